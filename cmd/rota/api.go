@@ -25,12 +25,12 @@ const (
 	defaultData = "./rota-data"
 	apiBase     = "/api/v1"
 
-	// answerMax bounds what is kept in memory of one answer: a page of 1,000 jobs with the largest params and then some.
+	// answerMax is the largest answer in bytes that is read into memory. A page of 1,000 jobs with the largest params fits.
 	answerMax = 2 << 30
 )
 
-// server is where the commands go, by the global flags. What a flag does not say the environment does, and then the
-// data directory of a server on this machine.
+// server holds the global flags that select the server. Without a flag the environment applies, and then the data
+// directory of a server on this machine.
 type server struct {
 	url   string
 	token string
@@ -39,20 +39,20 @@ type server struct {
 
 func (s *server) flags(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.StringVar(&s.url, "url", "", "`URL` of the server (ROTA_URL; else the one of the data directory, or "+defaultURL+")")
-	flags.StringVar(&s.token, "token", "", "`TOKEN` to show it (ROTA_TOKEN; else admin.token of the data directory)")
-	flags.StringVar(&s.data, "data", "", "data `DIR` of a server on this machine (ROTA_DATA; else data of "+node.DefaultFile+" here, or "+defaultData+")")
+	flags.StringVar(&s.url, "url", "", "`URL` of the server (ROTA_URL; default: the address in the data directory, or "+defaultURL+")")
+	flags.StringVar(&s.token, "token", "", "`TOKEN` to send to the server (ROTA_TOKEN; default: the file admin.token in the data directory)")
+	flags.StringVar(&s.data, "data", "", "data directory `DIR` of a server on this machine (ROTA_DATA; default: data in "+node.DefaultFile+", or "+defaultData+")")
 	completeFrom(root, "url", nil)
 	completeFrom(root, "token", nil)
 }
 
-// dataDir is the directory of the server on this machine: where one that is started here would put it.
+// dataDir is the data directory of the server on this machine, by the same rules as rota serve.
 func (a *app) dataDir() string {
 	return firstNonEmpty(a.server.data, a.getenv("ROTA_DATA"), a.configuredData(), defaultData)
 }
 
-// configuredData is what the configuration file in the working directory says. One that is wrong is for the server to
-// refuse.
+// configuredData is the data directory in the configuration file of the working directory. An invalid file is ignored
+// here; rota serve reports it.
 func (a *app) configuredData() string {
 	if a.configDataDir == nil {
 		config, err := node.Load("", func(string) string { return "" })
@@ -64,8 +64,9 @@ func (a *app) configuredData() string {
 	return *a.configDataDir
 }
 
-// address is the server's, without a slash at its end. A server on this machine wrote down where it listens. One that
-// was met there and has stopped since is not taken for whoever listens at the default.
+// address is the address of the server without a trailing slash. A server on this machine writes its address into the data
+// directory and removes it when it stops. The last address read stays in use, so that a command that waits for a restart
+// does not switch to another server at the default address.
 func (a *app) address() (string, error) {
 	text := firstNonEmpty(a.server.url, a.getenv("ROTA_URL"))
 	if text == "" {
@@ -79,12 +80,12 @@ func (a *app) address() (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", usagef("write it like "+defaultURL, "--url %s is not the address of a server", shortened(text))
+		return "", usagef("write it like "+defaultURL, "--url %s is not the URL of a server", shortened(text))
 	}
 	return strings.TrimRight(u.Scheme+"://"+dialableHost(u.Host)+u.Path, "/"), nil
 }
 
-// readAddressFile reads rota.addr; one that is not there or makes no sense says nothing.
+// readAddressFile reads the HTTP address from rota.addr. It is empty if the file is missing or invalid.
 func readAddressFile(dir string) string {
 	text, err := os.ReadFile(filepath.Join(dir, "rota.addr"))
 	if err != nil {
@@ -99,7 +100,7 @@ func readAddressFile(dir string) string {
 	return addresses.HTTP
 }
 
-// dialableHost turns the address of a server that listens everywhere into one that can be called.
+// dialableHost replaces the unspecified address (0.0.0.0 or ::) by the loopback address.
 func dialableHost(host string) string {
 	name, port, err := net.SplitHostPort(host)
 	if ip := net.ParseIP(name); err == nil && ip != nil && ip.IsUnspecified() {
@@ -117,27 +118,27 @@ func firstNonEmpty(texts ...string) string {
 	return ""
 }
 
-// request is one call of the server.
+// request is one request to the server.
 type request struct {
 	method string
-	path   string // below the base, each part escaped
+	path   string // below apiBase, each segment escaped
 	query  url.Values
-	body   any // sent as JSON; nil: none
+	body   any // sent as JSON; nil for none
 	accept string
-	lastID string // of an event stream: the event to go on from
+	lastID string // last event received, to continue an event stream
 }
 
-// get reads one thing.
+// get sends a GET request.
 func (a *app) get(ctx context.Context, path string, query url.Values) (json.RawMessage, error) {
 	return a.call(ctx, request{method: http.MethodGet, path: path, query: query})
 }
 
-// post does something.
+// post sends a POST request.
 func (a *app) post(ctx context.Context, path string, body any) (json.RawMessage, error) {
 	return a.call(ctx, request{method: http.MethodPost, path: path, body: body})
 }
 
-// call sends a request and returns the answer as it came.
+// call sends a request and returns the answer unchanged.
 func (a *app) call(ctx context.Context, r request) (json.RawMessage, error) {
 	response, err := a.open(ctx, r)
 	if err != nil {
@@ -158,8 +159,8 @@ func (a *app) call(ctx context.Context, r request) (json.RawMessage, error) {
 	return answer, nil
 }
 
-// open sends a request whose answer is a stream. A write carries a key, so that it is safe to send it once more when the
-// connection was lost before the answer came.
+// open sends a request and returns the response with its open body. A write has an idempotency key, so that it can be sent
+// a second time if the connection breaks before the answer.
 func (a *app) open(ctx context.Context, r request) (*http.Response, error) {
 	address, err := a.address()
 	if err != nil {
@@ -212,8 +213,8 @@ func (a *app) sendOnce(ctx context.Context, address string, r request, body []by
 	return a.client().Do(req)
 }
 
-// client waits for the head of an answer, not for its end: a log that is followed has none. A redirect is not followed,
-// since it would take the token elsewhere.
+// client returns the HTTP client. It has no timeout for the body, since a followed log has no end, and does not follow
+// redirects, which would send the token to another server.
 func (a *app) client() *http.Client {
 	if a.http == nil {
 		a.http = &http.Client{
@@ -227,16 +228,16 @@ func (a *app) client() *http.Client {
 	return a.http
 }
 
-// decode reads an answer into what it should be.
+// decode decodes an answer.
 func decode[T any](answer json.RawMessage) (value T, err error) {
 	if err := json.Unmarshal(answer, &value); err != nil {
 		return value, &exitError{
-			code: exitFailed, err: fmt.Errorf("the server's answer is not what this rota expects: %w", err),
-			hint: "compare rota version with the server's",
+			code: exitFailed, err: fmt.Errorf("cannot decode the answer of the server: %w", err),
+			hint: "check that rota and the server have the same version: rota version",
 		}
 	}
 	return value, nil
 }
 
-// pathSegment is one part of a path, whatever it holds.
+// pathSegment is one escaped segment of a path.
 func pathSegment(name string) string { return "/" + url.PathEscape(name) }

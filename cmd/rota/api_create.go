@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// create posts something new. What it names and is not there is not found, as everywhere: a server that was sent a body
-// can only call the body wrong.
+// create sends a POST that creates an object. The server reports a missing type, template or schedule in the body as
+// invalid; create turns that into the exit code for not found, as other commands have it.
 func (a *app) create(ctx context.Context, path string, body map[string]any) (json.RawMessage, error) {
 	answer, err := a.post(ctx, path, body)
 	var refused *exitError
@@ -27,7 +27,8 @@ func (a *app) create(ctx context.Context, path string, body map[string]any) (jso
 	return answer, err
 }
 
-// referencedPaths is where to look for what a field of a body names, which may be the field of a job in it.
+// referencedPaths returns the API paths of the objects that a field of the body names. The field may be in a job of a
+// group: jobs[0].type.
 func referencedPaths(body map[string]any, field string) (paths []string) {
 	if member, inside := strings.CutPrefix(field, "jobs["); inside {
 		number, rest, _ := strings.Cut(member, "].")
@@ -53,7 +54,7 @@ func referencedPaths(body map[string]any, field string) (paths []string) {
 	return paths
 }
 
-// isUsageErrorOf reports whether a server refused a field.
+// isUsageErrorOf reports whether the server refused this field as invalid.
 func isUsageErrorOf(err error, field string) bool {
 	var refused *exitError
 	return errors.As(err, &refused) && refused.code == exitUsage && slices.Contains(refused.fields, field)

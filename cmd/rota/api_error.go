@@ -16,7 +16,7 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// statusExits is what a refusal without a code that is known exits with.
+// statusExits maps HTTP status codes to exit codes, for problems with an unknown code.
 var statusExits = map[int]int{
 	http.StatusBadRequest: exitUsage, http.StatusUnprocessableEntity: exitUsage, http.StatusRequestEntityTooLarge: exitUsage,
 	http.StatusUnauthorized: exitDenied, http.StatusForbidden: exitDenied, http.StatusNotFound: exitNotFound,
@@ -24,7 +24,7 @@ var statusExits = map[int]int{
 	http.StatusBadGateway: exitUnavailable, http.StatusGatewayTimeout: exitUnavailable,
 }
 
-// refusal is the server's answer as an error: what it says, its hint, and the exit code of its kind.
+// refusal converts the problem that the server answered to an error with its text, hint and exit code.
 func (a *app) refusal(address string, response *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	var p httpapi.Problem
@@ -51,7 +51,7 @@ func (a *app) refusal(address string, response *http.Response) error {
 	return refused
 }
 
-// problemText names each field that is wrong once.
+// problemText is the text of a problem. It names each invalid field once.
 func problemText(p httpapi.Problem) string {
 	text := sanitize(firstNonEmpty(p.Detail, p.Title))
 	if len(p.Errors) == 1 && strings.Contains(text, p.Errors[0].Reason) {
@@ -63,7 +63,7 @@ func problemText(p httpapi.Problem) string {
 	return text
 }
 
-// adviceCommands is what a server advises to send, as the commands that send it.
+// adviceCommands maps the HTTP requests in the server's hints to commands.
 var adviceCommands = []struct {
 	shape   *regexp.Regexp
 	command string
@@ -74,7 +74,7 @@ var adviceCommands = []struct {
 	{regexp.MustCompile(`GET (?:/api/v1)?/jobs/([^ /]+)/explain`), "rota job explain $1"},
 }
 
-// requestsToCommands puts commands in place of requests, for somebody who types them.
+// requestsToCommands replaces HTTP requests in a hint by the commands that send them.
 func requestsToCommands(text string) string {
 	for _, r := range adviceCommands {
 		text = r.shape.ReplaceAllString(text, r.command)
@@ -84,13 +84,13 @@ func requestsToCommands(text string) string {
 
 func notRotaError(address, why string) error {
 	return &exitError{
-		code: exitUnavailable, err: fmt.Errorf("what listens at %s is not a Rota server: %s", address, why),
-		hint: "see that --url, ROTA_URL or the data directory name the right one",
+		code: exitUnavailable, err: fmt.Errorf("the program at %s is not a Rota server: %s", address, why),
+		hint: "check --url, ROTA_URL and the data directory",
 	}
 }
 
-// maySendAgain reports whether a request may have arrived although no answer did. A connection that was refused carried
-// nothing, and one that timed out would only do so again.
+// maySendAgain reports whether sending a request a second time can help: the connection broke after it was made. A refused
+// connection or an unknown name would fail again, and a timeout would take as long again.
 func maySendAgain(err error) bool {
 	var timeout net.Error
 	switch {
@@ -103,13 +103,13 @@ func maySendAgain(err error) bool {
 	return !errors.As(err, &dns)
 }
 
-// notConnected reports whether no connection was made, so that nothing can have arrived.
+// notConnected reports whether no connection was made, so that the server cannot have received the request.
 func notConnected(err error) bool {
 	var operation *net.OpError
 	return errors.As(err, &operation) && operation.Op == "dial"
 }
 
-// connectionError explains that no answer came, to a request that was to change something or to one that was not.
+// connectionError converts the error of a request without an answer. wrote says whether the request was a write.
 func (a *app) connectionError(err error, wrote bool) error {
 	address, _ := a.address()
 	if errors.Is(err, context.Canceled) {
@@ -117,18 +117,18 @@ func (a *app) connectionError(err error, wrote bool) error {
 	}
 	cause := err
 	for next := errors.Unwrap(cause); next != nil; next = errors.Unwrap(cause) {
-		cause = next // the last one says what happened, those before it repeat the address
+		cause = next // the innermost error has the reason; the outer ones repeat the address
 	}
 	var name *net.DNSError
 	if errors.As(err, &name) {
-		cause = errors.New(name.Err) // the rest says whom this machine asked
+		cause = errors.New(name.Err) // without the name of the DNS server
 	}
-	hint := "see that it is up and reachable, or name another with --url"
+	hint := "check that the server is running and reachable, or name another one with --url"
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		hint = "start one with rota serve, or name another with --url"
+		hint = "start a server with rota serve, or name another one with --url"
 	case wrote && !notConnected(err):
-		hint = "see that it is up and reachable; what was sent may have been done, and is safe to send again if it has a unique key"
+		hint = "check that the server is running and reachable; the request may have been applied, and is safe to send again if it has a unique key"
 	}
 	return &exitError{code: exitUnavailable, err: fmt.Errorf("no server answers at %s: %w", address, cause), hint: hint}
 }

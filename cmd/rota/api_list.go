@@ -14,10 +14,10 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// page is a list as the server answers it, its items as they came.
+// page is one page of a list, with items as the server sent them.
 type page = httpapi.List[json.RawMessage]
 
-// listFlags is the flags that every list has.
+// listFlags holds the flags of every list command.
 type listFlags struct {
 	limit  int
 	cursor string
@@ -25,16 +25,16 @@ type listFlags struct {
 
 const (
 	listDefault = 100
-	listMax     = 1_000_000 // more than anybody reads
+	listMax     = 1_000_000 // largest value of --limit
 )
 
 func (l *listFlags) flags(cmd *cobra.Command) {
-	addNumberFlag(cmd, &l.limit, "limit", listDefault, 0, listMax, "list at most `N`; 0 for all")
-	cmd.Flags().StringVar(&l.cursor, "cursor", "", "go on where a list ended, at its next_cursor: `CURSOR`")
+	addNumberFlag(cmd, &l.limit, "limit", listDefault, 0, listMax, "list at most `N` items; 0 lists all")
+	cmd.Flags().StringVar(&l.cursor, "cursor", "", "continue after a previous list, with `CURSOR` from its next_cursor")
 	completeFrom(cmd, "cursor", nil)
 }
 
-// list reads as many pages as the limit takes, and puts them together as one.
+// list reads pages up to the limit and joins them.
 func (a *app) list(ctx context.Context, path string, query url.Values, l listFlags) (page, error) {
 	all := page{Items: []json.RawMessage{}, NextCursor: httpapi.Text(l.cursor)}
 	for {
@@ -68,7 +68,7 @@ func (a *app) page(ctx context.Context, path string, query url.Values, cursor ht
 	return decode[page](answer)
 }
 
-// printPage prints a list: scripts get it as it came, people a table and how to go on.
+// printPage prints a list as a table, with a hint for the next page, or the list as JSON or YAML.
 func printPage[T any](a *app, p page, none string, t *table, row func(T) []string) error {
 	return a.print(p, func(w io.Writer) error {
 		if len(p.Items) == 0 {
@@ -85,15 +85,15 @@ func printPage[T any](a *app, p page, none string, t *table, row func(T) []strin
 		if err := a.printTable(w, t); err != nil || p.NextCursor == "" {
 			return err
 		}
-		_, err := fmt.Fprintf(a.err, "there are more: add --cursor %s, or --limit 0 for all\n", p.NextCursor)
+		_, err := fmt.Fprintf(a.err, "there are more: continue with --cursor %s, or list all with --limit 0\n", p.NextCursor)
 		return err
 	})
 }
 
-// filters is flags that become a query by the same name.
+// filters holds flags that become query parameters of the same name.
 type filters map[string]*string
 
-// add makes a flag of a filter.
+// add adds the flag of a filter.
 func (f filters) add(cmd *cobra.Command, name, usage string, words ...string) {
 	value := ""
 	f[name] = &value
@@ -111,7 +111,7 @@ func (f filters) query() url.Values {
 	return query
 }
 
-// body is the filters as the fields of a request for many.
+// body returns the filters as fields of a bulk request.
 func (f filters) body() map[string]any {
 	body := map[string]any{}
 	for name, value := range f {

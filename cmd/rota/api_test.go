@@ -19,7 +19,7 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// TestServerAddressPrecedence: a flag beats the environment, which beats what the server on this machine wrote down.
+// TestServerAddressPrecedence: a flag overrides the environment, which overrides the files in the data directory.
 func TestServerAddressPrecedence(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -38,9 +38,9 @@ func TestServerAddressPrecedence(t *testing.T) {
 		}
 	}
 	file := filepath.Join(dir, "admin.token")
-	expect("nothing is known", defaultURL, "", file)
+	expect("no source", defaultURL, "", file)
 	write("rota.addr", "not JSON")
-	expect("a file that makes no sense", defaultURL, "", file)
+	expect("an invalid file", defaultURL, "", file)
 	write("rota.addr", `{"http": "0.0.0.0:4711", "sql": "127.0.0.1:1"}`)
 	write("admin.token", "from-file\n")
 	expect("the data directory", "http://127.0.0.1:4711", "from-file", file)
@@ -56,7 +56,7 @@ func TestServerAddressPrecedence(t *testing.T) {
 	}
 }
 
-// TestDataDirFromConfigurationFile: what the file here says of the data, unless something stronger does.
+// TestDataDirFromConfigurationFile: the file in the working directory sets the data directory, unless ROTA_DATA does.
 func TestDataDirFromConfigurationFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	env := map[string]string{}
@@ -72,12 +72,12 @@ func TestDataDirFromConfigurationFile(t *testing.T) {
 	}
 	expect("workers: 4\n", defaultData)
 	expect("data: elsewhere\nworkers: 4\n", "elsewhere")
-	expect("data: elsewhere\nworkers: many\n", defaultData) // no server starts with this
-	env["ROTA_DATA"] = "said"
-	expect("data: elsewhere\n", "said")
+	expect("data: elsewhere\nworkers: many\n", defaultData) // no server starts with this file
+	env["ROTA_DATA"] = "from-env"
+	expect("data: elsewhere\n", "from-env")
 }
 
-// TestUnreachableOrForeignServerExitsUnavailable: whoever gets no answer is told how to start a server, or that something else listens.
+// TestUnreachableOrForeignServerExitsUnavailable: the error says that no server listens, or that another program does.
 func TestUnreachableOrForeignServerExitsUnavailable(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -92,7 +92,7 @@ func TestUnreachableOrForeignServerExitsUnavailable(t *testing.T) {
 	moved := httptest.NewServer(http.RedirectHandler("http://elsewhere.example.com", http.StatusFound))
 	defer moved.Close()
 	for address, want := range map[string]string{
-		"http://" + closedAddress: "hint: start one with rota serve",
+		"http://" + closedAddress: "hint: start a server with rota serve",
 		notRota.URL:               "its answer is not JSON",
 		missing.URL:               "it answered 404 Not Found",
 		moved.URL:                 "it answered 302 Found",
@@ -104,7 +104,7 @@ func TestUnreachableOrForeignServerExitsUnavailable(t *testing.T) {
 	}
 }
 
-// TestLostAnswerHintDependsOnWhetherRequestWasSent: what a person is told depends on whether anything can have been done.
+// TestLostAnswerHintDependsOnWhetherRequestWasSent: only a write that was sent may have been applied.
 func TestLostAnswerHintDependsOnWhetherRequestWasSent(t *testing.T) {
 	a := &app{environment: environment{getenv: func(string) string { return "" }}, server: server{url: "http://nobody.example"}}
 	unknown := &url.Error{Op: "Post", URL: "http://nobody.example", Err: &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Server: "10.0.0.1"}}}
@@ -116,13 +116,13 @@ func TestLostAnswerHintDependsOnWhetherRequestWasSent(t *testing.T) {
 	}{{unknown, true, false}, {unknown, false, false}, {broken, true, true}, {broken, false, false}} {
 		var b strings.Builder
 		report(&b, a.connectionError(row.err, row.wrote))
-		if doubt := strings.Contains(b.String(), "may have been done"); doubt != row.doubt || strings.Contains(b.String(), "10.0.0.1") {
+		if doubt := strings.Contains(b.String(), "may have been applied"); doubt != row.doubt || strings.Contains(b.String(), "10.0.0.1") {
 			t.Errorf("%v, wrote %v: %s", row.err, row.wrote, b.String())
 		}
 	}
 }
 
-// TestProblemCodesMapToExitCodes goes through the codes and statuses that a server answers with.
+// TestProblemCodesMapToExitCodes covers the codes and statuses that a server answers with.
 func TestProblemCodesMapToExitCodes(t *testing.T) {
 	for _, row := range []struct {
 		status int
@@ -148,17 +148,17 @@ func TestProblemCodesMapToExitCodes(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(row.status)
-			json.NewEncoder(w).Encode(httpapi.Problem{Title: "No", Status: row.status, Code: row.code, Detail: "it is wrong", Hint: "mend it"})
+			json.NewEncoder(w).Encode(httpapi.Problem{Title: "No", Status: row.status, Code: row.code, Detail: "the value is wrong", Hint: "fix it"})
 		}))
 		_, errs, code := runLine("stats --token x --url " + server.URL)
 		server.Close()
-		if code != row.want || !strings.HasPrefix(errs, "rota: it is wrong\nhint: ") {
+		if code != row.want || !strings.HasPrefix(errs, "rota: the value is wrong\nhint: ") {
 			t.Errorf("%d %s exits with %d, want %d: %s", row.status, row.code, code, row.want, errs)
 		}
 	}
 }
 
-// TestProblemTextNamesEachFieldOnce and keep what others wrote from the terminal.
+// TestProblemTextNamesEachFieldOnce checks also that control characters are removed.
 func TestProblemTextNamesEachFieldOnce(t *testing.T) {
 	for _, row := range []struct {
 		problem httpapi.Problem
@@ -166,7 +166,7 @@ func TestProblemTextNamesEachFieldOnce(t *testing.T) {
 	}{
 		{httpapi.Problem{Title: "No"}, "No"},
 		{httpapi.Problem{Title: "No", Detail: "type: is empty", Errors: []httpapi.FieldError{{Field: "type", Reason: "is empty"}}}, "type: is empty"},
-		{httpapi.Problem{Detail: "two are wrong", Errors: []httpapi.FieldError{{Field: "a", Reason: "is odd"}, {Field: "b", Reason: "is \x1b[31mred"}}}, "two are wrong\n  a: is odd\n  b: is ?[31mred"},
+		{httpapi.Problem{Detail: "two are wrong", Errors: []httpapi.FieldError{{Field: "a", Reason: "is not even"}, {Field: "b", Reason: "is \x1b[31mred"}}}, "two are wrong\n  a: is not even\n  b: is ?[31mred"},
 	} {
 		if got := problemText(row.problem); got != row.want {
 			t.Errorf("got %q, want %q", got, row.want)
@@ -174,7 +174,7 @@ func TestProblemTextNamesEachFieldOnce(t *testing.T) {
 	}
 }
 
-// TestWriteWithLostAnswerIsAppliedOnce: the job is made although the first answer is lost, and only once.
+// TestWriteWithLostAnswerIsAppliedOnce: the client sends the request again and the server creates one job.
 func TestWriteWithLostAnswerIsAppliedOnce(t *testing.T) {
 	s := startServer(t)
 	address := readAddressFile(s.data)
@@ -201,11 +201,11 @@ func TestWriteWithLostAnswerIsAppliedOnce(t *testing.T) {
 		t.Fatalf("exit %d: %s%s", code, out, errs)
 	}
 	if n := strings.Count(s.must("job list --type noop"), "queued"); n != 1 || posts.Load() != 2 {
-		t.Errorf("%d jobs were made in %d posts", n, posts.Load())
+		t.Errorf("%d jobs were created by %d requests", n, posts.Load())
 	}
 }
 
-// TestListReadsAllPages: a list longer than a page comes whole if it is asked for.
+// TestListReadsAllPages: --limit 0 lists more than one page.
 func TestListReadsAllPages(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")

@@ -11,7 +11,7 @@ import (
 func newAuditCommand(a *app) *cobra.Command {
 	var l listFlags
 	list := &cobra.Command{
-		Use: "list", Short: "Lists the audit, newest first", Args: noArgs(), Example: "  rota audit list --limit 20",
+		Use: "list", Short: "List audit entries, newest first", Args: noArgs(), Example: "  rota audit list --limit 20",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := a.list(cmd.Context(), "/audit", nil, l)
 			if err != nil {
@@ -25,5 +25,5 @@ func newAuditCommand(a *app) *cobra.Command {
 		},
 	}
 	l.flags(list)
-	return newParentCommand("audit", "The audit: who changed what", list)
+	return newParentCommand("audit", "Read the audit log: who changed what", list)
 }

@@ -17,10 +17,10 @@ import (
 )
 
 const backupExample = `  rota backup rota-2026-11-15.db
-  rota backup /mnt/backups/rota.db --force                  # put a new one in place of the old
-  rota backup rota.db && rota verify --store sqlite:rota.db # make one and check it`
+  rota backup /mnt/backups/rota.db --force                  # replace an older backup
+  rota backup rota.db && rota verify --store sqlite:rota.db # create a backup and check it`
 
-// backupView is the answer, as JSON and YAML have it.
+// backupView is the output as JSON and YAML.
 type backupView struct {
 	File  string `json:"file"`
 	Bytes int64  `json:"bytes"`
@@ -30,24 +30,24 @@ func newBackupCommand(a *app) *cobra.Command {
 	force := false
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
-		Short: "Writes a consistent copy of a running server's store",
-		Long: `Writes a copy of the store as it was at one moment, while the server goes on. FILE appears when it is whole and
-on disk, under its name in one step: a backup that was interrupted leaves nothing behind. Run logs are
-not in it. rota restore puts it back.`,
+		Short: "Write a consistent copy of a running server's store",
+		Long: `Write a copy of the store at one point in time while the server keeps running. FILE appears only when the copy is
+complete and on disk; an interrupted backup leaves no file. The copy does not contain run logs. rota restore
+restores it.`,
 		Example: backupExample,
 		Args:    requireArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // so that no half file stays
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // a signal must not leave a partial file
 			defer stop()
 			return a.backup(ctx, args[0], force)
 		},
 		ValidArgsFunction: completeFiles,
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "replace FILE if it is there")
+	cmd.Flags().BoolVar(&force, "force", false, "replace FILE if it exists")
 	return cmd
 }
 
-// completeFiles leaves the first argument to the shell, which knows files.
+// completeFiles lets the shell complete a file name as the first argument.
 func completeFiles(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -74,38 +74,38 @@ func (a *app) backup(ctx context.Context, path string, force bool) error {
 	})
 }
 
-// checkTarget refuses before anything is read what would be refused after.
+// checkTarget checks before the download that the file can be written.
 func checkTarget(path string, force bool) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return checkParentDir(path)
 	case err != nil:
-		return usagef("see that the path is right", "%s", openError(err))
+		return usagef("check the path", "%s", openError(err))
 	case info.IsDir():
 		return usagef("name a file in it", "%s is a directory", path)
 	case !force:
-		return &exitError{code: exitFailed, err: fmt.Errorf("%s is there already", path), hint: "name another file, or replace it with --force"}
+		return &exitError{code: exitFailed, err: fmt.Errorf("%s already exists", path), hint: "name another file, or replace it with --force"}
 	}
 	return nil
 }
 
-// checkParentDir refuses the name of a file in a directory that is not there.
+// checkParentDir refuses a path whose directory does not exist.
 func checkParentDir(path string) error {
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		return usagef("make it first, or name a file elsewhere", "there is no directory %s", dir)
+		return usagef("create it, or name a file in another directory", "there is no directory %s", dir)
 	}
 	return nil
 }
 
-// writeAtomically writes a file that is there under its name only when it is whole and on disk.
+// writeAtomically writes a file that appears under its name only when it is complete and on disk.
 func writeAtomically(path string, force bool, write func(*os.File) error) (size int64, err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.part")
 	if err != nil {
-		return 0, usagef("see that the directory exists and may be written", "%s", openError(err))
+		return 0, usagef("check that the directory exists and is writable", "%s", openError(err))
 	}
-	defer os.Remove(file.Name()) // gone already if all went well
+	defer os.Remove(file.Name()) // does nothing after success
 	err = write(file)
 	if err == nil {
 		err = file.Sync()
@@ -122,7 +122,8 @@ func writeAtomically(path string, force bool, write func(*os.File) error) (size 
 	return size, publishFile(file.Name(), path, force)
 }
 
-// publishFile gives a file its name. Without force a file that came meanwhile wins, since a link never replaces one.
+// publishFile gives a temporary file its final name. Without force it uses a hard link, which never replaces a file that
+// another process created meanwhile.
 func publishFile(from, path string, force bool) error {
 	if force {
 		if err := os.Rename(from, path); err != nil {
@@ -134,7 +135,7 @@ func publishFile(from, path string, force bool) error {
 	switch {
 	case errors.Is(err, os.ErrExist):
 		return checkTarget(path, force)
-	case err != nil: // a file system without links: the look before has to do
+	case err != nil: // a file system without hard links: check and rename
 		if err := checkTarget(path, force); err != nil {
 			return err
 		}
@@ -143,7 +144,7 @@ func publishFile(from, path string, force bool) error {
 	return errors.Join(err, syncDir(filepath.Dir(path)))
 }
 
-// syncDir makes a new name last. Some systems cannot open a directory for that, and need not.
+// syncDir writes a directory entry to disk. It ignores errors, since some systems cannot open a directory and need no sync.
 func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {
@@ -154,7 +155,7 @@ func syncDir(path string) error {
 	return nil
 }
 
-// download copies the answer and looks whether it is a whole database: a stream that broke off must not pass for one.
+// download copies the answer into the file and checks that the database is complete.
 func (a *app) download(file *os.File, response *http.Response) error {
 	bar := a.newProgress()
 	defer bar.clear()
@@ -163,18 +164,18 @@ func (a *app) download(file *os.File, response *http.Response) error {
 		if errors.Is(err, context.Canceled) {
 			return &exitError{code: exitFailed, err: errors.New("interrupted: nothing was written")}
 		}
-		return &exitError{code: exitUnavailable, err: fmt.Errorf("the backup broke off after %s: %w", byteSize(count.done), err), hint: "try again"}
+		return &exitError{code: exitUnavailable, err: fmt.Errorf("the backup stopped after %s: %w", byteSize(count.done), err), hint: "run the command again"}
 	}
 	return checkComplete(file, count.done)
 }
 
-// counter shows how far a copy is.
+// counter is a writer that shows the progress of a copy.
 type counter struct {
 	done, total int64
 	bar         *progress
 }
 
-// Write counts.
+// Write counts the bytes.
 func (c *counter) Write(p []byte) (int, error) {
 	c.done += int64(len(p))
 	if c.total > 0 {
@@ -185,19 +186,19 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// checkComplete compares the size of a file with what its head says of it.
+// checkComplete compares the size of a database with the size in its header, since a cut stream may end without an error.
 func checkComplete(file io.ReaderAt, size int64) error {
 	head := make([]byte, 100)
 	if _, err := file.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, sqliteMagic) {
-		return &exitError{code: exitFailed, err: errors.New("what came is not a database")}
+		return &exitError{code: exitFailed, err: errors.New("the answer of the server is not an SQLite database"), hint: "check the address of the server"}
 	}
 	pageSize := int64(binary.BigEndian.Uint16(head[16:]))
-	if pageSize == 1 { // so the format writes 65,536
+	if pageSize == 1 { // SQLite stores 65,536 as 1
 		pageSize = 1 << 16
 	}
 	if want := pageSize * int64(binary.BigEndian.Uint32(head[28:])); want != size {
 		return &exitError{
-			code: exitUnavailable, err: fmt.Errorf("the backup broke off: %s came of %s", byteSize(size), byteSize(want)), hint: "try again",
+			code: exitUnavailable, err: fmt.Errorf("the backup is incomplete: %s of %s received", byteSize(size), byteSize(want)), hint: "run the command again",
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// TestBackupAndRestore takes a copy of a running server, loses everything, and goes on from the copy.
+// TestBackupAndRestore backs up a running server, restores the backup and starts a server with it.
 func TestBackupAndRestore(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")
@@ -25,20 +25,20 @@ func TestBackupAndRestore(t *testing.T) {
 	if !strings.HasPrefix(out, "wrote "+file) {
 		t.Error(out)
 	}
-	if out, errs, code := s.run("backup '" + file + "'"); code != exitFailed || !strings.Contains(errs, "is there already") {
+	if out, errs, code := s.run("backup '" + file + "'"); code != exitFailed || !strings.Contains(errs, "already exists") {
 		t.Errorf("a second backup exits with %d: %s%s", code, out, errs)
 	}
 	s.must("backup '" + file + "' --force -o json")
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), ".*")); len(left) > 0 {
-		t.Errorf("left behind: %s", left)
+		t.Errorf("temporary files remain: %s", left)
 	}
 	s.must("job create noop --unique lost")
-	if out, errs, code := s.run("restore '" + file + "' --force"); code != exitUnavailable || !strings.Contains(errs, "is held by a server") {
-		t.Errorf("beside a server restore exits with %d: %s%s", code, out, errs)
+	if out, errs, code := s.run("restore '" + file + "' --force"); code != exitUnavailable || !strings.Contains(errs, "a server (process ") {
+		t.Errorf("restore while a server runs exits with %d: %s%s", code, out, errs)
 	}
 	s.stop()
-	if out, errs, code := s.run("restore '" + file + "'"); code != exitFailed || !strings.Contains(errs, "there is a store in") {
-		t.Errorf("over a store restore exits with %d: %s%s", code, out, errs)
+	if out, errs, code := s.run("restore '" + file + "'"); code != exitFailed || !strings.Contains(errs, "already exists") {
+		t.Errorf("restore over a store exits with %d: %s%s", code, out, errs)
 	}
 	var view restoreView
 	if err := json.Unmarshal([]byte(s.must("restore '"+file+"' --force -o json")), &view); err != nil || view.Jobs != 1 {
@@ -48,17 +48,17 @@ func TestBackupAndRestore(t *testing.T) {
 		t.Errorf("the old store was not kept: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(s.data, ".restore-*")); len(left) > 0 {
-		t.Errorf("left behind: %s", left)
+		t.Errorf("temporary files remain: %s", left)
 	}
 	s.start()
 	list := s.must("job list")
 	if !strings.Contains(list, id) || strings.Count(list, "noop") != 1 {
-		t.Errorf("after the restore there is\n%s", list)
+		t.Errorf("after the restore the jobs are\n%s", list)
 	}
 	s.must("verify")
 }
 
-// TestRestoreIntoEmptyDirectory makes the directory, and refuses what is no store without a trace.
+// TestRestoreIntoEmptyDirectory creates the directory, and leaves no store if the file is refused.
 func TestRestoreIntoEmptyDirectory(t *testing.T) {
 	verifyFixture(t)
 	for _, row := range []struct {
@@ -81,12 +81,12 @@ func TestRestoreIntoEmptyDirectory(t *testing.T) {
 			t.Errorf("%s exits with %d: %s%s", row.file, code, out, errs)
 		}
 		if _, err := os.Stat("data/rota.db"); (err == nil) != (row.code == exitDone) {
-			t.Errorf("%s: the store is there: %v", row.file, err == nil)
+			t.Errorf("%s: the store exists: %v", row.file, err == nil)
 		}
 	}
 }
 
-// TestRestoreFromFileWithWAL: a file that was copied with its log is restored with what stands in the log.
+// TestRestoreFromFileWithWAL: the restored store has the jobs that are only in the write-ahead log.
 func TestRestoreFromFileWithWAL(t *testing.T) {
 	t.Chdir(t.TempDir())
 	store, err := sqlite.Open("live.db")
@@ -120,7 +120,7 @@ func TestRestoreFromFileWithWAL(t *testing.T) {
 	}
 }
 
-// TestIncompleteBackupLeavesNoFile: whatever way the stream ends early, no file appears.
+// TestIncompleteBackupLeavesNoFile ends the stream early in several ways.
 func TestIncompleteBackupLeavesNoFile(t *testing.T) {
 	verifyFixture(t)
 	whole, err := os.ReadFile("healthy.db")
@@ -128,17 +128,17 @@ func TestIncompleteBackupLeavesNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, send := range map[string]func(w http.ResponseWriter){
-		"cut, and nobody says so": func(w http.ResponseWriter) { w.Write(whole[:len(whole)/2]) },
-		"cut, with a length": func(w http.ResponseWriter) {
+		"cut without an error": func(w http.ResponseWriter) { w.Write(whole[:len(whole)/2]) },
+		"cut with a Content-Length": func(w http.ResponseWriter) {
 			w.Header().Set("Content-Length", "1000000")
 			w.Write(whole[:len(whole)/2])
 		},
-		"the connection lost": func(w http.ResponseWriter) {
+		"connection lost": func(w http.ResponseWriter) {
 			w.Write(whole[:len(whole)/2])
 			http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		},
-		"something else": func(w http.ResponseWriter) { io.Copy(w, bytes.NewReader(bytes.Repeat([]byte("no"), 1000))) },
+		"not a database": func(w http.ResponseWriter) { io.Copy(w, bytes.NewReader(bytes.Repeat([]byte("no"), 1000))) },
 		"nothing":        func(http.ResponseWriter) {},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { send(w) }))

@@ -24,10 +24,10 @@ const (
 )
 
 const benchExample = `  rota bench
-  rota bench --store sqlite:/mnt/data/bench.db    # on the disk that will hold the store
+  rota bench --store sqlite:/mnt/data/bench.db    # on the disk of the later store
   rota bench --jobs 100000 --workers 32 --output json`
 
-// benchOptions are the flags of one call.
+// benchOptions holds the flags.
 type benchOptions struct {
 	store   string
 	jobs    int
@@ -35,7 +35,7 @@ type benchOptions struct {
 	fire    time.Duration
 }
 
-// benchView is the answer, as JSON and YAML have it.
+// benchView is the output as JSON and YAML.
 type benchView struct {
 	Version  string     `json:"version"`
 	Platform string     `json:"platform"`
@@ -56,21 +56,21 @@ func newBenchCommand(a *app) *cobra.Command {
 	opts := benchOptions{fire: benchFireDefault}
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measures this machine: enqueue, run, latency and fire accuracy",
-		Long: `Measures how fast jobs are enqueued and run on this machine and disk, how long one waits for an idle worker, and
-how late schedules fire. It makes a store of its own, in the temporary directory or where --store says,
-removes it at the end, and touches no other: a file that is there is refused.`,
+		Short: "Measure enqueue rate, run rate, latency and fire accuracy on this machine",
+		Long: `Measure how fast this machine and its disk enqueue and run jobs, how long a job waits for an idle worker, and how late
+schedules fire. The command creates a store of its own, in the temporary directory or at --store, and removes
+it at the end. It refuses an existing file.`,
 		Example: benchExample,
 		Args:    noArgs(),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.store, "store", "", "make the store at this `URL`, such as sqlite:/mnt/data/bench.db (default a temporary file)")
+	flags.StringVar(&opts.store, "store", "", "create the store at `URL`, such as sqlite:/mnt/data/bench.db (default: a temporary file)")
 	addNumberFlag(cmd, &opts.jobs, "jobs", benchJobsDefault, 1, benchJobsMax, "run `N` jobs")
-	addNumberFlag(cmd, &opts.workers, "workers", engine.DefaultWorkers, 1, engine.WorkersMax, "run `N` at once")
-	flags.Var(durationFlag{&opts.fire}, "fire", "watch schedules fire for this `DURATION`; 0s leaves that out")
+	addNumberFlag(cmd, &opts.workers, "workers", engine.DefaultWorkers, 1, engine.WorkersMax, "run `N` jobs at once")
+	flags.Var(durationFlag{&opts.fire}, "fire", "measure schedules for `DURATION`; 0s skips this")
 	completeFrom(cmd, "fire", nil)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // so that no file stays
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // a signal must not leave files
 		defer stop()
 		return a.bench(ctx, opts)
 	}
@@ -99,7 +99,8 @@ func (a *app) bench(ctx context.Context, opts benchOptions) error {
 	return a.print(view, func(w io.Writer) error { return a.writeBench(w, view) })
 }
 
-// benchPath is where the store is made, and how everything of it is removed. What is there is somebody's.
+// benchPath returns the path of the store to create and a function that removes all its files. It refuses an existing
+// file.
 func benchPath(opts benchOptions) (path string, remove func(), err error) {
 	if opts.store == "" {
 		dir, err := os.MkdirTemp("", "rota-bench-*")
@@ -110,8 +111,8 @@ func benchPath(opts benchOptions) (path string, remove func(), err error) {
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		return "", nil, &exitError{
-			code: exitFailed, err: fmt.Errorf("%s is there already, and bench touches no store but its own", path),
-			hint: "name a file that is not there, in the directory whose disk you mean",
+			code: exitFailed, err: fmt.Errorf("%s already exists; rota bench uses only a store that it creates", path),
+			hint: "name a file that does not exist, on the disk to measure",
 		}
 	}
 	return path, func() {
@@ -131,7 +132,7 @@ func (a *app) writeBench(w io.Writer, view benchView) error {
 	return a.printTable(w, t)
 }
 
-// benchNumber shows three digits that count; more would be noise.
+// benchNumber formats a number with about three significant digits.
 func benchNumber(value float64) string {
 	switch {
 	case value >= 100:

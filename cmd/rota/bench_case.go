@@ -21,28 +21,28 @@ import (
 const (
 	benchType      = "rota-bench"
 	benchBatch     = 1_000 // jobs in one command
-	benchCallers   = 64    // of the concurrent case
-	benchSchedules = 100   // that fire each second
+	benchCallers   = 64    // concurrent callers
+	benchSchedules = 100   // schedules that fire each second
 	benchParams    = `{"to": "somebody@example.com", "subject": "about the size of a real one", "number": 42}`
 )
 
-// benchmark is one measurement: its store, and what the handlers saw.
+// benchmark holds the store and the measurements.
 type benchmark struct {
 	opts benchOptions
 	bar  *progress
 	rows []benchRow
 
 	store   rota.Store
-	started chan time.Time // each start, while somebody listens
+	started chan time.Time // start time of each job while listen is true
 	listen  atomic.Bool
 	lateMu  sync.Mutex
-	late    []time.Duration // of planned jobs: how long after their time they started
+	late    []time.Duration // delay of each job of a schedule from its plan time to its start
 	done    atomic.Int64
-	reached chan struct{} // closed when done is at goal
+	reached chan struct{} // closed when done reaches goal
 	goal    int64
 }
 
-// measure makes a store and takes the figures, one case after the other.
+// measure creates a store and runs the cases one after the other.
 func measure(ctx context.Context, path string, opts benchOptions, bar *progress) ([]benchRow, error) {
 	file, err := sqlite.OpenWith(path, sqlite.Config{Logger: discardLogger()})
 	if err != nil {
@@ -66,7 +66,7 @@ func (b *benchmark) add(name, metric string, value float64, unit string) {
 	b.rows = append(b.rows, benchRow{name, metric, value, unit})
 }
 
-// disk is the weather of all the others: what one commit cannot be faster than.
+// disk measures one write and sync. No commit can be faster, so it explains the other results.
 func (b *benchmark) disk(dir string) error {
 	file, err := os.CreateTemp(dir, ".rota-bench-*")
 	if err != nil {
@@ -92,7 +92,7 @@ func (b *benchmark) disk(dir string) error {
 	return nil
 }
 
-// enqueue fills the queue in three ways: one job after the other, by many callers at once, and in batches.
+// enqueue fills the queue in three ways: one job after the other, with concurrent callers, and with many jobs a command.
 func (b *benchmark) enqueue(ctx context.Context) error {
 	n := b.opts.jobs
 	single := min(1_000, max(1, n/10))
@@ -105,7 +105,7 @@ func (b *benchmark) enqueue(ctx context.Context) error {
 	return b.rate("enqueue", fmt.Sprintf("one caller, %d jobs each", benchBatch), n, 1, benchBatch, ctx)
 }
 
-// rate enqueues some jobs and adds how many a second that makes.
+// rate enqueues jobs and records the number a second.
 func (b *benchmark) rate(name, metric string, total, callers, size int, ctx context.Context) error {
 	var next, enqueued atomic.Int64
 	var group sync.WaitGroup
@@ -148,7 +148,7 @@ func (b *benchmark) send(ctx context.Context, n int) error {
 	return err
 }
 
-// withEngine takes the figures that need workers: first the queue that was filled is run dry.
+// withEngine runs the cases that need workers. The first one runs all jobs that enqueue left in the queue.
 func (b *benchmark) withEngine(ctx context.Context) error {
 	reg := engine.NewRegistry()
 	reg.Func(benchType, rota.TypeSpec{}, b.handle)
@@ -171,7 +171,7 @@ func (b *benchmark) withEngine(ctx context.Context) error {
 	return err
 }
 
-// handle is the job of the benchmark: it does nothing but note that it ran.
+// handle is the handler of the jobs. It only records that the job ran.
 func (b *benchmark) handle(_ context.Context, job *rota.Job) error {
 	now := time.Now()
 	if b.listen.Load() {
@@ -204,7 +204,7 @@ func (b *benchmark) run(ctx context.Context, begin time.Time) error {
 	}
 }
 
-// latency is how long a single job waits for a worker that has nothing to do, its own commit included.
+// latency measures the time from enqueue to start of a single job with an idle worker, its commit included.
 func (b *benchmark) latency(ctx context.Context) error {
 	rounds := min(300, max(1, b.opts.jobs/10))
 	b.listen.Store(true)
@@ -228,7 +228,7 @@ func (b *benchmark) latency(ctx context.Context) error {
 	return nil
 }
 
-// fires watches schedules that are all due in the same second.
+// fires measures schedules that are all due in the same second.
 func (b *benchmark) fires(ctx context.Context) error {
 	commands := []rota.Command{&rota.PutTemplate{Meta: rota.Meta{ID: rota.NewID()}, Name: benchType, Spec: rota.TemplateSpec{Type: benchType}}}
 	now := time.Now()
@@ -263,7 +263,7 @@ func (b *benchmark) fires(ctx context.Context) error {
 	return nil
 }
 
-// watch waits while schedules fire.
+// watch waits while the schedules fire.
 func (b *benchmark) watch(ctx context.Context) error {
 	end := time.NewTimer(b.opts.fire)
 	defer end.Stop()
@@ -281,7 +281,7 @@ func (b *benchmark) watch(ctx context.Context) error {
 	}
 }
 
-// quantile is the value that a part of all stays below or at.
+// quantile returns the value at a quantile, from 0 to 1.
 func quantile(all []time.Duration, part float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(all))
 	return sorted[min(len(sorted)-1, int(part*float64(len(sorted))))]

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestBenchMeasuresEachCaseAndRemovesItsStore measures a little, and leaves nothing behind.
+// TestBenchMeasuresEachCaseAndRemovesItsStore runs a small benchmark.
 func TestBenchMeasuresEachCaseAndRemovesItsStore(t *testing.T) {
 	dir := t.TempDir()
 	out, errs, code := runLine("bench --jobs 200 --fire 1500ms -o json --store sqlite:" + dir + "/bench.db")
@@ -20,7 +20,7 @@ func TestBenchMeasuresEachCaseAndRemovesItsStore(t *testing.T) {
 	for _, row := range view.Rows {
 		cases[row.Case]++
 		if row.Value <= 0 || row.Unit == "" || row.Metric == "" {
-			t.Errorf("nothing was measured: %+v", row)
+			t.Errorf("the row has no measurement: %+v", row)
 		}
 	}
 	for name, want := range map[string]int{"disk": 1, "enqueue": 3, "run": 1, "latency": 2, "fire": 2} {
@@ -29,11 +29,11 @@ func TestBenchMeasuresEachCaseAndRemovesItsStore(t *testing.T) {
 		}
 	}
 	if left, _ := filepath.Glob(dir + "/*"); len(left) > 0 {
-		t.Errorf("left behind: %s", left)
+		t.Errorf("files remain: %s", left)
 	}
 }
 
-// TestBenchRefusesExistingStore: a store that is there is somebody's.
+// TestBenchRefusesExistingStore checks also that the existing store does not change.
 func TestBenchRefusesExistingStore(t *testing.T) {
 	verifyFixture(t)
 	before, err := os.ReadFile("healthy.db")
@@ -47,13 +47,13 @@ func TestBenchRefusesExistingStore(t *testing.T) {
 		"bench --jobs 0":                    exitUsage,
 		"bench --workers -1":                exitUsage,
 		"bench --fire -1s":                  exitUsage,
-		"bench --store sqlite:nowhere/x.db": exitUnavailable,
+		"bench --store sqlite:missing/x.db": exitUnavailable,
 	} {
 		if out, errs, code := runLine(line); code != want || !strings.HasPrefix(errs, "rota: ") {
 			t.Errorf("%s exits with %d, want %d: %s%s", line, code, want, out, errs)
 		}
 	}
 	if after, err := os.ReadFile("healthy.db"); err != nil || string(after) != string(before) {
-		t.Errorf("the store was touched: %v", err)
+		t.Errorf("the store was changed: %v", err)
 	}
 }

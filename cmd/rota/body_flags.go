@@ -13,15 +13,15 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// bodyFlags is flags that become fields of a request's body, only if they were given: what is not said stays as it is,
-// or as the server has it.
+// bodyFlags holds the flags that become fields of a request's body. A flag that is not given sets no field, so that the
+// server keeps the value or applies its default.
 type bodyFlags struct {
 	cmd    *cobra.Command
 	fields []bodyFlag
-	zone   string // of times without an offset
+	zone   string // time zone of times without an offset
 }
 
-// bodyFlag is one flag: the field it becomes and how its text is read.
+// bodyFlag is one flag: the field that it sets and the parser of its text.
 type bodyFlag struct {
 	flag, field string
 	text        *string
@@ -30,14 +30,15 @@ type bodyFlag struct {
 
 func newBodyFlags(cmd *cobra.Command) *bodyFlags { return &bodyFlags{cmd: cmd} }
 
-func (s *bodyFlags) add(flag, field, usage string, read func(s *bodyFlags, flag, text string) (any, error), words ...string) {
+// add adds a flag that sets a field. noun is the name of the value in help; words are offered for completion.
+func (s *bodyFlags) add(flag, field, noun, usage string, read func(s *bodyFlags, flag, text string) (any, error), words ...string) {
 	text := ""
-	s.cmd.Flags().StringVar(&text, flag, "", usage)
+	s.cmd.Flags().Var(textFlag{&text, noun}, flag, usage)
 	completeFrom(s.cmd, flag, words)
 	s.fields = append(s.fields, bodyFlag{flag, field, &text, read})
 }
 
-// fill puts what was given into a body.
+// fill writes the flags that were given into a body.
 func (s *bodyFlags) fill(body map[string]any) error {
 	for _, f := range s.fields {
 		if !s.cmd.Flags().Changed(f.flag) {
@@ -52,7 +53,7 @@ func (s *bodyFlags) fill(body map[string]any) error {
 	return nil
 }
 
-// The ways to read a flag.
+// The parsers of flags.
 
 func asText(_ *bodyFlags, _, text string) (any, error) { return text, nil }
 
@@ -60,7 +61,7 @@ func asDuration(_ *bodyFlags, flag, text string) (any, error) {
 	d, err := rota.ParseDuration(text)
 	var refusal *rota.Error
 	if errors.As(err, &refusal) {
-		refusal.Field = flag // the name by which the reader knows it
+		refusal.Field = flag // the name that the user typed
 	}
 	if err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func asDuration(_ *bodyFlags, flag, text string) (any, error) {
 func asInt(_ *bodyFlags, flag, text string) (any, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return nil, usagef("write digits", "%s %s is not a whole number", flag, shortened(strconv.Quote(text)))
+		return nil, usagef("write a whole number, such as 10", "%s %s is not a whole number", flag, shortened(strconv.Quote(text)))
 	}
 	return n, nil
 }
@@ -79,7 +80,7 @@ func asInt(_ *bodyFlags, flag, text string) (any, error) {
 func asFraction(_ *bodyFlags, flag, text string) (any, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil, usagef("write a fraction between 0 and 1", "%s %s is not a number", flag, shortened(strconv.Quote(text)))
+		return nil, usagef("write a number from 0 to 1, such as 0.2", "%s %s is not a number", flag, shortened(strconv.Quote(text)))
 	}
 	return f, nil
 }
@@ -92,25 +93,25 @@ func asTime(s *bodyFlags, flag, text string) (any, error) {
 	return at.UTC().Format("2006-01-02T15:04:05.999999999Z07:00"), nil
 }
 
-// zoneFlag adds the zone of times without an offset.
+// zoneFlag adds --tz, the time zone of times without an offset.
 func (s *bodyFlags) zoneFlag() { zoneFlag(s.cmd, &s.zone) }
 
 func zoneFlag(cmd *cobra.Command, zone *string) {
-	cmd.Flags().StringVar(zone, "tz", "", "IANA `ZONE` of times without an offset (default this machine's)")
+	cmd.Flags().StringVar(zone, "tz", "", "IANA time `ZONE` of times without an offset (default: the zone of this machine)")
 	completeZones(cmd)
 }
 
-// completeZones reads the list of zones only when a shell asks for it.
+// completeZones completes --tz. The list of zones is read only when a shell completes.
 func completeZones(cmd *cobra.Command) {
 	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return cron.ZoneNames(), cobra.ShellCompDirectiveNoFileComp
 	}
 	if err := cmd.RegisterFlagCompletionFunc("tz", complete); err != nil {
-		panic(err) // the flag was not declared, or twice: a mistake in this program
+		panic(err) // the flag is not declared or registered twice: a bug in this program
 	}
 }
 
-// durationText writes a duration of the server's, nothing for none.
+// durationText formats a duration from the server; nil is the empty text.
 func durationText(d *httpapi.Duration) string {
 	if d == nil {
 		return ""
@@ -118,17 +119,17 @@ func durationText(d *httpapi.Duration) string {
 	return rota.FormatDuration(time.Duration(*d))
 }
 
-// policy adds the flags that say how failure and time are treated.
+// policy adds the flags for priority, retries and timeout.
 func (s *bodyFlags) policy() {
-	s.add("priority", "priority", "`N`: higher ones go first", asInt)
+	s.add("priority", "priority", "N", "priority; jobs with a higher N start first", asInt)
 	s.failure()
 }
 
-// failure is policy without the priority, which a type does not have.
+// failure adds the flags of policy without the priority, which a type does not have.
 func (s *bodyFlags) failure() {
-	s.add("retries", "max_retries", "try again `N` times after a failure", asInt)
-	s.add("backoff", "backoff", "wait `DURATION` before the first retry; it doubles with each", asDuration)
-	s.add("backoff-max", "backoff_max", "wait no longer than `DURATION`", asDuration)
-	s.add("jitter", "jitter", "take up to this `FRACTION` of each wait off, by chance", asFraction)
-	s.add("timeout", "timeout", "stop a run after `DURATION`", asDuration)
+	s.add("retries", "max_retries", "N", "retry a failed job up to N times", asInt)
+	s.add("backoff", "backoff", "DURATION", "pause before the first retry; it doubles with each retry", asDuration)
+	s.add("backoff-max", "backoff_max", "DURATION", "longest pause before a retry", asDuration)
+	s.add("jitter", "jitter", "FRACTION", "shorten each pause by a random part of up to FRACTION, from 0 to 1", asFraction)
+	s.add("timeout", "timeout", "DURATION", "cancel a run that takes longer", asDuration)
 }

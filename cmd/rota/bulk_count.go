@@ -9,11 +9,11 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// countMax is how far is counted by listing, which costs what it lists.
+// countMax is the highest count that is taken by listing jobs, which costs as much as the list.
 const countMax = 100
 
-// countText is how many are meant, for a question: exactly where a server keeps count, else as far as is cheap to know, and
-// nothing if no answer comes.
+// countText is the number of matching jobs for the confirmation question. It is exact if the statistics of the server have
+// the number, or else counted up to countMax. It is empty if the server does not answer.
 func (m *bulk) countText(ctx context.Context, a *app, path string) string {
 	if n, known := m.countByStats(ctx, a, path); known {
 		return " (" + plural(n, "job", "jobs") + ")"
@@ -31,7 +31,7 @@ func (m *bulk) countText(ctx context.Context, a *app, path string) string {
 	return " (" + plural(n, "job", "jobs") + ")"
 }
 
-// countByStats takes the number from the counts that a server keeps, which know types and states.
+// countByStats takes the number from the statistics of the server, which count by type and state.
 func (m *bulk) countByStats(ctx context.Context, a *app, path string) (n int, known bool) {
 	query := m.filters.query()
 	kind, state := query.Get("type"), query.Get("state")
@@ -61,13 +61,13 @@ func (m *bulk) countByStats(ctx context.Context, a *app, path string) (n int, kn
 	return n, true
 }
 
-// listQuery is one list that has to be counted.
+// listQuery is one list to count.
 type listQuery struct {
 	path  string
 	query url.Values
 }
 
-// lists is where those that are meant are found.
+// lists returns the lists that contain the matching jobs.
 func (m *bulk) lists(path string) (lists []listQuery) {
 	query := m.filters.query()
 	state := query.Get("state")

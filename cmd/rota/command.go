@@ -11,8 +11,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// newParentCommand is a command that only leads to others. Alone it shows them, and a word that is none of them is a mistake of
-// the command line rather than a page of help.
+// newParentCommand creates a command that only has subcommands. Without an argument it prints help; an unknown subcommand
+// is a usage error.
 func newParentCommand(name, short string, verbs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                        name,
@@ -37,7 +37,7 @@ func unknownSubcommand(cmd *cobra.Command, args []string) error {
 	return usagef(hint, "unknown command %s for %q", shortened(strconv.Quote(args[0])), cmd.CommandPath())
 }
 
-// requireArgs is the arguments of a command by their names, for a refusal that says which is missing.
+// requireArgs requires one argument for each name. The names appear in the error for a missing argument.
 func requireArgs(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		hint := "write " + cmd.UseLine() + "; see " + cmd.CommandPath() + " --help"
@@ -52,8 +52,8 @@ func requireArgs(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// requireID is wants for a command whose first argument is an id. One that cannot be an id is named here: no server need be
-// asked.
+// requireID is requireArgs for a command whose first argument is an id. The form of the id is checked here, without a
+// request to the server.
 func requireID(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := requireArgs(names...)(cmd, args); err != nil {
@@ -63,17 +63,17 @@ func requireID(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// checkIDs refuses what has not the shape of an id.
+// checkIDs refuses a text that does not have the form of an id.
 func checkIDs(texts []string) error {
 	for _, text := range texts {
 		if _, err := rota.ParseID(text); err != nil {
-			return usagef("an id looks like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60; the lists show them", "%s is not an id", shortened(strconv.Quote(text)))
+			return usagef("an id looks like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60; commands such as rota job list show ids", "%s is not an id", shortened(strconv.Quote(text)))
 		}
 	}
 	return nil
 }
 
-// optionalArg is wants for one argument that can be left out.
+// optionalArg permits one argument.
 func optionalArg(name string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -83,17 +83,17 @@ func optionalArg(name string) cobra.PositionalArgs {
 	}
 }
 
-// commandName names a command as messages do, which begin with rota already.
+// commandName is the path of a command without the leading rota, for messages, which begin with rota.
 func commandName(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "rota ") }
 
 // noArgs refuses arguments.
 func noArgs() cobra.PositionalArgs { return requireArgs() }
 
-// completionTimeout is how long a shell waits for names: a person who pressed a key waits no longer.
+// completionTimeout limits the request for names during shell completion, while the user waits for a key press.
 const completionTimeout = time.Second
 
-// completeNames lets the shell complete the first argument with what a list of the server names. A server that does not
-// answer completes nothing.
+// completeNames completes the first argument with one field of a list of the server. Without an answer it completes
+// nothing.
 func (a *app) completeNames(path, field string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -109,7 +109,7 @@ func (a *app) completeFlagNames(cmd *cobra.Command, flag, path, field string) {
 		return a.names(path, field), cobra.ShellCompDirectiveNoFileComp
 	}
 	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
-		panic(err) // the flag was not declared, or twice: a mistake in this program
+		panic(err) // the flag is not declared or registered twice: a bug in this program
 	}
 }
 

@@ -17,34 +17,34 @@ const (
 	cronCountDefault = 10
 	cronCountMax     = 1000
 
-	// cronArgsMax is five fields forgotten to be quoted, and up to two that the parser can say something about.
+	// cronArgsMax permits five fields without quotes, and two more so that the parser can report them.
 	cronArgsMax = 7
 )
 
-// cronOptions are the flags of one call.
+// cronOptions holds the flags.
 type cronOptions struct {
 	zone, from, name string
-	fromGiven        bool // --from '' is a mistake of a script, not now
+	fromGiven        bool // --from '' is an error, not the default
 	count            cronCount
 }
 
-// cronCount is the value of -n, a flag that knows its bounds.
+// cronCount is the value of -n, with bounds.
 type cronCount int
 
 func (n *cronCount) String() string { return strconv.Itoa(int(*n)) }
 func (n *cronCount) Type() string   { return "N" }
 
-// Set reads the flag.
+// Set parses the flag.
 func (n *cronCount) Set(text string) error {
 	value, err := strconv.Atoi(text)
 	if err != nil || value < 1 || value > cronCountMax {
-		return fmt.Errorf("allowed 1-%d", cronCountMax)
+		return fmt.Errorf("use a whole number from 1 to %d", cronCountMax)
 	}
 	*n = cronCount(value)
 	return nil
 }
 
-// cronView is the answer, as JSON and YAML have it.
+// cronView is the output as JSON and YAML.
 type cronView struct {
 	Describe string     `json:"describe"`
 	Times    []cronTime `json:"times"`
@@ -59,31 +59,31 @@ func newCronCommand(a *app) *cobra.Command {
 	opts := cronOptions{count: cronCountDefault}
 	cmd := &cobra.Command{
 		Use:     "cron EXPR",
-		Short:   "Says a cron expression in words and lists its next times",
+		Short:   "Describe a cron expression and list its next times",
 		Long:    cronLong,
 		Example: cronExample,
 		Args:    cronArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.fromGiven = cmd.Flags().Changed("from")
 			if opts.zone == "" {
-				return &cron.Error{Field: "--tz", Reason: "is not a zone name", Remedy: "name the zone, such as Europe/Berlin, or leave --tz out for UTC"}
+				return &cron.Error{Field: "--tz", Reason: "the name of the time zone is empty", Remedy: "name a zone, such as Europe/Berlin, or remove --tz for UTC"}
 			}
 			return hintQuotes(a.cron(strings.Join(args, " "), opts), len(args))
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.zone, "tz", "UTC", "IANA `ZONE` whose clock the fields are read on")
-	flags.StringVar(&opts.from, "from", "", "list times after `TIME`: RFC 3339, or YYYY-MM-DD[ HH:MM[:SS]] in the zone (default now)")
-	flags.VarP(&opts.count, "count", "n", fmt.Sprintf("list `N` times, 1-%d", cronCountMax))
-	flags.StringVar(&opts.name, "name", "", "schedule `NAME`, by which H spreads")
+	flags.StringVar(&opts.zone, "tz", "UTC", "IANA time `ZONE` of the fields")
+	flags.StringVar(&opts.from, "from", "", "list times after `TIME`: RFC 3339, or YYYY-MM-DD[ HH:MM[:SS]] in the zone (default: now)")
+	flags.VarP(&opts.count, "count", "n", fmt.Sprintf("list `N` times, 1 to %d", cronCountMax))
+	flags.StringVar(&opts.name, "name", "", "`NAME` of the schedule, which sets the value of H")
 	completeCron(cmd)
 	return cmd
 }
 
-const quotesHint = "put the expression in quotes, or the shell replaces * by file names"
+const quotesHint = "put the expression in quotes; without them the shell replaces * by file names"
 
-// hintQuotes reminds of the quotes whenever an expression that came in pieces is refused: what the shell made of a star
-// looks like a mistake in a field.
+// hintQuotes adds a hint about quotes if the expression was given as several arguments and is invalid: the file names that
+// the shell put in place of a star look like a wrong field.
 func hintQuotes(err error, args int) error {
 	var refusal *cron.Error
 	if args < 2 || !errors.As(err, &refusal) || strings.HasPrefix(refusal.Field, "--") || refusal.Field == "zone" {
@@ -96,11 +96,11 @@ func hintQuotes(err error, args int) error {
 	return err
 }
 
-// cronArgs accepts an expression whose quotes were forgotten, unless the shell has put file names in place of a star.
+// cronArgs accepts an expression without quotes, unless the shell replaced a star by file names.
 func cronArgs(_ *cobra.Command, args []string) error {
 	switch n := len(args); {
 	case n == 0:
-		return usagef("write one, such as rota cron '30 9 * * 1-5'", "cron needs an expression")
+		return usagef("write it like rota cron '30 9 * * 1-5'", "cron needs an expression")
 	case n > cronArgsMax:
 		return usagef(quotesHint, "cron got %d arguments", n)
 	}
@@ -122,8 +122,8 @@ func (a *app) cron(text string, opts cronOptions) error {
 	})
 }
 
-// parseCron reads the expression. One that spreads by a name which was not
-// given is shown under its own text, so that it can be looked at all the same.
+// parseCron parses the expression. An expression with H needs the name of the schedule; without one its own text is the
+// name, so that the command shows an example.
 func (a *app) parseCron(text string, opts cronOptions) (cron.Cron, error) {
 	expression, err := cron.Parse(text, cron.Config{Zone: opts.zone, Name: opts.name})
 	if err == nil || opts.name != "" {
@@ -133,7 +133,7 @@ func (a *app) parseCron(text string, opts cronOptions) (cron.Cron, error) {
 	if secondErr != nil {
 		return expression, err
 	}
-	_, err = fmt.Fprintln(a.err, "rota: H spreads by the schedule's name; without --name NAME these times are an example")
+	_, err = fmt.Fprintln(a.err, "rota: H depends on the schedule's name; these times are an example, add --name NAME for the real ones")
 	return spread, err
 }
 
@@ -144,7 +144,7 @@ func (a *app) cronFrom(opts cronOptions, loc *time.Location) (time.Time, error) 
 	from, err := cron.ParseTime(opts.from, loc)
 	var refusal *cron.Error
 	if errors.As(err, &refusal) {
-		refusal.Field = "--from" // the name by which the reader knows it
+		refusal.Field = "--from" // the name that the user typed
 	}
 	return from, err
 }
@@ -157,8 +157,8 @@ func newCronView(expression cron.Cron, fires []cron.Fire) cronView {
 	return view
 }
 
-// formatExact writes RFC 3339, whose offsets are whole minutes. Where the clock was off by seconds, as in Monrovia before
-// 1972, only UTC names the instant.
+// formatExact formats a time as RFC 3339, whose offsets are whole minutes. It uses UTC if the offset has seconds, as in
+// Monrovia before 1972.
 func formatExact(at time.Time) string {
 	if offsetHasSeconds(at) {
 		at = at.UTC()
@@ -187,7 +187,7 @@ func (a *app) writeCron(w io.Writer, expression cron.Cron, from time.Time, fires
 	if len(fires) == count {
 		return nil
 	}
-	_, err := fmt.Fprintln(w, "nothing more before the year 10000")
+	_, err := fmt.Fprintln(w, "no more times before the year 10000")
 	return err
 }
 
@@ -205,7 +205,7 @@ func cronRow(fire cron.Fire, from time.Time) []string {
 	}
 }
 
-// distance names the two largest units of a number of seconds, which is all that a person wants to know of it.
+// distance formats a number of seconds with its two largest units: 2h 5m.
 func distance(seconds int64) string {
 	units := []struct {
 		size int64

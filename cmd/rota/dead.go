@@ -9,14 +9,14 @@ import (
 )
 
 func newDeadCommand(a *app) *cobra.Command {
-	return newParentCommand("dead", "Dead letters: what failed for good", newDeadListCommand(a), newDeadRetryCommand(a))
+	return newParentCommand("dead", "List and retry dead letters: jobs that failed for good", newDeadListCommand(a), newDeadRetryCommand(a))
 }
 
 func newDeadListCommand(a *app) *cobra.Command {
 	var l listFlags
 	f := filters{}
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists dead letters, newest first", Args: noArgs(), Example: "  rota dead list --type mail.send",
+		Use: "list", Short: "List dead letters, newest first", Args: noArgs(), Example: "  rota dead list --type mail.send",
 	}
 	deadFilters(cmd, f)
 	l.flags(cmd)
@@ -34,24 +34,24 @@ func newDeadListCommand(a *app) *cobra.Command {
 }
 
 func deadFilters(cmd *cobra.Command, f filters) {
-	f.add(cmd, "type", "only those of this `TYPE`")
-	f.add(cmd, "template", "only those made from this template `NAME`")
-	f.add(cmd, "schedule", "only those that this schedule `NAME` fired")
-	f.add(cmd, "group", "only those of the group with this `ID`")
+	f.add(cmd, "type", "only jobs of this `TYPE`")
+	f.add(cmd, "template", "only jobs of the template `NAME`")
+	f.add(cmd, "schedule", "only jobs of the schedule `NAME`")
+	f.add(cmd, "group", "only jobs of the group with this `ID`")
 }
 
 func newDeadRetryCommand(a *app) *cobra.Command {
 	m := bulk{filters: filters{}}
 	cmd := &cobra.Command{
-		Use: "retry [ID]...", Short: "Tries dead letters again",
+		Use: "retry [ID]...", Short: "Retry dead letters",
 		Example: `  rota dead retry 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60
   rota dead retry --type mail.send           # asks first
   rota dead retry --all --yes`,
 		ValidArgsFunction: a.completeNames("/dead", "execution_id"),
 	}
 	deadFilters(cmd, m.filters)
-	cmd.Flags().BoolVar(&m.all, "all", false, "try every one again")
-	cmd.Flags().BoolVar(&m.yes, "yes", false, "do not ask; needed where there is no terminal to ask at")
+	cmd.Flags().BoolVar(&m.all, "all", false, "retry all dead letters")
+	cmd.Flags().BoolVar(&m.yes, "yes", false, "do not ask for confirmation; required without a terminal")
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		if err := m.check(cmd, ids); err != nil {
 			return err

@@ -14,17 +14,17 @@ import (
 func newDirectCommand(a *app) *cobra.Command {
 	var params paramFlags
 	cmd := &cobra.Command{
-		Use: "direct TYPE", Short: "Runs a job now, past the queue, and prints its result", Args: requireArgs("a TYPE"),
-		Long: `Reserves a slot, runs a job in it at once, waits for its end and prints its result. If no slot comes free within
---wait it exits with 6 and nothing has run.`,
+		Use: "direct TYPE", Short: "Run a job now without queueing it, and print its result", Args: requireArgs("a TYPE"),
+		Long: `Reserve a slot, run a job in it at once, wait for its end and print its result. If no slot becomes free within --wait,
+the command exits with 6 and nothing runs.`,
 		Example: `  rota direct noop
   rota direct report.build --params '{"month": "2026-11"}' --wait 30s`,
 		ValidArgsFunction: a.completeNames("/types", "name"),
 	}
 	params.flags(cmd)
 	s := newBodyFlags(cmd)
-	s.add("wait", "wait", "wait up to `DURATION` for a slot", asDuration)
-	s.add("timeout", "timeout", "stop the run after `DURATION`", asDuration)
+	s.add("wait", "wait", "DURATION", "longest wait for a free slot", asDuration)
+	s.add("timeout", "timeout", "DURATION", "cancel the run if it takes longer", asDuration)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body := map[string]any{"type": args[0]}
 		if err := fillParams(a, body, "params", &params, s); err != nil {
@@ -39,7 +39,7 @@ func newDirectCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// printDirect prints the result alone, as a program would, and fails if the run did.
+// printDirect prints only the result and returns an error if the run failed.
 func (a *app) printDirect(answer json.RawMessage) error {
 	j, err := decode[httpapi.Job](answer)
 	if err != nil {
@@ -59,7 +59,7 @@ func (a *app) printDirect(answer json.RawMessage) error {
 		return nil
 	}
 	return &exitError{
-		code: exitFailed, err: fmt.Errorf("the run was not completed: %s", firstNonEmpty(firstLineShort(runError(j)), "it is "+j.State)),
-		hint: "rota job logs " + j.ID.String() + " shows what it wrote",
+		code: exitFailed, err: fmt.Errorf("the job did not complete: %s", firstNonEmpty(firstLineShort(runError(j)), "its state is "+j.State)),
+		hint: "rota job logs " + j.ID.String() + " shows its log",
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// eventStream is a stream as it is read, and where it stands.
+// eventStream is an open stream of events and the id of the last complete event.
 type eventStream struct {
 	r      *bufio.Reader
 	body   io.Closer
 	lastID string
 }
 
-// stream opens the events after one that is known, or those to come.
+// stream opens a stream of the events after lastID, or of new events if lastID is empty.
 func (a *app) stream(ctx context.Context, query url.Values, lastID string) (*eventStream, error) {
 	response, err := a.open(ctx, request{method: http.MethodGet, path: "/events", query: query, accept: "text/event-stream", lastID: lastID})
 	if err != nil {
@@ -28,7 +28,7 @@ func (a *app) stream(ctx context.Context, query url.Values, lastID string) (*eve
 // event is one message of a stream.
 type event struct{ id, name, data string }
 
-// next reads the next message that says something.
+// next reads the next message with data.
 func (s *eventStream) next() (event, error) {
 	for {
 		if e, err := s.message(); err != nil || e.data != "" {
@@ -37,8 +37,8 @@ func (s *eventStream) next() (event, error) {
 	}
 }
 
-// message reads one message, which may be nothing but an id that says where the stream stands. Lines that begin with a
-// colon only keep the connection open. Where it stands is noted when the message is whole: one that was cut is sent again.
+// message reads one message. It may have only an id, which is the position of the stream. Lines that begin with a colon only
+// keep the connection open. lastID changes after a complete message, so that the server sends an incomplete one again.
 func (s *eventStream) message() (e event, err error) {
 	for {
 		line, err := s.r.ReadString('\n')

@@ -15,7 +15,7 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// eventOptions are the flags of one call.
+// eventOptions holds the flags.
 type eventOptions struct {
 	kinds  []string
 	kind   string
@@ -26,10 +26,10 @@ type eventOptions struct {
 func newEventsCommand(a *app) *cobra.Command {
 	opts := eventOptions{count: eventsDefault}
 	cmd := &cobra.Command{
-		Use: "events", Short: "Prints what happened lately, or what happens", Args: noArgs(),
-		Long: `Prints the newest of the events that the server remembers, which are those since it was started, as far as they
-fit. With -f it prints what happens from now on, until it is interrupted, and goes on after a restart of the
-server. JSON output has one object a line.`,
+		Use: "events", Short: "Print recent events, or follow new ones", Args: noArgs(),
+		Long: `Print the newest events that the server keeps in memory. It keeps a limited number of events since its start. With -f
+the command prints new events until it is interrupted, and continues after a restart of the server. JSON
+output has one object on each line.`,
 		Example: `  rota events
   rota events -n 500 --type mail.send
   rota events -f --kind job.failed,job.dead
@@ -40,16 +40,16 @@ server. JSON output has one object a line.`,
 		words = append(words, string(k))
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&opts.follow, "follow", "f", false, "print what happens from now on")
+	flags.BoolVarP(&opts.follow, "follow", "f", false, "print new events until interrupted")
 	flags.StringSliceVar(&opts.kinds, "kind", nil, "only events of this `KIND`, such as job.failed or job.* (repeatable)")
 	flags.StringVar(&opts.kind, "type", "", "only events of jobs of this `TYPE`")
-	flags.VarP(numberFlag{&opts.count, 1, recentMax}, "count", "n", fmt.Sprintf("print the newest `N`, 1-%d", recentMax))
+	flags.VarP(numberFlag{&opts.count, 1, recentMax}, "count", "n", fmt.Sprintf("print the newest `N` events, 1 to %d", recentMax))
 	completeFrom(cmd, "count", nil)
 	completeFrom(cmd, "kind", words)
 	a.completeFlagNames(cmd, "type", "/types", "name")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if opts.follow && cmd.Flags().Changed("count") {
-			return usagef("leave one of them out", "-n is for what happened, -f for what happens from now on")
+			return usagef("remove one of them", "-n counts past events and -f follows new ones; they cannot be combined")
 		}
 		if opts.follow {
 			return a.follow(cmd.Context(), opts.query())
@@ -70,7 +70,7 @@ func (o *eventOptions) query() url.Values {
 	return query
 }
 
-// match is the filter where the server cannot be asked to.
+// match applies the filter in the client.
 func (o *eventOptions) match(e httpapi.Event) bool {
 	if o.kind != "" && e.Type != o.kind {
 		return false
@@ -81,7 +81,7 @@ func (o *eventOptions) match(e httpapi.Event) bool {
 	})
 }
 
-// follow prints what happens until it is interrupted. A stream that breaks off is opened again where it stood.
+// follow prints new events until it is interrupted. If the stream breaks, it opens another one after the last event.
 func (a *app) follow(ctx context.Context, query url.Values) error {
 	connection, lastID := reconnector{a: a}, ""
 	for {
@@ -98,7 +98,7 @@ func (a *app) follow(ctx context.Context, query url.Values) error {
 	}
 }
 
-// printEvents prints a stream until it ends, which is an error: it has no end.
+// printEvents prints a stream until the connection breaks.
 func (a *app) printEvents(events *eventStream) error {
 	for {
 		e, err := events.next()
@@ -112,13 +112,13 @@ func (a *app) printEvents(events *eventStream) error {
 }
 
 const (
-	// recentMax is how far back is asked for: a little less than a server keeps, since it goes on meanwhile.
+	// recentMax is how many events are requested: a little less than the server keeps, since new ones arrive meanwhile.
 	recentMax = 16_000
 
 	eventsDefault = 50
 )
 
-// printRecent prints the newest of what the server remembers.
+// printRecent prints the newest events that the server keeps.
 func (a *app) printRecent(ctx context.Context, opts eventOptions) error {
 	found, err := a.recentEvents(ctx, opts)
 	if err != nil {
@@ -132,10 +132,11 @@ func (a *app) printRecent(ctx context.Context, opts eventOptions) error {
 	return nil
 }
 
-// recentEvents reads what the server remembers. The stream begins by saying where it stands; a second one from before that
-// is read until it has come there. It is read whole and filtered here, or its end could not be seen.
+// recentEvents reads the events that the server keeps. A first stream yields the id of the newest event; a second one
+// starts recentMax events earlier and is read up to that id. The filter is applied here, since a filtered stream might
+// not contain that event.
 func (a *app) recentEvents(ctx context.Context, opts eventOptions) (found []event, err error) {
-	last, err := a.lastEvent(ctx, opts.query()) // with the filter, so that the server refuses what is wrong with it
+	last, err := a.lastEvent(ctx, opts.query()) // with the filter, so that the server checks it
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +170,7 @@ func (a *app) recentEvents(ctx context.Context, opts eventOptions) (found []even
 	}
 }
 
-// lastEvent is the id of the newest event, which a stream says first.
+// lastEvent returns the id of the newest event, which every stream sends first.
 func (a *app) lastEvent(ctx context.Context, query url.Values) (string, error) {
 	events, err := a.stream(ctx, query, "")
 	if err != nil {
@@ -186,7 +187,7 @@ func (a *app) lastEvent(ctx context.Context, query url.Values) (string, error) {
 
 func (a *app) printEvent(e event) error {
 	if e.name == "reset" {
-		_, err := fmt.Fprintln(a.err, "rota: some events are no longer remembered")
+		_, err := fmt.Fprintln(a.err, "rota: some events are missing: the server no longer has them")
 		return err
 	}
 	switch a.output {
@@ -208,7 +209,7 @@ func (a *app) printEvent(e event) error {
 	return err
 }
 
-// eventLine is one event for people: when, what, about what.
+// eventLine formats an event: time, kind, name, id and details.
 func eventLine(e httpapi.Event) string {
 	parts := []string{e.At.UTC().Format("2006-01-02 15:04:05.000"), fmt.Sprintf("%-20s", e.Kind)}
 	for _, part := range []string{firstNonEmpty(e.Name, e.Type, e.Schedule), firstNonEmpty(e.JobID.String(), e.GroupID.String(), e.ReservationID.String())} {

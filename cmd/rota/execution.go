@@ -20,13 +20,13 @@ var executionStates = []string{
 }
 
 func newExecutionCommand(a *app) *cobra.Command {
-	return newParentCommand("execution", "Executions: jobs together with their retries", newExecutionListCommand(a), newExecutionShowCommand(a))
+	return newParentCommand("execution", "List and show executions: jobs with their retries", newExecutionListCommand(a), newExecutionShowCommand(a))
 }
 
 func newExecutionListCommand(a *app) *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists executions, newest first", Args: noArgs(),
+		Use: "list", Short: "List executions, newest first", Args: noArgs(),
 		Example: `  rota execution list --state dead
   rota execution list --schedule nightly --limit 7`,
 	}
@@ -64,7 +64,7 @@ func planText(t time.Time) string {
 
 func newExecutionShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Shows an execution with its attempts; ID may be any attempt's", Args: requireID("an ID"),
+		Use: "show ID", Short: "Show an execution with its attempts; ID may be the id of any attempt", Args: requireID("an ID"),
 		Example: "  rota execution show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := a.get(cmd.Context(), "/executions"+pathSegment(args[0]), nil)
@@ -90,7 +90,7 @@ func (a *app) writeExecution(w io.Writer, e httpapi.ExecutionDetail) error {
 	s.add("template", string(e.Template))
 	s.add("schedule", string(e.Schedule))
 	s.add("group", e.GroupID.String())
-	s.add("tries anew", e.RedriveOf.String())
+	s.add("redrive of", e.RedriveOf.String())
 	s.add("planned for", a.timestamp(e.PlanTime.Time))
 	if e.ScopeKind != rota.GlobalScopeKind {
 		s.add("scope", e.ScopeKind+" "+e.ScopeID)
@@ -114,7 +114,7 @@ func (a *app) writeExecution(w io.Writer, e httpapi.ExecutionDetail) error {
 	return writeLastError(w, e)
 }
 
-// writeLastError shows all of what the last attempt failed with, if that is more than its line in the table.
+// writeLastError prints the whole error of the last attempt if the table shows only its first line.
 func writeLastError(w io.Writer, e httpapi.ExecutionDetail) error {
 	if len(e.Attempts) == 0 {
 		return nil
@@ -128,19 +128,19 @@ func writeLastError(w io.Writer, e httpapi.ExecutionDetail) error {
 	return err
 }
 
-// newJobRunsCommand is the history of one name.
+// newJobRunsCommand lists the executions of one name.
 func newJobRunsCommand(a *app) *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "runs [NAME]", Short: "Lists executions, of one name or of all", Args: optionalArg("a NAME"),
-		Long: `Lists executions, newest first. NAME is a template, a schedule or a type, looked for in this order: of a
-schedule that was made together with its template these are all its runs, planned or not.`,
+		Use: "runs [NAME]", Short: "List executions, of one name or all", Args: optionalArg("a NAME"),
+		Long: `List executions, newest first. NAME is the name of a template, a schedule or a type, searched in this order. If a
+schedule and its template have the same name, the list has all runs of the template, planned or not.`,
 		Example: `  rota job runs
   rota job runs nightly --limit 7`,
 		ValidArgsFunction: a.completeNames("/templates", "name"),
 	}
 	f := filters{}
-	f.add(cmd, "state", "only those in this `STATE`", executionStates...)
+	f.add(cmd, "state", "only executions in this `STATE`", executionStates...)
 	l.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		query := f.query()
@@ -156,7 +156,7 @@ schedule that was made together with its template these are all its runs, planne
 	return cmd
 }
 
-// kindOf says what a name is the name of.
+// kindOf returns whether a name is that of a template, a schedule or a type.
 func (a *app) kindOf(ctx context.Context, name string) (string, error) {
 	var err error
 	for _, kind := range []string{"template", "schedule", "type"} {
@@ -166,6 +166,6 @@ func (a *app) kindOf(ctx context.Context, name string) (string, error) {
 	}
 	return "", &exitError{
 		code: exitNotFound, err: fmt.Errorf("there is no template, schedule or type %q", name),
-		hint: "rota template list and rota schedule list name what there is",
+		hint: "rota template list, rota schedule list and rota type list show the names",
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// The exit codes that scripts rely on.
+// The exit codes. Scripts depend on them.
 const (
 	exitDone        = 0
 	exitFailed      = 1
@@ -22,7 +22,7 @@ const (
 	exitUnavailable = 6
 )
 
-// exitCodes is what each code of the store's errors exits with.
+// exitCodes maps the code of a rota.Error to an exit code.
 var exitCodes = map[rota.Code]int{
 	rota.Invalid:     exitUsage,
 	rota.NotFound:    exitNotFound,
@@ -34,22 +34,22 @@ var exitCodes = map[rota.Code]int{
 	rota.Internal:    exitFailed,
 }
 
-// exitError is an error that knows its exit code, and a hint for the person who reads it.
+// exitError is an error with an exit code and a hint for the user.
 type exitError struct {
 	code   int
 	hint   string
 	err    error
-	fields []string // that a server refused, if it did
+	fields []string // fields that the server refused
 
-	reasons []string // why, field by field
+	reasons []string // reason for each field, in the same order
 
-	statement *httpapi.Problem // of SQL, if it was one
+	statement *httpapi.Problem // problem of a SQL statement; nil for other requests
 }
 
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
-// usage marks an error as one of the command line, unless it says more of itself.
+// usage marks an error as a usage error, unless it already has an exit code.
 func usage(err error, hint string) error {
 	var coded *exitError
 	if errors.As(err, &coded) {
@@ -58,12 +58,12 @@ func usage(err error, hint string) error {
 	return &exitError{code: exitUsage, hint: hint, err: errors.New(shortened(err.Error()))}
 }
 
-// usagef is usage for a message of our own, with a hint of its own.
+// usagef creates a usage error with a hint.
 func usagef(hint, message string, args ...any) error {
 	return &exitError{code: exitUsage, hint: hint, err: fmt.Errorf(message, args...)}
 }
 
-// exitCode is the one table from errors to exit codes.
+// exitCode maps an error to the exit code. It is the only place that does.
 func exitCode(err error) int {
 	var coded *exitError
 	var expression *cron.Error
@@ -84,7 +84,7 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// report tells a person what went wrong and, on a line of its own, what to do about it.
+// report prints an error and, on a line of its own, its hint.
 func report(w io.Writer, err error) {
 	if err == nil {
 		return
@@ -116,11 +116,11 @@ func report(w io.Writer, err error) {
 	}
 }
 
-// usageMax bounds a message about the command line, which repeats what was typed.
+// usageMax is the longest usage message in bytes. Messages repeat arguments, which may be long.
 const usageMax = 200
 
-// shortened cuts the middle out of a message that is too long, since its end says what is allowed, and keeps control
-// characters from the terminal.
+// shortened cuts the middle out of a long message, since its end names what is allowed, and replaces control characters,
+// which the terminal would interpret.
 func shortened(message string) string {
 	if len(message) > usageMax {
 		message = strings.ToValidUTF8(message[:60]+"..."+message[len(message)-60:], "?")

@@ -30,7 +30,7 @@ func TestErrorsMapToExitCodes(t *testing.T) {
 	}
 }
 
-// TestEveryErrorCodeHasExitCode: a code without one would exit with 0, as if all were well.
+// TestEveryErrorCodeHasExitCode: a code without an exit code would exit with 0.
 func TestEveryErrorCodeHasExitCode(t *testing.T) {
 	for _, code := range rota.Codes {
 		if got := exitCode(fmt.Errorf("apply: %w", &rota.Error{Code: code})); got == exitDone {
@@ -38,11 +38,11 @@ func TestEveryErrorCodeHasExitCode(t *testing.T) {
 		}
 	}
 	if len(exitCodes) != len(rota.Codes) {
-		t.Errorf("%d codes have an exit, there are %d", len(exitCodes), len(rota.Codes))
+		t.Errorf("%d codes have an exit code, want %d", len(exitCodes), len(rota.Codes))
 	}
 }
 
-// TestHelpVersionAndCompletionScripts are what a user tries first.
+// TestHelpVersionAndCompletionScripts runs the commands that a user tries first.
 func TestHelpVersionAndCompletionScripts(t *testing.T) {
 	for _, row := range []struct{ line, want string }{
 		{"", "Definitions:\n"},
@@ -68,7 +68,7 @@ func TestHelpVersionAndCompletionScripts(t *testing.T) {
 	}
 }
 
-// TestCompletionReadsNamesFromServer: what a server names, a shell completes; without a server it completes nothing, and is quick.
+// TestCompletionReadsNamesFromServer: without a server nothing is completed.
 func TestCompletionReadsNamesFromServer(t *testing.T) {
 	s := startServer(t)
 	s.must("template create nightly --type noop")
@@ -87,7 +87,7 @@ func TestCompletionReadsNamesFromServer(t *testing.T) {
 	}
 }
 
-// TestFlagsAcceptAPIFieldNames, too.
+// TestFlagsAcceptAPIFieldNames: --unique_key and --concurrency-key work like --unique and --key.
 func TestFlagsAcceptAPIFieldNames(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")
@@ -99,7 +99,7 @@ func TestFlagsAcceptAPIFieldNames(t *testing.T) {
 	}
 }
 
-// TestControlCharactersAreEscaped: neither those of ASCII nor the others, of which U+009B begins what moves the cursor.
+// TestControlCharactersAreEscaped covers ASCII and U+0080 to U+009F, of which U+009B starts an escape sequence.
 func TestControlCharactersAreEscaped(t *testing.T) {
 	if got := shortened("a\x1b[31m\u009b31mé\x7f\u0085"); got != "a?[31m?31mé??" {
 		t.Errorf("%q", got)

@@ -10,10 +10,10 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// newExplainCommand is found under job and, since it is what a person in a hurry wants, at the top.
+// newExplainCommand creates the explain command, which is both a subcommand of job and a top-level command.
 func newExplainCommand(a *app, use string) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: "Says why a job does not run, and what would change that", Args: requireID("the ID of a job"),
+		Use: use, Short: "Explain why a job does not run, and what to do", Args: requireID("the ID of a job"),
 		Example: "  rota explain 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := a.get(cmd.Context(), "/jobs"+pathSegment(args[0])+"/explain", nil)
@@ -30,7 +30,7 @@ func newExplainCommand(a *app, use string) *cobra.Command {
 	}
 }
 
-// writeExplanation writes a paragraph for each reason: what it is, until when, and what to do.
+// writeExplanation prints a paragraph for each reason: the reason, its end, the jobs it waits for, and the remedy.
 func (a *app) writeExplanation(w io.Writer, e httpapi.Explanation) error {
 	var b strings.Builder
 	for i, r := range e.Reasons {

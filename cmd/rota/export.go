@@ -14,21 +14,21 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-const exportExample = `  rota export                            # print everything that was declared
-  rota export rota.yaml                  # write it to a file
-  rota export rota.yaml --secrets        # with the secrets of webhooks, to move to another server
+const exportExample = `  rota export                            # print all definitions
+  rota export rota.yaml                  # write them to a file
+  rota export rota.yaml --secrets        # with webhook secrets, to move to another server
   rota export | rota import - --url http://other:7420 --token …`
 
 func newExportCommand(a *app) *cobra.Command {
 	secrets, force := false, false
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
-		Short: "Writes everything that was declared, as one document",
-		Long: `Writes types, templates, schedules with their states, limits and webhooks as one YAML document, to FILE or to
-standard output; with --output json as JSON. It is what stood at one moment, in the same order every time, and can
-be kept under version control. rota import reads it: into an empty server it makes one that exports the
-same, to the byte. Types that are built in are there only while they are paused. Jobs, runs and the audit are not in
-it: rota backup copies those too.`,
+		Short: "Write all definitions as one document",
+		Long: `Write types, templates, schedules with their states, limits and webhooks as one YAML document to FILE or standard
+output, or as JSON with --output json. The document shows one point in time and has a fixed order, so it can be
+kept under version control. rota import reads it; a server that was empty before the import exports the
+same bytes. The document contains a built-in type only while it is paused. It does not contain jobs, runs and the
+audit log: rota backup copies those too.`,
 		Example: exportExample,
 		Args:    optionalArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,8 +40,8 @@ it: rota backup copies those too.`,
 		},
 		ValidArgsFunction: completeFiles,
 	}
-	cmd.Flags().BoolVar(&secrets, "secrets", false, "with what the deliveries of webhooks are signed with")
-	cmd.Flags().BoolVar(&force, "force", false, "replace FILE if it is there")
+	cmd.Flags().BoolVar(&secrets, "secrets", false, "include the secrets of webhooks")
+	cmd.Flags().BoolVar(&force, "force", false, "replace FILE if it exists")
 	return cmd
 }
 
@@ -80,13 +80,13 @@ func (a *app) export(ctx context.Context, path string, secrets, force bool) erro
 	})
 }
 
-const exportHead = `# What a Rota server was told to run and when: rota export writes this, rota import reads it.
+const exportHead = `# Definitions of a Rota server: rota export writes this file, rota import reads it.
 `
 
-const exportSecrets = `# It holds the secrets of webhooks: keep it as you keep those.
+const exportSecrets = `# This file contains secrets of webhooks: protect it like a password.
 `
 
-// encodeExport is the document as it is written to people: YAML, or JSON for who asks for it.
+// encodeExport formats the document as YAML with a head comment, or as JSON.
 func (a *app) encodeExport(answer json.RawMessage, secrets bool) ([]byte, error) {
 	if a.output == formatJSON {
 		var b bytes.Buffer
@@ -102,7 +102,7 @@ func (a *app) encodeExport(answer json.RawMessage, secrets bool) ([]byte, error)
 	return append([]byte(head+"\n"), text...), err
 }
 
-// warnSecretsOmitted says that secrets are left out, if there are any.
+// warnSecretsOmitted prints a warning if the document leaves out secrets.
 func (a *app) warnSecretsOmitted(answer json.RawMessage) {
 	definitions, err := decode[httpapi.Definitions](answer)
 	if err != nil {
@@ -113,6 +113,6 @@ func (a *app) warnSecretsOmitted(answer json.RawMessage) {
 		hooks += len(t.Webhooks)
 	}
 	if hooks > 0 {
-		fmt.Fprintf(a.err, "rota: the secrets of %s are left out; another server needs them: give --secrets\n", plural(hooks, "webhook", "webhooks"))
+		fmt.Fprintf(a.err, "rota: the secrets of %s are not exported; add --secrets to import the document into another server\n", plural(hooks, "webhook", "webhooks"))
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// toYAML is a JSON text as YAML that people like to read and edit, its fields in their order. Every number is written as
-// it stands, and every text so that it cannot be taken for anything else: jsonOf reads back exactly what was written.
+// toYAML converts JSON to YAML for reading and editing, and keeps the order of fields. Numbers stay as they are written,
+// and texts are quoted where they could be read as something else, so that readDocument returns exactly the same JSON.
 func toYAML(text []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -24,7 +24,7 @@ func toYAML(text []byte) ([]byte, error) {
 	case is && len(fields) > 0:
 		for i, f := range fields {
 			if i > 0 {
-				w.b.WriteByte('\n') // a line between the parts of the document
+				w.b.WriteByte('\n') // an empty line between the sections
 			}
 			w.block(object{f}, 0)
 		}
@@ -42,7 +42,7 @@ type field struct {
 	value any // nil, bool, json.Number, string, []any or object
 }
 
-// readNode reads one value.
+// readNode decodes one value.
 func readNode(d *json.Decoder) (any, error) {
 	token, err := d.Token()
 	if err != nil {
@@ -79,12 +79,12 @@ func readNode(d *json.Decoder) (any, error) {
 	return token, nil
 }
 
-// blockDepth is how deep values are written a line each; deeper ones are written as JSON, which is YAML too.
+// blockDepth is the deepest level in block style; deeper values are written in flow style, on one line.
 const blockDepth = 12
 
 type yamlWriter struct{ b bytes.Buffer }
 
-// block writes the fields of an object, a line each.
+// block writes the fields of an object, one on each line.
 func (w *yamlWriter) block(fields object, depth int) {
 	for _, f := range fields {
 		w.indent(depth)
@@ -93,7 +93,7 @@ func (w *yamlWriter) block(fields object, depth int) {
 	}
 }
 
-// list writes the items of a list, a line each. The first line of an item that is an object stands behind its dash.
+// list writes the items of a list, one on each line. The first field of an object follows the dash.
 func (w *yamlWriter) list(items []any, depth int) {
 	for _, item := range items {
 		w.indent(depth)
@@ -112,7 +112,7 @@ func (w *yamlWriter) list(items []any, depth int) {
 
 func (w *yamlWriter) indent(depth int) { w.b.WriteString(strings.Repeat("  ", depth)) }
 
-// value writes what stands behind a key or a dash, and the end of the line.
+// value writes the value behind a key or a dash, and the line break.
 func (w *yamlWriter) value(value any, depth int) {
 	switch v := value.(type) {
 	case object:
@@ -138,7 +138,7 @@ func (w *yamlWriter) value(value any, depth int) {
 	w.b.WriteString(" " + flow(value) + "\n")
 }
 
-// flowMax is how long a list on one line may be.
+// flowMax is the longest list on one line, in bytes.
 const flowMax = 80
 
 func nested(list []any) bool {
@@ -151,8 +151,8 @@ func nested(list []any) bool {
 	return false
 }
 
-// literal says whether a text of several lines can be written as it is. What begins with a space or has one at the end
-// of a line is safer in quotes, and so is what does not end where its last line does.
+// literal reports whether a text of several lines can be written as a literal block. Texts with spaces at the start or end
+// of a line, or with several line breaks at the end, are quoted instead.
 func literal(text string) bool {
 	body := strings.TrimSuffix(text, "\n")
 	if !strings.Contains(body, "\n") || strings.HasSuffix(body, "\n") {
@@ -181,7 +181,7 @@ func (w *yamlWriter) literal(text string, depth int) {
 	}
 }
 
-// flow is a value on one line: JSON, but for words that need no quotes.
+// flow formats a value on one line: JSON, without the quotes of simple words.
 func flow(value any) string {
 	var b strings.Builder
 	writeFlow(&b, value)
@@ -214,7 +214,7 @@ func writeFlow(b *strings.Builder, value any) {
 		}
 		b.WriteByte('}')
 	default:
-		fmt.Fprint(b, v) // a number as it was written, true or false
+		fmt.Fprint(b, v) // a number unchanged, true or false
 	}
 }
 
@@ -224,12 +224,12 @@ var (
 	plainSpan  = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(h|ms|m|s|µs))+$`)
 )
 
-// reserved are the words that some reader of YAML takes for something else than a text.
+// reserved matches the words that some YAML parser does not read as text.
 var reserved = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|y|n|null|nan|inf)$`)
 
 func yamlKey(name string) string { return yamlText(name, plainWord) }
 
-// yamlText writes a text: without quotes if it looks like nothing else.
+// yamlText formats a text, without quotes if it can only be read as a text.
 func yamlText(text string, plain *regexp.Regexp) string {
 	if len(text) < 200 && (plain.MatchString(text) && !reserved.MatchString(text) && !strings.Contains(text, ": ") || plainSpan.MatchString(text)) {
 		return text
@@ -237,7 +237,7 @@ func yamlText(text string, plain *regexp.Regexp) string {
 	return quotedText(text)
 }
 
-// quotedText writes a text in quotes, with escapes that JSON has too.
+// quotedText formats a text in quotes with escapes.
 func quotedText(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -261,8 +261,8 @@ func quotedText(text string) string {
 	return b.String()
 }
 
-// unprintable says whether a character is better written as its number: it is not seen, or some reader takes it for the
-// end of a line.
+// unprintable reports whether a character is written as an escape: it is invisible, or some parser reads it as a line
+// break.
 func unprintable(r rune) bool {
 	return r == utf8.RuneError || r == '\u00a0' || r == '\ufeff' || !unicode.IsPrint(r)
 }

@@ -13,14 +13,14 @@ import (
 )
 
 func newGroupCommand(a *app) *cobra.Command {
-	return newParentCommand("group", "Groups: jobs that belong together",
+	return newParentCommand("group", "List, show, create and cancel groups of jobs",
 		newGroupListCommand(a), newGroupShowCommand(a), newGroupCreateCommand(a), newGroupCancelCommand(a))
 }
 
 func newGroupListCommand(a *app) *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists groups, newest first", Args: noArgs(), Example: "  rota group list --limit 10",
+		Use: "list", Short: "List groups, newest first", Args: noArgs(), Example: "  rota group list --limit 10",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := a.list(cmd.Context(), "/groups", nil, l)
 			if err != nil {
@@ -36,7 +36,7 @@ func newGroupListCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// countsText counts the members that there are.
+// countsText lists the number of members in each state that has members.
 func countsText(g httpapi.Group) string {
 	var parts []string
 	for _, count := range []struct {
@@ -59,7 +59,7 @@ func countsText(g httpapi.Group) string {
 
 func newGroupShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Shows a group and its members", Args: requireID("an ID"),
+		Use: "show ID", Short: "Show a group and its members", Args: requireID("an ID"),
 		Example: "  rota group show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := a.get(cmd.Context(), "/groups"+pathSegment(args[0]), nil)
@@ -113,18 +113,18 @@ func newGroupCreateCommand(a *app) *cobra.Command {
 	var file string
 	var jobs []string
 	cmd := &cobra.Command{
-		Use: "create", Short: "Puts a group of jobs into the queue", Args: noArgs(), Example: groupCreateExample,
-		Long: `Puts a group of jobs into the queue, all or none: those of a file, and those of --job. A flag wins over what the
-file says.`,
+		Use: "create", Short: "Create a group of jobs", Args: noArgs(), Example: groupCreateExample,
+		Long: `Create a group of jobs: those in the file and those of --job. All jobs are enqueued, or none. Flags override the
+fields of the file.`,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&file, "file", "", "YAML or JSON `FILE` with the group, or - for standard input")
-	flags.StringArrayVar(&jobs, "job", nil, "one member as `TYPE[=PARAMS]`, PARAMS being a JSON object (repeatable)")
+	flags.StringVar(&file, "file", "", "read the group from a YAML or JSON `FILE`, or - for standard input")
+	flags.StringArrayVar(&jobs, "job", nil, "one member as `TYPE[=PARAMS]`; PARAMS is a JSON object (repeatable)")
 	completeFrom(cmd, "job", nil)
 	s := newBodyFlags(cmd)
-	s.add("name", "name", "`NAME` for people", asText)
-	s.add("mode", "mode", "how the members follow each other, a `WORD`: parallel or sequential", asText, "parallel", "sequential")
-	s.add("on-failure", "on_failure", "what the death of one means for those not started, a `WORD`: continue, stop or skip", asText, "continue", "stop", "skip")
+	s.add("name", "name", "NAME", "name of the group", asText)
+	s.add("mode", "mode", "MODE", "run members in parallel or one after the other: parallel or sequential", asText, "parallel", "sequential")
+	s.add("on-failure", "on_failure", "ACTION", "what happens to members that have not started when a member fails for good: continue, stop or skip", asText, "continue", "stop", "skip")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		body, err := a.groupFile(file)
 		if err != nil {
@@ -137,7 +137,7 @@ file says.`,
 			return err
 		}
 		if members, _ := body["jobs"].([]any); len(members) == 0 {
-			return usagef("give --file or --job", "a group needs members")
+			return usagef("add --file FILE or --job TYPE", "the group has no members")
 		}
 		answer, err := a.create(cmd.Context(), "/groups", body)
 		if err != nil {
@@ -147,12 +147,12 @@ file says.`,
 		if err != nil {
 			return err
 		}
-		return a.printMessage(answer, "%s has %s", g.ID, plural(g.Size, "member", "members"))
+		return a.printMessage(answer, "%s created with %s", g.ID, plural(g.Size, "member", "members"))
 	}
 	return cmd
 }
 
-// groupFile reads a group from a file. YAML contains JSON, so one reader does for both.
+// groupFile reads a group from a file. JSON is a subset of YAML, so one parser reads both.
 func (a *app) groupFile(name string) (map[string]any, error) {
 	body := map[string]any{}
 	if name == "" {
@@ -166,7 +166,7 @@ func (a *app) groupFile(name string) (map[string]any, error) {
 		return nil, err
 	}
 	if err := yaml.Unmarshal(source, &body); err != nil {
-		return nil, usagef("see rota group create --help", "the group cannot be read: %s", shortened(yaml.FormatError(err, false, false)))
+		return nil, usagef("see rota group create --help", "cannot read the group: %s", shortened(yaml.FormatError(err, false, false)))
 	}
 	return body, nil
 }
@@ -194,11 +194,11 @@ func addMembers(body map[string]any, jobs []string) error {
 func newGroupCancelCommand(a *app) *cobra.Command {
 	reason := ""
 	cmd := &cobra.Command{
-		Use: "cancel ID", Short: "Cancels a group; members that run are asked to stop", Args: requireID("an ID"),
+		Use: "cancel ID", Short: "Cancel a group; running members are asked to stop", Args: requireID("an ID"),
 		Example:           "  rota group cancel 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60 --reason 'wrong file'",
 		ValidArgsFunction: a.completeNames("/groups", "id"),
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` that is kept with it")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason for the cancellation, a `TEXT` that is stored")
 	completeFrom(cmd, "reason", nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body := map[string]any{}
@@ -215,7 +215,7 @@ func newGroupCancelCommand(a *app) *cobra.Command {
 		}
 		text := fmt.Sprintf("cancelled %s, asked %d to stop", plural(g.Cancelled, "member", "members"), g.Stopping)
 		if g.More {
-			text += "; the others follow in a moment, and none of them starts"
+			text += "; the server cancels the rest in the background, and none of them starts"
 		}
 		return a.printMessage(answer, "%s", text)
 	}

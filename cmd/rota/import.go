@@ -15,21 +15,21 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-const importExample = `  rota import rota.yaml --dry-run        # say what would change
-  rota import rota.yaml                  # declare what the file says
+const importExample = `  rota import rota.yaml --dry-run        # show what would change
+  rota import rota.yaml                  # apply the file
   rota export | rota import - --url http://other:7420 --token …
-  crontab -l | rota import crontab -     # see what would become of a crontab`
+  crontab -l | rota import crontab -     # show the schedules for a crontab`
 
 func newImportCommand(a *app) *cobra.Command {
 	dry := false
 	cmd := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Declares everything that a document says, or a crontab",
-		Long: `Declares the types, templates, schedules, limits and webhooks of a document that rota export wrote or a person
-did, in YAML or JSON; - is standard input. What stands so already is left alone, its next fires too; what the
-document does not name stays. Of what it names, what it leaves out goes back to its default, but for the
-state, which stays. It is done whole or not at all, up to 500 changes. A schedule whose only time has passed
-is left out, and so said. rota import crontab reads crontabs.`,
+		Short: "Apply a document of definitions, or convert a crontab",
+		Long: `Apply the types, templates, schedules, limits and webhooks of a document in YAML or JSON, written by rota export or
+by hand; - is standard input. A definition that is already equal is not changed and keeps its next fire times.
+Definitions that the document does not name stay. In a definition that it names, a missing field is reset to
+its default, except the state. Up to 500 changes are applied together or not at all. A schedule whose only
+time has passed is left out, with a note. rota import crontab reads crontabs.`,
 		Example: importExample,
 		Args:    requireArgs("a FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,9 +38,9 @@ is left out, and so said. rota import crontab reads crontabs.`,
 		ValidArgsFunction:          completeFiles,
 		SuggestionsMinimumDistance: 2,
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "write nothing, and say what would change, field by field")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "write nothing, and show which fields would change")
 	cmd.AddCommand(newImportCrontabCommand(a))
-	cmd.SetUsageTemplate((&cobra.Command{}).UsageTemplate()) // it is run by itself, too
+	cmd.SetUsageTemplate((&cobra.Command{}).UsageTemplate()) // it has subcommands and runs by itself
 	return cmd
 }
 
@@ -64,7 +64,7 @@ func (a *app) importFile(ctx context.Context, name string, dry bool) error {
 	return a.print(answer, func(w io.Writer) error { return a.writeImport(w, put) })
 }
 
-// fileText reads a file, or standard input.
+// fileText reads a file, or standard input for -.
 func (a *app) fileText(name string) ([]byte, error) {
 	if name == "-" {
 		return a.content(name)
@@ -72,7 +72,7 @@ func (a *app) fileText(name string) ([]byte, error) {
 	return a.content("@" + name)
 }
 
-// fileName is what messages call a file.
+// fileName is the name of a file in messages.
 func fileName(name string) string {
 	if name == "-" {
 		return "standard input"
@@ -88,7 +88,7 @@ func (a *app) putDefinitions(ctx context.Context, body any, dry bool) (json.RawM
 	return a.call(ctx, request{method: http.MethodPut, path: "/definitions", query: query, body: body})
 }
 
-// withLines names the lines of what a server refuses.
+// withLines adds the line numbers of the document to the fields that the server refused.
 func (d *document) withLines(err error) error {
 	var refused *exitError
 	if !errors.As(err, &refused) || len(refused.fields) == 0 || len(d.lines) == 0 {
@@ -103,7 +103,7 @@ func (d *document) withLines(err error) error {
 	return &placed
 }
 
-// writeImport says what became of a document: what changed one by one, what did not in one number.
+// writeImport prints each change, each note and the totals.
 func (a *app) writeImport(w io.Writer, put httpapi.DefinitionsPut) error {
 	t := newTable("!CHANGE", "KIND", "NAME", "~FIELDS")
 	for _, item := range put.Items {
@@ -140,12 +140,12 @@ func importSummary(put httpapi.DefinitionsPut) string {
 	text := strings.Join(parts, ", ")
 	switch {
 	case text == "":
-		text = "the document declares nothing"
+		text = "the document has no definitions"
 	case put.DryRun && put.Steps > 1:
-		text += fmt.Sprintf("; in %d steps, each all or nothing", put.Steps)
+		text += fmt.Sprintf("; applied in %d steps, each of them all or nothing", put.Steps)
 	}
 	if put.DryRun {
-		text += "; this was a dry run, nothing was written"
+		text += "; dry run, nothing was written"
 	}
 	return text
 }

@@ -12,23 +12,23 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-const importCrontabLong = `Reads a crontab and says what would become of each line: a template and a schedule of one name, made from the
-program and what it runs, so that the same crontab read again changes nothing. With --apply they are made, all or
-none. Of what is there already only the command, the times and the zone are changed.
+const importCrontabLong = `Read a crontab and show the template and the schedule for each line. Both have one name, which depends only on the
+command, so that a second import of the same crontab changes nothing. With --apply they are created, all or none. If
+they exist already, only the command, the times and the zone are changed.
 
-Lines are run as cron would run them: no retries, no time-out, nothing caught up with. They become jobs of type exec,
-which no server runs until external commands are configured, or of the --type of a worker of yours; until then
-their schedules are PAUSED, unless you say --enable.
+Jobs run as cron would run them: no retries, no timeout and no catch-up. They have the type exec, which no server runs
+until external commands are configured, or the --type of one of your workers. Until a server runs the type, new
+schedules are PAUSED, unless --enable is given.
 
-What cannot be taken over is refused with its line; then nothing is written and the exit code is 3, unless
---skip-refused says to go on without those lines. See docs/migrating.md for what is different.`
+A line that cannot be converted is refused. Then nothing is written and the exit code is 3, unless --skip-refused is
+given. docs/migrating.md lists the differences to cron.`
 
 const importCrontabExample = `  crontab -l | rota import crontab -
   rota import crontab /etc/crontab --tz Europe/Berlin
   crontab -l | rota import crontab - --prefix web1. --apply
-  rota import crontab jobs.cron --type shell --enable --apply     # to a worker of your own`
+  rota import crontab jobs.cron --type shell --enable --apply     # for your own worker`
 
-// crontabOptions are the flags of one call.
+// crontabOptions holds the flags.
 type crontabOptions struct {
 	system, user               bool
 	zone, prefix, kind         string
@@ -38,26 +38,26 @@ type crontabOptions struct {
 func newImportCrontabCommand(a *app) *cobra.Command {
 	var o crontabOptions
 	cmd := &cobra.Command{
-		Use: "crontab FILE", Short: "Makes schedules of the lines of a crontab", Args: requireArgs("a FILE"),
+		Use: "crontab FILE", Short: "Create schedules from the lines of a crontab", Args: requireArgs("a FILE"),
 		Long: importCrontabLong, Example: importCrontabExample, ValidArgsFunction: completeFiles,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.importCrontab(cmd.Context(), args[0], o) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.apply, "apply", false, "make them; else it is only said what would be made")
-	flags.BoolVar(&o.system, "system", false, "lines name their user, as in /etc/crontab (default: guessed)")
-	flags.BoolVar(&o.user, "user", false, "lines name no user, as crontab -l prints them (default: guessed)")
-	flags.StringVar(&o.zone, "tz", "", "IANA `ZONE` of the times where CRON_TZ names none (default this machine's)")
+	flags.BoolVar(&o.apply, "apply", false, "create the schedules; without it they are only shown")
+	flags.BoolVar(&o.system, "system", false, "lines have a user field, as in /etc/crontab (default: guessed)")
+	flags.BoolVar(&o.user, "user", false, "lines have no user field, as in the output of crontab -l (default: guessed)")
+	flags.StringVar(&o.zone, "tz", "", "IANA time `ZONE` of lines without CRON_TZ (default: the zone of this machine)")
 	completeZones(cmd)
-	flags.StringVar(&o.prefix, "prefix", "", "begin every name with `TEXT`, such as the name of the machine")
+	flags.StringVar(&o.prefix, "prefix", "", "prefix of every name, a `TEXT` such as the name of the machine")
 	completeFrom(cmd, "prefix", nil)
-	flags.StringVar(&o.kind, "type", typeExec, "the `TYPE` that runs the commands")
+	flags.StringVar(&o.kind, "type", typeExec, "`TYPE` of the jobs")
 	a.completeFlagNames(cmd, "type", "/types", "name")
-	flags.BoolVar(&o.enable, "enable", false, "let schedules fire although no server here runs their type")
-	flags.BoolVar(&o.skipRefused, "skip-refused", false, "go on without the lines that are refused")
+	flags.BoolVar(&o.enable, "enable", false, "enable new schedules even if this server does not run the type")
+	flags.BoolVar(&o.skipRefused, "skip-refused", false, "import the other lines if some are refused")
 	return cmd
 }
 
-// typeExec is the built-in type that runs commands of the machine.
+// typeExec is the built-in type that runs external commands.
 const typeExec = "exec"
 
 func (o *crontabOptions) form() crontab.Form {
@@ -72,7 +72,7 @@ func (o *crontabOptions) form() crontab.Form {
 
 func (a *app) importCrontab(ctx context.Context, file string, o crontabOptions) error {
 	if o.system && o.user {
-		return usagef("leave one of them out", "--system and --user exclude each other")
+		return usagef("remove one of them", "--system and --user cannot be combined")
 	}
 	text, err := a.fileText(file)
 	if err != nil {
@@ -97,13 +97,13 @@ func (a *app) importCrontab(ctx context.Context, file string, o crontabOptions) 
 		return err
 	}
 	if refused {
-		hint := "mend them, or go on without them: --skip-refused"
+		hint := "fix them, or import the other lines with --skip-refused"
 		return &exitError{code: exitNotClean, err: errors.New(plural(len(m.refused), "line is refused", "lines are refused") + "; nothing was written"), hint: hint}
 	}
 	return nil
 }
 
-// compare compares what would be made with what the server has. To say what would be made takes none.
+// compare compares the lines with the definitions on the server. A dry run works without a server, too.
 func (m *crontabImport) compare(ctx context.Context) error {
 	answer, err := m.a.get(ctx, "/definitions", nil)
 	if exitCode(err) == exitUnavailable && !m.apply {
@@ -129,8 +129,8 @@ func (m *crontabImport) compare(ctx context.Context) error {
 	return m.put(ctx, true)
 }
 
-// handled asks whether the server runs the type of the commands. One that nobody declared is said once, and only a dry
-// run goes on with it.
+// handled reports whether the server runs the type of the jobs. A type that is not declared is an error with --apply and a
+// note in a dry run.
 func (m *crontabImport) handled(ctx context.Context) (bool, error) {
 	answer, err := m.a.get(ctx, "/types"+pathSegment(m.kind), nil)
 	var refused *exitError
@@ -157,7 +157,7 @@ func (m *crontabImport) write(ctx context.Context) error {
 	return nil
 }
 
-// put sends what was made of the lines, and notes what becomes of each.
+// put sends the definitions and records the change of each line.
 func (m *crontabImport) put(ctx context.Context, dry bool) error {
 	answer, err := m.a.putDefinitions(ctx, m.definitions, dry)
 	if err != nil {
@@ -178,7 +178,7 @@ func (m *crontabImport) put(ctx context.Context, dry bool) error {
 	return nil
 }
 
-// mergeChanges is what becomes of a template and its schedule together. Which fields change only a dry run tells.
+// mergeChanges merges the changes of a template and its schedule. Only the answer to a dry run has the fields.
 func mergeChanges(changes []httpapi.DefinitionChange, known []string) (change string, fields []string) {
 	change, fields = "unchanged", known
 	for _, c := range changes {
@@ -190,7 +190,7 @@ func mergeChanges(changes []httpapi.DefinitionChange, known []string) (change st
 	return change, fields
 }
 
-// withLines names the lines of what a server refuses.
+// withLines adds the line numbers of the crontab to the fields that the server refused.
 func (m *crontabImport) withLines(err error) error {
 	d := document{name: m.file, lines: map[string]int{}}
 	for _, l := range m.lines {
@@ -199,7 +199,7 @@ func (m *crontabImport) withLines(err error) error {
 	return d.withLines(err)
 }
 
-// paramsOf is what a job of the type is given to run an entry.
+// paramsOf returns the params of the job that runs an entry.
 func paramsOf(kind string, e *crontab.Entry) httpapi.Document {
 	params := map[string]any{}
 	if kind == typeExec {

@@ -14,7 +14,7 @@ import (
 	"github.com/rotajobs/rota/internal/scrub"
 )
 
-// crontabImport is a crontab on its way.
+// crontabImport is the import of one crontab.
 type crontabImport struct {
 	crontabOptions
 	a    *app
@@ -23,16 +23,16 @@ type crontabImport struct {
 	zone machineZone
 
 	lines       []crontabLine
-	entries     []crontab.Entry // of the lines, in their order
+	entries     []crontab.Entry // entry of each line, in the same order
 	refused     []crontabRefusal
 	notes       []crontabNote
 	definitions httpapi.Definitions
-	offline     error // why no server was asked
-	missing     bool  // nobody declared the type
+	offline     error // why the server could not be read; nil if it was
+	missing     bool  // the type is not declared
 	applied     bool
 }
 
-// crontabLine is what becomes of one line, as JSON has it.
+// crontabLine is the result for one line, in the output as JSON.
 type crontabLine struct {
 	Line     int      `json:"line"`
 	Name     string   `json:"name"`
@@ -44,7 +44,7 @@ type crontabLine struct {
 	Command  string   `json:"command"`
 	Type     string   `json:"type"`
 	State    string   `json:"state"`
-	Change   string   `json:"change"` // created, changed, unchanged; unknown where no server was asked
+	Change   string   `json:"change"` // created, changed or unchanged; unknown without a server
 	Fields   []string `json:"fields,omitempty"`
 }
 
@@ -60,7 +60,7 @@ type crontabNote struct {
 	Note string `json:"note"`
 }
 
-// checkEntries holds each entry to what Rota can do with it.
+// checkEntries checks each entry and collects lines, refusals and notes.
 func (m *crontabImport) checkEntries() {
 	for _, r := range m.read.Refused {
 		m.refused = append(m.refused, crontabRefusal(r))
@@ -107,7 +107,7 @@ func (m *crontabImport) line(e *crontab.Entry, name string) (line crontabLine, f
 	return line, true
 }
 
-// refusalOf is what the parser of expressions refuses, as a line of the report.
+// refusalOf converts an error of the parser to a refusal.
 func refusalOf(line int, err error) crontabRefusal {
 	var times *cron.Error
 	var other *rota.Error
@@ -117,16 +117,16 @@ func refusalOf(line int, err error) crontabRefusal {
 		bare.Remedy = ""
 		remedy := times.Remedy
 		if times.Field == "zone" {
-			remedy = "mend CRON_TZ or --tz: " + remedy
+			remedy = "fix CRON_TZ or --tz: " + remedy
 		}
 		return crontabRefusal{Line: line, Reason: bare.Error(), Remedy: remedy}
 	case errors.As(err, &other):
-		return crontabRefusal{Line: line, Reason: "its name: " + other.Reason, Remedy: firstNonEmpty(other.Hint, "choose another --prefix or --type")}
+		return crontabRefusal{Line: line, Reason: "invalid name: " + other.Reason, Remedy: firstNonEmpty(other.Hint, "choose another --prefix or --type")}
 	}
 	return crontabRefusal{Line: line, Reason: err.Error()}
 }
 
-// clockChangeNote says which time of the next year does not exist, where clocks go forward.
+// clockChangeNote returns a note about the first time within a year that is skipped because clocks go forward.
 func clockChangeNote(expression cron.Cron, now time.Time) string {
 	loc := expression.Location()
 	for day := range 366 {
@@ -148,18 +148,18 @@ func clockChangeNote(expression cron.Cron, now time.Time) string {
 	return ""
 }
 
-// noteMail says once for each address what becomes of it.
+// noteMail adds a note for each MAILTO address.
 func (m *crontabImport) noteMail() {
 	seen := map[string]bool{}
 	for _, e := range m.entries {
 		if e.MailTo != "" && !seen[e.MailTo] {
 			seen[e.MailTo] = true
-			m.note(e.Line, "MAILTO %s is not taken over: Rota sends no mail. To be told of what fails, add a webhook: rota webhook add URL --event job.dead", e.MailTo)
+			m.note(e.Line, "MAILTO %s is ignored: Rota sends no mail. For notifications of failures add a webhook: rota webhook add URL --event job.dead", e.MailTo)
 		}
 	}
 }
 
-// noteUsers says once for each user that Rota does not become them.
+// noteUsers adds a note for each user, since Rota does not switch users.
 func (m *crontabImport) noteUsers() {
 	seen := map[string]bool{}
 	for _, e := range m.entries {
@@ -167,41 +167,41 @@ func (m *crontabImport) noteUsers() {
 			continue
 		}
 		seen[e.User] = true
-		kept := "it is kept in the template's description"
+		kept := "the user is kept in the description of the template"
 		if m.kind != typeExec {
-			kept = "it is kept in the param user, for the worker to heed"
+			kept = "the user is kept in the param user for the worker"
 		}
-		m.note(e.Line, "the command was run as %s; Rota runs commands as the user that it runs as itself: %s", e.User, kept)
+		m.note(e.Line, "cron ran the command as %s; Rota runs commands as its own user: %s", e.User, kept)
 	}
 }
 
-// noteSecrets says once for each variable, and for each command, that what looks like a secret would stand in the open.
+// noteSecrets adds a note for each variable and each command that seems to contain a secret, since params are visible.
 func (m *crontabImport) noteSecrets() {
-	const open = "looks like a secret, and params are shown to whoever may read them (rota template list)"
+	const open = "looks like a secret, and every user who may read templates sees params (rota template list)"
 	seen := map[string]bool{}
 	for _, e := range m.entries {
 		for _, s := range e.Settings {
 			if !seen[s.Name] && looksSecret(s) {
 				seen[s.Name] = true
-				m.note(e.Line, "%s %s: take it out of the crontab, and let the command read it from a file, or give it to the worker in its own environment", s.Name, open)
+				m.note(e.Line, "%s %s: remove it from the crontab, and let the command read it from a file or the environment of the worker", s.Name, open)
 			}
 		}
 		if scrub.Text(e.Command) != e.Command || scrub.Text(e.Input) != e.Input {
-			m.note(e.Line, "a part of the command %s: put it into a file, and let the command read it from there", open)
+			m.note(e.Line, "a part of the command %s: let the command read it from a file", open)
 		}
 	}
 }
 
-// looksSecret goes by the name of a variable, unless it says where a secret is rather than what, and by the form of its
-// value.
+// looksSecret reports whether the name or the value of a variable looks like a secret. A name that ends in FILE or similar
+// names the place of a secret, not the secret.
 func looksSecret(s crontab.Setting) bool {
 	name := strings.ToUpper(s.Name)
 	place := slices.ContainsFunc([]string{"FILE", "PATH", "DIR", "SOCK", "URL"}, func(end string) bool { return strings.HasSuffix(name, end) })
 	return s.Value != "" && (scrub.Key(s.Name) && !place || scrub.Text(s.Value) != s.Value)
 }
 
-// declare makes the definitions. Of what is stored only what a crontab says is changed, so that what people have set
-// since the crontab was read first stays.
+// declare builds the definitions. For a stored definition it changes only the fields that the crontab sets, so that other
+// changes since the first import stay.
 func (m *crontabImport) declare(stored httpapi.Definitions, handled bool) {
 	m.definitions = httpapi.Definitions{Templates: map[string]httpapi.TemplateDefinition{}, Schedules: map[string]httpapi.ScheduleDefinition{}}
 	held := 0
@@ -231,25 +231,25 @@ func (m *crontabImport) declare(stored httpapi.Definitions, handled bool) {
 	m.noteType(held)
 }
 
-// newCrontabTemplate does as cron does: it runs a command once, for as long as it takes.
+// newCrontabTemplate creates a template that runs a command as cron does: without retries and timeout.
 func newCrontabTemplate(e *crontab.Entry) httpapi.TemplateDefinition {
 	template := httpapi.TemplateDefinition{Description: "from a crontab"}
 	if e.User != "" {
-		template.Description += ", where it was run as " + e.User
+		template.Description += ", user " + e.User
 	}
 	template.MaxRetries, template.Timeout = new(int), new(httpapi.Duration)
 	return template
 }
 
-// noteType says why schedules do not fire yet.
+// noteType adds a note about why the new schedules do not fire.
 func (m *crontabImport) noteType(held int) {
 	switch {
 	case m.missing:
-		m.note(0, "nobody declared the type %s: declare it before --apply, with rota type put %s", m.kind, m.kind)
+		m.note(0, "the type %s is not declared: declare it before --apply, with rota type put %s", m.kind, m.kind)
 	case held > 0 && m.kind == typeExec:
 		m.note(0, "new schedules are PAUSED: no server runs jobs of type exec until external commands are configured, which comes with a later release; "+
-			"a worker of yours runs them with --type. Resume each with rota schedule resume NAME")
+			"to run them with your own worker, use --type. Resume each with rota schedule resume NAME")
 	case held > 0 && m.offline == nil:
-		m.note(0, "new schedules are PAUSED: this server does not run jobs of type %s itself. Resume each with rota schedule resume NAME when a worker does, or give --enable", m.kind)
+		m.note(0, "new schedules are PAUSED: this server does not run jobs of type %s itself. Resume each with rota schedule resume NAME when a worker does, or add --enable", m.kind)
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// crontabView is the report, as JSON and YAML have it.
+// crontabView is the output as JSON and YAML.
 type crontabView struct {
 	File     string           `json:"file"`
 	Form     string           `json:"form"` // user or system
 	Guessed  string           `json:"guessed,omitempty"`
-	Timezone string           `json:"timezone"` // of lines without CRON_TZ
+	Timezone string           `json:"timezone"` // time zone of lines without CRON_TZ
 	Applied  bool             `json:"applied"`
 	Lines    []crontabLine    `json:"lines"`
 	Refused  []crontabRefusal `json:"refused"`
@@ -41,10 +41,10 @@ func (m *crontabImport) view() crontabView {
 func (m *crontabImport) print(w io.Writer) error {
 	guessed := ""
 	if m.read.Why != "" {
-		guessed = ", because " + m.read.Why + "; --user and --system say otherwise"
+		guessed = ", because " + m.read.Why + "; override with --user or --system"
 	}
-	fmt.Fprintf(w, "%s is read as a %s crontab%s.\n", m.file, map[string]string{"user": "user's", "system": "system's"}[string(m.read.Form)], guessed)
-	fmt.Fprintf(w, "Times are read in %s, %s.\n\n", m.zone.name, m.zone.from)
+	fmt.Fprintf(w, "%s is read as a %s crontab%s.\n", m.file, m.read.Form, guessed)
+	fmt.Fprintf(w, "Time zone: %s, %s.\n\n", m.zone.name, m.zone.from)
 	if len(m.lines) > 0 {
 		t := newTable("LINE", "NAME", "~WHEN", "NEXT", "^ZONE", "BECOMES").mayDrop("ZONE", "NEXT")
 		for _, l := range m.lines {
@@ -82,7 +82,7 @@ func remedySuffix(remedy string) string {
 	return "; " + remedy
 }
 
-// nextText is a time with its offset, as tables show it.
+// nextText formats a time with its offset for the table.
 func nextText(next string) string {
 	at, err := time.Parse(time.RFC3339, next)
 	if err != nil {
@@ -91,7 +91,7 @@ func nextText(next string) string {
 	return at.Format("2006-01-02 15:04 -07:00")
 }
 
-// changeText says in a few words what a line will be, or is now.
+// changeText describes the change of a line for the table.
 func (m *crontabImport) changeText(l *crontabLine) string {
 	held := ""
 	if l.State == "PAUSED" || l.State == "DISABLED" {
@@ -103,16 +103,16 @@ func (m *crontabImport) changeText(l *crontabLine) string {
 	case "changed":
 		return "changed: " + strings.Join(l.Fields, ", ") + held
 	case "unchanged":
-		return "as it is" + held
+		return "unchanged" + held
 	}
 	return l.Type + held
 }
 
-// summaryText is the last sentence.
+// summaryText is the last sentence of the report.
 func (m *crontabImport) summaryText() string {
 	all := plural(len(m.lines)+len(m.refused), "line", "lines")
 	if m.offline != nil {
-		return fmt.Sprintf("%s, %d refused. This was a dry run, and what is there already was not looked at: %s.", all, len(m.refused), m.offline)
+		return fmt.Sprintf("%s, %d refused. Dry run; the lines were not compared with the server: %s.", all, len(m.refused), m.offline)
 	}
 	counts, firing := map[string]int{}, 0
 	for _, l := range m.lines {
@@ -121,18 +121,18 @@ func (m *crontabImport) summaryText() string {
 			firing++
 		}
 	}
-	text := fmt.Sprintf("%s: %d new, %d changed, %d as they are, %d refused.", all, counts["created"], counts["changed"], counts["unchanged"], len(m.refused))
+	text := fmt.Sprintf("%s: %d new, %d changed, %d unchanged, %d refused.", all, counts["created"], counts["changed"], counts["unchanged"], len(m.refused))
 	switch {
 	case len(m.lines)+len(m.refused) == 0:
-		return "No line runs anything."
+		return "The crontab has no commands."
 	case m.apply && !m.applied:
 		return text + " Nothing was written."
 	case !m.applied:
-		return text + " This was a dry run: --apply makes them."
+		return text + " Dry run: add --apply to create the schedules."
 	case counts["created"]+counts["changed"] == 0:
-		return text + " There was nothing to do."
+		return text + " Nothing to do."
 	case firing > 0:
-		return text + " They are declared: take their lines out of the crontab, or they run twice."
+		return text + " The schedules are stored: remove the lines from the crontab, or the commands run twice."
 	}
-	return text + " They are declared."
+	return text + " The schedules are stored."
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestDocumentsBeyondDepthLimitAreRefused by the line, before they take time and memory by the square of their depth; what a server
-// may hold is read.
+// TestDocumentsBeyondDepthLimitAreRefused: the error names the line, and comes before the parser needs time and memory
+// quadratic in the depth. A document at the limit is read.
 func TestDocumentsBeyondDepthLimitAreRefused(t *testing.T) {
 	list := func(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
 	began := time.Now()
@@ -15,23 +15,23 @@ func TestDocumentsBeyondDepthLimitAreRefused(t *testing.T) {
 		"lists":      "version: 1\na: " + list(depthMax+1),
 		"objects":    "version: 1\na: " + strings.Repeat("{a: ", 200_000) + strings.Repeat("}", 200_000),
 		"dashes":     "version: 1\na:\n" + strings.Repeat("- ", 200_000) + "x",
-		"never shut": "version: 1\na: " + strings.Repeat("[", 500_000),
+		"not closed": "version: 1\na: " + strings.Repeat("[", 500_000),
 	} {
 		_, err := readDocument("f.yaml", []byte(text))
-		if exitCode(err) != exitUsage || !strings.HasSuffix(err.Error(), ": it nests more than 510 deep") || !strings.HasPrefix(err.Error(), "f.yaml:") ||
+		if exitCode(err) != exitUsage || !strings.HasSuffix(err.Error(), ": nested more than 510 levels deep") || !strings.HasPrefix(err.Error(), "f.yaml:") ||
 			strings.HasPrefix(err.Error(), "f.yaml:1:") {
 			t.Errorf("%s: %.200v", name, err)
 		}
 	}
 	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("it took %s", took)
+		t.Errorf("reading took %s", took)
 	}
 	if _, err := readDocument("f.yaml", []byte("a: "+list(depthMax))); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestPathsOfNestedDocumentAreBounded: each part of what nests deeply would have one as long as all above it.
+// TestPathsOfNestedDocumentAreBounded: without a bound the paths of a deep document would need quadratic memory.
 func TestPathsOfNestedDocumentAreBounded(t *testing.T) {
 	name := strings.Repeat("n", 500)
 	text := "a: " + strings.Repeat("{"+name+": ", 400) + "1" + strings.Repeat("}", 400)

@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// jsonLines says on which line each part of a JSON text stands, by its path. The text is valid.
+// jsonLines returns the line number of each value of a JSON text by its path. The text must be valid.
 func jsonLines(text []byte) map[string]int {
 	r := &jsonReader{text: text, decoder: json.NewDecoder(bytes.NewReader(text)), line: 1, lines: map[string]int{}}
-	r.decoder.UseNumber() // a number of any size is one
+	r.decoder.UseNumber() // numbers outside the range of float64 are valid
 	r.value("")
 	return r.lines
 }
@@ -17,12 +17,12 @@ func jsonLines(text []byte) map[string]int {
 type jsonReader struct {
 	text    []byte
 	decoder *json.Decoder
-	offset  int // up to here lines are counted
+	offset  int // lines are counted up to here
 	line    int
 	lines   map[string]int
 }
 
-// pathMax bounds how deep parts are told apart: nothing that a server refuses has so long a name.
+// pathMax is the longest path in bytes. A server never names a longer one, and paths of deep documents would fill memory.
 const pathMax = 1000
 
 func (r *jsonReader) value(path string) {
@@ -51,10 +51,10 @@ func (r *jsonReader) value(path string) {
 	default:
 		return
 	}
-	_, _ = r.decoder.Token() // what closes it
+	_, _ = r.decoder.Token() // the closing bracket
 }
 
-// recordLine remembers the line of what was just read, unless its name was there before.
+// recordLine records the line of the token that was just read. The first value of a path wins.
 func (r *jsonReader) recordLine(path string) {
 	end := int(r.decoder.InputOffset())
 	r.line += bytes.Count(r.text[r.offset:end], []byte("\n"))

@@ -12,7 +12,7 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-// TestExportAndImportToAnotherServer exports one server and imports it into another, which then exports the same bytes.
+// TestExportAndImportToAnotherServer: the second server exports the same bytes as the first.
 func TestExportAndImportToAnotherServer(t *testing.T) {
 	here, there := startServer(t), startServer(t)
 	for _, line := range []string{
@@ -38,20 +38,20 @@ func TestExportAndImportToAnotherServer(t *testing.T) {
 	}
 	exported := here.must("export --secrets")
 	if text, _ := os.ReadFile(file); string(text) != exported {
-		t.Error("the file holds something else than is printed")
+		t.Error("the file differs from the output on standard output")
 	}
 	before := here.must("schedule list -o json") + here.must("template list -o json") + here.must("type list -o json") + here.must("audit -o json")
 	if out := here.must("import " + file); out != "11 unchanged\n" {
-		t.Errorf("over itself: %s", out)
+		t.Errorf("import into the same server: %s", out)
 	}
 	if after := here.must("schedule list -o json") + here.must("template list -o json") + here.must("type list -o json") + here.must("audit -o json"); after != before {
-		t.Error("imported over itself it changed")
+		t.Error("import into the same server changed it")
 	}
 	_, errs, code := there.runWith("import -", terminal{}, map[string]string{"STDIN": here.must("export")})
 	if code != exitUsage || !strings.Contains(errs, "webhooks[0].secret: is missing") || !strings.Contains(errs, "standard input:") {
-		t.Errorf("without secrets exits with %d: %s", code, errs)
+		t.Errorf("import without secrets exits with %d: %s", code, errs)
 	}
-	if out := there.must("import " + file); !strings.HasSuffix(out, "\n8 created, 3 changed\n") { // noop, the limits and the webhooks were there
+	if out := there.must("import " + file); !strings.HasSuffix(out, "\n8 created, 3 changed\n") { // noop, the limits and the webhooks existed
 		t.Error(out)
 	}
 	if copied := there.must("export --secrets"); copied != exported {
@@ -66,19 +66,19 @@ func TestExportAndImportToAnotherServer(t *testing.T) {
 	}
 }
 
-// TestLocalZoneSources: where systems keep the name of their zone, and what is done where it has none.
+// TestLocalZoneSources covers the places where systems keep the name of their time zone.
 func TestLocalZoneSources(t *testing.T) {
-	none := errors.New("it is not there")
+	none := errors.New("no such file")
 	for _, row := range []struct{ tz, timezone, localtime, want string }{
-		{"", "Europe/Berlin\n", "", "Europe/Berlin, as /etc/timezone says"},
-		{"", "", "/usr/share/zoneinfo/America/New_York", "America/New_York, as /etc/localtime says"},
-		{"", "", "../usr/share/zoneinfo/Asia/Tokyo", "Asia/Tokyo, as /etc/localtime says"},
-		{"", "nonsense", "/usr/share/zoneinfo/Asia/Tokyo", "Asia/Tokyo, as /etc/localtime says"},
-		{"", "", "", "UTC, since this machine names no zone; --tz names another"},
-		{"", "", "/etc/somewhere", "UTC, since this machine names no zone; --tz names another"},
-		{"Asia/Tokyo", "Europe/Berlin", "", "Asia/Tokyo, as TZ says"},
-		{":Asia/Tokyo", "", "", "Asia/Tokyo, as TZ says"},
-		{"CET-1CEST", "Europe/Berlin", "", "TZ is CET-1CEST, which is not the name of a zone"},
+		{"", "Europe/Berlin\n", "", "Europe/Berlin, from /etc/timezone"},
+		{"", "", "/usr/share/zoneinfo/America/New_York", "America/New_York, from /etc/localtime"},
+		{"", "", "../usr/share/zoneinfo/Asia/Tokyo", "Asia/Tokyo, from /etc/localtime"},
+		{"", "nonsense", "/usr/share/zoneinfo/Asia/Tokyo", "Asia/Tokyo, from /etc/localtime"},
+		{"", "", "", "UTC, since this machine has no named zone; set another one with --tz"},
+		{"", "", "/etc/somewhere", "UTC, since this machine has no named zone; set another one with --tz"},
+		{"Asia/Tokyo", "Europe/Berlin", "", "Asia/Tokyo, from TZ"},
+		{":Asia/Tokyo", "", "", "Asia/Tokyo, from TZ"},
+		{"CET-1CEST", "Europe/Berlin", "", "TZ is CET-1CEST, which is not the name of a time zone"},
 	} {
 		zone, err := localZone(row.tz,
 			func(string) ([]byte, error) {
@@ -103,7 +103,7 @@ func TestLocalZoneSources(t *testing.T) {
 	}
 }
 
-// TestClockChangeNoteNamesSkippedTime: a time that will not exist within a year is, and no other.
+// TestClockChangeNoteNamesSkippedTime: only a time that does not exist within the next year has a note.
 func TestClockChangeNoteNamesSkippedTime(t *testing.T) {
 	now := time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)
 	for _, row := range []struct{ times, zone, want string }{
@@ -128,10 +128,10 @@ func TestClockChangeNoteNamesSkippedTime(t *testing.T) {
 	}
 }
 
-// TestImportOf1200CrontabLines in one go.
+// TestImportOf1200CrontabLines imports them in one command.
 func TestImportOf1200CrontabLines(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it makes 1,200 schedules")
+		t.Skip("the test creates 1,200 schedules")
 	}
 	s := startServer(t)
 	var b strings.Builder
@@ -139,16 +139,16 @@ func TestImportOf1200CrontabLines(t *testing.T) {
 		fmt.Fprintf(&b, "%d %d * * * job %d\n", i%60, i/60%24, i)
 	}
 	out, errs, code := s.runWith("import crontab - --tz UTC --apply", terminal{}, map[string]string{"STDIN": b.String()})
-	if code != exitDone || !strings.Contains(out, "1200 lines: 1200 new, 0 changed, 0 as they are, 0 refused. They are declared.") {
+	if code != exitDone || !strings.Contains(out, "1200 lines: 1200 new, 0 changed, 0 unchanged, 0 refused. The schedules are stored.") {
 		t.Errorf("exit %d: %s%s", code, out[max(0, len(out)-300):], errs)
 	}
 	out, _, _ = s.runWith("import crontab - --tz UTC --apply", terminal{}, map[string]string{"STDIN": b.String()})
-	if !strings.Contains(out, "0 new, 0 changed, 1200 as they are, 0 refused. There was nothing to do.") {
+	if !strings.Contains(out, "0 new, 0 changed, 1200 unchanged, 0 refused. Nothing to do.") {
 		t.Error(out[max(0, len(out)-300):])
 	}
 }
 
-// TestMigratingPageMatchesImport holds the example of the page on migrating to what the program makes of it.
+// TestMigratingPageMatchesImport runs the example of docs/migrating.md and compares the definitions.
 func TestMigratingPageMatchesImport(t *testing.T) {
 	page, err := os.ReadFile("../../docs/migrating.md")
 	if err != nil {
@@ -164,6 +164,6 @@ func TestMigratingPageMatchesImport(t *testing.T) {
 	}
 	_, got, _ := strings.Cut(s.must("export"), "version: 1\n\n")
 	if got != want {
-		t.Errorf("the page shows\n%s\nand what is made is\n%s", want, got)
+		t.Errorf("the page shows\n%s\nand the import creates\n%s", want, got)
 	}
 }

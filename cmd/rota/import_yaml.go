@@ -18,15 +18,15 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// document is a file that was read: what it says, and on which line each part of it stands.
+// document is a parsed file: its content as JSON, and the line number of each value.
 type document struct {
 	name  string
 	json  json.RawMessage
-	lines map[string]int // by path, as a server names what it refuses
+	lines map[string]int // by path, as the server names fields
 }
 
-// readDocument reads YAML or JSON. It knows nothing of what the document may say; where a server knows better, at tells
-// the line.
+// readDocument parses YAML or JSON. It does not know the fields of a document; the server checks them, and position gives
+// the line of a field that the server refuses.
 func readDocument(name string, text []byte) (*document, error) {
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(trimmed) {
 		return &document{name: name, json: trimmed, lines: jsonLines(text)}, nil
@@ -38,7 +38,7 @@ func readDocument(name string, text []byte) (*document, error) {
 	return &r.document, nil
 }
 
-// position is where the part of a document stands that a server names, or the nearest one around it.
+// position returns the file and line of a path, or of the nearest enclosing value with a known line.
 func (d *document) position(path string) string {
 	for at := path; at != ""; at = parentPath(at) {
 		if line := d.lines[at]; line > 0 {
@@ -48,7 +48,7 @@ func (d *document) position(path string) string {
 	return ""
 }
 
-// parentPath is the path of what a part stands in.
+// parentPath returns the path of the enclosing value.
 func parentPath(path string) string {
 	return path[:max(0, strings.LastIndexAny(path, ".["))]
 }
@@ -60,15 +60,15 @@ type yamlReader struct {
 
 func (r *yamlReader) read(text []byte) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // a defect of the parser must not look like one of ours
-			err = r.errorAt(nil, fmt.Sprintf("it cannot be read as YAML: %v", p), "see that it is a file that rota export wrote")
+		if p := recover(); p != nil { // a panic of the YAML library is an error of the file, not of this program
+			err = r.errorAt(nil, fmt.Sprintf("not valid YAML: %v", p), "use a file that rota export wrote")
 		}
 	}()
 	tokens := lexer.Tokenize(string(text))
 	if err := r.checkDepth(tokens); err != nil {
 		return err
 	}
-	tree, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // mapping sees them itself
+	tree, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // mapping reports them
 	if err != nil {
 		return r.syntaxError(err)
 	}
@@ -77,17 +77,17 @@ func (r *yamlReader) read(text []byte) (err error) {
 		switch {
 		case doc.Body == nil || doc.Body.Type() == ast.CommentType:
 		case body != nil:
-			return r.errorAt(doc.Body, "a second document begins here", "put everything into one")
+			return r.errorAt(doc.Body, "a second document begins here", "put all definitions into one document")
 		default:
 			body = doc.Body
 		}
 	}
 	switch body.(type) {
 	case nil:
-		return r.errorAt(nil, "it is empty", "see rota export for what a document looks like")
+		return r.errorAt(nil, "the file is empty", "rota export prints an example")
 	case *ast.MappingNode, *ast.MappingValueNode:
 	default:
-		return r.errorAt(body, "it is not a document of definitions", "see rota export for what one looks like; rota import crontab reads crontabs")
+		return r.errorAt(body, "not a document of definitions", "rota export prints an example; rota import crontab reads crontabs")
 	}
 	if err := r.node(body, ""); err != nil {
 		return err
@@ -96,12 +96,12 @@ func (r *yamlReader) read(text []byte) (err error) {
 	return nil
 }
 
-// depthMax is how many lists and objects of a document may stand inside each other: as many as what it declares may
-// have, and those around it.
+// depthMax is the deepest nesting of lists and objects in a document: the depth that params may have, and the levels around
+// them.
 const depthMax = rota.DepthMax + 10
 
-// checkDepth refuses what nests too deeply before it is parsed, since that takes memory by the square of the depth. What is
-// not in brackets goes deeper with each column, or two of them.
+// checkDepth refuses deep nesting before the text is parsed, since the parser needs memory quadratic in the depth. Without
+// brackets, each level takes at least one column, and each level of a list two.
 func (r *yamlReader) checkDepth(tokens token.Tokens) error {
 	depth := 0
 	for _, t := range tokens {
@@ -112,7 +112,7 @@ func (r *yamlReader) checkDepth(tokens token.Tokens) error {
 			depth--
 		}
 		if depth > depthMax || t.Type == token.SequenceEntryType && t.Position.Column > 2*depthMax {
-			return usagef("see that it is a file that rota export wrote", "%s:%d: it nests more than %d deep", r.name, t.Position.Line, depthMax)
+			return usagef("use a file that rota export wrote", "%s:%d: nested more than %d levels deep", r.name, t.Position.Line, depthMax)
 		}
 	}
 	return nil
@@ -130,11 +130,11 @@ func (r *yamlReader) syntaxError(err error) error {
 	var syntax *yaml.SyntaxError
 	if errors.As(err, &syntax) && syntax.Token != nil && syntax.Token.Position != nil {
 		if strings.Contains(syntax.Message, "\t") || strings.Contains(syntax.Message, "tab character") {
-			return usagef("indent with spaces", "%s:%d: it is not YAML: there is a tab", r.name, syntax.Token.Position.Line)
+			return usagef("indent with spaces", "%s:%d: not valid YAML: there is a tab", r.name, syntax.Token.Position.Line)
 		}
-		return usagef("", "%s:%d: it is not YAML: %s", r.name, syntax.Token.Position.Line, shortened(syntax.Message))
+		return usagef("fix the line", "%s:%d: not valid YAML: %s", r.name, syntax.Token.Position.Line, shortened(syntax.Message))
 	}
-	return usagef("", "%s: it is not YAML: %s", r.name, shortened(err.Error()))
+	return usagef("fix the file", "%s: not valid YAML: %s", r.name, shortened(err.Error()))
 }
 
 // node writes a value as JSON.
@@ -149,9 +149,9 @@ func (r *yamlReader) node(node ast.Node, path string) error {
 	case *ast.LiteralNode:
 		return r.text(n.Value.Value)
 	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
-		return r.errorAt(node, "anchors and aliases are not read", "write it out")
+		return r.errorAt(node, "anchors and aliases are not supported", "write the value itself")
 	case *ast.TagNode:
-		return r.errorAt(node, "tags such as "+shortened(n.GetToken().Value)+" are not read", "leave it out")
+		return r.errorAt(node, "tags such as "+shortened(n.GetToken().Value)+" are not supported", "remove the tag")
 	case nil:
 		r.out.WriteString("null")
 		return nil
@@ -169,9 +169,9 @@ func (r *yamlReader) mapping(values []*ast.MappingValueNode, path string) error 
 		name, fine := keyName(v.Key)
 		switch {
 		case !fine:
-			return r.errorAt(v.Key, "this is not a name", "write a word before the colon, in quotes if need be")
+			return r.errorAt(v.Key, "the key is not a text", "write a name before the colon, in quotes if it has special characters")
 		case seen[name]:
-			return r.errorAt(v.Key, shortened(strconv.Quote(name))+" is given twice", "leave one of them out")
+			return r.errorAt(v.Key, shortened(strconv.Quote(name))+" is given twice", "remove one of them")
 		}
 		seen[name] = true
 		at := name
@@ -207,8 +207,7 @@ func (r *yamlReader) sequence(values []ast.Node, path string) error {
 	return nil
 }
 
-// joinPath is the path of a part of something, up to where parts are told apart: paths that grow with each level would
-// fill the memory.
+// joinPath appends a step to a path, up to pathMax: paths that grow with each level would fill memory.
 func joinPath(path, step string) string {
 	if len(path) > pathMax {
 		return path
@@ -216,7 +215,7 @@ func joinPath(path, step string) string {
 	return path + step
 }
 
-// recordLine remembers the line of a part.
+// recordLine records the line of a path.
 func (r *yamlReader) recordLine(path string, node ast.Node) {
 	if _, known := r.lines[path]; known || node == nil || node.GetToken() == nil || node.GetToken().Position == nil {
 		return
@@ -224,7 +223,7 @@ func (r *yamlReader) recordLine(path string, node ast.Node) {
 	r.lines[path] = node.GetToken().Position.Line
 }
 
-// keyName is the name before a colon, as it is written.
+// keyName returns the key before a colon as it is written.
 func keyName(key ast.MapKeyNode) (name string, fine bool) {
 	switch n := key.(type) {
 	case *ast.StringNode:
@@ -240,8 +239,8 @@ func (r *yamlReader) text(value string) error {
 	return nil
 }
 
-// scalar writes a value that stands alone. What it means goes by how it is written, not by what the parser makes of it,
-// which would not keep every digit of a number.
+// scalar writes a scalar value. It reads the text of the token, not the value of the parser, which would not keep every
+// digit of a number.
 func (r *yamlReader) scalar(node ast.Node) error {
 	t := node.GetToken()
 	if text, is := node.(*ast.StringNode); is && (t.Type == token.DoubleQuoteType || t.Type == token.SingleQuoteType) {
@@ -264,12 +263,12 @@ func (r *yamlReader) scalar(node ast.Node) error {
 	case *ast.StringNode:
 		return r.text(n.Value)
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		return r.errorAt(node, shortened(word)+" is not a number that JSON can have", "write it in digits, or in quotes for a text")
+		return r.errorAt(node, shortened(word)+" is not a number in JSON", "write a decimal number, or a text in quotes")
 	}
-	return r.errorAt(node, "this cannot be read", "write a text, a number, a list or an object")
+	return r.errorAt(node, "the value cannot be read", "write a text, a number, a list or an object")
 }
 
-// jsonNumber is a number as JSON writes it.
+// jsonNumber converts a number to the form of JSON.
 func jsonNumber(word string) (number string, is bool) {
 	if strings.ContainsAny(word[:1], "-0123456789") && json.Valid([]byte(word)) {
 		return word, true

@@ -12,7 +12,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestYAMLRoundTripOfRandomJSON writes anything as YAML and reads it: the same text comes back, to the last digit.
+// TestYAMLRoundTripOfRandomJSON: JSON converted to YAML and read again is the same text, to the last digit.
 func TestYAMLRoundTripOfRandomJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := map[string]any{"top": drawValue(t, 4), drawText(t): drawValue(t, 4)}
@@ -59,11 +59,11 @@ func drawValue(t *rapid.T, depth int) any {
 	return object
 }
 
-// drawText draws a text that YAML might take for something else, or any.
+// drawText draws a text that YAML could read as something else, or any text.
 func drawText(t *rapid.T) string {
 	switch rapid.IntRange(0, 3).Draw(t, "text") {
 	case 0:
-		return rapid.SampledFrom(trickyTexts).Draw(t, "odd")
+		return rapid.SampledFrom(trickyTexts).Draw(t, "tricky")
 	case 1:
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(trickyParts), 0, 8).Draw(t, "parts"), "")
 	}
@@ -81,7 +81,7 @@ var trickyTexts = []string{
 
 var trickyParts = []string{"a", "b", " ", "\n", ":", "#", "-", "'", "\"", "\\", "\t", ",", "[", "}", "&", "*", "|", "!", "%", "@", "1", ".", "e", "ü", "\r", "?", "="}
 
-// TestYAMLRoundTripOfTrickyTexts is the same for each of them, as a value, in a list, and as a name.
+// TestYAMLRoundTripOfTrickyTexts tests each text as a value, in a list and as a key.
 func TestYAMLRoundTripOfTrickyTexts(t *testing.T) {
 	for _, text := range trickyTexts {
 		want := rota.EncodeSpec(map[string]any{"a": text, "b": []string{text, text}, "c": map[string]any{text: []any{map[string]string{text: text, "z": text}}}, "d": "end"})
@@ -96,7 +96,7 @@ func TestYAMLRoundTripOfTrickyTexts(t *testing.T) {
 	}
 }
 
-// TestYAMLLayout shows how it looks.
+// TestYAMLLayout compares the YAML of one document.
 func TestYAMLLayout(t *testing.T) {
 	got, err := toYAML([]byte(`{"version":1,"types":{"mail.send":{"paused":false,"backoff":"1m30s","schema":{"type":"object","required":["to","n"],
 		"properties":{"n":{"maximum":12345678901234567890}}}}},"schedules":{"7":{"cron":"*/5 * * * *","at":"2026-11-15T07:00:00Z","depends_on":[],"scopes":[{"kind":"user","ids":["7","x"]},{"kind":"a"}],
@@ -138,35 +138,35 @@ schedules:
 	}
 }
 
-// TestHandwrittenYAML: YAML by hand, and what is refused of it, with the line.
+// TestHandwrittenYAML covers what is read and what is refused, with the line.
 func TestHandwrittenYAML(t *testing.T) {
 	for _, row := range []struct{ text, want string }{
 		{"a: 1 # one\nb: [x, 'y', \"z\"]\nc:\n- d: ~\n", `{"a":1,"b":["x","y","z"],"c":[{"d":null}]}`},
 		{"---\na: {b: c, d: 1.50}\n", `{"a":{"b":"c","d":1.50}}`},
 		{"a: >\n  folded\n  text\nb: plain text\n  goes on\n", `{"a":"folded text\n","b":"plain text goes on"}`},
 		{"a: 0x1F\nb: 0o17\n", `{"a":31,"b":15}`},
-		{"a: 1\nb: 1_000\n", "f:2: 1_000 is not a number that JSON can have"},
-		{"a: 017\n", "f:1: 017 is not a number that JSON can have"},
-		{"a: +1\n", "f:1: +1 is not a number that JSON can have"},
+		{"a: 1\nb: 1_000\n", "f:2: 1_000 is not a number in JSON"},
+		{"a: 017\n", "f:1: 017 is not a number in JSON"},
+		{"a: +1\n", "f:1: +1 is not a number in JSON"},
 		{"7: a\ntrue: b\n", `{"7":"a","true":"b"}`},
 		{"\t", ""},
-		{"a:\n\tb: 1\n", "f:2: it is not YAML: there is a tab"},
-		{"\ta: 1\n", "f:1: it is not YAML: there is a tab"},
-		{"a: |\n\tx\n", "f:2: it is not YAML: there is a tab"},
+		{"a:\n\tb: 1\n", "f:2: not valid YAML: there is a tab"},
+		{"\ta: 1\n", "f:1: not valid YAML: there is a tab"},
+		{"a: |\n\tx\n", "f:2: not valid YAML: there is a tab"},
 		{"a: x < y & z\n", `{"a":"x < y & z"}`},
 		{"{\n\t\"a\": 1\n}", `{"a": 1}`},
-		{"a: b: c\n", "f:1: it is not YAML: "},
-		{"a: 1\nb: [1\n", "f:2: it is not YAML: "},
+		{"a: b: c\n", "f:1: not valid YAML: "},
+		{"a: 1\nb: [1\n", "f:2: not valid YAML: "},
 		{"a: 1\na: 2\n", "f:2: "},
 		{"a: 1\n---\nb: 2\n", "f:3: a second document begins here"},
-		{"- a\n", "f:1: it is not a document of definitions"},
-		{"words\n", "f:1: it is not a document of definitions"},
-		{"", "f: it is empty"},
-		{"# nothing\n", "f: it is empty"},
-		{"a: &x 1\nb: *x\n", "f:1: anchors and aliases are not read"},
-		{"a: 1\nb: !!str 2\n", "f:2: tags such as !!str are not read"},
+		{"- a\n", "f:1: not a document of definitions"},
+		{"words\n", "f:1: not a document of definitions"},
+		{"", "f: the file is empty"},
+		{"# nothing\n", "f: the file is empty"},
+		{"a: &x 1\nb: *x\n", "f:1: anchors and aliases are not supported"},
+		{"a: 1\nb: !!str 2\n", "f:2: tags such as !!str are not supported"},
 		{"a:\n  <<: {b: 1}\n", "f:2: "},
-		{"a: .inf\n", "f:1: .inf is not a number that JSON can have"},
+		{"a: .inf\n", "f:1: .inf is not a number in JSON"},
 		{"? [a]\n: b\n", "f:"},
 	} {
 		got, err := readDocument("f", []byte(row.text))
@@ -183,7 +183,7 @@ func TestHandwrittenYAML(t *testing.T) {
 	}
 }
 
-// TestYAMLPathToLine: a path that a server names leads to its line, or to that of what it stands in.
+// TestYAMLPathToLine: a path leads to its line, or to the line of the enclosing value.
 func TestYAMLPathToLine(t *testing.T) {
 	d, err := readDocument("f.yaml", []byte("# head\nschedules:\n  a.b:\n    cron: x\n    scopes:\n    - kind: user\n      id: 7\n    - {kind: k, id: j}\n"))
 	if err != nil {
@@ -199,7 +199,7 @@ func TestYAMLPathToLine(t *testing.T) {
 	}
 }
 
-// TestJSONPathToLine, tabs or not.
+// TestJSONPathToLine: JSON may contain tabs.
 func TestJSONPathToLine(t *testing.T) {
 	d, err := readDocument("f.json", []byte("\n{\n\t\"schedules\": {\n\t\t\"a.b\": {\"cron\":\n\"x\", \"n\": 1e999,\n\"scopes\": [{\"id\": 7},\n{\n\"id\": 8}]}\n}, \"limits\": {}, \"limits\":\n{}}"))
 	if err != nil {
@@ -214,11 +214,11 @@ func TestJSONPathToLine(t *testing.T) {
 		}
 	}
 	if deep, err := readDocument("f", []byte(strings.Repeat(`{"a":`, 9_000)+"1"+strings.Repeat("}", 9_000))); err != nil || len(deep.lines) > pathMax {
-		t.Errorf("of a deep document %d lines are kept, %v", len(deep.lines), err)
+		t.Errorf("a deep document has %d lines recorded, %v", len(deep.lines), err)
 	}
 }
 
-// TestYAMLRoundTripOfLargeDocuments: what a server of ten thousand schedules exports, and what nests deeply.
+// TestYAMLRoundTripOfLargeDocuments covers the export of 10,000 schedules, deep nesting and a long text.
 func TestYAMLRoundTripOfLargeDocuments(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"schedules":{`)

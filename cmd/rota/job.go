@@ -13,7 +13,7 @@ import (
 )
 
 func newJobCommand(a *app) *cobra.Command {
-	return newParentCommand("job", "Jobs: the attempts in the queue and out of it",
+	return newParentCommand("job", "List, create, cancel, move and retry jobs",
 		newJobListCommand(a), newJobShowCommand(a), newJobCreateCommand(a), newJobRunsCommand(a), newJobCancelCommand(a),
 		newJobMoveCommand(a), newJobPriorityCommand(a), newJobRetryCommand(a), newExplainCommand(a, "explain ID"), newJobLogsCommand(a),
 	)
@@ -24,21 +24,21 @@ var jobStates = []string{
 	string(rota.StateCompleted), string(rota.StateFailed), string(rota.StateSkipped), string(rota.StateCancelled),
 }
 
-// jobFilters are the flags that pick jobs.
+// jobFilters adds the flags that select jobs.
 func jobFilters(a *app, cmd *cobra.Command, states []string) filters {
 	f := filters{}
-	f.add(cmd, "state", "only those in this `STATE`", states...)
-	f.add(cmd, "type", "only those of this `TYPE`")
-	f.add(cmd, "template", "only those made from this template `NAME`")
-	f.add(cmd, "schedule", "only those that this schedule `NAME` fired")
-	f.add(cmd, "group", "only those of the group with this `ID`")
+	f.add(cmd, "state", "only jobs in this `STATE`", states...)
+	f.add(cmd, "type", "only jobs of this `TYPE`")
+	f.add(cmd, "template", "only jobs of the template `NAME`")
+	f.add(cmd, "schedule", "only jobs of the schedule `NAME`")
+	f.add(cmd, "group", "only jobs of the group with this `ID`")
 	return f
 }
 
 func newJobListCommand(a *app) *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists jobs, newest first", Args: noArgs(),
+		Use: "list", Short: "List jobs, newest first", Args: noArgs(),
 		Example: `  rota job list --state failed --type report.build
   rota job list --schedule nightly --limit 5 --output json`,
 	}
@@ -65,7 +65,7 @@ func (a *app) jobRow(j httpapi.Job) []string {
 	}
 }
 
-// jobSince is the time that matters about a job in its state.
+// jobSince formats the time of the last change: finished, started or created.
 func (a *app) jobSince(j httpapi.Job) string {
 	switch {
 	case !j.FinishedAt.IsZero():
@@ -76,7 +76,7 @@ func (a *app) jobSince(j httpapi.Job) string {
 	return a.ago(j.CreatedAt.Time)
 }
 
-// jobNote is what a person asks next: why it failed, when it starts, what it waits for.
+// jobNote is the note of a job in lists: its error, its start time, or the command that explains it.
 func (a *app) jobNote(j httpapi.Job) string {
 	switch {
 	case j.Run != nil && j.Run.Error != "":
@@ -93,7 +93,7 @@ func (a *app) jobNote(j httpapi.Job) string {
 
 func newJobShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Shows everything about one job", Args: requireID("an ID"),
+		Use: "show ID", Short: "Show all details of a job", Args: requireID("an ID"),
 		Example: "  rota job show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := a.get(cmd.Context(), "/jobs"+pathSegment(args[0]), nil)
@@ -106,7 +106,7 @@ func newJobShowCommand(a *app) *cobra.Command {
 	}
 }
 
-// printJob prints one job whole.
+// printJob prints all details of a job.
 func (a *app) printJob(answer json.RawMessage) error {
 	j, err := decode[httpapi.Job](answer)
 	if err != nil {
@@ -128,7 +128,7 @@ func (a *app) jobKeyValues(j httpapi.Job) *keyValues {
 	s.add("state", j.State)
 	s.add("attempt", fmt.Sprintf("%d of %d", j.Attempt, j.MaxAttempts))
 	s.add("retry of", j.RetryOf.String())
-	s.add("tries anew", j.RedriveOf.String())
+	s.add("redrive of", j.RedriveOf.String())
 	s.add("priority", fmt.Sprint(j.Priority))
 	s.add("position", fmt.Sprint(j.Position))
 	a.addOrigin(s, j)
@@ -152,7 +152,7 @@ func byActor(actor httpapi.Text) string {
 	return " by " + string(actor)
 }
 
-// addOrigin is where a job comes from and what it is for.
+// addOrigin adds the origin of a job: template, schedule, group, scope and keys.
 func (a *app) addOrigin(s *keyValues, j httpapi.Job) {
 	s.add("template", string(j.Template))
 	s.add("schedule", string(j.Schedule))
@@ -176,7 +176,7 @@ func policyText(j httpapi.Job) string {
 		text += fmt.Sprintf(", jitter %g", j.Jitter)
 	}
 	if j.Timeout != nil {
-		text += ", time-out " + durationText(j.Timeout)
+		text += ", timeout " + durationText(j.Timeout)
 	}
 	return text
 }

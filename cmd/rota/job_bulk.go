@@ -13,7 +13,7 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// bulk is the flags of an act on one job or on all that a filter picks.
+// bulk holds the flags of a command that changes single jobs or all jobs that match a filter.
 type bulk struct {
 	filters  filters
 	all, yes bool
@@ -22,32 +22,32 @@ type bulk struct {
 func (m *bulk) flags(a *app, cmd *cobra.Command, what string, states []string) {
 	m.filters = jobFilters(a, cmd, states)
 	cmd.Flags().BoolVar(&m.all, "all", false, what)
-	cmd.Flags().BoolVar(&m.yes, "yes", false, "do not ask; needed where there is no terminal to ask at")
+	cmd.Flags().BoolVar(&m.yes, "yes", false, "do not ask for confirmation; required without a terminal")
 }
 
-// check wants either jobs by their ids or a filter, and --all for everything.
+// check requires ids, or a filter, or --all.
 func (m *bulk) check(cmd *cobra.Command, ids []string) error {
 	picked := len(m.filters.query()) > 0
 	switch {
 	case len(ids) > 0 && (picked || m.all):
-		return usagef("leave the ids or the filter out", "%s takes ids or a filter, not both", commandName(cmd))
+		return usagef("remove the ids or the filter", "%s takes ids or a filter, not both", commandName(cmd))
 	case len(ids) == 0 && !picked && !m.all:
-		return usagef("name an ID, give a filter such as --type, or --all", "%s needs to know which", commandName(cmd))
+		return usagef("name an ID, or add a filter such as --type TYPE, or --all", "%s needs ids, a filter or --all", commandName(cmd))
 	}
 	return checkIDs(ids)
 }
 
-// Where acts on many are asked for.
+// The paths of bulk requests.
 const (
 	cancelPath    = "/jobs/cancel"
 	retryPath     = "/jobs/retry"
 	deadRetryPath = "/dead/retry"
 )
 
-// openStates is how a job stands that has not ended.
+// openStates are the states of jobs that have not ended.
 var openStates = []string{"scheduled", "blocked", "queued", "running"}
 
-// filterText says what was picked, for the question.
+// filterText describes the filter for the confirmation question.
 func (m *bulk) filterText() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(m.filters)) {
@@ -61,12 +61,12 @@ func (m *bulk) filterText() string {
 	return " with " + strings.Join(parts, ", ")
 }
 
-// apply sends a request for many until all are done: the server stops at a page.
+// apply repeats a bulk request until all matching jobs are changed: the server changes one page for each request.
 func (m *bulk) apply(ctx context.Context, a *app, path string, extra map[string]any) (total httpapi.Many, err error) {
 	body := m.filters.body()
 	maps.Copy(body, extra)
 	if len(m.filters.query()) == 0 {
-		body["all"] = true // a filter says more
+		body["all"] = true // only without a filter
 	}
 	bar := a.newProgress()
 	defer bar.clear()
@@ -80,7 +80,7 @@ func (m *bulk) apply(ctx context.Context, a *app, path string, extra map[string]
 			return total, err
 		}
 		addBulk(&total, part)
-		if !part.More || part.Changed == 0 { // nothing changes any more: the rest is refused
+		if !part.More || part.Changed == 0 { // the server refuses the rest
 			total.More = part.More
 			return total, nil
 		}
@@ -101,14 +101,14 @@ func newJobCancelCommand(a *app) *cobra.Command {
 	var m bulk
 	reason := ""
 	cmd := &cobra.Command{
-		Use: "cancel [ID]...", Short: "Cancels jobs; one that runs is asked to stop",
+		Use: "cancel [ID]...", Short: "Cancel jobs; running jobs are asked to stop",
 		Example: `  rota job cancel 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60 --reason 'wrong month'
   rota job cancel --type report.build --state queued     # asks first
   rota job cancel --schedule nightly --yes`,
 		ValidArgsFunction: a.completeNames("/jobs", "id"),
 	}
-	m.flags(a, cmd, "cancel everything that has not ended", openStates)
-	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` that is kept with it")
+	m.flags(a, cmd, "cancel all jobs that have not ended", openStates)
+	cmd.Flags().StringVar(&reason, "reason", "", "reason for the cancellation, a `TEXT` that is stored")
 	completeFrom(cmd, "reason", nil)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		if err := m.check(cmd, ids); err != nil {
@@ -130,7 +130,7 @@ func newJobCancelCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.printBulk(done, fmt.Sprintf("cancelled %s, asked %d that run to stop", plural(done.Cancelled, "job", "jobs"), done.Stopping))
+		return a.printBulk(done, fmt.Sprintf("cancelled %s, asked %s to stop", plural(done.Cancelled, "job", "jobs"), plural(done.Stopping, "running job", "running jobs")))
 	}
 	return cmd
 }
@@ -145,7 +145,7 @@ func (a *app) cancelJob(ctx context.Context, id string, body map[string]any) err
 		return err
 	}
 	if j.Stopping {
-		return a.printMessage(answer, "%s runs and was asked to stop", j.ID)
+		return a.printMessage(answer, "%s is running and was asked to stop", j.ID)
 	}
 	return a.printMessage(answer, "%s %s", j.ID, j.State)
 }
@@ -153,14 +153,14 @@ func (a *app) cancelJob(ctx context.Context, id string, body map[string]any) err
 func newJobRetryCommand(a *app) *cobra.Command {
 	var m bulk
 	cmd := &cobra.Command{
-		Use: "retry [ID]...", Short: "Tries again what failed for good or was cancelled",
-		Long: `Tries an execution anew that has ended without completing: a new one is made with the same params and policy,
-which names the old one.`,
+		Use: "retry [ID]...", Short: "Retry jobs that failed for good or were cancelled",
+		Long: `Retry an execution that ended without completing. The retry is a new execution with the same params and policy, and
+refers to the old one.`,
 		Example: `  rota job retry 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60
   rota job retry --type mail.send --state failed`,
 		ValidArgsFunction: a.completeNames("/dead", "execution_id"),
 	}
-	m.flags(a, cmd, "try every dead letter again", []string{"failed", "cancelled", "skipped"})
+	m.flags(a, cmd, "retry all dead letters", []string{"failed", "cancelled", "skipped"})
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		if err := m.check(cmd, ids); err != nil {
 			return err
@@ -170,13 +170,13 @@ which names the old one.`,
 	return cmd
 }
 
-// retry tries jobs again, by their ids or by the filter.
+// retry retries jobs by their ids, or all that match the filter.
 func (a *app) retry(ctx context.Context, m *bulk, ids []string, path string) error {
 	if len(ids) > 0 {
 		return forEachID(ids, func(id string) error { return a.retryJob(ctx, id) })
 	}
 	if err := a.confirm(m.yes, func() string {
-		return "Try every job" + m.filterText() + " again that ended without completing" + m.countText(ctx, a, path) + "?"
+		return "Retry every job" + m.filterText() + " that ended without completing" + m.countText(ctx, a, path) + "?"
 	}); err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (a *app) retry(ctx context.Context, m *bulk, ids []string, path string) err
 	if err != nil {
 		return err
 	}
-	return a.printBulk(done, plural(done.Retried, "job is tried again", "jobs are tried again"))
+	return a.printBulk(done, "retried "+plural(done.Retried, "job", "jobs"))
 }
 
 func (a *app) retryJob(ctx context.Context, id string) error {
@@ -196,10 +196,10 @@ func (a *app) retryJob(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return a.printMessage(answer, "%s tries %s again, %s", j.ID, id, a.stateText(j))
+	return a.printMessage(answer, "%s retries %s: %s", j.ID, id, a.stateText(j))
 }
 
-// forEachID does something to one after the other, and stops at the first that is refused.
+// forEachID calls act for each id and stops at the first error.
 func forEachID(ids []string, act func(id string) error) error {
 	for _, id := range ids {
 		if err := act(id); err != nil {
@@ -209,10 +209,10 @@ func forEachID(ids []string, act func(id string) error) error {
 	return nil
 }
 
-// printBulk tells how many were changed.
+// printBulk prints how many jobs were changed.
 func (a *app) printBulk(done httpapi.Many, text string) error {
 	if done.Refused > 0 {
-		text += fmt.Sprintf("; %d had changed meanwhile and were left", done.Refused)
+		text += fmt.Sprintf("; %d skipped because they changed meanwhile", done.Refused)
 	}
 	return a.print(done, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, text)

@@ -15,11 +15,11 @@ import (
 
 const jobCreateExample = `  rota job create noop
   rota job create report.build -p month=2026-11 -p draft=true --priority 10
-  rota job create mail.send --params @mail.json --unique welcome-7    # again: the same job
+  rota job create mail.send --params @mail.json --unique welcome-7    # a second call returns the same job
   rota job create --template nightly --at '2026-11-15 07:00' --tz Europe/Berlin
-  rota job create sleep -p for=2s --wait -f                           # wait for its end, show its log`
+  rota job create sleep -p for=2s --wait -f                           # wait for its end and show its log`
 
-// jobCreate is the flags of one call that are no fields of the request.
+// jobCreate holds the flags that are not simple fields of the request.
 type jobCreate struct {
 	kind            string
 	template, scope string
@@ -30,31 +30,31 @@ type jobCreate struct {
 func newJobCreateCommand(a *app) *cobra.Command {
 	var c jobCreate
 	cmd := &cobra.Command{
-		Use: "create [TYPE]", Short: "Puts a job into the queue", Example: jobCreateExample, Args: optionalArg("a TYPE"),
-		Long: `Puts a job of a type, or made from a template, into the queue. With a unique key that is taken it answers with
-the job that holds it. With --wait it exits with 0 if the job, or one of its retries, completed, and with 1
-if it did not.`,
+		Use: "create [TYPE]", Short: "Create a job", Example: jobCreateExample, Args: optionalArg("a TYPE"),
+		Long: `Create a job of a type or from a template. If another job holds the unique key, the command prints that job and creates
+none. With --wait the command exits with 0 if the job or one of its retries completes, and with 1 if it does
+not.`,
 		ValidArgsFunction: a.completeNames("/types", "name"),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.kind, "type", "", "the `TYPE`, if it is not given as the argument")
+	flags.StringVar(&c.kind, "type", "", "`TYPE` of the job, instead of the argument")
 	a.completeFlagNames(cmd, "type", "/types", "name")
-	flags.StringVar(&c.template, "template", "", "make it from the template `NAME` instead of a TYPE")
+	flags.StringVar(&c.template, "template", "", "create the job from the template `NAME` instead of a type")
 	a.completeFlagNames(cmd, "template", "/templates", "name")
 	c.params.flags(cmd)
 	s := newBodyFlags(cmd)
 	s.policy()
-	s.add("delay", "delay", "start it not before `DURATION` from now", asDuration)
-	s.add("at", "run_at", "start it not before `TIME`: RFC 3339, or YYYY-MM-DD HH:MM on this machine's clock or that of --tz", asTime)
-	s.add("plan", "plan_time", "the `TIME` that it is for; a second one for the same is the first", asTime)
-	s.add("unique", "unique_key", "`KEY` that no other job of the type may have meanwhile", asText)
-	s.add("unique-for", "unique_for", "hold the key for `DURATION`, not as long as the job is kept", asDuration)
-	s.add("key", "concurrency_key", "`KEY` whose jobs at once are limited", asText)
+	s.add("delay", "delay", "DURATION", "start the job after this time", asDuration)
+	s.add("at", "run_at", "TIME", "start the job at this time: RFC 3339, or YYYY-MM-DD HH:MM in the zone of --tz or of this machine", asTime)
+	s.add("plan", "plan_time", "TIME", "plan time of the job; a second job with the same plan time is not created", asTime)
+	s.add("unique", "unique_key", "KEY", "unique key; no other job of the type can have it at the same time", asText)
+	s.add("unique-for", "unique_for", "DURATION", "how long the job holds its unique key (default: as long as the job is kept)", asDuration)
+	s.add("key", "concurrency_key", "KEY", "concurrency key, which limits how many jobs run at once; see rota limits", asText)
 	s.zoneFlag()
-	flags.StringVar(&c.scope, "scope", "", "what it is for, as `KIND=ID`")
+	flags.StringVar(&c.scope, "scope", "", "scope of the job, as `KIND=ID`")
 	completeFrom(cmd, "scope", nil)
-	flags.BoolVar(&c.wait, "wait", false, "wait for its end, retries included; exit 1 if it did not complete")
-	flags.BoolVarP(&c.follow, "follow", "f", false, "with --wait, show its log")
+	flags.BoolVar(&c.wait, "wait", false, "wait for the end of the job and its retries; exit with 1 if it does not complete")
+	flags.BoolVarP(&c.follow, "follow", "f", false, "show the log of the job; needs --wait")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body, err := c.body(a, args, s)
 		if err != nil {
@@ -73,18 +73,18 @@ if it did not.`,
 	return cmd
 }
 
-// body is the request.
+// body builds the request.
 func (c *jobCreate) body(a *app, args []string, s *bodyFlags) (map[string]any, error) {
 	kind := firstNonEmpty(append(args, c.kind)...)
 	switch {
 	case kind == "" && c.template == "":
 		return nil, usagef("write rota job create TYPE, or --template NAME", "job create needs a type or a template")
 	case len(args) > 0 && c.kind != "" && c.kind != kind:
-		return nil, usagef("leave one of them out", "two types are given")
+		return nil, usagef("remove one of them", "the argument and --type name different types")
 	case kind != "" && c.template != "":
-		return nil, usagef("leave one of them out", "a job is made of a type or from a template, not of both")
+		return nil, usagef("remove one of them", "job create takes a type or --template, not both")
 	case c.follow && !c.wait:
-		return nil, usagef("add --wait, or look later with rota job logs -f", "--follow shows the log of a job that is waited for")
+		return nil, usagef("add --wait, or follow the log later with rota job logs -f ID", "--follow needs --wait")
 	}
 	body := map[string]any{}
 	if c.template != "" {
@@ -105,21 +105,21 @@ func (c *jobCreate) body(a *app, args []string, s *bodyFlags) (map[string]any, e
 	return body, s.fill(body)
 }
 
-// warnUnhandled tells a person that nobody is there to run what was put into the queue.
+// warnUnhandled prints a warning if no server and no worker handles the type of the new job.
 func (a *app) warnUnhandled(ctx context.Context, answer json.RawMessage) {
 	j, err := decode[httpapi.Job](answer)
 	if err != nil || a.output != formatTable {
 		return
 	}
 	if answer, err = a.get(ctx, "/types"+pathSegment(j.Type), nil); err != nil {
-		return // the job is there all the same
+		return // the job was created; only the warning is missing
 	}
 	if t, err := decode[httpapi.Type](answer); err == nil && !t.Handled && t.Workers == 0 {
-		fmt.Fprintf(a.err, "rota: neither this server nor a worker elsewhere handles type %s; it waits until one does\n", sanitize(j.Type))
+		fmt.Fprintf(a.err, "rota: neither this server nor a remote worker handles type %s; the job waits until one does\n", sanitize(j.Type))
 	}
 }
 
-// setScope reads --scope.
+// setScope parses --scope into the body.
 func setScope(body map[string]any, text string) error {
 	if text == "" {
 		return nil
@@ -134,12 +134,12 @@ func setScope(body map[string]any, text string) error {
 func readScope(text string) (httpapi.Scope, error) {
 	kind, id, found := strings.Cut(text, "=")
 	if !found || kind == "" || id == "" {
-		return httpapi.Scope{}, usagef("write it like --scope user=7", "--scope %s is not a kind and an id", shortened(text))
+		return httpapi.Scope{}, usagef("write it like --scope user=7", "--scope %s is not of the form KIND=ID", shortened(text))
 	}
 	return httpapi.Scope{Kind: kind, ID: id}, nil
 }
 
-// printEnqueued tells what came of a new job, its id first, since that is what the next command wants.
+// printEnqueued prints the id and the state of a new job. The id is first, since other commands need it.
 func (a *app) printEnqueued(answer json.RawMessage) error {
 	j, err := decode[httpapi.Job](answer)
 	if err != nil {
@@ -151,14 +151,14 @@ func (a *app) printEnqueued(answer json.RawMessage) error {
 	})
 }
 
-// stateText is how a job stands, in a few words.
+// stateText describes the state of a job in a few words.
 func (a *app) stateText(j httpapi.Job) string {
 	text := j.State
 	if j.State == string(rota.StateScheduled) {
 		text += ", starts " + a.ago(j.RunAt.Time)
 	}
 	if j.Duplicate {
-		text += ", the first of its key"
+		text += ", exists already"
 	}
 	return text
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestCutLogExitsUnavailable: who follows a run must not take a connection that broke for its end.
+// TestCutLogExitsUnavailable: a broken connection is not the end of the log.
 func TestCutLogExitsUnavailable(t *testing.T) {
 	for _, row := range []struct {
 		line string
@@ -19,9 +19,9 @@ func TestCutLogExitsUnavailable(t *testing.T) {
 	}{
 		{"job logs", false, exitDone}, {"job logs -f", false, exitDone}, {"job logs", true, exitUnavailable}, {"job logs -f", true, exitUnavailable},
 	} {
-		asked := 0
+		requests := 0
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			if asked++; asked > 1 {
+			if requests++; requests > 1 {
 				http.Error(w, "gone", http.StatusServiceUnavailable)
 				return
 			}

@@ -12,18 +12,18 @@ func newJobMoveCommand(a *app) *cobra.Command {
 	var before, after string
 	var top, bottom bool
 	cmd := &cobra.Command{
-		Use: "move ID", Short: "Moves a job in the queue", Args: requireID("an ID"),
-		Long: `Moves a job in the queue: before or after another, or to the top or the bottom of its priority. Next to a job
-of another priority it takes that priority.`,
+		Use: "move ID", Short: "Move a job in the queue", Args: requireID("an ID"),
+		Long: `Move a job in the queue: before or after another job, or to the top or the bottom of its priority. Next to a job of
+another priority it gets that priority.`,
 		Example: `  rota job move ID --top
   rota job move ID --before OTHER-ID`,
 		ValidArgsFunction: a.completeNames("/queue", "id"),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&before, "before", "", "before the job with this `ID`")
-	flags.StringVar(&after, "after", "", "after the job with this `ID`")
-	flags.BoolVar(&top, "top", false, "to the top of its priority")
-	flags.BoolVar(&bottom, "bottom", false, "to the bottom of its priority")
+	flags.StringVar(&before, "before", "", "move it before the job with this `ID`")
+	flags.StringVar(&after, "after", "", "move it after the job with this `ID`")
+	flags.BoolVar(&top, "top", false, "move it to the top of its priority")
+	flags.BoolVar(&bottom, "bottom", false, "move it to the bottom of its priority")
 	a.completeFlagNames(cmd, "before", "/queue", "id")
 	a.completeFlagNames(cmd, "after", "/queue", "id")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -46,7 +46,7 @@ of another priority it takes that priority.`,
 
 func newJobPriorityCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "priority ID N", Short: "Changes the priority of a queued job", Args: requireID("an ID", "a priority N"),
+		Use: "priority ID N", Short: "Change the priority of a queued job", Args: requireID("an ID", "a priority N"),
 		Example:           "  rota job priority ID 10",
 		ValidArgsFunction: a.completeNames("/queue", "id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,7 +60,7 @@ func newJobPriorityCommand(a *app) *cobra.Command {
 	}
 }
 
-// printPosition tells where a job stands now.
+// printPosition prints the new priority and position of a job.
 func (a *app) printPosition(answer []byte, err error) error {
 	if err != nil {
 		return err

@@ -11,21 +11,21 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// Between two looks at a job that is waited for: at first often, for those that end at once, then with patience.
+// The time between two polls of a job: short at first, for jobs that end at once, then longer.
 const (
 	pollFirst = 20 * time.Millisecond
 	pollMax   = time.Second
 )
 
-// awaitJob waits until an execution has ended, attempts and all, prints the last of them, and fails if it did not
-// complete. The id is told first: it is all that is needed should the wait be broken off.
+// awaitJob waits until an execution has ended with all its attempts, prints the last attempt, and returns an error if it did
+// not complete. It prints the id first, so that the user can find the job if the wait is interrupted.
 func (a *app) awaitJob(ctx context.Context, answer json.RawMessage, follow bool) error {
 	first, err := decode[httpapi.Job](answer)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(a.err, sanitize(first.ID.String()+" "+a.stateText(first)))
-	shown := 0 // attempts whose log was printed
+	shown := 0 // number of attempts whose log was printed
 	bar, connection := a.newProgress(), reconnector{a: a}
 	defer bar.clear()
 	for pause := pollFirst; ; pause = min(pollMax, pause*3/2) {
@@ -59,18 +59,18 @@ func (a *app) awaitJob(ctx context.Context, answer json.RawMessage, follow bool)
 	}
 }
 
-// waitInterrupted says what a wait that ended early leaves: a job that does not need anybody to wait for it.
+// waitInterrupted adds a hint to the error of a lost server: the job exists, and runs without this command.
 func waitInterrupted(j httpapi.Job, err error) error {
 	if exitCode(err) != exitUnavailable {
 		return err
 	}
 	return &exitError{
 		code: exitUnavailable, err: err,
-		hint: fmt.Sprintf("job %s was accepted; rota job show %s says how it stands, once the server is back", j.ID, j.ID),
+		hint: fmt.Sprintf("job %s was accepted; rota job show %s shows its state when the server is back", j.ID, j.ID),
 	}
 }
 
-// logWriter is where a log goes beside an answer: it must not mix with JSON.
+// logWriter is where the log is printed: standard error if standard output has JSON or YAML.
 func (a *app) logWriter() io.Writer {
 	if a.output == formatTable {
 		return a.out
@@ -90,7 +90,7 @@ func (a *app) execution(ctx context.Context, id string) (e httpapi.ExecutionDeta
 		return e, nil, err
 	}
 	if e, err = decode[httpapi.ExecutionDetail](answer); err == nil && len(e.Attempts) == 0 {
-		err = errors.New("the server answered with an execution that has no attempts")
+		err = errors.New("the server returned an execution without attempts")
 	}
 	if err != nil {
 		return e, nil, err
@@ -111,13 +111,13 @@ func sleep(ctx context.Context, pause time.Duration) error {
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return &exitError{code: exitFailed, err: errors.New("interrupted"), hint: "the job goes on"}
+		return &exitError{code: exitFailed, err: errors.New("interrupted"), hint: "the job keeps running"}
 	case <-timer.C:
 		return nil
 	}
 }
 
-// finishWait prints the last attempt, under the id that the job was accepted by, and turns its end into the exit code.
+// finishWait prints the last attempt under the id of the first, and returns an error if the execution did not complete.
 func (a *app) finishWait(first httpapi.Job, e httpapi.ExecutionDetail, raw json.RawMessage) error {
 	last := e.Attempts[len(e.Attempts)-1]
 	if err := a.print(raw, func(w io.Writer) error {
@@ -129,16 +129,16 @@ func (a *app) finishWait(first httpapi.Job, e httpapi.ExecutionDetail, raw json.
 	if e.State == httpapi.ExecutionCompleted {
 		return nil
 	}
-	hint := "rota job logs " + first.ID.String() + " shows what it wrote"
+	hint := "rota job logs " + first.ID.String() + " shows its log"
 	if len(e.Attempts) > 1 {
-		hint = "rota execution show " + first.ID.String() + " shows its attempts, rota job logs what each wrote"
+		hint = "rota execution show " + first.ID.String() + " shows its attempts, rota job logs ID the log of each"
 	}
 	return &exitError{
-		code: exitFailed, err: fmt.Errorf("job %s was not completed: %s", first.ID, firstNonEmpty(firstLineShort(runError(last)), "it is "+e.State)), hint: hint,
+		code: exitFailed, err: fmt.Errorf("job %s did not complete: %s", first.ID, firstNonEmpty(firstLineShort(runError(last)), "its state is "+e.State)), hint: hint,
 	}
 }
 
-// outcome is the end of a job in a few words, with its result.
+// outcome describes the end of a job: state, duration and result.
 func (a *app) outcome(j httpapi.Job) string {
 	text := j.State
 	if took := a.elapsed(j.StartedAt.Time, j.FinishedAt.Time); took != "" {
@@ -150,7 +150,7 @@ func (a *app) outcome(j httpapi.Job) string {
 	return text
 }
 
-// runError is why a run failed, the first line of it.
+// runError is the first line of the error of a run.
 func runError(j httpapi.Job) string {
 	if j.Run == nil {
 		return ""

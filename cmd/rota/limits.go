@@ -17,12 +17,12 @@ import (
 )
 
 func newLimitsCommand(a *app) *cobra.Command {
-	return newParentCommand("limits", "Limits: how much runs at once and how fast it starts", newLimitsShowCommand(a), newLimitsSetCommand(a))
+	return newParentCommand("limits", "Show and set limits on concurrency and start rate", newLimitsShowCommand(a), newLimitsSetCommand(a))
 }
 
 func newLimitsShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Shows the limits in force", Args: noArgs(), Example: "  rota limits show",
+		Use: "show", Short: "Show the limits", Args: noArgs(), Example: "  rota limits show",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			answer, err := a.get(cmd.Context(), "/limits", nil)
 			if err != nil {
@@ -51,7 +51,7 @@ func (a *app) printLimits(answer json.RawMessage) error {
 			t.add("key", name, fmt.Sprint(limits.Keys[name]), "")
 		}
 		if len(t.rows) == 0 {
-			_, err := fmt.Fprintln(w, "nothing is limited")
+			_, err := fmt.Fprintln(w, "no limits")
 			return err
 		}
 		return a.printTable(w, t)
@@ -65,7 +65,7 @@ func limitText(n int) string {
 	return fmt.Sprint(n)
 }
 
-// limitsSet is the flags of one call.
+// limitsSet holds the flags.
 type limitsSet struct {
 	global             int
 	types, rates, keys []string
@@ -74,23 +74,23 @@ type limitsSet struct {
 func newLimitsSetCommand(a *app) *cobra.Command {
 	var set limitsSet
 	cmd := &cobra.Command{
-		Use: "set", Short: "Changes limits: only those that are named", Args: noArgs(),
-		Long: `Changes the limits that the flags name and leaves the others. 0 takes one away.`,
+		Use: "set", Short: "Change the limits that the flags name", Args: noArgs(),
+		Long: `Change the limits that the flags name and leave the others. 0 removes a limit.`,
 		Example: `  rota limits set --global 50
   rota limits set --type mail.send=5 --rate mail.send=100/1m --key tenant-7=2
-  rota limits set --type mail.send=0 --rate mail.send=0    # no limits any more`,
+  rota limits set --type mail.send=0 --rate mail.send=0    # remove both limits`,
 	}
 	flags := cmd.Flags()
-	addNumberFlag(cmd, &set.global, "global", 0, 0, rota.LimitMax, "at most `N` runs at once, of all types")
-	flags.StringArrayVar(&set.types, "type", nil, "at most N runs at once of a type, as `TYPE=N` (repeatable)")
-	flags.StringArrayVar(&set.rates, "rate", nil, "at most N starts of a type in a time, as `TYPE=N/DURATION` (repeatable)")
-	flags.StringArrayVar(&set.keys, "key", nil, "at most N runs at once of a concurrency key, as `KEY=N` (repeatable)")
+	addNumberFlag(cmd, &set.global, "global", 0, 0, rota.LimitMax, "run at most `N` jobs at once, of all types")
+	flags.StringArrayVar(&set.types, "type", nil, "run at most N jobs of a type at once, as `TYPE=N` (repeatable)")
+	flags.StringArrayVar(&set.rates, "rate", nil, "start at most N jobs of a type in a period, as `TYPE=N/DURATION` (repeatable)")
+	flags.StringArrayVar(&set.keys, "key", nil, "run at most N jobs of a concurrency key at once, as `KEY=N` (repeatable)")
 	for _, flag := range []string{"type", "rate", "key"} {
 		completeFrom(cmd, flag, nil)
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().NFlag() == 0 {
-			return usagef("see rota limits set --help", "limits set needs to know what to set")
+			return usagef("see rota limits set --help", "limits set needs a limit to set")
 		}
 		answer, err := a.get(cmd.Context(), "/limits", nil)
 		if err != nil {
@@ -112,7 +112,7 @@ func newLimitsSetCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// apply changes what was named.
+// apply changes the limits that the flags name.
 func (set *limitsSet) apply(limits *httpapi.Throttle, global bool) error {
 	if global {
 		limits.Global = set.global
@@ -135,7 +135,7 @@ func (set *limitsSet) apply(limits *httpapi.Throttle, global bool) error {
 	for _, text := range set.rates {
 		name, rate, found := cutLast(text)
 		if !found {
-			return usagef("write it like --rate mail.send=100/1m", "--rate %s is not a type and a rate", shortened(text))
+			return usagef("write it like --rate mail.send=100/1m", "--rate %s is not of the form TYPE=N/DURATION", shortened(text))
 		}
 		limit := limits.Types[name]
 		if limit.Rate = httpapi.Text(rate); rate == "0" {
@@ -155,14 +155,14 @@ func (set *limitsSet) apply(limits *httpapi.Throttle, global bool) error {
 	return nil
 }
 
-// setLimit keeps a limit that says something.
+// setLimit sets the limit of a type, or removes it if it is empty.
 func setLimit(limits *httpapi.Throttle, name string, limit httpapi.TypeLimit) {
 	if limits.Types[name] = limit; limit == (httpapi.TypeLimit{}) {
 		delete(limits.Types, name)
 	}
 }
 
-// cutLast cuts at the last =, since a key may hold one.
+// cutLast cuts at the last =, since a key may contain one.
 func cutLast(text string) (name, value string, found bool) {
 	at := strings.LastIndexByte(text, '=')
 	if at < 1 {
@@ -175,7 +175,7 @@ func parseLimit(flag, text string) (string, int, error) {
 	name, value, found := cutLast(text)
 	n, err := strconv.Atoi(value)
 	if !found || err != nil || n < 0 {
-		return "", 0, usagef("write it like "+flag+" NAME=5; 0 takes a limit away", "%s %s is not a name and a number", flag, shortened(text))
+		return "", 0, usagef("write it like "+flag+" NAME=5; 0 removes a limit", "%s %s is not of the form NAME=N", flag, shortened(text))
 	}
 	return name, n, nil
 }

@@ -1,4 +1,5 @@
-// Command rota is the scheduler and everything that talks to it, in one binary.
+// Command rota is the Rota server and its command-line client in one binary. newRootCommand lists the commands; each
+// command is in a file of its own.
 package main
 
 import (
@@ -6,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	_ "time/tzdata" // zones by name, on machines that have none
+	_ "time/tzdata" // time zones by name, for machines without a zone database
 )
 
 func main() {
@@ -15,7 +16,7 @@ func main() {
 	}))
 }
 
-// environment is what the program takes from its surroundings. Tests give it others.
+// environment is everything that the program takes from its process. Tests replace it.
 type environment struct {
 	in       io.Reader
 	out      io.Writer
@@ -24,18 +25,18 @@ type environment struct {
 	getenv   func(string) string
 	terminal terminal
 
-	reconnectTimeout time.Duration // how long a server that went away is waited for; 0: as long as is sensible
+	reconnectTimeout time.Duration // how long to wait for a lost server; 0 means reconnectTimeoutDefault
 }
 
-// run is the program without the process: it returns the exit code.
+// run executes one command line and returns the exit code.
 func run(args []string, env environment) int {
 	a := &app{environment: env, output: formatTable}
 	root := newRootCommand(a)
 	args = protectDashedArgs(root, args)
-	root.SetArgs(append([]string{}, args...)) // cobra takes nil for the arguments of the process
+	root.SetArgs(append([]string{}, args...)) // cobra would read os.Args instead of nil
 	err := root.Execute()
 	if err != nil && !a.started {
-		err = usage(err, usageHint(root, args)) // cobra refused the command line before any command began
+		err = usage(err, usageHint(root, args)) // cobra rejected the command line before a command started
 	}
 	report(env.err, err)
 	return exitCode(err)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -24,12 +25,12 @@ const (
 
 var formatNames = []string{string(formatTable), string(formatJSON), string(formatYAML)}
 
-// String, Set and Type make format a flag that refuses other words itself.
+// String, Set and Type implement pflag.Value. Set refuses unknown formats.
 func (f *format) String() string { return string(*f) }
 
 func (f *format) Set(text string) error {
 	if !slices.Contains(formatNames, text) {
-		return fmt.Errorf("allowed are %s", strings.Join(formatNames, ", "))
+		return errors.New("use table, json or yaml")
 	}
 	*f = format(text)
 	return nil
@@ -37,8 +38,8 @@ func (f *format) Set(text string) error {
 
 func (f *format) Type() string { return "FORMAT" }
 
-// print writes a value as --output asks. The value's JSON form is the one truth: YAML is made from it, and only the
-// table, which is for people, is written by the command itself.
+// print writes a value in the format of --output. YAML is converted from the value's JSON form, so that both have the same
+// content. The command itself writes the table.
 func (a *app) print(value any, table func(w io.Writer) error) error {
 	if a.output == formatTable {
 		return table(a.out)
@@ -56,7 +57,7 @@ func (a *app) print(value any, table func(w io.Writer) error) error {
 	return err
 }
 
-// encode writes JSON for people and servers, not for web pages: what holds < and & stays readable.
+// encode writes JSON without the HTML escapes of encoding/json, so that < and & stay readable.
 func encode(value any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -66,7 +67,7 @@ func encode(value any, indent string) ([]byte, error) {
 	return escapeControls(b.Bytes()), err
 }
 
-// escapeControls escapes the controls of JSON texts that JSON itself lets be, and a terminal may obey: U+007F to U+009F.
+// escapeControls escapes U+007F to U+009F, which JSON permits unescaped and a terminal may interpret.
 func escapeControls(text []byte) []byte {
 	if !bytes.ContainsFunc(text, func(r rune) bool { return r >= 0x7f && r < 0xa0 }) {
 		return text
@@ -82,7 +83,7 @@ func escapeControls(text []byte) []byte {
 	return b.Bytes()
 }
 
-// asYAML is JSON in other clothes, its fields in their order. Controls stay escaped, as JSON has them.
+// asYAML converts JSON to YAML and keeps the order of fields. Control characters stay escaped.
 func asYAML(text []byte) ([]byte, error) {
 	var value any
 	if err := yaml.UnmarshalWithOptions(text, &value, yaml.UseOrderedMap()); err != nil {
@@ -96,7 +97,7 @@ func asYAML(text []byte) ([]byte, error) {
 	}))
 }
 
-// printMessage tells a person what was done, in one sentence; scripts get the server's answer.
+// printMessage prints one sentence as the table format, and the server's answer as JSON or YAML.
 func (a *app) printMessage(answer json.RawMessage, format string, args ...any) error {
 	return a.print(answer, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s\n", sanitize(fmt.Sprintf(format, args...)))

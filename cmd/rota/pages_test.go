@@ -12,7 +12,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestDocumentedCommandsAndFlagsExist holds the pages and the runbooks of alerts to the commands and flags that there are.
+// TestDocumentedCommandsAndFlagsExist checks the commands and flags in the pages and in the runbooks of alerts.
 func TestDocumentedCommandsAndFlagsExist(t *testing.T) {
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -34,11 +34,11 @@ func TestDocumentedCommandsAndFlagsExist(t *testing.T) {
 		}
 	}
 	if found < 100 {
-		t.Errorf("only %d commands were found", found)
+		t.Errorf("found only %d commands; the pattern no longer matches the pages", found)
 	}
 }
 
-// checkAdvice holds each rota of a command line to what there is.
+// checkAdvice checks each rota command of one line.
 func checkAdvice(t *testing.T, file, line string) {
 	t.Helper()
 	for _, part := range regexp.MustCompile("(?:^|[ `])rota ").Split(line, -1)[1:] {
@@ -57,7 +57,7 @@ func checkAdvice(t *testing.T, file, line string) {
 	}
 }
 
-// TestPagesStateDeliveryAttemptsAndHours.
+// TestPagesStateDeliveryAttemptsAndHours compares the pages with rota.DeliveryPolicy.
 func TestPagesStateDeliveryAttemptsAndHours(t *testing.T) {
 	policy, all := rota.DeliveryPolicy, time.Duration(0)
 	for n := range policy.MaxAttempts - 1 {
@@ -70,7 +70,7 @@ func TestPagesStateDeliveryAttemptsAndHours(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !regexp.MustCompile(want).Match([]byte(strings.Join(strings.Fields(string(text)), " "))) {
-			t.Errorf("%s does not say %s", file, want)
+			t.Errorf("%s does not contain %s", file, want)
 		}
 	}
 }

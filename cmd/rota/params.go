@@ -13,21 +13,21 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// paramFlags is the params of a job as the command line has them: a document, and single fields over it.
+// paramFlags holds the params of a job: a JSON document, and single fields that override it.
 type paramFlags struct {
 	document string
 	fields   []string
 }
 
 func (p *paramFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&p.document, "params", "", "params as `JSON`, @FILE, or - for standard input")
-	cmd.Flags().StringArrayVarP(&p.fields, "param", "p", nil, "one param as `KEY=VALUE`, over --params; VALUE is JSON, or else text (repeatable)")
+	cmd.Flags().StringVar(&p.document, "params", "", "params as a `JSON` object, @FILE, or - for standard input")
+	cmd.Flags().StringArrayVarP(&p.fields, "param", "p", nil, "one param as `KEY=VALUE`, which overrides --params; VALUE is JSON, or text if it is not valid JSON (repeatable)")
 	completeFrom(cmd, "param", nil)
 }
 
 func (p *paramFlags) given() bool { return p.document != "" || len(p.fields) > 0 }
 
-// read puts the params together. It returns nothing if none were given.
+// read merges the params. It returns nil if no params were given.
 func (p *paramFlags) read(a *app) (json.RawMessage, error) {
 	if !p.given() {
 		return nil, nil
@@ -40,7 +40,7 @@ func (p *paramFlags) read(a *app) (json.RawMessage, error) {
 	for _, field := range p.fields {
 		key, value, found := strings.Cut(field, "=")
 		if !found || key == "" {
-			return nil, usagef("write -p key=value", "-p %s is not a key and a value", shortened(field))
+			return nil, usagef("write it like -p month=2026-11", "-p %s is not of the form KEY=VALUE", shortened(field))
 		}
 		fields[key] = jsonOrText(value)
 	}
@@ -50,7 +50,7 @@ func (p *paramFlags) read(a *app) (json.RawMessage, error) {
 	return rota.MergeParams(document, rota.EncodeSpec(fields)), nil
 }
 
-// jsonOrText reads a value as JSON, so that numbers are numbers; whatever is no JSON is a text.
+// jsonOrText reads a value as JSON, so that numbers stay numbers. A value that is not valid JSON is a text.
 func jsonOrText(value string) json.RawMessage {
 	if json.Valid([]byte(value)) {
 		return json.RawMessage(value)
@@ -58,7 +58,7 @@ func jsonOrText(value string) json.RawMessage {
 	return rota.EncodeSpec(value)
 }
 
-// document reads the JSON object that a flag holds or names.
+// document reads the JSON object of a flag: the object itself, @FILE, or - for standard input.
 func (a *app) document(flag, text string) (json.RawMessage, error) {
 	source, err := a.content(text)
 	if err != nil || text == "" {
@@ -75,17 +75,17 @@ func badJSON(flag string, err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return usagef(`write an object in quotes, such as '{"to": "ada"}'`, "%s: this is not JSON: %w, at byte %d", flag, err, syntax.Offset)
+		return usagef(`write a JSON object in quotes, such as '{"to": "ada"}'`, "%s is not valid JSON: %w, at byte %d", flag, err, syntax.Offset)
 	case err != nil:
-		return usagef(`write an object, such as '{"to": "ada"}'`, "%s: this is not a JSON object", flag)
+		return usagef(`write a JSON object, such as '{"to": "ada"}'`, "%s is not a JSON object", flag)
 	}
-	return usagef(`write an object, such as '{"to": "ada"}'; {} is the empty one`, "%s: this is null", flag)
+	return usagef(`write a JSON object, such as '{"to": "ada"}', or {} for an empty one`, "%s is null, not a JSON object", flag)
 }
 
-// contentMax is more than the largest thing that a server takes.
+// contentMax is the most that is read from a file or standard input. It is more than a server accepts.
 const contentMax = 64 << 20
 
-// content is what a flag holds: its text, a file's with an @ before it, or standard input's for a -.
+// content returns the content that an argument names: a file for @FILE, standard input for -, or else the argument itself.
 func (a *app) content(text string) ([]byte, error) {
 	name, isFile := strings.CutPrefix(text, "@")
 	switch {
@@ -96,7 +96,7 @@ func (a *app) content(text string) ([]byte, error) {
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, usagef("see that the path is right", "%s", openError(err))
+		return nil, usagef("check the path", "%s", openError(err))
 	}
 	defer file.Close()
 	return readAtMost(file, name)
@@ -108,12 +108,12 @@ func readAtMost(r io.Reader, name string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	case len(source) > contentMax:
-		return nil, usagef("", "%s has more than %s", name, byteSize(contentMax))
+		return nil, usagef("use a smaller file", "%s is larger than %s", name, byteSize(contentMax))
 	}
 	return source, nil
 }
 
-// openError says why a file cannot be opened, without the name of the system call.
+// openError formats the error of opening a file without the name of the system call.
 func openError(err error) string {
 	var path *os.PathError
 	if errors.As(err, &path) {

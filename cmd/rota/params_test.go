@@ -24,11 +24,11 @@ func TestParamsFromFlagsFileAndStdin(t *testing.T) {
 		{"@" + file, nil, `{"a": 1}`},
 		{"-", []string{"b=2"}, `{"b":2,"in":true}`},
 		// Refused.
-		{"", []string{"novalue"}, "-p novalue is not a key and a value"},
-		{"", []string{"=x"}, "-p =x is not a key and a value"},
-		{`{"a": `, nil, "--params: this is not JSON: unexpected end of JSON input, at byte 6"},
-		{`[1]`, nil, "--params: this is not a JSON object"},
-		{`null`, nil, "--params: this is null"},
+		{"", []string{"novalue"}, "-p novalue is not of the form KEY=VALUE"},
+		{"", []string{"=x"}, "-p =x is not of the form KEY=VALUE"},
+		{`{"a": `, nil, "--params is not valid JSON: unexpected end of JSON input, at byte 6"},
+		{`[1]`, nil, "--params is not a JSON object"},
+		{`null`, nil, "--params is null, not a JSON object"},
 		{"@" + file + "x", nil, "no such file or directory"},
 	} {
 		a := &app{environment: environment{in: strings.NewReader(`{"in": true}`)}}

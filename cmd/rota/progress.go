@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// progress is one line that is written over and over, for a person who waits at a terminal. A pipe gets nothing. It may
-// be shown from several goroutines.
+// progress is one line on the terminal that is overwritten with each step. It prints nothing to a pipe. Several goroutines
+// may use it.
 type progress struct {
-	w io.Writer // nil: nobody waits
+	w io.Writer // nil if standard error is not a terminal
 
 	mu    sync.Mutex
 	last  time.Time
 	shown bool
 }
 
-// progressEvery is as often as a person can read it.
+// progressEvery is the shortest time between two updates of the line.
 const progressEvery = 50 * time.Millisecond
 
 func (a *app) newProgress() *progress {
@@ -37,7 +37,7 @@ func (p *progress) show(format string, args ...any) {
 	}
 }
 
-// clear takes the line away, for what is said next.
+// clear erases the line before other output.
 func (p *progress) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,10 +47,10 @@ func (p *progress) clear() {
 	p.shown, p.last = false, time.Time{}
 }
 
-// barWidth leaves room for words beside the bar on a terminal of 80 columns.
+// barWidth leaves space for text beside the bar on a terminal of 80 columns.
 const barWidth = 24
 
-// bar shows how much of a whole is done, and the words beside it.
+// bar shows the part that is done as a bar and a percentage, followed by the text.
 func (p *progress) bar(done, total int64, format string, args ...any) {
 	part := 0.0
 	if total > 0 {
@@ -60,7 +60,7 @@ func (p *progress) bar(done, total int64, format string, args ...any) {
 	p.show("[%s%s] %3d%%  %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full), int(part*100), fmt.Sprintf(format, args...))
 }
 
-// byteSize writes a size for people.
+// byteSize formats a size with a binary unit.
 func byteSize(n int64) string {
 	const unit = 1024
 	switch {

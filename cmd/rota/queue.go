@@ -11,7 +11,7 @@ import (
 func newQueueCommand(a *app) *cobra.Command {
 	var l listFlags
 	list := &cobra.Command{
-		Use: "list", Short: "Lists the jobs that are ready, in the order in which they start", Args: noArgs(),
+		Use: "list", Short: "List ready jobs in the order in which they start", Args: noArgs(),
 		Example: "  rota queue list --limit 10",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := a.list(cmd.Context(), "/queue", nil, l)
@@ -25,5 +25,5 @@ func newQueueCommand(a *app) *cobra.Command {
 		},
 	}
 	l.flags(list)
-	return newParentCommand("queue", "The queue: what is ready to start, in its order", list)
+	return newParentCommand("queue", "List the queue of ready jobs", list)
 }

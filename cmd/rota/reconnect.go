@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	reconnectTimeoutDefault = 30 * time.Second // as long as a server needs to be started again, and then some
+	reconnectTimeoutDefault = 30 * time.Second // longer than a restart of a server takes
 	reconnectPause          = 200 * time.Millisecond
 )
 
-// reconnector is the patience with a server that went away while something of it was waited for.
+// reconnector limits how long a waiting command tries to reach a lost server.
 type reconnector struct {
 	a      *app
-	lostAt time.Time // since when; zero: it is there
+	lostAt time.Time // time of the first failed request; zero while the server answers
 }
 
-// wait takes what came in place of an answer. It returns after a pause if it is worth asking again, and else the error.
+// wait handles the error of a request. It returns nil after a pause if the request should be sent again, or else the error.
 func (c *reconnector) wait(ctx context.Context, err error) error {
 	if exitCode(err) != exitUnavailable {
 		return err
@@ -28,7 +28,7 @@ func (c *reconnector) wait(ctx context.Context, err error) error {
 	now := time.Now()
 	if c.lostAt.IsZero() {
 		c.lostAt = now
-		fmt.Fprintln(c.a.err, "rota: the server is gone; waiting for it to come back")
+		fmt.Fprintln(c.a.err, "rota: the server does not answer; waiting for it to return")
 	}
 	timeout := c.a.reconnectTimeout
 	if timeout == 0 {
@@ -40,10 +40,10 @@ func (c *reconnector) wait(ctx context.Context, err error) error {
 	return sleep(ctx, reconnectPause)
 }
 
-// connected notes that it answers.
+// connected records that the server answers.
 func (c *reconnector) connected() { c.lostAt = time.Time{} }
 
-// copyLog writes the log of a run, if asked to until the run has ended, over a restart of the server if need be.
+// copyLog writes the log of a run. If follow is true, it continues until the run ends, across restarts of the server.
 func (a *app) copyLog(ctx context.Context, id string, follow bool, w io.Writer) error {
 	out, connection := &countingWriter{w: w}, reconnector{a: a}
 	for {
@@ -57,7 +57,7 @@ func (a *app) copyLog(ctx context.Context, id string, follow bool, w io.Writer) 
 	}
 }
 
-// copyLogFrom writes what of a log was not written yet: what was is read once more and dropped.
+// copyLogFrom writes the rest of a log. It reads the part that was written before a second time and discards it.
 func (a *app) copyLogFrom(ctx context.Context, id string, follow bool, out *countingWriter, connection *reconnector) error {
 	query := url.Values{}
 	if follow {
@@ -76,7 +76,7 @@ func (a *app) copyLogFrom(ctx context.Context, id string, follow bool, out *coun
 	switch {
 	case out.err != nil:
 		return out.err
-	case err == io.EOF: // less than there was: nothing is left to show
+	case err == io.EOF: // the log is shorter than before: nothing is left to print
 		return nil
 	case err != nil:
 		return a.connectionError(err, false)
@@ -84,14 +84,14 @@ func (a *app) copyLogFrom(ctx context.Context, id string, follow bool, out *coun
 	return nil
 }
 
-// countingWriter is a writer that knows how much went through it, and whether it was it that failed.
+// countingWriter counts the bytes written, and keeps the error of the underlying writer apart from errors of the reader.
 type countingWriter struct {
 	w   io.Writer
 	n   int64
 	err error
 }
 
-// Write counts what is taken.
+// Write writes and counts.
 func (t *countingWriter) Write(p []byte) (int, error) {
 	n, err := t.w.Write(p)
 	t.n += int64(n)

@@ -10,13 +10,13 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// runningCommand is a command that goes on while a test does something else.
+// runningCommand is a command that runs in the background of a test.
 type runningCommand struct {
 	out, errs lockedBuffer
 	code      chan int
 }
 
-// startCommand begins a command line against a server.
+// startCommand starts a command line against the server.
 func (s *testServer) startCommand(commandLine string, reconnectTimeout time.Duration) *runningCommand {
 	b := &runningCommand{code: make(chan int, 1)}
 	go func() {
@@ -28,19 +28,19 @@ func (s *testServer) startCommand(commandLine string, reconnectTimeout time.Dura
 	return b
 }
 
-// await waits until a command has written something.
+// await waits until the command has printed a word.
 func (b *runningCommand) await(t *testing.T, where *lockedBuffer, word string) {
 	t.Helper()
 	select {
 	case <-where.waitFor(word):
 	case code := <-b.code:
-		t.Fatalf("it exits with %d before it says %q: %s%s", code, word, b.out.String(), b.errs.String())
+		t.Fatalf("the command exits with %d before it prints %q: %s%s", code, word, b.out.String(), b.errs.String())
 	case <-time.After(time.Minute):
-		t.Fatalf("it does not say %q: %s%s", word, b.out.String(), b.errs.String())
+		t.Fatalf("the command does not print %q: %s%s", word, b.out.String(), b.errs.String())
 	}
 }
 
-// TestWaitContinuesAfterServerRestart: the id is told first, and the end of the job although another process brings it about.
+// TestWaitContinuesAfterServerRestart: the command prints the id first, and the end of the job, which another process runs.
 func TestWaitContinuesAfterServerRestart(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")
@@ -48,7 +48,7 @@ func TestWaitContinuesAfterServerRestart(t *testing.T) {
 	wait.await(t, &wait.errs, "queued")
 	id := idShape.FindString(wait.errs.String())
 	s.stop()
-	wait.await(t, &wait.errs, "the server is gone; waiting for it to come back")
+	wait.await(t, &wait.errs, "the server does not answer; waiting for it to return")
 	s.start()
 	s.must("type resume noop")
 	if code := <-wait.code; code != exitDone || !strings.HasPrefix(wait.out.String(), id+" completed") {
@@ -56,7 +56,7 @@ func TestWaitContinuesAfterServerRestart(t *testing.T) {
 	}
 }
 
-// TestWaitTimeoutHintNamesAcceptedJob says what has become of the job: nothing bad.
+// TestWaitTimeoutHintNamesAcceptedJob: the hint says that the job exists.
 func TestWaitTimeoutHintNamesAcceptedJob(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")
@@ -70,7 +70,7 @@ func TestWaitTimeoutHintNamesAcceptedJob(t *testing.T) {
 	}
 }
 
-// TestFollowedLogContinuesAfterServerRestart: it ends when the run has, each line of it shown once.
+// TestFollowedLogContinuesAfterServerRestart: the command ends with the run and prints each line once.
 func TestFollowedLogContinuesAfterServerRestart(t *testing.T) {
 	s := startServer(t)
 	id := idShape.FindString(s.must("job create sleep -p for=1h --retries 0"))
@@ -80,39 +80,39 @@ func TestFollowedLogContinuesAfterServerRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = s.process.Wait()
-	logs.await(t, &logs.errs, "the server is gone")
+	logs.await(t, &logs.errs, "the server does not answer")
 	s.start()
 	if code, out := <-logs.code, logs.out.String(); code != exitDone || strings.Count(out, "msg=sleep") != 1 {
 		t.Errorf("exit %d: %s%s", code, out, logs.errs.String())
 	}
 	if state := s.must("job show " + id); !strings.Contains(state, "failed") {
-		t.Errorf("the run goes on: %s", state)
+		t.Errorf("the run has not failed: %s", state)
 	}
 }
 
-// TestFollowedEventsContinueAfterServerRestart: those of the next life follow, and what may be missing is told.
+// TestFollowedEventsContinueAfterServerRestart: the events of the new process follow, with a warning about missing ones.
 func TestFollowedEventsContinueAfterServerRestart(t *testing.T) {
 	s := startServer(t)
 	events := s.startCommand("events -f --kind job.* -o json", time.Minute)
 	s.createJobsUntil(events.out.waitFor("job.enqueued"))
 	s.stop()
-	events.await(t, &events.errs, "the server is gone")
+	events.await(t, &events.errs, "the server does not answer")
 	first, _, _ := strings.Cut(events.out.String(), "\n")
 	if e, err := decode[httpapi.Event](json.RawMessage(first)); err != nil || e.Type != "noop" {
 		t.Errorf("the first line is %s: %v", first, err)
 	}
 	s.start()
-	events.await(t, &events.errs, "some events are no longer remembered")
+	events.await(t, &events.errs, "some events are missing")
 	id := idShape.FindString(s.must("job create noop"))
 	events.await(t, &events.out, id)
 	events.out.close()
 	s.must("job create noop")
 	if code := <-events.code; code != exitFailed {
-		t.Errorf("with nobody to read them it exits with %d: %s", code, events.errs.String())
+		t.Errorf("with closed output the command exits with %d: %s", code, events.errs.String())
 	}
 }
 
-// TestFollowedEventsExitAfterReconnectTimeout on a server that does not come back.
+// TestFollowedEventsExitAfterReconnectTimeout stops the server and does not start it again.
 func TestFollowedEventsExitAfterReconnectTimeout(t *testing.T) {
 	s := startServer(t)
 	events := s.startCommand("events -f", time.Nanosecond)
@@ -123,7 +123,7 @@ func TestFollowedEventsExitAfterReconnectTimeout(t *testing.T) {
 	}
 }
 
-// createJobsUntil makes jobs until something has seen one: that a stream is open only its events show.
+// createJobsUntil creates jobs until the channel is closed. Only an event shows that a stream is open.
 func (s *testServer) createJobsUntil(seen <-chan struct{}) {
 	for {
 		s.must("job create noop --wait")

@@ -43,7 +43,7 @@ const cliExits = `
 - **Durations** are ` + "`90s`" + `, ` + "`1h30m`" + `, ` + "`2d`" + `, ` + "`'5 MINUTES'`" + ` or ` + "`'2 DAYS'`" + `.
 `
 
-// TestCommandReferencePage holds the page to the commands there are.
+// TestCommandReferencePage compares the page with the commands, or writes it with -update.
 func TestCommandReferencePage(t *testing.T) {
 	var b bytes.Buffer
 	root := newRootCommand(&app{environment: environment{getenv: func(string) string { return "" }}, output: formatTable})
@@ -74,7 +74,7 @@ func TestCommandReferencePage(t *testing.T) {
 
 func describe(b *bytes.Buffer, cmd *cobra.Command) {
 	if cmd.HasSubCommands() {
-		if cmd.Example != "" { // it does something by itself, too
+		if cmd.Example != "" { // the command also runs by itself
 			describeOne(b, cmd, "###")
 		} else {
 			fmt.Fprintf(b, "\n### %s\n\n%s.\n", cmd.CommandPath(), cmd.Short)
@@ -93,7 +93,7 @@ func describeOne(b *bytes.Buffer, cmd *cobra.Command, level string) {
 	if text == "" {
 		text = cmd.Short + "."
 	}
-	if strings.Contains(text, "\n  ") { // it has a table of its own
+	if strings.Contains(text, "\n  ") { // the text contains a table
 		text = "```\n" + text + "\n```"
 	}
 	fmt.Fprintf(b, "%s\n\n```\n%s\n```\n", text, strings.TrimRight(unindent(cmd.Example), "\n"))
@@ -137,7 +137,7 @@ func flagTable(flags *pflag.FlagSet) string {
 	return "| flag | |\n|---|---|\n" + b.String()
 }
 
-// TestEveryCommandHasShortTextAndExample: a person who asks for help gets a sentence and an example.
+// TestEveryCommandHasShortTextAndExample covers all commands except help, version and completion.
 func TestEveryCommandHasShortTextAndExample(t *testing.T) {
 	root := newRootCommand(&app{environment: environment{getenv: func(string) string { return "" }}, output: formatTable})
 	var walk func(*cobra.Command)
@@ -146,7 +146,7 @@ func TestEveryCommandHasShortTextAndExample(t *testing.T) {
 			walk(sub)
 		}
 		if cmd.Short == "" {
-			t.Errorf("%s has no sentence", cmd.CommandPath())
+			t.Errorf("%s has no short text", cmd.CommandPath())
 		}
 		if !cmd.HasSubCommands() && cmd.Name() != "help" && cmd.Name() != "version" && cmd.Parent().Name() != "completion" && cmd.Example == "" {
 			t.Errorf("%s has no example", cmd.CommandPath())

@@ -9,7 +9,7 @@ import (
 func newReservationCommand(a *app) *cobra.Command {
 	var l listFlags
 	list := &cobra.Command{
-		Use: "list", Short: "Lists reservations, newest first", Args: noArgs(), Example: "  rota reservation list",
+		Use: "list", Short: "List reservations, newest first", Args: noArgs(), Example: "  rota reservation list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := a.list(cmd.Context(), "/reservations", nil, l)
 			if err != nil {
@@ -24,5 +24,5 @@ func newReservationCommand(a *app) *cobra.Command {
 		},
 	}
 	l.flags(list)
-	return newParentCommand("reservation", "Reservations: slots kept for direct runs", list)
+	return newParentCommand("reservation", "List reservations: slots reserved for direct runs", list)
 }

@@ -20,31 +20,31 @@ import (
 const restoreExample = `  rota restore rota-2026-11-15.db                      # into ./rota-data
   rota restore rota-2026-11-15.db --data /var/lib/rota --force`
 
-// restoreView is the answer, as JSON and YAML have it.
+// restoreView is the output as JSON and YAML.
 type restoreView struct {
 	Store string `json:"store"`
 	Jobs  int    `json:"jobs"`
-	Aside string `json:"aside,omitempty"` // where the old store went
+	Aside string `json:"aside,omitempty"` // path of the previous store
 }
 
 func newRestoreCommand(a *app) *cobra.Command {
 	force := false
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Puts a backup into a data directory that no server holds",
-		Long: `Copies a backup into the data directory as its store. The copy is checked first, and put in place only if it is
-clean. A store that is there is replaced with --force only, and kept beside the new one. What ran when
-the backup was made is found stale by the next server, and tried again as its policy says.`,
+		Short: "Restore a backup into a data directory that no server uses",
+		Long: `Copy a backup into the data directory as its store. The command checks the copy and uses it only if it is clean.
+It replaces an existing store only with --force, and keeps the previous one beside it. The next server finds
+jobs that ran at the time of the backup stale and retries them by their policy.`,
 		Example: restoreExample,
 		Args:    requireArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // so that no half copy stays
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // a signal must not leave a partial copy
 			defer stop()
 			return a.restore(ctx, args[0], force)
 		},
 		ValidArgsFunction: completeFiles,
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "replace the store that is there, and keep it aside")
+	cmd.Flags().BoolVar(&force, "force", false, "replace an existing store, and keep it beside the new one")
 	return cmd
 }
 
@@ -86,7 +86,7 @@ func (a *app) restore(ctx context.Context, file string, force bool) error {
 
 func writeRestore(w io.Writer, file string, view restoreView) error {
 	if view.Aside != "" {
-		fmt.Fprintf(w, "the store that was there is now %s\n", view.Aside)
+		fmt.Fprintf(w, "the previous store is now %s\n", view.Aside)
 	}
 	_, err := fmt.Fprintf(w, "restored %s from %s: clean, %s\n", view.Store, file, plural(view.Jobs, "job", "jobs"))
 	return err
@@ -101,15 +101,15 @@ func checkReplace(target string, force bool) error {
 		return err
 	case !force:
 		return &exitError{
-			code: exitFailed, err: fmt.Errorf("there is a store in %s already", target),
-			hint: "replace it with --force, which keeps it aside, or name another directory with --data",
+			code: exitFailed, err: fmt.Errorf("the store %s already exists", target),
+			hint: "replace it with --force, which keeps the previous store, or name another directory with --data",
 		}
 	}
 	return nil
 }
 
-// copyStore copies a database, and the log beside it if it has one: a file that was not closed cleanly is not whole
-// without.
+// copyStore copies a database and its write-ahead log, if it has one: a database that was not closed cleanly is incomplete
+// without the log.
 func (a *app) copyStore(ctx context.Context, from, to string) error {
 	bar := a.newProgress()
 	defer bar.clear()
@@ -142,7 +142,7 @@ func copyFile(ctx context.Context, from, to string, bar *progress) error {
 	return file.Sync()
 }
 
-// interruptible is a reader that ends with its context.
+// interruptible is a reader that fails when its context ends.
 type interruptible struct {
 	ctx context.Context
 	r   io.Reader
@@ -156,7 +156,7 @@ func (i interruptible) Read(p []byte) (int, error) {
 	return i.r.Read(p)
 }
 
-// checkCopy checks every invariant of the copy. One that an older Rota wrote is brought up to date on the way.
+// checkCopy checks every invariant of the copy. It migrates a store of an older version first.
 func (a *app) checkCopy(ctx context.Context, file, copied string) (jobs int, err error) {
 	store, err := sqlite.OpenWith(copied, sqlite.Config{ReadOnly: true})
 	if rota.CodeOf(err) == rota.Conflict {
@@ -165,7 +165,7 @@ func (a *app) checkCopy(ctx context.Context, file, copied string) (jobs int, err
 	if err != nil {
 		var refusal *rota.Error
 		if errors.As(err, &refusal) {
-			refusal.Reason = strings.ReplaceAll(refusal.Reason, copied, file) // the name by which the reader knows it
+			refusal.Reason = strings.ReplaceAll(refusal.Reason, copied, file) // the name that the user typed
 		}
 		return 0, storeError(file, err)
 	}

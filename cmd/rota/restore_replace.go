@@ -12,9 +12,9 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// lockDataDir keeps servers and other programs from a store that is to be replaced. A log that a crash left beside it is
-// read back into its file between the two locks: by then no server is there, and whoever opens the store wants the second
-// lock.
+// lockDataDir locks the data directory and the store, so that no other process uses the store while it is replaced. Between
+// the two locks it writes the write-ahead log of a crash back into the store: no server runs then, and opening the store
+// needs the second lock.
 func lockDataDir(dir, target string) (release func(), err error) {
 	releaseDir, err := lockFiles(dir, filepath.Join(dir, "rota.lock"))
 	if err != nil {
@@ -29,8 +29,8 @@ func lockDataDir(dir, target string) (release func(), err error) {
 	return func() { releaseStore(); releaseDir() }, nil
 }
 
-// checkpointWAL reads a log back, if there is one, as the next server would have. What is no database keeps its log, for
-// whoever wants to look into it.
+// checkpointWAL writes the write-ahead log back into the store, as the next server would. A file that is not a database
+// keeps its log for an investigation.
 func checkpointWAL(target string) {
 	if !hasWAL(target) || checkStoreFile(target) != nil {
 		return
@@ -46,7 +46,7 @@ func hasWAL(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// lockFiles takes the locks that a server would, and gives them back together.
+// lockFiles locks files as a server does. release unlocks all of them.
 func lockFiles(dir string, paths ...string) (release func(), err error) {
 	var held []*os.File
 	release = func() {
@@ -60,7 +60,7 @@ func lockFiles(dir string, paths ...string) (release func(), err error) {
 			holder, _ := os.ReadFile(path)
 			err = &exitError{
 				code: exitUnavailable, hint: "stop it first, or name another directory with --data",
-				err: fmt.Errorf("%s is held by a server (process %s)", dir, firstNonEmpty(strings.TrimSpace(string(holder)), "unknown")),
+				err: fmt.Errorf("a server (process %s) uses %s", firstNonEmpty(strings.TrimSpace(string(holder)), "unknown"), dir),
 			}
 		}
 		if err != nil {
@@ -72,14 +72,14 @@ func lockFiles(dir string, paths ...string) (release func(), err error) {
 	return release, nil
 }
 
-// replace puts the copy in the place of the store, in one step: whatever happens, a store is there, the old one or the
-// new. What was there is kept aside under a name that says when.
+// replace replaces the store by the copy with one rename, so that there is a store at every moment, the old or the new one.
+// The old store is kept under a name with the time.
 func (a *app) replace(ctx context.Context, copied, target string) (aside string, err error) {
 	if hasWAL(copied) {
-		return "", &exitError{code: exitFailed, err: errors.New("the copy is not whole without its log"), hint: "make another backup with rota backup"}
+		return "", &exitError{code: exitFailed, err: errors.New("the copy is incomplete without its write-ahead log"), hint: "create another backup with rota backup"}
 	}
 	stamp := ".before-" + a.now().UTC().Format("20060102T150405.000Z")
-	for _, suffix := range []string{"-wal", "-shm"} { // of what is no database: they must never stand beside one
+	for _, suffix := range []string{"-wal", "-shm"} { // files of a corrupt store, which SQLite must not apply to the new one
 		if err := os.Rename(target+suffix, target+stamp+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", err
 		}
@@ -92,14 +92,14 @@ func (a *app) replace(ctx context.Context, copied, target string) (aside string,
 	}
 	if err := os.Rename(copied, target); err != nil {
 		if aside != "" {
-			_ = os.Remove(aside) // the store is where it was
+			_ = os.Remove(aside) // the old store still has its name
 		}
 		return "", err
 	}
 	return aside, syncDir(filepath.Dir(target))
 }
 
-// keepPrevious gives a store a second name, or makes a copy where a file can have but one.
+// keepPrevious gives the store a second name with a hard link, or copies it on a file system without hard links.
 func (a *app) keepPrevious(ctx context.Context, target, aside string) error {
 	err := os.Link(target, aside)
 	if err != nil && !errors.Is(err, os.ErrExist) {

@@ -12,22 +12,22 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// TestFailedReplaceKeepsOldStore lets the last step of a restore fail: what was there still is, under its name alone.
+// TestFailedReplaceKeepsOldStore lets the last step of a restore fail: the old store stays under its name.
 func TestFailedReplaceKeepsOldStore(t *testing.T) {
 	verifyFixture(t)
 	a := &app{environment: environment{now: time.Now}}
 	if _, err := a.replace(t.Context(), "no such copy.db", "healthy.db"); err == nil {
-		t.Error("a copy that is not there was put in place")
+		t.Error("a missing copy replaced the store")
 	}
 	if out, errs, code := runLine("verify --store sqlite:healthy.db"); code != exitDone {
-		t.Errorf("the store that was to be replaced: exit %d %s%s", code, out, errs)
+		t.Errorf("verify of the old store: exit %d %s%s", code, out, errs)
 	}
 	if left, _ := filepath.Glob("healthy.db.before-*"); len(left) > 0 {
-		t.Errorf("left behind: %s", left)
+		t.Errorf("files remain: %s", left)
 	}
 }
 
-// makeCrashedStore makes a store as a crash leaves it: some jobs stand in its log alone.
+// makeCrashedStore creates a store as a crash leaves it: some jobs are only in its write-ahead log.
 func makeCrashedStore(t *testing.T, path string, jobs int) {
 	t.Helper()
 	live := filepath.Join(t.TempDir(), "live.db")
@@ -56,7 +56,7 @@ func makeCrashedStore(t *testing.T, path string, jobs int) {
 	}
 }
 
-// TestRestoreOverStoreWithWAL keeps all of the old store aside, its log included, and lets none of it into the new.
+// TestRestoreOverStoreWithWAL: the old store is kept with the jobs of its log, and the new store has none of them.
 func TestRestoreOverStoreWithWAL(t *testing.T) {
 	verifyFixture(t)
 	makeCrashedStore(t, "data/rota.db", 5)
@@ -66,7 +66,7 @@ func TestRestoreOverStoreWithWAL(t *testing.T) {
 		t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
 	}
 	if left, _ := filepath.Glob("data/rota.db-*"); len(left) > 0 {
-		t.Errorf("beside the new store lies %s", left)
+		t.Errorf("files of the old store remain: %s", left)
 	}
 	for path, want := range map[string]string{view.Aside: "checked 5 jobs", view.Store: "checked 3 jobs"} {
 		if out, errs, code := runLine("verify --store sqlite:" + path); code != exitDone || !strings.Contains(out, want) {
@@ -75,11 +75,11 @@ func TestRestoreOverStoreWithWAL(t *testing.T) {
 	}
 }
 
-// TestRestoreOverCorruptStore takes it and its log out of the way as they are.
+// TestRestoreOverCorruptStore: the corrupt file and its log are renamed unchanged.
 func TestRestoreOverCorruptStore(t *testing.T) {
 	verifyFixture(t)
 	makeCrashedStore(t, "data/rota.db", 1)
-	if err := os.WriteFile("data/rota.db", []byte(strings.Repeat("ruined ", 1000)), 0o600); err != nil {
+	if err := os.WriteFile("data/rota.db", []byte(strings.Repeat("corrupt ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, errs, code := runLine("restore healthy.db --data data --force")
@@ -87,7 +87,7 @@ func TestRestoreOverCorruptStore(t *testing.T) {
 		t.Fatalf("exit %d: %s%s", code, out, errs)
 	}
 	if kept, _ := filepath.Glob("data/rota.db.before-*"); len(kept) != 2 {
-		t.Errorf("kept aside are %s, want the store and its log", kept)
+		t.Errorf("kept are %s, want the store and its log", kept)
 	}
 	if out, errs, code := runLine("verify --store sqlite:data/rota.db"); code != exitDone || !strings.Contains(out, "checked 3 jobs") {
 		t.Errorf("exit %d: %s%s", code, out, errs)

@@ -10,37 +10,37 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// app is what the commands share: the surroundings and the global flags.
+// app holds what all commands share: the environment and the global flags.
 type app struct {
 	environment
 	output        format
 	server        server
 	http          *http.Client
-	lastAddress   string  // the address of the server on this machine, once it was seen
-	configDataDir *string // the data directory of a configuration file here, once it was read
-	started       bool    // a command's own code has begun, so an error is no longer a matter of the command line
+	lastAddress   string  // address read from rota.addr of the data directory; empty until one was read
+	configDataDir *string // data directory that the configuration file here sets; nil until it was read
+	started       bool    // a command has started, so its errors are not errors of the command line
 }
 
-// newRootCommand puts the program together. A subcommand is one file with one constructor, named here.
+// newRootCommand builds the command tree. Each subcommand has a file with one constructor, which addGroups calls.
 func newRootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:                        "rota",
-		Short:                      "Runs jobs on time, in order, once, and remembers all of it",
-		SilenceUsage:               true, // an error is one message and a hint, not a page of flags
+		Short:                      "Schedule, queue and run jobs, and keep their history",
+		SilenceUsage:               true, // an error prints one message and a hint, not all flags
 		SilenceErrors:              true, // report prints it
-		DisableSuggestions:         true, // usageHint makes them, on one line
+		DisableSuggestions:         true, // usageHint prints them, on one line
 		SuggestionsMinimumDistance: 2,
 		Version:                    buildVersion(),
 		PersistentPreRunE:          func(*cobra.Command, []string) error { a.started = true; return nil },
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	root.PersistentFlags().VarP(&a.output, "output", "o", "how to print: table, json or yaml")
+	root.PersistentFlags().VarP(&a.output, "output", "o", "output `FORMAT`: table, json or yaml")
 	completeFrom(root, "output", formatNames)
 	a.server.flags(root)
 	addGroups(root, a)
 	disableFileCompletion(root)
-	// A command that only leads to others is not run by itself, so its usage does not say so.
+	// A command with subcommands cannot run by itself, so its usage leaves that line out.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
 	root.SetVersionTemplate("rota {{.Version}}\n")
 	root.SetHelpCommand(newHelpCommand(root))
@@ -50,14 +50,13 @@ func newRootCommand(a *app) *cobra.Command {
 	return root
 }
 
-// fieldFlags are the flags that are shorter than the fields of the API that they stand for. Whoever knows the fields need
-// not learn them anew.
+// fieldFlags maps names of API fields to flags with a shorter name, so that both names work on the command line.
 var fieldFlags = map[string]string{
 	"max-retries": "retries", "unique-key": "unique", "run-at": "at", "plan-time": "plan", "concurrency-key": "key",
 	"timezone": "tz", "starts-at": "starts", "ends-at": "ends", "default-params": "params", "param-overrides": "params",
 }
 
-// flagName is the name of a flag as we write it, for one who wrote it as the API does.
+// flagName converts the name of a flag from the form of the API (run_at) to the form of the command line (at).
 func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	name = strings.ReplaceAll(name, "_", "-")
 	if flag, known := fieldFlags[name]; known {
@@ -66,7 +65,7 @@ func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// refuseUnknownShells keeps the completion for a shell that there is none for from being a page of help.
+// refuseUnknownShells makes completion for an unsupported shell an error; cobra would print help and exit with 0.
 func refuseUnknownShells(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -77,7 +76,7 @@ func refuseUnknownShells(root *cobra.Command) {
 	}
 }
 
-// flagHint names the flag that was meant, if one is near, else where the flags of a command are.
+// flagHint suggests the flag with the nearest name, or else the help of the command.
 func flagHint(cmd *cobra.Command, err error) string {
 	hint := "see " + cmd.CommandPath() + " --help"
 	var unknown *pflag.NotExistError
@@ -88,14 +87,14 @@ func flagHint(cmd *cobra.Command, err error) string {
 	}
 	for _, verb := range cmd.Commands() {
 		if cmd.HasParent() && (verb.Name() == "list" || verb.Name() == "show") {
-			return "say first what to do, such as " + verb.CommandPath() + "; " + hint
+			return "name a subcommand first, such as " + verb.CommandPath() + "; " + hint
 		}
 	}
 	return hint
 }
 
-// suggestFlag is the flag whose name is like one that does not exist. Commands know how to look for what was meant, so the
-// flags are put to it as commands.
+// suggestFlag returns the flag whose name is nearest to an unknown one. Cobra suggests only commands, so each flag is added
+// to a command tree of its own.
 func suggestFlag(cmd *cobra.Command, name string) string {
 	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -109,7 +108,7 @@ func suggestFlag(cmd *cobra.Command, name string) string {
 	return ""
 }
 
-// addGroups adds the commands, under the heads that help shows them.
+// addGroups adds the commands under the headings that help shows.
 func addGroups(root *cobra.Command, a *app) {
 	for _, group := range []struct {
 		title    string
@@ -139,7 +138,7 @@ func addGroups(root *cobra.Command, a *app) {
 	root.AddCommand(newVersionCommand(a))
 }
 
-// disableFileCompletion keeps the shell from offering files as arguments that are none.
+// disableFileCompletion stops the shell from completing file names for arguments that are not files.
 func disableFileCompletion(cmd *cobra.Command) {
 	for _, verb := range cmd.Commands() {
 		if verb.ValidArgsFunction == nil {
@@ -149,16 +148,16 @@ func disableFileCompletion(cmd *cobra.Command) {
 	}
 }
 
-// newHelpCommand is cobra's, except that help for what does not exist is a mistake of the command line.
+// newHelpCommand replaces the help command of cobra: help for an unknown command is a usage error.
 func newHelpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:               "help [COMMAND]",
-		Short:             "Help about any command",
+		Short:             "Show the help of a command",
 		ValidArgsFunction: completeCommands,
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
-				return usagef(usageHint(root, args), "no help for %s", shortened(strconv.Quote(strings.Join(args, " "))))
+				return usagef(usageHint(root, args), "no help for %s: there is no such command", shortened(strconv.Quote(strings.Join(args, " "))))
 			}
 			cmd.InitDefaultHelpFlag()
 			return cmd.Help()
@@ -175,7 +174,7 @@ func completeCommands(help *cobra.Command, args []string, _ string) (names []str
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// usageHint names the command that was meant, if one is near, else where help is.
+// usageHint suggests the command with the nearest name, or else the help.
 func usageHint(root *cobra.Command, args []string) string {
 	if _, _, err := root.Find(args); err != nil && len(args) > 0 {
 		if near := root.SuggestionsFor(args[0]); len(near) > 0 {
@@ -185,10 +184,10 @@ func usageHint(root *cobra.Command, args []string) string {
 	return "see rota --help"
 }
 
-// completeFrom lets the shell complete a flag from a fixed list.
+// completeFrom makes the shell complete a flag from a fixed list; an empty list completes nothing.
 func completeFrom(cmd *cobra.Command, flag string, words []string) {
 	complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
-		panic(err) // the flag was not declared, or twice: a mistake in this program
+		panic(err) // the flag is not declared or registered twice: a bug in this program
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// stack is an error as a worker sends one, with what would clear the screen of its reader.
+// stack is an error with a stack trace and an escape sequence that would clear the terminal.
 const stack = "KeyError('month')\r\nTraceback (most recent call last):\n\n\tFile \"job.py\", line 7\n\x1b[2Jstate  completed\n"
 
 func failedJob(text string) httpapi.Job {
@@ -64,14 +64,14 @@ func TestMessagesShowFirstLineOfError(t *testing.T) {
 	a := tableApp(&b)
 	job := failedJob(stack)
 	err := a.finishWait(job, httpapi.ExecutionDetail{Attempts: []httpapi.Job{job}}, nil)
-	if err == nil || !strings.HasSuffix(err.Error(), "was not completed: KeyError('month') …") {
+	if err == nil || !strings.HasSuffix(err.Error(), "did not complete: KeyError('month') …") {
 		t.Errorf("the wait ends with %v", err)
 	}
 	if note := a.jobNote(job); note != "KeyError('month') …" {
 		t.Errorf("a list notes %q", note)
 	}
 	if line := eventLine(httpapi.Event{Error: stack}); !strings.HasSuffix(line, "  KeyError('month') …") {
-		t.Errorf("an event is told as %q", line)
+		t.Errorf("an event is printed as %q", line)
 	}
 	for text, want := range map[string]string{
 		"":                       "",
@@ -87,12 +87,12 @@ func TestMessagesShowFirstLineOfError(t *testing.T) {
 	}
 }
 
-// TestParamsAreNotHTMLEscaped: what is sent and shown is no web page.
+// TestParamsAreNotHTMLEscaped checks params in requests and in every output format.
 func TestParamsAreNotHTMLEscaped(t *testing.T) {
 	s := startServer(t)
 	id, rest, _ := strings.Cut(s.must("job create noop '-p' 'if=a > b && c' --delay 1d12h"), " ")
 	if !strings.HasPrefix(rest, "scheduled, starts in 1d 1") {
-		t.Errorf("it is %s", rest)
+		t.Errorf("the state is %s", rest)
 	}
 	for _, format := range []string{"table", "json", "yaml"} {
 		if shown := s.must("job show " + id + " -o " + format); !strings.Contains(shown, "a > b && c") {

@@ -12,7 +12,7 @@ import (
 )
 
 func newScheduleCommand(a *app) *cobra.Command {
-	return newParentCommand("schedule", "Schedules: when templates are run",
+	return newParentCommand("schedule", "List, create, change and trigger schedules",
 		newScheduleListCommand(a), newScheduleShowCommand(a), newScheduleCreateCommand(a), newScheduleEditCommand(a),
 		newScheduleDeleteCommand(a), newSchedulePauseCommand(a), newScheduleResumeCommand(a), newScheduleTriggerCommand(a),
 		newScheduleUpcomingCommand(a), newScheduleBackfillCommand(a))
@@ -24,11 +24,11 @@ func newScheduleListCommand(a *app) *cobra.Command {
 	var l listFlags
 	f := filters{}
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists schedules by name", Args: noArgs(),
+		Use: "list", Short: "List schedules by name", Args: noArgs(),
 		Example: "  rota schedule list\n  rota schedule list --state DISABLED",
 	}
-	f.add(cmd, "state", "only those in this `STATE`", scheduleStates...)
-	f.add(cmd, "template", "only those of this template `NAME`")
+	f.add(cmd, "state", "only schedules in this `STATE`", scheduleStates...)
+	f.add(cmd, "template", "only schedules of the template `NAME`")
 	l.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		query := f.query()
@@ -40,14 +40,14 @@ func newScheduleListCommand(a *app) *cobra.Command {
 			return err
 		}
 		t := newTable("NAME", "!STATE", "NEXT", "LAST", "^TEMPLATE", "~WHEN").mayDrop("LAST", "TEMPLATE", "WHEN")
-		return printPage(a, found, "no schedules; make one with rota schedule create", t, func(s httpapi.Schedule) []string {
+		return printPage(a, found, "no schedules; create one with rota schedule create", t, func(s httpapi.Schedule) []string {
 			return []string{s.Name, s.State, a.nextFire(s), a.ago(s.LastFireAt.Time), s.Template, s.Describe}
 		})
 	}
 	return cmd
 }
 
-// nextFire is when a schedule fires next. One that is held back does not, whatever its calendar says.
+// nextFire formats the next fire time. A schedule that is not enabled has none.
 func (a *app) nextFire(s httpapi.Schedule) string {
 	if s.State != string(rota.ScheduleEnabled) || s.NextFireAt.IsZero() {
 		return "-"
@@ -57,7 +57,7 @@ func (a *app) nextFire(s httpapi.Schedule) string {
 
 func newScheduleShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show NAME", Short: "Shows one schedule", Args: requireArgs("a NAME"), Example: "  rota schedule show nightly",
+		Use: "show NAME", Short: "Show a schedule", Args: requireArgs("a NAME"), Example: "  rota schedule show nightly",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := a.get(cmd.Context(), "/schedules"+pathSegment(args[0]), nil)
 			if err != nil {
@@ -92,7 +92,7 @@ func (a *app) printSchedule(answer json.RawMessage) error {
 		s.add("ends", a.timestamp(v.EndsAt.Time))
 		next := a.timestamp(v.NextFireAt.Time)
 		if next != "" && v.State != string(rota.ScheduleEnabled) {
-			next = "- (it is " + strings.ToLower(v.State) + "; it would be " + next + ")"
+			next = "- (" + strings.ToLower(v.State) + "; otherwise " + next + ")"
 		}
 		s.add("next", next)
 		s.add("last", a.timestamp(v.LastFireAt.Time))
@@ -103,7 +103,7 @@ func (a *app) printSchedule(answer json.RawMessage) error {
 	})
 }
 
-// addTerms is how its executions are made.
+// addTerms adds the fields that apply to its executions.
 func (a *app) addTerms(s *keyValues, v httpapi.Schedule) {
 	scopes := make([]string, len(v.Scopes))
 	for i, scope := range v.Scopes {

@@ -14,7 +14,7 @@ import (
 
 func newScheduleDeleteCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "delete NAME", Short: "Deletes a schedule; what it made is kept", Args: requireArgs("a NAME"),
+		Use: "delete NAME", Short: "Delete a schedule; its jobs are kept", Args: requireArgs("a NAME"),
 		Example: "  rota schedule delete nightly",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := a.call(cmd.Context(), request{method: http.MethodDelete, path: "/schedules" + pathSegment(args[0])}); err != nil {
@@ -27,11 +27,11 @@ func newScheduleDeleteCommand(a *app) *cobra.Command {
 }
 
 func newSchedulePauseCommand(a *app) *cobra.Command {
-	return a.scheduleSwitch("pause", "Pauses a schedule; resumed, it catches up as it is told to", "paused")
+	return a.scheduleSwitch("pause", "Pause a schedule; after resume it catches up by its --catch-up", "paused")
 }
 
 func newScheduleResumeCommand(a *app) *cobra.Command {
-	return a.scheduleSwitch("resume", "Resumes a schedule that was paused or disabled", "resumed")
+	return a.scheduleSwitch("resume", "Resume a paused or disabled schedule", "resumed")
 }
 
 func (a *app) scheduleSwitch(verb, short, done string) *cobra.Command {
@@ -59,13 +59,13 @@ func (a *app) scheduleSwitch(verb, short, done string) *cobra.Command {
 func newScheduleTriggerCommand(a *app) *cobra.Command {
 	var params paramFlags
 	cmd := &cobra.Command{
-		Use: "trigger NAME", Short: "Fires a schedule now, beside its times", Args: requireArgs("a NAME"),
+		Use: "trigger NAME", Short: "Fire a schedule now, in addition to its times", Args: requireArgs("a NAME"),
 		Example:           "  rota schedule trigger nightly\n  rota schedule trigger nightly -p full=true --priority 10",
 		ValidArgsFunction: a.completeNames("/schedules", "name"),
 	}
 	params.flags(cmd)
 	s := newBodyFlags(cmd)
-	s.add("priority", "priority", "`N`: higher ones go first", asInt)
+	s.add("priority", "priority", "N", "priority; jobs with a higher N start first", asInt)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body := map[string]any{}
 		if err := fillParams(a, body, "params", &params, s); err != nil {
@@ -84,10 +84,10 @@ func newScheduleTriggerCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// writeJobs lists the jobs that something made.
+// writeJobs prints a table of created jobs.
 func (a *app) writeJobs(w io.Writer, jobs []httpapi.Job) error {
 	if len(jobs) == 0 {
-		_, err := fmt.Fprintln(w, "no jobs were made")
+		_, err := fmt.Fprintln(w, "no jobs were created")
 		return err
 	}
 	t := newJobTable()
@@ -100,21 +100,21 @@ func (a *app) writeJobs(w io.Writer, jobs []httpapi.Job) error {
 func newScheduleBackfillCommand(a *app) *cobra.Command {
 	var from, to, zone string
 	cmd := &cobra.Command{
-		Use: "backfill NAME --from TIME --to TIME", Short: "Makes the executions of times that passed", Args: requireArgs("a NAME"),
+		Use: "backfill NAME --from TIME --to TIME", Short: "Create the executions of past times", Args: requireArgs("a NAME"),
 		DisableFlagsInUseLine: true,
-		Long: `Makes an execution for every time of the schedule from --from to --to, both included, that has none yet. Sent
-again it makes no second ones.`,
+		Long: `Create an execution for every time of the schedule from --from to --to, both included, that has none yet. A second
+call creates no duplicates.`,
 		Example:           "  rota schedule backfill nightly --from 2026-11-01 --to 2026-11-07T00:00:00Z",
 		ValidArgsFunction: a.completeNames("/schedules", "name"),
 	}
-	cmd.Flags().StringVar(&from, "from", "", "the first `TIME`: RFC 3339, or YYYY-MM-DD[ HH:MM] on this machine's clock or that of --tz")
-	cmd.Flags().StringVar(&to, "to", "", "the last `TIME`")
+	cmd.Flags().StringVar(&from, "from", "", "first `TIME`: RFC 3339, or YYYY-MM-DD[ HH:MM] in the zone of --tz or of this machine")
+	cmd.Flags().StringVar(&to, "to", "", "last `TIME`")
 	zoneFlag(cmd, &zone)
 	completeFrom(cmd, "from", nil)
 	completeFrom(cmd, "to", nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if from == "" || to == "" {
-			return usagef("give both", "schedule backfill needs --from and --to")
+			return usagef("add both", "schedule backfill needs --from and --to")
 		}
 		first, err := parseTimeFlag("--from", from, zone)
 		if err != nil {
@@ -142,7 +142,7 @@ func (a *app) printBackfilled(answer json.RawMessage) error {
 		if err := a.writeJobs(w, made.Items); err != nil || made.Known == 0 {
 			return err
 		}
-		_, err := fmt.Fprintf(w, "%s there already\n", plural(made.Known, "execution was", "executions were"))
+		_, err := fmt.Fprintf(w, "%s already\n", plural(made.Known, "execution existed", "executions existed"))
 		return err
 	})
 }

@@ -16,7 +16,7 @@ const scheduleCreateExample = `  rota schedule create nightly --cron '30 2 * * *
   rota schedule create summaries --cron '0 7 * * *' --template summary --scope user=7 --scope user=8
   rota schedule create load --cron '0 3 * * *' --template load --depends-on nightly`
 
-// scheduleFlags is the flags of create and edit that are no plain fields.
+// scheduleFlags holds the flags of create and edit.
 type scheduleFlags struct {
 	kind, template string
 	zone           string
@@ -28,32 +28,32 @@ type scheduleFlags struct {
 
 func (f *scheduleFlags) flags(a *app, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.template, "template", "", "the template `NAME` that it runs")
+	flags.StringVar(&f.template, "template", "", "`NAME` of the template to run")
 	a.completeFlagNames(cmd, "template", "/templates", "name")
 	s := newBodyFlags(cmd)
 	f.fields = s
-	s.add("cron", "cron", "fire at the times of this `EXPRESSION`; rota cron shows them", asText, cronNames...)
-	s.add("every", "every", "fire once in every `DURATION`", asDuration)
-	s.add("at", "at", "fire once, at `TIME`", asTime)
-	flags.StringVar(&f.zone, "tz", "", "IANA `ZONE` of --cron (default UTC), and of times without an offset (default this machine's)")
+	s.add("cron", "cron", "EXPRESSION", "fire at the times of a cron expression; rota cron shows them", asText, cronNames...)
+	s.add("every", "every", "DURATION", "fire at this interval", asDuration)
+	s.add("at", "at", "TIME", "fire once at this time", asTime)
+	flags.StringVar(&f.zone, "tz", "", "IANA time `ZONE` of --cron (default: UTC) and of times without an offset (default: the zone of this machine)")
 	completeZones(cmd)
-	s.add("starts", "starts_at", "not before `TIME`; --every counts from it", asTime)
-	s.add("ends", "ends_at", "not after `TIME`", asTime)
-	s.add("catch-up", "catch_up", "what becomes of times that passed while nobody fired, a `WORD`: none, last or all", asText, "none", "last", "all")
-	s.add("overlap", "overlap", "what a fire does while the one before has not ended, a `WORD`: allow, skip or cancel", asText, "allow", "skip", "cancel")
-	s.add("on-completion", "on_completion", "what becomes of one with --at when it is done, a `WORD`: preserve or drop", asText, "preserve", "drop")
-	s.add("class", "class", "what its jobs need of the cluster while they run, a `WORD`: LOCAL_SAFE, LEADER_ONLY or QUORUM_REQUIRED", asText,
+	s.add("starts", "starts_at", "TIME", "fire not before this time; intervals of --every start here", asTime)
+	s.add("ends", "ends_at", "TIME", "fire not after this time", asTime)
+	s.add("catch-up", "catch_up", "MODE", "which times to make up for that passed while no server ran: none, last or all", asText, "none", "last", "all")
+	s.add("overlap", "overlap", "MODE", "what a fire does while the previous execution runs: allow, skip or cancel (the previous one)", asText, "allow", "skip", "cancel")
+	s.add("on-completion", "on_completion", "ACTION", "what to do with a schedule with --at after it fired: preserve or drop", asText, "preserve", "drop")
+	s.add("class", "class", "CLASS", "what its jobs need from the cluster while they run: LOCAL_SAFE, LEADER_ONLY or QUORUM_REQUIRED", asText,
 		"LOCAL_SAFE", "LEADER_ONLY", "QUORUM_REQUIRED")
-	s.add("description", "description", "`TEXT` for people", asText)
+	s.add("description", "description", "TEXT", "description", asText)
 	s.policy()
-	flags.StringArrayVar(&f.scopes, "scope", nil, "what an execution is for, as `KIND=ID`; a fire makes one for each (repeatable)")
+	flags.StringArrayVar(&f.scopes, "scope", nil, "scope of an execution, as `KIND=ID`; each fire creates one execution for each scope (repeatable)")
 	completeFrom(cmd, "scope", nil)
-	flags.StringSliceVar(&f.dependsOn, "depends-on", nil, "wait for the execution of the schedule `NAME` (repeatable)")
+	flags.StringSliceVar(&f.dependsOn, "depends-on", nil, "start after the execution of the schedule `NAME` for the same time (repeatable)")
 	a.completeFlagNames(cmd, "depends-on", "/schedules", "name")
 	f.params.flags(cmd)
 }
 
-// body puts the flags into a request, except for the params, which go to the template if there is none yet.
+// body builds the request without the params, since create may put those into a new template.
 func (f *scheduleFlags) body() (map[string]any, error) {
 	body := map[string]any{}
 	f.fields.zone = f.zone
@@ -80,7 +80,7 @@ func (f *scheduleFlags) body() (map[string]any, error) {
 		return nil, err
 	}
 	if body["cron"] == nil && (body["at"] != nil || body["every"] != nil) {
-		delete(body, "timezone") // it was for reading the time
+		delete(body, "timezone") // --tz was only for parsing the time
 	}
 	return body, nil
 }
@@ -89,15 +89,15 @@ func newScheduleCreateCommand(a *app) *cobra.Command {
 	var f scheduleFlags
 	disabled := false
 	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Makes a schedule", Args: requireArgs("a NAME"), Example: scheduleCreateExample,
-		Long: `Makes a schedule that runs a template by --cron, --every or --at. With --type in place of --template it makes a
-template of the same name first, and the params become that template's. A template of that name that no schedule
-runs is changed to the type and the params.`,
+		Use: "create NAME", Short: "Create a schedule", Args: requireArgs("a NAME"), Example: scheduleCreateExample,
+		Long: `Create a schedule that runs a template by --cron, --every or --at. With --type instead of --template the command first
+creates a template of the same name with that type and the params. If a template of that name exists and no schedule
+runs it, the command changes its type and params.`,
 	}
 	f.flags(a, cmd)
-	cmd.Flags().StringVar(&f.kind, "type", "", "make a template of the schedule's name that runs this `TYPE`")
+	cmd.Flags().StringVar(&f.kind, "type", "", "create a template of the same name for this `TYPE`")
 	a.completeFlagNames(cmd, "type", "/types", "name")
-	cmd.Flags().BoolVar(&disabled, "disabled", false, "make it without letting it fire; rota schedule resume does")
+	cmd.Flags().BoolVar(&disabled, "disabled", false, "create the schedule disabled; rota schedule resume enables it")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body, err := f.body()
 		if err != nil {
@@ -119,7 +119,7 @@ runs is changed to the type and the params.`,
 	return cmd
 }
 
-// check refuses what is missing before anything is made.
+// check reports missing flags before anything is created.
 func (f *scheduleFlags) check(body map[string]any) error {
 	times := 0
 	for _, field := range []string{"cron", "every", "at"} {
@@ -129,11 +129,11 @@ func (f *scheduleFlags) check(body map[string]any) error {
 	}
 	switch {
 	case times != 1:
-		return usagef("give one of them, such as --cron '30 2 * * *'", "schedule create needs one of --cron, --every and --at")
+		return usagef("add one of them, such as --cron '30 2 * * *'", "schedule create needs one of --cron, --every and --at")
 	case f.kind == "" && f.template == "":
-		return usagef("name a template, or a type to make one of", "schedule create needs --template or --type")
+		return usagef("name a template, or a type to create one", "schedule create needs --template or --type")
 	case f.kind != "" && f.template != "":
-		return usagef("leave one of them out", "--type makes a template, so --template has nothing to name")
+		return usagef("remove one of them", "--type creates a template, so it cannot be combined with --template")
 	}
 	return nil
 }
@@ -151,10 +151,10 @@ func (a *app) createSchedule(ctx context.Context, name, kind string, params json
 	if v.State == string(rota.ScheduleEnabled) && !v.NextFireAt.IsZero() {
 		next = "fires " + a.ago(v.NextFireAt.Time)
 	}
-	return a.printMessage(answer, "made schedule %s: %s; %s%s", v.Name, v.Describe, next, note)
+	return a.printMessage(answer, "created schedule %s: %s; %s%s", v.Name, v.Describe, next, note)
 }
 
-// postSchedule makes a schedule of a type or of the template that its body names.
+// postSchedule creates a schedule for a type, or for the template in its body.
 func (a *app) postSchedule(
 	ctx context.Context, name, kind string, params json.RawMessage, body map[string]any,
 ) (answer json.RawMessage, note string, err error) {
@@ -172,10 +172,10 @@ func newScheduleEditCommand(a *app) *cobra.Command {
 	var f scheduleFlags
 	var reset []string
 	cmd := &cobra.Command{
-		Use: "edit NAME", Short: "Changes a schedule: only what is named", Args: requireArgs("a NAME"),
-		Long: `Changes what the flags name and leaves the rest as it is. --cron, --every and --at replace each other. --params
-replaces the schedule's own params whole. --reset FIELD puts a field back to its default, by the name that
-JSON output has for it.`,
+		Use: "edit NAME", Short: "Change the fields of a schedule that the flags name", Args: requireArgs("a NAME"),
+		Long: `Change the fields that the flags name and leave the others. --cron, --every and --at replace each other. --params
+replaces all params of the schedule. --reset FIELD resets a field to its default; FIELD is its name in JSON
+output.`,
 		Example: `  rota schedule edit nightly --cron '0 3 * * *'
   rota schedule edit nightly --overlap skip --reset ends_at,depends_on`,
 		ValidArgsFunction: a.completeNames("/schedules", "name"),

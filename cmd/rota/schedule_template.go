@@ -14,9 +14,9 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// postScheduleOfType makes a schedule and the template that it runs, which goes by its name. A template cannot be deleted, so
-// it is made when little is left that could be wrong, and one that is there is taken over if no schedule runs it: a
-// command that was refused can always be given again, corrected. The note tells what became of such a template.
+// postScheduleOfType creates a schedule and a template of the same name. A template cannot be deleted, so it is created
+// after all other checks, and an existing one is reused if no schedule runs it: after an error the user can correct the
+// command and run it again. The note says how an existing template was changed.
 func (a *app) postScheduleOfType(
 	ctx context.Context, name, kind string, params json.RawMessage, body map[string]any,
 ) (answer json.RawMessage, note string, err error) {
@@ -50,14 +50,14 @@ func (a *app) postScheduleOfType(
 	return answer, note, err
 }
 
-// checkNewSchedule refuses a name that is taken, a type that is not there and params that it does not take.
+// checkNewSchedule refuses a schedule name in use, an unknown type and params that do not match its schema.
 func (a *app) checkNewSchedule(ctx context.Context, name, kind string, params json.RawMessage) error {
 	_, err := a.get(ctx, "/schedules"+pathSegment(name), nil)
 	switch {
 	case err == nil:
 		return &exitError{
-			code: exitFailed, err: fmt.Errorf("there is a schedule %s already", name),
-			hint: "change it with rota schedule edit, or delete it first",
+			code: exitFailed, err: fmt.Errorf("the schedule %s already exists", name),
+			hint: "change it with rota schedule edit, or delete it first with rota schedule delete",
 		}
 	case exitCode(err) != exitNotFound:
 		return err
@@ -73,7 +73,7 @@ func (a *app) checkNewSchedule(ctx context.Context, name, kind string, params js
 	return paramsError(kind, payload.NewBook().Check(&rota.Type{Name: t.Name, Spec: rota.TypeSpec{Schema: t.Schema}}, params))
 }
 
-// paramsError names each param that is wrong, as a server would.
+// paramsError names each invalid param, as the server does.
 func paramsError(kind string, err error) error {
 	var wrong payload.Problems
 	if !errors.As(err, &wrong) {
@@ -86,8 +86,8 @@ func paramsError(kind string, err error) error {
 	return usagef("rota type show "+kind+" shows the schema", "%s", strings.Join(lines, "\n  "))
 }
 
-// postWithTemplate makes both. The schedule is sent first, to a server that has no template for it: that this is all it
-// finds wrong with it is what has to be known before the template is made.
+// postWithTemplate creates the template and the schedule. It sends the schedule first, while the template is missing: if the
+// server refuses only the template, the schedule is valid and the template can be created.
 func (a *app) postWithTemplate(
 	ctx context.Context, name, kind string, params json.RawMessage, body map[string]any,
 ) (json.RawMessage, error) {
@@ -100,7 +100,7 @@ func (a *app) postWithTemplate(
 	return a.create(ctx, "/schedules", body)
 }
 
-// reuseTemplate makes a template that is there what a schedule of its name needs. Undo puts it back.
+// reuseTemplate changes an existing template to the type and params. undo reverts the change.
 func (a *app) reuseTemplate(ctx context.Context, t httpapi.Template, kind string, params json.RawMessage) (note string, undo func(), err error) {
 	path, archived := "/templates"+pathSegment(t.Name), t.State == string(rota.TemplateArchived)
 	same := t.Type == kind && sameJSON(t.DefaultParams, params)
@@ -120,17 +120,17 @@ func (a *app) reuseTemplate(ctx context.Context, t httpapi.Template, kind string
 		}
 		return errors.Join(changed, switched)
 	}
-	undo = func() { _ = change(t.Type, t.DefaultParams, "archive") } // what was refused is the error that counts
+	undo = func() { _ = change(t.Type, t.DefaultParams, "archive") } // the caller returns the error of the schedule
 	switch {
 	case !same:
-		note = fmt.Sprintf("; template %s, which no schedule ran, was changed to type %s and these params", t.Name, kind)
+		note = fmt.Sprintf("; template %s, which no schedule used, was changed to type %s and these params", t.Name, kind)
 	case archived:
 		note = fmt.Sprintf("; template %s is active again", t.Name)
 	}
 	return note, undo, change(kind, params, "unarchive")
 }
 
-// checkUnused refuses a template that a schedule runs: it would run something else from now on.
+// checkUnused refuses to change a template that another schedule runs.
 func (a *app) checkUnused(ctx context.Context, name string) error {
 	users, err := a.page(ctx, "/schedules", url.Values{"template": {name}}, "", 1)
 	if err != nil || len(users.Items) == 0 {
@@ -141,8 +141,8 @@ func (a *app) checkUnused(ctx context.Context, name string) error {
 		return err
 	}
 	return &exitError{
-		code: exitFailed, err: fmt.Errorf("there is a template %s already, it is a different one, and schedule %s runs it", name, user.Name),
-		hint: "run it too with --template " + name + ", or give the schedule another name",
+		code: exitFailed, err: fmt.Errorf("the template %s already exists with another type or params, and schedule %s runs it", name, user.Name),
+		hint: "run that template with --template " + name + ", or choose another name for the schedule",
 	}
 }
 

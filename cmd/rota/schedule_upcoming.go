@@ -15,12 +15,12 @@ func newScheduleUpcomingCommand(a *app) *cobra.Command {
 	count := cronCount(cronCountDefault)
 	var from, zone string
 	cmd := &cobra.Command{
-		Use: "upcoming NAME", Short: "Lists when a schedule fires next, and what clock changes do to it", Args: requireArgs("a NAME"),
+		Use: "upcoming NAME", Short: "List the next times of a schedule, with notes about clock changes", Args: requireArgs("a NAME"),
 		Example:           "  rota schedule upcoming nightly -n 5\n  rota schedule upcoming nightly --from 2027-03-27",
 		ValidArgsFunction: a.completeNames("/schedules", "name"),
 	}
-	cmd.Flags().VarP(&count, "count", "n", fmt.Sprintf("list `N` times, 1-%d", cronCountMax))
-	cmd.Flags().StringVar(&from, "from", "", "list times after `TIME` (default now)")
+	cmd.Flags().VarP(&count, "count", "n", fmt.Sprintf("list `N` times, 1 to %d", cronCountMax))
+	cmd.Flags().StringVar(&from, "from", "", "list times after `TIME` (default: now)")
 	zoneFlag(cmd, &zone)
 	completeFrom(cmd, "count", nil)
 	completeFrom(cmd, "from", nil)
@@ -46,8 +46,8 @@ func newScheduleUpcomingCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// writeUpcoming is the table of rota cron, with the times that the server worked out and how far they are from now,
-// wherever the list begins.
+// writeUpcoming prints the table of rota cron with the times from the server. The distance is from now, not from the start
+// of the list.
 func (a *app) writeUpcoming(w io.Writer, u httpapi.Upcoming) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", sanitize(u.Describe)); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (a *app) writeUpcoming(w io.Writer, u httpapi.Upcoming) error {
 			a.until(item.UTC.Time), item.Note)
 	}
 	if len(u.Items) == 0 {
-		_, err := fmt.Fprintln(w, "it does not fire any more")
+		_, err := fmt.Fprintln(w, "the schedule does not fire again")
 		return err
 	}
 	return a.printTable(w, t)

@@ -21,17 +21,17 @@ import (
 
 const serveExample = `  rota serve                                      # in ./rota-data, on 127.0.0.1:7420
   rota serve --data /var/lib/rota --workers 32
-  rota serve --http 127.0.0.1:0                   # any free port; DATA/rota.addr says which
-  ROTA_WORKERS=4 rota serve --config rota.yaml    # flags beat variables, which beat the file`
+  rota serve --http 127.0.0.1:0                   # any free port; DATA/rota.addr has the address
+  ROTA_WORKERS=4 rota serve --config rota.yaml    # flags override variables, variables override the file`
 
-// serveFlags are what was typed; node reads what it means.
+// serveFlags holds the texts of the flags; package node parses them.
 type serveFlags struct {
 	config      string
 	clockOffset string
-	texts       map[string]*string // by the key of their setting
+	texts       map[string]*string // by the key of the setting
 }
 
-// serveView is what the server says of itself once it is ready.
+// serveView is the output as JSON and YAML when the server is ready.
 type serveView struct {
 	Version   string `json:"version"`
 	HTTP      string `json:"http"`
@@ -44,11 +44,11 @@ func newServeCommand(a *app) *cobra.Command {
 	flags := serveFlags{texts: map[string]*string{}}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Runs the server: store, scheduler, workers and HTTP in one process",
-		Long: `Runs everything in one process until it is told to stop. The first SIGINT or SIGTERM lets running jobs end
-within the grace, a second one cuts them off and records it, a third ends the process at once. Settings come
-from flags, else from variables (ROTA_WORKERS for --workers), else from the file, else from the defaults; the
-file knows more of them, such as retention.`,
+		Short: "Run the server: store, scheduler, workers and HTTP API in one process",
+		Long: `Run the server until a signal stops it. After the first SIGINT or SIGTERM running jobs may finish within the grace
+period. A second signal cancels them and records that. A third one ends the process at once. Settings come
+from flags, then from variables (ROTA_WORKERS for --workers), then from the file, then from the defaults.
+Some settings, such as retention, can only be set in the file or by a variable.`,
 		Example: serveExample,
 		Args:    noArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,9 +63,8 @@ file knows more of them, such as retention.`,
 	return cmd
 }
 
-// setGCPercent lets garbage grow to four times of what is in use before it is
-// collected, unless GOGC says otherwise: a server's jobs are mostly short-lived
-// and what it keeps is small, so an eighth of its speed is had for some megabytes.
+// setGCPercent lets the heap grow to five times the live memory before a collection, unless GOGC is set. A server keeps
+// little memory alive, so that a few megabytes make it about an eighth faster.
 func setGCPercent() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
@@ -80,23 +79,23 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 			continue
 		}
 		f.texts[s.Key] = new("")
-		flags.StringVar(f.texts[s.Key], s.Flag(), "", fmt.Sprintf("`%s`: %s (%s; default %s)", s.Noun(), s.About, s.Variable(), s.Default()))
+		flags.Var(textFlag{f.texts[s.Key], s.Noun()}, s.Flag(), fmt.Sprintf("%s (%s; default %s)", s.About, s.Variable(), s.Default()))
 		completeFrom(cmd, s.Flag(), serveWords[s.Key])
 	}
-	flags.StringVar(&f.config, "config", "", "`FILE` with settings (default "+node.DefaultFile+", if it is there)")
-	flags.StringVar(&f.clockOffset, "clock-offset-file", "", "for tests only: `FILE` with a duration by which the clock is wrong, read once a second")
+	flags.StringVar(&f.config, "config", "", "`FILE` with settings (default: "+node.DefaultFile+" if it exists)")
+	flags.StringVar(&f.clockOffset, "clock-offset-file", "", "for tests only: `FILE` with an offset of the clock, read once a second")
 	if err := errors.Join(flags.MarkHidden("clock-offset-file"), cmd.MarkFlagFilename("config", "yaml", "yml")); err != nil {
-		panic(err) // a flag was not declared: a mistake in this program
+		panic(err) // a flag is not declared: a bug in this program
 	}
 }
 
-// serveWords are the values that a shell can offer.
+// serveWords are the values for shell completion.
 var serveWords = map[string][]string{
 	"log_level":  {"debug", "info", "warn", "error"},
 	"log_format": {"text", "json"},
 }
 
-// given are the flags that were typed.
+// given returns the flags that the user gave.
 func (f *serveFlags) given(cmd *cobra.Command) (given []node.Given) {
 	for _, s := range node.Settings() {
 		if s.Flag() != "" && cmd.Flags().Changed(s.Flag()) {
@@ -106,13 +105,13 @@ func (f *serveFlags) given(cmd *cobra.Command) (given []node.Given) {
 	return given
 }
 
-// refuseClientFlags keeps somebody from believing that a server took them.
+// refuseClientFlags refuses global flags that have no effect on a server.
 func refuseClientFlags(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("token") {
-		return usagef("put it into the file admin.token of the data directory, mode 600", "serve takes no --token")
+		return usagef("write it to the file admin.token of the data directory, mode 600", "serve takes no --token")
 	}
 	if cmd.Flags().Changed("url") {
-		return usagef("say where to listen with --http HOST:PORT", "serve takes no --url")
+		return usagef("set the address to listen on with --http HOST:PORT", "serve takes no --url")
 	}
 	return nil
 }
@@ -124,7 +123,7 @@ func (a *app) serve(ctx context.Context, given []node.Given, flags serveFlags) e
 	}
 	config.Logger, config.Version, config.ClockOffsetFile = config.NewLogger(a.err), buildVersion(), flags.clockOffset
 	for _, name := range node.Mistaken(os.Environ()) {
-		config.Logger.Warn("a variable changes nothing, since there is no setting of its name", "variable", name)
+		config.Logger.Warn("unknown environment variable: there is no setting of this name", "variable", name)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -133,7 +132,7 @@ func (a *app) serve(ctx context.Context, given []node.Given, flags serveFlags) e
 	n, err := node.Open(ctx, config)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil // it was told to stop before it had begun
+			return nil // a signal stopped the server during its start
 		}
 		return err
 	}
@@ -141,34 +140,34 @@ func (a *app) serve(ctx context.Context, given []node.Given, flags serveFlags) e
 	go func() {
 		select {
 		case <-n.Ready():
-			_ = a.printReady(n, config) // nobody reads it: that is no reason to stop
+			_ = a.printReady(n, config) // a closed standard output must not stop the server
 		case <-ctx.Done():
 		}
 	}()
 	return n.Run(ctx)
 }
 
-// handleSignals stops the server at the first signal, without patience at the second, and at the third as it stands.
+// handleSignals stops the server: the first signal lets jobs finish, the second cancels them, the third exits at once.
 func handleSignals(logger *slog.Logger, stop func(), running *atomic.Pointer[node.Node]) (ignore func()) {
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // it is under nohup
+	if !signal.Ignored(syscall.SIGHUP) { // not under nohup
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	go func() {
-		logger.Info("told to stop; a second signal cuts off what runs", "signal", (<-signals).String())
+		logger.Info("stopping; a second signal cancels running jobs", "signal", (<-signals).String())
 		stop()
-		logger.Warn("told to stop again; what runs is cut off, and is retried at the next start", "signal", (<-signals).String())
+		logger.Warn("second signal: cancelling running jobs, which are retried at the next start", "signal", (<-signals).String())
 		if n := running.Load(); n != nil {
 			n.Cut()
 		}
-		logger.Error("told to stop a third time; ending as it stands", "signal", (<-signals).String())
+		logger.Error("third signal: exiting at once", "signal", (<-signals).String())
 		os.Exit(exitFailed)
 	}()
 	return func() { signal.Stop(signals) }
 }
 
-// printReady says where everything is. The token itself is never printed: what is printed is kept in too many places.
+// printReady prints the addresses and paths. It does not print the token, since output often ends in log files.
 func (a *app) printReady(n *node.Node, config node.Config) error {
 	view := serveView{
 		Version: buildVersion(), HTTP: "http://" + displayAddress(config.HTTP, n.Addresses()["http"]),
@@ -200,7 +199,7 @@ Stop    Ctrl-C
 	})
 }
 
-// sqlURL is where psql connects to, empty if there is no SQL port.
+// sqlURL is the URL for psql; empty without a SQL port.
 func sqlURL(wanted, listening string) string {
 	if listening == "" {
 		return ""
@@ -208,7 +207,8 @@ func sqlURL(wanted, listening string) string {
 	return "postgres://admin@" + displayAddress(wanted, listening) + "/rota"
 }
 
-// displayAddress is the address where the server listens, as it was asked for: a system may call everywhere by another name.
+// displayAddress is the configured host with the port that the server listens on. The listener may report another form of
+// an unspecified host.
 func displayAddress(wanted, listening string) string {
 	host, _, err := net.SplitHostPort(wanted)
 	_, port, listeningErr := net.SplitHostPort(listening)

@@ -22,7 +22,7 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// startJob puts a job into the queue of a server and waits until it runs.
+// startJob creates a job and waits until it runs.
 func (s *testServer) startJob(line string) rota.ID {
 	s.t.Helper()
 	var job struct {
@@ -57,7 +57,7 @@ func (s *testServer) signal(signals ...os.Signal) {
 	}
 }
 
-// exit waits for the end of the server, and is its exit code.
+// exit waits for the end of the server and returns its exit code.
 func (s *testServer) exit() int {
 	s.t.Helper()
 	late := time.AfterFunc(25*time.Second, func() { _ = s.process.Process.Kill() })
@@ -69,7 +69,7 @@ func (s *testServer) exit() int {
 	return s.process.ProcessState.ExitCode()
 }
 
-// attempts are those of an execution, in a store that no server holds any more.
+// attempts reads the attempts of an execution from the store after the server has ended.
 func (s *testServer) attempts(id rota.ID) []*rota.Job {
 	s.t.Helper()
 	store, err := sqlite.OpenWith(filepath.Join(s.data, "rota.db"), sqlite.Config{ReadOnly: true})
@@ -92,13 +92,13 @@ func TestServeFirstSignalLetsJobsFinish(t *testing.T) {
 	id := s.startJob("sleep -p for=500ms")
 	s.signal(syscall.SIGTERM)
 	if code := s.exit(); code != exitDone {
-		t.Errorf("it exits with %d:\n%s", code, s.errs)
+		t.Errorf("the server exits with %d:\n%s", code, s.errs)
 	}
 	if got := s.attempts(id)[0].State(); got != rota.StateCompleted {
 		t.Errorf("the job that ran is %s", got)
 	}
 	if _, err := os.Stat(filepath.Join(s.data, "rota.addr")); err == nil {
-		t.Error("rota.addr stays")
+		t.Error("rota.addr was not removed")
 	}
 }
 
@@ -107,18 +107,19 @@ func TestServeSecondSignalCancelsJobs(t *testing.T) {
 	id := s.startJob("sleep -p for=1h")
 	s.signal(syscall.SIGTERM, syscall.SIGINT)
 	if code := s.exit(); code != exitDone {
-		t.Errorf("it exits with %d:\n%s", code, s.errs)
+		t.Errorf("the server exits with %d:\n%s", code, s.errs)
 	}
 	attempts := s.attempts(id)
 	if len(attempts) != 2 || attempts[0].Run.ErrorCode != rota.CodeShutdown || attempts[1].State() != rota.StateQueued {
-		t.Errorf("%d attempts, the first ended %q; want it cut off, and its retry ready for the next start", len(attempts), attempts[0].Run.ErrorCode)
+		t.Errorf("%d attempts, the first ended with %q; want it cancelled, and its retry queued for the next start", len(attempts), attempts[0].Run.ErrorCode)
 	}
 }
 
-// TestServeThirdSignalExitsAtOnce keeps the end of a run from being written down, so that only the third signal can help.
+// TestServeThirdSignalExitsAtOnce locks the store, so that the server cannot record the end of the run and only the third
+// signal ends it.
 func TestServeThirdSignalExitsAtOnce(t *testing.T) {
 	if signal.Ignored(syscall.SIGHUP) {
-		t.Skip("under nohup a server does not hear the third signal of this test")
+		t.Skip("under nohup the server ignores SIGHUP, the third signal of this test")
 	}
 	s := startServer(t)
 	id := s.startJob("sleep -p for=1h")
@@ -132,14 +133,14 @@ func TestServeThirdSignalExitsAtOnce(t *testing.T) {
 	}
 	s.signal(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	if code := s.exit(); code != exitFailed {
-		t.Errorf("it exits with %d:\n%s", code, s.errs)
+		t.Errorf("the server exits with %d:\n%s", code, s.errs)
 	}
 	if err := sqlitex.ExecuteTransient(conn, "ROLLBACK", nil); err != nil {
 		t.Fatal(err)
 	}
 	_ = conn.Close()
 	if got := s.attempts(id)[0].State(); got != rota.StateRunning {
-		t.Errorf("the job is %s; nothing could have been written down", got)
+		t.Errorf("the job is %s, although the store was locked", got)
 	}
 }
 
@@ -156,27 +157,27 @@ func TestServeRecoversAfterKill(t *testing.T) {
 	}
 	_ = s.process.Wait()
 	if _, err := os.Stat(filepath.Join(s.data, "rota.addr")); err != nil {
-		t.Error("a process that was killed cannot have removed rota.addr:", err)
+		t.Error("rota.addr is missing after a kill:", err)
 	}
 
 	s.start()
 	if again, err := os.ReadFile(filepath.Join(s.data, "admin.token")); err != nil || string(again) != string(token) {
-		t.Errorf("the token is another: %v", err)
+		t.Errorf("the token changed: %v", err)
 	}
 	s.signal(syscall.SIGTERM)
 	if code := s.exit(); code != exitDone {
-		t.Fatalf("it exits with %d:\n%s", code, s.errs)
+		t.Fatalf("the server exits with %d:\n%s", code, s.errs)
 	}
 	attempts := s.attempts(id)
 	if len(attempts) != 2 || attempts[0].State() != rota.StateFailed || attempts[1].State() != rota.StateScheduled {
-		t.Errorf("%d attempts, the first %s; want it failed, and its retry made", len(attempts), attempts[0].State())
+		t.Errorf("%d attempts, the first %s; want it failed, and a retry scheduled", len(attempts), attempts[0].State())
 	}
 	if !strings.Contains(s.errs.String(), "not closed cleanly") {
-		t.Errorf("the log says nothing of what was found:\n%s\n%s", waits, s.errs)
+		t.Errorf("the log does not mention the unclean end:\n%s\n%s", waits, s.errs)
 	}
 }
 
-// serveOutput starts a server and reads what it prints up to a line, then stops it.
+// serveOutput starts a server, reads its output up to a line with the prefix last, and stops it.
 func serveOutput(t *testing.T, last string, args ...string) (out, errs string) {
 	t.Helper()
 	process := exec.Command(os.Args[0], append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...)
@@ -214,14 +215,14 @@ func TestServePrintsAddressesButNotToken(t *testing.T) {
 	}
 	for _, want := range []string{"is ready", "http://127.0.0.1:", data, filepath.Join(data, "admin.token"), "rota --data " + data + " job create", "Ctrl-C"} {
 		if !strings.Contains(out, want) {
-			t.Errorf("it does not print %q:\n%s", want, out)
+			t.Errorf("the output lacks %q:\n%s", want, out)
 		}
 	}
 	if strings.Contains(out+errs, strings.TrimSpace(string(token))) {
 		t.Error("the token is printed")
 	}
 	if strings.Contains(out, "level=") || !strings.Contains(errs, "level=INFO msg=ready") {
-		t.Errorf("the log belongs to standard error:\n%s\n---\n%s", out, errs)
+		t.Errorf("the log is not on standard error alone:\n%s\n---\n%s", out, errs)
 	}
 }
 
@@ -239,7 +240,7 @@ func TestServeJSONOutput(t *testing.T) {
 	}
 }
 
-// TestServeStartErrors wants of each thing that keeps a server down its exit code and the words that help.
+// TestServeStartErrors checks the exit code and the message of each reason that prevents a start.
 func TestServeStartErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -288,11 +289,11 @@ func TestServeStartErrors(t *testing.T) {
 		}
 		for _, want := range row.want {
 			if !strings.Contains(errs, want) {
-				t.Errorf("rota %s does not say %q: %s", row.line, want, errs)
+				t.Errorf("rota %s does not print %q: %s", row.line, want, errs)
 			}
 		}
 		if strings.Contains(errs, "pw@") {
-			t.Errorf("rota %s repeats a password", row.line)
+			t.Errorf("rota %s prints the password", row.line)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// TestMain lets the tests start this very program as another process.
+// TestMain runs the program instead of the tests if ROTA_TEST_PROGRAM is set, so that tests can start it as a process.
 func TestMain(m *testing.M) {
 	if os.Getenv("ROTA_TEST_PROGRAM") != "" {
 		main()
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// testServer is a server in a process of its own, as users have it.
+// testServer is a server in a process of its own.
 type testServer struct {
 	t       *testing.T
 	data    string
@@ -32,7 +32,7 @@ type testServer struct {
 	errs    *bytes.Buffer
 }
 
-// startServer starts a server on a free port and waits until it is ready. It is stopped when the test ends.
+// startServer starts a server on a free port and waits until it is ready. The end of the test stops it.
 func startServer(t *testing.T, args ...string) *testServer {
 	t.Helper()
 	s := &testServer{t: t, data: filepath.Join(t.TempDir(), "data")}
@@ -59,7 +59,7 @@ func (s *testServer) start(args ...string) {
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), "is ready") {
 			go func() {
-				for lines.Scan() { // it must not be kept waiting for a reader
+				for lines.Scan() { // a full pipe would block the server
 				}
 			}()
 			return
@@ -84,7 +84,7 @@ func (s *testServer) run(commandLine string) (out, errs string, code int) {
 	return s.runWith(commandLine, terminal{}, nil)
 }
 
-// runWith is run in other surroundings.
+// runWith is run with a terminal and environment variables. STDIN is the text on standard input.
 func (s *testServer) runWith(commandLine string, sc terminal, env map[string]string) (out, errs string, code int) {
 	var stdout, stderr bytes.Buffer
 	code = run(words(commandLine), environment{
@@ -99,7 +99,7 @@ func (s *testServer) runWith(commandLine string, sc terminal, env map[string]str
 	return stdout.String(), stderr.String(), code
 }
 
-// must runs a command line that is to succeed.
+// must runs a command line and fails the test if it does not exit with 0.
 func (s *testServer) must(commandLine string) string {
 	s.t.Helper()
 	out, errs, code := s.run(commandLine)
@@ -109,8 +109,8 @@ func (s *testServer) must(commandLine string) string {
 	return out
 }
 
-// session replays a transcript against a server. What differs from run to run is written as what it is: the ids by the
-// order in which they were first seen, so that a later command can name them (ID1), and times.
+// session replays a transcript against a server. Values that differ between runs are replaced by names: ids by ID1, ID2 and
+// so on in the order of their appearance, so that later commands can use them, and times.
 type session struct {
 	server *testServer
 	ids    []string
@@ -166,7 +166,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`  +`), "  "},
 }
 
-// sampleID is the one that messages show.
+// sampleID is the id in hints and examples.
 const sampleID = "01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"
 
 var idShape = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
@@ -189,7 +189,7 @@ func (s *session) normalize(text string) string {
 	return text
 }
 
-// TestServerTranscripts replays what users do, each session against a server of its own.
+// TestServerTranscripts replays the transcripts in testdata/server, each against a server of its own.
 func TestServerTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/server/*.transcript")
 	if err != nil || len(files) == 0 {

@@ -11,10 +11,10 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-const sqlExample = `  rota sql                                             # a console; \? in it helps
+const sqlExample = `  rota sql                                             # a console; \? shows its help
   rota sql "CREATE JOB tidy SCHEDULE CRON '0 3 * * *' AS CALL noop()"
   rota sql 'SELECT job_name, state, next_run_time_ts FROM sys.jobs'
-  rota sql -f jobs.sql                                 # statement by statement, until one is refused
+  rota sql -f jobs.sql                                 # stop at the first error
   rota sql 'SHOW JOBS' --output json`
 
 func newSQLCommand(a *app) *cobra.Command {
@@ -22,10 +22,10 @@ func newSQLCommand(a *app) *cobra.Command {
 	expanded := false
 	cmd := &cobra.Command{
 		Use:   "sql [STATEMENT]",
-		Short: "Runs SQL: one statement, a file of them, or a console",
-		Long: `Runs a statement, or several with semicolons between them, which are then done together or not at all.
-With -f, or from a pipe, each statement of a file is done by itself, those between BEGIN and COMMIT
-together. Without any of it, at a terminal, it is a console.`,
+		Short: "Run SQL: a statement, a file, or a console",
+		Long: `Run a statement. Several statements with semicolons between them run in one transaction. With -f, or from a
+pipe, each statement runs in its own transaction, and those between BEGIN and COMMIT run together. Without a
+statement and a file, on a terminal, the command starts a console.`,
 		Example: sqlExample,
 		Args:    optionalArg("a STATEMENT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -34,7 +34,7 @@ together. Without any of it, at a terminal, it is a console.`,
 			}
 			switch {
 			case len(args) > 0 && file != "":
-				return usagef("give one of them", "a STATEMENT and a file are given")
+				return usagef("remove one of them", "sql takes a STATEMENT or --file, not both")
 			case len(args) > 0:
 				return s.run(cmd.Context(), sqlRequest{text: args[0]})
 			case file != "":
@@ -46,21 +46,21 @@ together. Without any of it, at a terminal, it is a console.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&file, "file", "f", "", "run the statements of `FILE`; - is standard input")
-	flags.BoolVar(&keepGoing, "keep-going", false, "of a file: go on after a statement that is refused")
-	flags.BoolVar(&s.timing, "timing", false, "say how long each request took")
-	flags.BoolVarP(&expanded, "expanded", "x", false, "write each row as lines, a column on each")
+	flags.StringVarP(&file, "file", "f", "", "run the statements in `FILE`; - is standard input")
+	flags.BoolVar(&keepGoing, "keep-going", false, "with a file: continue after an error")
+	flags.BoolVar(&s.timing, "timing", false, "print the duration of each request")
+	flags.BoolVarP(&expanded, "expanded", "x", false, "print each row as lines, with one column on each")
 	return cmd
 }
 
-// sqlRequest is what is sent in one request, and where it comes from.
+// sqlRequest is the SQL text of one request and its source.
 type sqlRequest struct {
 	text  string
-	file  string // empty: somebody typed it
-	lines int    // of the file before it
+	file  string // name of the file; empty for typed text
+	lines int    // number of lines of the file before the text
 }
 
-// run runs a piece and prints what it gave.
+// run sends a request and prints the result.
 func (s *sqlPrinter) run(ctx context.Context, p sqlRequest) error {
 	answer, took, err := s.send(ctx, p)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *sqlPrinter) run(ctx context.Context, p sqlRequest) error {
 	return s.writeTime(took)
 }
 
-// send sends a piece. A refusal knows what it is about.
+// send sends a request and measures its duration. A refused statement is a statementError.
 func (s *sqlPrinter) send(ctx context.Context, p sqlRequest) (answer json.RawMessage, took time.Duration, err error) {
 	began := time.Now()
 	answer, err = s.post(ctx, "/sql", map[string]string{"statement": p.text})

@@ -12,25 +12,25 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-const sqlHelp = `A statement ends with a semicolon. Tab completes words, tables, columns and names of jobs; Ctrl-C drops
-what is typed and cancels what runs; Ctrl-D leaves. Between BEGIN and COMMIT statements are tried as
-they come, and done together by COMMIT.
+const sqlHelp = `A statement ends with a semicolon. Tab completes keywords, tables, columns and names of jobs. Ctrl-C discards
+the input, or cancels the running statement. Ctrl-D exits. Between BEGIN and COMMIT each statement is checked
+when it is entered, and COMMIT applies all of them together.
 
-  \d [TABLE]            the tables of sys, or the columns of one
-  \j, \l                the jobs, as SHOW JOBS does
+  \d [TABLE]            list the tables of sys, or the columns of a table
+  \j, \l                list the jobs, like SHOW JOBS
   \i FILE               run the statements of a file
-  \x [on|off|auto]      write each row as lines, a column on each; auto: where it is too wide
-  \timing [on|off]      say how long each request took
-  \r                    forget what is typed of a statement
-  \?                    this help
-  \q                    leave
+  \x [on|off|auto]      print each row as lines; auto: only rows wider than the terminal
+  \timing [on|off]      print the duration of each request
+  \r                    discard the incomplete statement
+  \?                    show this help
+  \q                    exit
 
   CREATE JOB name SCHEDULE CRON '0 3 * * *' AS '…';          ALTER JOB name SET PRIORITY = 5;
   CREATE JOB name SCHEDULE EVERY 5 MINUTES AS CALL type();   EXECUTE JOB name;
   SELECT * FROM sys.job_runs ORDER BY started_at DESC LIMIT 10;
 `
 
-// command does what a line that begins with a backslash asks for.
+// command executes a line that begins with a backslash.
 func (c *sqlConsole) command(ctx context.Context, line string) {
 	name, argument, _ := strings.Cut(strings.TrimRight(line, "; "), " ")
 	argument = strings.TrimSpace(argument)
@@ -60,7 +60,7 @@ func (c *sqlConsole) command(ctx context.Context, line string) {
 	}
 }
 
-// describe lists the tables, or the columns of one.
+// describe prints the tables of sys, or the columns of one table.
 func (c *sqlConsole) describe(name string) error {
 	tables := sys.Tables()
 	v := httpapi.SQLResult{Columns: []httpapi.SQLColumn{{Name: "table"}, {Name: "columns", Type: string(sys.Integer)}}}
@@ -81,7 +81,7 @@ func (c *sqlConsole) describe(name string) error {
 	return c.show(v)
 }
 
-// show writes a table of our own, with room behind it.
+// show prints a table of the console itself, followed by an empty line.
 func (c *sqlConsole) show(v httpapi.SQLResult) error {
 	c.lastWasTable = false
 	if err := c.write(v); err != nil {
@@ -92,11 +92,11 @@ func (c *sqlConsole) show(v httpapi.SQLResult) error {
 }
 
 func textValue(text string) httpapi.SQLValue {
-	encoded, _ := encode(text, "") // a text always can be
+	encoded, _ := encode(text, "") // encoding a string cannot fail
 	return httpapi.SQLValue(strings.TrimSpace(string(encoded)))
 }
 
-// include runs a file as if it were typed, until a statement is refused.
+// include runs the statements of a file as if they were typed, and stops at the first error.
 func (c *sqlConsole) include(ctx context.Context, name string) {
 	if name == "" || name == "-" {
 		c.printError(usagef(`write \i FILE`, `\i needs the name of a file`))
@@ -128,7 +128,7 @@ func (c *sqlConsole) switchExpanded(word string) error {
 	case mode == expandedOn || mode == expandedOff || mode == expandedAuto:
 		c.expanded = mode
 	default:
-		return usagef(`write \x on, off or auto`, `\x %s is none of them`, shortened(word))
+		return usagef(`write \x on, \x off or \x auto`, `unknown value %s of \x`, shortened(word))
 	}
 	_, err := fmt.Fprintf(c.out, "Expanded display is %s.\n", c.expanded)
 	return err
@@ -141,7 +141,7 @@ func (c *sqlConsole) switchTiming(word string) error {
 	case "on", "off":
 		c.timing = word == "on"
 	default:
-		return usagef(`write \timing on or off`, `\timing %s is neither`, shortened(word))
+		return usagef(`write \timing on or \timing off`, `unknown value %s of \timing`, shortened(word))
 	}
 	_, err := fmt.Fprintf(c.out, "Timing is %s.\n", map[bool]string{true: "on", false: "off"}[c.timing])
 	return err

@@ -14,18 +14,18 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// sqlWords are completed wherever a word can stand: what may follow what is for the server to say.
+// sqlWords are the keywords to complete. They are offered at any place, without regard to the grammar.
 var sqlWords = strings.Fields(`
 ALTER AND AS ASC AT BEGIN BETWEEN BY CALL CANCEL CASE CATCH_UP CLASS COMMIT COMPLETION COUNT CREATE CRON DEPENDS DESC DESCRIPTION DISABLED
 DISTINCT DROP ELSE ENABLED END ENDS EVERY EXEC EXECUTE EXISTS EXPLAIN FROM GROUP HAVING HISTORY HOURS IF ILIKE IN IS JOB JOBS JOIN KEEP LAST
 LEFT LIKE LIMIT MAX_RETRIES MINUTES NONE NOT NULL OFFSET ON OR ORDER OVERLAP PARAMS PARTITION PAUSED PRESERVE PRIORITY RECREATE RETRY_BACKOFF
 ROLLBACK RUN SCHEDULE SECONDS SELECT SET SHOW SKIP SQL STARTS STATE TARGET THEN TIME TIMEOUT UNION VALUES WHEN WHERE WITH ZONE`)
 
-// sqlCompleter finishes words at the tab key.
+// sqlCompleter completes words when the user presses tab.
 type sqlCompleter struct {
 	console    *sqlConsole
-	list       io.Writer // where a choice of words is shown
-	lastWasTab bool      // the last key was a tab that found several
+	list       io.Writer // where several candidates are printed
+	lastWasTab bool      // the last key was a tab with several candidates
 	cache      map[string]cachedNames
 }
 
@@ -34,7 +34,7 @@ type cachedNames struct {
 	names []string
 }
 
-// key is called for each key. Others than the tab are none of its business.
+// key is called for each key and handles only the tab.
 func (k *sqlCompleter) key(line string, pos int, key rune) (string, int, bool) {
 	if key != '\t' {
 		k.lastWasTab = false
@@ -44,7 +44,7 @@ func (k *sqlCompleter) key(line string, pos int, key rune) (string, int, bool) {
 	word := line[start:pos]
 	found := k.candidates(k.console.pending+line[:start], word)
 	switch {
-	case len(found) == 0 && strings.TrimSpace(line[:pos]) == "": // of a text that is pasted with its margins
+	case len(found) == 0 && strings.TrimSpace(line[:pos]) == "": // pasted text with tabs as indentation
 		return line[:pos] + " " + line[pos:], pos + 1, true
 	case len(found) == 0:
 		return line, pos, true
@@ -61,7 +61,7 @@ func (k *sqlCompleter) key(line string, pos int, key rune) (string, int, bool) {
 	return line, pos, true
 }
 
-// completionsMax is how many words are shown to choose from.
+// completionsMax is the largest number of candidates that is printed.
 const completionsMax = 60
 
 var (
@@ -69,7 +69,7 @@ var (
 	tableInText = regexp.MustCompile(`(?i)\bsys\.(\w+)`)
 )
 
-// candidates are the words that begin as one does, given what stands before it.
+// candidates returns the completions of a word after the given text.
 func (k *sqlCompleter) candidates(before, word string) (found []string) {
 	if afterJob.MatchString(before) {
 		for _, name := range k.names(strings.TrimPrefix(word, `"`)) {
@@ -106,7 +106,7 @@ func tableWords() (words []string) {
 	return words
 }
 
-// columnsIn are the columns of the tables that a text names, or of all if it names none.
+// columnsIn returns the columns of the tables in a text, or of all tables if it names none.
 func columnsIn(text string) (names []string) {
 	tables := sys.Tables()
 	named := map[string]bool{}
@@ -124,12 +124,12 @@ func columnsIn(text string) (names []string) {
 	return names
 }
 
-// namesCacheTTL is how long names that the server gave are good for.
+// namesCacheTTL is how long names of jobs are cached.
 const namesCacheTTL = 5 * time.Second
 
 const sqlJobNames = `SELECT job_name FROM sys.jobs WHERE job_name >= $1 AND job_name < $2 ORDER BY job_name LIMIT 60`
 
-// names asks the server for jobs. One that does not answer soon completes nothing.
+// names reads the names of jobs with a prefix from the server. It returns none if the server does not answer in time.
 func (k *sqlCompleter) names(prefix string) []string {
 	if known, is := k.cache[prefix]; is && time.Since(known.at) < namesCacheTTL {
 		return known.names
@@ -157,7 +157,7 @@ func (k *sqlCompleter) names(prefix string) []string {
 
 var bareName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
-// quotedName is a name as a statement has it.
+// quotedName is a name as an SQL identifier, quoted if needed.
 func quotedName(name string) string {
 	if bareName.MatchString(name) {
 		return name
@@ -165,7 +165,7 @@ func quotedName(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// commonStart is what all words begin with.
+// commonStart is the longest common prefix of all words.
 func commonStart(words []string) string {
 	common := words[0]
 	for _, word := range words[1:] {

@@ -14,15 +14,15 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// sqlConsole is a conversation at a terminal.
+// sqlConsole is an interactive session on a terminal.
 type sqlConsole struct {
 	*sqlPrinter
 	history     *sqlHistory
-	pending     string          // of a statement that has no end yet
-	transaction *sqlTransaction // since BEGIN; nil: each statement is done by itself
+	pending     string          // text of an incomplete statement
+	transaction *sqlTransaction // open transaction; nil if there is none
 	quit        bool
 
-	interrupts chan os.Signal // while no line is typed
+	interrupts chan os.Signal // interrupts that arrive while no line is edited
 }
 
 func newSQLConsole(s *sqlPrinter) *sqlConsole {
@@ -37,13 +37,13 @@ const (
 	promptFailed      = "rota!> "
 )
 
-// interact reads and runs statements until somebody leaves.
+// interact reads and runs statements until the user exits.
 func (c *sqlConsole) interact(ctx context.Context) error {
 	if err := c.connect(ctx); err != nil {
 		return err
 	}
 	c.interrupts = make(chan os.Signal, 1)
-	signal.Notify(c.interrupts, os.Interrupt) // from here on, or one that comes between two lines would end the program
+	signal.Notify(c.interrupts, os.Interrupt) // an interrupt between two lines must not end the program
 	defer signal.Stop(c.interrupts)
 	lines := newLineEditor(c)
 	for !c.quit {
@@ -52,7 +52,7 @@ func (c *sqlConsole) interact(ctx context.Context) error {
 		switch {
 		case errors.Is(err, errLineCancelled):
 			c.pending = ""
-		case err != nil: // Ctrl-D, or the terminal is gone
+		case err != nil: // Ctrl-D, or the terminal is closed
 			_, err := io.WriteString(c.out, "\n")
 			return err
 		default:
@@ -62,7 +62,7 @@ func (c *sqlConsole) interact(ctx context.Context) error {
 	return nil
 }
 
-// drainInterrupt forgets an interrupt that came too late for what it was to end.
+// drainInterrupt discards an interrupt that arrived after the statement had ended.
 func (c *sqlConsole) drainInterrupt() {
 	select {
 	case <-c.interrupts:
@@ -70,7 +70,7 @@ func (c *sqlConsole) drainInterrupt() {
 	}
 }
 
-// connect meets the server, so that somebody whom it does not let in is told at once.
+// connect sends a first request, so that a missing server or a wrong token is reported at once, and prints the banner.
 func (c *sqlConsole) connect(ctx context.Context) error {
 	answer, _, err := c.send(ctx, sqlRequest{text: "SHOW rota_version"})
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *sqlConsole) connect(ctx context.Context) error {
 		version = " " + cellText(v.Rows[0][0])
 	}
 	address, _ := c.address()
-	_, err = fmt.Fprintf(c.out, "Rota%s at %s. A statement ends with a semicolon; \\? helps, \\q leaves.\n\n", version, sanitize(address))
+	_, err = fmt.Fprintf(c.out, "Rota%s at %s. A statement ends with a semicolon; \\? shows help, \\q exits.\n\n", version, sanitize(address))
 	return err
 }
 
@@ -101,7 +101,7 @@ func (c *sqlConsole) prompt() string {
 	return promptTransaction
 }
 
-// handleLine takes a line: a command of the console, or a part of a statement.
+// handleLine handles one line: a command of the console, or a part of a statement.
 func (c *sqlConsole) handleLine(ctx context.Context, line string) {
 	word := strings.TrimSpace(line)
 	switch {
@@ -119,10 +119,10 @@ func (c *sqlConsole) handleLine(ctx context.Context, line string) {
 	c.runPending(ctx)
 }
 
-// bareCommands are what people type who know no backslash.
+// bareCommands are commands without a backslash.
 var bareCommands = map[string]string{"exit": `\q`, "quit": `\q`, "help": `\?`}
 
-// runPending runs the statements that have their end.
+// runPending runs the complete statements of the input.
 func (c *sqlConsole) runPending(ctx context.Context) {
 	whole, rest, err := splitTyped(c.pending)
 	if err != nil {
@@ -140,8 +140,8 @@ func (c *sqlConsole) runPending(ctx context.Context) {
 	}
 }
 
-// splitTyped tells the statements that have their end from what is still being typed. A word behind the text is a
-// statement of its own only if the one before it has ended.
+// splitTyped splits the input into complete statements and an incomplete rest. It appends a sentinel word: the word becomes
+// a statement of its own only if the statement before it is complete.
 func splitTyped(text string) (whole []ddl.Source, rest string, err error) {
 	const sentinel = "\nbehind"
 	sources, err := ddl.Split(text + sentinel)
@@ -158,19 +158,19 @@ func splitTyped(text string) (whole []ddl.Source, rest string, err error) {
 	return sources[:len(sources)-1], text[last.Offset:], nil
 }
 
-// quoteOpen says whether a text ends within quotes or a comment.
+// quoteOpen reports whether a text ends inside quotes or a comment.
 func quoteOpen(text string) bool {
 	_, err := ddl.Split(text)
 	return isQuoteOpenError(err)
 }
 
-// isQuoteOpenError tells that from other reasons for which a text cannot be cut, such as one that is no text.
+// isQuoteOpenError reports whether splitting failed because of open quotes, and not because of invalid text.
 func isQuoteOpenError(err error) bool {
 	var syntax *ddl.Error
 	return errors.As(err, &syntax) && syntax.State == console.StateSyntax
 }
 
-// statement runs one statement and reports whether it was done. An interrupt cancels it.
+// statement runs one statement and reports whether it succeeded. An interrupt cancels it.
 func (c *sqlConsole) statement(ctx context.Context, p sqlRequest) bool {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -190,7 +190,7 @@ func (c *sqlConsole) statement(ctx context.Context, p sqlRequest) bool {
 	if err != nil {
 		c.printError(err)
 	} else if c.lastWasTable && c.output == formatTable {
-		_, _ = io.WriteString(c.out, "\n") // room before the next prompt
+		_, _ = io.WriteString(c.out, "\n") // an empty line before the next prompt
 	}
 	return err == nil
 }
@@ -206,16 +206,16 @@ func (c *sqlConsole) execute(ctx context.Context, p sqlRequest, statement ddl.St
 	return c.run(ctx, p)
 }
 
-// cancelledError says what is known of a statement that nobody waited for.
+// cancelledError is the error of a statement that the user cancelled. A write may have been applied.
 func cancelledError(p sqlRequest, statement ddl.Statement) error {
 	problem := httpapi.Problem{SQLState: console.StateCancelled, Detail: "the statement was cancelled"}
 	if !isReadOnly(statement) {
-		problem.Hint = "it may have been done before that; look before you send it again"
+		problem.Hint = "the statement may have been applied; check before you run it again"
 	}
 	return &statementError{Problem: problem, sqlRequest: p}
 }
 
-// isReadOnly says whether a statement changes nothing.
+// isReadOnly reports whether a statement changes nothing.
 func isReadOnly(statement ddl.Statement) bool {
 	switch statement.(type) {
 	case *ddl.Select, *ddl.ExplainQuery, *ddl.ExplainRun, *ddl.Show, *ddl.ShowJobs, *ddl.ShowCreateJob:
@@ -224,5 +224,5 @@ func isReadOnly(statement ddl.Statement) bool {
 	return false
 }
 
-// printError tells of an error, after which the conversation goes on.
+// printError prints an error. The session continues.
 func (c *sqlConsole) printError(err error) { report(c.err, c.asStatementError(sqlRequest{}, err)) }

@@ -13,7 +13,7 @@ import (
 
 var escapes = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
 
-// typeKeys types keys at a console over the server, and returns what both of its outputs show, without colours.
+// typeKeys runs the console with keys as input and returns standard output and error without escape sequences.
 func (s *testServer) typeKeys(keys string, env map[string]string) (shown string) {
 	s.t.Helper()
 	all := map[string]string{"STDIN": keys, "NO_COLOR": "1"}
@@ -27,14 +27,14 @@ func (s *testServer) typeKeys(keys string, env map[string]string) (shown string)
 	return strings.ReplaceAll(escapes.ReplaceAllString(out, ""), "\r\n", "\n") + errs
 }
 
-// containsInOrder wants texts in another, in their order.
+// containsInOrder fails the test if shown does not contain the texts in this order.
 func containsInOrder(t *testing.T, shown string, want ...string) {
 	t.Helper()
 	rest := shown
 	for _, text := range want {
 		_, after, found := strings.Cut(rest, text)
 		if !found {
-			t.Errorf("no %q, or not in its place, in\n%s", text, shown)
+			t.Errorf("%q is missing or out of order in\n%s", text, shown)
 			return
 		}
 		rest = after
@@ -46,7 +46,7 @@ func TestConsoleRunsStatements(t *testing.T) {
 	shown := s.typeKeys("SELECT 1 AS one,\r  2 AS two; SELECT\r'a;\rb' AS three;\rexit\rSELECT 4;\r", nil)
 	containsInOrder(t, shown, "Rota", promptReady+"SELECT 1", promptMore+"  2 AS", " one | two\n-----+-----\n   1 |   2\n(1 row)\n\n", promptMore+"b' AS three;", " three\n", " a;\n b\n", promptReady)
 	if strings.Contains(shown, "SELECT 4") {
-		t.Errorf("it goes on after exit:\n%s", shown)
+		t.Errorf("the console continues after exit:\n%s", shown)
 	}
 	shown = s.typeKeys("DROP JOB\r nobody;\rSELECT nothing\r FROM sys.jobs;\r\x04", nil)
 	containsInOrder(t, shown, "ERROR:  42704: there is no job nobody\n", "HINT:  ", "ERROR:  42")
@@ -57,7 +57,7 @@ func TestConsoleCtrlCDiscardsInput(t *testing.T) {
 	shown := s.typeKeys("SELECT 1 AS one,\rmistake\x03SELECT 2 AS two;\r\x1b\x03SELECT 3 AS three;\r\x04", nil)
 	containsInOrder(t, shown, promptMore, promptReady+"SELECT 2", " two\n", promptReady, " three\n")
 	if strings.Contains(shown, " one\n") || strings.Contains(shown, "ERROR") {
-		t.Errorf("what was dropped is run:\n%s", shown)
+		t.Errorf("discarded input was run:\n%s", shown)
 	}
 }
 
@@ -70,15 +70,15 @@ func TestConsoleCommands(t *testing.T) {
 	}
 	shown := s.typeKeys(`\?`+"\r"+`\d`+"\r"+`\d sys.nodes`+"\r"+`\d nobody`+"\r"+`\j`+"\r"+`\timing`+"\r"+`\x on`+"\r"+
 		"SELECT 1 AS one;\r"+`\x perhaps`+"\r"+`\i `+file+"\r"+`\i`+"\r"+`\nosuch`+"\rSELECT 'a\r"+`\q';`+"\rSELECT\r"+`\r`+"\r"+`\q`+"\r", nil)
-	containsInOrder(t, shown, "Ctrl-D leaves", " sys.jobs ", " is_leader     | boolean\n", " tidy ", "Timing is on.", "Expanded display is on.",
+	containsInOrder(t, shown, "Ctrl-D exits", " sys.jobs ", " is_leader     | boolean\n", " tidy ", "Timing is on.", "Expanded display is on.",
 		"-[ RECORD 1 ]\none | 1\n", "Time: ", "job_run_uuid | ", `| \q`+"\n")
-	containsInOrder(t, shown, "there is no table nobody", `\x perhaps is none of them`, file+":2: ERROR:  42704", `\i needs the name of a file`, `there is no command \nosuch`)
+	containsInOrder(t, shown, "there is no table nobody", `unknown value perhaps of \x`, file+":2: ERROR:  42704", `\i needs the name of a file`, `there is no command \nosuch`)
 	if left := s.must("schedule list"); !strings.Contains(left, "tidy") {
-		t.Errorf("a file goes on after what was refused: %s", left)
+		t.Errorf("the file continued after an error: %s", left)
 	}
 }
 
-// TestConsoleTransactions: statements are tried as they come and done together.
+// TestConsoleTransactions: each statement is previewed when it is entered, and COMMIT applies all of them.
 func TestConsoleTransactions(t *testing.T) {
 	s := startServer(t)
 	jobs := func() string { return s.must("sql 'SELECT count(*) AS jobs FROM sys.jobs'") }
@@ -88,13 +88,13 @@ func TestConsoleTransactions(t *testing.T) {
 	shown := s.typeKeys("BEGIN;\r"+a+";\r"+b+" DEPENDS ON a;\rSELECT count(*) AS n FROM sys.jobs;\rEXECUTE JOB b;\rCOMMIT;\r\x04", nil)
 	containsInOrder(t, shown, promptReady+"BEGIN;\nBEGIN\n", promptTransaction, "CREATE JOB\n", promptTransaction, "CREATE JOB\n", " 0\n", "EXECUTE JOB\n"+promptTransaction+"COMMIT;\n", "job_run_uuid", "COMMIT\n"+promptReady)
 	if jobs() != both || !strings.Contains(s.must("job runs b"), "b") {
-		t.Errorf("it was not done:\n%s", shown)
+		t.Errorf("the transaction was not applied:\n%s", shown)
 	}
 	shown = s.typeKeys("BEGIN; DROP JOB b;\rCREATE JOB c\r SHEDULE;\rDROP JOB a;\rCOMMIT;\rBEGIN;\rDROP JOB b;\rROLLBACK;\r\x04", nil)
 	containsInOrder(t, shown, promptTransaction, promptFailed, promptFailed, "ROLLBACK\n"+promptReady+"BEGIN", "ROLLBACK\n"+promptReady)
 	containsInOrder(t, shown, "ERROR:  42601: ", "LINE 2:  SHEDULE\n         ^\n", "ERROR:  25P02: ", "NOTICE:  the transaction had failed")
 	if jobs() != both {
-		t.Errorf("half of it was done:\n%s", shown)
+		t.Errorf("a part of the transaction was applied:\n%s", shown)
 	}
 }
 
@@ -129,14 +129,14 @@ func TestConsoleCompletion(t *testing.T) {
 		k.key("EXECUTE JOB tid", len("EXECUTE JOB tid"), '\t')
 	}
 	if listed.String() != "tidings  tidy\n" {
-		t.Errorf("the choice is %q", listed.String())
+		t.Errorf("the candidates are %q", listed.String())
 	}
 	if known := k.cache["tid"]; len(known.names) != 2 || time.Since(known.at) > namesCacheTTL {
-		t.Errorf("the names are not kept: %+v", k.cache)
+		t.Errorf("the names are not cached: %+v", k.cache)
 	}
 }
 
-// TestHistoryIsPrivateBoundedAndWithoutSecrets: for the next time, for nobody else, not for ever, and without secrets.
+// TestHistoryIsPrivateBoundedAndWithoutSecrets covers storing, permissions, the limit and statements with secrets.
 func TestHistoryIsPrivateBoundedAndWithoutSecrets(t *testing.T) {
 	s := startServer(t)
 	home := t.TempDir()
@@ -163,7 +163,7 @@ func TestHistoryIsPrivateBoundedAndWithoutSecrets(t *testing.T) {
 		t.Errorf("%d lines, from %s to %s", h.Len(), h.At(h.Len()-1), h.At(0))
 	}
 	if again := openSQLHistory(path); !slices.Equal(again.lines, h.lines) {
-		t.Error("the file is another")
+		t.Error("the rewritten file differs")
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
@@ -171,7 +171,7 @@ func TestHistoryIsPrivateBoundedAndWithoutSecrets(t *testing.T) {
 	h.Add("the same")
 	h.Add("the same")
 	if h.Len() != historyMax || h.At(1) == "the same" {
-		t.Error("a line is remembered twice")
+		t.Error("a repeated line is stored twice")
 	}
 }
 

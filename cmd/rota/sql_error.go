@@ -12,12 +12,12 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// sqlExits is what a statement that is refused exits with, by its SQLSTATE; any other exits as failed.
+// sqlExits maps the SQLSTATE of a refused statement to an exit code; other states exit with exitFailed.
 var sqlExits = map[string]int{
 	console.StateUnknown: exitNotFound, console.StateDenied: exitDenied, console.StateUnavailable: exitUnavailable,
 }
 
-// statementError is the refusal of a statement, which is told as psql does: with the line that it is about.
+// statementError is the error of a statement. It is printed as psql does, with the line of the error.
 type statementError struct {
 	httpapi.Problem
 	sqlRequest
@@ -26,7 +26,7 @@ type statementError struct {
 
 func (e *statementError) Error() string { return e.Detail }
 
-// exit is the exit code of the refusal.
+// exit is the exit code of the error.
 func (e *statementError) exit() int {
 	if code, known := sqlExits[e.SQLState]; known {
 		return code
@@ -34,7 +34,7 @@ func (e *statementError) exit() int {
 	return exitFailed
 }
 
-// asStatementError makes the refusal of a statement of an error, if it is one, in the colours of the terminal.
+// asStatementError converts an error about the statement to a statementError, in colour on a terminal.
 func (s *sqlPrinter) asStatementError(p sqlRequest, err error) error {
 	err = p.asStatementError(err)
 	var refusal *statementError
@@ -44,21 +44,21 @@ func (s *sqlPrinter) asStatementError(p sqlRequest, err error) error {
 	return err
 }
 
-// asStatementError makes the refusal of a statement of an error, if it is one.
+// asStatementError converts an error about the statement to a statementError; other errors stay unchanged.
 func (p sqlRequest) asStatementError(err error) error {
 	var refused *exitError
 	var syntax *ddl.Error
 	switch {
 	case errors.As(err, &refused) && refused.statement != nil:
 		return &statementError{Problem: *refused.statement, sqlRequest: p}
-	case errors.As(err, &syntax): // of a file that cannot even be cut into statements
+	case errors.As(err, &syntax): // the text could not be split into statements
 		problem := httpapi.Problem{Detail: syntax.Reason, Hint: syntax.Hint, SQLState: syntax.State, Line: syntax.Line, Column: syntax.Column}
 		return &statementError{Problem: problem, sqlRequest: p}
 	}
 	return err
 }
 
-// write tells a person what is wrong, and where.
+// write prints the error, its line and its hint.
 func (e *statementError) write(w io.Writer) {
 	line := max(1, e.Line)
 	if e.file != "" {
@@ -77,10 +77,10 @@ func (e *statementError) write(w io.Writer) {
 	}
 }
 
-// excerptMax is how much of a long line is shown around the place that is wrong.
+// excerptMax is how many characters of a long line are printed on each side of the error.
 const excerptMax = 60
 
-// writeLine shows the line with a caret under what is wrong.
+// writeLine prints the line with a caret under the error.
 func (e *statementError) writeLine(w io.Writer, head string) {
 	lines := strings.Split(e.text, "\n")
 	if e.Line > len(lines) {

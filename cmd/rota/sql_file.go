@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/rotajobs/rota/ddl"
 )
 
-// runFile runs the statements of a file, each by itself, until one is refused or, if it keeps going, all of them. It
-// then fails if one was refused.
+// runFile runs the statements of a file one by one. It stops at the first error, or runs all of them with keepGoing and
+// returns an error if one failed.
 func (s *sqlPrinter) runFile(ctx context.Context, name string, keepGoing bool) error {
 	content, err := s.fileText(name)
 	if err != nil {
@@ -35,12 +36,12 @@ func (s *sqlPrinter) runFile(ctx context.Context, name string, keepGoing bool) e
 		refused++
 	}
 	if refused > 0 {
-		return &exitError{code: exitFailed, err: errors.New(plural(refused, "request was", "requests were") + " refused, of " + plural(len(requests), "request", "requests"))}
+		return &exitError{code: exitFailed, err: fmt.Errorf("%d of %s failed", refused, plural(len(requests), "request", "requests"))}
 	}
 	return nil
 }
 
-// inFile is the refusal of one statement of a file as that of the file, which fails whatever the reason.
+// inFile converts the error of one statement to the error of the file: every refused statement exits with exitFailed.
 func inFile(err error) error {
 	var refusal *statementError
 	if errors.As(err, &refusal) && refusal.exit() != exitUnavailable {
@@ -49,7 +50,7 @@ func inFile(err error) error {
 	return err
 }
 
-// splitFile cuts the text of a file into what is sent together: a statement, or all from BEGIN to what ends it.
+// splitFile splits the text of a file into requests: a statement, or all statements of a transaction.
 func splitFile(name, text string) (requests []sqlRequest, err error) {
 	sources, err := ddl.Split(text)
 	if err != nil {
@@ -66,7 +67,7 @@ func splitFile(name, text string) (requests []sqlRequest, err error) {
 	return requests, nil
 }
 
-// splitStatements cuts the text of a file into statements.
+// splitStatements splits the text of a file into statements.
 func splitStatements(name, text string) (requests []sqlRequest, err error) {
 	sources, err := ddl.Split(text)
 	if err != nil {
@@ -78,12 +79,12 @@ func splitStatements(name, text string) (requests []sqlRequest, err error) {
 	return requests, nil
 }
 
-// requestOf is the text from one statement to the end of another.
+// requestOf returns the text from the first to the last statement as one request.
 func requestOf(name, text string, first, last ddl.Source) sqlRequest {
 	return sqlRequest{text: text[first.Offset : last.Offset+len(last.Text)], file: name, lines: strings.Count(text[:first.Offset], "\n")}
 }
 
-// endOfTransaction is the statement that ends the transaction which begins at one, or the last if none does.
+// endOfTransaction returns the index of the statement that ends the transaction, or of the last statement.
 func endOfTransaction(sources []ddl.Source, begin int) int {
 	for i := begin + 1; i < len(sources); i++ {
 		switch parseStatement(sources[i]).(type) {
@@ -94,7 +95,7 @@ func endOfTransaction(sources []ddl.Source, begin int) int {
 	return len(sources) - 1
 }
 
-// parseStatement is a statement, nil if it is none: the server says why.
+// parseStatement parses a statement. It returns nil for an invalid one, which the server reports.
 func parseStatement(source ddl.Source) ddl.Statement {
 	statement, err := ddl.Parse(source.Text)
 	if err != nil {

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// historyMax is how many lines are remembered.
+// historyMax is the largest number of lines in the history.
 const historyMax = 1000
 
-// sqlHistory is the lines that were typed, those of earlier conversations too. What cannot be kept in its file is
-// forgotten at the end: that is no reason not to go on.
+// sqlHistory is the history of typed lines, with those of earlier sessions. Errors of its file are ignored: the console
+// works without a stored history.
 type sqlHistory struct {
-	path    string   // empty: nothing is kept
-	lines   []string // the oldest first
-	unsaved []string // of the statement that is being typed
+	path    string   // file of the history; empty if nothing is stored
+	lines   []string // oldest first
+	unsaved []string // lines of the incomplete statement
 }
 
-// historyFile is where the lines of this user are kept.
+// historyFile returns the path of the user's history.
 func historyFile(getenv func(string) string) string {
 	dir := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) {
@@ -46,9 +46,9 @@ func openSQLHistory(path string) *sqlHistory {
 	return h
 }
 
-// rewrite puts a shorter file in the place of one that has grown too long.
+// rewrite replaces the file by one with the current lines.
 func (h *sqlHistory) rewrite() {
-	file, err := os.CreateTemp(filepath.Dir(h.path), "sql_history") // nobody else may read it
+	file, err := os.CreateTemp(filepath.Dir(h.path), "sql_history") // CreateTemp makes it readable by the user only
 	if err != nil {
 		return
 	}
@@ -61,7 +61,7 @@ func (h *sqlHistory) rewrite() {
 	}
 }
 
-// Add remembers a line.
+// Add adds a line.
 func (h *sqlHistory) Add(line string) {
 	if strings.TrimSpace(line) == "" {
 		return
@@ -76,16 +76,16 @@ func (h *sqlHistory) Add(line string) {
 	}
 }
 
-// Len is how many lines there are.
+// Len returns the number of lines.
 func (h *sqlHistory) Len() int { return len(h.lines) }
 
-// At is one of them, counted from the newest.
+// At returns a line, counted from the newest.
 func (h *sqlHistory) At(i int) string { return h.lines[len(h.lines)-1-i] }
 
-// secretWord is what stands beside what nobody else should read.
+// secretWord matches words that accompany a secret in a statement.
 var secretWord = regexp.MustCompile(`(?i)password|secret`)
 
-// save keeps the lines of a statement that has its end, unless it may hold a secret: that may stand on any of them.
+// save stores the lines of a complete statement, unless one of them may contain a secret.
 func (h *sqlHistory) save(statement string) {
 	unsaved := h.unsaved
 	h.unsaved = nil

@@ -9,16 +9,16 @@ import (
 	"golang.org/x/term"
 )
 
-// errLineCancelled says that somebody pressed Ctrl-C on a line.
-var errLineCancelled = errors.New("the line was dropped")
+// errLineCancelled is returned for a line that the user cancelled with Ctrl-C.
+var errLineCancelled = errors.New("line cancelled")
 
-// lineEditor reads lines that can be edited. The terminal is raw only while one is typed, so that a statement which runs
-// can be interrupted as anything else.
+// lineEditor reads lines with editing, history and completion. The terminal is raw only while a line is edited, so that
+// Ctrl-C interrupts a running statement.
 type lineEditor struct {
 	app      *app
 	terminal *term.Terminal
 	keys     *keyReader
-	file     *os.File // of the terminal; nil: what is typed comes from elsewhere
+	file     *os.File // the terminal; nil if the input is not a file
 }
 
 func newLineEditor(c *sqlConsole) *lineEditor {
@@ -52,7 +52,7 @@ func (l *lineEditor) read(prompt string) (string, error) {
 	return line, err
 }
 
-// resize follows the size of the terminal, which may have changed since the last line.
+// resize reads the size of the terminal, which may have changed since the last line.
 func (l *lineEditor) resize() {
 	width, height, err := term.GetSize(int(l.file.Fd()))
 	if err == nil && width > 0 {
@@ -61,20 +61,20 @@ func (l *lineEditor) resize() {
 	}
 }
 
-// keyReader is what is typed, with Ctrl-C made to empty the line and end it: to the terminal it is the end of everything.
+// keyReader reads keys and replaces Ctrl-C by keys that clear and end the line. The terminal library would end the input.
 type keyReader struct {
 	in        io.Reader
 	buffer    [256]byte
 	buffered  []byte
-	cancelled bool // the last line was ended so
+	cancelled bool // the last line was ended by Ctrl-C
 }
 
 const ctrlC = 3
 
-// clearLineKeys ends an escape that was begun, goes to the end of the line, empties it and ends it.
+// clearLineKeys ends an incomplete escape sequence, moves to the end of the line, clears it and ends it.
 const clearLineKeys = "~\x05\x15\r"
 
-// Read hands over what was typed up to a Ctrl-C, and then what stands for that.
+// Read returns the keys before a Ctrl-C, and then clearLineKeys in its place.
 func (k *keyReader) Read(p []byte) (int, error) {
 	if len(k.buffered) == 0 {
 		n, err := k.in.Read(k.buffer[:])

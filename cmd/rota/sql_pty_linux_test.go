@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal makes a terminal: what its user sees and types at, and what a program has.
+// openTerminal opens a pseudo-terminal: user is the side of the keyboard and display, program the side of the program.
 func openTerminal(t *testing.T) (user, program *os.File) {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -37,8 +37,8 @@ func openTerminal(t *testing.T) (user, program *os.File) {
 	return user, program
 }
 
-// TestConsoleOnPseudoTerminal drives the program at a real one: what runs is cancelled by Ctrl-C, and the terminal is left as
-// it was.
+// TestConsoleOnPseudoTerminal runs the console on a pseudo-terminal: Ctrl-C cancels a running statement, and the settings of
+// the terminal are restored at the end.
 func TestConsoleOnPseudoTerminal(t *testing.T) {
 	s := startServer(t)
 	user, program := openTerminal(t)
@@ -56,7 +56,7 @@ func TestConsoleOnPseudoTerminal(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	shown := &lockedBuffer{}
-	go func() { _, _ = io.Copy(shown, user) }() // ends with the terminal
+	go func() { _, _ = io.Copy(shown, user) }() // ends when the terminal is closed
 	step := func(keys, until string) {
 		t.Helper()
 		if _, err := io.WriteString(user, keys); err != nil {
@@ -79,15 +79,15 @@ func TestConsoleOnPseudoTerminal(t *testing.T) {
 	select {
 	case err := <-ended:
 		if err != nil {
-			t.Errorf("it ends with %v:\n%s", err, shown)
+			t.Errorf("the console ends with %v:\n%s", err, shown)
 		}
 	case <-time.After(20 * time.Second):
 		_ = cmd.Process.Kill()
-		t.Fatalf("Ctrl-D does not end it:\n%s", shown)
+		t.Fatalf("Ctrl-D does not end the console:\n%s", shown)
 	}
 	after, err := unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS)
 	if err != nil || *after != *before {
-		t.Errorf("the terminal is left as %+v, not %+v: %v", after, before, err)
+		t.Errorf("the terminal has the settings %+v, want %+v: %v", after, before, err)
 	}
 	_ = program.Close()
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// expandedMode says when a row is written as lines.
+// expandedMode sets when a row is printed as lines.
 type expandedMode string
 
 const (
 	expandedOff  expandedMode = "off"
 	expandedOn   expandedMode = "on"
-	expandedAuto expandedMode = "auto" // where a row is wider than the terminal
+	expandedAuto expandedMode = "auto" // if the table is wider than the terminal
 )
 
-// sqlPrinter runs statements and prints what they give.
+// sqlPrinter runs statements and prints their results.
 type sqlPrinter struct {
 	*app
 	timing       bool
 	expanded     expandedMode
-	lastWasTable bool // the last thing that was written is a table
+	lastWasTable bool // the last output was a table
 }
 
-// writeAll writes what each statement of a request gave.
+// writeAll prints the result of each statement of a request.
 func (s *sqlPrinter) writeAll(v httpapi.SQLAnswer) error {
 	all := v.Results
 	if len(all) == 0 {
@@ -41,7 +41,7 @@ func (s *sqlPrinter) writeAll(v httpapi.SQLAnswer) error {
 	return nil
 }
 
-// write writes what one statement gave: its rows, or what was done.
+// write prints the result of one statement: its rows or its command tag.
 func (s *sqlPrinter) write(v httpapi.SQLResult) error {
 	for _, notice := range v.Notices {
 		fmt.Fprintf(s.err, "NOTICE:  %s\n", sanitize(notice))
@@ -61,7 +61,7 @@ func (s *sqlPrinter) write(v httpapi.SQLResult) error {
 	return err
 }
 
-// writeRows writes rows one way or the other, and how many they are.
+// writeRows prints rows as a table or expanded, and their number.
 func (s *sqlPrinter) writeRows(b *strings.Builder, g *grid) {
 	g.colour = s.useColour()
 	width := s.width()
@@ -73,10 +73,10 @@ func (s *sqlPrinter) writeRows(b *strings.Builder, g *grid) {
 	fmt.Fprintf(b, "(%s)\n", plural(len(g.rows), "row", "rows"))
 }
 
-// grid is rows as text. A cell may have several lines.
+// grid is a result as text. A cell may have several lines.
 type grid struct {
 	heads  []string
-	right  []bool // numbers stand to the right
+	right  []bool // numbers are aligned to the right
 	states []bool // coloured on a terminal
 	rows   [][][]string
 	widths []int
@@ -107,7 +107,7 @@ func newGrid(v httpapi.SQLResult) *grid {
 	return g
 }
 
-// cellText is a value as people read it: null is nothing.
+// cellText formats a value; null is the empty text.
 func cellText(v httpapi.SQLValue) string {
 	switch {
 	case len(v) == 0 || string(v) == "null":
@@ -116,11 +116,11 @@ func cellText(v httpapi.SQLValue) string {
 		return string(v)
 	}
 	var text string
-	_ = json.Unmarshal(v, &text) // the whole answer was read
+	_ = json.Unmarshal(v, &text) // the answer was valid JSON
 	return sanitizeLines(text)
 }
 
-// width is how wide the table is.
+// width is the width of the table.
 func (g *grid) width() int {
 	total := 0
 	for _, w := range g.widths {
@@ -148,7 +148,7 @@ func (g *grid) writeTable(b *strings.Builder) {
 	b.WriteString(trimLines(t.String()))
 }
 
-// separate writes what stands before a cell.
+// separate writes the separator before a cell.
 func (g *grid) separate(b *strings.Builder, column int, first, others string) {
 	if column == 0 {
 		b.WriteString(first)
@@ -157,8 +157,8 @@ func (g *grid) separate(b *strings.Builder, column int, first, others string) {
 	}
 }
 
-// writeRow writes as many lines as the highest cell has. A plus behind a line says that the cell goes on in the next, but
-// for an only row, whose text people copy.
+// writeRow prints a row with as many lines as its longest cell. A plus marks a cell that continues on the next line, except
+// in a single row, whose text users copy.
 func (g *grid) writeRow(b *strings.Builder, row [][]string) {
 	height := 1
 	for _, cell := range row {
@@ -193,7 +193,7 @@ func (g *grid) paint(column int, text string) string {
 	return text
 }
 
-// writeExpanded writes each row as lines, a column on each.
+// writeExpanded prints each row as lines, with one column on each.
 func (g *grid) writeExpanded(b *strings.Builder) {
 	width := 0
 	for _, head := range g.heads {
@@ -216,7 +216,7 @@ func (g *grid) writeExpanded(b *strings.Builder) {
 	b.WriteString(trimLines(t.String()))
 }
 
-// numeric are the types whose values stand on the right.
+// numeric has the types that are aligned to the right.
 var numeric = map[string]bool{
 	"bigint": true, "integer": true, "smallint": true, "double precision": true, "real": true, "numeric": true, "oid": true,
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// TestSplitFile: statement by statement, and a transaction in one piece.
+// TestSplitFile: each statement is a request, and so is each transaction.
 func TestSplitFile(t *testing.T) {
 	for text, want := range map[string][]sqlRequest{
 		"":                               nil,
@@ -62,11 +62,11 @@ func TestSplitTyped(t *testing.T) {
 		}
 	}
 	if _, _, err := splitTyped("SELECT \x00;\n"); err == nil {
-		t.Error("what is no text is waited for")
+		t.Error("invalid text is treated as incomplete")
 	}
 }
 
-// TestSQLFileStopsAtFirstError: it stops at the first statement that is refused, and says where that stands.
+// TestSQLFileStopsAtFirstError: the error names the file and line; --keep-going runs all statements.
 func TestSQLFileStopsAtFirstError(t *testing.T) {
 	s := startServer(t)
 	file := filepath.Join(t.TempDir(), "jobs.sql")
@@ -81,7 +81,7 @@ func TestSQLFileStopsAtFirstError(t *testing.T) {
 	}
 	names := func() string { return s.must("sql 'SELECT group_concat(job_name) AS n FROM sys.jobs'") }
 	if got := names(); !strings.Contains(got, "\n a\n") {
-		t.Errorf("there is not a alone: %s", got)
+		t.Errorf("want only job a: %s", got)
 	}
 	out, errs, code := s.runWith("sql --keep-going", terminal{}, map[string]string{"STDIN": strings.Replace(text, "JOB a S", "JOB IF NOT EXISTS a S", 1)})
 	if code != exitFailed || out != "CREATE JOB\nCREATE JOB\n" {
@@ -89,14 +89,14 @@ func TestSQLFileStopsAtFirstError(t *testing.T) {
 	}
 	for _, want := range []string{
 		"NOTICE:  there is a job a already\n", "standard input:3: ERROR:  42704: there is no job nobody\n",
-		"standard input:8: ERROR:  42601: ", "LINE 8:   NOW\n          ^\n", "rota: 2 requests were refused, of 4 requests\n",
+		"standard input:8: ERROR:  42601: ", "LINE 8:   NOW\n          ^\n", "rota: 2 of 4 requests failed\n",
 	} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("no %q in\n%s", want, errs)
 		}
 	}
 	if got := names(); !strings.Contains(got, "\n a,c\n") {
-		t.Errorf("there are not a and c: %s", got)
+		t.Errorf("want jobs a and c: %s", got)
 	}
 	if out, _, code := s.runWith("sql -f - -o json", terminal{}, map[string]string{"STDIN": "SELECT 1 AS x; SELECT 2 AS x"}); code != exitDone || strings.Count(out, `"columns"`) != 2 {
 		t.Errorf("exit %d: %s", code, out)
@@ -112,7 +112,7 @@ func TestSQLExitCodes(t *testing.T) {
 	}
 }
 
-// TestErrorExcerptOfLongLine: the caret stands under what is wrong.
+// TestErrorExcerptOfLongLine: the caret is under the error.
 func TestErrorExcerptOfLongLine(t *testing.T) {
 	text := "SELECT\n" + strings.Repeat("x, ", 50) + "WRONG" + strings.Repeat(", y", 50)
 	var b strings.Builder
@@ -122,7 +122,7 @@ func TestErrorExcerptOfLongLine(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	if at := strings.Index(lines[2], "^"); at < 0 || !strings.HasPrefix(lines[1][at:], "WRONG") {
-		t.Errorf("the caret is elsewhere:\n%s", b.String())
+		t.Errorf("the caret is not under the error:\n%s", b.String())
 	}
 }
 

@@ -9,45 +9,45 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// sqlTransaction is what was typed since BEGIN. A request is all that the server knows of a conversation, so the statements are
-// kept here, tried together with each that follows, and sent with COMMIT.
+// sqlTransaction holds the statements typed since BEGIN. The server keeps no transaction open between two requests, so each
+// new statement is previewed together with those before it, and COMMIT sends all of them.
 type sqlTransaction struct {
 	begin  string
 	kept   []string
-	failed bool // until ROLLBACK nothing more is done
+	failed bool // a statement failed: nothing runs until ROLLBACK
 }
 
-// text is the statements up to a further one, which begins a line of its own.
+// text is all statements so far. A further statement begins on a new line.
 func (w *sqlTransaction) text() string {
 	return strings.Join(append([]string{w.begin}, w.kept...), ";\n") + ";\n"
 }
 
-// inTransaction takes a statement of a transaction.
+// inTransaction handles a statement of an open transaction.
 func (c *sqlConsole) inTransaction(ctx context.Context, p sqlRequest, statement ddl.Statement) error {
 	w := c.transaction
 	switch statement.(type) {
 	case *ddl.Begin:
-		return c.write(httpapi.SQLResult{Tag: "BEGIN", Notices: []string{"there is a transaction already"}})
+		return c.write(httpapi.SQLResult{Tag: "BEGIN", Notices: []string{"a transaction is already open"}})
 	case *ddl.Rollback:
 		c.transaction = nil
 		return c.write(httpapi.SQLResult{Tag: "ROLLBACK"})
 	case *ddl.Commit:
 		c.transaction = nil
 		if w.failed {
-			return c.write(httpapi.SQLResult{Tag: "ROLLBACK", Notices: []string{"the transaction had failed: nothing of it was done"}})
+			return c.write(httpapi.SQLResult{Tag: "ROLLBACK", Notices: []string{"the transaction had failed; nothing was applied"}})
 		}
 		return c.commit(ctx, w)
 	}
 	if w.failed {
 		return &statementError{sqlRequest: p, Problem: httpapi.Problem{
-			SQLState: console.StateInFailed, Detail: "the transaction has failed, and nothing more is done in it", Hint: "end it with ROLLBACK",
+			SQLState: console.StateInFailed, Detail: "the transaction has failed and runs no more statements", Hint: "end it with ROLLBACK",
 		}}
 	}
 	return c.preview(ctx, p, statement)
 }
 
-// preview sends a statement behind those before it and takes all of it back. One that asks is answered; of one that is to do
-// something only the words are shown, since what it makes is made anew by COMMIT.
+// preview sends the statements so far with a new one and rolls back. It prints the rows of a query. For a write it prints
+// only the command tag, since COMMIT runs the statement again with other ids.
 func (c *sqlConsole) preview(ctx context.Context, p sqlRequest, statement ddl.Statement) error {
 	before := c.transaction.text()
 	answer, took, err := c.send(ctx, sqlRequest{text: before + p.text + ";\nROLLBACK"})
@@ -73,8 +73,7 @@ func (c *sqlConsole) preview(ctx context.Context, p sqlRequest, statement ddl.St
 	return c.writeTime(took)
 }
 
-// commit sends everything. What was said when it was typed is not said again, but for rows: they are of what was now
-// made.
+// commit sends all statements and COMMIT. It prints only rows and the last command tag, since preview printed the others.
 func (c *sqlConsole) commit(ctx context.Context, w *sqlTransaction) error {
 	answer, took, err := c.send(ctx, sqlRequest{text: w.text() + "COMMIT"})
 	if err != nil {
@@ -98,7 +97,8 @@ func (c *sqlConsole) commit(ctx context.Context, w *sqlTransaction) error {
 	return c.writeTime(took)
 }
 
-// relativeTo is a refusal as one of a statement that was sent behind some lines.
+// relativeTo converts the error of a statement that was sent after other lines, so that its line number counts from the
+// statement itself.
 func (p sqlRequest) relativeTo(err error, lines int) error {
 	refusal, is := err.(*statementError)
 	if !is {
@@ -107,7 +107,7 @@ func (p sqlRequest) relativeTo(err error, lines int) error {
 	own := *refusal
 	own.sqlRequest = p
 	if own.Line -= lines; own.Line < 1 {
-		own.Line = 0 // of one that was right when it was typed
+		own.Line = 0 // an error in an earlier statement, which was valid when it was typed
 	}
 	return &own
 }

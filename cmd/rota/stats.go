@@ -11,7 +11,7 @@ import (
 
 func newStatsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "stats", Short: "Counts what waits, runs and is dead", Args: noArgs(),
+		Use: "stats", Short: "Show the number of queued, running and dead jobs", Args: noArgs(),
 		Example: "  rota stats\n  watch -n 1 rota stats",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			answer, err := a.get(cmd.Context(), "/stats", nil)
@@ -31,14 +31,14 @@ func (a *app) writeStats(w io.Writer, v httpapi.Stats) error {
 	s := &keyValues{}
 	oldest := ""
 	if !v.Oldest.IsZero() {
-		oldest = ", the oldest came " + a.ago(v.Oldest.Time)
+		oldest = ", the oldest queued " + a.ago(v.Oldest.Time)
 	}
 	s.add("queued", fmt.Sprint(v.Queued)+oldest)
 	s.add("scheduled", fmt.Sprint(v.Scheduled))
 	s.add("blocked", fmt.Sprint(v.Blocked))
 	s.add("running", fmt.Sprintf("%d, %d of %d slots in use", v.Running, v.Workers.Running, v.Workers.Slots))
 	if v.Workers.Abandoned > 0 {
-		s.add("abandoned", fmt.Sprintf("%d: handlers that do not stop", v.Workers.Abandoned))
+		s.add("abandoned", fmt.Sprintf("%d: handlers that did not stop after cancellation", v.Workers.Abandoned))
 	}
 	s.add("dead letters", fmt.Sprint(v.Dead))
 	s.add("schedules", fmt.Sprintf("%d enabled", v.Schedules))

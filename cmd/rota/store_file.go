@@ -10,14 +10,14 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// checkStoreFile refuses a file that cannot hold a store, by its first bytes, before anything is done with it.
+// checkStoreFile refuses a file that is not an SQLite database, by its first bytes.
 func checkStoreFile(path string) error {
 	if err := checkRegularFile(path); err != nil {
 		return err
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return usagef("see that it may be read", "%s", openError(err))
+		return usagef("check its permissions", "%s", openError(err))
 	}
 	defer file.Close()
 	head := make([]byte, len(sqliteMagic))
@@ -27,27 +27,27 @@ func checkStoreFile(path string) error {
 	return nil
 }
 
-// sqliteMagic is how every SQLite database begins.
+// sqliteMagic is the header of every SQLite database.
 var sqliteMagic = []byte("SQLite format 3\x00")
 
 func checkRegularFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return &exitError{code: exitNotFound, err: fmt.Errorf("there is no file %s", path), hint: "see that the path is right"}
+		return &exitError{code: exitNotFound, err: fmt.Errorf("there is no file %s", path), hint: "check the path"}
 	case err != nil:
-		return usagef("see that the path is right", "%s", openError(err))
+		return usagef("check the path", "%s", openError(err))
 	case !info.Mode().IsRegular():
-		return usagef("name the file of a store or of a backup", "%s is not a file", path)
+		return usagef("name the file of a store or a backup", "%s is not a file", path)
 	}
 	return nil
 }
 
 func notStoreError(path string) error {
-	return &exitError{code: exitNotFound, err: fmt.Errorf("%s is not a Rota store", path), hint: "name the file of a store or of a backup"}
+	return &exitError{code: exitNotFound, err: fmt.Errorf("%s is not a Rota store", path), hint: "name the file of a store or a backup"}
 }
 
-// storeError is a refusal to open a file that is there: if the store was not found in it, it is none.
+// storeError converts the error of opening a database: one without the tables of Rota is not a store.
 func storeError(path string, err error) error {
 	if rota.CodeOf(err) == rota.NotFound {
 		return notStoreError(path)

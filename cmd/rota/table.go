@@ -10,23 +10,23 @@ import (
 // column is one column of a table.
 type column struct {
 	head        string
-	shrinks     bool // may be cut where the terminal is narrow; what is typed into the next command never is
-	shrinksLast bool // may be cut, too, if nothing else helps
+	shrinks     bool // cut on a narrow terminal
+	shrinksLast bool // cut only after all other measures; ids, which users copy, are never cut
 	state       bool // coloured on a terminal
 }
 
-// columnMin is what a column that is cut still shows.
+// columnMin is the width that a cut column keeps.
 const columnMin = 8
 
-// table is rows for people. Scripts take JSON.
+// table holds the rows of the table format. Scripts use JSON.
 type table struct {
 	columns   []column
 	rows      [][]string
-	dropOrder []string // heads of what is left out where it does not fit, the least important first
+	dropOrder []string // heads of columns to drop on a narrow terminal, the least important first
 }
 
-// newTable names the columns. A head with a "~" before it may be cut, one with a "^" only if nothing else helps, one with
-// a "!" is a state.
+// newTable creates a table with these column heads. The prefix "~" marks a column that may be cut, "^" one that is cut only
+// after columns were dropped, and "!" one with a state.
 func newTable(heads ...string) *table {
 	t := &table{}
 	for _, head := range heads {
@@ -39,13 +39,13 @@ func newTable(heads ...string) *table {
 	return t
 }
 
-// mayDrop names the columns that a narrow terminal does without, the least important first.
+// mayDrop names the columns to drop on a narrow terminal, the least important first.
 func (t *table) mayDrop(heads ...string) *table {
 	t.dropOrder = heads
 	return t
 }
 
-// add adds a row. What comes from a server is shown as text, whatever it holds.
+// add adds a row. Cells are sanitized, since they come from a server.
 func (t *table) add(cells ...string) {
 	for i, cell := range cells {
 		cells[i] = sanitize(cell)
@@ -53,8 +53,8 @@ func (t *table) add(cells ...string) {
 	t.rows = append(t.rows, cells)
 }
 
-// printTable aligns rows under their heads, as wide as the terminal is, without borders and without spaces at the end of
-// a line, so that what people copy and scripts cut is the text alone.
+// printTable prints the rows aligned under their heads, within the width of the terminal. It prints no borders and no
+// trailing spaces, so that copied text is clean.
 func (a *app) printTable(w io.Writer, t *table) error {
 	t, widths := t.fit(a.width())
 	var b strings.Builder
@@ -70,7 +70,7 @@ func (a *app) printTable(w io.Writer, t *table) error {
 	return err
 }
 
-// pad writes one cell, and the end of its line after the last.
+// pad writes one cell with its padding, and a line break after the last cell.
 func (t *table) pad(b *strings.Builder, i int, widths []int, text string, coloured bool) {
 	space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
 	if coloured {
@@ -84,8 +84,8 @@ func (t *table) pad(b *strings.Builder, i int, widths []int, text string, colour
 	b.WriteString(space + "  ")
 }
 
-// fit makes a table as narrow as the terminal: the wide columns give way, the last one first, then those that can be
-// spared are left out, then names are cut. What must stay copyable stays whole, whatever the width.
+// fit fits a table to the width of the terminal: it cuts the "~" columns from the right, then drops columns in dropOrder,
+// then cuts the "^" columns. Other columns keep their width, even if the table stays too wide.
 func (t *table) fit(width int) (*table, []int) {
 	widths := t.widths()
 	if width == 0 {
@@ -104,7 +104,7 @@ func (t *table) fit(width int) (*table, []int) {
 	return t, widths
 }
 
-// widths is how wide each column wants to be.
+// widths returns the width that each column needs.
 func (t *table) widths() []int {
 	widths := make([]int, len(t.columns))
 	for i, c := range t.columns {
@@ -116,7 +116,7 @@ func (t *table) widths() []int {
 	return widths
 }
 
-// shrink takes from the columns that may be cut, and reports whether that was enough.
+// shrink cuts the columns that may accepts, from the right, and reports whether the table fits then.
 func (t *table) shrink(widths []int, width int, may func(column) bool) bool {
 	over := 2*(len(widths)-1) - width
 	for _, w := range widths {
@@ -132,7 +132,7 @@ func (t *table) shrink(widths []int, width int, may func(column) bool) bool {
 	return over <= 0
 }
 
-// without is the table with one column less.
+// without returns the table without one column.
 func (t *table) without(head string) *table {
 	at := slices.IndexFunc(t.columns, func(c column) bool { return c.head == head })
 	less := &table{columns: slices.Delete(slices.Clone(t.columns), at, at+1)}
@@ -157,7 +157,7 @@ func trimLines(text string) string {
 	return b.String()
 }
 
-// keyValues is the facts of one thing, a line each, or a block of lines under the first. Facts that are empty are left out.
+// keyValues is the description of one object: a label and a value on each line. Empty values are left out.
 type keyValues struct{ labels, values []string }
 
 func (s *keyValues) add(label, value string) {
@@ -166,14 +166,14 @@ func (s *keyValues) add(label, value string) {
 	}
 }
 
-// block adds a fact that may take more than one line.
+// block adds a value that may have several lines.
 func (s *keyValues) block(label, value string) {
 	if value = sanitizeLines(value); value != "" {
 		s.labels, s.values = append(s.labels, label), append(s.values, value)
 	}
 }
 
-// printKeyValues aligns the facts behind their labels. It cuts nothing: whoever asks for one thing wants all of it.
+// printKeyValues aligns the values behind their labels. It never cuts a value.
 func (a *app) printKeyValues(w io.Writer, s *keyValues) error {
 	width := 0
 	for _, label := range s.labels {

@@ -12,7 +12,7 @@ import (
 )
 
 func newTemplateCommand(a *app) *cobra.Command {
-	return newParentCommand("template", "Templates: what to run, with which params and policy",
+	return newParentCommand("template", "List, create, change and archive templates: what to run, with which params and policy",
 		newTemplateListCommand(a), newTemplateShowCommand(a), newTemplateCreateCommand(a), newTemplateEditCommand(a),
 		newTemplateArchiveCommand(a), newTemplateUnarchiveCommand(a))
 }
@@ -20,14 +20,14 @@ func newTemplateCommand(a *app) *cobra.Command {
 func newTemplateListCommand(a *app) *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists templates by name", Args: noArgs(), Example: "  rota template list",
+		Use: "list", Short: "List templates by name", Args: noArgs(), Example: "  rota template list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := a.list(cmd.Context(), "/templates", nil, l)
 			if err != nil {
 				return err
 			}
 			t := newTable("NAME", "^TYPE", "!STATE", "CHANGED", "~DEFAULT PARAMS").mayDrop("CHANGED", "DEFAULT PARAMS")
-			return printPage(a, found, "no templates; make one with rota template create", t, func(t httpapi.Template) []string {
+			return printPage(a, found, "no templates; create one with rota template create", t, func(t httpapi.Template) []string {
 				return []string{t.Name, t.Type, t.State, a.ago(t.UpdatedAt.Time), string(t.DefaultParams)}
 			})
 		},
@@ -38,7 +38,7 @@ func newTemplateListCommand(a *app) *cobra.Command {
 
 func newTemplateShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show NAME", Short: "Shows one template", Args: requireArgs("a NAME"), Example: "  rota template show nightly",
+		Use: "show NAME", Short: "Show a template", Args: requireArgs("a NAME"), Example: "  rota template show nightly",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := a.get(cmd.Context(), "/templates"+pathSegment(args[0]), nil)
 			if err != nil {
@@ -75,7 +75,7 @@ func (a *app) printTemplate(answer json.RawMessage) error {
 	})
 }
 
-// addPolicy adds what a definition says about failure and time, and leaves out what it leaves to others.
+// addPolicy adds the retry policy and the timeout that a definition sets.
 func addPolicy(s *keyValues, p httpapi.Policy) {
 	s.add("retries", numberText(p.MaxRetries))
 	s.add("backoff", durationText(p.Backoff))
@@ -83,7 +83,7 @@ func addPolicy(s *keyValues, p httpapi.Policy) {
 	if p.Jitter != nil {
 		s.add("jitter", fmt.Sprintf("%g", *p.Jitter))
 	}
-	s.add("time-out", durationText(p.Timeout))
+	s.add("timeout", durationText(p.Timeout))
 }
 
 func numberText(n *int) string {
@@ -93,14 +93,14 @@ func numberText(n *int) string {
 	return fmt.Sprint(*n)
 }
 
-// templateFlags are the flags of create and edit.
+// templateFlags adds the flags of create and edit.
 func templateFlags(cmd *cobra.Command, params *paramFlags) *bodyFlags {
 	params.flags(cmd)
 	s := newBodyFlags(cmd)
-	s.add("description", "description", "`TEXT` for people", asText)
+	s.add("description", "description", "TEXT", "description", asText)
 	s.policy()
-	s.add("unique-for", "unique_for", "how long the unique key of a job is held, if it does not say: a `DURATION`", asDuration)
-	s.add("key", "concurrency_key", "`KEY` whose jobs at once are limited", asText)
+	s.add("unique-for", "unique_for", "DURATION", "how long a job holds its unique key, unless the job sets it", asDuration)
+	s.add("key", "concurrency_key", "KEY", "concurrency key, which limits how many jobs run at once; see rota limits", asText)
 	return s
 }
 
@@ -108,15 +108,15 @@ func newTemplateCreateCommand(a *app) *cobra.Command {
 	var params paramFlags
 	kind := ""
 	cmd := &cobra.Command{
-		Use: "create NAME --type TYPE", Short: "Makes a template", Args: requireArgs("a NAME"), DisableFlagsInUseLine: true,
+		Use: "create NAME --type TYPE", Short: "Create a template", Args: requireArgs("a NAME"), DisableFlagsInUseLine: true,
 		Example: `  rota template create report --type report.build -p format=pdf --retries 5 --timeout 10m`,
 	}
-	cmd.Flags().StringVar(&kind, "type", "", "the `TYPE` of its jobs")
+	cmd.Flags().StringVar(&kind, "type", "", "`TYPE` of its jobs")
 	a.completeFlagNames(cmd, "type", "/types", "name")
 	s := templateFlags(cmd, &params)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if kind == "" {
-			return usagef("name one, such as --type noop; rota type list shows them", "template create needs --type")
+			return usagef("add it, such as --type noop; rota type list shows the types", "template create needs --type")
 		}
 		body := map[string]any{"name": args[0], "type": kind}
 		if err := fillParams(a, body, "default_params", &params, s); err != nil {
@@ -126,12 +126,12 @@ func newTemplateCreateCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.printMessage(answer, "made template %s", args[0])
+		return a.printMessage(answer, "created template %s", args[0])
 	}
 	return cmd
 }
 
-// fillParams puts the params and all other flags into a body.
+// fillParams writes the params and all other flags into a body.
 func fillParams(a *app, body map[string]any, field string, params *paramFlags, s *bodyFlags) error {
 	document, err := params.read(a)
 	if err != nil {
@@ -148,14 +148,14 @@ func newTemplateEditCommand(a *app) *cobra.Command {
 	var reset []string
 	kind := ""
 	cmd := &cobra.Command{
-		Use: "edit NAME", Short: "Changes a template: only what is named", Args: requireArgs("a NAME"),
-		Long: `Changes what the flags name and leaves the rest as it is. --params replaces the default params whole. --reset
-FIELD leaves a field to the type again, by the name that JSON output has for it.`,
+		Use: "edit NAME", Short: "Change the fields of a template that the flags name", Args: requireArgs("a NAME"),
+		Long: `Change the fields that the flags name and leave the others. --params replaces all default params. --reset FIELD resets
+a field to the default of the type; FIELD is its name in JSON output.`,
 		Example: `  rota template edit report --retries 8
   rota template edit report --reset timeout,max_retries`,
 		ValidArgsFunction: a.completeNames("/templates", "name"),
 	}
-	cmd.Flags().StringVar(&kind, "type", "", "the `TYPE` of its jobs")
+	cmd.Flags().StringVar(&kind, "type", "", "`TYPE` of its jobs")
 	a.completeFlagNames(cmd, "type", "/types", "name")
 	s := templateFlags(cmd, &params)
 	resetFlag(cmd, &reset)
@@ -173,20 +173,20 @@ FIELD leaves a field to the type again, by the name that JSON output has for it.
 }
 
 func resetFlag(cmd *cobra.Command, reset *[]string) {
-	cmd.Flags().StringSliceVar(reset, "reset", nil, "put `FIELD` back to its default (repeatable)")
+	cmd.Flags().StringSliceVar(reset, "reset", nil, "reset `FIELD` to its default (repeatable)")
 	completeFrom(cmd, "reset", nil)
 }
 
-// patch changes what a body names, and says so.
+// patch sends the changed fields and prints the result.
 func (a *app) patch(cmd *cobra.Command, path string, body map[string]any, reset []string, done string) error {
 	for _, field := range reset {
 		if _, both := body[field]; both {
-			return usagef("leave one of them out", "%s is both given and reset", field)
+			return usagef("remove one of them", "%s is both set and reset", field)
 		}
 		body[field] = nil
 	}
 	if len(body) == 0 {
-		return usagef("see "+cmd.CommandPath()+" --help", "there is nothing to change: no flag was given")
+		return usagef("see "+cmd.CommandPath()+" --help", "nothing to change: no flag was given")
 	}
 	answer, err := a.call(cmd.Context(), request{method: http.MethodPatch, path: path, body: body})
 	if err != nil {
@@ -197,7 +197,7 @@ func (a *app) patch(cmd *cobra.Command, path string, body map[string]any, reset 
 
 func newTemplateArchiveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "archive NAME", Short: "Archives a template: it makes no more jobs, and its schedules are disabled", Args: requireArgs("a NAME"),
+		Use: "archive NAME", Short: "Archive a template: it creates no more jobs, and its schedules are disabled", Args: requireArgs("a NAME"),
 		Example: "  rota template archive report",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := a.post(cmd.Context(), "/templates"+pathSegment(args[0])+"/archive", nil)
@@ -216,7 +216,7 @@ func newTemplateArchiveCommand(a *app) *cobra.Command {
 
 func newTemplateUnarchiveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "unarchive NAME", Short: "Puts an archived template back to use; its schedules stay disabled", Args: requireArgs("a NAME"),
+		Use: "unarchive NAME", Short: "Unarchive a template; its schedules stay disabled", Args: requireArgs("a NAME"),
 		Example: "  rota template unarchive report",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := a.post(cmd.Context(), "/templates"+pathSegment(args[0])+"/unarchive", nil)

@@ -8,23 +8,23 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal is what the program knows of the terminal it runs on. The zero value is a pipe, which gets plain text of any
-// width.
+// terminal describes the terminal that the program runs on. The zero value is a pipe, which gets text without colours and
+// of any width.
 type terminal struct {
-	in, out, err bool // whether each of them is a terminal
-	width        int  // columns; 0 if it is none
+	in, out, err bool // whether standard input, output and error are terminals
+	width        int  // columns; 0 if unknown or not a terminal
 }
 
 func detectTerminal(in, out, errs *os.File) terminal {
 	s := terminal{in: term.IsTerminal(int(in.Fd())), out: term.IsTerminal(int(out.Fd())), err: term.IsTerminal(int(errs.Fd()))}
 	if s.out {
-		s.width, _, _ = term.GetSize(int(out.Fd())) // a terminal that does not know is as wide as it takes
+		s.width, _, _ = term.GetSize(int(out.Fd())) // 0 if the terminal does not know its size
 	}
 	return s
 }
 
-// width is how many columns a table may take, 0 for as many as it needs. Whoever sets COLUMNS means it, at a terminal or
-// not.
+// width returns how many columns a table may take, 0 for any number. COLUMNS overrides the width of the terminal, and sets
+// one for a pipe.
 func (a *app) width() int {
 	if n, err := strconv.Atoi(a.getenv("COLUMNS")); err == nil && n > 0 {
 		return n
@@ -32,12 +32,12 @@ func (a *app) width() int {
 	return a.terminal.width
 }
 
-// useColour reports whether the reader is a person at a terminal who wants colours.
+// useColour reports whether standard output is a terminal that shows colours, and NO_COLOR is not set.
 func (a *app) useColour() bool {
 	return a.terminal.out && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
 }
 
-// The colours of states, as a terminal's own palette has them: what is well is green, what wants a look is red.
+// The colours of states, from the palette of the terminal: green is good, red needs attention.
 const (
 	colourGood = "\x1b[32m"
 	colourBad  = "\x1b[31m"
@@ -47,7 +47,7 @@ const (
 	colourOff  = "\x1b[0m"
 )
 
-// stateColours covers the states of jobs, executions, groups, schedules, templates and reservations.
+// stateColours has the states of jobs, executions, groups, schedules, templates and reservations.
 var stateColours = map[string]string{
 	"completed": colourGood, "enabled": colourGood, "active": colourGood, "yes": colourGood,
 	"failed": colourBad, "dead": colourBad, "partial": colourBad, "expired": colourBad,
@@ -56,7 +56,7 @@ var stateColours = map[string]string{
 	"cancelled": colourDim, "skipped": colourDim, "disabled": colourDim, "archived": colourDim, "released": colourDim,
 }
 
-// paintState colours a state; a word that is none stays as it is.
+// paintState adds the colour of a state. Text that is not a state stays unchanged.
 func paintState(text string) string {
 	word, _, _ := strings.Cut(strings.ToLower(text), " ")
 	if colour := stateColours[word]; colour != "" {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// lockedBuffer is what a command writes while a test looks.
+// lockedBuffer is the output of a command that a test reads while the command runs.
 type lockedBuffer struct {
 	mu     sync.Mutex
 	text   strings.Builder
@@ -18,7 +18,7 @@ type lockedBuffer struct {
 	closed bool
 }
 
-// waitFor returns a channel that is closed once a word was written.
+// waitFor returns a channel that is closed when the output contains the word.
 func (b *lockedBuffer) waitFor(word string) <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -46,7 +46,7 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// close makes it a pipe that nobody reads.
+// close makes further writes fail, like a closed pipe.
 func (b *lockedBuffer) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +59,7 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// TestTablesFollowTerminalWidthAndColour: colours for a person at a terminal only, and tables that fit it without cutting ids.
+// TestTablesFollowTerminalWidthAndColour: only a terminal gets colours, and tables fit its width without cutting ids.
 func TestTablesFollowTerminalWidthAndColour(t *testing.T) {
 	s := startServer(t)
 	s.run("job create fail -p permanent=true --wait -p 'message=" + strings.Repeat("a long story ", 20) + "'")
@@ -100,7 +100,7 @@ func TestTablesFollowTerminalWidthAndColour(t *testing.T) {
 	}
 }
 
-// TestBulkCommandsAskForConfirmation: a person at a terminal is asked, and told how many it will be; no answer is no.
+// TestBulkCommandsAskForConfirmation: the question has the number of jobs, and no answer means no.
 func TestBulkCommandsAskForConfirmation(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")
@@ -117,10 +117,10 @@ func TestBulkCommandsAskForConfirmation(t *testing.T) {
 		{"job cancel --template nosuch", "n\n", exitFailed, "Cancel every job with template nosuch that has not ended (0 jobs)?"},
 		{"job cancel --all", "what?\n", exitFailed, "Cancel every job that has not ended (2 jobs)?"},
 		{"job cancel --type noop", "y\n", exitDone, "Cancel every job"},
-		{"job retry --type noop --state cancelled", "no\n", exitFailed, "Try every job with state cancelled, type noop again that ended without completing (2 jobs)?"},
-		{"job retry --type noop --state cancelled", "Yes\n", exitDone, "Try every job"},
-		{"dead retry --type noop", "n\n", exitFailed, "Try every job with type noop again that ended without completing (0 jobs)?"},
-		{"dead retry --all", "n\n", exitFailed, "Try every job again that ended without completing (0 jobs)?"},
+		{"job retry --type noop --state cancelled", "no\n", exitFailed, "Retry every job with state cancelled, type noop that ended without completing (2 jobs)?"},
+		{"job retry --type noop --state cancelled", "Yes\n", exitDone, "Retry every job"},
+		{"dead retry --type noop", "n\n", exitFailed, "Retry every job with type noop that ended without completing (0 jobs)?"},
+		{"dead retry --all", "n\n", exitFailed, "Retry every job that ended without completing (0 jobs)?"},
 		{"job cancel --all --yes", "", exitDone, ""},
 		{"dead retry --all --yes", "", exitDone, ""},
 	} {
@@ -132,7 +132,7 @@ func TestBulkCommandsAskForConfirmation(t *testing.T) {
 	}
 }
 
-// TestBulkCommandsWithoutTerminalNeedYes: without either nothing is done, whatever standard input holds.
+// TestBulkCommandsWithoutTerminalNeedYes: without a terminal and --yes nothing is done, even if standard input has a y.
 func TestBulkCommandsWithoutTerminalNeedYes(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")
@@ -140,13 +140,13 @@ func TestBulkCommandsWithoutTerminalNeedYes(t *testing.T) {
 	for _, line := range []string{"job cancel --all", "job cancel --type noop", "job retry --state cancelled", "dead retry --all", "dead retry --type noop"} {
 		for _, sc := range []terminal{{}, {in: true}, {out: true, err: true, width: 80}} {
 			_, errs, code := s.runWith(line, sc, map[string]string{"STDIN": "y\n"})
-			if code != exitUsage || !strings.Contains(errs, "hint: give --yes") {
+			if code != exitUsage || !strings.Contains(errs, "hint: add --yes") {
 				t.Errorf("%s at %+v exits with %d: %s", line, sc, code, errs)
 			}
 		}
 	}
 	if list := s.must("job list"); strings.Count(list, "queued") != 1 {
-		t.Errorf("something was done:\n%s", list)
+		t.Errorf("a job was changed:\n%s", list)
 	}
 	if out := s.must("job cancel --all --yes"); !strings.HasPrefix(out, "cancelled 1 job,") {
 		t.Error(out)
@@ -162,8 +162,8 @@ func TestTableColumnsShrinkFromTheRight(t *testing.T) {
 	}{
 		{0, []int{10, 30, 30}},
 		{74, []int{10, 30, 30}},
-		{60, []int{10, 30, 16}}, // the last gives way first
-		{40, []int{10, 18, 8}},  // down to what still says something
+		{60, []int{10, 30, 16}}, // the last column shrinks first
+		{40, []int{10, 18, 8}},  // down to columnMin
 		{10, []int{10, 8, 8}},   // and no further
 	} {
 		_, got := table.fit(row.width)
@@ -176,7 +176,7 @@ func TestTableColumnsShrinkFromTheRight(t *testing.T) {
 	}
 }
 
-// TestTableDropsColumnsBeforeCuttingNames: what does not fit is left out, the least important first, before a name is cut.
+// TestTableDropsColumnsBeforeCuttingNames: columns are dropped in their order before a name is cut.
 func TestTableDropsColumnsBeforeCuttingNames(t *testing.T) {
 	for _, row := range []struct {
 		width int
@@ -232,7 +232,7 @@ func TestAgo(t *testing.T) {
 	}
 }
 
-// TestYAMLEscapesControlCharacters: a YAML of raw controls could not be read back, and would reach the terminal.
+// TestYAMLEscapesControlCharacters: raw control characters are invalid YAML, and a terminal would interpret them.
 func TestYAMLEscapesControlCharacters(t *testing.T) {
 	got, err := asYAML([]byte(`{"b": "\u001b[31m", "a": ["x\ny", "\t", {"deep": "\u0007"}], "n": 12345678901234567890, "t": "2026-01-01"}`))
 	want := "b: \"\\x1b[31m\"\na:\n- |-\n  x\n  y\n- \"\\t\"\n- deep: \"\\a\"\n\"n\": 12345678901234567890\nt: \"2026-01-01\"\n"
@@ -241,7 +241,7 @@ func TestYAMLEscapesControlCharacters(t *testing.T) {
 	}
 }
 
-// TestProgressIsShownOnTerminalOnly: it appears on a terminal, and is gone before anything else is said.
+// TestProgressIsShownOnTerminalOnly: the line is erased before other output.
 func TestProgressIsShownOnTerminalOnly(t *testing.T) {
 	s := startServer(t)
 	file := t.TempDir() + "/copy.db"

@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-// ago says how far a time is from now, as a person would: "3m ago", "in 2h 5m". The zero time is nothing.
+// ago formats the distance of a time from now: "3m ago", "in 2h 5m". The zero time is the empty text.
 func (a *app) ago(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -22,7 +22,7 @@ func (a *app) ago(t time.Time) string {
 	return "in " + coarseDistance(-gap)
 }
 
-// until is how far ahead a time is, in a column that says so already.
+// until formats the distance to a time in the future, for a column whose head is IN.
 func (a *app) until(t time.Time) string {
 	switch gap := t.Unix() - a.now().Unix(); {
 	case gap > 0:
@@ -33,7 +33,8 @@ func (a *app) until(t time.Time) string {
 	return "now"
 }
 
-// coarseDistance is a distance with as much of it as matters: seconds within an hour's reach, days beyond.
+// coarseDistance formats a distance with a precision of seconds below ten minutes, minutes below three days, and days
+// beyond.
 func coarseDistance(seconds int64) string {
 	switch {
 	case seconds >= 3*24*3600:
@@ -46,7 +47,7 @@ func coarseDistance(seconds int64) string {
 	return distance(seconds)
 }
 
-// timestamp is a time with its distance, for a reader who wants both.
+// timestamp formats a time and its distance from now.
 func (a *app) timestamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -54,7 +55,7 @@ func (a *app) timestamp(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC") + " (" + a.ago(t) + ")"
 }
 
-// elapsed is how long something ran, or has run until now.
+// elapsed formats the duration from one time to another, or to now if the second is zero.
 func (a *app) elapsed(from, to time.Time) string {
 	if from.IsZero() {
 		return ""
@@ -69,7 +70,7 @@ func (a *app) elapsed(from, to time.Time) string {
 	return distance(int64(d.Seconds()))
 }
 
-// parseTimeFlag reads a time of the command line: RFC 3339, or a local one of the zone that was named, else of this machine.
+// parseTimeFlag parses the time of a flag: RFC 3339, or a local time in the zone, by default the zone of this machine.
 func parseTimeFlag(flag, text, zone string) (time.Time, error) {
 	loc := time.Local
 	if zone != "" {
@@ -81,7 +82,7 @@ func parseTimeFlag(flag, text, zone string) (time.Time, error) {
 	at, err := cron.ParseTime(text, loc)
 	var refusal *cron.Error
 	if errors.As(err, &refusal) {
-		refusal.Field = flag // the name by which the reader knows it
+		refusal.Field = flag // the name that the user typed
 	}
 	return at, err
 }

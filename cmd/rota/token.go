@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// authToken is the token to show, and where it is from, or was looked for last. The one in the data directory is for the
-// server of that directory: it is shown to nobody on another machine, where the source is empty.
+// authToken returns the token to send and its source: the flag, the variable or the file. The token of the data directory is
+// sent only to a server on this machine; for other servers token and source are empty.
 func (a *app) authToken() (token, source string) {
 	switch {
 	case a.server.token != "":
@@ -20,14 +20,14 @@ func (a *app) authToken() (token, source string) {
 		return "", ""
 	}
 	path := a.tokenFile()
-	text, _ := os.ReadFile(path) // without one the server says what is missing
+	text, _ := os.ReadFile(path) // without a token the server answers with the error
 	return strings.TrimSpace(string(text)), path
 }
 
 func (a *app) tokenFile() string { return filepath.Join(a.dataDir(), "admin.token") }
 
-// isLocal reports whether the server is on this machine: its address was found in the data directory, or is the same, or
-// leads nowhere else.
+// isLocal reports whether the server is on this machine: its address comes from the data directory, is equal to the one
+// there, or is a loopback address.
 func (a *app) isLocal() bool {
 	if firstNonEmpty(a.server.url, a.getenv("ROTA_URL")) == "" {
 		return true
@@ -47,14 +47,14 @@ func (a *app) isLocal() bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// tokenHint says which token was shown, which is what a person who is denied wants to know.
+// tokenHint is the hint for a refused token. It names the token that was sent.
 func (a *app) tokenHint() string {
 	switch token, source := a.authToken(); {
 	case source == "":
-		return "give the token of that server with --token or ROTA_TOKEN; the one in " + a.tokenFile() + " is not shown to other machines"
+		return "set the token of that server with --token or ROTA_TOKEN; the token in " + a.tokenFile() + " is not sent to other machines"
 	case token == "":
-		return "there is no token in " + source + "; give one with --token or ROTA_TOKEN, or name the server's data directory with --data"
+		return "there is no token in " + source + "; set one with --token or ROTA_TOKEN, or name the server's data directory with --data"
 	default:
-		return "the token shown was that of " + source + "; the server's stands in the file admin.token of its data directory"
+		return "the token sent was that of " + source + "; the token of the server is in the file admin.token of its data directory"
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTokenFileIsSentToLocalServerOnly: that of the data directory is for the server of the directory, and for whoever
-// listens on this machine; others are shown what was given for them, or nothing.
+// TestTokenFileIsSentToLocalServerOnly: the token of the data directory is sent to the server of that directory and to
+// loopback addresses. Other servers get only a token that was given explicitly.
 func TestTokenFileIsSentToLocalServerOnly(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"rota.addr": `{"http": "10.1.2.3:7420"}`, "admin.token": "secret\n"} {
@@ -41,17 +41,17 @@ func TestTokenFileIsSentToLocalServerOnly(t *testing.T) {
 				env[name] = address
 			}
 			if token, _ := a.authToken(); (token == "secret") != shown {
-				t.Errorf("%s %s is shown %q", name, address, token)
+				t.Errorf("%s %s is sent %q", name, address, token)
 			}
 			a.server.token = "given"
 			if token, _ := a.authToken(); token != "given" {
-				t.Errorf("%s %s is shown %q, not what was given", name, address, token)
+				t.Errorf("%s %s is sent %q, not the given token", name, address, token)
 			}
 		}
 	}
 }
 
-// TestDeniedHintNamesTokenSource says which token that was, if any.
+// TestDeniedHintNamesTokenSource covers each source of the token.
 func TestDeniedHintNamesTokenSource(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "admin.token")
@@ -68,9 +68,9 @@ func TestDeniedHintNamesTokenSource(t *testing.T) {
 	if err := os.WriteFile(file, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	expect("the token shown was that of " + file)
+	expect("the token sent was that of " + file)
 	a.server.url = "https://rota.example.com"
-	expect("the one in " + file + " is not shown to other machines")
+	expect("the token in " + file + " is not sent to other machines")
 	a.server.token = "given"
-	expect("the token shown was that of --token")
+	expect("the token sent was that of --token")
 }

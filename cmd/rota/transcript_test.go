@@ -15,11 +15,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the transcripts in testdata with what the program prints now")
 
-// testNow is what the clock shows in transcripts.
+// testNow is the time in transcripts.
 var testNow = time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)
 
-// TestTranscripts replays the sessions in testdata: each line that begins with "$ rota" is run in this process, and
-// the file must be what it prints. Lines of standard error begin with "! "; an exit code other than 0 is named.
+// TestTranscripts replays the transcripts in testdata: each line that begins with "$ rota" is run in this process, and
+// the file must contain its output. Lines of standard error begin with "! "; an exit code other than 0 follows.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.transcript")
 	if err != nil || len(files) == 0 {
@@ -30,10 +30,10 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// TestCronReferencePage replays the console blocks of the reference, so that it shows what the program prints.
+// TestCronReferencePage replays the console blocks of the page.
 func TestCronReferencePage(t *testing.T) { replay(t, "../../docs/reference/cron.md", regeneratePage) }
 
-// replay checks or, with -update, rewrites a file that a function makes anew from its own text.
+// replay compares a file with the text that regenerate makes of it, or with -update writes that text.
 func replay(t *testing.T, file string, regenerate func(string) string) {
 	t.Helper()
 	want, err := os.ReadFile(file)
@@ -52,7 +52,7 @@ func replay(t *testing.T, file string, regenerate func(string) string) {
 	}
 }
 
-// firstDifference shows the first line in which two texts differ.
+// firstDifference returns the first line in which two texts differ.
 func firstDifference(want, got string) string {
 	wants, gots := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for i := range wants {
@@ -63,7 +63,7 @@ func firstDifference(want, got string) string {
 	return fmt.Sprintf("line %d\n+ %s", len(wants)+1, gots[len(wants)])
 }
 
-// regenerateTranscript keeps the comments and commands of a session and prints anew what comes of them.
+// regenerateTranscript keeps the comments and commands of a transcript and replaces their output.
 func regenerateTranscript(session string) string {
 	var b strings.Builder
 	for line := range strings.Lines(session) {
@@ -77,7 +77,7 @@ func regenerateTranscript(session string) string {
 	return b.String()
 }
 
-// runAndFormat runs one command line and returns what a transcript says of it.
+// runAndFormat runs one command line and formats its output for a transcript.
 func runAndFormat(commandLine string) string {
 	out, errs, code := runLine(commandLine)
 	text := out
@@ -90,7 +90,7 @@ func runAndFormat(commandLine string) string {
 	return text
 }
 
-// regeneratePage keeps the prose of a page and prints anew what the commands in its console blocks print.
+// regeneratePage keeps the prose of a page and replaces the output of the commands in its console blocks.
 func regeneratePage(page string) string {
 	var b strings.Builder
 	console := false
@@ -117,7 +117,7 @@ func runLine(commandLine string) (out, errs string, code int) {
 	return stdout.String(), stderr.String(), code
 }
 
-// words splits a command line as a shell does that knows only spaces and single quotes.
+// words splits a command line like a shell, with spaces and single quotes only.
 func words(commandLine string) []string {
 	var all []string
 	for i, part := range strings.Split(commandLine, "'") {
@@ -130,7 +130,7 @@ func words(commandLine string) []string {
 	return all
 }
 
-// TestBinaryWithoutZoneDatabase builds the program as a user does and runs it where there is no zone database.
+// TestBinaryWithoutZoneDatabase builds the program and checks that it contains the zone database and returns exit codes.
 func TestBinaryWithoutZoneDatabase(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "rota")
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {

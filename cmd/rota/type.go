@@ -12,16 +12,16 @@ import (
 )
 
 func newTypeCommand(a *app) *cobra.Command {
-	return newParentCommand("type", "Types: names with a schema of their params and a handler",
+	return newParentCommand("type", "List, declare, pause and resume types of jobs",
 		newTypeListCommand(a), newTypeShowCommand(a), newTypePutCommand(a),
-		a.typeSwitch("pause", "Pauses a type: its jobs are kept and not started", "paused"),
-		a.typeSwitch("resume", "Lets the jobs of a paused type start again", "resumed"))
+		a.typeSwitch("pause", "Pause a type: its jobs stay in the queue and do not start", "paused"),
+		a.typeSwitch("resume", "Resume a paused type", "resumed"))
 }
 
 func newTypeListCommand(a *app) *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists types by name", Args: noArgs(), Example: "  rota type list",
+		Use: "list", Short: "List types by name", Args: noArgs(), Example: "  rota type list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := a.list(cmd.Context(), "/types", nil, l)
 			if err != nil {
@@ -41,7 +41,7 @@ func newTypeListCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// handledText says whether the server itself runs a type.
+// handledText is yes if the server itself runs the type.
 func handledText(t httpapi.Type) string {
 	if t.Handled {
 		return "yes"
@@ -58,7 +58,7 @@ func typeState(t httpapi.Type) string {
 
 func newTypeShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show NAME", Short: "Shows one type", Args: requireArgs("a NAME"), Example: "  rota type show sleep",
+		Use: "show NAME", Short: "Show a type", Args: requireArgs("a NAME"), Example: "  rota type show sleep",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := a.get(cmd.Context(), "/types"+pathSegment(args[0]), nil)
 			if err != nil {
@@ -93,16 +93,16 @@ func (a *app) printType(answer json.RawMessage) error {
 func newTypePutCommand(a *app) *cobra.Command {
 	schema := ""
 	cmd := &cobra.Command{
-		Use: "put NAME", Short: "Declares a type, or declares it anew", Args: requireArgs("a NAME"),
-		Long: `Declares a type that workers elsewhere handle. It replaces what was declared before: what no flag names is left
-to the defaults.`,
+		Use: "put NAME", Short: "Declare a type, or replace its declaration", Args: requireArgs("a NAME"),
+		Long: `Declare a type that remote workers handle. An existing declaration is replaced: fields that no flag names get their
+defaults.`,
 		Example: `  rota type put mail.send --schema @mail.schema.json --retries 5 --timeout 30s
   rota type put legacy.import --description 'run by the old importer'`,
 		ValidArgsFunction: a.completeNames("/types", "name"),
 	}
-	cmd.Flags().StringVar(&schema, "schema", "", "JSON Schema of its params: `JSON`, @FILE, or - for standard input")
+	cmd.Flags().StringVar(&schema, "schema", "", "JSON Schema of its params: a `JSON` object, @FILE, or - for standard input")
 	s := newBodyFlags(cmd)
-	s.add("description", "description", "`TEXT` for people", asText)
+	s.add("description", "description", "TEXT", "description", asText)
 	s.failure()
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body := map[string]any{}

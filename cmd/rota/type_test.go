@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// claim asks for jobs, as a worker elsewhere does.
+// claim claims jobs like a remote worker.
 func (s *testServer) claim(body string) {
 	s.t.Helper()
 	token, err := os.ReadFile(filepath.Join(s.data, "admin.token"))
@@ -30,18 +30,18 @@ func (s *testServer) claim(body string) {
 	}
 }
 
-// TestRemoteWorkerIsCounted: nobody is warned of a job that it takes, and a job that it has no hand free for is said
-// to wait for it.
+// TestRemoteWorkerIsCounted: with a remote worker job create prints no warning, and explain says that a waiting job waits
+// for the worker.
 func TestRemoteWorkerIsCounted(t *testing.T) {
 	s := startServer(t)
 	s.must("type put nap")
-	if _, errs, _ := s.run("job create nap"); !strings.Contains(errs, "neither this server nor a worker elsewhere handles type nap") {
-		t.Errorf("nobody is there, and that is not said: %s", errs)
+	if _, errs, _ := s.run("job create nap"); !strings.Contains(errs, "neither this server nor a remote worker handles type nap") {
+		t.Errorf("no worker handles the type, and there is no warning: %s", errs)
 	}
 	s.claim(`{"worker": "napper-1", "types": ["nap"]}`)
 	out, errs, _ := s.run("job create nap")
 	if errs != "" {
-		t.Errorf("a worker is there, and yet: %s", errs)
+		t.Errorf("a worker handles the type, and there is a warning: %s", errs)
 	}
 	if why := s.must("explain " + idShape.FindString(out)); !strings.Contains(why, "handled by 1 worker elsewhere, busy with 1 job.") {
 		t.Error(why)

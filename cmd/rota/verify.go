@@ -15,18 +15,18 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-const verifyExample = `  rota verify                                           # the store of the running server
+const verifyExample = `  rota verify                                           # check the store of the running server
   rota verify --store sqlite:rota-data/rota.db
-  rota verify --store sqlite:backup.db --output json    # for scripts: exit 0 clean, 3 violated
-  rota verify --list                                    # what is checked`
+  rota verify --store sqlite:backup.db --output json    # exit 0 if clean, 3 if not
+  rota verify --list                                    # list the checks`
 
-// verifyOptions are the flags of one call.
+// verifyOptions holds the flags.
 type verifyOptions struct {
 	store string
 	list  bool
 }
 
-// verifyView is the answer, as JSON and YAML have it.
+// verifyView is the output as JSON and YAML.
 type verifyView struct {
 	Clean      bool            `json:"clean"`
 	Checked    verifyCount     `json:"checked"`
@@ -55,12 +55,13 @@ func newVerifyCommand(a *app) *cobra.Command {
 	var opts verifyOptions
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Checks that a store keeps every promise",
-		Long: `Checks every invariant of a store and names each row that breaks one. Exits with 0 if it is clean and with 3 if
-it is not. Without --store a running server checks its own, while it goes on.
+		Short: "Check every invariant of a store",
+		Long: `Check every invariant of a store and list each row that violates one. The command exits with 0 if the store is clean
+and with 3 if it is not. Without --store a running server checks its own store and keeps running.
 
-With --store it is one that no process holds, or one on PostgreSQL. No row is changed, but a log that a crash left is folded
-into the file: for evidence, copy the file with its -wal and -shm first.`,
+With --store the command checks an SQLite store that no process uses, or a store on PostgreSQL. It changes no row, but
+SQLite writes a write-ahead log that a crash left into the file. To keep the evidence, copy the file with its -wal and
+-shm files first.`,
 		Example: verifyExample,
 		Args:    verifyArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -72,7 +73,7 @@ into the file: for evidence, copy the file with its -wal and -shm first.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&opts.store, "store", "", "`URL` of the store, such as sqlite:rota-data/rota.db or postgres://…")
-	flags.BoolVar(&opts.list, "list", false, "list the checks and what each promises")
+	flags.BoolVar(&opts.list, "list", false, "list the checks and their invariants")
 	return cmd
 }
 
@@ -95,17 +96,17 @@ func (a *app) verify(ctx context.Context, opts verifyOptions) error {
 	return notClean(path, view)
 }
 
-// verifier is a store that tells how far it has been looked at.
+// verifier is a store that reports the progress of its check.
 type verifier interface {
 	VerifyProgress(ctx context.Context, report func(rota.Checked)) iter.Seq2[rota.Violation, error]
 	Close() error
 }
 
-// openReadOnly opens a store that is only looked at, and says what to call it.
+// openReadOnly opens a store for reading and returns its name for messages.
 func openReadOnly(url string) (verifier, string, error) {
 	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
 		store, err := postgres.OpenWith(url, postgres.Config{ReadOnly: true, Poll: true})
-		return store, "the store", err // its URL may hold a password
+		return store, "the store", err // the URL may contain a password
 	}
 	path, err := storePath(url)
 	if err != nil {
@@ -121,7 +122,7 @@ func openReadOnly(url string) (verifier, string, error) {
 	return store, path, nil
 }
 
-// check looks at every row of a store and tells how far it is.
+// check checks every row of a store and shows the progress.
 func (a *app) check(ctx context.Context, store verifier) (verifyView, error) {
 	view := verifyView{Violations: []violationView{}}
 	progress := a.newProgress()
@@ -142,11 +143,11 @@ func (a *app) check(ctx context.Context, store verifier) (verifyView, error) {
 func notClean(path string, view verifyView) error {
 	return &exitError{
 		code: exitNotClean, err: fmt.Errorf("%s is not clean: %s", path, plural(len(view.Violations), "violation", "violations")),
-		hint: "keep a copy of the file; rota verify --list says what each check promises",
+		hint: "keep a copy of the file; rota verify --list describes each check",
 	}
 }
 
-// verifyServer asks a running server to check its store.
+// verifyServer requests that a running server checks its store.
 func (a *app) verifyServer(ctx context.Context) error {
 	progress := a.newProgress()
 	progress.show("the server is checking its store")
@@ -164,13 +165,13 @@ func (a *app) verifyServer(ctx context.Context) error {
 	}
 	return &exitError{
 		code: exitNotClean, err: fmt.Errorf("the server's store is not clean: %s", plural(len(found.Violations), "violation", "violations")),
-		hint: "make a backup for a closer look; rota verify --list says what each check promises",
+		hint: "create a backup for the investigation; rota verify --list describes each check",
 	}
 }
 
 func (a *app) writeVerification(w io.Writer, found httpapi.Verification) error {
 	if found.Clean {
-		_, err := fmt.Fprintln(w, "clean: the server's store keeps every promise")
+		_, err := fmt.Fprintln(w, "clean: the server's store violates no invariant")
 		return err
 	}
 	t := newTable("CHECK", "~ROWS", "~DETAIL")
@@ -180,18 +181,18 @@ func (a *app) writeVerification(w io.Writer, found httpapi.Verification) error {
 	if err := a.printTable(w, t); err != nil || !found.More {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "and more")
+	_, err := fmt.Fprintln(w, "there are more violations")
 	return err
 }
 
-// storePath is the file that the URL of a store names.
+// storePath returns the file of a sqlite: URL.
 func storePath(url string) (string, error) {
 	path, isFile := strings.CutPrefix(url, "sqlite:")
 	switch {
 	case !isFile:
-		return "", usagef("write --store sqlite:PATH", "--store %s is not a store that verify can open", url)
+		return "", usagef("write --store sqlite:PATH", "--store %s is not the URL of an SQLite store", url)
 	case path == "":
-		return "", usagef("write --store sqlite:PATH", "--store sqlite: names no file")
+		return "", usagef("write --store sqlite:PATH", "--store sqlite: has no file name")
 	}
 	return path, nil
 }
@@ -226,10 +227,10 @@ func (a *app) listChecks() error {
 	return a.print(views, func(w io.Writer) error { return a.printTable(w, t) })
 }
 
-// verifyArgs sees through the natural first guess: the file as an argument.
+// verifyArgs refuses arguments, with a hint for a user who gives the file as an argument.
 func verifyArgs(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usagef("write rota verify --store sqlite:"+shortened(args[0]), "verify takes no argument; the store is named by --store")
+	return usagef("write rota verify --store sqlite:"+shortened(args[0]), "verify takes no argument; name the store with --store")
 }

@@ -17,7 +17,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// TestVerifyTranscript replays what a user sees, in a directory with stores good and bad.
+// TestVerifyTranscript replays the transcript in a directory with valid and invalid stores.
 func TestVerifyTranscript(t *testing.T) {
 	file, err := filepath.Abs("testdata/verify/verify.transcript")
 	if err != nil {
@@ -27,11 +27,11 @@ func TestVerifyTranscript(t *testing.T) {
 	before := fileNames(t)
 	replay(t, file, regenerateTranscript)
 	if after := fileNames(t); after != before {
-		t.Errorf("verify made files; before: %s, after: %s", before, after)
+		t.Errorf("verify created files; before: %s, after: %s", before, after)
 	}
 }
 
-// TestVerifyReferencePage replays the page about it, and holds its list to the checks there are.
+// TestVerifyReferencePage replays the page and compares its list with the checks.
 func TestVerifyReferencePage(t *testing.T) {
 	file, err := filepath.Abs("../../docs/reference/verify.md")
 	if err != nil {
@@ -48,7 +48,7 @@ func TestVerifyReferencePage(t *testing.T) {
 	})
 }
 
-// TestVerifyExitCodesOfProcess runs the program as scripts do, on a store that is broken and on one that is held.
+// TestVerifyExitCodesOfProcess runs the program on a store with violations and on one that another process uses.
 func TestVerifyExitCodesOfProcess(t *testing.T) {
 	verifyFixture(t)
 	out, errs, code := runProcess(t, "verify", "--store", "sqlite:broken.db", "-o", "json")
@@ -88,7 +88,7 @@ func runProcess(t *testing.T, args ...string) (out []byte, errs string, code int
 	return out, "", exitDone
 }
 
-// verifyFixture goes to a directory with stores good and bad, whose ids and times are always the same.
+// verifyFixture changes to a new directory with valid and invalid stores, whose ids and times are fixed.
 func verifyFixture(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -157,7 +157,7 @@ func readSQL(t *testing.T, path, sql string) (value string) {
 	return value
 }
 
-// fileNames names the files that are here.
+// fileNames returns the names of the files in the working directory.
 func fileNames(t *testing.T) (names string) {
 	t.Helper()
 	entries, err := os.ReadDir(".")

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker for releases; a build from source takes what the module system knows.
+// version is set by the linker for releases; other builds have the version of the module.
 var version string
 
 type versionView struct {
@@ -21,7 +21,7 @@ type versionView struct {
 func newVersionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Says which rota this is",
+		Short: "Print the version",
 		Args:  noArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			view := versionView{buildVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}

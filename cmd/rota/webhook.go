@@ -15,23 +15,23 @@ import (
 )
 
 func newWebhookCommand(a *app) *cobra.Command {
-	return newParentCommand("webhook", "Webhooks: addresses that are told of what happens",
+	return newParentCommand("webhook", "List, add, remove and test webhooks",
 		newWebhookListCommand(a), newWebhookAddCommand(a), newWebhookRemoveCommand(a), newWebhookTestCommand(a), newWebhookDeliveriesCommand(a))
 }
 
-// webhookList are the webhooks of a template, or those that are told of everything.
+// webhookList holds the webhooks of a template, or the global ones, which receive the events of all jobs.
 type webhookList struct {
 	template string
 	list     []httpapi.Webhook
-	version  httpapi.ID // of those that are told of everything
+	version  httpapi.ID // version of the global webhooks
 }
 
 func (h *webhookList) flag(a *app, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&h.template, "template", "", "of the jobs made from this template `NAME` alone")
+	cmd.Flags().StringVar(&h.template, "template", "", "only events of jobs of the template `NAME`")
 	a.completeFlagNames(cmd, "template", "/templates", "name")
 }
 
-// read asks the server for them.
+// read reads the webhooks from the server.
 func (h *webhookList) read(ctx context.Context, a *app) error {
 	path := "/webhooks"
 	if h.template != "" {
@@ -46,7 +46,7 @@ func (h *webhookList) read(ctx context.Context, a *app) error {
 	return err
 }
 
-// write sets them all. A change of a template takes no version, so that of two at once the later one stands.
+// write replaces all webhooks. A template has no version, so that of two concurrent changes the later one wins.
 func (h *webhookList) write(ctx context.Context, a *app, all []httpapi.WebhookRequest) (json.RawMessage, error) {
 	if h.template != "" {
 		return a.call(ctx, request{method: http.MethodPatch, path: "/templates" + pathSegment(h.template), body: map[string]any{"webhooks": all}})
@@ -54,12 +54,12 @@ func (h *webhookList) write(ctx context.Context, a *app, all []httpapi.WebhookRe
 	return a.call(ctx, request{method: http.MethodPut, path: "/webhooks", body: httpapi.WebhooksRequest{Webhooks: all, Version: h.version}})
 }
 
-// find is the place of an address, -1 if it has none.
+// find returns the index of a URL, or -1.
 func (h *webhookList) find(url string) int {
 	return slices.IndexFunc(h.list, func(w httpapi.Webhook) bool { return w.URL == url })
 }
 
-// requests are the webhooks as they are sent back: without their secrets, which the server keeps.
+// requests returns the webhooks in the form of a request, without secrets; the server keeps those.
 func (h *webhookList) requests() []httpapi.WebhookRequest {
 	all := make([]httpapi.WebhookRequest, len(h.list))
 	for i, w := range h.list {
@@ -68,7 +68,7 @@ func (h *webhookList) requests() []httpapi.WebhookRequest {
 	return all
 }
 
-// scopeText is whose events are told, if not everybody's.
+// scopeText names the template in messages; it is empty for global webhooks.
 func (h *webhookList) scopeText() string {
 	if h.template != "" {
 		return " of the jobs of template " + h.template
@@ -76,15 +76,15 @@ func (h *webhookList) scopeText() string {
 	return ""
 }
 
-// notFound says that an address is none of them.
+// notFound is the error for an unknown URL.
 func (h *webhookList) notFound(url, hint string) error {
 	return &exitError{code: exitNotFound, err: fmt.Errorf("there is no webhook %s%s", shortened(url), h.scopeText()), hint: hint}
 }
 
-// hintTemplates names where an address may be that was looked for in vain.
-const hintTemplates = "rota webhook list shows those there are, and of which template"
+// hintTemplates is the hint for an unknown URL, which may belong to a template.
+const hintTemplates = "rota webhook list shows all webhooks and their templates"
 
-// eventsAll stands for every event, in flags and in tables. The server is told of it by naming none.
+// eventsAll means every event in flags and tables. Requests use an empty list for it.
 const eventsAll = "all"
 
 func eventsText(events []string) string {
@@ -105,8 +105,8 @@ func eventNames() []string {
 func newWebhookRemoveCommand(a *app) *cobra.Command {
 	var h webhookList
 	cmd := &cobra.Command{
-		Use: "remove URL", Short: "Takes a webhook away", Args: requireArgs("a URL"),
-		Long: `Takes a webhook away. What it was not told yet it is not told any more.` + templateWarning,
+		Use: "remove URL", Short: "Remove a webhook", Args: requireArgs("a URL"),
+		Long: `Remove a webhook. Events that were not delivered yet are not delivered.` + templateWarning,
 		Example: `  rota webhook remove https://example.com/hooks/rota
   rota webhook remove https://example.com/hooks/rota --template report`,
 		ValidArgsFunction: a.completeWebhooks(&h),
@@ -124,7 +124,7 @@ func newWebhookRemoveCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.printMessage(answer, "took away webhook %s%s", args[0], h.scopeText())
+		return a.printMessage(answer, "removed webhook %s%s", args[0], h.scopeText())
 	}
 	return cmd
 }

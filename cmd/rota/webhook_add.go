@@ -18,19 +18,19 @@ func newWebhookAddCommand(a *app) *cobra.Command {
 	var events []string
 	secret := ""
 	cmd := &cobra.Command{
-		Use: "add URL", Short: "Adds a webhook, or changes what it is told of", Args: requireArgs("a URL"),
-		Long: `Adds a webhook that is told of everything, or with --template of the jobs of a template. Its deliveries are signed: without
---secret one is made and shown this once. Of an address that is there already only what is named is changed: without
---event it keeps its events, without --secret its secret.` + templateWarning,
+		Use: "add URL", Short: "Add a webhook, or change its events or secret", Args: requireArgs("a URL"),
+		Long: `Add a webhook that receives events of all jobs, or with --template of the jobs of a template. Deliveries are signed.
+Without --secret the command generates a secret and prints it once. If the URL is a webhook already, the command
+changes only what the flags name: without --event it keeps its events, without --secret its secret.` + templateWarning,
 		Example: `  rota webhook add https://example.com/hooks/rota --event job.dead --event schedule.missed
-  rota webhook add https://example.com/hooks/rota --secret @new.txt     # its events stay
+  rota webhook add https://example.com/hooks/rota --secret @new.txt     # keep its events
   rota webhook add https://example.com/hooks/rota --event all
   rota webhook add https://example.com/hooks/rota --template report --secret @secret.txt`,
 	}
 	h.flag(a, cmd)
-	cmd.Flags().StringSliceVar(&events, "event", nil, "tell it of this `EVENT`, such as job.dead, or of all (repeatable; default all, or what it is told of already)")
+	cmd.Flags().StringSliceVar(&events, "event", nil, "deliver this `EVENT`, such as job.dead, or all (repeatable; default: all, or the events it has)")
 	completeFrom(cmd, "event", append(eventNames(), eventsAll))
-	secretFlag(cmd, &secret, "sign with this `SECRET`, @FILE or - for standard input (default: one is made, or the one it has)")
+	secretFlag(cmd, &secret, "sign deliveries with this `SECRET`, @FILE or - for standard input (default: a generated one, or the one it has)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		text, err := a.secretText(secret)
 		if err != nil {
@@ -63,7 +63,7 @@ func newWebhookAddCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// with is all webhooks with one more, or with this one in place of the one that has its address.
+// with returns all webhooks with one added, or replaced if its URL is there already.
 func (h *webhookList) with(hook httpapi.WebhookRequest) []httpapi.WebhookRequest {
 	all := h.requests()
 	if at := h.find(hook.URL); at >= 0 {
@@ -73,38 +73,39 @@ func (h *webhookList) with(hook httpapi.WebhookRequest) []httpapi.WebhookRequest
 	return append(all, hook)
 }
 
-// templateWarning warns of what no version guards.
+// templateWarning is a part of the help: changes of a template have no version check.
 const templateWarning = `
 
-The webhooks of a template are set whole: of two changes at once the later one stands. Look at them afterwards.`
+All webhooks of a template are replaced together: of two concurrent changes the later one wins. Check the result
+with rota webhook list.`
 
-// parseEvents are the events that flags name: none if they are all of them, as the server has it.
+// parseEvents checks the events of --event. It returns none for all, as requests do.
 func parseEvents(events []string) ([]string, error) {
 	switch {
 	case len(events) == 0:
-		return nil, usagef("name one, or "+eventsAll, "--event is empty")
+		return nil, usagef("name an event, or "+eventsAll, "--event is empty")
 	case !slices.Contains(events, eventsAll):
 		return events, nil
 	case len(events) > 1:
-		return nil, usagef("leave the others out, or "+eventsAll, "--event %s stands alone", eventsAll)
+		return nil, usagef("remove "+eventsAll+", or the other events", "--event %s cannot be combined with other events", eventsAll)
 	}
 	return nil, nil
 }
 
-// printAdded tells what was added, and the secret if it was made here: nobody can ask for it later.
+// printAdded prints the webhook, and its secret if the command generated it: the server does not show secrets later.
 func (a *app) printAdded(h *webhookList, hook httpapi.WebhookRequest, made string) error {
 	answer := map[string]any{"url": hook.URL, "events": append([]string{}, hook.Events...)}
 	if made != "" {
 		answer["secret"] = made
 	}
 	return a.print(answer, func(w io.Writer) error {
-		told := "everything"
+		events := "all events"
 		if len(hook.Events) > 0 {
-			told = strings.Join(hook.Events, ", ")
+			events = strings.Join(hook.Events, ", ")
 		}
-		text := fmt.Sprintf("%s is told of %s\n", sanitize(hook.URL), sanitize(told+h.scopeText()))
+		text := fmt.Sprintf("%s receives %s\n", sanitize(hook.URL), sanitize(events+h.scopeText()))
 		if made != "" {
-			text += "its secret is " + made + ", which is not shown again: give it to the receiver\n"
+			text += "its secret is " + made + "; it is not shown again, so store it in the receiver now\n"
 		}
 		_, err := io.WriteString(w, text)
 		return err
@@ -114,14 +115,14 @@ func (a *app) printAdded(h *webhookList, hook httpapi.WebhookRequest, made strin
 func secretFlag(cmd *cobra.Command, secret *string, usage string) {
 	cmd.Flags().Func("secret", usage, func(text string) error {
 		if *secret = text; text == "" {
-			return errors.New("it is empty")
+			return errors.New("the secret is empty")
 		}
 		return nil
 	})
 	completeFrom(cmd, "secret", nil)
 }
 
-// secretText is the secret that a flag holds or names, without the line's end of a file.
+// secretText reads the secret of a flag, @FILE or standard input, without the line break at its end.
 func (a *app) secretText(flag string) (string, error) {
 	if flag == "" {
 		return "", nil
@@ -132,7 +133,7 @@ func (a *app) secretText(flag string) (string, error) {
 	}
 	secret := strings.TrimRight(string(text), "\r\n")
 	if secret == "" {
-		return "", usagef("give a text that nobody guesses, or leave --secret out to have one made", "--secret is empty")
+		return "", usagef("use a text that cannot be guessed, or remove --secret to generate one", "--secret is empty")
 	}
 	return secret, nil
 }

@@ -13,15 +13,15 @@ func newWebhookDeliveriesCommand(a *app) *cobra.Command {
 	var l listFlags
 	f := filters{}
 	cmd := &cobra.Command{
-		Use: "deliveries", Short: "Lists deliveries to webhooks, newest first", Args: noArgs(),
-		Long: `Lists each attempt to deliver: the event, the job or schedule it is about, and of one that waits when it is tried.
-Deliveries are jobs of type ` + rota.TypeWebhook + `, which other lists leave out: rota job show, retry and explain take their
-ids, and rota dead list --type ` + rota.TypeWebhook + ` shows those that were given up.`,
+		Use: "deliveries", Short: "List deliveries to webhooks, newest first", Args: noArgs(),
+		Long: `List each delivery attempt: the event, its job or schedule, and the time of the next attempt. Deliveries are jobs of
+type ` + rota.TypeWebhook + `, which other lists leave out. rota job show, retry and explain accept their ids, and
+rota dead list --type ` + rota.TypeWebhook + ` shows failed deliveries.`,
 		Example: `  rota webhook deliveries
   rota webhook deliveries --state failed
-  rota webhook deliveries --state scheduled     # those that are tried again later`,
+  rota webhook deliveries --state scheduled     # waiting for the next attempt`,
 	}
-	f.add(cmd, "state", "only those in this `STATE`", "scheduled", "queued", "running", "completed", "failed", "cancelled")
+	f.add(cmd, "state", "only deliveries in this `STATE`", "scheduled", "queued", "running", "completed", "failed", "cancelled")
 	l.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		query := f.query()
@@ -33,7 +33,7 @@ ids, and rota dead list --type ` + rota.TypeWebhook + ` shows those that were gi
 		t := newTable("ID", "EVENT", "ABOUT", "!STATE", "ATTEMPT", "NEXT TRY", "SINCE", "~URL", "~ERROR").
 			mayDrop("SINCE", "ERROR", "ATTEMPT", "NEXT TRY", "ABOUT")
 		return printPage(a, found, "no deliveries", t, func(j httpapi.Job) []string {
-			d, _ := rota.ParseDelivery(j.Params) // what is none has neither event nor address
+			d, _ := rota.ParseDelivery(j.Params) // invalid params show no event and no URL
 			return []string{
 				j.ID.String(), string(d.Event), subjectOf(&d), j.State, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts), a.nextAttempt(j), a.jobSince(j), d.URL, runError(j),
 			}
@@ -42,7 +42,7 @@ ids, and rota dead list --type ` + rota.TypeWebhook + ` shows those that were gi
 	return cmd
 }
 
-// subjectOf is what the event of a delivery happened to, by the id or name that other commands take.
+// subjectOf returns the id or name of the object that the event is about.
 func subjectOf(d *rota.Delivery) string {
 	for _, id := range []*rota.ID{d.JobID, d.GroupID, d.ReservationID} {
 		if id != nil {
@@ -52,7 +52,7 @@ func subjectOf(d *rota.Delivery) string {
 	return firstNonEmpty(d.Schedule, "-")
 }
 
-// nextAttempt is when an attempt that waits begins. One that ended is followed by another, which has a line of its own.
+// nextAttempt formats the start of a waiting attempt. An attempt that ended has none: its retry is another line of the list.
 func (a *app) nextAttempt(j httpapi.Job) string {
 	switch rota.State(j.State) {
 	case rota.StateScheduled:

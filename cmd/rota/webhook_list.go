@@ -10,18 +10,18 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// listedHook is a webhook and whose jobs it is told of, as JSON has it.
+// listedHook is a webhook and its template, in the output as JSON.
 type listedHook struct {
 	httpapi.Webhook
-	Template httpapi.Text `json:"template"` // null: it is told of everything
+	Template httpapi.Text `json:"template"` // null for a global webhook
 }
 
 func newWebhookListCommand(a *app) *cobra.Command {
 	var h webhookList
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists webhooks and what they are told of", Args: noArgs(),
-		Long: `Lists the webhooks that are told of everything, then those of templates; with --template those of one alone. Secrets
-are not shown.`,
+		Use: "list", Short: "List webhooks and their events", Args: noArgs(),
+		Long: `List the global webhooks, then those of templates; with --template only those of one template. Secrets are not
+shown.`,
 		Example: `  rota webhook list
   rota webhook list --template report`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -31,7 +31,7 @@ are not shown.`,
 			}
 			return a.print(map[string]any{"webhooks": found}, func(w io.Writer) error {
 				if len(found) == 0 {
-					_, err := fmt.Fprintln(w, "no webhooks; make one with rota webhook add")
+					_, err := fmt.Fprintln(w, "no webhooks; add one with rota webhook add")
 					return err
 				}
 				t := newTable("URL", "^TEMPLATE", "~EVENTS")
@@ -46,7 +46,7 @@ are not shown.`,
 	return cmd
 }
 
-// listed are those of the template that was named, or all.
+// listed returns the webhooks of --template, or all.
 func (h *webhookList) listed(ctx context.Context, a *app) ([]listedHook, error) {
 	if err := h.read(ctx, a); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"github.com/rotajobs/rota/action"
 )
 
-// TestWebhookAddTestAndDeliveries has a receiver that knows only the secret that the command printed.
+// TestWebhookAddTestAndDeliveries uses a receiver that checks signatures with the secret that the command printed.
 func TestWebhookAddTestAndDeliveries(t *testing.T) {
 	server := startServer(t, "--http-allow", "loopback")
 	type delivery struct {
@@ -21,7 +21,7 @@ func TestWebhookAddTestAndDeliveries(t *testing.T) {
 	}
 	got := make(chan delivery, 10)
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/moody" {
+		if r.URL.Path == "/refuse" {
 			http.Error(w, "the signature is\twrong", http.StatusUnauthorized)
 			return
 		}
@@ -33,7 +33,7 @@ func TestWebhookAddTestAndDeliveries(t *testing.T) {
 	out := server.must("webhook add " + receiver.URL + " --event job.completed")
 	secret := regexp.MustCompile(`whsec_\w{40,}`).FindString(out)
 	if secret == "" {
-		t.Fatalf("no secret was made: %s", out)
+		t.Fatalf("no secret was generated: %s", out)
 	}
 	take := func(event string) {
 		t.Helper()
@@ -43,7 +43,7 @@ func TestWebhookAddTestAndDeliveries(t *testing.T) {
 				t.Errorf("%s: %v", d.header.Get(action.HeaderEvent), err)
 			}
 		case <-time.After(time.Minute):
-			t.Fatal("nothing was told")
+			t.Fatal("no event was delivered")
 		}
 	}
 	job := idShape.FindString(server.must("job create noop --wait"))
@@ -54,37 +54,37 @@ func TestWebhookAddTestAndDeliveries(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the delivery does not end:\n%s", list)
+			t.Fatalf("the delivery did not complete:\n%s", list)
 		}
 	}
 	if jobs := server.must("job list"); strings.Contains(jobs, "webhook") {
-		t.Errorf("a delivery stands among the jobs:\n%s", jobs)
+		t.Errorf("the list of jobs has a delivery:\n%s", jobs)
 	}
 
-	if out := server.must("webhook test " + receiver.URL); !strings.Contains(out, "it was taken, with 200") {
+	if out := server.must("webhook test " + receiver.URL); !strings.Contains(out, "delivered: status 200") {
 		t.Error(out)
 	}
 	take("webhook.test")
-	if out, errs, code := server.run("webhook test " + receiver.URL + "/moody --secret s"); code != exitFailed ||
-		!strings.Contains(out, "it was not taken; the receiver said: the signature is wrong") || !strings.Contains(errs, "401") {
+	if out, errs, code := server.run("webhook test " + receiver.URL + "/refuse --secret s"); code != exitFailed ||
+		!strings.Contains(out, "not delivered; the receiver answered: the signature is wrong") || !strings.Contains(errs, "401") {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
 	receiver.Close()
-	// A connection that was kept may be gone just as it is used again.
+	// A kept-alive connection may close just when it is used again.
 	connectionLost := regexp.MustCompile(`refused|EOF|reset`)
-	if out, errs, code := server.run("webhook test " + receiver.URL); code != exitFailed || !strings.Contains(out, "it was not taken") || !connectionLost.MatchString(errs) {
+	if out, errs, code := server.run("webhook test " + receiver.URL); code != exitFailed || !strings.Contains(out, "not delivered") || !connectionLost.MatchString(errs) {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
 	if out, errs, code := server.run("webhook test http://10.0.0.1/ --secret s"); code != exitFailed || !strings.Contains(errs, "http_allow") {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
 
-	// An empty variable of a script is no wish for a secret that is made up.
-	if _, errs, code := server.run("webhook add " + receiver.URL + "/other --secret="); code != exitUsage || !strings.Contains(errs, "it is empty") {
+	// An empty variable of a script must not generate a secret.
+	if _, errs, code := server.run("webhook add " + receiver.URL + "/other --secret="); code != exitUsage || !strings.Contains(errs, "the secret is empty") {
 		t.Errorf("%d %s", code, errs)
 	}
 
-	// The address that is there keeps its secret, and none is made.
+	// An existing webhook keeps its secret, and none is generated.
 	if out := server.must("webhook add " + receiver.URL + " --event job.dead"); strings.Contains(out, "secret") {
 		t.Error(out)
 	}
@@ -93,7 +93,7 @@ func TestWebhookAddTestAndDeliveries(t *testing.T) {
 	}
 }
 
-// TestWaitingDeliveryShowsNextAttempt: of one that failed the list shows the attempt to come, and when.
+// TestWaitingDeliveryShowsNextAttempt: after a failed delivery the list has the next attempt and its time.
 func TestWaitingDeliveryShowsNextAttempt(t *testing.T) {
 	server := startServer(t, "--http-allow", "loopback")
 	receiver := httptest.NewServer(http.NotFoundHandler())
@@ -107,7 +107,7 @@ func TestWaitingDeliveryShowsNextAttempt(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("no attempt waits:\n%s", list)
+			t.Fatalf("no attempt is waiting:\n%s", list)
 		}
 	}
 }
