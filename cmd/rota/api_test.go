@@ -106,9 +106,9 @@ func TestUnreachableOrForeignServerExitsUnavailable(t *testing.T) {
 
 // TestLostAnswerHintDependsOnWhetherRequestWasSent: only a write that was sent may have been applied.
 func TestLostAnswerHintDependsOnWhetherRequestWasSent(t *testing.T) {
-	a := &app{environment: environment{getenv: func(string) string { return "" }}, server: server{url: "http://nobody.example"}}
-	unknown := &url.Error{Op: "Post", URL: "http://nobody.example", Err: &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Server: "10.0.0.1"}}}
-	broken := &url.Error{Op: "Post", URL: "http://nobody.example", Err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}
+	a := &app{environment: environment{getenv: func(string) string { return "" }}, server: server{url: "http://missing.example"}}
+	unknown := &url.Error{Op: "Post", URL: "http://missing.example", Err: &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Server: "10.0.0.1"}}}
+	broken := &url.Error{Op: "Post", URL: "http://missing.example", Err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}
 	for _, row := range []struct {
 		err   error
 		wrote bool

@@ -24,7 +24,7 @@ const (
 )
 
 const benchExample = `  rota bench
-  rota bench --store sqlite:/mnt/data/bench.db    # on the disk of the later store
+  rota bench --store sqlite:/mnt/data/bench.db    # on the disk of the production store
   rota bench --jobs 100000 --workers 32 --output json`
 
 // benchOptions holds the flags.

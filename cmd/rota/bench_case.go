@@ -23,7 +23,7 @@ const (
 	benchBatch     = 1_000 // jobs in one command
 	benchCallers   = 64    // concurrent callers
 	benchSchedules = 100   // schedules that fire each second
-	benchParams    = `{"to": "somebody@example.com", "subject": "about the size of a real one", "number": 42}`
+	benchParams    = `{"to": "receiver@example.com", "subject": "about the size of a real one", "number": 42}`
 )
 
 // benchmark holds the store and the measurements.

@@ -66,7 +66,7 @@ func newCronCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.fromGiven = cmd.Flags().Changed("from")
 			if opts.zone == "" {
-				return &cron.Error{Field: "--tz", Reason: "the name of the time zone is empty", Remedy: "name a zone, such as Europe/Berlin, or remove --tz for UTC"}
+				return &cron.Error{Field: "--tz", Reason: "is not the name of a time zone", Remedy: "name a zone, such as Europe/Berlin, or remove --tz for UTC"}
 			}
 			return hintQuotes(a.cron(strings.Join(args, " "), opts), len(args))
 		},
@@ -80,7 +80,7 @@ func newCronCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-const quotesHint = "put the expression in quotes; without them the shell replaces * by file names"
+const quotesHint = "put the expression in quotes, so that the shell does not replace * by file names"
 
 // hintQuotes adds a hint about quotes if the expression was given as several arguments and is invalid: the file names that
 // the shell put in place of a star look like a wrong field.

@@ -30,7 +30,7 @@ func newExecutionListCommand(a *app) *cobra.Command {
 		Example: `  rota execution list --state dead
   rota execution list --schedule nightly --limit 7`,
 	}
-	f := jobFilters(a, cmd, executionStates)
+	f := jobFilters(cmd, "executions", executionStates)
 	l.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return a.listExecutions(cmd.Context(), f.query(), l) }
 	return cmd

@@ -49,7 +49,7 @@ func (a *app) writeExplanation(w io.Writer, e httpapi.Explanation) error {
 			fmt.Fprintf(&b, "  waits for:  %s\n", strings.Join(ids, ", "))
 		}
 		if r.Remedy != "" {
-			fmt.Fprintf(&b, "  do:  %s\n", requestsToCommands(sanitize(r.Remedy)))
+			fmt.Fprintf(&b, "  remedy:  %s\n", requestsToCommands(sanitize(r.Remedy)))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -179,7 +179,7 @@ func addMembers(body map[string]any, jobs []string) error {
 		if given {
 			var object map[string]json.RawMessage
 			if err := json.Unmarshal([]byte(params), &object); err != nil || object == nil {
-				return badJSON("--job "+shortened(kind), err)
+				return badJSON("the value of --job "+shortened(kind), err)
 			}
 			member["params"] = json.RawMessage(params)
 		}
@@ -198,7 +198,7 @@ func newGroupCancelCommand(a *app) *cobra.Command {
 		Example:           "  rota group cancel 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60 --reason 'wrong file'",
 		ValidArgsFunction: a.completeNames("/groups", "id"),
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "reason for the cancellation, a `TEXT` that is stored")
+	cmd.Flags().Var(textFlag{&reason, "TEXT"}, "reason", "reason, which is stored with the group")
 	completeFrom(cmd, "reason", nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body := map[string]any{}

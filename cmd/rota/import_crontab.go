@@ -12,16 +12,16 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-const importCrontabLong = `Read a crontab and show the template and the schedule for each line. Both have one name, which depends only on the
-command, so that a second import of the same crontab changes nothing. With --apply they are created, all or none. If
-they exist already, only the command, the times and the zone are changed.
+const importCrontabLong = `Read a crontab and show the template and the schedule for each line. Both have the same name, made from the
+command and not from the times, so that a second import of the same crontab changes nothing. With --apply they are
+created, all or none. If they exist already, only the command, the times and the zone are changed.
 
 Jobs run as cron would run them: no retries, no timeout and no catch-up. They have the type exec, which no server runs
 until external commands are configured, or the --type of one of your workers. Until a server runs the type, new
 schedules are PAUSED, unless --enable is given.
 
 A line that cannot be converted is refused. Then nothing is written and the exit code is 3, unless --skip-refused is
-given. docs/migrating.md lists the differences to cron.`
+given. docs/migrating.md lists the differences from cron.`
 
 const importCrontabExample = `  crontab -l | rota import crontab -
   rota import crontab /etc/crontab --tz Europe/Berlin
@@ -48,7 +48,7 @@ func newImportCrontabCommand(a *app) *cobra.Command {
 	flags.BoolVar(&o.user, "user", false, "lines have no user field, as in the output of crontab -l (default: guessed)")
 	flags.StringVar(&o.zone, "tz", "", "IANA time `ZONE` of lines without CRON_TZ (default: the zone of this machine)")
 	completeZones(cmd)
-	flags.StringVar(&o.prefix, "prefix", "", "prefix of every name, a `TEXT` such as the name of the machine")
+	flags.Var(textFlag{&o.prefix, "TEXT"}, "prefix", "prefix of every name, such as the name of the machine")
 	completeFrom(cmd, "prefix", nil)
 	flags.StringVar(&o.kind, "type", typeExec, "`TYPE` of the jobs")
 	a.completeFlagNames(cmd, "type", "/types", "name")

@@ -24,14 +24,14 @@ var jobStates = []string{
 	string(rota.StateCompleted), string(rota.StateFailed), string(rota.StateSkipped), string(rota.StateCancelled),
 }
 
-// jobFilters adds the flags that select jobs.
-func jobFilters(a *app, cmd *cobra.Command, states []string) filters {
+// jobFilters adds the flags that select jobs or executions; noun names them in help.
+func jobFilters(cmd *cobra.Command, noun string, states []string) filters {
 	f := filters{}
-	f.add(cmd, "state", "only jobs in this `STATE`", states...)
-	f.add(cmd, "type", "only jobs of this `TYPE`")
-	f.add(cmd, "template", "only jobs of the template `NAME`")
-	f.add(cmd, "schedule", "only jobs of the schedule `NAME`")
-	f.add(cmd, "group", "only jobs of the group with this `ID`")
+	f.add(cmd, "state", "only "+noun+" in this `STATE`", states...)
+	f.add(cmd, "type", "only "+noun+" of this `TYPE`")
+	f.add(cmd, "template", "only "+noun+" of the template `NAME`")
+	f.add(cmd, "schedule", "only "+noun+" of the schedule `NAME`")
+	f.add(cmd, "group", "only "+noun+" of the group with this `ID`")
 	return f
 }
 
@@ -42,7 +42,7 @@ func newJobListCommand(a *app) *cobra.Command {
 		Example: `  rota job list --state failed --type report.build
   rota job list --schedule nightly --limit 5 --output json`,
 	}
-	f := jobFilters(a, cmd, jobStates)
+	f := jobFilters(cmd, "jobs", jobStates)
 	f.add(cmd, "execution", "only the attempts of the execution with this `ID`")
 	l.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -19,8 +19,8 @@ type bulk struct {
 	all, yes bool
 }
 
-func (m *bulk) flags(a *app, cmd *cobra.Command, what string, states []string) {
-	m.filters = jobFilters(a, cmd, states)
+func (m *bulk) flags(cmd *cobra.Command, what string, states []string) {
+	m.filters = jobFilters(cmd, "jobs", states)
 	cmd.Flags().BoolVar(&m.all, "all", false, what)
 	cmd.Flags().BoolVar(&m.yes, "yes", false, "do not ask for confirmation; required without a terminal")
 }
@@ -107,8 +107,8 @@ func newJobCancelCommand(a *app) *cobra.Command {
   rota job cancel --schedule nightly --yes`,
 		ValidArgsFunction: a.completeNames("/jobs", "id"),
 	}
-	m.flags(a, cmd, "cancel all jobs that have not ended", openStates)
-	cmd.Flags().StringVar(&reason, "reason", "", "reason for the cancellation, a `TEXT` that is stored")
+	m.flags(cmd, "cancel all jobs that have not ended", openStates)
+	cmd.Flags().Var(textFlag{&reason, "TEXT"}, "reason", "reason, which is stored with each job")
 	completeFrom(cmd, "reason", nil)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		if err := m.check(cmd, ids); err != nil {
@@ -160,7 +160,7 @@ refers to the old one.`,
   rota job retry --type mail.send --state failed`,
 		ValidArgsFunction: a.completeNames("/dead", "execution_id"),
 	}
-	m.flags(a, cmd, "retry all dead letters", []string{"failed", "cancelled", "skipped"})
+	m.flags(cmd, "retry all dead letters", []string{"failed", "cancelled", "skipped"})
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		if err := m.check(cmd, ids); err != nil {
 			return err

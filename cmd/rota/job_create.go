@@ -158,7 +158,7 @@ func (a *app) stateText(j httpapi.Job) string {
 		text += ", starts " + a.ago(j.RunAt.Time)
 	}
 	if j.Duplicate {
-		text += ", exists already"
+		text += ", existed already"
 	}
 	return text
 }

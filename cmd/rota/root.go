@@ -35,7 +35,7 @@ func newRootCommand(a *app) *cobra.Command {
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	root.PersistentFlags().VarP(&a.output, "output", "o", "output `FORMAT`: table, json or yaml")
+	root.PersistentFlags().VarP(&a.output, "output", "o", "output format: table, json or yaml")
 	completeFrom(root, "output", formatNames)
 	a.server.flags(root)
 	addGroups(root, a)

@@ -27,7 +27,7 @@ func newScheduleDeleteCommand(a *app) *cobra.Command {
 }
 
 func newSchedulePauseCommand(a *app) *cobra.Command {
-	return a.scheduleSwitch("pause", "Pause a schedule; after resume it catches up by its --catch-up", "paused")
+	return a.scheduleSwitch("pause", "Pause a schedule; rota schedule resume applies its catch-up mode", "paused")
 }
 
 func newScheduleResumeCommand(a *app) *cobra.Command {

@@ -48,8 +48,8 @@ func TestConsoleRunsStatements(t *testing.T) {
 	if strings.Contains(shown, "SELECT 4") {
 		t.Errorf("the console continues after exit:\n%s", shown)
 	}
-	shown = s.typeKeys("DROP JOB\r nobody;\rSELECT nothing\r FROM sys.jobs;\r\x04", nil)
-	containsInOrder(t, shown, "ERROR:  42704: there is no job nobody\n", "HINT:  ", "ERROR:  42")
+	shown = s.typeKeys("DROP JOB\r missing;\rSELECT nothing\r FROM sys.jobs;\r\x04", nil)
+	containsInOrder(t, shown, "ERROR:  42704: there is no job missing\n", "HINT:  ", "ERROR:  42")
 }
 
 func TestConsoleCtrlCDiscardsInput(t *testing.T) {
@@ -65,14 +65,14 @@ func TestConsoleCommands(t *testing.T) {
 	s := startServer(t)
 	s.must("sql 'CREATE JOB tidy SCHEDULE EVERY 1 HOUR AS CALL noop()'")
 	file := filepath.Join(t.TempDir(), "more.sql")
-	if err := os.WriteFile(file, []byte("EXECUTE JOB tidy;\nDROP JOB nobody;\nDROP JOB tidy;"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("EXECUTE JOB tidy;\nDROP JOB missing;\nDROP JOB tidy;"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	shown := s.typeKeys(`\?`+"\r"+`\d`+"\r"+`\d sys.nodes`+"\r"+`\d nobody`+"\r"+`\j`+"\r"+`\timing`+"\r"+`\x on`+"\r"+
+	shown := s.typeKeys(`\?`+"\r"+`\d`+"\r"+`\d sys.nodes`+"\r"+`\d missing`+"\r"+`\j`+"\r"+`\timing`+"\r"+`\x on`+"\r"+
 		"SELECT 1 AS one;\r"+`\x perhaps`+"\r"+`\i `+file+"\r"+`\i`+"\r"+`\nosuch`+"\rSELECT 'a\r"+`\q';`+"\rSELECT\r"+`\r`+"\r"+`\q`+"\r", nil)
 	containsInOrder(t, shown, "Ctrl-D exits", " sys.jobs ", " is_leader     | boolean\n", " tidy ", "Timing is on.", "Expanded display is on.",
 		"-[ RECORD 1 ]\none | 1\n", "Time: ", "job_run_uuid | ", `| \q`+"\n")
-	containsInOrder(t, shown, "there is no table nobody", `unknown value perhaps of \x`, file+":2: ERROR:  42704", `\i needs the name of a file`, `there is no command \nosuch`)
+	containsInOrder(t, shown, "there is no table missing", `unknown value perhaps of \x`, file+":2: ERROR:  42704", `\i needs the name of a file`, `there is no command \nosuch`)
 	if left := s.must("schedule list"); !strings.Contains(left, "tidy") {
 		t.Errorf("the file continued after an error: %s", left)
 	}

@@ -70,13 +70,13 @@ func TestSplitTyped(t *testing.T) {
 func TestSQLFileStopsAtFirstError(t *testing.T) {
 	s := startServer(t)
 	file := filepath.Join(t.TempDir(), "jobs.sql")
-	text := "\ufeffCREATE JOB a SCHEDULE EVERY 1 HOUR AS CALL noop();\n\nBEGIN;\n  CREATE JOB b SCHEDULE EVERY 1 HOUR AS CALL noop();\n  DROP JOB nobody;\nCOMMIT;\n" +
+	text := "\ufeffCREATE JOB a SCHEDULE EVERY 1 HOUR AS CALL noop();\n\nBEGIN;\n  CREATE JOB b SCHEDULE EVERY 1 HOUR AS CALL noop();\n  DROP JOB missing;\nCOMMIT;\n" +
 		"EXECUTE JOB a\n  NOW;\nCREATE JOB c SCHEDULE EVERY 1 HOUR AS CALL noop();\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, errs, code := s.run("sql -f " + file)
-	if code != exitFailed || !strings.HasPrefix(errs, file+":3: ERROR:  42704: there is no job nobody\n") {
+	if code != exitFailed || !strings.HasPrefix(errs, file+":3: ERROR:  42704: there is no job missing\n") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	names := func() string { return s.must("sql 'SELECT group_concat(job_name) AS n FROM sys.jobs'") }
@@ -88,7 +88,7 @@ func TestSQLFileStopsAtFirstError(t *testing.T) {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	for _, want := range []string{
-		"NOTICE:  there is a job a already\n", "standard input:3: ERROR:  42704: there is no job nobody\n",
+		"NOTICE:  there is a job a already\n", "standard input:3: ERROR:  42704: there is no job missing\n",
 		"standard input:8: ERROR:  42601: ", "LINE 8:   NOW\n          ^\n", "rota: 2 of 4 requests failed\n",
 	} {
 		if !strings.Contains(errs, want) {

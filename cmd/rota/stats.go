@@ -31,7 +31,7 @@ func (a *app) writeStats(w io.Writer, v httpapi.Stats) error {
 	s := &keyValues{}
 	oldest := ""
 	if !v.Oldest.IsZero() {
-		oldest = ", the oldest queued " + a.ago(v.Oldest.Time)
+		oldest = ", oldest " + a.ago(v.Oldest.Time)
 	}
 	s.add("queued", fmt.Sprint(v.Queued)+oldest)
 	s.add("scheduled", fmt.Sprint(v.Scheduled))

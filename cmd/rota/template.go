@@ -97,7 +97,7 @@ func numberText(n *int) string {
 func templateFlags(cmd *cobra.Command, params *paramFlags) *bodyFlags {
 	params.flags(cmd)
 	s := newBodyFlags(cmd)
-	s.add("description", "description", "TEXT", "description", asText)
+	s.add("description", "description", "TEXT", "description of the template", asText)
 	s.policy()
 	s.add("unique-for", "unique_for", "DURATION", "how long a job holds its unique key, unless the job sets it", asDuration)
 	s.add("key", "concurrency_key", "KEY", "concurrency key, which limits how many jobs run at once; see rota limits", asText)

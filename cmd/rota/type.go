@@ -102,7 +102,7 @@ defaults.`,
 	}
 	cmd.Flags().StringVar(&schema, "schema", "", "JSON Schema of its params: a `JSON` object, @FILE, or - for standard input")
 	s := newBodyFlags(cmd)
-	s.add("description", "description", "TEXT", "description", asText)
+	s.add("description", "description", "TEXT", "description of the type", asText)
 	s.failure()
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body := map[string]any{}

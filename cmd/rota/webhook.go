@@ -27,7 +27,7 @@ type webhookList struct {
 }
 
 func (h *webhookList) flag(a *app, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&h.template, "template", "", "only events of jobs of the template `NAME`")
+	cmd.Flags().StringVar(&h.template, "template", "", "use the webhooks of the template `NAME`, which receive events of its jobs only")
 	a.completeFlagNames(cmd, "template", "/templates", "name")
 }
 
