@@ -17,14 +17,14 @@ const (
 func backlogBenchmarks() []benchmark {
 	return []benchmark{
 		claimGrowth("claim/backlog", thirds(backlogSmall), thirds(backlogLarge), "1,000 beside", "1,000,000 beside"),
-		claimGrowth("claim/foreign", crowd{}, crowd{foreign: foreignLarge}, "none beside", "100,000 foreign"),
+		claimGrowth("claim/foreign", background{}, background{foreign: foreignLarge}, "none beside", "100,000 foreign"),
 	}
 }
 
 const claimSize = 16
 
-// claimGrowth compares what a claim costs beside a small crowd and a large one.
-func claimGrowth(name string, small, large crowd, smallName, largeName string) benchmark {
+// claimGrowth compares the cost of a claim with a small and a large number of background jobs.
+func claimGrowth(name string, small, large background, smallName, largeName string) benchmark {
 	return growth{
 		name: name, act: fmt.Sprintf("claim of %d", claimSize), acts: 100, smallName: smallName, largeName: largeName,
 		small: func(b *bench) contents { return b.scaled(small) },
@@ -33,7 +33,7 @@ func claimGrowth(name string, small, large crowd, smallName, largeName string) b
 	}.benchmark()
 }
 
-func (b *bench) scaled(c crowd) crowd {
+func (b *bench) scaled(c background) background {
 	for _, n := range []*int{&c.delayed, &c.blocked, &c.finished, &c.foreign} {
 		*n = b.sized(*n, 0)
 	}

@@ -25,7 +25,7 @@ type benchmark struct {
 func allBenchmarks() []benchmark {
 	return slices.Concat(
 		enqueueBenchmarks(), claimBenchmarks(), concurrentBenchmarks(), rivalBenchmarks(), workBenchmarks(),
-		backlogBenchmarks(), memoryBenchmarks(), burstBenchmarks(), fireGrowthBenchmarks(), companyBenchmarks(),
+		backlogBenchmarks(), memoryBenchmarks(), burstBenchmarks(), fireGrowthBenchmarks(), mixedBenchmarks(),
 		latencyBenchmarks(), dueBenchmarks(), idleBenchmarks(), httpBenchmarks(), awayBenchmarks(),
 		pgBenchmarks(), sqlBenchmarks(), wireBenchmarks(),
 	)
@@ -204,4 +204,4 @@ func (b *bench) fixture(name string, c contents) (*fixture, error) {
 }
 
 // empty is a store without a row.
-func (b *bench) empty() (*fixture, error) { return b.fixture("empty", crowd{}) }
+func (b *bench) empty() (*fixture, error) { return b.fixture("empty", background{}) }

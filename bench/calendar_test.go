@@ -135,9 +135,9 @@ func TestRawFiresWhatRotaFires(t *testing.T) {
 	}
 }
 
-// A crowd breaks no invariant, and its blocked jobs wait for a turn.
-func TestCrowdIsLawful(t *testing.T) {
-	for _, c := range []crowd{thirds(10), thirds(1000), {foreign: 3}} {
+// Background jobs break no invariant, and the blocked ones wait for their turn.
+func TestBackgroundJobsBreakNoInvariant(t *testing.T) {
+	for _, c := range []background{thirds(10), thirds(1000), {foreign: 3}} {
 		path := filepath.Join(t.TempDir(), "crowd.db")
 		if err := c.make(path); err != nil {
 			t.Fatal(err)

@@ -84,8 +84,8 @@ const (
 	dueTries     = 5
 )
 
-// run fires the schedules and tells how late each of their jobs was. If it was
-// not ready before the first were due, it begins anew with more time.
+// run fires the schedules and returns how late each job was. If the preparation was not
+// finished before the first due time, run starts again with more time.
 func (d *dueRun) run(b *bench) ([]time.Duration, error) {
 	ahead := dueAhead + time.Duration(d.size)*dueAheadEach
 	for range dueTries {

@@ -43,14 +43,14 @@ func rounds(size int) calendar {
 	return calendar{
 		size: times * fireGrowthSmall, from: from,
 		spec: func(i int) rota.ScheduleSpec {
-			lane, i := i%each, i/each // which of those of its rhythm in its round it is
+			index, i := i%each, i/each // which of those of its rhythm in its round it is
 			for rhythm := range rhythms {
 				interval := times * (2*rhythm + 1)
 				if i >= interval {
 					i -= interval
 					continue
 				}
-				late := time.Duration(lane*rhythms+rhythm) * (roundTime / roundSize)
+				late := time.Duration(index*rhythms+rhythm) * (roundTime / roundSize)
 				return rota.ScheduleSpec{
 					Every: time.Duration(interval) * roundTime, StartsAt: from.Add(time.Duration(i+1)*roundTime + late),
 				}

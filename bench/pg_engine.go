@@ -71,7 +71,7 @@ func (s pgShift) subject(b *bench, a pgApplicant) subject {
 	jobs := b.sized(s.jobs, 2*16)
 	var db *database
 	var c crew
-	var took toll
+	var took cost
 	return subject{
 		name: a.name,
 		open: func() (err error) {
@@ -92,7 +92,7 @@ func (s pgShift) subject(b *bench, a pgApplicant) subject {
 		},
 		close: func(ctx context.Context) error {
 			defer db.drop()
-			b.report.addToll(s.name, a.name, parts*jobs, took)
+			b.report.addCost(s.name, a.name, parts*jobs, took)
 			return c.close(ctx, parts*jobs)
 		},
 	}

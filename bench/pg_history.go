@@ -51,7 +51,7 @@ func runPgHistory(b *bench) error {
 	return sides[0].db.audit(b.ctx, counts{completed: (acts + 1) * size})
 }
 
-// pgSides opens both. That without history is made anew in each run.
+// pgSides opens both stores. Each run creates the store without history again.
 func pgSides(b *bench, size int) (sides []*pgSide, err error) {
 	without, err := b.database("history_none")
 	if err != nil {

@@ -57,7 +57,7 @@ func (i pgInserter) subject(b *bench) subject {
 	want := parts * batches * size
 	var db *database
 	var queue rivalQueue
-	var took toll
+	var took cost
 	return subject{
 		name: i.name,
 		open: func() (err error) {
@@ -78,7 +78,7 @@ func (i pgInserter) subject(b *bench) subject {
 		},
 		close: func(ctx context.Context) error {
 			defer db.drop()
-			b.report.addToll(pgInsertCase, i.name, want, took)
+			b.report.addCost(pgInsertCase, i.name, want, took)
 			held, err := queue.jobs(ctx)
 			if err == nil && held != want {
 				err = fmt.Errorf("the database holds %d jobs, not %d", held, want)

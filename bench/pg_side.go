@@ -14,7 +14,7 @@ type pgSide struct {
 	db    *database
 	loop  loop
 	walls []float64 // µs, one an act
-	took  toll
+	took  cost
 }
 
 // actInTurns claims and completes batches on each side in turns, after one that
@@ -28,7 +28,7 @@ func actInTurns(b *bench, caseName string, acts, size int, sides ...*pgSide) err
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
 			if i == 0 {
-				s.walls, s.took = nil, toll{}
+				s.walls, s.took = nil, cost{}
 			}
 		}
 		slices.Reverse(order)
@@ -49,7 +49,7 @@ func (s *pgSide) act(ctx context.Context, caseName string, size int) (err error)
 		return err
 	}
 	runtime.GC()
-	var took toll
+	var took cost
 	pprof.Do(ctx, pprof.Labels("case", caseName, "subject", s.name), func(ctx context.Context) {
 		err = took.measure(ctx, s.db.server, nil, func() error {
 			_, _, err := s.loop.turn(ctx, size)

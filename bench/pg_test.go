@@ -125,7 +125,7 @@ ORDER BY j.position, e.ordinality`
 	return text.String()
 }
 
-// A crew that did not do all of its work has no figure, whoever it is.
+// A subject that leaves jobs unfinished gets no figure.
 func TestACrewOnPostgresThatLeavesJobsIsRefused(t *testing.T) {
 	b := postgresBench(t)
 	for _, a := range pgApplicants() {
@@ -172,7 +172,7 @@ func TestTheProcessorTimeOfTheServerIsSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var took toll
+	var took cost
 	err = took.measure(t.Context(), s, nil, func() error {
 		_, err := s.admin.Exec(t.Context(), "SELECT count(*) FROM generate_series(1, 2000000)")
 		return err

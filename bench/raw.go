@@ -20,8 +20,8 @@ var rawPragmas = []string{
 	"PRAGMA wal_autocheckpoint = 4000",
 }
 
-// Where a LIMIT is a bare parameter, SQLite plans by its value, and so compiles
-// the statement anew each time it is bound: hence the plus.
+// If LIMIT is a bare parameter, SQLite plans by its value and compiles the statement again
+// each time it is bound. The plus prevents that.
 const (
 	rawBegin  = `BEGIN IMMEDIATE`
 	rawCommit = `COMMIT`
@@ -122,11 +122,11 @@ type rawJob struct {
 	jitter    float64
 	ids       [3]rota.ID
 	params    []byte
-	company   rawCompany
+	relations rawRelations
 }
 
-// rawCompany is what it has to do with others: nothing, mostly.
-type rawCompany struct {
+// rawRelations are the references of a job to other rows, mostly empty.
+type rawRelations struct {
 	template, schedule, key string
 	ids                     [2]rota.ID
 	numbers                 [4]int64
@@ -179,12 +179,12 @@ func scanRaw(s *sqlite.Stmt) (j rawJob) {
 	j.scope = [2]string{s.ColumnText(17), s.ColumnText(18)}
 	j.params = make([]byte, s.ColumnLen(24))
 	s.ColumnBytes(24, j.params)
-	j.company.scan(s)
+	j.relations.scan(s)
 	return j
 }
 
 // scan asks for each before it reads it, as the store does.
-func (c *rawCompany) scan(s *sqlite.Stmt) {
+func (c *rawRelations) scan(s *sqlite.Stmt) {
 	for i, text := range [...]*string{&c.template, &c.schedule, &c.key} {
 		if col := [...]int{25, 26, 29}[i]; !s.ColumnIsNull(col) {
 			*text = s.ColumnText(col)

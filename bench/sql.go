@@ -59,7 +59,7 @@ func (p past) fill(conn *driver.Conn) error {
 	if err := p.calendar.fill(conn); err != nil {
 		return err
 	}
-	w, err := newCrowdWriter(conn, 0)
+	w, err := newBackgroundWriter(conn, 0)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,8 @@ type steps struct {
 	counts map[string]int64 // by SQL
 }
 
-// watched is where the machine's callbacks, which are plain functions, find
-// whom to tell. There is one at a time.
+// watched is the counter that the callbacks of SQLite use, which are plain functions. There
+// is one at a time.
 var watched *steps
 
 // watchSteps counts the connections that open opens.

@@ -36,7 +36,7 @@ func TestATallyTellsWhenItIsReached(t *testing.T) {
 	}
 }
 
-// A crew that did not do all of its work has no figure, whoever it is.
+// A subject that leaves jobs unfinished gets no figure.
 func TestACrewThatLeavesJobsIsRefused(t *testing.T) {
 	for _, a := range allApplicants() {
 		t.Run(a.name, func(t *testing.T) {

@@ -26,7 +26,7 @@ type deed struct {
 	RunAs     string          `json:"run_as,omitempty"`
 }
 
-// applyAction changes what is done, and where and as whom.
+// applyAction sets the action, its target and its role.
 func (d *definition) applyAction(p *planner, c *ddl.Clauses) error {
 	if err := p.knowsTarget(c.Target); err != nil {
 		return err

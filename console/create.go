@@ -45,7 +45,7 @@ func (p *planner) create(q *ddl.CreateJob) (*plan, error) {
 	var commands []rota.Command
 	if s != nil && q.Mode == ddl.Recreate {
 		commands = append(commands, &rota.Drop{Meta: drop, Name: q.Name, Recreate: true})
-		d.anew = true
+		d.recreate = true
 	}
 	more, err := d.commands(p, putTemplate, putSchedule)
 	if err != nil {

@@ -18,7 +18,7 @@ type definition struct {
 	what     rota.TemplateSpec
 	state    rota.ScheduleState // empty: as it is
 	kept     bool               // what is not said stays as it is
-	anew     bool               // it is declared as if it had not been there
+	recreate bool               // declare it as if it had not existed
 }
 
 // apply changes what clauses say.
@@ -104,9 +104,9 @@ func (d *definition) commands(p *planner, putTemplate, putSchedule rota.Meta) (a
 	if err != nil {
 		return nil, err
 	}
-	put.State, put.Recreate = d.state, d.anew
+	put.State, put.Recreate = d.state, d.recreate
 	switch {
-	case d.anew:
+	case d.recreate:
 	case d.schedule == nil:
 		put.Mode = rota.PutCreate
 	default:

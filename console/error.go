@@ -43,8 +43,8 @@ type Error struct {
 	State    string // SQLSTATE
 	Message  string
 	Hint     string
-	Position int // in characters of the whole text, from 1; 0: nowhere in particular
-	Line     int // from 1; 0: nowhere in particular
+	Position int // in characters of the whole text, from 1; 0: none
+	Line     int // from 1; 0: none
 	Column   int // in characters
 	Err      error
 }

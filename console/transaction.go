@@ -106,7 +106,7 @@ func overtaken(err error) error {
 	return err
 }
 
-// renew finds the first fires of schedules anew, since time has passed.
+// renew computes the first fires of schedules again, because time has passed.
 func renew(commands []rota.Command, now time.Time) error {
 	for _, c := range commands {
 		put, is := c.(*rota.PutSchedule)
@@ -155,8 +155,8 @@ func (s *Session) write(ctx context.Context, statement ddl.Statement) (*Answer, 
 	return plan.answer(replies[len(replies)-len(plan.commands):]), nil
 }
 
-// triesMost is how often a statement is planned anew because somebody else changed
-// what it had read.
+// triesMost is how often a statement is planned again because another client changed what it
+// had read.
 const triesMost = 5
 
 func (s *Session) writeNow(ctx context.Context, statement ddl.Statement) (*Answer, error) {
@@ -193,8 +193,8 @@ func (s *Session) try(ctx context.Context, statement ddl.Statement, blind bool) 
 	return plan.answer(replies), nil
 }
 
-// made says that somebody else has made a job while a statement was to make it. Planned
-// anew it finds that one.
+// made reports that another client has created the job that the statement creates. Planned
+// again, the statement finds that job.
 func made(statement ddl.Statement, err error) bool {
 	var e *rota.Error
 	_, is := statement.(*ddl.CreateJob)

@@ -7,7 +7,7 @@ import (
 
 // This file refuses what has the dashes and the ends of a range and is none.
 
-// refuseDashes explains an item that is torn apart at its dashes: a number below zero, a missing end, two dashes.
+// refuseDashes explains an item with wrong dashes: a negative number, a missing end, two dashes.
 func (f *field) refuseDashes(text, low, high string, ranged bool) *Error {
 	switch {
 	case !ranged:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// sameDays refuses a line whose day fields mean other days to cron than to Rota. Fields that cannot be read are left to
-// whoever judges expressions.
+// sameDays refuses a line whose day fields select other days in cron than in Rota. Package cron refuses invalid fields
+// later.
 func (r *reader) sameDays(l line, day, weekday string) (fine bool) {
 	days, read := setOf(day, 1, 31, nil)
 	weekdays, readToo := setOf(weekday, 0, 7, weekdayNames)

@@ -2,9 +2,9 @@
 //
 //	read := crontab.Parse(text, crontab.Config{Name: "/etc/crontab"})
 //
-// It turns text into entries: when, what, with which settings and which input. It does not judge expressions; whoever
-// runs them does. What cannot be taken over is refused with its line, what was found and what to do; what is taken over
-// otherwise than cron would is noted. Nothing is corrected silently, and nothing makes Parse fail.
+// It parses text into entries: times, command, settings and input. It does not validate expressions; package cron does.
+// A line that Rota cannot run gets a refusal with its line number, the text and a remedy. A line that Rota runs in another
+// way than cron gets a note. Nothing is corrected silently, and Parse never fails.
 //
 // # Lines
 //

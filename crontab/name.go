@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Names gives each entry a name of its own: a prefix, its program, and a few digits of what it runs. What an entry is
-// called depends on what it runs and for whom, not on its line or its times, so that the same crontab read again, with
-// lines added or times changed, gives the same names. Entries that run the very same are numbered.
+// Names gives each entry a unique name: a prefix, its program, and some digits of a hash of the command. The name depends
+// on the command and its user, not on the line or the times. The same crontab with added lines or changed times therefore
+// gives the same names. Entries with equal commands are numbered.
 func Names(entries []Entry, prefix string) []string {
 	names, owners, copies := make([]string, len(entries)), map[string]string{}, map[string]int{}
 	for i, e := range entries {

@@ -92,8 +92,8 @@ func (d *dispatcher) run(ctx context.Context) {
 	}
 }
 
-// noteWakeup notes that jobs may have become ready. It counts, so that a claim in
-// flight that finds none does not clear it.
+// noteWakeup notes that jobs may have become ready. It counts, so that a claim that is
+// in flight and finds none does not clear it.
 func (d *dispatcher) noteWakeup() {
 	d.mayHaveWork = true
 	d.wakeups++

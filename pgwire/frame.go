@@ -30,8 +30,8 @@ func newFramer(conn net.Conn, most int, time time.Duration) *framer {
 	return &framer{conn: conn, in: bufio.NewReaderSize(conn, 8<<10), most: most, time: time}
 }
 
-// next waits for a message as long as it takes to begin. Once it has begun it must
-// come within the time: whoever sends a byte now and then holds nothing for ever.
+// next waits for the start of a message without a limit. After the start, the message must
+// arrive within a time limit, so that a slow client cannot block a connection for ever.
 // A message that is no message ends in a *fatal, and nothing more can be read.
 func (f *framer) next() (frame, error) {
 	kind, err := f.in.ReadByte()

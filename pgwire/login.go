@@ -19,8 +19,8 @@ const (
 // proofMost is the length of a message of the login.
 const proofMost = 4 << 10
 
-// prove has a user prove their password. Whoever is not known is asked as well,
-// and refused with the same words after the same time.
+// prove authenticates a user by password. An unknown user gets the same exchange, the same
+// error and the same delay.
 func (c *conn) prove(user string) error {
 	offered := []string{plain}
 	if c.binding.IsSupported() {

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// outlet gathers what is answered and sends it in few large pieces. The first error
-// stays: whoever cannot be reached once is not written to again.
+// outlet buffers answers and sends them in few large writes. It keeps the first error and
+// writes nothing after it.
 type outlet struct {
 	conn net.Conn
 	time time.Duration // for the client to take a piece

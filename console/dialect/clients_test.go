@@ -89,7 +89,7 @@ func TestClients(t *testing.T) {
 	conn := postgres(t)
 	_, err := conn.Exec(context.Background(), "SET search_path = pg_catalog").ReadAll()
 	must(t, err)
-	l, d := readLibrary(t, conn), openDesk(t)
+	l, d := readLibrary(t, conn), openTestDB(t)
 	for _, schema := range []string{"pg_catalog", "information_schema"} {
 		must(t, sqlitex.ExecuteTransient(d.conn, "ATTACH ':memory:' AS "+schema, nil))
 	}
@@ -111,7 +111,7 @@ func TestClients(t *testing.T) {
 	}
 }
 
-func client(t *testing.T, d *desk, conn *pgconn.PgConn, l *library, sql string) {
+func client(t *testing.T, d *testDB, conn *pgconn.PgConn, l *library, sql string) {
 	q, err := query.Parse(sql)
 	if err != nil {
 		t.Fatalf("%s\n\t%v", sql, err)

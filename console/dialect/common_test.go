@@ -39,10 +39,10 @@ func TestDoubledCommonTables(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := openDesk(t).ask(doubled(6, "SELECT a.x FROM @ a, @ b"), nil); err != nil {
+	if _, _, err := openTestDB(t).ask(doubled(6, "SELECT a.x FROM @ a, @ b"), nil); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := openDesk(t).ask(doubled(80, "SELECT x + 1 AS x FROM @"), nil); err != nil {
+	if _, _, err := openTestDB(t).ask(doubled(80, "SELECT x + 1 AS x FROM @"), nil); err != nil {
 		t.Error(err)
 	}
 }

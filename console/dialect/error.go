@@ -40,7 +40,7 @@ type Error struct {
 	State   string // SQLSTATE
 	Message string
 	Hint    string
-	Offset  int // where in the query, in bytes; -1 if nowhere in particular
+	Offset  int // position in the query, in bytes; -1: none
 }
 
 // Error is the message with its hint.

@@ -65,8 +65,8 @@ func mixed(f string) bool {
 	return false
 }
 
-// nowhere is the zone of what has none: its name is empty.
-var nowhere = time.FixedZone("", 0)
+// emptyZone is the zone of values without a zone. Its name is empty.
+var emptyZone = time.FixedZone("", 0)
 
 func timeByPattern(a arguments) (any, error) {
 	held, pattern := a.text(0), a.text(1)
@@ -83,7 +83,7 @@ func timeByPattern(a arguments) (any, error) {
 		return nil, err
 	}
 	if k != kind.Timestamp {
-		zone = nowhere
+		zone = emptyZone
 	}
 	return writePattern(t.In(zone), pattern, nil)
 }

@@ -15,7 +15,7 @@ func FuzzTranslate(f *testing.F) {
 			f.Add(s.text)
 		}
 	}
-	d := openDesk(f)
+	d := openTestDB(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		q, err := query.Parse(text)
 		if err != nil {
@@ -28,7 +28,7 @@ func FuzzTranslate(f *testing.F) {
 }
 
 // readable says that SQLite can read what a query becomes in a session of a zone.
-func (d *desk) readable(t *testing.T, q *query.Query, text, zone string) {
+func (d *testDB) readable(t *testing.T, q *query.Query, text, zone string) {
 	t.Helper()
 	s, err := dialect.Translate(q, catalogue{zone}, nil)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // TestCallsAreKnown: whatever a query asks for, its text calls nothing that is not on
 // the lists.
 func TestCallsAreKnown(t *testing.T) {
-	d, known := openDesk(t), map[string]bool{}
+	d, known := openTestDB(t), map[string]bool{}
 	for _, name := range dialect.Native {
 		known[name] = true
 	}

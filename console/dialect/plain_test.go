@@ -148,7 +148,7 @@ func TestFunctionsDoNotPanic(t *testing.T) {
 
 // TestLongQueries: many conditions are no deep ones, and what becomes too long is refused.
 func TestLongQueries(t *testing.T) {
-	d := openDesk(t)
+	d := openTestDB(t)
 	var b strings.Builder
 	b.WriteString("SELECT job_name FROM sys.jobs WHERE n = 0")
 	for i := range 900 {
@@ -166,7 +166,7 @@ func TestLongQueries(t *testing.T) {
 
 // TestSQLiteStaysUsable: what people asked SQLite for they may go on asking.
 func TestSQLiteStaysUsable(t *testing.T) {
-	d := openDesk(t)
+	d := openTestDB(t)
 	for _, s := range samples(t, "sqlite.sql") {
 		if _, rows, err := d.ask(s.text, s.args); err != nil || len(rows) == 0 {
 			t.Errorf("%s\n\t%d rows, %v", s.text, len(rows), err)

@@ -77,11 +77,11 @@ func (m maker) value(sort string, depth int) string {
 
 // TestRandomValuesAsPostgreSQL makes values at random and asks both.
 func TestRandomValuesAsPostgreSQL(t *testing.T) {
-	randomly(t, openDesk(t), postgres(t), depth.Of(100, 400, 5_000))
+	randomly(t, openTestDB(t), postgres(t), depth.Of(100, 400, 5_000))
 }
 
 // randomly asks both for so many values.
-func randomly(t *testing.T, d *desk, conn *pgconn.PgConn, count int) {
+func randomly(t *testing.T, d *testDB, conn *pgconn.PgConn, count int) {
 	t.Helper()
 	seed := uint64(1)
 	if depth.Deep() {

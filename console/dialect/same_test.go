@@ -81,13 +81,13 @@ func samples(t testing.TB, file string) (all []sample) {
 
 // TestSameAsPostgreSQL asks both the same.
 func TestSameAsPostgreSQL(t *testing.T) {
-	d, conn := openDesk(t), postgres(t)
+	d, conn := openTestDB(t), postgres(t)
 	for _, s := range samples(t, "same.sql") {
 		t.Run(strconv.Itoa(s.line), func(t *testing.T) { same(t, d, conn, s) })
 	}
 }
 
-func same(t *testing.T, d *desk, conn *pgconn.PgConn, s sample) {
+func same(t *testing.T, d *testDB, conn *pgconn.PgConn, s sample) {
 	t.Helper()
 	statement, got, err := d.ask(s.text, s.args)
 	ctx := context.Background()
@@ -201,7 +201,7 @@ func rounded(v any) any {
 // TestWrongAsPostgreSQL asks both what has no answer: the state is the same. Where a line
 // begins with a state in brackets, PostgreSQL has another.
 func TestWrongAsPostgreSQL(t *testing.T) {
-	d, conn := openDesk(t), postgres(t)
+	d, conn := openTestDB(t), postgres(t)
 	for _, s := range samples(t, "wrong.sql") {
 		t.Run(strconv.Itoa(s.line), func(t *testing.T) {
 			ours := ""

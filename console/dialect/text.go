@@ -29,7 +29,7 @@ func (t *Text) Origin(at int) int {
 type sql struct {
 	text   string
 	kids   []*sql
-	at     int  // where the piece stands in the query, plus one; 0: nowhere
+	at     int  // position of the piece in the query, plus one; 0: none
 	sorted bool // it is written only where orders say where NULLs go
 	hash   uint64
 	size   int

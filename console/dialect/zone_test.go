@@ -19,7 +19,7 @@ var zoneNames = []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kolka
 // TestSameInZones asks both the same in sessions of several time zones: what looks at
 // clocks, all that is asked in UTC, and what is made at random.
 func TestSameInZones(t *testing.T) {
-	d, conn := openDesk(t), postgres(t)
+	d, conn := openTestDB(t), postgres(t)
 	for _, zone := range zoneNames {
 		t.Run(zone, func(t *testing.T) {
 			_, err := conn.Exec(context.Background(), "SET TimeZone = '"+zone+"'").ReadAll()

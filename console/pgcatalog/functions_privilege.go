@@ -100,8 +100,8 @@ func (c *Catalog) role(env *Env, arg any) error {
 	return nil
 }
 
-// privilegeFunctions are has_table_privilege and its like: for whom, if not for who
-// asks; of what; and which.
+// privilegeFunctions are has_table_privilege and similar functions. Their arguments are the
+// role (default: the current one), the object and the privilege.
 func privilegeFunctions() (all []Function) {
 	for _, what := range sortedKeys(objects) {
 		name, sort := "has_"+what+"_privilege", what

@@ -11,7 +11,7 @@ import (
 // started is when this process began, as far as a session is to know.
 var started = time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")
 
-// sessionFunctions say who asks, and whom.
+// sessionFunctions return the user, the database and the server.
 var sessionFunctions = []Function{
 	fn("current_database", nil, kind.Name, databaseName), fn("current_catalog", nil, kind.Name, databaseName),
 	fn("current_user", nil, kind.Name, userName), fn("session_user", nil, kind.Name, userName),

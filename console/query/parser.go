@@ -47,7 +47,7 @@ type parser struct {
 	scan   scanner
 	coming []token // those that were looked at and not taken
 	last   token   // the one that was taken last
-	alias  int     // where the last alias without AS stands, -1: nowhere
+	alias  int     // position of the last alias without AS; -1: none
 	depth  int
 	params int  // the highest
 	style  byte // how parameters are written, $ or ?; 0: there was none
@@ -72,8 +72,8 @@ func (p *parser) take() token {
 	return p.last
 }
 
-// again has the text scanned anew from a place on, for the tokens that mean
-// something else where they stand.
+// again scans the text again from a position, for tokens that have another meaning in this
+// context.
 func (p *parser) again(from int) {
 	p.coming = p.coming[:0]
 	p.scan.pos = from

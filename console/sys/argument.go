@@ -16,7 +16,7 @@ import (
 
 // held is an argument as a value of a kind is held, which may be the name of
 // something that the catalogue has a number for.
-func (d *desk) held(k Kind, arg any) (any, error) {
+func (d *memoryDB) held(k Kind, arg any) (any, error) {
 	if name, is := arg.(string); is {
 		if number, is, err := catalog().Read(d.query.env, k, name); is {
 			return number, err
@@ -25,8 +25,8 @@ func (d *desk) held(k Kind, arg any) (any, error) {
 	return held(k, arg, d.query.who.zone())
 }
 
-// held is an argument as a value of a kind is held. Whoever sends one may have sent a
-// text, a number of JSON, or the thing itself. A time that says no zone is one of the
+// held is an argument in the stored form of its kind. A client may send a text, a JSON
+// number, or the value itself. A time that says no zone is one of the
 // session's.
 func held(k Kind, arg any, zone string) (any, error) {
 	switch v := arg.(type) {

@@ -21,7 +21,7 @@ var catalogSignatures = sync.OnceValue(func() map[string][]dialect.Signature {
 
 // lend gives a connection the functions that the translation of a query calls, and
 // those of PostgreSQL's catalogue.
-func (d *desk) lend() error {
+func (d *memoryDB) lend() error {
 	for _, f := range dialect.Functions {
 		call := func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 			return d.result(f.Call(given(args)))
@@ -50,7 +50,7 @@ func (d *desk) lend() error {
 
 // weigh counts what a query gathers into one value, which SQLite would do without
 // end, and lets every row through until it is too much.
-func (d *desk) weigh(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+func (d *memoryDB) weigh(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 	d.query.gathered += gatheredRow
 	switch v := args[0]; v.Type() {
 	case sqlite.TypeText:
@@ -112,7 +112,7 @@ func given(args []sqlite.Value) []any {
 
 // result is what a function gives, to SQLite. An error ends the query: the package
 // that we reach SQLite by would lose it.
-func (d *desk) result(v any, err error) (sqlite.Value, error) {
+func (d *memoryDB) result(v any, err error) (sqlite.Value, error) {
 	if err != nil {
 		return null, d.query.fail(refusal(err))
 	}

@@ -46,14 +46,14 @@ func (c Config) withDefaults() Config {
 // Catalogue answers queries about a store.
 type Catalogue struct {
 	config Config
-	seats  chan struct{} // one for each query that may run
-	desks  chan *desk    // those that nobody sits at
+	slots  chan struct{}  // one for each query that may run
+	idle   chan *memoryDB // databases that no query uses
 }
 
 // New makes a catalogue.
 func New(config Config) *Catalogue {
 	config = config.withDefaults()
-	return &Catalogue{config: config, seats: make(chan struct{}, config.Most), desks: make(chan *desk, config.Most)}
+	return &Catalogue{config: config, slots: make(chan struct{}, config.Most), idle: make(chan *memoryDB, config.Most)}
 }
 
 // Close closes the connections that are not in use; others are closed by whoever
@@ -61,7 +61,7 @@ func New(config Config) *Catalogue {
 func (c *Catalogue) Close() error {
 	for {
 		select {
-		case d := <-c.desks:
+		case d := <-c.idle:
 			_ = d.conn.Close()
 		default:
 			return nil
@@ -131,13 +131,13 @@ func (c *Catalogue) Run(ctx context.Context, q *Query, args []any, who Asker, ro
 	if err != nil {
 		return Tally{}, err
 	}
-	if err := c.sit(ctx); err != nil {
+	if err := c.acquire(ctx); err != nil {
 		return Tally{}, err
 	}
-	defer func() { <-c.seats }()
+	defer func() { <-c.slots }()
 	ctx, stop := context.WithTimeoutCause(ctx, c.config.Time, errSlow)
 	defer stop()
-	d, err := c.desk()
+	d, err := c.db()
 	if err != nil {
 		return Tally{}, err
 	}
@@ -150,9 +150,8 @@ func (c *Catalogue) Run(ctx context.Context, q *Query, args []any, who Asker, ro
 	return Tally{d.query.reads, d.query.rows}, err
 }
 
-// leave gives the desk back when its query has ended. One at which something broke is
-// not used again.
-func (c *Catalogue) leave(d *desk) func() {
+// leave returns the database after a query. A database whose query failed is closed.
+func (c *Catalogue) leave(d *memoryDB) func() {
 	return func() {
 		broken := recover()
 		d.query.close()
@@ -164,12 +163,12 @@ func (c *Catalogue) leave(d *desk) func() {
 	}
 }
 
-// sit waits for a seat, as long as a query may take.
-func (c *Catalogue) sit(ctx context.Context) error {
+// acquire waits for a slot, at most as long as a query may take.
+func (c *Catalogue) acquire(ctx context.Context) error {
 	timer := time.NewTimer(c.config.Time)
 	defer timer.Stop()
 	select {
-	case c.seats <- struct{}{}:
+	case c.slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -212,20 +211,20 @@ func sizeOf(v any) int {
 
 var errSlow = errors.New("the statement took too long")
 
-func (c *Catalogue) desk() (*desk, error) {
+func (c *Catalogue) db() (*memoryDB, error) {
 	select {
-	case d := <-c.desks:
+	case d := <-c.idle:
 		return d, nil
 	default:
-		return openDesk()
+		return openMemoryDB()
 	}
 }
 
-func (c *Catalogue) giveBack(d *desk) {
+func (c *Catalogue) giveBack(d *memoryDB) {
 	d.query = nil
 	d.conn.SetInterrupt(nil)
 	select {
-	case c.desks <- d:
+	case c.idle <- d:
 	default:
 		_ = d.conn.Close()
 	}
@@ -248,7 +247,7 @@ func (c *Catalogue) ended(ctx context.Context, err error) error {
 }
 
 // blame is what went wrong below SQLite, if anything did.
-func (d *desk) blame(err error) error {
+func (d *memoryDB) blame(err error) error {
 	if d.query.err != nil {
 		return d.query.err
 	}

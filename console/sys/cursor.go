@@ -39,11 +39,11 @@ func (c *cursor[R]) Filter(id sqlite.IndexID, argv []sqlite.Value) error {
 	if c.walk = ""; p.lean { // others hold documents, which may be of any size
 		c.walk = walkOf(c.name, id.String, argv)
 	}
-	if rows, known := c.desk.query.walked[c.walk].([]R); known { // as in a join: the view is the same, and so are the rows
+	if rows, known := c.db.query.walked[c.walk].([]R); known { // as in a join: the view is the same, and so are the rows
 		c.next, c.walk = once(func() ([]R, error) { return rows, nil }), ""
 		return c.turn()
 	}
-	c.next = c.ways[p.way].read(c.desk.query, w)
+	c.next = c.ways[p.way].read(c.db.query, w)
 	return c.turn()
 }
 
@@ -63,7 +63,7 @@ const walkedMost = 20_000
 // keep remembers the rows of a walk, unless they are too many, and at its end has the
 // query remember them.
 func (c *cursor[R]) keep(rows []R) {
-	q := c.desk.query
+	q := c.db.query
 	switch {
 	case c.walk == "" || c.blank:
 	case len(rows) == 0:
@@ -141,7 +141,7 @@ func nothing[R any]() ([]R, error) { return nil, nil }
 
 // turn goes on to the next rows.
 func (c *cursor[R]) turn() error {
-	q := c.desk.query
+	q := c.db.query
 	if err := q.ctx.Err(); err != nil {
 		return q.fail(err)
 	}
@@ -172,7 +172,7 @@ func (c *cursor[R]) EOF() bool { return c.at >= len(c.rows) }
 // Column is a value of the row.
 func (c *cursor[R]) Column(i int, _ bool) (sqlite.Value, error) {
 	v := c.columns[i].value(&c.rows[c.at])
-	if err := c.desk.query.err; err != nil { // a value that had to be read
+	if err := c.db.query.err; err != nil { // a value that had to be read
 		return v, err
 	}
 	return v, nil

@@ -32,7 +32,7 @@ type Error struct {
 	State   string // SQLSTATE
 	Message string
 	Hint    string
-	Offset  int // where in the statement, in bytes; -1 if nowhere in particular
+	Offset  int // position in the statement, in bytes; -1: none
 }
 
 // Error is the message with its hint.

@@ -11,7 +11,7 @@ import (
 // TestQueryCancelledBeforeItIsPrepared: SQLite does not prepare it, which is no error of
 // syntax. Catalogue.ended turns what SQLite says into the cause.
 func TestQueryCancelledBeforeItIsPrepared(t *testing.T) {
-	d, err := openDesk()
+	d, err := openMemoryDB()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type scalar = func(sqlite.Context, []sqlite.Value) (sqlite.Value, error)
 
 // learn gives a connection the functions that people expect of PostgreSQL, and has
 // LIKE tell capitals from small letters, as it does there.
-func (d *desk) learn() error {
+func (d *memoryDB) learn() error {
 	if err := d.conn.SetCollation(timeCollation, func(a, b string) int { return strings.Compare(written(a), written(b)) }); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (d *desk) learn() error {
 }
 
 // now is the time of the statement, which is the store's.
-func (d *desk) now(sqlite.Context, []sqlite.Value) (sqlite.Value, error) {
+func (d *memoryDB) now(sqlite.Context, []sqlite.Value) (sqlite.Value, error) {
 	view, err := d.query.store()
 	if err != nil {
 		return null, d.query.fail(err)
@@ -76,7 +76,7 @@ func (d *desk) now(sqlite.Context, []sqlite.Value) (sqlite.Value, error) {
 func exact(s string) string { return s }
 
 // like says whether a text fits a pattern. SQLite hands the pattern over first.
-func (d *desk) like(fold func(string) string) scalar {
+func (d *memoryDB) like(fold func(string) string) scalar {
 	return func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 		for _, a := range args {
 			if a.Type() == sqlite.TypeNull {
@@ -151,7 +151,7 @@ func instr(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 	return integer(int64(utf8.RuneCountInString(text[:at])) + 1), nil
 }
 
-func (d *desk) replace(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+func (d *memoryDB) replace(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 	for _, a := range args {
 		if a.Type() == sqlite.TypeNull {
 			return null, nil

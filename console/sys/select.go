@@ -9,7 +9,7 @@ import (
 )
 
 // run answers one query.
-func (d *desk) run(q *Query, args []any, to func([]any) error) error {
+func (d *memoryDB) run(q *Query, args []any, to func([]any) error) error {
 	d.conn.SetInterrupt(d.query.ctx.Done())
 	chosen := q.meaning.Plain
 	if sorted := q.meaning.Sorted; sorted.SQL != chosen.SQL && d.sorts(chosen.SQL) {
@@ -29,7 +29,7 @@ func (d *desk) run(q *Query, args []any, to func([]any) error) error {
 // sorts says whether SQLite itself would sort the rows of a query, or merge those
 // of several, which it does with NULLs first. Where it does not, the rows come as a
 // table yields them, with NULLs last.
-func (d *desk) sorts(text string) bool {
+func (d *memoryDB) sorts(text string) bool {
 	found := false
 	err := sqlitex.ExecuteTransient(d.conn, "EXPLAIN QUERY PLAN "+text, &sqlitex.ExecOptions{
 		ResultFunc: func(s *sqlite.Stmt) error {
@@ -41,7 +41,7 @@ func (d *desk) sorts(text string) bool {
 	return found || err != nil
 }
 
-func (d *desk) bind(stmt *sqlite.Stmt, params []Kind, args []any) error {
+func (d *memoryDB) bind(stmt *sqlite.Stmt, params []Kind, args []any) error {
 	if len(params) != len(args) {
 		return &Error{
 			State: StateParams, Offset: -1, Message: fmt.Sprintf("the statement has %d parameters, and %d arguments were given", len(params), len(args)),
@@ -68,7 +68,7 @@ func (d *desk) bind(stmt *sqlite.Stmt, params []Kind, args []any) error {
 	return nil
 }
 
-func (d *desk) step(stmt *sqlite.Stmt, columns []Column, to func([]any) error) error {
+func (d *memoryDB) step(stmt *sqlite.Stmt, columns []Column, to func([]any) error) error {
 	for {
 		some, err := stmt.Step()
 		switch {
@@ -85,7 +85,7 @@ func (d *desk) step(stmt *sqlite.Stmt, columns []Column, to func([]any) error) e
 	}
 }
 
-func (d *desk) row(stmt *sqlite.Stmt, columns []Column) []any {
+func (d *memoryDB) row(stmt *sqlite.Stmt, columns []Column) []any {
 	values := make([]any, len(columns))
 	for i := range values {
 		switch stmt.ColumnType(i) {
@@ -106,7 +106,7 @@ func (d *desk) row(stmt *sqlite.Stmt, columns []Column) []any {
 
 // number is a number, or the boolean or the name that it stands for. Of a UNION
 // another part may have others.
-func (d *desk) number(n int64, k Kind) any {
+func (d *memoryDB) number(n int64, k Kind) any {
 	if k == Boolean && (n == 0 || n == 1) {
 		return n != 0
 	}

@@ -10,8 +10,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// The schemas of PostgreSQL's own tables. What stands in them is the same for
-// everybody, so that they are plain tables, made once and copied to each desk.
+// The schemas of PostgreSQL's own tables. Their rows are the same for all users, so they are
+// ordinary tables that are created once and copied to each database.
 const (
 	catalogSchema  = "pg_catalog"
 	standardSchema = "information_schema"
@@ -104,8 +104,8 @@ func load(conn *sqlite.Conn, r pgcatalog.Relation) error {
 	return nil
 }
 
-// attach gives a desk PostgreSQL's tables.
-func (d *desk) attach() error {
+// attach adds PostgreSQL's tables to the database.
+func (d *memoryDB) attach() error {
 	all, err := images()
 	if err != nil {
 		return err

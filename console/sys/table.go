@@ -119,11 +119,11 @@ func (t *table[R]) richMask() (mask uint64) {
 }
 
 // module makes the table known to a connection, for whatever query that has.
-func (t *table[R]) module(on *desk) *sqlite.Module {
+func (t *table[R]) module(on *memoryDB) *sqlite.Module {
 	return &sqlite.Module{
 		UseConnectAsCreate: true,
 		Connect: func(*sqlite.Conn, *sqlite.VTableConnectOptions) (sqlite.VTable, *sqlite.VTableConfig, error) {
-			return &virtual[R]{table: t, desk: on, rich: t.richMask()}, &sqlite.VTableConfig{Declaration: t.declaration()}, nil
+			return &virtual[R]{table: t, db: on, rich: t.richMask()}, &sqlite.VTableConfig{Declaration: t.declaration()}, nil
 		},
 	}
 }
@@ -131,7 +131,7 @@ func (t *table[R]) module(on *desk) *sqlite.Module {
 // virtual is a table on one connection.
 type virtual[R any] struct {
 	*table[R]
-	desk *desk
+	db   *memoryDB
 	rich uint64
 }
 

@@ -175,7 +175,7 @@ func TestADeliveryIsTaken(t *testing.T) {
 	}
 }
 
-// TestADeliveryComesUntilItIsTaken: whoever stands before the receiver fails twice.
+// A proxy before the receiver fails twice.
 func TestADeliveryComesUntilItIsTaken(t *testing.T) {
 	p, s := startReceiver(t), startServer(t)
 	to, err := url.Parse(p.url)

@@ -6,7 +6,7 @@
 //	go run ./internal/hours -list            the moments
 //
 // It builds the tests once, with a package time that adds an offset to the wall clock
-// (see overlay.go), and starts them anew for each moment. The monotonic clock runs as ever.
+// (see overlay.go), and starts them again for each moment. The monotonic clock is not changed.
 // Processes that the tests start have the same offset: programs in Go by the same package
 // time, other programs, such as PostgreSQL, MariaDB, Python and Java, by a library that
 // they are started with (see preload/clock.c). It needs Linux, glibc and a C compiler.

@@ -126,8 +126,8 @@ func TestPgxBatches(t *testing.T) {
 	})
 }
 
-// TestPgxCancels ends a long query. pgx closes the connection of who gives up, and sends
-// a request to cancel before; a pool goes on with others, and no seat stays taken.
+// The test cancels a long query. pgx sends a cancel request and closes the connection. The
+// pool continues with other connections, and no query slot stays in use.
 func TestPgxCancels(t *testing.T) {
 	s := start(t)
 	pool, err := pgxpool.New(t.Context(), s.url("pool_max_conns=4"))

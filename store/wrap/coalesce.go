@@ -131,7 +131,7 @@ func (c *coalesced) run() {
 	}
 }
 
-// leaveIdle ends the wait, unless a call has just woken this goroutine.
+// leaveIdle ends the wait, unless a call has just started this goroutine.
 func (c *coalesced) leaveIdle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

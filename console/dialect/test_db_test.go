@@ -14,8 +14,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// desk is an SQLite with some rows of every kind, and a session of a time zone.
-type desk struct {
+// testDB is a SQLite database with rows of every kind, and a session with a time zone.
+type testDB struct {
 	conn *sqlite.Conn
 	zone string
 }
@@ -109,14 +109,14 @@ var rows = map[string][][]string{
 	},
 }
 
-func openDesk(t testing.TB) *desk {
+func openTestDB(t testing.TB) *testDB {
 	t.Helper()
 	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenMemory)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	d := &desk{conn: conn}
+	d := &testDB{conn: conn}
 	must(t, sqlitex.ExecuteTransient(conn, "ATTACH ':memory:' AS sys", nil))
 	must(t, conn.SetCollation("ROTA_TIME", strings.Compare))
 	for _, f := range append(base, dialect.Functions...) {
@@ -138,7 +138,7 @@ func must(t testing.TB, err error) {
 // failed is the error of a function: the package between loses it.
 var failed error
 
-func (d *desk) scalar(f dialect.Function) func(sqlite.Context, []sqlite.Value) (sqlite.Value, error) {
+func (d *testDB) scalar(f dialect.Function) func(sqlite.Context, []sqlite.Value) (sqlite.Value, error) {
 	return func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 		list := make([]any, len(args))
 		for i, a := range args {
@@ -178,7 +178,7 @@ func toValue(v any) sqlite.Value {
 	panic(fmt.Sprintf("a function gave a %T", v))
 }
 
-func (d *desk) fill(t testing.TB, table *dialect.Table) {
+func (d *testDB) fill(t testing.TB, table *dialect.Table) {
 	var columns, marks []string
 	for i, c := range table.Columns {
 		as := "TEXT"
@@ -209,7 +209,7 @@ func (d *desk) fill(t testing.TB, table *dialect.Table) {
 }
 
 // ask answers a query with PostgreSQL's texts; NULL is nil.
-func (d *desk) ask(text string, args []string) (*dialect.Statement, [][]*string, error) {
+func (d *testDB) ask(text string, args []string) (*dialect.Statement, [][]*string, error) {
 	q, err := query.Parse(text)
 	if err != nil {
 		return nil, nil, err
@@ -222,7 +222,7 @@ func (d *desk) ask(text string, args []string) (*dialect.Statement, [][]*string,
 	return s, found, err
 }
 
-func (d *desk) run(s *dialect.Statement, sql string, args []string) (found [][]*string, err error) {
+func (d *testDB) run(s *dialect.Statement, sql string, args []string) (found [][]*string, err error) {
 	failed = nil
 	bound := map[string]any{}
 	for i, a := range args {
@@ -251,7 +251,7 @@ func (d *desk) run(s *dialect.Statement, sql string, args []string) (found [][]*
 	return found, nil
 }
 
-func (d *desk) rowOf(stmt *sqlite.Stmt, columns []dialect.Column) []*string {
+func (d *testDB) rowOf(stmt *sqlite.Stmt, columns []dialect.Column) []*string {
 	row := make([]*string, len(columns))
 	for i, c := range columns {
 		var v any

@@ -11,9 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestACrowd has 200 clients at once, each of which asks a few things in both
-// protocols.
-func TestACrowd(t *testing.T) {
+// 200 concurrent clients send queries with both protocols.
+func TestManyConcurrentClients(t *testing.T) {
 	s := newSite(t, func(c *Config) { c.LoginTime = time.Minute }) // 200 clients compute their proofs at once
 	ctx := context.Background()
 	var all sync.WaitGroup

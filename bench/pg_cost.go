@@ -5,38 +5,38 @@ import (
 	"time"
 )
 
-// The tails mark what the server did.
+// The suffixes of cases that measure the server.
 const (
 	serverTail = "/server"
 	logTail    = "/wal"
 )
 
-// toll is what something took of this process and its children, and of the
-// server. What the server does in the background falls on whom it meets.
-type toll struct {
+// cost is the resource use of this process, its children and the server. It includes the
+// background work of the server during the measurement.
+type cost struct {
 	spent
-	server time.Duration // of a processor
-	logged int64         // bytes of the write-ahead log
+	server time.Duration // processor time of the server
+	logged int64         // bytes of write-ahead log
 }
 
-// measure adds what an act takes, with the processor time of other processes
-// that act for it.
-func (t *toll) measure(ctx context.Context, s *pgServer, others []int, act func() error) error {
-	before, err := readToll(ctx, s, others)
+// measure adds the cost of a function, with the processor time of other processes that work
+// for it.
+func (t *cost) measure(ctx context.Context, s *pgServer, others []int, act func() error) error {
+	before, err := readCost(ctx, s, others)
 	if err != nil {
 		return err
 	}
 	if err := t.spent.measure(act); err != nil {
 		return err
 	}
-	after, err := readToll(ctx, s, others)
+	after, err := readCost(ctx, s, others)
 	t.processor += after.processor - before.processor
 	t.server += after.server - before.server
 	t.logged += after.logged - before.logged
 	return err
 }
 
-func readToll(ctx context.Context, s *pgServer, others []int) (t toll, err error) {
+func readCost(ctx context.Context, s *pgServer, others []int) (t cost, err error) {
 	for _, pid := range others {
 		used, err := processorOf(pid)
 		if err != nil {
@@ -51,9 +51,8 @@ func readToll(ctx context.Context, s *pgServer, others []int) (t toll, err error
 	return t, err
 }
 
-// addToll notes how many jobs a second a subject managed, and what each took of
-// the processors and of the log.
-func (r *report) addToll(caseName, subject string, jobs int, t toll) {
+// addCost reports the jobs per second of a subject, and the processor time and log per job.
+func (r *report) addCost(caseName, subject string, jobs int, t cost) {
 	each := float64(jobs)
 	r.add(caseName, subject, "throughput", each/t.wall.Seconds(), "jobs/s")
 	r.add(caseName+processorTail, subject, "processor time of the client", t.processor.Seconds()*1e6/each, "µs/job")

@@ -9,39 +9,38 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// crowd is what stands in a file beside the jobs that are claimed. Those that
+// background is the number of jobs in a file besides those that are claimed. Those that
 // are blocked wait behind one that is delayed, so there must be one for each
 // crowdGroup of them.
-type crowd struct{ delayed, blocked, finished, foreign int }
+type background struct{ delayed, blocked, finished, foreign int }
 
-// thirds is a crowd of n that no claim takes, of the type that is claimed.
-func thirds(n int) crowd {
-	return crowd{delayed: n - 2*(n/3), blocked: n / 3, finished: n / 3}
+// thirds returns n jobs of the claimed type that no claim takes.
+func thirds(n int) background {
+	return background{delayed: n - 2*(n/3), blocked: n / 3, finished: n / 3}
 }
 
-func (c crowd) counts() counts {
+func (c background) counts() counts {
 	return counts{queued: c.delayed + c.blocked + c.foreign, completed: c.finished, blocked: c.blocked}
 }
 
 const (
-	crowdJob = `
+	backgroundJob = `
 INSERT INTO rota_jobs (
   id, type, status, hold, priority, position, max_attempts, backoff, timeout, params,
   created_at, queued_at, run_at, started_at, finished_at, run_id, sequel, group_id, group_position,
   token, runner, life, heartbeat_at, stale_after, ended_at, outcome, schedule, counts_at)
 VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	crowdGroups = `
+	backgroundGroups = `
 INSERT INTO rota_groups (id, mode, on_failure, size, created_at)
 VALUES (?, 'sequential', 'continue', ?, ?)`
-	crowdTriggers = `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`
+	backgroundTriggers = `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`
 )
 
-// make writes the crowd into a new store's file.
-func (c crowd) make(path string) error { return writePast(path, c.fill) }
+// make writes the jobs into the file of a new store.
+func (c background) make(path string) error { return writePast(path, c.fill) }
 
-// writePast writes into a new store's file past the store. Rows that have
-// ended cannot enter while the triggers stand, so these are put back
-// afterwards.
+// writePast writes into the file of a new store without the store. The triggers refuse ended
+// rows, so writePast drops the triggers and creates them again.
 func writePast(path string, fill func(*sqlite.Conn) error) (err error) {
 	if err := create(path); err != nil {
 		return err
@@ -82,7 +81,7 @@ func script(conn *sqlite.Conn, statements ...string) error {
 // dropTriggers returns the statements that make them again.
 func dropTriggers(conn *sqlite.Conn) (restore []string, err error) {
 	var drop []string
-	err = sqlitex.ExecuteTransient(conn, crowdTriggers, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite.Stmt) error {
+	err = sqlitex.ExecuteTransient(conn, backgroundTriggers, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite.Stmt) error {
 		drop = append(drop, "DROP TRIGGER "+s.ColumnText(0))
 		restore = append(restore, s.ColumnText(1))
 		return nil
@@ -94,12 +93,12 @@ func dropTriggers(conn *sqlite.Conn) (restore []string, err error) {
 }
 
 // fill mixes the kinds, as they would come in time.
-func (c crowd) fill(conn *sqlite.Conn) error {
-	w, err := newCrowdWriter(conn, c.blocked)
+func (c background) fill(conn *sqlite.Conn) error {
+	w, err := newBackgroundWriter(conn, c.blocked)
 	if err != nil {
 		return err
 	}
-	for c != (crowd{}) {
+	for c != (background{}) {
 		for _, kind := range []struct {
 			left *int
 			add  func() error
@@ -116,10 +115,10 @@ func (c crowd) fill(conn *sqlite.Conn) error {
 	return nil
 }
 
-// crowdGroup is how many wait behind the first of their group.
-const crowdGroup = 99
+// backgroundGroup is how many jobs of a group wait for its first job.
+const backgroundGroup = 99
 
-type crowdWriter struct {
+type backgroundWriter struct {
 	job, group    *sqlite.Stmt
 	params        string
 	position, now int64
@@ -129,9 +128,9 @@ type crowdWriter struct {
 	place, places int     // the last one taken, and how many there are
 }
 
-func newCrowdWriter(conn *sqlite.Conn, blocked int) (*crowdWriter, error) {
-	w := &crowdWriter{params: paramsText(), now: time.Now().UnixMicro(), waiting: blocked}
-	for sql, stmt := range map[string]**sqlite.Stmt{crowdJob: &w.job, crowdGroups: &w.group} {
+func newBackgroundWriter(conn *sqlite.Conn, blocked int) (*backgroundWriter, error) {
+	w := &backgroundWriter{params: paramsText(), now: time.Now().UnixMicro(), waiting: blocked}
+	for sql, stmt := range map[string]**sqlite.Stmt{backgroundJob: &w.job, backgroundGroups: &w.group} {
 		var err error
 		if *stmt, err = conn.Prepare(sql); err != nil {
 			return nil, err
@@ -141,7 +140,7 @@ func newCrowdWriter(conn *sqlite.Conn, blocked int) (*crowdWriter, error) {
 }
 
 // begin binds what all jobs have, and returns the new job's id.
-func (w *crowdWriter) begin(jobType string, status rota.Status, hold int64) (rota.ID, error) {
+func (w *backgroundWriter) begin(jobType string, status rota.Status, hold int64) (rota.ID, error) {
 	if err := w.job.ClearBindings(); err != nil {
 		return rota.ID{}, err
 	}
@@ -162,7 +161,7 @@ func (w *crowdWriter) begin(jobType string, status rota.Status, hold int64) (rot
 
 // addDelayed adds a job whose time has not come. If there is nobody for blocked
 // jobs to wait for, it is the first of their group.
-func (w *crowdWriter) addDelayed() error {
+func (w *backgroundWriter) addDelayed() error {
 	_, err := w.begin(jobType, rota.StatusQueued, int64(rota.HoldDelay))
 	if err != nil {
 		return err
@@ -178,7 +177,7 @@ func (w *crowdWriter) addDelayed() error {
 }
 
 // addBlocked adds a job that waits for its turn.
-func (w *crowdWriter) addBlocked() error {
+func (w *backgroundWriter) addBlocked() error {
 	if _, err := w.begin(jobType, rota.StatusQueued, int64(rota.HoldGroup)); err != nil {
 		return err
 	}
@@ -187,8 +186,8 @@ func (w *crowdWriter) addBlocked() error {
 }
 
 // openGroup makes a group for as many as will wait.
-func (w *crowdWriter) openGroup() error {
-	behind := min(w.waiting, crowdGroup)
+func (w *backgroundWriter) openGroup() error {
+	behind := min(w.waiting, backgroundGroup)
 	w.waiting -= behind
 	w.groupID, w.place, w.places = rota.NewID(), 0, behind+1
 	w.group.BindBytes(1, w.groupID[:])
@@ -198,13 +197,13 @@ func (w *crowdWriter) openGroup() error {
 }
 
 // join gives the job that is being written the next place of the group.
-func (w *crowdWriter) join() {
+func (w *backgroundWriter) join() {
 	w.place++
 	w.job.BindBytes(17, w.groupID[:])
 	w.job.BindInt64(18, int64(w.place))
 }
 
-func (w *crowdWriter) addForeign() error {
+func (w *backgroundWriter) addForeign() error {
 	if _, err := w.begin("foreign", rota.StatusQueued, 0); err != nil {
 		return err
 	}
@@ -212,10 +211,10 @@ func (w *crowdWriter) addForeign() error {
 	return do(w.job)
 }
 
-func (w *crowdWriter) addFinished() error { return w.addRun("") }
+func (w *backgroundWriter) addFinished() error { return w.addRun("") }
 
 // addRun adds a job that has run, of a schedule if one is named.
-func (w *crowdWriter) addRun(schedule string) error {
+func (w *backgroundWriter) addRun(schedule string) error {
 	if _, err := w.begin(jobType, rota.StatusRunning, 0); err != nil {
 		return err
 	}

@@ -9,9 +9,9 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// desk is a connection that holds nothing but the tables of the catalogue. One
-// query at a time works at it.
-type desk struct {
+// memoryDB is an in-memory SQLite database with the tables of the catalogue. It runs one
+// query at a time.
+type memoryDB struct {
 	conn  *sqlite.Conn
 	query *query
 }
@@ -21,7 +21,7 @@ const schema = "sys"
 
 // modular is a table of any rows.
 type modular interface {
-	module(on *desk) *sqlite.Module
+	module(on *memoryDB) *sqlite.Module
 	title() string
 	titles() []Column
 	filled() []string
@@ -52,12 +52,12 @@ var tables = []modular{
 	jobs, jobRuns, dependencies, executions, templateTable, schedules, groups, reservations, nodes, performance, audit,
 }
 
-func openDesk() (*desk, error) {
+func openMemoryDB() (*memoryDB, error) {
 	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenMemory)
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{conn: conn}
+	d := &memoryDB{conn: conn}
 	if err := d.furnish(); err != nil {
 		_ = conn.Close()
 		return nil, err
@@ -67,7 +67,7 @@ func openDesk() (*desk, error) {
 
 // furnish makes the tables and the functions, and then lets nothing be made any
 // more.
-func (d *desk) furnish() error {
+func (d *memoryDB) furnish() error {
 	if err := sqlitex.ExecuteTransient(d.conn, "ATTACH ':memory:' AS "+schema, nil); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ const valueMost = 4 << 20
 
 // allow is the list of what a statement may do: read the tables of the catalogue,
 // and call functions that are known to look at their arguments alone.
-func (d *desk) allow(a sqlite.Action) sqlite.AuthResult {
+func (d *memoryDB) allow(a sqlite.Action) sqlite.AuthResult {
 	switch a.Type() {
 	case sqlite.OpSelect, sqlite.OpRecursive:
 		return sqlite.AuthResultOK
@@ -129,7 +129,7 @@ func (d *desk) allow(a sqlite.Action) sqlite.AuthResult {
 
 // readable says whether a table may be read. One that is only counted is named as it
 // was written: that may be a table, or a common table of the statement.
-func (d *desk) readable(a sqlite.Action) bool {
+func (d *memoryDB) readable(a sqlite.Action) bool {
 	name := strings.ToLower(a.Table())
 	switch a.Database() {
 	case schema, catalogSchema, standardSchema:

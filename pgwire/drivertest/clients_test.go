@@ -11,16 +11,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// crowd is how many clients come at once.
-const crowd = 200
+// clientCount is the number of concurrent clients.
+const clientCount = 200
 
-// TestACrowd has many clients connected at the same time, each of which asks and
-// writes. Behind them nothing is left.
-func TestACrowd(t *testing.T) {
+// Many clients are connected at the same time, and each of them reads and writes. The
+// server releases all their resources.
+func TestManyConcurrentClients(t *testing.T) {
 	s := filled(t)
 	s.do(t, "SELECT 1")
 	before := runtime.NumGoroutine()
-	conns := make([]*pgx.Conn, crowd)
+	conns := make([]*pgx.Conn, clientCount)
 	together(t, func(i int) (err error) {
 		conns[i], err = pgx.Connect(t.Context(), s.url())
 		return err
@@ -40,11 +40,11 @@ func TestACrowd(t *testing.T) {
 	}
 }
 
-// together does something for each of the crowd at the same time.
+// together calls a function for each client concurrently.
 func together(t *testing.T, do func(i int) error) {
 	t.Helper()
 	var all sync.WaitGroup
-	for i := range crowd {
+	for i := range clientCount {
 		all.Go(func() {
 			if err := do(i); err != nil {
 				t.Errorf("client %d: %v", i, err)

@@ -9,53 +9,53 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// companyShare is the part of its speed that is to be left in a file where
-// others have schedules, groups and limits.
-const companyShare = 0.9
+// mixedShare is the minimum fraction of the speed in a file that also has schedules, groups
+// and limits.
+const mixedShare = 0.9
 
 const (
-	companyPrefix  = "company/"
-	companyEnqueue = companyPrefix + enqueueCase
+	mixedPrefix  = "mixed/"
+	mixedEnqueue = mixedPrefix + enqueueCase
 )
 
-// The subjects: a file with nothing else in it, and one with everything.
+// The subjects: a file with plain jobs only, and a file with schedules, groups and limits.
 const (
-	byItself  = "plain"
-	inCompany = "in company"
+	byItself = "plain"
+	inMixed  = "mixed"
 )
 
-func companyBenchmarks() []benchmark {
-	all := []benchmark{{cases: []string{companyEnqueue}, bars: companyBars(companyEnqueue), run: runCompanyEnqueue}}
+func mixedBenchmarks() []benchmark {
+	all := []benchmark{{cases: []string{mixedEnqueue}, bars: mixedBars(mixedEnqueue), run: runMixedEnqueue}}
 	for _, d := range []drain{largeDrain, smallDrain} {
-		d.prefix = companyPrefix
+		d.prefix = mixedPrefix
 		all = append(all, benchmark{
-			cases: []string{d.throughCase(), d.claimCase(), d.finishCase()}, bars: companyBars(d.throughCase()), run: d.runCompany,
+			cases: []string{d.throughCase(), d.claimCase(), d.finishCase()}, bars: mixedBars(d.throughCase()), run: d.runMixed,
 		})
 	}
 	return all
 }
 
-func companyBars(caseName string) []bar {
+func mixedBars(caseName string) []bar {
 	return []bar{
-		{caseName: caseName, subject: inCompany, against: byItself, least: companyShare},
-		{caseName: caseName + processorTail, subject: byItself, against: inCompany, least: companyShare, aim: true},
+		{caseName: caseName, subject: inMixed, against: byItself, least: mixedShare},
+		{caseName: caseName + processorTail, subject: byItself, against: inMixed, least: mixedShare, aim: true},
 	}
 }
 
-// runCompanyEnqueue is runEnqueue in both files.
-func runCompanyEnqueue(b *bench) error {
-	plain, crowded, err := b.companies()
+// runMixedEnqueue runs the enqueue case in both files.
+func runMixedEnqueue(b *bench) error {
+	plain, crowded, err := b.mixedFiles()
 	if err != nil {
 		return err
 	}
-	return b.compare(companyEnqueue,
-		enqueueSubject(b, companyEnqueue, byItself, plain, openRotaLoop),
-		enqueueSubject(b, companyEnqueue, inCompany, crowded, openRotaLoop))
+	return b.compare(mixedEnqueue,
+		enqueueSubject(b, mixedEnqueue, byItself, plain, openRotaLoop),
+		enqueueSubject(b, mixedEnqueue, inMixed, crowded, openRotaLoop))
 }
 
-// runCompany drains both files.
-func (d drain) runCompany(b *bench) error {
-	plain, crowded, err := b.companies()
+// runMixed drains both files.
+func (d drain) runMixed(b *bench) error {
+	plain, crowded, err := b.mixedFiles()
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (d drain) runCompany(b *bench) error {
 	for _, s := range []struct {
 		name  string
 		start *fixture
-	}{{byItself, plain}, {inCompany, crowded}} {
+	}{{byItself, plain}, {inMixed, crowded}} {
 		full, err := d.fill(b, s.name, s.start)
 		if err != nil {
 			return err
@@ -74,20 +74,20 @@ func (d drain) runCompany(b *bench) error {
 	return b.compare(d.throughCase(), subjects...)
 }
 
-// companies are the two files to begin with.
-func (b *bench) companies() (plain, crowded *fixture, err error) {
+// mixedFiles are the two files to begin with.
+func (b *bench) mixedFiles() (plain, crowded *fixture, err error) {
 	if plain, err = b.empty(); err != nil {
 		return nil, nil, err
 	}
-	crowded, err = b.fixture("company", company{
+	crowded, err = b.fixture("company", relations{
 		schedules: b.sized(10_000, 20), groups: b.sized(1000, 4), types: 100, keys: 100,
 	})
 	return plain, crowded, err
 }
 
-// company is what others have in the file. Nothing of it is about the jobs that
+// relations is what others have in the file. Nothing of it is about the jobs that
 // are measured.
-type company struct {
+type relations struct {
 	schedules int
 	groups    int // every other one sequential
 	types     int // that have limits
@@ -95,16 +95,16 @@ type company struct {
 }
 
 const (
-	companyMembers = 10 // of a group
-	companyType    = "other"
+	mixedMembers = 10 // of a group
+	mixedType    = "other"
 )
 
-func (c company) counts() counts {
+func (c relations) counts() counts {
 	sequential := (c.groups + 1) / 2
-	return counts{queued: c.groups * companyMembers, blocked: sequential * (companyMembers - 1), schedules: c.schedules}
+	return counts{queued: c.groups * mixedMembers, blocked: sequential * (mixedMembers - 1), schedules: c.schedules}
 }
 
-func (c company) make(path string) error {
+func (c relations) make(path string) error {
 	hourly := calendar{
 		size: c.schedules, from: time.Now().UTC().Truncate(time.Second),
 		spec: func(int) rota.ScheduleSpec { return rota.ScheduleSpec{Every: time.Hour} },
@@ -135,7 +135,7 @@ func sweepAll(ctx context.Context, store *sqlite.Store) error {
 }
 
 // throttle limits each type by number and by rate.
-func (c company) throttle() *rota.PutThrottle {
+func (c relations) throttle() *rota.PutThrottle {
 	put := &rota.PutThrottle{Meta: rota.NewMeta("")}
 	for i := range c.types {
 		put.Spec.Types = append(put.Spec.Types, rota.TypeLimit{
@@ -148,11 +148,11 @@ func (c company) throttle() *rota.PutThrottle {
 	return put
 }
 
-func otherType(i int) string { return fmt.Sprintf("%s-%d", companyType, i) }
+func otherType(i int) string { return fmt.Sprintf("%s-%d", mixedType, i) }
 
 func otherKey(i int) string { return fmt.Sprintf("key-%d", i) }
 
-func (c company) enqueueGroups(ctx context.Context, store *sqlite.Store) error {
+func (c relations) enqueueGroups(ctx context.Context, store *sqlite.Store) error {
 	var batch rota.Batch
 	for i := range c.groups {
 		key := otherKey(i % c.keys)
@@ -160,7 +160,7 @@ func (c company) enqueueGroups(ctx context.Context, store *sqlite.Store) error {
 		if i%2 == 1 {
 			group.Mode = rota.GroupParallel
 		}
-		for range companyMembers {
+		for range mixedMembers {
 			job := rota.NewJob{Type: otherType(i % c.types), Params: []byte(paramsText()), ConcurrencyKey: &key}
 			group.Jobs = append(group.Jobs, job)
 		}
