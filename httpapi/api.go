@@ -12,26 +12,26 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// api answers requests.
+// api is the HTTP handler.
 type api struct {
 	Config
 	mux              *http.ServeMux
 	doc              huma.API
 	auth             *authenticator
 	semaphores       semaphores
-	largeBodies      semaphore // large ones
+	largeBodies      semaphore // limits large bodies that are read at the same time
 	limiter          *rateLimiter
-	anonymousLimiter *rateLimiter // of those who show no token, so that they take nothing from those who do
+	anonymousLimiter *rateLimiter // for requests without a valid token, so that they do not use up the rate of valid ones
 	pageBytes        int
 	freeDisk         func(dir string) (free uint64, known bool)
-	longPoll         *longPoll // of workers
+	longPoll         *longPoll
 	registry         *workerRegistry
 	pendingLogs      *pendingLogs
-	lastAuditSeq     atomic.Int64 // the number of an entry of the audit that there is
-	notReadyReason   atomic.Value // why the server was last not ready, as it was logged
+	lastAuditSeq     atomic.Int64 // number of an existing audit entry, where the search for the last one starts
+	notReadyReason   atomic.Value // last logged reason why the server is not ready
 }
 
-// New makes the handler of everything that Rota answers over HTTP.
+// New creates the handler for all HTTP requests of a Rota server.
 func New(config Config) (http.Handler, error) {
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
@@ -76,7 +76,7 @@ func (a *api) routes() {
 	a.sqlRoutes()
 }
 
-// publicRoutes registers what needs no token.
+// publicRoutes registers the routes that need no token.
 func (a *api) publicRoutes() {
 	a.mux.HandleFunc("GET /healthz", a.healthz)
 	a.mux.HandleFunc("GET /readyz", a.readyz)
@@ -88,7 +88,7 @@ func (a *api) publicRoutes() {
 	a.docRoutes()
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP handles one request.
 func (a *api) ServeHTTP(response http.ResponseWriter, r *http.Request) {
 	w := &trackedWriter{ResponseWriter: response}
 	defer a.recoverPanic(w, r)
@@ -111,50 +111,50 @@ func (a *api) ServeHTTP(response http.ResponseWriter, r *http.Request) {
 		writeProblem(w, refusal)
 	default:
 		authenticated := withActor(r, actor)
-		defer func() { r.Pattern = authenticated.Pattern }() // for whoever counts requests around this
+		defer func() { r.Pattern = authenticated.Pattern }() // read by middleware that counts requests by route
 		a.mux.ServeHTTP(w, authenticated)
 	}
 }
 
-// recoverPanic keeps a panic from ending the server.
+// recoverPanic keeps the server running when a handler panics.
 func (a *api) recoverPanic(w *trackedWriter, r *http.Request) {
 	p := recover()
 	if p == nil {
 		return
 	}
-	if p == http.ErrAbortHandler { // how a handler hangs up
+	if p == http.ErrAbortHandler { // raised by abortResponse
 		panic(p)
 	}
-	a.Logger.Error("a request panicked", slog.String("method", r.Method), slog.String("path", r.URL.Path),
+	a.Logger.Error("request handler panicked", slog.String("method", r.Method), slog.String("path", r.URL.Path),
 		slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
-	if w.started { // what comes after the first half of an answer is not read as an error
+	if w.started { // too late to send an error response; the client must see an aborted one
 		panic(http.ErrAbortHandler)
 	}
 	writeProblem(w, problemOf(fmt.Errorf("panic: %v", p)))
 }
 
-// trackedWriter knows whether an answer was begun.
+// trackedWriter records whether the response has started.
 type trackedWriter struct {
 	http.ResponseWriter
 	started bool
 }
 
-// WriteHeader begins the answer.
+// WriteHeader starts the response.
 func (w *trackedWriter) WriteHeader(status int) {
 	w.started = true
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write begins the answer, if nothing has.
+// Write starts the response if WriteHeader has not.
 func (w *trackedWriter) Write(data []byte) (int, error) {
 	w.started = true
 	return w.ResponseWriter.Write(data)
 }
 
-// Unwrap lets a ResponseController reach what is behind.
+// Unwrap gives http.ResponseController access to the wrapped writer.
 func (w *trackedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// notFound answers what no route is for, and says which methods the address has.
+// notFound answers requests that match no route. If the path exists with other methods, it lists them.
 func (a *api) notFound(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
@@ -166,14 +166,14 @@ func (a *api) notFound(w http.ResponseWriter, r *http.Request) {
 	}
 	if len(allowed) == 0 {
 		writeProblem(w, &Problem{
-			Title: "Not found", Status: http.StatusNotFound, Code: "not_found", Detail: "there is nothing at this address",
-			Hint: "the addresses stand at /docs",
+			Title: "Not found", Status: http.StatusNotFound, Code: "not_found", Detail: "this path does not exist",
+			Hint: "see /docs for the list of paths",
 		})
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	writeProblem(w, &Problem{
 		Title: "Method not allowed", Status: http.StatusMethodNotAllowed, Code: codeMethod,
-		Detail: "this address has no such method", Hint: "it has " + strings.Join(allowed, ", "),
+		Detail: "this path does not support the method of the request", Hint: "use " + strings.Join(allowed, ", "),
 	})
 }

@@ -9,10 +9,10 @@ import (
 
 func (a *api) auditRoutes() {
 	get(a, operation{
-		method: "GET", path: "/audit", id: "list-audit", tag: "Server", summary: "List the audit",
-		description: "Newest first; with order=asc in the order in which it was written, for those who follow it.",
+		method: "GET", path: "/audit", id: "list-audit", tag: "Server", summary: "List audit entries",
+		description: "Newest first. With order=asc oldest first, to follow the audit.",
 		query: pageParams(param{
-			name: "order", form: formText, doc: "desc: newest first, as if left out; asc: oldest first.", enum: auditOrders,
+			name: "order", form: formText, doc: "desc: newest first (default); asc: oldest first.", enum: auditOrders,
 		}), response: List[AuditEntry]{},
 	}, listAudit)
 }
@@ -35,7 +35,7 @@ func listAudit(c *call) (reply, error) {
 	return auditDescending(c, limit, text)
 }
 
-// auditAscending lists the audit in the order of writing.
+// auditAscending lists the audit oldest first.
 func auditAscending(c *call, limit int, cursor string) (reply, error) {
 	after, err := readSeqCursor(cursorAudit, cursor)
 	if err != nil {
@@ -53,8 +53,8 @@ func auditAscending(c *call, limit int, cursor string) (reply, error) {
 	return ok(newList(rows, more, NewAuditEntry, func(e rota.AuditEntry) Text { return seqCursor(cursorAudit, e.Seq) }))
 }
 
-// auditDescending lists the audit newest first. Its entries are numbered without gaps,
-// and none is ever removed, so those before a number are known by theirs.
+// auditDescending lists the audit newest first. Its entries are numbered without gaps and never
+// removed, so the entries before a number are known.
 func auditDescending(c *call, limit int, cursor string) (reply, error) {
 	before, err := readSeqCursor(cursorAuditDescending, cursor)
 	if err != nil {
@@ -79,8 +79,8 @@ func auditDescending(c *call, limit int, cursor string) (reply, error) {
 	return ok(newList(rows, after > 0, NewAuditEntry, func(e rota.AuditEntry) Text { return seqCursor(cursorAuditDescending, e.Seq) }))
 }
 
-// lastAudit is the number of the newest entry, 0 if there is none. It is looked
-// for from one that is known to be there, in strides that grow and then shrink.
+// lastAudit returns the number of the newest entry, 0 if there is none. It searches from an entry that
+// is known to exist, with strides that grow and then shrink.
 func (c *call) lastAudit() (int64, error) {
 	last, stride := c.lastAuditSeq.Load(), int64(1)
 	for growing := true; stride > 0; {
@@ -107,14 +107,14 @@ func seqCursor(kind cursorKind, seq int64) Text {
 	return cursorOf(kind, binary.BigEndian.AppendUint64(nil, uint64(seq)))
 }
 
-// readSeqCursor is 0 where there is no cursor.
+// readSeqCursor returns 0 if there is no cursor.
 func readSeqCursor(kind cursorKind, text string) (int64, error) {
 	position, err := readCursor(kind, text)
 	if err != nil || position == nil {
 		return 0, err
 	}
 	if len(position) != 8 {
-		return 0, malformed("cursor", "is not one that this server made; leave it out to begin anew")
+		return 0, malformed("cursor", "is not a cursor of this server; omit it to start from the first page")
 	}
 	return int64(binary.BigEndian.Uint64(position)), nil
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// admin is who shows the admin's token.
+// admin is the actor of requests with the admin token.
 const admin = "admin"
 
-// authenticator lets in who shows the token.
+// authenticator checks the bearer token of requests.
 type authenticator struct {
-	hash   [sha256.Size]byte // of the token, so that comparing takes the same time whatever is shown
+	hash   [sha256.Size]byte // SHA-256 of the token, so that a comparison takes constant time
 	logins loginLimiter
 }
 
@@ -26,13 +26,13 @@ func newAuthenticator(token string, clock func() time.Time) *authenticator {
 	return &authenticator{hash: sha256.Sum256([]byte(token)), logins: loginLimiter{clock: clock, byHost: map[string]*loginFailures{}}}
 }
 
-// actor says on whose behalf a request is made, or why it is refused. The right
-// token is let in however many wrong ones came from its address: who shares an
-// address with somebody hostile must not be locked out.
+// actor returns the actor of a request, or the reason to refuse it. The right token is accepted
+// regardless of wrong tokens from the same address: a hostile client must not lock out others behind
+// the same address.
 func (g *authenticator) actor(r *http.Request) (string, *Problem) {
 	token, found := bearer(r)
 	if !found {
-		return "", unauthorized("this address needs a token")
+		return "", unauthorized("the request has no token")
 	}
 	hash := sha256.Sum256([]byte(token))
 	if subtle.ConstantTimeCompare(hash[:], g.hash[:]) == 1 {
@@ -41,7 +41,7 @@ func (g *authenticator) actor(r *http.Request) (string, *Problem) {
 	if g.logins.tooMany(r.RemoteAddr) {
 		return "", &Problem{
 			Title: "Too many requests", Status: http.StatusTooManyRequests, Code: codeTooMany,
-			Detail: "too many wrong tokens came from this address", Hint: "wait a minute",
+			Detail: "too many requests with a wrong token from this address", Hint: "wait one minute, then send the right token",
 		}
 	}
 	return "", unauthorized("the token is wrong")
@@ -55,7 +55,7 @@ func bearer(r *http.Request) (token string, found bool) {
 func unauthorized(detail string) *Problem {
 	return &Problem{
 		Title: "Not authorized", Status: http.StatusUnauthorized, Code: string(rota.Denied), Detail: detail,
-		Hint: "send the header Authorization: Bearer TOKEN; the admin's token stands in the file admin.token of the data directory",
+		Hint: "send the header Authorization: Bearer TOKEN; the admin token is in the file admin.token of the data directory",
 	}
 }
 
@@ -70,7 +70,7 @@ func actorOf(r *http.Request) string {
 	return actor
 }
 
-// loginLimiter counts wrong tokens by address.
+// loginLimiter limits wrong tokens per address.
 type loginLimiter struct {
 	clock  func() time.Time
 	mu     sync.Mutex
@@ -83,12 +83,12 @@ type loginFailures struct {
 }
 
 const (
-	failedLoginsMax    = 10          // wrong tokens that an address is told about
-	failedLoginsPeriod = time.Minute // in so long
-	failedHostsMax     = 10_000      // that are remembered; a flood from more forgets all
+	failedLoginsMax    = 10          // wrong tokens per address and period
+	failedLoginsPeriod = time.Minute // length of the period
+	failedHostsMax     = 10_000      // addresses remembered; at this number all are forgotten
 )
 
-// tooMany counts a wrong token.
+// tooMany records a wrong token and reports whether the address exceeded its limit.
 func (g *loginLimiter) tooMany(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

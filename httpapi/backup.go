@@ -11,30 +11,30 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// diskReserve is how much room a backup leaves on its disk, which is likely to be
-// the store's own.
+// diskReserve is the disk space that a backup leaves free, since its disk is probably that of the
+// store.
 const diskReserve = 128 << 20
 
 func (a *api) backupRoutes() {
 	get(a, operation{
 		method: "GET", path: "/backup", id: "backup", tag: "Server", summary: "Download a consistent copy of the store",
-		description: "Made while the server goes on. One at a time, and only if there is room for it on the server's disk.",
+		description: "The server keeps running during the copy. Only one backup runs at a time, and only if the server has enough free disk space.",
 		mediaType:   "application/vnd.sqlite3", errors: []int{409}, class: classBackup,
 	}, sendBackup)
 }
 
-// sendBackup makes a copy beside the store, then sends it: what is sent has its
-// length, so that the client sees whether it has all of it.
+// sendBackup creates a copy on disk, then sends it. The response has a length, so that the client can
+// detect an incomplete copy.
 func sendBackup(c *call) (reply, error) {
 	if c.Backup == nil {
 		return reply{}, &rota.Error{
-			Code: rota.Unavailable, Reason: "this store has no backup of its own", Hint: "use the tools of its database",
+			Code: rota.Unavailable, Reason: "this store does not support backups", Hint: "use the backup tools of its database",
 		}
 	}
 	clearDeadlines(c.w)
 	dir, err := os.MkdirTemp(c.ScratchDir, "rota-backup-")
 	if err != nil {
-		return reply{}, rota.Errorf(rota.Unavailable, "backup", "there is no room for the copy: %w", err)
+		return reply{}, rota.Errorf(rota.Unavailable, "backup", "cannot create a directory for the copy: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "rota.db")
@@ -43,15 +43,15 @@ func sendBackup(c *call) (reply, error) {
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return reply{}, rota.Errorf(rota.Internal, "backup", "the copy is gone: %w", err)
+		return reply{}, rota.Errorf(rota.Internal, "backup", "cannot open the copy: %w", err)
 	}
 	defer file.Close()
-	_ = os.RemoveAll(dir) // what is open can be read to its end, and is gone then whatever happens; where it cannot, it is removed later
+	_ = os.RemoveAll(dir) // the open file stays readable; on systems that refuse this, the deferred call removes the directory
 	return reply{written: true}, c.sendFile(file)
 }
 
-// copyStore copies the store, unless that would fill the disk. How much there is
-// to copy is known when the first part of it is.
+// copyStore copies the store, unless the copy would fill the disk. The size of the copy is known from
+// its first progress report.
 func (c *call) copyStore(path string) error {
 	ctx, stop := context.WithCancelCause(c.ctx)
 	defer stop(nil)
@@ -69,15 +69,15 @@ func (c *call) copyStore(path string) error {
 func diskFull(total, done int64, free uint64) *rota.Error {
 	return &rota.Error{
 		Code: rota.Unavailable, Act: "backup",
-		Reason: fmt.Sprintf("the copy takes %s more, and %s are free, of which %s are kept", sizeText(total-done), sizeText(int64(free)), sizeText(diskReserve)),
-		Hint:   "free some space on the disk of the server",
+		Reason: fmt.Sprintf("the copy needs %s more; %s are free, of which %s stay reserved", sizeText(total-done), sizeText(int64(free)), sizeText(diskReserve)),
+		Hint:   "free disk space on the server",
 	}
 }
 
 func (c *call) sendFile(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
-		return rota.Errorf(rota.Internal, "backup", "the copy cannot be read: %w", err)
+		return rota.Errorf(rota.Internal, "backup", "cannot read the copy: %w", err)
 	}
 	h := c.w.Header()
 	h.Set("Content-Type", "application/vnd.sqlite3")
@@ -85,7 +85,7 @@ func (c *call) sendFile(file *os.File) error {
 	h.Set("Content-Disposition", `attachment; filename="rota-`+c.Clock().UTC().Format("20060102-150405")+`.db"`)
 	c.w.WriteHeader(http.StatusOK)
 	if _, err := copyBody(c.w, file); err != nil {
-		abortResponse() // the client has gone, or must see that it has not all of it
+		abortResponse() // the client has disconnected, or must see that the copy is incomplete
 	}
 	return nil
 }

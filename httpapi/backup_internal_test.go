@@ -83,7 +83,7 @@ func TestABackupIsSentToWhoGoesOnTakingIt(t *testing.T) {
 func TestABackupDoesNotFillTheDisk(t *testing.T) {
 	const size = 8 << 20
 	w, _ := backUp(t, size, 6<<20+diskReserve-1, 0)
-	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "6 MiB more") || !strings.Contains(w.Body.String(), "134 MiB are free") {
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "needs 6 MiB more") || !strings.Contains(w.Body.String(), "134 MiB are free") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if w, _ := backUp(t, size, 6<<20+diskReserve, 0); w.Code != http.StatusOK {

@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// call is one request under way.
+// call is one request being handled.
 type call struct {
 	*api
 	w     http.ResponseWriter
@@ -21,17 +21,16 @@ type call struct {
 	query url.Values
 	actor string
 
-	commandID     rota.ID // what the request's first command is called
-	provisionalID rota.ID // what it was called before the key was tied
-	commandCount  int     // how many commands were begun
-	key           string  // under which the request may be sent again; empty: it has none
-	hash          string  // tells the request from others under its key
-	keyBound      bool    // the key is tied to the command
-	replay        bool    // it was before: the request was sent, and found right
+	commandID     rota.ID // id of the first command of the request
+	provisionalID rota.ID // id of that command before the key was bound
+	commandCount  int     // commands created so far
+	key           string  // idempotency key; empty: none
+	hash          string  // hash that distinguishes the request from others with the same key
+	keyBound      bool    // the key is bound to commandID
+	replay        bool    // the key was bound before: the request was sent earlier and was valid
 }
 
-// reply is what a handler answers. A handler that wrote its answer itself says
-// so.
+// reply is the response of a handler. A handler that has written the response itself sets written.
 type reply struct {
 	status   int
 	body     any
@@ -44,8 +43,8 @@ func created(body any, location string) (reply, error) {
 	return reply{status: http.StatusCreated, body: body, location: location}, nil
 }
 
-// meta begins a command. The first is named by the request, so that the same
-// request sent again is the same command; further ones are derived from it.
+// meta returns the metadata of the next command. The id of the first command belongs to the request,
+// so that a repeated request sends the same command. Ids of further commands are derived from it.
 func (c *call) meta() rota.Meta {
 	c.ensureCommandID()
 	id := c.commandID
@@ -56,7 +55,7 @@ func (c *call) meta() rota.Meta {
 	return rota.Meta{ID: id, Actor: c.actor, RulesVersion: rota.RulesVersion}
 }
 
-// metaFor begins the command of a request that is about one of many.
+// metaFor returns the metadata of the command for one job of a bulk request.
 func (c *call) metaFor(job rota.ID) rota.Meta {
 	c.ensureCommandID()
 	return rota.Meta{ID: c.commandID.Derive(append([]byte("for "), job[:]...)), Actor: c.actor, RulesVersion: rota.RulesVersion}
@@ -69,7 +68,8 @@ func (c *call) ensureCommandID() {
 	}
 }
 
-// do sends a command, under the id that the key of the request gives it.
+// do sends a command. If the idempotency key of the request is bound to an earlier command id, the
+// command gets that id.
 func do[R rota.Reply](c *call, command rota.Command) (R, error) {
 	if err := c.bindKey(); err != nil {
 		var zero R
@@ -81,8 +81,8 @@ func do[R rota.Reply](c *call, command rota.Command) (R, error) {
 	return rota.Do[R](c.ctx, c.Store, command)
 }
 
-// now is the time by the store's clock, which is what times are held against
-// there. That of this process may be another.
+// now returns the time of the store, which the store compares times with. The clock of this process
+// may differ.
 func (c *call) now() (time.Time, error) {
 	due, err := c.Store.NextDue(c.ctx)
 	return due.Now, err
@@ -91,24 +91,24 @@ func (c *call) now() (time.Time, error) {
 // name is the name in the path.
 func (c *call) name() string { return c.r.PathValue("name") }
 
-// id is the id in the path. What is no id names nothing.
+// id parses the id in the path. A malformed id is NotFound, since it names nothing.
 func (c *call) id() (rota.ID, error) {
 	id, err := rota.ParseID(c.r.PathValue("id"))
 	if err != nil {
-		return id, &rota.Error{Code: rota.NotFound, Reason: "what stands in the path is not an id", Hint: "an id looks like " + exampleID}
+		return id, &rota.Error{Code: rota.NotFound, Reason: "the id in the path is malformed", Hint: "an id looks like " + exampleID}
 	}
 	return id, nil
 }
 
-// readQuery holds the query to what the operation knows: a filter with a typo
-// must not list everything.
+// readQuery parses the query string. It refuses unknown parameters: a filter with a typo must not list
+// everything.
 func (c *call) readQuery() error {
 	if c.r.URL.RawQuery == "" {
 		return nil
 	}
 	query, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
-		return malformed("", "the query of the address cannot be read")
+		return malformed("", "the query string cannot be parsed")
 	}
 	for name, values := range query {
 		switch {
@@ -123,19 +123,19 @@ func (c *call) readQuery() error {
 }
 
 func (c *call) unknownQuery(name string) *Problem {
-	p := malformed(joinPath("", name), "is not a parameter of this address")
+	p := malformed(joinPath("", name), "is not a parameter of this path")
 	var known []string
 	for i := range c.op.query {
 		known = append(known, c.op.query[i].name)
 	}
-	p.Hint = "it has none"
+	p.Hint = "this path has no parameters"
 	if len(known) > 0 {
-		p.Hint = "it has " + strings.Join(known, ", ")
+		p.Hint = "use one of " + strings.Join(known, ", ")
 	}
 	return p
 }
 
-// limit is how many rows a page shows.
+// limit is the page size.
 func (c *call) limit() (int, error) {
 	return c.intParam("limit", 100, 1, rota.PageMax)
 }
@@ -147,7 +147,7 @@ func (c *call) intParam(name string, fallback, low, high int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < low || n > high {
-		return 0, malformed(name, "is not a number from %d to %d", low, high)
+		return 0, malformed(name, "must be a number from %d to %d", low, high)
 	}
 	return n, nil
 }
@@ -159,10 +159,10 @@ func (c *call) boolParam(name string) (bool, error) {
 	case text == "true":
 		return true, nil
 	}
-	return false, malformed(name, "is neither true nor false")
+	return false, malformed(name, "must be true or false")
 }
 
-// queryParam is a query parameter, and whether it is there.
+// queryParam returns a query parameter, and whether it is set.
 func (c *call) queryParam(name string) (string, bool) {
 	values, ok := c.query[name]
 	if !ok {
@@ -171,7 +171,7 @@ func (c *call) queryParam(name string) (string, bool) {
 	return values[0], true
 }
 
-// enumParam is a query parameter that is one of some words, in any case.
+// enumParam returns a query parameter that must be one of the allowed words, in any letter case.
 func (c *call) enumParam(name string, allowed ...string) (string, error) {
 	text, given := c.queryParam(name)
 	if !given {
@@ -180,7 +180,7 @@ func (c *call) enumParam(name string, allowed ...string) (string, error) {
 	if found := oneOf(text, allowed); found != "" {
 		return found, nil
 	}
-	return "", malformed(name, "is none of %s", strings.Join(allowed, ", "))
+	return "", malformed(name, "must be one of %s", strings.Join(allowed, ", "))
 }
 
 func oneOf(text string, allowed []string) string {

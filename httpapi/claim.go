@@ -8,35 +8,35 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// ClaimRequest asks for jobs to run.
+// ClaimRequest requests jobs to run.
 type ClaimRequest struct {
-	Worker string    `json:"worker" doc:"Who asks: a name for people, shown with what it runs. Letters, digits and . _ - : / @ #." example:"mailer-1"`
-	Types  []string  `json:"types" doc:"What it can run, 1 to 256. One that nobody has declared yet is waited for."`
-	Limit  *int      `json:"limit,omitempty" default:"1" doc:"At most so many jobs, 1 to 1,000: those that it can start now."`
-	Lease  *Duration `json:"lease,omitempty" doc:"How long they are its own without a sign of life, 1s to 1h; 30s if left out."`
-	Wait   *Duration `json:"wait,omitempty" doc:"How long to wait for a job, at most 60s; 0s if left out."`
+	Worker string    `json:"worker" doc:"Name of the worker, shown with its runs. Letters, digits and . _ - : / @ #." example:"mailer-1"`
+	Types  []string  `json:"types" doc:"Types that the worker handles, 1 to 256. A type need not be declared yet."`
+	Limit  *int      `json:"limit,omitempty" default:"1" doc:"Highest number of jobs to claim, 1 to 1,000."`
+	Lease  *Duration `json:"lease,omitempty" doc:"Duration of the leases without a heartbeat, 1s to 1h; default 30s."`
+	Wait   *Duration `json:"wait,omitempty" doc:"Longest time to wait for a job, up to 60s; default 0s."`
 }
 
-// Claimed are jobs that are to be run now.
+// Claimed lists the claimed jobs.
 type Claimed struct {
-	Items []ClaimedJob `json:"items" nullable:"false" doc:"In the order in which they are to be started. Empty: there was nothing."`
+	Items []ClaimedJob `json:"items" nullable:"false" doc:"Claimed jobs, in the order in which to start them. Empty: none were ready."`
 }
 
 // ClaimedJob is a job with its lease.
 type ClaimedJob struct {
-	Job        Job    `json:"job" doc:"What to run; its params fit the schema of its type."`
-	RunID      ID     `json:"run_id" nullable:"false" doc:"Name it, with the job's id and the token, in extend and finish."`
-	LeaseToken string `json:"lease_token" doc:"The proof of the lease. Nobody else is ever shown it."`
-	StaleAfter Time   `json:"stale_after" doc:"When the lease ends, unless it is extended."`
-	Deadline   Time   `json:"deadline,omitzero" doc:"When the run is to be over. Left out: it may take as long as it likes."`
+	Job        Job    `json:"job" doc:"Job to run; its params match the schema of its type."`
+	RunID      ID     `json:"run_id" nullable:"false" doc:"Id of the run. Extend and finish requests name it together with the job id and the token."`
+	LeaseToken string `json:"lease_token" doc:"Lease token: the proof that this worker holds the lease. Only this response shows it."`
+	StaleAfter Time   `json:"stale_after" doc:"Time the lease expires unless extended."`
+	Deadline   Time   `json:"deadline,omitzero" doc:"Time by which the run must end. Omitted: no limit."`
 }
 
 const (
 	waitMax          = time.Minute
-	claimAttemptsMax = 16 // claims that one request sends, each after one that can take nothing more
+	claimAttemptsMax = 16 // claims of one request; each follows one that can claim no more jobs
 )
 
-// claim is the command, without its name, and how long it may wait.
+// claim returns the command, without its id, and its longest wait.
 func (r *ClaimRequest) claim() (*rota.Claim, time.Duration, error) {
 	limit, wait := 1, time.Duration(0)
 	if r.Limit != nil {
@@ -60,15 +60,15 @@ func (r *ClaimRequest) claim() (*rota.Claim, time.Duration, error) {
 	return claim, wait, nil
 }
 
-// internalType refuses to let others have to do with Rota's own jobs.
+// internalType is the error for a request that uses a type of Rota itself.
 func internalType(field string) error {
 	return &rota.Error{
-		Code: rota.Invalid, Field: field, Reason: "types that begin with rota. are Rota's own", Hint: "take a name that begins otherwise",
+		Code: rota.Invalid, Field: field, Reason: "names that start with rota. are reserved", Hint: "use another name",
 	}
 }
 
-// claimJobs hands out jobs. Those whose params do not fit their type are not
-// handed out, and others claimed in their place.
+// claimJobs claims jobs for a remote worker. It fails jobs whose params do not match their type, and
+// claims others instead.
 func claimJobs(c *call, body *ClaimRequest) (reply, error) {
 	claim, wait, err := body.claim()
 	if err != nil {
@@ -98,16 +98,16 @@ func claimJobs(c *call, body *ClaimRequest) (reply, error) {
 		case n == claimAttemptsMax-1 && claimed.Again:
 			return reply{}, &rota.Error{
 				Code: rota.Conflict, Field: idempotencyHeader, Reason: "was used for " + strconv.Itoa(claimAttemptsMax) + " claims whose jobs have all ended",
-				Hint: "send each claim under a key of its own, and again only until it is answered",
+				Hint: "use a new key for each claim, and repeat a key only until its request is answered",
 			}
 		}
 	}
 	return c.sendClaimed(nil)
 }
 
-// assignClaimID gives the claims of a request their names, which the same request
-// sent again gives them too. A key that is an id of our own kind names them by
-// itself: a worker that asks all day need not have each key written down.
+// assignClaimID sets the command id of the claims of a request. A repeated request gets the same id. A
+// key that is a UUIDv7 yields the id directly, so that the store need not record the key of every
+// claim.
 func (c *call) assignClaimID() error {
 	id, err := rota.ParseID(c.key)
 	if err != nil || id[6]>>4 != 7 || id[8]>>6 != 2 || c.Clock().Sub(id.Time()).Abs() > rota.RequestKeep {
@@ -117,8 +117,8 @@ func (c *call) assignClaimID() error {
 	return nil
 }
 
-// claimMeta begins the n-th claim of a request. A claim that took jobs which have
-// all ended takes no others, ever, so the next one needs a name of its own.
+// claimMeta returns the metadata of the n-th claim of a request. A claim id whose jobs have all ended
+// never claims again, so each further claim needs an id of its own.
 func (c *call) claimMeta(n int) rota.Meta {
 	c.ensureCommandID()
 	id := c.commandID
@@ -128,9 +128,9 @@ func (c *call) claimMeta(n int) rota.Meta {
 	return rota.Meta{ID: id, Actor: c.actor, RulesVersion: rota.RulesVersion}
 }
 
-// claim takes jobs, and waits if there are none. Under a key it asks at once, even
-// if it is known that nothing is ready: it may have been sent before, and what it
-// took then is its own.
+// claim claims jobs, and waits if there are none. With a key it first claims immediately, even if no
+// job is known to be ready: the request may have been sent before, and then it gets the jobs of that
+// claim.
 func (c *call) claim(claim *rota.Claim, wait time.Duration) (*rota.Claimed, error) {
 	if c.key != "" {
 		c.longPoll.replace(claim.ID)
@@ -144,8 +144,8 @@ func (c *call) claim(claim *rota.Claim, wait time.Duration) (*rota.Claimed, erro
 	return c.longPoll.wait(c.ctx, claim, wait)
 }
 
-// claimNow takes what is ready. Its request may end meanwhile: then what was
-// taken is given back, for which it has to be known.
+// claimNow claims without waiting. It continues when the request ends meanwhile, because the claimed
+// jobs must be known to be released.
 func (c *call) claimNow(claim *rota.Claim) (*rota.Claimed, error) {
 	ctx, done := c.detached()
 	defer done()
@@ -157,7 +157,7 @@ func (c *call) claimNow(claim *rota.Claim) (*rota.Claimed, error) {
 	}
 }
 
-// detached is a context for what has to be done though the request has ended.
+// detached returns a context for work that must continue after the request has ended.
 func (c *call) detached() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(c.ctx), claimTimeout)
 }

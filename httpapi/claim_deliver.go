@@ -12,12 +12,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// codePayload is the error code of a job whose params do not fit its type, the
-// same as the engine's.
+// codePayload is the error code of a job whose params do not match its type. The engine uses the same
+// code.
 const codePayload = "payload"
 
-// dropInvalid leaves out the jobs whose params do not fit the schema of their type,
-// as it is now, and records them as failed: no retry mends that.
+// dropInvalid removes the jobs whose params do not match the current schema of their type, and records
+// them as failed without a retry: a retry cannot succeed.
 func (c *call) dropInvalid(jobs []*rota.Job) ([]*rota.Job, error) {
 	types := map[string]*rota.Type{}
 	var valid []*rota.Job
@@ -38,14 +38,14 @@ func (c *call) dropInvalid(jobs []*rota.Job) ([]*rota.Job, error) {
 	}
 	err := c.finishUndelivered(invalid)
 	if err != nil && len(valid) > 0 {
-		c.Logger.Error("jobs whose params do not fit were not failed; their leases run out", slog.Int("jobs", len(invalid)), slog.Any("err", err))
+		c.Logger.Error("could not fail claimed jobs with invalid params; their leases will expire", slog.Int("jobs", len(invalid)), slog.Any("err", err))
 		return valid, nil
 	}
 	return valid, err
 }
 
-// checkClaimed holds a job to its type. Where the type cannot be read, or its schema
-// not be used or not be checked, that is not the job's fault.
+// checkClaimed checks the params of a job against its type. If the type cannot be read, or its schema
+// cannot be used or evaluated, the job passes: that is not an error of the job.
 func (c *call) checkClaimed(job *rota.Job, types map[string]*rota.Type) error {
 	t, known := types[job.Type]
 	if !known {
@@ -64,7 +64,7 @@ func (c *call) checkClaimed(job *rota.Job, types map[string]*rota.Type) error {
 	return nil
 }
 
-// finishUndelivered ends runs that no worker was told of.
+// finishUndelivered finishes runs that no worker received.
 func (c *call) finishUndelivered(items []rota.FinishItem) error {
 	ctx, done := c.detached()
 	defer done()
@@ -72,12 +72,12 @@ func (c *call) finishUndelivered(items []rota.FinishItem) error {
 	return err
 }
 
-// sendClaimed answers with jobs. Those of a claim that has a key wait for who sends it
-// again. Of one that has none nobody will ever know the tokens: if the answer
-// cannot be delivered they are given back.
+// sendClaimed responds with claimed jobs. If the request has no key and the response cannot be
+// delivered, no client will ever know the lease tokens, so the jobs are released. With a key, the jobs
+// wait for the repeated request.
 //
-// What is given back has used up an attempt, as it would have if its lease had
-// run out, which is all that could be waited for; it is only tried again sooner.
+// A released job has used an attempt, as it would have if its lease had expired; it is only retried
+// sooner.
 func (c *call) sendClaimed(jobs []*rota.Job) (reply, error) {
 	if c.key == "" && c.ctx.Err() != nil {
 		c.releaseJobs(jobs)
@@ -101,7 +101,7 @@ func encode(answer Claimed) (*bytes.Buffer, error) {
 	body := &bytes.Buffer{}
 	e := json.NewEncoder(body)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(answer); err != nil { // a row holds JSON that is none
+	if err := e.Encode(answer); err != nil { // a stored row holds invalid JSON
 		return nil, rota.Errorf(rota.Internal, "claim", "%w", err)
 	}
 	return body, nil
@@ -117,8 +117,8 @@ func newClaimedJob(job *rota.Job) ClaimedJob {
 	return v
 }
 
-// deliver writes an answer to a client that takes it, and says whether that went
-// wrong as far as can be seen from here.
+// deliver writes a response, and returns the first error that is visible on this side of the
+// connection.
 func (c *call) deliver(body *bytes.Buffer) error {
 	h := c.w.Header()
 	h.Set("Content-Type", "application/json")
@@ -134,8 +134,7 @@ func (c *call) deliver(body *bytes.Buffer) error {
 	return err
 }
 
-// releaseJobs ends the runs of jobs that reached nobody, so that they are tried
-// again at once.
+// releaseJobs finishes the runs of undelivered jobs, so that they are retried immediately.
 func (c *call) releaseJobs(jobs []*rota.Job) {
 	if len(jobs) == 0 {
 		return
@@ -145,10 +144,10 @@ func (c *call) releaseJobs(jobs []*rota.Job) {
 		c.registry.updateRun(job.Run.ID, time.Time{})
 		items[i] = rota.FinishItem{
 			LeaseRef: job.Lease(), Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown,
-			Error: "the connection of worker " + job.Run.Runner + " was gone before the job could be handed to it",
+			Error: "the connection of worker " + job.Run.Runner + " closed before the job was delivered",
 		}
 	}
 	if err := c.finishUndelivered(items); err != nil {
-		c.Logger.Error("jobs that reached no worker were not given back; their leases run out", slog.Int("jobs", len(jobs)), slog.Any("err", err))
+		c.Logger.Error("could not release undelivered jobs; their leases will expire", slog.Int("jobs", len(jobs)), slog.Any("err", err))
 	}
 }

@@ -16,77 +16,74 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// Config of the HTTP face. Store and Token are needed; the rest has defaults, or
-// turns something off by its absence.
+// Config of the HTTP interface. Store and Token are required. The other fields have defaults, or
+// disable a feature when they are not set.
 //
-// Streams (events, logs that are followed, backups) and claims that wait end with
-// the context of their request: a server that is to stop cancels its BaseContext.
+// Streams (events, followed logs, backups) and waiting claims end with the context of their request.
+// To stop them, a server cancels its BaseContext.
 type Config struct {
 	Store   rota.Store
-	Engine  *engine.Engine  // nil: there are no direct runs
-	Events  *eventring.Ring // nil: one of its own
-	Schemas *payload.Book   // nil: one of its own
+	Engine  *engine.Engine  // nil: direct runs are refused
+	Events  *eventring.Ring // nil: a new one
+	Schemas *payload.Book   // nil: a new one
 
-	Console *console.Console // that runs SQL; nil: one of its own
+	Console *console.Console // runs SQL; nil: a new one
 
-	Token string    // of the admin; whoever shows it may do everything
+	Token string    // admin token; it grants every permission
 	Logs  LogReader // nil: runs have no logs
 
-	// LogWriter keeps what workers elsewhere send of their runs' logs. Nil: it is
-	// thrown away.
+	// LogWriter stores the logs that remote workers send. Nil: the logs are discarded.
 	LogWriter LogWriter
-	// OnPolls is told how many claims of workers wait, whenever that changes; it must
-	// be quick. Nil: nobody is.
+	// OnPolls is called with the number of waiting claims whenever it changes. It must return
+	// quickly. Nil: no callback.
 	OnPolls func(waiting int)
-	// OnEnqueue is told of each request that submits jobs, and answers with the
-	// traceparent that they go on from, given that of the request, and with what
-	// is to be called when they were accepted or refused. Nil: they go on from
-	// that of the request.
+	// OnEnqueue is called for each request that submits jobs, with the traceparent of the request.
+	// It returns the traceparent for the jobs, and a function that is called when the jobs were
+	// accepted or refused. Nil: the jobs keep the traceparent of the request.
 	OnEnqueue func(ctx context.Context, parent string, jobs int) (trace string, done func(error))
 
-	// Webhooks sends the tests of webhooks. Nil: there are none.
+	// Webhooks sends webhook tests. Nil: tests are refused.
 	Webhooks *action.Sender
 
-	// Backup writes a consistent copy of the store to a file that is not there
-	// yet. ScratchDir is where the copy stands until it is sent. Nil: there are
-	// no backups.
+	// Backup writes a consistent copy of the store to a file that does not exist yet. ScratchDir
+	// holds the copy until it is sent. Nil: backups are refused.
 	Backup     func(ctx context.Context, path string, progress func(done, total int64)) error
 	ScratchDir string
 
 	Metrics   http.Handler             // nil: none
-	Ready     func() error             // why the server cannot work just now, see readyz; nil: it always can
-	Addresses func() map[string]string // where this process listens, for the page at /
+	Ready     func() error             // reason why the server cannot accept work, see readyz; nil: always ready
+	Addresses func() map[string]string // listen addresses by name, shown on the page at /
 	Version   string
 	Logger    *slog.Logger
-	Clock     func() time.Time // of this process, while schedules go by the store's; nil: the wall clock
+	Clock     func() time.Time // clock of this process; schedules use the clock of the store; nil: the wall clock
 
-	Rate        rota.Rate // how many requests are answered; zero: no limit
-	InFlightMax int       // requests at once beside those below; 0: 1,024
-	StreamsMax  int       // followers of events and logs at once; 0: 256
-	DirectMax   int       // direct runs that are waited for at once; 0: 256
-	PollsMax    int       // claims of workers at once, most of which wait; 0: 4,096
-	LargeMax    int       // bodies longer than BodyMax at once; 0: 8
+	Rate        rota.Rate // request rate; zero: no limit
+	InFlightMax int       // concurrent requests of other classes than those below; 0: 1,024
+	StreamsMax  int       // concurrent streams of events and logs; 0: 256
+	DirectMax   int       // concurrent direct runs; 0: 256
+	PollsMax    int       // concurrent claims, including waiting ones; 0: 4,096
+	LargeMax    int       // concurrent bodies longer than BodyMax; 0: 8
 	BodyMax     int64     // bytes of a body; 0: 1.5 MiB
-	BatchMax    int64     // bytes of a body with many jobs; 0: 64 MiB
+	BatchMax    int64     // bytes of a bulk body; 0: 64 MiB
 }
 
 // LogReader opens the logs of runs.
 type LogReader interface {
-	// Open returns the log of a job's run, or NotFound if it wrote none.
+	// Open returns the log of a job's run, or NotFound if the run wrote none.
 	Open(job *rota.Job) (io.ReadSeekCloser, error)
 }
 
-// LogWriter keeps the logs of runs that ran elsewhere.
+// LogWriter stores the logs of runs on remote workers.
 type LogWriter interface {
-	// Path is where the log of a job's run stands, as it is stored of it.
+	// Path returns the path of the log of a job's run, as it is stored with the run.
 	Path(job *rota.Job) string
-	// Keep writes the log of a run that has ended. What is too long is cut.
+	// Keep stores the log of a run that has ended. It truncates a log that is too long.
 	Keep(job *rota.Job, text string) error
 }
 
 const (
-	bodyMaxDefault  = 3 << 19  // params and what is written around them
-	batchMaxDefault = 64 << 20 // beyond CommandBytesMax, since text is longer than what is stored
+	bodyMaxDefault  = 3 << 19  // params and the JSON around them
+	batchMaxDefault = 64 << 20 // above CommandBytesMax, because JSON text is longer than its stored form
 )
 
 func (c Config) withDefaults() Config {
@@ -134,16 +131,16 @@ func orDefault[N int | int64](given, fallback N) N {
 func (c *Config) validate() error {
 	switch {
 	case c.Store == nil:
-		return rota.Invalidf("store", "is missing; the API is about a store")
+		return rota.Invalidf("store", "is missing; set Config.Store")
 	case len(c.Token) < tokenMin:
-		return rota.Invalidf("token", "has %d bytes; a token that nobody guesses has at least %d", len(c.Token), tokenMin)
+		return rota.Invalidf("token", "has %d bytes; use a random token of at least %d bytes", len(c.Token), tokenMin)
 	case c.InFlightMax < 0 || c.StreamsMax < 0 || c.DirectMax < 0 || c.PollsMax < 0 || c.LargeMax < 0 || c.BodyMax < 0 || c.BatchMax < 0 || c.Rate.Count < 0 || c.Rate.Per < 0:
-		return rota.Invalidf("limits", "one of them is negative")
+		return rota.Invalidf("limits", "must not be negative")
 	case (c.Rate.Count == 0) != (c.Rate.Per == 0):
 		return rota.Invalidf("rate", "needs both a count and a period, such as 5000/1s")
 	}
 	return nil
 }
 
-// tokenMin is the least length of a token: 64 bits written in hexadecimal.
+// tokenMin is the minimum length of a token: 64 bits in hexadecimal.
 const tokenMin = 16

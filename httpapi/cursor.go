@@ -26,8 +26,8 @@ const (
 	cursorAuditDescending cursorKind = 'b'
 )
 
-// cursorOf writes where a page ended. The sum at its end tells a cursor that
-// was cut or changed from one that is right.
+// cursorOf encodes the position where a page ended. Its checksum detects a truncated or changed
+// cursor.
 func cursorOf(kind cursorKind, position []byte) Text {
 	raw := append([]byte{byte(kind)}, position...)
 	raw = binary.BigEndian.AppendUint32(raw, crc32.ChecksumIEEE(raw))
@@ -36,17 +36,17 @@ func cursorOf(kind cursorKind, position []byte) Text {
 
 func idCursor(kind cursorKind, id rota.ID) Text { return cursorOf(kind, id[:]) }
 
-// readCursor reads what cursorOf writes. An empty one is the beginning.
+// readCursor decodes a cursor. An empty cursor is the start of the list.
 func readCursor(kind cursorKind, text string) ([]byte, error) {
 	if text == "" {
 		return nil, nil
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || strings.ContainsAny(text, "\r\n") || len(raw) < 5 || binary.BigEndian.Uint32(raw[len(raw)-4:]) != crc32.ChecksumIEEE(raw[:len(raw)-4]) {
-		return nil, malformed("cursor", "is not one that this server made; take next_cursor as it is, or leave it out to begin anew")
+		return nil, malformed("cursor", "is not a cursor of this server; use next_cursor unchanged, or omit it to start from the first page")
 	}
 	if cursorKind(raw[0]) != kind {
-		return nil, malformed("cursor", "belongs to another list; leave it out to begin anew")
+		return nil, malformed("cursor", "belongs to another list; omit it to start from the first page")
 	}
 	return raw[1 : len(raw)-4], nil
 }
@@ -57,7 +57,7 @@ func readIDCursor(kind cursorKind, text string) (id rota.ID, err error) {
 		return id, err
 	}
 	if len(position) != len(id) {
-		return id, malformed("cursor", "is not one that this server made; leave it out to begin anew")
+		return id, malformed("cursor", "is not a cursor of this server; omit it to start from the first page")
 	}
 	return rota.ID(position), nil
 }

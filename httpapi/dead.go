@@ -2,8 +2,8 @@ package httpapi
 
 func (a *api) deadRoutes() {
 	get(a, operation{
-		method: "GET", path: "/dead", id: "list-dead", tag: "Jobs", summary: "List the dead letters",
-		description: "The last attempts of executions that failed for good and were not tried anew, newest first.",
+		method: "GET", path: "/dead", id: "list-dead", tag: "Jobs", summary: "List dead letters",
+		description: "The last attempts of executions that failed permanently and were not retried, newest first.",
 		query:       pageParams(filterParams(nil)[1:]...), response: List[Job]{},
 	}, func(c *call) (reply, error) {
 		limit, before, err := c.idPage(cursorDead)

@@ -13,12 +13,12 @@ import (
 	"unicode/utf8"
 )
 
-// bodyPool are buffers for requests; large ones are not kept.
+// bodyPool holds buffers for request bodies; large ones are not kept.
 var bodyPool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 const bodyKeepMax = 64 << 10
 
-// readBody reads a request's body into a buffer, which the caller gives back.
+// readBody reads the body of a request into a buffer, which the caller passes to releaseBody.
 func readBody(w http.ResponseWriter, r *http.Request, maxBytes int64) (*bytes.Buffer, error) {
 	buf := bodyPool.Get().(*bytes.Buffer)
 	buf.Reset()
@@ -32,10 +32,10 @@ func readBody(w http.ResponseWriter, r *http.Request, maxBytes int64) (*bytes.Bu
 	case errors.As(err, &large):
 		return nil, &Problem{
 			Title: "Body too large", Status: http.StatusRequestEntityTooLarge, Code: codeTooLarge,
-			Detail: "the body is longer than " + sizeText(maxBytes), Hint: "send less at once",
+			Detail: "the body exceeds the limit of " + sizeText(maxBytes), Hint: "split it into several requests",
 		}
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, malformed("", "the body ended before its end")
+		return nil, malformed("", "the body is incomplete")
 	}
 	return nil, malformed("", "the body could not be read")
 }
@@ -46,8 +46,8 @@ func releaseBody(buf *bytes.Buffer) {
 	}
 }
 
-// checkMediaType refuses a body that says it is not JSON. One that says nothing
-// is taken for it.
+// checkMediaType refuses a body with another media type than JSON. A body without a media type is
+// taken as JSON.
 func checkMediaType(r *http.Request) error {
 	given, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	given = strings.ToLower(strings.TrimSpace(given))
@@ -56,13 +56,12 @@ func checkMediaType(r *http.Request) error {
 	}
 	return &Problem{
 		Title: "Unsupported media type", Status: http.StatusUnsupportedMediaType, Code: codeMediaType,
-		Detail: "the body is not said to be JSON", Hint: "send the header Content-Type: application/json",
+		Detail: "the Content-Type is not JSON", Hint: "send the header Content-Type: application/json",
 	}
 }
 
-// decode reads a body into a value, strictly: what cannot be read is 400 with
-// its place; unknown fields, fields given twice and values of the wrong form are
-// 422, all of them by their paths.
+// decode parses a body strictly. Invalid JSON is 400 with its position. Unknown fields, duplicate
+// fields and values of the wrong form are 422, each with its path.
 func decode(body []byte, into any) error {
 	if err := checkJSON(body); err != nil {
 		return err
@@ -70,8 +69,8 @@ func decode(body []byte, into any) error {
 	if errs := checkShape(body, shapeOf(reflect.TypeOf(into).Elem())); len(errs) > 0 {
 		return badFields(errs)
 	}
-	if err := json.Unmarshal(body, into); err != nil { // its shape is right: this is about a defect here
-		return badFields([]FieldError{{Field: "", Reason: "the body cannot be read"}})
+	if err := json.Unmarshal(body, into); err != nil { // the shape check accepted it, so this is a defect in this package
+		return badFields([]FieldError{{Field: "", Reason: "the body cannot be decoded"}})
 	}
 	return nil
 }
@@ -95,14 +94,14 @@ func checkJSON(body []byte) error {
 	return malformed("", "the body is not JSON")
 }
 
-// syntaxReason says what is wrong without repeating what stands there, but for
-// one character, which the reader needs to find it.
+// syntaxReason returns the reason of a syntax error. It repeats at most one character of the body,
+// which the client needs to find the error.
 func syntaxReason(err *json.SyntaxError) string {
 	text := err.Error()
 	if strings.HasPrefix(text, "invalid character") || strings.HasPrefix(text, "unexpected end") || strings.HasPrefix(text, "exceeded max depth") {
 		return text
 	}
-	return "it breaks off or goes on wrongly"
+	return "invalid syntax"
 }
 
 func sizeText(n int64) string {

@@ -169,7 +169,7 @@ func FuzzDecode(f *testing.F) {
 		var into sample
 		err := decode(slices.Clone(body), &into)
 		var p *Problem
-		if err != nil && (!errors.As(err, &p) || p.Status != 400 && p.Status != 422 || p.Detail == "the body cannot be read") {
+		if err != nil && (!errors.As(err, &p) || p.Status != 400 && p.Status != 422 || p.Detail == "the body cannot be decoded") {
 			t.Fatalf("%q: %v", body, err)
 		}
 		var plain sample

@@ -6,46 +6,43 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// findType is a type that a request names. That nobody declared it is a mistake
-// in the request.
+// findType reads a type that a request names. An undeclared type is an error in the request.
 func (c *call) findType(name string) (*rota.Type, error) {
 	t, err := c.Store.Type(c.ctx, name)
 	if rota.CodeOf(err) == rota.NotFound {
 		return nil, &rota.Error{
-			Code: rota.Invalid, Field: "type", Reason: "nobody declared the type " + name,
-			Hint: "see that the name is right, or declare it with PUT /types/NAME",
+			Code: rota.Invalid, Field: "type", Reason: "type " + name + " is not declared",
+			Hint: "check the name, or declare it with PUT /types/NAME",
 		}
 	}
 	return t, err
 }
 
-// findTemplate is a template that a request names, if it may be used.
+// findTemplate reads a template that a request names, and refuses an archived one.
 func (c *call) findTemplate(name string) (*rota.Template, error) {
 	t, err := c.Store.Template(c.ctx, name)
 	switch {
 	case rota.CodeOf(err) == rota.NotFound:
 		return nil, &rota.Error{
-			Code: rota.Invalid, Field: "template", Reason: "there is no template " + name, Hint: "see that the name is right",
+			Code: rota.Invalid, Field: "template", Reason: "there is no template " + name, Hint: "check the name",
 		}
 	case err != nil:
 		return nil, err
 	case t.State == rota.TemplateArchived:
 		return nil, &rota.Error{
-			Code: rota.Conflict, Field: "template", Reason: "template " + name + " is archived: nothing more is made from it",
-			Hint: "unarchive it, or use another",
+			Code: rota.Conflict, Field: "template", Reason: "template " + name + " is archived and accepts no new jobs",
+			Hint: "unarchive it, or use another template",
 		}
 	}
 	return t, nil
 }
 
-// checkParams holds params, as a handler will get them, to the schema of their
-// type.
+// checkParams checks the merged params of a job against the schema of its type.
 func (c *call) checkParams(t *rota.Type, layers ...json.RawMessage) error {
 	return c.Schemas.Check(t, rota.MergeParams(layers...))
 }
 
-// definitionCache are the types and templates that one request has to do with, each
-// read once.
+// definitionCache holds the types and templates of one request, each read once.
 type definitionCache struct {
 	c         *call
 	types     map[string]*rota.Type
@@ -72,9 +69,8 @@ func (d *definitionCache) findTemplate(name string) (t *rota.Template, err error
 	return t, err
 }
 
-// check holds a job to its definitions: its template may be used, its type was
-// declared, its params fit. That is asked once: what was sent before was right
-// then.
+// check checks a job against its definitions: its template is usable, its type is declared, its params
+// are valid. A replayed request is not checked again: it was valid when it was first sent.
 func (d *definitionCache) check(n *rota.NewJob) error {
 	if d.c.replay {
 		return nil
@@ -87,7 +83,7 @@ func (d *definitionCache) check(n *rota.NewJob) error {
 			return err
 		}
 		if n.Type != "" && n.Type != t.Spec.Type {
-			return rota.Invalidf("type", "is %s, but template %s is of type %s; leave it out", n.Type, n.Template, t.Spec.Type)
+			return rota.Invalidf("type", "is %s, but template %s has type %s; omit type", n.Type, n.Template, t.Spec.Type)
 		}
 		defaults, name = t.Spec.Params, t.Spec.Type
 	}

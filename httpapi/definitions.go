@@ -11,29 +11,29 @@ import (
 
 func (a *api) definitionRoutes() {
 	get(a, operation{
-		method: "GET", path: "/definitions", id: "get-definitions", tag: "Server", summary: "Show everything that was declared, as one document",
-		description: "Types but for the built-in ones, templates, schedules with their states, limits, and the webhooks that are told of everything, " +
-			"all as they stood at one moment. PUT takes the document as it is.",
-		query:    []param{{name: "secrets", form: formFlag, doc: "With what deliveries of webhooks are signed with; else that is left out."}},
+		method: "GET", path: "/definitions", id: "get-definitions", tag: "Server", summary: "Export all definitions",
+		description: "Types except the built-in ones, templates, schedules with their states, limits, and the webhooks for all events, " +
+			"as one consistent document that PUT accepts unchanged.",
+		query:    []param{{name: "secrets", form: formFlag, doc: "Include the secrets that sign webhook deliveries; default false."}},
 		response: Definitions{}, errors: []int{409},
 	}, getDefinitions)
 	route(a, operation{
-		method: "PUT", path: "/definitions", id: "put-definitions", tag: "Server", summary: "Declare everything that a document names",
-		description: "What stands so already is left alone, its next fires too; what the document does not name stays. Of what it names, what is left out goes back " +
-			"to its default, but for the state, which stays. It is written whole or not at all, unless it makes more than 500 changes: see steps of a dry run. " +
-			"A schedule whose only time has passed is left out, and so said.",
-		query: []param{{name: "dry_run", form: formFlag, doc: "Write nothing, and say what would be written."}},
+		method: "PUT", path: "/definitions", id: "put-definitions", tag: "Server", summary: "Import definitions",
+		description: "A definition that already matches is left unchanged, including its next fire times, and definitions that the document does not name stay. In a named definition an omitted field " +
+			"returns to its default, except the state, which stays. The import is atomic up to 500 changes; a dry run shows the number of steps. " +
+			"A schedule whose only time has passed is skipped, and its note says so.",
+		query: []param{{name: "dry_run", form: formFlag, doc: "Write nothing, and report what would be written."}},
 		example: `{"types": {"mail": {"max_retries": 5}}, "templates": {"digest": {"type": "mail", "default_params": {"to": "all"}}},
 			"schedules": {"digest": {"template": "digest", "cron": "0 7 * * *", "timezone": "Europe/Berlin"}}, "limits": {"types": {"mail": {"rate": "100/1m"}}}}`,
 		bulk: true, response: DefinitionsPut{}, errors: []int{409},
 	}, putDefinitions)
 }
 
-// builtinTypes are the types that every server has, and declares itself.
+// builtinTypes are the types that every server declares itself.
 var builtinTypes = []string{"noop", "sleep", "fail", "sql", "call", "exec", "http"}
 
-// isBuiltin says whether a type is built in: neither is it exported, nor
-// can a document change it.
+// isBuiltin reports whether a type is built in. Such a type is not exported, and a document cannot
+// change it.
 func (c *call) isBuiltin(typ string) bool {
 	return slices.Contains(builtinTypes, typ) && (c.Engine == nil || c.Engine.Handles(typ))
 }
@@ -43,7 +43,7 @@ func getDefinitions(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.largeBodies.acquire(c.ctx, largeBodyWait); err != nil { // it takes as much memory as a large body
+	if err := c.largeBodies.acquire(c.ctx, largeBodyWait); err != nil { // the document takes as much memory as a large body
 		return reply{}, err
 	}
 	defer c.largeBodies.release()
@@ -54,7 +54,7 @@ func getDefinitions(c *call) (reply, error) {
 	return ok(set.show(c, secrets))
 }
 
-// definitionSet is everything that was declared.
+// definitionSet holds all definitions.
 type definitionSet struct {
 	types     []*rota.Type
 	templates []*rota.Template
@@ -63,8 +63,8 @@ type definitionSet struct {
 	webhooks  *rota.Webhooks
 }
 
-// definitionSnapshot reads until two readings in a row are alike. Versions never come
-// again, so all of it then stood so at the moment between the two.
+// definitionSnapshot reads until two consecutive reads are equal. Versions are never reused, so the
+// result existed at the moment between the two reads.
 func (c *call) definitionSnapshot() (*definitionSet, error) {
 	var last string
 	for range 10 {
@@ -78,7 +78,7 @@ func (c *call) definitionSnapshot() (*definitionSet, error) {
 		}
 		last = fingerprint
 	}
-	return nil, &rota.Error{Code: rota.Busy, Reason: "the definitions change faster than they can be read", Hint: "try again in a moment"}
+	return nil, &rota.Error{Code: rota.Busy, Reason: "the definitions changed during every attempt to read them", Hint: "retry in a moment"}
 }
 
 func (c *call) readDefinitionSet() (set *definitionSet, err error) {
@@ -103,8 +103,7 @@ func (c *call) readDefinitionSet() (set *definitionSet, err error) {
 	return set, err
 }
 
-// readNamed reads all that goes by name, a few at a time, as long as there is
-// room.
+// readNamed reads all rows by name, in batches, up to a budget of bytes.
 func readNamed[T any](
 	c *call, budget *int, read func(context.Context, rota.NameQuery) ([]T, error), measure func(T) (name string, size int),
 ) (rows []T, err error) {
@@ -118,8 +117,8 @@ func readNamed[T any](
 			after = name
 			if *budget -= size + definitionOverhead; *budget < 0 {
 				return nil, &rota.Error{
-					Code: rota.Conflict, Reason: fmt.Sprintf("the definitions have more than %s, which is the most that one document may have", sizeText(c.BatchMax)),
-					Hint: "to move a server as it is, use its backup: GET /backup",
+					Code: rota.Conflict, Reason: fmt.Sprintf("the definitions exceed %s, the limit for one document", sizeText(c.BatchMax)),
+					Hint: "to move a whole server, use a backup: GET /backup",
 				}
 			}
 		}
@@ -130,11 +129,11 @@ func readNamed[T any](
 	}
 }
 
-// definitionOverhead is about what a definition takes beside what is long in it.
+// definitionOverhead is the approximate size of a definition without its long fields.
 const definitionOverhead = 256
 
-// fingerprint tells one reading from another. A schedule that Rota itself disables
-// keeps its version.
+// fingerprint identifies one read of the definitions. It includes the state of schedules, since Rota
+// disables a schedule without a new version.
 func (f *definitionSet) fingerprint() string {
 	var fingerprint []byte
 	for _, t := range f.types {
@@ -174,7 +173,7 @@ func (f *definitionSet) show(c *call, secrets bool) Definitions {
 	return v
 }
 
-// sortedNames are the names of one kind in a document, in the order of their items.
+// sortedNames returns the names of one kind of definition in document order.
 func sortedNames[D any](definitions map[string]D) []string {
 	return slices.Sorted(maps.Keys(definitions))
 }

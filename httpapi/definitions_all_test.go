@@ -126,7 +126,7 @@ func TestTheBeatGoesOn(t *testing.T) {
 	}
 	// Another anchor does not move one that is there.
 	moved := `{"schedules": {"beat": {"template": "plain", "every": "7m0.25s", "anchor": "2026-01-02T03:00:00Z"}}}`
-	if put := s.putAll(moved); counts(put) != "0 created, 0 changed, 1 unchanged, 0 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "counts from 2026-01-02T03:04:05.678901Z") {
+	if put := s.putAll(moved); counts(put) != "0 created, 0 changed, 1 unchanged, 0 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "keeps its anchor 2026-01-02T03:04:05.678901Z") {
 		t.Errorf("%+v", put)
 	}
 	// Another interval without an anchor counts from now, the same one from where it did.
@@ -258,7 +258,7 @@ func TestALongChainOfDependenciesIsRefused(t *testing.T) {
 	refuses := func(document, field string) {
 		t.Helper()
 		p := s.send("PUT", "definitions", document).problem(422, "invalid")
-		if !strings.HasSuffix(p.Errors[0].Field, ".depends_on") || !strings.Contains(p.Errors[0].Reason, field+" is the end of a chain of more than 1000 schedules") {
+		if !strings.HasSuffix(p.Errors[0].Field, ".depends_on") || !strings.Contains(p.Errors[0].Reason, field+" ends a chain of more than 1000 schedules") {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -306,8 +306,8 @@ func TestWhatHasPassedIsLeftOut(t *testing.T) {
 	if counts(put) != "3 created, 0 changed, 0 unchanged, 2 left out" {
 		t.Errorf("%+v", put)
 	}
-	if notes := fmt.Sprint(itemOf(put, "schedule", "once").Notes, itemOf(put, "schedule", "ended").Notes); !strings.Contains(notes, "it was to fire once, at ") ||
-		!strings.Contains(notes, "it was to fire until ") || !strings.Contains(notes, "it is not made") {
+	if notes := fmt.Sprint(itemOf(put, "schedule", "once").Notes, itemOf(put, "schedule", "ended").Notes); !strings.Contains(notes, "its only fire time, ") ||
+		!strings.Contains(notes, "its ends_at, ") || !strings.Contains(notes, "it is not created") {
 		t.Error(notes)
 	}
 	other.get("schedules/once").is(404)
@@ -316,11 +316,11 @@ func TestWhatHasPassedIsLeftOut(t *testing.T) {
 	// One that has ended here meanwhile stays so, and can still be described.
 	s.post("schedules/once/pause", nil).is(200)
 	put = s.putAll(`{"schedules": {"once": {"template": "t", "at": "` + day.UTC().Format(time.RFC3339Nano) + `", "state": "ENABLED", "description": "d"}}}`)
-	if counts(put) != "0 created, 1 changed, 0 unchanged, 0 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "it stays PAUSED") {
+	if counts(put) != "0 created, 1 changed, 0 unchanged, 0 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "its state stays PAUSED") {
 		t.Errorf("%+v", put)
 	}
 	put = s.putAll(`{"schedules": {"still": {"template": "t", "at": "2020-01-01T00:00:00Z"}}}`)
-	if counts(put) != "0 created, 0 changed, 0 unchanged, 1 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "is left alone") {
+	if counts(put) != "0 created, 0 changed, 0 unchanged, 1 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "the stored schedule is unchanged") {
 		t.Errorf("%+v", put)
 	}
 	p := other.send("PUT", "definitions", `{"schedules": {"once": {"template": "t", "at": "2020-01-01T00:00:00Z"}, "after": {"template": "t", "every": "1h", "depends_on": ["once"]}}}`).problem(422, "invalid")
@@ -441,22 +441,22 @@ func TestBadDocumentsAreRefused(t *testing.T) {
 	s.putAll(everything)
 	before := s.dump()
 	for _, row := range []struct{ text, field, reason string }{
-		{`{"version": 2}`, "version", "reads documents of version 1"},
+		{`{"version": 2}`, "version", "supports version 1"},
 		{`{"kinds": {}}`, "kinds", "is not a field of this request"},
 		{`{"schedule": {}}`, "schedule", "did you mean schedules?"},
 		{`{"schedules": {"s": {"template": "plain", "cron": "0 3 * * *", "crn": 1}}}`, "schedules.s.crn", "did you mean cron?"},
-		{`{"schedules": {"s": {"template": "plain", "every": 5}}}`, "schedules.s.every", "is not a length of time"},
-		{`{"schedules": {"s": {"template": "plain", "every": "0s"}}}`, "schedules.s.every", "is 0s, which is no interval"},
+		{`{"schedules": {"s": {"template": "plain", "every": 5}}}`, "schedules.s.every", "is not a duration"},
+		{`{"schedules": {"s": {"template": "plain", "every": "0s"}}}`, "schedules.s.every", "is 0s; allowed are"},
 		{`{"schedules": {"s": {"template": "plain", "every": "1000000000h"}}}`, "schedules.s.every", "is too long"},
-		{`{"templates": {"t": {"type": "mail", "priority": 1e9}}}`, "templates.t.priority", "is not a whole number in digits; allowed are -1000000 to 1000000"},
+		{`{"templates": {"t": {"type": "mail", "priority": 1e9}}}`, "templates.t.priority", "is not an integer; allowed are -1000000 to 1000000"},
 		{`{"types": {"t": {"max_retries": 99999999999999999999}}}`, "types.t.max_retries", "allowed are 0 to 1000"},
-		{`{"schedules": {"s": {"template": "plain", "every": "5m", "scopes": [{"kind": "user", "id": 7}]}}}`, "schedules.s.scopes[0].id", "is not a text"},
+		{`{"schedules": {"s": {"template": "plain", "every": "5m", "scopes": [{"kind": "user", "id": 7}]}}}`, "schedules.s.scopes[0].id", "is not a string"},
 		{`{"schedules": {"s": {"template": "plain", "every": "5m"}, "s": {"template": "plain", "every": "5m"}}}`, "schedules.s", "is given twice"},
 		{`{"schedules": {"s": {"template": "plain"}}}`, "schedules.s.cron", "none of cron, at and every"},
 		{`{"schedules": {"s": {"template": "plain", "cron": "61 * * * *"}}}`, "schedules.s.cron", "out of range"},
 		{`{"schedules": {"s": {"template": "plain", "cron": "* * * * *", "timezone": "berlin"}}}`, "schedules.s.timezone", "not a known time zone"},
-		{`{"schedules": {"s": {"template": "plain", "cron": "* * * * *", "state": "sleepy"}}}`, "schedules.s.state", "none of ENABLED"},
-		{`{"schedules": {"s": {"template": "plain", "cron": "* * * * *", "anchor": "2026-01-01T00:00:00Z"}}}`, "schedules.s.anchor", "only every counts from one"},
+		{`{"schedules": {"s": {"template": "plain", "cron": "* * * * *", "state": "sleepy"}}}`, "schedules.s.state", "must be ENABLED"},
+		{`{"schedules": {"s": {"template": "plain", "cron": "* * * * *", "anchor": "2026-01-01T00:00:00Z"}}}`, "schedules.s.anchor", "only every has an anchor"},
 		{`{"schedules": {"s": {"template": "plain", "every": "5m", "starts_at": "2026-01-01T00:00:00Z", "anchor": "2026-01-01T00:00:00Z"}}}`, "schedules.s.anchor", "counts from starts_at"},
 		{`{"schedules": {"s": {"template": "nobody", "every": "5m"}}}`, "schedules.s.template", "there is no template nobody"},
 		{`{"schedules": {"s": {"every": "5m"}}}`, "schedules.s.template", "is empty"},
@@ -464,21 +464,21 @@ func TestBadDocumentsAreRefused(t *testing.T) {
 		{`{"schedules": {"": {"template": "plain", "every": "5m"}}}`, "schedules.", "is empty"},
 		{`{"schedules": {"s": {"template": "digest", "every": "5m", "param_overrides": {"to": 7}}}}`, "schedules.s.param_overrides.to", "text"},
 		{`{"templates": {"t": {}}}`, "templates.t.type", "is empty"},
-		{`{"templates": {"t": {"type": "nobody"}}}`, "templates.t.type", "nobody declared"},
+		{`{"templates": {"t": {"type": "nobody"}}}`, "templates.t.type", "is not declared"},
 		{`{"templates": {"t": {"type": "rota.webhook"}}}`, "templates.t.type", "an internal type of Rota"},
-		{`{"templates": {"t": {"type": "plain", "state": "GONE"}}}`, "templates.t.state", "none of ACTIVE and ARCHIVED"},
+		{`{"templates": {"t": {"type": "plain", "state": "GONE"}}}`, "templates.t.state", "must be ACTIVE or ARCHIVED"},
 		{`{"templates": {"t": {"type": "plain", "params": {}}}}`, "templates.t.params", "did you mean default_params?"},
 		{`{"templates": {"t": {"type": "plain", "priority": 9999999}}}`, "templates.t.priority", ""},
-		{`{"templates": {"t": {"type": "plain", "webhooks": [{"url": "https://example.com/"}]}}}`, "templates.t.webhooks[0].secret", "is missing, and no webhook with this address"},
+		{`{"templates": {"t": {"type": "plain", "webhooks": [{"url": "https://example.com/"}]}}}`, "templates.t.webhooks[0].secret", "is missing, and there is no stored webhook with this address"},
 		{`{"templates": {"t": {"type": "plain", "webhooks": [{"url": "x", "secret": "s"}]}}}`, "templates.t.webhooks[0].url", "is not an address"},
-		{`{"webhooks": [{"url": "https://example.com/"}]}`, "webhooks[0].secret", "is missing, and no webhook with this address"},
+		{`{"webhooks": [{"url": "https://example.com/"}]}`, "webhooks[0].secret", "is missing, and there is no stored webhook with this address"},
 		{`{"webhooks": [{"url": "https://example.com/", "secret": "a", "events": ["job.lost"]}]}`, "webhooks[0].events[0]", "is not an event of this webhook"},
 		{`{"types": {"t": {"schema": {"type": "nonsense"}}}}`, "types.t.schema.type", ""},
 		{`{"types": {"t": {"schema": {"anyOf": [{"$ref": "#"}]}}}}`, "types.t.schema.anyOf[0].$ref", "leads back to itself without end"},
 		{`{"types": {"t": {"max_retries": -1}}}`, "types.t.max_retries", ""},
-		{`{"types": {"rota.webhook": {}}}`, "types.rota.webhook", "Rota's own"},
+		{`{"types": {"rota.webhook": {}}}`, "types.rota.webhook", "is reserved"},
 		{`{"types": {"noop": {"timeout": "1s"}}}`, "types.noop", "built in"},
-		{`{"limits": {"types": {"nobody": {"concurrency": 1}}}}`, "limits.types.nobody", "nobody declared"},
+		{`{"limits": {"types": {"nobody": {"concurrency": 1}}}}`, "limits.types.nobody", "is not declared"},
 		{`{"limits": {"types": {"mail": {"rate": "fast"}}}}`, "limits.types.mail.rate", "is not a rate"},
 		{`{"limits": {"global": -1}}`, "limits.global", ""},
 		{`{"limits": {"keys": {"k": 0}}}`, "limits.keys.k", ""},

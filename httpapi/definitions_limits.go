@@ -70,21 +70,20 @@ func (p *plan) planWebhooks() error {
 	}
 	before, after := newWebhookDefinitions(current.Spec, true), newWebhookDefinitions(command.Spec, true)
 	changes := p.addItem("webhooks", "", before, after, p.change(current.Version, false, "webhooks"))
-	p.items[len(p.items)-1].Fields = nil // a list has none
+	p.items[len(p.items)-1].Fields = nil // a list has no fields
 	if changes {
 		p.addCommand("webhooks", command)
 	}
 	return nil
 }
 
-// withoutName takes a name off the front of a refusal's field, for one that is
-// the path of the definition already.
+// withoutName removes a name from the front of the field of an error, because the path of the
+// definition already contains it.
 func withoutName(err error, name string) error {
 	return renameFields(err, name, "")
 }
 
-// fillSecrets fills in the secrets that a document leaves out by those of the
-// webhooks that stand there.
+// fillSecrets sets the secrets that a document omits to those of the stored webhooks.
 func (p *plan) fillSecrets(defs []WebhookDefinition, stored []rota.Webhook) ([]rota.Webhook, error) {
 	hooks := definedWebhooks(defs)
 	for i := range hooks {
@@ -94,8 +93,8 @@ func (p *plan) fillSecrets(defs []WebhookDefinition, stored []rota.Webhook) ([]r
 		at := slices.IndexFunc(stored, func(h rota.Webhook) bool { return h.URL == hooks[i].URL })
 		if at < 0 {
 			return nil, &rota.Error{
-				Code: rota.Invalid, Field: fmt.Sprintf("[%d].secret", i), Reason: "is missing, and no webhook with this address stands there whose secret could be kept",
-				Hint: "write the secret, or export with secrets",
+				Code: rota.Invalid, Field: fmt.Sprintf("[%d].secret", i), Reason: "is missing, and there is no stored webhook with this address whose secret could be kept",
+				Hint: "set the secret, or export with secrets",
 			}
 		}
 		hooks[i].Secret = stored[at].Secret

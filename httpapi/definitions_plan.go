@@ -12,7 +12,7 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// plan is what it takes to make a store hold what a document declares.
+// plan holds the commands that make the store match a document.
 type plan struct {
 	c    *call
 	body *Definitions
@@ -20,23 +20,22 @@ type plan struct {
 
 	items    []DefinitionChange
 	commands []planCommand
-	written  int // members that were written
+	written  int // commands that were written
 	errs     []FieldError
 	hint     string
 
-	types              map[string]*rota.Type     // as they will be, of the document or of the store
-	templates          map[string]*rota.Template // as they will be
+	types              map[string]*rota.Type     // as they will be after the write, from the document or the store
+	templates          map[string]*rota.Template // as they will be after the write
 	schemas            map[string]*payload.Compiled
-	schedulePlans      map[string]*schedulePlan // of the document
+	schedulePlans      map[string]*schedulePlan // schedules of the document
 	storedDependencies map[string][]string
-	chainLength        map[string]int // how many schedules stand in the longest line that begins with one and follows what it depends on
+	chainLength        map[string]int // longest chain of dependencies that starts at a schedule
 
-	archiving  []planCommand // what archives templates, when their schedules have been declared
+	archiving  []planCommand // commands that archive templates, sent after the schedules
 	unarchived map[string]bool
 }
 
-// plan compares a document with the store. A refusal names everything that is
-// wrong.
+// plan compares a document with the store. Its error lists everything that is invalid.
 func (c *call) plan(body *Definitions) (*plan, error) {
 	now, err := c.now()
 	if err != nil {
@@ -59,8 +58,7 @@ func (c *call) plan(body *Definitions) (*plan, error) {
 	return p, nil
 }
 
-// addError notes what is wrong with a definition. What is wrong with the store
-// instead ends the plan.
+// addError records an error of a definition. It returns errors of the store, which end the plan.
 func (p *plan) addError(path string, err error) error {
 	var problem *Problem
 	if !errors.As(atPath(path, err), &problem) || problem.Status >= http.StatusInternalServerError {
@@ -73,8 +71,8 @@ func (p *plan) addError(path string, err error) error {
 	return nil
 }
 
-// meta is the head of a command about one definition. It goes by the request and
-// by what it does, so that the same request sent again is the same command.
+// meta returns the metadata of a command for one definition. Its id is derived from the request and
+// the action, so that a repeated request sends the same command.
 func (p *plan) meta(what string) rota.Meta {
 	return rota.Meta{ID: p.c.commandID.Derive([]byte("definition: " + what)), Actor: p.c.actor, RulesVersion: rota.RulesVersion}
 }
@@ -83,9 +81,9 @@ func (p *plan) addCommand(path string, command rota.Command) {
 	p.commands = append(p.commands, planCommand{command, path})
 }
 
-// addItem notes what becomes of a definition. Was and is are how it is shown; was
-// is nil of one that is not there. What this request wrote before, and is
-// answered for once more, is told as it was then.
+// addItem records the result for a definition, and reports whether it changes. current and target are
+// its shown forms; current is nil if it does not exist. For a replayed request, change is what the
+// request did the first time.
 func (p *plan) addItem(kind, name string, current, target any, change string, notes ...string) (changes bool) {
 	item := DefinitionChange{Kind: kind, Name: name, Change: changeUnchanged, Notes: notes}
 	switch {
@@ -102,7 +100,7 @@ func (p *plan) addItem(kind, name string, current, target any, change string, no
 	return changes
 }
 
-// change says what this request did to something, going by its version.
+// changedByRequest returns what this request did to a definition earlier, recognized by the version.
 func (p *plan) change(version rota.ID, isNew bool, what ...string) string {
 	for _, w := range what {
 		if p.meta(w).ID == version {
@@ -115,7 +113,7 @@ func (p *plan) change(version rota.ID, isNew bool, what ...string) string {
 	return ""
 }
 
-// changedFields are the fields in which two definitions differ.
+// changedFields returns the fields in which two definitions differ.
 func changedFields(current, target any) (fields []string) {
 	before, after := fieldMap(current), fieldMap(target)
 	all := map[string]json.RawMessage{}
@@ -137,7 +135,7 @@ func fieldMap(definition any) map[string]json.RawMessage {
 	return parts
 }
 
-// findType is a type as it will be.
+// findType returns a type as it will be after the write.
 func (p *plan) findType(name string) (*rota.Type, error) {
 	if t := p.types[name]; t != nil {
 		return t, nil
@@ -149,7 +147,7 @@ func (p *plan) findType(name string) (*rota.Type, error) {
 	return t, err
 }
 
-// findTemplate is a template as it will be, whatever its state.
+// findTemplate returns a template as it will be after the write, in any state.
 func (p *plan) findTemplate(name string) (*rota.Template, error) {
 	if t := p.templates[name]; t != nil {
 		return t, nil
@@ -157,7 +155,7 @@ func (p *plan) findTemplate(name string) (*rota.Template, error) {
 	t, err := p.c.Store.Template(p.c.ctx, name)
 	if rota.CodeOf(err) == rota.NotFound {
 		return nil, &rota.Error{
-			Code: rota.Invalid, Field: "template", Reason: "there is no template " + name + ", neither here nor in the store", Hint: "see that the name is right",
+			Code: rota.Invalid, Field: "template", Reason: "there is no template " + name + " in the document or in the store", Hint: "check the name",
 		}
 	}
 	if err == nil {
@@ -166,7 +164,7 @@ func (p *plan) findTemplate(name string) (*rota.Template, error) {
 	return t, err
 }
 
-// nilIfNotFound is what a store has by a name, nil if it has nothing.
+// nilIfNotFound turns a NotFound error into a nil value.
 func nilIfNotFound[T any](value *T, err error) (*T, error) {
 	if rota.CodeOf(err) == rota.NotFound {
 		return nil, nil

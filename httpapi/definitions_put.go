@@ -17,7 +17,7 @@ func putDefinitions(c *call, body *Definitions) (reply, error) {
 		return reply{}, err
 	}
 	if body.Version > definitionsVersion || body.Version < 0 {
-		return reply{}, rota.Invalidf("version", "is %d; this server reads documents of version %d", body.Version, definitionsVersion)
+		return reply{}, rota.Invalidf("version", "is %d; this server supports version %d", body.Version, definitionsVersion)
 	}
 	c.ensureCommandID()
 	clearDeadlines(c.w)
@@ -33,7 +33,7 @@ func putDefinitions(c *call, body *Definitions) (reply, error) {
 		if err := c.bindKey(); err != nil {
 			return reply{}, err
 		}
-		if c.commandID != before { // it was sent before: what it wrote then goes by other ids
+		if c.commandID != before { // replay: the earlier commands have other ids
 			continue
 		}
 		if err = p.write(); err == nil {
@@ -43,27 +43,27 @@ func putDefinitions(c *call, body *Definitions) (reply, error) {
 			return reply{}, p.located(err)
 		}
 	}
-	return reply{}, &rota.Error{Code: rota.Busy, Reason: "the definitions change faster than they can be compared", Hint: "try again in a moment"}
+	return reply{}, &rota.Error{Code: rota.Busy, Reason: "the definitions changed during every attempt to import", Hint: "retry in a moment"}
 }
 
-// isStale says whether a plan was refused because something that it goes by
-// was made or changed after it was read.
+// isStale reports whether a plan was refused because something it depends on was created or changed
+// after it was read.
 func isStale(err error) bool {
 	var e *rota.Error
 	return errors.As(err, &e) && e.Code == rota.Conflict && (strings.HasSuffix(e.Field, "].version") || strings.HasSuffix(e.Field, "].name"))
 }
 
-// planCommand is a command of a plan and the definition that it is about.
+// planCommand is a command of a plan with the path of its definition.
 type planCommand struct {
 	rota.Command
 	path string
 }
 
-// stepMax is how many changes are written at once, all or nothing. While they
-// are, everybody else who writes waits, those too who keep leases alive.
+// stepMax is the highest number of changes in one atomic step. Other writers wait during a step,
+// including heartbeats.
 const stepMax = 500
 
-// steps cuts the commands into as many parts as it takes, in their order.
+// steps splits the commands into atomic steps, in order.
 func (p *plan) steps() (steps [][]planCommand) {
 	entries, bytes := 0, 0
 	for _, m := range p.commands {
@@ -80,7 +80,7 @@ func (p *plan) steps() (steps [][]planCommand) {
 	return steps
 }
 
-// write sends the plan.
+// write sends the commands.
 func (p *plan) write() error {
 	for i, step := range p.steps() {
 		all := &rota.All{Meta: rota.Meta{ID: p.c.commandID, Actor: p.c.actor, RulesVersion: rota.RulesVersion}}
@@ -98,8 +98,7 @@ func (p *plan) write() error {
 	return nil
 }
 
-// located is a refusal of what was written, by the path of the definition that it
-// is about.
+// writeError adds the path of the definition to an error of the write.
 func (p *plan) located(err error) error {
 	var e *rota.Error
 	if !errors.As(err, &e) {
@@ -116,14 +115,13 @@ func (p *plan) located(err error) error {
 		return err
 	}
 	problem := *problemOf(err)
-	problem.Detail += fmt.Sprintf(" (%d of %d changes were written before)", p.written, len(p.commands))
-	problem.Hint = strings.TrimPrefix(problem.Hint+"; what was written stays, and the same document can be sent again", "; ")
+	problem.Detail += fmt.Sprintf(" (%d of %d changes are already written)", p.written, len(p.commands))
+	problem.Hint = strings.TrimPrefix(problem.Hint+"; the written changes stay, and you can send the same document again", "; ")
 	return &problem
 }
 
-// atPath is a refusal of one definition as one of the document: with the path of
-// the definition before its fields, which have the names that documents have for
-// them.
+// atPath turns the error of one definition into an error of the document: it prefixes fields with the
+// path of the definition and uses the field names of documents.
 func atPath(path string, err error) error {
 	kind, _, _ := strings.Cut(path, ".")
 	switch kind {
@@ -154,7 +152,7 @@ func atPath(path string, err error) error {
 	return &problem
 }
 
-// result says what became of each definition.
+// result summarizes what happened to each definition.
 func (p *plan) result(dry bool) DefinitionsPut {
 	v := DefinitionsPut{DryRun: dry, Items: make([]DefinitionChange, 0, len(p.items))}
 	if dry {
@@ -162,7 +160,7 @@ func (p *plan) result(dry bool) DefinitionsPut {
 	}
 	for _, item := range p.items {
 		if !dry {
-			item.Fields = nil // sent again it could not be told any more
+			item.Fields = nil // a replayed request could not compute them
 		}
 		v.Items = append(v.Items, item)
 		switch item.Change {
@@ -179,7 +177,7 @@ func (p *plan) result(dry bool) DefinitionsPut {
 	return v
 }
 
-// What becomes of a definition.
+// Results for a definition.
 const (
 	changeCreated   = "created"
 	changeChanged   = "changed"

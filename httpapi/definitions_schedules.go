@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// schedulePlan is a schedule of a document, and what is to become of it.
+// schedulePlan is a schedule of the document and what the write does to it.
 type schedulePlan struct {
 	name, path      string
 	command         *rota.PutSchedule
@@ -59,7 +59,7 @@ func (p *plan) planSchedule(path, name string, d ScheduleDefinition, current *ro
 	}
 	template, err := p.findTemplate(draft.command.Spec.Template)
 	if _, named := p.body.Templates[draft.command.Spec.Template]; err != nil && named {
-		return nil // it was refused itself
+		return nil // the template itself has an error
 	}
 	if err != nil && !p.c.replay {
 		return err
@@ -67,7 +67,7 @@ func (p *plan) planSchedule(path, name string, d ScheduleDefinition, current *ro
 	if template != nil && template.State == rota.TemplateArchived && draft.command.State != "" && draft.command.State != rota.ScheduleDisabled {
 		return &rota.Error{
 			Code: rota.Invalid, Field: "state", Reason: fmt.Sprintf("is %s, but template %s is archived", draft.command.State, template.Name),
-			Hint: "make the template ACTIVE, or the schedule DISABLED",
+			Hint: "set the template to ACTIVE, or the schedule to DISABLED",
 		}
 	}
 	if err := p.anchor(draft, d.Anchor.Time); err != nil {
@@ -81,8 +81,7 @@ func (p *plan) planSchedule(path, name string, d ScheduleDefinition, current *ro
 	return nil
 }
 
-// request is the definition as a request for a schedule, which knows how to read
-// words and scopes.
+// request converts the definition to a schedule request, which parses enum words and scopes.
 func (d *ScheduleDefinition) request() (*ScheduleRequest, error) {
 	r := &ScheduleRequest{
 		Template: Some(d.Template), Description: Some(d.Description), Cron: orNull(d.Cron), Timezone: orNull(d.Timezone), Every: Opt[Duration]{Set: true, Value: d.Every},
@@ -100,9 +99,9 @@ func (d *ScheduleDefinition) request() (*ScheduleRequest, error) {
 	switch {
 	case d.Anchor.IsZero():
 	case d.Every == nil:
-		return nil, rota.Invalidf("anchor", "is given, but only every counts from one")
+		return nil, rota.Invalidf("anchor", "is set, but only every has an anchor; omit it")
 	case !d.StartsAt.IsZero():
-		return nil, rota.Invalidf("anchor", "is given, but it counts from starts_at; leave one of them out")
+		return nil, rota.Invalidf("anchor", "is set, but the interval counts from starts_at; omit one of them")
 	}
 	return r, nil
 }
@@ -121,8 +120,8 @@ func timeOrNull(t Time) Opt[Time] {
 	return Some(t)
 }
 
-// anchor lets an interval count from where the document says, or from where it
-// has counted, so that it keeps its beat.
+// anchor sets the start of an interval: the anchor of the document, or that of the stored schedule if
+// the interval is the same, so that the fire times stay.
 func (p *plan) anchor(d *schedulePlan, given time.Time) error {
 	c := d.command
 	if !anchored(&c.Spec) {
@@ -142,7 +141,7 @@ func (p *plan) anchor(d *schedulePlan, given time.Time) error {
 	return err
 }
 
-// scheduleItem decides what becomes of a schedule.
+// scheduleItem decides what happens to a schedule.
 func (p *plan) scheduleItem(d *schedulePlan, anchor time.Time) {
 	c := d.command
 	d.target = &rota.Schedule{Name: d.name, Spec: c.Spec, State: c.State, Anchor: c.Anchor}
@@ -159,7 +158,7 @@ func (p *plan) scheduleItem(d *schedulePlan, anchor time.Time) {
 		p.leaveOut(d, expired)
 		return
 	case expired != "" && d.target.State != d.current.State && d.target.State != rota.ScheduleDisabled:
-		notes = append(notes, expired+": it stays "+string(d.current.State))
+		notes = append(notes, expired+"; its state stays "+string(d.current.State))
 		c.State, d.target.State = "", d.current.State
 	}
 	if d.current == nil {
@@ -167,9 +166,9 @@ func (p *plan) scheduleItem(d *schedulePlan, anchor time.Time) {
 		return
 	}
 	begins := d.current.State == rota.ScheduleDisabled && d.target.State != rota.ScheduleDisabled
-	if sameTimes && !begins { // its calendar goes on, and so does what it counts from
+	if sameTimes && !begins { // its fire times and its anchor stay
 		if d.target.Anchor = d.current.Anchor; anchored(&c.Spec) && !anchor.IsZero() && !c.Anchor.Equal(d.current.Anchor) {
-			notes = append(notes, "it counts from "+d.current.Anchor.Format(time.RFC3339Nano)+" and goes on so; delete it first to have it count from anchor")
+			notes = append(notes, "the interval keeps its anchor "+d.current.Anchor.Format(time.RFC3339Nano)+"; to use the anchor of the document, delete the schedule first")
 		}
 	}
 	c.Mode, c.Version = rota.PutReplace, &d.current.Version
@@ -177,28 +176,28 @@ func (p *plan) scheduleItem(d *schedulePlan, anchor time.Time) {
 	d.changed = p.addItem("schedule", d.name, newScheduleDefinition(d.current), newScheduleDefinition(d.target), wrote, notes...)
 }
 
-// expired says that a schedule will never fire again, if so.
+// expired returns the reason why a schedule never fires again, or an empty string.
 func (p *plan) expired(s *rota.ScheduleSpec) string {
 	switch {
 	case !s.At.IsZero() && s.At.Before(p.now):
-		return "it was to fire once, at " + s.At.Format(time.RFC3339) + ", which has passed"
+		return "its only fire time, " + s.At.Format(time.RFC3339) + ", has passed"
 	case !s.EndsAt.IsZero() && s.EndsAt.Before(p.now):
-		return "it was to fire until " + s.EndsAt.Format(time.RFC3339) + ", which has passed"
+		return "its ends_at, " + s.EndsAt.Format(time.RFC3339) + ", has passed"
 	}
 	return ""
 }
 
-// leaveOut passes over a schedule that could not be declared any more.
+// leaveOut skips a schedule that can no longer be declared.
 func (p *plan) leaveOut(d *schedulePlan, why string) {
 	d.leftOut = true
-	change := DefinitionChange{Kind: "schedule", Name: d.name, Change: changeLeftOut, Notes: []string{why + ": it is not made"}}
+	change := DefinitionChange{Kind: "schedule", Name: d.name, Change: changeLeftOut, Notes: []string{why + "; it is not created"}}
 	if d.current != nil {
-		change.Notes = []string{why + ": the one that stands there is left alone"}
+		change.Notes = []string{why + "; the stored schedule is unchanged"}
 	}
 	p.items = append(p.items, change)
 }
 
-// checkOverrides holds what a schedule will run to the schema of its type.
+// checkOverrides checks the params of a schedule against the schema of its type.
 func (p *plan) checkOverrides(template *rota.Template, s *rota.ScheduleSpec) error {
 	if p.typeRefused(template.Spec.Type) {
 		return nil
@@ -213,9 +212,9 @@ func (p *plan) checkOverrides(template *rota.Template, s *rota.ScheduleSpec) err
 	return p.c.checkParams(t, template.Spec.Params, s.Params)
 }
 
-// orderSchedules puts the schedules behind those that they depend on, as they will stand:
-// the law asks for the others first, and must not see a circle on the way that
-// is none in the end.
+// orderSchedules orders the schedules after their dependencies, as these will be after the write. The
+// rules require dependencies to exist, and an intermediate state must not contain a cycle that the
+// final state does not.
 func (p *plan) orderSchedules() error {
 	state := map[string]int{}
 	for _, name := range sortedNames(p.body.Schedules) {
@@ -262,15 +261,15 @@ func (p *plan) visit(name string, state map[string]int, path []string) error {
 	return nil
 }
 
-// chainMax bounds how many schedules depend on each other in a line: each that is
-// declared is held against all behind it, while everybody else who writes waits.
+// chainMax limits the length of a chain of dependent schedules: each declared schedule is checked
+// against all schedules after it while other writers wait.
 const chainMax = 1_000
 
 func chainTooLong(name string) error {
 	return &rota.Error{
 		Code: rota.Invalid, Field: "depends_on",
-		Reason: fmt.Sprintf("%s is the end of a chain of more than %d schedules, each of which depends on the next", name, chainMax),
-		Hint:   "let some of them depend on fewer, or make one schedule of several",
+		Reason: fmt.Sprintf("%s ends a chain of more than %d schedules that each depend on the next", name, chainMax),
+		Hint:   "remove some dependencies, or combine schedules",
 	}
 }
 
@@ -278,11 +277,11 @@ func cycleError(path []string) error {
 	name := path[len(path)-1]
 	return &rota.Error{
 		Code: rota.Invalid, Field: "depends_on", Reason: "makes a cycle: " + strings.Join(path[slices.Index(path, name):], " → "),
-		Hint: "leave one of these dependencies out",
+		Hint: "remove one of these dependencies",
 	}
 }
 
-// dependsOn is what a schedule will depend on.
+// dependsOn returns the dependencies of a schedule as they will be after the write.
 func (p *plan) dependsOn(name string) ([]string, error) {
 	if d := p.schedulePlans[name]; d != nil && !d.leftOut {
 		return d.command.Spec.DependsOn, p.checkDependencies(d)
@@ -300,13 +299,13 @@ func (p *plan) dependsOn(name string) ([]string, error) {
 	return p.storedDependencies[name], nil
 }
 
-// checkDependencies refuses what depends on what is not there, and will not be.
+// checkDependencies refuses a dependency on a schedule that does not exist and will not be created.
 func (p *plan) checkDependencies(d *schedulePlan) error {
 	for _, on := range d.command.Spec.DependsOn {
 		if other := p.schedulePlans[on]; other != nil {
 			if other.leftOut && other.current == nil && d.changed {
 				return &rota.Error{
-					Code: rota.Invalid, Field: "depends_on", Reason: "names " + on + ", which is not made because its time has passed", Hint: "leave it out of depends_on",
+					Code: rota.Invalid, Field: "depends_on", Reason: "names " + on + ", which is not created because its time has passed", Hint: "remove it from depends_on",
 				}
 			}
 			continue
@@ -316,7 +315,7 @@ func (p *plan) checkDependencies(d *schedulePlan) error {
 				return err
 			}
 			return &rota.Error{
-				Code: rota.Invalid, Field: "depends_on", Reason: "there is no schedule " + on + ", neither here nor in the store", Hint: "see that the name is right",
+				Code: rota.Invalid, Field: "depends_on", Reason: "there is no schedule " + on + " in the document or in the store", Hint: "check the name",
 			}
 		}
 	}

@@ -50,7 +50,7 @@ func (p *plan) planTemplate(path, name string, d TemplateDefinition, current *ro
 	if d.State != "" {
 		state := oneOf(d.State, templateStates)
 		if state == "" {
-			return rota.Invalidf("state", "is none of %s", strings.Join(templateStates, " and "))
+			return rota.Invalidf("state", "must be %s", strings.Join(templateStates, " or "))
 		}
 		target.State = rota.TemplateState(state)
 	}
@@ -62,10 +62,10 @@ func (p *plan) planTemplate(path, name string, d TemplateDefinition, current *ro
 	return nil
 }
 
-// checkType refuses a type that nobody declared, once.
+// checkType refuses an undeclared type.
 func (p *plan) checkType(typ string) error {
 	if rota.InternalType(typ) {
-		return rota.Invalidf("type", "is one of Rota's own types, which nobody else may use")
+		return rota.Invalidf("type", "is reserved: names that start with rota. belong to Rota")
 	}
 	if p.c.replay || p.typeRefused(typ) {
 		return nil
@@ -74,15 +74,15 @@ func (p *plan) checkType(typ string) error {
 	return err
 }
 
-// typeRefused says whether a type is wrong itself: what follows from that need
-// not be told.
+// typeRefused reports whether a type of the document has an error itself. Errors that follow from it
+// are not reported.
 func (p *plan) typeRefused(typ string) bool {
 	_, named := p.body.Types[typ]
 	return named && p.types[typ] == nil
 }
 
-// addTemplateCommands puts the commands of a template in their turns: it is archived
-// when its schedules have been declared, which an archived one would refuse.
+// addTemplateCommands adds the commands of a template. A template is archived after its schedules were
+// declared, because an archived template refuses them.
 func (p *plan) addTemplateCommands(path string, command *rota.PutTemplate, current, target *rota.Template) {
 	archiving, unarchiving := "archiving of template "+target.Name, "unarchiving of template "+target.Name
 	if current == nil {
@@ -118,8 +118,7 @@ func (p *plan) archiveLast(path, name string) {
 	p.archiving = append(p.archiving, planCommand{&rota.Archive{Meta: p.meta("archiving of template " + name), Name: name}, path})
 }
 
-// unarchiveFirst lets the schedules of a template be declared that is archived and stays
-// so.
+// unarchiveFirst unarchives a template that is and stays archived while its schedules are declared.
 func (p *plan) unarchiveFirst(name string) {
 	t := p.templates[name]
 	if t == nil || t.State != rota.TemplateArchived || p.unarchived[name] {
@@ -129,7 +128,7 @@ func (p *plan) unarchiveFirst(name string) {
 	path := joinPath("templates", name)
 	for _, m := range p.archiving {
 		if m.path == path {
-			return // it is open yet
+			return // it is archived only after the schedules
 		}
 	}
 	p.addCommand(path, &rota.Unarchive{Meta: p.meta("unarchiving of template " + name), Name: name})

@@ -27,14 +27,14 @@ func (p *plan) planType(path, name string, d TypeDefinition, current *rota.Type)
 	command := &rota.PutType{Meta: p.meta("type " + name), Name: name, Spec: spec}
 	switch handled := p.c.handles(name); {
 	case rota.InternalType(name):
-		return &rota.Error{Code: rota.Invalid, Reason: "is one of Rota's own types", Hint: "leave it out"}
+		return &rota.Error{Code: rota.Invalid, Reason: "is reserved: names that start with rota. belong to Rota", Hint: "omit it"}
 	case p.c.isBuiltin(name) && len(changedFields(TypeDefinition{Paused: d.Paused}, d)) > 0:
-		return &rota.Error{Code: rota.Invalid, Reason: "is built in; only paused can be said of it", Hint: "leave the rest out, or use another name"}
+		return &rota.Error{Code: rota.Invalid, Reason: "is built in; a document can only set paused", Hint: "omit the other fields, or use another name"}
 	case p.c.isBuiltin(name) && current == nil:
-		return &rota.Error{Code: rota.Invalid, Reason: "is not there yet", Hint: "try again when the server has started"}
+		return &rota.Error{Code: rota.Invalid, Reason: "is not declared yet", Hint: "retry when the server has started"}
 	case current != nil && (handled || p.c.isBuiltin(name)):
 		if !p.c.isBuiltin(name) && len(changedFields(specDefinition(current.Spec), specDefinition(spec))) > 0 {
-			notes = append(notes, "this server runs it, and declares it itself: what the document says of it is left alone")
+			notes = append(notes, "this server handles the type and declares it itself; the document does not change it")
 		}
 		command.Spec = current.Spec
 	}

@@ -6,27 +6,27 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// DirectRequest asks for a run at once, past the queue.
+// DirectRequest requests an immediate run outside the queue.
 type DirectRequest struct {
-	Type    string    `json:"type" doc:"A type that this server runs itself." example:"sleep"`
-	Params  Document  `json:"params,omitempty" doc:"What the handler is given: a JSON object."`
-	Wait    *Duration `json:"wait,omitempty" doc:"How long to wait for a slot, at most 1h; 30s if left out."`
-	Timeout *Duration `json:"timeout,omitempty" doc:"How long the run may take; left out: as its type says."`
+	Type    string    `json:"type" doc:"Type that this server handles." example:"sleep"`
+	Params  Document  `json:"params,omitempty" doc:"Params for the handler: a JSON object."`
+	Wait    *Duration `json:"wait,omitempty" doc:"Longest time to wait for a slot, up to 1h; default 30s."`
+	Timeout *Duration `json:"timeout,omitempty" doc:"Longest duration of the run. Omitted: the timeout of the type."`
 }
 
 const directWait = 30 * time.Second
 
 func (a *api) directRoutes() {
 	route(a, operation{
-		method: "POST", path: "/direct", id: "direct", tag: "Jobs", summary: "Run a job now and answer with its result",
-		description: "Reserves the next slot of this server, runs the job past the queue and answers when it has ended. The status is 200 also if the run failed: its run says so. 409 busy if no slot came free in time.",
+		method: "POST", path: "/direct", id: "direct", tag: "Jobs", summary: "Run a job now and return its result",
+		description: "Reserves the next slot of this server, runs the job outside the queue and responds when it has ended. The status is 200 even if the run failed; the field run has its outcome. The status is 409 with code busy if no slot became free in time.",
 		example:     `{"type": "sleep", "params": {"for": "2s"}, "wait": "10s"}`, response: Job{}, errors: []int{409}, class: classDirect,
 	}, runDirect)
 }
 
 func runDirect(c *call, body *DirectRequest) (answer reply, err error) {
 	if c.Engine == nil {
-		return reply{}, rota.Errorf(rota.Unavailable, "direct", "this server runs no jobs itself")
+		return reply{}, rota.Errorf(rota.Unavailable, "direct", "this server runs no jobs")
 	}
 	wait := directWait
 	if body.Wait != nil {
@@ -59,8 +59,8 @@ func runDirect(c *call, body *DirectRequest) (answer reply, err error) {
 	return ok(NewJob(ran))
 }
 
-// runOnce runs a job directly, unless an earlier sending of the request did, or
-// does: then its end is waited for.
+// runOnce runs a job directly. For a replayed request whose job exists, it waits for the end of that
+// job instead.
 func (c *call) runOnce(job rota.NewJob, wait time.Duration) (*rota.Job, error) {
 	if c.replay {
 		if _, err := c.Store.Job(c.ctx, job.ID); rota.CodeOf(err) != rota.NotFound {
@@ -76,15 +76,15 @@ func (c *call) runOnce(job rota.NewJob, wait time.Duration) (*rota.Job, error) {
 	return ran, err
 }
 
-// Between two looks at a job that another server may run: at first often, for
-// those that end soon, then with patience.
+// Bounds of the pause between two reads of a job that another server may run. The pause starts short,
+// for jobs that end soon, and grows.
 const (
 	jobCheckMin = 100 * time.Millisecond
 	jobCheckMax = time.Second
 )
 
-// awaitEnd waits until a job has ended. If another server that shares the store
-// runs it, no event of that comes here, so it is looked at now and then.
+// awaitEnd waits until a job has ended. If another server of the same store runs the job, this process
+// receives no event of it, so awaitEnd also reads the job periodically.
 func (c *call) awaitEnd(id rota.ID) (*rota.Job, error) {
 	seq := c.Events.Last()
 	for pause := jobCheckMin; ; pause = min(jobCheckMax, pause*3/2) {
@@ -98,8 +98,8 @@ func (c *call) awaitEnd(id rota.ID) (*rota.Job, error) {
 	}
 }
 
-// awaitEvent waits until something has happened to a job since an event, or may
-// have, for so long at most: what happens to others does not count.
+// awaitEvent waits for an event of a job after a sequence number, up to the timeout. It ignores events
+// of other jobs.
 func (c *call) awaitEvent(id rota.ID, seq uint64, timeout time.Duration) (uint64, error) {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()

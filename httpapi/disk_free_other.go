@@ -2,5 +2,5 @@
 
 package httpapi
 
-// freeDiskSpace is not known here: a disk that is full says so by itself.
+// freeDiskSpace is unknown on this system. A full disk then fails the copy itself.
 func freeDiskSpace(string) (free uint64, known bool) { return 0, false }

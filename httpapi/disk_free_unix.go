@@ -4,7 +4,7 @@ package httpapi
 
 import "syscall"
 
-// freeDiskSpace is how many bytes are free on the disk of a directory.
+// freeDiskSpace returns the free bytes on the disk of a directory.
 func freeDiskSpace(dir string) (free uint64, known bool) {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(dir, &disk); err != nil {

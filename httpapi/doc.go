@@ -1,15 +1,15 @@
-// Package httpapi is the HTTP face of Rota: the API under /api/v1, and beside it
-// the health checks, the OpenAPI document and two small pages.
+// Package httpapi is the HTTP interface of Rota: the API under /api/v1, the health checks, the OpenAPI
+// document and two HTML pages.
 //
-// A request passes, in this order: the shield against panics, the token, the
-// bounds on how fast and how much is asked at once, the table of routes, the
-// reader of its query and body, which is strict, and at last the handler of its
-// noun. Handlers turn requests into commands and entities into the DTOs of the
-// model files; what is right is decided by the store.
+// A request passes these steps in order: recovery from panics, authentication, the rate limiter, the
+// router, the semaphore of its request class, the strict parser of its query and body, and the handler
+// of its resource. Handlers turn requests into commands, and entities into the DTOs of the model
+// files; the store decides whether a command is valid.
 //
-// The routes, their params, bodies and answers are described to huma, which
-// makes the OpenAPI document of them and puts them on the standard mux. Bodies
-// are read here and not by huma, so that an error never repeats what stood in a
-// request, names every field that is wrong by its path, and costs no second
-// reading.
+// Routes, parameters, bodies and responses are described to huma, which builds the OpenAPI document
+// and registers the routes on the standard mux. This package parses bodies itself: an error never
+// repeats values of the request, names every invalid field by its path, and needs no second pass over
+// the body.
+//
+// Start reading at New in api.go and at route in route.go.
 package httpapi

@@ -20,8 +20,8 @@ var (
 	pageTemplate = template.Must(template.New("page").Parse(pageText))
 )
 
-// docRoutes serves the OpenAPI document and the page made of it. The first request
-// for each renders it: a server starts faster without.
+// docRoutes serves the OpenAPI document and its HTML page. The first request renders each of them,
+// so that a server starts faster.
 func (a *api) docRoutes() {
 	allowNull(a.doc.OpenAPI().Components.Schemas)
 	document := sync.OnceValues(func() ([]byte, error) { return json.Marshal(a.doc.OpenAPI()) })
@@ -47,7 +47,7 @@ func (a *api) docRoutes() {
 	serve("/docs", page, writePage)
 }
 
-// writePage sends a page that needs nothing but itself.
+// writePage sends a page that loads no other resources.
 func writePage(w http.ResponseWriter, page []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

@@ -15,17 +15,18 @@ type docsField struct {
 	Name, Where, About string
 	Kind               docsKind
 	Required           bool
-	Words              []string // what it may be; none: anything of its kind
+	Words              []string // allowed values; empty: any of its kind
 	Default, Example   string
 }
 
-// docsKind is what a field holds, in words, and the shape that these end with.
+// docsKind describes the values of a field in words, which end with the name of a shape if there is
+// one.
 type docsKind struct {
 	Words, Shape string
 	Null         bool
 }
 
-// docsFields are the fields of an object by name, those first that are needed.
+// docsFields returns the fields of an object by name, required fields first.
 func docsFields(schema *huma.Schema) (fields []docsField) {
 	for _, needed := range []bool{true, false} {
 		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
@@ -82,7 +83,7 @@ func docsKindOf(schema *huma.Schema) docsKind {
 	return kind
 }
 
-// docsEither is what a field holds that may be of several simple kinds.
+// docsEither describes a field that accepts several simple kinds.
 func docsEither(schemas []*huma.Schema) docsKind {
 	var either docsKind
 	var words []string

@@ -11,8 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// docsPage is what the page of the API shows: all that the OpenAPI document
-// says, for people.
+// docsPage is the content of the API page: all of the OpenAPI document, for people.
 type docsPage struct {
 	Version string
 	Parts   []docsPart
@@ -27,12 +26,12 @@ type docsPart struct {
 type docsOperation struct {
 	ID, Method, Path, Summary, About string
 	Params, Body                     []docsField
-	Optional                         bool // the body may be left out
+	Optional                         bool // the body is optional
 	Example                          string
 	Answers, Problems                []docsAnswer
 }
 
-// docsAnswer is what comes back under one status.
+// docsAnswer is the response for one status.
 type docsAnswer struct {
 	Status, About, Media string
 	Kind                 docsKind
@@ -40,7 +39,7 @@ type docsAnswer struct {
 	Fields               []docsField
 }
 
-// docsShape is a form that requests or answers share.
+// docsShape is an object that requests or responses share.
 type docsShape struct {
 	Name   string
 	Fields []docsField
@@ -92,7 +91,7 @@ func docsOperationOf(op *huma.Operation, schemas huma.Registry) docsOperation {
 	return v
 }
 
-// docsAnswerOf shows the fields of an answer; of a page, those of its items.
+// docsAnswerOf returns the fields of a response; for a page, those of its items.
 func docsAnswerOf(status string, response *huma.Response, schemas huma.Registry) docsAnswer {
 	v := docsAnswer{Status: status, About: response.Description}
 	for media, content := range response.Content {
@@ -118,6 +117,6 @@ func indented(example any) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	_ = e.Encode(example) // it was read from JSON
+	_ = e.Encode(example) // the example was decoded from JSON, so encoding cannot fail
 	return b.String()
 }

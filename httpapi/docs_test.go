@@ -66,7 +66,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 			t.Errorf("%s is one of %s: %+v", of, got, about)
 		}
 	}
-	if about := doc.Components.Schemas["Job"].Properties["status"].Description; about != "What is stored: RUNNING stays RUNNING after the end; use state." {
+	if about := doc.Components.Schemas["Job"].Properties["status"].Description; about != "Stored status. It stays RUNNING after the run ends; read state instead." {
 		t.Error(about)
 	}
 	create := doc.Paths["/api/v1/schedules"]["post"].RequestBody.Content["application/json"].Schema

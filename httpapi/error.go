@@ -11,13 +11,13 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// problemKind is how one code is answered.
+// problemKind is the status and title of one error code.
 type problemKind struct {
 	status int
 	title  string
 }
 
-// problemKinds maps the codes of the library. A test proves it complete.
+// problemKinds maps the error codes of the library. A test checks that it is complete.
 var problemKinds = map[rota.Code]problemKind{
 	rota.Invalid:     {http.StatusUnprocessableEntity, "Invalid request"},
 	rota.NotFound:    {http.StatusNotFound, "Not found"},
@@ -29,7 +29,7 @@ var problemKinds = map[rota.Code]problemKind{
 	rota.Internal:    {http.StatusInternalServerError, "Internal error"},
 }
 
-// Codes of problems that only HTTP knows.
+// Error codes that only this package uses.
 const (
 	codeMethod    = "method_not_allowed"
 	codeTooLarge  = "too_large"
@@ -37,14 +37,13 @@ const (
 	codeTooMany   = "too_many_requests"
 )
 
-// resourceBusy is an error that says Busy about what was asked for, not about the
-// store: another has it, and asking again at once is of no use.
+// resourceBusy marks a Busy error that is about the requested resource, not about the store. Another
+// request holds the resource, so an immediate retry is useless.
 type resourceBusy struct{ error }
 
 func (b resourceBusy) Unwrap() error { return b.error }
 
-// problemOf turns any error into what is answered. What is broken inside is not
-// told to strangers: it goes to the log.
+// problemOf converts an error to the problem in the response. Internal errors go to the log only.
 func problemOf(err error) *Problem {
 	var ready *Problem
 	if errors.As(err, &ready) {
@@ -72,16 +71,16 @@ func problemOf(err error) *Problem {
 	return p
 }
 
-// describeInternal tells no more than where to look.
+// describeInternal sets the texts of an internal error, without its cause.
 func (p *Problem) describeInternal() {
-	p.Detail, p.Hint = "something is broken inside Rota", "the log of the server says what; if it goes on, run rota verify"
+	p.Detail, p.Hint = "internal error", "see the server log for the cause; if the error persists, run rota verify"
 }
 
-// describe says what is wrong, and where.
+// describe sets the texts and fields of a problem.
 func (p *Problem) describe(err error) {
 	var e *rota.Error
-	if !errors.As(err, &e) { // a context that ended
-		p.Detail, p.Hint = "the request ended before it was answered", "send it again; with an Idempotency-Key it is not done twice"
+	if !errors.As(err, &e) { // the context has ended
+		p.Detail, p.Hint = "the request ended before its result was known", "send it again; with an Idempotency-Key it takes effect once"
 		return
 	}
 	plain := *e
@@ -106,10 +105,10 @@ func (p *Problem) describe(err error) {
 	p.Errors = []FieldError{{Field: e.Field, Reason: plain.Error()}}
 }
 
-// errorsMax is how many bad fields one answer names.
+// errorsMax is the highest number of invalid fields in one response.
 const errorsMax = 20
 
-// malformed refuses what cannot even be read: 400.
+// malformed is the error for input that cannot be parsed: 400.
 func malformed(field, format string, args ...any) *Problem {
 	reason := fmt.Sprintf(format, args...)
 	p := &Problem{Title: "Malformed request", Status: http.StatusBadRequest, Code: string(rota.Invalid), Detail: reason}
@@ -120,7 +119,7 @@ func malformed(field, format string, args ...any) *Problem {
 	return p
 }
 
-// badFields refuses a body whose fields are wrong: 422.
+// badFields is the error for a body with invalid fields: 422.
 func badFields(errs []FieldError) *Problem {
 	return &Problem{
 		Title: problemKinds[rota.Invalid].title, Status: http.StatusUnprocessableEntity, Code: string(rota.Invalid),
@@ -128,7 +127,7 @@ func badFields(errs []FieldError) *Problem {
 	}
 }
 
-// detailOf says in one sentence what is wrong with some fields.
+// detailOf summarizes invalid fields in one sentence.
 func detailOf(errs []FieldError) string {
 	text := errs[0].Reason
 	if errs[0].Field != "" {
@@ -140,8 +139,8 @@ func detailOf(errs []FieldError) string {
 	return text
 }
 
-// renameFields puts the names of fields as clients know them in place of those of the
-// library. A path is renamed if it begins with the old name.
+// renameFields replaces field names of the library by those of the API. It takes pairs of old and new
+// names, and renames the first whose old name starts the path.
 func renameFields(err error, names ...string) error {
 	var e *rota.Error
 	if err == nil || !errors.As(err, &e) {
@@ -158,13 +157,13 @@ func renameFields(err error, names ...string) error {
 	return err
 }
 
-// cutField takes a name off the front of a path, whole.
+// cutField removes a whole name from the front of a path.
 func cutField(path, name string) (rest string, found bool) {
 	rest, found = strings.CutPrefix(path, name)
 	return rest, found && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// renameProblems renames all problems of a payload.
+// renameProblems renames the fields of all problems of a payload.
 func renameProblems(err error, from, to string) error {
 	var many payload.Problems
 	if !errors.As(err, &many) {

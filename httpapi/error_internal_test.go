@@ -45,7 +45,7 @@ func TestErrorsBecomeProblems(t *testing.T) {
 		if p.Status != test.status || p.Code != string(test.code) {
 			t.Errorf("%v becomes %d %s", test.err, p.Status, p.Code)
 		}
-		if p.Status == 500 && (p.Detail != "something is broken inside Rota" || len(p.Errors) > 0) {
+		if p.Status == 500 && (p.Detail != "internal error" || len(p.Errors) > 0) {
 			t.Errorf("what is inside is told: %+v", p)
 		}
 	}

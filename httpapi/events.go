@@ -14,11 +14,10 @@ import (
 	"github.com/rotajobs/rota/eventring"
 )
 
-// streamHeartbeat is how often a stream says so, if nothing else: nobody on the way is
-// to think it dead.
+// streamHeartbeat is the interval of comments on an idle stream, which keep proxies from closing it.
 const streamHeartbeat = 15 * time.Second
 
-// eventPageMax is how many events are taken from the feed at a time.
+// eventPageMax is the number of events read from the ring at a time.
 const eventPageMax = eventring.PageMax
 
 func (a *api) eventRoutes() {
@@ -27,21 +26,21 @@ func (a *api) eventRoutes() {
 		kinds[i] = string(k)
 	}
 	get(a, operation{
-		method: "GET", path: "/events", id: "stream-events", tag: "Server", summary: "Follow what happens",
-		description: "Server-sent events, from now on or after Last-Event-ID. An event named reset says that some are gone: read what you show anew. Kinds: " + strings.Join(kinds, ", ") + ".",
+		method: "GET", path: "/events", id: "stream-events", tag: "Server", summary: "Follow events",
+		description: "Server-sent events, from now on or after Last-Event-ID. An event named reset means that events were lost: reload the data you show. Kinds: " + strings.Join(kinds, ", ") + ".",
 		query: []param{
-			{name: "kinds", form: formText, doc: "Only these, separated by commas; job.* is all of job.", example: "job.completed,job.failed"},
-			{name: "type", form: formText, doc: "Only of jobs of this type."},
-			{name: "schedule", form: formText, doc: "Only of this schedule."},
-			{name: "template", form: formText, doc: "Only of this template."},
-			{name: "group", form: formID, doc: "Only of this group."},
-			{name: "execution", form: formID, doc: "Only of this execution."},
-			{name: "last_event_id", form: formText, doc: "In place of the header Last-Event-ID, for clients that cannot set it."},
+			{name: "kinds", form: formText, doc: "Kinds to deliver, separated by commas; job.* selects all kinds of job.", example: "job.completed,job.failed"},
+			{name: "type", form: formText, doc: "Type of the jobs."},
+			{name: "schedule", form: formText, doc: "Name of the schedule."},
+			{name: "template", form: formText, doc: "Name of the template."},
+			{name: "group", form: formID, doc: "Id of the group."},
+			{name: "execution", form: formID, doc: "Id of the execution."},
+			{name: "last_event_id", form: formText, doc: "Replacement for the header Last-Event-ID, for clients that cannot set it."},
 		}, response: Event{}, mediaType: "text/event-stream", class: classStream,
 	}, streamEvents)
 }
 
-// eventFilter picks events.
+// eventFilter selects events.
 type eventFilter struct {
 	kinds []string
 	jobs  filter
@@ -58,7 +57,7 @@ func (c *call) eventFilter() (f eventFilter, err error) {
 	for _, kind := range strings.Split(text, ",") {
 		kind = strings.TrimSpace(kind)
 		if !slices.ContainsFunc(rota.EventKinds, func(k rota.EventKind) bool { return kindMatches(kind, string(k)) }) {
-			return f, malformed("kinds", "has a word in it that is no kind of event; they are such as job.completed or job.*")
+			return f, malformed("kinds", "contains an unknown kind of event; use kinds such as job.completed or job.*")
 		}
 		f.kinds = append(f.kinds, kind)
 	}
@@ -75,7 +74,7 @@ func (f *eventFilter) match(e *rota.Event) bool {
 		return false
 	}
 	j := &f.jobs
-	if rota.InternalType(e.Type) && j.typ == "" && j.execution.IsZero() { // Rota's own are told of to who asks
+	if rota.InternalType(e.Type) && j.typ == "" && j.execution.IsZero() { // events of Rota's own jobs are delivered on request only
 		return false
 	}
 	return (j.typ == "" || e.Type == j.typ) && (j.template == "" || e.Template == j.template) &&
@@ -83,12 +82,12 @@ func (f *eventFilter) match(e *rota.Event) bool {
 		(j.execution.IsZero() || e.ExecutionID == j.execution)
 }
 
-// eventStream is one client that follows. It reads from the ring at its own pace:
-// nobody waits for it, and what it was too slow for is gone.
+// eventStream is one client that follows events. It reads the ring at its own speed: no writer waits
+// for it, and it misses events that were overwritten.
 type eventStream struct {
 	c      *call
 	filter eventFilter
-	seq    uint64 // the last event that it has
+	seq    uint64 // last event delivered
 	out    bytes.Buffer
 }
 
@@ -108,7 +107,7 @@ func streamEvents(c *call) (reply, error) {
 	return reply{written: true}, nil
 }
 
-// resume finds where to go on.
+// resume sets the position from Last-Event-ID.
 func (s *eventStream) resume() {
 	s.out.WriteString("retry: 1000\n\n")
 	last := s.c.r.Header.Get("Last-Event-ID")
@@ -121,13 +120,13 @@ func (s *eventStream) resume() {
 	case last == "":
 		s.writePosition()
 	case err != nil || incarnation != s.c.Events.Incarnation() || seq > s.seq:
-		s.writeReset("these events are of another life of the server")
+		s.writeReset("the server has restarted since that event")
 	default:
 		s.seq = seq
 	}
 }
 
-// run writes what happens until the client goes.
+// run writes events until the client disconnects.
 func (s *eventStream) run() {
 	beat := time.NewTicker(streamHeartbeat)
 	defer beat.Stop()
@@ -151,12 +150,12 @@ func (s *eventStream) run() {
 	}
 }
 
-// writeNew writes down what has happened since, and says whether there may be more.
+// writeNew buffers new events, and reports whether there may be more.
 func (s *eventStream) writeNew() (more bool) {
 	entries, gap := s.c.Events.Page(s.seq, eventPageMax)
 	if gap {
 		s.seq = s.c.Events.Last()
-		s.writeReset("some events are gone: more happened than is kept")
+		s.writeReset("events were lost: the client was too slow")
 		return false
 	}
 	for i := range entries {
@@ -172,11 +171,11 @@ func (s *eventStream) writeEvent(e *rota.Event) {
 	fmt.Fprintf(&s.out, "id: %s-%d\nevent: %s\ndata: ", s.c.Events.Incarnation(), s.seq, e.Kind)
 	text := json.NewEncoder(&s.out)
 	text.SetEscapeHTML(false)
-	_ = text.Encode(NewEvent(e)) // it holds nothing that cannot be written; and it ends the line
+	_ = text.Encode(NewEvent(e)) // encoding an Event cannot fail; Encode ends the line
 	s.out.WriteString("\n")
 }
 
-// writePosition tells the client where it is, though nothing happened that it asked for.
+// writePosition sends the current position without an event, so that a client can resume from it.
 func (s *eventStream) writePosition() {
 	fmt.Fprintf(&s.out, "id: %s-%d\n\n", s.c.Events.Incarnation(), s.seq)
 }
@@ -185,7 +184,7 @@ func (s *eventStream) writeReset(reason string) {
 	fmt.Fprintf(&s.out, "id: %s-%d\nevent: reset\ndata: {\"reason\":%q}\n\n", s.c.Events.Incarnation(), s.seq, reason)
 }
 
-// flush sends what was written down, and reports whether the client took it.
+// flush sends the buffered text, and reports whether the client accepted it.
 func (s *eventStream) flush() bool {
 	if s.out.Len() == 0 {
 		return true

@@ -9,12 +9,12 @@ import (
 func (a *api) executionRoutes() {
 	get(a, operation{
 		method: "GET", path: "/executions", id: "list-executions", tag: "Executions", summary: "List executions",
-		description: "One for each job and its retries, newest last attempt first. A page may be shorter than its limit; go on while there is a next_cursor.",
+		description: "One execution per job and its retries, newest last attempt first. A page may be shorter than its limit; continue while next_cursor is set.",
 		query:       pageParams(filterParams(executionStates)...), response: List[Execution]{},
 	}, listExecutions)
 	get(a, operation{
 		method: "GET", path: "/executions/{id}", id: "get-execution", tag: "Executions", summary: "Show an execution with its attempts",
-		description: "The id of any of its jobs will do.", response: ExecutionDetail{}, errors: []int{404},
+		description: "The id of any of its jobs is accepted.", response: ExecutionDetail{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		id, err := c.id()
 		if err != nil {
@@ -50,8 +50,8 @@ func listExecutions(c *call) (reply, error) {
 	return ok(list)
 }
 
-// execution shows an execution by its last attempt. When it began stands in the
-// first, and what went wrong in the one before.
+// execution returns an execution by its last attempt. The start time comes from the first attempt, the
+// error of a pending retry from the attempt before.
 func (c *call) execution(tail *rota.Job) (Execution, error) {
 	return executionOf(c.ctx, c.Store, tail)
 }
@@ -61,7 +61,7 @@ func executionOf(ctx context.Context, store rota.Store, tail *rota.Job) (Executi
 		return newExecution(tail, tail), nil
 	}
 	first, err := store.Job(ctx, tail.ExecutionID)
-	if rota.CodeOf(err) == rota.NotFound { // pruned in between
+	if rota.CodeOf(err) == rota.NotFound { // pruned meanwhile
 		return newExecution(tail, tail), nil
 	}
 	if err != nil {
@@ -83,8 +83,8 @@ func executionOf(ctx context.Context, store rota.Store, tail *rota.Job) (Executi
 	return v, nil
 }
 
-// executionScans finds the last attempts of executions in a state. A time-out
-// that is not tried again is a dead letter, though its run was cancelled.
+// executionScans returns the scans for the last attempts of executions in a state. A timeout that is
+// not retried is a dead letter, though its run was cancelled.
 func executionScans(f filter) []scan {
 	q := f.query()
 	q.Tails = true

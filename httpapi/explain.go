@@ -29,14 +29,14 @@ func explainJob(c *call) (reply, error) {
 	return ok(v)
 }
 
-// explainWorkers says of a job that waits for its turn, and that this server does
-// not run itself, who there is to take it: the store does not know that.
+// explainWorkers adds the remote workers to the reasons of a queued job that this server does not
+// handle. The store does not know them.
 func (c *call) explainWorkers(job *rota.Job, reasons []rota.Reason) {
 	if c.Engine == nil || job.Status != rota.StatusQueued || c.Engine.Handles(job.Type) {
 		return
 	}
 	workers := c.registry.workersByType()[job.Type]
-	if workers > 0 && c.longPoll.countFor(job.Type) > 0 { // they are about to
+	if workers > 0 && c.longPoll.countFor(job.Type) > 0 { // a waiting claim is about to take the job
 		return
 	}
 	claimedAt, runs := c.registry.lastClaim(job.Type)
@@ -46,20 +46,21 @@ func (c *call) explainWorkers(job *rota.Job, reasons []rota.Reason) {
 		switch {
 		case r.Code != rota.ReasonOrder:
 		case workers == 0:
-			r.Text = "This server does not handle type " + job.Type + ", and no worker elsewhere has asked for it since " + when + ", so nobody takes it."
-			r.Remedy = "Start a worker that handles it (docs/workers.md), register a handler for it in a program (node.Config.Register), or cancel it."
+			r.Text = "This server does not handle type " + job.Type + ", and no remote worker has claimed jobs of it since " + when + "."
+			r.Remedy = "Start a worker that handles the type (docs/workers.md), register a handler for it in a program (node.Config.Register), or cancel the job."
 			r.Jobs = nil
 		case runs == 0:
-			r.Text = handledBy(workers, job.Type) + ", and was last asked for at " + when + ". " + r.Text
+			r.Text = handledBy(workers, job.Type) + "; the last claim was at " + when + ". " + r.Text
 		default:
 			r.Text = handledBy(workers, job.Type) + ", busy with " + plural(runs, "job") + ". " + r.Text
-			r.Remedy = strings.Replace(r.Remedy, "; if none does, check that one is running", "", 1) + " More workers start more at once (docs/workers.md)."
+			remedy, _, _ := strings.Cut(r.Remedy, "; if ") // workers are running, so this part does not apply
+			r.Remedy = strings.TrimSuffix(remedy, ".") + ". Start more workers to run more jobs at the same time (docs/workers.md)."
 		}
 	}
 }
 
 func handledBy(workers int, typ string) string {
-	return "Type " + typ + " is handled by " + plural(workers, "worker") + " elsewhere"
+	return "Type " + typ + " is handled by " + plural(workers, "remote worker")
 }
 
 func plural(n int, what string) string {

@@ -25,7 +25,7 @@ func TestATypeThatNobodyHandlesIsSaidToBeSo(t *testing.T) {
 		t.Errorf("%v", handled)
 	}
 	if why := s.explain(`{"type": "mail"}`); why.Code != "order" ||
-		!strings.HasPrefix(why.Text, "This server does not handle type mail, and no worker elsewhere has asked for it since 20") ||
+		!strings.HasPrefix(why.Text, "This server does not handle type mail, and no remote worker has claimed jobs of it since 20") ||
 		!strings.Contains(why.Remedy, "docs/workers.md") || !strings.Contains(why.Remedy, "node.Config.Register") {
 		t.Errorf("%+v", why)
 	}
@@ -49,24 +49,24 @@ func TestWorkersElsewhereAreNotDenied(t *testing.T) {
 			t.Errorf("%s: %+v", what, why)
 		}
 	}
-	says("idle", "Type mail is handled by 1 worker elsewhere, and was last asked for at "+asked+". It is the first", "check that one is running.")
+	says("idle", "Type mail is handled by 1 remote worker; the last claim was at "+asked+". It is the first", "check that one is running.")
 	s.claimOne("mail", "digest")
 	s.enqueue(`{"type": "mail"}`)
 	s.claim(`{"worker": "w2", "types": ["mail"], "lease": "1h"}`)
-	says("busy", "Type mail is handled by 3 workers elsewhere, busy with 2 jobs. It is the first", "takes it. More workers start more at once (docs/workers.md).")
-	says("busy, and it is not the first", "Type mail is handled by 3 workers elsewhere, busy with 2 jobs. In the order 1", "More workers start more at once (docs/workers.md).")
+	says("busy", "Type mail is handled by 3 remote workers, busy with 2 jobs. It is the first", "takes it. Start more workers to run more jobs at the same time (docs/workers.md).")
+	says("busy, and it is not the first", "Type mail is handled by 3 remote workers, busy with 2 jobs. In the order 1", "Start more workers to run more jobs at the same time (docs/workers.md).")
 	now.add(30 * time.Minute)
-	says("one with a long lease", "Type mail is handled by 1 worker elsewhere, busy with 1 job. In the order 2", "")
+	says("one with a long lease", "Type mail is handled by 1 remote worker, busy with 1 job. In the order 2", "")
 	now.add(time.Hour)
 	since := now.read().Add(-90 * time.Minute).Format(time.RFC3339)
-	says("all gone", "This server does not handle type mail, and no worker elsewhere has asked for it since "+since+",", "or cancel it.")
+	says("all gone", "This server does not handle type mail, and no remote worker has claimed jobs of it since "+since+".", "or cancel the job.")
 
 	s.send("POST", "types/mail/pause", nil).is(200)
 	s.poll(`{"worker": "w1", "types": ["mail"], "wait": "30s"}`)
 	waiting.reach(1)
 	job := s.post("jobs", `{"type": "mail"}`).is(201).job()
 	for _, why := range read[httpapi.Explanation](s.get("jobs/" + job.ID.String() + "/explain").is(200)).Reasons {
-		if strings.Contains(why.Text, "elsewhere") {
+		if strings.Contains(why.Text, "remote") {
 			t.Errorf("one that waits: %+v", why)
 		}
 	}

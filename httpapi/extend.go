@@ -7,30 +7,30 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// ExtendRequest is the heartbeat of some leases.
+// ExtendRequest is the heartbeat of leases.
 type ExtendRequest struct {
-	Lease *Duration       `json:"lease,omitempty" doc:"How long they are held from now on, 1s to 1h; 30s if left out."`
-	Items []ExtendRunning `json:"items" doc:"1 to 10,000 leases."`
+	Lease *Duration       `json:"lease,omitempty" doc:"Duration of the leases from now on, 1s to 1h; default 30s."`
+	Items []ExtendRunning `json:"items" doc:"Leases to extend, 1 to 10,000."`
 }
 
-// ExtendRunning is one heartbeat.
+// ExtendRunning is the heartbeat of one lease.
 type ExtendRunning struct {
 	LeaseRequest
-	Progress json.RawMessage `json:"progress,omitempty" doc:"How far it is: any JSON of up to 1 KiB, nested up to 500 deep. Left out: as it was."`
+	Progress json.RawMessage `json:"progress,omitempty" doc:"Progress: any JSON up to 1 KiB, nested up to 500 deep. Omitted: unchanged."`
 }
 
-// Extended says how some leases stand.
+// Extended lists the state of leases.
 type Extended struct {
-	Items []ExtendedLease `json:"items" nullable:"false" doc:"One for each lease, in the order in which they were named."`
+	Items []ExtendedLease `json:"items" nullable:"false" doc:"One result per lease, in request order."`
 }
 
-// ExtendedLease is how one lease stands.
+// ExtendedLease is the state of one lease.
 type ExtendedLease struct {
-	RunID      ID     `json:"run_id" nullable:"false" doc:"Of the run."`
-	Code       string `json:"code" enum:"ok,lease_lost" doc:"Whether it still holds the lease. If not, what it does now is for nothing: somebody else may be doing it."`
-	StaleAfter Time   `json:"stale_after" doc:"When the lease ends, unless it is extended."`
-	Cancel     bool   `json:"cancel" doc:"The run is to stop. Finish it as cancelled."`
-	Reason     Text   `json:"reason" doc:"Why it is to stop, in the words of who asked; timeout: it takes longer than it may, finish it with this error_code."`
+	RunID      ID     `json:"run_id" nullable:"false" doc:"Id of the run."`
+	Code       string `json:"code" enum:"ok,lease_lost" doc:"Whether the worker still holds the lease. If not, it should stop: another worker may run the job."`
+	StaleAfter Time   `json:"stale_after" doc:"Time the lease expires unless extended."`
+	Cancel     bool   `json:"cancel" doc:"Whether the run must stop. The worker then finishes it as cancelled."`
+	Reason     Text   `json:"reason" doc:"Reason to stop, as given in the cancel request. timeout: the run exceeded its timeout; finish it with this error_code."`
 }
 
 func extendLeases(c *call, body *ExtendRequest) (reply, error) {
@@ -64,13 +64,13 @@ func newExtendedLease(l *rota.LeaseAnswer) ExtendedLease {
 	switch {
 	case l.Overdue && !l.Cancel:
 		v.Cancel, v.Reason = true, rota.CodeTimeout
-	case l.Cancel && l.Reason == rota.CodeTimeout: // somebody's words, not to be taken for ours
+	case l.Cancel && l.Reason == rota.CodeTimeout: // a reason from a person, distinguished from a real timeout
 		v.Reason = "asked to stop: " + rota.CodeTimeout
 	}
 	return v
 }
 
-// nullAsNil is JSON that may be left out. Null is as good as that.
+// nullAsNil returns nil for a JSON null.
 func nullAsNil(value json.RawMessage) json.RawMessage {
 	if bytes.Equal(value, null) {
 		return nil

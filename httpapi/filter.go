@@ -6,7 +6,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// filter picks jobs and executions.
+// filter selects jobs and executions.
 type filter struct {
 	state     string
 	typ       string
@@ -20,16 +20,16 @@ var jobStates = []string{"scheduled", "blocked", "queued", "running", "completed
 
 func filterParams(states []string) []param {
 	return []param{
-		{name: "state", form: formText, doc: "How they stand.", enum: states},
-		{name: "type", form: formText, doc: "Of this type.", example: "mail"},
-		{name: "template", form: formText, doc: "Made from this template."},
-		{name: "schedule", form: formText, doc: "Fired by this schedule."},
-		{name: "group", form: formID, doc: "In this group."},
-		{name: "execution", form: formID, doc: "Of this execution; the id of any of its jobs will do."},
+		{name: "state", form: formText, doc: "State.", enum: states},
+		{name: "type", form: formText, doc: "Type.", example: "mail"},
+		{name: "template", form: formText, doc: "Template they were created from."},
+		{name: "schedule", form: formText, doc: "Schedule that fired them."},
+		{name: "group", form: formID, doc: "Id of the group."},
+		{name: "execution", form: formID, doc: "Id of the execution, or of any of its jobs."},
 	}
 }
 
-// filter reads the filter of a query.
+// filter reads the filter parameters of the query.
 func (c *call) filter(states []string) (f filter, err error) {
 	if f.state, err = c.enumParam("state", states...); err != nil {
 		return f, err
@@ -39,7 +39,7 @@ func (c *call) filter(states []string) (f filter, err error) {
 	f.schedule, _ = c.queryParam("schedule")
 	for name, text := range map[string]string{"type": f.typ, "template": f.template, "schedule": f.schedule} {
 		if _, given := c.queryParam(name); given && text == "" {
-			return f, malformed(name, "is empty; leave it out to list all")
+			return f, malformed(name, "is empty; omit it to list all")
 		}
 	}
 	if f.group, err = c.queryID("group"); err != nil {
@@ -60,35 +60,33 @@ func (c *call) queryID(name string) (id rota.ID, err error) {
 	return id, nil
 }
 
-// query is the filter for the store, but for the state, whose words differ.
+// query returns the filter for the store without the state, whose values differ.
 func (f *filter) query() rota.JobQuery {
 	return rota.JobQuery{Type: f.typ, Template: f.template, Schedule: f.schedule, GroupID: f.group}
 }
 
-// match is the filter for a job that was found otherwise.
+// match applies the filter to a job that was found without it.
 func (f *filter) match(j *rota.Job) bool {
 	return (f.typ == "" || j.Type == f.typ) && (f.template == "" || j.Template == f.template) &&
 		(f.schedule == "" || j.Schedule == f.schedule) && (f.group.IsZero() || j.GroupID == f.group)
 }
 
-// scan is one way to find jobs: what the store can pick, and what has to be
-// looked at here.
+// scan is one search for jobs: the query of the store, and a predicate that is evaluated here.
 type scan struct {
 	query rota.JobQuery
 	keep  func(*rota.Job) bool
 }
 
-// scanMax is how many rows one request looks at. A page that would need more is
-// shorter than its limit, and its cursor goes on from there.
+// scanMax is the highest number of rows that one request reads. If a page would need more, it is
+// shorter than its limit, and its cursor continues from there.
 const scanMax = 20_000
 
-// findJobs finds a page of jobs, newest first, and where the next one begins; zero:
-// there is none.
+// findJobs returns a page of jobs, newest first, and the start of the next page; zero: there is none.
 func (c *call) findJobs(scans []scan, f filter, before rota.ID, limit int) (jobs []*rota.Job, next rota.ID, err error) {
 	if !f.execution.IsZero() {
 		return c.findInExecution(scans, f, before, limit)
 	}
-	lowerBound := rota.ID{} // a scan that gave up has seen nothing below this
+	lowerBound := rota.ID{} // a scan that stopped early has read nothing below this id
 	for _, s := range scans {
 		found, last, err := c.scan(s, before, limit+1)
 		if err != nil {
@@ -102,7 +100,7 @@ func (c *call) findJobs(scans []scan, f filter, before rota.ID, limit int) (jobs
 	return c.cutPage(jobs, lowerBound, limit)
 }
 
-// cutPage sorts what was found and cuts it to a page.
+// cutPage sorts jobs and cuts them to a page.
 func (c *call) cutPage(jobs []*rota.Job, lowerBound rota.ID, limit int) ([]*rota.Job, rota.ID, error) {
 	slices.SortFunc(jobs, func(a, b *rota.Job) int { return b.ID.Compare(a.ID) })
 	jobs = slices.DeleteFunc(jobs, func(j *rota.Job) bool { return j.ID.Compare(lowerBound) < 0 })
@@ -116,14 +114,14 @@ func (c *call) cutPage(jobs []*rota.Job, lowerBound rota.ID, limit int) ([]*rota
 	return jobs, lowerBound, nil
 }
 
-// scan finds up to want jobs, or as many as fill a page. Last is where it gave
-// up, zero if it saw all there is or found enough.
+// scan finds up to want jobs, or as many as fill a page. last is the row where it stopped early, zero
+// if it read all rows or found enough.
 func (c *call) scan(s scan, before rota.ID, want int) (found []*rota.Job, last rota.ID, err error) {
 	for seen, budget := 0, c.pageBytes; seen < scanMax && budget > 0; {
 		q := s.query
 		q.Before, q.Limit = before, min(want-len(found), readRows)
 		if s.keep != nil && seen > 0 {
-			q.Limit = readRows // what is looked for is rare
+			q.Limit = readRows // few rows match
 		}
 		rows, err := c.Store.Jobs(c.ctx, q)
 		if err != nil {
@@ -144,7 +142,7 @@ func (c *call) scan(s scan, before rota.ID, want int) (found []*rota.Job, last r
 	return found, before, nil
 }
 
-// findInExecution picks among the attempts of one execution.
+// findInExecution filters the attempts of one execution.
 func (c *call) findInExecution(scans []scan, f filter, before rota.ID, limit int) (jobs []*rota.Job, next rota.ID, err error) {
 	attempts, err := c.Store.Execution(c.ctx, f.execution)
 	if rota.CodeOf(err) == rota.NotFound {

@@ -8,42 +8,42 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// FinishRequest tells how some runs ended.
+// FinishRequest reports the outcomes of runs.
 type FinishRequest struct {
-	Items []FinishRun `json:"items" doc:"1 to 10,000 runs."`
+	Items []FinishRun `json:"items" doc:"Runs to finish, 1 to 10,000."`
 }
 
-// FinishRun is the end of one run.
+// FinishRun is the outcome of one run.
 type FinishRun struct {
 	LeaseRequest
-	Outcome      string          `json:"outcome" enum:"completed,failed,skipped,cancelled" doc:"How it ended. A failure is tried again, unless it is permanent or was the last attempt; what a person asked to stop is not."`
-	Result       json.RawMessage `json:"result,omitempty" doc:"What it has to show: any JSON of up to 64 KiB, nested up to 500 deep."`
-	Error        string          `json:"error,omitempty" doc:"What went wrong, for people. What is longer than 16 KiB is cut, and a NUL in it is replaced."`
-	ErrorCode    string          `json:"error_code,omitempty" doc:"What went wrong, for programs. timeout: its time ran out, finish it as cancelled; shutdown: the worker had to stop, it is tried again at once."`
-	Permanent    bool            `json:"permanent,omitempty" doc:"Of a failure: trying again would not help."`
-	RetryAt      Time            `json:"retry_at,omitzero" doc:"Of a failure: try again then, and not after the usual wait."`
-	ExitCode     *int            `json:"exit_code,omitempty" doc:"Of a process, if it ran one."`
-	RowsAffected *int64          `json:"rows_affected,omitempty" doc:"How many rows it changed."`
-	Artifacts    []string        `json:"artifacts,omitempty" doc:"The paths of what it made, up to 1,000."`
-	Log          string          `json:"log,omitempty" doc:"The text of its log. Of one that is longer than 1 MiB the end is kept."`
+	Outcome      string          `json:"outcome" enum:"completed,failed,skipped,cancelled" doc:"Outcome. A failure is retried unless it is permanent, was the last attempt, or a person asked the run to stop."`
+	Result       json.RawMessage `json:"result,omitempty" doc:"Result: any JSON up to 64 KiB, nested up to 500 deep."`
+	Error        string          `json:"error,omitempty" doc:"Error text, for people. It is cut after 16 KiB, and NUL characters are replaced."`
+	ErrorCode    string          `json:"error_code,omitempty" doc:"Error code, for programs. timeout: the run exceeded its timeout, finish it as cancelled; shutdown: the worker had to stop, the job is retried immediately."`
+	Permanent    bool            `json:"permanent,omitempty" doc:"Whether a retry of the failure is useless."`
+	RetryAt      Time            `json:"retry_at,omitzero" doc:"Time of the retry, instead of the usual backoff."`
+	ExitCode     *int            `json:"exit_code,omitempty" doc:"Exit code of the process, if it ran one."`
+	RowsAffected *int64          `json:"rows_affected,omitempty" doc:"Number of rows changed."`
+	Artifacts    []string        `json:"artifacts,omitempty" doc:"Paths of the files created, up to 1,000."`
+	Log          string          `json:"log,omitempty" doc:"Log text. Only the last 1 MiB is kept."`
 }
 
-// Finished says what came of some ends.
+// Finished lists the results of a finish request.
 type Finished struct {
-	Items []FinishedRun `json:"items" nullable:"false" doc:"One for each run, in the order in which they were named."`
+	Items []FinishedRun `json:"items" nullable:"false" doc:"One result per run, in request order."`
 }
 
-// FinishedRun is what came of one.
+// FinishedRun is the result for one run.
 type FinishedRun struct {
-	RunID ID     `json:"run_id" nullable:"false" doc:"Of the run."`
-	Code  string `json:"code" enum:"ok,lease_lost" doc:"Whether this end is the one that counts. lease_lost: nothing was changed."`
+	RunID ID     `json:"run_id" nullable:"false" doc:"Id of the run."`
+	Code  string `json:"code" enum:"ok,lease_lost" doc:"Whether the outcome was recorded. lease_lost: nothing changed."`
 }
 
 var outcomes = []string{
 	string(rota.OutcomeCompleted), string(rota.OutcomeFailed), string(rota.OutcomeSkipped), string(rota.OutcomeCancelled),
 }
 
-// item is the end for the library.
+// item converts the outcome to an item of the command.
 func (r *FinishRun) item() (rota.FinishItem, error) {
 	ref, err := r.ref()
 	item := rota.FinishItem{
@@ -53,31 +53,30 @@ func (r *FinishRun) item() (rota.FinishItem, error) {
 	if word := oneOf(r.Outcome, outcomes); word != "" {
 		item.Outcome = rota.Outcome(word)
 	} else if err == nil {
-		err = rota.Invalidf("outcome", "is none of %s", strings.ToLower(strings.Join(outcomes, ", ")))
+		err = rota.Invalidf("outcome", "must be one of %s", strings.ToLower(strings.Join(outcomes, ", ")))
 	}
 	return item, err
 }
 
-// checkFinish refuses a count below zero, and a retry that is put off for longer
-// than anything else may be.
+// checkFinish refuses a negative count, and a retry that is delayed beyond the maximum delay.
 func (c *call) checkFinish(item *rota.FinishItem) error {
 	last := c.Clock().Add(rota.DelayMax)
 	switch {
 	case item.RowsAffected != nil && *item.RowsAffected < 0:
-		return rota.Invalidf("rows_affected", "is %d; it is a count", *item.RowsAffected)
+		return rota.Invalidf("rows_affected", "is %d; it must not be negative", *item.RowsAffected)
 	case item.RetryAt.After(last):
-		return rota.Invalidf("retry_at", "is %s; a retry may be put off until %s", item.RetryAt.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
+		return rota.Invalidf("retry_at", "is %s; the latest retry is at %s", item.RetryAt.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
 
-// replaceNUL is a text without what no store takes. What a program said as it died
-// may have anything in it, and is no reason to refuse its end.
+// replaceNUL replaces NUL characters, which no store accepts. The last output of a crashed program may
+// contain them, and must not prevent its run from being finished.
 func replaceNUL(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
 
-// finishRuns records ends. A request that is wrong is refused whole, before
-// anything is recorded: its sender mends it, and no outcome is lost. The request
-// of a client that has gone is carried out all the same.
+// finishRuns records outcomes. An invalid request is refused as a whole before anything is recorded,
+// so the worker can fix it and no outcome is lost. The command is executed even if the client has
+// disconnected.
 func finishRuns(c *call, body *FinishRequest) (reply, error) {
 	items := make([]rota.FinishItem, len(body.Items))
 	for i := range body.Items {
@@ -118,7 +117,7 @@ func finishRuns(c *call, body *FinishRequest) (reply, error) {
 	return ok(answer)
 }
 
-// finishAll sends ends in as few commands as can carry them.
+// finishAll sends outcomes in as few commands as possible.
 func (c *call) finishAll(items []rota.FinishItem) (answers []rota.FinishAnswer, err error) {
 	ctx, done := c.detached()
 	defer done()

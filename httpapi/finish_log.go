@@ -8,21 +8,21 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// workerLogMax is how much of a run's log a worker may send. Of a longer one the
-// end is kept, where it says what went wrong.
+// workerLogMax is the highest size of a log that a worker sends. Of a longer log only the end is kept,
+// which usually shows the error.
 const workerLogMax = 1 << 20
 
-// workerLog is the log of a run that ran elsewhere.
+// workerLog is the log of a run on a remote worker.
 type workerLog struct {
 	job  *rota.Job
 	path string
 	text string
 
-	written chan struct{} // closed when it does
+	written chan struct{} // closed when the log is stored, or will not be
 }
 
-// workerLogs are the logs that came with ends, by their places. A run that is not
-// there, or is another than its job's, has none: its end will be refused.
+// workerLogs returns the logs in a finish request by item index. A run that does not exist, or is not
+// the run of its job, has none: its outcome will be refused.
 func (c *call) workerLogs(runs []FinishRun) (map[int]workerLog, error) {
 	logs := map[int]workerLog{}
 	if c.LogWriter == nil {
@@ -44,17 +44,15 @@ func (c *call) workerLogs(runs []FinishRun) (map[int]workerLog, error) {
 	return logs, nil
 }
 
-// storeLog writes a log when its run has ended, and not before: who has lost the
-// lease writes nothing. One that is sent again replaces itself. If it cannot be
-// kept, the end of the run stands all the same.
+// storeLog stores a log after its run has ended, because a worker that has lost its lease must write
+// nothing. A repeated log replaces itself. If the log cannot be stored, the outcome stays recorded.
 func (c *call) storeLog(log workerLog) {
 	if err := c.LogWriter.Keep(log.job, log.text); err != nil {
-		c.Logger.Error("the log of a run was not kept", slog.String("job", log.job.ID.String()), slog.Any("err", err))
+		c.Logger.Error("could not store the log of a run", slog.String("job", log.job.ID.String()), slog.Any("err", err))
 	}
 }
 
-// keepTail cuts a text at its beginning, to whole lines if there are any, and says
-// so.
+// keepTail keeps the end of a text, from the start of a line if possible, and adds a note.
 func keepTail(text string, maxBytes int) string {
 	if len(text) <= maxBytes {
 		return text
@@ -64,5 +62,5 @@ func keepTail(text string, maxBytes int) string {
 		end = rest
 	}
 	end = strings.ToValidUTF8(end, "")
-	return fmt.Sprintf("[rota: %d bytes are missing here: a worker may send %s]\n", len(text)-len(end), sizeText(int64(maxBytes))) + end
+	return fmt.Sprintf("[rota: %d bytes removed: the limit for logs of remote workers is %s]\n", len(text)-len(end), sizeText(int64(maxBytes))) + end
 }

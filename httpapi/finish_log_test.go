@@ -166,8 +166,8 @@ func TestAnEndThatCannotBeIsRefused(t *testing.T) {
 	deep := strings.Repeat("[", rota.DepthMax+1) + strings.Repeat("]", rota.DepthMax+1)
 	for _, bad := range [][3]string{
 		{`"result": ` + deep, "items[0].result", "is nested more than 500 deep"},
-		{`"rows_affected": -1`, "items[0].rows_affected", "is -1; it is a count"},
-		{`"retry_at": "9000-01-01T00:00:00Z"`, "items[0].retry_at", "is 9000-01-01T00:00:00Z; a retry may be put off until 20"},
+		{`"rows_affected": -1`, "items[0].rows_affected", "is -1; it must not be negative"},
+		{`"retry_at": "9000-01-01T00:00:00Z"`, "items[0].retry_at", "is 9000-01-01T00:00:00Z; the latest retry is at 20"},
 	} {
 		p := s.post("finish", `{"items": [`+lease(job, `, "outcome": "failed", `+bad[0])+`]}`).problem(422, "invalid")
 		if p.Errors[0].Field != bad[1] || !strings.HasPrefix(p.Errors[0].Reason, bad[2]) {

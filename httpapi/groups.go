@@ -6,12 +6,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// GroupRequest asks for jobs that belong together, all of them or none.
+// GroupRequest submits a group of jobs, atomically.
 type GroupRequest struct {
-	Name      string       `json:"name,omitempty" doc:"For people; need not be unique."`
-	Mode      string       `json:"mode,omitempty" enum:"parallel,sequential" default:"parallel" doc:"All at once, or one after the other."`
-	OnFailure string       `json:"on_failure,omitempty" enum:"continue,stop,skip" default:"continue" doc:"What the death of a member means for those that have not started."`
-	Jobs      []JobRequest `json:"jobs" doc:"1 to 10,000, in the order of the group."`
+	Name      string       `json:"name,omitempty" doc:"Name for people; not necessarily unique."`
+	Mode      string       `json:"mode,omitempty" enum:"parallel,sequential" default:"parallel" doc:"Whether members run at the same time or one after the other."`
+	OnFailure string       `json:"on_failure,omitempty" enum:"continue,stop,skip" default:"continue" doc:"Effect of a dead member on members that have not started."`
+	Jobs      []JobRequest `json:"jobs" doc:"Jobs of the group in order, 1 to 10,000."`
 }
 
 func (a *api) groupRoutes() {
@@ -32,7 +32,7 @@ func (a *api) groupRoutes() {
 	}, getGroup)
 	route(a, operation{
 		method: "POST", path: "/groups/{id}/cancel", id: "cancel-group", tag: "Groups", summary: "Cancel a group",
-		description: "Members that have not started are cancelled, those that run are asked to stop.",
+		description: "Members that have not started are cancelled; running members are asked to stop.",
 		example:     `{"reason": "called off"}`, bodyOptional: true, response: GroupCancelled{}, errors: []int{404, 409},
 	}, cancelGroup)
 }
@@ -59,7 +59,7 @@ func createGroup(c *call, body *GroupRequest) (answer reply, err error) {
 	if err != nil {
 		return reply{}, asBodyError(err)
 	}
-	group, err := c.Store.Group(c.ctx, made.Group.ID) // a command does not count its members
+	group, err := c.Store.Group(c.ctx, made.Group.ID) // the reply of the command has no counts
 	if err != nil {
 		return reply{}, err
 	}

@@ -8,19 +8,19 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Health is how the server feels.
+// Health is the response of the health checks.
 type Health struct {
 	Status string `json:"status" enum:"ok"`
 }
 
-// healthz answers as long as the process does.
+// healthz reports that the process is alive.
 func (a *api) healthz(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	writeJSON(w, http.StatusOK, "application/json", Health{Status: "ok"})
 }
 
-// readyz answers whether work can be given to this server. It needs no token, so
-// a fault of the store is told in general; the log has it whole, once.
+// readyz reports whether the server accepts work. It needs no token, so an error of the store is
+// described in general terms; the log has the whole error, once.
 func (a *api) readyz(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	var err error
@@ -39,10 +39,11 @@ func (a *api) readyz(w http.ResponseWriter, _ *http.Request) {
 		}
 		reason = publicReason(fault)
 	}
-	writeProblem(w, problemOf(&rota.Error{Code: rota.Unavailable, Reason: "not ready: " + reason, Hint: "try again in a moment"}))
+	writeProblem(w, problemOf(&rota.Error{Code: rota.Unavailable, Reason: "not ready: " + reason, Hint: "retry in a moment"}))
 }
 
-// publicFaults are faults that say nothing about the machine, and may be told to anybody.
+// publicFaults are store errors that reveal nothing about the machine and may be shown without a
+// token.
 var publicFaults = map[string]bool{
 	"the disk is full": true, "the disk failed": true, "the file cannot be written": true, "another connection holds the file": true,
 }
@@ -51,5 +52,5 @@ func publicReason(fault *rota.Error) string {
 	if publicFaults[fault.Reason] {
 		return "the store cannot be written: " + fault.Reason
 	}
-	return "the store cannot be written; the log of the server says why"
+	return "the store cannot be written; see the server log for the cause"
 }

@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// frontPage is what a person sees who opens the server's address.
+// frontPage is the content of the page at /.
 type frontPage struct {
 	Version   string
 	Addresses []docsField
 	Metrics   bool
 }
 
-// homePage greets. It shows no token and needs none.
+// homePage serves the page at /. It needs no token and shows none.
 func (a *api) homePage(w http.ResponseWriter, _ *http.Request) {
 	view := frontPage{Version: a.Version, Metrics: a.Metrics != nil}
 	if a.Addresses != nil {

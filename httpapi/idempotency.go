@@ -11,20 +11,20 @@ import (
 
 const idempotencyHeader = "Idempotency-Key"
 
-// readKey reads the key of a request, if it has one.
+// readKey reads the idempotency key of a request, if it has one.
 func (c *call) readKey(body []byte) error {
 	key := c.r.Header.Get(idempotencyHeader)
 	if key == "" || !c.op.writes() {
 		return nil
 	}
 	if len(key) > rota.KeyMax || !utf8.ValidString(key) {
-		return malformed(idempotencyHeader, "is not a text of at most %d bytes", rota.KeyMax)
+		return malformed(idempotencyHeader, "must be UTF-8 text of at most %d bytes", rota.KeyMax)
 	}
 	c.key, c.hash = key, c.requestHash(body)
 	return nil
 }
 
-// requestHash tells two requests apart.
+// requestHash distinguishes requests with the same key.
 func (c *call) requestHash(body []byte) string {
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte(c.r.Method), []byte(c.r.URL.RequestURI()), body} {
@@ -34,10 +34,9 @@ func (c *call) requestHash(body []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// bindKey ties the key of a request to the id of its first command, just before that
-// is sent: a request that is refused here leaves its key free. One that was sent
-// before gets the id it had then, so that its commands are the same and are not
-// done twice.
+// bindKey binds the key of a request to the id of its first command, just before that command is sent.
+// A request that is refused earlier leaves its key free. A repeated request gets the id of its first
+// sending, so that its commands are the same and take effect once.
 func (c *call) bindKey() error {
 	if c.key == "" || c.keyBound {
 		return nil
@@ -47,7 +46,7 @@ func (c *call) bindKey() error {
 	if rota.CodeOf(err) == rota.Conflict {
 		return &rota.Error{
 			Code: rota.Conflict, Field: idempotencyHeader, Reason: "was used for another request in the last 24 hours",
-			Hint: "send each request under a key of its own, and the same request under the same",
+			Hint: "use a new key for each request, and repeat a key only with the same request",
 		}
 	}
 	if err != nil {
@@ -57,12 +56,12 @@ func (c *call) bindKey() error {
 	return nil
 }
 
-// isReplay says whether a request that is refused here was found right when it
-// was sent first. Then what it made is looked for, whatever became since of what
-// it names: the handler is to be called again, and checks no more.
+// isReplay reports whether a refused request was valid when it was first sent. In that case the
+// handler is called again without validation and returns what the request created, even if definitions
+// have changed since.
 //
-// It asks as of a time so long ago that a key which is free is free again now, and
-// in the name of no command, so that who asked before is not taken for one.
+// It asks as of a time so long ago that a free key stays free now, and with the id of no command, so
+// that an earlier query is not mistaken for a request.
 func (c *call) isReplay(refusal error) bool {
 	if c.key == "" || c.keyBound || problemOf(refusal).Status >= http.StatusInternalServerError {
 		return false
@@ -75,10 +74,10 @@ func (c *call) isReplay(refusal error) bool {
 	return true
 }
 
-// noCommand is an id that nobody mints.
+// noCommand is an id that no command has.
 var noCommand = rota.ID{6: 0x70, 8: 0x80}
 
-// remember ties the key to a command, or says what it is tied to.
+// remember binds the key to a command, or returns the command that it is bound to.
 func (c *call) remember(b rota.Batch, command rota.ID) (*rota.Remembered, error) {
 	b.Commands = []rota.Command{&rota.Remember{Meta: rota.NewMeta(c.actor), Key: c.key, Hash: c.hash, Command: command}}
 	results, err := c.Store.Apply(c.ctx, b)
@@ -91,9 +90,9 @@ func (c *call) remember(b rota.Batch, command rota.ID) (*rota.Remembered, error)
 	return results[0].Reply.(*rota.Remembered), nil
 }
 
-// scheduleChanged says whether a command that is sent again changed a schedule,
-// by sending one of its id that could not: what it asked for need not fit what
-// was changed since.
+// scheduleChanged reports whether a replayed command has already changed a schedule. It sends a
+// command with the same id that could not succeed by itself, because the original change may not fit
+// the current schedule.
 func (c *call) scheduleChanged(meta rota.Meta, s *rota.Schedule) bool {
 	command, err := rota.Declare(meta, s.Name, s.Spec, c.Clock())
 	if err != nil {

@@ -8,29 +8,28 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// JobRequest asks for a job. Exactly one of template and type names what it
-// runs.
+// JobRequest submits a job. Exactly one of template and type is set.
 type JobRequest struct {
-	Template       string   `json:"template,omitempty" doc:"The template that it is made from."`
-	Type           string   `json:"type,omitempty" doc:"Its type, if it is made from no template." example:"mail"`
-	Name           string   `json:"name,omitempty" doc:"The name that its execution goes by; left out: its type."`
-	Params         Document `json:"params,omitempty" doc:"What the handler is given: a JSON object."`
-	Priority       *int     `json:"priority,omitempty" doc:"Higher ones go first; 0 if nobody says."`
-	RunAt          Time     `json:"run_at,omitzero" doc:"It does not start before this. At most one of run_at and delay."`
-	Delay          Duration `json:"delay,omitempty" doc:"It does not start before so long from now."`
-	UniqueKey      string   `json:"unique_key,omitempty" doc:"While it is held, a second job of this type and key is answered with the first."`
-	UniqueFor      Duration `json:"unique_for,omitempty" doc:"How long the key is held at least; left out: as long as the execution is kept."`
-	ScopeKind      string   `json:"scope_kind,omitempty" doc:"What the execution is for: both, or neither."`
-	ScopeID        string   `json:"scope_id,omitempty" doc:"See scope_kind."`
-	PlanTime       Time     `json:"plan_time,omitzero" doc:"With name and scope it is unique: the same plan is not made twice."`
-	ConcurrencyKey *string  `json:"concurrency_key,omitempty" doc:"How many of one key run at once is limited by PUT /limits."`
+	Template       string   `json:"template,omitempty" doc:"Template to create the job from."`
+	Type           string   `json:"type,omitempty" doc:"Type, for a job without a template." example:"mail"`
+	Name           string   `json:"name,omitempty" doc:"Name of the execution. Omitted: the type."`
+	Params         Document `json:"params,omitempty" doc:"Params for the handler: a JSON object."`
+	Priority       *int     `json:"priority,omitempty" doc:"Priority; higher runs first; default 0."`
+	RunAt          Time     `json:"run_at,omitzero" doc:"Earliest start. Set at most one of run_at and delay."`
+	Delay          Duration `json:"delay,omitempty" doc:"Delay before the earliest start."`
+	UniqueKey      string   `json:"unique_key,omitempty" doc:"Unique key. While it is held, enqueuing another job of this type and key returns the first job."`
+	UniqueFor      Duration `json:"unique_for,omitempty" doc:"Shortest time the unique key is held. Omitted: as long as the execution is kept."`
+	ScopeKind      string   `json:"scope_kind,omitempty" doc:"Kind of the scope. Set both scope_kind and scope_id, or neither."`
+	ScopeID        string   `json:"scope_id,omitempty" doc:"Id of the scope; see scope_kind."`
+	PlanTime       Time     `json:"plan_time,omitzero" doc:"Planned time. It is unique together with name and scope: the same plan is not created twice."`
+	ConcurrencyKey *string  `json:"concurrency_key,omitempty" doc:"Concurrency key. PUT /limits sets how many jobs of one key run at the same time."`
 	PolicyRequest
 	Class     anyValue `json:"class,omitzero" doc:"Not supported yet."`
 	Partition anyValue `json:"partition,omitzero" doc:"Not supported yet."`
 	Webhooks  anyValue `json:"webhooks,omitzero" doc:"Not supported yet."`
 }
 
-// newJob is the job for the library.
+// newJob converts the request to a job of the library.
 func (r *JobRequest) newJob() (rota.NewJob, error) {
 	if err := refuseUnsupported("class", r.Class); err != nil {
 		return rota.NewJob{}, err
@@ -51,32 +50,32 @@ func (r *JobRequest) newJob() (rota.NewJob, error) {
 	}, nil
 }
 
-// BatchRequest asks for jobs, all of them or none.
+// BatchRequest submits jobs, atomically.
 type BatchRequest struct {
-	Jobs []JobRequest `json:"jobs" doc:"1 to 10,000, in the order in which they are to run."`
+	Jobs []JobRequest `json:"jobs" doc:"Jobs in the order in which to run them, 1 to 10,000."`
 }
 
-// Batch is what came of a BatchRequest, one for each job in its order.
+// Batch is the response to a BatchRequest, one item per job in order.
 type Batch struct {
-	Items []Job `json:"items" nullable:"false" doc:"The jobs, in the order in which they were asked for."`
+	Items []Job `json:"items" nullable:"false" doc:"Jobs, in request order."`
 }
 
 func (a *api) jobRoutes() {
 	route(a, operation{
 		method: "POST", path: "/jobs", id: "create-job", tag: "Jobs", summary: "Enqueue a job",
-		description: "If its unique key or its plan is taken, the job that holds it is answered, with duplicate true and the status 200. A header traceparent, of W3C Trace Context, is kept with the job: its run goes on from there.",
+		description: "If its unique key or its plan is taken, the response is the job that holds it, with duplicate true and status 200. A header traceparent (W3C Trace Context) is stored with the job, and its run continues that trace.",
 		example:     `{"type": "mail", "params": {"to": "ada@example.com"}, "priority": 10, "delay": "5m", "unique_key": "welcome:7"}`,
-		status:      201, response: Job{}, otherStatuses: map[int]string{200: "Its key is taken: the job that holds it."}, errors: []int{409, 413, 415},
+		status:      201, response: Job{}, otherStatuses: map[int]string{200: "The key is taken; the response is the job that holds it."}, errors: []int{409, 413, 415},
 	}, createJob)
 	route(a, operation{
-		method: "POST", path: "/jobs/batch", id: "create-jobs", tag: "Jobs", summary: "Enqueue many jobs, all or none",
+		method: "POST", path: "/jobs/batch", id: "create-jobs", tag: "Jobs", summary: "Enqueue many jobs atomically",
 		example: `{"jobs": [{"type": "mail", "params": {"to": "ada@example.com"}}, {"type": "mail", "params": {"to": "bob@example.com"}}]}`,
 		status:  201, response: Batch{}, errors: []int{409, 413, 415}, bulk: true,
 	}, createJobs)
 	get(a, operation{
-		method: "GET", path: "/jobs", id: "list-jobs", tag: "Jobs", summary: "List jobs", description: "Newest first, every attempt by itself.",
+		method: "GET", path: "/jobs", id: "list-jobs", tag: "Jobs", summary: "List jobs", description: "Newest first, each attempt separately.",
 		query: pageParams(append(filterParams(jobStates), param{
-			name: "status", form: formText, doc: "What is stored: RUNNING stays RUNNING after the end; use state.", enum: []string{"QUEUED", "RUNNING", "CANCELLED"},
+			name: "status", form: formText, doc: "Stored status. It stays RUNNING after the run ends; use state instead.", enum: []string{"QUEUED", "RUNNING", "CANCELLED"},
 		})...), response: List[Job]{},
 	}, listJobs)
 	get(a, operation{
@@ -116,7 +115,7 @@ func createJob(c *call, body *JobRequest) (answer reply, err error) {
 	return enqueueReply(enqueued.Jobs[0])
 }
 
-// checkJob is definitions.check for one job, which needs no books.
+// checkJob is definitionCache.check for a single job.
 func (c *call) checkJob(job *rota.NewJob) error {
 	d := definitionCache{c: c, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}}
 	return d.check(job)
@@ -125,8 +124,8 @@ func (c *call) checkJob(job *rota.NewJob) error {
 func enqueueReply(s rota.Submitted) (reply, error) {
 	if s.Job == nil {
 		return reply{}, &rota.Error{
-			Code: rota.Conflict, Field: "unique_key", Reason: "was taken when this was sent first, by a job that is no longer kept",
-			Hint: "send it under another Idempotency-Key",
+			Code: rota.Conflict, Field: "unique_key", Reason: "was taken when the request was first sent, by a job that no longer exists",
+			Hint: "send the request with another Idempotency-Key",
 		}
 	}
 	v := NewJob(s.Job)
@@ -158,7 +157,7 @@ func createJobs(c *call, body *BatchRequest) (answer reply, err error) {
 	return created(batch, "")
 }
 
-// newJobs are the jobs of a request for many, each held to its definitions.
+// newJobs converts the jobs of a bulk request, and checks each against its definitions.
 func newJobs(c *call, requests []JobRequest, trace string) ([]rota.NewJob, error) {
 	jobs := make([]rota.NewJob, len(requests))
 	for i := range requests {
@@ -181,7 +180,7 @@ func newJobs(c *call, requests []JobRequest, trace string) ([]rota.NewJob, error
 	return jobs, nil
 }
 
-// atItem puts the place of an item in front of the fields that an error names.
+// atItem prefixes the fields of an error with the position of an item.
 func atItem(list string, i int, err error) error {
 	e, isRotaError := err.(*rota.Error)
 	if !isRotaError || e.Field == "" {

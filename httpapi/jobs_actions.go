@@ -4,46 +4,46 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// CancelRequest says why something is cancelled.
+// CancelRequest has the reason of a cancellation.
 type CancelRequest struct {
-	Reason string `json:"reason,omitempty" doc:"Why, for the audit and for whoever is asked to stop."`
+	Reason string `json:"reason,omitempty" doc:"Reason, recorded in the audit and sent to the worker."`
 }
 
-// MoveRequest says where a job goes. Exactly one of its fields is given.
+// MoveRequest names the new position of a job. Exactly one of its fields is set.
 type MoveRequest struct {
-	Before ID     `json:"before,omitzero" doc:"In front of this job, whose priority it adopts."`
-	After  ID     `json:"after,omitzero" doc:"Behind this job, whose priority it adopts."`
-	To     string `json:"to,omitempty" enum:"top,bottom" doc:"To an end of its own priority."`
+	Before ID     `json:"before,omitzero" doc:"Job to move in front of; the moved job takes its priority."`
+	After  ID     `json:"after,omitzero" doc:"Job to move behind; the moved job takes its priority."`
+	To     string `json:"to,omitempty" enum:"top,bottom" doc:"End of its own priority to move to."`
 }
 
-// EditRequest changes what may still change of a job in the queue.
+// EditRequest changes a queued job.
 type EditRequest struct {
-	Priority *int     `json:"priority,omitempty" doc:"It goes to the end of that priority."`
-	Params   Document `json:"params,omitempty" doc:"In place of those it has."`
+	Priority *int     `json:"priority,omitempty" doc:"New priority; the job moves to the end of that priority."`
+	Params   Document `json:"params,omitempty" doc:"New params, which replace the old ones."`
 }
 
 func (a *api) jobActionRoutes() {
 	route(a, operation{
 		method: "POST", path: "/jobs/{id}/cancel", id: "cancel-job", tag: "Jobs", summary: "Cancel a job",
-		description: "One that waits is cancelled at once, one that runs is asked to stop. The id of an old attempt stands for the last of its execution.",
+		description: "A waiting job is cancelled immediately; a running job is asked to stop. The id of an earlier attempt selects the last attempt of its execution.",
 		example:     `{"reason": "sent by mistake"}`, bodyOptional: true, response: JobCancelled{}, errors: []int{404, 409},
 	}, cancelJob)
 	route(a, operation{
 		method: "POST", path: "/jobs/{id}/move", id: "move-job", tag: "Jobs", summary: "Move a job in the queue",
-		description: "Refused with 409 once it has left the queue.", example: `{"to": "top"}`, response: Job{}, errors: []int{404, 409},
+		description: "The status is 409 if the job has left the queue.", example: `{"to": "top"}`, response: Job{}, errors: []int{404, 409},
 	}, moveJob)
 	route(a, operation{
-		method: "PATCH", path: "/jobs/{id}", id: "change-job", tag: "Jobs", summary: "Change priority or params of a job",
-		description: "Refused with 409 once it has left the queue.", example: `{"priority": 100}`, response: Job{}, errors: []int{404, 409},
+		method: "PATCH", path: "/jobs/{id}", id: "change-job", tag: "Jobs", summary: "Change the priority or params of a job",
+		description: "The status is 409 if the job has left the queue.", example: `{"priority": 100}`, response: Job{}, errors: []int{404, 409},
 	}, editJob)
 	get(a, operation{
-		method: "POST", path: "/jobs/{id}/retry", id: "retry-job", tag: "Jobs", summary: "Try an execution anew",
-		description: "One that died, was cancelled or was skipped is tried anew, as a fresh job with the same params.",
+		method: "POST", path: "/jobs/{id}/retry", id: "retry-job", tag: "Jobs", summary: "Retry a job",
+		description: "Retries an execution that is dead, cancelled or skipped, as a new job with the same params.",
 		status:      201, response: Job{}, errors: []int{404, 409},
 	}, retryJob)
 	get(a, operation{
-		method: "GET", path: "/jobs/{id}/explain", id: "explain-job", tag: "Jobs", summary: "Say why a job does not run",
-		description: "The id of an old attempt stands for the last of its execution.", response: Explanation{}, errors: []int{404},
+		method: "GET", path: "/jobs/{id}/explain", id: "explain-job", tag: "Jobs", summary: "Explain why a job does not run",
+		description: "The id of an earlier attempt selects the last attempt of its execution.", response: Explanation{}, errors: []int{404},
 	}, explainJob)
 }
 
@@ -73,14 +73,14 @@ func moveJob(c *call, body *MoveRequest) (reply, error) {
 	if err != nil {
 		err = renameFields(err, "anchor", field, "place", "to")
 		if e, isRotaError := err.(*rota.Error); isRotaError && e.Code == rota.NotFound && e.Field == field {
-			err = recode(err, rota.NotFound, rota.Invalid, field) // the job is there; its neighbour is not
+			err = recode(err, rota.NotFound, rota.Invalid, field) // the job itself exists; the job in the field does not
 		}
 		return reply{}, err
 	}
 	return ok(NewJob(moved.Job))
 }
 
-// setPlace fills in where to, and says which field does.
+// setPlace sets the position in the command, and returns the field that names it.
 func (r *MoveRequest) setPlace(command *rota.Move) (field string, err error) {
 	given := 0
 	for name, is := range map[string]bool{"before": !r.Before.IsZero(), "after": !r.After.IsZero(), "to": r.To != ""} {
@@ -89,7 +89,7 @@ func (r *MoveRequest) setPlace(command *rota.Move) (field string, err error) {
 		}
 	}
 	if given != 1 {
-		return "", rota.Invalidf("to", "%d of before, after and to are given; give one", given)
+		return "", rota.Invalidf("to", "%d of before, after and to are set; set exactly one", given)
 	}
 	switch field {
 	case "before":
@@ -99,7 +99,7 @@ func (r *MoveRequest) setPlace(command *rota.Move) (field string, err error) {
 	default:
 		to := oneOf(r.To, []string{"top", "bottom"})
 		if to == "" {
-			return "", rota.Invalidf("to", "is neither top nor bottom")
+			return "", rota.Invalidf("to", "must be top or bottom")
 		}
 		command.Place = rota.Place(to)
 	}
@@ -127,15 +127,15 @@ func editJob(c *call, body *EditRequest) (reply, error) {
 	return ok(NewJob(edited.Job))
 }
 
-// checkEdit holds new params to the schema of the job's type. A type that is no
-// longer declared has none.
+// checkEdit checks new params against the schema of the type of the job. A type that is no longer
+// declared has none.
 func (c *call) checkEdit(id rota.ID, params Document) error {
 	job, err := c.Store.Job(c.ctx, id)
 	if err != nil {
 		return err
 	}
 	if job.Status != rota.StatusQueued {
-		return nil // the store refuses it, and says why
+		return nil // the store refuses the command with the reason
 	}
 	t, err := c.Store.Type(c.ctx, job.Type)
 	if rota.CodeOf(err) == rota.NotFound {

@@ -8,29 +8,29 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// FilterRequest picks jobs to act on. To pick all, all has to be said.
+// FilterRequest selects the jobs of a bulk action. Selecting all jobs requires all.
 type FilterRequest struct {
-	State     string `json:"state,omitempty" enum:"scheduled,blocked,queued,running,dead,failed,skipped,cancelled" doc:"How they stand: of a cancel scheduled, blocked, queued or running, of a retry dead, failed, skipped or cancelled."`
-	Type      string `json:"type,omitempty" doc:"Of this type."`
-	Template  string `json:"template,omitempty" doc:"Made from this template."`
-	Schedule  string `json:"schedule,omitempty" doc:"Fired by this schedule."`
-	Group     ID     `json:"group,omitzero" doc:"In this group."`
-	Execution ID     `json:"execution,omitzero" doc:"Of this execution."`
-	All       bool   `json:"all,omitempty" doc:"Needed if nothing else is given."`
-	Limit     int    `json:"limit,omitempty" default:"10000" doc:"At most so many, 1 to 100,000."`
-	Reason    string `json:"reason,omitempty" doc:"Of a cancel: why."`
+	State     string `json:"state,omitempty" enum:"scheduled,blocked,queued,running,dead,failed,skipped,cancelled" doc:"State of the jobs: scheduled, blocked, queued or running for a cancel; dead, failed, skipped or cancelled for a retry."`
+	Type      string `json:"type,omitempty" doc:"Type of the jobs."`
+	Template  string `json:"template,omitempty" doc:"Template the jobs were created from."`
+	Schedule  string `json:"schedule,omitempty" doc:"Schedule that fired the jobs."`
+	Group     ID     `json:"group,omitzero" doc:"Group of the jobs."`
+	Execution ID     `json:"execution,omitzero" doc:"Execution of the jobs."`
+	All       bool   `json:"all,omitempty" doc:"Selects all jobs; required if there is no other filter."`
+	Limit     int    `json:"limit,omitempty" default:"10000" doc:"Highest number of jobs, 1 to 100,000."`
+	Reason    string `json:"reason,omitempty" doc:"Reason of a cancel."`
 }
 
 const (
 	bulkDefault = 10_000
 	bulkMax     = 100_000
-	bulkBatch   = 500 // commands in one batch, so that others need not wait long
+	bulkBatch   = 500 // commands in one batch, which bounds how long other writers wait
 )
 
 func (a *api) bulkRoutes() {
 	route(a, operation{
 		method: "POST", path: "/jobs/cancel", id: "cancel-jobs", tag: "Jobs", summary: "Cancel many jobs",
-		description: "Those that wait are cancelled, those that run are asked to stop. An empty filter is refused unless all is true.",
+		description: "Waiting jobs are cancelled; running jobs are asked to stop. An empty filter requires all to be true.",
 		example:     `{"type": "mail", "state": "queued", "reason": "the campaign is off"}`, response: Many{},
 	}, func(c *call, body *FilterRequest) (reply, error) {
 		return bulk(c, body, cancelScans, func(j *rota.Job) rota.Command {
@@ -39,8 +39,8 @@ func (a *api) bulkRoutes() {
 	})
 	for path, id := range map[string]string{"/jobs/retry": "retry-jobs", "/dead/retry": "retry-dead"} {
 		route(a, operation{
-			method: "POST", path: path, id: id, tag: "Jobs", summary: "Try many executions anew",
-			description: "Dead letters, or with a state those that were cancelled or skipped. An empty filter is refused unless all is true.",
+			method: "POST", path: path, id: id, tag: "Jobs", summary: "Retry many jobs",
+			description: "Retries dead letters, or the cancelled or skipped executions that state selects. An empty filter requires all to be true.",
 			example:     `{"type": "mail"}`, response: Many{},
 		}, func(c *call, body *FilterRequest) (reply, error) {
 			return bulk(c, body, retryScans, func(j *rota.Job) rota.Command {
@@ -50,14 +50,14 @@ func (a *api) bulkRoutes() {
 	}
 }
 
-// cancelScans finds what can be cancelled.
+// cancelScans returns the scans for jobs that can be cancelled.
 func cancelScans(f filter) ([]scan, error) {
 	states := []string{"scheduled", "blocked", "queued", "running"}
 	return stateScans(f, states, states...)
 }
 
-// retryScans finds what can be tried anew: dead letters, unless a state says
-// otherwise.
+// retryScans returns the scans for executions that can be retried: dead letters, or those of the state
+// of the filter.
 func retryScans(f filter) ([]scan, error) {
 	if f.state != "" && oneOf(f.state, []string{"dead", "failed"}) == "" {
 		return stateScans(f, []string{"cancelled", "skipped"}, "dead", "failed", "cancelled", "skipped")
@@ -67,13 +67,12 @@ func retryScans(f filter) ([]scan, error) {
 	return []scan{{query: q, keep: func(j *rota.Job) bool { return j.Sequel == rota.SequelDead }}}, nil
 }
 
-// stateScans makes a scan for the state of a filter, or for each of some if it
-// has none.
+// stateScans returns a scan for the state of a filter, or for each given state if it has none.
 func stateScans(f filter, states []string, allowed ...string) (scans []scan, err error) {
 	if f.state != "" {
 		state := oneOf(f.state, states)
 		if state == "" {
-			return nil, rota.Invalidf("state", "is none of %s: others cannot be acted on so", strings.Join(allowed, ", "))
+			return nil, rota.Invalidf("state", "must be one of %s for this action", strings.Join(allowed, ", "))
 		}
 		states = []string{state}
 	}
@@ -85,9 +84,8 @@ func stateScans(f filter, states []string, allowed ...string) (scans []scan, err
 	return scans, nil
 }
 
-// bulk sends a command for each job that a filter picks, a page at a time, and
-// counts. Each is decided by itself: one that has moved on since is counted as
-// refused.
+// bulk sends a command for each job of a filter, one batch at a time, and counts the results. Each
+// command is decided separately: a job whose state has changed meanwhile counts as refused.
 func bulk(c *call, body *FilterRequest, find func(filter) ([]scan, error), command func(*rota.Job) rota.Command) (reply, error) {
 	f, err := body.filter()
 	if err != nil {
@@ -125,9 +123,9 @@ func bulk(c *call, body *FilterRequest, find func(filter) ([]scan, error), comma
 	}
 }
 
-// scanStart is where a request for many begins to look, zero for the newest job. One
-// that is sent again leaves alone what was made since it was sent first. Ids that
-// are derived share the millisecond of a command, so all of that is looked at.
+// scanStart is the id where a bulk request starts, zero for the newest job. A replayed request ignores
+// jobs created after its first sending. Derived ids share the millisecond of their command, so the
+// scan includes that whole millisecond.
 func (c *call) scanStart() (end rota.ID) {
 	if !c.replay {
 		return end
@@ -139,7 +137,7 @@ func (c *call) scanStart() (end rota.ID) {
 	return end
 }
 
-// filter refuses a filter that picks everything without saying so.
+// filter refuses a filter that selects everything without all.
 func (r *FilterRequest) filter() (filter, error) {
 	f := filter{
 		state: r.State, typ: r.Type, template: r.Template, schedule: r.Schedule, group: r.Group.ID, execution: r.Execution.ID,
@@ -149,9 +147,9 @@ func (r *FilterRequest) filter() (filter, error) {
 	}
 	if f == (filter{}) != r.All {
 		if r.All {
-			return f, rota.Invalidf("all", "is given together with a filter; give one of them")
+			return f, rota.Invalidf("all", "is set together with a filter; set only one of them")
 		}
-		return f, &rota.Error{Code: rota.Invalid, Field: "all", Reason: "the filter is empty, which would pick everything", Hint: `if that is meant, send {"all": true}`}
+		return f, &rota.Error{Code: rota.Invalid, Field: "all", Reason: "the filter is empty and would select every job", Hint: `to select every job, send {"all": true}`}
 	}
 	q := f.query()
 	return f, q.Validate()

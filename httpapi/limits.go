@@ -11,17 +11,17 @@ import (
 
 // ThrottleRequest sets all limits.
 type ThrottleRequest struct {
-	Global int                         `json:"global,omitempty" doc:"Runs at once, of all types; 0: no limit."`
-	Types  map[string]TypeLimitRequest `json:"types,omitempty" doc:"By the name of a type."`
-	Keys   map[string]int              `json:"keys,omitempty" doc:"Runs at once, by concurrency key."`
+	Global int                         `json:"global,omitempty" doc:"Runs at the same time, of all types; 0 means no limit."`
+	Types  map[string]TypeLimitRequest `json:"types,omitempty" doc:"Limits by type name."`
+	Keys   map[string]int              `json:"keys,omitempty" doc:"Runs at the same time, by concurrency key."`
 
-	Version Opt[ID] `json:"version,omitzero" doc:"The version that was read. They are then set only if nobody else has set them since; null: if nobody ever has."`
+	Version Opt[ID] `json:"version,omitzero" doc:"Version that was read. The limits are set only if they have not changed since; null: only if they were never set."`
 }
 
-// TypeLimitRequest holds the jobs of one type back.
+// TypeLimitRequest limits the jobs of one type.
 type TypeLimitRequest struct {
-	Concurrency int    `json:"concurrency,omitempty" doc:"Runs at once; 0: no limit."`
-	Rate        string `json:"rate,omitempty" doc:"Starts in any stretch of time, such as 100/1m." example:"100/1m"`
+	Concurrency int    `json:"concurrency,omitempty" doc:"Runs at the same time; 0 means no limit."`
+	Rate        string `json:"rate,omitempty" doc:"Starts per period, such as 100/1m." example:"100/1m"`
 }
 
 func (a *api) limitRoutes() {
@@ -36,7 +36,7 @@ func (a *api) limitRoutes() {
 	})
 	route(a, operation{
 		method: "PUT", path: "/limits", id: "put-limits", tag: "Limits", summary: "Set all limits",
-		description: "What is not named is not limited any more. A type that nobody declared is refused, unless it is limited already. It takes effect at once; jobs that run are left alone.",
+		description: "Limits that are not named are removed. An undeclared type is refused unless it already has a limit. The change takes effect immediately; running jobs continue.",
 		example:     `{"global": 100, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}}, "keys": {"tenant-7": 2}}`, response: Throttle{}, errors: []int{409},
 	}, putLimits)
 }
@@ -80,25 +80,25 @@ func (r *ThrottleRequest) spec() (rota.ThrottleSpec, error) {
 	return spec.Canonical(), nil
 }
 
-// parseRate reads a rate such as 100/1m. Empty is none.
+// parseRate parses a rate such as 100/1m. An empty text is no rate.
 func parseRate(text string) (rate rota.Rate, err error) {
 	if text == "" {
 		return rate, nil
 	}
 	count, per, found := strings.Cut(text, "/")
 	if rate.Count, err = strconv.Atoi(strings.TrimSpace(count)); !found || err != nil {
-		return rate, errors.New("is not a rate; write how many starts in how long, such as 100/1m")
+		return rate, errors.New("is not a rate; write the number of starts and the period, such as 100/1m")
 	}
 	if rate.Per, err = rota.ParseDuration(per); err != nil {
-		return rate, errors.New("has no length of time behind the /; write how many starts in how long, such as 100/1m")
+		return rate, errors.New("has no valid period after the /; write the number of starts and the period, such as 100/1m")
 	}
 	if rate == (rota.Rate{}) {
-		return rate, errors.New("is nothing; to hold a type back altogether, pause it")
+		return rate, errors.New("must not be zero; to stop a type, pause it")
 	}
 	return rate, nil
 }
 
-// limitError names limits by what they limit: places in a list say little.
+// limitError replaces list positions in the fields of an error by the names of types and keys.
 func limitError(err error, spec *rota.ThrottleSpec) error {
 	for i, t := range spec.Types {
 		at := fmt.Sprintf("types[%d]", i)
@@ -113,7 +113,7 @@ func limitError(err error, spec *rota.ThrottleSpec) error {
 	return mergeRateField(err)
 }
 
-// mergeRateField leaves what a rate consists of to its reason.
+// mergeRateField moves the parts of a rate from the field of an error to its reason.
 func mergeRateField(err error) error {
 	var e *rota.Error
 	if !errors.As(err, &e) {

@@ -7,8 +7,8 @@ import (
 	"github.com/rotajobs/rota/internal/suggest"
 )
 
-// checkLimits refuses limits of types that nobody declared, once: a name with a
-// typo would limit nothing. Those that stand in the limits already may stay.
+// checkLimits refuses limits of undeclared types: a limit with a misspelled name would have no effect.
+// Types that already have a limit are accepted.
 func (c *call) checkLimits(limits []rota.TypeLimit) error {
 	if c.replay || len(limits) == 0 {
 		return nil
@@ -33,8 +33,7 @@ func (c *call) checkLimits(limits []rota.TypeLimit) error {
 	return c.unknownTypesError(unknown)
 }
 
-// unknownTypesError names each type that nobody declared, and the one that was
-// probably meant.
+// unknownTypesError names each undeclared type, with a suggestion.
 func (c *call) unknownTypesError(unknown []string) error {
 	if len(unknown) == 0 {
 		return nil
@@ -45,20 +44,20 @@ func (c *call) unknownTypesError(unknown []string) error {
 	}
 	var errs []FieldError
 	for _, name := range unknown[:min(len(unknown), errorsMax)] {
-		reason := "nobody declared this type"
+		reason := "this type is not declared"
 		if meant := suggest.Nearest(name, declared); meant != "" {
 			reason += "; did you mean " + meant + "?"
 		}
 		errs = append(errs, FieldError{Field: joinPath("types", name), Reason: reason})
 	}
 	p := badFields(errs)
-	p.Hint = "see that the name is right, or declare it with PUT /types/NAME"
+	p.Hint = "check the name, or declare it with PUT /types/NAME"
 	return p
 }
 
-// typeNames lists the first types by name, as many as a page may show.
+// typeNames lists the first types by name, up to one page.
 func (c *call) typeNames() (names []string, err error) {
-	const few = 100 // at a time, since each comes with its schema
+	const few = 100 // per read, since each row contains its schema
 	for after := ""; len(names) < rota.PageMax; after = names[len(names)-1] {
 		types, err := c.Store.Types(c.ctx, rota.NameQuery{After: after, Limit: few})
 		if err != nil {

@@ -8,12 +8,12 @@ import (
 
 func pageParams(others ...param) []param {
 	return append(others,
-		param{name: "limit", form: formInteger, doc: "How many at most, 1 to 1,000; 100 if left out.", example: 100},
-		param{name: "cursor", form: formText, doc: "The next_cursor of the page before."},
+		param{name: "limit", form: formInteger, doc: "Page size, 1 to 1,000; default 100.", example: 100},
+		param{name: "cursor", form: formText, doc: "The next_cursor of the previous page."},
 	)
 }
 
-// listNamed answers a page of what goes by name.
+// listNamed returns a page of rows that are ordered by name.
 func listNamed[T, V any](
 	c *call, kind cursorKind, read func(context.Context, rota.NameQuery) ([]T, error),
 	show func(T) V, name func(T) string, size func(T) int,
@@ -34,7 +34,7 @@ func listNamed[T, V any](
 	return ok(newList(rows, more, show, func(row T) Text { return cursorOf(kind, []byte(name(row))) }))
 }
 
-// listByID answers a page of what goes by id, newest first, and is never long.
+// listByID returns a page of small rows, newest first.
 func listByID[T, V any](
 	c *call, kind cursorKind, read func(ctx context.Context, before rota.ID, limit int) ([]T, error),
 	show func(T) V, id func(T) rota.ID,

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	logPollEvery = 200 * time.Millisecond // how often a log that is followed is looked at
+	logPollEvery = 200 * time.Millisecond // interval between reads of a followed log
 	logTailMax   = 100_000                // lines
 )
 
 func (a *api) logRoutes() {
 	get(a, operation{
-		method: "GET", path: "/jobs/{id}/log", id: "get-log", tag: "Jobs", summary: "Read the log of a job's run",
-		description: "The job's own; if it has not run, that of the last attempt of its execution. With follow it goes on until the run ends.",
+		method: "GET", path: "/jobs/{id}/log", id: "get-log", tag: "Jobs", summary: "Read the log of a job",
+		description: "The log of the job; if it has not run, the log of the last attempt of its execution. With follow the response continues until the run ends.",
 		query: []param{
-			{name: "follow", form: formFlag, doc: "Go on until the run ends."},
-			{name: "tail", form: formInteger, doc: "Only the last so many lines.", example: 100},
+			{name: "follow", form: formFlag, doc: "Continue until the run ends."},
+			{name: "tail", form: formInteger, doc: "Number of lines from the end of the log.", example: 100},
 		}, mediaType: "text/plain", errors: []int{404}, class: classStream,
 	}, sendLog)
 }
@@ -44,7 +44,7 @@ func sendLog(c *call) (reply, error) {
 	}
 	if job.Run == nil && !follow {
 		return reply{}, &rota.Error{
-			Code: rota.NotFound, Reason: "job " + job.ID.String() + " has no log: it has not started", Hint: "GET /jobs/ID/explain says why",
+			Code: rota.NotFound, Reason: "job " + job.ID.String() + " has no log: it has not started", Hint: "GET /jobs/ID/explain shows why",
 		}
 	}
 	clearDeadlines(c.w)
@@ -55,8 +55,8 @@ func sendLog(c *call) (reply, error) {
 	return reply{written: true}, c.copyLog(job, tail)
 }
 
-// jobWithLog is the job whose log is meant: the one named, or the last of its
-// execution if that one never started.
+// jobWithLog returns the job whose log is requested: the named job, or the last attempt of its
+// execution if the named job never started.
 func (c *call) jobWithLog(id rota.ID) (*rota.Job, error) {
 	attempts, err := c.Store.Execution(c.ctx, id)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *call) jobWithLog(id rota.ID) (*rota.Job, error) {
 	return attempts[len(attempts)-1], nil
 }
 
-// copyLog sends a log as it stands. A run that wrote nothing has an empty one.
+// copyLog sends the current log. The log of a run without output is empty.
 func (c *call) copyLog(job *rota.Job, tail int) error {
 	log, err := c.openLog(job)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *call) copyLog(job *rota.Job, tail int) error {
 	return nil
 }
 
-// openLog is nil where there is nothing yet.
+// openLog returns nil if there is no log yet.
 func (c *call) openLog(job *rota.Job) (io.ReadSeekCloser, error) {
 	if c.Logs == nil || job.Run == nil {
 		return nil, nil
@@ -107,14 +107,13 @@ func (c *call) openLog(job *rota.Job) (io.ReadSeekCloser, error) {
 	return log, err
 }
 
-// followLog sends a log as it grows, until its run has ended and all of it is
-// sent. A job that has not started is waited for. An answer that is cut before,
-// since the server stops or the client is too slow, is not ended as if it were
-// whole.
+// followLog sends a log as it grows, until its run has ended and all of it is sent. It waits for a job
+// that has not started. If the response is cut short because the server stops or the client is too
+// slow, the connection is aborted, so that the client does not take the log as complete.
 func (c *call) followLog(job *rota.Job, tail int) error {
 	c.w.WriteHeader(http.StatusOK)
 	control := http.NewResponseController(c.w)
-	_ = control.Flush() // the client sees at once that it is heard
+	_ = control.Flush() // send the headers immediately
 	var log io.ReadSeekCloser
 	defer func() {
 		if log != nil {
@@ -124,7 +123,7 @@ func (c *call) followLog(job *rota.Job, tail int) error {
 	ticker := time.NewTicker(logPollEvery)
 	defer ticker.Stop()
 	for {
-		ended := job.Ended() // known before the log is read: what is written until then is read
+		ended := job.Ended() // read the state before the log, so that no final output is missed
 		if log == nil {
 			if log, _ = c.openLog(job); log != nil {
 				_ = seekTail(log, tail)
@@ -152,8 +151,8 @@ func (c *call) followLog(job *rota.Job, tail int) error {
 	}
 }
 
-// seekTail goes to the beginning of the last so many lines; all of them if the
-// number is negative. It reads backwards, a block at a time.
+// seekTail seeks to the start of the last lines, or to the start if lines is negative. It reads
+// backwards in blocks.
 func seekTail(log io.ReadSeeker, lines int) error {
 	if lines < 0 {
 		return nil
@@ -175,7 +174,7 @@ func seekTail(log io.ReadSeeker, lines int) error {
 			return err
 		}
 		if at+size == end {
-			part = bytes.TrimSuffix(part, []byte("\n")) // it ends the last line and begins none
+			part = bytes.TrimSuffix(part, []byte("\n")) // it ends the last line and starts none
 		}
 		for i := bytes.LastIndexByte(part, '\n'); i >= 0; i = bytes.LastIndexByte(part[:i], '\n') {
 			if seen++; seen == lines {

@@ -12,22 +12,21 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// longPoll is where claims wait that there is nothing for. They stand in
-// lanes, one for each set of types, first come first served. A clerk, who is
-// there while anybody waits, serves them: as long as nothing becomes ready that
-// costs the store nothing, however many wait, and when something does only as
-// many claims are sent as may find it.
+// longPoll holds the claims that wait for jobs. They wait in queues, one per set of types, in arrival
+// order. A single goroutine, pollLoop, runs while claims wait and sends them to the store. While no
+// job becomes ready, waiting claims cost the store nothing, regardless of their number. When jobs
+// become ready, pollLoop sends only as many claims as may find them.
 type longPoll struct {
 	store  rota.Store
 	logger *slog.Logger
 	report func(waiting int)
-	signal chan struct{} // tells the clerk that somebody came, or that the last one left
+	signal chan struct{} // wakes pollLoop: a poll arrived, or the last one left
 
 	mu      sync.Mutex
-	running bool // the clerk is there
+	running bool // pollLoop is running
 	queues  map[string]*pollQueue
-	polls   map[rota.ID]*poll // by the ids of their claims
-	lastSeq uint64            // of the poll that came last
+	polls   map[rota.ID]*poll // by claim id
+	lastSeq uint64            // seq of the newest poll
 }
 
 func newLongPoll(c *Config) *longPoll {
@@ -37,46 +36,44 @@ func newLongPoll(c *Config) *longPoll {
 	}
 }
 
-// pollQueue is a line of polls that wait for the same types. It is there while
-// somebody stands in it.
+// pollQueue holds the polls that wait for the same types. It exists while it has polls.
 type pollQueue struct {
 	key         string
 	types       []string
 	polls       list.List // of *poll
-	mayHaveJobs bool      // a claim may find something: none came back short since the last wake-up
-	retryAt     time.Time // when a rate that holds jobs back has room again, by a clock that nobody sets; zero: none does
-	burst       int       // how many are served at once
+	mayHaveJobs bool      // a claim may find a job: since the last wake-up no claim returned fewer jobs than requested
+	retryAt     time.Time // when a rate limit admits jobs again, by the monotonic clock; zero: no rate limit
+	burst       int       // polls sent in one batch
 }
 
 func (q *pollQueue) first() *poll { return q.polls.Front().Value.(*poll) }
 
-// poll is one claim that waits.
+// poll is one waiting claim.
 type poll struct {
 	claim   *rota.Claim
-	ctx     context.Context // of its request
-	seq     uint64          // who comes later has a greater one
+	ctx     context.Context // context of its request
+	seq     uint64          // arrival order
 	queue   *pollQueue
 	element *list.Element
-	result  chan pollResult // with room for one, so that nobody waits for who has left
-	removed chan struct{}   // closed when it has left the room
+	result  chan pollResult // buffered, so that pollLoop never blocks on a poll that left
+	removed chan struct{}   // closed when the poll has left its queue
 
-	inFlight bool  // its claim is with the store just now
-	final    bool  // it takes whatever comes of that
-	lastErr  error // why its last try was no use
+	inFlight bool  // its claim was sent and not answered yet
+	final    bool  // the answer of the claim in flight ends the poll, with or without jobs
+	lastErr  error // error of its last claim
 }
 
-// pollResult is what came of a poll.
+// pollResult is the result of a poll.
 type pollResult struct {
 	claimed *rota.Claimed
 	err     error
 }
 
-// emptyClaim is the answer to who waited in vain.
+// emptyClaim is the result of a poll that found no job.
 func emptyClaim() *rota.Claimed { return &rota.Claimed{} }
 
-// wait waits until there is something for a claim, for so long at most, or until
-// its request ends. What was claimed in that very moment is answered all the
-// same, so that it can be given back.
+// wait waits until a claim gets jobs, its timeout passes, or its request ends. Jobs that were claimed
+// at that very moment are returned all the same, so that the caller can release them.
 func (lp *longPoll) wait(ctx context.Context, claim *rota.Claim, timeout time.Duration) (*rota.Claimed, error) {
 	p := lp.add(ctx, claim)
 	timer := time.NewTimer(timeout)
@@ -123,16 +120,16 @@ func (lp *longPoll) add(ctx context.Context, claim *rota.Claim) *poll {
 	return p
 }
 
-// typesKey names a set of types, in whatever order they are given.
+// typesKey returns a key for a set of types that does not depend on their order.
 func typesKey(types []string) (key string, sorted []string) {
 	sorted = slices.Clone(types)
 	slices.Sort(sorted)
 	sorted = slices.Compact(sorted)
-	return strings.Join(sorted, " "), sorted // no name has a space in it
+	return strings.Join(sorted, " "), sorted // names contain no space
 }
 
-// cancel takes a poll out of its line. It reports false if there is an answer to
-// it, or will be: its claim is with the store just now, or was a moment ago.
+// cancel removes a poll from its queue. It returns false if the poll has a result or will get one,
+// because its claim is in flight or was a moment ago.
 func (lp *longPoll) cancel(p *poll) bool {
 	lp.mu.Lock()
 	defer lp.mu.Unlock()
@@ -147,7 +144,8 @@ func (lp *longPoll) cancel(p *poll) bool {
 	return true
 }
 
-// remove takes out who is there, at most once. The last one sends the clerk home.
+// remove removes a poll from its queue, at most once. When no poll is left it wakes pollLoop, which
+// then ends.
 func (lp *longPoll) remove(p *poll) {
 	if p.element == nil {
 		return
@@ -166,9 +164,8 @@ func (lp *longPoll) remove(p *poll) {
 	}
 }
 
-// replace answers the poll whose claim has this id with nothing: the same was
-// sent again, since its client has lost the first. It returns when that one can
-// take nothing more.
+// replace ends the poll of a claim id with an empty result: the client sent the same claim again, so
+// it has lost the first response. replace returns when the first poll can claim nothing more.
 func (lp *longPoll) replace(claim rota.ID) {
 	lp.mu.Lock()
 	p := lp.polls[claim]
@@ -198,7 +195,7 @@ func (lp *longPoll) countFor(typ string) (n int) {
 	return n
 }
 
-// notify tells the clerk to look around.
+// notify wakes pollLoop.
 func (lp *longPoll) notify() {
 	select {
 	case lp.signal <- struct{}{}:

@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	recheckEvery  = 5 * time.Second      // how often each lane is tried though nobody woke us
-	wakeInterval  = 2 * time.Millisecond // between two looks that find nothing, while others are kept busy
+	recheckEvery  = 5 * time.Second      // how often each queue is tried without a wake-up
+	wakeInterval  = 2 * time.Millisecond // shortest time between two batches that find nothing, on a busy store
 	batchPollsMax = 256                  // claims in one batch
-	batchJobsMax  = 2_000                // jobs that they may take, so that the store is not held for long
+	batchJobsMax  = 2_000                // jobs one batch may claim, which bounds the duration of its transaction
 	retryPauseMin = 50 * time.Millisecond
-	retryPauseMax = time.Second      // the longest pause after a fault of the store
-	claimTimeout  = 30 * time.Second // how long a claim may take
+	retryPauseMax = time.Second      // longest pause after a store error
+	claimTimeout  = 30 * time.Second // longest duration of a claim
 )
 
-// pollLoop is the clerk's work, until nobody waits any more.
+// pollLoop sends the claims of waiting polls until no poll is left.
 //
-// No wake-up is missed: those that come while claims are with the store are heard
-// afterwards, and a lane that is new, or whose first comes after the last
-// wake-up, is tried at once.
+// It misses no wake-up. A wake-up that arrives while claims are in flight stays in the channel and is
+// read afterwards. A queue that is new, or whose first poll arrives after the last wake-up, is tried
+// immediately.
 func (lp *longPoll) pollLoop() {
 	wake, unsubscribe := lp.store.Wake()
 	defer unsubscribe()
@@ -66,7 +66,7 @@ func (lp *longPoll) pollLoop() {
 	}
 }
 
-// markAll has every lane tried: something may have become ready.
+// markAll marks every queue: jobs may have become ready.
 func (lp *longPoll) markAll() {
 	lp.mu.Lock()
 	defer lp.mu.Unlock()
@@ -75,9 +75,9 @@ func (lp *longPoll) markAll() {
 	}
 }
 
-// recheck has every lane tried, in case a wake-up was missed, and by another than
-// the last time: what keeps one worker from claiming, such as a direct run on a
-// node of its name, must not keep those behind it.
+// recheck marks every queue, in case a wake-up was lost, and moves the first poll of each queue to its
+// end. A poll that cannot claim, for example because a direct run reserves the node of its name, must
+// not block those behind it.
 func (lp *longPoll) recheck() {
 	lp.markAll()
 	lp.mu.Lock()
@@ -87,8 +87,8 @@ func (lp *longPoll) recheck() {
 	}
 }
 
-// nextWait says how long the clerk may sleep, at most so long, and whether anybody
-// waits. If nobody does, he has gone.
+// nextWait returns how long pollLoop may sleep, and whether polls wait. If none do, pollLoop counts as
+// stopped from here on.
 func (lp *longPoll) nextWait(longest time.Duration) (sleep time.Duration, waiting bool) {
 	lp.mu.Lock()
 	defer lp.mu.Unlock()
@@ -106,8 +106,8 @@ func (lp *longPoll) nextWait(longest time.Duration) (sleep time.Duration, waitin
 	return max(0, longest), lp.running
 }
 
-// nextBatch takes those to the desk for whom there may be something: of each lane as
-// many as it is served at once, who has waited longest first.
+// nextBatch selects the polls to send: of each marked queue up to its burst, the queue with the
+// longest wait first.
 func (lp *longPoll) nextBatch() (polls []*poll) {
 	lp.mu.Lock()
 	defer lp.mu.Unlock()
@@ -123,7 +123,7 @@ func (lp *longPoll) nextBatch() (polls []*poll) {
 		taken := 0
 		for e := q.polls.Front(); e != nil && taken < q.burst; e = e.Next() {
 			p := e.Value.(*poll)
-			if p.ctx.Err() != nil { // nobody would hear the answer; it leaves by itself
+			if p.ctx.Err() != nil { // its request has ended; its own goroutine removes it
 				continue
 			}
 			if len(polls) == batchPollsMax || jobs > 0 && jobs+p.claim.Limit > batchJobsMax {
@@ -136,8 +136,7 @@ func (lp *longPoll) nextBatch() (polls []*poll) {
 	return polls
 }
 
-// sendClaims sends the claims of those at the desk, and says whether any found
-// something.
+// sendClaims sends the claims of polls as one batch, and reports whether any found a job.
 func (lp *longPoll) sendClaims(polls []*poll) (found bool, err error) {
 	commands := make([]rota.Command, len(polls))
 	for i, p := range polls {
@@ -166,25 +165,24 @@ func (lp *longPoll) sendClaims(polls []*poll) (found bool, err error) {
 	return found, nil
 }
 
-// apply asks the store, in nobody's name: a batch belongs to all who share it,
-// and no one's request ends it.
+// apply sends a batch with a context of its own: the batch belongs to all its polls, so the end of one
+// request must not cancel it.
 func (lp *longPoll) apply(b rota.Batch) (results []rota.Result, err error) {
 	ctx, done := context.WithTimeout(context.Background(), claimTimeout)
 	defer done()
 	defer func() {
-		if p := recover(); p != nil { // nobody else would catch it, and it must not end the server
+		if p := recover(); p != nil { // an uncaught panic in this goroutine would end the server
 			err = rota.Errorf(rota.Internal, "claim", "the store panicked: %v\n%s", p, debug.Stack())
 		}
 	}()
 	return lp.store.Apply(ctx, b)
 }
 
-// exhausted says whether there was less than was asked for, and notes when there
-// may be more though nobody wakes us. The answer to a claim that was sent before
-// says nothing of what else there is.
+// exhausted reports whether a claim returned fewer jobs than requested, and records when a rate limit
+// may admit more. The answer to a repeated claim says nothing about other jobs.
 func (q *pollQueue) exhausted(claim *rota.Claim, claimed *rota.Claimed) bool {
 	if !claimed.Next.IsZero() {
-		next := time.Now().Add(claimed.Next.Sub(claimed.Now)) // both by the store's clock
+		next := time.Now().Add(claimed.Next.Sub(claimed.Now)) // both times are by the clock of the store
 		if q.retryAt.IsZero() || next.Before(q.retryAt) {
 			q.retryAt = next
 		}
@@ -192,7 +190,7 @@ func (q *pollQueue) exhausted(claim *rota.Claim, claimed *rota.Claimed) bool {
 	return len(claimed.Jobs) < claim.Limit && !claimed.More && !claimed.Again && !mayExceedAnswerBytes(claimed.Jobs)
 }
 
-// mayExceedAnswerBytes reports whether jobs may have been left because their params did not fit
+// mayExceedAnswerBytes reports whether jobs may have been left out because their params did not fit
 // into the answer.
 func mayExceedAnswerBytes(jobs []*rota.Job) bool {
 	bytes := 0
@@ -202,8 +200,8 @@ func mayExceedAnswerBytes(jobs []*rota.Job) bool {
 	return bytes > rota.ClaimBytesMax-rota.ParamsMax
 }
 
-// adjustBurst goes on while there is enough for all, with twice as many: one job that
-// a thousand wait for costs three claims, and a thousand jobs cost ten batches.
+// adjustBurst doubles the burst while claims find enough jobs, and resets it otherwise. One job that a
+// thousand polls wait for then costs three claims, and a thousand jobs cost ten batches.
 func (q *pollQueue) adjustBurst(short bool) {
 	q.mayHaveJobs, q.burst = !short, min(2*q.burst, batchPollsMax)
 	if short {
@@ -211,8 +209,7 @@ func (q *pollQueue) adjustBurst(short bool) {
 	}
 }
 
-// settle answers a poll, unless there was nothing and its claim can wait for
-// more.
+// settle delivers the result of a claim. A poll without jobs keeps waiting unless its claim is final.
 func (lp *longPoll) settle(p *poll, got pollResult) {
 	p.inFlight, p.lastErr = false, nil
 	if got.err == nil && len(got.claimed.Jobs) == 0 && !got.claimed.Again && !p.final {
@@ -222,8 +219,8 @@ func (lp *longPoll) settle(p *poll, got pollResult) {
 	p.result <- got
 }
 
-// requeue has those who were at the desk when the store failed try again:
-// the same claim finds what it took, if it did. Who cannot wait is told.
+// requeue keeps polls waiting whose batch failed: the same claim finds the jobs that it took, if it
+// took any. A final poll gets the error.
 func (lp *longPoll) requeue(polls []*poll, err error) {
 	for _, p := range polls {
 		p.inFlight, p.lastErr = false, err
@@ -234,24 +231,23 @@ func (lp *longPoll) requeue(polls []*poll, err error) {
 	}
 }
 
-// backOff pauses after a fault of the store, longer after each, and tells of the
-// first and of the end.
+// backOff pauses after a store error, longer after each one. It logs the first error and the recovery.
 func (lp *longPoll) backOff(pause time.Duration, err error) time.Duration {
 	switch {
 	case err == nil && pause > 0:
-		lp.logger.Info("jobs are handed out to workers again")
+		lp.logger.Info("claims of remote workers succeed again")
 		return 0
 	case err == nil:
 		return 0
 	case pause == 0:
-		lp.logger.Error("jobs are not handed out to workers; trying until they are", slog.Any("err", err))
+		lp.logger.Error("claims of remote workers fail; retrying until the store answers", slog.Any("err", err))
 	}
 	pause = min(max(retryPauseMin, 2*pause), retryPauseMax)
 	time.Sleep(pause)
 	return pause
 }
 
-// asError keeps a nil *rota.Error a nil error.
+// asError converts a nil *rota.Error to a nil error.
 func asError(err *rota.Error) error {
 	if err == nil {
 		return nil

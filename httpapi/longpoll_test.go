@@ -429,7 +429,7 @@ func TestAnOutageIsWaitedThrough(t *testing.T) {
 	if code := s.finish(items[0], `, "outcome": "completed"`); code != "ok" {
 		t.Error(code)
 	}
-	if n := told.count("not handed out"); n < 1 || n > 3 {
+	if n := told.count("claims of remote workers fail"); n < 1 || n > 3 {
 		t.Errorf("the log tells of it %d times", n)
 	}
 }

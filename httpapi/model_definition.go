@@ -6,14 +6,14 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Policy is how failure and time are treated. What is null is left to the next
-// in this order: request, schedule, template, type, defaults.
+// Policy is the retry and timeout policy. A null field is taken from the next level: request,
+// schedule, template, type, defaults.
 type Policy struct {
-	MaxRetries *int      `json:"max_retries" doc:"How often a failure is tried again, 0 to 1,000."`
-	Backoff    *Duration `json:"backoff" nullable:"true" doc:"The wait before the first retry; it doubles with each."`
-	BackoffMax *Duration `json:"backoff_max" nullable:"true" doc:"The longest that the wait becomes; 0s: there is no bound."`
-	Jitter     *float64  `json:"jitter" doc:"Which fraction of a wait is taken off at random, 0 to 1."`
-	Timeout    *Duration `json:"timeout" nullable:"true" doc:"How long one run may take; 0s: as long as it likes."`
+	MaxRetries *int      `json:"max_retries" doc:"Retries after a failure, 0 to 1,000."`
+	Backoff    *Duration `json:"backoff" nullable:"true" doc:"Pause before the first retry. It doubles with each retry."`
+	BackoffMax *Duration `json:"backoff_max" nullable:"true" doc:"Longest pause between retries; 0s means no limit."`
+	Jitter     *float64  `json:"jitter" doc:"Fraction of each pause that is removed at random, 0 to 1."`
+	Timeout    *Duration `json:"timeout" nullable:"true" doc:"Longest duration of one run; 0s means no limit."`
 }
 
 func newPolicy(p rota.PolicyPatch) Policy {
@@ -22,22 +22,22 @@ func newPolicy(p rota.PolicyPatch) Policy {
 	}
 }
 
-// Type is a name with a payload schema and a handler somewhere.
+// Type is a job type with the schema of its params.
 type Type struct {
-	Name        string          `json:"name" doc:"Its name."`
-	Description Text            `json:"description" doc:"What it is, for people."`
-	Schema      json.RawMessage `json:"schema" doc:"The JSON Schema of its params. Null: any object will do."`
+	Name        string          `json:"name" doc:"Name of the type."`
+	Description Text            `json:"description" doc:"Text for people."`
+	Schema      json.RawMessage `json:"schema" doc:"JSON Schema of the params. Null: any object is accepted."`
 	Policy
-	Paused    bool `json:"paused" doc:"Its jobs are kept and not started."`
-	Handled   bool `json:"handled" doc:"Whether this server runs jobs of it. If not, its jobs wait for a worker elsewhere."`
-	Workers   int  `json:"workers" doc:"How many workers elsewhere handle it, by name: those that asked for jobs of it, and were heard of within two minutes or hold a lease."`
+	Paused    bool `json:"paused" doc:"Whether dispatch is paused: jobs of the type are accepted but not started."`
+	Handled   bool `json:"handled" doc:"Whether this server runs jobs of the type. If not, they wait for a remote worker."`
+	Workers   int  `json:"workers" doc:"Number of remote workers, by name, that handle the type: they have claimed it, and sent a request within two minutes or hold a lease."`
 	Version   ID   `json:"version" nullable:"false" doc:"Changes with every change."`
-	CreatedBy Text `json:"created_by" doc:"Who declared it."`
-	CreatedAt Time `json:"created_at" nullable:"false" doc:"When it was declared."`
-	UpdatedAt Time `json:"updated_at" nullable:"false" doc:"When it was last changed."`
+	CreatedBy Text `json:"created_by" doc:"Actor that declared it."`
+	CreatedAt Time `json:"created_at" nullable:"false" doc:"Time of its creation."`
+	UpdatedAt Time `json:"updated_at" nullable:"false" doc:"Time of its last change."`
 }
 
-// NewType shows a type. Whether anybody handles it is left to who knows.
+// NewType converts a type. The caller sets Handled and Workers.
 func NewType(t *rota.Type) Type {
 	return Type{
 		Name: t.Name, Description: Text(t.Spec.Description), Schema: t.Spec.Schema, Policy: newPolicy(t.Spec.Policy), Paused: t.Paused,
@@ -45,25 +45,25 @@ func NewType(t *rota.Type) Type {
 	}
 }
 
-// Template is what to run: a type, default params, a policy.
+// Template is a reusable job definition: a type, default params, a policy.
 type Template struct {
-	Name           string          `json:"name" doc:"Its name."`
-	Type           string          `json:"type" doc:"What it runs."`
-	Description    Text            `json:"description" doc:"What it is, for people."`
-	DefaultParams  json.RawMessage `json:"default_params" doc:"What a job's params are laid over, key by key."`
-	Priority       *int            `json:"priority" doc:"Of jobs that name none."`
-	ConcurrencyKey Text            `json:"concurrency_key" doc:"Of jobs that name none."`
+	Name           string          `json:"name" doc:"Name of the template."`
+	Type           string          `json:"type" doc:"Type of its jobs."`
+	Description    Text            `json:"description" doc:"Text for people."`
+	DefaultParams  json.RawMessage `json:"default_params" doc:"Default params. The params of a job replace them key by key."`
+	Priority       *int            `json:"priority" doc:"Priority of jobs that set none."`
+	ConcurrencyKey Text            `json:"concurrency_key" doc:"Concurrency key of jobs that set none."`
 	Policy
-	UniqueFor *Duration `json:"unique_for" nullable:"true" doc:"How long the key of a job is held at least, if the job does not say."`
-	Webhooks  []Webhook `json:"webhooks" nullable:"false" doc:"Told of the jobs that are made from it."`
-	State     string    `json:"state" enum:"ACTIVE,ARCHIVED" doc:"An archived template makes no more jobs."`
+	UniqueFor *Duration `json:"unique_for" nullable:"true" doc:"Shortest time a unique key is held, for jobs that set none."`
+	Webhooks  []Webhook `json:"webhooks" nullable:"false" doc:"Webhooks that receive the events of its jobs."`
+	State     string    `json:"state" enum:"ACTIVE,ARCHIVED" doc:"An archived template accepts no new jobs."`
 	Version   ID        `json:"version" nullable:"false" doc:"Changes with every change."`
-	CreatedBy Text      `json:"created_by" doc:"Who made it."`
-	CreatedAt Time      `json:"created_at" nullable:"false" doc:"When it was made."`
-	UpdatedAt Time      `json:"updated_at" nullable:"false" doc:"When it was last changed."`
+	CreatedBy Text      `json:"created_by" doc:"Actor that created it."`
+	CreatedAt Time      `json:"created_at" nullable:"false" doc:"Time of its creation."`
+	UpdatedAt Time      `json:"updated_at" nullable:"false" doc:"Time of its last change."`
 }
 
-// NewTemplate shows a template.
+// NewTemplate converts a template.
 func NewTemplate(t *rota.Template) Template {
 	s := &t.Spec
 	return Template{
@@ -73,8 +73,8 @@ func NewTemplate(t *rota.Template) Template {
 	}
 }
 
-// TemplateArchived is a template, and how many schedules that disabled at once.
+// TemplateArchived is a template, and the number of schedules that were disabled immediately.
 type TemplateArchived struct {
 	Template
-	SchedulesDisabled int `json:"schedules_disabled" doc:"How many schedules were disabled at once; more may follow in a moment."`
+	SchedulesDisabled int `json:"schedules_disabled" doc:"Schedules disabled so far; the server disables the rest within moments."`
 }

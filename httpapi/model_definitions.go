@@ -7,101 +7,100 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// definitionsVersion is the form of the document below.
+// definitionsVersion is the version of the document format.
 const definitionsVersion = 1
 
-// Definitions is all that people declare, as one document: what it takes to make
-// a server like another. What was run is not in it.
+// Definitions is a document with all definitions of a server, enough to set up another server like it.
+// It contains no jobs.
 type Definitions struct {
-	Version   int                           `json:"version,omitempty" example:"1" doc:"The form of this document, 1."`
-	Types     map[string]TypeDefinition     `json:"types,omitempty" doc:"By name. Those that are built in are there only while they are paused."`
-	Templates map[string]TemplateDefinition `json:"templates,omitempty" doc:"By name."`
-	Schedules map[string]ScheduleDefinition `json:"schedules,omitempty" doc:"By name."`
-	Limits    *ThrottleRequest              `json:"limits,omitempty" doc:"All limits. Left out: there are none, or they stay as they are."`
-	Webhooks  []WebhookDefinition           `json:"webhooks,omitempty" doc:"Those that are told of everything. Left out: there are none, or they stay as they are."`
+	Version   int                           `json:"version,omitempty" example:"1" doc:"Format of the document: 1."`
+	Types     map[string]TypeDefinition     `json:"types,omitempty" doc:"Types by name. A built-in type appears only while it is paused."`
+	Templates map[string]TemplateDefinition `json:"templates,omitempty" doc:"Templates by name."`
+	Schedules map[string]ScheduleDefinition `json:"schedules,omitempty" doc:"Schedules by name."`
+	Limits    *ThrottleRequest              `json:"limits,omitempty" doc:"All limits. Omitted in a response: none are set. Omitted in a request: unchanged."`
+	Webhooks  []WebhookDefinition           `json:"webhooks,omitempty" doc:"Webhooks for all events. Omitted in a response: none are set. Omitted in a request: unchanged."`
 }
 
-// PolicyDefinition is how failure and time are treated, as far as it is said.
+// PolicyDefinition is a policy in a document; omitted fields are not set.
 type PolicyDefinition struct {
-	MaxRetries *int      `json:"max_retries,omitempty" doc:"How often a failure is tried again, 0 to 1,000."`
-	Backoff    *Duration `json:"backoff,omitempty" doc:"The wait before the first retry; it doubles with each."`
-	BackoffMax *Duration `json:"backoff_max,omitempty" doc:"The longest that the wait becomes; 0s: there is no bound."`
-	Jitter     *float64  `json:"jitter,omitempty" doc:"Which fraction of a wait is taken off at random, 0 to 1."`
-	Timeout    *Duration `json:"timeout,omitempty" doc:"How long one run may take; 0s: as long as it likes."`
+	MaxRetries *int      `json:"max_retries,omitempty" doc:"Retries after a failure, 0 to 1,000."`
+	Backoff    *Duration `json:"backoff,omitempty" doc:"Pause before the first retry. It doubles with each retry."`
+	BackoffMax *Duration `json:"backoff_max,omitempty" doc:"Longest pause between retries; 0s means no limit."`
+	Jitter     *float64  `json:"jitter,omitempty" doc:"Fraction of each pause that is removed at random, 0 to 1."`
+	Timeout    *Duration `json:"timeout,omitempty" doc:"Longest duration of one run; 0s means no limit."`
 }
 
-// TypeDefinition is what is declared of a type.
+// TypeDefinition is a type in a document.
 type TypeDefinition struct {
-	Description string `json:"description,omitempty" doc:"What it is, for people."`
-	Paused      *bool  `json:"paused,omitempty" doc:"Its jobs are kept and not started. Left out: as it is."`
+	Description string `json:"description,omitempty" doc:"Text for people."`
+	Paused      *bool  `json:"paused,omitempty" doc:"Whether dispatch is paused: jobs of the type are accepted but not started. Omitted: unchanged."`
 	PolicyDefinition
-	Schema Document `json:"schema,omitempty" doc:"The JSON Schema of its params. Left out: any object will do."`
+	Schema Document `json:"schema,omitempty" doc:"JSON Schema of the params. Omitted: any object is accepted."`
 }
 
-// TemplateDefinition is what is declared of a template.
+// TemplateDefinition is a template in a document.
 type TemplateDefinition struct {
-	Type           string    `json:"type" doc:"What it runs: a type that is declared here, or was before."`
-	Description    string    `json:"description,omitempty" doc:"What it is, for people."`
-	State          string    `json:"state,omitempty" enum:"ACTIVE,ARCHIVED" doc:"An archived template makes no more jobs. Left out: as it is; a new one is ACTIVE."`
-	DefaultParams  Document  `json:"default_params,omitempty" alias:"params" doc:"What a job's params are laid over, key by key."`
-	Priority       *int      `json:"priority,omitempty" doc:"Of jobs that name none."`
-	ConcurrencyKey string    `json:"concurrency_key,omitempty" doc:"Of jobs that name none."`
-	UniqueFor      *Duration `json:"unique_for,omitempty" doc:"How long the key of a job is held at least, if the job does not say."`
+	Type           string    `json:"type" doc:"Type of its jobs, declared in this document or in the store."`
+	Description    string    `json:"description,omitempty" doc:"Text for people."`
+	State          string    `json:"state,omitempty" enum:"ACTIVE,ARCHIVED" doc:"An archived template accepts no new jobs. Omitted: unchanged; a new template is ACTIVE."`
+	DefaultParams  Document  `json:"default_params,omitempty" alias:"params" doc:"Default params. The params of a job replace them key by key."`
+	Priority       *int      `json:"priority,omitempty" doc:"Priority of jobs that set none."`
+	ConcurrencyKey string    `json:"concurrency_key,omitempty" doc:"Concurrency key of jobs that set none."`
+	UniqueFor      *Duration `json:"unique_for,omitempty" doc:"Shortest time a unique key is held, for jobs that set none."`
 	PolicyDefinition
-	Webhooks []WebhookDefinition `json:"webhooks,omitempty" doc:"Those that are told of its jobs."`
+	Webhooks []WebhookDefinition `json:"webhooks,omitempty" doc:"Webhooks that receive the events of its jobs."`
 }
 
-// ScheduleDefinition is what is declared of a schedule. Exactly one of cron, at
-// and every says when.
+// ScheduleDefinition is a schedule in a document. Exactly one of cron, at and every is set.
 type ScheduleDefinition struct {
-	Template       string         `json:"template" doc:"What it runs: a template that is declared here, or was before."`
-	Description    string         `json:"description,omitempty" doc:"What it is, for people."`
-	State          string         `json:"state,omitempty" enum:"ENABLED,DISABLED,PAUSED" doc:"Whether it fires. Left out: as it is; a new one is ENABLED."`
-	Cron           string         `json:"cron,omitempty" doc:"Five fields, read in timezone."`
-	Timezone       string         `json:"timezone,omitempty" doc:"The IANA zone that cron is read in; UTC if it is left out."`
-	At             Time           `json:"at,omitzero" doc:"Once, then."`
-	Every          *Duration      `json:"every,omitempty" doc:"At this interval, counted from starts_at, or from anchor."`
-	Anchor         Time           `json:"anchor,omitzero" doc:"What every without starts_at counts from. Left out: from when it is made."`
-	StartsAt       Time           `json:"starts_at,omitzero" doc:"It does not fire before."`
-	EndsAt         Time           `json:"ends_at,omitzero" doc:"The last time it may fire."`
-	DependsOn      []string       `json:"depends_on,omitempty" doc:"Schedules whose executions it waits for."`
-	Scopes         []ScopeRequest `json:"scopes,omitempty" doc:"A fire makes one execution for each."`
-	ParamOverrides Document       `json:"param_overrides,omitempty" alias:"params" doc:"Laid over the template's default_params, key by key."`
-	Priority       *int           `json:"priority,omitempty" doc:"Of its jobs; left out: as the template says."`
+	Template       string         `json:"template" doc:"Template of its jobs, declared in this document or in the store."`
+	Description    string         `json:"description,omitempty" doc:"Text for people."`
+	State          string         `json:"state,omitempty" enum:"ENABLED,DISABLED,PAUSED" doc:"Whether it fires. Omitted: unchanged; a new schedule is ENABLED."`
+	Cron           string         `json:"cron,omitempty" doc:"Cron expression with five fields, evaluated in timezone."`
+	Timezone       string         `json:"timezone,omitempty" doc:"IANA time zone of cron; default UTC."`
+	At             Time           `json:"at,omitzero" doc:"Single fire time."`
+	Every          *Duration      `json:"every,omitempty" doc:"Interval, counted from starts_at or from anchor."`
+	Anchor         Time           `json:"anchor,omitzero" doc:"Start of the interval when starts_at is not set. Omitted: the time of creation."`
+	StartsAt       Time           `json:"starts_at,omitzero" doc:"Earliest fire time."`
+	EndsAt         Time           `json:"ends_at,omitzero" doc:"Latest fire time."`
+	DependsOn      []string       `json:"depends_on,omitempty" doc:"Schedules whose executions must complete first."`
+	Scopes         []ScopeRequest `json:"scopes,omitempty" doc:"Scopes. Each fire creates one execution per scope."`
+	ParamOverrides Document       `json:"param_overrides,omitempty" alias:"params" doc:"Params that replace the template's default_params key by key."`
+	Priority       *int           `json:"priority,omitempty" doc:"Priority of its jobs. Omitted: the priority of the template."`
 	PolicyDefinition
-	CatchUp      string `json:"catch_up,omitempty" enum:"none,last,all" doc:"What becomes of times that passed while nobody fired; last if it is left out."`
-	Overlap      string `json:"overlap,omitempty" enum:"allow,skip,cancel" doc:"What a fire does while an earlier execution has not ended; allow if it is left out."`
-	OnCompletion string `json:"on_completion,omitempty" enum:"preserve,drop" doc:"What becomes of an AT schedule when its executions ended; preserve if it is left out."`
+	CatchUp      string `json:"catch_up,omitempty" enum:"none,last,all" doc:"Handling of missed fire times; default last."`
+	Overlap      string `json:"overlap,omitempty" enum:"allow,skip,cancel" doc:"Behavior of a fire while an earlier execution has not ended; default allow."`
+	OnCompletion string `json:"on_completion,omitempty" enum:"preserve,drop" doc:"Whether an AT schedule is kept or deleted when its executions have ended; default preserve."`
 
-	Class     string     `json:"class,omitempty" enum:"LOCAL_SAFE,LEADER_ONLY,QUORUM_REQUIRED" doc:"What its jobs need of the cluster while they run."`
-	Partition *Partition `json:"partition,omitempty" doc:"How it is spread over shards."`
+	Class     string     `json:"class,omitempty" enum:"LOCAL_SAFE,LEADER_ONLY,QUORUM_REQUIRED" doc:"What its jobs require of the cluster while they run."`
+	Partition *Partition `json:"partition,omitempty" doc:"Distribution over shards."`
 }
 
-// WebhookDefinition is an address that is told of what happens.
+// WebhookDefinition is a webhook in a document.
 type WebhookDefinition struct {
-	URL    string   `json:"url" doc:"Where to. It names the webhook among its neighbours."`
-	Events []string `json:"events,omitempty" doc:"What it is told of. Left out: everything."`
-	Secret string   `json:"secret,omitempty" doc:"What deliveries are signed with. Left out: that of the webhook that stands there with this address."`
+	URL    string   `json:"url" doc:"Address of the receiver. It identifies the webhook in its list."`
+	Events []string `json:"events,omitempty" doc:"Kinds of events to deliver. Omitted: all."`
+	Secret string   `json:"secret,omitempty" doc:"Secret that signs deliveries. Omitted: the stored secret of the webhook with this address."`
 }
 
-// DefinitionsPut is what became of a document.
+// DefinitionsPut is the result of an import.
 type DefinitionsPut struct {
-	DryRun    bool               `json:"dry_run" doc:"Nothing was written: this is what would become of it."`
-	Created   int                `json:"created" doc:"How many are new."`
-	Changed   int                `json:"changed" doc:"How many were changed."`
-	Unchanged int                `json:"unchanged" doc:"How many stood so already."`
-	LeftOut   int                `json:"left_out" doc:"How many could not be made, and why stands in their notes."`
-	Steps     int                `json:"steps,omitempty" doc:"Of a dry run: in how many steps it would be written. Each is all or nothing; more than one is for documents that are too long for it."`
-	Items     []DefinitionChange `json:"items" nullable:"false" doc:"Each of them, in the order of the document."`
+	DryRun    bool               `json:"dry_run" doc:"Whether this was a dry run: nothing was written."`
+	Created   int                `json:"created" doc:"Number of new definitions."`
+	Changed   int                `json:"changed" doc:"Number of changed definitions."`
+	Unchanged int                `json:"unchanged" doc:"Number of definitions that were already as declared."`
+	LeftOut   int                `json:"left_out" doc:"Number of definitions that could not be created; their notes give the reason."`
+	Steps     int                `json:"steps,omitempty" doc:"Number of steps that a write would take, in a dry run. Each step is atomic; a document with more than 500 changes takes several."`
+	Items     []DefinitionChange `json:"items" nullable:"false" doc:"Result for each definition, in the order of the document."`
 }
 
-// DefinitionChange is what became of one definition.
+// DefinitionChange is the result for one definition.
 type DefinitionChange struct {
-	Kind   string   `json:"kind" enum:"type,template,schedule,limits,webhooks" doc:"What it is."`
-	Name   string   `json:"name,omitempty" doc:"Which of them; limits and webhooks have none."`
-	Change string   `json:"change" enum:"created,changed,unchanged,left_out" doc:"What became of it."`
-	Fields []string `json:"fields,omitempty" doc:"Of a dry run: which fields would change."`
-	Notes  []string `json:"notes,omitempty" doc:"What a person should know."`
+	Kind   string   `json:"kind" enum:"type,template,schedule,limits,webhooks" doc:"Kind of the definition."`
+	Name   string   `json:"name,omitempty" doc:"Name of the definition; limits and webhooks have none."`
+	Change string   `json:"change" enum:"created,changed,unchanged,left_out" doc:"Result for the definition."`
+	Fields []string `json:"fields,omitempty" doc:"Fields that a write would change, in a dry run."`
+	Notes  []string `json:"notes,omitempty" doc:"Remarks for people."`
 }
 
 func newPolicyDefinition(p rota.PolicyPatch) PolicyDefinition { return PolicyDefinition(newPolicy(p)) }
@@ -127,7 +126,7 @@ func newTemplateDefinition(t *rota.Template, secrets bool) TemplateDefinition {
 	}
 }
 
-// newScheduleDefinition leaves out what is as it would be if nobody said.
+// newScheduleDefinition omits fields that have their default.
 func newScheduleDefinition(s *rota.Schedule) ScheduleDefinition {
 	p := &s.Spec
 	d := ScheduleDefinition{
@@ -146,7 +145,7 @@ func newScheduleDefinition(s *rota.Schedule) ScheduleDefinition {
 	return d
 }
 
-// anchored says whether a schedule counts from its anchor.
+// anchored reports whether the interval of a schedule starts at its anchor.
 func anchored(s *rota.ScheduleSpec) bool { return s.Every != 0 && s.StartsAt.IsZero() }
 
 func omitDefault[W ~string](word, fallback W) string {
@@ -156,7 +155,7 @@ func omitDefault[W ~string](word, fallback W) string {
 	return string(word)
 }
 
-// groupScopes puts the scopes of a kind together, which are sorted by kind.
+// groupScopes combines the scopes of one kind; the input is sorted by kind.
 func groupScopes(scopes []rota.Scope) (all []ScopeRequest) {
 	for _, s := range scopes {
 		last := len(all) - 1
@@ -186,7 +185,7 @@ func newWebhookDefinitions(hooks []rota.Webhook, secrets bool) (all []WebhookDef
 	return all
 }
 
-// webhooksOf are webhooks for the library.
+// definedWebhooks converts the webhooks of a document.
 func definedWebhooks(defs []WebhookDefinition) (hooks []rota.Webhook) {
 	for _, d := range defs {
 		h := rota.Webhook{URL: d.URL, Secret: d.Secret}
@@ -198,7 +197,7 @@ func definedWebhooks(defs []WebhookDefinition) (hooks []rota.Webhook) {
 	return hooks
 }
 
-// newLimitsDefinition is nil if nothing is limited.
+// newLimitsDefinition returns nil if there are no limits.
 func newLimitsDefinition(s *rota.ThrottleSpec) *ThrottleRequest {
 	if s.Global == 0 && len(s.Types) == 0 && len(s.Keys) == 0 {
 		return nil
@@ -219,7 +218,7 @@ func newLimitsDefinition(s *rota.ThrottleSpec) *ThrottleRequest {
 	return d
 }
 
-// sortParams is sorted for params, of which none and an empty object are one.
+// sortParams is sortKeys for params, where nil and an empty object are equal.
 func sortParams(doc json.RawMessage) Document {
 	if d := sortKeys(doc); string(d) != "{}" {
 		return d
@@ -227,8 +226,8 @@ func sortParams(doc json.RawMessage) Document {
 	return nil
 }
 
-// sortKeys is an object with the keys of everything in it sorted, so that what
-// means the same is written the same. Numbers stay as they were written.
+// sortKeys sorts the keys of an object at every level, so that equal values have equal text. Numbers
+// keep their text.
 func sortKeys(doc json.RawMessage) Document {
 	if len(doc) == 0 {
 		return nil
@@ -236,7 +235,7 @@ func sortKeys(doc json.RawMessage) Document {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
 	var value map[string]any
-	if d.Decode(&value) != nil || value == nil { // a row holds JSON that is none, for verify to find
+	if d.Decode(&value) != nil || value == nil { // a stored row holds invalid JSON, which verify reports
 		return Document(doc)
 	}
 	return Document(rota.EncodeSpec(value))

@@ -2,33 +2,33 @@ package httpapi
 
 import "github.com/rotajobs/rota"
 
-// Execution is a job and its retries, as a list shows it: attempts are counted.
+// Execution is a job and its retries, as lists show it: with the number of attempts.
 type Execution struct {
-	ID          ID     `json:"id" nullable:"false" doc:"The id of its first job."`
-	Name        string `json:"name" doc:"The name that it goes by: its schedule's, else its type."`
-	Type        string `json:"type" doc:"What it runs."`
-	State       string `json:"state" enum:"pending,running,completed,failed,dead,skipped,cancelled" doc:"How it stands; failed means that it waits for its retry."`
-	RetryCount  int    `json:"retry_count" doc:"How many retries there were so far."`
-	MaxAttempts int    `json:"max_attempts" doc:"How many attempts there may be: retries + 1."`
-	Priority    int    `json:"priority" doc:"Of its last attempt; higher ones go first."`
+	ID          ID     `json:"id" nullable:"false" doc:"Id of its first job."`
+	Name        string `json:"name" doc:"Name: that of its schedule, otherwise its type."`
+	Type        string `json:"type" doc:"Type of its jobs."`
+	State       string `json:"state" enum:"pending,running,completed,failed,dead,skipped,cancelled" doc:"State of the execution; failed means that a retry is pending."`
+	RetryCount  int    `json:"retry_count" doc:"Retries so far."`
+	MaxAttempts int    `json:"max_attempts" doc:"Highest number of attempts: retries + 1."`
+	Priority    int    `json:"priority" doc:"Priority of its last attempt; higher runs first."`
 
-	Template  Text   `json:"template" doc:"The template that it was made from."`
-	Schedule  Text   `json:"schedule" doc:"The schedule that fired it."`
-	GroupID   ID     `json:"group_id" doc:"The group that it is in."`
-	RedriveOf ID     `json:"redrive_of" doc:"The execution that it tries anew."`
-	PlanTime  Time   `json:"plan_time" doc:"The time for which it was planned."`
-	ScopeKind string `json:"scope_kind" doc:"What it is for; global/global is nothing in particular."`
-	ScopeID   string `json:"scope_id" doc:"See scope_kind."`
+	Template  Text   `json:"template" doc:"Template it was created from."`
+	Schedule  Text   `json:"schedule" doc:"Schedule that fired it."`
+	GroupID   ID     `json:"group_id" doc:"Group it belongs to."`
+	RedriveOf ID     `json:"redrive_of" doc:"Execution that it retries."`
+	PlanTime  Time   `json:"plan_time" doc:"Planned time."`
+	ScopeKind string `json:"scope_kind" doc:"Kind of its scope; global/global means no particular scope."`
+	ScopeID   string `json:"scope_id" doc:"Id of its scope; see scope_kind."`
 
-	CreatedAt   Time `json:"created_at" nullable:"false" doc:"When its first job was made."`
-	StartedAt   Time `json:"started_at" doc:"When its first attempt started."`
-	FinishedAt  Time `json:"finished_at" doc:"When its last attempt ended."`
-	NextRetryAt Time `json:"next_retry_at" doc:"Of a failed one: when it is tried again."`
-	LastJobID   ID   `json:"last_job_id" doc:"Its last attempt."`
-	Error       Text `json:"error" doc:"The error of its last attempt that ended."`
-	ErrorCode   Text `json:"error_code" doc:"What went wrong, for programs."`
+	CreatedAt   Time `json:"created_at" nullable:"false" doc:"Time its first job was created."`
+	StartedAt   Time `json:"started_at" doc:"Time its first attempt started."`
+	FinishedAt  Time `json:"finished_at" doc:"Time its last attempt ended."`
+	NextRetryAt Time `json:"next_retry_at" doc:"Time of the next retry, if it failed."`
+	LastJobID   ID   `json:"last_job_id" doc:"Job of its last attempt."`
+	Error       Text `json:"error" doc:"Error text of the last attempt that ended."`
+	ErrorCode   Text `json:"error_code" doc:"Error code, for programs."`
 
-	Attempts int `json:"attempts" doc:"How many attempts there are."`
+	Attempts int `json:"attempts" doc:"Number of attempts."`
 }
 
 // ExecutionDetail is a job and its retries, with the jobs themselves.
@@ -42,18 +42,18 @@ const (
 	ExecutionPending   = "pending"   // its first attempt has not started
 	ExecutionRunning   = "running"   //
 	ExecutionCompleted = "completed" //
-	ExecutionFailed    = "failed"    // waits for its retry
+	ExecutionFailed    = "failed"    // a retry is pending
 	ExecutionDead      = "dead"      // failed, and will not be retried
 	ExecutionSkipped   = "skipped"   //
 	ExecutionCancelled = "cancelled" //
 )
 
-// executionStates lists them for filters.
+// executionStates lists the states for filters.
 var executionStates = []string{
 	ExecutionPending, ExecutionRunning, ExecutionCompleted, ExecutionFailed, ExecutionDead, ExecutionSkipped, ExecutionCancelled,
 }
 
-// executionState derives how an execution stands from its last attempt.
+// executionState derives the state of an execution from its last attempt.
 func executionState(tail *rota.Job) string {
 	switch {
 	case tail.Sequel == rota.SequelDead:
@@ -66,8 +66,7 @@ func executionState(tail *rota.Job) string {
 	return string(tail.State())
 }
 
-// newExecution shows an execution by its first and its last attempt, which may
-// be the same.
+// newExecution converts an execution from its first and its last attempt, which may be the same job.
 func newExecution(first, tail *rota.Job) Execution {
 	v := Execution{
 		ID: ID{tail.ExecutionID}, Name: tail.DefinitionName(), Type: tail.Type, State: executionState(tail),
@@ -86,8 +85,7 @@ func newExecution(first, tail *rota.Job) Execution {
 	return v
 }
 
-// NewExecution shows an execution with its attempts, first to last; there is at
-// least one.
+// NewExecution converts an execution with its attempts, first to last; there is at least one.
 func NewExecution(attempts []*rota.Job) ExecutionDetail {
 	tail := attempts[len(attempts)-1]
 	v := ExecutionDetail{Execution: newExecution(attempts[0], tail), Attempts: NewJobs(attempts)}

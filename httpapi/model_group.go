@@ -2,33 +2,33 @@ package httpapi
 
 import "github.com/rotajobs/rota"
 
-// Group is some jobs that belong together.
+// Group is a set of jobs that belong together.
 type Group struct {
-	ID           ID         `json:"id" nullable:"false" doc:"Its id."`
-	Name         Text       `json:"name" doc:"For people; need not be unique."`
-	Mode         string     `json:"mode" enum:"parallel,sequential" doc:"All at once, or one after the other."`
-	OnFailure    string     `json:"on_failure" enum:"continue,stop,skip" doc:"What the death of a member means for those that have not started."`
-	Status       string     `json:"status" enum:"QUEUED,RUNNING,COMPLETED,PARTIAL,CANCELLED" doc:"Derived from its executions."`
-	Size         int        `json:"size" doc:"How many executions it has."`
-	Counts       GroupTally `json:"counts" doc:"How its executions stand."`
-	Ending       Text       `json:"ending" enum:"cancel,stop,skip" doc:"What was decided about those that have not started. Null: nothing."`
-	EndingReason Text       `json:"ending_reason" doc:"Why."`
-	EndingBy     Text       `json:"ending_by" doc:"Who decided it. Null: Rota itself."`
-	CreatedBy    Text       `json:"created_by" doc:"Who made it."`
-	CreatedAt    Time       `json:"created_at" nullable:"false" doc:"When it was made."`
+	ID           ID         `json:"id" nullable:"false" doc:"Id of the group."`
+	Name         Text       `json:"name" doc:"Name for people; not necessarily unique."`
+	Mode         string     `json:"mode" enum:"parallel,sequential" doc:"Whether members run at the same time or one after the other."`
+	OnFailure    string     `json:"on_failure" enum:"continue,stop,skip" doc:"Effect of a dead member on members that have not started."`
+	Status       string     `json:"status" enum:"QUEUED,RUNNING,COMPLETED,PARTIAL,CANCELLED" doc:"Status derived from its executions."`
+	Size         int        `json:"size" doc:"Number of executions."`
+	Counts       GroupTally `json:"counts" doc:"Executions by state."`
+	Ending       Text       `json:"ending" enum:"cancel,stop,skip" doc:"Decision about members that have not started. Null: none."`
+	EndingReason Text       `json:"ending_reason" doc:"Reason of that decision."`
+	EndingBy     Text       `json:"ending_by" doc:"Actor that made that decision. Null: Rota."`
+	CreatedBy    Text       `json:"created_by" doc:"Actor that created it."`
+	CreatedAt    Time       `json:"created_at" nullable:"false" doc:"Time of its creation."`
 }
 
-// GroupTally counts the executions of a group by how they stand.
+// GroupTally counts the executions of a group by state.
 type GroupTally struct {
-	Queued    int `json:"queued" doc:"Their first attempt has not started."`
-	Running   int `json:"running" doc:"All others that have not ended: running, or waiting for a retry."`
-	Completed int `json:"completed" doc:"They have completed."`
-	Dead      int `json:"dead" doc:"They failed, and will not be retried."`
-	Skipped   int `json:"skipped" doc:"They were skipped."`
-	Cancelled int `json:"cancelled" doc:"They were cancelled."`
+	Queued    int `json:"queued" doc:"Executions whose first attempt has not started."`
+	Running   int `json:"running" doc:"Other executions that have not ended: running, or waiting for a retry."`
+	Completed int `json:"completed" doc:"Completed executions."`
+	Dead      int `json:"dead" doc:"Executions that failed and are not retried."`
+	Skipped   int `json:"skipped" doc:"Skipped executions."`
+	Cancelled int `json:"cancelled" doc:"Cancelled executions."`
 }
 
-// NewGroup shows a group.
+// NewGroup converts a group.
 func NewGroup(g *rota.Group) Group {
 	return Group{
 		ID: ID{g.ID}, Name: Text(g.Name), Mode: string(g.Mode), OnFailure: string(g.OnFailure), Status: string(g.Status()), Size: g.Size,
@@ -40,30 +40,30 @@ func NewGroup(g *rota.Group) Group {
 // GroupDetail is a group with its members.
 type GroupDetail struct {
 	Group
-	Jobs []Job `json:"jobs" nullable:"false" doc:"The last attempt of each member, in the order of the group, as far as they fit a page; GET /executions?group=ID lists all."`
+	Jobs []Job `json:"jobs" nullable:"false" doc:"Last attempt of each member, in group order, up to one page; GET /executions?group=ID lists all."`
 }
 
-// GroupCancelled is what the cancelling of a group did at once.
+// GroupCancelled is the immediate result of cancelling a group.
 type GroupCancelled struct {
 	Group
-	Cancelled int  `json:"cancelled" doc:"How many members were cancelled at once."`
-	Stopping  int  `json:"stopping" doc:"How many run, and were asked to stop."`
-	More      bool `json:"more" doc:"The others follow in a moment; none of them starts any more."`
+	Cancelled int  `json:"cancelled" doc:"Members cancelled so far."`
+	Stopping  int  `json:"stopping" doc:"Running members that were asked to stop."`
+	More      bool `json:"more" doc:"Whether the server cancels further members within moments; none of them starts."`
 }
 
-// Reservation keeps a node from dispatching, for a direct run.
+// Reservation keeps a node from dispatching queued jobs, for a direct run.
 type Reservation struct {
-	ID         ID     `json:"id" nullable:"false" doc:"Its id."`
-	Status     string `json:"status" enum:"ACTIVE,RELEASED,EXPIRED" doc:"Whether it still holds."`
-	Node       string `json:"node" doc:"The worker that it holds back."`
-	ReservedBy Text   `json:"reserved_by" doc:"Who asked for it."`
-	ReservedAt Time   `json:"reserved_at" doc:"Since when."`
-	ExpiresAt  Time   `json:"expires_at" doc:"When it ends by itself."`
-	EndedAt    Time   `json:"ended_at" doc:"When it ended."`
-	JobID      ID     `json:"job_id" doc:"The direct run, once it has started."`
+	ID         ID     `json:"id" nullable:"false" doc:"Id of the reservation."`
+	Status     string `json:"status" enum:"ACTIVE,RELEASED,EXPIRED" doc:"Whether it is in effect."`
+	Node       string `json:"node" doc:"Worker that it reserves."`
+	ReservedBy Text   `json:"reserved_by" doc:"Actor that requested it."`
+	ReservedAt Time   `json:"reserved_at" doc:"Time it took effect."`
+	ExpiresAt  Time   `json:"expires_at" doc:"Time it expires."`
+	EndedAt    Time   `json:"ended_at" doc:"Time it ended."`
+	JobID      ID     `json:"job_id" doc:"Job of the direct run, once started."`
 }
 
-// NewReservation shows a reservation.
+// NewReservation converts a reservation.
 func NewReservation(r *rota.Reservation) Reservation {
 	return Reservation{
 		ID: ID{r.ID}, Status: string(r.Status), Node: r.Node, ReservedBy: Text(r.ReservedBy), ReservedAt: Time{r.ReservedAt},

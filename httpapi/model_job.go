@@ -7,82 +7,82 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Job is one attempt, in the queue or out of it.
+// Job is one attempt.
 type Job struct {
-	ID          ID              `json:"id" nullable:"false" doc:"Its id."`
-	ExecutionID ID              `json:"execution_id" nullable:"false" doc:"The id of the first job of its chain of retries."`
-	Type        string          `json:"type" doc:"What it runs." example:"mail"`
-	Name        string          `json:"name" doc:"The name that its execution goes by: its schedule's, else its type."`
-	Params      json.RawMessage `json:"params" doc:"What the handler is given: a JSON object."`
-	Status      string          `json:"status" enum:"QUEUED,RUNNING,CANCELLED" doc:"What is stored: RUNNING stays RUNNING after the end; use state."`
-	State       string          `json:"state" enum:"scheduled,blocked,queued,running,completed,failed,skipped,cancelled" doc:"How it stands: what to look at to know whether it runs, and how it ended."`
+	ID          ID              `json:"id" nullable:"false" doc:"Id of the job."`
+	ExecutionID ID              `json:"execution_id" nullable:"false" doc:"Id of the first job of its chain of retries."`
+	Type        string          `json:"type" doc:"Type of the job." example:"mail"`
+	Name        string          `json:"name" doc:"Name of its execution: that of its schedule, otherwise its type."`
+	Params      json.RawMessage `json:"params" doc:"Params for the handler: a JSON object."`
+	Status      string          `json:"status" enum:"QUEUED,RUNNING,CANCELLED" doc:"Stored status. It stays RUNNING after the run ends; read state instead."`
+	State       string          `json:"state" enum:"scheduled,blocked,queued,running,completed,failed,skipped,cancelled" doc:"State of the job: whether it waits, runs, or how it ended."`
 
-	Priority    int   `json:"priority" doc:"Higher ones go first."`
-	Position    int64 `json:"position" doc:"Its place among those of its priority; lower ones go first."`
-	Attempt     int   `json:"attempt" doc:"Which attempt of its execution it is, from 1."`
-	MaxAttempts int   `json:"max_attempts" doc:"How many there may be: retries + 1."`
-	RetryOf     ID    `json:"retry_of" doc:"The job that it retries."`
-	RedriveOf   ID    `json:"redrive_of" doc:"The execution that it tries anew."`
+	Priority    int   `json:"priority" doc:"Priority; higher runs first."`
+	Position    int64 `json:"position" doc:"Position among jobs of the same priority; lower runs first."`
+	Attempt     int   `json:"attempt" doc:"Attempt number within its execution, from 1."`
+	MaxAttempts int   `json:"max_attempts" doc:"Highest number of attempts: retries + 1."`
+	RetryOf     ID    `json:"retry_of" doc:"Job that it retries."`
+	RedriveOf   ID    `json:"redrive_of" doc:"Execution that it retries."`
 
-	Backoff    Duration  `json:"backoff" doc:"The wait before the first retry; it doubles with each."`
-	BackoffMax *Duration `json:"backoff_max" nullable:"true" doc:"The longest that the wait becomes. Null: there is no bound."`
-	Jitter     float64   `json:"jitter" doc:"Which fraction of a wait is taken off at random, 0 to 1."`
-	Timeout    *Duration `json:"timeout" nullable:"true" doc:"How long one run may take. Null: as long as it likes."`
+	Backoff    Duration  `json:"backoff" doc:"Pause before the first retry. It doubles with each retry."`
+	BackoffMax *Duration `json:"backoff_max" nullable:"true" doc:"Longest pause between retries. Null: no limit."`
+	Jitter     float64   `json:"jitter" doc:"Fraction of each pause that is removed at random, 0 to 1."`
+	Timeout    *Duration `json:"timeout" nullable:"true" doc:"Longest duration of one run. Null: no limit."`
 
-	Template       Text `json:"template" doc:"The template that it was made from."`
-	Schedule       Text `json:"schedule" doc:"The schedule that fired it."`
-	GroupID        ID   `json:"group_id" doc:"The group that it is in."`
-	GroupPosition  *int `json:"group_position" doc:"Its place in the group, from 1."`
-	ConcurrencyKey Text `json:"concurrency_key" doc:"How many of one key run at once is limited by PUT /limits."`
+	Template       Text `json:"template" doc:"Template it was created from."`
+	Schedule       Text `json:"schedule" doc:"Schedule that fired it."`
+	GroupID        ID   `json:"group_id" doc:"Group it belongs to."`
+	GroupPosition  *int `json:"group_position" doc:"Position in the group, from 1."`
+	ConcurrencyKey Text `json:"concurrency_key" doc:"Concurrency key. PUT /limits sets how many jobs of one key run at the same time."`
 
-	ScopeKind string    `json:"scope_kind" doc:"What the execution is for; global/global is nothing in particular."`
-	ScopeID   string    `json:"scope_id" doc:"See scope_kind."`
-	PlanTime  Time      `json:"plan_time" doc:"The time for which it was planned."`
-	RunAt     Time      `json:"run_at" doc:"It does not start before this. Null: it need not wait."`
-	UniqueKey Text      `json:"unique_key" doc:"While it is held, another job of this type and key is answered with this one."`
-	UniqueFor *Duration `json:"unique_for" nullable:"true" doc:"How long the key is held at least. Null: as long as the execution is kept."`
-	Class     Text      `json:"class" doc:"The class of workers that may run it."`
-	Shard     Text      `json:"shard" doc:"The shard that it belongs to."`
+	ScopeKind string    `json:"scope_kind" doc:"Kind of its scope; global/global means no particular scope."`
+	ScopeID   string    `json:"scope_id" doc:"Id of its scope; see scope_kind."`
+	PlanTime  Time      `json:"plan_time" doc:"Planned time."`
+	RunAt     Time      `json:"run_at" doc:"Earliest start. Null: no delay."`
+	UniqueKey Text      `json:"unique_key" doc:"Unique key. While it is held, enqueuing another job of this type and key returns this job."`
+	UniqueFor *Duration `json:"unique_for" nullable:"true" doc:"Shortest time the unique key is held. Null: as long as the execution is kept."`
+	Class     Text      `json:"class" doc:"Class of workers that may run it."`
+	Shard     Text      `json:"shard" doc:"Shard it belongs to."`
 
-	Trace      Text `json:"trace" doc:"The W3C traceparent that it goes on from, that of the request that submitted it."`
-	CreatedBy  Text `json:"created_by" doc:"Who made it. Null: Rota itself."`
-	CreatedAt  Time `json:"created_at" nullable:"false" doc:"When it was made."`
-	QueuedAt   Time `json:"queued_at" doc:"When it took its place in the order."`
-	StartedAt  Time `json:"started_at" doc:"When it was dispatched."`
-	FinishedAt Time `json:"finished_at" doc:"When it ended."`
-	Worker     Text `json:"worker" doc:"Who runs it, or ran it."`
-	Run        *Run `json:"run" doc:"The lease and the outcome. Null until it is dispatched."`
+	Trace      Text `json:"trace" doc:"W3C traceparent of the request that submitted it; its run continues that trace."`
+	CreatedBy  Text `json:"created_by" doc:"Actor that created it. Null: Rota."`
+	CreatedAt  Time `json:"created_at" nullable:"false" doc:"Time of its creation."`
+	QueuedAt   Time `json:"queued_at" doc:"Time it entered the queue order."`
+	StartedAt  Time `json:"started_at" doc:"Time it was dispatched."`
+	FinishedAt Time `json:"finished_at" doc:"Time it ended."`
+	Worker     Text `json:"worker" doc:"Worker that runs or ran it."`
+	Run        *Run `json:"run" doc:"Lease and outcome. Null until dispatch."`
 
-	Duplicate bool `json:"duplicate,omitempty" doc:"Its unique or plan key was taken: this is the job that holds it."`
+	Duplicate bool `json:"duplicate,omitempty" doc:"Whether its unique key or plan was taken: this is the job that holds it."`
 }
 
 // Run is the lease and the outcome of one job.
 type Run struct {
-	ID             ID              `json:"id" nullable:"false" doc:"Its id."`
-	Status         string          `json:"status" enum:"RUNNING,COMPLETED,FAILED,SKIPPED,CANCELLED" doc:"How it ended; RUNNING if it has not."`
-	StartedAt      Time            `json:"started_at" doc:"When it started."`
-	FinishedAt     Time            `json:"finished_at" doc:"When it ended."`
-	ExitCode       *int            `json:"exit_code" doc:"Of a process, if the handler ran one."`
-	Error          Text            `json:"error" doc:"What went wrong, for people."`
-	ErrorCode      Text            `json:"error_code" doc:"What went wrong, for programs."`
-	RowsAffected   *int64          `json:"rows_affected" doc:"How many rows the handler says it changed."`
-	Result         json.RawMessage `json:"result" doc:"What the handler answered: any JSON."`
-	Artifacts      []string        `json:"artifacts" nullable:"false" doc:"The paths of what it made."`
-	LogPath        Text            `json:"log_path" doc:"Where its log is, below the data directory."`
-	Runner         Text            `json:"runner" doc:"Who holds the lease, or held it."`
-	HeartbeatAt    Time            `json:"heartbeat_at" doc:"When its worker last gave a sign."`
-	StaleAfter     Time            `json:"stale_after" doc:"When the lease ends, unless it is extended."`
-	ParamsSnapshot json.RawMessage `json:"params_snapshot" doc:"The params it was started with."`
-	Progress       json.RawMessage `json:"progress" doc:"What the handler last said about how far it is: any JSON."`
-	CancelAt       Time            `json:"cancel_at" doc:"When it was asked to stop."`
-	CancelBy       Text            `json:"cancel_by" doc:"Who asked it to."`
-	CancelReason   Text            `json:"cancel_reason" doc:"Why they did."`
+	ID             ID              `json:"id" nullable:"false" doc:"Id of the run."`
+	Status         string          `json:"status" enum:"RUNNING,COMPLETED,FAILED,SKIPPED,CANCELLED" doc:"Outcome; RUNNING until the run ends."`
+	StartedAt      Time            `json:"started_at" doc:"Start of the run."`
+	FinishedAt     Time            `json:"finished_at" doc:"End of the run."`
+	ExitCode       *int            `json:"exit_code" doc:"Exit code of the process, if the handler ran one."`
+	Error          Text            `json:"error" doc:"Error text, for people."`
+	ErrorCode      Text            `json:"error_code" doc:"Error code, for programs."`
+	RowsAffected   *int64          `json:"rows_affected" doc:"Number of rows the handler reports as changed."`
+	Result         json.RawMessage `json:"result" doc:"Result of the handler: any JSON."`
+	Artifacts      []string        `json:"artifacts" nullable:"false" doc:"Paths of the files it created."`
+	LogPath        Text            `json:"log_path" doc:"Path of its log, below the data directory."`
+	Runner         Text            `json:"runner" doc:"Worker that holds or held the lease."`
+	HeartbeatAt    Time            `json:"heartbeat_at" doc:"Time of the last heartbeat of its worker."`
+	StaleAfter     Time            `json:"stale_after" doc:"Time the lease expires unless extended."`
+	ParamsSnapshot json.RawMessage `json:"params_snapshot" doc:"Params it was started with."`
+	Progress       json.RawMessage `json:"progress" doc:"Last progress report of the handler: any JSON."`
+	CancelAt       Time            `json:"cancel_at" doc:"Time it was asked to stop."`
+	CancelBy       Text            `json:"cancel_by" doc:"Actor that asked it to stop."`
+	CancelReason   Text            `json:"cancel_reason" doc:"Reason for the request to stop."`
 }
 
-// runOpen is what clients read as the status of a run without an outcome.
+// runOpen is the status of a run without an outcome.
 const runOpen = "RUNNING"
 
-// NewJob shows a job.
+// NewJob converts a job.
 func NewJob(j *rota.Job) Job {
 	v := Job{
 		ID: ID{j.ID}, ExecutionID: ID{j.ExecutionID}, Type: j.Type, Name: j.DefinitionName(), Params: object(j.Params),
@@ -105,7 +105,7 @@ func NewJob(j *rota.Job) Job {
 	return v
 }
 
-// NewJobs shows jobs.
+// NewJobs converts jobs.
 func NewJobs(jobs []*rota.Job) []Job {
 	views := make([]Job, len(jobs))
 	for i, j := range jobs {
@@ -135,7 +135,7 @@ func newRun(j *rota.Job) *Run {
 	return v
 }
 
-// scope writes the scope of nothing in particular out.
+// scope returns the scope of a job, with the global scope written out.
 func scope(j *rota.Job) (kind, id string) {
 	if j.ScopeKind == "" {
 		return rota.GlobalScopeKind, rota.GlobalScopeID
@@ -143,7 +143,7 @@ func scope(j *rota.Job) (kind, id string) {
 	return j.ScopeKind, j.ScopeID
 }
 
-// bound shows a bound, where 0 stands for none.
+// bound converts a duration in which 0 means none.
 func bound(d time.Duration) *Duration {
 	if d == 0 {
 		return nil

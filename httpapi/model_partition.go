@@ -2,14 +2,14 @@ package httpapi
 
 import "github.com/rotajobs/rota"
 
-// Partition is how a schedule is spread over shards.
+// Partition is the distribution of a schedule over shards.
 type Partition struct {
-	Strategy   string   `json:"strategy" enum:"ALL_SHARDS,SINGLE_SHARD,SHARD_SET,DYNAMIC" doc:"For which shards it fires."`
-	Shards     []string `json:"shards,omitempty" doc:"The ids of shards: one of SINGLE_SHARD, some of SHARD_SET."`
-	Expression string   `json:"expression,omitempty" doc:"Of DYNAMIC: what picks the shards."`
+	Strategy   string   `json:"strategy" enum:"ALL_SHARDS,SINGLE_SHARD,SHARD_SET,DYNAMIC" doc:"Shards it fires for."`
+	Shards     []string `json:"shards,omitempty" doc:"Shard ids: one for SINGLE_SHARD, several for SHARD_SET."`
+	Expression string   `json:"expression,omitempty" doc:"Expression that selects the shards, for DYNAMIC."`
 }
 
-// newPartition shows a partition; nil if there is none.
+// newPartition converts a partition; nil if there is none.
 func newPartition(p rota.Partition) *Partition {
 	if p.IsZero() {
 		return nil
@@ -17,8 +17,7 @@ func newPartition(p rota.Partition) *Partition {
 	return &Partition{Strategy: string(p.Strategy), Shards: p.Shards, Expression: p.Expression}
 }
 
-// applyPartition replaces a partition whole: its parts say nothing without each
-// other.
+// applyPartition replaces a whole partition: its fields have no meaning without each other.
 func applyPartition(given Opt[Partition], field *rota.Partition) {
 	if !given.Set {
 		return

@@ -2,28 +2,28 @@ package httpapi
 
 import "fmt"
 
-// Problem is an error as it is answered: application/problem+json.
+// Problem is the body of an error response: application/problem+json.
 type Problem struct {
-	Title  string       `json:"title" doc:"What kind of problem it is." example:"Invalid request"`
-	Status int          `json:"status" doc:"The HTTP status." example:"422"`
-	Code   string       `json:"code" doc:"What kind of problem it is, for programs." example:"invalid"`
-	Detail string       `json:"detail" doc:"What is wrong, in words."`
+	Title  string       `json:"title" doc:"Kind of the problem, for people." example:"Invalid request"`
+	Status int          `json:"status" doc:"HTTP status." example:"422"`
+	Code   string       `json:"code" doc:"Kind of the problem, for programs." example:"invalid"`
+	Detail string       `json:"detail" doc:"What is wrong."`
 	Hint   string       `json:"hint,omitempty" doc:"What to do about it."`
-	Errors []FieldError `json:"errors,omitempty" doc:"Each field that is wrong."`
+	Errors []FieldError `json:"errors,omitempty" doc:"Each invalid field."`
 
-	SQLState string `json:"sqlstate,omitempty" doc:"Of a statement of SQL: what PostgreSQL calls such an error." example:"42601"`
-	Position int    `json:"position,omitempty" doc:"Where in the statement it is wrong, in characters from 1."`
-	Line     int    `json:"line,omitempty" doc:"The line of that, from 1."`
-	Column   int    `json:"column,omitempty" doc:"Where in that line, in characters from 1."`
+	SQLState string `json:"sqlstate,omitempty" doc:"SQLSTATE, for an error in SQL." example:"42601"`
+	Position int    `json:"position,omitempty" doc:"Position of the error in the statement, in characters from 1."`
+	Line     int    `json:"line,omitempty" doc:"Line of the error, from 1."`
+	Column   int    `json:"column,omitempty" doc:"Column of the error in its line, in characters from 1."`
 }
 
-// FieldError is what is wrong with one field.
+// FieldError is an invalid field.
 type FieldError struct {
-	Field  string `json:"field" doc:"Where, as a path." example:"params.items[2].count"`
-	Reason string `json:"reason" doc:"What is wrong with it, in words."`
+	Field  string `json:"field" doc:"Path of the field." example:"params.items[2].count"`
+	Reason string `json:"reason" doc:"What is wrong with the field."`
 }
 
-// Error reads as its detail and its hint.
+// Error returns the detail and the hint.
 func (p *Problem) Error() string {
 	text := p.Detail
 	if text == "" {
@@ -40,8 +40,8 @@ func (p *Problem) Error() string {
 	return text
 }
 
-// GetStatus is the HTTP status.
+// GetStatus returns the HTTP status.
 func (p *Problem) GetStatus() int { return p.Status }
 
-// ContentType is that of a problem, whatever was asked for.
+// ContentType returns the media type of a problem for any requested type.
 func (p *Problem) ContentType(string) string { return "application/problem+json" }

@@ -6,48 +6,48 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Schedule says when a template is run.
+// Schedule fires a template at its times.
 type Schedule struct {
-	Name        string    `json:"name" doc:"Its name."`
-	Template    string    `json:"template" doc:"What it runs."`
-	Description Text      `json:"description" doc:"What it is, for people."`
-	Cron        Text      `json:"cron" doc:"Five fields, read in timezone. One of cron, at and every is set."`
-	At          Time      `json:"at" doc:"Once, then."`
-	Every       *Duration `json:"every" nullable:"true" doc:"At this interval, counted from starts_at, or from its creation."`
-	Timezone    string    `json:"timezone" doc:"The zone that cron is read in."`
-	Describe    string    `json:"describe" doc:"When it fires, in words."`
+	Name        string    `json:"name" doc:"Name of the schedule."`
+	Template    string    `json:"template" doc:"Template of its jobs."`
+	Description Text      `json:"description" doc:"Text for people."`
+	Cron        Text      `json:"cron" doc:"Cron expression with five fields, evaluated in timezone. Exactly one of cron, at and every is set."`
+	At          Time      `json:"at" doc:"Single fire time."`
+	Every       *Duration `json:"every" nullable:"true" doc:"Interval, counted from starts_at or from the creation."`
+	Timezone    string    `json:"timezone" doc:"Time zone of cron."`
+	Describe    string    `json:"describe" doc:"Description of the fire times, in words."`
 
-	StartsAt       Time            `json:"starts_at" doc:"It does not fire before."`
-	EndsAt         Time            `json:"ends_at" doc:"The last time it may fire."`
-	Scopes         []Scope         `json:"scopes" nullable:"false" doc:"A fire makes one execution for each; none: one, for nothing in particular."`
-	ParamOverrides json.RawMessage `json:"param_overrides" doc:"Laid over the template's default_params, key by key."`
-	Priority       *int            `json:"priority" doc:"Of its jobs. Null: as the template says."`
+	StartsAt       Time            `json:"starts_at" doc:"Earliest fire time."`
+	EndsAt         Time            `json:"ends_at" doc:"Latest fire time."`
+	Scopes         []Scope         `json:"scopes" nullable:"false" doc:"Scopes. Each fire creates one execution per scope; without scopes it creates one execution."`
+	ParamOverrides json.RawMessage `json:"param_overrides" doc:"Params that replace the template's default_params key by key."`
+	Priority       *int            `json:"priority" doc:"Priority of its jobs. Null: the priority of the template."`
 	Policy
-	CatchUp      string   `json:"catch_up" enum:"none,last,all" doc:"What becomes of times that passed while nobody fired."`
-	Overlap      string   `json:"overlap" enum:"allow,skip,cancel" doc:"What a fire does while an earlier execution has not ended."`
-	OnCompletion string   `json:"on_completion" enum:"preserve,drop" doc:"What becomes of an AT schedule when its executions ended."`
-	DependsOn    []string `json:"depends_on" nullable:"false" doc:"Schedules whose executions it waits for."`
+	CatchUp      string   `json:"catch_up" enum:"none,last,all" doc:"Handling of missed fire times."`
+	Overlap      string   `json:"overlap" enum:"allow,skip,cancel" doc:"Behavior of a fire while an earlier execution has not ended."`
+	OnCompletion string   `json:"on_completion" enum:"preserve,drop" doc:"Whether an AT schedule is kept or deleted when its executions have ended."`
+	DependsOn    []string `json:"depends_on" nullable:"false" doc:"Schedules whose executions must complete first."`
 
-	Class     Text       `json:"class" doc:"What its jobs need of the cluster while they run: LOCAL_SAFE, LEADER_ONLY or QUORUM_REQUIRED. On one node every class is met."`
-	Partition *Partition `json:"partition,omitempty" doc:"How it is spread over shards. On one node this changes nothing."`
+	Class     Text       `json:"class" doc:"What its jobs require of the cluster while they run: LOCAL_SAFE, LEADER_ONLY or QUORUM_REQUIRED. A single node satisfies every class."`
+	Partition *Partition `json:"partition,omitempty" doc:"Distribution over shards. It has no effect on a single node."`
 
 	State      string `json:"state" enum:"ENABLED,DISABLED,PAUSED" doc:"Whether it fires."`
-	Reason     Text   `json:"reason" doc:"Why Rota disabled it. Null if a person did."`
-	NextFireAt Time   `json:"next_fire_at" doc:"The oldest time not fired yet."`
-	LastFireAt Time   `json:"last_fire_at" doc:"The newest time fired."`
+	Reason     Text   `json:"reason" doc:"Reason why Rota disabled it. Null if a person did."`
+	NextFireAt Time   `json:"next_fire_at" doc:"Earliest time not fired yet."`
+	LastFireAt Time   `json:"last_fire_at" doc:"Latest time fired."`
 	Version    ID     `json:"version" nullable:"false" doc:"Changes with every change that a person makes."`
-	CreatedBy  Text   `json:"created_by" doc:"Who made it."`
-	CreatedAt  Time   `json:"created_at" nullable:"false" doc:"When it was made."`
-	UpdatedAt  Time   `json:"updated_at" nullable:"false" doc:"When it was last changed."`
+	CreatedBy  Text   `json:"created_by" doc:"Actor that created it."`
+	CreatedAt  Time   `json:"created_at" nullable:"false" doc:"Time of its creation."`
+	UpdatedAt  Time   `json:"updated_at" nullable:"false" doc:"Time of its last change."`
 }
 
-// Scope is what an execution is for.
+// Scope is the scope of an execution.
 type Scope struct {
-	Kind string `json:"kind" example:"user" doc:"What kind of thing."`
-	ID   string `json:"id" example:"7" doc:"Which of them."`
+	Kind string `json:"kind" example:"user" doc:"Kind of the scope."`
+	ID   string `json:"id" example:"7" doc:"Id within the kind."`
 }
 
-// NewSchedule shows a schedule.
+// NewSchedule converts a schedule.
 func NewSchedule(s *rota.Schedule) Schedule {
 	p := &s.Spec
 	v := Schedule{
@@ -68,32 +68,32 @@ func NewSchedule(s *rota.Schedule) Schedule {
 	if v.DependsOn == nil {
 		v.DependsOn = []string{}
 	}
-	if table, err := s.Timetable(); err == nil { // of a zone that this machine does not know there are no words
+	if table, err := s.Timetable(); err == nil { // this machine may not know the time zone
 		v.Describe = table.Describe()
 	}
 	return v
 }
 
-// Upcoming is when a schedule fires next.
+// Upcoming lists the next fire times of a schedule.
 type Upcoming struct {
-	Describe string       `json:"describe" doc:"When it fires, in words."`
-	Items    []UpcomingAt `json:"items" nullable:"false" doc:"The times, earliest first."`
+	Describe string       `json:"describe" doc:"Description of the fire times, in words."`
+	Items    []UpcomingAt `json:"items" nullable:"false" doc:"Fire times, earliest first."`
 }
 
-// UpcomingAt is one time that a schedule will fire.
+// UpcomingAt is one fire time.
 type UpcomingAt struct {
-	At   string `json:"at" doc:"RFC 3339 with the offset of the schedule's zone." example:"2026-11-15T08:00:00+01:00"`
-	UTC  Time   `json:"utc" doc:"The same time in UTC."`
-	Note string `json:"note" doc:"What a change of the clocks does to it; mostly nothing."`
+	At   string `json:"at" doc:"Fire time in RFC 3339 with the offset of the schedule's time zone." example:"2026-11-15T08:00:00+01:00"`
+	UTC  Time   `json:"utc" doc:"Same time in UTC."`
+	Note string `json:"note" doc:"Effect of a daylight saving change on this time; usually empty."`
 }
 
-// Triggered is what a trigger made.
+// Triggered lists the jobs of a trigger.
 type Triggered struct {
-	Items []Job `json:"items" nullable:"false" doc:"The jobs it made, one per scope; one that its overlap forbids is skipped."`
+	Items []Job `json:"items" nullable:"false" doc:"Jobs created, one per scope; a job that the overlap setting forbids is skipped."`
 }
 
-// Backfilled is what a backfill made.
+// Backfilled is the result of a backfill.
 type Backfilled struct {
-	Items []Job `json:"items" nullable:"false" doc:"The jobs it made, oldest time first."`
-	Known int   `json:"known" doc:"How many planned executions stood there already."`
+	Items []Job `json:"items" nullable:"false" doc:"Jobs created, earliest time first."`
+	Known int   `json:"known" doc:"Planned executions that already existed."`
 }

@@ -10,33 +10,33 @@ import (
 	"github.com/rotajobs/rota/console/sys"
 )
 
-// SQLRequest is one statement of SQL, or several.
+// SQLRequest is one or several SQL statements.
 type SQLRequest struct {
-	Statement string     `json:"statement" minLength:"1" doc:"One statement, or several with semicolons between them: they are then done together or not at all. At most 1 MiB."`
-	Args      []SQLValue `json:"args,omitempty" doc:"What stands for $1, $2 … in a query, which is then the only statement. Each a text, a number, true, false or null."`
+	Statement string     `json:"statement" minLength:"1" doc:"One statement, or several separated by semicolons, which run as one transaction. At most 1 MiB."`
+	Args      []SQLValue `json:"args,omitempty" doc:"Values for $1, $2 … of a query; the request may then contain only one statement. Each value is a string, a number, true, false or null."`
 }
 
-// SQLAnswer is what statements gave: the last of them, and each if there were several.
+// SQLAnswer is the result of the last statement, and of each if there are several.
 type SQLAnswer struct {
 	SQLResult
-	Results []SQLResult `json:"results,omitempty" doc:"What each statement gave, if there were several."`
+	Results []SQLResult `json:"results,omitempty" doc:"Result of each statement, if there are several."`
 }
 
-// SQLResult is what one statement gave.
+// SQLResult is the result of one statement.
 type SQLResult struct {
-	Columns []SQLColumn  `json:"columns" nullable:"false" doc:"None if the statement answers with no rows."`
-	Rows    [][]SQLValue `json:"rows" nullable:"false" doc:"In each a value for each column. What is bytea is a text: \\x and hexadecimal digits."`
-	Tag     string       `json:"tag" doc:"What was done." example:"SELECT 3"`
-	Notices []string     `json:"notices" nullable:"false" doc:"What is good to know, and no error."`
+	Columns []SQLColumn  `json:"columns" nullable:"false" doc:"Columns; empty if the statement returns no rows."`
+	Rows    [][]SQLValue `json:"rows" nullable:"false" doc:"Rows, with one value per column. A bytea value is a string: \\x and hexadecimal digits."`
+	Tag     string       `json:"tag" doc:"Command tag." example:"SELECT 3"`
+	Notices []string     `json:"notices" nullable:"false" doc:"Notices that are not errors."`
 }
 
-// SQLColumn is one column of an answer.
+// SQLColumn is one column of a result.
 type SQLColumn struct {
-	Name string `json:"name" doc:"What it is called." example:"job_name"`
-	Type string `json:"type" doc:"What PostgreSQL calls what it holds." example:"text"`
+	Name string `json:"name" doc:"Name of the column." example:"job_name"`
+	Type string `json:"type" doc:"PostgreSQL type of the column." example:"text"`
 }
 
-// NewSQLResult shows what one statement gave.
+// NewSQLResult converts the result of one statement.
 func NewSQLResult(a *console.Answer) SQLResult {
 	v := SQLResult{Columns: []SQLColumn{}, Rows: make([][]SQLValue, len(a.Rows)), Tag: a.Tag, Notices: append([]string{}, a.Notices...)}
 	for i, c := range a.Columns {
@@ -55,10 +55,10 @@ func NewSQLResult(a *console.Answer) SQLResult {
 	return v
 }
 
-// kindBytes is what no column of the catalogue holds and an expression may.
+// kindBytes is the type of byte strings. No column of the catalog has it, but an expression may.
 const kindBytes = "bytea"
 
-// columnKind tells what a column holds by its values: what is nothing else is text.
+// columnKind derives the type of a column from its values; the default is text.
 func columnKind(rows [][]any, column int) string {
 	kind := ""
 	for _, row := range rows {
@@ -92,7 +92,7 @@ func columnKind(rows [][]any, column int) string {
 	return kind
 }
 
-// sqlValue is a value as JSON has it.
+// sqlValue encodes a value as JSON.
 func sqlValue(value any) SQLValue {
 	switch v := value.(type) {
 	case nil:
@@ -102,7 +102,7 @@ func sqlValue(value any) SQLValue {
 	case int64:
 		return SQLValue(strconv.FormatInt(v, 10))
 	case float64:
-		if math.IsInf(v, 0) { // a number of PostgreSQL, not of JSON
+		if math.IsInf(v, 0) { // JSON has no infinity
 			return quoted(map[bool]string{true: "Infinity", false: "-Infinity"}[v > 0])
 		}
 		return SQLValue(strconv.FormatFloat(v, 'g', -1, 64))

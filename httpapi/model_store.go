@@ -7,23 +7,22 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// Throttle is how much may run at once and how fast it may start. It is read
-// and written whole.
+// Throttle holds all limits. It is read and written as a whole.
 type Throttle struct {
-	Global int                  `json:"global" doc:"Runs at once, of all types; 0: no limit."`
-	Types  map[string]TypeLimit `json:"types" doc:"By the name of a type."`
-	Keys   map[string]int       `json:"keys" doc:"Runs at once, by concurrency key."`
+	Global int                  `json:"global" doc:"Runs at the same time, of all types; 0 means no limit."`
+	Types  map[string]TypeLimit `json:"types" doc:"Limits by type name."`
+	Keys   map[string]int       `json:"keys" doc:"Runs at the same time, by concurrency key."`
 
-	Version ID `json:"version" doc:"Changes with every change. Null: they were never set."`
+	Version ID `json:"version" doc:"Changes with every change. Null: never set."`
 }
 
-// TypeLimit holds the jobs of one type back.
+// TypeLimit limits the jobs of one type.
 type TypeLimit struct {
-	Concurrency int  `json:"concurrency" doc:"Runs at once; 0: no limit."`
-	Rate        Text `json:"rate" doc:"Starts in any stretch of time, such as 100/1m. Null: no limit." example:"100/1m"`
+	Concurrency int  `json:"concurrency" doc:"Runs at the same time; 0 means no limit."`
+	Rate        Text `json:"rate" doc:"Starts per period, such as 100/1m. Null: no limit." example:"100/1m"`
 }
 
-// NewThrottle shows the limits.
+// NewThrottle converts the limits.
 func NewThrottle(t *rota.Throttle) Throttle {
 	v := Throttle{Global: t.Spec.Global, Types: map[string]TypeLimit{}, Keys: map[string]int{}, Version: ID{t.Version}}
 	for _, l := range t.Spec.Types {
@@ -42,37 +41,37 @@ func rateText(r rota.Rate) string {
 	return fmt.Sprintf("%d/%s", r.Count, rota.FormatDuration(r.Per))
 }
 
-// Stats counts what lives in a store, and how busy this process is.
+// Stats counts the jobs of the store, and the slots of this process.
 type Stats struct {
-	Now       Time        `json:"now" doc:"The clock of the store."`
-	Queued    int         `json:"queued" doc:"Jobs ready to be claimed."`
+	Now       Time        `json:"now" doc:"Time of the store."`
+	Queued    int         `json:"queued" doc:"Jobs that are ready."`
 	Scheduled int         `json:"scheduled" doc:"Jobs that wait for their run_at."`
-	Blocked   int         `json:"blocked" doc:"Jobs that are held back by something else."`
-	Running   int         `json:"running" doc:"Runs that are open."`
-	Dead      int         `json:"dead" doc:"Dead letters that were not tried anew."`
-	Schedules int         `json:"schedules" doc:"Schedules that are enabled."`
-	Oldest    Time        `json:"oldest_queued_at" doc:"Since when the oldest ready job has stood in the order."`
-	Types     []TypeStats `json:"types" nullable:"false" doc:"The types that have live jobs, by name."`
-	Workers   Workers     `json:"workers" doc:"The slots of this process."`
+	Blocked   int         `json:"blocked" doc:"Jobs that wait for something else."`
+	Running   int         `json:"running" doc:"Open runs."`
+	Dead      int         `json:"dead" doc:"Dead letters that were not retried."`
+	Schedules int         `json:"schedules" doc:"Enabled schedules."`
+	Oldest    Time        `json:"oldest_queued_at" doc:"Time the oldest ready job entered the queue order."`
+	Types     []TypeStats `json:"types" nullable:"false" doc:"Types with jobs that have not ended, by name."`
+	Workers   Workers     `json:"workers" doc:"Slots of this process."`
 }
 
-// TypeStats counts one type.
+// TypeStats counts the jobs of one type.
 type TypeStats struct {
-	Type      string `json:"type" doc:"The type."`
-	Queued    int    `json:"queued" doc:"Jobs ready to be claimed."`
+	Type      string `json:"type" doc:"Name of the type."`
+	Queued    int    `json:"queued" doc:"Jobs that are ready."`
 	Scheduled int    `json:"scheduled" doc:"Jobs that wait for their run_at."`
-	Blocked   int    `json:"blocked" doc:"Jobs that are held back by something else."`
-	Running   int    `json:"running" doc:"Runs that are open."`
+	Blocked   int    `json:"blocked" doc:"Jobs that wait for something else."`
+	Running   int    `json:"running" doc:"Open runs."`
 }
 
-// Workers are the slots of this process.
+// Workers counts the slots of this process.
 type Workers struct {
-	Slots     int `json:"slots" doc:"How many jobs it runs at once."`
-	Running   int `json:"running" doc:"How many it runs now."`
-	Abandoned int `json:"abandoned" doc:"Handlers that were given up and have not returned."`
+	Slots     int `json:"slots" doc:"Jobs this process runs at the same time."`
+	Running   int `json:"running" doc:"Jobs it runs now."`
+	Abandoned int `json:"abandoned" doc:"Handlers that ignored their cancellation and have not returned."`
 }
 
-// NewStats shows the counts.
+// NewStats converts the counts.
 func NewStats(s *rota.Stats, e engine.Snapshot) Stats {
 	v := Stats{
 		Now: Time{s.Now}, Queued: s.Queued, Scheduled: s.Scheduled, Blocked: s.Blocked, Running: s.Running, Dead: s.Dead,
@@ -85,19 +84,19 @@ func NewStats(s *rota.Stats, e engine.Snapshot) Stats {
 	return v
 }
 
-// AuditEntry is one line of the audit.
+// AuditEntry is one entry of the audit.
 type AuditEntry struct {
-	Seq     int64  `json:"seq" doc:"Its number, in the order in which it was written."`
-	ID      ID     `json:"id" nullable:"false" doc:"Its id."`
-	At      Time   `json:"at" nullable:"false" doc:"When."`
-	Actor   Text   `json:"actor" doc:"Who did it. Null: Rota itself."`
-	Act     string `json:"act" example:"JOB_CANCELLED" doc:"What was done."`
-	JobID   ID     `json:"job_id" doc:"The job that it is about, if it is about one."`
-	Subject Text   `json:"subject" doc:"What else it is about." example:"schedule nightly"`
-	Detail  Text   `json:"detail" doc:"More about it, if there is more."`
+	Seq     int64  `json:"seq" doc:"Sequence number of the entry."`
+	ID      ID     `json:"id" nullable:"false" doc:"Id of the entry."`
+	At      Time   `json:"at" nullable:"false" doc:"Time of the action."`
+	Actor   Text   `json:"actor" doc:"Actor. Null: Rota."`
+	Act     string `json:"act" example:"JOB_CANCELLED" doc:"Action."`
+	JobID   ID     `json:"job_id" doc:"Job of the action, if any."`
+	Subject Text   `json:"subject" doc:"Other subject of the action." example:"schedule nightly"`
+	Detail  Text   `json:"detail" doc:"Details, if any."`
 }
 
-// NewAuditEntry shows a line of the audit.
+// NewAuditEntry converts an audit entry.
 func NewAuditEntry(e rota.AuditEntry) AuditEntry {
 	return AuditEntry{
 		Seq: e.Seq, ID: ID{e.ID}, At: Time{e.At}, Actor: Text(e.Actor), Act: e.Act, JobID: ID{e.JobID},
@@ -105,16 +104,16 @@ func NewAuditEntry(e rota.AuditEntry) AuditEntry {
 	}
 }
 
-// Verification is what a check of every invariant found.
+// Verification is the result of a check of all invariants.
 type Verification struct {
-	Clean      bool        `json:"clean" doc:"Every invariant holds."`
-	Violations []Violation `json:"violations" nullable:"false" doc:"What breaks one, at most 1,000 of them."`
-	More       bool        `json:"more,omitempty" doc:"There are more than are listed."`
+	Clean      bool        `json:"clean" doc:"Whether every invariant holds."`
+	Violations []Violation `json:"violations" nullable:"false" doc:"Violations, at most 1,000."`
+	More       bool        `json:"more,omitempty" doc:"Whether there are more violations than listed."`
 }
 
-// Violation is a row, or some rows, that break an invariant.
+// Violation is one violated invariant.
 type Violation struct {
-	Check  string   `json:"check" doc:"The name of the invariant."`
-	Rows   []string `json:"rows" nullable:"false" doc:"Which rows break it."`
-	Detail string   `json:"detail" doc:"How they do, in words."`
+	Check  string   `json:"check" doc:"Name of the invariant."`
+	Rows   []string `json:"rows" nullable:"false" doc:"Rows that violate it."`
+	Detail string   `json:"detail" doc:"Description of the violation."`
 }

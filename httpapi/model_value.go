@@ -12,8 +12,7 @@ import (
 
 var null = []byte("null")
 
-// Time is a time as it is written to clients: RFC 3339 in UTC, null if there is
-// none.
+// Time is a time in JSON: RFC 3339 in UTC, null for the zero time.
 type Time struct{ time.Time }
 
 // MarshalJSON writes null for the zero time.
@@ -47,12 +46,12 @@ func (Time) Schema(huma.Registry) *huma.Schema {
 func parseTime(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return time.Time{}, rota.Invalidf("", "is not a time in RFC 3339; write one such as 2026-11-15T07:00:00Z")
+		return time.Time{}, rota.Invalidf("", "is not a time in RFC 3339; write it like 2026-11-15T07:00:00Z")
 	}
 	return t.UTC(), nil
 }
 
-// ID is an id as it is written to clients, null if there is none.
+// ID is an id in JSON, null for the zero id.
 type ID struct{ rota.ID }
 
 // MarshalJSON writes null for the zero id.
@@ -85,15 +84,15 @@ func (ID) Schema(huma.Registry) *huma.Schema {
 
 const exampleID = "01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"
 
-// Text is a text as it is written to clients, null if there is none.
+// Text is a string in JSON, null if empty.
 type Text string
 
-// MarshalJSON writes null for the empty text.
+// MarshalJSON writes null for an empty text.
 func (t Text) MarshalJSON() ([]byte, error) {
 	if t == "" {
 		return null, nil
 	}
-	return rota.EncodeSpec(string(t)), nil // in which <, > and & stay readable
+	return rota.EncodeSpec(string(t)), nil // does not escape <, > and &
 }
 
 // Schema describes a text.
@@ -101,23 +100,23 @@ func (Text) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Nullable: true}
 }
 
-// Duration is a length of time as text: read in Go's style, with days, or in
-// SQL's, written in Go's.
+// Duration is a duration as text. It is read in Go notation, with days, or in SQL notation, and
+// written in Go notation.
 type Duration time.Duration
 
-// MarshalJSON writes Go's style.
+// MarshalJSON writes Go notation.
 func (d Duration) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + rota.FormatDuration(time.Duration(d)) + `"`), nil
 }
 
-// UnmarshalJSON reads both styles. A number has no unit, and is refused.
+// UnmarshalJSON reads both notations. It refuses a number, which has no unit.
 func (d *Duration) UnmarshalJSON(text []byte) error {
 	if bytes.Equal(text, null) {
 		return nil
 	}
 	var word string
 	if json.Unmarshal(text, &word) != nil {
-		return rota.Invalidf("", "is not a length of time; write it with its unit, such as \"90s\" or \"5 MINUTES\"")
+		return rota.Invalidf("", "is not a duration; write it with a unit, such as \"90s\" or \"5 MINUTES\"")
 	}
 	read, err := rota.ParseDuration(word)
 	*d = Duration(read)
@@ -128,11 +127,11 @@ func (d *Duration) UnmarshalJSON(text []byte) error {
 func (Duration) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Type: huma.TypeString, Examples: []any{"1h30m"},
-		Description: "A length of time: Go's style (90s, 1h30m), days too (2d, 1d12h), or SQL's (90 SECONDS, 5 MINUTES).",
+		Description: "Duration in Go notation (90s, 1h30m), with days (2d, 1d12h), or in SQL notation (90 SECONDS, 5 MINUTES).",
 	}
 }
 
-// span is a duration for clients, nil if it is not set.
+// span converts a duration for a response, nil if not set.
 func span(d *time.Duration) *Duration {
 	if d == nil {
 		return nil
@@ -140,7 +139,7 @@ func span(d *time.Duration) *Duration {
 	return new(Duration(*d))
 }
 
-// spanOf is a duration for the library, nil if it was not given.
+// spanOf converts a duration of a request, nil if not set.
 func spanOf(d *Duration) *time.Duration {
 	if d == nil {
 		return nil
@@ -148,8 +147,8 @@ func spanOf(d *Duration) *time.Duration {
 	return new(time.Duration(*d))
 }
 
-// List is one page. NextCursor is null on the last.
+// List is one page. NextCursor is null on the last page.
 type List[T any] struct {
-	Items      []T  `json:"items" nullable:"false" doc:"One page, in the order of the list."`
-	NextCursor Text `json:"next_cursor" doc:"Give this as cursor for the next page. Null: this is the last."`
+	Items      []T  `json:"items" nullable:"false" doc:"One page, in list order."`
+	NextCursor Text `json:"next_cursor" doc:"Cursor of the next page. Null: this is the last page."`
 }

@@ -2,14 +2,14 @@ package httpapi
 
 import "github.com/rotajobs/rota"
 
-// Webhook is an address that is told of what happens. Its secret is not shown.
+// Webhook is a receiver of events. Its secret is not shown.
 type Webhook struct {
-	URL       string   `json:"url" doc:"Where it is told." example:"https://example.com/hooks/rota"`
-	Events    []string `json:"events" nullable:"false" doc:"What it is told of. Empty: everything that it can be told of."`
-	HasSecret bool     `json:"has_secret" doc:"Whether its deliveries are signed. The secret itself is shown by GET /definitions?secrets=true alone."`
+	URL       string   `json:"url" doc:"Address of the receiver." example:"https://example.com/hooks/rota"`
+	Events    []string `json:"events" nullable:"false" doc:"Kinds of events delivered. Empty: all."`
+	HasSecret bool     `json:"has_secret" doc:"Whether deliveries are signed. Only GET /definitions?secrets=true shows the secret."`
 }
 
-// NewWebhook shows a webhook.
+// NewWebhook converts a webhook.
 func NewWebhook(h *rota.Webhook) Webhook {
 	v := Webhook{URL: h.URL, Events: []string{}, HasSecret: h.Secret != ""}
 	for _, kind := range h.Events {
@@ -26,41 +26,41 @@ func newWebhooks(hooks []rota.Webhook) []Webhook {
 	return views
 }
 
-// Webhooks are those that are told of everything.
+// Webhooks holds the webhooks for all events.
 type Webhooks struct {
-	Webhooks []Webhook `json:"webhooks" nullable:"false" doc:"In the order in which they were given."`
-	Version  ID        `json:"version" doc:"Changes with every change. Null: they were never set."`
+	Webhooks []Webhook `json:"webhooks" nullable:"false" doc:"Webhooks, in the order in which they were set."`
+	Version  ID        `json:"version" doc:"Changes with every change. Null: never set."`
 }
 
-// NewWebhooks shows the webhooks that are told of everything.
+// NewWebhooks converts the webhooks for all events.
 func NewWebhooks(h *rota.Webhooks) Webhooks {
 	return Webhooks{Webhooks: newWebhooks(h.Spec), Version: ID{h.Version}}
 }
 
-// WebhookTested is what came of a test.
+// WebhookTested is the result of a webhook test.
 type WebhookTested struct {
-	Delivered  bool   `json:"delivered" doc:"Whether the receiver answered with 2xx."`
-	Status     *int   `json:"status" doc:"What it answered. Null: it did not."`
-	DurationMS int64  `json:"duration_ms" doc:"How long that took, in milliseconds."`
-	Body       Text   `json:"body" doc:"How an answer begins that is no success."`
-	Error      Text   `json:"error" doc:"Why it could not be told."`
-	DeliveryID string `json:"delivery_id" doc:"What its header Rota-Delivery said."`
+	Delivered  bool   `json:"delivered" doc:"Whether the receiver answered with a 2xx status."`
+	Status     *int   `json:"status" doc:"Status of the answer. Null: no answer."`
+	DurationMS int64  `json:"duration_ms" doc:"Duration in milliseconds."`
+	Body       Text   `json:"body" doc:"Start of the answer, if it is not a success."`
+	Error      Text   `json:"error" doc:"Reason why the test failed."`
+	DeliveryID string `json:"delivery_id" doc:"Value of the header Rota-Delivery."`
 }
 
-// WebhookPayload is the body of a delivery. Jobs and the like are in it as they stand when
-// it is sent, in the forms that they have here; of what is gone by then only the
-// id or the name is told.
+// WebhookPayload is the body of a delivery. It contains the job, schedule, group or reservation as of
+// the time of sending, in the form of the API. If one no longer exists, only its id or name is
+// included.
 type WebhookPayload struct {
-	ID    string `json:"id"` // of the delivery, the same whenever it is sent again
+	ID    string `json:"id"` // id of the delivery, the same for each repetition
 	Event string `json:"event"`
 	Time  Time   `json:"time"`
 
 	JobID     ID         `json:"job_id"`
 	Job       *Job       `json:"job"`
 	Run       *Run       `json:"run"`
-	Execution *Execution `json:"execution"` // as of this job: later attempts are not in it
+	Execution *Execution `json:"execution"` // as of this job, without later attempts
 
-	// Of what the event is about beside jobs.
+	// Set for events that are not about jobs.
 	ScheduleName  string       `json:"schedule_name,omitempty"`
 	Schedule      *Schedule    `json:"schedule,omitempty"`
 	PlanTime      Time         `json:"plan_time,omitzero"`

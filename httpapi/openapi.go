@@ -9,33 +9,33 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// openAPI is the frame of the OpenAPI document. Huma serves nothing by itself:
-// neither pages that load scripts from elsewhere nor links inside bodies.
+// openAPI returns the base of the OpenAPI document. Huma serves nothing itself: neither pages that
+// load external scripts nor links inside bodies.
 func openAPI(version string) huma.Config {
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
 				Title: "Rota", Version: version,
-				Description: "Rota runs jobs on time, in order, once, and remembers all of it.\n\n" +
-					"Errors are application/problem+json. Lists answer a page of items and a next_cursor, which is null on the last. " +
-					"Writes take an Idempotency-Key. Times are RFC 3339 in UTC, lengths of time text with a unit. " +
-					"A field that is not known is refused, and so is a parameter.",
+				Description: "Durable job scheduler, queue and runner.\n\n" +
+					"Errors are application/problem+json. Lists return a page of items and a next_cursor, which is null on the last page. " +
+					"Writes accept an Idempotency-Key. Times are RFC 3339 in UTC; durations are text with a unit. " +
+					"Unknown fields and parameters are refused.",
 			},
 			Servers:    []*huma.Server{{URL: "/"}},
 			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName), SecuritySchemes: securitySchemes()},
 			Tags: []*huma.Tag{
-				{Name: "Jobs", Description: "One attempt each, in the queue or out of it."},
-				{Name: "Executions", Description: "A job and its retries."},
-				{Name: "Groups", Description: "Jobs that belong together."},
-				{Name: "Workers", Description: "How programs elsewhere, in any language, take jobs and tell how they ended."},
-				{Name: "Webhooks", Description: "Addresses that are told of what happens."},
-				{Name: "Types", Description: "What can be run."},
-				{Name: "Templates", Description: "What to run: a type, default params, a policy."},
-				{Name: "Schedules", Description: "When templates are run."},
-				{Name: "Limits", Description: "How much may run at once and how fast it may start."},
-				{Name: "SQL", Description: "Statements that define jobs and run them, and queries over the tables of sys."},
-				{Name: "Server", Description: "What happens, what happened, and the store itself."},
+				{Name: "Jobs", Description: "Each job is one attempt of an execution."},
+				{Name: "Executions", Description: "Each execution is a job and its retries."},
+				{Name: "Groups", Description: "Sets of jobs that belong together."},
+				{Name: "Workers", Description: "Protocol of remote workers, in any language: claim jobs, extend leases, report outcomes."},
+				{Name: "Webhooks", Description: "Receivers of events."},
+				{Name: "Types", Description: "Kinds of jobs, with the schema of their params."},
+				{Name: "Templates", Description: "Reusable job definitions: a type, default params, a policy."},
+				{Name: "Schedules", Description: "Times at which templates are run."},
+				{Name: "Limits", Description: "Limits on concurrency and start rate."},
+				{Name: "SQL", Description: "Statements that define and run jobs, and queries over the sys tables."},
+				{Name: "Server", Description: "Events, audit, statistics, definitions, backup and checks."},
 			},
 		},
 		Formats: map[string]huma.Format{"application/json": huma.DefaultJSONFormat},
@@ -44,11 +44,11 @@ func openAPI(version string) huma.Config {
 
 func securitySchemes() map[string]*huma.SecurityScheme {
 	return map[string]*huma.SecurityScheme{
-		"token": {Type: "http", Scheme: "bearer", Description: "The admin's token stands in the file admin.token of the data directory."},
+		"token": {Type: "http", Scheme: "bearer", Description: "The admin token is in the file admin.token of the data directory."},
 	}
 }
 
-// schemaName is the name of a type, a page of which is a list.
+// schemaName names the schema of a type; a page of T is TList.
 func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -61,8 +61,8 @@ func schemaName(t reflect.Type, hint string) string {
 	return inner[strings.LastIndexByte(inner, '.')+1:] + name
 }
 
-// allowNull says of fields that may be null that they may, where the frame does
-// not: a list of words that lacks null forbids it, and so does a shape.
+// allowNull adds null to the schemas of nullable fields where huma does not: an enum without null, or
+// a reference, would forbid it.
 func allowNull(schemas huma.Registry) {
 	for _, schema := range schemas.Map() {
 		for name, field := range schema.Properties {
@@ -76,7 +76,7 @@ func allowNull(schemas huma.Registry) {
 	}
 }
 
-// rawExample is an example as it stands in the document.
+// rawExample decodes the example of a body.
 func rawExample(text string) any {
 	var v any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {

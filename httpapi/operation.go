@@ -11,29 +11,28 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// base is what the paths of the API begin with.
+// base is the prefix of the API paths.
 const base = "/api/v1"
 
-// operation describes one route: to the mux, to the reader of requests, and to
-// the OpenAPI document.
+// operation describes one route for the mux, the parser of requests, and the OpenAPI document.
 type operation struct {
-	method, path  string // the path without the base
+	method, path  string // path without the base
 	id            string
 	tag           string
 	summary       string
 	description   string
 	query         []param
-	example       string   // of the body, as JSON
-	required      []string // fields of the body that only this operation needs
-	status        int      // of the usual answer; 0: 200
-	response      any      // a value of the answer's type; nil: there is no body
-	mediaType     string   // the media type of an answer that is not JSON
+	example       string   // example body, as JSON
+	required      []string // fields of the body that only this operation requires
+	status        int      // success status; 0: 200
+	response      any      // value of the response type; nil: no body
+	mediaType     string   // media type of a response that is not JSON
 	otherStatuses map[int]string
-	errors        []int // statuses beside those that every route has
+	errors        []int // error statuses besides those of every route
 
-	bulk         bool         // its body holds many jobs
-	bodyOptional bool         // its body may be left out
-	class        requestClass // whom it is counted with
+	bulk         bool         // the body contains many items
+	bodyOptional bool         // the body is optional
+	class        requestClass // selects its semaphore
 }
 
 // param is a query parameter.
@@ -45,8 +44,7 @@ type param struct {
 	example any
 }
 
-// writes reports whether the operation sends commands, and so takes an
-// Idempotency-Key.
+// writes reports whether the operation sends commands, and so accepts an Idempotency-Key.
 func (op *operation) writes() bool { return op.method != http.MethodGet }
 
 func (op *operation) hasQueryParam(query string) bool {
@@ -58,7 +56,7 @@ func (op *operation) hasQueryParam(query string) bool {
 	return false
 }
 
-// describe makes the entry of the OpenAPI document.
+// describe returns the entry of the OpenAPI document.
 func (op *operation) describe(r huma.Registry, body reflect.Type) *huma.Operation {
 	entry := &huma.Operation{
 		Method: op.method, Path: base + op.path, OperationID: op.id, Tags: []string{op.tag},
@@ -83,7 +81,7 @@ func (op *operation) describe(r huma.Registry, body reflect.Type) *huma.Operatio
 
 func (op *operation) describeBody(r huma.Registry, body reflect.Type) *huma.RequestBody {
 	media := &huma.MediaType{Schema: r.Schema(body, true, body.Name())}
-	if len(op.required) > 0 { // a shape that others share, who need less
+	if len(op.required) > 0 { // a shape shared with operations that require fewer fields
 		media.Schema = withRequired(r.SchemaFromRef(media.Schema.Ref), op.required)
 	}
 	if op.example != "" {
@@ -92,7 +90,7 @@ func (op *operation) describeBody(r huma.Registry, body reflect.Type) *huma.Requ
 	return &huma.RequestBody{Required: !op.bodyOptional, Content: map[string]*huma.MediaType{"application/json": media}}
 }
 
-// withRequired is an object of which some fields have to be given.
+// withRequired returns a copy of an object schema with required fields.
 func withRequired(object *huma.Schema, fields []string) *huma.Schema {
 	copied := *object
 	copied.Required, copied.Properties = fields, maps.Clone(object.Properties)
@@ -122,7 +120,7 @@ func (op *operation) describeResponses(r huma.Registry, entry *huma.Operation) {
 	}
 }
 
-// responseSchema is nil where nothing is answered.
+// responseSchema returns nil for an empty response.
 func (op *operation) responseSchema(r huma.Registry) *huma.Schema {
 	switch {
 	case op.response != nil:
@@ -153,17 +151,17 @@ func pathParams(path string) (names []string) {
 func pathParam(name string) *huma.Param {
 	p := &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}
 	if name == "id" {
-		p.Schema.Format, p.Example, p.Description = "uuid", exampleID, "Its id."
+		p.Schema.Format, p.Example, p.Description = "uuid", exampleID, "Id."
 		return p
 	}
-	p.Description = "Its name. A name with a / in it is written with %2F."
+	p.Description = "Name. Write a / in a name as %2F."
 	return p
 }
 
 func idempotencyParam() *huma.Param {
 	return &huma.Param{
 		Name: idempotencyHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString}, Example: "order-4711-mail",
-		Description: "A text of your own, the same when you send the same request again: it is then not done twice. Kept for 24 hours.",
+		Description: "Key chosen by the client. A request that is sent again with the same key takes effect once. Keys are kept for 24 hours.",
 	}
 }
 

@@ -10,23 +10,23 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Opt is a field that may be left out, be null, or have a value: in a change,
-// left out keeps what is there, and null goes back to the default.
+// Opt is a field that is omitted, null, or set. In a change, an omitted field stays as it is, and null
+// returns it to the default.
 type Opt[T any] struct {
 	Set   bool
 	Value *T // nil: null
 }
 
-// Some is a field that has a value.
+// Some returns a field with a value.
 func Some[T any](value T) Opt[T] { return Opt[T]{Set: true, Value: &value} }
 
-// IsZero reports whether the field was left out.
+// IsZero reports whether the field is omitted.
 func (o Opt[T]) IsZero() bool { return !o.Set }
 
 // MarshalJSON writes the value, or null.
 func (o Opt[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
 
-// UnmarshalJSON reads a field that is there.
+// UnmarshalJSON reads a field that is present.
 func (o *Opt[T]) UnmarshalJSON(text []byte) error {
 	o.Set, o.Value = true, nil
 	if bytes.Equal(text, null) {
@@ -36,7 +36,7 @@ func (o *Opt[T]) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, o.Value)
 }
 
-// Schema is that of the value.
+// Schema returns the schema of the value.
 func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), true, "")
 	if s.Ref == "" && s.Type != "" {
@@ -47,7 +47,7 @@ func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
 
 func (Opt[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
 
-// setPointer changes a field that may be empty.
+// setPointer changes an optional field.
 func (o Opt[T]) setPointer(field **T) {
 	if o.Set {
 		*field = o.Value
@@ -66,7 +66,7 @@ func (o Opt[T]) setValue(field *T) {
 	}
 }
 
-// Document is a JSON object, as it was written.
+// Document is a JSON object as it was sent.
 type Document json.RawMessage
 
 // MarshalJSON writes the object.
@@ -77,7 +77,7 @@ func (d Document) MarshalJSON() ([]byte, error) {
 	return d, nil
 }
 
-// UnmarshalJSON keeps the object. Null is none.
+// UnmarshalJSON keeps the object. Null is nil.
 func (d *Document) UnmarshalJSON(text []byte) error {
 	*d = nil
 	if !bytes.Equal(text, null) {
@@ -86,21 +86,21 @@ func (d *Document) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Schema is that of any object.
+// Schema describes any object.
 func (Document) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, Nullable: true, AdditionalProperties: true}
 }
 
-// raw is the object for the library; nil is none.
+// raw returns the object for the library; nil is none.
 func (d Document) raw() json.RawMessage { return json.RawMessage(d) }
 
-// anyValue is a field that is known and not looked at.
+// anyValue is a field that is accepted and not evaluated.
 type anyValue = Opt[json.RawMessage]
 
-// refuseUnsupported refuses a field whose time has not come. Null is as good as left out.
+// refuseUnsupported refuses a value for a field that is not supported yet. Null counts as omitted.
 func refuseUnsupported(field string, given anyValue) error {
 	if given.Value == nil {
 		return nil
 	}
-	return &rota.Error{Code: rota.Invalid, Field: field, Reason: "is not supported yet", Hint: "leave it out"}
+	return &rota.Error{Code: rota.Invalid, Field: field, Reason: "is not supported yet", Hint: "omit it"}
 }

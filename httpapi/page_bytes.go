@@ -3,18 +3,17 @@ package httpapi
 import "github.com/rotajobs/rota"
 
 const (
-	pageBytesMax = 16 << 20 // of what is long in the rows of a page; one that is longer ends there
-	readRows     = 64       // rows that may be long, read at a time
+	pageBytesMax = 16 << 20 // limit on the large fields of one page; the page ends there
+	readRows     = 64       // possibly large rows read at a time
 )
 
-// readPage reads the rows of a page, and says whether there are more. Rows that
-// may be long, which heft weighs, are read a few at a time, so that neither they
-// nor the page take more memory than a request may have. Read gets the last row
-// that was read, nil at first.
+// readPage reads the rows of a page, and reports whether there are more. If size is set, rows may be
+// large and are read in small batches, which bounds the memory of the request. read gets the last row
+// read so far, nil at first.
 func readPage[T any](c *call, limit int, size func(T) int, read func(last *T, n int) ([]T, error)) (rows []T, more bool, err error) {
 	budget := c.pageBytes
 	for {
-		n, last := limit+1-len(rows), (*T)(nil) // one more says whether there is one
+		n, last := limit+1-len(rows), (*T)(nil) // one row more shows whether there is a next page
 		if size != nil {
 			n = min(n, readRows)
 		}
@@ -41,8 +40,7 @@ func readPage[T any](c *call, limit int, size func(T) int, read func(last *T, n 
 	}
 }
 
-// newList shows the rows of a page, with where the next one begins if there are
-// more.
+// newList converts the rows of a page, and adds the cursor of the next page if there are more.
 func newList[T, V any](rows []T, more bool, show func(T) V, cursor func(T) Text) List[V] {
 	list := List[V]{Items: make([]V, len(rows))}
 	for i, row := range rows {
@@ -54,8 +52,7 @@ func newList[T, V any](rows []T, more bool, show func(T) V, cursor func(T) Text)
 	return list
 }
 
-// jobSize is how long a job is where it may be long. The params of one that
-// started are shown twice.
+// jobSize is the size of the large fields of a job. The params of a started job are shown twice.
 func jobSize(j *rota.Job) int {
 	size := len(j.Params)
 	if r := j.Run; r != nil {

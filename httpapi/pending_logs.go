@@ -8,17 +8,17 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// pendingLogs are logs that came with the ends of their runs and are not yet written.
-// A log is written behind the end, since who has lost the lease writes nothing;
-// who sees that end and asks for the log waits until it stands.
+// pendingLogs tracks logs that arrived with a finish request and are not stored yet. A log is stored
+// after its run has ended, because a worker that lost its lease must write nothing. A request for the
+// log of an ended run waits until it is stored.
 type pendingLogs struct {
 	mu    sync.Mutex
-	byJob map[rota.ID][]chan struct{} // closed when one stands, or never will
+	byJob map[rota.ID][]chan struct{} // closed when the log is stored or dropped
 }
 
 func newPendingLogs() *pendingLogs { return &pendingLogs{byJob: map[rota.ID][]chan struct{}{}} }
 
-// add says that logs are on their way. It is said before their runs end.
+// add registers logs. It is called before their runs end.
 func (p *pendingLogs) add(logs map[int]workerLog) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -29,14 +29,14 @@ func (p *pendingLogs) add(logs map[int]workerLog) {
 	}
 }
 
-// finish says that a log stands, or never will.
+// finish marks a log as stored or dropped.
 func (p *pendingLogs) finish(log workerLog) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all := p.byJob[log.job.ID]
 	i := slices.Index(all, log.written)
 	if i < 0 {
-		return // it was said before
+		return // already marked
 	}
 	close(log.written)
 	if all = slices.Delete(slices.Clone(all), i, i+1); len(all) == 0 {
@@ -46,15 +46,15 @@ func (p *pendingLogs) finish(log workerLog) {
 	p.byJob[log.job.ID] = all
 }
 
-// finishAll says so of all that are left.
+// finishAll marks all remaining logs.
 func (p *pendingLogs) finishAll(logs map[int]workerLog) {
 	for _, log := range logs {
 		p.finish(log)
 	}
 }
 
-// wait returns when those logs of a job stand that are on their way now, and not
-// those that are sent meanwhile: who sends again and again keeps nobody waiting.
+// wait returns when the logs of a job that are pending now are stored. It does not wait for logs that
+// arrive meanwhile, so repeated finish requests cannot block it.
 func (p *pendingLogs) wait(ctx context.Context, job rota.ID) error {
 	p.mu.Lock()
 	all := p.byJob[job]

@@ -10,7 +10,7 @@ import (
 func (a *api) queueRoutes() {
 	get(a, operation{
 		method: "GET", path: "/queue", id: "list-queue", tag: "Jobs", summary: "List the queue",
-		description: "The jobs that are ready, in the order in which they are dispatched.", query: pageParams(), response: List[Job]{}, errors: []int{409},
+		description: "Ready jobs in dispatch order.", query: pageParams(), response: List[Job]{}, errors: []int{409},
 	}, listQueue)
 }
 
@@ -36,8 +36,8 @@ func listQueue(c *call) (reply, error) {
 	return ok(newList(jobs, more, NewJob, queueCursor))
 }
 
-// queueCursor keeps the whole place of a job, so that the list can go on where
-// it was when the job itself has left.
+// queueCursor encodes the whole position of a job, so that the list can continue when the job itself
+// has left the queue.
 func queueCursor(j *rota.Job) Text {
 	position := append([]byte{}, j.ID[:]...)
 	position = binary.BigEndian.AppendUint64(position, uint64(j.Priority))
@@ -45,14 +45,14 @@ func queueCursor(j *rota.Job) Text {
 	return cursorOf(cursorQueue, binary.BigEndian.AppendUint64(position, uint64(j.CreatedAt.UnixMicro())))
 }
 
-// readQueueCursor is the place, as a job that stands there; nil: the head.
+// readQueueCursor returns the position as a job at that position; nil: the head.
 func readQueueCursor(text string) (*rota.Job, error) {
 	position, err := readCursor(cursorQueue, text)
 	if err != nil || position == nil {
 		return nil, err
 	}
 	if len(position) != 40 {
-		return nil, malformed("cursor", "is not one that this server made; leave it out to begin anew")
+		return nil, malformed("cursor", "is not a cursor of this server; omit it to start from the first page")
 	}
 	number := func(at int) int64 { return int64(binary.BigEndian.Uint64(position[at:])) }
 	return &rota.Job{
@@ -60,12 +60,11 @@ func readQueueCursor(text string) (*rota.Job, error) {
 	}, nil
 }
 
-// queueScanMax is how far the queue is searched for the place of a job that has
-// left it.
+// queueScanMax is the number of rows searched for the position of a job that has left the queue.
 const queueScanMax = 100_000
 
-// queueAfter lists the queue after a place. If the job that stood there has
-// left, most of those before it have too: the place is found from the head.
+// queueAfter lists the queue after a position. If the job at the position has left, most jobs before
+// it have too, so the position is searched from the head.
 func (c *call) queueAfter(after *rota.Job, limit int) ([]*rota.Job, error) {
 	if after == nil {
 		return c.Store.Queue(c.ctx, rota.ID{}, limit)
@@ -77,7 +76,7 @@ func (c *call) queueAfter(after *rota.Job, limit int) ([]*rota.Job, error) {
 	last := rota.ID{}
 	for seen := 0; seen < queueScanMax; {
 		page, err := c.Store.Queue(c.ctx, last, readRows)
-		if rota.CodeOf(err) == rota.NotFound { // it left while we looked
+		if rota.CodeOf(err) == rota.NotFound { // the job left meanwhile
 			last = rota.ID{}
 			seen += rota.PageMax
 			continue
@@ -97,11 +96,11 @@ func (c *call) queueAfter(after *rota.Job, limit int) ([]*rota.Job, error) {
 		last = page[len(page)-1].ID
 	}
 	return nil, &rota.Error{
-		Code: rota.Conflict, Field: "cursor", Reason: "the job at which the last page ended has left the queue", Hint: "list the queue from its head",
+		Code: rota.Conflict, Field: "cursor", Reason: "the job at the end of the last page has left the queue", Hint: "list the queue from its head",
 	}
 }
 
-// fillQueuePage fills a page that was begun.
+// fillQueuePage fills the rest of a page.
 func (c *call) fillQueuePage(partial []*rota.Job, limit int) ([]*rota.Job, error) {
 	if len(partial) >= limit {
 		return partial[:limit], nil

@@ -8,8 +8,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// rateLimiter bounds how many requests are answered in a stretch of time: a bucket that
-// fills evenly and holds what may come in one period.
+// rateLimiter limits the request rate with a token bucket that holds the tokens of one period.
 type rateLimiter struct {
 	rate  rota.Rate
 	clock func() time.Time
@@ -44,6 +43,6 @@ func (l *rateLimiter) allow() bool {
 func rateExceeded() *Problem {
 	return &Problem{
 		Title: "Too many requests", Status: http.StatusTooManyRequests, Code: codeTooMany,
-		Detail: "more requests come than this server is set to answer", Hint: "slow down, or raise http_rate in the configuration",
+		Detail: "the request rate exceeds the limit of this server", Hint: "send fewer requests, or raise http_rate in the configuration",
 	}
 }

@@ -6,17 +6,17 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// requestClass is whom a request is counted with: what goes on for long must not keep
-// out what is short, nor one kind of it another.
+// requestClass selects the semaphore of a request. Long requests must not block short ones, nor one
+// kind of long request another.
 type requestClass int
 
 const (
-	classDefault requestClass = iota // most
-	classStream                      // of events and logs
-	classDirect                      // those who wait for a run
-	classPoll                        // workers who wait for jobs
-	classVerify                      // of the whole store: one at a time, since each reads all of it
-	classBackup                      // of the whole store: one at a time, since each takes as much room
+	classDefault requestClass = iota // requests of no other class
+	classStream                      // streams of events and logs
+	classDirect                      // direct runs
+	classPoll                        // claims of workers
+	classVerify                      // checks of the store: one at a time, since each reads every row
+	classBackup                      // copies of the store: one at a time, since each takes as much disk space as the store
 	requestClasses
 )
 
@@ -30,20 +30,20 @@ func newSemaphores(c *Config) semaphores {
 	}
 }
 
-// refusal says why a request is not let in.
+// refusal is the error for a request whose class is at its limit.
 func (c requestClass) refusal() error {
 	switch c {
 	case classVerify:
-		return resourceBusy{rota.Errorf(rota.Busy, "verify", "another check is under way")}
+		return resourceBusy{rota.Errorf(rota.Busy, "verify", "another check is running; retry when it has ended")}
 	case classBackup:
-		return resourceBusy{rota.Errorf(rota.Busy, "backup", "another backup is under way")}
+		return resourceBusy{rota.Errorf(rota.Busy, "backup", "another backup is running; retry when it has ended")}
 	}
-	return overloaded("as many requests are under way as this server is set to answer at once")
+	return overloaded("the server is at its limit of concurrent requests")
 }
 
-// waitsBriefly says that there is one place, which whoever has just been answered may
-// still hold for a moment.
+// waitsBriefly reports whether the class admits one request at a time. Such a request waits a moment,
+// because the previous one may release its slot only after its response was sent.
 func (c requestClass) waitsBriefly() bool { return c == classVerify || c == classBackup }
 
-// briefWait is how long that one is waited for.
+// briefWait is the longest wait for that slot.
 const briefWait = time.Second

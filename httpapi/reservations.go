@@ -4,7 +4,7 @@ import "github.com/rotajobs/rota"
 
 func (a *api) reservationRoutes() {
 	get(a, operation{
-		method: "GET", path: "/reservations", id: "list-reservations", tag: "Jobs", summary: "List the reservations of direct runs",
+		method: "GET", path: "/reservations", id: "list-reservations", tag: "Jobs", summary: "List reservations of direct runs",
 		description: "Active and past, newest first.", query: pageParams(), response: List[Reservation]{},
 	}, func(c *call) (reply, error) {
 		return listByID(c, cursorReservations, c.Store.Reservations, NewReservation, func(r *rota.Reservation) rota.ID { return r.ID })

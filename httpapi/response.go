@@ -7,28 +7,28 @@ import (
 	"strconv"
 )
 
-// writeJSON writes a body at once, with its length.
+// writeJSON writes a whole JSON body with its length.
 func writeJSON(w http.ResponseWriter, status int, mediaType string, body any) {
 	buf := bodyPool.Get().(*bytes.Buffer)
 	buf.Reset()
 	defer releaseBody(buf)
 	e := json.NewEncoder(buf)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(body); err != nil { // a row holds JSON that is none
+	if err := e.Encode(body); err != nil { // a stored row holds invalid JSON
 		buf.Reset()
 		status, mediaType = http.StatusInternalServerError, problemType
-		buf.WriteString(`{"title":"Internal error","status":500,"code":"internal","detail":"the answer could not be written","hint":"run rota verify"}` + "\n")
+		buf.WriteString(`{"title":"Internal error","status":500,"code":"internal","detail":"the response could not be encoded: a stored row may hold invalid JSON","hint":"run rota verify"}` + "\n")
 	}
 	h := w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Content-Length", strconv.Itoa(buf.Len()))
 	w.WriteHeader(status)
-	_, _ = w.Write(buf.Bytes()) // a client that has gone is told nothing
+	_, _ = w.Write(buf.Bytes()) // the client may have disconnected
 }
 
 const problemType = "application/problem+json"
 
-// writeProblem writes an error, and when it is worth to ask again.
+// writeProblem writes an error. For overload and rate errors it sets Retry-After.
 func writeProblem(w http.ResponseWriter, p *Problem) {
 	switch p.Status {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:

@@ -12,7 +12,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// noBody is the body of an operation that takes none.
+// noBody is the body type of an operation without a body.
 type noBody struct{}
 
 // get registers an operation without a body.
@@ -20,7 +20,7 @@ func get(a *api, op operation, handle func(*call) (reply, error)) {
 	route(a, op, func(c *call, _ *noBody) (reply, error) { return handle(c) })
 }
 
-// route registers an operation. Its body is read strictly into a B.
+// route registers an operation. Its body is parsed strictly into a B.
 func route[B any](a *api, op operation, handle func(*call, *B) (reply, error)) {
 	entry := op.describe(a.doc.OpenAPI().Components.Schemas, reflect.TypeFor[B]())
 	a.doc.OpenAPI().AddOperation(entry)
@@ -37,7 +37,7 @@ func route[B any](a *api, op operation, handle func(*call, *B) (reply, error)) {
 	})
 }
 
-// serve reads the request and handles it.
+// serve parses the request and calls the handler.
 func serve[B any](c *call, handle func(*call, *B) (reply, error)) (reply, error) {
 	if err := c.readQuery(); err != nil {
 		return reply{}, err
@@ -62,7 +62,7 @@ func serve[B any](c *call, handle func(*call, *B) (reply, error)) (reply, error)
 	if err := c.readKey(body.Bytes()); err != nil {
 		return reply{}, err
 	}
-	if c.op.class != classDefault && c.r.Method == http.MethodHead { // a stream without a body would go on for nothing
+	if c.op.class != classDefault && c.r.Method == http.MethodHead { // a HEAD request must not start a stream
 		return reply{status: http.StatusOK}, nil
 	}
 	answer, err := handle(c, &into)
@@ -72,13 +72,13 @@ func serve[B any](c *call, handle func(*call, *B) (reply, error)) (reply, error)
 	return answer, err
 }
 
-// mayBeLarge says whether a body may be longer than one of a single job.
+// mayBeLarge reports whether the body may exceed BodyMax.
 func (c *call) mayBeLarge() bool {
 	return c.op.bulk && (c.r.ContentLength < 0 || c.r.ContentLength > c.BodyMax)
 }
 
-// readBody reads the body. An operation that takes none, or may do without one,
-// is content with none.
+// readBody reads the body. It accepts an empty body if the operation takes none or the body is
+// optional.
 func (c *call) readBody(takes bool) (*bytes.Buffer, error) {
 	maxBytes := c.BodyMax
 	if c.op.bulk {
@@ -103,13 +103,13 @@ func (c *call) readBody(takes bool) (*bytes.Buffer, error) {
 	return body, nil
 }
 
-// respond writes the answer, and the log what nobody is told.
+// respond writes the response, and logs internal errors, which the response does not contain.
 func (c *call) respond(answer reply, err error) {
 	switch {
 	case err != nil:
 		p := problemOf(err)
 		if p.Status == http.StatusInternalServerError {
-			c.Logger.Error("a request was not answered", slog.String("method", c.r.Method), slog.String("path", c.r.URL.Path), slog.Any("err", err))
+			c.Logger.Error("request failed with an internal error", slog.String("method", c.r.Method), slog.String("path", c.r.URL.Path), slog.Any("err", err))
 		}
 		writeProblem(c.w, p)
 	case answer.written:
@@ -123,7 +123,7 @@ func (c *call) respond(answer reply, err error) {
 	}
 }
 
-// asBodyError turns what a body names and is not there into a mistake in the body.
+// asBodyError turns NotFound for a name in the body into an error of the body.
 func asBodyError(err error) error {
 	e, isRotaError := err.(*rota.Error)
 	if !isRotaError || e.Code != rota.NotFound || e.Field == "" || e.Field == "name" {
@@ -132,8 +132,8 @@ func asBodyError(err error) error {
 	return recode(err, rota.NotFound, rota.Invalid, e.Field)
 }
 
-// recode turns a refusal of one code into another, such as a name in a body
-// that is not found: the request is wrong, not its address.
+// recode changes the code of an error, for example NotFound of a name in a body to Invalid: the body
+// is wrong, not the path.
 func recode(err error, from, to rota.Code, field string) error {
 	if rota.CodeOf(err) != from {
 		return err

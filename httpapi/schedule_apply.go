@@ -9,12 +9,12 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-// apply changes what is named.
+// apply changes the fields that the request names.
 func (r *ScheduleRequest) apply(s *rota.ScheduleSpec) error {
 	r.Template.setValue(&s.Template)
 	r.Description.setValue(&s.Description)
-	if r.Every.Value != nil && *r.Every.Value == 0 { // the law takes it for none
-		return rota.Invalidf("every", "is 0s, which is no interval; allowed are %s to %s", rota.FormatDuration(cron.EveryMin), rota.FormatDuration(cron.EveryMax))
+	if r.Every.Value != nil && *r.Every.Value == 0 { // the rules treat 0 as not set
+		return rota.Invalidf("every", "is 0s; allowed are %s to %s", rota.FormatDuration(cron.EveryMin), rota.FormatDuration(cron.EveryMax))
 	}
 	r.applyTimes(s)
 	if err := r.applyScopes(s); err != nil {
@@ -37,8 +37,7 @@ func (r *ScheduleRequest) apply(s *rota.ScheduleSpec) error {
 	return nil
 }
 
-// applyTimes changes when. Of cron, at and every one is enough to replace the
-// one there was.
+// applyTimes changes the fire times. Setting one of cron, at and every replaces the previous one.
 func (r *ScheduleRequest) applyTimes(s *rota.ScheduleSpec) {
 	if r.Cron.Value != nil || r.At.Value != nil || r.Every.Value != nil {
 		s.At, s.Every = time.Time{}, 0
@@ -71,8 +70,7 @@ func applyTime(given Opt[Time], field *time.Time) {
 	}
 }
 
-// applyEnum changes a word, written in any case. One that is not known is left
-// for the law to refuse.
+// applyEnum sets an enum value in any letter case. An unknown value is left for the rules to refuse.
 func applyEnum[W ~string](given Opt[string], field *W, known ...W) {
 	if given.Set {
 		*field = ""
@@ -88,7 +86,7 @@ func applyEnum[W ~string](given Opt[string], field *W, known ...W) {
 	}
 }
 
-// applyScopes writes out what names several ids of one kind.
+// applyScopes expands entries with several ids of one kind.
 func (r *ScheduleRequest) applyScopes(s *rota.ScheduleSpec) error {
 	if !r.Scopes.Set {
 		return nil
@@ -101,7 +99,7 @@ func (r *ScheduleRequest) applyScopes(s *rota.ScheduleSpec) error {
 		ids := scope.IDs
 		if scope.ID != "" {
 			if len(ids) > 0 {
-				return rota.Invalidf(fmt.Sprintf("scopes[%d].ids", i), "id is given too; give one of them")
+				return rota.Invalidf(fmt.Sprintf("scopes[%d].ids", i), "is set together with id; set only one of them")
 			}
 			ids = []string{scope.ID}
 		}

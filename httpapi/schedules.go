@@ -7,46 +7,46 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// ScheduleRequest declares a schedule, or changes what it names of one. Exactly
-// one of cron, at and every says when. Its defaults stand in words: a client
-// made from the document would send others with every change.
+// ScheduleRequest creates a schedule, or changes the fields it names. Exactly one of cron, at and
+// every is set. Defaults are only described in words: a generated client would otherwise send them
+// with every change.
 type ScheduleRequest struct {
-	Name           Opt[string]         `json:"name,omitzero" doc:"Letters, digits and . _ - : / @ #. It cannot be changed."`
-	Template       Opt[string]         `json:"template,omitzero" doc:"What it runs."`
-	Description    Opt[string]         `json:"description,omitzero" doc:"What it is, for people."`
-	Cron           Opt[string]         `json:"cron,omitzero" doc:"Five fields, read in timezone."`
-	At             Opt[Time]           `json:"at,omitzero" doc:"Once, then."`
-	Every          Opt[Duration]       `json:"every,omitzero" doc:"At this interval, counted from starts_at, or from its creation."`
-	Timezone       Opt[string]         `json:"timezone,omitzero" doc:"The IANA zone that cron is read in; UTC if a new one does not say."`
-	Scopes         Opt[[]ScopeRequest] `json:"scopes,omitzero" doc:"A fire makes one execution for each."`
-	StartsAt       Opt[Time]           `json:"starts_at,omitzero" doc:"It does not fire before."`
-	EndsAt         Opt[Time]           `json:"ends_at,omitzero" doc:"The last time it may fire."`
-	State          Opt[string]         `json:"state,omitzero" enum:"ENABLED,DISABLED,PAUSED" doc:"How it is to stand; a new one is ENABLED."`
-	ParamOverrides Opt[Document]       `json:"param_overrides,omitzero" alias:"params" doc:"Laid over the template's default_params, key by key."`
-	Priority       Opt[int]            `json:"priority,omitzero" doc:"Of its jobs; left out: as the template says."`
+	Name           Opt[string]         `json:"name,omitzero" doc:"Name: letters, digits and . _ - : / @ #. It cannot be changed."`
+	Template       Opt[string]         `json:"template,omitzero" doc:"Template of its jobs."`
+	Description    Opt[string]         `json:"description,omitzero" doc:"Text for people."`
+	Cron           Opt[string]         `json:"cron,omitzero" doc:"Cron expression with five fields, evaluated in timezone."`
+	At             Opt[Time]           `json:"at,omitzero" doc:"Single fire time."`
+	Every          Opt[Duration]       `json:"every,omitzero" doc:"Interval, counted from starts_at or from the creation."`
+	Timezone       Opt[string]         `json:"timezone,omitzero" doc:"IANA time zone of cron; default UTC."`
+	Scopes         Opt[[]ScopeRequest] `json:"scopes,omitzero" doc:"Scopes. Each fire creates one execution per scope."`
+	StartsAt       Opt[Time]           `json:"starts_at,omitzero" doc:"Earliest fire time."`
+	EndsAt         Opt[Time]           `json:"ends_at,omitzero" doc:"Latest fire time."`
+	State          Opt[string]         `json:"state,omitzero" enum:"ENABLED,DISABLED,PAUSED" doc:"State; a new schedule is ENABLED."`
+	ParamOverrides Opt[Document]       `json:"param_overrides,omitzero" alias:"params" doc:"Params that replace the template's default_params key by key."`
+	Priority       Opt[int]            `json:"priority,omitzero" doc:"Priority of its jobs. Omitted: the priority of the template."`
 	PolicyRequest
-	CatchUp      Opt[string]    `json:"catch_up,omitzero" enum:"none,last,all" doc:"What becomes of times that passed while nobody fired; last if a new one does not say."`
-	Overlap      Opt[string]    `json:"overlap,omitzero" enum:"allow,skip,cancel" doc:"What a fire does while an earlier execution has not ended; allow if a new one does not say."`
-	OnCompletion Opt[string]    `json:"on_completion,omitzero" enum:"preserve,drop" doc:"What becomes of an AT schedule when its executions ended; preserve if a new one does not say."`
-	DependsOn    Opt[[]string]  `json:"depends_on,omitzero" doc:"Schedules whose executions it waits for."`
-	Class        Opt[string]    `json:"class,omitzero" enum:"LOCAL_SAFE,LEADER_ONLY,QUORUM_REQUIRED" doc:"What its jobs need of the cluster while they run. On one node every class is met."`
-	Partition    Opt[Partition] `json:"partition,omitzero" doc:"How it is spread over shards. On one node this changes nothing."`
+	CatchUp      Opt[string]    `json:"catch_up,omitzero" enum:"none,last,all" doc:"Handling of missed fire times; default last."`
+	Overlap      Opt[string]    `json:"overlap,omitzero" enum:"allow,skip,cancel" doc:"Behavior of a fire while an earlier execution has not ended; default allow."`
+	OnCompletion Opt[string]    `json:"on_completion,omitzero" enum:"preserve,drop" doc:"Whether an AT schedule is kept or deleted when its executions have ended; default preserve."`
+	DependsOn    Opt[[]string]  `json:"depends_on,omitzero" doc:"Schedules whose executions must complete first."`
+	Class        Opt[string]    `json:"class,omitzero" enum:"LOCAL_SAFE,LEADER_ONLY,QUORUM_REQUIRED" doc:"What its jobs require of the cluster while they run. A single node satisfies every class."`
+	Partition    Opt[Partition] `json:"partition,omitzero" doc:"Distribution over shards. It has no effect on a single node."`
 	Webhooks     anyValue       `json:"webhooks,omitzero" doc:"Not supported yet."`
 }
 
-// ScopeRequest is what an execution is for: one id of a kind, or several.
+// ScopeRequest is one scope, or several of one kind.
 type ScopeRequest struct {
-	Kind string   `json:"kind" example:"user" doc:"What kind of thing."`
-	ID   string   `json:"id,omitempty" example:"7" doc:"Which of them."`
-	IDs  []string `json:"ids,omitempty" doc:"In place of id, for several of one kind."`
+	Kind string   `json:"kind" example:"user" doc:"Kind of the scope."`
+	ID   string   `json:"id,omitempty" example:"7" doc:"Id within the kind."`
+	IDs  []string `json:"ids,omitempty" doc:"Several ids of one kind, instead of id."`
 }
 
 func (a *api) scheduleRoutes() {
 	get(a, operation{
 		method: "GET", path: "/schedules", id: "list-schedules", tag: "Schedules", summary: "List schedules", description: "By name.",
 		query: pageParams(
-			param{name: "state", form: formText, doc: "How they stand.", enum: scheduleStates},
-			param{name: "template", form: formText, doc: "Of this template."},
+			param{name: "state", form: formText, doc: "State.", enum: scheduleStates},
+			param{name: "template", form: formText, doc: "Name of the template."},
 		), response: List[Schedule]{},
 	}, listSchedules)
 	route(a, operation{
@@ -66,12 +66,12 @@ func (a *api) scheduleRoutes() {
 	})
 	route(a, operation{
 		method: "PATCH", path: "/schedules/{name}", id: "change-schedule", tag: "Schedules", summary: "Change a schedule",
-		description: "Only what is named changes; null goes back to the default. Naming another of cron, at and every replaces the one there was.",
+		description: "Changes only the fields in the request; null returns a field to its default. Setting one of cron, at and every replaces the previous one.",
 		example:     `{"cron": "30 3 * * *", "priority": null}`, response: Schedule{}, errors: []int{404, 409},
 	}, changeSchedule)
 	get(a, operation{
 		method: "DELETE", path: "/schedules/{name}", id: "delete-schedule", tag: "Schedules", summary: "Delete a schedule",
-		description: "Its jobs stay.", status: 204, errors: []int{404, 409},
+		description: "Its jobs are kept.", status: 204, errors: []int{404, 409},
 	}, deleteSchedule)
 }
 
@@ -88,7 +88,7 @@ func listSchedules(c *call) (reply, error) {
 	}
 	template, given := c.queryParam("template")
 	if given && template == "" {
-		return reply{}, malformed("template", "is empty; leave it out to list all")
+		return reply{}, malformed("template", "is empty; omit it to list all")
 	}
 	q := rota.ScheduleQuery{After: after, State: rota.ScheduleState(state), Template: template}
 	rows, more, err := readPage(c, limit, scheduleSize, func(last **rota.Schedule, n int) ([]*rota.Schedule, error) {
@@ -104,7 +104,7 @@ func listSchedules(c *call) (reply, error) {
 	return ok(newList(rows, more, NewSchedule, func(s *rota.Schedule) Text { return cursorOf(cursorSchedules, []byte(s.Name)) }))
 }
 
-// scheduleSize is how long a schedule is: it may have many scopes.
+// scheduleSize is the size of the large fields of a schedule, which may have many scopes.
 func scheduleSize(s *rota.Schedule) int {
 	size := len(s.Spec.Params)
 	for _, scope := range s.Spec.Scopes {
@@ -131,14 +131,14 @@ func createSchedule(c *call, body *ScheduleRequest) (reply, error) {
 	return created(NewSchedule(put.Schedule), base+"/schedules/"+url.PathEscape(name))
 }
 
-// deletedSince answers a request sent again that made what is no longer there.
+// deletedSince is the error for a replayed request whose schedule no longer exists.
 func deletedSince(name string) error {
-	return &rota.Error{Code: rota.Conflict, Reason: "schedule " + name + " was made by this request and deleted since", Hint: "use another Idempotency-Key to make it anew"}
+	return &rota.Error{Code: rota.Conflict, Reason: "schedule " + name + " was created by this request and has been deleted since", Hint: "use another Idempotency-Key to create it again"}
 }
 
 func changeSchedule(c *call, body *ScheduleRequest) (reply, error) {
 	if body.Name.Set && (body.Name.Value == nil || *body.Name.Value != c.name()) {
-		return reply{}, rota.Invalidf("name", "cannot be changed: what was fired goes by it")
+		return reply{}, rota.Invalidf("name", "cannot be changed: its executions refer to it")
 	}
 	meta := c.meta()
 	return retryConflict(func() (reply, error) {
@@ -165,8 +165,8 @@ func changeSchedule(c *call, body *ScheduleRequest) (reply, error) {
 	})
 }
 
-// deleteSchedule looks for the schedule first, so that a key is tied only by a
-// request that has one to delete: then the same request is answered the same.
+// deleteSchedule reads the schedule first, so that only a request that deletes something binds its
+// key. A repeated request then gets the same response.
 func deleteSchedule(c *call) (reply, error) {
 	if _, err := c.Store.Schedule(c.ctx, c.name()); err != nil && !c.replay {
 		return reply{}, err
@@ -182,10 +182,10 @@ func deleteSchedule(c *call) (reply, error) {
 }
 
 func scheduleNotFound(name string) error {
-	return &rota.Error{Code: rota.NotFound, Reason: "there is no schedule " + name, Hint: "see that the name is right"}
+	return &rota.Error{Code: rota.NotFound, Reason: "there is no schedule " + name, Hint: "check the name"}
 }
 
-// declare makes the command of a request over what a schedule was.
+// declare returns the command that applies the request to a schedule.
 func (r *ScheduleRequest) declare(c *call, meta rota.Meta, name string, spec rota.ScheduleSpec) (*rota.PutSchedule, error) {
 	if err := refuseUnsupported("webhooks", r.Webhooks); err != nil {
 		return nil, err
@@ -215,12 +215,12 @@ func (r *ScheduleRequest) state() (rota.ScheduleState, error) {
 	}
 	state := oneOf(*r.State.Value, scheduleStates)
 	if state == "" {
-		return "", rota.Invalidf("state", "is none of ENABLED, DISABLED and PAUSED")
+		return "", rota.Invalidf("state", "must be ENABLED, DISABLED or PAUSED")
 	}
 	return rota.ScheduleState(state), nil
 }
 
-// checkSchedule holds what a schedule will run to its definitions, once.
+// checkSchedule checks the template and params of a schedule, unless the request is a replay.
 func (c *call) checkSchedule(spec *rota.ScheduleSpec) error {
 	if c.replay {
 		return nil
@@ -236,7 +236,7 @@ func (c *call) checkSchedule(spec *rota.ScheduleSpec) error {
 	return scheduleError(c.checkParams(t, template.Spec.Params, spec.Params))
 }
 
-// asMalformed answers a query that the store refuses as one that is malformed.
+// asMalformed turns a query that the store refuses into a 400.
 func asMalformed(err error) error {
 	if e, isRotaError := err.(*rota.Error); isRotaError && e.Code == rota.Invalid {
 		return malformed(e.Field, "%s", e.Reason)

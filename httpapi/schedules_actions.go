@@ -8,45 +8,45 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-// TriggerRequest says what one forced run has of its own.
+// TriggerRequest sets params and priority of one triggered run.
 type TriggerRequest struct {
-	Params   Document `json:"params,omitempty" doc:"Laid over those of the schedule, key by key."`
-	Priority *int     `json:"priority,omitempty" doc:"Of these jobs; left out: as the schedule says."`
+	Params   Document `json:"params,omitempty" doc:"Params that replace those of the schedule key by key."`
+	Priority *int     `json:"priority,omitempty" doc:"Priority of these jobs. Omitted: the priority of the schedule."`
 }
 
-// BackfillRequest says for which past times a schedule is run.
+// BackfillRequest is a range of past times.
 type BackfillRequest struct {
-	From Time `json:"from" doc:"The first time that counts."`
-	To   Time `json:"to" doc:"The last time that counts."`
+	From Time `json:"from" doc:"First time of the range, inclusive."`
+	To   Time `json:"to" doc:"Last time of the range, inclusive."`
 }
 
 func (a *api) scheduleActionRoutes() {
 	route(a, operation{
 		method: "POST", path: "/schedules/{name}/trigger", id: "trigger-schedule", tag: "Schedules", summary: "Run a schedule now",
-		description: "For each of its scopes, whatever its state. Its calendar is not touched, its overlap is obeyed, its dependencies are not.",
+		description: "Creates one execution per scope, in any state of the schedule. The fire times stay unchanged; overlap applies, dependencies do not.",
 		example:     `{"params": {"full": true}}`, bodyOptional: true, status: 201, response: Triggered{}, errors: []int{404, 409},
 	}, triggerSchedule)
 	get(a, operation{
 		method: "POST", path: "/schedules/{name}/pause", id: "pause-schedule", tag: "Schedules", summary: "Pause a schedule",
-		description: "It fires nothing; when it is resumed it catches up.", response: Schedule{}, errors: []int{404},
+		description: "A paused schedule does not fire. It catches up when it is resumed.", response: Schedule{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return switchSchedule(c, &rota.SwitchSchedule{Meta: c.meta(), Name: c.name(), State: rota.SchedulePaused})
 	})
 	get(a, operation{
-		method: "POST", path: "/schedules/{name}/resume", id: "resume-schedule", tag: "Schedules", summary: "Let a schedule fire again",
-		description: "One that was paused catches up; one that was disabled starts from now.", response: Schedule{}, errors: []int{404, 409},
+		method: "POST", path: "/schedules/{name}/resume", id: "resume-schedule", tag: "Schedules", summary: "Resume a schedule",
+		description: "A paused schedule catches up; a disabled schedule starts from now.", response: Schedule{}, errors: []int{404, 409},
 	}, resumeSchedule)
 	route(a, operation{
 		method: "POST", path: "/schedules/{name}/backfill", id: "backfill-schedule", tag: "Schedules", summary: "Run a schedule for past times",
-		description: "What was fired for them already is not fired again, and the calendar is not touched. At most 1,000 times.",
+		description: "Times that already have an execution are skipped, and the fire times of the schedule stay unchanged. At most 1,000 times.",
 		example:     `{"from": "2026-11-01T00:00:00Z", "to": "2026-11-14T00:00:00Z"}`, status: 201, response: Backfilled{}, errors: []int{404, 409},
 	}, backfillSchedule)
 	get(a, operation{
-		method: "GET", path: "/schedules/{name}/upcoming", id: "upcoming-schedule", tag: "Schedules", summary: "List the next times of a schedule",
-		description: "Whatever its state, with what changes of the clocks do to them.",
+		method: "GET", path: "/schedules/{name}/upcoming", id: "upcoming-schedule", tag: "Schedules", summary: "List the next fire times of a schedule",
+		description: "In any state of the schedule, with notes about daylight saving changes.",
 		query: []param{
-			{name: "n", form: formInteger, doc: "How many, 1 to 1,000; 10 if left out.", example: 10},
-			{name: "from", form: formTime, doc: "After this time; now if left out."},
+			{name: "n", form: formInteger, doc: "Number of times, 1 to 1,000; default 10.", example: 10},
+			{name: "from", form: formTime, doc: "Lists times after this one; default now."},
 		}, response: Upcoming{}, errors: []int{404},
 	}, upcomingTimes)
 }
@@ -66,7 +66,8 @@ func triggerSchedule(c *call, body *TriggerRequest) (reply, error) {
 	return created(Triggered{Items: NewJobs(made.Jobs)}, "")
 }
 
-// checkTrigger holds the params of a forced run to the schema of its type, once.
+// checkTrigger checks the params of a triggered run against the schema of its type, unless the request
+// is a replay.
 func (c *call) checkTrigger(command *rota.Trigger) error {
 	if c.replay {
 		return nil
@@ -116,7 +117,7 @@ func resumeSchedule(c *call) (reply, error) {
 func backfillSchedule(c *call, body *BackfillRequest) (reply, error) {
 	for field, given := range map[string]Time{"from": body.From, "to": body.To} {
 		if given.IsZero() {
-			return reply{}, rota.Invalidf(field, "is missing; a backfill goes from one time to another")
+			return reply{}, rota.Invalidf(field, "is missing; set both from and to")
 		}
 	}
 	s, err := c.Store.Schedule(c.ctx, c.name())
@@ -173,8 +174,7 @@ func zoneOf(s *rota.Schedule) string {
 	return s.Spec.Zone
 }
 
-// from is the time after which to list; a time without an offset is read in the
-// zone.
+// from returns the time after which to list. A time without an offset is read in the time zone.
 func (c *call) from(zone *time.Location) (time.Time, error) {
 	text, given := c.queryParam("from")
 	if !given {
@@ -183,13 +183,12 @@ func (c *call) from(zone *time.Location) (time.Time, error) {
 	from, err := cron.ParseTime(text, zone)
 	var refusal *cron.Error
 	if errors.As(err, &refusal) {
-		return from, malformed("from", "is not a time; write one such as 2026-11-15T07:00:00Z")
+		return from, malformed("from", "is not a time; write it like 2026-11-15T07:00:00Z")
 	}
 	return from, err
 }
 
-// exactTime writes RFC 3339, whose offsets are whole minutes. Where a clock was
-// off by seconds only UTC names the instant.
+// exactTime formats RFC 3339, whose offsets are whole minutes. For an offset with seconds it uses UTC.
 func exactTime(at time.Time) string {
 	if _, offset := at.Zone(); offset%60 != 0 {
 		at = at.UTC()

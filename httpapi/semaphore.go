@@ -8,40 +8,40 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// semaphore bounds how many requests are under way at once.
+// semaphore limits the number of concurrent requests.
 type semaphore chan struct{}
 
-func (c semaphore) tryAcquire() bool {
+func (s semaphore) tryAcquire() bool {
 	select {
-	case c <- struct{}{}:
+	case s <- struct{}{}:
 		return true
 	default:
 		return false
 	}
 }
 
-func (c semaphore) release() { <-c }
+func (s semaphore) release() { <-s }
 
-// largeBodyWait is how long a large body waits for its turn to be read.
+// largeBodyWait is the longest wait of a large body for its slot.
 const largeBodyWait = 10 * time.Second
 
-// acquire enters as soon as there is room, if that comes in time.
-func (c semaphore) acquire(ctx context.Context, timeout time.Duration) error {
+// acquire waits for a slot until the timeout.
+func (s semaphore) acquire(ctx context.Context, timeout time.Duration) error {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
-	case c <- struct{}{}:
+	case s <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
-		return overloaded("as many large bodies are being read as this server is set to read at once")
+		return overloaded("the server is at its limit of concurrent large bodies")
 	}
 }
 
 func overloaded(detail string) *Problem {
 	return &Problem{
 		Title: problemKinds[rota.Unavailable].title, Status: http.StatusServiceUnavailable, Code: string(rota.Unavailable),
-		Detail: detail, Hint: "try again in a moment",
+		Detail: detail, Hint: "retry in a moment",
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/rotajobs/rota/internal/suggest"
 )
 
-// shape is what a body may look like, taken from the Go type that it is read
-// into. It is known before the first request, and shared by all.
+// shape describes valid bodies, derived from the Go type that a body is decoded into. Shapes are
+// computed once per type and shared.
 type shape struct {
 	form    form
-	fields  map[string]*shape // of an object
-	aliases map[string]string // fields of an object by what they are often taken to be called
-	elem    *shape            // of a list or a map
+	fields  map[string]*shape // fields of an object
+	aliases map[string]string // fields of an object by names that are often used instead
+	elem    *shape            // element of a list or a map
 }
 
 type form int
@@ -38,10 +38,10 @@ const (
 )
 
 var formNames = map[form]string{
-	formObject: "an object", formMap: "an object", formDocument: "an object", formList: "a list", formText: "a text",
+	formObject: "an object", formMap: "an object", formDocument: "an object", formList: "a list", formText: "a string",
 	formInteger: "a whole number", formNumber: "a number", formFlag: "true or false",
-	formTime:     "a time in RFC 3339; write one such as 2026-11-15T07:00:00Z",
-	formDuration: "a length of time; write it with its unit, such as \"90s\" or \"5 MINUTES\"",
+	formTime:     "a time in RFC 3339; write it like 2026-11-15T07:00:00Z",
+	formDuration: "a duration; write it with a unit, such as \"90s\" or \"5 MINUTES\"",
 	formID:       "an id; an id looks like " + exampleID,
 }
 
@@ -64,8 +64,7 @@ var leafForms = map[reflect.Type]form{
 	reflect.TypeFor[json.RawMessage](): formAny,
 }
 
-// newShape reads a type. Types of requests are no deeper than a list of objects
-// and do not contain themselves.
+// newShape derives the shape of a type. Request types are not recursive.
 func newShape(t reflect.Type) *shape {
 	if form, known := leafForms[t]; known {
 		return &shape{form: form}
@@ -112,7 +111,7 @@ func (s *shape) addFields(t reflect.Type) {
 	}
 }
 
-// nearest is the field that was probably meant.
+// nearest returns the field that was probably meant.
 func (s *shape) nearest(name string) string {
 	if field, known := s.aliases[strings.ToLower(name)]; known {
 		return field

@@ -10,13 +10,13 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// checker walks a body that is JSON and notes where it departs from its shape.
+// checker walks valid JSON and records where it differs from its shape.
 type checker struct {
 	data []byte
 	errs []FieldError
 }
 
-// checkShape says which fields of a valid JSON text are wrong.
+// checkShape returns the invalid fields of a valid JSON text.
 func checkShape(data []byte, s *shape) []FieldError {
 	c := checker{data: data}
 	c.value(0, s, "")
@@ -29,8 +29,7 @@ func (c *checker) addError(path, reason string) {
 	}
 }
 
-// value looks at the value that begins at or after i, and returns where it ends.
-// Null is as good as left out.
+// value checks the value that starts at or after i, and returns its end. Null counts as omitted.
 func (c *checker) value(i int, s *shape, path string) int {
 	i = c.skipSpace(i)
 	end := c.skipValue(i)
@@ -53,7 +52,7 @@ func (c *checker) value(i int, s *shape, path string) int {
 		}
 	case formNumber:
 		if _, err := strconv.ParseFloat(string(text), 64); err != nil {
-			c.addError(path, "is too large a number")
+			c.addError(path, "is too large")
 		}
 	case formTime, formDuration, formID:
 		c.text(text, s.form, path)
@@ -61,22 +60,22 @@ func (c *checker) value(i int, s *shape, path string) int {
 	return end
 }
 
-// integerRanges are what fields take that people write large numbers into.
+// integerRanges are the ranges of fields in which large numbers are common.
 var integerRanges = map[string][2]int{
 	"priority": {rota.PriorityMin, rota.PriorityMax}, "max_retries": {0, rota.MaxRetriesMax},
 }
 
-// integerReason is about a number that is no whole one, is not written in digits
-// alone, or has too many of them.
+// integerReason is the reason for a number that is not an integer, is not written in plain digits, or
+// is too large.
 func integerReason(path string) string {
-	reason := "is not a whole number in digits that can be counted with"
+	reason := "is not an integer, or is too large"
 	if r, known := integerRanges[path[strings.LastIndexByte(path, '.')+1:]]; known {
-		reason = fmt.Sprintf("is not a whole number in digits; allowed are %d to %d", r[0], r[1])
+		reason = fmt.Sprintf("is not an integer; allowed are %d to %d", r[0], r[1])
 	}
 	return reason
 }
 
-// canStartWith reports whether a value with this first byte can have the form.
+// canStartWith reports whether a value of the form can start with a byte.
 func (f form) canStartWith(first byte) bool {
 	switch f {
 	case formObject, formMap, formDocument:
@@ -93,10 +92,10 @@ func (f form) canStartWith(first byte) bool {
 	return true
 }
 
-// text looks at a text that has a meaning.
+// text checks a string that has a format.
 func (c *checker) text(text []byte, f form, path string) {
 	var word string
-	_ = json.Unmarshal(text, &word) // it is valid
+	_ = json.Unmarshal(text, &word) // the JSON is valid
 	var err error
 	switch f {
 	case formTime:
@@ -112,7 +111,7 @@ func (c *checker) text(text []byte, f form, path string) {
 	var refusal *rota.Error
 	switch {
 	case f == formDuration && errors.As(err, &refusal):
-		c.addError(path, refusal.Reason) // which knows a length that is too long from what is none
+		c.addError(path, refusal.Reason) // it distinguishes a duration that is too long from an invalid one
 	case err != nil:
 		c.addError(path, "is not "+formNames[f])
 	}
@@ -123,7 +122,7 @@ func (c *checker) object(i int, s *shape, path string) {
 	for i = c.skipSpace(i + 1); c.data[i] != '}'; i = c.skipSpace(i) {
 		end := c.skipValue(i)
 		var name string
-		_ = json.Unmarshal(c.data[i:end], &name) // it is valid
+		_ = json.Unmarshal(c.data[i:end], &name) // the JSON is valid
 		at := joinPath(path, name)
 		field := s.elem
 		if s.form == formObject {
@@ -161,8 +160,7 @@ func (c *checker) unknownField(s *shape, path, name string) {
 	c.addError(joinPath(path, name), reason)
 }
 
-// joinPath writes where a field is. Names come from the request: long ones are
-// cut.
+// joinPath returns the path of a field. Field names come from the request, so long ones are cut.
 func joinPath(path, name string) string {
 	const shown = 64
 	if len(name) > shown {
@@ -188,7 +186,7 @@ func (c *checker) skipComma(i int) int {
 	return i
 }
 
-// skipValue returns where the value at i ends.
+// skipValue returns the end of the value at i.
 func (c *checker) skipValue(i int) int {
 	depth := 0
 	for ; i < len(c.data); i++ {
@@ -204,7 +202,7 @@ func (c *checker) skipValue(i int) int {
 			if depth--; depth == 0 {
 				return i + 1
 			}
-			if depth < 0 { // the end of what a number or a word stands in
+			if depth < 0 { // end of the object or list that contains the value
 				return i
 			}
 		case ',', ' ', '\n', '\t', '\r', ':':
@@ -216,7 +214,7 @@ func (c *checker) skipValue(i int) int {
 	return i
 }
 
-// skipText returns where the closing quote of the text at i is.
+// skipText returns the position of the closing quote of the text at i.
 func (c *checker) skipText(i int) int {
 	for i++; c.data[i] != '"'; i++ {
 		if c.data[i] == '\\' {

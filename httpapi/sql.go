@@ -12,9 +12,9 @@ import (
 func (a *api) sqlRoutes() {
 	route(a, operation{
 		method: "POST", path: "/sql", id: "run-sql", tag: "SQL", summary: "Run SQL",
-		description: "Several statements are one transaction. What BEGIN opens and nothing in the request commits is rolled back at its end. " +
-			"A refusal says which SQLSTATE it is and where in the text it is about something. " +
-			"Under an Idempotency-Key a query is simply run; what writes is not done twice.",
+		description: "Several statements run as one transaction. A transaction that BEGIN opens and the request does not commit is rolled back. " +
+			"An error has its SQLSTATE and its position in the text. " +
+			"With an Idempotency-Key, writes take effect once; queries run each time.",
 		example:  `{"statement": "SELECT job_name, next_run_time_ts FROM sys.jobs WHERE state = $1", "args": ["ENABLED"]}`,
 		response: SQLAnswer{}, errors: []int{403, 404, 408, 409},
 	}, runSQL)
@@ -45,30 +45,29 @@ func runSQL(c *call, body *SQLRequest) (reply, error) {
 	return ok(v)
 }
 
-// check holds a request to what can be read, and returns its arguments.
+// check validates the request, and returns its arguments.
 func (r *SQLRequest) check() (args []any, err error) {
 	switch {
 	case r.Statement == "":
-		return nil, rota.Invalidf("statement", "is empty; write a statement, such as SHOW JOBS")
+		return nil, rota.Invalidf("statement", "is empty; send a statement, such as SHOW JOBS")
 	case len(r.Statement) > ddl.TextMax:
-		return nil, rota.Invalidf("statement", "has %d bytes; at most %d are read", len(r.Statement), ddl.TextMax)
+		return nil, rota.Invalidf("statement", "has %d bytes; at most %d are allowed", len(r.Statement), ddl.TextMax)
 	}
 	for i, v := range r.Args {
 		arg, simple := v.argument()
 		if !simple {
-			return nil, rota.Invalidf(fmt.Sprintf("args[%d]", i), "is no text, number, true, false or null")
+			return nil, rota.Invalidf(fmt.Sprintf("args[%d]", i), "must be a string, a number, true, false or null")
 		}
 		args = append(args, arg)
 	}
 	return args, nil
 }
 
-// errReplay ends statements that were sent before under the key of their request:
-// they are run anew, by the ids that they had then.
+// errReplay ends statements of a replayed request: they run again with the ids of the first sending.
 var errReplay = errors.New("the statements were sent before")
 
-// runStatements runs statements in a session of their own. The key of the request is tied
-// when the first of them is about to change something.
+// runStatements runs statements in a session of their own. The key of the request is bound when the
+// first statement is about to change something.
 func (c *call) runStatements(text string, args []any) ([]*console.Answer, error) {
 	var refusal error
 	c.commandCount = 0
@@ -89,7 +88,7 @@ func (c *call) runStatements(text string, args []any) ([]*console.Answer, error)
 	}
 	if session.Status() != console.Idle {
 		last := answers[len(answers)-1]
-		last.Notices = append(last.Notices, "the transaction was not committed in its request, so nothing of it was done; send BEGIN, its statements and COMMIT together")
+		last.Notices = append(last.Notices, "the request did not commit its transaction, so it was rolled back; send BEGIN, the statements and COMMIT in one request")
 	}
 	return answers, nil
 }

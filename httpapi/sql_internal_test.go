@@ -53,7 +53,7 @@ func TestStatesBecomeStatuses(t *testing.T) {
 		"99999": 500, "": 500,
 	} {
 		p := problemOf(&console.Error{State: state, Message: "the password is hunter2", Line: 1, Position: 2, Column: 2})
-		if p.Status != want || p.SQLState != state || (p.Status == 500) != (p.Detail == "something is broken inside Rota") {
+		if p.Status != want || p.SQLState != state || (p.Status == 500) != (p.Detail == "internal error") {
 			t.Errorf("%s becomes %+v", state, p)
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/rotajobs/rota/console"
 )
 
-// codeTooLong is that of a statement which was cancelled, or took longer than one may.
+// codeTooLong is the code of a statement that was cancelled or exceeded its time limit.
 const codeTooLong = "took_too_long"
 
-// sqlKind is how one state of SQL is answered.
+// sqlKind is the response kind of one SQLSTATE.
 type sqlKind struct {
 	problemKind
 	code string
@@ -18,8 +18,7 @@ type sqlKind struct {
 
 func sqlKindOf(code rota.Code) sqlKind { return sqlKind{problemKinds[code], string(code)} }
 
-// sqlKinds maps the states of SQL, each by itself or by the first two characters,
-// which are its class. A test proves it complete.
+// sqlKinds maps SQLSTATEs, or their two-character classes. A test checks that it is complete.
 var sqlKinds = map[string]sqlKind{
 	"08": sqlKindOf(rota.Invalid),
 	"0A": sqlKindOf(rota.Invalid),
@@ -44,7 +43,8 @@ var sqlKinds = map[string]sqlKind{
 	console.StateInternal:    sqlKindOf(rota.Internal),
 }
 
-// sqlKindOfState is how a state is answered. One that nobody knows is about a defect here.
+// sqlKindOfState returns the response kind of a SQLSTATE. An unknown SQLSTATE is a defect of this
+// package.
 func sqlKindOfState(state string) (sqlKind, bool) {
 	if k, known := sqlKinds[state]; known {
 		return k, true
@@ -57,7 +57,7 @@ func sqlKindOfState(state string) (sqlKind, bool) {
 	return sqlKinds[console.StateInternal], false
 }
 
-// sqlProblem is the refusal of a statement as it is answered.
+// sqlProblem converts the error of a statement.
 func sqlProblem(e *console.Error) *Problem {
 	k, _ := sqlKindOfState(e.State)
 	p := &Problem{Title: k.title, Status: k.status, Code: k.code, SQLState: e.State}

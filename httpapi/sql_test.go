@@ -104,7 +104,7 @@ func TestStatementsSentTogetherAreOneTransaction(t *testing.T) {
 		t.Error("half of it was done")
 	}
 	open := s.sql("BEGIN; DROP JOB a2")
-	if n := len(open.Notices); n == 0 || !strings.Contains(open.Notices[n-1], "nothing of it was done") || s.dump() != before {
+	if n := len(open.Notices); n == 0 || !strings.Contains(open.Notices[n-1], "it was rolled back") || s.dump() != before {
 		t.Errorf("%+v", open)
 	}
 	s.sql("BEGIN; DROP JOB a2; DROP JOB a1; ROLLBACK")

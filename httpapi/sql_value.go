@@ -10,8 +10,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// SQLValue is a value of SQL as JSON: a text, a number with all its digits, true,
-// false or null.
+// SQLValue is an SQL value as JSON: a string, a number with all its digits, true, false or null.
 type SQLValue json.RawMessage
 
 // MarshalJSON writes the value.
@@ -37,7 +36,7 @@ func (SQLValue) Schema(huma.Registry) *huma.Schema {
 
 func quoted(text string) SQLValue { return SQLValue(rota.EncodeSpec(text)) }
 
-// argument is the value as the console takes it. What is no simple value is none.
+// argument returns the value for the console. simple is false for a list or an object.
 func (v SQLValue) argument() (value any, simple bool) {
 	switch {
 	case len(v) == 0 || bytes.Equal(v, null):

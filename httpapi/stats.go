@@ -4,7 +4,7 @@ import "github.com/rotajobs/rota/engine"
 
 func (a *api) statsRoutes() {
 	get(a, operation{
-		method: "GET", path: "/stats", id: "get-stats", tag: "Server", summary: "Count what lives in the store", response: Stats{},
+		method: "GET", path: "/stats", id: "get-stats", tag: "Server", summary: "Count jobs and runs", response: Stats{},
 	}, func(c *call) (reply, error) {
 		counts, err := c.Store.Stats(c.ctx)
 		if err != nil {

@@ -6,26 +6,25 @@ import (
 	"time"
 )
 
-// writeTimeout is how long a client may take nothing of what it is sent.
+// writeTimeout is how long a client may accept no data.
 const writeTimeout = 30 * time.Second
 
-// writeChunk is how much is sent before the client has that long again.
+// writeChunk is the number of bytes per write deadline.
 const writeChunk = 256 << 10
 
-// clearDeadlines lets an answer take longer than the server's time-outs.
+// clearDeadlines lets a response take longer than the timeouts of the server.
 func clearDeadlines(w http.ResponseWriter) {
 	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Time{}) // a writer without deadlines needs none lifted
+	_ = control.SetWriteDeadline(time.Time{}) // some writers have no deadlines
 	_ = control.SetReadDeadline(time.Time{})
 }
 
-// extendWriteDeadline gives its client patience for each write.
+// extendWriteDeadline sets the deadline of the next write.
 func extendWriteDeadline(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // a writer without deadlines has a client that takes all
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // some writers have no deadlines
 }
 
-// copyBody sends all there is to read, however long that takes, to a client that
-// goes on taking it.
+// copyBody sends everything from a reader, for any duration, while the client keeps accepting data.
 func copyBody(w http.ResponseWriter, from io.Reader) (sent int64, err error) {
 	for {
 		extendWriteDeadline(w)
@@ -40,5 +39,5 @@ func copyBody(w http.ResponseWriter, from io.Reader) (sent int64, err error) {
 	}
 }
 
-// abortResponse ends an answer so that its client sees that it has not all of it.
+// abortResponse aborts a response, so that the client sees that it is incomplete.
 func abortResponse() { panic(http.ErrAbortHandler) }

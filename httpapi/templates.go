@@ -7,17 +7,17 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TemplateRequest declares a template, or changes what it names of one.
+// TemplateRequest creates a template, or changes the fields it names.
 type TemplateRequest struct {
-	Name           Opt[string]   `json:"name,omitzero" doc:"Letters, digits and . _ - : / @ #. It cannot be changed."`
-	Type           Opt[string]   `json:"type,omitzero" doc:"A type that was declared."`
-	Description    Opt[string]   `json:"description,omitzero" doc:"What it is, for people."`
-	DefaultParams  Opt[Document] `json:"default_params,omitzero" alias:"params" doc:"What a job's params are laid over, key by key."`
-	Priority       Opt[int]      `json:"priority,omitzero" doc:"Of jobs that name none."`
-	ConcurrencyKey Opt[string]   `json:"concurrency_key,omitzero" doc:"Of jobs that name none."`
-	UniqueFor      Opt[Duration] `json:"unique_for,omitzero" doc:"How long the key of a job is held at least, if the job does not say."`
+	Name           Opt[string]   `json:"name,omitzero" doc:"Name: letters, digits and . _ - : / @ #. It cannot be changed."`
+	Type           Opt[string]   `json:"type,omitzero" doc:"Type of its jobs; it must be declared."`
+	Description    Opt[string]   `json:"description,omitzero" doc:"Text for people."`
+	DefaultParams  Opt[Document] `json:"default_params,omitzero" alias:"params" doc:"Default params. The params of a job replace them key by key."`
+	Priority       Opt[int]      `json:"priority,omitzero" doc:"Priority of jobs that set none."`
+	ConcurrencyKey Opt[string]   `json:"concurrency_key,omitzero" doc:"Concurrency key of jobs that set none."`
+	UniqueFor      Opt[Duration] `json:"unique_for,omitzero" doc:"Shortest time a unique key is held, for jobs that set none."`
 	PolicyRequest
-	Webhooks Opt[[]WebhookRequest] `json:"webhooks,omitzero" alias:"webhook" doc:"Told of the jobs that are made from it. A change names all of them."`
+	Webhooks Opt[[]WebhookRequest] `json:"webhooks,omitzero" alias:"webhook" doc:"Webhooks that receive the events of its jobs. A change names all of them."`
 }
 
 func (r *TemplateRequest) apply(s *rota.TemplateSpec) {
@@ -70,17 +70,17 @@ func (a *api) templateRoutes() {
 	})
 	route(a, operation{
 		method: "PATCH", path: "/templates/{name}", id: "change-template", tag: "Templates", summary: "Change a template",
-		description: "Only what is named changes; null goes back to the default. Jobs that were made from it stay as they are.",
+		description: "Changes only the fields in the request; null returns a field to its default. Existing jobs stay unchanged.",
 		example:     `{"timeout": "1m", "priority": null}`, response: Template{}, errors: []int{404, 409},
 	}, changeTemplate)
 	get(a, operation{
 		method: "POST", path: "/templates/{name}/archive", id: "archive-template", tag: "Templates", summary: "Archive a template",
-		description: "Its jobs are left alone, new ones are refused, its schedules are disabled.", response: TemplateArchived{}, errors: []int{404},
+		description: "Existing jobs continue, new jobs are refused, and its schedules are disabled.", response: TemplateArchived{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return putTemplate(c, &rota.Archive{Meta: c.meta(), Name: c.name()})
 	})
 	get(a, operation{
-		method: "POST", path: "/templates/{name}/unarchive", id: "unarchive-template", tag: "Templates", summary: "Use a template again",
+		method: "POST", path: "/templates/{name}/unarchive", id: "unarchive-template", tag: "Templates", summary: "Unarchive a template",
 		description: "Its schedules stay disabled.", response: TemplateArchived{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return putTemplate(c, &rota.Unarchive{Meta: c.meta(), Name: c.name()})
@@ -101,7 +101,7 @@ func createTemplate(c *call, body *TemplateRequest) (reply, error) {
 	return created(NewTemplate(put.Template), base+"/templates/"+url.PathEscape(command.Name))
 }
 
-// check refuses what no store can see: a type that nobody declared.
+// check validates the command, and refuses an undeclared type, which the store does not check.
 func (r *TemplateRequest) check(c *call, command *rota.PutTemplate) error {
 	if err := templateError(command.Validate()); err != nil || c.replay {
 		return err
@@ -114,7 +114,7 @@ func templateError(err error) error { return renameFields(err, "params", "defaul
 
 func changeTemplate(c *call, body *TemplateRequest) (reply, error) {
 	if body.Name.Set && (body.Name.Value == nil || *body.Name.Value != c.name()) {
-		return reply{}, rota.Invalidf("name", "cannot be changed: what was made goes by it")
+		return reply{}, rota.Invalidf("name", "cannot be changed: its jobs refer to it")
 	}
 	meta := c.meta()
 	return retryConflict(func() (reply, error) {
@@ -146,8 +146,8 @@ func putTemplate(c *call, command rota.Command) (reply, error) {
 	return reply{status: http.StatusOK, body: TemplateArchived{Template: NewTemplate(put.Template), SchedulesDisabled: put.Disabled}}, nil
 }
 
-// retryConflict repeats a change of what was read as long as others change it in
-// between, within reason.
+// retryConflict repeats a change while other requests change the same row in between, a bounded number
+// of times.
 func retryConflict(change func() (reply, error)) (answer reply, err error) {
 	for range 10 {
 		answer, err = change()

@@ -6,9 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// startEnqueue tells of a request that submits jobs. It answers with the trace that
-// they go on from, empty if there is none, and with what is to be called when
-// they were accepted or refused.
+// startEnqueue reports a request that submits jobs to OnEnqueue. It returns the trace of the jobs,
+// empty if there is none, and a function that is called when the jobs were accepted or refused.
 func (c *call) startEnqueue(jobs int) (trace string, done func(error)) {
 	trace = traceOf(c.r.Header)
 	if c.OnEnqueue == nil {
@@ -21,9 +20,8 @@ func (c *call) startEnqueue(jobs int) (trace string, done func(error)) {
 	return trace, done
 }
 
-// traceOf is the traceparent of a request. One that is malformed is as good as
-// none, as W3C Trace Context has it, and of a version to come that part is read
-// which every version has.
+// traceOf returns the traceparent of a request. As W3C Trace Context requires, a malformed value is
+// ignored, and of a future version only the part that all versions share is read.
 func traceOf(h http.Header) string {
 	given := h.Values("Traceparent")
 	if len(given) != 1 {

@@ -7,16 +7,16 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// PolicyRequest is what a request says about failure and time.
+// PolicyRequest sets the retry and timeout policy.
 type PolicyRequest struct {
-	MaxRetries Opt[int]      `json:"max_retries,omitzero" doc:"How often a failure is tried again, 0 to 1,000."`
-	Backoff    Opt[Duration] `json:"backoff,omitzero" doc:"The wait before the first retry; it doubles with each."`
-	BackoffMax Opt[Duration] `json:"backoff_max,omitzero" doc:"The longest that the wait becomes; 0s: there is no bound."`
-	Jitter     Opt[float64]  `json:"jitter,omitzero" doc:"Which fraction of a wait is taken off at random, 0 to 1."`
-	Timeout    Opt[Duration] `json:"timeout,omitzero" doc:"How long one run may take; 0s: as long as it likes."`
+	MaxRetries Opt[int]      `json:"max_retries,omitzero" doc:"Retries after a failure, 0 to 1,000."`
+	Backoff    Opt[Duration] `json:"backoff,omitzero" doc:"Pause before the first retry. It doubles with each retry."`
+	BackoffMax Opt[Duration] `json:"backoff_max,omitzero" doc:"Longest pause between retries; 0s means no limit."`
+	Jitter     Opt[float64]  `json:"jitter,omitzero" doc:"Fraction of each pause that is removed at random, 0 to 1."`
+	Timeout    Opt[Duration] `json:"timeout,omitzero" doc:"Longest duration of one run; 0s means no limit."`
 }
 
-// apply changes what is named.
+// apply changes the fields that the request names.
 func (r *PolicyRequest) apply(p *rota.PolicyPatch) {
 	r.MaxRetries.setPointer(&p.MaxRetries)
 	r.Jitter.setPointer(&p.Jitter)
@@ -31,10 +31,10 @@ func (r *PolicyRequest) apply(p *rota.PolicyPatch) {
 	}
 }
 
-// TypeRequest declares a type, whole.
+// TypeRequest declares a whole type.
 type TypeRequest struct {
-	Description string   `json:"description,omitempty" doc:"What it is, for people."`
-	Schema      Document `json:"schema,omitempty" doc:"The JSON Schema of its params. Left out: any object will do."`
+	Description string   `json:"description,omitempty" doc:"Text for people."`
+	Schema      Document `json:"schema,omitempty" doc:"JSON Schema of the params. Omitted: any object is accepted."`
 	PolicyRequest
 }
 
@@ -54,19 +54,19 @@ func (a *api) typeRoutes() {
 	})
 	route(a, operation{
 		method: "PUT", path: "/types/{name}", id: "put-type", tag: "Types", summary: "Declare a type",
-		description: "Declares a type that workers elsewhere handle, or changes one. A job of a type that nobody declared is refused. What is left out goes back to its default. One that this server itself handles is refused, unless it is declared as it stands.",
+		description: "Declares a type for remote workers, or replaces its declaration. Jobs of undeclared types are refused. An omitted field returns to its default. A type that this server handles itself can only be declared unchanged.",
 		example:     `{"schema": {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}, "max_retries": 5, "timeout": "30s"}`,
-		response:    Type{}, otherStatuses: map[int]string{201: "It is new."}, errors: []int{409},
+		response:    Type{}, otherStatuses: map[int]string{201: "The type is new."}, errors: []int{409},
 	}, putType)
 	for path, paused := range map[string]bool{"pause": true, "resume": false} {
 		get(a, operation{
 			method: "POST", path: "/types/{name}/" + path, id: path + "-type", tag: "Types", summary: pauseSummaries[paused], response: Type{}, errors: []int{404},
-			description: "Jobs of a paused type are accepted and not started; those that run go on.",
+			description: "Jobs of a paused type are accepted but not started; running jobs continue.",
 		}, func(c *call) (reply, error) { return switchType(c, paused) })
 	}
 }
 
-var pauseSummaries = map[bool]string{true: "Pause a type", false: "Let a type go on"}
+var pauseSummaries = map[bool]string{true: "Pause a type", false: "Resume a type"}
 
 func listTypes(c *call) (reply, error) {
 	workers := c.registry.workersByType()
@@ -74,7 +74,7 @@ func listTypes(c *call) (reply, error) {
 		func(t *rota.Type) string { return t.Name }, func(t *rota.Type) int { return len(t.Spec.Schema) })
 }
 
-// showType shows a type, and who runs jobs of it.
+// showType converts a type, with the workers that handle it.
 func (c *call) showType(t *rota.Type) Type { return c.newType(t, c.registry.workersByType()) }
 
 func (c *call) newType(t *rota.Type, workers map[string]int) Type {
@@ -83,7 +83,7 @@ func (c *call) newType(t *rota.Type, workers map[string]int) Type {
 	return v
 }
 
-// handles says whether this server itself runs jobs of a type.
+// handles reports whether this server runs jobs of a type.
 func (c *call) handles(typ string) bool { return c.Engine != nil && c.Engine.Handles(typ) }
 
 func putType(c *call, body *TypeRequest) (reply, error) {
@@ -111,8 +111,8 @@ func putType(c *call, body *TypeRequest) (reply, error) {
 	return reply{status: status, body: c.showType(put.Type)}, nil
 }
 
-// mayDeclare refuses to change what this server declares itself: its handler is
-// written for the params that it names. Saying the same is harmless.
+// mayDeclare refuses to change a type that this server declares itself, because its handler depends on
+// the declared params. An equal declaration is accepted.
 func (c *call) mayDeclare(name string, spec rota.TypeSpec) error {
 	if !c.handles(name) {
 		return nil
@@ -123,7 +123,7 @@ func (c *call) mayDeclare(name string, spec rota.TypeSpec) error {
 	}
 	return &rota.Error{
 		Code: rota.Conflict, Reason: "type " + name + " is handled by this server, which declares it itself",
-		Hint: "change it where its handler is registered, or take another name; to keep its jobs from starting: POST /types/" + name + "/pause",
+		Hint: "change it where its handler is registered, or use another name; to stop its jobs from starting: POST /types/" + name + "/pause",
 	}
 }
 

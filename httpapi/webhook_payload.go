@@ -9,9 +9,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// ComposeWebhook writes the bodies of deliveries: what happened, and the job and the like
-// as they stand now. What is gone by now is left out, and what happened is told all
-// the same.
+// ComposeWebhook returns a function that composes the bodies of deliveries: the event, and the current
+// job, schedule, group or reservation. An entity that no longer exists is omitted.
 func ComposeWebhook(store rota.Store) func(ctx context.Context, id string, d rota.Delivery) ([]byte, error) {
 	return func(ctx context.Context, id string, d rota.Delivery) ([]byte, error) {
 		n := WebhookPayload{ID: id, Event: string(d.Event), Time: Time{d.Time}, PlanTime: Time{d.PlanTime}, Detail: d.Detail}
@@ -44,15 +43,15 @@ func (n *WebhookPayload) addJob(ctx context.Context, store rota.Store, d *rota.D
 	n.Job = new(NewJob(job))
 	n.Run = n.Job.Run
 	execution, err := executionOf(ctx, store, job)
-	if execution.State == ExecutionFailed && job.Run != nil { // its retry is another job, and is not looked for
+	if execution.State == ExecutionFailed && job.Run != nil { // the retry is another job and not part of this event
 		execution.NextRetryAt = Time{}
 	}
 	n.Execution = &execution
 	return err
 }
 
-// about reports whether an event is about a kind of thing, and not only about a job
-// that belongs to one.
+// about reports whether an event is about a kind of entity, and not only about a job that belongs to
+// one.
 func about(kind rota.EventKind, thing string) bool { return strings.HasPrefix(string(kind), thing+".") }
 
 func (n *WebhookPayload) addSchedule(ctx context.Context, store rota.Store, d *rota.Delivery) error {
@@ -94,7 +93,7 @@ func (n *WebhookPayload) addReservation(ctx context.Context, store rota.Store, d
 	return nil
 }
 
-// after is the id that comes next.
+// after returns the next id.
 func after(id rota.ID) rota.ID {
 	for i := len(id) - 1; i >= 0; i-- {
 		if id[i]++; id[i] != 0 {

@@ -12,14 +12,14 @@ import (
 
 // WebhookRequest declares a webhook.
 type WebhookRequest struct {
-	URL       string      `json:"url" alias:"address" doc:"Where it is told: http or https. It names the webhook among its neighbours."`
-	Events    []string    `json:"events,omitempty" alias:"event" doc:"What it is told of. None: everything that it can be told of."`
-	Secret    Opt[string] `json:"secret,omitzero" alias:"key" doc:"What its deliveries are signed with. Left out, the one that this address has stays."`
-	HasSecret Opt[bool]   `json:"has_secret,omitzero" doc:"As it is shown; it changes nothing."`
+	URL       string      `json:"url" alias:"address" doc:"Address of the receiver: http or https. It identifies the webhook in its list."`
+	Events    []string    `json:"events,omitempty" alias:"event" doc:"Kinds of events to deliver. Empty: all."`
+	Secret    Opt[string] `json:"secret,omitzero" alias:"key" doc:"Secret that signs deliveries. Omitted: the stored secret of this address."`
+	HasSecret Opt[bool]   `json:"has_secret,omitzero" doc:"Accepted because responses contain it; it has no effect."`
 }
 
-// mergeWebhooks makes webhooks of what was asked for. One that is there already keeps
-// its secret if no other is given: nobody can send back what is never shown.
+// mergeWebhooks converts webhooks. A stored webhook keeps its secret if the request has none, because
+// a client cannot send back a secret that is never shown.
 func mergeWebhooks(given []WebhookRequest, stored []rota.Webhook) []rota.Webhook {
 	hooks := make([]rota.Webhook, len(given))
 	for i, g := range given {
@@ -42,23 +42,23 @@ func secretOf(url string, stored []rota.Webhook) string {
 	return stored[at].Secret
 }
 
-// WebhooksRequest sets the webhooks that are told of everything.
+// WebhooksRequest sets the webhooks for all events.
 type WebhooksRequest struct {
-	Webhooks []WebhookRequest `json:"webhooks" doc:"All of them: one that is not named is not told any more."`
-	Version  ID               `json:"version,omitzero" doc:"The version that was read. They are then changed only if nobody else has changed them."`
+	Webhooks []WebhookRequest `json:"webhooks" doc:"All webhooks: a webhook that is not listed is removed."`
+	Version  ID               `json:"version,omitzero" doc:"Version that was read. The webhooks are set only if they have not changed since."`
 }
 
-// WebhookTestRequest asks for a test.
+// WebhookTestRequest requests a webhook test.
 type WebhookTestRequest struct {
-	URL      string `json:"url" doc:"Where to send it."`
-	Secret   string `json:"secret,omitempty" doc:"What to sign it with. Left out, the one that this address has."`
-	Template string `json:"template,omitempty" doc:"Whose webhook it is, if it is that of a template."`
+	URL      string `json:"url" doc:"Address to send the test to."`
+	Secret   string `json:"secret,omitempty" doc:"Secret to sign it with. Omitted: the stored secret of this address."`
+	Template string `json:"template,omitempty" doc:"Template of the webhook, if it belongs to one."`
 }
 
 func (a *api) webhookRoutes() {
 	get(a, operation{
-		method: "GET", path: "/webhooks", id: "get-webhooks", tag: "Webhooks", summary: "Show the webhooks that are told of everything",
-		description: "Those of a template stand with the template. GET /jobs?type=rota.webhook lists the deliveries, GET /dead?type=rota.webhook those that were given up.",
+		method: "GET", path: "/webhooks", id: "get-webhooks", tag: "Webhooks", summary: "Show the webhooks for all events",
+		description: "The webhooks of a template are part of the template. GET /jobs?type=rota.webhook lists deliveries, GET /dead?type=rota.webhook those that failed permanently.",
 		response:    Webhooks{},
 	}, func(c *call) (reply, error) {
 		h, err := c.Store.Webhooks(c.ctx)
@@ -68,21 +68,21 @@ func (a *api) webhookRoutes() {
 		return ok(NewWebhooks(h))
 	})
 	route(a, operation{
-		method: "PUT", path: "/webhooks", id: "put-webhooks", tag: "Webhooks", summary: "Set the webhooks that are told of everything",
-		description: "It takes effect at once. Deliveries that wait for a webhook which is not named any more are given up.",
+		method: "PUT", path: "/webhooks", id: "put-webhooks", tag: "Webhooks", summary: "Set the webhooks for all events",
+		description: "Takes effect immediately. Pending deliveries to a removed webhook are dropped.",
 		example:     `{"webhooks": [{"url": "https://example.com/hooks/rota", "events": ["job.dead", "schedule.missed"], "secret": "a text that nobody guesses"}]}`,
 		response:    Webhooks{}, errors: []int{409},
 	}, putWebhooks)
 	route(a, operation{
-		method: "POST", path: "/webhooks/test", id: "test-webhook", tag: "Webhooks", summary: "Send a test to a webhook",
-		description: "Sends one signed request with the event " + eventTest + " and says what came of it. It is not tried again.",
+		method: "POST", path: "/webhooks/test", id: "test-webhook", tag: "Webhooks", summary: "Test a webhook",
+		description: "Sends one signed request with the event " + eventTest + " and returns the result. It is not retried.",
 		example:     `{"url": "https://example.com/hooks/rota", "secret": "a text that nobody guesses"}`, response: WebhookTested{},
 	}, testWebhook)
 }
 
 func putWebhooks(c *call, body *WebhooksRequest) (reply, error) {
 	if body.Webhooks == nil {
-		return reply{}, &rota.Error{Code: rota.Invalid, Field: "webhooks", Reason: "is missing", Hint: "[] takes all of them away"}
+		return reply{}, &rota.Error{Code: rota.Invalid, Field: "webhooks", Reason: "is missing", Hint: "send [] to remove all webhooks"}
 	}
 	meta := c.meta()
 	change := func() (reply, error) {
@@ -109,12 +109,12 @@ func putWebhooks(c *call, body *WebhooksRequest) (reply, error) {
 	return retryConflict(change)
 }
 
-// eventTest is what a test is called. Nothing else is.
+// eventTest is the event name of a test; no other delivery has it.
 const eventTest = "webhook.test"
 
 func testWebhook(c *call, body *WebhookTestRequest) (reply, error) {
 	if c.Webhooks == nil {
-		return reply{}, &rota.Error{Code: rota.Unavailable, Reason: "this server tells no webhooks", Hint: "ask one that was started with rota serve"}
+		return reply{}, &rota.Error{Code: rota.Unavailable, Reason: "this server sends no webhooks", Hint: "use a server that was started with rota serve"}
 	}
 	hook, err := c.webhookToTest(body)
 	if err != nil {
@@ -136,12 +136,12 @@ func testWebhook(c *call, body *WebhookTestRequest) (reply, error) {
 	}
 	tested.Status, tested.Delivered, tested.Body = &receipt.Status, receipt.Delivered(), Text(receipt.Body)
 	if !tested.Delivered {
-		tested.Error = Text(fmt.Sprintf("it answered %d; a 2xx says that a delivery was taken", receipt.Status))
+		tested.Error = Text(fmt.Sprintf("the receiver answered %d; a 2xx status is required", receipt.Status))
 	}
 	return ok(tested)
 }
 
-// webhookToTest is the webhook that a request names, which need not be there.
+// webhookToTest returns the webhook that a request names, which need not be stored.
 func (c *call) webhookToTest(body *WebhookTestRequest) (hook rota.Webhook, err error) {
 	stored, err := c.storedWebhooks(body.Template)
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *call) webhookToTest(body *WebhookTestRequest) (hook rota.Webhook, err e
 	return hook, renameFields(err, "webhooks[0]", "")
 }
 
-// storedWebhooks are those of a template, or those that are told of everything.
+// storedWebhooks returns the webhooks of a template, or those for all events.
 func (c *call) storedWebhooks(template string) ([]rota.Webhook, error) {
 	if template == "" {
 		h, err := c.Store.Webhooks(c.ctx)

@@ -10,51 +10,50 @@ import (
 )
 
 const (
-	workerActiveFor  = 2 * time.Minute // how long who was heard of is there: a claim waits a minute at most
-	registryTypesMax = 16_384          // types that all hands together are known to ask for
-	registryRunsMax  = 65_536          // runs of which is known who has them
+	workerActiveFor  = 2 * time.Minute // how long a worker counts as active after a request; a claim waits at most one minute
+	registryTypesMax = 16_384          // types of all entries together
+	registryRunsMax  = 65_536          // runs remembered
 )
 
-// workerRegistry is who works elsewhere, as far as they were heard of. A worker that has
-// its hands full asks for nothing, and is there all the same: it keeps its leases.
+// workerRegistry holds the remote workers that sent requests recently. A worker whose slots are all in
+// use claims nothing but keeps extending its leases, so it still counts as active.
 //
-// It is bounded, whatever names and types are asked under: who was heard of least
-// lately is forgotten first, and then it is remembered that somebody was.
+// Its size is bounded for any worker names and types: the least recently seen worker is evicted first,
+// and completeSince then records how far back the registry is complete.
 type workerRegistry struct {
-	clock func() time.Time // the store's
+	clock func() time.Time // clock of this process
 
 	mu            sync.Mutex
-	completeSince time.Time              // since when nobody was forgotten who asked
+	completeSince time.Time              // no worker that claimed after this time was evicted
 	workers       map[string]*workerInfo // by name and types
-	recent        list.List              // of *hand, who was heard of last comes first
-	typeCount     int                    // of all hands
+	recent        list.List              // *workerInfo, most recently seen first
+	typeCount     int                    // types of all entries
 	runs          map[rota.ID]*workerInfo
 }
 
-// workerInfo is a worker that asks for some types. One that asks for others under the
-// same name is another.
+// workerInfo is a worker with one set of types. The same name with other types is another entry.
 type workerInfo struct {
 	key     string
 	name    string
 	types   []string // sorted
 	element *list.Element
 
-	claimedAt  time.Time // when it last claimed
-	seenAt     time.Time // when it last said anything
-	runs       int       // runs that it has
-	staleAfter time.Time // when the last of their leases ends
+	claimedAt  time.Time // last claim
+	seenAt     time.Time // last request
+	runs       int       // open runs
+	staleAfter time.Time // latest expiry of their leases
 }
 
 func newWorkerRegistry(clock func() time.Time) *workerRegistry {
 	return &workerRegistry{clock: clock, completeSince: clock(), workers: map[string]*workerInfo{}, runs: map[rota.ID]*workerInfo{}}
 }
 
-// recordClaim notes that a worker claims.
+// recordClaim records that a worker claims.
 func (r *workerRegistry) recordClaim(worker string, types []string) *workerInfo {
 	typesKey, sorted := typesKey(types)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := worker + " " + typesKey // no name has a space in it
+	key := worker + " " + typesKey // names contain no space
 	w := r.workers[key]
 	if w == nil {
 		w = &workerInfo{key: key, name: worker, types: sorted}
@@ -70,7 +69,7 @@ func (r *workerRegistry) recordClaim(worker string, types []string) *workerInfo 
 	return w
 }
 
-// recordRuns notes the runs that a worker was given.
+// recordRuns records the runs that a worker claimed.
 func (r *workerRegistry) recordRuns(w *workerInfo, jobs []*rota.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,17 +78,17 @@ func (r *workerRegistry) recordRuns(w *workerInfo, jobs []*rota.Job) {
 			if len(r.runs) < registryRunsMax {
 				break
 			}
-			r.dropRun(id) // any: those whose worker died stay until they are in the way
+			r.dropRun(id) // an arbitrary one: runs of dead workers stay until the limit is reached
 		}
-		r.dropRun(job.Run.ID) // it was taken before, by a claim that is sent again
+		r.dropRun(job.Run.ID) // a repeated claim returns the same run
 		r.runs[job.Run.ID] = w
 		w.runs++
 		w.extendTo(job.Run.StaleAfter)
 	}
 }
 
-// updateRun notes what came of a word about a run: until when it is held, or zero, if
-// it is over.
+// updateRun records an answered extend or finish of a run: the new expiry of its lease, or zero if the
+// run is over.
 func (r *workerRegistry) updateRun(run rota.ID, stale time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,7 +102,7 @@ func (r *workerRegistry) updateRun(run rota.ID, stale time.Time) {
 	}
 }
 
-// touch puts a hand first, unless it was forgotten meanwhile.
+// touch marks a worker as seen now, unless it was evicted.
 func (r *workerRegistry) touch(w *workerInfo) {
 	if w.seenAt = r.clock(); w.element != nil {
 		r.recent.MoveToFront(w.element)
@@ -116,7 +115,7 @@ func (w *workerInfo) extendTo(stale time.Time) {
 	}
 }
 
-// dropRun forgets a run.
+// dropRun removes a run.
 func (r *workerRegistry) dropRun(run rota.ID) {
 	if w := r.runs[run]; w != nil {
 		w.runs--
@@ -124,7 +123,7 @@ func (r *workerRegistry) dropRun(run rota.ID) {
 	}
 }
 
-// evict forgets a hand. Runs may still lead to it, so it is emptied.
+// evict removes a worker. Runs may still point to it, so its fields are cleared.
 func (r *workerRegistry) evict(w *workerInfo) {
 	if w.claimedAt.After(r.completeSince) {
 		r.completeSince = w.claimedAt
@@ -139,8 +138,7 @@ func (w *workerInfo) active(now time.Time) bool {
 	return now.Before(w.seenAt.Add(workerActiveFor)) || w.runs > 0 && now.Before(w.staleAfter)
 }
 
-// workersByType counts the workers that are there, by the types that they handle. Those
-// that share a name are one.
+// workersByType counts the active workers per type. Entries with the same name count once.
 func (r *workerRegistry) workersByType() map[string]int {
 	type workerType struct{ worker, typ string }
 	r.mu.Lock()
@@ -160,8 +158,8 @@ func (r *workerRegistry) workersByType() map[string]int {
 	return count
 }
 
-// lastClaim says when somebody last asked for a type, or since when surely nobody did,
-// and how many runs those have who handle it.
+// lastClaim returns the time of the last claim of a type, or the time since when there certainly was
+// none, and the number of runs of the active workers that handle the type.
 func (r *workerRegistry) lastClaim(typ string) (claimedAt time.Time, runs int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
