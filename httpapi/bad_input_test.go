@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// TestBadInputIsRefused holds every bad request to its status, its code and the
-// field it names, and the store to being as it was.
-func TestBadInputIsRefused(t *testing.T) {
-	s := newScene(t)
-	s.mail()
+// TestInvalidRequestNamesFieldAndChangesNothing checks status, code and field of every invalid
+// request, and that the store stays unchanged.
+func TestInvalidRequestNamesFieldAndChangesNothing(t *testing.T) {
+	s := newServerWithDefinitions(t)
+	s.declareMail()
 	job := s.enqueue(`{"type": "a"}`)
 	other := s.enqueue(`{"type": "a"}`)
 	long := strings.Repeat("x", 600)
@@ -178,7 +178,7 @@ func TestBadInputIsRefused(t *testing.T) {
 			t.Errorf("%s: the fields are %q: %.300s", name, fields, a.text)
 		}
 		if strings.Contains(a.text, secret) || len(a.text) > 2000 {
-			t.Errorf("%s: it repeats what it was sent: %.300s", name, a.text)
+			t.Errorf("%s: the response repeats values of the request: %.300s", name, a.text)
 		}
 	}
 	if after := s.dump(); after != before {
@@ -186,8 +186,8 @@ func TestBadInputIsRefused(t *testing.T) {
 	}
 }
 
-func TestMediaTypes(t *testing.T) {
-	s := newScene(t)
+func TestMediaTypeOtherThanJSONIsRefused(t *testing.T) {
+	s := newServerWithDefinitions(t)
 	for given, status := range map[string]int{
 		"application/json": 201, "application/json; charset=utf-8": 201, "APPLICATION/JSON": 201, "application/merge-patch+json": 201, "": 201,
 		"text/plain": 415, "application/x-www-form-urlencoded": 415, "application/xml": 415, "json": 415,
@@ -200,20 +200,19 @@ func TestMediaTypes(t *testing.T) {
 	s.post("templates/t/archive", nil, "Content-Type", "text/plain").is(200)
 }
 
-// FuzzBodies sends anything to every address that takes a body: whatever it is,
-// it is the sender's fault, not the server's.
+// FuzzBodies sends arbitrary bodies to every path that accepts one. No body may cause a 5xx status.
 func FuzzBodies(f *testing.F) {
-	for i, w := range writes() {
+	for i, w := range writeRequests() {
 		f.Add(i, w.body)
 	}
 	f.Add(0, `{"schema": {"type": "object", "pattern": "("}}`)
 	f.Add(15, `{"type": "a", "params": {"a": {"b": [1, null, "\ud800"]}}, "unique_key": "\u0000"}`)
-	s := newScene(f)
+	s := newServerWithDefinitions(f)
 	f.Fuzz(func(t *testing.T, which int, body string) {
-		all := writes()
+		all := writeRequests()
 		w := all[((which%len(all))+len(all))%len(all)]
 		path := strings.Replace(w.path, "{id}", "01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60", 1)
-		if a := ask(s.handler, w.method, "/api/v1/"+path, body); a.Code >= 500 {
+		if a := serveRequest(s.handler, w.method, "/api/v1/"+path, body); a.Code >= 500 {
 			t.Fatalf("%s %s %q: %d %s", w.method, path, body, a.Code, a.Body)
 		}
 	})

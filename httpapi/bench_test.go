@@ -28,11 +28,11 @@ func benchHandler(b *testing.B, store func(rota.Store) rota.Store) http.Handler 
 	if err != nil {
 		b.Fatal(err)
 	}
-	ask(handler, "PUT", "/api/v1/types/mail", `{"schema": {"type": "object", "properties": {"to": {"type": "string"}, "n": {"type": "integer"}}}}`)
+	serveRequest(handler, "PUT", "/api/v1/types/mail", `{"schema": {"type": "object", "properties": {"to": {"type": "string"}, "n": {"type": "integer"}}}}`)
 	return handler
 }
 
-func ask(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
+func serveRequest(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
@@ -41,8 +41,7 @@ func ask(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// BenchmarkCreateJob is one request after the other's like, 32 at once: what the
-// handler and the store cost together.
+// BenchmarkCreateJob measures 32 concurrent requests: the cost of handler and store together.
 func BenchmarkCreateJob(b *testing.B) {
 	h := benchHandler(b, wrap.Coalesce)
 	b.SetParallelism(16)
@@ -50,40 +49,40 @@ func BenchmarkCreateJob(b *testing.B) {
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if w := ask(h, "POST", "/api/v1/jobs", benchBody); w.Code != http.StatusCreated {
+			if w := serveRequest(h, "POST", "/api/v1/jobs", benchBody); w.Code != http.StatusCreated {
 				b.Fatal(w.Body)
 			}
 		}
 	})
 }
 
-// BenchmarkHandlerAlone is what the handler costs without the commit.
-func BenchmarkHandlerAlone(b *testing.B) {
-	h := benchHandler(b, func(s rota.Store) rota.Store { return &repeater{Store: s} })
+// BenchmarkHandlerWithoutCommit measures the handler without the commit.
+func BenchmarkHandlerWithoutCommit(b *testing.B) {
+	h := benchHandler(b, func(s rota.Store) rota.Store { return &cachedReply{Store: s} })
 	b.ReportAllocs()
 	for b.Loop() {
-		if w := ask(h, "POST", "/api/v1/jobs", benchBody); w.Code != http.StatusCreated {
+		if w := serveRequest(h, "POST", "/api/v1/jobs", benchBody); w.Code != http.StatusCreated {
 			b.Fatal(w.Body)
 		}
 	}
 }
 
-// BenchmarkRefuse is what a bad request costs.
-func BenchmarkRefuse(b *testing.B) {
+// BenchmarkInvalidRequest measures an invalid request.
+func BenchmarkInvalidRequest(b *testing.B) {
 	h := benchHandler(b, wrap.Coalesce)
 	b.ReportAllocs()
 	for b.Loop() {
-		ask(h, "POST", "/api/v1/jobs", `{"type": "mail", "params": {"to": 7}, "prioritty": 5}`)
+		serveRequest(h, "POST", "/api/v1/jobs", `{"type": "mail", "params": {"to": 7}, "prioritty": 5}`)
 	}
 }
 
-// repeater answers every Enqueue with the reply to the first, without a commit.
-type repeater struct {
+// cachedReply answers every Enqueue with the reply to the first, without a commit.
+type cachedReply struct {
 	rota.Store
 	first []rota.Result
 }
 
-func (r *repeater) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+func (r *cachedReply) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if b.Commands[0].Verb() != rota.VerbEnqueue {
 		return r.Store.Apply(ctx, b)
 	}
@@ -97,8 +96,7 @@ func (r *repeater) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, erro
 	return r.first, nil
 }
 
-// BenchmarkOverTheWire is 32 clients with a connection each. They share the
-// machine with the server.
+// BenchmarkOverTheWire measures 32 clients with a connection each, on the same machine as the server.
 func BenchmarkOverTheWire(b *testing.B) {
 	server := httptest.NewServer(benchHandler(b, wrap.Coalesce))
 	b.Cleanup(server.Close)

@@ -18,9 +18,9 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// TestAClaimSentAgainIsAnsweredAlike, under a text and under an id: its jobs and
-// their tokens are the same, and nobody else's.
-func TestAClaimSentAgainIsAnsweredAlike(t *testing.T) {
+// TestClaimRepeatedWithKeyReturnsSameJobs uses a text key and a UUID key. Jobs and lease tokens are
+// the same, and differ from those of other claims.
+func TestClaimRepeatedWithKeyReturnsSameJobs(t *testing.T) {
 	for _, key := range []string{"a text", rota.NewID().String()} {
 		s := newServer(t)
 		s.declare("a")
@@ -36,12 +36,12 @@ func TestAClaimSentAgainIsAnsweredAlike(t *testing.T) {
 		}
 		s.finish(first[1], `, "outcome": "completed"`)
 		if again = s.claim(body, "Idempotency-Key", key); len(again) != 2 || again[0].RunID != first[0].RunID || again[1].RunID != first[2].RunID {
-			t.Errorf("those that are still open: %+v", again)
+			t.Errorf("open jobs of the repeated claim: %+v", again)
 		}
 		s.finish(first[0], `, "outcome": "completed"`)
 		s.finish(first[2], `, "outcome": "completed"`)
 		if next := s.claim(body, "Idempotency-Key", key); len(next) != 2 || slices.Contains(tokens(first), tokens(next)[0]) {
-			t.Errorf("when all have ended it takes others: %+v", next)
+			t.Errorf("jobs of the repeated claim after all have ended: %+v", next)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func tokens(items []httpapi.ClaimedJob) (all []string) {
 	return all
 }
 
-func TestAKeyOfAClaimIsNotUsedForEver(t *testing.T) {
+func TestClaimKeyAfterSixteenUsesConflicts(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	for range 20 {
@@ -73,18 +73,18 @@ func TestAKeyOfAClaimIsNotUsedForEver(t *testing.T) {
 	s.post("claim", `{"worker": "other", "types": ["a"]}`, "Idempotency-Key", "worker-1").problem(409, "conflict")
 }
 
-// TestAClaimSentAgainNeedNotWait, though it is known that nothing is ready.
-func TestAClaimSentAgainNeedNotWait(t *testing.T) {
-	s, waiting := newWaiting(t)
+// TestClaimRepeatedWithKeyDoesNotWait repeats a claim although no job is known to be ready.
+func TestClaimRepeatedWithKeyDoesNotWait(t *testing.T) {
+	s, waiting := newPollServer(t)
 	s.declare("a")
 	s.enqueue(`{"type": "a"}`)
 	body, key := `{"worker": "w", "types": ["a"], "wait": "60s"}`, rota.NewID().String()
 	first := s.claim(body, "Idempotency-Key", key)
 	s.poll(`{"worker": "idle", "types": ["a"], "wait": "60s"}`)
 	waiting.reach(1)
-	began, lost := time.Now(), lag()
-	second := read[httpapi.Claimed](soon(t, s.poll(body, "Idempotency-Key", key)).is(200)).Items
-	if waited := time.Since(began) - lost(); waited > 4*time.Second { // at 5 s the clerk looks
+	began, lost := time.Now(), measureLag()
+	second := read[httpapi.Claimed](receive(t, s.poll(body, "Idempotency-Key", key)).is(200)).Items
+	if waited := time.Since(began) - lost(); waited > 4*time.Second { // the periodic recheck runs at 5 s
 		t.Errorf("it waited %v", waited)
 	}
 	if len(first) != 1 || len(second) != 1 || first[0].LeaseToken != second[0].LeaseToken {
@@ -92,55 +92,54 @@ func TestAClaimSentAgainNeedNotWait(t *testing.T) {
 	}
 }
 
-// TestAClaimSentAgainWhileItWaits takes the place of the first, which can take
+// TestClaimRepeatedWhileWaitingReplacesFirstPoll checks that the first poll ends empty and can claim
 // nothing more.
-func TestAClaimSentAgainWhileItWaits(t *testing.T) {
-	s, waiting := newWaiting(t)
+func TestClaimRepeatedWhileWaitingReplacesFirstPoll(t *testing.T) {
+	s, waiting := newPollServer(t)
 	s.declare("a")
 	key := rota.NewID().String()
 	first := s.poll(`{"worker": "w", "types": ["a"], "wait": "60s"}`, "Idempotency-Key", key)
 	waiting.reach(1)
 	second := s.poll(`{"worker": "w", "types": ["a"], "wait": "60s"}`, "Idempotency-Key", key)
-	if items := read[httpapi.Claimed](soon(t, first).is(200)).Items; len(items) != 0 {
+	if items := read[httpapi.Claimed](receive(t, first).is(200)).Items; len(items) != 0 {
 		t.Errorf("%+v", items)
 	}
 	waiting.reach(1)
 	s.enqueue(`{"type": "a"}`)
-	if items := read[httpapi.Claimed](soon(t, second).is(200)).Items; len(items) != 1 {
+	if items := read[httpapi.Claimed](receive(t, second).is(200)).Items; len(items) != 1 {
 		t.Errorf("%+v", items)
 	}
 }
 
-// slowClaims is a store that holds the answers to claims that took something,
-// until it is told to go on.
+// slowClaims is a store that delays the answers to successful claims until resume.
 type slowClaims struct {
 	rota.Store
-	took chan struct{}
-	goOn chan struct{}
+	claimed chan struct{}
+	resume  chan struct{}
 }
 
 func (s *slowClaims) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	results, err := s.Store.Apply(ctx, b)
 	for i := range results {
 		if claimed, is := results[i].Reply.(*rota.Claimed); is && len(claimed.Jobs) > 0 {
-			s.took <- struct{}{}
-			<-s.goOn
+			s.claimed <- struct{}{}
+			<-s.resume
 		}
 	}
 	return results, err
 }
 
-// newSlow is a server whose claims are slow.
-func newSlow(t *testing.T) (*server, *gauge, *slowClaims) {
-	slow := &slowClaims{took: make(chan struct{}), goOn: make(chan struct{})}
-	s, waiting := newWaiting(t, func(c *httpapi.Config) { slow.Store, c.Store = c.Store, slow })
+// newSlowServer returns a server with slow claims.
+func newSlowServer(t *testing.T) (*server, *pollGauge, *slowClaims) {
+	slow := &slowClaims{claimed: make(chan struct{}), resume: make(chan struct{})}
+	s, waiting := newPollServer(t, func(c *httpapi.Config) { slow.Store, c.Store = c.Store, slow })
 	s.declare("a")
 	return s, waiting, slow
 }
 
-// watch serves claims once more, and tells of each: the context of its request,
-// and that it was answered.
-func (s *server) watch() (other *server, began <-chan context.Context, ended <-chan struct{}) {
+// observed returns a copy of the server that reports the context of each request and the end of its
+// handling.
+func (s *server) observed() (other *server, began <-chan context.Context, ended <-chan struct{}) {
 	contexts, ends := make(chan context.Context, 1), make(chan struct{}, 1)
 	watched := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		contexts <- r.Context()
@@ -153,21 +152,21 @@ func (s *server) watch() (other *server, began <-chan context.Context, ended <-c
 	return &copied, contexts, ends
 }
 
-// TestWhatReachesNobodyIsGivenBack: the worker goes while its claim is with the
-// store. Nobody knows the token of what was taken, so it is tried again at once,
-// which costs an attempt; the last one is dead.
-func TestWhatReachesNobodyIsGivenBack(t *testing.T) {
+// TestUndeliveredClaimWithoutKeyIsReleased disconnects the worker while its claim is in flight. No
+// client knows the lease token, so the job is retried immediately. This uses an attempt; the last
+// attempt becomes a dead letter.
+func TestUndeliveredClaimWithoutKeyIsReleased(t *testing.T) {
 	for _, wait := range []string{"0s", "60s"} {
-		s, _, slow := newSlow(t)
-		watched, began, ended := s.watch()
+		s, _, slow := newSlowServer(t)
+		watched, began, ended := s.observed()
 		id := s.enqueue(`{"type": "a", "max_retries": 1}`)
 		for attempt := range 2 {
-			leave, over := hangUp(watched, `{"worker": "gone", "types": ["a"], "wait": "`+wait+`"}`)
-			<-slow.took
+			leave, over := startAbortableClaim(watched, `{"worker": "gone", "types": ["a"], "wait": "`+wait+`"}`)
+			<-slow.claimed
 			leave()
 			<-over
-			<-(<-began).Done() // the server has seen it
-			slow.goOn <- struct{}{}
+			<-(<-began).Done() // the server has seen the disconnect
+			slow.resume <- struct{}{}
 			<-ended
 			attempts := read[httpapi.ExecutionDetail](s.get("executions/" + id).is(200)).Attempts
 			run := attempts[attempt].Run
@@ -175,7 +174,7 @@ func TestWhatReachesNobodyIsGivenBack(t *testing.T) {
 				t.Errorf("%+v", run)
 			}
 			if attempt == 0 && (len(attempts) != 2 || attempts[1].State != "queued") {
-				t.Errorf("it is not tried again at once: %+v", attempts[1:])
+				t.Errorf("it is not retried immediately: %+v", attempts[1:])
 			}
 			if attempt == 1 && len(s.all("dead", 10)) != 1 {
 				t.Error("the last attempt is not a dead letter")
@@ -184,22 +183,22 @@ func TestWhatReachesNobodyIsGivenBack(t *testing.T) {
 	}
 }
 
-// TestWhatReachesNobodyWaitsForItsKey: who sends a key may ask again, and finds
-// what was taken for it.
-func TestWhatReachesNobodyWaitsForItsKey(t *testing.T) {
+// TestUndeliveredClaimWithKeyWaitsForRepeat checks that a repeated request with the key gets the
+// claimed job.
+func TestUndeliveredClaimWithKeyWaitsForRepeat(t *testing.T) {
 	for _, wait := range []string{"0s", "60s"} {
-		s, _, slow := newSlow(t)
+		s, _, slow := newSlowServer(t)
 		s.enqueue(`{"type": "a"}`)
 		body, key := `{"worker": "w", "types": ["a"], "wait": "`+wait+`"}`, rota.NewID().String()
-		leave, over := hangUp(s, body, "Idempotency-Key", key)
-		<-slow.took
+		leave, over := startAbortableClaim(s, body, "Idempotency-Key", key)
+		<-slow.claimed
 		leave()
 		<-over
 		again := s.poll(body, "Idempotency-Key", key)
-		slow.goOn <- struct{}{}
-		<-slow.took // the same, for the second
-		slow.goOn <- struct{}{}
-		items := read[httpapi.Claimed](soon(t, again).is(200)).Items
+		slow.resume <- struct{}{}
+		<-slow.claimed // the repeated claim
+		slow.resume <- struct{}{}
+		items := read[httpapi.Claimed](receive(t, again).is(200)).Items
 		if len(items) != 1 || items[0].Job.Attempt != 1 {
 			t.Fatalf("%+v", items)
 		}
@@ -209,16 +208,16 @@ func TestWhatReachesNobodyWaitsForItsKey(t *testing.T) {
 	}
 }
 
-// startOn serves the store in a file, until it is stopped as a server is.
-func startOn(t *testing.T, path string) (s *server, waiting *gauge, stop func()) {
+// startServerOn serves the store in a file until stop.
+func startServerOn(t *testing.T, path string) (s *server, waiting *pollGauge, stop func()) {
 	t.Helper()
 	file, err := sqlite.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	waiting = &gauge{TB: t, changed: make(chan struct{})}
+	waiting = &pollGauge{TB: t, changed: make(chan struct{})}
 	s = &server{TB: t, store: wrap.Coalesce(file)}
-	if s.handler, err = httpapi.New(httpapi.Config{Store: s.store, Token: token, OnPolls: waiting.tell}); err != nil {
+	if s.handler, err = httpapi.New(httpapi.Config{Store: s.store, Token: token, OnPolls: waiting.set}); err != nil {
 		t.Fatal(err)
 	}
 	base, hangUp := context.WithCancel(context.Background())
@@ -234,11 +233,10 @@ func startOn(t *testing.T, path string) (s *server, waiting *gauge, stop func())
 	}
 }
 
-// TestLeasesOutliveTheServer: it is stopped and started again while a worker has
-// a job, and another waits for one.
-func TestLeasesOutliveTheServer(t *testing.T) {
+// TestLeaseSurvivesServerRestart restarts the server while one worker holds a job and another waits.
+func TestLeaseSurvivesServerRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rota.db")
-	s, waiting, stop := startOn(t, path)
+	s, waiting, stop := startServerOn(t, path)
 	s.declare("a", "b")
 	id := s.enqueue(`{"type": "a"}`)
 	key := rota.NewID().String()
@@ -246,13 +244,13 @@ func TestLeasesOutliveTheServer(t *testing.T) {
 	idle := s.poll(`{"worker": "idle", "types": ["b"], "wait": "60s"}`)
 	waiting.reach(1)
 	stop()
-	if a := soon(t, idle).is(200); a.text != `{"items":[]}`+"\n" {
+	if a := receive(t, idle).is(200); a.text != `{"items":[]}`+"\n" {
 		t.Error(a.text)
 	}
-	s, _, stop = startOn(t, path)
+	s, _, stop = startServerOn(t, path)
 	defer stop()
 	if again := s.claim(`{"worker": "w", "types": ["a"]}`, "Idempotency-Key", key); len(again) != 1 || again[0].LeaseToken != job.LeaseToken {
-		t.Errorf("the claim sent again: %+v", again)
+		t.Errorf("repeated claim: %+v", again)
 	}
 	if held := s.extend(job, `, "progress": 50`); held.Code != "ok" {
 		t.Errorf("%+v", held)
@@ -265,8 +263,9 @@ func TestLeasesOutliveTheServer(t *testing.T) {
 	}
 }
 
-// TestBadWorkerInputIsRefused, whole, naming the field; nothing changes.
-func TestBadWorkerInputIsRefused(t *testing.T) {
+// TestInvalidWorkerRequestNamesFieldAndChangesNothing checks that an invalid request is refused as a
+// whole.
+func TestInvalidWorkerRequestNamesFieldAndChangesNothing(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.enqueue(`{"type": "a"}`)
@@ -381,7 +380,7 @@ func TestBadWorkerInputIsRefused(t *testing.T) {
 			t.Errorf("%s: the fields are %q: %.300s", name, fields, a.text)
 		}
 		if strings.Contains(a.text, secret) || len(a.text) > 2000 {
-			t.Errorf("%s: it repeats what it was sent: %.300s", name, a.text)
+			t.Errorf("%s: the response repeats values of the request: %.300s", name, a.text)
 		}
 	}
 	if s.dump() != before {
@@ -392,8 +391,8 @@ func TestBadWorkerInputIsRefused(t *testing.T) {
 	}
 }
 
-// TestRotasOwnTypesAreItsOwn: nobody else submits, declares or claims them.
-func TestRotasOwnTypesAreItsOwn(t *testing.T) {
+// TestInternalTypesAreRefused checks that clients cannot submit, declare or claim Rota's own types.
+func TestInternalTypesAreRefused(t *testing.T) {
 	s := newServer(t, withEngine(t))
 	before := s.dump()
 	for _, test := range []struct{ method, path, body, field string }{
@@ -415,8 +414,8 @@ func TestRotasOwnTypesAreItsOwn(t *testing.T) {
 	}
 }
 
-// TestManyLeasesAreExtendedAtOnce, and answered in their order.
-func TestManyLeasesAreExtendedAtOnce(t *testing.T) {
+// TestExtendManyLeasesKeepsOrder checks that the results have the order of the request.
+func TestExtendManyLeasesKeepsOrder(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.post("jobs/batch", `{"jobs": [`+strings.Repeat(`{"type": "a"},`, 999)+`{"type": "a"}]}`).is(201)
@@ -433,8 +432,7 @@ func TestManyLeasesAreExtendedAtOnce(t *testing.T) {
 	}
 }
 
-// FuzzWorkerBodies sends anything to the addresses of workers: whatever it is, it
-// is the sender's fault, not the server's.
+// FuzzWorkerBodies sends arbitrary bodies to the worker paths. No body may cause a 5xx status.
 func FuzzWorkerBodies(f *testing.F) {
 	id := rota.NewID().String()
 	ref := `"run_id": "` + id + `", "job_id": "` + id + `", "lease_token": "00000000000000000000000000000001"`
@@ -447,7 +445,7 @@ func FuzzWorkerBodies(f *testing.F) {
 	s.declare("a")
 	f.Fuzz(func(t *testing.T, which int, body string) {
 		path := paths[((which%3)+3)%3]
-		if a := ask(s.handler, "POST", "/api/v1/"+path, body); a.Code >= 500 {
+		if a := serveRequest(s.handler, "POST", "/api/v1/"+path, body); a.Code >= 500 {
 			t.Fatalf("%s %q: %d %s", path, body, a.Code, a.Body)
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// sample has every form.
+// sample has a field of every form.
 type sample struct {
 	Text   string         `json:"text"`
 	Number int            `json:"number"`
@@ -30,10 +30,10 @@ type sampleItem struct {
 	IDs  []string `json:"ids"`
 }
 
-func TestBodiesAreReadStrictly(t *testing.T) {
+func TestDecodeIsStrict(t *testing.T) {
 	for _, test := range []struct {
 		body   string
-		status int // 0: it is right
+		status int // 0: valid
 		fields string
 	}{
 		{`{}`, 0, ""},
@@ -82,7 +82,7 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 			continue
 		}
 		if p == nil || p.Status != test.status {
-			t.Errorf("%.80q is answered with %v", test.body, err)
+			t.Errorf("%.80q: got %v", test.body, err)
 			continue
 		}
 		var fields []string
@@ -95,21 +95,21 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 	}
 }
 
-func TestMalformedBodiesSayWhere(t *testing.T) {
+func TestDecodeSyntaxErrorHasPosition(t *testing.T) {
 	err := decode([]byte("{\n  \"text\": \"a\",\n  \"number\": x\n}"), &sample{})
 	if want := "line 3, column 13"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v does not say %s", err, want)
+		t.Errorf("%v does not contain %s", err, want)
 	}
 }
 
-func TestATypoIsGuessed(t *testing.T) {
+func TestDecodeUnknownFieldSuggestsNearest(t *testing.T) {
 	err := decode([]byte(`{"numbr": 1}`), &sample{})
 	if err == nil || !strings.Contains(err.Error(), "did you mean number?") {
 		t.Error(err)
 	}
 }
 
-func TestTooManyErrorsAreCut(t *testing.T) {
+func TestDecodeLimitsNumberOfErrors(t *testing.T) {
 	err := decode([]byte(`{"each":[`+strings.Repeat("1,", 500)+`2]}`), &sample{})
 	var p *Problem
 	if !errors.As(err, &p) || len(p.Errors) != errorsMax {
@@ -117,7 +117,7 @@ func TestTooManyErrorsAreCut(t *testing.T) {
 	}
 }
 
-func TestOptionalFieldsKnowNull(t *testing.T) {
+func TestOptDistinguishesNullFromOmitted(t *testing.T) {
 	var into TemplateRequest
 	if err := decode([]byte(`{"priority":null,"timeout":"5s"}`), &into); err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestOptionalFieldsKnowNull(t *testing.T) {
 	}
 }
 
-func TestAFieldIsGuessedFromWhatItIsTakenToBeCalled(t *testing.T) {
+func TestDecodeUnknownFieldSuggestsAlias(t *testing.T) {
 	for _, test := range []struct {
 		body, meant string
 		into        any
@@ -156,8 +156,8 @@ func TestAFieldIsGuessedFromWhatItIsTakenToBeCalled(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds the reader of bodies to this: it never panics, what it takes
-// the standard library takes too, and what it refuses has a status of its own.
+// FuzzDecode checks that decode never panics, that encoding/json accepts what it accepts, and that
+// every error is a 400 or 422.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"text":"a","number":1}`, `{"each":[{"name":"x","ids":["a"]}]}`, `{"doc":{"a":{"b":[1,2,{}]}}}`, `{"limits":{"a":1}}`,
@@ -174,7 +174,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		var plain sample
 		if err == nil && json.Unmarshal(body, &plain) != nil {
-			t.Fatalf("%q is taken", body)
+			t.Fatalf("%q is accepted", body)
 		}
 	})
 }
@@ -185,7 +185,7 @@ func FuzzCursor(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, list := range []cursorKind{cursorJobs, cursorAudit} {
 			if place, err := readCursor(list, text); err == nil && place != nil && string(cursorOf(list, place)) != text {
-				t.Fatalf("%q is taken for a cursor", text)
+				t.Fatalf("%q is accepted as a cursor", text)
 			}
 		}
 		_, _ = readQueueCursor(text)

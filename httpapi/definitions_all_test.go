@@ -14,8 +14,8 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// everything is a document with one of everything, as a server shows it.
-const everything = `{
+// sampleDocument is a document with every kind of definition, in the form of an export.
+const sampleDocument = `{
 	"version": 1,
 	"types": {
 		"mail": {"description": "sends", "paused": true, "max_retries": 5, "backoff": "1m30s", "backoff_max": "1h", "jitter": 0.25, "timeout": "0s",
@@ -43,7 +43,7 @@ const everything = `{
 	"limits": {"global": 50, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}}, "keys": {"tenant": 2}}
 }`
 
-// compact is a document without the space between its parts.
+// compact removes insignificant space from a JSON document.
 func compact(t testing.TB, text string) string {
 	t.Helper()
 	var raw json.RawMessage
@@ -58,12 +58,12 @@ func (s *server) definitions() string {
 	return strings.TrimSpace(s.get("definitions?secrets=true").is(200).text)
 }
 
-func (s *server) putAll(text string) httpapi.DefinitionsPut {
+func (s *server) importDocument(text string) httpapi.DefinitionsPut {
 	s.Helper()
 	return read[httpapi.DefinitionsPut](s.send("PUT", "definitions", text).is(200))
 }
 
-func (s *server) tryAll(text string) httpapi.DefinitionsPut {
+func (s *server) dryRun(text string) httpapi.DefinitionsPut {
 	s.Helper()
 	before := s.dump()
 	would := read[httpapi.DefinitionsPut](s.send("PUT", "definitions?dry_run=true", text).is(200))
@@ -73,7 +73,7 @@ func (s *server) tryAll(text string) httpapi.DefinitionsPut {
 	return would
 }
 
-// counts is a short form of an answer.
+// counts summarizes the result of an import.
 func counts(p httpapi.DefinitionsPut) string {
 	return fmt.Sprintf("%d created, %d changed, %d unchanged, %d left out", p.Created, p.Changed, p.Unchanged, p.LeftOut)
 }
@@ -86,73 +86,74 @@ func itemOf(p httpapi.DefinitionsPut, kind, name string) httpapi.DefinitionChang
 	return p.Items[at]
 }
 
-func TestDefinitionsComeBackAsTheyWere(t *testing.T) {
+func TestDefinitionsExportEqualsImport(t *testing.T) {
 	s := newServer(t)
 	if got := s.definitions(); got != `{"version":1}` {
-		t.Error("an empty server declares", got)
+		t.Error("an empty server exports", got)
 	}
-	if would := s.tryAll(everything); counts(would) != "12 created, 1 changed, 0 unchanged, 0 left out" || !would.DryRun || would.Steps != 1 {
+	if would := s.dryRun(sampleDocument); counts(would) != "12 created, 1 changed, 0 unchanged, 0 left out" || !would.DryRun || would.Steps != 1 {
 		t.Errorf("%+v", would)
 	}
-	if put := s.putAll(everything); counts(put) != "12 created, 1 changed, 0 unchanged, 0 left out" {
+	if put := s.importDocument(sampleDocument); counts(put) != "12 created, 1 changed, 0 unchanged, 0 left out" {
 		t.Errorf("%+v", put)
 	}
-	if got, want := s.definitions(), compact(t, everything); got != want {
+	if got, want := s.definitions(), compact(t, sampleDocument); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	before := s.dump()
 	for range 2 {
-		if again := s.putAll(s.definitions()); counts(again) != "0 created, 0 changed, 13 unchanged, 0 left out" {
+		if again := s.importDocument(s.definitions()); counts(again) != "0 created, 0 changed, 13 unchanged, 0 left out" {
 			t.Errorf("%+v", again)
 		}
 	}
-	if would := s.tryAll(s.definitions()); counts(would) != "0 created, 0 changed, 13 unchanged, 0 left out" || would.Steps != 0 {
+	if would := s.dryRun(s.definitions()); counts(would) != "0 created, 0 changed, 13 unchanged, 0 left out" || would.Steps != 0 {
 		t.Errorf("%+v", would)
 	}
-	if after := s.dump(); after != before { // versions, next fires and the audit too
-		t.Errorf("declared again it changed:\n%s\n%s", before, after)
+	if after := s.dump(); after != before { // including versions, next fire times and the audit
+		t.Errorf("a repeated import changed the store:\n%s\n%s", before, after)
 	}
 }
 
-// TestTheBeatGoesOn: an interval counts from where it did, whenever it is moved.
-func TestTheBeatGoesOn(t *testing.T) {
+// TestDefinitionsImportKeepsIntervalAnchor checks that the fire times of an interval do not shift when
+// it is imported.
+func TestDefinitionsImportKeepsIntervalAnchor(t *testing.T) {
 	s := newServer(t)
-	s.putAll(everything)
+	s.importDocument(sampleDocument)
 	beat := read[httpapi.Schedule](s.get("schedules/beat").is(200))
 	anchor := time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)
 	every := 7*time.Minute + 250*time.Millisecond
 	if next := beat.NextFireAt.Time; next.Sub(anchor)%every != 0 || !next.After(time.Now()) || next.After(time.Now().Add(every)) {
 		t.Errorf("it fires next at %s", next)
 	}
-	// Another anchor does not move one that is there.
+	// Another anchor does not move an existing schedule.
 	moved := `{"schedules": {"beat": {"template": "plain", "every": "7m0.25s", "anchor": "2026-01-02T03:00:00Z"}}}`
-	if put := s.putAll(moved); counts(put) != "0 created, 0 changed, 1 unchanged, 0 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "keeps its anchor 2026-01-02T03:04:05.678901Z") {
+	if put := s.importDocument(moved); counts(put) != "0 created, 0 changed, 1 unchanged, 0 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "keeps its anchor 2026-01-02T03:04:05.678901Z") {
 		t.Errorf("%+v", put)
 	}
-	// Another interval without an anchor counts from now, the same one from where it did.
+	// Another interval without an anchor counts from now; the same interval keeps its anchor.
 	s.post("schedules/beat/pause", nil).is(200)
-	s.putAll(`{"schedules": {"beat": {"template": "plain", "every": "7m0.25s", "description": "d"}}}`)
+	s.importDocument(`{"schedules": {"beat": {"template": "plain", "every": "7m0.25s", "description": "d"}}}`)
 	if got := read[httpapi.Definitions](s.get("definitions")).Schedules["beat"]; !got.Anchor.Equal(anchor) || got.State != "PAUSED" || got.Description != "d" {
 		t.Errorf("%+v", got)
 	}
-	s.putAll(`{"schedules": {"beat": {"template": "plain", "every": "8m"}}}`)
+	s.importDocument(`{"schedules": {"beat": {"template": "plain", "every": "8m"}}}`)
 	if got := read[httpapi.Definitions](s.get("definitions")).Schedules["beat"]; time.Since(got.Anchor.Time) > time.Minute {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestADryRunNamesTheFieldsThatChange, and what is left out of the document
-// stays, but for what is left out of a definition.
-func TestADryRunNamesTheFieldsThatChange(t *testing.T) {
+// TestDefinitionsDryRunListsChangedFields also checks that definitions that the document omits stay,
+// while omitted fields of a definition return to their defaults.
+func TestDefinitionsDryRunListsChangedFields(t *testing.T) {
 	s := newServer(t)
-	s.putAll(everything)
+	s.importDocument(sampleDocument)
 	change := `{
 		"types": {"mail": {"max_retries": 6}},
 		"templates": {"plain": {"type": "plain", "default_params": {"x": 1}}, "new": {"type": "plain"}},
 		"schedules": {"digest": {"template": "digest", "cron": "30 2 * * *", "timezone": "Europe/Berlin", "state": "ENABLED"}, "beat": {"template": "plain", "every": "7m0.25s"}},
 		"limits": {"keys": {"tenant": 2}}
 	}`
-	would := s.tryAll(change)
+	would := s.dryRun(change)
 	if counts(would) != "1 created, 4 changed, 1 unchanged, 0 left out" {
 		t.Errorf("%+v", would)
 	}
@@ -168,7 +169,7 @@ func TestADryRunNamesTheFieldsThatChange(t *testing.T) {
 			t.Errorf("%s %s: %+v", row.kind, row.name, got)
 		}
 	}
-	if put := s.putAll(change); counts(put) != counts(would) || put.DryRun {
+	if put := s.importDocument(change); counts(put) != counts(would) || put.DryRun {
 		t.Errorf("%+v", put)
 	}
 	now := read[httpapi.Definitions](s.get("definitions").is(200))
@@ -180,26 +181,23 @@ func TestADryRunNamesTheFieldsThatChange(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatMeansOtherwiseIsAChange: neither the order of keys nor the space
-// between them is.
-func TestOnlyWhatMeansOtherwiseIsAChange(t *testing.T) {
+func TestDefinitionsImportIgnoresKeyOrderAndSpace(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.post("templates", `{"name": "t", "type": "a", "default_params": {"b":  1.0, "a": {"z": [1, 2], "y": "\u0041"}}}`).is(201)
 	for text, want := range map[string]string{
 		`{"a": {"y": "A", "z": [1, 2]}, "b": 1.0}`: "unchanged",
 		`{"a": {"y": "A", "z": [2, 1]}, "b": 1.0}`: "changed",
-		`{"a": {"y": "A", "z": [1, 2]}, "b": 1}`:   "changed", // a handler may tell them apart
+		`{"a": {"y": "A", "z": [1, 2]}, "b": 1}`:   "changed", // a handler may distinguish them
 	} {
-		if got := s.tryAll(`{"templates": {"t": {"type": "a", "default_params": ` + text + `}}}`); got.Items[0].Change != want {
+		if got := s.dryRun(`{"templates": {"t": {"type": "a", "default_params": ` + text + `}}}`); got.Items[0].Change != want {
 			t.Errorf("%s is %s", text, got.Items[0].Change)
 		}
 	}
 }
 
-// TestDependenciesAreDeclaredInTheirOrder, whatever their names, and however they
-// stood before.
-func TestDependenciesAreDeclaredInTheirOrder(t *testing.T) {
+// TestDefinitionsImportOrdersDependencies checks that names and the stored dependencies do not matter.
+func TestDefinitionsImportOrdersDependencies(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.post("templates", `{"name": "t", "type": "a"}`).is(201)
@@ -207,15 +205,15 @@ func TestDependenciesAreDeclaredInTheirOrder(t *testing.T) {
 		return fmt.Sprintf(`{"template": "t", "cron": "0 3 * * *", "depends_on": %s}`, rota.EncodeSpec(on))
 	}
 	chain := `{"schedules": {"a": ` + cron("b") + `, "b": ` + cron("c", "d") + `, "c": ` + cron("d") + `, "d": ` + cron() + `}}`
-	if put := s.putAll(chain); put.Created != 4 {
+	if put := s.importDocument(chain); put.Created != 4 {
 		t.Errorf("%+v", put)
 	}
-	// The other way round: d → c → b → a. Each of them alone would make a circle.
-	if put := s.putAll(`{"schedules": {"d": ` + cron("c") + `, "c": ` + cron("b") + `, "b": ` + cron("a") + `, "a": ` + cron() + `}}`); put.Changed != 4 {
+	// Reversed: d → c → b → a. Each change alone would make a cycle.
+	if put := s.importDocument(`{"schedules": {"d": ` + cron("c") + `, "c": ` + cron("b") + `, "b": ` + cron("a") + `, "a": ` + cron() + `}}`); put.Changed != 4 {
 		t.Errorf("%+v", put)
 	}
-	// Through one that the document does not name: now d → c → b → a, then b → d through c.
-	if put := s.putAll(`{"schedules": {"d": ` + cron() + `, "b": ` + cron() + `, "a": ` + cron("c") + `}}`); put.Changed != 3 {
+	// Through a schedule that the document does not name: now d → c → b → a, then b → d through c.
+	if put := s.importDocument(`{"schedules": {"d": ` + cron() + `, "b": ` + cron() + `, "a": ` + cron("c") + `}}`); put.Changed != 3 {
 		t.Errorf("%+v", put)
 	}
 	before := s.dump()
@@ -236,9 +234,9 @@ func TestDependenciesAreDeclaredInTheirOrder(t *testing.T) {
 	}
 }
 
-// TestALongChainOfDependenciesIsRefused, from whichever end it is read, and also
-// where a part of it stands there already; one as long as may be is not.
-func TestALongChainOfDependenciesIsRefused(t *testing.T) {
+// TestDefinitionsImportRefusesLongDependencyChain checks both name orders, and a chain that is partly
+// stored. A chain of the maximum length is accepted.
+func TestDefinitionsImportRefusesLongDependencyChain(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.post("templates", `{"name": "t", "type": "a"}`).is(201)
@@ -268,14 +266,14 @@ func TestALongChainOfDependenciesIsRefused(t *testing.T) {
 	if s.dump() != before {
 		t.Error("something changed")
 	}
-	if put := s.putAll(chain(0, 1_000, up)); put.Created != 1_000 {
+	if put := s.importDocument(chain(0, 1_000, up)); put.Created != 1_000 {
 		t.Error(counts(put))
 	}
 	refuses(chain(1_000, 1_001, up), up(1_000))
 }
 
-// past puts a schedule into the store when its time had not passed yet.
-func (s *server) past(name string, spec rota.ScheduleSpec) {
+// putExpiredSchedule stores a schedule whose times have passed, as of a time when they had not.
+func (s *server) putExpiredSchedule(name string, spec rota.ScheduleSpec) {
 	s.Helper()
 	then := time.Now().Add(-48 * time.Hour)
 	command, err := rota.Declare(rota.NewMeta(""), name, spec, then)
@@ -288,21 +286,21 @@ func (s *server) past(name string, spec rota.ScheduleSpec) {
 	}
 }
 
-// TestWhatHasPassedIsLeftOut and said, and does not keep the rest from being
-// declared.
-func TestWhatHasPassedIsLeftOut(t *testing.T) {
+// TestDefinitionsImportSkipsExpiredSchedules checks that the notes name the reason and that other
+// definitions are still imported.
+func TestDefinitionsImportSkipsExpiredSchedules(t *testing.T) {
 	s, other := newServer(t), newServer(t)
 	s.declare("a")
 	s.post("templates", `{"name": "t", "type": "a"}`).is(201)
 	day := time.Now().Add(-24 * time.Hour)
-	s.past("once", rota.ScheduleSpec{Template: "t", At: day})
-	s.past("ended", rota.ScheduleSpec{Template: "t", Every: time.Hour, EndsAt: day})
+	s.putExpiredSchedule("once", rota.ScheduleSpec{Template: "t", At: day})
+	s.putExpiredSchedule("ended", rota.ScheduleSpec{Template: "t", Every: time.Hour, EndsAt: day})
 	s.post("schedules", `{"name": "still", "template": "t", "cron": "0 3 * * *"}`).is(201)
 	document := s.definitions()
-	if put := s.putAll(document); put.Unchanged != 5 {
-		t.Errorf("over itself: %+v", put)
+	if put := s.importDocument(document); put.Unchanged != 5 {
+		t.Errorf("import of its own export: %+v", put)
 	}
-	put := other.putAll(document)
+	put := other.importDocument(document)
 	if counts(put) != "3 created, 0 changed, 0 unchanged, 2 left out" {
 		t.Errorf("%+v", put)
 	}
@@ -313,13 +311,13 @@ func TestWhatHasPassedIsLeftOut(t *testing.T) {
 	other.get("schedules/once").is(404)
 	other.get("schedules/still").is(200)
 
-	// One that has ended here meanwhile stays so, and can still be described.
+	// An expired schedule stays expired, and its description can still change.
 	s.post("schedules/once/pause", nil).is(200)
-	put = s.putAll(`{"schedules": {"once": {"template": "t", "at": "` + day.UTC().Format(time.RFC3339Nano) + `", "state": "ENABLED", "description": "d"}}}`)
+	put = s.importDocument(`{"schedules": {"once": {"template": "t", "at": "` + day.UTC().Format(time.RFC3339Nano) + `", "state": "ENABLED", "description": "d"}}}`)
 	if counts(put) != "0 created, 1 changed, 0 unchanged, 0 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "its state stays PAUSED") {
 		t.Errorf("%+v", put)
 	}
-	put = s.putAll(`{"schedules": {"still": {"template": "t", "at": "2020-01-01T00:00:00Z"}}}`)
+	put = s.importDocument(`{"schedules": {"still": {"template": "t", "at": "2020-01-01T00:00:00Z"}}}`)
 	if counts(put) != "0 created, 0 changed, 0 unchanged, 1 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "the stored schedule is unchanged") {
 		t.Errorf("%+v", put)
 	}
@@ -329,15 +327,15 @@ func TestWhatHasPassedIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestSchedulesOfArchivedTemplatesAreMoved: they are declared before it is
-// archived, or while it is not.
-func TestSchedulesOfArchivedTemplatesAreMoved(t *testing.T) {
+// TestDefinitionsImportSchedulesOfArchivedTemplate checks that schedules are declared before their
+// template is archived, or while it is unarchived.
+func TestDefinitionsImportSchedulesOfArchivedTemplate(t *testing.T) {
 	s := newServer(t)
-	s.putAll(everything)
+	s.importDocument(sampleDocument)
 	if got := read[httpapi.Template](s.get("templates/old").is(200)); got.State != "ARCHIVED" {
 		t.Errorf("%+v", got)
 	}
-	put := s.putAll(`{"schedules": {"old": {"template": "old", "cron": "0 4 * * *"}, "old2": {"template": "old", "cron": "0 4 * * *", "state": "DISABLED"}}}`)
+	put := s.importDocument(`{"schedules": {"old": {"template": "old", "cron": "0 4 * * *"}, "old2": {"template": "old", "cron": "0 4 * * *", "state": "DISABLED"}}}`)
 	if counts(put) != "1 created, 1 changed, 0 unchanged, 0 left out" {
 		t.Errorf("%+v", put)
 	}
@@ -351,7 +349,7 @@ func TestSchedulesOfArchivedTemplatesAreMoved(t *testing.T) {
 	if p.Errors[0].Field != "schedules.old.state" || !strings.Contains(p.Detail, "template old is archived") {
 		t.Errorf("%+v", p)
 	}
-	put = s.putAll(`{"templates": {"old": {"type": "plain", "state": "active"}, "plain": {"type": "plain", "state": "ARCHIVED"}},
+	put = s.importDocument(`{"templates": {"old": {"type": "plain", "state": "active"}, "plain": {"type": "plain", "state": "ARCHIVED"}},
 		"schedules": {"old": {"template": "old", "cron": "0 4 * * *", "state": "ENABLED"}}}`)
 	if counts(put) != "0 created, 3 changed, 0 unchanged, 0 left out" {
 		t.Errorf("%+v", put)
@@ -361,10 +359,10 @@ func TestSchedulesOfArchivedTemplatesAreMoved(t *testing.T) {
 	}
 }
 
-func TestTypesThatThisServerRuns(t *testing.T) {
+func TestDefinitionsExcludeBuiltinTypes(t *testing.T) {
 	s := newServer(t, withEngine(t))
 	if got := s.definitions(); got != `{"version":1,"types":{"chatty":{"paused":false}}}` {
-		t.Error("the built-in ones are shown:", got)
+		t.Error("built-in types are exported:", got)
 	}
 	s.post("types/noop/pause", nil).is(200)
 	paused := s.definitions()
@@ -372,7 +370,7 @@ func TestTypesThatThisServerRuns(t *testing.T) {
 		t.Error(paused)
 	}
 	s.post("types/noop/resume", nil).is(200)
-	if put := s.putAll(paused); counts(put) != "0 created, 1 changed, 1 unchanged, 0 left out" {
+	if put := s.importDocument(paused); counts(put) != "0 created, 1 changed, 1 unchanged, 0 left out" {
 		t.Errorf("%+v", put)
 	}
 	noop := read[httpapi.Type](s.get("types/noop").is(200))
@@ -383,7 +381,7 @@ func TestTypesThatThisServerRuns(t *testing.T) {
 	if p.Errors[0].Field != "types.noop" || !strings.Contains(p.Detail, "built in") {
 		t.Errorf("%+v", p)
 	}
-	put := s.putAll(`{"types": {"chatty": {"max_retries": 7}}, "templates": {"t": {"type": "noop"}}}`)
+	put := s.importDocument(`{"types": {"chatty": {"max_retries": 7}}, "templates": {"t": {"type": "noop"}}}`)
 	if counts(put) != "1 created, 0 changed, 1 unchanged, 0 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "declares it itself") {
 		t.Errorf("%+v", put)
 	}
@@ -391,19 +389,19 @@ func TestTypesThatThisServerRuns(t *testing.T) {
 	engine.Builtins(reg)
 	for _, name := range reg.Types() {
 		if !rota.InternalType(name) && strings.Contains(s.definitions(), `"`+name+`":{"desc`) {
-			t.Errorf("the built-in type %s is shown", name)
+			t.Errorf("the built-in type %s is exported", name)
 		}
 	}
 }
 
-// TestWebhooksAreMovedWithTheirSecrets if they are asked for; else those that stand
-// there are kept.
-func TestWebhooksAreMovedWithTheirSecrets(t *testing.T) {
+// TestDefinitionsExportSecretsOnlyOnRequest also checks that an import without secrets keeps the
+// stored ones.
+func TestDefinitionsExportSecretsOnlyOnRequest(t *testing.T) {
 	s, other := newServer(t), newServer(t)
 	document := `{"version":1,"types":{"a":{"paused":false}},"templates":{"t":{"type":"a","state":"ACTIVE",` +
 		`"webhooks":[{"url":"https://example.com/t","events":["job.dead"],"secret":"hush-t"}]}},` +
 		`"webhooks":[{"url":"https://example.com/b","secret":"hush-b"},{"url":"https://example.com/a","events":["job.failed","schedule.missed"],"secret":"hush-a"}]}`
-	if put := s.putAll(document); counts(put) != "2 created, 1 changed, 0 unchanged, 0 left out" {
+	if put := s.importDocument(document); counts(put) != "2 created, 1 changed, 0 unchanged, 0 left out" {
 		t.Errorf("%+v", put)
 	}
 	if got := s.definitions(); got != document {
@@ -414,31 +412,31 @@ func TestWebhooksAreMovedWithTheirSecrets(t *testing.T) {
 		t.Error(bare)
 	}
 	before := s.dump()
-	if put := s.putAll(bare); counts(put) != "0 created, 0 changed, 3 unchanged, 0 left out" || s.dump() != before || s.definitions() != document {
-		t.Errorf("what has no secrets takes them away: %+v %s", put, s.definitions())
+	if put := s.importDocument(bare); counts(put) != "0 created, 0 changed, 3 unchanged, 0 left out" || s.dump() != before || s.definitions() != document {
+		t.Errorf("an import without secrets removed them: %+v %s", put, s.definitions())
 	}
 	p := other.send("PUT", "definitions", bare).problem(422, "invalid")
 	if len(p.Errors) < 2 || p.Errors[0].Field != "templates.t.webhooks[0].secret" || !strings.Contains(p.Hint, "export with secrets") {
 		t.Errorf("%+v", p)
 	}
-	other.putAll(document)
+	other.importDocument(document)
 	if got := other.definitions(); got != document {
 		t.Errorf("got  %s\nwant %s", got, document)
 	}
-	if would := s.tryAll(`{"templates": {"t": {"type": "a", "webhooks": [{"url": "https://example.com/t", "events": ["job.dead"], "secret": "new"}]}}, "webhooks": []}`); would.Changed != 2 {
+	if would := s.dryRun(`{"templates": {"t": {"type": "a", "webhooks": [{"url": "https://example.com/t", "events": ["job.dead"], "secret": "new"}]}}, "webhooks": []}`); would.Changed != 2 {
 		t.Errorf("%+v", would)
 	}
-	s.putAll(`{"webhooks": []}`)
+	s.importDocument(`{"webhooks": []}`)
 	if got := s.definitions(); strings.Contains(got, "hush-b") {
 		t.Error(got)
 	}
 }
 
-// TestBadDocumentsAreRefused, with everything that is wrong, and nothing is
-// changed.
-func TestBadDocumentsAreRefused(t *testing.T) {
+// TestInvalidDefinitionsNameFieldsAndChangeNothing checks that the error lists everything that is
+// invalid.
+func TestInvalidDefinitionsNameFieldsAndChangeNothing(t *testing.T) {
 	s := newServer(t)
-	s.putAll(everything)
+	s.importDocument(sampleDocument)
 	before := s.dump()
 	for _, row := range []struct{ text, field, reason string }{
 		{`{"version": 2}`, "version", "supports version 1"},
@@ -493,11 +491,11 @@ func TestBadDocumentsAreRefused(t *testing.T) {
 	}
 	p := s.send("PUT", "definitions", `{"types": {"t": {"max_retries": -1}}, "templates": {"t": {"type": "nobody"}}, "schedules": {"s": {"template": "none", "every": "5m"}}}`).problem(422, "invalid")
 	if len(p.Errors) != 3 {
-		t.Errorf("not all is named: %+v", p)
+		t.Errorf("not all errors are listed: %+v", p)
 	}
 	p = s.send("PUT", "definitions", `{"types": {"t": {"max_retries": -1}}, "templates": {"t": {"type": "t"}}, "schedules": {"s": {"template": "t", "every": "5m"}}}`).problem(422, "invalid")
 	if len(p.Errors) != 1 {
-		t.Errorf("what follows from one mistake is named too: %+v", p)
+		t.Errorf("an error that follows from another is listed too: %+v", p)
 	}
 	s.send("PUT", "definitions?dry_run=perhaps", `{}`).problem(400, "invalid")
 	s.get("definitions?secrets=perhaps").problem(400, "invalid")
@@ -506,9 +504,9 @@ func TestBadDocumentsAreRefused(t *testing.T) {
 	}
 }
 
-// TestADocumentIsWrittenWholeOrNotAtAll: what only the law can see is refused
-// with its path.
-func TestADocumentIsWrittenWholeOrNotAtAll(t *testing.T) {
+// TestDefinitionsImportIsAtomic checks that an error of the rules has the path of its definition and
+// that nothing is written.
+func TestDefinitionsImportIsAtomic(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	half := strings.Repeat("x", 600<<10)
@@ -523,37 +521,37 @@ func TestADocumentIsWrittenWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// TestDefinitionsSentAgain: the same request under the same key is answered as
-// before, whatever became of its definitions, and done once.
-func TestDefinitionsSentAgain(t *testing.T) {
+// TestDefinitionsImportRepeatedWithKeyAppliesOnce checks that a repeated request returns the same
+// response even if the definitions have changed since.
+func TestDefinitionsImportRepeatedWithKeyAppliesOnce(t *testing.T) {
 	s := newServer(t)
 	s.declare("b")
 	s.post("templates", `{"name": "plain", "type": "b"}`).is(201)
-	first := s.send("PUT", "definitions", everything, "Idempotency-Key", "k").is(200)
+	first := s.send("PUT", "definitions", sampleDocument, "Idempotency-Key", "k").is(200)
 	after := s.dump()
-	if second := s.send("PUT", "definitions", everything, "Idempotency-Key", "k").is(200); second.text != first.text {
+	if second := s.send("PUT", "definitions", sampleDocument, "Idempotency-Key", "k").is(200); second.text != first.text {
 		t.Errorf("%s\n%s", first.text, second.text)
 	}
 	if s.dump() != after {
-		t.Error("it was done twice")
+		t.Error("the import was applied twice")
 	}
 	s.send("PATCH", "schedules/beat", `{"description": "changed since"}`).is(200)
-	s.send("PUT", "definitions", everything, "Idempotency-Key", "k").is(200)
+	s.send("PUT", "definitions", sampleDocument, "Idempotency-Key", "k").is(200)
 	if got := read[httpapi.Schedule](s.get("schedules/beat").is(200)); got.Description != "changed since" {
-		t.Error("a request that was done is done over a later one")
+		t.Error("a repeated request overwrote a later change")
 	}
 	s.send("PUT", "definitions", `{}`, "Idempotency-Key", "k").problem(409, "conflict")
 }
 
-// TestDefinitionsBesideOthers: documents and changes that meet are each done
-// whole, and what is read was so at one moment.
-func TestDefinitionsBesideOthers(t *testing.T) {
+// TestConcurrentDefinitionsImportsStayConsistent checks that concurrent imports are atomic and that an
+// export is consistent.
+func TestConcurrentDefinitionsImportsStayConsistent(t *testing.T) {
 	s := newServer(t)
 	document := func(n int) string {
 		return fmt.Sprintf(`{"types": {"a": {"description": "%[1]d"}}, "templates": {"t": {"type": "a", "description": "%[1]d"}, "u": {"type": "a", "description": "%[1]d"}},
 			"schedules": {"s": {"template": "t", "every": "1h", "description": "%[1]d"}}}`, n)
 	}
-	s.putAll(document(0))
+	s.importDocument(document(0))
 	stop := make(chan struct{})
 	var all, writers sync.WaitGroup
 	for n := range 2 {
@@ -572,7 +570,7 @@ func TestDefinitionsBesideOthers(t *testing.T) {
 				d := read[httpapi.Definitions](a.is(200))
 				said := []string{d.Types["a"].Description, d.Templates["t"].Description, d.Templates["u"].Description, d.Schedules["s"].Description}
 				if len(slices.Compact(slices.Clone(said))) != 1 {
-					t.Errorf("parts of several documents are seen: %v", said)
+					t.Errorf("the export mixes several documents: %v", said)
 				}
 				reads++
 			}
@@ -591,11 +589,9 @@ func TestDefinitionsBesideOthers(t *testing.T) {
 	}
 }
 
-// TestManyDefinitions: a document that is too long to be written at once is
-// written in several steps, and says so.
-func TestManyDefinitions(t *testing.T) {
+func TestLargeDefinitionsImportTakesSeveralSteps(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it makes 5,000 definitions")
+		t.Skip("creates 5,000 definitions")
 	}
 	s := newServer(t)
 	var d strings.Builder
@@ -610,19 +606,19 @@ func TestManyDefinitions(t *testing.T) {
 	}
 	document := d.String() + `}}`
 	began := time.Now()
-	if would := s.tryAll(document); would.Steps != 11 || would.Created != many+2 {
+	if would := s.dryRun(document); would.Steps != 11 || would.Created != many+2 {
 		t.Errorf("%s in %d steps", counts(would), would.Steps)
 	}
 	t.Log("compared in", time.Since(began))
 	began = time.Now()
-	if put := s.putAll(document); put.Created != many+2 {
+	if put := s.importDocument(document); put.Created != many+2 {
 		t.Error(counts(put))
 	}
 	t.Log("written in", time.Since(began))
 	began = time.Now()
 	document = s.definitions()
 	t.Log("read in", time.Since(began))
-	if put := s.putAll(document); put.Unchanged != many+2 {
+	if put := s.importDocument(document); put.Unchanged != many+2 {
 		t.Error(counts(put))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-func TestTypesAreDeclared(t *testing.T) {
+func TestDeclareType(t *testing.T) {
 	s := newServer(t)
 	made := read[httpapi.Type](s.send("PUT", "types/mail", `{"description": "sends", "schema": {"type": "object"}, "max_retries": 9, "timeout": "5s", "jitter": 0.1}`).is(201))
 	if made.Name != "mail" || *made.MaxRetries != 9 || made.Backoff != nil || string(made.Schema) != `{"type":"object"}` || made.Paused || made.CreatedBy != "admin" {
@@ -18,7 +18,7 @@ func TestTypesAreDeclared(t *testing.T) {
 	}
 	again := s.send("PUT", "types/mail", `{"description": "sends", "schema": {"type": "object"}, "max_retries": 9, "timeout": "5s", "jitter": 0.1}`).is(200)
 	if read[httpapi.Type](again).Version != made.Version {
-		t.Error("declared again it changed")
+		t.Error("a repeated declaration changed it")
 	}
 	changed := read[httpapi.Type](s.send("PUT", "types/mail", `{}`).is(200))
 	if changed.MaxRetries != nil || changed.Schema != nil && string(changed.Schema) != "null" || changed.Description != "" {
@@ -28,7 +28,7 @@ func TestTypesAreDeclared(t *testing.T) {
 		t.Errorf("%+v", job)
 	}
 	if !read[httpapi.Type](s.post("types/mail/pause", nil).is(200)).Paused || read[httpapi.Type](s.post("types/mail/resume", nil).is(200)).Paused {
-		t.Error("it is not switched")
+		t.Error("pause or resume has no effect")
 	}
 	s.post("types/nobody/pause", nil).problem(404, "not_found")
 	s.get("types/nobody").problem(404, "not_found")
@@ -45,7 +45,7 @@ func TestTypesAreDeclared(t *testing.T) {
 	s.get("types/bad").is(404)
 }
 
-func TestNamesWithSlashesAreReached(t *testing.T) {
+func TestNameWithSlashInPath(t *testing.T) {
 	s := newServer(t)
 	s.send("PUT", "types/mail%2Fnews:a@b%23c", `{}`).is(201)
 	if got := read[httpapi.Type](s.get("types/mail%2Fnews:a@b%23c").is(200)); got.Name != "mail/news:a@b#c" {
@@ -57,9 +57,9 @@ func TestNamesWithSlashesAreReached(t *testing.T) {
 	}
 }
 
-func TestTemplatesAreMadeAndChanged(t *testing.T) {
+func TestCreateAndChangeTemplate(t *testing.T) {
 	s := newServer(t)
-	s.mail()
+	s.declareMail()
 	body := `{"name": "welcome", "type": "mail", "default_params": {"n": 1}, "priority": 4, "max_retries": 5, "backoff": "10s", "backoff_max": "1 HOUR",
 		"jitter": 0.25, "timeout": "30s", "unique_for": "2 DAYS", "description": "hello", "concurrency_key": "k"}`
 	made := s.post("templates", body).is(201)
@@ -83,7 +83,7 @@ func TestTemplatesAreMadeAndChanged(t *testing.T) {
 		t.Errorf("%s", changed.text)
 	}
 	if s.get("templates/welcome").text != changed.text {
-		t.Error("it is shown otherwise")
+		t.Error("GET differs from the response of PATCH")
 	}
 	s.send("PATCH", "templates/welcome", `{"name": "other"}`).problem(422, "invalid")
 	s.send("PATCH", "templates/welcome", `{"type": null}`).problem(422, "invalid")
@@ -96,7 +96,7 @@ func TestTemplatesAreMadeAndChanged(t *testing.T) {
 	}
 }
 
-func TestATemplateIsArchived(t *testing.T) {
+func TestArchivedTemplateRefusesJobs(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.post("templates", `{"name": "t", "type": "a"}`).is(201)
@@ -126,9 +126,8 @@ func TestATemplateIsArchived(t *testing.T) {
 	s.post("templates/nobody/unarchive", nil).problem(404, "not_found")
 }
 
-// TestChangesBesideEachOther lets many change different fields of one template:
-// none is lost.
-func TestChangesBesideEachOther(t *testing.T) {
+// TestConcurrentTemplateChangesAreAllKept changes different fields of one template concurrently.
+func TestConcurrentTemplateChangesAreAllKept(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.post("templates", `{"name": "t", "type": "a"}`).is(201)

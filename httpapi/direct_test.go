@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-func TestDirectRuns(t *testing.T) {
+func TestDirectRunReturnsOutcome(t *testing.T) {
 	s := newServer(t, withEngine(t))
 	job := s.post("direct", `{"type": "sleep", "params": {"for": "1ms"}, "wait": "10s"}`).is(200).job()
 	if job.State != "completed" || job.Run.Status != "COMPLETED" || job.Worker == "" {
@@ -37,7 +37,7 @@ func TestDirectRuns(t *testing.T) {
 	s.post("direct", `{"type": "elsewhere"}`).problem(422, "invalid")
 }
 
-func TestADirectRunIsBusyWhileAnotherRuns(t *testing.T) {
+func TestDirectRunWithoutFreeSlotIsBusy(t *testing.T) {
 	s := newServer(t, withEngine(t))
 	s.apply(&rota.Reserve{Meta: rota.NewMeta(""), Node: "another"})
 	p := s.post("direct", `{"type": "noop", "wait": "0s"}`).problem(409, "busy")
@@ -46,7 +46,7 @@ func TestADirectRunIsBusyWhileAnotherRuns(t *testing.T) {
 	}
 }
 
-func TestADirectRunSentAgainIsNotRunAgain(t *testing.T) {
+func TestDirectRunRepeatedWithKeyRunsOnce(t *testing.T) {
 	s := newServer(t, withEngine(t))
 	first := s.post("direct", `{"type": "noop"}`, "Idempotency-Key", "once").is(200)
 	second := s.post("direct", `{"type": "noop"}`, "Idempotency-Key", "once").is(200)
@@ -59,18 +59,18 @@ func TestADirectRunSentAgainIsNotRunAgain(t *testing.T) {
 	newServer(t).post("direct", `{"type": "noop"}`).problem(503, "unavailable")
 }
 
-// deafened is a store as another process has it: what others do it does not hear.
-type deafened struct{ rota.Store }
+// withoutEvents is a store as another process sees it: it delivers no events of the first process.
+type withoutEvents struct{ rota.Store }
 
-// Watch tells nothing.
-func (deafened) Watch(func([]rota.Event)) func() { return func() {} }
+// Watch delivers no events.
+func (withoutEvents) Watch(func([]rota.Event)) func() { return func() {} }
 
-// TestADirectRunSentAgainToAnotherServerIsAnswered while it runs, though no event
-// of it comes there.
-func TestADirectRunSentAgainToAnotherServerIsAnswered(t *testing.T) {
+// TestDirectRunRepeatedAtOtherServerReturnsResult repeats the request while the job runs, at a server
+// that receives no event of it.
+func TestDirectRunRepeatedAtOtherServerReturnsResult(t *testing.T) {
 	var runner *engine.Engine
 	s := newServer(t, withEngine(t), func(c *httpapi.Config) { runner = c.Engine })
-	handler, err := httpapi.New(httpapi.Config{Store: s.store, Events: eventring.New(deafened{s.store}, 0), Engine: runner, Token: token})
+	handler, err := httpapi.New(httpapi.Config{Store: s.store, Events: eventring.New(withoutEvents{s.store}, 0), Engine: runner, Token: token})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +80,8 @@ func TestADirectRunSentAgainToAnotherServerIsAnswered(t *testing.T) {
 	const body = `{"type": "sleep", "params": {"for": "300ms"}}`
 	first := make(chan answer)
 	go func() { first <- s.post("direct", body, "Idempotency-Key", "k") }()
-	for len(s.all("jobs", 10)) == 0 { // until it runs, which nobody signals here
-		later()
+	for len(s.all("jobs", 10)) == 0 { // until it runs; no signal is available here
+		waitMillisecond()
 	}
 	second := other.post("direct", body, "Idempotency-Key", "k").is(200)
 	if one := (<-first).is(200); one.text != second.text || second.job().State != "completed" {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// documented is what a test wants of a field.
+// documented is the part of a schema that the tests read.
 type documented struct {
 	Ref         string `json:"$ref"`
 	Type        any
@@ -21,7 +21,7 @@ type documented struct {
 
 type documentedMedia map[string]struct{ Schema documented }
 
-// document is the OpenAPI document, as far as the page shows it.
+// document is the part of the OpenAPI document that the page shows.
 type document struct {
 	Paths map[string]map[string]struct {
 		OperationID string
@@ -38,7 +38,7 @@ func (d *document) shape(s documented) documented {
 	return s
 }
 
-func TestEveryFieldIsDescribed(t *testing.T) {
+func TestOpenAPIDescribesEveryField(t *testing.T) {
 	s := newServer(t)
 	doc := read[document](s.get("/openapi.json").is(200))
 	for name, shape := range doc.Components.Schemas {
@@ -76,9 +76,9 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 	}
 }
 
-// TestThePageShowsTheDocument looks in the section of each operation for its
-// fields, what they may be, and the statuses.
-func TestThePageShowsTheDocument(t *testing.T) {
+// TestDocsPageShowsOpenAPIDocument checks the fields, their allowed values and the statuses in the
+// section of each operation.
+func TestDocsPageShowsOpenAPIDocument(t *testing.T) {
 	s := newServer(t)
 	doc, page := read[document](s.get("/openapi.json").is(200)), s.get("/docs").is(200).text
 	for _, methods := range doc.Paths {
@@ -89,7 +89,7 @@ func TestThePageShowsTheDocument(t *testing.T) {
 				t.Errorf("%s is missing", op.OperationID)
 			}
 			if op.RequestBody != nil {
-				shows(t, op.OperationID, section, doc.shape(op.RequestBody.Content["application/json"].Schema))
+				checkSection(t, op.OperationID, section, doc.shape(op.RequestBody.Content["application/json"].Schema))
 			}
 			for status, response := range op.Responses {
 				if !strings.Contains(section, "<b>"+status+"</b>") {
@@ -99,24 +99,24 @@ func TestThePageShowsTheDocument(t *testing.T) {
 				if items := answer.Properties["items"].Items; items != nil {
 					answer = doc.shape(*items)
 				}
-				shows(t, op.OperationID, section, answer)
+				checkSection(t, op.OperationID, section, answer)
 			}
 		}
 	}
 	for name, shape := range doc.Components.Schemas {
 		_, section, _ := strings.Cut(page, `<section id="shape-`+name+`">`)
 		section, _, _ = strings.Cut(section, "</section>")
-		shows(t, name, section, shape)
+		checkSection(t, name, section, shape)
 	}
 	for _, link := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(page, -1) {
 		if !strings.Contains(page, `id="`+link[1]+`"`) {
-			t.Errorf("a link leads to %s, which is not there", link[1])
+			t.Errorf("a link points to %s, which does not exist", link[1])
 		}
 	}
 }
 
-// shows wants each field of a shape in a section of the page.
-func shows(t *testing.T, where, section string, shape documented) {
+// checkSection checks that a section of the page shows each field of a shape.
+func checkSection(t *testing.T, where, section string, shape documented) {
 	t.Helper()
 	for name, about := range shape.Properties {
 		row := "<tr><td><code>" + name + "</code>"

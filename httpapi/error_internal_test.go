@@ -10,7 +10,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func TestEveryCodeHasAStatus(t *testing.T) {
+func TestProblemKindsCoverEveryCode(t *testing.T) {
 	for _, code := range rota.Codes {
 		if k, known := problemKinds[code]; !known || k.status < 400 || k.title == "" {
 			t.Errorf("%s has no status", code)
@@ -25,7 +25,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 	}
 }
 
-func TestErrorsBecomeProblems(t *testing.T) {
+func TestProblemOfHidesInternalErrors(t *testing.T) {
 	for _, test := range []struct {
 		err    error
 		status int
@@ -46,12 +46,12 @@ func TestErrorsBecomeProblems(t *testing.T) {
 			t.Errorf("%v becomes %d %s", test.err, p.Status, p.Code)
 		}
 		if p.Status == 500 && (p.Detail != "internal error" || len(p.Errors) > 0) {
-			t.Errorf("what is inside is told: %+v", p)
+			t.Errorf("an internal error is disclosed: %+v", p)
 		}
 	}
 }
 
-func TestFieldsAreRenamed(t *testing.T) {
+func TestRenameFieldsMatchesWholeNames(t *testing.T) {
 	for _, test := range []struct{ field, from, to, want string }{
 		{"jobs[0].type", "jobs[0]", "", "type"},
 		{"jobs[0]", "jobs[0]", "", ""},

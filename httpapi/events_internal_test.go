@@ -12,15 +12,14 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// silent is a store in which nothing happens.
-type silent struct{ rota.Store }
+// eventlessStore is a store without events.
+type eventlessStore struct{ rota.Store }
 
-func (silent) Watch(func([]rota.Event)) func() { return func() {} }
+func (eventlessStore) Watch(func([]rota.Event)) func() { return func() {} }
 
-// TestAStreamBeats holds a stream in which nothing happens to its heartbeat.
-func TestAStreamBeats(t *testing.T) {
+func TestIdleEventStreamSendsHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		handler, err := New(Config{Store: silent{}, Token: "a-token-that-nobody-guesses"})
+		handler, err := New(Config{Store: eventlessStore{}, Token: "a-token-that-nobody-guesses"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,9 +35,9 @@ func TestAStreamBeats(t *testing.T) {
 		time.Sleep(3*streamHeartbeat + time.Second)
 		synctest.Wait()
 		if n := strings.Count(w.Body.String(), ": still here\n"); n != 3 {
-			t.Errorf("it beats %d times: %s", n, w.Body)
+			t.Errorf("%d heartbeats: %s", n, w.Body)
 		}
 		stop()
-		<-over // it ends with its request
+		<-over // the stream ends with its request
 	})
 }

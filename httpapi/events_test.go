@@ -12,10 +12,10 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// open begins a request whose answer goes on.
-func (s *server) open(path string, headers ...string) (*http.Response, context.CancelFunc) {
+// openStream starts a request with a streaming response.
+func (s *server) openStream(path string, headers ...string) (*http.Response, context.CancelFunc) {
 	s.Helper()
-	ctx, stop := context.WithTimeout(s.Context(), patience)
+	ctx, stop := context.WithTimeout(s.Context(), testTimeout)
 	r, err := http.NewRequestWithContext(ctx, "GET", s.http.URL+"/api/v1/"+path, nil)
 	if err != nil {
 		s.Fatal(err)
@@ -32,28 +32,27 @@ func (s *server) open(path string, headers ...string) (*http.Response, context.C
 	return got, stop
 }
 
-// event is what one block of a stream says.
+// event is one block of an event stream.
 type event struct{ id, kind, data string }
 
-// events reads a stream.
-type events struct {
+// eventReader reads an event stream.
+type eventReader struct {
 	testing.TB
 	in *bufio.Reader
 }
 
-func (s *server) follow(query string, headers ...string) (*events, context.CancelFunc) {
+func (s *server) follow(query string, headers ...string) (*eventReader, context.CancelFunc) {
 	s.Helper()
-	got, stop := s.open("events"+query, headers...)
+	got, stop := s.openStream("events"+query, headers...)
 	if got.StatusCode != 200 || got.Header.Get("Content-Type") != "text/event-stream" {
 		s.Fatalf("%d %v", got.StatusCode, got.Header)
 	}
-	e := &events{s.TB, bufio.NewReader(got.Body)}
+	e := &eventReader{s.TB, bufio.NewReader(got.Body)}
 	return e, stop
 }
 
-// next is the next event that has data; what only tells the place is passed
-// over.
-func (e *events) next() (got event) {
+// next returns the next event with data; it skips blocks that only have a position.
+func (e *eventReader) next() (got event) {
 	e.Helper()
 	for {
 		line, err := e.in.ReadString('\n')
@@ -76,8 +75,8 @@ func (e *events) next() (got event) {
 	}
 }
 
-// begin waits until the stream has told its place, so that nothing is missed.
-func (e *events) begin() string {
+// awaitPosition waits for the first position of the stream, so that no later event is missed.
+func (e *eventReader) awaitPosition() string {
 	e.Helper()
 	for {
 		line, err := e.in.ReadString('\n')
@@ -90,12 +89,12 @@ func (e *events) begin() string {
 	}
 }
 
-func TestEventsAreFollowedAndResumed(t *testing.T) {
+func TestEventStreamResumesAfterLastEventID(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
-	s.enqueue(`{"type": "a"}`) // before anybody follows
+	s.enqueue(`{"type": "a"}`) // before the stream starts
 	stream, stop := s.follow("")
-	place := stream.begin()
+	place := stream.awaitPosition()
 	id := s.enqueue(`{"type": "a"}`)
 	first := stream.next()
 	if first.kind != "job.enqueued" || !strings.Contains(first.data, `"job_id":"`+id+`"`) || !strings.Contains(first.data, `"type":"a"`) || strings.Contains(first.data, "null") {
@@ -119,11 +118,11 @@ func TestEventsAreFollowedAndResumed(t *testing.T) {
 	}
 }
 
-func TestEventsThatAreGoneAreSaidToBe(t *testing.T) {
+func TestEventStreamResetsWhenEventsAreLost(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	stream, _ := s.follow("")
-	place := stream.begin()
+	place := stream.awaitPosition()
 	incarnation, _, _ := strings.Cut(place, "-")
 	for _, last := range []string{"another-1", incarnation + "-999999", incarnation + "-x", "nonsense", incarnation} {
 		got, _ := s.follow("", "Last-Event-ID", last)
@@ -144,13 +143,13 @@ func TestEventsThatAreGoneAreSaidToBe(t *testing.T) {
 	}
 }
 
-func TestEventsAreFiltered(t *testing.T) {
+func TestEventStreamFilters(t *testing.T) {
 	s := newServer(t)
 	s.declare("a", "b")
 	kinds, _ := s.follow("?kinds=job.started,job.completed")
 	types, _ := s.follow("?type=b&kinds=job.*")
-	kinds.begin()
-	types.begin()
+	kinds.awaitPosition()
+	types.awaitPosition()
 	s.enqueue(`{"type": "a"}`)
 	s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeCompleted})
 	s.enqueue(`{"type": "b"}`)
@@ -165,19 +164,19 @@ func TestEventsAreFiltered(t *testing.T) {
 	}
 }
 
-// stuck is a client that takes what it is sent only when it is read.
-type stuck struct {
+// slowReader is a client that accepts data only when the pipe is read.
+type slowReader struct {
 	header http.Header
 	*io.PipeWriter
 }
 
-func (s *stuck) Header() http.Header { return s.header }
-func (s *stuck) WriteHeader(int)     {}
-func (s *stuck) Flush()              {}
+func (s *slowReader) Header() http.Header { return s.header }
+func (s *slowReader) WriteHeader(int)     {}
+func (s *slowReader) Flush()              {}
 
-// TestASlowFollowerHoldsNobodyUp follows without reading while more happens than
-// is kept. Nobody waits for it; when it reads again it is told that some is gone.
-func TestASlowFollowerHoldsNobodyUp(t *testing.T) {
+// TestSlowEventStreamDoesNotBlockWriters follows events without reading while the ring overflows.
+// Writers do not wait; the stream then sends a reset.
+func TestSlowEventStreamDoesNotBlockWriters(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	ctx, stop := context.WithCancel(t.Context())
@@ -185,10 +184,10 @@ func TestASlowFollowerHoldsNobodyUp(t *testing.T) {
 	r := httptest.NewRequestWithContext(ctx, "GET", "/api/v1/events", nil)
 	r.Header.Set("Authorization", "Bearer "+token)
 	in, out := io.Pipe()
-	go s.handler.ServeHTTP(&stuck{http.Header{}, out}, r)
-	stream := &events{t, bufio.NewReaderSize(in, 16)}
-	stream.begin()
-	for range 150 { // the ring has room for 64
+	go s.handler.ServeHTTP(&slowReader{http.Header{}, out}, r)
+	stream := &eventReader{t, bufio.NewReaderSize(in, 16)}
+	stream.awaitPosition()
+	for range 150 { // the ring holds 64 events
 		s.enqueue(`{"type": "a"}`)
 	}
 	for range 66 {
@@ -199,5 +198,5 @@ func TestASlowFollowerHoldsNobodyUp(t *testing.T) {
 			return
 		}
 	}
-	t.Error("it is not told that some is gone")
+	t.Error("no reset after lost events")
 }

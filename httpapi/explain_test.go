@@ -10,12 +10,11 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// TestATypeThatNobodyHandlesIsSaidToBeSo asks about jobs that wait for a worker
-// which does not come.
-func TestATypeThatNobodyHandlesIsSaidToBeSo(t *testing.T) {
+// TestExplainTypeWithoutHandler explains jobs of a type that no worker handles.
+func TestExplainTypeWithoutHandler(t *testing.T) {
 	s := newServer(t, withEngine(t))
 	if made := read[httpapi.Type](s.send("PUT", "types/mail", `{}`).is(201)); made.Handled {
-		t.Error("mail is said to be handled")
+		t.Error("mail is reported as handled")
 	}
 	handled := map[string]bool{}
 	for _, typ := range read[httpapi.List[httpapi.Type]](s.get("types").is(200)).Items {
@@ -34,11 +33,10 @@ func TestATypeThatNobodyHandlesIsSaidToBeSo(t *testing.T) {
 	}
 }
 
-// TestWorkersElsewhereAreNotDenied, whether they wait, are busy or were heard of
-// a moment ago.
-func TestWorkersElsewhereAreNotDenied(t *testing.T) {
+// TestExplainNamesRemoteWorkers covers workers that wait, are busy, or claimed recently.
+func TestExplainNamesRemoteWorkers(t *testing.T) {
 	now := &clock{now: time.Now().UTC().Truncate(time.Second)}
-	s, waiting := newWaiting(t, withEngine(t), func(c *httpapi.Config) { c.Clock = now.read })
+	s, waiting := newPollServer(t, withEngine(t), func(c *httpapi.Config) { c.Clock = now.read })
 	s.declare("mail", "digest")
 	asked := now.read().Format(time.RFC3339)
 	s.claim(`{"worker": "w1", "types": ["mail", "digest"]}`)
@@ -67,12 +65,12 @@ func TestWorkersElsewhereAreNotDenied(t *testing.T) {
 	job := s.post("jobs", `{"type": "mail"}`).is(201).job()
 	for _, why := range read[httpapi.Explanation](s.get("jobs/" + job.ID.String() + "/explain").is(200)).Reasons {
 		if strings.Contains(why.Text, "remote") {
-			t.Errorf("one that waits: %+v", why)
+			t.Errorf("waiting worker: %+v", why)
 		}
 	}
 }
 
-// clock is set by hand.
+// clock is set by the test.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -90,8 +88,8 @@ func (c *clock) add(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// TestWithoutAnEngineNothingIsSaidAboutHandlers has jobs that others may take.
-func TestWithoutAnEngineNothingIsSaidAboutHandlers(t *testing.T) {
+// TestExplainWithoutEngineOmitsHandlers uses a server that runs no jobs itself.
+func TestExplainWithoutEngineOmitsHandlers(t *testing.T) {
 	s := newServer(t)
 	s.declare("mail")
 	if why := s.explain(`{"type": "mail"}`); why.Code != "order" || strings.Contains(why.Text, "handles") {
@@ -99,7 +97,7 @@ func TestWithoutAnEngineNothingIsSaidAboutHandlers(t *testing.T) {
 	}
 }
 
-// explain is the first reason why a new job does not run.
+// explain enqueues a job and returns the first reason why it does not run.
 func (s *server) explain(body string) httpapi.Reason {
 	s.Helper()
 	job := s.post("jobs", body).is(201).job()

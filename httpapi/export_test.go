@@ -2,5 +2,5 @@ package httpapi
 
 import "net/http"
 
-// BoundPages makes pages end earlier than they would.
+// BoundPages sets a lower byte limit for pages.
 func BoundPages(handler http.Handler, bytes int) { handler.(*api).pageBytes = bytes }

@@ -12,7 +12,7 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// logWriter keeps what workers send where logReader finds it.
+// logWriter stores logs where logReader finds them.
 type logWriter struct{ *logDir }
 
 func (w logWriter) Path(job *rota.Job) string { return filepath.Base(w.file(job)) }
@@ -23,12 +23,12 @@ func (w logWriter) Keep(job *rota.Job, text string) error {
 
 func withLogWriter(c *httpapi.Config) { c.LogWriter = logWriter{c.Logs.(logReader).logDir} }
 
-func TestAWorkerSendsItsLog(t *testing.T) {
+func TestFinishStoresLog(t *testing.T) {
 	s := newServer(t, withLogWriter)
 	s.declare("a")
 	id := s.enqueue(`{"type": "a"}`)
 	job := s.claimOne("a")
-	for range 2 { // it may be sent again
+	for range 2 { // finish may be repeated
 		if code := s.finish(job, `, "outcome": "completed", "log": "one\ntwo\n"`); code != "ok" {
 			t.Fatal(code)
 		}
@@ -37,7 +37,7 @@ func TestAWorkerSendsItsLog(t *testing.T) {
 		}
 	}
 	if path := s.show(job.Job.ID).Run.LogPath; string(path) != id+".log" {
-		t.Errorf("it stands at %q", path)
+		t.Errorf("the log path is %q", path)
 	}
 	quiet := s.enqueue(`{"type": "a"}`)
 	s.finish(s.claimOne("a"), `, "outcome": "completed"`)
@@ -46,8 +46,8 @@ func TestAWorkerSendsItsLog(t *testing.T) {
 	}
 }
 
-// TestALongLogIsCut at its beginning, and says so.
-func TestALongLogIsCut(t *testing.T) {
+// TestFinishKeepsTailOfLongLog checks that the start of the log is cut and replaced by a note.
+func TestFinishKeepsTailOfLongLog(t *testing.T) {
 	s := newServer(t, withLogWriter)
 	s.declare("a")
 	id := s.enqueue(`{"type": "a"}`)
@@ -63,9 +63,9 @@ func TestALongLogIsCut(t *testing.T) {
 	}
 }
 
-// TestTheEndOfARunStandsWithoutItsLog: where none are kept, and where it cannot
-// be written.
-func TestTheEndOfARunStandsWithoutItsLog(t *testing.T) {
+// TestFinishSucceedsWhenLogCannotBeStored covers a server without a log writer and one whose log
+// directory does not exist.
+func TestFinishSucceedsWhenLogCannotBeStored(t *testing.T) {
 	for _, change := range []func(*httpapi.Config){
 		func(*httpapi.Config) {},
 		func(c *httpapi.Config) { c.LogWriter = logWriter{&logDir{dir: "/nowhere/at/all"}} },
@@ -82,9 +82,8 @@ func TestTheEndOfARunStandsWithoutItsLog(t *testing.T) {
 	}
 }
 
-// TestALogThatComesWithTheEndIsFollowed: it is there a moment after its run has
-// ended.
-func TestALogThatComesWithTheEndIsFollowed(t *testing.T) {
+// TestFollowedLogIncludesLogOfFinish follows a log that is stored just after its run has ended.
+func TestFollowedLogIncludesLogOfFinish(t *testing.T) {
 	s := newServer(t, withLogWriter)
 	s.declare("a")
 	id := s.enqueue(`{"type": "a"}`)
@@ -92,26 +91,26 @@ func TestALogThatComesWithTheEndIsFollowed(t *testing.T) {
 	followed := make(chan answer, 1)
 	go func() { followed <- s.get("jobs/" + id + "/log?follow=true") }()
 	s.finish(job, `, "outcome": "completed", "log": "at last\n"`)
-	if text := soon(t, followed).is(200).text; text != "at last\n" {
+	if text := receive(t, followed).is(200).text; text != "at last\n" {
 		t.Errorf("%q", text)
 	}
 }
 
-// slowWriter keeps a log when it is let.
+// slowWriter stores a log only after release.
 type slowWriter struct {
 	logWriter
-	begun, let chan struct{}
+	started, release chan struct{}
 }
 
 func (w slowWriter) Keep(job *rota.Job, text string) error {
-	close(w.begun)
-	<-w.let
+	close(w.started)
+	<-w.release
 	return w.logWriter.Keep(job, text)
 }
 
-// TestALogThatIsDueIsWaitedFor: who sees the end of a run sees its log.
-func TestALogThatIsDueIsWaitedFor(t *testing.T) {
-	slow := slowWriter{begun: make(chan struct{}), let: make(chan struct{})}
+// TestLogRequestWaitsForPendingLog checks that a client that sees the end of a run also sees its log.
+func TestLogRequestWaitsForPendingLog(t *testing.T) {
+	slow := slowWriter{started: make(chan struct{}), release: make(chan struct{})}
 	s := newServer(t, func(c *httpapi.Config) {
 		slow.logWriter = logWriter{c.Logs.(logReader).logDir}
 		c.LogWriter = slow
@@ -121,17 +120,17 @@ func TestALogThatIsDueIsWaitedFor(t *testing.T) {
 	job := s.claimOne("a")
 	finished, asked := make(chan string, 1), make(chan answer, 2)
 	go func() { finished <- s.finish(job, `, "outcome": "completed", "log": "at last\n"`) }()
-	<-slow.begun
+	<-slow.started
 	if state := s.get("jobs/" + id).is(200).job().State; state != "completed" {
 		t.Errorf("it is %s", state)
 	}
 	for _, how := range []string{"", "?follow=true"} {
 		go func() { asked <- s.get("jobs/" + id + "/log" + how) }()
 	}
-	time.Sleep(50 * time.Millisecond) // both have asked
-	close(slow.let)
+	time.Sleep(50 * time.Millisecond) // both requests have arrived
+	close(slow.release)
 	for range 2 {
-		if text := soon(t, asked).is(200).text; text != "at last\n" {
+		if text := receive(t, asked).is(200).text; text != "at last\n" {
 			t.Errorf("%q", text)
 		}
 	}
@@ -140,9 +139,9 @@ func TestALogThatIsDueIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestAnEndIsNotRefusedForANUL in what a program said as it died: a worker that
-// sends what it got would keep its run for ever.
-func TestAnEndIsNotRefusedForANUL(t *testing.T) {
+// TestFinishReplacesNUL checks error and log texts: a refused finish would leave the run open for
+// ever.
+func TestFinishReplacesNUL(t *testing.T) {
 	s := newServer(t, withLogWriter)
 	s.declare("a")
 	id := s.enqueue(`{"type": "a"}`)
@@ -157,8 +156,7 @@ func TestAnEndIsNotRefusedForANUL(t *testing.T) {
 	}
 }
 
-// TestAnEndThatCannotBeIsRefused by the field, and the run goes on.
-func TestAnEndThatCannotBeIsRefused(t *testing.T) {
+func TestInvalidFinishNamesFieldAndKeepsRun(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.enqueue(`{"type": "a"}`)

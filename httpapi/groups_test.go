@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-func TestGroups(t *testing.T) {
+func TestGroupLifecycle(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	made := s.post("groups", `{"name": "release", "mode": "SEQUENTIAL", "on_failure": "stop", "jobs": [{"type": "a"}, {"type": "a"}, {"type": "a"}]}`).is(201)
@@ -34,7 +34,7 @@ func TestGroups(t *testing.T) {
 	s.post("groups/"+rota.NewID().String()+"/cancel", nil).problem(404, "not_found")
 }
 
-func TestLimits(t *testing.T) {
+func TestSetLimits(t *testing.T) {
 	s := newServer(t)
 	if got := s.get("limits").is(200).text; got != `{"global":0,"types":{},"keys":{},"version":null}`+"\n" {
 		t.Error(got)
@@ -42,7 +42,7 @@ func TestLimits(t *testing.T) {
 	s.declare("mail", "sms")
 	put := s.send("PUT", "limits", `{"global": 100, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}, "sms": {"rate": "7 / 1 HOUR"}}, "keys": {"k": 2}}`).is(200)
 	if put.text != s.get("limits").text {
-		t.Error("it is shown otherwise")
+		t.Error("GET differs from the response of PUT")
 	}
 	got := read[httpapi.Throttle](put)
 	if got.Global != 100 || got.Types["mail"] != (httpapi.TypeLimit{Concurrency: 5, Rate: "100/1m"}) || got.Types["sms"].Rate != "7/1h" || got.Keys["k"] != 2 {
@@ -68,9 +68,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLimitsOfAnotherAreNotWrittenOver: whoever sends along the version that was
-// read hears if it is not the last.
-func TestLimitsOfAnotherAreNotWrittenOver(t *testing.T) {
+func TestSetLimitsWithStaleVersionConflicts(t *testing.T) {
 	s := newServer(t)
 	first := read[httpapi.Throttle](s.send("PUT", "limits", `{"global": 5, "version": null}`).is(200))
 	s.send("PUT", "limits", `{"global": 6, "version": null}`).problem(409, "conflict")
@@ -81,7 +79,7 @@ func TestLimitsOfAnotherAreNotWrittenOver(t *testing.T) {
 	}
 }
 
-func TestALimitOfATypeThatNobodyDeclaredIsRefused(t *testing.T) {
+func TestLimitOfUndeclaredTypeIsRefused(t *testing.T) {
 	s := newServer(t)
 	s.declare("noop", "mail")
 	before := s.dump()
@@ -101,7 +99,7 @@ func TestALimitOfATypeThatNobodyDeclaredIsRefused(t *testing.T) {
 	s.send("PUT", "limits", `{"types": {"elsewhere": {"concurrency": 4}}}`).problem(422, "invalid")
 }
 
-func TestStatsAndAudit(t *testing.T) {
+func TestStatsAndAuditAfterEnqueue(t *testing.T) {
 	s := newServer(t)
 	s.declare("a", "b")
 	s.enqueue(`{"type": "a"}`)

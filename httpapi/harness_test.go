@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	token    = "a-token-that-nobody-guesses"
-	patience = 20 * time.Second
+	token       = "a-token-that-nobody-guesses"
+	testTimeout = 20 * time.Second
 )
 
-// server is the API over a real store, without an engine unless one is started.
+// server is the API with a real store; withEngine adds an engine.
 type server struct {
 	testing.TB
 	store   rota.Store
@@ -38,16 +38,16 @@ type server struct {
 	log     *bytes.Buffer
 }
 
-// newServer serves a new store. At the end of the test it must be in order.
+// newServer serves a new store, and checks its invariants at the end of the test.
 func newServer(t testing.TB, change ...func(*httpapi.Config)) *server {
 	t.Helper()
 	file, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // when the engine has stopped, if there is one
+	t.Cleanup(func() { // runs after the engine has stopped
 		for v, err := range file.Verify(context.Background()) {
-			t.Errorf("the store is not in order: %+v %v", v, err)
+			t.Errorf("the store violates an invariant: %+v %v", v, err)
 		}
 		if err := file.Close(); err != nil {
 			t.Error(err)
@@ -76,8 +76,8 @@ func newServer(t testing.TB, change ...func(*httpapi.Config)) *server {
 	return s
 }
 
-// withEngine runs an engine beside the API, with the built-in types and one that
-// writes to its log when it is told to.
+// withEngine runs an engine next to the API, with the built-in types and the type chatty, which copies
+// lines to its log.
 func withEngine(t *testing.T) func(*httpapi.Config) {
 	return func(c *httpapi.Config) {
 		reg := engine.NewRegistry()
@@ -105,16 +105,16 @@ func withEngine(t *testing.T) func(*httpapi.Config) {
 		})
 		select {
 		case <-c.Engine.Ready():
-		case <-time.After(patience):
-			t.Fatal("the engine does not get ready")
+		case <-time.After(testTimeout):
+			t.Fatal("the engine did not become ready")
 		}
 	}
 }
 
-// lines are what the chatty job says; an empty one ends it.
+// lines are the output of the chatty job; an empty line ends it.
 var lines = make(chan string)
 
-// logDir keeps run logs in files.
+// logDir stores run logs in files.
 type logDir struct{ dir string }
 
 func (d *logDir) file(job *rota.Job) string { return filepath.Join(d.dir, job.ID.String()+".log") }
@@ -128,7 +128,7 @@ type logFile struct{ *os.File }
 
 func (f logFile) Path() string { return filepath.Base(f.Name()) }
 
-// answer is what came back.
+// answer is the response to a request.
 type answer struct {
 	testing.TB
 	status int
@@ -136,8 +136,7 @@ type answer struct {
 	text   string
 }
 
-// send sends a request with the token. The body is JSON text, or anything that
-// becomes it.
+// send sends a request with the token. The body is JSON text, or a value that is encoded.
 func (s *server) send(method, path string, body any, headers ...string) answer {
 	s.Helper()
 	var reader io.Reader
@@ -191,7 +190,7 @@ func (s *server) post(path string, body any, headers ...string) answer {
 	return s.send("POST", path, body, headers...)
 }
 
-// is holds the answer to a status.
+// is checks the status.
 func (a answer) is(status int) answer {
 	a.Helper()
 	if a.status != status {
@@ -200,7 +199,7 @@ func (a answer) is(status int) answer {
 	return a
 }
 
-// read reads the body.
+// read decodes the body.
 func read[T any](a answer) (v T) {
 	a.Helper()
 	if err := json.Unmarshal([]byte(a.text), &v); err != nil {
@@ -214,18 +213,18 @@ func (a answer) job() httpapi.Job {
 	return read[httpapi.Job](a)
 }
 
-// problem holds the answer to a problem of a code.
+// problem checks the status and code of an error response.
 func (a answer) problem(status int, code string) httpapi.Problem {
 	a.Helper()
 	a.is(status)
 	p := read[httpapi.Problem](a)
 	if a.header.Get("Content-Type") != "application/problem+json" || p.Code != code || p.Status != status || p.Title == "" || p.Detail == "" {
-		a.Fatalf("is no problem with the code %s: %s %s", code, a.header.Get("Content-Type"), a.text)
+		a.Fatalf("the response is not a problem with the code %s: %s %s", code, a.header.Get("Content-Type"), a.text)
 	}
 	return p
 }
 
-// declare declares types that have no schema.
+// declare declares types without a schema.
 func (s *server) declare(names ...string) {
 	s.Helper()
 	for _, name := range names {
@@ -233,14 +232,14 @@ func (s *server) declare(names ...string) {
 	}
 }
 
-// mail declares a type with a schema.
-func (s *server) mail() {
+// declareMail declares a type with a schema.
+func (s *server) declareMail() {
 	s.Helper()
 	s.send("PUT", "types/mail", `{"schema": {"type": "object", "properties": {"to": {"type": "string", "minLength": 3}, "n": {"type": "integer"}},
 		"required": ["to"], "additionalProperties": false}}`).is(201)
 }
 
-// dump is everything that a request could have changed.
+// dump returns everything that a request could change.
 func (s *server) dump() string {
 	s.Helper()
 	text := ""
@@ -250,7 +249,7 @@ func (s *server) dump() string {
 	return text
 }
 
-// drive takes the first ready job and finishes it, as a worker would.
+// drive claims the first ready job and finishes it, like a worker.
 func (s *server) drive(types []string, item rota.FinishItem) *rota.Job {
 	s.Helper()
 	s.apply(&rota.Ready{Meta: rota.NewMeta("")})
@@ -279,10 +278,11 @@ func (s *server) apply(command rota.Command) rota.Reply {
 	return results[0].Reply
 }
 
-// lag measures by how much this process is late. The function says it, and ends that.
-func lag() (lost func() time.Duration) {
+// measureLag measures how late timers of this process fire. The returned function ends the measurement
+// and returns the sum.
+func measureLag() (lost func() time.Duration) {
 	const every = 10 * time.Millisecond
-	overshoot := func(last time.Time) time.Duration { // that timers have some is usual
+	overshoot := func(last time.Time) time.Duration { // small delays of timers are normal
 		if over := time.Since(last) - every; over > 5*time.Millisecond {
 			return over
 		}

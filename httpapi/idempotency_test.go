@@ -8,23 +8,22 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// write is one request that changes something. Set prepares what it needs and
-// returns its path.
-type write struct {
+// writeRequest is one request that changes something.
+type writeRequest struct {
 	method, path, body string
-	set                func(*server) string // puts what stands for {id} in the path
+	prepare            func(*server) string // prepares the request, and returns the {id} of its path
 	status             int
 }
 
-// writes are all of them, in an order in which one scene will do.
-func writes() []write {
+// writeRequests returns all writes, in an order in which one server suffices.
+func writeRequests() []writeRequest {
 	job := func(s *server) string { return s.enqueue(`{"type": "a"}`) }
 	dead := func(s *server) string {
 		s.enqueue(`{"type": "a", "max_retries": 0, "priority": 999}`)
 		return s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeFailed}).ID.String()
 	}
 	none := func(*server) string { return "" }
-	return []write{
+	return []writeRequest{
 		{"PUT", "types/new", `{"max_retries": 2}`, none, 201},
 		{"PUT", "types/a", `{"max_retries": 2}`, none, 200},
 		{"POST", "types/a/pause", ``, none, 200},
@@ -68,8 +67,8 @@ func writes() []write {
 	}
 }
 
-// newScene has one of everything.
-func newScene(t testing.TB) *server {
+// newServerWithDefinitions has one type, template and schedule.
+func newServerWithDefinitions(t testing.TB) *server {
 	s := newServer(t)
 	s.declare("a")
 	s.post("templates", `{"name": "t", "type": "a"}`).is(201)
@@ -77,15 +76,14 @@ func newScene(t testing.TB) *server {
 	return s
 }
 
-// TestEveryWriteCanBeSentAgain sends each write twice under one key: the second
-// changes nothing and is answered like the first. What is counted is counted
-// anew, and may be less.
-func TestEveryWriteCanBeSentAgain(t *testing.T) {
-	s := newScene(t)
+// TestEveryWriteRepeatedWithKeyAppliesOnce sends each write twice with one key. The second changes
+// nothing and gets the same response, except for counts, which may be lower.
+func TestEveryWriteRepeatedWithKeyAppliesOnce(t *testing.T) {
+	s := newServerWithDefinitions(t)
 	counts := map[string]bool{"jobs/cancel": true, "jobs/retry": true, "dead/retry": true, "templates/t/archive": true, "groups/{id}/cancel": true}
-	for i, w := range writes() {
+	for i, w := range writeRequests() {
 		name := w.method + " " + w.path
-		path, key := strings.Replace(w.path, "{id}", w.set(s), 1), fmt.Sprint("key ", i)
+		path, key := strings.Replace(w.path, "{id}", w.prepare(s), 1), fmt.Sprint("key ", i)
 		var body any
 		if w.body != "" {
 			body = w.body
@@ -110,8 +108,8 @@ func TestEveryWriteCanBeSentAgain(t *testing.T) {
 	}
 }
 
-func TestAKeyBelongsToOneRequest(t *testing.T) {
-	s := newScene(t)
+func TestKeyOfAnotherRequestConflicts(t *testing.T) {
+	s := newServerWithDefinitions(t)
 	s.post("jobs", `{"type": "a"}`, "Idempotency-Key", "k").is(201)
 	p := s.post("jobs", `{"type": "a", "priority": 1}`, "Idempotency-Key", "k").problem(409, "conflict")
 	if p.Errors[0].Field != "Idempotency-Key" || p.Hint == "" {
@@ -124,22 +122,19 @@ func TestAKeyBelongsToOneRequest(t *testing.T) {
 	}
 	s.get("jobs").is(200)
 	if a := s.send("GET", "jobs", nil, "Idempotency-Key", "k"); a.status != 200 {
-		t.Errorf("a read minds the key: %s", a.text)
+		t.Errorf("a read uses the key: %s", a.text)
 	}
 }
 
-// TestARefusedRequestMayBeSentAgain: a key under which nothing was done is not
-// lost.
-func TestARefusedRequestMayBeSentAgain(t *testing.T) {
-	s := newScene(t)
+func TestRefusedRequestLeavesKeyFree(t *testing.T) {
+	s := newServerWithDefinitions(t)
 	s.post("jobs", `{"type": "late"}`, "Idempotency-Key", "k").problem(422, "invalid")
 	s.declare("late")
 	s.post("jobs", `{"type": "late"}`, "Idempotency-Key", "k").is(201)
 }
 
-// TestWhatTriesAnewIsTriedAnewOnce sends the retry of one job again and again.
-func TestWhatTriesAnewIsTriedAnewOnce(t *testing.T) {
-	s := newScene(t)
+func TestRetryRepeatedWithKeyRetriesOnce(t *testing.T) {
+	s := newServerWithDefinitions(t)
 	s.enqueue(`{"type": "a", "max_retries": 0}`)
 	dead := s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeFailed}).ID.String()
 	ids := map[string]bool{}

@@ -14,7 +14,7 @@ func (s *server) enqueue(body string) string {
 	return s.post("jobs", body).is(201).job().ID.String()
 }
 
-func TestJobsAreCancelled(t *testing.T) {
+func TestCancelJob(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	waits := s.enqueue(`{"type": "a", "delay": "1h"}`)
@@ -35,9 +35,8 @@ func TestJobsAreCancelled(t *testing.T) {
 	s.post("jobs/nonsense/cancel", nil).problem(404, "not_found")
 }
 
-// TestAnOldAttemptStandsForTheLast cancels and explains by the id of a job that
-// was retried.
-func TestAnOldAttemptStandsForTheLast(t *testing.T) {
+// TestEarlierAttemptSelectsLastAttempt cancels and explains by the id of a job that was retried.
+func TestEarlierAttemptSelectsLastAttempt(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.enqueue(`{"type": "a"}`)
@@ -53,7 +52,7 @@ func TestAnOldAttemptStandsForTheLast(t *testing.T) {
 	s.get("jobs/"+rota.NewID().String()+"/explain").problem(404, "not_found")
 }
 
-func TestJobsAreMoved(t *testing.T) {
+func TestMoveJob(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	var ids []string
@@ -93,9 +92,9 @@ func TestJobsAreMoved(t *testing.T) {
 	s.post("jobs/"+rota.NewID().String()+"/move", `{"to": "top"}`).problem(404, "not_found")
 }
 
-func TestJobsAreEdited(t *testing.T) {
+func TestEditJob(t *testing.T) {
 	s := newServer(t)
-	s.mail()
+	s.declareMail()
 	id := s.enqueue(`{"type": "mail", "params": {"to": "ada"}}`)
 	job := s.send("PATCH", "jobs/"+id, `{"priority": 5, "params": {"to": "bob"}}`).is(200).job()
 	if job.Priority != 5 || string(job.Params) != `{"to":"bob"}` {
@@ -108,7 +107,7 @@ func TestJobsAreEdited(t *testing.T) {
 	s.send("PATCH", "jobs/"+rota.NewID().String(), `{"priority": 1}`).problem(404, "not_found")
 }
 
-func TestTheDeadAreTriedAnew(t *testing.T) {
+func TestRetryDeadJob(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.enqueue(`{"type": "a", "max_retries": 0, "params": {"x": 1}}`)
@@ -117,19 +116,19 @@ func TestTheDeadAreTriedAnew(t *testing.T) {
 	if len(list) != 1 || list[0].ID.String() != dead.ID.String() || list[0].Run.Error != "boom" || list[0].Run.Status != "FAILED" {
 		t.Errorf("%+v", list)
 	}
-	anew := s.post("jobs/"+dead.ID.String()+"/retry", nil).is(201)
-	if job := anew.job(); job.RedriveOf.String() != dead.ID.String() || string(job.Params) != `{"x":1}` || job.State != "queued" {
+	retried := s.post("jobs/"+dead.ID.String()+"/retry", nil).is(201)
+	if job := retried.job(); job.RedriveOf.String() != dead.ID.String() || string(job.Params) != `{"x":1}` || job.State != "queued" {
 		t.Errorf("%+v", job)
 	}
 	if len(read[httpapi.List[httpapi.Job]](s.get("dead").is(200)).Items) != 0 {
 		t.Error("it is still dead")
 	}
 	s.post("jobs/"+dead.ID.String()+"/retry", nil).problem(409, "conflict")
-	s.post("jobs/"+anew.job().ID.String()+"/retry", nil).problem(409, "conflict")
+	s.post("jobs/"+retried.job().ID.String()+"/retry", nil).problem(409, "conflict")
 	s.post("jobs/"+rota.NewID().String()+"/retry", nil).problem(404, "not_found")
 }
 
-func TestManyAreCancelled(t *testing.T) {
+func TestCancelManyJobs(t *testing.T) {
 	s := newServer(t)
 	s.declare("a", "b")
 	var jobs []rota.NewJob
@@ -166,7 +165,7 @@ func TestManyAreCancelled(t *testing.T) {
 	}
 }
 
-func TestManyAreTriedAnew(t *testing.T) {
+func TestRetryManyJobs(t *testing.T) {
 	s := newServer(t)
 	s.declare("a", "b")
 	for _, typ := range []string{"a", "a", "b"} {
@@ -188,6 +187,6 @@ func TestManyAreTriedAnew(t *testing.T) {
 		t.Errorf("%+v", many)
 	}
 	if len(s.all("dead", 10)) != 0 || len(s.all("queue", 10)) != 4 {
-		t.Error("not all were tried anew")
+		t.Error("not all were retried")
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-func TestAJobIsEnqueuedAndShown(t *testing.T) {
+func TestEnqueueAndShowJob(t *testing.T) {
 	s := newServer(t)
-	s.mail()
+	s.declareMail()
 	made := s.post("jobs", `{"type": "mail", "params": {"to": "ada"}, "priority": 7}`).is(201)
 	job := made.job()
 	if location := made.header.Get("Location"); location != "/api/v1/jobs/"+job.ID.String() {
@@ -22,7 +22,7 @@ func TestAJobIsEnqueuedAndShown(t *testing.T) {
 	}
 	shown := s.get("jobs/" + job.ID.String()).is(200)
 	if shown.text != made.text {
-		t.Errorf("shown otherwise than answered:\n%s\n%s", shown.text, made.text)
+		t.Errorf("GET differs from the response of POST:\n%s\n%s", shown.text, made.text)
 	}
 	fields := read[map[string]any](shown)
 	for _, name := range strings.Fields(`id execution_id type params status state priority position attempt max_attempts retry_of template schedule
@@ -44,9 +44,9 @@ func TestAJobIsEnqueuedAndShown(t *testing.T) {
 	}
 }
 
-func TestAJobHasWhatWasAskedFor(t *testing.T) {
+func TestEnqueueWithAllFields(t *testing.T) {
 	s := newServer(t)
-	s.mail()
+	s.declareMail()
 	s.post("templates", `{"name": "welcome", "type": "mail", "default_params": {"to": "all", "n": 1}, "priority": 3, "timeout": "9s", "concurrency_key": "smtp"}`).is(201)
 	job := s.post("jobs", `{"template": "welcome", "params": {"n": 2}, "run_at": "2099-01-01T10:00:00+02:00", "unique_key": "k", "unique_for": "1 DAY",
 		"max_retries": 1, "backoff": "90 SECONDS", "backoff_max": "1h30m", "jitter": 0.5, "scope_kind": "user", "scope_id": "7",
@@ -72,7 +72,7 @@ func TestAJobHasWhatWasAskedFor(t *testing.T) {
 	}
 }
 
-func TestATakenKeyIsAnsweredWithTheFirst(t *testing.T) {
+func TestEnqueueWithTakenUniqueKeyReturnsFirstJob(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	first := s.post("jobs", `{"type": "a", "unique_key": "k"}`).is(201).job()
@@ -82,9 +82,9 @@ func TestATakenKeyIsAnsweredWithTheFirst(t *testing.T) {
 	}
 }
 
-func TestParamsAreHeldToTheSchema(t *testing.T) {
+func TestEnqueueWithInvalidParamsIsRefused(t *testing.T) {
 	s := newServer(t)
-	s.mail()
+	s.declareMail()
 	p := s.post("jobs", `{"type": "mail", "params": {"to": "a", "n": "many", "secret": "hunter2-hunter2"}}`).problem(422, "invalid")
 	var fields []string
 	for _, e := range p.Errors {
@@ -95,7 +95,7 @@ func TestParamsAreHeldToTheSchema(t *testing.T) {
 		t.Errorf("the fields are %v", fields)
 	}
 	if strings.Contains(fmt.Sprint(p), "hunter2") {
-		t.Errorf("a value is told: %v", p)
+		t.Errorf("the error contains a value of the request: %v", p)
 	}
 	if p := s.post("jobs", `{"type": "mail"}`).problem(422, "invalid"); p.Errors[0].Field != "params.to" {
 		t.Errorf("%+v", p)
@@ -108,7 +108,7 @@ func TestParamsAreHeldToTheSchema(t *testing.T) {
 	}
 }
 
-func TestABatchIsAllOrNothing(t *testing.T) {
+func TestBatchIsAtomic(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	var asked []httpapi.JobRequest
@@ -129,7 +129,7 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// all reads a list to its end.
+// all reads all pages of a list.
 func (s *server) all(path string, limit int) (ids []string) {
 	s.Helper()
 	type row struct {
@@ -155,7 +155,7 @@ func (s *server) all(path string, limit int) (ids []string) {
 	}
 }
 
-func TestJobsAreFiltered(t *testing.T) {
+func TestListJobsWithFilters(t *testing.T) {
 	s := newServer(t)
 	s.declare("a", "b")
 	s.post("templates", `{"name": "tpl", "type": "a"}`).is(201)
@@ -184,9 +184,9 @@ func TestJobsAreFiltered(t *testing.T) {
 	}
 }
 
-// TestPagesHoldUnderInserts reads a list to its end while jobs come in: what was
-// there at the beginning is seen once, each.
-func TestPagesHoldUnderInserts(t *testing.T) {
+// TestPagesDuringInsertsShowEachJobOnce reads all pages while jobs are enqueued. Each job that existed
+// at the start appears once.
+func TestPagesDuringInsertsShowEachJobOnce(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	before := map[string]bool{}
@@ -223,7 +223,7 @@ func TestPagesHoldUnderInserts(t *testing.T) {
 	busy.Wait()
 }
 
-func TestTheQueueIsListedInOrder(t *testing.T) {
+func TestListQueueInDispatchOrder(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	var want []string
@@ -239,12 +239,12 @@ func TestTheQueueIsListedInOrder(t *testing.T) {
 	}
 	s.post("jobs", `{"type": "a", "delay": "1h"}`).is(201)
 	if got := s.all("queue", 1000); len(got) != 9 {
-		t.Errorf("%d stand in the queue", len(got))
+		t.Errorf("%d jobs are in the queue", len(got))
 	}
 }
 
-// TestTheQueueGoesOnWhereItWas cancels the job at which a page ended.
-func TestTheQueueGoesOnWhereItWas(t *testing.T) {
+// TestListQueueAfterCursorJobLeft cancels the job at the end of a page.
+func TestListQueueAfterCursorJobLeft(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	var ids []string
@@ -260,7 +260,7 @@ func TestTheQueueGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
-func TestCursorsBelongToTheirList(t *testing.T) {
+func TestCursorOfAnotherListIsRefused(t *testing.T) {
 	s := newServer(t)
 	s.declare("a", "b")
 	for range 3 {

@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 )
 
-// TestLargeBodiesAreReadAFewAtATime sends one that does not end. Others of its
-// kind wait for their turn, in vain or not; short ones do not.
-func TestLargeBodiesAreReadAFewAtATime(t *testing.T) {
+// TestLargeBodiesWaitForSlot sends a large body that does not end. Other large bodies wait for its
+// slot or time out; short bodies do not wait.
+func TestLargeBodiesWaitForSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		handler, err := New(Config{Store: silent{}, Token: "a-token-that-nobody-guesses", LargeMax: 1})
+		handler, err := New(Config{Store: eventlessStore{}, Token: "a-token-that-nobody-guesses", LargeMax: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,19 +26,19 @@ func TestLargeBodiesAreReadAFewAtATime(t *testing.T) {
 			return w.Code
 		}
 		in, out := io.Pipe()
-		slow, patient := make(chan int), make(chan int)
+		slow, waiting := make(chan int), make(chan int)
 		go func() { slow <- send(in, -1) }()
 		synctest.Wait()
 		if got := send(strings.NewReader("{"), 1); got != http.StatusBadRequest {
-			t.Errorf("a short one is answered %d", got)
+			t.Errorf("a short body got %d", got)
 		}
 		if got := send(strings.NewReader("{"), bodyMaxDefault+1); got != http.StatusServiceUnavailable {
-			t.Errorf("a second large one is answered %d", got)
+			t.Errorf("a second large body got %d", got)
 		}
-		go func() { patient <- send(strings.NewReader("{"), -1) }()
+		go func() { waiting <- send(strings.NewReader("{"), -1) }()
 		synctest.Wait()
 		out.Close()
-		if one, two := <-slow, <-patient; one != http.StatusBadRequest || two != http.StatusBadRequest {
+		if one, two := <-slow, <-waiting; one != http.StatusBadRequest || two != http.StatusBadRequest {
 			t.Errorf("%d and %d", one, two)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// logReader reads what logDir keeps.
+// logReader reads the files of logDir.
 type logReader struct{ *logDir }
 
 func (d logReader) Open(job *rota.Job) (io.ReadSeekCloser, error) {

@@ -15,14 +15,14 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-func TestALogIsFollowed(t *testing.T) {
+func TestFollowLog(t *testing.T) {
 	s := newServer(t, withEngine(t))
 	s.post("types/chatty/pause", nil).is(200)
 	id := s.enqueue(`{"type": "chatty"}`)
 	if p := s.get("jobs/"+id+"/log").problem(404, "not_found"); !strings.Contains(p.Detail, "not started") {
 		t.Errorf("%+v", p)
 	}
-	got, _ := s.open("jobs/" + id + "/log?follow=true") // before it starts
+	got, _ := s.openStream("jobs/" + id + "/log?follow=true") // before it starts
 	if got.StatusCode != 200 || got.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 		t.Fatalf("%d %v", got.StatusCode, got.Header)
 	}
@@ -52,9 +52,9 @@ func TestALogIsFollowed(t *testing.T) {
 	s.get("jobs/"+rota.NewID().String()+"/log").problem(404, "not_found")
 }
 
-// TestALogThatIsCutIsSeenToBe stops the server while a log is followed: its run
-// has not ended, so the answer must not end as if it were whole.
-func TestALogThatIsCutIsSeenToBe(t *testing.T) {
+// TestFollowedLogIsAbortedWhenServerStops stops the server while a log is followed. The run has not
+// ended, so the response must not end normally.
+func TestFollowedLogIsAbortedWhenServerStops(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.enqueue(`{"type": "a"}`)
@@ -70,18 +70,18 @@ func TestALogThatIsCutIsSeenToBe(t *testing.T) {
 	defer server.Close()
 	other := *s
 	other.http = server
-	got, _ := other.open("jobs/" + runs.ID.String() + "/log?follow=true")
+	got, _ := other.openStream("jobs/" + runs.ID.String() + "/log?follow=true")
 	log := bufio.NewReader(got.Body)
 	if line, err := log.ReadString('\n'); err != nil || line != "so far\n" {
 		t.Fatalf("%q %v", line, err)
 	}
 	stop()
 	if rest, err := io.ReadAll(log); err == nil {
-		t.Errorf("it ends with %q as if that were all", rest)
+		t.Errorf("the response ended normally with %q", rest)
 	}
 }
 
-func TestLogsOfAttempts(t *testing.T) {
+func TestLogOfEachAttempt(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.enqueue(`{"type": "a", "backoff": "0s"}`)
@@ -113,7 +113,7 @@ func TestLogsOfAttempts(t *testing.T) {
 		t.Errorf("%d bytes", len(text))
 	}
 	queued := s.enqueue(`{"type": "a", "delay": "1h"}`)
-	got, stop := s.open("jobs/" + queued + "/log?follow=true")
+	got, stop := s.openStream("jobs/" + queued + "/log?follow=true")
 	stop()
 	_, _ = io.Copy(io.Discard, got.Body)
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// deaf is a store that wakes nobody.
-type deaf struct{ rota.Store }
+// withoutWakeups is a store that sends no wake-ups.
+type withoutWakeups struct{ rota.Store }
 
-func (deaf) Wake() (<-chan struct{}, func()) { return nil, func() {} }
+func (withoutWakeups) Wake() (<-chan struct{}, func()) { return nil, func() {} }
 
-// deafRoom is a waiting room that is never woken, and a way to apply commands. The
-// clock of its store may go wrong, as a machine's may that is another.
-func deafRoom(t *testing.T, ahead time.Duration) (*longPoll, func(rota.Command)) {
+// newTestLongPoll returns a longPoll without wake-ups, and a function that applies commands. The clock
+// of the store may differ from that of the test.
+func newTestLongPoll(t *testing.T, ahead time.Duration) (*longPoll, func(rota.Command)) {
 	clock := func() time.Time { return time.Now().Add(ahead) }
 	store, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: clock})
 	if err != nil {
@@ -33,12 +33,12 @@ func deafRoom(t *testing.T, ahead time.Duration) (*longPoll, func(rota.Command))
 	}
 	apply(&rota.PutType{Meta: rota.NewMeta(""), Name: "a"})
 	return newLongPoll(&Config{
-		Store: deaf{store}, Logger: slog.New(slog.DiscardHandler), OnPolls: func(int) {},
+		Store: withoutWakeups{store}, Logger: slog.New(slog.DiscardHandler), OnPolls: func(int) {},
 	}), apply
 }
 
-// waits has a worker wait for a job, and tells who got one.
-func (r *longPoll) waits(ctx context.Context, worker string, got chan<- string) {
+// waitFor waits for a job as a worker, and sends the name of the worker that got one.
+func (r *longPoll) waitFor(ctx context.Context, worker string, got chan<- string) {
 	claimed, err := r.wait(ctx, &rota.Claim{
 		Meta: rota.NewMeta(""), Worker: worker, Types: []string{"a"}, Limit: 1, Lease: time.Minute, Seed: rota.NewToken(),
 	}, time.Minute)
@@ -47,13 +47,13 @@ func (r *longPoll) waits(ctx context.Context, worker string, got chan<- string) 
 	}
 }
 
-// TestAMissedWakeUpIsMadeUpFor within seconds, and the clerk goes home when
-// nobody is left.
-func TestAMissedWakeUpIsMadeUpFor(t *testing.T) {
+// TestLongPollFindsJobAfterLostWakeup checks that the periodic recheck finds the job, and that
+// pollLoop ends when no poll is left.
+func TestLongPollFindsJobAfterLostWakeup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		room, apply := deafRoom(t, 0)
+		lp, apply := newTestLongPoll(t, 0)
 		got := make(chan string, 1)
-		go room.waits(t.Context(), "w", got)
+		go lp.waitFor(t.Context(), "w", got)
 		time.Sleep(time.Second)
 		began := time.Now()
 		apply(&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "a"}}})
@@ -62,45 +62,45 @@ func TestAMissedWakeUpIsMadeUpFor(t *testing.T) {
 			t.Errorf("it waited %v", waited)
 		}
 		synctest.Wait()
-		if room.running || len(room.queues)+len(room.polls) > 0 {
-			t.Error("somebody is still there")
+		if lp.running || len(lp.queues)+len(lp.polls) > 0 {
+			t.Error("polls are left")
 		}
 	})
 }
 
-// TestOneWhoMayNotClaimHoldsNobodyUp: a direct run keeps the node of its name
-// from claiming, and the worker behind it is served.
-func TestOneWhoMayNotClaimHoldsNobodyUp(t *testing.T) {
+// TestLongPollOfReservedNodeDoesNotBlockOthers reserves the node of the first worker for a direct run.
+// The worker behind it gets the job.
+func TestLongPollOfReservedNodeDoesNotBlockOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		room, apply := deafRoom(t, 0)
+		lp, apply := newTestLongPoll(t, 0)
 		apply(&rota.Reserve{Meta: rota.NewMeta(""), Node: "held"})
 		apply(&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "a"}}})
 		ctx, stop := context.WithCancel(t.Context())
 		got := make(chan string, 1)
-		go room.waits(ctx, "held", got)
+		go lp.waitFor(ctx, "held", got)
 		time.Sleep(time.Second)
-		go room.waits(ctx, "free", got)
+		go lp.waitFor(ctx, "free", got)
 		began := time.Now()
-		if who := <-got; who != "free" || time.Since(began) > 2*recheckEvery {
-			t.Errorf("%s has it after %v", who, time.Since(began))
+		if worker := <-got; worker != "free" || time.Since(began) > 2*recheckEvery {
+			t.Errorf("%s got the job after %v", worker, time.Since(began))
 		}
 		stop()
 		synctest.Wait()
 	})
 }
 
-// TestARateIsWaitedForByTheStoresClock, whatever that of this machine says.
-func TestARateIsWaitedForByTheStoresClock(t *testing.T) {
+// TestLongPollWaitsForRateByStoreClock uses stores whose clock is ahead or behind.
+func TestLongPollWaitsForRateByStoreClock(t *testing.T) {
 	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
-			room, apply := deafRoom(t, ahead)
+			lp, apply := newTestLongPoll(t, ahead)
 			apply(&rota.PutThrottle{Meta: rota.NewMeta(""), Spec: rota.ThrottleSpec{
 				Types: []rota.TypeLimit{{Type: "a", Rate: rota.Rate{Count: 1, Per: time.Second}}},
 			}})
 			apply(&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "a"}, {Type: "a"}}})
 			began, got := time.Now(), make(chan string, 2)
-			go room.waits(t.Context(), "one", got)
-			go room.waits(t.Context(), "two", got)
+			go lp.waitFor(t.Context(), "one", got)
+			go lp.waitFor(t.Context(), "two", got)
 			<-got
 			<-got
 			if took := time.Since(began); took < time.Second || took > 2*time.Second {
@@ -111,8 +111,7 @@ func TestARateIsWaitedForByTheStoresClock(t *testing.T) {
 	}
 }
 
-// TestLanesAreNamedByTheirTypes, in whatever order those are given.
-func TestLanesAreNamedByTheirTypes(t *testing.T) {
+func TestTypesKeyIgnoresOrder(t *testing.T) {
 	one, types := typesKey([]string{"b", "a", "b"})
 	two, _ := typesKey([]string{"a", "b"})
 	other, _ := typesKey([]string{"a"})
@@ -121,7 +120,7 @@ func TestLanesAreNamedByTheirTypes(t *testing.T) {
 	}
 }
 
-func TestRotasOwnEventsAreToldToWhoAsks(t *testing.T) {
+func TestInternalEventsMatchOnlyExplicitFilter(t *testing.T) {
 	own := &rota.Event{Kind: rota.EventJobStarted, Type: rota.TypeWebhook, ExecutionID: rota.NewID()}
 	for i, test := range []struct {
 		filter eventFilter
@@ -134,21 +133,21 @@ func TestRotasOwnEventsAreToldToWhoAsks(t *testing.T) {
 		{eventFilter{jobs: filter{typ: "mail"}}, false},
 	} {
 		if got := test.filter.match(own); got != test.want {
-			t.Errorf("%d: it is told: %v", i, got)
+			t.Errorf("%d: match is %v", i, got)
 		}
 	}
 }
 
-// TestWhoLeavesAsTheAnswerComesTakesIt: otherwise what was claimed for it would be
-// nobody's until its lease ends.
-func TestWhoLeavesAsTheAnswerComesTakesIt(t *testing.T) {
-	room, _ := deafRoom(t, 0)
-	room.running = true // nobody serves it but this test
-	p := room.add(t.Context(), &rota.Claim{Meta: rota.NewMeta(""), Types: []string{"a"}, Limit: 1})
-	room.mu.Lock()
-	room.settle(p, pollResult{claimed: &rota.Claimed{Jobs: []*rota.Job{{}}}})
-	room.mu.Unlock()
-	if room.cancel(p) {
-		t.Error("it left without its job")
+// TestLongPollCancelledAfterClaimKeepsJobs cancels a poll whose result has arrived. Otherwise its jobs
+// would belong to no worker until the lease expires.
+func TestLongPollCancelledAfterClaimKeepsJobs(t *testing.T) {
+	lp, _ := newTestLongPoll(t, 0)
+	lp.running = true // keeps pollLoop from starting
+	p := lp.add(t.Context(), &rota.Claim{Meta: rota.NewMeta(""), Types: []string{"a"}, Limit: 1})
+	lp.mu.Lock()
+	lp.settle(p, pollResult{claimed: &rota.Claimed{Jobs: []*rota.Job{{}}}})
+	lp.mu.Unlock()
+	if lp.cancel(p) {
+		t.Error("the poll was cancelled without its job")
 	}
 }

@@ -20,15 +20,15 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// gauge knows how many claims wait.
-type gauge struct {
+// pollGauge records the number of waiting claims.
+type pollGauge struct {
 	testing.TB
 	mu      sync.Mutex
 	now     int
 	changed chan struct{}
 }
 
-func (g *gauge) tell(waiting int) {
+func (g *pollGauge) set(waiting int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.now = waiting
@@ -36,10 +36,10 @@ func (g *gauge) tell(waiting int) {
 	g.changed = make(chan struct{})
 }
 
-// reach waits until so many wait.
-func (g *gauge) reach(n int) {
+// reach waits until n claims wait.
+func (g *pollGauge) reach(n int) {
 	g.Helper()
-	over := time.After(patience)
+	over := time.After(testTimeout)
 	for {
 		g.mu.Lock()
 		now, changed := g.now, g.changed
@@ -50,18 +50,18 @@ func (g *gauge) reach(n int) {
 		select {
 		case <-changed:
 		case <-over:
-			g.Fatalf("%d wait, and not %d", now, n)
+			g.Fatalf("%d claims wait, want %d", now, n)
 		}
 	}
 }
 
-// newWaiting is a server of which is known how many wait.
-func newWaiting(t *testing.T, change ...func(*httpapi.Config)) (*server, *gauge) {
-	g := &gauge{TB: t, changed: make(chan struct{})}
-	return newServer(t, append(change, func(c *httpapi.Config) { c.OnPolls = g.tell })...), g
+// newPollServer returns a server with a pollGauge.
+func newPollServer(t *testing.T, change ...func(*httpapi.Config)) (*server, *pollGauge) {
+	g := &pollGauge{TB: t, changed: make(chan struct{})}
+	return newServer(t, append(change, func(c *httpapi.Config) { c.OnPolls = g.set })...), g
 }
 
-// poll begins a claim that waits, until the test ends.
+// poll starts a waiting claim.
 func (s *server) poll(body string, headers ...string) <-chan answer {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), "POST", s.http.URL+"/api/v1/claim", strings.NewReader(body))
@@ -91,25 +91,25 @@ func (s *server) poll(body string, headers ...string) <-chan answer {
 	return answers
 }
 
-// soon takes what comes, if it comes.
-func soon[T any](t testing.TB, from <-chan T) T {
+// receive returns the next value of a channel, or fails after a timeout.
+func receive[T any](t testing.TB, from <-chan T) T {
 	t.Helper()
 	select {
 	case got := <-from:
 		return got
-	case <-time.After(patience):
-		t.Fatal("nothing comes")
+	case <-time.After(testTimeout):
+		t.Fatal("timeout")
 		panic("unreachable")
 	}
 }
 
-// tally is a store that counts what it is asked.
-type tally struct {
+// countingStore counts calls and claims.
+type countingStore struct {
 	rota.Store
 	calls, claims atomic.Int64
 }
 
-func (c *tally) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+func (c *countingStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	c.calls.Add(1)
 	for _, command := range b.Commands {
 		if command.Verb() == rota.VerbClaim {
@@ -119,47 +119,47 @@ func (c *tally) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	return c.Store.Apply(ctx, b)
 }
 
-func (c *tally) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
+func (c *countingStore) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
 	c.calls.Add(1)
 	return c.Store.Job(ctx, id)
 }
 
-func (c *tally) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) {
+func (c *countingStore) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) {
 	c.calls.Add(1)
 	return c.Store.Jobs(ctx, q)
 }
 
-func (c *tally) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
+func (c *countingStore) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
 	c.calls.Add(1)
 	return c.Store.Queue(ctx, after, limit)
 }
 
-func (c *tally) Type(ctx context.Context, name string) (*rota.Type, error) {
+func (c *countingStore) Type(ctx context.Context, name string) (*rota.Type, error) {
 	c.calls.Add(1)
 	return c.Store.Type(ctx, name)
 }
 
-func (c *tally) NextDue(ctx context.Context) (rota.Due, error) {
+func (c *countingStore) NextDue(ctx context.Context) (rota.Due, error) {
 	c.calls.Add(1)
 	return c.Store.NextDue(ctx)
 }
 
-func (c *tally) Stats(ctx context.Context) (*rota.Stats, error) {
+func (c *countingStore) Stats(ctx context.Context) (*rota.Stats, error) {
 	c.calls.Add(1)
 	return c.Store.Stats(ctx)
 }
 
-func TestAClaimWaitsForAJob(t *testing.T) {
-	s, waiting := newWaiting(t)
+func TestLongPollReturnsWhenJobIsEnqueued(t *testing.T) {
+	s, waiting := newPollServer(t)
 	s.declare("a", "b")
 	quickest := time.Hour
-	for tries, until := 0, time.Now().Add(patience); tries < 20 || quickest > 20*time.Millisecond && time.Now().Before(until); tries++ { // others keep this machine busy: one of them shows how fast it is
+	for tries, until := 0, time.Now().Add(testTimeout); tries < 20 || quickest > 20*time.Millisecond && time.Now().Before(until); tries++ { // on a busy machine one fast try suffices
 		got := s.poll(`{"worker": "w", "types": ["a"], "wait": "30s"}`)
 		waiting.reach(1)
-		s.enqueue(`{"type": "b"}`) // for others
+		s.enqueue(`{"type": "b"}`) // another type
 		began := time.Now()
 		id := s.enqueue(`{"type": "a"}`)
-		items := read[httpapi.Claimed](soon(t, got).is(200)).Items
+		items := read[httpapi.Claimed](receive(t, got).is(200)).Items
 		quickest = min(quickest, time.Since(began))
 		if len(items) != 1 || items[0].Job.ID.String() != id {
 			t.Fatalf("%+v", items)
@@ -167,13 +167,13 @@ func TestAClaimWaitsForAJob(t *testing.T) {
 		waiting.reach(0)
 	}
 	if quickest > 20*time.Millisecond {
-		t.Errorf("a job that was enqueued is with its worker after %v at best", quickest)
+		t.Errorf("the fastest delivery took %v", quickest)
 	}
-	t.Logf("from the enqueue's request to the answer of the claim: %v at best", quickest)
+	t.Logf("fastest delivery, from the enqueue request to the claim response: %v", quickest)
 }
 
-func TestAClaimWaitsNoLongerThanItSays(t *testing.T) {
-	s, waiting := newWaiting(t)
+func TestLongPollTimesOut(t *testing.T) {
+	s, waiting := newPollServer(t)
 	s.declare("a")
 	began := time.Now()
 	if items := s.claim(`{"worker": "w", "types": ["a"], "wait": "250ms"}`); len(items) != 0 {
@@ -185,27 +185,27 @@ func TestAClaimWaitsNoLongerThanItSays(t *testing.T) {
 	waiting.reach(0)
 	s.enqueue(`{"type": "a"}`)
 	if items := s.claim(`{"worker": "w", "types": ["a"]}`); len(items) != 1 {
-		t.Errorf("who waited in vain took %+v", items)
+		t.Errorf("the poll that timed out took a job: %+v", items)
 	}
 }
 
-// TestADelayedJobIsWaitedFor until the engine has made it ready.
-func TestADelayedJobIsWaitedFor(t *testing.T) {
+// TestLongPollWaitsForDelayedJob waits until the engine makes the job ready.
+func TestLongPollWaitsForDelayedJob(t *testing.T) {
 	s := newServer(t, withEngine(t))
 	s.declare("elsewhere")
 	id := s.enqueue(`{"type": "elsewhere", "delay": "300ms"}`)
 	got := s.poll(`{"worker": "w", "types": ["elsewhere"], "wait": "30s"}`)
-	if items := read[httpapi.Claimed](soon(t, got).is(200)).Items; len(items) != 1 || items[0].Job.ID.String() != id {
+	if items := read[httpapi.Claimed](receive(t, got).is(200)).Items; len(items) != 1 || items[0].Job.ID.String() != id {
 		t.Errorf("%+v", items)
 	} else if early := items[0].Job.RunAt.Sub(items[0].Job.StartedAt.Time); early > 0 {
 		t.Errorf("it started %v too early", early)
 	}
 }
 
-// TestWhoCameFirstIsServedFirst: five jobs go to the first five of twenty, in
-// order.
-func TestWhoCameFirstIsServedFirst(t *testing.T) {
-	s, waiting := newWaiting(t)
+// TestLongPollsAreServedInArrivalOrder enqueues five jobs for twenty polls: the first five get them,
+// in order.
+func TestLongPollsAreServedInArrivalOrder(t *testing.T) {
+	s, waiting := newPollServer(t)
 	s.declare("a")
 	polls := make([]<-chan answer, 20)
 	for i := range polls {
@@ -214,7 +214,7 @@ func TestWhoCameFirstIsServedFirst(t *testing.T) {
 	}
 	batch := read[httpapi.Batch](s.post("jobs/batch", `{"jobs": [`+strings.Repeat(`{"type": "a"},`, 4)+`{"type": "a"}]}`).is(201)).Items
 	for i := range 5 {
-		items := read[httpapi.Claimed](soon(t, polls[i]).is(200)).Items
+		items := read[httpapi.Claimed](receive(t, polls[i]).is(200)).Items
 		if len(items) != 1 || items[0].Job.ID != batch[i].ID || string(items[0].Job.Worker) != fmt.Sprintf("w%d", i) {
 			t.Errorf("%d has %+v", i, items)
 		}
@@ -222,11 +222,11 @@ func TestWhoCameFirstIsServedFirst(t *testing.T) {
 	waiting.reach(15)
 }
 
-// TestEachJobGoesToOneOfThoseWhoWait: none is lost and none is handed out twice,
-// whatever comes at once.
-func TestEachJobGoesToOneOfThoseWhoWait(t *testing.T) {
+// TestLongPollDeliversEachJobOnce enqueues jobs concurrently. None is lost and none is delivered
+// twice.
+func TestLongPollDeliversEachJobOnce(t *testing.T) {
 	const count = 200
-	s, waiting := newWaiting(t)
+	s, waiting := newPollServer(t)
 	s.declare("a", "b")
 	polls := make([]<-chan answer, count)
 	for i := range polls {
@@ -238,7 +238,7 @@ func TestEachJobGoesToOneOfThoseWhoWait(t *testing.T) {
 	for i := range 4 {
 		group.Go(func() {
 			for k := range count / 8 {
-				if k%5 == 0 { // some in one, others one by one
+				if k%5 == 0 { // some in a batch, others one by one
 					s.post("jobs/batch", `{"jobs": [`+strings.Repeat(`{"type": "a"},`, 4)+`{"type": "a"}]}`).is(201)
 					continue
 				}
@@ -256,7 +256,7 @@ func TestEachJobGoesToOneOfThoseWhoWait(t *testing.T) {
 	}
 	seen := map[rota.ID]bool{}
 	for _, p := range polls {
-		items := read[httpapi.Claimed](soon(t, p).is(200)).Items
+		items := read[httpapi.Claimed](receive(t, p).is(200)).Items
 		if len(items) != 1 || seen[items[0].Job.ID.ID] {
 			t.Fatalf("%+v", items)
 		}
@@ -264,16 +264,16 @@ func TestEachJobGoesToOneOfThoseWhoWait(t *testing.T) {
 	}
 	waiting.reach(0)
 	if left := s.claim(`{"worker": "w", "types": ["a"], "limit": 1000}`); len(left)+count != made {
-		t.Errorf("%d jobs were made, %d handed out and %d are left", made, count, len(left))
+		t.Errorf("%d jobs were created, %d delivered and %d are left", made, count, len(left))
 	}
 }
 
-// TestWhoWaitsCostsNothing counts what a thousand workers cost the store that
-// have nothing to do, and what one job costs that all of them wait for.
-func TestWhoWaitsCostsNothing(t *testing.T) {
+// TestIdleLongPollsDoNotCallStore counts the store calls of a thousand idle polls, and the claims for
+// one job that all of them wait for.
+func TestIdleLongPollsDoNotCallStore(t *testing.T) {
 	const count = 1000
-	store := &tally{}
-	s, waiting := newWaiting(t, func(c *httpapi.Config) { store.Store, c.Store = c.Store, store })
+	store := &countingStore{}
+	s, waiting := newPollServer(t, func(c *httpapi.Config) { store.Store, c.Store = c.Store, store })
 	s.declare("a", "b")
 	ctx, stop := context.WithCancel(t.Context())
 	answers := make(chan *httptest.ResponseRecorder, count)
@@ -287,12 +287,12 @@ func TestWhoWaitsCostsNothing(t *testing.T) {
 		}()
 	}
 	waiting.reach(count)
-	in := func(act func()) (calls, claims int64) { // within the time that it takes, and a moment in which nothing happens
+	in := func(act func()) (calls, claims int64) { // counts during act and a short idle time
 		calls, claims = store.calls.Load(), store.claims.Load()
 		began := time.Now()
 		act()
 		time.Sleep(500 * time.Millisecond)
-		looks := int64(time.Since(began) / (5 * time.Second)) // which are due on a machine that is busy
+		looks := int64(time.Since(began) / (5 * time.Second)) // periodic rechecks on a busy machine
 		return store.calls.Load() - calls - looks, store.claims.Load() - claims - looks
 	}
 	in(func() {})
@@ -304,17 +304,18 @@ func TestWhoWaitsCostsNothing(t *testing.T) {
 		s.post("jobs/batch", `{"jobs": [`+strings.Repeat(`{"type": "a"},`, count-2)+`{"type": "a"}]}`).is(201)
 		waiting.reach(0)
 	})
-	t.Logf("%d claims when %d came, %d calls in an idle second, %d claims for one job, %d for one of another type, %d for %d at once",
+	t.Logf("%d claims when %d polls arrived, %d calls in an idle second, %d claims for one job, %d for a job of another type, %d for %d jobs",
 		arrival, count, idle, one, other, all, count-1)
-	if arrival > 3 || idle > 1 || one > 5 || other > 2 || all > 2*count { // each may meet the look that comes every 5 s
-		t.Error("that is more than it needs")
+	if arrival > 3 || idle > 1 || one > 5 || other > 2 || all > 2*count { // each may include the recheck every 5 s
+		t.Error("too many calls")
 	}
 	stop()
 }
 
-// TestARateIsWaitedFor: nobody wakes a worker when a rate has room again.
-func TestARateIsWaitedFor(t *testing.T) {
-	s, waiting := newWaiting(t)
+// TestLongPollWaitsForRateLimit checks that a poll continues when the rate limit admits a job, for
+// which there is no wake-up.
+func TestLongPollWaitsForRateLimit(t *testing.T) {
+	s, waiting := newPollServer(t)
 	s.declare("a")
 	s.send("PUT", "limits", `{"types": {"a": {"rate": "1/1s"}}}`).is(200)
 	s.post("jobs/batch", `{"jobs": [{"type": "a"}, {"type": "a"}]}`).is(201)
@@ -325,16 +326,16 @@ func TestARateIsWaitedFor(t *testing.T) {
 	second := s.claim(`{"worker": "w", "types": ["a"], "wait": "4s"}`)
 	waiting.reach(0)
 	if len(second) != 1 {
-		t.Fatal("it waited in vain")
+		t.Fatal("the poll timed out")
 	}
 	if apart := second[0].Job.StartedAt.Sub(first[0].Job.StartedAt.Time); apart < 900*time.Millisecond || apart > 3*time.Second {
 		t.Errorf("they started %v apart", apart)
 	}
 }
 
-// TestALimitIsWaitedFor: the end of one run lets the next start.
-func TestALimitIsWaitedFor(t *testing.T) {
-	s, waiting := newWaiting(t)
+// TestLongPollWaitsForConcurrencyLimit checks that the end of one run lets the next start.
+func TestLongPollWaitsForConcurrencyLimit(t *testing.T) {
+	s, waiting := newPollServer(t)
 	s.declare("a")
 	s.send("PUT", "limits", `{"types": {"a": {"concurrency": 1}}}`).is(200)
 	s.post("jobs/batch", `{"jobs": [{"type": "a"}, {"type": "a"}]}`).is(201)
@@ -342,14 +343,13 @@ func TestALimitIsWaitedFor(t *testing.T) {
 	second := s.poll(`{"worker": "w", "types": ["a"], "wait": "30s"}`)
 	waiting.reach(1)
 	s.finish(first, `, "outcome": "completed"`)
-	if items := read[httpapi.Claimed](soon(t, second).is(200)).Items; len(items) != 1 {
+	if items := read[httpapi.Claimed](receive(t, second).is(200)).Items; len(items) != 1 {
 		t.Errorf("%+v", items)
 	}
 }
 
-// TestAServerThatStopsSendsWorkersAway at once, with nothing.
-func TestAServerThatStopsSendsWorkersAway(t *testing.T) {
-	s, waiting := newWaiting(t)
+func TestLongPollsEndEmptyWhenServerStops(t *testing.T) {
+	s, waiting := newPollServer(t)
 	s.declare("a")
 	base, stop := context.WithCancel(context.Background())
 	server := httptest.NewUnstartedServer(s.handler)
@@ -369,32 +369,32 @@ func TestAServerThatStopsSendsWorkersAway(t *testing.T) {
 	waiting.reach(10)
 	stop()
 	for _, p := range polls {
-		if a := soon(t, p).is(200); a.text != `{"items":[]}`+"\n" {
+		if a := receive(t, p).is(200); a.text != `{"items":[]}`+"\n" {
 			t.Error(a.text)
 		}
 	}
 	waiting.reach(0)
 }
 
-// TestWorkersAreCountedByThemselves: those who wait keep nobody else out.
-func TestWorkersAreCountedByThemselves(t *testing.T) {
-	s, waiting := newWaiting(t, func(c *httpapi.Config) { c.PollsMax, c.InFlightMax = 1, 1 })
+// TestPollsHaveTheirOwnLimit checks that waiting claims do not block other requests.
+func TestPollsHaveTheirOwnLimit(t *testing.T) {
+	s, waiting := newPollServer(t, func(c *httpapi.Config) { c.PollsMax, c.InFlightMax = 1, 1 })
 	s.declare("a")
 	first := s.poll(`{"worker": "w", "types": ["a"], "wait": "60s"}`)
 	waiting.reach(1)
 	a := s.post("claim", `{"worker": "w", "types": ["a"]}`)
 	a.problem(503, "unavailable")
 	if a.header.Get("Retry-After") == "" {
-		t.Error("it does not say when to come back")
+		t.Error("Retry-After is missing")
 	}
 	s.enqueue(`{"type": "a"}`)
-	soon(t, first).is(200)
+	receive(t, first).is(200)
 	s.claim(`{"worker": "w", "types": ["a"]}`)
 }
 
-// TestAnOutageIsWaitedThrough: who waits when the store fails waits on, and gets
-// what it was given when the answer was lost.
-func TestAnOutageIsWaitedThrough(t *testing.T) {
+// TestLongPollSurvivesStoreOutage checks that a poll keeps waiting while the store fails, and gets the
+// jobs of a claim whose answer was lost.
+func TestLongPollSurvivesStoreOutage(t *testing.T) {
 	var broken atomic.Bool
 	var lost atomic.Int64
 	fault := wrap.Fault{
@@ -411,9 +411,9 @@ func TestAnOutageIsWaitedThrough(t *testing.T) {
 			return nil
 		},
 	}
-	told := &tidings{}
-	s, waiting := newWaiting(t, func(c *httpapi.Config) {
-		c.Store, c.Logger = wrap.Flaky(c.Store, fault), slog.New(slog.NewTextHandler(told, nil))
+	logText := &syncLog{}
+	s, waiting := newPollServer(t, func(c *httpapi.Config) {
+		c.Store, c.Logger = wrap.Flaky(c.Store, fault), slog.New(slog.NewTextHandler(logText, nil))
 	})
 	s.declare("a")
 	broken.Store(true)
@@ -422,53 +422,53 @@ func TestAnOutageIsWaitedThrough(t *testing.T) {
 	waiting.reach(1)
 	id := s.enqueue(`{"type": "a"}`)
 	broken.Store(false)
-	items := read[httpapi.Claimed](soon(t, got).is(200)).Items
+	items := read[httpapi.Claimed](receive(t, got).is(200)).Items
 	if len(items) != 1 || items[0].Job.ID.String() != id || lost.Load() != 2 {
 		t.Errorf("%d tries: %+v", lost.Load(), items)
 	}
 	if code := s.finish(items[0], `, "outcome": "completed"`); code != "ok" {
 		t.Error(code)
 	}
-	if n := told.count("claims of remote workers fail"); n < 1 || n > 3 {
-		t.Errorf("the log tells of it %d times", n)
+	if n := logText.count("claims of remote workers fail"); n < 1 || n > 3 {
+		t.Errorf("the error is logged %d times", n)
 	}
 }
 
-// tidings is a log that one may write while another reads.
-type tidings struct {
+// syncLog is a log buffer for concurrent use.
+type syncLog struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (l *tidings) Write(p []byte) (int, error) {
+func (l *syncLog) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(p)
 }
 
-func (l *tidings) count(words string) int {
+func (l *syncLog) count(words string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Count(l.text.String(), words)
 }
 
-// fragile is a store that panics at claims.
-type fragile struct {
+// panickingStore panics on claims.
+type panickingStore struct {
 	rota.Store
 	panics atomic.Bool
 }
 
-func (f *fragile) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+func (f *panickingStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if f.panics.Load() && b.Commands[0].Verb() == rota.VerbClaim {
 		panic(errors.New("oh no"))
 	}
 	return f.Store.Apply(ctx, b)
 }
 
-// TestAPanicDoesNotEndTheClerk, nor the server with him.
-func TestAPanicDoesNotEndTheClerk(t *testing.T) {
-	store := &fragile{}
-	s, waiting := newWaiting(t, func(c *httpapi.Config) { store.Store, c.Store = c.Store, store })
+// TestLongPollSurvivesStorePanic checks that neither pollLoop nor the server ends.
+func TestLongPollSurvivesStorePanic(t *testing.T) {
+	store := &panickingStore{}
+	s, waiting := newPollServer(t, func(c *httpapi.Config) { store.Store, c.Store = c.Store, store })
 	s.declare("a")
 	store.panics.Store(true)
 	s.post("claim", `{"worker": "w", "types": ["a"], "wait": "100ms"}`).problem(500, "internal")
@@ -476,11 +476,11 @@ func TestAPanicDoesNotEndTheClerk(t *testing.T) {
 	waiting.reach(1)
 	store.panics.Store(false)
 	s.enqueue(`{"type": "a"}`)
-	soon(t, got).is(200)
+	receive(t, got).is(200)
 }
 
-// hangUp is a client that leaves in the middle of a claim.
-func hangUp(s *server, body string, headers ...string) (leave context.CancelFunc, over <-chan struct{}) {
+// startAbortableClaim starts a claim that the test can abort.
+func startAbortableClaim(s *server, body string, headers ...string) (leave context.CancelFunc, over <-chan struct{}) {
 	ctx, leave := context.WithCancel(context.Background())
 	r, err := http.NewRequestWithContext(ctx, "POST", s.http.URL+"/api/v1/claim", strings.NewReader(body))
 	if err != nil {
@@ -500,13 +500,13 @@ func hangUp(s *server, body string, headers ...string) (leave context.CancelFunc
 	return leave, done
 }
 
-// TestWhoHasGoneIsGivenNothing: the job goes to who is there.
-func TestWhoHasGoneIsGivenNothing(t *testing.T) {
-	s, waiting := newWaiting(t)
+// TestLongPollOfDisconnectedWorkerGetsNothing checks that the job goes to a connected worker.
+func TestLongPollOfDisconnectedWorkerGetsNothing(t *testing.T) {
+	s, waiting := newPollServer(t)
 	s.declare("a")
 	var leave []context.CancelFunc
 	for i := range 5 {
-		cut, _ := hangUp(s, `{"worker": "gone", "types": ["a"], "wait": "60s"}`)
+		cut, _ := startAbortableClaim(s, `{"worker": "gone", "types": ["a"], "wait": "60s"}`)
 		leave = append(leave, cut)
 		waiting.reach(i + 1)
 	}
@@ -517,7 +517,7 @@ func TestWhoHasGoneIsGivenNothing(t *testing.T) {
 	}
 	waiting.reach(1)
 	s.enqueue(`{"type": "a"}`)
-	if items := read[httpapi.Claimed](soon(t, here).is(200)).Items; len(items) != 1 || items[0].Job.Worker != "here" || items[0].Job.Attempt != 1 {
+	if items := read[httpapi.Claimed](receive(t, here).is(200)).Items; len(items) != 1 || items[0].Job.Worker != "here" || items[0].Job.Attempt != 1 {
 		t.Errorf("%+v", items)
 	}
 }

@@ -15,8 +15,8 @@ const (
 	pageBytes = 40 << 10 // so that several pages are needed
 )
 
-// newLong serves rows that are long, on pages that are not.
-func newLong(t *testing.T) *server {
+// newServerWithLongRows returns a server with long rows and a low byte limit for pages.
+func newServerWithLongRows(t *testing.T) *server {
 	s := newServer(t)
 	httpapi.BoundPages(s.handler, pageBytes)
 	s.declare("a")
@@ -30,10 +30,9 @@ func newLong(t *testing.T) *server {
 	return s
 }
 
-// TestPagesAreCutByTheirBytes lists rows that are long, in every way that shows
-// them.
-func TestPagesAreCutByTheirBytes(t *testing.T) {
-	s := newLong(t)
+// TestPagesAreLimitedByBytes reads long rows through every list that shows them.
+func TestPagesAreLimitedByBytes(t *testing.T) {
+	s := newServerWithLongRows(t)
 	for _, path := range []string{"jobs?limit=1000", "jobs?state=queued&limit=1000", "queue?limit=1000", "templates?limit=1000"} {
 		seen, pages := map[string]bool{}, 1
 		for cursor := ""; ; pages++ {
@@ -57,8 +56,8 @@ func TestPagesAreCutByTheirBytes(t *testing.T) {
 	}
 }
 
-// TestPagesEndWhereTheyShould reads pages that are read in several parts.
-func TestPagesEndWhereTheyShould(t *testing.T) {
+// TestPageBoundariesOfBatchedReads reads pages that take several reads of the store.
+func TestPageBoundariesOfBatchedReads(t *testing.T) {
 	const n = 200
 	s := newServer(t)
 	s.declare("a")

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the reference anew")
+var update = flag.Bool("update", false, "rewrite the reference page")
 
 const (
 	httpPage = "../docs/reference/http.md"
@@ -29,7 +29,7 @@ Every path begins with ` + "`/api/v1`" + ` and needs the header ` + "`Authorizat
 `
 )
 
-// reference is the OpenAPI document, as the page is made from it.
+// reference is the part of the OpenAPI document that the page shows.
 type reference struct {
 	Tags  []struct{ Name, Description string }
 	Paths map[string]map[string]referenceCall
@@ -71,7 +71,7 @@ type referenceShape struct {
 	AdditionalProperties json.RawMessage
 }
 
-// TestHTTPReference holds the page to what the server says of itself.
+// TestHTTPReference checks that the page matches the OpenAPI document.
 func TestHTTPReference(t *testing.T) {
 	s := newServer(t)
 	doc := read[reference](s.get("/openapi.json").is(200))
@@ -119,7 +119,7 @@ func (doc *reference) writeTag(b *bytes.Buffer, tag string) {
 func (c referenceCall) write(b *bytes.Buffer) {
 	rows := ""
 	for _, p := range c.Parameters {
-		if p.In != "header" { // said once, at the top
+		if p.In != "header" { // described once, at the top
 			rows += fmt.Sprintf("| `%s` | %s | %s |\n", p.Name, p.In, oneLine(p.Description))
 		}
 	}
@@ -128,13 +128,13 @@ func (c referenceCall) write(b *bytes.Buffer) {
 	}
 	if c.RequestBody != nil {
 		for _, media := range c.RequestBody.Content {
-			fmt.Fprintf(b, "\nBody: %s.\n", media.Schema.words())
-			if media.Schema.Ref == "" { // a shape of its own
+			fmt.Fprintf(b, "\nBody: %s.\n", media.Schema.describe())
+			if media.Schema.Ref == "" { // a shape without a name
 				writeFields(b, media.Schema)
 			}
 			if len(media.Example) > 0 {
 				var indented bytes.Buffer
-				_ = json.Compact(&indented, media.Example) // it was decoded before
+				_ = json.Compact(&indented, media.Example) // the example is valid JSON
 				fmt.Fprintf(b, "\n```json\n%s\n```\n", indented.String())
 			}
 		}
@@ -148,7 +148,7 @@ func (c referenceCall) write(b *bytes.Buffer) {
 		}
 		words := "nothing"
 		for media, body := range answer.Content {
-			if words = body.Schema.words(); media != "application/json" {
+			if words = body.Schema.describe(); media != "application/json" {
 				words = "`" + media + "`"
 			}
 		}
@@ -160,9 +160,9 @@ func (c referenceCall) write(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\nReturns %s. Errors: %s.\n", strings.Join(answers, ", or "), strings.Join(refusals, ", "))
 }
 
-// writeShapes lists the fields of every object that bodies are made of.
+// writeShapes lists the fields of every object.
 func (doc *reference) writeShapes(b *bytes.Buffer) {
-	b.WriteString("\n## Schemas\n\nFields with a star are always present in answers and required in request bodies.\n")
+	b.WriteString("\n## Schemas\n\nFields with a star are always present in responses and required in request bodies.\n")
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
 		shape := doc.Components.Schemas[name]
 		if len(shape.Properties) == 0 {
@@ -173,10 +173,10 @@ func (doc *reference) writeShapes(b *bytes.Buffer) {
 	}
 }
 
-// shapeName tells a shape from a chapter of the same name.
+// shapeName distinguishes a shape from a chapter of the same name.
 func shapeName(name string) string { return "Schema " + name }
 
-// writeFields lists the fields of an object, those first that have to be there.
+// writeFields lists the fields of an object, required fields first.
 func writeFields(b *bytes.Buffer, shape referenceShape) {
 	b.WriteString("\n| field | type | |\n|---|---|---|\n")
 	for _, needed := range []bool{true, false} {
@@ -184,17 +184,17 @@ func writeFields(b *bytes.Buffer, shape referenceShape) {
 			if slices.Contains(shape.Required, field) != needed {
 				continue
 			}
-			about, mark := shape.Properties[field], ""
+			about, star := shape.Properties[field], ""
 			if needed {
-				mark = " \\*"
+				star = " \\*"
 			}
-			fmt.Fprintf(b, "| `%s`%s | %s | %s |\n", field, mark, about.words(), oneLine(about.Description))
+			fmt.Fprintf(b, "| `%s`%s | %s | %s |\n", field, star, about.describe(), oneLine(about.Description))
 		}
 	}
 }
 
-// words says what a value is.
-func (s referenceShape) words() string {
+// describe returns the kind of a value in words.
+func (s referenceShape) describe() string {
 	if s.Ref != "" {
 		name := s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
 		return "[" + name + "](#" + strings.ToLower(strings.ReplaceAll(shapeName(name), " ", "-")) + ")"
@@ -212,12 +212,12 @@ func (s referenceShape) words() string {
 		}
 	}
 	for _, other := range append(s.AnyOf, s.OneOf...) {
-		kinds = append(kinds, other.words())
+		kinds = append(kinds, other.describe())
 	}
 	for i, kind := range kinds {
 		switch {
 		case kind == "array" && s.Items != nil:
-			kinds[i] = "list of " + s.Items.words()
+			kinds[i] = "list of " + s.Items.describe()
 		case kind == "string" && s.Format != "":
 			kinds[i] = s.Format
 		}

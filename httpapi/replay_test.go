@@ -7,14 +7,14 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// TestWhatWasMadeIsAnsweredWhateverBecameOfItsDefinitions sends requests again,
-// as after a lost answer, when they would no longer be found right.
-func TestWhatWasMadeIsAnsweredWhateverBecameOfItsDefinitions(t *testing.T) {
-	s := newScene(t)
+// TestReplayAfterDefinitionsChangedReturnsResult repeats requests, as after a lost response, when they
+// would no longer be valid.
+func TestReplayAfterDefinitionsChangedReturnsResult(t *testing.T) {
+	s := newServerWithDefinitions(t)
 	s.declare("b")
 	job := s.enqueue(`{"type": "a"}`)
 	s.post("schedules", `{"name": "s2", "template": "t", "every": "1h"}`).is(201)
-	requests := []write{
+	requests := []writeRequest{
 		{method: "POST", path: "jobs", body: `{"template": "t"}`, status: 201},
 		{method: "POST", path: "jobs", body: `{"type": "a"}`, status: 201},
 		{method: "POST", path: "jobs/batch", body: `{"jobs": [{"template": "t"}, {"type": "a"}]}`, status: 201},
@@ -27,16 +27,16 @@ func TestWhatWasMadeIsAnsweredWhateverBecameOfItsDefinitions(t *testing.T) {
 	for i, r := range requests {
 		s.send(r.method, r.path, r.body, "Idempotency-Key", string(rune('a'+i))).is(r.status)
 	}
-	s.send("PATCH", "schedules/s2", `{"at": "2031-01-01T00:00:00Z"}`).is(200) // which begins at no other time
+	s.send("PATCH", "schedules/s2", `{"at": "2031-01-01T00:00:00Z"}`).is(200) // an at schedule has no starts_at
 	s.send("PUT", "types/a", `{"schema": {"type": "object", "required": ["y"]}}`).is(200)
 	s.post("templates/t/archive", nil).is(200)
 	before := s.dump()
 	for i, r := range requests {
 		if a := s.send(r.method, r.path, r.body, "Idempotency-Key", string(rune('a'+i))); a.status != r.status {
-			t.Errorf("%s %s is answered %d: %s", r.method, r.path, a.status, a.text)
+			t.Errorf("%s %s got %d: %s", r.method, r.path, a.status, a.text)
 		}
 		if a := s.send(r.method, r.path, r.body); a.status < 400 {
-			t.Errorf("%s %s would still be found right", r.method, r.path)
+			t.Errorf("%s %s is still valid", r.method, r.path)
 		}
 	}
 	if s.dump() != before {
@@ -44,11 +44,9 @@ func TestWhatWasMadeIsAnsweredWhateverBecameOfItsDefinitions(t *testing.T) {
 	}
 }
 
-// TestARefusedRequestMayBeMended: a request that changed nothing leaves its key
-// for the one that was meant.
-func TestARefusedRequestMayBeMended(t *testing.T) {
-	s := newScene(t)
-	s.mail()
+func TestRefusedRequestLeavesKeyForCorrectedRequest(t *testing.T) {
+	s := newServerWithDefinitions(t)
+	s.declareMail()
 	for _, wrong := range []string{`{"type": "nobody"}`, `{"type": "mail", "params": {"to": 7}}`, `{"type": "mail", "params": {}}`, `{"type": "a", "priority": 1000001}`} {
 		s.post("jobs", wrong, "Idempotency-Key", "k").problem(422, "invalid")
 	}
@@ -63,10 +61,10 @@ func TestARefusedRequestMayBeMended(t *testing.T) {
 	s.send("PATCH", "schedules/s", `{"cron": "0 4 * * *"}`, "Idempotency-Key", "d").is(200)
 }
 
-// TestDeletingIsAnsweredByWhatWasDeleted: what was not there is not there again,
-// and what was deleted stays so, for the same key.
-func TestDeletingIsAnsweredByWhatWasDeleted(t *testing.T) {
-	s := newScene(t)
+// TestDeleteRepeatedWithKeyReturnsSameStatus covers a schedule that never existed and one that was
+// deleted and created again.
+func TestDeleteRepeatedWithKeyReturnsSameStatus(t *testing.T) {
+	s := newServerWithDefinitions(t)
 	for range 3 {
 		s.send("DELETE", "schedules/none", nil, "Idempotency-Key", "none").problem(404, "not_found")
 	}
@@ -79,10 +77,9 @@ func TestDeletingIsAnsweredByWhatWasDeleted(t *testing.T) {
 	s.get("schedules/s").is(200)
 }
 
-// TestManySentAgainLeavesAloneWhatWasMadeSince cancels and tries anew, each
-// twice under one key.
-func TestManySentAgainLeavesAloneWhatWasMadeSince(t *testing.T) {
-	s := newScene(t)
+// TestBulkReplayIgnoresNewJobs repeats a bulk cancel and a bulk retry after new jobs were created.
+func TestBulkReplayIgnoresNewJobs(t *testing.T) {
+	s := newServerWithDefinitions(t)
 	s.enqueue(`{"type": "a"}`)
 	cancel := func() httpapi.Many {
 		return read[httpapi.Many](s.post("jobs/cancel", `{"all": true}`, "Idempotency-Key", "c").is(200))
@@ -93,7 +90,7 @@ func TestManySentAgainLeavesAloneWhatWasMadeSince(t *testing.T) {
 	if got := cancel(); got.Cancelled != 1 {
 		t.Errorf("%+v", got)
 	}
-	later()
+	waitMillisecond()
 	s.enqueue(`{"type": "a", "max_retries": 0}`)
 	if got := cancel(); got != (httpapi.Many{}) {
 		t.Errorf("%+v", got)
@@ -102,7 +99,7 @@ func TestManySentAgainLeavesAloneWhatWasMadeSince(t *testing.T) {
 	if got := retry(); got.Retried != 1 {
 		t.Errorf("%+v", got)
 	}
-	later()
+	waitMillisecond()
 	s.enqueue(`{"type": "a", "max_retries": 0, "priority": 9}`)
 	s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeFailed})
 	if got := retry(); got != (httpapi.Many{}) {
@@ -110,8 +107,8 @@ func TestManySentAgainLeavesAloneWhatWasMadeSince(t *testing.T) {
 	}
 }
 
-// later waits for the next millisecond, which is as fine as ids tell time.
-func later() {
+// waitMillisecond waits for the next millisecond, the resolution of ids.
+func waitMillisecond() {
 	for now := rota.NewID().Time(); !rota.NewID().Time().After(now); {
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// newSecond serves the store of another server.
-func newSecond(s *server, change ...func(*httpapi.Config)) *server {
+// newSecondServer returns another server with the same store.
+func newSecondServer(s *server, change ...func(*httpapi.Config)) *server {
 	s.Helper()
 	config := httpapi.Config{Store: s.store, Events: s.feed, Token: token}
 	for _, f := range change {
@@ -29,42 +29,42 @@ func newSecond(s *server, change ...func(*httpapi.Config)) *server {
 	return &other
 }
 
-// thorough is a store whose first check takes until it is told to end.
-type thorough struct {
+// blockingVerify is a store whose first Verify blocks until release.
+type blockingVerify struct {
 	rota.Store
-	asked      atomic.Bool
-	begun, end chan struct{}
+	called           atomic.Bool
+	started, release chan struct{}
 }
 
-func (s *thorough) Verify(ctx context.Context) iter.Seq2[rota.Violation, error] {
-	if !s.asked.Swap(true) {
-		close(s.begun)
-		<-s.end
+func (s *blockingVerify) Verify(ctx context.Context) iter.Seq2[rota.Violation, error] {
+	if !s.called.Swap(true) {
+		close(s.started)
+		<-s.release
 	}
 	return s.Store.Verify(ctx)
 }
 
-// TestChecksOfTheStoreComeOneAtATime: each reads every row, and several would
-// leave no reader to others.
-func TestChecksOfTheStoreComeOneAtATime(t *testing.T) {
-	store := &thorough{begun: make(chan struct{}), end: make(chan struct{})}
+// TestConcurrentVerifyIsBusy checks that only one check runs at a time: each reads every row, and
+// several would block other readers.
+func TestConcurrentVerifyIsBusy(t *testing.T) {
+	store := &blockingVerify{started: make(chan struct{}), release: make(chan struct{})}
 	s := newServer(t, func(c *httpapi.Config) { store.Store, c.Store = c.Store, store })
 	first := make(chan answer)
 	go func() { first <- s.get("verify") }()
-	<-store.begun
+	<-store.started
 	s.get("verify").problem(409, "busy")
 	s.get("stats").is(200)
-	close(store.end)
+	close(store.release)
 	(<-first).is(200)
 	s.get("verify").is(200)
 }
 
-// TestWhatTakesLongIsCountedByItsKind: followers, direct runs, a check and a
-// backup keep only their own kind out.
-func TestWhatTakesLongIsCountedByItsKind(t *testing.T) {
+// TestRequestClassesHaveSeparateLimits checks that streams, direct runs, a check and a backup only
+// block requests of their own class.
+func TestRequestClassesHaveSeparateLimits(t *testing.T) {
 	s := newServer(t, withEngine(t), func(c *httpapi.Config) { c.StreamsMax, c.DirectMax = 1, 1 })
 	stream, _ := s.follow("?kinds=job.started")
-	stream.begin()
+	stream.awaitPosition()
 	s.get("events").problem(503, "unavailable")
 	first := make(chan answer)
 	go func() { first <- s.post("direct", `{"type": "chatty"}`) }()
@@ -77,27 +77,27 @@ func TestWhatTakesLongIsCountedByItsKind(t *testing.T) {
 	s.post("direct", `{"type": "noop"}`).is(200)
 }
 
-// counting is a store that tells of each read of a job.
-type counting struct {
+// countingReads reports each read of a job.
+type countingReads struct {
 	rota.Store
 	reads chan rota.ID
 }
 
-func (s *counting) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
+func (s *countingReads) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
 	s.reads <- id
 	return s.Store.Job(ctx, id)
 }
 
-// TestWhoWaitsForARunReadsItOnlyWhenSomethingHappensToIt sends a direct run again
-// while it runs, and has much happen to others meanwhile.
-func TestWhoWaitsForARunReadsItOnlyWhenSomethingHappensToIt(t *testing.T) {
+// TestReplayedDirectRunReadsJobOnlyOnItsEvents repeats a direct run while it runs and many other
+// events occur.
+func TestReplayedDirectRunReadsJobOnlyOnItsEvents(t *testing.T) {
 	var worker *engine.Engine
 	s := newServer(t, withEngine(t), func(c *httpapi.Config) { worker = c.Engine })
-	store := &counting{Store: s.store, reads: make(chan rota.ID, 1000)}
-	second := newSecond(s, func(c *httpapi.Config) { c.Store, c.Engine = store, worker })
+	store := &countingReads{Store: s.store, reads: make(chan rota.ID, 1000)}
+	second := newSecondServer(s, func(c *httpapi.Config) { c.Store, c.Engine = store, worker })
 	s.declare("other")
 	stream, _ := s.follow("?kinds=job.started")
-	stream.begin()
+	stream.awaitPosition()
 	send := func(answers chan<- answer, to *server) {
 		answers <- to.post("direct", `{"type": "chatty"}`, "Idempotency-Key", "k")
 	}
@@ -105,8 +105,8 @@ func TestWhoWaitsForARunReadsItOnlyWhenSomethingHappensToIt(t *testing.T) {
 	go send(first, s)
 	stream.next()
 	go send(again, second)
-	<-store.reads // whether it is there
-	<-store.reads // and how it stands
+	<-store.reads // existence
+	<-store.reads // state
 	for range 30 {
 		s.enqueue(`{"type": "other"}`)
 	}

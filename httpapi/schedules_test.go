@@ -11,16 +11,16 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// report declares a type, a template and what schedules need.
-func (s *server) report() {
+// declareReport declares a type and a template for schedules.
+func (s *server) declareReport() {
 	s.Helper()
-	s.mail()
+	s.declareMail()
 	s.post("templates", `{"name": "report", "type": "mail", "default_params": {"to": "ada"}}`).is(201)
 }
 
-func TestSchedulesAreMade(t *testing.T) {
+func TestCreateSchedule(t *testing.T) {
 	s := newServer(t)
-	s.report()
+	s.declareReport()
 	s.post("schedules", `{"name": "base", "template": "report", "every": "5 MINUTES"}`).is(201)
 	made := s.post("schedules", `{"name": "nightly", "template": "report", "cron": "0 3 * * *", "timezone": "Europe/Berlin",
 		"scopes": [{"kind": "user", "id": "7"}, {"kind": "user", "ids": ["8", "9"]}], "starts_at": "2026-01-01T00:00:00Z", "ends_at": "2099-01-01T00:00:00Z",
@@ -52,9 +52,9 @@ func TestSchedulesAreMade(t *testing.T) {
 	s.get("schedules/nobody").problem(404, "not_found")
 }
 
-func TestSchedulesAreChanged(t *testing.T) {
+func TestChangeSchedule(t *testing.T) {
 	s := newServer(t)
-	s.report()
+	s.declareReport()
 	s.post("schedules", `{"name": "s", "template": "report", "cron": "0 3 * * *", "timezone": "Europe/Berlin", "priority": 4, "overlap": "skip", "param_overrides": {"n": 1}}`).is(201)
 	first := read[httpapi.Schedule](s.get("schedules/s").is(200))
 	got := read[httpapi.Schedule](s.send("PATCH", "schedules/s", `{"priority": null, "overlap": null, "description": "d"}`).is(200))
@@ -92,9 +92,9 @@ func TestSchedulesAreChanged(t *testing.T) {
 	s.send("PATCH", "schedules/nobody", `{"priority": 1}`).problem(404, "not_found")
 }
 
-func TestSchedulesArePausedAndResumed(t *testing.T) {
+func TestPauseAndResumeSchedule(t *testing.T) {
 	s := newServer(t)
-	s.report()
+	s.declareReport()
 	s.post("schedules", `{"name": "s", "template": "report", "every": "1h"}`).is(201)
 	if got := read[httpapi.Schedule](s.post("schedules/s/pause", nil).is(200)); got.State != "PAUSED" {
 		t.Errorf("%+v", got)
@@ -106,9 +106,9 @@ func TestSchedulesArePausedAndResumed(t *testing.T) {
 	s.post("schedules/nobody/resume", nil).problem(404, "not_found")
 }
 
-func TestSchedulesAreTriggered(t *testing.T) {
+func TestTriggerSchedule(t *testing.T) {
 	s := newServer(t)
-	s.report()
+	s.declareReport()
 	s.post("schedules", `{"name": "s", "template": "report", "cron": "0 3 * * *", "scopes": [{"kind": "user", "ids": ["7", "8"]}], "overlap": "skip", "param_overrides": {"n": 1}}`).is(201)
 	made := read[httpapi.Triggered](s.post("schedules/s/trigger", `{"params": {"n": 2}, "priority": 8}`).is(201))
 	if len(made.Items) != 2 || made.Items[0].ScopeID != "7" || string(made.Items[1].Params) != `{"n":2,"to":"ada"}` || made.Items[1].Priority != 8 || made.Items[0].Schedule != "s" || !made.Items[0].PlanTime.IsZero() {
@@ -124,9 +124,9 @@ func TestSchedulesAreTriggered(t *testing.T) {
 	s.post("schedules/nobody/trigger", nil).problem(404, "not_found")
 }
 
-func TestSchedulesAreBackfilled(t *testing.T) {
+func TestBackfillSchedule(t *testing.T) {
 	s := newServer(t)
-	s.report()
+	s.declareReport()
 	s.post("schedules", `{"name": "s", "template": "report", "cron": "0 3 * * *"}`).is(201)
 	made := read[httpapi.Backfilled](s.post("schedules/s/backfill", `{"from": "2026-01-01T00:00:00Z", "to": "2026-01-03T23:00:00Z"}`).is(201))
 	if len(made.Items) != 3 || made.Items[0].PlanTime.Format(time.RFC3339) != "2026-01-01T03:00:00Z" || made.Known != 0 {
@@ -148,9 +148,9 @@ func TestSchedulesAreBackfilled(t *testing.T) {
 	s.post("schedules/nobody/backfill", `{"from": "2026-01-01T00:00:00Z", "to": "2026-01-03T23:00:00Z"}`).problem(404, "not_found")
 }
 
-func TestSchedulesAreDeleted(t *testing.T) {
+func TestDeleteSchedule(t *testing.T) {
 	s := newServer(t)
-	s.report()
+	s.declareReport()
 	s.post("schedules", `{"name": "s", "template": "report", "every": "1h"}`).is(201)
 	s.post("schedules", `{"name": "next", "template": "report", "every": "1h", "depends_on": ["s"]}`).is(201)
 	if a := s.send("DELETE", "schedules/next", nil).is(204); a.text != "" {
@@ -161,9 +161,9 @@ func TestSchedulesAreDeleted(t *testing.T) {
 	s.get("schedules/s").problem(404, "not_found")
 }
 
-func TestUpcomingTimesKnowTheClocks(t *testing.T) {
+func TestUpcomingTimesAcrossDaylightSaving(t *testing.T) {
 	s := newServer(t)
-	s.report()
+	s.declareReport()
 	s.post("schedules", `{"name": "s", "template": "report", "cron": "30 2 * * *", "timezone": "Europe/Berlin"}`).is(201)
 	got := read[httpapi.Upcoming](s.get("schedules/s/upcoming?n=3&from=2026-03-28T00:00:00Z").is(200))
 	if len(got.Items) != 3 || got.Items[0].At != "2026-03-28T02:30:00+01:00" || got.Items[1].At != "2026-03-30T02:30:00+02:00" {
@@ -186,11 +186,11 @@ func TestUpcomingTimesKnowTheClocks(t *testing.T) {
 	s.get("schedules/nobody/upcoming").problem(404, "not_found")
 }
 
-// TestSchedulesGoByTheStoresClock, whatever that of the server says.
-func TestSchedulesGoByTheStoresClock(t *testing.T) {
+// TestSchedulesUseStoreClock uses servers whose clock is ahead or behind.
+func TestSchedulesUseStoreClock(t *testing.T) {
 	for _, ahead := range []time.Duration{2 * time.Hour, -2 * time.Hour} {
 		s := newServer(t, func(c *httpapi.Config) { c.Clock = func() time.Time { return time.Now().Add(ahead) } })
-		s.report()
+		s.declareReport()
 		next := func(what string, a answer) {
 			t.Helper()
 			in := time.Until(read[httpapi.Schedule](a).NextFireAt.Time)
@@ -216,7 +216,7 @@ func TestSchedulesGoByTheStoresClock(t *testing.T) {
 	}
 }
 
-func TestExecutionsAreChains(t *testing.T) {
+func TestExecutionStates(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	types := []string{"a"}
@@ -269,7 +269,7 @@ func TestExecutionsAreChains(t *testing.T) {
 		t.Errorf("%+v", one)
 	}
 	if same := s.get("executions/" + one.Attempts[1].ID.String()).is(200); read[httpapi.ExecutionDetail](same).ID != one.ID {
-		t.Error("the id of another attempt leads elsewhere")
+		t.Error("the id of another attempt finds another execution")
 	}
 	list := read[httpapi.List[httpapi.Execution]](s.get("executions?state=failed").is(200)).Items
 	if list[0].Attempts != 2 || list[0].NextRetryAt.IsZero() || list[0].Error != "soon" || list[0].StartedAt.IsZero() || !list[0].FinishedAt.IsZero() {
@@ -285,10 +285,10 @@ func TestExecutionsAreChains(t *testing.T) {
 	s.get("executions/x").problem(404, "not_found")
 }
 
-func TestSchedulesAreSpreadOverShards(t *testing.T) {
+func TestSchedulePartition(t *testing.T) {
 	const low, high = "018f2c4e-0000-7000-8000-00000000000a", "018f2c4e-0000-7000-8000-00000000000b"
 	s := newServer(t)
-	s.report()
+	s.declareReport()
 	made := read[httpapi.Schedule](s.post("schedules", `{"name": "s", "template": "report", "every": "1h", "class": "leader_only",
 		"partition": {"strategy": "shard_set", "shards": ["`+strings.ToUpper(high)+`", "`+low+`"]}}`).is(201))
 	if made.Class != "LEADER_ONLY" || made.Partition == nil || made.Partition.Strategy != "SHARD_SET" || !slices.Equal(made.Partition.Shards, []string{low, high}) {

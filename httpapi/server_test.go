@@ -18,7 +18,7 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-func TestNothingIsOpenWithoutAToken(t *testing.T) {
+func TestRequestWithoutTokenIsRefused(t *testing.T) {
 	s := newServer(t)
 	for _, path := range []string{"jobs", "stats", "types/a", "nothing", "events", "backup", "jobs/" + rota.NewID().String() + "/log"} {
 		for _, given := range []string{"", "Bearer", "Bearer wrong", "Basic " + token, token, "Bearer  ", "bearer " + token + "x"} {
@@ -26,11 +26,11 @@ func TestNothingIsOpenWithoutAToken(t *testing.T) {
 			if a.status != 429 {
 				a.problem(401, "denied")
 				if a.header.Get("WWW-Authenticate") == "" {
-					t.Error("it does not say how")
+					t.Error("WWW-Authenticate is missing")
 				}
 			}
 			if strings.Contains(a.text, token) {
-				t.Error("the token is told")
+				t.Error("the response contains the token")
 			}
 		}
 	}
@@ -42,7 +42,7 @@ func TestNothingIsOpenWithoutAToken(t *testing.T) {
 	}
 }
 
-func TestGuessingTokensIsSlowed(t *testing.T) {
+func TestRepeatedWrongTokenIsRateLimited(t *testing.T) {
 	s := newServer(t)
 	var last answer
 	for range 11 {
@@ -50,20 +50,20 @@ func TestGuessingTokensIsSlowed(t *testing.T) {
 	}
 	last.problem(429, "too_many_requests")
 	if last.header.Get("Retry-After") == "" {
-		t.Error("it does not say when to come back")
+		t.Error("Retry-After is missing")
 	}
 	s.get("stats").is(200)
 }
 
-func TestAServerWithoutATokenIsNotMade(t *testing.T) {
+func TestNewWithShortTokenFails(t *testing.T) {
 	for _, token := range []string{"", "short"} {
 		if _, err := httpapi.New(httpapi.Config{Store: newServer(t).store, Token: token}); rota.CodeOf(err) != rota.Invalid {
-			t.Errorf("with the token %q there is %v", token, err)
+			t.Errorf("token %q: %v", token, err)
 		}
 	}
 }
 
-func TestWhatIsNotThere(t *testing.T) {
+func TestUnknownPathAndMethod(t *testing.T) {
 	s := newServer(t)
 	s.get("nothing").problem(404, "not_found")
 	s.get("/nothing").problem(404, "not_found")
@@ -77,7 +77,7 @@ func TestWhatIsNotThere(t *testing.T) {
 	s.post("/healthz", nil).problem(405, "method_not_allowed")
 }
 
-func TestHealth(t *testing.T) {
+func TestHealthAndReadiness(t *testing.T) {
 	why := errors.New("the engine is starting")
 	s := newServer(t, func(c *httpapi.Config) {
 		c.Ready = func() error { return why }
@@ -97,8 +97,8 @@ func TestHealth(t *testing.T) {
 	newServer(t).get("/metrics").problem(404, "not_found")
 }
 
-// TestAFaultOfTheStoreIsNotToldToStrangers: the log has it, once.
-func TestAFaultOfTheStoreIsNotToldToStrangers(t *testing.T) {
+// TestReadinessHidesStoreErrorDetails checks that the log has the whole error, once.
+func TestReadinessHidesStoreErrorDetails(t *testing.T) {
 	fault := &rota.Error{Code: rota.Unavailable, Act: "sqlite: apply", Reason: "the disk is full", Err: errors.New("/home/ada/rota.db: code 13")}
 	s := newServer(t, func(c *httpapi.Config) { c.Ready = func() error { return fault } })
 	for range 3 {
@@ -112,11 +112,11 @@ func TestAFaultOfTheStoreIsNotToldToStrangers(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	if n := strings.Count(s.log.String(), "code 13"); n != 2 {
-		t.Errorf("the log says it %d times:\n%s", n, s.log)
+		t.Errorf("the error is logged %d times:\n%s", n, s.log)
 	}
 }
 
-func TestPages(t *testing.T) {
+func TestHomeAndDocsPages(t *testing.T) {
 	s := newServer(t)
 	front, docs := s.get("/").is(200), s.get("/docs").is(200)
 	for _, want := range []string{"Rota", "1.2.3", "http://127.0.0.1:7420", "admin.token", "/docs", "/openapi.json"} {
@@ -136,7 +136,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestTheDocumentIsComplete(t *testing.T) {
+func TestOpenAPIListsEveryRoute(t *testing.T) {
 	s := newServer(t)
 	document := read[struct {
 		OpenAPI string
@@ -194,25 +194,25 @@ func TestTheDocumentIsComplete(t *testing.T) {
 	}
 }
 
-// broken is a store that panics, or fails.
-type broken struct {
+// failingStore panics or fails in Stats.
+type failingStore struct {
 	rota.Store
-	how func()
+	onStats func()
 }
 
-func (b *broken) Stats(context.Context) (*rota.Stats, error) {
-	b.how()
+func (b *failingStore) Stats(context.Context) (*rota.Stats, error) {
+	b.onStats()
 	return nil, errors.New("disk on fire: password hunter2")
 }
 
-func TestAPanicIsSurvived(t *testing.T) {
+func TestPanicInHandlerIsAnsweredWith500(t *testing.T) {
 	how := func() { panic("oh no, hunter2") }
-	s := newServer(t, func(c *httpapi.Config) { c.Store = &broken{Store: c.Store, how: func() { how() }} })
+	s := newServer(t, func(c *httpapi.Config) { c.Store = &failingStore{Store: c.Store, onStats: func() { how() }} })
 	if a := s.get("stats"); strings.Contains(a.text, "hunter2") || a.problem(500, "internal").Hint == "" {
 		t.Error(a.text)
 	}
 	if !strings.Contains(s.log.String(), "oh no") || !strings.Contains(s.log.String(), "server_test.go") {
-		t.Errorf("the log does not say what happened: %s", s.log)
+		t.Errorf("the log does not contain the error: %s", s.log)
 	}
 	how = func() {}
 	if a := s.get("stats"); strings.Contains(a.text, "hunter2") {
@@ -221,16 +221,16 @@ func TestAPanicIsSurvived(t *testing.T) {
 		a.problem(500, "internal")
 	}
 	if !strings.Contains(s.log.String(), "disk on fire") {
-		t.Errorf("the log does not say what happened: %s", s.log)
+		t.Errorf("the log does not contain the error: %s", s.log)
 	}
 	s.get("types").is(200)
 }
 
-func TestRequestsAtOnceAreBounded(t *testing.T) {
+func TestConcurrentRequestsAreLimited(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	s := newServer(t, func(c *httpapi.Config) {
 		c.InFlightMax = 1
-		c.Store = &broken{Store: c.Store, how: func() { entered <- struct{}{}; <-leave }}
+		c.Store = &failingStore{Store: c.Store, onStats: func() { entered <- struct{}{}; <-leave }}
 	})
 	var slow sync.WaitGroup
 	slow.Go(func() { s.get("stats") })
@@ -238,7 +238,7 @@ func TestRequestsAtOnceAreBounded(t *testing.T) {
 	a := s.get("types")
 	a.problem(503, "unavailable")
 	if a.header.Get("Retry-After") == "" {
-		t.Error("it does not say when to come back")
+		t.Error("Retry-After is missing")
 	}
 	s.get("/healthz").is(200)
 	close(leave)
@@ -246,16 +246,16 @@ func TestRequestsAtOnceAreBounded(t *testing.T) {
 	s.get("types").is(200)
 }
 
-func TestStreamsAreCountedByThemselves(t *testing.T) {
+func TestStreamsHaveTheirOwnLimit(t *testing.T) {
 	s := newServer(t, func(c *httpapi.Config) { c.StreamsMax, c.InFlightMax = 1, 1 })
 	stream, _ := s.follow("")
-	stream.begin()
+	stream.awaitPosition()
 	s.get("events").problem(503, "unavailable")
 	s.get("types").is(200)
 	s.send("HEAD", "types", nil).is(200)
 }
 
-func TestTheRateOfRequestsIsBounded(t *testing.T) {
+func TestRequestRateIsLimited(t *testing.T) {
 	now := time.Now()
 	s := newServer(t, func(c *httpapi.Config) {
 		c.Rate = rota.Rate{Count: 2, Per: time.Second}
@@ -269,8 +269,9 @@ func TestTheRateOfRequestsIsBounded(t *testing.T) {
 	s.get("types").is(429)
 }
 
-// TestStrangersTakeNothingFromTheRate: who shows no token is slowed by himself.
-func TestStrangersTakeNothingFromTheRate(t *testing.T) {
+// TestUnauthenticatedRequestsHaveTheirOwnRate checks that requests without a token do not use up the
+// rate of valid requests.
+func TestUnauthenticatedRequestsHaveTheirOwnRate(t *testing.T) {
 	now := time.Now()
 	s := newServer(t, func(c *httpapi.Config) {
 		c.Rate = rota.Rate{Count: 2, Per: time.Second}
@@ -278,7 +279,7 @@ func TestStrangersTakeNothingFromTheRate(t *testing.T) {
 	})
 	for i, want := range []int{401, 401, 429, 429} {
 		if a := s.send("GET", "types", nil, "Authorization", ""); a.status != want {
-			t.Errorf("stranger %d is answered %d", i, a.status)
+			t.Errorf("unauthenticated request %d got %d", i, a.status)
 		}
 	}
 	s.get("types").is(200)
@@ -286,15 +287,15 @@ func TestStrangersTakeNothingFromTheRate(t *testing.T) {
 	s.get("types").problem(429, "too_many_requests")
 }
 
-func TestVerify(t *testing.T) {
+func TestVerifyCleanStore(t *testing.T) {
 	s := newServer(t)
 	if got := read[httpapi.Verification](s.get("verify").is(200)); !got.Clean || got.Violations == nil {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestBackupIsSent downloads a copy of a store in use, and opens it.
-func TestBackupIsSent(t *testing.T) {
+// TestBackupCanBeOpened downloads a copy of a store in use, and opens it.
+func TestBackupCanBeOpened(t *testing.T) {
 	var dir string
 	s := newServer(t, func(c *httpapi.Config) { dir = c.ScratchDir })
 	s.declare("a")
@@ -321,11 +322,11 @@ func TestBackupIsSent(t *testing.T) {
 	}
 }
 
-func TestABackupEndsWithItsClient(t *testing.T) {
-	begun, ended := make(chan struct{}), make(chan error, 1)
+func TestBackupEndsWhenClientDisconnects(t *testing.T) {
+	started, ended := make(chan struct{}), make(chan error, 1)
 	s := newServer(t, func(c *httpapi.Config) {
 		c.Backup = func(ctx context.Context, _ string, _ func(int64, int64)) error {
-			close(begun)
+			close(started)
 			<-ctx.Done()
 			ended <- ctx.Err()
 			return ctx.Err()
@@ -340,13 +341,13 @@ func TestABackupEndsWithItsClient(t *testing.T) {
 			got.Body.Close()
 		}
 	}()
-	<-begun
+	<-started
 	s.get("backup").problem(409, "busy")
 	stop()
 	select {
 	case <-ended:
-	case <-time.After(patience):
-		t.Fatal("it goes on")
+	case <-time.After(testTimeout):
+		t.Fatal("the backup did not end")
 	}
 	newServer(t, func(c *httpapi.Config) { c.Backup = nil }).get("backup").problem(503, "unavailable")
 }

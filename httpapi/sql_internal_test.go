@@ -10,9 +10,8 @@ import (
 	"github.com/rotajobs/rota/console"
 )
 
-// TestEveryStateHasAStatus holds the table to the states that the packages below
-// name.
-func TestEveryStateHasAStatus(t *testing.T) {
+// TestSQLKindsCoverEveryState checks the table against the states that the SQL packages declare.
+func TestSQLKindsCoverEveryState(t *testing.T) {
 	found := map[string]bool{}
 	for _, file := range []string{
 		"../console/error.go", "../console/sys/error.go", "../ddl/error.go", "../console/dialect/error.go", "../console/query/error.go", "../console/pgcatalog/function.go",
@@ -46,7 +45,7 @@ func TestEveryStateHasAStatus(t *testing.T) {
 	}
 }
 
-func TestStatesBecomeStatuses(t *testing.T) {
+func TestSQLStateToHTTPStatus(t *testing.T) {
 	for state, want := range map[string]int{
 		"42601": 422, "42P01": 422, "22023": 422, "0A000": 422, "54000": 422, "25P02": 422, "25001": 422, "08P01": 422, "42883": 422,
 		"42704": 404, "42710": 409, "55000": 409, "40001": 409, "55P03": 409, "42501": 403, "57014": 408, "57P03": 503, "XX000": 500,

@@ -9,13 +9,13 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// sql sends statements that are to be done.
+// sql runs statements that must succeed.
 func (s *server) sql(statement string, args ...any) httpapi.SQLAnswer {
 	s.Helper()
 	return read[httpapi.SQLAnswer](s.post("sql", map[string]any{"statement": statement, "args": args}).is(200))
 }
 
-// refused sends statements that are not.
+// refused runs statements that must fail.
 func (s *server) refused(statement string, status int, code, state string) httpapi.Problem {
 	s.Helper()
 	p := s.post("sql", map[string]string{"statement": statement}).problem(status, code)
@@ -25,7 +25,7 @@ func (s *server) refused(statement string, status int, code, state string) httpa
 	return p
 }
 
-// cells are the rows as JSON.
+// cells returns the rows as JSON.
 func cells(t testing.TB, v httpapi.SQLResult) string {
 	t.Helper()
 	text, err := json.Marshal(v.Rows)
@@ -35,8 +35,8 @@ func cells(t testing.TB, v httpapi.SQLResult) string {
 	return string(text)
 }
 
-func TestSQLMakesWhatHTTPShows(t *testing.T) {
-	s := newScene(t)
+func TestSQLCreatesScheduleSeenOverHTTP(t *testing.T) {
+	s := newServerWithDefinitions(t)
 	made := s.sql("CREATE JOB nightly SCHEDULE CRON '0 3 * * *' TIME ZONE 'Europe/Berlin' AS CALL a()")
 	if made.Tag != "CREATE JOB" || len(made.Columns) != 0 || len(made.Rows) != 0 || made.Results != nil {
 		t.Errorf("%+v", made)
@@ -58,7 +58,7 @@ func TestSQLMakesWhatHTTPShows(t *testing.T) {
 	}
 }
 
-func TestValuesOfSQLAreExact(t *testing.T) {
+func TestSQLValuesAreExact(t *testing.T) {
 	s := newServer(t)
 	for _, test := range []struct {
 		expression, want, kind string
@@ -92,8 +92,8 @@ func TestValuesOfSQLAreExact(t *testing.T) {
 	}
 }
 
-func TestStatementsSentTogetherAreOneTransaction(t *testing.T) {
-	s := newScene(t)
+func TestSQLStatementsOfOneRequestAreOneTransaction(t *testing.T) {
+	s := newServerWithDefinitions(t)
 	both := s.sql("CREATE JOB a1 SCHEDULE EVERY 1 HOUR AS CALL a(); CREATE JOB a2 SCHEDULE EVERY 1 HOUR AS CALL a() DEPENDS ON a1; SELECT 1 AS one")
 	if len(both.Results) != 3 || both.Results[0].Tag != "CREATE JOB" || both.Tag != "SELECT 1" || both.Columns[0].Name != "one" {
 		t.Errorf("%+v", both)
@@ -101,7 +101,7 @@ func TestStatementsSentTogetherAreOneTransaction(t *testing.T) {
 	before := s.dump()
 	s.refused("DROP JOB a2; DROP JOB a1; DROP JOB nobody", 404, "not_found", "42704")
 	if s.dump() != before {
-		t.Error("half of it was done")
+		t.Error("a part was applied")
 	}
 	open := s.sql("BEGIN; DROP JOB a2")
 	if n := len(open.Notices); n == 0 || !strings.Contains(open.Notices[n-1], "it was rolled back") || s.dump() != before {
@@ -109,7 +109,7 @@ func TestStatementsSentTogetherAreOneTransaction(t *testing.T) {
 	}
 	s.sql("BEGIN; DROP JOB a2; DROP JOB a1; ROLLBACK")
 	if s.dump() != before {
-		t.Error("what was rolled back was done")
+		t.Error("the rollback had no effect")
 	}
 	if done := s.sql("BEGIN; DROP JOB a2; DROP JOB a1; COMMIT"); done.Tag != "COMMIT" {
 		t.Errorf("%+v", done)
@@ -120,8 +120,8 @@ func TestStatementsSentTogetherAreOneTransaction(t *testing.T) {
 	}
 }
 
-func TestRefusalsOfSQL(t *testing.T) {
-	s := newScene(t)
+func TestSQLErrors(t *testing.T) {
+	s := newServerWithDefinitions(t)
 	p := s.refused("CREATE JOB x\n  SHEDULE EVERY 1 HOUR AS CALL a()", 422, "invalid", "42601")
 	if p.Line != 2 || p.Column != 3 || p.Position != 16 || p.Hint == "" {
 		t.Errorf("%+v", p)
@@ -148,10 +148,10 @@ func TestRefusalsOfSQL(t *testing.T) {
 	}
 }
 
-// TestSQLUnderAKey: what was refused leaves its key free, what was done is answered
-// again whatever became of it since, and a query is simply run.
-func TestSQLUnderAKey(t *testing.T) {
-	s := newScene(t)
+// TestSQLRepeatedWithKeyAppliesOnce checks that a refused request leaves its key free, that a repeated
+// write returns its result even if the data changed since, and that a query runs each time.
+func TestSQLRepeatedWithKeyAppliesOnce(t *testing.T) {
+	s := newServerWithDefinitions(t)
 	key := []string{"Idempotency-Key", "k"}
 	drop := map[string]string{"statement": "DROP JOB later"}
 	s.post("sql", drop, key...).problem(404, "not_found")
@@ -161,7 +161,7 @@ func TestSQLUnderAKey(t *testing.T) {
 	before := s.dump()
 	s.post("sql", create, "Idempotency-Key", "c").is(200)
 	if s.dump() != before {
-		t.Error("it was made again")
+		t.Error("it was created again")
 	}
 	s.post("sql", drop, key...).is(200)
 	s.sql("CREATE JOB later SCHEDULE EVERY 1 HOUR AS CALL a()")

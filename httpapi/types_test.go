@@ -7,9 +7,9 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// TestWhatThisServerHandlesIsNotDeclaredByOthers: its handler relies on what it
-// declared.
-func TestWhatThisServerHandlesIsNotDeclaredByOthers(t *testing.T) {
+// TestDeclareTypeOfThisServerConflicts checks that others cannot change a type whose handler depends
+// on its declaration.
+func TestDeclareTypeOfThisServerConflicts(t *testing.T) {
 	s := newServer(t, withEngine(t))
 	was := s.get("types/sleep").is(200).text
 	for _, body := range []string{`{}`, `{"schema": {"type": "object"}}`, `{"description": "mine"}`} {

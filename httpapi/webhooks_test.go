@@ -23,12 +23,12 @@ import (
 
 const hookSecret = "whsec_that_nobody_is_shown"
 
-// hook is a webhook as a request has it.
+// hook returns a webhook for a request.
 func hook(url string, events ...string) map[string]any {
 	return map[string]any{"url": url, "events": events, "secret": hookSecret}
 }
 
-func TestWebhooksAreSetAndShown(t *testing.T) {
+func TestSetAndShowWebhooks(t *testing.T) {
 	s := newServer(t)
 	none := read[httpapi.Webhooks](s.get("webhooks").is(200))
 	if none.Webhooks == nil || len(none.Webhooks) != 0 || !none.Version.IsZero() {
@@ -37,7 +37,7 @@ func TestWebhooksAreSetAndShown(t *testing.T) {
 	put := s.send("PUT", "webhooks", map[string]any{"webhooks": []any{hook("https://a.example/x", "job.dead", "schedule.missed"), hook("https://b.example/")}}).is(200)
 	shown := s.get("webhooks").is(200)
 	if put.text != shown.text {
-		t.Errorf("it is answered %s and shown %s", put.text, shown.text)
+		t.Errorf("PUT returned %s, GET %s", put.text, shown.text)
 	}
 	got := read[httpapi.Webhooks](shown)
 	if len(got.Webhooks) != 2 || got.Webhooks[0].URL != "https://a.example/x" || !slices.Equal(got.Webhooks[0].Events, []string{"job.dead", "schedule.missed"}) ||
@@ -45,9 +45,9 @@ func TestWebhooksAreSetAndShown(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
-	// What is shown can be sent back: nothing changes, and the secrets stay.
+	// The response can be sent back: nothing changes, and the secrets stay.
 	if again := s.send("PUT", "webhooks", shown.text).is(200); again.text != shown.text {
-		t.Errorf("sent back, it is %s", again.text)
+		t.Errorf("sent back, it became %s", again.text)
 	}
 	s.send("PUT", "webhooks", `{"webhooks": [{"url": "https://b.example/", "events": ["job.dead"]}, {"url": "https://c.example/", "secret": "another"}]}`).is(200)
 	stored, err := s.store.Webhooks(t.Context())
@@ -64,8 +64,7 @@ func TestWebhooksAreSetAndShown(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotShown by anything that can be asked.
-func TestSecretsAreNotShown(t *testing.T) {
+func TestWebhookSecretsAreNotShown(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.send("PUT", "webhooks", map[string]any{"webhooks": []any{hook("https://a.example/")}}).is(200)
@@ -86,8 +85,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	}
 }
 
-// TestBadWebhooksAreRefused by the field, and nothing changes.
-func TestBadWebhooksAreRefused(t *testing.T) {
+func TestInvalidWebhooksNameFieldAndChangeNothing(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.send("PUT", "webhooks", map[string]any{"webhooks": []any{hook("https://a.example/")}}).is(200)
@@ -131,7 +129,7 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 	if p := s.send("PUT", "webhooks", `{"webhooks": null}`).problem(422, "invalid"); p.Errors[0].Field != "webhooks" {
 		t.Errorf("%+v", p)
 	}
-	// A template's are told of jobs alone.
+	// The webhooks of a template receive events of jobs only.
 	p := s.send("PATCH", "templates/t", `{"webhooks": [{"url": "https://a.example/", "events": ["schedule.fired"]}]}`).problem(422, "invalid")
 	if p.Errors[0].Field != "webhooks[0].events[0]" || !strings.Contains(p.Hint, "job.completed") {
 		t.Errorf("%+v", p)
@@ -141,7 +139,7 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 	}
 }
 
-func TestWebhooksAreChangedBesideEachOther(t *testing.T) {
+func TestSetWebhooksWithStaleVersionConflicts(t *testing.T) {
 	s := newServer(t)
 	first := read[httpapi.Webhooks](s.send("PUT", "webhooks", map[string]any{"webhooks": []any{hook("https://a.example/")}}).is(200))
 	body := `{"webhooks": [{"url": "https://a.example/", "events": ["job.dead"]}], "version": "` + first.Version.String() + `"}`
@@ -153,18 +151,18 @@ func TestWebhooksAreChangedBesideEachOther(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
-	// The same request sent again is answered, whatever became of it since.
+	// A repeated request succeeds even if the webhooks have changed since.
 	one := s.send("PUT", "webhooks", map[string]any{"webhooks": []any{hook("https://one.example/")}}, "Idempotency-Key", "k").is(200)
 	s.send("PUT", "webhooks", map[string]any{"webhooks": []any{hook("https://two.example/")}}).is(200)
 	if again := s.send("PUT", "webhooks", map[string]any{"webhooks": []any{hook("https://one.example/")}}, "Idempotency-Key", "k").is(200); again.text == one.text {
-		t.Error("it was done twice")
+		t.Error("it was applied twice")
 	}
 	if got := read[httpapi.Webhooks](s.get("webhooks").is(200)); got.Webhooks[0].URL != "https://two.example/" {
 		t.Errorf("%+v", got)
 	}
 }
 
-func TestATemplateHasWebhooks(t *testing.T) {
+func TestTemplateWebhooks(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	made := read[httpapi.Template](s.post("templates", map[string]any{"name": "t", "type": "a", "webhooks": []any{hook("https://a.example/", "job.dead")}}).is(201))
@@ -182,7 +180,8 @@ func TestATemplateHasWebhooks(t *testing.T) {
 		}
 		return stored.Spec.Webhooks[0].Secret
 	}
-	// A change of something else leaves them; one that names the address keeps its secret.
+	// A change of another field keeps the webhooks; a webhook with the same address keeps its
+	// secret.
 	s.send("PATCH", "templates/t", `{"priority": 3}`).is(200)
 	changed := read[httpapi.Template](s.send("PATCH", "templates/t", `{"webhooks": [{"url": "https://a.example/", "events": ["job.failed"], "has_secret": true}]}`).is(200))
 	if changed.Webhooks[0].Events[0] != "job.failed" || secretOf() != hookSecret {
@@ -200,17 +199,17 @@ func TestATemplateHasWebhooks(t *testing.T) {
 	}
 }
 
-// inbox takes deliveries, and keeps their bodies by event.
+// inbox receives deliveries, and stores their bodies by event.
 type inbox struct {
 	*httptest.Server
 	mu     sync.Mutex
 	bodies map[string]map[string]json.RawMessage
 	bad    []error
-	answer int
+	status int
 }
 
 func newInbox(t *testing.T) *inbox {
-	in := &inbox{bodies: map[string]map[string]json.RawMessage{}, answer: 200}
+	in := &inbox{bodies: map[string]map[string]json.RawMessage{}, status: 200}
 	in.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var fields map[string]json.RawMessage
@@ -227,30 +226,30 @@ func newInbox(t *testing.T) *inbox {
 		if err != nil {
 			in.bad = append(in.bad, err)
 		}
-		w.WriteHeader(in.answer)
+		w.WriteHeader(in.status)
 	}))
 	t.Cleanup(in.Close)
 	return in
 }
 
-// faults are what was wrong with deliveries.
+// faults returns the errors of received deliveries.
 func (in *inbox) faults() []error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return slices.Clone(in.bad)
 }
 
-// answers sets the status that deliveries are answered with.
-func (in *inbox) answers(status int) {
+// setStatus sets the status of the responses.
+func (in *inbox) setStatus(status int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.answer = status
+	in.status = status
 }
 
-// of waits for the delivery of an event.
-func (in *inbox) of(t *testing.T, event string) map[string]json.RawMessage {
+// await waits for the delivery of an event.
+func (in *inbox) await(t *testing.T, event string) map[string]json.RawMessage {
 	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(testTimeout); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		in.mu.Lock()
 		body := in.bodies[event]
 		in.mu.Unlock()
@@ -258,7 +257,7 @@ func (in *inbox) of(t *testing.T, event string) map[string]json.RawMessage {
 			return body
 		}
 	}
-	t.Fatalf("%s was not told", event)
+	t.Fatalf("%s was not delivered", event)
 	return nil
 }
 
@@ -271,16 +270,16 @@ func loopback(t *testing.T) *action.Sender {
 	return action.NewSender(action.SenderConfig{Guard: &action.Guard{Allow: allow}, Version: "1.2.3"})
 }
 
-// withDeliveries runs the engine of deliveries beside the API.
+// withDeliveries runs a delivery engine next to the API.
 func withDeliveries(t *testing.T) func(*httpapi.Config) {
 	return func(c *httpapi.Config) {
 		reg := engine.NewRegistry()
 		c.Webhooks = loopback(t)
 		action.Deliveries(reg, action.WebhookConfig{Store: c.Store, Sender: c.Webhooks, Compose: httpapi.ComposeWebhook(c.Store)})
-		lane := engine.New(rota.New(c.Store), reg, engine.Config{Name: "webhooks", WorkOnly: true, Events: c.Events, Logger: slog.New(slog.DiscardHandler)})
+		deliveries := engine.New(rota.New(c.Store), reg, engine.Config{Name: "webhooks", WorkOnly: true, Events: c.Events, Logger: slog.New(slog.DiscardHandler)})
 		ctx, stop := context.WithCancel(context.Background())
 		over := make(chan error, 1)
-		go func() { over <- lane.Run(ctx) }()
+		go func() { over <- deliveries.Run(ctx) }()
 		t.Cleanup(func() {
 			stop()
 			if err := <-over; err != nil {
@@ -288,15 +287,15 @@ func withDeliveries(t *testing.T) func(*httpapi.Config) {
 			}
 		})
 		select {
-		case <-lane.Ready():
-		case <-time.After(patience):
-			t.Fatal("the engine of deliveries does not get ready")
+		case <-deliveries.Ready():
+		case <-time.After(testTimeout):
+			t.Fatal("the delivery engine did not become ready")
 		}
 	}
 }
 
-// TestABodyHasTheFormsOfTheAPI, field by field.
-func TestABodyHasTheFormsOfTheAPI(t *testing.T) {
+// TestWebhookPayloadMatchesAPI compares the payload with the API field by field.
+func TestWebhookPayloadMatchesAPI(t *testing.T) {
 	s := newServer(t, withEngine(t), withDeliveries(t))
 	in := newInbox(t)
 	s.post("templates", `{"name": "t", "type": "noop", "default_params": {"a": "<b>"}}`).is(201)
@@ -305,7 +304,7 @@ func TestABodyHasTheFormsOfTheAPI(t *testing.T) {
 	before := time.Now().Add(-time.Second)
 	id := s.post("jobs", `{"template": "t"}`).is(201).job().ID.String()
 
-	body := in.of(t, "job.completed")
+	body := in.await(t, "job.completed")
 	if keys := slices.Sorted(maps.Keys(body)); !slices.Equal(keys, []string{"event", "execution", "id", "job", "job_id", "run", "time"}) {
 		t.Errorf("it has %v", keys)
 	}
@@ -325,36 +324,37 @@ func TestABodyHasTheFormsOfTheAPI(t *testing.T) {
 		t.Errorf("the execution is %s\nnot %s", body["execution"], listed.Items[0])
 	}
 
-	// A failure that is tried again is failed, and its retry is not in it.
+	// A failed attempt that is retried has the state failed, and the payload does not contain its
+	// retry.
 	s.post("jobs", `{"type": "fail", "params": {"message": "boom"}, "max_retries": 1, "backoff": "1h"}`).is(201)
-	failed := in.of(t, "job.failed")
+	failed := in.await(t, "job.failed")
 	execution := read[httpapi.Execution](answer{TB: t, text: string(failed["execution"])})
 	if execution.State != "failed" || execution.Error != "boom" || execution.Attempts != 1 || !execution.NextRetryAt.IsZero() {
 		t.Errorf("%+v", execution)
 	}
 
-	// Other things come with what they are about.
+	// Other events contain the entity they are about.
 	s.post("schedules/s/trigger", `{}`).is(201)
 	s.post("groups", `{"jobs": [{"type": "noop"}]}`).is(201)
 	s.post("direct", `{"type": "noop"}`).is(200)
-	group := in.of(t, "group.finished")
+	group := in.await(t, "group.finished")
 	if g := read[httpapi.Group](answer{TB: t, text: string(group["group"])}); g.Status != "COMPLETED" || string(group["group_id"]) != `"`+g.ID.String()+`"` || string(group["job"]) != "null" {
 		t.Errorf("%s", group["group"])
 	}
-	reservation := in.of(t, "reservation.active")
+	reservation := in.await(t, "reservation.active")
 	if r := read[httpapi.Reservation](answer{TB: t, text: string(reservation["reservation"])}); r.ID.IsZero() || r.Node == "" {
 		t.Errorf("%s", reservation["reservation"])
 	}
-	s.quiet()
+	s.awaitDeliveries()
 	if len(in.faults()) > 0 {
 		t.Error(in.faults())
 	}
 }
 
-// quiet waits until every delivery has been made.
-func (s *server) quiet() {
+// awaitDeliveries waits until no delivery is pending.
+func (s *server) awaitDeliveries() {
 	s.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(testTimeout); ; time.Sleep(time.Millisecond) {
 		open := 0
 		for _, state := range []string{"queued", "scheduled", "running"} {
 			open += len(read[struct{ Items []any }](s.get("jobs?type=rota.webhook&state=" + state).is(200)).Items)
@@ -363,13 +363,14 @@ func (s *server) quiet() {
 			return
 		}
 		if time.Now().After(deadline) {
-			s.Fatalf("%d deliveries are still to be made", open)
+			s.Fatalf("%d deliveries are pending", open)
 		}
 	}
 }
 
-// TestComposeTellsOfWhatIsGone by its name.
-func TestComposeTellsOfWhatIsGone(t *testing.T) {
+// TestComposeWebhookOfDeletedEntities checks that a payload has the id or name of an entity that no
+// longer exists.
+func TestComposeWebhookOfDeletedEntities(t *testing.T) {
 	s := newServer(t)
 	compose, id := httpapi.ComposeWebhook(s.store), rota.NewID()
 	for event, want := range map[rota.EventKind]string{
@@ -381,7 +382,7 @@ func TestComposeTellsOfWhatIsGone(t *testing.T) {
 		d := rota.Delivery{Event: event, Time: time.Date(2026, 11, 15, 7, 0, 0, 0, time.UTC)}
 		switch event {
 		case rota.EventJobDead:
-			d.JobID, d.Schedule, d.GroupID = &id, "nightly", &id // as a job has them
+			d.JobID, d.Schedule, d.GroupID = &id, "nightly", &id // as in the events of a job
 		case rota.EventScheduleMissed:
 			d.Schedule, d.Detail = "nightly", "3 <times>"
 		case rota.EventGroupFinished:
@@ -397,11 +398,11 @@ func TestComposeTellsOfWhatIsGone(t *testing.T) {
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	if body, err := compose(ended, "d-1", rota.Delivery{Event: rota.EventJobDead, JobID: &id}); err == nil {
-		t.Errorf("a store that does not answer makes %s", body)
+		t.Errorf("a failing store yields %s", body)
 	}
 }
 
-func TestAWebhookIsTested(t *testing.T) {
+func TestWebhookTestReportsResult(t *testing.T) {
 	s := newServer(t, func(c *httpapi.Config) { c.Webhooks = loopback(t) })
 	in := newInbox(t)
 	test := func(body any) httpapi.WebhookTested {
@@ -411,10 +412,10 @@ func TestAWebhookIsTested(t *testing.T) {
 	if got := test(map[string]any{"url": in.URL, "secret": hookSecret}); !got.Delivered || *got.Status != 200 || got.Error != "" || got.DeliveryID == "" {
 		t.Errorf("%+v", got)
 	}
-	if body := in.of(t, "webhook.test"); len(in.faults()) != 0 || string(body["event"]) != `"webhook.test"` {
+	if body := in.await(t, "webhook.test"); len(in.faults()) != 0 || string(body["event"]) != `"webhook.test"` {
 		t.Errorf("%v %v", body, in.faults())
 	}
-	in.answers(503)
+	in.setStatus(503)
 	s.send("PUT", "webhooks", map[string]any{"webhooks": []any{hook(in.URL)}}).is(200)
 	if got := test(map[string]any{"url": in.URL}); got.Delivered || *got.Status != 503 || !strings.Contains(string(got.Error), "503") || len(in.faults()) != 0 {
 		t.Errorf("%+v %v", got, in.faults())

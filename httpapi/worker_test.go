@@ -13,13 +13,13 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// claim takes jobs as a worker.
+// claim claims jobs as a worker.
 func (s *server) claim(body string, headers ...string) []httpapi.ClaimedJob {
 	s.Helper()
 	return read[httpapi.Claimed](s.post("claim", body, headers...).is(200)).Items
 }
 
-// claimOne takes the one job that there is.
+// claimOne claims exactly one job.
 func (s *server) claimOne(types ...string) httpapi.ClaimedJob {
 	s.Helper()
 	items := s.claim(fmt.Sprintf(`{"worker": "w", "types": ["%s"], "limit": 9}`, strings.Join(types, `", "`)))
@@ -29,7 +29,7 @@ func (s *server) claimOne(types ...string) httpapi.ClaimedJob {
 	return items[0]
 }
 
-// lease names a claimed job in a request, with more fields.
+// lease returns an item for a claimed job, with more fields.
 func lease(job httpapi.ClaimedJob, more string) string {
 	return fmt.Sprintf(`{"run_id": "%s", "job_id": "%s", "lease_token": "%s"%s}`, job.RunID, job.Job.ID, job.LeaseToken, more)
 }
@@ -43,7 +43,7 @@ func (s *server) extend(job httpapi.ClaimedJob, more string) httpapi.ExtendedLea
 	return items[0]
 }
 
-// finish tells how a job ended, and returns what is said about it.
+// finish finishes a job, and returns the code of the result.
 func (s *server) finish(job httpapi.ClaimedJob, more string) string {
 	s.Helper()
 	items := read[httpapi.Finished](s.post("finish", `{"items": [`+lease(job, more)+`]}`).is(200)).Items
@@ -58,22 +58,22 @@ func (s *server) show(id httpapi.ID) httpapi.Job {
 	return s.get("jobs/" + id.String()).is(200).job()
 }
 
-// ahead is a store whose clock goes ahead of ours.
-type ahead struct {
+// skewedStore is a store whose clock is ahead.
+type skewedStore struct {
 	rota.Store
 	by time.Duration
 }
 
-func (a *ahead) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+func (a *skewedStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if b.Now.IsZero() && a.by != 0 {
 		b.Now = time.Now().Add(a.by)
 	}
 	return a.Store.Apply(ctx, b)
 }
 
-// newAhead is a server on such a store.
-func newAhead(t *testing.T, change ...func(*httpapi.Config)) (*server, *ahead) {
-	clock := &ahead{}
+// newSkewedServer returns a server with such a store.
+func newSkewedServer(t *testing.T, change ...func(*httpapi.Config)) (*server, *skewedStore) {
+	clock := &skewedStore{}
 	s := newServer(t, append(change, func(c *httpapi.Config) {
 		clock.Store = c.Store
 		c.Store = clock
@@ -82,7 +82,7 @@ func newAhead(t *testing.T, change ...func(*httpapi.Config)) (*server, *ahead) {
 	return s, clock
 }
 
-func TestAWorkerTakesJobsAndTellsHowTheyEnded(t *testing.T) {
+func TestWorkerClaimsExtendsAndFinishes(t *testing.T) {
 	s := newServer(t)
 	s.declare("mail", "other")
 	first := s.enqueue(`{"type": "mail", "params": {"to": "ada"}, "timeout": "90s", "priority": 2}`)
@@ -102,18 +102,18 @@ func TestAWorkerTakesJobsAndTellsHowTheyEnded(t *testing.T) {
 		t.Errorf("the lease is %v", lease)
 	}
 	if limit := one.Deadline.Sub(one.Job.StartedAt.Time); limit != 90*time.Second {
-		t.Errorf("it may take %v", limit)
+		t.Errorf("the time limit is %v", limit)
 	}
 	if strings.Count(answer.text, `"deadline"`) != 1 || !two.Deadline.IsZero() {
-		t.Error("a job that may take as long as it likes has a deadline")
+		t.Error("a job without a timeout has a deadline")
 	}
 	if shown := s.get("jobs/" + first).text; strings.Contains(shown, one.LeaseToken) || one.LeaseToken == two.LeaseToken || len(one.LeaseToken) != 32 {
-		t.Error("a token is shown, or not its own")
+		t.Error("a lease token is shown, shared or malformed")
 	}
 
 	held := s.extend(one, `, "progress": {"done": 3}`)
 	if held.Code != "ok" || held.Cancel || held.Reason != "" || !held.StaleAfter.Before(one.StaleAfter.Time) {
-		t.Errorf("%+v", held) // 30 s, and not the minute that was asked for at first
+		t.Errorf("%+v", held) // 30 s, not the minute of the claim
 	}
 	if run := s.show(one.Job.ID).Run; string(run.Progress) != `{"done":3}` || !run.StaleAfter.Equal(held.StaleAfter.Time) {
 		t.Errorf("%+v", run)
@@ -137,17 +137,17 @@ func TestAWorkerTakesJobsAndTellsHowTheyEnded(t *testing.T) {
 		t.Errorf("%+v", attempts)
 	}
 	if code := s.finish(two, `, "outcome": "failed"`); code != "ok" {
-		t.Errorf("told again: %s", code)
+		t.Errorf("finish repeated: %s", code)
 	}
 	if code := s.finish(two, `, "outcome": "completed"`); code != "lease_lost" {
-		t.Errorf("told otherwise: %s", code)
+		t.Errorf("finish with another outcome: %s", code)
 	}
 	if held := s.extend(two, ""); held.Code != "lease_lost" {
-		t.Errorf("the lease of what has ended: %+v", held)
+		t.Errorf("extend after the end: %+v", held)
 	}
 }
 
-func TestWhatIsPermanentIsNotTriedAgain(t *testing.T) {
+func TestFinalOutcomesAreNotRetried(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	for outcome, want := range map[string]string{
@@ -164,8 +164,7 @@ func TestWhatIsPermanentIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-// TestAClaimTakesNoMoreThanItAsksFor, nor other than it can run.
-func TestAClaimTakesNoMoreThanItAsksFor(t *testing.T) {
+func TestClaimRespectsLimitAndTypes(t *testing.T) {
 	s := newServer(t)
 	s.declare("a", "b")
 	for range 5 {
@@ -185,9 +184,8 @@ func TestAClaimTakesNoMoreThanItAsksFor(t *testing.T) {
 	}
 }
 
-// TestARunIsAskedToStop by a person, and because it takes too long.
-func TestARunIsAskedToStop(t *testing.T) {
-	s, clock := newAhead(t)
+func TestExtendReportsCancelAndTimeout(t *testing.T) {
+	s, clock := newSkewedServer(t)
 	s.declare("a")
 	s.enqueue(`{"type": "a"}`)
 	job := s.claimOne("a")
@@ -203,7 +201,7 @@ func TestARunIsAskedToStop(t *testing.T) {
 	}
 	s.enqueue(`{"type": "a"}`)
 	job = s.claimOne("a")
-	s.post("jobs/"+job.Job.ID.String()+"/cancel", `{"reason": "timeout"}`).is(200) // a person's word, which is not tried again
+	s.post("jobs/"+job.Job.ID.String()+"/cancel", `{"reason": "timeout"}`).is(200) // a reason from a person; the run is not retried
 	if held := s.extend(job, ""); !held.Cancel || held.Reason != "asked to stop: timeout" {
 		t.Errorf("%+v", held)
 	}
@@ -219,14 +217,14 @@ func TestARunIsAskedToStop(t *testing.T) {
 	}
 	s.finish(job, `, "outcome": "cancelled", "error_code": "timeout"`)
 	if attempts := read[httpapi.ExecutionDetail](s.get("executions/" + job.Job.ID.String()).is(200)).Attempts; len(attempts) != 2 {
-		t.Errorf("a time-out is tried again: %+v", attempts)
+		t.Errorf("a timeout must be retried: %+v", attempts)
 	}
 }
 
-// TestWhoFreezesLosesItsLease: it comes back when its job was given to another,
-// and nothing that it says changes anything.
-func TestWhoFreezesLosesItsLease(t *testing.T) {
-	s, clock := newAhead(t, func(c *httpapi.Config) { c.LogWriter = logWriter{c.Logs.(logReader).logDir} })
+// TestFrozenWorkerLosesLease resumes a worker after its job was given to another. None of its requests
+// changes anything.
+func TestFrozenWorkerLosesLease(t *testing.T) {
+	s, clock := newSkewedServer(t, func(c *httpapi.Config) { c.LogWriter = logWriter{c.Logs.(logReader).logDir} })
 	s.declare("a")
 	id := s.enqueue(`{"type": "a", "backoff": "0s"}`)
 	frozen := s.claim(`{"worker": "frozen", "types": ["a"], "lease": "1s"}`)[0]
@@ -266,9 +264,9 @@ func TestWhoFreezesLosesItsLease(t *testing.T) {
 	}
 }
 
-// TestALeaseNeedsItsToken: neither another's nor none will do, and what others
-// do in the same request is done.
-func TestALeaseNeedsItsToken(t *testing.T) {
+// TestLeaseWithWrongTokenIsLost uses the token of another run and an unknown run. Other items of the
+// same request take effect.
+func TestLeaseWithWrongTokenIsLost(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.enqueue(`{"type": "a"}`)
@@ -295,8 +293,8 @@ func TestALeaseNeedsItsToken(t *testing.T) {
 	}
 }
 
-// TestManyEndsAtOnce are more than one command can carry.
-func TestManyEndsAtOnce(t *testing.T) {
+// TestFinishManyRuns finishes more than one command can contain.
+func TestFinishManyRuns(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	s.post("jobs/batch", `{"jobs": [`+strings.Repeat(`{"type": "a"},`, 399)+`{"type": "a"}]}`).is(201)
@@ -320,9 +318,8 @@ func TestManyEndsAtOnce(t *testing.T) {
 	}
 }
 
-// TestWhatDoesNotFitItsTypeIsNotHandedOut: the schema was made stricter while the
-// jobs waited.
-func TestWhatDoesNotFitItsTypeIsNotHandedOut(t *testing.T) {
+// TestClaimFailsJobsWithInvalidParams uses a schema that became stricter while the jobs waited.
+func TestClaimFailsJobsWithInvalidParams(t *testing.T) {
 	s := newServer(t)
 	s.declare("mail")
 	var bad []string
@@ -350,9 +347,9 @@ func TestWhatDoesNotFitItsTypeIsNotHandedOut(t *testing.T) {
 	}
 }
 
-// TestASchemaThatCannotBeCheckedFailsNoJob: nobody knows that its params are
-// wrong, and its handler may well take them.
-func TestASchemaThatCannotBeCheckedFailsNoJob(t *testing.T) {
+// TestClaimIgnoresUnusableSchema checks that a schema that cannot be evaluated fails no job: its
+// params may be valid.
+func TestClaimIgnoresUnusableSchema(t *testing.T) {
 	s := newServer(t)
 	deep := strings.Repeat(`{"x":`, 400) + `1` + strings.Repeat(`}`, 400)
 	for _, schema := range []string{
@@ -367,10 +364,10 @@ func TestASchemaThatCannotBeCheckedFailsNoJob(t *testing.T) {
 	}
 }
 
-// TestTypesTellWhoHandlesThem: whoever waits, is busy, or was heard of lately.
-func TestTypesTellWhoHandlesThem(t *testing.T) {
+// TestTypesCountActiveWorkers covers workers that wait, are busy, or sent a request recently.
+func TestTypesCountActiveWorkers(t *testing.T) {
 	now := &clock{now: time.Now()}
-	s, waiting := newWaiting(t, func(c *httpapi.Config) { c.Clock = now.read })
+	s, waiting := newPollServer(t, func(c *httpapi.Config) { c.Clock = now.read })
 	s.declare("a", "b")
 	handled := func(a, b int) {
 		t.Helper()
@@ -404,12 +401,11 @@ func TestTypesTellWhoHandlesThem(t *testing.T) {
 	handled(0, 1)
 	now.add(time.Second)
 	handled(0, 0)
-	s.finish(lost, `, "outcome": "completed"`) // its lease is long over, and it is there
+	s.finish(lost, `, "outcome": "completed"`) // its lease has expired, but the worker is active
 	handled(0, 1)
 }
 
-// TestWorkersNeedTheTokenAndTheMethod of the server.
-func TestWorkersNeedTheTokenAndTheMethod(t *testing.T) {
+func TestWorkerRoutesRequireTokenAndPost(t *testing.T) {
 	s := newServer(t)
 	for _, path := range []string{"claim", "extend", "finish"} {
 		s.post(path, `{}`, "Authorization", "Bearer wrong").problem(401, "denied")
@@ -425,8 +421,7 @@ func TestWorkersNeedTheTokenAndTheMethod(t *testing.T) {
 	}
 }
 
-// TestAWorkerCommandThatFailsIsTold: the store's fault is the server's.
-func TestAWorkerCommandThatFailsIsTold(t *testing.T) {
+func TestWorkerRequestReportsStoreError(t *testing.T) {
 	down := &rota.Error{Code: rota.Unavailable, Reason: "the disk is full"}
 	var fault error
 	s := newServer(t, func(c *httpapi.Config) {
