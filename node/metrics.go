@@ -100,7 +100,7 @@ func (m *meters) declareHTTP() {
 	m.polls = m.gauge("rota_worker_polls", "Claims of workers elsewhere that wait here for something to do.")
 }
 
-// polling is told how many workers elsewhere wait. It fits httpapi.Config.Polls.
+// polling is told how many workers elsewhere wait. It fits httpapi.Config.OnPolls.
 func (m *meters) polling(waiting int) { m.polls.Set(float64(waiting)) }
 
 func (m *meters) counters(name, help string, labels ...string) *prometheus.CounterVec {

@@ -14,7 +14,7 @@ import (
 // Enqueuing starts the span of an enqueue. The span continues the span of the context, or
 // else a traceparent, which may be empty. Enqueuing returns the traceparent for the jobs
 // and a function to call when the store has accepted or refused them. It fits
-// httpapi.Config.Enqueuing.
+// httpapi.Config.OnEnqueue.
 func (p *Provider) Enqueuing(ctx context.Context, parent string, jobs int) (traceparent string, done func(error)) {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		ctx = goingOn(ctx, parent)
