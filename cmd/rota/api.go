@@ -25,7 +25,8 @@ const (
 	defaultData = "./rota-data"
 	apiBase     = "/api/v1"
 
-	// answerMax is the largest answer in bytes that is read into memory. A page of 1,000 jobs with the largest params fits.
+	// answerMax is the largest answer in bytes that is read into memory. A page of 1,000 jobs with the largest params
+	// fits.
 	answerMax = 2 << 30
 )
 
@@ -64,9 +65,9 @@ func (a *app) configuredData() string {
 	return *a.configDataDir
 }
 
-// address is the address of the server without a trailing slash. A server on this machine writes its address into the data
-// directory and removes it when it stops. The last address read stays in use, so that a command that waits for a restart
-// does not switch to another server at the default address.
+// address is the address of the server without a trailing slash. A server on this machine writes its address into the
+// data directory and removes it when it stops. The last address read stays in use, so that a command that waits for a
+// restart does not switch to another server at the default address.
 func (a *app) address() (string, error) {
 	text := firstNonEmpty(a.server.url, a.getenv("ROTA_URL"))
 	if text == "" {
@@ -159,8 +160,8 @@ func (a *app) call(ctx context.Context, r request) (json.RawMessage, error) {
 	return answer, nil
 }
 
-// open sends a request and returns the response with its open body. A write has an idempotency key, so that it can be sent
-// a second time if the connection breaks before the answer.
+// open sends a request and returns the response with its open body. A write has an idempotency key, so that it can be
+// sent a second time if the connection breaks before the answer.
 func (a *app) open(ctx context.Context, r request) (*http.Response, error) {
 	address, err := a.address()
 	if err != nil {

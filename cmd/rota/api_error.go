@@ -89,8 +89,8 @@ func notRotaError(address, why string) error {
 	}
 }
 
-// maySendAgain reports whether sending a request a second time can help: the connection broke after it was made. A refused
-// connection or an unknown name would fail again, and a timeout would take as long again.
+// maySendAgain reports whether sending a request a second time can help: the connection broke after it was made. A
+// refused connection or an unknown name would fail again, and a timeout would take as long again.
 func maySendAgain(err error) bool {
 	var timeout net.Error
 	switch {

@@ -122,8 +122,8 @@ func writeAtomically(path string, force bool, write func(*os.File) error) (size 
 	return size, publishFile(file.Name(), path, force)
 }
 
-// publishFile gives a temporary file its final name. Without force it uses a hard link, which never replaces a file that
-// another process created meanwhile.
+// publishFile gives a temporary file its final name. Without force it uses a hard link, which never replaces a file
+// that another process created meanwhile.
 func publishFile(from, path string, force bool) error {
 	if force {
 		if err := os.Rename(from, path); err != nil {
@@ -144,7 +144,8 @@ func publishFile(from, path string, force bool) error {
 	return errors.Join(err, syncDir(filepath.Dir(path)))
 }
 
-// syncDir writes a directory entry to disk. It ignores errors, since some systems cannot open a directory and need no sync.
+// syncDir writes a directory entry to disk. It ignores errors, since some systems cannot open a directory and need no
+// sync.
 func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {
@@ -186,7 +187,8 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// checkComplete compares the size of a database with the size in its header, since a cut stream may end without an error.
+// checkComplete compares the size of a database with the size in its header, since a cut stream may end without an
+// error.
 func checkComplete(file io.ReaderAt, size int64) error {
 	head := make([]byte, 100)
 	if _, err := file.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, sqliteMagic) {

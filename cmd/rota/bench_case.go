@@ -92,7 +92,8 @@ func (b *benchmark) disk(dir string) error {
 	return nil
 }
 
-// enqueue fills the queue in three ways: one job after the other, with concurrent callers, and with many jobs a command.
+// enqueue fills the queue in three ways: one job after the other, with concurrent callers, and with many jobs a
+// command.
 func (b *benchmark) enqueue(ctx context.Context) error {
 	n := b.opts.jobs
 	single := min(1_000, max(1, n/10))

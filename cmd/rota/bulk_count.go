@@ -12,8 +12,8 @@ import (
 // countMax is the highest count that is taken by listing jobs, which costs as much as the list.
 const countMax = 100
 
-// countText is the number of matching jobs for the confirmation question. It is exact if the statistics of the server have
-// the number, or else counted up to countMax. It is empty if the server does not answer.
+// countText is the number of matching jobs for the confirmation question. It is exact if the statistics of the server
+// have the number, or else counted up to countMax. It is empty if the server does not answer.
 func (m *bulk) countText(ctx context.Context, a *app, path string) string {
 	if n, known := m.countByStats(ctx, a, path); known {
 		return " (" + plural(n, "job", "jobs") + ")"

@@ -11,8 +11,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// newParentCommand creates a command that only has subcommands. Without an argument it prints help; an unknown subcommand
-// is a usage error.
+// newParentCommand creates a command that only has subcommands. Without an argument it prints help; an unknown
+// subcommand is a usage error.
 func newParentCommand(name, short string, verbs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                        name,

@@ -82,8 +82,8 @@ func newCronCommand(a *app) *cobra.Command {
 
 const quotesHint = "put the expression in quotes, so that the shell does not replace * by file names"
 
-// hintQuotes adds a hint about quotes if the expression was given as several arguments and is invalid: the file names that
-// the shell put in place of a star look like a wrong field.
+// hintQuotes adds a hint about quotes if the expression was given as several arguments and is invalid: the file names
+// that the shell put in place of a star look like a wrong field.
 func hintQuotes(err error, args int) error {
 	var refusal *cron.Error
 	if args < 2 || !errors.As(err, &refusal) || strings.HasPrefix(refusal.Field, "--") || refusal.Field == "zone" {

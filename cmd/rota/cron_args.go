@@ -11,8 +11,9 @@ import (
 // dashedField matches a field that begins with a dash and cannot be a flag.
 var dashedField = regexp.MustCompile(`^-[0-9*/,-]*$`)
 
-// protectDashedArgs prevents that a cron expression that begins with a dash, such as '-1 * * * *', or a negative priority is
-// read as a flag. It moves all arguments that are not flags behind "--". Other command lines stay unchanged.
+// protectDashedArgs prevents that a cron expression that begins with a dash, such as '-1 * * * *', or a negative
+// priority is read as a flag. It moves all arguments that are not flags behind "--". Other command lines stay
+// unchanged.
 func protectDashedArgs(root *cobra.Command, args []string) []string {
 	cmd, rest, err := root.Find(args)
 	if err != nil || cmd.Name() != "cron" && cmd.Name() != "priority" {
@@ -43,8 +44,8 @@ func protectDashedArgs(root *cobra.Command, args []string) []string {
 	return append(append(flags, "--"), words...)
 }
 
-// isDashedExpression reports whether an argument is an expression: it has several fields, as '-n5 * * * *', or no letter, as
-// -1.
+// isDashedExpression reports whether an argument is an expression: it has several fields, as '-n5 * * * *', or no
+// letter, as -1.
 func isDashedExpression(arg string) bool {
 	if !strings.HasPrefix(arg, "-") || strings.HasPrefix(arg, "--") && len(arg) > 2 && arg[2] != ' ' {
 		return false

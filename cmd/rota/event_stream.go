@@ -37,8 +37,9 @@ func (s *eventStream) next() (event, error) {
 	}
 }
 
-// message reads one message. It may have only an id, which is the position of the stream. Lines that begin with a colon only
-// keep the connection open. lastID changes after a complete message, so that the server sends an incomplete one again.
+// message reads one message. It may have only an id, which is the position of the stream. Lines that begin with a colon
+// only keep the connection open. lastID changes after a complete message, so that the server sends an incomplete one
+// again.
 func (s *eventStream) message() (e event, err error) {
 	for {
 		line, err := s.r.ReadString('\n')

@@ -119,8 +119,8 @@ func report(w io.Writer, err error) {
 // usageMax is the longest usage message in bytes. Messages repeat arguments, which may be long.
 const usageMax = 200
 
-// shortened cuts the middle out of a long message, since its end names what is allowed, and replaces control characters,
-// which the terminal would interpret.
+// shortened cuts the middle out of a long message, since its end names what is allowed, and replaces control
+// characters, which the terminal would interpret.
 func shortened(message string) string {
 	if len(message) > usageMax {
 		message = strings.ToValidUTF8(message[:60]+"..."+message[len(message)-60:], "?")

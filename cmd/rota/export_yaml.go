@@ -10,8 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// toYAML converts JSON to YAML for reading and editing, and keeps the order of fields. Numbers stay as they are written,
-// and texts are quoted where they could be read as something else, so that readDocument returns exactly the same JSON.
+// toYAML converts JSON to YAML for reading and editing, and keeps the order of fields. Numbers stay as they are
+// written, and texts are quoted where they could be read as something else, so that readDocument returns exactly the
+// same JSON.
 func toYAML(text []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -151,8 +152,8 @@ func nested(list []any) bool {
 	return false
 }
 
-// literal reports whether a text of several lines can be written as a literal block. Texts with spaces at the start or end
-// of a line, or with several line breaks at the end, are quoted instead.
+// literal reports whether a text of several lines can be written as a literal block. Texts with spaces at the start or
+// end of a line, or with several line breaks at the end, are quoted instead.
 func literal(text string) bool {
 	body := strings.TrimSuffix(text, "\n")
 	if !strings.Contains(body, "\n") || strings.HasSuffix(body, "\n") {

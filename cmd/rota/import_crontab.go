@@ -129,8 +129,8 @@ func (m *crontabImport) compare(ctx context.Context) error {
 	return m.put(ctx, true)
 }
 
-// handled reports whether the server runs the type of the jobs. A type that is not declared is an error with --apply and a
-// note in a dry run.
+// handled reports whether the server runs the type of the jobs. A type that is not declared is an error with --apply
+// and a note in a dry run.
 func (m *crontabImport) handled(ctx context.Context) (bool, error) {
 	answer, err := m.a.get(ctx, "/types"+pathSegment(m.kind), nil)
 	var refused *exitError

@@ -192,16 +192,16 @@ func (m *crontabImport) noteSecrets() {
 	}
 }
 
-// looksSecret reports whether the name or the value of a variable looks like a secret. A name that ends in FILE or similar
-// names the place of a secret, not the secret.
+// looksSecret reports whether the name or the value of a variable looks like a secret. A name that ends in FILE or
+// similar names the place of a secret, not the secret.
 func looksSecret(s crontab.Setting) bool {
 	name := strings.ToUpper(s.Name)
 	place := slices.ContainsFunc([]string{"FILE", "PATH", "DIR", "SOCK", "URL"}, func(end string) bool { return strings.HasSuffix(name, end) })
 	return s.Value != "" && (scrub.Key(s.Name) && !place || scrub.Text(s.Value) != s.Value)
 }
 
-// declare builds the definitions. For a stored definition it changes only the fields that the crontab sets, so that other
-// changes since the first import stay.
+// declare builds the definitions. For a stored definition it changes only the fields that the crontab sets, so that
+// other changes since the first import stay.
 func (m *crontabImport) declare(stored httpapi.Definitions, handled bool) {
 	m.definitions = httpapi.Definitions{Templates: map[string]httpapi.TemplateDefinition{}, Schedules: map[string]httpapi.ScheduleDefinition{}}
 	held := 0

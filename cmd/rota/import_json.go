@@ -22,7 +22,8 @@ type jsonReader struct {
 	lines   map[string]int
 }
 
-// pathMax is the longest path in bytes. A server never names a longer one, and paths of deep documents would fill memory.
+// pathMax is the longest path in bytes. A server never names a longer one, and paths of deep documents would fill
+// memory.
 const pathMax = 1000
 
 func (r *jsonReader) value(path string) {

@@ -25,8 +25,8 @@ type document struct {
 	lines map[string]int // by path, as the server names fields
 }
 
-// readDocument parses YAML or JSON. It does not know the fields of a document; the server checks them, and position gives
-// the line of a field that the server refuses.
+// readDocument parses YAML or JSON. It does not know the fields of a document; the server checks them, and position
+// gives the line of a field that the server refuses.
 func readDocument(name string, text []byte) (*document, error) {
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(trimmed) {
 		return &document{name: name, json: trimmed, lines: jsonLines(text)}, nil
@@ -96,12 +96,12 @@ func (r *yamlReader) read(text []byte) (err error) {
 	return nil
 }
 
-// depthMax is the deepest nesting of lists and objects in a document: the depth that params may have, and the levels around
-// them.
+// depthMax is the deepest nesting of lists and objects in a document: the depth that params may have, and the levels
+// around them.
 const depthMax = rota.DepthMax + 10
 
-// checkDepth refuses deep nesting before the text is parsed, since the parser needs memory quadratic in the depth. Without
-// brackets, each level takes at least one column, and each level of a list two.
+// checkDepth refuses deep nesting before the text is parsed, since the parser needs memory quadratic in the depth.
+// Without brackets, each level takes at least one column, and each level of a list two.
 func (r *yamlReader) checkDepth(tokens token.Tokens) error {
 	depth := 0
 	for _, t := range tokens {

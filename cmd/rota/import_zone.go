@@ -10,8 +10,8 @@ import (
 // machineZone is the name of a time zone and its source.
 type machineZone struct{ name, from string }
 
-// crontabZone is the zone of --tz, or else the zone that cron on this machine uses. It must have a name, since a schedule
-// has the same times on every machine.
+// crontabZone is the zone of --tz, or else the zone that cron on this machine uses. It must have a name, since a
+// schedule has the same times on every machine.
 func (a *app) crontabZone(given string) (machineZone, error) {
 	if given != "" {
 		_, err := cron.LoadZone(given)

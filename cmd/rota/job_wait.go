@@ -17,8 +17,8 @@ const (
 	pollMax   = time.Second
 )
 
-// awaitJob waits until an execution has ended with all its attempts, prints the last attempt, and returns an error if it did
-// not complete. It prints the id first, so that the user can find the job if the wait is interrupted.
+// awaitJob waits until an execution has ended with all its attempts, prints the last attempt, and returns an error if
+// it did not complete. It prints the id first, so that the user can find the job if the wait is interrupted.
 func (a *app) awaitJob(ctx context.Context, answer json.RawMessage, follow bool) error {
 	first, err := decode[httpapi.Job](answer)
 	if err != nil {

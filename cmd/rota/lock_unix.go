@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks a file as a server does, so that no server starts meanwhile. It returns a nil file if another process holds
-// the lock. The kernel releases the lock when the process ends.
+// tryLock locks a file as a server does, so that no server starts meanwhile. It returns a nil file if another process
+// holds the lock. The kernel releases the lock when the process ends.
 func tryLock(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

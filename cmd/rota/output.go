@@ -38,8 +38,8 @@ func (f *format) Set(text string) error {
 
 func (f *format) Type() string { return "FORMAT" }
 
-// print writes a value in the format of --output. YAML is converted from the value's JSON form, so that both have the same
-// content. The command itself writes the table.
+// print writes a value in the format of --output. YAML is converted from the value's JSON form, so that both have the
+// same content. The command itself writes the table.
 func (a *app) print(value any, table func(w io.Writer) error) error {
 	if a.output == formatTable {
 		return table(a.out)

@@ -85,7 +85,8 @@ func badJSON(flag string, err error) error {
 // contentMax is the most that is read from a file or standard input. It is more than a server accepts.
 const contentMax = 64 << 20
 
-// content returns the content that an argument names: a file for @FILE, standard input for -, or else the argument itself.
+// content returns the content that an argument names: a file for @FILE, standard input for -, or else the argument
+// itself.
 func (a *app) content(text string) ([]byte, error) {
 	name, isFile := strings.CutPrefix(text, "@")
 	switch {

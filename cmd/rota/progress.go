@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// progress is one line on the terminal that is overwritten with each step. It prints nothing to a pipe. Several goroutines
-// may use it.
+// progress is one line on the terminal that is overwritten with each step. It prints nothing to a pipe. Several
+// goroutines may use it.
 type progress struct {
 	w io.Writer // nil if standard error is not a terminal
 

@@ -20,7 +20,8 @@ type reconnector struct {
 	lostAt time.Time // time of the first failed request; zero while the server answers
 }
 
-// wait handles the error of a request. It returns nil after a pause if the request should be sent again, or else the error.
+// wait handles the error of a request. It returns nil after a pause if the request should be sent again, or else the
+// error.
 func (c *reconnector) wait(ctx context.Context, err error) error {
 	if exitCode(err) != exitUnavailable {
 		return err
@@ -84,7 +85,8 @@ func (a *app) copyLogFrom(ctx context.Context, id string, follow bool, out *coun
 	return nil
 }
 
-// countingWriter counts the bytes written, and keeps the error of the underlying writer apart from errors of the reader.
+// countingWriter counts the bytes written, and keeps the error of the underlying writer apart from errors of the
+// reader.
 type countingWriter struct {
 	w   io.Writer
 	n   int64

@@ -40,7 +40,8 @@ func (b *runningCommand) await(t *testing.T, where *lockedBuffer, word string) {
 	}
 }
 
-// TestWaitContinuesAfterServerRestart: the command prints the id first, and the end of the job, which another process runs.
+// TestWaitContinuesAfterServerRestart: the command prints the id first, and the end of the job, which another process
+// runs.
 func TestWaitContinuesAfterServerRestart(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")
@@ -90,7 +91,8 @@ func TestFollowedLogContinuesAfterServerRestart(t *testing.T) {
 	}
 }
 
-// TestFollowedEventsContinueAfterServerRestart: the events of the new process follow, with a warning about missing ones.
+// TestFollowedEventsContinueAfterServerRestart: the events of the new process follow, with a warning about missing
+// ones.
 func TestFollowedEventsContinueAfterServerRestart(t *testing.T) {
 	s := startServer(t)
 	events := s.startCommand("events -f --kind job.* -o json", time.Minute)

@@ -108,8 +108,8 @@ func checkReplace(target string, force bool) error {
 	return nil
 }
 
-// copyStore copies a database and its write-ahead log, if it has one: a database that was not closed cleanly is incomplete
-// without the log.
+// copyStore copies a database and its write-ahead log, if it has one: a database that was not closed cleanly is
+// incomplete without the log.
 func (a *app) copyStore(ctx context.Context, from, to string) error {
 	bar := a.newProgress()
 	defer bar.clear()

@@ -12,9 +12,9 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// lockDataDir locks the data directory and the store, so that no other process uses the store while it is replaced. Between
-// the two locks it writes the write-ahead log of a crash back into the store: no server runs then, and opening the store
-// needs the second lock.
+// lockDataDir locks the data directory and the store, so that no other process uses the store while it is replaced.
+// Between the two locks it writes the write-ahead log of a crash back into the store: no server runs then, and opening
+// the store needs the second lock.
 func lockDataDir(dir, target string) (release func(), err error) {
 	releaseDir, err := lockFiles(dir, filepath.Join(dir, "rota.lock"))
 	if err != nil {
@@ -72,8 +72,8 @@ func lockFiles(dir string, paths ...string) (release func(), err error) {
 	return release, nil
 }
 
-// replace replaces the store by the copy with one rename, so that there is a store at every moment, the old or the new one.
-// The old store is kept under a name with the time.
+// replace replaces the store by the copy with one rename, so that there is a store at every moment, the old or the new
+// one. The old store is kept under a name with the time.
 func (a *app) replace(ctx context.Context, copied, target string) (aside string, err error) {
 	if hasWAL(copied) {
 		return "", &exitError{code: exitFailed, err: errors.New("the copy is incomplete without its write-ahead log"), hint: "create another backup with rota backup"}

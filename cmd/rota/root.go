@@ -93,8 +93,8 @@ func flagHint(cmd *cobra.Command, err error) string {
 	return hint
 }
 
-// suggestFlag returns the flag whose name is nearest to an unknown one. Cobra suggests only commands, so each flag is added
-// to a command tree of its own.
+// suggestFlag returns the flag whose name is nearest to an unknown one. Cobra suggests only commands, so each flag is
+// added to a command tree of its own.
 func suggestFlag(cmd *cobra.Command, name string) string {
 	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

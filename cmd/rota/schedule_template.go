@@ -86,8 +86,8 @@ func paramsError(kind string, err error) error {
 	return usagef("rota type show "+kind+" shows the schema", "%s", strings.Join(lines, "\n  "))
 }
 
-// postWithTemplate creates the template and the schedule. It sends the schedule first, while the template is missing: if the
-// server refuses only the template, the schedule is valid and the template can be created.
+// postWithTemplate creates the template and the schedule. It sends the schedule first, while the template is missing:
+// if the server refuses only the template, the schedule is valid and the template can be created.
 func (a *app) postWithTemplate(
 	ctx context.Context, name, kind string, params json.RawMessage, body map[string]any,
 ) (json.RawMessage, error) {

@@ -46,8 +46,8 @@ func newScheduleUpcomingCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// writeUpcoming prints the table of rota cron with the times from the server. The distance is from now, not from the start
-// of the list.
+// writeUpcoming prints the table of rota cron with the times from the server. The distance is from now, not from the
+// start of the list.
 func (a *app) writeUpcoming(w io.Writer, u httpapi.Upcoming) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", sanitize(u.Describe)); err != nil {
 		return err

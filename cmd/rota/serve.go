@@ -207,8 +207,8 @@ func sqlURL(wanted, listening string) string {
 	return "postgres://admin@" + displayAddress(wanted, listening) + "/rota"
 }
 
-// displayAddress is the configured host with the port that the server listens on. The listener may report another form of
-// an unspecified host.
+// displayAddress is the configured host with the port that the server listens on. The listener may report another form
+// of an unspecified host.
 func displayAddress(wanted, listening string) string {
 	host, _, err := net.SplitHostPort(wanted)
 	_, port, listeningErr := net.SplitHostPort(listening)

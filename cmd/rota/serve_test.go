@@ -115,8 +115,8 @@ func TestServeSecondSignalCancelsJobs(t *testing.T) {
 	}
 }
 
-// TestServeThirdSignalExitsAtOnce locks the store, so that the server cannot record the end of the run and only the third
-// signal ends it.
+// TestServeThirdSignalExitsAtOnce locks the store, so that the server cannot record the end of the run and only the
+// third signal ends it.
 func TestServeThirdSignalExitsAtOnce(t *testing.T) {
 	if signal.Ignored(syscall.SIGHUP) {
 		t.Skip("under nohup the server ignores SIGHUP, the third signal of this test")

@@ -109,8 +109,8 @@ func (s *testServer) must(commandLine string) string {
 	return out
 }
 
-// session replays a transcript against a server. Values that differ between runs are replaced by names: ids by ID1, ID2 and
-// so on in the order of their appearance, so that later commands can use them, and times.
+// session replays a transcript against a server. Values that differ between runs are replaced by names: ids by ID1, ID2
+// and so on in the order of their appearance, so that later commands can use them, and times.
 type session struct {
 	server *testServer
 	ids    []string

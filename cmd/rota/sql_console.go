@@ -140,8 +140,8 @@ func (c *sqlConsole) runPending(ctx context.Context) {
 	}
 }
 
-// splitTyped splits the input into complete statements and an incomplete rest. It appends a sentinel word: the word becomes
-// a statement of its own only if the statement before it is complete.
+// splitTyped splits the input into complete statements and an incomplete rest. It appends a sentinel word: the word
+// becomes a statement of its own only if the statement before it is complete.
 func splitTyped(text string) (whole []ddl.Source, rest string, err error) {
 	const sentinel = "\nbehind"
 	sources, err := ddl.Split(text + sentinel)

@@ -61,7 +61,8 @@ func (l *lineEditor) resize() {
 	}
 }
 
-// keyReader reads keys and replaces Ctrl-C by keys that clear and end the line. The terminal library would end the input.
+// keyReader reads keys and replaces Ctrl-C by keys that clear and end the line. The terminal library would end the
+// input.
 type keyReader struct {
 	in        io.Reader
 	buffer    [256]byte

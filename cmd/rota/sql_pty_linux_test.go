@@ -37,8 +37,8 @@ func openTerminal(t *testing.T) (user, program *os.File) {
 	return user, program
 }
 
-// TestConsoleOnPseudoTerminal runs the console on a pseudo-terminal: Ctrl-C cancels a running statement, and the settings of
-// the terminal are restored at the end.
+// TestConsoleOnPseudoTerminal runs the console on a pseudo-terminal: Ctrl-C cancels a running statement, and the
+// settings of the terminal are restored at the end.
 func TestConsoleOnPseudoTerminal(t *testing.T) {
 	s := startServer(t)
 	user, program := openTerminal(t)

@@ -157,8 +157,8 @@ func (g *grid) separate(b *strings.Builder, column int, first, others string) {
 	}
 }
 
-// writeRow prints a row with as many lines as its longest cell. A plus marks a cell that continues on the next line, except
-// in a single row, whose text users copy.
+// writeRow prints a row with as many lines as its longest cell. A plus marks a cell that continues on the next line,
+// except in a single row, whose text users copy.
 func (g *grid) writeRow(b *strings.Builder, row [][]string) {
 	height := 1
 	for _, cell := range row {

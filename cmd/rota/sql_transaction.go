@@ -9,8 +9,8 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// sqlTransaction holds the statements typed since BEGIN. The server keeps no transaction open between two requests, so each
-// new statement is previewed together with those before it, and COMMIT sends all of them.
+// sqlTransaction holds the statements typed since BEGIN. The server keeps no transaction open between two requests, so
+// each new statement is previewed together with those before it, and COMMIT sends all of them.
 type sqlTransaction struct {
 	begin  string
 	kept   []string
@@ -46,8 +46,8 @@ func (c *sqlConsole) inTransaction(ctx context.Context, p sqlRequest, statement 
 	return c.preview(ctx, p, statement)
 }
 
-// preview sends the statements so far with a new one and rolls back. It prints the rows of a query. For a write it prints
-// only the command tag, since COMMIT runs the statement again with other ids.
+// preview sends the statements so far with a new one and rolls back. It prints the rows of a query. For a write it
+// prints only the command tag, since COMMIT runs the statement again with other ids.
 func (c *sqlConsole) preview(ctx context.Context, p sqlRequest, statement ddl.Statement) error {
 	before := c.transaction.text()
 	answer, took, err := c.send(ctx, sqlRequest{text: before + p.text + ";\nROLLBACK"})
@@ -73,7 +73,8 @@ func (c *sqlConsole) preview(ctx context.Context, p sqlRequest, statement ddl.St
 	return c.writeTime(took)
 }
 
-// commit sends all statements and COMMIT. It prints only rows and the last command tag, since preview printed the others.
+// commit sends all statements and COMMIT. It prints only rows and the last command tag, since preview printed the
+// others.
 func (c *sqlConsole) commit(ctx context.Context, w *sqlTransaction) error {
 	answer, took, err := c.send(ctx, sqlRequest{text: w.text() + "COMMIT"})
 	if err != nil {

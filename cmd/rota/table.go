@@ -25,8 +25,8 @@ type table struct {
 	dropOrder []string // heads of columns to drop on a narrow terminal, the least important first
 }
 
-// newTable creates a table with these column heads. The prefix "~" marks a column that may be cut, "^" one that is cut only
-// after columns were dropped, and "!" one with a state.
+// newTable creates a table with these column heads. The prefix "~" marks a column that may be cut, "^" one that is cut
+// only after columns were dropped, and "!" one with a state.
 func newTable(heads ...string) *table {
 	t := &table{}
 	for _, head := range heads {
@@ -84,8 +84,8 @@ func (t *table) pad(b *strings.Builder, i int, widths []int, text string, colour
 	b.WriteString(space + "  ")
 }
 
-// fit fits a table to the width of the terminal: it cuts the "~" columns from the right, then drops columns in dropOrder,
-// then cuts the "^" columns. Other columns keep their width, even if the table stays too wide.
+// fit fits a table to the width of the terminal: it cuts the "~" columns from the right, then drops columns in
+// dropOrder, then cuts the "^" columns. Other columns keep their width, even if the table stays too wide.
 func (t *table) fit(width int) (*table, []int) {
 	widths := t.widths()
 	if width == 0 {

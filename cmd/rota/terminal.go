@@ -8,8 +8,8 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal describes the terminal that the program runs on. The zero value is a pipe, which gets text without colours and
-// of any width.
+// terminal describes the terminal that the program runs on. The zero value is a pipe, which gets text without colours
+// and of any width.
 type terminal struct {
 	in, out, err bool // whether standard input, output and error are terminals
 	width        int  // columns; 0 if unknown or not a terminal
@@ -23,8 +23,8 @@ func detectTerminal(in, out, errs *os.File) terminal {
 	return s
 }
 
-// width returns how many columns a table may take, 0 for any number. COLUMNS overrides the width of the terminal, and sets
-// one for a pipe.
+// width returns how many columns a table may take, 0 for any number. COLUMNS overrides the width of the terminal, and
+// sets one for a pipe.
 func (a *app) width() int {
 	if n, err := strconv.Atoi(a.getenv("COLUMNS")); err == nil && n > 0 {
 		return n

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// authToken returns the token to send and its source: the flag, the variable or the file. The token of the data directory is
-// sent only to a server on this machine; for other servers token and source are empty.
+// authToken returns the token to send and its source: the flag, the variable or the file. The token of the data
+// directory is sent only to a server on this machine; for other servers token and source are empty.
 func (a *app) authToken() (token, source string) {
 	switch {
 	case a.server.token != "":

@@ -130,7 +130,8 @@ func words(commandLine string) []string {
 	return all
 }
 
-// TestBinaryWithoutZoneDatabase builds the program and checks that it contains the zone database and returns exit codes.
+// TestBinaryWithoutZoneDatabase builds the program and checks that it contains the zone database and returns exit
+// codes.
 func TestBinaryWithoutZoneDatabase(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "rota")
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {

@@ -30,8 +30,8 @@ func (s *testServer) claim(body string) {
 	}
 }
 
-// TestRemoteWorkerIsCounted: with a remote worker job create prints no warning, and explain says that a waiting job waits
-// for the worker.
+// TestRemoteWorkerIsCounted: with a remote worker job create prints no warning, and explain says that a waiting job
+// waits for the worker.
 func TestRemoteWorkerIsCounted(t *testing.T) {
 	s := startServer(t)
 	s.must("type put nap")

@@ -52,7 +52,8 @@ func subjectOf(d *rota.Delivery) string {
 	return firstNonEmpty(d.Schedule, "-")
 }
 
-// nextAttempt formats the start of a waiting attempt. An attempt that ended has none: its retry is another line of the list.
+// nextAttempt formats the start of a waiting attempt. An attempt that ended has none: its retry is another line of the
+// list.
 func (a *app) nextAttempt(j httpapi.Job) string {
 	switch rota.State(j.State) {
 	case rota.StateScheduled:
