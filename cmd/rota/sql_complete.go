@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ type sqlCompleter struct {
 	list       io.Writer // where several candidates are printed
 	lastWasTab bool      // the last key was a tab with several candidates
 	cache      map[string]cachedNames
+	timeout    time.Duration // limit of a request for names; 0 means completionTimeout
 }
 
 type cachedNames struct {
@@ -134,7 +136,7 @@ func (k *sqlCompleter) names(prefix string) []string {
 	if known, is := k.cache[prefix]; is && time.Since(known.at) < namesCacheTTL {
 		return known.names
 	}
-	ctx, stop := context.WithTimeout(context.Background(), completionTimeout)
+	ctx, stop := context.WithTimeout(context.Background(), cmp.Or(k.timeout, completionTimeout))
 	defer stop()
 	answer, err := k.console.post(ctx, "/sql", map[string]any{"statement": sqlJobNames, "args": []string{prefix, prefix + "\U0010ffff"}})
 	if err != nil {

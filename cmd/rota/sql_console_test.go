@@ -107,7 +107,7 @@ func TestConsoleCompletion(t *testing.T) {
 		return map[string]string{"ROTA_DATA": s.data}[name]
 	}}}})
 	var listed strings.Builder
-	k := &sqlCompleter{console: c, list: &listed}
+	k := &sqlCompleter{console: c, list: &listed, timeout: time.Minute}
 	for line, want := range map[string]string{
 		"SEL": "SELECT ", "sel": "select ", "SELECT * FROM sys.job_r": "SELECT * FROM sys.job_runs ",
 		"SELECT * FROM sys.nodes WHERE is_l": "SELECT * FROM sys.nodes WHERE is_leader ", "EXECUTE JOB t": "EXECUTE JOB tid",
