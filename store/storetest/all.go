@@ -9,17 +9,17 @@ import (
 
 func testAll(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"members are applied in order, each seeing those before it", allInOrder},
-		{"a position that a member gives up is taken by the next", allPositions},
-		{"a position that a member took and another gave up is taken by the next", allOwnPositions},
-		{"the first refusal refuses them all", allRefused},
-		{"a refusal names its member and its field", allNamesField},
-		{"a lost lease refuses what was handed on with it", allLostLease},
-		{"a refused member's keys, audit and retries are gone with it", allRefusedLeavesNothing},
-		{"a bad member refuses them all before any is applied", allBadMember},
-		{"verbs that look for their rows by order cannot be members", allForbidden},
-		{"what is declared and what is made of it are one command", allDeclares},
-		{"a refused member takes declarations, groups, limits and webhooks with it", allRefusedDefinitions},
+		{"members are applied in order, and each sees the changes of those before it", allInOrder},
+		{"a position that a member frees is used by the next member", allPositions},
+		{"a position that one member uses and another frees is used by the next member", allOwnPositions},
+		{"the first refused member refuses the whole command", allRefused},
+		{"a refusal names the member and the field", allNamesField},
+		{"a member with a lost lease refuses the whole command", allLostLease},
+		{"a refused command leaves no keys, audit entries or retries", allRefusedLeavesNothing},
+		{"an invalid member refuses the whole command before any member is applied", allBadMember},
+		{"verbs that select rows by order cannot be members", allForbidden},
+		{"one command declares definitions and creates jobs from them", allDeclares},
+		{"a refused command leaves no definitions, groups, limits or webhooks", allRefusedDefinitions},
 		{"keys are balanced after each member", allBalances},
 	})
 }
@@ -175,7 +175,7 @@ func allRefusedDefinitions(y *story) {
 	y.wantKeyFree()
 }
 
-// refusedMember is which member of an All was refused.
+// refusedMember returns which member of an All was refused.
 func refusedMember(err *rota.Error) string {
 	member, _, _ := strings.Cut(err.Field, ".")
 	return member

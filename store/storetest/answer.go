@@ -7,9 +7,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Answers is the canonical text of results, for comparing what two stores
-// said. Reasons are each store's own words and are left out; so are the fields
-// of errors other than Invalid, except those that the law names.
+// Answers returns the canonical text of results, for comparing the answers of two stores. Each
+// store words its own reasons, so the text omits them. It also omits the fields of errors other
+// than Invalid, except those that the rules specify.
 func Answers(results []rota.Result) string {
 	var b text
 	for i, r := range results {
@@ -28,8 +28,8 @@ func (b *text) refusal(indent string, err *rota.Error) {
 	b.line(indent, "field", specifiedField(err))
 }
 
-// specifiedField is the part of an error's field that the law fixes: all of it
-// for Invalid and for a job's id, else only which member of an All it was.
+// specifiedField returns the part of an error's field that the rules specify: all of it for
+// Invalid and for a job's id, otherwise only which member of an All was refused.
 func specifiedField(err *rota.Error) string {
 	if err.Code == rota.Invalid || strings.HasSuffix(err.Field, "].id") {
 		return err.Field
@@ -89,7 +89,8 @@ func (b *text) reply(indent string, reply rota.Reply) {
 	}
 }
 
-// definitionReply is the answer to what declares something.
+// definitionReply writes the reply to a command about types, templates, schedules, limits or
+// webhooks.
 func (b *text) definitionReply(indent string, reply rota.Reply) {
 	switch r := reply.(type) {
 	case *rota.TypePut:
@@ -126,8 +127,7 @@ func (b *text) definitionReply(indent string, reply rota.Reply) {
 	}
 }
 
-// otherReply is the answer about groups and reservations, and to what keeps a store
-// in order.
+// otherReply writes the reply to a command about groups, reservations or maintenance.
 func (b *text) otherReply(indent string, reply rota.Reply) {
 	switch r := reply.(type) {
 	case *rota.GroupEnqueued:
@@ -169,7 +169,7 @@ func (b *text) jobs(indent string, jobs []*rota.Job) {
 	}
 }
 
-// idsText does not tell an empty list from none.
+// idsText writes nil and an empty list alike.
 func idsText(ids []rota.ID) string {
 	var names []string
 	for _, id := range ids {

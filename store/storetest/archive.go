@@ -10,13 +10,13 @@ import (
 
 func testArchive(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"an archived template makes nothing more", archiveStops},
-		{"the jobs of an archived template go on, and are retried", archiveLeavesJobs},
-		{"archiving disables the schedules and says why", archiveDisables},
-		{"an unarchived template is used again, its schedules stay disabled", archiveUndone},
+		{"an archived template creates no more jobs", archiveStops},
+		{"jobs of an archived template continue and are retried", archiveLeavesJobs},
+		{"archiving a template disables its schedules and records the reason", archiveDisables},
+		{"an unarchived template creates jobs again and its schedules stay disabled", archiveUndone},
 		{"an archived template that is changed stays archived", archiveKept},
-		{"of very many schedules a sweep disables the rest, and none of them fires", archiveMany},
-		{"a sweep leaves the schedules alone if the template is used again", archiveManyUndone},
+		{"of very many schedules of an archived template a sweep disables the rest, and none fires", archiveMany},
+		{"a sweep leaves the schedules enabled if the template was unarchived", archiveManyUndone},
 	})
 }
 
@@ -104,7 +104,7 @@ func archiveKept(y *story) {
 	want(y, "state", y.declareTemplate("letter", rota.TemplateSpec{}).State, rota.TemplateArchived)
 }
 
-// declareMany declares so many schedules of one template, due at dawn + 1h.
+// declareMany declares count schedules of one template. They are due one hour after startTime.
 func (y *story) declareMany(count int) {
 	y.Helper()
 	y.declareTemplate("report", rota.TemplateSpec{})

@@ -9,18 +9,18 @@ import (
 
 func testBatch(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"commands are applied in order, each seeing those before it", batchInOrder},
-		{"a position that a command gives up is taken by the next", batchPositions},
-		{"a reaper sees the finish, the heartbeat and the cancel before it", batchReap},
-		{"a finish sees the reaper before it", batchReapedFirst},
+		{"commands are applied in order, and each sees the changes of those before it", batchInOrder},
+		{"a position that a command frees is used by the next command", batchPositions},
+		{"a reap sees the finish, the heartbeat and the cancel before it", batchReap},
+		{"a finish sees the reap before it", batchReapedFirst},
 		{"a claim sees the cancel, the edit and the move before it", batchClaim},
-		{"a refused command between two good ones leaves them alone", batchRefusedBetween},
-		{"refused commands of every kind leave their neighbours alone", batchManyRefused},
-		{"what a refused command took it gives back", batchReleases},
+		{"a refused command does not affect the commands before and after it", batchRefusedBetween},
+		{"refused commands of every kind do not affect the others of the batch", batchManyRefused},
+		{"a refused command releases the keys and positions that it took", batchReleases},
 		{"an empty batch changes nothing", batchEmpty},
-		{"a batch without a time is stamped by the store", batchTimeFromStore},
-		{"an ended context is told so, and the batch can be sent again", batchContext},
-		{"what is no command is refused by itself", batchNil},
+		{"a batch without a time gets the time of the store", batchTimeFromStore},
+		{"a batch with an ended context can be sent again", batchContext},
+		{"a nil command is refused and the others are applied", batchNil},
 	})
 }
 
@@ -125,8 +125,8 @@ func batchManyRefused(y *story) {
 	}
 }
 
-// batchReleases has commands that are refused half way: the places, keys, slots
-// and starts they had taken by then are free for the next in the batch.
+// batchReleases sends commands that are refused halfway. The positions, keys, slots and starts
+// that they took must be free for the next command of the batch.
 func batchReleases(y *story) {
 	taken := y.enqueueLimited(1, 1)[0]
 	y.declare("nightly", rota.ScheduleSpec{})

@@ -12,13 +12,13 @@ func testCancel(t *testing.T, h Harness) {
 		{"a queued job is cancelled at once", cancelQueued},
 		{"a held job is cancelled at once", cancelHeld},
 		{"a running job is asked to stop", cancelRunning},
-		{"the first to ask is the one remembered", cancelAskedTwice},
-		{"a job that ended is not cancelled any more", cancelEnded},
-		{"a job that is cancelled stays so", cancelCancelled},
-		{"an attempt that was retried stands for the last of its chain", cancelChain},
+		{"of two cancels of a run the first is recorded", cancelAskedTwice},
+		{"a job that has ended cannot be cancelled", cancelEnded},
+		{"cancelling a cancelled job changes nothing", cancelCancelled},
+		{"cancelling an attempt that was retried cancels the last attempt", cancelChain},
 		{"a job that does not exist is not found", cancelUnknown},
-		{"a run that failed while its cancel was under way is not retried", cancelNoRetry},
-		{"a long reason of many bytes is kept whole", cancelReason},
+		{"a run that is reaped after a cancel is not retried", cancelNoRetry},
+		{"a reason of maximum length is kept whole", cancelReason},
 	})
 }
 

@@ -9,16 +9,16 @@ import (
 
 func testCatchUp(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a fire that is a little late fires each time", graceEach},
-		{"after a gap one job is made, for the latest time", catchLast},
-		{"after a gap nothing is made if nothing is to be caught up with", catchNone},
-		{"after a gap every time is made up for, page by page", catchAll},
-		{"of a very long gap the newest are made up for", catchMost},
-		{"times that were given up are written down", catchAudit},
-		{"a clock that jumps ahead by a year fires once", clockForward},
-		{"after the clock is set back it fires again, and no time twice", clockBack},
-		{"after the clock is set back before the first fire it fires by the new clock", clockBackEarly},
-		{"a machine that slept through the day catches up as if it had been off", clockSlept},
+		{"a fire within the grace period creates a job for each time", graceEach},
+		{"after a gap, catch-up last creates one job for the latest time", catchLast},
+		{"after a gap, catch-up none creates no job", catchNone},
+		{"after a gap, catch-up all creates a job for every time, page by page", catchAll},
+		{"after a very long gap, catch-up all creates jobs for the newest times", catchMost},
+		{"skipped fire times are audited", catchAudit},
+		{"a clock that jumps ahead by a year fires a schedule once", clockForward},
+		{"after the clock is set back a schedule fires by the new clock and no time twice", clockBack},
+		{"after the clock is set back before the first fire a schedule fires by the new clock", clockBackEarly},
+		{"after the machine slept a schedule catches up as after a gap", clockSlept},
 	})
 }
 
@@ -29,7 +29,7 @@ func plansOf(jobs []*rota.Job) (times []time.Duration) {
 	return times
 }
 
-// wantPlans wants jobs to be planned for times, counted from dawn.
+// wantPlans wants jobs to be planned for times, relative to startTime.
 func (y *story) wantPlans(jobs []*rota.Job, times ...time.Duration) {
 	y.Helper()
 	got := plansOf(jobs)
@@ -147,7 +147,7 @@ func clockBackEarly(y *story) {
 	y.declare("hourly", rota.ScheduleSpec{})
 	y.now = startTime.AddDate(0, 0, -2)
 	y.fire("daily")
-	y.fire("hourly") // it counts from its making, which is two days ahead: in both directions
+	y.fire("hourly") // its anchor is two days ahead, and its times extend in both directions
 	wantTime(y, "next fire", y.schedule("hourly").NextFire, y.now.Add(time.Hour))
 	wantTime(y, "next fire", y.schedule("daily").NextFire, time.Date(2026, time.February, 27, 13, 0, 0, 0, time.UTC))
 	y.fireNext("daily")

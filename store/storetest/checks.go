@@ -8,9 +8,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// What stories look up, and what they hold it against.
+// Reads and checks that stories share.
 
-// must is what was read, which must be there.
+// must returns what was read. It fails the story if the read failed.
 func must[T any](y *story, what string, got T, err error) T {
 	y.Helper()
 	if err != nil {
@@ -49,7 +49,7 @@ func (y *story) due() rota.Due {
 	return must(y, "next due", d, err)
 }
 
-// reservation reads a reservation as it stands.
+// reservation reads a reservation.
 func (y *story) reservation(id rota.ID) *rota.Reservation {
 	y.Helper()
 	list, err := y.s.Reservations(y.ctx, rota.ID{}, 0)
@@ -70,7 +70,7 @@ func (y *story) lastAttempt(id rota.ID) *rota.Job {
 	return chain[len(chain)-1]
 }
 
-// wantState wants jobs to stand in one state.
+// wantState wants jobs to be in one state.
 func (y *story) wantState(state rota.State, jobs ...*rota.Job) {
 	y.Helper()
 	for i, j := range jobs {
@@ -80,7 +80,7 @@ func (y *story) wantState(state rota.State, jobs ...*rota.Job) {
 	}
 }
 
-// wantHold wants a queued job to be held back for exactly these reasons.
+// wantHold wants a queued job to be held for exactly these reasons.
 func (y *story) wantHold(j *rota.Job, hold rota.Hold) {
 	y.Helper()
 	row := y.job(j.ID)
@@ -109,7 +109,7 @@ func (y *story) wantSkipped(j *rota.Job, code, text string) {
 	wantTime(y, "stale after", row.Run.StaleAfter, y.now)
 }
 
-// wantField sends a command that must be refused with a code, blaming a field.
+// wantField sends a command that must be refused with a code and a field.
 func (y *story) wantField(code rota.Code, field string, c rota.Command) *rota.Error {
 	y.Helper()
 	err := y.refused(code, c)
@@ -117,7 +117,7 @@ func (y *story) wantField(code rota.Code, field string, c rota.Command) *rota.Er
 	return err
 }
 
-// auditEntry is the line that a command writes about a subject now.
+// auditEntry returns the entry that a command writes now about its subject.
 func (y *story) auditEntry(c rota.Command, act, subject, detail string) rota.AuditEntry {
 	return rota.AuditEntry{
 		ID: rota.AuditNameID(c.Head().ID, c.Verb(), subject), At: y.now, Actor: c.Head().Actor,
@@ -125,15 +125,14 @@ func (y *story) auditEntry(c rota.Command, act, subject, detail string) rota.Aud
 	}
 }
 
-// auditEffect is the line about what a command did besides what it is about.
+// auditEffect returns the entry that a command writes now about a side effect.
 func (y *story) auditEffect(c rota.Command, act, subject, detail string) rota.AuditEntry {
 	e := y.auditEntry(c, act, subject, detail)
 	e.ID = rota.AuditNameID(c.Head().ID, c.Verb(), act+" "+subject)
 	return e
 }
 
-// wantAuditSince wants exactly these entries to have been written since the audit
-// had a given length.
+// wantAuditSince wants exactly these entries after the first length entries of the audit.
 func (y *story) wantAuditSince(length int, entries ...rota.AuditEntry) {
 	y.Helper()
 	all := y.wholeAudit()
@@ -154,7 +153,7 @@ func (y *story) wholeAudit() []rota.AuditEntry {
 	return must(y, "audit", all, err)
 }
 
-// wantNoViolations wants the store to have nothing for verify to name.
+// wantNoViolations wants verify to find no violation.
 func (y *story) wantNoViolations() {
 	y.Helper()
 	if found := violations(y.ctx, y.s); found != "" {
@@ -162,7 +161,7 @@ func (y *story) wantNoViolations() {
 	}
 }
 
-// wantNotFound wants something not to be found.
+// wantNotFound wants a read to fail with NotFound.
 func (y *story) wantNotFound(what string, err error) {
 	y.Helper()
 	if rota.CodeOf(err) != rota.NotFound {
@@ -176,7 +175,7 @@ func (y *story) wantNoSchedule(name string) {
 	y.wantNotFound("schedule "+name, err)
 }
 
-// joinNames are those of what was listed.
+// joinNames returns the names of a list, joined by spaces, or "none".
 func joinNames[T any](list []T, name func(T) string) string {
 	var all []string
 	for _, one := range list {

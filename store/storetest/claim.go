@@ -11,19 +11,19 @@ import (
 
 func testClaim(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"the order is priority, then position", claimInOrder},
-		{"a claim makes the run and starts the job in one step", claimCreatesRun},
-		{"every lease has a token of its own, which only its claimer sees", claimTokens},
+		{"jobs are claimed by priority, then by position", claimInOrder},
+		{"a claim creates the run and starts the job in one step", claimCreatesRun},
+		{"every lease has its own token, which only its claimer sees", claimTokens},
 		{"a job of an unknown type at the head does not block the others", claimPastUnknown},
 		{"a claim of several types merges them in order", claimTypes},
 		{"a claim takes no more than its limit", claimLimit},
 		{"a job is claimed once", claimOnce},
 		{"a job that was claimed never returns to the queue", claimOneWay},
 		{"a job that was claimed can no longer be edited or moved", claimFreezes},
-		{"sent again a claim answers with its own leases and takes no more", claimAgain},
-		{"sent again a claim leaves out the leases that have ended", claimAgainAfterSome},
-		{"a claim with nothing to take answers with nothing", claimNothing},
-		{"the answer to a claim says what time it is", claimTime},
+		{"a claim sent again answers with its leases and takes no more jobs", claimAgain},
+		{"a claim sent again leaves out leases that have ended", claimAgainAfterSome},
+		{"a claim of an empty queue answers with no jobs", claimNothing},
+		{"the answer to a claim has the time of the store", claimTime},
 	})
 }
 

@@ -9,37 +9,37 @@ import (
 
 func testCompletion(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"an AT schedule that has run is kept, disabled", oncePreserved},
-		{"an AT schedule that is to be dropped is gone after its run", onceDropped},
-		{"it ends when its execution does, not at a failure that is retried", onceRetried},
-		{"a dead or cancelled execution has run, too", onceDead},
-		{"with several scopes it ends with the last of them", onceScopes},
-		{"a trigger before its time does not end it", onceTriggered},
-		{"a fire that is skipped ends it at once", onceSkipped},
-		{"one that was to be dropped and did not complete is kept", onceFailed},
-		{"one that has fired is not armed again by another description", onceDescribed},
-		{"it runs late if it is to catch up", onceLate},
-		{"it is disabled if its time passed and nothing is to be caught up with", onceMissed},
-		{"paused before its end it stays as it is", oncePaused},
-		{"a dropped schedule archives its own template", onceTemplate},
-		{"a dropped schedule leaves a template that is not its own", onceTemplateShared},
-		{"a dropped schedule is taken from those that depend on it", onceDependents},
-		{"a preserved schedule that is changed stays disabled, and says why", onceChanged},
-		{"a preserved schedule can be given a new time", onceNewTime},
-		{"an AT fires once through a clock set back", onceClockBack},
+		{"an AT schedule is disabled after its run", oncePreserved},
+		{"an AT schedule that is dropped on completion is deleted after its run", onceDropped},
+		{"an AT schedule ends with its execution, not with a failed attempt", onceRetried},
+		{"a dead or cancelled execution ends an AT schedule", onceDead},
+		{"an AT schedule with several scopes ends with the last of them", onceScopes},
+		{"a trigger does not end an AT schedule", onceTriggered},
+		{"a skipped fire ends an AT schedule at once", onceSkipped},
+		{"an AT schedule that did not complete is disabled and not dropped", onceFailed},
+		{"a changed description does not fire an AT schedule again", onceDescribed},
+		{"an AT schedule whose time was missed fires late", onceLate},
+		{"an AT schedule whose time was missed is disabled with catch-up none", onceMissed},
+		{"an AT schedule that is paused before its execution ends stays paused", oncePaused},
+		{"a schedule dropped on completion archives its own template", onceTemplate},
+		{"a schedule dropped on completion does not archive a shared template", onceTemplateShared},
+		{"a schedule dropped on completion is removed from its dependents", onceDependents},
+		{"an AT schedule that has run and is changed stays disabled and keeps the reason", onceChanged},
+		{"an AT schedule that has run fires again at a new time", onceNewTime},
+		{"an AT schedule fires once even if the clock is set back", onceClockBack},
 	})
 }
 
 const hasRun = "it was to run once, and has"
 
-// declareOnce declares a schedule for an hour from now.
+// declareOnce declares a schedule that fires once, an hour from now.
 func (y *story) declareOnce(spec rota.ScheduleSpec) *rota.Schedule {
 	y.Helper()
 	spec.At = y.now.Add(time.Hour)
 	return y.declare("once", spec)
 }
 
-// wantHasRun wants the schedule to be disabled because it ran.
+// wantHasRun wants the schedule to be disabled because it has run.
 func (y *story) wantHasRun() {
 	y.Helper()
 	row := y.schedule("once")
@@ -48,7 +48,7 @@ func (y *story) wantHasRun() {
 	wantTime(y, "next fire", row.NextFire, time.Time{})
 }
 
-// wantNothingToFire wants the schedule to be enabled, with nothing to fire.
+// wantNothingToFire wants the schedule to be enabled without a next fire.
 func (y *story) wantNothingToFire() {
 	y.Helper()
 	row := y.schedule("once")
@@ -99,8 +99,8 @@ func onceRetried(y *story) {
 	y.wantNoSchedule("once")
 }
 
-// onceFailed keeps what was to be dropped: whoever depends on it would take it
-// for done.
+// onceFailed keeps a schedule that was to be dropped on completion: without it, its dependents
+// would count the dependency as met.
 func onceFailed(y *story) {
 	y.declareOnce(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
 	y.declare("after", rota.ScheduleSpec{DependsOn: []string{"once"}})

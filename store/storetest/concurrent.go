@@ -29,24 +29,24 @@ func scale(t testing.TB) int {
 	return n
 }
 
-// Concurrent lets many hands at one store at once, and looks afterwards at
-// what they were told and at what is left.
+// Concurrent calls one store from many goroutines, and afterwards checks the answers and the
+// rows.
 func Concurrent(t *testing.T, h Harness) {
 	t.Helper()
 	runStories(t, h, []namedStory{
-		{"many workers at once lose nothing and run nothing twice", plainWorkload},
-		{"limits, groups and schedules keep their word in a crowd", mixedWorkload},
-		{"one claimer takes what many enqueued in the one order", oneClaimer},
-		{"one claim sent twice at once takes its jobs once", claimSentTwice},
-		{"claimers at once share the queue without overlap", concurrentClaims},
-		{"of two outcomes told at once one stands", concurrentOutcomes},
-		{"a finish and a reaper at once leave one outcome and one retry at most", finishAgainstReap},
-		{"one unique key enqueued by many at once is one job", concurrentKeys},
-		{"one planned execution fired by many at once is one job", concurrentPlans},
+		{"many concurrent workers lose no job and run none twice", plainWorkload},
+		{"limits, groups and schedules hold with many concurrent workers", mixedWorkload},
+		{"one claimer takes the jobs of many enqueuers in dispatch order", oneClaimer},
+		{"one claim sent twice concurrently takes its jobs once", claimSentTwice},
+		{"concurrent claims take no job twice", concurrentClaims},
+		{"of several outcomes reported concurrently one is stored", concurrentOutcomes},
+		{"a concurrent finish and reap leave one outcome and at most one retry", finishAgainstReap},
+		{"concurrent enqueues of one unique key create one job", concurrentKeys},
+		{"concurrent enqueues of one planned execution create one job", concurrentPlans},
 	})
 }
 
-// apply sends one command under the store's own clock, from any goroutine.
+// apply sends one command from any goroutine. A zero time means the clock of the store.
 func apply[R rota.Reply](y *story, now time.Time, c rota.Command) (reply R, ok bool) {
 	results, err := y.s.Apply(context.Background(), rota.Batch{Now: now, Commands: []rota.Command{c}})
 	switch {
@@ -60,7 +60,8 @@ func apply[R rota.Reply](y *story, now time.Time, c rota.Command) (reply R, ok b
 	return reply, false
 }
 
-// concurrently runs functions at once and waits for them all.
+// concurrently runs a function count times, each in its own goroutine, and waits for all of
+// them.
 func concurrently(count int, run func(i int)) {
 	var all sync.WaitGroup
 	for i := range count {
@@ -81,7 +82,7 @@ func newFinish(j *rota.Job, outcome rota.Outcome) *rota.Finish {
 	return &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{it}}
 }
 
-// enqueueConcurrently enqueues from many hands at once.
+// enqueueConcurrently enqueues jobs from several goroutines.
 func enqueueConcurrently(y *story, callers, each int) {
 	concurrently(callers, func(i int) {
 		for k := range each {
@@ -212,7 +213,7 @@ func concurrentPlans(y *story) {
 	submitConcurrently(y, func(n *rota.NewJob, k string) { n.Name, n.PlanTime = "plan-"+k, startTime })
 }
 
-// submitConcurrently enqueues one job under one key from many hands at once.
+// submitConcurrently enqueues jobs with the same key from several goroutines.
 func submitConcurrently(y *story, setKey func(n *rota.NewJob, k string)) {
 	for round := range 10 * scale(y) {
 		answers := make([]rota.Submitted, 4)

@@ -13,12 +13,12 @@ import (
 func testCounts(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
 		{"jobs are listed oldest first, page by page", countOldest},
-		{"a list is bounded on both sides, in either direction", countBounded},
-		{"a lean list leaves the documents out and nothing else", countLean},
-		{"a count is that of the list, whatever is picked", countPicked},
-		{"jobs of internal types are counted where one is named", countInternal},
+		{"a list can be bounded by two ids, in either direction", countBounded},
+		{"a lean list omits documents and nothing else", countLean},
+		{"a count equals the length of the list for every query", countPicked},
+		{"jobs of an internal type are counted only if the query names the type", countInternal},
 		{"a run that ended and was not settled is counted by its outcome", countUnsettled},
-		{"a count that could only be nothing is refused", countRefused},
+		{"a count with an invalid filter is refused", countRefused},
 	})
 }
 
@@ -66,8 +66,8 @@ func countLean(y *story) {
 	}
 }
 
-// countPicked counts a store in which there is a job in each state, with and
-// without a schedule, and a dead letter.
+// countPicked counts jobs of a store that has a job in each state, with and without a schedule,
+// and a dead letter.
 func countPicked(y *story) {
 	group := y.mixedJobs()
 	all := y.allJobs()
@@ -86,7 +86,7 @@ func countPicked(y *story) {
 	want(y, "with a limit out of range", y.countJobs(y.s, rota.JobQuery{Limit: rota.PageMax + 1}), int64(len(all)))
 }
 
-// countQueries are what each state is picked together with.
+// countQueries returns the filters that each state is combined with.
 func countQueries(group, middle rota.ID) []rota.JobQuery {
 	return []rota.JobQuery{
 		{},
@@ -109,8 +109,8 @@ func countQueries(group, middle rota.ID) []rota.JobQuery {
 	}
 }
 
-// wantCounted wants a count to be that of the list, which is the same from either
-// end.
+// wantCounted wants the count of a query to equal its list, and the list to be the same from
+// either end.
 func (y *story) wantCounted(q rota.JobQuery) int {
 	y.Helper()
 	q.Limit = rota.PageMax
@@ -128,7 +128,7 @@ func (y *story) wantCounted(q rota.JobQuery) int {
 	return len(list)
 }
 
-// mixedJobs makes jobs of many kinds, and a group.
+// mixedJobs creates jobs in many states, and a group.
 func (y *story) mixedJobs() (group rota.ID) {
 	y.Helper()
 	y.declare("nightly", rota.ScheduleSpec{})

@@ -10,17 +10,17 @@ import (
 
 func testCycles(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a schedule that would wait for itself is refused", cycleShort},
-		{"a long way round is a cycle too, and the way is shown", cycleLong},
-		{"two ways to one schedule are no cycle", cycleDiamond},
-		{"a cycle through a changed schedule is refused, and the change with it", cycleByChange},
-		{"a tie that was cut makes no cycle", cycleRemovedDependency},
-		{"what a schedule depends on must be there", dependUnknown},
-		{"a schedule has as many dependents as its end can look at", dependentsMost},
+		{"a schedule that depends on itself is refused", cycleShort},
+		{"a cycle over several schedules is refused, and the error names its path", cycleLong},
+		{"two paths to one schedule are not a cycle", cycleDiamond},
+		{"a change that would close a cycle is refused as a whole", cycleByChange},
+		{"a removed dependency is not part of a cycle", cycleRemovedDependency},
+		{"a dependency on a schedule that does not exist is refused", dependUnknown},
+		{"a schedule has at most DependentsMax dependents", dependentsMost},
 	})
 }
 
-// declareChain declares schedules that each depend on the one before.
+// declareChain declares schedules that each depend on the previous one.
 func (y *story) declareChain(names ...string) {
 	y.Helper()
 	for i, name := range names {

@@ -11,23 +11,23 @@ import (
 
 func testDeliveries(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a delivery says what it is to tell whom, and is ready at once", deliveryShape},
-		{"each end of a job is told of once", deliveryOutcomes},
-		{"a failure, its retry and the dead letter are told of", deliveryChain},
-		{"what is cancelled, reaped and recovered is told of", deliveryOthers},
-		{"a schedule that fires, misses and is disabled is told of", deliverySchedules},
-		{"a reservation that begins and ends is told of", deliveryReservations},
-		{"a member of a group and a direct run are told of", deliveryGroupAndDirect},
-		{"a webhook is told of its events alone", deliveryFilter},
-		{"a template's webhooks are told of its jobs alone", deliveryTemplate},
-		{"one address may be told by both, once for each", deliveryBoth},
-		{"webhooks that are put beside a job are told of it", deliverySameStep},
-		{"webhooks that are taken away are told of nothing more", deliveryRemovedWebhook},
-		{"heartbeats, notes, moves and edits are not told of", deliveryNone},
-		{"what was refused is not told of, its neighbours are", deliveryRefused},
-		{"a batch is told of as its commands one by one", deliveryBatch},
-		{"what a delivery does is not told of", deliveryOfDelivery},
-		{"a delivery that fails is tried again, and dies as any job", deliveryRetried},
+		{"a delivery holds its event and its address, and is ready at once", deliveryShape},
+		{"each end of a job creates one delivery", deliveryOutcomes},
+		{"a failure, its retry and the dead letter create deliveries", deliveryChain},
+		{"cancelled, reaped, recovered and skipped jobs create deliveries", deliveryOthers},
+		{"a schedule that fires, misses times or is disabled creates deliveries", deliverySchedules},
+		{"a reservation that begins or ends creates deliveries", deliveryReservations},
+		{"a group member and a direct run create deliveries", deliveryGroupAndDirect},
+		{"a webhook receives only its events", deliveryFilter},
+		{"the webhooks of a template receive only events of its jobs", deliveryTemplate},
+		{"one address in both lists gets one delivery for each", deliveryBoth},
+		{"webhooks put in the same command as a job receive its events", deliverySameStep},
+		{"removed webhooks receive no more events", deliveryRemovedWebhook},
+		{"heartbeats, notes, moves and edits create no deliveries", deliveryNone},
+		{"refused commands create no deliveries, the others of the batch do", deliveryRefused},
+		{"a batch creates the deliveries of its commands one by one", deliveryBatch},
+		{"a delivery creates no deliveries itself", deliveryOfDelivery},
+		{"a failed delivery is retried and becomes dead like any job", deliveryRetried},
 	})
 	for _, one := range resendCommands() {
 		t.Run(one.name+" sent again tells nobody twice", func(t *testing.T) {
@@ -43,7 +43,7 @@ func testDeliveries(t *testing.T, h Harness) {
 	}
 }
 
-// deliveries are all of them, oldest first.
+// deliveries returns all deliveries, oldest first.
 func (y *story) deliveries() []*rota.Job {
 	y.Helper()
 	jobs, err := allJobs(y.ctx, y.s, rota.JobQuery{Type: rota.TypeWebhook, Limit: dumpPage})
@@ -52,15 +52,15 @@ func (y *story) deliveries() []*rota.Job {
 	return jobs
 }
 
-// parseDelivery is what a delivery is to tell.
+// parseDelivery returns the content of a delivery.
 func (y *story) parseDelivery(j *rota.Job) rota.Delivery {
 	y.Helper()
 	d, err := rota.ParseDelivery(j.Params)
 	return must(y, "params", d, err)
 }
 
-// wantDeliveries wants exactly these since the last time it was asked, each
-// written as the name of its webhook and the event, and removes them.
+// wantDeliveries wants exactly these deliveries since the last call, each written as the name
+// of its webhook and the event, and removes them.
 func (y *story) wantDeliveries(wanted ...string) {
 	y.Helper()
 	var got []string
@@ -264,7 +264,7 @@ func deliveryTemplate(y *story) {
 	y.wantDeliveries("t job.cancelled")
 }
 
-// newestJobOf finds the job that a schedule fired last.
+// newestJobOf returns the newest job of a schedule.
 func (y *story) newestJobOf(name string) rota.ID {
 	y.Helper()
 	jobs, err := y.s.Jobs(y.ctx, rota.JobQuery{Schedule: name})
@@ -321,7 +321,7 @@ func deliveryNone(y *story) {
 	y.wantDeliveries()
 }
 
-// pauseAndResume pauses a type and lets it go on.
+// pauseAndResume pauses a type and resumes it.
 func (y *story) pauseAndResume(name string) {
 	y.Helper()
 	y.declareType(name, rota.TypeSpec{})

@@ -9,29 +9,30 @@ import (
 
 func testDepend(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a job waits until what it depends on completed", dependWaits},
-		{"a job whose dependency completed before starts at once", dependMet},
-		{"it waits for a dependency that has yet to be fired", dependUnfired},
-		{"it waits for the last of several", dependSeveral},
-		{"the executions of other windows do not count", dependWindow},
-		{"the first window opens when the schedule is made", dependFirstWindow},
-		{"of one window the newest execution counts", dependNewest},
-		{"a failure that is retried is waited for", dependRetried},
-		{"a dependency that died frees nobody, redriven it does", dependRedriven},
-		{"a trigger in its window counts", dependTriggered},
-		{"a backfill counts for the window it is planned in", dependBackfilled},
-		{"at the end of its wait it is skipped, with the reason", dependExpired},
-		{"what was skipped frees nobody behind it", dependChain},
-		{"a paused dependency is waited for", dependPaused},
-		{"a disabled dependency completes nothing", dependDisabled},
-		{"a retry of one that waited does not wait again", dependRetryRuns},
-		{"a job that waits can be cancelled, and takes its turn only when freed", dependOverlap},
-		{"catch-ups have their own windows", dependCatchUp},
-		{"an AT waits for an AT", dependAt},
+		{"a job waits until its dependency completes", dependWaits},
+		{"a job whose dependency has completed is ready at once", dependMet},
+		{"a job waits for a dependency that has not fired yet", dependUnfired},
+		{"a job with several dependencies waits for the last of them", dependSeveral},
+		{"executions of other windows do not count", dependWindow},
+		{"the first window begins when the schedule is created", dependFirstWindow},
+		{"within a window the newest execution counts", dependNewest},
+		{"a job waits for the retry of its dependency", dependRetried},
+		{"a dead dependency releases no job until it is redriven and completes", dependRedriven},
+		{"a trigger within the window counts", dependTriggered},
+		{"a backfill counts for the window of its plan time", dependBackfilled},
+		{"a job whose wait ends is skipped, with the reason", dependExpired},
+		{"a skipped job does not release its dependents", dependChain},
+		{"a job waits for a paused dependency", dependPaused},
+		{"a job waits for a disabled dependency until its wait ends", dependDisabled},
+		{"a retry does not wait for dependencies again", dependRetryRuns},
+		{"a job held by overlap and by a dependency is ready when both are released", dependOverlap},
+		{"each catch-up job has its own window", dependCatchUp},
+		{"an AT schedule waits for an AT schedule", dependAt},
 	})
 }
 
-// declareExtractLoad is two hourly schedules, the second waiting for the first.
+// declareExtractLoad declares two hourly schedules. The second, load, depends on the first,
+// extract.
 func (y *story) declareExtractLoad() {
 	y.Helper()
 	y.declare("extract", rota.ScheduleSpec{})
@@ -253,7 +254,7 @@ func dependOverlap(y *story) {
 	_, first := y.fireExtractLoad()
 	y.claimOne()
 	_, second := y.fireExtractLoad()
-	y.wantState(rota.StateSkipped, first) // its wait was over when the next was fired
+	y.wantState(rota.StateSkipped, first) // its wait ended when the next job was fired
 	y.wantHold(second, rota.HoldDependency)
 	y.complete(y.claimOne())
 	running := y.claimOne()

@@ -10,20 +10,20 @@ import (
 
 func testDependChange(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"scopes wait for their own scope", dependOwnScope},
-		{"a global job waits for every scope of what it depends on", dependEveryScope},
-		{"scopes wait for the one execution of a schedule without", dependGlobalScope},
-		{"a scope that the dependency does not have is never completed", dependMissingScope},
+		{"a scoped job waits for the same scope of its dependency", dependOwnScope},
+		{"a global job waits for every scope of its dependency", dependEveryScope},
+		{"scoped jobs wait for the one execution of a dependency without scopes", dependGlobalScope},
+		{"a job waits for a scope that its dependency does not have", dependMissingScope},
 		{"a changed schedule keeps its dependents", dependParentChanged},
-		{"a deleted dependent leaves its siblings", dependChildDeleted},
-		{"a deleted dependency is no longer waited for", dependParentDeleted},
-		{"a tie that is cut frees what waits", dependRemoved},
-		{"a tie that is made later holds nothing that was fired before", dependAddedLater},
-		{"a deleted schedule's own jobs wait for nothing", dependOwnDeleted},
-		{"a dependency whose next fire moves past the plan is no longer waited for", dependNextMoves},
-		{"jobs are skipped page by page, those waiting longest first", expirePages},
-		{"very many that wait are let go at last", expireFrees},
-		{"when nothing waits expire does nothing", expireNothing},
+		{"deleting a dependent does not affect other dependents", dependChildDeleted},
+		{"deleting a dependency releases the jobs that wait for it", dependParentDeleted},
+		{"removing a dependency releases the jobs that wait for it", dependRemoved},
+		{"adding a dependency does not hold jobs that were fired before", dependAddedLater},
+		{"jobs of a deleted schedule no longer wait", dependOwnDeleted},
+		{"a dependency whose next fire moves past the plan time releases the job", dependNextMoves},
+		{"expire skips jobs page by page, longest waiting first", expirePages},
+		{"expire releases waiting jobs that the end of their dependency left", expireFrees},
+		{"expire changes nothing when no job waits", expireNothing},
 	})
 }
 
@@ -140,7 +140,7 @@ func dependNextMoves(y *story) {
 	y.wantHold(load, 0)
 }
 
-// fireWaiting declares so many schedules that wait for one, and fires them all.
+// fireWaiting declares count schedules that depend on one, and fires them all.
 func (y *story) fireWaiting(count int) {
 	y.Helper()
 	y.declare("extract", rota.ScheduleSpec{At: startTime.Add(time.Hour)})
@@ -172,8 +172,8 @@ func expirePages(y *story) {
 	}
 }
 
-// expireFrees has one schedule with more scopes waiting than the end of an
-// execution looks at: what it leaves is freed by Expire, not skipped.
+// expireFrees has more waiting jobs than the end of one execution checks. Expire releases the
+// rest and does not skip it.
 func expireFrees(y *story) {
 	var scopes []rota.Scope
 	for i := range rota.ScopesMax {

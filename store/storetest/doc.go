@@ -1,22 +1,26 @@
-// Package storetest is the suite that every store passes. It is ordinary code,
-// so that a store anywhere can be held to it:
+// Package storetest is the conformance suite for stores. Every implementation of rota.Store
+// passes it. It is ordinary exported code, so that the author of another store can run it:
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Run(t, storetest.Harness{Open: open, Break: damage})
 //	}
 //
-// There are five parts. The stories, one file per verb, each show one promise
-// through the contract alone, with time in their own hands. RandomAgainstModel
-// sends long random sequences to the store and to package model, which is the
-// law in its plainest form, and wants the same answers and the same rows.
-// Replay wants one log of batches to leave the same rows in every store, however
-// it is cut up. Races brings two commands to the point between deciding and
-// writing, and wants what came of them to be what one after the other could have
-// done. Concurrent lets many workers loose at once and audits the history
-// afterwards.
+// The suite has five parts:
+//
+//   - Stories are named scenarios, one file per verb or subject. Each shows one behaviour
+//     through the contract alone, and sets the time of its batches itself.
+//   - RandomAgainstModel sends long random sequences to the store and to package model, the
+//     reference implementation, and wants the same answers and the same rows.
+//   - Replay applies one log of batches to two stores, to one of them in smaller batches, and
+//     wants the same rows.
+//   - Races blocks two commands between deciding and writing, and wants a result that the two
+//     commands could have had one after the other.
+//   - Concurrent runs many workers at once and checks their answers and the rows afterwards.
 //
 // Slice runs a part of all that, for a store that is slow to open.
 //
-// The number of random sequences is rapid's flag, -rapid.checks; the number of
-// jobs in the concurrent part is multiplied by ROTA_STORETEST_SCALE.
+// The flag -rapid.checks of package rapid sets the number of random sequences. The environment
+// variable ROTA_STORETEST_SCALE multiplies the number of jobs in the concurrent part.
+//
+// Start reading at Harness and Stories, then at the file of a verb.
 package storetest

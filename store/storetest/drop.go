@@ -10,20 +10,20 @@ import (
 
 func testDrop(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a drop cancels what is queued, asks what runs to stop, and takes the definition away", dropEnds},
-		{"a drop is written down, with all that it did", dropAudit},
-		{"a drop of what is not there says so", dropGone},
-		{"a drop by a version that was read earlier is a conflict", dropVersion},
-		{"a drop sent again does not touch what was declared since", dropAgain},
-		{"a template that others use is left to them", dropSharedTemplate},
-		{"a template of another name is left alone", dropOtherTemplate},
-		{"what depends on it is let go", dropDependents},
-		{"what was asked to stop is not tried again", dropRunning},
-		{"a run beyond the first page is not tried again either", dropFails},
-		{"a drop of more than one command may touch is swept to its end", dropMany},
-		{"a definition is dropped and declared anew in one command", dropRecreate},
-		{"declared anew, what depends on it still does", dropRecreateDependents},
-		{"what is made later in the same batch stays", dropSameBatch},
+		{"a drop cancels queued jobs, asks running jobs to stop, and removes the definition", dropEnds},
+		{"a drop and its effects are audited", dropAudit},
+		{"a drop of a definition that does not exist reports it as gone", dropGone},
+		{"a drop with an old version is a conflict", dropVersion},
+		{"a drop sent again does not affect a definition declared since", dropAgain},
+		{"a drop does not archive a template that other schedules use", dropSharedTemplate},
+		{"a drop does not archive a template of another name", dropOtherTemplate},
+		{"a drop releases dependent jobs", dropDependents},
+		{"a run that the drop asked to stop is not retried", dropRunning},
+		{"a run that the drop has not asked to stop yet is not retried", dropFails},
+		{"a drop of more jobs than one command may change is finished by sweeps", dropMany},
+		{"one command drops and recreates a definition", dropRecreate},
+		{"a recreated definition keeps its dependents", dropRecreateDependents},
+		{"jobs created later in the batch of the drop are kept", dropSameBatch},
 	})
 }
 
@@ -43,8 +43,8 @@ func (y *story) drop(name string) *rota.Dropped {
 	return do[*rota.Dropped](y, y.dropCommand(name))
 }
 
-// sweepAll sweeps, so many rows at a time, until nothing is left to do, and says
-// how many rows that took.
+// sweepAll sweeps, at most limit rows at a time, until no work is left. It returns the number
+// of rows swept.
 func (y *story) sweepAll(limit int) (rows int) {
 	y.Helper()
 	for range 10_000 {
@@ -60,7 +60,7 @@ func (y *story) sweepAll(limit int) (rows int) {
 	return 0
 }
 
-// countListed counts what is listed of a schedule, over all pages.
+// countListed returns how many jobs of a schedule are listed, over all pages.
 func (y *story) countListed(schedule string) int {
 	y.Helper()
 	jobs, err := allJobs(y.ctx, y.s, rota.JobQuery{Schedule: schedule, Limit: rota.PageMax})
@@ -177,7 +177,7 @@ func dropRunning(y *story) {
 	want(y, "rows", y.sweepAll(0), 1)
 }
 
-// dropFails has a run fail that a drop did not come to.
+// dropFails has a run fail that the drop has not asked to stop yet.
 func dropFails(y *story) {
 	y.define("nightly", rota.ScheduleSpec{Scopes: manyScopes(rota.ScopesMax)})
 	do[*rota.Triggered](y, &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"})
@@ -216,7 +216,7 @@ func dropMany(y *story) {
 	want(y, "jobs", len(y.allJobs()), 0)
 }
 
-// recreateDefinitionCommand drops a definition and declares it anew, in one command.
+// recreateDefinitionCommand drops a definition and declares it again, in one command.
 func (y *story) recreateDefinitionCommand(name string, spec rota.ScheduleSpec) *rota.All {
 	y.Helper()
 	drop := y.dropCommand(name)

@@ -9,20 +9,21 @@ import (
 
 func testDropHistory(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"history is hidden at once from every read, and then goes", historyHidden},
-		{"kept history stays as it is", historyKept},
-		{"what a drop hid stays hidden after one that keeps", historyTwice},
-		{"what still runs is shown until it has ended", historyRunning},
-		{"an execution is shown whole while its last attempt runs", historyAttempts},
-		{"what is hidden is not redriven", historyRedrive},
-		{"what was redriven goes with what it answers", historyRedriven},
-		{"history goes in pages, with what it held", historyPages},
-		{"a definition of the same name, and its runs, are not touched", historyNewDefinition},
-		{"others' history is shown", historyOfOtherDefinitions},
+		{"a drop hides history from every read at once, and a sweep removes it", historyHidden},
+		{"a drop that keeps history leaves it readable", historyKept},
+		{"history hidden by one drop stays hidden after a drop that keeps history", historyTwice},
+		{"a running job is listed until it ends", historyRunning},
+		{"all attempts of an execution are readable while the last one runs", historyAttempts},
+		{"a hidden job cannot be redriven", historyRedrive},
+		{"a redriven execution and its redrive are both removed", historyRedriven},
+		{"a sweep removes history page by page", historyPages},
+		{"a new definition of the same name and its jobs are not affected", historyNewDefinition},
+		{"the history of other definitions stays readable", historyOfOtherDefinitions},
 	})
 }
 
-// endRunsInEachWay runs a schedule to each end, and returns what came of it.
+// endRunsInEachWay fires a schedule three times, ends each run in another way, and returns the
+// jobs.
 func (y *story) endRunsInEachWay(name string) (completed, cancelled, dead *rota.Job) {
 	y.Helper()
 	completed = y.fireNext(name)

@@ -9,11 +9,11 @@ import (
 
 func testDryRun(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a dry all answers as ever and writes nothing", dryRunAnswers},
-		{"a dry all is refused as ever", dryRunRefused},
-		{"a dry all that is sent in earnest is done then", dryRunThenApplied},
-		{"a dry all tells nobody", dryRunNoEvents},
-		{"a dry all leaves its neighbours in a batch alone", dryRunInBatch},
+		{"a dry run answers as usual and writes nothing", dryRunAnswers},
+		{"a dry run is refused as usual", dryRunRefused},
+		{"a command sent again without dry is applied", dryRunThenApplied},
+		{"a dry run publishes no events and creates no deliveries", dryRunNoEvents},
+		{"a dry run does not affect the other commands of its batch", dryRunInBatch},
 	})
 }
 
@@ -31,7 +31,7 @@ func dryRunAnswers(y *story) {
 	before := y.dump()
 	c := y.dryRunOf(y.enqueueCommand(rota.NewJob{UniqueKey: "k"}), y.enqueueCommand(rota.NewJob{UniqueKey: "k"}),
 		&rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}, y.dropCommand("nightly"))
-	for range 2 { // sent again it answers by what is there, which is the same
+	for range 2 { // sent again, it answers from the rows, which are the same
 		replies := do[*rota.AllDone](y, c).Replies
 		want(y, "duplicate of the first", replies[1].(*rota.Enqueued).Jobs[0].Duplicate, true)
 		want(y, "triggered", len(replies[2].(*rota.Triggered).Jobs), 1)

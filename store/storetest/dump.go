@@ -11,11 +11,10 @@ import (
 // dumpPage is small enough that the dump of a busy store needs several pages.
 const dumpPage = 50
 
-// Dump is the canonical text of everything that can be read through the
-// contract: each job with its run, the order of the queue, what was declared,
-// groups and reservations, when upkeep is due, and the audit. Two stores that
-// hold the same rows have equal dumps. What a Sweep is still to do and the
-// recent starts of a rate cannot be read, but for whether there is anything to
+// Dump returns the canonical text of everything that can be read through the contract: each job
+// with its run, the order of the queue, definitions, groups and reservations, when maintenance
+// is due, and the audit. Two stores with the same rows have equal dumps. Intent records and the
+// recent starts of a rate cannot be read; a dump shows only whether there is something to
 // sweep.
 func Dump(ctx context.Context, s rota.Store) (string, error) {
 	var b text
@@ -48,7 +47,7 @@ func dumpJobs(ctx context.Context, s rota.Store, b *text) error {
 	return err
 }
 
-// dumpDeclared lists what has a name: types, templates and schedules.
+// dumpDeclared writes types, templates and schedules.
 func dumpDeclared(ctx context.Context, s rota.Store, b *text) error {
 	named := func(after string) rota.NameQuery { return rota.NameQuery{After: after, Limit: dumpPage} }
 	err := eachPage("", func(after string) ([]*rota.Type, error) { return s.Types(ctx, named(after)) },
@@ -121,8 +120,8 @@ func dumpAudit(ctx context.Context, s rota.Store, b *text) error {
 	return nil
 }
 
-// eachPage reads a list page by page. Visit shows a row and returns where the
-// next page goes on.
+// eachPage reads a list page by page. Visit writes a row and returns the position after which
+// the next page begins.
 func eachPage[Row, Mark any](from Mark, read func(Mark) ([]*Row, error), visit func(*Row) Mark) error {
 	for {
 		rows, err := read(from)
@@ -191,8 +190,8 @@ func wholeAudit(ctx context.Context, s rota.Store) ([]rota.AuditEntry, error) {
 	}
 }
 
-// difference shows where two texts part, with what stands around it; it is
-// empty if they are equal.
+// difference shows where two texts differ, with the lines before it. It is empty if they are
+// equal.
 func difference(want, got string) string {
 	if want == got {
 		return ""
@@ -226,7 +225,7 @@ func writeLimited(b *strings.Builder, mark string, lines []string) {
 	}
 }
 
-// violations is what Verify names, as text; empty if the store is sound.
+// violations returns what Verify finds, as text. It is empty if there is no violation.
 func violations(ctx context.Context, s rota.Store) string {
 	var b strings.Builder
 	for v, err := range s.Verify(ctx) {

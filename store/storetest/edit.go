@@ -11,15 +11,15 @@ import (
 func testEdit(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
 		{"params of a queued job are replaced", editParams},
-		{"a new priority puts it at the end of that priority", editPriority},
-		{"its own priority leaves it where it is", editSamePriority},
+		{"an edit of the priority moves the job to the end of that priority", editPriority},
+		{"an edit to the same priority keeps the position", editSamePriority},
 		{"a held job can be edited", editHeld},
-		{"a version that was read earlier is a conflict", editVersion},
+		{"an edit with an old version is a conflict", editVersion},
 		{"a job that left the queue cannot be edited", editLeft},
 		{"a job that does not exist is not found", editUnknown},
 		{"an edit is audited", editAudit},
 		{"an edit sent again after another one does not undo it", editAgainAfterOther},
-		{"an edit sent again after the job was claimed is answered as it stands", editAgainAfterClaim},
+		{"an edit sent again after the claim is answered with the running job", editAgainAfterClaim},
 	})
 }
 

@@ -10,20 +10,20 @@ import (
 
 func testEnqueue(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a plain job takes the defaults and stands ready", plainJob},
-		{"a job keeps everything it was asked for with", fullJob},
+		{"a job without options takes the defaults and is ready", plainJob},
+		{"a job keeps every field of its request", fullJob},
 		{"times and durations are kept to the microsecond", microseconds},
-		{"a position is the highest of the queued ones of its priority plus 100", positions},
-		{"positions count the held jobs and begin at 100 when the queue is empty", positionsOfHeld},
-		{"a position counts from the highest even where all were moved below zero", positionsBelowZero},
-		{"many jobs of one command keep their own order", manyJobs},
-		{"a command with one bad job makes none of them", oneInvalidJob},
-		{"a job whose time is still to come is held", heldUntilDue},
-		{"a job whose time has come is not held", dueAtOnce},
-		{"an id that another job has is a conflict and makes nothing", idTaken},
-		{"the id of a retry is nobody's first attempt", idOfRetry},
-		{"a job of one's own sent again is answered as it stands now", ownJobAgain},
-		{"what the sender does to its slices later changes nothing", inputCopied},
+		{"a new position is the highest queued position of the priority plus 100", positions},
+		{"positions count held jobs and begin at 100 in an empty queue", positionsOfHeld},
+		{"a new position follows the highest even if that is below zero", positionsBelowZero},
+		{"jobs of one command keep their order", manyJobs},
+		{"a command with one invalid job creates no job", oneInvalidJob},
+		{"a job with a future run time is held", heldUntilDue},
+		{"a job with a past run time is not held", dueAtOnce},
+		{"an id of another job is a conflict and creates no job", idTaken},
+		{"the id of a retry is a conflict", idOfRetry},
+		{"an enqueue sent again is answered with the job as it is now", ownJobAgain},
+		{"later changes of the caller's slices do not change the stored job", inputCopied},
 	})
 }
 

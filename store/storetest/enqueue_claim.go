@@ -10,34 +10,34 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// testEnqueueClaim enqueues and claims in one batch: what comes along is taken as if it
-// had come before.
+// testEnqueueClaim enqueues and claims in one batch. The claim must take new jobs as if they
+// had been enqueued in a batch before.
 func testEnqueueClaim(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a claim takes what comes along in its place in the order", enqueueClaimOrder},
-		{"a claim takes no more of what comes along than its limit", enqueueClaimLimit},
-		{"what comes along enters before it starts", enqueueClaimEvents},
-		{"a claim with what comes along is sent again", enqueueClaimResent},
-		{"a claim takes nothing of a paused type that comes along", enqueueClaimPaused},
-		{"a claim leaves what comes along and waits for its time", enqueueClaimDelayed},
-		{"limits hold for what comes along", enqueueClaimLimits},
-		{"a rate holds for what comes along", enqueueClaimRate},
-		{"a limited key holds for what comes along", enqueueClaimKey},
-		{"what comes along may free nobody else", enqueueClaimKeyOfOthers},
-		{"a claim beside a refused enqueue takes what the others bring", enqueueClaimRefused},
-		{"a claim of deliveries takes those that tell of what comes along", enqueueClaimDelivery},
-		{"many that come along are taken", enqueueClaimMany},
-		{"what is taken is not the caller's to change", enqueueClaimParams},
-		{"who waits is woken if not all that comes along is taken", enqueueClaimWake},
-		{"a reservation holds a claim back from what comes along", enqueueClaimReserved},
-		{"a duplicate that comes along is taken where it stands", enqueueClaimDuplicate},
-		{"heavy jobs that came first go before light ones that come along", enqueueClaimLargeParams},
-		{"batches of several claims take what comes along once", enqueueClaimTwice},
+		{"a claim takes jobs of its batch in dispatch order", enqueueClaimOrder},
+		{"a claim takes no more jobs of its batch than its limit", enqueueClaimLimit},
+		{"a job claimed in its batch is enqueued before it starts", enqueueClaimEvents},
+		{"a batch of enqueue and claim sent again is answered with the same jobs", enqueueClaimResent},
+		{"a claim takes no job of a paused type from its batch", enqueueClaimPaused},
+		{"a claim takes no delayed job from its batch", enqueueClaimDelayed},
+		{"limits hold for jobs of the batch", enqueueClaimLimits},
+		{"a rate holds for jobs of the batch", enqueueClaimRate},
+		{"a key limit holds for jobs of the batch", enqueueClaimKey},
+		{"a job of the batch that takes the last slot of a key blocks an older job of the key", enqueueClaimKeyOfOthers},
+		{"a claim after a refused enqueue takes the jobs of the other enqueues", enqueueClaimRefused},
+		{"a claim takes deliveries about jobs of its batch", enqueueClaimDelivery},
+		{"a claim takes many jobs of its batch", enqueueClaimMany},
+		{"later changes of the caller's params do not change a claimed job of the batch", enqueueClaimParams},
+		{"jobs of the batch that the claim leaves cause a wake-up", enqueueClaimWake},
+		{"a claim of a reserved node takes no job of its batch", enqueueClaimReserved},
+		{"a duplicate in the batch is claimed as the existing job", enqueueClaimDuplicate},
+		{"older jobs with large params are claimed before jobs of the batch", enqueueClaimLargeParams},
+		{"several claims of one batch take each job once", enqueueClaimTwice},
 	})
 }
 
-// enqueueAndClaim enqueues and claims in one batch, and returns what was made and what of it,
-// or of others, was taken.
+// enqueueAndClaim enqueues and claims in one batch. It returns the jobs that the enqueue
+// created and the ids that the claim took.
 func (y *story) enqueueAndClaim(claim *rota.Claim, jobs ...rota.NewJob) (made []*rota.Job, taken []rota.ID) {
 	y.Helper()
 	results := y.send(y.enqueueCommand(jobs...), claim)

@@ -8,32 +8,32 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// testEvents shows what whoever watches is told, and that nothing is told that
+// testEvents shows which events a watcher receives, and that it receives none for things that
 // did not happen.
 func testEvents(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a job that is enqueued is told of", eventEnqueued},
-		{"a job that is claimed has started", eventStarted},
-		{"a start tells since when the job was due", eventDue},
-		{"each outcome is told of", eventOutcomes},
-		{"a failure is told of before its retry", eventRetry},
-		{"dead follows failed", eventDead},
-		{"dead follows the cancelled of a time-out", eventTimeout},
-		{"a job cancelled in the queue never began", eventCancelled},
-		{"a run that is asked to stop is told of once", eventStopping},
-		{"what Rota skips is enqueued and skipped, and never began", eventSkipped},
-		{"a lease that is lost is a failure", eventReaped},
-		{"what is recovered is a failure", eventRecovered},
-		{"a fire is told of with its time", eventFired},
-		{"times that are given up are told of", eventMissed},
-		{"a schedule that Rota disables is told of", eventDisabled},
-		{"a reservation is told of when it begins and ends", eventReserved},
-		{"a direct run begins at once, and its end releases the node", eventDirect},
-		{"a long error is cut between two letters", eventLongError},
-		{"a refused command tells nothing, and its neighbours do", eventRefused},
-		{"heartbeats and moves tell nothing", eventNone},
-		{"who has stopped watching is told nothing, and others are", eventStop},
-		{"events come before the answer, in the order of commits", eventOrder},
+		{"an enqueued job publishes job.enqueued", eventEnqueued},
+		{"a claimed job publishes job.started", eventStarted},
+		{"job.started holds the time since which the job was due", eventDue},
+		{"each outcome publishes its event", eventOutcomes},
+		{"job.failed comes before the job.enqueued of the retry", eventRetry},
+		{"job.dead follows job.failed", eventDead},
+		{"job.dead follows the job.cancelled of a time-out", eventTimeout},
+		{"a job cancelled in the queue publishes job.cancelled without a run", eventCancelled},
+		{"a run that is asked to stop publishes job.stopping once", eventStopping},
+		{"a job skipped by overlap publishes job.enqueued and job.skipped", eventSkipped},
+		{"a reaped run publishes job.failed", eventReaped},
+		{"a recovered run publishes job.failed", eventRecovered},
+		{"a fire publishes schedule.fired with its time", eventFired},
+		{"skipped fire times publish schedule.missed", eventMissed},
+		{"a schedule that Rota disables publishes schedule.disabled", eventDisabled},
+		{"a reservation publishes events when it begins and ends", eventReserved},
+		{"a direct run publishes its start, and its end publishes the release", eventDirect},
+		{"a long error is cut between two characters", eventLongError},
+		{"a refused command publishes no events, the others of the batch do", eventRefused},
+		{"heartbeats, notes and moves publish no events", eventNone},
+		{"a stopped watch receives no more events, others do", eventStop},
+		{"events arrive before the answer, in the order of commits", eventOrder},
 	})
 	for _, one := range resendCommands() {
 		t.Run(one.name+" sent again tells nothing", func(t *testing.T) {
@@ -46,7 +46,7 @@ func testEvents(t *testing.T, h Harness) {
 	}
 }
 
-// eventsDuring returns what is told while something is done.
+// eventsDuring returns the events that the store publishes while act runs.
 func (y *story) eventsDuring(act func()) []rota.Event {
 	y.Helper()
 	e := watch(y.s)
@@ -55,7 +55,7 @@ func (y *story) eventsDuring(act func()) []rota.Event {
 	return e.take()
 }
 
-// wantEvents wants exactly these events, now, while something is done.
+// wantEvents wants exactly these events, with the current time, while act runs.
 func (y *story) wantEvents(act func(), events ...rota.Event) {
 	y.Helper()
 	got := y.eventsDuring(act)
@@ -67,7 +67,7 @@ func (y *story) wantEvents(act func(), events ...rota.Event) {
 	}
 }
 
-// jobEvent is an event of a job, with what all of them have.
+// jobEvent returns an event of a job with the fields that every job event has.
 func jobEvent(kind rota.EventKind, j *rota.Job) rota.Event {
 	return rota.Event{
 		Kind: kind, JobID: j.ID, ExecutionID: j.ExecutionID, Type: j.Type, Name: j.DefinitionName(), Template: j.Template,
@@ -75,7 +75,7 @@ func jobEvent(kind rota.EventKind, j *rota.Job) rota.Event {
 	}
 }
 
-// runEvent is an event of a job that was claimed.
+// runEvent returns an event of a job that was claimed.
 func runEvent(kind rota.EventKind, j *rota.Job) rota.Event {
 	e := jobEvent(kind, j)
 	e.RunID, e.Runner = j.Run.ID, j.Run.Runner
@@ -89,7 +89,7 @@ func runEvent(kind rota.EventKind, j *rota.Job) rota.Event {
 	return e
 }
 
-// withError gives an event the error that its run ended with.
+// withError returns an event with the error of its run.
 func withError(e rota.Event, code, text string) rota.Event {
 	e.ErrorCode, e.Error = code, text
 	return e
@@ -121,8 +121,8 @@ func eventStarted(y *story) {
 	want(y, "text", eventsText(withoutTimes(got)), eventsText([]rota.Event{runEvent(rota.EventJobStarted, jobs[0]), runEvent(rota.EventJobStarted, jobs[1])}))
 }
 
-// eventDue looks at the starts of jobs that waited for different things, each
-// readied and claimed a minute after it could have been.
+// eventDue checks the start events of jobs that waited for different reasons. Each becomes
+// ready and is claimed a minute after it could have been.
 func eventDue(y *story) {
 	due := func(what string, at time.Time) {
 		y.Helper()
@@ -149,7 +149,7 @@ func eventDue(y *story) {
 	due("a delayed job that may have waited for its key", y.now.Add(time.Minute))
 }
 
-// withoutTimes leaves out when things happened.
+// withoutTimes clears the times at which events happened.
 func withoutTimes(events []rota.Event) []rota.Event {
 	for i := range events {
 		events[i].At = time.Time{}
@@ -359,8 +359,8 @@ func eventStop(y *story) {
 	want(y, "the other", len(second.take()), 2)
 }
 
-// eventOrder lets several enqueue and claim at once: what each is answered with
-// was told before, and no job starts before it was enqueued.
+// eventOrder enqueues and claims from several goroutines. Each event must arrive before the
+// answer, and no job may start before it was enqueued.
 func eventOrder(y *story) {
 	e := watch(y.s)
 	defer e.stop()

@@ -10,7 +10,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// eventLog remembers what a store tells.
+// eventLog records the events of a store.
 type eventLog struct {
 	stop func()
 
@@ -29,7 +29,7 @@ func watch(s rota.Store) *eventLog {
 	return e
 }
 
-// take returns what was told since it was taken last.
+// take returns the events since the last take.
 func (e *eventLog) take() []rota.Event {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -38,15 +38,15 @@ func (e *eventLog) take() []rota.Event {
 	return events
 }
 
-// contains says whether something was told of a job.
+// contains reports whether there is an event of a kind about a job.
 func (e *eventLog) contains(kind rota.EventKind, job rota.ID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.ContainsFunc(e.events, func(one rota.Event) bool { return one.Kind == kind && one.JobID == job })
 }
 
-// eventsText is the form in which events are compared. How a store counts what
-// a fire made, and says that a lease is lost, are its own words.
+// eventsText is the form in which events are compared. Each store words the detail of a fire
+// and the error of a lost lease itself, so the text omits them.
 func eventsText(events []rota.Event) string {
 	var b text
 	for _, e := range events {
@@ -82,8 +82,8 @@ func eventsText(events []rota.Event) string {
 	return b.String()
 }
 
-// groupBySubject puts together what a batch did to one thing, in its order. A schedule
-// that is fired twice at once may be told of once.
+// groupBySubject groups the events of a batch by subject and keeps their order. A store may
+// publish one event for a schedule that is fired twice in one batch.
 func groupBySubject(events []rota.Event) []rota.Event {
 	subject := func(e rota.Event) string {
 		if strings.HasPrefix(string(e.Kind), "job.") {
@@ -102,16 +102,16 @@ func groupBySubject(events []rota.Event) []rota.Event {
 	return kept
 }
 
-// stateAfter are the states that events lead to. Those of the queue are one here:
-// what holds a job back is not told.
+// stateAfter is the state of a job after an event. All queued states are one here, because
+// events do not show holds.
 var stateAfter = map[rota.EventKind]rota.State{
 	rota.EventJobEnqueued: rota.StateQueued, rota.EventJobStarted: rota.StateRunning, rota.EventJobStopping: rota.StateRunning,
 	rota.EventJobCompleted: rota.StateCompleted, rota.EventJobFailed: rota.StateFailed,
 	rota.EventJobCancelled: rota.StateCancelled, rota.EventJobSkipped: rota.StateSkipped,
 }
 
-// mayFollow says whether an event can come next for a job. One that was pruned,
-// which is not told, may be enqueued anew.
+// mayFollow reports whether an event can be the next one of a job. A pruned job may be enqueued
+// again, and pruning publishes no event.
 func mayFollow(before rota.State, kind rota.EventKind) bool {
 	live := before == rota.StateQueued || before == rota.StateRunning
 	switch kind {
@@ -125,8 +125,8 @@ func mayFollow(before rota.State, kind rota.EventKind) bool {
 	return live
 }
 
-// checkEventHistory wants whoever heard everything to know how each job stands, and each
-// event to follow from those before it.
+// checkEventHistory wants each event to follow from those before it, and the events together to
+// give the state of each job.
 func checkEventHistory(ctx context.Context, s rota.Store, events []rota.Event) error {
 	states, dead := map[rota.ID]rota.State{}, map[rota.ID]bool{}
 	for i, e := range events {

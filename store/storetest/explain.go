@@ -23,47 +23,47 @@ func testExplain(t *testing.T, h Harness) {
 		t.Skip("the model explains nothing")
 	}
 	stories := []namedStory{
-		{"of what has ended it is told how", explainEnded},
-		{"of what runs it is told who runs it", explainRunning},
-		{"of what was retried the last attempt is told of", explainRetried},
-		{"of what is tried anew it is told by which job", explainRedriven},
-		{"of what is not there nothing is told", explainNotFound},
-		{"it is told that a type is paused", explainPaused},
-		{"it is told when the time of a job comes", explainDelay},
-		{"it is told which dependency is waited for, and why", explainDependency},
-		{"it is told that a dependency is paused", explainDependencyPaused},
-		{"it is told for which scope a dependency is waited for", explainDependencyScope},
-		{"it is told whose turn it is in a group", explainGroup},
-		{"it is told that a group was ended", explainEnding},
-		{"it is told behind which execution a job waits", explainOverlap},
-		{"it is told that a key is at its limit", explainKey},
-		{"it is told that a type and everything are at their limits", explainLimits},
-		{"it is told that a rate is used up", explainRate},
-		{"it is told that a node is reserved", explainReservation},
-		{"it is told how many come before", explainOrder},
-		{"every reason that holds a job back is told", explainEverything},
+		{"an ended job is explained by how it ended", explainEnded},
+		{"a running job is explained by its worker", explainRunning},
+		{"a retried job is explained by its last attempt", explainRetried},
+		{"a redriven job is explained by its redrive", explainRedriven},
+		{"an unknown job is not found", explainNotFound},
+		{"a paused type is a reason", explainPaused},
+		{"a delay is a reason, with its time", explainDelay},
+		{"an unmet dependency is a reason, with its state", explainDependency},
+		{"a paused or disabled dependency is a reason", explainDependencyPaused},
+		{"an unmet dependency names its scope", explainDependencyScope},
+		{"an earlier group member is a reason", explainGroup},
+		{"an ended group is a reason", explainEnding},
+		{"an earlier execution of the schedule is a reason", explainOverlap},
+		{"a key at its limit is a reason", explainKey},
+		{"a type limit and the global limit are reasons", explainLimits},
+		{"an exhausted rate is a reason", explainRate},
+		{"a reserved node is a reason", explainReservation},
+		{"the number of earlier ready jobs is a reason", explainOrder},
+		{"every reason that holds a job back is listed", explainEverything},
 	}
 	for i := range stories {
 		run := stories[i].run
-		// Explanations go by the clock of the store.
+		// Explanations use the clock of the store.
 		stories[i].run = func(y *story) { y.now = currentTime(); run(y) }
 	}
 	runStories(t, h, stories)
 	if h.slice {
 		return
 	}
-	t.Run("what is told agrees with what a claim does", func(t *testing.T) { explainAgrees(t, h) })
+	t.Run("reasons agree with what a claim does", func(t *testing.T) { explainAgrees(t, h) })
 }
 
 func currentTime() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// isModel tells the model, which knows no reasons, from a store.
+// isModel reports whether the store is the model, which does not explain jobs.
 func isModel(s rota.Store) bool {
 	_, is := s.(*model.Model)
 	return is
 }
 
-// explainAll wants every queued job of a store to have a reason, well told.
+// explainAll wants every queued job of a store to have valid reasons.
 func explainAll(ctx context.Context, s rota.Store) error {
 	if isModel(s) {
 		return nil
@@ -86,7 +86,7 @@ func explainAll(ctx context.Context, s rota.Store) error {
 	}
 }
 
-// reasonProblem says what is wrong with the reasons of a job; nothing if all is well.
+// reasonProblem returns what is wrong with the reasons of a job. It is empty if they are valid.
 func reasonProblem(j *rota.Job, reasons []rota.Reason) string {
 	place := func(r rota.Reason) int { return slices.Index(rota.ReasonCodes, r.Code) }
 	for _, r := range reasons {
@@ -114,7 +114,7 @@ func codesOf(reasons []rota.Reason) string {
 	return joinNames(reasons, func(r rota.Reason) string { return string(r.Code) })
 }
 
-// wantReasons are those of a job, which must be well told and have these codes.
+// wantReasons returns the reasons of a job. They must be valid and have these codes.
 func (y *story) wantReasons(j *rota.Job, codes ...rota.ReasonCode) []rota.Reason {
 	y.Helper()
 	all, err := y.s.Explain(y.ctx, j.ID)
@@ -128,7 +128,7 @@ func (y *story) wantReasons(j *rota.Job, codes ...rota.ReasonCode) []rota.Reason
 	return all
 }
 
-// wantWords wants a reason to name something, in its text or in its remedy.
+// wantWords wants a reason to contain words, in its text or in its remedy.
 func wantWords(y *story, r rota.Reason, words ...string) {
 	y.Helper()
 	for _, word := range words {

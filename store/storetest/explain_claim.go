@@ -10,8 +10,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// explainAgrees makes random company for some jobs, and holds what is told of
-// them against what a claim does.
+// explainAgrees creates jobs, groups, limits and reservations at random, and compares the
+// reasons of jobs with what a claim does.
 func explainAgrees(t *testing.T, h Harness) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := h.Open(t)
@@ -32,8 +32,8 @@ func explainAgrees(t *testing.T, h Harness) {
 	})
 }
 
-// claimChecker sends random commands, some of which are refused, and remembers what
-// came of them.
+// claimChecker sends random commands, some of which are refused, and remembers groups and
+// running jobs.
 type claimChecker struct {
 	t       *rapid.T
 	y       *story
@@ -117,7 +117,7 @@ func (w *claimChecker) finish() {
 	w.y.mustFinish(j, rota.FinishItem{Outcome: outcome, Permanent: true})
 }
 
-// claim claims one job as a worker does.
+// claim claims one job for a worker.
 func (w *claimChecker) claim(worker, typ string) (ids []rota.ID) {
 	c := w.y.claimCommand(1, typ)
 	c.Worker = worker
@@ -126,7 +126,7 @@ func (w *claimChecker) claim(worker, typ string) (ids []rota.ID) {
 	return idsOf(jobs)
 }
 
-// check explains a queued job and then claims for its type.
+// check explains a queued job and then claims a job of its type.
 func (w *claimChecker) check() {
 	jobs, err := w.y.s.Jobs(w.y.ctx, rota.JobQuery{Status: rota.StatusQueued})
 	if err != nil || len(jobs) == 0 {
@@ -157,7 +157,7 @@ func (w *claimChecker) check() {
 	}
 }
 
-// firstReadyOf is the first ready job of a type.
+// firstReadyOf returns the first ready job of a type.
 func (w *claimChecker) firstReadyOf(typ string) rota.ID {
 	queue, err := wholeQueue(w.y.ctx, w.y.s)
 	if err != nil {

@@ -88,7 +88,7 @@ func explainDelay(y *story) {
 	y.wantReasons(j, rota.ReasonOrder)
 }
 
-// fireBlocked declares extract and load, which depends on it, and fires both.
+// fireBlocked declares extract and load, which depends on extract, and fires both.
 func fireBlocked(y *story) (extract, load *rota.Job) {
 	y.Helper()
 	y.declare("extract", rota.ScheduleSpec{Policy: rota.PolicyPatch{Backoff: new(time.Hour), MaxRetries: new(1)}})

@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// RaceTests are the races by name, for a test that wants them to fail.
+// RaceTests returns the races by name, for a test that wants them to fail.
 func RaceTests() map[string]func(testing.TB, Harness) {
 	all := map[string]func(testing.TB, Harness){}
 	for _, r := range races() {

@@ -10,14 +10,14 @@ import (
 
 func testExtend(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a heartbeat moves the lease on", heartbeatExtends},
-		{"a heartbeat may carry progress, and without any leaves it", heartbeatProgress},
-		{"a stale lease that nobody reaped is still good", heartbeatStale},
-		{"a foreign token changes nothing and is told the lease is lost", heartbeatWrongLease},
-		{"a run that has ended is told the lease is lost", heartbeatEnded},
-		{"a lost lease leaves its neighbours alone", heartbeatOneLost},
-		{"a heartbeat brings the news of a cancel", heartbeatCancel},
-		{"a heartbeat says when a run has taken longer than it may", heartbeatOverdue},
+		{"a heartbeat extends the lease", heartbeatExtends},
+		{"a heartbeat may update progress, and without progress keeps it", heartbeatProgress},
+		{"a stale lease that was not reaped is still valid", heartbeatStale},
+		{"a wrong lease changes nothing and is answered with lease lost", heartbeatWrongLease},
+		{"a heartbeat of an ended run is answered with lease lost", heartbeatEnded},
+		{"a lost lease does not affect the other leases of the command", heartbeatOneLost},
+		{"a heartbeat reports a cancel", heartbeatCancel},
+		{"a heartbeat reports a run past its timeout", heartbeatOverdue},
 	})
 }
 
@@ -52,7 +52,7 @@ func heartbeatStale(y *story) {
 	want(y, "finish", y.complete(j).Outcome, rota.OutcomeCompleted)
 }
 
-// wrongLeases are leases of a job that are each wrong in one part.
+// wrongLeases returns leases of a job that are each wrong in one part.
 func wrongLeases(y *story, j *rota.Job) map[string]rota.LeaseRef {
 	ref := leaseOf(j)
 	token, run, job := ref, ref, ref

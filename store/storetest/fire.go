@@ -10,20 +10,20 @@ import (
 
 func testFire(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a fire makes the job and moves the calendar in one step", fireCreatesJob},
-		{"of two that fire the same one does", fireTwice},
-		{"a fire whose answer was lost is answered with its jobs", fireResent},
-		{"a fire of what was changed, paused or deleted since fires nothing", fireMoved},
-		{"a fire that expects another time fires nothing", fireExpects},
-		{"one job is made for each scope, in order", fireScopes},
-		{"a planned execution exists once, whoever planned it", firePlanned},
-		{"of several scopes only those are made that are not there", fireScopesKnown},
-		{"a schedule's name is planned by the schedule alone", firePlanKept},
-		{"what has not come yet is not fired", fireEarly},
-		{"params and priority of the schedule go over the template's", fireOverlaid},
-		{"a schedule that has come to its end is enabled and owes nothing", fireEnds},
-		{"a fire without times moves only the calendar", fireNothing},
-		{"a retry of a fired job keeps what it is for", fireRetry},
+		{"a fire creates the job and advances the calendar in one step", fireCreatesJob},
+		{"of two fires of one time one creates the job", fireTwice},
+		{"a fire sent again is answered with its jobs", fireResent},
+		{"a fire of a schedule that was changed, paused or deleted since creates no job", fireMoved},
+		{"a fire that expects another time creates no job", fireExpects},
+		{"a fire creates one job per scope, in order", fireScopes},
+		{"a planned execution exists once, whether enqueued, fired or backfilled", firePlanned},
+		{"a fire creates jobs only for scopes that have none", fireScopesKnown},
+		{"an enqueue with a plan time under the name of a schedule is refused", firePlanKept},
+		{"a time in the future is not fired", fireEarly},
+		{"params and priority of the schedule override those of the template", fireOverlaid},
+		{"a schedule past its end stays enabled and has no next fire", fireEnds},
+		{"a fire without times only advances the calendar", fireNothing},
+		{"a retry of a fired job keeps schedule, scope and plan time", fireRetry},
 	})
 }
 

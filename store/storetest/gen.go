@@ -12,9 +12,9 @@ import (
 	"github.com/rotajobs/rota/store/storetest/model"
 )
 
-// gen makes random commands about a small world: few types, keys, priorities
-// and workers, so that they collide all the time. It remembers the jobs and
-// leases it has heard of, the dead ones too, so that some commands come late.
+// gen generates random commands from few types, keys, priorities and workers, so that they
+// often collide. It remembers the jobs and leases of earlier answers, also those that have
+// ended, so that some commands arrive late.
 type gen struct {
 	t     *rapid.T
 	ids   idGenerator
@@ -26,7 +26,7 @@ type gen struct {
 	versions     []rota.ID
 	groups       []rota.ID
 	reservations []rota.ID
-	remembered   []rota.ID // commands that keys were tied to
+	remembered   []rota.ID // commands that request keys are tied to
 	sent         []rota.Batch
 }
 
@@ -34,12 +34,12 @@ func choose[T any](g *gen, label string, from ...T) T {
 	return from[rapid.IntRange(0, len(from)-1).Draw(g.t, label)]
 }
 
-// rarely is true once in n times, and false when rapid simplifies.
+// rarely is true once in n times, and false when rapid shrinks.
 func (g *gen) rarely(n int, label string) bool {
 	return rapid.IntRange(0, n-1).Draw(g.t, label) == n-1
 }
 
-// batch makes the next batch, or sends an earlier one again.
+// batch generates the next batch, or returns an earlier one to send again.
 func (g *gen) batch(rt *rapid.T) rota.Batch {
 	g.t = rt
 	g.now = g.now.Add(choose(g, "pass", 0, time.Microsecond, time.Second, 20*time.Second, 31*time.Second,
@@ -59,9 +59,9 @@ func (g *gen) batch(rt *rapid.T) rota.Batch {
 	return b
 }
 
-// claimMayBeForgotten says whether some of what a claim took has been removed, or is before the
-// claim comes: whether it is known as one that was sent before is then left to the
-// store.
+// claimMayBeForgotten reports whether a job that one of the claims took was removed, or will be
+// removed earlier in the same batch. Whether a store still recognises such a claim as sent
+// before is not specified.
 func (g *gen) claimMayBeForgotten(commands []rota.Command) bool {
 	var claims, pruned []rota.ID
 	var gather func(rota.Command)
@@ -91,12 +91,12 @@ func (g *gen) claimMayBeForgotten(commands []rota.Command) bool {
 			return false
 		}
 		j, err := g.model.Job(context.Background(), l.JobID)
-		kept := err == nil && j.Run != nil && j.Run.ID == l.RunID // or another job was made under its id
+		kept := err == nil && j.Run != nil && j.Run.ID == l.RunID // otherwise another job has its id now
 		return !kept || slices.Contains(pruned, j.ExecutionID)
 	})
 }
 
-// learn remembers what an answer tells.
+// learn remembers the ids, leases and versions of an answer.
 func (g *gen) learn(reply rota.Reply) {
 	switch r := reply.(type) {
 	case *rota.Enqueued:
@@ -109,7 +109,7 @@ func (g *gen) learn(reply rota.Reply) {
 		for _, j := range r.Jobs {
 			g.leases = append(g.leases, leaseOf(j))
 			if rota.InternalType(j.Type) {
-				g.jobs = append(g.jobs, j.ID) // nobody was told of it before
+				g.jobs = append(g.jobs, j.ID) // no earlier answer has named it
 			}
 		}
 	case *rota.Finished:
@@ -143,8 +143,7 @@ func (g *gen) learnRetry(id rota.ID) {
 	}
 }
 
-// job names a job that was heard of, the latest ones more often, or sometimes
-// one that never was.
+// job returns the id of a known job, a recent one more often, or sometimes an unknown id.
 func (g *gen) job() rota.ID {
 	if len(g.jobs) == 0 || g.rarely(12, "unknown job") {
 		return g.ids.next()
@@ -152,8 +151,7 @@ func (g *gen) job() rota.ID {
 	return latest(g, "job", g.jobs)
 }
 
-// lease names a lease that was heard of, or sometimes one that is wrong in one
-// part.
+// lease returns a known lease, or sometimes one that is wrong in one part.
 func (g *gen) lease() rota.LeaseRef {
 	if len(g.leases) == 0 {
 		return rota.LeaseRef{JobID: g.job(), RunID: g.ids.next(), Token: g.ids.seed()}
@@ -191,7 +189,7 @@ func (g *gen) incarnation() rota.ID {
 
 func (g *gen) worker() string { return choose(g, "worker", "w1", "w2") }
 
-// meta heads a command; some come from an actor, some from nobody.
+// meta returns the head of a command. Some commands have no actor.
 func (g *gen) meta() rota.Meta {
 	return rota.Meta{ID: g.ids.next(), Actor: choose(g, "actor", "", "ada"), RulesVersion: choose(g, "law", 0, rota.RulesVersion)}
 }

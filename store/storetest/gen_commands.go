@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// command makes one command of any kind, the common ones more often.
+// command generates one command of any verb, common ones more often.
 func (g *gen) command() rota.Command {
 	if g.rarely(2, "company") {
 		return g.definitionCommand()
@@ -157,7 +157,7 @@ func (g *gen) cancel() rota.Command {
 	return &rota.Cancel{Meta: g.meta(), JobID: g.job(), Reason: choose(g, "reason", "", "why not")}
 }
 
-// version is nil, or the first one, or one that some job has or had.
+// version is nil, the first version, or a version that some row has or had.
 func (g *gen) version() *rota.ID {
 	switch choose(g, "version", 0, 0, 1, 2) {
 	case 1:
@@ -213,7 +213,7 @@ func (g *gen) all() rota.Command {
 	return c
 }
 
-// invalidCommand makes a command that is refused for what it is.
+// invalidCommand generates a command that is refused as invalid.
 func (g *gen) invalidCommand() rota.Command {
 	switch choose(g, "wrong", 0, 1, 2, 3, 4, 5, 6) {
 	case 0:

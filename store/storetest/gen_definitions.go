@@ -8,10 +8,11 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The small world of what is declared: two types, two templates, three
-// schedules, two keys, one of everything else at a time.
+// Definitions are few, so that commands collide: two types, two templates, three schedules and
+// two keys.
 
-// definitionCommand makes one command about it, those that make jobs more often.
+// definitionCommand generates one command about definitions, groups, limits, reservations or
+// maintenance. Commands that create jobs are more frequent.
 func (g *gen) definitionCommand() rota.Command {
 	return choose(g, "company verb",
 		g.putSchedule, g.putSchedule, g.putSchedule, g.fire, g.fire, g.fire, g.fire, g.fire, g.fire,
@@ -23,7 +24,7 @@ func (g *gen) definitionCommand() rota.Command {
 	)()
 }
 
-// members are the verbs that can be part of All.
+// members returns the verbs that can be members of an All.
 func (g *gen) members() []func() rota.Command {
 	return []func() rota.Command{
 		g.enqueue, g.enqueue, g.finish, g.finish, g.cancel, g.edit, g.note,
@@ -33,7 +34,8 @@ func (g *gen) members() []func() rota.Command {
 	}
 }
 
-// learnDefinitions remembers what an answer tells.
+// learnDefinitions remembers the ids and versions of an answer about definitions, groups and
+// reservations.
 func (g *gen) learnDefinitions(reply rota.Reply) {
 	switch r := reply.(type) {
 	case *rota.Fired:
@@ -93,7 +95,7 @@ func (g *gen) mode() rota.PutMode {
 	return choose(g, "mode", rota.PutAny, rota.PutAny, rota.PutAny, rota.PutAny, rota.PutCreate, rota.PutReplace)
 }
 
-// putVersion is mostly none.
+// putVersion is usually nil.
 func (g *gen) putVersion() *rota.ID {
 	if g.rarely(4, "by version") {
 		return g.version()
@@ -101,7 +103,7 @@ func (g *gen) putVersion() *rota.ID {
 	return nil
 }
 
-// templateAndKey sometimes gives a new job a template or a concurrency key.
+// templateAndKey sometimes sets a template or a concurrency key of a new job.
 func (g *gen) templateAndKey(n *rota.NewJob) {
 	if g.rarely(4, "from template") {
 		n.Template = g.templateName()
@@ -153,7 +155,7 @@ func (g *gen) putWebhooks() rota.Command {
 	return &rota.PutWebhooks{Meta: g.meta(), Version: g.putVersion(), Spec: g.webhooks("https://all.example/", "https://few.example/")}
 }
 
-// webhooks are some of these addresses, each told of some events or of all.
+// webhooks returns some of these addresses, each with some events or with all.
 func (g *gen) webhooks(urls ...string) (hooks []rota.Webhook) {
 	for _, url := range urls {
 		if !g.rarely(3, "no webhook") {
@@ -209,7 +211,7 @@ func (g *gen) enqueueGroup() rota.Command {
 	return c
 }
 
-// group names a group that was heard of, or one that never was.
+// group returns the id of a known group, or sometimes an unknown id.
 func (g *gen) group() rota.ID {
 	if len(g.groups) == 0 || g.rarely(10, "unknown group") {
 		return g.ids.next()
@@ -267,8 +269,8 @@ func (g *gen) prune() rota.Command {
 
 func (g *gen) redrive() rota.Command { return &rota.Redrive{Meta: g.meta(), JobID: g.job()} }
 
-// remember asks for one of a few keys, mostly with the same request, and names
-// a command of its own or, sometimes, one that a key is tied to by now.
+// remember uses one of a few keys, usually with the same request. Its command is new or,
+// sometimes, one that a key is tied to.
 func (g *gen) remember() rota.Command {
 	c := &rota.Remember{
 		Meta: g.meta(), Key: choose(g, "request key", "k", "l", "m"), Hash: hashOf(choose(g, "request", "a", "a", "b")), Command: g.ids.next(),

@@ -9,8 +9,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// putSchedule declares one of three schedules; which may depend on which is left
-// to the store.
+// putSchedule declares one of three schedules. The store decides which dependencies are
+// allowed.
 func (g *gen) putSchedule() rota.Command {
 	name := g.scheduleName()
 	spec := rota.ScheduleSpec{
@@ -28,7 +28,7 @@ func (g *gen) putSchedule() rota.Command {
 		}
 	}
 	c, err := rota.Declare(g.meta(), name, spec, g.now)
-	if err != nil { // a time before 1970, say
+	if err != nil { // for example, a time before 1970
 		c = &rota.PutSchedule{Meta: g.meta(), Name: name, Spec: spec, Anchor: g.now}
 	}
 	c.Mode, c.Version = g.mode(), g.putVersion()
@@ -62,7 +62,7 @@ func (g *gen) scheduleTimes(spec *rota.ScheduleSpec) {
 	}
 }
 
-// nearNow is a time not far from now, of few that collide.
+// nearNow returns a time near the current one, from a few that collide.
 func (g *gen) nearNow(label string) time.Time {
 	off := choose(g, label, 0, time.Minute, time.Hour, -time.Minute, -time.Hour, 1500*time.Nanosecond)
 	return g.now.Truncate(time.Minute).Add(off)
@@ -91,7 +91,7 @@ func (g *gen) drop() rota.Command {
 	}
 }
 
-// currentSchedule is a schedule as the model has it, nil if it has none.
+// currentSchedule returns a schedule of the model, nil if there is none.
 func (g *gen) currentSchedule(name string) *rota.Schedule {
 	s, err := g.model.Schedule(context.Background(), name)
 	if err != nil {
@@ -100,7 +100,7 @@ func (g *gen) currentSchedule(name string) *rota.Schedule {
 	return s
 }
 
-// fire fires what the model says is due, or makes something up.
+// fire fires what is due in the model, or generates an arbitrary fire.
 func (g *gen) fire() rota.Command {
 	name := g.scheduleName()
 	s := g.currentSchedule(name)
@@ -112,7 +112,7 @@ func (g *gen) fire() rota.Command {
 	return g.arbitraryFire(name, s)
 }
 
-// arbitraryFire has some of it right and some wrong.
+// arbitraryFire generates a fire with some correct and some wrong fields.
 func (g *gen) arbitraryFire(name string, s *rota.Schedule) rota.Command {
 	c := &rota.Fire{Meta: g.meta(), Schedule: name, Version: g.ids.next(), Expect: g.nearNow("expect"), CatchUp: g.rarely(2, "catch up")}
 	if s != nil && !g.rarely(4, "wrong version") {
@@ -131,7 +131,7 @@ func (g *gen) arbitraryFire(name string, s *rota.Schedule) rota.Command {
 	return c
 }
 
-// fireTimes are few times up to now or a little beyond, oldest first.
+// fireTimes returns a few times up to now or a little later, oldest first.
 func (g *gen) fireTimes(least int) (times []rota.FireTime) {
 	at := g.now.Truncate(time.Minute).Add(choose(g, "from", -3*time.Hour, -time.Hour, -3*time.Minute))
 	for range rapid.IntRange(least, 3).Draw(g.t, "times") {
@@ -153,7 +153,7 @@ func (g *gen) trigger() rota.Command {
 	return c
 }
 
-// backfill fills in what the model's schedule says, or makes times up.
+// backfill backfills times of the model's schedule, or arbitrary times.
 func (g *gen) backfill() rota.Command {
 	name := g.scheduleName()
 	if s := g.currentSchedule(name); s != nil && !g.rarely(3, "made-up backfill") {

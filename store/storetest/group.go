@@ -14,23 +14,23 @@ func testGroup(t *testing.T, h Harness) {
 		{"a parallel group is claimed at once, in order", groupParallel},
 		{"a sequential group runs one member after the other", groupSequential},
 		{"a member that is retried keeps its turn", groupRetry},
-		{"a member that is cancelled gives its turn to the next", groupMemberCancelled},
+		{"a cancelled member passes its turn to the next", groupMemberCancelled},
 		{"a delayed member waits for both its time and its turn", groupDelay},
 		{"a crashed member keeps its turn until it is settled", groupCrash},
-		{"the status is derived from the members", groupStatus},
-		{"on failure continue: the others go on", groupContinue},
+		{"the status of a group is derived from its members", groupStatus},
+		{"on failure continue: the others continue", groupContinue},
 		{"on failure stop: those that have not started are cancelled", groupStop},
 		{"on failure skip: those that have not started are skipped", groupSkip},
 		{"a failure that is retried stops nothing", groupStopRetry},
 		{"after a stop a failure is not retried", groupStopDead},
 		{"a member that was cancelled stops nothing", groupStopCancelled},
-		{"members take their unique and concurrency keys along", groupKeys},
-		{"a group that cannot be made is not made at all", groupRefused},
+		{"members hold their unique and concurrency keys", groupKeys},
+		{"a refused group creates no members", groupRefused},
 		{"groups are listed newest first, and their jobs by group", groupsListed},
 	})
 }
 
-// groupOfThree enqueues a group of three plain members.
+// groupOfThree enqueues a group of three members.
 func (y *story) groupOfThree(mode rota.GroupMode, on rota.OnFailure) (rota.ID, []*rota.Job) {
 	y.Helper()
 	got := y.enqueueGroup(mode, on, make([]rota.NewJob, 3)...)

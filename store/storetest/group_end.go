@@ -9,20 +9,20 @@ import (
 
 func testGroupEnd(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a cancelled group starts nothing more and asks what runs to stop", cancelGroupAll},
-		{"a retry that waits is cancelled with its group", cancelGroupRetry},
-		{"of a cancelled group what completes has completed", cancelGroupCompletes},
-		{"a group is cancelled once, whoever asks", cancelGroupTwice},
-		{"a group that has ended, or never was, is not cancelled", cancelGroupRefused},
-		{"a large group is cancelled from the first moment on, and swept", cancelLarge},
-		{"of a large cancelled group a claim gets none", cancelLargeClaim},
-		{"of a large cancelled group those that run are asked by the sweep", cancelLargeRunning},
-		{"a large group is stopped from the first moment on, and swept", stopLarge},
-		{"a large group is skipped from the first moment on, and swept", skipLarge},
+		{"cancelling a group cancels queued members and asks running members to stop", cancelGroupAll},
+		{"a waiting retry is cancelled with its group", cancelGroupRetry},
+		{"a member that completes after the cancel of its group is completed", cancelGroupCompletes},
+		{"a second cancel of a group changes nothing", cancelGroupTwice},
+		{"a cancel of an ended or unknown group is refused", cancelGroupRefused},
+		{"a sweep cancels the rest of a large cancelled group", cancelLarge},
+		{"a claim takes no member of a large cancelled group", cancelLargeClaim},
+		{"a sweep asks the rest of the running members to stop", cancelLargeRunning},
+		{"a sweep cancels the rest of a large stopped group", stopLarge},
+		{"a sweep skips the rest of a large skipped group", skipLarge},
 		{"a sweep takes no more than its limit", sweepPages},
-		{"a sweep with nothing to do does nothing", sweepNothing},
-		{"a sequential group of very many members that end at once goes on", sequentialLarge},
-		{"what a group has skipped gives its unique key back", groupSkippedKey},
+		{"a sweep without work changes nothing", sweepNothing},
+		{"a sequential group continues after very many members end at once", sequentialLarge},
+		{"a skipped member releases its unique key", groupSkippedKey},
 	})
 }
 
@@ -101,7 +101,7 @@ func cancelGroupRefused(y *story) {
 	want(y, "stopping", got.Stopping, 1)
 }
 
-// largeGroup enqueues a group with fifty members more than one command ends.
+// largeGroup enqueues a group with 50 members more than one command ends.
 func (y *story) largeGroup(mode rota.GroupMode, on rota.OnFailure) (rota.ID, []*rota.Job) {
 	y.Helper()
 	got := y.enqueueGroup(mode, on, make([]rota.NewJob, rota.MembersMax+50)...)
@@ -200,8 +200,8 @@ func sweepNothing(y *story) {
 	y.wantUnchanged(before)
 }
 
-// sequentialLarge cancels all but the first and the last of a long group in one
-// step with the first, so that the turn passes over very many.
+// sequentialLarge cancels all members but the last in one command, so that the turn passes over
+// very many.
 func sequentialLarge(y *story) {
 	_, jobs := y.largeGroup(rota.GroupSequential, "")
 	var members []rota.Command
@@ -215,7 +215,7 @@ func sequentialLarge(y *story) {
 	want(y, "claimed", y.claimOne().ID, jobs[len(jobs)-1].ID)
 }
 
-// groupSkippedKey submits anew what a group has skipped.
+// groupSkippedKey submits a job with the key of a skipped member.
 func groupSkippedKey(y *story) {
 	first, second := rota.NewJob{MaxRetries: new(0)}, rota.NewJob{UniqueKey: "k"}
 	jobs := y.enqueueGroup(rota.GroupSequential, rota.FailureSkip, first, second).Jobs

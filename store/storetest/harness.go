@@ -6,29 +6,28 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Harness is how the suite gets at a store.
+// Harness gives the suite access to a store.
 type Harness struct {
-	// Open opens a fresh, empty store. The suite closes it.
+	// Open opens a new, empty store. The suite closes it.
 	Open func(t testing.TB) rota.Store
 
-	// Break damages a job behind the store's back, as a crash between two
-	// writes of a lesser store would have left it. It goes around the
-	// constraints that forbid such rows.
+	// Break damages a job without using the store, as a crash between two writes of a
+	// non-transactional store would. It bypasses the constraints that forbid such rows.
 	Break func(t testing.TB, s rota.Store, job rota.ID, how Breakage)
 
-	// Pause makes the store call at, from now on, in every Apply: after it has
-	// decided what the commands do, and before it locks what they touch and
-	// writes. The suite holds callers there to make races certain. A store that
-	// has no such point leaves it nil, and is raced often instead.
+	// Pause makes the store call at in every later Apply: after it has decided what the
+	// commands do, and before it locks and writes the rows. The suite blocks callers there, so
+	// that races happen every time. A store without such a point leaves Pause nil; the suite
+	// then runs each race several times.
 	Pause func(t testing.TB, s rota.Store, at func(commands []rota.Command))
 
 	slice bool // set by Slice
 }
 
-// Breakage is a row, or a missing one, that the contract itself cannot make.
+// Breakage is a damage of rows that no command can cause.
 type Breakage string
 
-// The breakages. What is not named stays as it is.
+// The kinds of damage. All other rows stay as they are.
 const (
 	// BreakRun removes the run of a RUNNING job.
 	BreakRun Breakage = "its run is gone"
@@ -40,11 +39,11 @@ const (
 	BreakRetry Breakage = "it failed but its retry was not made"
 	// BreakSequel empties the sequel of a job that was retried.
 	BreakSequel Breakage = "its retry was made but not written down"
-	// BreakJob removes a job and its run, but leaves its unique key taken.
+	// BreakJob removes a job and its run, but leaves its unique key held.
 	BreakJob Breakage = "it is gone but its key is not"
 )
 
-// Run holds a store to the whole suite.
+// Run runs the whole suite on a store.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	if h.Open == nil || h.Break == nil {
@@ -57,11 +56,10 @@ func Run(t *testing.T, h Harness) {
 	t.Run("Concurrent", func(t *testing.T) { Concurrent(t, h) })
 }
 
-// Slice runs what a change most likely breaks, in about a fifth of the time of Run: of
-// most parts the first story, which shows the plain case, every command once and sent
-// again, all stories about views and about waking, every race in one of its orders, and
-// the largest of the concurrent tests. Random sequences are left to RandomAgainstModel
-// and Replay.
+// Slice runs what a change most likely breaks, in about a fifth of the time of Run: of most
+// parts the first story, which shows the simplest case; every command once and sent again; all
+// stories about views and wake-ups; every race in one of its orders; and the largest of the
+// concurrent tests. Random sequences are left to RandomAgainstModel and Replay.
 func Slice(t *testing.T, h Harness) {
 	t.Helper()
 	h.slice = true
@@ -70,11 +68,11 @@ func Slice(t *testing.T, h Harness) {
 	t.Run("Concurrent", func(t *testing.T) { Concurrent(t, h) })
 }
 
-// wholeInSlice are the parts that Slice runs completely: those that send every command,
-// and those about what a store keeps in a session of its database.
-var wholeInSlice = map[string]bool{"again": true, "view": true, "wake": true}
+// wholeInSlice names the parts that Slice runs completely: those that send every command, and
+// those about what a store keeps in a session of its database.
+var wholeInSlice = map[string]bool{"resend": true, "view": true, "wake": true}
 
-// Stories runs the part of the suite that shows one promise at a time.
+// Stories runs the stories, each of which shows one behaviour.
 func Stories(t *testing.T, h Harness) {
 	t.Helper()
 	for _, part := range []struct {
@@ -98,9 +96,9 @@ func Stories(t *testing.T, h Harness) {
 		{"recover", testRecover},
 		{"all", testAll},
 		{"batch", testBatch},
-		{"joint", testEnqueueClaim},
-		{"again", testResend},
-		{"late", testLateResend},
+		{"enqueue and claim", testEnqueueClaim},
+		{"resend", testResend},
+		{"late resend", testLateResend},
 		{"invalid", testInvalid},
 		{"refused", testRefused},
 		{"reads", testReads},
@@ -112,12 +110,12 @@ func Stories(t *testing.T, h Harness) {
 		{"templates", testTemplates},
 		{"archive", testArchive},
 		{"schedules", testSchedules},
-		{"nexts", testNextFire},
+		{"next fire", testNextFire},
 		{"switches", testSwitches},
-		{"anew", testRecreate},
+		{"recreate", testRecreate},
 		{"drop", testDrop},
 		{"drop history", testDropHistory},
-		{"dry", testDryRun},
+		{"dry run", testDryRun},
 		{"cycles", testCycles},
 		{"fire", testFire},
 		{"catch-up", testCatchUp},
@@ -139,7 +137,7 @@ func Stories(t *testing.T, h Harness) {
 		{"events", testEvents},
 		{"webhooks", testWebhooks},
 		{"deliveries", testDeliveries},
-		{"hidden", testInternalTypes},
+		{"internal types", testInternalTypes},
 		{"trace", testTrace},
 	} {
 		t.Run(part.name, func(t *testing.T) {
@@ -150,13 +148,13 @@ func Stories(t *testing.T, h Harness) {
 	}
 }
 
-// namedStory is one story and the behaviour it shows.
+// namedStory is a story and the behaviour that it shows.
 type namedStory struct {
 	name string
 	run  func(y *story)
 }
 
-// runStories runs stories, each on a store of its own.
+// runStories runs stories, each with its own store.
 func runStories(t *testing.T, h Harness, stories []namedStory) {
 	t.Helper()
 	if h.slice {

@@ -7,23 +7,24 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// testInternalTypes shows that jobs of Rota's own keep out of the way of everybody
-// else's.
+// testInternalTypes shows that jobs of Rota's internal types do not interfere with the jobs of
+// users.
 func testInternalTypes(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"lists show jobs of an internal type to who asks for it", internalLists},
-		{"an internal type is listed by its name alone", internalTypeListed},
-		{"stats count deliveries apart", internalStats},
-		{"they are counted apart when it is decided what to keep", internalPrune},
-		{"they take no position from others", internalPositions},
-		{"the global limit neither counts them nor holds them back", internalGlobalLimit},
-		{"the limit of their type holds them back", internalTypeLimit},
-		{"nobody submits, edits or moves them", internalRefused},
-		{"they can be cancelled, read and explained", internalCancel},
+		{"jobs of an internal type are listed only if the query names the type", internalLists},
+		{"an internal type is read by its name and not listed", internalTypeListed},
+		{"stats count deliveries separately", internalStats},
+		{"retention counts internal jobs separately", internalPrune},
+		{"internal jobs take no positions", internalPositions},
+		{"the global limit does not apply to internal jobs", internalGlobalLimit},
+		{"a type limit applies to internal jobs", internalTypeLimit},
+		{"enqueues, edits and moves of internal jobs are refused", internalRefused},
+		{"internal jobs can be cancelled, read and explained", internalCancel},
 	})
 }
 
-// told enqueues a job that one webhook is told of, and returns both.
+// jobWithDelivery enqueues a job that one webhook is notified of, and returns the job and the
+// delivery.
 func (y *story) jobWithDelivery() (user, own *rota.Job) {
 	y.Helper()
 	y.putWebhooks(hook("a", rota.EventJobEnqueued))
@@ -123,7 +124,7 @@ func internalPositions(y *story) {
 	y.advance(time.Hour)
 	y.makeReady()
 	want(y, "third", y.enqueue(low).Position, 300)
-	for range 10 { // until there is no room between the two
+	for range 10 { // until the gap between the two is exhausted
 		y.move(y.enqueue(low), rota.PlaceBefore, second)
 	}
 	do[*rota.Normalised](y, &rota.Normalise{Meta: y.ids.meta(), Priority: rota.PriorityMin})

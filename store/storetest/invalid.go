@@ -11,15 +11,15 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// invalidCase is a command with one wrong field. The command is good but for that,
-// so that a store which overlooks the field would apply it.
+// invalidCase is a command with one invalid field. The rest of the command is valid, so that a
+// store that misses the field would apply it.
 type invalidCase struct {
 	field   string
 	command func(*fixture) rota.Command
 }
 
-// fixture is a store with something of everything in it for commands to be
-// about: a queued job, another one, a running one, and a schedule that is due.
+// fixture is a story with rows for commands to refer to: two queued jobs, a running one, a due
+// schedule and a reservation.
 type fixture struct {
 	*story
 	queued, other, running *rota.Job
@@ -37,8 +37,8 @@ func newFixture(t testing.TB, h Harness) *fixture {
 	return fx
 }
 
-// testInvalid sends every wrong field there is: each must be refused as
-// Invalid under its name, with the store as it was.
+// testInvalid sends commands with every invalid field. Each must be refused as Invalid with the
+// name of the field, and must not change the store.
 func testInvalid(t *testing.T, h Harness) {
 	for _, group := range []struct {
 		verb  rota.Verb
@@ -78,8 +78,8 @@ func testInvalid(t *testing.T, h Harness) {
 	}
 }
 
-// badJob is an Enqueue whose second job is wrong, so that a store that makes
-// jobs before it has looked at them all is found out.
+// badJob is an Enqueue whose second job is invalid. It detects a store that creates jobs before
+// it has checked them all.
 func badJob(field string, change func(*fixture, *rota.NewJob)) invalidCase {
 	return invalidCase{"jobs[1]." + field, func(fx *fixture) rota.Command {
 		c := fx.enqueueCommand(rota.NewJob{}, rota.NewJob{}, rota.NewJob{})

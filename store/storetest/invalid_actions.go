@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The wrong fields of what fires, groups, runs directly and prunes.
+// Invalid fields of commands that fire, trigger, group, run directly, remember and prune.
 
 func invalidFires() []invalidCase {
 	set := func(field string, change func(*rota.Fire)) invalidCase {
@@ -45,7 +45,7 @@ func invalidFires() []invalidCase {
 	)
 }
 
-// manyTimes are so many, the last of them at a given time.
+// manyTimes returns count times, one second apart. The last one is given.
 func manyTimes(last time.Time, count int) (times []rota.FireTime) {
 	for i := range count {
 		times = append(times, rota.FireTime{At: last.Add(time.Duration(i+1-count) * time.Second)})
@@ -53,7 +53,7 @@ func manyTimes(last time.Time, count int) (times []rota.FireTime) {
 	return times
 }
 
-// badTimes are two times of which the second is wrong.
+// badTimes returns pairs of times of which one is invalid, by field.
 func badTimes() map[string]func(time.Time) []rota.FireTime {
 	return map[string]func(time.Time) []rota.FireTime{
 		"times[1].at": func(t time.Time) []rota.FireTime { return []rota.FireTime{{At: t}, {At: t}} },

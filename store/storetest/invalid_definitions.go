@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The wrong fields of what is declared.
+// Invalid fields of definitions, limits and webhooks.
 
 var (
 	longName      = strings.Repeat("x", rota.NameMax+1)
@@ -20,7 +20,7 @@ var (
 	beyondMaxTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// badPolicies are patches with one wrong field.
+// badPolicies returns policy patches with one invalid field.
 func badPolicies() map[string][]rota.PolicyPatch {
 	return map[string][]rota.PolicyPatch{
 		"max_retries": {{MaxRetries: new(-1)}, {MaxRetries: new(rota.MaxRetriesMax + 1)}},
@@ -216,7 +216,7 @@ func invalidTimes(spec func(string, func(*rota.ScheduleSpec)) invalidCase) []inv
 	}
 }
 
-// invalidNames are the commands that only name something, with nothing named.
+// invalidNames returns the commands that refer to a row by name or id, without it.
 func invalidNames() []invalidCase {
 	return []invalidCase{
 		{"name", func(fx *fixture) rota.Command { return &rota.SwitchType{Meta: fx.ids.meta(), Paused: true} }},

@@ -9,11 +9,10 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The wrong fields of the commands that carry leases. The first item is
-// always good, so that one which is applied before the others were looked at
-// shows.
+// Invalid fields of commands with leases. The first item is always valid. This detects a store
+// that applies it before it has checked the others.
 
-// badRefs are leases with a part missing.
+// badRefs returns changes that remove a part of a lease.
 func badRefs() map[string]func(*rota.LeaseRef) {
 	return map[string]func(*rota.LeaseRef){
 		"items[1].job_id":      func(r *rota.LeaseRef) { r.JobID = rota.ID{} },

@@ -9,36 +9,36 @@ import (
 
 func testKeyLimit(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"of a limited key as many are ready as may run, the others wait", keyLimited},
-		{"an end frees the next, in order", keyFreesNext},
-		{"a key that drains is never stuck", keyNeverStuck},
-		{"a key is shared by all types, and other keys pass by", keyAcross},
-		{"a job that comes before the others takes the place of one of them", keyOvertakes},
-		{"a job with a higher priority takes the place of one of them", keyReprioritised},
-		{"a job that is moved takes the place of one of them", keyMoved},
-		{"a job that is cancelled gives its place to the next", keyCancelled},
+		{"as many jobs of a limited key are ready as may run, and the others wait", keyLimited},
+		{"the end of a job releases the next of its key, in order", keyFreesNext},
+		{"all jobs of a limited key run, however enqueues and ends alternate", keyNeverStuck},
+		{"a key limit applies across types and not to other keys", keyAcross},
+		{"an enqueued job of higher priority takes the place of a ready job", keyOvertakes},
+		{"a job whose priority is raised takes the place of a ready job", keyReprioritised},
+		{"a job that is moved to the front takes the place of a ready job", keyMoved},
+		{"a cancelled job passes its place to the next", keyCancelled},
 		{"a delayed job counts when it is due", keyDelayed},
-		{"a retry waits for its key like any other", keyRetry},
-		{"a lowered limit holds at the next claim, and is swept", keyLowered},
-		{"a raised limit lets go at the sweep", keyRaised},
-		{"a limit that is taken away lets all go at the sweep", keyRemoved},
-		{"a limit that comes later holds at the next claim", keyLater},
-		{"a key is held back by nothing it is not", keyFree},
-		{"a direct run takes a place of its key", keyDirect},
-		{"numbering the queue anew changes nothing for a key", keyNormalised},
-		{"a job that cannot start keeps none of another type waiting", keyPaused},
-		{"when many of a key end at once, whoever waits behind them is not forgotten", keyManyEnd},
-		{"whoever a claim puts aside comes first when there is room again", keyHeldByClaim},
-		{"one command holds back some beyond the limit, in an all no more", keyInAll},
+		{"a retry waits for its key like any other job", keyRetry},
+		{"a lowered limit applies at the next claim, and a sweep holds the rest", keyLowered},
+		{"a sweep releases jobs after the limit is raised", keyRaised},
+		{"a sweep releases all jobs after the limit is removed", keyRemoved},
+		{"a limit added later applies at the next claim", keyLater},
+		{"a key limit does not apply to other keys or to unique keys", keyFree},
+		{"a direct run takes a slot of its key", keyDirect},
+		{"renumbering the queue does not change which job of a key is ready", keyNormalised},
+		{"a job that cannot start does not block other types of its key", keyPaused},
+		{"when many jobs of a key end at once the next one is released", keyManyEnd},
+		{"a job that a claim held back is the first to be released", keyHeldByClaim},
+		{"one command changes at most the limit plus KeySpare jobs of a key, in an all too", keyInAll},
 	})
 }
 
-// jobOfKey is a job of the key db.
+// jobOfKey returns a job of the concurrency key db.
 func jobOfKey(priority int) rota.NewJob {
 	return rota.NewJob{ConcurrencyKey: new("db"), Priority: &priority}
 }
 
-// enqueueLimited enqueues so many jobs of the key db, limited to so many at once.
+// enqueueLimited limits the key db and enqueues count jobs of it.
 func (y *story) enqueueLimited(limit, count int) []*rota.Job {
 	y.Helper()
 	y.throttle(keyLimit("db", limit))
@@ -70,8 +70,8 @@ func keyFreesNext(y *story) {
 	want(y, "position", y.job(jobs[1].ID).Position, jobs[1].Position)
 }
 
-// keyNeverStuck enqueues now before and now after an end, so that each end meets
-// jobs that wait, that are ready, or none.
+// keyNeverStuck enqueues before and after ends in turn, so that an end finds jobs that wait,
+// that are ready, or none.
 func keyNeverStuck(y *story) {
 	y.enqueueLimited(1, 1)
 	const all = 9
@@ -111,7 +111,8 @@ func keyOvertakes(y *story) {
 	wantTime(y, "it was in the order once", y.job(jobs[1].ID).QueuedAt, y.now)
 }
 
-// keyHeldByClaim: a claim puts aside whom it meets, and not who stands behind them.
+// keyHeldByClaim shows that a claim at the limit holds back the jobs that it reads, and not
+// those after them.
 func keyHeldByClaim(y *story) {
 	y.throttle(keyLimit("db", 2))
 	y.sweep(0)
@@ -271,8 +272,7 @@ func keyNormalised(y *story) {
 	wantIDs(y, "the queue", y.queue(), jobs[0])
 }
 
-// keyPaused has a job of a paused type, and one that no worker takes, at the head
-// of their key.
+// keyPaused has a job of a paused type, and one that no worker claims, first in their key.
 func keyPaused(y *story) {
 	y.throttle(keyLimit("db", 1))
 	y.declareType("report", rota.TypeSpec{})
@@ -290,7 +290,7 @@ func keyPaused(y *story) {
 	y.wantNoViolations()
 }
 
-// keyManyEnd ends more jobs of a key in one command than it looks at.
+// keyManyEnd ends more jobs of a key in one command than the command balances.
 func keyManyEnd(y *story) {
 	y.throttle(keyLimit("db", 1))
 	members := make([]rota.NewJob, 40)

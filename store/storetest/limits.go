@@ -9,25 +9,25 @@ import (
 
 func testLimits(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"limits are kept as they were declared, and without any nothing is held back", limitsDeclared},
-		{"limits read earlier are a conflict", limitsVersion},
-		{"no more run at once than the global limit", limitGlobal},
-		{"no more of a type run at once than its limit, others pass by", limitType},
-		{"waiting for a retry holds no slot", limitRetry},
-		{"a crash gives its slot back when it is reaped", limitReaped},
-		{"a lowered limit leaves what runs and starts nothing more", limitLowered},
+		{"limits are kept as they were put, and a new store has none", limitsDeclared},
+		{"a put of limits with an old version is a conflict", limitsVersion},
+		{"no more jobs run at once than the global limit", limitGlobal},
+		{"no more jobs of a type run at once than its limit, and other types are claimed", limitType},
+		{"a job that waits for its retry takes no slot", limitRetry},
+		{"a reaped run frees its slot once", limitReaped},
+		{"a lowered limit does not stop running jobs and starts no more", limitLowered},
 		{"a raised limit takes effect at once", limitRaised},
-		{"a rate bounds the starts of every stretch of time", rateBounds},
-		{"a claim says when a rate has room again", rateNext},
-		{"a rate holds back its own type alone", rateOthers},
+		{"a rate limits the starts within every interval", rateBounds},
+		{"a claim reports when a rate allows the next start", rateNext},
+		{"a rate applies to its type only", rateOthers},
 		{"a claim sent again is not counted twice", rateAgain},
-		{"a changed rate begins anew", rateChanged},
-		{"a clock set back does not open a rate, one set far back does not close it", rateClock},
-		{"a direct run counts as a start", rateDirect},
+		{"a changed rate begins with no starts counted", rateChanged},
+		{"a rate holds after a small clock step back and is reset after a large one", rateClock},
+		{"a direct run counts as a start of its rate", rateDirect},
 	})
 }
 
-// typeLimit limits the type mail.
+// typeLimit returns limits of the type mail.
 func typeLimit(concurrency int, rate rota.Rate) rota.ThrottleSpec {
 	return rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "mail", Concurrency: concurrency, Rate: rate}}}
 }
@@ -154,8 +154,7 @@ func limitRaised(y *story) {
 	want(y, "claimed without", len(y.claim(5)), 2)
 }
 
-// rateBounds claims as often as it may for a while, then looks at every
-// stretch.
+// rateBounds claims as often as it can for a while, then checks every interval.
 func rateBounds(y *story) {
 	rate := rota.Rate{Count: 5, Per: 10 * time.Second}
 	y.throttle(typeLimit(0, rate))

@@ -10,20 +10,20 @@ import (
 
 func testMove(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"to the top and to the bottom of its priority", moveEnds},
-		{"what is at the top or bottom already keeps its position", moveEndsAlready},
-		{"before and after another, between two positions", moveBetween},
-		{"before the first and after the last", moveOutside},
-		{"next to where it stands already its position stays", moveSamePlace},
-		{"next to a job of another priority it adopts that", moveAdopts},
-		{"held jobs are neighbours too", moveBesideHeld},
-		{"an exhausted gap is renumbered and keeps the order", moveRenumbers},
-		{"an exhausted gap takes in a job of another priority", moveRenumbersAdopting},
-		{"a version that was read earlier is a conflict", moveVersion},
+		{"a job moves to the top and to the bottom of its priority", moveEnds},
+		{"a job already at the top or bottom keeps its position", moveEndsAlready},
+		{"a job moves before or after another, between two positions", moveBetween},
+		{"a job moves before the first and after the last", moveOutside},
+		{"a job already next to the anchor keeps its position", moveSamePlace},
+		{"a job moved next to a job of another priority takes that priority", moveAdopts},
+		{"held jobs count when a position between two jobs is chosen", moveBesideHeld},
+		{"a move into an exhausted gap renumbers the jobs and keeps the order", moveRenumbers},
+		{"a move from another priority into an exhausted gap renumbers the jobs", moveRenumbersAdopting},
+		{"a move with an old version is a conflict", moveVersion},
 		{"a job or an anchor that does not exist is not found", moveUnknown},
 		{"a job or an anchor that left the queue is a conflict", moveLeft},
 		{"a move sent again after another one does not undo it", moveAgainAfterOther},
-		{"a move is audited and marks the version", moveAudit},
+		{"a move is audited and sets the version", moveAudit},
 	})
 }
 
@@ -91,8 +91,8 @@ func moveBesideHeld(y *story) {
 	want(y, "the held itself", y.move(held, rota.PlaceAfter, last).Position, 275)
 }
 
-// exhaustGap moves jobs between two others until no gap is left, and returns the
-// row in its order.
+// exhaustGap moves jobs between two others until no gap is left. It returns the jobs in their
+// order, and another job of the priority.
 func exhaustGap(y *story, priority int) (row []*rota.Job, spare *rota.Job) {
 	for range 9 {
 		row = append(row, y.enqueue(rota.NewJob{Priority: new(priority)}))

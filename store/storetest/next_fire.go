@@ -12,14 +12,14 @@ import (
 
 func testNextFire(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"schedules are listed by their next fire, and picked as by name", nextFireListed},
-		{"the list by next fire goes on behind a time and a name", nextFirePages},
-		{"what does not go together with the next fire is refused", nextFireRefused},
-		{"an id stands for the name of a definition, also of one that is gone", definitionNames},
+		{"schedules are listed by next fire, with the same filters as by name", nextFireListed},
+		{"the list by next fire continues after a time and a name", nextFirePages},
+		{"filters that exclude each other are refused", nextFireRefused},
+		{"a definition id resolves to its name, even after a delete", definitionNames},
 	})
 }
 
-// schedulesNamed are the names of what a query lists.
+// schedulesNamed returns the names of the schedules that a query lists.
 func (y *story) schedulesNamed(q rota.ScheduleQuery) string {
 	y.Helper()
 	got, err := y.s.Schedules(y.ctx, q)

@@ -10,13 +10,13 @@ import (
 
 func testNormalise(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"positions become 100, 200, 300 in their order", normaliseRow},
-		{"a row in good order is left as it is", normaliseGood},
+		{"positions become 100, 200, 300 in the same order", normaliseRow},
+		{"jobs that are already numbered are not changed", normaliseGood},
 		{"held jobs are numbered with the others", normaliseHeld},
-		{"a page begins after its job", normaliseAfter},
-		{"a page after a job that left the row is a conflict", normaliseAfterGone},
-		{"an empty row has nothing to number", normaliseEmpty},
-		{"a row longer than a page is numbered page by page", normalisePages},
+		{"a page begins after the given job", normaliseAfter},
+		{"a page after a job that is not queued in the priority is a conflict", normaliseAfterGone},
+		{"an empty priority has nothing to number", normaliseEmpty},
+		{"a queue longer than a page is numbered page by page", normalisePages},
 	})
 }
 

@@ -12,12 +12,12 @@ import (
 
 func testNote(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"an open run takes progress, artifacts and the path of its log", noteOpen},
-		{"the path of a log is written once", noteLogOnce},
-		{"an artifact is not repeated, and there is a limit to them", noteArtifacts},
-		{"a note does not move the lease", noteLease},
-		{"a run that has ended takes artifacts only", noteEnded},
-		{"a foreign token changes nothing and is told the lease is lost", noteWrongLease},
+		{"an open run accepts progress, artifacts and a log path", noteOpen},
+		{"the log path is written once", noteLogOnce},
+		{"artifacts are kept once each, up to a limit", noteArtifacts},
+		{"a note does not extend the lease", noteLease},
+		{"an ended run accepts only artifacts", noteEnded},
+		{"a wrong lease changes nothing and is answered with lease lost", noteWrongLease},
 	})
 }
 

@@ -12,17 +12,17 @@ var planned = rota.NewJob{Type: "mail", Name: "nightly", PlanTime: startTime.Add
 func testPlan(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
 		{"a planned execution exists once", planOnce},
-		{"twice in one command it exists once", planTwiceInCommand},
+		{"a planned execution twice in one command is created once", planTwiceInCommand},
 		{"another name, scope or time is another execution", planOther},
-		{"the global scope is the same written out or left out", planGlobal},
+		{"an explicit global scope equals an empty scope", planGlobal},
 		{"a job without a name is planned under its type", planByType},
-		{"a planned execution is not made again after it ended", planEnded},
+		{"a planned execution is not created again after it ended", planEnded},
 		{"a retry does not count as planned", planRetry},
-		{"a held unique key is found before the plan", planAfterKey},
+		{"a held unique key is checked before the plan", planAfterKey},
 	})
 }
 
-// wantPlannedBy submits a job that must be answered with another.
+// wantPlannedBy submits a job that must be answered with another as its duplicate.
 func (y *story) wantPlannedBy(n rota.NewJob, by *rota.Job) {
 	y.Helper()
 	before := y.dump()

@@ -11,26 +11,25 @@ import (
 func testPrune(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
 		{"a whole execution is removed, with its attempts", pruneChain},
-		{"what lives is kept", pruneLives},
-		{"what ended too late is kept", pruneBefore},
-		{"only the first attempt names an execution", pruneFirst},
+		{"executions that have not ended are kept", pruneLives},
+		{"executions that ended after the bound are kept", pruneBefore},
+		{"an execution is named only by its first attempt", pruneFirst},
 		{"a pruned execution frees its unique and plan keys", pruneKeys},
-		{"a key that another holds by now stays held", pruneOthersKey},
-		{"a group keeps its tally until its last member is gone", pruneGroup},
-		{"a sequential group goes on past what was pruned", pruneSequential},
-		{"reservations that ended long ago go, too", pruneReservations},
-		{"the audit stays", pruneAudit},
-		{"by age, what is old enough is found, oldest first", prunableAge},
-		{"each outcome has an age of its own", prunableOutcomes},
+		{"a key held by another execution stays held", pruneOthersKey},
+		{"a group keeps its tally until its last member is pruned", pruneGroup},
+		{"a sequential group continues past pruned members", pruneSequential},
+		{"reservations that ended long ago are removed", pruneReservations},
+		{"the audit is kept", pruneAudit},
+		{"by age, old executions are found, oldest first", prunableAge},
+		{"each outcome has its own age", prunableOutcomes},
 		{"by count, the newest of each outcome are kept", prunableCount},
-		{"age and count both bound", prunableBoth},
-		{"pages lead to the end, and what lives is passed over", prunablePages},
-		{"without a bound nothing is found", prunableNothing},
+		{"age and count apply together", prunableBoth},
+		{"pages cover all executions and pass over live ones", prunablePages},
+		{"without a retention nothing is found", prunableNothing},
 	})
 }
 
-// endInEachWay makes executions that ended, each in its own way: completed, skipped,
-// cancelled and dead.
+// endInEachWay creates one execution for each end: completed, skipped, cancelled and dead.
 func (y *story) endInEachWay() (completed, skipped, cancelled, dead *rota.Job) {
 	y.Helper()
 	completed = y.running(rota.NewJob{})
@@ -163,7 +162,7 @@ func pruneAudit(y *story) {
 	want(y, "entries", len(y.wholeAudit()), 1)
 }
 
-// prunable reads every page, so many executions looked at at a time.
+// prunable reads every page of what may be pruned, checking limit executions per page.
 func (y *story) prunable(r rota.Retention, limit int) []rota.ID {
 	y.Helper()
 	q := rota.PruneQuery{Retention: r, Now: y.now, Limit: limit}

@@ -14,24 +14,24 @@ import (
 // race is two commands that must not both be decided on the same rows.
 type race struct {
 	name string
-	// setup makes the scene and the two commands.
+	// setup prepares the store and returns the two commands.
 	setup func(y *story) (a, b rota.Command)
-	// check is what must be true afterwards, whoever came first.
+	// check checks what must be true afterwards in either order.
 	check func(y *story, a, b rota.Result)
 }
 
 const (
-	// gateWait is how long a caller is waited for at the gate. A store with one
-	// writer never lets a second one come so far.
+	// gateWait is how long the suite waits for a caller to reach the gate. In a store with one
+	// writer the second caller never does.
 	gateWait = 4 * time.Millisecond
-	// ungatedRounds is how often a store without a gate is raced.
+	// ungatedRounds is how often a race runs on a store without a gate.
 	ungatedRounds = 8
 )
 
-// Races lets two callers meet at the worst point, in every order. Afterwards
-// the rows and the answers must be those that the model gives for one command
-// after the other; if one was answered before the other was let go, in exactly
-// that order.
+// Races blocks two callers between deciding and writing, and releases them in every order.
+// Afterwards, the rows and the answers must be those that the model gives for the two commands
+// one after the other. If one was answered before the other was released, they must match
+// exactly that order.
 func Races(t *testing.T, h Harness) {
 	t.Helper()
 	for _, r := range races() {
@@ -59,7 +59,7 @@ func (r race) run(t testing.TB, h Harness) {
 	}
 }
 
-// runUngated races without a gate.
+// runUngated runs both commands concurrently without a gate.
 func (r race) runUngated(t testing.TB, h Harness) {
 	t.Helper()
 	y := newStory(t, h)
@@ -71,7 +71,7 @@ func (r race) runUngated(t testing.TB, h Harness) {
 
 func pair(a, b rota.Command) [2]rota.Command { return [2]rota.Command{a, b} }
 
-// applyOne sends a command from a goroutine of its own.
+// applyOne sends one command at the story's time. It may be called from any goroutine.
 func (y *story) applyOne(c rota.Command) rota.Result {
 	results, err := y.s.Apply(context.Background(), rota.Batch{Now: y.now, Commands: []rota.Command{c}})
 	if err != nil || len(results) != 1 {
@@ -81,8 +81,8 @@ func (y *story) applyOne(c rota.Command) rota.Result {
 	return results[0]
 }
 
-// runGated holds both commands at the gate, then lets one go and, when it was
-// answered, the other.
+// runGated blocks both commands at the gate, then releases one and, after its answer, the
+// other.
 func (r race) runGated(t testing.TB, h Harness, bStarts, bLeaves bool) {
 	t.Helper()
 	y := newStory(t, h)
@@ -114,7 +114,7 @@ func (r race) runGated(t testing.TB, h Harness, bStarts, bLeaves bool) {
 	r.compareWithSerial(y, commands, results, order)
 }
 
-// gate is where one command waits.
+// gate blocks one command.
 type gate struct {
 	arrived, opened chan struct{}
 	once            sync.Once
@@ -124,7 +124,7 @@ func newGate() *gate { return &gate{arrived: make(chan struct{}), opened: make(c
 
 func (g *gate) open() { close(g.opened) }
 
-// waitAt holds those of the commands that have a gate, each of them once.
+// waitAt blocks the commands that have a gate, each of them once.
 func waitAt(gates [2]*gate, commands [2]rota.Command, held []rota.Command) {
 	var mine []*gate
 	for i, c := range commands {
@@ -142,7 +142,7 @@ func waitAt(gates [2]*gate, commands [2]rota.Command, held []rota.Command) {
 	}
 }
 
-// receivedInTime waits a little for something, and reports whether it came.
+// receivedInTime waits at most gateWait for a channel, and reports whether it received.
 func receivedInTime(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -152,8 +152,8 @@ func receivedInTime(c <-chan struct{}) bool {
 	}
 }
 
-// compareWithSerial wants what one command after the other could have done: in the order
-// given, or in either.
+// compareWithSerial wants the result of the two commands one after the other, in the given
+// order or, without one, in either.
 func (r race) compareWithSerial(y *story, commands [2]rota.Command, results [2]rota.Result, order []int) {
 	y.Helper()
 	orders := [][]int{order}
@@ -181,8 +181,8 @@ func answersText(results [2]rota.Result) string {
 	return Answers(results[:1]) + Answers(results[1:])
 }
 
-// serialResult is what the model answers and holds after the story so far and the
-// commands in an order.
+// serialResult returns the answers and the dump of the model after all batches of the story and
+// then the commands in an order.
 func (y *story) serialResult(commands [2]rota.Command, order []int) string {
 	y.Helper()
 	m := model.New(time.Now)

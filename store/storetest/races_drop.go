@@ -8,16 +8,16 @@ import (
 
 func dropRaces() []race {
 	return []race{
-		{"a drop against a drop: one finds it gone", dropAgainstDrop, oneDropped},
-		{"a drop against a fire: nothing of it is left to run", dropAgainstFire, nothingToRun},
-		{"a drop against a trigger: nothing of it is left to run", dropAgainstTrigger, nothingToRun},
-		{"a drop against a claim: it is cancelled or asked to stop", dropAgainstClaim, cancelledOrStopping},
-		{"a drop against a failure: nothing is tried again", dropAgainstFailure, nothingToRun},
-		{"a drop against the end of what another waits for", dropAgainstEnd, func(*story, rota.Result, rota.Result) {}},
-		{"a drop against a redrive of its history: nothing of it is left to run", dropAgainstRedrive, nothingToRun},
-		{"the sweep of a drop against the end of its last run: all of it goes", sweepAgainstLastEnd, noJobsLeft},
-		{"the change of a template of one's own against a schedule that takes it", onlyScheduleAgainstPut, func(*story, rota.Result, rota.Result) {}},
-		{"a schedule declared anew against its fire", recreateAgainstFire, func(*story, rota.Result, rota.Result) {}},
+		{"a drop against a drop: one reports the definition as gone", dropAgainstDrop, oneDropped},
+		{"a drop against a fire: no job is left to run", dropAgainstFire, nothingToRun},
+		{"a drop against a trigger: no job is left to run", dropAgainstTrigger, nothingToRun},
+		{"a drop against a claim: the job is cancelled or asked to stop", dropAgainstClaim, cancelledOrStopping},
+		{"a drop against a failure: there is no retry", dropAgainstFailure, nothingToRun},
+		{"a drop of a dependent against the end of its dependency", dropAgainstEnd, func(*story, rota.Result, rota.Result) {}},
+		{"a drop against a redrive of its history: no job is left to run", dropAgainstRedrive, nothingToRun},
+		{"the sweep of a drop against the end of its last run: no job is left", sweepAgainstLastEnd, noJobsLeft},
+		{"a change of a template for one schedule against a new schedule of the template", onlyScheduleAgainstPut, func(*story, rota.Result, rota.Result) {}},
+		{"a recreated schedule against its fire", recreateAgainstFire, func(*story, rota.Result, rota.Result) {}},
 	}
 }
 

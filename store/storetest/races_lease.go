@@ -6,22 +6,21 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// leaseRaces are those for one run, between who has its lease and who takes it
-// for dead.
+// leaseRaces are races about one run, between the holder of its lease and a reap or a recovery.
 func leaseRaces() []race {
 	return []race{
-		{"an end against a reaper: one of them says how it ended", endAgainstReap, endedOnce},
-		{"an end against a recovery: one of them says how it ended", endAgainstRecover, endedOnce},
-		{"an end against a reaper, at a limit: the slot is free once", slotAgainstReap, oneSlot},
+		{"a finish against a reap: one of them sets the outcome", endAgainstReap, endedOnce},
+		{"a finish against a recovery: one of them sets the outcome", endAgainstRecover, endedOnce},
+		{"a finish against a reap at a limit: the slot is freed once", slotAgainstReap, oneSlot},
 	}
 }
 
-// reaperRaces are for runs that heartbeats and reapers may pass over, since
-// another has them in hand.
+// reaperRaces are races in which heartbeats and reaps may skip runs that another caller has
+// locked.
 func reaperRaces() []manyRace {
 	return []manyRace{
-		{"heartbeats against reapers: a lease is kept or lost", heartbeatsAgainstReaps, keptOrLost},
-		{"reapers at once: each run is reaped by one", manyReaps, reapedOnce},
+		{"heartbeats against reaps: each lease is either kept or lost", heartbeatsAgainstReaps, keptOrLost},
+		{"concurrent reaps: each run is reaped once", manyReaps, reapedOnce},
 	}
 }
 
@@ -40,7 +39,7 @@ func endAgainstRecover(y *story) (a, b rota.Command) {
 	return y.finishCommand(j, rota.OutcomeCompleted, false), &rota.Recover{Meta: y.ids.meta(), Runner: "w1", Incarnation: incarnationTwo}
 }
 
-// settledBy is what a reaper or a recovery has settled.
+// settledBy returns what a reap or a recovery has settled.
 func settledBy(r rota.Result) []rota.Settlement {
 	switch reply := r.Reply.(type) {
 	case *rota.Reaped:
@@ -61,7 +60,7 @@ func endedOnce(y *story, finished, settled rota.Result) {
 	want(y, "outcome", jobs[len(jobs)-1].Run.Outcome, outcome)
 }
 
-// slotAgainstReap frees the only slot of a key, for which two others wait.
+// slotAgainstReap frees the only slot of a key for which two other jobs wait.
 func slotAgainstReap(y *story) (a, b rota.Command) {
 	y.enqueueLimited(1, 3)
 	j := y.claimOne()
@@ -75,10 +74,10 @@ func oneSlot(y *story, _, _ rota.Result) {
 	want(y, "claimed beside it", len(y.claim(5)), 0)
 }
 
-// raceCallers are how many heartbeats, or reapers, come at once.
+// raceCallers is how many heartbeats, or reaps, run concurrently.
 const raceCallers = 5
 
-// staleRuns are runs whose leases are over.
+// staleRuns returns runs whose leases are stale.
 func (y *story) staleRuns(runs int) []*rota.Job {
 	y.Helper()
 	y.enqueueMany(runs)
@@ -87,7 +86,7 @@ func (y *story) staleRuns(runs int) []*rota.Job {
 	return jobs
 }
 
-// heartbeatsAgainstReaps has as many runs as there are heartbeats, one for each.
+// heartbeatsAgainstReaps creates one stale run for each heartbeat.
 func heartbeatsAgainstReaps(y *story) (commands []rota.Command) {
 	for _, j := range y.staleRuns(raceCallers) {
 		heartbeat := &rota.Extend{Meta: y.ids.meta(), Lease: lease, Items: []rota.ExtendItem{{LeaseRef: leaseOf(j)}}}
@@ -96,8 +95,8 @@ func heartbeatsAgainstReaps(y *story) (commands []rota.Command) {
 	return commands
 }
 
-// keptOrLost wants no lease to be both reaped and kept. Who was passed over is
-// told the time of a lease that is over.
+// keptOrLost wants no lease to be both reaped and kept. A heartbeat that skipped a locked run
+// is answered with a time in the past.
 func keptOrLost(y *story, results []rota.Result) {
 	y.Helper()
 	kept, reaped := 0, 0

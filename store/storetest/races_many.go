@@ -17,15 +17,15 @@ type manyRace struct {
 	check func(y *story, results []rota.Result)
 }
 
-// raceClaimers are how many claim at once.
+// raceClaimers is how many claims, or fires, run concurrently.
 const raceClaimers = 100
 
 func manyRaces() []manyRace {
 	return append(reaperRaces(), []manyRace{
-		{"a hundred claimers and a job that overtakes, at the limit of a key", claimersOfKey, limitKept(3)},
-		{"a hundred claimers at the limit of a type", claimersOfType, limitKept(7)},
-		{"a hundred claimers at a rate", claimersAtRate, limitKept(5)},
-		{"a hundred fires of one time", manyFires, firedByOne},
+		{"a hundred claims and an edit of priority at a key limit: the limit holds", claimersOfKey, limitKept(3)},
+		{"a hundred claims at a type limit: the limit holds", claimersOfType, limitKept(7)},
+		{"a hundred claims at a rate: the rate holds", claimersAtRate, limitKept(5)},
+		{"a hundred fires of one time: one creates the jobs", manyFires, firedByOne},
 	}...)
 }
 
@@ -51,8 +51,7 @@ func (c manyRace) run(t testing.TB, h Harness) {
 	}
 }
 
-// barrier holds everybody until all are there, or somebody has waited long
-// enough.
+// barrier blocks callers until all have arrived, or one has waited long enough.
 type barrier struct {
 	mu      sync.Mutex
 	missing int
@@ -111,7 +110,7 @@ func claimersAtRate(y *story) []rota.Command {
 	return y.manyClaims()
 }
 
-// limitKept wants exactly as many jobs to run as may, each given to one claimer.
+// limitKept wants exactly limit jobs to run, each claimed once.
 func limitKept(limit int) func(*story, []rota.Result) {
 	return func(y *story, results []rota.Result) {
 		y.Helper()

@@ -7,27 +7,26 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// races are those that the design names: each pair of commands reads what the
-// other writes.
+// races returns the races of two commands. Each of a pair reads what the other writes.
 func races() []race {
 	return slices.Concat(scheduleRaces(), dropRaces(), leaseRaces(), []race{
-		{"the end of a member against the cancel of the next: the turn goes on", endAgainstMember, thirdHasTurn},
-		{"two members that end at once: the turn goes on", endAgainstEnd, thirdHasTurn},
-		{"a death against a failure: a stopped group retries nothing", deathAgainstFailure, allMembersEnded},
-		{"the end of a member against the cancel of its group: nothing more starts", endAgainstCancel, allMembersEnded},
-		{"two claims at a limit: no more run than may", claimAgainstClaim, oneRuns},
-		{"a claim against a job that overtakes, of one key", claimAgainstEdit, oneRuns},
-		{"a claim against a direct run at a limit", claimAgainstDirect, oneRuns},
-		{"an enqueue against the end that would let it go: nobody is left behind", enqueueAgainstEnd, oneOfKeyClaimable},
-		{"a retry that is due against the end that would let it go", readyAgainstEnd, oneOfKeyClaimable},
+		{"the end of a member against the cancel of the next: the third has the turn", endAgainstMember, thirdHasTurn},
+		{"two members end concurrently: the third has the turn", endAgainstEnd, thirdHasTurn},
+		{"a permanent failure against a failure: a stopped group has no retry", deathAgainstFailure, allMembersEnded},
+		{"the end of a member against the cancel of its group: no member starts", endAgainstCancel, allMembersEnded},
+		{"two claims at a limit: one job runs", claimAgainstClaim, oneRuns},
+		{"a claim against an edit of priority at a key limit: one job runs", claimAgainstEdit, oneRuns},
+		{"a claim against a direct run at a limit: one job runs", claimAgainstDirect, oneRuns},
+		{"an enqueue against the end of the running job of its key: the job is claimable", enqueueAgainstEnd, oneOfKeyClaimable},
+		{"a due job against the end of the running job of its key: the job is claimable", readyAgainstEnd, oneOfKeyClaimable},
 		{"a lowered limit against an enqueue", throttleAgainstEnqueue, func(*story, rota.Result, rota.Result) {}},
-		{"a reserve against a claim of its node", reserveAgainstClaim, reservedOrClaimed},
-		{"a reserve against a reserve: one is told to come back", reserveAgainstReserve, oneRefused},
-		{"a release against a direct run", releaseAgainstDirect, oneRefused},
+		{"a reserve against a claim of its node: later claims take nothing", reserveAgainstClaim, reservedOrClaimed},
+		{"a reserve against a reserve: one is refused", reserveAgainstReserve, oneRefused},
+		{"a release against a direct run: one is refused", releaseAgainstDirect, oneRefused},
 		{"a pause against a claim", pauseAgainstClaim, func(*story, rota.Result, rota.Result) {}},
 		{"a prune against a redrive", pruneAgainstRedrive, prunedOrRedriven},
 		{"a redrive against a redrive: one is refused", redriveAgainstRedrive, oneRefused},
-		{"a prune against the last member of its group", pruneAgainstPrune, groupIsGone},
+		{"two prunes of the last members of a group: the group is removed", pruneAgainstPrune, groupIsGone},
 	})
 }
 
@@ -41,14 +40,13 @@ func endAgainstMember(y *story) (a, b rota.Command) {
 	return y.finishCommand(y.claimOne(), rota.OutcomeCompleted, false), y.cancelCommand(jobs[1].ID)
 }
 
-// endAgainstEnd ends the member whose turn it is and the one whose turn it
-// would be.
+// endAgainstEnd ends the member whose turn it is and the next one.
 func endAgainstEnd(y *story) (a, b rota.Command) {
 	_, jobs := y.groupOfThree(rota.GroupSequential, "")
 	return y.cancelCommand(jobs[0].ID), y.cancelCommand(jobs[1].ID)
 }
 
-// thirdHasTurn wants the last of three members to be the one whose turn it is.
+// thirdHasTurn wants the last of three members to have the turn.
 func thirdHasTurn(y *story, _, _ rota.Result) {
 	y.Helper()
 	jobs := y.claim(5)
@@ -99,7 +97,7 @@ func claimAgainstDirect(y *story) (a, b rota.Command) {
 	return claim, y.directCommand(y.reserve(), rota.NewJob{})
 }
 
-// oneRuns wants one job to run, and no other to be let go beside it.
+// oneRuns wants one job to run, and no other to be claimable.
 func oneRuns(y *story, _, _ rota.Result) {
 	y.Helper()
 	running := 0

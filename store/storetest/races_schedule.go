@@ -8,28 +8,28 @@ import (
 
 func scheduleRaces() []race {
 	return []race{
-		{"the last two dependencies of a job: it is let go", lastDependencies, loadClaimable},
-		{"the end of a dependency against the fire of who waits for it", endAgainstWaiter, loadClaimable},
-		{"the end of a dependency against the end of the wait", endAgainstExpire, loadEndsOnce},
-		{"a tie that is cut against the end of the wait", deleteAgainstExpire, loadEndsOnce},
-		{"a fire against a fire: each time once", fireAgainstFire, firedOnce},
-		{"a fire against a backfill of the same time: each time once", fireAgainstBackfill, firedOnce},
-		{"a plan against the schedule that takes its name", planAgainstPut, plannedOrRefused},
+		{"the last two dependencies complete concurrently: the job is released", lastDependencies, loadClaimable},
+		{"the end of a dependency against the fire of its dependent: the job is released", endAgainstWaiter, loadClaimable},
+		{"the end of a dependency against the end of the wait: the job is skipped or released", endAgainstExpire, loadEndsOnce},
+		{"the delete of a dependency against the end of the wait: the job is skipped or released", deleteAgainstExpire, loadEndsOnce},
+		{"a fire against a fire: each time is fired once", fireAgainstFire, firedOnce},
+		{"a fire against a backfill of the same time: the time is fired once", fireAgainstBackfill, firedOnce},
+		{"a planned enqueue against a new schedule of its name", planAgainstPut, plannedOrRefused},
 		{"a fire against a pause", fireAgainstSwitch, func(*story, rota.Result, rota.Result) {}},
 		{"a fire against a change of the times", fireAgainstPut, func(*story, rota.Result, rota.Result) {}},
-		{"a fire against the end of the one before: it is let go", fireAgainstEnd, waitingClaimable},
+		{"a fire against the end of the earlier execution: the job is released", fireAgainstEnd, waitingClaimable},
 		{"a trigger against a trigger: one is skipped", triggerAgainstTrigger, oneClaimable},
-		{"an archive against an enqueue", archiveAgainstEnqueue, noScheduleEnabled},
-		{"an archive against a fire", archiveAgainstFire, noScheduleEnabled},
-		{"an archive against a new schedule", archiveAgainstPut, noScheduleEnabled},
-		{"two ties that together make a cycle: one is refused", cycleAgainstCycle, oneRefused},
-		{"a tie against the delete of what it ties to", dependAgainstDelete, dependencyRemoved},
-		{"two scopes of an AT schedule that end at once: it ends", endsAtOnce, onceHasEnded},
+		{"an archive against an enqueue: no schedule is enabled", archiveAgainstEnqueue, noScheduleEnabled},
+		{"an archive against a fire: no schedule is enabled", archiveAgainstFire, noScheduleEnabled},
+		{"an archive against a new schedule: no schedule is enabled", archiveAgainstPut, noScheduleEnabled},
+		{"two dependencies that form a cycle: one is refused", cycleAgainstCycle, oneRefused},
+		{"a new dependency against the delete of its schedule: no dependency is left", dependAgainstDelete, dependencyRemoved},
+		{"two scopes of an AT schedule end concurrently: the schedule ends", endsAtOnce, onceHasEnded},
 		{"two puts of one version: one is refused", putAgainstPut, oneRefused},
 	}
 }
 
-// lastDependencies has two jobs running that a third waits for.
+// lastDependencies has two running jobs that a third depends on.
 func lastDependencies(y *story) (a, b rota.Command) {
 	y.declare("a", rota.ScheduleSpec{})
 	y.declare("b", rota.ScheduleSpec{})
@@ -68,7 +68,7 @@ func deleteAgainstExpire(y *story) (a, b rota.Command) {
 	return &rota.DeleteSchedule{Meta: y.ids.meta(), Name: "extract"}, &rota.Expire{Meta: y.ids.meta()}
 }
 
-// loadEndsOnce wants the job that waited to be either skipped or ready.
+// loadEndsOnce wants the waiting job to be either skipped or ready.
 func loadEndsOnce(y *story, _, expired rota.Result) {
 	y.Helper()
 	jobs, err := y.s.Jobs(y.ctx, rota.JobQuery{Schedule: "load"})
@@ -88,7 +88,7 @@ func fireAgainstBackfill(y *story) (a, b rota.Command) {
 	return y.fireCommand("nightly"), y.backfillCommand("nightly", y.now, y.now)
 }
 
-// firedOnce wants the one time to have one job.
+// firedOnce wants one job for the time.
 func firedOnce(y *story, _, _ rota.Result) {
 	y.Helper()
 	want(y, "jobs", len(y.allJobs()), 1)
@@ -153,7 +153,7 @@ func archiveAgainstPut(y *story) (a, b rota.Command) {
 	return &rota.Archive{Meta: y.ids.meta(), Name: "report"}, y.declareCommand("nightly", rota.ScheduleSpec{})
 }
 
-// noScheduleEnabled wants no schedule to fire from an archived template.
+// noScheduleEnabled wants no schedule of an archived template to stay enabled.
 func noScheduleEnabled(y *story, archived, _ rota.Result) {
 	y.Helper()
 	want(y, "refused", archived.Err, nil)

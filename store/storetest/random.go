@@ -14,8 +14,8 @@ import (
 	"github.com/rotajobs/rota/store/storetest/model"
 )
 
-// rowsEvery is after how many batches the rows are compared too: reading them
-// all costs more than most batches.
+// rowsEvery is the number of batches after which the rows are compared. Reading all rows costs
+// more than most batches.
 const rowsEvery = 4
 
 // RandomAgainstModel sends the same random batches to the store and to the
@@ -55,8 +55,8 @@ func RandomAgainstModel(t *testing.T, h Harness) {
 	})
 }
 
-// compareLists wants the same dead letters and the same executions to prune, page
-// by page, whatever is to be kept.
+// compareLists wants the same dead letters, job lists and prunable executions, page by page,
+// for a random retention.
 func compareLists(rt *rapid.T, g *gen, s rota.Store) {
 	keep := func(label string) rota.Keep {
 		return rota.Keep{
@@ -99,7 +99,7 @@ func lists(rt *rapid.T, s rota.Store, q rota.PruneQuery) string {
 	}
 }
 
-// wantUniqueAuditIDs wants no command to have written one line twice.
+// wantUniqueAuditIDs wants no command to have written one audit entry twice.
 func wantUniqueAuditIDs(rt *rapid.T, s rota.Store) {
 	entries, err := wholeAudit(context.Background(), s)
 	if err != nil {
@@ -130,7 +130,7 @@ func compareAnswers(rt *rapid.T, s rota.Store, b rota.Batch, expected []rota.Res
 	}
 }
 
-// compareEvents wants the same to be told of each thing that a batch touched.
+// compareEvents wants the same events for each subject of a batch.
 func compareEvents(rt *rapid.T, b rota.Batch, expected, got []rota.Event) {
 	if diff := difference(eventsText(groupBySubject(expected)), eventsText(groupBySubject(got))); diff != "" {
 		rt.Fatalf("the events differ (- model, + store):\n%s\n%s", diff, batchText(b))
@@ -157,7 +157,7 @@ func mustDump(rt *rapid.T, s rota.Store) string {
 	return d
 }
 
-// batchText shows the commands of a batch that did not do as they should.
+// batchText shows the commands of a batch that gave a wrong result.
 func batchText(b rota.Batch) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "at %s\n", timeText(b.Now))
@@ -171,7 +171,7 @@ func batchText(b rota.Batch) string {
 	return out.String()
 }
 
-// briefDocument keeps one oversized command from filling the screen.
+// briefDocument shortens the document of a command.
 func briefDocument(doc []byte) string {
 	const most = 4 << 10
 	if len(doc) > most {
@@ -180,9 +180,9 @@ func briefDocument(doc []byte) string {
 	return string(doc)
 }
 
-// Replay sends one random log to two fresh stores of the harness, to the second
-// with every batch cut in two. Both must answer alike and hold the same rows,
-// since nothing but the commands and their times may count.
+// Replay sends one random log to two new stores, to the second with every batch split in two.
+// Both must give the same answers and hold the same rows, because only the commands and their
+// times may matter.
 func Replay(t *testing.T, h Harness) {
 	t.Helper()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -214,12 +214,11 @@ func replay(rt *rapid.T, s rota.Store, b rota.Batch) []rota.Result {
 	return results
 }
 
-// logMax bounds the batches of a log. Replay writes each of them three times,
-// and what it looks for shows in short logs.
+// logMax limits the batches of a log. Replay applies each of them three times, and short logs
+// find what it looks for.
 const logMax = 12
 
-// randomLog makes batches whose later commands are about what the earlier
-// ones did.
+// randomLog generates batches whose later commands refer to results of earlier ones.
 func randomLog(rt *rapid.T) []rota.Batch {
 	g := newGen(rt)
 	for range rapid.IntRange(1, logMax).Draw(rt, "batches") {
@@ -228,7 +227,7 @@ func randomLog(rt *rapid.T) []rota.Batch {
 	return g.sent
 }
 
-// newGen begins a random history, with a model that knows what came of it.
+// newGen begins a random history with a new model.
 func newGen(rt *rapid.T) *gen {
 	return &gen{t: rt, now: startTime, model: model.New(time.Now)}
 }

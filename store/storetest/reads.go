@@ -14,19 +14,19 @@ func testReads(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
 		{"a job that does not exist is not found", readUnknown},
 		{"jobs are listed by id, newest first, page by page", readPages},
-		{"jobs are picked by status and by type", readPicked},
-		{"a listed job is the same as one read alone", readListedEqual},
-		{"without a limit a list has a hundred", readDefaultLimit},
-		{"a job is there for every reader once its enqueue is answered", readAtOnce},
+		{"jobs are filtered by status and by type", readPicked},
+		{"a listed job equals the job read by id", readListedEqual},
+		{"without a limit a list has 100 jobs", readDefaultLimit},
+		{"a job is visible to every reader once its enqueue is answered", readAtOnce},
 		{"the queue is listed in dispatch order, page by page", readQueue},
-		{"a job that left the queue is no place to read on from", readQueueGone},
-		{"an execution is found by any of its attempts, first to last", readExecution},
+		{"a page after a job that left the queue is not found", readQueueGone},
+		{"an execution is found by any attempt and listed first to last", readExecution},
 		{"the audit is listed oldest first, page by page", readAudit},
-		{"what was read belongs to the reader", readCopies},
-		{"a query that could only pick nothing is refused", readWrongQuery},
-		{"what is no text names nothing", readNoText},
-		{"limits are stated and can be used to the full", readLimits},
-		{"a sound store has nothing for verify to name", readVerify},
+		{"later changes of a read job do not change the stored job", readCopies},
+		{"a query with an invalid filter is refused", readWrongQuery},
+		{"a name that is not valid text is not found", readNoText},
+		{"the stated limits can be used in full", readLimits},
+		{"verify finds no violation in a correct store", readVerify},
 	})
 }
 
@@ -178,8 +178,8 @@ func readAudit(y *story) {
 	wantIDs(y, "the audit", seen, jobs...)
 }
 
-// readAtOnce has many read, each again and again, so that whatever a store reads
-// with is in use, and has seen the store as it was before.
+// readAtOnce has several goroutines read in a loop, so that all connections of a store are in
+// use and have read its earlier state.
 func readAtOnce(y *story) {
 	const readers, jobs = 8, 25
 	var made [jobs]rota.ID

@@ -9,13 +9,13 @@ import (
 
 func testReady(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a due job takes its place at the end of its priority", dueAtEnd},
-		{"due jobs come in the order of their times, not of their making", dueInTimeOrder},
-		{"jobs due at one time come in the order of their ids", dueInIDOrder},
-		{"a limit leaves the later ones and says so", dueInPages},
-		{"what is not due, or cancelled, is left alone", notDue},
+		{"a due job is placed at the end of its priority", dueAtEnd},
+		{"due jobs are ordered by run time, not by creation", dueInTimeOrder},
+		{"jobs due at one time are ordered by id", dueInIDOrder},
+		{"a limit leaves later jobs and reports more", dueInPages},
+		{"jobs that are not due or are cancelled are not changed", notDue},
 		{"the next due time is that of the earliest held job", nextDue},
-		{"a delayed retry is readied like any other", retryReadied},
+		{"a delayed retry becomes ready like any other job", retryReadied},
 	})
 }
 

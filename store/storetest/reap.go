@@ -10,20 +10,20 @@ import (
 func testReap(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
 		{"a stale run is failed and retried", reapStale},
-		{"a lease that has not gone stale is left alone", reapHealthy},
-		{"a reaper that meets a run just completed does nothing", reapCompleted},
+		{"a lease that is not stale is not reaped", reapHealthy},
+		{"a reap of a run that has just completed changes nothing", reapCompleted},
 		{"the former holder cannot write after the reap", reapFormerHolder},
-		{"a run finishing after being reaped has lost its lease and its retry is untouched", reapThenFinish},
+		{"a finish after the reap is answered with lease lost and does not change the retry", reapThenFinish},
 		{"a process never reaps its own live runs", reapOwn},
-		{"a reaper without a life of its own reaps every stale run", reapWithoutIncarnation},
-		{"a worker without a life is reaped by everybody", reapRunWithoutIncarnation},
+		{"a reap without an incarnation reaps every stale run", reapWithoutIncarnation},
+		{"a run without an incarnation is reaped by every process", reapRunWithoutIncarnation},
 		{"a run that was asked to stop is cancelled and not retried", reapCancelled},
 		{"a run with its attempts used up is dead", reapDead},
-		{"a reaper looks beyond a first page of runs that it leaves alone", reapPastHealthy},
+		{"a reap passes over a first page of runs that it must not reap", reapPastHealthy},
 		{"stale runs are reaped in the order they went stale, page by page", reapPages},
-		{"a name that lives again does not keep its former life from being reaped", reapSameName},
-		{"a lease too far ahead of a clock set back is pulled in", reapLeaseTooLong},
-		{"even one's own lease too far ahead is pulled in", reapOwnLeaseTooLong},
+		{"a reused worker name does not protect runs of its former incarnation", reapSameName},
+		{"a lease that ends too late after the clock is set back is shortened", reapLeaseTooLong},
+		{"a process shortens its own lease that ends too late", reapOwnLeaseTooLong},
 		{"a healthy run without a time-out is not reaped", reapWithoutTimeout},
 	})
 }
@@ -140,8 +140,8 @@ func reapDead(y *story) {
 	})
 }
 
-// reapPastHealthy puts a stale run behind runs that must be left alone: some
-// healthy, some stale but the reaper's own.
+// reapPastHealthy puts a stale run behind runs that must not be reaped: some healthy, some
+// stale but the reaper's own.
 func reapPastHealthy(y *story) {
 	var own []*rota.Job
 	for range 3 {
@@ -184,8 +184,8 @@ func reapPages(y *story) {
 	want(y, "left over", len(order), 0)
 }
 
-// reapSameName has two lives of one name, of which only the later is heard of. To
-// the later and to others alike the former is dead.
+// reapSameName has two incarnations of one name, of which only the later sends heartbeats. The
+// later one and other processes alike must reap the former.
 func reapSameName(y *story) {
 	for _, reaper := range []rota.ID{incarnationTwo, incarnationOther} {
 		former := y.claimAs("w1", incarnationOne)

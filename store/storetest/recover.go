@@ -7,31 +7,31 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The recovery matrix, row by row, as far as it is about jobs; then who is
-// left alone.
+// testRecover shows the rows of the recovery matrix that are about jobs, then the runs that
+// recovery must not change.
 func testRecover(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"queued jobs resume in the queue as they were", recoverQueued},
-		{"running without a run: a failed run is made and retried", recoverNoRun},
-		{"running with an open run of an earlier life: it is failed and retried", recoverOpenRun},
+		{"queued jobs are not changed", recoverQueued},
+		{"running without a run: a failed run is created and retried", recoverNoRun},
+		{"running with an open run of an earlier incarnation: the run is failed and retried", recoverOpenRun},
 		{"running with a completed run: the job is closed", recoverCompletedRun},
 		{"running with a failed run: the job is closed and retried", recoverFailedRun},
-		{"a run of another process that has ended is settled too", recoverOthersEnded},
-		{"failed without its retry: the retry is made once", recoverNoRetry},
+		{"an ended run of another process is settled too", recoverOthersEnded},
+		{"failed without its retry: the retry is created once", recoverNoRetry},
 		{"failed with its attempts used up: no retry, a dead letter", recoverDead},
-		{"a retry that exists is not made again", recoverRetryExists},
-		{"a shutdown's retry is made for at once", recoverShutdown},
+		{"a retry that exists is not created again", recoverRetryExists},
+		{"the retry after a shutdown is ready at once", recoverShutdown},
 		{"an open run that was asked to stop is cancelled and not retried", recoverCancelled},
-		{"leases of this life, of other processes and of plain workers are left alone", recoverOthers},
-		{"a reused name recovers the runs of its former life", recoverReusedName},
-		{"the former life cannot write after the recovery", recoverFormerIncarnation},
-		{"recovery goes page by page and past what it leaves alone", recoverPages},
+		{"leases of this incarnation, of other processes and of workers without an incarnation are not changed", recoverOthers},
+		{"a reused name recovers the runs of its former incarnation", recoverReusedName},
+		{"the former incarnation cannot write after the recovery", recoverFormerIncarnation},
+		{"recovery works page by page and passes over runs that it must not change", recoverPages},
 		{"a dead execution releases its key in recovery too", recoverKey},
 		{"recovery is audited", recoverAudit},
 	})
 }
 
-// recoverOne recovers exactly one job, and answers with what was done.
+// recoverOne recovers exactly one job, and returns its settlement.
 func (y *story) recoverOne(j *rota.Job, act rota.Settling) rota.Settlement {
 	y.Helper()
 	got := y.recover()
@@ -44,7 +44,7 @@ func (y *story) recoverOne(j *rota.Job, act rota.Settling) rota.Settlement {
 	return got.Jobs[0]
 }
 
-// wantNothingToRecover wants a second recovery to find nothing.
+// wantNothingToRecover wants a recovery to find nothing.
 func (y *story) wantNothingToRecover() {
 	y.Helper()
 	before := y.dump()
@@ -190,7 +190,7 @@ func recoverCancelled(y *story) {
 	want(y, "sequel", got.Sequel, rota.SequelNone)
 }
 
-// claimAs claims the next job for another worker.
+// claimAs enqueues a job and claims it for a worker.
 func (y *story) claimAs(worker string, incarnation rota.ID) *rota.Job {
 	y.Helper()
 	y.enqueue(rota.NewJob{})

@@ -10,15 +10,15 @@ import (
 
 func testRecreate(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a schedule that is declared anew is as if it had not been there", recreateFresh},
-		{"declared anew as it stands it is still anew", recreateEqual},
-		{"declared anew it keeps who depends on it, and takes the dependencies it brings", recreateDependencies},
-		{"declared anew it may be in a state of its own", recreateState},
-		{"a schedule deleted and declared in one command has its own origin", recreateAfterDelete},
-		{"a template that only one schedule uses is changed for it", onlyScheduleAlone},
-		{"a template that another schedule uses is not", onlyScheduleShared},
-		{"a template that stays as it is may be shared", onlyScheduleEqual},
-		{"the schedules of the same command count", onlyScheduleInAll},
+		{"a recreated schedule has no earlier fires", recreateFresh},
+		{"a schedule recreated without a change starts again", recreateEqual},
+		{"a recreated schedule keeps its dependents and takes its new dependencies", recreateDependencies},
+		{"a recreated schedule may have its own state", recreateState},
+		{"a schedule deleted and declared in one command has a new creator", recreateAfterDelete},
+		{"a template that only one schedule uses can be changed for it", onlyScheduleAlone},
+		{"a template that another schedule uses cannot be changed for one", onlyScheduleShared},
+		{"an unchanged template may be shared", onlyScheduleEqual},
+		{"schedules of the same command count as users of a template", onlyScheduleInAll},
 		{"class and partition are kept as they were declared", partitionKept},
 	})
 }

@@ -9,17 +9,17 @@ import (
 
 func testRedrive(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a dead execution is tried anew as a fresh job", redriveDead},
-		{"what was cancelled or skipped can be tried anew", redriveOthers},
-		{"any attempt names the execution", redriveAttempt},
-		{"what has not ended, or completed, is not tried anew", redriveRefused},
-		{"an execution is redriven once, unless that was cancelled", redriveOnce},
-		{"a redriven one that died is redriven itself", redriveAgain},
+		{"a redrive of a dead execution creates a new job", redriveDead},
+		{"cancelled and skipped executions can be redriven", redriveOthers},
+		{"a redrive may name any attempt of the execution", redriveAttempt},
+		{"executions that completed or have not ended cannot be redriven", redriveRefused},
+		{"an execution is redriven once, unless the redrive was cancelled", redriveOnce},
+		{"a dead redrive is redriven itself", redriveAgain},
 		{"a dead letter that was redriven is no longer listed as one", redriveListed},
-		{"it takes its unique key again, if that is free", redriveKey},
-		{"it leaves its group", redriveGroup},
-		{"it waits behind an earlier execution of its schedule", redriveOverlap},
-		{"an archived template does not hinder it", redriveArchived},
+		{"a redrive takes its unique key again if the key is free", redriveKey},
+		{"a redrive does not belong to the group", redriveGroup},
+		{"a redrive waits for an earlier execution of its schedule", redriveOverlap},
+		{"a redrive works with an archived template", redriveArchived},
 	})
 }
 

@@ -7,16 +7,16 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// testRefused shows that what cannot be done leaves the store as it was; the
-// fields that are wrong in themselves are in testInvalid.
+// testRefused shows that refused commands do not change the store. Fields that are invalid by
+// themselves are in testInvalid.
 func testRefused(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
 		{"oversized params leave nothing behind", refusedOversized},
 		{"the largest params are kept whole", refusedNotLargest},
-		{"a held unique key makes no job and moves no position", refusedKey},
-		{"a finished run takes no further word", refusedFinished},
-		{"the lease of one job does not open another", refusedCrossed},
-		{"a job that never ran has no lease to lose", refusedNeverRan},
+		{"a held unique key creates no job and uses no position", refusedKey},
+		{"a finished run accepts no more commands", refusedFinished},
+		{"the lease of one job is not valid for another", refusedCrossed},
+		{"a job that never ran accepts no lease", refusedNeverRan},
 	})
 }
 

@@ -11,14 +11,14 @@ import (
 
 func testRemember(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a key is tied to the command that comes first", rememberFirst},
+		{"a key is tied to the first command", rememberFirst},
 		{"another request under the same key is refused", rememberOther},
 		{"two actors may use the same key", rememberActors},
-		{"a key is free again when its time is over", rememberExpires},
-		{"a tie that lasts is not moved by asking for it", rememberStays},
-		{"sent again it is answered as before, however often others asked", rememberAgain},
-		{"pruning leaves the ties that last", rememberPrune},
-		{"of two that come at once one is told of the other", rememberConcurrent},
+		{"a key is free again after its time", rememberExpires},
+		{"a later request does not extend the time of a key", rememberStays},
+		{"a remember sent again is answered as before", rememberAgain},
+		{"pruning keeps keys that have not expired", rememberPrune},
+		{"of concurrent remembers of one key one wins and the others get its command", rememberConcurrent},
 	})
 }
 
@@ -27,12 +27,12 @@ func hashOf(request string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// rememberCommand ties a key to a command that is still to be sent.
+// rememberCommand ties a key to a command that is sent later.
 func (y *story) rememberCommand(key, request string) *rota.Remember {
 	return &rota.Remember{Meta: y.ids.meta(), Key: key, Hash: hashOf(request), Command: y.ids.next()}
 }
 
-// wantTied wants a key to be free, and to be tied by the command.
+// wantTied wants a key to be free, and then tied to the command.
 func (y *story) wantTied(c *rota.Remember) {
 	y.Helper()
 	got := do[*rota.Remembered](y, c)
@@ -40,7 +40,7 @@ func (y *story) wantTied(c *rota.Remember) {
 	want(y, "known", got.Known, false)
 }
 
-// wantTiedTo wants a key to be tied to the command of another.
+// wantTiedTo wants a key to be tied to the command of an earlier request.
 func (y *story) wantTiedTo(c, first *rota.Remember) {
 	y.Helper()
 	got := do[*rota.Remembered](y, c)
@@ -108,7 +108,7 @@ func rememberAgain(y *story) {
 	y.wantTied(first)
 }
 
-// rememberPrune cannot read what is kept, but can see that what lasts is.
+// rememberPrune cannot read the keys. It shows that keys that have not expired are still tied.
 func rememberPrune(y *story) {
 	for _, key := range []string{"a", "b", "c", "d", "e"} {
 		y.wantTied(y.rememberCommand(key, "a"))

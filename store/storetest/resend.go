@@ -11,11 +11,11 @@ import (
 type repeatedCommand struct {
 	name             string
 	command          func(*story) rota.Command
-	doesNothingAgain bool // the second answer says that nothing is left to do
+	doesNothingAgain bool // the second answer reports that nothing was left to do
 }
 
-// testResend sends each command, then the same batch later on: the store must
-// stay as it is, and what answers for rows must answer with them again.
+// testResend sends each command, and the same batch again later. The second batch must not
+// change the store, and its answer must contain the same rows.
 func testResend(t *testing.T, h Harness) {
 	for _, one := range resendCommands() {
 		t.Run(one.name+" sent again changes nothing", func(t *testing.T) {
@@ -35,14 +35,14 @@ func testResend(t *testing.T, h Harness) {
 	}
 }
 
-// resendCommands are all commands, each in a scene where it has something to do.
+// resendCommands returns all commands, each with rows that it changes.
 func resendCommands() []repeatedCommand {
 	return append(resendDefinitionCommands(), []repeatedCommand{
 		{"enqueue", resendEnqueue, false},
 		{"claim", resendClaim, false},
 		{"note", resendNote, false},
 		{"finish", resendFinish, false},
-		{"finish that kills", resendFinishDead, false},
+		{"finish of a permanent failure", resendFinishDead, false},
 		{"finish of a run asked to stop", resendFinishCancelled, false},
 		{"cancel in the queue", resendCancelQueued, false},
 		{"cancel of a run", resendCancelRunning, false},
@@ -58,15 +58,15 @@ func resendCommands() []repeatedCommand {
 	}...)
 }
 
-// testLateResend sends commands again after the world has moved on.
+// testLateResend sends commands again after other commands have changed the rows.
 func testLateResend(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"an enqueue does not create what was a duplicate then", lateEnqueue},
-		{"a claim whose runs have ended takes nothing more", lateClaim},
-		{"a cancel whose job completed all the same is answered as before", lateCancel},
-		{"a cancel by the first id finds the end of a long chain", cancelLongChain},
-		{"all is answered as before when a member's job has gone on", lateAll},
-		{"a note by a former holder is told that the lease is lost", lateNote},
+		{"an enqueue sent again does not create a job that was a duplicate", lateEnqueue},
+		{"a claim sent again after its runs ended takes no more jobs", lateClaim},
+		{"a cancel sent again after its job completed is answered as before", lateCancel},
+		{"a cancel by the first id finds the last of many attempts", cancelLongChain},
+		{"an all sent again after one of its jobs changed is answered as before", lateAll},
+		{"a note after the reap is answered with lease lost", lateNote},
 	})
 	runStories(t, h, lateDefinitionStories())
 }
@@ -146,7 +146,7 @@ func lateNote(y *story) {
 	y.wantUnchanged(before)
 }
 
-// wantNothingDone wants an answer that reports nothing done.
+// wantNothingDone wants an answer that reports no change.
 func (y *story) wantNothingDone(r rota.Result) {
 	y.Helper()
 	done := -1

@@ -6,8 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// resendDefinitionCommands are the commands about types, templates, schedules, groups,
-// limits and reservations, each in a scene where it has something to do.
+// resendDefinitionCommands returns the commands about types, templates, schedules, groups,
+// limits, reservations and maintenance, each with rows that it changes.
 func resendDefinitionCommands() []repeatedCommand {
 	nightly := func(y *story) { y.declare("nightly", rota.ScheduleSpec{}) }
 	return []repeatedCommand{
@@ -109,7 +109,7 @@ func resendDefinitionCommands() []repeatedCommand {
 	}
 }
 
-// triggerTwoScopes triggers a schedule of two scopes, of which one then completes.
+// triggerTwoScopes triggers a schedule of two scopes and completes the job of one.
 func (y *story) triggerTwoScopes(name string) {
 	y.Helper()
 	do[*rota.Triggered](y, &rota.Trigger{Meta: y.ids.meta(), Schedule: name})
@@ -130,27 +130,27 @@ func resendFireGap(y *story) rota.Command {
 	return y.fireCommand("nightly")
 }
 
-// lateDefinitionStories sends commands again after others have changed what they did: the
-// others' word stands.
+// lateDefinitionStories sends commands again after other commands have changed the same rows.
+// The later changes must stay.
 func lateDefinitionStories() []namedStory {
 	return []namedStory{
-		{"a put does not undo what was put since", latePut},
-		{"a switch does not undo what was switched since", lateSwitch},
-		{"an archive does not undo an unarchive", lateArchive},
-		{"limits do not undo what was set since", lateThrottle},
-		{"webhooks do not undo what was put since", lateWebhooks},
-		{"a put does not bring back what was deleted", lateDeleted},
-		{"a trigger does not run again when its jobs are gone", lateTrigger},
-		{"a backfill does not run again when its jobs are gone", lateBackfill},
-		{"a trigger is answered with its jobs though its template is archived", lateTriggerArchived},
-		{"a fire of a schedule that is gone finds it moved", lateFire},
-		{"a group is answered with what is left of it", lateGroup},
-		{"a cancel of a group that has ended is answered as before", lateCancelGroup},
-		{"a reservation is answered as it stands", lateReserve},
+		{"a put sent again does not undo a later put", latePut},
+		{"a switch sent again does not undo a later switch", lateSwitch},
+		{"an archive sent again does not undo an unarchive", lateArchive},
+		{"a put of limits sent again does not undo a later put", lateThrottle},
+		{"a put of webhooks sent again does not undo a later put", lateWebhooks},
+		{"a put sent again does not recreate a deleted schedule", lateDeleted},
+		{"a trigger sent again after its jobs were pruned creates no jobs", lateTrigger},
+		{"a backfill sent again after its jobs were pruned creates no jobs", lateBackfill},
+		{"a trigger sent again is answered with its jobs even if the template is archived", lateTriggerArchived},
+		{"a fire sent again after the schedule was deleted reports it as moved", lateFire},
+		{"a group sent again is answered with the members that are left", lateGroup},
+		{"a cancel of a group sent again after its end is answered as before", lateCancelGroup},
+		{"a reserve sent again is answered with the reservation as it is", lateReserve},
 	}
 }
 
-// resendUnchanged wants a command that was sent before to change nothing now.
+// resendUnchanged sends a command again and wants it to change nothing.
 func (y *story) resendUnchanged(c rota.Command) rota.Result {
 	y.Helper()
 	y.advance(time.Second)

@@ -9,26 +9,26 @@ import (
 
 func testReservations(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a reservation holds its node back, and no other", reserveHolds},
-		{"while one is active another is told to come back", reserveBusy},
+		{"a reserved node claims nothing and other nodes claim", reserveHolds},
+		{"a second reservation is refused as busy", reserveBusy},
 		{"a reservation expires by itself", reserveExpires},
-		{"an expired reservation gives way to a new one", reserveReplacesExpired},
-		{"a reservation is kept while its holder beats for it", reserveKept},
-		{"one that has ended, or whose run has started, is not kept so", reserveNotKept},
-		{"a released reservation is over, and stays as it is", releaseOver},
+		{"an expired reservation is replaced by a new one", reserveReplacesExpired},
+		{"heartbeats of the holder extend a reservation", reserveKept},
+		{"heartbeats do not extend a reservation that ended or whose run has started", reserveNotKept},
+		{"a released reservation has ended and does not change", releaseOver},
 		{"reservations are listed newest first", reservationsListed},
-		{"a reservation of an earlier life is given up at recovery", reserveRecovered},
-		{"a direct run starts at once and leaves the order alone", directStarts},
-		{"a direct run takes a template's word", directTemplate},
+		{"recovery expires a reservation of an earlier incarnation", reserveRecovered},
+		{"a direct run starts at once and does not change the queue", directStarts},
+		{"a direct run takes the values of its template", directTemplate},
 		{"a direct run has no retries", directOnce},
-		{"its end ends the reservation", directEnds},
-		{"its heartbeat extends the reservation", directExtends},
-		{"a crash of a direct run frees the node", directReaped},
-		{"while it runs its reservation is not released", directNotReleased},
-		{"a direct run needs a reservation that is there and unused", directRefused},
+		{"the end of a direct run releases the reservation", directEnds},
+		{"the heartbeat of a direct run extends the reservation", directExtends},
+		{"a reap of a direct run releases the node", directReaped},
+		{"a reservation cannot be released while its direct run is open", directNotReleased},
+		{"a direct run needs an active, unused reservation", directRefused},
 		{"a direct run obeys the limits and a pause", directLimits},
 		{"a direct run sent again is answered with its token while it runs", directAgain},
-		{"the answer to a direct run says what time it is", directTime},
+		{"the answer to a direct run has the time of the store", directTime},
 	})
 }
 
@@ -102,7 +102,7 @@ func reserveReplacesExpired(y *story) {
 	y.wantNoViolations()
 }
 
-// extendReservation beats for a reservation, and for leases.
+// extendReservation sends a heartbeat for a reservation and for leases.
 func (y *story) extendReservation(r *rota.Reservation, jobs ...*rota.Job) *rota.Extended {
 	y.Helper()
 	c := &rota.Extend{Meta: y.ids.meta(), Lease: lease, ReservationID: r.ID}

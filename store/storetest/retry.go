@@ -11,19 +11,19 @@ import (
 func testRetry(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
 		{"a retry is a new job of the same execution", retryIsNewJob},
-		{"the attempt counts the chain, and at its end is a dead letter", retryChain},
+		{"attempts are counted, and the last failure is a dead letter", retryChain},
 		{"a job without retries is dead at once", retryNever},
-		{"an error that is permanent is not retried", retryPermanent},
+		{"a permanent failure is not retried", retryPermanent},
 		{"a time-out is retried as a failure", retryTimeout},
 		{"the backoff doubles with every attempt", retryBackoff},
 		{"the backoff is capped", retryCap},
 		{"the backoff does not overflow", retryOverflow},
-		{"jitter shortens the backoff by a part that hangs on the retry's id", retryJitter},
-		{"a handler may say when", retryAt},
-		{"a handler may say a time that has passed", retryAtPast},
+		{"jitter shortens the backoff by a part derived from the retry's id", retryJitter},
+		{"a handler may set the retry time", retryAt},
+		{"a retry time in the past makes the retry ready at once", retryAtPast},
 		{"work cut off by a shutdown is retried at once", retryShutdown},
-		{"shutdown does not grant a further attempt", retryShutdownExhausted},
-		{"a retry goes to the end of its priority", retryAtEnd},
+		{"a shutdown grants no further attempt", retryShutdownExhausted},
+		{"a retry is placed at the end of its priority", retryAtEnd},
 	})
 }
 
@@ -89,8 +89,7 @@ func retryTimeout(y *story) {
 	want(y, "state", y.job(j.ID).State(), rota.StateCancelled)
 }
 
-// delays fails an execution again and again, and returns how long each retry
-// was put off.
+// delays fails an execution count times, and returns the delay of each retry.
 func (y *story) delays(n rota.NewJob, count int) []time.Duration {
 	y.Helper()
 	var got []time.Duration

@@ -10,20 +10,20 @@ import (
 func testSchedules(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
 		{"a declared schedule is kept as it was declared", scheduleDeclared},
-		{"declared again as it stands it keeps its next fire", scheduleAgain},
+		{"a schedule declared again without a change keeps its next fire", scheduleAgain},
 		{"a change that leaves the times alone keeps the next fire", scheduleChanged},
-		{"a change of the times starts it anew", scheduleNewTimes},
+		{"a change of the times sets a new next fire", scheduleNewTimes},
 		{"a paused schedule that is changed stays paused, and catches up", schedulePausedChanged},
 		{"a disabled schedule that is changed stays disabled", scheduleDisabledChanged},
 		{"a schedule that Rota disabled is enabled by a change", scheduleReenabled},
-		{"a declaration may name the state", scheduleState},
-		{"an AT in the past is refused, unless it stood there before", scheduleAtPast},
-		{"an end in the past is refused, unless it stood there before", scheduleEndsPast},
-		{"a template that cannot be used is refused", scheduleTemplate},
-		{"a mode or a version that does not fit is refused", scheduleModes},
-		{"schedules are listed by name and picked by state, template and clock", schedulesListed},
-		{"those that owe a fire are listed, oldest first", schedulesDue},
-		{"a fire that comes nearer is announced as due", scheduleNextDue},
+		{"a declaration may set the state", scheduleState},
+		{"a past AT is refused unless it was declared before", scheduleAtPast},
+		{"a past end is refused unless it was declared before", scheduleEndsPast},
+		{"a schedule with an unknown or archived template is refused", scheduleTemplate},
+		{"a mode or version that does not match is refused", scheduleModes},
+		{"schedules are listed by name and filtered by state, template and clock", schedulesListed},
+		{"due schedules are listed, oldest first", schedulesDue},
+		{"the next due fire is the earliest of the enabled schedules", scheduleNextDue},
 	})
 }
 
@@ -238,8 +238,8 @@ func schedulesListed(y *story) {
 	want(y, "of no state", rota.CodeOf(errOf(y.s.Schedules(y.ctx, rota.ScheduleQuery{State: "on"}))), rota.Invalid)
 }
 
-// schedulesDue declares fire times long past and far ahead, since the list goes
-// by the store's own clock.
+// schedulesDue declares fire times in the far past and future, because the list uses the clock
+// of the store.
 func schedulesDue(y *story) {
 	y.declareTemplate("report", rota.TemplateSpec{})
 	for name, year := range map[string]int{"a": 1972, "b": 1971, "c": 9000, "d": 1973, "e": 1970, "f": 1973} {

@@ -10,16 +10,16 @@ import (
 
 func testStates(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"jobs are picked by what a person calls their state", statesPicked},
-		{"a state beside a status that cannot have it picks nothing", statesStatus},
-		{"states are picked page by page, beside other filters", statesFilters},
-		{"the last attempts alone can be listed", statesTails},
+		{"jobs are filtered by state", statesPicked},
+		{"a state with a status that excludes it matches no job", statesStatus},
+		{"a state filter works with pages and other filters", statesFilters},
+		{"a query for tails lists only last attempts", statesTails},
 		{"an unknown state is refused", statesUnknown},
-		{"next due says what time it is", dueHasTime},
+		{"next due has the time of the store", dueHasTime},
 	})
 }
 
-// jobsInEveryState makes a job in each state, oldest first.
+// jobsInEveryState creates a job in each state, oldest first.
 func (y *story) jobsInEveryState() map[rota.State]*rota.Job {
 	y.Helper()
 	all := map[rota.State]*rota.Job{}
@@ -96,7 +96,7 @@ func statesFilters(y *story) {
 	}
 }
 
-// claimHead claims a job that must be the head of the queue.
+// claimHead claims a job that must be the first of the queue.
 func (y *story) claimHead(j *rota.Job) *rota.Job {
 	y.Helper()
 	claimed := y.claimOne()
@@ -104,7 +104,7 @@ func (y *story) claimHead(j *rota.Job) *rota.Job {
 	return claimed
 }
 
-// oldest is the first job of a schedule.
+// oldest returns the first job of a schedule.
 func (y *story) oldest(schedule string) *rota.Job {
 	y.Helper()
 	jobs, err := y.s.Jobs(y.ctx, rota.JobQuery{Schedule: schedule})
@@ -142,7 +142,7 @@ func dueHasTime(y *story) {
 	}
 }
 
-// stateQueries are lists that the model is compared with.
+// stateQueries returns the lists that are compared with the model.
 func stateQueries(limit int) (all []rota.JobQuery) {
 	for _, state := range []rota.State{
 		rota.StateScheduled, rota.StateBlocked, rota.StateQueued, rota.StateRunning,

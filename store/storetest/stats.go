@@ -11,12 +11,12 @@ import (
 
 func testStats(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"an empty store has nothing to count", statsEmpty},
-		{"what lives is counted, by type", statsCounted},
-		{"what has ended is not, but for dead letters", statsEnded},
-		{"a dead letter that was redriven is seen to", statsRedriven},
-		{"the oldest is the one that has stood longest in the order", statsOldest},
-		{"schedules that are enabled are counted", statsSchedules},
+		{"all counts of an empty store are zero", statsEmpty},
+		{"live jobs are counted by type", statsCounted},
+		{"of ended jobs only dead letters are counted", statsEnded},
+		{"a redriven dead letter is not counted", statsRedriven},
+		{"the oldest job is the one that has been ready longest", statsOldest},
+		{"enabled schedules are counted", statsSchedules},
 	})
 }
 
@@ -79,7 +79,7 @@ func statsSchedules(y *story) {
 	want(y, "deleted", y.stats().Schedules, 0)
 }
 
-// statsLines leaves out when it was counted.
+// statsLines omits the time of the count.
 func statsLines(s *rota.Stats) string {
 	var b text
 	b.line("", "all", fmt.Sprintf("%d queued, %d scheduled, %d blocked, %d running, %d dead, %d schedules",

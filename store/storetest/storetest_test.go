@@ -15,8 +15,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// TestModel holds the model to the suite. Where the suite compares a store with
-// the model this shows that the model answers the same twice.
+// TestModel runs the suite on the model. Where the suite compares a store with the model, this
+// shows that the model is deterministic.
 func TestModel(t *testing.T) {
 	storetest.Run(t, storetest.Harness{
 		Open:  func(testing.TB) rota.Store { return model.New(time.Now) },

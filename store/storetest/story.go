@@ -10,12 +10,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// startTime is when every story begins. It has microseconds, so that a store that
-// drops them is found out.
+// startTime is the time at which every story begins. It has microseconds, to detect a store
+// that drops them.
 var startTime = time.Date(2026, time.March, 1, 12, 0, 0, 123456000, time.UTC)
 
-// story is one store and the hand that tells it what happens, at times of the
-// story's choosing.
+// story is one running story: a store, the time of its next batch, and ids that are the same in
+// every run.
 type story struct {
 	testing.TB
 	h    Harness
@@ -38,8 +38,8 @@ func newStory(t testing.TB, h Harness) *story {
 	return y
 }
 
-// idGenerator makes ids that are the same in every run, each a millisecond after
-// the one before, so that what is derived from them keeps their order.
+// idGenerator generates ids that are the same in every run. Each is a millisecond after the
+// previous one, so that ids derived from them keep their order.
 type idGenerator struct{ n uint64 }
 
 func (m *idGenerator) next() rota.ID {
@@ -60,10 +60,10 @@ func (m *idGenerator) meta() rota.Meta {
 
 func (m *idGenerator) seed() rota.Token { return rota.Token(m.next()) }
 
-// advance lets time go by.
+// advance moves the time of the story forward.
 func (y *story) advance(d time.Duration) { y.now = y.now.Add(d) }
 
-// send applies commands as one batch at the story's time.
+// send applies commands as one batch at the time of the story.
 func (y *story) send(commands ...rota.Command) []rota.Result {
 	y.Helper()
 	b := rota.Batch{Now: y.now, Commands: commands}
@@ -92,8 +92,8 @@ func do[R rota.Reply](y *story, c rota.Command) R {
 	return reply
 }
 
-// refused sends one command that must be refused with a code, and must leave
-// the store as it was. It returns the error.
+// refused sends one command that must be refused with a code and must not change the store. It
+// returns the error.
 func (y *story) refused(code rota.Code, c rota.Command) *rota.Error {
 	y.Helper()
 	before := y.dump()
@@ -120,7 +120,7 @@ func (y *story) dump() string {
 	return d
 }
 
-// wantUnchanged wants the store to hold what it held before.
+// wantUnchanged wants the store to be as it was before.
 func (y *story) wantUnchanged(before string) {
 	y.Helper()
 	if diff := difference(before, y.dump()); diff != "" {
@@ -128,7 +128,7 @@ func (y *story) wantUnchanged(before string) {
 	}
 }
 
-// job reads a job as it stands.
+// job reads a job.
 func (y *story) job(id rota.ID) *rota.Job {
 	y.Helper()
 	j, err := y.s.Job(y.ctx, id)
@@ -156,13 +156,13 @@ func idsOf(jobs []*rota.Job) []rota.ID {
 	return ids
 }
 
-// damage breaks a job as the harness knows how to.
+// damage damages a job through the harness.
 func (y *story) damage(id rota.ID, how Breakage) {
 	y.Helper()
 	y.h.Break(y.TB, y.s, id, how)
 }
 
-// endedContext is a context that is over before it begins.
+// endedContext returns a context that has ended.
 func endedContext() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -9,18 +9,18 @@ import (
 
 func testSwitches(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a schedule is not enabled into silence, nor by a clock far behind", switchWithoutNext},
+		{"enabling without a next fire or with one far in the past is refused", switchWithoutNext},
 		{"a paused schedule fires nothing, and catches up when it is enabled", switchPaused},
-		{"a disabled schedule owes nothing, and starts anew when it is enabled", switchDisabled},
-		{"a switch to the state it has changes nothing", switchSame},
-		{"a switch is written down with the state", switchAudit},
+		{"a disabled schedule has no next fire and gets a new one when enabled", switchDisabled},
+		{"a switch to the current state changes nothing", switchSame},
+		{"a switch is audited with the state", switchAudit},
 		{"a schedule that cannot fire is not enabled", switchRefused},
-		{"a deleted schedule is gone, its jobs are not", deleteLeavesJobs},
-		{"a delete of what is not there says so", deleteGone},
-		{"a delete by a version that was read earlier is a conflict", deleteVersion},
-		{"a delete sent again does not remove what was declared since", deleteAgain},
-		{"declared again after a delete it fires no time twice", deleteAndDeclare},
-		{"a deleted schedule is taken from those that depend on it", deleteDependents},
+		{"a deleted schedule is removed and its jobs are kept", deleteLeavesJobs},
+		{"a delete of an unknown schedule reports it as gone", deleteGone},
+		{"a delete with an old version is a conflict", deleteVersion},
+		{"a delete sent again does not remove a schedule declared since", deleteAgain},
+		{"a schedule declared again after a delete fires no time twice", deleteAndDeclare},
+		{"a deleted schedule is removed from its dependents", deleteDependents},
 	})
 }
 

@@ -11,11 +11,11 @@ import (
 func testTemplates(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
 		{"a declared template is kept as it was declared", templateDeclared},
-		{"a mode or a version that does not fit is refused", templateModes},
-		{"a job is made of what its template says", templateCreates},
-		{"what the request says goes over the template, key by key", templateOverlaid},
-		{"a template's unique time belongs to requests with a key", templateUniqueFor},
-		{"a changed template leaves its jobs as they are", templateChanged},
+		{"a mode or version that does not match is refused", templateModes},
+		{"a job takes the values of its template", templateCreates},
+		{"the request overrides the template, key by key", templateOverlaid},
+		{"the unique time of a template applies to requests with a key", templateUniqueFor},
+		{"a changed template does not change existing jobs", templateChanged},
 		{"a template that cannot be used refuses the whole command", templateRefuses},
 		{"templates are listed by name, page by page", templatesListed},
 	})
@@ -127,7 +127,7 @@ func templateRefuses(y *story) {
 	y.wantKeyFree()
 }
 
-// repeatedText is some text: twenty letters, so many times.
+// repeatedText returns twenty letters, times times.
 func repeatedText(times int) (text []byte) {
 	for range times {
 		text = append(text, "twenty letters of it"...)

@@ -8,9 +8,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// A page of text is the form in which rows and answers are compared: it does
-// not tell nil from empty, nor one time zone from another, and a difference in
-// it can be read.
+// text is the form in which rows and answers are compared. It writes nil and empty values alike
+// and all times in UTC, and its differences are readable.
 type text struct{ strings.Builder }
 
 // line writes a field, unless it is empty.
@@ -59,7 +58,7 @@ func (b *text) job(indent string, j *rota.Job) {
 	b.run(in, j.Run)
 }
 
-// relations is what a job has to do with others.
+// relations writes the fields that relate a job to definitions, groups, keys and other jobs.
 func (b *text) relations(in string, j *rota.Job) {
 	b.line(in, "template", j.Template)
 	b.line(in, "schedule", j.Schedule)
@@ -96,7 +95,7 @@ func (b *text) run(indent string, r *rota.Run) {
 	if r.ExitCode != nil {
 		b.line(in, "exit_code", fmt.Sprint(*r.ExitCode))
 	}
-	if r.ErrorCode != rota.CodeLeaseExpired { // there the words are the store's own
+	if r.ErrorCode != rota.CodeLeaseExpired { // each store words this error itself
 		b.line(in, "error", brief(r.Error))
 	}
 	b.line(in, "error_code", r.ErrorCode)
@@ -166,7 +165,7 @@ func (b *text) webhooks(indent string, h *rota.Webhooks) {
 	b.line(in, "updated_at", timeText(h.UpdatedAt))
 }
 
-// definition is what all rows have that somebody declared.
+// definition writes the fields that all definitions have.
 func (b *text) definition(in string, spec any, version rota.ID, by string, made, changed time.Time) {
 	b.line(in, "spec", specText(rota.EncodeSpec(spec)))
 	b.line(in, "version", version.String())
@@ -234,7 +233,7 @@ func yesIf(is bool) string {
 	return ""
 }
 
-// specText prints a specification whole, unless it is beyond reading.
+// specText returns a whole specification, unless it is very long.
 func specText(doc []byte) string {
 	const shown = 4 << 10
 	if len(doc) <= shown {
@@ -243,7 +242,7 @@ func specText(doc []byte) string {
 	return brief(string(doc))
 }
 
-// brief keeps a long text recognisable without printing all of it.
+// brief shortens a long text to its beginning, its length and its end.
 func brief(s string) string {
 	const shown = 120
 	if len(s) <= shown {

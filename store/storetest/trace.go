@@ -9,9 +9,9 @@ import (
 
 func testTrace(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a job goes on from the trace it came with, through its retries", traceKept},
-		{"a redrive goes on from the same trace", traceRedriven},
-		{"a member of a group and a direct run have theirs", traceGroupAndDirect},
+		{"a job and its retries keep the trace of the request", traceKept},
+		{"a redrive keeps the trace", traceRedriven},
+		{"a group member and a direct run keep their traces", traceGroupAndDirect},
 		{"a job without a trace has none", traceNone},
 	})
 }

@@ -10,19 +10,19 @@ import (
 
 func testTrigger(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a trigger runs a schedule now and leaves its calendar alone", triggerNow},
-		{"a trigger may bring params and a priority", triggerOverlaid},
-		{"a trigger runs each scope", triggerScopes},
-		{"a trigger runs a schedule whatever its state", triggerState},
-		{"a trigger obeys the overlap", triggerOverlap},
+		{"a trigger creates a job now and does not change the calendar", triggerNow},
+		{"a trigger may override params and priority", triggerOverlaid},
+		{"a trigger creates one job per scope", triggerScopes},
+		{"a trigger works in every state of the schedule", triggerState},
+		{"a trigger obeys the overlap policy", triggerOverlap},
 		{"a trigger does not wait for dependencies", triggerDependency},
-		{"a trigger of what cannot run is refused", triggerRefused},
-		{"a backfill runs past times, oldest first, and leaves the calendar alone", backfillTimes},
-		{"a backfill makes nothing that was fired before", backfillKnown},
-		{"a backfill runs one behind the other unless overlap is allowed", backfillOverlap},
-		{"a backfill is not skipped because something runs", backfillNotSkipped},
-		{"a backfill of several scopes goes time by time", backfillScopes},
-		{"a backfill that cannot be is refused", backfillRefused},
+		{"a trigger of a schedule that cannot run is refused", triggerRefused},
+		{"a backfill creates jobs for past times, oldest first, and does not change the calendar", backfillTimes},
+		{"a backfill creates no job for a time that was fired", backfillKnown},
+		{"backfilled jobs run one after the other unless overlap is allowed", backfillOverlap},
+		{"a backfill is not skipped while another execution runs", backfillNotSkipped},
+		{"a backfill of several scopes is ordered by time", backfillScopes},
+		{"an impossible backfill is refused", backfillRefused},
 	})
 }
 

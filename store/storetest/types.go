@@ -11,16 +11,16 @@ import (
 func testTypes(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
 		{"a declared type is kept as it was declared", typeDeclared},
-		{"declared again as it stands it changes nothing", typeAgain},
-		{"a change keeps when and by whom it was made", typeChanged},
-		{"a mode or a version that does not fit is refused", typeModes},
-		{"of a policy the request decides before the template, the type and the default", policyOfRequest},
-		{"of a policy the schedule decides before the template and the type", policyOfSchedule},
-		{"a type declared later leaves the jobs that wait as they are", policyLater},
-		{"a paused type takes jobs and starts none", pausedWaits},
-		{"what runs when its type is paused goes on, and is retried", pausedRuns},
+		{"a type declared again without a change is not changed", typeAgain},
+		{"a change of a type keeps its creator and creation time", typeChanged},
+		{"a mode or version that does not match is refused", typeModes},
+		{"the policy of a request overrides template, type and default", policyOfRequest},
+		{"the policy of a schedule overrides template and type", policyOfSchedule},
+		{"a type declared later does not change queued jobs", policyLater},
+		{"a paused type accepts jobs and starts none", pausedWaits},
+		{"running jobs of a paused type continue and are retried", pausedRuns},
 		{"a paused type stays paused when it is changed", pausedKept},
-		{"a pause is written down once", pausedAudit},
+		{"a pause is audited once", pausedAudit},
 		{"types are listed by name, page by page", typesListed},
 	})
 }
@@ -48,7 +48,7 @@ func typeDeclared(y *story) {
 	y.wantAuditSince(0, y.auditEntry(c, rota.AuditTypeCreated, "type mail", ""))
 }
 
-// errOf is the error of a read.
+// errOf returns the error of a read.
 func errOf[T any](_ T, err error) error { return err }
 
 func typeAgain(y *story) {

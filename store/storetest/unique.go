@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// keyed is the job whose key the stories are about.
+// keyed is the job with the unique key that the stories use.
 var keyed = rota.NewJob{Type: "mail", UniqueKey: "k"}
 
 func keyedFor(d time.Duration) rota.NewJob {
@@ -29,20 +29,20 @@ func testUnique(t *testing.T, h Harness) {
 		{"a run that a person cancelled no longer holds its unique key", keyOfStopped},
 		{"a cancelled retry no longer holds the key of its execution", keyOfCancelledRetry},
 		{"a reaped run that was asked to stop no longer holds its unique key", keyOfReapedAndCancelled},
-		{"a key with a time is free when that has passed after completion", keyFreeInTime},
+		{"a key with a time is free after completion once its time has passed", keyFreeInTime},
 		{"a key with a time is held while its job runs, however long", keyHeldPastTime},
 		{"a key whose time passed before completion is free at once", keyFreeAtCompletion},
-		{"a key that was let go stays free when the clock is set back", keyStaysFree},
+		{"a released key stays free when the clock is set back", keyStaysFree},
 		{"an execution that lost its key does not release it for its successor", keyOfSuccessor},
 		{"a skipped run keeps its key like a completed one", keyOfSkipped},
 		{"a dead execution releases a key whose time has not passed", keyOfDeadInTime},
 		{"a key taken again is held by the new execution", keyTakenAgain},
-		{"a key whose job is gone is taken over", keyTakenOver},
+		{"a key whose job was removed can be taken", keyTakenOver},
 	})
 }
 
-// wantKeyHeldBy says whether the key is taken: who holds it is answered instead of
-// being made.
+// wantKeyHeldBy wants the key to be held: a submit must be answered with the holder and create
+// no job.
 func (y *story) wantKeyHeldBy(by *rota.Job) {
 	y.Helper()
 	before := y.dump()

@@ -17,8 +17,8 @@ import (
 	"github.com/rotajobs/rota/store/storetest/model"
 )
 
-// TestRacesFailForStoreWithoutLocks runs every race on a store that takes no locks:
-// each of them must find it out.
+// TestRacesFailForStoreWithoutLocks runs every race on a store that takes no locks. Each race
+// must fail.
 func TestRacesFailForStoreWithoutLocks(t *testing.T) {
 	h := storetest.Harness{
 		Open: func(testing.TB) rota.Store { return newUnlockedStore() },
@@ -35,13 +35,13 @@ func TestRacesFailForStoreWithoutLocks(t *testing.T) {
 	}
 }
 
-// TestStoreWithoutLocksEqualsModelWithoutConcurrency shows that nothing but company makes the
-// careless store wrong.
+// TestStoreWithoutLocksEqualsModelWithoutConcurrency shows that the store without locks is
+// wrong only under concurrency.
 func TestStoreWithoutLocksEqualsModelWithoutConcurrency(t *testing.T) {
 	storetest.AgainstModel(t, func() rota.Store { return newUnlockedStore() })
 }
 
-// TestRacesPassForModel shows that the gate by itself makes nothing fail.
+// TestRacesPassForModel shows that the gate alone makes no race fail.
 func TestRacesPassForModel(t *testing.T) {
 	h := storetest.Harness{
 		Open: func(testing.TB) rota.Store { return &gatedStore{Model: model.New(time.Now)} },
@@ -54,8 +54,7 @@ func TestRacesPassForModel(t *testing.T) {
 	}
 }
 
-// gatedStore is the model with a gate inside its lock, as a store with one writer
-// has it.
+// gatedStore is the model with a gate inside its lock, like a store with one writer.
 type gatedStore struct {
 	*model.Model
 	mu    sync.Mutex
@@ -71,8 +70,8 @@ func (g *gatedStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, er
 	return g.Model.Apply(ctx, b)
 }
 
-// unlockedStore decides on the rows as they are, waits, and then writes what it
-// decided over whatever is there by then.
+// unlockedStore decides on the current rows, waits at the gate, and then overwrites the rows of
+// that moment with its result.
 type unlockedStore struct {
 	*model.Model
 	mu    sync.Mutex
@@ -97,8 +96,8 @@ func (s *unlockedStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result,
 	return results, err
 }
 
-// rowsOf reaches into the model, which never changes rows in place: each command
-// leaves a new copy of them all.
+// rowsOf reads the state of the model by reflection. The model never changes rows in place:
+// each command creates a copy of the state.
 func rowsOf(m *model.Model) *reflect.Value {
 	f := reflect.ValueOf(m).Elem().FieldByName("state")
 	rows := reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem().Elem()
@@ -110,8 +109,7 @@ func setRows(m *model.Model, rows reflect.Value) {
 	reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem().Set(rows.Addr())
 }
 
-// merged writes every row that differs between before and after over those that
-// are there now.
+// merged applies the differences between before and after to the rows of now.
 func merged(before, after, now reflect.Value) reflect.Value {
 	result := reflect.New(now.Type()).Elem()
 	for i := range now.NumField() {
@@ -121,7 +119,7 @@ func merged(before, after, now reflect.Value) reflect.Value {
 			r.Set(mergedMap(b, a, n))
 		case n.Kind() == reflect.Slice && n.Type().Elem().Kind() == reflect.Pointer:
 			r.Set(mergedRows(b, a, n))
-		case n.Kind() == reflect.Slice: // the audit, which is only appended to
+		case n.Kind() == reflect.Slice: // the audit, which only grows
 			r.Set(reflect.AppendSlice(reflect.AppendSlice(reflect.MakeSlice(n.Type(), 0, 0), n), a.Slice(b.Len(), a.Len())))
 			for k := range r.Len() {
 				r.Index(k).FieldByName("Seq").SetInt(int64(k + 1))
@@ -135,7 +133,7 @@ func merged(before, after, now reflect.Value) reflect.Value {
 	return result
 }
 
-// open makes a field of the model's own readable.
+// open makes an unexported field of the model readable.
 func open(f reflect.Value) reflect.Value {
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
@@ -177,7 +175,7 @@ func mergedRows(before, after, now reflect.Value) reflect.Value {
 	return result
 }
 
-// find is the row of a list with the same id or name.
+// find returns the row of a list with the same id or name.
 func find(rows, like reflect.Value) reflect.Value {
 	for i := range rows.Len() {
 		if nameOf(rows.Index(i)) == nameOf(like) {
@@ -194,7 +192,7 @@ func nameOf(row reflect.Value) any {
 	return row.Elem().FieldByName("Name").Interface()
 }
 
-// recorder is a testing.TB that only remembers what failed.
+// recorder is a testing.TB that records failures.
 type recorder struct {
 	testing.TB
 	mu       sync.Mutex
@@ -202,7 +200,7 @@ type recorder struct {
 	cleanups []func()
 }
 
-// failures runs a test and returns what it complained about.
+// failures runs a test and returns its failures.
 func failures(t testing.TB, test func(testing.TB)) string {
 	r := &recorder{TB: t}
 	done := make(chan struct{})

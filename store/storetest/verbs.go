@@ -7,12 +7,11 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The words that stories are told in: each sends one command with ordinary
-// values, which the caller may change.
+// Each helper sends one command with ordinary values, which the caller may change.
 
 const lease = 30 * time.Second
 
-// submit enqueues one job. Its type is mail unless it says otherwise.
+// submit enqueues one job. The default type is mail.
 func (y *story) submit(n rota.NewJob) rota.Submitted {
 	y.Helper()
 	if n.Type == "" {
@@ -31,7 +30,7 @@ func (y *story) enqueue(n rota.NewJob) *rota.Job {
 	return one.Job
 }
 
-// enqueueMany enqueues several plain jobs, one command each.
+// enqueueMany enqueues several jobs, one command each.
 func (y *story) enqueueMany(count int) []*rota.Job {
 	y.Helper()
 	jobs := make([]*rota.Job, count)
@@ -51,7 +50,7 @@ func (y *story) claimCommand(limit int, types ...string) *rota.Claim {
 	}
 }
 
-// Two lives of one process, and that of another.
+// Two incarnations of one process, and one of another.
 var (
 	incarnationOne   = rota.ID{1, 15: 1}
 	incarnationTwo   = rota.ID{1, 15: 2}
@@ -63,7 +62,7 @@ func (y *story) claim(limit int, types ...string) []*rota.Job {
 	return do[*rota.Claimed](y, y.claimCommand(limit, types...)).Jobs
 }
 
-// claimOne claims the head of the queue, which must be there.
+// claimOne claims the first job of the queue, which must exist.
 func (y *story) claimOne() *rota.Job {
 	y.Helper()
 	jobs := y.claim(1)
@@ -84,12 +83,12 @@ func (y *story) running(n rota.NewJob) *rota.Job {
 	return j
 }
 
-// leaseOf is the proof that a claimed job carries.
+// leaseOf returns the lease of a claimed job.
 func leaseOf(j *rota.Job) rota.LeaseRef {
 	return rota.LeaseRef{JobID: j.ID, RunID: j.Run.ID, Token: j.Run.Token}
 }
 
-// finish finishes a claimed job with an item whose lease is filled in.
+// finish finishes a claimed job. It fills in the lease.
 func (y *story) finish(j *rota.Job, it rota.FinishItem) rota.FinishAnswer {
 	y.Helper()
 	it.LeaseRef = leaseOf(j)
@@ -106,7 +105,7 @@ func (y *story) fail(j *rota.Job) rota.FinishAnswer {
 	return y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, Error: "no such host", ErrorCode: "dns"})
 }
 
-// failPermanently fails a claimed job for good.
+// failPermanently fails a claimed job without a retry.
 func (y *story) failPermanently(j *rota.Job) rota.FinishAnswer {
 	y.Helper()
 	return y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, Permanent: true})
@@ -166,7 +165,7 @@ func (y *story) move(j *rota.Job, place rota.Place, anchor *rota.Job) *rota.Job 
 	return do[*rota.Moved](y, c).Job
 }
 
-// The checks that stories share.
+// Checks that stories share.
 
 func want[T comparable](y *story, what string, got, want T) {
 	y.Helper()
@@ -189,7 +188,7 @@ func wantIDs(y *story, what string, got []rota.ID, jobs ...*rota.Job) {
 	}
 }
 
-// Answers with times in them are compared as text, which knows no time zones.
+// Answers with times are compared as text, which has no time zones.
 
 func wantFinish(y *story, what string, got, want rota.FinishAnswer) {
 	y.Helper()

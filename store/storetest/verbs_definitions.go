@@ -6,8 +6,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The words for what jobs are made from and what keeps them company: types,
-// templates, schedules, groups, limits and reservations.
+// Helpers for types, templates, schedules, groups, limits and reservations.
 
 func (y *story) typeCommand(name string, spec rota.TypeSpec) *rota.PutType {
 	return &rota.PutType{Meta: y.ids.meta(), Name: name, Spec: spec}
@@ -23,8 +22,7 @@ func (y *story) pause(name string, paused bool) *rota.TypePut {
 	return do[*rota.TypePut](y, &rota.SwitchType{Meta: y.ids.meta(), Name: name, Paused: paused})
 }
 
-// templateCommand declares a template. Its type is mail unless it says
-// otherwise.
+// templateCommand declares a template. The default type is mail.
 func (y *story) templateCommand(name string, spec rota.TemplateSpec) *rota.PutTemplate {
 	if spec.Type == "" {
 		spec.Type = "mail"
@@ -47,8 +45,8 @@ func (y *story) unarchive(name string) *rota.TemplatePut {
 	return do[*rota.TemplatePut](y, &rota.Unarchive{Meta: y.ids.meta(), Name: name})
 }
 
-// declareCommand is a schedule as Declare makes it now: hourly from the template
-// report, unless it says otherwise.
+// declareCommand returns the command that Declare makes now. By default the schedule is hourly
+// and uses the template report.
 func (y *story) declareCommand(name string, spec rota.ScheduleSpec) *rota.PutSchedule {
 	y.Helper()
 	if spec.Template == "" {
@@ -64,7 +62,7 @@ func (y *story) declareCommand(name string, spec rota.ScheduleSpec) *rota.PutSch
 	return c
 }
 
-// declare declares a schedule, and its template first if there is none.
+// declare declares a schedule, and before it its template if that does not exist.
 func (y *story) declare(name string, spec rota.ScheduleSpec) *rota.Schedule {
 	y.Helper()
 	c := y.declareCommand(name, spec)
@@ -78,8 +76,8 @@ func (y *story) switchCommand(name string, state rota.ScheduleState, next time.T
 	return &rota.SwitchSchedule{Meta: y.ids.meta(), Name: name, State: state, Next: next}
 }
 
-// switchTo sets the state of a schedule; enabled, it starts at its next time
-// from now on.
+// switchTo sets the state of a schedule. When enabled, its next fire is the next time after
+// now.
 func (y *story) switchTo(name string, state rota.ScheduleState) *rota.SchedulePut {
 	y.Helper()
 	var next time.Time
@@ -97,8 +95,7 @@ func (y *story) deleteSchedule(name string) *rota.ScheduleDeleted {
 	return do[*rota.ScheduleDeleted](y, &rota.DeleteSchedule{Meta: y.ids.meta(), Name: name})
 }
 
-// fireCommand is what PlanFire makes of what a schedule owes now, which must be
-// something.
+// fireCommand returns the command that PlanFire makes now. The schedule must be due.
 func (y *story) fireCommand(name string) *rota.Fire {
 	y.Helper()
 	c, err := rota.PlanFire(y.ids.meta(), y.schedule(name), y.now)
@@ -108,7 +105,7 @@ func (y *story) fireCommand(name string) *rota.Fire {
 	return c
 }
 
-// fire fires what a schedule owes now.
+// fire fires what is due of a schedule.
 func (y *story) fire(name string) []*rota.Job {
 	y.Helper()
 	fired := do[*rota.Fired](y, y.fireCommand(name))
@@ -118,7 +115,7 @@ func (y *story) fire(name string) []*rota.Job {
 	return fired.Jobs
 }
 
-// fireNext waits for the next time of a schedule without scopes and fires it.
+// fireNext advances to the next fire of a schedule without scopes and fires it.
 func (y *story) fireNext(name string) *rota.Job {
 	y.Helper()
 	y.advanceTo(y.schedule(name).NextFire)
@@ -129,7 +126,7 @@ func (y *story) fireNext(name string) *rota.Job {
 	return jobs[0]
 }
 
-// advanceTo lets time go by until a given one.
+// advanceTo moves the time of the story forward to a time.
 func (y *story) advanceTo(until time.Time) {
 	if until.After(y.now) {
 		y.now = until
@@ -179,7 +176,7 @@ func (y *story) cancelGroup(id rota.ID) *rota.CancelledGroup {
 	return do[*rota.CancelledGroup](y, &rota.CancelGroup{Meta: y.ids.meta(), GroupID: id, Reason: "not needed"})
 }
 
-// throttle sets the limits.
+// throttle puts limits.
 func (y *story) throttle(spec rota.ThrottleSpec) *rota.Throttle {
 	y.Helper()
 	return do[*rota.ThrottlePut](y, &rota.PutThrottle{Meta: y.ids.meta(), Spec: spec}).Throttle

@@ -10,18 +10,18 @@ import (
 
 func testView(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a view sees one state while others write", viewUnchanged},
-		{"a view reads all that a store does", viewReads},
-		{"a view knows when it was taken, and tells that time", viewNow},
-		{"several views each see their own moment", viewSeveral},
-		{"a view that was closed reads nothing", viewClosed},
+		{"a view does not change while others write", viewUnchanged},
+		{"a view supports the reads of a store", viewReads},
+		{"a view has the time of its creation", viewNow},
+		{"several views each show their own state", viewSeveral},
+		{"a closed view refuses reads", viewClosed},
 		{"a view ends with its context", viewContext},
 		{"a store that closes does not wait for its views", viewStoreClosed},
-		{"a read that was given up leaves others their views", viewReadCancelled},
+		{"a cancelled read does not affect its view or others", viewReadCancelled},
 	})
 }
 
-// view takes a view, which is closed when the story ends.
+// view opens a view and closes it when the story ends.
 func (y *story) view() rota.View {
 	y.Helper()
 	v, err := y.s.View(y.ctx)
@@ -30,7 +30,7 @@ func (y *story) view() rota.View {
 	return v
 }
 
-// countJobs is how many jobs a reader sees.
+// countJobs returns how many jobs a reader counts.
 func (y *story) countJobs(r rota.Reader, q rota.JobQuery) int64 {
 	y.Helper()
 	n, err := r.CountJobs(y.ctx, q)
@@ -57,7 +57,7 @@ func viewUnchanged(y *story) {
 	want(y, "a later view differs from the store", difference(readerText(y, y.s), readerText(y, y.view())), "")
 }
 
-// readerText writes down what a reader sees of jobs and schedules.
+// readerText returns the jobs, schedules and audit that a reader returns.
 func readerText(y *story, r rota.Reader) (all string) {
 	y.Helper()
 	jobs, err := r.Jobs(y.ctx, rota.JobQuery{})
@@ -135,7 +135,7 @@ func viewSeveral(y *story) {
 	want(y, "jobs in the store", y.countJobs(y.s, rota.JobQuery{}), 3)
 }
 
-// wantViewClosed wants a view to read nothing any more.
+// wantViewClosed wants the reads of a view to be refused.
 func (y *story) wantViewClosed(what string, v rota.View) {
 	y.Helper()
 	_, err := v.Jobs(y.ctx, rota.JobQuery{})
@@ -166,7 +166,7 @@ func viewContext(y *story) {
 	v, err := y.s.View(ctx)
 	want(y, "jobs before", y.countJobs(must(y, "view", v, err), rota.JobQuery{}), 0)
 	end()
-	for until := time.Now().Add(maxWait); ; { // it is told, and may be about to hear
+	for until := time.Now().Add(maxWait); ; { // the view ends asynchronously
 		if _, err := v.Stats(y.ctx); err != nil || time.Now().After(until) {
 			break
 		}

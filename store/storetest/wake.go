@@ -7,37 +7,37 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// maxWait is how long a hint may take on a very busy machine.
+// maxWait is how long a wake-up may take on a very busy machine.
 const maxWait = 10 * time.Second
 
 func testWake(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a new ready job is announced", func(y *story) {
+		{"a new ready job causes a wake-up", func(y *story) {
 			y.wantWakeDuring(func() { y.enqueue(rota.NewJob{}) })
 		}},
-		{"a job that became due is announced", func(y *story) {
+		{"a job that became due causes a wake-up", func(y *story) {
 			y.enqueue(rota.NewJob{Delay: time.Second})
 			y.advance(time.Minute)
 			y.wantWakeDuring(func() { y.makeReady() })
 		}},
-		{"a retry for at once is announced", func(y *story) {
+		{"a retry without backoff causes a wake-up", func(y *story) {
 			j := y.running(rota.NewJob{Backoff: ptr(time.Duration(0))})
 			y.wantWakeDuring(func() { y.fail(j) })
 		}},
-		{"a job due earlier than the others is announced", func(y *story) {
+		{"a job due earlier than the others causes a wake-up", func(y *story) {
 			y.enqueue(rota.NewJob{Delay: time.Hour})
 			y.wantWakeDuring(func() { y.enqueue(rota.NewJob{Delay: time.Minute}) })
 		}},
-		{"every listener hears it, and one that left does not hinder", wakeAll},
+		{"every subscriber is woken, and a closed subscription does not block the others", wakeAll},
 	})
 	runStories(t, h, otherWakeStories())
 }
 
-// otherWakeStories are the other ways in which a job can become claimable, and upkeep
+// otherWakeStories are the other ways in which a job becomes claimable or maintenance becomes
 // due.
 func otherWakeStories() []namedStory {
 	wakeStory := func(name string, prepare func(y *story) func()) namedStory {
-		return namedStory{name + " is announced", func(y *story) { y.wantWakeDuring(prepare(y)) }}
+		return namedStory{name + " causes a wake-up", func(y *story) { y.wantWakeDuring(prepare(y)) }}
 	}
 	return []namedStory{
 		wakeStory("a fire", func(y *story) func() {
@@ -78,25 +78,25 @@ func otherWakeStories() []namedStory {
 			y.fireExtractLoad()
 			return func() { y.deleteSchedule("extract") }
 		}),
-		wakeStory("the end of what overlapped", func(y *story) func() {
+		wakeStory("the end of an overlapping execution", func(y *story) func() {
 			y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapCancel})
 			y.fireNext("nightly")
 			j := y.claimOne()
 			y.fireNext("nightly")
 			return func() { y.fail(j) }
 		}),
-		wakeStory("a place of a key", func(y *story) func() {
+		wakeStory("a free slot of a key", func(y *story) func() {
 			y.enqueueLimited(1, 2)
 			j := y.claimOne()
 			return func() { y.complete(j) }
 		}),
-		wakeStory("a place of the global limit", func(y *story) func() {
+		wakeStory("a free slot of the global limit", func(y *story) func() {
 			y.throttle(rota.ThrottleSpec{Global: 1})
 			y.enqueueMany(2)
 			j := y.claimOne()
 			return func() { y.complete(j) }
 		}),
-		wakeStory("a place that a crash gives back", func(y *story) func() {
+		wakeStory("a slot freed by a reap", func(y *story) func() {
 			y.throttle(typeLimit(1, rota.Rate{}))
 			y.enqueueMany(2)
 			y.claimOne()
@@ -113,18 +113,18 @@ func otherWakeStories() []namedStory {
 			y.enqueueLimited(1, 2)
 			return func() { y.throttle(keyLimit("db", 2)) }
 		}),
-		wakeStory("what a sweep lets go", func(y *story) func() {
+		wakeStory("a job released by a sweep", func(y *story) func() {
 			y.enqueueLimited(1, 2)
 			y.throttle(keyLimit("db", 2))
 			return func() { y.sweep(0) }
 		}),
-		wakeStory("a type that goes on", func(y *story) func() {
+		wakeStory("a resumed type", func(y *story) func() {
 			y.declareType("mail", rota.TypeSpec{})
 			y.pause("mail", true)
 			y.enqueue(rota.NewJob{})
 			return func() { y.pause("mail", false) }
 		}),
-		wakeStory("a node that is released", func(y *story) func() {
+		wakeStory("a released node", func(y *story) func() {
 			y.enqueue(rota.NewJob{})
 			r := y.reserve()
 			return func() { y.release(r) }
@@ -134,7 +134,7 @@ func otherWakeStories() []namedStory {
 			j := y.direct(y.reserve(), rota.NewJob{})
 			return func() { y.complete(j) }
 		}),
-		wakeStory("a reservation that expired", func(y *story) func() {
+		wakeStory("an expired reservation", func(y *story) func() {
 			y.enqueue(rota.NewJob{})
 			y.reserve()
 			y.advance(time.Hour)
@@ -153,7 +153,7 @@ func otherWakeStories() []namedStory {
 	}
 }
 
-// wantWakeDuring wants a hint to come for what is done while it is listened for.
+// wantWakeDuring wants a wake-up while act runs.
 func (y *story) wantWakeDuring(act func()) {
 	y.Helper()
 	wake, stop := y.s.Wake()
@@ -172,7 +172,7 @@ func (y *story) wantWake(wake <-chan struct{}) {
 	}
 }
 
-// drain takes a hint that was there before.
+// drain receives a wake-up that was pending.
 func drain(wake <-chan struct{}) {
 	select {
 	case <-wake:

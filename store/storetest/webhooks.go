@@ -10,17 +10,17 @@ import (
 
 func testWebhooks(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"webhooks are kept as they were put, and at first there are none", webhooksPut},
-		{"webhooks read earlier are a conflict", webhooksVersion},
-		{"a list that is put again as it stands changes nothing", webhooksUnchanged},
-		{"what is put replaces what was, an empty list too", webhooksReplaced},
-		{"the audit says who changed them, and has no secret in it", webhooksAudit},
-		{"what was answered belongs to the reader", webhooksCopies},
-		{"those of a template stand with it", webhooksOfTemplate},
+		{"webhooks are kept as they were put, and a new store has none", webhooksPut},
+		{"a put of webhooks with an old version is a conflict", webhooksVersion},
+		{"a put of the same webhooks changes nothing", webhooksUnchanged},
+		{"a put replaces all webhooks, also with an empty list", webhooksReplaced},
+		{"a put of webhooks is audited without secrets", webhooksAudit},
+		{"later changes of an answer do not change the stored webhooks", webhooksCopies},
+		{"webhooks of a template are kept with it", webhooksOfTemplate},
 	})
 }
 
-// hook is a webhook told of some events, or of all.
+// hook returns a webhook for some events, or for all.
 func hook(name string, events ...rota.EventKind) rota.Webhook {
 	return rota.Webhook{URL: "https://" + name + ".example/hook", Secret: "the secret of " + name, Events: events}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The crowd: enqueuers, claimers that finish, fail or drop their jobs, people
-// who cancel, a forger with wrong tokens and a reaper whose clock runs ahead, so
-// that every open lease looks stale to it.
+// The plain workload has enqueuers, claimers that finish, fail or abandon their jobs, a caller
+// that cancels, one that finishes with wrong tokens, and a reaper whose clock is ahead, so that
+// every open lease is stale to it.
 const (
 	workloadEnqueuers = 3
 	workloadClaimers  = 4
@@ -20,13 +20,13 @@ const (
 	reaperClockOffset = 2 * lease
 )
 
-// ledger is what the crowd was told, each line by the one it was told to.
+// ledger records the answers that the callers of the workload got.
 type ledger struct {
 	mu       sync.Mutex
 	created  map[rota.ID]bool              // executions
 	claims   map[rota.ID]rota.ID           // job to run
-	finished map[rota.ID]rota.FinishAnswer // by job; what its holder was told
-	expired  map[rota.ID]bool              // jobs that a reaper was told it reaped
+	finished map[rota.ID]rota.FinishAnswer // by job: the answer to its holder
+	expired  map[rota.ID]bool              // jobs that a reap reported
 	leases   []rota.LeaseRef
 	faults   []string
 }
@@ -93,8 +93,8 @@ func (l *ledger) recordCreated(c *rota.Enqueue, got *rota.Enqueued) {
 	}
 }
 
-// claimer works until the queue is empty and nobody fills it any more. While
-// there is nothing to do it waits for the store's hint.
+// claimer claims until the queue is empty and no more jobs are enqueued. It waits for a wake-up
+// while the queue is empty.
 func (l *ledger) claimer(y *story, r *rand.Rand, closed <-chan struct{}) {
 	wake, stop := y.s.Wake()
 	defer stop()
@@ -142,7 +142,7 @@ func (l *ledger) recordClaims(jobs []*rota.Job) {
 	}
 }
 
-// work ends a job in one of several ways, or drops it.
+// work ends a job in one of several ways, or abandons it.
 func (l *ledger) work(y *story, r *rand.Rand, j *rota.Job) {
 	if r.IntN(3) == 0 {
 		apply[*rota.Extended](y, time.Time{}, &rota.Extend{
@@ -152,7 +152,7 @@ func (l *ledger) work(y *story, r *rand.Rand, j *rota.Job) {
 	outcome := rota.OutcomeCompleted
 	switch r.IntN(10) {
 	case 0:
-		return // it crashed; somebody will reap it
+		return // a crash; a reap will fail the run
 	case 1, 2, 3:
 		outcome = rota.OutcomeFailed
 	}
@@ -175,7 +175,7 @@ func (l *ledger) work(y *story, r *rand.Rand, j *rota.Job) {
 	l.finished[j.ID] = first
 }
 
-// randomLease is a lease that was given out at some time.
+// randomLease returns a lease of any earlier claim.
 func (l *ledger) randomLease(r *rand.Rand) (rota.LeaseRef, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -198,7 +198,7 @@ func (l *ledger) canceller(y *story, r *rand.Rand) {
 	}
 }
 
-// wrongTokenFinisher finishes what is not its own.
+// wrongTokenFinisher finishes runs with wrong tokens.
 func (l *ledger) wrongTokenFinisher(y *story, r *rand.Rand) {
 	for range workloadCommands * scale(y) {
 		ref, ok := l.randomLease(r)
@@ -220,7 +220,7 @@ func (l *ledger) reaper(y *story) {
 	}
 }
 
-// reap fails whatever is open, and reports whether there was any.
+// reap fails all open runs, and reports whether there were any.
 func (l *ledger) reap(y *story, limit int) bool {
 	got, ok := apply[*rota.Reaped](y, time.Now().Add(reaperClockOffset), &rota.Reap{Meta: rota.NewMeta(""), Limit: limit})
 	if !ok {

@@ -7,8 +7,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// drainQueue lets one worker end what the crowd left, so that every execution
-// comes to its end.
+// drainQueue has one claimer end the jobs that are left, so that every execution ends.
 func (l *ledger) drainQueue(y *story) {
 	done := make(chan struct{})
 	close(done)
@@ -22,7 +21,7 @@ func (l *ledger) hasReady(y *story) bool {
 	return len(y.queue()) > 0
 }
 
-// audit holds the rows against the ledger.
+// audit compares the rows with the ledger.
 func (l *ledger) audit(y *story) {
 	for _, f := range l.faults {
 		y.Error(f)
@@ -56,8 +55,7 @@ func (l *ledger) audit(y *story) {
 	y.Logf("%d executions, %d runs, %d reaped: %v", len(executions), len(l.claims), len(l.expired), ends)
 }
 
-// auditJob holds one job against what its claimer, its finisher and its reaper
-// were told.
+// auditJob compares a job with the answers to its claim, its finish and its reap.
 func (l *ledger) auditJob(y *story, j *rota.Job) {
 	run, claimed := l.claims[j.ID]
 	if j.Run == nil {
@@ -82,8 +80,8 @@ func (l *ledger) auditJob(y *story, j *rota.Job) {
 	}
 }
 
-// auditChain wants the attempts of an execution to be one unbroken chain, and
-// returns its last.
+// auditChain wants the attempts of an execution to be a complete chain, and returns the last
+// one.
 func auditChain(y *story, id rota.ID, count int) *rota.Job {
 	chain, err := y.s.Execution(y.ctx, id)
 	if err != nil || len(chain) != count {

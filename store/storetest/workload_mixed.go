@@ -9,29 +9,28 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The crowd in company: workers that share limits, sequential groups whose
-// members must not meet, and a schedule that several fire at once.
+// The mixed workload has workers under limits, sequential groups whose members must not
+// overlap, and a schedule that several callers fire concurrently.
 const (
 	mixedWorkers     = 6
 	mixedFirers      = 3
-	mixedFireTimes   = 30 // of the schedule
-	mixedGroups      = 6  // of companyMembers each
+	mixedFireTimes   = 30 // fire times of the schedule
+	mixedGroups      = 6  // each with mixedMembers members
 	mixedMembers     = 5
-	mixedEnqueues    = 25 // plain jobs of each type and key
+	mixedEnqueues    = 25 // enqueues of three jobs of different types and keys
 	mixedKeyLimit    = 2
 	mixedTypeLimit   = 3
 	mixedGlobalLimit = 4
 )
 
-// limitChecker is what the workers hold at this moment. A worker counts from when it
-// was told of its job until it begins to tell how that ended, so what is counted
-// does run.
+// limitChecker counts what the workers run at this moment. A worker counts a job from the
+// answer to its claim until it sends the finish, so every counted job runs.
 type limitChecker struct {
 	mu     sync.Mutex
 	all    int
 	types  map[string]int
 	keys   map[string]int
-	groups map[rota.ID]int // the position of the member that runs
+	groups map[rota.ID]int // position of the running member
 	done   map[rota.ID]int // members of a group that have ended
 	runs   int
 	faults []string
@@ -69,7 +68,7 @@ func (lc *limitChecker) fault(format string, args ...any) {
 	lc.faults = append(lc.faults, fmt.Sprintf(format, args...))
 }
 
-// firer fires each time as it comes, by a clock that is always just there.
+// firer fires each time when it is due, by a clock that is always at the next fire.
 func (lc *limitChecker) firer(y *story, times int, r *rand.Rand) {
 	for {
 		s, err := y.s.Schedule(y.ctx, "tick")
@@ -134,7 +133,7 @@ func (lc *limitChecker) priorityEditor(y *story, r *rand.Rand) {
 	}
 }
 
-// worker works until there is nothing to claim and nobody makes more.
+// worker claims until nothing is claimable and no more jobs are created.
 func (lc *limitChecker) worker(y *story, r *rand.Rand, closed <-chan struct{}) {
 	wake, stop := y.s.Wake()
 	defer stop()
@@ -188,9 +187,8 @@ func (lc *limitChecker) begin(j *rota.Job) {
 	lc.groups[j.GroupID] = j.GroupPosition
 }
 
-// end completes a job or fails it. A member has ended for sure only once that
-// was answered, and its successor may begin before: so the books are changed
-// first.
+// end completes or fails a job. It changes the counts before it sends the finish, because the
+// next member may begin before the finish is answered.
 func (lc *limitChecker) end(y *story, r *rand.Rand, j *rota.Job) {
 	outcome := rota.OutcomeCompleted
 	if r.IntN(4) == 0 {
@@ -213,8 +211,8 @@ func (lc *limitChecker) end(y *story, r *rand.Rand, j *rota.Job) {
 	}
 }
 
-// audit wants everything to have ended, each time to have been fired once, and
-// every group to have run through.
+// audit wants every job to have ended, each time to have been fired once, and every group to
+// have run all members.
 func (lc *limitChecker) audit(y *story) {
 	lc.settleRetries(y)
 	for _, fault := range lc.faults {
@@ -244,8 +242,7 @@ func (lc *limitChecker) audit(y *story) {
 	y.Logf("%d runs", lc.runs)
 }
 
-// settleRetries runs what the schedule's jobs, which wait before they are tried
-// again, have left.
+// settleRetries runs the retries of the schedule's jobs that still wait for their backoff.
 func (lc *limitChecker) settleRetries(y *story) {
 	done := make(chan struct{})
 	close(done)

@@ -6,8 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// all works on the one copy that the whole command has, so a refusal throws
-// away what the members before it did.
+// all works on the one copy of the state that the whole command has, so a refusal also discards
+// the changes of earlier members.
 func (s *step) all(c *rota.All) (rota.Reply, *rota.Error) {
 	reply := &rota.AllDone{}
 	for i, m := range c.Members {
@@ -23,7 +23,7 @@ func (s *step) all(c *rota.All) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// lostLease refuses what is said on behalf of a lost lease.
+// lostLease returns the error of a member whose lease is lost.
 func lostLease(reply rota.Reply) *rota.Error {
 	var codes []rota.Code
 	switch r := reply.(type) {

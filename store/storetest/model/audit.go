@@ -6,7 +6,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// What the audit calls the things it is about, besides jobs.
+// Subjects of audit entries that are not about jobs.
 func typeSubject(name string) string       { return "type " + name }
 func templateSubject(name string) string   { return "template " + name }
 func scheduleSubject(name string) string   { return "schedule " + name }
@@ -15,24 +15,23 @@ func reservationSubject(id rota.ID) string { return "reservation " + id.String()
 
 const limitsSubject = "limits"
 
-// auditJob adds a line about a job to the audit.
+// auditJob adds an entry about a job.
 func (s *step) auditJob(act string, job rota.ID, detail string) {
 	s.appendAudit(rota.AuditEntry{ID: s.auditID(job), Act: act, JobID: job, Detail: detail})
 }
 
-// auditSubject adds a line about something else.
+// auditSubject adds an entry about the subject of the command.
 func (s *step) auditSubject(act, subject, detail string) {
 	s.appendAudit(rota.AuditEntry{ID: s.auditNameID(subject), Act: act, Subject: subject, Detail: detail})
 }
 
-// auditEffect adds a line about what the command did to something besides what it is
-// about.
+// auditEffect adds an entry about a side effect of the command.
 func (s *step) auditEffect(act, subject, detail string) {
 	s.appendAudit(rota.AuditEntry{ID: s.auditNameID(act + " " + subject), Act: act, Subject: subject, Detail: detail})
 }
 
-// appendAudit writes a line once, however often its command is sent and finds something
-// to do again.
+// appendAudit adds an entry once. A command that is sent again and changes rows again adds no
+// second one.
 func (s *step) appendAudit(e rota.AuditEntry) {
 	if s.hasEntry(e.ID) {
 		return
@@ -41,10 +40,10 @@ func (s *step) appendAudit(e rota.AuditEntry) {
 	s.audit = append(s.audit, e)
 }
 
-// auditedJob says whether the command has written about a job before.
+// auditedJob reports whether the command has written an entry about a job.
 func (s *step) auditedJob(job rota.ID) bool { return s.hasEntry(s.auditID(job)) }
 
-// auditedSubject says whether the command has written about something else before.
+// auditedSubject reports whether the command has written an entry about a subject.
 func (s *step) auditedSubject(subject string) bool { return s.hasEntry(s.auditNameID(subject)) }
 
 func (s *step) hasEntry(id rota.ID) bool {

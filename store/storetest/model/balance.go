@@ -7,16 +7,15 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// markKeyChanged notes that the jobs of a concurrency key are to be balanced when the
-// command is done.
+// markKeyChanged marks the concurrency key of a job to be balanced at the end of the command.
 func (s *step) markKeyChanged(j *rota.Job) {
 	if j.ConcurrencyKey != "" {
 		s.changedKeys[j.ConcurrencyKey] = true
 	}
 }
 
-// balanceChangedKeys balances them, once: an All has balanced what its last member
-// touched when it is done itself.
+// balanceChangedKeys balances each marked key once. The last member of an All has balanced its
+// keys when the All itself ends.
 func (s *step) balanceChangedKeys() {
 	for _, key := range slices.Sorted(maps.Keys(s.changedKeys)) {
 		most := rota.KeyLimitMax
@@ -30,9 +29,9 @@ func (s *step) balanceChangedKeys() {
 	clear(s.changedKeys)
 }
 
-// rebalance makes as many jobs of each type ready as may start of the key, and of
-// all that only the key holds back the first ones. It stops when it has changed
-// so many jobs, says how many it changed, and whether there is work left.
+// rebalance makes as many jobs of each type ready as may start of the key, those that are first
+// in the order. It stops after it has changed most jobs, and returns how many it changed and
+// whether work is left.
 func (s *step) rebalance(key string, most int) (cost int, left bool) {
 	for {
 		change := s.unbalanced(key)
@@ -49,8 +48,7 @@ func (s *step) rebalance(key string, most int) (cost int, left bool) {
 	}
 }
 
-// unbalanced are the next jobs of a key to change from ready to held or from
-// held to ready; none if the key is in balance.
+// unbalanced returns the next jobs of a key to hold or to release, none if the key is balanced.
 func (s *step) unbalanced(key string) []*rota.Job {
 	types := map[string]bool{}
 	for _, j := range s.jobs {
@@ -68,7 +66,7 @@ func (s *step) unbalanced(key string) []*rota.Job {
 
 func (s *step) unbalancedOf(key, typ string) []*rota.Job {
 	ready, held := s.candidates(key, typ, 0), s.candidates(key, typ, rota.HoldKey)
-	want := len(ready) + len(held) // without a limit: all of them
+	want := len(ready) + len(held) // all of them, unless there is a limit
 	if limit, limited := s.throttle.Spec.Key(key); limited {
 		want = max(0, limit-s.open(func(j *rota.Job) bool { return j.ConcurrencyKey == key }))
 	}
@@ -83,8 +81,7 @@ func (s *step) unbalancedOf(key, typ string) []*rota.Job {
 	return nil
 }
 
-// candidates are the jobs of a key and a type with exactly this hold, in dispatch
-// order.
+// candidates returns the jobs of a key and a type with exactly this hold, in dispatch order.
 func (s *step) candidates(key, typ string, hold rota.Hold) []*rota.Job {
 	jobs := s.pick(func(j *rota.Job) bool {
 		return j.Status == rota.StatusQueued && j.Hold == hold && j.ConcurrencyKey == key && j.Type == typ
@@ -93,7 +90,7 @@ func (s *step) candidates(key, typ string, hold rota.Hold) []*rota.Job {
 	return jobs
 }
 
-// toggleKeyHold holds a ready job back, or lets a held one stand in the order.
+// toggleKeyHold holds a ready job, or makes a held one ready.
 func (s *step) toggleKeyHold(j *rota.Job) {
 	if j.Hold == 0 {
 		j.Hold = rota.HoldKey

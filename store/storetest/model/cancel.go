@@ -38,8 +38,8 @@ func (s *step) cancelQueued(j *rota.Job) {
 	s.executionEnded(j)
 }
 
-// askToStop keeps the first question: a second one changes nothing. It says
-// whether this was the first.
+// askToStop records the first cancel of a run; later ones change nothing. It reports whether
+// this was the first.
 func (s *step) askToStop(j *rota.Job, by, reason string) bool {
 	if !j.Run.CancelAt.IsZero() {
 		return false
@@ -48,8 +48,7 @@ func (s *step) askToStop(j *rota.Job, by, reason string) bool {
 	return true
 }
 
-// skip records that a job which waited will not run. Its run is there to say
-// why, and began and ended at once.
+// skip records that a waiting job will not run. Its run states the reason and has no duration.
 func (s *step) skip(j *rota.Job, code, text string) {
 	j.Status = rota.StatusRunning
 	j.Hold = 0

@@ -52,7 +52,7 @@ func (s *step) claim(c *rota.Claim) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// claimableTypes are the types that a claim may take from, each once.
+// claimableTypes returns the types of a claim that are not paused, each once.
 func (s *step) claimableTypes(c *rota.Claim) []string {
 	var types []string
 	for _, name := range c.Types {
@@ -63,8 +63,8 @@ func (s *step) claimableTypes(c *rota.Claim) []string {
 	return types
 }
 
-// heads are the first ready jobs that the limits leave room for. A lane without
-// room is passed over; what the answer may weigh ends the list.
+// heads returns the first ready jobs that the limits allow. It passes over types without
+// capacity and stops at the size limit of the answer.
 func (s *step) heads(c *rota.Claim, types []string) []*rota.Job {
 	ready := s.pick(func(j *rota.Job) bool { return j.Ready() && slices.Contains(types, j.Type) })
 	slices.SortFunc(ready, inOrder)
@@ -93,8 +93,8 @@ func (s *step) heads(c *rota.Claim, types []string) []*rota.Job {
 	return heads
 }
 
-// endOrHoldBack ends a job whose group was ended, and holds one back whose key is at
-// its limit. It says whether it did either.
+// endOrHoldBack ends a job of an ended group, and holds a job whose key is at its limit. It
+// reports whether it did either.
 func (s *step) endOrHoldBack(j *rota.Job) bool {
 	if g := s.group(j.GroupID); g != nil && g.Ending != "" {
 		s.endMember(g, j)
@@ -107,7 +107,7 @@ func (s *step) endOrHoldBack(j *rota.Job) bool {
 	return false
 }
 
-// dispatch starts a job: it and its run change in one step.
+// dispatch starts a job and creates its run.
 func (s *step) dispatch(j *rota.Job, runner string, incarnation rota.ID, token rota.Token, lease time.Duration) {
 	j.Status = rota.StatusRunning
 	j.StartedAt = s.now

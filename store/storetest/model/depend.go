@@ -7,8 +7,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// unmet is the first schedule that a job waits for, empty if it waits for none:
-// what it depends on has completed, or is no longer there to wait for.
+// unmet returns the first schedule that a job waits for. It is empty if all dependencies have
+// completed or no longer exist.
 func (s *step) unmet(j *rota.Job) string {
 	d := s.schedule(j.Schedule)
 	if d == nil {
@@ -22,8 +22,8 @@ func (s *step) unmet(j *rota.Job) string {
 	return ""
 }
 
-// dependencyMet says whether a schedule has done what a job waits for, in each scope
-// that counts for it.
+// dependencyMet reports whether a dependency of a job has completed in each scope that the job
+// needs.
 func (s *step) dependencyMet(on *rota.Schedule, j *rota.Job) bool {
 	owes := on.State != rota.ScheduleDisabled && !on.NextFire.IsZero() && !on.NextFire.After(j.PlanTime)
 	if owes {
@@ -42,7 +42,7 @@ func (s *step) dependencyMet(on *rota.Schedule, j *rota.Job) bool {
 	return true
 }
 
-// latestOf is the first attempt of the last execution that counts for a job.
+// latestOf returns the first attempt of the latest execution that counts for a job.
 func (s *step) latestOf(schedule string, scope rota.Scope, j *rota.Job) *rota.Job {
 	counting := s.pick(func(e *rota.Job) bool {
 		return e.Attempt == 1 && e.Schedule == schedule && scopeOf(e) == scope &&
@@ -58,12 +58,12 @@ func completed(tail *rota.Job) bool {
 	return !live(tail) && tail.Run != nil && tail.Run.Outcome == rota.OutcomeCompleted
 }
 
-// dependents are the schedules that depend on one, by name.
+// dependents returns the schedules that depend on one, by name.
 func (s *step) dependents(name string) []*rota.Schedule {
 	return s.schedulesWhere(func(d *rota.Schedule) bool { return slices.Contains(d.Spec.DependsOn, name) })
 }
 
-// blocked are the jobs of a schedule that wait for what it depends on, by id.
+// blocked returns the jobs of a schedule that wait for dependencies, by id.
 func (s *step) blocked(schedule string) []*rota.Job {
 	return s.sorted(func(j *rota.Job) bool { return waitsForDependency(j) && j.Schedule == schedule })
 }
@@ -72,7 +72,7 @@ func waitsForDependency(j *rota.Job) bool {
 	return j.Status == rota.StatusQueued && j.Hold&rota.HoldDependency != 0
 }
 
-// recheckBlocked lets those jobs go that need wait no longer.
+// recheckBlocked releases the jobs whose dependencies are met.
 func (s *step) recheckBlocked(jobs []*rota.Job) {
 	for _, j := range jobs {
 		if s.unmet(j) == "" {
@@ -81,17 +81,17 @@ func (s *step) recheckBlocked(jobs []*rota.Job) {
 	}
 }
 
-// recheckDependents looks at all that waits for a schedule, because the schedule
-// itself has changed.
+// recheckDependents checks all jobs that wait for a schedule, because the schedule itself has
+// changed.
 func (s *step) recheckDependents(name string) {
 	for _, d := range s.dependents(name) {
 		s.recheckBlocked(s.blocked(d.Name))
 	}
 }
 
-// releaseDependents looks at what waits for the execution that has ended: for one
-// of a scope the jobs of that scope and the global ones, for a global one all.
-// Those beyond what one command may let go are left to Expire.
+// releaseDependents checks the jobs that wait for the ended execution: for a scoped one the
+// jobs of that scope and the global ones, for a global one all. Expire releases those beyond
+// the limit of one command.
 func (s *step) releaseDependents(j *rota.Job) {
 	if j.Schedule == "" {
 		return
@@ -108,7 +108,7 @@ func (s *step) releaseDependents(j *rota.Job) {
 	}
 }
 
-// sorted returns the jobs that a condition holds for, by id.
+// sorted returns the matching jobs, by id.
 func (s *state) sorted(cond func(*rota.Job) bool) []*rota.Job {
 	jobs := s.pick(cond)
 	slices.SortFunc(jobs, byID)

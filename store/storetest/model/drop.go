@@ -8,15 +8,15 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// drop is what was dropped under a name and is not gone yet.
+// drop is a dropped name whose jobs are not all removed yet.
 type drop struct {
-	before time.Time // what was made before has nothing more to do
-	hidden time.Time // what was made before and has ended is not shown; zero: none
+	before time.Time // jobs created before belong to the dropped definition
+	hidden time.Time // ended jobs created before are hidden; zero: none
 	by     string
 }
 
-// drop ends a definition: it cancels what is queued, asks what runs to stop, and
-// lets a Sweep remove the rest.
+// drop drops a definition: it cancels queued jobs, asks running jobs to stop, and leaves the
+// rest to a Sweep.
 func (s *step) drop(c *rota.Drop) (rota.Reply, *rota.Error) {
 	d := s.schedule(c.Name)
 	switch {
@@ -28,7 +28,7 @@ func (s *step) drop(c *rota.Drop) (rota.Reply, *rota.Error) {
 	what := s.dropped[c.Name]
 	what.by = c.Actor
 	switch {
-	case !c.Recreate: // until another has the name, all that goes by it is of the past
+	case !c.Recreate: // until the name is declared again, all its jobs are dropped
 		what.before = forever
 	case what.before.Before(s.now):
 		what.before = s.now
@@ -51,10 +51,10 @@ func (s *step) drop(c *rota.Drop) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// forever comes after everything.
+// forever is after every time.
 var forever = time.UnixMicro(math.MaxInt64)
 
-// boundDropped ends the past of a name: another definition has it from now on.
+// boundDropped limits a drop to earlier jobs: a new definition has the name from now on.
 func (s *step) boundDropped(name string) {
 	what, is := s.dropped[name]
 	if !is || !what.before.Equal(forever) {
@@ -70,8 +70,8 @@ func (s *step) boundDropped(name string) {
 	s.dropped[name] = what
 }
 
-// endDropped asks what runs to stop, the first first, and cancels what is queued,
-// the last first, at most so many together.
+// endDropped asks running jobs to stop, oldest first, and cancels queued jobs, newest first, at
+// most most together.
 func (s *step) endDropped(name string, cond func(*rota.Job) bool, most int) (stopping, cancelled int) {
 	by, reason := s.dropped[name].by, "job "+name+" was dropped"
 	runs := s.sorted(func(j *rota.Job) bool {
@@ -92,25 +92,25 @@ func (s *step) endDropped(name string, cond func(*rota.Job) bool, most int) (sto
 	return len(runs), len(queued)
 }
 
-// auditJobAs adds a line about a job on behalf of who dropped it.
+// auditJobAs adds an entry about a job on behalf of the actor of the drop.
 func (s *step) auditJobAs(by, act string, job rota.ID, detail string) {
 	s.auditJob(act, job, detail)
 	s.audit[len(s.audit)-1].Actor = by
 }
 
-// wasDropped says that a job was made before its definition was dropped.
+// wasDropped reports whether a job was created before its definition was dropped.
 func (s *state) wasDropped(j *rota.Job) bool {
 	what, is := s.dropped[j.Schedule]
 	return is && j.CreatedAt.Before(what.before)
 }
 
-// hidden says that a job is the history of what was dropped.
+// hidden reports whether a job belongs to the hidden history of a dropped definition.
 func (s *state) hidden(j *rota.Job) bool {
 	return !live(j) && j.CreatedAt.Before(s.dropped[j.Schedule].hidden)
 }
 
-// sweepDrop goes on with what was dropped. It sees only what had ended before it
-// began, and no more of that than one more than it may touch.
+// sweepDrop continues a drop. It considers only jobs that had ended before it began, and at
+// most one more of them than it may change.
 func (s *step) sweepDrop(name string, most, budget int) (count int, left bool) {
 	if _, is := s.dropped[name]; !is {
 		return 0, false

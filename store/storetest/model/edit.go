@@ -6,8 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// changeable finds the job that an Edit or Move may change. Again says that
-// this very command has changed it already, whatever others did since.
+// changeable returns the job that an Edit or Move may change. Again reports that the same
+// command has changed it before, even if other commands changed it since.
 func (s *step) changeable(id rota.ID, version *rota.ID) (j *rota.Job, again bool, err *rota.Error) {
 	j = s.find(id)
 	switch {

@@ -2,8 +2,8 @@ package model
 
 import "github.com/rotajobs/rota"
 
-// executionEnded is what the end of an execution brings about, given its last attempt:
-// it was settled for good, called off while it waited, or skipped.
+// executionEnded applies the effects of the end of an execution, given its last attempt: it was
+// settled, cancelled while it waited, or skipped.
 func (s *step) executionEnded(j *rota.Job) {
 	s.settleKey(j)
 	s.afterMemberEnd(j)
@@ -18,7 +18,7 @@ func (s *step) executionEnded(j *rota.Job) {
 	s.runEnded(j)
 }
 
-// runEnded is what the end of a run brings about, also of one that is retried.
+// runEnded applies the effects of the end of a run, also of one that is retried.
 func (s *step) runEnded(j *rota.Job) {
 	if r := s.active(); r != nil && r.JobID == j.ID {
 		r.Status, r.EndedAt = rota.ReservationReleased, s.now
@@ -26,15 +26,15 @@ func (s *step) runEnded(j *rota.Job) {
 	s.markKeyChanged(j)
 }
 
-// releaseNextExecution lets the next execution of a schedule go that waits behind this
-// one, if nothing else is before it.
+// releaseNextExecution releases the next execution of a schedule that waits for this one,
+// unless another is before it.
 func (s *step) releaseNextExecution(j *rota.Job) {
 	if j.Schedule == "" {
 		return
 	}
 	var next *rota.Job
 	d := s.schedule(j.Schedule)
-	free := d == nil || d.Spec.Overlap == rota.OverlapAllow // nobody need wait any more
+	free := d == nil || d.Spec.Overlap == rota.OverlapAllow // no execution needs to wait
 	for _, other := range s.liveOf(j.Schedule, scopeOf(j)) {
 		switch waits := other.Hold&rota.HoldOverlap != 0; {
 		case !waits && !free:
@@ -48,13 +48,12 @@ func (s *step) releaseNextExecution(j *rota.Job) {
 	}
 }
 
-// liveOf are the jobs of a schedule and a scope that have not ended, by id.
+// liveOf returns the jobs of a schedule and a scope that have not ended, by id.
 func (s *step) liveOf(schedule string, scope rota.Scope) []*rota.Job {
 	return s.sorted(func(j *rota.Job) bool { return live(j) && j.Schedule == schedule && scopeOf(j) == scope })
 }
 
-// completeSchedule ends a schedule that was to run once, when nothing more of it is
-// to come.
+// completeSchedule ends a schedule that fires once, when all its planned jobs have ended.
 func (s *step) completeSchedule(name string, completed bool) {
 	d := s.schedule(name)
 	if d == nil || d.Spec.At.IsZero() || d.State != rota.ScheduleEnabled || !d.NextFire.IsZero() {
@@ -77,8 +76,8 @@ func (s *step) completeSchedule(name string, completed bool) {
 	s.archiveUnused(d)
 }
 
-// archiveUnused archives the template that was made for one schedule only, once
-// that is gone.
+// archiveUnused archives the template of a removed schedule if it has the same name and no
+// other schedule uses it.
 func (s *step) archiveUnused(d *rota.Schedule) bool {
 	t := s.template(d.Spec.Template)
 	if t == nil || t.Name != d.Name || t.State != rota.TemplateActive || len(s.schedulesOf(t.Name)) > 0 {

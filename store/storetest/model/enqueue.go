@@ -21,8 +21,8 @@ func (s *step) enqueue(c *rota.Enqueue) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// alreadyApplied says whether a job of the command is there: then it was applied, and
-// creates nothing more.
+// alreadyApplied reports whether a job of the command exists. Then the command was applied
+// before and creates no more jobs.
 func (s *step) alreadyApplied(c *rota.Enqueue) bool {
 	for i := range c.Jobs {
 		if s.find(c.JobID(i)) != nil {
@@ -58,8 +58,7 @@ func (s *step) submit(c *rota.Enqueue, i int, again bool) (rota.Submitted, *rota
 	return rota.Submitted{Job: j}, nil
 }
 
-// sameRequest says whether a job may be what a request made when it was sent
-// before.
+// sameRequest reports whether a job may be the result of a request that was sent before.
 func sameRequest(own *rota.Job, n *rota.NewJob) bool {
 	sameType := n.Type == "" || own.Type == n.Type
 	return sameType && own.Name == requestName(n) && own.Template == n.Template && own.Attempt == 1 && own.Schedule == "" && own.GroupID.IsZero()
@@ -72,8 +71,8 @@ func requestName(n *rota.NewJob) string {
 	return n.Template
 }
 
-// duplicateProbe is as much of a request as it takes to find the job it is a duplicate
-// of. It refuses nothing, since the request was applied already.
+// duplicateProbe returns the fields of a request that are needed to find its duplicate. It
+// refuses nothing, because the request was applied before.
 func (s *step) duplicateProbe(n *rota.NewJob) *rota.Job {
 	j := &rota.Job{Type: n.Type, Name: requestName(n), UniqueKey: n.UniqueKey, PlanTime: micros(n.PlanTime)}
 	if t := s.template(n.Template); t != nil {
@@ -83,8 +82,8 @@ func (s *step) duplicateProbe(n *rota.NewJob) *rota.Job {
 	return j
 }
 
-// duplicateOf is the job that holds the unique key or the plan key of another,
-// nil if both are free.
+// duplicateOf returns the job that holds the unique key or the plan key of another, nil if both
+// are free.
 func (s *step) duplicateOf(j *rota.Job) *rota.Job {
 	if holder := s.holder(j.Type, j.UniqueKey); holder != nil {
 		return holder
@@ -92,7 +91,7 @@ func (s *step) duplicateOf(j *rota.Job) *rota.Job {
 	return s.planned(j)
 }
 
-// holder is the first job of the execution that holds a unique key.
+// holder returns the first job of the execution that holds a unique key.
 func (s *step) holder(typ, key string) *rota.Job {
 	record, taken := s.keys[keyName{typ, key}]
 	if key == "" || !taken {
@@ -104,7 +103,7 @@ func (s *step) holder(typ, key string) *rota.Job {
 	return s.find(record.execution)
 }
 
-// planned is the first attempt that has the same plan key.
+// planned returns the first attempt that has the same plan key.
 func (s *step) planned(like *rota.Job) *rota.Job {
 	if like.PlanTime.IsZero() {
 		return nil
@@ -127,7 +126,7 @@ func (s *step) holdKey(j *rota.Job) {
 	s.keys[keyName{j.Type, j.UniqueKey}] = record
 }
 
-// draft is the job that a request and its template make, before it is entered.
+// draft returns the job of a request and its template, before it enters the queue.
 func (s *step) draft(n *rota.NewJob, id rota.ID, field string) (*rota.Job, *rota.Error) {
 	j := &rota.Job{
 		ID: id, ExecutionID: id, Attempt: 1, Type: n.Type, Name: requestName(n), Template: n.Template,
@@ -157,7 +156,8 @@ func (s *step) draft(n *rota.NewJob, id rota.ID, field string) (*rota.Job, *rota
 	return j, nil
 }
 
-// applyTemplate gives a job what its template says and refuses what does not fit.
+// applyTemplate sets the values of the template in a job, and refuses a job that does not match
+// it.
 func (s *step) applyTemplate(j *rota.Job, t *rota.Template, field string) *rota.Error {
 	switch {
 	case t.State == rota.TemplateArchived:
@@ -176,7 +176,7 @@ func (s *step) applyTemplate(j *rota.Job, t *rota.Template, field string) *rota.
 	return nil
 }
 
-// policy lays what was said about a job over what its type says.
+// policy combines patches with the policy of the type, the first patch first.
 func (s *step) policy(typ string, said ...rota.PolicyPatch) rota.Policy {
 	var patch rota.PolicyPatch
 	for _, p := range said {
@@ -188,7 +188,7 @@ func (s *step) policy(typ string, said ...rota.PolicyPatch) rota.Policy {
 	return patch.Policy()
 }
 
-// storedScope keeps the global scope empty, however it was written.
+// storedScope returns the scope of a request. The global scope is stored as empty.
 func storedScope(n *rota.NewJob) (kind, id string) {
 	if n.ScopeKind == rota.GlobalScopeKind && n.ScopeID == rota.GlobalScopeID {
 		return "", ""

@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// expire ends what has waited too long.
+// expire ends waits and the reservation whose time has passed.
 func (s *step) expire(c *rota.Expire) (rota.Reply, *rota.Error) {
 	due := s.pick(func(j *rota.Job) bool { return waitsForDependency(j) && !j.WaitUntil.After(s.now) })
 	slices.SortFunc(due, func(a, b *rota.Job) int { return cmp.Or(a.WaitUntil.Compare(b.WaitUntil), byID(a, b)) })
@@ -15,7 +15,7 @@ func (s *step) expire(c *rota.Expire) (rota.Reply, *rota.Error) {
 	reply := &rota.Expired{More: more}
 	for _, j := range due {
 		if !waitsForDependency(j) {
-			continue // the end of one before it let it go
+			continue // the end of an earlier one released it
 		}
 		if missing := s.unmet(j); missing != "" {
 			s.skip(j, rota.CodeDependency, "skipped: schedule "+missing+" did not complete in time")

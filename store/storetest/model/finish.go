@@ -56,7 +56,7 @@ func (s *step) closeRun(j *rota.Job, it *rota.FinishItem, outcome rota.Outcome) 
 	j.FinishedAt = s.now
 }
 
-// finishAnswer is the answer for a run that stands closed.
+// finishAnswer returns the answer for a closed run.
 func (s *step) finishAnswer(j *rota.Job) rota.FinishAnswer {
 	answer := rota.FinishAnswer{RunID: j.Run.ID, Outcome: j.Run.Outcome, Sequel: j.Sequel}
 	if retry := s.retryOf(j.ID); retry != nil {

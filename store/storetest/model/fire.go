@@ -6,7 +6,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// fire makes the jobs that a schedule owes, if it is as the sender read it.
+// fire creates the jobs that are due, if the schedule is as the sender read it.
 func (s *step) fire(c *rota.Fire) (rota.Reply, *rota.Error) {
 	d := s.schedule(c.Schedule)
 	if d == nil {
@@ -40,7 +40,7 @@ func (s *step) fire(c *rota.Fire) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// ownJobs are those of a command's jobs that are there, and how many are not.
+// ownJobs returns the jobs of a command that exist, and how many do not.
 func (s *step) ownJobs(id func(int) rota.ID, count int) (own []*rota.Job, others int) {
 	for i := range count {
 		if j := s.find(id(i)); j != nil {
@@ -50,7 +50,7 @@ func (s *step) ownJobs(id func(int) rota.ID, count int) (own []*rota.Job, others
 	return own, count - len(own)
 }
 
-// anyInFuture says whether any of the times has not come.
+// anyInFuture reports whether any of the times is in the future.
 func (s *step) anyInFuture(times []rota.FireTime) bool {
 	for _, t := range times {
 		if micros(t.At).After(s.now) {
@@ -60,7 +60,7 @@ func (s *step) anyInFuture(times []rota.FireTime) bool {
 	return false
 }
 
-// unusable is why the template of a schedule cannot be run, empty if it can.
+// unusable returns why a schedule cannot use its template. It is empty if it can.
 func (s *step) unusable(d *rota.Schedule) string {
 	switch t := s.template(d.Spec.Template); {
 	case t == nil:
@@ -73,7 +73,7 @@ func (s *step) unusable(d *rota.Schedule) string {
 	return ""
 }
 
-// fireAll makes one job for each time and scope, unless it was planned before.
+// fireAll creates one job for each time and scope that has not been planned before.
 func (s *step) fireAll(d *rota.Schedule, times []rota.FireTime, id func(int) rota.ID, catchUp bool) (made []*rota.Job, known int) {
 	i := 0
 	for _, t := range times {
@@ -96,7 +96,7 @@ func (s *step) fireAll(d *rota.Schedule, times []rota.FireTime, id func(int) rot
 	return made, known
 }
 
-// scheduled is a job as a schedule and its template make it.
+// scheduled returns a job of a schedule and its template.
 func (s *step) scheduled(d *rota.Schedule, id rota.ID, scope rota.Scope) *rota.Job {
 	t := s.template(d.Spec.Template)
 	return &rota.Job{
@@ -108,8 +108,8 @@ func (s *step) scheduled(d *rota.Schedule, id rota.ID, scope rota.Scope) *rota.J
 	}
 }
 
-// applyOverlap decides what becomes of a job that is fired while earlier ones of its
-// schedule and scope have not ended. It says whether the job was skipped.
+// applyOverlap applies the overlap policy to a job that is fired while earlier jobs of its
+// schedule and scope have not ended. It reports whether the job was skipped.
 func (s *step) applyOverlap(d *rota.Schedule, j *rota.Job, catchUp bool) (skipped bool) {
 	if d.Spec.Overlap != rota.OverlapAllow && !catchUp {
 		s.endExpiredWaits(d.Name, scopeOf(j))
@@ -135,8 +135,8 @@ func (s *step) applyOverlap(d *rota.Schedule, j *rota.Job, catchUp bool) (skippe
 	return false
 }
 
-// endExpiredWaits ends what has waited too long for dependencies, as Expire does: it
-// falls due when its schedule fires again, and must not be in the way.
+// endExpiredWaits skips jobs whose wait for dependencies has ended, as Expire does. The wait
+// ends when the schedule fires again, and the job must not block that fire.
 func (s *step) endExpiredWaits(schedule string, scope rota.Scope) {
 	for _, p := range s.liveOf(schedule, scope) {
 		if !waitsForDependency(p) || p.WaitUntil.After(s.now) {
@@ -148,7 +148,7 @@ func (s *step) endExpiredWaits(schedule string, scope rota.Scope) {
 	}
 }
 
-// replace makes way for a later execution.
+// replace cancels a job, or asks it to stop, for a later execution.
 func (s *step) replace(j *rota.Job, reason string) {
 	switch {
 	case j.Status == rota.StatusQueued:
@@ -159,7 +159,7 @@ func (s *step) replace(j *rota.Job, reason string) {
 	}
 }
 
-// holdForDependencies holds a job back that depends on what has not completed.
+// holdForDependencies holds a job whose dependencies have not completed.
 func (s *step) holdForDependencies(d *rota.Schedule, j *rota.Job, t rota.FireTime) {
 	if len(d.Spec.DependsOn) == 0 {
 		return
@@ -169,7 +169,7 @@ func (s *step) holdForDependencies(d *rota.Schedule, j *rota.Job, t rota.FireTim
 		j.WaitFrom = d.CreatedAt
 	}
 	if j.WaitUntil.IsZero() {
-		j.WaitUntil = micros(s.now.Add(rota.DependencyWait)) // no time lies after now, so this is the later
+		j.WaitUntil = micros(s.now.Add(rota.DependencyWait)) // no fire time is after now, so this is the later one
 	}
 	if s.unmet(j) == "" {
 		j.WaitFrom, j.WaitUntil = time.Time{}, time.Time{}
@@ -178,7 +178,7 @@ func (s *step) holdForDependencies(d *rota.Schedule, j *rota.Job, t rota.FireTim
 	j.Hold |= rota.HoldDependency
 }
 
-// advanceCalendar moves the calendar of a schedule that was fired.
+// advanceCalendar sets the next fire of a schedule that was fired.
 func (s *step) advanceCalendar(d *rota.Schedule, c *rota.Fire) {
 	d.NextFire, d.MovedAt = micros(c.Next), s.now
 	if n := len(c.Times); n > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota/store/storetest/model"
 )
 
-// fixture is a model and the hand that tells it what happens.
+// fixture is a model and the time of its next command.
 type fixture struct {
 	*testing.T
 	m   *model.Model
@@ -75,8 +75,7 @@ func (f *fixture) limit(spec rota.ThrottleSpec) {
 	do[*rota.ThrottlePut](f, &rota.PutThrottle{Meta: meta(), Spec: spec})
 }
 
-// declare declares a template and a schedule of one name that fires every
-// minute, or at a time.
+// declare declares a template and a schedule of one name. It fires every minute, or once.
 func (f *fixture) declare(name string, spec rota.ScheduleSpec) {
 	f.Helper()
 	do[*rota.TemplatePut](f, &rota.PutTemplate{Meta: meta(), Name: name, Spec: rota.TemplateSpec{Type: "mail"}})
@@ -100,7 +99,7 @@ func (f *fixture) schedule(name string) *rota.Schedule {
 	return d
 }
 
-// fire fires what a schedule owes.
+// fire fires what is due of a schedule.
 func (f *fixture) fire(name string) *rota.Fired {
 	f.Helper()
 	c, err := rota.PlanFire(meta(), f.schedule(name), f.now)

@@ -75,8 +75,8 @@ func (s *step) cancelGroup(c *rota.CancelGroup) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// afterMemberEnd is what the end of a member means for the others: its death may
-// end them, and in a row it makes place for the next.
+// afterMemberEnd applies the effects of the end of a member: a dead one may end the others, and
+// in a sequential group the next gets the turn.
 func (s *step) afterMemberEnd(j *rota.Job) {
 	g := s.group(j.GroupID)
 	if g == nil || g.Ending != "" {
@@ -99,8 +99,8 @@ func (s *step) afterMemberEnd(j *rota.Job) {
 	}
 }
 
-// endMembers carries out what was decided about a group, for as many members as
-// a command may end. A Sweep does the rest.
+// endMembers ends the members of an ended group, as many as one command may end. A Sweep does
+// the rest.
 func (s *step) endMembers(g *rota.Group) []*rota.Job {
 	members, more := page(s.membersToEnd(g), rota.MembersMax)
 	for _, j := range members {
@@ -112,9 +112,8 @@ func (s *step) endMembers(g *rota.Group) []*rota.Job {
 	return members
 }
 
-// membersToEnd are the members that the ending of a group is still to be carried out
-// on: those that have not started and, if it was cancelled, those that run and
-// were not asked to stop.
+// membersToEnd returns the members that are still to be ended: those that have not started and,
+// if the group was cancelled, those that run and were not asked to stop.
 func (s *step) membersToEnd(g *rota.Group) []*rota.Job {
 	return s.members(g, func(j *rota.Job) bool {
 		unasked := leased(j) && j.Run.CancelAt.IsZero()
@@ -133,7 +132,7 @@ func (s *step) endMember(g *rota.Group, j *rota.Job) {
 	}
 }
 
-// members are the jobs of a group that a condition holds for, in their order.
+// members returns the matching jobs of a group, in their order.
 func (s *step) members(g *rota.Group, cond func(*rota.Job) bool) []*rota.Job {
 	jobs := s.sorted(func(j *rota.Job) bool { return j.GroupID == g.ID && cond(j) })
 	slices.SortStableFunc(jobs, func(a, b *rota.Job) int { return a.GroupPosition - b.GroupPosition })

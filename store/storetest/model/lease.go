@@ -6,8 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// jobOfLease is the job whose run a lease names and proves, open or closed; nil if
-// the lease is nobody's.
+// jobOfLease returns the job whose run, open or closed, has this lease. It is nil if the lease
+// is wrong.
 func (s *step) jobOfLease(ref rota.LeaseRef) *rota.Job {
 	j := s.find(ref.JobID)
 	if j == nil || j.Run == nil || j.Run.ID != ref.RunID || j.Run.Token != ref.Token {

@@ -1,7 +1,7 @@
-// Package model is a store held in memory, written straight from the law of
-// each verb and as plainly as it can be: slices, linear scans, a copy of
-// everything before each command. It is what the real stores are compared
-// with, so it is kept easy to believe rather than fast.
+// Package model is the reference implementation of a store. It holds its rows in memory and
+// implements the rules of each verb in the simplest way: slices, linear scans, and a copy of
+// the whole state for each command. Random histories are compared with it, so it is written to
+// be easy to check rather than fast. Start reading at Model.Apply and step.decide.
 package model
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Model is a rota.Store that forgets everything when it is dropped.
+// Model is a rota.Store in memory.
 type Model struct {
 	clock func() time.Time
 
@@ -22,12 +22,12 @@ type Model struct {
 	state    *state
 	wakes    []chan struct{}
 	watchers []*watcher
-	events   []rota.Event // of the batch under way
+	events   []rota.Event // events of the current batch
 	closed   bool
-	ended    func() bool // of a view: it has ended; nil: it is none
+	ended    func() bool // whether the view has ended; nil if this is not a view
 }
 
-// New makes an empty model. The clock stamps batches that come without a time.
+// New returns an empty model. The clock gives the time of batches without one.
 func New(clock func() time.Time) *Model {
 	return &Model{clock: clock, state: newState()}
 }
@@ -61,7 +61,7 @@ func (m *Model) applyOne(now time.Time, c rota.Command) rota.Result {
 		return rota.Result{Err: err}
 	}
 	if all, is := c.(*rota.All); is && all.Dry {
-		return rota.Result{Reply: reply} // the trial was all there is to it
+		return rota.Result{Reply: reply} // a dry run keeps nothing
 	}
 	createDeliveries(m.state, trial.state, now)
 	if len(m.watchers) > 0 {
@@ -72,7 +72,7 @@ func (m *Model) applyOne(now time.Time, c rota.Command) rota.Result {
 	return rota.Result{Reply: reply}
 }
 
-// micros gives a time the precision that is stored.
+// micros truncates a time to the stored precision.
 func micros(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
@@ -104,17 +104,17 @@ func (m *Model) wakeAll() {
 	}
 }
 
-// Verify yields nothing: what the model holds is right by definition.
+// Verify yields nothing: the model is correct by definition.
 func (m *Model) Verify(context.Context) iter.Seq2[rota.Violation, error] {
 	return func(func(rota.Violation, error) bool) {}
 }
 
-// Limits states what the commands themselves allow.
+// Limits returns the limits of the commands themselves.
 func (m *Model) Limits() rota.Limits {
 	return rota.Limits{Jobs: rota.JobsMax, Claim: rota.ClaimMax, Items: rota.ItemsMax}
 }
 
-// Close ends the views of the model, and nothing else.
+// Close ends the views of the model.
 func (m *Model) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,8 +122,8 @@ func (m *Model) Close() error {
 	return nil
 }
 
-// Damage changes a job behind the law's back, so that tests of recovery have
-// something to recover. A change that returns nil removes the job.
+// Damage changes a job without the rules, so that tests of recovery have something to recover.
+// A change that returns nil removes the job.
 func (m *Model) Damage(id rota.ID, change func(*rota.Job) *rota.Job) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

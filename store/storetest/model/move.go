@@ -54,8 +54,8 @@ func (s *step) moveBeside(c *rota.Move, j *rota.Job) *rota.Error {
 	return nil
 }
 
-// moveBetween puts a job between the anchor, row[at], and its neighbour on one
-// side, row[beside], which may lie outside the row.
+// moveBetween puts a job between the anchor, row[at], and the job on one side of it,
+// row[beside], which may be outside the row.
 func (s *step) moveBetween(j *rota.Job, at, beside int, row []*rota.Job) {
 	anchor := row[at]
 	if beside >= 0 && beside < len(row) && row[beside] == j {
@@ -74,11 +74,11 @@ func (s *step) moveBetween(j *rota.Job, at, beside int, row []*rota.Job) {
 			return
 		}
 		renumber(row, j, high)
-		s.markKeyChanged(j) // its number may be the same by chance, its place is not
+		s.markKeyChanged(j) // its number may be the same by chance, but its place is not
 	}
 }
 
-// renumber gives a row fresh positions, with a job put in before another.
+// renumber gives new positions to a row, with a job inserted before another.
 func renumber(row []*rota.Job, j, before *rota.Job) {
 	row = slices.DeleteFunc(slices.Clone(row), func(r *rota.Job) bool { return r == j })
 	row = slices.Insert(row, slices.Index(row, before), j)
@@ -87,7 +87,8 @@ func renumber(row []*rota.Job, j, before *rota.Job) {
 	}
 }
 
-// withoutInternal are those of a row that are not Rota's own, which keep their place.
+// withoutInternal returns the jobs of a row that are not internal. Internal jobs keep their
+// positions.
 func withoutInternal(row []*rota.Job) []*rota.Job {
 	return slices.DeleteFunc(slices.Clone(row), func(j *rota.Job) bool { return rota.InternalType(j.Type) })
 }

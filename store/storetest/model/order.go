@@ -6,8 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// enterQueue puts a job into the store at the end of its priority, with the holds
-// that were decided and, if its time has not come, that of the delay.
+// enterQueue inserts a job at the end of its priority, with its holds and, if its run time is
+// in the future, the delay.
 func (s *step) enterQueue(j *rota.Job) {
 	j.Status = rota.StatusQueued
 	j.Position = s.endPositionOf(j)
@@ -18,15 +18,14 @@ func (s *step) enterQueue(j *rota.Job) {
 	s.resolveHold(j)
 }
 
-// releaseHold takes one reason to wait from a job.
+// releaseHold removes one hold of a job.
 func (s *step) releaseHold(j *rota.Job, bit rota.Hold) {
 	j.Hold &^= bit
 	s.resolveHold(j)
 }
 
-// resolveHold lets a job that nothing else holds stand in the order, or wait for its
-// concurrency key if that is limited: who of those comes first is settled when
-// the command is done.
+// resolveHold makes a job without holds ready, or holds it for its concurrency key if the key
+// is limited. The end of the command decides which jobs of the key are ready.
 func (s *step) resolveHold(j *rota.Job) {
 	if j.Hold != 0 {
 		return
@@ -39,7 +38,7 @@ func (s *step) resolveHold(j *rota.Job) {
 	s.markReady(j)
 }
 
-// markReady writes down when a job first stood in the order.
+// markReady records when a job first became ready.
 func (s *step) markReady(j *rota.Job) {
 	if j.QueuedAt.IsZero() {
 		j.QueuedAt = s.now
@@ -65,7 +64,8 @@ func (s *state) endPosition(priority int) int64 {
 	return tail + rota.PositionGap
 }
 
-// endPositionOf is the position of a job that comes last; those of Rota's own take none.
+// endPositionOf returns the position at the end of the priority of a job. Internal jobs have no
+// position.
 func (s *state) endPositionOf(j *rota.Job) int64 {
 	if rota.InternalType(j.Type) {
 		return 0

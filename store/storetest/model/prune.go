@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// prune removes executions that have ended, with all that is kept of them.
+// prune removes ended executions and their attempts.
 func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
 	reply, before := &rota.Pruned{}, micros(c.Before)
 	for _, id := range c.Executions {
@@ -31,11 +31,11 @@ func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// redrivesExisting says that an execution tries another anew that is still there: it is kept
-// as long as that.
+// redrivesExisting reports whether an execution redrives another that still exists. It is kept
+// as long as that one.
 func (s *step) redrivesExisting(first *rota.Job) bool { return s.find(first.RedriveOf) != nil }
 
-// removeExecution removes an execution whole and says how many jobs it had.
+// removeExecution removes all attempts of an execution and returns how many there were.
 func (s *step) removeExecution(first, tail *rota.Job) int {
 	if g := s.group(first.GroupID); g != nil {
 		s.pruneMember(g, tail)
@@ -49,7 +49,7 @@ func (s *step) removeExecution(first, tail *rota.Job) int {
 	return had - len(s.jobs)
 }
 
-// pruneMember remembers how a member ended, and forgets the group with its last.
+// pruneMember counts the end of a pruned member, and removes the group with its last member.
 func (s *step) pruneMember(g *rota.Group, tail *rota.Job) {
 	g.Pruned.Count(tail)
 	p := g.Pruned
@@ -72,7 +72,7 @@ func (s *step) pruneReservations(before time.Time) {
 	s.reservations = slices.DeleteFunc(s.reservations, func(r *rota.Reservation) bool { return slices.Contains(old, r.ID) })
 }
 
-// Prunable finds executions that need no longer be kept.
+// Prunable lists executions that the retention no longer keeps.
 func (m *Model) Prunable(_ context.Context, q rota.PruneQuery) (rota.PrunePage, error) {
 	if err := q.Validate(); err != nil {
 		return rota.PrunePage{}, err
@@ -86,9 +86,8 @@ func (m *Model) Prunable(_ context.Context, q rota.PruneQuery) (rota.PrunePage, 
 	})
 }
 
-// prunable walks the executions by id: newest first if newer ones have to be
-// counted, else oldest first up to those that are too young to have ended long
-// enough ago.
+// prunable lists executions by id: newest first if the retention counts them, otherwise oldest
+// first up to those that are too young to have ended long enough ago.
 func (s *state) prunable(q rota.PruneQuery, now time.Time) rota.PrunePage {
 	rest := s.prunableAfter(q, now)
 	looked, more := page(rest, cmp.Or(q.Limit, rota.PageMax))
@@ -129,8 +128,8 @@ func (s *state) prunableAfter(q rota.PruneQuery, now time.Time) []*rota.Job {
 	return rest
 }
 
-// youngest is when the youngest execution began that may have outlived the
-// smallest age; without any age it lies before all.
+// youngest returns the latest start of an execution that may be older than the smallest age.
+// Without an age it is before every time.
 func youngest(r rota.Retention, now time.Time) (young time.Time) {
 	for _, k := range []rota.Keep{r.Completed, r.Skipped, r.Cancelled, r.Dead} {
 		if at := now.Add(-k.Age); k.Age > 0 && at.After(young) {
@@ -140,8 +139,8 @@ func youngest(r rota.Retention, now time.Time) (young time.Time) {
 	return young
 }
 
-// mayPrune says whether an execution need no longer be kept, given how many of
-// each outcome have been seen with it.
+// mayPrune reports whether the retention no longer keeps an execution, given how many of each
+// outcome were seen with it.
 func mayPrune(r rota.Retention, tail *rota.Job, seen rota.GroupTally, now time.Time) bool {
 	keep := r.For(tail)
 	if keep.Age > 0 && tail.FinishedAt.Before(now.Add(-keep.Age)) {

@@ -2,14 +2,14 @@ package model
 
 import "github.com/rotajobs/rota"
 
-// expectation is what a Put says about the row it is to find.
+// expectation is the mode and version of a Put.
 type expectation struct {
 	mode    rota.PutMode
 	version *rota.ID
 }
 
-// checkExpectation refuses a Put that does not find what it expects. The version is that of
-// the row, nil if there is none.
+// checkExpectation refuses a Put whose expectation is not met. The version is that of the row,
+// nil if there is none.
 func (s *step) checkExpectation(want expectation, version *rota.ID, subject string) *rota.Error {
 	switch {
 	case want.mode == rota.PutCreate && version != nil:

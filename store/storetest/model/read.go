@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// read runs a read alone, on a state that nobody changes meanwhile.
+// read runs a read under the lock of the model.
 func read[T any](m *Model, read func(*state) (T, error)) (T, error) {
 	if m.ended != nil && m.ended() {
 		var none T
@@ -47,7 +47,7 @@ func (m *Model) Jobs(_ context.Context, q rota.JobQuery) ([]*rota.Job, error) {
 	})
 }
 
-// CountJobs counts what Jobs would list.
+// CountJobs counts the jobs that Jobs would list.
 func (m *Model) CountJobs(_ context.Context, q rota.JobQuery) (int64, error) {
 	q.Limit = 0
 	if err := q.Validate(); err != nil {
@@ -56,7 +56,7 @@ func (m *Model) CountJobs(_ context.Context, q rota.JobQuery) (int64, error) {
 	return read(m, func(s *state) (int64, error) { return int64(len(s.matching(&q))), nil })
 }
 
-// matching are the jobs that a query picks, in no order.
+// matching returns the jobs that a query selects, unordered.
 func (s *state) matching(q *rota.JobQuery) []*rota.Job {
 	return s.pick(func(j *rota.Job) bool {
 		return !s.hidden(j) &&
@@ -102,13 +102,13 @@ func (m *Model) Execution(_ context.Context, id rota.ID) ([]*rota.Job, error) {
 	})
 }
 
-// deadLetter says that a job died and nobody tries its execution anew.
+// deadLetter reports whether a job is dead and its execution is not redriven.
 func (s *state) deadLetter(j *rota.Job) bool {
 	return j.Sequel == rota.SequelDead && !s.redriven(j.ExecutionID)
 }
 
-// Explain knows no reason but that others come first: explanations are compared
-// with what they should say, not with the model.
+// Explain always returns the same reason. Explanations are compared with their expected text,
+// not with the model.
 func (m *Model) Explain(_ context.Context, id rota.ID) ([]rota.Reason, error) {
 	return read(m, func(s *state) ([]rota.Reason, error) {
 		if j := s.find(id); j == nil || s.hidden(s.tail(j.ExecutionID)) {
@@ -118,7 +118,7 @@ func (m *Model) Explain(_ context.Context, id rota.ID) ([]rota.Reason, error) {
 	})
 }
 
-// Audit lists the audit as it was written.
+// Audit lists the audit in the order of writing.
 func (m *Model) Audit(_ context.Context, after int64, limit int) ([]rota.AuditEntry, error) {
 	return read(m, func(s *state) ([]rota.AuditEntry, error) {
 		var entries []rota.AuditEntry

@@ -72,19 +72,19 @@ func (m *Model) Schedules(_ context.Context, q rota.ScheduleQuery) ([]*rota.Sche
 	})
 }
 
-// nextIn says that a schedule fires within what is asked for, and comes behind
-// the page before.
+// nextIn reports whether the next fire of a schedule is within the bounds of a query and after
+// its previous page.
 func nextIn(d *rota.Schedule, q *rota.ScheduleQuery) bool {
 	behind := q.NextAfter.IsZero() || d.NextFire.After(q.NextAfter) || d.NextFire.Equal(q.NextAfter) && d.Name > q.After
 	return !d.NextFire.IsZero() && behind && !d.NextFire.Before(q.NextFrom) && (q.NextUntil.IsZero() || !d.NextFire.After(q.NextUntil))
 }
 
-// byNext orders schedules by their next fire, and then by name.
+// byNext orders schedules by next fire and then by name.
 func byNext(a, b *rota.Schedule) int {
 	return cmp.Or(a.NextFire.Compare(b.NextFire), cmp.Compare(a.Name, b.Name))
 }
 
-// Definition returns the name that an id stands for.
+// Definition returns the name of a definition id.
 func (m *Model) Definition(_ context.Context, id rota.ID) (string, error) {
 	return read(m, func(s *state) (string, error) {
 		name, known := s.names[id]
@@ -95,7 +95,8 @@ func (m *Model) Definition(_ context.Context, id rota.ID) (string, error) {
 	})
 }
 
-// recordNames notes what there is a definition of: names outlive it.
+// recordNames records the names of all schedules. A name is kept after its definition is
+// removed.
 func (s *state) recordNames() {
 	for _, d := range s.schedules {
 		s.names[rota.DefinitionID(d.Name)] = d.Name
@@ -141,15 +142,14 @@ func found[T any](row *T, kind, name string) (*T, error) {
 	return row, nil
 }
 
-// after are the rows whose names sort after one, by name.
+// after returns the rows whose names sort after one, by name.
 func after[T any](rows []*T, name string, nameOf func(*T) string) []*T {
 	rest := slices.DeleteFunc(slices.Clone(rows), func(r *T) bool { return nameOf(r) <= name })
 	slices.SortFunc(rest, func(a, b *T) int { return cmp.Compare(nameOf(a), nameOf(b)) })
 	return rest
 }
 
-// newestBefore are the rows with ids before one, or all if it is zero, newest
-// first.
+// newestBefore returns the rows with ids before one, or all if it is zero, newest first.
 func newestBefore[T any](rows []*T, before rota.ID, idOf func(*T) rota.ID) []*T {
 	rest := slices.DeleteFunc(slices.Clone(rows), func(r *T) bool {
 		return !before.IsZero() && idOf(r).Compare(before) >= 0
@@ -158,7 +158,7 @@ func newestBefore[T any](rows []*T, before rota.ID, idOf func(*T) rota.ID) []*T 
 	return rest
 }
 
-// copyPage copies the first rows of a list out.
+// copyPage copies the first rows of a list.
 func copyPage[T any](rows []*T, limit int, one func(*T) *T) []*T {
 	return rowCopies(rows[:min(len(rows), atMost(limit))], one)
 }

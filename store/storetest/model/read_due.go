@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// NextDue says when which upkeep is to be done next.
+// NextDue returns when each kind of maintenance is due next.
 func (m *Model) NextDue(context.Context) (rota.Due, error) {
 	now := micros(m.clock())
 	return read(m, func(s *state) (due rota.Due, err error) {
@@ -42,7 +42,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// DueSchedules lists the schedules that owe a fire by the model's clock.
+// DueSchedules lists the schedules that are due by the clock of the model.
 func (m *Model) DueSchedules(_ context.Context, limit int) (rota.DuePage, error) {
 	now := micros(m.clock())
 	return read(m, func(s *state) (rota.DuePage, error) {

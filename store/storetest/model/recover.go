@@ -37,7 +37,7 @@ func byStaleAfter(a, b *rota.Job) int {
 	return byID(a, b)
 }
 
-// expireRun closes a run that nobody will finish.
+// expireRun closes a run whose holder will not finish it.
 func (s *step) expireRun(j *rota.Job) {
 	j.Run.Outcome = rota.OutcomeFailed
 	if !j.Run.CancelAt.IsZero() {
@@ -81,7 +81,7 @@ func ofEarlierIncarnation(c *rota.Recover, r *rota.Run) bool {
 	return r.Runner == c.Runner && !r.Incarnation.IsZero() && r.Incarnation != c.Incarnation
 }
 
-// repair closes what is open of a job, row by row of the recovery matrix.
+// repair closes an incomplete job, one case per row of the recovery matrix.
 func (s *step) repair(c *rota.Recover, j *rota.Job) rota.Settling {
 	switch {
 	case j.Run == nil:

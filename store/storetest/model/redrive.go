@@ -2,7 +2,7 @@ package model
 
 import "github.com/rotajobs/rota"
 
-// redrive tries an execution anew that did not complete.
+// redrive creates a new execution for one that did not complete.
 func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
 	if own := s.find(c.NewJobID()); own != nil {
 		return &rota.Redriven{Job: own}, nil
@@ -32,7 +32,7 @@ func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
 	return &rota.Redriven{Job: j}, nil
 }
 
-// redriven says whether an execution was tried anew, and that was not cancelled.
+// redriven reports whether an execution was redriven and the redrive was not cancelled.
 func (s *state) redriven(execution rota.ID) bool {
 	tries := s.sorted(func(j *rota.Job) bool { return j.RedriveOf == execution })
 	if len(tries) == 0 {
@@ -43,7 +43,7 @@ func (s *state) redriven(execution rota.ID) bool {
 	return !cancelled
 }
 
-// redriveJob is a first attempt at what another did not do.
+// redriveJob returns the first attempt of a redrive.
 func (s *step) redriveJob(tail *rota.Job, id rota.ID) *rota.Job {
 	j := &rota.Job{
 		ID: id, ExecutionID: id, Attempt: 1, RedriveOf: tail.ExecutionID,

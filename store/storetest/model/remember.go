@@ -8,18 +8,18 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// requestKey names the key of a request: it belongs to an actor.
+// requestKey is the key of a request. Each actor has its own keys.
 type requestKey struct{ actor, key string }
 
-// request is what a key is tied to, and since when.
+// request is the command that a key is tied to, and since when.
 type request struct {
 	hash    string
 	command rota.ID
 	at      time.Time
 }
 
-// remember ties a key to a command, or says to which one it is tied. Two keys
-// that are free again go when one is tied.
+// remember ties a key to a command, or returns the command that it is tied to. When it ties a
+// key, it removes up to two expired ones.
 func (s *step) remember(c *rota.Remember) (rota.Reply, *rota.Error) {
 	name := requestKey{c.Actor, c.Key}
 	held, tied := s.requests[name]
@@ -37,7 +37,7 @@ func (s *step) remember(c *rota.Remember) (rota.Reply, *rota.Error) {
 
 func (s *step) requestExpired(r request) bool { return !r.at.Add(rota.RequestKeep).After(s.now) }
 
-// removeExpiredRequests removes keys that are free again, oldest first.
+// removeExpiredRequests removes expired keys, oldest first.
 func (s *step) removeExpiredRequests(limit int) {
 	var old []requestKey
 	for name, r := range s.requests {

@@ -6,8 +6,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// reserve takes the one place for a reservation, unless somebody is on it whose
-// time is not over.
+// reserve creates the only reservation, unless one is active and has not expired.
 func (s *step) reserve(c *rota.Reserve) (rota.Reply, *rota.Error) {
 	if own := s.reservation(c.ReservationID()); own != nil {
 		return &rota.Reserved{Reservation: own}, nil
@@ -26,20 +25,20 @@ func (s *step) reserve(c *rota.Reserve) (rota.Reply, *rota.Error) {
 	return &rota.Reserved{Reservation: r}, nil
 }
 
-// expireReservation ends a reservation that nobody ended.
+// expireReservation ends a reservation that was not released.
 func (s *step) expireReservation(r *rota.Reservation) {
 	r.Status, r.EndedAt = rota.ReservationExpired, s.now
 	s.auditEffect(rota.AuditReservationExpired, reservationSubject(r.ID), "")
 }
 
-// extendReservation keeps a reservation for as long as its run is leased.
+// extendReservation extends a reservation to the lease of its run.
 func (s *step) extendReservation(j *rota.Job) {
 	if r := s.active(); r != nil && r.JobID == j.ID && j.Run.StaleAfter.After(r.ExpiresAt) {
 		r.ExpiresAt = j.Run.StaleAfter
 	}
 }
 
-// extendUnused keeps one that waits for its run, if its holder beats for it.
+// extendUnused extends a reservation without a run, if its holder sent a heartbeat for it.
 func (s *step) extendUnused(c *rota.Extend) {
 	r := s.active()
 	if r == nil || r.ID != c.ReservationID || !r.JobID.IsZero() {
@@ -65,7 +64,7 @@ func (s *step) release(c *rota.Release) (rota.Reply, *rota.Error) {
 	return &rota.Released{Reservation: r}, nil
 }
 
-// direct starts a job past the queue, for the holder of a reservation.
+// direct starts a job without the queue, for the holder of a reservation.
 func (s *step) direct(c *rota.Direct) (rota.Reply, *rota.Error) {
 	if own := s.find(c.JobID()); own != nil {
 		if own.Run == nil || own.Run.ID != rota.RunID(c.ID, own.ID) {

@@ -8,10 +8,10 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// never is the next fire of a schedule that owes nothing.
+// never is the next fire of a schedule that fires no more.
 var never time.Time
 
-// schedulesWhere returns the schedules that a condition holds for, by name.
+// schedulesWhere returns the matching schedules, by name.
 func (s *state) schedulesWhere(cond func(*rota.Schedule) bool) []*rota.Schedule {
 	var picked []*rota.Schedule
 	for _, d := range s.schedules {
@@ -23,13 +23,13 @@ func (s *state) schedulesWhere(cond func(*rota.Schedule) bool) []*rota.Schedule 
 	return picked
 }
 
-// schedulesOf are the schedules that run a template, by name.
+// schedulesOf returns the schedules that use a template, by name.
 func (s *state) schedulesOf(template string) []*rota.Schedule {
 	return s.schedulesWhere(func(d *rota.Schedule) bool { return d.Spec.Template == template })
 }
 
-// disable is Rota's own doing: no person changed the schedule, so its version
-// stays, and the reason is kept.
+// disable disables a schedule on behalf of Rota. No person changed the schedule, so its version
+// stays, and it records the reason.
 func (s *step) disable(d *rota.Schedule, reason string) {
 	d.State, d.NextFire, d.Reason = rota.ScheduleDisabled, never, reason
 	s.auditEffect(rota.AuditScheduleDisabled, scheduleSubject(d.Name), reason)
@@ -57,8 +57,7 @@ func (s *step) switchSchedule(c *rota.SwitchSchedule) (rota.Reply, *rota.Error) 
 	return &rota.SchedulePut{Schedule: d, Changed: true}, nil
 }
 
-// enable keeps a next fire that is still owed, so that a schedule which was only
-// paused catches up.
+// enable keeps a next fire that is still due, so that a paused schedule catches up.
 func (s *step) enable(d *rota.Schedule, c *rota.SwitchSchedule) *rota.Error {
 	if err := s.usable(d.Spec.Template); err != nil {
 		return err
@@ -76,7 +75,7 @@ func (s *step) enable(d *rota.Schedule, c *rota.SwitchSchedule) *rota.Error {
 	return nil
 }
 
-// usable refuses a template that a schedule cannot run.
+// usable refuses a template that a schedule cannot use.
 func (s *step) usable(template string) *rota.Error {
 	switch t := s.template(template); {
 	case t == nil:
@@ -100,8 +99,8 @@ func (s *step) deleteSchedule(c *rota.DeleteSchedule) (rota.Reply, *rota.Error) 
 	return &rota.ScheduleDeleted{}, nil
 }
 
-// removeSchedule takes a schedule away, and its name from those that depend on
-// it. What waited for it, and what of it waited, is looked at again.
+// removeSchedule removes a schedule, and its name from its dependents. It then checks its own
+// waiting jobs and those of its dependents.
 func (s *step) removeSchedule(d *rota.Schedule) {
 	s.schedules = slices.DeleteFunc(s.schedules, func(other *rota.Schedule) bool { return other == d })
 	dependents := s.dependents(d.Name)

@@ -29,7 +29,7 @@ func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 	if d == nil {
 		s.boundDropped(c.Name)
 	}
-	if c.Recreate { // as if it had not been there
+	if c.Recreate { // as if it had not existed
 		s.schedules = slices.DeleteFunc(s.schedules, func(other *rota.Schedule) bool { return other.Name == c.Name })
 		d = nil
 	}
@@ -48,13 +48,13 @@ func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 	return &rota.SchedulePut{Schedule: d, Changed: true}, nil
 }
 
-// timesChanged says that a schedule is to fire at other times than it did.
+// timesChanged reports whether a schedule gets other fire times.
 func timesChanged(c *rota.PutSchedule, d *rota.Schedule) bool {
 	return d == nil || !d.Spec.SameTimes(c.Spec)
 }
 
-// stateAfter is the state that a schedule gets: what Rota disabled, a change by
-// a person enables, unless it would never fire.
+// stateAfter returns the new state of a schedule. A change by a person enables a schedule that
+// Rota disabled, unless it would never fire.
 func (s *step) stateAfter(c *rota.PutSchedule, d *rota.Schedule) rota.ScheduleState {
 	switch {
 	case c.State != "":
@@ -65,19 +65,19 @@ func (s *step) stateAfter(c *rota.PutSchedule, d *rota.Schedule) rota.ScheduleSt
 	return d.State
 }
 
-// timePassed says that the only time of a schedule has passed, or was fired.
+// timePassed reports whether the only time of a schedule has passed or was fired.
 func (s *step) timePassed(d *rota.Schedule) bool {
 	at := d.Spec.At
 	return !at.IsZero() && (at.Before(s.now) || d.LastFire.Equal(at))
 }
 
-// atPassed says that the only time of a declaration has passed.
+// atPassed reports whether the only time of a declaration has passed.
 func (s *step) atPassed(c *rota.PutSchedule) bool {
 	at := micros(c.Spec.At)
 	return !at.IsZero() && at.Before(s.now)
 }
 
-// checkSchedule refuses what does not fit the clock and the other rows.
+// checkSchedule refuses a declaration that conflicts with the clock or with other rows.
 func (s *step) checkSchedule(c *rota.PutSchedule, d *rota.Schedule) *rota.Error {
 	if err := s.usable(c.Spec.Template); err != nil {
 		return err
@@ -131,8 +131,8 @@ func (s *step) checkDepends(name string, on []string, d *rota.Schedule) *rota.Er
 	return nil
 }
 
-// pathTo is the way from one schedule to another along what they depend on, nil
-// if there is none. A schedule that was passed already leads nowhere else.
+// pathTo returns the path of dependencies from one schedule to another, nil if there is none.
+// It visits each schedule once.
 func (s *step) pathTo(goal, from string, passed map[string]bool) []string {
 	if from == goal {
 		return []string{from}
@@ -153,8 +153,8 @@ func (s *step) pathTo(goal, from string, passed map[string]bool) []string {
 	return nil
 }
 
-// declare writes what was declared. Times that stay the same keep their anchor
-// and what they owe.
+// declare writes a declaration. A schedule whose times stay the same keeps its anchor and its
+// next fire.
 func (s *step) declare(d *rota.Schedule, c *rota.PutSchedule, newTimes, takesNext bool) {
 	d.State = s.stateAfter(c, d)
 	if c.State != "" || d.State != rota.ScheduleDisabled {
@@ -174,8 +174,8 @@ func (s *step) declare(d *rota.Schedule, c *rota.PutSchedule, newTimes, takesNex
 	}
 }
 
-// takesNext says whether a schedule gets its next fire from the command: it has
-// other times now, or none that it owes. One whose only time has passed does not.
+// takesNext reports whether a schedule gets its next fire from the command: its times have
+// changed, or it has no next fire. A schedule whose only time has passed does not.
 func (s *step) takesNext(c *rota.PutSchedule, d *rota.Schedule) bool {
 	switch {
 	case s.stateAfter(c, d) == rota.ScheduleDisabled:
@@ -186,8 +186,8 @@ func (s *step) takesNext(c *rota.PutSchedule, d *rota.Schedule) bool {
 	return d.NextFire.IsZero() && !s.timePassed(d)
 }
 
-// mayBegin refuses a next fire that is missing, or was found by a clock far
-// behind.
+// mayBegin refuses a next fire that is missing or far in the past, which the clock of a sender
+// far behind would give.
 func (s *step) mayBegin(spec rota.ScheduleSpec, next time.Time) *rota.Error {
 	switch {
 	case next.IsZero() && spec.EndsAt.IsZero():
@@ -198,7 +198,8 @@ func (s *step) mayBegin(spec rota.ScheduleSpec, next time.Time) *rota.Error {
 	return nil
 }
 
-// releaseOverlapWaiting lets those go who wait behind others and need not any more.
+// releaseOverlapWaiting releases jobs that wait for earlier executions, if overlap is allowed
+// now.
 func (s *step) releaseOverlapWaiting(d *rota.Schedule) {
 	if d.Spec.Overlap != rota.OverlapAllow {
 		return

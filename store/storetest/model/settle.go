@@ -7,13 +7,13 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// settling is what the end of a run brings along for its sequel.
+// settling is what the finish of a run decides about its sequel.
 type settling struct {
 	permanent bool
 	retryAt   time.Time // zero: after the backoff
 }
 
-// settle gives a job whose run has ended its sequel.
+// settle sets the sequel of a job whose run has ended.
 func (s *step) settle(j *rota.Job, how settling) {
 	switch {
 	case s.retryOf(j.ID) != nil:
@@ -33,8 +33,7 @@ func (s *step) settle(j *rota.Job, how settling) {
 	s.executionEnded(j)
 }
 
-// groupEnding says that the group of a job was ended, so that nothing more of it
-// is to start.
+// groupEnding reports whether the group of a job was ended, so that it starts no more jobs.
 func (s *step) groupEnding(j *rota.Job) bool {
 	g := s.group(j.GroupID)
 	return g != nil && g.Ending != ""
@@ -66,8 +65,8 @@ func (s *step) createRetry(j *rota.Job, how settling) {
 	s.enterQueue(r)
 }
 
-// retryDelay is the backoff before the retry of a job: doubled with every attempt,
-// capped, and made shorter by a part that hangs on the retry's id.
+// retryDelay returns the backoff before the retry of a job: doubled with every attempt, capped,
+// and shortened by a part that is derived from the retry's id.
 func retryDelay(j *rota.Job, retry rota.ID) time.Duration {
 	most := time.Duration(rota.DelayMax)
 	if j.Policy.BackoffMax > 0 && j.Policy.BackoffMax < most {
@@ -82,15 +81,15 @@ func retryDelay(j *rota.Job, retry rota.ID) time.Duration {
 	return (d - off).Truncate(time.Microsecond)
 }
 
-// settleKey releases the unique key of an execution that is dead or cancelled,
-// and lets that of a completed one go when its time has passed.
+// settleKey releases the unique key of a dead or cancelled execution, and that of a completed
+// one when its time has passed.
 func (s *step) settleKey(j *rota.Job) {
 	name := keyName{j.Type, j.UniqueKey}
 	record, taken := s.keys[name]
 	if j.UniqueKey == "" || !taken || record.execution != j.ExecutionID {
 		return
 	}
-	ran := j.Run != nil && j.Run.Runner != "" // what was skipped by the law itself never did
+	ran := j.Run != nil && j.Run.Runner != "" // a job that the rules skipped never ran
 	switch {
 	case !ran || j.Run.Outcome != rota.OutcomeCompleted && j.Run.Outcome != rota.OutcomeSkipped:
 		delete(s.keys, name)

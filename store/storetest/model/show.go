@@ -6,7 +6,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// withoutToken is a job as everybody may see it: nothing shared, no token.
+// withoutToken returns a copy of a job without its token.
 func withoutToken(j *rota.Job) *rota.Job {
 	if j == nil {
 		return nil
@@ -18,7 +18,7 @@ func withoutToken(j *rota.Job) *rota.Job {
 	return c
 }
 
-// lean is a job without its documents.
+// lean returns a copy of a job without its documents.
 func lean(j *rota.Job) *rota.Job {
 	c := withoutToken(j)
 	c.Params = nil
@@ -28,7 +28,7 @@ func lean(j *rota.Job) *rota.Job {
 	return c
 }
 
-// withToken is a job as its claimer sees it.
+// withToken returns a copy of a job for its claimer.
 func withToken(j *rota.Job) *rota.Job {
 	c := rowCopy(j)
 	c.Params = slices.Clone(j.Params)
@@ -42,7 +42,7 @@ func withToken(j *rota.Job) *rota.Job {
 	return c
 }
 
-// withTokenIfOpen shows a token only as long as it is good for something.
+// withTokenIfOpen includes the token only while the run is open.
 func withTokenIfOpen(j *rota.Job) *rota.Job {
 	if leased(j) {
 		return withToken(j)
@@ -80,7 +80,8 @@ func copyThrottle(t *rota.Throttle) *rota.Throttle {
 	return c
 }
 
-// copyGroup counts the members, each execution by its last attempt.
+// copyGroup returns a copy of a group with its tally. Each execution counts by its last
+// attempt.
 func (s *state) copyGroup(g *rota.Group) *rota.Group {
 	c := copyOf(g)
 	c.Tally = g.Pruned
@@ -92,8 +93,8 @@ func (s *state) copyGroup(g *rota.Group) *rota.Group {
 	return c
 }
 
-// copyReply replaces the rows in an answer by copies. Verbs answer with the rows
-// themselves, so that what the end of the command does to them is seen.
+// copyReply replaces the rows of a reply by copies. Verbs reply with the rows themselves, so
+// that the reply shows what the end of the command changes.
 func (s *step) copyReply(reply rota.Reply) rota.Reply {
 	switch r := reply.(type) {
 	case *rota.Enqueued:

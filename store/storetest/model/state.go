@@ -10,36 +10,35 @@ import (
 
 // state is everything the model holds.
 type state struct {
-	jobs  []*rota.Job // in the order they were made; each has its run inside
+	jobs  []*rota.Job // in the order of creation; each contains its run
 	keys  map[keyName]keyRecord
 	audit []rota.AuditEntry
 
 	types        []*rota.Type
 	templates    []*rota.Template
 	schedules    []*rota.Schedule
-	throttle     rota.Throttle // zero: none was ever set
-	webhooks     rota.Webhooks // likewise
+	throttle     rota.Throttle // zero if none was put
+	webhooks     rota.Webhooks // zero if none were put
 	buckets      map[string]rota.Bucket
-	groups       []*rota.Group // their Tally stays zero: it is derived when they are shown
+	groups       []*rota.Group // their Tally stays zero: copyGroup derives it
 	reservations []*rota.Reservation
 	requests     map[requestKey]request
 	intents      map[intent]bool
-	names        map[rota.ID]string // of all definitions there ever were
+	names        map[rota.ID]string // of all definitions that ever existed
 	dropped      map[string]drop    // by schedule
 }
 
-// keyName names a unique key: it belongs to a type.
+// keyName is a unique key. Each type has its own keys.
 type keyName struct{ typ, key string }
 
-// keyRecord says which execution holds a unique key, and until when.
+// keyRecord is the execution that holds a unique key, and until when.
 type keyRecord struct {
 	execution rota.ID
-	freeAt    time.Time // zero: never by time
+	freeAt    time.Time // zero: not by time
 	ended     bool
 }
 
-// intent is something that was decided for more rows than a command may touch.
-// A Sweep carries it out.
+// intent is a decision about more rows than one command may change. A Sweep executes it.
 type intent struct {
 	kind string // group, key, template or drop
 	name string
@@ -52,8 +51,8 @@ func newState() *state {
 	}
 }
 
-// clone copies what the law writes in place. Documents, lists and
-// specifications are always replaced whole, so two copies may share them.
+// clone copies what the rules change in place. Documents, lists and specifications are always
+// replaced as a whole, so copies may share them.
 func (s *state) clone() *state {
 	return &state{
 		jobs: rowCopies(s.jobs, rowCopy), keys: maps.Clone(s.keys), audit: slices.Clone(s.audit),
@@ -86,7 +85,7 @@ func copyOf[T any](p *T) *T {
 	return &v
 }
 
-// pickOne is the first row that a condition holds for, nil if there is none.
+// pickOne returns the first matching row, nil if there is none.
 func pickOne[T any](rows []*T, cond func(*T) bool) *T {
 	if at := slices.IndexFunc(rows, cond); at >= 0 {
 		return rows[at]
@@ -98,7 +97,7 @@ func (s *state) find(id rota.ID) *rota.Job {
 	return pickOne(s.jobs, func(j *rota.Job) bool { return j.ID == id })
 }
 
-// retryOf is the job that retries another, nil if there is none.
+// retryOf returns the retry of a job, nil if there is none.
 func (s *state) retryOf(id rota.ID) *rota.Job {
 	return pickOne(s.jobs, func(j *rota.Job) bool { return j.RetryOf == id })
 }
@@ -123,12 +122,12 @@ func (s *state) reservation(id rota.ID) *rota.Reservation {
 	return pickOne(s.reservations, func(r *rota.Reservation) bool { return r.ID == id })
 }
 
-// active is the one reservation that is ACTIVE, nil if none is.
+// active returns the ACTIVE reservation, nil if there is none.
 func (s *state) active() *rota.Reservation {
 	return pickOne(s.reservations, func(r *rota.Reservation) bool { return r.Status == rota.ReservationActive })
 }
 
-// pick returns the jobs that a condition holds for.
+// pick returns the matching jobs.
 func (s *state) pick(cond func(*rota.Job) bool) []*rota.Job {
 	var picked []*rota.Job
 	for _, j := range s.jobs {
@@ -139,7 +138,7 @@ func (s *state) pick(cond func(*rota.Job) bool) []*rota.Job {
 	return picked
 }
 
-// tail is the last attempt of an execution, nil if there is none.
+// tail returns the last attempt of an execution, nil if there is none.
 func (s *state) tail(execution rota.ID) *rota.Job {
 	var last *rota.Job
 	for _, j := range s.jobs {
@@ -150,25 +149,25 @@ func (s *state) tail(execution rota.ID) *rota.Job {
 	return last
 }
 
-// open counts the jobs that hold a slot and that a condition holds for.
+// open counts the matching jobs that hold a slot.
 func (s *state) open(cond func(*rota.Job) bool) int {
 	return len(s.pick(func(j *rota.Job) bool { return j.Status == rota.StatusRunning && live(j) && cond(j) }))
 }
 
-// live says that a job has not ended, or not been settled yet.
+// live reports whether a job has not ended or has not been settled.
 func live(j *rota.Job) bool { return j.Sequel == "" }
 
-// leased says that a job runs, and that somebody holds its lease.
+// leased reports whether a job runs under a lease.
 func leased(j *rota.Job) bool {
 	return j.Status == rota.StatusRunning && j.Run != nil && j.Run.Open()
 }
 
-// scopeOf is what a job is for; empty is global.
+// scopeOf returns the scope of a job; empty is global.
 func scopeOf(j *rota.Job) rota.Scope { return rota.Scope{Kind: j.ScopeKind, ID: j.ScopeID} }
 
 func byID(a, b *rota.Job) int { return a.ID.Compare(b.ID) }
 
-// page cuts a list to a limit, 0 meaning SweepMax, and says if there was more.
+// page cuts a list to a limit, 0 meaning SweepMax, and reports whether there was more.
 func page[T any](list []T, limit int) ([]T, bool) {
 	if limit == 0 {
 		limit = rota.SweepMax

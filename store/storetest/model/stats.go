@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Stats counts what lives.
+// Stats counts live jobs, dead letters and enabled schedules.
 func (m *Model) Stats(context.Context) (*rota.Stats, error) {
 	now := micros(m.clock())
 	return read(m, func(s *state) (*rota.Stats, error) {

@@ -6,17 +6,16 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// step is one command under way: the state it works on and its only clock.
+// step is the execution of one command: the state that it changes and its time.
 type step struct {
 	*state
 	now         time.Time
-	command     rota.Command    // the one that is decided; of an All, the member
-	changedKeys map[string]bool // concurrency keys to balance when it is done
+	command     rota.Command    // the current command; in an All, the member
+	changedKeys map[string]bool // concurrency keys to balance at the end
 }
 
-// apply does what a command says, balances the keys that it touched, and only
-// then copies out what it answers with: a job is answered as the command leaves
-// it.
+// apply executes a command, balances the keys that it changed, and only then copies the rows of
+// its reply, so that the reply shows the jobs as the command leaves them.
 func (s *step) apply(c rota.Command) (rota.Reply, *rota.Error) {
 	if err := rota.CheckCommand(c); err != nil {
 		return nil, err.(*rota.Error)
@@ -62,7 +61,8 @@ func (s *step) decide(c rota.Command) (rota.Reply, *rota.Error) {
 	return s.decideOther(c)
 }
 
-// decideOther knows the verbs about what jobs have to do with each other.
+// decideOther executes the verbs about definitions, groups, limits, reservations and
+// maintenance.
 func (s *step) decideOther(c rota.Command) (rota.Reply, *rota.Error) {
 	switch c := c.(type) {
 	case *rota.PutType:
@@ -117,10 +117,10 @@ func (s *step) decideOther(c rota.Command) (rota.Reply, *rota.Error) {
 	return nil, rota.Errorf(rota.Internal, string(c.Verb()), "the model does not know this verb")
 }
 
-// id is the command's, from which the ids of what it makes are derived.
+// id returns the id of the command, from which the ids of the rows that it creates are derived.
 func (s *step) id() rota.ID { return s.command.Head().ID }
 
-// actor is on whose behalf the command comes.
+// actor returns the actor of the command.
 func (s *step) actor() string { return s.command.Head().Actor }
 
 // refuse refuses the command because of a field.

@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// sweep carries out what was decided for more rows than a command may touch.
+// sweep executes intents.
 func (s *step) sweep(c *rota.Sweep) (rota.Reply, *rota.Error) {
 	budget := cmp.Or(c.Limit, rota.SweepMax)
 	reply := &rota.Swept{}
@@ -30,8 +30,8 @@ func byKindAndName(a, b intent) int {
 	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
 }
 
-// executeIntent touches at most so many rows of those that the Sweep may touch. It says
-// how many, and whether there are more.
+// executeIntent changes at most most rows of the budget of the Sweep. It returns how many, and
+// whether more are left.
 func (s *step) executeIntent(what intent, most, budget int) (count int, left bool) {
 	switch what.kind {
 	case "group":

@@ -34,8 +34,8 @@ func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 	return &rota.TemplatePut{Template: t, Changed: true}, nil
 }
 
-// archive also disables the schedules of the template, as many as one command
-// may; a Sweep does the rest.
+// archive also disables the schedules of the template, as many as one command may change. A
+// Sweep does the rest.
 func (s *step) archive(c *rota.Archive) (rota.Reply, *rota.Error) {
 	t, err := s.templateToSwitch(c.Name)
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *step) templateToSwitch(name string) (*rota.Template, *rota.Error) {
 	return nil, s.refuse(rota.NotFound, "name", "there is no template %s", name)
 }
 
-// disableSchedulesOf disables the schedules of an archived template, at most so
-// many. It says how many, and whether there are more.
+// disableSchedulesOf disables at most most schedules of an archived template. It returns how
+// many, and whether more are left.
 func (s *step) disableSchedulesOf(t *rota.Template, most int) (count int, left bool) {
 	for _, d := range s.schedulesOf(t.Name) {
 		if d.State == rota.ScheduleDisabled {

@@ -7,8 +7,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// putThrottle replaces all limits. What runs is left alone; what waits for a key
-// is left to a Sweep.
+// putThrottle replaces all limits. It does not change running jobs, and leaves jobs that wait
+// for a key to a Sweep.
 func (s *step) putThrottle(c *rota.PutThrottle) (rota.Reply, *rota.Error) {
 	if s.auditedSubject(limitsSubject) {
 		return &rota.ThrottlePut{Throttle: &s.throttle}, nil
@@ -27,7 +27,7 @@ func (s *step) putThrottle(c *rota.PutThrottle) (rota.Reply, *rota.Error) {
 	return &rota.ThrottlePut{Throttle: &s.throttle, Changed: true}, nil
 }
 
-// forgetStarts drops the bucket of each type whose rate is another now.
+// forgetStarts removes the bucket of each type whose rate has changed.
 func (s *step) forgetStarts(old rota.ThrottleSpec) {
 	for _, t := range old.Types {
 		if s.throttle.Spec.Type(t.Type).Rate != t.Rate {
@@ -36,7 +36,7 @@ func (s *step) forgetStarts(old rota.ThrottleSpec) {
 	}
 }
 
-// addKeyIntents notes each key whose limit came, went or changed.
+// addKeyIntents adds an intent for each key whose limit was added, removed or changed.
 func (s *step) addKeyIntents(old rota.ThrottleSpec) {
 	for _, k := range append(append([]rota.KeyLimit{}, old.Keys...), s.throttle.Spec.Keys...) {
 		was, had := old.Key(k.Key)
@@ -47,8 +47,8 @@ func (s *step) addKeyIntents(old rota.ThrottleSpec) {
 	}
 }
 
-// globalCapacity is how many jobs may start before everything is at its limit, which those
-// of Rota's own neither fill nor wait for.
+// globalCapacity returns how many jobs may start before the global limit is reached. Internal
+// jobs neither count nor wait.
 func (s *step) globalCapacity() int {
 	if s.throttle.Spec.Global == 0 {
 		return math.MaxInt
@@ -56,7 +56,7 @@ func (s *step) globalCapacity() int {
 	return max(0, s.throttle.Spec.Global-s.open(func(j *rota.Job) bool { return !rota.InternalType(j.Type) }))
 }
 
-// typeCapacity is how many jobs of a type may start, by its number of runs and by its
+// typeCapacity returns how many jobs of a type may start, by its concurrency limit and its
 // rate.
 func (s *step) typeCapacity(typ string) int {
 	capacity, limit := math.MaxInt, s.throttle.Spec.Type(typ)
@@ -69,20 +69,20 @@ func (s *step) typeCapacity(typ string) int {
 	return capacity
 }
 
-// keyFull says whether as many jobs of a key are open as may be.
+// keyFull reports whether the open jobs of a key are at its limit.
 func (s *step) keyFull(key string) bool {
 	limit, limited := s.throttle.Spec.Key(key)
 	return limited && s.open(func(j *rota.Job) bool { return j.ConcurrencyKey == key }) >= limit
 }
 
-// bucket is what is remembered of the starts of a type, as it stands now.
+// bucket returns the recent starts of a type at the current time.
 func (s *step) bucket(typ string, rate rota.Rate) rota.Bucket {
 	b := s.buckets[typ]
 	b.Type = typ
 	return b.At(rate, s.now)
 }
 
-// countStart remembers a start, if the type has a rate.
+// countStart counts a start, if the type has a rate.
 func (s *step) countStart(typ string) {
 	rate := s.throttle.Spec.Type(typ).Rate
 	if rate.Count == 0 {
@@ -93,7 +93,8 @@ func (s *step) countStart(typ string) {
 	s.buckets[typ] = b
 }
 
-// nextCapacityAt is when the first of the lanes whose rate is used up has room again.
+// nextCapacityAt returns when the first of the types with an exhausted rate may start a job
+// again.
 func (s *step) nextCapacityAt(types []string) (next time.Time) {
 	for _, typ := range types {
 		rate := s.throttle.Spec.Type(typ).Rate

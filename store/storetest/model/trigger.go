@@ -6,8 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// trigger runs a schedule by hand. Its overlap is obeyed, its calendar, its
-// state and its dependencies are not looked at.
+// trigger runs a schedule on request. It obeys the overlap policy and ignores calendar, state
+// and dependencies.
 func (s *step) trigger(c *rota.Trigger) (rota.Reply, *rota.Error) {
 	d, err := s.runnable(c.Schedule)
 	if d == nil {
@@ -37,8 +37,7 @@ func (s *step) trigger(c *rota.Trigger) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// backfill runs a schedule for times that have passed, one behind the other
-// unless overlap is allowed.
+// backfill runs a schedule for past times, one after the other unless overlap is allowed.
 func (s *step) backfill(c *rota.Backfill) (rota.Reply, *rota.Error) {
 	d, err := s.runnable(c.Schedule)
 	if d == nil {
@@ -62,7 +61,7 @@ func (s *step) backfill(c *rota.Backfill) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// runnable is a schedule, if it is there, and why a person may not run it.
+// runnable returns a schedule, nil if it does not exist, and the reason why it cannot run.
 func (s *step) runnable(name string) (*rota.Schedule, *rota.Error) {
 	d := s.schedule(name)
 	if d == nil {

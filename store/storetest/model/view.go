@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// snapshot is a copy of a model at which time has stopped.
+// snapshot is a copy of a model at one time.
 type snapshot struct {
 	*Model
 	at     time.Time

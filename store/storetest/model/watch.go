@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Watch calls a function with what happened, after each batch.
+// Watch calls a function with the events of each batch.
 func (m *Model) Watch(notify func([]rota.Event)) (stop func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -33,8 +33,8 @@ func (m *Model) publish(events []rota.Event) {
 	}
 }
 
-// eventsBetween is what a command did, found by laying the rows after it beside those
-// before.
+// eventsBetween returns the events of a command, from the differences between the rows before
+// and after it.
 func eventsBetween(before, after *state, now time.Time) (events []rota.Event) {
 	for _, j := range after.jobs {
 		events = append(events, jobEvents(before.find(j.ID), j)...)
@@ -65,7 +65,7 @@ func eventsBetween(before, after *state, now time.Time) (events []rota.Event) {
 	return events
 }
 
-// jobEvents tells the steps that a job took, in their order.
+// jobEvents returns the events of one job, in their order.
 func jobEvents(was, is *rota.Job) (events []rota.Event) {
 	add := func(kind rota.EventKind) { events = append(events, jobEvent(kind, is)) }
 	if was == nil {
@@ -116,23 +116,23 @@ func jobEvent(kind rota.EventKind, j *rota.Job) rota.Event {
 	return e
 }
 
-// dueAt is the time that a job was made to wait for, if there was one and nothing
-// else that it may have waited for.
+// dueAt returns the run time of a job, if the job waited only for that. Otherwise it returns
+// the time when the job became ready.
 func dueAt(j *rota.Job) time.Time {
 	first := j.RetryOf.IsZero()
 	switch {
-	case !j.RunAt.After(j.CreatedAt): // it came in time to stand in the order at once
-	case j.ConcurrencyKey != "": // its key
-	case first && !j.GroupID.IsZero(): // its turn
-	case first && j.Schedule != "": // an earlier execution
-	case j.Schedule != "" && !j.WaitUntil.IsZero(): // dependencies
+	case !j.RunAt.After(j.CreatedAt): // it was ready at once
+	case j.ConcurrencyKey != "": // it may have waited for its key
+	case first && !j.GroupID.IsZero(): // for its turn
+	case first && j.Schedule != "": // for an earlier execution
+	case j.Schedule != "" && !j.WaitUntil.IsZero(): // for dependencies
 	default:
 		return j.RunAt
 	}
 	return j.QueuedAt
 }
 
-// eventError cuts an error text to what an event carries, between two letters.
+// eventError cuts an error text to the length that an event holds, between two characters.
 func eventError(text string) string {
 	if len(text) <= rota.EventErrorMax {
 		return text

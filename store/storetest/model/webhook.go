@@ -11,7 +11,7 @@ import (
 
 const webhooksSubject = "webhooks"
 
-// Webhooks returns those that are told of everything.
+// Webhooks returns the global webhooks.
 func (m *Model) Webhooks(context.Context) (*rota.Webhooks, error) {
 	return read(m, func(s *state) (*rota.Webhooks, error) { return copyWebhooks(&s.webhooks), nil })
 }
@@ -36,8 +36,8 @@ func (s *step) putWebhooks(c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
 	return &rota.WebhooksPut{Webhooks: &s.webhooks, Changed: true}, nil
 }
 
-// createDeliveries adds a job for each webhook that is told of what a command did, as the
-// webhooks stand after it.
+// createDeliveries adds a delivery for each webhook that subscribes to an event of a command.
+// It uses the webhooks after the command.
 func createDeliveries(before, after *state, now time.Time) {
 	for _, e := range eventsBetween(before, after, now) {
 		if rota.InternalType(e.Type) {
@@ -86,7 +86,7 @@ func idOf(id rota.ID) *rota.ID {
 	return &id
 }
 
-// firedDetail says how many jobs a fire made.
+// firedDetail returns how many jobs a fire created.
 func firedDetail(before, after *state, schedule string) string {
 	made := after.pick(func(j *rota.Job) bool {
 		return j.Schedule == schedule && j.Attempt == 1 && before.find(j.ID) == nil
