@@ -59,10 +59,10 @@ func allPositions(y *story) {
 	jobs := y.enqueueMany(3)
 	for i, leaving := range []rota.Command{y.cancelCommand(jobs[2].ID), y.editCommand(jobs[1].ID, toPriority(1))} {
 		next := y.enqueueCommand(rota.NewJob{}, rota.NewJob{Priority: new(1)})
-		made := do[*rota.AllDone](y, y.allOf(leaving, next)).Replies[1].(*rota.Enqueued).Jobs
-		want(y, "behind those left", made[0].Job.Position, int64(3-i)*100)
-		want(y, "of the other priority", made[1].Job.Position, int64(1+2*i)*100)
-		y.cancel(made[0].Job.ID)
+		created := do[*rota.AllDone](y, y.allOf(leaving, next)).Replies[1].(*rota.Enqueued).Jobs
+		want(y, "position after the rest", created[0].Job.Position, int64(3-i)*100)
+		want(y, "position in the other priority", created[1].Job.Position, int64(1+2*i)*100)
+		y.cancel(created[0].Job.ID)
 	}
 }
 
@@ -73,9 +73,9 @@ func allOwnPositions(y *story) {
 		func(id rota.ID) rota.Command { return y.editCommand(id, toPriority(1)) },
 	} {
 		first, next := y.enqueueCommand(rota.NewJob{}), y.enqueueCommand(rota.NewJob{})
-		made := do[*rota.AllDone](y, y.allOf(first, leaving(first.JobID(0)), next)).Replies[2].(*rota.Enqueued).Jobs
-		want(y, "the position given up", made[0].Job.Position, 200)
-		y.cancel(made[0].Job.ID)
+		created := do[*rota.AllDone](y, y.allOf(first, leaving(first.JobID(0)), next)).Replies[2].(*rota.Enqueued).Jobs
+		want(y, "the freed position", created[0].Job.Position, 200)
+		y.cancel(created[0].Job.ID)
 	}
 }
 
@@ -184,5 +184,5 @@ func refusedMember(err *rota.Error) string {
 func allBalances(y *story) {
 	jobs := y.enqueueLimited(1, 2)
 	replies := do[*rota.AllDone](y, y.allOf(y.cancelCommand(jobs[0].ID), y.editCommand(jobs[1].ID, toPriority(1)))).Replies
-	want(y, "the second is ready when it is edited", replies[1].(*rota.Edited).Job.Hold, 0)
+	want(y, "hold of the second in the answer to its edit", replies[1].(*rota.Edited).Job.Hold, 0)
 }

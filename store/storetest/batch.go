@@ -153,7 +153,7 @@ func batchReleases(y *story) {
 	last := results[len(results)-1].Reply.(*rota.Enqueued).Jobs[0]
 	want(y, "duplicate", last.Duplicate, false)
 	want(y, "position", last.Job.Position, int64(len(bad)+2)*100)
-	want(y, "the key's place", y.job(taken.ID).Ready(), true)
+	want(y, "the job of the key is ready", y.job(taken.ID).Ready(), true)
 }
 
 func batchEmpty(y *story) {

@@ -12,7 +12,7 @@ func testCancel(t *testing.T, h Harness) {
 		{"a queued job is cancelled at once", cancelQueued},
 		{"a held job is cancelled at once", cancelHeld},
 		{"a running job is asked to stop", cancelRunning},
-		{"of two cancels of a run the first is recorded", cancelAskedTwice},
+		{"of two cancels of a run the first is recorded", cancelTwice},
 		{"a job that has ended cannot be cancelled", cancelEnded},
 		{"cancelling a cancelled job changes nothing", cancelCancelled},
 		{"cancelling an attempt that was retried cancels the last attempt", cancelChain},
@@ -81,7 +81,7 @@ func cancelRunning(y *story) {
 	want(y, "the lease holds", y.heartbeat(j).Code, "")
 }
 
-func cancelAskedTwice(y *story) {
+func cancelTwice(y *story) {
 	j := y.running(rota.NewJob{})
 	y.cancel(j.ID)
 	y.advance(time.Second)
@@ -102,9 +102,9 @@ func cancelEnded(y *story) {
 	for _, j := range []*rota.Job{done, dead} {
 		y.refused(rota.Conflict, y.cancelCommand(j.ID))
 	}
-	gaveUp := y.running(rota.NewJob{})
-	y.mustFinish(gaveUp, rota.FinishItem{Outcome: rota.OutcomeCancelled})
-	y.refused(rota.Conflict, y.cancelCommand(gaveUp.ID))
+	ownCancel := y.running(rota.NewJob{})
+	y.mustFinish(ownCancel, rota.FinishItem{Outcome: rota.OutcomeCancelled})
+	y.refused(rota.Conflict, y.cancelCommand(ownCancel.ID))
 }
 
 func cancelCancelled(y *story) {

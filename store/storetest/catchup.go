@@ -73,7 +73,7 @@ func catchAll(y *story) {
 	var all []*rota.Job
 	for _, count := range []int{rota.FireJobsMax, rota.FireJobsMax, 20} {
 		jobs := y.fire("often")
-		want(y, "made at once", len(jobs), count)
+		want(y, "created at once", len(jobs), count)
 		all = append(all, jobs...)
 	}
 	for i, at := range plansOf(all) {
@@ -88,9 +88,9 @@ func catchMost(y *story) {
 	y.now = startTime.Add((rota.CatchUpMax + 500) * time.Minute)
 	c := y.fireCommand("often")
 	wantTime(y, "the oldest that is kept", c.Times[0].At, startTime.Add(501*time.Minute))
-	wantTime(y, "the first that is given up", c.Missed, missed)
+	wantTime(y, "the first skipped time", c.Missed, missed)
 	jobs := do[*rota.Fired](y, c).Jobs
-	want(y, "made at once", len(jobs), rota.FireJobsMax)
+	want(y, "created at once", len(jobs), rota.FireJobsMax)
 	wantTime(y, "next fire", y.schedule("often").NextFire, startTime.Add((501+rota.FireJobsMax)*time.Minute))
 }
 
@@ -135,7 +135,7 @@ func clockBack(y *story) {
 	for hour := time.Duration(1); hour <= 2; hour++ {
 		y.advanceTo(startTime.Add(hour * time.Hour))
 		again := do[*rota.Fired](y, y.fireCommand("nightly"))
-		want(y, "made again", len(again.Jobs), 0)
+		want(y, "created again", len(again.Jobs), 0)
 		want(y, "known", again.Known, 1)
 	}
 	y.wantPlans([]*rota.Job{y.fireNext("nightly")}, 3*time.Hour)

@@ -113,7 +113,7 @@ func (y *story) wantSkipped(j *rota.Job, code, text string) {
 func (y *story) wantField(code rota.Code, field string, c rota.Command) *rota.Error {
 	y.Helper()
 	err := y.refused(code, c)
-	want(y, "the field blamed by "+string(c.Verb()), err.Field, field)
+	want(y, "field of the refusal of "+string(c.Verb()), err.Field, field)
 	return err
 }
 

@@ -51,7 +51,7 @@ func claimCreatesRun(y *story) {
 	r := j.Run
 	want(y, "run id", r.ID, rota.RunID(c.ID, j.ID))
 	want(y, "runner", r.Runner, "w1")
-	want(y, "life", r.Incarnation, incarnationOne)
+	want(y, "incarnation", r.Incarnation, incarnationOne)
 	want(y, "token", r.Token, c.TokenFor(j.ID))
 	want(y, "outcome", r.Outcome, "")
 	wantTime(y, "run started at", r.StartedAt, y.now)

@@ -235,7 +235,7 @@ func onceChanged(y *story) {
 	y.wantHasRun()
 	off := y.declareCommand("once", rota.ScheduleSpec{At: startTime.Add(time.Hour), Description: "newer"})
 	off.State = rota.ScheduleDisabled
-	want(y, "reason when a person says so", do[*rota.SchedulePut](y, off).Schedule.Reason, "")
+	want(y, "reason after a person disables it", do[*rota.SchedulePut](y, off).Schedule.Reason, "")
 }
 
 func onceNewTime(y *story) {

@@ -97,19 +97,19 @@ func oneClaimer(y *story) {
 	each := 15 * scale(y)
 	enqueueConcurrently(y, callers, each)
 	order := y.queue()
-	var taken []*rota.Job
+	var claimed []*rota.Job
 	for limit := 1; ; limit = limit%7 + 1 {
 		got, _ := apply[*rota.Claimed](y, time.Time{}, newClaim(limit, "mail"))
 		if got == nil || len(got.Jobs) == 0 {
 			break
 		}
-		taken = append(taken, got.Jobs...)
+		claimed = append(claimed, got.Jobs...)
 	}
-	want(y, "claimed", len(taken), callers*each*2)
-	for i, j := range taken {
+	want(y, "claimed", len(claimed), callers*each*2)
+	for i, j := range claimed {
 		want(y, "claimed in the queue's order", j.ID, order[i])
-		if i > 0 && !taken[i-1].Before(j) {
-			y.Errorf("%s was claimed before %s, which comes first", taken[i-1].ID, j.ID)
+		if i > 0 && !claimed[i-1].Before(j) {
+			y.Errorf("%s was claimed before %s, which is earlier in the order", claimed[i-1].ID, j.ID)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func claimSentTwice(y *story) {
 		if answers[0] == nil || answers[1] == nil {
 			y.Fatal("a claim was refused")
 		}
-		wantIDs(y, "the twin's answer", idsOf(answers[1].Jobs), answers[0].Jobs...)
+		wantIDs(y, "the answer to the second", idsOf(answers[1].Jobs), answers[0].Jobs...)
 		want(y, "claimed", len(answers[0].Jobs), 2)
 		want(y, "left in the queue", len(y.queue()), 1)
 		apply[*rota.Claimed](y, time.Time{}, newClaim(9, "mail"))
@@ -151,7 +151,7 @@ func concurrentClaims(y *story) {
 			}
 			seen[j.ID] = true
 			if k > 0 && !jobs[k-1].Before(j) {
-				y.Errorf("one claimer got %s before %s, which comes first", jobs[k-1].ID, j.ID)
+				y.Errorf("one claimer got %s before %s, which is earlier in the order", jobs[k-1].ID, j.ID)
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func concurrentOutcomes(y *story) {
 				want(y, "the outcome stored", y.job(j.ID).Run.Outcome, outcomes[i])
 			}
 		}
-		want(y, "outcomes that stand", won, 1)
+		want(y, "outcomes that were stored", won, 1)
 	}
 }
 
@@ -225,16 +225,16 @@ func submitConcurrently(y *story, setKey func(n *rota.NewJob, k string)) {
 				answers[i] = got.Jobs[0]
 			}
 		})
-		made := 0
+		created := 0
 		for _, a := range answers {
 			if a.Job == nil || a.Job.ID != answers[0].Job.ID {
 				y.Fatalf("the answers name different jobs: %v", answers)
 			}
 			if !a.Duplicate {
-				made++
+				created++
 			}
 		}
-		want(y, "jobs made", made, 1)
+		want(y, "jobs created", created, 1)
 		want(y, "in the queue", len(y.queue()), round+1)
 	}
 }

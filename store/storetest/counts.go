@@ -53,14 +53,14 @@ func countLean(y *story) {
 		lean, err := y.s.Jobs(y.ctx, q)
 		for _, got := range must(y, "jobs", lean, err) {
 			at := slices.IndexFunc(whole, func(j *rota.Job) bool { return j.ID == got.ID })
-			plain := *whole[at]
-			plain.Params = nil
-			if plain.Run != nil {
-				run := *plain.Run
+			expected := *whole[at]
+			expected.Params = nil
+			if expected.Run != nil {
+				run := *expected.Run
 				run.Result, run.Progress, run.Artifacts = nil, nil, nil
-				plain.Run = &run
+				expected.Run = &run
 			}
-			want(y, "a lean job differs", difference(jobText(&plain), jobText(got)), "")
+			want(y, "a lean job differs", difference(jobText(&expected), jobText(got)), "")
 		}
 		want(y, "listed", int64(len(lean)), y.countJobs(y.s, q))
 	}
@@ -150,9 +150,9 @@ func (y *story) mixedJobs() (group rota.ID) {
 
 func countInternal(y *story) {
 	y.jobWithDelivery()
-	all, asked := rota.JobQuery{}, rota.JobQuery{Type: rota.TypeWebhook}
+	all, ofWebhook := rota.JobQuery{}, rota.JobQuery{Type: rota.TypeWebhook}
 	want(y, "queued of all types", y.countJobs(y.s, all), 1)
-	want(y, "queued of the one named", y.countJobs(y.s, asked), 1)
+	want(y, "queued of the one named", y.countJobs(y.s, ofWebhook), 1)
 	y.complete(y.claim(1, rota.TypeWebhook)[0])
 	for _, q := range []rota.JobQuery{{}, {Tails: true}, {Before: y.ids.next()}} {
 		want(y, "ended of all types", y.countJobs(y.s, q), 1)

@@ -45,7 +45,7 @@ func cycleLong(y *story) {
 	err := y.wantField(rota.Invalid, "depends_on", y.declareCommand("a", rota.ScheduleSpec{DependsOn: []string{"d"}}))
 	for _, name := range []string{"a", "b", "c", "d"} {
 		if !strings.Contains(err.Error(), name) {
-			y.Errorf("the way is not shown, %s is missing: %v", name, err)
+			y.Errorf("the path in the error misses %s: %v", name, err)
 		}
 	}
 }

@@ -30,15 +30,15 @@ func testDeliveries(t *testing.T, h Harness) {
 		{"a failed delivery is retried and becomes dead like any job", deliveryRetried},
 	})
 	for _, one := range resendCommands() {
-		t.Run(one.name+" sent again tells nobody twice", func(t *testing.T) {
+		t.Run(one.name+" sent again creates no second delivery", func(t *testing.T) {
 			y := newStory(t, h)
 			y.putWebhooks(hook("a"))
 			c := one.command(y)
 			y.send(c)
-			made := len(y.deliveries())
+			created := len(y.deliveries())
 			y.advance(time.Second)
 			y.send(c)
-			want(y, "deliveries", len(y.deliveries()), made)
+			want(y, "deliveries", len(y.deliveries()), created)
 		})
 	}
 }
@@ -74,7 +74,7 @@ func (y *story) wantDeliveries(wanted ...string) {
 	slices.Sort(got)
 	slices.Sort(wanted)
 	if !slices.Equal(got, wanted) {
-		y.Errorf("told\n  %s\nwant\n  %s", strings.Join(got, ", "), strings.Join(wanted, ", "))
+		y.Errorf("deliveries are\n  %s\nwant\n  %s", strings.Join(got, ", "), strings.Join(wanted, ", "))
 	}
 }
 
@@ -95,7 +95,7 @@ func deliveryShape(y *story) {
 		Name: "webhook", Params: params, Status: rota.StatusQueued, Priority: rota.PriorityMin, Attempt: 1, Policy: rota.DeliveryPolicy,
 		CreatedBy: "rota", CreatedAt: y.now, QueuedAt: y.now,
 	}
-	want(y, "the delivery differs", difference(jobText(&expected), jobText(j)), "")
+	want(y, "difference of the delivery", difference(jobText(&expected), jobText(j)), "")
 	got := y.parseDelivery(j)
 	want(y, "secret", strings.Contains(string(j.Params), "secret"), false)
 	want(y, "job", *got.JobID, job.ID)
@@ -141,7 +141,7 @@ func deliveryChain(y *story) {
 	y.wantDeliveries("a job.started")
 	y.fail(last)
 	all := y.deliveries()
-	want(y, "failed comes before dead", y.parseDelivery(all[0]).Event, rota.EventJobFailed)
+	want(y, "event of the first delivery", y.parseDelivery(all[0]).Event, rota.EventJobFailed)
 	y.wantDeliveries("a job.failed", "a job.dead", "d job.dead")
 	y.redrive(j.ID)
 	y.wantDeliveries("a job.enqueued")
@@ -151,10 +151,10 @@ func deliveryOthers(y *story) {
 	y.putWebhooks(hook("a", rota.EventJobCancelled, rota.EventJobFailed, rota.EventJobDead, rota.EventJobSkipped))
 	y.cancel(y.enqueue(rota.NewJob{}).ID)
 	y.wantDeliveries("a job.cancelled")
-	asked := y.running(rota.NewJob{})
-	y.cancel(asked.ID)
+	stopping := y.running(rota.NewJob{})
+	y.cancel(stopping.ID)
 	y.wantDeliveries()
-	y.mustFinish(asked, rota.FinishItem{Outcome: rota.OutcomeFailed})
+	y.mustFinish(stopping, rota.FinishItem{Outcome: rota.OutcomeFailed})
 	y.wantDeliveries("a job.cancelled")
 	y.running(rota.NewJob{MaxRetries: new(0)})
 	y.advance(time.Hour)
@@ -370,7 +370,7 @@ func deliveryOfDelivery(y *story) {
 	y.makeReady()
 	y.reap()
 	for _, j := range y.deliveries() {
-		want(y, "what is told of", y.parseDelivery(j).Event, rota.EventJobEnqueued)
+		want(y, "event of a delivery", y.parseDelivery(j).Event, rota.EventJobEnqueued)
 	}
 	want(y, "deliveries, a retry and a redrive", len(y.deliveries()), 6)
 	want(y, "sound", violations(y.ctx, y.s), "")

@@ -186,7 +186,7 @@ func expireFrees(y *story) {
 	y.fire("load")
 	other := y.fireNext("other")
 	y.complete(y.claimOne())
-	want(y, "let go at once", len(y.queue()), rota.DependentsMax)
+	want(y, "released at once", len(y.queue()), rota.DependentsMax)
 	y.wantHold(other, rota.HoldDependency)
 	y.advanceTo(other.WaitUntil)
 	got := y.expire()

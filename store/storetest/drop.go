@@ -56,7 +56,7 @@ func (y *story) sweepAll(limit int) (rows int) {
 			return rows
 		}
 	}
-	y.Fatal("the sweep does not end")
+	y.Fatal("the sweep does not end after 10,000 rounds")
 	return 0
 }
 
@@ -79,11 +79,11 @@ func dropEnds(y *story) {
 	y.wantNoSchedule("nightly")
 	want(y, "template", y.template("nightly").State, rota.TemplateArchived)
 	row := y.job(runs.ID)
-	want(y, "state of what runs", row.State(), rota.StateRunning)
-	want(y, "why it is to stop", row.Run.CancelReason, "job nightly was dropped")
+	want(y, "state of the running job", row.State(), rota.StateRunning)
+	want(y, "reason of the cancel", row.Run.CancelReason, "job nightly was dropped")
 	wantIDs(y, "the queue", y.queue(), other)
 	_, err := y.s.Job(y.ctx, waits.ID)
-	y.wantNotFound("what was queued", err)
+	y.wantNotFound("the queued job", err)
 	y.wantNoViolations()
 }
 
@@ -190,7 +190,7 @@ func dropFails(y *story) {
 	want(y, "asked to stop", y.heartbeat(last).Cancel, false)
 	want(y, "retry", y.fail(last).RetryID, rota.ID{})
 	want(y, "to be asked to stop and removed", y.sweepAll(0), len(running)-rota.SweepMax-1+1)
-	want(y, "asked to stop at last", y.heartbeat(running[len(running)-2]).Cancel, true)
+	want(y, "asked to stop after the sweep", y.heartbeat(running[len(running)-2]).Cancel, true)
 }
 
 func manyScopes(count int) (scopes []rota.Scope) {
@@ -208,9 +208,9 @@ func dropMany(y *story) {
 	y.advance(time.Second)
 	got := y.drop("nightly")
 	want(y, "answer", *got, rota.Dropped{Cancelled: rota.SweepMax - 1, Stopping: 1, Archived: true})
-	want(y, "shown", y.countListed("nightly"), rota.SweepMax+1)
+	want(y, "listed", y.countListed("nightly"), rota.SweepMax+1)
 	want(y, "rows", y.sweepAll(0), rota.SweepMax+2*rota.SweepMax-1)
-	want(y, "shown", y.countListed("nightly"), 1)
+	want(y, "listed", y.countListed("nightly"), 1)
 	y.complete(j)
 	want(y, "rows", y.sweepAll(0), 1)
 	want(y, "jobs", len(y.allJobs()), 0)
@@ -241,12 +241,12 @@ func dropRecreate(y *story) {
 	want(y, "created before", old.CreatedAt.Before(row.CreatedAt), true)
 	want(y, "template", y.template("nightly").State, rota.TemplateActive)
 	_, err := y.s.Job(y.ctx, waits.ID)
-	y.wantNotFound("what was queued", err)
-	made := y.fireNext("nightly")
-	wantIDs(y, "what is shown", y.listIDs(rota.JobQuery{Schedule: "nightly"}), made)
+	y.wantNotFound("the queued job", err)
+	created := y.fireNext("nightly")
+	wantIDs(y, "listed", y.listIDs(rota.JobQuery{Schedule: "nightly"}), created)
 	want(y, "rows", y.sweepAll(0), 2)
-	wantIDs(y, "what is left", y.listIDs(rota.JobQuery{}), made)
-	want(y, "claimed", y.claimOne().ID, made.ID)
+	wantIDs(y, "jobs left", y.listIDs(rota.JobQuery{}), created)
+	want(y, "claimed", y.claimOne().ID, created.ID)
 }
 
 func dropRecreateDependents(y *story) {

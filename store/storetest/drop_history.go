@@ -114,7 +114,7 @@ func historyRunning(y *story) {
 	wantIDs(y, "listed", y.listIDs(rota.JobQuery{Schedule: "nightly"}), j)
 	y.complete(j)
 	_, err := y.s.Job(y.ctx, j.ID)
-	y.wantNotFound("what has ended", err)
+	y.wantNotFound("the ended job", err)
 	want(y, "to be swept", y.due().Sweep, true)
 	want(y, "rows", y.sweepAll(0), 1)
 }

@@ -89,10 +89,10 @@ func editVersion(y *story) {
 }
 
 func editLeft(y *story) {
-	gone := y.enqueue(rota.NewJob{})
-	y.cancel(gone.ID)
+	cancelled := y.enqueue(rota.NewJob{})
+	y.cancel(cancelled.ID)
 	running := y.running(rota.NewJob{})
-	for _, j := range []*rota.Job{gone, running} {
+	for _, j := range []*rota.Job{cancelled, running} {
 		y.refused(rota.Conflict, y.editCommand(j.ID, toPriority(1)))
 		y.refused(rota.Conflict, y.editCommand(j.ID, toParams(`{"a":1}`)))
 	}

@@ -10,7 +10,7 @@ import (
 
 func testEnqueue(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
-		{"a job without options takes the defaults and is ready", plainJob},
+		{"a job without options takes the defaults and is ready", defaultJob},
 		{"a job keeps every field of its request", fullJob},
 		{"times and durations are kept to the microsecond", microseconds},
 		{"a new position is the highest queued position of the priority plus 100", positions},
@@ -27,7 +27,7 @@ func testEnqueue(t *testing.T, h Harness) {
 	})
 }
 
-func plainJob(y *story) {
+func defaultJob(y *story) {
 	j := y.enqueue(rota.NewJob{Type: "mail"})
 	want(y, "execution", j.ExecutionID, j.ID)
 	want(y, "status", j.Status, rota.StatusQueued)
@@ -150,7 +150,7 @@ func oneInvalidJob(y *story) {
 	err := y.refused(rota.Conflict, c)
 	want(y, "field", err.Field, "jobs[1].id")
 	if one := y.submit(rota.NewJob{UniqueKey: "k"}); one.Duplicate {
-		y.Error("the key of a job that was not made is held")
+		y.Error("the key of a job that was not created is held")
 	}
 }
 

@@ -38,7 +38,7 @@ func testEnqueueClaim(t *testing.T, h Harness) {
 
 // enqueueAndClaim enqueues and claims in one batch. It returns the jobs that the enqueue
 // created and the ids that the claim took.
-func (y *story) enqueueAndClaim(claim *rota.Claim, jobs ...rota.NewJob) (made []*rota.Job, taken []rota.ID) {
+func (y *story) enqueueAndClaim(claim *rota.Claim, jobs ...rota.NewJob) (created []*rota.Job, claimed []rota.ID) {
 	y.Helper()
 	results := y.send(y.enqueueCommand(jobs...), claim)
 	for i, r := range results {
@@ -47,40 +47,40 @@ func (y *story) enqueueAndClaim(claim *rota.Claim, jobs ...rota.NewJob) (made []
 		}
 	}
 	for _, one := range results[0].Reply.(*rota.Enqueued).Jobs {
-		made = append(made, one.Job)
+		created = append(created, one.Job)
 	}
-	return made, idsOf(results[1].Reply.(*rota.Claimed).Jobs)
+	return created, idsOf(results[1].Reply.(*rota.Claimed).Jobs)
 }
 
 func enqueueClaimOrder(y *story) {
 	old := y.enqueueMany(2)
-	made, taken := y.enqueueAndClaim(y.claimCommand(4), rota.NewJob{Priority: new(1)}, rota.NewJob{}, rota.NewJob{Priority: new(-1)})
-	wantIDs(y, "taken", taken, made[0], old[0], old[1], made[1])
-	wantIDs(y, "left", y.queue(), made[2])
+	created, claimed := y.enqueueAndClaim(y.claimCommand(4), rota.NewJob{Priority: new(1)}, rota.NewJob{}, rota.NewJob{Priority: new(-1)})
+	wantIDs(y, "claimed", claimed, created[0], old[0], old[1], created[1])
+	wantIDs(y, "left", y.queue(), created[2])
 }
 
 func enqueueClaimLimit(y *story) {
-	made, taken := y.enqueueAndClaim(y.claimCommand(2), rota.NewJob{}, rota.NewJob{}, rota.NewJob{}, rota.NewJob{Type: "other", Priority: new(5)})
-	wantIDs(y, "taken", taken, made[0], made[1])
-	wantIDs(y, "left", y.queue(), made[3], made[2])
-	wantIDs(y, "taken by the next", idsOf(y.claim(5)), made[2])
+	created, claimed := y.enqueueAndClaim(y.claimCommand(2), rota.NewJob{}, rota.NewJob{}, rota.NewJob{}, rota.NewJob{Type: "other", Priority: new(5)})
+	wantIDs(y, "claimed", claimed, created[0], created[1])
+	wantIDs(y, "left", y.queue(), created[3], created[2])
+	wantIDs(y, "claimed by the next", idsOf(y.claim(5)), created[2])
 }
 
 func enqueueClaimEvents(y *story) {
-	var made []*rota.Job
-	events := y.eventsDuring(func() { made, _ = y.enqueueAndClaim(y.claimCommand(1), rota.NewJob{}) })
-	want(y, "how it entered", made[0].State(), rota.StateQueued)
+	var created []*rota.Job
+	events := y.eventsDuring(func() { created, _ = y.enqueueAndClaim(y.claimCommand(1), rota.NewJob{}) })
+	want(y, "state in the answer to the enqueue", created[0].State(), rota.StateQueued)
 	var kinds []rota.EventKind
 	for _, e := range events {
-		if e.JobID == made[0].ID {
+		if e.JobID == created[0].ID {
 			kinds = append(kinds, e.Kind)
 		}
 	}
 	if !slices.Equal(kinds, []rota.EventKind{rota.EventJobEnqueued, rota.EventJobStarted}) {
-		y.Errorf("it was told that it %v", kinds)
+		y.Errorf("the events of the job are %v", kinds)
 	}
-	j := y.job(made[0].ID)
-	want(y, "what became of it", j.State(), rota.StateRunning)
+	j := y.job(created[0].ID)
+	want(y, "state after the batch", j.State(), rota.StateRunning)
 	wantTime(y, "queued", j.QueuedAt, y.now)
 	wantTime(y, "started", j.StartedAt, y.now)
 }
@@ -91,69 +91,69 @@ func enqueueClaimResent(y *story) {
 	before := y.dump()
 	second := y.send(enqueue, claim)[1].Reply.(*rota.Claimed)
 	want(y, "sent again", second.Again, true)
-	wantIDs(y, "taken again", idsOf(second.Jobs), first.Jobs...)
+	wantIDs(y, "claimed again", idsOf(second.Jobs), first.Jobs...)
 	y.wantUnchanged(before)
 }
 
 func enqueueClaimPaused(y *story) {
 	y.declareType("mail", rota.TypeSpec{})
 	y.pause("mail", true)
-	made, taken := y.enqueueAndClaim(y.claimCommand(5, "mail", "other"), rota.NewJob{}, rota.NewJob{Type: "other"})
-	wantIDs(y, "taken", taken, made[1])
+	created, claimed := y.enqueueAndClaim(y.claimCommand(5, "mail", "other"), rota.NewJob{}, rota.NewJob{Type: "other"})
+	wantIDs(y, "claimed", claimed, created[1])
 }
 
 func enqueueClaimDelayed(y *story) {
-	made, taken := y.enqueueAndClaim(y.claimCommand(5), rota.NewJob{Delay: time.Hour}, rota.NewJob{})
-	wantIDs(y, "taken", taken, made[1])
+	created, claimed := y.enqueueAndClaim(y.claimCommand(5), rota.NewJob{Delay: time.Hour}, rota.NewJob{})
+	wantIDs(y, "claimed", claimed, created[1])
 }
 
 func enqueueClaimLimits(y *story) {
 	y.throttle(rota.ThrottleSpec{Global: 3, Types: []rota.TypeLimit{{Type: "mail", Concurrency: 1}}})
-	made, taken := y.enqueueAndClaim(y.claimCommand(9, "mail", "other"), rota.NewJob{}, rota.NewJob{},
+	created, claimed := y.enqueueAndClaim(y.claimCommand(9, "mail", "other"), rota.NewJob{}, rota.NewJob{},
 		rota.NewJob{Type: "other"}, rota.NewJob{Type: "other"}, rota.NewJob{Type: "other"})
-	wantIDs(y, "taken", taken, made[0], made[2], made[3])
+	wantIDs(y, "claimed", claimed, created[0], created[2], created[3])
 }
 
 func enqueueClaimRate(y *story) {
 	y.throttle(rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "mail", Rate: rota.Rate{Count: 2, Per: time.Minute}}}})
-	made, taken := y.enqueueAndClaim(y.claimCommand(9), rota.NewJob{}, rota.NewJob{}, rota.NewJob{})
-	wantIDs(y, "taken", taken, made[0], made[1])
-	want(y, "taken at once after it", len(y.claim(9)), 0)
+	created, claimed := y.enqueueAndClaim(y.claimCommand(9), rota.NewJob{}, rota.NewJob{}, rota.NewJob{})
+	wantIDs(y, "claimed", claimed, created[0], created[1])
+	want(y, "claimed right after it", len(y.claim(9)), 0)
 }
 
 func enqueueClaimKey(y *story) {
 	y.throttle(keyLimit("k", 1))
 	key := new("k")
-	made, taken := y.enqueueAndClaim(y.claimCommand(9), rota.NewJob{ConcurrencyKey: key}, rota.NewJob{ConcurrencyKey: key}, rota.NewJob{})
-	wantIDs(y, "taken", taken, made[0], made[2])
+	created, claimed := y.enqueueAndClaim(y.claimCommand(9), rota.NewJob{ConcurrencyKey: key}, rota.NewJob{ConcurrencyKey: key}, rota.NewJob{})
+	wantIDs(y, "claimed", claimed, created[0], created[2])
 }
 
 func enqueueClaimKeyOfOthers(y *story) {
 	y.throttle(keyLimit("k", 1))
 	key := new("k")
 	first := y.enqueue(rota.NewJob{ConcurrencyKey: key})
-	made, taken := y.enqueueAndClaim(y.claimCommand(9), rota.NewJob{ConcurrencyKey: key, Priority: new(3)})
-	wantIDs(y, "taken", taken, made[0])
-	want(y, "who came first", y.job(first.ID).State(), rota.StateBlocked)
+	created, claimed := y.enqueueAndClaim(y.claimCommand(9), rota.NewJob{ConcurrencyKey: key, Priority: new(3)})
+	wantIDs(y, "claimed", claimed, created[0])
+	want(y, "state of the older job", y.job(first.ID).State(), rota.StateBlocked)
 }
 
 func enqueueClaimRefused(y *story) {
 	good := y.enqueueCommand(rota.NewJob{})
 	results := y.send(y.enqueueCommand(rota.NewJob{}, rota.NewJob{Template: "none"}), good, y.claimCommand(5))
 	want(y, "refused", rota.CodeOf(results[0].Err), rota.NotFound)
-	wantIDs(y, "taken", idsOf(results[2].Reply.(*rota.Claimed).Jobs), y.job(good.JobID(0)))
+	wantIDs(y, "claimed", idsOf(results[2].Reply.(*rota.Claimed).Jobs), y.job(good.JobID(0)))
 }
 
 func enqueueClaimDelivery(y *story) {
 	y.send(y.webhooksCommand(hook("a")))
-	_, taken := y.enqueueAndClaim(y.claimCommand(9, "mail", rota.TypeWebhook), rota.NewJob{})
-	want(y, "the job and what tells of it", len(taken), 2)
+	_, claimed := y.enqueueAndClaim(y.claimCommand(9, "mail", rota.TypeWebhook), rota.NewJob{})
+	want(y, "the job and its delivery", len(claimed), 2)
 }
 
 func enqueueClaimMany(y *story) {
 	jobs := make([]rota.NewJob, 200)
-	made, taken := y.enqueueAndClaim(y.claimCommand(150), jobs...)
-	wantIDs(y, "taken", taken, made[:150]...)
+	created, claimed := y.enqueueAndClaim(y.claimCommand(150), jobs...)
+	wantIDs(y, "claimed", claimed, created[:150]...)
 	want(y, "left", len(y.queue()), 50)
 }
 
@@ -172,21 +172,21 @@ func enqueueClaimWake(y *story) {
 	select {
 	case <-wake:
 	case <-time.After(maxWait):
-		y.Error("one is left, and nobody was woken")
+		y.Error("a job is left and there was no wake-up")
 	}
 }
 
 func enqueueClaimReserved(y *story) {
 	do[*rota.Reserved](y, y.reserveCommand())
-	made, taken := y.enqueueAndClaim(y.claimCommand(1), rota.NewJob{})
-	want(y, "taken by who is reserved", len(taken), 0)
-	wantIDs(y, "left", y.queue(), made[0])
+	created, claimed := y.enqueueAndClaim(y.claimCommand(1), rota.NewJob{})
+	want(y, "claimed by the reserved node", len(claimed), 0)
+	wantIDs(y, "left", y.queue(), created[0])
 }
 
 func enqueueClaimDuplicate(y *story) {
 	first := y.enqueue(rota.NewJob{UniqueKey: "k"})
-	made, taken := y.enqueueAndClaim(y.claimCommand(5), rota.NewJob{UniqueKey: "k"}, rota.NewJob{})
-	wantIDs(y, "taken", taken, first, made[1])
+	created, claimed := y.enqueueAndClaim(y.claimCommand(5), rota.NewJob{UniqueKey: "k"}, rota.NewJob{})
+	wantIDs(y, "claimed", claimed, first, created[1])
 }
 
 func enqueueClaimLargeParams(y *story) {
@@ -195,8 +195,8 @@ func enqueueClaimLargeParams(y *story) {
 	for range count {
 		y.enqueue(rota.NewJob{Params: large})
 	}
-	_, taken := y.enqueueAndClaim(y.claimCommand(count+2), rota.NewJob{}, rota.NewJob{})
-	want(y, "taken", len(taken), rota.ClaimBytesMax/rota.ParamsMax)
+	_, claimed := y.enqueueAndClaim(y.claimCommand(count+2), rota.NewJob{}, rota.NewJob{})
+	want(y, "claimed", len(claimed), rota.ClaimBytesMax/rota.ParamsMax)
 }
 
 func enqueueClaimTwice(y *story) {

@@ -36,7 +36,7 @@ func testEvents(t *testing.T, h Harness) {
 		{"events arrive before the answer, in the order of commits", eventOrder},
 	})
 	for _, one := range resendCommands() {
-		t.Run(one.name+" sent again tells nothing", func(t *testing.T) {
+		t.Run(one.name+" sent again publishes no event", func(t *testing.T) {
 			y := newStory(t, h)
 			c := one.command(y)
 			y.send(c)
@@ -63,7 +63,7 @@ func (y *story) wantEvents(act func(), events ...rota.Event) {
 		events[i].At = y.now
 	}
 	if diff := difference(eventsText(events), eventsText(got)); diff != "" {
-		y.Errorf("what was told differs:\n%s", diff)
+		y.Errorf("the events differ:\n%s", diff)
 	}
 }
 
@@ -219,11 +219,11 @@ func eventSkipped(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip})
 	y.trigger("nightly")
 	y.advanceTo(y.schedule("nightly").NextFire)
-	var made *rota.Job
-	got := y.eventsDuring(func() { made = y.fire("nightly")[0] })
-	skipped := withError(jobEvent(rota.EventJobSkipped, made), made.Run.ErrorCode, made.Run.Error)
-	skipped.RunID = made.Run.ID
-	want(y, "text", eventsText(withoutTimes(got[:2])), eventsText([]rota.Event{jobEvent(rota.EventJobEnqueued, made), skipped}))
+	var created *rota.Job
+	got := y.eventsDuring(func() { created = y.fire("nightly")[0] })
+	skipped := withError(jobEvent(rota.EventJobSkipped, created), created.Run.ErrorCode, created.Run.Error)
+	skipped.RunID = created.Run.ID
+	want(y, "text", eventsText(withoutTimes(got[:2])), eventsText([]rota.Event{jobEvent(rota.EventJobEnqueued, created), skipped}))
 }
 
 func eventReaped(y *story) {
@@ -252,7 +252,7 @@ func eventRecovered(y *story) {
 func (y *story) wantKinds(got []rota.Event, kinds ...rota.EventKind) {
 	y.Helper()
 	kind := func(e rota.Event) string { return string(e.Kind) }
-	want(y, "what was told", joinNames(got, kind), joinNames(kinds, func(k rota.EventKind) string { return string(k) }))
+	want(y, "kinds of events", joinNames(got, kind), joinNames(kinds, func(k rota.EventKind) string { return string(k) }))
 }
 
 func eventFired(y *story) {
@@ -277,7 +277,7 @@ func eventMissed(y *story) {
 	missed := got[len(got)-1]
 	want(y, "kind", missed.Kind, rota.EventScheduleMissed)
 	want(y, "schedule", missed.Schedule, "nightly")
-	want(y, "says why", missed.Detail != "", true)
+	want(y, "detail", missed.Detail != "", true)
 }
 
 func eventDisabled(y *story) {
@@ -285,7 +285,7 @@ func eventDisabled(y *story) {
 	got := y.eventsDuring(func() { y.archive("report") })
 	y.wantKinds(got, rota.EventScheduleDisabled)
 	want(y, "schedule", got[0].Schedule, "nightly")
-	want(y, "says why", got[0].Detail, y.schedule("nightly").Reason)
+	want(y, "detail", got[0].Detail, y.schedule("nightly").Reason)
 	y.unarchive("report")
 	y.switchTo("nightly", rota.ScheduleEnabled)
 	y.wantEvents(func() { y.switchTo("nightly", rota.ScheduleDisabled) })
@@ -355,8 +355,8 @@ func eventStop(y *story) {
 	first.stop()
 	first.stop()
 	y.enqueue(rota.NewJob{})
-	want(y, "the one that stopped", len(first.take()), 1)
-	want(y, "the other", len(second.take()), 2)
+	want(y, "events of the stopped watch", len(first.take()), 1)
+	want(y, "events of the other watch", len(second.take()), 2)
 }
 
 // eventOrder enqueues and claims from several goroutines. Each event must arrive before the
@@ -369,13 +369,13 @@ func eventOrder(y *story) {
 		commands[i] = [2]rota.Command{y.enqueueCommand(rota.NewJob{}), y.claimCommand(2)}
 	}
 	concurrently(len(commands), func(i int) {
-		made := y.applyOne(commands[i][0]).Reply.(*rota.Enqueued).Jobs[0].Job.ID
-		if !e.contains(rota.EventJobEnqueued, made) {
-			y.Errorf("job %s was answered before it was told of", made)
+		created := y.applyOne(commands[i][0]).Reply.(*rota.Enqueued).Jobs[0].Job.ID
+		if !e.contains(rota.EventJobEnqueued, created) {
+			y.Errorf("job %s was answered before its event", created)
 		}
 		for _, j := range y.applyOne(commands[i][1]).Reply.(*rota.Claimed).Jobs {
 			if !e.contains(rota.EventJobStarted, j.ID) {
-				y.Errorf("the start of job %s was answered before it was told of", j.ID)
+				y.Errorf("the claim of job %s was answered before its event", j.ID)
 			}
 		}
 	})

@@ -149,7 +149,7 @@ func checkEventHistory(ctx context.Context, s rota.Store, events []rota.Event) e
 			state = rota.StateQueued
 		}
 		if states[j.ID] != state || dead[j.ID] != (j.Sequel == rota.SequelDead) {
-			return fmt.Errorf("job %s is %s, dead %v, but was told to be %q, dead %v", j.ID, state, j.Sequel == rota.SequelDead, states[j.ID], dead[j.ID])
+			return fmt.Errorf("job %s is %s, dead %v, but its events say %q, dead %v", j.ID, state, j.Sequel == rota.SequelDead, states[j.ID], dead[j.ID])
 		}
 	}
 	return err

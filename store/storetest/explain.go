@@ -20,7 +20,7 @@ func testExplain(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	if !explains {
-		t.Skip("the model explains nothing")
+		t.Skip("the model does not explain jobs")
 	}
 	stories := []namedStory{
 		{"an ended job is explained by how it ended", explainEnded},
@@ -101,7 +101,7 @@ func reasonProblem(j *rota.Job, reasons []rota.Reason) string {
 	case !slices.IsSortedFunc(reasons, func(a, b rota.Reason) int { return cmp.Compare(place(a), place(b)) }):
 		return "reasons out of order"
 	case j.Ready() && !strings.HasSuffix(codes, string(rota.ReasonOrder)):
-		return "ready, and nothing said of the order"
+		return "ready, but the last reason is not the order"
 	case j.Status != rota.StatusQueued && len(reasons) != 1:
 		return "more than one reason"
 	case (j.Status == rota.StatusQueued) == (codes == string(rota.ReasonEnded) || codes == string(rota.ReasonRunning)):
@@ -133,7 +133,7 @@ func wantWords(y *story, r rota.Reason, words ...string) {
 	y.Helper()
 	for _, word := range words {
 		if !strings.Contains(r.Text+"\n"+r.Remedy, word) {
-			y.Errorf("%s: nothing is said of %s in: %s %s", r.Code, word, r.Text, r.Remedy)
+			y.Errorf("%s: %s is missing in: %s %s", r.Code, word, r.Text, r.Remedy)
 		}
 	}
 }

@@ -151,9 +151,9 @@ func (w *claimChecker) check() {
 	})
 	switch taken := slices.Contains(w.claim("w2", j.Type), j.ID); {
 	case taken && held:
-		w.t.Fatalf("it was claimed in spite of %+v", reasons)
+		w.t.Fatalf("the job was claimed in spite of %+v", reasons)
 	case !taken && first && !held:
-		w.t.Fatalf("it was not claimed, and nothing was said of why but %+v", reasons)
+		w.t.Fatalf("the job was not claimed, and the only reasons are %+v", reasons)
 	}
 }
 

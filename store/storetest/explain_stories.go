@@ -64,7 +64,7 @@ func explainRedriven(y *story) {
 
 func explainNotFound(y *story) {
 	_, err := y.s.Explain(y.ctx, y.ids.next())
-	y.wantNotFound("the explanation of nothing", err)
+	y.wantNotFound("the explanation of an unknown job", err)
 }
 
 func explainPaused(y *story) {

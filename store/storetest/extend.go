@@ -41,7 +41,7 @@ func heartbeatProgress(y *story) {
 	do[*rota.Extended](y, &rota.Extend{Meta: y.ids.meta(), Lease: lease, Items: []rota.ExtendItem{with}})
 	want(y, "progress", string(y.job(j.ID).Run.Progress), `{"done":3}`)
 	y.heartbeat(j)
-	want(y, "progress after a plain beat", string(y.job(j.ID).Run.Progress), `{"done":3}`)
+	want(y, "progress after a heartbeat without progress", string(y.job(j.ID).Run.Progress), `{"done":3}`)
 }
 
 func heartbeatStale(y *story) {

@@ -56,25 +56,25 @@ func fireCreatesJob(y *story) {
 func fireTwice(y *story) {
 	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
 	one, two := y.fireCommand("nightly"), y.fireCommand("nightly")
-	want(y, "made by the first", len(do[*rota.Fired](y, one).Jobs), 1)
+	want(y, "created by the first", len(do[*rota.Fired](y, one).Jobs), 1)
 	before := y.dump()
 	late := do[*rota.Fired](y, two)
-	want(y, "the second finds it moved", late.Moved, true)
-	want(y, "made by the second", len(late.Jobs), 0)
+	want(y, "the second reports it as moved", late.Moved, true)
+	want(y, "created by the second", len(late.Jobs), 0)
 	y.wantUnchanged(before)
 }
 
 func fireResent(y *story) {
 	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{Scopes: []rota.Scope{{Kind: "t", ID: "a"}, {Kind: "t", ID: "b"}}}).NextFire)
 	c := y.fireCommand("nightly")
-	made := do[*rota.Fired](y, c).Jobs
+	created := do[*rota.Fired](y, c).Jobs
 	y.claim(1)
-	y.deleteAll(made[1].ID)
+	y.deleteAll(created[1].ID)
 	y.advance(24 * time.Hour)
 	before := y.dump()
 	again := do[*rota.Fired](y, c)
 	want(y, "moved", again.Moved, false)
-	wantIDs(y, "its jobs", idsOf(again.Jobs), made[0])
+	wantIDs(y, "its jobs", idsOf(again.Jobs), created[0])
 	want(y, "known", again.Known, 1)
 	y.wantUnchanged(before)
 }
@@ -141,7 +141,7 @@ func firePlanned(y *story) {
 	wantTime(y, "next fire", y.schedule("nightly").NextFire, startTime.Add(2*time.Hour))
 	y.cancel(first.ID)
 	y.advanceTo(startTime.Add(2 * time.Hour))
-	want(y, "filled in", y.backfill("nightly", startTime.Add(time.Hour), startTime.Add(2*time.Hour)).Known, 1)
+	want(y, "backfilled before", y.backfill("nightly", startTime.Add(time.Hour), startTime.Add(2*time.Hour)).Known, 1)
 	want(y, "known after the backfill", do[*rota.Fired](y, y.fireCommand("nightly")).Known, 1)
 }
 

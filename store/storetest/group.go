@@ -183,7 +183,7 @@ func groupStop(y *story) {
 	want(y, "sequel", row.Sequel, rota.SequelNone)
 	wantTime(y, "finished at", row.FinishedAt, y.now)
 	y.wantAuditSince(written)
-	want(y, "the other is not asked to stop", y.heartbeat(running[1]).Cancel, false)
+	want(y, "the other run is asked to stop", y.heartbeat(running[1]).Cancel, false)
 	y.complete(running[1])
 	y.wantTally(id, rota.GroupPartial, rota.GroupTally{Completed: 1, Dead: 1, Cancelled: 1})
 	y.wantNoViolations()

@@ -36,18 +36,18 @@ const (
 	BreakClose Breakage = "its run has ended but it was not closed"
 	// BreakRetry empties the sequel of a job that failed, and removes its
 	// retry if there is one.
-	BreakRetry Breakage = "it failed but its retry was not made"
+	BreakRetry Breakage = "it failed but its retry was not created"
 	// BreakSequel empties the sequel of a job that was retried.
-	BreakSequel Breakage = "its retry was made but not written down"
+	BreakSequel Breakage = "its retry was created but not recorded"
 	// BreakJob removes a job and its run, but leaves its unique key held.
-	BreakJob Breakage = "it is gone but its key is not"
+	BreakJob Breakage = "it is gone but its key is held"
 )
 
 // Run runs the whole suite on a store.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	if h.Open == nil || h.Break == nil {
-		t.Fatal("the harness must have both Open and Break: without them promises would go untested")
+		t.Fatal("the harness needs both Open and Break: without them a part of the suite could not run")
 	}
 	t.Run("Stories", func(t *testing.T) { Stories(t, h) })
 	t.Run("RandomAgainstModel", func(t *testing.T) { RandomAgainstModel(t, h) })

@@ -41,25 +41,25 @@ func internalLists(y *story) {
 	for _, q := range []rota.JobQuery{{}, {Status: rota.StatusQueued}, {State: rota.StateQueued}, {Tails: true}, {Type: "mail"}} {
 		wantIDs(y, "a list", list(q), user)
 	}
-	asked := rota.TypeWebhook
-	for _, q := range []rota.JobQuery{{Type: asked}, {Type: asked, State: rota.StateQueued}, {Type: asked, Status: rota.StatusQueued}} {
-		wantIDs(y, "those asked for", list(q), own)
+	internalType := rota.TypeWebhook
+	for _, q := range []rota.JobQuery{{Type: internalType}, {Type: internalType, State: rota.StateQueued}, {Type: internalType, Status: rota.StatusQueued}} {
+		wantIDs(y, "jobs of the named type", list(q), own)
 	}
 	wantIDs(y, "the queue", y.queue(), user)
 	after, err := y.s.Queue(y.ctx, user.ID, 10)
 	want(y, "behind the last", len(must(y, "queue", after, err)), 0)
-	running := y.claim(1, asked)[0]
+	running := y.claim(1, internalType)[0]
 	wantIDs(y, "running", list(rota.JobQuery{State: rota.StateRunning}))
-	wantIDs(y, "running and asked for", list(rota.JobQuery{State: rota.StateRunning, Type: asked}), running)
+	wantIDs(y, "running jobs of the named type", list(rota.JobQuery{State: rota.StateRunning, Type: internalType}), running)
 	retry := y.job(y.fail(running).RetryID)
 	wantIDs(y, "scheduled", list(rota.JobQuery{State: rota.StateScheduled}))
-	wantIDs(y, "scheduled and asked for", list(rota.JobQuery{State: rota.StateScheduled, Type: asked}), retry)
+	wantIDs(y, "scheduled jobs of the named type", list(rota.JobQuery{State: rota.StateScheduled, Type: internalType}), retry)
 	y.advanceTo(retry.RunAt)
 	y.makeReady()
-	dead := y.claim(1, asked)[0]
+	dead := y.claim(1, internalType)[0]
 	y.failPermanently(dead)
 	wantIDs(y, "dead", list(rota.JobQuery{Dead: true}))
-	wantIDs(y, "dead and asked for", list(rota.JobQuery{Dead: true, Type: asked}), dead)
+	wantIDs(y, "dead jobs of the named type", list(rota.JobQuery{Dead: true, Type: internalType}), dead)
 }
 
 func internalTypeListed(y *story) {
@@ -128,7 +128,7 @@ func internalPositions(y *story) {
 		y.move(y.enqueue(low), rota.PlaceBefore, second)
 	}
 	do[*rota.Normalised](y, &rota.Normalise{Meta: y.ids.meta(), Priority: rota.PriorityMin})
-	want(y, "first when numbered anew", y.job(first.ID).Position, 100)
+	want(y, "first after renumbering", y.job(first.ID).Position, 100)
 	for _, j := range y.deliveries() {
 		if j.Status == rota.StatusQueued {
 			want(y, "position of a delivery", j.Position, 0)

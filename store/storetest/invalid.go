@@ -72,7 +72,7 @@ func testInvalid(t *testing.T, h Harness) {
 			fx := newFixture(t, h)
 			for _, bad := range group.cases {
 				err := fx.refused(rota.Invalid, bad.command(fx))
-				want(fx.story, "the field blamed", err.Field, bad.field)
+				want(fx.story, "field", err.Field, bad.field)
 			}
 		})
 	}

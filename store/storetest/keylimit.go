@@ -75,22 +75,22 @@ func keyFreesNext(y *story) {
 func keyNeverStuck(y *story) {
 	y.enqueueLimited(1, 1)
 	const all = 9
-	made, done := 1, 0
+	created, done := 1, 0
 	for jobs := y.claim(5); len(jobs) > 0; jobs = y.claim(5) {
 		want(y, "claimed at once", len(jobs), 1)
 		for range done % 3 {
-			if made < all {
+			if created < all {
 				y.enqueue(jobOfKey(done % 2))
-				made++
+				created++
 			}
 		}
 		y.complete(jobs[0])
-		if done++; made < all && done%3 != 2 {
+		if done++; created < all && done%3 != 2 {
 			y.enqueue(jobOfKey(0))
-			made++
+			created++
 		}
 	}
-	want(y, "made", made, all)
+	want(y, "created", created, all)
 	want(y, "done", done, all)
 }
 
@@ -108,7 +108,7 @@ func keyOvertakes(y *story) {
 	high := y.enqueue(jobOfKey(5))
 	wantIDs(y, "the queue", y.queue(), high, jobs[0])
 	y.wantHold(jobs[1], rota.HoldKey)
-	wantTime(y, "it was in the order once", y.job(jobs[1].ID).QueuedAt, y.now)
+	wantTime(y, "queued at", y.job(jobs[1].ID).QueuedAt, y.now)
 }
 
 // keyHeldByClaim shows that a claim at the limit holds back the jobs that it reads, and not
@@ -202,7 +202,7 @@ func keyLowered(y *story) {
 	want(y, "ready until it is swept", len(y.queue()), 3)
 	got := do[*rota.Claimed](y, y.claimCommand(5))
 	wantIDs(y, "claimed", idsOf(got.Jobs), jobs[0])
-	want(y, "put aside", got.More, true)
+	want(y, "more", got.More, true)
 	y.wantHold(jobs[1], rota.HoldKey)
 	y.sweep(0)
 	want(y, "a sweep is due", y.due().Sweep, false)

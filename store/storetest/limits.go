@@ -120,9 +120,9 @@ func limitReaped(y *story) {
 		y.reap()
 		second := y.claimOne()
 		want(y, "claimed", second.ID, next.ID)
-		want(y, "a worker thought dead comes back", y.finish(late, rota.FinishItem{Outcome: rota.OutcomeCompleted}).Code, rota.LeaseLost)
+		want(y, "code of a finish after the reap", y.finish(late, rota.FinishItem{Outcome: rota.OutcomeCompleted}).Code, rota.LeaseLost)
 		third := y.enqueue(n)
-		want(y, "its slot is given back once", len(y.claim(5)), 0)
+		want(y, "claimed after the late finish", len(y.claim(5)), 0)
 		y.complete(second)
 		want(y, "claimed", y.claimOne().ID, third.ID)
 		y.cancel(third.ID)
@@ -168,7 +168,7 @@ func rateBounds(y *story) {
 	}
 	for i, at := range starts {
 		if i >= rate.Count && at.Sub(starts[i-rate.Count]) < rate.Per {
-			y.Errorf("%d started within %s, up to %s", rate.Count+1, at.Sub(starts[i-rate.Count]), at)
+			y.Errorf("%d jobs started within %s, up to %s", rate.Count+1, at.Sub(starts[i-rate.Count]), at)
 		}
 	}
 	if few := 4 * rate.Count; len(starts) < few {
@@ -181,7 +181,7 @@ func rateNext(y *story) {
 	y.throttle(typeLimit(0, rate))
 	y.enqueueMany(4)
 	got := do[*rota.Claimed](y, y.claimCommand(1))
-	wantTime(y, "next while there is room", got.Next, time.Time{})
+	wantTime(y, "next while the rate is not exhausted", got.Next, time.Time{})
 	got = do[*rota.Claimed](y, y.claimCommand(5))
 	want(y, "claimed", len(got.Jobs), 1)
 	next := got.Next

@@ -120,7 +120,7 @@ func moveRenumbers(y *story) {
 	for i, j := range append(order, held) {
 		want(y, "renumbered", y.job(j.ID).Position, int64(i+1)*100)
 	}
-	want(y, "version of a neighbour", y.job(row[0].ID).Version, row[0].Version)
+	want(y, "version of another job", y.job(row[0].ID).Version, row[0].Version)
 }
 
 func moveRenumbersAdopting(y *story) {
@@ -175,6 +175,6 @@ func moveAudit(y *story) {
 	c := &rota.Move{Meta: y.ids.meta(), JobID: jobs[0].ID, Place: rota.PlaceBottom}
 	do[*rota.Moved](y, c)
 	want(y, "version", y.job(jobs[0].ID).Version, c.ID)
-	want(y, "version of its neighbour", y.job(jobs[1].ID).Version, rota.ID{})
+	want(y, "version of the other job", y.job(jobs[1].ID).Version, rota.ID{})
 	y.wantAudit(rota.AuditEntry{ID: rota.AuditID(c.ID, c.Verb(), c.JobID), At: y.now, Actor: "ada", Act: rota.AuditJobModified, JobID: c.JobID, Detail: "move"})
 }

@@ -101,7 +101,7 @@ func nextFireRefused(y *story) {
 func definitionNames(y *story) {
 	id := rota.DefinitionID("nightly")
 	_, err := y.s.Definition(y.ctx, id)
-	y.wantNotFound("what was never declared", err)
+	y.wantNotFound("a name that was never declared", err)
 	before := y.view()
 	y.declare("nightly", rota.ScheduleSpec{})
 	y.declare("weekly", rota.ScheduleSpec{})
@@ -110,15 +110,15 @@ func definitionNames(y *story) {
 		want(y, "name", must(y, "definition", name, err), "nightly")
 		y.deleteSchedule("nightly")
 		name, err = y.s.Definition(y.ctx, id)
-		want(y, "name of what is gone", must(y, "definition", name, err), "nightly")
+		want(y, "name after the delete", must(y, "definition", name, err), "nightly")
 		y.declare("nightly", rota.ScheduleSpec{})
 	}
 	_, err = before.Definition(y.ctx, id)
-	y.wantNotFound("what was declared since", err)
+	y.wantNotFound("a name that was declared since", err)
 	c := y.declareCommand("monthly", rota.ScheduleSpec{})
 	c.Version = new(y.ids.next())
 	y.refused(rota.NotFound, c)
 	_, err = y.s.Definition(y.ctx, rota.DefinitionID("monthly"))
-	y.wantNotFound("what was refused", err)
+	y.wantNotFound("a name whose declaration was refused", err)
 	y.wantNoViolations()
 }

@@ -25,7 +25,7 @@ func testOverlap(t *testing.T, h Harness) {
 		{"a trigger is skipped while a catch-up job waits", overlapTriggerBehind},
 		{"a retry keeps its turn before waiting jobs", overlapRetryKeepsTurn},
 		{"a change to overlap allow releases waiting jobs", overlapAllowedAgain},
-		{"waiting jobs of a deleted schedule are still released", overlapGone},
+		{"waiting jobs of a deleted schedule are still released", overlapDeleted},
 	})
 }
 
@@ -142,9 +142,9 @@ func overlapNewest(y *story) {
 	y.fireNext("nightly")
 	running := y.claimOne()
 	second := y.fireNext("nightly")
-	asked := y.job(running.ID).Run.CancelAt
+	cancelAt := y.job(running.ID).Run.CancelAt
 	third := y.fireNext("nightly")
-	wantTime(y, "asked once", y.job(running.ID).Run.CancelAt, asked)
+	wantTime(y, "asked once", y.job(running.ID).Run.CancelAt, cancelAt)
 	y.wantState(rota.StateCancelled, second)
 	y.wantHold(third, rota.HoldOverlap)
 	y.complete(running)
@@ -218,7 +218,7 @@ func overlapAllowedAgain(y *story) {
 	y.wantHold(jobs[1], 0)
 }
 
-func overlapGone(y *story) {
+func overlapDeleted(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, CatchUp: rota.CatchUpAll})
 	y.now = startTime.Add(3*time.Hour + 2*time.Minute)
 	jobs := y.fire("nightly")

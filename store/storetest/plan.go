@@ -106,6 +106,6 @@ func planAfterKey(y *story) {
 	first := y.submit(planned).Job
 	y.wantPlannedBy(n, first)
 	if y.submit(rota.NewJob{UniqueKey: "free"}).Duplicate {
-		y.Error("a job that was not made holds its key")
+		y.Error("a job that was not created holds its key")
 	}
 }

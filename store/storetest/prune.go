@@ -11,7 +11,7 @@ import (
 func testPrune(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
 		{"a whole execution is removed, with its attempts", pruneChain},
-		{"executions that have not ended are kept", pruneLives},
+		{"executions that have not ended are kept", pruneLive},
 		{"executions that ended after the bound are kept", pruneBefore},
 		{"an execution is named only by its first attempt", pruneFirst},
 		{"a pruned execution frees its unique and plan keys", pruneKeys},
@@ -63,7 +63,7 @@ func pruneChain(y *story) {
 	y.wantNoViolations()
 }
 
-func pruneLives(y *story) {
+func pruneLive(y *story) {
 	waits := y.running(rota.NewJob{})
 	y.fail(waits)
 	runs := y.running(rota.NewJob{})
@@ -145,11 +145,11 @@ func pruneReservations(y *story) {
 	late := y.reserve()
 	y.release(late)
 	active := y.reserve()
-	gone := y.ids.next()
-	y.prune(gone)
+	unknown := y.ids.next()
+	y.prune(unknown)
 	y.reservation(old.ID)
 	y.advance(time.Microsecond)
-	y.prune(gone)
+	y.prune(unknown)
 	left, err := y.s.Reservations(y.ctx, rota.ID{}, 0)
 	ids := joinNames(must(y, "reservations", left, err), func(r *rota.Reservation) string { return r.ID.String() })
 	want(y, "left", ids, active.ID.String()+" "+late.ID.String())

@@ -168,10 +168,10 @@ func (r race) compareWithSerial(y *story, commands [2]rota.Command, results [2]r
 			diffs = ""
 			break
 		}
-		diffs += fmt.Sprintf("as if %s came first:\n%s", commands[o[0]].Verb(), diff)
+		diffs += fmt.Sprintf("compared with %s first:\n%s", commands[o[0]].Verb(), diff)
 	}
 	if diffs != "" {
-		y.Errorf("%s and %s did what neither order does\n%s", commands[0].Verb(), commands[1].Verb(), diffs)
+		y.Errorf("the result of %s and %s equals neither order\n%s", commands[0].Verb(), commands[1].Verb(), diffs)
 	}
 	r.check(y, results[0], results[1])
 	y.wantNoViolations()

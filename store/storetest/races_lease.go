@@ -53,7 +53,7 @@ func settledBy(r rota.Result) []rota.Settlement {
 func endedOnce(y *story, finished, settled rota.Result) {
 	y.Helper()
 	completed := finished.Reply.(*rota.Finished).Items[0].Code == ""
-	want(y, "settled by who took it for dead", len(settledBy(settled)), count(!completed))
+	want(y, "settled by the reap or recovery", len(settledBy(settled)), count(!completed))
 	jobs := y.allJobs()
 	want(y, "attempts", len(jobs), 1+count(!completed))
 	outcome := map[bool]rota.Outcome{true: rota.OutcomeCompleted, false: rota.OutcomeFailed}[completed]

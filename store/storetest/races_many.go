@@ -114,21 +114,21 @@ func claimersAtRate(y *story) []rota.Command {
 func limitKept(limit int) func(*story, []rota.Result) {
 	return func(y *story, results []rota.Result) {
 		y.Helper()
-		given := map[rota.ID]rota.ID{}
+		runs := map[rota.ID]rota.ID{}
 		for _, r := range results {
 			claimed, ok := r.Reply.(*rota.Claimed)
 			if r.Err != nil || !ok {
 				continue
 			}
 			for _, j := range claimed.Jobs {
-				if _, twice := given[j.ID]; twice {
+				if _, twice := runs[j.ID]; twice {
 					y.Errorf("%s was claimed twice", j.ID)
 				}
-				given[j.ID] = j.Run.ID
+				runs[j.ID] = j.Run.ID
 			}
 		}
-		want(y, "claimed", len(given), limit)
-		for id, run := range given {
+		want(y, "claimed", len(runs), limit)
+		for id, run := range runs {
 			want(y, "the run of its claimer", y.job(id).Run.ID, run)
 		}
 		want(y, "claimed beyond", len(y.claim(5)), 0)

@@ -12,7 +12,7 @@ func races() []race {
 	return slices.Concat(scheduleRaces(), dropRaces(), leaseRaces(), []race{
 		{"the end of a member against the cancel of the next: the third has the turn", endAgainstMember, thirdHasTurn},
 		{"two members end concurrently: the third has the turn", endAgainstEnd, thirdHasTurn},
-		{"a permanent failure against a failure: a stopped group has no retry", deathAgainstFailure, allMembersEnded},
+		{"a permanent failure against a failure: a stopped group has no retry", permanentAgainstFailure, allMembersEnded},
 		{"the end of a member against the cancel of its group: no member starts", endAgainstCancel, allMembersEnded},
 		{"two claims at a limit: one job runs", claimAgainstClaim, oneRuns},
 		{"a claim against an edit of priority at a key limit: one job runs", claimAgainstEdit, oneRuns},
@@ -26,7 +26,7 @@ func races() []race {
 		{"a pause against a claim", pauseAgainstClaim, func(*story, rota.Result, rota.Result) {}},
 		{"a prune against a redrive", pruneAgainstRedrive, prunedOrRedriven},
 		{"a redrive against a redrive: one is refused", redriveAgainstRedrive, oneRefused},
-		{"two prunes of the last members of a group: the group is removed", pruneAgainstPrune, groupIsGone},
+		{"two prunes of the last members of a group: the group is removed", pruneAgainstPrune, groupRemoved},
 	})
 }
 
@@ -52,11 +52,11 @@ func thirdHasTurn(y *story, _, _ rota.Result) {
 	jobs := y.claim(5)
 	want(y, "claimed", len(jobs), 1)
 	if len(jobs) == 1 {
-		want(y, "whose turn it is", jobs[0].GroupPosition, 3)
+		want(y, "position of the member with the turn", jobs[0].GroupPosition, 3)
 	}
 }
 
-func deathAgainstFailure(y *story) (a, b rota.Command) {
+func permanentAgainstFailure(y *story) (a, b rota.Command) {
 	y.groupOfThree(rota.GroupParallel, rota.FailureStop)
 	jobs := y.claim(2)
 	return y.finishCommand(jobs[0], rota.OutcomeFailed, true), y.finishCommand(jobs[1], rota.OutcomeFailed, false)
@@ -194,7 +194,7 @@ func pruneAgainstPrune(y *story) (a, b rota.Command) {
 	return prunes[0], prunes[1]
 }
 
-func groupIsGone(y *story, _, _ rota.Result) {
+func groupRemoved(y *story, _, _ rota.Result) {
 	y.Helper()
 	list, err := y.s.Groups(y.ctx, rota.ID{}, 0)
 	want(y, "groups", len(must(y, "groups", list, err)), 0)

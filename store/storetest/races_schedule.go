@@ -44,7 +44,7 @@ func lastDependencies(y *story) (a, b rota.Command) {
 func loadClaimable(y *story, _, _ rota.Result) {
 	y.Helper()
 	jobs := y.claim(5)
-	want(y, "let go", joinNames(jobs, func(j *rota.Job) string { return j.Schedule }), "load")
+	want(y, "claimable", joinNames(jobs, func(j *rota.Job) string { return j.Schedule }), "load")
 }
 
 func endAgainstWaiter(y *story) (a, b rota.Command) {

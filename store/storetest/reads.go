@@ -54,8 +54,8 @@ func readPages(y *story) {
 
 func readPicked(y *story) {
 	running := y.running(rota.NewJob{})
-	gone := y.enqueue(rota.NewJob{})
-	y.cancel(gone.ID)
+	cancelled := y.enqueue(rota.NewJob{})
+	y.cancel(cancelled.ID)
 	other := y.enqueue(rota.NewJob{Type: "other"})
 	queued := y.enqueue(rota.NewJob{})
 	for _, one := range []struct {
@@ -64,10 +64,10 @@ func readPicked(y *story) {
 	}{
 		{rota.JobQuery{Status: rota.StatusQueued}, []*rota.Job{queued, other}},
 		{rota.JobQuery{Status: rota.StatusRunning}, []*rota.Job{running}},
-		{rota.JobQuery{Status: rota.StatusCancelled}, []*rota.Job{gone}},
+		{rota.JobQuery{Status: rota.StatusCancelled}, []*rota.Job{cancelled}},
 		{rota.JobQuery{Type: "other"}, []*rota.Job{other}},
 		{rota.JobQuery{Type: "mail", Status: rota.StatusQueued}, []*rota.Job{queued}},
-		{rota.JobQuery{Type: "mail", Before: gone.ID}, []*rota.Job{running}},
+		{rota.JobQuery{Type: "mail", Before: cancelled.ID}, []*rota.Job{running}},
 		{rota.JobQuery{Type: "none"}, nil},
 	} {
 		got, err := y.s.Jobs(y.ctx, one.q)
@@ -182,22 +182,22 @@ func readAudit(y *story) {
 // use and have read its earlier state.
 func readAtOnce(y *story) {
 	const readers, jobs = 8, 25
-	var made [jobs]rota.ID
-	for i := range made {
-		made[i] = y.ids.next()
+	var created [jobs]rota.ID
+	for i := range created {
+		created[i] = y.ids.next()
 	}
 	var written atomic.Int64
 	concurrently(readers+1, func(caller int) {
 		for i := 0; i < jobs; {
 			if caller == readers {
-				apply[*rota.Enqueued](y, y.now, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail", ID: made[i]}}})
+				apply[*rota.Enqueued](y, y.now, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail", ID: created[i]}}})
 				i++
 				written.Store(int64(i))
 				continue
 			}
 			for ; i < int(written.Load()); i++ {
-				if _, err := y.s.Job(y.ctx, made[i]); err != nil {
-					y.Errorf("job %d was made, and then: %v", i, err)
+				if _, err := y.s.Job(y.ctx, created[i]); err != nil {
+					y.Errorf("job %d was enqueued, but a read returned: %v", i, err)
 				}
 			}
 			if _, err := y.s.Jobs(y.ctx, rota.JobQuery{Limit: 1}); err != nil {

@@ -69,8 +69,8 @@ func dueInPages(y *story) {
 
 func notDue(y *story) {
 	y.enqueue(rota.NewJob{Delay: time.Hour})
-	gone := y.enqueue(rota.NewJob{Delay: time.Second})
-	y.cancel(gone.ID)
+	cancelled := y.enqueue(rota.NewJob{Delay: time.Second})
+	y.cancel(cancelled.ID)
 	y.advance(time.Minute)
 	before := y.dump()
 	want(y, "readied", *y.makeReady(), rota.Readied{})

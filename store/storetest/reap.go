@@ -101,7 +101,7 @@ func reapOwn(y *story) {
 	got := do[*rota.Reaped](y, &rota.Reap{Meta: y.ids.meta(), Incarnation: incarnationOne})
 	want(y, "reaped", len(got.Jobs), 0)
 	y.wantUnchanged(before)
-	want(y, "its heart beats on", y.heartbeat(j).Code, "")
+	want(y, "code of its heartbeat", y.heartbeat(j).Code, "")
 }
 
 func reapWithoutIncarnation(y *story) {
@@ -194,7 +194,7 @@ func reapSameName(y *story) {
 		y.heartbeat(again)
 		got := do[*rota.Reaped](y, &rota.Reap{Meta: y.ids.meta(), Incarnation: reaper}).Jobs
 		if len(got) != 1 || got[0].JobID != former.ID {
-			y.Fatalf("reaped are %v, want job %s of the former life", got, former.ID)
+			y.Fatalf("reaped %v, want job %s of the former incarnation", got, former.ID)
 		}
 		want(y, "of the later", y.complete(again).Outcome, rota.OutcomeCompleted)
 	}

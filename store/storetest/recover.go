@@ -72,15 +72,15 @@ func recoverNoRun(y *story) {
 		JobID: j.ID, Act: rota.SettledRunMade, Outcome: rota.OutcomeFailed, Sequel: rota.SequelRetry, RetryID: retry,
 	})
 	row := y.job(j.ID)
-	made := rota.Run{
+	created := rota.Run{
 		ID: rota.RunID(c.ID, j.ID), Runner: "w1", Incarnation: incarnationTwo,
 		StartedAt: j.StartedAt, HeartbeatAt: j.StartedAt, StaleAfter: j.StartedAt,
 		Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeLeaseExpired, FinishedAt: y.now,
 	}
 	var expected, actual text
-	expected.run("", &made)
+	expected.run("", &created)
 	actual.run("", row.Run)
-	want(y, "the run made differs", difference(expected.String(), actual.String()), "")
+	want(y, "difference of the created run", difference(expected.String(), actual.String()), "")
 	wantTime(y, "finished at", row.FinishedAt, y.now)
 	want(y, "attempt of the retry", y.job(retry).Attempt, 2)
 	y.wantNothingToRecover()

@@ -113,7 +113,7 @@ func onlyScheduleShared(y *story) {
 	y.switchTo("weekly", rota.ScheduleDisabled)
 	err := y.wantField(rota.Conflict, "only_schedule", y.onlyScheduleCommand("report", "nightly", "new"))
 	if !strings.Contains(err.Error(), "weekly") {
-		y.Errorf("the refusal does not name who uses it: %v", err)
+		y.Errorf("the refusal does not name the schedule that uses the template: %v", err)
 	}
 	y.deleteSchedule("weekly")
 	do[*rota.TemplatePut](y, y.onlyScheduleCommand("report", "nightly", "new"))

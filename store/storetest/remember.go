@@ -60,7 +60,7 @@ func rememberOther(y *story) {
 	y.wantTied(first)
 	err := y.refused(rota.Conflict, y.rememberCommand("k", "b"))
 	want(y, "field", err.Field, "key")
-	want(y, "says what to do", err.Hint != "" || err.Reason != "", true)
+	want(y, "has a hint or a reason", err.Hint != "" || err.Reason != "", true)
 	y.wantTiedTo(y.rememberCommand("k", "a"), first)
 }
 

@@ -87,19 +87,19 @@ func lateClaim(y *story) {
 	y.enqueueMany(4)
 	c := y.claimCommand(2)
 	first := do[*rota.Claimed](y, c)
-	took := first.Jobs
-	y.complete(took[0])
+	claimed := first.Jobs
+	y.complete(claimed[0])
 	second := do[*rota.Claimed](y, c)
 	open := second.Jobs
-	want(y, "the first was sent before", first.Again, false)
-	want(y, "the second was", second.Again, true)
-	wantIDs(y, "still open", idsOf(open), took[1])
-	want(y, "its token", open[0].Run.Token, took[1].Run.Token)
-	y.complete(took[1])
+	want(y, "the first answer reports it as sent again", first.Again, false)
+	want(y, "the second answer reports it as sent again", second.Again, true)
+	wantIDs(y, "still open", idsOf(open), claimed[1])
+	want(y, "its token", open[0].Run.Token, claimed[1].Run.Token)
+	y.complete(claimed[1])
 	before := y.dump()
 	last := do[*rota.Claimed](y, c)
-	want(y, "taken when all have ended", len(last.Jobs), 0)
-	want(y, "the last was sent before", last.Again, true)
+	want(y, "claimed when all runs have ended", len(last.Jobs), 0)
+	want(y, "the last answer reports it as sent again", last.Again, true)
 	y.wantUnchanged(before)
 }
 
@@ -161,7 +161,7 @@ func (y *story) wantNothingDone(r rota.Result) {
 		done = len(reply.Jobs)
 	case *rota.Expired:
 		done = len(reply.Skipped) + len(reply.Freed)
-		want(y, "given up by the second", reply.Reservation, rota.ID{})
+		want(y, "expired by the second", reply.Reservation, rota.ID{})
 	case *rota.Swept:
 		done = reply.Count
 	case *rota.Pruned:

@@ -256,7 +256,7 @@ func lateTriggerArchived(y *story) {
 	do[*rota.Backfilled](y, fill)
 	y.archive("report")
 	want(y, "triggered", len(y.resendUnchanged(trigger).Reply.(*rota.Triggered).Jobs), 1)
-	want(y, "filled in", len(y.resendUnchanged(fill).Reply.(*rota.Backfilled).Jobs), 1)
+	want(y, "backfilled", len(y.resendUnchanged(fill).Reply.(*rota.Backfilled).Jobs), 1)
 }
 
 func lateFire(y *story) {

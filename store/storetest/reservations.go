@@ -46,7 +46,7 @@ func reserveHolds(y *story) {
 	r := do[*rota.Reserved](y, c).Reservation
 	want(y, "id", r.ID, c.ReservationID())
 	want(y, "node", r.Node, "w1")
-	want(y, "life", r.Incarnation, incarnationOne)
+	want(y, "incarnation", r.Incarnation, incarnationOne)
 	want(y, "status", r.Status, rota.ReservationActive)
 	want(y, "by", r.ReservedBy, "ada")
 	wantTime(y, "at", r.ReservedAt, y.now)
@@ -55,7 +55,7 @@ func reserveHolds(y *story) {
 	queue := y.queue()
 	want(y, "claimed by the node", len(y.claimBy("w1", 5)), 0)
 	want(y, "the order", len(y.queue()), len(queue))
-	want(y, "its run goes on", y.heartbeat(running).Code, "")
+	want(y, "code of a heartbeat of its run", y.heartbeat(running).Code, "")
 	want(y, "claimed by another", y.claimBy("w2", 1)[0].ID, queue[0])
 	y.release(r)
 	want(y, "claimed by the node again", y.claimBy("w1", 5)[0].ID, queue[1])
@@ -128,7 +128,7 @@ func reserveKept(y *story) {
 	want(y, "expired", y.expire().Reservation, rota.ID{})
 	y.refused(rota.Busy, y.reserveCommand())
 	y.advance(lease)
-	want(y, "expired once nobody beats", y.expire().Reservation, r.ID)
+	want(y, "expired without heartbeats", y.expire().Reservation, r.ID)
 }
 
 func reserveNotKept(y *story) {
@@ -184,12 +184,12 @@ func reservationsListed(y *story) {
 func reserveRecovered(y *story) {
 	r := y.reserve()
 	same := &rota.Recover{Meta: y.ids.meta(), Runner: "w1", Incarnation: incarnationOne}
-	want(y, "given up by its own life", do[*rota.Recovered](y, same).Reservation, rota.ID{})
+	want(y, "expired by its own incarnation", do[*rota.Recovered](y, same).Reservation, rota.ID{})
 	other := &rota.Recover{Meta: y.ids.meta(), Runner: "w2", Incarnation: incarnationTwo}
-	want(y, "given up by another node", do[*rota.Recovered](y, other).Reservation, rota.ID{})
+	want(y, "expired by another node", do[*rota.Recovered](y, other).Reservation, rota.ID{})
 	written := len(y.wholeAudit())
 	c := &rota.Recover{Meta: y.ids.meta(), Runner: "w1", Incarnation: incarnationTwo}
-	want(y, "given up", do[*rota.Recovered](y, c).Reservation, r.ID)
+	want(y, "expired", do[*rota.Recovered](y, c).Reservation, r.ID)
 	want(y, "status", y.reservation(r.ID).Status, rota.ReservationExpired)
 	y.wantAuditSince(written, y.auditEffect(c, rota.AuditReservationExpired, "reservation "+r.ID.String(), ""))
 }

@@ -126,7 +126,7 @@ func scheduleReenabled(y *story) {
 	y.archive("report")
 	y.unarchive("report")
 	y.advance(10 * time.Minute)
-	want(y, "changed by what stands", do[*rota.SchedulePut](y, y.declareCommand("nightly", rota.ScheduleSpec{})).Changed, false)
+	want(y, "changed by an equal declaration", do[*rota.SchedulePut](y, y.declareCommand("nightly", rota.ScheduleSpec{})).Changed, false)
 	row := y.declare("nightly", rota.ScheduleSpec{Description: "new"})
 	want(y, "state", row.State, rota.ScheduleEnabled)
 	want(y, "reason", row.Reason, "")
@@ -150,7 +150,7 @@ func scheduleState(y *story) {
 	want(y, "state", row.State, rota.ScheduleEnabled)
 	wantTime(y, "next fire", row.NextFire, y.now.Add(time.Hour))
 	y.advance(time.Minute)
-	want(y, "changed by what stands", set(rota.ScheduleEnabled).Changed, false)
+	want(y, "changed by an equal declaration", set(rota.ScheduleEnabled).Changed, false)
 	paused := set(rota.SchedulePaused).Schedule
 	want(y, "state", paused.State, rota.SchedulePaused)
 	wantTime(y, "next fire when paused", paused.NextFire, row.NextFire)
@@ -205,7 +205,7 @@ func scheduleModes(y *story) {
 	row := do[*rota.SchedulePut](y, put(rota.PutCreate, nil)).Schedule
 	y.wantField(rota.Conflict, "name", put(rota.PutCreate, nil))
 	y.wantField(rota.Conflict, "version", put(rota.PutAny, new(y.ids.next())))
-	want(y, "changed by what stands", do[*rota.SchedulePut](y, put(rota.PutReplace, &row.Version)).Changed, false)
+	want(y, "changed by an equal declaration", do[*rota.SchedulePut](y, put(rota.PutReplace, &row.Version)).Changed, false)
 	y.fireNext("nightly")
 	want(y, "version after a fire", y.schedule("nightly").Version, row.Version)
 }

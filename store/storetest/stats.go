@@ -50,9 +50,9 @@ func statsEnded(y *story) {
 func statsRedriven(y *story) {
 	_, _, _, dead := y.endInEachWay()
 	redriven := y.redrive(dead.ID)
-	want(y, "dead while it is tried anew", y.stats().Dead, 0)
+	want(y, "dead letters while the redrive is live", y.stats().Dead, 0)
 	y.cancel(redriven.ID)
-	want(y, "dead when that was called off", y.stats().Dead, 1)
+	want(y, "dead letters after the redrive was cancelled", y.stats().Dead, 1)
 }
 
 func statsOldest(y *story) {

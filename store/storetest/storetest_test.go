@@ -52,6 +52,6 @@ func breakModel(t testing.TB, s rota.Store, id rota.ID, how storetest.Breakage) 
 	case storetest.BreakJob:
 		m.Damage(id, func(*rota.Job) *rota.Job { return nil })
 	default:
-		t.Fatalf("the model cannot be broken so that %s", how)
+		t.Fatalf("the model has no damage %q", how)
 	}
 }

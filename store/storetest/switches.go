@@ -31,7 +31,7 @@ func switchPaused(y *story) {
 	y.switchTo("nightly", rota.SchedulePaused)
 	wantTime(y, "next fire", y.schedule("nightly").NextFire, first)
 	before := y.dump()
-	want(y, "a fire finds it moved", do[*rota.Fired](y, fire).Moved, true)
+	want(y, "a fire reports it as moved", do[*rota.Fired](y, fire).Moved, true)
 	y.wantUnchanged(before)
 	y.advance(3 * time.Hour)
 	y.switchTo("nightly", rota.ScheduleEnabled)
@@ -138,7 +138,7 @@ func deleteAndDeclare(y *story) {
 	c.Anchor, c.Next = startTime, first.PlanTime
 	do[*rota.SchedulePut](y, c)
 	fired := do[*rota.Fired](y, y.fireCommand("nightly"))
-	want(y, "jobs made", len(fired.Jobs), 0)
+	want(y, "jobs created", len(fired.Jobs), 0)
 	want(y, "known", fired.Known, 1)
 	y.fireNext("nightly")
 }

@@ -57,7 +57,7 @@ func templateModes(y *story) {
 	row := do[*rota.TemplatePut](y, put(rota.PutCreate, nil)).Template
 	y.wantField(rota.Conflict, "name", put(rota.PutCreate, nil))
 	y.wantField(rota.Conflict, "version", put(rota.PutAny, new(y.ids.next())))
-	want(y, "changed by what stands", do[*rota.TemplatePut](y, put(rota.PutReplace, &row.Version)).Changed, false)
+	want(y, "changed by an equal declaration", do[*rota.TemplatePut](y, put(rota.PutReplace, &row.Version)).Changed, false)
 	y.wantField(rota.NotFound, "name", &rota.Archive{Meta: y.ids.meta(), Name: "other"})
 	y.wantField(rota.NotFound, "name", &rota.Unarchive{Meta: y.ids.meta(), Name: "other"})
 }
@@ -92,7 +92,7 @@ func templateOverlaid(y *story) {
 
 func templateUniqueFor(y *story) {
 	y.declareTemplate("letter", templateSpec)
-	want(y, "of a request that says nothing", y.enqueue(rota.NewJob{Template: "letter", UniqueKey: "k"}).UniqueFor, time.Minute)
+	want(y, "of a request without one", y.enqueue(rota.NewJob{Template: "letter", UniqueKey: "k"}).UniqueFor, time.Minute)
 	want(y, "of a request with its own", y.enqueue(rota.NewJob{Template: "letter", UniqueKey: "l", UniqueFor: time.Hour}).UniqueFor, time.Hour)
 	want(y, "held", y.submit(rota.NewJob{Template: "letter", UniqueKey: "k"}).Duplicate, true)
 }
@@ -110,8 +110,8 @@ func templateChanged(y *story) {
 	wantTime(y, "created at", row.CreatedAt, old.CreatedAt)
 	wantTime(y, "updated at", row.UpdatedAt, y.now)
 	y.wantAuditSince(written, y.auditEntry(c, rota.AuditTemplateModified, "template letter", ""))
-	made := do[*rota.Enqueued](y, &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{{Template: "letter"}}}).Jobs[0].Job
-	want(y, "type of a new one", made.Type, "other")
+	created := do[*rota.Enqueued](y, &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{{Template: "letter"}}}).Jobs[0].Job
+	want(y, "type of a new one", created.Type, "other")
 }
 
 func templateRefuses(y *story) {

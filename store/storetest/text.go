@@ -166,11 +166,11 @@ func (b *text) webhooks(indent string, h *rota.Webhooks) {
 }
 
 // definition writes the fields that all definitions have.
-func (b *text) definition(in string, spec any, version rota.ID, by string, made, changed time.Time) {
+func (b *text) definition(in string, spec any, version rota.ID, by string, created, changed time.Time) {
 	b.line(in, "spec", specText(rota.EncodeSpec(spec)))
 	b.line(in, "version", version.String())
 	b.line(in, "created_by", by)
-	b.line(in, "created_at", timeText(made))
+	b.line(in, "created_at", timeText(created))
 	b.line(in, "updated_at", timeText(changed))
 }
 

@@ -88,7 +88,7 @@ func typeModes(y *story) {
 	row := do[*rota.TypePut](y, put("mail", rota.PutCreate, nil)).Type
 	y.wantField(rota.Conflict, "name", put("mail", rota.PutCreate, nil))
 	y.wantField(rota.Conflict, "version", put("mail", rota.PutReplace, new(y.ids.next())))
-	want(y, "changed by what stands", do[*rota.TypePut](y, put("mail", rota.PutReplace, &row.Version)).Changed, false)
+	want(y, "changed by an equal declaration", do[*rota.TypePut](y, put("mail", rota.PutReplace, &row.Version)).Changed, false)
 }
 
 func policyOfRequest(y *story) {
@@ -112,7 +112,7 @@ func policyOfSchedule(y *story) {
 	want(y, "policy when fired", y.fireNext("nightly").Policy, expected)
 	want(y, "policy when triggered", y.trigger("nightly").Policy, expected)
 	y.advance(time.Hour)
-	want(y, "policy when filled in", y.backfill("nightly", y.now, y.now).Jobs[0].Policy, expected)
+	want(y, "policy when backfilled", y.backfill("nightly", y.now, y.now).Jobs[0].Policy, expected)
 }
 
 func policyLater(y *story) {

@@ -37,7 +37,7 @@ func testUnique(t *testing.T, h Harness) {
 		{"a skipped run keeps its key like a completed one", keyOfSkipped},
 		{"a dead execution releases a key whose time has not passed", keyOfDeadInTime},
 		{"a key taken again is held by the new execution", keyTakenAgain},
-		{"a key whose job was removed can be taken", keyTakenOver},
+		{"a key whose job was removed can be taken", keyOfRemovedJob},
 	})
 }
 
@@ -81,7 +81,7 @@ func keyTwiceInCommand(y *story) {
 	want(y, "second is a duplicate", jobs[1].Duplicate, true)
 	want(y, "second", jobs[1].Job.ID, jobs[0].Job.ID)
 	want(y, "position of the third", jobs[2].Job.Position, 200)
-	want(y, "jobs made", len(y.queue()), 2)
+	want(y, "jobs created", len(y.queue()), 2)
 }
 
 func keyHeldThroughCompletion(y *story) {
@@ -214,7 +214,7 @@ func keyTakenAgain(y *story) {
 	y.wantKeyHeldBy(second)
 }
 
-func keyTakenOver(y *story) {
+func keyOfRemovedJob(y *story) {
 	j := y.running(keyed)
 	y.complete(j)
 	y.damage(j.ID, BreakJob)

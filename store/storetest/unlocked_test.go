@@ -29,7 +29,7 @@ func TestRacesFailForStoreWithoutLocks(t *testing.T) {
 	for name, run := range storetest.RaceTests() {
 		t.Run(name, func(t *testing.T) {
 			if seen := failures(t, func(tb testing.TB) { run(tb, h) }); seen == "" {
-				t.Error("a store that writes what it decided on old rows passes this race")
+				t.Error("a store without locks passes this race")
 			}
 		})
 	}

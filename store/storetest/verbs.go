@@ -25,7 +25,7 @@ func (y *story) enqueue(n rota.NewJob) *rota.Job {
 	y.Helper()
 	one := y.submit(n)
 	if one.Duplicate {
-		y.Fatalf("the job was taken for a duplicate of %s", one.Job.ID)
+		y.Fatalf("the job was answered as a duplicate of %s", one.Job.ID)
 	}
 	return one.Job
 }

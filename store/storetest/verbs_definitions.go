@@ -100,7 +100,7 @@ func (y *story) fireCommand(name string) *rota.Fire {
 	y.Helper()
 	c, err := rota.PlanFire(y.ids.meta(), y.schedule(name), y.now)
 	if err != nil || c == nil {
-		y.Fatalf("schedule %s owes nothing at %s: %v", name, y.now, err)
+		y.Fatalf("schedule %s is not due at %s: %v", name, y.now, err)
 	}
 	return c
 }

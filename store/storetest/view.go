@@ -49,7 +49,7 @@ func viewUnchanged(y *story) {
 	y.declare("weekly", rota.ScheduleSpec{})
 	want(y, "what the view sees differs", difference(before, readerText(y, v)), "")
 	if readerText(y, y.s) == before {
-		y.Error("the store has not changed, so nothing was shown")
+		y.Error("the store has not changed, so the comparison shows nothing")
 	}
 	if err := v.Close(); err != nil {
 		y.Errorf("close: %v", err)
@@ -109,12 +109,12 @@ func viewReads(y *story) {
 func viewNow(y *story) {
 	v := y.view()
 	if off := time.Since(v.Now()); off > maxWait || off < -maxWait || v.Now().Location() != time.UTC {
-		y.Errorf("the view was taken at %s, %s from now", v.Now(), off)
+		y.Errorf("the view has the time %s, %s from now", v.Now(), off)
 	}
 	stats, err := v.Stats(y.ctx)
-	wantTime(y, "the time that its stats tell", must(y, "stats", stats, err).Now, v.Now())
+	wantTime(y, "time of its stats", must(y, "stats", stats, err).Now, v.Now())
 	if later := y.view().Now(); later.Before(v.Now()) {
-		y.Errorf("a later view was taken at %s, before %s", later, v.Now())
+		y.Errorf("a later view has the time %s, before %s", later, v.Now())
 	}
 }
 
@@ -159,7 +159,7 @@ func viewClosed(y *story) {
 func viewContext(y *story) {
 	ended, _ := endedContext()
 	if _, err := y.s.View(ended); err == nil {
-		y.Error("a view was given to who no longer waits for it")
+		y.Error("a view was opened for an ended context")
 	}
 	ctx, end := context.WithCancel(y.ctx)
 	defer end()

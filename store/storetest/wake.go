@@ -168,7 +168,7 @@ func (y *story) wantWake(wake <-chan struct{}) {
 	select {
 	case <-wake:
 	case <-time.After(maxWait):
-		y.Error("no hint came")
+		y.Error("there was no wake-up")
 	}
 }
 

@@ -123,7 +123,7 @@ func webhooksOfTemplate(y *story) {
 	read, err := y.s.Template(y.ctx, "letter")
 	want(y, "spec", string(rota.EncodeSpec(must(y, "template", read, err).Spec)), string(rota.EncodeSpec(spec)))
 	again := do[*rota.TemplatePut](y, y.templateCommand("letter", spec))
-	want(y, "changed as it stands", again.Changed, false)
+	want(y, "changed by an equal declaration", again.Changed, false)
 	spec.Webhooks = nil
 	want(y, "changed", do[*rota.TemplatePut](y, y.templateCommand("letter", spec)).Changed, true)
 }

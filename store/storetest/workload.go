@@ -167,7 +167,7 @@ func (l *ledger) work(y *story, r *rand.Rand, j *rota.Job) {
 		if again == 0 {
 			first = got.Items[0]
 		} else if got.Items[0].Outcome != first.Outcome || got.Items[0].Code != first.Code {
-			l.fault("a finish of %s was told %v, then %v", j.ID, first, got.Items[0])
+			l.fault("a finish of %s was answered %v, then %v", j.ID, first, got.Items[0])
 		}
 	}
 	l.mu.Lock()

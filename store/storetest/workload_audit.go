@@ -36,7 +36,7 @@ func (l *ledger) audit(y *story) {
 	holders := map[string]rota.ID{}
 	for id, jobs := range executions {
 		if !l.created[id] {
-			y.Errorf("execution %s was made by nobody", id)
+			y.Errorf("execution %s was not created by an enqueue", id)
 		}
 		tail := auditChain(y, id, len(jobs))
 		end := endOf(y, tail)
@@ -60,7 +60,7 @@ func (l *ledger) auditJob(y *story, j *rota.Job) {
 	run, claimed := l.claims[j.ID]
 	if j.Run == nil {
 		want(y, "a job that never ran was claimed", claimed, false)
-		want(y, "it ended as", j.Status, rota.StatusCancelled)
+		want(y, "its status", j.Status, rota.StatusCancelled)
 		return
 	}
 	want(y, "the run of its only claim", j.Run.ID, run)
@@ -69,13 +69,13 @@ func (l *ledger) auditJob(y *story, j *rota.Job) {
 	}
 	answer, finished := l.finished[j.ID]
 	expired := j.Run.ErrorCode == rota.CodeLeaseExpired
-	want(y, "reaped and told so", expired, l.expired[j.ID])
+	want(y, "reaped as the reap reported", expired, l.expired[j.ID])
 	switch {
 	case expired && finished:
-		want(y, "what the former holder was told", answer.Code, rota.LeaseLost)
+		want(y, "answer to the former holder", answer.Code, rota.LeaseLost)
 	case !expired:
 		want(y, "finished by its holder", finished, true)
-		want(y, "what its holder was told", answer.Code, "")
+		want(y, "answer to the holder", answer.Code, "")
 		want(y, "the outcome", j.Run.Outcome, answer.Outcome)
 	}
 }

@@ -235,7 +235,7 @@ func (lc *limitChecker) audit(y *story) {
 	}
 	for id, done := range lc.done {
 		want(y, "members that ended", done, mixedMembers)
-		want(y, "members that live", y.group(id).Tally.Queued+y.group(id).Tally.Running, 0)
+		want(y, "live members", y.group(id).Tally.Queued+y.group(id).Tally.Running, 0)
 	}
 	want(y, "groups", len(lc.done), mixedGroups*scale(y))
 	y.wantNoViolations()

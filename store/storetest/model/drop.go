@@ -131,8 +131,8 @@ func (s *step) sweepDrop(name string, most, budget int) (count int, left bool) {
 	if count > 0 {
 		return count, true
 	}
-	alive := s.pick(func(j *rota.Job) bool { return j.Schedule == name && live(j) && s.wasDropped(j) })
-	if len(past)+len(alive) == 0 {
+	liveJobs := s.pick(func(j *rota.Job) bool { return j.Schedule == name && live(j) && s.wasDropped(j) })
+	if len(past)+len(liveJobs) == 0 {
 		delete(s.dropped, name)
 	}
 	return 0, false

@@ -16,7 +16,7 @@ func (s *step) changeable(id rota.ID, version *rota.ID) (j *rota.Job, again bool
 	case s.auditedJob(id):
 		return j, true, nil
 	case rota.InternalType(j.Type):
-		return nil, false, s.refuse(rota.Conflict, "job_id", "job %s is Rota's own", id)
+		return nil, false, s.refuse(rota.Conflict, "job_id", "job %s has an internal type", id)
 	case j.Status != rota.StatusQueued:
 		return nil, false, s.refuse(rota.Conflict, "job_id", "job %s has left the queue", id)
 	case version != nil && *version != j.Version:

@@ -48,7 +48,7 @@ func (s *step) submit(c *rota.Enqueue, i int, again bool) (rota.Submitted, *rota
 		return rota.Submitted{}, err
 	}
 	if !j.PlanTime.IsZero() && s.schedule(j.DefinitionName()) != nil {
-		return rota.Submitted{}, s.refuse(rota.Conflict, field+".plan_time", "schedule %s plans these", j.DefinitionName())
+		return rota.Submitted{}, s.refuse(rota.Conflict, field+".plan_time", "only schedule %s plans jobs of this name", j.DefinitionName())
 	}
 	if taken := s.duplicateOf(j); taken != nil {
 		return rota.Submitted{Job: taken, Duplicate: true}, nil
@@ -163,7 +163,7 @@ func (s *step) applyTemplate(j *rota.Job, t *rota.Template, field string) *rota.
 	case t.State == rota.TemplateArchived:
 		return s.refuse(rota.Conflict, field+".template", "template %s is archived", t.Name)
 	case j.Type != "" && j.Type != t.Spec.Type:
-		return s.refuse(rota.Invalid, field+".type", "template %s makes jobs of type %s", t.Name, t.Spec.Type)
+		return s.refuse(rota.Invalid, field+".type", "template %s has type %s", t.Name, t.Spec.Type)
 	}
 	j.Type = t.Spec.Type
 	j.Params = rota.MergeParams(t.Spec.Params, j.Params)
@@ -177,9 +177,9 @@ func (s *step) applyTemplate(j *rota.Job, t *rota.Template, field string) *rota.
 }
 
 // policy combines patches with the policy of the type, the first patch first.
-func (s *step) policy(typ string, said ...rota.PolicyPatch) rota.Policy {
+func (s *step) policy(typ string, patches ...rota.PolicyPatch) rota.Policy {
 	var patch rota.PolicyPatch
-	for _, p := range said {
+	for _, p := range patches {
 		patch = patch.Or(p)
 	}
 	if t := s.typ(typ); t != nil {

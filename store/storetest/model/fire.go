@@ -21,12 +21,12 @@ func (s *step) fire(c *rota.Fire) (rota.Reply, *rota.Error) {
 	}
 	switch {
 	case s.anyInFuture(c.Times):
-		return nil, s.refuse(rota.Conflict, "times", "have not come yet")
+		return nil, s.refuse(rota.Conflict, "times", "are in the future")
 	case expect.After(s.now) && !d.MovedAt.After(s.now):
-		return nil, s.refuse(rota.Conflict, "expect", "has not come yet")
+		return nil, s.refuse(rota.Conflict, "expect", "is in the future")
 	}
 	if scopes := len(d.Spec.EachScope()); len(c.Times)*scopes > max(rota.FireJobsMax, scopes) {
-		return nil, s.refuse(rota.Invalid, "times", "make too many jobs")
+		return nil, s.refuse(rota.Invalid, "times", "would create too many jobs")
 	}
 	if reason := s.unusable(d); reason != "" {
 		s.disable(d, reason)
@@ -74,7 +74,7 @@ func (s *step) unusable(d *rota.Schedule) string {
 }
 
 // fireAll creates one job for each time and scope that has not been planned before.
-func (s *step) fireAll(d *rota.Schedule, times []rota.FireTime, id func(int) rota.ID, catchUp bool) (made []*rota.Job, known int) {
+func (s *step) fireAll(d *rota.Schedule, times []rota.FireTime, id func(int) rota.ID, catchUp bool) (created []*rota.Job, known int) {
 	i := 0
 	for _, t := range times {
 		for _, scope := range d.Spec.EachScope() {
@@ -85,7 +85,7 @@ func (s *step) fireAll(d *rota.Schedule, times []rota.FireTime, id func(int) rot
 				known++
 				continue
 			}
-			made = append(made, j)
+			created = append(created, j)
 			if s.applyOverlap(d, j, catchUp) {
 				continue
 			}
@@ -93,7 +93,7 @@ func (s *step) fireAll(d *rota.Schedule, times []rota.FireTime, id func(int) rot
 			s.enterQueue(j)
 		}
 	}
-	return made, known
+	return created, known
 }
 
 // scheduled returns a job of a schedule and its template.

@@ -42,7 +42,7 @@ func (s *step) moveBeside(c *rota.Move, j *rota.Job) *rota.Error {
 	case anchor.Status != rota.StatusQueued:
 		return s.refuse(rota.Conflict, "anchor", "job %s has left the queue", c.Anchor)
 	case rota.InternalType(anchor.Type):
-		return s.refuse(rota.Conflict, "anchor", "job %s is Rota's own", c.Anchor)
+		return s.refuse(rota.Conflict, "anchor", "job %s has an internal type", c.Anchor)
 	}
 	row := s.queued(anchor.Priority)
 	at := slices.Index(row, anchor)

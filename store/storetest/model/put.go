@@ -13,7 +13,7 @@ type expectation struct {
 func (s *step) checkExpectation(want expectation, version *rota.ID, subject string) *rota.Error {
 	switch {
 	case want.mode == rota.PutCreate && version != nil:
-		return s.refuse(rota.Conflict, "name", "%s is there already", subject)
+		return s.refuse(rota.Conflict, "name", "%s exists already", subject)
 	case want.mode == rota.PutReplace && version == nil:
 		return s.refuse(rota.NotFound, "name", "there is no %s", subject)
 	case want.version != nil && version == nil:

@@ -7,20 +7,20 @@ import (
 )
 
 func (s *step) reap(c *rota.Reap) (rota.Reply, *rota.Error) {
-	far := s.now.Add(rota.LeaseMax)
+	latest := s.now.Add(rota.LeaseMax)
 	found := s.pick(func(j *rota.Job) bool {
 		if !leased(j) {
 			return false
 		}
 		own := !c.Incarnation.IsZero() && j.Run.Incarnation == c.Incarnation
-		return j.Run.StaleAfter.After(far) || !own && j.Run.StaleAfter.Before(s.now)
+		return j.Run.StaleAfter.After(latest) || !own && j.Run.StaleAfter.Before(s.now)
 	})
 	slices.SortFunc(found, byStaleAfter)
 	found, more := page(found, c.Limit)
 	reply := &rota.Reaped{More: more}
 	for _, j := range found {
-		if j.Run.StaleAfter.After(far) {
-			j.Run.StaleAfter = far
+		if j.Run.StaleAfter.After(latest) {
+			j.Run.StaleAfter = latest
 			reply.Jobs = append(reply.Jobs, rota.Settlement{JobID: j.ID, Act: rota.SettledLeasePull})
 			continue
 		}

@@ -15,7 +15,7 @@ func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
 	holder := s.holder(tail.Type, tail.UniqueKey)
 	switch {
 	case s.auditedJob(tail.ID):
-		return nil, s.refuse(rota.NotFound, "job_id", "job %s was made, and is gone", c.NewJobID())
+		return nil, s.refuse(rota.NotFound, "job_id", "job %s was created and removed", c.NewJobID())
 	case live(tail):
 		return nil, s.refuse(rota.Conflict, "job_id", "job %s has not ended", tail.ID)
 	case completed(tail):

@@ -16,22 +16,22 @@ func TestLimitedKeyKeepsAsManyJobsReadyAsMayStart(t *testing.T) {
 	for i := range list {
 		list[i].ConcurrencyKey = new("k")
 	}
-	made := do[*rota.Enqueued](f, &rota.Enqueue{Meta: meta(), Jobs: list}).Jobs
+	created := do[*rota.Enqueued](f, &rota.Enqueue{Meta: meta(), Jobs: list}).Jobs
 	for i, want := range []rota.Hold{0, rota.HoldKey, rota.HoldKey} {
-		if made[i].Job.Hold != want {
-			t.Errorf("job %d has hold %d", i, made[i].Job.Hold)
+		if created[i].Job.Hold != want {
+			t.Errorf("job %d has hold %d", i, created[i].Job.Hold)
 		}
 	}
-	do[*rota.Moved](f, &rota.Move{Meta: meta(), JobID: made[2].Job.ID, Place: rota.PlaceTop})
-	f.wantState(made[2].Job.ID, rota.StateQueued)
-	f.wantState(made[0].Job.ID, rota.StateBlocked)
+	do[*rota.Moved](f, &rota.Move{Meta: meta(), JobID: created[2].Job.ID, Place: rota.PlaceTop})
+	f.wantState(created[2].Job.ID, rota.StateQueued)
+	f.wantState(created[0].Job.ID, rota.StateBlocked)
 	running := f.claim(5).Jobs
-	if len(running) != 1 || running[0].ID != made[2].Job.ID {
+	if len(running) != 1 || running[0].ID != created[2].Job.ID {
 		t.Fatalf("claimed %d", len(running))
 	}
-	f.wantState(made[0].Job.ID, rota.StateBlocked)
+	f.wantState(created[0].Job.ID, rota.StateBlocked)
 	f.finish(running[0], rota.OutcomeCompleted)
-	f.wantState(made[0].Job.ID, rota.StateQueued)
+	f.wantState(created[0].Job.ID, rota.StateQueued)
 }
 
 func TestClaimAtRateLimitReportsNextTime(t *testing.T) {
@@ -44,36 +44,36 @@ func TestClaimAtRateLimitReportsNextTime(t *testing.T) {
 	}
 	f.now = first.Next
 	if again := f.claim(5); len(again.Jobs) != 1 {
-		t.Errorf("claimed %d when there was room again", len(again.Jobs))
+		t.Errorf("claimed %d when the rate allowed the next start", len(again.Jobs))
 	}
 }
 
 func TestDeadMemberSkipsRestOfGroup(t *testing.T) {
 	f := newFixture(t)
-	made := f.group(&rota.EnqueueGroup{Mode: rota.GroupSequential, OnFailure: rota.FailureSkip, Jobs: jobs(3)})
+	created := f.group(&rota.EnqueueGroup{Mode: rota.GroupSequential, OnFailure: rota.FailureSkip, Jobs: jobs(3)})
 	first := f.claim(5).Jobs
 	if len(first) != 1 {
-		t.Fatalf("claimed %d of a row", len(first))
+		t.Fatalf("claimed %d of a sequential group", len(first))
 	}
 	f.finish(first[0], rota.OutcomeFailed)
-	f.wantState(made.Jobs[2].ID, rota.StateSkipped)
-	g, _ := f.m.Group(context.Background(), made.Group.ID)
+	f.wantState(created.Jobs[2].ID, rota.StateSkipped)
+	g, _ := f.m.Group(context.Background(), created.Group.ID)
 	if g.Tally != (rota.GroupTally{Dead: 1, Skipped: 2}) || g.Status() != rota.GroupPartial {
 		t.Errorf("%+v", g)
 	}
-	ids := []rota.ID{made.Jobs[0].ID, made.Jobs[1].ID, made.Jobs[2].ID}
+	ids := []rota.ID{created.Jobs[0].ID, created.Jobs[1].ID, created.Jobs[2].ID}
 	if p := do[*rota.Pruned](f, &rota.Prune{Meta: meta(), Executions: ids}); p.Executions != 3 {
 		t.Errorf("%+v", p)
 	}
-	if _, err := f.m.Group(context.Background(), made.Group.ID); rota.CodeOf(err) != rota.NotFound {
+	if _, err := f.m.Group(context.Background(), created.Group.ID); rota.CodeOf(err) != rota.NotFound {
 		t.Error("the group is kept without members")
 	}
 }
 
 func TestSweepCancelsRestOfLargeGroup(t *testing.T) {
 	f := newFixture(t)
-	made := f.group(&rota.EnqueueGroup{Jobs: jobs(rota.MembersMax + 5)})
-	done := do[*rota.CancelledGroup](f, &rota.CancelGroup{Meta: meta(), GroupID: made.Group.ID, Reason: "no"})
+	created := f.group(&rota.EnqueueGroup{Jobs: jobs(rota.MembersMax + 5)})
+	done := do[*rota.CancelledGroup](f, &rota.CancelGroup{Meta: meta(), GroupID: created.Group.ID, Reason: "no"})
 	if done.Cancelled != rota.MembersMax || !done.More {
 		t.Fatalf("%+v", done)
 	}
@@ -175,7 +175,7 @@ func TestDeadLetterIsRedrivenOnce(t *testing.T) {
 
 func TestRetentionKeepsNewest(t *testing.T) {
 	f := newFixture(t)
-	made := do[*rota.Enqueued](f, &rota.Enqueue{Meta: meta(), Jobs: jobs(4)}).Jobs
+	created := do[*rota.Enqueued](f, &rota.Enqueue{Meta: meta(), Jobs: jobs(4)}).Jobs
 	for _, j := range f.claim(3).Jobs {
 		f.finish(j, rota.OutcomeCompleted)
 	}
@@ -186,7 +186,7 @@ func TestRetentionKeepsNewest(t *testing.T) {
 	}
 	q.From = page.Next
 	page, _ = f.m.Prunable(context.Background(), q)
-	if len(page.Executions) != 1 || page.Executions[0] != made[0].Job.ID || page.More {
+	if len(page.Executions) != 1 || page.Executions[0] != created[0].Job.ID || page.More {
 		t.Errorf("%+v", page)
 	}
 }

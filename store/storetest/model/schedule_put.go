@@ -193,7 +193,7 @@ func (s *step) mayBegin(spec rota.ScheduleSpec, next time.Time) *rota.Error {
 	case next.IsZero() && spec.EndsAt.IsZero():
 		return s.refuse(rota.Invalid, "next", "is empty")
 	case !next.IsZero() && next.Before(s.now.Add(-rota.MisfireGrace)):
-		return s.refuse(rota.Conflict, "next", "lies too far back")
+		return s.refuse(rota.Conflict, "next", "is too far in the past")
 	}
 	return nil
 }

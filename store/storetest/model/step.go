@@ -114,7 +114,7 @@ func (s *step) decideOther(c rota.Command) (rota.Reply, *rota.Error) {
 	case *rota.Remember:
 		return s.remember(c)
 	}
-	return nil, rota.Errorf(rota.Internal, string(c.Verb()), "the model does not know this verb")
+	return nil, rota.Errorf(rota.Internal, string(c.Verb()), "the model does not implement this verb")
 }
 
 // id returns the id of the command, from which the ids of the rows that it creates are derived.

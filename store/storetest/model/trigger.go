@@ -51,9 +51,9 @@ func (s *step) backfill(c *rota.Backfill) (rota.Reply, *rota.Error) {
 	case err != nil:
 		return nil, err
 	case count > rota.JobsMax:
-		return nil, s.refuse(rota.Invalid, "times", "make %d jobs with all scopes", count)
+		return nil, s.refuse(rota.Invalid, "times", "would create %d jobs in all scopes", count)
 	case s.anyInFuture(c.Times):
-		return nil, s.refuse(rota.Invalid, "times", "have not come yet")
+		return nil, s.refuse(rota.Invalid, "times", "are in the future")
 	}
 	reply := &rota.Backfilled{}
 	reply.Jobs, reply.Known = s.fireAll(d, c.Times, c.JobID, true)

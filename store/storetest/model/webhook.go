@@ -88,11 +88,11 @@ func idOf(id rota.ID) *rota.ID {
 
 // firedDetail returns how many jobs a fire created.
 func firedDetail(before, after *state, schedule string) string {
-	made := after.pick(func(j *rota.Job) bool {
+	created := after.pick(func(j *rota.Job) bool {
 		return j.Schedule == schedule && j.Attempt == 1 && before.find(j.ID) == nil
 	})
-	if len(made) == 1 {
+	if len(created) == 1 {
 		return "1 job"
 	}
-	return fmt.Sprintf("%d jobs", len(made))
+	return fmt.Sprintf("%d jobs", len(created))
 }
