@@ -91,9 +91,9 @@ func batchRefusedBetween(y *story) {
 	before := y.enqueueCommand(rota.NewJob{})
 	after := y.enqueueCommand(rota.NewJob{})
 	results := y.send(before, y.cancelCommand(y.ids.next()), after)
-	want(y, "first refused", results[0].Err == nil, true)
+	want(y, "first applied", results[0].Err == nil, true)
 	want(y, "second refused with", results[1].Err.Code, rota.NotFound)
-	want(y, "third refused", results[2].Err == nil, true)
+	want(y, "third applied", results[2].Err == nil, true)
 	want(y, "in the queue", len(y.queue()), 2)
 	want(y, "position of the third", results[2].Reply.(*rota.Enqueued).Jobs[0].Job.Position, 200)
 }

@@ -78,7 +78,7 @@ func cancelRunning(y *story) {
 	want(y, "by", row.Run.CancelBy, "ada")
 	want(y, "reason", row.Run.CancelReason, "not needed")
 	wantTime(y, "asked at", row.Run.CancelAt, y.now)
-	want(y, "the lease holds", y.heartbeat(j).Code, "")
+	want(y, "code of a heartbeat", y.heartbeat(j).Code, "")
 }
 
 func cancelTwice(y *story) {

@@ -165,7 +165,7 @@ func (y *story) wantNoViolations() {
 func (y *story) wantNotFound(what string, err error) {
 	y.Helper()
 	if rota.CodeOf(err) != rota.NotFound {
-		y.Errorf("%s: %v, want it not to be found", what, err)
+		y.Errorf("%s: %v, want NotFound", what, err)
 	}
 }
 

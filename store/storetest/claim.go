@@ -59,7 +59,7 @@ func claimCreatesRun(y *story) {
 	wantTime(y, "stale after", r.StaleAfter, y.now.Add(lease))
 	row := y.job(j.ID)
 	r.Token = rota.Token{}
-	want(y, "answer and row alike", difference(jobText(j), jobText(row)), "")
+	want(y, "difference between answer and row", difference(jobText(j), jobText(row)), "")
 }
 
 func claimTokens(y *story) {
@@ -67,7 +67,7 @@ func claimTokens(y *story) {
 	seen := map[rota.Token]bool{{}: true}
 	for _, j := range append(y.claim(2), y.claim(1)...) {
 		if seen[j.Run.Token] {
-			y.Errorf("the token of %s is empty or another's", j.ID)
+			y.Errorf("the token of %s is empty or belongs to another run", j.ID)
 		}
 		seen[j.Run.Token] = true
 		want(y, "token read", y.job(j.ID).Run.Token, rota.Token{})
@@ -138,7 +138,7 @@ func claimAgain(y *story) {
 	y.advance(time.Second)
 	y.enqueue(rota.NewJob{Priority: new(5)})
 	before := y.dump()
-	want(y, "the answer sent again", difference(Answers(first), Answers(y.send(c))), "")
+	want(y, "difference of the answer sent again", difference(Answers(first), Answers(y.send(c))), "")
 	y.wantUnchanged(before)
 }
 

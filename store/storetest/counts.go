@@ -60,7 +60,7 @@ func countLean(y *story) {
 				run.Result, run.Progress, run.Artifacts = nil, nil, nil
 				expected.Run = &run
 			}
-			want(y, "a lean job differs", difference(jobText(&expected), jobText(got)), "")
+			want(y, "difference of a lean job", difference(jobText(&expected), jobText(got)), "")
 		}
 		want(y, "listed", int64(len(lean)), y.countJobs(y.s, q))
 	}
@@ -82,7 +82,7 @@ func countPicked(y *story) {
 			}
 		}
 	}
-	want(y, "found some", found > 100, true)
+	want(y, "more than 100 found", found > 100, true)
 	want(y, "with a limit out of range", y.countJobs(y.s, rota.JobQuery{Limit: rota.PageMax + 1}), int64(len(all)))
 }
 

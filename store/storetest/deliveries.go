@@ -85,7 +85,7 @@ func deliveryShape(y *story) {
 	job := y.enqueue(rota.NewJob{Type: "mail", Template: "letter"})
 	all := y.deliveries()
 	if len(all) != 1 {
-		y.Fatalf("%d deliveries", len(all))
+		y.Fatalf("%d deliveries, want 1", len(all))
 	}
 	j := all[0]
 	d := rota.Delivery{URL: hook("a").URL, Event: rota.EventJobEnqueued, Time: y.now, JobID: &job.ID}
@@ -103,7 +103,7 @@ func deliveryShape(y *story) {
 	want(y, "template", got.Template, "")
 	claimed := y.claim(5, rota.TypeWebhook)
 	wantIDs(y, "claimed", idsOf(claimed), j)
-	want(y, "sound", violations(y.ctx, y.s), "")
+	want(y, "violations", violations(y.ctx, y.s), "")
 }
 
 func deliveryOutcomes(y *story) {
@@ -176,7 +176,7 @@ func deliverySchedules(y *story) {
 	y.fire("nightly")
 	all := y.deliveries()
 	if len(all) != 1 {
-		y.Fatalf("%d deliveries", len(all))
+		y.Fatalf("%d deliveries, want 1", len(all))
 	}
 	d := y.parseDelivery(all[0])
 	want(y, "schedule", d.Schedule, "nightly")
@@ -373,7 +373,7 @@ func deliveryOfDelivery(y *story) {
 		want(y, "event of a delivery", y.parseDelivery(j).Event, rota.EventJobEnqueued)
 	}
 	want(y, "deliveries, a retry and a redrive", len(y.deliveries()), 6)
-	want(y, "sound", violations(y.ctx, y.s), "")
+	want(y, "violations", violations(y.ctx, y.s), "")
 }
 
 func deliveryRetried(y *story) {
@@ -396,5 +396,5 @@ func deliveryRetried(y *story) {
 	want(y, "params", string(again.Params), string(first.Params))
 	want(y, "position", again.Position, 0)
 	want(y, "position of the next", y.enqueue(rota.NewJob{Priority: new(rota.PriorityMin)}).Position, user.Position+rota.PositionGap)
-	want(y, "sound", violations(y.ctx, y.s), "")
+	want(y, "violations", violations(y.ctx, y.s), "")
 }

@@ -44,7 +44,7 @@ func defaultJob(y *story) {
 	wantTime(y, "queued at", j.QueuedAt, y.now)
 	wantTime(y, "run at", j.RunAt, time.Time{})
 	wantTime(y, "plan time", j.PlanTime, time.Time{})
-	want(y, "answer and row alike", difference(jobText(j), jobText(y.job(j.ID))), "")
+	want(y, "difference between answer and row", difference(jobText(j), jobText(y.job(j.ID))), "")
 }
 
 func jobText(j *rota.Job) string {

@@ -42,8 +42,8 @@ func fireCreatesJob(y *story) {
 		Policy: rota.PolicyPatch{}.Policy(), PlanTime: s.NextFire, CountsAt: s.NextFire, ConcurrencyKey: "db",
 		CreatedBy: "ada", CreatedAt: y.now, QueuedAt: y.now,
 	}
-	want(y, "the job differs", difference(jobText(&expected), jobText(y.job(c.JobID(0)))), "")
-	want(y, "the answer differs", difference(jobText(&expected), jobText(got.Jobs[0])), "")
+	want(y, "difference of the job", difference(jobText(&expected), jobText(y.job(c.JobID(0)))), "")
+	want(y, "difference of the answer", difference(jobText(&expected), jobText(got.Jobs[0])), "")
 	row := y.schedule("nightly")
 	wantTime(y, "last fire", row.LastFire, s.NextFire)
 	wantTime(y, "next fire", row.NextFire, s.NextFire.Add(time.Hour))

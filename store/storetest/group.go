@@ -62,7 +62,7 @@ func groupEnqueued(y *story) {
 		want(y, "id", j.ID, c.JobID(i))
 		want(y, "group", row.GroupID, g.ID)
 		want(y, "place in it", row.GroupPosition, i+1)
-		want(y, "answer and row differ", difference(jobText(row), jobText(j)), "")
+		want(y, "difference between answer and row", difference(jobText(row), jobText(j)), "")
 	}
 }
 

@@ -131,7 +131,7 @@ func cancelLargeClaim(y *story) {
 	want(y, "claimed", len(got.Jobs), 0)
 	want(y, "more", got.More, true)
 	row := y.job(jobs[rota.MembersMax].ID)
-	want(y, "cancelled in place", row.Status, rota.StatusCancelled)
+	want(y, "status of a member", row.Status, rota.StatusCancelled)
 	wantTime(y, "finished at", row.FinishedAt, y.now)
 	got = do[*rota.Claimed](y, y.claimCommand(30))
 	wantIDs(y, "claimed behind them", idsOf(got.Jobs), other)

@@ -134,7 +134,7 @@ func internalPositions(y *story) {
 			want(y, "position of a delivery", j.Position, 0)
 		}
 	}
-	want(y, "sound", violations(y.ctx, y.s), "")
+	want(y, "violations", violations(y.ctx, y.s), "")
 }
 
 func internalGlobalLimit(y *story) {
@@ -200,5 +200,5 @@ func internalCancel(y *story) {
 	want(y, "status", y.job(own.ID).Status, rota.StatusCancelled)
 	again := y.redrive(own.ID)
 	want(y, "type", again.Type, rota.TypeWebhook)
-	want(y, "sound", violations(y.ctx, y.s), "")
+	want(y, "violations", violations(y.ctx, y.s), "")
 }

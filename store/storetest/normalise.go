@@ -99,7 +99,7 @@ func normalisePages(y *story) {
 	want(y, "second page", *got, rota.Normalised{Count: 1, Last: tail[1].ID})
 	want(y, "position of the last", y.job(tail[1].ID).Position, (rota.OrderMax+1)*100)
 	y.move(tail[1], rota.PlaceTop, nil)
-	want(y, "a tight page", y.normalise(0, rota.ID{}).More, true)
+	want(y, "more", y.normalise(0, rota.ID{}).More, true)
 	head, err := y.s.Queue(y.ctx, rota.ID{}, 1)
 	if err != nil || len(head) != 1 {
 		y.Fatalf("queue: %d jobs, %v", len(head), err)

@@ -49,7 +49,7 @@ func overlapSkipped(y *story) {
 	y.wantSkipped(j, rota.CodeOverlap, skippedText)
 	row := y.job(j.ID)
 	want(y, "run id", row.Run.ID, rota.RunID(c.ID, j.ID))
-	want(y, "the answer differs", difference(jobText(row), jobText(j)), "")
+	want(y, "difference of the answer", difference(jobText(row), jobText(j)), "")
 	wantTime(y, "queued at", row.QueuedAt, y.now)
 	wantTime(y, "plan time", row.PlanTime, y.now)
 	want(y, "in the queue", len(y.queue()), 0)
@@ -144,7 +144,7 @@ func overlapNewest(y *story) {
 	second := y.fireNext("nightly")
 	cancelAt := y.job(running.ID).Run.CancelAt
 	third := y.fireNext("nightly")
-	wantTime(y, "asked once", y.job(running.ID).Run.CancelAt, cancelAt)
+	wantTime(y, "asked at, after the next fire", y.job(running.ID).Run.CancelAt, cancelAt)
 	y.wantState(rota.StateCancelled, second)
 	y.wantHold(third, rota.HoldOverlap)
 	y.complete(running)

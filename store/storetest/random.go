@@ -108,7 +108,7 @@ func wantUniqueAuditIDs(rt *rapid.T, s rota.Store) {
 	seen := map[rota.ID]rota.AuditEntry{}
 	for _, e := range entries {
 		if first, twice := seen[e.ID]; twice {
-			rt.Errorf("two lines of the audit have one id: %v and %v", first, e)
+			rt.Errorf("two audit entries have one id: %v and %v", first, e)
 		}
 		seen[e.ID] = e
 	}

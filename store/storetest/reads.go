@@ -84,20 +84,20 @@ func readListedEqual(y *story) {
 	y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ExitCode: ptr(2), Result: []byte(`[1]`), Error: "e", ErrorCode: "c"})
 	y.enqueue(rota.NewJob{})
 	for _, listed := range y.allJobs() {
-		want(y, "listed and read differ", difference(jobText(y.job(listed.ID)), jobText(listed)), "")
+		want(y, "difference between listed and read", difference(jobText(y.job(listed.ID)), jobText(listed)), "")
 	}
 	chain, err := y.s.Execution(y.ctx, j.ID)
 	if err != nil {
 		y.Fatal(err)
 	}
 	for _, attempt := range chain {
-		want(y, "attempt and job differ", difference(jobText(y.job(attempt.ID)), jobText(attempt)), "")
+		want(y, "difference between attempt and job", difference(jobText(y.job(attempt.ID)), jobText(attempt)), "")
 	}
 	queue, err := wholeQueue(y.ctx, y.s)
 	if err != nil {
 		y.Fatal(err)
 	}
-	want(y, "queued and read differ", difference(jobText(y.job(queue[0].ID)), jobText(queue[0])), "")
+	want(y, "difference between queued and read", difference(jobText(y.job(queue[0].ID)), jobText(queue[0])), "")
 }
 
 func readDefaultLimit(y *story) {

@@ -208,15 +208,15 @@ func reapLeaseTooLong(y *story) {
 	row := y.job(j.ID)
 	want(y, "open", row.Run.Open(), true)
 	wantTime(y, "stale after", row.Run.StaleAfter, y.now.Add(rota.LeaseMax))
-	want(y, "pulled again", len(y.reap().Jobs), 0)
-	want(y, "the lease holds", y.heartbeat(j).Code, "")
+	want(y, "shortened again", len(y.reap().Jobs), 0)
+	want(y, "code of a heartbeat", y.heartbeat(j).Code, "")
 }
 
 func reapOwnLeaseTooLong(y *story) {
 	j := y.running(rota.NewJob{})
 	y.advance(-3 * time.Hour)
 	got := do[*rota.Reaped](y, &rota.Reap{Meta: y.ids.meta(), Incarnation: incarnationOne})
-	want(y, "pulled", len(got.Jobs), 1)
+	want(y, "shortened", len(got.Jobs), 1)
 	wantTime(y, "stale after", y.job(j.ID).Run.StaleAfter, y.now.Add(rota.LeaseMax))
 }
 

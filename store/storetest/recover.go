@@ -160,7 +160,7 @@ func recoverRetryExists(y *story) {
 	got := y.recoverOne(j, rota.SettledRetryMade)
 	want(y, "sequel", got.Sequel, rota.SequelRetry)
 	want(y, "retry", got.RetryID, retry)
-	want(y, "the retry changed", difference(before, jobText(y.job(retry))), "")
+	want(y, "difference of the retry", difference(before, jobText(y.job(retry))), "")
 	want(y, "jobs", len(y.allJobs()), 2)
 }
 

@@ -43,7 +43,7 @@ func redriveDead(y *story) {
 		Template: "report", Schedule: "nightly", ScopeKind: "t", ScopeID: "a", ConcurrencyKey: "db", CountsAt: fired.CountsAt,
 		CreatedBy: "bob", CreatedAt: y.now, QueuedAt: y.now,
 	}
-	want(y, "the job differs", difference(jobText(&expected), jobText(y.job(got.ID))), "")
+	want(y, "difference of the job", difference(jobText(&expected), jobText(y.job(got.ID))), "")
 	y.wantAuditSince(written, rota.AuditEntry{
 		ID: rota.AuditID(c.ID, c.Verb(), fired.ID), At: y.now, Actor: "bob", Act: rota.AuditJobRedriven, JobID: fired.ID, Detail: got.ID.String(),
 	})

@@ -121,7 +121,7 @@ func reserveKept(y *story) {
 		y.advance(lease - time.Second)
 		want(y, "the lease beside it", y.extendReservation(r, running).Items[0].Code, "")
 		y.advance(time.Second)
-		want(y, "answers about it alone", len(y.extendReservation(r).Items), 0)
+		want(y, "answers without leases", len(y.extendReservation(r).Items), 0)
 	}
 	wantTime(y, "expires at", y.reservation(r.ID).ExpiresAt, y.now.Add(lease))
 	wantTime(y, "due", y.due().Expire, y.now.Add(lease))
@@ -210,13 +210,13 @@ func directStarts(y *story) {
 			StartedAt: y.now, HeartbeatAt: y.now, StaleAfter: y.now.Add(lease),
 		},
 	}
-	want(y, "the answer differs", difference(jobText(&expected), jobText(j)), "")
+	want(y, "difference of the answer", difference(jobText(&expected), jobText(j)), "")
 	expected.Run.Token = rota.Token{}
-	want(y, "the row differs", difference(jobText(&expected), jobText(y.job(id))), "")
-	want(y, "its reservation knows it", y.reservation(r.ID).JobID, id)
+	want(y, "difference of the row", difference(jobText(&expected), jobText(y.job(id))), "")
+	want(y, "job of its reservation", y.reservation(r.ID).JobID, id)
 	wantIDs(y, "the queue", y.queue(), waits...)
 	want(y, "claimed while it runs", len(y.claim(5)), 0)
-	want(y, "the lease holds", y.heartbeat(j).Code, "")
+	want(y, "code of a heartbeat", y.heartbeat(j).Code, "")
 	y.wantNoViolations()
 }
 

@@ -44,7 +44,7 @@ func retryIsNewJob(y *story) {
 		ScopeKind: "tenant", ScopeID: "1", PlanTime: j.PlanTime, UniqueKey: "k", UniqueFor: time.Hour,
 		CreatedBy: "ada", CreatedAt: y.now,
 	}
-	want(y, "the retry differs", difference(jobText(&expected), jobText(r)), "")
+	want(y, "difference of the retry", difference(jobText(&expected), jobText(r)), "")
 	old := y.job(j.ID)
 	want(y, "sequel", old.Sequel, rota.SequelRetry)
 	want(y, "outcome", old.Run.Outcome, rota.OutcomeFailed)

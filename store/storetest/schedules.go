@@ -63,7 +63,7 @@ func scheduleAgain(y *story) {
 	again := y.declareCommand("nightly", rota.ScheduleSpec{CatchUp: rota.CatchUpLast, Overlap: rota.OverlapAllow})
 	want(y, "changed", do[*rota.SchedulePut](y, again).Changed, false)
 	y.wantUnchanged(before)
-	want(y, "fired all the same", len(y.fire("nightly")), 1)
+	want(y, "fired", len(y.fire("nightly")), 1)
 }
 
 func scheduleChanged(y *story) {

@@ -73,7 +73,7 @@ func templateCreates(y *story) {
 	want(y, "concurrency key", j.ConcurrencyKey, "smtp")
 	want(y, "attempts", j.Policy.MaxAttempts, 2)
 	want(y, "unique for", j.UniqueFor, 0)
-	want(y, "answer and row alike", difference(jobText(j), jobText(y.job(j.ID))), "")
+	want(y, "difference between answer and row", difference(jobText(j), jobText(y.job(j.ID))), "")
 }
 
 func templateOverlaid(y *story) {
@@ -105,7 +105,7 @@ func templateChanged(y *story) {
 	written := len(y.wholeAudit())
 	c := y.templateCommand("letter", rota.TemplateSpec{Type: "other"})
 	row := do[*rota.TemplatePut](y, c).Template
-	want(y, "its job differs", difference(before, jobText(y.job(j.ID))), "")
+	want(y, "difference of its job", difference(before, jobText(y.job(j.ID))), "")
 	want(y, "version", row.Version, c.ID)
 	wantTime(y, "created at", row.CreatedAt, old.CreatedAt)
 	wantTime(y, "updated at", row.UpdatedAt, y.now)

@@ -41,7 +41,7 @@ func triggerNow(y *story) {
 		Policy: rota.PolicyPatch{}.Policy(), CountsAt: y.now, ConcurrencyKey: "db",
 		CreatedBy: "bob", CreatedAt: y.now, QueuedAt: y.now,
 	}
-	want(y, "the job differs", difference(jobText(&expected), jobText(y.job(c.JobID(0)))), "")
+	want(y, "difference of the job", difference(jobText(&expected), jobText(y.job(c.JobID(0)))), "")
 	row := y.schedule("nightly")
 	wantTime(y, "next fire", row.NextFire, s.NextFire)
 	wantTime(y, "last fire", row.LastFire, time.Time{})

@@ -47,14 +47,14 @@ func viewUnchanged(y *story) {
 	y.enqueue(rota.NewJob{})
 	y.switchTo("nightly", rota.SchedulePaused)
 	y.declare("weekly", rota.ScheduleSpec{})
-	want(y, "what the view sees differs", difference(before, readerText(y, v)), "")
+	want(y, "difference of the view", difference(before, readerText(y, v)), "")
 	if readerText(y, y.s) == before {
 		y.Error("the store has not changed, so the comparison shows nothing")
 	}
 	if err := v.Close(); err != nil {
 		y.Errorf("close: %v", err)
 	}
-	want(y, "a later view differs from the store", difference(readerText(y, y.s), readerText(y, y.view())), "")
+	want(y, "difference between a later view and the store", difference(readerText(y, y.s), readerText(y, y.view())), "")
 }
 
 // readerText returns the jobs, schedules and audit that a reader returns.
@@ -189,7 +189,7 @@ func viewStoreClosed(y *story) {
 			y.Errorf("close: %v", err)
 		}
 	case <-time.After(maxWait):
-		y.Fatal("the store waits for its view")
+		y.Fatal("the close of the store waits for a view")
 	}
 	y.wantViewClosed("of a closed store", v)
 	if err := v.Close(); err != nil {

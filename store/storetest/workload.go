@@ -209,7 +209,7 @@ func (l *ledger) wrongTokenFinisher(y *story, r *rand.Rand) {
 		it := rota.FinishItem{LeaseRef: ref, Outcome: rota.OutcomeSkipped}
 		got, ok := apply[*rota.Finished](y, time.Time{}, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{it}})
 		if ok && got.Items[0].Code != rota.LeaseLost {
-			l.fault("a forged token finished %s", ref.JobID)
+			l.fault("a wrong token finished %s", ref.JobID)
 		}
 	}
 }

@@ -98,7 +98,7 @@ func auditChain(y *story, id rota.ID, count int) *rota.Job {
 	}
 	tail := chain[len(chain)-1]
 	if tail.Attempt > tail.Policy.MaxAttempts {
-		y.Errorf("%s made %d attempts of %d", id, tail.Attempt, tail.Policy.MaxAttempts)
+		y.Errorf("%s has %d attempts of at most %d", id, tail.Attempt, tail.Policy.MaxAttempts)
 	}
 	return tail
 }

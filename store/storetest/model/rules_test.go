@@ -59,11 +59,11 @@ func TestDeadMemberSkipsRestOfGroup(t *testing.T) {
 	f.wantState(created.Jobs[2].ID, rota.StateSkipped)
 	g, _ := f.m.Group(context.Background(), created.Group.ID)
 	if g.Tally != (rota.GroupTally{Dead: 1, Skipped: 2}) || g.Status() != rota.GroupPartial {
-		t.Errorf("%+v", g)
+		t.Errorf("the group is %+v", g)
 	}
 	ids := []rota.ID{created.Jobs[0].ID, created.Jobs[1].ID, created.Jobs[2].ID}
 	if p := do[*rota.Pruned](f, &rota.Prune{Meta: meta(), Executions: ids}); p.Executions != 3 {
-		t.Errorf("%+v", p)
+		t.Errorf("pruned %+v", p)
 	}
 	if _, err := f.m.Group(context.Background(), created.Group.ID); rota.CodeOf(err) != rota.NotFound {
 		t.Error("the group is kept without members")
@@ -75,13 +75,13 @@ func TestSweepCancelsRestOfLargeGroup(t *testing.T) {
 	created := f.group(&rota.EnqueueGroup{Jobs: jobs(rota.MembersMax + 5)})
 	done := do[*rota.CancelledGroup](f, &rota.CancelGroup{Meta: meta(), GroupID: created.Group.ID, Reason: "no"})
 	if done.Cancelled != rota.MembersMax || !done.More {
-		t.Fatalf("%+v", done)
+		t.Fatalf("the cancelled group is %+v", done)
 	}
 	if c := f.claim(2); len(c.Jobs) != 0 || !c.More {
 		t.Errorf("claimed %d of a cancelled group", len(c.Jobs))
 	}
 	if swept := do[*rota.Swept](f, &rota.Sweep{Meta: meta()}); swept.Count != 3 || swept.More {
-		t.Errorf("%+v", swept)
+		t.Errorf("swept %+v", swept)
 	}
 }
 
@@ -100,10 +100,10 @@ func TestFiredJobWaitsForDependency(t *testing.T) {
 	late := f.fire("b").Jobs[0]
 	f.now = late.WaitUntil
 	if e := do[*rota.Expired](f, &rota.Expire{Meta: meta()}); len(e.Skipped) != 1 || e.Skipped[0] != late.ID {
-		t.Errorf("%+v", e)
+		t.Errorf("expired %+v", e)
 	}
 	if r := f.job(late.ID).Run; r.ErrorCode != rota.CodeDependency || r.Error != "skipped: schedule a did not complete in time" {
-		t.Errorf("%+v", r)
+		t.Errorf("the run is %+v", r)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestLaterFireReplacesEarlierFire(t *testing.T) {
 	next := f.fire("a").Jobs[0]
 	f.wantState(next.ID, rota.StateBlocked)
 	if f.job(running.ID).Run.CancelAt.IsZero() {
-		t.Error("the earlier one was not asked to stop")
+		t.Error("the earlier run was not asked to stop")
 	}
 	f.finish(running, rota.OutcomeCancelled)
 	f.wantState(next.ID, rota.StateQueued)
@@ -130,7 +130,7 @@ func TestOneTimeScheduleIsDroppedOnCompletion(t *testing.T) {
 	f.fire("once")
 	f.finish(f.claim(1).Jobs[0], rota.OutcomeCompleted)
 	if _, err := f.m.Schedule(context.Background(), "once"); rota.CodeOf(err) != rota.NotFound {
-		t.Error("the schedule is still there")
+		t.Error("the schedule still exists")
 	}
 	if tpl, _ := f.m.Template(context.Background(), "once"); tpl.State != rota.TemplateArchived {
 		t.Errorf("its template is %s", tpl.State)
@@ -142,7 +142,7 @@ func TestDirectRunHoldsAndReleasesNode(t *testing.T) {
 	do[*rota.Enqueued](f, &rota.Enqueue{Meta: meta(), Jobs: jobs(1)})
 	r := do[*rota.Reserved](f, &rota.Reserve{Meta: meta(), Node: "w"}).Reservation
 	if c := f.claim(1); len(c.Jobs) != 0 {
-		t.Error("a reserved node claimed")
+		t.Error("a reserved node claimed a job")
 	}
 	f.refused(rota.Busy, &rota.Reserve{Meta: meta(), Node: "v"})
 	direct := &rota.Direct{Meta: meta(), ReservationID: r.ID, Job: jobs(1)[0], Lease: time.Minute, Seed: rota.NewToken()}
@@ -151,7 +151,7 @@ func TestDirectRunHoldsAndReleasesNode(t *testing.T) {
 	f.finish(j, rota.OutcomeFailed)
 	after := do[*rota.Released](f, &rota.Release{Meta: meta(), ReservationID: r.ID}).Reservation
 	if after.Status != rota.ReservationReleased || f.job(j.ID).Sequel != rota.SequelDead {
-		t.Errorf("%+v", after)
+		t.Errorf("the reservation is %+v", after)
 	}
 	if again := do[*rota.Directed](f, direct).Job; !again.Run.Token.IsZero() {
 		t.Error("a closed run shows its token")
@@ -182,11 +182,11 @@ func TestRetentionKeepsNewest(t *testing.T) {
 	q := rota.PruneQuery{Retention: rota.Retention{Completed: rota.Keep{Count: 2}}, Now: f.now, Limit: 2}
 	page, _ := f.m.Prunable(context.Background(), q)
 	if len(page.Executions) != 0 || !page.More {
-		t.Fatalf("%+v", page)
+		t.Fatalf("the page is %+v", page)
 	}
 	q.From = page.Next
 	page, _ = f.m.Prunable(context.Background(), q)
 	if len(page.Executions) != 1 || page.Executions[0] != created[0].Job.ID || page.More {
-		t.Errorf("%+v", page)
+		t.Errorf("the page is %+v", page)
 	}
 }
