@@ -43,7 +43,7 @@ func TestRemoteWorkerIsCounted(t *testing.T) {
 	if errs != "" {
 		t.Errorf("a worker handles the type, and there is a warning: %s", errs)
 	}
-	if why := s.must("explain " + idShape.FindString(out)); !strings.Contains(why, "handled by 1 worker elsewhere, busy with 1 job.") {
+	if why := s.must("explain " + idShape.FindString(out)); !strings.Contains(why, "handled by 1 remote worker, busy with 1 job.") {
 		t.Error(why)
 	}
 	if shown := strings.Fields(s.must("type show nap")); !strings.Contains(strings.Join(shown, " "), "handled no workers 1 ") {
