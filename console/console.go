@@ -12,10 +12,10 @@ import (
 // Config says what a console works on.
 type Config struct {
 	Store   rota.Store
-	Book    *payload.Book    // nil: one of its own
-	Clock   func() time.Time // nil: the machine's
-	Targets []string         // the names that ON TARGET may give; nil: not checked
-	Version string           // of the program, for SHOW server_version
+	Schemas *payload.SchemaCache // nil: a cache of its own
+	Clock   func() time.Time     // nil: the machine's
+	Targets []string             // the names that ON TARGET may give; nil: not checked
+	Version string               // of the program, for SHOW server_version
 
 	Nodes   func(context.Context) ([]sys.Node, error)   // nil: sys.nodes is empty
 	Metrics func(context.Context) ([]sys.Metric, error) // nil: sys.performance shows the store's alone
@@ -25,8 +25,8 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Book == nil {
-		c.Book = payload.NewBook()
+	if c.Schemas == nil {
+		c.Schemas = payload.NewSchemaCache()
 	}
 	if c.Clock == nil {
 		c.Clock = time.Now

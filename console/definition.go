@@ -76,7 +76,7 @@ func (d *definition) check(p *planner) error {
 	if err != nil {
 		return err
 	}
-	return p.config.Book.Check(t, rota.MergeParams(d.what.Params, d.spec.Params))
+	return p.config.Schemas.Check(t, rota.MergeParams(d.what.Params, d.spec.Params))
 }
 
 func (p *planner) typeNamed(name string) (*rota.Type, error) {

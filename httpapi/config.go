@@ -23,9 +23,9 @@ import (
 // To stop them, a server cancels its BaseContext.
 type Config struct {
 	Store   rota.Store
-	Engine  *engine.Engine  // nil: direct runs are refused
-	Events  *eventring.Ring // nil: a new one
-	Schemas *payload.Book   // nil: a new one
+	Engine  *engine.Engine       // nil: direct runs are refused
+	Events  *eventring.Ring      // nil: a new one
+	Schemas *payload.SchemaCache // nil: a new one
 
 	Console *console.Console // runs SQL; nil: a new one
 
@@ -91,7 +91,7 @@ func (c Config) withDefaults() Config {
 		c.Events = eventring.New(c.Store, 0)
 	}
 	if c.Schemas == nil {
-		c.Schemas = payload.NewBook()
+		c.Schemas = payload.NewSchemaCache()
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -106,7 +106,7 @@ func (c Config) withDefaults() Config {
 		c.Version = "devel"
 	}
 	if c.Console == nil && c.Store != nil {
-		c.Console = console.New(console.Config{Store: c.Store, Book: c.Schemas, Clock: c.Clock, Version: c.Version})
+		c.Console = console.New(console.Config{Store: c.Store, Schemas: c.Schemas, Clock: c.Clock, Version: c.Version})
 	}
 	if c.ScratchDir == "" {
 		c.ScratchDir = os.TempDir()

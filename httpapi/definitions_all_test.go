@@ -472,7 +472,7 @@ func TestInvalidDefinitionsNameFieldsAndChangeNothing(t *testing.T) {
 		{`{"webhooks": [{"url": "https://example.com/"}]}`, "webhooks[0].secret", "is missing, and there is no stored webhook with this address"},
 		{`{"webhooks": [{"url": "https://example.com/", "secret": "a", "events": ["job.lost"]}]}`, "webhooks[0].events[0]", "is not an event of this webhook"},
 		{`{"types": {"t": {"schema": {"type": "nonsense"}}}}`, "types.t.schema.type", ""},
-		{`{"types": {"t": {"schema": {"anyOf": [{"$ref": "#"}]}}}}`, "types.t.schema.anyOf[0].$ref", "leads back to itself without end"},
+		{`{"types": {"t": {"schema": {"anyOf": [{"$ref": "#"}]}}}}`, "types.t.schema.anyOf[0].$ref", "refers back to itself for the same value"},
 		{`{"types": {"t": {"max_retries": -1}}}`, "types.t.max_retries", ""},
 		{`{"types": {"rota.webhook": {}}}`, "types.rota.webhook", "is reserved"},
 		{`{"types": {"noop": {"timeout": "1s"}}}`, "types.noop", "built in"},

@@ -13,10 +13,10 @@ import (
 
 // openConsole makes what runs SQL, for all faces that speak it.
 func (n *Node) openConsole() error {
-	n.book = payload.NewBook()
+	n.book = payload.NewSchemaCache()
 	started := n.clock()
 	n.console = console.New(console.Config{
-		Store: n.store, Book: n.book, Clock: n.clock, Version: n.config.Version, Targets: targetNames(n.config.Targets),
+		Store: n.store, Schemas: n.book, Clock: n.clock, Version: n.config.Version, Targets: targetNames(n.config.Targets),
 		Nodes: func(context.Context) ([]sys.Node, error) {
 			pool := n.engine.Snapshot()
 			return []sys.Node{{

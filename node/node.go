@@ -35,7 +35,7 @@ type Node struct {
 	feed     *eventring.Ring
 	meters   *meters
 	logs     *runLogs
-	book     *payload.Book // of the schemas that faces hold params to
+	book     *payload.SchemaCache // compiled schemas of the types, for HTTP and SQL
 	console  *console.Console
 	engine   *engine.Engine
 	lane     *engine.Engine      // of webhooks

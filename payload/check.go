@@ -11,20 +11,20 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Problem is one field of the params that is wrong.
+// Problem is one invalid field of the params.
 type Problem struct {
 	Field  string `json:"field"`  // such as params.items[2].to
-	Reason string `json:"reason"` // in plain words; long values are not repeated
+	Reason string `json:"reason"` // does not repeat long values
 }
 
-// Problems is all that is wrong with some params, by field. It is the cause of
-// the error that Check returns.
+// Problems are all invalid fields of some params, ordered by path. They are the
+// cause of the error that Check returns.
 type Problems []Problem
 
-// problemsMost bounds the problems that are told at once.
+// problemsMost bounds the problems of one error.
 const problemsMost = 20
 
-// Error names the problems but the first, which the error around it tells.
+// Error lists all problems except the first, which the enclosing error reports.
 func (p Problems) Error() string {
 	if len(p) < 2 {
 		return "see the schema of its type"
@@ -40,90 +40,91 @@ func (p Problems) asError() *rota.Error {
 	return &rota.Error{Code: rota.Invalid, Field: p[0].Field, Reason: p[0].Reason, Err: p}
 }
 
-// ofSchema is the error about a schema, which has no schema of a type to see.
-func (p Problems) ofSchema() *rota.Error {
+// asSchemaError is the error about a schema. Unlike asError it does not refer to the schema of a type.
+func (p Problems) asSchemaError() *rota.Error {
 	if len(p) > 1 {
 		return p.asError()
 	}
 	return rota.Invalidf(p[0].Field, "%s", p[0].Reason)
 }
 
-// Check holds params to the schema; none at all are an empty object. The error
-// is a *rota.Error with the code Invalid that names the first bad field. Where
-// the schema refuses them, its cause is the Problems, all of them; params that
-// are no JSON object at all have no such cause, nor have those that cannot be
-// checked, for which the field is type: nobody knows whether they are wrong.
+// Check checks params against the schema. Empty params count as an empty object.
+// The error is a *rota.Error with the code Invalid that names the first invalid
+// field. If the params violate the schema, the cause of the error is a Problems
+// with all violations. Params that are not a JSON object have no such cause.
+// Neither have params that cannot be checked, for which the field is "type":
+// whether they are valid is unknown.
 func (c *Compiled) Check(params json.RawMessage) error {
 	if len(params) == 0 {
 		params = json.RawMessage("{}")
 	}
-	if c.plain.passes(params) {
+	if c.fastPath.accepts(params) {
 		return nil
 	}
-	return c.checkAll(params)
+	return c.fullCheck(params)
 }
 
-// checkAll is the check by the validator, which knows all of JSON Schema.
-func (c *Compiled) checkAll(params json.RawMessage) error {
-	doc, err := read("params", params, depthMost)
+// fullCheck checks with the validator, which implements all of JSON Schema.
+func (c *Compiled) fullCheck(params json.RawMessage) error {
+	doc, err := parseDocument("params", params, depthMost)
 	if err != nil {
 		return err
 	}
 	if _, is := doc.value.(map[string]any); !is {
 		return rota.Invalidf("params", "is %s; params are an object", kindOf(doc.value))
 	}
-	if doc.nodes*c.costliest > comparisonsMost {
+	if doc.nodes*c.costliestEnum > comparisonsMost {
 		return rota.Invalidf("type", "has a schema that cannot be checked: the params have %d values, too many to compare with its longest enum", doc.nodes)
 	}
 	p, err := c.program()
 	if err != nil {
-		return rota.Errorf(rota.Internal, "check params", "the schema was compiled once, and now: %w", err)
+		return rota.Errorf(rota.Internal, "check params", "compiling the schema again failed: %w", err)
 	}
-	p.purse.fill(doc)
+	p.budget.reset(doc)
 	err = p.validate(doc.value)
 	var validation *jsonschema.ValidationError
 	switch {
 	case err == nil:
 	case errors.As(err, &validation):
-		err = problemsOf(reader{root: "params", value: doc.value, schema: c.schema}, validation).asError()
+		err = problemsOf(errorFormatter{root: "params", value: doc.value, schema: c.schema}, validation).asError()
 	default:
-		return err // the program stopped halfway, and is not used again
+		return err // the program was aborted and is not reused
 	}
 	c.programs.Put(p)
 	return err
 }
 
-// comparisonsMost bounds what it costs to compare all values with an enum.
+// comparisonsMost bounds the comparisons of all values with an enum.
 const comparisonsMost = 50_000_000
 
-// validate runs the validator, which leaves by panic when the purse is empty.
+// validate runs the validator, which panics when the budget is exceeded.
 func (p *program) validate(v any) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case broke:
-			err = rota.Invalidf("type", "has a schema that cannot be checked: it asks for too much work with these params")
+		case budgetExceeded:
+			err = rota.Invalidf("type", "has a schema that cannot be checked: it needs too much work for these params")
 		default:
-			err = rota.Errorf(rota.Internal, "check params", "the validator gave up: %v", r)
+			err = rota.Errorf(rota.Internal, "check params", "the validator panicked: %v", r)
 		}
 	}()
 	return p.schema.Validate(v)
 }
 
-// problemsOf puts what a validator found into words, one problem for each field,
-// in the order of their paths.
-func problemsOf(r reader, err *jsonschema.ValidationError) Problems {
-	r.found = new(int)
-	found := r.read(err)
+// problemsOf converts the errors of a validator to one problem for each field,
+// ordered by path.
+func problemsOf(r errorFormatter, err *jsonschema.ValidationError) Problems {
+	r.errorCount = new(int)
+	found := r.problems(err)
 	slices.SortStableFunc(found, func(a, b Problem) int { return comparePaths(a.Field, b.Field) })
 	found = slices.CompactFunc(found, func(a, b Problem) bool { return a.Field == b.Field })
 	if len(found) == 0 {
-		found = Problems{{r.root, "is not what its schema asks for"}}
+		found = Problems{{r.root, "does not match its schema"}}
 	}
 	return found[:min(len(found), problemsMost)]
 }
 
-// kindOf names the kind of a JSON value.
+// kindOf names the kind of a JSON value in messages.
 func kindOf(v any) string {
 	switch v.(type) {
 	case nil:

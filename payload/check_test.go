@@ -20,56 +20,56 @@ func compile(t *testing.T, schema string) *payload.Compiled {
 	return compiled
 }
 
-func TestCheckSaysInPlainWordsWhatIsWrong(t *testing.T) {
+func TestCheckNamesTheFieldAndTheProblem(t *testing.T) {
 	for name, c := range map[string]struct{ schema, params, want string }{
-		"missing":        {`{"required":["to"]}`, `{}`, "params.to: is missing"},
-		"no params":      {`{"required":["to"]}`, ``, "params.to: is missing"},
-		"missing deep":   {`{"properties":{"a":{"properties":{"b":{"items":{"required":["c"]}}}}}}`, `{"a":{"b":[{"c":1},{"c":1},{}]}}`, "params.a.b[2].c: is missing"},
-		"unknown":        {`{"properties":{"to":{}},"additionalProperties":false}`, `{"too":1}`, "params.too: is not a field of this type; did you mean params.to?"},
-		"unknown deep":   {`{"properties":{"a":{"properties":{"from":{}},"additionalProperties":false}}}`, `{"a":{"form":1}}`, "params.a.form: is not a field of this type; did you mean params.a.from?"},
-		"unlike any":     {`{"properties":{"to":{},"cc":{}},"additionalProperties":false}`, `{"subject":1}`, "params.subject: is not a field of this type; it has cc, to"},
-		"no fields":      {`{"additionalProperties":false}`, `{"a":1}`, "params.a: is not allowed as a name here"},
-		"unevaluated":    {`{"unevaluatedProperties":false}`, `{"a":1}`, "params.a: is not allowed here"},
-		"odd name":       {`{"additionalProperties":{"type":"string"}}`, `{"a b":1}`, `params["a b"]: is a number; text is wanted`},
-		"empty name":     {`{"additionalProperties":{"type":"string"}}`, `{"":1}`, `params[""]: is a number; text is wanted`},
-		"type":           {`{"properties":{"a":{"type":"integer"}}}`, `{"a":"x"}`, "params.a: is text; a whole number is wanted"},
-		"types":          {`{"properties":{"a":{"type":["null","integer"]}}}`, `{"a":[]}`, "params.a: is a list; a whole number or null is wanted"},
-		"null":           {`{"properties":{"a":{"type":"string"}}}`, `{"a":null}`, "params.a: is null; text is wanted"},
-		"fraction":       {`{"properties":{"a":{"type":"integer"}}}`, `{"a":1.5}`, "params.a: is 1.5; a whole number is wanted"},
-		"boolean":        {`{"properties":{"a":{"type":"object"}}}`, `{"a":true}`, "params.a: is true; an object is wanted"},
-		"enum":           {`{"properties":{"a":{"enum":["x",1,null]}}}`, `{"a":"y"}`, `params.a: is "y"; allowed are "x", 1, null`},
-		"long enum":      {`{"properties":{"a":{"enum":[1,2,3,4,5,6,7,8,9,10,11,12]}}}`, `{"a":0}`, "params.a: is 0; allowed are 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, and 2 others"},
-		"const":          {`{"properties":{"a":{"const":"x"}}}`, `{"a":"y"}`, `params.a: must be "x"`},
-		"minimum":        {`{"properties":{"a":{"minimum":5}}}`, `{"a":3}`, "params.a: is 3; at least 5 is wanted"},
-		"maximum":        {`{"properties":{"a":{"maximum":0.5}}}`, `{"a":3}`, "params.a: is 3; at most 0.5 is allowed"},
-		"more":           {`{"properties":{"a":{"exclusiveMinimum":5}}}`, `{"a":5}`, "params.a: is 5; more than 5 is wanted"},
-		"less":           {`{"properties":{"a":{"exclusiveMaximum":5}}}`, `{"a":5}`, "params.a: is 5; less than 5 is wanted"},
-		"multiple":       {`{"properties":{"a":{"multipleOf":5}}}`, `{"a":7}`, "params.a: is 7; a multiple of 5 is wanted"},
-		"exact":          {`{"properties":{"a":{"maximum":9007199254740992}}}`, `{"a":9007199254740993}`, "params.a: is 9007199254740993; at most 9007199254740992 is allowed"},
-		"empty":          {`{"properties":{"a":{"minLength":2}}}`, `{"a":""}`, "params.a: is empty"},
-		"short":          {`{"properties":{"a":{"minLength":2}}}`, `{"a":"é"}`, "params.a: has 1 character; at least 2 are wanted"},
-		"long":           {`{"properties":{"a":{"maxLength":1}}}`, `{"a":"secret"}`, "params.a: has 6 characters; at most 1 is allowed"},
-		"pattern":        {`{"properties":{"a":{"pattern":"^a+$"}}}`, `{"a":"secret"}`, "params.a: does not match the pattern ^a+$"},
-		"few":            {`{"properties":{"a":{"minItems":2}}}`, `{"a":[1]}`, "params.a: has 1 entry; at least 2 are wanted"},
-		"many":           {`{"properties":{"a":{"maxItems":1}}}`, `{"a":[1,2]}`, "params.a: has 2 entries; at most 1 is allowed"},
-		"twice":          {`{"properties":{"a":{"uniqueItems":true}}}`, `{"a":[1,2,1.0]}`, "params.a: has the same entry twice, at [0] and [2]"},
-		"contains":       {`{"properties":{"a":{"contains":{"const":1}}}}`, `{"a":[]}`, "params.a: has no entry of the form that is wanted"},
-		"too many names": {`{"maxProperties":1}`, `{"a":1,"b":1}`, "params: has 2 fields; at most 1 is allowed"},
-		"name":           {`{"properties":{"m":{"propertyNames":{"maxLength":1}}}}`, `{"m":{"ab":1}}`, "params.m.ab: is not allowed as a name here: it has 2 characters; at most 1 is allowed"},
-		"goes with":      {`{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, "params.b: is missing; it goes with a"},
-		"not":            {`{"properties":{"a":{"not":{"const":1}}}}`, `{"a":1}`, "params.a: is what the schema forbids here"},
-		"forbidden":      {`{"properties":{"a":false}}`, `{"a":1}`, "params.a: is not allowed here"},
-		"time":           {`{"properties":{"a":{"format":"date-time"}}}`, `{"a":"today"}`, "params.a: is not a time such as 2026-11-15T07:00:00Z"},
-		"duration":       {`{"properties":{"a":{"format":"rota-duration"}}}`, `{"a":"2x"}`, "params.a: is not a duration; write it like 90s, 1h30m or 2 DAYS"},
-		"other format":   {`{"properties":{"a":{"format":"semver"}}}`, `{"a":"x"}`, "params.a: is not of the format semver"},
-		"base64":         {`{"properties":{"a":{"contentEncoding":"base64"}}}`, `{"a":"%"}`, "params.a: is not base64 text"},
-		"media type":     {`{"properties":{"a":{"contentMediaType":"application/json"}}}`, `{"a":"{"}`, "params.a: does not hold application/json"},
-		"or null":        {`{"properties":{"a":{"anyOf":[{"type":"object","required":["b"]},{"type":"null"}]}}}`, `{"a":{}}`, "params.a.b: is missing"},
-		"or a number":    {`{"properties":{"a":{"anyOf":[{"type":"integer"},{"type":"string","enum":["x"]},{"type":"array"},{"type":"null"}]}}}`, `{"a":"y"}`, `params.a: is "y"; allowed are "x"; or a list or a whole number`},
-		"neither":        {`{"properties":{"a":{"anyOf":[{"type":"object"},{"type":"null"}]}}}`, `{"a":1}`, "params.a: is a number; an object or null is wanted"},
-		"forms":          {`{"properties":{"a":{"oneOf":[{"required":["b","c"]},{"required":["d"]}]}}}`, `{"a":{}}`, "params.a: has none of the forms that are allowed here; of the nearest, params.a.d is missing"},
-		"two forms":      {`{"properties":{"a":{"oneOf":[{},{"type":"object"}]}}}`, `{"a":{}}`, "params.a: fits more than one of the forms that are allowed here; it must fit one"},
-		"if then":        {`{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, "params.b: is missing"},
+		"missing":           {`{"required":["to"]}`, `{}`, "params.to: is missing"},
+		"no params":         {`{"required":["to"]}`, ``, "params.to: is missing"},
+		"missing deep":      {`{"properties":{"a":{"properties":{"b":{"items":{"required":["c"]}}}}}}`, `{"a":{"b":[{"c":1},{"c":1},{}]}}`, "params.a.b[2].c: is missing"},
+		"unknown":           {`{"properties":{"to":{}},"additionalProperties":false}`, `{"too":1}`, "params.too: is not a field of this type; did you mean params.to?"},
+		"unknown deep":      {`{"properties":{"a":{"properties":{"from":{}},"additionalProperties":false}}}`, `{"a":{"form":1}}`, "params.a.form: is not a field of this type; did you mean params.a.from?"},
+		"unlike any":        {`{"properties":{"to":{},"cc":{}},"additionalProperties":false}`, `{"subject":1}`, "params.subject: is not a field of this type; it has cc, to"},
+		"no fields":         {`{"additionalProperties":false}`, `{"a":1}`, "params.a: is not allowed as a name here"},
+		"unevaluated":       {`{"unevaluatedProperties":false}`, `{"a":1}`, "params.a: is not allowed here"},
+		"name with a space": {`{"additionalProperties":{"type":"string"}}`, `{"a b":1}`, `params["a b"]: is a number; text is wanted`},
+		"empty name":        {`{"additionalProperties":{"type":"string"}}`, `{"":1}`, `params[""]: is a number; text is wanted`},
+		"type":              {`{"properties":{"a":{"type":"integer"}}}`, `{"a":"x"}`, "params.a: is text; a whole number is wanted"},
+		"types":             {`{"properties":{"a":{"type":["null","integer"]}}}`, `{"a":[]}`, "params.a: is a list; a whole number or null is wanted"},
+		"null":              {`{"properties":{"a":{"type":"string"}}}`, `{"a":null}`, "params.a: is null; text is wanted"},
+		"fraction":          {`{"properties":{"a":{"type":"integer"}}}`, `{"a":1.5}`, "params.a: is 1.5; a whole number is wanted"},
+		"boolean":           {`{"properties":{"a":{"type":"object"}}}`, `{"a":true}`, "params.a: is true; an object is wanted"},
+		"enum":              {`{"properties":{"a":{"enum":["x",1,null]}}}`, `{"a":"y"}`, `params.a: is "y"; allowed are "x", 1, null`},
+		"long enum":         {`{"properties":{"a":{"enum":[1,2,3,4,5,6,7,8,9,10,11,12]}}}`, `{"a":0}`, "params.a: is 0; allowed are 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, and 2 others"},
+		"const":             {`{"properties":{"a":{"const":"x"}}}`, `{"a":"y"}`, `params.a: must be "x"`},
+		"minimum":           {`{"properties":{"a":{"minimum":5}}}`, `{"a":3}`, "params.a: is 3; at least 5 is wanted"},
+		"maximum":           {`{"properties":{"a":{"maximum":0.5}}}`, `{"a":3}`, "params.a: is 3; at most 0.5 is allowed"},
+		"more":              {`{"properties":{"a":{"exclusiveMinimum":5}}}`, `{"a":5}`, "params.a: is 5; more than 5 is wanted"},
+		"less":              {`{"properties":{"a":{"exclusiveMaximum":5}}}`, `{"a":5}`, "params.a: is 5; less than 5 is wanted"},
+		"multiple":          {`{"properties":{"a":{"multipleOf":5}}}`, `{"a":7}`, "params.a: is 7; a multiple of 5 is wanted"},
+		"exact":             {`{"properties":{"a":{"maximum":9007199254740992}}}`, `{"a":9007199254740993}`, "params.a: is 9007199254740993; at most 9007199254740992 is allowed"},
+		"empty":             {`{"properties":{"a":{"minLength":2}}}`, `{"a":""}`, "params.a: is empty"},
+		"short":             {`{"properties":{"a":{"minLength":2}}}`, `{"a":"é"}`, "params.a: has 1 character; at least 2 are wanted"},
+		"long":              {`{"properties":{"a":{"maxLength":1}}}`, `{"a":"secret"}`, "params.a: has 6 characters; at most 1 is allowed"},
+		"pattern":           {`{"properties":{"a":{"pattern":"^a+$"}}}`, `{"a":"secret"}`, "params.a: does not match the pattern ^a+$"},
+		"few":               {`{"properties":{"a":{"minItems":2}}}`, `{"a":[1]}`, "params.a: has 1 entry; at least 2 are wanted"},
+		"many":              {`{"properties":{"a":{"maxItems":1}}}`, `{"a":[1,2]}`, "params.a: has 2 entries; at most 1 is allowed"},
+		"twice":             {`{"properties":{"a":{"uniqueItems":true}}}`, `{"a":[1,2,1.0]}`, "params.a: has the same entry twice, at [0] and [2]"},
+		"contains":          {`{"properties":{"a":{"contains":{"const":1}}}}`, `{"a":[]}`, "params.a: has no entry of the form that is wanted"},
+		"too many names":    {`{"maxProperties":1}`, `{"a":1,"b":1}`, "params: has 2 fields; at most 1 is allowed"},
+		"name":              {`{"properties":{"m":{"propertyNames":{"maxLength":1}}}}`, `{"m":{"ab":1}}`, "params.m.ab: is not allowed as a name here: it has 2 characters; at most 1 is allowed"},
+		"dependent":         {`{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, "params.b: is missing; it is required together with a"},
+		"not":               {`{"properties":{"a":{"not":{"const":1}}}}`, `{"a":1}`, "params.a: is what the schema forbids here"},
+		"forbidden":         {`{"properties":{"a":false}}`, `{"a":1}`, "params.a: is not allowed here"},
+		"time":              {`{"properties":{"a":{"format":"date-time"}}}`, `{"a":"today"}`, "params.a: is not a time such as 2026-11-15T07:00:00Z"},
+		"duration":          {`{"properties":{"a":{"format":"rota-duration"}}}`, `{"a":"2x"}`, "params.a: is not a duration; write it like 90s, 1h30m or 2 DAYS"},
+		"other format":      {`{"properties":{"a":{"format":"semver"}}}`, `{"a":"x"}`, "params.a: is not of the format semver"},
+		"base64":            {`{"properties":{"a":{"contentEncoding":"base64"}}}`, `{"a":"%"}`, "params.a: is not base64 text"},
+		"media type":        {`{"properties":{"a":{"contentMediaType":"application/json"}}}`, `{"a":"{"}`, "params.a: does not hold application/json"},
+		"or null":           {`{"properties":{"a":{"anyOf":[{"type":"object","required":["b"]},{"type":"null"}]}}}`, `{"a":{}}`, "params.a.b: is missing"},
+		"or a number":       {`{"properties":{"a":{"anyOf":[{"type":"integer"},{"type":"string","enum":["x"]},{"type":"array"},{"type":"null"}]}}}`, `{"a":"y"}`, `params.a: is "y"; allowed are "x"; or a list or a whole number`},
+		"neither":           {`{"properties":{"a":{"anyOf":[{"type":"object"},{"type":"null"}]}}}`, `{"a":1}`, "params.a: is a number; an object or null is wanted"},
+		"forms":             {`{"properties":{"a":{"oneOf":[{"required":["b","c"]},{"required":["d"]}]}}}`, `{"a":{}}`, "params.a: has none of the forms that are allowed here; of the nearest, params.a.d is missing"},
+		"two forms":         {`{"properties":{"a":{"oneOf":[{},{"type":"object"}]}}}`, `{"a":{}}`, "params.a: fits more than one of the forms that are allowed here; it must fit one"},
+		"if then":           {`{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, "params.b: is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := compile(t, c.schema).Check(json.RawMessage(c.params))
@@ -85,20 +85,20 @@ func TestCheckSaysInPlainWordsWhatIsWrong(t *testing.T) {
 				t.Errorf("got the problems %v", problems)
 			}
 			if strings.Contains(err.Error(), "secret") {
-				t.Errorf("%v repeats what was given", err)
+				t.Errorf("%v repeats the value", err)
 			}
 		})
 	}
 }
 
-func TestCheckRefusesWhatIsNoObject(t *testing.T) {
+func TestCheckRefusesParamsThatAreNotAnObject(t *testing.T) {
 	compiled := compile(t, `{}`)
 	for params, want := range map[string]string{
 		`[1]`:                    "params: is a list; params are an object",
 		`null`:                   "params: is null; params are an object",
 		`"x"`:                    "params: is text; params are an object",
 		`{"a":`:                  "params: is not JSON: it ends too early",
-		`{} {}`:                  "params: is not JSON: something follows its end",
+		`{} {}`:                  "params: is not JSON: there is more text after the first value",
 		`{"a":[0,{"b":1e5000}]}`: "params.a[1].b: is 1e5000, a number out of range",
 		`{"a":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`: "params: is nested more than 500 deep",
 	} {
@@ -109,7 +109,7 @@ func TestCheckRefusesWhatIsNoObject(t *testing.T) {
 	}
 }
 
-func TestCheckTellsEveryFieldOnce(t *testing.T) {
+func TestCheckReportsEveryFieldOnce(t *testing.T) {
 	err := compile(t, `{
 		"required": ["to", "from"], "additionalProperties": false,
 		"properties": {"to": {}, "from": {}, "n": {"minimum": 3, "multipleOf": 2}, "list": {"items": {"type": "string"}}}
@@ -130,16 +130,16 @@ func TestCheckTellsEveryFieldOnce(t *testing.T) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
 	if text := err.Error(); !strings.HasPrefix(text, "params.from: is missing: and params.list[1]: is a number; text is wanted; params.list[3]: ") {
-		t.Errorf("it reads %q", text)
+		t.Errorf("the error is %q", text)
 	}
 }
 
-func TestCheckIsShortAboutMuch(t *testing.T) {
+func TestCheckErrorIsShortForLargeParams(t *testing.T) {
 	long := strings.Repeat("ä", 10_000)
 	err := compile(t, `{"properties":{"a":{"enum":["x"]}},"additionalProperties":{"type":"string"}}`).
 		Check(json.RawMessage(`{"a":"` + long + `","` + long + `":[` + strings.Repeat("0,", 1000) + `0]}`))
 	if rota.CodeOf(err) != rota.Invalid || len(err.Error()) > 1000 {
-		t.Errorf("it says %d bytes: %.300s", len(err.Error()), err)
+		t.Errorf("the error has %d bytes: %.300s", len(err.Error()), err)
 	}
 	err = compile(t, `{"properties":{"a":{"items":{"type":"string"}}}}`).Check(json.RawMessage(`{"a":[` + strings.Repeat("0,", 5000) + `0]}`))
 	var problems payload.Problems
@@ -148,7 +148,7 @@ func TestCheckIsShortAboutMuch(t *testing.T) {
 	}
 }
 
-func TestOfTwoEqualKeysTheLastCounts(t *testing.T) {
+func TestLastOfTwoEqualKeysCounts(t *testing.T) {
 	compiled := compile(t, `{"properties":{"a":{"type":"integer"}}}`)
 	if err := compiled.Check(json.RawMessage(`{"a":"x","a":1}`)); err != nil {
 		t.Error(err)

@@ -8,29 +8,29 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Checker holds the payloads of a Go program to the schemas of their types. It
-// is what rota.WithChecker takes, and is safe for concurrent use.
+// Checker checks the payloads of a Go program against the schemas of their types.
+// It implements rota.Checker, for rota.WithChecker, and is safe for concurrent use.
 type Checker struct {
 	types sync.Map // of reflect.Type to *described
 }
 
-// described is the schema of a Go type, or why it has none.
-type described struct {
+// typeSchema is the schema of a Go type, or the error of generating it.
+type typeSchema struct {
 	schema   json.RawMessage
 	compiled *Compiled
 	err      error
 }
 
-// NewChecker makes a checker that has seen no type yet.
+// NewChecker returns a checker without any schemas.
 func NewChecker() *Checker { return &Checker{} }
 
-// Schema is the schema of the payload's Go type.
+// Schema returns the schema of the payload's Go type.
 func (c *Checker) Schema(p rota.Payload) (json.RawMessage, error) {
 	d := c.describe(p)
 	return d.schema, d.err
 }
 
-// Check holds params to the schema of the payload's Go type.
+// Check checks params against the schema of the payload's Go type.
 func (c *Checker) Check(p rota.Payload, params json.RawMessage) error {
 	d := c.describe(p)
 	if d.err != nil {
@@ -39,13 +39,13 @@ func (c *Checker) Check(p rota.Payload, params json.RawMessage) error {
 	return d.compiled.Check(params)
 }
 
-func (c *Checker) describe(p rota.Payload) *described {
+func (c *Checker) describe(p rota.Payload) *typeSchema {
 	t := reflect.TypeOf(p)
 	if d, known := c.types.Load(t); known {
-		return d.(*described)
+		return d.(*typeSchema)
 	}
-	d := &described{}
+	d := &typeSchema{}
 	d.schema, d.compiled, d.err = schemaOf(t)
 	first, _ := c.types.LoadOrStore(t, d)
-	return first.(*described)
+	return first.(*typeSchema)
 }

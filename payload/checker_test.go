@@ -25,9 +25,9 @@ type broken struct{ C chan int }
 
 func (*broken) JobType() string { return "broken" }
 
-func TestCheckerHoldsAPayloadToItsGoType(t *testing.T) {
+func TestCheckerChecksAPayloadAgainstItsGoType(t *testing.T) {
 	checker := payload.NewChecker()
-	for range 2 { // the second time from what it remembers
+	for range 2 { // the second pass uses the stored schema
 		if err := checker.Check(mail{}, json.RawMessage(`{"to":"ada@example.com","wait":"90 SECONDS"}`)); err != nil {
 			t.Error(err)
 		}
@@ -49,7 +49,7 @@ func TestCheckerHoldsAPayloadToItsGoType(t *testing.T) {
 	}
 }
 
-func TestDurationIsText(t *testing.T) {
+func TestDurationIsTextInJSON(t *testing.T) {
 	for in, want := range map[string]time.Duration{`"90s"`: 90 * time.Second, `"2 DAYS"`: 48 * time.Hour, `"0s"`: 0} {
 		var d payload.Duration
 		if err := json.Unmarshal([]byte(in), &d); err != nil || time.Duration(d) != want {
@@ -68,7 +68,7 @@ func TestDurationIsText(t *testing.T) {
 	}
 }
 
-// A schema is written of a Go type, and params are held to it.
+// The schema of a Go type is generated, and params are checked against it.
 func ExampleSchema() {
 	type Mail struct {
 		To   []string `json:"to" jsonschema:"minItems=1"`

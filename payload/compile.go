@@ -10,37 +10,37 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Compiled is a schema that params can be held to. It is safe for concurrent
-// use.
+// Compiled is a compiled schema. It is safe for concurrent use.
 type Compiled struct {
-	schema    any       // as it was read
-	lean      any       // as it is run
-	costliest int       // the costliest enum
-	plain     *plain    // nil if it says more than a plain one can
-	programs  sync.Pool // of *program: each runs one check at a time
+	schema        any         // as parsed
+	prepared      any         // after hoist, as the validator runs it
+	costliestEnum int         // cost of comparing a value with the longest enum
+	fastPath      *flatSchema // nil: the schema is not flat
+	programs      sync.Pool   // of *program; each runs one check at a time
 }
 
-// program is a schema ready to run, and the purse that its checks are paid from.
+// program is a schema compiled for the validator, with the budget of its checks.
 type program struct {
 	schema *jsonschema.Schema
-	purse  *purse
+	budget *budget
 }
 
-// schemaNodesMost bounds the parts of a schema, since compiling compares each
-// with each.
+// schemaNodesMost bounds the parts of a schema, because compiling compares
+// each with each.
 const schemaNodesMost = 10_000
 
-// location is what the schema goes by inside the validator.
+// location is the URL of the schema inside the validator.
 const location = "rota:///schema"
 
-// Compile reads a JSON Schema, of draft 2020-12 unless it names another. A bad
-// one is Invalid, and the field says where, such as schema.properties.to.type.
-// A $ref leads to a place in the same schema: no other is ever loaded.
+// Compile compiles a JSON Schema, of draft 2020-12 unless $schema names another.
+// The error about an invalid schema is Invalid, and its field is the path, such as
+// schema.properties.to.type. A $ref must refer to the same document: Compile loads
+// no other.
 func Compile(schema json.RawMessage) (*Compiled, error) {
 	if len(schema) > rota.SchemaMax {
 		return nil, rota.Invalidf("schema", "has %d bytes; at most %d are allowed", len(schema), rota.SchemaMax)
 	}
-	doc, err := read("schema", schema, schemaDepth)
+	doc, err := parseDocument("schema", schema, schemaDepth)
 	if err != nil {
 		return nil, err
 	}
@@ -51,39 +51,39 @@ func Compile(schema json.RawMessage) (*Compiled, error) {
 	if doc.nodes > schemaNodesMost {
 		return nil, rota.Invalidf("schema", "has %d parts; at most %d are allowed", doc.nodes, schemaNodesMost)
 	}
-	s := &survey{schemas: map[string]any{}, anchors: map[string]string{}}
-	if err := s.look(object, place{root: "schema"}); err != nil {
+	s := &schemaIndex{schemas: map[string]any{}, anchors: map[string]string{}}
+	if err := s.addSchema(object, docPath{root: "schema"}); err != nil {
 		return nil, err
 	}
 	if err := checkDraft(object); err != nil {
 		return nil, err
 	}
-	if err := s.resolve(); err != nil {
+	if err := s.checkReferences(); err != nil {
 		return nil, err
 	}
-	if err := s.ends(object); err != nil {
+	if err := s.checkCycles(object); err != nil {
 		return nil, err
 	}
-	c := &Compiled{schema: object, lean: hoistSchema(object), costliest: s.costliest}
+	c := &Compiled{schema: object, prepared: hoistSchema(object), costliestEnum: s.costliestEnum}
 	p, err := c.program()
 	if err != nil {
-		return nil, explain(object, err)
+		return nil, schemaError(object, err)
 	}
 	c.programs.Put(p)
-	c.plain = plainOf(object)
+	c.fastPath = flatSchemaOf(object)
 	return c, nil
 }
 
-// program takes one that is free, or makes one.
+// program returns a free program, or compiles one.
 func (c *Compiled) program() (*program, error) {
 	if p, is := c.programs.Get().(*program); is {
 		return p, nil
 	}
-	p := &program{purse: &purse{}}
-	compiler := newCompiler(p.purse)
+	p := &program{budget: &budget{}}
+	compiler := newCompiler(p.budget)
 	compiler.AssertVocabs()
-	compiler.RegisterVocabulary(toll(p.purse))
-	if err := compiler.AddResource(location, c.lean); err != nil {
+	compiler.RegisterVocabulary(costVocabulary(p.budget))
+	if err := compiler.AddResource(location, c.prepared); err != nil {
 		return nil, err
 	}
 	var err error
@@ -91,10 +91,10 @@ func (c *Compiled) program() (*program, error) {
 	return p, err
 }
 
-func newCompiler(p *purse) *jsonschema.Compiler {
+func newCompiler(p *budget) *jsonschema.Compiler {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
-	c.UseLoader(nowhere{})
+	c.UseLoader(refusingLoader{})
 	c.UseRegexpEngine(patterns(p))
 	c.AssertFormat()
 	c.RegisterFormat(&jsonschema.Format{Name: durationFormat, Validate: checkDuration})
@@ -107,8 +107,8 @@ func newCompiler(p *purse) *jsonschema.Compiler {
 	return c
 }
 
-// compile turns a panic of the compiler into an error: schemas come from
-// strangers.
+// compile returns a panic of the compiler as an error, because schemas are
+// untrusted input.
 func compile(c *jsonschema.Compiler, name string) (compiled *jsonschema.Schema, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -118,7 +118,7 @@ func compile(c *jsonschema.Compiler, name string) (compiled *jsonschema.Schema, 
 	return c.Compile(name)
 }
 
-// metaschemas are the schemas of schemas, by draft.
+// metaschemas returns the schema of schemas for each draft.
 var metaschemas = sync.OnceValues(func() (map[*jsonschema.Draft]*jsonschema.Schema, error) {
 	all := map[*jsonschema.Draft]*jsonschema.Schema{}
 	for _, draft := range drafts {
@@ -131,47 +131,47 @@ var metaschemas = sync.OnceValues(func() (map[*jsonschema.Draft]*jsonschema.Sche
 	return all, nil
 })
 
-// checkDraft holds a schema to the rules of its draft.
+// checkDraft checks a schema against the metaschema of its draft.
 func checkDraft(schema map[string]any) error {
 	metas, err := metaschemas()
 	if err != nil {
-		return rota.Errorf(rota.Internal, "compile a schema", "the drafts of JSON Schema: %w", err)
+		return rota.Errorf(rota.Internal, "compile a schema", "the metaschemas do not compile: %w", err)
 	}
 	draft := jsonschema.Draft2020
 	if name, is := schema["$schema"].(string); is {
 		draft = draftOf(name)
 	}
-	return explain(schema, metas[draft].Validate(schema))
+	return schemaError(schema, metas[draft].Validate(schema))
 }
 
 func validJSON(text []byte) error {
-	_, err := read("it", text, depthMost)
+	_, err := parseDocument("it", text, depthMost)
 	return err
 }
 
 func readJSON(text []byte) (any, error) {
-	d, err := read("it", text, depthMost)
+	d, err := parseDocument("it", text, depthMost)
 	return d.value, err
 }
 
-// nowhere is where other schemas are loaded from.
-type nowhere struct{}
+// refusingLoader is a loader of the validator that loads no remote schema.
+type refusingLoader struct{}
 
-var errElsewhere = errors.New("a schema elsewhere is never loaded")
+var errRemoteSchema = errors.New("remote schemas are not loaded")
 
-func (nowhere) Load(string) (any, error) { return nil, errElsewhere }
+func (refusingLoader) Load(string) (any, error) { return nil, errRemoteSchema }
 
-// explain says in plain words what is wrong with a schema, and where.
-func explain(schema any, err error) error {
+// schemaError converts an error of the compiler to one that names the path and the problem.
+func schemaError(schema any, err error) error {
 	var validation *jsonschema.ValidationError
 	var regex *jsonschema.InvalidRegexError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &validation):
-		return problemsOf(reader{root: "schema", value: schema}, validation).ofSchema()
+		return problemsOf(errorFormatter{root: "schema", value: schema}, validation).asSchemaError()
 	case errors.As(err, &regex):
-		return rota.Invalidf(pathOf("schema", schema, tokensOf(regex.URL)), "%s is not a pattern: %v", show(regex.Regex), regex.Err)
+		return rota.Invalidf(pathOf("schema", schema, tokensOf(regex.URL)), "%s is not a pattern: %v", quoteTruncated(regex.Regex), regex.Err)
 	}
 	return &rota.Error{Code: rota.Invalid, Field: "schema", Reason: "cannot be used", Err: err}
 }

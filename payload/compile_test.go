@@ -10,49 +10,49 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-func TestCompileSaysWhereASchemaIsWrong(t *testing.T) {
+func TestCompileNamesThePathOfAnInvalidSchema(t *testing.T) {
 	for name, c := range map[string]struct{ schema, field, reason string }{
-		"empty":             {``, "schema", "is not JSON: it ends too early"},
-		"no JSON":           {`{"a"}`, "schema", "is not JSON: invalid character '}' after object key, at byte 5"},
-		"more than one":     {`{}{}`, "schema", "something follows its end"},
-		"no object":         {`true`, "schema", "is true or false; a schema is an object"},
-		"a list":            {`[]`, "schema", "is a list"},
-		"unknown type":      {`{"type":"strin"}`, "schema.type", `is "strin"; allowed are "array", "boolean"`},
-		"one of the types":  {`{"properties":{"a":{"type":["string",1]}}}`, "schema.properties.a.type[1]", "is 1; allowed are"},
-		"no number":         {`{"properties":{"a":{"minimum":"x"}}}`, "schema.properties.a.minimum", "is text; a number is wanted"},
-		"no list":           {`{"required":"a"}`, "schema.required", "is text; a list is wanted"},
-		"twice":             {`{"required":["a","a"]}`, "schema.required", "has the same entry twice, at [0] and [1]"},
-		"misspelt":          {`{"items":{"minimun":1}}`, "schema.items.minimun", "is not a keyword of JSON Schema; did you mean minimum?"},
-		"misspelt deep":     {`{"anyOf":[{},{"$defs":{"a b":{"tipe":1}}}]}`, `schema.anyOf[1].$defs["a b"].tipe`, "did you mean type?"},
-		"wrong case":        {`{"maxlength":1}`, "schema.maxlength", "did you mean maxLength?"},
-		"of OpenAPI":        {`{"nullable":true}`, "schema.nullable", `write "type": ["string", "null"]`},
-		"a note":            {`{"owner":"me"}`, "schema.owner", "a note of your own begins with x-"},
-		"remote":            {`{"items":{"$ref":"https://example.com/a.json#/b"}}`, "schema.items.$ref", "is a schema elsewhere, and none is ever loaded; put it under $defs"},
-		"a file":            {`{"$ref":"file:///etc/passwd"}`, "schema.$ref", "none is ever loaded"},
-		"a neighbour":       {`{"$ref":"other.json"}`, "schema.$ref", "none is ever loaded"},
-		"nowhere":           {`{"items":{"$ref":"#/$defs/a"}}`, "schema.items.$ref", `refers to "#/$defs/a", where there is no schema`},
-		"no schema":         {`{"$ref":"#/x-a","x-a":{}}`, "schema.$ref", "where there is no schema"},
-		"no anchor":         {`{"$ref":"#a"}`, "schema.$ref", `refers to "#a"`},
-		"no draft":          {`{"$schema":"https://example.com/"}`, "schema.$schema", "is not a draft of JSON Schema; leave it out"},
-		"id inside":         {`{"items":{"$id":"a"}}`, "schema.items.$id", "only the whole may have one"},
-		"look-ahead":        {`{"items":{"pattern":"(?!x)"}}`, "schema.items.pattern", "look-ahead, look-behind and back references are not supported"},
-		"bad pattern":       {`{"patternProperties":{"(":{}}}`, `schema.patternProperties["("]`, "is not a pattern: missing closing )"},
-		"long pattern":      {`{"pattern":"` + strings.Repeat("a", 5000) + `"}`, "schema.pattern", "has 5000 bytes; at most 4096"},
-		"costly pattern":    {`{"pattern":"` + strings.Repeat("a{900}", 9) + `"}`, "schema.pattern", "repetitions multiply"},
-		"huge number":       {`{"minimum":1e9999999}`, "schema.minimum", "a number out of range"},
-		"many digits":       {`{"minimum":` + strings.Repeat("1", 2000) + `}`, "schema.minimum", "a number of 2000 digits"},
-		"too deep":          {strings.Repeat(`{"not":`, 300) + `{}` + strings.Repeat(`}`, 300), "schema", "nested more than 200 deep"},
-		"far too deep":      {strings.Repeat(`[`, 20_000), "schema", "is not JSON"},
-		"too long":          {`{"x-a":"` + strings.Repeat("a", rota.SchemaMax) + `"}`, "schema", "at most 262144 are allowed"},
-		"too many parts":    {`{"x-a":[0` + strings.Repeat(",0", 11_000) + `]}`, "schema", "at most 10000 are allowed"},
-		"many references":   {`{"allOf":[{}` + strings.Repeat(`,{"$ref":"#"}`, 1001) + `]}`, "schema", "has 1001 references; at most 1000 are allowed"},
-		"itself":            {`{"$ref":"#"}`, "schema.$ref", "leads back to itself without end: no value could be checked; a schema may refer to itself from what stands under properties or items"},
-		"itself by name":    {`{"$anchor":"a","then":{"$ref":"#a"}}`, "schema.then.$ref", "leads back to itself"},
-		"itself and more":   {`{"properties":{"n":{"$ref":"#/$defs/a"}},"$defs":{"a":{"anyOf":[{"type":"null"},{"$ref":"#/$defs/b c~1d"}]},"b c/d":{"not":{"$ref":"#/$defs/a"}}}}`, `schema.$defs["b c/d"].not.$ref`, "leads back to itself"},
-		"itself from aside": {`{"$ref":"#/$defs/a/allOf/0","$defs":{"a":{"allOf":[{"$ref":"#/$defs/a"}]}}}`, "schema.$defs.a.allOf", "leads back to itself"},
-		"itself, if so":     {`{"dependentSchemas":{"x":{"$dynamicRef":"#m"}},"$dynamicAnchor":"m"}`, "schema.dependentSchemas.x.$dynamicRef", "leads back to itself"},
-		"itself, by id":     {`{"$id":"https://e.example/s","oneOf":[true,{"$ref":"https://e.example/s#"}]}`, "schema.oneOf[1].$ref", "leads back to itself"},
-		"old items":         {`{"items":[{}]}`, "schema.items", "is a list; true or false or an object is wanted"},
+		"empty":              {``, "schema", "is not JSON: it ends too early"},
+		"no JSON":            {`{"a"}`, "schema", "is not JSON: invalid character '}' after object key, at byte 5"},
+		"more than one":      {`{}{}`, "schema", "there is more text after the first value"},
+		"no object":          {`true`, "schema", "is true or false; a schema is an object"},
+		"a list":             {`[]`, "schema", "is a list"},
+		"unknown type":       {`{"type":"strin"}`, "schema.type", `is "strin"; allowed are "array", "boolean"`},
+		"one of the types":   {`{"properties":{"a":{"type":["string",1]}}}`, "schema.properties.a.type[1]", "is 1; allowed are"},
+		"no number":          {`{"properties":{"a":{"minimum":"x"}}}`, "schema.properties.a.minimum", "is text; a number is wanted"},
+		"no list":            {`{"required":"a"}`, "schema.required", "is text; a list is wanted"},
+		"twice":              {`{"required":["a","a"]}`, "schema.required", "has the same entry twice, at [0] and [1]"},
+		"misspelt":           {`{"items":{"minimun":1}}`, "schema.items.minimun", "is not a keyword of JSON Schema; did you mean minimum?"},
+		"misspelt deep":      {`{"anyOf":[{},{"$defs":{"a b":{"tipe":1}}}]}`, `schema.anyOf[1].$defs["a b"].tipe`, "did you mean type?"},
+		"wrong case":         {`{"maxlength":1}`, "schema.maxlength", "did you mean maxLength?"},
+		"of OpenAPI":         {`{"nullable":true}`, "schema.nullable", `write "type": ["string", "null"]`},
+		"an annotation":      {`{"owner":"me"}`, "schema.owner", "the name of an annotation of your own begins with x-"},
+		"remote":             {`{"items":{"$ref":"https://example.com/a.json#/b"}}`, "schema.items.$ref", "is in another document, and Rota loads no remote schemas; put it under $defs"},
+		"a file":             {`{"$ref":"file:///etc/passwd"}`, "schema.$ref", "Rota loads no remote schemas"},
+		"a relative file":    {`{"$ref":"other.json"}`, "schema.$ref", "Rota loads no remote schemas"},
+		"no such schema":     {`{"items":{"$ref":"#/$defs/a"}}`, "schema.items.$ref", `refers to "#/$defs/a", where there is no schema`},
+		"no schema":          {`{"$ref":"#/x-a","x-a":{}}`, "schema.$ref", "where there is no schema"},
+		"no anchor":          {`{"$ref":"#a"}`, "schema.$ref", `refers to "#a"`},
+		"no draft":           {`{"$schema":"https://example.com/"}`, "schema.$schema", "is not a draft of JSON Schema; leave it out"},
+		"id inside":          {`{"items":{"$id":"a"}}`, "schema.items.$id", "only the top-level schema may have one"},
+		"look-ahead":         {`{"items":{"pattern":"(?!x)"}}`, "schema.items.pattern", "look-ahead, look-behind and back references are not supported"},
+		"bad pattern":        {`{"patternProperties":{"(":{}}}`, `schema.patternProperties["("]`, "is not a pattern: missing closing )"},
+		"long pattern":       {`{"pattern":"` + strings.Repeat("a", 5000) + `"}`, "schema.pattern", "has 5000 bytes; at most 4096"},
+		"costly pattern":     {`{"pattern":"` + strings.Repeat("a{900}", 9) + `"}`, "schema.pattern", "repetitions multiply"},
+		"huge number":        {`{"minimum":1e9999999}`, "schema.minimum", "a number out of range"},
+		"many digits":        {`{"minimum":` + strings.Repeat("1", 2000) + `}`, "schema.minimum", "a number of 2000 digits"},
+		"too deep":           {strings.Repeat(`{"not":`, 300) + `{}` + strings.Repeat(`}`, 300), "schema", "nested more than 200 deep"},
+		"far too deep":       {strings.Repeat(`[`, 20_000), "schema", "is not JSON"},
+		"too long":           {`{"x-a":"` + strings.Repeat("a", rota.SchemaMax) + `"}`, "schema", "at most 262144 are allowed"},
+		"too many parts":     {`{"x-a":[0` + strings.Repeat(",0", 11_000) + `]}`, "schema", "at most 10000 are allowed"},
+		"many references":    {`{"allOf":[{}` + strings.Repeat(`,{"$ref":"#"}`, 1001) + `]}`, "schema", "has 1001 references; at most 1000 are allowed"},
+		"itself":             {`{"$ref":"#"}`, "schema.$ref", "refers back to itself for the same value, so no check would end; refer to it only from a schema under properties or items"},
+		"itself by name":     {`{"$anchor":"a","then":{"$ref":"#a"}}`, "schema.then.$ref", "refers back to itself"},
+		"itself and more":    {`{"properties":{"n":{"$ref":"#/$defs/a"}},"$defs":{"a":{"anyOf":[{"type":"null"},{"$ref":"#/$defs/b c~1d"}]},"b c/d":{"not":{"$ref":"#/$defs/a"}}}}`, `schema.$defs["b c/d"].not.$ref`, "refers back to itself"},
+		"itself from a part": {`{"$ref":"#/$defs/a/allOf/0","$defs":{"a":{"allOf":[{"$ref":"#/$defs/a"}]}}}`, "schema.$defs.a.allOf", "refers back to itself"},
+		"itself, dependent":  {`{"dependentSchemas":{"x":{"$dynamicRef":"#m"}},"$dynamicAnchor":"m"}`, "schema.dependentSchemas.x.$dynamicRef", "refers back to itself"},
+		"itself by id":       {`{"$id":"https://e.example/s","oneOf":[true,{"$ref":"https://e.example/s#"}]}`, "schema.oneOf[1].$ref", "refers back to itself"},
+		"old items":          {`{"items":[{}]}`, "schema.items", "is a list; true or false or an object is wanted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := payload.Compile(json.RawMessage(c.schema))
@@ -61,13 +61,13 @@ func TestCompileSaysWhereASchemaIsWrong(t *testing.T) {
 				t.Errorf("got %v, want an Invalid of field %s with %q", err, c.field, c.reason)
 			}
 			if err != nil && len(err.Error()) > 500 {
-				t.Errorf("it says too much: %s", err)
+				t.Errorf("the error has more than 500 bytes: %s", err)
 			}
 		})
 	}
 }
 
-func TestCompileTakesEveryDraft(t *testing.T) {
+func TestCompileAcceptsEveryDraft(t *testing.T) {
 	for draft, c := range map[string]struct{ schema, good, bad string }{
 		"none":    {`{"prefixItems":[{}],"$defs":{"n":{"minimum":1}},"properties":{"a":{"$ref":"#/$defs/n"}}}`, `{"a":1}`, `{"a":0}`},
 		"2020-12": {`{"$schema":"https://json-schema.org/draft/2020-12/schema","unevaluatedProperties":false,"properties":{"a":{}}}`, `{"a":1}`, `{"b":1}`},

@@ -7,13 +7,13 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// parts is the schema of what holds other values.
-func (b *builder) parts(t reflect.Type) *jsonschema.Schema {
+// compositeSchema is the schema of a struct, map, array or slice.
+func (b *builder) compositeSchema(t reflect.Type) *jsonschema.Schema {
 	switch t.Kind() {
 	case reflect.Struct:
-		return b.structure(t)
+		return b.structSchema(t)
 	case reflect.Map:
-		return b.mapping(t)
+		return b.mapSchema(t)
 	case reflect.Array:
 		n := uint64(t.Len())
 		return &jsonschema.Schema{Type: "array", Items: b.value(t.Elem()), MinItems: &n, MaxItems: &n}
@@ -24,7 +24,7 @@ func (b *builder) parts(t reflect.Type) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "array", Items: b.value(t.Elem())}
 }
 
-func (b *builder) structure(t reflect.Type) *jsonschema.Schema {
+func (b *builder) structSchema(t reflect.Type) *jsonschema.Schema {
 	fields := fieldsOf(t)
 	schemas := make([]*jsonschema.Schema, len(fields))
 	for i, f := range fields {
@@ -40,14 +40,14 @@ func (b *builder) structure(t reflect.Type) *jsonschema.Schema {
 	for _, f := range fields {
 		elem, pointer := b.deref(f.typ)
 		property, _ := s.Properties.Get(f.name)
-		if pointer || writesNull(elem) && !f.optional && !wantsSome(property) {
+		if pointer || writesNull(elem) && !f.optional && !requiresEntries(property) {
 			s.Properties.Set(f.name, orNull(property))
 		}
 	}
 	return s
 }
 
-// field is the schema of a field that is not nil, before its tags are read.
+// field is the schema of a non-nil field, without its tags.
 func (b *builder) field(f field) *jsonschema.Schema {
 	elem, _ := b.deref(f.typ)
 	switch {
@@ -56,13 +56,13 @@ func (b *builder) field(f field) *jsonschema.Schema {
 	case f.quoted:
 		return &jsonschema.Schema{Type: "string"}
 	}
-	return b.plain(elem)
+	return b.nonNil(elem)
 }
 
-// wantsSome reports whether a tag asks for entries, which null has none of.
-func wantsSome(s *jsonschema.Schema) bool { return s.MinItems != nil && *s.MinItems > 0 }
+// requiresEntries reports whether a tag requires entries, so that null is not allowed.
+func requiresEntries(s *jsonschema.Schema) bool { return s.MinItems != nil && *s.MinItems > 0 }
 
-func (b *builder) mapping(t reflect.Type) *jsonschema.Schema {
+func (b *builder) mapSchema(t reflect.Type) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object"}
 	_, whole := integerBounds[t.Key().Kind()]
 	switch {
@@ -72,7 +72,7 @@ func (b *builder) mapping(t reflect.Type) *jsonschema.Schema {
 		s.PatternProperties = map[string]*jsonschema.Schema{"^-?[0-9]+$": b.value(t.Elem())}
 		s.AdditionalProperties = jsonschema.FalseSchema
 	default:
-		return b.fail("%s has a map with keys of type %s in it, which JSON cannot hold", typeName(b.root), typeName(t.Key()))
+		return b.fail("%s has a map with keys of type %s, which JSON cannot represent", typeName(b.root), typeName(t.Key()))
 	}
 	return s
 }
@@ -86,10 +86,10 @@ func isBytes(t reflect.Type) bool {
 	return !pointer.Implements(marshaler) && !pointer.Implements(textMarshaler)
 }
 
-// writesNull reports whether a nil of this type is null in JSON.
+// writesNull reports whether encoding/json writes a nil of this type as null.
 func writesNull(t reflect.Type) bool { return t.Kind() == reflect.Slice || t.Kind() == reflect.Map }
 
-// orNull allows null beside what a schema allows.
+// orNull extends a schema to allow null.
 func orNull(s *jsonschema.Schema) *jsonschema.Schema {
 	switch {
 	case isAny(s):
@@ -109,5 +109,5 @@ func orNull(s *jsonschema.Schema) *jsonschema.Schema {
 	return &both
 }
 
-// isAny reports whether a schema allows everything, null too.
+// isAny reports whether a schema allows every value, including null.
 func isAny(s *jsonschema.Schema) bool { return reflect.DeepEqual(s, &jsonschema.Schema{}) }

@@ -1,13 +1,13 @@
-// Package payload knows what the params of a job look like: it writes the JSON
-// Schema of a Go type, and holds params to a schema before a job is accepted and
-// again before it runs. What is wrong is said in plain words and names the field,
-// such as "params.items[2].to: is missing".
+// Package payload validates the params of jobs. It generates the JSON Schema of
+// a Go type, and checks params against a schema before a job is accepted and
+// again before it runs. Each error names the field and the problem, such as
+// "params.items[2].to: is missing".
 //
-// [Schema] writes a schema, [Compile] reads one, and [Compiled.Check] holds
-// params to it. A [Checker] does both for the payloads of a Go program, a [Book]
-// for the types that a store knows.
+// [Schema] generates a schema, [Compile] compiles one, and [Compiled.Check]
+// checks params against it. A [Checker] does both for the payloads of a Go
+// program. A [SchemaCache] does it for the types in a store.
 //
-// Schemas and params come from strangers: no schema is ever loaded from
-// elsewhere, patterns are those of package regexp, which cannot run away, and
-// the work of one check is bounded by the size of the params.
+// Schemas and params are untrusted input. The package loads no remote schema.
+// Patterns use package regexp, which runs in linear time. The size of the params
+// bounds the work of one check.
 package payload

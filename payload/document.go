@@ -11,26 +11,26 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// What a document may cost. A check counts with exact numbers, which a text such
-// as 1e999999 makes large beyond its length.
+// Limits of a document. A check uses exact arithmetic, in which a short text such
+// as 1e999999 is a very large number.
 const (
 	depthMost    = rota.DepthMax
-	schemaDepth  = 200   // lists and objects inside each other in a schema
+	schemaDepth  = 200   // nesting of lists and objects in a schema
 	digitsMost   = 1_000 // bytes of a number
 	exponentMost = 1_000 // of a number
 )
 
-// document is JSON that has been read: numbers stay as they were written.
+// document is parsed JSON. Numbers keep their text.
 type document struct {
 	value any
 	bytes int
 	nodes int
-	depth int // at most so deep
+	depth int // largest nesting that is allowed
 }
 
-// read reads a document, and refuses what would be costly to check. Of a key
-// that is given twice the last counts, as in encoding/json.
-func read(root string, doc json.RawMessage, depth int) (document, error) {
+// parseDocument parses a document and refuses one that is costly to check. If
+// a key occurs twice, the last value counts, as in encoding/json.
+func parseDocument(root string, doc json.RawMessage, depth int) (document, error) {
 	decoder := json.NewDecoder(bytes.NewReader(doc))
 	decoder.UseNumber()
 	d := document{bytes: len(doc), depth: depth}
@@ -38,9 +38,9 @@ func read(root string, doc json.RawMessage, depth int) (document, error) {
 		return d, notJSON(root, err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return d, rota.Invalidf(root, "is not JSON: something follows its end")
+		return d, rota.Invalidf(root, "is not JSON: there is more text after the first value")
 	}
-	if err := d.measure(d.value, place{root: root}, 0); err != nil {
+	if err := d.measure(d.value, docPath{root: root}, 0); err != nil {
 		return d, err
 	}
 	return d, nil
@@ -57,7 +57,7 @@ func notJSON(root string, err error) error {
 	return &rota.Error{Code: rota.Invalid, Field: root, Reason: "is not JSON", Err: err}
 }
 
-func (d *document) measure(v any, at place, depth int) error {
+func (d *document) measure(v any, at docPath, depth int) error {
 	d.nodes++
 	if depth > d.depth {
 		return rota.Invalidf(at.root, "is nested more than %d deep", d.depth)
@@ -81,7 +81,7 @@ func (d *document) measure(v any, at place, depth int) error {
 	return nil
 }
 
-func checkNumber(text string, at place) error {
+func checkNumber(text string, at docPath) error {
 	if len(text) > digitsMost {
 		return rota.Invalidf(at.String(), "is a number of %d digits; at most %d are allowed", len(text), digitsMost)
 	}
@@ -91,7 +91,7 @@ func checkNumber(text string, at place) error {
 	}
 	exponent, err := strconv.Atoi(strings.TrimPrefix(text[e+1:], "+"))
 	if err != nil || exponent > exponentMost || exponent < -exponentMost {
-		return rota.Invalidf(at.String(), "is %s, a number out of range", shown(text))
+		return rota.Invalidf(at.String(), "is %s, a number out of range", truncated(text))
 	}
 	return nil
 }

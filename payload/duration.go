@@ -7,18 +7,18 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Duration is a duration that is text in JSON, in Go or SQL style: "90s" or
+// Duration is a duration that JSON represents as text, in Go or SQL style: "90s" or
 // "90 SECONDS". A time.Duration would be a number of nanoseconds there.
 type Duration time.Duration
 
 // durationFormat is the format of a Duration in a schema. The format "duration"
-// of JSON Schema is another: it is written PT90S.
+// of JSON Schema differs: its values are written like PT90S.
 const durationFormat = "rota-duration"
 
-// MarshalText writes it in Go style.
+// MarshalText formats the duration in Go style.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads it in Go or SQL style.
+// UnmarshalText parses a duration in Go or SQL style.
 func (d *Duration) UnmarshalText(text []byte) error {
 	parsed, err := rota.ParseDuration(string(text))
 	if err != nil {
@@ -28,10 +28,10 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String is the duration in Go style.
+// String formats the duration in Go style.
 func (d Duration) String() string { return rota.FormatDuration(time.Duration(d)) }
 
-// JSONSchema describes the text.
+// JSONSchema is the schema of the text.
 func (Duration) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "string", Format: durationFormat, Examples: []any{"90s"},

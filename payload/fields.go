@@ -16,22 +16,21 @@ type field struct {
 	typ      reflect.Type
 	tag      string // jsonschema:"…"
 	tags     reflect.StructTag
-	named    bool // its JSON name stands in the tag
-	optional bool // JSON may be without it
-	quoted   bool // a number or a boolean that is written as text
+	named    bool // the tag has its JSON name
+	optional bool // may be missing in JSON
+	quoted   bool // a number or a boolean that is encoded as text
 }
 
-// level is a struct whose fields are looked at: the type itself, or one that is
-// embedded in it.
+// level is a struct whose fields are read: the type itself, or one embedded in it.
 type level struct {
 	typ     reflect.Type
 	index   []int
-	pointer bool // embedded by a pointer, which may be nil: then its fields are not written
+	pointer bool // embedded by a pointer; if that is nil, its fields are not encoded
 }
 
-// fieldsOf are the fields of a struct type, by the rules of encoding/json: what
-// is embedded is flattened, and of two with one name the shallower counts, or
-// the one whose name stands in a tag, or neither.
+// fieldsOf are the fields of a struct type, by the rules of encoding/json. Embedded
+// structs are flattened. Of two fields with one name the shallower one counts, else
+// the one with a name in its tag, else neither.
 func fieldsOf(t reflect.Type) []field {
 	var all []field
 	next, nextCount := []level{{typ: t}}, map[reflect.Type]int{}
@@ -51,7 +50,7 @@ func fieldsOf(t reflect.Type) []field {
 					if nextCount[embedded.typ]++; nextCount[embedded.typ] == 1 {
 						next = append(next, *embedded)
 					}
-				case f != nil && count[l.typ] > 1: // embedded twice on one level: both of a name, so neither
+				case f != nil && count[l.typ] > 1: // embedded twice on one level: ambiguous, so neither counts
 					all = append(all, *f, *f)
 				case f != nil:
 					all = append(all, *f)
@@ -62,7 +61,7 @@ func fieldsOf(t reflect.Type) []field {
 	return dominant(all)
 }
 
-// readField reads the i-th field, or says what it embeds.
+// readField reads field i, or returns the struct it embeds.
 func readField(l level, i int) (*field, *level) {
 	sf := l.typ.Field(i)
 	elem := sf.Type
@@ -83,7 +82,7 @@ func readField(l level, i int) (*field, *level) {
 	}
 	given := strings.Split(options, ",")
 	f := &field{
-		name: cmp.Or(name, sf.Name), owner: shown(l.typ.String()) + "." + sf.Name, index: index, typ: sf.Type, named: name != "",
+		name: cmp.Or(name, sf.Name), owner: truncated(l.typ.String()) + "." + sf.Name, index: index, typ: sf.Type, named: name != "",
 		tag: sf.Tag.Get("jsonschema"), tags: sf.Tag,
 		optional: l.pointer || slices.Contains(given, "omitempty") || slices.Contains(given, "omitzero"),
 		quoted:   slices.Contains(given, "string") && quotable(elem.Kind()),
@@ -91,7 +90,7 @@ func readField(l level, i int) (*field, *level) {
 	return f, nil
 }
 
-// dominant keeps of each name the field that is written, in the order of the
+// dominant keeps for each name the field that is encoded, in the order of the
 // struct.
 func dominant(all []field) []field {
 	slices.SortStableFunc(all, func(a, b field) int {

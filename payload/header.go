@@ -10,7 +10,7 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Headers are the headers of a request, by their names.
+// Headers are the headers of a request by name.
 type Headers map[string]string
 
 // The formats of headers in a schema.
@@ -20,7 +20,7 @@ const (
 	hostFormat        = "rota-host"         // of the header Host
 )
 
-// JSONSchema describes them.
+// JSONSchema is the schema of the headers.
 func (Headers) JSONSchema() *jsonschema.Schema {
 	most := uint64(100)
 	return &jsonschema.Schema{
@@ -31,8 +31,8 @@ func (Headers) JSONSchema() *jsonschema.Schema {
 	}
 }
 
-// carriers are the headers that say how a request is sent, not what.
-var carriers = map[string]bool{
+// transportHeaders are the headers that control the connection, not the content. The client sets them.
+var transportHeaders = map[string]bool{
 	"Connection": true, "Content-Length": true, "Expect": true, "Keep-Alive": true, "Proxy-Authorization": true, "Proxy-Connection": true,
 	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
 }
@@ -46,8 +46,8 @@ func checkHeader(v any) error {
 		return nil
 	case !isToken(name):
 		return errors.New("is not the name of a header; write letters, digits and dashes, such as X-Tenant")
-	case carriers[http.CanonicalHeaderKey(name)]:
-		return errors.New("is set by whoever sends the request; leave it out")
+	case transportHeaders[http.CanonicalHeaderKey(name)]:
+		return errors.New("is set by the HTTP client; leave it out")
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func checkHeader(v any) error {
 func checkHeaderValue(v any) error {
 	text, is := v.(string)
 	if is && strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-		return errors.New("has a line break or another control character in it; write it on one line")
+		return errors.New("has a line break or another control character; write it on one line")
 	}
 	return nil
 }

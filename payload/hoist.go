@@ -1,26 +1,26 @@
 package payload
 
-// hoisted are the keywords that end a validation at once where they fail. A
-// schema that ends so would not pay its toll.
+// hoisted are the keywords whose failure ends the validation of a schema at once,
+// before the step is counted in the budget.
 var hoisted = []string{"type", "enum", "const", "format"}
 
-// hoist moves these keywords of each schema in a document into an allOf of their
-// own, which means the same: then it is a part of the schema that fails, and the
-// schema itself goes on to pay.
-func hoist(v any, form form) any {
+// hoist moves these keywords of each schema in a document into an allOf, which has
+// the same meaning. Then a failure ends the part in the allOf, and the validation
+// of the schema itself continues and counts its step.
+func hoist(v any, kind keywordValue) any {
 	switch v := v.(type) {
 	case map[string]any:
-		if form == formMap {
+		if kind == valueSchemaMap {
 			return hoistNamed(v)
 		}
-		if form == formSchema || form == formEither {
+		if kind == valueSchema || kind == valueSchemaOrList {
 			return hoistSchema(v)
 		}
 	case []any:
-		if form == formList || form == formEither {
+		if kind == valueSchemaList || kind == valueSchemaOrList {
 			list := make([]any, len(v))
 			for i, one := range v {
-				list[i] = hoist(one, formSchema)
+				list[i] = hoist(one, valueSchema)
 			}
 			return list
 		}
@@ -31,30 +31,30 @@ func hoist(v any, form form) any {
 func hoistNamed(schemas map[string]any) map[string]any {
 	named := make(map[string]any, len(schemas))
 	for name, one := range schemas {
-		named[name] = hoist(one, formSchema)
+		named[name] = hoist(one, valueSchema)
 	}
 	return named
 }
 
 func hoistSchema(schema map[string]any) map[string]any {
-	lean, part := make(map[string]any, len(schema)), map[string]any{}
+	prepared, part := make(map[string]any, len(schema)), map[string]any{}
 	for word, v := range schema {
-		lean[word] = hoist(v, keywords[word])
+		prepared[word] = hoist(v, keywords[word])
 	}
-	delete(lean, partMark) // only we set it: whoever has it pays nothing
+	delete(prepared, hoistedMark) // set below only: a schema with the mark is not counted
 	for _, word := range hoisted {
 		if v, has := schema[word]; has {
 			part[word] = v
-			delete(lean, word)
+			delete(prepared, word)
 		}
 	}
 	if len(part) > 0 {
-		part[partMark] = true
-		all, _ := lean["allOf"].([]any) // its own come first and keep their places
-		lean["allOf"] = append(all[:len(all):len(all)], part)
+		part[hoistedMark] = true
+		all, _ := prepared["allOf"].([]any) // existing entries come first and keep their indexes
+		prepared["allOf"] = append(all[:len(all):len(all)], part)
 	}
-	return lean
+	return prepared
 }
 
-// partMark marks what was hoisted, for which the schema around it pays.
-const partMark = "x-rota-part"
+// hoistedMark marks a hoisted part, whose step the enclosing schema counts.
+const hoistedMark = "x-rota-part"

@@ -12,112 +12,113 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// form says what stands under a keyword.
-type form int
+// keywordValue is the kind of value that a keyword has.
+type keywordValue int
 
 const (
-	formOther  form = iota // nothing that is a schema
-	formSchema             // a schema
-	formList               // a list of schemas
-	formMap                // schemas by name
-	formEither             // a schema or a list of them
+	valueOther        keywordValue = iota // not a schema
+	valueSchema                           // a schema
+	valueSchemaList                       // a list of schemas
+	valueSchemaMap                        // schemas by name
+	valueSchemaOrList                     // a schema or a list of them
 )
 
-// keywords are those of the drafts 4 to 2020-12.
-var keywords = map[string]form{
-	"$schema": formOther, "$id": formOther, "id": formOther, "$anchor": formOther, "$dynamicAnchor": formOther, "$recursiveAnchor": formOther,
-	"$ref": formOther, "$dynamicRef": formOther, "$recursiveRef": formOther, "$comment": formOther, "$vocabulary": formOther,
-	"$defs": formMap, "definitions": formMap,
+// keywords are the keywords of the drafts 4 to 2020-12.
+var keywords = map[string]keywordValue{
+	"$schema": valueOther, "$id": valueOther, "id": valueOther, "$anchor": valueOther, "$dynamicAnchor": valueOther, "$recursiveAnchor": valueOther,
+	"$ref": valueOther, "$dynamicRef": valueOther, "$recursiveRef": valueOther, "$comment": valueOther, "$vocabulary": valueOther,
+	"$defs": valueSchemaMap, "definitions": valueSchemaMap,
 
-	"title": formOther, "description": formOther, "default": formOther, "examples": formOther,
-	"deprecated": formOther, "readOnly": formOther, "writeOnly": formOther,
+	"title": valueOther, "description": valueOther, "default": valueOther, "examples": valueOther,
+	"deprecated": valueOther, "readOnly": valueOther, "writeOnly": valueOther,
 
-	"type": formOther, "enum": formOther, "const": formOther, "format": formOther,
-	"multipleOf": formOther, "minimum": formOther, "maximum": formOther, "exclusiveMinimum": formOther, "exclusiveMaximum": formOther,
-	"minLength": formOther, "maxLength": formOther, "pattern": formOther,
-	"contentEncoding": formOther, "contentMediaType": formOther, "contentSchema": formSchema,
+	"type": valueOther, "enum": valueOther, "const": valueOther, "format": valueOther,
+	"multipleOf": valueOther, "minimum": valueOther, "maximum": valueOther, "exclusiveMinimum": valueOther, "exclusiveMaximum": valueOther,
+	"minLength": valueOther, "maxLength": valueOther, "pattern": valueOther,
+	"contentEncoding": valueOther, "contentMediaType": valueOther, "contentSchema": valueSchema,
 
-	"items": formEither, "prefixItems": formList, "additionalItems": formSchema, "unevaluatedItems": formSchema,
-	"minItems": formOther, "maxItems": formOther, "uniqueItems": formOther,
-	"contains": formSchema, "minContains": formOther, "maxContains": formOther,
+	"items": valueSchemaOrList, "prefixItems": valueSchemaList, "additionalItems": valueSchema, "unevaluatedItems": valueSchema,
+	"minItems": valueOther, "maxItems": valueOther, "uniqueItems": valueOther,
+	"contains": valueSchema, "minContains": valueOther, "maxContains": valueOther,
 
-	"properties": formMap, "patternProperties": formMap, "additionalProperties": formSchema, "unevaluatedProperties": formSchema,
-	"propertyNames": formSchema, "required": formOther, "minProperties": formOther, "maxProperties": formOther,
-	"dependentRequired": formOther, "dependentSchemas": formMap, "dependencies": formMap,
+	"properties": valueSchemaMap, "patternProperties": valueSchemaMap, "additionalProperties": valueSchema, "unevaluatedProperties": valueSchema,
+	"propertyNames": valueSchema, "required": valueOther, "minProperties": valueOther, "maxProperties": valueOther,
+	"dependentRequired": valueOther, "dependentSchemas": valueSchemaMap, "dependencies": valueSchemaMap,
 
-	"allOf": formList, "anyOf": formList, "oneOf": formList, "not": formSchema,
-	"if": formSchema, "then": formSchema, "else": formSchema,
+	"allOf": valueSchemaList, "anyOf": valueSchemaList, "oneOf": valueSchemaList, "not": valueSchema,
+	"if": valueSchema, "then": valueSchema, "else": valueSchema,
 }
 
-// enumMost bounds the values that each value is compared with.
+// enumMost bounds the values of an enum, with each of which a value is compared.
 const enumMost = 10_000
 
-// refsMost bounds the references of a schema: some of them cost the compiler a
-// walk over all that it has compiled so far.
+// refsMost bounds the references of a schema: for some of them
+// the compiler walks over everything compiled so far.
 const refsMost = 1_000
 
-// survey is what a walk over a schema finds before it is compiled.
-type survey struct {
-	id        string            // of the whole schema
-	schemas   map[string]any    // by their places, as pointers
-	anchors   map[string]string // the places of those that have a name
-	refs      []reference
-	costliest int // the costliest enum
+// schemaIndex is what a walk over a schema finds before the schema is compiled.
+type schemaIndex struct {
+	id            string            // $id of the whole document
+	schemas       map[string]any    // by JSON pointer
+	anchors       map[string]string // JSON pointers by anchor name
+	refs          []reference
+	costliestEnum int // cost of comparing a value with the longest enum
 }
 
-// reference is a $ref, and where it stands.
+// reference is a $ref and its path.
 type reference struct {
 	to string
-	at place
+	at docPath
 }
 
-// look refuses keywords that nobody knows: a limit that is misspelt is not kept,
-// and nobody would notice. Names that begin with x- are left to others.
-func (s *survey) look(schema any, at place) error {
+// addSchema adds a schema and those inside it. It refuses unknown keywords, because
+// a misspelt limit would have no effect and no error. Names that begin with x- are
+// annotations.
+func (s *schemaIndex) addSchema(schema any, at docPath) error {
 	s.schemas[at.pointer()] = schema
 	object, is := schema.(map[string]any)
 	if !is {
 		return nil
 	}
 	for _, word := range slices.Sorted(maps.Keys(object)) {
-		form, known := keywords[word]
+		kind, known := keywords[word]
 		if !known && !strings.HasPrefix(word, "x-") {
 			return unknownKeyword(word, at)
 		}
-		if err := s.under(word, form, object[word], at.key(word)); err != nil {
+		if err := s.addKeyword(word, kind, object[word], at.key(word)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *survey) under(word string, form form, v any, at place) error {
+func (s *schemaIndex) addKeyword(word string, kind keywordValue, v any, at docPath) error {
 	switch v := v.(type) {
 	case string:
-		return s.text(word, v, at)
+		return s.addText(word, v, at)
 	case map[string]any:
-		if form == formMap {
-			return s.named(v, at)
+		if kind == valueSchemaMap {
+			return s.addNamed(v, at)
 		}
 	case []any:
 		if word == "enum" && len(v) > enumMost {
 			return rota.Invalidf(at.String(), "has %d values; at most %d are allowed", len(v), enumMost)
 		}
 		if word == "enum" {
-			s.costliest = max(s.costliest, costOf(v))
+			s.costliestEnum = max(s.costliestEnum, costOf(v))
 		}
-		if form == formList || form == formEither {
-			return s.listed(v, at)
+		if kind == valueSchemaList || kind == valueSchemaOrList {
+			return s.addListed(v, at)
 		}
 	}
-	if form == formSchema || form == formEither {
-		return s.look(v, at)
+	if kind == valueSchema || kind == valueSchemaOrList {
+		return s.addSchema(v, at)
 	}
 	return nil
 }
 
-// costOf is what it costs to compare a value with those of an enum: numbers are
-// compared as fractions, which takes long.
+// costOf is the cost of comparing a value with those of an enum. Numbers are
+// compared as fractions, which is slow.
 func costOf(enum []any) int {
 	cost := 0
 	for _, v := range enum {
@@ -129,8 +130,8 @@ func costOf(enum []any) int {
 	return cost
 }
 
-// text looks at the keywords that name a schema.
-func (s *survey) text(word, v string, at place) error {
+// addText adds the keywords that name or refer to a schema.
+func (s *schemaIndex) addText(word, v string, at docPath) error {
 	switch word {
 	case "$ref", "$dynamicRef", "$recursiveRef":
 		s.refs = append(s.refs, reference{v, at})
@@ -139,14 +140,14 @@ func (s *survey) text(word, v string, at place) error {
 	case "$schema":
 		if draftOf(v) == nil {
 			return &rota.Error{
-				Code: rota.Invalid, Field: at.String(), Reason: show(v) + " is not a draft of JSON Schema",
+				Code: rota.Invalid, Field: at.String(), Reason: quoteTruncated(v) + " is not a draft of JSON Schema",
 				Hint: "leave it out, or write " + jsonschema.Draft2020.String(),
 			}
 		}
 	case "$id", "id":
 		if at.parent.parent != nil {
 			return &rota.Error{
-				Code: rota.Invalid, Field: at.String(), Reason: "stands inside a schema; only the whole may have one",
+				Code: rota.Invalid, Field: at.String(), Reason: "is inside another schema; only the top-level schema may have one",
 				Hint: "refer to #/$defs/NAME",
 			}
 		}
@@ -155,26 +156,26 @@ func (s *survey) text(word, v string, at place) error {
 	return nil
 }
 
-func (s *survey) named(schemas map[string]any, at place) error {
+func (s *schemaIndex) addNamed(schemas map[string]any, at docPath) error {
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
-		if err := s.look(schemas[name], at.key(name)); err != nil {
+		if err := s.addSchema(schemas[name], at.key(name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *survey) listed(schemas []any, at place) error {
+func (s *schemaIndex) addListed(schemas []any, at docPath) error {
 	for i, one := range schemas {
-		if err := s.look(one, at.item(i)); err != nil {
+		if err := s.addSchema(one, at.item(i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// resolve refuses references that lead nowhere, or elsewhere.
-func (s *survey) resolve() error {
+// checkReferences refuses references to other documents and to schemas that do not exist.
+func (s *schemaIndex) checkReferences() error {
 	if len(s.refs) > refsMost {
 		return rota.Invalidf("schema", "has %d references; at most %d are allowed", len(s.refs), refsMost)
 	}
@@ -184,29 +185,29 @@ func (s *survey) resolve() error {
 		switch {
 		case document != "" && document != s.id && draftOf(document) == nil:
 			return &rota.Error{
-				Code: rota.Invalid, Field: ref.at.String(), Reason: show(ref.to) + " is a schema elsewhere, and none is ever loaded",
+				Code: rota.Invalid, Field: ref.at.String(), Reason: quoteTruncated(ref.to) + " is in another document, and Rota loads no remote schemas",
 				Hint: "put it under $defs and refer to #/$defs/NAME",
 			}
 		case err != nil:
-			return &rota.Error{Code: rota.Invalid, Field: ref.at.String(), Reason: show(ref.to) + " cannot be read", Err: err}
+			return &rota.Error{Code: rota.Invalid, Field: ref.at.String(), Reason: quoteTruncated(ref.to) + " is not a valid reference", Err: err}
 		case document != "" && document != s.id:
-		case !s.stands(pointer):
-			return rota.Invalidf(ref.at.String(), "refers to %s, where there is no schema", show(ref.to))
+		case !s.hasSchema(pointer):
+			return rota.Invalidf(ref.at.String(), "refers to %s, where there is no schema", quoteTruncated(ref.to))
 		}
 	}
 	return nil
 }
 
-// stands says whether there is a schema at a place, or with a name.
-func (s *survey) stands(fragment string) bool {
+// hasSchema reports whether there is a schema at a JSON pointer or with an anchor name.
+func (s *schemaIndex) hasSchema(fragment string) bool {
 	_, placed := s.schemas[fragment]
 	_, named := s.anchors[fragment]
 	return placed || named
 }
 
-// leadsTo is the place of the schema that a reference which was resolved leads to,
-// if it is one of this document.
-func (s *survey) leadsTo(ref string) (pointer string, here bool) {
+// target is the JSON pointer that a valid reference refers to, if it is in this
+// document.
+func (s *schemaIndex) target(ref string) (pointer string, here bool) {
 	document, fragment, _ := strings.Cut(ref, "#")
 	if document != "" && document != s.id {
 		return "", false
@@ -234,7 +235,7 @@ func draftOf(name string) *jsonschema.Draft {
 
 var drafts = []*jsonschema.Draft{jsonschema.Draft4, jsonschema.Draft6, jsonschema.Draft7, jsonschema.Draft2019, jsonschema.Draft2020}
 
-func unknownKeyword(word string, at place) error {
+func unknownKeyword(word string, at docPath) error {
 	err := rota.Invalidf(at.key(word).String(), "is not a keyword of JSON Schema")
 	switch meant := suggest.Nearest(word, slices.Sorted(maps.Keys(keywords))); {
 	case word == "nullable":
@@ -244,7 +245,7 @@ func unknownKeyword(word string, at place) error {
 	case meant != "":
 		err.Hint = "did you mean " + meant + "?"
 	default:
-		err.Hint = "a note of your own begins with x-"
+		err.Hint = "the name of an annotation of your own begins with x-"
 	}
 	return err
 }

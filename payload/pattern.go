@@ -9,23 +9,23 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// What a pattern may cost: package regexp reads a text once, but takes a step
-// for each part of the pattern at each byte.
+// Limits of a pattern. Package regexp reads a text once, but takes a step for each
+// part of the pattern at each byte.
 const (
 	patternBytesMost = 4 << 10
 	patternPartsMost = 5_000
 )
 
-// pattern is a regular expression that pays for its work.
+// pattern is a regular expression whose matching is counted in a budget.
 type pattern struct {
 	*regexp.Regexp
-	parts int
-	purse *purse
+	parts  int
+	budget *budget
 }
 
-// patterns compiles the patterns of a schema, for a purse to pay for. In a
-// schema that is only looked at there is none.
-func patterns(p *purse) jsonschema.RegexpEngine {
+// patterns returns the engine that compiles the patterns of a schema. A nil budget
+// does not limit matching.
+func patterns(b *budget) jsonschema.RegexpEngine {
 	return func(text string) (jsonschema.Regexp, error) {
 		if len(text) > patternBytesMost {
 			return nil, fmt.Errorf("it has %d bytes; at most %d are allowed", len(text), patternBytesMost)
@@ -42,31 +42,30 @@ func patterns(p *purse) jsonschema.RegexpEngine {
 		if err != nil {
 			return nil, unsupported(err)
 		}
-		return &pattern{compiled, parts, p}, nil
+		return &pattern{compiled, parts, b}, nil
 	}
 }
 
 func unsupported(err error) error {
 	var e *syntax.Error
 	if errors.As(err, &e) && e.Code == syntax.ErrInvalidPerlOp {
-		return fmt.Errorf("%s is not known; look-ahead, look-behind and back references are not supported", shown(e.Expr))
+		return fmt.Errorf("%s is not known; look-ahead, look-behind and back references are not supported", truncated(e.Expr))
 	}
 	if errors.As(err, &e) {
-		return fmt.Errorf("%s: %s", e.Code, shown(e.Expr))
+		return fmt.Errorf("%s: %s", e.Code, truncated(e.Expr))
 	}
 	return err
 }
 
-// MatchString reports whether the text holds a match.
+// MatchString reports whether the text contains a match.
 func (p *pattern) MatchString(text string) bool {
-	if p.purse != nil {
-		p.purse.pay(1 + len(text)*p.parts/100)
+	if p.budget != nil {
+		p.budget.spend(1 + len(text)*p.parts/100)
 	}
 	return p.Regexp.MatchString(text)
 }
 
-// countParts is about how many steps a pattern has when its repetitions are
-// written out.
+// countParts estimates the steps of a pattern with its repetitions expanded.
 func countParts(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {

@@ -2,19 +2,19 @@ package payload
 
 import "bytes"
 
-// scanner walks over what is left of a flat object. The text is known to be JSON,
-// so it looks only at what tells one value from another.
+// scanner reads the rest of a flat object. The text is valid JSON, so the scanner
+// checks only what separates one value from the next.
 type scanner struct{ rest []byte }
 
-func (s *scanner) space() {
+func (s *scanner) skipSpace() {
 	for s.rest[0] == ' ' || s.rest[0] == '\n' || s.rest[0] == '\t' || s.rest[0] == '\r' {
 		s.rest = s.rest[1:]
 	}
 }
 
-// take steps over a mark, if it comes next.
-func (s *scanner) take(mark byte) bool {
-	s.space()
+// skip steps over a mark, if it is next.
+func (s *scanner) skip(mark byte) bool {
+	s.skipSpace()
 	if s.rest[0] != mark {
 		return false
 	}
@@ -22,9 +22,9 @@ func (s *scanner) take(mark byte) bool {
 	return true
 }
 
-// text steps over a text, and gives what stands between its quotes. A quote after
-// an odd number of backslashes is not its end.
-func (s *scanner) text() (text []byte, escaped bool) {
+// stringValue steps over a string and returns the bytes between its quotes. A
+// quote after an odd number of backslashes does not end the string.
+func (s *scanner) stringValue() (text []byte, escaped bool) {
 	for end := 1; ; end++ {
 		end += bytes.IndexByte(s.rest[end:], '"')
 		text = s.rest[1:end]
@@ -35,37 +35,37 @@ func (s *scanner) text() (text []byte, escaped bool) {
 	}
 }
 
-// fits steps over a value, and reports whether the field is sure to take it. It
-// stays before a list or an object: neither is plain.
-func (s *scanner) fits(f *plainField) bool {
-	s.space()
+// fits steps over a value and reports whether the field certainly accepts it. It
+// does not step over a list or an object, which no flat schema accepts.
+func (s *scanner) fits(f *flatField) bool {
+	s.skipSpace()
 	switch s.rest[0] {
 	case '"':
-		return f.fitsText(s.text())
+		return f.fitsText(s.stringValue())
 	case 'n':
-		s.cut(4)
+		s.advance(4)
 		return f.kinds&kindNull != 0
 	case 't':
-		s.cut(4)
+		s.advance(4)
 		return f.kinds&kindBoolean != 0
 	case 'f':
-		s.cut(5)
+		s.advance(5)
 		return f.kinds&kindBoolean != 0
 	case '{', '[':
 		return false
 	}
-	return f.fitsNumber(s.cut(s.digits()))
+	return f.fitsNumber(s.advance(s.numberLength()))
 }
 
-// cut steps over n bytes.
-func (s *scanner) cut(n int) []byte {
+// advance steps over n bytes and returns them.
+func (s *scanner) advance(n int) []byte {
 	text := s.rest[:n]
 	s.rest = s.rest[n:]
 	return text
 }
 
-// digits is how many bytes the number that comes next has.
-func (s *scanner) digits() int {
+// numberLength is how many bytes the number that comes next has.
+func (s *scanner) numberLength() int {
 	for i, c := range s.rest {
 		if (c < '0' || c > '9') && c != '-' && c != '.' && c != 'e' && c != 'E' && c != '+' {
 			return i

@@ -12,27 +12,27 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Schema writes the JSON Schema of a Go value's type, as encoding/json writes
-// and reads it: fields without omitempty or omitzero are required, others than
-// the fields are refused, and a type that contains itself is the only reason for
-// a $ref.
+// Schema generates the JSON Schema of a Go value's type, as encoding/json encodes
+// and decodes it. Fields without omitempty or omitzero are required. Other fields
+// are refused. It uses a $ref only for a type that contains itself.
 //
-// Tags say more: `jsonschema:"minLength=1,enum=a,enum=b"`, with the words of
-// JSON Schema. A type may have a method JSONSchema that describes it instead.
+// Tags with the keywords of JSON Schema add limits:
+// `jsonschema:"minLength=1,enum=a,enum=b"`. A type with a method JSONSchema
+// describes itself.
 func Schema(v any) (json.RawMessage, error) {
 	doc, _, err := schemaOf(reflect.TypeOf(v))
 	return doc, err
 }
 
-// schemaOf also proves that the schema can be used.
+// schemaOf also compiles the schema.
 func schemaOf(t reflect.Type) (json.RawMessage, *Compiled, error) {
 	if t == nil {
-		return nil, nil, rota.Invalidf("schema", "nil has no type to write a schema of")
+		return nil, nil, rota.Invalidf("schema", "nil has no type to generate a schema from")
 	}
-	b := &builder{open: map[reflect.Type]bool{}, names: map[reflect.Type]string{}, defs: jsonschema.Definitions{}}
+	b := &builder{inProgress: map[reflect.Type]bool{}, names: map[reflect.Type]string{}, defs: jsonschema.Definitions{}}
 	elem, _ := b.deref(t)
 	b.root = elem
-	s := b.plain(elem)
+	s := b.nonNil(elem)
 	if b.err != nil {
 		return nil, nil, b.err
 	}
@@ -41,27 +41,27 @@ func schemaOf(t reflect.Type) (json.RawMessage, *Compiled, error) {
 	}
 	doc, err := json.Marshal(s)
 	if err != nil {
-		return nil, nil, &rota.Error{Code: rota.Invalid, Field: "schema", Reason: "of " + typeName(t) + " cannot be written", Err: err}
+		return nil, nil, &rota.Error{Code: rota.Invalid, Field: "schema", Reason: "of " + typeName(t) + " cannot be encoded", Err: err}
 	}
 	compiled, err := Compile(doc)
 	if err != nil {
-		return nil, nil, &rota.Error{Code: rota.Invalid, Field: "schema", Reason: "of " + typeName(t) + " is not right", Err: err}
+		return nil, nil, &rota.Error{Code: rota.Invalid, Field: "schema", Reason: "of " + typeName(t) + " is not valid", Err: err}
 	}
 	return doc, compiled, nil
 }
 
-// nodesMost bounds the parts of a schema: what takes the place of a $ref is
-// written again wherever it is used.
+// nodesMost bounds the parts of a schema: without a $ref, a type is repeated
+// wherever it is used.
 const nodesMost = 5_000
 
-// builder writes the schema of one type.
+// builder builds the schema of one type.
 type builder struct {
-	root  reflect.Type
-	open  map[reflect.Type]bool   // those that are being written
-	names map[reflect.Type]string // what those that contain themselves are referred to by
-	defs  jsonschema.Definitions
-	nodes int
-	err   error
+	root       reflect.Type
+	inProgress map[reflect.Type]bool   // types whose schema is being built
+	names      map[reflect.Type]string // names under $defs of the types that contain themselves
+	defs       jsonschema.Definitions
+	nodes      int
+	err        error
 }
 
 func (b *builder) fail(format string, args ...any) *jsonschema.Schema {
@@ -71,10 +71,10 @@ func (b *builder) fail(format string, args ...any) *jsonschema.Schema {
 	return &jsonschema.Schema{}
 }
 
-// typeName is a type in words; one without a name is as long as its code.
-func typeName(t reflect.Type) string { return shown(t.String()) }
+// typeName is a type in errors. A type without a name is as long as its code, so it is shortened.
+func typeName(t reflect.Type) string { return truncated(t.String()) }
 
-// deref takes the pointers off a type.
+// deref removes the pointers from a type.
 func (b *builder) deref(t reflect.Type) (elem reflect.Type, pointer bool) {
 	for range 16 {
 		if t.Kind() != reflect.Pointer {
@@ -86,10 +86,10 @@ func (b *builder) deref(t reflect.Type) (elem reflect.Type, pointer bool) {
 	return reflect.TypeFor[any](), pointer
 }
 
-// value is the schema of a value wherever it stands: null too, where Go has nil.
+// value is the schema of a value, including null if it may be nil in Go.
 func (b *builder) value(t reflect.Type) *jsonschema.Schema {
 	elem, pointer := b.deref(t)
-	s := b.plain(elem)
+	s := b.nonNil(elem)
 	if pointer || writesNull(elem) {
 		return orNull(s)
 	}
@@ -103,12 +103,12 @@ var (
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// plain is the schema of a value that is not nil.
-func (b *builder) plain(t reflect.Type) *jsonschema.Schema {
+// nonNil is the schema of a value that is not nil.
+func (b *builder) nonNil(t reflect.Type) *jsonschema.Schema {
 	if b.nodes++; b.nodes > nodesMost {
 		return b.fail("%s has more than %d parts; make it smaller, or give it a method JSONSchema", typeName(b.root), nodesMost)
 	}
-	if s := b.own(t); s != nil {
+	if s := b.customSchema(t); s != nil {
 		return s
 	}
 	switch t {
@@ -122,17 +122,17 @@ func (b *builder) plain(t reflect.Type) *jsonschema.Schema {
 	pointer := reflect.PointerTo(t)
 	switch {
 	case pointer.Implements(marshaler), pointer.Implements(unmarshaler):
-		return &jsonschema.Schema{} // only its own code knows
+		return &jsonschema.Schema{} // its own code decides the form
 	case t.Implements(textMarshaler):
 		return &jsonschema.Schema{Type: "string"}
 	case pointer.Implements(textMarshaler), pointer.Implements(textUnmarshaler):
-		return &jsonschema.Schema{} // text or not, as it can be pointed to or not
+		return &jsonschema.Schema{} // text or not, depending on whether the value is addressable
 	}
 	return b.kind(t)
 }
 
-// own is the schema that a type describes itself by.
-func (b *builder) own(t reflect.Type) *jsonschema.Schema {
+// customSchema is the schema from a method of the type.
+func (b *builder) customSchema(t reflect.Type) *jsonschema.Schema {
 	if t.Kind() == reflect.Interface {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (b *builder) own(t reflect.Type) *jsonschema.Schema {
 		if s == nil {
 			return b.fail("the method JSONSchema of %s returns nil", t)
 		}
-		copied := *s // tags are added to it
+		copied := *s // tags change the copy
 		return &copied
 	case interface{ JSONSchemaAlias() any }:
 		alias := reflect.TypeOf(v.JSONSchemaAlias())
@@ -171,11 +171,11 @@ func (b *builder) kind(t reflect.Type) *jsonschema.Schema {
 			return &jsonschema.Schema{Type: "integer", Minimum: bounds[0], Maximum: bounds[1]}
 		}
 	}
-	return b.fail("%s has a value of type %s in it, which JSON cannot hold; leave it out with `json:\"-\"`", typeName(b.root), typeName(t))
+	return b.fail("%s has a value of type %s, which JSON cannot represent; leave it out with `json:\"-\"`", typeName(b.root), typeName(t))
 }
 
-// integerBounds are what a Go integer can hold. Those of 64 bits stay open:
-// such numbers are what readers of other schemas stumble over.
+// integerBounds are the ranges of Go integers. Integers of 64 bits have no bounds,
+// because some readers of schemas cannot parse such large numbers.
 var integerBounds = map[reflect.Kind][2]json.Number{
 	reflect.Int: {}, reflect.Int64: {},
 	reflect.Int8: {"-128", "127"}, reflect.Int16: {"-32768", "32767"}, reflect.Int32: {"-2147483648", "2147483647"},
@@ -183,20 +183,20 @@ var integerBounds = map[reflect.Kind][2]json.Number{
 	reflect.Uint8: {"0", "255"}, reflect.Uint16: {"0", "65535"}, reflect.Uint32: {"0", "4294967295"},
 }
 
-// composite writes a type in place, or refers to it where it contains itself.
+// composite is the schema of a type in place, or a $ref if the type contains itself.
 func (b *builder) composite(t reflect.Type) *jsonschema.Schema {
 	switch _, known := b.names[t]; {
 	case known:
 		return b.ref(t)
-	case b.open[t]:
+	case b.inProgress[t]:
 		b.names[t] = b.name(t)
 		return b.ref(t)
 	}
 	if t.Name() != "" {
-		b.open[t] = true
+		b.inProgress[t] = true
 	}
-	s := b.parts(t)
-	delete(b.open, t)
+	s := b.compositeSchema(t)
+	delete(b.inProgress, t)
 	if _, recursive := b.names[t]; recursive && t != b.root {
 		b.defs[b.names[t]] = s
 		return b.ref(t)
@@ -211,8 +211,8 @@ func (b *builder) ref(t reflect.Type) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: "#/$defs/" + b.names[t]}
 }
 
-// name is what a type goes by under $defs: its own name, with a number where two
-// packages have the same.
+// name is the name of a type under $defs: its own, with a number if two packages
+// have the same.
 func (b *builder) name(t reflect.Type) string {
 	clean := strings.Map(func(c rune) rune {
 		if c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {

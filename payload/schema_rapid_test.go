@@ -49,9 +49,9 @@ type special struct {
 	Arr  [2]struct{ X, Y *bool }
 }
 
-// TestSchemaAcceptsWhatGoWrites fills values of several types at random: what
-// encoding/json makes of them has to be right by the schema of their type.
-func TestSchemaAcceptsWhatGoWrites(t *testing.T) {
+// TestSchemaAcceptsEncodedValuesOfItsType fills values of several types at random.
+// The schema of a type accepts the JSON of each of its values.
+func TestSchemaAcceptsEncodedValuesOfItsType(t *testing.T) {
 	for _, zero := range []any{deep{}, scalars{}, special{}, node{}, tree{}, embedding{}, shadowing{}, ambiguous{}} {
 		typ := reflect.TypeOf(zero)
 		t.Run(typ.Name(), func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestSchemaAcceptsWhatGoWrites(t *testing.T) {
 	}
 }
 
-// fill gives a value something at random, nil among it.
+// fill sets a value at random, sometimes to nil.
 func fill(t *rapid.T, v reflect.Value, depth int) {
 	switch v.Interface().(type) {
 	case time.Time:

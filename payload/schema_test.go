@@ -23,8 +23,8 @@ type Lost struct {
 }
 
 type embedding struct {
-	base         // unexported, and still flattened
-	*Lost        // may be nil: then its fields are not written
+	base         // unexported, but flattened
+	*Lost        // if nil, its fields are not encoded
 	Name  string `json:"name"`
 	Other Lost   `json:"other"`
 }
@@ -40,7 +40,7 @@ type Right struct{ X, Z int }
 
 type ambiguous struct {
 	Left
-	Right // X of both: neither is written
+	Right // X of both: neither is encoded
 }
 
 type node struct {
@@ -84,7 +84,7 @@ func TestSchemaOfGoTypes(t *testing.T) {
 		want  string
 	}{
 		"no fields": {struct{}{}, object("", "")},
-		"plain kinds": {struct {
+		"basic kinds": {struct {
 			A string
 			B bool
 			C float64
@@ -134,7 +134,7 @@ func TestSchemaOfGoTypes(t *testing.T) {
 			object(`"value":{"type":"integer"},"next":{"anyOf":[{"$ref":"#/$defs/node"},{"type":"null"}]},`+
 				`"named":{"additionalProperties":{"$ref":"#/$defs/node"},"type":"object"}`, `"value"`) +
 			`},` + object(`"root":{"$ref":"#/$defs/node"}`, `"root"`)[1:]},
-		"own words": {struct {
+		"own schemas": {struct {
 			Day  weekday         `json:"day"`
 			Raw  json.RawMessage `json:"raw"`
 			Big  *big.Int        `json:"big"`
@@ -165,11 +165,11 @@ func TestSchemaOfGoTypes(t *testing.T) {
 	}
 }
 
-func TestSchemaOfAPointerIsThatOfTheType(t *testing.T) {
-	plain, err1 := payload.Schema(node{})
+func TestSchemaOfAPointerEqualsThatOfTheType(t *testing.T) {
+	value, err1 := payload.Schema(node{})
 	pointer, err2 := payload.Schema(&node{})
-	if err1 != nil || err2 != nil || string(plain) != string(pointer) {
-		t.Errorf("got %s (%v) and %s (%v)", plain, err1, pointer, err2)
+	if err1 != nil || err2 != nil || string(value) != string(pointer) {
+		t.Errorf("got %s (%v) and %s (%v)", value, err1, pointer, err2)
 	}
 }
 
@@ -189,15 +189,15 @@ type nothing struct{}
 
 func (nothing) JSONSchema() *jsonschema.Schema { return nil }
 
-func TestSchemaRefusesWhatCannotBeDescribed(t *testing.T) {
+func TestSchemaRefusesTypesThatJSONCannotRepresent(t *testing.T) {
 	for name, c := range map[string]struct {
 		value any
 		want  string
 	}{
 		"nil":        {nil, "nil has no type"},
-		"channel":    {struct{ C chan int }{}, "a value of type chan int in it, which JSON cannot hold"},
+		"channel":    {struct{ C chan int }{}, "a value of type chan int, which JSON cannot represent"},
 		"function":   {struct{ F func() }{}, "leave it out with `json:\"-\"`"},
-		"odd key":    {struct{ M map[float64]int }{}, "keys of type float64"},
+		"float key":  {struct{ M map[float64]int }{}, "keys of type float64"},
 		"pointers":   {struct{ R ring }{}, "points to pointers without end"},
 		"too large":  {wide8{}, "more than 5000 parts"},
 		"nil schema": {struct{ N nothing }{}, "returns nil"},

@@ -15,20 +15,20 @@ import (
 	"github.com/rotajobs/rota/internal/suggest"
 )
 
-// slot stands for the i-th field of a struct while its tags are read: the field
-// has the type [i]slot.
-type slot struct{}
+// placeholder replaces the type of a field while the tags are read: field i has the
+// type [i]placeholder.
+type placeholder struct{}
 
-var slotType = reflect.TypeFor[slot]()
+var placeholderType = reflect.TypeFor[placeholder]()
 
-// describe puts the fields of a struct and their schemas together, and lets the
-// tags named jsonschema add what they say.
+// describe builds the schema of a struct from the schemas of its fields, and
+// applies the jsonschema tags.
 func describe(fields []field, schemas []*jsonschema.Schema) *jsonschema.Schema {
-	stand, described := make([]reflect.StructField, len(fields)), make([]string, len(fields))
+	placeholders, described := make([]reflect.StructField, len(fields)), make([]string, len(fields))
 	for i, f := range fields {
 		described[i] = schemas[i].Description
-		stand[i] = reflect.StructField{
-			Name: fmt.Sprintf("F%d", i), Type: reflect.ArrayOf(i, slotType), Tag: standInTag(i, f),
+		placeholders[i] = reflect.StructField{
+			Name: fmt.Sprintf("F%d", i), Type: reflect.ArrayOf(i, placeholderType), Tag: placeholderTag(i, f),
 		}
 	}
 	r := jsonschema.Reflector{
@@ -38,23 +38,23 @@ func describe(fields []field, schemas []*jsonschema.Schema) *jsonschema.Schema {
 			return fields[i].name
 		},
 		Mapper: func(t reflect.Type) *jsonschema.Schema {
-			if t.Kind() == reflect.Array && t.Elem() == slotType {
+			if t.Kind() == reflect.Array && t.Elem() == placeholderType {
 				return schemas[t.Len()]
 			}
 			return nil
 		},
 	}
-	s := r.ReflectFromType(reflect.StructOf(stand))
+	s := r.ReflectFromType(reflect.StructOf(placeholders))
 	s.Version = ""
-	for i, text := range described { // a tag without a description would take it away
+	for i, text := range described { // a tag without a description would remove it
 		schemas[i].Description = cmp.Or(schemas[i].Description, text)
 	}
 	return s
 }
 
-// standInTag is the tag of a field with its number in place of its name. A field
-// that is left out of the schema is still written, so that it has to be allowed.
-func standInTag(i int, f field) reflect.StructTag {
+// placeholderTag is the tag of a field with its number instead of its name. A field
+// that the schema does not describe is still encoded, so the schema has to allow it.
+func placeholderTag(i int, f field) reflect.StructTag {
 	name := strconv.Itoa(i)
 	if f.optional || f.tag == "-" {
 		name += ",omitempty"
@@ -68,18 +68,18 @@ func standInTag(i int, f field) reflect.StructTag {
 	return reflect.StructTag(tag)
 }
 
-// How the value of a word in a tag is read.
+// tagValue is how the value of a word in a tag is parsed.
 type tagValue int
 
 const (
 	tagText tagValue = iota
 	tagCount
 	tagNumber
-	tagAlone // it has no value
+	tagAlone // no value
 )
 
-// tagWords are the words that a tag may hold. Others would be left out without
-// a word, and a limit that was meant would not be kept.
+// tagWords are the words of a jsonschema tag. Others are refused, because the
+// reflector ignores them without an error and the limit would have no effect.
 var tagWords = map[string]tagValue{
 	"required": tagAlone, "nullable": tagAlone, "-": tagAlone,
 	"title": tagText, "description": tagText, "type": tagText, "anchor": tagText,
@@ -104,16 +104,16 @@ func checkTag(f field) error {
 		case !known:
 			return badTag(f, part, known, word)
 		case has == (kind == tagAlone):
-			return rota.Invalidf("schema", "the jsonschema tag of %s has %s; a value follows every word but required and nullable", f.owner, show(part))
+			return rota.Invalidf("schema", "the jsonschema tag of %s has %s; a value follows every word but required and nullable", f.owner, quoteTruncated(part))
 		case kind == tagCount && !isCount(value), kind == tagNumber && !isNumber(value):
-			return rota.Invalidf("schema", "the jsonschema tag of %s has %s, which is not a number", f.owner, show(part))
+			return rota.Invalidf("schema", "the jsonschema tag of %s has %s, which is not a number", f.owner, quoteTruncated(part))
 		}
 	}
 	return nil
 }
 
 func badTag(f field, part string, known bool, word string) error {
-	err := rota.Invalidf("schema", "the jsonschema tag of %s has %s in it, which is not known", f.owner, show(part))
+	err := rota.Invalidf("schema", "the jsonschema tag of %s has the unknown word %s", f.owner, quoteTruncated(part))
 	if meant := suggest.Nearest(word, slices.Sorted(maps.Keys(tagWords))); meant != "" && !known {
 		err.Hint = "did you mean " + meant + "?"
 	} else {

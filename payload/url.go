@@ -8,17 +8,17 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// URL is an address of HTTP or HTTPS, with a host and without a user or password:
-// params are shown to people.
+// URL is an http or https URL with a host. It has no user and no password, because
+// users can read params.
 type URL string
 
 // urlFormat is the format of a URL in a schema. The format "uri" of JSON Schema
-// takes much more.
+// accepts many other URIs.
 const urlFormat = "rota-url"
 
 const urlMost = 8 << 10
 
-// JSONSchema describes the text.
+// JSONSchema is the schema of the text.
 func (URL) JSONSchema() *jsonschema.Schema {
 	most := uint64(urlMost)
 	return &jsonschema.Schema{
@@ -27,7 +27,7 @@ func (URL) JSONSchema() *jsonschema.Schema {
 	}
 }
 
-// Parse reads the address.
+// Parse parses the URL.
 func (u URL) Parse() (*url.URL, error) {
 	parsed, err := url.Parse(string(u))
 	switch {
@@ -37,7 +37,7 @@ func (u URL) Parse() (*url.URL, error) {
 	return parsed, nil
 }
 
-// isPort reports whether a port is none or one that there is.
+// isPort reports whether a port is empty or from 1 to 65535.
 func isPort(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return text == "" || err == nil && n > 0

@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-func TestURLs(t *testing.T) {
+func TestURLSchemaAndParseAgree(t *testing.T) {
 	type call struct {
 		To payload.URL `json:"to"`
 	}
@@ -32,7 +32,7 @@ func TestURLs(t *testing.T) {
 			t.Errorf("%.60q: %v", text, err)
 		}
 		if _, err := payload.URL(text).Parse(); (err == nil) != good && len(text) < 9_000 {
-			t.Errorf("%.60q is parsed: %v", text, err)
+			t.Errorf("Parse of %.60q: %v", text, err)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (a *app) checkNewSchedule(ctx context.Context, name, kind string, params js
 	if err != nil || nonNull(t.Schema) == "" {
 		return err
 	}
-	return paramsError(kind, payload.NewBook().Check(&rota.Type{Name: t.Name, Spec: rota.TypeSpec{Schema: t.Schema}}, params))
+	return paramsError(kind, payload.NewSchemaCache().Check(&rota.Type{Name: t.Name, Spec: rota.TypeSpec{Schema: t.Schema}}, params))
 }
 
 // paramsError names each invalid param, as the server does.

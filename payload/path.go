@@ -10,22 +10,21 @@ import (
 	"unicode/utf8"
 )
 
-// place is where something stands in a document. It is written out only if
-// something is wrong there.
-type place struct {
+// docPath is the path of a value in a document. It is formatted only for an error.
+type docPath struct {
 	root   string // params or schema
-	parent *place
+	parent *docPath
 	name   string
 	index  int
 	list   bool
 }
 
-func (p place) key(name string) place { return place{root: p.root, parent: &p, name: name} }
+func (p docPath) key(name string) docPath { return docPath{root: p.root, parent: &p, name: name} }
 
-func (p place) item(i int) place { return place{root: p.root, parent: &p, index: i, list: true} }
+func (p docPath) item(i int) docPath { return docPath{root: p.root, parent: &p, index: i, list: true} }
 
-// String is the place as a path, such as params.items[2].to.
-func (p place) String() string {
+// String formats the path, such as params.items[2].to.
+func (p docPath) String() string {
 	if p.parent == nil {
 		return p.root
 	}
@@ -40,37 +39,37 @@ func (p place) String() string {
 	return text
 }
 
-// pointer is the place as a JSON pointer.
-func (p place) pointer() string {
+// pointer formats the path as a JSON pointer.
+func (p docPath) pointer() string {
 	text := ""
 	for at := &p; at.parent != nil; at = at.parent {
 		step := strconv.Itoa(at.index)
 		if !at.list {
-			step = escaped(at.name)
+			step = pointerToken(at.name)
 		}
 		text = "/" + step + text
 	}
 	return text
 }
 
-// escaped is a name as a step of a JSON pointer.
-func escaped(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
+// pointerToken escapes a name for a JSON pointer.
+func pointerToken(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
-func (p *place) step() string {
+func (p *docPath) step() string {
 	if p.list {
 		return "[" + strconv.Itoa(p.index) + "]"
 	}
 	return keyStep(p.name)
 }
 
-// pathOf is the path of tokens: the keys and indexes that lead to a value.
+// pathOf formats the path given by tokens, which are keys and indexes.
 func pathOf(root string, document any, tokens []string) string {
 	var b strings.Builder
 	b.WriteString(root)
 	for _, token := range tokens {
 		if list, is := document.([]any); is {
-			b.WriteString("[" + shown(token) + "]")
-			document = entry(list, token)
+			b.WriteString("[" + truncated(token) + "]")
+			document = listEntry(list, token)
 			continue
 		}
 		b.WriteString(keyStep(token))
@@ -80,28 +79,28 @@ func pathOf(root string, document any, tokens []string) string {
 	return b.String()
 }
 
-// keyStep writes a key plainly where it can be read so.
+// keyStep formats a key as .key, or as ["key"] if it has unusual characters.
 func keyStep(key string) string {
-	plain := key != "" && len(key) <= shownMost
+	simple := key != "" && len(key) <= truncatedBytes
 	for _, c := range key {
 		if c != '_' && c != '-' && c != '$' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && (c < 0x80 || c == utf8.RuneError) {
-			plain = false
+			simple = false
 		}
 	}
-	if plain {
+	if simple {
 		return "." + key
 	}
-	return "[" + show(key) + "]"
+	return "[" + quoteTruncated(key) + "]"
 }
 
-// valueAt is the value that tokens lead to, or nil.
+// valueAt is the value at the path given by tokens, or nil.
 func valueAt(document any, tokens []string) any {
 	for _, token := range tokens {
 		switch v := document.(type) {
 		case map[string]any:
 			document = v[token]
 		case []any:
-			document = entry(v, token)
+			document = listEntry(v, token)
 		default:
 			return nil
 		}
@@ -109,7 +108,7 @@ func valueAt(document any, tokens []string) any {
 	return document
 }
 
-// tokensOf are the keys and indexes of the pointer in a URL.
+// tokensOf are the keys and indexes of the JSON pointer in a URL.
 func tokensOf(target string) []string {
 	_, fragment, _ := strings.Cut(target, "#")
 	pointer, err := url.PathUnescape(fragment)
@@ -123,7 +122,7 @@ func tokensOf(target string) []string {
 	return tokens
 }
 
-// findKey leads to the first key of a name.
+// findKey finds the first key of a name.
 func findKey(document any, key string) (tokens []string, found bool) {
 	switch v := document.(type) {
 	case map[string]any:
@@ -145,7 +144,7 @@ func findKey(document any, key string) (tokens []string, found bool) {
 	return nil, false
 }
 
-// comparePaths orders paths as people do: [2] before [10].
+// comparePaths orders paths with numbers by value: [2] before [10].
 func comparePaths(a, b string) int {
 	for a != "" && b != "" {
 		x, y := digits(a), digits(b)
@@ -164,10 +163,10 @@ func comparePaths(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digits are those that a text begins with.
+// digits returns the leading digits of a text.
 func digits(text string) string { return text[:len(text)-len(strings.TrimLeft(text, "0123456789"))] }
 
-func entry(list []any, token string) any {
+func listEntry(list []any, token string) any {
 	i, err := strconv.Atoi(token)
 	if err != nil || i < 0 || i >= len(list) {
 		return nil
@@ -175,24 +174,24 @@ func entry(list []any, token string) any {
 	return list[i]
 }
 
-// shownMost is how much of a value that somebody gave is shown to others.
-const shownMost = 64
+// truncatedBytes is how many bytes of a value an error repeats.
+const truncatedBytes = 64
 
-// shown is text that does not flood the reader.
-func shown(text string) string {
-	if len(text) <= shownMost {
+// truncated shortens a text for an error.
+func truncated(text string) string {
+	if len(text) <= truncatedBytes {
 		return text
 	}
-	cut := shownMost
+	cut := truncatedBytes
 	for cut > 0 && !utf8.RuneStart(text[cut]) {
 		cut--
 	}
 	return text[:cut] + "…"
 }
 
-// show is text in quotes that does not flood the reader.
-func show(text string) string {
-	if short := shown(text); short != text {
+// quoteTruncated shortens a text for an error and quotes it.
+func quoteTruncated(text string) string {
+	if short := truncated(text); short != text {
 		return strconv.Quote(strings.TrimSuffix(short, "…")) + "…"
 	}
 	return strconv.Quote(text)

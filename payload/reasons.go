@@ -14,21 +14,21 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// reader puts what a validator says into words.
-type reader struct {
-	root   string // what the value is called: params
-	value  any    // that was checked
-	schema any    // that it was held to
-	found  *int   // errors read so far
+// errorFormatter converts the errors of the validator to problems.
+type errorFormatter struct {
+	root       string // name of the value: params or schema
+	value      any    // value that was checked
+	schema     any    // schema that it was checked against
+	errorCount *int   // errors converted so far
 }
 
-// readMost bounds the errors that are put into words: a long list may have one
-// for each of its entries.
-const readMost = 1_000
+// errorsMost bounds the errors that are converted: a long list may have one for each
+// of its entries.
+const errorsMost = 1_000
 
-// read reads one error with its causes.
-func (r reader) read(e *jsonschema.ValidationError) Problems {
-	if *r.found++; *r.found > readMost {
+// problems converts one error with its causes.
+func (r errorFormatter) problems(e *jsonschema.ValidationError) Problems {
+	if *r.errorCount++; *r.errorCount > errorsMost {
 		return nil
 	}
 	at := pathOf(r.root, r.value, e.InstanceLocation)
@@ -36,38 +36,38 @@ func (r reader) read(e *jsonschema.ValidationError) Problems {
 	case nil:
 		return nil
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf, *kind.ContentSchema:
-		return r.all(e.Causes)
+		return r.allProblems(e.Causes)
 	case *kind.AnyOf:
-		return r.nearest(at, e)
+		return r.closestForm(at, e)
 	case *kind.OneOf:
 		if k.Subschemas != nil {
 			return Problems{{at, "fits more than one of the forms that are allowed here; it must fit one"}}
 		}
-		return r.nearest(at, e)
+		return r.closestForm(at, e)
 	case *kind.Required:
-		return r.each(e, k.Missing, func(string) string { return "is missing" })
+		return r.problemPerName(e, k.Missing, func(string) string { return "is missing" })
 	case *kind.DependentRequired:
-		return r.each(e, k.Missing, func(string) string { return "is missing; it goes with " + shown(k.Prop) })
+		return r.problemPerName(e, k.Missing, func(string) string { return "is missing; it is required together with " + truncated(k.Prop) })
 	case *kind.Dependency:
-		return r.each(e, k.Missing, func(string) string { return "is missing; it goes with " + shown(k.Prop) })
+		return r.problemPerName(e, k.Missing, func(string) string { return "is missing; it is required together with " + truncated(k.Prop) })
 	case *kind.AdditionalProperties:
-		known := r.properties(e.SchemaURL)
-		return r.each(e, k.Properties, func(name string) string { return r.unknown(at, name, known) })
+		known := r.knownProperties(e.SchemaURL)
+		return r.problemPerName(e, k.Properties, func(name string) string { return r.unknownProperty(at, name, known) })
 	case *kind.PropertyNames:
-		return Problems{{r.keyed(k.Property), "is not allowed as a name here" + because(r.all(e.Causes))}}
+		return Problems{{r.pathOfKey(k.Property), "is not allowed as a name here" + because(r.allProblems(e.Causes))}}
 	}
-	return Problems{{at, r.words(e)}}
+	return Problems{{at, r.reason(e)}}
 }
 
-func (r reader) all(errs []*jsonschema.ValidationError) (found Problems) {
+func (r errorFormatter) allProblems(errs []*jsonschema.ValidationError) (found Problems) {
 	for _, e := range errs {
-		found = append(found, r.read(e)...)
+		found = append(found, r.problems(e)...)
 	}
 	return found
 }
 
-// each makes a problem of each field below the value.
-func (r reader) each(e *jsonschema.ValidationError, names []string, reason func(string) string) (found Problems) {
+// problemPerName returns one problem for each named field of the value.
+func (r errorFormatter) problemPerName(e *jsonschema.ValidationError, names []string, reason func(string) string) (found Problems) {
 	at := pathOf(r.root, r.value, e.InstanceLocation)
 	for _, name := range names {
 		found = append(found, Problem{at + keyStep(name), reason(name)})
@@ -75,36 +75,36 @@ func (r reader) each(e *jsonschema.ValidationError, names []string, reason func(
 	return found
 }
 
-// keyed is the path of a key, of which the validator does not say where it is:
-// the first of its name.
-func (r reader) keyed(key string) string {
+// pathOfKey is the path of the first key of a name. The validator does not report
+// the path.
+func (r errorFormatter) pathOfKey(key string) string {
 	tokens, _ := findKey(r.value, key)
 	return pathOf(r.root, r.value, tokens)
 }
 
-// properties are the fields that the schema at a URL knows.
-func (r reader) properties(target string) []string {
+// knownProperties are the fields of the schema at a URL.
+func (r errorFormatter) knownProperties(target string) []string {
 	schema, _ := valueAt(r.schema, tokensOf(target)).(map[string]any)
 	known, _ := schema["properties"].(map[string]any)
 	return slices.Sorted(maps.Keys(known))
 }
 
-func (r reader) unknown(at, name string, known []string) string {
+func (r errorFormatter) unknownProperty(at, name string, known []string) string {
 	switch meant := suggest.Nearest(name, known); {
 	case meant != "":
 		return "is not a field of this type; did you mean " + at + keyStep(meant) + "?"
 	case len(known) == 0:
 		return "is not allowed as a name here"
 	case len(known) <= 8:
-		return "is not a field of this type; it has " + shownList(known)
+		return "is not a field of this type; it has " + joinTruncated(known)
 	}
 	return "is not a field of this type"
 }
 
-func shownList(names []string) string {
+func joinTruncated(names []string) string {
 	short := make([]string, len(names))
 	for i, name := range names {
-		short[i] = shown(name)
+		short[i] = truncated(name)
 	}
 	return strings.Join(short, ", ")
 }
@@ -116,8 +116,8 @@ func because(causes Problems) string {
 	return ": it " + causes[0].Reason
 }
 
-// words says what is wrong with one value.
-func (r reader) words(e *jsonschema.ValidationError) string {
+// reason describes the problem of one value.
+func (r errorFormatter) reason(e *jsonschema.ValidationError) string {
 	value := valueAt(r.value, e.InstanceLocation)
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
@@ -129,25 +129,25 @@ func (r reader) words(e *jsonschema.ValidationError) string {
 	case *kind.Format:
 		return wrongFormat(k)
 	case *kind.Pattern:
-		return "does not match the pattern " + shown(k.Want)
+		return "does not match the pattern " + truncated(k.Want)
 	case *kind.ContentEncoding:
-		return "is not " + shown(k.Want) + " text"
+		return "is not " + truncated(k.Want) + " text"
 	case *kind.ContentMediaType:
-		return "does not hold " + shown(k.Want)
+		return "does not hold " + truncated(k.Want)
 	case *kind.Minimum, *kind.Maximum, *kind.ExclusiveMinimum, *kind.ExclusiveMaximum, *kind.MultipleOf:
-		return "is " + numberText(value) + "; " + bound(e.ErrorKind)
+		return "is " + numberText(value) + "; " + boundReason(e.ErrorKind)
 	case *kind.FalseSchema:
 		return "is not allowed here"
 	case *kind.Not:
 		return "is what the schema forbids here"
 	case *kind.RefCycle:
-		return "cannot be checked: its schema refers to itself without end"
+		return "cannot be checked: its schema refers to itself for the same value"
 	}
-	return count(e.ErrorKind)
+	return countReason(e.ErrorKind)
 }
 
-// count is about how many there are of something.
-func count(k jsonschema.ErrorKind) string {
+// countReason describes a wrong length or number of entries.
+func countReason(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.MinLength:
 		if k.Got == 0 {
@@ -175,7 +175,7 @@ func count(k jsonschema.ErrorKind) string {
 	case *kind.MaxContains:
 		return fmt.Sprintf("has %s of one form; at most %d are allowed", plural(len(k.Got), "entry"), k.Want)
 	}
-	return "is not what its schema asks for"
+	return "does not match its schema"
 }
 
 func tooFew(got int, what string, want int) string {
@@ -203,7 +203,7 @@ func plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-func bound(k jsonschema.ErrorKind) string {
+func boundReason(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Minimum:
 		return "at least " + ratText(k.Want) + " is wanted"
@@ -221,17 +221,17 @@ func bound(k jsonschema.ErrorKind) string {
 
 func ratText(r *big.Rat) string {
 	if r.IsInt() {
-		return shown(r.Num().String())
+		return truncated(r.Num().String())
 	}
 	f, _ := r.Float64()
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// brief is a value as JSON, if it is short.
+// brief formats a value for a message: short values as JSON, others by kind.
 func brief(v any) string {
 	switch v := v.(type) {
 	case string:
-		return show(v)
+		return quoteTruncated(v)
 	case json.Number:
 		return numberText(v)
 	case nil, bool:
@@ -247,7 +247,7 @@ func nullOr(v any) any {
 	return v
 }
 
-// briefList lists the first values.
+// briefList formats the first values.
 func briefList(values []any) string {
 	const most = 10
 	var listed []string
@@ -260,8 +260,8 @@ func briefList(values []any) string {
 	return strings.Join(listed, ", ")
 }
 
-// numberText is a number as it was written.
+// numberText is a number as in the input.
 func numberText(v any) string {
 	n, _ := v.(json.Number)
-	return shown(n.String())
+	return truncated(n.String())
 }

@@ -21,7 +21,7 @@ func compiled(t testing.TB, schema string) *Compiled {
 	return c
 }
 
-func TestPlainSchemasAreRecognised(t *testing.T) {
+func TestFlatSchemaIsRecognised(t *testing.T) {
 	field := func(f string) string { return `{"type":"object","properties":{"a":` + f + `}}` }
 	many := func(n int) string {
 		var b strings.Builder
@@ -59,13 +59,13 @@ func TestPlainSchemasAreRecognised(t *testing.T) {
 		many(64):                                                                        true,
 		many(65):                                                                        false,
 	} {
-		if got := compiled(t, schema).plain != nil; got != want {
+		if got := compiled(t, schema).fastPath != nil; got != want {
 			t.Errorf("%.120s: got %v, want %v", schema, got, want)
 		}
 	}
 }
 
-// mail is plain, and its params are as long as most are.
+// mail is a flat schema with params of a usual length.
 const (
 	mail = `{"type":"object","additionalProperties":false,"required":["to","n"],"properties":{
 		"to":{"type":"string","minLength":2,"maxLength":20},"body":{"type":"string"},"n":{"type":"integer","minimum":0,"maximum":2000},
@@ -74,13 +74,13 @@ const (
 		`to this message. Thank you for your trust.","n":1299,"rate":0.19,"paid":false,"how":"fast"}`
 )
 
-func TestPlainPassesWhatIsSureAndLeavesTheRest(t *testing.T) {
-	closed := compiled(t, mail).plain
-	open := compiled(t, `{"type":"object","properties":{"a":{"type":"integer"}}}`).plain
-	odd := compiled(t, `{"type":"object","properties":{
-		"m":{"type":"number","minimum":0},"e":{"type":["string","null"],"enum":["\\u0078"]},"s":{"type":"string"}}}`).plain
+func TestFlatSchemaAcceptsOnlyParamsThatAreCertainlyValid(t *testing.T) {
+	closed := compiled(t, mail).fastPath
+	open := compiled(t, `{"type":"object","properties":{"a":{"type":"integer"}}}`).fastPath
+	special := compiled(t, `{"type":"object","properties":{
+		"m":{"type":"number","minimum":0},"e":{"type":["string","null"],"enum":["\\u0078"]},"s":{"type":"string"}}}`).fastPath
 	for _, c := range []struct {
-		plain  *plain
+		schema *flatSchema
 		params string
 		want   bool
 	}{
@@ -112,71 +112,71 @@ func TestPlainPassesWhatIsSureAndLeavesTheRest(t *testing.T) {
 		{closed, `{"to":"ab","n":1,"how":"f\u0061st"}`, false},
 		{closed, `{"to":"ab","n":1,"other":1}`, false},
 		{closed, "{\"to\":\"ab\",\"n\":1,\"body\":\"\xff\"}", false},
-		{closed, `{"to":"ab","n":1,"body":"` + strings.Repeat("x", plainBytesMost) + `"}`, false},
+		{closed, `{"to":"ab","n":1,"body":"` + strings.Repeat("x", fastPathBytesMost) + `"}`, false},
 		{open, `{}`, true},
 		{open, `{"b":"\n","c":1.5,"b":null,"d":true}`, true},
 		{open, `{"b":[]}`, false},
 		{open, `{"b":{}}`, false},
 		{open, `{"b":1e9}`, false},
 		{open, `{"\u0061":"x"}`, false},
-		{odd, `{"m":3}`, true},
-		{odd, `{"m":-0.5}`, false},
-		{odd, `{"m":0.5}`, false},
-		{odd, `{"e":"\u0078"}`, false},
-		{odd, `{"e":null}`, false},
-		{odd, `{"s":1}`, false},
+		{special, `{"m":3}`, true},
+		{special, `{"m":-0.5}`, false},
+		{special, `{"m":0.5}`, false},
+		{special, `{"e":"\u0078"}`, false},
+		{special, `{"e":null}`, false},
+		{special, `{"s":1}`, false},
 		{nil, `{}`, false},
 	} {
-		if got := c.plain.passes([]byte(c.params)); got != c.want {
+		if got := c.schema.accepts([]byte(c.params)); got != c.want {
 			t.Errorf("%.80s: got %v, want %v", c.params, got, c.want)
 		}
 	}
 }
 
-func TestPlainAllocatesNothing(t *testing.T) {
-	p, params := compiled(t, mail).plain, []byte(mailParams)
-	if n := testing.AllocsPerRun(100, func() { p.passes(params) }); n != 0 {
-		t.Errorf("it allocates %v times", n)
+func TestFlatSchemaAllocatesNothing(t *testing.T) {
+	p, params := compiled(t, mail).fastPath, []byte(mailParams)
+	if n := testing.AllocsPerRun(100, func() { p.accepts(params) }); n != 0 {
+		t.Errorf("accepts allocates %v times", n)
 	}
 }
 
-// wantSure holds the plain form of a schema to its promise, and reports whether
-// the params passed.
-func wantSure(t interface{ Fatalf(string, ...any) }, c *Compiled, params []byte) bool {
-	if !c.plain.passes(params) {
+// wantFullCheckAgrees fails the test if the flat schema accepts params that the full
+// check refuses. It reports whether the flat schema accepts them.
+func wantFullCheckAgrees(t interface{ Fatalf(string, ...any) }, c *Compiled, params []byte) bool {
+	if !c.fastPath.accepts(params) {
 		return false
 	}
-	if err := c.checkAll(params); err != nil {
-		t.Fatalf("by %v the params %q pass, and then: %v", c.schema, params, err)
+	if err := c.fullCheck(params); err != nil {
+		t.Fatalf("the flat form of %v accepts the params %q, the full check does not: %v", c.schema, params, err)
 	}
 	return true
 }
 
-// TestWhatPassesIsAccepted draws schemas and params that nearly fit them.
-func TestWhatPassesIsAccepted(t *testing.T) {
-	passed := 0
+// TestFlatSchemaAgreesWithTheFullCheck draws schemas and params that are valid or nearly so.
+func TestFlatSchemaAgreesWithTheFullCheck(t *testing.T) {
+	accepted := 0
 	rapid.Check(t, func(t *rapid.T) {
 		for range 10 {
-			passed += passedOf(t, drawSchema(t))
+			accepted += acceptedOf(t, drawSchema(t))
 		}
 	})
-	if passed < 10 {
-		t.Errorf("only %d of the params passed: the test proves nothing", passed)
+	if accepted < 10 {
+		t.Errorf("the flat schema accepted only %d params, too few for the test to be meaningful", accepted)
 	}
 }
 
-func passedOf(t *rapid.T, schema map[string]any) (passed int) {
+func acceptedOf(t *rapid.T, schema map[string]any) (accepted int) {
 	text, _ := json.Marshal(schema)
 	c, err := Compile(text)
-	if err != nil || c.plain == nil {
-		t.Fatalf("%s is not plain: %v", text, err)
+	if err != nil || c.fastPath == nil {
+		t.Fatalf("%s is not flat: %v", text, err)
 	}
 	for range 40 {
-		if wantSure(t, c, []byte(drawParams(t, schema))) {
-			passed++
+		if wantFullCheckAgrees(t, c, []byte(drawParams(t, schema))) {
+			accepted++
 		}
 	}
-	return passed
+	return accepted
 }
 
 func drawSchema(t *rapid.T) map[string]any {
@@ -210,7 +210,7 @@ func drawField(t *rapid.T) map[string]any {
 	f := map[string]any{"type": rapid.SampledFrom([][]string{
 		{"string"}, {"integer"}, {"number"}, {"boolean"}, {"string", "null"}, {"integer", "null"}, {"number", "null"}, {"boolean", "string"},
 	}).Draw(t, "type")}
-	for _, limit := range limits { // in this order, or a failure could not be drawn again
+	for _, limit := range limits { // in a fixed order, so that a failure can be drawn again
 		if rapid.IntRange(0, 3).Draw(t, "limited") == 3 {
 			f[limit.word] = rapid.SampledFrom(limit.values).Draw(t, limit.word)
 		}
@@ -228,8 +228,8 @@ var (
 	others = []string{`[]`, `{}`, `{"a":1}`, ``, `01`, `tru`}
 )
 
-// drawParams mostly draws what the fields ask for: what is wrong in one place is
-// noticed only if all else is right.
+// drawParams draws mostly valid fields: an error in one field is noticed only if all
+// others are valid.
 func drawParams(t *rapid.T, schema map[string]any) string {
 	space := func() string { return rapid.SampledFrom([]string{"", "", "", " ", "\n\t\r "}).Draw(t, "space") }
 	rarely := func() bool { return rapid.IntRange(0, 9).Draw(t, "rarely") == 9 }
@@ -254,21 +254,21 @@ func drawParams(t *rapid.T, schema map[string]any) string {
 	return space() + "{" + strings.Join(parts, ",") + space() + "}" + space()
 }
 
-func FuzzPlain(f *testing.F) {
+func FuzzFlatSchema(f *testing.F) {
 	f.Add([]byte(mail), []byte(mailParams))
 	f.Add([]byte(`{"type":"object"}`), []byte(` {"a" : "\"" , "b":-1.5,"c":null} `))
 	f.Add([]byte(`{"type":"object","properties":{"a":{"type":["integer","null"],"minimum":-5}},"required":["a"]}`), []byte(`{"a":-0}`))
 	f.Fuzz(func(t *testing.T, schema, params []byte) {
 		if c, err := Compile(schema); err == nil {
-			wantSure(t, c, params)
+			wantFullCheckAgrees(t, c, params)
 		}
 	})
 }
 
-// BenchmarkCheck compares the two ways, of which the first is what callers get.
+// BenchmarkCheck compares Check, which tries the flat schema first, with the full check.
 func BenchmarkCheck(b *testing.B) {
 	c, params := compiled(b, mail), json.RawMessage(mailParams)
-	for name, check := range map[string]func(json.RawMessage) error{"plain": c.Check, "all": c.checkAll} {
+	for name, check := range map[string]func(json.RawMessage) error{"flat": c.Check, "full": c.fullCheck} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

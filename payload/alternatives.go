@@ -9,7 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// typeWords are the types of JSON Schema in plain words.
+// typeWords are the types of JSON Schema in messages.
 var typeWords = map[string]string{
 	"null": "null", "boolean": "true or false", "number": "a number", "integer": "a whole number",
 	"string": "text", "array": "a list", "object": "an object",
@@ -39,7 +39,7 @@ func eitherOf(types []string) string {
 	return strings.Join(words, " or ")
 }
 
-// formatWords say how a format is written.
+// formatWords describe the formats in messages.
 var formatWords = map[string]string{
 	"date-time": "a time such as 2026-11-15T07:00:00Z",
 	"date":      "a date such as 2026-11-15",
@@ -61,23 +61,23 @@ func wrongFormat(k *kind.Format) string {
 	case k.Want == "regex":
 		return "is not a pattern: " + k.Err.Error()
 	case k.Want == headerFormat, k.Want == headerValueFormat, k.Want == hostFormat:
-		return k.Err.Error() // which has the words
+		return k.Err.Error() // the checks of these formats return the message
 	case words != "":
 		return "is not " + words
 	}
-	return "is not of the format " + shown(k.Want)
+	return "is not of the format " + truncated(k.Want)
 }
 
-// nearest reads an error about several forms that a value may have, none of
-// which it has. Forms of another type are not what was meant, nor are those that
-// refuse the value as a whole; of the others the one that complains least is.
-func (r reader) nearest(at string, e *jsonschema.ValidationError) Problems {
+// closestForm converts an error about several alternatives, none of which the value
+// matches. Alternatives of another type are not the intended one, nor are those that
+// refuse the value as a whole. Of the others it chooses the one with the fewest problems.
+func (r errorFormatter) closestForm(at string, e *jsonschema.ValidationError) Problems {
 	var forms []Problems
 	var types []string
 	for _, cause := range e.Causes {
 		if want := otherType(cause, len(e.InstanceLocation)); want != nil {
 			types = append(types, want...)
-		} else if found := r.read(cause); len(found) > 0 {
+		} else if found := r.problems(cause); len(found) > 0 {
 			forms = append(forms, found)
 		}
 	}
@@ -88,12 +88,12 @@ func (r reader) nearest(at string, e *jsonschema.ValidationError) Problems {
 	if len(forms) == 0 {
 		return Problems{{at, "has none of the forms that are allowed here"}}
 	}
-	if deep := slices.DeleteFunc(slices.Clone(forms), func(p Problems) bool { return complainsOf(p, at) }); len(deep) > 0 {
+	if deep := slices.DeleteFunc(slices.Clone(forms), func(p Problems) bool { return concerns(p, at) }); len(deep) > 0 {
 		forms = deep
 	}
 	best := slices.MinFunc(forms, func(a, b Problems) int { return len(a) - len(b) })
 	if len(forms) == 1 {
-		return orElse(best, at, types)
+		return addTypes(best, at, types)
 	}
 	reason := best[0].Reason
 	if best[0].Field != at {
@@ -102,9 +102,9 @@ func (r reader) nearest(at string, e *jsonschema.ValidationError) Problems {
 	return Problems{{at, "has none of the forms that are allowed here; of the nearest, " + reason}}
 }
 
-// orElse adds the types of the other forms to what is said of the value itself: a
-// text that is none of some words may have been meant as a number.
-func orElse(best Problems, at string, types []string) Problems {
+// addTypes adds the types of the other alternatives to a problem with the value
+// itself: a text that is not in an enum may have been meant as a number.
+func addTypes(best Problems, at string, types []string) Problems {
 	types = slices.DeleteFunc(types, func(t string) bool { return t == "null" })
 	if len(types) == 0 || len(best) > 1 || best[0].Field != at {
 		return best
@@ -113,14 +113,14 @@ func orElse(best Problems, at string, types []string) Problems {
 	return Problems{{at, best[0].Reason + "; or " + eitherOf(slices.Compact(types))}}
 }
 
-// complainsOf reports whether one of the problems is with the value itself, not
-// with what is in it.
-func complainsOf(p Problems, at string) bool {
+// concerns reports whether one of the problems is with the value itself, not with
+// a part of it.
+func concerns(p Problems, at string) bool {
 	return slices.ContainsFunc(p, func(one Problem) bool { return one.Field == at })
 }
 
-// otherType is the types that a form wants instead of the value's own, if that
-// is all that is wrong.
+// otherType are the types that an alternative requires, if the type is the only
+// problem.
 func otherType(e *jsonschema.ValidationError, depth int) []string {
 	for {
 		switch k := e.ErrorKind.(type) {

@@ -24,10 +24,10 @@ func doubling(keyword, last string) string {
 
 func nested(n int) string { return strings.Repeat(`{"x":`, n) + `1` + strings.Repeat(`}`, n) }
 
-// TestSchemasCannotRunAway gives a check work that would last for ever, or for
-// hours. A second is far more than it may take; the test takes longer before it
-// says so, since a loaded machine is slow too.
-func TestSchemasCannotRunAway(t *testing.T) {
+// TestCostlySchemaIsAbortedInTime runs checks that would take hours without a
+// budget. A check takes less than a second; the test allows more, because a loaded
+// machine is slow.
+func TestCostlySchemaIsAbortedInTime(t *testing.T) {
 	list := func(item string, n int) string { return `{"a":[` + strings.Repeat(item+",", n) + item + `]}` }
 	for name, c := range map[string]struct{ schema, params string }{
 		"anyOf of two, of two":   {doubling("anyOf", `{"type":"string"}`), `{}`},
@@ -35,7 +35,7 @@ func TestSchemasCannotRunAway(t *testing.T) {
 		"not of two, of two":     {strings.Replace(doubling("allOf", `{"type":"object"}`), `"$ref":"#/$defs/a0"`, `"not":{"$ref":"#/$defs/a0"}`, 1), `{}`},
 		"two, at each level":     {`{"type":"object","properties":{"x":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]}}}`, nested(400)},
 		"properties and pattern": {`{"type":"object","properties":{"x":{"$ref":"#"}},"patternProperties":{"x":{"$ref":"#"}}}`, nested(400)},
-		"marked as paid":         {strings.ReplaceAll(doubling("anyOf", `{"type":"string"}`), `"anyOf"`, `"x-rota-part":true,"anyOf"`), `{}`},
+		"marked as hoisted":      {strings.ReplaceAll(doubling("anyOf", `{"type":"string"}`), `"anyOf"`, `"x-rota-part":true,"anyOf"`), `{}`},
 		"a pattern of many parts": {
 			`{"properties":{"a":{"items":{"pattern":"(x+x+)+y(a{0,700}b{0,700}){1}"}}}}`, list(`"`+strings.Repeat("x", 5000)+`"`, 100),
 		},
@@ -46,7 +46,7 @@ func TestSchemasCannotRunAway(t *testing.T) {
 			start := time.Now()
 			err := compile(t, c.schema).Check(json.RawMessage(c.params))
 			if took := time.Since(start); took > 20*time.Second {
-				t.Errorf("it took %v", took)
+				t.Errorf("the check took %v", took)
 			}
 			if e, is := err.(*rota.Error); !is || e.Code != rota.Invalid || e.Field != "type" || !strings.Contains(err.Error(), "too much work") && !strings.Contains(err.Error(), "too many to compare") {
 				t.Errorf("got %.300v, want an Invalid about too much work", err)
@@ -55,7 +55,7 @@ func TestSchemasCannotRunAway(t *testing.T) {
 	}
 }
 
-func TestACheckThatWasGivenUpLeavesNoTrace(t *testing.T) {
+func TestCheckAfterAnAbortedCheckSucceeds(t *testing.T) {
 	compiled := compile(t, `{"type":"object","properties":{"x":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]}}}`)
 	for range 3 {
 		if err := compiled.Check(json.RawMessage(nested(100))); rota.CodeOf(err) != rota.Invalid {
@@ -67,9 +67,9 @@ func TestACheckThatWasGivenUpLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestLargeParamsAreChecked proves that the purse is large enough for the
-// largest params that are allowed, written as densely as can be.
-func TestLargeParamsAreChecked(t *testing.T) {
+// TestLargestParamsStayWithinTheBudget checks params of the largest allowed size
+// with as many values as possible.
+func TestLargestParamsStayWithinTheBudget(t *testing.T) {
 	params := `{"a":[1` + strings.Repeat(",1", rota.ParamsMax/2-10) + `]}`
 	compiled := compile(t, `{"type":"object","properties":{"a":{"type":"array","items":{"type":"integer"}}}}`)
 	if err := compiled.Check(json.RawMessage(params)); err != nil {
@@ -99,7 +99,7 @@ func FuzzCompileAndCheck(f *testing.F) {
 		if again := compiled.Check(params); rota.CodeOf(again) != rota.CodeOf(err) {
 			t.Errorf("first %v, then %v", err, again)
 		}
-		if e := (*rota.Error)(nil); errors.As(err, &e) && e.Field != "type" { // what cannot be checked blames the type
+		if e := (*rota.Error)(nil); errors.As(err, &e) && e.Field != "type" { // params that cannot be checked have the field type
 			wantInvalid(t, err, "params")
 		}
 	})
@@ -112,6 +112,6 @@ func wantInvalid(t *testing.T, err error, root string) {
 		t.Errorf("got %v, want an Invalid about %s", err, root)
 	}
 	if len(err.Error()) > 100<<10 {
-		t.Errorf("it says %d bytes", len(err.Error()))
+		t.Errorf("the error has %d bytes", len(err.Error()))
 	}
 }

@@ -1,0 +1,94 @@
+package payload
+
+import (
+	"encoding/json"
+	"strconv"
+	"sync"
+
+	"github.com/rotajobs/rota"
+)
+
+// SchemaCache checks params against the schemas of the types in a store. It keeps
+// one compiled schema for each type, that of the version used last. It is safe
+// for concurrent use.
+type SchemaCache struct {
+	mu      sync.RWMutex
+	entries map[string]cacheEntry
+}
+
+// cacheEntry is the compiled schema of one type, or the error of compiling it.
+type cacheEntry struct {
+	version  rota.ID
+	compiled *Compiled
+	err      error
+}
+
+// schemasMost bounds the compiled schemas in a cache.
+const schemasMost = 1_000
+
+// NewSchemaCache returns an empty cache.
+func NewSchemaCache() *SchemaCache { return &SchemaCache{entries: map[string]cacheEntry{}} }
+
+// Check checks params against the schema of a type. A type without a schema
+// accepts every object. A schema that does not compile is an Invalid error with
+// the field "type", because a store does not check schemas when a type is declared.
+func (b *SchemaCache) Check(t *rota.Type, params json.RawMessage) error {
+	if len(t.Spec.Schema) == 0 {
+		return anyObject(params)
+	}
+	p := b.lookup(t)
+	if p.err != nil {
+		return p.err
+	}
+	return p.compiled.Check(params)
+}
+
+// anyObject checks the params of a type without a schema.
+func anyObject(params json.RawMessage) error {
+	if len(params) == 0 {
+		return nil
+	}
+	doc, err := parseDocument("params", params, depthMost)
+	if err != nil {
+		return err
+	}
+	if _, is := doc.value.(map[string]any); !is {
+		return rota.Invalidf("params", "is %s; params are an object", kindOf(doc.value))
+	}
+	return nil
+}
+
+func (b *SchemaCache) lookup(t *rota.Type) cacheEntry {
+	b.mu.RLock()
+	p, known := b.entries[t.Name]
+	b.mu.RUnlock()
+	if known && p.version == t.Version && !t.Version.IsZero() {
+		return p
+	}
+	p = cacheEntry{version: t.Version}
+	p.compiled, p.err = Compile(t.Spec.Schema)
+	if p.err != nil {
+		p.err = &rota.Error{
+			Code: rota.Invalid, Field: "type", Reason: "the schema of type " + strconv.Quote(t.Name) + " cannot be used", Err: p.err,
+			Hint: "declare the type again with a valid schema",
+		}
+	}
+	if !t.Version.IsZero() { // without a version, a change of the schema would not be noticed
+		b.add(t.Name, p)
+	}
+	return p
+}
+
+// add stores an entry and removes arbitrary others while the cache is full. A
+// schema that was removed is compiled again at its next use.
+func (b *SchemaCache) add(name string, p cacheEntry) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for other := range b.entries {
+		if len(b.entries) < schemasMost {
+			break
+		}
+		delete(b.entries, other)
+	}
+	b.entries[name] = p
+}
