@@ -62,19 +62,19 @@ func (a *Allow) add(entry string) error {
 	case allowNone:
 		return fmt.Errorf("none stands beside other entries; leave it or them out")
 	default:
-		return a.addPlace(word, entry)
+		return a.addNetworkOrHost(word, entry)
 	}
 	return nil
 }
 
-// addPlace adds a network, an address or a host.
-func (a *Allow) addPlace(word, entry string) error {
+// addNetworkOrHost adds a network, an address or a host.
+func (a *Allow) addNetworkOrHost(word, entry string) error {
 	if prefix, err := parsePrefix(word); err == nil {
 		switch {
 		case prefix.Addr().Is4In6():
-			return fmt.Errorf("%s is IPv4 inside of IPv6; write it as IPv4", shown(entry))
+			return fmt.Errorf("%s is IPv4 inside of IPv6; write it as IPv4", quoteShort(entry))
 		case prefix != prefix.Masked():
-			return fmt.Errorf("%s has more digits than its length covers; write %s", shown(entry), prefix.Masked())
+			return fmt.Errorf("%s has more digits than its length covers; write %s", quoteShort(entry), prefix.Masked())
 		}
 		a.nets = append(a.nets, prefix)
 		return nil
@@ -82,7 +82,7 @@ func (a *Allow) addPlace(word, entry string) error {
 	name := strings.TrimSuffix(word, ".")
 	suffix, many := strings.CutPrefix(name, "*.")
 	if err := checkHost(suffix); err != nil {
-		return fmt.Errorf("%s %w", shown(entry), err)
+		return fmt.Errorf("%s %w", quoteShort(entry), err)
 	}
 	if many {
 		name = "." + suffix
@@ -183,14 +183,14 @@ func (a *Allow) host(name string) bool {
 }
 
 // addr reports whether an address may be reached, and if not, what it is.
-func (a *Allow) addr(addr netip.Addr) (may bool, is reach) {
-	addr = plainAddr(addr)
-	is = reachOf(addr)
+func (a *Allow) addr(addr netip.Addr) (may bool, is addressClass) {
+	addr = normalAddr(addr)
+	is = classOf(addr)
 	switch {
-	case a.any, is == reachPublic, is == reachPrivate && a.private, is == reachLoopback && a.loopback, a.net(addr):
+	case a.any, is == classPublic, is == classPrivate && a.private, is == classLoopback && a.loopback, a.net(addr):
 		return true, is
 	}
-	v4, does := carried(addr)
+	v4, does := embeddedIPv4(addr)
 	return does && a.net(v4), is
 }
 
@@ -198,8 +198,8 @@ func (a *Allow) net(addr netip.Addr) bool {
 	return slices.ContainsFunc(a.nets, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
-// shown quotes what somebody wrote without letting it flood the reader.
-func shown(text string) string {
+// quoteShort quotes what somebody wrote without letting it flood the reader.
+func quoteShort(text string) string {
 	const most = 64
 	if len(text) > most {
 		return fmt.Sprintf("%q…", text[:most])

@@ -8,28 +8,28 @@ import (
 
 // TestWhereAddressesLead is the map of what is out of bounds.
 func TestWhereAddressesLead(t *testing.T) {
-	for want, addrs := range map[reach]string{
-		reachPublic: `1.1.1.1 8.8.8.8 93.184.216.34 11.0.0.1 9.255.255.255 100.63.255.255 100.128.0.1 126.255.255.255 128.0.0.1
+	for want, addrs := range map[addressClass]string{
+		classPublic: `1.1.1.1 8.8.8.8 93.184.216.34 11.0.0.1 9.255.255.255 100.63.255.255 100.128.0.1 126.255.255.255 128.0.0.1
 			169.253.255.255 169.255.0.1 172.15.255.255 172.32.0.1 191.255.255.255 192.0.1.1 192.167.255.255 192.169.0.1 198.17.255.255
 			198.20.0.1 223.255.255.255 168.63.129.15 2606:4700::1111 2a00:1450:4001::1 2001:200::1 2001:4860:4860::8888 2400::1
 			::ffff:8.8.8.8 64:ff9b::808:808 64:ff9b::8.8.8.8 2002:808:808::1 ::ffff:0:808:808 2606:4700::5efe:808:808`,
-		reachLoopback: `127.0.0.1 127.0.0.0 127.1.2.3 127.255.255.255 ::1 0:0:0:0:0:0:0:1 ::ffff:127.0.0.1 ::ffff:7f00:1
+		classLoopback: `127.0.0.1 127.0.0.0 127.1.2.3 127.255.255.255 ::1 0:0:0:0:0:0:0:1 ::ffff:127.0.0.1 ::ffff:7f00:1
 			64:ff9b::7f00:1 64:ff9b::127.0.0.1 2002:7f00:1:: 2002:7f00:0001:abcd::1 ::ffff:0:7f00:1 2606:4700::5efe:7f00:1 2606:4700::200:5efe:127.0.0.1`,
-		reachPrivate: `10.0.0.0 10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 192.168.255.255 100.64.0.1 100.127.255.255
+		classPrivate: `10.0.0.0 10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 192.168.255.255 100.64.0.1 100.127.255.255
 			fc00::1 fd00::1 fd12:3456:789a::1 fdff:ffff::1 fec0::1 ::ffff:10.1.2.3 ::ffff:192.168.1.1 64:ff9b::a00:1 64:ff9b::192.168.1.1
 			2002:a00:1::1 2002:c0a8:101::1 2a00::5efe:10.0.0.1`,
-		reachMetadata: `169.254.169.254 ::ffff:169.254.169.254 ::ffff:a9fe:a9fe 64:ff9b::a9fe:a9fe 2002:a9fe:a9fe:: 169.254.170.2 100.100.100.200
+		classMetadata: `169.254.169.254 ::ffff:169.254.169.254 ::ffff:a9fe:a9fe 64:ff9b::a9fe:a9fe 2002:a9fe:a9fe:: 169.254.170.2 100.100.100.200
 			168.63.129.16 192.0.0.192 fd00:ec2::254 fd00:ec2::23 fd20:ce::254`,
-		reachLinkLocal:   `169.254.0.1 169.254.255.255 fe80::1 fe80::1%eth0 febf::1 ::ffff:169.254.1.1 64:ff9b::a9fe:101`,
-		reachUnspecified: `0.0.0.0 0.0.0.1 0.255.255.255 :: ::ffff:0.0.0.0 64:ff9b:: 2002::1`,
-		reachMulticast:   `224.0.0.1 239.255.255.255 ff02::1 ff0e::1 ::ffff:224.0.0.1`,
-		reachReserved: `192.0.0.1 192.0.2.1 192.88.99.1 198.18.0.1 198.19.255.255 198.51.100.7 203.0.113.7 240.0.0.1 255.255.255.255
+		classLinkLocal:   `169.254.0.1 169.254.255.255 fe80::1 fe80::1%eth0 febf::1 ::ffff:169.254.1.1 64:ff9b::a9fe:101`,
+		classUnspecified: `0.0.0.0 0.0.0.1 0.255.255.255 :: ::ffff:0.0.0.0 64:ff9b:: 2002::1`,
+		classMulticast:   `224.0.0.1 239.255.255.255 ff02::1 ff0e::1 ::ffff:224.0.0.1`,
+		classReserved: `192.0.0.1 192.0.2.1 192.88.99.1 198.18.0.1 198.19.255.255 198.51.100.7 203.0.113.7 240.0.0.1 255.255.255.255
 			::127.0.0.1 ::10.0.0.1 ::2 64:ff9b:1::a00:1 100::1 100:0:0:1::1 2001::1 2001:0:4136:e378:8000:63bf:3fff:fdd2 2001:db8::1 2001:1ff::1
 			3fff::1 5f00::1 4000::1 1000::1 fe00::1 400::1 ::ffff:255.255.255.255`,
 	} {
 		for text := range strings.FieldsSeq(addrs) {
-			if got := reachOf(plainAddr(netip.MustParseAddr(text))); got != want {
-				t.Errorf("%s is taken for %q, not %q", text, reachWords[got], reachWords[want])
+			if got := classOf(normalAddr(netip.MustParseAddr(text))); got != want {
+				t.Errorf("%s is taken for %q, not %q", text, classWords[got], classWords[want])
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func TestAllow(t *testing.T) {
 		}
 		for text := range strings.FieldsSeq(test.may) {
 			if may, is := a.addr(netip.MustParseAddr(text)); !may {
-				t.Errorf("%q does not let %s through: %q", test.list, text, reachWords[is])
+				t.Errorf("%q does not let %s through: %q", test.list, text, classWords[is])
 			}
 		}
 		for text := range strings.FieldsSeq(test.mayNot) {

@@ -55,7 +55,7 @@ func readAnswer(res *http.Response) (*Answer, error) {
 	case !a.Truncated && isJSON(res.Header.Get("Content-Type")) && json.Valid(body) && utf8.Valid(body) && rota.JSONDepth(body) < rota.DepthMax:
 		a.Body = json.RawMessage(body)
 	default:
-		a.Body = plainText(body)
+		a.Body = validText(body)
 	}
 	return a, nil
 }
@@ -64,7 +64,7 @@ func (a *Answer) addHeader(name, value string) {
 	if a.Headers == nil {
 		a.Headers = map[string]string{}
 	}
-	a.Headers[name] = plainText([]byte(value[:min(len(value), headerMax)]))
+	a.Headers[name] = validText([]byte(value[:min(len(value), headerMax)]))
 }
 
 func isJSON(contentType string) bool {
@@ -72,8 +72,8 @@ func isJSON(contentType string) bool {
 	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
 }
 
-// plainText is text that every store takes, whatever came.
-func plainText(body []byte) string {
+// validText is text that every store takes, whatever came.
+func validText(body []byte) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(body), "\uFFFD"), "\x00", "\uFFFD")
 }
 
@@ -92,7 +92,7 @@ func (a *Answer) fit() *Answer {
 	cut := *a
 	text, is := a.Body.(string)
 	if raw, isRaw := a.Body.(json.RawMessage); isRaw {
-		text, is = plainText(raw), true
+		text, is = validText(raw), true
 	}
 	if cut.Body, cut.Truncated = nil, true; !is {
 		return &cut

@@ -25,39 +25,39 @@ type breaker struct {
 
 // outage is what is known of an address that could not be reached.
 type outage struct {
-	pause  time.Duration
-	until  time.Time
-	probed bool // a delivery is finding out
+	pause   time.Duration
+	until   time.Time
+	probing bool // a delivery is finding out
 }
 
-// enter asks whether a delivery to an address may be tried. What it returns is to
+// acquire asks whether a delivery to an address may be tried. What it returns is to
 // be called with what came of that.
-func (b *breaker) enter(address string) (leave func(error), may bool) {
+func (b *breaker) acquire(address string) (leave func(error), may bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o := b.down[address]
 	if o == nil {
-		return func(err error) { b.leave(address, nil, err) }, true
+		return func(err error) { b.record(address, nil, err) }, true
 	}
-	if o.probed || time.Now().Before(o.until) {
+	if o.probing || time.Now().Before(o.until) {
 		return nil, false
 	}
-	o.probed = true
-	return func(err error) { b.leave(address, o, err) }, true
+	o.probing = true
+	return func(err error) { b.record(address, o, err) }, true
 }
 
-// leave takes down what came of a delivery, which found out about an outage if one
+// record takes down what came of a delivery, which found out about an outage if one
 // is given. What went wrong on this side says nothing of the other.
-func (b *breaker) leave(address string, probed *outage, err error) {
+func (b *breaker) record(address string, probed *outage, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if probed != nil {
-		probed.probed = false
+		probed.probing = false
 	}
 	switch {
 	case err == nil:
 		delete(b.down, address)
-	case !isSilence(err):
+	case !isNoAnswer(err):
 	case probed != nil:
 		probed.begin(min(2*probed.pause, pauseMax))
 	case b.down[address] == nil: // the first of those that were under way together
@@ -84,8 +84,8 @@ func (b *breaker) add(address string) {
 
 func (o *outage) begin(pause time.Duration) { o.pause, o.until = pause, time.Now().Add(pause) }
 
-// isSilence reports whether an error says that nobody answered.
-func isSilence(err error) bool {
+// isNoAnswer reports whether an error says that nobody answered.
+func isNoAnswer(err error) bool {
 	var f *failure
 	return errors.As(err, &f) && (f.code == codeLate || f.code == codeNetwork)
 }

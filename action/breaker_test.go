@@ -21,7 +21,7 @@ func TestAHungReceiverTakesNoSlots(t *testing.T) {
 	const jobs = 40
 	rota.DeliveryPolicy.Backoff = policy.Backoff // so that what fails waits, as it does for users
 	t.Cleanup(func() { rota.DeliveryPolicy.Backoff = 0 })
-	w := newTeller(t, func(c *SenderConfig) { c.HeadMax = 500 * time.Millisecond })
+	w := newDeliveryEnv(t, func(c *SenderConfig) { c.HeadMax = 500 * time.Millisecond })
 	var hung atomic.Int64
 	dead := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		hung.Add(1)
@@ -30,16 +30,16 @@ func TestAHungReceiverTakesNoSlots(t *testing.T) {
 	}))
 	t.Cleanup(dead.Close)
 	healthy := newReceiver(t, always(200))
-	w.tell(rota.Webhook{URL: dead.URL, Secret: secret, Events: completed}, rota.Webhook{URL: healthy.URL, Secret: secret, Events: completed})
+	w.setWebhooks(rota.Webhook{URL: dead.URL, Secret: secret, Events: completed}, rota.Webhook{URL: healthy.URL, Secret: secret, Events: completed})
 	for range jobs {
 		w.enqueue(rota.NewJob{Type: "noop"})
 	}
-	healthy.take(t, jobs)
-	if n := hung.Load(); n > 2*laneWorkers {
+	healthy.wait(t, jobs)
+	if n := hung.Load(); n > 2*deliveryWorkers {
 		t.Errorf("it was waited for %d times", n)
 	}
 	codes := map[string]int{}
-	for deadline := time.Now().Add(patience); codes[codeDown]+codes[codeLate] < jobs && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(waitMax); codes[codeDown]+codes[codeLate] < jobs && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		codes = w.codes()
 	}
 	if codes[codeDown] < jobs/2 || codes[codeLate] == 0 {
@@ -48,7 +48,7 @@ func TestAHungReceiverTakesNoSlots(t *testing.T) {
 }
 
 // codes are those that attempts of deliveries ended with, and how many did.
-func (w *world) codes() map[string]int {
+func (w *testEnv) codes() map[string]int {
 	w.Helper()
 	attempts, err := w.store.Jobs(context.Background(), rota.JobQuery{Type: rota.TypeWebhook, Limit: rota.PageMax})
 	if err != nil {
@@ -71,7 +71,7 @@ func TestAnOutage(t *testing.T) {
 		b := &breaker{}
 		enter := func() func(error) {
 			t.Helper()
-			leave, may := b.enter("a")
+			leave, may := b.acquire("a")
 			if !may {
 				t.Fatal("nobody finds out")
 			}
@@ -79,7 +79,7 @@ func TestAnOutage(t *testing.T) {
 		}
 		closed := func() {
 			t.Helper()
-			if _, may := b.enter("a"); may {
+			if _, may := b.acquire("a"); may {
 				t.Error("a second one is let through")
 			}
 		}
@@ -87,7 +87,7 @@ func TestAnOutage(t *testing.T) {
 		first(errSilent)
 		second(errSilent) // was under way already, and makes no pause longer
 		closed()
-		if _, may := b.enter("b"); !may {
+		if _, may := b.acquire("b"); !may {
 			t.Error("another address suffers")
 		}
 		for _, pause := range []time.Duration{5, 10, 20, 40, 60, 60} {
@@ -114,13 +114,13 @@ func TestAnOutage(t *testing.T) {
 func TestOutagesAreBounded(t *testing.T) {
 	b := &breaker{}
 	for i := range 2 * outagesMax {
-		leave, _ := b.enter(fmt.Sprint(i))
+		leave, _ := b.acquire(fmt.Sprint(i))
 		leave(errSilent)
 	}
 	if n := len(b.down); n > outagesMax {
 		t.Errorf("%d are kept", n)
 	}
-	if _, may := b.enter(fmt.Sprint(2*outagesMax - 1)); may {
+	if _, may := b.acquire(fmt.Sprint(2*outagesMax - 1)); may {
 		t.Error("the last one is forgotten")
 	}
 }

@@ -21,7 +21,7 @@ func (Call) JobType() string { return "call" }
 
 func (r *runner) call(ctx context.Context, p Call) error {
 	if strings.ContainsRune(p.Procedure, 0) {
-		return failedForGood(codeParams, "procedure: it has a NUL in it")
+		return permanentFailure(codeParams, "procedure: it has a NUL in it")
 	}
 	if p.Target == "" {
 		return r.handler(ctx, p)
@@ -32,18 +32,18 @@ func (r *runner) call(ctx context.Context, p Call) error {
 // handler runs a handler of this server in place of a procedure.
 func (r *runner) handler(ctx context.Context, p Call) error {
 	if _, known := r.reg.Spec(p.Procedure); !known || p.Procedure == p.JobType() {
-		return failedForGood(codeTarget, "there is nothing to call by the name %.64q: name a target if it is a procedure of a database, "+
+		return permanentFailure(codeTarget, "there is nothing to call by the name %.64q: name a target if it is a procedure of a database, "+
 			"or register a handler of that type in this server", p.Procedure)
 	}
 	if p.RunAs != "" {
-		return failedForGood(codeRole, "run_as %.64q is refused: a handler of this server runs as the server; name a target, or leave run_as out", p.RunAs)
+		return permanentFailure(codeRole, "run_as %.64q is refused: a handler of this server runs as the server; name a target, or leave run_as out", p.RunAs)
 	}
 	params := json.RawMessage("{}")
 	switch {
 	case len(p.Args) == 1 && bytes.HasPrefix(bytes.TrimSpace(p.Args[0]), []byte("{")):
 		params = p.Args[0]
 	case len(p.Args) > 0:
-		return failedForGood(codeParams, "args: the handler %s takes one object, which is its params, or nothing", p.Procedure)
+		return permanentFailure(codeParams, "args: the handler %s takes one object, which is its params, or nothing", p.Procedure)
 	}
 	return r.reg.Within(ctx, p.Procedure, params)
 }
@@ -56,12 +56,12 @@ func (p *Call) texts() ([][]byte, error) {
 		arg = bytes.TrimSpace(arg)
 		switch {
 		case len(arg) == 0, arg[0] == '{', arg[0] == '[':
-			return nil, failedForGood(codeParams, "args: number %d is not a text, a number, true, false or null; write it as a text of JSON if the procedure reads that", i+1)
+			return nil, permanentFailure(codeParams, "args: number %d is not a text, a number, true, false or null; write it as a text of JSON if the procedure reads that", i+1)
 		case string(arg) == "null":
 		case arg[0] == '"':
 			var text string
 			if err := json.Unmarshal(arg, &text); err != nil {
-				return nil, failedForGood(codeParams, "args: number %d is not a text: %w", i+1, err)
+				return nil, permanentFailure(codeParams, "args: number %d is not a text: %w", i+1, err)
 			}
 			texts[i] = []byte(text)
 		default:
@@ -97,7 +97,7 @@ func parseName(text string, quote byte) (routine, error) {
 			break
 		}
 	}
-	return routine{}, failedForGood(codeParams, "procedure: %.64q is not a name; write one such as refresh or reports.refresh, without parentheses", text)
+	return routine{}, permanentFailure(codeParams, "procedure: %.64q is not a name; write one such as refresh or reports.refresh, without parentheses", text)
 }
 
 // namePart reads one part of a name and is what stands behind it.
@@ -106,13 +106,13 @@ func namePart(text string, quote byte) (part, rest string, ok bool) {
 		return "", "", false
 	}
 	if text[0] == quote {
-		s := &scanner{kind: onSQLite, text: text}
+		s := &scanner{kind: dialectSQLite, text: text}
 		s.quoted(quote, false)
 		inside := text[1:max(1, s.at-1)]
 		closed := s.at > 2 && text[s.at-1] == quote
 		return strings.ReplaceAll(inside, string([]byte{quote, quote}), string(quote)), text[s.at:], closed
 	}
-	s := &scanner{kind: onPostgres, text: text}
+	s := &scanner{kind: dialectPostgres, text: text}
 	if !isWordStart(text[0]) {
 		return "", "", false
 	}

@@ -24,47 +24,47 @@ func call(procedure string, args ...any) Call {
 }
 
 func TestProceduresOfPostgres(t *testing.T) {
-	g := postgresGround(t)
-	w := g.world(t)
-	w.does(statement(`CREATE SCHEMA "My s"; CREATE TABLE a (id int, note text, ok bool);
+	g := newPostgresTarget(t)
+	w := g.newEnv(t)
+	w.mustComplete(statement(`CREATE SCHEMA "My s"; CREATE TABLE a (id int, note text, ok bool);
 		CREATE PROCEDURE "My s"."Add"(n int, note text, ok bool DEFAULT true) LANGUAGE sql AS $$ INSERT INTO public.a VALUES (n, note, ok) $$;
 		CREATE FUNCTION twice(n int) RETURNS TABLE (x int) LANGUAGE sql AS $$ SELECT n UNION ALL SELECT n * 2 $$;
 		CREATE PROCEDURE sly() LANGUAGE plpgsql AS $$ BEGIN COMMIT; END $$`))
-	w.does(job(call(`"My s"."Add"`, 7, "it's; $1", false)))
-	w.does(job(call(` "My s"."Add" `, 8, nil)))
-	if rows := g.ask(t, "SELECT id, note, ok FROM a ORDER BY id"); len(rows) != 2 || strings.Join(rows[0], ",") != "7,it's; $1,f" || strings.Join(rows[1], ",") != "8,,t" {
+	w.mustComplete(job(call(`"My s"."Add"`, 7, "it's; $1", false)))
+	w.mustComplete(job(call(` "My s"."Add" `, 8, nil)))
+	if rows := g.query(t, "SELECT id, note, ok FROM a ORDER BY id"); len(rows) != 2 || strings.Join(rows[0], ",") != "7,it's; $1,f" || strings.Join(rows[1], ",") != "8,,t" {
 		t.Errorf("%q", rows)
 	}
-	if rows := result[Rows](w, w.does(job(call("public.TWICE", 21)))); len(rows.Rows) != 2 || rows.Rows[1][0] != 42.0 {
+	if rows := result[Rows](w, w.mustComplete(job(call("public.TWICE", 21)))); len(rows.Rows) != 2 || rows.Rows[1][0] != 42.0 {
 		t.Errorf("%+v", rows)
 	}
-	w.fails(job(call("twice")), undefinedFunction, "no procedure and no function", "0 arguments")
-	w.fails(job(call("my_s.add", 1, "x")), undefinedFunction)
-	w.fails(job(call("twice", "x")), "22P02")
-	w.fails(job(call("sly")), "2D000")
-	w.fails(job(call("twice; DROP TABLE a", 1)), codeParams, "is not a name")
-	w.fails(job(call("twice", []int{1})), codeParams, "number 1")
+	w.mustFail(job(call("twice")), undefinedFunction, "no procedure and no function", "0 arguments")
+	w.mustFail(job(call("my_s.add", 1, "x")), undefinedFunction)
+	w.mustFail(job(call("twice", "x")), "22P02")
+	w.mustFail(job(call("sly")), "2D000")
+	w.mustFail(job(call("twice; DROP TABLE a", 1)), codeParams, "is not a name")
+	w.mustFail(job(call("twice", []int{1})), codeParams, "number 1")
 }
 
 func TestProceduresOfMariaDB(t *testing.T) {
-	g := mariaGround(t)
-	w := g.world(t)
-	w.does(statement("CREATE TABLE a (id INT, note TEXT, ok BOOL)"))
-	w.does(statement("CREATE PROCEDURE `add one`(n INT, note TEXT, ok BOOL)\nBEGIN\n  INSERT INTO a VALUES (n, note, ok);\n  SELECT count(*) AS c FROM a;\nEND"))
-	done := w.does(job(call("`add one`", 7, "it's; ?", true)))
+	g := newMariaTarget(t)
+	w := g.newEnv(t)
+	w.mustComplete(statement("CREATE TABLE a (id INT, note TEXT, ok BOOL)"))
+	w.mustComplete(statement("CREATE PROCEDURE `add one`(n INT, note TEXT, ok BOOL)\nBEGIN\n  INSERT INTO a VALUES (n, note, ok);\n  SELECT count(*) AS c FROM a;\nEND"))
+	done := w.mustComplete(job(call("`add one`", 7, "it's; ?", true)))
 	if rows := result[Rows](w, done); rows.Columns[0] != "c" || rows.Rows[0][0] != 1.0 {
 		t.Errorf("%+v", rows)
 	}
-	w.does(job(call(g.one(t, "SELECT DATABASE()")+".`add one`", 8, nil, false)))
-	if rows := g.ask(t, "SELECT id, note, ok FROM a ORDER BY id"); len(rows) != 2 || strings.Join(rows[0], ",") != "7,it's; ?,1" || strings.Join(rows[1], ",") != "8,,0" {
+	w.mustComplete(job(call(g.queryValue(t, "SELECT DATABASE()")+".`add one`", 8, nil, false)))
+	if rows := g.query(t, "SELECT id, note, ok FROM a ORDER BY id"); len(rows) != 2 || strings.Join(rows[0], ",") != "7,it's; ?,1" || strings.Join(rows[1], ",") != "8,,0" {
 		t.Errorf("%q", rows)
 	}
-	w.fails(job(call("nowhere")), "42000", "nowhere")
+	w.mustFail(job(call("nowhere")), "42000", "nowhere")
 }
 
 func TestSQLiteHasNoProcedures(t *testing.T) {
-	w := sqliteGround(t).world(t)
-	w.fails(job(call("x")), codeStatement, "SQLite has no procedures")
+	w := newSQLiteTarget(t).newEnv(t)
+	w.mustFail(job(call("x")), codeStatement, "SQLite has no procedures")
 }
 
 type greeting struct {
@@ -75,7 +75,7 @@ func (greeting) JobType() string { return "greet" }
 
 func TestACallWithoutATargetIsAHandler(t *testing.T) {
 	greeted := make(chan string, 1)
-	w := newWorld(t, func(reg *engine.Registry, _ rota.Store) {
+	w := newTestEnv(t, func(reg *engine.Registry, _ rota.Store) {
 		engine.Handle(reg, func(ctx context.Context, p greeting) error {
 			if p.Name == "nobody" {
 				return rota.Permanent(errors.New("there is nobody"))
@@ -90,16 +90,16 @@ func TestACallWithoutATargetIsAHandler(t *testing.T) {
 		p.Target = ""
 		return job(p)
 	}
-	done := w.does(handler("greet", greeting{"ada"}))
+	done := w.mustComplete(handler("greet", greeting{"ada"}))
 	if got := <-greeted; got != "ada" || string(done.Run.Result) != `"hello"` {
 		t.Errorf("%s, %s", got, done.Run.Result)
 	}
-	w.fails(handler("greet", greeting{"nobody"}), "", "there is nobody")
-	w.fails(handler("greet"), "payload", "name")
-	w.fails(handler("greet", 1), codeParams, "one object")
-	w.fails(handler("nowhere"), codeTarget, "name a target", "register a handler")
-	w.fails(handler("call", call("call")), codeTarget)
+	w.mustFail(handler("greet", greeting{"nobody"}), "", "there is nobody")
+	w.mustFail(handler("greet"), "payload", "name")
+	w.mustFail(handler("greet", 1), codeParams, "one object")
+	w.mustFail(handler("nowhere"), codeTarget, "name a target", "register a handler")
+	w.mustFail(handler("call", call("call")), codeTarget)
 	as := call("greet", greeting{"ada"})
 	as.Target, as.RunAs = "", "etl"
-	w.fails(job(as), codeRole, "runs as the server")
+	w.mustFail(job(as), codeRole, "runs as the server")
 }

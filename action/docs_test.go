@@ -36,7 +36,7 @@ func TestThePageSaysWhatIsSo(t *testing.T) {
 	for attempt := 2; attempt <= policy.MaxAttempts; attempt++ {
 		wait := min(policy.Backoff<<(attempt-2), policy.BackoffMax)
 		total += wait
-		wants = append(wants, fmt.Sprintf("| %d | %s | %s |\n", attempt, spoken(wait), spoken(total)))
+		wants = append(wants, fmt.Sprintf("| %d | %s | %s |\n", attempt, durationWords(wait), durationWords(total)))
 	}
 	for _, want := range wants {
 		if !strings.Contains(page, want) {
@@ -52,7 +52,7 @@ func TestThePageSaysWhatIsSo(t *testing.T) {
 	}
 }
 
-func spoken(d time.Duration) string {
+func durationWords(d time.Duration) string {
 	var words []string
 	for _, unit := range []struct {
 		length time.Duration
@@ -83,12 +83,12 @@ func TestThePageOfSQLJobsSaysWhatIsSo(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if StatementMax != 256<<10 || effectKeep != 90*24*time.Hour || rowsMax != 100 || rowsSizeMax != 16<<10 || lockPatience != time.Minute || MainURL != "sqlite:main.db" {
+	if StatementMax != 256<<10 || effectRetention != 90*24*time.Hour || rowsMax != 100 || rowsSizeMax != 16<<10 || lockTimeout != time.Minute || MainURL != "sqlite:main.db" {
 		t.Error("a bound is not what the page says")
 	}
-	for _, kind := range []engineKind{onSQLite, onPostgres, onMaria} {
+	for _, kind := range []dialect{dialectSQLite, dialectPostgres, dialectMaria} {
 		for _, text := range []string{"BEGIN", "COMMIT", "ROLLBACK", "START TRANSACTION"} {
-			if kind == onSQLite && text == "START TRANSACTION" {
+			if kind == dialectSQLite && text == "START TRANSACTION" {
 				continue // which it does not know
 			}
 			if refuse(kind, text, split(kind, text)) == nil {
@@ -97,7 +97,7 @@ func TestThePageOfSQLJobsSaysWhatIsSo(t *testing.T) {
 		}
 	}
 	for _, verb := range []string{"CREATE", "ALTER", "DROP", "TRUNCATE", "GRANT"} {
-		if !commitsUnasked([]string{verb, "X"}) {
+		if !commitsImplicitly([]string{verb, "X"}) {
 			t.Errorf("%s is said to commit", verb)
 		}
 	}

@@ -12,15 +12,15 @@ import (
 const effectTable = "rota_effects"
 
 const (
-	effectKeep   = 90 * 24 * time.Hour // how long a row stays
-	effectEvery  = time.Hour           // how often old ones are looked for
-	effectPage   = 10_000              // rows that go at once
-	effectRemove = 10 * time.Second    // how long that may take
+	effectRetention     = 90 * 24 * time.Hour // how long a row stays
+	effectCleanInterval = time.Hour           // how often old ones are looked for
+	effectCleanRows     = 10_000              // rows that go at once
+	effectCleanTimeout  = 10 * time.Second    // how long that may take
 )
 
-// oldest is the least id that an execution begun at a time may have. Ids ascend
+// minExecutionID is the least id that an execution begun at a time may have. Ids ascend
 // with time, so what is older is a range of the key, and no index more is needed.
-func oldest(at time.Time) rota.ID {
+func minExecutionID(at time.Time) rota.ID {
 	var id rota.ID
 	ms := at.UnixMilli()
 	for i := range 6 {
@@ -30,22 +30,22 @@ func oldest(at time.Time) rota.ID {
 	return id
 }
 
-// broom knows when old effects were last removed.
-type broom struct {
-	mu    sync.Mutex
-	swept map[string]time.Time // by login
+// effectCleaner knows when old effects were last removed.
+type effectCleaner struct {
+	mu      sync.Mutex
+	lastRun map[string]time.Time // by login
 }
 
 // due reports whether the caller is the one to remove what is old now.
-func (b *broom) due(login string, now time.Time) bool {
+func (b *effectCleaner) due(login string, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if last, known := b.swept[login]; known && now.Sub(last) < effectEvery {
+	if last, known := b.lastRun[login]; known && now.Sub(last) < effectCleanInterval {
 		return false
 	}
-	if b.swept == nil {
-		b.swept = map[string]time.Time{}
+	if b.lastRun == nil {
+		b.lastRun = map[string]time.Time{}
 	}
-	b.swept[login] = now
+	b.lastRun[login] = now
 	return true
 }

@@ -22,7 +22,7 @@ func (Exec) JobType() string { return "exec" }
 // and says why it does not run: whoever can submit a job must not be able to run
 // programs because nobody said otherwise.
 func refuseExec(context.Context, Exec) error {
-	return rota.Permanent(&failure{codeOff, errors.New(
+	return rota.Permanent(&failure{codeDisabled, errors.New(
 		"external commands are off until they are configured, which comes with a later release; until then, run the command " +
 			"from a handler of your own, or call it by HTTP with a job of type http")})
 }

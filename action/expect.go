@@ -84,7 +84,7 @@ func parseStatuses(word string) (Statuses, error) {
 	}
 	n, err := strconv.Atoi(word)
 	if err != nil || n < statusMin || n > statusMax {
-		return Statuses{}, fmt.Errorf("%s is not a status; write one such as 204 or 2xx", shown(word))
+		return Statuses{}, fmt.Errorf("%s is not a status; write one such as 204 or 2xx", quoteShort(word))
 	}
 	return Statuses{n, n}, nil
 }

@@ -21,7 +21,7 @@ const (
 	codeGone     = "gone"           // there is nobody to tell any more
 	codeLate     = "late"           // the answer took too long
 	codeDown     = "receiver_down"  // it was not sent, since others were not answered
-	codeOff      = "disabled"       // the server is not set to do this
+	codeDisabled = "disabled"       // the server is not set to do this
 )
 
 // failure is an error of a run with a code of its own.
@@ -40,16 +40,16 @@ func failed(code, format string, args ...any) error {
 	return &failure{code, fmt.Errorf(format, args...)}
 }
 
-// failedForGood is a failure that no retry mends.
-func failedForGood(code, format string, args ...any) error {
+// permanentFailure is a failure that no retry mends.
+func permanentFailure(code, format string, args ...any) error {
 	return rota.Permanent(failed(code, format, args...))
 }
 
-// unsent turns what a client says of a request that was not answered into the
+// requestError turns what a client says of a request that was not answered into the
 // error of a run. It leaves out the address, which may hold a key.
-func unsent(ctx context.Context, host string, err error) error {
+func requestError(ctx context.Context, host string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
-		if errors.Is(cause, errLate) {
+		if errors.Is(cause, errAnswerTimeout) {
 			return failed(codeLate, "%s: %w", host, cause)
 		}
 		return cause
@@ -72,8 +72,8 @@ func unsent(ctx context.Context, host string, err error) error {
 	return failed(codeNetwork, "%s: %s", host, brief(err.Error()))
 }
 
-// errLate is the cause of a context that ended because an answer took too long.
-var errLate = errors.New("the answer took too long")
+// errAnswerTimeout is the cause of a context that ended because an answer took too long.
+var errAnswerTimeout = errors.New("the answer took too long")
 
 // brief keeps what others wrote short, and on one line.
 func brief(text string) string {

@@ -63,7 +63,7 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 		return []netip.Addr{addr}, nil
 	}
 	if isNumber(lastLabel(strings.TrimSuffix(host, "."))) {
-		return nil, refused(fmt.Sprintf("the host %s is an address that is not written as one", shown(host)), "write four numbers with dots between them")
+		return nil, refused(fmt.Sprintf("the host %s is an address that is not written as one", quoteShort(host)), "write four numbers with dots between them")
 	}
 	var resolver Resolver = net.DefaultResolver
 	if g.Resolver != nil {
@@ -72,9 +72,9 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	addrs, err := resolver.LookupNetIP(ctx, "ip", host)
 	switch {
 	case err != nil:
-		return nil, orCause(ctx, err)
+		return nil, causeOr(ctx, err)
 	case len(addrs) == 0:
-		return nil, fmt.Errorf("the host %s has no address", shown(host))
+		return nil, fmt.Errorf("the host %s has no address", quoteShort(host))
 	}
 	return addrs, nil
 }
@@ -91,10 +91,10 @@ func (g *Guard) check(host string, addrs []netip.Addr) error {
 		if may {
 			continue
 		}
-		addr = plainAddr(addr)
-		reason, entries := fmt.Sprintf("%s is %s", addr, reachWords[is]), addr.String()
+		addr = normalAddr(addr)
+		reason, entries := fmt.Sprintf("%s is %s", addr, classWords[is]), addr.String()
 		if _, err := netip.ParseAddr(host); err != nil {
-			reason, entries = fmt.Sprintf("the host %s leads to %s, %s", shown(host), addr, reachWords[is]), addr.String()+" or "+name
+			reason, entries = fmt.Sprintf("the host %s leads to %s, %s", quoteShort(host), addr, classWords[is]), addr.String()+" or "+name
 		}
 		return refused(reason, fmt.Sprintf("if requests may go there, add %s to the setting %s of the server", entries, AllowSetting))
 	}
@@ -128,7 +128,7 @@ func dialFirst(ctx context.Context, network string, addrs []netip.Addr, port str
 			break
 		}
 	}
-	return nil, orCause(ctx, first)
+	return nil, causeOr(ctx, first)
 }
 
 func dialOne(ctx context.Context, network, address string, shares int) (net.Conn, error) {
@@ -140,8 +140,8 @@ func dialOne(ctx context.Context, network, address string, shares int) (net.Conn
 	return (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext(ctx, network, address)
 }
 
-// orCause is why a context ended, if it did.
-func orCause(ctx context.Context, err error) error {
+// causeOr is why a context ended, if it did.
+func causeOr(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}

@@ -15,11 +15,11 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// patience is how long something may take on a very busy machine.
-const patience = time.Minute
+// waitMax is how long something may take on a very busy machine.
+const waitMax = time.Minute
 
-// world is a store and an engine that runs the types of a registry.
-type world struct {
+// testEnv is a store and an engine that runs the types of a registry.
+type testEnv struct {
 	*testing.T
 	store  rota.Store
 	client *rota.Client
@@ -44,37 +44,37 @@ func (b *logBuffer) String() string {
 	return b.text.String()
 }
 
-func newWorld(t *testing.T, fill func(*engine.Registry, rota.Store)) *world {
+func newTestEnv(t *testing.T, fill func(*engine.Registry, rota.Store)) *testEnv {
 	t.Helper()
-	return newWorldAt(t, filepath.Join(t.TempDir(), "rota.db"), fill)
+	return newTestEnvAt(t, filepath.Join(t.TempDir(), "rota.db"), fill)
 }
 
-// newWorldAt is a world whose store is in a file that may be there already.
-func newWorldAt(t *testing.T, path string, fill func(*engine.Registry, rota.Store)) *world {
+// newTestEnvAt is a world whose store is in a file that may be there already.
+func newTestEnvAt(t *testing.T, path string, fill func(*engine.Registry, rota.Store)) *testEnv {
 	t.Helper()
 	store, err := sqlite.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	w := &world{T: t, store: store, client: rota.New(store), log: &logBuffer{}}
+	w := &testEnv{T: t, store: store, client: rota.New(store), log: &logBuffer{}}
 	reg := engine.NewRegistry()
 	fill(reg, store)
 	w.run(reg, engine.Config{Workers: 4})
 	return w
 }
 
-// laneWorkers are the slots of deliveries.
-const laneWorkers = 4
+// deliveryWorkers are the slots of deliveries.
+const deliveryWorkers = 4
 
-// lane runs the engine of deliveries beside that of the jobs of users.
-func (w *world) lane(reg *engine.Registry) {
+// runDeliveryEngine runs the engine of deliveries beside that of the jobs of users.
+func (w *testEnv) runDeliveryEngine(reg *engine.Registry) {
 	w.Helper()
-	w.run(reg, engine.Config{Workers: laneWorkers, Name: "webhooks", WorkOnly: true})
+	w.run(reg, engine.Config{Workers: deliveryWorkers, Name: "webhooks", WorkOnly: true})
 }
 
 // run runs an engine until the test ends.
-func (w *world) run(reg *engine.Registry, config engine.Config) {
+func (w *testEnv) run(reg *engine.Registry, config engine.Config) {
 	w.Helper()
 	config.Logger = slog.New(slog.NewTextHandler(w.log, nil))
 	e := engine.New(rota.New(w.store, rota.WithActor("rota")), reg, config)
@@ -93,13 +93,13 @@ func (w *world) run(reg *engine.Registry, config engine.Config) {
 	case err := <-over:
 		over <- err
 		w.Fatalf("the engine did not start: %v", err)
-	case <-time.After(patience):
+	case <-time.After(waitMax):
 		w.Fatal("the engine is not ready")
 	}
 }
 
 // enqueue puts one job into the queue, whose retries come at once.
-func (w *world) enqueue(job rota.NewJob) rota.ID {
+func (w *testEnv) enqueue(job rota.NewJob) rota.ID {
 	w.Helper()
 	if job.Backoff == nil {
 		job.Backoff = new(time.Duration(0))
@@ -111,10 +111,10 @@ func (w *world) enqueue(job rota.NewJob) rota.ID {
 	return reply.Jobs[0].Job.ID
 }
 
-// ends waits until a job has ended.
-func (w *world) ends(id rota.ID) *rota.Job {
+// waitEnded waits until a job has ended.
+func (w *testEnv) waitEnded(id rota.ID) *rota.Job {
 	w.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(waitMax); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		job, err := w.store.Job(context.Background(), id)
 		if err != nil {
 			w.Fatal(err)
@@ -127,10 +127,10 @@ func (w *world) ends(id rota.ID) *rota.Job {
 	return nil
 }
 
-// attempts waits until an execution has ended, and returns its jobs.
-func (w *world) attempts(id rota.ID) []*rota.Job {
+// waitAttempts waits until an execution has ended, and returns its jobs.
+func (w *testEnv) waitAttempts(id rota.ID) []*rota.Job {
 	w.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(waitMax); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		jobs, err := w.store.Execution(context.Background(), id)
 		if err != nil {
 			w.Fatal(err)
@@ -144,7 +144,7 @@ func (w *world) attempts(id rota.ID) []*rota.Job {
 }
 
 // result is what a run has to show.
-func result[T any](w *world, job *rota.Job) (v T) {
+func result[T any](w *testEnv, job *rota.Job) (v T) {
 	w.Helper()
 	if err := json.Unmarshal(job.Run.Result, &v); err != nil {
 		w.Fatalf("%v: %s", err, job.Run.Result)

@@ -56,7 +56,7 @@ const DefaultHTTPTimeout = 5 * time.Minute
 // Register registers the types http, sql, call and exec.
 func Register(reg *engine.Registry, config Config) {
 	config = config.withDefaults()
-	c := &caller{Config: config, transport: config.Guard.transport()}
+	c := &requestRunner{Config: config, transport: config.Guard.transport()}
 	engine.Handle(reg, c.run, engine.WithTimeout(DefaultHTTPTimeout),
 		engine.WithDescription("sends an HTTP request, and fails if the answer is not what was expected"))
 	r := newRunner(reg, config)
@@ -66,38 +66,38 @@ func Register(reg *engine.Registry, config Config) {
 		engine.WithDescription("runs a command; external commands are off in this release"))
 }
 
-// caller sends the requests of jobs.
-type caller struct {
+// requestRunner sends the requests of jobs.
+type requestRunner struct {
 	Config
 	transport http.RoundTripper
 }
 
-func (c *caller) run(ctx context.Context, p HTTP) error {
+func (c *requestRunner) run(ctx context.Context, p HTTP) error {
 	r, err := c.request(ctx, &p)
 	if err != nil {
 		return err
 	}
-	client := &http.Client{Transport: c.transport, CheckRedirect: follow(p.Expect)}
+	client := &http.Client{Transport: c.transport, CheckRedirect: redirectPolicy(p.Expect)}
 	begun := time.Now()
 	res, err := client.Do(r)
 	if err != nil {
-		return c.note(ctx, r, nil, begun, forGoodIfRefused(unsent(ctx, r.URL.Host, err)))
+		return c.logRequest(ctx, r, nil, begun, permanentIfRefused(requestError(ctx, r.URL.Host, err)))
 	}
 	defer res.Body.Close()
 	answer, err := readAnswer(res)
 	if err != nil {
-		return c.note(ctx, r, res, begun, unsent(ctx, r.URL.Host, err))
+		return c.logRequest(ctx, r, res, begun, requestError(ctx, r.URL.Host, err))
 	}
 	answer.DurationMS = time.Since(begun).Milliseconds()
 	if err := engine.Result(ctx, answer.fit()); err != nil {
 		return err
 	}
-	return c.note(ctx, r, res, begun, c.judge(r, res, p.Expect))
+	return c.logRequest(ctx, r, res, begun, c.checkStatus(r, res, p.Expect))
 }
 
-// forGoodIfRefused spares the retries of what the guard refuses: it refuses as long
+// permanentIfRefused spares the retries of what the guard refuses: it refuses as long
 // as its server is set so.
-func forGoodIfRefused(err error) error {
+func permanentIfRefused(err error) error {
 	if isRefused(err) {
 		return rota.Permanent(err)
 	}
@@ -106,15 +106,15 @@ func forGoodIfRefused(err error) error {
 
 // request makes the request that the params describe, which the engine has held to
 // their schema.
-func (c *caller) request(ctx context.Context, p *HTTP) (*http.Request, error) {
+func (c *requestRunner) request(ctx context.Context, p *HTTP) (*http.Request, error) {
 	u, err := p.URL.Parse()
 	if err != nil {
-		return nil, failedForGood(codeParams, "url: %w", err)
+		return nil, permanentFailure(codeParams, "url: %w", err)
 	}
 	body, kind := p.content()
-	r, err := http.NewRequestWithContext(ctx, orElse(p.Method, http.MethodGet), u.String(), bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, orDefault(p.Method, http.MethodGet), u.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, failedForGood(codeParams, "the request cannot be made: %s", brief(err.Error()))
+		return nil, permanentFailure(codeParams, "the request cannot be made: %s", brief(err.Error()))
 	}
 	if len(body) == 0 {
 		r.Body, r.GetBody, r.ContentLength = http.NoBody, nil, 0
@@ -146,15 +146,15 @@ func (p *HTTP) content() (body []byte, kind string) {
 	return p.Body, "application/json"
 }
 
-// judge says what an answer means for the run. What the request itself is wrong
+// checkStatus says what an answer means for the run. What the request itself is wrong
 // about is wrong the next time, too, and what was done is not done again because
 // it was answered in another way than expected.
-func (c *caller) judge(r *http.Request, res *http.Response, expect Expect) error {
+func (c *requestRunner) checkStatus(r *http.Request, res *http.Response, expect Expect) error {
 	if expect.Has(res.StatusCode) {
 		return nil
 	}
 	err := failed(statusCode(res.StatusCode), "%s %s was answered %s; expected was %s", r.Method, r.URL.Host, statusText(res.StatusCode), expect)
-	if !worthRetry(res.StatusCode) {
+	if !retryable(res.StatusCode) {
 		return rota.Permanent(err)
 	}
 	if at, told := retryAfter(res.Header.Get("Retry-After"), c.Clock()); told {
@@ -163,7 +163,7 @@ func (c *caller) judge(r *http.Request, res *http.Response, expect Expect) error
 	return err
 }
 
-func worthRetry(status int) bool {
+func retryable(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 		return true
@@ -171,9 +171,9 @@ func worthRetry(status int) bool {
 	return status >= http.StatusInternalServerError
 }
 
-// note writes one line about the request into the log of the run. It leaves out
+// logRequest writes one line about the request into the log of the run. It leaves out
 // what may be secret: headers, bodies, and all of the address but the host.
-func (c *caller) note(ctx context.Context, r *http.Request, res *http.Response, begun time.Time, err error) error {
+func (c *requestRunner) logRequest(ctx context.Context, r *http.Request, res *http.Response, begun time.Time, err error) error {
 	facts := []any{"method", r.Method, "host", r.URL.Host}
 	if res != nil {
 		facts = append(facts, "status", res.StatusCode)
@@ -190,7 +190,7 @@ func (c *caller) note(ctx context.Context, r *http.Request, res *http.Response, 
 	return nil
 }
 
-func orElse(text, otherwise string) string {
+func orDefault(text, otherwise string) string {
 	if strings.TrimSpace(text) == "" {
 		return otherwise
 	}

@@ -19,40 +19,40 @@ import (
 )
 
 // newCaller runs http jobs that may reach this machine.
-func newCaller(t *testing.T, change ...func(*Config)) *world {
+func newCaller(t *testing.T, change ...func(*Config)) *testEnv {
 	t.Helper()
 	config := Config{Guard: &Guard{Allow: allow(t, "loopback")}, Version: "1.2.3"}
 	for _, f := range change {
 		f(&config)
 	}
-	return newWorld(t, func(reg *engine.Registry, _ rota.Store) { Register(reg, config) })
+	return newTestEnv(t, func(reg *engine.Registry, _ rota.Store) { Register(reg, config) })
 }
 
 // call runs a job of type http to its end, without retries.
-func (w *world) call(params any) *rota.Job {
+func (w *testEnv) call(params any) *rota.Job {
 	w.Helper()
-	return w.ends(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(params), MaxRetries: new(0)}))
+	return w.waitEnded(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(params), MaxRetries: new(0)}))
 }
 
-// site serves, and keeps what it was asked.
-type site struct {
+// testServer serves, and keeps what it was asked.
+type testServer struct {
 	*httptest.Server
 	mu    sync.Mutex
-	asked []asked
+	asked []recordedRequest
 }
 
-type asked struct {
+type recordedRequest struct {
 	*http.Request
 	body string
 }
 
-func newSite(t *testing.T, answer http.HandlerFunc) *site {
+func newTestServer(t *testing.T, answer http.HandlerFunc) *testServer {
 	t.Helper()
-	s := &site{}
+	s := &testServer{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
-		s.asked = append(s.asked, asked{r, string(body)})
+		s.asked = append(s.asked, recordedRequest{r, string(body)})
 		s.mu.Unlock()
 		answer(w, r)
 	}))
@@ -60,7 +60,7 @@ func newSite(t *testing.T, answer http.HandlerFunc) *site {
 	return s
 }
 
-func (s *site) last(t *testing.T) asked {
+func (s *testServer) last(t *testing.T) recordedRequest {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *site) last(t *testing.T) asked {
 	return s.asked[len(s.asked)-1]
 }
 
-func (s *site) times() int {
+func (s *testServer) times() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.asked)
@@ -82,7 +82,7 @@ func status(code int) http.HandlerFunc {
 
 func TestARequestIsSent(t *testing.T) {
 	w := newCaller(t)
-	s := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
+	s := newTestServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.Header().Set("X-Request-Id", "r-1")
 		w.Header().Set("Set-Cookie", "session=hunter2")
@@ -116,7 +116,7 @@ func TestARequestIsSent(t *testing.T) {
 
 func TestWhatTheDefaultsAre(t *testing.T) {
 	w := newCaller(t)
-	s := newSite(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello <world> & all") })
+	s := newTestServer(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello <world> & all") })
 	job := w.call(HTTP{URL: payload.URL(s.URL)})
 	if r := s.last(t); r.Method != "GET" || r.body != "" || r.Header.Get("Content-Type") != "" || r.ContentLength != 0 {
 		t.Errorf("%+v", r)
@@ -210,12 +210,12 @@ func TestBadParamsAreRefused(t *testing.T) {
 // TestParamsThatWereNotChecked when they were enqueued are refused for good when they run.
 func TestParamsThatWereNotChecked(t *testing.T) {
 	w := newCaller(t)
-	s := newSite(t, status(200))
+	s := newTestServer(t, status(200))
 	job := w.call(map[string]any{"url": s.URL, "headers": map[string]string{"transfer-encoding": "chunked"}})
 	if job.Run.Outcome != rota.OutcomeFailed || job.Run.ErrorCode != "payload" || !strings.Contains(job.Run.Error, "headers.transfer-encoding") || job.Sequel != rota.SequelDead {
 		t.Errorf("%+v", job.Run)
 	}
-	job = w.ends(w.enqueue(rota.NewJob{Type: "http", Params: json.RawMessage(`{"url": "ftp://a"}`)}))
+	job = w.waitEnded(w.enqueue(rota.NewJob{Type: "http", Params: json.RawMessage(`{"url": "ftp://a"}`)}))
 	if job.Run.ErrorCode != "payload" || job.Sequel != rota.SequelDead {
 		t.Errorf("%+v", job.Run)
 	}
@@ -228,7 +228,7 @@ func TestParamsThatWereNotChecked(t *testing.T) {
 func TestWhatAnAnswerMeans(t *testing.T) {
 	w := newCaller(t)
 	answer := 0
-	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	s := newTestServer(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Sscan(r.URL.Query().Get("answer"), &answer)
 		w.WriteHeader(answer)
 	})
@@ -264,7 +264,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		}
 		before := s.times()
 		id := w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(params), MaxRetries: new(1)})
-		attempts := w.attempts(id)
+		attempts := w.waitAttempts(id)
 		last := attempts[len(attempts)-1]
 		if want := map[bool]int{false: 1, true: 2}[test.retry]; len(attempts) != want || s.times()-before != want {
 			t.Errorf("%d: there are %d attempts and %d requests", test.status, len(attempts), s.times()-before)
@@ -300,13 +300,13 @@ func TestRetryAfter(t *testing.T) {
 	}
 
 	w := newCaller(t)
-	s := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
+	s := newTestServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "120")
 		w.WriteHeader(429)
 	})
 	begun := time.Now()
 	id := w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(HTTP{URL: payload.URL(s.URL)})})
-	w.ends(id)
+	w.waitEnded(id)
 	attempts, err := w.store.Execution(context.Background(), id)
 	if err != nil || len(attempts) != 2 {
 		t.Fatal(attempts, err)
@@ -318,9 +318,9 @@ func TestRetryAfter(t *testing.T) {
 
 func TestRedirects(t *testing.T) {
 	w := newCaller(t)
-	other := newSite(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "there") })
-	var s *site
-	s = newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	other := newTestServer(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "there") })
+	var s *testServer
+	s = newTestServer(t, func(w http.ResponseWriter, r *http.Request) {
 		var n int
 		switch {
 		case r.URL.Path == "/other":
@@ -356,7 +356,7 @@ func TestRedirects(t *testing.T) {
 	if r := s.last(t); job.Run.Outcome != rota.OutcomeCompleted || r.URL.Path != "/end" || r.Method != "POST" || r.body != "text" {
 		t.Errorf("%+v %+v", job.Run, r)
 	}
-	job = w.ends(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(map[string]any{"method": "POST", "url": s.URL + "/other", "body": "text"})}))
+	job = w.waitEnded(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(map[string]any{"method": "POST", "url": s.URL + "/other", "body": "text"})}))
 	if job.Run.ErrorCode != "http_redirects" || job.Sequel != rota.SequelDead || other.times() != 0 ||
 		!strings.Contains(job.Run.Error, strings.TrimPrefix(other.URL, "http://")+", another host, which the body was not meant for") {
 		t.Errorf("a body goes to another host %d times: %+v", other.times(), job.Run)
@@ -391,7 +391,7 @@ func TestRedirects(t *testing.T) {
 		"/decimal": {"guard", "is an address that is not written as one"},
 	} {
 		before := s.times()
-		job := w.ends(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(HTTP{URL: payload.URL(s.URL + path)})}))
+		job := w.waitEnded(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(HTTP{URL: payload.URL(s.URL + path)})}))
 		if job.Run.ErrorCode != want.code || !strings.Contains(job.Run.Error, want.text) || job.Sequel != rota.SequelDead {
 			t.Errorf("%s: %q %s %s", path, job.Run.ErrorCode, job.Run.Error, job.Sequel)
 		}
@@ -405,9 +405,9 @@ func TestRedirects(t *testing.T) {
 // back by it.
 func TestCredentialsDoNotComeBack(t *testing.T) {
 	w := newCaller(t)
-	var home *site
-	away := newSite(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, home.URL+"/back", http.StatusFound) })
-	home = newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	var home *testServer
+	away := newTestServer(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, home.URL+"/back", http.StatusFound) })
+	home = newTestServer(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/out" {
 			http.Redirect(w, r, away.URL, http.StatusFound)
 		}
@@ -419,7 +419,7 @@ func TestCredentialsDoNotComeBack(t *testing.T) {
 }
 
 func TestTheInsideIsOutOfBounds(t *testing.T) {
-	s := newSite(t, status(200))
+	s := newTestServer(t, status(200))
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "http://"), ":")
 	dns := &resolver{names: names{"inside.example.com": {{"127.0.0.1"}}, "xn--bcher-kva.example": {{"10.0.0.1"}}}}
 	w := newCaller(t, func(c *Config) { c.Guard = &Guard{Resolver: dns} })
@@ -428,7 +428,7 @@ func TestTheInsideIsOutOfBounds(t *testing.T) {
 		"2130706433", "0x7f000001", "0177.0.0.1", "127.1", "169.254.169.254", "[fd00::1]", "[fd00:ec2::254]", "inside.example.com", "INSIDE.example.com",
 		"１２７.0.0.1", "bücher.example", "[fe80::1%25eth0]", "127.0.0.1.",
 	} {
-		job := w.ends(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(map[string]string{"url": "http://" + host + ":" + port + "/"})}))
+		job := w.waitEnded(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(map[string]string{"url": "http://" + host + ":" + port + "/"})}))
 		if job.Run.ErrorCode != "guard" || job.Sequel != rota.SequelDead || !strings.Contains(job.Run.Error, "out of bounds") {
 			t.Errorf("%s: %q %s %s", host, job.Run.ErrorCode, job.Run.Error, job.Sequel)
 		}
@@ -443,7 +443,7 @@ func TestTheInsideIsOutOfBounds(t *testing.T) {
 func TestLargeAnswersAreCut(t *testing.T) {
 	w := newCaller(t)
 	var sent atomic.Int64
-	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	s := newTestServer(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", r.URL.Query().Get("type"))
 		w.Header().Set("ETag", strings.Repeat("é", 4000))
 		var n, times int64
@@ -493,12 +493,12 @@ func TestLargeAnswersAreCut(t *testing.T) {
 func TestARequestEndsWithItsRun(t *testing.T) {
 	w := newCaller(t)
 	begun, gone := make(chan struct{}, 2), make(chan struct{}, 2)
-	s := newSite(t, func(_ http.ResponseWriter, r *http.Request) {
+	s := newTestServer(t, func(_ http.ResponseWriter, r *http.Request) {
 		begun <- struct{}{}
 		<-r.Context().Done()
 		gone <- struct{}{}
 	})
-	job := w.ends(w.enqueue(rota.NewJob{
+	job := w.waitEnded(w.enqueue(rota.NewJob{
 		Type: "http", Params: rota.EncodeSpec(HTTP{URL: payload.URL(s.URL)}), Timeout: new(50 * time.Millisecond), MaxRetries: new(0),
 	}))
 	if job.Run.Outcome != rota.OutcomeCancelled || job.Run.ErrorCode != rota.CodeTimeout {
@@ -512,7 +512,7 @@ func TestARequestEndsWithItsRun(t *testing.T) {
 	if _, err := rota.Do[*rota.CancelledJob](context.Background(), w.store, &rota.Cancel{Meta: rota.NewMeta("ada"), JobID: id}); err != nil {
 		t.Fatal(err)
 	}
-	if job := w.ends(id); job.Run.Outcome != rota.OutcomeCancelled || job.Run.ErrorCode != rota.CodeCancelled {
+	if job := w.waitEnded(id); job.Run.Outcome != rota.OutcomeCancelled || job.Run.ErrorCode != rota.CodeCancelled {
 		t.Errorf("%s %s %s", job.Run.Outcome, job.Run.ErrorCode, job.Run.Error)
 	}
 	<-gone
@@ -521,17 +521,17 @@ func TestARequestEndsWithItsRun(t *testing.T) {
 // TestNetworkFaultsAreRetried, and told without the address, which may hold a key.
 func TestNetworkFaultsAreRetried(t *testing.T) {
 	w := newCaller(t, func(c *Config) { c.Guard.Resolver = &resolver{} })
-	dead := newSite(t, status(200))
+	dead := newTestServer(t, status(200))
 	dead.Close()
-	torn := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
+	torn := newTestServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
 		fmt.Fprint(w, "half")
 	})
-	hung := newSite(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	hung := newTestServer(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	hung.Config.ErrorLog = nil
 	for _, url := range []string{dead.URL, torn.URL, hung.URL, "http://nowhere.example", strings.Replace(torn.URL, "http:", "https:", 1)} {
 		id := w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(HTTP{Method: "POST", URL: payload.URL(url + "/?key=hunter2")}), MaxRetries: new(1)})
-		attempts := w.attempts(id)
+		attempts := w.waitAttempts(id)
 		last := attempts[len(attempts)-1].Run
 		if len(attempts) != 2 || last.ErrorCode != "network" || strings.Contains(last.Error, "hunter2") || strings.Contains(last.Error, "10.0.0.53") {
 			t.Errorf("%s: %d attempts, %q %s", url, len(attempts), last.ErrorCode, last.Error)
@@ -548,7 +548,7 @@ func TestExecIsDeclaredAndRefused(t *testing.T) {
 	if err != nil || !strings.Contains(string(typ.Spec.Schema), `"command"`) {
 		t.Fatal(typ, err)
 	}
-	job := w.ends(w.enqueue(rota.NewJob{Type: "exec", Params: json.RawMessage(`{"command": "/bin/true", "args": ["-x"], "env": {"A": "b"}, "stdin": "c"}`), MaxRetries: new(5)}))
+	job := w.waitEnded(w.enqueue(rota.NewJob{Type: "exec", Params: json.RawMessage(`{"command": "/bin/true", "args": ["-x"], "env": {"A": "b"}, "stdin": "c"}`), MaxRetries: new(5)}))
 	if job.Run.Outcome != rota.OutcomeFailed || job.Sequel != rota.SequelDead || !strings.Contains(job.Run.Error, "off until they are configured") || job.Run.ErrorCode != "disabled" {
 		t.Errorf("%+v %s", job.Run, job.Sequel)
 	}

@@ -12,7 +12,7 @@ import (
 // TestMain has deliveries tried again at once: what is tested is whether they are.
 func TestMain(m *testing.M) {
 	rota.DeliveryPolicy.Backoff = 0
-	if path := os.Getenv(envDoomedStore); path != "" {
+	if path := os.Getenv(envChildStore); path != "" {
 		runUntilKilled(path)
 	}
 	defer mariatest.Close()

@@ -18,29 +18,29 @@ type mariaDB struct{ login }
 
 // do runs a work on a connection of its own, so that nothing a statement sets
 // outlives it.
-func (d *mariaDB) do(ctx context.Context, w *work) (*deed, error) {
-	pieces := split(onMaria, w.script)
+func (d *mariaDB) do(ctx context.Context, w *work) (*workResult, error) {
+	pieces := split(dialectMaria, w.script)
 	if w.call == nil {
-		if err := refuse(onMaria, w.script, pieces); err != nil {
+		if err := refuse(dialectMaria, w.script, pieces); err != nil {
 			return nil, err
 		}
 	}
 	config, err := mariaConfig(d.url)
 	if err != nil { // which CheckTargets has seen to
-		return nil, failedForGood(codeTarget, "its URL cannot be used: %w", err)
+		return nil, permanentFailure(codeTarget, "its URL cannot be used: %w", err)
 	}
 	r := &mariaRun{config: config, w: w, pieces: pieces}
 	defer r.close()
 	if err := r.connect(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.guarded(ctx); err != nil {
+	if err := r.runCancellable(ctx); err != nil {
 		return nil, err
 	}
-	if w.tidy {
+	if w.cleanUp {
 		r.removeOld()
 	}
-	return &r.deed, nil
+	return &r.result, nil
 }
 
 // mariaRun is one run on its connection.
@@ -51,23 +51,23 @@ type mariaRun struct {
 	db     *sql.DB
 	conn   *sql.Conn
 	id     int64 // of the connection, for whoever kills it
-	deed   deed
+	result workResult
 }
 
 func (r *mariaRun) connect(ctx context.Context) error {
 	connector, err := mysql.NewConnector(r.config)
 	if err != nil {
-		return failedForGood(codeTarget, "its URL cannot be used: %w", err)
+		return permanentFailure(codeTarget, "its URL cannot be used: %w", err)
 	}
 	r.db = sql.OpenDB(connector)
-	ctx, done := context.WithTimeout(ctx, connectPatience)
+	ctx, done := context.WithTimeout(ctx, connectTimeout)
 	defer done()
 	var version string
 	if r.conn, err = r.db.Conn(ctx); err == nil {
 		err = r.conn.QueryRowContext(ctx, "SELECT CONNECTION_ID(), VERSION()").Scan(&r.id, &version)
 	}
 	if err == nil && !r.w.deadline.IsZero() {
-		_, err = r.conn.ExecContext(ctx, mariaBound(version, r.w.deadline))
+		_, err = r.conn.ExecContext(ctx, mariaTimeout(version, r.w.deadline))
 	}
 	var of *mysql.MySQLError
 	if err != nil && !errors.As(err, &of) {
@@ -76,27 +76,27 @@ func (r *mariaRun) connect(ctx context.Context) error {
 	return mariaFailure("", piece{}, err)
 }
 
-// mariaBound bounds each statement in the server itself, for the case that nobody
+// mariaTimeout bounds each statement in the server itself, for the case that nobody
 // is left here to stop it. MySQL can do so for SELECT alone.
-func mariaBound(version string, deadline time.Time) string {
-	left := seconds(deadline.Add(timeoutMargin))
+func mariaTimeout(version string, deadline time.Time) string {
+	left := secondsUntil(deadline.Add(timeoutMargin))
 	if strings.Contains(version, "MariaDB") {
 		return fmt.Sprintf("SET SESSION max_statement_time = %.3f", left)
 	}
 	return fmt.Sprintf("SET SESSION max_execution_time = %d", int64(left*1000))
 }
 
-// guarded works under the eye of a killer that stops the statement in the server
+// runCancellable works under the eye of a killer that stops the statement in the server
 // when ctx ends. The connection itself does not hear of that: its driver would
 // hang up, and the statement would go on.
-func (r *mariaRun) guarded(ctx context.Context) error {
+func (r *mariaRun) runCancellable(ctx context.Context) error {
 	run, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer hangUp()
-	k := r.newKiller(hangUp)
+	k := r.newCanceller(hangUp)
 	stop := context.AfterFunc(ctx, k.run)
 	err := r.work(ctx, run)
 	if !stop() {
-		k.end()
+		k.stop()
 	}
 	if err != nil {
 		r.rollback(run)
@@ -107,10 +107,10 @@ func (r *mariaRun) guarded(ctx context.Context) error {
 // work does what the run is for and commits it. What ctx says is looked at between
 // statements: one that was killed may look as if it had ended.
 func (r *mariaRun) work(ctx, run context.Context) error {
-	if r.w.call == nil && len(r.pieces) == 1 && commitsUnasked(r.pieces[0].words) {
-		return r.alone(ctx, run)
+	if r.w.call == nil && len(r.pieces) == 1 && commitsImplicitly(r.pieces[0].words) {
+		return r.runImplicitCommit(ctx, run)
 	}
-	if err := r.begin(run); err != nil || !r.deed.earlier.IsZero() {
+	if err := r.begin(run); err != nil || !r.result.earlier.IsZero() {
 		return err
 	}
 	mark := "rota_" + strings.ReplaceAll(r.w.execution.String(), "-", "")
@@ -122,11 +122,11 @@ func (r *mariaRun) work(ctx, run context.Context) error {
 	}
 	// The savepoint goes with the transaction, so it tells whether that still stands.
 	err := r.exec(run, "RELEASE SAVEPOINT "+mark)
-	if saysNumber(err, noSavepoint) {
-		return failedForGood(codeTransaction, "a statement, or a procedure that it called, has ended the transaction of the run; what was done before that may stand")
+	if hasNumber(err, noSavepoint) {
+		return permanentFailure(codeTransaction, "a statement, or a procedure that it called, has ended the transaction of the run; what was done before that may stand")
 	}
 	if err == nil {
-		err = r.exec(run, "UPDATE "+r.effects()+" SET rows_affected = ? WHERE execution_id = ?", r.deed.affected, r.w.execution.String())
+		err = r.exec(run, "UPDATE "+r.effectTableName()+" SET rows_affected = ? WHERE execution_id = ?", r.result.affected, r.w.execution.String())
 	}
 	if err == nil {
 		err = context.Cause(ctx)
@@ -189,7 +189,7 @@ func (r *mariaRun) exec(ctx context.Context, text string, args ...any) error {
 }
 
 func (r *mariaRun) rollback(ctx context.Context) {
-	ctx, done := context.WithTimeout(ctx, cancelPatience)
+	ctx, done := context.WithTimeout(ctx, cancelTimeout)
 	defer done()
 	_, _ = r.conn.ExecContext(ctx, "ROLLBACK") // a connection that ends does it as well
 }
@@ -211,7 +211,7 @@ const (
 	noSavepoint  = 1305
 )
 
-func saysNumber(err error, number uint16) bool {
+func hasNumber(err error, number uint16) bool {
 	var of *mysql.MySQLError
 	return errors.As(err, &of) && of.Number == number
 }
@@ -232,14 +232,14 @@ var atLine = regexp.MustCompile(` at line ([0-9]+)$`)
 func mariaFailure(script string, p piece, err error) error {
 	var of *mysql.MySQLError
 	switch {
-	case err == nil || isOwn(err):
+	case err == nil || isRunError(err):
 		return err
 	case !errors.As(err, &of):
 		return failed(codeConnect, "the connection was lost: %s", brief(err.Error()))
 	}
 	f := &sqlFailure{code: string(of.SQLState[:]), text: of.Message, syntax: of.Number == parseError}
 	if script != "" {
-		f.line, _ = place(script, p.start)
+		f.line, _ = lineAndColumn(script, p.start)
 		if m := atLine.FindStringSubmatch(f.text); m != nil {
 			n, _ := strconv.Atoi(m[1]) // of digits alone
 			f.line, f.text = f.line+n-1, strings.TrimSuffix(f.text, m[0])

@@ -25,7 +25,7 @@ func mariaConfig(text string) (*mysql.Config, error) {
 	}
 	config := mysql.NewConfig()
 	config.Logger = &mysql.NopLogger{}
-	config.Timeout = connectPatience
+	config.Timeout = connectTimeout
 	config.User = u.User.Username()
 	config.Passwd, _ = u.User.Password()
 	config.DBName = strings.TrimPrefix(u.Path, "/")

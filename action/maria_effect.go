@@ -25,7 +25,7 @@ const mariaOld = `DELETE FROM %s WHERE execution_id < ? AND done_at < UTC_TIMEST
 // The errors of somebody who may not do it: on a table, in a database, at all.
 var mariaDenied = []uint16{1142, 1044, 1227}
 
-func (r *mariaRun) effects() string {
+func (r *mariaRun) effectTableName() string {
 	return "`" + strings.ReplaceAll(r.config.DBName, "`", "``") + "`." + effectTable
 }
 
@@ -35,22 +35,22 @@ func (r *mariaRun) begin(ctx context.Context) error {
 	for again := false; ; again = true {
 		err := r.exec(ctx, "START TRANSACTION READ WRITE")
 		if err == nil {
-			err = r.effect(ctx)
+			err = r.insertEffect(ctx)
 		}
-		if !saysNumber(err, noSuchTable) || again {
-			return r.denied(err)
+		if !hasNumber(err, noSuchTable) || again {
+			return r.explainDenied(err)
 		}
-		if err := r.makeEffects(ctx); err != nil {
+		if err := r.createEffectTable(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// effect writes down that the work is done, or finds that it was done before. An
+// insertEffect writes down that the work is done, or finds that it was done before. An
 // attempt that is under way elsewhere is waited for, by the server, at its row.
-func (r *mariaRun) effect(ctx context.Context) error {
-	err := r.exec(ctx, fmt.Sprintf(mariaEffect, r.effects()), r.w.execution.String(), 0, r.w.job)
-	if !saysNumber(err, duplicateKey) {
+func (r *mariaRun) insertEffect(ctx context.Context) error {
+	err := r.exec(ctx, fmt.Sprintf(mariaEffect, r.effectTableName()), r.w.execution.String(), 0, r.w.job)
+	if !hasNumber(err, duplicateKey) {
 		return err
 	}
 	if _, err := r.earlier(ctx); err != nil {
@@ -61,7 +61,7 @@ func (r *mariaRun) effect(ctx context.Context) error {
 
 // earlier looks for what an earlier attempt has done.
 func (r *mariaRun) earlier(ctx context.Context) (found bool, err error) {
-	rows, err := r.conn.QueryContext(ctx, fmt.Sprintf(mariaEarlier, r.effects()), r.w.execution.String())
+	rows, err := r.conn.QueryContext(ctx, fmt.Sprintf(mariaEarlier, r.effectTableName()), r.w.execution.String())
 	if err != nil {
 		return false, mariaFailure("", piece{}, err)
 	}
@@ -70,43 +70,43 @@ func (r *mariaRun) earlier(ctx context.Context) (found bool, err error) {
 		return false, mariaFailure("", piece{}, rows.Err())
 	}
 	var micros int64
-	if err := rows.Scan(&micros, &r.deed.affected); err != nil {
+	if err := rows.Scan(&micros, &r.result.affected); err != nil {
 		return false, err
 	}
-	r.deed.earlier = time.UnixMicro(micros)
+	r.result.earlier = time.UnixMicro(micros)
 	return true, nil
 }
 
-// alone runs a statement that MariaDB commits by itself. Its effect is looked for
+// runImplicitCommit runs a statement that MariaDB commits by itself. Its effect is looked for
 // before it and written after it: between the two it may be done again.
-func (r *mariaRun) alone(ctx, run context.Context) error {
+func (r *mariaRun) runImplicitCommit(ctx, run context.Context) error {
 	found, err := r.earlier(run)
-	if saysNumber(err, noSuchTable) {
-		err = r.makeEffects(run)
+	if hasNumber(err, noSuchTable) {
+		err = r.createEffectTable(run)
 	}
 	if err != nil || found {
-		return r.denied(err)
+		return r.explainDenied(err)
 	}
 	if err := r.statements(ctx, run); err != nil {
 		return err
 	}
-	err = r.exec(run, fmt.Sprintf(mariaEffect, r.effects()), r.w.execution.String(), r.deed.affected, r.w.job)
-	if saysNumber(err, duplicateKey) {
+	err = r.exec(run, fmt.Sprintf(mariaEffect, r.effectTableName()), r.w.execution.String(), r.result.affected, r.w.job)
+	if hasNumber(err, duplicateKey) {
 		return nil
 	}
-	return r.denied(err)
+	return r.explainDenied(err)
 }
 
-func (r *mariaRun) makeEffects(ctx context.Context) error {
-	return r.denied(r.exec(ctx, fmt.Sprintf(mariaEffects, r.effects())))
+func (r *mariaRun) createEffectTable(ctx context.Context) error {
+	return r.explainDenied(r.exec(ctx, fmt.Sprintf(mariaEffects, r.effectTableName())))
 }
 
-// denied adds to an error of the table of effects what an administrator has to do.
-func (r *mariaRun) denied(err error) error {
+// explainDenied adds to an error of the table of effects what an administrator has to do.
+func (r *mariaRun) explainDenied(err error) error {
 	for _, number := range mariaDenied {
-		if saysNumber(err, number) {
+		if hasNumber(err, number) {
 			return failed("42000", "the login may not use the table of effects, by which a job is done exactly once: %w; have somebody who may run: %s; GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO the login",
-				err, brief(fmt.Sprintf(mariaEffects, r.effects())), r.effects())
+				err, brief(fmt.Sprintf(mariaEffects, r.effectTableName())), r.effectTableName())
 		}
 	}
 	return err
@@ -115,7 +115,7 @@ func (r *mariaRun) denied(err error) error {
 // removeOld removes the effects of long ago. What is left of them is for the next
 // time.
 func (r *mariaRun) removeOld() {
-	ctx, done := context.WithTimeout(context.Background(), effectRemove)
+	ctx, done := context.WithTimeout(context.Background(), effectCleanTimeout)
 	defer done()
-	_ = r.exec(ctx, fmt.Sprintf(mariaOld, r.effects(), int(effectKeep/(24*time.Hour)), effectPage), oldest(time.Now().Add(-effectKeep)).String())
+	_ = r.exec(ctx, fmt.Sprintf(mariaOld, r.effectTableName(), int(effectRetention/(24*time.Hour)), effectCleanRows), minExecutionID(time.Now().Add(-effectRetention)).String())
 }

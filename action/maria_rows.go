@@ -21,19 +21,19 @@ func (r *mariaRun) statement(ctx context.Context, text string, args ...any) erro
 	if err != nil {
 		return err
 	}
-	r.deed.statements++
+	r.result.statements++
 	if shown != nil {
-		r.deed.shown = shown
+		r.result.rows = shown
 	}
 	if shown != nil && r.w.call == nil {
-		if s := (&scanner{kind: onMaria, text: text}); changes(s) {
-			r.deed.affected += shown.seen // by RETURNING it returns each row that it changed
+		if s := (&scanner{kind: dialectMaria, text: text}); changes(s) {
+			r.result.affected += shown.seen // by RETURNING it returns each row that it changed
 		}
 		return nil // and FOUND_ROWS() still speaks of it
 	}
 	var affected int64
 	err = r.conn.QueryRowContext(ctx, "SELECT ROW_COUNT()").Scan(&affected)
-	r.deed.affected += max(0, affected) // less than none: it changes nothing by its nature
+	r.result.affected += max(0, affected) // less than none: it changes nothing by its nature
 	return err
 }
 
@@ -63,7 +63,7 @@ func readMaria(rows *sql.Rows) (shown *Rows, err error) {
 func readSet(rows *sql.Rows, kinds []*sql.ColumnType) (*Rows, error) {
 	columns, values, into := make([]string, len(kinds)), make([]sql.RawBytes, len(kinds)), make([]any, len(kinds))
 	for i, kind := range kinds {
-		columns[i], into[i] = plainText([]byte(kind.Name())), &values[i]
+		columns[i], into[i] = validText([]byte(kind.Name())), &values[i]
 	}
 	shown := newRows(columns)
 	for rows.Next() {
@@ -97,5 +97,5 @@ func mariaValue(kind string, text []byte) any {
 	case "DATETIME", "TIMESTAMP":
 		return localTime(string(text))
 	}
-	return plainText(text)
+	return validText(text)
 }

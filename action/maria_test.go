@@ -9,26 +9,26 @@ import (
 	"github.com/rotajobs/rota/action/mariatest"
 )
 
-func mariaGround(t *testing.T) *ground {
+func newMariaTarget(t *testing.T) *testTarget {
 	url := mariatest.NewDatabase(t)
-	return &ground{
+	return &testTarget{
 		name: "MariaDB", target: Target{URL: url},
-		ask: func(t *testing.T, text string) [][]string { return mariatest.Query(t, url, text) },
-		busy: func(t *testing.T) int {
+		query: func(t *testing.T, text string) [][]string { return mariatest.Query(t, url, text) },
+		activeStatements: func(t *testing.T) int {
 			return len(mariatest.Query(t, url, `SELECT id FROM information_schema.processlist
 				WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command = 'Query'`))
 		},
-		stuck: func(t *testing.T) int {
+		slowRunning: func(t *testing.T) int {
 			return len(mariatest.Query(t, url, `SELECT id FROM information_schema.processlist
 				WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command = 'Query' AND info LIKE '%SLEEP(600)%'`))
 		},
-		slow: "SELECT SLEEP(600)", syntax: "42000", twice: "23000",
+		slowStatement: "SELECT SLEEP(600)", syntaxErrorCode: "42000", duplicateKeyCode: "23000",
 	}
 }
 
 func TestValuesOfMariaDB(t *testing.T) {
-	w := mariaGround(t).world(t)
-	rows := result[Rows](w, w.does(statement(`SELECT 1, 2.5, 'é', NULL, x'00ff', TIMESTAMP '2026-11-16 03:52:16.5', DATE '2026-11-16', 18446744073709551615 > 1`)))
+	w := newMariaTarget(t).newEnv(t)
+	rows := result[Rows](w, w.mustComplete(statement(`SELECT 1, 2.5, 'é', NULL, x'00ff', TIMESTAMP '2026-11-16 03:52:16.5', DATE '2026-11-16', 18446744073709551615 > 1`)))
 	want := []any{1.0, 2.5, "é", nil, `\x00ff`, "2026-11-16T03:52:16.5", "2026-11-16", 1.0}
 	if !reflect.DeepEqual(rows.Rows, [][]any{want}) {
 		t.Errorf("%v", rows.Rows)
@@ -36,49 +36,49 @@ func TestValuesOfMariaDB(t *testing.T) {
 }
 
 func TestRowsThatMariaDBReturnsCount(t *testing.T) {
-	w := mariaGround(t).world(t)
-	w.does(statement("CREATE TABLE a (id INT)"))
-	done := w.does(statement("/* x */ INSERT INTO a VALUES (1), (2) RETURNING id; SELECT id FROM a; SELECT FOUND_ROWS()"))
+	w := newMariaTarget(t).newEnv(t)
+	w.mustComplete(statement("CREATE TABLE a (id INT)"))
+	done := w.mustComplete(statement("/* x */ INSERT INTO a VALUES (1), (2) RETURNING id; SELECT id FROM a; SELECT FOUND_ROWS()"))
 	if rows := result[Rows](w, done); *done.Run.RowsAffected != 2 || rows.Rows[0][0] != 2.0 {
 		t.Errorf("%d rows, and %v", *done.Run.RowsAffected, rows.Rows)
 	}
 }
 
 func TestWhatMariaDBCommitsUnasked(t *testing.T) {
-	g := mariaGround(t)
-	w := g.world(t)
-	w.does(statement("CREATE TABLE a (id INT PRIMARY KEY)"))
-	w.fails(statement("INSERT INTO a VALUES (1); CREATE TABLE b (id INT)"), codeTransaction, "beside other statements", "a job of its own")
-	w.fails(statement("INSERT INTO a VALUES (1); /*!50000 COMMIT */; INSERT INTO a VALUES (2)"), codeTransaction, "line 1")
-	w.fails(statement("INSERT INTO a VALUES (1); SET autocommit = 1"), codeTransaction)
-	w.does(statement("CREATE TEMPORARY TABLE c (id INT); INSERT INTO c VALUES (1)"))
-	if n := g.one(t, "SELECT count(*) FROM a"); n != "0" {
+	g := newMariaTarget(t)
+	w := g.newEnv(t)
+	w.mustComplete(statement("CREATE TABLE a (id INT PRIMARY KEY)"))
+	w.mustFail(statement("INSERT INTO a VALUES (1); CREATE TABLE b (id INT)"), codeTransaction, "beside other statements", "a job of its own")
+	w.mustFail(statement("INSERT INTO a VALUES (1); /*!50000 COMMIT */; INSERT INTO a VALUES (2)"), codeTransaction, "line 1")
+	w.mustFail(statement("INSERT INTO a VALUES (1); SET autocommit = 1"), codeTransaction)
+	w.mustComplete(statement("CREATE TEMPORARY TABLE c (id INT); INSERT INTO c VALUES (1)"))
+	if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "0" {
 		t.Errorf("%s rows of what was refused", n)
 	}
-	w.does(statement("CREATE PROCEDURE sly() BEGIN INSERT INTO a VALUES (7); COMMIT; END"))
+	w.mustComplete(statement("CREATE PROCEDURE sly() BEGIN INSERT INTO a VALUES (7); COMMIT; END"))
 	sly := statement("CALL sly()")
 	sly.MaxRetries = new(3)
-	if done := w.fails(sly, codeTransaction, "has ended the transaction"); done.Sequel != rota.SequelDead {
+	if done := w.mustFail(sly, codeTransaction, "has ended the transaction"); done.Sequel != rota.SequelDead {
 		t.Error("what has committed by itself is tried again")
 	}
 }
 
 func TestLoginsOfMariaDB(t *testing.T) {
-	g := mariaGround(t)
-	database := g.one(t, "SELECT DATABASE()")
-	g.ask(t, "CREATE OR REPLACE USER clerk@localhost IDENTIFIED BY 'geheim'")
-	t.Cleanup(func() { g.ask(t, "DROP USER clerk@localhost") })
+	g := newMariaTarget(t)
+	database := g.queryValue(t, "SELECT DATABASE()")
+	g.query(t, "CREATE OR REPLACE USER clerk@localhost IDENTIFIED BY 'geheim'")
+	t.Cleanup(func() { g.query(t, "DROP USER clerk@localhost") })
 	g.target.Roles = map[string]string{"clerk": strings.Replace(g.target.URL, "root@", "clerk:geheim@", 1)}
-	w := g.world(t)
+	w := g.newEnv(t)
 	clerk := job(SQL{Statement: "SELECT CURRENT_USER()", Target: "t", RunAs: "clerk"})
-	if done := w.fails(clerk, "42000"); strings.Contains(done.Run.Error, "geheim") {
+	if done := w.mustFail(clerk, "42000"); strings.Contains(done.Run.Error, "geheim") {
 		t.Error("the error tells the password: " + done.Run.Error)
 	}
-	g.ask(t, "GRANT SELECT ON "+database+".* TO clerk@localhost")
-	w.fails(clerk, "42000", "CREATE TABLE IF NOT EXISTS", "GRANT SELECT, INSERT")
-	g.ask(t, "GRANT ALL ON "+database+".* TO clerk@localhost")
-	if rows := result[Rows](w, w.does(clerk)); rows.Rows[0][0] != "clerk@localhost" {
+	g.query(t, "GRANT SELECT ON "+database+".* TO clerk@localhost")
+	w.mustFail(clerk, "42000", "CREATE TABLE IF NOT EXISTS", "GRANT SELECT, INSERT")
+	g.query(t, "GRANT ALL ON "+database+".* TO clerk@localhost")
+	if rows := result[Rows](w, w.mustComplete(clerk)); rows.Rows[0][0] != "clerk@localhost" {
 		t.Errorf("%v", rows.Rows)
 	}
-	w.fails(job(SQL{Statement: "SELECT 1", Target: "t", RunAs: "nobody"}), codeRole, "nobody", "add it to roles")
+	w.mustFail(job(SQL{Statement: "SELECT 1", Target: "t", RunAs: "nobody"}), codeRole, "nobody", "add it to roles")
 }

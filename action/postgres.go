@@ -17,18 +17,18 @@ import (
 type postgresDB struct{ login }
 
 const (
-	connectPatience = 15 * time.Second
-	cancelPatience  = 5 * time.Second // how long a server may take to stop a statement, or to undo one
+	connectTimeout = 15 * time.Second
+	cancelTimeout  = 5 * time.Second // how long a server may take to stop a statement, or to undo one
 	// timeoutMargin lets our own word come first: it says why a run was stopped.
 	timeoutMargin = time.Second
 )
 
 // do runs a work on a connection of its own, so that nothing a statement sets
 // outlives it.
-func (d *postgresDB) do(ctx context.Context, w *work) (*deed, error) {
-	pieces := split(onPostgres, w.script)
+func (d *postgresDB) do(ctx context.Context, w *work) (*workResult, error) {
+	pieces := split(dialectPostgres, w.script)
 	if w.call == nil {
-		if err := refuse(onPostgres, w.script, pieces); err != nil {
+		if err := refuse(dialectPostgres, w.script, pieces); err != nil {
 			return nil, err
 		}
 	}
@@ -45,10 +45,10 @@ func (d *postgresDB) do(ctx context.Context, w *work) (*deed, error) {
 		r.rollback()
 		return nil, err
 	}
-	if w.tidy {
+	if w.cleanUp {
 		r.removeOld()
 	}
-	return &r.deed, nil
+	return &r.result, nil
 }
 
 // connect connects so that the end of a context ends the statement in the server,
@@ -56,15 +56,15 @@ func (d *postgresDB) do(ctx context.Context, w *work) (*deed, error) {
 func (d *postgresDB) connect(ctx context.Context) (*pgconn.PgConn, error) {
 	config, err := pgconn.ParseConfig(d.url)
 	if err != nil { // which CheckTargets has seen to
-		return nil, failedForGood(codeTarget, "its URL is none that PostgreSQL's rules allow")
+		return nil, permanentFailure(codeTarget, "its URL is none that PostgreSQL's rules allow")
 	}
 	config.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
-		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: cancelPatience}
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: cancelTimeout}
 	}
 	config.OnNotice = func(_ *pgconn.PgConn, notice *pgconn.Notice) {
 		engine.Log(ctx).Info("sql: "+strings.ToLower(notice.Severity), "message", brief(notice.Message))
 	}
-	ctx, done := context.WithTimeout(ctx, connectPatience)
+	ctx, done := context.WithTimeout(ctx, connectTimeout)
 	defer done()
 	conn, err := pgconn.ConnectConfig(ctx, config)
 	var told *pgconn.PgError
@@ -79,12 +79,12 @@ func (d *postgresDB) connect(ctx context.Context) (*pgconn.PgConn, error) {
 
 // postgresRun is one run on its connection.
 type postgresRun struct {
-	conn   *pgconn.PgConn
-	w      *work
-	pieces []piece
-	schema string    // of the table of effects
-	bound  time.Time // when the server was last told how long there is
-	deed   deed
+	conn         *pgconn.PgConn
+	w            *work
+	pieces       []piece
+	schema       string    // of the table of effects
+	timeoutSetAt time.Time // when the server was last told how long there is
+	result       workResult
 }
 
 // begin begins the transaction and writes the effect into it. The table is made
@@ -99,22 +99,22 @@ func (r *postgresRun) begin(ctx context.Context) error {
 		if !isState(err, undefinedTable) || again || r.schema == "" {
 			return err
 		}
-		if err := r.makeEffects(ctx); err != nil {
+		if err := r.createEffectTable(ctx); err != nil {
 			return err
 		}
 	}
 }
 
 func (r *postgresRun) open(ctx context.Context) error {
-	rows, err := r.ask(ctx, "BEGIN READ WRITE; "+postgresSettings(r.w.deadline))
+	rows, err := r.query(ctx, "BEGIN READ WRITE; "+postgresSettings(r.w.deadline))
 	if err != nil {
 		return err
 	}
-	r.bound = time.Now()
+	r.timeoutSetAt = time.Now()
 	if r.schema = rows[0][0]; r.schema == "" {
 		return failed(codeTarget, "there is no schema in its search path that the table %s could be in; make one, or set search_path for the login", effectTable)
 	}
-	return r.effect(ctx)
+	return r.insertEffect(ctx)
 }
 
 // postgresSettings bounds each statement in the server itself, for the case that
@@ -136,12 +136,12 @@ func timeoutLeft(deadline time.Time) string {
 
 // work does what the run is for, and commits it.
 func (r *postgresRun) work(ctx context.Context) error {
-	if !r.deed.earlier.IsZero() {
+	if !r.result.earlier.IsZero() {
 		r.rollback()
 		return nil
 	}
 	if r.w.role != "" {
-		if _, err := r.ask(ctx, "SET LOCAL ROLE "+quoteName(r.w.role)); err != nil {
+		if _, err := r.query(ctx, "SET LOCAL ROLE "+quoteName(r.w.role)); err != nil {
 			return fmt.Errorf("run_as: %w", err)
 		}
 	}
@@ -156,44 +156,44 @@ func (r *postgresRun) statements(ctx context.Context) error {
 		return r.call(ctx)
 	}
 	for _, p := range r.pieces {
-		if err := r.rebound(ctx); err != nil {
+		if err := r.renewTimeout(ctx); err != nil {
 			return err
 		}
 		result := r.conn.ExecParams(ctx, p.text, nil, nil, nil, nil)
 		if err := r.read(result); err != nil {
 			return postgresFailure(r.w.script, p, err)
 		}
-		if err := r.within(); err != nil {
+		if err := r.checkTransaction(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rebound tells the server again how long there is, since it counts anew for each
+// renewTimeout tells the server again how long there is, since it counts anew for each
 // statement.
-func (r *postgresRun) rebound(ctx context.Context) error {
-	if r.w.deadline.IsZero() || time.Since(r.bound) < time.Second {
+func (r *postgresRun) renewTimeout(ctx context.Context) error {
+	if r.w.deadline.IsZero() || time.Since(r.timeoutSetAt) < time.Second {
 		return nil
 	}
-	r.bound = time.Now()
-	_, err := r.ask(ctx, "SET LOCAL statement_timeout = "+timeoutLeft(r.w.deadline))
+	r.timeoutSetAt = time.Now()
+	_, err := r.query(ctx, "SET LOCAL statement_timeout = "+timeoutLeft(r.w.deadline))
 	return err
 }
 
-// within asks the server whether the transaction still stands.
-func (r *postgresRun) within() error {
+// checkTransaction asks the server whether the transaction still stands.
+func (r *postgresRun) checkTransaction() error {
 	if r.conn.TxStatus() == 'T' {
 		return nil
 	}
-	return failedForGood(codeTransaction, "a statement has ended the transaction of the run; what it did before that may stand")
+	return permanentFailure(codeTransaction, "a statement has ended the transaction of the run; what it did before that may stand")
 }
 
 // commit writes how many rows were changed, as who logged in, and commits. Only
 // COMMIT says that it was done: a transaction that has failed answers ROLLBACK.
 func (r *postgresRun) commit(ctx context.Context) error {
 	results, err := r.conn.Exec(ctx, fmt.Sprintf("RESET SESSION AUTHORIZATION; RESET ROLE; UPDATE %s SET rows_affected = %d WHERE execution_id = '%s'; COMMIT",
-		r.effects(), r.deed.affected, r.w.execution)).ReadAll()
+		r.effectTableName(), r.result.affected, r.w.execution)).ReadAll()
 	if err != nil {
 		return postgresFailure("", piece{}, err)
 	}
@@ -203,8 +203,8 @@ func (r *postgresRun) commit(ctx context.Context) error {
 	return nil
 }
 
-// ask runs statements of our own and is the rows of them all, as text.
-func (r *postgresRun) ask(ctx context.Context, text string) (rows [][]string, err error) {
+// query runs statements of our own and is the rows of them all, as text.
+func (r *postgresRun) query(ctx context.Context, text string) (rows [][]string, err error) {
 	results, err := r.conn.Exec(ctx, text).ReadAll()
 	for _, result := range results {
 		for _, fields := range result.Rows {
@@ -220,7 +220,7 @@ func (r *postgresRun) ask(ctx context.Context, text string) (rows [][]string, er
 
 // rollback undoes what there is, even when the run was stopped.
 func (r *postgresRun) rollback() {
-	ctx, done := context.WithTimeout(context.Background(), cancelPatience)
+	ctx, done := context.WithTimeout(context.Background(), cancelTimeout)
 	defer done()
 	if !r.conn.IsClosed() && r.conn.TxStatus() != 'I' {
 		_, _ = r.conn.Exec(ctx, "ROLLBACK").ReadAll() // a connection that ends does it as well
@@ -228,7 +228,7 @@ func (r *postgresRun) rollback() {
 }
 
 func (r *postgresRun) close() {
-	ctx, done := context.WithTimeout(context.Background(), cancelPatience)
+	ctx, done := context.WithTimeout(context.Background(), cancelTimeout)
 	defer done()
 	_ = r.conn.Close(ctx)
 }

@@ -41,7 +41,7 @@ func (r *postgresRun) call(ctx context.Context) error {
 	if err := r.read(r.conn.ExecParams(ctx, text, args, nil, nil, nil)); err != nil {
 		return postgresFailure("", piece{}, err)
 	}
-	return r.within()
+	return r.checkTransaction()
 }
 
 func (r *postgresRun) verb(ctx context.Context, name routine, args int) (string, error) {

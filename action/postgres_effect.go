@@ -40,59 +40,59 @@ const postgresOld = `DELETE FROM %[1]s WHERE execution_id IN (
 	LIMIT %[4]d
 )`
 
-func (r *postgresRun) effects() string { return quoteName(r.schema) + "." + effectTable }
+func (r *postgresRun) effectTableName() string { return quoteName(r.schema) + "." + effectTable }
 
-// effect writes down that the work is done, or finds that it was done before. An
+// insertEffect writes down that the work is done, or finds that it was done before. An
 // attempt that is under way elsewhere is waited for: its row is in the way until
 // its transaction has ended.
-func (r *postgresRun) effect(ctx context.Context) error {
+func (r *postgresRun) insertEffect(ctx context.Context) error {
 	args := [][]byte{[]byte(r.w.execution.String()), []byte(r.w.job)}
-	result := r.conn.ExecParams(ctx, fmt.Sprintf(postgresEffect, r.effects()), args, nil, nil, nil).Read()
+	result := r.conn.ExecParams(ctx, fmt.Sprintf(postgresEffect, r.effectTableName()), args, nil, nil, nil).Read()
 	if result.Err != nil {
-		return r.denied(postgresFailure("", piece{}, result.Err))
+		return r.explainDenied(postgresFailure("", piece{}, result.Err))
 	}
 	if result.CommandTag.RowsAffected() > 0 {
 		return nil
 	}
-	rows, err := r.ask(ctx, fmt.Sprintf(postgresEarlier, r.effects(), r.w.execution))
+	rows, err := r.query(ctx, fmt.Sprintf(postgresEarlier, r.effectTableName(), r.w.execution))
 	if err != nil {
-		return r.denied(err)
+		return r.explainDenied(err)
 	}
 	if len(rows) == 0 { // it was there a moment ago
 		return failed(codeTransaction, "the row of an earlier attempt in %s has gone; it is looked for again", effectTable)
 	}
 	micros, _ := strconv.ParseFloat(rows[0][0], 64) // what the server makes of a time is a number
-	r.deed.earlier = time.UnixMicro(int64(micros))
-	r.deed.affected, err = strconv.ParseInt(rows[0][1], 10, 64)
+	r.result.earlier = time.UnixMicro(int64(micros))
+	r.result.affected, err = strconv.ParseInt(rows[0][1], 10, 64)
 	return err
 }
 
-// makeEffects makes the table, outside of any transaction. Somebody else may do
+// createEffectTable makes the table, outside of any transaction. Somebody else may do
 // the same at the same moment, of whom the server then tells in one of three ways.
-func (r *postgresRun) makeEffects(ctx context.Context) error {
-	_, err := r.ask(ctx, fmt.Sprintf(postgresEffects, r.effects()))
+func (r *postgresRun) createEffectTable(ctx context.Context) error {
+	_, err := r.query(ctx, fmt.Sprintf(postgresEffects, r.effectTableName()))
 	if isState(err, uniqueViolation) || isState(err, duplicateTable) || isState(err, duplicateType) {
 		return nil
 	}
-	return r.denied(err)
+	return r.explainDenied(err)
 }
 
-// denied adds to an error of the table of effects what an administrator has to do.
-func (r *postgresRun) denied(err error) error {
+// explainDenied adds to an error of the table of effects what an administrator has to do.
+func (r *postgresRun) explainDenied(err error) error {
 	var of *sqlFailure
 	if !errors.As(err, &of) || of.code != noPrivilege {
 		return err
 	}
 	return failed(noPrivilege, "the login may not use the table of effects, by which a job is done exactly once: %w; have somebody who may run: %s; GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO the login",
-		err, brief(fmt.Sprintf(postgresEffects, r.effects())), r.effects())
+		err, brief(fmt.Sprintf(postgresEffects, r.effectTableName())), r.effectTableName())
 }
 
 // removeOld removes the effects of long ago. What is left of them is for the next
 // time.
 func (r *postgresRun) removeOld() {
-	ctx, done := context.WithTimeout(context.Background(), effectRemove)
+	ctx, done := context.WithTimeout(context.Background(), effectCleanTimeout)
 	defer done()
-	_, _ = r.ask(ctx, fmt.Sprintf(postgresOld, r.effects(), oldest(time.Now().Add(-effectKeep)), int(effectKeep/(24*time.Hour)), effectPage))
+	_, _ = r.query(ctx, fmt.Sprintf(postgresOld, r.effectTableName(), minExecutionID(time.Now().Add(-effectRetention)), int(effectRetention/(24*time.Hour)), effectCleanRows))
 }
 
 func isState(err error, code string) bool {
@@ -105,7 +105,7 @@ func isState(err error, code string) bool {
 func postgresFailure(script string, p piece, err error) error {
 	var of *pgconn.PgError
 	if !errors.As(err, &of) {
-		if err == nil || isOwn(err) {
+		if err == nil || isRunError(err) {
 			return err
 		}
 		return failed(codeConnect, "the connection was lost: %s", brief(err.Error()))
@@ -114,14 +114,14 @@ func postgresFailure(script string, p piece, err error) error {
 	switch {
 	case script == "":
 	case of.Position > 0:
-		f.line, f.column = place(script, p.start+byteOf(p.text, int(of.Position)))
+		f.line, f.column = lineAndColumn(script, p.start+byteOffset(p.text, int(of.Position)))
 	default:
-		f.line, _ = place(script, p.start)
+		f.line, _ = lineAndColumn(script, p.start)
 	}
 	return f
 }
 
-func isOwn(err error) bool {
+func isRunError(err error) bool {
 	var own *failure
 	var of *sqlFailure
 	return errors.As(err, &own) || errors.As(err, &of)

@@ -32,12 +32,12 @@ func (r *postgresRun) read(result *pgconn.ResultReader) error {
 		return err
 	}
 	if shown != nil {
-		r.deed.shown = shown
+		r.result.rows = shown
 	}
 	if tag.Insert() || tag.Update() || tag.Delete() || isMergeOrCopy(tag.String()) {
-		r.deed.affected += tag.RowsAffected()
+		r.result.affected += tag.RowsAffected()
 	}
-	r.deed.statements++
+	r.result.statements++
 	return nil
 }
 
@@ -48,7 +48,7 @@ func isMergeOrCopy(tag string) bool {
 func columnsOf(fields []pgconn.FieldDescription) []string {
 	columns := make([]string, len(fields))
 	for i, field := range fields {
-		columns[i] = plainText([]byte(field.Name))
+		columns[i] = validText([]byte(field.Name))
 	}
 	return columns
 }
@@ -68,5 +68,5 @@ func postgresValue(oid uint32, text []byte) any {
 	case pgtype.TimestampOID:
 		return localTime(string(text))
 	}
-	return plainText(text)
+	return validText(text)
 }

@@ -11,8 +11,8 @@ import (
 )
 
 func TestValuesOfPostgres(t *testing.T) {
-	w := postgresGround(t).world(t)
-	rows := result[Rows](w, w.does(statement(`SELECT 1, 2.5::numeric, 'é', NULL, '\x00ff'::bytea, 'NaN'::float8, true,
+	w := newPostgresTarget(t).newEnv(t)
+	rows := result[Rows](w, w.mustComplete(statement(`SELECT 1, 2.5::numeric, 'é', NULL, '\x00ff'::bytea, 'NaN'::float8, true,
 		timestamptz '2026-11-16 03:52:16.5+01', timestamp '2026-11-16 03:52:16', timestamptz 'infinity', '{"a": 1}'::jsonb, date '2026-11-16'`)))
 	want := []any{
 		1.0, 2.5, "é", nil, `\x00ff`, "NaN", true, "2026-11-16T02:52:16.5Z", "2026-11-16T03:52:16", "infinity", `{"a": 1}`, "2026-11-16",
@@ -23,39 +23,39 @@ func TestValuesOfPostgres(t *testing.T) {
 }
 
 func TestScriptsOfPostgres(t *testing.T) {
-	g := postgresGround(t)
-	w := g.world(t)
-	w.does(statement(`CREATE TABLE a (id int PRIMARY KEY);
+	g := newPostgresTarget(t)
+	w := g.newEnv(t)
+	w.mustComplete(statement(`CREATE TABLE a (id int PRIMARY KEY);
 		CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $x$ BEGIN INSERT INTO a VALUES (1); RETURN 2; END $x$;
 		CREATE FUNCTION h(n int) RETURNS int BEGIN ATOMIC SELECT CASE n WHEN 1 THEN 2 END; SELECT n + 1; END;
 		DO $$ BEGIN RAISE NOTICE 'heard; of'; INSERT INTO a VALUES (2); END $$;
 		SELECT f(), E'it\'s; fine', h(3)`))
-	if n := g.one(t, "SELECT count(*) FROM a"); n != "2" {
+	if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "2" {
 		t.Errorf("%s rows", n)
 	}
-	w.fails(statement("DO $$ BEGIN INSERT INTO a VALUES (5); COMMIT; END $$"), "2D000")
-	w.fails(statement("COPY a FROM STDIN"), codeStatement, "STDIN")
-	w.fails(statement("VACUUM a"), "25001")
-	w.fails(statement("SELECT 1;\n  SELECT é, wrong"), "42703", "line 2, column 10")
-	w.fails(statement("CREATE TABLE late (id int REFERENCES a DEFERRABLE INITIALLY DEFERRED); INSERT INTO late VALUES (77)"), "23503")
-	if n := g.one(t, "SELECT count(*) FROM a WHERE id = 5"); n != "0" {
+	w.mustFail(statement("DO $$ BEGIN INSERT INTO a VALUES (5); COMMIT; END $$"), "2D000")
+	w.mustFail(statement("COPY a FROM STDIN"), codeStatement, "STDIN")
+	w.mustFail(statement("VACUUM a"), "25001")
+	w.mustFail(statement("SELECT 1;\n  SELECT é, wrong"), "42703", "line 2, column 10")
+	w.mustFail(statement("CREATE TABLE late (id int REFERENCES a DEFERRABLE INITIALLY DEFERRED); INSERT INTO late VALUES (77)"), "23503")
+	if n := g.queryValue(t, "SELECT count(*) FROM a WHERE id = 5"); n != "0" {
 		t.Error("what a block committed stands")
 	}
 }
 
 // rolesOf makes two logins, of which the second may do less.
-func rolesOf(t *testing.T, g *ground) (admin, clerk string) {
+func rolesOf(t *testing.T, g *testTarget) (admin, limited string) {
 	t.Helper()
-	suffix := g.one(t, "SELECT current_database()")
-	admin, clerk = "admin_"+suffix, "clerk_"+suffix
-	g.ask(t, `CREATE ROLE `+admin+` LOGIN; CREATE ROLE `+clerk+` LOGIN; GRANT `+clerk+` TO `+admin+`;
-		GRANT ALL ON SCHEMA public TO `+admin+`; GRANT USAGE ON SCHEMA public TO `+clerk+`;
-		CREATE TABLE seen (who text); GRANT INSERT ON seen TO `+admin+`, `+clerk+`; CREATE TABLE secret (id int); GRANT ALL ON secret TO `+admin)
-	t.Cleanup(func() { g.ask(t, "DROP OWNED BY "+admin+", "+clerk+"; DROP ROLE "+admin+", "+clerk) })
-	return admin, clerk
+	suffix := g.queryValue(t, "SELECT current_database()")
+	admin, limited = "admin_"+suffix, "clerk_"+suffix
+	g.query(t, `CREATE ROLE `+admin+` LOGIN; CREATE ROLE `+limited+` LOGIN; GRANT `+limited+` TO `+admin+`;
+		GRANT ALL ON SCHEMA public TO `+admin+`; GRANT USAGE ON SCHEMA public TO `+limited+`;
+		CREATE TABLE seen (who text); GRANT INSERT ON seen TO `+admin+`, `+limited+`; CREATE TABLE secret (id int); GRANT ALL ON secret TO `+admin)
+	t.Cleanup(func() { g.query(t, "DROP OWNED BY "+admin+", "+limited+"; DROP ROLE "+admin+", "+limited) })
+	return admin, limited
 }
 
-func as(t *testing.T, rawURL, user string) string {
+func withUser(t *testing.T, rawURL, user string) string {
 	t.Helper()
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -66,31 +66,31 @@ func as(t *testing.T, rawURL, user string) string {
 }
 
 func TestWhoAJobRunsAsOnPostgres(t *testing.T) {
-	g := postgresGround(t)
-	admin, clerk := rolesOf(t, g)
+	g := newPostgresTarget(t)
+	admin, limited := rolesOf(t, g)
 	own := g.target.URL
-	g.target = Target{URL: as(t, own, admin), Roles: map[string]string{"ada": own}}
-	w := g.world(t)
+	g.target = Target{URL: withUser(t, own, admin), Roles: map[string]string{"ada": own}}
+	w := g.newEnv(t)
 	who := func(p SQL) string {
 		p.Statement, p.Target = "SELECT session_user, current_user", "t"
-		row := result[Rows](w, w.does(job(p))).Rows[0]
+		row := result[Rows](w, w.mustComplete(job(p))).Rows[0]
 		return strings.Join([]string{row[0].(string), row[1].(string)}, " ")
 	}
 	if got := who(SQL{}); got != "postgres postgres" {
 		t.Errorf("the login of who made the job: %s", got)
 	}
-	g.ask(t, "GRANT SELECT, INSERT, UPDATE, DELETE ON rota_effects TO "+admin+", "+clerk) // it belongs to who was first
-	if got := who(SQL{RunAs: clerk}); got != admin+" "+clerk {
+	g.query(t, "GRANT SELECT, INSERT, UPDATE, DELETE ON rota_effects TO "+admin+", "+limited) // it belongs to who was first
+	if got := who(SQL{RunAs: limited}); got != admin+" "+limited {
 		t.Errorf("a role without a login: %s", got)
 	}
-	w.does(job(SQL{Statement: "INSERT INTO seen VALUES (current_user)", Target: "t", RunAs: clerk}))
-	w.fails(job(SQL{Statement: "SELECT * FROM secret", Target: "t", RunAs: clerk}), "42501", "secret")
-	w.fails(job(SQL{Statement: "SELECT 1", Target: "t", RunAs: "nobody"}), "22023", "run_as", "nobody")
+	w.mustComplete(job(SQL{Statement: "INSERT INTO seen VALUES (current_user)", Target: "t", RunAs: limited}))
+	w.mustFail(job(SQL{Statement: "SELECT * FROM secret", Target: "t", RunAs: limited}), "42501", "secret")
+	w.mustFail(job(SQL{Statement: "SELECT 1", Target: "t", RunAs: "nobody"}), "22023", "run_as", "nobody")
 
 	delete(g.target.Roles, "ada")
-	g.target.Roles[clerk] = as(t, own, clerk)
-	w = g.world(t)
-	if got := who(SQL{RunAs: clerk}); got != clerk+" "+clerk {
+	g.target.Roles[limited] = withUser(t, own, limited)
+	w = g.newEnv(t)
+	if got := who(SQL{RunAs: limited}); got != limited+" "+limited {
 		t.Errorf("a role with a login: %s", got)
 	}
 	if got := who(SQL{}); got != admin+" "+admin {
@@ -100,20 +100,20 @@ func TestWhoAJobRunsAsOnPostgres(t *testing.T) {
 
 // TestALoginThatMayNotMakeTheTableIsToldWhatToDo, and no password.
 func TestALoginThatMayNotMakeTheTableIsToldWhatToDo(t *testing.T) {
-	g := postgresGround(t)
-	_, clerk := rolesOf(t, g)
+	g := newPostgresTarget(t)
+	_, limited := rolesOf(t, g)
 	own := g.target.URL
-	g.target.URL = as(t, own, clerk)
-	w := g.world(t)
-	w.fails(statement("SELECT 1"), "42501", `CREATE TABLE IF NOT EXISTS "public".rota_effects ( execution_id uuid PRIMARY KEY`, "GRANT SELECT, INSERT")
-	g.target.URL = as(t, strings.Replace(own, "/test_", "/no_test_", 1), clerk)
-	w = g.world(t)
-	w.fails(statement("SELECT 1"), "3D000", "cannot be logged in to")
+	g.target.URL = withUser(t, own, limited)
+	w := g.newEnv(t)
+	w.mustFail(statement("SELECT 1"), "42501", `CREATE TABLE IF NOT EXISTS "public".rota_effects ( execution_id uuid PRIMARY KEY`, "GRANT SELECT, INSERT")
+	g.target.URL = withUser(t, strings.Replace(own, "/test_", "/no_test_", 1), limited)
+	w = g.newEnv(t)
+	w.mustFail(statement("SELECT 1"), "3D000", "cannot be logged in to")
 	g.target.URL = "postgres://clerk:geheim@127.0.0.1:1/x?sslmode=disable"
-	w = g.world(t)
+	w = g.newEnv(t)
 	nowhere := statement("SELECT 1")
 	nowhere.MaxRetries = new(1)
-	jobs := w.attempts(w.enqueue(nowhere))
+	jobs := w.waitAttempts(w.enqueue(nowhere))
 	if first := jobs[0].Run; len(jobs) != 2 || first.ErrorCode != codeConnect || strings.Contains(first.Error, "geheim") || strings.Contains(w.log.String(), "geheim") {
 		t.Errorf("%d attempts, %s: %s", len(jobs), first.ErrorCode, first.Error)
 	}
@@ -124,11 +124,11 @@ func TestALoginThatMayNotMakeTheTableIsToldWhatToDo(t *testing.T) {
 func TestJobsThroughAPooler(t *testing.T) {
 	server := pgtest.Shared(t)
 	database := server.NewDatabase(t, "")
-	g := &ground{target: Target{URL: server.Bouncer(t, pgtest.Transaction).URL(database)}}
-	g.ask = func(t *testing.T, text string) [][]string { return pgtest.Query(t, server.URL(database), text) }
-	w := g.world(t)
-	done := w.does(statement("CREATE TABLE a (id int); INSERT INTO a VALUES (1)"))
-	if done.Run.Outcome != rota.OutcomeCompleted || g.one(t, "SELECT count(*) FROM a") != "1" {
+	g := &testTarget{target: Target{URL: server.Bouncer(t, pgtest.Transaction).URL(database)}}
+	g.query = func(t *testing.T, text string) [][]string { return pgtest.Query(t, server.URL(database), text) }
+	w := g.newEnv(t)
+	done := w.mustComplete(statement("CREATE TABLE a (id int); INSERT INTO a VALUES (1)"))
+	if done.Run.Outcome != rota.OutcomeCompleted || g.queryValue(t, "SELECT count(*) FROM a") != "1" {
 		t.Error("it was not done")
 	}
 }

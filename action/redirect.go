@@ -11,27 +11,27 @@ import (
 // redirectsMax is how many times a request goes on to where an answer points.
 const redirectsMax = 5
 
-// follow says whether a request goes on, for an http.Client. Whoever leaves the
+// redirectPolicy says whether a request goes on, for an http.Client. Whoever leaves the
 // host that was named takes along neither credentials nor a body nor anything else
 // that was meant for it, and does not get them back on the way.
-func follow(expect Expect) func(*http.Request, []*http.Request) error {
+func redirectPolicy(expect Expect) func(*http.Request, []*http.Request) error {
 	return func(next *http.Request, before []*http.Request) error {
 		switch {
 		case next.Response != nil && expect.Has(next.Response.StatusCode) && len(expect) > 0:
 			return http.ErrUseLastResponse // it was asked for, not for what it points to
 		case len(before) > redirectsMax:
-			return failedForGood(codeRedirect, "%s: more than %d redirects", before[0].URL.Host, redirectsMax)
+			return permanentFailure(codeRedirect, "%s: more than %d redirects", before[0].URL.Host, redirectsMax)
 		case !isScheme(next.URL.Scheme):
-			return failedForGood(codeRefused, "%s: a redirect to %s:, which is neither http nor https", before[0].URL.Host, shown(next.URL.Scheme))
+			return permanentFailure(codeRefused, "%s: a redirect to %s:, which is neither http nor https", before[0].URL.Host, quoteShort(next.URL.Scheme))
 		case next.URL.User != nil:
-			return failedForGood(codeRefused, "%s: a redirect to an address with a user or password in it", before[0].URL.Host)
+			return permanentFailure(codeRefused, "%s: a redirect to an address with a user or password in it", before[0].URL.Host)
 		}
 		next.Header.Del("Referer") // an address may hold a key
-		if !leaves(next, before) {
+		if !leavesOrigin(next, before) {
 			return nil
 		}
 		if next.Body != nil && next.Body != http.NoBody { // 307 and 308 send it again
-			return failedForGood(codeRedirect, "%s: a redirect to %s, another host, which the body was not meant for; if it was, send it there",
+			return permanentFailure(codeRedirect, "%s: a redirect to %s, another host, which the body was not meant for; if it was, send it there",
 				before[0].URL.Host, next.URL.Host)
 		}
 		keepHarmless(next.Header)
@@ -40,8 +40,8 @@ func follow(expect Expect) func(*http.Request, []*http.Request) error {
 	}
 }
 
-// leaves reports whether a request goes, or went, to another host than the first.
-func leaves(next *http.Request, before []*http.Request) bool {
+// leavesOrigin reports whether a request goes, or went, to another host than the first.
+func leavesOrigin(next *http.Request, before []*http.Request) bool {
 	home := origin(before[0].URL)
 	for _, r := range append(before[1:len(before):len(before)], next) {
 		if origin(r.URL) != home {

@@ -18,7 +18,7 @@ const wordsMax = 8
 // split cuts a script into its statements, at the semicolons that stand outside
 // of quotes, comments and the bodies of functions. What it gets wrong a server
 // refuses: each statement is sent as one, and there is none that takes two.
-func split(kind engineKind, script string) (pieces []piece) {
+func split(kind dialect, script string) (pieces []piece) {
 	s := &scanner{kind: kind, text: script}
 	for {
 		p, more := s.piece()
@@ -56,7 +56,7 @@ func (s *scanner) piece() (p piece, more bool) {
 		if plain = plain && word != ""; plain && len(p.words) < wordsMax {
 			p.words = append(p.words, word)
 		}
-		b.see(t.kind, word)
+		b.add(t.kind, word)
 	}
 	s.depth = 0
 	if start >= 0 {
@@ -67,7 +67,7 @@ func (s *scanner) piece() (p piece, more bool) {
 
 // body follows the statements that hold others, whose semicolons are their own.
 type body struct {
-	kind    engineKind
+	kind    dialect
 	words   []string // how it begins, whatever signs are between
 	routine bool     // the statement makes a function, a procedure or a trigger
 	blocks  int      // BEGIN and CASE that have no END yet
@@ -79,16 +79,16 @@ type body struct {
 // open reports whether a semicolon belongs to what is inside of the statement.
 func (b *body) open(depth int) bool {
 	switch {
-	case b.kind == onMaria:
+	case b.kind == dialectMaria:
 		return b.routine // it has to be alone anyway, so all that follows is its body
-	case b.kind == onSQLite:
+	case b.kind == dialectSQLite:
 		return b.routine && b.begun && !b.ended
 	}
 	return depth > 0 || b.blocks > 0
 }
 
-func (b *body) see(kind tokenKind, word string) {
-	if word != "" && !b.routine && len(b.words) < makersWithin[b.kind] {
+func (b *body) add(kind tokenKind, word string) {
+	if word != "" && !b.routine && len(b.words) < routineWordsMax[b.kind] {
 		b.words = append(b.words, word)
 		b.routine = makesRoutine(b.kind, b.words)
 	}
@@ -110,34 +110,34 @@ func (b *body) see(kind tokenKind, word string) {
 	}
 }
 
-// makers are what a routine may be, by whose SQL it is.
-var makers = map[engineKind][]string{
-	onSQLite:   {"TRIGGER"},
-	onPostgres: {"FUNCTION", "PROCEDURE"},
-	onMaria:    {"PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "PACKAGE"},
+// routineKinds are what a routine may be, by whose SQL it is.
+var routineKinds = map[dialect][]string{
+	dialectSQLite:   {"TRIGGER"},
+	dialectPostgres: {"FUNCTION", "PROCEDURE"},
+	dialectMaria:    {"PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "PACKAGE"},
 }
 
-// makersWithin is among how many words of a statement that has to stand: MariaDB
+// routineWordsMax is among how many words of a statement that has to stand: MariaDB
 // lets it be said before whose it will be.
-var makersWithin = map[engineKind]int{onSQLite: 4, onPostgres: 4, onMaria: 12}
+var routineWordsMax = map[dialect]int{dialectSQLite: 4, dialectPostgres: 4, dialectMaria: 12}
 
-func makesRoutine(kind engineKind, words []string) bool {
+func makesRoutine(kind dialect, words []string) bool {
 	if len(words) > 1 && words[0] == "EXPLAIN" {
 		words = words[1:]
 	}
-	if len(words) < 2 || words[0] != "CREATE" && (words[0] != "ALTER" || kind != onMaria) {
+	if len(words) < 2 || words[0] != "CREATE" && (words[0] != "ALTER" || kind != dialectMaria) {
 		return false
 	}
 	for _, word := range words[1:] {
 		switch {
-		case slices.Contains(makers[kind], word):
+		case slices.Contains(routineKinds[kind], word):
 			return true
-		case slices.Contains(makersOfOthers, word):
+		case slices.Contains(kindsWithoutBody, word):
 			return false
 		}
 	}
 	return false
 }
 
-// makersOfOthers say that a statement makes something that has no body.
-var makersOfOthers = []string{"TABLE", "INDEX", "VIEW", "UNIQUE", "SCHEMA", "DATABASE", "SEQUENCE", "USER", "ROLE"}
+// kindsWithoutBody say that a statement makes something that has no body.
+var kindsWithoutBody = []string{"TABLE", "INDEX", "VIEW", "UNIQUE", "SCHEMA", "DATABASE", "SEQUENCE", "USER", "ROLE"}

@@ -23,11 +23,11 @@ type token struct {
 // scanner reads a script as far as it takes to tell where its statements end. It
 // never fails: what is not closed reaches to the end, and the server says so.
 type scanner struct {
-	kind  engineKind
-	text  string
-	at    int
-	depth int  // of parentheses
-	live  bool // inside of a comment of MariaDB that is code
+	kind                dialect
+	text                string
+	at                  int
+	depth               int  // of parentheses
+	inExecutableComment bool // inside of a comment of MariaDB that is code
 }
 
 func (s *scanner) next() token {
@@ -49,24 +49,24 @@ func (s *scanner) next() token {
 		}
 		t.kind = tokenWord
 	case c == '\'':
-		s.quoted(c, s.kind == onMaria)
+		s.quoted(c, s.kind == dialectMaria)
 	case c == '"':
-		s.quoted(c, s.kind == onMaria)
-	case c == '`' && s.kind != onPostgres:
+		s.quoted(c, s.kind == dialectMaria)
+	case c == '`' && s.kind != dialectPostgres:
 		s.quoted(c, false)
-	case c == '[' && s.kind == onSQLite:
+	case c == '[' && s.kind == dialectSQLite:
 		s.until("]")
-	case c == '$' && s.kind == onPostgres:
+	case c == '$' && s.kind == dialectPostgres:
 		s.dollar()
 	case c >= '0' && c <= '9':
 		s.word() // 0x1F, 1e5: not a word that begins a statement
 	default:
-		s.sign(c)
+		s.symbol(c)
 	}
 	return t
 }
 
-func (s *scanner) sign(c byte) {
+func (s *scanner) symbol(c byte) {
 	switch c {
 	case '(':
 		s.depth++
@@ -94,7 +94,7 @@ func (s *scanner) word() {
 // escapes reports whether a word was the E of a text of PostgreSQL with
 // backslashes.
 func (s *scanner) escapes(start int) bool {
-	return s.kind == onPostgres && s.at-start == 1 && s.text[start]|0x20 == 'e' && s.at < len(s.text) && s.text[s.at] == '\''
+	return s.kind == dialectPostgres && s.at-start == 1 && s.text[start]|0x20 == 'e' && s.at < len(s.text) && s.text[s.at] == '\''
 }
 
 // quoted reads to the quote that closes. One that is doubled stands for itself.
@@ -152,14 +152,14 @@ func (s *scanner) skip() {
 		switch {
 		case strings.IndexByte(" \t\r\n\f\v", rest[0]) >= 0:
 			s.at++
-		case strings.HasPrefix(rest, "--") && (s.kind != onMaria || len(rest) == 2 || rest[2] <= ' '):
+		case strings.HasPrefix(rest, "--") && (s.kind != dialectMaria || len(rest) == 2 || rest[2] <= ' '):
 			s.until("\n")
-		case rest[0] == '#' && s.kind == onMaria:
+		case rest[0] == '#' && s.kind == dialectMaria:
 			s.until("\n")
 		case strings.HasPrefix(rest, "/*"):
 			s.comment(rest)
-		case s.live && strings.HasPrefix(rest, "*/"):
-			s.live = false
+		case s.inExecutableComment && strings.HasPrefix(rest, "*/"):
+			s.inExecutableComment = false
 			s.at += 2
 		default:
 			return
@@ -169,15 +169,15 @@ func (s *scanner) skip() {
 
 func (s *scanner) comment(rest string) {
 	switch {
-	case s.kind == onPostgres:
+	case s.kind == dialectPostgres:
 		s.nested()
-	case s.kind == onMaria && (strings.HasPrefix(rest, "/*!") || strings.HasPrefix(rest, "/*M!")):
+	case s.kind == dialectMaria && (strings.HasPrefix(rest, "/*!") || strings.HasPrefix(rest, "/*M!")):
 		// What stands in it is run, from the version of the server that is named.
 		s.at += strings.IndexByte(rest, '!') + 1
 		for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
 			s.at++
 		}
-		s.live = true
+		s.inExecutableComment = true
 	default:
 		s.at += 2
 		s.until("*/")

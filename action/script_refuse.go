@@ -8,32 +8,32 @@ import (
 // refuse looks at the statements of a script before any of them runs. A run is a
 // transaction of its own: what would end it would take the effect along, and the
 // next attempt would do everything twice.
-func refuse(kind engineKind, script string, pieces []piece) error {
+func refuse(kind dialect, script string, pieces []piece) error {
 	if len(pieces) == 0 {
-		return failedForGood(codeParams, "statement: there is none in it")
+		return permanentFailure(codeParams, "statement: there is none in it")
 	}
 	for _, p := range pieces {
-		line, _ := place(script, p.start)
+		line, _ := lineAndColumn(script, p.start)
 		switch {
 		case endsTransaction(kind, p.words):
-			return failedForGood(codeTransaction, "line %d: %s is refused: each run is a transaction of its own, begun before its statements and "+
-				"committed after them; leave it out, or make two jobs of it", line, first(p.words))
-		case kind == onMaria && len(pieces) > 1 && commitsUnasked(p.words):
-			return failedForGood(codeTransaction, "line %d: %s is refused beside other statements: MariaDB commits before and after it, so that "+
-				"they would no longer be done all or not at all; give it a job of its own", line, first(p.words))
-		case kind == onPostgres && copiesToClient(p):
-			return failedForGood(codeStatement, "line %d: COPY from STDIN or to STDOUT is refused: a job has neither; name a file of the server, or use INSERT", line)
+			return permanentFailure(codeTransaction, "line %d: %s is refused: each run is a transaction of its own, begun before its statements and "+
+				"committed after them; leave it out, or make two jobs of it", line, statementName(p.words))
+		case kind == dialectMaria && len(pieces) > 1 && commitsImplicitly(p.words):
+			return permanentFailure(codeTransaction, "line %d: %s is refused beside other statements: MariaDB commits before and after it, so that "+
+				"they would no longer be done all or not at all; give it a job of its own", line, statementName(p.words))
+		case kind == dialectPostgres && copiesToClient(p):
+			return permanentFailure(codeStatement, "line %d: COPY from STDIN or to STDOUT is refused: a job has neither; name a file of the server, or use INSERT", line)
 		}
 	}
 	return nil
 }
 
-// first is how a statement begins, as people would name it.
-func first(words []string) string {
+// statementName is how a statement begins, as people would name it.
+func statementName(words []string) string {
 	return strings.Join(words[:min(len(words), 2)], " ")
 }
 
-func endsTransaction(kind engineKind, words []string) bool {
+func endsTransaction(kind dialect, words []string) bool {
 	if len(words) == 0 {
 		return false
 	}
@@ -43,27 +43,27 @@ func endsTransaction(kind engineKind, words []string) bool {
 	case "ROLLBACK":
 		return !slices.Contains(words, "TO") // to a savepoint is fine
 	case "END":
-		return kind != onMaria
+		return kind != dialectMaria
 	case "ABORT":
-		return kind == onPostgres
+		return kind == dialectPostgres
 	case "START":
 		return len(words) > 1 && words[1] == "TRANSACTION"
 	case "PREPARE":
-		return kind == onPostgres && len(words) > 1 && words[1] == "TRANSACTION"
+		return kind == dialectPostgres && len(words) > 1 && words[1] == "TRANSACTION"
 	case "XA":
-		return kind == onMaria
+		return kind == dialectMaria
 	case "SET":
-		return kind == onMaria && slices.Contains(words, "AUTOCOMMIT")
+		return kind == dialectMaria && slices.Contains(words, "AUTOCOMMIT")
 	}
 	return false
 }
 
-// committing are the statements before which MariaDB commits without being asked.
-var committing = strings.Fields(`ALTER ANALYZE CACHE CHANGE CHECK CREATE DROP FLUSH GRANT INSTALL LOCK OPTIMIZE RENAME REPAIR RESET REVOKE
+// implicitCommits are the statements before which MariaDB commits without being asked.
+var implicitCommits = strings.Fields(`ALTER ANALYZE CACHE CHANGE CHECK CREATE DROP FLUSH GRANT INSTALL LOCK OPTIMIZE RENAME REPAIR RESET REVOKE
 	SHUTDOWN START STOP TRUNCATE UNINSTALL UNLOCK`)
 
-func commitsUnasked(words []string) bool {
-	if len(words) == 0 || !slices.Contains(committing, words[0]) {
+func commitsImplicitly(words []string) bool {
+	if len(words) == 0 || !slices.Contains(implicitCommits, words[0]) {
 		return len(words) > 1 && (words[0] == "SET" && words[1] == "PASSWORD" || words[0] == "LOAD" && words[1] == "INDEX")
 	}
 	temporary := len(words) > 1 && words[1] == "TEMPORARY" || len(words) > 3 && words[3] == "TEMPORARY" // CREATE OR REPLACE TEMPORARY
@@ -76,7 +76,7 @@ func copiesToClient(p piece) bool {
 	if len(p.words) == 0 || p.words[0] != "COPY" {
 		return false
 	}
-	s := &scanner{kind: onPostgres, text: p.text}
+	s := &scanner{kind: dialectPostgres, text: p.text}
 	for last := ""; ; {
 		t := s.next()
 		if t.kind == tokenEnd {

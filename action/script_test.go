@@ -11,28 +11,28 @@ import (
 
 func TestSplit(t *testing.T) {
 	for _, row := range []struct {
-		kind engineKind
+		kind dialect
 		text string
 		want []string
 	}{
-		{onPostgres, "", nil},
-		{onPostgres, " ;; -- x\n", nil},
-		{onPostgres, "a; b ;c", []string{"a", "b", "c"}},
-		{onPostgres, "a ';' \";\" /* ; /* ; */ ; */ -- ;\n b; c", []string{"a ';' \";\" /* ; /* ; */ ; */ -- ;\n b", "c"}},
-		{onPostgres, `a 'it''s;'; E'\';' ; b '\'; c`, []string{`a 'it''s;'`, `E'\';'`, `b '\'`, "c"}},
-		{onPostgres, "a $$;$$; b $x$ $$ ; $y$ $x$; c$x$;$1;d", []string{"a $$;$$", "b $x$ $$ ; $y$ $x$", "c$x$", "$1", "d"}},
-		{onPostgres, "CREATE RULE r AS ON INSERT TO a DO (x; y); z", []string{"CREATE RULE r AS ON INSERT TO a DO (x; y)", "z"}},
-		{onPostgres, "CREATE FUNCTION f() BEGIN ATOMIC SELECT CASE 1 WHEN 2 THEN 3 END; y; END; z", []string{"CREATE FUNCTION f() BEGIN ATOMIC SELECT CASE 1 WHEN 2 THEN 3 END; y; END", "z"}},
-		{onPostgres, "SELECT 1)); b", []string{"SELECT 1))", "b"}},
-		{onPostgres, "a 'open; b", []string{"a 'open; b"}},
-		{onSQLite, "a [;] `;` ';'; /* /* ; */ b", []string{"a [;] `;` ';'", "b"}},
+		{dialectPostgres, "", nil},
+		{dialectPostgres, " ;; -- x\n", nil},
+		{dialectPostgres, "a; b ;c", []string{"a", "b", "c"}},
+		{dialectPostgres, "a ';' \";\" /* ; /* ; */ ; */ -- ;\n b; c", []string{"a ';' \";\" /* ; /* ; */ ; */ -- ;\n b", "c"}},
+		{dialectPostgres, `a 'it''s;'; E'\';' ; b '\'; c`, []string{`a 'it''s;'`, `E'\';'`, `b '\'`, "c"}},
+		{dialectPostgres, "a $$;$$; b $x$ $$ ; $y$ $x$; c$x$;$1;d", []string{"a $$;$$", "b $x$ $$ ; $y$ $x$", "c$x$", "$1", "d"}},
+		{dialectPostgres, "CREATE RULE r AS ON INSERT TO a DO (x; y); z", []string{"CREATE RULE r AS ON INSERT TO a DO (x; y)", "z"}},
+		{dialectPostgres, "CREATE FUNCTION f() BEGIN ATOMIC SELECT CASE 1 WHEN 2 THEN 3 END; y; END; z", []string{"CREATE FUNCTION f() BEGIN ATOMIC SELECT CASE 1 WHEN 2 THEN 3 END; y; END", "z"}},
+		{dialectPostgres, "SELECT 1)); b", []string{"SELECT 1))", "b"}},
+		{dialectPostgres, "a 'open; b", []string{"a 'open; b"}},
+		{dialectSQLite, "a [;] `;` ';'; /* /* ; */ b", []string{"a [;] `;` ';'", "b"}},
 		{
-			onSQLite, "CREATE TEMP TRIGGER t BEGIN x; CASE y END; END; COMMIT",
+			dialectSQLite, "CREATE TEMP TRIGGER t BEGIN x; CASE y END; END; COMMIT",
 			[]string{"CREATE TEMP TRIGGER t BEGIN x; CASE y END; END", "COMMIT"},
 		},
-		{onMaria, `a "\";" '\';' ` + "`;`" + ` # ;` + "\n b; c--;\n; -- ;\nd", []string{`a "\";" '\';' ` + "`;`" + ` # ;` + "\n b", "c--", "d"}},
-		{onMaria, "CREATE DEFINER=x PROCEDURE p() BEGIN a; b; END", []string{"CREATE DEFINER=x PROCEDURE p() BEGIN a; b; END"}},
-		{onMaria, "/*!50000 COMMIT */; b", []string{"COMMIT", "b"}},
+		{dialectMaria, `a "\";" '\';' ` + "`;`" + ` # ;` + "\n b; c--;\n; -- ;\nd", []string{`a "\";" '\';' ` + "`;`" + ` # ;` + "\n b", "c--", "d"}},
+		{dialectMaria, "CREATE DEFINER=x PROCEDURE p() BEGIN a; b; END", []string{"CREATE DEFINER=x PROCEDURE p() BEGIN a; b; END"}},
+		{dialectMaria, "/*!50000 COMMIT */; b", []string{"COMMIT", "b"}},
 	} {
 		var got []string
 		for _, p := range split(row.kind, row.text) {
@@ -53,7 +53,7 @@ func FuzzSplit(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, kind := range []engineKind{onSQLite, onPostgres, onMaria} {
+		for _, kind := range []dialect{dialectSQLite, dialectPostgres, dialectMaria} {
 			end := 0
 			for _, p := range split(kind, text) {
 				if p.text == "" || p.start < end || text[p.start:p.start+len(p.text)] != p.text {
@@ -69,11 +69,11 @@ func FuzzSplit(f *testing.F) {
 func TestPlace(t *testing.T) {
 	text := "é\nab\nc"
 	for offset, want := range map[int][2]int{0: {1, 1}, 2: {1, 2}, 3: {2, 1}, 5: {2, 3}, 6: {3, 1}, 99: {3, 2}} {
-		if line, column := place(text, offset); line != want[0] || column != want[1] {
+		if line, column := lineAndColumn(text, offset); line != want[0] || column != want[1] {
 			t.Errorf("%d: line %d, column %d, want %v", offset, line, column, want)
 		}
 	}
-	if at := byteOf("éa", 2); at != 2 {
+	if at := byteOffset("éa", 2); at != 2 {
 		t.Errorf("the second character begins at %d", at)
 	}
 }

@@ -73,26 +73,26 @@ func NewSender(config SenderConfig) *Sender {
 func (s *Sender) Send(ctx context.Context, m Message) (*Receipt, error) {
 	u, err := url.Parse(m.URL)
 	if err != nil || !isScheme(u.Scheme) || u.Hostname() == "" || u.User != nil {
-		return nil, failedForGood(codeParams, "the address of the webhook is none that can be told anything")
+		return nil, permanentFailure(codeParams, "the address of the webhook is none that can be told anything")
 	}
-	ctx, cut := context.WithCancelCause(ctx)
-	defer cut(nil)
-	patience := time.AfterFunc(s.headMax, func() { cut(fmt.Errorf("%w: more than %v", errLate, s.headMax)) })
-	defer patience.Stop()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(s.headMax, func() { cancel(fmt.Errorf("%w: more than %v", errAnswerTimeout, s.headMax)) })
+	defer timer.Stop()
 
 	begun := time.Now()
 	res, err := s.client.Do(s.request(ctx, m))
 	if err != nil {
-		return nil, unsent(ctx, u.Host, err)
+		return nil, requestError(ctx, u.Host, err)
 	}
 	defer res.Body.Close()
 	receipt := &Receipt{Status: res.StatusCode, DurationMS: time.Since(begun).Milliseconds()}
 	// The head has decided. What follows is read so that the connection can be used
 	// again and for what it says of a failure, as far as it comes at once.
-	patience.Reset(replyFor)
+	timer.Reset(replyFor)
 	text, _ := io.ReadAll(io.LimitReader(res.Body, replyMax))
 	if !receipt.Delivered() {
-		receipt.Body = plainText(text[:min(len(text), replyKept)])
+		receipt.Body = validText(text[:min(len(text), replyKept)])
 	}
 	return receipt, nil
 }

@@ -64,14 +64,14 @@ func Verify(secret, header string, body []byte, now time.Time, tolerance time.Du
 		return err
 	}
 	if secret == "" {
-		return unsigned("there is no secret to hold it to")
+		return signatureError("there is no secret to hold it to")
 	}
 	want, right := digest(secret, t, body), false
 	for _, sum := range sums {
 		right = hmac.Equal(sum, want) || right
 	}
 	if !right {
-		return unsigned("it is not that of this body under this secret")
+		return signatureError("it is not that of this body under this secret")
 	}
 	return checkAge(t, now, tolerance)
 }
@@ -80,14 +80,14 @@ func Verify(secret, header string, body []byte, now time.Time, tolerance time.Du
 func checkAge(t string, now time.Time, tolerance time.Duration) error {
 	seconds, err := strconv.ParseInt(t, 10, 64)
 	if err != nil || seconds < 0 || seconds > maxSeconds {
-		return unsigned("its t is not a time")
+		return signatureError("its t is not a time")
 	}
 	age := now.Sub(time.Unix(seconds, 0))
 	switch {
 	case age > tolerance:
-		return unsigned(fmt.Sprintf("it is %v old; at most %v is allowed", age.Round(time.Second), tolerance))
+		return signatureError(fmt.Sprintf("it is %v old; at most %v is allowed", age.Round(time.Second), tolerance))
 	case age < -tolerance:
-		return unsigned(fmt.Sprintf("it is from a clock %v ahead; at most %v is allowed", (-age).Round(time.Second), tolerance))
+		return signatureError(fmt.Sprintf("it is from a clock %v ahead; at most %v is allowed", (-age).Round(time.Second), tolerance))
 	}
 	return nil
 }
@@ -97,16 +97,16 @@ const maxSeconds = 1 << 40 // some 35,000 years, which durations cannot span and
 // readSignature takes the parts of a header apart.
 func readSignature(header string) (t string, sums [][]byte, err error) {
 	if header == "" {
-		return "", nil, unsigned("the header " + HeaderSignature + " is missing")
+		return "", nil, signatureError("the header " + HeaderSignature + " is missing")
 	}
 	if len(header) > signatureMax {
-		return "", nil, unsigned(fmt.Sprintf("it has %d bytes; at most %d are read", len(header), signatureMax))
+		return "", nil, signatureError(fmt.Sprintf("it has %d bytes; at most %d are read", len(header), signatureMax))
 	}
 	for part := range strings.SplitSeq(header, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		switch {
 		case name == "t" && t != "":
-			return "", nil, unsigned("it has two times")
+			return "", nil, signatureError("it has two times")
 		case name == "t":
 			t = value
 		case name == "v1":
@@ -116,11 +116,11 @@ func readSignature(header string) (t string, sums [][]byte, err error) {
 		}
 	}
 	if t == "" || len(sums) == 0 {
-		return "", nil, unsigned("it is not of the form t=SECONDS,v1=HEX")
+		return "", nil, signatureError("it is not of the form t=SECONDS,v1=HEX")
 	}
 	return t, sums, nil
 }
 
-func unsigned(reason string) error {
+func signatureError(reason string) error {
 	return &rota.Error{Code: rota.Denied, Act: "signature", Reason: reason}
 }

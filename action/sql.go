@@ -22,16 +22,16 @@ func (r *runner) sql(ctx context.Context, p SQL) error {
 	if err := checkStatement(p.Statement); err != nil {
 		return err
 	}
-	return r.run(ctx, orElse(p.Target, MainTarget), p.RunAs, &work{script: p.Statement})
+	return r.run(ctx, orDefault(p.Target, MainTarget), p.RunAs, &work{script: p.Statement})
 }
 
 // checkStatement refuses what a schema does not see: it counts characters.
 func checkStatement(text string) error {
 	switch {
 	case len(text) > StatementMax:
-		return failedForGood(codeParams, "statement: it has %d bytes, and may have %d; put the rest into a procedure and call it", len(text), StatementMax)
+		return permanentFailure(codeParams, "statement: it has %d bytes, and may have %d; put the rest into a procedure and call it", len(text), StatementMax)
 	case strings.ContainsRune(text, 0):
-		return failedForGood(codeParams, "statement: it has a NUL in it")
+		return permanentFailure(codeParams, "statement: it has a NUL in it")
 	}
 	return nil
 }

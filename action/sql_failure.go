@@ -48,12 +48,12 @@ func (f *sqlFailure) Error() string {
 // Code is the error code of the run.
 func (f *sqlFailure) Code() string { return f.code }
 
-// told is an error as the run tells it: with the target, without its password,
+// runError is an error as the run tells it: with the target, without its password,
 // and for good if trying again is of no use. A table that is missing may be there
 // the next time; what is not SQL will not be SQL then.
-func told(who login, err error) error {
+func runError(auth login, err error) error {
 	text := err.Error()
-	if password := passwordOf(who.url); password != "" {
+	if password := passwordOf(auth.url); password != "" {
 		text = strings.ReplaceAll(text, password, scrub.Hidden)
 	}
 	var coded interface{ Code() string }
@@ -61,7 +61,7 @@ func told(who login, err error) error {
 	if errors.As(err, &coded) {
 		code = coded.Code()
 	}
-	told := failed(code, "target %s: %s", who.target, text)
+	told := failed(code, "target %s: %s", auth.target, text)
 	var of *sqlFailure
 	if rota.IsPermanent(err) || errors.As(err, &of) && of.syntax {
 		return rota.Permanent(told)

@@ -15,21 +15,21 @@ import (
 )
 
 func TestStatementsAreDoneAllOrNotAtAll(t *testing.T) {
-	onEach(t, func(t *testing.T, g *ground) {
-		w := g.world(t)
-		w.does(statement("CREATE TABLE a (id INT PRIMARY KEY, note TEXT)"))
-		done := w.does(statement("INSERT INTO a VALUES (1, 'x;y'), (2, 'z'); -- and; then\nUPDATE a SET note = 'n' WHERE id = 1;\n;DELETE FROM a WHERE id = 3;"))
+	onEachTarget(t, func(t *testing.T, g *testTarget) {
+		w := g.newEnv(t)
+		w.mustComplete(statement("CREATE TABLE a (id INT PRIMARY KEY, note TEXT)"))
+		done := w.mustComplete(statement("INSERT INTO a VALUES (1, 'x;y'), (2, 'z'); -- and; then\nUPDATE a SET note = 'n' WHERE id = 1;\n;DELETE FROM a WHERE id = 3;"))
 		if n := done.Run.RowsAffected; n == nil || *n != 3 {
 			t.Errorf("rows affected: %v", n)
 		}
-		w.fails(statement("INSERT INTO a VALUES (3, 'x');\n  INSERT INTO a VALUES (1, 'x')"), g.twice, "target t: line 2", g.twice)
-		if n := g.one(t, "SELECT count(*) FROM a"); n != "2" {
+		w.mustFail(statement("INSERT INTO a VALUES (3, 'x');\n  INSERT INTO a VALUES (1, 'x')"), g.duplicateKeyCode, "target t: line 2", g.duplicateKeyCode)
+		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "2" {
 			t.Errorf("%s rows after a statement that failed", n)
 		}
-		if n := g.one(t, "SELECT count(*) FROM rota_effects"); n != "2" {
+		if n := g.queryValue(t, "SELECT count(*) FROM rota_effects"); n != "2" {
 			t.Errorf("%s effects, of two that were done", n)
 		}
-		if got := g.one(t, "SELECT rows_affected FROM rota_effects WHERE execution_id = '"+done.ExecutionID.String()+"'"); got != "3" {
+		if got := g.queryValue(t, "SELECT rows_affected FROM rota_effects WHERE execution_id = '"+done.ExecutionID.String()+"'"); got != "3" {
 			t.Errorf("the effect says %s rows", got)
 		}
 	})
@@ -37,8 +37,8 @@ func TestStatementsAreDoneAllOrNotAtAll(t *testing.T) {
 
 // TestAnAttemptThatWasDoneIsNotDoneAgain loses the answer of the first attempt.
 func TestAnAttemptThatWasDoneIsNotDoneAgain(t *testing.T) {
-	onEach(t, func(t *testing.T, g *ground) {
-		w := g.world(t, func(next engine.Handler) engine.Handler {
+	onEachTarget(t, func(t *testing.T, g *testTarget) {
+		w := g.newEnv(t, func(next engine.Handler) engine.Handler {
 			return func(ctx context.Context, job *rota.Job) error {
 				err := next(ctx, job)
 				if err == nil && job.Attempt == 1 && job.Name == "lost" {
@@ -47,18 +47,18 @@ func TestAnAttemptThatWasDoneIsNotDoneAgain(t *testing.T) {
 				return err
 			}
 		})
-		w.does(statement("CREATE TABLE a (id INT)"))
+		w.mustComplete(statement("CREATE TABLE a (id INT)"))
 		lost := statement("INSERT INTO a VALUES (1), (2)")
 		lost.Name, lost.MaxRetries = "lost", new(1)
-		jobs := w.attempts(w.enqueue(lost))
+		jobs := w.waitAttempts(w.enqueue(lost))
 		last := jobs[len(jobs)-1]
 		if len(jobs) != 2 || last.Run.Outcome != rota.OutcomeCompleted || last.Run.RowsAffected == nil || *last.Run.RowsAffected != 2 {
 			t.Errorf("%d attempts, the last %s with %v rows: %s", len(jobs), last.Run.Outcome, last.Run.RowsAffected, last.Run.Error)
 		}
-		if n := g.one(t, "SELECT count(*) FROM a"); n != "2" {
+		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "2" {
 			t.Errorf("%s rows: it was done twice", n)
 		}
-		if job := g.one(t, "SELECT job FROM rota_effects WHERE execution_id = '"+last.ExecutionID.String()+"'"); job != "lost" {
+		if job := g.queryValue(t, "SELECT job FROM rota_effects WHERE execution_id = '"+last.ExecutionID.String()+"'"); job != "lost" {
 			t.Errorf("the effect is of %q", job)
 		}
 	})
@@ -67,8 +67,8 @@ func TestAnAttemptThatWasDoneIsNotDoneAgain(t *testing.T) {
 // TestTwoAttemptsAtOnce runs each job twice at the same time, as a worker does
 // that lost its lease and has not noticed.
 func TestTwoAttemptsAtOnce(t *testing.T) {
-	onEach(t, func(t *testing.T, g *ground) {
-		w := g.world(t, func(next engine.Handler) engine.Handler {
+	onEachTarget(t, func(t *testing.T, g *testTarget) {
+		w := g.newEnv(t, func(next engine.Handler) engine.Handler {
 			return func(ctx context.Context, job *rota.Job) error {
 				var both sync.WaitGroup
 				var errs [3]error
@@ -80,156 +80,156 @@ func TestTwoAttemptsAtOnce(t *testing.T) {
 			}
 		})
 		// The table of effects is not there either: all of them make it.
-		g.ask(t, "CREATE TABLE a (id INT)")
+		g.query(t, "CREATE TABLE a (id INT)")
 		for range 3 {
-			w.does(statement("INSERT INTO a VALUES (1)"))
+			w.mustComplete(statement("INSERT INTO a VALUES (1)"))
 		}
-		if n := g.one(t, "SELECT count(*) FROM a"); n != "3" {
+		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "3" {
 			t.Errorf("%s rows of 3 jobs", n)
 		}
 	})
 }
 
 func TestATimeoutReachesTheServer(t *testing.T) {
-	onEach(t, func(t *testing.T, g *ground) {
-		w := g.world(t)
-		w.does(statement("CREATE TABLE a (id INT)"))
-		late := statement("INSERT INTO a VALUES (1); %s", g.slow)
+	onEachTarget(t, func(t *testing.T, g *testTarget) {
+		w := g.newEnv(t)
+		w.mustComplete(statement("CREATE TABLE a (id INT)"))
+		late := statement("INSERT INTO a VALUES (1); %s", g.slowStatement)
 		late.Timeout = new(300 * time.Millisecond)
-		done := w.ends(w.enqueue(late))
+		done := w.waitEnded(w.enqueue(late))
 		if done.Run.Outcome != rota.OutcomeCancelled || done.Run.ErrorCode != rota.CodeTimeout {
 			t.Errorf("%s, %s: %s", done.Run.Outcome, done.Run.ErrorCode, done.Run.Error)
 		}
-		soon(t, "nothing goes on in the server", func() bool { return g.busy(t) == 0 })
-		if n := g.one(t, "SELECT count(*) FROM a"); n != "0" {
+		waitFor(t, "nothing goes on in the server", func() bool { return g.activeStatements(t) == 0 })
+		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "0" {
 			t.Errorf("%s rows of a run that was stopped", n)
 		}
 	})
 }
 
 func TestACancelReachesTheServer(t *testing.T) {
-	onEach(t, func(t *testing.T, g *ground) {
-		w := g.world(t)
-		w.does(statement("CREATE TABLE a (id INT)"))
-		id := w.enqueue(statement("INSERT INTO a VALUES (1); %s", g.slow))
-		soon(t, "it runs", func() bool { return g.busy(t) > 0 })
+	onEachTarget(t, func(t *testing.T, g *testTarget) {
+		w := g.newEnv(t)
+		w.mustComplete(statement("CREATE TABLE a (id INT)"))
+		id := w.enqueue(statement("INSERT INTO a VALUES (1); %s", g.slowStatement))
+		waitFor(t, "it runs", func() bool { return g.activeStatements(t) > 0 })
 		if _, err := rota.Do[*rota.CancelledJob](t.Context(), w.store, &rota.Cancel{Meta: rota.NewMeta("ada"), JobID: id}); err != nil {
 			t.Fatal(err)
 		}
-		if done := w.ends(id); done.Run.Outcome != rota.OutcomeCancelled || done.Run.ErrorCode != rota.CodeCancelled {
+		if done := w.waitEnded(id); done.Run.Outcome != rota.OutcomeCancelled || done.Run.ErrorCode != rota.CodeCancelled {
 			t.Errorf("%s, %s: %s", done.Run.Outcome, done.Run.ErrorCode, done.Run.Error)
 		}
-		soon(t, "nothing goes on in the server", func() bool { return g.busy(t) == 0 })
-		if n := g.one(t, "SELECT count(*) FROM a"); n != "0" {
+		waitFor(t, "nothing goes on in the server", func() bool { return g.activeStatements(t) == 0 })
+		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "0" {
 			t.Errorf("%s rows of a run that was stopped", n)
 		}
 	})
 }
 
 func TestTheTimeoutOfATarget(t *testing.T) {
-	onEach(t, func(t *testing.T, g *ground) {
+	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		g.target.Timeout = 300 * time.Millisecond
-		w := g.world(t)
-		w.fails(statement("%s", g.slow), rota.CodeTimeout, "target t", "300ms")
-		soon(t, "nothing goes on in the server", func() bool { return g.busy(t) == 0 })
+		w := g.newEnv(t)
+		w.mustFail(statement("%s", g.slowStatement), rota.CodeTimeout, "target t", "300ms")
+		waitFor(t, "nothing goes on in the server", func() bool { return g.activeStatements(t) == 0 })
 	})
 }
 
 func TestTheFirstRowsAreTheResult(t *testing.T) {
-	onEach(t, func(t *testing.T, g *ground) {
-		w := g.world(t)
-		w.does(statement("CREATE TABLE a (id INT, note VARCHAR(2000))"))
+	onEachTarget(t, func(t *testing.T, g *testTarget) {
+		w := g.newEnv(t)
+		w.mustComplete(statement("CREATE TABLE a (id INT, note VARCHAR(2000))"))
 		for range 3 {
-			w.does(statement("INSERT INTO a VALUES %s (1, 'x')", strings.Repeat("(1, 'x'), ", 49)))
+			w.mustComplete(statement("INSERT INTO a VALUES %s (1, 'x')", strings.Repeat("(1, 'x'), ", 49)))
 		}
-		rows := result[Rows](w, w.does(statement("SELECT 7 AS seven; SELECT id, note AS \"the note\" FROM a; UPDATE a SET id = 2")))
+		rows := result[Rows](w, w.mustComplete(statement("SELECT 7 AS seven; SELECT id, note AS \"the note\" FROM a; UPDATE a SET id = 2")))
 		if len(rows.Rows) != 100 || !rows.Truncated || !reflect.DeepEqual(rows.Rows[0], []any{1.0, "x"}) || rows.Columns[1] != "the note" {
 			t.Errorf("%d rows, truncated %v, %v of %v", len(rows.Rows), rows.Truncated, rows.Rows[0], rows.Columns)
 		}
-		rows = result[Rows](w, w.does(statement("SELECT id FROM a WHERE id > 5")))
+		rows = result[Rows](w, w.mustComplete(statement("SELECT id FROM a WHERE id > 5")))
 		if len(rows.Rows) != 0 || rows.Truncated || !reflect.DeepEqual(rows.Columns, []string{"id"}) {
 			t.Errorf("%+v", rows)
 		}
-		w.does(statement("UPDATE a SET note = '%s'", strings.Repeat("é", 900)))
-		done := w.does(statement("SELECT note FROM a"))
+		w.mustComplete(statement("UPDATE a SET note = '%s'", strings.Repeat("é", 900)))
+		done := w.mustComplete(statement("SELECT note FROM a"))
 		if rows = result[Rows](w, done); len(rows.Rows) < 8 || len(rows.Rows) > 9 || !rows.Truncated || len(done.Run.Result) > 17<<10 {
 			t.Errorf("%d rows in %d bytes", len(rows.Rows), len(done.Run.Result))
 		}
-		if done := w.does(statement("DELETE FROM a")); done.Run.Result != nil || *done.Run.RowsAffected != 150 {
+		if done := w.mustComplete(statement("DELETE FROM a")); done.Run.Result != nil || *done.Run.RowsAffected != 150 {
 			t.Errorf("%s, %d rows", done.Run.Result, *done.Run.RowsAffected)
 		}
 	})
 }
 
 func TestWhatEndsTheTransactionIsRefused(t *testing.T) {
-	onEach(t, func(t *testing.T, g *ground) {
-		w := g.world(t)
-		w.does(statement("CREATE TABLE a (id INT)"))
+	onEachTarget(t, func(t *testing.T, g *testTarget) {
+		w := g.newEnv(t)
+		w.mustComplete(statement("CREATE TABLE a (id INT)"))
 		for _, text := range []string{"COMMIT", "commit work", "/* x */ BEGIN", "ROLLBACK", "-- y\nBEGIN"} {
 			j := statement("INSERT INTO a VALUES (1);\n%s;\nINSERT INTO a VALUES (2)", text)
 			j.MaxRetries = new(3)
-			if done := w.fails(j, codeTransaction, "line ", "is refused"); done.Sequel != rota.SequelDead {
+			if done := w.mustFail(j, codeTransaction, "line ", "is refused"); done.Sequel != rota.SequelDead {
 				t.Errorf("%s: it is tried again", text)
 			}
 		}
-		if n := g.one(t, "SELECT count(*) FROM a"); n != "0" {
+		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "0" {
 			t.Errorf("%s rows of what was refused", n)
 		}
-		w.does(statement("INSERT INTO a VALUES (1); SAVEPOINT s; INSERT INTO a VALUES (2); ROLLBACK TO s; INSERT INTO a VALUES ('3')"))
-		if n := g.one(t, "SELECT count(*) FROM a"); n != "2" {
+		w.mustComplete(statement("INSERT INTO a VALUES (1); SAVEPOINT s; INSERT INTO a VALUES (2); ROLLBACK TO s; INSERT INTO a VALUES ('3')"))
+		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "2" {
 			t.Errorf("%s rows around a savepoint", n)
 		}
 	})
 }
 
 func TestWhatIsNoSQLFailsForGood(t *testing.T) {
-	onEach(t, func(t *testing.T, g *ground) {
-		w := g.world(t)
+	onEachTarget(t, func(t *testing.T, g *testTarget) {
+		w := g.newEnv(t)
 		wrong := statement("SELECT 1;\nSELECT 'é' FROM\n  WHERE")
 		wrong.MaxRetries = new(2)
-		if done := w.fails(wrong, g.syntax, "line 3"); done.Sequel != rota.SequelDead {
+		if done := w.mustFail(wrong, g.syntaxErrorCode, "line 3"); done.Sequel != rota.SequelDead {
 			t.Error("what is no SQL is tried again")
 		}
 		missing := statement("SELECT * FROM nowhere")
 		missing.MaxRetries = new(2)
-		jobs := w.attempts(w.enqueue(missing))
+		jobs := w.waitAttempts(w.enqueue(missing))
 		if len(jobs) != 3 || !strings.Contains(jobs[0].Run.Error, "nowhere") {
 			t.Errorf("a table that may come is tried %d times: %s", len(jobs), jobs[0].Run.Error)
 		}
-		w.fails(statement("-- nothing\n;"), codeParams, "there is none")
+		w.mustFail(statement("-- nothing\n;"), codeParams, "there is none")
 	})
 }
 
 // TestOldEffectsGo writes effects of long ago, and looks which of them are left.
 func TestOldEffectsGo(t *testing.T) {
-	onEach(t, func(t *testing.T, g *ground) {
-		g.world(t).does(statement("SELECT 1")) // which makes the table
-		long := oldest(time.Now().Add(-100 * 24 * time.Hour))
-		old, late, fresh := long.String(), long.Derive([]byte("late")).String(), oldest(time.Now()).String()
-		g.ask(t, "INSERT INTO rota_effects (execution_id, done_at, rows_affected, job) VALUES ('"+old+"', '2020-01-01 00:00:00', 0, 'old'), ('"+
+	onEachTarget(t, func(t *testing.T, g *testTarget) {
+		g.newEnv(t).mustComplete(statement("SELECT 1")) // which makes the table
+		long := minExecutionID(time.Now().Add(-100 * 24 * time.Hour))
+		old, late, fresh := long.String(), long.Derive([]byte("late")).String(), minExecutionID(time.Now()).String()
+		g.query(t, "INSERT INTO rota_effects (execution_id, done_at, rows_affected, job) VALUES ('"+old+"', '2020-01-01 00:00:00', 0, 'old'), ('"+
 			late+"', '"+time.Now().UTC().Format("2006-01-02 15:04:05")+"', 0, 'late'), ('"+fresh+"', '2020-01-01 00:00:00', 0, 'fresh')")
-		w := g.world(t)
-		w.does(statement("SELECT 1"))
-		rows := g.ask(t, "SELECT job FROM rota_effects WHERE job <> 'sql' ORDER BY job")
+		w := g.newEnv(t)
+		w.mustComplete(statement("SELECT 1"))
+		rows := g.query(t, "SELECT job FROM rota_effects WHERE job <> 'sql' ORDER BY job")
 		if !reflect.DeepEqual(rows, [][]string{{"fresh"}, {"late"}}) {
 			t.Errorf("%q are left", rows)
 		}
-		g.ask(t, "INSERT INTO rota_effects (execution_id, done_at, rows_affected, job) VALUES ('"+old+"', '2020-01-01 00:00:00', 0, 'old')")
-		w.does(statement("SELECT 1"))
-		if n := g.one(t, "SELECT count(*) FROM rota_effects WHERE job = 'old'"); n != "1" {
+		g.query(t, "INSERT INTO rota_effects (execution_id, done_at, rows_affected, job) VALUES ('"+old+"', '2020-01-01 00:00:00', 0, 'old')")
+		w.mustComplete(statement("SELECT 1"))
+		if n := g.queryValue(t, "SELECT count(*) FROM rota_effects WHERE job = 'old'"); n != "1" {
 			t.Error("it is looked for old ones at every run")
 		}
 	})
 }
 
 func TestUnknownTargetsAndParams(t *testing.T) {
-	w := newWorld(t, func(reg *engine.Registry, _ rota.Store) { Register(reg, Config{Data: t.TempDir()}) })
-	w.fails(statement("SELECT 1"), codeTarget, `no target "t"`, "there are main", "configuration")
-	w.fails(job(SQL{Statement: strings.Repeat("é", StatementMax/2+1)}), codeParams, "262146 bytes")
-	w.fails(rota.NewJob{Type: "sql", Params: json.RawMessage(`{"statement": ""}`)}, "payload", "statement")
-	w.fails(rota.NewJob{Type: "sql", Params: json.RawMessage(`{"statement": "SELECT 1", "db": "x"}`)}, "payload", "db")
-	w.fails(job(SQL{Statement: "SELECT 1", RunAs: "etl"}), codeRole, "SQLite file has no roles")
-	if rows := result[Rows](w, w.does(job(SQL{Statement: "SELECT 1 AS n"}))); rows.Columns[0] != "n" {
+	w := newTestEnv(t, func(reg *engine.Registry, _ rota.Store) { Register(reg, Config{Data: t.TempDir()}) })
+	w.mustFail(statement("SELECT 1"), codeTarget, `no target "t"`, "there are main", "configuration")
+	w.mustFail(job(SQL{Statement: strings.Repeat("é", StatementMax/2+1)}), codeParams, "262146 bytes")
+	w.mustFail(rota.NewJob{Type: "sql", Params: json.RawMessage(`{"statement": ""}`)}, "payload", "statement")
+	w.mustFail(rota.NewJob{Type: "sql", Params: json.RawMessage(`{"statement": "SELECT 1", "db": "x"}`)}, "payload", "db")
+	w.mustFail(job(SQL{Statement: "SELECT 1", RunAs: "etl"}), codeRole, "SQLite file has no roles")
+	if rows := result[Rows](w, w.mustComplete(job(SQL{Statement: "SELECT 1 AS n"}))); rows.Columns[0] != "n" {
 		t.Errorf("%+v", rows)
 	}
 }
@@ -237,18 +237,18 @@ func TestUnknownTargetsAndParams(t *testing.T) {
 // TestTheServerKnowsHowLongThereIs, for the case that nobody is left to stop it.
 func TestTheServerKnowsHowLongThereIs(t *testing.T) {
 	for _, row := range []struct {
-		lay       func(*testing.T) *ground
+		lay       func(*testing.T) *testTarget
 		text      string
 		low, high float64
 	}{
-		{postgresGround, "SELECT setting::int FROM pg_settings WHERE name = 'statement_timeout'", 20_000, 31_000},
-		{mariaGround, "SELECT @@max_statement_time", 20, 31},
+		{newPostgresTarget, "SELECT setting::int FROM pg_settings WHERE name = 'statement_timeout'", 20_000, 31_000},
+		{newMariaTarget, "SELECT @@max_statement_time", 20, 31},
 	} {
 		g := row.lay(t)
-		w := g.world(t)
+		w := g.newEnv(t)
 		bounded := statement("%s", row.text)
 		bounded.Timeout = new(30 * time.Second)
-		if n, is := result[Rows](w, w.does(bounded)).Rows[0][0].(float64); !is || n < row.low || n > row.high {
+		if n, is := result[Rows](w, w.mustComplete(bounded)).Rows[0][0].(float64); !is || n < row.low || n > row.high {
 			t.Errorf("%s: it is told %v", g.name, n)
 		}
 	}

@@ -20,20 +20,20 @@ type sqliteDB struct {
 	store string // the file of the store; empty: it has none
 }
 
-// lockPatience is how long a run waits for another that writes to the same file.
-const lockPatience = time.Minute
+// lockTimeout is how long a run waits for another that writes to the same file.
+const lockTimeout = time.Minute
 
 // do runs a work on a connection of its own, so that nothing a statement sets
 // outlives it.
-func (d *sqliteDB) do(ctx context.Context, w *work) (*deed, error) {
+func (d *sqliteDB) do(ctx context.Context, w *work) (*workResult, error) {
 	if w.call != nil {
-		return nil, failedForGood(codeStatement, "SQLite has no procedures to call; write a job of type sql, or leave the target out to call a handler of this server")
+		return nil, permanentFailure(codeStatement, "SQLite has no procedures to call; write a job of type sql, or leave the target out to call a handler of this server")
 	}
-	if err := refuse(onSQLite, w.script, split(onSQLite, w.script)); err != nil {
+	if err := refuse(dialectSQLite, w.script, split(dialectSQLite, w.script)); err != nil {
 		return nil, err
 	}
 	path := d.path()
-	if err := d.make(path); err != nil {
+	if err := d.createFile(path); err != nil {
 		return nil, err
 	}
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
@@ -41,7 +41,7 @@ func (d *sqliteDB) do(ctx context.Context, w *work) (*deed, error) {
 		return nil, sqliteFailure("", 0, err)
 	}
 	defer conn.Close()
-	return (&sqliteRun{conn: conn, w: w, wait: lockPatience}).do(ctx)
+	return (&sqliteRun{conn: conn, w: w, wait: lockTimeout}).do(ctx)
 }
 
 func (d *sqliteDB) path() string {
@@ -52,26 +52,26 @@ func (d *sqliteDB) path() string {
 	return filepath.Join(d.data, path)
 }
 
-// making keeps two runs from making a file at once. A file that some connection
+// createFileMu keeps two runs from making a file at once. A file that some connection
 // of this process has open must not be opened and closed by anybody else: that
 // would drop the locks of all of them.
-var making sync.Mutex
+var createFileMu sync.Mutex
 
-// make makes the file if it is not there, for its owner alone, and refuses those
+// createFile makes the file if it is not there, for its owner alone, and refuses those
 // of the store.
-func (d *sqliteDB) make(path string) error {
-	making.Lock()
-	defer making.Unlock()
+func (d *sqliteDB) createFile(path string) error {
+	createFileMu.Lock()
+	defer createFileMu.Unlock()
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return failedForGood(codeTarget, "its path is a directory; name a file")
+		return permanentFailure(codeTarget, "its path is a directory; name a file")
 	case err == nil:
-		return d.spareStore(info)
+		return d.refuseStoreFile(info)
 	case !errors.Is(err, fs.ErrNotExist):
 		return failed(codeConnect, "its file cannot be reached: %w", bareError(err))
 	case d.isStoreName(path): // which is not there yet
-		return ofTheStore()
+		return storeFileError()
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
@@ -83,15 +83,15 @@ func (d *sqliteDB) make(path string) error {
 // storeSuffixes are the files that a store consists of.
 var storeSuffixes = []string{"", "-wal", "-shm", "-journal", ".lock"}
 
-// spareStore refuses the files of the store, by whatever name: a job that could
+// refuseStoreFile refuses the files of the store, by whatever name: a job that could
 // write to them could do anything.
-func (d *sqliteDB) spareStore(info fs.FileInfo) error {
+func (d *sqliteDB) refuseStoreFile(info fs.FileInfo) error {
 	if d.store == "" {
 		return nil
 	}
 	for _, suffix := range storeSuffixes {
 		if own, err := os.Stat(d.store + suffix); err == nil && os.SameFile(own, info) {
-			return ofTheStore()
+			return storeFileError()
 		}
 	}
 	return nil
@@ -109,8 +109,8 @@ func (d *sqliteDB) isStoreName(path string) bool {
 	return err == nil && os.SameFile(own, dir) && strings.HasPrefix(filepath.Base(path), filepath.Base(d.store))
 }
 
-func ofTheStore() error {
-	return failedForGood(codeTarget, "its file is the one that the server keeps its own jobs in, which no job may touch; name another file")
+func storeFileError() error {
+	return permanentFailure(codeTarget, "its file is the one that the server keeps its own jobs in, which no job may touch; name another file")
 }
 
 // bareError is an error of a file without its path, which is the operator's.

@@ -14,11 +14,11 @@ import (
 
 // sqliteRun is one run on its connection.
 type sqliteRun struct {
-	conn  *sqlite.Conn
-	w     *work
-	wait  time.Duration // for others that write to the file
-	guard sqliteGuard
-	deed  deed
+	conn   *sqlite.Conn
+	w      *work
+	wait   time.Duration // for others that write to the file
+	guard  sqliteGuard
+	result workResult
 }
 
 const sqliteEffects = `CREATE TABLE IF NOT EXISTS rota_effects (
@@ -39,7 +39,7 @@ const sqliteAffected = `UPDATE rota_effects SET rows_affected = ? WHERE executio
 const sqliteOld = `DELETE FROM rota_effects
 WHERE execution_id IN (SELECT execution_id FROM rota_effects WHERE execution_id < ? AND done_at < ? LIMIT ?)`
 
-func (r *sqliteRun) do(ctx context.Context) (*deed, error) {
+func (r *sqliteRun) do(ctx context.Context) (*workResult, error) {
 	if err := r.begin(ctx); err != nil {
 		r.rollback()
 		return nil, sqliteFailure("", 0, err)
@@ -49,10 +49,10 @@ func (r *sqliteRun) do(ctx context.Context) (*deed, error) {
 		r.rollback()
 		return nil, err
 	}
-	if r.w.tidy {
+	if r.w.cleanUp {
 		r.removeOld()
 	}
-	return &r.deed, nil
+	return &r.result, nil
 }
 
 // begin takes the file for writing, behind whoever has it.
@@ -74,22 +74,22 @@ func (r *sqliteRun) begin(ctx context.Context) error {
 }
 
 func (r *sqliteRun) work() error {
-	done, err := r.effect()
+	done, err := r.insertEffect()
 	if err != nil || done {
 		return err
 	}
 	if err := r.script(); err != nil {
 		return err
 	}
-	err = sqlitex.ExecuteTransient(r.conn, sqliteAffected, &sqlitex.ExecOptions{Args: []any{r.deed.affected, r.w.execution.String()}})
+	err = sqlitex.ExecuteTransient(r.conn, sqliteAffected, &sqlitex.ExecOptions{Args: []any{r.result.affected, r.w.execution.String()}})
 	if err == nil {
 		err = sqlitex.ExecuteTransient(r.conn, "COMMIT", nil)
 	}
 	return sqliteFailure("", 0, err)
 }
 
-// effect writes down that the work is done, or finds that it was done before.
-func (r *sqliteRun) effect() (done bool, err error) {
+// insertEffect writes down that the work is done, or finds that it was done before.
+func (r *sqliteRun) insertEffect() (done bool, err error) {
 	id := r.w.execution.String()
 	err = sqlitex.ExecuteTransient(r.conn, sqliteEffects, nil)
 	if err == nil {
@@ -99,8 +99,8 @@ func (r *sqliteRun) effect() (done bool, err error) {
 		return false, sqliteFailure("", 0, err)
 	}
 	err = sqlitex.ExecuteTransient(r.conn, sqliteEarlier, &sqlitex.ExecOptions{Args: []any{id}, ResultFunc: func(row *sqlite.Stmt) (err error) {
-		r.deed.affected = row.ColumnInt64(1)
-		r.deed.earlier, err = time.Parse(time.RFC3339Nano, row.ColumnText(0))
+		r.result.affected = row.ColumnInt64(1)
+		r.result.earlier, err = time.Parse(time.RFC3339Nano, row.ColumnText(0))
 		return err
 	}})
 	if err == nil {
@@ -116,18 +116,18 @@ func (r *sqliteRun) script() error {
 		return err
 	}
 	defer func() { _ = r.conn.SetAuthorizer(nil) }()
-	for at := r.begins(0); at < len(r.w.script); {
+	for at := r.nextStatement(0); at < len(r.w.script); {
 		stmt, trailing, err := r.conn.PrepareTransient(r.w.script[at:])
 		if err != nil {
-			return r.refused(at, err)
+			return r.statementError(at, err)
 		}
 		if err := r.statement(stmt); err != nil {
-			return r.refused(at, err)
+			return r.statementError(at, err)
 		}
 		if r.conn.AutocommitEnabled() {
-			return failedForGood(codeTransaction, "a statement has ended the transaction of the run")
+			return permanentFailure(codeTransaction, "a statement has ended the transaction of the run")
 		}
-		at = r.begins(len(r.w.script) - trailing)
+		at = r.nextStatement(len(r.w.script) - trailing)
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (r *sqliteRun) statement(stmt *sqlite.Stmt) (err error) {
 		}
 	}()
 	if stmt.BindParamCount() > 0 {
-		return failedForGood(codeStatement, "it has a parameter, %s, and nothing gives it a value; write the value", stmt.BindParamName(1))
+		return permanentFailure(codeStatement, "it has a parameter, %s, and nothing gives it a value; write the value", stmt.BindParamName(1))
 	}
 	before, err := r.changes()
 	if err != nil {
@@ -150,9 +150,9 @@ func (r *sqliteRun) statement(stmt *sqlite.Stmt) (err error) {
 	}
 	after, err := r.changes()
 	if after != before { // else Changes are those of a statement before
-		r.deed.affected += int64(r.conn.Changes())
+		r.result.affected += int64(r.conn.Changes())
 	}
-	r.deed.statements++
+	r.result.statements++
 	return err
 }
 
@@ -171,10 +171,10 @@ func (r *sqliteRun) rows(stmt *sqlite.Stmt) error {
 	if n := stmt.ColumnCount(); n > 0 {
 		columns := make([]string, n)
 		for i := range columns {
-			columns[i] = plainText([]byte(stmt.ColumnName(i)))
+			columns[i] = validText([]byte(stmt.ColumnName(i)))
 		}
 		shown = newRows(columns)
-		r.deed.shown = shown
+		r.result.rows = shown
 	}
 	for {
 		more, err := stmt.Step()
@@ -200,7 +200,7 @@ func sqliteValue(stmt *sqlite.Stmt, i int) any {
 	case sqlite.TypeFloat:
 		return floatValue(stmt.ColumnFloat(i))
 	case sqlite.TypeText:
-		return plainText([]byte(stmt.ColumnText(i)))
+		return validText([]byte(stmt.ColumnText(i)))
 	case sqlite.TypeBlob:
 		b := make([]byte, stmt.ColumnLen(i))
 		return bytesValue(b[:stmt.ColumnBytes(i, b)])
@@ -208,24 +208,24 @@ func sqliteValue(stmt *sqlite.Stmt, i int) any {
 	return nil
 }
 
-// refused turns an error of the statement that begins at an offset into one of
+// statementError turns an error of the statement that begins at an offset into one of
 // the run.
-func (r *sqliteRun) refused(at int, err error) error {
+func (r *sqliteRun) statementError(at int, err error) error {
 	if sqlite.ErrCode(err) == sqlite.ResultAuth {
-		line, _ := place(r.w.script, at)
-		return failedForGood(codeStatement, "line %d: it is refused: %s", line, r.guard.reason)
+		line, _ := lineAndColumn(r.w.script, at)
+		return permanentFailure(codeStatement, "line %d: it is refused: %s", line, r.guard.reason)
 	}
 	if offset, known := sqlite.ErrorOffset(err); known {
 		return sqliteFailure(r.w.script, at+offset, err)
 	}
-	line, _ := place(r.w.script, at)
+	line, _ := lineAndColumn(r.w.script, at)
 	return withLine(sqliteFailure("", 0, err), line)
 }
 
-// begins is where the next statement begins, behind spaces, comments and
+// nextStatement is where the next statement begins, behind spaces, comments and
 // semicolons that end nothing.
-func (r *sqliteRun) begins(at int) int {
-	s := &scanner{kind: onSQLite, text: r.w.script, at: at}
+func (r *sqliteRun) nextStatement(at int) int {
+	s := &scanner{kind: dialectSQLite, text: r.w.script, at: at}
 	for {
 		if t := s.next(); t.kind != tokenSemicolon {
 			return t.start
@@ -243,19 +243,19 @@ func (r *sqliteRun) rollback() {
 // removeOld removes the effects of long ago. What is left of them is for the next
 // time.
 func (r *sqliteRun) removeOld() {
-	ctx, done := context.WithTimeout(context.Background(), effectRemove)
+	ctx, done := context.WithTimeout(context.Background(), effectCleanTimeout)
 	defer done()
 	r.conn.SetInterrupt(ctx.Done())
-	until := time.Now().Add(-effectKeep)
+	until := time.Now().Add(-effectRetention)
 	_ = sqlitex.ExecuteTransient(r.conn, sqliteOld, &sqlitex.ExecOptions{
-		Args: []any{oldest(until).String(), until.UTC().Format(time.RFC3339), effectPage},
+		Args: []any{minExecutionID(until).String(), until.UTC().Format(time.RFC3339), effectCleanRows},
 	})
 	r.conn.SetInterrupt(nil)
 }
 
 // sqliteFailure is what SQLite says, with the place in the script if there is one.
 func sqliteFailure(script string, offset int, err error) error {
-	if err == nil || isOwn(err) {
+	if err == nil || isRunError(err) {
 		return err
 	}
 	code := sqlite.ErrCode(err)
@@ -263,7 +263,7 @@ func sqliteFailure(script string, offset int, err error) error {
 	text = strings.TrimPrefix(text, code.Message()+": ")
 	f := &sqlFailure{code: code.String(), text: text}
 	if script != "" {
-		f.line, f.column = place(script, offset)
+		f.line, f.column = lineAndColumn(script, offset)
 	}
 	// SQLite has one code for a table that is missing and for what is no SQL, so
 	// its words are all there is to tell them apart by.

@@ -17,8 +17,8 @@ import (
 
 func TestTheMainTargetIsMadeForItsOwnerAlone(t *testing.T) {
 	data := t.TempDir()
-	w := newWorld(t, func(reg *engine.Registry, _ rota.Store) { Register(reg, Config{Data: data}) })
-	w.does(job(SQL{Statement: "CREATE TABLE a (b)"}))
+	w := newTestEnv(t, func(reg *engine.Registry, _ rota.Store) { Register(reg, Config{Data: data}) })
+	w.mustComplete(job(SQL{Statement: "CREATE TABLE a (b)"}))
 	info, err := os.Stat(filepath.Join(data, "main.db"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
@@ -49,31 +49,31 @@ func TestTheStoreIsOutOfReach(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(data, "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorldAt(t, store, func(reg *engine.Registry, _ rota.Store) {
+	w := newTestEnvAt(t, store, func(reg *engine.Registry, _ rota.Store) {
 		Register(reg, Config{Targets: targets, Data: data, Store: store})
 	})
 	for name := range targets {
-		w.fails(job(SQL{Statement: "SELECT 1", Target: name}), codeTarget, "no job may touch")
+		w.mustFail(job(SQL{Statement: "SELECT 1", Target: name}), codeTarget, "no job may touch")
 	}
-	w.does(job(SQL{Statement: "SELECT 1"}))
+	w.mustComplete(job(SQL{Statement: "SELECT 1"}))
 }
 
 func TestAHardLinkToTheStoreIsRefused(t *testing.T) {
 	data := t.TempDir()
 	store := filepath.Join(data, "rota.db")
-	w := newWorldAt(t, store, func(reg *engine.Registry, _ rota.Store) {
+	w := newTestEnvAt(t, store, func(reg *engine.Registry, _ rota.Store) {
 		Register(reg, Config{Targets: map[string]Target{"hard": {URL: "sqlite:hard.db"}}, Data: data, Store: store})
 	})
 	if err := os.Link(store, filepath.Join(data, "hard.db")); err != nil {
 		t.Skip(err)
 	}
-	w.fails(job(SQL{Statement: "SELECT 1", Target: "hard"}), codeTarget, "no job may touch")
+	w.mustFail(job(SQL{Statement: "SELECT 1", Target: "hard"}), codeTarget, "no job may touch")
 }
 
 func TestWhatTheGuardRefuses(t *testing.T) {
-	g := sqliteGround(t)
-	w := g.world(t)
-	w.does(statement("CREATE TABLE a (id INT)"))
+	g := newSQLiteTarget(t)
+	w := g.newEnv(t)
+	w.mustComplete(statement("CREATE TABLE a (id INT)"))
 	for text, says := range map[string]string{
 		"ATTACH 'x.db' AS x":                                                "attaches no other",
 		"DETACH main":                                                       "attaches no other",
@@ -88,31 +88,31 @@ func TestWhatTheGuardRefuses(t *testing.T) {
 		"ALTER TABLE rota_effects RENAME TO r":                              "not for jobs to change",
 		"CREATE TRIGGER x AFTER UPDATE ON rota_effects BEGIN SELECT 1; END": "not for jobs to change",
 	} {
-		w.fails(statement("INSERT INTO a VALUES (1);\n%s", text), codeStatement, "line 2", says)
+		w.mustFail(statement("INSERT INTO a VALUES (1);\n%s", text), codeStatement, "line 2", says)
 	}
-	w.fails(statement("SELECT load_extension('x')"), "SQLITE_ERROR")
-	w.fails(statement("VACUUM"), "SQLITE_ERROR", "transaction")
-	w.fails(statement("SELECT ?1"), codeStatement, "?1")
-	if n := g.one(t, "SELECT count(*) FROM a"); n != "0" {
+	w.mustFail(statement("SELECT load_extension('x')"), "SQLITE_ERROR")
+	w.mustFail(statement("VACUUM"), "SQLITE_ERROR", "transaction")
+	w.mustFail(statement("SELECT ?1"), codeStatement, "?1")
+	if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "0" {
 		t.Errorf("%s rows of what was refused", n)
 	}
-	w.does(statement("PRAGMA user_version = 3; PRAGMA table_info(a)"))
+	w.mustComplete(statement("PRAGMA user_version = 3; PRAGMA table_info(a)"))
 }
 
 func TestTriggersOfSQLite(t *testing.T) {
-	g := sqliteGround(t)
-	w := g.world(t)
-	w.does(statement(`CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (id INT REFERENCES a (id));
+	g := newSQLiteTarget(t)
+	w := g.newEnv(t)
+	w.mustComplete(statement(`CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (id INT REFERENCES a (id));
 		CREATE TRIGGER c AFTER INSERT ON a BEGIN
 			INSERT INTO b VALUES (new.id);
 			UPDATE b SET id = CASE id WHEN 7 THEN 8 ELSE id END WHERE 0;
 		END;
 		INSERT INTO a VALUES (7);`))
-	if got := g.one(t, "SELECT id FROM b"); got != "7" {
+	if got := g.queryValue(t, "SELECT id FROM b"); got != "7" {
 		t.Errorf("the trigger wrote %s", got)
 	}
-	w.fails(statement("INSERT INTO b VALUES (1)"), "SQLITE_CONSTRAINT_FOREIGNKEY")
-	w.fails(statement("INSERT OR ROLLBACK INTO a VALUES (9), (7)"), "SQLITE_CONSTRAINT_PRIMARYKEY")
+	w.mustFail(statement("INSERT INTO b VALUES (1)"), "SQLITE_CONSTRAINT_FOREIGNKEY")
+	w.mustFail(statement("INSERT OR ROLLBACK INTO a VALUES (9), (7)"), "SQLITE_CONSTRAINT_PRIMARYKEY")
 }
 
 func TestAFileThatSomebodyHoldsIsWaitedForSoLong(t *testing.T) {
@@ -138,8 +138,8 @@ func TestAFileThatSomebodyHoldsIsWaitedForSoLong(t *testing.T) {
 }
 
 func TestValuesOfSQLite(t *testing.T) {
-	w := sqliteGround(t).world(t)
-	rows := result[Rows](w, w.does(statement(`SELECT 1, 2.5, 'é', NULL, x'00ff', 9e999, 9007199254740993`)))
+	w := newSQLiteTarget(t).newEnv(t)
+	rows := result[Rows](w, w.mustComplete(statement(`SELECT 1, 2.5, 'é', NULL, x'00ff', 9e999, 9007199254740993`)))
 	want := []any{1.0, 2.5, "é", nil, `\x00ff`, "Infinity", 9007199254740993.0}
 	if !reflect.DeepEqual(rows.Rows, [][]any{want}) {
 		t.Errorf("%v", rows.Rows)

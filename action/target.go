@@ -49,23 +49,23 @@ func (t Target) LogValue() slog.Value { return slog.StringValue(t.String()) }
 // MarshalJSON shows no more than String does.
 func (t Target) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%q", t.String()), nil }
 
-// engineKind is whose SQL a target speaks.
-type engineKind string
+// dialect is whose SQL a target speaks.
+type dialect string
 
 const (
-	onSQLite   engineKind = "SQLite"
-	onPostgres engineKind = "PostgreSQL"
-	onMaria    engineKind = "MariaDB"
+	dialectSQLite   dialect = "SQLite"
+	dialectPostgres dialect = "PostgreSQL"
+	dialectMaria    dialect = "MariaDB"
 )
 
-// engineSchemes are how URLs of each begin.
-var engineSchemes = map[string]engineKind{
-	"sqlite": onSQLite, "postgres": onPostgres, "postgresql": onPostgres, "mysql": onMaria, "mariadb": onMaria,
+// dialectSchemes are how URLs of each begin.
+var dialectSchemes = map[string]dialect{
+	"sqlite": dialectSQLite, "postgres": dialectPostgres, "postgresql": dialectPostgres, "mysql": dialectMaria, "mariadb": dialectMaria,
 }
 
-func kindOf(rawURL string) engineKind {
+func dialectOf(rawURL string) dialect {
 	scheme, _, _ := strings.Cut(rawURL, ":")
-	return engineSchemes[scheme]
+	return dialectSchemes[scheme]
 }
 
 // CheckTargets says what is wrong with the targets of a configuration. It repeats
@@ -102,8 +102,8 @@ func CheckTarget(name string, t Target) error {
 }
 
 func checkRoles(field string, t Target) error {
-	kind := kindOf(t.URL)
-	if kind == onSQLite && len(t.Roles) > 0 {
+	kind := dialectOf(t.URL)
+	if kind == dialectSQLite && len(t.Roles) > 0 {
 		return &rota.Error{
 			Code: rota.Invalid, Act: "targets", Field: field, Reason: "a SQLite file has no logins, so there is nobody to run as",
 			Hint: "leave the roles out, or name a target of its own for each file",
@@ -111,8 +111,8 @@ func checkRoles(field string, t Target) error {
 	}
 	for _, role := range slices.Sorted(maps.Keys(t.Roles)) {
 		err := checkURL(t.Roles[role])
-		if err == nil && kindOf(t.Roles[role]) != kind {
-			err = fmt.Errorf("it leads to %s, and the target is on %s", kindOf(t.Roles[role]), kind)
+		if err == nil && dialectOf(t.Roles[role]) != kind {
+			err = fmt.Errorf("it leads to %s, and the target is on %s", dialectOf(t.Roles[role]), kind)
 		}
 		if err == nil && role == "" {
 			err = errors.New("the role has no name")
@@ -150,10 +150,10 @@ func checkURL(text string) error {
 	case !found:
 		return errors.New("its URL has no scheme")
 	}
-	switch engineSchemes[scheme] {
-	case onSQLite:
+	switch dialectSchemes[scheme] {
+	case dialectSQLite:
 		return checkFile(rest)
-	case onPostgres:
+	case dialectPostgres:
 		if !strings.HasPrefix(rest, "//") {
 			return errors.New("a server has two slashes in front of its name")
 		}
@@ -161,7 +161,7 @@ func checkURL(text string) error {
 			return errors.New("PostgreSQL's rules do not allow this URL; special characters of a password are written as %40 and so on")
 		}
 		return nil
-	case onMaria:
+	case dialectMaria:
 		_, err := mariaConfig(text)
 		return err
 	}

@@ -17,7 +17,7 @@ type runner struct {
 	config  Config
 	targets map[string]Target
 	reg     *engine.Registry // of the handlers that a call may name
-	broom   broom
+	cleaner effectCleaner
 }
 
 func newRunner(reg *engine.Registry, config Config) *runner {
@@ -37,14 +37,14 @@ type login struct {
 func (r *runner) run(ctx context.Context, name, runAs string, w *work) error {
 	job := engine.Job(ctx)
 	if job == nil {
-		return failedForGood(codeParams, "a statement runs as a job only, and this is none")
+		return permanentFailure(codeParams, "a statement runs as a job only, and this is none")
 	}
 	target, known := r.targets[name]
 	if !known {
-		return failedForGood(codeTarget, "there is no target %.64q; there are %s: name one of them, or add it to targets in the configuration",
+		return permanentFailure(codeTarget, "there is no target %.64q; there are %s: name one of them, or add it to targets in the configuration",
 			name, strings.Join(slices.Sorted(maps.Keys(r.targets)), ", "))
 	}
-	who, err := identify(name, target, runAs, job.CreatedBy)
+	auth, err := identify(name, target, runAs, job.CreatedBy)
 	if err != nil {
 		return err
 	}
@@ -54,15 +54,15 @@ func (r *runner) run(ctx context.Context, name, runAs string, w *work) error {
 			failed(rota.CodeTimeout, "target %s: it took more than the %v that its timeout allows", name, target.Timeout))
 		defer done()
 	}
-	w.execution, w.job, w.role = job.ExecutionID, cmp.Or(job.Name, job.Type), who.role
+	w.execution, w.job, w.role = job.ExecutionID, cmp.Or(job.Name, job.Type), auth.role
 	w.deadline = deadline(ctx, job.Policy.Timeout)
-	w.tidy = r.broom.due(name+" "+who.url, time.Now())
+	w.cleanUp = r.cleaner.due(name+" "+auth.url, time.Now())
 	begun := time.Now()
-	d, err := r.open(who).do(ctx, w)
+	d, err := r.open(auth).do(ctx, w)
 	if err != nil {
-		return r.failed(ctx, who, begun, err)
+		return r.failed(ctx, auth, begun, err)
 	}
-	return r.done(ctx, who, begun, d)
+	return r.done(ctx, auth, begun, d)
 }
 
 // deadline is when the run has to have ended, by all that bounds it. The engine
@@ -80,66 +80,66 @@ func deadline(ctx context.Context, timeout time.Duration) time.Time {
 // identify says as whom a run connects: as the role that was asked for, else as
 // who made the job if that one has a login, else as the target's own.
 func identify(name string, target Target, runAs, createdBy string) (login, error) {
-	who := login{target: name, url: target.URL}
+	auth := login{target: name, url: target.URL}
 	if runAs == "" {
-		who.url = cmp.Or(target.Roles[createdBy], target.URL)
-		return who, nil
+		auth.url = cmp.Or(target.Roles[createdBy], target.URL)
+		return auth, nil
 	}
 	if own, has := target.Roles[runAs]; has {
-		who.url = own
-		return who, nil
+		auth.url = own
+		return auth, nil
 	}
-	switch kind := kindOf(target.URL); kind {
-	case onPostgres:
-		who.role = runAs
-		return who, nil
-	case onSQLite:
-		return login{}, failedForGood(codeRole, "target %s: run_as %.64q is refused: a SQLite file has no roles; leave run_as out", name, runAs)
+	switch kind := dialectOf(target.URL); kind {
+	case dialectPostgres:
+		auth.role = runAs
+		return auth, nil
+	case dialectSQLite:
+		return login{}, permanentFailure(codeRole, "target %s: run_as %.64q is refused: a SQLite file has no roles; leave run_as out", name, runAs)
 	default:
-		return login{}, failedForGood(codeRole, "target %s: run_as %.64q is refused: on %s a role is a login of its own, and the target has none for it; "+
+		return login{}, permanentFailure(codeRole, "target %s: run_as %.64q is refused: on %s a role is a login of its own, and the target has none for it; "+
 			"add it to roles of the target in the configuration", name, runAs, kind)
 	}
 }
 
-func (r *runner) open(who login) database {
-	switch kindOf(who.url) {
-	case onPostgres:
-		return &postgresDB{login: who}
-	case onMaria:
-		return &mariaDB{login: who}
+func (r *runner) open(auth login) database {
+	switch dialectOf(auth.url) {
+	case dialectPostgres:
+		return &postgresDB{login: auth}
+	case dialectMaria:
+		return &mariaDB{login: auth}
 	}
-	return &sqliteDB{login: who, data: r.config.Data, store: r.config.Store}
+	return &sqliteDB{login: auth, data: r.config.Data, store: r.config.Store}
 }
 
-func (r *runner) done(ctx context.Context, who login, begun time.Time, d *deed) error {
+func (r *runner) done(ctx context.Context, auth login, begun time.Time, d *workResult) error {
 	engine.RowsAffected(ctx, d.affected)
 	if !d.earlier.IsZero() {
-		engine.Log(ctx).Info("sql: an earlier attempt has done it already, and nothing was run", "target", who.target,
+		engine.Log(ctx).Info("sql: an earlier attempt has done it already, and nothing was run", "target", auth.target,
 			"done_at", d.earlier.UTC().Format(time.RFC3339Nano), "rows_affected", d.affected)
 		return nil
 	}
-	engine.Log(ctx).Info("sql", "target", who.target, "statements", d.statements, "rows_affected", d.affected,
+	engine.Log(ctx).Info("sql", "target", auth.target, "statements", d.statements, "rows_affected", d.affected,
 		"duration", time.Since(begun).Round(time.Millisecond).String())
-	if d.shown == nil {
+	if d.rows == nil {
 		return nil
 	}
 	// The work is done for good: that its rows cannot be shown must not fail it.
-	if err := engine.Result(ctx, d.shown); err != nil {
+	if err := engine.Result(ctx, d.rows); err != nil {
 		engine.Log(ctx).Warn("sql: its rows are not shown", "error", err.Error())
 	}
 	return nil
 }
 
 // failed says how a run failed: why it was stopped, if it was.
-func (r *runner) failed(ctx context.Context, who login, begun time.Time, err error) error {
+func (r *runner) failed(ctx context.Context, auth login, begun time.Time, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	} else {
-		err = told(who, err)
+		err = runError(auth, err)
 	}
-	engine.Log(ctx).Error("sql", "target", who.target, "duration", time.Since(begun).Round(time.Millisecond).String(), "error", err.Error())
+	engine.Log(ctx).Error("sql", "target", auth.target, "duration", time.Since(begun).Round(time.Millisecond).String(), "error", err.Error())
 	return err
 }
 
-// seconds is how long there is until a deadline, at least a moment.
-func seconds(until time.Time) float64 { return max(time.Until(until).Seconds(), 0.001) }
+// secondsUntil is how long there is until a deadline, at least a moment.
+func secondsUntil(until time.Time) float64 { return max(time.Until(until).Seconds(), 0.001) }

@@ -14,7 +14,7 @@ func number(text string) any {
 	if n := json.Number(text); json.Valid([]byte(text)) && text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') {
 		return n
 	}
-	return plainText([]byte(text))
+	return validText([]byte(text))
 }
 
 func floatValue(f float64) any {
@@ -42,7 +42,7 @@ func zonedTime(text string) any {
 			return at.UTC().Format(time.RFC3339Nano)
 		}
 	}
-	return plainText([]byte(text))
+	return validText([]byte(text))
 }
 
 // localTime is a time that has no zone, and gets none.
@@ -51,5 +51,5 @@ func localTime(text string) any {
 	if _, err := time.Parse(layout, text); err == nil {
 		return strings.Replace(text, " ", "T", 1)
 	}
-	return plainText([]byte(text))
+	return validText([]byte(text))
 }

@@ -39,7 +39,7 @@ type deliverer struct {
 func (d *deliverer) run(ctx context.Context, job *rota.Job) error {
 	delivery, err := rota.ParseDelivery(job.Params)
 	if err != nil || delivery.URL == "" {
-		return failedForGood(codeParams, "the params are no delivery")
+		return permanentFailure(codeParams, "the params are no delivery")
 	}
 	secret, err := d.secret(ctx, &delivery)
 	if err != nil {
@@ -62,9 +62,9 @@ func (d *deliverer) secret(ctx context.Context, delivery *rota.Delivery) (string
 	at := slices.IndexFunc(hooks, func(h rota.Webhook) bool { return h.URL == delivery.URL })
 	switch {
 	case at < 0:
-		return "", failedForGood(codeGone, "the webhook was taken away before it could be told of %s", delivery.Event)
+		return "", permanentFailure(codeGone, "the webhook was taken away before it could be told of %s", delivery.Event)
 	case !hooks[at].Subscribes(delivery.Event):
-		return "", failedForGood(codeGone, "the webhook is not told of %s any more", delivery.Event)
+		return "", permanentFailure(codeGone, "the webhook is not told of %s any more", delivery.Event)
 	}
 	return hooks[at].Secret, nil
 }
@@ -93,7 +93,7 @@ func (d *deliverer) hooks(ctx context.Context, template string) ([]rota.Webhook,
 // answer anything. Its result and its error say it all: a line in a log would cost
 // a file for each delivery.
 func (d *deliverer) send(ctx context.Context, m Message) error {
-	receipt, err := d.try(ctx, m)
+	receipt, err := d.trySend(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -104,14 +104,14 @@ func (d *deliverer) send(ctx context.Context, m Message) error {
 	case receipt.Delivered():
 		return nil
 	case receipt.Status == http.StatusGone:
-		return failedForGood(codeGone, "%s was answered %s: it wants to hear of nothing any more; take the webhook away", hostOf(m.URL), statusText(receipt.Status))
+		return permanentFailure(codeGone, "%s was answered %s: it wants to hear of nothing any more; take the webhook away", hostOf(m.URL), statusText(receipt.Status))
 	}
 	return failed(statusCode(receipt.Status), "%s was answered %s; a 2xx says that it was delivered", hostOf(m.URL), statusText(receipt.Status))
 }
 
-// try sends a message unless its receiver is down, as far as is known.
-func (d *deliverer) try(ctx context.Context, m Message) (receipt *Receipt, err error) {
-	leave, may := d.breaker.enter(m.URL)
+// trySend sends a message unless its receiver is down, as far as is known.
+func (d *deliverer) trySend(ctx context.Context, m Message) (receipt *Receipt, err error) {
+	leave, may := d.breaker.acquire(m.URL)
 	if !may {
 		return nil, failed(codeDown, "%s did not answer lately, so this was not sent; other webhooks would have waited for it", hostOf(m.URL))
 	}

@@ -60,10 +60,10 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.seen <- struct{}{}
 }
 
-// take waits for n deliveries.
-func (r *receiver) take(t *testing.T, n int) []received {
+// wait waits for n deliveries.
+func (r *receiver) wait(t *testing.T, n int) []received {
 	t.Helper()
-	late := time.After(patience)
+	late := time.After(waitMax)
 	for range n {
 		select {
 		case <-r.seen:
@@ -76,10 +76,10 @@ func (r *receiver) take(t *testing.T, n int) []received {
 	return slices.Clone(r.got)
 }
 
-// newTeller runs user jobs in one engine, and deliveries in another beside it.
-func newTeller(t *testing.T, change ...func(*SenderConfig)) *world {
+// newDeliveryEnv runs user jobs in one engine, and deliveries in another beside it.
+func newDeliveryEnv(t *testing.T, change ...func(*SenderConfig)) *testEnv {
 	t.Helper()
-	w := newWorld(t, func(reg *engine.Registry, _ rota.Store) { engine.Builtins(reg) })
+	w := newTestEnv(t, func(reg *engine.Registry, _ rota.Store) { engine.Builtins(reg) })
 	sender := SenderConfig{Guard: &Guard{Allow: allow(t, "loopback")}, Version: "1.2.3"}
 	for _, f := range change {
 		f(&sender)
@@ -91,12 +91,12 @@ func newTeller(t *testing.T, change ...func(*SenderConfig)) *world {
 			return json.Marshal(map[string]any{"id": id, "delivery": d})
 		},
 	})
-	w.lane(reg)
+	w.runDeliveryEngine(reg)
 	return w
 }
 
-// tell sets the webhooks that are told of everything.
-func (w *world) tell(hooks ...rota.Webhook) {
+// setWebhooks sets the webhooks that are told of everything.
+func (w *testEnv) setWebhooks(hooks ...rota.Webhook) {
 	w.Helper()
 	if _, err := rota.Do[*rota.WebhooksPut](context.Background(), w.store, &rota.PutWebhooks{Meta: rota.NewMeta("ada"), Spec: hooks}); err != nil {
 		w.Fatal(err)
@@ -104,7 +104,7 @@ func (w *world) tell(hooks ...rota.Webhook) {
 }
 
 // deliveries are the deliveries there are, oldest first, by their executions.
-func (w *world) deliveries() (tails []*rota.Job) {
+func (w *testEnv) deliveries() (tails []*rota.Job) {
 	w.Helper()
 	tails, err := w.store.Jobs(context.Background(), rota.JobQuery{Type: rota.TypeWebhook, Tails: true})
 	if err != nil {
@@ -114,10 +114,10 @@ func (w *world) deliveries() (tails []*rota.Job) {
 	return tails
 }
 
-// settled waits until there are n deliveries, and all have ended.
-func (w *world) settled(n int) []*rota.Job {
+// waitDeliveries waits until there are n deliveries, and all have ended.
+func (w *testEnv) waitDeliveries(n int) []*rota.Job {
 	w.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(waitMax); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		tails := w.deliveries()
 		open := slices.ContainsFunc(tails, func(j *rota.Job) bool { return j.Run == nil || j.Run.Open() })
 		if len(tails) == n && !open {
@@ -133,15 +133,15 @@ var completed = []rota.EventKind{rota.EventJobCompleted}
 func always(status int) func(int) int { return func(int) int { return status } }
 
 func TestADeliveryIsSignedAndSent(t *testing.T) {
-	w := newTeller(t)
+	w := newDeliveryEnv(t)
 	r := newReceiver(t, always(200))
-	w.tell(rota.Webhook{URL: r.URL + "/hook?a=b", Secret: secret, Events: completed})
+	w.setWebhooks(rota.Webhook{URL: r.URL + "/hook?a=b", Secret: secret, Events: completed})
 	job := w.enqueue(rota.NewJob{Type: "noop"})
-	got := r.take(t, 1)[0]
+	got := r.wait(t, 1)[0]
 	if got.verified != nil {
 		t.Error(got.verified)
 	}
-	tail := w.settled(1)[0]
+	tail := w.waitDeliveries(1)[0]
 	if got.event != "job.completed" || got.id != tail.ExecutionID.String() || !strings.Contains(got.body, job.String()) ||
 		got.header.Get("Content-Type") != "application/json" || got.header.Get("User-Agent") != "rota/1.2.3" {
 		t.Errorf("%+v", got)
@@ -166,14 +166,14 @@ func TestADeliveryIsSignedAndSent(t *testing.T) {
 // TestAFailedDeliveryComesAgain until it is taken, under the same id, signed anew.
 func TestAFailedDeliveryComesAgain(t *testing.T) {
 	var clock atomic.Int64
-	w := newTeller(t, func(c *SenderConfig) {
+	w := newDeliveryEnv(t, func(c *SenderConfig) {
 		c.Clock = func() time.Time { return time.Now().Add(time.Duration(clock.Add(1)) * time.Second) }
 	})
 	answers := []int{500, 404, 302, 429, 204}
 	r := newReceiver(t, func(n int) int { return answers[min(n, len(answers))-1] })
-	w.tell(rota.Webhook{URL: r.URL, Secret: secret, Events: completed})
+	w.setWebhooks(rota.Webhook{URL: r.URL, Secret: secret, Events: completed})
 	w.enqueue(rota.NewJob{Type: "noop"})
-	got := r.take(t, len(answers))
+	got := r.wait(t, len(answers))
 	signatures := map[string]bool{}
 	for _, one := range got {
 		if !strings.Contains(one.body, `"id":"`+one.id+`"`) {
@@ -187,11 +187,11 @@ func TestAFailedDeliveryComesAgain(t *testing.T) {
 	if len(signatures) != len(answers) {
 		t.Error("a retry is not signed anew")
 	}
-	tail := w.settled(1)[0]
+	tail := w.waitDeliveries(1)[0]
 	if tail.Attempt != len(answers) || tail.Run.Outcome != rota.OutcomeCompleted {
 		t.Errorf("attempt %d, %s", tail.Attempt, tail.Run.Outcome)
 	}
-	attempts := w.attempts(tail.ExecutionID)
+	attempts := w.waitAttempts(tail.ExecutionID)
 	for i, status := range answers[:4] {
 		if run := attempts[i].Run; run.ErrorCode != fmt.Sprintf("http_%d", status) || !strings.Contains(run.Error, fmt.Sprint("was answered ", status)) {
 			t.Errorf("%d: %q %s", status, run.ErrorCode, run.Error)
@@ -216,20 +216,20 @@ func TestTheHeadDecides(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	t.Cleanup(s.Close)
-	sender := NewSender(SenderConfig{Guard: &Guard{Allow: allow(t, "loopback")}, HeadMax: patience})
+	sender := NewSender(SenderConfig{Guard: &Guard{Allow: allow(t, "loopback")}, HeadMax: waitMax})
 	for answer, body := range map[int]string{200: "", 500: "so far"} {
 		begun := time.Now()
 		got, err := sender.Send(t.Context(), Message{URL: fmt.Sprint(s.URL, "?answer=", answer), Secret: secret})
 		if err != nil || got.Status != answer || got.Body != body {
 			t.Errorf("%d: %+v, %v", answer, got, err)
 		}
-		if took := time.Since(begun); took > patience/2 {
+		if took := time.Since(begun); took > waitMax/2 {
 			t.Errorf("%d took %v", answer, took)
 		}
 	}
 	sender = NewSender(SenderConfig{Guard: &Guard{Allow: allow(t, "loopback")}, HeadMax: 50 * time.Millisecond})
 	_, err := sender.Send(t.Context(), Message{URL: s.URL, Secret: secret})
-	if !isSilence(err) || !strings.Contains(err.Error(), "more than 50ms") || rota.IsPermanent(err) {
+	if !isNoAnswer(err) || !strings.Contains(err.Error(), "more than 50ms") || rota.IsPermanent(err) {
 		t.Error(err)
 	}
 }
@@ -237,7 +237,7 @@ func TestTheHeadDecides(t *testing.T) {
 // TestRedirectsAreNotFollowed: the secret is shared with one address, and what is
 // told to it is not for others.
 func TestRedirectsAreNotFollowed(t *testing.T) {
-	w := newTeller(t)
+	w := newDeliveryEnv(t)
 	other := newReceiver(t, always(200))
 	var n atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -246,9 +246,9 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		}
 	}))
 	t.Cleanup(s.Close)
-	w.tell(rota.Webhook{URL: s.URL, Secret: secret, Events: completed})
+	w.setWebhooks(rota.Webhook{URL: s.URL, Secret: secret, Events: completed})
 	w.enqueue(rota.NewJob{Type: "noop"})
-	if tail := w.settled(1)[0]; tail.Attempt != 2 || tail.Run.Outcome != rota.OutcomeCompleted {
+	if tail := w.waitDeliveries(1)[0]; tail.Attempt != 2 || tail.Run.Outcome != rota.OutcomeCompleted {
 		t.Errorf("attempt %d: %s", tail.Attempt, tail.Run.Outcome)
 	}
 	if len(other.got) != 0 {
@@ -257,11 +257,11 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 }
 
 func TestGoneIsForGood(t *testing.T) {
-	w := newTeller(t)
+	w := newDeliveryEnv(t)
 	r := newReceiver(t, always(410))
-	w.tell(rota.Webhook{URL: r.URL, Secret: secret, Events: completed})
+	w.setWebhooks(rota.Webhook{URL: r.URL, Secret: secret, Events: completed})
 	w.enqueue(rota.NewJob{Type: "noop"})
-	tail := w.settled(1)[0]
+	tail := w.waitDeliveries(1)[0]
 	if tail.Attempt != 1 || tail.Sequel != rota.SequelDead || tail.Run.ErrorCode != "gone" || !strings.Contains(tail.Run.Error, "take the webhook away") {
 		t.Errorf("attempt %d: %s %s", tail.Attempt, tail.Sequel, tail.Run.Error)
 	}
@@ -269,24 +269,24 @@ func TestGoneIsForGood(t *testing.T) {
 
 // TestAWebhookThatWasTakenAway is told nothing any more, not even what waits.
 func TestAWebhookThatWasTakenAway(t *testing.T) {
-	for name, change := range map[string]func(w *world, hook rota.Webhook){
-		"was taken away": func(w *world, _ rota.Webhook) { w.tell() },
-		"is not told of job.completed any more": func(w *world, hook rota.Webhook) {
+	for name, change := range map[string]func(w *testEnv, hook rota.Webhook){
+		"was taken away": func(w *testEnv, _ rota.Webhook) { w.setWebhooks() },
+		"is not told of job.completed any more": func(w *testEnv, hook rota.Webhook) {
 			hook.Events = []rota.EventKind{rota.EventJobDead}
-			w.tell(hook)
+			w.setWebhooks(hook)
 		},
 	} {
-		w := newTeller(t)
+		w := newDeliveryEnv(t)
 		var hook rota.Webhook
 		r := newReceiver(t, func(int) int { change(w, hook); return 500 })
 		hook = rota.Webhook{URL: r.URL, Secret: secret, Events: completed}
-		w.tell(hook)
+		w.setWebhooks(hook)
 		w.enqueue(rota.NewJob{Type: "noop"})
-		tail := w.settled(1)[0]
+		tail := w.waitDeliveries(1)[0]
 		if tail.Attempt != 2 || tail.Sequel != rota.SequelDead || tail.Run.ErrorCode != "gone" || !strings.Contains(tail.Run.Error, name) {
 			t.Errorf("attempt %d: %s %q %s", tail.Attempt, tail.Sequel, tail.Run.ErrorCode, tail.Run.Error)
 		}
-		if n := len(r.take(t, 1)); n != 1 {
+		if n := len(r.wait(t, 1)); n != 1 {
 			t.Errorf("it was told %d times", n)
 		}
 	}
@@ -294,26 +294,26 @@ func TestAWebhookThatWasTakenAway(t *testing.T) {
 
 // TestAnotherSecretCounts for what waits, too.
 func TestAnotherSecretCounts(t *testing.T) {
-	w := newTeller(t)
+	w := newDeliveryEnv(t)
 	var hook rota.Webhook
 	r := newReceiver(t, func(n int) int {
 		if n > 1 {
 			return 200
 		}
 		hook.Secret = secret
-		w.tell(hook)
+		w.setWebhooks(hook)
 		return 401
 	})
 	hook = rota.Webhook{URL: r.URL, Secret: "the one before", Events: completed}
-	w.tell(hook)
+	w.setWebhooks(hook)
 	w.enqueue(rota.NewJob{Type: "noop"})
-	if got := r.take(t, 2); got[0].verified == nil || got[1].verified != nil {
+	if got := r.wait(t, 2); got[0].verified == nil || got[1].verified != nil {
 		t.Errorf("%v, %v", got[0].verified, got[1].verified)
 	}
 }
 
 func TestTemplatesHaveWebhooksOfTheirOwn(t *testing.T) {
-	w := newTeller(t)
+	w := newDeliveryEnv(t)
 	r := newReceiver(t, always(200))
 	_, err := rota.Do[*rota.TemplatePut](context.Background(), w.store, &rota.PutTemplate{
 		Meta: rota.NewMeta("ada"), Name: "mail", Spec: rota.TemplateSpec{Type: "noop", Webhooks: []rota.Webhook{{URL: r.URL, Secret: secret, Events: completed}}},
@@ -321,23 +321,23 @@ func TestTemplatesHaveWebhooksOfTheirOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.ends(w.enqueue(rota.NewJob{Type: "noop"}))
+	w.waitEnded(w.enqueue(rota.NewJob{Type: "noop"}))
 	id := w.enqueue(rota.NewJob{Template: "mail"})
-	got := r.take(t, 1)
+	got := r.wait(t, 1)
 	if len(got) != 1 || got[0].verified != nil || !strings.Contains(got[0].body, id.String()) {
 		t.Errorf("%+v", got)
 	}
-	w.settled(1)
+	w.waitDeliveries(1)
 }
 
 // TestTheInsideIsNotTold, and the hint is there for whoever may change that: a day
 // is left to do so.
 func TestTheInsideIsNotTold(t *testing.T) {
-	w := newTeller(t, func(c *SenderConfig) { c.Guard = &Guard{} })
+	w := newDeliveryEnv(t, func(c *SenderConfig) { c.Guard = &Guard{} })
 	r := newReceiver(t, always(200))
-	w.tell(rota.Webhook{URL: r.URL, Secret: secret, Events: completed})
+	w.setWebhooks(rota.Webhook{URL: r.URL, Secret: secret, Events: completed})
 	w.enqueue(rota.NewJob{Type: "noop"})
-	tail := w.settled(1)[0]
+	tail := w.waitDeliveries(1)[0]
 	if tail.Attempt != rota.DeliveryPolicy.MaxAttempts || tail.Run.ErrorCode != "guard" || !strings.Contains(tail.Run.Error, "http_allow") {
 		t.Errorf("attempt %d: %q %s", tail.Attempt, tail.Run.ErrorCode, tail.Run.Error)
 	}
@@ -349,7 +349,7 @@ func TestTheInsideIsNotTold(t *testing.T) {
 // TestSlowReceiversKeepNoJobWaiting: as many receivers hang as the lane has slots,
 // and the jobs of users run on.
 func TestSlowReceiversKeepNoJobWaiting(t *testing.T) {
-	w := newTeller(t, func(c *SenderConfig) { c.HeadMax = time.Hour }) // no receiver is given up
+	w := newDeliveryEnv(t, func(c *SenderConfig) { c.HeadMax = time.Hour }) // no receiver is given up
 	hanging, release := make(chan struct{}, 100), make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		hanging <- struct{}{}
@@ -357,19 +357,19 @@ func TestSlowReceiversKeepNoJobWaiting(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	t.Cleanup(func() { close(release) })
-	w.tell(rota.Webhook{URL: s.URL, Secret: secret, Events: completed})
+	w.setWebhooks(rota.Webhook{URL: s.URL, Secret: secret, Events: completed})
 	for range 8 {
 		w.enqueue(rota.NewJob{Type: "noop"})
 	}
-	for range laneWorkers {
+	for range deliveryWorkers {
 		select {
 		case <-hanging:
-		case <-time.After(patience):
+		case <-time.After(waitMax):
 			t.Fatal("no delivery hangs")
 		}
 	}
 	for range 20 {
-		w.ends(w.enqueue(rota.NewJob{Type: "noop"}))
+		w.waitEnded(w.enqueue(rota.NewJob{Type: "noop"}))
 	}
 	if tails := w.deliveries(); len(tails) != 28 {
 		t.Errorf("there are %d deliveries", len(tails))
@@ -379,7 +379,7 @@ func TestSlowReceiversKeepNoJobWaiting(t *testing.T) {
 // TestAFaultOfTheStoreIsTriedAgain: nothing was told, and nothing is lost.
 func TestAFaultOfTheStoreIsTriedAgain(t *testing.T) {
 	var n atomic.Int64
-	w := newWorld(t, func(reg *engine.Registry, _ rota.Store) { engine.Builtins(reg) })
+	w := newTestEnv(t, func(reg *engine.Registry, _ rota.Store) { engine.Builtins(reg) })
 	reg := engine.NewRegistry()
 	Deliveries(reg, WebhookConfig{
 		Store: w.store, Sender: NewSender(SenderConfig{Guard: &Guard{Allow: allow(t, "loopback")}}),
@@ -390,12 +390,12 @@ func TestAFaultOfTheStoreIsTriedAgain(t *testing.T) {
 			return []byte("{}"), nil
 		},
 	})
-	w.lane(reg)
+	w.runDeliveryEngine(reg)
 	r := newReceiver(t, always(200))
-	w.tell(rota.Webhook{URL: r.URL, Secret: secret, Events: completed})
+	w.setWebhooks(rota.Webhook{URL: r.URL, Secret: secret, Events: completed})
 	w.enqueue(rota.NewJob{Type: "noop"})
-	r.take(t, 1)
-	if tail := w.settled(1)[0]; tail.Attempt != 2 || tail.Run.Outcome != rota.OutcomeCompleted {
+	r.wait(t, 1)
+	if tail := w.waitDeliveries(1)[0]; tail.Attempt != 2 || tail.Run.Outcome != rota.OutcomeCompleted {
 		t.Errorf("attempt %d: %s", tail.Attempt, tail.Run.Outcome)
 	}
 }

@@ -15,19 +15,19 @@ type work struct {
 	call      *Call     // nil: the script
 	role      string    // taken on inside of the login; empty: who logged in
 	deadline  time.Time // zero: there is none
-	tidy      bool      // effects of long ago are to be removed, too
+	cleanUp   bool      // effects of long ago are to be removed, too
 }
 
-// deed is what came of a work.
-type deed struct {
+// workResult is what came of a work.
+type workResult struct {
 	affected   int64
 	statements int
-	shown      *Rows     // of the last statement that returned rows; nil: none did
+	rows       *Rows     // of the last statement that returned rows; nil: none did
 	earlier    time.Time // when an earlier attempt did it; zero: this one did
 }
 
 // database does works, each in a transaction of its own that holds its effect
 // too. It is safe for concurrent use.
 type database interface {
-	do(ctx context.Context, w *work) (*deed, error)
+	do(ctx context.Context, w *work) (*workResult, error)
 }

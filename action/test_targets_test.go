@@ -16,57 +16,57 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// ground is a database that the same tests are run on.
-type ground struct {
-	name   string
-	target Target
-	ask    func(t *testing.T, text string) [][]string
-	busy   func(t *testing.T) int // statements of runs that go on in the server
-	slow   string                 // a statement that takes for ever
-	stuck  func(t *testing.T) int // those of them that have come to the slow one
-	syntax string                 // the code of what is no SQL
-	twice  string                 // the code of a key that is there already
+// testTarget is a database that the same tests are run on.
+type testTarget struct {
+	name             string
+	target           Target
+	query            func(t *testing.T, text string) [][]string
+	activeStatements func(t *testing.T) int // statements of runs that go on in the server
+	slowStatement    string                 // a statement that takes for ever
+	slowRunning      func(t *testing.T) int // those of them that have come to the slow one
+	syntaxErrorCode  string                 // the code of what is no SQL
+	duplicateKeyCode string                 // the code of a key that is there already
 }
 
-func sqliteGround(t *testing.T) *ground {
+func newSQLiteTarget(t *testing.T) *testTarget {
 	path := filepath.Join(t.TempDir(), "target.db")
-	return &ground{
+	return &testTarget{
 		name: "SQLite", target: Target{URL: "sqlite:" + path},
-		ask:   func(t *testing.T, text string) [][]string { return askFile(t, path, text) },
-		busy:  func(t *testing.T) int { return heldFile(t, path) },
-		stuck: func(t *testing.T) int { return heldFile(t, path) },
-		slow:  "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c", syntax: "SQLITE_ERROR", twice: "SQLITE_CONSTRAINT_PRIMARYKEY",
+		query:            func(t *testing.T, text string) [][]string { return querySQLite(t, path, text) },
+		activeStatements: func(t *testing.T) int { return sqliteWriters(t, path) },
+		slowRunning:      func(t *testing.T) int { return sqliteWriters(t, path) },
+		slowStatement:    "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c", syntaxErrorCode: "SQLITE_ERROR", duplicateKeyCode: "SQLITE_CONSTRAINT_PRIMARYKEY",
 	}
 }
 
-func postgresGround(t *testing.T) *ground {
+func newPostgresTarget(t *testing.T) *testTarget {
 	server := pgtest.Shared(t)
 	url := server.URL(server.NewDatabase(t, ""))
-	return &ground{
+	return &testTarget{
 		name: "PostgreSQL", target: Target{URL: url},
-		ask: func(t *testing.T, text string) [][]string { return pgtest.Query(t, url, text) },
-		busy: func(t *testing.T) int {
+		query: func(t *testing.T, text string) [][]string { return pgtest.Query(t, url, text) },
+		activeStatements: func(t *testing.T) int {
 			return len(pgtest.Query(t, url, `SELECT pid FROM pg_stat_activity
 				WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> 'idle'`))
 		},
-		stuck: func(t *testing.T) int {
+		slowRunning: func(t *testing.T) int {
 			return len(pgtest.Query(t, url, `SELECT pid FROM pg_stat_activity
 				WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active' AND query LIKE '%pg_sleep(600)%'`))
 		},
-		slow: "SELECT pg_sleep(600)", syntax: "42601", twice: "23505",
+		slowStatement: "SELECT pg_sleep(600)", syntaxErrorCode: "42601", duplicateKeyCode: "23505",
 	}
 }
 
-// onEach runs a test on every ground.
-func onEach(t *testing.T, test func(t *testing.T, g *ground)) {
-	for _, lay := range []func(*testing.T) *ground{sqliteGround, postgresGround, mariaGround} {
-		g := lay(t)
+// onEachTarget runs a test on every ground.
+func onEachTarget(t *testing.T, test func(t *testing.T, g *testTarget)) {
+	for _, newTarget := range []func(*testing.T) *testTarget{newSQLiteTarget, newPostgresTarget, newMariaTarget} {
+		g := newTarget(t)
 		t.Run(g.name, func(t *testing.T) { test(t, g) })
 	}
 }
 
-// askFile asks a file by a connection of its own.
-func askFile(t *testing.T, path, text string) (rows [][]string) {
+// querySQLite asks a file by a connection of its own.
+func querySQLite(t *testing.T, path, text string) (rows [][]string) {
 	t.Helper()
 	conn, err := sqlite.OpenConn(path)
 	if err != nil {
@@ -87,8 +87,8 @@ func askFile(t *testing.T, path, text string) (rows [][]string) {
 	return rows
 }
 
-// heldFile counts who writes to a file.
-func heldFile(t *testing.T, path string) int {
+// sqliteWriters counts who writes to a file.
+func sqliteWriters(t *testing.T, path string) int {
 	t.Helper()
 	conn, err := sqlite.OpenConn(path)
 	if err != nil {
@@ -107,23 +107,23 @@ func heldFile(t *testing.T, path string) int {
 	}
 }
 
-// one is the only value of an answer.
-func (g *ground) one(t *testing.T, text string) string {
+// queryValue is the only value of an answer.
+func (g *testTarget) queryValue(t *testing.T, text string) string {
 	t.Helper()
-	rows := g.ask(t, text)
+	rows := g.query(t, text)
 	if len(rows) != 1 || len(rows[0]) != 1 {
 		t.Fatalf("%s: %q", text, rows)
 	}
 	return rows[0][0]
 }
 
-// world is an engine with the target "t".
-func (g *ground) world(t *testing.T, around ...engine.Middleware) *world {
+// newEnv is an engine with the target "t".
+func (g *testTarget) newEnv(t *testing.T, around ...engine.Middleware) *testEnv {
 	t.Helper()
-	return newWorld(t, g.fill(around...))
+	return newTestEnv(t, g.register(around...))
 }
 
-func (g *ground) fill(around ...engine.Middleware) func(*engine.Registry, rota.Store) {
+func (g *testTarget) register(around ...engine.Middleware) func(*engine.Registry, rota.Store) {
 	return func(reg *engine.Registry, _ rota.Store) {
 		reg.Use(around...)
 		Register(reg, Config{Targets: map[string]Target{"t": g.target}})
@@ -143,20 +143,20 @@ func job(p rota.Payload) rota.NewJob {
 	return rota.NewJob{Type: p.JobType(), Params: params, MaxRetries: new(0)}
 }
 
-// does runs a job that completes.
-func (w *world) does(j rota.NewJob) *rota.Job {
+// mustComplete runs a job that completes.
+func (w *testEnv) mustComplete(j rota.NewJob) *rota.Job {
 	w.Helper()
-	done := w.ends(w.enqueue(j))
+	done := w.waitEnded(w.enqueue(j))
 	if done.Run.Outcome != rota.OutcomeCompleted {
 		w.Fatalf("%s: %s: %s (%s)", j.Params, done.Run.Outcome, done.Run.Error, done.Run.ErrorCode)
 	}
 	return done
 }
 
-// fails runs a job that does not, and wants its error to say so.
-func (w *world) fails(j rota.NewJob, code string, says ...string) *rota.Job {
+// mustFail runs a job that does not, and wants its error to say so.
+func (w *testEnv) mustFail(j rota.NewJob, code string, says ...string) *rota.Job {
 	w.Helper()
-	done := w.ends(w.enqueue(j))
+	done := w.waitEnded(w.enqueue(j))
 	if done.Run.Outcome != rota.OutcomeFailed || done.Run.ErrorCode != code {
 		w.Fatalf("%s: %s: %s (%s), want %s", j.Params, done.Run.Outcome, done.Run.Error, done.Run.ErrorCode, code)
 	}
@@ -168,10 +168,10 @@ func (w *world) fails(j rota.NewJob, code string, says ...string) *rota.Job {
 	return done
 }
 
-// soon waits until something is so.
-func soon(t *testing.T, what string, is func() bool) {
+// waitFor waits until something is so.
+func waitFor(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(waitMax); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it is not so: " + what)
 		}

@@ -16,9 +16,9 @@ import (
 // A child process runs the jobs of a store and is killed; these tell it where
 // they are, what they work on, and whether it kills itself.
 const (
-	envDoomedStore  = "ROTA_TEST_DOOMED_STORE"
-	envDoomedTarget = "ROTA_TEST_DOOMED_TARGET"
-	envDoomedAfter  = "ROTA_TEST_DOOMED_AFTER" // it dies by itself, between the commit and its report
+	envChildStore           = "ROTA_TEST_CHILD_STORE"
+	envChildTarget          = "ROTA_TEST_CHILD_TARGET"
+	envChildKillAfterCommit = "ROTA_TEST_CHILD_KILL_AFTER_COMMIT" // it dies by itself, between the commit and its report
 )
 
 // runUntilKilled is the child.
@@ -28,7 +28,7 @@ func runUntilKilled(path string) {
 		panic(err)
 	}
 	reg := engine.NewRegistry()
-	if os.Getenv(envDoomedAfter) != "" {
+	if os.Getenv(envChildKillAfterCommit) != "" {
 		reg.Use(func(next engine.Handler) engine.Handler {
 			return func(ctx context.Context, job *rota.Job) error {
 				if err := next(ctx, job); err != nil {
@@ -39,19 +39,19 @@ func runUntilKilled(path string) {
 			}
 		})
 	}
-	Register(reg, Config{Targets: map[string]Target{"t": {URL: os.Getenv(envDoomedTarget)}}})
+	Register(reg, Config{Targets: map[string]Target{"t": {URL: os.Getenv(envChildTarget)}}})
 	panic(engine.New(rota.New(store, rota.WithActor("rota")), reg, engine.Config{Workers: 1}).Run(context.Background()))
 }
 
-// doomed is a job in a store of its own, and a child that runs it.
-func doomed(t *testing.T, g *ground, j rota.NewJob, env ...string) (store string, id rota.ID, child *exec.Cmd) {
+// startChild is a job in a store of its own, and a child that runs it.
+func startChild(t *testing.T, g *testTarget, j rota.NewJob, env ...string) (store string, id rota.ID, child *exec.Cmd) {
 	t.Helper()
 	store = filepath.Join(t.TempDir(), "rota.db")
 	kept, err := sqlite.Open(store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{T: t, store: kept}
+	w := &testEnv{T: t, store: kept}
 	types := &rota.PutType{Meta: rota.NewMeta("ada"), Name: j.Type}
 	if _, err := rota.Do[*rota.TypePut](t.Context(), kept, types); err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func doomed(t *testing.T, g *ground, j rota.NewJob, env ...string) (store string
 		t.Fatal(err)
 	}
 	child = exec.Command(self)
-	child.Env = append(append(os.Environ(), envDoomedStore+"="+store, envDoomedTarget+"="+g.target.URL), env...)
+	child.Env = append(append(os.Environ(), envChildStore+"="+store, envChildTarget+"="+g.target.URL), env...)
 	child.Stderr = os.Stderr
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
@@ -76,24 +76,24 @@ func doomed(t *testing.T, g *ground, j rota.NewJob, env ...string) (store string
 
 // TestKilledBeforeTheCommit kills a process whose statement is under way.
 func TestKilledBeforeTheCommit(t *testing.T) {
-	onEach(t, func(t *testing.T, g *ground) {
-		g.world(t).does(statement("CREATE TABLE a (id INT)"))
-		_, id, child := doomed(t, g, statement("INSERT INTO a VALUES (1); %s", g.slow))
-		soon(t, "the child's statement runs", func() bool { return g.stuck(t) > 0 })
+	onEachTarget(t, func(t *testing.T, g *testTarget) {
+		g.newEnv(t).mustComplete(statement("CREATE TABLE a (id INT)"))
+		_, id, child := startChild(t, g, statement("INSERT INTO a VALUES (1); %s", g.slowStatement))
+		waitFor(t, "the child's statement runs", func() bool { return g.slowRunning(t) > 0 })
 		if err := child.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 		_ = child.Wait()
 		if g.name == "MariaDB" { // which looks after its clients only when it answers them
-			for _, row := range g.ask(t, "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE '%SLEEP(600)%' AND id <> CONNECTION_ID()") {
-				g.ask(t, "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR 1094 BEGIN END; KILL "+row[0]+"; END") // it may have gone by itself
+			for _, row := range g.query(t, "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE '%SLEEP(600)%' AND id <> CONNECTION_ID()") {
+				g.query(t, "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR 1094 BEGIN END; KILL "+row[0]+"; END") // it may have gone by itself
 			}
 		}
-		soon(t, "the server has noticed", func() bool { return g.busy(t) == 0 })
-		if n := g.one(t, "SELECT count(*) FROM a"); n != "0" {
+		waitFor(t, "the server has noticed", func() bool { return g.activeStatements(t) == 0 })
+		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "0" {
 			t.Errorf("%s rows of a run that was killed", n)
 		}
-		if n := g.one(t, "SELECT count(*) FROM rota_effects WHERE execution_id = '"+id.String()+"'"); n != "0" {
+		if n := g.queryValue(t, "SELECT count(*) FROM rota_effects WHERE execution_id = '"+id.String()+"'"); n != "0" {
 			t.Error("the effect of a run that was killed stands")
 		}
 	})
@@ -101,22 +101,22 @@ func TestKilledBeforeTheCommit(t *testing.T) {
 
 // TestKilledAfterTheCommit kills a process that has committed and has not said so.
 func TestKilledAfterTheCommit(t *testing.T) {
-	onEach(t, func(t *testing.T, g *ground) {
-		g.world(t).does(statement("CREATE TABLE a (id INT)"))
+	onEachTarget(t, func(t *testing.T, g *testTarget) {
+		g.newEnv(t).mustComplete(statement("CREATE TABLE a (id INT)"))
 		j := statement("INSERT INTO a VALUES (1), (2)")
 		j.MaxRetries = new(2)
-		store, id, child := doomed(t, g, j, envDoomedAfter+"=1")
+		store, id, child := startChild(t, g, j, envChildKillAfterCommit+"=1")
 		_ = child.Wait()
-		if n := g.one(t, "SELECT count(*) FROM a"); n != "2" {
+		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "2" {
 			t.Fatalf("%s rows: the child died too early", n)
 		}
-		w := newWorldAt(t, store, g.fill())
-		jobs := w.attempts(id)
+		w := newTestEnvAt(t, store, g.register())
+		jobs := w.waitAttempts(id)
 		last := jobs[len(jobs)-1]
 		if len(jobs) != 2 || last.Run.Outcome != rota.OutcomeCompleted || *last.Run.RowsAffected != 2 {
 			t.Errorf("%d attempts, the last %s: %s", len(jobs), last.Run.Outcome, last.Run.Error)
 		}
-		if n := g.one(t, "SELECT count(*) FROM a"); n != "2" {
+		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "2" {
 			t.Errorf("%s rows: it was done twice", n)
 		}
 	})
