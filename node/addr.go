@@ -11,15 +11,15 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// listen takes an address that a flag gives. It is taken before any job starts, so
-// that a server which cannot be talked to runs nothing.
+// listen opens the address that a flag sets. The node listens before it starts any
+// job, so that a server that cannot be reached runs nothing.
 func listen(address, flag string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err == nil {
 		return listener, nil
 	}
 	fault := &rota.Error{
-		Code: rota.Unavailable, Act: "listen on " + address, Reason: "it cannot be listened on", Err: err,
+		Code: rota.Unavailable, Act: "listen on " + address, Reason: "the address cannot be listened on", Err: err,
 		Hint: "choose another address with " + flag + " HOST:PORT; port 0 picks a free one",
 	}
 	var operation *net.OpError
@@ -28,43 +28,43 @@ func listen(address, flag string) (net.Listener, error) {
 	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		fault.Reason = "another program listens there already"
-		fault.Hint = "stop it, or choose another address with " + flag + " HOST:PORT; port 0 picks a free one"
+		fault.Reason = "another program already listens there"
+		fault.Hint = "stop that program, or choose another address with " + flag + " HOST:PORT; port 0 picks a free one"
 	case errors.Is(err, syscall.EACCES):
-		fault.Reason = "this process may not listen there; ports below 1024 need a right of their own"
+		fault.Reason = "this process may not listen there; ports below 1024 need a privilege"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		fault.Reason = "no interface of this machine has that address"
 	}
 	return nil, fault
 }
 
-// taken says that somebody else listens on an address.
-func taken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
+// addressInUse reports whether another program listens on the address.
+func addressInUse(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
 
-// loopback reports whether an address can be reached from this machine alone.
+// loopback reports whether only this machine can reach an address.
 func loopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()
 }
 
-// writeAddr says where the server listens, for those on the machine who want to
-// find it.
+// writeAddr writes the addresses of the server to a file, in which the command line
+// finds them.
 func writeAddr(path string, addresses map[string]string) error {
 	text, err := json.Marshal(addresses)
 	if err != nil {
 		return err
 	}
 	if err := writeFile(path, append(text, '\n')); err != nil {
-		return dataFault(path, err)
+		return dataError(path, err)
 	}
 	return nil
 }
 
-// removeAddr takes that back. What a killed process left is removed at the next
-// start, before anybody could be led astray by it.
+// removeAddr removes that file. After a crash the next start removes it first, so
+// that no client uses an outdated address.
 func removeAddr(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return dataFault(path, err)
+		return dataError(path, err)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// parseDuration reads what durations are everywhere, and whole days as 30d,
-// since what is kept is kept for days.
+// parseDuration parses durations as all of Rota does, and also whole days such as
+// 30d, the usual unit of retention.
 func parseDuration(text string) (time.Duration, error) {
 	if text == "0" {
 		return 0, nil
@@ -41,7 +41,7 @@ type sizeKind struct {
 	low, high int64
 }
 
-// units are how sizes are written. The first that fits is how one is shown.
+// units are the units of sizes. formatSize uses the first that divides the size.
 var units = []struct {
 	name  string
 	bytes int64
@@ -69,7 +69,7 @@ func (k sizeKind) check() error {
 	return nil
 }
 
-// parseSize reads a whole number of bytes, or of a unit.
+// parseSize parses a whole number of bytes, or of a unit.
 func parseSize(text string) (int64, error) {
 	count, size := text, int64(1)
 	for _, unit := range units {

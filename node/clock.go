@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// offsetClock is a clock that tests set while the process runs, as somebody
-// might set that of the machine.
+// offsetClock is a clock that tests change while the process runs, as an operator
+// might change the clock of the machine.
 type offsetClock struct {
 	path   string
-	under  func() time.Time
+	base   func() time.Time
 	logger *slog.Logger
 	offset atomic.Int64
 }
 
-func newOffsetClock(path string, under func() time.Time, logger *slog.Logger) *offsetClock {
-	c := &offsetClock{path: path, under: under, logger: logger}
+func newOffsetClock(path string, base func() time.Time, logger *slog.Logger) *offsetClock {
+	c := &offsetClock{path: path, base: base, logger: logger}
 	c.read()
 	return c
 }
 
-// now has no monotonic part: that of a clock which is set tells nothing of it.
+// now returns a time without a monotonic part, which would not follow the offset.
 func (c *offsetClock) now() time.Time {
-	return c.under().Add(time.Duration(c.offset.Load())).Round(0)
+	return c.base().Add(time.Duration(c.offset.Load())).Round(0)
 }
 
 // run reads the file once a second.
@@ -45,8 +45,8 @@ func (c *offsetClock) run(ctx context.Context) {
 	}
 }
 
-// read takes the offset that is in the file. A file that is not there is none;
-// one that is just being written changes nothing.
+// read sets the offset to the value in the file. A missing file means no offset; a
+// file that is being written and cannot be parsed changes nothing.
 func (c *offsetClock) read() {
 	text, err := os.ReadFile(c.path)
 	offset := time.Duration(0)
@@ -55,11 +55,11 @@ func (c *offsetClock) read() {
 			offset, err = time.ParseDuration(strings.TrimSpace(string(text)))
 		}
 		if err != nil {
-			c.logger.Warn("the offset of the clock cannot be read", "file", c.path, "error", err)
+			c.logger.Warn("the clock offset file cannot be read; the offset stays as it is", "file", c.path, "error", err)
 			return
 		}
 	}
 	if before := c.offset.Swap(int64(offset)); before != int64(offset) {
-		c.logger.Warn("the clock is set for a test", "offset", offset)
+		c.logger.Warn("a test has changed the clock", "offset", offset)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// The defaults of a Config that are not those of the engine.
+// Defaults of a Config, other than those of the engine.
 const (
 	DefaultData      = "rota-data"
 	DefaultHTTP      = "127.0.0.1:7420"
@@ -27,58 +27,58 @@ const (
 	day = 24 * time.Hour
 )
 
-// Config of a node. The zero value works, in ./rota-data.
+// Config is the configuration of a node. The zero value works, with the data in ./rota-data.
 type Config struct {
-	Data    string // directory of everything that the node keeps
-	Store   string // URL of the store; default sqlite:DATA/rota.db
-	HTTP    string // address of the API; port 0 picks a free one
-	SQL     string // address of the SQL port; none: there is none
-	SQLCert string // file of the certificate of the SQL port; empty: it is not encrypted
-	SQLKey  string // file of its key
-	SQLTLS  string // allow: who asks for it is encrypted; require: nobody else gets in
-	anySQL  bool   // nobody said where it should listen
-	Workers int    // jobs at once
-	Name    string // of this worker, the same at every start
+	Data         string // directory of all files of the node
+	Store        string // URL of the store; default sqlite:DATA/rota.db
+	HTTP         string // address of the API; port 0: any free port
+	SQL          string // address of the SQL port; none: no SQL port
+	SQLCert      string // certificate file of the SQL port; empty: no encryption
+	SQLKey       string // file of the private key of SQLCert
+	SQLTLS       string // allow: TLS for clients that request it; require: refuse all others
+	sqlDefaulted bool   // SQL was not configured
+	Workers      int    // jobs that run at the same time
+	Name         string // name of this worker, the same at every start
 
 	Lease         time.Duration
 	CancelGrace   time.Duration // how long a handler may take to stop
-	ShutdownGrace time.Duration // how long handlers may go on once the node is to stop
+	ShutdownGrace time.Duration // how long running handlers may continue after the node is asked to stop
 
 	LogLevel  slog.Level
 	LogFormat string        // text or json
-	LogMax    int64         // bytes of one run's log
+	LogMax    int64         // largest size of the log of one run, in bytes
 	LogKeep   time.Duration // how long logs of runs are kept
 
 	Retention  *rota.Retention // nil: rota.DefaultRetention
 	PruneEvery time.Duration
-	HTTPRate   rota.Rate // requests that are answered; zero: as many as come
+	HTTPRate   rota.Rate // limit of requests of all clients; zero: no limit
 
-	HTTPAllow      string // where http jobs and webhooks may go beside the public internet, see action.ParseAllow
-	WebhookWorkers int    // webhooks that are delivered at once
+	HTTPAllow      string // private addresses that http jobs and webhooks may use, see action.ParseAllow
+	WebhookWorkers int    // webhooks delivered at the same time
 
-	Targets map[string]action.Target // the databases of sql and call jobs, by name; main is there without being named
+	Targets map[string]action.Target // databases of sql and call jobs, by name; main always exists
 
-	SentryDSN    string  // where failures are reported; empty: nowhere
-	Environment  string  // what a report or a trace says this server is for
-	OTLPEndpoint string  // where traces are sent; empty: nowhere
-	OTLPHeaders  string  // sent along with them, such as a key
-	TraceSample  float64 // of the traces that begin here, the fraction that is sent
+	SentryDSN    string  // Sentry project for error reports; empty: none
+	Environment  string  // environment named in reports and traces, such as production
+	OTLPEndpoint string  // URL that receives traces; empty: none
+	OTLPHeaders  string  // headers of these requests, such as a key
+	TraceSample  float64 // fraction of the traces that start here and are sent
 
-	// What a program gives that no file could.
+	// The fields below are set by Go programs only, not by the file.
 
 	Logger   *slog.Logger           // nil: slog.Default
-	Version  string                 // shown to those who ask
-	Register func(*engine.Registry) // handlers beside the built-in ones; nil: none
+	Version  string                 // version that the API and the metrics show
+	Register func(*engine.Registry) // registers handlers in addition to the built-in ones; nil: none
 	Clock    func() time.Time       // nil: time.Now
 
-	// Wrap is for tests that make a store fail, or the process die, at a chosen
-	// command: what it returns is used in place of the store it is given, below
-	// everything that gathers commands. Nil: the store itself.
+	// Wrap is for tests that make the store fail, or kill the process, at a chosen
+	// command. The node uses the store that it returns, below the layer that
+	// coalesces commands. Nil: the store itself.
 	Wrap func(rota.Store) rota.Store
 
-	// ClockOffsetFile is for tests that set the clock of a running process: a
-	// file with a duration, such as -12h, by which the clock is wrong. It is
-	// read once a second.
+	// ClockOffsetFile is for tests that change the clock of a running process. The
+	// file holds the offset of the clock, such as -12h. The node reads it once a
+	// second.
 	ClockOffsetFile string
 }
 
@@ -86,7 +86,7 @@ func (c Config) withDefaults() Config {
 	fill(&c.Data, DefaultData)
 	fill(&c.Store, sqliteScheme+":"+filepath.Join(c.Data, "rota.db"))
 	fill(&c.HTTP, DefaultHTTP)
-	c.anySQL = c.anySQL || c.SQL == ""
+	c.sqlDefaulted = c.sqlDefaulted || c.SQL == ""
 	fill(&c.SQL, DefaultSQL)
 	fill(&c.SQLTLS, DefaultSQLTLS)
 	fill(&c.Workers, engine.DefaultWorkers)
@@ -119,8 +119,8 @@ func fill[T comparable](field *T, value T) {
 	}
 }
 
-// validate looks at what a program filled in by itself; what was read by Load
-// has been looked at where it stood.
+// validate checks values that a Go program set. Load has already checked those that
+// it read, and its errors name the file and line.
 func (c Config) validate() error {
 	for _, s := range settings {
 		if err := s.field(&c).check(); err != nil {
@@ -130,7 +130,7 @@ func (c Config) validate() error {
 	return action.CheckTargets(c.Targets)
 }
 
-// NewLogger makes the log of a server, as the configuration wants it.
+// NewLogger creates the logger of a server with the configured level and format.
 func (c Config) NewLogger(w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: c.LogLevel}
 	if c.LogFormat == "json" {

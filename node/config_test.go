@@ -54,14 +54,14 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-func TestTheStoreFollowsTheData(t *testing.T) {
+func TestDefaultStoreIsInDataDirectory(t *testing.T) {
 	c, err := Load(configFile(t, "data: elsewhere"), noEnv)
 	if err != nil || c.Store != "sqlite:elsewhere/rota.db" {
 		t.Errorf("%q, %v", c.Store, err)
 	}
 }
 
-func TestFlagsBeatVariablesBeatTheFile(t *testing.T) {
+func TestFlagsOverrideVariablesOverrideFile(t *testing.T) {
 	file := configFile(t, "workers: 2\nname: file\nhttp: 127.0.0.1:2\nretention:\n  dead: {age: 7d}\n")
 	env := variablesOf("ROTA_WORKERS=3", "ROTA_NAME=env", "ROTA_RETENTION_DEAD_COUNT=5")
 	c, err := Load(file, env, Given{"workers", "4"})
@@ -79,9 +79,9 @@ func TestFlagsBeatVariablesBeatTheFile(t *testing.T) {
 	}
 }
 
-// TestEverySettingIsReadFromEverywhere sets each to something else than its
+// TestEverySettingIsReadFromFileVariableAndFlag sets each to something else than its
 // default, by each source, and looks whether that is what is then shown.
-func TestEverySettingIsReadFromEverywhere(t *testing.T) {
+func TestEverySettingIsReadFromFileVariableAndFlag(t *testing.T) {
 	others := map[string]string{
 		"data": "/srv/rota", "store": "sqlite:other.db", "http": "[::1]:80", "sql": ":0", "sql_cert": "a.crt", "sql_key": "a.key", "sql_tls": "require", "workers": "3", "name": "w-1@host",
 		"lease": "1m", "cancel_grace": "5s", "shutdown_grace": "2m", "log_level": "debug", "log_format": "json",
@@ -129,7 +129,7 @@ func nest(key, text string) string {
 	return strings.Join(parts, "\n") + " '" + text + "'\n"
 }
 
-func TestAmountsAreReadAsPeopleWriteThem(t *testing.T) {
+func TestDurationsAndSizesAreParsed(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "2 MINUTES": 2 * time.Minute, "30 DAYS": 30 * day, "30d": 30 * day, "0": 0,
 	} {
@@ -146,9 +146,9 @@ func TestAmountsAreReadAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrongIsNamed wants of every mistake where it stands, what is wrong
+// TestInvalidSettingNamesValueAndRemedy wants of every mistake where it stands, what is wrong
 // and what to do. FILE stands for the name of the file.
-func TestWhatIsWrongIsNamed(t *testing.T) {
+func TestInvalidSettingNamesValueAndRemedy(t *testing.T) {
 	const none = ""
 	for _, row := range []struct {
 		file, env string
@@ -164,17 +164,17 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"workers: 0x10", none, Given{}, "FILE:1", []string{"not a whole number"}},
 		{"workers: 99999999999999999999", none, Given{}, "FILE:1", []string{"out of range"}},
 		{"workers: true", none, Given{}, "FILE:1", []string{"not a whole number"}},
-		{"workers:", none, Given{}, "FILE:1", []string{"no value", "leave the line out"}},
+		{"workers:", none, Given{}, "FILE:1", []string{"no value", "remove the line"}},
 		{"workers: ~", none, Given{}, "FILE:1", []string{"no value"}},
-		{"workers: [1]", none, Given{}, "FILE:1", []string{"not a plain one"}},
-		{"workers: {a: 1}", none, Given{}, "FILE:1", []string{"not a plain one"}},
+		{"workers: [1]", none, Given{}, "FILE:1", []string{"not a scalar"}},
+		{"workers: {a: 1}", none, Given{}, "FILE:1", []string{"not a scalar"}},
 		{"workers: 1\nname: a\nworkers: 2", none, Given{}, "FILE:3", []string{"workers"}},
-		{"wrokers: 4", none, Given{}, "FILE:1", []string{`no setting "wrokers"`, "did you mean workers?"}},
+		{"wrokers: 4", none, Given{}, "FILE:1", []string{`unknown setting "wrokers"`, "did you mean workers?"}},
 		{"log-level: info", none, Given{}, "FILE:1", []string{"did you mean log_level?"}},
-		{"name: a\nelephants: 4", none, Given{}, "FILE:2", []string{`no setting "elephants"`, "--help"}},
-		{"retention: 30d", none, Given{}, "FILE:1", []string{"settings of its own", "completed, skipped, cancelled, dead"}},
-		{"retention:\n  completed: 30d", none, Given{}, "FILE:2", []string{"settings of its own", "age, count"}},
-		{"retention:\n  completd:\n    age: 1d", none, Given{}, "FILE:2", []string{"no setting"}},
+		{"name: a\nelephants: 4", none, Given{}, "FILE:2", []string{`unknown setting "elephants"`, "--help"}},
+		{"retention: 30d", none, Given{}, "FILE:1", []string{"a section, not a setting", "completed, skipped, cancelled, dead"}},
+		{"retention:\n  completed: 30d", none, Given{}, "FILE:2", []string{"a section, not a setting", "age, count"}},
+		{"retention:\n  completd:\n    age: 1d", none, Given{}, "FILE:2", []string{"unknown setting"}},
 		{"retention:\n  dead:\n    age: soon", none, Given{}, "FILE:3", []string{"retention.dead.age", "not a duration"}},
 		{"retention:\n  dead:\n    count: -4", none, Given{}, "FILE:3", []string{"out of range"}},
 		{"retention.dead.age: -1h", none, Given{}, "FILE:1", []string{"out of range"}},
@@ -196,8 +196,8 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"lease: 2h", none, Given{}, "FILE:1", []string{"out of range"}},
 		{"shutdown_grace: 0s", none, Given{}, "FILE:1", []string{"out of range"}},
 		{"cancel_grace: forever", none, Given{}, "FILE:1", []string{"not a duration"}},
-		{"log_level: loud", none, Given{}, "FILE:1", []string{"not a level", "debug, info"}},
-		{"log_format: xml", none, Given{}, "FILE:1", []string{"text or json"}},
+		{"log_level: loud", none, Given{}, "FILE:1", []string{`unknown value "loud"`, "debug, info"}},
+		{"log_format: xml", none, Given{}, "FILE:1", []string{`unknown value "xml"`, "text or json"}},
 		{"log_max: 10 elephants", none, Given{}, "FILE:1", []string{"not a size"}},
 		{"log_max: 1B", none, Given{}, "FILE:1", []string{"1B is out of range"}},
 		{"log_max: 99999999999GiB", none, Given{}, "FILE:1", []string{"out of range"}},
@@ -207,7 +207,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"http_allow: 10.0.0.0/99", none, Given{}, "FILE:1", []string{"http_allow", "10.0.0.0/99"}},
 		{"webhook_workers: 0", none, Given{}, "FILE:1", []string{"out of range", "1 to 1000"}},
 		{"sentry_dsn: https://sentry.example.org/7", none, Given{}, "FILE:1", []string{"sentry_dsn", "no key"}},
-		{"otlp_endpoint: collector:4317", none, Given{}, "FILE:1", []string{"not a URL of HTTP"}},
+		{"otlp_endpoint: collector:4317", none, Given{}, "FILE:1", []string{"not an http or https URL"}},
 		{"otlp_endpoint: htp://ada:secret@collector/", none, Given{}, "FILE:1", []string{"without a user and a password"}},
 		{"otlp_endpoint: http://ada:secret@collector/", none, Given{}, "FILE:1", []string{"without a user and a password"}},
 		{`otlp_headers: "a=1,b=secret\r\nx: y"`, none, Given{}, "FILE:1", []string{"the value of b has a line break"}},
@@ -216,8 +216,8 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"trace_sample: some", none, Given{}, "FILE:1", []string{"not a number"}},
 		{"environment: 'a\tb'", none, Given{}, "FILE:1", []string{"not a word"}},
 		{"http_rate: 100", none, Given{}, "FILE:1", []string{"not a rate", "5000/1s"}},
-		{"http_rate: 0/1s", none, Given{}, "FILE:1", []string{"its count"}},
-		{"http_rate: 5/1ms", none, Given{}, "FILE:1", []string{"its time"}},
+		{"http_rate: 0/1s", none, Given{}, "FILE:1", []string{"the count"}},
+		{"http_rate: 5/1ms", none, Given{}, "FILE:1", []string{"the time"}},
 		{"name: 'a b'", none, Given{}, "FILE:1", []string{`' '`}},
 		{"name: " + strings.Repeat("x", 200), none, Given{}, "FILE:1", []string{"at most 128"}},
 		{"data: ''", none, Given{}, "FILE:1", []string{"no value"}},
@@ -227,8 +227,8 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"workers: 1\n---\nworkers: 2", none, Given{}, "FILE:3", []string{"second document"}},
 		{"workers: \"1\n", none, Given{}, "FILE:1", []string{"not YAML"}},
 		{"workers: 1\n\tname: b", none, Given{}, "FILE:2", []string{"not YAML"}},
-		{"a: &x 1\nworkers: *x", none, Given{}, "FILE:1", []string{"no setting"}},
-		{"workers: &x 4", none, Given{}, "FILE:1", []string{"not a plain one"}},
+		{"a: &x 1\nworkers: *x", none, Given{}, "FILE:1", []string{"unknown setting"}},
+		{"workers: &x 4", none, Given{}, "FILE:1", []string{"not a scalar"}},
 		{"? [a]\n: b", none, Given{}, "FILE:2", []string{"not YAML"}},
 		{"? workers\n: 4", none, Given{}, "FILE:1", []string{"not the name"}},
 		{none, "ROTA_WORKERS=many", Given{}, "ROTA_WORKERS", []string{"not a whole number", "1 to 10000"}},
@@ -266,7 +266,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 	}
 }
 
-func TestTheFileIsOptionalUnlessItIsNamed(t *testing.T) {
+func TestConfigFileIsOptionalUnlessNamed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if _, err := Load("", noEnv); err != nil {
 		t.Errorf("without a file: %v", err)
@@ -292,7 +292,7 @@ func TestTheFileIsOptionalUnlessItIsNamed(t *testing.T) {
 	}
 }
 
-func TestEmptyFilesSetNothing(t *testing.T) {
+func TestEmptyConfigFileSetsNothing(t *testing.T) {
 	for _, text := range []string{"", "\n", "# only a comment\n", "---\n", "---\n# x\n...\n", "{}"} {
 		if read, err := parseFile("x", []byte(text)); err != nil || len(read.lines) > 0 || len(read.targets) > 0 {
 			t.Errorf("%q: %v, %v", text, read, err)
@@ -300,7 +300,7 @@ func TestEmptyFilesSetNothing(t *testing.T) {
 	}
 }
 
-func TestMistakenVariables(t *testing.T) {
+func TestMisspelledVariablesAreReported(t *testing.T) {
 	got := Mistaken([]string{
 		"ROTA_WORKERS=1", "ROTA_WROKERS=2", "ROTA_URL=x", "ROTA_TOKEN=y", "PATH=z", "ROTA_SERVICE_PORT_7420_TCP_PROTO=tcp", "ROTA_LOGLEVEL=debug",
 	})
@@ -310,8 +310,8 @@ func TestMistakenVariables(t *testing.T) {
 	}
 }
 
-// TestAConfigOfAProgramIsCheckedToo: nobody has to come through Load.
-func TestAConfigOfAProgramIsCheckedToo(t *testing.T) {
+// TestOpenValidatesConfigOfProgram: nobody has to come through Load.
+func TestOpenValidatesConfigOfProgram(t *testing.T) {
 	for _, row := range []struct {
 		config Config
 		field  string
@@ -334,9 +334,9 @@ func TestAConfigOfAProgramIsCheckedToo(t *testing.T) {
 	}
 }
 
-// TestTheBoundsAreThoseOfTheStore: what is accepted at the start must not be
+// TestSettingBoundsEqualStoreBounds: what is accepted at the start must not be
 // refused by each prune.
-func TestTheBoundsAreThoseOfTheStore(t *testing.T) {
+func TestSettingBoundsEqualStoreBounds(t *testing.T) {
 	longest := rota.Keep{Age: keepMax, Count: countMax}
 	config := Config{Retention: &rota.Retention{Completed: longest, Skipped: longest, Cancelled: longest, Dead: longest}}
 	query := rota.PruneQuery{Retention: *config.Retention}
@@ -348,7 +348,7 @@ func TestTheBoundsAreThoseOfTheStore(t *testing.T) {
 	}
 }
 
-func TestTheLogFollowsItsSettings(t *testing.T) {
+func TestLoggerFollowsLevelAndFormat(t *testing.T) {
 	var b strings.Builder
 	log := Config{LogLevel: slog.LevelWarn, LogFormat: "json"}.NewLogger(&b)
 	log.Info("quiet")
@@ -381,7 +381,7 @@ func FuzzParseFile(f *testing.F) {
 			if _, known := settingOf(l.key); !known || l.number < 1 {
 				t.Fatalf("%q: %+v", text, l)
 			}
-			if err := c.set(l.key, l.text, l.where(), l.key); err != nil && rota.CodeOf(err) != rota.Invalid {
+			if err := c.set(l.key, l.text, l.position(), l.key); err != nil && rota.CodeOf(err) != rota.Invalid {
 				t.Fatalf("%q: %v", text, err)
 			}
 		}

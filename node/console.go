@@ -11,12 +11,12 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// openConsole makes what runs SQL, for all faces that speak it.
+// openConsole creates the console, which executes SQL for the SQL port and the API.
 func (n *Node) openConsole() error {
-	n.book = payload.NewSchemaCache()
+	n.schemas = payload.NewSchemaCache()
 	started := n.clock()
 	n.console = console.New(console.Config{
-		Store: n.store, Schemas: n.book, Clock: n.clock, Version: n.config.Version, Targets: targetNames(n.config.Targets),
+		Store: n.store, Schemas: n.schemas, Clock: n.clock, Version: n.config.Version, Targets: targetNames(n.config.Targets),
 		Nodes: func(context.Context) ([]sys.Node, error) {
 			pool := n.engine.Snapshot()
 			return []sys.Node{{
@@ -24,13 +24,13 @@ func (n *Node) openConsole() error {
 				Version: n.config.Version, Since: started,
 			}}, nil
 		},
-		Metrics: func(context.Context) ([]sys.Metric, error) { return n.meters.figures() },
+		Metrics: func(context.Context) ([]sys.Metric, error) { return n.metrics.jobMetrics() },
 	})
-	n.closeLast(n.console.Close)
+	n.onClose(n.console.Close)
 	return nil
 }
 
-// state is how the node stands.
+// state is the state of the node that sys.nodes shows.
 func (n *Node) state() string {
 	if n.stopping.Load() {
 		return "STOPPING"
@@ -38,7 +38,7 @@ func (n *Node) state() string {
 	return "ACTIVE"
 }
 
-// targetNames are the databases that jobs may name, main among them.
+// targetNames lists the databases that jobs may name; main is always one of them.
 func targetNames(named map[string]action.Target) []string {
 	names := slices.Collect(maps.Keys(named))
 	if _, is := named[action.MainTarget]; !is {

@@ -8,9 +8,9 @@ import (
 	"github.com/rotajobs/rota/console/sys"
 )
 
-func TestFiguresOfWhatWasCounted(t *testing.T) {
-	m := newMeters()
-	all, err := m.figures()
+func TestJobMetricsOfConsole(t *testing.T) {
+	m := newMetricSet()
+	all, err := m.jobMetrics()
 	if err != nil || !slices.Equal(all, []sys.Metric{{Name: "job_run_latency_ms_count", Unit: "jobs"}}) {
 		t.Errorf("%+v %v", all, err)
 	}
@@ -20,7 +20,7 @@ func TestFiguresOfWhatWasCounted(t *testing.T) {
 	}
 	m.latencyMillis.Observe(30)
 	m.latencyMillis.Observe(900_000) // beyond the last bound
-	all, err = m.figures()
+	all, err = m.jobMetrics()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +38,12 @@ func TestFiguresOfWhatWasCounted(t *testing.T) {
 	}
 	m.latencyMillis.Observe(900_000)
 	m.latencyMillis.Observe(900_000)
-	if all, _ = m.figures(); all[len(all)-1].Value != 600_000 {
+	if all, _ = m.jobMetrics(); all[len(all)-1].Value != 600_000 {
 		t.Errorf("beyond the last bound: %+v", all)
 	}
 }
 
-func TestMainIsAlwaysATarget(t *testing.T) {
+func TestMainIsAlwaysTarget(t *testing.T) {
 	if got := targetNames(nil); !slices.Equal(got, []string{"main"}) {
 		t.Error(got)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The names of what stands in a data directory.
+// Names of the files and folders in a data directory.
 const (
 	lockName    = "rota.lock"
 	addrName    = "rota.addr"
@@ -21,67 +21,67 @@ const (
 	scratchName = "rota.scratch"
 )
 
-// scratchOurs begins the names of what we put into the scratch directory.
-const scratchOurs = "rota-backup-"
+// backupPrefix starts the names of all files that Rota creates in the scratch directory.
+const backupPrefix = "rota-backup-"
 
-// openData makes the data directory, for its owner alone.
+// openData creates the data directory, accessible only to its owner.
 func openData(dir string, logger *slog.Logger) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return dataFault(dir, err)
+		return dataError(dir, err)
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return dataFault(dir, err)
+		return dataError(dir, err)
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 {
-		logger.Warn("others on this machine may look into the data directory; chmod 700 keeps them out",
+		logger.Warn("other users of this machine may read the data directory; restrict it with chmod 700",
 			"dir", dir, "mode", info.Mode().Perm().String())
 	}
 	return nil
 }
 
-// emptyScratch makes the directory for what is under way, and removes what an
-// earlier life left there: that, and nothing else, since --data may name a
-// directory in which others keep things. It is called with the lock held.
+// emptyScratch creates the directory for temporary files and removes those that an
+// earlier process left. It removes nothing else, because --data may name a
+// directory that holds files of other programs. The caller holds the lock.
 func emptyScratch(data string) (string, error) {
 	dir := filepath.Join(data, scratchName)
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", dataFault(dir, err)
+		return "", dataError(dir, err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return "", dataFault(dir, err)
+		return "", dataError(dir, err)
 	}
 	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), scratchOurs) {
+		if !strings.HasPrefix(entry.Name(), backupPrefix) {
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
-			return "", dataFault(dir, err)
+			return "", dataError(dir, err)
 		}
 	}
 	return dir, nil
 }
 
-// dataFault says what keeps the data directory from being used.
-func dataFault(path string, err error) error {
-	fault := &rota.Error{Code: rota.Unavailable, Act: path, Hint: "give this process a directory that it may write, with --data DIR"}
+// dataError describes why the data directory cannot be used.
+func dataError(path string, err error) error {
+	fault := &rota.Error{Code: rota.Unavailable, Act: path, Hint: "choose a directory that this process may write with --data DIR"}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		fault.Reason = "this process may not write there"
 	case errors.Is(err, syscall.EROFS):
 		fault.Reason = "the file system is read-only"
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
-		fault.Reason, fault.Hint = "the disk is full", "free some space and start again; what was answered is safe"
+		fault.Reason, fault.Hint = "the disk is full", "free some space and start again; everything the server acknowledged is safe"
 	case errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrExist):
 		fault.Reason = "a part of its path is not a directory"
 	default:
-		fault.Reason, fault.Err = "it cannot be used", cause(err)
+		fault.Reason, fault.Err = "the directory cannot be used", cause(err)
 	}
 	return fault
 }
 
-// cause is what the system said, without the path, which is named already.
+// cause is the system error without the path, which the message already names.
 func cause(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
@@ -94,8 +94,8 @@ func cause(err error) error {
 	return err
 }
 
-// writeFile replaces a file in one step: whoever reads it sees the old text or
-// the new one, also after a crash.
+// writeFile replaces a file atomically: a reader sees either the old text or the
+// new one, also after a crash.
 func writeFile(path string, text []byte) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {

@@ -25,7 +25,7 @@ func mode(t *testing.T, path string) os.FileMode {
 	return info.Mode().Perm()
 }
 
-func TestTheTokenIsMadeOnce(t *testing.T) {
+func TestTokenIsCreatedOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "admin.token")
 	first, err := openToken(path, quiet)
 	if err != nil || len(first) != 64 {
@@ -44,7 +44,7 @@ func TestTheTokenIsMadeOnce(t *testing.T) {
 	}
 }
 
-func TestATokenFileThatIsWrongIsNamed(t *testing.T) {
+func TestInvalidTokenFileIsRefused(t *testing.T) {
 	for _, row := range []struct {
 		text string
 		mode os.FileMode
@@ -84,7 +84,7 @@ func TestATokenFileThatIsWrongIsNamed(t *testing.T) {
 	}
 }
 
-func TestAGroupThatMayReadTheTokenIsWarnedOf(t *testing.T) {
+func TestGroupReadableTokenLogsWarning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "admin.token")
 	if err := os.WriteFile(path, []byte(strings.Repeat("x", 64)), 0o600); err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestAGroupThatMayReadTheTokenIsWarnedOf(t *testing.T) {
 	}
 }
 
-func TestTheDirectoryIsForItsOwner(t *testing.T) {
+func TestDataDirectoryIsPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	if err := openData(dir, quiet); err != nil || mode(t, dir) != 0o700 {
 		t.Errorf("%v, mode %v", err, mode(t, dir))
@@ -112,7 +112,7 @@ func TestTheDirectoryIsForItsOwner(t *testing.T) {
 	}
 }
 
-func TestADirectoryThatIsNoneIsUnavailable(t *testing.T) {
+func TestUnusableDataDirectoryIsUnavailable(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestADirectoryThatIsNoneIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestTheLockNamesItsHolder(t *testing.T) {
+func TestLockErrorNamesHolder(t *testing.T) {
 	dir := t.TempDir()
 	lock, err := lockData(dir)
 	if err != nil {
@@ -146,9 +146,9 @@ func TestTheLockNamesItsHolder(t *testing.T) {
 	_ = again.release()
 }
 
-// TestTheScratchIsEmptied of what a backup left, in a directory in which others
+// TestScratchDirectoryIsEmptiedAtStart of what a backup left, in a directory in which others
 // keep things, too.
-func TestTheScratchIsEmptied(t *testing.T) {
+func TestScratchDirectoryIsEmptiedAtStart(t *testing.T) {
 	data := t.TempDir()
 	ours := []string{"rota.scratch/rota-backup-123/rota.db", "rota.scratch/rota-backup-9"}
 	theirs := []string{"tmp/half.db", "rota.scratch/notes.txt", "rota.scratch/backup/rota.db"}
@@ -176,7 +176,7 @@ func TestTheScratchIsEmptied(t *testing.T) {
 	}
 }
 
-func TestAddressesAreWrittenWhole(t *testing.T) {
+func TestAddressFileIsReplacedAtomically(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rota.addr")
 	for _, address := range []string{"127.0.0.1:1", "127.0.0.1:2"} {
 		if err := writeAddr(path, map[string]string{"http": address}); err != nil {
@@ -198,7 +198,7 @@ func TestAddressesAreWrittenWhole(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatCannotBeHadSaysWhy(t *testing.T) {
+func TestListenErrorNamesCause(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// TestTheDashboardAsksForWhatThereIs holds each query of the dashboard to the
+// TestDashboardQueriesExistingMetrics holds each query of the dashboard to the
 // metrics and labels that are shown.
-func TestTheDashboardAsksForWhatThereIs(t *testing.T) {
+func TestDashboardQueriesExistingMetrics(t *testing.T) {
 	text, err := os.ReadFile("../deploy/grafana/rota.json")
 	if err != nil {
 		t.Fatal(err)
@@ -75,9 +75,9 @@ func TestTheDashboardAsksForWhatThereIs(t *testing.T) {
 	}
 }
 
-// TestTheAlertsAskForWhatThereIs does the same for the rules, and wants each to
+// TestAlertsQueryExistingMetrics does the same for the rules, and wants each to
 // say what to do.
-func TestTheAlertsAskForWhatThereIs(t *testing.T) {
+func TestAlertsQueryExistingMetrics(t *testing.T) {
 	text, err := os.ReadFile("../deploy/prometheus/alerts.yml")
 	if err != nil {
 		t.Fatal(err)
@@ -124,9 +124,9 @@ func TestTheAlertsAskForWhatThereIs(t *testing.T) {
 	}
 }
 
-// TestPromtoolAgrees lets Prometheus' own tool look at the rules and play their
+// TestPromtoolAcceptsAlerts lets Prometheus' own tool look at the rules and play their
 // stories, where it is installed.
-func TestPromtoolAgrees(t *testing.T) {
+func TestPromtoolAcceptsAlerts(t *testing.T) {
 	tool, err := exec.LookPath("promtool")
 	if err != nil {
 		t.Skip("promtool is not installed")
@@ -213,7 +213,7 @@ func (c catalogue) read(query string) (metrics int, problems []string) {
 	return metrics, problems
 }
 
-func TestTheCatalogueFindsMistakes(t *testing.T) {
+func TestCatalogueReportsUnknownMetricsAndLabels(t *testing.T) {
 	known := newCatalogue(t)
 	for _, query := range []string{
 		`rota_nothing`, `sum(rate(rota_nothing[5m]))`, `max(rota_jobs{colour="red"})`, `sum by (colour) (rota_jobs)`,

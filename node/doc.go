@@ -1,6 +1,6 @@
-// Package node runs everything of Rota in one process: it opens the store,
-// recovers what an earlier life left, runs jobs, answers over HTTP and on the SQL
-// port, and stops in an order that loses nothing.
+// Package node runs all parts of Rota in one process: it opens the store,
+// recovers the runs that an earlier process left, runs jobs, serves HTTP and the
+// SQL port, and stops in an order that loses nothing.
 //
 //	config, err := node.Load("", os.Getenv)   // rota.yaml, ROTA_… and defaults
 //	n, err := node.Open(ctx, config)          // data directory, lock, store, address
@@ -8,17 +8,19 @@
 //
 // The data directory belongs to one process at a time. It holds
 //
-//	rota.db       the store, unless another one is named
-//	rota.lock     who holds the directory: the number of the process
-//	rota.addr     where it listens, as JSON, while it does
-//	admin.token   the bearer token of the API, made at the first start, mode 0600
-//	admin.scram   what clients of the SQL port prove it against
-//	logs/         what runs wrote: logs/YYYY-MM-DD/JOB.log, by the UTC day they began
-//	rota.scratch/ what a backup is made in; what a crash left there is removed at the next start
+//	rota.db       the store, unless the configuration names another one
+//	rota.lock     the lock of the directory, with the process id of its holder
+//	rota.addr     the addresses the process listens on, as JSON, while it runs
+//	admin.token   the bearer token of the API, created at the first start, mode 0600
+//	admin.scram   the SCRAM verifier of that token, for clients of the SQL port
+//	logs/         the logs of runs: logs/YYYY-MM-DD/JOB.log, by the UTC day of their start
+//	rota.scratch/ temporary files of backups; the next start removes what a crash left
 package node
 
-// The files follow the life of a node: config.go says what it is given,
-// setting.go and kind.go how that is read, load.go and file.go from where;
-// data.go, lock_unix.go, token.go and addr.go keep the directory; open.go puts the parts
-// together, http.go and sql.go its faces, node.go runs them, stop.go ends them. logs.go, log_file.go and
-// log_days.go keep what runs write; metrics.go, counted.go and metered.go count.
+// Start reading at open.go, which puts the parts together; node.go runs them and
+// stop.go ends them. config.go declares the configuration; setting.go and kind*.go
+// parse it; load.go, file.go and target.go read it from the file, the environment
+// and flags. data.go, lock_*.go, token.go and addr.go manage the data directory.
+// http.go and sql.go serve the API and the SQL port, delivery.go delivers webhooks.
+// logs.go, log_file.go and log_days.go store the logs of runs. metrics*.go,
+// event_counter.go and store_monitor.go produce the metrics.

@@ -13,38 +13,38 @@ import (
 	"github.com/rotajobs/rota/internal/suggest"
 )
 
-// line is one value of a configuration file and where it stands.
+// line is one value of a configuration file and its position.
 type line struct {
 	key, text string
 	file      string
 	number    int
 }
 
-func (l line) where() string { return fmt.Sprintf("%s:%d", l.file, l.number) }
+func (l line) position() string { return fmt.Sprintf("%s:%d", l.file, l.number) }
 
-// reading is a file as it is read.
-type reading struct {
+// parsedFile is the content of a configuration file.
+type parsedFile struct {
 	file    string
 	lines   []line
 	targets []targetLine
 }
 
-// parseFile turns a file into its lines. The text is taken as it was written:
-// what it means is for the setting to say, not for YAML.
-func parseFile(file string, text []byte) (read *reading, err error) {
+// parseFile splits a file into lines. It keeps each value as written, because the
+// setting parses it, not YAML.
+func parseFile(file string, text []byte) (read *parsedFile, err error) {
 	defer func() {
-		if p := recover(); p != nil { // a defect of the parser must not look like one of ours
-			err = &rota.Error{Code: rota.Invalid, Act: file, Reason: fmt.Sprintf("it cannot be read as YAML: %v", p)}
+		if p := recover(); p != nil { // a panic of the YAML parser must not stop the server
+			err = &rota.Error{Code: rota.Invalid, Act: file, Reason: fmt.Sprintf("the file cannot be parsed as YAML: %v", p)}
 		}
 	}()
 	tree, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, malformed(file, err)
 	}
-	r := &reading{file: file}
+	r := &parsedFile{file: file}
 	for i, doc := range tree.Docs {
 		if i > 0 && doc.Body != nil {
-			return nil, r.refuse(doc.Body, "", "a second document begins here", "put everything into one")
+			return nil, r.errorAt(doc.Body, "", "a second document begins here", "put all settings into one document")
 		}
 		if err := r.document(doc.Body); err != nil {
 			return nil, err
@@ -54,10 +54,10 @@ func parseFile(file string, text []byte) (read *reading, err error) {
 }
 
 func malformed(file string, err error) error {
-	refusal := &rota.Error{Code: rota.Invalid, Act: file, Reason: "it is not YAML", Err: err, Hint: "write lines such as workers: 16"}
+	refusal := &rota.Error{Code: rota.Invalid, Act: file, Reason: "the file is not YAML", Err: err, Hint: "write lines such as workers: 16"}
 	var syntax *yaml.SyntaxError
 	if errors.As(err, &syntax) {
-		refusal.Err, refusal.Reason = nil, "it is not YAML: "+syntax.Message
+		refusal.Err, refusal.Reason = nil, "the file is not YAML: "+syntax.Message
 		if syntax.Token != nil && syntax.Token.Position != nil {
 			refusal.Act = fmt.Sprintf("%s:%d", file, syntax.Token.Position.Line)
 		}
@@ -65,17 +65,17 @@ func malformed(file string, err error) error {
 	return refusal
 }
 
-func (r *reading) document(body ast.Node) error {
+func (r *parsedFile) document(body ast.Node) error {
 	switch node := body.(type) {
 	case nil, *ast.NullNode, *ast.CommentGroupNode:
-		return nil // nothing but comments
+		return nil // only comments
 	case *ast.MappingNode, *ast.MappingValueNode:
 		return r.mapping(node, "")
 	}
-	return r.refuse(body, "", "it is not a list of settings", "write lines such as workers: 16")
+	return r.errorAt(body, "", "the file is not a list of settings", "write lines such as workers: 16")
 }
 
-func (r *reading) mapping(node ast.Node, prefix string) error {
+func (r *parsedFile) mapping(node ast.Node, prefix string) error {
 	var values []*ast.MappingValueNode
 	switch node := node.(type) {
 	case *ast.MappingNode:
@@ -91,10 +91,10 @@ func (r *reading) mapping(node ast.Node, prefix string) error {
 	return nil
 }
 
-func (r *reading) entry(node *ast.MappingValueNode, prefix string) error {
-	name, plain := scalar(node.Key)
-	if !plain {
-		return r.refuse(node.Key, "", "this is not the name of a setting", "write lines such as workers: 16")
+func (r *parsedFile) entry(node *ast.MappingValueNode, prefix string) error {
+	name, isScalar := scalar(node.Key)
+	if !isScalar {
+		return r.errorAt(node.Key, "", "this is not the name of a setting", "write lines such as workers: 16")
 	}
 	key := prefix + name
 	if key == targetsKey {
@@ -109,26 +109,26 @@ func (r *reading) entry(node *ast.MappingValueNode, prefix string) error {
 	}
 	switch {
 	case isSection(key):
-		return r.refuse(node.Key, key, "it has settings of its own", "write one on each line below it: "+strings.Join(below(key), ", "))
+		return r.errorAt(node.Key, key, "this is a section, not a setting", "write its settings below it, one per line: "+strings.Join(childNames(key), ", "))
 	case !known:
 		return r.unknown(node.Key, key)
 	}
-	text, plain := scalar(node.Value)
+	text, isScalar := scalar(node.Value)
 	s, _ := settingOf(key)
 	switch {
-	case !plain:
-		return r.refuse(node.Key, key, "its value is not a plain one", s.remedy())
+	case !isScalar:
+		return r.errorAt(node.Key, key, "the value is not a scalar", s.remedy())
 	case text == "":
-		return r.refuse(node.Key, key, "it has no value", s.remedy()+", or leave the line out")
+		return r.errorAt(node.Key, key, "the setting has no value", s.remedy()+", or remove the line")
 	case slices.ContainsFunc(r.lines, func(l line) bool { return l.key == key }):
-		return r.refuse(node.Key, key, "it is set twice", "leave one of the lines out")
+		return r.errorAt(node.Key, key, "the setting occurs twice", "remove one of the lines")
 	}
 	r.lines = append(r.lines, line{key, text, r.file, lineOf(node.Key)})
 	return nil
 }
 
-// scalar is the text of a plain value, as it was written.
-func scalar(node ast.Node) (text string, plain bool) {
+// scalar is the text of a scalar, as it was written.
+func scalar(node ast.Node) (text string, isScalar bool) {
 	switch node := node.(type) {
 	case *ast.StringNode:
 		return node.Value, true
@@ -140,10 +140,10 @@ func scalar(node ast.Node) (text string, plain bool) {
 	return "", false
 }
 
-func isSection(key string) bool { return len(below(key)) > 0 }
+func isSection(key string) bool { return len(childNames(key)) > 0 }
 
-// below lists what can stand under a key.
-func below(key string) (names []string) {
+// childNames lists the keys below a section.
+func childNames(key string) (names []string) {
 	for _, s := range settings {
 		if rest, under := strings.CutPrefix(s.Key, key+"."); under {
 			name, _, _ := strings.Cut(rest, ".")
@@ -155,19 +155,19 @@ func below(key string) (names []string) {
 	return names
 }
 
-func (r *reading) unknown(node ast.Node, key string) error {
+func (r *parsedFile) unknown(node ast.Node, key string) error {
 	var keys []string
 	for _, s := range settings {
 		keys = append(keys, s.Key)
 	}
-	hint := "see rota serve --help for those there are"
+	hint := "rota serve --help lists the settings"
 	if meant := suggest.Nearest(strings.ReplaceAll(strings.ToLower(key), "-", "_"), keys); meant != "" {
 		hint = "did you mean " + meant + "?"
 	}
-	return r.refuse(node, "", "there is no setting "+quoted(key), hint)
+	return r.errorAt(node, "", "unknown setting "+quoted(key), hint)
 }
 
-func (r *reading) refuse(node ast.Node, field, reason, hint string) error {
+func (r *parsedFile) errorAt(node ast.Node, field, reason, hint string) error {
 	return &rota.Error{
 		Code: rota.Invalid, Act: fmt.Sprintf("%s:%d", r.file, lineOf(node)), Field: field, Reason: reason, Hint: hint,
 	}

@@ -10,25 +10,25 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// The bounds of a connection: a caller who sends or reads too slowly must not
-// hold what others wait for. Those who follow events or a log, or wait for a run
-// or a backup, are answered for as long as it takes: the API lifts them there.
+// Time limits of a connection, so that a slow client does not hold resources that
+// others need. The API lifts them for event streams, followed logs, direct runs
+// and backups, which may take any time.
 const (
 	readHeaderMax = 5 * time.Second
-	readMax       = time.Minute           // a request, its body included
-	writeMax      = readMax + time.Minute // counted from the head of the request, so the body is in it
+	readMax       = time.Minute           // for reading a request, including its body
+	writeMax      = readMax + time.Minute // starts at the header of the request, so it includes readMax
 	idleMax       = 2 * time.Minute
 	headerMax     = 64 << 10
 )
 
-// openHTTP puts the API together.
+// openHTTP creates the API and its server.
 func (n *Node) openHTTP() error {
 	config := httpapi.Config{
-		Store: n.store, Engine: n.engine, Events: n.feed, Schemas: n.book, Console: n.console,
-		Token: n.token, Logs: logReader{n.logs}, LogWriter: n.logs, Backup: n.kept.backup, ScratchDir: n.scratch,
-		Metrics: n.meters.handler(n.logger), Ready: n.readiness, Version: n.config.Version,
+		Store: n.store, Engine: n.engine, Events: n.events, Schemas: n.schemas, Console: n.console,
+		Token: n.token, Logs: logReader{n.logs}, LogWriter: n.logs, Backup: n.backend.backup, ScratchDir: n.scratch,
+		Metrics: n.metrics.handler(n.logger), Ready: n.readiness, Version: n.config.Version,
 		Logger: n.logger, Clock: n.clock, Addresses: n.Addresses, Rate: n.config.HTTPRate, Webhooks: n.sender,
-		OnPolls: n.meters.polling,
+		OnPolls: n.metrics.setPolls,
 	}
 	if n.traces != nil {
 		config.OnEnqueue = n.traces.Enqueuing
@@ -37,10 +37,10 @@ func (n *Node) openHTTP() error {
 	if err != nil {
 		return err
 	}
-	base, hangUp := context.WithCancel(context.Background())
-	n.hangUp = hangUp
+	base, cancelRequests := context.WithCancel(context.Background())
+	n.cancelRequests = cancelRequests
 	n.server = &http.Server{
-		Handler:           n.meters.counting(n.gate(api)),
+		Handler:           n.metrics.instrument(n.gate(api)),
 		ReadHeaderTimeout: readHeaderMax,
 		ReadTimeout:       readMax,
 		WriteTimeout:      writeMax,
@@ -52,8 +52,8 @@ func (n *Node) openHTTP() error {
 	return nil
 }
 
-// gate keeps callers out until what an earlier life left is settled, except
-// those who ask how the server is.
+// gate refuses requests until recovery has ended, except those for the health of
+// the server and its metrics.
 func (n *Node) gate(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -75,4 +75,4 @@ func (n *Node) gate(api http.Handler) http.Handler {
 }
 
 const startingProblem = `{"title":"Unavailable","status":503,"code":"unavailable",` +
-	`"detail":"the server is starting","hint":"send it again in a second"}` + "\n"
+	`"detail":"the server is starting","hint":"send the request again in a second"}` + "\n"

@@ -13,13 +13,13 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// kind reads and shows one field of a Config. An error is the reason alone:
-// whoever asked knows where the text stood and what is allowed.
+// kind parses and shows one field of a Config. Its errors state only the reason; the
+// caller adds where the text was written and what is allowed.
 type kind interface {
 	Set(text string) error
 	String() string
 	check() error
-	noun() string // what is read, for the help of a flag
+	noun() string // placeholder for the value in the help of a flag
 }
 
 type pathKind struct{ to *string }
@@ -31,10 +31,10 @@ func (k pathKind) String() string        { return *k.to }
 
 func (k pathKind) check() error {
 	if strings.TrimSpace(*k.to) == "" {
-		return errors.New("it is empty")
+		return errors.New("the value is empty")
 	}
 	if strings.ContainsRune(*k.to, 0) {
-		return fmt.Errorf("%s has a NUL in it", quoted(*k.to))
+		return fmt.Errorf("%s contains a NUL character", quoted(*k.to))
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func (k nameKind) noun() string { return "NAME" }
 func (k nameKind) Set(text string) error { *k.to = text; return k.check() }
 func (k nameKind) String() string        { return *k.to }
 
-// check asks the first command that will carry the name.
+// check validates the name as the first command that contains it does.
 func (k nameKind) check() error {
 	err := (&rota.Recover{Meta: rota.NewMeta(""), Runner: *k.to, Incarnation: rota.NewID()}).Validate()
 	var refusal *rota.Error
@@ -70,7 +70,7 @@ func (k wordKind) check() error {
 	if slices.Contains(k.words, *k.to) {
 		return nil
 	}
-	return fmt.Errorf("%s is none of the words it can be", quoted(*k.to))
+	return fmt.Errorf("unknown value %s", quoted(*k.to))
 }
 
 type levelKind struct{ to *slog.Level }
@@ -84,7 +84,7 @@ var levels = map[string]slog.Level{
 func (k levelKind) Set(text string) error {
 	level, known := levels[strings.ToLower(text)]
 	if !known {
-		return fmt.Errorf("%s is not a level", quoted(text))
+		return fmt.Errorf("unknown value %s", quoted(text))
 	}
 	*k.to = level
 	return nil
@@ -150,7 +150,7 @@ type rateKind struct{ to *rota.Rate }
 
 func (k rateKind) noun() string { return "RATE" }
 
-// noRate is how the absence of a rate is written.
+// noRate is the word for no rate limit.
 const noRate = "none"
 
 func (k rateKind) Set(text string) error {
@@ -163,10 +163,10 @@ func (k rateKind) Set(text string) error {
 		return fmt.Errorf("%s is not a rate", quoted(text))
 	}
 	if err := (wholeKind{&k.to.Count, 1, rateMax}).Set(strings.TrimSpace(count)); err != nil {
-		return fmt.Errorf("its count: %w", err)
+		return fmt.Errorf("the count: %w", err)
 	}
 	if err := (durationKind{&k.to.Per, rota.RatePerMin, ratePeriods}).Set(strings.TrimSpace(per)); err != nil {
-		return fmt.Errorf("its time: %w", err)
+		return fmt.Errorf("the time: %w", err)
 	}
 	return nil
 }
@@ -198,17 +198,17 @@ func (k addressKind) String() string        { return *k.to }
 func (k addressKind) check() error {
 	text := *k.to
 	if text == "" {
-		return errors.New("it is empty")
+		return errors.New("the value is empty")
 	}
 	if strings.Contains(text, "://") {
-		return fmt.Errorf("%s is a URL", quoted(text))
+		return fmt.Errorf("%s is a URL, not an address", quoted(text))
 	}
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
-		return fmt.Errorf("%s is not an address: %w", quoted(text), bare(err))
+		return fmt.Errorf("%s is not an address: %w", quoted(text), withoutAddress(err))
 	}
-	if strings.ContainsFunc(host, notOfHost) {
-		return fmt.Errorf("%s is not a host", quoted(host))
+	if strings.ContainsFunc(host, invalidHostRune) {
+		return fmt.Errorf("%s is not a host name or IP address", quoted(host))
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return fmt.Errorf("%s is not a port from 0 to 65535", quoted(port))
@@ -216,7 +216,7 @@ func (k addressKind) check() error {
 	return nil
 }
 
-// portKind is the address of something that may be left out.
+// portKind is the address of an optional port; none: closed.
 type portKind struct{ addressKind }
 
 func (k portKind) Set(text string) error { *k.to = text; return k.check() }
@@ -228,13 +228,14 @@ func (k portKind) check() error {
 	return k.addressKind.check()
 }
 
-// notOfHost finds what no name and no number of a host has in it.
-func notOfHost(r rune) bool {
+// invalidHostRune reports characters that occur in no host name or IP address.
+func invalidHostRune(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".-_:%", r))
 }
 
-// bare is an error of net without the address, which was named already.
-func bare(err error) error {
+// withoutAddress is an error of package net without the address, which the message already
+// names.
+func withoutAddress(err error) error {
 	var address *net.AddrError
 	if errors.As(err, &address) {
 		return errors.New(address.Err)
@@ -242,7 +243,7 @@ func bare(err error) error {
 	return err
 }
 
-// quoted shows what was written, without letting it flood the reader.
+// quoted quotes the text of a value and shortens a long one.
 func quoted(text string) string {
 	const shown = 64
 	if len(text) > shown {

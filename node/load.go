@@ -12,24 +12,25 @@ import (
 	"github.com/rotajobs/rota/internal/suggest"
 )
 
-// DefaultFile is read if it stands in the working directory.
+// DefaultFile is read if it exists in the working directory and no other file is named.
 const DefaultFile = "rota.yaml"
 
-// fileMax bounds a configuration file.
+// fileMax is the largest size of a configuration file.
 const fileMax = 256 << 10
 
-// Given is a setting with the text that somebody wrote, such as a flag.
+// Given is a setting and its text, such as those of a flag.
 type Given struct {
 	Key  string // as in Setting
 	Text string
 }
 
-// Load reads a configuration: flags beat the environment, which beats the file,
-// which beats the defaults. Without a path the file is rota.yaml, and need not
-// be there. A variable that is empty counts as not set.
+// Load reads a configuration: flags override the environment, which overrides the
+// file, which overrides the defaults. Without a path the file is rota.yaml, which
+// may be missing. An empty variable counts as not set.
 //
-// Whatever is wrong is Invalid, though something stronger may have been said
-// elsewhere: a mistake that is not seen today is met on the day the flag goes.
+// Any invalid value is an error with the code Invalid, even if a value of higher
+// precedence overrides it: otherwise the mistake would show only on the day that
+// the flag is removed.
 func Load(path string, env func(string) string, flags ...Given) (Config, error) {
 	var c Config
 	read, err := readFile(path)
@@ -37,7 +38,7 @@ func Load(path string, env func(string) string, flags ...Given) (Config, error) 
 		return Config{}, err
 	}
 	for _, line := range read.lines {
-		if err := c.set(line.key, line.text, line.where(), line.key); err != nil {
+		if err := c.set(line.key, line.text, line.position(), line.key); err != nil {
 			return Config{}, err
 		}
 	}
@@ -59,12 +60,12 @@ func Load(path string, env func(string) string, flags ...Given) (Config, error) 
 	return c.withDefaults(), nil
 }
 
-// set reads one value. The source says where it stood, and the field which of
-// its lines, where the source does not.
+// set parses one value. The source states where it was written; the field names the
+// setting, if the source does not.
 func (c *Config) set(key, text, source, field string) error {
 	s, known := settingOf(key)
 	if !known {
-		return &rota.Error{Code: rota.Invalid, Act: source, Reason: "there is no setting " + quoted(key)}
+		return &rota.Error{Code: rota.Invalid, Act: source, Reason: "unknown setting " + quoted(key)}
 	}
 	if err := s.field(c).Set(text); err != nil {
 		return &rota.Error{Code: rota.Invalid, Act: source, Field: field, Reason: err.Error(), Hint: s.remedy()}
@@ -76,15 +77,15 @@ func flagOf(key string) string {
 	return "--" + Setting{Key: key}.Flag()
 }
 
-// readFile reads the lines of a configuration file.
-func readFile(path string) (*reading, error) {
+// readFile reads and parses a configuration file.
+func readFile(path string) (*parsedFile, error) {
 	optional := path == ""
 	if optional {
 		path = DefaultFile
 	}
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) && optional {
-		return &reading{}, nil
+		return &parsedFile{}, nil
 	}
 	if err != nil {
 		return nil, unreadable(path, err)
@@ -95,7 +96,7 @@ func readFile(path string) (*reading, error) {
 	case err != nil:
 		return nil, unreadable(path, err)
 	case len(text) > fileMax:
-		return nil, &rota.Error{Code: rota.Invalid, Act: path, Reason: fmt.Sprintf("it has more than %s", formatSize(fileMax)), Hint: "name a configuration file"}
+		return nil, &rota.Error{Code: rota.Invalid, Act: path, Reason: fmt.Sprintf("the file is larger than %s", formatSize(fileMax)), Hint: "check that --config names a configuration file"}
 	}
 	return parseFile(path, text)
 }
@@ -103,16 +104,16 @@ func readFile(path string) (*reading, error) {
 func unreadable(path string, err error) error {
 	var cause *fs.PathError
 	if errors.As(err, &cause) {
-		err = cause.Err // the path is named already
+		err = cause.Err // the message already names the path
 	}
 	return &rota.Error{
-		Code: rota.Invalid, Act: "configuration file " + path, Reason: "it cannot be read", Err: err,
-		Hint: "name a file that is there, or leave --config out",
+		Code: rota.Invalid, Act: "configuration file " + path, Reason: "the file cannot be read", Err: err,
+		Hint: "name an existing file, or omit --config",
 	}
 }
 
-// Mistaken names variables that are nearly, but not quite, one of a setting:
-// they change nothing, which somebody should be told.
+// Mistaken returns the environment variables that look like misspelled settings.
+// They have no effect, so the caller should warn about them.
 func Mistaken(environ []string) (names []string) {
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")

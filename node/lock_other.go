@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// dirLock keeps a second server off a data directory. Where there is no flock
-// the file is held open, which the system takes for a reason not to remove it.
+// dirLock keeps a second server off a data directory. Without flock, the process
+// keeps the file open, which prevents other processes from removing it.
 type dirLock struct{ file *os.File }
 
 func lockData(data string) (*dirLock, error) {
@@ -19,12 +19,12 @@ func lockData(data string) (*dirLock, error) {
 	if err != nil {
 		held, openErr := os.Open(name)
 		if openErr != nil {
-			return nil, dataFault(name, err)
+			return nil, dataError(name, err)
 		}
 		defer held.Close()
 		return nil, heldBy(data, held)
 	}
-	_, _ = fmt.Fprintf(file, "%d\n", os.Getpid()) // for people only
+	_, _ = fmt.Fprintf(file, "%d\n", os.Getpid()) // for people; no program reads it
 	return &dirLock{file}, nil
 }
 

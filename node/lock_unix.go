@@ -11,32 +11,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dirLock keeps a second server off a data directory. The kernel lets go of it
-// when the process ends, however it ends.
+// dirLock keeps a second server off a data directory. The kernel releases it
+// when the process ends, even after a crash.
 type dirLock struct{ file *os.File }
 
 func lockData(data string) (*dirLock, error) {
 	name := filepath.Join(data, lockName)
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, dataFault(name, err)
+		return nil, dataError(name, err)
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		defer file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, heldBy(data, file)
 		}
-		return nil, dataFault(name, err)
+		return nil, dataError(name, err)
 	}
-	// The number is for people only: a full disk must not keep the server down.
+	// The process id only informs people: failing to write it, as on a full disk, must not stop the server.
 	if err := file.Truncate(0); err == nil {
 		_, _ = fmt.Fprintf(file, "%d\n", os.Getpid())
 	}
 	return &dirLock{file}, nil
 }
 
-// release leaves the file, without the number: somebody may send a signal to it,
-// and by then it may be that of another process.
+// release keeps the file but removes the process id: a person might send that
+// process a signal, and the system may have given the id to another one.
 func (l *dirLock) release() error {
 	_ = l.file.Truncate(0)
 	return l.file.Close()

@@ -12,12 +12,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// tidyEvery is how often old days are looked for.
-const tidyEvery = time.Hour
+// cleanupEvery is the interval between two searches for old logs.
+const cleanupEvery = time.Hour
 
-// run removes the logs of days that are past, now and every hour.
+// run removes old logs, at the start and every hour.
 func (l *runLogs) run(ctx context.Context) {
-	tick := time.NewTicker(tidyEvery)
+	tick := time.NewTicker(cleanupEvery)
 	defer tick.Stop()
 	for {
 		l.removeOldDays()
@@ -30,32 +30,31 @@ func (l *runLogs) run(ctx context.Context) {
 }
 
 // removeOldDays removes the logs of days that ended longer ago than logs are
-// kept. Whole days go, so the log of a job that was pruned may stay until then.
+// kept. It removes whole days, so the log of a pruned job may stay until then.
 func (l *runLogs) removeOldDays() {
 	dir := filepath.Join(l.data, logsName)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		l.logger.Error("old logs of runs cannot be looked for", "error", err)
+		l.logger.Error("the directory of run logs cannot be read; old logs stay", "error", err)
 	}
 	last := l.clock().Add(-l.keep)
 	for _, entry := range entries {
 		began, err := time.Parse(time.DateOnly, entry.Name())
 		if err != nil || !entry.IsDir() || began.Add(day).After(last) {
-			continue // young, or not ours
+			continue // recent, or not a folder of logs
 		}
 		removed, err := removeDay(filepath.Join(dir, entry.Name()))
 		if err != nil {
-			l.logger.Error("old logs of runs cannot be removed", "day", entry.Name(), "error", err)
+			l.logger.Error("old run logs cannot be removed; trying again in an hour", "day", entry.Name(), "error", err)
 		}
 		if removed > 0 {
-			l.logger.Info("removed old logs of runs", "day", entry.Name(), "logs", removed)
+			l.logger.Info("removed old run logs", "day", entry.Name(), "logs", removed)
 		}
 	}
 }
 
-// removeDay removes the logs in the folder of a day, and the folder if nothing
-// is left in it: what else lies there is somebody's, whose folder happens to
-// have that name.
+// removeDay removes the logs in the folder of a day, and the folder if it is then
+// empty. Other files stay, because Rota did not create them.
 func removeDay(dir string) (removed int, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, entry := range entries {
@@ -74,7 +73,7 @@ func removeDay(dir string) (removed int, err error) {
 	return removed, err
 }
 
-// isLogName recognises what logPath makes.
+// isLogName reports whether logPath could have produced the name.
 func isLogName(name string) bool {
 	text, ok := strings.CutSuffix(name, logSuffix)
 	id, err := rota.ParseID(text)

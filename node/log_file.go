@@ -10,27 +10,27 @@ import (
 	"sync"
 )
 
-// logFile is the log of one run. Lines go to the file as they come, so that
-// whoever follows it sees them at once. It never fails: what cannot be written
-// is lost, and the place where it would stand says so.
+// logFile is the log of one run. It writes each line to the file at once, so that
+// clients that follow the log see it. It never fails: text that cannot be written
+// is lost, and a line in its place states how much.
 type logFile struct {
 	logs *runLogs
 	path string
 
-	mu     sync.Mutex
-	file   *os.File // nil between two lines unless it is kept open
-	kept   bool
-	size   int64
-	broken bool // its last byte ends no line
-	full   bool
-	lost   int64 // bytes that could not be written, and are not yet told of
-	closed bool
+	mu       sync.Mutex
+	file     *os.File // nil between two lines unless keptOpen
+	keptOpen bool
+	size     int64
+	midLine  bool // the last byte written is not a line break
+	full     bool
+	lost     int64 // bytes that could not be written and that no notice states yet
+	closed   bool
 }
 
-// Path is where the log stands, from the data directory.
+// Path is the path of the log, relative to the data directory.
 func (f *logFile) Path() string { return f.path }
 
-// Write always takes all of p.
+// Write accepts all of p, even if it cannot be written.
 func (f *logFile) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -38,10 +38,10 @@ func (f *logFile) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	err := f.append(p)
-	if !f.kept || err != nil { // one that failed is opened anew, since its folder may have gone
-		f.shut()
+	if !f.keptOpen || err != nil { // after a failure reopen it, because its folder may have been removed
+		f.closeFile()
 	}
-	f.logs.note(f.path, err)
+	f.logs.reportWrite(f.path, err)
 	return len(p), nil
 }
 
@@ -51,7 +51,7 @@ func (f *logFile) append(p []byte) error {
 		return err
 	}
 	if f.lost > 0 {
-		if _, err := f.put(f.notice("%d bytes are missing here: they could not be written", f.lost)); err != nil {
+		if _, err := f.writeBytes(f.notice("%d bytes are missing here: they could not be written", f.lost)); err != nil {
 			f.lost += int64(len(p))
 			return err
 		}
@@ -60,44 +60,44 @@ func (f *logFile) append(p []byte) error {
 	if fits := f.logs.max - f.size; int64(len(p)) > fits {
 		return f.fill(p[:max(0, fits)])
 	}
-	n, err := f.put(p)
+	n, err := f.writeBytes(p)
 	f.lost += int64(len(p) - n)
 	return err
 }
 
-// fill writes what still fits, as whole lines if there are any, and the last
-// line.
+// fill writes what still fits, in whole lines if possible, and the notice that the
+// log is full.
 func (f *logFile) fill(p []byte) error {
-	if end := bytes.LastIndexByte(p, '\n'); end >= 0 || f.size > 0 && !f.broken {
+	if end := bytes.LastIndexByte(p, '\n'); end >= 0 || f.size > 0 && !f.midLine {
 		p = p[:end+1]
 	}
 	f.full = true
-	if _, err := f.put(p); err != nil {
+	if _, err := f.writeBytes(p); err != nil {
 		return err
 	}
-	_, err := f.put(f.notice("the log is full at %s; what comes after this is not kept", formatSize(f.logs.max)))
+	_, err := f.writeBytes(f.notice("the log is full at %s; later lines are not stored", formatSize(f.logs.max)))
 	return err
 }
 
-// notice is a line of our own among those of the handler.
+// notice is a line that Rota adds to those of the handler.
 func (f *logFile) notice(format string, args ...any) []byte {
 	start := ""
-	if f.broken {
+	if f.midLine {
 		start = "\n"
 	}
 	return fmt.Appendf(nil, "%s[rota: "+format+"]\n", append([]any{start}, args...)...)
 }
 
-func (f *logFile) put(p []byte) (n int, err error) {
+func (f *logFile) writeBytes(p []byte) (n int, err error) {
 	n, err = f.file.Write(p)
 	f.size += int64(n)
 	if n > 0 {
-		f.broken = p[n-1] != '\n'
+		f.midLine = p[n-1] != '\n'
 	}
 	return n, err
 }
 
-// open opens the file, and makes it and the folder of its day at the first line.
+// open opens the file; the first line creates it and the folder of its day.
 func (f *logFile) open() error {
 	if f.file != nil {
 		return nil
@@ -116,8 +116,8 @@ func (f *logFile) open() error {
 		f.size = info.Size()
 	}
 	f.file = file
-	if !f.kept {
-		f.kept = f.logs.keepOpen()
+	if !f.keptOpen {
+		f.keptOpen = f.logs.acquireOpenFile()
 	}
 	return nil
 }
@@ -126,8 +126,7 @@ func openAppend(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 }
 
-// Close ends the log. What is written after it, by a handler that was given
-// up, is dropped.
+// Close ends the log. Later writes, by an abandoned handler, are dropped.
 func (f *logFile) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -135,15 +134,15 @@ func (f *logFile) Close() error {
 		return nil
 	}
 	f.closed = true
-	if f.kept {
-		f.logs.kept.Add(-1)
+	if f.keptOpen {
+		f.logs.openFiles.Add(-1)
 	}
-	f.shut()
+	f.closeFile()
 	return nil
 }
 
-// shut closes the file until the next line.
-func (f *logFile) shut() {
+// closeFile closes the file until the next line.
+func (f *logFile) closeFile() {
 	if f.file != nil {
 		_ = f.file.Close()
 		f.file = nil

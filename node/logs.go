@@ -17,11 +17,11 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// keptOpenMax bounds the files that stay open between two lines. A log beyond
-// it is opened for each line, which is slower and goes on.
-const keptOpenMax = 256
+// openFilesMax limits the log files that stay open between two lines. Further logs
+// are opened for each line, which is slower but works.
+const openFilesMax = 256
 
-// runLogs keeps what runs write, one file for each job.
+// runLogs stores what runs log, in one file per job.
 type runLogs struct {
 	data   string // the data directory
 	max    int64
@@ -29,8 +29,8 @@ type runLogs struct {
 	clock  func() time.Time
 	logger *slog.Logger
 
-	kept    atomic.Int64 // files that are open between two lines
-	failing atomic.Bool  // the last write of any log failed, and was logged
+	openFiles atomic.Int64 // files kept open between two lines
+	failing   atomic.Bool  // the last write to any log failed, and that was logged
 }
 
 var (
@@ -38,11 +38,11 @@ var (
 	_ httpapi.LogWriter = (*runLogs)(nil)
 )
 
-// logSuffix ends the name of a log.
+// logSuffix is the suffix of the name of a log.
 const logSuffix = ".log"
 
-// logPath is where the log of a job stands, from the data directory. It follows
-// from the job alone: a path that was stored might have come from anywhere.
+// logPath is the path of the log of a job, relative to the data directory. It is
+// derived from the job, because a stored path could point anywhere.
 func logPath(job *rota.Job) string {
 	started := job.StartedAt
 	if job.Run != nil {
@@ -51,33 +51,33 @@ func logPath(job *rota.Job) string {
 	return path.Join(logsName, started.UTC().Format(time.DateOnly), job.ID.String()+logSuffix)
 }
 
-// Open makes the log of a run. The file comes with its first line, and if it
-// cannot be made the run goes on without.
+// Open returns the log of a run. The first line creates the file; if that fails, the
+// run continues without a log.
 func (l *runLogs) Open(job *rota.Job) (engine.LogFile, error) {
 	return &logFile{logs: l, path: logPath(job)}, nil
 }
 
-// Path is where the log of a run that ran elsewhere stands.
+// Path is the path of the log of a run of a remote worker.
 func (l *runLogs) Path(job *rota.Job) string { return logPath(job) }
 
-// Keep writes the log of a run that ran elsewhere, in place of what was sent of
-// it before. Like that of a run of ours it is lost, and told of, if it cannot be
-// written.
+// Keep writes the log of a run of a remote worker and replaces what the worker sent
+// before. If it cannot be written it is lost, and the server logs that, as for a
+// local run.
 func (l *runLogs) Keep(job *rota.Job, text string) error {
 	file := &logFile{logs: l, path: logPath(job)}
 	defer file.Close()
 	if err := os.Remove(l.file(file.path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		l.note(file.path, err)
+		l.reportWrite(file.path, err)
 		return nil
 	}
 	_, _ = file.Write([]byte(text))
 	return nil
 }
 
-// logReader reads what runLogs wrote, for the API.
+// logReader reads the logs of runLogs for the API.
 type logReader struct{ logs *runLogs }
 
-// Open opens the log of a job from its beginning. It may still be growing.
+// Open opens the log of a job at its beginning. A running job may still append to it.
 func (r logReader) Open(job *rota.Job) (io.ReadSeekCloser, error) {
 	if job.Run == nil {
 		return nil, noLog(job, "it has not started")
@@ -95,28 +95,28 @@ func (r logReader) Open(job *rota.Job) (io.ReadSeekCloser, error) {
 }
 
 func noLog(job *rota.Job, reason string) error {
-	return &rota.Error{Code: rota.NotFound, Act: "log of job " + job.ID.String(), Reason: "there is none: " + reason}
+	return &rota.Error{Code: rota.NotFound, Act: "log of job " + job.ID.String(), Reason: "the job has no log: " + reason}
 }
 
-// file is the name of a log for the system.
+// file is the file system path of a log.
 func (l *runLogs) file(path string) string { return filepath.Join(l.data, filepath.FromSlash(path)) }
 
-// keepOpen takes one of the places for open files, if one is free.
-func (l *runLogs) keepOpen() bool {
-	if l.kept.Add(1) <= keptOpenMax {
+// acquireOpenFile reserves one of the openFilesMax open files, if one is free.
+func (l *runLogs) acquireOpenFile() bool {
+	if l.openFiles.Add(1) <= openFilesMax {
 		return true
 	}
-	l.kept.Add(-1)
+	l.openFiles.Add(-1)
 	return false
 }
 
-// note tells of a log that cannot be written: once, until one can be again.
-func (l *runLogs) note(path string, err error) {
+// reportWrite logs the first failed write, and the first successful one after it.
+func (l *runLogs) reportWrite(path string, err error) {
 	switch {
 	case err != nil && !l.failing.Swap(true):
-		l.logger.Error("logs of runs cannot be written; the runs go on, and what they log is lost",
+		l.logger.Error("run logs cannot be written; the runs continue, and their log lines are lost",
 			"file", l.file(path), "error", cause(err))
 	case err == nil && l.failing.Load() && l.failing.Swap(false):
-		l.logger.Info("logs of runs can be written again")
+		l.logger.Info("run logs can be written again")
 	}
 }

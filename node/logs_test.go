@@ -63,7 +63,7 @@ func readLog(t *testing.T, logs *runLogs, job *rota.Job) string {
 	return string(text)
 }
 
-func TestALogComesWithItsFirstLineAndIsReadAtOnce(t *testing.T) {
+func TestLogFileIsCreatedByFirstLineAndReadableAtOnce(t *testing.T) {
 	logs, _ := newLogs(t, 1<<20)
 	job := startedJob()
 	file := openLog(t, logs, job)
@@ -97,7 +97,7 @@ func TestALogComesWithItsFirstLineAndIsReadAtOnce(t *testing.T) {
 	}
 }
 
-func TestALogIsFullOnce(t *testing.T) {
+func TestFullLogEndsWithOneNotice(t *testing.T) {
 	logs, _ := newLogs(t, 1024)
 	job := startedJob()
 	file := openLog(t, logs, job)
@@ -117,7 +117,7 @@ func TestALogIsFullOnce(t *testing.T) {
 	}
 }
 
-func TestOneEndlessLineIsCut(t *testing.T) {
+func TestLineLongerThanLogIsCut(t *testing.T) {
 	logs, _ := newLogs(t, 1024)
 	job := startedJob()
 	file := openLog(t, logs, job)
@@ -128,8 +128,8 @@ func TestOneEndlessLineIsCut(t *testing.T) {
 	}
 }
 
-// TestAFullDiskCostsLinesOnly writes to the device that is always full.
-func TestAFullDiskCostsLinesOnly(t *testing.T) {
+// TestFullDiskLosesOnlyLogLines writes to the device that is always full.
+func TestFullDiskLosesOnlyLogLines(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("this system has no device that is full")
 	}
@@ -161,7 +161,7 @@ func TestAFullDiskCostsLinesOnly(t *testing.T) {
 	}
 }
 
-func TestAFolderThatCannotBeMadeCostsLinesOnly(t *testing.T) {
+func TestUncreatableLogFolderLosesOnlyLogLines(t *testing.T) {
 	logs, server := newLogs(t, 1<<20)
 	if err := os.WriteFile(filepath.Join(logs.data, "logs"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -172,10 +172,10 @@ func TestAFolderThatCannotBeMadeCostsLinesOnly(t *testing.T) {
 	}
 }
 
-// TestFewFilesAreOpen writes to many logs at once, line by line.
-func TestFewFilesAreOpen(t *testing.T) {
+// TestOpenLogFilesAreBounded writes to many logs at once, line by line.
+func TestOpenLogFilesAreBounded(t *testing.T) {
 	logs, _ := newLogs(t, 1<<20)
-	jobs := make([]*rota.Job, keptOpenMax+50)
+	jobs := make([]*rota.Job, openFilesMax+50)
 	files := make([]engine.LogFile, len(jobs))
 	for i := range jobs {
 		jobs[i] = startedJob()
@@ -190,8 +190,8 @@ func TestFewFilesAreOpen(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if kept := logs.kept.Load(); kept != keptOpenMax {
-		t.Errorf("%d files are open, want %d", kept, keptOpenMax)
+	if kept := logs.openFiles.Load(); kept != openFilesMax {
+		t.Errorf("%d files are open, want %d", kept, openFilesMax)
 	}
 	for i, job := range jobs {
 		if got := readLog(t, logs, job); got != "line\nline\nline\n" {
@@ -201,14 +201,14 @@ func TestFewFilesAreOpen(t *testing.T) {
 	for _, file := range files {
 		_ = file.Close()
 	}
-	if kept := logs.kept.Load(); kept != 0 {
+	if kept := logs.openFiles.Load(); kept != 0 {
 		t.Errorf("%d are open after the end", kept)
 	}
 }
 
-// TestOldDaysGo with the logs in them, and with nothing that is not ours: a day
+// TestOldLogDaysAreRemoved with the logs in them, and with nothing that is not ours: a day
 // goes when its last minute is older than 30 days.
-func TestOldDaysGo(t *testing.T) {
+func TestOldLogDaysAreRemoved(t *testing.T) {
 	logs, server := newLogs(t, 1<<20)
 	log := rota.NewID().String() + ".log"
 	for _, name := range []string{
@@ -247,7 +247,7 @@ func TestOldDaysGo(t *testing.T) {
 	}
 }
 
-func TestAPathThatWasStoredLeadsNowhere(t *testing.T) {
+func TestStoredLogPathIsIgnored(t *testing.T) {
 	logs, _ := newLogs(t, 1<<20)
 	job := startedJob()
 	job.Run.LogPath = "../../etc/passwd"
@@ -270,9 +270,9 @@ func BenchmarkLogLine(b *testing.B) {
 	_ = file.Close()
 }
 
-// TestALogFromElsewhereReplacesItself: what a worker sends again does not stand
+// TestLogOfRemoteWorkerIsReplaced: what a worker sends again does not stand
 // there twice.
-func TestALogFromElsewhereReplacesItself(t *testing.T) {
+func TestLogOfRemoteWorkerIsReplaced(t *testing.T) {
 	logs, _ := newLogs(t, 1024)
 	job := startedJob()
 	for _, text := range []string{"one\ntwo\n", "one\ntwo\n", "three"} {
@@ -292,13 +292,13 @@ func TestALogFromElsewhereReplacesItself(t *testing.T) {
 	if text := readLog(t, logs, job); len(text) > 1024+128 || !strings.Contains(text, "the log is full at 1KiB") {
 		t.Errorf("it has %d bytes, ending in %q", len(text), text[max(0, len(text)-100):])
 	}
-	if kept := logs.kept.Load(); kept != 0 {
+	if kept := logs.openFiles.Load(); kept != 0 {
 		t.Errorf("%d files are open after the end", kept)
 	}
 }
 
-// TestALogFromElsewhereThatCannotBeKeptIsToldOf once, and costs nothing else.
-func TestALogFromElsewhereThatCannotBeKeptIsToldOf(t *testing.T) {
+// TestUnwritableLogOfRemoteWorkerIsLogged once, and costs nothing else.
+func TestUnwritableLogOfRemoteWorkerIsLogged(t *testing.T) {
 	logs, server := newLogs(t, 1024)
 	if err := os.WriteFile(filepath.Join(logs.data, "logs"), nil, 0o600); err != nil {
 		t.Fatal(err)

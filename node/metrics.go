@@ -12,9 +12,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// meters is everything that is counted as it happens. What is read when it is
-// asked for is gauges.
-type meters struct {
+// metricSet holds the metrics that are updated when something happens. Type gauges
+// reads the others at each scrape.
+type metricSet struct {
 	registry *prometheus.Registry
 	declared []declared
 
@@ -42,16 +42,16 @@ type meters struct {
 	polls          prometheus.Gauge
 }
 
-// declared is a metric as it is documented.
+// declared is the description of a metric for docs/reference/metrics.md.
 type declared struct {
 	name, kind, help string
 	labels           []string
 }
 
-// newMeters declares them in a registry of their own, so that two nodes in one
-// process count apart.
-func newMeters() *meters {
-	m := &meters{registry: prometheus.NewRegistry()}
+// newMetricSet declares the metrics in a new registry, so that two nodes in one
+// process have separate metrics.
+func newMetricSet() *metricSet {
+	m := &metricSet{registry: prometheus.NewRegistry()}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.declareJobs()
 	m.declareStore()
@@ -59,88 +59,87 @@ func newMeters() *meters {
 	return m
 }
 
-func (m *meters) declareJobs() {
-	m.enqueued = m.counters("rota_enqueued_total", "Jobs that entered the queue, retries included.", "type")
-	m.started = m.counters("rota_started_total", "Jobs that were started.", "type")
-	m.finished = m.counters("rota_finished_total", "Jobs that ended, by outcome: completed, failed, cancelled, skipped.", "outcome", "type")
-	m.failed = m.counters("jobs_failed_total", "Jobs that failed or took longer than they may, each attempt for itself.", "type")
-	m.retries = m.counters("rota_retries_total", "Jobs that are a second or later attempt.", "type")
-	m.dead = m.counters("rota_dead_letters_total", "Executions that failed for good.", "type")
-	m.leaseLosses = m.counter("rota_lease_losses_total", "Runs that ended because nobody extended their lease.")
-	m.missed = m.counter("rota_schedule_missed_total", "Times after which schedules gave up some of what they had missed.")
+func (m *metricSet) declareJobs() {
+	m.enqueued = m.counters("rota_enqueued_total", "Jobs enqueued, including retries.", "type")
+	m.started = m.counters("rota_started_total", "Jobs started.", "type")
+	m.finished = m.counters("rota_finished_total", "Jobs that ended, by outcome: completed, failed, cancelled or skipped.", "outcome", "type")
+	m.failed = m.counters("jobs_failed_total", "Jobs that failed or timed out. Each attempt counts.", "type")
+	m.retries = m.counters("rota_retries_total", "Jobs enqueued as the second or a later attempt.", "type")
+	m.dead = m.counters("rota_dead_letters_total", "Executions that failed and are not retried any more.", "type")
+	m.leaseLosses = m.counter("rota_lease_losses_total", "Runs that failed because their lease expired.")
+	m.missed = m.counter("rota_schedule_missed_total", "Times that a schedule dropped planned times it had missed.")
 	m.deliveries = m.counters("rota_webhook_deliveries_total",
-		"Deliveries to webhooks, by result: delivered, failed (each attempt for itself), given_up.", "result")
+		"Webhook deliveries, by result: delivered, failed (each attempt counts) or given_up.", "result")
 	m.latencyMillis = m.histogram("job_run_latency_ms",
-		"From a job being due to its start, in milliseconds: the wait for a worker. One that was delayed is due at its run_at; "+
-			"one that waited for others, its turn or its key when it took its place in the order.",
+		"Time from when a job is due until it starts, in milliseconds: the wait for a worker. A delayed job is due at its run_at. "+
+			"A job that waited for other jobs, its group or its concurrency key is due when it becomes ready.",
 		[]float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 60_000, 600_000})
-	m.runSeconds = m.histograms("rota_run_seconds", "How long a run took, whatever its outcome.",
+	m.runSeconds = m.histograms("rota_run_seconds", "Duration of a run, for every outcome.",
 		[]float64{.01, .05, .1, .5, 1, 5, 15, 60, 300, 900, 3600, 14_400}, "type")
-	m.fireLateness = m.histogram("rota_schedule_fire_lateness_seconds", "From a planned time to its jobs being in the queue.",
+	m.fireLateness = m.histogram("rota_schedule_fire_lateness_seconds", "Time from the planned time of a schedule until its jobs are enqueued.",
 		[]float64{.005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 60, 600, 3600})
 }
 
-func (m *meters) declareStore() {
-	m.batchCommands = m.histogram("rota_store_batch_commands", "Commands that shared one transaction of the store.",
+func (m *metricSet) declareStore() {
+	m.batchCommands = m.histogram("rota_store_batch_commands", "Commands in one transaction of the store.",
 		[]float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000})
-	m.applySeconds = m.histogram("rota_store_apply_seconds", "How long a transaction of the store took, the sync to disk included.",
+	m.applySeconds = m.histogram("rota_store_apply_seconds", "Duration of a transaction of the store, including the sync to disk.",
 		[]float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10})
-	m.storeErrors = m.counters("rota_store_errors_total", "Transactions that the store could not carry out.", "code")
+	m.storeErrors = m.counters("rota_store_errors_total", "Transactions that failed in the store, by error code.", "code")
 	for _, code := range []rota.Code{rota.Unavailable, rota.Internal, rota.Busy} {
-		m.storeErrors.WithLabelValues(string(code)) // from the start, or the first would not show as a change
+		m.storeErrors.WithLabelValues(string(code)) // create it at 0, or the first error would not show as an increase
 	}
 }
 
-func (m *meters) declareHTTP() {
-	m.requests = m.counters("rota_http_requests_total", "Requests that were answered, by status code.", "code", "method", "route")
+func (m *metricSet) declareHTTP() {
+	m.requests = m.counters("rota_http_requests_total", "HTTP requests answered, by status code.", "code", "method", "route")
 	m.requestSeconds = m.histograms("rota_http_request_seconds",
-		"How long answers took. Streams, long polls and direct runs take as long as there is something to wait for.",
+		"Duration of HTTP requests. Streams, long polls and direct runs include the time they wait.",
 		[]float64{.001, .005, .02, .1, .5, 2, 10, 60}, "route")
-	m.inFlight = m.gauge("rota_http_requests_in_flight", "Requests that are being answered.")
-	m.polls = m.gauge("rota_worker_polls", "Claims of workers elsewhere that wait here for something to do.")
+	m.inFlight = m.gauge("rota_http_requests_in_flight", "HTTP requests in progress.")
+	m.polls = m.gauge("rota_worker_polls", "Claims of remote workers that wait at this process for a job.")
 }
 
-// polling is told how many workers elsewhere wait. It fits httpapi.Config.OnPolls.
-func (m *meters) polling(waiting int) { m.polls.Set(float64(waiting)) }
+// setPolls records how many claims of remote workers wait. It is httpapi.Config.OnPolls.
+func (m *metricSet) setPolls(waiting int) { m.polls.Set(float64(waiting)) }
 
-func (m *meters) counters(name, help string, labels ...string) *prometheus.CounterVec {
+func (m *metricSet) counters(name, help string, labels ...string) *prometheus.CounterVec {
 	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	m.declare(c, declared{name, "counter", help, labels})
 	return c
 }
 
-func (m *meters) counter(name, help string) prometheus.Counter {
+func (m *metricSet) counter(name, help string) prometheus.Counter {
 	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	m.declare(c, declared{name, "counter", help, nil})
 	return c
 }
 
-func (m *meters) gauge(name, help string) prometheus.Gauge {
+func (m *metricSet) gauge(name, help string) prometheus.Gauge {
 	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	m.declare(g, declared{name, "gauge", help, nil})
 	return g
 }
 
-func (m *meters) histogram(name, help string, buckets []float64) prometheus.Histogram {
+func (m *metricSet) histogram(name, help string, buckets []float64) prometheus.Histogram {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
 	m.declare(h, declared{name, "histogram", help, nil})
 	return h
 }
 
-func (m *meters) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+func (m *metricSet) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	m.declare(h, declared{name, "histogram", help, labels})
 	return h
 }
 
-func (m *meters) declare(c prometheus.Collector, d declared) {
+func (m *metricSet) declare(c prometheus.Collector, d declared) {
 	m.registry.MustRegister(c)
 	m.declared = append(m.declared, d)
 }
 
-// handler serves what was counted. A gauge that cannot be read leaves the
-// others be.
-func (m *meters) handler(logger *slog.Logger) http.Handler {
+// handler serves the metrics. If a gauge cannot be read, it serves the others.
+func (m *metricSet) handler(logger *slog.Logger) http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 8, Timeout: 10 * time.Second,
 		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),

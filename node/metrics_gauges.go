@@ -13,25 +13,25 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// The gauges, which are read when they are asked for.
+// Metrics that are read at each scrape.
 var (
-	queueDepth   = gauge("scheduler_queue_depth", "Jobs that are ready and wait for a worker.")
-	jobsRunning  = gauge("jobs_running", "Jobs that are running, on all workers.")
-	jobsByState  = gauge("rota_jobs", "Jobs that live, by state: queued, scheduled, blocked, running; and dead letters: dead.", "state")
-	oldestQueued = gauge("rota_queue_oldest_seconds", "How long the oldest ready job has stood in the order.")
-	schedules    = gauge("rota_schedules", "Schedules that are enabled.")
-	webhooksDue  = gauge("rota_webhook_pending", "Deliveries to webhooks that wait or are under way.")
-	poolSlots    = gauge("rota_pool_slots", "Jobs that this process can run at once.")
-	poolBusy     = gauge("rota_pool_busy", "Jobs that this process is running.")
-	poolGivenUp  = gauge("rota_pool_abandoned", "Handlers that were given up and have not returned: each is a leak in your code.")
-	leads        = gauge("rota_leader", "Whether this process leads: 1 on one node of a cluster, 0 on the others.")
-	nodeCount    = gauge("rota_nodes", "Processes that make up the cluster, this one included.")
-	storeBytes   = gauge("rota_store_bytes", "Size of the store on disk.")
-	feedEvents   = describe("rota_feed_events_total", "counter", "Events that this process was told of by the store.")
-	buildInfo    = gauge("rota_build_info", "Always 1; its labels say what runs.", "version", "go_version")
+	queueDepth     = gauge("scheduler_queue_depth", "Jobs that are ready and wait for a worker.")
+	jobsRunning    = gauge("jobs_running", "Jobs that are running, on all workers.")
+	jobsByState    = gauge("rota_jobs", "Jobs that have not ended, by state: queued, scheduled, blocked or running; and dead letters: dead.", "state")
+	oldestQueued   = gauge("rota_queue_oldest_seconds", "Time that the oldest ready job has waited.")
+	schedules      = gauge("rota_schedules", "Enabled schedules.")
+	webhooksDue    = gauge("rota_webhook_pending", "Webhook deliveries that wait or are in progress.")
+	poolSlots      = gauge("rota_pool_slots", "Jobs that this process can run at the same time.")
+	poolBusy       = gauge("rota_pool_busy", "Jobs that this process is running.")
+	poolAbandoned  = gauge("rota_pool_abandoned", "Abandoned handlers that have not returned. Each is a leak in the code of a handler.")
+	isLeader       = gauge("rota_leader", "1 if this process is the leader of the cluster, else 0.")
+	nodeCount      = gauge("rota_nodes", "Processes in the cluster, including this one.")
+	storeBytes     = gauge("rota_store_bytes", "Size of the store on disk.")
+	eventsReceived = describe("rota_feed_events_total", "counter", "Events that this process received from the store.")
+	buildInfo      = gauge("rota_build_info", "Always 1; the labels name the version of Rota and of Go.", "version", "go_version")
 )
 
-// described are the metrics that gauges shows, as they are documented.
+// described are the descriptions of the metrics of gauges.
 var described []declared
 
 func gauge(name, help string, labels ...string) *prometheus.Desc {
@@ -43,21 +43,22 @@ func describe(name, kind, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
 }
 
-// statsAge is how old the counts of the store may be when they are shown, so
-// that a crowd of scrapers costs no more than one.
+// statsAge is how long counts of the store are reused, so that many scrapers cost no
+// more than one.
 const statsAge = time.Second
 
-// gauges reads the store, the pool and what else is told of a node. Of what is
-// nil nothing is shown, but a node that knows of no cluster is one, and leads it.
+// gauges reads the store, the worker pool and the state of the node at each scrape.
+// It omits the metrics of nil functions, except that a node without a cluster
+// reports one node, of which it is the leader.
 type gauges struct {
 	store   rota.Store
 	pool    func() engine.Snapshot
 	version string
 
-	leader func() bool            // whether this node leads
-	nodes  func() int             // of the cluster
-	size   func() (int64, error)  // bytes of the store on disk
-	events func() (number uint64) // of the newest event
+	leader func() bool            // whether this node is the leader
+	nodes  func() int             // nodes of the cluster
+	size   func() (int64, error)  // size of the store on disk, in bytes
+	events func() (number uint64) // number of the newest event
 
 	mu    sync.Mutex
 	stats *rota.Stats
@@ -65,10 +66,10 @@ type gauges struct {
 	read  time.Time
 }
 
-// Describe names nothing: which states there are shows when it is read.
+// Describe sends nothing, which makes the collector unchecked: its metrics vary.
 func (g *gauges) Describe(chan<- *prometheus.Desc) {}
 
-// Collect reads the gauges.
+// Collect reads the metrics.
 func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	send := func(desc *prometheus.Desc, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
@@ -77,10 +78,10 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	pool := g.pool()
 	send(poolSlots, float64(pool.Workers))
 	send(poolBusy, float64(pool.Running))
-	send(poolGivenUp, float64(pool.Abandoned))
+	send(poolAbandoned, float64(pool.Abandoned))
 	g.collectCluster(send)
 	if g.events != nil {
-		out <- prometheus.MustNewConstMetric(feedEvents, prometheus.CounterValue, float64(g.events()))
+		out <- prometheus.MustNewConstMetric(eventsReceived, prometheus.CounterValue, float64(g.events()))
 	}
 	if g.size != nil {
 		bytes, err := g.size()
@@ -103,7 +104,7 @@ func (g *gauges) collectCluster(send func(*prometheus.Desc, float64, ...string))
 	if g.nodes != nil {
 		nodes = g.nodes()
 	}
-	send(leads, leader)
+	send(isLeader, leader)
 	send(nodeCount, float64(nodes))
 }
 
@@ -141,15 +142,15 @@ func (g *gauges) current() (*rota.Stats, error) {
 	return g.stats, g.err
 }
 
-// fileSize is the size of an SQLite file and of what is not yet written back to
-// it.
+// fileSize returns a function for the size of an SQLite file and its write-ahead
+// log.
 func fileSize(path string) func() (int64, error) {
 	return func() (int64, error) {
 		file, err := os.Stat(path)
 		if err != nil {
 			return 0, err
 		}
-		if log, err := os.Stat(path + "-wal"); err == nil { // there is none while nobody has written
+		if log, err := os.Stat(path + "-wal"); err == nil { // it does not exist before the first write
 			return file.Size() + log.Size(), nil
 		}
 		return file.Size(), nil

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// otherRoute is how requests are counted that no route is for, so that nobody
-// makes labels by asking for odd addresses.
+// otherRoute is the label of requests that match no route, so that clients cannot
+// create labels with arbitrary paths.
 const otherRoute = "other"
 
-// counting counts requests around a handler, by the pattern that http.ServeMux
-// leaves in them.
-func (m *meters) counting(next http.Handler) http.Handler {
+// instrument wraps a handler and counts its requests by the pattern that
+// http.ServeMux stores in them.
+func (m *metricSet) instrument(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m.inFlight.Inc()
 		defer m.inFlight.Dec()
 		began := time.Now()
 		answer := &statusWriter{ResponseWriter: w}
-		defer func() { // also of one that hangs up, which panics
+		defer func() { // also for a handler that aborts the connection by a panic
 			route := routeOf(r)
 			m.requests.WithLabelValues(strconv.Itoa(answer.status()), methodOf(r), route).Inc()
 			m.requestSeconds.WithLabelValues(route).Observe(time.Since(began).Seconds())
@@ -29,7 +29,7 @@ func (m *meters) counting(next http.Handler) http.Handler {
 	})
 }
 
-// routeOf is the path of the pattern that a request matched.
+// routeOf is the path of the pattern that the request matched.
 func routeOf(r *http.Request) string {
 	path := r.Pattern
 	if _, behind, found := strings.Cut(path, " "); found {
@@ -41,7 +41,7 @@ func routeOf(r *http.Request) string {
 	return strings.TrimSuffix(path, "{$}")
 }
 
-// methods are those that have a label of their own.
+// methods have a label each; all others share otherRoute.
 var methods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
 }
@@ -53,21 +53,21 @@ func methodOf(r *http.Request) string {
 	return otherRoute
 }
 
-// statusWriter knows the status of an answer.
+// statusWriter records the status of a response.
 type statusWriter struct {
 	http.ResponseWriter
 	code int
 }
 
-// WriteHeader begins the answer.
+// WriteHeader records the status and sends the header.
 func (w *statusWriter) WriteHeader(status int) {
-	if w.code == 0 && status >= http.StatusOK { // those below are announcements
+	if w.code == 0 && status >= http.StatusOK { // lower ones are informational
 		w.code = status
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets a ResponseController reach what is behind.
+// Unwrap gives http.ResponseController access to the wrapped writer.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *statusWriter) status() int {

@@ -21,13 +21,13 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	m := newMeters()
+	m := newMetricSet()
 	const token = "0123456789abcdef"
 	api, err := httpapi.New(httpapi.Config{Store: store, Token: token, Metrics: m.handler(quiet)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	counted := m.counting(api)
+	counted := m.instrument(api)
 	ask := func(method, path, token string) {
 		r := httptest.NewRequest(method, path, nil)
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -51,23 +51,23 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 		`rota_http_requests_in_flight 0`)
 }
 
-// TestStreamsPassThroughTheCounting follows events, and hangs up.
-func TestStreamsPassThroughTheCounting(t *testing.T) {
+// TestStreamsPassThroughInstrumentation follows events, and hangs up.
+func TestStreamsPassThroughInstrumentation(t *testing.T) {
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	m := newMeters()
+	m := newMetricSet()
 	const token = "0123456789abcdef"
 	api, err := httpapi.New(httpapi.Config{Store: store, Token: token})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(m.counting(api))
+	server := httptest.NewServer(m.instrument(api))
 	defer server.Close()
-	ctx, hangUp := context.WithCancel(t.Context())
-	defer hangUp()
+	ctx, cancelRequests := context.WithCancel(t.Context())
+	defer cancelRequests()
 	request, _ := http.NewRequestWithContext(ctx, "GET", server.URL+"/api/v1/events", nil)
 	request.Header.Set("Authorization", "Bearer "+token)
 	response, err := http.DefaultClient.Do(request)
@@ -78,8 +78,8 @@ func TestStreamsPassThroughTheCounting(t *testing.T) {
 		t.Errorf("the stream is not sent as it comes: %v", err)
 	}
 	wantLines(t, scrape(t, m), `rota_http_requests_in_flight 1`)
-	hangUp()
-	for deadline := time.Now().Add(patience); !strings.Contains(scrape(t, m), "\nrota_http_requests_in_flight 0\n"); time.Sleep(time.Millisecond) {
+	cancelRequests()
+	for deadline := time.Now().Add(waitMax); !strings.Contains(scrape(t, m), "\nrota_http_requests_in_flight 0\n"); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not end")
 		}

@@ -18,7 +18,7 @@ import (
 
 // allMetrics are those of Rota's own, by name.
 func allMetrics() []declared {
-	all := slices.Concat(newMeters().declared, described)
+	all := slices.Concat(newMetricSet().declared, described)
 	slices.SortFunc(all, func(a, b declared) int { return strings.Compare(rank(a.name)+a.name, rank(b.name)+b.name) })
 	return all
 }
@@ -42,7 +42,7 @@ func TestMetricsReference(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", d.name, d.kind, labels, d.help)
 	}
-	holdPage(t, "../docs/reference/metrics.md", b.String())
+	checkPage(t, "../docs/reference/metrics.md", b.String())
 }
 
 // gathered is what a collector reads of meters that have all counted something.
@@ -53,12 +53,12 @@ func gathered(t *testing.T) map[string]*dto.MetricFamily {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	m := newMeters()
+	m := newMetricSet()
 	m.registry.MustRegister(&gauges{
 		store: store, pool: func() engine.Snapshot { return engine.Snapshot{} },
 		size: func() (int64, error) { return 1, nil }, events: func() uint64 { return 1 },
 	})
-	newCounted(m).hear([]rota.Event{{Kind: rota.EventJobCompleted, Type: "noop", StartedAt: time.Now(), At: time.Now()}})
+	newEventCounter(m).countEvents([]rota.Event{{Kind: rota.EventJobCompleted, Type: "noop", StartedAt: time.Now(), At: time.Now()}})
 	m.storeErrors.WithLabelValues("busy")
 	m.requests.WithLabelValues("200", "GET", "/")
 	m.requestSeconds.WithLabelValues("/")
@@ -73,9 +73,9 @@ func gathered(t *testing.T) map[string]*dto.MetricFamily {
 	return all
 }
 
-// TestTheReferenceIsOfWhatIsShown holds what is documented to what a collector
+// TestMetricsReferenceMatchesGatheredMetrics holds what is documented to what a collector
 // reads: nothing is missing, and kinds, labels and sentences are the same.
-func TestTheReferenceIsOfWhatIsShown(t *testing.T) {
+func TestMetricsReferenceMatchesGatheredMetrics(t *testing.T) {
 	shown := gathered(t)
 	documented := map[string]bool{}
 	for _, d := range allMetrics() {
@@ -105,9 +105,9 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// TestMetricsAreNamedAsUsual lets the linter of Prometheus look at them. The one
+// TestMetricNamesFollowPrometheusConventions lets the linter of Prometheus look at them. The one
 // name that it would not choose is the users'.
-func TestMetricsAreNamedAsUsual(t *testing.T) {
+func TestMetricNamesFollowPrometheusConventions(t *testing.T) {
 	var families []*dto.MetricFamily
 	for name, family := range gathered(t) {
 		if !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") && name != "job_run_latency_ms" {

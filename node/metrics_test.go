@@ -18,7 +18,7 @@ import (
 )
 
 // scrape is what a collector would read, one line for each value.
-func scrape(t *testing.T, m *meters) string {
+func scrape(t *testing.T, m *metricSet) string {
 	t.Helper()
 	answer := httptest.NewRecorder()
 	m.handler(quiet).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
@@ -51,8 +51,8 @@ func linesOf(text, name string) string {
 
 func TestEventsAreCounted(t *testing.T) {
 	at := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
-	m := newMeters()
-	newCounted(m).hear([]rota.Event{
+	m := newMetricSet()
+	newEventCounter(m).countEvents([]rota.Event{
 		{Kind: rota.EventJobEnqueued, Type: "mail", Attempt: 1, At: at},
 		{Kind: rota.EventJobStarted, Type: "mail", DueAt: at, QueuedAt: at.Add(time.Millisecond), At: at.Add(1500 * time.Microsecond)},
 		{Kind: rota.EventJobFailed, Type: "mail", At: at},
@@ -85,11 +85,11 @@ func TestEventsAreCounted(t *testing.T) {
 	)
 }
 
-// TestDeliveriesAreCountedApart: what Rota does for itself is not among the jobs
+// TestWebhookDeliveriesAreCountedSeparately: what Rota does for itself is not among the jobs
 // of its users.
-func TestDeliveriesAreCountedApart(t *testing.T) {
-	m := newMeters()
-	newCounted(m).hear([]rota.Event{
+func TestWebhookDeliveriesAreCountedSeparately(t *testing.T) {
+	m := newMetricSet()
+	newEventCounter(m).countEvents([]rota.Event{
 		{Kind: rota.EventJobEnqueued, Type: rota.TypeWebhook, Attempt: 1},
 		{Kind: rota.EventJobStarted, Type: rota.TypeWebhook},
 		{Kind: rota.EventJobCompleted, Type: rota.TypeWebhook},
@@ -107,23 +107,23 @@ func TestDeliveriesAreCountedApart(t *testing.T) {
 	}
 }
 
-func TestManyTypesAreCountedTogether(t *testing.T) {
-	m := newMeters()
-	c := newCounted(m)
-	for i := range 3 * typesCounted {
-		c.hear([]rota.Event{{Kind: rota.EventJobEnqueued, Type: fmt.Sprintf("type-%d", i)}})
+func TestTypesBeyondLimitAreCountedAsOther(t *testing.T) {
+	m := newMetricSet()
+	c := newEventCounter(m)
+	for i := range 3 * typesMax {
+		c.countEvents([]rota.Event{{Kind: rota.EventJobEnqueued, Type: fmt.Sprintf("type-%d", i)}})
 	}
 	text := scrape(t, m)
-	wantLines(t, text, fmt.Sprintf(`rota_enqueued_total{type="other"} %d`, 2*typesCounted))
-	if n := strings.Count(text, "\nrota_enqueued_total{"); n != typesCounted+1 {
+	wantLines(t, text, fmt.Sprintf(`rota_enqueued_total{type="other"} %d`, 2*typesMax))
+	if n := strings.Count(text, "\nrota_enqueued_total{"); n != typesMax+1 {
 		t.Errorf("%d labels", n)
 	}
-	if n := strings.Count(text, "\nrota_run_seconds_count{"); n != typesTimed+1 {
+	if n := strings.Count(text, "\nrota_run_seconds_count{"); n != timedTypesMax+1 {
 		t.Errorf("%d labels of how long runs take", n)
 	}
 }
 
-func TestTheStoreIsMetered(t *testing.T) {
+func TestStoreMonitorRecordsBatchesAndErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rota.db")
 	if _, err := fileSize(path)(); err == nil {
 		t.Error("a file that is not there has a size")
@@ -133,14 +133,14 @@ func TestTheStoreIsMetered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	m := newMeters()
+	m := newMetricSet()
 	var broken error
-	store := newMetered(wrap.Flaky(file, wrap.Fault{Before: func(rota.Batch) error { return broken }}), m)
+	store := newStoreMonitor(wrap.Flaky(file, wrap.Fault{Before: func(rota.Batch) error { return broken }}), m)
 	m.registry.MustRegister(&gauges{
 		store: store, pool: func() engine.Snapshot { return engine.Snapshot{Workers: 4, Running: 3, Abandoned: 1} }, version: "1.2.3",
 		size: func() (int64, error) { return 4096, nil }, events: func() uint64 { return 17 },
 	})
-	m.polling(5)
+	m.setPolls(5)
 	send := func() error {
 		_, err := rota.Do[*rota.Enqueued](t.Context(), store, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail"}, {Type: "mail"}}})
 		return err
@@ -169,18 +169,18 @@ func TestTheStoreIsMetered(t *testing.T) {
 	if _, err := rota.Do[*rota.Reaped](t.Context(), store, &rota.Reap{Meta: rota.NewMeta("")}); err != nil || !errors.Is(store.writable(), full) {
 		t.Errorf("a batch that wrote nothing: %v; then the store is said to be writable: %v", err, store.writable())
 	}
-	store.tried = time.Time{} // as if that had been a while ago
+	store.probedAt = time.Time{} // as if that had been a while ago
 	if err := store.writable(); err != nil {
 		t.Errorf("when there is space again: %v", err)
 	}
 }
 
-func TestAClusterIsCounted(t *testing.T) {
+func TestClusterGauges(t *testing.T) {
 	file, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newMeters()
+	m := newMetricSet()
 	m.registry.MustRegister(&gauges{
 		store: file, pool: func() engine.Snapshot { return engine.Snapshot{} },
 		leader: func() bool { return false }, nodes: func() int { return 3 },
@@ -196,7 +196,7 @@ func TestAClusterIsCounted(t *testing.T) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	m = newMeters()
+	m = newMetricSet()
 	m.registry.MustRegister(&gauges{store: file, pool: func() engine.Snapshot { return engine.Snapshot{Workers: 2} }})
 	text = scrape(t, m) // a store that cannot be read takes nothing else with it
 	wantLines(t, text, `rota_pool_slots 2`, `rota_leader 1`, `rota_lease_losses_total 0`)
@@ -205,9 +205,9 @@ func TestAClusterIsCounted(t *testing.T) {
 	}
 }
 
-// TestAStoreThatHangsIsNotWritable looks at one whose batch began long ago.
-func TestAStoreThatHangsIsNotWritable(t *testing.T) {
-	store := newMetered(nil, newMeters())
+// TestHangingStoreIsNotWritable looks at one whose batch began long ago.
+func TestHangingStoreIsNotWritable(t *testing.T) {
+	store := newStoreMonitor(nil, newMetricSet())
 	long := time.Now().Add(-stuckAfter - time.Second)
 	store.begin(&long)
 	if err := store.writable(); err == nil || !strings.Contains(err.Error(), "not answered for 21s") {
@@ -227,9 +227,9 @@ func BenchmarkCount(b *testing.B) {
 		{Kind: rota.EventJobStarted, Type: "mail", DueAt: at, At: at.Add(3 * time.Millisecond)},
 		{Kind: rota.EventJobCompleted, Type: "mail", At: at},
 	}
-	c := newCounted(newMeters())
+	c := newEventCounter(newMetricSet())
 	for b.Loop() {
-		c.hear(events)
+		c.countEvents(events)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(events)), "ns/event")
 }

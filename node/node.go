@@ -20,68 +20,69 @@ import (
 	"github.com/rotajobs/rota/telemetry"
 )
 
-// Node is one process of Rota: a store, an engine and their faces.
+// Node is one process of Rota: a store, an engine, and the servers of HTTP and SQL.
 type Node struct {
 	config Config
 	logger *slog.Logger
 	clock  func() time.Time
 	offset *offsetClock // nil unless a test sets the clock
 
-	scratch  string // directory for what is under way
-	token    string
-	kept     keptStore
-	meter    *metered
-	store    rota.Store // what everybody uses
-	feed     *eventring.Ring
-	meters   *meters
-	logs     *runLogs
-	book     *payload.SchemaCache // compiled schemas of the types, for HTTP and SQL
-	console  *console.Console
-	engine   *engine.Engine
-	lane     *engine.Engine      // of webhooks
-	sender   *action.Sender      // to webhooks
-	traces   *telemetry.Provider // nil: none are sent
-	listener net.Listener
-	server   *http.Server
-	port     *pgwire.Server     // of SQL
-	hangUp   context.CancelFunc // ends what the server is still answering
+	scratch        string // directory of temporary files
+	token          string
+	backend        backend
+	monitor        *storeMonitor
+	store          rota.Store // coalescing store that all parts use
+	events         *eventring.Ring
+	metrics        *metricSet
+	logs           *runLogs
+	schemas        *payload.SchemaCache // compiled schemas of the types, for HTTP and SQL
+	console        *console.Console
+	engine         *engine.Engine
+	deliveryEngine *engine.Engine      // delivers webhooks
+	sender         *action.Sender      // sends requests to webhooks
+	traces         *telemetry.Provider // nil: no traces are sent
+	listener       net.Listener
+	server         *http.Server
+	port           *pgwire.Server     // SQL port
+	cancelRequests context.CancelFunc // cancels the HTTP requests in progress
 
-	sqlListener net.Listener // nil: there is no SQL port
+	sqlListener net.Listener // nil: no SQL port
 
-	serving  chan struct{} // closed when requests are answered
-	ready    chan struct{} // closed when that is said in the data directory, too
+	serving  chan struct{} // closed when the API accepts requests
+	ready    chan struct{} // closed when the address file is written, too
 	stopping atomic.Bool
-	cut      chan struct{} // closed when nobody wants to wait any more
-	cutIt    sync.Once
+	cut      chan struct{} // closed by Cut
+	cutOnce  sync.Once
 
 	closing sync.Once
-	closers []func() error // what Open took, in that order
+	closers []func() error // called by Close, last one first
 	closed  error
 }
 
-// Ready is closed when the node has recovered what an earlier life left, runs
-// jobs, answers, and has written down where.
+// Ready is closed when the node has recovered the runs of an earlier process, runs
+// jobs, accepts requests, and has written the address file.
 func (n *Node) Ready() <-chan struct{} { return n.ready }
 
-// Run runs the node until ctx ends, or something in it does. Then it takes no
-// more jobs, lets those that run end within the grace, answers meanwhile, hangs
-// up, and closes what Open took. A node runs once.
+// Run runs the node until ctx ends or one of its parts fails. Then it starts no more
+// jobs, waits for the running ones within the grace period, answers requests
+// meanwhile, closes its connections, and releases what Open acquired. A node runs
+// once.
 func (n *Node) Run(ctx context.Context) error {
-	incarnation, die := context.WithCancel(context.Background())
-	defer die()
-	jobs := begin(func() error { return n.runEngines(incarnation) })
-	web := begin(func() error { return n.server.Serve(n.listener) })
-	talk, fallSilent := context.WithCancel(context.Background())
-	defer fallSilent()
-	port := begin(func() error { return n.serveSQL(talk) })
+	incarnation, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	jobs := startTask(func() error { return n.runEngines(incarnation) })
+	web := startTask(func() error { return n.server.Serve(n.listener) })
+	sqlContext, stopSQL := context.WithCancel(context.Background())
+	defer stopSQL()
+	port := startTask(func() error { return n.serveSQL(sqlContext) })
 	var upkeep sync.WaitGroup
 	upkeep.Go(func() { n.logs.run(incarnation) })
 	if n.offset != nil {
 		upkeep.Go(func() { n.offset.run(incarnation) })
 	}
-	err := n.attend(ctx, jobs, web, port)
-	n.stop(die, jobs, web)
-	fallSilent()
+	err := n.waitForEnd(ctx, jobs, web, port)
+	n.stop(cancel, jobs, web)
+	stopSQL()
 	<-port.done
 	upkeep.Wait()
 	err = errors.Join(err, jobs.result(), n.Close())
@@ -89,74 +90,73 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
-// runEngines runs jobs and delivers webhooks. If one cannot go on, neither does
-// the other.
+// runEngines runs jobs and delivers webhooks. If one engine ends, it stops the other.
 func (n *Node) runEngines(incarnation context.Context) error {
-	incarnation, die := context.WithCancel(incarnation)
-	defer die()
-	lane := begin(func() error {
-		defer die()
-		return n.lane.Run(incarnation)
+	incarnation, cancel := context.WithCancel(incarnation)
+	defer cancel()
+	deliveries := startTask(func() error {
+		defer cancel()
+		return n.deliveryEngine.Run(incarnation)
 	})
 	err := n.engine.Run(incarnation)
-	die()
-	<-lane.done
-	return errors.Join(err, lane.err)
+	cancel()
+	<-deliveries.done
+	return errors.Join(err, deliveries.err)
 }
 
-// attend waits until everything stands, says so, and waits for the end.
-func (n *Node) attend(ctx context.Context, jobs, web, port *task) error {
+// waitForEnd waits until the node is ready, announces that, and waits until the node must stop.
+func (n *Node) waitForEnd(ctx context.Context, jobs, web, port *task) error {
 	select {
 	case <-n.engine.Ready():
-	case <-jobs.done: // its error is told by Run
+	case <-jobs.done: // Run returns its error
 		return nil
 	case <-web.done:
-		return faceFault("http", web.err)
+		return serverError("http", web.err)
 	case <-ctx.Done():
 		return nil
 	}
-	close(n.serving) // first: whoever finds the address is answered
+	close(n.serving) // before the address file: a client that reads it is answered
 	if err := writeAddr(n.path(addrName), n.Addresses()); err != nil {
 		return err
 	}
 	close(n.ready)
 	n.logger.Info("ready", "http", n.listener.Addr().String(), "sql", n.Addresses()["sql"], "data", n.config.Data, "workers", n.config.Workers)
 	select {
-	case <-jobs.done: // its error is told by Run
+	case <-jobs.done: // Run returns its error
 		return nil
 	case <-web.done:
-		return faceFault("http", web.err)
+		return serverError("http", web.err)
 	case <-port.done:
-		return faceFault("sql", port.err)
+		return serverError("sql", port.err)
 	case <-ctx.Done():
 		return nil
 	}
 }
 
-func faceFault(face string, err error) error {
-	return &rota.Error{Code: rota.Unavailable, Act: face, Reason: "the server cannot go on", Err: err}
+func serverError(server string, err error) error {
+	return &rota.Error{Code: rota.Unavailable, Act: server, Reason: "the server stopped unexpectedly", Err: err}
 }
 
-// readiness says why the node is not ready for requests.
+// readiness returns why the node is not ready for requests, or nil.
 func (n *Node) readiness() error {
 	if n.stopping.Load() {
 		return errors.New("the server is stopping")
 	}
 	select {
 	case <-n.serving:
-		return n.meter.writable()
+		return n.monitor.writable()
 	default:
 		return errors.New("the server is starting")
 	}
 }
 
-// task is something that runs beside us until it ends.
+// task is a function that runs in its own goroutine.
 type task struct {
 	done chan struct{}
-	err  error // once done
+	err  error // set before done is closed
 }
 
-func begin(work func() error) *task {
+func startTask(work func() error) *task {
 	t := &task{done: make(chan struct{})}
 	go func() {
 		defer close(t.done)
@@ -165,7 +165,7 @@ func begin(work func() error) *task {
 	return t
 }
 
-// result is the error of a task that has ended.
+// result is the error of a task that has ended; nil while it runs.
 func (t *task) result() error {
 	select {
 	case <-t.done:

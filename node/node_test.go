@@ -33,12 +33,12 @@ func talk(reg *engine.Registry) {
 
 // gated registers a handler that tells when it has begun, and ends when it is
 // let go or told to stop.
-func gated(begun, letGo chan struct{}) func(*engine.Registry) {
+func gated(begun, release chan struct{}) func(*engine.Registry) {
 	return func(reg *engine.Registry) {
 		reg.Func("gated", rota.TypeSpec{}, func(ctx context.Context, _ *rota.Job) error {
 			begun <- struct{}{}
 			select {
-			case <-letGo:
+			case <-release:
 				return nil
 			case <-ctx.Done():
 				return context.Cause(ctx)
@@ -65,7 +65,7 @@ func jobIn(t *testing.T, data string, id rota.ID) []*rota.Job {
 	return attempts
 }
 
-func TestAJobRunsAndEverythingShowsIt(t *testing.T) {
+func TestJobRunIsVisibleInAPIMetricsAndLog(t *testing.T) {
 	n := start(t, Config{Data: filepath.Join(t.TempDir(), "data"), Register: talk})
 	if n.status("/healthz") != 200 || n.status("/readyz") != 200 {
 		t.Error("it is ready and does not say so")
@@ -82,7 +82,7 @@ func TestAJobRunsAndEverythingShowsIt(t *testing.T) {
 	if err != nil || string(job.Run.Result) != `{"answer":42}` || job.Run.LogPath != logPath(job) {
 		t.Errorf("%+v, %v", job.Run, err)
 	}
-	if response, text := n.ask("GET", "/api/v1/jobs/"+id.String()+"/log", ""); response.StatusCode != 200 || !strings.Contains(text, "hello from the handler") {
+	if response, text := n.request("GET", "/api/v1/jobs/"+id.String()+"/log", ""); response.StatusCode != 200 || !strings.Contains(text, "hello from the handler") {
 		t.Errorf("its log: %d %s", response.StatusCode, text)
 	}
 	for name, want := range map[string]string{
@@ -103,17 +103,17 @@ func TestAJobRunsAndEverythingShowsIt(t *testing.T) {
 			t.Errorf("%q has mode %v, want %v", path, got, want)
 		}
 	}
-	n.shut()
+	n.stopCleanly()
 }
 
-func TestARestartKeepsEverything(t *testing.T) {
+func TestRestartKeepsJobs(t *testing.T) {
 	config := Config{Data: t.TempDir()}
 	first := start(t, config)
 	done := first.enqueue(`{"type": "noop"}`)
 	first.await(rota.EventJobCompleted, done)
 	later := first.enqueue(`{"type": "noop", "delay": "1h"}`)
 	token := first.token
-	first.shut()
+	first.stopCleanly()
 
 	second := start(t, config)
 	if second.token != token {
@@ -124,10 +124,10 @@ func TestARestartKeepsEverything(t *testing.T) {
 			t.Errorf("job %s: %v, want it %s", id, err, want)
 		}
 	}
-	second.shut()
+	second.stopCleanly()
 }
 
-func TestASecondServerIsRefused(t *testing.T) {
+func TestSecondServerOnDataDirectoryIsRefused(t *testing.T) {
 	config := Config{Data: t.TempDir()}
 	first := start(t, config)
 	config.HTTP, config.Logger = "127.0.0.1:0", quiet
@@ -142,10 +142,10 @@ func TestASecondServerIsRefused(t *testing.T) {
 	if _, err := Open(t.Context(), config); rota.CodeOf(err) != rota.Busy {
 		t.Errorf("with another directory and the same store: %v", err)
 	}
-	first.shut()
+	first.stopCleanly()
 }
 
-func TestAPortThatIsTakenLeavesNothingHeld(t *testing.T) {
+func TestFailedListenReleasesLockAndStore(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -155,13 +155,13 @@ func TestAPortThatIsTakenLeavesNothingHeld(t *testing.T) {
 	if _, err := Open(t.Context(), config); rota.CodeOf(err) != rota.Unavailable || !strings.Contains(err.Error(), config.HTTP) {
 		t.Errorf("%v", err)
 	}
-	start(t, config).shut() // on another port
+	start(t, config).stopCleanly() // on another port
 }
 
-// TestTheOrderOfStopping looks at a node while it stops.
-func TestTheOrderOfStopping(t *testing.T) {
-	begun, letGo := make(chan struct{}), make(chan struct{})
-	config := Config{Data: t.TempDir(), Register: gated(begun, letGo)}
+// TestStopFinishesJobsBeforeClosingAPI looks at a node while it stops.
+func TestStopFinishesJobsBeforeClosingAPI(t *testing.T) {
+	begun, release := make(chan struct{}), make(chan struct{})
+	config := Config{Data: t.TempDir(), Register: gated(begun, release)}
 	n := start(t, config)
 	id := n.enqueue(`{"type": "gated"}`)
 	<-begun
@@ -185,7 +185,7 @@ func TestTheOrderOfStopping(t *testing.T) {
 		t.Errorf("its directory is free before it has ended: %v", err)
 	}
 	during := n.enqueue(`{"type": "noop"}`) // accepted, and left for the next life
-	close(letGo)
+	close(release)
 	if err := n.wait(); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestTheOrderOfStopping(t *testing.T) {
 
 // ends reads to the end.
 func ends(lines *bufio.Scanner) bool {
-	end := begin(func() error {
+	end := startTask(func() error {
 		for lines.Scan() {
 			continue
 		}
@@ -213,12 +213,12 @@ func ends(lines *bufio.Scanner) bool {
 	select {
 	case <-end.done:
 		return true
-	case <-time.After(patience):
+	case <-time.After(waitMax):
 		return false
 	}
 }
 
-func TestCutEndsTheGrace(t *testing.T) {
+func TestCutEndsGracePeriod(t *testing.T) {
 	begun := make(chan struct{})
 	config := Config{Data: t.TempDir(), Register: gated(begun, nil), ShutdownGrace: time.Hour}
 	n := start(t, config)
@@ -235,7 +235,7 @@ func TestCutEndsTheGrace(t *testing.T) {
 	}
 }
 
-func TestBeforeItIsReadyItSaysSo(t *testing.T) {
+func TestStartingNodeAnswersUnavailable(t *testing.T) {
 	n, err := Open(t.Context(), Config{Data: t.TempDir(), HTTP: "127.0.0.1:0", Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func TestBeforeItIsReadyItSaysSo(t *testing.T) {
 	}
 }
 
-func TestAStoreThatCannotBeOpenedIsExplained(t *testing.T) {
+func TestUnopenableStoreNamesCause(t *testing.T) {
 	newer := filepath.Join(t.TempDir(), "newer.db")
 	file, err := sqlite.Open(newer)
 	if err != nil {
@@ -294,7 +294,7 @@ func TestAStoreThatCannotBeOpenedIsExplained(t *testing.T) {
 	}
 }
 
-func TestTheClockCanBeSetForTests(t *testing.T) {
+func TestOffsetClockFollowsFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "offset")
 	now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 	c := newOffsetClock(path, func() time.Time { return now }, quiet)
@@ -319,7 +319,7 @@ func TestTheClockCanBeSetForTests(t *testing.T) {
 	}
 }
 
-func TestTheWholeNodeGoesByTheClock(t *testing.T) {
+func TestNodeUsesConfiguredClock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "offset")
 	if err := os.WriteFile(path, []byte("48h"), 0o600); err != nil {
 		t.Fatal(err)
@@ -331,5 +331,5 @@ func TestTheWholeNodeGoesByTheClock(t *testing.T) {
 	if err != nil || time.Until(job.CreatedAt) < 47*time.Hour || time.Until(job.Run.StartedAt) < 47*time.Hour {
 		t.Errorf("created %v, %v", job.CreatedAt, err)
 	}
-	n.shut()
+	n.stopCleanly()
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// actor is who stands in the audit for what the server does by itself.
+// actor is the name in the audit log for actions of the server itself.
 const actor = "rota"
 
-// Open takes what a node needs: the data directory, the store, the address. It
+// Open acquires what a node needs: the data directory, the store, the addresses. It
 // starts nothing. A directory or a file that another process holds is Busy; an
-// address that is taken is Unavailable.
+// address in use is Unavailable.
 func Open(ctx context.Context, config Config) (*Node, error) {
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
@@ -37,7 +37,7 @@ func Open(ctx context.Context, config Config) (*Node, error) {
 	return n, nil
 }
 
-// openData takes the data directory. From here on nobody else is in it.
+// openData locks the data directory. From then on no other process uses it.
 func (n *Node) openData() (err error) {
 	data := n.config.Data
 	if err := openData(data, n.logger); err != nil {
@@ -47,7 +47,7 @@ func (n *Node) openData() (err error) {
 	if err != nil {
 		return err
 	}
-	n.closeLast(lock.release)
+	n.onClose(lock.release)
 	if err := removeAddr(n.path(addrName)); err != nil {
 		return err
 	}
@@ -64,21 +64,21 @@ func (n *Node) openStore() error {
 		n.offset = newOffsetClock(n.config.ClockOffsetFile, n.clock, n.logger)
 		n.clock = n.offset.now
 	}
-	opened, err := n.openKept()
+	opened, err := n.openBackend()
 	if err != nil {
 		return err
 	}
-	n.closeLast(opened.Close)
-	n.kept, n.meters = opened, newMeters()
-	kept := opened.Store
+	n.onClose(opened.Close)
+	n.backend, n.metrics = opened, newMetricSet()
+	base := opened.Store
 	if n.config.Wrap != nil {
-		kept = n.config.Wrap(kept)
+		base = n.config.Wrap(base)
 	}
-	n.meter = newMetered(kept, n.meters)
-	n.store = wrap.Coalesce(n.meter)
-	n.feed = eventring.New(n.store, 0)
-	n.closeLast(func() error { n.feed.Close(); return nil })
-	n.feed.Subscribe(newCounted(n.meters).hear)
+	n.monitor = newStoreMonitor(base, n.metrics)
+	n.store = wrap.Coalesce(n.monitor)
+	n.events = eventring.New(n.store, 0)
+	n.onClose(func() error { n.events.Close(); return nil })
+	n.events.Subscribe(newEventCounter(n.metrics).countEvents)
 	return nil
 }
 
@@ -87,10 +87,10 @@ func (n *Node) listen() error {
 	if err != nil {
 		return err
 	}
-	n.closeLast(func() error { _ = listener.Close(); return nil }) // the server has closed it if it was started
+	n.onClose(func() error { _ = listener.Close(); return nil }) // a server that was started has closed it already
 	n.listener = listener
 	if !loopback(listener.Addr()) {
-		n.logger.Warn("the API can be reached from other machines, and nothing encrypts what is sent, the token included; "+
+		n.logger.Warn("other machines can reach the API, and nothing encrypts its requests, which contain the token; "+
 			"put a proxy with TLS in front of it, or listen on 127.0.0.1", "address", listener.Addr().String())
 	}
 	return n.listenSQL()
@@ -124,21 +124,21 @@ func (n *Node) openEngine() error {
 		Workers: n.config.Workers, Name: n.config.Name, Lease: n.config.Lease,
 		CancelGrace: n.config.CancelGrace, ShutdownGrace: n.config.ShutdownGrace,
 		Retention: n.config.Retention, PruneEvery: n.config.PruneEvery,
-		Logger: n.logger, Logs: n.logs, Clock: n.clock, Events: n.feed, Reporter: reporter, Membership: n.kept.roll,
+		Logger: n.logger, Logs: n.logs, Clock: n.clock, Events: n.events, Reporter: reporter, Membership: n.backend.membership,
 	})
-	n.openLane(client, guard)
-	n.meters.registry.MustRegister(&gauges{
+	n.openDeliveryEngine(client, guard)
+	n.metrics.registry.MustRegister(&gauges{
 		store: n.store, pool: n.engine.Snapshot, version: n.config.Version,
-		size: n.kept.size, events: n.feed.Last,
+		size: n.backend.size, events: n.events.Last,
 		leader: n.engine.Leads, nodes: n.engine.Nodes,
 	})
 	return nil
 }
 
-// path is something in the data directory.
+// path is the path of a file in the data directory.
 func (n *Node) path(name string) string { return filepath.Join(n.config.Data, name) }
 
-// Addresses says where the node listens.
+// Addresses returns the addresses the node listens on, by interface: http, sql.
 func (n *Node) Addresses() map[string]string {
 	addresses := map[string]string{"http": n.listener.Addr().String()}
 	if n.sqlListener != nil {

@@ -21,12 +21,12 @@ func TestConfigReference(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` | %s: %s |\n", s.Key, flag, s.Variable(), s.Default(), s.About, s.Allowed)
 	}
-	holdPage(t, "../docs/reference/config.md", b.String())
+	checkPage(t, "../docs/reference/config.md", b.String())
 }
 
-// holdPage wants the first table below the mark of a page to be this one, or
+// checkPage wants the first table below the mark of a page to be this one, or
 // writes it there.
-func holdPage(t *testing.T, page, table string) {
+func checkPage(t *testing.T, page, table string) {
 	t.Helper()
 	const mark = "<!-- made from the program: go test ./node -run Reference -update -->\n\n"
 	text, err := os.ReadFile(page)

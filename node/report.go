@@ -8,10 +8,10 @@ import (
 	"github.com/rotajobs/rota/report"
 )
 
-// reportFlush is how long the last reports may take when the node stops.
+// reportFlush is how long sending the last reports may take when the node stops.
 const reportFlush = 3 * time.Second
 
-// openReporter makes what is told of failures; nil if nobody is.
+// openReporter creates the reporter of failures; nil if no DSN is configured.
 func (n *Node) openReporter() (engine.Reporter, error) {
 	if n.config.SentryDSN == "" {
 		return nil, nil
@@ -22,11 +22,11 @@ func (n *Node) openReporter() (engine.Reporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.closeLast(func() error {
+	n.onClose(func() error {
 		ctx, done := context.WithTimeout(context.Background(), reportFlush)
 		defer done()
 		if err := sentry.Close(ctx); err != nil {
-			n.logger.Warn("the last reports were not sent", "error", err)
+			n.logger.Warn("the last error reports were not sent to Sentry", "error", err)
 		}
 		return nil
 	})

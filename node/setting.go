@@ -8,20 +8,20 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-// Setting is one thing that can be set by a flag, a variable or a line of the
-// file.
+// Setting is one configuration value, set by a flag, an environment variable or a
+// line of the file.
 type Setting struct {
-	Key     string // in the file; a dot is a level
+	Key     string // key in the file; a dot separates levels
 	About   string // what it sets
-	Allowed string // what may be written, for whoever wrote something else
+	Allowed string // allowed values, for the hint of an error
 
 	field func(*Config) kind
 }
 
-// Settings lists them all, in the order in which people want to read of them.
+// Settings lists all settings in the order of the documentation.
 func Settings() []Setting { return append([]Setting(nil), settings...) }
 
-// The bounds of what can be set.
+// Limits of the settings.
 const (
 	workersMax  = 10_000
 	graceMin    = 10 * time.Millisecond
@@ -29,7 +29,7 @@ const (
 	logMaxMin   = 1 << 10
 	logMaxMax   = 100 << 30
 	logKeepMin  = time.Hour
-	keepMax     = cron.EveryMax // the longest that a store keeps by
+	keepMax     = cron.EveryMax // the longest age that a store accepts
 	pruneMin    = time.Second
 	pruneMax    = 7 * day
 	countMax    = 1<<31 - 1
@@ -39,35 +39,35 @@ const (
 
 var settings = []Setting{
 	{
-		"data", "directory of everything that the server keeps", "a directory, such as ./rota-data",
+		"data", "directory of all files of the server", "a directory, such as ./rota-data",
 		func(c *Config) kind { return pathKind{&c.Data} },
 	},
 	{
-		"store", "URL of the store: sqlite:PATH (DATA/rota.db), or postgres://USER@HOST:5432/DATABASE for several servers", "sqlite:PATH or postgres://USER@HOST:5432/DATABASE",
+		"store", "URL of the store: sqlite:PATH, or postgres://USER@HOST:5432/DATABASE, which several servers can share", "sqlite:PATH or postgres://USER@HOST:5432/DATABASE",
 		func(c *Config) kind { return storeKind{&c.Store} },
 	},
 	{
-		"http", "address of the HTTP API; port 0 picks a free one", "HOST:PORT, such as 127.0.0.1:7420",
+		"http", "address of the HTTP API; port 0 picks a free port", "HOST:PORT, such as 127.0.0.1:7420",
 		func(c *Config) kind { return addressKind{&c.HTTP} },
 	},
 	{
-		"sql", "address of the SQL port, for psql and other clients of PostgreSQL; port 0 picks a free one, none opens none", "HOST:PORT, such as 127.0.0.1:7432, or none",
+		"sql", "address of the SQL port, for psql and other PostgreSQL clients; port 0 picks a free port, none disables it", "HOST:PORT, such as 127.0.0.1:7432, or none",
 		func(c *Config) kind { return portKind{addressKind{&c.SQL}} },
 	},
 	{
-		"sql_cert", "file of the certificate that the SQL port is encrypted with", "a PEM file, such as server.crt",
+		"sql_cert", "file of the TLS certificate of the SQL port", "a PEM file, such as server.crt",
 		func(c *Config) kind { return fileKind{&c.SQLCert} },
 	},
 	{
-		"sql_key", "file of the key of that certificate", "a PEM file, such as server.key",
+		"sql_key", "file of the private key of that certificate", "a PEM file, such as server.key",
 		func(c *Config) kind { return fileKind{&c.SQLKey} },
 	},
 	{
-		"sql_tls", "whether clients of the SQL port must encrypt what they say", "allow or require",
+		"sql_tls", "whether clients of the SQL port may or must use TLS", "allow or require",
 		func(c *Config) kind { return wordKind{&c.SQLTLS, []string{"allow", "require"}} },
 	},
 	{
-		"workers", "jobs that run at once", "a whole number from 1 to 10000, such as 16",
+		"workers", "number of jobs that run at the same time", "a whole number from 1 to 10000, such as 16",
 		func(c *Config) kind { return wholeKind{&c.Workers, 1, workersMax} },
 	},
 	{
@@ -75,67 +75,67 @@ var settings = []Setting{
 		func(c *Config) kind { return nameKind{&c.Name} },
 	},
 	{
-		"lease", "how long a run belongs to a worker that no longer beats", "a duration from 1s to 1h, such as 30s",
+		"lease", "how long a worker keeps a run without a heartbeat", "a duration from 1s to 1h, such as 30s",
 		func(c *Config) kind { return durationKind{&c.Lease, rota.LeaseMin, rota.LeaseMax} },
 	},
 	{
-		"cancel_grace", "how long a handler may take to stop when it is asked to", "a duration from 10ms to 24h, such as 10s",
+		"cancel_grace", "how long a handler may take to stop after its job is cancelled", "a duration from 10ms to 24h, such as 10s",
 		func(c *Config) kind { return durationKind{&c.CancelGrace, graceMin, graceMax} },
 	},
 	{
-		"shutdown_grace", "how long running jobs may go on once the server is to stop", "a duration from 10ms to 24h, such as 30s",
+		"shutdown_grace", "how long running jobs may continue after the server is asked to stop", "a duration from 10ms to 24h, such as 30s",
 		func(c *Config) kind { return durationKind{&c.ShutdownGrace, graceMin, graceMax} },
 	},
 	{
-		"log_level", "least level that is logged", "debug, info, warn or error",
+		"log_level", "lowest level that the server logs", "debug, info, warn or error",
 		func(c *Config) kind { return levelKind{&c.LogLevel} },
 	},
 	{
-		"log_format", "form of the server's log", "text or json",
+		"log_format", "format of the server's log", "text or json",
 		func(c *Config) kind { return wordKind{&c.LogFormat, []string{"text", "json"}} },
 	},
 	{
-		"log_max", "size at which the log of one run is full", "a size from 1KiB to 100GiB, such as 10MiB",
+		"log_max", "largest size of the log of one run", "a size from 1KiB to 100GiB, such as 10MiB",
 		func(c *Config) kind { return sizeKind{&c.LogMax, logMaxMin, logMaxMax} },
 	},
 	{
-		"log_keep", "how long logs of runs are kept", "a duration of at least 1h, such as 30d",
+		"log_keep", "how long run logs are kept", "a duration of at least 1h, such as 30d",
 		func(c *Config) kind { return durationKind{&c.LogKeep, logKeepMin, keepMax} },
 	},
 	{
-		"prune_every", "how often what is past its retention is removed", "a duration from 1s to 7d, such as 1h",
+		"prune_every", "how often executions past their retention are removed", "a duration from 1s to 7d, such as 1h",
 		func(c *Config) kind { return durationKind{&c.PruneEvery, pruneMin, pruneMax} },
 	},
 	{
-		"http_rate", "requests that are answered in a time, of all callers", "none, or COUNT/TIME such as 5000/1s",
+		"http_rate", "limit of HTTP requests per time, of all clients together", "none, or COUNT/TIME such as 5000/1s",
 		func(c *Config) kind { return rateKind{&c.HTTPRate} },
 	},
 	{
-		"http_allow", "where http jobs and webhooks may go beside the public internet", "none, or a list such as 10.0.0.0/8, intranet.example.org, loopback",
+		"http_allow", "addresses outside the public internet that http jobs and webhooks may use", "none, or a list such as 10.0.0.0/8, intranet.example.org, loopback",
 		func(c *Config) kind { return allowKind{&c.HTTPAllow} },
 	},
 	{
-		"webhook_workers", "webhooks that are delivered at once", "a whole number from 1 to 1000, such as 16",
+		"webhook_workers", "number of webhooks delivered at the same time", "a whole number from 1 to 1000, such as 16",
 		func(c *Config) kind { return wholeKind{&c.WebhookWorkers, 1, 1_000} },
 	},
 	{
-		"sentry_dsn", "where failures are reported", "none, or the DSN of a project, such as https://KEY@sentry.example.org/7",
+		"sentry_dsn", "Sentry project that receives error reports", "none, or the DSN of a project, such as https://KEY@sentry.example.org/7",
 		func(c *Config) kind { return dsnKind{&c.SentryDSN} },
 	},
 	{
-		"environment", "what reports and traces say this server is for", "a word, such as production",
+		"environment", "environment that error reports and traces name", "a word, such as production",
 		func(c *Config) kind { return textKind{&c.Environment} },
 	},
 	{
-		"otlp_endpoint", "where traces are sent, as OpenTelemetry over HTTP", "none, or a URL such as http://127.0.0.1:4318",
+		"otlp_endpoint", "URL that receives traces, as OpenTelemetry over HTTP", "none, or a URL such as http://127.0.0.1:4318",
 		func(c *Config) kind { return urlKind{&c.OTLPEndpoint} },
 	},
 	{
-		"otlp_headers", "headers that go along with traces", "none, or a list such as api-key=SECRET,tenant=7",
+		"otlp_headers", "headers of the requests that send traces", "none, or a list such as api-key=SECRET,tenant=7",
 		func(c *Config) kind { return headersKind{&c.OTLPHeaders} },
 	},
 	{
-		"trace_sample", "of the traces that begin here, the fraction that is sent", "a number above 0 and up to 1, such as 0.1",
+		"trace_sample", "fraction of the traces started by this server that is sent", "a number above 0 and up to 1, such as 0.1",
 		func(c *Config) kind { return fractionKind{&c.TraceSample} },
 	},
 	ageSetting("completed", func(r *rota.Retention) *rota.Keep { return &r.Completed }),
@@ -150,7 +150,7 @@ var settings = []Setting{
 
 func ageSetting(outcome string, keep func(*rota.Retention) *rota.Keep) Setting {
 	return Setting{
-		"retention." + outcome + ".age", "how long executions that ended " + outcome + " are kept; 0: for ever",
+		"retention." + outcome + ".age", "how long executions that ended " + outcome + " are kept; 0: no limit",
 		"a duration, such as 30d, or 0",
 		func(c *Config) kind { return durationKind{&keep(c.retention()).Age, 0, keepMax} },
 	}
@@ -158,13 +158,13 @@ func ageSetting(outcome string, keep func(*rota.Retention) *rota.Keep) Setting {
 
 func countSetting(outcome string, keep func(*rota.Retention) *rota.Keep) Setting {
 	return Setting{
-		"retention." + outcome + ".count", "how many executions that ended " + outcome + " are kept; 0: any number",
+		"retention." + outcome + ".count", "how many executions that ended " + outcome + " are kept; 0: no limit",
 		"a whole number, such as 100000, or 0",
 		func(c *Config) kind { return wholeKind{&keep(c.retention()).Count, 0, countMax} },
 	}
 }
 
-// retention is what a setting may write to.
+// retention returns the retention for a setting to change; the first call creates it.
 func (c *Config) retention() *rota.Retention {
 	if c.Retention == nil {
 		c.Retention = new(rota.DefaultRetention)
@@ -177,8 +177,8 @@ func (s Setting) Variable() string {
 	return "ROTA_" + strings.ToUpper(strings.ReplaceAll(s.Key, ".", "_"))
 }
 
-// Flag is the flag of a setting, without its dashes. What stands deeper in the
-// file has none.
+// Flag is the flag of a setting, without its dashes. Settings in sections of the file
+// have none.
 func (s Setting) Flag() string {
 	if strings.Contains(s.Key, ".") {
 		return ""
@@ -186,10 +186,10 @@ func (s Setting) Flag() string {
 	return strings.ReplaceAll(s.Key, "_", "-")
 }
 
-// Noun is what its value is, in one word.
+// Noun is the placeholder for the value in help texts.
 func (s Setting) Noun() string { return s.field(&Config{}).noun() }
 
-// Default is what holds where nothing is set, as it would be written.
+// Default is the default value, as a user would write it.
 func (s Setting) Default() string {
 	c := Config{}.withDefaults()
 	return s.field(&c).String()

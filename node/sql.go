@@ -12,29 +12,29 @@ import (
 	"github.com/rotajobs/rota/pgwire"
 )
 
-// verifierName is the file that keeps what the password of the SQL port is proved
-// against. It is made from the token, and anew when that is another.
+// verifierName is the file of the SCRAM verifier for the password of the SQL port.
+// It is derived from the token, and replaced when the token changes.
 const verifierName = "admin.scram"
 
-// listenSQL takes the address of the SQL port. If nobody said which, and another
-// server has the usual one, any other will do: two servers on one machine should
-// not need to know of each other.
+// listenSQL opens the SQL port. If no address is configured and the default one is
+// in use, it picks a free port, so that a second server on a machine starts without
+// configuration.
 func (n *Node) listenSQL() error {
 	if n.config.SQL == noPort {
 		return nil
 	}
 	listener, err := listen(n.config.SQL, "--sql")
-	if err != nil && n.config.anySQL && taken(err) {
-		n.logger.Warn("another program listens on the usual address of the SQL port, so a free one is taken; choose one with --sql HOST:PORT", "usual", n.config.SQL)
+	if err != nil && n.config.sqlDefaulted && addressInUse(err) {
+		n.logger.Warn("another program listens on the default address of the SQL port; this server uses a free port instead; choose one with --sql HOST:PORT", "default", n.config.SQL)
 		listener, err = listen(anyPort, "--sql")
 	}
 	if err != nil {
 		return err
 	}
-	n.closeLast(func() error { _ = listener.Close(); return nil })
+	n.onClose(func() error { _ = listener.Close(); return nil })
 	n.sqlListener = listener
 	if !loopback(listener.Addr()) && n.config.SQLCert == "" {
-		n.logger.Warn("the SQL port can be reached from other machines, and nothing encrypts what is said; "+
+		n.logger.Warn("other machines can reach the SQL port, and its connections are not encrypted; "+
 			"give it a certificate with --sql-cert and --sql-key, or listen on 127.0.0.1", "address", listener.Addr().String())
 	}
 	return nil
@@ -45,7 +45,7 @@ const (
 	noPort  = "none"
 )
 
-// openSQL puts the SQL port together.
+// openSQL creates the server of the SQL port.
 func (n *Node) openSQL() error {
 	verifier, err := openVerifier(n.path(verifierName), n.token)
 	if err != nil {
@@ -64,10 +64,10 @@ func (n *Node) openSQL() error {
 	return err
 }
 
-// admin is the one user there is.
+// admin is the only user.
 const admin = "admin"
 
-// openVerifier reads what was kept, or makes it.
+// openVerifier reads the stored verifier, or creates one if it does not match the token.
 func openVerifier(path, token string) (v pgwire.Verifier, _ error) {
 	text, err := os.ReadFile(path)
 	if err == nil {
@@ -76,26 +76,26 @@ func openVerifier(path, token string) (v pgwire.Verifier, _ error) {
 			return v, nil
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return v, dataFault(path, err)
+		return v, dataError(path, err)
 	}
 	v = pgwire.NewVerifier(token)
 	if err := writeFile(path, []byte(v.String()+"\n")); err != nil {
-		return v, dataFault(path, err)
+		return v, dataError(path, err)
 	}
 	return v, nil
 }
 
-// encryption is what the SQL port is encrypted with, nil: nothing.
+// encryption is the TLS configuration of the SQL port; nil: none.
 func (c *Config) encryption() (*tls.Config, error) {
 	switch {
 	case c.SQLCert == "" && c.SQLKey == "" && c.SQLTLS == "require":
-		return nil, badCertificate("sql_tls", "is require, and there is no certificate", nil)
+		return nil, badCertificate("sql_tls", "is require, but no certificate is configured", nil)
 	case c.SQLCert == "" && c.SQLKey == "":
 		return nil, nil
 	case c.SQLCert == "":
-		return nil, badCertificate("sql_cert", "is missing beside sql_key", nil)
+		return nil, badCertificate("sql_cert", "is missing; sql_key is set", nil)
 	case c.SQLKey == "":
-		return nil, badCertificate("sql_key", "is missing beside sql_cert", nil)
+		return nil, badCertificate("sql_key", "is missing; sql_cert is set", nil)
 	}
 	pair, err := tls.LoadX509KeyPair(c.SQLCert, c.SQLKey)
 	if err != nil {
@@ -107,11 +107,11 @@ func (c *Config) encryption() (*tls.Config, error) {
 func badCertificate(field, reason string, err error) error {
 	return &rota.Error{
 		Code: rota.Invalid, Act: "node", Field: field, Reason: reason, Err: err,
-		Hint: "name two PEM files with sql_cert and sql_key: the certificate with its chain, and its key",
+		Hint: "set sql_cert and sql_key to two PEM files: the certificate with its chain, and its key",
 	}
 }
 
-// serveSQL answers on the SQL port from when the node does until life ends.
+// serveSQL serves the SQL port from the end of recovery until the context ends.
 func (n *Node) serveSQL(incarnation context.Context) error {
 	select {
 	case <-n.serving:

@@ -52,12 +52,12 @@ func certificate(t *testing.T, dir string) (cert, key string) {
 }
 
 // connect connects to the SQL port of a node.
-func (l *live) connect(more string) (*pgconn.PgConn, error) {
+func (l *testNode) connect(more string) (*pgconn.PgConn, error) {
 	return pgconn.Connect(l.t.Context(), "postgres://admin:"+l.token+"@"+l.Addresses()["sql"]+"/rota?"+more)
 }
 
-// says asks for one value.
-func (l *live) says(conn *pgconn.PgConn, statement string) string {
+// query asks for one value.
+func (l *testNode) query(conn *pgconn.PgConn, statement string) string {
 	l.t.Helper()
 	results, err := conn.Exec(l.t.Context(), statement).ReadAll()
 	if err != nil || len(results) != 1 || len(results[0].Rows) != 1 {
@@ -75,7 +75,7 @@ func stateOf(err error) string {
 	return refusal.Code
 }
 
-func TestTheSQLPortShowsWhatTheAPIMade(t *testing.T) {
+func TestSQLPortShowsJobsOfAPI(t *testing.T) {
 	n := start(t, Config{Data: filepath.Join(t.TempDir(), "data"), Register: talk})
 	id := n.enqueue(`{"type": "talk"}`)
 	n.await(rota.EventJobCompleted, id)
@@ -84,7 +84,7 @@ func TestTheSQLPortShowsWhatTheAPIMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	if got := n.says(conn, "SELECT state FROM sys.job_runs WHERE last_job_uuid = '"+id.String()+"'"); got != "COMPLETED" {
+	if got := n.query(conn, "SELECT state FROM sys.job_runs WHERE last_job_uuid = '"+id.String()+"'"); got != "COMPLETED" {
 		t.Error(got)
 	}
 	for _, password := range []string{"wrong", "", n.token + "x"} {
@@ -97,7 +97,7 @@ func TestTheSQLPortShowsWhatTheAPIMade(t *testing.T) {
 	}
 }
 
-func TestTheSQLPortIsEncrypted(t *testing.T) {
+func TestSQLPortUsesTLS(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := certificate(t, dir)
 	n := start(t, Config{Data: filepath.Join(dir, "data"), SQLCert: cert, SQLKey: key, SQLTLS: "require"})
@@ -109,12 +109,12 @@ func TestTheSQLPortIsEncrypted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	if _, encrypted := conn.Conn().(*tls.Conn); !encrypted || n.says(conn, "SELECT 1") != "1" {
+	if _, encrypted := conn.Conn().(*tls.Conn); !encrypted || n.query(conn, "SELECT 1") != "1" {
 		t.Error("it is not encrypted")
 	}
 }
 
-func TestCertificatesThatCannotBeUsed(t *testing.T) {
+func TestUnusableCertificatesAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := certificate(t, dir)
 	for name, config := range map[string]Config{
@@ -134,7 +134,7 @@ func TestCertificatesThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-func TestTheVerifierFollowsTheToken(t *testing.T) {
+func TestVerifierIsReplacedWhenTokenChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), verifierName)
 	made, err := openVerifier(path, "the first token")
 	if err != nil || !made.Matches("the first token") {
@@ -162,8 +162,8 @@ func TestTheVerifierFollowsTheToken(t *testing.T) {
 	}
 }
 
-// TestTheUsualAddressMayBeTaken: by who has not said which it should be.
-func TestTheUsualAddressMayBeTaken(t *testing.T) {
+// TestSQLPortFallsBackToFreePort: by who has not said which it should be.
+func TestSQLPortFallsBackToFreePort(t *testing.T) {
 	first := start(t, Config{Data: filepath.Join(t.TempDir(), "a")})
 	second := start(t, Config{Data: filepath.Join(t.TempDir(), "b")})
 	if first.Addresses()["sql"] == second.Addresses()["sql"] {
@@ -190,7 +190,7 @@ func TestTheUsualAddressMayBeTaken(t *testing.T) {
 	}
 }
 
-func TestClientsOfTheSQLPortAreToldOfTheEnd(t *testing.T) {
+func TestStopNotifiesSQLClients(t *testing.T) {
 	n := start(t, Config{Data: filepath.Join(t.TempDir(), "data")})
 	conn, err := n.connect("sslmode=disable")
 	if err != nil {

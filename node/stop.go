@@ -7,38 +7,39 @@ import (
 	"time"
 )
 
-// How long requests may go on once no job runs any more: those that are soon
-// answered are, and those who follow something are told to come back.
+// How long requests may continue after the last job has ended. Short requests are
+// answered in that time; streams and long polls are ended, and their clients
+// reconnect.
 const (
-	hangUpAfter = 500 * time.Millisecond
-	closeAfter  = 5 * time.Second
+	cancelRequestsAfter = 500 * time.Millisecond
+	closeAfter          = 5 * time.Second
 )
 
-// stop ends the node in the order that loses nothing: no new jobs, the end of
-// those that run recorded, and everybody answered while that takes.
-func (n *Node) stop(die context.CancelFunc, jobs, web *task) {
-	die()
-	n.stopping.Store(true) // then: whoever sees it may rely on that nothing more is asked for
-	n.logger.Info("stopping: no more jobs are started",
-		"running", n.engine.Snapshot().Running, "deliveries", n.lane.Snapshot().Running, "grace", n.config.ShutdownGrace)
+// stop ends the node in the order that loses nothing: it claims no more jobs, waits
+// until the running ones are recorded, and answers requests meanwhile.
+func (n *Node) stop(cancel context.CancelFunc, jobs, web *task) {
+	cancel()
+	n.stopping.Store(true) // after cancel: a client that sees STOPPING can rely on no further claim
+	n.logger.Info("stopping: no more jobs start; waiting for those that run",
+		"running", n.engine.Snapshot().Running, "deliveries", n.deliveryEngine.Snapshot().Running, "grace", n.config.ShutdownGrace)
 	<-jobs.done
-	n.hang(web)
+	n.shutdownHTTP(web)
 	if err := removeAddr(n.path(addrName)); err != nil {
-		n.logger.Warn("the address file stays", "error", err)
+		n.logger.Warn("the address file could not be removed", "error", err)
 	}
 }
 
-// hang ends the API.
-func (n *Node) hang(web *task) {
+// shutdownHTTP stops the API: first requests in flight may end, then they are cancelled.
+func (n *Node) shutdownHTTP(web *task) {
 	ctx, done := context.WithTimeout(context.Background(), closeAfter)
 	defer done()
 	go func() {
 		select {
-		case <-time.After(hangUpAfter):
+		case <-time.After(cancelRequestsAfter):
 		case <-n.cut:
 		case <-ctx.Done():
 		}
-		n.hangUp()
+		n.cancelRequests()
 	}()
 	if err := n.server.Shutdown(ctx); err != nil {
 		_ = n.server.Close()
@@ -46,18 +47,18 @@ func (n *Node) hang(web *task) {
 	<-web.done
 }
 
-// Cut ends a stop that takes too long: running jobs are cut off and recorded as
-// FAILED with the code shutdown, to be retried at the next start.
+// Cut ends the grace period of a stop at once: running jobs are interrupted and
+// recorded as FAILED with the code shutdown, to be retried at the next start.
 func (n *Node) Cut() {
-	n.cutIt.Do(func() { close(n.cut) })
+	n.cutOnce.Do(func() { close(n.cut) })
 	n.engine.Cut()
-	n.lane.Cut()
+	n.deliveryEngine.Cut()
 }
 
-// closeLast has something closed when the node is, after all that comes later.
-func (n *Node) closeLast(closer func() error) { n.closers = append(n.closers, closer) }
+// onClose registers a function for Close, which calls them in reverse order.
+func (n *Node) onClose(closer func() error) { n.closers = append(n.closers, closer) }
 
-// Close gives back what Open took. Run does it by itself.
+// Close releases what Open acquired. Run calls it at its end.
 func (n *Node) Close() error {
 	n.closing.Do(func() {
 		for _, closer := range slices.Backward(n.closers) {

@@ -12,12 +12,12 @@ const sqliteScheme = "sqlite"
 var (
 	postgresSchemes = []string{"postgres", "postgresql"}
 
-	// laterSchemes are stores that come with a later release.
+	// laterSchemes are reserved for stores of later releases.
 	laterSchemes = []string{"dynamodb", "raft"}
 )
 
-// storeKind is the URL of a store. What stands behind its scheme is never
-// repeated to anybody: it may hold a password.
+// storeKind is the URL of a store. Errors never quote the part after the scheme,
+// because it may contain a password.
 type storeKind struct{ to *string }
 
 func (k storeKind) Set(text string) error { *k.to = text; return k.check() }
@@ -28,39 +28,39 @@ func (k storeKind) check() error {
 	scheme, rest, found := strings.Cut(*k.to, ":")
 	switch {
 	case *k.to == "":
-		return errors.New("it is empty")
+		return errors.New("the URL is empty")
 	case !found:
-		return errors.New("it has no scheme")
+		return errors.New("the URL has no scheme")
 	case slices.Contains(postgresSchemes, scheme):
 		return checkServer(rest)
 	case slices.Contains(laterSchemes, scheme):
-		return fmt.Errorf("stores of %s: come with a later release", scheme)
+		return fmt.Errorf("the scheme %s is not supported yet; it is planned for a later release", scheme)
 	case scheme != sqliteScheme:
-		return fmt.Errorf("there is no store with the scheme %s", quoted(scheme))
+		return fmt.Errorf("unknown scheme %s", quoted(scheme))
 	case rest == "":
-		return errors.New("it names no file")
+		return errors.New("the URL names no file")
 	case strings.HasPrefix(rest, "//"):
-		return errors.New("a file has no slashes in front of its path")
+		return errors.New("sqlite: takes a path with no slashes before it, such as sqlite:rota.db")
 	}
 	return nil
 }
 
-// checkServer looks at what stands behind postgres:, of which PostgreSQL's own
-// rules decide the rest.
+// checkServer checks only that slashes follow postgres:. The PostgreSQL client
+// parses the rest.
 func checkServer(rest string) error {
 	if !strings.HasPrefix(rest, "//") {
-		return errors.New("a server has two slashes in front of its name")
+		return errors.New("the URL needs two slashes before the host, as in postgres://HOST/DATABASE")
 	}
 	return nil
 }
 
-// onServer says that a store is in a database that several nodes may share.
+// onServer reports whether the store is on a database server, which several nodes may share.
 func onServer(url string) bool {
 	scheme, _, _ := strings.Cut(url, ":")
 	return slices.Contains(postgresSchemes, scheme)
 }
 
-// storeFile is the file of the node's store, empty if it is on a server.
+// storeFile is the path of the node's SQLite file; empty if the store is on a server.
 func (n *Node) storeFile() string {
 	if onServer(n.config.Store) {
 		return ""
@@ -68,5 +68,5 @@ func (n *Node) storeFile() string {
 	return storePath(n.config.Store)
 }
 
-// storePath is the file of a store.
+// storePath is the path in the URL of an SQLite store.
 func storePath(url string) string { return strings.TrimPrefix(url, sqliteScheme+":") }

@@ -13,11 +13,11 @@ import (
 	"github.com/rotajobs/rota/internal/suggest"
 )
 
-// targetsKey is the section of the file that names databases. Its keys are names
-// that users choose, so it is no setting as the others are.
+// targetsKey is the section of the file that configures databases. Users choose the
+// names in it, so it is not in the list of settings.
 const targetsKey = "targets"
 
-// targetParts are what a target has.
+// targetParts are the settings of a target.
 var targetParts = []string{"url", "roles", "timeout"}
 
 // targetLine is one value of a target in the file: targets.NAME.url, .timeout or
@@ -29,15 +29,15 @@ type targetLine struct {
 
 const targetRemedy = `write targets as in targets: {warehouse: {url: "postgres://app@db/warehouse", timeout: 30s}}`
 
-// readTargets reads the section of targets.
-func (r *reading) readTargets(node *ast.MappingValueNode) error {
+// readTargets reads the section targets.
+func (r *parsedFile) readTargets(node *ast.MappingValueNode) error {
 	return r.each(node, targetsKey, func(target *ast.MappingValueNode, name string) error {
 		key := targetsKey + "." + name
 		if err := checkTargetName(name); err != nil {
-			return r.refuseTarget(target.Key, err)
+			return r.targetErrorAt(target.Key, err)
 		}
 		if slices.ContainsFunc(r.targets, func(l targetLine) bool { return l.name == name }) {
-			return r.refuse(target.Key, key, "it is set twice", "leave one of the two out")
+			return r.errorAt(target.Key, key, "the target occurs twice", "remove one of the two")
 		}
 		r.targets = append(r.targets, targetLine{line: line{key, "", r.file, lineOf(target.Key)}, name: name})
 		return r.each(target, key, func(part *ast.MappingValueNode, word string) error {
@@ -46,13 +46,13 @@ func (r *reading) readTargets(node *ast.MappingValueNode) error {
 	})
 }
 
-func (r *reading) targetPart(node *ast.MappingValueNode, name, key, part string) error {
+func (r *parsedFile) targetPart(node *ast.MappingValueNode, name, key, part string) error {
 	if !slices.Contains(targetParts, part) {
-		hint := "there are " + strings.Join(targetParts, ", ")
+		hint := "the settings of a target are " + strings.Join(targetParts, ", ")
 		if meant := suggest.Nearest(part, targetParts); meant != "" {
 			hint = "did you mean " + meant + "?"
 		}
-		return r.refuse(node.Key, "", "there is no setting "+quoted(key+"."+part), hint)
+		return r.errorAt(node.Key, "", "unknown setting "+quoted(key+"."+part), hint)
 	}
 	key += "." + part
 	if part == "roles" {
@@ -63,22 +63,22 @@ func (r *reading) targetPart(node *ast.MappingValueNode, name, key, part string)
 	return r.targetValue(node, name, part, "", key)
 }
 
-func (r *reading) targetValue(node *ast.MappingValueNode, name, part, role, key string) error {
-	text, plain := scalar(node.Value)
+func (r *parsedFile) targetValue(node *ast.MappingValueNode, name, part, role, key string) error {
+	text, isScalar := scalar(node.Value)
 	switch {
-	case !plain:
-		return r.refuse(node.Key, key, "its value is not a plain one", targetRemedy)
+	case !isScalar:
+		return r.errorAt(node.Key, key, "the value is not a scalar", targetRemedy)
 	case text == "":
-		return r.refuse(node.Key, key, "it has no value", targetRemedy+", or leave the line out")
+		return r.errorAt(node.Key, key, "the setting has no value", targetRemedy+", or remove the line")
 	case slices.ContainsFunc(r.targets, func(l targetLine) bool { return l.key == key }):
-		return r.refuse(node.Key, key, "it is set twice", "leave one of the lines out")
+		return r.errorAt(node.Key, key, "the setting occurs twice", "remove one of the lines")
 	}
 	r.targets = append(r.targets, targetLine{line{key, text, r.file, lineOf(node.Key)}, name, part, role})
 	return nil
 }
 
-// each goes through what stands below a key.
-func (r *reading) each(node *ast.MappingValueNode, key string, visit func(*ast.MappingValueNode, string) error) error {
+// each calls visit for each key below a section.
+func (r *parsedFile) each(node *ast.MappingValueNode, key string, visit func(*ast.MappingValueNode, string) error) error {
 	var values []*ast.MappingValueNode
 	switch value := node.Value.(type) {
 	case *ast.MappingNode:
@@ -86,12 +86,12 @@ func (r *reading) each(node *ast.MappingValueNode, key string, visit func(*ast.M
 	case *ast.MappingValueNode:
 		values = []*ast.MappingValueNode{value}
 	default:
-		return r.refuse(node.Key, key, "it is not a list of names", targetRemedy)
+		return r.errorAt(node.Key, key, "the section is not a list of names", targetRemedy)
 	}
 	for _, value := range values {
-		word, plain := scalar(value.Key)
-		if !plain || word == "" {
-			return r.refuse(value.Key, key, "this is not a name", targetRemedy)
+		word, isScalar := scalar(value.Key)
+		if !isScalar || word == "" {
+			return r.errorAt(value.Key, key, "this is not a name", targetRemedy)
 		}
 		if err := visit(value, word); err != nil {
 			return err
@@ -104,15 +104,15 @@ func checkTargetName(name string) error {
 	return action.CheckTarget(name, action.Target{URL: action.MainURL})
 }
 
-// refuseTarget names the line of what is wrong with a target.
-func (r *reading) refuseTarget(node ast.Node, err error) error {
-	return (&line{file: r.file, number: lineOf(node)}).wrongTarget(err)
+// targetErrorAt adds the line to the error of a target.
+func (r *parsedFile) targetErrorAt(node ast.Node, err error) error {
+	return (&line{file: r.file, number: lineOf(node)}).targetError(err)
 }
 
-func (l *line) wrongTarget(err error) error { return wrongTarget(l.where(), err) }
+func (l *line) targetError(err error) error { return targetError(l.position(), err) }
 
-// wrongTarget says where what is wrong with a target was written.
-func wrongTarget(source string, err error) error {
+// targetError adds to the error of a target where its value was written.
+func targetError(source string, err error) error {
 	var of *rota.Error
 	if !errors.As(err, &of) {
 		return err
@@ -120,13 +120,13 @@ func wrongTarget(source string, err error) error {
 	return &rota.Error{Code: rota.Invalid, Act: source, Field: of.Field, Reason: of.Reason, Hint: of.Hint}
 }
 
-// setTargets takes the targets of the file, and of them what the environment says
-// otherwise: a password is better kept there.
+// setTargets sets the targets of the file. Environment variables override their
+// values, so that passwords need not be in the file.
 func (c *Config) setTargets(lines []targetLine, env func(string) string) error {
-	sources := map[string]string{} // by field
+	sources := map[string]string{} // where each field was written
 	for _, l := range lines {
-		sources[l.key] = l.where()
-		if err := c.setTarget(l.name, l.part, l.role, l.text, l.where()); err != nil {
+		sources[l.key] = l.position()
+		if err := c.setTarget(l.name, l.part, l.role, l.text, l.position()); err != nil {
 			return err
 		}
 	}
@@ -145,7 +145,7 @@ func (c *Config) setTargets(lines []targetLine, env func(string) string) error {
 	return c.checkTargets(sources)
 }
 
-// targetNames are those that the environment can say something of.
+// targetNames lists the targets that environment variables can change.
 func (c *Config) targetNames() []string {
 	names := slices.Collect(maps.Keys(c.Targets))
 	if _, named := c.Targets[action.MainTarget]; !named {
@@ -183,8 +183,8 @@ func (c *Config) setTarget(name, part, role, text, source string) error {
 	return nil
 }
 
-// checkTargets looks at them when all is known of each, and names where the part
-// that is wrong was written.
+// checkTargets checks the targets when all sources are read. Its error names where
+// the invalid part was written.
 func (c *Config) checkTargets(sources map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Targets)) {
 		err := action.CheckTarget(name, c.Targets[name])
@@ -196,12 +196,12 @@ func (c *Config) checkTargets(sources map[string]string) error {
 		if source == "" {
 			source = sources[targetsKey+"."+name]
 		}
-		return wrongTarget(source, err)
+		return targetError(source, err)
 	}
 	return nil
 }
 
-// targetVariable is an environment variable of one part of a target.
+// targetVariable is the environment variable of one setting of a target.
 type targetVariable struct{ variable, key, part, role string }
 
 func targetVariables(name string, t action.Target) []targetVariable {

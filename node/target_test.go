@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota/action"
 )
 
-func TestTargetsOfAFile(t *testing.T) {
+func TestTargetsAreReadFromFileAndEnvironment(t *testing.T) {
 	file := configFile(t, `
 workers: 4
 targets:
@@ -36,7 +36,7 @@ targets:
 	}
 }
 
-func TestAWrongTargetNamesItsLineAndNoPassword(t *testing.T) {
+func TestInvalidTargetNamesLineAndHidesPassword(t *testing.T) {
 	for _, row := range []struct{ text, where, says string }{
 		{"targets: 3", "FILE:1", "list of names"},
 		{"targets:\n  Ware House: {url: 'sqlite:x.db'}", "FILE:2", "not the name of a target"},

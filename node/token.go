@@ -14,20 +14,20 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Bounds of the admin token. One that is shorter could be guessed.
+// Length limits of the admin token. A shorter one could be guessed.
 const (
 	tokenMin = 32
 	tokenMax = 4 << 10
 )
 
-// openToken reads the admin token, or makes it at the first start.
+// openToken reads the admin token, or creates it at the first start.
 func openToken(path string, logger *slog.Logger) (string, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return makeToken(path)
 	}
 	if err != nil {
-		return "", dataFault(path, err)
+		return "", dataError(path, err)
 	}
 	defer file.Close()
 	if err := checkTokenMode(path, file, logger); err != nil {
@@ -35,7 +35,7 @@ func openToken(path string, logger *slog.Logger) (string, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(file, tokenMax+1))
 	if err != nil {
-		return "", dataFault(path, err)
+		return "", dataError(path, err)
 	}
 	return checkToken(path, strings.TrimSpace(string(text)))
 }
@@ -45,28 +45,29 @@ func makeToken(path string) (string, error) {
 	_, _ = rand.Read(secret[:]) // never fails: see crypto/rand
 	token := hex.EncodeToString(secret[:])
 	if err := writeFile(path, []byte(token+"\n")); err != nil {
-		return "", dataFault(path, err)
+		return "", dataError(path, err)
 	}
 	return token, nil
 }
 
-// checkTokenMode refuses a secret that is none. A group that may read it is
-// let pass, since some systems hand files to processes that way.
+// checkTokenMode refuses a token file that other users may read or change. A file
+// that its group may read is accepted with a warning, because some systems pass
+// secrets to processes that way.
 func checkTokenMode(path string, file *os.File, logger *slog.Logger) error {
 	info, err := file.Stat()
 	if err != nil {
-		return dataFault(path, err)
+		return dataError(path, err)
 	}
 	switch mode := info.Mode(); {
 	case !mode.IsRegular():
-		return badToken(path, "it is not a file")
+		return badToken(path, "it is not a regular file")
 	case mode.Perm()&0o037 != 0:
 		return &rota.Error{
-			Code: rota.Invalid, Act: "token file " + path, Reason: fmt.Sprintf("others may read or change it (mode %v)", mode.Perm()),
-			Hint: "chmod 600 " + path + "; if others may have seen it, remove it and a new one is made",
+			Code: rota.Invalid, Act: "token file " + path, Reason: fmt.Sprintf("other users may read or change it (mode %v)", mode.Perm()),
+			Hint: "chmod 600 " + path + "; if others may have read the token, remove the file: the next start creates a new one",
 		}
 	case mode.Perm()&0o040 != 0:
-		logger.Warn("the group of the token file may read it; chmod 600 keeps it out", "file", path)
+		logger.Warn("the group of the token file may read it; restrict it with chmod 600", "file", path)
 	}
 	return nil
 }
@@ -80,13 +81,13 @@ func checkToken(path, token string) (string, error) {
 	case len(token) > tokenMax:
 		return "", badToken(path, fmt.Sprintf("the token in it has more than %d characters", tokenMax))
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "", badToken(path, "the token in it has other characters than visible ASCII")
+		return "", badToken(path, "the token in it has characters other than visible ASCII")
 	}
 	return token, nil
 }
 
 func badToken(path, reason string) error {
 	return &rota.Error{
-		Code: rota.Invalid, Act: "token file " + path, Reason: reason, Hint: "remove the file, and a new token is made at the next start",
+		Code: rota.Invalid, Act: "token file " + path, Reason: reason, Hint: "remove the file; the next start creates a new token",
 	}
 }

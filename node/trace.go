@@ -7,10 +7,10 @@ import (
 	"github.com/rotajobs/rota/telemetry"
 )
 
-// traceFlush is how long the last spans may take when the node stops.
+// traceFlush is how long sending the last spans may take when the node stops.
 const traceFlush = 3 * time.Second
 
-// openTraces makes what traces are sent with; without an endpoint there is none.
+// openTraces creates the trace exporter, if an endpoint is configured.
 func (n *Node) openTraces() error {
 	if n.config.OTLPEndpoint == "" {
 		return nil
@@ -26,7 +26,7 @@ func (n *Node) openTraces() error {
 	if err != nil {
 		return err
 	}
-	n.closeLast(func() error {
+	n.onClose(func() error {
 		ctx, done := context.WithTimeout(context.Background(), traceFlush)
 		defer done()
 		if err := n.traces.Close(ctx); err != nil {

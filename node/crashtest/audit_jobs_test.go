@@ -12,7 +12,7 @@ import (
 // acknowledged: what was answered is there, and what was asked for once was made
 // once, however often it was sent.
 func (a *audit) acknowledged() {
-	for id := range a.book.jobs {
+	for id := range a.answers.jobs {
 		if a.jobs[id] == nil {
 			a.Errorf("job %s was acknowledged and is gone", id)
 		}
@@ -23,7 +23,7 @@ func (a *audit) acknowledged() {
 			times[m]++
 		}
 	}
-	for mark, v := range a.book.marks {
+	for mark, v := range a.answers.marks {
 		switch n := times[mark]; {
 		case v == made && n != 1, v == duplicate && n != 0, n > 1:
 			a.Errorf("request %s was answered %d and made %d jobs", mark, v, n)
@@ -33,7 +33,7 @@ func (a *audit) acknowledged() {
 	for mark := range times {
 		a.Errorf("a job has the mark %s, which nobody sent", mark)
 	}
-	for id, priority := range a.book.edited {
+	for id, priority := range a.answers.edited {
 		if j := a.jobs[id]; j != nil && j.Priority != priority {
 			a.Errorf("the priority of job %s was set to %d and is %d", id, priority, j.Priority)
 		}
@@ -109,20 +109,20 @@ func (a *audit) explained(j *rota.Job) {
 	_ = json.Unmarshal(j.Params, &p)
 	cut := j.Run.ErrorCode == rota.CodeLeaseExpired || j.Run.ErrorCode == rota.CodeShutdown
 	good := p.Behave == "" || p.Behave == "succeed" || p.Behave == "sleep" || p.Behave == "stubborn"
-	ghost := j.Run.Runner == ghostName
+	staleWorker := j.Run.Runner == staleWorkerName
 	fine := true
 	switch j.Run.Outcome {
 	case rota.OutcomeCompleted:
-		fine = good || ghost
+		fine = good || staleWorker
 	case rota.OutcomeFailed:
-		fine = cut || !good && !ghost && (p.Behave == "panic") == (j.Run.ErrorCode == "panic")
+		fine = cut || !good && !staleWorker && (p.Behave == "panic") == (j.Run.ErrorCode == "panic")
 	case rota.OutcomeCancelled:
 		fine = !j.Run.CancelAt.IsZero() || p.Behave == "stubborn" && j.Run.ErrorCode == rota.CodeTimeout
 	}
 	if !fine {
 		a.Errorf("job %s, told to %s, ended %s %q: %s", j.ID, p.Behave, j.Run.Outcome, j.Run.ErrorCode, j.Run.Error)
 	}
-	if !ghost && !a.shared && reaped(j) {
+	if !staleWorker && !a.shared && reaped(j) {
 		a.Errorf("job %s of an earlier life was left to the reaper: %s", j.ID, j.Run.Error)
 	}
 	if !cut && !good && p.Behave == "permanent" && j.Sequel == rota.SequelRetry {
@@ -138,12 +138,12 @@ func reaped(j *rota.Job) bool {
 // cancels: what was cancelled is so, and what was asked to stop was not tried
 // again. (That nothing without a run was started is seen by started.)
 func (a *audit) cancels() {
-	for id := range a.book.cancelled {
+	for id := range a.answers.cancelled {
 		if j := a.jobs[id]; j == nil || j.State() != rota.StateCancelled {
 			a.Errorf("job %s was cancelled, and is not: %+v", id, j)
 		}
 	}
-	for id := range a.book.stopping {
+	for id := range a.answers.stopping {
 		chain := a.chains[id]
 		if len(chain) == 0 {
 			a.Errorf("execution %s was asked to stop and is gone", id)
@@ -173,7 +173,7 @@ func (a *audit) pauses() {
 			}
 			began = start.at
 		}
-		for _, p := range a.book.paused {
+		for _, p := range a.answers.paused {
 			if j.StartedAt.After(p.from) && began.Before(p.to) {
 				a.Errorf("job %s started at %s and its handler began at %s, while its type was paused from %s to %s",
 					j.ID, j.StartedAt, began, p.from, p.to)

@@ -16,15 +16,15 @@ import (
 
 // audit is what a store and a ledger hold, side by side.
 type audit struct {
-	*site
-	book   *book
-	store  rota.Store
-	shared bool // several processes use it: what one left is the reaper's to settle
-	jobs   map[rota.ID]*rota.Job
-	chains map[rota.ID][]*rota.Job // executions, attempts in their order
-	lines  []line
-	starts map[rota.ID]line
-	ends   map[rota.ID]string
+	*serverDir
+	answers *answerLog
+	store   rota.Store
+	shared  bool // several processes use it: what one left is the reaper's to settle
+	jobs    map[rota.ID]*rota.Job
+	chains  map[rota.ID][]*rota.Job // executions, attempts in their order
+	lines   []line
+	starts  map[rota.ID]line
+	ends    map[rota.ID]string
 }
 
 // line is one line of the ledger.
@@ -34,27 +34,27 @@ type line struct {
 	execution rota.ID
 	attempt   int
 	pid       int
-	who       string
+	worker    string
 	how       string
 	at        time.Time
 }
 
 // verify opens the store between two lives and checks every invariant.
 func (c *crash) verify() {
-	store := c.site.open()
+	store := c.serverDir.open()
 	defer store.Close()
-	verifyClean(c.site, store)
+	verifyClean(c.serverDir, store)
 }
 
 // open opens the store of a site whose server has ended.
-func (s *site) open() *sqlite.Store {
+func (s *serverDir) open() *sqlite.Store {
 	s.Helper()
 	store, err := sqlite.OpenWith(s.database(), sqlite.Config{Logger: slog.New(slog.DiscardHandler)})
 	must(s, err)
 	return store
 }
 
-func verifyClean(s *site, store rota.Store) {
+func verifyClean(s *serverDir, store rota.Store) {
 	s.Helper()
 	for v, err := range store.Verify(context.Background()) {
 		must(s, err)
@@ -65,7 +65,7 @@ func verifyClean(s *site, store rota.Store) {
 // audit holds what the server left against what it answered and what its
 // handlers did.
 func (c *crash) audit(stopped time.Time) {
-	a := c.site.audit(c.book)
+	a := c.serverDir.audit(c.answers)
 	defer a.store.Close()
 	a.acknowledged()
 	a.started()
@@ -80,16 +80,16 @@ func (c *crash) audit(stopped time.Time) {
 }
 
 // audit reads the store of a server that has ended, and the ledger.
-func (s *site) audit(b *book) *audit {
+func (s *serverDir) audit(b *answerLog) *audit {
 	s.Helper()
 	return s.auditOf(s.open(), b)
 }
 
 // auditOf reads a store and the ledger, and checks what holds of any of them.
-func (s *site) auditOf(store rota.Store, b *book) *audit {
+func (s *serverDir) auditOf(store rota.Store, b *answerLog) *audit {
 	s.Helper()
 	a := &audit{
-		site: s, book: b, store: store, jobs: map[rota.ID]*rota.Job{}, chains: map[rota.ID][]*rota.Job{},
+		serverDir: s, answers: b, store: store, jobs: map[rota.ID]*rota.Job{}, chains: map[rota.ID][]*rota.Job{},
 		starts: map[rota.ID]line{}, ends: map[rota.ID]string{},
 	}
 	verifyClean(s, a.store)
@@ -128,7 +128,7 @@ func (a *audit) readLedger() {
 		l := line{}
 		job, execution, plan, at := "", "", "", ""
 		row = strings.TrimRight(row, " \n")
-		if n, _ := fmt.Sscanf(row, "start %s %s %d %s %d %s %s", &job, &execution, &l.attempt, &plan, &l.pid, &l.who, &at); n == 7 {
+		if n, _ := fmt.Sscanf(row, "start %s %s %d %s %d %s %s", &job, &execution, &l.attempt, &plan, &l.pid, &l.worker, &at); n == 7 {
 			l.word = "start"
 		} else if n, _ := fmt.Sscanf(row, "end %s %s %s", &job, &l.how, &at); n == 3 {
 			l.word = "end"
@@ -167,7 +167,7 @@ func (a *audit) complaints() {
 
 // count adds to the summary what the store and the ledger show.
 func (a *audit) count() {
-	n := a.book.counts
+	n := a.answers.counts
 	n["executions"] = len(a.chains)
 	for id, j := range a.jobs {
 		n["jobs"]++
@@ -183,8 +183,8 @@ func (a *audit) count() {
 		n[string(j.State())]++
 		if l := a.starts[id]; l.word != "" {
 			n["starts"]++
-			if l.who == ghostName {
-				n["ghosts"]++
+			if l.worker == staleWorkerName {
+				n["stale claims"]++
 			}
 		}
 	}

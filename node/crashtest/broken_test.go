@@ -25,17 +25,17 @@ func broken(t *testing.T, why string) {
 // envBroken has those tests run.
 const envBroken = "ROTA_CRASH_BROKEN"
 
-// TestServersInPeaceLoseNothing: nothing happens to three servers but work.
-func TestServersInPeaceLoseNothing(t *testing.T) {
+// TestServersWithoutFaultsLoseNothing: nothing happens to three servers but work.
+func TestServersWithoutFaultsLoseNothing(t *testing.T) {
 	t.Parallel()
 	broken(t, "leases of two seconds get lost on a machine that is busy with other tests")
 	cluster, err := pgtest.Start("", pgtest.Options{Durable: true})
 	must(t, err)
 	t.Cleanup(cluster.Close)
-	f := newFleet(t, cluster, 3)
-	f.sail()
+	f := newTestCluster(t, cluster, 3)
+	f.startAll()
 	f.declare()
-	l := begin(f.caller, f.book, fleetActions(), 10)
+	l := begin(f.caller, f.answers, clusterActions(), 10)
 	time.Sleep(10 * time.Second)
 	f.settle(l)
 	a := f.audit()

@@ -26,18 +26,18 @@ import (
 // answer was lost, or that could not be served just now, it sends again, under
 // the same key, to whatever life of the server comes next.
 type caller struct {
-	site     *site
-	where    func() (addr string, moved <-chan struct{}) // whom to ask: empty if nobody listens; moved is closed when he does no more
-	patience time.Duration                               // with one answer
-	http     *http.Client
-	token    func() string
+	serverDir *serverDir
+	where     func() (addr string, moved <-chan struct{}) // whom to ask: empty if nobody listens; moved is closed when he does no more
+	patience  time.Duration                               // with one answer
+	http      *http.Client
+	token     func() string
 
 	answered atomic.Int64
 	resent   atomic.Int64
 }
 
-func newCaller(s *site) *caller {
-	c := &caller{site: s, where: s.where, patience: requestPatience, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+func newCaller(s *serverDir) *caller {
+	c := &caller{serverDir: s, where: s.where, patience: requestTimeout, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	c.token = sync.OnceValue(func() string { // it is there when the server is
 		text, _ := os.ReadFile(filepath.Join(s.data, "admin.token"))
 		return strings.TrimSpace(string(text))
@@ -63,9 +63,9 @@ func (a answer) into(v any) error {
 // refused reports whether the server said no, in one of the ways allowed.
 func (a answer) refused(allowed ...int) bool { return slices.Contains(allowed, a.status) }
 
-// requestPatience is how long one answer may take. A foreign writer may hold the
+// requestTimeout is how long one answer may take. A foreign writer may hold the
 // store for a while, and a direct run takes its time.
-const requestPatience = 20 * time.Second
+const requestTimeout = 20 * time.Second
 
 // slow is what is worth a word if somebody wonders where the time went.
 const slow = 8 * time.Second
@@ -98,9 +98,9 @@ func (c *caller) send(ctx context.Context, method, path string, body any, key st
 			began := time.Now()
 			a, err := c.once(ctx, method, "http://"+addr+"/api/v1"+path, text, key)
 			if took := time.Since(began); took > slow {
-				c.site.Logf("%s %s %s took %s: %d %v", method, path, text, took, a.status, err)
+				c.serverDir.Logf("%s %s %s took %s: %d %v", method, path, text, took, a.status, err)
 			}
-			if err == nil && !comeBack(a, isClosed(moved)) {
+			if err == nil && !shouldRetry(a, isClosed(moved)) {
 				c.answered.Add(1)
 				c.resent.Add(int64(min(tries, 1)))
 				return a, nil
@@ -118,9 +118,9 @@ func (c *caller) send(ctx context.Context, method, path string, body any, key st
 	}
 }
 
-// comeBack reports whether an answer says to try again. Where the server is
+// shouldRetry reports whether an answer says to try again. Where the server is
 // gone, its port may be another's.
-func comeBack(a answer, gone bool) bool {
+func shouldRetry(a answer, gone bool) bool {
 	return a.status == http.StatusServiceUnavailable || a.status == http.StatusTooManyRequests ||
 		gone && a.status == http.StatusUnauthorized
 }
@@ -159,8 +159,8 @@ func (c *caller) once(ctx context.Context, method, url string, body []byte, key 
 
 // must sends a request that is to be done.
 func (c *caller) must(method, path string, body, into any) {
-	c.site.Helper()
-	ctx, done := context.WithTimeoutCause(context.Background(), patience, errors.New("nobody answers"))
+	c.serverDir.Helper()
+	ctx, done := context.WithTimeoutCause(context.Background(), waitMax, errors.New("nobody answers"))
 	defer done()
 	a, err := c.write(ctx, method, path, body)
 	if err == nil && a.status >= 300 {
@@ -170,23 +170,23 @@ func (c *caller) must(method, path string, body, into any) {
 		err = json.Unmarshal(a.body, into)
 	}
 	if err != nil {
-		c.site.Fatalf("%s %s: %v", method, path, err)
+		c.serverDir.Fatalf("%s %s: %v", method, path, err)
 	}
 }
 
-// see reads something that is to be there.
-func (c *caller) see(path string, into any) {
-	c.site.Helper()
-	ctx, done := context.WithTimeoutCause(context.Background(), patience, errors.New("nobody answers"))
+// get reads something that is to be there.
+func (c *caller) get(path string, into any) {
+	c.serverDir.Helper()
+	ctx, done := context.WithTimeoutCause(context.Background(), waitMax, errors.New("nobody answers"))
 	defer done()
 	if err := c.read(ctx, path, into); err != nil {
-		c.site.Fatalf("GET %s: %v", path, err)
+		c.serverDir.Fatalf("GET %s: %v", path, err)
 	}
 }
 
 // enqueue makes a job of type ledger.
 func (c *caller) enqueue(params object, more object) httpapi.Job {
-	c.site.Helper()
+	c.serverDir.Helper()
 	body := object{"type": "ledger", "params": params}
 	for k, v := range more {
 		body[k] = v
@@ -200,27 +200,27 @@ func (c *caller) enqueue(params object, more object) httpapi.Job {
 type object = map[string]any
 
 // until waits for something that the server can be asked for.
-func (s *site) until(what string, holds func() bool) {
+func (s *serverDir) until(what string, holds func() bool) {
 	s.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(waitMax); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			s.Fatalf("waited in vain until %s", what)
 		}
 	}
 }
 
-// comesToRest waits until nothing lives in the store.
-func (c *caller) comesToRest() {
-	c.site.Helper()
+// waitUntilIdle waits until nothing lives in the store.
+func (c *caller) waitUntilIdle() {
+	c.serverDir.Helper()
 	var last httpapi.Stats
 	defer func() {
-		if c.site.Failed() {
-			c.site.Logf("at last: %+v", last)
+		if c.serverDir.Failed() {
+			c.serverDir.Logf("at last: %+v", last)
 		}
 	}()
-	c.site.until("nothing is queued, waits or runs", func() bool {
+	c.serverDir.until("nothing is queued, waits or runs", func() bool {
 		last = httpapi.Stats{}
-		c.see("/stats", &last)
+		c.get("/stats", &last)
 		return last.Queued+last.Scheduled+last.Blocked+last.Running == 0
 	})
 }

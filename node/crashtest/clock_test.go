@@ -16,8 +16,8 @@ import (
 // what they missed as their catch-up says and no more; runs are not touched.
 func TestClockJumps(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	l, c, b := s.run(envClock+"="+s.path("clock")), newCaller(s), newBook()
+	s := newServerDir(t)
+	l, c, b := s.run(envClock+"="+s.path("clock")), newCaller(s), newAnswerLog()
 	began := time.Now()
 	c.must("POST", "/templates", object{"name": "tick", "type": "ledger"}, nil)
 	starts := began.Add(-24 * time.Hour).UTC().Format(time.RFC3339) // before that there is nothing to fire
@@ -36,15 +36,15 @@ func TestClockJumps(t *testing.T) {
 		must(t, os.WriteFile(set, []byte(offset.String()+"\n"), 0o600))
 		must(t, os.Rename(set, s.path("clock")))
 		by := time.Now().Add(offset)
-		c.goesOn("tick-none", by, 1)
-		c.goesOn("tick-last", by, 2) // the first may be for what it missed
+		c.waitForTicks("tick-none", by, 1)
+		c.waitForTicks("tick-last", by, 2) // the first may be for what it missed
 	}
 	s.until("the long job is done", func() bool { return s.begun() > 0 && c.state(long) == "completed" })
 	took := time.Since(began)
 	for _, name := range []string{"tick-none", "tick-last", "tick-all"} {
 		c.must("POST", "/schedules/"+name+"/pause", nil, nil)
 	}
-	c.comesToRest()
+	c.waitUntilIdle()
 	l.stop()
 
 	a := s.audit(b)
@@ -75,16 +75,16 @@ func TestClockJumps(t *testing.T) {
 	t.Logf("within %s: %v", took.Round(time.Second), made)
 }
 
-// goesOn waits until a schedule has fired so often for times after the one at
+// waitForTicks waits until a schedule has fired so often for times after the one at
 // which its clock was set. A clock that was set is read within a second.
-func (c *caller) goesOn(name string, set time.Time, often int) {
-	c.site.Helper()
-	c.site.until(fmt.Sprintf("schedule %s goes on at %s", name, set), func() bool {
+func (c *caller) waitForTicks(name string, set time.Time, often int) {
+	c.serverDir.Helper()
+	c.serverDir.until(fmt.Sprintf("schedule %s goes on at %s", name, set), func() bool {
 		var list httpapi.List[httpapi.Job]
-		c.see("/jobs?schedule="+name+"&limit=5", &list)
+		c.get("/jobs?schedule="+name+"&limit=5", &list)
 		fires := 0
 		for _, job := range list.Items {
-			if away := job.PlanTime.Sub(set); away > 0 && away < patience {
+			if away := job.PlanTime.Sub(set); away > 0 && away < waitMax {
 				fires++
 			}
 		}
@@ -94,8 +94,8 @@ func (c *caller) goesOn(name string, set time.Time, often int) {
 
 // state is what a person wants to know of a job.
 func (c *caller) state(job httpapi.Job) string {
-	c.site.Helper()
+	c.serverDir.Helper()
 	var now httpapi.Job
-	c.see("/jobs/"+job.ID.String(), &now)
+	c.get("/jobs/"+job.ID.String(), &now)
 	return now.State
 }

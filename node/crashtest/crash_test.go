@@ -18,10 +18,10 @@ const envCrashTime = "ROTA_CRASH_TIME"
 // crash is a server that is killed again and again under load, and what is known
 // of it from outside.
 type crash struct {
-	*site
-	caller *caller
-	book   *book
-	load   *load
+	*serverDir
+	caller  *caller
+	answers *answerLog
+	load    *load
 
 	lives   int
 	kills   int
@@ -37,7 +37,7 @@ func TestCrash(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
 	c.declare()
-	c.load = begin(c.caller, c.book, actions, 3)
+	c.load = begin(c.caller, c.answers, actions, 3)
 	endings := []func(){
 		c.atPoint, c.atRandom, c.atPoint, c.whileStarting, c.atPoint, c.whileStopping,
 		c.atPoint, c.atRandom, c.away, c.atPoint, c.cleanly, c.atPoint, c.hastily,
@@ -70,15 +70,15 @@ func crashTime(t *testing.T) time.Time {
 }
 
 func newCrash(t *testing.T) *crash {
-	s := newSite(t)
-	c := &crash{site: s, caller: newCaller(s), book: newBook(), tried: map[string]int{}, reached: map[string]int{}}
+	s := newServerDir(t)
+	c := &crash{serverDir: s, caller: newCaller(s), answers: newAnswerLog(), tried: map[string]int{}, reached: map[string]int{}}
 	return c
 }
 
 // declare gives the server its schedules.
 func (c *crash) declare() {
 	c.Helper()
-	l := c.site.run()
+	l := c.serverDir.run()
 	defer l.kill()
 	c.caller.declareTicks()
 }
@@ -96,7 +96,7 @@ func tickSchedules() []object {
 }
 
 func (c *caller) declareTicks() {
-	c.site.Helper()
+	c.serverDir.Helper()
 	c.must("POST", "/templates", object{"name": "tick", "type": "ledger", "default_params": object{"behave": "succeed"}}, nil)
 	for _, s := range tickSchedules() {
 		s["template"], s["catch_up"] = "tick", "all"
@@ -106,7 +106,7 @@ func (c *caller) declareTicks() {
 
 // pauseTicks has those schedules fire no more, and returns when they were told so.
 func (c *caller) pauseTicks() (stopped time.Time) {
-	c.site.Helper()
+	c.serverDir.Helper()
 	for _, s := range tickSchedules() {
 		stopped = c.pause(fmt.Sprint(s["name"]))
 	}
@@ -114,7 +114,7 @@ func (c *caller) pauseTicks() (stopped time.Time) {
 }
 
 func (c *caller) pause(schedule string) time.Time {
-	c.site.Helper()
+	c.serverDir.Helper()
 	stopped := time.Now()
 	c.must("POST", "/schedules/"+schedule+"/pause", nil, nil)
 	return stopped
@@ -123,7 +123,7 @@ func (c *caller) pause(schedule string) time.Time {
 // begin begins a life under load.
 func (c *crash) begin(settings ...string) *incarnation {
 	c.lives++
-	return c.site.start(append(settings, envGhost+"=400ms:ledger:late")...)
+	return c.serverDir.start(append(settings, envStaleWorker+"=400ms:ledger:late")...)
 }
 
 // died counts the end of a life that was killed.
@@ -191,9 +191,9 @@ func (c *crash) hastily() {
 // away leaves the server down for some fires of its schedules.
 func (c *crash) away() { time.Sleep(3500 * time.Millisecond) }
 
-// pointPatience is how long a server may take to get to a point. Callers do what
+// pointTimeout is how long a server may take to get to a point. Callers do what
 // leads there meanwhile.
-const pointPatience = 8 * time.Second
+const pointTimeout = 8 * time.Second
 
 // atPoint lets the server kill itself at the next of the points.
 func (c *crash) atPoint() {
@@ -214,10 +214,10 @@ func (c *crash) atPoint() {
 	}
 	c.tried[p.String()]++
 	began := time.Now()
-	if l.diesWithin(pointPatience) {
+	if l.diesWithin(pointTimeout) {
 		c.reached[p.String()]++
 	}
-	if took := time.Since(began); took > pointPatience/2 {
+	if took := time.Since(began); took > pointTimeout/2 {
 		c.Logf("it took %s to get to %s", took.Round(time.Millisecond), p)
 	}
 	l.kill()
@@ -229,12 +229,12 @@ func (c *crash) atPoint() {
 func (c *crash) settle() time.Time {
 	c.Helper()
 	c.lives++
-	l := c.site.run()
+	l := c.serverDir.run()
 	began := time.Now()
 	c.load.end()
 	answered := time.Since(began)
 	stopped := c.caller.pauseTicks()
-	c.caller.comesToRest()
+	c.caller.waitUntilIdle()
 	c.Logf("within %s everybody was answered, within %s everything had ended", answered.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
 	l.stop()
 	return stopped
@@ -254,13 +254,13 @@ func (c *crash) sum(long bool) {
 	}
 	c.Logf("%d lives, %d kills, %d of %d points reached; %d requests answered, %d of them sent again",
 		c.lives, c.kills, len(c.reached), len(points()), c.caller.answered.Load(), c.caller.resent.Load())
-	c.Logf("%v", c.book.counts)
-	all := []string{"jobs", "starts", "completed", "retries", "fires", "directs", "triggers", "redrives", "sequences", "ghosts"}
+	c.Logf("%v", c.answers.counts)
+	all := []string{"jobs", "starts", "completed", "retries", "fires", "directs", "triggers", "redrives", "sequences", "stale claims"}
 	if !long {
 		all = all[:5] // there was no time for each of the others
 	}
 	for _, what := range all {
-		if c.book.counts[what] == 0 {
+		if c.answers.counts[what] == 0 {
 			c.Errorf("the test saw no %s, and shows nothing about them", what)
 		}
 	}

@@ -12,21 +12,21 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestADirectRunSentAgainElsewhereIsAnswered: whoever asked one server, and
+// TestDirectRunRetriedAtOtherServerIsAnswered: whoever asked one server, and
 // heard nothing, asks another under the same key while the run goes on.
-func TestADirectRunSentAgainElsewhereIsAnswered(t *testing.T) {
+func TestDirectRunRetriedAtOtherServerIsAnswered(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, pgtest.Shared(t), 2)
-	f.sail()
+	f := newTestCluster(t, pgtest.Shared(t), 2)
+	f.startAll()
 	body := []byte(`{"type": "ledger", "params": {"behave": "sleep", "for": "1s"}, "wait": "30s"}`)
 	type heard struct {
 		job httpapi.Job
 		err error
 	}
-	answers := make(chan heard, len(f.ships))
-	for i := range f.ships {
+	answers := make(chan heard, len(f.servers))
+	for i := range f.servers {
 		c := f.of(i)
-		c.patience = patience
+		c.patience = waitMax
 		addr, _ := c.where()
 		go func() {
 			h := heard{}
@@ -39,7 +39,7 @@ func TestADirectRunSentAgainElsewhereIsAnswered(t *testing.T) {
 		time.Sleep(300 * time.Millisecond)
 	}
 	var jobs []httpapi.Job
-	for deadline := time.After(patience); len(jobs) < len(f.ships); {
+	for deadline := time.After(waitMax); len(jobs) < len(f.servers); {
 		select {
 		case h := <-answers:
 			must(t, h.err)
@@ -53,30 +53,30 @@ func TestADirectRunSentAgainElsewhereIsAnswered(t *testing.T) {
 	}
 }
 
-// TestDirectRunsGoOnWhenAServerDies: it was killed while it waited for a slot.
-func TestDirectRunsGoOnWhenAServerDies(t *testing.T) {
+// TestDirectRunsContinueWhenServerIsKilled: it was killed while it waited for a slot.
+func TestDirectRunsContinueWhenServerIsKilled(t *testing.T) {
 	t.Parallel()
-	again(t, func(t *testing.T, blame blames) {
-		f := newFleet(t, pgtest.Shared(t), 2, "ROTA_WORKERS=1")
-		first, second := f.ships[0], f.ships[1]
-		first.rise()
-		f.holds("open")
+	retryIfSlow(t, func(t *testing.T, fail failFunc) {
+		f := newTestCluster(t, pgtest.Shared(t), 2, "ROTA_WORKERS=1")
+		first, second := f.servers[0], f.servers[1]
+		first.startUntilReady()
+		f.enqueueHeld("open")
 		addr, _ := first.where()
 		go func() {
 			_, _ = f.of(0).once(t.Context(), "POST", "http://"+addr+"/api/v1/direct", []byte(`{"type": "ledger", "params": {}, "wait": "15s"}`), "")
 		}()
 		f.until("it has reserved", func() bool {
-			list, err := f.looker().Reservations(t.Context(), rota.ID{}, 1)
+			list, err := f.reader().Reservations(t.Context(), rota.ID{}, 1)
 			must(t, err)
 			return len(list) == 1
 		})
-		second.rise()
-		f.sink(first)
+		second.startUntilReady()
+		f.ensureKilled(first)
 		f.release("open")
 		a, err := f.of(1).write(t.Context(), "POST", "/direct", object{"type": "ledger", "params": object{}, "wait": "10s"})
 		must(t, err)
 		if a.status != http.StatusOK {
-			blame(f, "10 seconds after a server died, with a lease of %s: %d %s", fleetLease, a.status, a.body)
+			fail(f, "10 seconds after a server died, with a lease of %s: %d %s", clusterLease, a.status, a.body)
 		}
 	})
 }

@@ -22,14 +22,14 @@ import (
 // when there is space: runs that ended meanwhile are recorded then, once.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newServerDir(t)
 	if err := mountSmall(s.data); err != nil {
 		t.Skipf("no small disk can be mounted here: %v", err)
 	}
 	t.Cleanup(func() { _ = unmount(s.data) })
 	ballast := filepath.Join(s.data, "ballast")
 	must(t, os.WriteFile(ballast, bytes.Repeat([]byte{1}, 3<<20), 0o600))
-	l, c, b := s.run(), newCaller(s), newBook()
+	l, c, b := s.run(), newCaller(s), newAnswerLog()
 	c.must("PUT", "/types/parked", object{}, nil)
 
 	var ran []httpapi.Job
@@ -82,24 +82,24 @@ func TestDiskFull(t *testing.T) {
 
 // fill asks for jobs that nobody runs until there is no room for the smallest,
 // and returns what the server said then.
-func fill(c *caller, b *book) (problem httpapi.Problem) {
-	c.site.Helper()
+func fill(c *caller, b *answerLog) (problem httpapi.Problem) {
+	c.serverDir.Helper()
 	for size := 64 << 10; size > 0; size /= 4 {
 		for full := 0; full < 8; { // what is written back from the log makes room now and then
 			mark := b.mark()
 			body, err := json.Marshal(object{"type": "parked", "params": object{"mark": mark, "pad": strings.Repeat("x", size)}})
-			must(c.site, err)
-			addr, _ := c.site.where()
+			must(c.serverDir, err)
+			addr, _ := c.serverDir.where()
 			a, err := c.once(context.Background(), "POST", "http://"+addr+"/api/v1/jobs", body, mark)
-			must(c.site, err)
+			must(c.serverDir, err)
 			if a.status == http.StatusServiceUnavailable {
 				full++
-				must(c.site, json.Unmarshal(a.body, &problem))
+				must(c.serverDir, json.Unmarshal(a.body, &problem))
 				continue
 			}
 			full = 0
 			var job httpapi.Job
-			must(c.site, a.into(&job))
+			must(c.serverDir, a.into(&job))
 			b.acknowledge(mark, job)
 		}
 	}
@@ -110,12 +110,12 @@ func fill(c *caller, b *book) (problem httpapi.Problem) {
 func (c *caller) ready() (status int, text string) {
 	addr, _ := c.where()
 	a, err := c.once(context.Background(), "GET", "http://"+addr+"/readyz", nil, "")
-	must(c.site, err)
+	must(c.serverDir, err)
 	return a.status, string(a.body)
 }
 
 // ended counts the ends in the ledger.
-func (s *site) ended() int {
+func (s *serverDir) ended() int {
 	text, err := os.ReadFile(s.path("ledger"))
 	must(s, err)
 	return strings.Count("\n"+string(text), "\nend ")

@@ -17,10 +17,10 @@ import (
 
 // fault is something that was done to a fleet.
 type fault struct {
-	what     string
-	ship     *ship // nil: all of them
-	from, to time.Time
-	more     string
+	what       string
+	testServer *testServer // nil: all of them
+	from, to   time.Time
+	more       string
 }
 
 // faults are all of them.
@@ -30,8 +30,8 @@ type faults struct {
 }
 
 // begin notes a fault that begins now.
-func (f *faults) begin(what string, s *ship) *fault {
-	one := &fault{what: what, ship: s, from: time.Now()}
+func (f *faults) begin(what string, s *testServer) *fault {
+	one := &fault{what: what, testServer: s, from: time.Now()}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.list = append(f.list, one)
@@ -52,8 +52,8 @@ func (o *fault) touches(from, to time.Time) bool {
 
 // hits says whether a fault may have kept a server from its database for long. A
 // clock that is wrong does not, and connections that break are made anew at once.
-func (o *fault) hits(s *ship) bool {
-	return o.what != "skew" && o.what != "cut" && o.what != heldLocks && (o.ship == nil || o.ship == s)
+func (o *fault) hits(s *testServer) bool {
+	return o.what != "skew" && o.what != "cut" && o.what != heldLocks && (o.testServer == nil || o.testServer == s)
 }
 
 // sticks says that a fault stops a server in whatever it does, and with what it
@@ -65,7 +65,7 @@ func (o *fault) sticks() bool {
 // during finds what may have kept a server from its database within a span: a
 // fault of its own, or locks that another held who was frozen or cut off, or at last
 // the machine.
-func (f *faults) during(s *ship, from, to time.Time) *fault {
+func (f *faults) during(s *testServer, from, to time.Time) *fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var held, stuck, slow *fault
@@ -88,13 +88,13 @@ func (f *faults) during(s *ship, from, to time.Time) *fault {
 	return slow
 }
 
-// calm is when a server has been left in peace for as long as a lease, after some
+// undisturbedSince is when a server has been left in peace for as long as a lease, after some
 // time: by then its heart has beaten.
-func (f *faults) calm(s *ship, after time.Time) time.Time {
+func (f *faults) undisturbedSince(s *testServer, after time.Time) time.Time {
 	for {
-		last := f.during(s, after, after.Add(fleetLease))
+		last := f.during(s, after, after.Add(clusterLease))
 		if last == nil || last.to.Before(after) {
-			return after.Add(fleetLease)
+			return after.Add(clusterLease)
 		}
 		after = last.to.Add(time.Millisecond)
 	}
@@ -102,7 +102,7 @@ func (f *faults) calm(s *ship, after time.Time) time.Time {
 
 // explain says whether a server may complain at some time that it cannot reach
 // its database.
-func (f *faults) explain(s *ship, at time.Time) bool {
+func (f *faults) explain(s *testServer, at time.Time) bool {
 	from := at.Add(-outageTail)
 	if f.during(s, from, at) != nil {
 		return true
@@ -115,27 +115,27 @@ func (f *faults) explain(s *ship, at time.Time) bool {
 // slow says whether the machine was slow, or locks were held so long, shortly before
 // some time, that a lease may have been half over when the answer that lent it came.
 func (f *faults) slow(at time.Time) bool {
-	if f.slowed(at.Add(-fleetLease), at) {
+	if f.slowed(at.Add(-clusterLease), at) {
 		return true
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.ContainsFunc(f.list, func(one *fault) bool {
-		return one.what == heldLocks && one.touches(at.Add(-fleetLease), at) && one.to.Sub(one.from) >= fleetLease/2
+		return one.what == heldLocks && one.touches(at.Add(-clusterLease), at) && one.to.Sub(one.from) >= clusterLease/2
 	})
 }
 
-// story is what was done, in the order in which it began.
-func (f *faults) story() string {
+// summary is what was done, in the order in which it began.
+func (f *faults) summary() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var text strings.Builder
 	for _, one := range f.list {
-		who := "all"
-		if one.ship != nil {
-			who = one.ship.name
+		worker := "all"
+		if one.testServer != nil {
+			worker = one.testServer.name
 		}
-		fmt.Fprintf(&text, "\n%s to %s: %s of %s %s", one.from.UTC().Format(clockTime), one.to.UTC().Format(clockTime), one.what, who, one.more)
+		fmt.Fprintf(&text, "\n%s to %s: %s of %s %s", one.from.UTC().Format(clockTime), one.to.UTC().Format(clockTime), one.what, worker, one.more)
 	}
 	return text.String()
 }
@@ -154,32 +154,32 @@ func (f *faults) counts() map[string]int {
 }
 
 // any is one of the ships.
-func (f *fleet) any() *ship { return f.ships[rand.IntN(len(f.ships))] }
+func (f *testCluster) any() *testServer { return f.servers[rand.IntN(len(f.servers))] }
 
-// longer is longer than a lease, and than it takes a reaper to see that.
-func longer() time.Duration {
-	return fleetLease + fleetLease/2 + time.Duration(rand.IntN(1500))*time.Millisecond
+// beyondLease is longer than a lease, and than it takes a reaper to see that.
+func beyondLease() time.Duration {
+	return clusterLease + clusterLease/2 + time.Duration(rand.IntN(1500))*time.Millisecond
 }
 
 // kill kills a server and starts it again.
-func (f *fleet) kill(s *ship) {
-	f.sink(s)
-	s.rise()
+func (f *testCluster) kill(s *testServer) {
+	f.ensureKilled(s)
+	s.startUntilReady()
 }
 
 // killAt has a server kill itself at a point, if it gets there, and starts it
 // again.
-func (f *fleet) killAt(s *ship, p point) {
-	f.sink(s)
+func (f *testCluster) killAt(s *testServer, p point) {
+	f.ensureKilled(s)
 	one := f.faults.begin("kill at a point", s)
 	s.begin(p.setting()).diesWithin(2 * time.Second)
-	f.sink(s)
+	f.ensureKilled(s)
 	f.faults.end(one)
-	s.rise()
+	s.startUntilReady()
 }
 
-// sink kills a server, if it has not done so itself.
-func (f *fleet) sink(s *ship) {
+// ensureKilled kills a server, if it has not done so itself.
+func (f *testCluster) ensureKilled(s *testServer) {
 	one := f.faults.begin("kill", s)
 	defer f.faults.end(one)
 	s.incarnation().kill()
@@ -189,44 +189,44 @@ func (f *fleet) sink(s *ship) {
 }
 
 // freeze stops a whole process for longer than its leases last.
-func (f *fleet) freeze(s *ship) {
+func (f *testCluster) freeze(s *testServer) {
 	one := f.faults.begin("freeze", s)
 	s.incarnation().signal(syscall.SIGSTOP)
-	time.Sleep(longer())
+	time.Sleep(beyondLease())
 	s.incarnation().signal(syscall.SIGCONT)
 	f.faults.end(one)
 }
 
 // freezeAt has a server freeze itself at a point, if it gets there, for longer than
 // its leases last.
-func (f *fleet) freezeAt(s *ship, p point) {
-	f.sink(s)
+func (f *testCluster) freezeAt(s *testServer, p point) {
+	f.ensureKilled(s)
 	one := f.faults.begin("freeze at a point", s)
 	l := s.begin(p.setting() + ":freeze")
-	time.Sleep(time.Second + longer())
+	time.Sleep(time.Second + beyondLease())
 	l.signal(syscall.SIGCONT)
 	f.faults.end(one)
 	if !l.becomesReady() {
-		s.ends(l)
-		s.rise()
+		s.expectUnavailable(l)
+		s.startUntilReady()
 	}
 }
 
-// part parts a server from the database for longer than its leases last. What was
+// partition parts a server from the database for longer than its leases last. What was
 // under way then arrives, or is broken off.
-func (f *fleet) part(s *ship) {
+func (f *testCluster) partition(s *testServer) {
 	one := f.faults.begin("partition", s)
-	s.way.Hold()
-	time.Sleep(longer())
+	s.proxy.Hold()
+	time.Sleep(beyondLease())
 	if rand.IntN(2) == 0 {
-		s.way.Cut()
+		s.proxy.Cut()
 	}
-	s.way.Resume()
+	s.proxy.Resume()
 	f.faults.end(one)
 }
 
 // restart stops PostgreSQL and starts it again, some time later.
-func (f *fleet) restart(mode string, later time.Duration) {
+func (f *testCluster) restart(mode string, later time.Duration) {
 	one := f.faults.begin("restart "+mode, nil)
 	must(f, f.cluster.Stop(mode))
 	time.Sleep(later)
@@ -235,7 +235,7 @@ func (f *fleet) restart(mode string, later time.Duration) {
 }
 
 // cut has PostgreSQL end all connections.
-func (f *fleet) cut() {
+func (f *testCluster) cut() {
 	one := f.faults.begin("cut", nil)
 	pgtest.Query(f, f.cluster.SocketURL("postgres"),
 		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+f.database+"'")
@@ -246,7 +246,7 @@ func (f *fleet) cut() {
 const skewMost = 5 * time.Second
 
 // skew sets the clock of a server. The database's stays right.
-func (f *fleet) skew(s *ship, by time.Duration) {
+func (f *testCluster) skew(s *testServer, by time.Duration) {
 	one := f.faults.begin("skew", s)
 	set := s.path("clock.new")
 	must(f, os.WriteFile(set, []byte(by.String()+"\n"), 0o600))

@@ -16,9 +16,9 @@ import (
 // could not reach it meanwhile is given a lease's time to be heard of again.
 func TestFrozenServer(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	l, c, b := s.run(envGhost+"=50ms:haunted"), newCaller(s), newBook()
-	c.must("PUT", "/types/haunted", object{"max_retries": 0}, nil)
+	s := newServerDir(t)
+	l, c, b := s.run(envStaleWorker+"=50ms:abandoned"), newCaller(s), newAnswerLog()
+	c.must("PUT", "/types/abandoned", object{"max_retries": 0}, nil)
 	c.must("POST", "/templates", object{"name": "tick", "type": "ledger"}, nil)
 	c.must("POST", "/schedules", object{"name": "tick-allow", "template": "tick", "every": "1s", "catch_up": "all"}, nil)
 	var ran []httpapi.Job
@@ -27,18 +27,18 @@ func TestFrozenServer(t *testing.T) {
 		ran = append(ran, c.enqueue(object{"behave": "sleep", "for": "1500ms", "mark": mark}, nil))
 		b.acknowledge(mark, ran[len(ran)-1])
 	}
-	time.Sleep(rota.LeaseMin) // past the time that a start gives to ghosts
-	ghost := c.enqueue(nil, object{"type": "haunted", "params": object{}})
-	s.until("the ghost has come", func() bool { return c.state(ghost) == "running" })
+	time.Sleep(rota.LeaseMin) // past the time that a start allows runs of earlier workers
+	staleWorker := c.enqueue(nil, object{"type": "abandoned", "params": object{}})
+	s.until("the stale worker has claimed the job", func() bool { return c.state(staleWorker) == "running" })
 
 	l.signal(syscall.SIGSTOP)
 	time.Sleep(3 * time.Second)
 	woken := time.Now()
 	l.signal(syscall.SIGCONT)
-	s.until("the ghost is given up", func() bool { return c.state(ghost) == "failed" })
+	s.until("the run of the stale worker is reaped", func() bool { return c.state(staleWorker) == "failed" })
 	stopped := time.Now()
 	c.must("POST", "/schedules/tick-allow/pause", nil, nil)
-	c.comesToRest()
+	c.waitUntilIdle()
 	l.stop()
 
 	a := s.audit(b)
@@ -52,8 +52,8 @@ func TestFrozenServer(t *testing.T) {
 			t.Errorf("job %s was tried %d times and ended %s; a pause is not its fault", job.ID, len(chain), chain[0].State())
 		}
 	}
-	run := a.jobs[ghost.ID.ID].Run
+	run := a.jobs[staleWorker.ID.ID].Run
 	if grace := run.FinishedAt.Sub(woken); run.ErrorCode != rota.CodeLeaseExpired || grace < 9*rota.LeaseMin/10 {
-		t.Errorf("the ghost was given up as %q, %s after the pause", run.ErrorCode, grace)
+		t.Errorf("the run of the stale worker was reaped as %q, %s after the pause", run.ErrorCode, grace)
 	}
 }

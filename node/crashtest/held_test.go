@@ -21,21 +21,21 @@ import (
 // alone. It ends at once, says who has it, and does no harm.
 func TestSecondServer(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newServerDir(t)
 	l, c := s.run(), newCaller(s)
 	pid := fmt.Sprint(l.cmd.Process.Pid)
 	for what, settings := range map[string][]string{
 		"on the same data":  nil,
 		"on the same store": {"ROTA_DATA=" + s.path("elsewhere"), "ROTA_STORE=sqlite:" + s.database()},
 	} {
-		second := &site{T: t, dir: t.TempDir(), data: s.data, env: s.env, changed: make(chan struct{})}
+		second := &serverDir{T: t, dir: t.TempDir(), data: s.data, env: s.env, changed: make(chan struct{})}
 		other := second.start(settings...)
 		if other.becomesReady() || other.howItEnded() != fmt.Sprint("exit ", exitUnavailable) || !strings.Contains(second.logTail(), pid) {
 			t.Errorf("a second server %s: %s; it does not name process %s:\n%s", what, other.howItEnded(), pid, second.logTail())
 		}
 	}
 	c.enqueue(object{"behave": "succeed"}, nil)
-	c.comesToRest()
+	c.waitUntilIdle()
 	l.stop()
 }
 
@@ -51,7 +51,7 @@ func TestSecondServerOfRota(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	s := newSite(t)
+	s := newServerDir(t)
 	l := s.run()
 	out, err = exec.Command(program, "serve", "--data", s.data, "--http", "127.0.0.1:0").CombinedOutput()
 	var ended *exec.ExitError
@@ -68,8 +68,8 @@ func TestSecondServerOfRota(t *testing.T) {
 // leases. Heartbeats and requests wait; no lease is lost, nothing runs twice.
 func TestForeignWriter(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	l, c, b := s.run(), newCaller(s), newBook()
+	s := newServerDir(t)
+	l, c, b := s.run(), newCaller(s), newAnswerLog()
 	var ran []httpapi.Job
 	for range 3 {
 		mark := b.mark()
@@ -81,7 +81,7 @@ func TestForeignWriter(t *testing.T) {
 	conn, err := sqlite.OpenConn(s.database(), sqlite.OpenReadWrite)
 	must(t, err)
 	defer conn.Close()
-	conn.SetBusyTimeout(patience)
+	conn.SetBusyTimeout(waitMax)
 	must(t, sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil))
 	held := time.Now()
 	answered := make(chan time.Duration)
@@ -103,7 +103,7 @@ func TestForeignWriter(t *testing.T) {
 	if after := <-answered; after < 3*time.Second {
 		t.Errorf("a request was answered after %s, while the file was held", after)
 	}
-	c.comesToRest()
+	c.waitUntilIdle()
 	l.stop()
 
 	a := s.audit(b)
@@ -119,7 +119,7 @@ func TestForeignWriter(t *testing.T) {
 }
 
 // begun counts the starts in the ledger.
-func (s *site) begun() int {
+func (s *serverDir) begun() int {
 	text, err := os.ReadFile(s.path("ledger"))
 	must(s, err)
 	return strings.Count("\n"+string(text), "\nstart ")

@@ -68,22 +68,22 @@ func (k *killer) reached(verb, when string) {
 // freeze stops the process until it is sent SIGCONT. It takes a moment until all of
 // its threads stand still: whoever is at the point waits for the end of it there.
 func freeze() {
-	goesOn := make(chan os.Signal, 1)
-	signal.Notify(goesOn, syscall.SIGCONT)
-	defer signal.Stop(goesOn)
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-	<-goesOn
+	<-continued
 }
 
-// shutdownPatience is how long a stop may go on before the process dies in the
+// shutdownKillAfter is how long a stop may go on before the process dies in the
 // middle of it, if no command came.
-const shutdownPatience = 100 * time.Millisecond
+const shutdownKillAfter = 100 * time.Millisecond
 
 // stopping is called when the signal to stop has come.
 func (k *killer) stopping() {
 	k.stops.Store(true)
 	if k.verb == "shutdown" {
-		time.AfterFunc(shutdownPatience, die)
+		time.AfterFunc(shutdownKillAfter, die)
 	}
 }
 
@@ -94,15 +94,15 @@ func die() {
 }
 
 // wrap is a store that passes the points of its commands.
-func (k *killer) wrap(store rota.Store) rota.Store { return &deadly{store, k} }
+func (k *killer) wrap(store rota.Store) rota.Store { return &killingStore{store, k} }
 
-type deadly struct {
+type killingStore struct {
 	rota.Store
 	kill *killer
 }
 
 // Apply applies a batch, and may be the last thing that the process does.
-func (d *deadly) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+func (d *killingStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if d.kill.stops.Load() {
 		d.kill.reached("shutdown", "mid")
 	}
@@ -116,7 +116,7 @@ func (d *deadly) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 }
 
 // taken passes the point of claims that were not in vain.
-func (d *deadly) taken(results []rota.Result) {
+func (d *killingStore) taken(results []rota.Result) {
 	for i := range results {
 		if claimed, ok := results[i].Reply.(*rota.Claimed); ok && len(claimed.Jobs) > 0 {
 			d.kill.reached(string(rota.VerbClaim), "taken")
@@ -124,7 +124,7 @@ func (d *deadly) taken(results []rota.Result) {
 	}
 }
 
-func (d *deadly) each(commands []rota.Command, when string) {
+func (d *killingStore) each(commands []rota.Command, when string) {
 	for _, c := range commands {
 		d.kill.reached(string(c.Verb()), when)
 	}

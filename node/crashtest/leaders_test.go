@@ -16,24 +16,24 @@ import (
 // it fires, after it has, or at any other moment, each time is fired once.
 func TestSchedulesFireOnceWhileProcessesAreKilled(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, pgtest.Shared(t), 3)
-	f.sail()
+	f := newTestCluster(t, pgtest.Shared(t), 3)
+	f.startAll()
 	f.caller.declareTicks()
 	for i, when := range []string{"before", "after", "before", "after", "after"} {
-		f.killAt(f.ships[i%len(f.ships)], point{verb: string(rota.VerbFire), when: when, often: 2})
-		f.kill(f.ships[(i+1)%len(f.ships)])
+		f.killAt(f.servers[i%len(f.servers)], point{verb: string(rota.VerbFire), when: when, often: 2})
+		f.kill(f.servers[(i+1)%len(f.servers)])
 	}
 	a := f.auditTicks()
 	defer a.store.Close()
 	a.limits(f)
-	a.fleetComplaints(f)
+	a.clusterComplaints(f)
 }
 
 // auditTicks ends the ticking and the servers, and looks at what they left.
-func (f *fleet) auditTicks() *audit {
+func (f *testCluster) auditTicks() *audit {
 	f.Helper()
 	stopped := f.caller.pauseTicks()
-	f.caller.comesToRest()
+	f.caller.waitUntilIdle()
 	f.stop()
 	a := f.audit()
 	a.started()
@@ -49,19 +49,19 @@ func (f *fleet) auditTicks() *audit {
 // lost.
 func TestSkewedClocksFireNothingTwice(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, pgtest.Shared(t), 3)
-	f.sail()
+	f := newTestCluster(t, pgtest.Shared(t), 3)
+	f.startAll()
 	f.of(0).declareTicks()
-	f.skew(f.ships[1], skewMost)
-	f.skew(f.ships[2], -skewMost)
-	job := f.holds("open")
-	time.Sleep(3 * fleetLease)
-	f.skew(f.ships[1], -skewMost) // set while it runs
-	time.Sleep(fleetLease)
+	f.skew(f.servers[1], skewMost)
+	f.skew(f.servers[2], -skewMost)
+	job := f.enqueueHeld("open")
+	time.Sleep(3 * clusterLease)
+	f.skew(f.servers[1], -skewMost) // set while it runs
+	time.Sleep(clusterLease)
 	f.release("open")
 	a := f.auditTicks()
 	defer a.store.Close()
-	a.fleetComplaints(f)
+	a.clusterComplaints(f)
 	if n := f.tried(a.chains[job.ID.ID]); n != 1 {
 		t.Errorf("a job was tried %d times; clocks are not its fault", n)
 	}
@@ -72,21 +72,21 @@ func TestSkewedClocksFireNothingTwice(t *testing.T) {
 	}
 }
 
-// TestAHungDatabaseIsNotSilent: what is sent to the database gets no answer, and
+// TestHungDatabaseIsReported: what is sent to the database gets no answer, and
 // no connection breaks. Nothing can be fired then; the server says so in its log
 // and to those who ask whether it is ready, and goes on by itself afterwards. What
 // runs is stopped when its lease is over, since another might have been given it,
 // and is tried again.
-func TestAHungDatabaseIsNotSilent(t *testing.T) {
+func TestHungDatabaseIsReported(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, pgtest.Shared(t), 1)
+	f := newTestCluster(t, pgtest.Shared(t), 1)
 	c := f.ticking("1s")
-	job := f.holds("open")
+	job := f.enqueueHeld("open")
 	f.hangs(c)
 	f.release("open")
 	f.until("the job was stopped", func() bool { return c.state(job) == "failed" })
 	stopped := c.pause("tick-allow")
-	c.comesToRest()
+	c.waitUntilIdle()
 	f.stop()
 	a := f.audit()
 	defer a.store.Close()
@@ -94,42 +94,42 @@ func TestAHungDatabaseIsNotSilent(t *testing.T) {
 	a.started()
 	a.endings()
 	a.schedules(stopped)
-	a.fleetComplaints(f)
+	a.clusterComplaints(f)
 	if n := len(a.chains[job.ID.ID]); n < 2 {
 		t.Errorf("a job that was stopped was tried %d times", n)
 	}
 }
 
-// TestAHungDatabaseIsNotSilentWhileNothingRuns: no lease is to be kept, so no
+// TestHungDatabaseIsReportedWhileIdle: no lease is to be kept, so no
 // heart beats in vain. It is the hung call of river #1251.
-func TestAHungDatabaseIsNotSilentWhileNothingRuns(t *testing.T) {
+func TestHungDatabaseIsReportedWhileIdle(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, pgtest.Shared(t), 1)
+	f := newTestCluster(t, pgtest.Shared(t), 1)
 	c := f.ticking("3s")
-	c.comesToRest()
+	c.waitUntilIdle()
 	time.Sleep(500 * time.Millisecond) // until the next fire there is nothing to do
 	f.hangs(c)
 	f.stop()
 }
 
 // ticking is a fleet of one server with a schedule that has fired.
-func (f *fleet) ticking(every string) *caller {
+func (f *testCluster) ticking(every string) *caller {
 	f.Helper()
-	f.sail()
+	f.startAll()
 	c := f.of(0)
 	c.must("POST", "/templates", object{"name": "tick", "type": "ledger"}, nil)
 	c.must("POST", "/schedules", object{"name": "tick-allow", "template": "tick", "every": every, "catch_up": "all"}, nil)
-	c.goesOn("tick-allow", time.Now(), 1)
+	c.waitForTicks("tick-allow", time.Now(), 1)
 	return c
 }
 
 // hangs lets the database hang until everybody knows, and the schedule go on
 // afterwards.
-func (f *fleet) hangs(c *caller) {
+func (f *testCluster) hangs(c *caller) {
 	f.Helper()
-	s := f.ships[0]
+	s := f.servers[0]
 	hung := f.faults.begin("partition", s)
-	s.way.Hold()
+	s.proxy.Hold()
 	logged, unready := false, false
 	for !(logged && unready) && time.Since(hung.from) < hungMost {
 		time.Sleep(100 * time.Millisecond)
@@ -145,24 +145,24 @@ func (f *fleet) hangs(c *caller) {
 	if !logged || !unready {
 		f.Errorf("the database has hung for %s; the log says so: %t, the server is not ready: %t", hungMost, logged, unready)
 	}
-	s.way.Resume()
+	s.proxy.Resume()
 	f.faults.end(hung)
 	f.until("the server is ready", func() bool { status, _ := c.ready(); return status == http.StatusOK })
-	c.goesOn("tick-allow", time.Now(), 2)
+	c.waitForTicks("tick-allow", time.Now(), 2)
 }
 
 // hungMost is how long somebody may be left in the dark.
 const hungMost = 30 * time.Second
 
-// TestAJobIsThereAtOnceAtEveryServer: dkron #1080 answered 404 to who asked right
+// TestEnqueuedJobIsVisibleAtEveryServer: dkron #1080 answered 404 to who asked right
 // after a job was made. Nobody asks twice here.
-func TestAJobIsThereAtOnceAtEveryServer(t *testing.T) {
+func TestEnqueuedJobIsVisibleAtEveryServer(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, pgtest.Shared(t), 2)
-	f.sail()
+	f := newTestCluster(t, pgtest.Shared(t), 2)
+	f.startAll()
 	for i := range 20 {
 		job := f.of(i%2).enqueue(object{"until": f.path("open")}, nil)
-		addr, _ := f.ships[1-i%2].where()
+		addr, _ := f.servers[1-i%2].where()
 		a, err := f.caller.once(t.Context(), "GET", "http://"+addr+"/api/v1/jobs/"+job.ID.String(), nil, "")
 		must(t, err)
 		if a.status != http.StatusOK {
@@ -170,6 +170,6 @@ func TestAJobIsThereAtOnceAtEveryServer(t *testing.T) {
 		}
 	}
 	f.release("open")
-	f.caller.comesToRest()
+	f.caller.waitUntilIdle()
 	f.stop()
 }

@@ -16,64 +16,64 @@ import (
 
 // Each of these tests is about a failure that only several processes can show.
 
-// TestAReusedNameFailsNobodysRuns: two servers with one configured name are two.
+// TestReusedNameKeepsRunsOfOtherProcess: two servers with one configured name are two.
 // One that starts does not take the other's runs for those of an earlier life, and
 // when one dies the other rescues what it left.
-func TestAReusedNameFailsNobodysRuns(t *testing.T) {
+func TestReusedNameKeepsRunsOfOtherProcess(t *testing.T) {
 	t.Parallel()
-	again(t, func(t *testing.T, blame blames) {
-		f := newFleet(t, pgtest.Shared(t), 2)
-		first, second := f.ships[0], f.ships[1]
-		first.rise()
-		job := f.holds("open")
+	retryIfSlow(t, func(t *testing.T, fail failFunc) {
+		f := newTestCluster(t, pgtest.Shared(t), 2)
+		first, second := f.servers[0], f.servers[1]
+		first.startUntilReady()
+		job := f.enqueueHeld("open")
 		for range 2 { // the second time it has an earlier life of its own
-			second.rise()
-			time.Sleep(fleetLease + fleetLease/2)
+			second.startUntilReady()
+			time.Sleep(clusterLease + clusterLease/2)
 			if n := len(f.chain(job)); n != 1 || f.caller.state(job) != "running" {
-				blame(f, "a server with the same name started: job %s has %d attempts and is %s", job.ID, n, f.caller.state(job))
+				fail(f, "a server with the same name started: job %s has %d attempts and is %s", job.ID, n, f.caller.state(job))
 			}
-			f.sink(second)
+			f.ensureKilled(second)
 		}
-		second.rise()
-		f.sink(first)
+		second.startUntilReady()
+		f.ensureKilled(first)
 		f.release("open")
-		f.until("the other server has rescued the job", func() bool { return len(f.chain(job)) == 2 && f.tail(job).State() == rota.StateCompleted })
+		f.until("the other server has rescued the job", func() bool { return len(f.chain(job)) == 2 && f.lastAttempt(job).State() == rota.StateCompleted })
 		second.incarnation().stop()
 		if a := f.chain(job)[0]; !reaped(a) {
-			blame(f, "the first attempt ended %s %q", a.State(), a.Run.Error)
+			fail(f, "the first attempt ended %s %q", a.State(), a.Run.Error)
 		}
-		f.sound()
+		f.checkConsistency()
 	})
 }
 
-// TestAFrozenProcessComesBackAndChangesNothing: its job was given to another
+// TestResumedProcessChangesNothing: its job was given to another
 // meanwhile. It says that it is done, and is told that nobody asks any more. The
 // slot that its lease held is not free a second time.
-func TestAFrozenProcessComesBackAndChangesNothing(t *testing.T) {
+func TestResumedProcessChangesNothing(t *testing.T) {
 	t.Parallel()
-	again(t, func(t *testing.T, blame blames) {
-		f := newFleet(t, pgtest.Shared(t), 2)
-		first, second := f.ships[0], f.ships[1]
-		first.rise()
+	retryIfSlow(t, func(t *testing.T, fail failFunc) {
+		f := newTestCluster(t, pgtest.Shared(t), 2)
+		first, second := f.servers[0], f.servers[1]
+		first.startUntilReady()
 		f.caller.must("PUT", "/limits", object{"keys": keyLimits}, nil)
-		job := f.holds("open", "concurrency_key", "one")
-		second.rise()
-		f.first(job, blame)
+		job := f.enqueueHeld("open", "concurrency_key", "one")
+		second.startUntilReady()
+		f.checkFirstAttempt(job, fail)
 		frozen := f.faults.begin("freeze", first)
 		first.incarnation().signal(syscall.SIGSTOP)
 		c := f.of(1)
-		f.until("another attempt runs", func() bool { return len(f.chain(job)) == 2 && f.tail(job).State() == rota.StateRunning })
+		f.until("another attempt runs", func() bool { return len(f.chain(job)) == 2 && f.lastAttempt(job).State() == rota.StateRunning })
 		f.release("open") // both of them find it
-		f.until("the other attempt is done", func() bool { return f.tail(job).State() == rota.StateCompleted })
+		f.until("the other attempt is done", func() bool { return f.lastAttempt(job).State() == rota.StateCompleted })
 		before := f.chain(job)[0]
 		first.incarnation().signal(syscall.SIGCONT)
 		f.faults.end(frozen)
 		for range 6 {
-			mark := f.book.mark()
-			f.book.acknowledge(mark, c.enqueue(object{"behave": "sleep", "for": "100ms", "mark": mark}, object{"concurrency_key": "one"}))
+			mark := f.answers.mark()
+			f.answers.acknowledge(mark, c.enqueue(object{"behave": "sleep", "for": "100ms", "mark": mark}, object{"concurrency_key": "one"}))
 		}
-		f.until("the one that was frozen has been told", func() bool { return saysLost(first.log(), job.ID.ID) })
-		c.comesToRest()
+		f.until("the one that was frozen has been told", func() bool { return reportsLost(first.log(), job.ID.ID) })
+		c.waitUntilIdle()
 		f.stop()
 		after := f.chain(job)
 		a := after[0]
@@ -81,159 +81,161 @@ func TestAFrozenProcessComesBackAndChangesNothing(t *testing.T) {
 			t.Errorf("it came back, and the job that it had lost is %+v, %+v before", a.Run, before.Run) // however slow the machine is
 		}
 		if len(after) != 2 || a.Run.Outcome != rota.OutcomeFailed || a.Run.ErrorCode != rota.CodeLeaseExpired {
-			blame(f, "the job that it had lost has %d attempts, the first %+v", len(after), a.Run)
+			fail(f, "the job that it had lost has %d attempts, the first %+v", len(after), a.Run)
 		}
-		f.sound()
+		f.checkConsistency()
 	})
 }
 
-// TestAPartitionedProcessStopsWhatItRuns: cut off from the database a server
+// TestPartitionedProcessStopsItsRuns: cut off from the database a server
 // cannot know whether its leases are given to another. When they have run out it
 // stops what it runs by itself, before or when another begins.
-func TestAPartitionedProcessStopsWhatItRuns(t *testing.T) {
+func TestPartitionedProcessStopsItsRuns(t *testing.T) {
 	t.Parallel()
-	again(t, func(t *testing.T, blame blames) {
-		f := newFleet(t, pgtest.Shared(t), 2)
-		first, second := f.ships[0], f.ships[1]
-		first.rise()
-		job := f.holds("open")
-		second.rise()
-		f.first(job, blame)
+	retryIfSlow(t, func(t *testing.T, fail failFunc) {
+		f := newTestCluster(t, pgtest.Shared(t), 2)
+		first, second := f.servers[0], f.servers[1]
+		first.startUntilReady()
+		job := f.enqueueHeld("open")
+		second.startUntilReady()
+		f.checkFirstAttempt(job, fail)
 		parted := f.faults.begin("partition", first)
-		first.way.Hold()
-		f.until("another attempt runs", func() bool { return len(f.chain(job)) == 2 && len(f.ledgerOf(f.tail(job).ID)) == 1 })
-		began := f.ledgerOf(f.tail(job).ID)[0].at
+		first.proxy.Hold()
+		f.until("another attempt runs", func() bool { return len(f.chain(job)) == 2 && len(f.ledgerOf(f.lastAttempt(job).ID)) == 1 })
+		began := f.ledgerOf(f.lastAttempt(job).ID)[0].at
 		f.until("the first attempt has ended", func() bool { return len(f.ledgerOf(job.ID.ID)) == 2 })
-		if end := f.ledgerOf(job.ID.ID)[1]; end.how != "stopped" || end.at.Sub(began) > fleetLease/3 {
-			blame(f, "the first attempt ended %s, %s after another began", end.how, end.at.Sub(began))
+		if end := f.ledgerOf(job.ID.ID)[1]; end.how != "stopped" || end.at.Sub(began) > clusterLease/3 {
+			fail(f, "the first attempt ended %s, %s after another began", end.how, end.at.Sub(began))
 		}
 		f.release("open")
-		f.until("the other attempt is done", func() bool { return f.tail(job).State() == rota.StateCompleted })
-		first.way.Resume()
+		f.until("the other attempt is done", func() bool { return f.lastAttempt(job).State() == rota.StateCompleted })
+		first.proxy.Resume()
 		f.faults.end(parted)
-		f.until("the one that was cut off has been told", func() bool { return saysLost(first.log(), job.ID.ID) })
+		f.until("the one that was cut off has been told", func() bool { return reportsLost(first.log(), job.ID.ID) })
 		f.stop()
-		f.sound()
+		f.checkConsistency()
 	})
 }
 
-// TestAClaimThatWasAnsweredTooLateStartsNothing: a process freezes, or its answer
+// TestClaimAnsweredAfterLeaseStartsNothing: a process freezes, or its answer
 // is held up, right after its claim was applied. When it goes on its lease has run
 // out, and another attempt runs.
-func TestAClaimThatWasAnsweredTooLateStartsNothing(t *testing.T) {
+func TestClaimAnsweredAfterLeaseStartsNothing(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, pgtest.Shared(t), 2, "ROTA_WORKERS=1")
-	late, other := f.ships[0], f.ships[1]
-	other.rise()
-	first := f.holds("first") // the only slot is taken
+	f := newTestCluster(t, pgtest.Shared(t), 2, "ROTA_WORKERS=1")
+	late, other := f.servers[0], f.servers[1]
+	other.startUntilReady()
+	first := f.enqueueHeld("first") // the only slot is taken
 	job := f.caller.enqueue(object{"until": f.path("second")}, nil)
 	frozen := f.faults.begin("freeze", late)
 	late.begin(envKill + "=claim:taken:1:freeze")
 	f.until("it is claimed", func() bool { return f.chain(job)[0].State() == rota.StateRunning })
 	f.release("first")
-	f.until("another attempt runs", func() bool { return len(f.chain(job)) == 2 && len(f.ledgerOf(f.tail(job).ID)) == 1 })
+	f.until("another attempt runs", func() bool { return len(f.chain(job)) == 2 && len(f.ledgerOf(f.lastAttempt(job).ID)) == 1 })
 	late.incarnation().signal(syscall.SIGCONT)
 	f.faults.end(frozen)
-	f.until("the one that was frozen has been told", func() bool { return saysLost(late.log(), job.ID.ID) })
+	f.until("the one that was frozen has been told", func() bool { return reportsLost(late.log(), job.ID.ID) })
 	if lines := f.ledgerOf(job.ID.ID); len(lines) > 0 {
 		t.Errorf("the first attempt was started at %s, when its lease had been lost since %s", lines[0].at, f.chain(job)[0].Run.FinishedAt)
 	}
 	f.release("second")
-	f.until("all is done", func() bool { return f.caller.state(first) == "completed" && f.tail(job).State() == rota.StateCompleted })
+	f.until("all is done", func() bool {
+		return f.caller.state(first) == "completed" && f.lastAttempt(job).State() == rota.StateCompleted
+	})
 }
 
-// TestAStoppingProcessKeepsItsLeases: told to stop, a server lets its jobs end
+// TestStoppingProcessKeepsItsLeases: told to stop, a server lets its jobs end
 // and beats meanwhile, so that nobody takes them for those of a dead one.
-func TestAStoppingProcessKeepsItsLeases(t *testing.T) {
+func TestStoppingProcessKeepsItsLeases(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, pgtest.Shared(t), 2, "ROTA_SHUTDOWN_GRACE=30s")
-	f.ships[0].rise()
-	job := f.holds("open")
-	f.ships[1].rise()
-	f.ships[0].incarnation().signal(syscall.SIGTERM)
-	time.Sleep(3 * fleetLease)
+	f := newTestCluster(t, pgtest.Shared(t), 2, "ROTA_SHUTDOWN_GRACE=30s")
+	f.servers[0].startUntilReady()
+	job := f.enqueueHeld("open")
+	f.servers[1].startUntilReady()
+	f.servers[0].incarnation().signal(syscall.SIGTERM)
+	time.Sleep(3 * clusterLease)
 	f.release("open")
-	if l := f.ships[0].incarnation(); !l.diesWithin(patience) || l.howItEnded() != "exit 0" {
+	if l := f.servers[0].incarnation(); !l.diesWithin(waitMax) || l.howItEnded() != "exit 0" {
 		t.Errorf("told to stop, a server ended with %s", l.howItEnded())
 	}
-	f.ships[1].incarnation().stop()
+	f.servers[1].incarnation().stop()
 	if chain := f.chain(job); f.tried(chain) != 1 || chain[len(chain)-1].State() != rota.StateCompleted {
 		t.Errorf("a job of a server that stops has %d attempts, the last of them %s", len(chain), chain[len(chain)-1].State())
 	}
-	f.sound()
+	f.checkConsistency()
 }
 
-// TestBrokenConnectionsCostNoLease: PostgreSQL ends all connections again and
+// TestBrokenConnectionsLoseNoLease: PostgreSQL ends all connections again and
 // again. They are made anew, nothing is lost and nothing is tried twice.
-func TestBrokenConnectionsCostNoLease(t *testing.T) {
+func TestBrokenConnectionsLoseNoLease(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, pgtest.Shared(t), 2)
-	f.sail()
+	f := newTestCluster(t, pgtest.Shared(t), 2)
+	f.startAll()
 	var jobs []httpapi.Job
 	for i := range 4 {
-		jobs = append(jobs, f.holds(fmt.Sprint("open-", i)))
+		jobs = append(jobs, f.enqueueHeld(fmt.Sprint("open-", i)))
 	}
 	for range 8 {
 		f.cut()
-		time.Sleep(fleetLease / 4)
+		time.Sleep(clusterLease / 4)
 	}
 	for i, job := range jobs {
 		f.release(fmt.Sprint("open-", i))
-		f.until("the job is done", func() bool { return f.tail(job).State() == rota.StateCompleted })
+		f.until("the job is done", func() bool { return f.lastAttempt(job).State() == rota.StateCompleted })
 		if n := f.tried(f.chain(job)); n != 1 {
 			t.Errorf("job %s was tried %d times; connections are not its fault", job.ID, n)
 		}
 	}
 	f.stop()
-	f.sound()
+	f.checkConsistency()
 }
 
-// holds makes a job that runs until a file is there, and waits until it runs.
+// enqueueHeld makes a job that runs until a file is there, and waits until it runs.
 // What else its request says is given in pairs.
-func (f *fleet) holds(file string, more ...string) httpapi.Job {
+func (f *testCluster) enqueueHeld(file string, more ...string) httpapi.Job {
 	f.Helper()
-	mark, body := f.book.mark(), object{}
+	mark, body := f.answers.mark(), object{}
 	for i := 0; i < len(more); i += 2 {
 		body[more[i]] = more[i+1]
 	}
 	job := f.caller.enqueue(object{"until": f.path(file), "mark": mark}, body)
-	f.book.acknowledge(mark, job)
+	f.answers.acknowledge(mark, job)
 	f.until("the job runs", func() bool { return len(f.ledgerOf(job.ID.ID)) == 1 })
 	return job
 }
 
 // release lets those go on who wait for a file.
-func (f *fleet) release(file string) {
+func (f *testCluster) release(file string) {
 	f.Helper()
 	must(f, os.WriteFile(f.path(file), nil, 0o600))
 }
 
-// first holds a job to its first attempt, which a slow machine may have cost it.
-func (f *fleet) first(job httpapi.Job, blame blames) {
+// checkFirstAttempt holds a job to its first attempt, which a slow machine may have cost it.
+func (f *testCluster) checkFirstAttempt(job httpapi.Job, fail failFunc) {
 	f.Helper()
 	if chain := f.chain(job); len(chain) != 1 || chain[0].State() != rota.StateRunning {
-		blame(f, "nothing was done to job %s, and it has %d attempts, the first %s", job.ID, len(chain), chain[0].State())
+		fail(f, "nothing was done to job %s, and it has %d attempts, the first %s", job.ID, len(chain), chain[0].State())
 	}
 }
 
 // chain are the attempts at a job, as the database has them.
-func (f *fleet) chain(job httpapi.Job) []*rota.Job {
+func (f *testCluster) chain(job httpapi.Job) []*rota.Job {
 	f.Helper()
-	chain, err := f.looker().Execution(f.Context(), job.ID.ID)
+	chain, err := f.reader().Execution(f.Context(), job.ID.ID)
 	must(f, err)
 	return chain
 }
 
-// tail is the last attempt at a job.
-func (f *fleet) tail(job httpapi.Job) *rota.Job {
+// lastAttempt is the last attempt at a job.
+func (f *testCluster) lastAttempt(job httpapi.Job) *rota.Job {
 	f.Helper()
 	chain := f.chain(job)
 	return chain[len(chain)-1]
 }
 
-// sound holds what is in the database against the ledger, when all servers have
+// checkConsistency holds what is in the database against the ledger, when all servers have
 // ended.
-func (f *fleet) sound() {
+func (f *testCluster) checkConsistency() {
 	f.Helper()
 	a := f.audit()
 	defer a.store.Close()
@@ -242,11 +244,11 @@ func (f *fleet) sound() {
 	a.endings()
 	a.losses(f)
 	a.limits(f)
-	a.fleetComplaints(f)
+	a.clusterComplaints(f)
 }
 
 // log is what a server has said.
-func (s *site) log() string {
+func (s *serverDir) log() string {
 	text, _ := os.ReadFile(s.path("log"))
 	return string(text)
 }

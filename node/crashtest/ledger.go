@@ -29,12 +29,12 @@ func openLedger(path string) (*ledger, error) {
 }
 
 // started is written before a handler does anything.
-func (l *ledger) started(j *rota.Job, who string) {
+func (l *ledger) started(j *rota.Job, worker string) {
 	plan := "-"
 	if !j.PlanTime.IsZero() {
 		plan = j.PlanTime.UTC().Format(time.RFC3339Nano)
 	}
-	l.line("start %s %s %d %s %d %s %s", j.ID, j.ExecutionID, j.Attempt, plan, os.Getpid(), who, stamp())
+	l.line("start %s %s %d %s %d %s %s", j.ID, j.ExecutionID, j.Attempt, plan, os.Getpid(), worker, stamp())
 }
 
 // ended is written when a handler has done what it does, before it says so.

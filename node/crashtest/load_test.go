@@ -16,15 +16,15 @@ import (
 // load is some callers who want everything that Rota does, all the time.
 type load struct {
 	*caller
-	book  *book
-	acts  []action
-	ctx   context.Context
-	focus atomic.Pointer[action] // what is done more often just now
-	full  atomic.Bool            // the queue is long enough
-	turn  sync.Mutex             // held by who has paused the type
-	held  sync.Mutex             // and by who has paused the schedule
-	ended atomic.Bool
-	wg    sync.WaitGroup
+	answers *answerLog
+	acts    []action
+	ctx     context.Context
+	focus   atomic.Pointer[action] // what is done more often just now
+	full    atomic.Bool            // the queue is long enough
+	turn    sync.Mutex             // held by who has paused the type
+	held    sync.Mutex             // and by who has paused the schedule
+	ended   atomic.Bool
+	wg      sync.WaitGroup
 }
 
 // action is one thing that callers do.
@@ -41,10 +41,10 @@ var actions = []action{
 	{"single", 24, true, (*load).single},
 	{"batch", 8, true, (*load).batch},
 	{"group", 5, true, (*load).group},
-	{"crowd", 0, false, (*load).crowd},
+	{"crowd", 0, false, (*load).largeGroup},
 	{"direct", 3, false, (*load).direct},
-	{"squeeze", 0, false, (*load).squeeze},
-	{"impatient", 3, false, (*load).impatient},
+	{"squeeze", 0, false, (*load).directOnFullSlots},
+	{"impatient", 3, false, (*load).directAbandoned},
 	{"cancel", 6, false, (*load).cancel},
 	{"edit", 3, false, (*load).edit},
 	{"move", 3, false, (*load).move},
@@ -61,7 +61,7 @@ var actions = []action{
 	{"statement", 2, false, (*load).statement},
 	{"sleeper", 2, true, (*load).sleeper},
 	{"delayed", 2, true, (*load).delayed},
-	{"look", 4, false, (*load).look},
+	{"look", 4, false, (*load).readEverything},
 }
 
 func actionNamed(name string) *action {
@@ -77,8 +77,8 @@ func actionNamed(name string) *action {
 const queueMost = 100
 
 // begin sets some callers to work. They go on through the lives of the server.
-func begin(c *caller, b *book, acts []action, callers int) *load {
-	l := &load{caller: c, book: b, acts: acts, ctx: context.Background()}
+func begin(c *caller, b *answerLog, acts []action, callers int) *load {
+	l := &load{caller: c, answers: b, acts: acts, ctx: context.Background()}
 	for i := range callers {
 		l.wg.Go(func() {
 			for !l.ended.Load() {
@@ -103,7 +103,7 @@ func (l *load) step(caller int) {
 	if !a.adds || !l.full.Load() {
 		a.act(l)
 	} else {
-		l.look()
+		l.readEverything()
 	}
 	time.Sleep(time.Duration(2+rand.IntN(12)) * time.Millisecond) // a caller has other things to do, too
 }
@@ -123,15 +123,15 @@ func (l *load) pick() *action {
 	panic("unreachable")
 }
 
-// ask sends a request for an action until it is answered. What the server refuses
+// request sends a request for an action until it is answered. What the server refuses
 // in a way that is not allowed here is an error; into may be nil.
-func (l *load) ask(action, method, path string, body, into any, allowed ...int) bool {
+func (l *load) request(action, method, path string, body, into any, allowed ...int) bool {
 	a, err := l.write(l.ctx, method, path, body)
 	if err != nil {
-		l.site.Errorf("%s: %s %s: %v", action, method, path, err)
+		l.serverDir.Errorf("%s: %s %s: %v", action, method, path, err)
 		return false
 	}
-	l.book.met(action, a.status)
+	l.answers.recordRefusal(action, a.status)
 	if a.refused(allowed...) {
 		return false
 	}
@@ -139,16 +139,16 @@ func (l *load) ask(action, method, path string, body, into any, allowed ...int) 
 		return true
 	}
 	if err := a.into(into); err != nil {
-		l.site.Errorf("%s: %s %s with %v: %v", action, method, path, body, err)
+		l.serverDir.Errorf("%s: %s %s with %v: %v", action, method, path, body, err)
 		return false
 	}
 	return true
 }
 
-// look sees how long the queue is, now and then.
-func (l *load) look() {
+// readEverything sees how long the queue is, now and then.
+func (l *load) readEverything() {
 	var s httpapi.Stats
-	if l.ask("look", "GET", "/stats", nil, &s) {
+	if l.request("look", "GET", "/stats", nil, &s) {
 		l.full.Store(s.Queued > queueMost)
 	}
 }

@@ -22,11 +22,11 @@ import (
 
 // What the tests tell the server beside its settings, which are ROTA_… as ever.
 const (
-	envLedger = "ROTA_LEDGER" // the file that handlers write to
-	envKill   = "ROTA_KILL"   // where to die or to freeze: verb:before|after:n, or another point of kill.go
-	envGhost  = "ROTA_GHOST"  // how often the ghost comes, and for which type: 500ms:ledger
-	envClock  = "ROTA_CLOCK"  // a file with the offset of the clock
-	envParent = "ROTA_PARENT" // if set, the end of standard input is the end of the server, too
+	envLedger      = "ROTA_LEDGER" // the file that handlers write to
+	envKill        = "ROTA_KILL"   // where to die or to freeze: verb:before|after:n, or another point of kill.go
+	envStaleWorker = "ROTA_GHOST"  // how often the ghost comes, and for which type: 500ms:ledger
+	envClock       = "ROTA_CLOCK"  // a file with the offset of the clock
+	envParent      = "ROTA_PARENT" // if set, the end of standard input is the end of the server, too
 )
 
 // exitUnavailable is what rota exits with when it cannot have what it needs.
@@ -49,7 +49,7 @@ func serve() error {
 	if err != nil {
 		return err
 	}
-	book, err := openLedger(os.Getenv(envLedger))
+	ledgerFile, err := openLedger(os.Getenv(envLedger))
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func serve() error {
 	if err != nil {
 		return err
 	}
-	haunted, err := newGhost(os.Getenv(envGhost), book)
+	stale, err := newStaleWorker(os.Getenv(envStaleWorker), ledgerFile)
 	if err != nil {
 		return err
 	}
@@ -67,11 +67,11 @@ func serve() error {
 	config.Logger = config.NewLogger(os.Stderr)
 	config.ClockOffsetFile = os.Getenv(envClock)
 	config.Retention = &rota.Retention{} // the audit wants all of it
-	config.Register = func(reg *engine.Registry) { register(reg, book, kill) }
+	config.Register = func(reg *engine.Registry) { register(reg, ledgerFile, kill) }
 	config.Wrap = func(store rota.Store) rota.Store {
 		kill.reached("start", "opened")
-		haunted.store = kill.wrap(store)
-		return haunted.store
+		stale.store = kill.wrap(store)
+		return stale.store
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -84,7 +84,7 @@ func serve() error {
 		<-n.Ready()
 		kill.reached("start", "ready")
 		fmt.Println("ready", n.Addresses()["http"])
-		haunted.run(ctx)
+		stale.run(ctx)
 	}()
 	return n.Run(ctx)
 }

@@ -20,13 +20,13 @@ func TestCrashOnPostgres(t *testing.T) {
 	cluster, err := pgtest.Start("", pgtest.Options{Durable: true})
 	must(t, err)
 	t.Cleanup(cluster.Close)
-	f := newFleet(t, cluster, 3)
-	for _, s := range f.ships {
-		s.env = append(s.env, envGhost+"=600ms:ledger:late")
+	f := newTestCluster(t, cluster, 3)
+	for _, s := range f.servers {
+		s.env = append(s.env, envStaleWorker+"=600ms:ledger:late")
 	}
-	f.sail()
+	f.startAll()
 	f.declare()
-	l := begin(f.caller, f.book, fleetActions(), 10)
+	l := begin(f.caller, f.answers, clusterActions(), 10)
 	until := crashTime(t)
 	for round := 0; round == 0 || time.Now().Before(until); round++ {
 		f.storm(!until.IsZero())
@@ -34,7 +34,7 @@ func TestCrashOnPostgres(t *testing.T) {
 			break
 		}
 		store := f.open()
-		verifyClean(f.site, store) // beside those who write
+		verifyClean(f.serverDir, store) // beside those who write
 		_ = store.Close()
 	}
 	stopped := f.settle(l)
@@ -50,18 +50,18 @@ func TestCrashOnPostgres(t *testing.T) {
 	a.reservations()
 	a.losses(f)
 	a.limits(f)
-	a.fleetComplaints(f)
+	a.clusterComplaints(f)
 	a.count()
 	f.sum(!until.IsZero())
 }
 
 // storm does everything to the fleet, in any order.
-func (f *fleet) storm(long bool) {
-	all, some := points(), rand.Perm(len(f.ships))
+func (f *testCluster) storm(long bool) {
+	all, some := points(), rand.Perm(len(f.servers))
 	stages := []func(){
 		func() {
-			both(func() { f.freeze(f.ships[some[0]]) }, func() { f.part(f.ships[some[1]]) })
-			time.Sleep(fleetLease) // until they are told what they have lost
+			both(func() { f.freeze(f.servers[some[0]]) }, func() { f.partition(f.servers[some[1]]) })
+			time.Sleep(clusterLease) // until they are told what they have lost
 		},
 		func() { f.kill(f.any()) },
 		func() { f.killAt(f.any(), all[rand.IntN(len(all))]) },
@@ -69,7 +69,7 @@ func (f *fleet) storm(long bool) {
 		func() { both(func() { f.restart(pgtest.Immediate, 0) }, func() { f.kill(f.any()) }) },
 		f.cut,
 		func() {
-			for _, s := range f.ships {
+			for _, s := range f.servers {
 				f.skew(s, anySkew())
 			}
 		},
@@ -77,9 +77,9 @@ func (f *fleet) storm(long bool) {
 	if long {
 		stages = append(stages,
 			func() {
-				both(func() { f.freezeAt(f.ships[some[0]], all[rand.IntN(len(all))]) }, func() { f.kill(f.ships[some[1]]) })
+				both(func() { f.freezeAt(f.servers[some[0]], all[rand.IntN(len(all))]) }, func() { f.kill(f.servers[some[1]]) })
 			},
-			func() { f.restart(pgtest.Fast, longer()) },
+			func() { f.restart(pgtest.Fast, beyondLease()) },
 		)
 	}
 	rand.Shuffle(len(stages), func(i, k int) { stages[i], stages[k] = stages[k], stages[i] })
@@ -94,15 +94,15 @@ func (f *fleet) storm(long bool) {
 
 // settle lets everything come to its end, and returns when schedules were told to
 // fire no more.
-func (f *fleet) settle(l *load) time.Time {
+func (f *testCluster) settle(l *load) time.Time {
 	f.Helper()
 	began := time.Now()
 	l.end()
 	answered := time.Since(began)
 	stopped := f.caller.pauseTicks()
-	f.caller.comesToRest()
+	f.caller.waitUntilIdle()
 	f.until("no reservation is left", func() bool {
-		list, err := f.looker().Reservations(f.Context(), rota.ID{}, 1)
+		list, err := f.reader().Reservations(f.Context(), rota.ID{}, 1)
 		must(f, err)
 		return len(list) == 0 || list[0].Status != rota.ReservationActive
 	})
@@ -112,19 +112,19 @@ func (f *fleet) settle(l *load) time.Time {
 }
 
 // sum says what was done. What a test never saw it has shown nothing about.
-func (f *fleet) sum(long bool) {
+func (f *testCluster) sum(long bool) {
 	lives := 0
-	for _, s := range f.ships {
-		lives += s.lives
+	for _, s := range f.servers {
+		lives += s.starts
 	}
 	f.Logf("%d lives; faults %v; %d requests answered, %d of them sent again", lives, f.faults.counts(), f.caller.answered.Load(), f.caller.resent.Load())
-	f.Logf("%v", f.book.counts)
+	f.Logf("%v", f.answers.counts)
 	all := []string{"jobs", "starts", "completed", "retries", "fires", "bounded", "directs", "triggers", "across", "sequences", "leases lost", "losers that lived"}
 	if !long {
 		all = all[:6] // there was no time for each of the others
 	}
 	for _, what := range all {
-		if f.book.counts[what] == 0 {
+		if f.answers.counts[what] == 0 {
 			f.Errorf("the test saw no %s, and shows nothing about them", what)
 		}
 	}

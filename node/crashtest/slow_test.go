@@ -27,12 +27,12 @@ const (
 	slowMachine = "slow machine"
 	probeEvery  = 50 * time.Millisecond
 	probeUsual  = 20 * time.Millisecond // what is shorter is all in the day's work
-	probeSpan   = 2 * fleetLease
-	probeMost   = fleetLease / 4 // may be lost within that
+	probeSpan   = 2 * clusterLease
+	probeMost   = clusterLease / 4 // may be lost within that
 )
 
 // watchMachine measures until the test ends.
-func (f *fleet) watchMachine() {
+func (f *testCluster) watchMachine() {
 	ctx, stop := context.WithCancel(context.Background())
 	var over sync.WaitGroup
 	f.Cleanup(func() {
@@ -46,13 +46,13 @@ func (f *fleet) watchMachine() {
 			time.Sleep(waitsEvery) // it is away
 		}
 	})
-	for _, s := range f.ships {
-		over.Go(func() { f.measure(ctx, "the server", s, s.greet(ctx)) })
+	for _, s := range f.servers {
+		over.Go(func() { f.measure(ctx, "the server", s, s.ping(ctx)) })
 	}
 }
 
 // measureDatabase measures one connection, until that breaks.
-func (f *fleet) measureDatabase(ctx context.Context) {
+func (f *testCluster) measureDatabase(ctx context.Context) {
 	conn, err := pgconn.Connect(ctx, f.cluster.SocketURL("postgres"))
 	if err != nil {
 		return
@@ -70,8 +70,8 @@ func (f *fleet) measureDatabase(ctx context.Context) {
 // errGone ends a measurement.
 var errGone = fmt.Errorf("it is gone")
 
-// greet asks a server for nothing.
-func (s *ship) greet(ctx context.Context) func() error {
+// ping asks a server for nothing.
+func (s *testServer) ping(ctx context.Context) func() error {
 	client := &http.Client{Transport: &http.Transport{}}
 	return func() error {
 		addr, _ := s.where()
@@ -91,7 +91,7 @@ func (s *ship) greet(ctx context.Context) func() error {
 
 // measure does something small again and again, and notes a fault where that was late
 // by too much in all. What fails, or is late by another fault, tells nothing.
-func (f *fleet) measure(ctx context.Context, of string, s *ship, small func() error) {
+func (f *testCluster) measure(ctx context.Context, of string, s *testServer, small func() error) {
 	var lost []stall
 	var one *fault
 	for last := time.Now(); ctx.Err() == nil; {
@@ -118,14 +118,14 @@ func (f *fleet) measure(ctx context.Context, of string, s *ship, small func() er
 		if one == nil || one.to.Before(lost[0].from) {
 			one = f.faults.begin(slowMachine, s)
 		}
-		f.faults.stretch(one, lost[0].from, now, fmt.Sprintf("%s lost %s", of, sum.Round(time.Millisecond)))
+		f.faults.extend(one, lost[0].from, now, fmt.Sprintf("%s lost %s", of, sum.Round(time.Millisecond)))
 	}
 }
 
 type stall struct{ from, to time.Time }
 
-// stretch has a fault last for a span, too.
-func (f *faults) stretch(one *fault, from, to time.Time, more string) {
+// extend has a fault last for a span, too.
+func (f *faults) extend(one *fault, from, to time.Time, more string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if from.Before(one.from) {
@@ -136,11 +136,11 @@ func (f *faults) stretch(one *fault, from, to time.Time, more string) {
 
 // done says whether something was done on purpose within a span that makes a server
 // late, or, of none, the database.
-func (f *faults) done(s *ship, from, to time.Time) bool {
+func (f *faults) done(s *testServer, from, to time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.ContainsFunc(f.list, func(one *fault) bool {
-		return one.what != slowMachine && one.what != heldLocks && one.ship == s && one.touches(from, to)
+		return one.what != slowMachine && one.what != heldLocks && one.testServer == s && one.touches(from, to)
 	})
 }
 
@@ -153,7 +153,7 @@ func (f *faults) slowed(from, to time.Time) bool {
 
 // tried is how many of the attempts at a job count: those that a slow machine has cost
 // it do not.
-func (f *fleet) tried(chain []*rota.Job) (n int) {
+func (f *testCluster) tried(chain []*rota.Job) (n int) {
 	for _, j := range chain {
 		if f.lost(j) && f.faults.slowed(j.Run.StartedAt, j.Run.FinishedAt) {
 			f.Logf("job %s lost its lease while the machine was slow", j.ID)
@@ -166,28 +166,28 @@ func (f *fleet) tried(chain []*rota.Job) (n int) {
 
 // lost says whether a run ended because its lease was over: another has seen that, or
 // its own server.
-func (f *fleet) lost(j *rota.Job) bool {
-	return reaped(j) || slices.ContainsFunc(f.ships, func(s *ship) bool {
+func (f *testCluster) lost(j *rota.Job) bool {
+	return reaped(j) || slices.ContainsFunc(f.servers, func(s *testServer) bool {
 		return strings.Contains(s.log(), outlived+`" job=`+j.ID.String())
 	})
 }
 
-// blames is how a test fails that may be told again.
-type blames func(f *fleet, format string, args ...any)
+// failFunc is how a test fails that may be told again.
+type failFunc func(f *testCluster, format string, args ...any)
 
-// again tells a test up to three times: one that fails while the machine was slow is
+// retryIfSlow tells a test up to three times: one that fails while the machine was slow is
 // told again, but for the last.
-func again(t *testing.T, tell func(t *testing.T, blame blames)) {
+func retryIfSlow(t *testing.T, test func(t *testing.T, fail failFunc)) {
 	t.Helper()
 	const most = 3
 	for try := 1; try <= most; try++ {
 		spoiled := false
 		t.Run(fmt.Sprint("try ", try), func(t *testing.T) {
 			began := time.Now()
-			tell(t, func(f *fleet, format string, args ...any) {
+			test(t, func(f *testCluster, format string, args ...any) {
 				t.Helper()
 				if spoiled = try < most && f.faults.slowed(began, time.Now()); spoiled {
-					t.Skipf(format+"; the machine was slow:%s", append(args, f.faults.story())...)
+					t.Skipf(format+"; the machine was slow:%s", append(args, f.faults.summary())...)
 				}
 				t.Fatalf(format, args...)
 			})

@@ -54,28 +54,28 @@ var killedStatements = []killed{
 	},
 }
 
-// TestStatementsAreDoneOrNot: a server that dies just before or just after a
+// TestKilledStatementIsAppliedWhollyOrNot: a server that dies just before or just after a
 // statement took effect leaves it undone, or done; and who sends the statement
 // again, under the same key, has it done once.
-func TestStatementsAreDoneOrNot(t *testing.T) {
+func TestKilledStatementIsAppliedWhollyOrNot(t *testing.T) {
 	t.Parallel()
 	for i, k := range killedStatements {
 		for _, when := range []string{"before", "after"} {
 			t.Run(fmt.Sprint(i, " ", k.verb, " ", when), func(t *testing.T) {
 				t.Parallel()
-				k.dies(newSite(t), when)
+				k.dies(newServerDir(t), when)
 			})
 		}
 	}
 }
 
-func (k killed) dies(s *site, when string) {
+func (k killed) dies(s *serverDir, when string) {
 	s.Helper()
 	c := newCaller(s)
 	first := s.run()
 	if k.before != "" {
 		c.sql(k.before)
-		c.comesToRest()
+		c.waitUntilIdle()
 	}
 	if got := c.sql(k.query); got != k.undone {
 		s.Fatalf("before it is said, it is %s, not %s", got, k.undone)
@@ -91,7 +91,7 @@ func (k killed) dies(s *site, when string) {
 		}
 		answered <- err
 	}()
-	if !doomed.diesWithin(patience) {
+	if !doomed.diesWithin(waitMax) {
 		s.Fatalf("the server does not get to %s %s", k.verb, when)
 	}
 	k.sound(s)
@@ -105,7 +105,7 @@ func (k killed) dies(s *site, when string) {
 }
 
 // sound looks at the store while no server has it.
-func (k killed) sound(s *site) {
+func (k killed) sound(s *serverDir) {
 	s.Helper()
 	store, err := sqlite.OpenWith(s.database(), sqlite.Config{ReadOnly: true})
 	must(s, err)
@@ -115,7 +115,7 @@ func (k killed) sound(s *site) {
 
 // sql runs statements and returns the rows of the last.
 func (c *caller) sql(text string) string {
-	c.site.Helper()
+	c.serverDir.Helper()
 	var answer struct {
 		Rows [][]any `json:"rows"`
 	}

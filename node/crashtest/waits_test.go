@@ -26,7 +26,7 @@ WHERE a.datname = $1 AND a.wait_event_type = 'Lock' AND a.query_start < clock_ti
 
 // watchWaits notes when servers wait for locks, until the test ends. It looks
 // directly, on no ship's way.
-func (f *fleet) watchWaits() {
+func (f *testCluster) watchWaits() {
 	ctx, stop := context.WithCancel(context.Background())
 	over := make(chan struct{})
 	f.Cleanup(func() {
@@ -43,7 +43,7 @@ func (f *fleet) watchWaits() {
 }
 
 // watchOn looks over one connection, until that breaks.
-func (f *fleet) watchOn(ctx context.Context) {
+func (f *testCluster) watchOn(ctx context.Context) {
 	conn, err := pgconn.Connect(ctx, f.cluster.SocketURL("postgres"))
 	if err != nil {
 		return

@@ -34,8 +34,8 @@ const (
 
 // register registers the types of the test. Retries come soon, since the test
 // waits for them.
-func register(reg *engine.Registry, book *ledger, kill *killer) {
-	w := &worker{book, kill}
+func register(reg *engine.Registry, ledgerFile *ledger, kill *killer) {
+	w := &worker{ledgerFile, kill}
 	options := []engine.TypeOption{engine.WithRetries(3), engine.WithBackoff(50 * time.Millisecond)}
 	engine.Handle(reg, w.work, options...)
 	for _, name := range []string{steps, narrow} {
@@ -51,13 +51,13 @@ func register(reg *engine.Registry, book *ledger, kill *killer) {
 
 // worker runs the jobs of the test.
 type worker struct {
-	book *ledger
-	kill *killer
+	ledger *ledger
+	kill   *killer
 }
 
 func (w *worker) work(ctx context.Context, p Work) error {
 	job := engine.Job(ctx)
-	w.book.started(job, "engine")
+	w.ledger.started(job, "engine")
 	if p.Log {
 		engine.Log(ctx).Info("at work", "attempt", job.Attempt)
 	}
@@ -73,7 +73,7 @@ func (w *worker) work(ctx context.Context, p Work) error {
 	case err != nil:
 		how = "failed"
 	}
-	w.book.ended(job, how)
+	w.ledger.ended(job, how)
 	if p.Behave == "panic" {
 		panic("as it was told to")
 	}
@@ -88,7 +88,7 @@ func behave(ctx context.Context, p Work) error {
 	if err := sleep(ctx, time.Duration(p.For)); err != nil {
 		return err
 	}
-	for p.Until != "" && !there(p.Until) {
+	for p.Until != "" && !fileExists(p.Until) {
 		if err := sleep(ctx, 10*time.Millisecond); err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func behave(ctx context.Context, p Work) error {
 	return nil
 }
 
-func there(file string) bool {
+func fileExists(file string) bool {
 	_, err := os.Stat(file)
 	return err == nil
 }

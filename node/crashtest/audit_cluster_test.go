@@ -12,9 +12,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// shipOf is whose process it was, and the life of it.
-func (f *fleet) shipOf(pid int) (*ship, *incarnation) {
-	for _, s := range f.ships {
+// serverOf is whose process it was, and the life of it.
+func (f *testCluster) serverOf(pid int) (*testServer, *incarnation) {
+	for _, s := range f.servers {
 		if l := s.pids[pid]; l != nil {
 			return s, l
 		}
@@ -25,23 +25,23 @@ func (f *fleet) shipOf(pid int) (*ship, *incarnation) {
 // losses: a lease was lost only by who could not reach the database, or on a machine
 // that was measured to be too slow. Whoever lost one and lived on was told so, and
 // stopped; what it said later has changed nothing, as the outcome shows.
-func (a *audit) losses(f *fleet) {
-	logs := map[*ship]string{}
-	for _, s := range f.ships {
+func (a *audit) losses(f *testCluster) {
+	logs := map[*testServer]string{}
+	for _, s := range f.servers {
 		text, err := os.ReadFile(s.path("log"))
 		must(a, err)
 		logs[s] = string(text)
 	}
 	for id, start := range a.starts {
-		if j := a.jobs[id]; reaped(j) && start.who != ghostName {
+		if j := a.jobs[id]; reaped(j) && start.worker != staleWorkerName {
 			a.loss(f, j, start, logs)
 		}
 	}
 }
 
-func (a *audit) loss(f *fleet, j *rota.Job, start line, logs map[*ship]string) {
-	a.book.counts["leases lost"]++
-	s, l := f.shipOf(start.pid)
+func (a *audit) loss(f *testCluster, j *rota.Job, start line, logs map[*testServer]string) {
+	a.answers.counts["leases lost"]++
+	s, l := f.serverOf(start.pid)
 	if s == nil {
 		a.Errorf("job %s was started by process %d, which is nobody's", j.ID, start.pid)
 		return
@@ -52,27 +52,27 @@ func (a *audit) loss(f *fleet, j *rota.Job, start line, logs map[*ship]string) {
 			s.name, j.ID, j.Run.StartedAt, j.Run.FinishedAt, j.Run.Error)
 		return
 	}
-	a.book.counts["lost by "+why.what]++
+	a.answers.counts["lost by "+why.what]++
 	if why.what == slowMachine {
 		a.Logf("%s lost the lease of job %s, from %s to %s, on a slow machine: %s", s.name, j.ID, j.Run.StartedAt, j.Run.FinishedAt, why.more)
 	}
 	if start.at.After(j.Run.FinishedAt) {
 		a.Errorf("%s started job %s at %s, when its lease had been lost since %s", s.name, j.ID, start.at, j.Run.FinishedAt)
 	}
-	if l.endedBefore(f.faults.calm(s, j.Run.FinishedAt)) {
+	if l.endedBefore(f.faults.undisturbedSince(s, j.Run.FinishedAt)) {
 		return // nobody could tell it
 	}
-	a.book.counts["losers that lived"]++
+	a.answers.counts["losers that lived"]++
 	if a.ends[j.ID] == "" {
 		a.Errorf("%s lost the lease of job %s and its handler never ended", s.name, j.ID)
 	}
-	if !saysLost(logs[s], j.ID) {
+	if !reportsLost(logs[s], j.ID) {
 		a.Errorf("%s lost the lease of job %s and its log says nothing of it", s.name, j.ID)
 	}
 }
 
-// saysLost looks for a line about the lease of a job.
-func saysLost(log string, id rota.ID) bool {
+// reportsLost looks for a line about the lease of a job.
+func reportsLost(log string, id rota.ID) bool {
 	for row := range strings.Lines(log) {
 		if of, lost := lostIn(row); lost && of == id {
 			return true
@@ -116,7 +116,7 @@ func boundsOf(j *rota.Job) (all []bound) {
 // limits: by the ledger, no more ran at once than may. A run is over when its
 // handler says so, when its process is dead, or when it was reaped: whoever had
 // its lease was frozen or cut off, as losses sees to, and may not know yet.
-func (a *audit) limits(f *fleet) {
+func (a *audit) limits(f *testCluster) {
 	open := map[string][]line{}
 	for _, l := range a.lines {
 		j := a.jobs[l.job]
@@ -133,18 +133,18 @@ func (a *audit) limits(f *fleet) {
 			if n := len(open[b.what]); n > b.most {
 				a.Errorf("%d runs of %s at once, at most %d may be: %s", n, b.what, b.most, lineUp(open[b.what]))
 			}
-			a.book.counts["bounded"]++
+			a.answers.counts["bounded"]++
 		}
 	}
 }
 
 // overBy says whether a run was over at some time although its handler has not
 // said so.
-func (a *audit) overBy(f *fleet, l line, at time.Time) bool {
+func (a *audit) overBy(f *testCluster, l line, at time.Time) bool {
 	if j := a.jobs[l.job]; reaped(j) && j.Run.FinishedAt.Before(at) {
 		return true
 	}
-	_, incarnation := f.shipOf(l.pid)
+	_, incarnation := f.serverOf(l.pid)
 	return incarnation != nil && incarnation.endedBefore(at)
 }
 
@@ -183,10 +183,10 @@ const slowAnswer = `error="context deadline exceeded"`
 // outageTail is how long after an outage a server may still speak of it.
 const outageTail = 3 * time.Second
 
-// fleetComplaints: a server complains of handlers that do not listen, of outages while
+// clusterComplaints: a server complains of handlers that do not listen, of outages while
 // there is one, and of leases that it did lose, however late it hears of them.
-func (a *audit) fleetComplaints(f *fleet) {
-	for _, s := range f.ships {
+func (a *audit) clusterComplaints(f *testCluster) {
+	for _, s := range f.servers {
 		text, err := os.ReadFile(s.path("log"))
 		must(f, err)
 		for row := range strings.Lines(string(text)) {

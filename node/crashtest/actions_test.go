@@ -16,38 +16,38 @@ import (
 
 // make asks for one job, and notes what came of it. The zero job is none.
 func (l *load) make(action, path string, body object, mark string, allowed ...int) (job httpapi.Job) {
-	if l.ask(action, "POST", path, body, &job, allowed...) {
-		l.book.acknowledge(mark, job)
+	if l.request(action, "POST", path, body, &job, allowed...) {
+		l.answers.acknowledge(mark, job)
 		return job
 	}
-	l.book.settle(mark, refused)
+	l.answers.settle(mark, refused)
 	return httpapi.Job{}
 }
 
 func (l *load) single() {
-	mark := l.book.mark()
+	mark := l.answers.mark()
 	l.make("single", "/jobs", l.job(mark), mark)
 }
 
 func (l *load) batch() {
 	marks, jobs := make([]string, 2+rand.IntN(6)), []object{}
 	for i := range marks {
-		marks[i] = l.book.mark()
+		marks[i] = l.answers.mark()
 		jobs = append(jobs, l.job(marks[i]))
 	}
 	var batch httpapi.Batch
-	if !l.ask("batch", "POST", "/jobs/batch", object{"jobs": jobs}, &batch) {
+	if !l.request("batch", "POST", "/jobs/batch", object{"jobs": jobs}, &batch) {
 		return
 	}
 	for i, job := range batch.Items {
-		l.book.acknowledge(marks[i], job)
+		l.answers.acknowledge(marks[i], job)
 	}
 }
 
 // sleeper makes a job that runs long enough to beat and to tell its progress. A
 // few of them are enough.
 func (l *load) sleeper() {
-	mark := l.book.mark()
+	mark := l.answers.mark()
 	l.make("sleeper", "/jobs", object{
 		"type": "ledger", "params": object{"behave": "sleep", "for": "700ms", "mark": mark}, "priority": 5,
 	}, mark)
@@ -56,7 +56,7 @@ func (l *load) sleeper() {
 
 // waiting makes a job that cannot start for a moment.
 func (l *load) waiting(action, delay string) (job httpapi.Job) {
-	mark := l.book.mark()
+	mark := l.answers.mark()
 	return l.make(action, "/jobs", object{
 		"type": "ledger", "params": object{"behave": "succeed", "mark": mark}, "delay": delay,
 	}, mark)
@@ -66,8 +66,8 @@ func (l *load) delayed() { l.waiting("delayed", millis(30+rand.IntN(300))) }
 
 func (l *load) edit() {
 	job, priority := l.waiting("edit", "900ms"), 10+rand.IntN(10)
-	if !job.ID.IsZero() && l.ask("edit", "PATCH", "/jobs/"+job.ID.String(), object{"priority": priority}, nil, http.StatusConflict) {
-		l.book.note(func() { l.book.edited[job.ID.ID] = priority })
+	if !job.ID.IsZero() && l.request("edit", "PATCH", "/jobs/"+job.ID.String(), object{"priority": priority}, nil, http.StatusConflict) {
+		l.answers.update(func() { l.answers.edited[job.ID.ID] = priority })
 	}
 }
 
@@ -77,7 +77,7 @@ func (l *load) move() {
 		return
 	}
 	to := []object{{"to": "top"}, {"to": "bottom"}, {"before": first.ID.String()}}[rand.IntN(3)]
-	l.ask("move", "POST", "/jobs/"+second.ID.String()+"/move", to, nil, http.StatusConflict, http.StatusUnprocessableEntity)
+	l.request("move", "POST", "/jobs/"+second.ID.String()+"/move", to, nil, http.StatusConflict, http.StatusUnprocessableEntity)
 }
 
 // cancel cancels a job that waits, or one that may run by now.
@@ -86,77 +86,77 @@ func (l *load) cancel() {
 	if rand.IntN(2) == 0 {
 		job = l.waiting("cancel", "2s")
 	} else {
-		mark := l.book.mark()
+		mark := l.answers.mark()
 		job = l.make("cancel", "/jobs", object{
 			"type": "ledger", "params": object{"behave": "sleep", "for": "300ms", "mark": mark}, "priority": 9,
 		}, mark)
 	}
 	var done httpapi.JobCancelled
-	if job.ID.IsZero() || !l.ask("cancel", "POST", "/jobs/"+job.ID.String()+"/cancel", object{"reason": "a test"}, &done, http.StatusConflict) {
+	if job.ID.IsZero() || !l.request("cancel", "POST", "/jobs/"+job.ID.String()+"/cancel", object{"reason": "a test"}, &done, http.StatusConflict) {
 		return
 	}
-	l.book.note(func() {
+	l.answers.update(func() {
 		if done.Stopping {
-			l.book.stopping[done.ExecutionID.ID] = true
+			l.answers.stopping[done.ExecutionID.ID] = true
 		} else {
-			l.book.cancelled[done.ID.ID] = true
+			l.answers.cancelled[done.ID.ID] = true
 		}
 	})
 }
 
 func (l *load) redrive() {
 	var dead httpapi.List[httpapi.Job]
-	if !l.ask("redrive", "GET", "/dead?limit=20", nil, &dead) || len(dead.Items) == 0 {
+	if !l.request("redrive", "GET", "/dead?limit=20", nil, &dead) || len(dead.Items) == 0 {
 		return
 	}
 	id := dead.Items[rand.IntN(len(dead.Items))].ID.String()
 	var job httpapi.Job
-	if l.ask("redrive", "POST", "/jobs/"+id+"/retry", nil, &job, http.StatusConflict) {
-		l.book.note(func() { l.book.jobs[job.ID.ID] = true; l.book.counts["redrives"]++ })
+	if l.request("redrive", "POST", "/jobs/"+id+"/retry", nil, &job, http.StatusConflict) {
+		l.answers.update(func() { l.answers.jobs[job.ID.ID] = true; l.answers.counts["redrives"]++ })
 	}
 }
 
 func (l *load) direct() {
-	mark := l.book.mark()
+	mark := l.answers.mark()
 	job := l.make("direct", "/direct", object{
 		"type": "ledger", "params": object{"behave": "sleep", "for": "20ms", "mark": mark}, "wait": "3s",
 	}, mark, http.StatusConflict)
 	if !job.ID.IsZero() {
-		l.book.count("directs", 1)
+		l.answers.count("directs", 1)
 	}
 }
 
-// squeeze fills all slots and asks for a direct run that cannot wait: its
+// directOnFullSlots fills all slots and asks for a direct run that cannot wait: its
 // reservation is given back.
-func (l *load) squeeze() {
+func (l *load) directOnFullSlots() {
 	var jobs []object
 	var marks []string
 	for range 12 {
-		mark := l.book.mark()
+		mark := l.answers.mark()
 		marks = append(marks, mark)
 		jobs = append(jobs, object{"type": "ledger", "params": object{"behave": "sleep", "for": "150ms", "mark": mark}, "priority": 20})
 	}
 	var batch httpapi.Batch
-	if !l.ask("squeeze", "POST", "/jobs/batch", object{"jobs": jobs}, &batch) {
+	if !l.request("squeeze", "POST", "/jobs/batch", object{"jobs": jobs}, &batch) {
 		return
 	}
 	for i, job := range batch.Items {
-		l.book.acknowledge(marks[i], job)
+		l.answers.acknowledge(marks[i], job)
 	}
 	for range 3 {
-		mark := l.book.mark()
+		mark := l.answers.mark()
 		l.make("squeeze", "/direct", object{"type": "ledger", "params": object{"mark": mark}, "wait": "15ms"}, mark, http.StatusConflict)
 	}
 }
 
-// impatient asks for a direct run and hangs up, mostly before it has ended. A
+// directAbandoned asks for a direct run and hangs up, mostly before it has ended. A
 // reservation that nobody waits for any more must not stop the others.
-func (l *load) impatient() {
+func (l *load) directAbandoned() {
 	addr, _ := l.where()
 	if addr == "" {
 		return
 	}
-	mark := l.book.mark() // it may be made or not, but not twice
+	mark := l.answers.mark() // it may be made or not, but not twice
 	body := []byte(`{"type": "ledger", "params": {"behave": "sleep", "for": "5ms", "mark": "` + mark + `"}, "wait": "1s"}`)
 	ctx, done := context.WithTimeout(l.ctx, time.Duration(rand.IntN(30))*time.Millisecond)
 	defer done()
@@ -171,7 +171,7 @@ func (l *load) group() {
 	var members []object
 	var marks []string
 	for range 2 + rand.IntN(3) {
-		mark := l.book.mark()
+		mark := l.answers.mark()
 		params := object{"mark": mark}
 		for k, v := range behaviours[rand.IntN(len(behaviours))] {
 			params[k] = v
@@ -185,12 +185,12 @@ func (l *load) group() {
 	}
 }
 
-// crowd makes a group that is too large to be cancelled at once, and cancels it.
-func (l *load) crowd() {
+// largeGroup makes a group that is too large to be cancelled at once, and cancels it.
+func (l *load) largeGroup() {
 	var members []object
 	var marks []string
 	for range rota.MembersMax + 20 {
-		mark := l.book.mark()
+		mark := l.answers.mark()
 		marks = append(marks, mark)
 		members = append(members, object{"type": "ledger", "params": object{"mark": mark}, "delay": "5s"})
 	}
@@ -198,40 +198,40 @@ func (l *load) crowd() {
 }
 
 func (l *load) makeGroup(action string, body object, marks []string) (group httpapi.GroupDetail) {
-	if !l.ask(action, "POST", "/groups", body, &group) {
+	if !l.request(action, "POST", "/groups", body, &group) {
 		return group
 	}
 	for i, job := range group.Jobs {
-		l.book.acknowledge(marks[i], job)
+		l.answers.acknowledge(marks[i], job)
 	}
-	l.book.note(func() { l.book.modes[group.ID.ID] = group.Mode })
+	l.answers.update(func() { l.answers.modes[group.ID.ID] = group.Mode })
 	return group
 }
 
 func (l *load) endGroup(action string, group httpapi.GroupDetail) {
 	if !group.ID.IsZero() {
-		l.ask(action, "POST", "/groups/"+group.ID.String()+"/cancel", object{"reason": "a test"}, nil, http.StatusConflict)
+		l.request(action, "POST", "/groups/"+group.ID.String()+"/cancel", object{"reason": "a test"}, nil, http.StatusConflict)
 	}
 }
 
 func (l *load) trigger() {
-	mark := l.book.mark()
+	mark := l.answers.mark()
 	var fired httpapi.Triggered
-	if !l.ask("trigger", "POST", "/schedules/tick-allow/trigger", object{"params": object{"mark": mark}}, &fired) {
+	if !l.request("trigger", "POST", "/schedules/tick-allow/trigger", object{"params": object{"mark": mark}}, &fired) {
 		return
 	}
 	if len(fired.Items) != 1 {
-		l.site.Errorf("a trigger made %d jobs", len(fired.Items))
+		l.serverDir.Errorf("a trigger made %d jobs", len(fired.Items))
 		return
 	}
-	l.book.acknowledge(mark, fired.Items[0])
-	l.book.count("triggers", 1)
+	l.answers.acknowledge(mark, fired.Items[0])
+	l.answers.count("triggers", 1)
 }
 
 // backfill runs a schedule for times that it has mostly fired already.
 func (l *load) backfill() {
 	now := time.Now()
-	l.ask("backfill", "POST", "/schedules/tick-scoped/backfill", object{
+	l.request("backfill", "POST", "/schedules/tick-scoped/backfill", object{
 		"from": now.Add(-6 * time.Second).UTC().Format(time.RFC3339Nano), "to": now.UTC().Format(time.RFC3339Nano),
 	}, nil, http.StatusUnprocessableEntity)
 }
@@ -242,35 +242,35 @@ var serial atomic.Int64
 // its time has passed, and it is refused.
 func (l *load) oneTime() {
 	name, at := fmt.Sprint("once-", serial.Add(1)), time.Now().Add(400*time.Millisecond).UTC().Truncate(time.Millisecond)
-	if l.ask("once", "POST", "/schedules", object{
+	if l.request("once", "POST", "/schedules", object{
 		"name": name, "template": "tick", "at": at.Format(time.RFC3339Nano), "catch_up": "all",
 	}, nil, http.StatusUnprocessableEntity) {
-		l.book.note(func() { l.book.onces[name] = at })
+		l.answers.update(func() { l.answers.onces[name] = at })
 	}
 }
 
 // forget declares a schedule and deletes it again.
 func (l *load) forget() {
 	name := fmt.Sprint("later-", serial.Add(1))
-	if l.ask("forget", "POST", "/schedules", object{"name": name, "template": "tick", "cron": "0 3 * * *"}, nil) {
-		l.ask("forget", "DELETE", "/schedules/"+name, nil, nil)
+	if l.request("forget", "POST", "/schedules", object{"name": name, "template": "tick", "cron": "0 3 * * *"}, nil) {
+		l.request("forget", "DELETE", "/schedules/"+name, nil, nil)
 	}
 }
 
 // statement makes a job with SQL, changes it and drops it.
 func (l *load) statement() {
 	name := fmt.Sprint("made_", serial.Add(1))
-	if !l.say("CREATE JOB " + name + " SCHEDULE = CRON '0 3 * * *' AS CALL noop()") {
+	if !l.execSQL("CREATE JOB " + name + " SCHEDULE = CRON '0 3 * * *' AS CALL noop()") {
 		return
 	}
-	l.say("BEGIN; ALTER JOB " + name + " SET AS 'SELECT 1' SET MAX_RETRIES = 7; CREATE JOB " + name + "_after DEPENDS ON " + name + " SCHEDULE = CRON '30 3 * * *' AS CALL noop(); COMMIT")
-	l.say("RECREATE JOB " + name + " SCHEDULE = EVERY 1 DAY AS CALL noop()")
-	l.say("DROP JOB " + name + "_after")
-	l.say("DROP JOB " + name + []string{"", " KEEP HISTORY"}[rand.IntN(2)])
+	l.execSQL("BEGIN; ALTER JOB " + name + " SET AS 'SELECT 1' SET MAX_RETRIES = 7; CREATE JOB " + name + "_after DEPENDS ON " + name + " SCHEDULE = CRON '30 3 * * *' AS CALL noop(); COMMIT")
+	l.execSQL("RECREATE JOB " + name + " SCHEDULE = EVERY 1 DAY AS CALL noop()")
+	l.execSQL("DROP JOB " + name + "_after")
+	l.execSQL("DROP JOB " + name + []string{"", " KEEP HISTORY"}[rand.IntN(2)])
 }
 
-func (l *load) say(text string) bool {
-	return l.ask("statement", "POST", "/sql", object{"statement": text}, nil)
+func (l *load) execSQL(text string) bool {
+	return l.request("statement", "POST", "/sql", object{"statement": text}, nil)
 }
 
 // hold pauses a schedule for a moment.
@@ -279,8 +279,8 @@ func (l *load) hold() {
 		return // a pause that changes nothing is not remembered, and one sent again late would be another
 	}
 	defer l.held.Unlock()
-	l.ask("hold", "POST", "/schedules/tick-allow/pause", nil, nil)
-	l.ask("hold", "POST", "/schedules/tick-allow/resume", nil, nil)
+	l.request("hold", "POST", "/schedules/tick-allow/pause", nil, nil)
+	l.request("hold", "POST", "/schedules/tick-allow/resume", nil, nil)
 }
 
 // pause pauses a type for a moment, in which nothing of it may start.
@@ -289,29 +289,29 @@ func (l *load) pause() {
 		return // two would undo each other's
 	}
 	defer l.turn.Unlock()
-	l.ask("pause", "POST", "/types/"+steps+"/pause", nil, nil)
+	l.request("pause", "POST", "/types/"+steps+"/pause", nil, nil)
 	from := time.Now()
 	l.single()
 	to := time.Now()
-	l.ask("pause", "POST", "/types/"+steps+"/resume", nil, nil)
-	l.book.note(func() { l.book.paused = append(l.book.paused, span{from, to}) })
+	l.request("pause", "POST", "/types/"+steps+"/resume", nil, nil)
+	l.answers.update(func() { l.answers.paused = append(l.answers.paused, span{from, to}) })
 }
 
 func (l *load) template() {
 	name := fmt.Sprint("made-", serial.Add(1))
-	if !l.ask("template", "POST", "/templates", object{"name": name, "type": "ledger", "default_params": object{"behave": "succeed"}}, nil) {
+	if !l.request("template", "POST", "/templates", object{"name": name, "type": "ledger", "default_params": object{"behave": "succeed"}}, nil) {
 		return
 	}
-	mark := l.book.mark()
+	mark := l.answers.mark()
 	l.make("template", "/jobs", object{"template": name, "params": object{"mark": mark}}, mark)
-	l.ask("template", "POST", "/templates/"+name+"/archive", nil, nil)
-	l.ask("template", "POST", "/templates/"+name+"/unarchive", nil, nil)
+	l.request("template", "POST", "/templates/"+name+"/archive", nil, nil)
+	l.request("template", "POST", "/templates/"+name+"/unarchive", nil, nil)
 }
 
 func (l *load) putType() {
-	l.ask("type", "PUT", "/types/elsewhere", object{"description": fmt.Sprint("version ", serial.Add(1))}, nil)
+	l.request("type", "PUT", "/types/elsewhere", object{"description": fmt.Sprint("version ", serial.Add(1))}, nil)
 }
 
 func (l *load) limit() {
-	l.ask("limit", "PUT", "/limits", object{"types": object{steps: object{"concurrency": 2 + rand.IntN(5)}}}, nil)
+	l.request("limit", "PUT", "/limits", object{"types": object{steps: object{"concurrency": 2 + rand.IntN(5)}}}, nil)
 }

@@ -8,44 +8,44 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// typesCounted bounds the labels: what has more types than this is counted
-// together, as otherType. How long runs take is a dozen values for each type, so
-// it is told apart for fewer.
+// typesMax limits the labels: further types are counted together as otherType.
+// The durations of runs need a dozen values for each type, so they have a lower
+// limit.
 const (
-	typesCounted = 1_000
-	typesTimed   = 100
-	otherType    = "other"
+	typesMax      = 1_000
+	timedTypesMax = 100
+	otherType     = "other"
 )
 
-// counted counts what happens, from the feed. The feed calls it one event after
-// the other, so it needs no lock.
-type counted struct {
-	meters *meters
-	types  map[string]*typeCounts
+// eventCounter updates the metrics from the event ring. The ring calls it from one
+// goroutine, so it needs no lock.
+type eventCounter struct {
+	metrics *metricSet
+	types   map[string]*typeCounts
 }
 
-// typeCounts are the counters of one type, found once.
+// typeCounts are the counters of one type, looked up once.
 type typeCounts struct {
 	enqueued, started, retries, failed, dead prometheus.Counter
 	finished                                 map[rota.EventKind]prometheus.Counter
 	seconds                                  prometheus.Observer
 }
 
-func newCounted(m *meters) *counted {
+func newEventCounter(m *metricSet) *eventCounter {
 	for _, result := range deliveryResults {
-		m.deliveries.WithLabelValues(result) // from the start, or the first failure would not show as a change
+		m.deliveries.WithLabelValues(result) // create it at 0, or the first failure would not show as an increase
 	}
-	return &counted{meters: m, types: map[string]*typeCounts{}}
+	return &eventCounter{metrics: m, types: map[string]*typeCounts{}}
 }
 
-// deliveryResults are the events of deliveries that are counted, and as what.
+// deliveryResults maps the counted events of webhook deliveries to their label.
 var deliveryResults = map[rota.EventKind]string{
 	rota.EventJobCompleted: "delivered",
 	rota.EventJobFailed:    "failed",
 	rota.EventJobDead:      "given_up",
 }
 
-// outcomes are the events that end a job, and what they are counted as.
+// outcomes maps the events that end a job to their label.
 var outcomes = map[rota.EventKind]string{
 	rota.EventJobCompleted: "completed",
 	rota.EventJobFailed:    "failed",
@@ -53,14 +53,14 @@ var outcomes = map[rota.EventKind]string{
 	rota.EventJobSkipped:   "skipped",
 }
 
-// hear counts some events.
-func (c *counted) hear(events []rota.Event) {
+// countEvents counts each of the events.
+func (c *eventCounter) countEvents(events []rota.Event) {
 	for i := range events {
 		c.count(&events[i])
 	}
 }
 
-func (c *counted) count(e *rota.Event) {
+func (c *eventCounter) count(e *rota.Event) {
 	if rota.InternalType(e.Type) {
 		c.internal(e)
 		return
@@ -69,57 +69,57 @@ func (c *counted) count(e *rota.Event) {
 	case rota.EventJobEnqueued:
 		c.enqueued(e)
 	case rota.EventJobStarted:
-		c.of(e.Type).started.Inc()
-		c.meters.latencyMillis.Observe(float64(since(e.DueAt, e.At).Microseconds()) / 1e3)
+		c.countersOf(e.Type).started.Inc()
+		c.metrics.latencyMillis.Observe(float64(since(e.DueAt, e.At).Microseconds()) / 1e3)
 	case rota.EventJobCompleted, rota.EventJobFailed, rota.EventJobCancelled, rota.EventJobSkipped:
 		c.ended(e)
 	case rota.EventJobDead:
-		c.of(e.Type).dead.Inc()
+		c.countersOf(e.Type).dead.Inc()
 	case rota.EventScheduleFired:
-		c.meters.fireLateness.Observe(since(e.PlanTime, e.At).Seconds())
+		c.metrics.fireLateness.Observe(since(e.PlanTime, e.At).Seconds())
 	case rota.EventScheduleMissed:
-		c.meters.missed.Inc()
+		c.metrics.missed.Inc()
 	}
 }
 
-// internal counts what happens to jobs of Rota's own, which stand outside of what
-// is told of the users'.
-func (c *counted) internal(e *rota.Event) {
+// internal counts the events of Rota's internal jobs, which the metrics of user jobs
+// do not include.
+func (c *eventCounter) internal(e *rota.Event) {
 	kind := e.Kind
 	if kind == rota.EventJobCancelled && e.ErrorCode == rota.CodeTimeout {
 		kind = rota.EventJobFailed
 	}
 	if result := deliveryResults[kind]; result != "" && e.Type == rota.TypeWebhook {
-		c.meters.deliveries.WithLabelValues(result).Inc()
+		c.metrics.deliveries.WithLabelValues(result).Inc()
 	}
 	if e.ErrorCode == rota.CodeLeaseExpired && e.Kind != rota.EventJobDead {
-		c.meters.leaseLosses.Inc()
+		c.metrics.leaseLosses.Inc()
 	}
 }
 
-func (c *counted) enqueued(e *rota.Event) {
-	of := c.of(e.Type)
+func (c *eventCounter) enqueued(e *rota.Event) {
+	of := c.countersOf(e.Type)
 	of.enqueued.Inc()
 	if e.Attempt > 1 {
 		of.retries.Inc()
 	}
 }
 
-func (c *counted) ended(e *rota.Event) {
-	of := c.of(e.Type)
+func (c *eventCounter) ended(e *rota.Event) {
+	of := c.countersOf(e.Type)
 	of.finished[e.Kind].Inc()
 	if !e.StartedAt.IsZero() {
 		of.seconds.Observe(since(e.StartedAt, e.At).Seconds())
 	}
 	if e.Kind == rota.EventJobFailed || e.Kind == rota.EventJobCancelled && e.ErrorCode == rota.CodeTimeout {
-		of.failed.Inc() // a time-out is a failure, whatever its outcome is called
+		of.failed.Inc() // a timeout is a failure, although its outcome is cancelled
 	}
 	if e.ErrorCode == rota.CodeLeaseExpired {
-		c.meters.leaseLosses.Inc()
+		c.metrics.leaseLosses.Inc()
 	}
 }
 
-// since is how long it took, as far as the clock was not set back meanwhile.
+// since is the time between two moments; zero if the clock was set back in between.
 func since(from, to time.Time) time.Duration {
 	if from.IsZero() {
 		return 0
@@ -127,15 +127,15 @@ func since(from, to time.Time) time.Duration {
 	return max(0, to.Sub(from))
 }
 
-func (c *counted) of(name string) *typeCounts {
+func (c *eventCounter) countersOf(name string) *typeCounts {
 	if found := c.types[name]; found != nil {
 		return found
 	}
-	if len(c.types) >= typesCounted && name != otherType {
-		return c.of(otherType)
+	if len(c.types) >= typesMax && name != otherType {
+		return c.countersOf(otherType)
 	}
-	m, timed := c.meters, name
-	if len(c.types) >= typesTimed {
+	m, timed := c.metrics, name
+	if len(c.types) >= timedTypesMax {
 		timed = otherType
 	}
 	made := &typeCounts{

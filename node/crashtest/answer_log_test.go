@@ -10,8 +10,8 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// book is what the server has answered, kept outside of it.
-type book struct {
+// answerLog is what the server has answered, kept outside of it.
+type answerLog struct {
 	mu        sync.Mutex
 	jobs      map[rota.ID]bool        // it said that they exist
 	marks     map[string]verdict      // what became of each request that makes a job
@@ -37,8 +37,8 @@ const (
 
 type span struct{ from, to time.Time }
 
-func newBook() *book {
-	return &book{
+func newAnswerLog() *answerLog {
+	return &answerLog{
 		jobs: map[rota.ID]bool{}, marks: map[string]verdict{}, cancelled: map[rota.ID]bool{}, stopping: map[rota.ID]bool{},
 		edited: map[rota.ID]int{}, modes: map[rota.ID]string{}, onces: map[string]time.Time{},
 		counts: map[string]int{}, refusals: map[string]map[int]bool{},
@@ -46,7 +46,7 @@ func newBook() *book {
 }
 
 // mark names a request that makes a job, in the params of the job.
-func (b *book) mark() string {
+func (b *answerLog) mark() string {
 	name := rota.NewID().String()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -55,14 +55,14 @@ func (b *book) mark() string {
 }
 
 // settle notes what came of a request for a job.
-func (b *book) settle(mark string, v verdict) {
+func (b *answerLog) settle(mark string, v verdict) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.marks[mark] = v
 }
 
 // acknowledge notes a job that the server says exists.
-func (b *book) acknowledge(mark string, job httpapi.Job) {
+func (b *answerLog) acknowledge(mark string, job httpapi.Job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.jobs[job.ID.ID] = true
@@ -72,19 +72,19 @@ func (b *book) acknowledge(mark string, job httpapi.Job) {
 	}
 }
 
-// note changes the book.
-func (b *book) note(change func()) {
+// update changes the book.
+func (b *answerLog) update(change func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	change()
 }
 
 // count counts something for the summary.
-func (b *book) count(what string, n int) { b.note(func() { b.counts[what] += n }) }
+func (b *answerLog) count(what string, n int) { b.update(func() { b.counts[what] += n }) }
 
-// met notes a status that an action was answered with.
-func (b *book) met(action string, status int) {
-	b.note(func() {
+// recordRefusal notes a status that an action was answered with.
+func (b *answerLog) recordRefusal(action string, status int) {
+	b.update(func() {
 		if b.refusals[action] == nil {
 			b.refusals[action] = map[int]bool{}
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/rotajobs/rota/console/sys"
 )
 
-// figures are what this process has counted of jobs, as sys.performance shows it.
-func (m *meters) figures() (all []sys.Metric, err error) {
+// jobMetrics returns the job metrics of this process for sys.performance.
+func (m *metricSet) jobMetrics() (all []sys.Metric, err error) {
 	counted := make(chan prometheus.Metric)
 	go func() {
 		m.failed.Collect(counted)
@@ -18,7 +18,7 @@ func (m *meters) figures() (all []sys.Metric, err error) {
 		var v dto.Metric
 		if failed := one.Write(&v); failed != nil {
 			err = failed
-			continue // whoever sends them must not be left waiting
+			continue // drain the channel, or Collect blocks
 		}
 		all = append(all, sys.Metric{Name: "jobs_failed_total", Type: v.Label[0].GetValue(), Value: v.Counter.GetValue(), Unit: "jobs"})
 	}
@@ -29,12 +29,12 @@ func (m *meters) figures() (all []sys.Metric, err error) {
 	if err := m.latencyMillis.Write(&v); err != nil {
 		return nil, err
 	}
-	return append(all, latencyFigures(v.Histogram)...), nil
+	return append(all, latencyMetrics(v.Histogram)...), nil
 }
 
-// latencyFigures are a histogram in few numbers. While nothing was measured there
-// is only its count.
-func latencyFigures(h *dto.Histogram) []sys.Metric {
+// latencyMetrics summarizes a histogram. Without observations it returns only the
+// count.
+func latencyMetrics(h *dto.Histogram) []sys.Metric {
 	const name = "job_run_latency_ms"
 	count := float64(h.GetSampleCount())
 	all := []sys.Metric{{Name: name + "_count", Value: count, Unit: "jobs"}}
@@ -48,9 +48,9 @@ func latencyFigures(h *dto.Histogram) []sys.Metric {
 	)
 }
 
-// quantile is estimated from the buckets, as Prometheus does: within a bucket values
-// are taken to lie evenly, and beyond the last bound there is nothing to go by but
-// that bound.
+// quantile estimates a quantile from the buckets, as Prometheus does: it assumes
+// that values are spread evenly within a bucket, and returns the last bound for
+// values beyond it.
 func quantile(h *dto.Histogram, q float64) float64 {
 	rank := q * float64(h.GetSampleCount())
 	low, before := 0.0, 0.0

@@ -38,12 +38,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience is how long something may take on a very busy machine.
-const patience = 60 * time.Second
+// waitMax is how long something may take on a very busy machine.
+const waitMax = 60 * time.Second
 
-// site is where a server lives through its lives: its data, the ledger beside
+// serverDir is where a server lives through its lives: its data, the ledger beside
 // it, and where it listens just now.
-type site struct {
+type serverDir struct {
 	*testing.T
 	dir  string
 	data string
@@ -54,12 +54,12 @@ type site struct {
 	changed chan struct{} // closed when that changes
 }
 
-// newSite makes a site. Its server has short leases and few workers; settings
+// newServerDir makes a site. Its server has short leases and few workers; settings
 // such as ROTA_LEASE=5s say otherwise.
-func newSite(t *testing.T, settings ...string) *site {
+func newServerDir(t *testing.T, settings ...string) *serverDir {
 	t.Helper()
 	dir := t.TempDir()
-	s := &site{T: t, dir: dir, data: filepath.Join(dir, "data"), changed: make(chan struct{})}
+	s := &serverDir{T: t, dir: dir, data: filepath.Join(dir, "data"), changed: make(chan struct{})}
 	s.env = append([]string{
 		envServer + "=1", envParent + "=1", envLedger + "=" + s.path("ledger"),
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "ROTA_DATA=" + s.data, "ROTA_HTTP=127.0.0.1:0", "ROTA_WORKERS=6",
@@ -73,12 +73,12 @@ func newSite(t *testing.T, settings ...string) *site {
 	return s
 }
 
-func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
+func (s *serverDir) path(name string) string { return filepath.Join(s.dir, name) }
 
 // database is the file of the store.
-func (s *site) database() string { return filepath.Join(s.data, "rota.db") }
+func (s *serverDir) database() string { return filepath.Join(s.data, "rota.db") }
 
-func (s *site) logTail() string {
+func (s *serverDir) logTail() string {
 	text, _ := os.ReadFile(s.path("log"))
 	if cut := 2_500; len(text) > cut {
 		text = text[len(text)-cut:]
@@ -88,13 +88,13 @@ func (s *site) logTail() string {
 
 // where is the address of the server, and a channel that is closed when that
 // changes.
-func (s *site) where() (string, <-chan struct{}) {
+func (s *serverDir) where() (string, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.addr, s.changed
 }
 
-func (s *site) moved(addr string) {
+func (s *serverDir) moved(addr string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.addr = addr
@@ -104,19 +104,19 @@ func (s *site) moved(addr string) {
 
 // incarnation is one process of a site's server, from its start to its end.
 type incarnation struct {
-	site  *site
-	cmd   *exec.Cmd
-	hold  io.Closer     // its standard input
-	ready chan struct{} // closed when it is
-	over  chan struct{} // closed when it has ended
-	ended time.Time     // after that
+	serverDir *serverDir
+	cmd       *exec.Cmd
+	hold      io.Closer     // its standard input
+	ready     chan struct{} // closed when it is
+	over      chan struct{} // closed when it has ended
+	ended     time.Time     // after that
 }
 
 // start begins a life. It does not wait until the server is ready. Extra
 // settings are for this life alone.
-func (s *site) start(settings ...string) *incarnation {
+func (s *serverDir) start(settings ...string) *incarnation {
 	s.Helper()
-	l := &incarnation{site: s, cmd: exec.Command(os.Args[0]), ready: make(chan struct{}), over: make(chan struct{})}
+	l := &incarnation{serverDir: s, cmd: exec.Command(os.Args[0]), ready: make(chan struct{}), over: make(chan struct{})}
 	l.cmd.Env, l.cmd.Dir = append(append([]string{}, s.env...), settings...), s.dir
 	log, err := os.OpenFile(s.path("log"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	must(s, err)
@@ -137,18 +137,18 @@ func (l *incarnation) follow(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if addr, found := strings.CutPrefix(lines.Text(), "ready "); found {
-			l.site.moved(addr)
+			l.serverDir.moved(addr)
 			close(l.ready)
 		}
 	}
 	_ = l.cmd.Wait()
 	l.ended = time.Now()
-	l.site.moved("")
+	l.serverDir.moved("")
 	close(l.over)
 }
 
 // run begins a life and waits until the server is ready.
-func (s *site) run(settings ...string) *incarnation {
+func (s *serverDir) run(settings ...string) *incarnation {
 	s.Helper()
 	l := s.start(settings...)
 	if !l.becomesReady() {
@@ -159,14 +159,14 @@ func (s *site) run(settings ...string) *incarnation {
 
 // becomesReady waits until the server is ready, or has ended before.
 func (l *incarnation) becomesReady() bool {
-	l.site.Helper()
+	l.serverDir.Helper()
 	select {
 	case <-l.ready:
 		return true
 	case <-l.over:
 		return false
-	case <-time.After(patience):
-		l.site.Fatalf("the server is not ready\n%s", l.site.logTail())
+	case <-time.After(waitMax):
+		l.serverDir.Fatalf("the server is not ready\n%s", l.serverDir.logTail())
 		return false
 	}
 }
@@ -201,13 +201,13 @@ func (l *incarnation) diesWithin(d time.Duration) bool {
 
 // stop ends the life as a person would, and expects a clean end.
 func (l *incarnation) stop() {
-	l.site.Helper()
+	l.serverDir.Helper()
 	l.signal(syscall.SIGTERM)
-	if !l.diesWithin(patience) {
-		l.site.Fatalf("the server does not stop\n%s", l.site.logTail())
+	if !l.diesWithin(waitMax) {
+		l.serverDir.Fatalf("the server does not stop\n%s", l.serverDir.logTail())
 	}
 	if how := l.howItEnded(); how != "exit 0" {
-		l.site.Errorf("told to stop, the server ended with %s", how)
+		l.serverDir.Errorf("told to stop, the server ended with %s", how)
 	}
 	_ = l.hold.Close()
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/rotajobs/rota/report"
 )
 
-// unset is how it is written that something is not there.
+// unset is the word for an optional value that is not set.
 const unset = "none"
 
-// orUnset reads and shows a text that may be absent.
-func orUnset(text string) string {
+// formatOptional shows an optional text.
+func formatOptional(text string) string {
 	if text == "" {
 		return unset
 	}
 	return text
 }
 
-// unwritten is the text that was written, empty if that says there is none.
-func unwritten(text string) string {
+// parseOptional reads an optional text; it is empty if the word is unset.
+func parseOptional(text string) string {
 	text = strings.TrimSpace(text)
 	if text == unset {
 		return ""
@@ -35,47 +35,47 @@ func unwritten(text string) string {
 type textKind struct{ to *string }
 
 func (k textKind) noun() string          { return "TEXT" }
-func (k textKind) Set(text string) error { *k.to = unwritten(text); return k.check() }
-func (k textKind) String() string        { return orUnset(*k.to) }
+func (k textKind) Set(text string) error { *k.to = parseOptional(text); return k.check() }
+func (k textKind) String() string        { return formatOptional(*k.to) }
 
 func (k textKind) check() error {
 	if strings.ContainsFunc(*k.to, func(r rune) bool { return r < ' ' || r > '~' }) || len(*k.to) > 64 {
-		return fmt.Errorf("%s is not a word of at most 64 letters", quoted(*k.to))
+		return fmt.Errorf("%s is not a word of at most 64 visible ASCII characters", quoted(*k.to))
 	}
 	return nil
 }
 
-// fileKind is a file that may be left out.
+// fileKind is the path of an optional file.
 type fileKind struct{ to *string }
 
 func (k fileKind) noun() string          { return "FILE" }
-func (k fileKind) Set(text string) error { *k.to = unwritten(text); return k.check() }
-func (k fileKind) String() string        { return orUnset(*k.to) }
+func (k fileKind) Set(text string) error { *k.to = parseOptional(text); return k.check() }
+func (k fileKind) String() string        { return formatOptional(*k.to) }
 
 func (k fileKind) check() error {
 	if strings.ContainsRune(*k.to, 0) {
-		return fmt.Errorf("%s has a NUL in it", quoted(*k.to))
+		return fmt.Errorf("%s contains a NUL character", quoted(*k.to))
 	}
 	return nil
 }
 
-// allowKind says where requests may go.
+// allowKind is the list of private addresses that requests may use.
 type allowKind struct{ to *string }
 
 func (k allowKind) noun() string          { return "LIST" }
-func (k allowKind) Set(text string) error { *k.to = unwritten(text); return k.check() }
-func (k allowKind) String() string        { return orUnset(*k.to) }
+func (k allowKind) Set(text string) error { *k.to = parseOptional(text); return k.check() }
+func (k allowKind) String() string        { return formatOptional(*k.to) }
 
 func (k allowKind) check() error {
 	_, err := action.ParseAllow(*k.to)
 	return err
 }
 
-// dsnKind is where reports go. It holds a key, so it is never shown.
+// dsnKind is a Sentry DSN. It contains a key, so it is never shown.
 type dsnKind struct{ to *string }
 
 func (k dsnKind) noun() string          { return "DSN" }
-func (k dsnKind) Set(text string) error { *k.to = unwritten(text); return k.check() }
+func (k dsnKind) Set(text string) error { *k.to = parseOptional(text); return k.check() }
 
 func (k dsnKind) String() string {
 	if *k.to == "" {
@@ -90,17 +90,17 @@ func (k dsnKind) check() error {
 	}
 	var refusal *rota.Error
 	if errors.As(report.CheckDSN(*k.to), &refusal) {
-		return errors.New("it " + refusal.Reason) // the key in it is nobody's business
+		return errors.New("it " + refusal.Reason) // without the DSN, which contains a key
 	}
 	return nil
 }
 
-// urlKind is the address of another service.
+// urlKind is the HTTP URL of another service.
 type urlKind struct{ to *string }
 
 func (k urlKind) noun() string          { return "URL" }
-func (k urlKind) Set(text string) error { *k.to = unwritten(text); return k.check() }
-func (k urlKind) String() string        { return orUnset(*k.to) }
+func (k urlKind) Set(text string) error { *k.to = parseOptional(text); return k.check() }
+func (k urlKind) String() string        { return formatOptional(*k.to) }
 
 func (k urlKind) check() error {
 	if *k.to == "" {
@@ -108,20 +108,20 @@ func (k urlKind) check() error {
 	}
 	u, err := url.Parse(*k.to)
 	switch fine := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""; {
-	case strings.Contains(*k.to, "@") && (!fine || u.User != nil): // a password may stand in it
-		return errors.New("it is not a URL of HTTP without a user and a password")
+	case strings.Contains(*k.to, "@") && (!fine || u.User != nil): // it may contain a password, so the message does not quote it
+		return errors.New("the URL is not an http or https URL without a user and a password")
 	case !fine:
-		return fmt.Errorf("%s is not a URL of HTTP", quoted(*k.to))
+		return fmt.Errorf("%s is not an http or https URL", quoted(*k.to))
 	}
 	return nil
 }
 
-// headersKind are NAME=VALUE pairs. Their values may be keys, so they are never
-// shown.
+// headersKind is a list of NAME=VALUE pairs. The values may be keys, so they are
+// never shown.
 type headersKind struct{ to *string }
 
 func (k headersKind) noun() string          { return "LIST" }
-func (k headersKind) Set(text string) error { *k.to = unwritten(text); return k.check() }
+func (k headersKind) Set(text string) error { *k.to = parseOptional(text); return k.check() }
 
 func (k headersKind) String() string {
 	if *k.to == "" {
@@ -144,11 +144,11 @@ func parseHeaders(text string) (map[string]string, error) {
 		name, value, found := strings.Cut(pair, "=")
 		name = strings.TrimSpace(name)
 		if !found || name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }) {
-			return nil, errors.New("one of its pairs is not NAME=VALUE")
+			return nil, errors.New("an entry of the list is not NAME=VALUE")
 		}
 		value = strings.TrimSpace(value)
 		if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-			return nil, fmt.Errorf("the value of %s has a line break or another control character in it", name)
+			return nil, fmt.Errorf("the value of %s has a line break or another control character", name)
 		}
 		headers[name] = value
 	}

@@ -16,9 +16,9 @@ var (
 	typeLimits = map[string]int{narrow: 2}
 )
 
-// fleetActions are what is done to a fleet: what is done to one server, and what
+// clusterActions are what is done to a fleet: what is done to one server, and what
 // only several show. The limits are not changed.
-func fleetActions() (all []action) {
+func clusterActions() (all []action) {
 	for _, a := range actions {
 		if a.name != "limit" {
 			all = append(all, a)
@@ -35,7 +35,7 @@ func fleetActions() (all []action) {
 // long makes a job that runs for about as long as a lease, so that there is
 // something to lose at any moment.
 func (l *load) long() {
-	mark := l.book.mark()
+	mark := l.answers.mark()
 	l.make("long", "/jobs", object{
 		"type": "ledger", "params": object{"behave": "sleep", "for": millis(500 + rand.IntN(2500)), "mark": mark}, "priority": 6, "max_retries": 5,
 	}, mark)
@@ -45,7 +45,7 @@ func (l *load) long() {
 func (l *load) keyed() {
 	keys := []string{"one", "two"}
 	for range 1 + rand.IntN(3) {
-		mark := l.book.mark()
+		mark := l.answers.mark()
 		l.make("keyed", "/jobs", object{
 			"type": []string{"ledger", narrow}[rand.IntN(2)], "concurrency_key": keys[rand.IntN(len(keys))],
 			"params": l.brief(mark), "max_retries": 3, "backoff": "20ms", "priority": 4,
@@ -55,7 +55,7 @@ func (l *load) keyed() {
 
 // narrow makes jobs of a type of which few may run.
 func (l *load) narrow() {
-	mark := l.book.mark()
+	mark := l.answers.mark()
 	l.make("narrow", "/jobs", object{"type": narrow, "params": l.brief(mark), "max_retries": 3, "backoff": "20ms", "priority": 4}, mark)
 }
 
@@ -71,14 +71,14 @@ func (l *load) across() {
 		return
 	}
 	var found httpapi.Job
-	if l.ask("across", http.MethodGet, "/jobs/"+job.ID.String(), nil, &found) && found.ID != job.ID {
-		l.site.Errorf("job %s was asked for, and %s answered", job.ID, found.ID)
+	if l.request("across", http.MethodGet, "/jobs/"+job.ID.String(), nil, &found) && found.ID != job.ID {
+		l.serverDir.Errorf("job %s was asked for, and %s answered", job.ID, found.ID)
 	}
-	l.book.count("across", 1)
+	l.answers.count("across", 1)
 }
 
 // declare gives a fleet its limits and its schedules, as one server has them.
-func (f *fleet) declare() {
+func (f *testCluster) declare() {
 	f.Helper()
 	f.caller.must("PUT", "/limits", object{
 		"types": object{narrow: object{"concurrency": typeLimits[narrow]}}, "keys": keyLimits,

@@ -50,7 +50,7 @@ func (a *audit) schedules(stopped time.Time) {
 		}
 		a.complete(s, plans)
 	}
-	for name, at := range a.book.onces {
+	for name, at := range a.answers.onces {
 		if plans[plan{name, rota.Scope{}, at.UnixMicro()}] != 1 {
 			a.Errorf("schedule %s was to fire once, at %s, and did not", name, at)
 		}
@@ -79,7 +79,7 @@ func (a *audit) complete(s *rota.Schedule, plans map[plan]int) {
 // groups: all of them have ended, and the members of a sequence ran one behind
 // the other.
 func (a *audit) groups() {
-	for id, mode := range a.book.modes {
+	for id, mode := range a.answers.modes {
 		g, err := a.store.Group(context.Background(), id)
 		if err != nil {
 			a.Errorf("group %s was acknowledged and is gone: %v", id, err)
@@ -88,9 +88,9 @@ func (a *audit) groups() {
 		if s := g.Status(); s == rota.GroupQueued || s == rota.GroupRunning {
 			a.Errorf("group %s is still %s", id, s)
 		}
-		a.book.counts["groups"]++
+		a.answers.counts["groups"]++
 		if mode == string(rota.GroupSequential) {
-			a.book.counts["sequences"]++
+			a.answers.counts["sequences"]++
 		}
 	}
 	a.sequences()
@@ -103,7 +103,7 @@ func (a *audit) sequences() {
 	last, open := map[rota.ID]int{}, map[rota.ID]rota.ID{}
 	for _, l := range a.lines {
 		j := a.jobs[l.job]
-		if j == nil || a.book.modes[j.GroupID] != string(rota.GroupSequential) {
+		if j == nil || a.answers.modes[j.GroupID] != string(rota.GroupSequential) {
 			continue
 		}
 		if l.word == "end" {
@@ -119,7 +119,7 @@ func (a *audit) sequences() {
 			a.Errorf("member %d of group %s started after member %d", j.GroupPosition, j.GroupID, last[j.GroupID])
 		}
 		last[j.GroupID] = j.GroupPosition
-		if a.ends[j.ID] != "" && l.who != ghostName && !reaped(j) {
+		if a.ends[j.ID] != "" && l.worker != staleWorkerName && !reaped(j) {
 			open[j.GroupID] = j.ID
 		}
 	}

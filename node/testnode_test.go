@@ -13,25 +13,25 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// patience is how long a test waits for what should come at once.
-const patience = 20 * time.Second
+// waitMax is how long a test waits for what should come at once.
+const waitMax = 20 * time.Second
 
-// live is a node that runs, and a client of its API.
-type live struct {
+// testNode is a node that runs, and a client of its API.
+type testNode struct {
 	*Node
 	t    *testing.T
 	stop context.CancelFunc
-	end  *task
+	task *task
 }
 
 // start runs a node in a directory, on a free port.
-func start(t *testing.T, config Config) *live {
+func start(t *testing.T, config Config) *testNode {
 	t.Helper()
 	return startWith(t, config, func(*Node) {})
 }
 
 // startWith is start with something done to the node before it runs.
-func startWith(t *testing.T, config Config, before func(*Node)) *live {
+func startWith(t *testing.T, config Config, before func(*Node)) *testNode {
 	t.Helper()
 	config.HTTP, config.Logger = "127.0.0.1:0", quiet
 	n, err := Open(t.Context(), config)
@@ -40,7 +40,7 @@ func startWith(t *testing.T, config Config, before func(*Node)) *live {
 	}
 	before(n)
 	ctx, stop := context.WithCancel(context.Background())
-	l := &live{n, t, stop, begin(func() error { return n.Run(ctx) })}
+	l := &testNode{n, t, stop, startTask(func() error { return n.Run(ctx) })}
 	t.Cleanup(func() {
 		stop()
 		n.Cut()
@@ -48,28 +48,28 @@ func startWith(t *testing.T, config Config, before func(*Node)) *live {
 	})
 	select {
 	case <-n.Ready():
-	case <-l.end.done:
-		t.Fatal("it ended before it was ready:", l.end.err)
-	case <-time.After(patience):
+	case <-l.task.done:
+		t.Fatal("it ended before it was ready:", l.task.err)
+	case <-time.After(waitMax):
 		t.Fatal("it does not become ready")
 	}
 	return l
 }
 
 // wait waits for the end of the node.
-func (l *live) wait() error {
+func (l *testNode) wait() error {
 	l.t.Helper()
 	select {
-	case <-l.end.done:
-		return l.end.err
-	case <-time.After(patience):
+	case <-l.task.done:
+		return l.task.err
+	case <-time.After(waitMax):
 		l.t.Fatal("it does not end")
 		return nil
 	}
 }
 
-// shut stops the node and wants it to end well.
-func (l *live) shut() {
+// stopCleanly stops the node and wants it to end well.
+func (l *testNode) stopCleanly() {
 	l.t.Helper()
 	l.stop()
 	if err := l.wait(); err != nil {
@@ -77,8 +77,8 @@ func (l *live) shut() {
 	}
 }
 
-// ask sends a request. What comes back is read whole, unless it is a stream.
-func (l *live) ask(method, path, body string) (*http.Response, string) {
+// request sends a request. What comes back is read whole, unless it is a stream.
+func (l *testNode) request(method, path, body string) (*http.Response, string) {
 	l.t.Helper()
 	response := l.open(method, path, body)
 	defer response.Body.Close()
@@ -89,7 +89,7 @@ func (l *live) ask(method, path, body string) (*http.Response, string) {
 	return response, string(text)
 }
 
-func (l *live) open(method, path, body string) *http.Response {
+func (l *testNode) open(method, path, body string) *http.Response {
 	l.t.Helper()
 	request, err := http.NewRequestWithContext(l.t.Context(), method, "http://"+l.Addresses()["http"]+path, bytes.NewBufferString(body))
 	if err != nil {
@@ -107,9 +107,9 @@ func (l *live) open(method, path, body string) *http.Response {
 }
 
 // enqueue asks for a job over HTTP.
-func (l *live) enqueue(body string) rota.ID {
+func (l *testNode) enqueue(body string) rota.ID {
 	l.t.Helper()
-	response, text := l.ask("POST", "/api/v1/jobs", body)
+	response, text := l.request("POST", "/api/v1/jobs", body)
 	var job struct {
 		ID string `json:"id"`
 	}
@@ -124,12 +124,12 @@ func (l *live) enqueue(body string) rota.ID {
 }
 
 // await waits until something has happened to a job.
-func (l *live) await(kind rota.EventKind, id rota.ID) rota.Event {
+func (l *testNode) await(kind rota.EventKind, id rota.ID) rota.Event {
 	l.t.Helper()
-	late := time.After(patience)
+	late := time.After(waitMax)
 	for seq := uint64(0); ; {
-		changed := l.feed.Changed()
-		entries, _ := l.feed.Since(seq)
+		changed := l.events.Changed()
+		entries, _ := l.events.Since(seq)
 		for _, entry := range entries {
 			seq = entry.Seq
 			if entry.Kind == kind && entry.ExecutionID == id {
@@ -145,16 +145,16 @@ func (l *live) await(kind rota.EventKind, id rota.ID) rota.Event {
 }
 
 // status asks for what is open to everybody.
-func (l *live) status(path string) int {
+func (l *testNode) status(path string) int {
 	l.t.Helper()
-	response, _ := l.ask("GET", path, "")
+	response, _ := l.request("GET", path, "")
 	return response.StatusCode
 }
 
 // metric is the value of one line of the metrics.
-func (l *live) metric(name string) string {
+func (l *testNode) metric(name string) string {
 	l.t.Helper()
-	_, text := l.ask("GET", "/metrics", "")
+	_, text := l.request("GET", "/metrics", "")
 	for line := range strings.Lines(text) {
 		if value, found := strings.CutPrefix(line, name+" "); found {
 			return strings.TrimSpace(value)
