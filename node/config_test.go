@@ -17,7 +17,7 @@ import (
 // noEnv is an environment without variables.
 func noEnv(string) string { return "" }
 
-// variablesOf is an environment with a few.
+// variablesOf is an environment with the given NAME=VALUE entries.
 func variablesOf(entries ...string) func(string) string {
 	return func(name string) string {
 		for _, entry := range entries {
@@ -29,7 +29,7 @@ func variablesOf(entries ...string) func(string) string {
 	}
 }
 
-// configFile writes a file of its own.
+// configFile writes a configuration file and returns its path.
 func configFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.yaml")
@@ -75,12 +75,12 @@ func TestFlagsOverrideVariablesOverrideFile(t *testing.T) {
 		t.Errorf("retention %+v", *c.Retention)
 	}
 	if rota.DefaultRetention.Dead.Age != 90*day {
-		t.Error("the default itself was written to")
+		t.Error("loading changed rota.DefaultRetention")
 	}
 }
 
-// TestEverySettingIsReadFromFileVariableAndFlag sets each to something else than its
-// default, by each source, and looks whether that is what is then shown.
+// TestEverySettingIsReadFromFileVariableAndFlag sets each setting from each source to
+// a value other than its default, and checks that Config has that value.
 func TestEverySettingIsReadFromFileVariableAndFlag(t *testing.T) {
 	others := map[string]string{
 		"data": "/srv/rota", "store": "sqlite:other.db", "http": "[::1]:80", "sql": ":0", "sql_cert": "a.crt", "sql_key": "a.key", "sql_tls": "require", "workers": "3", "name": "w-1@host",
@@ -120,7 +120,7 @@ func TestEverySettingIsReadFromFileVariableAndFlag(t *testing.T) {
 	}
 }
 
-// nest writes a key with dots as a file has it.
+// nest writes a key with dots as nested YAML.
 func nest(key, text string) string {
 	parts := strings.Split(key, ".")
 	for i, part := range parts {
@@ -146,8 +146,8 @@ func TestDurationsAndSizesAreParsed(t *testing.T) {
 	}
 }
 
-// TestInvalidSettingNamesValueAndRemedy wants of every mistake where it stands, what is wrong
-// and what to do. FILE stands for the name of the file.
+// TestInvalidSettingNamesValueAndRemedy checks that each error names the position, the
+// problem and the remedy. FILE is a placeholder for the path of the file.
 func TestInvalidSettingNamesValueAndRemedy(t *testing.T) {
 	const none = ""
 	for _, row := range []struct {
@@ -237,7 +237,7 @@ func TestInvalidSettingNamesValueAndRemedy(t *testing.T) {
 		{none, none, Given{"workers", "0"}, "--workers", []string{"out of range"}},
 		{none, none, Given{"data", ""}, "--data", []string{"empty"}},
 		{none, none, Given{"shutdown_grace", "x"}, "--shutdown-grace", []string{"not a duration"}},
-		{"workers: many", none, Given{"workers", "1"}, "FILE:1", []string{"not a whole number"}}, // though a flag says better
+		{"workers: many", none, Given{"workers", "1"}, "FILE:1", []string{"not a whole number"}}, // although a flag overrides it
 	} {
 		file := configFile(t, row.file)
 		_, err := Load(file, variablesOf(row.env), row.flag)
@@ -250,15 +250,15 @@ func TestInvalidSettingNamesValueAndRemedy(t *testing.T) {
 			continue
 		}
 		if where := strings.ReplaceAll(row.where, "FILE", file); refusal.Act != where {
-			t.Errorf("%q %q %v: it is said to stand at %q, want %q (%v)", row.file, row.env, row.flag, refusal.Act, where, err)
+			t.Errorf("%q %q %v: the error names the position %q, want %q (%v)", row.file, row.env, row.flag, refusal.Act, where, err)
 		}
 		for _, want := range row.want {
 			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%q %q %v: %q does not say %q", row.file, row.env, row.flag, err, want)
+				t.Errorf("%q %q %v: %q does not contain %q", row.file, row.env, row.flag, err, want)
 			}
 		}
 		if refusal.Hint == "" {
-			t.Errorf("%q: %q says no remedy", row.file, err)
+			t.Errorf("%q: %q has no hint", row.file, err)
 		}
 		if strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: the error repeats the password", row.file)
@@ -273,7 +273,7 @@ func TestConfigFileIsOptionalUnlessNamed(t *testing.T) {
 	}
 	_, err := Load("named.yaml", noEnv)
 	if rota.CodeOf(err) != rota.Invalid || !strings.Contains(err.Error(), "named.yaml") || strings.Count(err.Error(), "named.yaml") > 1 {
-		t.Errorf("a named file that is not there: %v", err)
+		t.Errorf("a named file that does not exist: %v", err)
 	}
 	if err := os.WriteFile(DefaultFile, []byte("workers: 5\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -310,7 +310,7 @@ func TestMisspelledVariablesAreReported(t *testing.T) {
 	}
 }
 
-// TestOpenValidatesConfigOfProgram: nobody has to come through Load.
+// TestOpenValidatesConfigOfProgram: Open checks a Config that Load did not produce.
 func TestOpenValidatesConfigOfProgram(t *testing.T) {
 	for _, row := range []struct {
 		config Config
@@ -334,8 +334,8 @@ func TestOpenValidatesConfigOfProgram(t *testing.T) {
 	}
 }
 
-// TestSettingBoundsEqualStoreBounds: what is accepted at the start must not be
-// refused by each prune.
+// TestSettingBoundsEqualStoreBounds: the store accepts every retention that the
+// configuration accepts; otherwise each prune would fail.
 func TestSettingBoundsEqualStoreBounds(t *testing.T) {
 	longest := rota.Keep{Age: keepMax, Count: countMax}
 	config := Config{Retention: &rota.Retention{Completed: longest, Skipped: longest, Cancelled: longest, Dead: longest}}

@@ -36,11 +36,11 @@ func TestTokenIsCreatedOnce(t *testing.T) {
 	}
 	again, err := openToken(path, quiet)
 	if err != nil || again != first {
-		t.Errorf("at the second start it is another: %v", err)
+		t.Errorf("the second start has another token: %v", err)
 	}
 	other, err := openToken(filepath.Join(t.TempDir(), "admin.token"), quiet)
 	if err != nil || other == first {
-		t.Error("two directories have one token")
+		t.Error("two directories have the same token")
 	}
 }
 
@@ -108,7 +108,7 @@ func TestDataDirectoryIsPrivate(t *testing.T) {
 	}
 	var b bytes.Buffer
 	if err := openData(dir, slog.New(slog.NewTextHandler(&b, nil))); err != nil || !strings.Contains(b.String(), "chmod 700") {
-		t.Errorf("an open one: %v, %s", err, &b)
+		t.Errorf("a directory that others may read: %v, %s", err, &b)
 	}
 }
 
@@ -131,13 +131,13 @@ func TestLockErrorNamesHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := lockData(dir); rota.CodeOf(err) != rota.Busy || !strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) {
-		t.Errorf("%v, want the number of the process", err)
+		t.Errorf("%v, want the process id", err)
 	}
 	if err := lock.release(); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, lockName)); len(text) > 0 || err != nil {
-		t.Errorf("after its release it names %q, %v; that may be anybody by now", text, err)
+		t.Errorf("after its release the file contains %q, %v, want no process id", text, err)
 	}
 	again, err := lockData(dir)
 	if err != nil {
@@ -146,8 +146,8 @@ func TestLockErrorNamesHolder(t *testing.T) {
 	_ = again.release()
 }
 
-// TestScratchDirectoryIsEmptiedAtStart of what a backup left, in a directory in which others
-// keep things, too.
+// TestScratchDirectoryIsEmptiedAtStart: only files of backups are removed, because
+// other programs may use the directory, too.
 func TestScratchDirectoryIsEmptiedAtStart(t *testing.T) {
 	data := t.TempDir()
 	ours := []string{"rota.scratch/rota-backup-123/rota.db", "rota.scratch/rota-backup-9"}
@@ -171,7 +171,7 @@ func TestScratchDirectoryIsEmptiedAtStart(t *testing.T) {
 	}
 	for _, name := range theirs {
 		if _, err := os.Stat(filepath.Join(data, name)); err != nil {
-			t.Errorf("what is not ours was removed: %v", err)
+			t.Errorf("a file of another program was removed: %v", err)
 		}
 	}
 }
@@ -189,7 +189,7 @@ func TestAddressFileIsReplacedAtomically(t *testing.T) {
 		}
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
-		t.Errorf("%d files, want the one", len(entries))
+		t.Errorf("%d files, want 1", len(entries))
 	}
 	for range 2 {
 		if err := removeAddr(path); err != nil {
@@ -205,7 +205,7 @@ func TestListenErrorNamesCause(t *testing.T) {
 	}
 	defer taken.Close()
 	for address, want := range map[string]string{
-		taken.Addr().String(): "another program listens there",
+		taken.Addr().String(): "another program already listens there",
 		"192.0.2.1:80":        "no interface of this machine",
 		"no.such.invalid:80":  "cannot be listened on",
 	} {

@@ -13,8 +13,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// TestDashboardQueriesExistingMetrics holds each query of the dashboard to the
-// metrics and labels that are shown.
+// TestDashboardQueriesExistingMetrics checks that the queries of the dashboard use
+// existing metrics and labels.
 func TestDashboardQueriesExistingMetrics(t *testing.T) {
 	text, err := os.ReadFile("../deploy/grafana/rota.json")
 	if err != nil {
@@ -43,13 +43,13 @@ func TestDashboardQueriesExistingMetrics(t *testing.T) {
 	asked := 0
 	for _, panel := range board.Panels {
 		if ids[panel.ID] || panel.ID == 0 || panel.Title == "" || panel.Type != "row" && (panel.Description == "" || len(panel.Targets) == 0) {
-			t.Errorf("panel %d %q has no id of its own, no title, no description or no query", panel.ID, panel.Title)
+			t.Errorf("panel %d %q has no unique id, no title, no description or no query", panel.ID, panel.Title)
 		}
 		ids[panel.ID] = true
 		for x := panel.GridPos.X; x < panel.GridPos.X+panel.GridPos.W; x++ {
 			for y := panel.GridPos.Y; y < panel.GridPos.Y+panel.GridPos.H; y++ {
 				if at := [2]int{x, y}; taken[at] != "" || x >= 24 {
-					t.Fatalf("%q stands on %q, or beyond the edge", panel.Title, taken[at])
+					t.Fatalf("%q overlaps %q, or exceeds the grid", panel.Title, taken[at])
 				} else {
 					taken[at] = panel.Title
 				}
@@ -66,7 +66,7 @@ func TestDashboardQueriesExistingMetrics(t *testing.T) {
 		known.check(t, "annotation", a.Expr)
 	}
 	if asked < 40 || board.UID != "rota" {
-		t.Errorf("%d metrics are asked for", asked)
+		t.Errorf("the dashboard queries %d metrics", asked)
 	}
 	for _, d := range allMetrics() {
 		if !strings.Contains(string(text), d.name) {
@@ -75,8 +75,8 @@ func TestDashboardQueriesExistingMetrics(t *testing.T) {
 	}
 }
 
-// TestAlertsQueryExistingMetrics does the same for the rules, and wants each to
-// say what to do.
+// TestAlertsQueryExistingMetrics checks the alert rules the same way, and that each
+// has a summary and a description.
 func TestAlertsQueryExistingMetrics(t *testing.T) {
 	text, err := os.ReadFile("../deploy/prometheus/alerts.yml")
 	if err != nil {
@@ -103,7 +103,7 @@ func TestAlertsQueryExistingMetrics(t *testing.T) {
 	for _, group := range file.Groups {
 		for _, rule := range group.Rules {
 			if seen[rule.Alert] || known.check(t, rule.Alert, rule.Expr) == 0 {
-				t.Errorf("%s stands there twice, or asks for nothing", rule.Alert)
+				t.Errorf("%s is declared twice, or has no expression", rule.Alert)
 			}
 			seen[rule.Alert] = true
 			if !slices.Contains([]string{"page", "ticket"}, rule.Labels["severity"]) {
@@ -115,7 +115,7 @@ func TestAlertsQueryExistingMetrics(t *testing.T) {
 				}
 			}
 			if !strings.Contains(string(page), "`"+rule.Alert+"`") {
-				t.Errorf("%s is not on the page", rule.Alert)
+				t.Errorf("%s is not in the documentation", rule.Alert)
 			}
 		}
 	}
@@ -124,8 +124,8 @@ func TestAlertsQueryExistingMetrics(t *testing.T) {
 	}
 }
 
-// TestPromtoolAcceptsAlerts lets Prometheus' own tool look at the rules and play their
-// stories, where it is installed.
+// TestPromtoolAcceptsAlerts checks the rules and runs their tests with promtool, if it
+// is installed.
 func TestPromtoolAcceptsAlerts(t *testing.T) {
 	tool, err := exec.LookPath("promtool")
 	if err != nil {
@@ -140,7 +140,7 @@ func TestPromtoolAcceptsAlerts(t *testing.T) {
 	}
 }
 
-// catalogue knows the names that queries may use, and their labels.
+// catalogue maps the metrics that queries may use to their labels.
 type catalogue map[string][]string
 
 func newCatalogue(t *testing.T) catalogue {
@@ -168,7 +168,7 @@ var (
 	duration   = regexp.MustCompile(`\[[^\]]*\]`)
 )
 
-// check looks at one query, and returns how many metrics it asks for.
+// check checks one query and returns how many metrics it uses.
 func (c catalogue) check(t *testing.T, where, query string) (metrics int) {
 	t.Helper()
 	metrics, problems := c.read(query)
@@ -220,7 +220,7 @@ func TestCatalogueReportsUnknownMetricsAndLabels(t *testing.T) {
 		`rota_run_seconds`, `rota_jobs_total + 1`, `sum(rota_jobs) / sum(rota_slots{job="x"})`,
 	} {
 		if _, problems := known.read(query); len(problems) != 1 {
-			t.Errorf("of %s it finds %q", query, problems)
+			t.Errorf("%s: problems %q", query, problems)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// dial opens a connection to a node, on which nothing may take for ever.
+// dial opens a connection to a node, with a deadline.
 func (l *testNode) dial() net.Conn {
 	l.t.Helper()
 	conn, err := net.Dial("tcp", l.Addresses()["http"])
@@ -30,18 +30,18 @@ func (l *testNode) dial() net.Conn {
 	return conn
 }
 
-// readUntilClosed reads until the server hangs up.
+// readUntilClosed reads until the server closes the connection.
 func readUntilClosed(conn io.Reader) (text string, ok bool) {
 	all, err := io.ReadAll(conn)
 	return string(all), !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// TestSlowClientIsDisconnected has one that never ends its body and one
-// that follows the events, on a server with little patience.
+// TestSlowClientIsDisconnected sends requests that never end to a server with short
+// time limits. A client that follows events stays connected.
 func TestSlowClientIsDisconnected(t *testing.T) {
 	n := startWith(t, Config{Data: t.TempDir()}, func(n *Node) {
 		if n.server.ReadTimeout != readMax || n.server.WriteTimeout != writeMax {
-			t.Errorf("the server waits %v for a request, and %v for an answer", n.server.ReadTimeout, n.server.WriteTimeout)
+			t.Errorf("the read timeout is %v, the write timeout %v", n.server.ReadTimeout, n.server.WriteTimeout)
 		}
 		n.server.ReadTimeout, n.server.WriteTimeout, n.server.ReadHeaderTimeout = 500*time.Millisecond, time.Second, 1200*time.Millisecond
 	})
@@ -53,14 +53,14 @@ func TestSlowClientIsDisconnected(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text, ok := readUntilClosed(slow); !ok || strings.Contains(text, " 201 ") {
-		t.Fatalf("the server still waits for the rest of a body; it said %q", text)
+		t.Fatalf("the server still waits for the rest of a body; it answered %q", text)
 	}
 	mute := n.dial() // when this one is hung up on, the patience with answers is over, too
 	if _, err := io.WriteString(mute, "GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\nX-Half"); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := readUntilClosed(mute); !ok {
-		t.Fatal("the server still waits for the rest of a head")
+		t.Fatal("the server still waits for the rest of a header")
 	}
 	if _, err := rota.Do[*rota.Enqueued](t.Context(), n.store, &rota.Enqueue{ // past the server, which may be too busy to answer in time
 		Meta: rota.NewMeta("ada"), Jobs: []rota.NewJob{{Type: "noop"}},
@@ -71,11 +71,11 @@ func TestSlowClientIsDisconnected(t *testing.T) {
 	for lines.Scan() && !strings.Contains(lines.Text(), "job.completed") {
 	}
 	if lines.Err() != nil {
-		t.Errorf("who follows the events was hung up on: %v", lines.Err())
+		t.Errorf("the server closed the event stream: %v", lines.Err())
 	}
 }
 
-// TestStopEndsLogStream and does not look like one that has ended with its run.
+// TestStopEndsLogStream: the client can tell a stream cut by a stop from a log that ended with its run.
 func TestStopEndsLogStream(t *testing.T) {
 	n := start(t, Config{Data: t.TempDir()})
 	id := n.enqueue(`{"type": "noop", "delay": "1h"}`)
@@ -83,13 +83,13 @@ func TestStopEndsLogStream(t *testing.T) {
 	defer log.Body.Close()
 	n.stopCleanly()
 	if text, err := io.ReadAll(log.Body); err == nil {
-		t.Errorf("who follows the log of a run that has not begun reads %q, and that this is the end", text)
+		t.Errorf("the log stream of a run that has not started ends normally after %q", text)
 	}
 }
 
-// TestLeftoverOfBackupIsRemoved: the API names the files, and the node
-// removes those which a crash left.
-func TestLeftoverOfBackupIsRemoved(t *testing.T) {
+// TestBackupFilesHaveScratchPrefix: the API names the temporary files of backups with
+// the prefix by which the node recognizes and removes them after a crash.
+func TestBackupFilesHaveScratchPrefix(t *testing.T) {
 	n := start(t, Config{Data: t.TempDir()})
 	var under string
 	api, err := httpapi.New(httpapi.Config{
@@ -106,13 +106,13 @@ func TestLeftoverOfBackupIsRemoved(t *testing.T) {
 	request.Header.Set("Authorization", "Bearer "+n.token)
 	api.ServeHTTP(httptest.NewRecorder(), request)
 	if !strings.HasPrefix(under, backupPrefix) {
-		t.Errorf("a backup is made in %q, which begins otherwise than %q", under, backupPrefix)
+		t.Errorf("a backup writes to %q, which does not start with %q", under, backupPrefix)
 	}
 	n.stopCleanly()
 }
 
-// TestNodeServesBeforeAddressFileExists keeps the address from being written: by then
-// requests are let in already.
+// TestNodeServesBeforeAddressFileExists makes writing the address file fail, and checks
+// that the node accepted requests before.
 func TestNodeServesBeforeAddressFileExists(t *testing.T) {
 	n, err := Open(t.Context(), Config{Data: t.TempDir(), HTTP: "127.0.0.1:0", Logger: quiet})
 	if err != nil {
@@ -122,16 +122,16 @@ func TestNodeServesBeforeAddressFileExists(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := n.Run(t.Context()); err == nil || !strings.Contains(err.Error(), addrName) {
-		t.Fatalf("it ran without an address: %v", err)
+		t.Fatalf("the node ran without an address file: %v", err)
 	}
 	select {
 	case <-n.serving:
 	default:
-		t.Error("it would have said where it is before it answers")
+		t.Error("the node writes the address file before it accepts requests")
 	}
 	select {
 	case <-n.ready:
-		t.Error("it says that it is ready, and nobody can find it")
+		t.Error("the node is ready without an address file")
 	default:
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// logNow is when the runs of these tests begin.
+// logNow is the start time of the runs in these tests.
 var logNow = time.Date(2026, 11, 15, 23, 30, 0, 0, time.FixedZone("", -2*60*60))
 
 func newLogs(t *testing.T, limit int64) (*runLogs, *bytes.Buffer) {
@@ -45,7 +45,7 @@ func openLog(t *testing.T, logs *runLogs, job *rota.Job) engine.LogFile {
 func write(t *testing.T, file io.Writer, text string) {
 	t.Helper()
 	if n, err := io.WriteString(file, text); n != len(text) || err != nil {
-		t.Fatalf("it took %d of %d bytes: %v; a run must never fail by its log", n, len(text), err)
+		t.Fatalf("Write accepted %d of %d bytes: %v; a log must never fail its run", n, len(text), err)
 	}
 }
 
@@ -68,10 +68,10 @@ func TestLogFileIsCreatedByFirstLineAndReadableAtOnce(t *testing.T) {
 	job := startedJob()
 	file := openLog(t, logs, job)
 	if want := "logs/2026-11-16/" + job.ID.String() + ".log"; file.Path() != want {
-		t.Errorf("path %s, want %s: by the day in UTC", file.Path(), want)
+		t.Errorf("path %s, want %s with the day in UTC", file.Path(), want)
 	}
 	if _, err := os.Stat(filepath.Join(logs.data, "logs")); err == nil {
-		t.Error("there is a folder before there is a line")
+		t.Error("the folder exists before the first line")
 	}
 	if _, err := (logReader{logs}).Open(job); rota.CodeOf(err) != rota.NotFound {
 		t.Errorf("a log that was not written: %v", err)
@@ -93,7 +93,7 @@ func TestLogFileIsCreatedByFirstLineAndReadableAtOnce(t *testing.T) {
 	}
 	write(t, file, "of a handler that was given up\n")
 	if got := readLog(t, logs, job); got != "one\ntwo" {
-		t.Errorf("what came after the end was kept: %q", got)
+		t.Errorf("text written after Close was stored: %q", got)
 	}
 }
 
@@ -107,13 +107,13 @@ func TestFullLogEndsWithOneNotice(t *testing.T) {
 	text := readLog(t, logs, job)
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if last := lines[len(lines)-1]; !strings.Contains(last, "the log is full at 1KiB") || strings.Count(text, "[rota:") != 1 {
-		t.Errorf("it ends with %q", last)
+		t.Errorf("the log ends with %q", last)
 	}
 	if kept := lines[len(lines)-2]; !strings.HasSuffix(kept, "too much to keep") {
 		t.Errorf("the last line was cut: %q", kept)
 	}
 	if len(text) > 1024+128 || len(text) < 900 {
-		t.Errorf("it has %d bytes", len(text))
+		t.Errorf("the log has %d bytes", len(text))
 	}
 }
 
@@ -128,7 +128,7 @@ func TestLineLongerThanLogIsCut(t *testing.T) {
 	}
 }
 
-// TestFullDiskLosesOnlyLogLines writes to the device that is always full.
+// TestFullDiskLosesOnlyLogLines writes to /dev/full.
 func TestFullDiskLosesOnlyLogLines(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("this system has no device that is full")
@@ -147,9 +147,9 @@ func TestFullDiskLosesOnlyLogLines(t *testing.T) {
 		write(t, file, "lost line\n")
 	}
 	if got := strings.Count(server.String(), "cannot be written"); got != 1 {
-		t.Errorf("the server tells of it %d times, want once:\n%s", got, server)
+		t.Errorf("the server logs it %d times, want once:\n%s", got, server)
 	}
-	if err := os.Remove(name); err != nil { // now there is space
+	if err := os.Remove(name); err != nil { // the next write can succeed
 		t.Fatal(err)
 	}
 	write(t, file, "kept line\n")
@@ -157,7 +157,7 @@ func TestFullDiskLosesOnlyLogLines(t *testing.T) {
 		t.Errorf("the log is %q, want %q", got, want)
 	}
 	if !strings.Contains(server.String(), "can be written again") {
-		t.Errorf("the server does not tell that it is over:\n%s", server)
+		t.Errorf("the server does not log that logs can be written again:\n%s", server)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestUncreatableLogFolderLosesOnlyLogLines(t *testing.T) {
 	}
 	write(t, openLog(t, logs, startedJob()), "lost\n")
 	if !strings.Contains(server.String(), "cannot be written") {
-		t.Error("nobody was told")
+		t.Error("the server did not log the failure")
 	}
 }
 
@@ -206,14 +206,14 @@ func TestOpenLogFilesAreBounded(t *testing.T) {
 	}
 }
 
-// TestOldLogDaysAreRemoved with the logs in them, and with nothing that is not ours: a day
-// goes when its last minute is older than 30 days.
+// TestOldLogDaysAreRemoved: a day is removed when its last minute is older than 30
+// days. Files other than logs stay.
 func TestOldLogDaysAreRemoved(t *testing.T) {
 	logs, server := newLogs(t, 1<<20)
 	log := rota.NewID().String() + ".log"
 	for _, name := range []string{
 		"2026-10-01/" + log, "2026-10-16/" + log, "2026-10-17/" + log, "2026-11-15/" + log,
-		"notes/" + log, "2026-13-01/" + log, "2026-10-02.txt", // no days
+		"notes/" + log, "2026-13-01/" + log, "2026-10-02.txt", // not folders of days
 		"2026-10-02/" + log, "2026-10-02/access.log", "2026-10-02/" + strings.ToUpper(log), "2026-10-02/" + log + ".gz",
 		"2026-10-02/below/" + log, "2026-10-02/" + rota.NewID().String() + ".log/mine",
 	} {
@@ -233,7 +233,7 @@ func TestOldLogDaysAreRemoved(t *testing.T) {
 	}
 	for _, row := range []struct {
 		day  string
-		want int // entries; -1: it is gone
+		want int // entries; -1: removed
 	}{
 		{"2026-10-01", -1}, {"2026-10-16", -1}, {"2026-10-03", -1}, {"2026-10-17", 1}, {"2026-11-15", 1}, {"notes", 1}, {"2026-13-01", 1}, {"2026-10-02", 5},
 	} {
@@ -243,7 +243,7 @@ func TestOldLogDaysAreRemoved(t *testing.T) {
 		}
 	}
 	if told := strings.Count(server.String(), "removed old logs"); told != 3 || strings.Contains(server.String(), "ERROR") {
-		t.Errorf("it tells of %d days:\n%s", told, server)
+		t.Errorf("the server logs %d removed days:\n%s", told, server)
 	}
 }
 
@@ -270,8 +270,7 @@ func BenchmarkLogLine(b *testing.B) {
 	_ = file.Close()
 }
 
-// TestLogOfRemoteWorkerIsReplaced: what a worker sends again does not stand
-// there twice.
+// TestLogOfRemoteWorkerIsReplaced: a log that a worker sends again replaces the first.
 func TestLogOfRemoteWorkerIsReplaced(t *testing.T) {
 	logs, _ := newLogs(t, 1024)
 	job := startedJob()
@@ -297,7 +296,7 @@ func TestLogOfRemoteWorkerIsReplaced(t *testing.T) {
 	}
 }
 
-// TestUnwritableLogOfRemoteWorkerIsLogged once, and costs nothing else.
+// TestUnwritableLogOfRemoteWorkerIsLogged: the server logs it once and returns no error.
 func TestUnwritableLogOfRemoteWorkerIsLogged(t *testing.T) {
 	logs, server := newLogs(t, 1024)
 	if err := os.WriteFile(filepath.Join(logs.data, "logs"), nil, 0o600); err != nil {
@@ -309,6 +308,6 @@ func TestUnwritableLogOfRemoteWorkerIsLogged(t *testing.T) {
 		}
 	}
 	if got := strings.Count(server.String(), "cannot be written"); got != 1 {
-		t.Errorf("the server tells of it %d times, want once:\n%s", got, server)
+		t.Errorf("the server logs it %d times, want once:\n%s", got, server)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// TestRequestsAreCountedByRoute counts around the API itself.
+// TestRequestsAreCountedByRoute instruments the real API.
 func TestRequestsAreCountedByRoute(t *testing.T) {
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
 	if err != nil {
@@ -51,7 +51,7 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 		`rota_http_requests_in_flight 0`)
 }
 
-// TestStreamsPassThroughInstrumentation follows events, and hangs up.
+// TestStreamsPassThroughInstrumentation follows events, then disconnects.
 func TestStreamsPassThroughInstrumentation(t *testing.T) {
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
 	if err != nil {
@@ -75,13 +75,13 @@ func TestStreamsPassThroughInstrumentation(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := bufio.NewReader(response.Body).ReadString('\n'); err != nil {
-		t.Errorf("the stream is not sent as it comes: %v", err)
+		t.Errorf("the stream is not flushed: %v", err)
 	}
 	wantLines(t, scrape(t, m), `rota_http_requests_in_flight 1`)
 	cancelRequests()
 	for deadline := time.Now().Add(waitMax); !strings.Contains(scrape(t, m), "\nrota_http_requests_in_flight 0\n"); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it does not end")
+			t.Fatal("the request does not end")
 		}
 	}
 	wantLines(t, scrape(t, m), `rota_http_requests_total{code="200",method="GET",route="/api/v1/events"} 1`)

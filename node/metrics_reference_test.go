@@ -16,14 +16,14 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// allMetrics are those of Rota's own, by name.
+// allMetrics are the metrics of Rota, sorted by name.
 func allMetrics() []declared {
 	all := slices.Concat(newMetricSet().declared, described)
 	slices.SortFunc(all, func(a, b declared) int { return strings.Compare(rank(a.name)+a.name, rank(b.name)+b.name) })
 	return all
 }
 
-// rank puts the names that other schedulers have as well before ours.
+// rank sorts names without the prefix rota_, which other schedulers use, too, first.
 func rank(name string) string {
 	if strings.HasPrefix(name, "rota_") {
 		return "1"
@@ -31,7 +31,7 @@ func rank(name string) string {
 	return "0"
 }
 
-// TestMetricsReference holds the table of the page to the metrics there are.
+// TestMetricsReference checks the table in docs/reference/metrics.md.
 func TestMetricsReference(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| metric | type | labels | meaning |\n|---|---|---|---|\n")
@@ -45,7 +45,7 @@ func TestMetricsReference(t *testing.T) {
 	checkPage(t, "../docs/reference/metrics.md", b.String())
 }
 
-// gathered is what a collector reads of meters that have all counted something.
+// gathered returns the metrics of a registry in which each has a value.
 func gathered(t *testing.T) map[string]*dto.MetricFamily {
 	t.Helper()
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
@@ -73,8 +73,8 @@ func gathered(t *testing.T) map[string]*dto.MetricFamily {
 	return all
 }
 
-// TestMetricsReferenceMatchesGatheredMetrics holds what is documented to what a collector
-// reads: nothing is missing, and kinds, labels and sentences are the same.
+// TestMetricsReferenceMatchesGatheredMetrics compares the declared metrics with the
+// gathered ones: none is missing, and type, labels and help are equal.
 func TestMetricsReferenceMatchesGatheredMetrics(t *testing.T) {
 	shown := gathered(t)
 	documented := map[string]bool{}
@@ -82,7 +82,7 @@ func TestMetricsReferenceMatchesGatheredMetrics(t *testing.T) {
 		documented[d.name] = true
 		family := shown[d.name]
 		if family == nil {
-			t.Errorf("%s is documented and not shown", d.name)
+			t.Errorf("%s is documented but not exported", d.name)
 			continue
 		}
 		var labels []string
@@ -90,12 +90,12 @@ func TestMetricsReferenceMatchesGatheredMetrics(t *testing.T) {
 			labels = append(labels, pair.GetName())
 		}
 		if kind := strings.ToLower(family.GetType().String()); kind != d.kind || family.GetHelp() != d.help || !sameSet(labels, d.labels) {
-			t.Errorf("%s is documented as %s %v %q and shown as %s %v %q", d.name, d.kind, d.labels, d.help, kind, labels, family.GetHelp())
+			t.Errorf("%s is documented as %s %v %q and exported as %s %v %q", d.name, d.kind, d.labels, d.help, kind, labels, family.GetHelp())
 		}
 	}
 	for name := range shown {
 		if !documented[name] && !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") {
-			t.Errorf("%s is shown and not documented", name)
+			t.Errorf("%s is exported but not documented", name)
 		}
 	}
 }
@@ -105,8 +105,8 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// TestMetricNamesFollowPrometheusConventions lets the linter of Prometheus look at them. The one
-// name that it would not choose is the users'.
+// TestMetricNamesFollowPrometheusConventions runs the linter of Prometheus. It
+// ignores the one name that users know from other schedulers.
 func TestMetricNamesFollowPrometheusConventions(t *testing.T) {
 	var families []*dto.MetricFamily
 	for name, family := range gathered(t) {

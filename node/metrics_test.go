@@ -17,7 +17,7 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// scrape is what a collector would read, one line for each value.
+// scrape returns the metrics in text form, one line for each value.
 func scrape(t *testing.T, m *metricSet) string {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -34,7 +34,7 @@ func wantLines(t *testing.T, text string, lines ...string) {
 		if !strings.Contains(text, "\n"+line+"\n") {
 			name, _, _ := strings.Cut(line, " ")
 			name, _, _ = strings.Cut(name, "{")
-			t.Errorf("there is no line %q; there are\n%s", line, linesOf(text, name))
+			t.Errorf("no line %q in\n%s", line, linesOf(text, name))
 		}
 	}
 }
@@ -85,8 +85,8 @@ func TestEventsAreCounted(t *testing.T) {
 	)
 }
 
-// TestWebhookDeliveriesAreCountedSeparately: what Rota does for itself is not among the jobs
-// of its users.
+// TestWebhookDeliveriesAreCountedSeparately: internal jobs do not count as jobs
+// of users.
 func TestWebhookDeliveriesAreCountedSeparately(t *testing.T) {
 	m := newMetricSet()
 	newEventCounter(m).countEvents([]rota.Event{
@@ -103,7 +103,7 @@ func TestWebhookDeliveriesAreCountedSeparately(t *testing.T) {
 	wantLines(t, text, `rota_webhook_deliveries_total{result="delivered"} 1`, `rota_webhook_deliveries_total{result="failed"} 3`,
 		`rota_webhook_deliveries_total{result="given_up"} 1`, `rota_lease_losses_total 1`, `job_run_latency_ms_count 0`)
 	if strings.Contains(text, rota.TypeWebhook) {
-		t.Errorf("deliveries are among the jobs:\n%s", text)
+		t.Errorf("deliveries are counted as jobs:\n%s", text)
 	}
 }
 
@@ -119,14 +119,14 @@ func TestTypesBeyondLimitAreCountedAsOther(t *testing.T) {
 		t.Errorf("%d labels", n)
 	}
 	if n := strings.Count(text, "\nrota_run_seconds_count{"); n != timedTypesMax+1 {
-		t.Errorf("%d labels of how long runs take", n)
+		t.Errorf("%d labels of rota_run_seconds", n)
 	}
 }
 
 func TestStoreMonitorRecordsBatchesAndErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rota.db")
 	if _, err := fileSize(path)(); err == nil {
-		t.Error("a file that is not there has a size")
+		t.Error("a missing file has a size")
 	}
 	file, err := sqlite.Open(path)
 	if err != nil {
@@ -155,21 +155,21 @@ func TestStoreMonitorRecordsBatchesAndErrors(t *testing.T) {
 		`rota_build_info{go_version="`+runtime.Version()+`",version="1.2.3"} 1`)
 
 	info, err := os.Stat(path)
-	if size, sizeErr := fileSize(path)(); err != nil || sizeErr != nil || size <= info.Size() { // the rows are in the log still
+	if size, sizeErr := fileSize(path)(); err != nil || sizeErr != nil || size <= info.Size() { // the rows are still in the write-ahead log
 		t.Errorf("the store has %d bytes, %v; its file %d, %v", size, sizeErr, info.Size(), err)
 	}
 
 	broken = &rota.Error{Code: rota.Unavailable, Reason: "the disk is full"}
 	if err := send(); !errors.Is(err, broken) || !errors.Is(store.writable(), broken) {
-		t.Errorf("%v; then the store is said to be writable: %v", err, store.writable())
+		t.Errorf("%v; writable returns %v", err, store.writable())
 	}
 	wantLines(t, scrape(t, m), `rota_store_errors_total{code="unavailable"} 1`)
 	full := broken
 	broken = nil
 	if _, err := rota.Do[*rota.Reaped](t.Context(), store, &rota.Reap{Meta: rota.NewMeta("")}); err != nil || !errors.Is(store.writable(), full) {
-		t.Errorf("a batch that wrote nothing: %v; then the store is said to be writable: %v", err, store.writable())
+		t.Errorf("a batch that wrote nothing: %v; writable returns %v", err, store.writable())
 	}
-	store.probedAt = time.Time{} // as if that had been a while ago
+	store.probedAt = time.Time{} // allow the next probe
 	if err := store.writable(); err != nil {
 		t.Errorf("when there is space again: %v", err)
 	}
@@ -190,7 +190,7 @@ func TestClusterGauges(t *testing.T) {
 	wantLines(t, text, `rota_leader 0`, `rota_nodes 3`, `scheduler_queue_depth 0`)
 	for _, absent := range []string{"rota_store_bytes", "rota_feed_events_total"} {
 		if linesOf(text, absent) != "" {
-			t.Errorf("%s is shown, though nobody knows it", absent)
+			t.Errorf("%s is exported without a source", absent)
 		}
 	}
 	if err := file.Close(); err != nil {
@@ -198,14 +198,14 @@ func TestClusterGauges(t *testing.T) {
 	}
 	m = newMetricSet()
 	m.registry.MustRegister(&gauges{store: file, pool: func() engine.Snapshot { return engine.Snapshot{Workers: 2} }})
-	text = scrape(t, m) // a store that cannot be read takes nothing else with it
+	text = scrape(t, m) // a store that cannot be read does not hide other metrics
 	wantLines(t, text, `rota_pool_slots 2`, `rota_leader 1`, `rota_lease_losses_total 0`)
 	if linesOf(text, "scheduler_queue_depth") != "" {
-		t.Error("the depth of a queue is shown that cannot be read")
+		t.Error("scheduler_queue_depth is exported although the store cannot be read")
 	}
 }
 
-// TestHangingStoreIsNotWritable looks at one whose batch began long ago.
+// TestHangingStoreIsNotWritable: a batch that started long ago makes the store not writable.
 func TestHangingStoreIsNotWritable(t *testing.T) {
 	store := newStoreMonitor(nil, newMetricSet())
 	long := time.Now().Add(-stuckAfter - time.Second)
@@ -215,11 +215,11 @@ func TestHangingStoreIsNotWritable(t *testing.T) {
 	}
 	store.end(&long, t.Context(), nil)
 	if err := store.writable(); err != nil {
-		t.Errorf("once it has answered: %v", err)
+		t.Errorf("after the batch has ended: %v", err)
 	}
 }
 
-// BenchmarkCount is what one event costs the store that waits for it.
+// BenchmarkCount measures counting one event, during which the store waits.
 func BenchmarkCount(b *testing.B) {
 	at := time.Now()
 	events := []rota.Event{

@@ -31,8 +31,8 @@ func talk(reg *engine.Registry) {
 	})
 }
 
-// gated registers a handler that tells when it has begun, and ends when it is
-// let go or told to stop.
+// gated registers a handler that signals begun, and returns when release is closed
+// or its context ends.
 func gated(begun, release chan struct{}) func(*engine.Registry) {
 	return func(reg *engine.Registry) {
 		reg.Func("gated", rota.TypeSpec{}, func(ctx context.Context, _ *rota.Job) error {
@@ -47,7 +47,7 @@ func gated(begun, release chan struct{}) func(*engine.Registry) {
 	}
 }
 
-// jobIn reads a job of a store that no node holds.
+// jobIn reads the attempts of a job from a store that no node has open.
 func jobIn(t *testing.T, data string, id rota.ID) []*rota.Job {
 	t.Helper()
 	store, err := sqlite.OpenWith(filepath.Join(data, "rota.db"), sqlite.Config{ReadOnly: true, Logger: quiet})
@@ -56,7 +56,7 @@ func jobIn(t *testing.T, data string, id rota.ID) []*rota.Job {
 	}
 	defer store.Close()
 	for v, err := range store.Verify(t.Context()) {
-		t.Errorf("the store breaks %s: %s %v", v.Check, v.Detail, err)
+		t.Errorf("the store violates %s: %s %v", v.Check, v.Detail, err)
 	}
 	attempts, err := store.Execution(t.Context(), id)
 	if err != nil {
@@ -68,7 +68,7 @@ func jobIn(t *testing.T, data string, id rota.ID) []*rota.Job {
 func TestJobRunIsVisibleInAPIMetricsAndLog(t *testing.T) {
 	n := start(t, Config{Data: filepath.Join(t.TempDir(), "data"), Register: talk})
 	if n.status("/healthz") != 200 || n.status("/readyz") != 200 {
-		t.Error("it is ready and does not say so")
+		t.Error("/readyz does not report that the node is ready")
 	}
 	var addresses map[string]string
 	text, err := os.ReadFile(n.path(addrName))
@@ -83,7 +83,7 @@ func TestJobRunIsVisibleInAPIMetricsAndLog(t *testing.T) {
 		t.Errorf("%+v, %v", job.Run, err)
 	}
 	if response, text := n.request("GET", "/api/v1/jobs/"+id.String()+"/log", ""); response.StatusCode != 200 || !strings.Contains(text, "hello from the handler") {
-		t.Errorf("its log: %d %s", response.StatusCode, text)
+		t.Errorf("the log of the job: %d %s", response.StatusCode, text)
 	}
 	for name, want := range map[string]string{
 		`rota_enqueued_total{type="talk"}`: "1", `rota_started_total{type="talk"}`: "1",
@@ -94,7 +94,7 @@ func TestJobRunIsVisibleInAPIMetricsAndLog(t *testing.T) {
 		}
 	}
 	if n.metric("rota_store_apply_seconds_count") == "0" || n.metric("go_goroutines") == "missing" || n.metric("scheduler_queue_depth") == "missing" {
-		t.Error("the store, the process and the queue are not measured")
+		t.Error("metrics of the store, the process or the queue are missing")
 	}
 	for path, want := range map[string]os.FileMode{
 		"": 0o700, "logs": 0o700, scratchName: 0o700, "admin.token": 0o600, "rota.lock": 0o600, "rota.addr": 0o600,
@@ -117,7 +117,7 @@ func TestRestartKeepsJobs(t *testing.T) {
 
 	second := start(t, config)
 	if second.token != token {
-		t.Error("the token is another")
+		t.Error("the restart changed the token")
 	}
 	for id, want := range map[rota.ID]rota.State{done: rota.StateCompleted, later: rota.StateScheduled} {
 		if job, err := second.store.Job(t.Context(), id); err != nil || job.State() != want {
@@ -133,10 +133,10 @@ func TestSecondServerOnDataDirectoryIsRefused(t *testing.T) {
 	config.HTTP, config.Logger = "127.0.0.1:0", quiet
 	_, err := Open(t.Context(), config)
 	if rota.CodeOf(err) != rota.Busy || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
-		t.Errorf("%v, want Busy with the process that holds it", err)
+		t.Errorf("%v, want Busy with the process id of the holder", err)
 	}
 	if _, err := os.Stat(first.path(addrName)); err != nil {
-		t.Error("the refused one took the address of the first away:", err)
+		t.Error("the refused server removed the address file of the first:", err)
 	}
 	config.Data, config.Store = t.TempDir(), "sqlite:"+filepath.Join(first.config.Data, "rota.db")
 	if _, err := Open(t.Context(), config); rota.CodeOf(err) != rota.Busy {
@@ -158,7 +158,7 @@ func TestFailedListenReleasesLockAndStore(t *testing.T) {
 	start(t, config).stopCleanly() // on another port
 }
 
-// TestStopFinishesJobsBeforeClosingAPI looks at a node while it stops.
+// TestStopFinishesJobsBeforeClosingAPI checks a node while it stops.
 func TestStopFinishesJobsBeforeClosingAPI(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	config := Config{Data: t.TempDir(), Register: gated(begun, release)}
@@ -174,17 +174,17 @@ func TestStopFinishesJobsBeforeClosingAPI(t *testing.T) {
 		continue
 	}
 	if n.status("/healthz") != 200 || n.status("/api/v1/jobs/"+id.String()) != 200 {
-		t.Error("it does not answer while it waits for its jobs")
+		t.Error("the API does not answer while the node waits for its jobs")
 	}
 	if _, err := os.Stat(n.path(addrName)); err != nil {
-		t.Error("it answers, and rota.addr is gone:", err)
+		t.Error("rota.addr is missing while the API answers:", err)
 	}
 	other := config
 	other.HTTP, other.Logger = "127.0.0.1:0", quiet
 	if _, err := Open(t.Context(), other); rota.CodeOf(err) != rota.Busy {
-		t.Errorf("its directory is free before it has ended: %v", err)
+		t.Errorf("the data directory is unlocked before the node has ended: %v", err)
 	}
-	during := n.enqueue(`{"type": "noop"}`) // accepted, and left for the next life
+	during := n.enqueue(`{"type": "noop"}`) // accepted, and runs after the next start
 	close(release)
 	if err := n.wait(); err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestStopFinishesJobsBeforeClosingAPI(t *testing.T) {
 		t.Error("the stream is still open")
 	}
 	if _, err := os.Stat(n.path(addrName)); !errors.Is(err, os.ErrNotExist) {
-		t.Error("rota.addr stays:", err)
+		t.Error("rota.addr was not removed:", err)
 	}
 	for id, want := range map[rota.ID]rota.State{id: rota.StateCompleted, waits: rota.StateScheduled, during: rota.StateQueued} {
 		if got := jobIn(t, config.Data, id)[0].State(); got != want {
@@ -202,7 +202,7 @@ func TestStopFinishesJobsBeforeClosingAPI(t *testing.T) {
 	}
 }
 
-// ends reads to the end.
+// ends reads a stream to its end.
 func ends(lines *bufio.Scanner) bool {
 	end := startTask(func() error {
 		for lines.Scan() {
@@ -287,7 +287,7 @@ func TestUnopenableStoreNamesCause(t *testing.T) {
 			t.Errorf("%s: %v, want %s and %q", path, err, want.code, want.text)
 		}
 		if lock, err := lockData(data); err != nil {
-			t.Errorf("%s: the directory stays held: %v", path, err)
+			t.Errorf("%s: the directory is still locked: %v", path, err)
 		} else {
 			_ = lock.release()
 		}
@@ -307,7 +307,7 @@ func TestOffsetClockFollowsFile(t *testing.T) {
 		}
 		c.read()
 		if got := c.now().Sub(now); got != row.want {
-			t.Errorf("with %q the clock is wrong by %v, want %v", row.text, got, row.want)
+			t.Errorf("with %q the clock is off by %v, want %v", row.text, got, row.want)
 		}
 	}
 	_ = os.WriteFile(path, []byte("1h"), 0o600)
@@ -315,7 +315,7 @@ func TestOffsetClockFollowsFile(t *testing.T) {
 	_ = os.Remove(path)
 	c.read()
 	if !c.now().Equal(now) {
-		t.Error("without the file the clock is still wrong")
+		t.Error("without the file the clock is still off")
 	}
 }
 

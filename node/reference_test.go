@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the reference anew")
+var update = flag.Bool("update", false, "write the reference pages")
 
-// TestConfigReference holds the table of the page to the settings there are.
+// TestConfigReference checks the table in docs/reference/config.md.
 func TestConfigReference(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| setting | flag | variable | default | sets |\n|---|---|---|---|---|\n")
@@ -24,8 +24,8 @@ func TestConfigReference(t *testing.T) {
 	checkPage(t, "../docs/reference/config.md", b.String())
 }
 
-// checkPage wants the first table below the mark of a page to be this one, or
-// writes it there.
+// checkPage compares the first table below the mark of a page with the given one;
+// with -update it writes the table.
 func checkPage(t *testing.T, page, table string) {
 	t.Helper()
 	const mark = "<!-- made from the program: go test ./node -run Reference -update -->\n\n"

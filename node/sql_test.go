@@ -23,7 +23,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// certificate writes a certificate of its own signing for 127.0.0.1, and its key.
+// certificate writes a self-signed certificate for 127.0.0.1, and its key.
 func certificate(t *testing.T, dir string) (cert, key string) {
 	t.Helper()
 	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -56,7 +56,7 @@ func (l *testNode) connect(more string) (*pgconn.PgConn, error) {
 	return pgconn.Connect(l.t.Context(), "postgres://admin:"+l.token+"@"+l.Addresses()["sql"]+"/rota?"+more)
 }
 
-// query asks for one value.
+// query executes a statement and returns its only value.
 func (l *testNode) query(conn *pgconn.PgConn, statement string) string {
 	l.t.Helper()
 	results, err := conn.Exec(l.t.Context(), statement).ReadAll()
@@ -93,7 +93,7 @@ func TestSQLPortShowsJobsOfAPI(t *testing.T) {
 		}
 	}
 	if _, err := pgconn.Connect(t.Context(), "postgres://root:"+n.token+"@"+n.Addresses()["sql"]+"/rota?sslmode=disable"); stateOf(err) != "28P01" {
-		t.Errorf("as somebody else: %v", err)
+		t.Errorf("as an unknown user: %v", err)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestSQLPortUsesTLS(t *testing.T) {
 	cert, key := certificate(t, dir)
 	n := start(t, Config{Data: filepath.Join(dir, "data"), SQLCert: cert, SQLKey: key, SQLTLS: "require"})
 	if _, err := n.connect("sslmode=disable"); stateOf(err) != "28000" {
-		t.Errorf("who does not encrypt: %v", err)
+		t.Errorf("a client without TLS: %v", err)
 	}
 	conn, err := n.connect("sslmode=verify-full&channel_binding=require&sslrootcert=" + cert)
 	if err != nil {
@@ -110,7 +110,7 @@ func TestSQLPortUsesTLS(t *testing.T) {
 	}
 	defer conn.Close(context.Background())
 	if _, encrypted := conn.Conn().(*tls.Conn); !encrypted || n.query(conn, "SELECT 1") != "1" {
-		t.Error("it is not encrypted")
+		t.Error("the connection is not encrypted")
 	}
 }
 
@@ -142,27 +142,27 @@ func TestVerifierIsReplacedWhenTokenChanges(t *testing.T) {
 	}
 	again, err := openVerifier(path, "the first token")
 	if err != nil || again.String() != made.String() {
-		t.Errorf("it is made anew: %v", err)
+		t.Errorf("the verifier was replaced although the token is the same: %v", err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	if text, _ := os.ReadFile(path); strings.Contains(string(text), "token") || !strings.HasPrefix(string(text), "SCRAM-SHA-256$") {
-		t.Errorf("it holds %q", text)
+		t.Errorf("the file contains %q", text)
 	}
 	other, err := openVerifier(path, "another")
 	if err != nil || !other.Matches("another") || other.Matches("the first token") {
-		t.Errorf("it does not follow: %v", err)
+		t.Errorf("the verifier does not match the new token: %v", err)
 	}
 	if err := os.WriteFile(path, []byte("nonsense"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if v, err := openVerifier(path, "another"); err != nil || !v.Matches("another") {
-		t.Errorf("nonsense stays: %v", err)
+		t.Errorf("an invalid verifier was not replaced: %v", err)
 	}
 }
 
-// TestSQLPortFallsBackToFreePort: by who has not said which it should be.
+// TestSQLPortFallsBackToFreePort: only if the address is not configured.
 func TestSQLPortFallsBackToFreePort(t *testing.T) {
 	first := start(t, Config{Data: filepath.Join(t.TempDir(), "a")})
 	second := start(t, Config{Data: filepath.Join(t.TempDir(), "b")})
@@ -183,7 +183,7 @@ func TestSQLPortFallsBackToFreePort(t *testing.T) {
 	taken := first.Addresses()["sql"]
 	n, err := Open(t.Context(), Config{Data: filepath.Join(t.TempDir(), "c"), HTTP: "127.0.0.1:0", SQL: taken, Logger: quiet})
 	if rota.CodeOf(err) != rota.Unavailable || !strings.Contains(err.Error(), "--sql") {
-		t.Errorf("an address that was asked for: %v", err)
+		t.Errorf("a configured address in use: %v", err)
 		if n != nil {
 			_ = n.Close()
 		}
@@ -202,6 +202,6 @@ func TestStopNotifiesSQLClients(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := conn.Exec(t.Context(), "SELECT 1").ReadAll(); stateOf(err) != "57P01" {
-		t.Errorf("it is told %v", err)
+		t.Errorf("the client receives %v", err)
 	}
 }

@@ -32,7 +32,7 @@ targets:
 		"main":      {URL: "sqlite:other.db"},
 	}
 	if !reflect.DeepEqual(c.Targets, want) || c.Workers != 4 {
-		t.Errorf("%d workers, and not what was written", c.Workers)
+		t.Errorf("targets %+v and %d workers, want %+v and 4", c.Targets, c.Workers, want)
 	}
 }
 
@@ -50,9 +50,9 @@ func TestInvalidTargetNamesLineAndHidesPassword(t *testing.T) {
 		{"targets:\n  a:\n    url: 'postgres://u@h/d'\n    roles:\n      etl: 'mysql://u:geheim@h/d'", "FILE:5", "leads to MariaDB"},
 		{"targets:\n  a:\n    url: 'mysql://u:geheim@h'", "FILE:3", "names no database"},
 		{"targets:\n  a:\n    url: 'mysql://u:geheim@h/d?allowAllFiles=true'", "FILE:3", "tls and socket"},
-		{"targets:\n  a:\n    ulr: 'sqlite:x.db'", "FILE:3", "there is no setting"},
+		{"targets:\n  a:\n    ulr: 'sqlite:x.db'", "FILE:3", "unknown setting"},
 		{"targets:\n  a: {url: 'sqlite:x.db'}\n  a: {url: 'sqlite:y.db'}", "FILE:3", ""},
-		{"targets:\n  a:\n    url: [x]", "FILE:3", "plain"},
+		{"targets:\n  a:\n    url: [x]", "FILE:3", "not a scalar"},
 	} {
 		file := configFile(t, row.text)
 		_, err := Load(file, noEnv)
@@ -62,7 +62,7 @@ func TestInvalidTargetNamesLineAndHidesPassword(t *testing.T) {
 			t.Errorf("%s: %v", row.text, err)
 		}
 		if err != nil && strings.Contains(err.Error()+refusal.Hint, "heim") {
-			t.Errorf("%s: the error tells the password: %v", row.text, err)
+			t.Errorf("%s: the error contains the password: %v", row.text, err)
 		}
 	}
 	_, err := Load(configFile(t, "targets: {a: {}}"), variablesOf("ROTA_TARGETS_A_URL=oracle:x"))

@@ -13,10 +13,10 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// waitMax is how long a test waits for what should come at once.
+// waitMax is how long a test waits for something that normally takes milliseconds.
 const waitMax = 20 * time.Second
 
-// testNode is a node that runs, and a client of its API.
+// testNode is a running node with a client of its API.
 type testNode struct {
 	*Node
 	t    *testing.T
@@ -30,7 +30,7 @@ func start(t *testing.T, config Config) *testNode {
 	return startWith(t, config, func(*Node) {})
 }
 
-// startWith is start with something done to the node before it runs.
+// startWith is start with a function that changes the node before it runs.
 func startWith(t *testing.T, config Config, before func(*Node)) *testNode {
 	t.Helper()
 	config.HTTP, config.Logger = "127.0.0.1:0", quiet
@@ -49,26 +49,26 @@ func startWith(t *testing.T, config Config, before func(*Node)) *testNode {
 	select {
 	case <-n.Ready():
 	case <-l.task.done:
-		t.Fatal("it ended before it was ready:", l.task.err)
+		t.Fatal("the node ended before it was ready:", l.task.err)
 	case <-time.After(waitMax):
-		t.Fatal("it does not become ready")
+		t.Fatal("the node does not become ready")
 	}
 	return l
 }
 
-// wait waits for the end of the node.
+// wait waits until the node has ended and returns its error.
 func (l *testNode) wait() error {
 	l.t.Helper()
 	select {
 	case <-l.task.done:
 		return l.task.err
 	case <-time.After(waitMax):
-		l.t.Fatal("it does not end")
+		l.t.Fatal("the node does not end")
 		return nil
 	}
 }
 
-// stopCleanly stops the node and wants it to end well.
+// stopCleanly stops the node and fails the test if it returns an error.
 func (l *testNode) stopCleanly() {
 	l.t.Helper()
 	l.stop()
@@ -77,7 +77,7 @@ func (l *testNode) stopCleanly() {
 	}
 }
 
-// request sends a request. What comes back is read whole, unless it is a stream.
+// request sends a request and reads the whole response.
 func (l *testNode) request(method, path, body string) (*http.Response, string) {
 	l.t.Helper()
 	response := l.open(method, path, body)
@@ -106,7 +106,7 @@ func (l *testNode) open(method, path, body string) *http.Response {
 	return response
 }
 
-// enqueue asks for a job over HTTP.
+// enqueue enqueues a job over HTTP.
 func (l *testNode) enqueue(body string) rota.ID {
 	l.t.Helper()
 	response, text := l.request("POST", "/api/v1/jobs", body)
@@ -123,7 +123,7 @@ func (l *testNode) enqueue(body string) rota.ID {
 	return id
 }
 
-// await waits until something has happened to a job.
+// await waits for an event of a job.
 func (l *testNode) await(kind rota.EventKind, id rota.ID) rota.Event {
 	l.t.Helper()
 	late := time.After(waitMax)
@@ -144,14 +144,14 @@ func (l *testNode) await(kind rota.EventKind, id rota.ID) rota.Event {
 	}
 }
 
-// status asks for what is open to everybody.
+// status is the status code of a GET request.
 func (l *testNode) status(path string) int {
 	l.t.Helper()
 	response, _ := l.request("GET", path, "")
 	return response.StatusCode
 }
 
-// metric is the value of one line of the metrics.
+// metric is the value of one metric, as /metrics shows it.
 func (l *testNode) metric(name string) string {
 	l.t.Helper()
 	_, text := l.request("GET", "/metrics", "")

@@ -14,7 +14,7 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// make asks for one job, and notes what came of it. The zero job is none.
+// make requests one job and records the answer. It returns the zero job if the server refused it.
 func (l *load) make(action, path string, body object, mark string, allowed ...int) (job httpapi.Job) {
 	if l.request(action, "POST", path, body, &job, allowed...) {
 		l.answers.acknowledge(mark, job)
@@ -44,8 +44,8 @@ func (l *load) batch() {
 	}
 }
 
-// sleeper makes a job that runs long enough to beat and to tell its progress. A
-// few of them are enough.
+// sleeper enqueues a job that runs long enough for heartbeats and progress. It limits
+// how many of them run.
 func (l *load) sleeper() {
 	mark := l.answers.mark()
 	l.make("sleeper", "/jobs", object{
@@ -54,7 +54,7 @@ func (l *load) sleeper() {
 	time.Sleep(400 * time.Millisecond)
 }
 
-// waiting makes a job that cannot start for a moment.
+// waiting enqueues a job with a short delay.
 func (l *load) waiting(action, delay string) (job httpapi.Job) {
 	mark := l.answers.mark()
 	return l.make(action, "/jobs", object{
@@ -80,7 +80,7 @@ func (l *load) move() {
 	l.request("move", "POST", "/jobs/"+second.ID.String()+"/move", to, nil, http.StatusConflict, http.StatusUnprocessableEntity)
 }
 
-// cancel cancels a job that waits, or one that may run by now.
+// cancel cancels a job that waits, or one that may already run.
 func (l *load) cancel() {
 	job := httpapi.Job{}
 	if rand.IntN(2) == 0 {
@@ -126,8 +126,8 @@ func (l *load) direct() {
 	}
 }
 
-// directOnFullSlots fills all slots and asks for a direct run that cannot wait: its
-// reservation is given back.
+// directOnFullSlots fills all slots and requests direct runs with a short wait, whose
+// reservations are released.
 func (l *load) directOnFullSlots() {
 	var jobs []object
 	var marks []string
@@ -149,21 +149,21 @@ func (l *load) directOnFullSlots() {
 	}
 }
 
-// directAbandoned asks for a direct run and hangs up, mostly before it has ended. A
-// reservation that nobody waits for any more must not stop the others.
+// directAbandoned requests a direct run and disconnects, mostly before it has ended.
+// The abandoned reservation must not block other jobs.
 func (l *load) directAbandoned() {
 	addr, _ := l.where()
 	if addr == "" {
 		return
 	}
-	mark := l.answers.mark() // it may be made or not, but not twice
+	mark := l.answers.mark() // the job may exist or not, but not twice
 	body := []byte(`{"type": "ledger", "params": {"behave": "sleep", "for": "5ms", "mark": "` + mark + `"}, "wait": "1s"}`)
 	ctx, done := context.WithTimeout(l.ctx, time.Duration(rand.IntN(30))*time.Millisecond)
 	defer done()
 	_, _ = l.once(ctx, "POST", "http://"+addr+"/api/v1/direct", body, mark)
 }
 
-// group makes a group whose members listen when they are told to stop.
+// group enqueues a group whose members stop when they are cancelled.
 func (l *load) group() {
 	mode := []string{"sequential", "parallel"}[rand.IntN(2)]
 	body := object{"mode": mode, "on_failure": []string{"continue", "stop", "skip"}[rand.IntN(3)]}
@@ -185,7 +185,7 @@ func (l *load) group() {
 	}
 }
 
-// largeGroup makes a group that is too large to be cancelled at once, and cancels it.
+// largeGroup enqueues a group that is too large to be cancelled in one step, and cancels it.
 func (l *load) largeGroup() {
 	var members []object
 	var marks []string
@@ -221,14 +221,14 @@ func (l *load) trigger() {
 		return
 	}
 	if len(fired.Items) != 1 {
-		l.serverDir.Errorf("a trigger made %d jobs", len(fired.Items))
+		l.serverDir.Errorf("a trigger enqueued %d jobs", len(fired.Items))
 		return
 	}
 	l.answers.acknowledge(mark, fired.Items[0])
 	l.answers.count("triggers", 1)
 }
 
-// backfill runs a schedule for times that it has mostly fired already.
+// backfill requests a backfill for times most of which the schedule has already fired.
 func (l *load) backfill() {
 	now := time.Now()
 	l.request("backfill", "POST", "/schedules/tick-scoped/backfill", object{
@@ -238,8 +238,8 @@ func (l *load) backfill() {
 
 var serial atomic.Int64
 
-// oneTime declares a schedule that fires once, soon. If its answer is long in coming
-// its time has passed, and it is refused.
+// oneTime declares a schedule that fires once, soon. If the request is delayed, the
+// time has passed and the server refuses it.
 func (l *load) oneTime() {
 	name, at := fmt.Sprint("once-", serial.Add(1)), time.Now().Add(400*time.Millisecond).UTC().Truncate(time.Millisecond)
 	if l.request("once", "POST", "/schedules", object{
@@ -249,7 +249,7 @@ func (l *load) oneTime() {
 	}
 }
 
-// forget declares a schedule and deletes it again.
+// forget declares a schedule and deletes it.
 func (l *load) forget() {
 	name := fmt.Sprint("later-", serial.Add(1))
 	if l.request("forget", "POST", "/schedules", object{"name": name, "template": "tick", "cron": "0 3 * * *"}, nil) {
@@ -257,7 +257,7 @@ func (l *load) forget() {
 	}
 }
 
-// statement makes a job with SQL, changes it and drops it.
+// statement creates a job with SQL, alters it and drops it.
 func (l *load) statement() {
 	name := fmt.Sprint("made_", serial.Add(1))
 	if !l.execSQL("CREATE JOB " + name + " SCHEDULE = CRON '0 3 * * *' AS CALL noop()") {
@@ -273,20 +273,20 @@ func (l *load) execSQL(text string) bool {
 	return l.request("statement", "POST", "/sql", object{"statement": text}, nil)
 }
 
-// hold pauses a schedule for a moment.
+// hold pauses a schedule for a short time.
 func (l *load) hold() {
 	if !l.held.TryLock() {
-		return // a pause that changes nothing is not remembered, and one sent again late would be another
+		return // a pause that changes nothing is not recorded under its key, so a late retry would be a new pause
 	}
 	defer l.held.Unlock()
 	l.request("hold", "POST", "/schedules/tick-allow/pause", nil, nil)
 	l.request("hold", "POST", "/schedules/tick-allow/resume", nil, nil)
 }
 
-// pause pauses a type for a moment, in which nothing of it may start.
+// pause pauses a type for a short time, in which none of its jobs may start.
 func (l *load) pause() {
 	if !l.turn.TryLock() {
-		return // two would undo each other's
+		return // two pauses would undo each other
 	}
 	defer l.turn.Unlock()
 	l.request("pause", "POST", "/types/"+steps+"/pause", nil, nil)

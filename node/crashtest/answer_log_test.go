@@ -10,28 +10,28 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// answerLog is what the server has answered, kept outside of it.
+// answerLog records what the server has answered, outside of the server.
 type answerLog struct {
 	mu        sync.Mutex
-	jobs      map[rota.ID]bool        // it said that they exist
-	marks     map[string]verdict      // what became of each request that makes a job
-	cancelled map[rota.ID]bool        // it said that they are
-	stopping  map[rota.ID]bool        // it said that they were asked to stop
-	edited    map[rota.ID]int         // it said that this is their priority
-	modes     map[rota.ID]string      // groups, and how their members follow each other
-	paused    []span                  // when it had said that the type steps is paused
-	onces     map[string]time.Time    // AT schedules that it has accepted
-	counts    map[string]int          // of what was done, for the summary
-	refusals  map[string]map[int]bool // statuses that were met, by action
+	jobs      map[rota.ID]bool        // jobs that it acknowledged
+	marks     map[string]verdict      // result of each request for a job
+	cancelled map[rota.ID]bool        // jobs that it cancelled
+	stopping  map[rota.ID]bool        // running jobs that it asked to stop
+	edited    map[rota.ID]int         // acknowledged priorities
+	modes     map[rota.ID]string      // modes of the acknowledged groups
+	paused    []span                  // times during which the type steps was paused
+	onces     map[string]time.Time    // accepted AT schedules
+	counts    map[string]int          // counts for the summary
+	refusals  map[string]map[int]bool // statuses received, by action
 }
 
-// verdict is what the server said to a request for a job.
+// verdict is the answer of the server to a request for a job.
 type verdict int
 
 const (
-	sent      verdict = iota // nothing yet
-	made                     // there is one
-	duplicate                // another stands for it
+	sent      verdict = iota // no answer yet
+	made                     // the job was enqueued
+	duplicate                // an equal job exists
 	refused
 )
 
@@ -45,7 +45,7 @@ func newAnswerLog() *answerLog {
 	}
 }
 
-// mark names a request that makes a job, in the params of the job.
+// mark returns a new name for a request, which the params of its job contain.
 func (b *answerLog) mark() string {
 	name := rota.NewID().String()
 	b.mu.Lock()
@@ -54,14 +54,14 @@ func (b *answerLog) mark() string {
 	return name
 }
 
-// settle notes what came of a request for a job.
+// settle records the answer to a request for a job.
 func (b *answerLog) settle(mark string, v verdict) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.marks[mark] = v
 }
 
-// acknowledge notes a job that the server says exists.
+// acknowledge records a job that the server acknowledged.
 func (b *answerLog) acknowledge(mark string, job httpapi.Job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,7 +72,7 @@ func (b *answerLog) acknowledge(mark string, job httpapi.Job) {
 	}
 }
 
-// update changes the book.
+// update changes the log under its lock.
 func (b *answerLog) update(change func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -82,7 +82,7 @@ func (b *answerLog) update(change func()) {
 // count counts something for the summary.
 func (b *answerLog) count(what string, n int) { b.update(func() { b.counts[what] += n }) }
 
-// recordRefusal notes a status that an action was answered with.
+// recordRefusal records the status of the answer to an action.
 func (b *answerLog) recordRefusal(action string, status int) {
 	b.update(func() {
 		if b.refusals[action] == nil {

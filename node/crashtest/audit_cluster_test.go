@@ -12,7 +12,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// serverOf is whose process it was, and the life of it.
+// serverOf returns the server and the incarnation of a process id.
 func (f *testCluster) serverOf(pid int) (*testServer, *incarnation) {
 	for _, s := range f.servers {
 		if l := s.pids[pid]; l != nil {
@@ -22,9 +22,10 @@ func (f *testCluster) serverOf(pid int) (*testServer, *incarnation) {
 	return nil, nil
 }
 
-// losses: a lease was lost only by who could not reach the database, or on a machine
-// that was measured to be too slow. Whoever lost one and lived on was told so, and
-// stopped; what it said later has changed nothing, as the outcome shows.
+// losses checks that only a server that could not reach the database lost a lease, or
+// one on a machine that was measured to be too slow. A server that survived the loss
+// was notified and stopped the run; its late result changed nothing, as the outcome
+// shows.
 func (a *audit) losses(f *testCluster) {
 	logs := map[*testServer]string{}
 	for _, s := range f.servers {
@@ -43,12 +44,12 @@ func (a *audit) loss(f *testCluster, j *rota.Job, start line, logs map[*testServ
 	a.answers.counts["leases lost"]++
 	s, l := f.serverOf(start.pid)
 	if s == nil {
-		a.Errorf("job %s was started by process %d, which is nobody's", j.ID, start.pid)
+		a.Errorf("job %s was started by process %d, which belongs to no server", j.ID, start.pid)
 		return
 	}
 	why := f.faults.during(s, j.Run.StartedAt, j.Run.FinishedAt)
 	if why == nil {
-		a.Errorf("%s lost the lease of job %s, which ran from %s to %s, and nothing had happened to it: %s",
+		a.Errorf("%s lost the lease of job %s, which ran from %s to %s, without a fault: %s",
 			s.name, j.ID, j.Run.StartedAt, j.Run.FinishedAt, j.Run.Error)
 		return
 	}
@@ -60,18 +61,18 @@ func (a *audit) loss(f *testCluster, j *rota.Job, start line, logs map[*testServ
 		a.Errorf("%s started job %s at %s, when its lease had been lost since %s", s.name, j.ID, start.at, j.Run.FinishedAt)
 	}
 	if l.endedBefore(f.faults.undisturbedSince(s, j.Run.FinishedAt)) {
-		return // nobody could tell it
+		return // a dead process could not be notified
 	}
 	a.answers.counts["losers that lived"]++
 	if a.ends[j.ID] == "" {
 		a.Errorf("%s lost the lease of job %s and its handler never ended", s.name, j.ID)
 	}
 	if !reportsLost(logs[s], j.ID) {
-		a.Errorf("%s lost the lease of job %s and its log says nothing of it", s.name, j.ID)
+		a.Errorf("%s lost the lease of job %s and did not log it", s.name, j.ID)
 	}
 }
 
-// reportsLost looks for a line about the lease of a job.
+// reportsLost reports whether the log states that the lease of a job is lost.
 func reportsLost(log string, id rota.ID) bool {
 	for row := range strings.Lines(log) {
 		if of, lost := lostIn(row); lost && of == id {
@@ -81,7 +82,7 @@ func reportsLost(log string, id rota.ID) bool {
 	return false
 }
 
-// lostIn is the job whose lease a line of a log says to be lost.
+// lostIn returns the job whose lease is lost according to a line of a log.
 func lostIn(row string) (id rota.ID, lost bool) {
 	if !strings.Contains(row, "the lease of a run is lost") && !strings.Contains(row, "after its lease was lost") {
 		return id, false
@@ -92,14 +93,14 @@ func lostIn(row string) (id rota.ID, lost bool) {
 	return id, err == nil
 }
 
-// bound is what at most so many runs at once belong to, zero if there is none.
+// bound is a limit of concurrent runs; zero: no limit.
 type bound struct {
 	what string
 	most int
 }
 
-// boundsOf are what bounds a job: its key, its type, and its schedule for its
-// scope, unless that lets executions overlap.
+// boundsOf returns the limits of a job: of its concurrency key, its type, and its
+// schedule for the scope, unless executions of the schedule may overlap.
 func boundsOf(j *rota.Job) (all []bound) {
 	if most := keyLimits[j.ConcurrencyKey]; most > 0 {
 		all = append(all, bound{"key " + j.ConcurrencyKey, most})
@@ -113,9 +114,10 @@ func boundsOf(j *rota.Job) (all []bound) {
 	return all
 }
 
-// limits: by the ledger, no more ran at once than may. A run is over when its
-// handler says so, when its process is dead, or when it was reaped: whoever had
-// its lease was frozen or cut off, as losses sees to, and may not know yet.
+// limits checks with the ledger that no limit of concurrent runs was exceeded. A run
+// is over when its handler has ended, when its process is dead, or when it was
+// reaped: then its process was frozen or partitioned, which losses checks, and may
+// not have been notified yet.
 func (a *audit) limits(f *testCluster) {
 	open := map[string][]line{}
 	for _, l := range a.lines {
@@ -131,15 +133,15 @@ func (a *audit) limits(f *testCluster) {
 			open[b.what] = slices.DeleteFunc(open[b.what], func(o line) bool { return a.overBy(f, o, l.at) })
 			open[b.what] = append(open[b.what], l)
 			if n := len(open[b.what]); n > b.most {
-				a.Errorf("%d runs of %s at once, at most %d may be: %s", n, b.what, b.most, lineUp(open[b.what]))
+				a.Errorf("%d concurrent runs of %s, the limit is %d: %s", n, b.what, b.most, lineUp(open[b.what]))
 			}
 			a.answers.counts["bounded"]++
 		}
 	}
 }
 
-// overBy says whether a run was over at some time although its handler has not
-// said so.
+// overBy reports whether a run was over at some time although its handler had not
+// ended.
 func (a *audit) overBy(f *testCluster, l line, at time.Time) bool {
 	if j := a.jobs[l.job]; reaped(j) && j.Run.FinishedAt.Before(at) {
 		return true
@@ -156,8 +158,8 @@ func lineUp(lines []line) string {
 	return strings.Join(text, ", ")
 }
 
-// outages are what a server may complain of while it cannot reach its database,
-// and when it has been told what happened meanwhile.
+// outages are the errors that a server may log while it cannot reach its database, and
+// shortly after.
 var outages = []string{
 	"the store does not answer; retrying until it does",
 	"the store does not answer what is due next; retrying",
@@ -172,19 +174,20 @@ var outages = []string{
 	"the history was not pruned",
 }
 
-// outlived is what a server says that stops a run by its own watch, before the
-// store has given it to anybody else.
+// outlived is the log message of a server that stops a run by its own clock, before
+// the store starts another attempt.
 const outlived = "a lease could not be extended in time: the run is stopped, since another process may run the job"
 
-// slowAnswer is what a server says of a heartbeat that took longer than a third of
-// the short leases here. It tries again; a lease that is lost thereby is audited.
+// slowAnswer is part of the log message about a heartbeat that took longer than a
+// third of the short leases here. The server retries it; the audit checks leases that
+// are lost by it.
 const slowAnswer = `error="context deadline exceeded"`
 
-// outageTail is how long after an outage a server may still speak of it.
+// outageTail is how long after an outage a server may still log errors about it.
 const outageTail = 3 * time.Second
 
-// clusterComplaints: a server complains of handlers that do not listen, of outages while
-// there is one, and of leases that it did lose, however late it hears of them.
+// clusterComplaints checks that servers log errors only about handlers that ignore
+// their cancellation, about outages during a fault, and about leases that were lost.
 func (a *audit) clusterComplaints(f *testCluster) {
 	for _, s := range f.servers {
 		text, err := os.ReadFile(s.path("log"))
@@ -193,10 +196,10 @@ func (a *audit) clusterComplaints(f *testCluster) {
 			if !strings.Contains(row, "level=ERROR") || strings.Contains(row, "a handler did not return after its context ended") {
 				continue
 			}
-			if strings.Contains(row, slowAnswer) { // a machine that is busy with other tests is no fault of the server's
+			if strings.Contains(row, slowAnswer) { // other tests keep the machine busy
 				continue
 			}
-			if id, lost := lostIn(row); lost && reaped(a.jobs[id]) { // losses has asked why
+			if id, lost := lostIn(row); lost && reaped(a.jobs[id]) { // losses checks the reason
 				continue
 			}
 			if strings.Contains(row, outlived) && f.faults.slow(timeOf(row)) {
@@ -204,13 +207,13 @@ func (a *audit) clusterComplaints(f *testCluster) {
 			}
 			known := slices.ContainsFunc(outages, func(text string) bool { return strings.Contains(row, text) })
 			if !known || !f.faults.explain(s, timeOf(row)) {
-				f.Errorf("%s complained: %s", s.name, row)
+				f.Errorf("%s logged an error: %s", s.name, row)
 			}
 		}
 	}
 }
 
-// timeOf is when a line of a log was written.
+// timeOf is the time of a line of a log.
 func timeOf(row string) time.Time {
 	text, _ := strings.CutPrefix(row, "time=")
 	text, _, _ = strings.Cut(text, " ")

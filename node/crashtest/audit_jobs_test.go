@@ -9,12 +9,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// acknowledged: what was answered is there, and what was asked for once was made
-// once, however often it was sent.
+// acknowledged checks that every acknowledged job exists, and that each request
+// enqueued one job, however often it was sent.
 func (a *audit) acknowledged() {
 	for id := range a.answers.jobs {
 		if a.jobs[id] == nil {
-			a.Errorf("job %s was acknowledged and is gone", id)
+			a.Errorf("job %s was acknowledged and is missing", id)
 		}
 	}
 	times := map[string]int{}
@@ -26,12 +26,12 @@ func (a *audit) acknowledged() {
 	for mark, v := range a.answers.marks {
 		switch n := times[mark]; {
 		case v == made && n != 1, v == duplicate && n != 0, n > 1:
-			a.Errorf("request %s was answered %d and made %d jobs", mark, v, n)
+			a.Errorf("request %s was answered %d and enqueued %d jobs", mark, v, n)
 		}
 		delete(times, mark)
 	}
 	for mark := range times {
-		a.Errorf("a job has the mark %s, which nobody sent", mark)
+		a.Errorf("a job has the mark %s, which no request has", mark)
 	}
 	for id, priority := range a.answers.edited {
 		if j := a.jobs[id]; j != nil && j.Priority != priority {
@@ -46,8 +46,8 @@ func markOf(j *rota.Job) string {
 	return p.Mark
 }
 
-// started: no job started twice, each start has its run, and nothing completed
-// that did not get to its end.
+// started checks that no job started twice, that each start has a run, and that no
+// job completed before its handler ended.
 func (a *audit) started() {
 	for _, l := range a.lines {
 		j := a.jobs[l.job]
@@ -70,13 +70,13 @@ func (a *audit) started() {
 		case j.Run == nil && started, j.State() == rota.StateSkipped && started:
 			a.Errorf("job %s is %s and was started", id, j.State())
 		case j.Run != nil && j.Run.Outcome == rota.OutcomeCompleted && a.ends[id] != "ok":
-			a.Errorf("job %s is COMPLETED, but its handler never got there (%q)", id, a.ends[id])
+			a.Errorf("job %s is COMPLETED, but its handler did not end well (%q)", id, a.ends[id])
 		}
 	}
 }
 
-// endings: every execution has come to one end, within its attempts, and none
-// that its behaviour does not explain.
+// endings checks that every execution ended once, within its attempts, with an outcome
+// that its behaviour explains.
 func (a *audit) endings() {
 	for id, chain := range a.chains {
 		for i, j := range chain {
@@ -102,8 +102,8 @@ func (a *audit) ending(j *rota.Job, last bool) {
 	}
 }
 
-// explained holds an outcome against what the job was told to do, and against
-// what may come in between: kills, shutdowns, cancels.
+// explained compares the outcome of a job with its params and with the faults that may
+// have interrupted it: kills, shutdowns, cancels.
 func (a *audit) explained(j *rota.Job) {
 	var p Work
 	_ = json.Unmarshal(j.Params, &p)
@@ -120,33 +120,33 @@ func (a *audit) explained(j *rota.Job) {
 		fine = !j.Run.CancelAt.IsZero() || p.Behave == "stubborn" && j.Run.ErrorCode == rota.CodeTimeout
 	}
 	if !fine {
-		a.Errorf("job %s, told to %s, ended %s %q: %s", j.ID, p.Behave, j.Run.Outcome, j.Run.ErrorCode, j.Run.Error)
+		a.Errorf("job %s, with the behaviour %s, ended %s %q: %s", j.ID, p.Behave, j.Run.Outcome, j.Run.ErrorCode, j.Run.Error)
 	}
 	if !staleWorker && !a.shared && reaped(j) {
-		a.Errorf("job %s of an earlier life was left to the reaper: %s", j.ID, j.Run.Error)
+		a.Errorf("job %s of an earlier incarnation was reaped, not recovered: %s", j.ID, j.Run.Error)
 	}
 	if !cut && !good && p.Behave == "permanent" && j.Sequel == rota.SequelRetry {
-		a.Errorf("job %s failed for good and was retried", j.ID)
+		a.Errorf("job %s failed permanently and was retried", j.ID)
 	}
 }
 
-// reaped says that the holder of a job's lease was not heard of any more.
+// reaped reports whether a run failed because its lease expired.
 func reaped(j *rota.Job) bool {
 	return j != nil && j.Run != nil && strings.HasPrefix(j.Run.Error, "lease expired")
 }
 
-// cancels: what was cancelled is so, and what was asked to stop was not tried
-// again. (That nothing without a run was started is seen by started.)
+// cancels checks that cancelled jobs are cancelled, and that executions asked to stop
+// were not retried. (The check started covers jobs that ran without a run.)
 func (a *audit) cancels() {
 	for id := range a.answers.cancelled {
 		if j := a.jobs[id]; j == nil || j.State() != rota.StateCancelled {
-			a.Errorf("job %s was cancelled, and is not: %+v", id, j)
+			a.Errorf("job %s was acknowledged as cancelled, but is not: %+v", id, j)
 		}
 	}
 	for id := range a.answers.stopping {
 		chain := a.chains[id]
 		if len(chain) == 0 {
-			a.Errorf("execution %s was asked to stop and is gone", id)
+			a.Errorf("execution %s was asked to stop and is missing", id)
 			continue
 		}
 		tail := chain[len(chain)-1]
@@ -156,10 +156,10 @@ func (a *audit) cancels() {
 	}
 }
 
-// pauses: nothing of a type started between the answer to its pause and the
-// request to resume it. Where several processes work, one that is stopped between
-// hearing the time and looking at the type tells the former: there its handler has
-// to have begun within the pause, too, and one that never did tells nothing.
+// pauses checks that no job of a type started between the answer to its pause and the
+// request to resume it. With several processes, one that is frozen between reading the
+// time and reading the type records the earlier time. There the handler must have
+// started within the pause, too; a run whose handler never started proves nothing.
 func (a *audit) pauses() {
 	for _, j := range a.jobs {
 		if j.Type != steps || j.Run == nil {

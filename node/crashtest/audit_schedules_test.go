@@ -9,14 +9,14 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// plan names a planned execution.
+// plan identifies a planned execution.
 type plan struct {
 	schedule string
 	scope    rota.Scope
 	at       int64 // in microseconds
 }
 
-// plans counts the first attempts for each plan.
+// plans counts the first attempts of each plan.
 func (a *audit) plans() map[plan]int {
 	all := map[plan]int{}
 	for _, j := range a.jobs {
@@ -27,11 +27,11 @@ func (a *audit) plans() map[plan]int {
 	return all
 }
 
-// fireLateness is how late the last fire may have been, on a busy machine.
+// fireLateness is how late the last fire may be on a busy machine.
 const fireLateness = 10 * time.Second
 
-// schedules: every time that a schedule owed was fired once for each scope, and
-// none was fired twice.
+// schedules checks that each planned time of a schedule was fired exactly once for
+// each scope.
 func (a *audit) schedules(stopped time.Time) {
 	plans := a.plans()
 	for p, n := range plans {
@@ -57,8 +57,8 @@ func (a *audit) schedules(stopped time.Time) {
 	}
 }
 
-// complete: no time between the beginning of a schedule and its next fire is
-// missing.
+// complete checks that no planned time between the start of a schedule and its next
+// fire is missing.
 func (a *audit) complete(s *rota.Schedule, plans map[plan]int) {
 	owed, missing := 0, 0
 	for at, err := s.NextAfter(s.Anchor); at.Before(s.NextFire); at, err = s.NextAfter(at) {
@@ -72,17 +72,17 @@ func (a *audit) complete(s *rota.Schedule, plans map[plan]int) {
 		}
 	}
 	if owed == 0 {
-		a.Errorf("schedule %s owed nothing: nothing was shown", s.Name)
+		a.Errorf("schedule %s had no planned time: the test proves nothing about it", s.Name)
 	}
 }
 
-// groups: all of them have ended, and the members of a sequence ran one behind
-// the other.
+// groups checks that all groups have ended, and that the members of a sequence ran one
+// after the other.
 func (a *audit) groups() {
 	for id, mode := range a.answers.modes {
 		g, err := a.store.Group(context.Background(), id)
 		if err != nil {
-			a.Errorf("group %s was acknowledged and is gone: %v", id, err)
+			a.Errorf("group %s was acknowledged and is missing: %v", id, err)
 			continue
 		}
 		if s := g.Status(); s == rota.GroupQueued || s == rota.GroupRunning {
@@ -96,9 +96,9 @@ func (a *audit) groups() {
 	a.sequences()
 }
 
-// sequences reads the ledger in its order. A member that was started and never
-// ended was cut off by a kill, or taken by a ghost, and one that was reaped may
-// not have heard of it: the next one need not wait for a word of it.
+// sequences reads the ledger in order. A member that started and never ended was
+// killed or claimed by the stale worker, and the process of a reaped one may not have
+// been notified: the next member does not wait for the end of its handler.
 func (a *audit) sequences() {
 	last, open := map[rota.ID]int{}, map[rota.ID]rota.ID{}
 	for _, l := range a.lines {

@@ -14,14 +14,14 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// audit is what a store and a ledger hold, side by side.
+// audit compares the contents of a store with the ledger and the answers.
 type audit struct {
 	*serverDir
 	answers *answerLog
 	store   rota.Store
-	shared  bool // several processes use it: what one left is the reaper's to settle
+	shared  bool // several processes use the store, so runs of a dead process are reaped, not recovered
 	jobs    map[rota.ID]*rota.Job
-	chains  map[rota.ID][]*rota.Job // executions, attempts in their order
+	chains  map[rota.ID][]*rota.Job // attempts of each execution, in order
 	lines   []line
 	starts  map[rota.ID]line
 	ends    map[rota.ID]string
@@ -39,14 +39,14 @@ type line struct {
 	at        time.Time
 }
 
-// verify opens the store between two lives and checks every invariant.
+// verify opens the store between two incarnations and checks every invariant.
 func (c *crash) verify() {
 	store := c.serverDir.open()
 	defer store.Close()
 	verifyClean(c.serverDir, store)
 }
 
-// open opens the store of a site whose server has ended.
+// open opens the store of a server that has ended.
 func (s *serverDir) open() *sqlite.Store {
 	s.Helper()
 	store, err := sqlite.OpenWith(s.database(), sqlite.Config{Logger: slog.New(slog.DiscardHandler)})
@@ -62,8 +62,8 @@ func verifyClean(s *serverDir, store rota.Store) {
 	}
 }
 
-// audit holds what the server left against what it answered and what its
-// handlers did.
+// audit compares the store with the answers of the server and the ledger of its
+// handlers.
 func (c *crash) audit(stopped time.Time) {
 	a := c.serverDir.audit(c.answers)
 	defer a.store.Close()
@@ -85,7 +85,7 @@ func (s *serverDir) audit(b *answerLog) *audit {
 	return s.auditOf(s.open(), b)
 }
 
-// auditOf reads a store and the ledger, and checks what holds of any of them.
+// auditOf reads a store and the ledger, and makes the checks common to all tests.
 func (s *serverDir) auditOf(store rota.Store, b *answerLog) *audit {
 	s.Helper()
 	a := &audit{
@@ -133,7 +133,7 @@ func (a *audit) readLedger() {
 		} else if n, _ := fmt.Sscanf(row, "end %s %s %s", &job, &l.how, &at); n == 3 {
 			l.word = "end"
 		} else {
-			a.Fatalf("the ledger says %q", row)
+			a.Fatalf("the ledger has an invalid line: %q", row)
 		}
 		l.at, _ = time.Parse(time.RFC3339Nano, at)
 		l.job, _ = rota.ParseID(job)
@@ -152,20 +152,20 @@ func (a *audit) reservations() {
 	}
 }
 
-// complaints: a kill is no fault of the store's, nor of the engine's. All that a
-// server may complain of is handlers that do not listen, and a machine that is so busy
-// with other tests that a heartbeat took long: it tries again.
+// complaints checks that kills cause no error in the log of the server. It may log
+// errors only about handlers that ignore their cancellation, and about heartbeats that
+// took long on a busy machine and are retried.
 func (a *audit) complaints() {
 	text, err := os.ReadFile(a.path("log"))
 	must(a, err)
 	for row := range strings.Lines(string(text)) {
 		if strings.Contains(row, "level=ERROR") && !strings.Contains(row, "a handler did not return after its context ended") && !strings.Contains(row, slowAnswer) {
-			a.Errorf("the server complained: %s", row)
+			a.Errorf("the server logged an error: %s", row)
 		}
 	}
 }
 
-// count adds to the summary what the store and the ledger show.
+// count adds the jobs of the store and the ledger to the summary.
 func (a *audit) count() {
 	n := a.answers.counts
 	n["executions"] = len(a.chains)

@@ -10,22 +10,22 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// Here are tests of what several processes on one store should do and do not yet.
-// Each says where the cause lies, and is passed over unless somebody asks for it.
-// Once it is kept, it belongs among the others.
+// This file holds tests of guarantees for several processes on one store that do not
+// hold yet. Each test states the cause, and is skipped unless envBroken is set. Once
+// the guarantee holds, the test moves to another file.
 
-// broken passes over a test of a promise that is not kept yet.
+// broken skips a test of a guarantee that does not hold yet.
 func broken(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv(envBroken) == "" {
-		t.Skipf("not kept yet: %s; set %s to see it", why, envBroken)
+		t.Skipf("does not hold yet: %s; set %s to run it", why, envBroken)
 	}
 }
 
-// envBroken has those tests run.
+// envBroken is the environment variable that enables those tests.
 const envBroken = "ROTA_CRASH_BROKEN"
 
-// TestServersWithoutFaultsLoseNothing: nothing happens to three servers but work.
+// TestServersWithoutFaultsLoseNothing runs three servers under load without any fault.
 func TestServersWithoutFaultsLoseNothing(t *testing.T) {
 	t.Parallel()
 	broken(t, "leases of two seconds get lost on a machine that is busy with other tests")

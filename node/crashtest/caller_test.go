@@ -22,13 +22,13 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// caller talks to the server of a site as any program would. A request whose
-// answer was lost, or that could not be served just now, it sends again, under
-// the same key, to whatever life of the server comes next.
+// caller is an HTTP client of a server. It repeats a request whose answer was lost or
+// that the server could not serve, with the same idempotency key, also to a later
+// incarnation of the server.
 type caller struct {
 	serverDir *serverDir
-	where     func() (addr string, moved <-chan struct{}) // whom to ask: empty if nobody listens; moved is closed when he does no more
-	patience  time.Duration                               // with one answer
+	where     func() (addr string, moved <-chan struct{}) // address of a server; empty: none listens; moved is closed when the address changes
+	patience  time.Duration                               // time limit of one request
 	http      *http.Client
 	token     func() string
 
@@ -38,7 +38,7 @@ type caller struct {
 
 func newCaller(s *serverDir) *caller {
 	c := &caller{serverDir: s, where: s.where, patience: requestTimeout, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
-	c.token = sync.OnceValue(func() string { // it is there when the server is
+	c.token = sync.OnceValue(func() string { // the file exists once the server has started
 		text, _ := os.ReadFile(filepath.Join(s.data, "admin.token"))
 		return strings.TrimSpace(string(text))
 	})
@@ -46,13 +46,13 @@ func newCaller(s *serverDir) *caller {
 	return c
 }
 
-// answer is what the server said at last.
+// answer is the final answer of the server.
 type answer struct {
 	status int
 	body   []byte
 }
 
-// into reads the answer.
+// into decodes the answer.
 func (a answer) into(v any) error {
 	if a.status >= 300 {
 		return fmt.Errorf("status %d: %s", a.status, a.body)
@@ -60,17 +60,17 @@ func (a answer) into(v any) error {
 	return json.Unmarshal(a.body, v)
 }
 
-// refused reports whether the server said no, in one of the ways allowed.
+// refused reports whether the answer has one of the allowed statuses.
 func (a answer) refused(allowed ...int) bool { return slices.Contains(allowed, a.status) }
 
-// requestTimeout is how long one answer may take. A foreign writer may hold the
-// store for a while, and a direct run takes its time.
+// requestTimeout is the time limit of one request. Another writer may hold the store
+// for a while, and a direct run takes time.
 const requestTimeout = 20 * time.Second
 
-// slow is what is worth a word if somebody wonders where the time went.
+// slow is the duration from which a request is logged.
 const slow = 8 * time.Second
 
-// write sends a request until it is answered, each time under the same key.
+// write sends a request until it is answered, each time with the same idempotency key.
 func (c *caller) write(ctx context.Context, method, path string, body any) (answer, error) {
 	return c.send(ctx, method, path, body, rota.NewID().String())
 }
@@ -108,9 +108,9 @@ func (c *caller) send(ctx context.Context, method, path string, body any, key st
 		}
 		select {
 		case <-moved:
-		case <-time.After(20 * time.Millisecond): // it may have been full, not gone
+		case <-time.After(20 * time.Millisecond): // the server may be busy, not gone
 			if addr == "" {
-				tries-- // nobody was asked
+				tries-- // no server received the request
 			}
 		case <-ctx.Done():
 			return answer{}, context.Cause(ctx)
@@ -118,8 +118,8 @@ func (c *caller) send(ctx context.Context, method, path string, body any, key st
 	}
 }
 
-// shouldRetry reports whether an answer says to try again. Where the server is
-// gone, its port may be another's.
+// shouldRetry reports whether the request must be sent again. If the server is gone,
+// another program may have answered on its port.
 func shouldRetry(a answer, gone bool) bool {
 	return a.status == http.StatusServiceUnavailable || a.status == http.StatusTooManyRequests ||
 		gone && a.status == http.StatusUnauthorized
@@ -157,7 +157,7 @@ func (c *caller) once(ctx context.Context, method, url string, body []byte, key 
 	return answer{response.StatusCode, text}, err
 }
 
-// must sends a request that is to be done.
+// must sends a request and fails the test if the server refuses it.
 func (c *caller) must(method, path string, body, into any) {
 	c.serverDir.Helper()
 	ctx, done := context.WithTimeoutCause(context.Background(), waitMax, errors.New("nobody answers"))
@@ -174,7 +174,7 @@ func (c *caller) must(method, path string, body, into any) {
 	}
 }
 
-// get reads something that is to be there.
+// get reads a resource and fails the test if it does not exist.
 func (c *caller) get(path string, into any) {
 	c.serverDir.Helper()
 	ctx, done := context.WithTimeoutCause(context.Background(), waitMax, errors.New("nobody answers"))
@@ -184,7 +184,7 @@ func (c *caller) get(path string, into any) {
 	}
 }
 
-// enqueue makes a job of type ledger.
+// enqueue enqueues a job of type ledger.
 func (c *caller) enqueue(params object, more object) httpapi.Job {
 	c.serverDir.Helper()
 	body := object{"type": "ledger", "params": params}
@@ -196,26 +196,26 @@ func (c *caller) enqueue(params object, more object) httpapi.Job {
 	return job
 }
 
-// object is a body as JSON has it.
+// object is a JSON object.
 type object = map[string]any
 
-// until waits for something that the server can be asked for.
+// until waits until a condition holds.
 func (s *serverDir) until(what string, holds func() bool) {
 	s.Helper()
 	for deadline := time.Now().Add(waitMax); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			s.Fatalf("waited in vain until %s", what)
+			s.Fatalf("timed out waiting until %s", what)
 		}
 	}
 }
 
-// waitUntilIdle waits until nothing lives in the store.
+// waitUntilIdle waits until the store has no job that has not ended.
 func (c *caller) waitUntilIdle() {
 	c.serverDir.Helper()
 	var last httpapi.Stats
 	defer func() {
 		if c.serverDir.Failed() {
-			c.serverDir.Logf("at last: %+v", last)
+			c.serverDir.Logf("last stats: %+v", last)
 		}
 	}()
 	c.serverDir.until("nothing is queued, waits or runs", func() bool {

@@ -11,16 +11,16 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// TestClockJumps sets the clock of a running server half a day ahead, then half a
-// day behind, and right again. Schedules go on at once each time, and make up for
-// what they missed as their catch-up says and no more; runs are not touched.
+// TestClockJumps sets the clock of a running server half a day ahead, then half a day
+// back, then right. After each jump schedules continue at once and catch up according
+// to their policy; running jobs are not affected.
 func TestClockJumps(t *testing.T) {
 	t.Parallel()
 	s := newServerDir(t)
 	l, c, b := s.run(envClock+"="+s.path("clock")), newCaller(s), newAnswerLog()
 	began := time.Now()
 	c.must("POST", "/templates", object{"name": "tick", "type": "ledger"}, nil)
-	starts := began.Add(-24 * time.Hour).UTC().Format(time.RFC3339) // before that there is nothing to fire
+	starts := began.Add(-24 * time.Hour).UTC().Format(time.RFC3339) // no planned time is earlier
 	for name, every := range map[string]string{"none": "1s", "last": "1s", "all": "10m"} {
 		c.must("POST", "/schedules", object{
 			"name": "tick-" + name, "template": "tick", "every": every, "catch_up": name, "starts_at": starts,
@@ -37,7 +37,7 @@ func TestClockJumps(t *testing.T) {
 		must(t, os.Rename(set, s.path("clock")))
 		by := time.Now().Add(offset)
 		c.waitForTicks("tick-none", by, 1)
-		c.waitForTicks("tick-last", by, 2) // the first may be for what it missed
+		c.waitForTicks("tick-last", by, 2) // the first may be a missed one
 	}
 	s.until("the long job is done", func() bool { return s.begun() > 0 && c.state(long) == "completed" })
 	took := time.Since(began)
@@ -65,21 +65,21 @@ func TestClockJumps(t *testing.T) {
 	if n := made["tick-last"]; n > seconds+len(offsets) {
 		t.Errorf("within %s and %d jumps, tick-last fired %d times", took, len(offsets), n)
 	}
-	// Half a day ahead, and half a day behind: each time of both was owed once.
+	// Half a day ahead and half a day back: each planned time of both fires once.
 	if n := made["tick-all"]; n < 2*72-2 || n > 2*72+2 {
 		t.Errorf("tick-all fired %d times for one day", n)
 	}
 	if chain := a.chains[long.ID.ID]; len(chain) != 1 {
-		t.Errorf("a job was tried %d times; the clock is not its fault", len(chain))
+		t.Errorf("a job has %d attempts; a clock jump must not fail it", len(chain))
 	}
 	t.Logf("within %s: %v", took.Round(time.Second), made)
 }
 
-// waitForTicks waits until a schedule has fired so often for times after the one at
-// which its clock was set. A clock that was set is read within a second.
+// waitForTicks waits until a schedule has fired the given number of times after the
+// clock was set. The server reads the clock offset once a second.
 func (c *caller) waitForTicks(name string, set time.Time, often int) {
 	c.serverDir.Helper()
-	c.serverDir.until(fmt.Sprintf("schedule %s goes on at %s", name, set), func() bool {
+	c.serverDir.until(fmt.Sprintf("schedule %s continues at %s", name, set), func() bool {
 		var list httpapi.List[httpapi.Job]
 		c.get("/jobs?schedule="+name+"&limit=5", &list)
 		fires := 0
@@ -92,7 +92,7 @@ func (c *caller) waitForTicks(name string, set time.Time, often int) {
 	})
 }
 
-// state is what a person wants to know of a job.
+// state is the state of a job.
 func (c *caller) state(job httpapi.Job) string {
 	c.serverDir.Helper()
 	var now httpapi.Job

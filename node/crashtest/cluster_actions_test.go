@@ -9,15 +9,15 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// What the limits of a fleet are. They stay so, that the ledger can be held
-// against them.
+// Limits of a cluster. They never change, so that the ledger can be checked against
+// them.
 var (
 	keyLimits  = map[string]int{"one": 1, "two": 2}
 	typeLimits = map[string]int{narrow: 2}
 )
 
-// clusterActions are what is done to a fleet: what is done to one server, and what
-// only several show. The limits are not changed.
+// clusterActions are the actions for a cluster: those for one server, and those that
+// need several. They do not change limits.
 func clusterActions() (all []action) {
 	for _, a := range actions {
 		if a.name != "limit" {
@@ -32,8 +32,8 @@ func clusterActions() (all []action) {
 	)
 }
 
-// long makes a job that runs for about as long as a lease, so that there is
-// something to lose at any moment.
+// long enqueues a job that runs for about as long as a lease, so that some lease can
+// be lost at any time.
 func (l *load) long() {
 	mark := l.answers.mark()
 	l.make("long", "/jobs", object{
@@ -41,7 +41,7 @@ func (l *load) long() {
 	}, mark)
 }
 
-// keyed makes jobs that wait for each other, of two types.
+// keyed enqueues jobs of two types with one concurrency key.
 func (l *load) keyed() {
 	keys := []string{"one", "two"}
 	for range 1 + rand.IntN(3) {
@@ -53,18 +53,18 @@ func (l *load) keyed() {
 	}
 }
 
-// narrow makes jobs of a type of which few may run.
+// narrow enqueues jobs of a type with a low limit.
 func (l *load) narrow() {
 	mark := l.answers.mark()
 	l.make("narrow", "/jobs", object{"type": narrow, "params": l.brief(mark), "max_retries": 3, "backoff": "20ms", "priority": 4}, mark)
 }
 
-// brief is work that heeds its context and is soon done.
+// brief is a short job that obeys its cancellation.
 func (l *load) brief(mark string) object {
 	return object{"behave": []string{"succeed", "sleep", "sleep", "fail"}[rand.IntN(4)], "for": millis(10 + rand.IntN(120)), "mark": mark}
 }
 
-// across makes a job at one server and looks for it at any: it is there.
+// across enqueues a job at one server and reads it at any other.
 func (l *load) across() {
 	job := l.waiting("across", millis(200+rand.IntN(300)))
 	if job.ID.IsZero() {
@@ -72,12 +72,12 @@ func (l *load) across() {
 	}
 	var found httpapi.Job
 	if l.request("across", http.MethodGet, "/jobs/"+job.ID.String(), nil, &found) && found.ID != job.ID {
-		l.serverDir.Errorf("job %s was asked for, and %s answered", job.ID, found.ID)
+		l.serverDir.Errorf("requested job %s, received %s", job.ID, found.ID)
 	}
 	l.answers.count("across", 1)
 }
 
-// declare gives a fleet its limits and its schedules, as one server has them.
+// declare declares the limits and schedules of the cluster.
 func (f *testCluster) declare() {
 	f.Helper()
 	f.caller.must("PUT", "/limits", object{

@@ -18,25 +18,25 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// clusterLease is that of a fleet's servers, so short that a test can wait for
-// its end.
+// clusterLease is the lease of the servers, short enough for a test to wait until it
+// expires.
 const clusterLease = 4 * time.Second
 
-// testCluster is some servers on one PostgreSQL. What they share is the site of the
-// fleet, where the ledger is.
+// testCluster is several servers on one PostgreSQL. Its serverDir holds the ledger that
+// they share.
 type testCluster struct {
 	*serverDir
 	cluster   *pgtest.Cluster
 	database  string
 	servers   []*testServer
-	caller    *caller // asks any of them
+	caller    *caller // client of any of the servers
 	answers   *answerLog
 	faults    faults
-	readStore rota.Store // nil: nobody has looked yet
+	readStore rota.Store // opened by reader; nil before
 }
 
-// testServer is one of the servers, with data of its own and on a way of its own to the
-// database.
+// testServer is one of the servers, with its own data directory and its own proxy to
+// the database.
 type testServer struct {
 	*serverDir
 	name  string
@@ -48,8 +48,8 @@ type testServer struct {
 	pids    map[int]*incarnation
 }
 
-// newTestCluster makes a fleet on a new database. Its servers have one configured
-// name; settings are for all of them.
+// newTestCluster creates a cluster on a new database. All servers have the same
+// configured name and settings.
 func newTestCluster(t *testing.T, cluster *pgtest.Cluster, servers int, settings ...string) *testCluster {
 	t.Helper()
 	f := &testCluster{serverDir: newServerDir(t), cluster: cluster, database: cluster.NewDatabase(t, ""), answers: newAnswerLog()}
@@ -71,7 +71,7 @@ func newTestCluster(t *testing.T, cluster *pgtest.Cluster, servers int, settings
 	must(t, os.WriteFile(f.path("ledger"), nil, 0o600))
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("what was done to them:%s", f.faults.summary())
+			t.Logf("faults:%s", f.faults.summary())
 		}
 	})
 	f.watchWaits()
@@ -79,15 +79,15 @@ func newTestCluster(t *testing.T, cluster *pgtest.Cluster, servers int, settings
 	return f
 }
 
-// setToken gives a site its token before its server is there: whom a caller asks
-// makes no difference then.
+// setToken writes the token file before the server starts, so that all servers have the
+// same token.
 func (s *serverDir) setToken(token string) {
 	s.Helper()
 	must(s, os.MkdirAll(s.data, 0o700))
 	must(s, os.WriteFile(filepath.Join(s.data, "admin.token"), []byte(token+"\n"), 0o600))
 }
 
-// where is the address of any server that listens.
+// where returns the address of any server that listens.
 func (f *testCluster) where() (addr string, moved <-chan struct{}) {
 	for _, i := range rand.Perm(len(f.servers)) {
 		if addr, moved = f.servers[i].where(); addr != "" {
@@ -97,7 +97,7 @@ func (f *testCluster) where() (addr string, moved <-chan struct{}) {
 	return addr, moved
 }
 
-// of is a caller of one server alone.
+// of returns a client of one server.
 func (f *testCluster) of(i int) *caller {
 	c := newCaller(f.serverDir)
 	c.where = f.servers[i].where
@@ -114,7 +114,7 @@ func (f *testCluster) startAll() {
 	wg.Wait()
 }
 
-// begin begins a life of a ship.
+// begin starts the server.
 func (s *testServer) begin(settings ...string) *incarnation {
 	l := s.start(settings...)
 	s.mu.Lock()
@@ -125,15 +125,15 @@ func (s *testServer) begin(settings ...string) *incarnation {
 	return l
 }
 
-// incarnation is that of now.
+// incarnation is the current incarnation.
 func (s *testServer) incarnation() *incarnation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.current
 }
 
-// startUntilReady begins a life and waits until its server is ready. One that cannot have
-// its database ends, and is started again, as whatever starts servers does.
+// startUntilReady starts the server and waits until it is ready. A server that cannot
+// reach its database exits, and is started again, as a service manager would do.
 func (s *testServer) startUntilReady(settings ...string) *incarnation {
 	s.Helper()
 	for deadline := time.Now().Add(waitMax); ; time.Sleep(250 * time.Millisecond) {
@@ -142,13 +142,13 @@ func (s *testServer) startUntilReady(settings ...string) *incarnation {
 			return l
 		}
 		if s.expectUnavailable(l); time.Now().After(deadline) {
-			s.Fatalf("%s never gets ready\n%s", s.name, s.logTail())
+			s.Fatalf("%s does not become ready\n%s", s.name, s.logTail())
 		}
 	}
 }
 
-// expectUnavailable expects of a life that ended before it was ready that its database was
-// away.
+// expectUnavailable checks that a server that ended before it was ready could not reach
+// its database.
 func (s *testServer) expectUnavailable(l *incarnation) {
 	s.Helper()
 	if how := l.howItEnded(); how != fmt.Sprint("exit ", exitUnavailable) {
@@ -156,7 +156,7 @@ func (s *testServer) expectUnavailable(l *incarnation) {
 	}
 }
 
-// stop ends all servers as a person would.
+// stop stops all servers with SIGTERM.
 func (f *testCluster) stop() {
 	f.Helper()
 	for _, s := range f.servers {
@@ -164,7 +164,7 @@ func (f *testCluster) stop() {
 	}
 }
 
-// open opens the store beside the servers, to look at it.
+// open opens the store read-only, while servers use it.
 func (f *testCluster) open() rota.Store {
 	f.Helper()
 	store, err := postgres.OpenWith(f.cluster.URL(f.database), postgres.Config{ReadOnly: true, Logger: slog.New(slog.DiscardHandler)})
@@ -172,7 +172,7 @@ func (f *testCluster) open() rota.Store {
 	return store
 }
 
-// reader is the store, to be looked at again and again.
+// reader returns a read-only store that stays open until the test ends.
 func (f *testCluster) reader() rota.Store {
 	f.Helper()
 	if f.readStore == nil {
@@ -182,7 +182,7 @@ func (f *testCluster) reader() rota.Store {
 	return f.readStore
 }
 
-// audit reads the store and the ledger. It does not matter whether servers run.
+// audit reads the store and the ledger. Servers may be running.
 func (f *testCluster) audit() *audit {
 	f.Helper()
 	a := f.auditOf(f.open(), f.answers)
@@ -190,7 +190,7 @@ func (f *testCluster) audit() *audit {
 	return a
 }
 
-// ledgerOf are the lines of one job, as they are now.
+// ledgerOf returns the current lines of one job.
 func (f *testCluster) ledgerOf(id rota.ID) (lines []line) {
 	f.Helper()
 	a := &audit{serverDir: f.serverDir}

@@ -16,25 +16,25 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// killer ends the process at one chosen point. Points are the verbs of commands,
+// killer kills the process at one chosen point. Points are the verbs of commands,
 // before or after the store has applied them, and
 //
 //	start:opened     the store is open, nothing is recovered
-//	start:ready      everything stands
-//	claim:taken      a claim has brought jobs, and none has begun
-//	handler:mid      a handler has begun and has not ended
+//	start:ready      the node is ready
+//	claim:taken      a claim has returned jobs, and none has started
+//	handler:mid      a handler has started and has not ended
 //	shutdown:mid     at the first command after the signal to stop
 //
-// each at its n-th time. With :freeze behind it the process is stopped there
-// instead, until somebody sends it SIGCONT.
+// each at its n-th time. With the suffix :freeze the process is stopped there
+// instead, until it receives SIGCONT.
 type killer struct {
 	verb, when string
 	freezes    bool
-	left       atomic.Int64 // how often the point is still to be passed, this one included
-	stops      atomic.Bool  // the signal to stop has come
+	left       atomic.Int64 // passes of the point that are left, including the last one
+	stops      atomic.Bool  // the process has received the signal to stop
 }
 
-// newKiller reads verb:when:n or verb:when:n:freeze. An empty text kills nobody.
+// newKiller reads verb:when:n or verb:when:n:freeze. An empty text never kills.
 func newKiller(text string) (*killer, error) {
 	k := &killer{}
 	if text == "" {
@@ -47,7 +47,7 @@ func newKiller(text string) (*killer, error) {
 	}
 	n, err := strconv.Atoi(parts[2])
 	if err != nil || n < 1 {
-		return nil, fmt.Errorf("%s is %q; the last part is a number from 1 on", envKill, text)
+		return nil, fmt.Errorf("%s is %q; the last part must be a number of at least 1", envKill, text)
 	}
 	k.verb, k.when = parts[0], parts[1]
 	k.left.Store(int64(n))
@@ -65,8 +65,8 @@ func (k *killer) reached(verb, when string) {
 	}
 }
 
-// freeze stops the process until it is sent SIGCONT. It takes a moment until all of
-// its threads stand still: whoever is at the point waits for the end of it there.
+// freeze stops the process until it receives SIGCONT. Until all threads are stopped
+// some time passes, so the goroutine at the point waits here for SIGCONT.
 func freeze() {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)
@@ -75,11 +75,11 @@ func freeze() {
 	<-continued
 }
 
-// shutdownKillAfter is how long a stop may go on before the process dies in the
-// middle of it, if no command came.
+// shutdownKillAfter is the time after which the process dies during a stop, if no
+// command reached the point before.
 const shutdownKillAfter = 100 * time.Millisecond
 
-// stopping is called when the signal to stop has come.
+// stopping is called when the process receives the signal to stop.
 func (k *killer) stopping() {
 	k.stops.Store(true)
 	if k.verb == "shutdown" {
@@ -87,13 +87,13 @@ func (k *killer) stopping() {
 	}
 }
 
-// die ends the process as a power cut would. Nothing after it runs.
+// die kills the process at once, as a power cut would.
 func die() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {}
 }
 
-// wrap is a store that passes the points of its commands.
+// wrap returns a store that calls reached before and after each command.
 func (k *killer) wrap(store rota.Store) rota.Store { return &killingStore{store, k} }
 
 type killingStore struct {
@@ -101,7 +101,7 @@ type killingStore struct {
 	kill *killer
 }
 
-// Apply applies a batch, and may be the last thing that the process does.
+// Apply applies a batch, and may kill the process before or after.
 func (d *killingStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if d.kill.stops.Load() {
 		d.kill.reached("shutdown", "mid")
@@ -115,7 +115,7 @@ func (d *killingStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, 
 	return results, err
 }
 
-// taken passes the point of claims that were not in vain.
+// taken calls reached for claims that returned jobs.
 func (d *killingStore) taken(results []rota.Result) {
 	for i := range results {
 		if claimed, ok := results[i].Reply.(*rota.Claimed); ok && len(claimed.Jobs) > 0 {

@@ -10,14 +10,13 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// ledger is the file that says what handlers did. It stands outside of the data
-// directory, and each line is one write, so that no kill can take it back:
+// ledger is a file in which handlers record what they did. It is outside of the data
+// directory, and each line is one write, so that a kill cannot undo it:
 //
 //	start JOB EXECUTION ATTEMPT PLAN PID WHO AT
 //	end JOB HOW AT
 //
-// Several processes may write to one: their lines stand in the order in which
-// they were written.
+// Several processes may write to one ledger; its lines are in the order of the writes.
 type ledger struct{ file *os.File }
 
 func openLedger(path string) (*ledger, error) {
@@ -28,7 +27,7 @@ func openLedger(path string) (*ledger, error) {
 	return &ledger{file}, nil
 }
 
-// started is written before a handler does anything.
+// started records the start of a handler, before it does anything.
 func (l *ledger) started(j *rota.Job, worker string) {
 	plan := "-"
 	if !j.PlanTime.IsZero() {
@@ -37,18 +36,18 @@ func (l *ledger) started(j *rota.Job, worker string) {
 	l.line("start %s %s %d %s %d %s %s", j.ID, j.ExecutionID, j.Attempt, plan, os.Getpid(), worker, stamp())
 }
 
-// ended is written when a handler has done what it does, before it says so.
+// ended records the end of a handler, before the engine records it in the store.
 func (l *ledger) ended(j *rota.Job, how string) { l.line("end %s %s %s", j.ID, how, stamp()) }
 
-// stamp is the machine's time, whatever the server takes it for.
+// stamp is the time of the machine, without the clock offset of the server.
 func stamp() string { return time.Now().UTC().Format(time.RFC3339Nano) }
 
-// lineWidth is that of every line. A kill can cut a write short where a page of
-// the file ends, so no line may reach from one page into the next.
+// lineWidth is the length of every line. A kill can cut a write at the end of a page
+// of the file, so no line may cross from one page into the next.
 const lineWidth = 256
 
-// line writes one line. A ledger that cannot be written shows nothing, so the
-// test has to fail.
+// line writes one line. If the ledger cannot be written the test proves nothing, so
+// the process exits with an error.
 func (l *ledger) line(format string, args ...any) {
 	if _, err := fmt.Fprintf(l.file, "%-*s\n", lineWidth-1, fmt.Sprintf(format, args...)); err != nil {
 		fmt.Fprintln(os.Stderr, "crashtest: the ledger cannot be written:", err)

@@ -61,7 +61,7 @@ var actions = []action{
 	{"statement", 2, false, (*load).statement},
 	{"sleeper", 2, true, (*load).sleeper},
 	{"delayed", 2, true, (*load).delayed},
-	{"look", 4, false, (*load).readEverything},
+	{"look", 4, false, (*load).checkQueueLength},
 }
 
 func actionNamed(name string) *action {
@@ -103,7 +103,7 @@ func (l *load) step(caller int) {
 	if !a.adds || !l.full.Load() {
 		a.act(l)
 	} else {
-		l.readEverything()
+		l.checkQueueLength()
 	}
 	time.Sleep(time.Duration(2+rand.IntN(12)) * time.Millisecond) // a caller has other things to do, too
 }
@@ -145,8 +145,8 @@ func (l *load) request(action, method, path string, body, into any, allowed ...i
 	return true
 }
 
-// readEverything sees how long the queue is, now and then.
-func (l *load) readEverything() {
+// checkQueueLength reads the stats and notes whether the queue is full.
+func (l *load) checkQueueLength() {
 	var s httpapi.Stats
 	if l.request("look", "GET", "/stats", nil, &s) {
 		l.full.Store(s.Queued > queueMost)

@@ -1,10 +1,10 @@
 //go:build unix
 
-// Command crashtest is a server of Rota that is made to be killed. It is what
-// rota serve is, and besides: its handlers write down what they do in a file
-// outside of the data, it ends itself with SIGKILL where it is told to, and a
-// ghost takes jobs and is never heard of again. The tests beside it start it,
-// load it over HTTP, kill it, and audit what it left.
+// Command crashtest is a Rota server for crash tests. It does what rota serve does.
+// In addition its handlers record what they do in a file outside of the data
+// directory, it kills itself with SIGKILL at a configured point, and a stale worker
+// claims jobs and abandons them. The tests in this package start it, load it over
+// HTTP, kill it, and audit what it left.
 package main
 
 import (
@@ -20,16 +20,16 @@ import (
 	"github.com/rotajobs/rota/node"
 )
 
-// What the tests tell the server beside its settings, which are ROTA_… as ever.
+// Environment variables of the tests, in addition to the settings of the server.
 const (
-	envLedger      = "ROTA_LEDGER" // the file that handlers write to
-	envKill        = "ROTA_KILL"   // where to die or to freeze: verb:before|after:n, or another point of kill.go
-	envStaleWorker = "ROTA_GHOST"  // how often the ghost comes, and for which type: 500ms:ledger
-	envClock       = "ROTA_CLOCK"  // a file with the offset of the clock
-	envParent      = "ROTA_PARENT" // if set, the end of standard input is the end of the server, too
+	envLedger      = "ROTA_LEDGER" // file that handlers write to
+	envKill        = "ROTA_KILL"   // point of the kill or freeze: verb:before|after:n, or another point of kill.go
+	envStaleWorker = "ROTA_GHOST"  // interval and job type of the stale worker: 500ms:ledger
+	envClock       = "ROTA_CLOCK"  // file with the offset of the clock
+	envParent      = "ROTA_PARENT" // if set, the server ends when its standard input ends
 )
 
-// exitUnavailable is what rota exits with when it cannot have what it needs.
+// exitUnavailable is the exit code of rota when the store or the address is unavailable.
 const exitUnavailable = 6
 
 func main() {
@@ -66,7 +66,7 @@ func serve() error {
 	}
 	config.Logger = config.NewLogger(os.Stderr)
 	config.ClockOffsetFile = os.Getenv(envClock)
-	config.Retention = &rota.Retention{} // the audit wants all of it
+	config.Retention = &rota.Retention{} // keep everything for the audit
 	config.Register = func(reg *engine.Registry) { register(reg, ledgerFile, kill) }
 	config.Wrap = func(store rota.Store) rota.Store {
 		kill.reached("start", "opened")
@@ -89,8 +89,8 @@ func serve() error {
 	return n.Run(ctx)
 }
 
-// obeySignals stops the node at the first signal and cuts it short at the next,
-// as rota serve does.
+// obeySignals stops the node at the first signal and ends the grace period at the
+// second, as rota serve does.
 func obeySignals(n *node.Node, kill *killer, stop func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -103,7 +103,7 @@ func obeySignals(n *node.Node, kill *killer, stop func()) {
 	}()
 }
 
-// followParent ends the process when the test that started it is gone.
+// followParent kills the process when the test that started it has ended.
 func followParent() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	die()

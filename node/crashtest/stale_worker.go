@@ -11,25 +11,25 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// staleWorker is a worker that takes a job now and then, and dies. Some of them come
-// back when everybody has given them up, and say that they are done: whether
-// that still counts is for the store to say.
+// staleWorker claims a job from time to time and abandons it, as a worker that dies.
+// If late is set, it finishes every second job long after its lease has expired; the
+// store must refuse that if the run has been reaped.
 type staleWorker struct {
 	store  rota.Store
 	ledger *ledger
-	every  time.Duration // zero: nobody comes
+	every  time.Duration // zero: never
 	typ    string
-	late   bool // every second one comes back
+	late   bool // finish every second job late
 	seen   int
 }
 
 const (
 	staleWorkerName  = "stale-worker"
 	staleWorkerLease = rota.LeaseMin
-	finishLateAfter  = 3 * time.Second // long after its lease has gone stale
+	finishLateAfter  = 3 * time.Second // long after the lease has expired
 )
 
-// newStaleWorker reads every:type, with :late behind it if ghosts may come back.
+// newStaleWorker parses every:type or every:type:late.
 func newStaleWorker(text string, ledgerFile *ledger) (*staleWorker, error) {
 	g := &staleWorker{ledger: ledgerFile}
 	if text == "" {
@@ -57,13 +57,13 @@ func (g *staleWorker) run(ctx context.Context) {
 	}
 }
 
-// claimAndAbandon takes one job under a name that never comes back for it.
+// claimAndAbandon claims one job, and never extends its lease.
 func (g *staleWorker) claimAndAbandon(ctx context.Context) {
 	claimed, err := rota.Do[*rota.Claimed](ctx, g.store, &rota.Claim{
 		Meta: rota.NewMeta(""), Worker: staleWorkerName, Types: []string{g.typ}, Limit: 1, Lease: staleWorkerLease, Seed: rota.NewToken(),
 	})
 	if err != nil || len(claimed.Jobs) == 0 {
-		return // the next one may have more luck
+		return // try again at the next tick
 	}
 	job := claimed.Jobs[0]
 	g.ledger.started(job, staleWorkerName)

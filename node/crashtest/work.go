@@ -14,26 +14,26 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// Work is what a job of the test does.
+// Work is the params of a test job: what its handler does.
 type Work struct {
 	Behave string           `json:"behave,omitempty" jsonschema:"enum=succeed,enum=fail,enum=permanent,enum=sleep,enum=stubborn,enum=panic"`
 	For    payload.Duration `json:"for,omitempty"`
-	Until  string           `json:"until,omitempty"` // a file: it waits until that is there
+	Until  string           `json:"until,omitempty"` // file: the handler waits until it exists
 	Log    bool             `json:"log,omitempty"`
-	Mark   string           `json:"mark,omitempty"` // names the request that made it
+	Mark   string           `json:"mark,omitempty"` // identifies the request that enqueued the job
 }
 
 // JobType names the type.
 func (Work) JobType() string { return "ledger" }
 
-// Types that do the same: steps is to be paused, and narrow to be limited.
+// Types with the same handler: the tests pause steps and limit narrow.
 const (
 	steps  = "steps"
 	narrow = "narrow"
 )
 
-// register registers the types of the test. Retries come soon, since the test
-// waits for them.
+// register registers the types of the test. The backoff is short, because the test
+// waits for retries.
 func register(reg *engine.Registry, ledgerFile *ledger, kill *killer) {
 	w := &worker{ledgerFile, kill}
 	options := []engine.TypeOption{engine.WithRetries(3), engine.WithBackoff(50 * time.Millisecond)}
@@ -75,13 +75,13 @@ func (w *worker) work(ctx context.Context, p Work) error {
 	}
 	w.ledger.ended(job, how)
 	if p.Behave == "panic" {
-		panic("as it was told to")
+		panic("as the params request")
 	}
 	return err
 }
 
 func behave(ctx context.Context, p Work) error {
-	if p.Behave == "stubborn" { // it does not listen
+	if p.Behave == "stubborn" { // it ignores the cancellation
 		time.Sleep(time.Duration(p.For))
 		return nil
 	}
@@ -95,9 +95,9 @@ func behave(ctx context.Context, p Work) error {
 	}
 	switch p.Behave {
 	case "fail", "panic":
-		return errors.New("failed, as it was told to")
+		return errors.New("failed, as the params request")
 	case "permanent":
-		return rota.Permanent(errors.New("failed for good, as it was told to"))
+		return rota.Permanent(errors.New("failed permanently, as the params request"))
 	}
 	return nil
 }
