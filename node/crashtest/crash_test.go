@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// envCrashTime is how long TestCrash goes on; by default it is a few kills.
+// envCrashTime is the duration of TestCrash; by default it makes a few kills.
 const envCrashTime = "ROTA_CRASH_TIME"
 
-// crash is a server that is killed again and again under load, and what is known
-// of it from outside.
+// crash is a server that is killed repeatedly under load, and what its clients know
+// of it.
 type crash struct {
 	*serverDir
 	caller  *caller
@@ -31,8 +31,8 @@ type crash struct {
 }
 
 // TestCrash kills a server under load at random moments and at chosen ones,
-// while it works, starts, recovers and stops, and in the end holds what it left
-// against what it had answered and what its handlers did.
+// while it works, starts, recovers and stops. In the end it compares the store with
+// the answers of the server and the ledger of its handlers.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
@@ -50,7 +50,7 @@ func TestCrash(t *testing.T) {
 		}
 		if i%60 == 59 {
 			c.verify()
-			t.Logf("%d lives, %d kills, %d of %d points reached so far", c.lives, c.kills, len(c.reached), len(points()))
+			t.Logf("%d starts, %d kills, %d of %d points reached so far", c.lives, c.kills, len(c.reached), len(points()))
 		}
 	}
 	stopped := c.settle()
@@ -58,7 +58,7 @@ func TestCrash(t *testing.T) {
 	c.sum(!until.IsZero())
 }
 
-// crashTime is when a long test ends; zero, if it is to be short.
+// crashTime is when a long test ends; zero: a short test.
 func crashTime(t *testing.T) time.Time {
 	text := os.Getenv(envCrashTime)
 	if text == "" {
@@ -75,7 +75,7 @@ func newCrash(t *testing.T) *crash {
 	return c
 }
 
-// declare gives the server its schedules.
+// declare declares the schedules of the test.
 func (c *crash) declare() {
 	c.Helper()
 	l := c.serverDir.run()
@@ -104,7 +104,7 @@ func (c *caller) declareTicks() {
 	}
 }
 
-// pauseTicks has those schedules fire no more, and returns when they were told so.
+// pauseTicks pauses those schedules and returns the time of the pause.
 func (c *caller) pauseTicks() (stopped time.Time) {
 	c.serverDir.Helper()
 	for _, s := range tickSchedules() {
@@ -120,17 +120,17 @@ func (c *caller) pause(schedule string) time.Time {
 	return stopped
 }
 
-// begin begins a life under load.
+// begin starts the server.
 func (c *crash) begin(settings ...string) *incarnation {
 	c.lives++
 	return c.serverDir.start(append(settings, envStaleWorker+"=400ms:ledger:late")...)
 }
 
-// died counts the end of a life that was killed.
+// died counts a kill and checks that the process was killed.
 func (c *crash) died(l *incarnation) {
 	c.kills++
 	if how := l.howItEnded(); how != "killed" {
-		c.Errorf("the server was to be killed and ended with %s\n%s", how, c.logTail())
+		c.Errorf("the server was not killed but ended with %s\n%s", how, c.logTail())
 	}
 }
 
@@ -152,14 +152,14 @@ func (c *crash) whileStarting() {
 	c.died(l)
 }
 
-// whileStopping tells the server to stop and kills it before it has.
+// whileStopping stops the server and kills it before it has stopped.
 func (c *crash) whileStopping() {
 	l := c.begin()
 	if l.becomesReady() {
 		l.diesWithin(time.Duration(200+rand.IntN(400)) * time.Millisecond)
 		l.signal(syscall.SIGTERM)
 		if l.diesWithin(time.Duration(rand.IntN(300)) * time.Millisecond) {
-			l.stop() // it was quick, and has ended well
+			l.stop() // it has already stopped
 			return
 		}
 		l.kill()
@@ -167,7 +167,7 @@ func (c *crash) whileStopping() {
 	c.died(l)
 }
 
-// cleanly stops the server as it should be.
+// cleanly stops the server with SIGTERM.
 func (c *crash) cleanly() {
 	l := c.begin()
 	if l.becomesReady() {
@@ -176,8 +176,8 @@ func (c *crash) cleanly() {
 	l.stop()
 }
 
-// hastily stops the server with two signals: what runs is cut off, and that is
-// recorded.
+// hastily stops the server with two signals: running jobs are interrupted and recorded
+// as failed.
 func (c *crash) hastily() {
 	l := c.begin()
 	if l.becomesReady() {
@@ -188,11 +188,11 @@ func (c *crash) hastily() {
 	l.stop()
 }
 
-// away leaves the server down for some fires of its schedules.
+// away keeps the server down for some planned times of its schedules.
 func (c *crash) away() { time.Sleep(3500 * time.Millisecond) }
 
-// pointTimeout is how long a server may take to get to a point. Callers do what
-// leads there meanwhile.
+// pointTimeout is how long a server may take to reach a point, while clients send the
+// requests that lead there.
 const pointTimeout = 8 * time.Second
 
 // atPoint lets the server kill itself at the next of the points.
@@ -224,8 +224,8 @@ func (c *crash) atPoint() {
 	c.died(l)
 }
 
-// settle lets everything come to its end, and returns when schedules were told to
-// fire no more.
+// settle waits until all jobs have ended, and returns the time at which the schedules
+// were paused.
 func (c *crash) settle() time.Time {
 	c.Helper()
 	c.lives++
@@ -235,13 +235,13 @@ func (c *crash) settle() time.Time {
 	answered := time.Since(began)
 	stopped := c.caller.pauseTicks()
 	c.caller.waitUntilIdle()
-	c.Logf("within %s everybody was answered, within %s everything had ended", answered.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+	c.Logf("within %s all requests were answered, within %s all jobs had ended", answered.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
 	l.stop()
 	return stopped
 }
 
-// sum says what was done. A point that a long test never got to has shown
-// nothing, and neither has a test without work.
+// sum logs a summary. A long test fails if it never reached some point, and any test
+// fails if it saw no work, because it proves nothing about them.
 func (c *crash) sum(long bool) {
 	var never []string
 	for p, n := range c.tried {
@@ -252,7 +252,7 @@ func (c *crash) sum(long bool) {
 	if long && len(never) > 0 {
 		c.Errorf("the server never got to %s", strings.Join(never, ", "))
 	}
-	c.Logf("%d lives, %d kills, %d of %d points reached; %d requests answered, %d of them sent again",
+	c.Logf("%d starts, %d kills, %d of %d points reached; %d requests answered, %d of them sent again",
 		c.lives, c.kills, len(c.reached), len(points()), c.caller.answered.Load(), c.caller.resent.Load())
 	c.Logf("%v", c.answers.counts)
 	all := []string{"jobs", "starts", "completed", "retries", "fires", "directs", "triggers", "redrives", "sequences", "stale claims"}
@@ -261,7 +261,7 @@ func (c *crash) sum(long bool) {
 	}
 	for _, what := range all {
 		if c.answers.counts[what] == 0 {
-			c.Errorf("the test saw no %s, and shows nothing about them", what)
+			c.Errorf("the test saw no %s, and proves nothing about them", what)
 		}
 	}
 }

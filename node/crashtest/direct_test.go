@@ -12,8 +12,8 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestDirectRunRetriedAtOtherServerIsAnswered: whoever asked one server, and
-// heard nothing, asks another under the same key while the run goes on.
+// TestDirectRunRetriedAtOtherServerIsAnswered: a client that gets no answer from one
+// server repeats the request at another with the same key while the run continues.
 func TestDirectRunRetriedAtOtherServerIsAnswered(t *testing.T) {
 	t.Parallel()
 	f := newTestCluster(t, pgtest.Shared(t), 2)
@@ -45,15 +45,15 @@ func TestDirectRunRetriedAtOtherServerIsAnswered(t *testing.T) {
 			must(t, h.err)
 			jobs = append(jobs, h.job)
 		case <-deadline:
-			t.Fatal("the run has ended, and somebody who asked for it has no answer")
+			t.Fatal("the run has ended, but a request for it has no answer")
 		}
 	}
 	if jobs[0].ID != jobs[1].ID || jobs[0].State != "completed" || len(f.ledgerOf(jobs[0].ID.ID)) != 2 {
-		t.Errorf("one run was asked for twice: %+v, %+v", jobs[0], jobs[1])
+		t.Errorf("two requests with one key made two runs: %+v, %+v", jobs[0], jobs[1])
 	}
 }
 
-// TestDirectRunsContinueWhenServerIsKilled: it was killed while it waited for a slot.
+// TestDirectRunsContinueWhenServerIsKilled kills a server that waits for a slot.
 func TestDirectRunsContinueWhenServerIsKilled(t *testing.T) {
 	t.Parallel()
 	retryIfSlow(t, func(t *testing.T, fail failFunc) {

@@ -18,8 +18,8 @@ import (
 )
 
 // TestDiskFull fills the disk under a running server to the last page. It stays
-// up, says what is wrong, loses nothing that it answered, and goes on by itself
-// when there is space: runs that ended meanwhile are recorded then, once.
+// up, reports the problem, loses nothing that it acknowledged, and continues by itself
+// when there is space: runs that ended meanwhile are then recorded once.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	s := newServerDir(t)
@@ -46,7 +46,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	must(t, os.WriteFile(s.path("full"), nil, 0o600))
 	s.until("all runs have ended", func() bool { return s.ended() == len(ran) })
-	for range 20 { // however often it is asked, and whatever else the server does
+	for range 20 { // the state must not change with time or requests
 		if status, text := c.ready(); status != http.StatusServiceUnavailable || !strings.Contains(text, "the disk is full") {
 			t.Errorf("with a full disk the server is ready: %d %s", status, text)
 			break
@@ -75,17 +75,17 @@ func TestDiskFull(t *testing.T) {
 	a.started()
 	for _, job := range ran {
 		if chain := a.chains[job.ID.ID]; len(chain) != 1 {
-			t.Errorf("job %s was tried %d times; a full disk is not its fault", job.ID, len(chain))
+			t.Errorf("job %s has %d attempts; a full disk must not fail it", job.ID, len(chain))
 		}
 	}
 }
 
-// fill asks for jobs that nobody runs until there is no room for the smallest,
-// and returns what the server said then.
+// fill enqueues jobs that no worker runs until the disk has no space for the smallest
+// one, and returns the answer of the server.
 func fill(c *caller, b *answerLog) (problem httpapi.Problem) {
 	c.serverDir.Helper()
 	for size := 64 << 10; size > 0; size /= 4 {
-		for full := 0; full < 8; { // what is written back from the log makes room now and then
+		for full := 0; full < 8; { // checkpoints of the write-ahead log free some space
 			mark := b.mark()
 			body, err := json.Marshal(object{"type": "parked", "params": object{"mark": mark, "pad": strings.Repeat("x", size)}})
 			must(c.serverDir, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// fault is something that was done to a fleet.
+// fault is a fault that the test caused or measured in a cluster.
 type fault struct {
 	what       string
 	testServer *testServer // nil: all of them
@@ -23,13 +23,13 @@ type fault struct {
 	more       string
 }
 
-// faults are all of them.
+// faults is the list of all faults of a test.
 type faults struct {
 	mu   sync.Mutex
 	list []*fault
 }
 
-// begin notes a fault that begins now.
+// begin records the start of a fault.
 func (f *faults) begin(what string, s *testServer) *fault {
 	one := &fault{what: what, testServer: s, from: time.Now()}
 	f.mu.Lock()
@@ -38,33 +38,33 @@ func (f *faults) begin(what string, s *testServer) *fault {
 	return one
 }
 
-// end notes that a fault is over.
+// end records the end of a fault.
 func (f *faults) end(one *fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	one.to = time.Now()
 }
 
-// touches says whether a fault was on within a span.
+// touches reports whether a fault overlaps a span of time.
 func (o *fault) touches(from, to time.Time) bool {
 	return o.from.Before(to) && (o.to.IsZero() || o.to.After(from))
 }
 
-// hits says whether a fault may have kept a server from its database for long. A
-// clock that is wrong does not, and connections that break are made anew at once.
+// hits reports whether a fault may have kept a server from its database for long. A
+// wrong clock does not, and broken connections are replaced at once.
 func (o *fault) hits(s *testServer) bool {
 	return o.what != "skew" && o.what != "cut" && o.what != heldLocks && (o.testServer == nil || o.testServer == s)
 }
 
-// sticks says that a fault stops a server in whatever it does, and with what it
-// has locked. A machine that is slow does.
+// sticks reports whether a fault stops a server while it may hold locks. A slow
+// machine does.
 func (o *fault) sticks() bool {
 	return o.what == "freeze" || o.what == "freeze at a point" || o.what == "partition" || o.what == slowMachine
 }
 
-// during finds what may have kept a server from its database within a span: a
-// fault of its own, or locks that another held who was frozen or cut off, or at last
-// the machine.
+// during returns the fault that may have kept a server from its database within a
+// span: its own fault, locks held by another server that was frozen or partitioned, or
+// a slow machine.
 func (f *faults) during(s *testServer, from, to time.Time) *fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -88,8 +88,8 @@ func (f *faults) during(s *testServer, from, to time.Time) *fault {
 	return slow
 }
 
-// undisturbedSince is when a server has been left in peace for as long as a lease, after some
-// time: by then its heart has beaten.
+// undisturbedSince is the first time after which a server had no fault for the length
+// of a lease: by then it has sent a heartbeat.
 func (f *faults) undisturbedSince(s *testServer, after time.Time) time.Time {
 	for {
 		last := f.during(s, after, after.Add(clusterLease))
@@ -100,8 +100,8 @@ func (f *faults) undisturbedSince(s *testServer, after time.Time) time.Time {
 	}
 }
 
-// explain says whether a server may complain at some time that it cannot reach
-// its database.
+// explain reports whether a fault explains that a server logs at some time that it
+// cannot reach its database.
 func (f *faults) explain(s *testServer, at time.Time) bool {
 	from := at.Add(-outageTail)
 	if f.during(s, from, at) != nil {
@@ -142,7 +142,7 @@ func (f *faults) summary() string {
 
 const clockTime = "15:04:05.000"
 
-// counts says how often each was done.
+// counts is the number of faults by kind.
 func (f *faults) counts() map[string]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -153,10 +153,10 @@ func (f *faults) counts() map[string]int {
 	return n
 }
 
-// any is one of the ships.
+// any returns a random server.
 func (f *testCluster) any() *testServer { return f.servers[rand.IntN(len(f.servers))] }
 
-// beyondLease is longer than a lease, and than it takes a reaper to see that.
+// beyondLease is longer than a lease and the time until it is reaped.
 func beyondLease() time.Duration {
 	return clusterLease + clusterLease/2 + time.Duration(rand.IntN(1500))*time.Millisecond
 }
@@ -184,7 +184,7 @@ func (f *testCluster) ensureKilled(s *testServer) {
 	defer f.faults.end(one)
 	s.incarnation().kill()
 	if how := s.incarnation().howItEnded(); how != "killed" && how != fmt.Sprint("exit ", exitUnavailable) {
-		f.Errorf("%s was to be killed and ended with %s\n%s", s.name, how, s.logTail())
+		f.Errorf("%s was not killed but ended with %s\n%s", s.name, how, s.logTail())
 	}
 }
 
@@ -212,8 +212,8 @@ func (f *testCluster) freezeAt(s *testServer, p point) {
 	}
 }
 
-// partition parts a server from the database for longer than its leases last. What was
-// under way then arrives, or is broken off.
+// partition separates a server from the database for longer than its leases last. Then
+// the delayed data arrives, or the connections break.
 func (f *testCluster) partition(s *testServer) {
 	one := f.faults.begin("partition", s)
 	s.proxy.Hold()
@@ -259,7 +259,7 @@ func anySkew() time.Duration {
 	return time.Duration(rand.Int64N(int64(2*skewMost+1))) - skewMost
 }
 
-// both does two things at once.
+// both runs two functions concurrently.
 func both(first, second func()) {
 	var wg sync.WaitGroup
 	wg.Go(second)

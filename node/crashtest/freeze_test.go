@@ -12,8 +12,8 @@ import (
 )
 
 // TestFrozenServer stops the whole process for three leases, as a machine that
-// sleeps does. Its runs go on and complete, nothing is doubled; a worker that
-// could not reach it meanwhile is given a lease's time to be heard of again.
+// sleeps does. Its runs continue and complete, and none runs twice. A worker that could
+// not reach it meanwhile has the time of a lease for its next heartbeat.
 func TestFrozenServer(t *testing.T) {
 	t.Parallel()
 	s := newServerDir(t)
@@ -49,7 +49,7 @@ func TestFrozenServer(t *testing.T) {
 	a.schedules(stopped)
 	for _, job := range ran {
 		if chain := a.chains[job.ID.ID]; len(chain) != 1 || chain[0].State() != rota.StateCompleted {
-			t.Errorf("job %s was tried %d times and ended %s; a pause is not its fault", job.ID, len(chain), chain[0].State())
+			t.Errorf("job %s has %d attempts and ended %s; a pause must not fail it", job.ID, len(chain), chain[0].State())
 		}
 	}
 	run := a.jobs[staleWorker.ID.ID].Run

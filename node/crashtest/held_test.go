@@ -17,8 +17,8 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// TestSecondServer starts a server on data that another one has, or on its store
-// alone. It ends at once, says who has it, and does no harm.
+// TestSecondServer starts a second server on the data directory of another, or on its
+// store. It ends at once, names the process id of the holder, and changes nothing.
 func TestSecondServer(t *testing.T) {
 	t.Parallel()
 	s := newServerDir(t)
@@ -39,8 +39,7 @@ func TestSecondServer(t *testing.T) {
 	l.stop()
 }
 
-// TestSecondServerOfRota is the same with the program that users have, which
-// takes its time to build.
+// TestSecondServerOfRota is the same with the program rota, which takes long to build.
 func TestSecondServerOfRota(t *testing.T) {
 	if os.Getenv(envCrashTime) == "" {
 		t.Skipf("the program is built for long tests only; set %s", envCrashTime)
@@ -113,7 +112,7 @@ func TestForeignWriter(t *testing.T) {
 	a.endings()
 	for _, job := range ran {
 		if chain := a.chains[job.ID.ID]; len(chain) != 1 {
-			t.Errorf("job %s was tried %d times; a foreign writer is not its fault", job.ID, len(chain))
+			t.Errorf("job %s has %d attempts; another writer must not fail it", job.ID, len(chain))
 		}
 	}
 }

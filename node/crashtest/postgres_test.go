@@ -13,8 +13,8 @@ import (
 
 // TestCrashOnPostgres has three servers on one PostgreSQL work under load. They
 // are killed, frozen and cut off, their clocks go wrong, and PostgreSQL is
-// restarted under them. In the end what is in the database is held against what
-// they had answered and what their handlers did.
+// restarted under them. In the end the test compares the database with the answers of
+// the servers and the ledger of their handlers.
 func TestCrashOnPostgres(t *testing.T) {
 	t.Parallel()
 	cluster, err := pgtest.Start("", pgtest.Options{Durable: true})
@@ -55,7 +55,7 @@ func TestCrashOnPostgres(t *testing.T) {
 	f.sum(!until.IsZero())
 }
 
-// storm does everything to the fleet, in any order.
+// storm causes all kinds of faults in random order.
 func (f *testCluster) storm(long bool) {
 	all, some := points(), rand.Perm(len(f.servers))
 	stages := []func(){
@@ -106,7 +106,7 @@ func (f *testCluster) settle(l *load) time.Time {
 		must(f, err)
 		return len(list) == 0 || list[0].Status != rota.ReservationActive
 	})
-	f.Logf("within %s everybody was answered, within %s everything had ended", answered.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+	f.Logf("within %s all requests were answered, within %s all jobs had ended", answered.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
 	f.stop()
 	return stopped
 }
@@ -125,7 +125,7 @@ func (f *testCluster) sum(long bool) {
 	}
 	for _, what := range all {
 		if f.answers.counts[what] == 0 {
-			f.Errorf("the test saw no %s, and shows nothing about them", what)
+			f.Errorf("the test saw no %s, and proves nothing about them", what)
 		}
 	}
 }

@@ -41,8 +41,8 @@ func TestMain(m *testing.M) {
 // waitMax is how long something may take on a very busy machine.
 const waitMax = 60 * time.Second
 
-// serverDir is where a server lives through its lives: its data, the ledger beside
-// it, and where it listens just now.
+// serverDir is the directory of a server across its incarnations: its data, the ledger,
+// and its current address.
 type serverDir struct {
 	*testing.T
 	dir  string
@@ -54,8 +54,8 @@ type serverDir struct {
 	changed chan struct{} // closed when that changes
 }
 
-// newServerDir makes a site. Its server has short leases and few workers; settings
-// such as ROTA_LEASE=5s say otherwise.
+// newServerDir creates a directory for a server with short leases and few workers;
+// settings such as ROTA_LEASE=5s override that.
 func newServerDir(t *testing.T, settings ...string) *serverDir {
 	t.Helper()
 	dir := t.TempDir()
@@ -102,7 +102,7 @@ func (s *serverDir) moved(addr string) {
 	s.changed = make(chan struct{})
 }
 
-// incarnation is one process of a site's server, from its start to its end.
+// incarnation is one process of a server, from its start to its end.
 type incarnation struct {
 	serverDir *serverDir
 	cmd       *exec.Cmd
@@ -112,8 +112,8 @@ type incarnation struct {
 	ended     time.Time     // after that
 }
 
-// start begins a life. It does not wait until the server is ready. Extra
-// settings are for this life alone.
+// start starts the server and does not wait until it is ready. Extra settings apply to
+// this incarnation only.
 func (s *serverDir) start(settings ...string) *incarnation {
 	s.Helper()
 	l := &incarnation{serverDir: s, cmd: exec.Command(os.Args[0]), ready: make(chan struct{}), over: make(chan struct{})}
@@ -132,7 +132,7 @@ func (s *serverDir) start(settings ...string) *incarnation {
 	return l
 }
 
-// follow hears where the server listens, and of its end.
+// follow reads the address from the output of the server, and waits for its end.
 func (l *incarnation) follow(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
@@ -147,7 +147,7 @@ func (l *incarnation) follow(out io.Reader) {
 	close(l.over)
 }
 
-// run begins a life and waits until the server is ready.
+// run starts the server and waits until it is ready.
 func (s *serverDir) run(settings ...string) *incarnation {
 	s.Helper()
 	l := s.start(settings...)
@@ -180,7 +180,7 @@ func (l *incarnation) signal(s syscall.Signal) {
 	}
 }
 
-// kill ends the life, if it has not ended yet.
+// kill kills the process, if it has not ended yet.
 func (l *incarnation) kill() {
 	l.signal(syscall.SIGKILL)
 	<-l.over
@@ -199,7 +199,7 @@ func (l *incarnation) diesWithin(d time.Duration) bool {
 	}
 }
 
-// stop ends the life as a person would, and expects a clean end.
+// stop stops the server with SIGTERM and expects a clean exit.
 func (l *incarnation) stop() {
 	l.serverDir.Helper()
 	l.signal(syscall.SIGTERM)
@@ -207,12 +207,12 @@ func (l *incarnation) stop() {
 		l.serverDir.Fatalf("the server does not stop\n%s", l.serverDir.logTail())
 	}
 	if how := l.howItEnded(); how != "exit 0" {
-		l.serverDir.Errorf("told to stop, the server ended with %s", how)
+		l.serverDir.Errorf("after the signal to stop, the server ended with %s", how)
 	}
 	_ = l.hold.Close()
 }
 
-// endedBefore says whether the process was gone at some time.
+// endedBefore reports whether the process had ended at some time.
 func (l *incarnation) endedBefore(at time.Time) bool { return isClosed(l.over) && l.ended.Before(at) }
 
 // howItEnded is "killed" or "exit N".

@@ -26,7 +26,7 @@ import (
 const (
 	slowMachine = "slow machine"
 	probeEvery  = 50 * time.Millisecond
-	probeUsual  = 20 * time.Millisecond // what is shorter is all in the day's work
+	probeUsual  = 20 * time.Millisecond // shorter delays are normal
 	probeSpan   = 2 * clusterLease
 	probeMost   = clusterLease / 4 // may be lost within that
 )
@@ -172,11 +172,11 @@ func (f *testCluster) lost(j *rota.Job) bool {
 	})
 }
 
-// failFunc is how a test fails that may be told again.
+// failFunc fails a test that may be repeated.
 type failFunc func(f *testCluster, format string, args ...any)
 
-// retryIfSlow tells a test up to three times: one that fails while the machine was slow is
-// told again, but for the last.
+// retryIfSlow runs a test up to three times: it repeats a test that failed while the
+// machine was slow, except the last time.
 func retryIfSlow(t *testing.T, test func(t *testing.T, fail failFunc)) {
 	t.Helper()
 	const most = 3
@@ -195,6 +195,6 @@ func retryIfSlow(t *testing.T, test func(t *testing.T, fail failFunc)) {
 		if !spoiled {
 			return
 		}
-		t.Log("told again: the machine was slow")
+		t.Log("repeated: the machine was slow")
 	}
 }

@@ -15,7 +15,7 @@ import (
 // reads the log of such a time has to know that they waited.
 const (
 	waitsEvery = 100 * time.Millisecond
-	waitsMin   = "300 milliseconds" // what is shorter is all in the day's work
+	waitsMin   = "300 milliseconds" // shorter waits are normal
 )
 
 const sqlWaits = `
@@ -24,8 +24,8 @@ FROM pg_stat_activity a
 JOIN pg_locks l ON l.pid = a.pid AND NOT l.granted
 WHERE a.datname = $1 AND a.wait_event_type = 'Lock' AND a.query_start < clock_timestamp() - $2::interval`
 
-// watchWaits notes when servers wait for locks, until the test ends. It looks
-// directly, on no ship's way.
+// watchWaits notes when servers wait for locks, until the test ends. It connects
+// directly, not through the proxy of a server.
 func (f *testCluster) watchWaits() {
 	ctx, stop := context.WithCancel(context.Background())
 	over := make(chan struct{})
