@@ -12,8 +12,8 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestSchedulesFireOnceWhileProcessesAreKilled: whoever of three is killed, before
-// it fires, after it has, or at any other moment, each time is fired once.
+// TestSchedulesFireOnceWhileProcessesAreKilled kills any of three servers before it
+// fires, after it fired, or at any other moment: each planned time is fired once.
 func TestSchedulesFireOnceWhileProcessesAreKilled(t *testing.T) {
 	t.Parallel()
 	f := newTestCluster(t, pgtest.Shared(t), 3)
@@ -73,10 +73,9 @@ func TestSkewedClocksFireNothingTwice(t *testing.T) {
 }
 
 // TestHungDatabaseIsReported: what is sent to the database gets no answer, and
-// no connection breaks. Nothing can be fired then; the server says so in its log
-// and to those who ask whether it is ready, and goes on by itself afterwards. What
-// runs is stopped when its lease is over, since another might have been given it,
-// and is tried again.
+// no connection breaks. No schedule can fire then; the server logs that and is not
+// ready, and continues by itself afterwards. It stops runs whose lease expires, since
+// another attempt may have started, and they are retried.
 func TestHungDatabaseIsReported(t *testing.T) {
 	t.Parallel()
 	f := newTestCluster(t, pgtest.Shared(t), 1)
@@ -100,8 +99,8 @@ func TestHungDatabaseIsReported(t *testing.T) {
 	}
 }
 
-// TestHungDatabaseIsReportedWhileIdle: no lease is to be kept, so no
-// heart beats in vain. It is the hung call of river #1251.
+// TestHungDatabaseIsReportedWhileIdle: no job runs, so no heartbeat fails. It is the
+// hung call of river #1251.
 func TestHungDatabaseIsReportedWhileIdle(t *testing.T) {
 	t.Parallel()
 	f := newTestCluster(t, pgtest.Shared(t), 1)
@@ -112,7 +111,7 @@ func TestHungDatabaseIsReportedWhileIdle(t *testing.T) {
 	f.stop()
 }
 
-// ticking is a fleet of one server with a schedule that has fired.
+// ticking starts a cluster of one server with a schedule that has fired.
 func (f *testCluster) ticking(every string) *caller {
 	f.Helper()
 	f.startAll()
@@ -151,11 +150,11 @@ func (f *testCluster) hangs(c *caller) {
 	c.waitForTicks("tick-allow", time.Now(), 2)
 }
 
-// hungMost is how long somebody may be left in the dark.
+// hungMost is how long the server may take to report the problem.
 const hungMost = 30 * time.Second
 
-// TestEnqueuedJobIsVisibleAtEveryServer: dkron #1080 answered 404 to who asked right
-// after a job was made. Nobody asks twice here.
+// TestEnqueuedJobIsVisibleAtEveryServer: dkron #1080 answered 404 right after a job
+// was created. The test reads each job only once.
 func TestEnqueuedJobIsVisibleAtEveryServer(t *testing.T) {
 	t.Parallel()
 	f := newTestCluster(t, pgtest.Shared(t), 2)

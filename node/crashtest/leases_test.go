@@ -16,9 +16,9 @@ import (
 
 // Each of these tests is about a failure that only several processes can show.
 
-// TestReusedNameKeepsRunsOfOtherProcess: two servers with one configured name are two.
-// One that starts does not take the other's runs for those of an earlier life, and
-// when one dies the other rescues what it left.
+// TestReusedNameKeepsRunsOfOtherProcess: two servers have the same configured name. One
+// that starts does not recover the runs of the other, and when one dies the other reaps
+// its runs.
 func TestReusedNameKeepsRunsOfOtherProcess(t *testing.T) {
 	t.Parallel()
 	retryIfSlow(t, func(t *testing.T, fail failFunc) {
@@ -26,7 +26,7 @@ func TestReusedNameKeepsRunsOfOtherProcess(t *testing.T) {
 		first, second := f.servers[0], f.servers[1]
 		first.startUntilReady()
 		job := f.enqueueHeld("open")
-		for range 2 { // the second time it has an earlier life of its own
+		for range 2 { // the second time it has an earlier incarnation
 			second.startUntilReady()
 			time.Sleep(clusterLease + clusterLease/2)
 			if n := len(f.chain(job)); n != 1 || f.caller.state(job) != "running" {
@@ -46,9 +46,9 @@ func TestReusedNameKeepsRunsOfOtherProcess(t *testing.T) {
 	})
 }
 
-// TestResumedProcessChangesNothing: its job was given to another
-// meanwhile. It says that it is done, and is told that nobody asks any more. The
-// slot that its lease held is not free a second time.
+// TestResumedProcessChangesNothing: while a process was frozen, another attempt of its
+// job started. The result of the first is refused because its lease is lost, and the
+// slot of the lease is not freed a second time.
 func TestResumedProcessChangesNothing(t *testing.T) {
 	t.Parallel()
 	retryIfSlow(t, func(t *testing.T, fail failFunc) {
@@ -72,7 +72,7 @@ func TestResumedProcessChangesNothing(t *testing.T) {
 			mark := f.answers.mark()
 			f.answers.acknowledge(mark, c.enqueue(object{"behave": "sleep", "for": "100ms", "mark": mark}, object{"concurrency_key": "one"}))
 		}
-		f.until("the one that was frozen has been told", func() bool { return reportsLost(first.log(), job.ID.ID) })
+		f.until("the frozen server is notified", func() bool { return reportsLost(first.log(), job.ID.ID) })
 		c.waitUntilIdle()
 		f.stop()
 		after := f.chain(job)
@@ -87,9 +87,9 @@ func TestResumedProcessChangesNothing(t *testing.T) {
 	})
 }
 
-// TestPartitionedProcessStopsItsRuns: cut off from the database a server
-// cannot know whether its leases are given to another. When they have run out it
-// stops what it runs by itself, before or when another begins.
+// TestPartitionedProcessStopsItsRuns: a partitioned server cannot know whether other
+// attempts of its jobs have started. When its leases expire it stops its runs by itself,
+// before or when another attempt starts.
 func TestPartitionedProcessStopsItsRuns(t *testing.T) {
 	t.Parallel()
 	retryIfSlow(t, func(t *testing.T, fail failFunc) {
@@ -111,15 +111,15 @@ func TestPartitionedProcessStopsItsRuns(t *testing.T) {
 		f.until("the other attempt is done", func() bool { return f.lastAttempt(job).State() == rota.StateCompleted })
 		first.proxy.Resume()
 		f.faults.end(parted)
-		f.until("the one that was cut off has been told", func() bool { return reportsLost(first.log(), job.ID.ID) })
+		f.until("the partitioned server is notified", func() bool { return reportsLost(first.log(), job.ID.ID) })
 		f.stop()
 		f.checkConsistency()
 	})
 }
 
 // TestClaimAnsweredAfterLeaseStartsNothing: a process freezes, or its answer
-// is held up, right after its claim was applied. When it goes on its lease has run
-// out, and another attempt runs.
+// is delayed, right after its claim was applied. When it continues, its lease has
+// expired and another attempt runs.
 func TestClaimAnsweredAfterLeaseStartsNothing(t *testing.T) {
 	t.Parallel()
 	f := newTestCluster(t, pgtest.Shared(t), 2, "ROTA_WORKERS=1")
@@ -134,7 +134,7 @@ func TestClaimAnsweredAfterLeaseStartsNothing(t *testing.T) {
 	f.until("another attempt runs", func() bool { return len(f.chain(job)) == 2 && len(f.ledgerOf(f.lastAttempt(job).ID)) == 1 })
 	late.incarnation().signal(syscall.SIGCONT)
 	f.faults.end(frozen)
-	f.until("the one that was frozen has been told", func() bool { return reportsLost(late.log(), job.ID.ID) })
+	f.until("the frozen server is notified", func() bool { return reportsLost(late.log(), job.ID.ID) })
 	if lines := f.ledgerOf(job.ID.ID); len(lines) > 0 {
 		t.Errorf("the first attempt was started at %s, when its lease had been lost since %s", lines[0].at, f.chain(job)[0].Run.FinishedAt)
 	}
@@ -144,8 +144,8 @@ func TestClaimAnsweredAfterLeaseStartsNothing(t *testing.T) {
 	})
 }
 
-// TestStoppingProcessKeepsItsLeases: told to stop, a server lets its jobs end
-// and beats meanwhile, so that nobody takes them for those of a dead one.
+// TestStoppingProcessKeepsItsLeases: a stopping server waits for its jobs and sends
+// heartbeats meanwhile, so that no other server reaps them.
 func TestStoppingProcessKeepsItsLeases(t *testing.T) {
 	t.Parallel()
 	f := newTestCluster(t, pgtest.Shared(t), 2, "ROTA_SHUTDOWN_GRACE=30s")
@@ -166,7 +166,7 @@ func TestStoppingProcessKeepsItsLeases(t *testing.T) {
 }
 
 // TestBrokenConnectionsLoseNoLease: PostgreSQL ends all connections again and
-// again. They are made anew, nothing is lost and nothing is tried twice.
+// again. The servers reconnect, no lease is lost and no job is retried.
 func TestBrokenConnectionsLoseNoLease(t *testing.T) {
 	t.Parallel()
 	f := newTestCluster(t, pgtest.Shared(t), 2)
@@ -183,15 +183,15 @@ func TestBrokenConnectionsLoseNoLease(t *testing.T) {
 		f.release(fmt.Sprint("open-", i))
 		f.until("the job is done", func() bool { return f.lastAttempt(job).State() == rota.StateCompleted })
 		if n := f.tried(f.chain(job)); n != 1 {
-			t.Errorf("job %s was tried %d times; connections are not its fault", job.ID, n)
+			t.Errorf("job %s has %d attempts; a broken connection must not fail it", job.ID, n)
 		}
 	}
 	f.stop()
 	f.checkConsistency()
 }
 
-// enqueueHeld makes a job that runs until a file is there, and waits until it runs.
-// What else its request says is given in pairs.
+// enqueueHeld enqueues a job that runs until a file exists, and waits until it runs.
+// Further fields of the request are given in pairs.
 func (f *testCluster) enqueueHeld(file string, more ...string) httpapi.Job {
 	f.Helper()
 	mark, body := f.answers.mark(), object{}
@@ -204,13 +204,13 @@ func (f *testCluster) enqueueHeld(file string, more ...string) httpapi.Job {
 	return job
 }
 
-// release lets those go on who wait for a file.
+// release creates the file that jobs wait for.
 func (f *testCluster) release(file string) {
 	f.Helper()
 	must(f, os.WriteFile(f.path(file), nil, 0o600))
 }
 
-// checkFirstAttempt holds a job to its first attempt, which a slow machine may have cost it.
+// checkFirstAttempt checks that the first attempt of a job is still running.
 func (f *testCluster) checkFirstAttempt(job httpapi.Job, fail failFunc) {
 	f.Helper()
 	if chain := f.chain(job); len(chain) != 1 || chain[0].State() != rota.StateRunning {
@@ -233,8 +233,7 @@ func (f *testCluster) lastAttempt(job httpapi.Job) *rota.Job {
 	return chain[len(chain)-1]
 }
 
-// checkConsistency holds what is in the database against the ledger, when all servers have
-// ended.
+// checkConsistency compares the database with the ledger after all servers have ended.
 func (f *testCluster) checkConsistency() {
 	f.Helper()
 	a := f.audit()
@@ -247,7 +246,7 @@ func (f *testCluster) checkConsistency() {
 	a.clusterComplaints(f)
 }
 
-// log is what a server has said.
+// log is the log of a server.
 func (s *serverDir) log() string {
 	text, _ := os.ReadFile(s.path("log"))
 	return string(text)

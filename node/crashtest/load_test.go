@@ -13,16 +13,16 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// load is some callers who want everything that Rota does, all the time.
+// load is several clients that use all functions of Rota continuously.
 type load struct {
 	*caller
 	answers *answerLog
 	acts    []action
 	ctx     context.Context
-	focus   atomic.Pointer[action] // what is done more often just now
+	focus   atomic.Pointer[action] // action that is done more often at present
 	full    atomic.Bool            // the queue is long enough
-	turn    sync.Mutex             // held by who has paused the type
-	held    sync.Mutex             // and by who has paused the schedule
+	turn    sync.Mutex             // held by the client that has paused the type
+	held    sync.Mutex             // held by the client that has paused the schedule
 	ended   atomic.Bool
 	wg      sync.WaitGroup
 }
@@ -35,8 +35,7 @@ type action struct {
 	act    func(*load)
 }
 
-// actions are all of them. A weight of 0 is for those that are done only when
-// somebody asks for them.
+// actions are all actions. Those with a weight of 0 are done only as the focus.
 var actions = []action{
 	{"single", 24, true, (*load).single},
 	{"batch", 8, true, (*load).batch},
@@ -76,7 +75,7 @@ func actionNamed(name string) *action {
 // queueMost is how long the queue may become before callers hold back.
 const queueMost = 100
 
-// begin sets some callers to work. They go on through the lives of the server.
+// begin starts the clients. They continue across incarnations of the server.
 func begin(c *caller, b *answerLog, acts []action, callers int) *load {
 	l := &load{caller: c, answers: b, acts: acts, ctx: context.Background()}
 	for i := range callers {
