@@ -14,8 +14,8 @@ import (
 // Words in the path or the source of a test that show which store it tests.
 var (
 	onBoth     = []string{"onEachStore(", "withLeaseOnEachStore("}
-	onSQLite   = []string{"newHarness(", "sqliteHarness, ", "newClockHarness(", "newSite(", "newCrash(", "store/sqlite/"}
-	onPostgres = []string{"newPostgresHarness(", "postgresHarness, ", "newFleet(", "store/postgres/"}
+	onSQLite   = []string{"newHarness(", "sqliteHarness, ", "newClockHarness(", "newServerDir(", "newCrash(", "store/sqlite/"}
+	onPostgres = []string{"newPostgresHarness(", "postgresHarness, ", "newTestCluster(", "store/postgres/"}
 )
 
 // Each row of the page must name tests for both stores. Each test must exist and must

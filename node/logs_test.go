@@ -242,8 +242,8 @@ func TestOldLogDaysAreRemoved(t *testing.T) {
 			t.Errorf("%s has %v, %v; want %d entries", row.day, entries, err, row.want)
 		}
 	}
-	if told := strings.Count(server.String(), "removed old logs"); told != 3 || strings.Contains(server.String(), "ERROR") {
-		t.Errorf("the server logs %d removed days:\n%s", told, server)
+	if logged := strings.Count(server.String(), "removed old run logs"); logged != 3 || strings.Contains(server.String(), "ERROR") {
+		t.Errorf("the server logs %d removed days:\n%s", logged, server)
 	}
 }
 

@@ -160,7 +160,7 @@ func (c *caller) once(ctx context.Context, method, url string, body []byte, key 
 // must sends a request and fails the test if the server refuses it.
 func (c *caller) must(method, path string, body, into any) {
 	c.serverDir.Helper()
-	ctx, done := context.WithTimeoutCause(context.Background(), waitMax, errors.New("nobody answers"))
+	ctx, done := context.WithTimeoutCause(context.Background(), waitMax, errors.New("no server answers"))
 	defer done()
 	a, err := c.write(ctx, method, path, body)
 	if err == nil && a.status >= 300 {
@@ -177,7 +177,7 @@ func (c *caller) must(method, path string, body, into any) {
 // get reads a resource and fails the test if it does not exist.
 func (c *caller) get(path string, into any) {
 	c.serverDir.Helper()
-	ctx, done := context.WithTimeoutCause(context.Background(), waitMax, errors.New("nobody answers"))
+	ctx, done := context.WithTimeoutCause(context.Background(), waitMax, errors.New("no server answers"))
 	defer done()
 	if err := c.read(ctx, path, into); err != nil {
 		c.serverDir.Fatalf("GET %s: %v", path, err)

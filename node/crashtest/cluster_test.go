@@ -53,14 +53,14 @@ type testServer struct {
 func newTestCluster(t *testing.T, cluster *pgtest.Cluster, servers int, settings ...string) *testCluster {
 	t.Helper()
 	f := &testCluster{serverDir: newServerDir(t), cluster: cluster, database: cluster.NewDatabase(t, ""), answers: newAnswerLog()}
-	token := strings.Repeat("fleet", 8)
+	token := strings.Repeat("token", 8)
 	f.setToken(token)
 	for i := range servers {
-		s := &testServer{serverDir: newServerDir(t), name: fmt.Sprint("ship-", i), proxy: cluster.Proxy(t), pids: map[int]*incarnation{}}
+		s := &testServer{serverDir: newServerDir(t), name: fmt.Sprint("server-", i), proxy: cluster.Proxy(t), pids: map[int]*incarnation{}}
 		s.setToken(token)
 		s.env = append(s.env,
 			"ROTA_STORE="+s.proxy.URL(f.database), envLedger+"="+f.path("ledger"), envClock+"="+s.path("clock"),
-			"ROTA_LEASE="+clusterLease.String(), "ROTA_NAME=ship",
+			"ROTA_LEASE="+clusterLease.String(), "ROTA_NAME=server",
 		)
 		s.env = append(s.env, settings...)
 		f.servers = append(f.servers, s)

@@ -23,7 +23,7 @@ type crash struct {
 	answers *answerLog
 	load    *load
 
-	lives   int
+	starts  int
 	kills   int
 	points  []point        // that are to be tried, the next one first
 	tried   map[string]int // how often, by point
@@ -50,7 +50,7 @@ func TestCrash(t *testing.T) {
 		}
 		if i%60 == 59 {
 			c.verify()
-			t.Logf("%d starts, %d kills, %d of %d points reached so far", c.lives, c.kills, len(c.reached), len(points()))
+			t.Logf("%d starts, %d kills, %d of %d points reached so far", c.starts, c.kills, len(c.reached), len(points()))
 		}
 	}
 	stopped := c.settle()
@@ -122,7 +122,7 @@ func (c *caller) pause(schedule string) time.Time {
 
 // begin starts the server.
 func (c *crash) begin(settings ...string) *incarnation {
-	c.lives++
+	c.starts++
 	return c.serverDir.start(append(settings, envStaleWorker+"=400ms:ledger:late")...)
 }
 
@@ -228,7 +228,7 @@ func (c *crash) atPoint() {
 // were paused.
 func (c *crash) settle() time.Time {
 	c.Helper()
-	c.lives++
+	c.starts++
 	l := c.serverDir.run()
 	began := time.Now()
 	c.load.end()
@@ -253,7 +253,7 @@ func (c *crash) sum(long bool) {
 		c.Errorf("the server never got to %s", strings.Join(never, ", "))
 	}
 	c.Logf("%d starts, %d kills, %d of %d points reached; %d requests answered, %d of them sent again",
-		c.lives, c.kills, len(c.reached), len(points()), c.caller.answered.Load(), c.caller.resent.Load())
+		c.starts, c.kills, len(c.reached), len(points()), c.caller.answered.Load(), c.caller.resent.Load())
 	c.Logf("%v", c.answers.counts)
 	all := []string{"jobs", "starts", "completed", "retries", "fires", "directs", "triggers", "redrives", "sequences", "stale claims"}
 	if !long {

@@ -122,7 +122,7 @@ func (f *testCluster) ticking(every string) *caller {
 	return c
 }
 
-// hangs lets the database hang until everybody knows, and the schedule go on
+// hangs lets the database hang until the server has reported it, and checks that the schedule continues
 // afterwards.
 func (f *testCluster) hangs(c *caller) {
 	f.Helper()

@@ -156,7 +156,7 @@ func TestStoppingProcessKeepsItsLeases(t *testing.T) {
 	time.Sleep(3 * clusterLease)
 	f.release("open")
 	if l := f.servers[0].incarnation(); !l.diesWithin(waitMax) || l.howItEnded() != "exit 0" {
-		t.Errorf("told to stop, a server ended with %s", l.howItEnded())
+		t.Errorf("after the signal to stop, a server ended with %s", l.howItEnded())
 	}
 	f.servers[1].incarnation().stop()
 	if chain := f.chain(job); f.tried(chain) != 1 || chain[len(chain)-1].State() != rota.StateCompleted {

@@ -13,7 +13,7 @@ import (
 // ledger is a file in which handlers record what they did. It is outside of the data
 // directory, and each line is one write, so that a kill cannot undo it:
 //
-//	start JOB EXECUTION ATTEMPT PLAN PID WHO AT
+//	start JOB EXECUTION ATTEMPT PLAN PID WORKER AT
 //	end JOB HOW AT
 //
 // Several processes may write to one ledger; its lines are in the order of the writes.

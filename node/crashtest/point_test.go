@@ -19,7 +19,7 @@ type point struct {
 
 func (p point) String() string { return p.verb + ":" + p.when }
 
-// setting tells the server.
+// setting is the environment variable of the point.
 func (p point) setting() string {
 	return fmt.Sprintf("%s=%s:%s:%d", envKill, p.verb, p.when, 1+rand.IntN(max(1, p.often)))
 }

@@ -34,7 +34,7 @@ func TestCrashOnPostgres(t *testing.T) {
 			break
 		}
 		store := f.open()
-		verifyClean(f.serverDir, store) // beside those who write
+		verifyClean(f.serverDir, store) // while servers write
 		_ = store.Close()
 	}
 	stopped := f.settle(l)
@@ -61,7 +61,7 @@ func (f *testCluster) storm(long bool) {
 	stages := []func(){
 		func() {
 			both(func() { f.freeze(f.servers[some[0]]) }, func() { f.partition(f.servers[some[1]]) })
-			time.Sleep(clusterLease) // until they are told what they have lost
+			time.Sleep(clusterLease) // until they are notified of lost leases
 		},
 		func() { f.kill(f.any()) },
 		func() { f.killAt(f.any(), all[rand.IntN(len(all))]) },
@@ -92,8 +92,8 @@ func (f *testCluster) storm(long bool) {
 	}
 }
 
-// settle lets everything come to its end, and returns when schedules were told to
-// fire no more.
+// settle waits until all jobs have ended, and returns the time at which the schedules
+// were paused.
 func (f *testCluster) settle(l *load) time.Time {
 	f.Helper()
 	began := time.Now()
@@ -113,11 +113,11 @@ func (f *testCluster) settle(l *load) time.Time {
 
 // sum says what was done. What a test never saw it has shown nothing about.
 func (f *testCluster) sum(long bool) {
-	lives := 0
+	starts := 0
 	for _, s := range f.servers {
-		lives += s.starts
+		starts += s.starts
 	}
-	f.Logf("%d lives; faults %v; %d requests answered, %d of them sent again", lives, f.faults.counts(), f.caller.answered.Load(), f.caller.resent.Load())
+	f.Logf("%d starts; faults %v; %d requests answered, %d of them sent again", starts, f.faults.counts(), f.caller.answered.Load(), f.caller.resent.Load())
 	f.Logf("%v", f.answers.counts)
 	all := []string{"jobs", "starts", "completed", "retries", "fires", "bounded", "directs", "triggers", "across", "sequences", "leases lost", "losers that lived"}
 	if !long {

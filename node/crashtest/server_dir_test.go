@@ -171,7 +171,7 @@ func (l *incarnation) becomesReady() bool {
 	}
 }
 
-// signal sends a signal to the process, if it still lives.
+// signal sends a signal to the process, if it still runs.
 func (l *incarnation) signal(s syscall.Signal) {
 	select {
 	case <-l.over:
