@@ -18,11 +18,10 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// A machine that is busy with other things loses leases as short as those of a test,
-// and no server can help it. So it is measured how much time is lost: by this process,
-// through which the servers reach the database; by the database, with a small write
-// that waits for nobody's locks; and by each server, with a request that asks for
-// nothing.
+// On a busy machine servers lose leases as short as those of a test, and cannot prevent
+// it. So the test measures delays: of this process, which proxies the connections to the
+// database; of the database, with a small write that waits for no lock; and of each
+// server, with a trivial request.
 const (
 	slowMachine = "slow machine"
 	probeEvery  = 50 * time.Millisecond
@@ -70,7 +69,7 @@ func (f *testCluster) measureDatabase(ctx context.Context) {
 // errGone ends a measurement.
 var errGone = fmt.Errorf("it is gone")
 
-// ping asks a server for nothing.
+// ping sends a trivial request to a server.
 func (s *testServer) ping(ctx context.Context) func() error {
 	client := &http.Client{Transport: &http.Transport{}}
 	return func() error {
@@ -89,8 +88,8 @@ func (s *testServer) ping(ctx context.Context) func() error {
 	}
 }
 
-// measure does something small again and again, and notes a fault where that was late
-// by too much in all. What fails, or is late by another fault, tells nothing.
+// measure repeats a small operation and records a fault when its delays add up to too
+// much. It ignores operations that fail, or that another fault delays.
 func (f *testCluster) measure(ctx context.Context, of string, s *testServer, small func() error) {
 	var lost []stall
 	var one *fault
@@ -124,7 +123,7 @@ func (f *testCluster) measure(ctx context.Context, of string, s *testServer, sma
 
 type stall struct{ from, to time.Time }
 
-// extend has a fault last for a span, too.
+// extend extends a fault to a span.
 func (f *faults) extend(one *fault, from, to time.Time, more string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -144,15 +143,14 @@ func (f *faults) done(s *testServer, from, to time.Time) bool {
 	})
 }
 
-// slowed says whether the machine was slow within a span.
+// slowed reports whether the machine was slow within a span.
 func (f *faults) slowed(from, to time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.ContainsFunc(f.list, func(one *fault) bool { return one.what == slowMachine && one.touches(from, to) })
 }
 
-// tried is how many of the attempts at a job count: those that a slow machine has cost
-// it do not.
+// tried is the number of attempts at a job, without those that a slow machine failed.
 func (f *testCluster) tried(chain []*rota.Job) (n int) {
 	for _, j := range chain {
 		if f.lost(j) && f.faults.slowed(j.Run.StartedAt, j.Run.FinishedAt) {

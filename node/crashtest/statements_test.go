@@ -55,8 +55,8 @@ var killedStatements = []killed{
 }
 
 // TestKilledStatementIsAppliedWhollyOrNot: a server that dies just before or just after a
-// statement took effect leaves it undone, or done; and who sends the statement
-// again, under the same key, has it done once.
+// statement took effect leaves it undone or done; sending the statement again with the
+// same key executes it once.
 func TestKilledStatementIsAppliedWhollyOrNot(t *testing.T) {
 	t.Parallel()
 	for i, k := range killedStatements {
@@ -78,7 +78,7 @@ func (k killed) dies(s *serverDir, when string) {
 		c.waitUntilIdle()
 	}
 	if got := c.sql(k.query); got != k.undone {
-		s.Fatalf("before it is said, it is %s, not %s", got, k.undone)
+		s.Fatalf("before the statement the query returns %s, want %s", got, k.undone)
 	}
 	first.stop()
 
@@ -98,13 +98,13 @@ func (k killed) dies(s *serverDir, when string) {
 	last := s.run()
 	must(s, <-answered)
 	if got := c.sql(k.query); got != k.done {
-		s.Errorf("sent again, it is %s, not %s", got, k.done)
+		s.Errorf("after the retry the query returns %s, want %s", got, k.done)
 	}
 	last.stop()
 	k.sound(s)
 }
 
-// sound looks at the store while no server has it.
+// sound verifies the store while no server uses it.
 func (k killed) sound(s *serverDir) {
 	s.Helper()
 	store, err := sqlite.OpenWith(s.database(), sqlite.Config{ReadOnly: true})

@@ -10,9 +10,9 @@ import (
 )
 
 // A server that freezes, or is cut off, in the middle of a transaction keeps its
-// locks until it goes on, or until PostgreSQL ends its session. Others wait for
-// them meanwhile, and may lose leases that are as short as those of a test. Whoever
-// reads the log of such a time has to know that they waited.
+// locks until it continues, or until PostgreSQL ends its session. Other servers wait for
+// them meanwhile, and may lose leases as short as those of a test. The test records these
+// waits to explain such losses.
 const (
 	waitsEvery = 100 * time.Millisecond
 	waitsMin   = "300 milliseconds" // shorter waits are normal
