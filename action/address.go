@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// addressClass says what kind of network an address belongs to. The zero value is the
-// open internet.
+// addressClass is the kind of network an address belongs to. The zero value is the
+// public internet.
 type addressClass int
 
 const (
@@ -25,24 +25,24 @@ var classWords = map[addressClass]string{
 	classPrivate:     "an address of a private network",
 	classMetadata:    "where clouds keep the credentials of their machines",
 	classLinkLocal:   "an address of the local link",
-	classUnspecified: "no address of anybody",
-	classMulticast:   "an address of many at once",
+	classUnspecified: "the unspecified address",
+	classMulticast:   "a multicast address",
 	classReserved:    "reserved for special purposes",
 }
 
-// block is some addresses that are not the open internet.
+// block is a range of addresses that is not the public internet.
 type block struct {
 	prefix netip.Prefix
 	class  addressClass
 }
 
-// blocks are the special-purpose registries of IANA, as far as they are not
-// reachable from everywhere, and what clouds serve credentials from. Of several
-// that hold an address the first counts.
+// blocks are the special-purpose registries of IANA, without those that are
+// publicly reachable, and the addresses from which clouds serve credentials. The
+// first block that contains an address counts.
 var blocks = []block{
 	{netip.MustParsePrefix("169.254.169.254/32"), classMetadata}, // most clouds
 	{netip.MustParsePrefix("169.254.170.0/24"), classMetadata},   // containers at Amazon
-	{netip.MustParsePrefix("168.63.129.16/32"), classMetadata},   // Azure; it looks like any other
+	{netip.MustParsePrefix("168.63.129.16/32"), classMetadata},   // Azure; outside of the special ranges
 	{netip.MustParsePrefix("100.100.100.200/32"), classMetadata}, // Alibaba
 	{netip.MustParsePrefix("192.0.0.192/32"), classMetadata},     // Oracle
 	{netip.MustParsePrefix("fd00:ec2::/32"), classMetadata},      // Amazon
@@ -61,7 +61,7 @@ var blocks = []block{
 	{netip.MustParsePrefix("169.254.0.0/16"), classLinkLocal},
 	{netip.MustParsePrefix("fe80::/10"), classLinkLocal},
 
-	{netip.MustParsePrefix("0.0.0.0/8"), classUnspecified}, // which a kernel may take for this machine
+	{netip.MustParsePrefix("0.0.0.0/8"), classUnspecified}, // which a kernel may route to this machine
 	{netip.MustParsePrefix("::/128"), classUnspecified},
 
 	{netip.MustParsePrefix("224.0.0.0/4"), classMulticast},
@@ -75,7 +75,7 @@ var blocks = []block{
 	{netip.MustParsePrefix("203.0.113.0/24"), classReserved},  // documentation
 	{netip.MustParsePrefix("240.0.0.0/4"), classReserved},     // future use, and broadcast
 
-	{netip.MustParsePrefix("::/96"), classReserved},          // IPv4-compatible, which nobody uses any more
+	{netip.MustParsePrefix("::/96"), classReserved},          // IPv4-compatible, deprecated
 	{netip.MustParsePrefix("64:ff9b:1::/48"), classReserved}, // translation inside of one network
 	{netip.MustParsePrefix("100::/64"), classReserved},       // discard
 	{netip.MustParsePrefix("100:0:0:1::/64"), classReserved}, // dummies
@@ -85,12 +85,12 @@ var blocks = []block{
 	{netip.MustParsePrefix("5f00::/16"), classReserved},      // segment routing
 }
 
-// allocatedIPv6 is what has been given out of IPv6. Whoever uses the rest uses it among
-// themselves.
+// allocatedIPv6 is the part of IPv6 that is allocated for the public internet. The
+// rest can only be used inside a network.
 var allocatedIPv6 = netip.MustParsePrefix("2000::/3")
 
-// classOf says where an address leads. One that stands for another leads where
-// that one does.
+// classOf is the class of an address. An address that embeds an IPv4 address has the
+// class of that one.
 func classOf(addr netip.Addr) addressClass {
 	for _, b := range blocks {
 		if b.prefix.Contains(addr) {
@@ -106,22 +106,22 @@ func classOf(addr netip.Addr) addressClass {
 	return classPublic
 }
 
-// embeddingPrefixes are the IPv6 addresses that stand for an IPv4 one, and where that is
-// written in them. Whoever routes or translates them connects to that.
+// embeddingPrefixes are the IPv6 prefixes that embed an IPv4 address, and its position.
+// A router or translator connects to the embedded address.
 var embeddingPrefixes = []struct {
 	prefix netip.Prefix
-	at     int // the byte that it begins at
+	at     int // byte at which the IPv4 address begins
 }{
-	{netip.MustParsePrefix("::ffff:0:0:0/96"), 12}, // translated without a state
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), 12}, // stateless translation
 	{netip.MustParsePrefix("64:ff9b::/96"), 12},    // NAT64
 	{netip.MustParsePrefix("2002::/16"), 2},        // 6to4
 }
 
-// isatap is what stands before the IPv4 address in the lower half of an address
+// isatap is the value before the IPv4 address in the lower half of an address
 // of an ISATAP tunnel, but for the bit that says whether that one is unique.
 const isatap = 0x00005efe
 
-// embeddedIPv4 is the IPv4 address that an IPv6 one stands for, if it does.
+// embeddedIPv4 is the IPv4 address embedded in an IPv6 one, if there is one.
 func embeddedIPv4(addr netip.Addr) (v4 netip.Addr, does bool) {
 	if !addr.Is6() || addr.Is4In6() {
 		return netip.Addr{}, false
@@ -138,5 +138,5 @@ func embeddedIPv4(addr netip.Addr) (v4 netip.Addr, does bool) {
 	return netip.Addr{}, false
 }
 
-// normalAddr is an address as it is looked at: IPv4 as such, and without a zone.
+// normalAddr converts an IPv4-mapped address to IPv4 and removes the zone.
 func normalAddr(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }

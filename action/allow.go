@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Allow names what requests may reach beside the open internet. The zero value
-// names nothing.
+// Allow lists the addresses and hosts that requests may reach besides the public
+// internet. The zero value is empty.
 type Allow struct {
 	any, private, loopback bool
 	nets                   []netip.Prefix
-	hosts                  []string // in small letters; one that begins with a dot is the end of many
+	hosts                  []string // in lower case; with a leading dot: all names below it
 }
 
 // The words of an Allow.
@@ -23,17 +23,17 @@ const (
 	allowLoopback = "loopback"
 )
 
-// AllowMax bounds the entries of an Allow: each address is held against them.
+// AllowMax bounds the entries of an Allow: each address is compared with all of them.
 const AllowMax = 1_000
 
 // ParseAllow reads a list, with commas or spaces between its entries. An entry is
 // a network (10.1.0.0/16), an address, the name of a host (hooks.example.com), all
-// names below one (*.example.com), or a word: loopback, private, or any. Private
-// networks are allowed without what clouds keep there for their machines. Nothing,
-// or the word none, allows nothing.
+// names below one (*.example.com), or a word: loopback, private, or any. The
+// word private does not include the metadata addresses of clouds. An empty list and
+// the word none allow nothing.
 //
-// A host that is allowed by its name may be at any address: whoever names it
-// trusts those who answer for the name.
+// A host that is allowed by its name may have any address: the operator
+// trusts the owner of the name.
 func ParseAllow(text string) (Allow, error) {
 	var a Allow
 	entries := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' || r == '\r' })
@@ -60,7 +60,7 @@ func (a *Allow) add(entry string) error {
 	case allowLoopback:
 		a.loopback = true
 	case allowNone:
-		return fmt.Errorf("none stands beside other entries; leave it or them out")
+		return fmt.Errorf("none is combined with other entries; remove none, or the others")
 	default:
 		return a.addNetworkOrHost(word, entry)
 	}
@@ -72,7 +72,7 @@ func (a *Allow) addNetworkOrHost(word, entry string) error {
 	if prefix, err := parsePrefix(word); err == nil {
 		switch {
 		case prefix.Addr().Is4In6():
-			return fmt.Errorf("%s is IPv4 inside of IPv6; write it as IPv4", quoteShort(entry))
+			return fmt.Errorf("%s is an IPv4-mapped IPv6 network; write it as IPv4", quoteShort(entry))
 		case prefix != prefix.Masked():
 			return fmt.Errorf("%s has more digits than its length covers; write %s", quoteShort(entry), prefix.Masked())
 		}
@@ -101,18 +101,17 @@ func parsePrefix(text string) (netip.Prefix, error) {
 
 const hostMax = 253 // the longest name that DNS has
 
-// checkHost refuses what no host is called, and says what it may have been meant
-// for.
+// checkHost refuses an invalid host name and suggests the intended form.
 func checkHost(name string) error {
 	switch {
 	case strings.Contains(name, "://"):
-		return fmt.Errorf("is an address of the web; write its host alone")
+		return fmt.Errorf("is a URL; write its host alone")
 	case strings.Contains(name, "/"):
 		return fmt.Errorf("is not a network; write one such as 10.1.0.0/16")
 	case strings.Contains(name, ":"):
 		return fmt.Errorf("has a port; a host is allowed with all its ports")
 	case name == "*":
-		return fmt.Errorf("is no entry; to allow everything, write any")
+		return fmt.Errorf("is not an entry; to allow everything, write any")
 	case name == "" || len(name) > hostMax || !isHost(name):
 		return fmt.Errorf("is neither a network, nor the name of a host, nor loopback, private or any")
 	case isNumber(lastLabel(name)):
@@ -145,7 +144,7 @@ func isNumber(label string) bool {
 	return label != "" && strings.Trim(label, "0123456789") == ""
 }
 
-// String writes the list so that ParseAllow reads it.
+// String formats the list so that ParseAllow can parse it.
 func (a Allow) String() string {
 	var entries []string
 	for _, word := range []struct {
@@ -175,14 +174,14 @@ func (a Allow) String() string {
 	return strings.Join(entries, ", ")
 }
 
-// host reports whether a host is allowed by its name, which is in small letters.
+// host reports whether a host is allowed by its name, which is in lower case.
 func (a *Allow) host(name string) bool {
 	return a.any || slices.ContainsFunc(a.hosts, func(h string) bool {
 		return h == name || h[0] == '.' && strings.HasSuffix(name, h)
 	})
 }
 
-// addr reports whether an address may be reached, and if not, what it is.
+// addr reports whether an address may be reached, and its class.
 func (a *Allow) addr(addr netip.Addr) (may bool, is addressClass) {
 	addr = normalAddr(addr)
 	is = classOf(addr)
@@ -198,7 +197,7 @@ func (a *Allow) net(addr netip.Addr) bool {
 	return slices.ContainsFunc(a.nets, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
-// quoteShort quotes what somebody wrote without letting it flood the reader.
+// quoteShort quotes a text and shortens it.
 func quoteShort(text string) string {
 	const most = 64
 	if len(text) > most {

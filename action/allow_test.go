@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWhereAddressesLead is the map of what is out of bounds.
-func TestWhereAddressesLead(t *testing.T) {
+// TestAddressClasses is the map of what is out of bounds.
+func TestAddressClasses(t *testing.T) {
 	for want, addrs := range map[addressClass]string{
 		classPublic: `1.1.1.1 8.8.8.8 93.184.216.34 11.0.0.1 9.255.255.255 100.63.255.255 100.128.0.1 126.255.255.255 128.0.0.1
 			169.253.255.255 169.255.0.1 172.15.255.255 172.32.0.1 191.255.255.255 192.0.1.1 192.167.255.255 192.169.0.1 198.17.255.255
@@ -76,7 +76,7 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-func TestAllowedHosts(t *testing.T) {
+func TestAllowMatchesHosts(t *testing.T) {
 	a, err := ParseAllow("Hooks.Example.com, *.svc.internal.\n localhost")
 	if err != nil || a.String() != "hooks.example.com, *.svc.internal, localhost" {
 		t.Fatal(a, err)
@@ -92,10 +92,10 @@ func TestAllowedHosts(t *testing.T) {
 	}
 }
 
-func TestABadAllowIsRefused(t *testing.T) {
+func TestParseAllowRefusesInvalidEntries(t *testing.T) {
 	for text, want := range map[string]string{
-		"http://10.0.0.1":            "is an address of the web; write its host alone",
-		"https://example.com/a":      "is an address of the web",
+		"http://10.0.0.1":            "is a URL; write its host alone",
+		"https://example.com/a":      "is a URL",
 		"10.0.0.0/33":                "is not a network",
 		"10.0.0.0/":                  "is not a network",
 		"10.1.2.3/8":                 "write 10.0.0.0/8",
@@ -116,7 +116,7 @@ func TestABadAllowIsRefused(t *testing.T) {
 		"127.1":                      "is not an address",
 		"10.0.0":                     "is not an address",
 		"fe80::1%eth0":               "has a port",
-		"none, private":              "none stands beside other entries",
+		"none, private":              "none is combined with other entries",
 		strings.Repeat("a", 64):      "is neither",
 		strings.Repeat("a.", 128):    "is neither",
 		strings.Repeat("a,", 1001):   "there are 1001 entries",

@@ -19,25 +19,25 @@ import (
 type Answer struct {
 	Status     int               `json:"status"`
 	Headers    map[string]string `json:"headers,omitempty"` // some of them
-	Body       any               `json:"body"`              // JSON if it is some that a result may hold, else text
-	Truncated  bool              `json:"truncated"`         // the body is longer than what is kept of it
+	Body       any               `json:"body"`              // JSON if a result can hold it, else text
+	Truncated  bool              `json:"truncated"`         // the body was cut
 	DurationMS int64             `json:"duration_ms"`
 }
 
-// responseMax is how much of an answer is read; the rest is left unread.
+// responseMax is how many bytes of an answer are read.
 const responseMax = 1 << 20
 
-// shownHeaders are those of an answer that people ask for.
+// shownHeaders are the headers of an answer that the result contains.
 var shownHeaders = []string{"Content-Type", "Content-Length", "Date", "ETag", "Last-Modified", "Location", "Retry-After", "X-Request-Id"}
 
 const headerMax = 1 << 10
 
-// readAnswer reads what is kept of an answer.
+// readAnswer reads an answer up to its limits.
 func readAnswer(res *http.Response) (*Answer, error) {
 	body, err := io.ReadAll(io.LimitReader(res.Body, responseMax+1))
 	if err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errors.New("the answer broke off")
+			err = errors.New("the connection ended before the answer was complete")
 		}
 		return nil, err
 	}
@@ -72,16 +72,16 @@ func isJSON(contentType string) bool {
 	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
 }
 
-// validText is text that every store takes, whatever came.
+// validText is text that every store accepts: valid UTF-8 without NUL.
 func validText(body []byte) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(body), "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// fit cuts the body until the whole is no longer than a result may be.
+// fit cuts the body until the answer fits into a result.
 func (a *Answer) fit() *Answer {
 	size := func(v any) int {
 		text, err := json.Marshal(v)
-		if err != nil { // which a body that is JSON and a few texts do not give
+		if err != nil { // cannot happen for valid JSON and texts
 			return rota.ResultMax + 1
 		}
 		return len(text)
@@ -97,12 +97,12 @@ func (a *Answer) fit() *Answer {
 	if cut.Body, cut.Truncated = nil, true; !is {
 		return &cut
 	}
-	for room := rota.ResultMax - size(&cut); ; {
+	for space := rota.ResultMax - size(&cut); ; {
 		n := size(text)
-		if n <= room {
+		if n <= space {
 			break
 		}
-		text = strings.ToValidUTF8(text[:len(text)*room/n], "")
+		text = strings.ToValidUTF8(text[:len(text)*space/n], "")
 	}
 	cut.Body = text
 	return &cut
@@ -115,12 +115,12 @@ func statusText(status int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 }
 
-// retryAfterMax bounds what a stranger can put off.
+// retryAfterMax bounds how long a server can delay a retry.
 const retryAfterMax = time.Hour
 
-// retryAfter reads when a server wants to be asked again. What is past, or at
-// once, is left to the backoff.
-func retryAfter(header string, now time.Time) (at time.Time, told bool) {
+// retryAfter parses the header Retry-After. A time that is not in the future is
+// ignored, and the backoff applies.
+func retryAfter(header string, now time.Time) (at time.Time, ok bool) {
 	header = strings.TrimSpace(header)
 	if seconds, err := strconv.ParseInt(header, 10, 64); err == nil {
 		if seconds < 1 {

@@ -6,32 +6,33 @@ import (
 	"time"
 )
 
-// The bounds of an outage. Its first pause is shorter than the first backoff of a
-// delivery: one that found its receiver down may try it when it comes again.
+// Limits of an outage. Its first pause is shorter than the first backoff of a
+// delivery, so that a delivery refused during the pause can be sent at its retry.
 const (
 	pauseFirst = 5 * time.Second
 	pauseMax   = time.Minute
 	outagesMax = 1_000
 )
 
-// breaker keeps receivers that do not answer from taking the slots of those that
-// do. An address that could not be reached is left alone for a pause; then one
-// delivery finds out whether it is back, and another pause follows, twice as long,
-// if it is not. Any answer ends that. It is safe for concurrent use.
+// breaker is a circuit breaker. It prevents receivers that do not answer from
+// occupying the slots of the others. After a failure to reach an address, the breaker
+// refuses deliveries to it for a pause. Then one delivery probes the address. If it
+// fails, the next pause is twice as long. Any answer ends the outage. The breaker is
+// safe for concurrent use.
 type breaker struct {
 	mu   sync.Mutex
 	down map[string]*outage // by address
 }
 
-// outage is what is known of an address that could not be reached.
+// outage is the state of an address that could not be reached.
 type outage struct {
 	pause   time.Duration
 	until   time.Time
-	probing bool // a delivery is finding out
+	probing bool // a delivery probes the address
 }
 
-// acquire asks whether a delivery to an address may be tried. What it returns is to
-// be called with what came of that.
+// acquire reports whether a delivery to an address may be sent. The caller calls the
+// returned function with the result of the delivery.
 func (b *breaker) acquire(address string) (leave func(error), may bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -46,8 +47,8 @@ func (b *breaker) acquire(address string) (leave func(error), may bool) {
 	return func(err error) { b.record(address, o, err) }, true
 }
 
-// record takes down what came of a delivery, which found out about an outage if one
-// is given. What went wrong on this side says nothing of the other.
+// record records the result of a delivery, which was the probe of an outage if one is
+// given. A local error does not change the state of the receiver.
 func (b *breaker) record(address string, probed *outage, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,13 +61,13 @@ func (b *breaker) record(address string, probed *outage, err error) {
 	case !isNoAnswer(err):
 	case probed != nil:
 		probed.begin(min(2*probed.pause, pauseMax))
-	case b.down[address] == nil: // the first of those that were under way together
+	case b.down[address] == nil: // the first failure of concurrent deliveries
 		b.add(address)
 	}
 }
 
-// add begins an outage. Of too many, any is forgotten: to find out again costs no
-// more than finding out.
+// add begins an outage. If there are too many, it removes arbitrary others, which
+// costs one more probe each.
 func (b *breaker) add(address string) {
 	if b.down == nil {
 		b.down = map[string]*outage{}
@@ -84,7 +85,7 @@ func (b *breaker) add(address string) {
 
 func (o *outage) begin(pause time.Duration) { o.pause, o.until = pause, time.Now().Add(pause) }
 
-// isNoAnswer reports whether an error says that nobody answered.
+// isNoAnswer reports whether the receiver did not answer.
 func isNoAnswer(err error) bool {
 	var f *failure
 	return errors.As(err, &f) && (f.code == codeLate || f.code == codeNetwork)

@@ -15,9 +15,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestAHungReceiverTakesNoSlots: others are told as if it were not there, but for
+// TestReceiverWithoutAnswerDoesNotOccupySlots: others are told as if it were not there, but for
 // the first time that it is waited for.
-func TestAHungReceiverTakesNoSlots(t *testing.T) {
+func TestReceiverWithoutAnswerDoesNotOccupySlots(t *testing.T) {
 	const jobs = 40
 	rota.DeliveryPolicy.Backoff = policy.Backoff // so that what fails waits, as it does for users
 	t.Cleanup(func() { rota.DeliveryPolicy.Backoff = 0 })
@@ -65,8 +65,8 @@ func (w *testEnv) codes() map[string]int {
 
 var errSilent = failed(codeLate, "silent")
 
-// TestAnOutage from the first silence to the first answer.
-func TestAnOutage(t *testing.T) {
+// TestBreakerProbesAfterThePauseOfAnOutage from the first silence to the first answer.
+func TestBreakerProbesAfterThePauseOfAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &breaker{}
 		enter := func() func(error) {

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Call is a procedure of a target, or a handler of this server, with what it is
-// given.
+// Call is a call of a procedure of a target, or of a handler of this server.
 type Call struct {
 	Procedure string            `json:"procedure" jsonschema:"minLength=1,maxLength=256,description=its name\\, with its schema if it has one; without a target: the type of a handler of this server"`
 	Args      []json.RawMessage `json:"args,omitempty" jsonschema:"maxItems=100,description=texts\\, numbers\\, true\\, false and null\\, in order; for a handler one object\\, which is its params"`
@@ -21,7 +20,7 @@ func (Call) JobType() string { return "call" }
 
 func (r *runner) call(ctx context.Context, p Call) error {
 	if strings.ContainsRune(p.Procedure, 0) {
-		return permanentFailure(codeParams, "procedure: it has a NUL in it")
+		return permanentFailure(codeParams, "procedure: it contains a NUL character; remove it")
 	}
 	if p.Target == "" {
 		return r.handler(ctx, p)
@@ -48,8 +47,8 @@ func (r *runner) handler(ctx context.Context, p Call) error {
 	return r.reg.Within(ctx, p.Procedure, params)
 }
 
-// texts are the arguments as databases are given them: as text, nil for null. It
-// is the database that knows of which type they are.
+// texts are the arguments as text, nil for null. The database converts them to the
+// types of the parameters.
 func (p *Call) texts() ([][]byte, error) {
 	texts := make([][]byte, len(p.Args))
 	for i, arg := range p.Args {
@@ -74,8 +73,8 @@ func (p *Call) texts() ([][]byte, error) {
 // routine is the name of a procedure.
 type routine struct{ schema, name string }
 
-// parseName reads a name as SQL does: what stands in quotes is taken as it is,
-// and PostgreSQL makes small letters of what does not.
+// parseName reads a name as SQL does: a quoted part is kept as it is, and
+// PostgreSQL converts an unquoted one to lower case.
 func parseName(text string, quote byte) (routine, error) {
 	var parts []string
 	for rest := strings.TrimSpace(text); ; {
@@ -100,7 +99,7 @@ func parseName(text string, quote byte) (routine, error) {
 	return routine{}, permanentFailure(codeParams, "procedure: %.64q is not a name; write one such as refresh or reports.refresh, without parentheses", text)
 }
 
-// namePart reads one part of a name and is what stands behind it.
+// namePart reads one part of a name and returns it and the rest.
 func namePart(text string, quote byte) (part, rest string, ok bool) {
 	if text == "" {
 		return "", "", false

@@ -73,7 +73,7 @@ type greeting struct {
 
 func (greeting) JobType() string { return "greet" }
 
-func TestACallWithoutATargetIsAHandler(t *testing.T) {
+func TestCallWithoutATargetRunsAHandler(t *testing.T) {
 	greeted := make(chan string, 1)
 	w := newTestEnv(t, func(reg *engine.Registry, _ rota.Store) {
 		engine.Handle(reg, func(ctx context.Context, p greeting) error {

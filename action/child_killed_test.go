@@ -13,12 +13,11 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// A child process runs the jobs of a store and is killed; these tell it where
-// they are, what they work on, and whether it kills itself.
+// Environment of a child process that runs the jobs of a store and is killed.
 const (
 	envChildStore           = "ROTA_TEST_CHILD_STORE"
 	envChildTarget          = "ROTA_TEST_CHILD_TARGET"
-	envChildKillAfterCommit = "ROTA_TEST_CHILD_KILL_AFTER_COMMIT" // it dies by itself, between the commit and its report
+	envChildKillAfterCommit = "ROTA_TEST_CHILD_KILL_AFTER_COMMIT" // set: it kills itself between the commit and its report
 )
 
 // runUntilKilled is the child.
@@ -43,7 +42,7 @@ func runUntilKilled(path string) {
 	panic(engine.New(rota.New(store, rota.WithActor("rota")), reg, engine.Config{Workers: 1}).Run(context.Background()))
 }
 
-// startChild is a job in a store of its own, and a child that runs it.
+// startChild enqueues a job in a new store and starts a child that runs it.
 func startChild(t *testing.T, g *testTarget, j rota.NewJob, env ...string) (store string, id rota.ID, child *exec.Cmd) {
 	t.Helper()
 	store = filepath.Join(t.TempDir(), "rota.db")
@@ -74,8 +73,8 @@ func startChild(t *testing.T, g *testTarget, j rota.NewJob, env ...string) (stor
 	return store, id, child
 }
 
-// TestKilledBeforeTheCommit kills a process whose statement is under way.
-func TestKilledBeforeTheCommit(t *testing.T) {
+// TestProcessKilledBeforeTheCommitChangesNothing kills a process while its statement runs.
+func TestProcessKilledBeforeTheCommitChangesNothing(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		g.newEnv(t).mustComplete(statement("CREATE TABLE a (id INT)"))
 		_, id, child := startChild(t, g, statement("INSERT INTO a VALUES (1); %s", g.slowStatement))
@@ -84,9 +83,9 @@ func TestKilledBeforeTheCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = child.Wait()
-		if g.name == "MariaDB" { // which looks after its clients only when it answers them
+		if g.name == "MariaDB" { // which notices a closed connection only when it sends an answer
 			for _, row := range g.query(t, "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE '%SLEEP(600)%' AND id <> CONNECTION_ID()") {
-				g.query(t, "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR 1094 BEGIN END; KILL "+row[0]+"; END") // it may have gone by itself
+				g.query(t, "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR 1094 BEGIN END; KILL "+row[0]+"; END") // it may have ended by itself
 			}
 		}
 		waitFor(t, "the server has noticed", func() bool { return g.activeStatements(t) == 0 })
@@ -94,13 +93,13 @@ func TestKilledBeforeTheCommit(t *testing.T) {
 			t.Errorf("%s rows of a run that was killed", n)
 		}
 		if n := g.queryValue(t, "SELECT count(*) FROM rota_effects WHERE execution_id = '"+id.String()+"'"); n != "0" {
-			t.Error("the effect of a run that was killed stands")
+			t.Error("the effect of a killed run is committed")
 		}
 	})
 }
 
-// TestKilledAfterTheCommit kills a process that has committed and has not said so.
-func TestKilledAfterTheCommit(t *testing.T) {
+// TestProcessKilledAfterTheCommitExecutesOnce kills a process after its commit and before its report.
+func TestProcessKilledAfterTheCommitExecutesOnce(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		g.newEnv(t).mustComplete(statement("CREATE TABLE a (id INT)"))
 		j := statement("INSERT INTO a VALUES (1), (2)")
@@ -117,7 +116,7 @@ func TestKilledAfterTheCommit(t *testing.T) {
 			t.Errorf("%d attempts, the last %s: %s", len(jobs), last.Run.Outcome, last.Run.Error)
 		}
 		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "2" {
-			t.Errorf("%s rows: it was done twice", n)
+			t.Errorf("%s rows: the statement was executed twice", n)
 		}
 	})
 }

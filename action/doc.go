@@ -1,16 +1,16 @@
-// Package action is the types that Rota brings along for what goes on outside of
-// it: http sends a request, sql and call work on databases, exec is declared and
-// refused, and the jobs of rota.TypeWebhook tell webhooks what happened.
+// Package action implements the built-in job types: http sends a request, sql and
+// call execute statements and procedures in databases, exec is declared and refused,
+// and rota.TypeWebhook delivers events to webhooks.
 //
-// Requests go where a stranger says, so all of them pass a [Guard]: it resolves a
-// name once, looks at every address that comes back, and connects to those and no
-// others. What lies inside the own network is out of bounds unless an [Allow]
-// names it.
+// The URL of a request is untrusted input, so every request passes a [Guard]. The
+// guard resolves a name once, checks every address of the answer, and connects to
+// these addresses only. It refuses addresses of internal networks unless an [Allow]
+// names them.
 //
-// Statements run on a [Target], in a transaction that holds a row of the table
-// rota_effects too. That row is what makes them happen exactly once: it is there
-// if and only if they were done, and an attempt that finds it does nothing.
+// Statements run on a [Target], in a transaction that also writes a row of the table
+// rota_effects. The row makes the execution exactly-once: it exists if and only if
+// the statements were committed, and an attempt that finds it does nothing.
 //
-// [Sign] and [Verify] are how a webhook is signed, for receivers that are written
-// in Go as well.
+// [Sign] and [Verify] create and check the signature of a webhook delivery. Verify
+// is for receivers written in Go.
 package action

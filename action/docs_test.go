@@ -10,9 +10,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestThePageSaysWhatIsSo: its events, its timetable, its bounds and its signature
+// TestWebhooksPageMatchesTheCode: its events, its timetable, its bounds and its signature
 // are those of the program.
-func TestThePageSaysWhatIsSo(t *testing.T) {
+func TestWebhooksPageMatchesTheCode(t *testing.T) {
 	text, err := os.ReadFile("../docs/webhooks.md")
 	if err != nil {
 		t.Fatal(err)
@@ -65,9 +65,9 @@ func durationWords(d time.Duration) string {
 	return strings.Join(words, " ")
 }
 
-// TestThePageOfSQLJobsSaysWhatIsSo: its bounds and its codes are those of the
+// TestSQLJobsPageMatchesTheCode: its bounds and its codes are those of the
 // program, and its statements are refused or not as it says.
-func TestThePageOfSQLJobsSaysWhatIsSo(t *testing.T) {
+func TestSQLJobsPageMatchesTheCode(t *testing.T) {
 	text, err := os.ReadFile("../docs/sql-jobs.md")
 	if err != nil {
 		t.Fatal(err)

@@ -7,19 +7,19 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The table of effects, in each target: a row of it says that an execution has
-// done its work, since it was written in the same transaction.
+// effectTable is the table of effects in each target. A row means that an execution
+// committed its work, because the same transaction wrote it.
 const effectTable = "rota_effects"
 
 const (
-	effectRetention     = 90 * 24 * time.Hour // how long a row stays
-	effectCleanInterval = time.Hour           // how often old ones are looked for
-	effectCleanRows     = 10_000              // rows that go at once
-	effectCleanTimeout  = 10 * time.Second    // how long that may take
+	effectRetention     = 90 * 24 * time.Hour // how long a row is kept
+	effectCleanInterval = time.Hour           // pause between removals of old rows
+	effectCleanRows     = 10_000              // rows removed at once
+	effectCleanTimeout  = 10 * time.Second    // longest time of a removal
 )
 
-// minExecutionID is the least id that an execution begun at a time may have. Ids ascend
-// with time, so what is older is a range of the key, and no index more is needed.
+// minExecutionID is the smallest id of an execution that began at a time. Ids ascend
+// with time, so older rows are a range of the primary key and need no other index.
 func minExecutionID(at time.Time) rota.ID {
 	var id rota.ID
 	ms := at.UnixMilli()
@@ -30,13 +30,13 @@ func minExecutionID(at time.Time) rota.ID {
 	return id
 }
 
-// effectCleaner knows when old effects were last removed.
+// effectCleaner records when old effects were last removed.
 type effectCleaner struct {
 	mu      sync.Mutex
 	lastRun map[string]time.Time // by login
 }
 
-// due reports whether the caller is the one to remove what is old now.
+// due reports whether the caller has to remove old effects now.
 func (b *effectCleaner) due(login string, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Exec is a command of the machine.
+// Exec is a command of the operating system.
 type Exec struct {
 	Command string            `json:"command" jsonschema:"minLength=1,description=the program"`
 	Args    []string          `json:"args,omitempty" jsonschema:"description=its arguments"`
@@ -18,9 +18,9 @@ type Exec struct {
 // JobType names the type.
 func (Exec) JobType() string { return "exec" }
 
-// refuseExec fails, so that what was imported from elsewhere has somewhere to go
-// and says why it does not run: whoever can submit a job must not be able to run
-// programs because nobody said otherwise.
+// refuseExec fails every job of the type. The type exists so that imported jobs are
+// accepted and report why they do not run. Permission to submit a job must not
+// include running programs by default.
 func refuseExec(context.Context, Exec) error {
 	return rota.Permanent(&failure{codeDisabled, errors.New(
 		"external commands are off until they are configured, which comes with a later release; until then, run the command " +

@@ -10,11 +10,11 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Expect is which statuses of an answer are a success. In JSON it is a status
-// (204), a word for a hundred of them ("2xx"), or a list of both. Nothing is 2xx.
+// Expect is the set of statuses that are a success. In JSON it is a status
+// (204), a word for a hundred of them ("2xx"), or a list of both. Empty means 2xx.
 type Expect []Statuses
 
-// Statuses is some statuses: one, or those of a hundred.
+// Statuses is a range: one status, or a class such as 2xx.
 type Statuses struct{ Low, High int }
 
 // Has reports whether a status is expected.
@@ -25,7 +25,7 @@ func (e Expect) Has(status int) bool {
 	return slices.ContainsFunc(e, func(s Statuses) bool { return status >= s.Low && status <= s.High })
 }
 
-// String writes it for people.
+// String formats the statuses for messages.
 func (e Expect) String() string {
 	if len(e) == 0 {
 		return "2xx"
@@ -37,7 +37,7 @@ func (e Expect) String() string {
 	return strings.Join(words, ", ")
 }
 
-// String writes a status as a number, and a hundred of them as a word.
+// String formats one status as a number and a class as 2xx.
 func (s Statuses) String() string {
 	if s.Low == s.High {
 		return strconv.Itoa(s.Low)
@@ -94,7 +94,7 @@ const (
 	statusMax = 599
 )
 
-// JSONSchema describes the forms.
+// JSONSchema is the schema of all forms.
 func (Expect) JSONSchema() *jsonschema.Schema {
 	number := &jsonschema.Schema{Type: "integer", Minimum: json.Number(strconv.Itoa(statusMin)), Maximum: json.Number(strconv.Itoa(statusMax))}
 	word := &jsonschema.Schema{Type: "string", Enum: []any{"1xx", "2xx", "3xx", "4xx", "5xx"}}

@@ -11,17 +11,16 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The codes of what goes wrong with a request, for programs. A status has the
-// code http_404.
+// Error codes of requests. An unexpected status has a code such as http_404.
 const (
-	codeParams   = "payload"        // the params are wrong in a way that no schema sees
-	codeRefused  = "guard"          // the guard keeps it from being reached
-	codeRedirect = "http_redirects" // an answer points to where the request does not go
-	codeNetwork  = "network"        // no answer came
-	codeGone     = "gone"           // there is nobody to tell any more
+	codeParams   = "payload"        // params that are invalid in a way that the schema cannot check
+	codeRefused  = "guard"          // the guard refused the address
+	codeRedirect = "http_redirects" // a redirect that is not followed
+	codeNetwork  = "network"        // no answer
+	codeGone     = "gone"           // the webhook was removed or refuses deliveries for good
 	codeLate     = "late"           // the answer took too long
-	codeDown     = "receiver_down"  // it was not sent, since others were not answered
-	codeDisabled = "disabled"       // the server is not set to do this
+	codeDown     = "receiver_down"  // not sent, because the receiver did not answer before
+	codeDisabled = "disabled"       // the server's configuration does not allow it
 )
 
 // failure is an error of a run with a code of its own.
@@ -40,13 +39,13 @@ func failed(code, format string, args ...any) error {
 	return &failure{code, fmt.Errorf(format, args...)}
 }
 
-// permanentFailure is a failure that no retry mends.
+// permanentFailure is a failure that is not retried.
 func permanentFailure(code, format string, args ...any) error {
 	return rota.Permanent(failed(code, format, args...))
 }
 
-// requestError turns what a client says of a request that was not answered into the
-// error of a run. It leaves out the address, which may hold a key.
+// requestError converts the error of a request without an answer to the error of a run.
+// It omits the URL, which may contain a secret.
 func requestError(ctx context.Context, host string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		if errors.Is(cause, errAnswerTimeout) {
@@ -66,16 +65,16 @@ func requestError(ctx context.Context, host string, err error) error {
 	case isRefused(err):
 		return &failure{codeRefused, err}
 	}
-	if errors.As(err, &dns) { // without whom we asked
+	if errors.As(err, &dns) { // without the address of the name server
 		return failed(codeNetwork, "%s: the name cannot be resolved: %s", host, dns.Err)
 	}
 	return failed(codeNetwork, "%s: %s", host, brief(err.Error()))
 }
 
-// errAnswerTimeout is the cause of a context that ended because an answer took too long.
+// errAnswerTimeout is the cause of a context that ended because the answer took too long.
 var errAnswerTimeout = errors.New("the answer took too long")
 
-// brief keeps what others wrote short, and on one line.
+// brief shortens a text from outside and puts it on one line.
 func brief(text string) string {
 	const most = 512
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")

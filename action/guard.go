@@ -14,13 +14,13 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// AllowSetting is what the server calls its Allow, for the hints of errors.
+// AllowSetting is the name of the server's setting for an Allow, used in hints.
 const AllowSetting = "http_allow"
 
-// Guard connects to where strangers say, but not to what lies inside. It resolves
-// a name once, looks at every address, and connects to those it looked at: an
-// answer of DNS that is another the second time changes nothing. The zero value
-// allows the open internet.
+// Guard connects to untrusted addresses, except those of internal networks. It
+// resolves a name once, checks every address, and connects to the checked addresses
+// only, so a second DNS answer cannot bypass the check (DNS rebinding). The zero
+// value allows the public internet.
 type Guard struct {
 	Allow    Allow
 	Resolver Resolver // nil: the system's
@@ -57,7 +57,7 @@ func (g *Guard) DialContext(ctx context.Context, network, address string) (net.C
 
 var errConnect = fmt.Errorf("no connection within %v", connectMax)
 
-// resolve finds the addresses of a host, which may be one.
+// resolve finds the addresses of a host, which may itself be an address.
 func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{addr}, nil
@@ -79,8 +79,8 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	return addrs, nil
 }
 
-// check refuses a host if one of its addresses is out of bounds: which of them is
-// connected to is not for chance to decide.
+// check refuses a host if one of its addresses is not allowed, so that the result
+// does not depend on the address that is tried first.
 func (g *Guard) check(host string, addrs []netip.Addr) error {
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	if g.Allow.host(name) {
@@ -101,7 +101,7 @@ func (g *Guard) check(host string, addrs []netip.Addr) error {
 	return nil
 }
 
-// refused is the error of everything that the guard keeps from being reached.
+// refused is the error of an address that the guard refuses.
 func refused(reason, hint string) error {
 	return &rota.Error{Code: rota.Denied, Reason: "out of bounds: " + reason, Hint: hint}
 }
@@ -112,8 +112,8 @@ func isRefused(err error) bool {
 	return errors.As(err, &e) && e.Code == rota.Denied
 }
 
-// dialFirst connects to the first address that answers. Each has its share of the
-// time that is left, so that one that is silent does not take it all.
+// dialFirst connects to the first address that answers. Each gets an equal
+// share of the remaining time, so that one without an answer does not use all of it.
 func dialFirst(ctx context.Context, network string, addrs []netip.Addr, port string) (net.Conn, error) {
 	var first error
 	for i, addr := range addrs {
@@ -140,7 +140,7 @@ func dialOne(ctx context.Context, network, address string, shares int) (net.Conn
 	return (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext(ctx, network, address)
 }
 
-// causeOr is why a context ended, if it did.
+// causeOr is the cause of the end of a context, or err if it has not ended.
 func causeOr(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -148,8 +148,8 @@ func causeOr(ctx context.Context, err error) error {
 	return err
 }
 
-// transport makes the connections of one client. Proxies of the environment are
-// not used: they would be told where to connect, and the guard could not look.
+// transport makes the connections of one client. It does not use the proxies of the
+// environment: a proxy would resolve the name, and the guard could not check it.
 func (g *Guard) transport() *http.Transport {
 	return &http.Transport{
 		DialContext:            g.DialContext,
@@ -163,7 +163,7 @@ func (g *Guard) transport() *http.Transport {
 	}
 }
 
-// schemes are those that a request may have.
+// schemes are the URL schemes of requests.
 var schemes = []string{"http", "https"}
 
 func isScheme(scheme string) bool { return slices.Contains(schemes, scheme) }

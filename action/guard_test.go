@@ -81,7 +81,7 @@ func refusal(t *testing.T, g *Guard, address string) string {
 	return err.Error()
 }
 
-func TestTheGuardNamesAddressAndSetting(t *testing.T) {
+func TestGuardErrorNamesAddressAndSetting(t *testing.T) {
 	dns := &resolver{names: names{"inside.example.com": {{"10.1.2.3"}}, "metadata.google.internal": {{"169.254.169.254"}}}}
 	for address, want := range map[string]string{
 		"127.0.0.1:80":                "out of bounds: 127.0.0.1 is an address of this machine itself; if requests may go there, add 127.0.0.1 to the setting http_allow of the server",
@@ -104,17 +104,17 @@ func TestTheGuardNamesAddressAndSetting(t *testing.T) {
 	}
 }
 
-// TestOneBadAddressIsEnough: nobody knows which of several would be connected to.
-func TestOneBadAddressIsEnough(t *testing.T) {
+// TestGuardRefusesAHostWithOneRefusedAddress: nobody knows which of several would be connected to.
+func TestGuardRefusesAHostWithOneRefusedAddress(t *testing.T) {
 	dns := &resolver{names: names{"mixed": {{"127.0.0.2", "8.8.8.8", "192.168.1.1"}}}}
 	if got := refusal(t, &Guard{Allow: allow(t, "127.0.0.2"), Resolver: dns}, "mixed:80"); !strings.Contains(got, "192.168.1.1") {
 		t.Error(got)
 	}
 }
 
-// TestTheGuardConnectsToWhatItLookedAt: a name that leads outside when it is
+// TestGuardConnectsToTheCheckedAddressOnly: a name that leads outside when it is
 // looked at, and inside a moment later, leads outside.
-func TestTheGuardConnectsToWhatItLookedAt(t *testing.T) {
+func TestGuardConnectsToTheCheckedAddressOnly(t *testing.T) {
 	var reached atomic.Int64
 	outside := listen(t, "127.0.0.2:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	listen(t, "127.0.0.1:"+portOf(outside), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
@@ -136,7 +136,7 @@ func TestTheGuardConnectsToWhatItLookedAt(t *testing.T) {
 	}
 }
 
-func TestTheNextAddressIsTried(t *testing.T) {
+func TestGuardTriesTheNextAddressAfterAFailure(t *testing.T) {
 	s := listen(t, "127.0.0.2:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	dns := &resolver{names: names{"two": {{"127.0.0.3", "127.0.0.2"}}}}
 	conn, err := (&Guard{Allow: allow(t, "loopback"), Resolver: dns}).DialContext(t.Context(), "tcp", "two:"+portOf(s))
@@ -149,7 +149,7 @@ func TestTheNextAddressIsTried(t *testing.T) {
 	_ = conn.Close()
 }
 
-func TestAHostIsAllowedByItsName(t *testing.T) {
+func TestGuardAllowsAHostByName(t *testing.T) {
 	s := listen(t, "127.0.0.1:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	dns := &resolver{names: names{"a.svc.internal": {{"127.0.0.1"}}, "a.svc.internal.evil.com": {{"127.0.0.1"}}}}
 	g := &Guard{Allow: allow(t, "*.svc.internal"), Resolver: dns}
@@ -164,7 +164,7 @@ func TestAHostIsAllowedByItsName(t *testing.T) {
 	refusal(t, g, "127.0.0.1:"+portOf(s)) // which the name does not make good
 }
 
-func TestTheGuardEndsWithItsContext(t *testing.T) {
+func TestGuardDialEndsWithItsContext(t *testing.T) {
 	why := errors.New("enough")
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(why)
@@ -179,8 +179,8 @@ func TestTheGuardEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestProxiesAreNotAsked: one would connect where the guard does not look.
-func TestProxiesAreNotAsked(t *testing.T) {
+// TestGuardIgnoresProxiesOfTheEnvironment: one would connect where the guard does not look.
+func TestGuardIgnoresProxiesOfTheEnvironment(t *testing.T) {
 	var asked atomic.Int64
 	proxy := listen(t, "127.0.0.1:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	t.Setenv("HTTP_PROXY", proxy.URL)

@@ -15,7 +15,7 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// waitMax is how long something may take on a very busy machine.
+// waitMax is the longest wait, long enough for a very busy machine.
 const waitMax = time.Minute
 
 // testEnv is a store and an engine that runs the types of a registry.
@@ -26,7 +26,7 @@ type testEnv struct {
 	log    *logBuffer
 }
 
-// logBuffer is what the runs wrote.
+// logBuffer is the log of the runs.
 type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -49,7 +49,7 @@ func newTestEnv(t *testing.T, fill func(*engine.Registry, rota.Store)) *testEnv 
 	return newTestEnvAt(t, filepath.Join(t.TempDir(), "rota.db"), fill)
 }
 
-// newTestEnvAt is a world whose store is in a file that may be there already.
+// newTestEnvAt uses a store file that may exist already.
 func newTestEnvAt(t *testing.T, path string, fill func(*engine.Registry, rota.Store)) *testEnv {
 	t.Helper()
 	store, err := sqlite.Open(path)
@@ -64,10 +64,10 @@ func newTestEnvAt(t *testing.T, path string, fill func(*engine.Registry, rota.St
 	return w
 }
 
-// deliveryWorkers are the slots of deliveries.
+// deliveryWorkers are the slots of the delivery engine.
 const deliveryWorkers = 4
 
-// runDeliveryEngine runs the engine of deliveries beside that of the jobs of users.
+// runDeliveryEngine runs the delivery engine besides the engine of the users' jobs.
 func (w *testEnv) runDeliveryEngine(reg *engine.Registry) {
 	w.Helper()
 	w.run(reg, engine.Config{Workers: deliveryWorkers, Name: "webhooks", WorkOnly: true})
@@ -98,7 +98,7 @@ func (w *testEnv) run(reg *engine.Registry, config engine.Config) {
 	}
 }
 
-// enqueue puts one job into the queue, whose retries come at once.
+// enqueue enqueues one job with retries without a pause.
 func (w *testEnv) enqueue(job rota.NewJob) rota.ID {
 	w.Helper()
 	if job.Backoff == nil {
@@ -143,7 +143,7 @@ func (w *testEnv) waitAttempts(id rota.ID) []*rota.Job {
 	return nil
 }
 
-// result is what a run has to show.
+// result decodes the result of a run.
 func result[T any](w *testEnv, job *rota.Job) (v T) {
 	w.Helper()
 	if err := json.Unmarshal(job.Run.Result, &v); err != nil {

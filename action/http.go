@@ -13,7 +13,7 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// HTTP is a request, and what its answer should be.
+// HTTP is a request and the expected statuses.
 type HTTP struct {
 	Method  string          `json:"method,omitempty" jsonschema:"enum=GET,enum=HEAD,enum=POST,enum=PUT,enum=PATCH,enum=DELETE,enum=OPTIONS,description=default GET"`
 	URL     payload.URL     `json:"url" jsonschema:"description=where it goes"`
@@ -28,12 +28,12 @@ func (HTTP) JobType() string { return "http" }
 // Config of the types.
 type Config struct {
 	Guard   *Guard           // what requests may reach; nil: the open internet
-	Version string           // of the server, which User-Agent tells
+	Version string           // of the server, sent in User-Agent
 	Clock   func() time.Time // nil: time.Now
 
-	Targets map[string]Target // the databases of sql and call, by name; main is there without being named
-	Data    string            // the directory that relative paths of targets are below; empty: the working directory
-	Store   string            // the file of the store, which no job may touch; empty: it is not in a file
+	Targets map[string]Target // the databases of sql and call, by name; main always exists
+	Data    string            // base directory of relative paths of targets; empty: the working directory
+	Store   string            // file of the store, which jobs may not use; empty: the store is not a file
 }
 
 func (c Config) withDefaults() Config {
@@ -49,8 +49,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// DefaultHTTPTimeout is how long a request may take whose job says nothing about
-// it: a server that never answers must not hold a worker for ever.
+// DefaultHTTPTimeout is the timeout of a request whose job has none: a server that
+// never answers must not occupy a worker for ever.
 const DefaultHTTPTimeout = 5 * time.Minute
 
 // Register registers the types http, sql, call and exec.
@@ -95,8 +95,8 @@ func (c *requestRunner) run(ctx context.Context, p HTTP) error {
 	return c.logRequest(ctx, r, res, begun, c.checkStatus(r, res, p.Expect))
 }
 
-// permanentIfRefused spares the retries of what the guard refuses: it refuses as long
-// as its server is set so.
+// permanentIfRefused makes a refusal of the guard permanent: it lasts until the server
+// is configured otherwise.
 func permanentIfRefused(err error) error {
 	if isRefused(err) {
 		return rota.Permanent(err)
@@ -104,7 +104,7 @@ func permanentIfRefused(err error) error {
 	return err
 }
 
-// request makes the request that the params describe, which the engine has held to
+// request builds the request from the params, which the engine has checked against
 // their schema.
 func (c *requestRunner) request(ctx context.Context, p *HTTP) (*http.Request, error) {
 	u, err := p.URL.Parse()
@@ -146,9 +146,9 @@ func (p *HTTP) content() (body []byte, kind string) {
 	return p.Body, "application/json"
 }
 
-// checkStatus says what an answer means for the run. What the request itself is wrong
-// about is wrong the next time, too, and what was done is not done again because
-// it was answered in another way than expected.
+// checkStatus decides from the status whether the run succeeds, is retried or fails. An
+// error of the request itself is permanent. So is an unexpected success or redirect,
+// because the request has already been processed.
 func (c *requestRunner) checkStatus(r *http.Request, res *http.Response, expect Expect) error {
 	if expect.Has(res.StatusCode) {
 		return nil
@@ -157,7 +157,7 @@ func (c *requestRunner) checkStatus(r *http.Request, res *http.Response, expect 
 	if !retryable(res.StatusCode) {
 		return rota.Permanent(err)
 	}
-	if at, told := retryAfter(res.Header.Get("Retry-After"), c.Clock()); told {
+	if at, ok := retryAfter(res.Header.Get("Retry-After"), c.Clock()); ok {
 		return rota.RetryAt(at, err)
 	}
 	return err
@@ -171,8 +171,8 @@ func retryable(status int) bool {
 	return status >= http.StatusInternalServerError
 }
 
-// logRequest writes one line about the request into the log of the run. It leaves out
-// what may be secret: headers, bodies, and all of the address but the host.
+// logRequest writes one line about the request to the log of the run. It omits what may
+// be secret: headers, bodies, and the URL except its host.
 func (c *requestRunner) logRequest(ctx context.Context, r *http.Request, res *http.Response, begun time.Time, err error) error {
 	facts := []any{"method", r.Method, "host", r.URL.Host}
 	if res != nil {

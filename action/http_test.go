@@ -80,7 +80,7 @@ func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
-func TestARequestIsSent(t *testing.T) {
+func TestHTTPJobSendsTheRequest(t *testing.T) {
 	w := newCaller(t)
 	s := newTestServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -114,7 +114,7 @@ func TestARequestIsSent(t *testing.T) {
 	}
 }
 
-func TestWhatTheDefaultsAre(t *testing.T) {
+func TestHTTPJobDefaults(t *testing.T) {
 	w := newCaller(t)
 	s := newTestServer(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello <world> & all") })
 	job := w.call(HTTP{URL: payload.URL(s.URL)})
@@ -139,8 +139,8 @@ func TestWhatTheDefaultsAre(t *testing.T) {
 	}
 }
 
-// TestBadParamsAreRefused when they are enqueued, by their field.
-func TestBadParamsAreRefused(t *testing.T) {
+// TestHTTPJobRefusesInvalidParams when they are enqueued, by their field.
+func TestHTTPJobRefusesInvalidParams(t *testing.T) {
 	schema, err := payload.Schema(HTTP{})
 	if err != nil {
 		t.Fatal(err)
@@ -207,8 +207,8 @@ func TestBadParamsAreRefused(t *testing.T) {
 	}
 }
 
-// TestParamsThatWereNotChecked when they were enqueued are refused for good when they run.
-func TestParamsThatWereNotChecked(t *testing.T) {
+// TestHTTPJobFailsOnUncheckedInvalidParams when they were enqueued are refused for good when they run.
+func TestHTTPJobFailsOnUncheckedInvalidParams(t *testing.T) {
 	w := newCaller(t)
 	s := newTestServer(t, status(200))
 	job := w.call(map[string]any{"url": s.URL, "headers": map[string]string{"transfer-encoding": "chunked"}})
@@ -224,8 +224,8 @@ func TestParamsThatWereNotChecked(t *testing.T) {
 	}
 }
 
-// TestWhatAnAnswerMeans: what is tried again, and what is not.
-func TestWhatAnAnswerMeans(t *testing.T) {
+// TestHTTPStatusDecidesTheOutcome: what is tried again, and what is not.
+func TestHTTPStatusDecidesTheOutcome(t *testing.T) {
 	w := newCaller(t)
 	answer := 0
 	s := newTestServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -401,9 +401,9 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestCredentialsDoNotComeBack: whoever was sent on by another host may be sent
+// TestRedirectBackToTheFirstHostCarriesNoCredentials: whoever was sent on by another host may be sent
 // back by it.
-func TestCredentialsDoNotComeBack(t *testing.T) {
+func TestRedirectBackToTheFirstHostCarriesNoCredentials(t *testing.T) {
 	w := newCaller(t)
 	var home *testServer
 	away := newTestServer(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, home.URL+"/back", http.StatusFound) })
@@ -418,7 +418,7 @@ func TestCredentialsDoNotComeBack(t *testing.T) {
 	}
 }
 
-func TestTheInsideIsOutOfBounds(t *testing.T) {
+func TestHTTPJobCannotReachInternalAddresses(t *testing.T) {
 	s := newTestServer(t, status(200))
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "http://"), ":")
 	dns := &resolver{names: names{"inside.example.com": {{"127.0.0.1"}}, "xn--bcher-kva.example": {{"10.0.0.1"}}}}
@@ -438,9 +438,9 @@ func TestTheInsideIsOutOfBounds(t *testing.T) {
 	}
 }
 
-// TestLargeAnswersAreCut: what is kept is a result that a store takes, whatever
+// TestLargeAnswersAreTruncated: what is kept is a result that a store takes, whatever
 // was sent.
-func TestLargeAnswersAreCut(t *testing.T) {
+func TestLargeAnswersAreTruncated(t *testing.T) {
 	w := newCaller(t)
 	var sent atomic.Int64
 	s := newTestServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -490,7 +490,7 @@ func TestLargeAnswersAreCut(t *testing.T) {
 	}
 }
 
-func TestARequestEndsWithItsRun(t *testing.T) {
+func TestCancelledRunEndsItsRequest(t *testing.T) {
 	w := newCaller(t)
 	begun, gone := make(chan struct{}, 2), make(chan struct{}, 2)
 	s := newTestServer(t, func(_ http.ResponseWriter, r *http.Request) {

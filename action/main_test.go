@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestMain has deliveries tried again at once: what is tested is whether they are.
+// TestMain removes the backoff of deliveries, so that the tests need not wait for retries.
 func TestMain(m *testing.M) {
 	rota.DeliveryPolicy.Backoff = 0
 	if path := os.Getenv(envChildStore); path != "" {

@@ -16,8 +16,7 @@ import (
 // mariaDB is a target on a MariaDB or MySQL server.
 type mariaDB struct{ login }
 
-// do runs a work on a connection of its own, so that nothing a statement sets
-// outlives it.
+// do executes a work on its own connection, so that no session setting outlives it.
 func (d *mariaDB) do(ctx context.Context, w *work) (*workResult, error) {
 	pieces := split(dialectMaria, w.script)
 	if w.call == nil {
@@ -26,7 +25,7 @@ func (d *mariaDB) do(ctx context.Context, w *work) (*workResult, error) {
 		}
 	}
 	config, err := mariaConfig(d.url)
-	if err != nil { // which CheckTargets has seen to
+	if err != nil { // CheckTargets has checked it
 		return nil, permanentFailure(codeTarget, "its URL cannot be used: %w", err)
 	}
 	r := &mariaRun{config: config, w: w, pieces: pieces}
@@ -50,7 +49,7 @@ type mariaRun struct {
 	pieces []piece
 	db     *sql.DB
 	conn   *sql.Conn
-	id     int64 // of the connection, for whoever kills it
+	id     int64 // of the connection, for KILL
 	result workResult
 }
 
@@ -76,8 +75,8 @@ func (r *mariaRun) connect(ctx context.Context) error {
 	return mariaFailure("", piece{}, err)
 }
 
-// mariaTimeout bounds each statement in the server itself, for the case that nobody
-// is left here to stop it. MySQL can do so for SELECT alone.
+// mariaTimeout limits each statement in the server, in case this process ends before it
+// can cancel the statement. MySQL can do so for SELECT alone.
 func mariaTimeout(version string, deadline time.Time) string {
 	left := secondsUntil(deadline.Add(timeoutMargin))
 	if strings.Contains(version, "MariaDB") {
@@ -86,13 +85,13 @@ func mariaTimeout(version string, deadline time.Time) string {
 	return fmt.Sprintf("SET SESSION max_execution_time = %d", int64(left*1000))
 }
 
-// runCancellable works under the eye of a killer that stops the statement in the server
-// when ctx ends. The connection itself does not hear of that: its driver would
-// hang up, and the statement would go on.
+// runCancellable executes the work with a canceller that stops the statement in the
+// server when ctx ends. The connection itself uses a context without cancellation:
+// otherwise the driver closes the connection and the statement continues.
 func (r *mariaRun) runCancellable(ctx context.Context) error {
-	run, hangUp := context.WithCancel(context.WithoutCancel(ctx))
-	defer hangUp()
-	k := r.newCanceller(hangUp)
+	run, closeConn := context.WithCancel(context.WithoutCancel(ctx))
+	defer closeConn()
+	k := r.newCanceller(closeConn)
 	stop := context.AfterFunc(ctx, k.run)
 	err := r.work(ctx, run)
 	if !stop() {
@@ -104,8 +103,8 @@ func (r *mariaRun) runCancellable(ctx context.Context) error {
 	return err
 }
 
-// work does what the run is for and commits it. What ctx says is looked at between
-// statements: one that was killed may look as if it had ended.
+// work executes the run and commits. It checks ctx between statements, because a
+// killed statement may look like one that has completed.
 func (r *mariaRun) work(ctx, run context.Context) error {
 	if r.w.call == nil && len(r.pieces) == 1 && commitsImplicitly(r.pieces[0].words) {
 		return r.runImplicitCommit(ctx, run)
@@ -120,10 +119,10 @@ func (r *mariaRun) work(ctx, run context.Context) error {
 	if err := r.statements(ctx, run); err != nil {
 		return err
 	}
-	// The savepoint goes with the transaction, so it tells whether that still stands.
+	// The savepoint ends with the transaction, so it shows whether that is still open.
 	err := r.exec(run, "RELEASE SAVEPOINT "+mark)
 	if hasNumber(err, noSavepoint) {
-		return permanentFailure(codeTransaction, "a statement, or a procedure that it called, has ended the transaction of the run; what was done before that may stand")
+		return permanentFailure(codeTransaction, "a statement, or a procedure that it called, has ended the transaction of the run; earlier changes may be committed")
 	}
 	if err == nil {
 		err = r.exec(run, "UPDATE "+r.effectTableName()+" SET rows_affected = ? WHERE execution_id = ?", r.result.affected, r.w.execution.String())
@@ -152,7 +151,7 @@ func (r *mariaRun) statements(ctx, run context.Context) error {
 	return nil
 }
 
-// call calls a procedure with arguments that are bound.
+// call calls a procedure with bound arguments.
 func (r *mariaRun) call(ctx context.Context) error {
 	name, err := parseName(r.w.call.Procedure, '`')
 	if err != nil {
@@ -172,7 +171,7 @@ func (r *mariaRun) call(ctx context.Context) error {
 	return mariaFailure("", piece{}, r.statement(ctx, fmt.Sprintf("CALL %s(%s)", name.quoted('`'), signs), args...))
 }
 
-// mariaArg is true and false as MariaDB knows them, as numbers.
+// mariaArg converts true and false to 1 and 0, which MariaDB expects.
 func mariaArg(arg []byte, text []byte) any {
 	switch strings.TrimSpace(string(arg)) {
 	case "true":
@@ -191,7 +190,7 @@ func (r *mariaRun) exec(ctx context.Context, text string, args ...any) error {
 func (r *mariaRun) rollback(ctx context.Context) {
 	ctx, done := context.WithTimeout(ctx, cancelTimeout)
 	defer done()
-	_, _ = r.conn.ExecContext(ctx, "ROLLBACK") // a connection that ends does it as well
+	_, _ = r.conn.ExecContext(ctx, "ROLLBACK") // closing the connection rolls back, too
 }
 
 func (r *mariaRun) close() {
@@ -203,7 +202,7 @@ func (r *mariaRun) close() {
 	}
 }
 
-// The numbers of errors that are acted upon.
+// Error numbers that the run handles.
 const (
 	noSuchTable  = 1146
 	duplicateKey = 1062
@@ -216,8 +215,7 @@ func hasNumber(err error, number uint16) bool {
 	return errors.As(err, &of) && of.Number == number
 }
 
-// mariaError is what the server says, which keeps its number for those who act
-// upon it.
+// mariaError is an error of the server. It keeps the error number for hasNumber.
 type mariaError struct {
 	*sqlFailure
 	cause error
@@ -227,8 +225,8 @@ func (e *mariaError) Unwrap() []error { return []error{e.sqlFailure, e.cause} }
 
 var atLine = regexp.MustCompile(` at line ([0-9]+)$`)
 
-// mariaFailure is what the server says, with the line of the script if there is
-// one: MariaDB names lines, and counts them from the begin of the statement.
+// mariaFailure converts an error of the server and adds the line in the script. MariaDB
+// reports lines relative to the beginning of the statement.
 func mariaFailure(script string, p piece, err error) error {
 	var of *mysql.MySQLError
 	switch {

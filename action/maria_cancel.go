@@ -10,13 +10,13 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// canceller stops the statement of a run by a connection of its own, as MariaDB wants
-// it. It goes on until the run has noticed: a kill that comes between two
+// canceller stops the statement of a run through another connection, as MariaDB
+// requires. It repeats KILL until the run has returned, because a KILL between two
 // statements stops neither.
 type canceller struct {
 	config    *mysql.Config
 	id        int64
-	closeConn func() // cuts the run's own connection
+	closeConn func() // closes the run's own connection
 	runDone   chan struct{}
 	once      sync.Once
 	ended     chan struct{}
@@ -28,12 +28,11 @@ func (r *mariaRun) newCanceller(hangUp func()) *canceller {
 	return &canceller{config: r.config, id: r.id, closeConn: hangUp, runDone: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// run kills until end is called, first the statement, and in the end all of the
-// connection.
+// run kills the statement until stop is called, and after a timeout the connection.
 func (k *canceller) run() {
 	defer close(k.ended)
 	connector, err := mysql.NewConnector(k.config)
-	if err != nil { // which the run itself has got past
+	if err != nil { // the run itself has connected with this configuration
 		k.closeConn()
 		return
 	}
@@ -54,10 +53,10 @@ func (k *canceller) run() {
 func (k *canceller) kill(db *sql.DB, what string) {
 	ctx, done := context.WithTimeout(context.Background(), cancelTimeout)
 	defer done()
-	_, _ = db.ExecContext(ctx, fmt.Sprintf("KILL %s %d", what, k.id)) // that it has ended is no error
+	_, _ = db.ExecContext(ctx, fmt.Sprintf("KILL %s %d", what, k.id)) // an error means that the statement has already ended
 }
 
-// stop says that the run has returned, and waits until nothing more is killed.
+// stop stops the canceller after the run has returned, and waits for it.
 func (k *canceller) stop() {
 	k.once.Do(func() { close(k.runDone) })
 	<-k.ended

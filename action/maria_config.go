@@ -11,13 +11,13 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// mariaParams are what may stand behind the question mark of a URL.
+// mariaParams are the query parameters of a URL, with their allowed values.
 var mariaParams = map[string][]string{
 	"tls":    {"true", "false", "skip-verify", "preferred"},
 	"socket": nil,
 }
 
-// mariaConfig reads the URL of a target. Its errors repeat nothing of it.
+// mariaConfig parses the URL of a target. Its errors repeat no part of the URL.
 func mariaConfig(text string) (*mysql.Config, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" {

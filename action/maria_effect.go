@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// mariaEffects makes the table of effects. Whoever may not is shown it.
+// mariaEffects creates the table of effects. The error for a login without permission shows it.
 const mariaEffects = `CREATE TABLE IF NOT EXISTS %s (
 	execution_id  CHAR(36) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY,
 	done_at       DATETIME(6) NOT NULL,
@@ -22,15 +22,15 @@ FROM %s WHERE execution_id = ? LOCK IN SHARE MODE`
 
 const mariaOld = `DELETE FROM %s WHERE execution_id < ? AND done_at < UTC_TIMESTAMP(6) - INTERVAL %d DAY LIMIT %d`
 
-// The errors of somebody who may not do it: on a table, in a database, at all.
+// mariaDenied are the errors about missing privileges: table, database, global.
 var mariaDenied = []uint16{1142, 1044, 1227}
 
 func (r *mariaRun) effectTableName() string {
 	return "`" + strings.ReplaceAll(r.config.DBName, "`", "``") + "`." + effectTable
 }
 
-// begin begins the transaction and writes the effect into it. The table is made
-// where there is none, which no transaction survives.
+// begin begins the transaction and writes the effect into it. It
+// creates a missing table, which ends the transaction, and begins again.
 func (r *mariaRun) begin(ctx context.Context) error {
 	for again := false; ; again = true {
 		err := r.exec(ctx, "START TRANSACTION READ WRITE")
@@ -46,8 +46,8 @@ func (r *mariaRun) begin(ctx context.Context) error {
 	}
 }
 
-// insertEffect writes down that the work is done, or finds that it was done before. An
-// attempt that is under way elsewhere is waited for, by the server, at its row.
+// insertEffect writes the effect, or finds that of an earlier attempt. If another attempt
+// is running, the server waits for the lock of its row.
 func (r *mariaRun) insertEffect(ctx context.Context) error {
 	err := r.exec(ctx, fmt.Sprintf(mariaEffect, r.effectTableName()), r.w.execution.String(), 0, r.w.job)
 	if !hasNumber(err, duplicateKey) {
@@ -59,7 +59,7 @@ func (r *mariaRun) insertEffect(ctx context.Context) error {
 	return r.exec(ctx, "ROLLBACK")
 }
 
-// earlier looks for what an earlier attempt has done.
+// earlier reads the effect of an earlier attempt.
 func (r *mariaRun) earlier(ctx context.Context) (found bool, err error) {
 	rows, err := r.conn.QueryContext(ctx, fmt.Sprintf(mariaEarlier, r.effectTableName()), r.w.execution.String())
 	if err != nil {
@@ -77,8 +77,8 @@ func (r *mariaRun) earlier(ctx context.Context) (found bool, err error) {
 	return true, nil
 }
 
-// runImplicitCommit runs a statement that MariaDB commits by itself. Its effect is looked for
-// before it and written after it: between the two it may be done again.
+// runImplicitCommit runs a statement that MariaDB commits implicitly. Its effect is read before
+// it and written after it. A crash in between repeats the statement.
 func (r *mariaRun) runImplicitCommit(ctx, run context.Context) error {
 	found, err := r.earlier(run)
 	if hasNumber(err, noSuchTable) {
@@ -101,19 +101,18 @@ func (r *mariaRun) createEffectTable(ctx context.Context) error {
 	return r.explainDenied(r.exec(ctx, fmt.Sprintf(mariaEffects, r.effectTableName())))
 }
 
-// explainDenied adds to an error of the table of effects what an administrator has to do.
+// explainDenied adds the remedy for an administrator to an error about missing privileges.
 func (r *mariaRun) explainDenied(err error) error {
 	for _, number := range mariaDenied {
 		if hasNumber(err, number) {
-			return failed("42000", "the login may not use the table of effects, by which a job is done exactly once: %w; have somebody who may run: %s; GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO the login",
+			return failed("42000", "the login may not use the table of effects, which makes each job execute exactly once: %w; ask an administrator to run: %s; GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO the login",
 				err, brief(fmt.Sprintf(mariaEffects, r.effectTableName())), r.effectTableName())
 		}
 	}
 	return err
 }
 
-// removeOld removes the effects of long ago. What is left of them is for the next
-// time.
+// removeOld removes old effects. What it does not finish is left to the next time.
 func (r *mariaRun) removeOld() {
 	ctx, done := context.WithTimeout(context.Background(), effectCleanTimeout)
 	defer done()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// statement runs one statement, reads its answers to their ends, and keeps the
-// first rows of the last that has some.
+// statement executes one statement, reads all of its result sets, and keeps the first
+// rows of the last one.
 func (r *mariaRun) statement(ctx context.Context, text string, args ...any) error {
 	rows, err := r.conn.QueryContext(ctx, text, args...)
 	if err != nil {
@@ -27,17 +27,17 @@ func (r *mariaRun) statement(ctx context.Context, text string, args ...any) erro
 	}
 	if shown != nil && r.w.call == nil {
 		if s := (&scanner{kind: dialectMaria, text: text}); changes(s) {
-			r.result.affected += shown.seen // by RETURNING it returns each row that it changed
+			r.result.affected += shown.seen // with RETURNING it returns each changed row
 		}
-		return nil // and FOUND_ROWS() still speaks of it
+		return nil // FOUND_ROWS() stays valid for the next statement
 	}
 	var affected int64
 	err = r.conn.QueryRowContext(ctx, "SELECT ROW_COUNT()").Scan(&affected)
-	r.result.affected += max(0, affected) // less than none: it changes nothing by its nature
+	r.result.affected += max(0, affected) // -1: the statement returns rows
 	return err
 }
 
-// changes reports whether a statement is of those that change rows.
+// changes reports whether a statement changes rows.
 func changes(s *scanner) bool {
 	t := s.next()
 	return t.kind == tokenWord && slices.Contains([]string{"INSERT", "REPLACE", "UPDATE", "DELETE"}, strings.ToUpper(s.text[t.start:s.at]))
@@ -84,7 +84,7 @@ func readSet(rows *sql.Rows, kinds []*sql.ColumnType) (*Rows, error) {
 	return shown, rows.Err()
 }
 
-// mariaValue is a value that the server wrote as text, by its type.
+// mariaValue converts a value from the server's text by its type.
 func mariaValue(kind string, text []byte) any {
 	if text == nil {
 		return nil

@@ -35,7 +35,7 @@ func TestValuesOfMariaDB(t *testing.T) {
 	}
 }
 
-func TestRowsThatMariaDBReturnsCount(t *testing.T) {
+func TestMariaDBReturningRowsCountAsAffected(t *testing.T) {
 	w := newMariaTarget(t).newEnv(t)
 	w.mustComplete(statement("CREATE TABLE a (id INT)"))
 	done := w.mustComplete(statement("/* x */ INSERT INTO a VALUES (1), (2) RETURNING id; SELECT id FROM a; SELECT FOUND_ROWS()"))
@@ -44,7 +44,7 @@ func TestRowsThatMariaDBReturnsCount(t *testing.T) {
 	}
 }
 
-func TestWhatMariaDBCommitsUnasked(t *testing.T) {
+func TestMariaDBImplicitCommits(t *testing.T) {
 	g := newMariaTarget(t)
 	w := g.newEnv(t)
 	w.mustComplete(statement("CREATE TABLE a (id INT PRIMARY KEY)"))

@@ -18,13 +18,12 @@ type postgresDB struct{ login }
 
 const (
 	connectTimeout = 15 * time.Second
-	cancelTimeout  = 5 * time.Second // how long a server may take to stop a statement, or to undo one
-	// timeoutMargin lets our own word come first: it says why a run was stopped.
+	cancelTimeout  = 5 * time.Second // longest time for the server to cancel a statement or to roll back
+	// timeoutMargin lets the context end before the server's timeout: its cause says why the run stopped.
 	timeoutMargin = time.Second
 )
 
-// do runs a work on a connection of its own, so that nothing a statement sets
-// outlives it.
+// do executes a work on its own connection, so that no session setting outlives it.
 func (d *postgresDB) do(ctx context.Context, w *work) (*workResult, error) {
 	pieces := split(dialectPostgres, w.script)
 	if w.call == nil {
@@ -51,12 +50,12 @@ func (d *postgresDB) do(ctx context.Context, w *work) (*workResult, error) {
 	return &r.result, nil
 }
 
-// connect connects so that the end of a context ends the statement in the server,
-// not only our waiting for it.
+// connect opens a connection on which the end of a context also cancels the statement
+// in the server.
 func (d *postgresDB) connect(ctx context.Context) (*pgconn.PgConn, error) {
 	config, err := pgconn.ParseConfig(d.url)
-	if err != nil { // which CheckTargets has seen to
-		return nil, permanentFailure(codeTarget, "its URL is none that PostgreSQL's rules allow")
+	if err != nil { // CheckTargets has checked it
+		return nil, permanentFailure(codeTarget, "its URL is not a valid PostgreSQL URL; correct it in the configuration")
 	}
 	config.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: cancelTimeout}
@@ -67,10 +66,10 @@ func (d *postgresDB) connect(ctx context.Context) (*pgconn.PgConn, error) {
 	ctx, done := context.WithTimeout(ctx, connectTimeout)
 	defer done()
 	conn, err := pgconn.ConnectConfig(ctx, config)
-	var told *pgconn.PgError
+	var rejected *pgconn.PgError
 	switch {
-	case errors.As(err, &told):
-		return nil, &sqlFailure{code: told.Code, text: "it cannot be logged in to: " + told.Message}
+	case errors.As(err, &rejected):
+		return nil, &sqlFailure{code: rejected.Code, text: "the server refused the login: " + rejected.Message}
 	case err != nil:
 		return nil, unreachable(err)
 	}
@@ -83,12 +82,12 @@ type postgresRun struct {
 	w            *work
 	pieces       []piece
 	schema       string    // of the table of effects
-	timeoutSetAt time.Time // when the server was last told how long there is
+	timeoutSetAt time.Time // when statement_timeout was last set
 	result       workResult
 }
 
-// begin begins the transaction and writes the effect into it. The table is made
-// where there is none.
+// begin begins the transaction and writes the effect into it. It
+// creates the table if it is missing.
 func (r *postgresRun) begin(ctx context.Context) error {
 	for again := false; ; again = true {
 		err := r.open(ctx)
@@ -117,8 +116,8 @@ func (r *postgresRun) open(ctx context.Context) error {
 	return r.insertEffect(ctx)
 }
 
-// postgresSettings bounds each statement in the server itself, for the case that
-// nobody is left here to stop it, and asks for the schema that comes first.
+// postgresSettings sets the timeout of each statement in the server, in case this
+// process ends before it can cancel one, and reads the first schema of search_path.
 func postgresSettings(deadline time.Time) string {
 	return `SELECT current_schema(), set_config('statement_timeout', '` + timeoutLeft(deadline) + `', true);
 SELECT set_config(name, '1s', true) FROM pg_settings
@@ -134,7 +133,7 @@ func timeoutLeft(deadline time.Time) string {
 	return fmt.Sprint(min(most, max(1, (time.Until(deadline)+timeoutMargin).Milliseconds())))
 }
 
-// work does what the run is for, and commits it.
+// work executes the run and commits.
 func (r *postgresRun) work(ctx context.Context) error {
 	if !r.result.earlier.IsZero() {
 		r.rollback()
@@ -170,8 +169,8 @@ func (r *postgresRun) statements(ctx context.Context) error {
 	return nil
 }
 
-// renewTimeout tells the server again how long there is, since it counts anew for each
-// statement.
+// renewTimeout sets statement_timeout to the remaining time, because the server applies
+// it to each statement separately.
 func (r *postgresRun) renewTimeout(ctx context.Context) error {
 	if r.w.deadline.IsZero() || time.Since(r.timeoutSetAt) < time.Second {
 		return nil
@@ -181,16 +180,16 @@ func (r *postgresRun) renewTimeout(ctx context.Context) error {
 	return err
 }
 
-// checkTransaction asks the server whether the transaction still stands.
+// checkTransaction checks that the transaction is still open.
 func (r *postgresRun) checkTransaction() error {
 	if r.conn.TxStatus() == 'T' {
 		return nil
 	}
-	return permanentFailure(codeTransaction, "a statement has ended the transaction of the run; what it did before that may stand")
+	return permanentFailure(codeTransaction, "a statement has ended the transaction of the run; earlier changes may be committed")
 }
 
-// commit writes how many rows were changed, as who logged in, and commits. Only
-// COMMIT says that it was done: a transaction that has failed answers ROLLBACK.
+// commit writes the number of changed rows with the role of the login, and commits. Only
+// the tag COMMIT confirms it: for a failed transaction the server answers ROLLBACK.
 func (r *postgresRun) commit(ctx context.Context) error {
 	results, err := r.conn.Exec(ctx, fmt.Sprintf("RESET SESSION AUTHORIZATION; RESET ROLE; UPDATE %s SET rows_affected = %d WHERE execution_id = '%s'; COMMIT",
 		r.effectTableName(), r.result.affected, r.w.execution)).ReadAll()
@@ -203,7 +202,7 @@ func (r *postgresRun) commit(ctx context.Context) error {
 	return nil
 }
 
-// query runs statements of our own and is the rows of them all, as text.
+// query executes internal statements and returns all their rows as text.
 func (r *postgresRun) query(ctx context.Context, text string) (rows [][]string, err error) {
 	results, err := r.conn.Exec(ctx, text).ReadAll()
 	for _, result := range results {
@@ -218,12 +217,12 @@ func (r *postgresRun) query(ctx context.Context, text string) (rows [][]string, 
 	return rows, postgresFailure("", piece{}, err)
 }
 
-// rollback undoes what there is, even when the run was stopped.
+// rollback ends an open transaction, even after the run was cancelled.
 func (r *postgresRun) rollback() {
 	ctx, done := context.WithTimeout(context.Background(), cancelTimeout)
 	defer done()
 	if !r.conn.IsClosed() && r.conn.TxStatus() != 'I' {
-		_, _ = r.conn.Exec(ctx, "ROLLBACK").ReadAll() // a connection that ends does it as well
+		_, _ = r.conn.Exec(ctx, "ROLLBACK").ReadAll() // closing the connection rolls back, too
 	}
 }
 
@@ -233,5 +232,5 @@ func (r *postgresRun) close() {
 	_ = r.conn.Close(ctx)
 }
 
-// quoteName writes a name so that it is taken as it is.
+// quoteName quotes an identifier.
 func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

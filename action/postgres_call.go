@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// postgresKinds tells which of the routines of a name take as many arguments:
-// procedures are called, functions are selected from.
+// postgresKinds finds the kinds of the routines with a name and a number of arguments.
+// Procedures need CALL, functions SELECT.
 const postgresKinds = `SELECT DISTINCT p.prokind
 FROM pg_catalog.pg_proc p
 JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
@@ -18,8 +18,8 @@ AND $3::text::int >= p.pronargs - p.pronargdefaults
 AND ($3::text::int <= coalesce(cardinality(p.proallargtypes), p.pronargs) OR p.provariadic <> 0)
 ORDER BY p.prokind DESC`
 
-// call calls a procedure, or selects from a function. The arguments are bound, and
-// of the types that it wants them to be.
+// call calls a procedure, or selects from a function. The arguments are bound,
+// and the server converts them to the types of the parameters.
 func (r *postgresRun) call(ctx context.Context) error {
 	name, err := parseName(r.w.call.Procedure, '"')
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *postgresRun) verb(ctx context.Context, name routine, args int) (string,
 	case len(result.Rows) == 0:
 		return "", &sqlFailure{
 			code: undefinedFunction, text: fmt.Sprintf("there is no procedure and no function %s that takes %d arguments", name.quoted('"'), args),
-			hint: "make it, or correct its name, its schema or the args; what it gives back by OUT counts as an argument of a procedure, and is null",
+			hint: "create it, or correct its name, its schema or the args; an OUT parameter counts as an argument of a procedure: pass null for it",
 		}
 	case string(result.Rows[0][0]) == "p":
 		return "CALL", nil

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// The SQLSTATEs that are acted upon.
+// SQLSTATEs that the run handles.
 const (
 	undefinedTable  = "42P01"
 	duplicateTable  = "42P07"
@@ -20,7 +20,7 @@ const (
 	syntaxError     = "42601"
 )
 
-// postgresEffects makes the table of effects. Whoever may not is shown it.
+// postgresEffects creates the table of effects. The error for a login without permission shows it.
 const postgresEffects = `CREATE TABLE IF NOT EXISTS %s (
 	execution_id  uuid PRIMARY KEY,
 	done_at       timestamptz NOT NULL DEFAULT now(),
@@ -42,9 +42,8 @@ const postgresOld = `DELETE FROM %[1]s WHERE execution_id IN (
 
 func (r *postgresRun) effectTableName() string { return quoteName(r.schema) + "." + effectTable }
 
-// insertEffect writes down that the work is done, or finds that it was done before. An
-// attempt that is under way elsewhere is waited for: its row is in the way until
-// its transaction has ended.
+// insertEffect writes the effect, or finds that of an earlier attempt. If another attempt
+// is running, the insert waits until its transaction ends.
 func (r *postgresRun) insertEffect(ctx context.Context) error {
 	args := [][]byte{[]byte(r.w.execution.String()), []byte(r.w.job)}
 	result := r.conn.ExecParams(ctx, fmt.Sprintf(postgresEffect, r.effectTableName()), args, nil, nil, nil).Read()
@@ -58,17 +57,17 @@ func (r *postgresRun) insertEffect(ctx context.Context) error {
 	if err != nil {
 		return r.explainDenied(err)
 	}
-	if len(rows) == 0 { // it was there a moment ago
-		return failed(codeTransaction, "the row of an earlier attempt in %s has gone; it is looked for again", effectTable)
+	if len(rows) == 0 { // removed since the insert
+		return failed(codeTransaction, "the row of an earlier attempt in %s was removed during the run; the next attempt writes it again", effectTable)
 	}
-	micros, _ := strconv.ParseFloat(rows[0][0], 64) // what the server makes of a time is a number
+	micros, _ := strconv.ParseFloat(rows[0][0], 64) // the server returns a number
 	r.result.earlier = time.UnixMicro(int64(micros))
 	r.result.affected, err = strconv.ParseInt(rows[0][1], 10, 64)
 	return err
 }
 
-// createEffectTable makes the table, outside of any transaction. Somebody else may do
-// the same at the same moment, of whom the server then tells in one of three ways.
+// createEffectTable creates the table outside of a transaction. If another process does
+// so at the same time, the server reports one of three errors.
 func (r *postgresRun) createEffectTable(ctx context.Context) error {
 	_, err := r.query(ctx, fmt.Sprintf(postgresEffects, r.effectTableName()))
 	if isState(err, uniqueViolation) || isState(err, duplicateTable) || isState(err, duplicateType) {
@@ -77,18 +76,17 @@ func (r *postgresRun) createEffectTable(ctx context.Context) error {
 	return r.explainDenied(err)
 }
 
-// explainDenied adds to an error of the table of effects what an administrator has to do.
+// explainDenied adds the remedy for an administrator to an error about missing privileges.
 func (r *postgresRun) explainDenied(err error) error {
 	var of *sqlFailure
 	if !errors.As(err, &of) || of.code != noPrivilege {
 		return err
 	}
-	return failed(noPrivilege, "the login may not use the table of effects, by which a job is done exactly once: %w; have somebody who may run: %s; GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO the login",
+	return failed(noPrivilege, "the login may not use the table of effects, which makes each job execute exactly once: %w; ask an administrator to run: %s; GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO the login",
 		err, brief(fmt.Sprintf(postgresEffects, r.effectTableName())), r.effectTableName())
 }
 
-// removeOld removes the effects of long ago. What is left of them is for the next
-// time.
+// removeOld removes old effects. What it does not finish is left to the next time.
 func (r *postgresRun) removeOld() {
 	ctx, done := context.WithTimeout(context.Background(), effectCleanTimeout)
 	defer done()
@@ -100,8 +98,8 @@ func isState(err error, code string) bool {
 	return errors.As(err, &of) && of.code == code
 }
 
-// postgresFailure is what the server says, with the place in the script if it
-// names one.
+// postgresFailure converts an error of the server and adds the line and column in the
+// script.
 func postgresFailure(script string, p piece, err error) error {
 	var of *pgconn.PgError
 	if !errors.As(err, &of) {

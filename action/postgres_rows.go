@@ -5,7 +5,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// read reads the answer of a statement to its end, and keeps its first rows.
+// read reads the whole result of a statement and keeps its first rows.
 func (r *postgresRun) read(result *pgconn.ResultReader) error {
 	var shown *Rows
 	fields := result.FieldDescriptions()
@@ -53,7 +53,7 @@ func columnsOf(fields []pgconn.FieldDescription) []string {
 	return columns
 }
 
-// postgresValue is a value that the server wrote as text, by its type.
+// postgresValue converts a value from the server's text by its type.
 func postgresValue(oid uint32, text []byte) any {
 	if text == nil {
 		return nil

@@ -65,7 +65,7 @@ func withUser(t *testing.T, rawURL, user string) string {
 	return u.String()
 }
 
-func TestWhoAJobRunsAsOnPostgres(t *testing.T) {
+func TestRunAsOnPostgres(t *testing.T) {
 	g := newPostgresTarget(t)
 	admin, limited := rolesOf(t, g)
 	own := g.target.URL
@@ -98,8 +98,8 @@ func TestWhoAJobRunsAsOnPostgres(t *testing.T) {
 	}
 }
 
-// TestALoginThatMayNotMakeTheTableIsToldWhatToDo, and no password.
-func TestALoginThatMayNotMakeTheTableIsToldWhatToDo(t *testing.T) {
+// TestLoginWithoutPrivilegeGetsTheRemedy, and no password.
+func TestLoginWithoutPrivilegeGetsTheRemedy(t *testing.T) {
 	g := newPostgresTarget(t)
 	_, limited := rolesOf(t, g)
 	own := g.target.URL
@@ -108,7 +108,7 @@ func TestALoginThatMayNotMakeTheTableIsToldWhatToDo(t *testing.T) {
 	w.mustFail(statement("SELECT 1"), "42501", `CREATE TABLE IF NOT EXISTS "public".rota_effects ( execution_id uuid PRIMARY KEY`, "GRANT SELECT, INSERT")
 	g.target.URL = withUser(t, strings.Replace(own, "/test_", "/no_test_", 1), limited)
 	w = g.newEnv(t)
-	w.mustFail(statement("SELECT 1"), "3D000", "cannot be logged in to")
+	w.mustFail(statement("SELECT 1"), "3D000", "the server refused the login")
 	g.target.URL = "postgres://clerk:geheim@127.0.0.1:1/x?sslmode=disable"
 	w = g.newEnv(t)
 	nowhere := statement("SELECT 1")

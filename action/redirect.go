@@ -8,17 +8,17 @@ import (
 	"github.com/rotajobs/rota/internal/scrub"
 )
 
-// redirectsMax is how many times a request goes on to where an answer points.
+// redirectsMax is how many redirects a request follows.
 const redirectsMax = 5
 
-// redirectPolicy says whether a request goes on, for an http.Client. Whoever leaves the
-// host that was named takes along neither credentials nor a body nor anything else
-// that was meant for it, and does not get them back on the way.
+// redirectPolicy decides for an http.Client whether a request follows a redirect. A
+// request to another host carries no credentials, no body and no other header meant
+// for the first host, even if a later redirect returns to that host.
 func redirectPolicy(expect Expect) func(*http.Request, []*http.Request) error {
 	return func(next *http.Request, before []*http.Request) error {
 		switch {
 		case next.Response != nil && expect.Has(next.Response.StatusCode) && len(expect) > 0:
-			return http.ErrUseLastResponse // it was asked for, not for what it points to
+			return http.ErrUseLastResponse // the redirect itself is the expected answer
 		case len(before) > redirectsMax:
 			return permanentFailure(codeRedirect, "%s: more than %d redirects", before[0].URL.Host, redirectsMax)
 		case !isScheme(next.URL.Scheme):
@@ -26,7 +26,7 @@ func redirectPolicy(expect Expect) func(*http.Request, []*http.Request) error {
 		case next.URL.User != nil:
 			return permanentFailure(codeRefused, "%s: a redirect to an address with a user or password in it", before[0].URL.Host)
 		}
-		next.Header.Del("Referer") // an address may hold a key
+		next.Header.Del("Referer") // a URL may contain a secret
 		if !leavesOrigin(next, before) {
 			return nil
 		}
@@ -35,12 +35,13 @@ func redirectPolicy(expect Expect) func(*http.Request, []*http.Request) error {
 				before[0].URL.Host, next.URL.Host)
 		}
 		keepHarmless(next.Header)
-		next.Host = "" // that of a header was meant for the first as well
+		next.Host = "" // a Host header was meant for the first host
 		return nil
 	}
 }
 
-// leavesOrigin reports whether a request goes, or went, to another host than the first.
+// leavesOrigin reports whether this request or an earlier one goes to another origin than the
+// first.
 func leavesOrigin(next *http.Request, before []*http.Request) bool {
 	home := origin(before[0].URL)
 	for _, r := range append(before[1:len(before):len(before)], next) {
@@ -51,7 +52,7 @@ func leavesOrigin(next *http.Request, before []*http.Request) bool {
 	return false
 }
 
-// origin is whom a request is for.
+// origin is the scheme, host and port of a URL.
 func origin(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

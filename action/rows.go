@@ -2,7 +2,7 @@ package action
 
 import "encoding/json"
 
-// What is kept of the rows that a statement returns: a look at them, not a copy.
+// Limits of the rows that are kept of a statement: a sample, not a copy.
 const (
 	rowsMax     = 100
 	rowsSizeMax = 16 << 10 // of their JSON
@@ -13,10 +13,10 @@ const (
 type Rows struct {
 	Columns   []string `json:"columns"`
 	Rows      [][]any  `json:"rows"`
-	Truncated bool     `json:"truncated"` // there are more than these
+	Truncated bool     `json:"truncated"` // more rows follow
 
 	size int
-	seen int64 // how many there were, where that is counted
+	seen int64 // rows that the statement returned, if counted
 }
 
 func newRows(columns []string) *Rows {
@@ -27,12 +27,11 @@ func newRows(columns []string) *Rows {
 	return r
 }
 
-// full reports whether a further row would not be kept, so that it need not be
-// read.
+// full reports whether no further row is kept, so that it need not be decoded.
 func (r *Rows) full() bool { return r.Truncated || len(r.Rows) >= rowsMax }
 
-// add keeps a row, if there is room for it. After one that was left out there is
-// none: what is shown is a beginning.
+// add keeps a row if it fits. After the first row that does not fit it keeps none, so
+// that the kept rows are the first ones.
 func (r *Rows) add(row []any) {
 	if r.full() {
 		r.Truncated = true
@@ -49,7 +48,7 @@ func (r *Rows) add(row []any) {
 
 func sizeOf(v any) int {
 	text, err := json.Marshal(v)
-	if err != nil { // which texts and numbers do not give
+	if err != nil { // cannot happen for texts and numbers
 		return rowsSizeMax + 1
 	}
 	return len(text)

@@ -8,16 +8,16 @@ import (
 // piece is one statement of a script.
 type piece struct {
 	text  string
-	start int      // where it begins in the script, in bytes
-	words []string // how it begins, in capitals; a sign that is no word ends them
+	start int      // offset in the script, in bytes
+	words []string // its first words, in upper case, up to the first other token
 }
 
-// wordsMax is how many words of a statement are looked at.
+// wordsMax is how many words of a statement are kept.
 const wordsMax = 8
 
 // split cuts a script into its statements, at the semicolons that stand outside
-// of quotes, comments and the bodies of functions. What it gets wrong a server
-// refuses: each statement is sent as one, and there is none that takes two.
+// of quotes, comments and the bodies of functions. If it splits
+// wrongly, the server refuses the part: each part is sent as a single statement.
 func split(kind dialect, script string) (pieces []piece) {
 	s := &scanner{kind: kind, text: script}
 	for {
@@ -35,7 +35,7 @@ func split(kind dialect, script string) (pieces []piece) {
 func (s *scanner) piece() (p piece, more bool) {
 	start, end := -1, s.at
 	b := body{kind: s.kind}
-	plain := true // nothing but words so far
+	onlyWords := true
 	for {
 		t := s.next()
 		if t.kind == tokenEnd {
@@ -53,7 +53,7 @@ func (s *scanner) piece() (p piece, more bool) {
 		if t.kind == tokenWord {
 			word = strings.ToUpper(s.text[t.start:s.at])
 		}
-		if plain = plain && word != ""; plain && len(p.words) < wordsMax {
+		if onlyWords = onlyWords && word != ""; onlyWords && len(p.words) < wordsMax {
 			p.words = append(p.words, word)
 		}
 		b.add(t.kind, word)
@@ -65,22 +65,23 @@ func (s *scanner) piece() (p piece, more bool) {
 	return p, more
 }
 
-// body follows the statements that hold others, whose semicolons are their own.
+// body tracks whether a statement has a body with statements of its own, whose
+// semicolons do not end it.
 type body struct {
 	kind    dialect
-	words   []string // how it begins, whatever signs are between
-	routine bool     // the statement makes a function, a procedure or a trigger
+	words   []string // its first words, without other tokens
+	routine bool     // the statement creates a function, a procedure or a trigger
 	blocks  int      // BEGIN and CASE that have no END yet
 	begun   bool     // of a trigger: BEGIN was seen
-	after   bool     // of a trigger: a semicolon came last
-	ended   bool     // of a trigger: and then END
+	after   bool     // of a trigger: the last token was a semicolon
+	ended   bool     // of a trigger: END followed
 }
 
-// open reports whether a semicolon belongs to what is inside of the statement.
+// open reports whether a semicolon belongs to the body of the statement.
 func (b *body) open(depth int) bool {
 	switch {
 	case b.kind == dialectMaria:
-		return b.routine // it has to be alone anyway, so all that follows is its body
+		return b.routine // it must be the only statement, so the rest is its body
 	case b.kind == dialectSQLite:
 		return b.routine && b.begun && !b.ended
 	}
@@ -110,15 +111,15 @@ func (b *body) add(kind tokenKind, word string) {
 	}
 }
 
-// routineKinds are what a routine may be, by whose SQL it is.
+// routineKinds are the kinds of routines by dialect.
 var routineKinds = map[dialect][]string{
 	dialectSQLite:   {"TRIGGER"},
 	dialectPostgres: {"FUNCTION", "PROCEDURE"},
 	dialectMaria:    {"PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "PACKAGE"},
 }
 
-// routineWordsMax is among how many words of a statement that has to stand: MariaDB
-// lets it be said before whose it will be.
+// routineWordsMax is among how many words of a statement the kind has to be: in MariaDB
+// a DEFINER clause may precede it.
 var routineWordsMax = map[dialect]int{dialectSQLite: 4, dialectPostgres: 4, dialectMaria: 12}
 
 func makesRoutine(kind dialect, words []string) bool {
@@ -139,5 +140,5 @@ func makesRoutine(kind dialect, words []string) bool {
 	return false
 }
 
-// kindsWithoutBody say that a statement makes something that has no body.
+// kindsWithoutBody are the kinds of objects without a body.
 var kindsWithoutBody = []string{"TABLE", "INDEX", "VIEW", "UNIQUE", "SCHEMA", "DATABASE", "SEQUENCE", "USER", "ROLE"}

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// tokenKind is what the splitter tells apart: it need not know more.
+// tokenKind is the kind of a token, as far as split needs it.
 type tokenKind uint8
 
 const (
@@ -20,14 +20,14 @@ type token struct {
 	start int
 }
 
-// scanner reads a script as far as it takes to tell where its statements end. It
-// never fails: what is not closed reaches to the end, and the server says so.
+// scanner reads the tokens of a script to find the ends of its statements. It never
+// fails: an unclosed quote or comment extends to the end, and the server reports it.
 type scanner struct {
 	kind                dialect
 	text                string
 	at                  int
 	depth               int  // of parentheses
-	inExecutableComment bool // inside of a comment of MariaDB that is code
+	inExecutableComment bool // inside an executable comment of MariaDB
 }
 
 func (s *scanner) next() token {
@@ -59,7 +59,7 @@ func (s *scanner) next() token {
 	case c == '$' && s.kind == dialectPostgres:
 		s.dollar()
 	case c >= '0' && c <= '9':
-		s.word() // 0x1F, 1e5: not a word that begins a statement
+		s.word() // 0x1F, 1e5: not a keyword
 	default:
 		s.symbol(c)
 	}
@@ -91,13 +91,13 @@ func (s *scanner) word() {
 	}
 }
 
-// escapes reports whether a word was the E of a text of PostgreSQL with
-// backslashes.
+// escapes reports whether a word is the E of a PostgreSQL string with backslash
+// escapes.
 func (s *scanner) escapes(start int) bool {
 	return s.kind == dialectPostgres && s.at-start == 1 && s.text[start]|0x20 == 'e' && s.at < len(s.text) && s.text[s.at] == '\''
 }
 
-// quoted reads to the quote that closes. One that is doubled stands for itself.
+// quoted reads to the closing quote. A doubled quote is part of the text.
 func (s *scanner) quoted(quote byte, backslash bool) {
 	for s.at++; s.at < len(s.text); s.at++ {
 		switch c := s.text[s.at]; {
@@ -122,8 +122,7 @@ func (s *scanner) until(mark string) {
 	s.at = len(s.text)
 }
 
-// dollar reads a text between two of the same tags, $body$ … $body$, or the sign
-// of a parameter.
+// dollar reads a dollar-quoted text, $body$ … $body$, or the $ of a parameter.
 func (s *scanner) dollar() {
 	rest := s.text[s.at+1:]
 	n := strings.IndexByte(rest, '$')
@@ -145,7 +144,7 @@ func isTag(text string) bool {
 	return true
 }
 
-// skip passes over spaces and comments.
+// skip skips spaces and comments.
 func (s *scanner) skip() {
 	for s.at < len(s.text) {
 		rest := s.text[s.at:]
@@ -172,7 +171,7 @@ func (s *scanner) comment(rest string) {
 	case s.kind == dialectPostgres:
 		s.nested()
 	case s.kind == dialectMaria && (strings.HasPrefix(rest, "/*!") || strings.HasPrefix(rest, "/*M!")):
-		// What stands in it is run, from the version of the server that is named.
+		// The server executes the content, from the version that follows the mark.
 		s.at += strings.IndexByte(rest, '!') + 1
 		for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
 			s.at++
@@ -184,7 +183,7 @@ func (s *scanner) comment(rest string) {
 	}
 }
 
-// nested reads a comment that may hold others.
+// nested reads a comment that may contain comments.
 func (s *scanner) nested() {
 	depth := 0
 	for s.at < len(s.text) {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// refuse looks at the statements of a script before any of them runs. A run is a
-// transaction of its own: what would end it would take the effect along, and the
-// next attempt would do everything twice.
+// refuse checks the statements of a script before any of them runs. A run is one
+// transaction. A statement that ended it would also commit or roll back the effect,
+// and the next attempt would execute statements twice.
 func refuse(kind dialect, script string, pieces []piece) error {
 	if len(pieces) == 0 {
-		return permanentFailure(codeParams, "statement: there is none in it")
+		return permanentFailure(codeParams, "statement: it contains no statement")
 	}
 	for _, p := range pieces {
 		line, _ := lineAndColumn(script, p.start)
@@ -28,7 +28,7 @@ func refuse(kind dialect, script string, pieces []piece) error {
 	return nil
 }
 
-// statementName is how a statement begins, as people would name it.
+// statementName is the first words of a statement, for messages.
 func statementName(words []string) string {
 	return strings.Join(words[:min(len(words), 2)], " ")
 }
@@ -41,7 +41,7 @@ func endsTransaction(kind dialect, words []string) bool {
 	case "BEGIN", "COMMIT":
 		return true
 	case "ROLLBACK":
-		return !slices.Contains(words, "TO") // to a savepoint is fine
+		return !slices.Contains(words, "TO") // ROLLBACK TO a savepoint is allowed
 	case "END":
 		return kind != dialectMaria
 	case "ABORT":
@@ -58,7 +58,7 @@ func endsTransaction(kind dialect, words []string) bool {
 	return false
 }
 
-// implicitCommits are the statements before which MariaDB commits without being asked.
+// implicitCommits are the statements before which MariaDB commits implicitly.
 var implicitCommits = strings.Fields(`ALTER ANALYZE CACHE CHANGE CHECK CREATE DROP FLUSH GRANT INSTALL LOCK OPTIMIZE RENAME REPAIR RESET REVOKE
 	SHUTDOWN START STOP TRUNCATE UNINSTALL UNLOCK`)
 
@@ -70,8 +70,8 @@ func commitsImplicitly(words []string) bool {
 	return !temporary
 }
 
-// copiesToClient finds a COPY that wants to talk to its client, which would wait
-// for an answer for ever.
+// copiesToClient reports whether a COPY exchanges data with the client. It would
+// wait for the client for ever.
 func copiesToClient(p piece) bool {
 	if len(p.words) == 0 || p.words[0] != "COPY" {
 		return false

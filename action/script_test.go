@@ -66,7 +66,7 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-func TestPlace(t *testing.T) {
+func TestLineAndColumn(t *testing.T) {
 	text := "é\nab\nc"
 	for offset, want := range map[int][2]int{0: {1, 1}, 2: {1, 2}, 3: {2, 1}, 5: {2, 3}, 6: {3, 1}, 99: {3, 2}} {
 		if line, column := lineAndColumn(text, offset); line != want[0] || column != want[1] {
@@ -78,7 +78,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-func TestATargetShowsNoPassword(t *testing.T) {
+func TestFormattedTargetHasNoPassword(t *testing.T) {
 	target := Target{URL: "postgres://u:geheim@h/d", Roles: map[string]string{"x": "postgres://x:geheim@h/d"}}
 	for _, text := range printed(target) {
 		if strings.Contains(text, "geheim") || !strings.Contains(text, "postgres") {

@@ -10,34 +10,34 @@ import (
 	"time"
 )
 
-// The bounds of one sending.
+// Limits of one request to a webhook.
 const (
 	SendHeadMax = 10 * time.Second       // from connecting to the head of the answer
-	replyFor    = 250 * time.Millisecond // what follows the head
-	replyMax    = 64 << 10               // bytes of it that are read
-	replyKept   = 1 << 10                // and that are kept
+	replyFor    = 250 * time.Millisecond // time for the body of the answer
+	replyMax    = 64 << 10               // bytes of the body that are read
+	replyKept   = 1 << 10                // bytes of the body that are kept
 )
 
-// Message is what a webhook is told, once.
+// Message is one delivery to a webhook.
 type Message struct {
 	URL    string
 	Secret string
 	Event  string
-	ID     string // the same whenever it is sent again
+	ID     string // the same at each retry
 	Body   []byte
 }
 
-// Receipt is what came of a sending that was answered.
+// Receipt is the answer of a webhook.
 type Receipt struct {
 	Status     int    `json:"status"`
 	DurationMS int64  `json:"duration_ms"`
-	Body       string `json:"body,omitempty"` // how an answer begins that is no success
+	Body       string `json:"body,omitempty"` // first bytes of an answer that is not a success
 }
 
-// Delivered reports whether the receiver took it.
+// Delivered reports whether the receiver accepted it.
 func (r *Receipt) Delivered() bool { return r.Status >= 200 && r.Status <= 299 }
 
-// Sender tells webhooks what happened. It is safe for concurrent use.
+// Sender sends deliveries to webhooks. It is safe for concurrent use.
 type Sender struct {
 	config  SenderConfig
 	client  *http.Client
@@ -47,8 +47,8 @@ type Sender struct {
 // SenderConfig of a Sender. The zero value works.
 type SenderConfig struct {
 	Guard   *Guard           // what may be reached; nil: the open internet
-	Version string           // of the server, which User-Agent tells
-	Clock   func() time.Time // that signatures are made by; nil: time.Now
+	Version string           // of the server, sent in User-Agent
+	Clock   func() time.Time // clock of the signatures; nil: time.Now
 	HeadMax time.Duration    // 0: SendHeadMax
 }
 
@@ -62,18 +62,18 @@ func NewSender(config SenderConfig) *Sender {
 	}
 	s.client = &http.Client{
 		Transport: config.Guard.transport(),
-		// Who answers with another address was not the one that the secret is shared with.
+		// A redirect leads to a receiver that does not share the secret.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return s
 }
 
-// Send signs a message as of now and sends it. An error means that no answer came:
-// what an answer means is left to the caller.
+// Send signs a message as of now and sends it. An error means that there is no
+// answer. The caller decides what an answer means.
 func (s *Sender) Send(ctx context.Context, m Message) (*Receipt, error) {
 	u, err := url.Parse(m.URL)
 	if err != nil || !isScheme(u.Scheme) || u.Hostname() == "" || u.User != nil {
-		return nil, permanentFailure(codeParams, "the address of the webhook is none that can be told anything")
+		return nil, permanentFailure(codeParams, "the URL of the webhook is not an http or https URL without user and password; correct the webhook")
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -87,8 +87,8 @@ func (s *Sender) Send(ctx context.Context, m Message) (*Receipt, error) {
 	}
 	defer res.Body.Close()
 	receipt := &Receipt{Status: res.StatusCode, DurationMS: time.Since(begun).Milliseconds()}
-	// The head has decided. What follows is read so that the connection can be used
-	// again and for what it says of a failure, as far as it comes at once.
+	// The head decides the result. The body is read for a short time, so that the
+	// connection can be reused and the receipt can show the text of a failure.
 	timer.Reset(replyFor)
 	text, _ := io.ReadAll(io.LimitReader(res.Body, replyMax))
 	if !receipt.Delivered() {
@@ -100,7 +100,7 @@ func (s *Sender) Send(ctx context.Context, m Message) (*Receipt, error) {
 func (s *Sender) request(ctx context.Context, m Message) *http.Request {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
-		panic("action: an address that was parsed makes no request: " + err.Error())
+		panic("action: a parsed URL makes no request: " + err.Error())
 	}
 	h := r.Header
 	h.Set("Content-Type", "application/json")

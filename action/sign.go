@@ -16,17 +16,17 @@ import (
 const (
 	HeaderSignature = "Rota-Signature" // see Sign
 	HeaderEvent     = "Rota-Event"     // such as job.completed
-	HeaderDelivery  = "Rota-Delivery"  // the id in the body, for whoever only passes it on
+	HeaderDelivery  = "Rota-Delivery"  // the id in the body, for proxies that do not parse the body
 )
 
-// DefaultTolerance is how old a delivery may be by its signature, and how far
-// ahead the clock of the sender.
+// DefaultTolerance is the largest accepted age of a signature, and the largest lead
+// of the sender's clock.
 const DefaultTolerance = 5 * time.Minute
 
-// signatureMax bounds what is read of a header: strangers send it.
+// signatureMax bounds the header, which is untrusted input.
 const signatureMax = 4 << 10
 
-// Sign writes the signature of a body that is sent at a time:
+// Sign returns the signature of a body that is sent at a time:
 //
 //	t=1793862000,v1=e043bfc405d35fee39c334a30764449f9f8c6de99b80d59e812c07b75d9fdd7c
 //
@@ -45,16 +45,15 @@ func digest(secret, t string, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// Verify holds the body of a delivery to the signature in its header
-// HeaderSignature. Nil means that it was made with the secret, at most a tolerance
-// ago: 0 is DefaultTolerance. There may be several v1, one of which has to be
-// right, and parts that a later version brings are left alone. A refusal is a
-// *rota.Error with the code Denied.
+// Verify checks the body of a delivery against the signature in its header
+// HeaderSignature. Nil means that the signature was made with the secret, at most the
+// tolerance ago; 0 is DefaultTolerance. The header may have several v1, one of which
+// has to match. Unknown parts are ignored. The error is a *rota.Error with the code
+// Denied.
 //
-// Whoever must not act twice remembers the field id of the body as well: the same
-// delivery comes again when its answer was lost. It is HeaderDelivery, too, but
-// headers are not signed: a stranger who has seen a delivery can send it under
-// another.
+// A receiver that must not act twice also stores the field id of the body: the same
+// delivery is sent again when its answer was lost. HeaderDelivery has the same id,
+// but headers are not signed: an attacker can replay a body with another header.
 func Verify(secret, header string, body []byte, now time.Time, tolerance time.Duration) error {
 	if tolerance <= 0 {
 		tolerance = DefaultTolerance
@@ -64,19 +63,19 @@ func Verify(secret, header string, body []byte, now time.Time, tolerance time.Du
 		return err
 	}
 	if secret == "" {
-		return signatureError("there is no secret to hold it to")
+		return signatureError("there is no secret to check it with")
 	}
 	want, right := digest(secret, t, body), false
 	for _, sum := range sums {
 		right = hmac.Equal(sum, want) || right
 	}
 	if !right {
-		return signatureError("it is not that of this body under this secret")
+		return signatureError("it does not match this body and this secret")
 	}
 	return checkAge(t, now, tolerance)
 }
 
-// checkAge refuses a delivery that was kept to be sent again by somebody else.
+// checkAge refuses the replay of an old delivery.
 func checkAge(t string, now time.Time, tolerance time.Duration) error {
 	seconds, err := strconv.ParseInt(t, 10, 64)
 	if err != nil || seconds < 0 || seconds > maxSeconds {
@@ -92,9 +91,9 @@ func checkAge(t string, now time.Time, tolerance time.Duration) error {
 	return nil
 }
 
-const maxSeconds = 1 << 40 // some 35,000 years, which durations cannot span and need not
+const maxSeconds = 1 << 40 // about 35,000 years; durations cannot span more
 
-// readSignature takes the parts of a header apart.
+// readSignature parses the header.
 func readSignature(header string) (t string, sums [][]byte, err error) {
 	if header == "" {
 		return "", nil, signatureError("the header " + HeaderSignature + " is missing")

@@ -57,7 +57,7 @@ func TestVerify(t *testing.T) {
 		{"too old", secret, right, body, now.Add(time.Minute + time.Second), time.Minute, "it is 1m1s old; at most 1m0s is allowed"},
 		{"too old for the default", secret, right, body, now.Add(5*time.Minute + time.Second), 0, "is 5m1s old"},
 		{"too far ahead", secret, right, body, now.Add(-2 * time.Minute), time.Minute, "from a clock 2m0s ahead"},
-		{"another body", secret, right, body + " ", now, 0, "not that of this body under this secret"},
+		{"another body", secret, right, body + " ", now, 0, "does not match this body and this secret"},
 		{"another secret", secret, other, body, now, 0, "not that of this body"},
 		{"another time", secret, strings.Replace(right, "t=1793862000", "t=1793862001", 1), body, now, 0, "not that of this body"},
 		{"half a sum", secret, right[:len(right)-32], body, now, 0, "not that of this body"},
@@ -81,8 +81,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestATimeThatIsNone: it was signed, but by somebody who cannot count.
-func TestATimeThatIsNone(t *testing.T) {
+// TestVerifyRefusesAnInvalidTime: it was signed, but by somebody who cannot count.
+func TestVerifyRefusesAnInvalidTime(t *testing.T) {
 	for _, at := range []string{"soon", "-5", "99999999999999999999", "1793862000.5", "9223372036854775807", ""} {
 		header := "t=" + at + ",v1=" + hexOf(digest("s", at, nil))
 		if err := Verify("s", header, nil, time.Now(), 0); rota.CodeOf(err) != rota.Denied {

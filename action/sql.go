@@ -8,7 +8,7 @@ import (
 // StatementMax is the size of the text of a job of type sql, in bytes.
 const StatementMax = 256 << 10
 
-// SQL is one or several statements, which are done all or not at all.
+// SQL is one or several statements, executed in one transaction.
 type SQL struct {
 	Statement string `json:"statement" jsonschema:"minLength=1,maxLength=262144,description=one or several statements\\, separated by semicolons"`
 	Target    string `json:"target,omitempty" jsonschema:"maxLength=64,description=the database\\, by its name in the configuration; default main"`
@@ -25,13 +25,13 @@ func (r *runner) sql(ctx context.Context, p SQL) error {
 	return r.run(ctx, orDefault(p.Target, MainTarget), p.RunAs, &work{script: p.Statement})
 }
 
-// checkStatement refuses what a schema does not see: it counts characters.
+// checkStatement checks what the schema cannot: the size in bytes, and NUL.
 func checkStatement(text string) error {
 	switch {
 	case len(text) > StatementMax:
 		return permanentFailure(codeParams, "statement: it has %d bytes, and may have %d; put the rest into a procedure and call it", len(text), StatementMax)
 	case strings.ContainsRune(text, 0):
-		return permanentFailure(codeParams, "statement: it has a NUL in it")
+		return permanentFailure(codeParams, "statement: it contains a NUL character; remove it")
 	}
 	return nil
 }

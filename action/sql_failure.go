@@ -9,23 +9,23 @@ import (
 	"github.com/rotajobs/rota/internal/scrub"
 )
 
-// The codes of what goes wrong before a database has its say. What it says itself
-// has its SQLSTATE, or the name of SQLite's code.
+// Codes of errors that do not come from the database. An error of the database has
+// its SQLSTATE, or the name of SQLite's code.
 const (
-	codeTarget      = "target"      // there is none of the name, or it is not to be used
-	codeRole        = "role"        // nobody can be run as on this target
-	codeTransaction = "transaction" // a statement would end the transaction, or has
-	codeStatement   = "statement"   // it is not for this target
+	codeTarget      = "target"      // no target of the name, or it cannot be used
+	codeRole        = "role"        // run_as is not possible on this target
+	codeTransaction = "transaction" // a statement would end the transaction, or ended it
+	codeStatement   = "statement"   // statement that this target does not support
 	codeConnect     = "connect"     // the target cannot be reached
 )
 
-// sqlFailure is what a database says of a statement.
+// sqlFailure is an error of the database about a statement.
 type sqlFailure struct {
 	code   string // SQLSTATE or SQLITE_…
 	text   string
 	hint   string
-	line   int // where in the script; 0: it does not say
-	column int // 0: the line alone
+	line   int // line in the script; 0: unknown
+	column int // 0: unknown
 	syntax bool
 }
 
@@ -48,9 +48,9 @@ func (f *sqlFailure) Error() string {
 // Code is the error code of the run.
 func (f *sqlFailure) Code() string { return f.code }
 
-// runError is an error as the run tells it: with the target, without its password,
-// and for good if trying again is of no use. A table that is missing may be there
-// the next time; what is not SQL will not be SQL then.
+// runError is an error as the run reports it: with the target and without its password.
+// It is permanent if a retry cannot succeed. A missing table may exist at the next
+// attempt, but a syntax error stays.
 func runError(auth login, err error) error {
 	text := err.Error()
 	if password := passwordOf(auth.url); password != "" {
@@ -69,8 +69,8 @@ func runError(auth login, err error) error {
 	return told
 }
 
-// unreachable is an error of connecting. What drivers say of it is scrubbed: it
-// may repeat the URL.
+// unreachable is an error of connecting. The text of the driver is scrubbed, because
+// it may repeat the URL.
 func unreachable(err error) error {
 	return failed(codeConnect, "it cannot be reached: %s", brief(scrub.Text(err.Error())))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-func TestStatementsAreDoneAllOrNotAtAll(t *testing.T) {
+func TestFailedStatementRollsBackTheRun(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t)
 		w.mustComplete(statement("CREATE TABLE a (id INT PRIMARY KEY, note TEXT)"))
@@ -35,8 +35,8 @@ func TestStatementsAreDoneAllOrNotAtAll(t *testing.T) {
 	})
 }
 
-// TestAnAttemptThatWasDoneIsNotDoneAgain loses the answer of the first attempt.
-func TestAnAttemptThatWasDoneIsNotDoneAgain(t *testing.T) {
+// TestRetryAfterCommitExecutesNothing loses the answer of the first attempt.
+func TestRetryAfterCommitExecutesNothing(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t, func(next engine.Handler) engine.Handler {
 			return func(ctx context.Context, job *rota.Job) error {
@@ -64,9 +64,9 @@ func TestAnAttemptThatWasDoneIsNotDoneAgain(t *testing.T) {
 	})
 }
 
-// TestTwoAttemptsAtOnce runs each job twice at the same time, as a worker does
+// TestConcurrentAttemptsExecuteOnce runs each job twice at the same time, as a worker does
 // that lost its lease and has not noticed.
-func TestTwoAttemptsAtOnce(t *testing.T) {
+func TestConcurrentAttemptsExecuteOnce(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t, func(next engine.Handler) engine.Handler {
 			return func(ctx context.Context, job *rota.Job) error {
@@ -90,7 +90,7 @@ func TestTwoAttemptsAtOnce(t *testing.T) {
 	})
 }
 
-func TestATimeoutReachesTheServer(t *testing.T) {
+func TestTimeoutCancelsTheStatementInTheServer(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t)
 		w.mustComplete(statement("CREATE TABLE a (id INT)"))
@@ -107,7 +107,7 @@ func TestATimeoutReachesTheServer(t *testing.T) {
 	})
 }
 
-func TestACancelReachesTheServer(t *testing.T) {
+func TestCancelCancelsTheStatementInTheServer(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t)
 		w.mustComplete(statement("CREATE TABLE a (id INT)"))
@@ -126,7 +126,7 @@ func TestACancelReachesTheServer(t *testing.T) {
 	})
 }
 
-func TestTheTimeoutOfATarget(t *testing.T) {
+func TestTargetTimeoutFailsTheRun(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		g.target.Timeout = 300 * time.Millisecond
 		w := g.newEnv(t)
@@ -135,7 +135,7 @@ func TestTheTimeoutOfATarget(t *testing.T) {
 	})
 }
 
-func TestTheFirstRowsAreTheResult(t *testing.T) {
+func TestResultHasTheFirstRows(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t)
 		w.mustComplete(statement("CREATE TABLE a (id INT, note VARCHAR(2000))"))
@@ -161,7 +161,7 @@ func TestTheFirstRowsAreTheResult(t *testing.T) {
 	})
 }
 
-func TestWhatEndsTheTransactionIsRefused(t *testing.T) {
+func TestStatementThatEndsTheTransactionIsRefused(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t)
 		w.mustComplete(statement("CREATE TABLE a (id INT)"))
@@ -182,7 +182,7 @@ func TestWhatEndsTheTransactionIsRefused(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoSQLFailsForGood(t *testing.T) {
+func TestSyntaxErrorIsPermanent(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t)
 		wrong := statement("SELECT 1;\nSELECT 'é' FROM\n  WHERE")
@@ -200,8 +200,8 @@ func TestWhatIsNoSQLFailsForGood(t *testing.T) {
 	})
 }
 
-// TestOldEffectsGo writes effects of long ago, and looks which of them are left.
-func TestOldEffectsGo(t *testing.T) {
+// TestOldEffectsAreRemoved writes effects of long ago, and looks which of them are left.
+func TestOldEffectsAreRemoved(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		g.newEnv(t).mustComplete(statement("SELECT 1")) // which makes the table
 		long := minExecutionID(time.Now().Add(-100 * 24 * time.Hour))
@@ -234,8 +234,8 @@ func TestUnknownTargetsAndParams(t *testing.T) {
 	}
 }
 
-// TestTheServerKnowsHowLongThereIs, for the case that nobody is left to stop it.
-func TestTheServerKnowsHowLongThereIs(t *testing.T) {
+// TestServerGetsTheStatementTimeout, for the case that nobody is left to stop it.
+func TestServerGetsTheStatementTimeout(t *testing.T) {
 	for _, row := range []struct {
 		lay       func(*testing.T) *testTarget
 		text      string

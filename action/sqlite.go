@@ -16,15 +16,14 @@ import (
 // sqliteDB is a target in a file.
 type sqliteDB struct {
 	login
-	data  string // the directory that relative paths are below
-	store string // the file of the store; empty: it has none
+	data  string // base directory of relative paths
+	store string // file of the store; empty: the store is not a file
 }
 
-// lockTimeout is how long a run waits for another that writes to the same file.
+// lockTimeout is how long a run waits for another writer of the file.
 const lockTimeout = time.Minute
 
-// do runs a work on a connection of its own, so that nothing a statement sets
-// outlives it.
+// do executes a work on its own connection, so that no setting outlives it.
 func (d *sqliteDB) do(ctx context.Context, w *work) (*workResult, error) {
 	if w.call != nil {
 		return nil, permanentFailure(codeStatement, "SQLite has no procedures to call; write a job of type sql, or leave the target out to call a handler of this server")
@@ -52,13 +51,13 @@ func (d *sqliteDB) path() string {
 	return filepath.Join(d.data, path)
 }
 
-// createFileMu keeps two runs from making a file at once. A file that some connection
-// of this process has open must not be opened and closed by anybody else: that
-// would drop the locks of all of them.
+// createFileMu serializes the creation of files. A file that a SQLite connection of this
+// process has open must not be opened and closed by other code: closing it would
+// release the locks of all connections (POSIX locks).
 var createFileMu sync.Mutex
 
-// createFile makes the file if it is not there, for its owner alone, and refuses those
-// of the store.
+// createFile creates a missing file, readable by its owner only, and refuses the files of
+// the store.
 func (d *sqliteDB) createFile(path string) error {
 	createFileMu.Lock()
 	defer createFileMu.Unlock()
@@ -70,12 +69,12 @@ func (d *sqliteDB) createFile(path string) error {
 		return d.refuseStoreFile(info)
 	case !errors.Is(err, fs.ErrNotExist):
 		return failed(codeConnect, "its file cannot be reached: %w", bareError(err))
-	case d.isStoreName(path): // which is not there yet
+	case d.isStoreName(path): // not created yet
 		return storeFileError()
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
-		return failed(codeConnect, "its file cannot be made: %w; make its directory, or name another", bareError(err))
+		return failed(codeConnect, "its file cannot be created: %w; create its directory, or name another", bareError(err))
 	}
 	return file.Close()
 }
@@ -83,8 +82,8 @@ func (d *sqliteDB) createFile(path string) error {
 // storeSuffixes are the files that a store consists of.
 var storeSuffixes = []string{"", "-wal", "-shm", "-journal", ".lock"}
 
-// refuseStoreFile refuses the files of the store, by whatever name: a job that could
-// write to them could do anything.
+// refuseStoreFile refuses the files of the store under any name: a job that could write to
+// them would have every permission.
 func (d *sqliteDB) refuseStoreFile(info fs.FileInfo) error {
 	if d.store == "" {
 		return nil
@@ -110,10 +109,10 @@ func (d *sqliteDB) isStoreName(path string) bool {
 }
 
 func storeFileError() error {
-	return permanentFailure(codeTarget, "its file is the one that the server keeps its own jobs in, which no job may touch; name another file")
+	return permanentFailure(codeTarget, "its file is the one that the server keeps its own jobs in, which jobs may not use; name another file")
 }
 
-// bareError is an error of a file without its path, which is the operator's.
+// bareError removes the path from an error of a file, because only the operator may see it.
 func bareError(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {

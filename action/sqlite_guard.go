@@ -9,22 +9,22 @@ import (
 )
 
 // sqliteGuard keeps the statements of a run in their file and in their
-// transaction. It is asked while a statement is prepared, so that nothing of one
-// that is refused has been done.
+// transaction. SQLite calls it while it prepares a statement, so a refused
+// statement has had no effect.
 type sqliteGuard struct {
 	reason string // why the last one was refused
 }
 
-// harmlessPragmas tell about the file, or set what ends with the connection and
-// weakens nothing.
+// harmlessPragmas read properties of the file, or set options of the connection that
+// weaken no guarantee.
 var harmlessPragmas = strings.Fields(`application_id case_sensitive_like collation_list compile_options data_version
 	defer_foreign_keys encoding foreign_key_check foreign_key_list freelist_count function_list index_info index_list index_xinfo
 	integrity_check page_count page_size quick_check recursive_triggers schema_version table_info table_list table_xinfo user_version`)
 
-// unsettablePragmas are those of them that may be read, and not set.
+// unsettablePragmas are those of them that may be read but not set.
 var unsettablePragmas = []string{"encoding", "page_size", "schema_version"}
 
-// Authorize says what a statement may do.
+// Authorize decides what a statement may do.
 func (g *sqliteGuard) Authorize(action sqlite.Action) sqlite.AuthResult {
 	switch action.Type() {
 	case sqlite.OpAttach, sqlite.OpDetach:

@@ -16,7 +16,7 @@ import (
 type sqliteRun struct {
 	conn   *sqlite.Conn
 	w      *work
-	wait   time.Duration // for others that write to the file
+	wait   time.Duration // for other writers of the file
 	guard  sqliteGuard
 	result workResult
 }
@@ -55,9 +55,9 @@ func (r *sqliteRun) do(ctx context.Context) (*workResult, error) {
 	return &r.result, nil
 }
 
-// begin takes the file for writing, behind whoever has it.
+// begin locks the file for writing, and waits for other writers.
 func (r *sqliteRun) begin(ctx context.Context) error {
-	held := &sqlFailure{code: sqlite.ResultBusy.String(), text: fmt.Sprintf("somebody else has been writing to the file for more than %v", r.wait)}
+	held := &sqlFailure{code: sqlite.ResultBusy.String(), text: fmt.Sprintf("another writer has held the lock of the file for more than %v", r.wait)}
 	ctx, done := context.WithTimeoutCause(ctx, r.wait, held)
 	defer done()
 	r.conn.SetInterrupt(ctx.Done())
@@ -88,7 +88,7 @@ func (r *sqliteRun) work() error {
 	return sqliteFailure("", 0, err)
 }
 
-// insertEffect writes down that the work is done, or finds that it was done before.
+// insertEffect writes the effect, or finds that of an earlier attempt.
 func (r *sqliteRun) insertEffect() (done bool, err error) {
 	id := r.w.execution.String()
 	err = sqlitex.ExecuteTransient(r.conn, sqliteEffects, nil)
@@ -109,8 +109,8 @@ func (r *sqliteRun) insertEffect() (done bool, err error) {
 	return true, sqliteFailure("", 0, err)
 }
 
-// script runs the statements one behind the other. SQLite itself says where one
-// ends: a later one can be prepared only when the tables of an earlier are there.
+// script executes the statements in order. SQLite reports where each one ends. A later
+// statement can be prepared only after an earlier one has created its tables.
 func (r *sqliteRun) script() error {
 	if err := r.conn.SetAuthorizer(&r.guard); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (r *sqliteRun) statement(stmt *sqlite.Stmt) (err error) {
 		}
 	}()
 	if stmt.BindParamCount() > 0 {
-		return permanentFailure(codeStatement, "it has a parameter, %s, and nothing gives it a value; write the value", stmt.BindParamName(1))
+		return permanentFailure(codeStatement, "it has the parameter %s, and a job cannot bind values; write the value itself", stmt.BindParamName(1))
 	}
 	before, err := r.changes()
 	if err != nil {
@@ -149,7 +149,7 @@ func (r *sqliteRun) statement(stmt *sqlite.Stmt) (err error) {
 		return err
 	}
 	after, err := r.changes()
-	if after != before { // else Changes are those of a statement before
+	if after != before { // otherwise Changes belongs to an earlier statement
 		r.result.affected += int64(r.conn.Changes())
 	}
 	r.result.statements++
@@ -164,8 +164,7 @@ func (r *sqliteRun) changes() (n int64, err error) {
 	return sqlitex.ResultInt64(stmt)
 }
 
-// rows reads all rows, so that the statement is done to its end, and keeps the
-// first.
+// rows reads all rows, so that the statement completes, and keeps the first.
 func (r *sqliteRun) rows(stmt *sqlite.Stmt) error {
 	var shown *Rows
 	if n := stmt.ColumnCount(); n > 0 {
@@ -208,8 +207,8 @@ func sqliteValue(stmt *sqlite.Stmt, i int) any {
 	return nil
 }
 
-// statementError turns an error of the statement that begins at an offset into one of
-// the run.
+// statementError converts an error of the statement at an offset to the error of the
+// run.
 func (r *sqliteRun) statementError(at int, err error) error {
 	if sqlite.ErrCode(err) == sqlite.ResultAuth {
 		line, _ := lineAndColumn(r.w.script, at)
@@ -222,8 +221,8 @@ func (r *sqliteRun) statementError(at int, err error) error {
 	return withLine(sqliteFailure("", 0, err), line)
 }
 
-// nextStatement is where the next statement begins, behind spaces, comments and
-// semicolons that end nothing.
+// nextStatement is the offset of the next statement, after spaces, comments and empty
+// statements.
 func (r *sqliteRun) nextStatement(at int) int {
 	s := &scanner{kind: dialectSQLite, text: r.w.script, at: at}
 	for {
@@ -236,12 +235,11 @@ func (r *sqliteRun) nextStatement(at int) int {
 func (r *sqliteRun) rollback() {
 	r.conn.SetInterrupt(nil)
 	if !r.conn.AutocommitEnabled() {
-		_ = sqlitex.ExecuteTransient(r.conn, "ROLLBACK", nil) // closing the connection does it as well
+		_ = sqlitex.ExecuteTransient(r.conn, "ROLLBACK", nil) // closing the connection rolls back, too
 	}
 }
 
-// removeOld removes the effects of long ago. What is left of them is for the next
-// time.
+// removeOld removes old effects. What it does not finish is left to the next time.
 func (r *sqliteRun) removeOld() {
 	ctx, done := context.WithTimeout(context.Background(), effectCleanTimeout)
 	defer done()
@@ -253,7 +251,7 @@ func (r *sqliteRun) removeOld() {
 	r.conn.SetInterrupt(nil)
 }
 
-// sqliteFailure is what SQLite says, with the place in the script if there is one.
+// sqliteFailure converts an error of SQLite and adds the line and column in the script.
 func sqliteFailure(script string, offset int, err error) error {
 	if err == nil || isRunError(err) {
 		return err
@@ -265,8 +263,8 @@ func sqliteFailure(script string, offset int, err error) error {
 	if script != "" {
 		f.line, f.column = lineAndColumn(script, offset)
 	}
-	// SQLite has one code for a table that is missing and for what is no SQL, so
-	// its words are all there is to tell them apart by.
+	// SQLite has one code for a missing table and for a syntax error, so only the
+	// text distinguishes them.
 	f.syntax = code == sqlite.ResultError && (strings.HasSuffix(text, "syntax error") || text == "incomplete input" || strings.HasPrefix(text, "unrecognized token"))
 	return f
 }

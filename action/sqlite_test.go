@@ -15,7 +15,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-func TestTheMainTargetIsMadeForItsOwnerAlone(t *testing.T) {
+func TestMainTargetIsReadableByItsOwnerOnly(t *testing.T) {
 	data := t.TempDir()
 	w := newTestEnv(t, func(reg *engine.Registry, _ rota.Store) { Register(reg, Config{Data: data}) })
 	w.mustComplete(job(SQL{Statement: "CREATE TABLE a (b)"}))
@@ -25,8 +25,8 @@ func TestTheMainTargetIsMadeForItsOwnerAlone(t *testing.T) {
 	}
 }
 
-// TestTheStoreIsOutOfReach tries the ways that lead to its file.
-func TestTheStoreIsOutOfReach(t *testing.T) {
+// TestStoreFilesAreRefusedAsTargets tries the ways that lead to its file.
+func TestStoreFilesAreRefusedAsTargets(t *testing.T) {
 	data := t.TempDir()
 	store := filepath.Join(data, "rota.db")
 	for from, to := range map[string]string{"link.db": "rota.db", "lock.db": "rota.db.lock"} {
@@ -53,12 +53,12 @@ func TestTheStoreIsOutOfReach(t *testing.T) {
 		Register(reg, Config{Targets: targets, Data: data, Store: store})
 	})
 	for name := range targets {
-		w.mustFail(job(SQL{Statement: "SELECT 1", Target: name}), codeTarget, "no job may touch")
+		w.mustFail(job(SQL{Statement: "SELECT 1", Target: name}), codeTarget, "jobs may not use")
 	}
 	w.mustComplete(job(SQL{Statement: "SELECT 1"}))
 }
 
-func TestAHardLinkToTheStoreIsRefused(t *testing.T) {
+func TestHardLinkToTheStoreIsRefused(t *testing.T) {
 	data := t.TempDir()
 	store := filepath.Join(data, "rota.db")
 	w := newTestEnvAt(t, store, func(reg *engine.Registry, _ rota.Store) {
@@ -67,10 +67,10 @@ func TestAHardLinkToTheStoreIsRefused(t *testing.T) {
 	if err := os.Link(store, filepath.Join(data, "hard.db")); err != nil {
 		t.Skip(err)
 	}
-	w.mustFail(job(SQL{Statement: "SELECT 1", Target: "hard"}), codeTarget, "no job may touch")
+	w.mustFail(job(SQL{Statement: "SELECT 1", Target: "hard"}), codeTarget, "jobs may not use")
 }
 
-func TestWhatTheGuardRefuses(t *testing.T) {
+func TestSQLiteGuardRefusesUnsafeStatements(t *testing.T) {
 	g := newSQLiteTarget(t)
 	w := g.newEnv(t)
 	w.mustComplete(statement("CREATE TABLE a (id INT)"))
@@ -115,7 +115,7 @@ func TestTriggersOfSQLite(t *testing.T) {
 	w.mustFail(statement("INSERT OR ROLLBACK INTO a VALUES (9), (7)"), "SQLITE_CONSTRAINT_PRIMARYKEY")
 }
 
-func TestAFileThatSomebodyHoldsIsWaitedForSoLong(t *testing.T) {
+func TestLockedFileFailsAfterTheLockTimeout(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	holder, err := sqlite.OpenConn(path)
 	if err != nil {

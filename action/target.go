@@ -16,40 +16,39 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The target that is there without anybody having named it: a file in the data
-// directory, made when it is first used.
+// The default target: a file in the data directory, created at its first use.
 const (
 	MainTarget = "main"
 	MainURL    = "sqlite:main.db"
 )
 
-// TargetTimeoutMax bounds how long the runs on a target may be allowed to take.
+// TargetTimeoutMax bounds the timeout of a target.
 const TargetTimeoutMax = 7 * 24 * time.Hour
 
 // Target is a database that jobs of the types sql and call work on. Its URLs may
-// hold passwords, so it shows itself without them.
+// contain passwords, so its formatted forms omit them.
 type Target struct {
 	URL     string            // sqlite:PATH, postgres://… or mysql://…
-	Roles   map[string]string // the login of a role, as a URL of the same kind
-	Timeout time.Duration     // of one run; 0: as long as the job may take
+	Roles   map[string]string // URL of the login for each role, of the same kind
+	Timeout time.Duration     // of one run; 0: the timeout of the job
 }
 
-// String is the kind of database it is, and nothing that is secret.
+// String is the kind of database, without secrets.
 func (t Target) String() string {
 	scheme, _, _ := strings.Cut(t.URL, ":")
 	return fmt.Sprintf("%s:… with %d roles", scheme, len(t.Roles))
 }
 
-// GoString is for %#v, which would show everything.
+// GoString is used by %#v, which would otherwise show the URLs.
 func (t Target) GoString() string { return "action.Target{" + t.String() + "}" }
 
-// LogValue is what a log shows.
+// LogValue is the target in logs.
 func (t Target) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-// MarshalJSON shows no more than String does.
+// MarshalJSON encodes the text of String.
 func (t Target) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%q", t.String()), nil }
 
-// dialect is whose SQL a target speaks.
+// dialect is the SQL dialect of a target.
 type dialect string
 
 const (
@@ -58,7 +57,7 @@ const (
 	dialectMaria    dialect = "MariaDB"
 )
 
-// dialectSchemes are how URLs of each begin.
+// dialectSchemes are the dialects by URL scheme.
 var dialectSchemes = map[string]dialect{
 	"sqlite": dialectSQLite, "postgres": dialectPostgres, "postgresql": dialectPostgres, "mysql": dialectMaria, "mariadb": dialectMaria,
 }
@@ -68,8 +67,8 @@ func dialectOf(rawURL string) dialect {
 	return dialectSchemes[scheme]
 }
 
-// CheckTargets says what is wrong with the targets of a configuration. It repeats
-// nothing of a URL but its scheme.
+// CheckTargets checks the targets of a configuration. Its errors repeat no part of a
+// URL except the scheme.
 func CheckTargets(targets map[string]Target) error {
 	for _, name := range slices.Sorted(maps.Keys(targets)) {
 		if err := CheckTarget(name, targets[name]); err != nil {
@@ -79,8 +78,8 @@ func CheckTargets(targets map[string]Target) error {
 	return nil
 }
 
-// CheckTarget looks at one target. The field of its error names the part that is
-// wrong, below targets.
+// CheckTarget checks one target. The field of its error is the path of the invalid
+// part, below targets.
 func CheckTarget(name string, t Target) error {
 	field := "targets." + name
 	if !isTargetName(name) {
@@ -105,7 +104,7 @@ func checkRoles(field string, t Target) error {
 	kind := dialectOf(t.URL)
 	if kind == dialectSQLite && len(t.Roles) > 0 {
 		return &rota.Error{
-			Code: rota.Invalid, Act: "targets", Field: field, Reason: "a SQLite file has no logins, so there is nobody to run as",
+			Code: rota.Invalid, Act: "targets", Field: field, Reason: "a SQLite file has no logins, so it cannot have roles",
 			Hint: "leave the roles out, or name a target of its own for each file",
 		}
 	}
@@ -141,7 +140,7 @@ func isTargetName(name string) bool {
 	return name != "" && len(name) <= 64
 }
 
-// checkURL never repeats what stands behind a scheme: a password may.
+// checkURL never repeats the part after the scheme, which may contain a password.
 func checkURL(text string) error {
 	scheme, rest, found := strings.Cut(text, ":")
 	switch {
@@ -182,7 +181,7 @@ func checkFile(path string) error {
 	return nil
 }
 
-// passwordOf is the password in a URL, so that it can be taken out of what others say.
+// passwordOf is the password in a URL, so that it can be removed from messages.
 func passwordOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type runner struct {
 	config  Config
 	targets map[string]Target
-	reg     *engine.Registry // of the handlers that a call may name
+	reg     *engine.Registry // handlers that a call may name
 	cleaner effectCleaner
 }
 
@@ -26,18 +26,18 @@ func newRunner(reg *engine.Registry, config Config) *runner {
 	return &runner{config: config, targets: targets, reg: reg}
 }
 
-// login is with which URL a run connects, and as which role it goes on there.
+// login is the URL that a run connects with, and the role that it then sets.
 type login struct {
 	target string
 	url    string
 	role   string
 }
 
-// run does a work on a target and tells the run what came of it.
+// run executes a work on a target and reports the result to the engine.
 func (r *runner) run(ctx context.Context, name, runAs string, w *work) error {
 	job := engine.Job(ctx)
 	if job == nil {
-		return permanentFailure(codeParams, "a statement runs as a job only, and this is none")
+		return permanentFailure(codeParams, "statements run only as a job, and this is not a job")
 	}
 	target, known := r.targets[name]
 	if !known {
@@ -65,8 +65,8 @@ func (r *runner) run(ctx context.Context, name, runAs string, w *work) error {
 	return r.done(ctx, auth, begun, d)
 }
 
-// deadline is when the run has to have ended, by all that bounds it. The engine
-// gives its handlers a context that ends then, but does not say so in advance.
+// deadline is the earliest deadline of the run. The engine cancels the context of the
+// handler at the job's timeout, but sets no deadline on it.
 func deadline(ctx context.Context, timeout time.Duration) time.Time {
 	at, _ := ctx.Deadline()
 	if timeout > 0 {
@@ -77,8 +77,8 @@ func deadline(ctx context.Context, timeout time.Duration) time.Time {
 	return at
 }
 
-// identify says as whom a run connects: as the role that was asked for, else as
-// who made the job if that one has a login, else as the target's own.
+// identify chooses the login of a run: that of the role in run_as, else that of the
+// creator of the job if the target has one, else the target's own.
 func identify(name string, target Target, runAs, createdBy string) (login, error) {
 	auth := login{target: name, url: target.URL}
 	if runAs == "" {
@@ -114,7 +114,7 @@ func (r *runner) open(auth login) database {
 func (r *runner) done(ctx context.Context, auth login, begun time.Time, d *workResult) error {
 	engine.RowsAffected(ctx, d.affected)
 	if !d.earlier.IsZero() {
-		engine.Log(ctx).Info("sql: an earlier attempt has done it already, and nothing was run", "target", auth.target,
+		engine.Log(ctx).Info("sql: an earlier attempt has committed the work; nothing was executed", "target", auth.target,
 			"done_at", d.earlier.UTC().Format(time.RFC3339Nano), "rows_affected", d.affected)
 		return nil
 	}
@@ -123,14 +123,14 @@ func (r *runner) done(ctx context.Context, auth login, begun time.Time, d *workR
 	if d.rows == nil {
 		return nil
 	}
-	// The work is done for good: that its rows cannot be shown must not fail it.
+	// The work is committed, so an error in storing its rows must not fail the run.
 	if err := engine.Result(ctx, d.rows); err != nil {
-		engine.Log(ctx).Warn("sql: its rows are not shown", "error", err.Error())
+		engine.Log(ctx).Warn("sql: the rows are not stored as the result", "error", err.Error())
 	}
 	return nil
 }
 
-// failed says how a run failed: why it was stopped, if it was.
+// failed returns the error of a run: the cause of its cancellation, if it was cancelled.
 func (r *runner) failed(ctx context.Context, auth login, begun time.Time, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
@@ -141,5 +141,5 @@ func (r *runner) failed(ctx context.Context, auth login, begun time.Time, err er
 	return err
 }
 
-// secondsUntil is how long there is until a deadline, at least a moment.
+// secondsUntil is the time until a deadline, at least one millisecond.
 func secondsUntil(until time.Time) float64 { return max(time.Until(until).Seconds(), 0.001) }

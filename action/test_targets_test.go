@@ -16,16 +16,16 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// testTarget is a database that the same tests are run on.
+// testTarget is a database that the tests of all dialects run on.
 type testTarget struct {
 	name             string
 	target           Target
 	query            func(t *testing.T, text string) [][]string
-	activeStatements func(t *testing.T) int // statements of runs that go on in the server
-	slowStatement    string                 // a statement that takes for ever
-	slowRunning      func(t *testing.T) int // those of them that have come to the slow one
-	syntaxErrorCode  string                 // the code of what is no SQL
-	duplicateKeyCode string                 // the code of a key that is there already
+	activeStatements func(t *testing.T) int // number of statements of runs that the server executes
+	slowStatement    string                 // a statement that does not end by itself
+	slowRunning      func(t *testing.T) int // number of slow statements that the server executes
+	syntaxErrorCode  string                 // error code of a syntax error
+	duplicateKeyCode string                 // error code of a duplicate key
 }
 
 func newSQLiteTarget(t *testing.T) *testTarget {
@@ -57,7 +57,7 @@ func newPostgresTarget(t *testing.T) *testTarget {
 	}
 }
 
-// onEachTarget runs a test on every ground.
+// onEachTarget runs a test on every kind of target.
 func onEachTarget(t *testing.T, test func(t *testing.T, g *testTarget)) {
 	for _, newTarget := range []func(*testing.T) *testTarget{newSQLiteTarget, newPostgresTarget, newMariaTarget} {
 		g := newTarget(t)
@@ -65,7 +65,7 @@ func onEachTarget(t *testing.T, test func(t *testing.T, g *testTarget)) {
 	}
 }
 
-// querySQLite asks a file by a connection of its own.
+// querySQLite queries a SQLite file through its own connection.
 func querySQLite(t *testing.T, path, text string) (rows [][]string) {
 	t.Helper()
 	conn, err := sqlite.OpenConn(path)
@@ -87,7 +87,7 @@ func querySQLite(t *testing.T, path, text string) (rows [][]string) {
 	return rows
 }
 
-// sqliteWriters counts who writes to a file.
+// sqliteWriters is 1 if another connection holds the write lock of a file, else 0.
 func sqliteWriters(t *testing.T, path string) int {
 	t.Helper()
 	conn, err := sqlite.OpenConn(path)
@@ -107,7 +107,7 @@ func sqliteWriters(t *testing.T, path string) int {
 	}
 }
 
-// queryValue is the only value of an answer.
+// queryValue returns the only value of a query.
 func (g *testTarget) queryValue(t *testing.T, text string) string {
 	t.Helper()
 	rows := g.query(t, text)
@@ -117,7 +117,7 @@ func (g *testTarget) queryValue(t *testing.T, text string) string {
 	return rows[0][0]
 }
 
-// newEnv is an engine with the target "t".
+// newEnv starts an engine with the target "t".
 func (g *testTarget) newEnv(t *testing.T, around ...engine.Middleware) *testEnv {
 	t.Helper()
 	return newTestEnv(t, g.register(around...))
@@ -143,7 +143,7 @@ func job(p rota.Payload) rota.NewJob {
 	return rota.NewJob{Type: p.JobType(), Params: params, MaxRetries: new(0)}
 }
 
-// mustComplete runs a job that completes.
+// mustComplete runs a job and requires that it completes.
 func (w *testEnv) mustComplete(j rota.NewJob) *rota.Job {
 	w.Helper()
 	done := w.waitEnded(w.enqueue(j))
@@ -153,7 +153,7 @@ func (w *testEnv) mustComplete(j rota.NewJob) *rota.Job {
 	return done
 }
 
-// mustFail runs a job that does not, and wants its error to say so.
+// mustFail runs a job and requires that it fails with a code and texts in its error.
 func (w *testEnv) mustFail(j rota.NewJob, code string, says ...string) *rota.Job {
 	w.Helper()
 	done := w.waitEnded(w.enqueue(j))
@@ -162,18 +162,18 @@ func (w *testEnv) mustFail(j rota.NewJob, code string, says ...string) *rota.Job
 	}
 	for _, text := range says {
 		if !strings.Contains(done.Run.Error, text) {
-			w.Errorf("%s: the error does not say %q: %s", j.Params, text, done.Run.Error)
+			w.Errorf("%s: the error does not contain %q: %s", j.Params, text, done.Run.Error)
 		}
 	}
 	return done
 }
 
-// waitFor waits until something is so.
+// waitFor waits until a condition is true.
 func waitFor(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(waitMax); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it is not so: " + what)
+			t.Fatal("timeout while waiting until " + what)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// number is a number as its database wrote it, or the text if JSON has no such
-// number, as for NaN.
+// number is the text of a number as JSON number, or as text if JSON cannot represent
+// it, such as NaN.
 func number(text string) any {
 	if n := json.Number(text); json.Valid([]byte(text)) && text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') {
 		return n
@@ -31,11 +31,11 @@ func floatValue(f float64) any {
 
 func bytesValue(b []byte) any { return `\x` + hex.EncodeToString(b) }
 
-// timeLayouts are how servers write a time with a zone.
+// timeLayouts are the formats of a time with a zone.
 var timeLayouts = []string{"2006-01-02 15:04:05.999999999-07", "2006-01-02 15:04:05.999999999-07:00", "2006-01-02 15:04:05.999999999-07:00:00"}
 
-// zonedTime is a time with a zone as RFC 3339 in UTC, or the text if it is beyond
-// what that can say, as infinity is.
+// zonedTime is a time with a zone as RFC 3339 in UTC, or the text if RFC 3339
+// cannot represent it, such as infinity.
 func zonedTime(text string) any {
 	for _, layout := range timeLayouts {
 		if at, err := time.Parse(layout, text); err == nil {
@@ -45,7 +45,7 @@ func zonedTime(text string) any {
 	return validText([]byte(text))
 }
 
-// localTime is a time that has no zone, and gets none.
+// localTime is a time without a zone in the format of RFC 3339.
 func localTime(text string) any {
 	const layout = "2006-01-02 15:04:05.999999999"
 	if _, err := time.Parse(layout, text); err == nil {

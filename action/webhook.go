@@ -12,16 +12,15 @@ import (
 
 // WebhookConfig of the handler of deliveries.
 type WebhookConfig struct {
-	Store  rota.Store // that the webhooks stand in
-	Sender *Sender    // nil: one that may reach the open internet
-	// Compose writes what a webhook is told, under the id of the delivery. It is given
-	// here since the forms in which jobs and the like are shown belong to the faces.
+	Store  rota.Store // store of the webhooks
+	Sender *Sender    // nil: a sender that may reach the public internet
+	// Compose encodes the body of a delivery with its id. The caller provides it,
+	// because the JSON forms of jobs belong to the user-facing interfaces.
 	Compose func(ctx context.Context, id string, delivery rota.Delivery) ([]byte, error)
 }
 
-// Deliveries registers the handler of rota.TypeWebhook. It belongs into a registry
-// of its own, for an engine of its own: receivers that are slow then keep nobody
-// waiting but each other.
+// Deliveries registers the handler of rota.TypeWebhook. It needs its own
+// registry and engine, so that slow receivers delay only other deliveries.
 func Deliveries(reg *engine.Registry, config WebhookConfig) {
 	if config.Sender == nil {
 		config.Sender = NewSender(SenderConfig{})
@@ -30,7 +29,7 @@ func Deliveries(reg *engine.Registry, config WebhookConfig) {
 	reg.Func(rota.TypeWebhook, rota.TypeSpec{}, d.run, engine.WithDescription("tells a webhook what happened"))
 }
 
-// deliverer carries deliveries out.
+// deliverer executes deliveries.
 type deliverer struct {
 	WebhookConfig
 	breaker breaker
@@ -39,7 +38,7 @@ type deliverer struct {
 func (d *deliverer) run(ctx context.Context, job *rota.Job) error {
 	delivery, err := rota.ParseDelivery(job.Params)
 	if err != nil || delivery.URL == "" {
-		return permanentFailure(codeParams, "the params are no delivery")
+		return permanentFailure(codeParams, "the params are not a delivery")
 	}
 	secret, err := d.secret(ctx, &delivery)
 	if err != nil {
@@ -52,8 +51,8 @@ func (d *deliverer) run(ctx context.Context, job *rota.Job) error {
 	return d.send(ctx, m)
 }
 
-// secret is that of the webhook as it stands now: one that was taken away is not
-// told any more, and one that was given another secret is told under that.
+// secret is the current secret of the webhook. A webhook that was removed gets no
+// delivery. A webhook with a new secret gets deliveries signed with the new one.
 func (d *deliverer) secret(ctx context.Context, delivery *rota.Delivery) (string, error) {
 	hooks, err := d.hooks(ctx, delivery.Template)
 	if err != nil {
@@ -62,14 +61,14 @@ func (d *deliverer) secret(ctx context.Context, delivery *rota.Delivery) (string
 	at := slices.IndexFunc(hooks, func(h rota.Webhook) bool { return h.URL == delivery.URL })
 	switch {
 	case at < 0:
-		return "", permanentFailure(codeGone, "the webhook was taken away before it could be told of %s", delivery.Event)
+		return "", permanentFailure(codeGone, "the webhook was removed before %s was delivered", delivery.Event)
 	case !hooks[at].Subscribes(delivery.Event):
-		return "", permanentFailure(codeGone, "the webhook is not told of %s any more", delivery.Event)
+		return "", permanentFailure(codeGone, "the webhook is no longer subscribed to %s", delivery.Event)
 	}
 	return hooks[at].Secret, nil
 }
 
-// hooks are those of a template, or for all if there is none.
+// hooks are the webhooks of a template, or the global ones if there is no template.
 func (d *deliverer) hooks(ctx context.Context, template string) ([]rota.Webhook, error) {
 	if template == "" {
 		all, err := d.Store.Webhooks(ctx)
@@ -88,10 +87,10 @@ func (d *deliverer) hooks(ctx context.Context, template string) ([]rota.Webhook,
 	return t.Spec.Webhooks, nil
 }
 
-// send sends a message and judges what came of it. Everything but a success is
-// tried again, as long as the policy lasts: a receiver that is being repaired may
-// answer anything. Its result and its error say it all: a line in a log would cost
-// a file for each delivery.
+// send sends a message and evaluates the answer. Every failure is retried as long as
+// the policy allows, because a receiver under repair may answer anything. The result
+// and the error contain everything, so there is no log line, which would cost a file
+// for each delivery.
 func (d *deliverer) send(ctx context.Context, m Message) error {
 	receipt, err := d.trySend(ctx, m)
 	if err != nil {
@@ -104,18 +103,18 @@ func (d *deliverer) send(ctx context.Context, m Message) error {
 	case receipt.Delivered():
 		return nil
 	case receipt.Status == http.StatusGone:
-		return permanentFailure(codeGone, "%s was answered %s: it wants to hear of nothing any more; take the webhook away", hostOf(m.URL), statusText(receipt.Status))
+		return permanentFailure(codeGone, "%s was answered %s: the receiver refuses further deliveries; remove the webhook", hostOf(m.URL), statusText(receipt.Status))
 	}
 	return failed(statusCode(receipt.Status), "%s was answered %s; a 2xx says that it was delivered", hostOf(m.URL), statusText(receipt.Status))
 }
 
-// trySend sends a message unless its receiver is down, as far as is known.
+// trySend sends a message unless the breaker refuses the receiver.
 func (d *deliverer) trySend(ctx context.Context, m Message) (receipt *Receipt, err error) {
-	leave, may := d.breaker.acquire(m.URL)
+	record, may := d.breaker.acquire(m.URL)
 	if !may {
-		return nil, failed(codeDown, "%s did not answer lately, so this was not sent; other webhooks would have waited for it", hostOf(m.URL))
+		return nil, failed(codeDown, "%s did not answer recently, so this delivery was not sent; it is retried later", hostOf(m.URL))
 	}
-	defer func() { leave(err) }()
+	defer func() { record(err) }()
 	return d.Sender.Send(ctx, m)
 }
 

@@ -132,7 +132,7 @@ var completed = []rota.EventKind{rota.EventJobCompleted}
 
 func always(status int) func(int) int { return func(int) int { return status } }
 
-func TestADeliveryIsSignedAndSent(t *testing.T) {
+func TestDeliveryIsSignedAndSent(t *testing.T) {
 	w := newDeliveryEnv(t)
 	r := newReceiver(t, always(200))
 	w.setWebhooks(rota.Webhook{URL: r.URL + "/hook?a=b", Secret: secret, Events: completed})
@@ -163,8 +163,8 @@ func TestADeliveryIsSignedAndSent(t *testing.T) {
 	}
 }
 
-// TestAFailedDeliveryComesAgain until it is taken, under the same id, signed anew.
-func TestAFailedDeliveryComesAgain(t *testing.T) {
+// TestFailedDeliveryIsRetried until it is taken, under the same id, signed anew.
+func TestFailedDeliveryIsRetried(t *testing.T) {
 	var clock atomic.Int64
 	w := newDeliveryEnv(t, func(c *SenderConfig) {
 		c.Clock = func() time.Time { return time.Now().Add(time.Duration(clock.Add(1)) * time.Second) }
@@ -202,9 +202,9 @@ func TestAFailedDeliveryComesAgain(t *testing.T) {
 	}
 }
 
-// TestTheHeadDecides: one that does not come is given up, and what follows one is
+// TestAnswerHeadDecidesTheDelivery: one that does not come is given up, and what follows one is
 // not waited for.
-func TestTheHeadDecides(t *testing.T) {
+func TestAnswerHeadDecidesTheDelivery(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		var answer int
@@ -256,7 +256,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-func TestGoneIsForGood(t *testing.T) {
+func TestStatusGoneIsPermanent(t *testing.T) {
 	w := newDeliveryEnv(t)
 	r := newReceiver(t, always(410))
 	w.setWebhooks(rota.Webhook{URL: r.URL, Secret: secret, Events: completed})
@@ -267,11 +267,11 @@ func TestGoneIsForGood(t *testing.T) {
 	}
 }
 
-// TestAWebhookThatWasTakenAway is told nothing any more, not even what waits.
-func TestAWebhookThatWasTakenAway(t *testing.T) {
+// TestRemovedWebhookGetsNoDelivery is told nothing any more, not even what waits.
+func TestRemovedWebhookGetsNoDelivery(t *testing.T) {
 	for name, change := range map[string]func(w *testEnv, hook rota.Webhook){
-		"was taken away": func(w *testEnv, _ rota.Webhook) { w.setWebhooks() },
-		"is not told of job.completed any more": func(w *testEnv, hook rota.Webhook) {
+		"was removed before": func(w *testEnv, _ rota.Webhook) { w.setWebhooks() },
+		"is no longer subscribed to job.completed": func(w *testEnv, hook rota.Webhook) {
 			hook.Events = []rota.EventKind{rota.EventJobDead}
 			w.setWebhooks(hook)
 		},
@@ -292,8 +292,8 @@ func TestAWebhookThatWasTakenAway(t *testing.T) {
 	}
 }
 
-// TestAnotherSecretCounts for what waits, too.
-func TestAnotherSecretCounts(t *testing.T) {
+// TestDeliveryUsesTheCurrentSecret for what waits, too.
+func TestDeliveryUsesTheCurrentSecret(t *testing.T) {
 	w := newDeliveryEnv(t)
 	var hook rota.Webhook
 	r := newReceiver(t, func(n int) int {
@@ -312,7 +312,7 @@ func TestAnotherSecretCounts(t *testing.T) {
 	}
 }
 
-func TestTemplatesHaveWebhooksOfTheirOwn(t *testing.T) {
+func TestTemplateWebhooksGetTheirDeliveries(t *testing.T) {
 	w := newDeliveryEnv(t)
 	r := newReceiver(t, always(200))
 	_, err := rota.Do[*rota.TemplatePut](context.Background(), w.store, &rota.PutTemplate{
@@ -330,9 +330,9 @@ func TestTemplatesHaveWebhooksOfTheirOwn(t *testing.T) {
 	w.waitDeliveries(1)
 }
 
-// TestTheInsideIsNotTold, and the hint is there for whoever may change that: a day
+// TestWebhookCannotReachInternalAddresses, and the hint is there for whoever may change that: a day
 // is left to do so.
-func TestTheInsideIsNotTold(t *testing.T) {
+func TestWebhookCannotReachInternalAddresses(t *testing.T) {
 	w := newDeliveryEnv(t, func(c *SenderConfig) { c.Guard = &Guard{} })
 	r := newReceiver(t, always(200))
 	w.setWebhooks(rota.Webhook{URL: r.URL, Secret: secret, Events: completed})
@@ -346,9 +346,9 @@ func TestTheInsideIsNotTold(t *testing.T) {
 	}
 }
 
-// TestSlowReceiversKeepNoJobWaiting: as many receivers hang as the lane has slots,
+// TestSlowReceiversDoNotDelayJobs: as many receivers hang as the lane has slots,
 // and the jobs of users run on.
-func TestSlowReceiversKeepNoJobWaiting(t *testing.T) {
+func TestSlowReceiversDoNotDelayJobs(t *testing.T) {
 	w := newDeliveryEnv(t, func(c *SenderConfig) { c.HeadMax = time.Hour }) // no receiver is given up
 	hanging, release := make(chan struct{}, 100), make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -376,8 +376,8 @@ func TestSlowReceiversKeepNoJobWaiting(t *testing.T) {
 	}
 }
 
-// TestAFaultOfTheStoreIsTriedAgain: nothing was told, and nothing is lost.
-func TestAFaultOfTheStoreIsTriedAgain(t *testing.T) {
+// TestDeliveryIsRetriedAfterAStoreFault: nothing was told, and nothing is lost.
+func TestDeliveryIsRetriedAfterAStoreFault(t *testing.T) {
 	var n atomic.Int64
 	w := newTestEnv(t, func(reg *engine.Registry, _ rota.Store) { engine.Builtins(reg) })
 	reg := engine.NewRegistry()
@@ -400,8 +400,8 @@ func TestAFaultOfTheStoreIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestALongAnswerIsNotKept: a receiver cannot fill the store or the memory.
-func TestALongAnswerIsNotKept(t *testing.T) {
+// TestLongAnswerIsTruncatedInTheReceipt: a receiver cannot fill the store or the memory.
+func TestLongAnswerIsTruncatedInTheReceipt(t *testing.T) {
 	var sent atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(500)
@@ -422,7 +422,7 @@ func TestALongAnswerIsNotKept(t *testing.T) {
 	}
 }
 
-func TestABadAddressIsTold(t *testing.T) {
+func TestSendRefusesAnInvalidURL(t *testing.T) {
 	s := NewSender(SenderConfig{})
 	for _, url := range []string{"", "::", "ftp://a", "http://", "/path", "http://ada:pw@a/"} {
 		if _, err := s.Send(t.Context(), Message{URL: url}); err == nil || !rota.IsPermanent(err) || strings.Contains(err.Error(), "pw") {

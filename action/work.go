@@ -7,27 +7,26 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// work is what one run asks of a database: a script, or a call.
+// work is what one run executes in a database: a script or a call.
 type work struct {
 	execution rota.ID
-	job       string // its name, for people who read the table of effects
+	job       string // job name, shown in the table of effects
 	script    string
 	call      *Call     // nil: the script
-	role      string    // taken on inside of the login; empty: who logged in
-	deadline  time.Time // zero: there is none
-	cleanUp   bool      // effects of long ago are to be removed, too
+	role      string    // role to set after the login; empty: the login's own
+	deadline  time.Time // zero: no deadline
+	cleanUp   bool      // also remove old effects
 }
 
-// workResult is what came of a work.
+// workResult is the result of a work.
 type workResult struct {
 	affected   int64
 	statements int
-	rows       *Rows     // of the last statement that returned rows; nil: none did
-	earlier    time.Time // when an earlier attempt did it; zero: this one did
+	rows       *Rows     // rows of the last statement that returned some; nil: none did
+	earlier    time.Time // when an earlier attempt committed; zero: this attempt did
 }
 
-// database does works, each in a transaction of its own that holds its effect
-// too. It is safe for concurrent use.
+// database executes works, each in its own transaction together with its effect. It is safe for concurrent use.
 type database interface {
 	do(ctx context.Context, w *work) (*workResult, error)
 }
