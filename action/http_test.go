@@ -177,7 +177,7 @@ func TestHTTPJobRefusesInvalidParams(t *testing.T) {
 		`{"url": "http://a/", "headers": {"a": 1}}`:                    "params.headers.a: is a number; text is wanted",
 		`{"url": "http://a/", "headers": {"a b": "x"}}`:                `params.headers["a b"]: is not allowed as a name here: it is not the name of a header; write letters, digits and dashes, such as X-Tenant`,
 		`{"url": "http://a/", "headers": {"": "x"}}`:                   `params.headers[""]: is not allowed as a name here`,
-		`{"url": "http://a/", "headers": {"a": "x\r\nEvil: hunter2"}}`: "params.headers.a: has a line break or another control character in it; write it on one line",
+		`{"url": "http://a/", "headers": {"a": "x\r\nEvil: hunter2"}}`: "params.headers.a: has a line break or another control character; write it on one line",
 		`{"url": "http://a/", "headers": {"Content-Length": "1"}}`:     `params.headers.Content-Length: is not allowed as a name here: it is set by the HTTP client; leave it out`,
 		`{"url": "http://a/", "headers": {"connection": "close"}}`:     "params.headers.connection: is not allowed as a name here: it is set by",
 		`{"url": "http://a/", "headers": {"Host": "a b"}}`:             "params.headers.Host: is not a host; write a name, and a port if there is one, such as example.com:8080",

@@ -262,7 +262,7 @@ func TestStatusGoneIsPermanent(t *testing.T) {
 	w.setWebhooks(rota.Webhook{URL: r.URL, Secret: secret, Events: completed})
 	w.enqueue(rota.NewJob{Type: "noop"})
 	tail := w.waitDeliveries(1)[0]
-	if tail.Attempt != 1 || tail.Sequel != rota.SequelDead || tail.Run.ErrorCode != "gone" || !strings.Contains(tail.Run.Error, "take the webhook away") {
+	if tail.Attempt != 1 || tail.Sequel != rota.SequelDead || tail.Run.ErrorCode != "gone" || !strings.Contains(tail.Run.Error, "remove the webhook") {
 		t.Errorf("attempt %d: %s %s", tail.Attempt, tail.Sequel, tail.Run.Error)
 	}
 }
