@@ -1,7 +1,7 @@
-// Package scrub takes secrets out of what leaves the house: params and error
-// texts in reports and traces. It hides too much rather than too little, and
-// what it has hidden once stays as it is.
+// Package scrub removes secrets from data that leaves the server: params and error
+// texts in reports and traces. It hides too much rather than too little. Scrubbing
+// its own output changes nothing.
 package scrub
 
-// Hidden stands where a secret stood.
+// Hidden replaces a secret.
 const Hidden = "[hidden]"

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// given is a name that stands for a secret, and what gives it a value: a sign, or
-// for a flag of a program a space.
+// given matches the name of a secret and the assignment after it: a sign, or a space
+// for a command-line flag.
 var given = regexp.MustCompile(`(?i)(--?)?([A-Za-z0-9_.\-]*(?:` +
 	`pass[_\- ]?word|passwd|pass[_\- ]?phrase|pass[_\- ]?code|secret|token|api[_\-. ]?key|credential|` +
 	`private[_\- ]?key|access[_\- ]?key|signing[_\-]?key|encryption[_\-]?key|master[_\-]?key|session[_\-]?id|` +
 	`connection[_\- ]?string|authorization|cookie|bearer|\bdsn|dsn\b|pwd\b|\bjwt` +
 	`)[A-Za-z0-9_.\-]*)(\\*["'` + "`" + `]?[ \t]*(?::=|=>|=|:)[ \t]*|[ \t]+)`)
 
-// hideGiven hides the value behind each name.
+// hideGiven hides the value after each name.
 func hideGiven(text string) string {
 	var b strings.Builder
 	rest := text
@@ -46,11 +46,11 @@ func kept(name, sign, value string) bool {
 		return true
 	case strings.Contains(sign, ":") && prose(value):
 		return true
-	case sign == ":" && sourceFile(name) && value[0] >= '0' && value[0] <= '9': // a place in a program
+	case sign == ":" && sourceFile(name) && value[0] >= '0' && value[0] <= '9': // a position in a source file
 		return true
 	case strings.Trim(value, "0123456789") == "" && counts(name):
 		return true
-	case strings.TrimSpace(sign) == "": // of a flag
+	case strings.TrimSpace(sign) == "": // a command-line flag
 		return strings.HasPrefix(value, "-")
 	}
 	return false
@@ -58,7 +58,7 @@ func kept(name, sign, value string) bool {
 
 var sourceFile = regexp.MustCompile(`\.(?:go|py|js|jsx|ts|tsx|rb|rs|java|kt|php|cs|c|cc|cpp|h|ex|exs|sql|sh)$`).MatchString
 
-// hideHeaders hides lines of a request that prove who sent it, to their ends.
+// hideHeaders hides the values of header lines with credentials, to the end of the line.
 func hideHeaders(text string) string {
 	return replace(header, text, func(m []string) string {
 		first, _, _ := strings.Cut(m[4], " ")
@@ -72,7 +72,7 @@ func hideHeaders(text string) string {
 var header = regexp.MustCompile(`(?i)((?:proxy-)?authorization|(?:set-)?cookie)(\\*["']?[ \t]*[:=][ \t]*)((?:\[?\\*["'])?)([^\r\n"'\\]+)`)
 
 // valueAtStart splits a text that begins with a value: the quote before it, the
-// value, and what comes after.
+// value, and the rest.
 func valueAtStart(text string) (shown, value, after string) {
 	if after, is := strings.CutPrefix(text, Hidden); is {
 		return "", Hidden, after
@@ -88,12 +88,11 @@ func valueAtStart(text string) (shown, value, after string) {
 	return "", text[:end], text[end:]
 }
 
-// schemes are what a value may begin with that is the word behind them: token: Bearer ….
+// schemes are the authentication schemes that may precede a value: token: Bearer ….
 var schemes = regexp.MustCompile(`^(?i:(?:bearer|basic|digest|negotiate|token|api-?key)[ \t]+)+`)
 
-// closing finds the end of what stands in quotes, or of the text if they are not
-// closed, as in one that was cut. Quotes that are escaped as often as the opening
-// one close it.
+// closing finds the end of a quoted value, or of the text if the quote is not closed, as
+// in a truncated text. The closing quote is escaped as often as the opening one.
 func closing(text, opening string) int {
 	quote := opening[len(opening)-1]
 	escapes := strings.Count(opening, `\`)
@@ -112,11 +111,11 @@ func closing(text, opening string) int {
 }
 
 // plainEnd is where a value without quotes ends. A comma or a semicolon may be
-// part of it; it ends the value if another one seems to begin.
+// part of it; it ends the value if another name seems to follow.
 func plainEnd(text string) int {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
-		case strings.HasPrefix(text[i:], Hidden): // a part of it was found before
+		case strings.HasPrefix(text[i:], Hidden): // a part was hidden before
 			i += len(Hidden) - 1
 		case c <= ' ', strings.IndexByte("\"'`&)}]<>|", c) >= 0:
 			return i
@@ -129,8 +128,8 @@ func plainEnd(text string) int {
 
 var nextBegins = regexp.MustCompile(`^(?:[\s"'})\]]|$|[A-Za-z_][A-Za-z0-9_.\- ]*[=:])`).MatchString
 
-// prose reports whether a word is one of those that errors go on with: the token
-// is missing, and "is" is not the token.
+// prose reports whether a word continues the sentence of an error: in "the token is
+// missing", "is" is not the token.
 func prose(word string) bool {
 	return slices.Contains(proseWords, strings.ToLower(strings.TrimRight(word, ".,;:!")))
 }

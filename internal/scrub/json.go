@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// depthMax bounds how deep a value is followed. No reader of a report looks
-// further, and what is below is hidden unseen.
+// depthMax bounds the nesting that is scrubbed. Deeper values are hidden without a
+// check.
 const depthMax = 64
 
-// JSON hides the secrets of a JSON value: what stands under keys that name one,
-// and in strings what Text hides. Its form, its order and its numbers stay. What
-// is not JSON is not shown at all.
+// JSON hides the secrets of a JSON value: the values of keys that name one,
+// and in strings what Text hides. It keeps the structure, the order and the numbers.
+// A text that is not JSON is hidden whole.
 func JSON(text []byte) json.RawMessage {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return json.RawMessage("null")
@@ -28,7 +28,7 @@ func JSON(text []byte) json.RawMessage {
 	return b.Bytes()
 }
 
-// object keeps the order of its members, and those that stand there twice.
+// object keeps the order of its members, and duplicate keys.
 type object []member
 
 type member struct {
@@ -36,10 +36,10 @@ type member struct {
 	value any
 }
 
-// read reads one value of a text that is known to be JSON.
+// read reads one value of a valid JSON text.
 func read(decoder *json.Decoder) any {
 	token, err := decoder.Token()
-	if err != nil { // a text that Valid calls valid
+	if err != nil { // cannot happen: Valid accepted the text
 		return Hidden
 	}
 	switch token {
@@ -94,7 +94,7 @@ func hideInObject(members object, depth int) object {
 	return members
 }
 
-// What a pair is written as: {"name": "Authorization", "value": "…"}.
+// Keys of a name-value pair: {"name": "Authorization", "value": "…"}.
 var (
 	pairNames  = []string{"name", "key", "header", "field", "variable"}
 	pairValues = []string{"value", "values", "val", "content"}
@@ -107,8 +107,8 @@ func namesSecret(members object) bool {
 	})
 }
 
-// hideInArray knows two more ways to name a secret: ["--password", "…"] as
-// programs take it, and ["Authorization", "…"] as pairs are written.
+// hideInArray recognizes two more forms: ["--password", "…"], the arguments of a
+// program, and ["Authorization", "…"], a pair.
 func hideInArray(items []any, depth int) []any {
 	pair := len(items) == 2
 	named := false
@@ -124,8 +124,8 @@ func hideInArray(items []any, depth int) []any {
 	return items
 }
 
-// hide hides a value whole. What is empty, or says no more than yes or no, is no
-// secret.
+// hide hides a value whole. Empty values, booleans and null are not
+// secrets.
 func hide(key string, value any) any {
 	switch v := value.(type) {
 	case nil, bool:

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// listed are the names that must never show what stands under them, in every
-// way that people write names.
+// listed are the names whose values must always be hidden, in every spelling.
 var listed = []string{
 	"password", "passwd", "passphrase", "secret", "token", "api key", "authorization", "cookie", "credential", "credentials",
 	"private key", "dsn", "access token", "refresh token", "client secret", "secret key", "access key", "session id", "auth", "pwd",
@@ -38,7 +37,7 @@ func spellings(name string) []string {
 	return all
 }
 
-func TestKeysOfEveryStyle(t *testing.T) {
+func TestKeyRecognizesEverySpelling(t *testing.T) {
 	for _, name := range listed {
 		for _, key := range spellings(name) {
 			if !Key(key) {
@@ -56,7 +55,7 @@ func TestKeysOfEveryStyle(t *testing.T) {
 	}
 }
 
-func TestNothingUnderAListedKeySurvives(t *testing.T) {
+func TestJSONHidesEveryValueOfAListedKey(t *testing.T) {
 	const mark = "S3CR3T"
 	values := []string{
 		`"` + mark + `"`, `["` + mark + `"]`, `{"a": "` + mark + `"}`, `[[{"a": ["` + mark + `"]}]]`, `{"` + mark + `": 1}`,
@@ -121,9 +120,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// FuzzJSON holds four promises for whatever comes in: it does not panic, what
-// comes out is JSON, a second time changes nothing, and what stands under a
-// listed key is gone.
+// FuzzJSON checks four properties for any input: no panic, the output is JSON, a
+// second pass changes nothing, and the value of a listed key is hidden.
 func FuzzJSON(f *testing.F) {
 	for i, seed := range []string{
 		`{"a": [1, "x", null], "password": {"b": 2}}`, `"postgres://u:p@h/d?token=x"`, `{"k": "Authorization: Bearer abc"}`,

@@ -6,21 +6,20 @@ import (
 	"unicode"
 )
 
-// inKeys are what names a secret wherever it stands in a key, without regard to
+// inKeys name a secret anywhere in a key, without regard to
 // case and separators: api_key, apiKey, X-API-KEY and MYAPIKEY are one.
 var inKeys = []string{
 	"password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "authorization", "cookie", "credential",
 	"privatekey", "accesskey", "signingkey", "encryptionkey", "masterkey", "sessionid", "connectionstring", "bearer",
 }
 
-// asWords are too short for that: author is not auth, and wordsnippet no DSN.
+// asWords are too short for that: author is not auth, and wordsnippet is not a DSN.
 var asWords = []string{"auth", "pass", "pwd", "dsn", "otp", "jwt", "csrf", "xsrf"}
 
-// atEnds name a secret at either end of a key as well, for those who write
-// sentrydsn or MYSQLPWD.
+// atEnds name a secret also at either end of a key, as in sentrydsn or MYSQLPWD.
 var atEnds = []string{"dsn", "pwd", "jwt"}
 
-// Key reports whether what stands under a key is a secret.
+// Key reports whether the value of a key is a secret.
 func Key(key string) bool {
 	flat := flatten(key)
 	for _, part := range inKeys {
@@ -41,13 +40,13 @@ func Key(key string) bool {
 	return false
 }
 
-// counts reports whether a number under the key is how many there are, as in
-// max_tokens: models are told of tokens that are no secrets.
+// counts reports whether a number under the key is a count, as in
+// max_tokens, a parameter of language models.
 func counts(key string) bool {
 	return slices.Contains(words(key), "tokens")
 }
 
-// flatten leaves the letters and digits of a key, in lower case.
+// flatten keeps the letters and digits of a key, in lower case.
 func flatten(key string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
@@ -57,7 +56,7 @@ func flatten(key string) string {
 	}, key)
 }
 
-// words splits a key at separators and where a capital follows a small letter.
+// words splits a key at separators and where an upper-case letter follows a lower-case one.
 func words(key string) []string {
 	var b strings.Builder
 	small := false

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// passesMax bounds how often a text is looked through. What hiding one secret
-// leaves may look like another; a text that does not come to rest is hidden whole.
+// passesMax bounds the passes over a text. After one secret is hidden, the rest may look
+// like another. A text that still changes after the last pass is hidden whole.
 const passesMax = 8
 
-// Text hides what looks like a secret in a text: passwords in URLs, headers that
-// prove who somebody is, values that are given to a name as in password=…, keys
-// whose form is known, private keys.
+// Text hides what looks like a secret in a text: passwords in URLs, headers with
+// credentials, values assigned to a name as in password=…, keys of a known form,
+// private keys.
 func Text(text string) string {
 	for range passesMax {
 		once := pass(text)
@@ -24,8 +24,8 @@ func Text(text string) string {
 	return Hidden
 }
 
-// pass looks through a text once, by the rules whose hints are in it: an error
-// that has none costs next to nothing.
+// pass applies once the rules whose hints are in the text. A text without hints
+// costs little.
 func pass(text string) string {
 	low := strings.ToLower(text)
 	for _, r := range rules {
@@ -36,8 +36,8 @@ func pass(text string) string {
 	return text
 }
 
-// rules are applied in this order: those that know most of a secret's extent
-// come first. Where none of its hints is, in small letters, a rule finds nothing.
+// rules are applied in this order: the most exact ones first. A rule
+// applies only to a text with one of its hints, compared in lower case.
 var rules = []struct {
 	hints []string
 	hide  func(string) string
@@ -56,13 +56,12 @@ var privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*
 
 func hidePrivateKeys(text string) string { return privateKey.ReplaceAllLiteralString(text, Hidden) }
 
-// source is how MySQL's driver writes whom to log in as.
+// source is the DSN form of the MySQL driver.
 var source = regexp.MustCompile(`([^\s:/@"']*):(\S+)@(tcp6?|udp|unix)\(`)
 
 func hideSources(text string) string { return source.ReplaceAllString(text, "${1}:"+Hidden+"@${3}(") }
 
-// bearer is a proof behind the name of its scheme, or behind several: bearer token …, and Bearer Bearer … of who put it
-// there twice.
+// bearer is a credential after one or more names of schemes: bearer token …, or a repeated Bearer Bearer ….
 var bearer = regexp.MustCompile(`(?i)\b((?:(?:bearer|basic|digest|negotiate|token|api-?key)(?:[ \t]+|%20))+)([A-Za-z0-9._~+/=\-]{6,})`)
 
 func hideBearers(text string) string {
@@ -74,13 +73,13 @@ func hideBearers(text string) string {
 	})
 }
 
-// proofMin is how long what stands behind a scheme is a proof whatever it is made of.
+// proofMin is the length from which any word after a scheme counts as a credential.
 const proofMin = 8
 
-// proof tells a short proof from a word: basic skills, but Basic dXNlcg==.
+// proof distinguishes a short credential from a word: basic skills, but Basic dXNlcg==.
 var proof = regexp.MustCompile(`[0-9A-Z=]`).MatchString
 
-// schemeProse reports whether a word is one of the long ones that errors go on with behind the name of a scheme.
+// schemeProse reports whether a word is a long word of the sentence after the name of a scheme.
 func schemeProse(word string) bool {
 	return slices.Contains(schemeWords, strings.ToLower(strings.TrimRight(word, ".,;:!")))
 }
@@ -89,7 +88,7 @@ var schemeWords = strings.Fields(`authentication authorization bearer character 
 	generation identifier information introspection knowledge literal negotiate position provided received refreshed request response
 	revocation sequence signature undefined validation verification`)
 
-// shapes are keys that services give out in a form of their own, Rota's for webhooks among them.
+// shapes match keys with a known form, including Rota's webhook secrets.
 var shapes = regexp.MustCompile(`(\b|_)(?:` +
 	`eyJ[A-Za-z0-9_\-]{6,}\.[A-Za-z0-9_\-]+\.?[A-Za-z0-9_\-]*` + // JSON Web Token
 	`|A[KS]IA[0-9A-Z]{12,}` + // AWS

@@ -97,8 +97,8 @@ func TestTextHidesSecrets(t *testing.T) {
 	}
 }
 
-// TestTextLeavesTheRest wants errors to stay readable.
-func TestTextLeavesTheRest(t *testing.T) {
+// TestTextKeepsOrdinaryErrors checks that errors without secrets do not change.
+func TestTextKeepsOrdinaryErrors(t *testing.T) {
 	for _, text := range []string{
 		"", "connection refused", "dial tcp 10.0.0.1:5432: connect: connection refused",
 		"invalid token: expired", "unexpected token: expected a number", "password: is missing", "the token is missing",
@@ -116,7 +116,7 @@ func TestTextLeavesTheRest(t *testing.T) {
 	}
 }
 
-func TestALongTextIsLookedThroughQuickly(t *testing.T) {
+func TestLongTextIsScrubbedInTime(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("password=", 1_500), strings.Repeat(`token: "`, 1_500), strings.Repeat("a://b:c@", 1_500),
 		strings.Repeat("Authorization: ", 1_000), strings.Repeat("-----BEGIN PRIVATE KEY-----", 500), strings.Repeat("eyJ", 5_000),
@@ -128,7 +128,7 @@ func TestALongTextIsLookedThroughQuickly(t *testing.T) {
 	}
 }
 
-// FuzzText puts a secret that has a form into whatever text: it is gone, and a second look changes nothing.
+// FuzzText puts a secret of a known form into any text: it is hidden, and a second pass changes nothing.
 func FuzzText(f *testing.F) {
 	for i, seed := range []string{"", "Bearer", `{"a":"`, "token=", "http://u:", "-----BEGIN PRIVATE KEY-----", "Cookie: a; b=", "basic knowledge", "hooks.slack.com/"} {
 		f.Add(seed, i, " and on")
