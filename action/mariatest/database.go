@@ -23,7 +23,7 @@ var shared struct {
 var databases atomic.Int64 // how many have been made
 
 // Shared is the server that the tests of a package share. It is started when it
-// is first asked for. The package's TestMain calls Close at its end.
+// is first used. The package's TestMain calls Close at its end.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	shared.mu.Lock()
@@ -47,7 +47,7 @@ func Close() {
 	}
 }
 
-// NewDatabase makes a database on the shared server and is its URL.
+// NewDatabase creates a database on the shared server and returns its URL.
 func NewDatabase(t testing.TB) string {
 	t.Helper()
 	s := Shared(t)
@@ -56,11 +56,11 @@ func NewDatabase(t testing.TB) string {
 	return s.URL(name)
 }
 
-// Query runs a statement on a connection of its own and is its rows, as text.
+// Query executes a statement on its own connection and returns its rows as text.
 // NULL is an empty text.
 func Query(t testing.TB, rawURL, text string) [][]string {
 	t.Helper()
-	ctx, done := context.WithTimeout(context.Background(), patience)
+	ctx, done := context.WithTimeout(context.Background(), startTimeout)
 	defer done()
 	rows, err := query(ctx, rawURL, text)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package mariatest runs a real MariaDB server for tests: from the binaries that
-// the machine has, in a directory of its own, reached by a socket in it, as
-// nobody's service. It ends with the process that started it, however that ends.
+// Package mariatest runs a real MariaDB server for tests: it uses the
+// installed binaries, a temporary directory and a socket in it, and no system service.
+// The server ends with the process that started it, even if that is killed.
 //
 //	func TestMain(m *testing.M) { defer mariatest.Close(); m.Run() }
 //

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestAServerAnswersAndLeavesNothing(t *testing.T) {
+func TestServerAnswersAndCloseRemovesItsDirectory(t *testing.T) {
 	s, err := Start()
 	if err != nil {
 		t.Fatal(err)
@@ -16,7 +16,7 @@ func TestAServerAnswersAndLeavesNothing(t *testing.T) {
 		t.Errorf("%q", rows)
 	}
 	if abandoned(s.dir) {
-		t.Error("a home is taken for abandoned whose server runs")
+		t.Error("the directory of a running server counts as abandoned")
 	}
 	s.Close()
 	if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
@@ -24,12 +24,12 @@ func TestAServerAnswersAndLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestAHomeWhoseServerIsGoneIsSwept(t *testing.T) {
+func TestDirectoryOfAnEndedServerIsRemoved(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("only there is it known who is gone")
+		t.Skip("only Linux reports whether a process has ended")
 	}
 	parent := t.TempDir()
-	left, young := filepath.Join(parent, homePrefix+"left"), filepath.Join(parent, homePrefix+"young")
+	left, young := filepath.Join(parent, dirPrefix+"left"), filepath.Join(parent, dirPrefix+"young")
 	for _, dir := range []string{left, young} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -38,11 +38,11 @@ func TestAHomeWhoseServerIsGoneIsSwept(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(left, pidName), []byte("99999999\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sweep(parent)
+	removeAbandoned(parent)
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Error("what a killed test left is still there")
 	}
 	if _, err := os.Stat(young); err != nil {
-		t.Error("a home that is being made was removed")
+		t.Error("a new directory was removed")
 	}
 }

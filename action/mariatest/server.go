@@ -12,22 +12,22 @@ import (
 	"time"
 )
 
-// patience is how long a server may take to start or to stop on a very busy
+// startTimeout is how long a server may take to start or to stop on a very busy
 // machine.
-const patience = 60 * time.Second
+const startTimeout = 60 * time.Second
 
 // Server is a MariaDB server and its data.
 type Server struct {
-	dir  string
-	cmd  *exec.Cmd
-	over chan struct{} // closed when it has ended
-	err  error         // how, after that
+	dir   string
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when the server has ended
+	err   error         // valid after ended is closed
 }
 
-// Start makes a server with no databases. Its superuser is root, who has no
+// Start starts a server without databases. Its superuser is root, without a
 // password.
 func Start() (*Server, error) {
-	dir, err := newHome()
+	dir, err := newServerDir()
 	if err != nil {
 		return nil, err
 	}
@@ -42,14 +42,14 @@ func Start() (*Server, error) {
 	return s, nil
 }
 
-// install makes the tables that a server has before all others.
+// install creates the system tables of the server.
 func (s *Server) install() error {
 	program, err := find("mariadb-install-db", "mysql_install_db")
 	if err != nil {
 		return err
 	}
 	cmd := exec.Command(program, "--no-defaults", "--datadir="+s.data(), "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")
-	if err := s.dress(cmd); err != nil {
+	if err := s.configureProcess(cmd); err != nil {
 		return err
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -68,47 +68,47 @@ func (s *Server) start() error {
 		return err
 	}
 	defer log.Close()
-	// What was committed outlives the server, but not the machine: nobody waits for
-	// the disk.
+	// Commits survive the end of the server but not of the machine, so that commits do
+	// not wait for the disk.
 	s.cmd = exec.Command(program, "--no-defaults", "--datadir="+s.data(), "--socket="+s.socket(), "--pid-file="+filepath.Join(s.dir, pidName),
 		"--tmpdir="+s.dir, "--skip-networking", "--skip-log-bin", "--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=16M")
 	s.cmd.Stdout, s.cmd.Stderr = log, log
-	if err := s.dress(s.cmd); err != nil {
+	if err := s.configureProcess(s.cmd); err != nil {
 		return err
 	}
-	s.over = make(chan struct{})
+	s.ended = make(chan struct{})
 	started := make(chan error)
 	go s.run(started)
 	if err := <-started; err != nil {
 		return err
 	}
-	return s.await()
+	return s.waitReady()
 }
 
-// dress has a program live in the directory of the server and end with us.
-func (s *Server) dress(cmd *exec.Cmd) error {
+// configureProcess sets the directory and environment of a program, and makes it end with this process.
+func (s *Server) configureProcess(cmd *exec.Cmd) error {
 	cmd.Dir = s.dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/sbin", "HOME=" + s.dir, "TMPDIR=" + s.dir, "LC_ALL=C.UTF-8"}
-	return dress(cmd)
+	return configureProcess(cmd)
 }
 
-// run keeps a thread for the server: the kernel takes the end of the thread that
-// started it for the end of its parent.
+// run locks a thread for the server: the kernel sends the parent-death signal when
+// the thread that started the server ends.
 func (s *Server) run(started chan<- error) {
 	runtime.LockOSThread()
 	if err := s.cmd.Start(); err != nil {
-		close(s.over)
+		close(s.ended)
 		started <- err
 		return
 	}
 	started <- nil
 	s.err = s.cmd.Wait()
-	close(s.over)
+	close(s.ended)
 }
 
-// await asks until the server answers.
-func (s *Server) await() error {
-	ctx, done := context.WithTimeout(context.Background(), patience)
+// waitReady queries until the server answers.
+func (s *Server) waitReady() error {
+	ctx, done := context.WithTimeout(context.Background(), startTimeout)
 	defer done()
 	for {
 		_, err := query(ctx, s.URL("mysql"), "SELECT 1")
@@ -117,7 +117,7 @@ func (s *Server) await() error {
 		}
 		select {
 		case <-time.After(20 * time.Millisecond):
-		case <-s.over:
+		case <-s.ended:
 			return fmt.Errorf("mariadbd has ended: %w:\n%s", errors.Join(s.err, err), s.Log())
 		case <-ctx.Done():
 			return fmt.Errorf("mariadbd does not answer: %w:\n%s", err, s.Log())
@@ -128,12 +128,12 @@ func (s *Server) await() error {
 func (s *Server) data() string   { return filepath.Join(s.dir, "data") }
 func (s *Server) socket() string { return filepath.Join(s.dir, "s") }
 
-// URL is where a database is reached, as root.
+// URL is the URL of a database, as root.
 func (s *Server) URL(database string) string {
 	return "mysql://root@localhost/" + database + "?socket=" + s.socket()
 }
 
-// Log is what the server has said of late.
+// Log is the end of the server's log.
 func (s *Server) Log() string {
 	const most = 4_000
 	text, err := os.ReadFile(filepath.Join(s.dir, "server.log"))
@@ -143,13 +143,13 @@ func (s *Server) Log() string {
 	return string(text[max(0, len(text)-most):])
 }
 
-// Close ends the server and removes what was made for it. It is called once.
+// Close ends the server and removes its directory. It is called once.
 func (s *Server) Close() {
-	if s.over != nil {
+	if s.ended != nil {
 		if s.cmd.Process != nil {
-			_ = s.cmd.Process.Signal(syscall.SIGKILL) // its data is of no more use
+			_ = s.cmd.Process.Signal(syscall.SIGKILL) // its data is not needed any more
 		}
-		<-s.over
+		<-s.ended
 	}
 	_ = os.RemoveAll(s.dir)
 }

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// dress has a program end with the thread that starts it, and be nobody special:
-// MariaDB does not run as root.
-func dress(cmd *exec.Cmd) error {
+// configureProcess makes a program end with the thread that starts it, and run as an
+// unprivileged user: MariaDB does not run as root.
+func configureProcess(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if os.Getuid() != 0 {
 		return nil
@@ -22,8 +22,8 @@ func dress(cmd *exec.Cmd) error {
 	return err
 }
 
-// giveAway gives a directory to the user that the server runs as.
-func giveAway(dir string) error {
+// chownToServer changes the owner of a directory to the user that the server runs as.
+func chownToServer(dir string) error {
 	if os.Getuid() != 0 {
 		return nil
 	}
@@ -34,10 +34,10 @@ func giveAway(dir string) error {
 	return os.Chown(dir, uid, gid)
 }
 
-// gone reports whether there is no such process.
-func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+// processEnded reports whether there is no such process.
+func processEnded(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-// unprivileged is who runs what root must not.
+// unprivileged is the user for programs that must not run as root.
 func unprivileged() (uid, gid int, err error) {
 	who, err := user.Lookup("mysql")
 	if err != nil {

@@ -4,11 +4,11 @@ package mariatest
 
 import "os/exec"
 
-// Elsewhere servers are started as who we are, and one whose test was killed goes
-// on until somebody ends it.
+// On other systems servers run as the current user. The server of a killed test
+// continues until it is ended by hand.
 
-func dress(*exec.Cmd) error { return nil }
+func configureProcess(*exec.Cmd) error { return nil }
 
-func giveAway(string) error { return nil }
+func chownToServer(string) error { return nil }
 
-func gone(int) bool { return false }
+func processEnded(int) bool { return false }
