@@ -196,7 +196,7 @@ func TestSyntaxErrorIsPermanent(t *testing.T) {
 		if len(jobs) != 3 || !strings.Contains(jobs[0].Run.Error, "nowhere") {
 			t.Errorf("a table that may come is tried %d times: %s", len(jobs), jobs[0].Run.Error)
 		}
-		w.mustFail(statement("-- nothing\n;"), codeParams, "there is none")
+		w.mustFail(statement("-- nothing\n;"), codeParams, "contains no statement")
 	})
 }
 
