@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func companyRefusals() map[Verb][]refusal {
+func relationRefusals() map[Verb][]refusal {
 	return map[Verb][]refusal{
 		VerbFire:         fireRefusals(),
 		VerbBackfill:     backfillRefusals(),

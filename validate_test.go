@@ -61,7 +61,7 @@ func TestValidateRefuses(t *testing.T) {
 		},
 	}
 	maps.Copy(refusals, definitionRefusals())
-	maps.Copy(refusals, companyRefusals())
+	maps.Copy(refusals, relationRefusals())
 	for verb := range refusals {
 		for _, r := range append(headRefusals(), refusals[verb]...) {
 			t.Run(string(verb)+"/"+r.name, func(t *testing.T) { checkRefused(t, verb, r) })

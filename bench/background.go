@@ -9,9 +9,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// background is the number of jobs in a file besides those that are claimed. Those that
-// are blocked wait behind one that is delayed, so there must be one for each
-// crowdGroup of them.
+// background is the number of jobs in a file besides those that are claimed. The blocked
+// jobs wait for a delayed one, so there must be one for each backgroundGroup of them.
 type background struct{ delayed, blocked, finished, foreign int }
 
 // thirds returns n jobs of the claimed type that no claim takes.
