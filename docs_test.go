@@ -166,11 +166,11 @@ func section(t *testing.T, page, title string) string {
 // Each function on the page must be in an example test, so that it is compiled and run.
 func TestEmbeddingPageQuotesExamples(t *testing.T) {
 	examples := ""
-	for _, rooms := range []string{
+	for _, pattern := range []string{
 		"example*_test.go", "engine/example*_test.go", "store/sqlite/example*_test.go",
 		"node/example_test.go", "report/example_test.go", "telemetry/example_test.go",
 	} {
-		files, err := filepath.Glob(rooms)
+		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}

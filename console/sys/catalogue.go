@@ -56,8 +56,7 @@ func New(config Config) *Catalogue {
 	return &Catalogue{config: config, slots: make(chan struct{}, config.Most), idle: make(chan *memoryDB, config.Most)}
 }
 
-// Close closes the connections that are not in use; others are closed by whoever
-// uses them.
+// Close closes the connections that are not in use. A running query closes its own connection.
 func (c *Catalogue) Close() error {
 	for {
 		select {
