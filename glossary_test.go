@@ -94,7 +94,7 @@ func tableWords(page, heading string) (words []string) {
 }
 
 // retired holds the retired words in lower case, singular and plural. A word of
-// two parts, such as waitingRoom, is one entry with a space.
+// two parts is one entry with a space between them.
 type retired map[string]bool
 
 func newRetired(words []string) retired {

@@ -401,8 +401,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestRedirectBackToTheFirstHostCarriesNoCredentials: whoever was sent on by another host may be sent
-// back by it.
+// A redirect to another host may redirect back to the first one.
 func TestRedirectBackToTheFirstHostCarriesNoCredentials(t *testing.T) {
 	w := newCaller(t)
 	var home *testServer
@@ -523,13 +522,13 @@ func TestNetworkFaultsAreRetried(t *testing.T) {
 	w := newCaller(t, func(c *Config) { c.Guard.Resolver = &resolver{} })
 	dead := newTestServer(t, status(200))
 	dead.Close()
-	torn := newTestServer(t, func(w http.ResponseWriter, _ *http.Request) {
+	incomplete := newTestServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
 		fmt.Fprint(w, "half")
 	})
 	hung := newTestServer(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	hung.Config.ErrorLog = nil
-	for _, url := range []string{dead.URL, torn.URL, hung.URL, "http://nowhere.example", strings.Replace(torn.URL, "http:", "https:", 1)} {
+	for _, url := range []string{dead.URL, incomplete.URL, hung.URL, "http://nowhere.example", strings.Replace(incomplete.URL, "http:", "https:", 1)} {
 		id := w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(HTTP{Method: "POST", URL: payload.URL(url + "/?key=hunter2")}), MaxRetries: new(1)})
 		attempts := w.waitAttempts(id)
 		last := attempts[len(attempts)-1].Run

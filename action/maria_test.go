@@ -70,14 +70,14 @@ func TestLoginsOfMariaDB(t *testing.T) {
 	t.Cleanup(func() { g.query(t, "DROP USER clerk@localhost") })
 	g.target.Roles = map[string]string{"clerk": strings.Replace(g.target.URL, "root@", "clerk:geheim@", 1)}
 	w := g.newEnv(t)
-	clerk := job(SQL{Statement: "SELECT CURRENT_USER()", Target: "t", RunAs: "clerk"})
-	if done := w.mustFail(clerk, "42000"); strings.Contains(done.Run.Error, "geheim") {
+	roleJob := job(SQL{Statement: "SELECT CURRENT_USER()", Target: "t", RunAs: "clerk"})
+	if done := w.mustFail(roleJob, "42000"); strings.Contains(done.Run.Error, "geheim") {
 		t.Error("the error tells the password: " + done.Run.Error)
 	}
 	g.query(t, "GRANT SELECT ON "+database+".* TO clerk@localhost")
-	w.mustFail(clerk, "42000", "CREATE TABLE IF NOT EXISTS", "GRANT SELECT, INSERT")
+	w.mustFail(roleJob, "42000", "CREATE TABLE IF NOT EXISTS", "GRANT SELECT, INSERT")
 	g.query(t, "GRANT ALL ON "+database+".* TO clerk@localhost")
-	if rows := result[Rows](w, w.mustComplete(clerk)); rows.Rows[0][0] != "clerk@localhost" {
+	if rows := result[Rows](w, w.mustComplete(roleJob)); rows.Rows[0][0] != "clerk@localhost" {
 		t.Errorf("%v", rows.Rows)
 	}
 	w.mustFail(job(SQL{Statement: "SELECT 1", Target: "t", RunAs: "nobody"}), codeRole, "nobody", "add it to roles")

@@ -111,9 +111,9 @@ func TestLoginWithoutPrivilegeGetsTheRemedy(t *testing.T) {
 	w.mustFail(statement("SELECT 1"), "3D000", "the server refused the login")
 	g.target.URL = "postgres://clerk:geheim@127.0.0.1:1/x?sslmode=disable"
 	w = g.newEnv(t)
-	nowhere := statement("SELECT 1")
-	nowhere.MaxRetries = new(1)
-	jobs := w.waitAttempts(w.enqueue(nowhere))
+	unreachable := statement("SELECT 1")
+	unreachable.MaxRetries = new(1)
+	jobs := w.waitAttempts(w.enqueue(unreachable))
 	if first := jobs[0].Run; len(jobs) != 2 || first.ErrorCode != codeConnect || strings.Contains(first.Error, "geheim") || strings.Contains(w.log.String(), "geheim") {
 		t.Errorf("%d attempts, %s: %s", len(jobs), first.ErrorCode, first.Error)
 	}

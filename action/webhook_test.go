@@ -163,7 +163,7 @@ func TestDeliveryIsSignedAndSent(t *testing.T) {
 	}
 }
 
-// TestFailedDeliveryIsRetried until it is taken, under the same id, signed anew.
+// A failed delivery is retried until it succeeds, with the same id and a new signature.
 func TestFailedDeliveryIsRetried(t *testing.T) {
 	var clock atomic.Int64
 	w := newDeliveryEnv(t, func(c *SenderConfig) {
@@ -330,8 +330,7 @@ func TestTemplateWebhooksGetTheirDeliveries(t *testing.T) {
 	w.waitDeliveries(1)
 }
 
-// TestWebhookCannotReachInternalAddresses, and the hint is there for whoever may change that: a day
-// is left to do so.
+// The delivery fails with a hint for the administrator and is retried for a day.
 func TestWebhookCannotReachInternalAddresses(t *testing.T) {
 	w := newDeliveryEnv(t, func(c *SenderConfig) { c.Guard = &Guard{} })
 	r := newReceiver(t, always(200))
@@ -346,8 +345,7 @@ func TestWebhookCannotReachInternalAddresses(t *testing.T) {
 	}
 }
 
-// TestSlowReceiversDoNotDelayJobs: as many receivers hang as the lane has slots,
-// and the jobs of users run on.
+// As many receivers hang as the delivery engine has slots; the jobs of users still run.
 func TestSlowReceiversDoNotDelayJobs(t *testing.T) {
 	w := newDeliveryEnv(t, func(c *SenderConfig) { c.HeadMax = time.Hour }) // no receiver is given up
 	hanging, release := make(chan struct{}, 100), make(chan struct{})

@@ -27,8 +27,8 @@ func TestDiskFull(t *testing.T) {
 		t.Skipf("no small disk can be mounted here: %v", err)
 	}
 	t.Cleanup(func() { _ = unmount(s.data) })
-	ballast := filepath.Join(s.data, "ballast")
-	must(t, os.WriteFile(ballast, bytes.Repeat([]byte{1}, 3<<20), 0o600))
+	filler := filepath.Join(s.data, "filler")
+	must(t, os.WriteFile(filler, bytes.Repeat([]byte{1}, 3<<20), 0o600))
 	l, c, b := s.run(), newCaller(s), newAnswerLog()
 	c.must("PUT", "/types/parked", object{}, nil)
 
@@ -59,7 +59,7 @@ func TestDiskFull(t *testing.T) {
 		}
 	}
 
-	must(t, os.Remove(ballast))
+	must(t, os.Remove(filler))
 	s.until("the server is ready", func() bool { status, _ := c.ready(); return status == http.StatusOK })
 	for _, job := range ran {
 		s.until("the runs are recorded", func() bool { return c.state(job) == "completed" })

@@ -33,7 +33,7 @@ func TestFrozenServer(t *testing.T) {
 
 	l.signal(syscall.SIGSTOP)
 	time.Sleep(3 * time.Second)
-	woken := time.Now()
+	resumed := time.Now()
 	l.signal(syscall.SIGCONT)
 	s.until("the run of the stale worker is reaped", func() bool { return c.state(staleWorker) == "failed" })
 	stopped := time.Now()
@@ -53,7 +53,7 @@ func TestFrozenServer(t *testing.T) {
 		}
 	}
 	run := a.jobs[staleWorker.ID.ID].Run
-	if grace := run.FinishedAt.Sub(woken); run.ErrorCode != rota.CodeLeaseExpired || grace < 9*rota.LeaseMin/10 {
+	if grace := run.FinishedAt.Sub(resumed); run.ErrorCode != rota.CodeLeaseExpired || grace < 9*rota.LeaseMin/10 {
 		t.Errorf("the run of the stale worker was reaped as %q, %s after the pause", run.ErrorCode, grace)
 	}
 }

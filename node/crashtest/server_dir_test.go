@@ -50,7 +50,7 @@ type serverDir struct {
 	env  []string
 
 	mu      sync.Mutex
-	addr    string        // empty: it listens nowhere
+	addr    string        // empty: it does not listen
 	changed chan struct{} // closed when that changes
 }
 

@@ -82,7 +82,7 @@ func (k killed) dies(s *serverDir, when string) {
 	}
 	first.stop()
 
-	doomed := s.run(point{verb: string(k.verb), when: when}.setting())
+	dying := s.run(point{verb: string(k.verb), when: when}.setting())
 	answered := make(chan error, 1)
 	go func() {
 		a, err := c.write(context.Background(), http.MethodPost, "/sql", object{"statement": k.statement})
@@ -91,7 +91,7 @@ func (k killed) dies(s *serverDir, when string) {
 		}
 		answered <- err
 	}()
-	if !doomed.diesWithin(waitMax) {
+	if !dying.diesWithin(waitMax) {
 		s.Fatalf("the server does not get to %s %s", k.verb, when)
 	}
 	k.sound(s)
