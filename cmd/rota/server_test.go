@@ -158,6 +158,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d [+-]\d\d:\d\d`), "NEXT"},
 	{regexp.MustCompile(`(\d\d:\d\d:\d\d  +)(\d+[dhms] )?\d+[dhms]( ago)?`), "${1}DISTANCE"},
 	{regexp.MustCompile(`\b(\d+[dhms] )?\d+[dhms] ago|\bnow\b`), "AGO"},
+	{regexp.MustCompile(`\b(completed|failed|cancelled) in \d+(\.\d+)?(ms|µs|s)\b`), "${1} in TOOK"}, // may be whole seconds
 	{regexp.MustCompile(`\bin (\d+[dhm] )?\d+[dhms]\b`), "SOON"},
 	{regexp.MustCompile(`(in |  )\d+(\.\d+)?(ms|µs|s)\b`), "${1}TOOK"},
 	{regexp.MustCompile(`(cursor:? "?)[\w-]{10,}`), "${1}CURSOR"},

@@ -72,7 +72,7 @@ func TestWaitingBatchDoesNotDelayOtherAnswers(t *testing.T) {
 		done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "other"}}})
 	}()
 	eventually(t, "the enqueue waits", func() bool {
-		return rows(t, s, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)[0][0] == "1"
+		return rows(t, s, sqlWaitingHere)[0][0] == "1"
 	})
 	doneQuickly[*rota.Extended](t, "a heartbeat", s, &rota.Extend{
 		Meta: rota.NewMeta(""), Lease: time.Minute, Items: []rota.ExtendItem{{LeaseRef: job.Lease()}},

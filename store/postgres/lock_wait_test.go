@@ -21,11 +21,19 @@ func holdLock(t *testing.T, s *Store, key lockKey) (release func()) {
 	return func() { must(t, conn.Close(context.Background())) }
 }
 
+// sqlWaitingHere counts the locks that transactions of this database wait for. Other tests use
+// other databases of the same server.
+const sqlWaitingHere = `
+SELECT count(*)
+FROM pg_locks l
+JOIN pg_stat_activity a ON a.pid = l.pid
+WHERE NOT l.granted AND a.datname = current_database()`
+
 // waitForLockWaiter waits until a transaction waits for a lock.
 func waitForLockWaiter(t *testing.T, s *Store) {
 	t.Helper()
 	eventually(t, "a transaction waits for a lock", func() bool {
-		return rows(t, s, `SELECT count(*) FROM pg_locks WHERE NOT granted`)[0][0] == "1"
+		return rows(t, s, sqlWaitingHere)[0][0] == "1"
 	})
 }
 

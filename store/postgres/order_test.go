@@ -173,20 +173,15 @@ func TestLimitHoldsDuringPausedClaim(t *testing.T) {
 		Types: []rota.TypeLimit{{Type: "work", Concurrency: 5}},
 	}})
 	slow := pauseClaims(t, openAt(t, urlOf(s), Config{Logger: quiet}), 2)
-	answers := make(chan []*rota.Job, 2)
-	go func() { answers <- done[*rota.Claimed](t, slow.Store, claimOf("slow", 3)).Jobs }()
+	slowJobs, quickJobs := make(chan []*rota.Job, 1), make(chan []*rota.Job, 1)
+	go func() { slowJobs <- done[*rota.Claimed](t, slow.Store, claimOf("slow", 3)).Jobs }()
 	<-slow.reached
-	waits := make(chan struct{})
-	go func() {
-		defer close(waits)
-		answers <- done[*rota.Claimed](t, s, claimOf("quick", 10)).Jobs
-	}()
+	go func() { quickJobs <- done[*rota.Claimed](t, s, claimOf("quick", 10)).Jobs }()
 	eventually(t, "the other claim waits for the lock of the limit", func() bool {
-		return rows(t, s, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)[0][0] == "1"
+		return rows(t, s, sqlWaitingHere)[0][0] == "1"
 	})
 	slow.resume <- struct{}{}
-	one, two := idsOf(<-answers), idsOf(<-answers)
-	<-waits
+	one, two := idsOf(<-slowJobs), idsOf(<-quickJobs)
 	if len(one) != 3 || len(two) != 2 || len(passedOver(order, one, two)) > 0 {
 		t.Errorf("claimed %d and %d jobs, skipped %v", len(one), len(two), passedOver(order, one, two))
 	}
