@@ -44,7 +44,7 @@ quick: format postgres withpostgres ## in 90 seconds, run what a change most lik
 	$(GO) vet ./...
 	@export GOTMPDIR=$${GOTMPDIR:-$${TMPDIR:-/tmp}}; \
 	[ "$$(df -Pk /dev/shm 2>/dev/null | awk 'END { print $$4 }')" -gt 4000000 ] 2>/dev/null && export TMPDIR=/dev/shm; \
-	exec bin/withpostgres $(GO) test $(TESTFLAGS) -short ./store/postgres ./store/sqlite \
+	exec bin/withpostgres $(GO) test $(TESTFLAGS) -p 4 -short ./store/postgres ./store/sqlite \
 		$$($(GO) list ./... | grep -vE '/($(SLOW))(/|$$)')
 
 # The random tests that need no server run CHECKS times.
