@@ -2,8 +2,8 @@
 // runner: entities and their states, the closed set of commands that change them,
 // the contract of a store, one error type, and the codec of a batch.
 //
-// The one idea: a [Store] applies batches of commands, and every other part is a
-// store in front of a store. A [Command] is a plain struct. It contains no clock, no
+// The one idea: a [Store] applies batches of commands. Every other part either
+// creates commands or is a store in front of a store. A [Command] is a plain struct. It contains no clock, no
 // randomness and no code, so the same batch applied twice, or on two machines, gives
 // the same rows.
 //

@@ -10,7 +10,7 @@ const (
 	ClaimMax = 1_000  // jobs in one Claim: more would be claimed long before they start
 	ItemsMax = 10_000 // leases in one Extend, Note or Finish
 	PageMax  = 1_000  // rows in the answer of a read
-	SweepMax = 1_000  // rows that one Ready, Reap, Recover or Drop changes, so that the transaction stays short
+	SweepMax = 1_000  // rows that one Ready, Reap, Recover, Expire, Sweep, Archive or Drop changes, so that the transaction stays short
 	OrderMax = 10_000 // rows that one Move or Normalise renumbers
 
 	TypesMax = 256 // types in one Claim: the claim reads a queue for each of them

@@ -8,8 +8,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// pool runs handlers in a fixed number of slots, each handler in a goroutine of its
-// own. It calls neither the store nor the event ring, so that both may call it.
+// pool runs handlers in a fixed number of slots, on goroutines that it reuses; short
+// handlers may share one (see inline.go). It calls neither the store nor the event ring,
+// so that both may call it.
 type pool struct {
 	e         *Engine
 	heartbeat *heartbeat

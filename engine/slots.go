@@ -99,14 +99,14 @@ func (p *pool) awaitSlot(ctx context.Context) error {
 	select { // a claim in flight holds the free slots and may return some
 	case err := <-turn:
 		return err
-	case <-p.none():
+	case <-p.noneHeld():
 		return p.stopWaiting(ctx, turn)
 	}
 }
 
 // noneHeld returns a channel that is closed when no slot is held for a job that has
 // yet to start.
-func (p *pool) none() <-chan struct{} {
+func (p *pool) noneHeld() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	none := make(chan struct{})

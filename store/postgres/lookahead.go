@@ -3,10 +3,10 @@ package postgres
 import "sync/atomic"
 
 // lookahead is an estimate of how many jobs claims of other processes hold at the heads of the type
-// queues. A claim that finds too few free jobs doubles it, every other one lets it shrink.
+// queues. A claim that finds too few free jobs doubles it; any other claim reduces it.
 type lookahead struct{ n atomic.Int32 }
 
-// Smallest and largest lookahead.
+// First step and largest value. The lookahead starts at 0 and can shrink to 0.
 const (
 	lookaheadMin = 64
 	lookaheadMax = 1 << 16
