@@ -70,18 +70,23 @@ func (n *Need) using(q Using) ([]string, bool)      { return n.unit.using.lookup
 func (n *Need) redriven(q Redriven) (rota.ID, bool) { return n.unit.redriven.lookup(&n.Redriven, q) }
 
 func (n *Need) attempts(q Attempts) ([]rota.ID, bool) { return n.unit.attempts.lookup(&n.Attempts, q) }
+
 func (n *Need) expiredWaits(q ExpiredWaits) ([]rota.ID, bool) {
 	return n.unit.expiredWaits.lookup(&n.ExpiredWaits, q)
 }
+
 func (n *Need) intents(q Intents) ([]Intent, bool) {
 	return n.unit.pendingIntents.lookup(&n.Intents, q)
 }
+
 func (n *Need) expiredRequests(q ExpiredRequests) ([]RequestKey, bool) {
 	return n.unit.expiredRequests.lookup(&n.ExpiredRequests, q)
 }
+
 func (n *Need) expiredReservations(q ExpiredReservations) ([]rota.ID, bool) {
 	return n.unit.expiredReservations.lookup(&n.ExpiredReservations, q)
 }
+
 func (n *Need) droppedJobs(q DroppedJobs) ([]rota.ID, bool) {
 	return n.unit.droppedJobs.lookup(&n.DroppedJobs, q)
 }

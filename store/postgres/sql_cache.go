@@ -14,7 +14,8 @@ type sqlCache struct {
 	copies  map[fieldsUsed]string
 }
 
-func (t *sqlCache) update(set updateSet) string   { return cachedSQL(t, &t.updates, set, updateSQL) }
+func (t *sqlCache) update(set updateSet) string { return cachedSQL(t, &t.updates, set, updateSQL) }
+
 func (t *sqlCache) insert(used fieldsUsed) string { return cachedSQL(t, &t.inserts, used, insertSQL) }
 func (t *sqlCache) copy(used fieldsUsed) string   { return cachedSQL(t, &t.copies, used, copySQL) }
 
