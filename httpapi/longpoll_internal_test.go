@@ -38,8 +38,8 @@ func newTestLongPoll(t *testing.T, ahead time.Duration) (*longPoll, func(rota.Co
 }
 
 // waitFor waits for a job as a worker, and sends the name of the worker that got one.
-func (r *longPoll) waitFor(ctx context.Context, worker string, got chan<- string) {
-	claimed, err := r.wait(ctx, &rota.Claim{
+func (lp *longPoll) waitFor(ctx context.Context, worker string, got chan<- string) {
+	claimed, err := lp.wait(ctx, &rota.Claim{
 		Meta: rota.NewMeta(""), Worker: worker, Types: []string{"a"}, Limit: 1, Lease: time.Minute, Seed: rota.NewToken(),
 	}, time.Minute)
 	if err == nil && len(claimed.Jobs) == 1 {

@@ -255,8 +255,6 @@ func TestPsql(t *testing.T) {
 	})
 }
 
-const jdbc = "/usr/share/java/postgresql.jar" // of Debian's libpostgresql-jdbc-java
-
 // BenchmarkCreateJob compares CREATE JOB over the wire with the same in process, by
 // 16 at once: the wire must not cost much beside the store.
 func BenchmarkCreateJob(b *testing.B) {

@@ -28,7 +28,7 @@ func main() {
 
 func run(args []string) (code int, err error) {
 	if len(args) == 0 {
-		return 2, errors.New("no command; use withpostgres COMMAND, such as withpostgres go test ./...")
+		return 2, errors.New("no command; use withpostgres COMMAND, such as withpostgres go test ./engine")
 	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
