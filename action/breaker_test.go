@@ -15,8 +15,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestReceiverWithoutAnswerDoesNotOccupySlots: others are told as if it were not there, but for
-// the first time that it is waited for.
+// A receiver that does not answer delays deliveries to other receivers only until its first
+// time-out.
 func TestReceiverWithoutAnswerDoesNotOccupySlots(t *testing.T) {
 	const jobs = 40
 	rota.DeliveryPolicy.Backoff = policy.Backoff // so that what fails waits, as it does for users
