@@ -1,12 +1,15 @@
 package httpapi
 
 import (
+	"context"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"net/http"
 	"strconv"
 	"testing"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/console"
 )
 
@@ -55,5 +58,16 @@ func TestSQLStateToHTTPStatus(t *testing.T) {
 		if p.Status != want || p.SQLState != state || (p.Status == 500) != (p.Detail == "internal error") {
 			t.Errorf("%s becomes %+v", state, p)
 		}
+	}
+}
+
+func TestStatementCancelledByAStoppingServerIsUnavailable(t *testing.T) {
+	p := problemOf(&console.Error{State: console.StateCancelled, Message: "the statement was cancelled", Err: context.Canceled})
+	if p.Status != http.StatusServiceUnavailable || p.Code != string(rota.Unavailable) || p.SQLState != console.StateCancelled || p.Hint == "" {
+		t.Errorf("a cancelled statement becomes %+v", p)
+	}
+	p = problemOf(&console.Error{State: console.StateCancelled, Message: "the statement took too long", Err: context.DeadlineExceeded})
+	if p.Status != http.StatusRequestTimeout || p.Code != codeTooLong {
+		t.Errorf("a statement that took too long becomes %+v", p)
 	}
 }

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"context"
+	"errors"
 	"net/http"
 
 	"github.com/rotajobs/rota"
@@ -57,8 +59,14 @@ func sqlKindOfState(state string) (sqlKind, bool) {
 	return sqlKinds[console.StateInternal], false
 }
 
-// sqlProblem converts the error of a statement.
+// sqlProblem converts the error of a statement. The request of a statement is cancelled only if its
+// client has left or the server stops. The server then answers as it does for any other request.
 func sqlProblem(e *console.Error) *Problem {
+	if errors.Is(e.Err, context.Canceled) {
+		p := problemOf(e.Err)
+		p.SQLState = e.State
+		return p
+	}
 	k, _ := sqlKindOfState(e.State)
 	p := &Problem{Title: k.title, Status: k.status, Code: k.code, SQLState: e.State}
 	if p.Status == http.StatusInternalServerError {
