@@ -74,7 +74,7 @@ func PlanFire(meta Meta, s *Schedule, now time.Time) (*Fire, error) {
 	case s.NextFire.IsZero():
 		return nil, nil
 	case late < 0:
-		return setBack(f, table, s, now), nil
+		return planAfterClockSetBack(f, table, s, now), nil
 	case late <= MisfireGrace:
 		f.planEach(table, s, now)
 	default:
@@ -85,7 +85,9 @@ func PlanFire(meta Meta, s *Schedule, now time.Time) (*Fire, error) {
 	return f, nil
 }
 
-func setBack(f *Fire, table cron.Timetable, s *Schedule, now time.Time) *Fire {
+// planAfterClockSetBack plans a new next time if the clock was set back after the
+// schedule's next time was set. It returns nil if there is nothing to change.
+func planAfterClockSetBack(f *Fire, table cron.Timetable, s *Schedule, now time.Time) *Fire {
 	f.Next = nextOf(table, now)
 	if !s.MovedAt.After(now) || f.Next.Equal(s.NextFire) {
 		return nil

@@ -33,7 +33,7 @@ type Readied struct {
 // Claimed answers Claim.
 type Claimed struct {
 	Jobs  []*Job    // in dispatch order, each with its run and token
-	More  bool      // the claim held back jobs that may not start: claim again for those behind them
+	More  bool      // there may be further jobs that can start: claim again
 	Next  time.Time // when an exhausted rate allows the next start; zero: no rate held jobs back
 	Again bool      // the command was sent before and took jobs; Jobs are those that are still open
 	Now   time.Time // the store's time; measure Next and the end of leases from it

@@ -2,10 +2,10 @@ package rota
 
 // Fired answers Fire.
 type Fired struct {
-	Moved    bool   // the schedule has changed since it was read, and nothing was fired
-	Jobs     []*Job // created jobs, including SKIPPED ones
-	Known    int    // planned executions that existed already
-	Disabled string // why the schedule was disabled instead of fired; empty: it was not
+	ScheduleChanged bool   // the schedule has changed since it was read, and nothing was fired
+	Jobs            []*Job // created jobs, including SKIPPED ones
+	Known           int    // planned executions that existed already
+	Disabled        string // why the schedule was disabled instead of fired; empty: it was not
 }
 
 // Triggered answers Trigger, with one job per scope.

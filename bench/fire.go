@@ -151,7 +151,7 @@ func (e *rotaFirer) fire(ctx context.Context, limit int) (int, error) {
 		if r.Err != nil {
 			return 0, r.Err
 		}
-		if fired := r.Reply.(*rota.Fired); len(fired.Jobs) != 1 || fired.Moved {
+		if fired := r.Reply.(*rota.Fired); len(fired.Jobs) != 1 || fired.ScheduleChanged {
 			return 0, fmt.Errorf("a fire was answered %+v", fired)
 		}
 	}

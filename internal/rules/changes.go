@@ -20,7 +20,7 @@ type Changes struct {
 	NewJobs       []*rota.Job // jobs as inserted: QUEUED
 	NewJobChanges []JobChange // what changes in NewJobs in the same transaction
 	RemovedJobs   []*rota.Job // removed with their runs, last attempts first
-	Keys          []Change[Key, KeyRecord]
+	Keys          []Change[UniqueKey, UniqueKeyRecord]
 
 	Types        []Change[string, rota.Type]
 	Templates    []Change[string, rota.Template]

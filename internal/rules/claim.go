@@ -41,13 +41,13 @@ func needCapacity(n *Need, types []string) bool {
 	}
 	limits := n.unit.limits()
 	if limits.Global > 0 {
-		_, counted := n.open(Open{})
+		_, counted := n.open(OpenCount{})
 		known = known && counted
 	}
 	for _, t := range types {
 		limit := limits.Type(t)
 		if limit.Concurrency > 0 {
-			_, counted := n.open(Open{Type: t})
+			_, counted := n.open(OpenCount{Type: t})
 			known = known && counted
 		}
 		if limit.Rate.Count > 0 {
@@ -61,7 +61,7 @@ func needCapacity(n *Need, types []string) bool {
 // needStart asks for what may keep a head of the order from starting.
 func needStart(n *Need, j *rota.Job) {
 	if j.ConcurrencyKey != "" && limitedKey(n.unit, j.ConcurrencyKey) {
-		n.open(Open{Key: j.ConcurrencyKey})
+		n.open(OpenCount{Key: j.ConcurrencyKey})
 	}
 	if j.GroupID.IsZero() {
 		return
@@ -73,19 +73,19 @@ func needStart(n *Need, j *rota.Job) {
 
 // capacityOf returns the types of which jobs may start, and how many of each,
 // up to most.
-func capacityOf(u *UnitOfWork, wanted []string, most int) (types []string, capacity []int) {
-	limits, shared := u.limits(), globalCapacity(u, most)
+func capacityOf(u *UnitOfWork, wanted []string, maxCount int) (types []string, capacity []int) {
+	limits, shared := u.limits(), globalCapacity(u, maxCount)
 	for _, t := range wanted {
 		if typ := u.types.get(t); typ != nil && typ.Paused {
 			continue
 		}
 		free := shared
 		if rota.InternalType(t) {
-			free = most
+			free = maxCount
 		}
 		limit := limits.Type(t)
 		if limit.Concurrency > 0 {
-			free = min(free, limit.Concurrency-u.open.get(Open{Type: t}))
+			free = min(free, limit.Concurrency-u.open.get(OpenCount{Type: t}))
 		}
 		if limit.Rate.Count > 0 {
 			free = min(free, bucketOf(u, t, limit.Rate).Available(limit.Rate))
@@ -99,11 +99,11 @@ func capacityOf(u *UnitOfWork, wanted []string, most int) (types []string, capac
 
 // globalCapacity is how many jobs the global limit lets start, up to most. The
 // limit neither counts nor holds back jobs of internal types.
-func globalCapacity(u *UnitOfWork, most int) int {
+func globalCapacity(u *UnitOfWork, maxCount int) int {
 	if limit := u.limits().Global; limit > 0 {
-		return min(most, max(0, limit-u.open.get(Open{})))
+		return min(maxCount, max(0, limit-u.open.get(OpenCount{})))
 	}
-	return most
+	return maxCount
 }
 
 // bucketOf returns the bucket of a type at the current time.
@@ -149,22 +149,23 @@ func decideClaim(u *UnitOfWork, c *rota.Claim) (rota.Reply, *rota.Error) {
 		if !j.Ready() || !slices.Contains(c.Types, j.Type) || len(reply.Jobs) == c.Limit {
 			continue
 		}
-		if holdBack(u, c, j, byKey[j.ConcurrencyKey]) {
+		if rejectHead(u, c, j, byKey[j.ConcurrencyKey]) {
 			reply.More = true
 			continue
 		}
 		byKey[j.ConcurrencyKey]++
 		byType[j.Type]++
-		reply.Jobs = append(reply.Jobs, dispatch(u, c, id))
+		reply.Jobs = append(reply.Jobs, startRun(u, c, id))
 	}
 	countStarts(u, byType)
 	reply.Next = nextCapacityAt(u, c.Types)
 	return reply, nil
 }
 
-// holdBack takes a job that must not start out of the claim order: its group
-// was ended, or its key is at its limit.
-func holdBack(u *UnitOfWork, c *rota.Claim, j *rota.Job, started int) bool {
+// rejectHead takes a job that must not start out of the claim order: it ends the
+// job if its group was ended, and holds it back if its key is at its limit. It
+// reports whether it did.
+func rejectHead(u *UnitOfWork, c *rota.Claim, j *rota.Job, started int) bool {
 	if g := u.groups.get(j.GroupID); !j.GroupID.IsZero() && g != nil && g.Ending != "" {
 		endMember(u, c, g, j.ID)
 		return true
@@ -173,7 +174,7 @@ func holdBack(u *UnitOfWork, c *rota.Claim, j *rota.Job, started int) bool {
 		return false
 	}
 	if limit, limited := u.limits().Key(j.ConcurrencyKey); limited {
-		if u.open.get(Open{Key: j.ConcurrencyKey})+started >= limit {
+		if u.open.get(OpenCount{Key: j.ConcurrencyKey})+started >= limit {
 			u.edit(j.ID).Hold = rota.HoldKey
 			return true
 		}
@@ -211,7 +212,7 @@ func nextCapacityAt(u *UnitOfWork, types []string) (next time.Time) {
 	return next
 }
 
-func dispatch(u *UnitOfWork, c *rota.Claim, id rota.ID) *rota.Job {
+func startRun(u *UnitOfWork, c *rota.Claim, id rota.ID) *rota.Job {
 	j := u.editLeavingQueue(id)
 	j.Status = rota.StatusRunning
 	j.StartedAt = u.Now

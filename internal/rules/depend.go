@@ -187,10 +187,10 @@ func releaseDependents(u *UnitOfWork, schedule string, scope rota.Scope) {
 }
 
 // releaseBlocked releases the jobs of a schedule whose dependencies have
-// completed, at most most, and counts them.
-func releaseBlocked(u *UnitOfWork, schedule string, scope rota.Scope, most int) (released int) {
+// completed, at most maxCount, and counts them.
+func releaseBlocked(u *UnitOfWork, schedule string, scope rota.Scope, maxCount int) (released int) {
 	for _, id := range u.blockedOf(schedule, scope) {
-		if released < most && unmet(u, u.job(id)) == "" {
+		if released < maxCount && unmet(u, u.job(id)) == "" {
 			releaseHold(u, id, rota.HoldDependency)
 			released++
 		}

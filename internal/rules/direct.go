@@ -12,7 +12,7 @@ func needDirect(n *Need, c *rota.Direct) {
 	}
 	if needCapacity(n, []string{typeOf(n.unit, &c.Job)}) {
 		if key := newJob(n.unit, "", &c.Job, c.JobID()).ConcurrencyKey; limitedKey(n.unit, key) {
-			n.open(Open{Key: key})
+			n.open(OpenCount{Key: key})
 		}
 	}
 }
@@ -79,13 +79,13 @@ func mayStartNow(u *UnitOfWork, j *rota.Job) *rota.Error {
 	if t := u.types.get(j.Type); t != nil && t.Paused {
 		return busy("type " + j.Type + " is paused")
 	}
-	if limits.Global > 0 && u.open.get(Open{}) >= limits.Global {
+	if limits.Global > 0 && u.open.get(OpenCount{}) >= limits.Global {
 		return busy("as many jobs run as may run at once")
 	}
-	if limit.Concurrency > 0 && u.open.get(Open{Type: j.Type}) >= limit.Concurrency {
+	if limit.Concurrency > 0 && u.open.get(OpenCount{Type: j.Type}) >= limit.Concurrency {
 		return busy("as many jobs of type " + j.Type + " run as may run at once")
 	}
-	if most, limited := limits.Key(j.ConcurrencyKey); limited && u.open.get(Open{Key: j.ConcurrencyKey}) >= most {
+	if maxCount, limited := limits.Key(j.ConcurrencyKey); limited && u.open.get(OpenCount{Key: j.ConcurrencyKey}) >= maxCount {
 		return busy("as many jobs of the key " + j.ConcurrencyKey + " run as may run at once")
 	}
 	if limit.Rate.Count > 0 && bucketOf(u, j.Type, limit.Rate).Available(limit.Rate) == 0 {

@@ -116,18 +116,18 @@ func needDroppedJobs(n *Need, schedule string, before int64, limit int) {
 }
 
 // endDroppedJobs asks running jobs of a schedule to stop, and then cancels
-// queued ones, at most most together. The last queued job comes first, so that
+// queued ones, at most maxCount together. The last queued job comes first, so that
 // a job that waits for an earlier execution ends before it could be released.
-func endDroppedJobs(u *UnitOfWork, c rota.Command, d *Dropped, before int64, most, limit int) (stopping, cancelled int) {
+func endDroppedJobs(u *UnitOfWork, c rota.Command, d *Dropped, before int64, maxCount, limit int) (stopping, cancelled int) {
 	reason := "job " + d.Schedule + " was dropped"
 	runs := u.droppedJobsOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedRunning, Limit: limit})
-	for _, j := range runs[:min(len(runs), most)] {
+	for _, j := range runs[:min(len(runs), maxCount)] {
 		stopRun(u, j.ID, d.By, reason)
 		u.auditJobAs(c, d.By, rota.AuditJobCancelled, j.ID, reason)
 		stopping++
 	}
 	queued := u.droppedJobsOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedQueued, Limit: limit})
-	for _, j := range queued[:min(len(queued), most-stopping)] {
+	for _, j := range queued[:min(len(queued), maxCount-stopping)] {
 		cancelJob(u, c, j.ID, true)
 		u.auditJobAs(c, d.By, rota.AuditJobCancelled, j.ID, reason)
 		cancelled++
@@ -197,16 +197,16 @@ func endedDroppedJobs(d *Dropped, limit int) DroppedJobs {
 // sweepDrop ends what is left of a dropped schedule and removes its hidden
 // history. It is done when it finds nothing to do. While a job still runs, the
 // record of the drop stays, and the end of that run causes the next Sweep.
-func sweepDrop(u *UnitOfWork, c *rota.Sweep, schedule string, most, limit int) (touched int, done bool) {
+func sweepDrop(u *UnitOfWork, c *rota.Sweep, schedule string, maxCount, limit int) (touched int, done bool) {
 	d := u.dropped.get(schedule)
 	if d == nil {
 		return 0, true
 	}
 	ended := u.droppedJobsOf(endedDroppedJobs(d, limit))
-	stopping, cancelled := endDroppedJobs(u, c, d, d.Before, most, limit)
+	stopping, cancelled := endDroppedJobs(u, c, d, d.Before, maxCount, limit)
 	touched = stopping + cancelled
 	for _, j := range ended {
-		if touched < most && pruneHidden(u, j.ExecutionID) {
+		if touched < maxCount && pruneHidden(u, j.ExecutionID) {
 			touched++
 		}
 	}

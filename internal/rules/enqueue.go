@@ -27,7 +27,7 @@ func needHolder(n *Need, nj *rota.NewJob, typ string) {
 	if nj.UniqueKey == "" {
 		return
 	}
-	if held := n.key(Key{typ, nj.UniqueKey}); held != nil {
+	if held := n.key(UniqueKey{typ, nj.UniqueKey}); held != nil {
 		n.job(held.ExecutionID)
 	}
 }

@@ -45,7 +45,7 @@ func isSentence(text string) bool {
 // randomFacts returns facts of which any may be missing, as after a crash.
 func randomFacts(rt *rapid.T) *Facts {
 	draw := func(label string) bool { return rapid.Bool().Draw(rt, label) }
-	n := func(label string, most int) int { return rapid.IntRange(0, most).Draw(rt, label) }
+	n := func(label string, highest int) int { return rapid.IntRange(0, highest).Draw(rt, label) }
 	f := &Facts{
 		Now: verifyNow, Job: randomJob(rt, 1), Open: n("open", 3), OpenType: n("open of type", 3), OpenKey: n("open of key", 3),
 		ReadyKey: n("ready of key", 3), Before: n("before", 3), BeforeType: n("before of type", 3),

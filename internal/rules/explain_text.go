@@ -109,12 +109,12 @@ func inBrackets(text string) string {
 
 // oneLine shortens a text from outside Rota to one line.
 func oneLine(text string) string {
-	const most = 200
+	const maxBytes = 200
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
-	if len(text) <= most {
+	if len(text) <= maxBytes {
 		return strings.TrimRight(text, ".")
 	}
-	end := most
+	end := maxBytes
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}

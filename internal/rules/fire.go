@@ -23,13 +23,13 @@ func needFire(n *Need, c *rota.Fire) {
 func decideFire(u *UnitOfWork, c *rota.Fire) (rota.Reply, *rota.Error) {
 	s := u.schedules.get(c.Schedule)
 	if s == nil {
-		return &rota.Fired{Moved: true}, nil
+		return &rota.Fired{ScheduleChanged: true}, nil
 	}
 	if own, others := ownJobs(u, len(c.Times)*len(s.Spec.EachScope()), c.JobID); len(own) > 0 {
 		return &rota.Fired{Jobs: own, Known: others}, nil
 	}
 	if s.State != rota.ScheduleEnabled || s.Version != c.Version || !s.NextFire.Equal(micros(c.Expect)) {
-		return &rota.Fired{Moved: true}, nil
+		return &rota.Fired{ScheduleChanged: true}, nil
 	}
 	if refusal := mayFire(u, c, s); refusal != nil {
 		return nil, refusal
@@ -66,8 +66,8 @@ func mayFire(u *UnitOfWork, c *rota.Fire, s *rota.Schedule) *rota.Error {
 		}
 	}
 	scopes := len(s.Spec.EachScope())
-	if count, most := len(c.Times)*scopes, max(rota.FireJobsMax, scopes); count > most {
-		return rota.Invalidf("times", "and scopes make %d jobs; at most %d are allowed in one fire", count, most)
+	if count, maxCount := len(c.Times)*scopes, max(rota.FireJobsMax, scopes); count > maxCount {
+		return rota.Invalidf("times", "and scopes make %d jobs; at most %d are allowed in one fire", count, maxCount)
 	}
 	return nil
 }

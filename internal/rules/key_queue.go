@@ -107,7 +107,7 @@ var noLimits rota.ThrottleSpec
 //
 // It stops after most changes, two at a time where a ready and a held job
 // change places, and reports whether the queue is balanced.
-func balance(u *UnitOfWork, queue KeyQueue, most int) (changed int, done bool) {
+func balance(u *UnitOfWork, queue KeyQueue, maxCount int) (changed int, done bool) {
 	state := u.keyQueues.get(queue)
 	if queue.Unlimited && len(state.Types) == 0 {
 		return 0, true
@@ -115,7 +115,7 @@ func balance(u *UnitOfWork, queue KeyQueue, most int) (changed int, done bool) {
 	capacity := keyCapacity(u, queue, state)
 	done = true
 	for _, t := range keyQueueTypes(u, queue, state) {
-		n, settled := newBalancing(u, queue, t, capacity).run(u, most-changed)
+		n, settled := newBalancing(u, queue, t, capacity).run(u, maxCount-changed)
 		changed, done = changed+n, done && settled
 	}
 	return changed, done
@@ -185,8 +185,8 @@ func newBalancing(u *UnitOfWork, queue KeyQueue, t KeyQueueType, capacity int) *
 	return b
 }
 
-func (b *balancing) run(u *UnitOfWork, most int) (changed int, done bool) {
-	for changed < most {
+func (b *balancing) run(u *UnitOfWork, maxCount int) (changed int, done bool) {
+	for changed < maxCount {
 		switch {
 		case b.readyCount > b.capacity && len(b.readyIDs) > 0:
 			b.holdLast(u)

@@ -8,13 +8,13 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Locks lists what a unit of work has read by key, present or absent, each
-// class sorted. Every store locks in this order, so that no two transactions
-// wait for each other.
+// Locks lists what a unit of work has read by key, present or absent. Each list
+// is sorted, so that all transactions lock in one order and none waits for the
+// other. The store chooses the order of the classes.
 type Locks struct {
-	Commands []rota.ID // claims: two sendings of one claim must not both find that nothing was taken
-	Keys     []Key
-	Plans    []Plan
+	Commands   []rota.ID // claims: two sendings of one claim must not both find that nothing was taken
+	UniqueKeys []UniqueKey
+	Plans      []Plan
 
 	Graph     bool // the whole dependency graph: two edges added at once may make a cycle
 	Throttle  bool // the limits in force
@@ -30,7 +30,7 @@ type Locks struct {
 	Jobs []rota.ID // with their runs, and with the jobs that retry them
 
 	ConcurrencyKeys []string // which jobs of the key are ready and which are held back
-	Open            []string // types whose open runs were counted, with their buckets; empty string: all types
+	OpenTypes       []string // types whose open runs were counted, with their buckets; empty string: all types
 
 	// Order is set if the transaction reads the order of queued jobs, or
 	// changes a job that stays in the queue. A claim that runs at the same time
@@ -46,7 +46,7 @@ type Locks struct {
 // Locks returns what the unit of work has read by key.
 func (u *UnitOfWork) Locks() Locks {
 	l := Locks{
-		Commands: u.claims, Keys: slices.Collect(maps.Keys(u.keys.rows)),
+		Commands: u.claims, UniqueKeys: slices.Collect(maps.Keys(u.keys.rows)),
 		Graph: len(u.reach.answers) > 0, Throttle: u.throttleQueried, Webhooks: u.webhooksQueried, Active: u.lockActive,
 		Types: sortedKeys(u.types.rows), Templates: sortedKeys(u.templates.rows), Schedules: sortedKeys(u.schedules.rows),
 		Groups: slices.SortedFunc(maps.Keys(u.groups.rows), rota.ID.Compare),
@@ -66,14 +66,14 @@ func (u *UnitOfWork) Locks() Locks {
 		if q.Key != "" {
 			l.ConcurrencyKeys = append(l.ConcurrencyKeys, q.Key)
 		} else {
-			l.Open = append(l.Open, q.Type)
+			l.OpenTypes = append(l.OpenTypes, q.Type)
 		}
 	}
-	l.Open = slices.AppendSeq(l.Open, maps.Keys(u.buckets.rows))
+	l.OpenTypes = slices.AppendSeq(l.OpenTypes, maps.Keys(u.buckets.rows))
 	slices.Sort(l.ConcurrencyKeys)
 	l.ConcurrencyKeys = slices.Compact(l.ConcurrencyKeys)
-	slices.Sort(l.Open)
-	l.Open = slices.Compact(l.Open)
+	slices.Sort(l.OpenTypes)
+	l.OpenTypes = slices.Compact(l.OpenTypes)
 	for p := range u.plans {
 		l.Plans = append(l.Plans, p)
 	}
@@ -83,7 +83,7 @@ func (u *UnitOfWork) Locks() Locks {
 		}
 	}
 	slices.SortFunc(l.Commands, rota.ID.Compare)
-	slices.SortFunc(l.Keys, func(a, b Key) int {
+	slices.SortFunc(l.UniqueKeys, func(a, b UniqueKey) int {
 		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Key, b.Key))
 	})
 	slices.SortFunc(l.Plans, func(a, b Plan) int {
@@ -100,7 +100,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // Other transactions may read the rest at the same time.
 func (u *UnitOfWork) Changed() Locks {
 	return Locks{
-		Keys: touchedKeys(&u.keys), Types: touchedKeys(&u.types), Templates: touchedKeys(&u.templates),
+		UniqueKeys: touchedKeys(&u.keys), Types: touchedKeys(&u.types), Templates: touchedKeys(&u.templates),
 		Schedules: touchedKeys(&u.schedules), Groups: touchedKeys(&u.groups), Requests: touchedKeys(&u.requests),
 		Throttle: len(u.throttle.touched) > 0, Webhooks: len(u.webhooks.touched) > 0, Active: len(u.reservations.touched) > 0,
 	}

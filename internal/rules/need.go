@@ -20,7 +20,7 @@ type Need struct {
 	NewJobs    []rota.ID // jobs to be created: they exist only if an earlier sending created them
 	Retries    []rota.ID // the job that retries this one
 	Chains     []rota.ID // the last job of the chain that contains this one
-	Keys       []Key
+	Keys       []UniqueKey
 	Plans      []Plan
 	Tails      []int     // priorities: the last QUEUED job
 	Audits     []rota.ID // whether such an audit entry exists
@@ -47,7 +47,7 @@ type Need struct {
 	Reach               []Reach
 	Using               []Using
 	KeyQueues           []KeyQueue
-	Open                []Open
+	Open                []OpenCount
 	Redriven            []Redriven
 	Attempts            []Attempts
 	ExpiredWaits        []ExpiredWaits
@@ -207,7 +207,7 @@ func (n *Need) retry(of rota.ID) rota.ID {
 	return id
 }
 
-func (n *Need) key(k Key) *KeyRecord { return n.unit.keys.lookup(&n.Keys, k) }
+func (n *Need) key(k UniqueKey) *UniqueKeyRecord { return n.unit.keys.lookup(&n.Keys, k) }
 
 func (n *Need) plan(p Plan) rota.ID {
 	id, known := n.unit.plans[p]

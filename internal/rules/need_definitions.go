@@ -54,7 +54,7 @@ func (n *Need) active() (*rota.Reservation, bool) {
 	return n.unit.activeReservation(), true
 }
 
-func (n *Need) open(q Open) (int, bool)             { return n.unit.open.lookup(&n.Open, q) }
+func (n *Need) open(q OpenCount) (int, bool)        { return n.unit.open.lookup(&n.Open, q) }
 func (n *Need) jobsOf(q JobsOf) ([]rota.ID, bool)   { return n.unit.jobsOf.lookup(&n.JobsOf, q) }
 func (n *Need) planned(q Planned) ([]rota.ID, bool) { return n.unit.planned.lookup(&n.Planned, q) }
 func (n *Need) members(q Members) ([]rota.ID, bool) { return n.unit.members.lookup(&n.Members, q) }

@@ -75,7 +75,7 @@ func prunable(u *UnitOfWork, first *rota.Job, attempts []rota.ID, before time.Ti
 
 func pruneOne(u *UnitOfWork, first *rota.Job, attempts []rota.ID) {
 	tail := u.job(attempts[len(attempts)-1])
-	if held := u.keys.get(Key{first.Type, first.UniqueKey}); first.UniqueKey != "" && held != nil && held.ExecutionID == first.ID {
+	if held := u.keys.get(UniqueKey{first.Type, first.UniqueKey}); first.UniqueKey != "" && held != nil && held.ExecutionID == first.ID {
 		u.keys.set(u, held.Key, nil)
 	}
 	if g := u.groups.get(first.GroupID); !first.GroupID.IsZero() && g != nil {

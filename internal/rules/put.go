@@ -34,7 +34,7 @@ func (u *UnitOfWork) PutRetry(of, id rota.ID) { u.retries[of] = id }
 func (u *UnitOfWork) PutChain(id, last rota.ID) { u.chains[id] = last }
 
 // PutKey adds the record of a unique key.
-func (u *UnitOfWork) PutKey(k KeyRecord) { u.keys.put(k.Key, &k) }
+func (u *UnitOfWork) PutKey(k UniqueKeyRecord) { u.keys.put(k.Key, &k) }
 
 // PutPlan sets the first attempt that holds a plan key.
 func (u *UnitOfWork) PutPlan(p Plan, id rota.ID) { u.plans[p] = id }

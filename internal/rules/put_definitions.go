@@ -75,7 +75,7 @@ func (u *UnitOfWork) PutUsing(q Using, name string) { u.using.put(q, append(u.us
 func (u *UnitOfWork) PutKeyQueue(q KeyQueue, v KeyQueueState) { u.keyQueues.put(q, v) }
 
 // PutOpen sets how many jobs are open.
-func (u *UnitOfWork) PutOpen(q Open, count int) { u.open.put(q, count) }
+func (u *UnitOfWork) PutOpen(q OpenCount, count int) { u.open.put(q, count) }
 
 // PutRedriven sets the job that redrives an execution.
 func (u *UnitOfWork) PutRedriven(q Redriven, id rota.ID) { u.redriven.put(q, id) }

@@ -106,9 +106,9 @@ type KeyQueueType struct {
 	Last, Held []rota.ID
 }
 
-// Open queries how many jobs are open: of a concurrency key, of a type, or,
+// OpenCount queries how many jobs are open: of a concurrency key, of a type, or,
 // with neither, of all types but Rota's internal ones.
-type Open struct{ Type, Key string }
+type OpenCount struct{ Type, Key string }
 
 // Redriven queries the newest first attempt that redrives an execution.
 type Redriven struct{ Execution rota.ID }

@@ -74,13 +74,13 @@ func createRetry(u *UnitOfWork, c *rota.Meta, j *rota.Job, e retryOptions) {
 // depends on the retry's id, so that jobs that failed together are not retried
 // together.
 func retryDelay(p rota.Policy, attempt int, retry rota.ID) time.Duration {
-	most := time.Duration(rota.DelayMax)
+	maxDelay := time.Duration(rota.DelayMax)
 	if p.BackoffMax > 0 {
-		most = min(most, p.BackoffMax)
+		maxDelay = min(maxDelay, p.BackoffMax)
 	}
-	delay := min(p.Backoff, most)
-	for n := 1; n < attempt && delay < most && delay > 0; n++ {
-		delay = min(2*delay, most)
+	delay := min(p.Backoff, maxDelay)
+	for n := 1; n < attempt && delay < maxDelay && delay > 0; n++ {
+		delay = min(2*delay, maxDelay)
 	}
 	spread := float64(binary.BigEndian.Uint32(retry[12:])) / (1 << 32)
 	delay -= time.Duration(float64(delay) * p.Jitter * spread)

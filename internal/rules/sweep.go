@@ -53,13 +53,13 @@ func needSweepGroup(n *Need, i Intent, limit int) {
 func decideSweep(u *UnitOfWork, c *rota.Sweep) (rota.Reply, *rota.Error) {
 	intents := u.pendingIntents.get(Intents{Limit: intentsMax + 1})
 	reply := &rota.Swept{More: len(intents) > intentsMax}
-	most := sweepLimit(c.Limit)
+	maxCount := sweepLimit(c.Limit)
 	for _, i := range intents[:min(len(intents), intentsMax)] {
-		if reply.Count >= most {
+		if reply.Count >= maxCount {
 			reply.More = true
 			break
 		}
-		touched, done := executeIntent(u, c, i, most-reply.Count, most+1)
+		touched, done := executeIntent(u, c, i, maxCount-reply.Count, maxCount+1)
 		reply.Count += touched
 		if !done {
 			reply.More = true
@@ -70,28 +70,28 @@ func decideSweep(u *UnitOfWork, c *rota.Sweep) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// executeIntent executes one intent for at most most rows. limit is the limit
+// executeIntent executes one intent for at most maxCount rows. limit is the limit
 // with which its rows were queried.
-func executeIntent(u *UnitOfWork, c *rota.Sweep, i Intent, most, limit int) (touched int, done bool) {
+func executeIntent(u *UnitOfWork, c *rota.Sweep, i Intent, maxCount, limit int) (touched int, done bool) {
 	switch i.Kind {
 	case IntentGroup:
-		return sweepGroup(u, c, i, most, limit)
+		return sweepGroup(u, c, i, maxCount, limit)
 	case IntentKey:
-		return balance(u, keyQueueToSweep(u, i.Name, limit), most)
+		return balance(u, keyQueueToSweep(u, i.Name, limit), maxCount)
 	case IntentDrop:
-		return sweepDrop(u, c, i.Name, most, limit)
+		return sweepDrop(u, c, i.Name, maxCount, limit)
 	}
 	if t := u.templates.get(i.Name); t == nil || t.State != rota.TemplateArchived {
 		return 0, true
 	}
 	users := u.usersOf(i.Name, limit)
-	for _, s := range users[:min(len(users), most)] {
+	for _, s := range users[:min(len(users), maxCount)] {
 		disable(u, c, s, "template "+i.Name+" is archived")
 	}
-	return min(len(users), most), len(users) <= most
+	return min(len(users), maxCount), len(users) <= maxCount
 }
 
-func sweepGroup(u *UnitOfWork, c *rota.Sweep, i Intent, most, limit int) (touched int, done bool) {
+func sweepGroup(u *UnitOfWork, c *rota.Sweep, i Intent, maxCount, limit int) (touched int, done bool) {
 	id, err := rota.ParseID(i.Name)
 	if err != nil {
 		return 0, true
@@ -105,8 +105,8 @@ func sweepGroup(u *UnitOfWork, c *rota.Sweep, i Intent, most, limit int) (touche
 		return 0, true
 	}
 	members := u.membersOf(membersToEnd(g, limit))
-	for _, j := range members[:min(len(members), most)] {
+	for _, j := range members[:min(len(members), maxCount)] {
 		endMember(u, c, g, j.ID)
 	}
-	return min(len(members), most), len(members) <= most
+	return min(len(members), maxCount), len(members) <= maxCount
 }

@@ -31,12 +31,12 @@ type RowCache interface {
 	LoadCached(n *Need, u *UnitOfWork)
 }
 
-// Key is a unique key. It belongs to a type.
-type Key struct{ Type, Key string }
+// UniqueKey is a unique key. It belongs to a type.
+type UniqueKey struct{ Type, Key string }
 
-// KeyRecord states which execution holds a unique key.
-type KeyRecord struct {
-	Key         Key
+// UniqueKeyRecord states which execution holds a unique key.
+type UniqueKeyRecord struct {
+	Key         UniqueKey
 	ExecutionID rota.ID
 	FreeAt      int64 // µs; 0: held until the execution is pruned
 	Ended       bool  // the execution completed; the key is free once FreeAt has passed

@@ -9,7 +9,7 @@ func keyHolder(u *UnitOfWork, typ, key string) *rota.Job {
 	if key == "" {
 		return nil
 	}
-	held := u.keys.get(Key{typ, key})
+	held := u.keys.get(UniqueKey{typ, key})
 	if held == nil || held.Ended && passed(u, held) {
 		return nil
 	}
@@ -21,7 +21,7 @@ func holdKey(u *UnitOfWork, j *rota.Job) {
 	if j.UniqueKey == "" {
 		return
 	}
-	record := &KeyRecord{Key: Key{j.Type, j.UniqueKey}, ExecutionID: j.ExecutionID}
+	record := &UniqueKeyRecord{Key: UniqueKey{j.Type, j.UniqueKey}, ExecutionID: j.ExecutionID}
 	if j.UniqueFor > 0 {
 		record.FreeAt = j.CreatedAt.Add(j.UniqueFor).UnixMicro()
 	}
@@ -34,7 +34,7 @@ func endKey(u *UnitOfWork, j *rota.Job, completed bool) {
 	if j.UniqueKey == "" {
 		return
 	}
-	held := u.keys.get(Key{j.Type, j.UniqueKey})
+	held := u.keys.get(UniqueKey{j.Type, j.UniqueKey})
 	switch {
 	case held == nil || held.ExecutionID != j.ExecutionID:
 	case !completed || passed(u, held):
@@ -46,13 +46,13 @@ func endKey(u *UnitOfWork, j *rota.Job, completed bool) {
 	}
 }
 
-func passed(u *UnitOfWork, k *KeyRecord) bool {
+func passed(u *UnitOfWork, k *UniqueKeyRecord) bool {
 	return k.FreeAt != 0 && k.FreeAt <= u.Now.UnixMicro()
 }
 
 // needKey asks for the key of a job that may end.
 func needKey(n *Need, j *rota.Job) {
 	if j.UniqueKey != "" {
-		n.key(Key{j.Type, j.UniqueKey})
+		n.key(UniqueKey{j.Type, j.UniqueKey})
 	}
 }

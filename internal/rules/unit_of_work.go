@@ -22,7 +22,7 @@ type UnitOfWork struct {
 	pages          map[OrderPage][]rota.ID
 	lockedByOthers map[rota.ID]bool // jobs that other transactions have locked
 
-	keys         rowSet[Key, KeyRecord]
+	keys         rowSet[UniqueKey, UniqueKeyRecord]
 	types        rowSet[string, rota.Type]
 	templates    rowSet[string, rota.Template]
 	schedules    rowSet[string, rota.Schedule]
@@ -46,7 +46,7 @@ type UnitOfWork struct {
 	edges               map[string][]string // dependencies of schedules, as Reach loaded them
 	using               queryCache[Using, []string]
 	keyQueues           queryCache[KeyQueue, KeyQueueState]
-	open                queryCache[Open, int]
+	open                queryCache[OpenCount, int]
 	redriven            queryCache[Redriven, rota.ID]
 	attempts            queryCache[Attempts, []rota.ID]
 	expiredWaits        queryCache[ExpiredWaits, []rota.ID]

@@ -41,10 +41,10 @@ func NewVerifier(report func(rota.Violation)) *Verifier {
 
 // Row is a job with the rows it refers to, read in one snapshot.
 type Row struct {
-	Job    *rota.Job  // with its run, including the token
-	RunID  rota.ID    // run id stored with the job, whether or not that run exists
-	Parent *rota.Job  // job it retries; nil if that does not exist
-	Key    *KeyRecord // record of its unique key; nil if the key is free
+	Job    *rota.Job        // with its run, including the token
+	RunID  rota.ID          // run id stored with the job, whether or not that run exists
+	Parent *rota.Job        // job it retries; nil if that does not exist
+	Key    *UniqueKeyRecord // record of its unique key; nil if the key is free
 }
 
 // Job checks one job and the rows it refers to.

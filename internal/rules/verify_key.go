@@ -8,12 +8,12 @@ import (
 
 // keyOf checks that an execution holds its unique key for as long as promised.
 // The last attempt of a chain stands for the execution.
-func (v *Verifier) keyOf(j *rota.Job, held *KeyRecord) {
+func (v *Verifier) keyOf(j *rota.Job, held *UniqueKeyRecord) {
 	if j.UniqueKey == "" || j.Sequel == rota.SequelRetry {
 		return
 	}
 	holds := held != nil && held.ExecutionID == j.ExecutionID
-	rows := []string{jobRef(j.ID), keyRef(Key{j.Type, j.UniqueKey})}
+	rows := []string{jobRef(j.ID), keyRef(UniqueKey{j.Type, j.UniqueKey})}
 	switch {
 	case endedIncomplete(j):
 		if holds {
@@ -43,7 +43,7 @@ func completed(tail *rota.Job) bool {
 
 // Key checks a unique key and the first job of the execution that holds it, nil
 // if that does not exist: such a key is free.
-func (v *Verifier) Key(k KeyRecord, first *rota.Job) {
+func (v *Verifier) Key(k UniqueKeyRecord, first *rota.Job) {
 	if first == nil {
 		return
 	}
@@ -65,4 +65,4 @@ func freeAt(first *rota.Job) int64 {
 	return first.CreatedAt.Add(first.UniqueFor).UnixMicro()
 }
 
-func keyRef(k Key) string { return fmt.Sprintf("key %s of type %s", k.Key, k.Type) }
+func keyRef(k UniqueKey) string { return fmt.Sprintf("key %s of type %s", k.Key, k.Type) }

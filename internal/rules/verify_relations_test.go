@@ -51,7 +51,7 @@ func TestQueuedEarlyIgnoresJobThatWaitedForMoreThanTime(t *testing.T) {
 func TestSkippedExecutionMayLoseItsKey(t *testing.T) {
 	j := endedJob(1, rota.OutcomeSkipped, rota.SequelNone)
 	j.UniqueKey = "k"
-	for _, held := range []*KeyRecord{nil, {ExecutionID: jobID(2)}, {ExecutionID: j.ID}} {
+	for _, held := range []*UniqueKeyRecord{nil, {ExecutionID: jobID(2)}, {ExecutionID: j.ID}} {
 		v, names := checkNames()
 		v.Job(Row{Job: j, Key: held})
 		if len(*names) > 0 {

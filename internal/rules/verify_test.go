@@ -127,7 +127,7 @@ func TestRetryMayDifferOnlyWhereItWasEdited(t *testing.T) {
 func TestCompletedExecutionMayLoseKeyAfterUniqueFor(t *testing.T) {
 	j := endedJob(1, rota.OutcomeCompleted, rota.SequelNone)
 	j.UniqueKey, j.UniqueFor = "k", time.Minute
-	for _, held := range []*KeyRecord{nil, {ExecutionID: jobID(2)}, {ExecutionID: j.ID, FreeAt: 1, Ended: true}} {
+	for _, held := range []*UniqueKeyRecord{nil, {ExecutionID: jobID(2)}, {ExecutionID: j.ID, FreeAt: 1, Ended: true}} {
 		v, names := checkNames()
 		v.Job(Row{Job: j, Key: held})
 		if len(*names) > 0 {
@@ -172,7 +172,7 @@ func TestOrderWalkFindsDifferenceFromRules(t *testing.T) {
 // that ran, was planned and was retried; a map of ids would take four times
 // that.
 func TestVerifierMemoryPerJobIsBounded(t *testing.T) {
-	const jobs, most = 100_000, 64
+	const jobs, maxCount = 100_000, 64
 	v, names := checkNames()
 	before := heap()
 	for n := range jobs {
@@ -180,7 +180,7 @@ func TestVerifierMemoryPerJobIsBounded(t *testing.T) {
 		j.PlanTime = verifyNow.Add(time.Duration(n) * time.Second)
 		v.Job(Row{Job: j, RunID: j.Run.ID})
 	}
-	if perJob := (heap() - before) / jobs; perJob > most || len(*names) > 0 {
+	if perJob := (heap() - before) / jobs; perJob > maxCount || len(*names) > 0 {
 		t.Errorf("keeps %d bytes a job, found %v", perJob, *names)
 	}
 	runtime.KeepAlive(v)

@@ -208,10 +208,11 @@ func (t *tx) scanDepth(limit int) int {
 	return max(limit, int(t.store.claimDemand.Load())) + t.store.lookahead.size()
 }
 
-// locksHeads reports whether the rows that limit a claim are locked, as far as they are known.
+// locksHeads reports whether a claim locks the candidates that it reads. It does so once it holds
+// the locks of all limits that it knows of: then the decision will not be made again.
 func (t *tx) locksHeads(u *rules.UnitOfWork) bool {
 	l := u.Locks()
-	for _, name := range l.Open {
+	for _, name := range l.OpenTypes {
 		if t.held[lockFor(classOpen, name)] != exclusive {
 			return false
 		}

@@ -295,7 +295,7 @@ JOIN rota_jobs j ON coalesce(j.name, j.type) = v.name AND coalesce(j.scope_kind,
   AND j.plan_time IS NOT NULL AND j.retry_of IS NULL`
 )
 
-func (t *tx) loadKeys(keys []rules.Key, u *rules.UnitOfWork) []statement {
+func (t *tx) loadKeys(keys []rules.UniqueKey, u *rules.UnitOfWork) []statement {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -306,14 +306,14 @@ func (t *tx) loadKeys(keys []rules.Key, u *rules.UnitOfWork) []statement {
 		t.readSet.addLookup(classKey, rowKey{k.Type, k.Key})
 	}
 	return []statement{{sql: sqlKeys, params: []param{types.param(), names.param()}, eachRow: func(r row) error {
-		k := rules.Key{Type: r.text(0), Key: r.text(1)}
+		k := rules.UniqueKey{Type: r.text(0), Key: r.text(1)}
 		t.readSet.addRow(classKey, rowKey{k.Type, k.Key}, r.xid(5))
-		u.PutKey(rules.KeyRecord{Key: k, ExecutionID: r.id(2), FreeAt: r.int(3), Ended: r.bool(4)})
+		u.PutKey(rules.UniqueKeyRecord{Key: k, ExecutionID: r.id(2), FreeAt: r.int(3), Ended: r.bool(4)})
 		return nil
 	}}}
 }
 
-func (t *tx) writeKeys(changes []rules.Change[rules.Key, rules.KeyRecord]) {
+func (t *tx) writeKeys(changes []rules.Change[rules.UniqueKey, rules.UniqueKeyRecord]) {
 	put := []*column{newColumn(oidTexts, 0), newColumn(oidTexts, 0), newColumn(oidIDs, 0), newColumn(oidInts, 0), newColumn(oidBools, 0)}
 	gone := []*column{newColumn(oidTexts, 0), newColumn(oidTexts, 0)}
 	for _, c := range changes {

@@ -109,7 +109,7 @@ func (t *tx) addKeyQueueJob(r row, state *rules.KeyQueueState, u *rules.UnitOfWo
 	of.Held = append(of.Held, j.ID)
 }
 
-func (t *tx) loadOpen(q rules.Open, u *rules.UnitOfWork) statement {
+func (t *tx) loadOpen(q rules.OpenCount, u *rules.UnitOfWork) statement {
 	a := statement{sql: sqlOpenAll, eachRow: func(r row) error {
 		u.PutOpen(q, int(r.int(0)))
 		return nil

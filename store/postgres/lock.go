@@ -226,7 +226,7 @@ func (t *tx) wanted(u *rules.UnitOfWork, l *rules.Locks) locks {
 		setMode = exclusive
 	}
 	all.wantNames(classKeyQueue, l.ConcurrencyKeys, exclusive)
-	all.wantNames(classOpen, l.Open, exclusive)
+	all.wantNames(classOpen, l.OpenTypes, exclusive)
 	all.wantIDs(classCommand, l.Commands, exclusive)
 	all.wantIDs(classRedriven, l.Redriven, exclusive)
 	all.wantOne(classGraph, l.Graph, exclusive)
@@ -239,7 +239,7 @@ func (t *tx) wanted(u *rules.UnitOfWork, l *rules.Locks) locks {
 
 // wantRows adds the locks of named rows. The rows that own sets have a mode of their own.
 func (l locks) wantRows(of *rules.Locks, m, sets mode) {
-	for _, k := range of.Keys {
+	for _, k := range of.UniqueKeys {
 		l.want(lockFor(classKey, k.Type+"\x00"+k.Key), m)
 	}
 	for _, k := range of.Requests {

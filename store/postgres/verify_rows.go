@@ -67,8 +67,8 @@ func (in *inspection) jobs() error {
 			row.Parent = scanJob(r[colParent:])
 		}
 		if !r.null(colKey) {
-			row.Key = &rules.KeyRecord{
-				Key: rules.Key{Type: row.Job.Type, Key: row.Job.UniqueKey}, ExecutionID: r.id(colKey),
+			row.Key = &rules.UniqueKeyRecord{
+				Key: rules.UniqueKey{Type: row.Job.Type, Key: row.Job.UniqueKey}, ExecutionID: r.id(colKey),
 				FreeAt: r.int(colKey + 1), Ended: r.bool(colKey + 2),
 			}
 		}
@@ -134,8 +134,8 @@ func (in *inspection) countJob(j *rota.Job) {
 func (in *inspection) keys() error {
 	return in.each(sqlVerifyKeys, func(r row) error {
 		in.checked.Keys++
-		k := rules.KeyRecord{
-			Key: rules.Key{Type: r.text(0), Key: r.text(1)}, ExecutionID: r.id(2), FreeAt: r.int(3), Ended: r.bool(4),
+		k := rules.UniqueKeyRecord{
+			Key: rules.UniqueKey{Type: r.text(0), Key: r.text(1)}, ExecutionID: r.id(2), FreeAt: r.int(3), Ended: r.bool(4),
 		}
 		var first *rota.Job
 		if !r.null(5) {

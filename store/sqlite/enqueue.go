@@ -171,7 +171,7 @@ WHERE coalesce(name, type) = ? AND coalesce(scope_kind, 'global') = ? AND coales
   AND plan_time = ? AND plan_time IS NOT NULL AND retry_of IS NULL`
 )
 
-func (w *writer) loadKey(k rules.Key, u *rules.UnitOfWork) error {
+func (w *writer) loadKey(k rules.UniqueKey, u *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlKeyGet)
 	if err != nil {
 		return err
@@ -179,14 +179,14 @@ func (w *writer) loadKey(k rules.Key, u *rules.UnitOfWork) error {
 	s.BindText(1, k.Type)
 	s.BindText(2, k.Key)
 	return rows(s, func(s *sqlite.Stmt) error {
-		u.PutKey(rules.KeyRecord{
+		u.PutKey(rules.UniqueKeyRecord{
 			Key: k, ExecutionID: scanID(s, 0), FreeAt: s.ColumnInt64(1), Ended: s.ColumnInt64(2) == 1,
 		})
 		return nil
 	})
 }
 
-func (w *writer) writeKey(c rules.Change[rules.Key, rules.KeyRecord]) error {
+func (w *writer) writeKey(c rules.Change[rules.UniqueKey, rules.UniqueKeyRecord]) error {
 	sql := sqlKeyPut
 	if c.Is == nil {
 		sql = sqlKeyDelete

@@ -127,7 +127,7 @@ func (w *writer) countKeyQueue(into *int, sql string, of ...string) error {
 	})
 }
 
-func (w *writer) loadOpen(q rules.Open, u *rules.UnitOfWork) error {
+func (w *writer) loadOpen(q rules.OpenCount, u *rules.UnitOfWork) error {
 	sql, of := sqlOpenAll, ""
 	switch {
 	case q.Key != "":

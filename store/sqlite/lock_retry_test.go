@@ -57,7 +57,7 @@ func TestStepIsRetriedWhenRowsChangeBeforeLock(t *testing.T) {
 		if reply, ok := results[0].Reply.(*rota.CancelledJob); !ok || !reply.Stopping {
 			t.Errorf("the step was not decided again: %+v", results[0])
 		}
-		if !slices.Contains(tx.locks.Jobs, job.ID) || len(tx.locks.Keys) != 1 {
+		if !slices.Contains(tx.locks.Jobs, job.ID) || len(tx.locks.UniqueKeys) != 1 {
 			t.Errorf("not all rows that were read are locked: %+v", tx.locks)
 		}
 	})
@@ -86,8 +86,8 @@ func TestLocksAreSorted(t *testing.T) {
 			rota.NewJob{Type: "web", PlanTime: noon.Add(1)}, rota.NewJob{Type: "mail", PlanTime: noon.Add(time.Hour)}, rota.NewJob{Type: "mail", PlanTime: noon},
 		)))
 		must(t, err)
-		keys := []rules.Key{{Type: "mail", Key: "a"}, {Type: "mail", Key: "b"}, {Type: "web", Key: "b"}}
-		if !slices.Equal(tx.locks.Keys, keys) || len(tx.locks.Plans) != 3 || tx.locks.Plans[0].Time > tx.locks.Plans[1].Time {
+		keys := []rules.UniqueKey{{Type: "mail", Key: "a"}, {Type: "mail", Key: "b"}, {Type: "web", Key: "b"}}
+		if !slices.Equal(tx.locks.UniqueKeys, keys) || len(tx.locks.Plans) != 3 || tx.locks.Plans[0].Time > tx.locks.Plans[1].Time {
 			t.Errorf("%+v", tx.locks)
 		}
 		c := claim(1)

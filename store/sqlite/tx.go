@@ -53,7 +53,7 @@ func (w *writer) Load(n *rules.Need, u *rules.UnitOfWork) error {
 	err := firstError(
 		each(n.Retries, func(of rota.ID) error { return w.loadRetry(of, u) }),
 		each(n.Chains, func(id rota.ID) error { return w.loadChain(id, u) }),
-		each(n.Keys, func(k rules.Key) error { return w.loadKey(k, u) }),
+		each(n.Keys, func(k rules.UniqueKey) error { return w.loadKey(k, u) }),
 		each(n.Plans, func(p rules.Plan) error { return w.loadPlan(p, u) }),
 		each(n.Tails, func(priority int) error { return w.loadTail(priority, u) }),
 		each(n.Audits, func(id rota.ID) error { return w.loadAudit(id, u) }),
@@ -92,7 +92,7 @@ func (w *writer) loadRelated(n *rules.Need, u *rules.UnitOfWork) error {
 		each(n.Reach, func(q rules.Reach) error { return w.loadReach(q, u) }),
 		each(n.Using, func(q rules.Using) error { return w.loadUsing(q, u) }),
 		each(n.KeyQueues, func(q rules.KeyQueue) error { return w.loadKeyQueue(q, u) }),
-		each(n.Open, func(q rules.Open) error { return w.loadOpen(q, u) }),
+		each(n.Open, func(q rules.OpenCount) error { return w.loadOpen(q, u) }),
 		each(n.Redriven, func(q rules.Redriven) error { return w.loadRedriven(q, u) }),
 		each(n.Attempts, func(q rules.Attempts) error { return w.loadAttempts(q, u) }),
 		each(n.ExpiredWaits, func(q rules.ExpiredWaits) error { return w.loadExpiredWaits(q, u) }),

@@ -76,7 +76,7 @@ func (in *inspection) jobs(sql string) error {
 			}
 		}
 		if row.Job.UniqueKey != "" {
-			if row.Key, err = in.key(rules.Key{Type: row.Job.Type, Key: row.Job.UniqueKey}); err != nil {
+			if row.Key, err = in.key(rules.UniqueKey{Type: row.Job.Type, Key: row.Job.UniqueKey}); err != nil {
 				return err
 			}
 		}
@@ -143,13 +143,13 @@ func (in *inspection) job(id rota.ID) (j *rota.Job, err error) {
 	return j, err
 }
 
-func (in *inspection) key(k rules.Key) (record *rules.KeyRecord, err error) {
+func (in *inspection) key(k rules.UniqueKey) (record *rules.UniqueKeyRecord, err error) {
 	bind := func(s *sqlite.Stmt) {
 		s.BindText(1, k.Type)
 		s.BindText(2, k.Key)
 	}
 	err = in.each(sqlKeyGet, bind, func(s *sqlite.Stmt) error {
-		record = &rules.KeyRecord{Key: k, ExecutionID: scanID(s, 0), FreeAt: s.ColumnInt64(1), Ended: s.ColumnInt64(2) == 1}
+		record = &rules.UniqueKeyRecord{Key: k, ExecutionID: scanID(s, 0), FreeAt: s.ColumnInt64(1), Ended: s.ColumnInt64(2) == 1}
 		return nil
 	})
 	return record, err
@@ -167,8 +167,8 @@ func (in *inspection) orphanParams() error {
 func (in *inspection) keys() error {
 	return in.each(sqlVerifyKeys, nil, func(s *sqlite.Stmt) error {
 		in.checked.Keys++
-		k := rules.KeyRecord{
-			Key:         rules.Key{Type: s.ColumnText(0), Key: s.ColumnText(1)},
+		k := rules.UniqueKeyRecord{
+			Key:         rules.UniqueKey{Type: s.ColumnText(0), Key: s.ColumnText(1)},
 			ExecutionID: scanID(s, 2), FreeAt: s.ColumnInt64(3), Ended: s.ColumnInt64(4) == 1,
 		}
 		in.checkWidth(s, 2, "key "+k.Key.Key+" of type "+k.Key.Type, "execution_id")

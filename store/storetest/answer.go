@@ -113,7 +113,7 @@ func (b *text) definitionReply(indent string, reply rota.Reply) {
 	case *rota.Dropped:
 		b.line(indent, "dropped, gone", fmt.Sprintf("%v cancelled %d stopping %d archived %v", r.Gone, r.Cancelled, r.Stopping, r.Archived))
 	case *rota.Fired:
-		b.line(indent, "fired", fmt.Sprintf("%d known %d moved %v", len(r.Jobs), r.Known, r.Moved))
+		b.line(indent, "fired", fmt.Sprintf("%d known %d moved %v", len(r.Jobs), r.Known, r.ScheduleChanged))
 		b.line(indent, "disabled", r.Disabled)
 		b.jobs(indent, r.Jobs)
 	case *rota.Triggered:

@@ -35,7 +35,7 @@ func archiveStops(y *story) {
 	y.wantField(rota.Conflict, "jobs[0].template", &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{{Template: "report"}}})
 	y.wantField(rota.Conflict, "schedule", &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"})
 	y.wantField(rota.Conflict, "template", y.declareCommand("hourly", rota.ScheduleSpec{}))
-	want(y, "a fire reports it as moved", do[*rota.Fired](y, late).Moved, true)
+	want(y, "a fire reports it as moved", do[*rota.Fired](y, late).ScheduleChanged, true)
 	want(y, "jobs created", len(y.allJobs()), 0)
 	before := y.dump()
 	want(y, "changed by a second", y.archive("report").Changed, false)

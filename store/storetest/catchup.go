@@ -130,7 +130,7 @@ func clockBack(y *story) {
 	y.now = startTime.Add(30 * time.Minute)
 	back := y.fireCommand("nightly")
 	want(y, "times", len(back.Times), 0)
-	want(y, "moved", do[*rota.Fired](y, back).Moved, false)
+	want(y, "moved", do[*rota.Fired](y, back).ScheduleChanged, false)
 	wantTime(y, "next fire", y.schedule("nightly").NextFire, startTime.Add(time.Hour))
 	for hour := time.Duration(1); hour <= 2; hour++ {
 		y.advanceTo(startTime.Add(hour * time.Hour))

@@ -59,7 +59,7 @@ func fireTwice(y *story) {
 	want(y, "created by the first", len(do[*rota.Fired](y, one).Jobs), 1)
 	before := y.dump()
 	late := do[*rota.Fired](y, two)
-	want(y, "the second reports it as moved", late.Moved, true)
+	want(y, "the second reports it as moved", late.ScheduleChanged, true)
 	want(y, "created by the second", len(late.Jobs), 0)
 	y.wantUnchanged(before)
 }
@@ -73,7 +73,7 @@ func fireResent(y *story) {
 	y.advance(24 * time.Hour)
 	before := y.dump()
 	again := do[*rota.Fired](y, c)
-	want(y, "moved", again.Moved, false)
+	want(y, "moved", again.ScheduleChanged, false)
 	wantIDs(y, "its jobs", idsOf(again.Jobs), created[0])
 	want(y, "known", again.Known, 1)
 	y.wantUnchanged(before)
@@ -100,7 +100,7 @@ func fireMoved(y *story) {
 		change()
 		before := y.dump()
 		got := do[*rota.Fired](y, c)
-		want(y, "moved", got.Moved, true)
+		want(y, "moved", got.ScheduleChanged, true)
 		want(y, "jobs", len(got.Jobs), 0)
 		y.wantUnchanged(before)
 	}
@@ -112,7 +112,7 @@ func fireExpects(y *story) {
 		c := y.fireCommand("nightly")
 		c.Expect = c.Expect.Add(off)
 		before := y.dump()
-		want(y, "moved", do[*rota.Fired](y, c).Moved, true)
+		want(y, "moved", do[*rota.Fired](y, c).ScheduleChanged, true)
 		y.wantUnchanged(before)
 	}
 }
@@ -212,7 +212,7 @@ func fireNothing(y *story) {
 	y.advanceTo(s.NextFire)
 	c := &rota.Fire{Meta: y.ids.meta(), Schedule: "nightly", Version: s.Version, Expect: s.NextFire, Next: s.NextFire.Add(3 * time.Hour)}
 	got := do[*rota.Fired](y, c)
-	want(y, "moved", got.Moved, false)
+	want(y, "moved", got.ScheduleChanged, false)
 	want(y, "jobs", len(got.Jobs), 0)
 	row := y.schedule("nightly")
 	wantTime(y, "next fire", row.NextFire, s.NextFire.Add(3*time.Hour))

@@ -147,7 +147,7 @@ func firedByOne(y *story, results []rota.Result) {
 	y.Helper()
 	fired := 0
 	for _, r := range results {
-		if got, ok := r.Reply.(*rota.Fired); ok && !got.Moved {
+		if got, ok := r.Reply.(*rota.Fired); ok && !got.ScheduleChanged {
 			fired++
 		}
 	}

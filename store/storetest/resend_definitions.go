@@ -264,7 +264,7 @@ func lateFire(y *story) {
 	c := y.fireCommand("nightly")
 	do[*rota.Fired](y, c)
 	y.deleteSchedule("nightly")
-	want(y, "moved", y.resendUnchanged(c).Reply.(*rota.Fired).Moved, true)
+	want(y, "moved", y.resendUnchanged(c).Reply.(*rota.Fired).ScheduleChanged, true)
 }
 
 func lateGroup(y *story) {

@@ -31,7 +31,7 @@ func switchPaused(y *story) {
 	y.switchTo("nightly", rota.SchedulePaused)
 	wantTime(y, "next fire", y.schedule("nightly").NextFire, first)
 	before := y.dump()
-	want(y, "a fire reports it as moved", do[*rota.Fired](y, fire).Moved, true)
+	want(y, "a fire reports it as moved", do[*rota.Fired](y, fire).ScheduleChanged, true)
 	y.wantUnchanged(before)
 	y.advance(3 * time.Hour)
 	y.switchTo("nightly", rota.ScheduleEnabled)

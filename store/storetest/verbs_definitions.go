@@ -109,8 +109,8 @@ func (y *story) fireCommand(name string) *rota.Fire {
 func (y *story) fire(name string) []*rota.Job {
 	y.Helper()
 	fired := do[*rota.Fired](y, y.fireCommand(name))
-	if fired.Moved || fired.Disabled != "" {
-		y.Fatalf("schedule %s did not fire: moved %v, disabled %q", name, fired.Moved, fired.Disabled)
+	if fired.ScheduleChanged || fired.Disabled != "" {
+		y.Fatalf("schedule %s did not fire: moved %v, disabled %q", name, fired.ScheduleChanged, fired.Disabled)
 	}
 	return fired.Jobs
 }

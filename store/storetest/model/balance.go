@@ -18,11 +18,11 @@ func (s *step) markKeyChanged(j *rota.Job) {
 // keys when the All itself ends.
 func (s *step) balanceChangedKeys() {
 	for _, key := range slices.Sorted(maps.Keys(s.changedKeys)) {
-		most := rota.KeyLimitMax
+		maxCount := rota.KeyLimitMax
 		if limit, limited := s.throttle.Spec.Key(key); limited {
-			most = min(limit, rota.KeyLimitMax) + rota.KeySpare
+			maxCount = min(limit, rota.KeyLimitMax) + rota.KeySpare
 		}
-		if _, left := s.rebalance(key, most); left {
+		if _, left := s.rebalance(key, maxCount); left {
 			s.intents[intent{"key", key}] = true
 		}
 	}
@@ -30,15 +30,15 @@ func (s *step) balanceChangedKeys() {
 }
 
 // rebalance makes as many jobs of each type ready as may start of the key, those that are first
-// in the order. It stops after it has changed most jobs, and returns how many it changed and
+// in the order. It stops after it has changed maxCount jobs, and returns how many it changed and
 // whether work is left.
-func (s *step) rebalance(key string, most int) (cost int, left bool) {
+func (s *step) rebalance(key string, maxCount int) (cost int, left bool) {
 	for {
 		change := s.unbalanced(key)
 		if len(change) == 0 {
 			return cost, false
 		}
-		if cost >= most {
+		if cost >= maxCount {
 			return cost, true
 		}
 		for _, j := range change {

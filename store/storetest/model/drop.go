@@ -71,16 +71,16 @@ func (s *step) boundDropped(name string) {
 }
 
 // endDropped asks running jobs to stop, oldest first, and cancels queued jobs, newest first, at
-// most most together.
-func (s *step) endDropped(name string, cond func(*rota.Job) bool, most int) (stopping, cancelled int) {
+// most maxCount together.
+func (s *step) endDropped(name string, cond func(*rota.Job) bool, maxCount int) (stopping, cancelled int) {
 	by, reason := s.dropped[name].by, "job "+name+" was dropped"
 	runs := s.sorted(func(j *rota.Job) bool {
 		return j.Schedule == name && live(j) && leased(j) && j.Run.CancelAt.IsZero() && cond(j)
 	})
 	queued := s.sorted(func(j *rota.Job) bool { return j.Schedule == name && j.Status == rota.StatusQueued && cond(j) })
 	slices.Reverse(queued)
-	runs = runs[:min(len(runs), most)]
-	queued = queued[:min(len(queued), most-len(runs))]
+	runs = runs[:min(len(runs), maxCount)]
+	queued = queued[:min(len(queued), maxCount-len(runs))]
 	for _, j := range runs {
 		s.askToStop(j, by, reason)
 		s.auditJobAs(by, rota.AuditJobCancelled, j.ID, reason)
@@ -111,7 +111,7 @@ func (s *state) hidden(j *rota.Job) bool {
 
 // sweepDrop continues a drop. It considers only jobs that had ended before it began, and at
 // most one more of them than it may change.
-func (s *step) sweepDrop(name string, most, budget int) (count int, left bool) {
+func (s *step) sweepDrop(name string, maxCount, budget int) (count int, left bool) {
 	if _, is := s.dropped[name]; !is {
 		return 0, false
 	}
@@ -119,11 +119,11 @@ func (s *step) sweepDrop(name string, most, budget int) (count int, left bool) {
 		return j.Schedule == name && s.hidden(j) && j.Sequel != rota.SequelRetry
 	})
 	past, _ = page(past, budget+1)
-	stopping, cancelled := s.endDropped(name, s.wasDropped, most)
+	stopping, cancelled := s.endDropped(name, s.wasDropped, maxCount)
 	count = stopping + cancelled
 	for _, tail := range past {
 		first := s.find(tail.ExecutionID)
-		if count < most && !s.redrivesExisting(first) {
+		if count < maxCount && !s.redrivesExisting(first) {
 			s.removeExecution(first, tail)
 			count++
 		}

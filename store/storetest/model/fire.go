@@ -10,14 +10,14 @@ import (
 func (s *step) fire(c *rota.Fire) (rota.Reply, *rota.Error) {
 	d := s.schedule(c.Schedule)
 	if d == nil {
-		return &rota.Fired{Moved: true}, nil
+		return &rota.Fired{ScheduleChanged: true}, nil
 	}
 	if own, others := s.ownJobs(c.JobID, len(c.Times)*len(d.Spec.EachScope())); len(own) > 0 {
 		return &rota.Fired{Jobs: own, Known: others}, nil
 	}
 	expect := micros(c.Expect)
 	if d.State != rota.ScheduleEnabled || d.Version != c.Version || !d.NextFire.Equal(expect) {
-		return &rota.Fired{Moved: true}, nil
+		return &rota.Fired{ScheduleChanged: true}, nil
 	}
 	switch {
 	case s.anyInFuture(c.Times):

@@ -68,13 +68,13 @@ func (s *step) createRetry(j *rota.Job, how settling) {
 // retryDelay returns the backoff before the retry of a job: doubled with every attempt, capped,
 // and shortened by a part that is derived from the retry's id.
 func retryDelay(j *rota.Job, retry rota.ID) time.Duration {
-	most := time.Duration(rota.DelayMax)
-	if j.Policy.BackoffMax > 0 && j.Policy.BackoffMax < most {
-		most = j.Policy.BackoffMax
+	maxCount := time.Duration(rota.DelayMax)
+	if j.Policy.BackoffMax > 0 && j.Policy.BackoffMax < maxCount {
+		maxCount = j.Policy.BackoffMax
 	}
-	d := min(j.Policy.Backoff, most)
-	for n := 1; n < j.Attempt && d < most; n++ {
-		d = min(d*2, most)
+	d := min(j.Policy.Backoff, maxCount)
+	for n := 1; n < j.Attempt && d < maxCount; n++ {
+		d = min(d*2, maxCount)
 	}
 	u := float64(binary.BigEndian.Uint32(retry[12:])) / (1 << 32)
 	off := time.Duration(float64(d) * j.Policy.Jitter * u)

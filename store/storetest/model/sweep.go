@@ -30,30 +30,30 @@ func byKindAndName(a, b intent) int {
 	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
 }
 
-// executeIntent changes at most most rows of the budget of the Sweep. It returns how many, and
+// executeIntent changes at most maxCount rows of the budget of the Sweep. It returns how many, and
 // whether more are left.
-func (s *step) executeIntent(what intent, most, budget int) (count int, left bool) {
+func (s *step) executeIntent(what intent, maxCount, budget int) (count int, left bool) {
 	switch what.kind {
 	case "group":
-		return s.sweepGroup(what.name, most)
+		return s.sweepGroup(what.name, maxCount)
 	case "key":
-		return s.rebalance(what.name, most)
+		return s.rebalance(what.name, maxCount)
 	case "drop":
-		return s.sweepDrop(what.name, most, budget)
+		return s.sweepDrop(what.name, maxCount, budget)
 	}
 	t := s.template(what.name)
 	if t == nil || t.State != rota.TemplateArchived {
 		return 0, false
 	}
-	return s.disableSchedulesOf(t, most)
+	return s.disableSchedulesOf(t, maxCount)
 }
 
-func (s *step) sweepGroup(id string, most int) (count int, left bool) {
+func (s *step) sweepGroup(id string, maxCount int) (count int, left bool) {
 	g := pickOne(s.groups, func(g *rota.Group) bool { return g.ID.String() == id })
 	if g == nil || g.Ending == "" {
 		return 0, false
 	}
-	members, left := page(s.membersToEnd(g), most)
+	members, left := page(s.membersToEnd(g), maxCount)
 	for _, j := range members {
 		s.endMember(g, j)
 	}

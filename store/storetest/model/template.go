@@ -73,14 +73,14 @@ func (s *step) templateToSwitch(name string) (*rota.Template, *rota.Error) {
 	return nil, s.refuse(rota.NotFound, "name", "there is no template %s", name)
 }
 
-// disableSchedulesOf disables at most most schedules of an archived template. It returns how
+// disableSchedulesOf disables at most maxCount schedules of an archived template. It returns how
 // many, and whether more are left.
-func (s *step) disableSchedulesOf(t *rota.Template, most int) (count int, left bool) {
+func (s *step) disableSchedulesOf(t *rota.Template, maxCount int) (count int, left bool) {
 	for _, d := range s.schedulesOf(t.Name) {
 		if d.State == rota.ScheduleDisabled {
 			continue
 		}
-		if count == most {
+		if count == maxCount {
 			return count, true
 		}
 		s.disable(d, "template "+t.Name+" is archived")
