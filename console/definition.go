@@ -70,7 +70,7 @@ func sayPtr[T any](field **T, given *T) {
 // of its type.
 func (d *definition) check(p *planner) error {
 	if d.spec.OnCompletion == rota.CompletionDrop && d.spec.At.IsZero() {
-		return refuse(StateBadValue, "leave it out", "ON COMPLETION DROP belongs to SCHEDULE = AT: the others have no end to come to")
+		return refuse(StateBadValue, "leave it out", "ON COMPLETION DROP needs SCHEDULE = AT: CRON and EVERY schedules never complete")
 	}
 	t, err := p.typeNamed(d.what.Type)
 	if err != nil {

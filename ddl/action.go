@@ -47,7 +47,7 @@ func (p *parser) procedure() string {
 		case p.err != nil:
 			return ""
 		case strings.Contains(part, "."):
-			p.failAt(at, badValue, "the name of the procedure has a dot inside quotes", "put each part in quotes of its own")
+			p.failAt(at, badValue, "the name of the procedure has a dot inside quotes", "quote each part separately")
 		case len(parts) == procedureParts:
 			p.failAt(at, "", "the name of the procedure has more than three parts", "write procedure, schema.procedure or database.schema.procedure")
 		}

@@ -51,7 +51,7 @@ func (p *parser) secretChange(s *AlterJob, keys map[string]bool, drop bool) {
 	case len(c.Key) > secretKeyMax:
 		p.failAt(at, nameTooLong, fmt.Sprintf("the key of the secret has %d bytes; at most %d are allowed", len(c.Key), secretKeyMax), "shorten it")
 	case keys[c.Key]:
-		p.failAt(at, badValue, "the secret "+shown(quoteString(c.Key))+" is changed twice", "leave one of them out")
+		p.failAt(at, badValue, "the secret "+shown(quoteString(c.Key))+" is changed twice", "remove one of them")
 	}
 	if !drop {
 		p.expectMark("=")

@@ -54,7 +54,7 @@ func (p *parser) once(said sayings, name string) {
 	first, again := said[name]
 	if again {
 		p.steps += first.start
-		p.failAt(p.tok, "", fmt.Sprintf("%s is said twice: first in line %d", name, lineOf(p.text, first.start)), "leave one of them out")
+		p.failAt(p.tok, "", fmt.Sprintf("%s is given twice, first in line %d", name, lineOf(p.text, first.start)), "remove one of them")
 		return
 	}
 	said[name] = p.tok
@@ -69,7 +69,7 @@ type place struct {
 
 var (
 	creating = place{expected: "a clause", more: states}
-	altering = place{expected: "what to set", more: []string{"SECRET"}, altering: true}
+	altering = place{expected: "a clause to set", more: []string{"SECRET"}, altering: true}
 )
 
 // clause reads the clause that stands next.
@@ -175,9 +175,9 @@ func (p *parser) paramsClause(c *Clauses) {
 	switch err := json.Unmarshal([]byte(text), &object); {
 	case p.err != nil:
 	case !json.Valid([]byte(text)):
-		p.failAt(at, badValue, "the params are no JSON: "+err.Error(), paramsHint)
+		p.failAt(at, badValue, "the params are not valid JSON: "+err.Error(), paramsHint)
 	case err != nil || object == nil:
-		p.failAt(at, badValue, "the params are JSON, but no object", paramsHint)
+		p.failAt(at, badValue, "the params are not a JSON object", paramsHint)
 	}
 	c.Params = &text
 }
@@ -190,9 +190,9 @@ func (p *parser) checkTogether(c *Clauses, said sayings) {
 		return
 	}
 	if c.OnCompletion != nil && *c.OnCompletion == "drop" && c.Schedule.Kind != At {
-		p.failAt(said["ON COMPLETION"], badValue, "ON COMPLETION DROP belongs to SCHEDULE = AT: the others have no end to come to", "leave it out")
+		p.failAt(said["ON COMPLETION"], badValue, "ON COMPLETION DROP needs SCHEDULE = AT: CRON and EVERY schedules never complete", "leave it out")
 	}
 	if c.TimeZone != nil && !c.Schedule.usesZone() {
-		p.failAt(said["TIME ZONE"], badValue, "TIME ZONE would change nothing: EVERY and AT need one only for times without an offset", "leave it out")
+		p.failAt(said["TIME ZONE"], badValue, "TIME ZONE has no effect here: EVERY and AT use it only for times without an offset", "leave it out")
 	}
 }

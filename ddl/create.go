@@ -17,11 +17,11 @@ func (p *parser) createJob(s *CreateJob) Statement {
 	switch {
 	case p.err != nil:
 	case s.Job.Schedule == nil && s.Job.Action == nil:
-		p.unexpected("SCHEDULE and AS, which every job has")
+		p.unexpected("SCHEDULE and AS, which every job needs")
 	case s.Job.Schedule == nil:
-		p.unexpected("SCHEDULE, which every job has")
+		p.unexpected("SCHEDULE, which every job needs")
 	case s.Job.Action == nil:
-		p.unexpected("AS, which every job has")
+		p.unexpected("AS, which every job needs")
 	}
 	p.checkTogether(&s.Job, said)
 	return s

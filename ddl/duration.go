@@ -50,16 +50,20 @@ func (p *parser) interval(clause string, bare bool) time.Duration {
 	if p.err != nil {
 		return 0
 	}
+	least := "write at least 1 SECOND"
+	if bare {
+		least = "write 0 or more"
+	}
 	written := shown(p.text[start.start:p.stop])
 	switch {
 	case d < 0:
-		p.failAt(start, badValue, fmt.Sprintf("%s of %s is less than 0", clause, written), "")
+		p.failAt(start, badValue, clause+" "+written+" is negative", least)
 	case d == 0 && !bare:
-		p.failAt(start, badValue, clause+" of "+written+" is no interval", "write at least 1 SECOND")
+		p.failAt(start, badValue, clause+" "+written+" is too short", least)
 	case d%time.Second != 0:
-		p.failAt(start, badValue, fmt.Sprintf("%s is counted in whole seconds, and %s is not", clause, written), "")
+		p.failAt(start, badValue, clause+" "+written+" is not a whole number of seconds", "round it to seconds")
 	case bare && d > math.MaxInt32*time.Second:
-		p.failAt(start, badValue, clause+" of "+written+" is too long", fmt.Sprintf("it is at most %d SECONDS", math.MaxInt32))
+		p.failAt(start, badValue, clause+" "+written+" is too long", fmt.Sprintf("write at most %d SECONDS", math.MaxInt32))
 	default:
 		return d
 	}
@@ -74,11 +78,11 @@ func (p *parser) duration(bare bool) time.Duration {
 		at := p.advance()
 		d, ok := parseDuration(at.value)
 		if !ok {
-			p.failAt(at, badValue, shown(quoteString(at.value))+" is not a length of time", "write it like 90 SECONDS, '90s' or '1h30m'")
+			p.failAt(at, badValue, shown(quoteString(at.value))+" is not an interval", "write it like 90 SECONDS, '90s' or '1h30m'")
 		}
 		return d
 	}
-	text, at := p.signed("a length of time, such as 90 SECONDS or '1h30m'")
+	text, at := p.signed("an interval, such as 90 SECONDS or '1h30m'")
 	if p.err != nil {
 		return 0
 	}
@@ -124,7 +128,7 @@ func (p *parser) amount(at token, number string, unit time.Duration) time.Durati
 		return 0
 	}
 	if strings.ContainsAny(number, ".eE") {
-		p.failAt(at, badValue, shown(number)+" is no whole number", "take a smaller unit")
+		p.failAt(at, badValue, shown(number)+" is not a whole number", "use a smaller unit")
 		return 0
 	}
 	d, ok := multiply(number, unit)
@@ -135,7 +139,7 @@ func (p *parser) amount(at token, number string, unit time.Duration) time.Durati
 }
 
 func (p *parser) tooLong(at token) {
-	p.failAt(at, badValue, "the length of time is too long", "it is less than 292 years")
+	p.failAt(at, badValue, "the interval is too long", "the maximum is 292 years")
 }
 
 func multiply(number string, unit time.Duration) (time.Duration, bool) {

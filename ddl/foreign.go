@@ -1,6 +1,6 @@
 package ddl
 
-const sysIsReadOnly = "the tables of sys are read-only; jobs are made with CREATE JOB, changed with ALTER JOB and removed with DROP JOB"
+const sysIsReadOnly = "the tables of sys are read-only; use CREATE JOB, ALTER JOB and DROP JOB to change jobs"
 
 // foreign refuses a statement of other databases: it is SQL, but not ours.
 func (p *parser) foreign(at token, what, hint string) Statement {

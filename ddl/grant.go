@@ -16,7 +16,7 @@ func (p *parser) grant() Statement {
 	}
 	p.rights(s)
 	if p.tok.is("ON") && s.Role != "" {
-		p.failAt(p.tok, "", "a role is not granted on a job", "name privileges, or leave out ON JOB")
+		p.failAt(p.tok, "", "a role cannot be granted on a job", "list privileges instead, or leave out ON JOB")
 	}
 	expected := []string{"ON", side}
 	if p.accept("ON") {
@@ -47,7 +47,7 @@ func (p *parser) rights(s *Security) {
 			return
 		}
 		if slices.Contains(s.Privileges, privilege) {
-			p.failAt(at, badValue, privilege+" is named twice", "leave one of them out")
+			p.failAt(at, badValue, privilege+" is named twice", "remove one of them")
 			return
 		}
 		s.Privileges = append(s.Privileges, privilege)

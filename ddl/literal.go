@@ -30,7 +30,7 @@ func (p *parser) filled(what string) string {
 func (p *parser) secret(what string) string {
 	switch p.tok.kind {
 	case wordToken, nameToken, numberToken, badToken:
-		p.fail(p.tok.start, Error{Found: "something without quotes", Expected: what + " in single quotes"})
+		p.fail(p.tok.start, Error{Found: "a value without quotes", Expected: what + " in single quotes"})
 		return ""
 	}
 	return p.quoted(what)
@@ -59,13 +59,12 @@ func (p *parser) whole(clause string, least int) *int {
 		return nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
+	inRange := fmt.Sprintf("write a whole number from %d to %d", least, math.MaxInt32)
 	switch {
 	case strings.ContainsAny(text, ".eE"):
-		p.failAt(at, badValue, fmt.Sprintf("%s of %s is no whole number", clause, shown(text)), "")
-	case err != nil || n > math.MaxInt32:
-		p.failAt(at, badValue, fmt.Sprintf("%s of %s is out of range", clause, shown(text)), fmt.Sprintf("it goes from %d to %d", least, math.MaxInt32))
-	case n < int64(least):
-		p.failAt(at, badValue, fmt.Sprintf("%s of %s is less than %d", clause, text, least), "")
+		p.failAt(at, badValue, fmt.Sprintf("%s %s is not a whole number", clause, shown(text)), inRange)
+	case err != nil || n < int64(least) || n > math.MaxInt32:
+		p.failAt(at, badValue, fmt.Sprintf("%s %s is out of range", clause, shown(text)), inRange)
 	default:
 		value := int(n)
 		return &value

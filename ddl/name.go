@@ -14,7 +14,7 @@ func (p *parser) name(what string) string {
 	case nameToken:
 		name = p.tok.value
 	case stringToken:
-		p.fail(p.tok.start, Error{Found: "a string", Expected: what, Hint: `names stand bare or in "double quotes"`})
+		p.fail(p.tok.start, Error{Found: "a string", Expected: what, Hint: `write a name without quotes or in "double quotes"`})
 		return ""
 	default:
 		p.unexpected(what)
@@ -51,7 +51,7 @@ func (p *parser) names(what string, more func() bool) []string {
 			return nil
 		}
 		if seen[name] {
-			p.failAt(at, badValue, shown(printName(name))+" is named twice", "leave one of them out")
+			p.failAt(at, badValue, shown(printName(name))+" is named twice", "remove one of them")
 			return nil
 		}
 		seen[name] = true
@@ -67,7 +67,7 @@ func (p *parser) checkLength(length int) bool {
 	if length < ListMax {
 		return true
 	}
-	p.failAt(p.tok, tooMuch, fmt.Sprintf("the list has more than %d entries", ListMax), "make it shorter")
+	p.failAt(p.tok, tooMuch, fmt.Sprintf("the list has more than %d entries", ListMax), "shorten it")
 	return false
 }
 

@@ -43,8 +43,8 @@ type parser struct {
 func newParser(text string) (*parser, *Error) {
 	if len(text) > TextMax {
 		return nil, newError(text, 0, Error{
-			Reason: fmt.Sprintf("the statement has %d bytes; at most %d are read", len(text), TextMax),
-			Hint:   "make it shorter, such as by keeping a long script where the job can call it",
+			Reason: fmt.Sprintf("the statement has %d bytes; at most %d are allowed", len(text), TextMax),
+			Hint:   "shorten it, for example by moving a long script to a procedure that the job calls",
 			State:  tooMuch,
 		})
 	}
@@ -196,7 +196,7 @@ func (p *parser) expectEnd() {
 	switch {
 	case p.tok.kind == endToken:
 	case semicolon:
-		p.failAt(p.tok, "", "a second statement begins here", "send one at a time")
+		p.failAt(p.tok, "", "a second statement begins here", "send one statement at a time")
 	default:
 		p.unexpected("the end of the statement")
 	}

@@ -32,7 +32,7 @@ func (p *parser) shardSet() []string {
 			return nil
 		}
 		if seen[shard] {
-			p.failAt(at, badValue, "the shard "+shard+" is named twice", "leave one of them out")
+			p.failAt(at, badValue, "the shard "+shard+" is named twice", "remove one of them")
 			return nil
 		}
 		seen[shard] = true
@@ -89,7 +89,7 @@ func (p *parser) closing(start int) int {
 		case depth == 0:
 			return end
 		case depth > nestingMax:
-			p.fail(at, Error{Reason: fmt.Sprintf("there are more than %d parentheses inside each other", nestingMax), Hint: "write it in quotes", State: tooMuch})
+			p.fail(at, Error{Reason: fmt.Sprintf("parentheses are nested more than %d levels deep", nestingMax), Hint: "write the expression in single quotes", State: tooMuch})
 			return 0
 		}
 		p.steps += end - at

@@ -56,7 +56,7 @@ func Print(s Statement) string {
 	case *Security:
 		return s.print()
 	default:
-		panic(fmt.Sprintf("ddl: %T is no statement of this package", s))
+		panic(fmt.Sprintf("ddl: %T is not a statement of this package", s))
 	}
 }
 

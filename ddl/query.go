@@ -1,6 +1,9 @@
 package ddl
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // rest takes the text from the next token to the end of the statement, as it is.
 // Nothing of it is judged but that its quotes are closed.
@@ -60,7 +63,7 @@ func (p *parser) setting() string {
 		b.WriteString(strings.ToLower(p.advance().value))
 	}
 	if b.Len() > NameMax {
-		p.failAt(token{start: p.last}, nameTooLong, "the name of the setting is too long", "")
+		p.failAt(token{start: p.last}, nameTooLong, fmt.Sprintf("the name of the setting has %d bytes; at most %d are allowed", b.Len(), NameMax), "shorten it")
 	}
 	return b.String()
 }

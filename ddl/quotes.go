@@ -140,7 +140,7 @@ func skipComment(text string, at int) (end int, err *Error) {
 		}
 	}
 	return 0, newError(text, at, Error{
-		Reason: "the comment that begins here is not closed", Hint: "end it with */; comments inside it are closed each by its own", State: syntaxError,
+		Reason: "the comment that begins here is not closed", Hint: "end it with */; each nested comment needs its own */", State: syntaxError,
 	})
 }
 

@@ -125,7 +125,7 @@ func (s *scanner) badNumber(end int) token {
 	}
 	return token{kind: badToken, start: s.at, stop: end, value: s.text[s.at:end], err: &Error{
 		Reason: shown(s.text[s.at:end]) + " is neither a number nor a name",
-		Hint:   "put a space behind " + shown(number) + `, or the whole in "quotes" if it is a name`,
+		Hint:   "put a space after " + shown(number) + `, or put a name in "double quotes"`,
 		State:  syntaxError,
 	}}
 }
@@ -138,7 +138,7 @@ func (s *scanner) readWord() token {
 	word := s.text[s.at:end]
 	if end < len(s.text) && s.text[end] == '\'' && upperWord(word) == "E" {
 		return s.bad(&Error{
-			Reason: "strings with escapes, E'…', are not supported", Hint: "leave out the E and write the characters themselves, '' for a quote", State: syntaxError,
+			Reason: "escape strings (E'…') are not supported", Hint: "leave out the E and write the characters themselves, '' for a quote", State: syntaxError,
 		})
 	}
 	return token{kind: wordToken, start: s.at, stop: end, value: word, upper: upperWord(word)}

@@ -14,7 +14,7 @@ func (p *parser) scheduleClause(c *Clauses) {
 	case "AT":
 		s.Kind, s.At = At, p.timestamp()
 		if p.tok.is("STARTS") || p.tok.is("ENDS") {
-			p.failAt(p.tok, "", p.tok.upper+" does not go with AT, which is one time only", "leave it out")
+			p.failAt(p.tok, "", p.tok.upper+" cannot be used with AT, which is a single time", "leave it out")
 		}
 	}
 	c.Schedule = s
@@ -29,7 +29,7 @@ func (p *parser) bounds(s *Schedule) {
 			bound = &s.Ends
 		}
 		if *bound != "" {
-			p.failAt(word, "", word.upper+" is said twice", "leave one of them out")
+			p.failAt(word, "", word.upper+" is given twice", "remove one of them")
 			return
 		}
 		p.advance()

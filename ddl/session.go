@@ -101,8 +101,10 @@ func (p *parser) set() Statement {
 	case p.tok.is("SESSION") && p.peek().is("CHARACTERISTICS"):
 		p.expect("SESSION", "CHARACTERISTICS", "AS", "TRANSACTION")
 		return p.setMode(true)
-	case p.tok.is("SESSION") && p.peek().is("AUTHORIZATION"), p.tok.is("ROLE"):
-		return p.foreign(p.tok, "to become somebody else", "connect as them")
+	case p.tok.is("SESSION") && p.peek().is("AUTHORIZATION"):
+		return p.foreign(p.tok, "SET SESSION AUTHORIZATION", "connect as that user")
+	case p.tok.is("ROLE"):
+		return p.foreign(p.tok, "SET ROLE", "connect as that user")
 	case p.tok.is("LOCAL") && !p.peek().isMark("="):
 		p.advance()
 		local = true

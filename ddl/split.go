@@ -114,7 +114,7 @@ func markLength(text string) int {
 // checkCharacters refuses what is no text.
 func checkCharacters(text string) *Error {
 	if at := strings.IndexByte(text, 0); at >= 0 && utf8.ValidString(text[:at]) {
-		return newError(text, at, Error{Reason: "there is a NUL character here", Hint: "leave it out", State: badCharacter})
+		return newError(text, at, Error{Reason: "the text has a NUL character here", Hint: "remove it", State: badCharacter})
 	}
 	if utf8.ValidString(text) {
 		return nil
@@ -123,7 +123,7 @@ func checkCharacters(text string) *Error {
 	for {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		if r == utf8.RuneError && size == 1 {
-			return newError(text, at, Error{Reason: "the text is not UTF-8 here", Hint: "write it in UTF-8", State: badCharacter})
+			return newError(text, at, Error{Reason: "the text is not valid UTF-8 here", Hint: "send it in UTF-8", State: badCharacter})
 		}
 		at += size
 	}

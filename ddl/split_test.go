@@ -46,9 +46,9 @@ func TestSplitRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"a;\nb 'c;":   "line 2, column 3: the string that begins here is not closed; end it with '; write '' for a quote inside",
 		"a; \"b":      `line 1, column 4: the name that begins here is not closed; end it with "; write "" for a quote inside`,
-		"a; /* b":     "line 1, column 4: the comment that begins here is not closed; end it with */; comments inside it are closed each by its own",
+		"a; /* b":     "line 1, column 4: the comment that begins here is not closed; end it with */; each nested comment needs its own */",
 		"a; $x$ b $$": "line 1, column 4: the string that begins here is not closed; end it with $x$",
-		"a; \x00":     "line 1, column 4: there is a NUL character here; leave it out",
+		"a; \x00":     "line 1, column 4: the text has a NUL character here; remove it",
 	} {
 		_, err := Split(text)
 		var refusal *Error

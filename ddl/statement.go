@@ -84,7 +84,7 @@ func (p *parser) create() Statement {
 	first := p.advance()
 	if p.accept("OR") {
 		if p.tok.is("REPLACE") {
-			p.fail(p.tok.start, Error{Found: p.tok.found(), Expected: "ALTER", Hint: "RECREATE JOB drops the job that is there and makes it anew"})
+			p.fail(p.tok.start, Error{Found: p.tok.found(), Expected: "ALTER", Hint: "use CREATE OR ALTER JOB to change an existing job, RECREATE JOB to drop and create it"})
 		}
 		p.expect("ALTER", "JOB")
 		return p.createJob(&CreateJob{Mode: CreateOrAlter})

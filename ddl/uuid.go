@@ -12,7 +12,7 @@ func (p *parser) uuid(what string) string {
 	}
 	if p.tok.kind == stringToken {
 		if !isUUID(p.tok.value) {
-			p.failAt(p.tok, badValue, shown(quoteString(p.tok.value))+" is no UUID", "it looks like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60")
+			p.failAt(p.tok, badValue, shown(quoteString(p.tok.value))+" is not a UUID", "write it like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60")
 			return ""
 		}
 		return strings.ToLower(p.advance().value)
@@ -23,7 +23,7 @@ func (p *parser) uuid(what string) string {
 		return ""
 	}
 	if p.tok.kind == endToken || end > len(p.text) || !isUUID(p.text[start:end]) || end < len(p.text) && isInWord(p.text[end]) {
-		p.fail(start, Error{Found: p.tok.found(), Expected: what, Hint: "it looks like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"})
+		p.fail(start, Error{Found: p.tok.found(), Expected: what, Hint: "write it like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"})
 		return ""
 	}
 	p.jump(end)
