@@ -41,7 +41,7 @@ func (d *definition) apply(p *planner, c *ddl.Clauses) error {
 			Strategy: rota.Strategy(c.Partition.Strategy), Shards: c.Partition.Shards, Expression: c.Partition.Expression,
 		}
 	}
-	if c.DependsSaid {
+	if c.DependsGiven {
 		s.DependsOn = slices.Clone(c.DependsOn)
 	}
 	sayPtr(&s.Policy.MaxRetries, c.MaxRetries)

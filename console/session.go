@@ -201,7 +201,7 @@ func (s *Session) about(statement ddl.Statement) (*Answer, error) {
 		return s.discard(q)
 	case *ddl.Deallocate:
 		return s.deallocate(q)
-	case *ddl.Leave:
+	case *ddl.NoOp:
 		return done(q.Tag()), nil
 	case *ddl.Savepoint:
 		return s.savepoint(q)

@@ -43,7 +43,7 @@ func clausesOf(s *rota.Schedule, t *rota.Template) ddl.Clauses {
 	spec, policy := s.Spec, s.Spec.Policy.Or(t.Spec.Policy)
 	c := ddl.Clauses{
 		Schedule: timesOf(&spec), MaxRetries: policy.MaxRetries, RetryBackoff: sayable(policy.Backoff), Timeout: sayable(policy.Timeout),
-		Priority: spec.Priority, DependsOn: spec.DependsOn, DependsSaid: len(spec.DependsOn) > 0,
+		Priority: spec.Priority, DependsOn: spec.DependsOn, DependsGiven: len(spec.DependsOn) > 0,
 	}
 	c.Class, c.TimeZone = unlessEmpty(spec.Class), unlessEmpty(spec.Zone)
 	c.Description = unlessEmpty(spec.Description)

@@ -8,9 +8,9 @@ func (p *parser) action() *Action {
 	case p.accept("CALL"):
 		return p.call()
 	case p.accept("EXEC"):
-		return &Action{Kind: Exec, Text: p.filled("the command")}
+		return &Action{Kind: Exec, Text: p.nonEmptyString("the command")}
 	case p.tok.kind == stringToken:
-		return &Action{Kind: SQL, Text: p.filled("the statement")}
+		return &Action{Kind: SQL, Text: p.nonEmptyString("the statement")}
 	}
 	p.unexpected("a statement in single quotes, CALL or EXEC", "CALL", "EXEC")
 	return nil
@@ -19,8 +19,8 @@ func (p *parser) action() *Action {
 // call reads a procedure and its arguments.
 func (p *parser) call() *Action {
 	a := &Action{Kind: Call, Procedure: p.procedure()}
-	p.expectMark("(")
-	if p.acceptMark(")") {
+	p.expectSymbol("(")
+	if p.acceptSymbol(")") {
 		return a
 	}
 	for {
@@ -29,7 +29,7 @@ func (p *parser) call() *Action {
 			break
 		}
 	}
-	if !p.acceptMark(")") {
+	if !p.acceptSymbol(")") {
 		p.unexpected("a comma or )")
 	}
 	return a
@@ -52,7 +52,7 @@ func (p *parser) procedure() string {
 			p.failAt(at, "", "the name of the procedure has more than three parts", "write procedure, schema.procedure or database.schema.procedure")
 		}
 		parts = append(parts, part)
-		if !p.acceptMark(".") {
+		if !p.acceptSymbol(".") {
 			return strings.Join(parts, ".")
 		}
 	}

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Clauses is what is said of a job. What is nil was not said, so that ALTER JOB
-// knows what to leave.
+// Clauses holds the clauses of a statement. A clause that was not given is nil, so that ALTER JOB leaves it as it is.
 type Clauses struct {
 	Class        *string // LOCAL_SAFE, LEADER_ONLY, QUORUM_REQUIRED
 	Partition    *Partition
@@ -14,13 +13,13 @@ type Clauses struct {
 	TimeZone     *string
 	CatchUp      *string  // none, last, all
 	Overlap      *string  // allow, skip, cancel
-	DependsOn    []string // empty and said: NONE
-	DependsSaid  bool
+	DependsOn    []string // empty and DependsGiven: NONE
+	DependsGiven bool
 	MaxRetries   *int
 	RetryBackoff *time.Duration // in whole seconds
 	Timeout      *time.Duration // in whole seconds; 0 is none
 	OnCompletion *string        // preserve, drop
-	RunAs        *string        // empty: NONE, which takes it away
+	RunAs        *string        // empty: NONE, which removes the role
 	Description  *string
 	State        *string // ENABLED, DISABLED, PAUSED
 	Priority     *int
@@ -44,7 +43,7 @@ type Partition struct {
 	Expression string   // with DYNAMIC
 }
 
-// ScheduleKind says by what a schedule goes.
+// ScheduleKind is the kind of a schedule.
 type ScheduleKind int
 
 // The kinds.
@@ -54,15 +53,14 @@ const (
 	Every
 )
 
-// Schedule says when a job runs. Its timestamps have the right form, and are
-// kept as they were written: those without an offset belong to a zone that is
-// not known here.
+// Schedule states when a job runs. Its timestamps are checked for their form and kept as text, because the time zone
+// of those without an offset is not known here.
 type Schedule struct {
 	Kind   ScheduleKind
 	Cron   string
 	At     string
 	Every  time.Duration // in whole seconds
-	Starts string        // empty: not said; never with AT
+	Starts string        // empty: not given; never with AT
 	Ends   string
 }
 

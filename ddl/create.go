@@ -1,18 +1,17 @@
 package ddl
 
-// createJob reads the name and the clauses. Those that a job cannot do without
-// are asked for at the end.
+// createJob parses the name and the clauses, and then checks that the required clauses are there.
 func (p *parser) createJob(s *CreateJob) Statement {
 	s.Name = p.name(jobName)
-	said := sayings{}
+	given := clausePositions{}
 	for !p.atEnd() {
-		if state := p.bareState(); state != "" {
-			p.once(said, "STATE")
+		if state := p.stateWord(); state != "" {
+			p.checkOnce(given, "STATE")
 			p.advance()
 			s.Job.State = &state
 			continue
 		}
-		p.clause(&s.Job, said, creating)
+		p.clause(&s.Job, given, inCreateJob)
 	}
 	switch {
 	case p.err != nil:
@@ -23,12 +22,12 @@ func (p *parser) createJob(s *CreateJob) Statement {
 	case s.Job.Action == nil:
 		p.unexpected("AS, which every job needs")
 	}
-	p.checkTogether(&s.Job, said)
+	p.checkCombinations(&s.Job, given)
 	return s
 }
 
-// bareState is the state that stands next without the word STATE.
-func (p *parser) bareState() string {
+// stateWord returns the next token if it is a state, such as ENABLED, written without STATE =.
+func (p *parser) stateWord() string {
 	for _, state := range states {
 		if p.tok.is(state) {
 			return state

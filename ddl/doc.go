@@ -1,11 +1,11 @@
-// Package ddl reads the language in which people make and change jobs, and writes it.
+// Package ddl parses and prints the SQL statements that create, change and run jobs.
 //
 //	Split   cuts a text into statements
 //	Parse   turns one statement into a tree, or into an [*Error] that says where and why not
 //	Print   turns a tree into its one canonical text, which Parse turns into an equal tree
 //
-// The tree says what was asked for and no more: whether a job exists, a zone is known or a cron expression has fires is
-// for those who run it.
+// The tree holds only what the statement states. The caller checks whether a job exists, a time zone is known and a cron
+// expression ever fires.
 //
 // # Jobs
 //
@@ -61,10 +61,10 @@
 // # Words
 //
 // Words may be written in any case. Bare names fold to lower case; "quoted names" stay as they are, with "" for a quote
-// inside. A keyword is a name wherever only a name can stand. Strings are 'in quotes', with a quote doubled inside, or
+// inside. A keyword is a name wherever only a name is allowed. Strings are 'in quotes', with a quote doubled inside, or
 // $tag$between dollars$tag$. Comments are -- to the end of the line and /* nested */. The text is UTF-8 without NUL.
 //
-// Print writes *** in place of a password and of the value of a secret, and so does not give those back.
+// Print writes *** in place of a password and of the value of a secret, so Parse cannot restore them.
 //
-// A statement has at most [TextMax] bytes, and everything is read in time that grows with its length and no faster.
+// A statement has at most [TextMax] bytes. Parsing takes time linear in the length of the text.
 package ddl

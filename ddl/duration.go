@@ -10,7 +10,7 @@ import (
 
 // unit is a word for a length of time.
 type unit struct {
-	word   string // of several
+	word   string // in the plural
 	length time.Duration
 }
 
@@ -24,7 +24,7 @@ var units = []unit{
 	{"MILLISECONDS", time.Millisecond},
 }
 
-// unitLength is the length of a unit, be it of one or of several, or 0.
+// unitLength returns the length of a unit, given in the singular or plural, or 0 if there is no such unit.
 func unitLength(word string) time.Duration {
 	for _, u := range units {
 		if word == u.word || word == strings.TrimSuffix(u.word, "S") {
@@ -42,27 +42,26 @@ func unitWords() []string {
 	return words
 }
 
-// interval reads a length of time for a clause that counts whole seconds. With
-// bare a number alone is seconds, and none at all is allowed.
-func (p *parser) interval(clause string, bare bool) time.Duration {
+// interval parses an interval of whole seconds. With bareNumber, a number without a unit is seconds, and 0 is allowed.
+func (p *parser) interval(clause string, bareNumber bool) time.Duration {
 	start := p.tok
-	d := p.duration(bare)
+	d := p.duration(bareNumber)
 	if p.err != nil {
 		return 0
 	}
 	least := "write at least 1 SECOND"
-	if bare {
+	if bareNumber {
 		least = "write 0 or more"
 	}
-	written := shown(p.text[start.start:p.stop])
+	written := excerpt(p.text[start.start:p.stop])
 	switch {
 	case d < 0:
 		p.failAt(start, badValue, clause+" "+written+" is negative", least)
-	case d == 0 && !bare:
+	case d == 0 && !bareNumber:
 		p.failAt(start, badValue, clause+" "+written+" is too short", least)
 	case d%time.Second != 0:
 		p.failAt(start, badValue, clause+" "+written+" is not a whole number of seconds", "round it to seconds")
-	case bare && d > math.MaxInt32*time.Second:
+	case bareNumber && d > math.MaxInt32*time.Second:
 		p.failAt(start, badValue, clause+" "+written+" is too long", fmt.Sprintf("write at most %d SECONDS", math.MaxInt32))
 	default:
 		return d
@@ -72,21 +71,21 @@ func (p *parser) interval(clause string, bare bool) time.Duration {
 
 // duration reads 5 MINUTES, 1 HOUR 30 MINUTES, '90s', '5 minutes' and INTERVAL
 // before any of them.
-func (p *parser) duration(bare bool) time.Duration {
+func (p *parser) duration(bareNumber bool) time.Duration {
 	p.accept("INTERVAL")
 	if p.tok.kind == stringToken {
 		at := p.advance()
 		d, ok := parseDuration(at.value)
 		if !ok {
-			p.failAt(at, badValue, shown(quoteString(at.value))+" is not an interval", "write it like 90 SECONDS, '90s' or '1h30m'")
+			p.failAt(at, badValue, excerpt(quoteString(at.value))+" is not an interval", "write it like 90 SECONDS, '90s' or '1h30m'")
 		}
 		return d
 	}
-	text, at := p.signed("an interval, such as 90 SECONDS or '1h30m'")
+	text, at := p.signedNumber("an interval, such as 90 SECONDS or '1h30m'")
 	if p.err != nil {
 		return 0
 	}
-	if bare && !p.meansUnit() {
+	if bareNumber && !p.looksLikeUnit() {
 		return p.amount(at, text, time.Second)
 	}
 	d := p.amount(at, text, p.unit())
@@ -94,16 +93,15 @@ func (p *parser) duration(bare bool) time.Duration {
 		at := p.advance()
 		next := p.amount(at, at.value, p.unit())
 		if d > math.MaxInt64-max(next, 0) {
-			p.tooLong(at)
+			p.intervalTooLong(at)
 		}
 		d += next
 	}
 	return d
 }
 
-// meansUnit reports whether a unit stands next, or what was meant to be one. Any
-// other word begins a clause.
-func (p *parser) meansUnit() bool {
+// looksLikeUnit reports whether the next token is a unit or a misspelled one. Any other word begins a clause.
+func (p *parser) looksLikeUnit() bool {
 	if p.tok.kind != wordToken {
 		return false
 	}
@@ -122,23 +120,23 @@ func (p *parser) unit() time.Duration {
 	return length
 }
 
-// amount is so many of a unit.
+// amount multiplies a number by a unit.
 func (p *parser) amount(at token, number string, unit time.Duration) time.Duration {
 	if p.err != nil {
 		return 0
 	}
 	if strings.ContainsAny(number, ".eE") {
-		p.failAt(at, badValue, shown(number)+" is not a whole number", "use a smaller unit")
+		p.failAt(at, badValue, excerpt(number)+" is not a whole number", "use a smaller unit")
 		return 0
 	}
 	d, ok := multiply(number, unit)
 	if !ok {
-		p.tooLong(at)
+		p.intervalTooLong(at)
 	}
 	return d
 }
 
-func (p *parser) tooLong(at token) {
+func (p *parser) intervalTooLong(at token) {
 	p.failAt(at, badValue, "the interval is too long", "the maximum is 292 years")
 }
 

@@ -11,25 +11,24 @@ import (
 
 // What is wrong, as SQLSTATE has it.
 const (
-	syntaxError  = "42601"
-	badValue     = "22023"
-	badCharacter = "22021"
-	notSupported = "0A000"
-	tooMuch      = "54000"
-	nameTooLong  = "42622"
+	syntaxError   = "42601"
+	badValue      = "22023"
+	badCharacter  = "22021"
+	notSupported  = "0A000"
+	limitExceeded = "54000"
+	nameTooLong   = "42622"
 )
 
-// Error says where a text is no statement, and why. It is the only error type
-// of this package.
+// Error states where and why a text cannot be parsed. It is the only error type of this package.
 type Error struct {
 	Text     string // what was read, in which the position is
 	Offset   int    // in bytes, from 0
 	Line     int    // from 1
 	Column   int    // from 1, in characters
-	Found    string // what stands there; empty if that says nothing
-	Expected string // what may stand there
-	Reason   string // what is wrong where it is not a matter of the two
-	Hint     string // what to do about it; may be empty
+	Found    string // the token at the position; empty if it does not matter
+	Expected string // what is allowed at the position
+	Reason   string // the problem, if Found and Expected do not state it
+	Hint     string // the remedy; may be empty
 	State    string // SQLSTATE
 }
 
@@ -71,15 +70,14 @@ func newError(text string, offset int, e Error) *Error {
 
 func lineOf(text string, offset int) int { return strings.Count(text[:offset], "\n") + 1 }
 
-// shownMax bounds how much of a text an error repeats.
-const shownMax = 40
+// excerptMax bounds how much of a text an error repeats.
+const excerptMax = 40
 
-// shown is a text cut to be repeated, with nothing in it that a terminal would
-// obey or that would break the line.
-func shown(text string) string {
+// excerpt shortens a text for an error message and escapes characters that are not printable.
+func excerpt(text string) string {
 	cut, dots := text, ""
-	if len(text) > shownMax {
-		end := shownMax
+	if len(text) > excerptMax {
+		end := excerptMax
 		for !utf8.RuneStart(text[end]) {
 			end--
 		}
@@ -94,7 +92,7 @@ func shown(text string) string {
 	return cut + dots
 }
 
-// suggestion asks whether one of the words was meant.
+// suggestion returns a hint with the word that is spelled most like the one found, or an empty string.
 func suggestion(found string, words []string) string {
 	if word := suggest.Nearest(strings.ToUpper(found), words); word != "" {
 		return "did you mean " + word + "?"

@@ -27,7 +27,7 @@ func Example() {
 	// SHOW JOBS
 }
 
-func ExampleParse_refused() {
+func ExampleParse_error() {
 	_, err := ddl.Parse("CREATE JOB nightly\n  SCHEDULE = EVERY 5 HOURZ")
 	fmt.Println(err)
 	// Output:

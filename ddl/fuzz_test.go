@@ -9,15 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzParse feeds the parser anything. What it refuses, it refuses with a message
-// fit to print and a place in the text; what it accepts comes back from its
-// printed form; and it never reads a text more than a few times over.
+// FuzzParse checks that an error has a printable message and a position in the text, that a parsed statement survives
+// printing and parsing, and that the parser never reads a text more than a few times.
 func FuzzParse(f *testing.F) {
-	for _, row := range accepted {
+	for _, row := range validStatements {
 		f.Add(row.text)
 		f.Add(row.want)
 	}
-	for _, row := range refused {
+	for _, row := range invalidStatements {
 		f.Add(row.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -37,7 +36,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q is printed as %q: %v", text, printed, err)
 		}
-		if !hides(s) && !reflect.DeepEqual(again, s) {
+		if !hasSecret(s) && !reflect.DeepEqual(again, s) {
 			t.Errorf("%q is printed as %q: got %+v, want %+v", text, printed, again, s)
 		}
 		if Print(again) != printed {
@@ -46,7 +45,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzSplit holds the statements of any text to what Split promises of them.
+// FuzzSplit checks the promises of Split on any text.
 func FuzzSplit(f *testing.F) {
 	for _, row := range splits {
 		f.Add(row.text)
@@ -77,8 +76,8 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// hides reports whether Print leaves something of the statement out.
-func hides(s Statement) bool {
+// hasSecret reports whether Print masks a part of the statement.
+func hasSecret(s Statement) bool {
 	switch s := s.(type) {
 	case *Security:
 		return s.Password != nil
@@ -90,12 +89,12 @@ func hides(s Statement) bool {
 
 func checkError(t *testing.T, text string, err error) {
 	t.Helper()
-	var refusal *Error
-	if !errors.As(err, &refusal) {
+	var parseErr *Error
+	if !errors.As(err, &parseErr) {
 		t.Fatalf("%q: %T", text, err)
 	}
-	if refusal.Text != text || refusal.Offset < 0 || refusal.Offset > len(text) || refusal.Line < 1 || refusal.Column < 1 || len(refusal.State) != 5 {
-		t.Errorf("%q: %+v", text, refusal)
+	if parseErr.Text != text || parseErr.Offset < 0 || parseErr.Offset > len(text) || parseErr.Line < 1 || parseErr.Column < 1 || len(parseErr.State) != 5 {
+		t.Errorf("%q: %+v", text, parseErr)
 	}
 	message := err.Error()
 	if !utf8.ValidString(message) || len(message) > 1000 || strings.ContainsFunc(message, unicode.IsControl) {

@@ -14,7 +14,7 @@ func (p *parser) grant() Statement {
 	if p.advance().is("REVOKE") {
 		s.Kind, side = Revoke, "FROM"
 	}
-	p.rights(s)
+	p.grantedRights(s)
 	if p.tok.is("ON") && s.Role != "" {
 		p.failAt(p.tok, "", "a role cannot be granted on a job", "list privileges instead, or leave out ON JOB")
 	}
@@ -29,8 +29,8 @@ func (p *parser) grant() Statement {
 	return s
 }
 
-// rights reads what is granted. A single word that begins no privilege is a role.
-func (p *parser) rights(s *Security) {
+// grantedRights reads what is granted. A single word that begins no privilege is a role.
+func (p *parser) grantedRights(s *Security) {
 	switch {
 	case p.tok.kind == nameToken || p.tok.kind == wordToken && !p.beginsPrivilege():
 		s.Role = p.role()
@@ -64,7 +64,7 @@ func (p *parser) beginsPrivilege() bool { return slices.Contains(privilegeWords,
 // role reads the name of a role. One with more words behind it was meant to be a
 // privilege.
 func (p *parser) role() string {
-	if next := p.peek(); p.tok.kind == wordToken && (next.is("JOB") || next.is("EXTERNAL") || next.isMark(",")) {
+	if next := p.peek(); p.tok.kind == wordToken && (next.is("JOB") || next.is("EXTERNAL") || next.isSymbol(",")) {
 		p.unexpected("a privilege ("+strings.Join(Privileges, ", ")+")", privilegeWords...)
 		return ""
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// quoted reads a string. What says in an error what it is: "a cron expression".
-func (p *parser) quoted(what string) string {
+// stringLiteral parses a string. What describes it in errors, for example "a cron expression".
+func (p *parser) stringLiteral(what string) string {
 	if p.tok.kind != stringToken {
 		p.unexpected(what + " in single quotes")
 		return ""
@@ -16,34 +16,34 @@ func (p *parser) quoted(what string) string {
 	return p.advance().value
 }
 
-// filled reads a string with something in it.
-func (p *parser) filled(what string) string {
+// nonEmptyString reads a string with something in it.
+func (p *parser) nonEmptyString(what string) string {
 	at := p.tok
-	text := p.quoted(what)
+	text := p.stringLiteral(what)
 	if p.err == nil && strings.TrimSpace(text) == "" {
 		p.failAt(at, badValue, what+" is empty", "write it between the quotes")
 	}
 	return text
 }
 
-// secret reads a string that no error repeats, be it in quotes or not.
-func (p *parser) secret(what string) string {
+// secretLiteral parses a string. Its errors never contain the text, quoted or not.
+func (p *parser) secretLiteral(what string) string {
 	switch p.tok.kind {
 	case wordToken, nameToken, numberToken, badToken:
 		p.fail(p.tok.start, Error{Found: "a value without quotes", Expected: what + " in single quotes"})
 		return ""
 	}
-	return p.quoted(what)
+	return p.stringLiteral(what)
 }
 
-// signed reads a number with or without a sign.
-func (p *parser) signed(what string) (number string, at token) {
+// signedNumber reads a number with or without a sign.
+func (p *parser) signedNumber(what string) (number string, at token) {
 	at = p.tok
 	sign := ""
-	if p.acceptMark("-") {
+	if p.acceptSymbol("-") {
 		sign = "-"
 	} else {
-		p.acceptMark("+")
+		p.acceptSymbol("+")
 	}
 	if p.tok.kind != numberToken {
 		p.unexpected(what)
@@ -52,9 +52,9 @@ func (p *parser) signed(what string) (number string, at token) {
 	return sign + p.advance().value, at
 }
 
-// whole reads the number of a clause. The columns of sys hold 32 bits.
-func (p *parser) whole(clause string, least int) *int {
-	text, at := p.signed("a whole number")
+// wholeNumber reads the number of a clause. The columns of sys hold 32 bits.
+func (p *parser) wholeNumber(clause string, least int) *int {
+	text, at := p.signedNumber("a whole number")
 	if p.err != nil {
 		return nil
 	}
@@ -62,9 +62,9 @@ func (p *parser) whole(clause string, least int) *int {
 	inRange := fmt.Sprintf("write a whole number from %d to %d", least, math.MaxInt32)
 	switch {
 	case strings.ContainsAny(text, ".eE"):
-		p.failAt(at, badValue, fmt.Sprintf("%s %s is not a whole number", clause, shown(text)), inRange)
+		p.failAt(at, badValue, fmt.Sprintf("%s %s is not a whole number", clause, excerpt(text)), inRange)
 	case err != nil || n < int64(least) || n > math.MaxInt32:
-		p.failAt(at, badValue, fmt.Sprintf("%s %s is out of range", clause, shown(text)), inRange)
+		p.failAt(at, badValue, fmt.Sprintf("%s %s is out of range", clause, excerpt(text)), inRange)
 	default:
 		value := int(n)
 		return &value
@@ -87,7 +87,7 @@ func (p *parser) literal() Value {
 		p.unexpected("a literal (a string, a number, TRUE, FALSE or NULL)", "NULL", "TRUE", "FALSE")
 		return Value{}
 	}
-	text, _ := p.signed("a literal (a string, a number, TRUE, FALSE or NULL)")
+	text, _ := p.signedNumber("a literal (a string, a number, TRUE, FALSE or NULL)")
 	return Value{Kind: Number, Text: jsonNumber(text)}
 }
 

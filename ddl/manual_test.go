@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestManual reads the forms of the manual, each alternative of each clause in
+// TestParseManualForms reads the forms of the manual, each alternative of each clause in
 // CREATE JOB, CREATE OR ALTER JOB, RECREATE JOB and ALTER JOB.
-func TestManual(t *testing.T) {
+func TestParseManualForms(t *testing.T) {
 	const shard = "'7d444840-9dc0-11d1-b245-5ffdce74fad2'"
 	common := []string{
 		"CLASS = LOCAL_SAFE", "CLASS = LEADER_ONLY", "CLASS = QUORUM_REQUIRED",
@@ -28,39 +28,39 @@ func TestManual(t *testing.T) {
 
 	for _, c := range append(common, "ENABLED", "DISABLED", "") {
 		for i, head := range []string{"CREATE JOB", "CREATE OR ALTER JOB", "RECREATE JOB", "CREATE JOB IF NOT EXISTS"} {
-			accept(t, fmt.Sprintf("%s nightly %s %s %s;", head, c, schedules[0], actions[i%len(actions)]))
+			checkParses(t, fmt.Sprintf("%s nightly %s %s %s;", head, c, schedules[0], actions[i%len(actions)]))
 		}
 	}
 	for _, s := range schedules {
 		for _, a := range actions {
-			accept(t, "CREATE JOB nightly "+s+" "+a+";")
-			accept(t, "CREATE JOB nightly "+a+" "+s+";")
+			checkParses(t, "CREATE JOB nightly "+s+" "+a+";")
+			checkParses(t, "CREATE JOB nightly "+a+" "+s+";")
 		}
 	}
-	accept(t, "CREATE JOB once SCHEDULE = AT '2026-11-15 09:00' ON COMPLETION DROP AS 'x';")
+	checkParses(t, "CREATE JOB once SCHEDULE = AT '2026-11-15 09:00' ON COMPLETION DROP AS 'x';")
 
 	altered := append(append(common, schedules...), actions...)
 	altered = append(altered, "STATE = ENABLED", "STATE = DISABLED", "STATE = PAUSED", "ON COMPLETION DROP", "RUN AS NONE", "SECRET 'key' = 'value'")
 	for _, c := range altered {
-		accept(t, "ALTER JOB nightly SET "+c+";")
+		checkParses(t, "ALTER JOB nightly SET "+c+";")
 	}
 	for _, text := range []string{
 		"ALTER JOB nightly DROP SECRET 'key';", "DROP JOB nightly;", "DROP JOB nightly KEEP HISTORY;", "EXECUTE JOB nightly;",
 		"CANCEL JOB RUN 7d444840-9dc0-11d1-b245-5ffdce74fad2;", "CANCEL JOB RUN " + shard + ";",
 		"SELECT job_name, state, next_run_time FROM sys.jobs ORDER BY next_run_time;", "SELECT * FROM sys.job_runs WHERE job_uuid = '...';",
 	} {
-		accept(t, text)
+		checkParses(t, text)
 	}
 }
 
-func accept(t *testing.T, text string) {
+func checkParses(t *testing.T, text string) {
 	t.Helper()
 	if _, err := Parse(text); err != nil {
 		t.Errorf("%s: %v", text, err)
 	}
 }
 
-func TestTags(t *testing.T) {
+func TestStatementTags(t *testing.T) {
 	for text, want := range map[string]string{
 		"CREATE JOB a SCHEDULE CRON 'x' AS 'y'": "CREATE JOB", "CREATE OR ALTER JOB a SCHEDULE CRON 'x' AS 'y'": "CREATE OR ALTER JOB",
 		"RECREATE JOB a SCHEDULE CRON 'x' AS 'y'": "RECREATE JOB", "ALTER JOB a SET PRIORITY 1": "ALTER JOB", "DROP JOB a": "DROP JOB",

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// name reads a name. What says in an error whose it is: "the name of a job".
+// name parses a name. What describes it in errors, for example "the name of a job".
 func (p *parser) name(what string) string {
 	name := ""
 	switch p.tok.kind {
@@ -39,8 +39,7 @@ func (p *parser) checkName(what, name string) bool {
 	return false
 }
 
-// names reads a list of names, none of them twice. More says whether the list
-// goes on behind a name.
+// names parses a list of distinct names. More reports whether the list continues after a name.
 func (p *parser) names(what string, more func() bool) []string {
 	var list []string
 	seen := map[string]bool{}
@@ -51,7 +50,7 @@ func (p *parser) names(what string, more func() bool) []string {
 			return nil
 		}
 		if seen[name] {
-			p.failAt(at, badValue, shown(printName(name))+" is named twice", "remove one of them")
+			p.failAt(at, badValue, excerpt(printName(name))+" is named twice", "remove one of them")
 			return nil
 		}
 		seen[name] = true
@@ -67,22 +66,21 @@ func (p *parser) checkLength(length int) bool {
 	if length < ListMax {
 		return true
 	}
-	p.failAt(p.tok, tooMuch, fmt.Sprintf("the list has more than %d entries", ListMax), "shorten it")
+	p.failAt(p.tok, limitExceeded, fmt.Sprintf("the list has more than %d entries", ListMax), "shorten it")
 	return false
 }
 
-// comma goes on with a list whose entries have nothing else behind them.
-func (p *parser) comma() bool { return p.acceptMark(",") }
+// comma takes the comma between two entries of a list.
+func (p *parser) comma() bool { return p.acceptSymbol(",") }
 
-// namesNotBare are the words that would be read as something else where a name
-// may stand too: Print puts them in quotes.
-var namesNotBare = map[string]bool{
+// namesToQuote are keywords that are allowed in the same position as a name. Print quotes a name that equals one.
+var namesToQuote = map[string]bool{
 	"if": true, "none": true, "all": true, "admin": true, "create": true, "alter": true, "drop": true, "execute": true, "view": true,
 }
 
 // printName writes a name so that it is read as the same one.
 func printName(name string) string {
-	if isBare(name) && !namesNotBare[name] {
+	if needsNoQuotes(name) && !namesToQuote[name] {
 		return name
 	}
 	return quoteName(name)
@@ -96,9 +94,9 @@ func printNames(names []string) string {
 	return strings.Join(printed, ", ")
 }
 
-// isBare reports whether a name needs no quotes. Letters beyond ASCII get some:
+// needsNoQuotes reports whether a name needs no quotes. Letters beyond ASCII get some:
 // not every one of them stays the same in lower case.
-func isBare(name string) bool {
+func needsNoQuotes(name string) bool {
 	for i := range len(name) {
 		c := name[i]
 		if c != '_' && (c < 'a' || c > 'z') && (i == 0 || !isDigit(c)) {

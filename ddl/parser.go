@@ -28,12 +28,11 @@ func Parse(text string) (Statement, error) {
 	return s, nil
 }
 
-// parser reads a statement from left to right. Its first error is kept, and from
-// then on the statement is at its end: so every loop ends, and no step needs to
-// ask whether the one before it went well.
+// parser reads a statement from left to right. It keeps the first error and from then on reports the end of the
+// statement, so every loop ends and no step needs to check the step before it.
 type parser struct {
 	scanner
-	tok      token // what stands next
+	tok      token // the next token
 	stop     int   // where the last token that was taken ended
 	ahead    *token
 	err      *Error
@@ -45,13 +44,13 @@ func newParser(text string) (*parser, *Error) {
 		return nil, newError(text, 0, Error{
 			Reason: fmt.Sprintf("the statement has %d bytes; at most %d are allowed", len(text), TextMax),
 			Hint:   "shorten it, for example by moving a long script to a procedure that the job calls",
-			State:  tooMuch,
+			State:  limitExceeded,
 		})
 	}
 	if err := checkCharacters(text); err != nil {
 		return nil, err
 	}
-	p := &parser{scanner: scanner{text: text, at: markLength(text)}}
+	p := &parser{scanner: scanner{text: text, at: byteOrderMarkLength(text)}}
 	p.last = p.at
 	p.tok = p.next()
 	return p, nil
@@ -73,7 +72,7 @@ func (p *parser) advance() token {
 	return taken
 }
 
-// peek is the token behind the next one.
+// peek returns the token after the next one.
 func (p *parser) peek() token {
 	if p.err != nil || p.tok.kind == endToken || p.tok.kind == badToken {
 		return p.tok
@@ -85,8 +84,8 @@ func (p *parser) peek() token {
 	return *p.ahead
 }
 
-// jump goes on at another place, which is behind the next token's beginning.
-func (p *parser) jump(at int) {
+// continueAt continues at a later offset of the text.
+func (p *parser) continueAt(at int) {
 	p.at, p.last, p.stop, p.ahead = at, at, at, nil
 	p.tok = p.next()
 }
@@ -104,13 +103,13 @@ func (p *parser) fail(offset int, e Error) {
 	p.tok, p.ahead = token{kind: endToken, start: offset, stop: offset}, nil
 }
 
-// failAt refuses a token for a reason of its own.
+// failAt reports an error at a token.
 func (p *parser) failAt(t token, state, reason, hint string) {
 	p.fail(t.start, Error{Reason: reason, Hint: hint, State: state})
 }
 
-// unexpected fails at the next token. The words are those that may stand there,
-// one of which may have been meant.
+// unexpected reports the next token as an error. The words are the keywords allowed there; the hint suggests the
+// nearest one.
 func (p *parser) unexpected(expected string, words ...string) {
 	if p.tok.kind == badToken {
 		p.fail(p.tok.start, *p.tok.err)
@@ -143,8 +142,8 @@ func (p *parser) acceptBoth(first, second string) bool {
 	return true
 }
 
-func (p *parser) acceptMark(mark string) bool {
-	if !p.tok.isMark(mark) {
+func (p *parser) acceptSymbol(mark string) bool {
+	if !p.tok.isSymbol(mark) {
 		return false
 	}
 	p.advance()
@@ -160,9 +159,9 @@ func (p *parser) expect(keywords ...string) {
 	}
 }
 
-func (p *parser) expectMark(mark string) {
+func (p *parser) expectSymbol(mark string) {
 	switch {
-	case p.acceptMark(mark):
+	case p.acceptSymbol(mark):
 	case p.tok.kind == badToken && p.tok.value != "": // such as a UUID
 		p.fail(p.tok.start, Error{Found: p.tok.found(), Expected: mark})
 	default:
@@ -170,7 +169,7 @@ func (p *parser) expectMark(mark string) {
 	}
 }
 
-// choose takes one of several keywords. What says in an error what they are.
+// choose takes one of several keywords. What describes them in errors.
 func (p *parser) choose(what string, keywords ...string) string {
 	for _, k := range keywords {
 		if p.accept(k) {
@@ -187,10 +186,10 @@ func (p *parser) choose(what string, keywords ...string) string {
 
 func (p *parser) atEnd() bool { return p.tok.ends() }
 
-// expectEnd refuses whatever stands behind the statement.
+// expectEnd reports an error if anything follows the statement.
 func (p *parser) expectEnd() {
 	semicolon := false
-	for p.acceptMark(";") {
+	for p.acceptSymbol(";") {
 		semicolon = true
 	}
 	switch {

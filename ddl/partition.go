@@ -22,7 +22,7 @@ func (p *parser) partition() *Partition {
 const shardID = "the UUID of a shard"
 
 func (p *parser) shardSet() []string {
-	p.expectMark("(")
+	p.expectSymbol("(")
 	var shards []string
 	seen := map[string]bool{}
 	for {
@@ -41,19 +41,18 @@ func (p *parser) shardSet() []string {
 			break
 		}
 	}
-	if !p.acceptMark(")") {
+	if !p.acceptSymbol(")") {
 		p.unexpected("a comma or )")
 	}
 	return shards
 }
 
-// expression reads the text that picks shards: a string, or whatever stands
-// between parentheses.
+// expression parses the expression that selects shards: a string, or any text between parentheses.
 func (p *parser) expression() string {
 	if p.tok.kind == stringToken {
-		return p.filled("the expression")
+		return p.nonEmptyString("the expression")
 	}
-	if !p.tok.isMark("(") {
+	if !p.tok.isSymbol("(") {
 		p.unexpected("an expression in single quotes or parentheses")
 		return ""
 	}
@@ -67,11 +66,11 @@ func (p *parser) expression() string {
 		p.failAt(open, badValue, "the expression is empty", "write it between the parentheses")
 		return ""
 	}
-	p.jump(end)
+	p.continueAt(end)
 	return text
 }
 
-// closing finds the place behind the parenthesis that closes the one at a place.
+// closing returns the offset after the parenthesis that closes the one at start.
 func (p *parser) closing(start int) int {
 	depth := 0
 	for at := start; at < len(p.text); {
@@ -89,7 +88,7 @@ func (p *parser) closing(start int) int {
 		case depth == 0:
 			return end
 		case depth > nestingMax:
-			p.fail(at, Error{Reason: fmt.Sprintf("parentheses are nested more than %d levels deep", nestingMax), Hint: "write the expression in single quotes", State: tooMuch})
+			p.fail(at, Error{Reason: fmt.Sprintf("parentheses are nested more than %d levels deep", nestingMax), Hint: "write the expression in single quotes", State: limitExceeded})
 			return 0
 		}
 		p.steps += end - at

@@ -6,9 +6,8 @@ import (
 )
 
 // Print writes a statement in its canonical form: keywords in upper case, one
-// clause a line, clauses in the order of the manual. Parse makes an equal
-// statement of it, unless that has a password or the value of a secret: in their
-// place stands ***.
+// clause a line, clauses in the order of the manual. Parse returns an equal
+// statement, except for passwords and values of secrets, which Print writes as ***.
 func Print(s Statement) string {
 	switch s := s.(type) {
 	case *CreateJob:
@@ -41,7 +40,7 @@ func Print(s Statement) string {
 		return s.print()
 	case *Deallocate:
 		return s.print()
-	case *Leave:
+	case *NoOp:
 		return s.What
 	case *Savepoint:
 		return "SAVEPOINT " + printName(s.Name)
@@ -87,7 +86,7 @@ func (c SecretChange) print() string {
 	if c.Drop {
 		return "DROP SECRET " + quoteString(c.Key)
 	}
-	return "SET SECRET " + quoteString(c.Key) + " = " + hidden
+	return "SET SECRET " + quoteString(c.Key) + " = " + masked
 }
 
 func (s *DropJob) print() string {

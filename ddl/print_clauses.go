@@ -54,7 +54,7 @@ func (c *Clauses) print(altering bool) []string {
 	l.text("TIME ZONE ", c.TimeZone)
 	l.word("CATCH_UP = ", c.CatchUp)
 	l.word("OVERLAP = ", c.Overlap)
-	if c.DependsSaid {
+	if c.DependsGiven {
 		l.add("DEPENDS ON " + namesOrNone(c.DependsOn))
 	}
 	l.number("MAX_RETRIES = ", c.MaxRetries)

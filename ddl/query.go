@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// rest takes the text from the next token to the end of the statement, as it is.
-// Nothing of it is judged but that its quotes are closed.
-func (p *parser) rest() string {
+// restOfStatement takes the text from the next token to the end of the statement, as it is.
+// It only checks that quotes are closed.
+func (p *parser) restOfStatement() string {
 	start := p.tok.start
-	s, err := extent(p.text, start)
+	s, err := statementSpan(p.text, start)
 	if err != nil {
 		p.fail(err.Offset, *err)
 		return ""
 	}
 	p.steps += s.next - start
-	p.jump(s.stop)
+	p.continueAt(s.stop)
 	return p.text[start:s.stop]
 }
 
@@ -30,7 +30,7 @@ func (p *parser) explain() Statement {
 		p.unexpected("JOB RUN or a query")
 		return nil
 	}
-	return &ExplainQuery{Text: p.rest()}
+	return &ExplainQuery{Text: p.restOfStatement()}
 }
 
 func (p *parser) show() Statement {
@@ -51,7 +51,7 @@ func (p *parser) setting() string {
 	var b strings.Builder
 	for first := true; first || !p.atEnd(); first = false {
 		switch {
-		case !first && p.acceptMark("."):
+		case !first && p.acceptSymbol("."):
 			b.WriteByte('.')
 		case !first:
 			b.WriteByte(' ')

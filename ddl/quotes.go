@@ -2,9 +2,8 @@ package ddl
 
 import "strings"
 
-// skipQuoted finds the end of what begins at a place and hides what is in it: a
-// string, a quoted name, a string between dollars, or a comment. It answers with
-// the same place if nothing of that kind begins there.
+// skipQuoted returns the end of the string, quoted name, dollar-quoted string or comment that begins at an offset, or
+// the offset itself if none begins there.
 func skipQuoted(text string, at int) (end int, err *Error) {
 	rest := text[at:]
 	switch {
@@ -13,7 +12,7 @@ func skipQuoted(text string, at int) (end int, err *Error) {
 	case rest[0] == '"':
 		return skipName(text, at)
 	case rest[0] == '$':
-		return skipDollars(text, at)
+		return skipDollarQuoted(text, at)
 	case isComment(rest):
 		return skipComment(text, at)
 	}
@@ -22,7 +21,7 @@ func skipQuoted(text string, at int) (end int, err *Error) {
 
 func skipString(text string, at int) (end int, err *Error) {
 	skip := skipDoubled
-	if escapes(text, at) {
+	if isEscapeString(text, at) {
 		skip = skipEscaped
 	}
 	if end := skip(text, at, '\''); end > 0 {
@@ -33,13 +32,12 @@ func skipString(text string, at int) (end int, err *Error) {
 	})
 }
 
-// escapes says whether a string is one of queries in which backslashes escape what is
-// behind them: E'it\'s'.
-func escapes(text string, at int) bool {
+// isEscapeString reports whether the string at an offset has the prefix E, so that backslashes escape: E'it\'s'.
+func isEscapeString(text string, at int) bool {
 	return at > 0 && text[at-1]|0x20 == 'e' && (at == 1 || !isInWord(text[at-2]))
 }
 
-// skipEscaped is skipDoubled, where backslashes hide a quote as well.
+// skipEscaped is skipDoubled for strings in which a backslash also escapes a quote.
 func skipEscaped(text string, at int, quote byte) int {
 	for i := at + 1; i < len(text); i++ {
 		switch {
@@ -64,8 +62,7 @@ func skipName(text string, at int) (end int, err *Error) {
 	})
 }
 
-// skipDoubled finds the end of a text between quotes, in which a quote stands
-// twice. It is 0 if there is none.
+// skipDoubled returns the end of a quoted text, in which a quote is written twice. It returns 0 if there is no end.
 func skipDoubled(text string, at int, quote byte) int {
 	for i := at + 1; i < len(text); i++ {
 		if text[i] != quote {
@@ -79,8 +76,8 @@ func skipDoubled(text string, at int, quote byte) int {
 	return 0
 }
 
-// skipDollars finds the end of $tag$…$tag$. A $ that begins no tag hides nothing.
-func skipDollars(text string, at int) (end int, err *Error) {
+// skipDollarQuoted finds the end of $tag$…$tag$. If the $ begins no tag, it returns the offset itself.
+func skipDollarQuoted(text string, at int) (end int, err *Error) {
 	tag := dollarTag(text[at:])
 	if tag == "" {
 		return at, nil
@@ -89,7 +86,7 @@ func skipDollars(text string, at int) (end int, err *Error) {
 	length := strings.Index(text[body:], tag)
 	if length < 0 {
 		return 0, newError(text, at, Error{
-			Reason: "the string that begins here is not closed", Hint: "end it with " + shown(tag), State: syntaxError,
+			Reason: "the string that begins here is not closed", Hint: "end it with " + excerpt(tag), State: syntaxError,
 		})
 	}
 	return body + length + len(tag), nil
@@ -155,5 +152,5 @@ func isLetter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= 0x80
 }
 
-// isInWord reports whether a word goes on with it.
+// isInWord reports whether a character can continue a word.
 func isInWord(c byte) bool { return isLetter(c) || isDigit(c) || c == '$' }

@@ -10,7 +10,7 @@ type scanner struct {
 	text  string
 	at    int
 	last  int // where the last token ended: the end of the statement is there
-	steps int // bytes looked at, by which tests see that no text is read over and over
+	steps int // bytes read; tests check that it stays linear in the length of the text
 }
 
 // next reads the token at the scanner's place.
@@ -56,13 +56,13 @@ func (s *scanner) read() token {
 	case c == '"':
 		return s.readQuoted(nameToken, `"`)
 	case c == '$':
-		return s.readDollars()
+		return s.readDollarQuoted()
 	case isDigit(c):
 		return s.readNumber()
 	case isLetter(c):
 		return s.readWord()
 	default:
-		return s.readMark()
+		return s.readSymbol()
 	}
 }
 
@@ -75,20 +75,20 @@ func (s *scanner) readQuoted(kind tokenKind, quote string) token {
 	return token{kind: kind, start: s.at, stop: end, value: strings.ReplaceAll(between, quote+quote, quote)}
 }
 
-func (s *scanner) readDollars() token {
-	end, err := skipDollars(s.text, s.at)
+func (s *scanner) readDollarQuoted() token {
+	end, err := skipDollarQuoted(s.text, s.at)
 	if err != nil {
 		return s.bad(err)
 	}
 	if end == s.at {
-		return s.readMark()
+		return s.readSymbol()
 	}
 	tag := len(dollarTag(s.text[s.at:]))
 	return token{kind: stringToken, start: s.at, stop: end, value: s.text[s.at+tag : end-tag]}
 }
 
-// readNumber reads 1, 1.5 and 1e-5. A letter must not follow at once: 5MINUTES
-// would else be read in one place and not in another.
+// readNumber reads 1, 1.5 and 1e-5. A letter directly after the number is an error, so that 5MINUTES is rejected in
+// every clause alike.
 func (s *scanner) readNumber() token {
 	end := s.digits(s.at)
 	if end+1 < len(s.text) && s.text[end] == '.' && isDigit(s.text[end+1]) {
@@ -124,8 +124,8 @@ func (s *scanner) badNumber(end int) token {
 		end++
 	}
 	return token{kind: badToken, start: s.at, stop: end, value: s.text[s.at:end], err: &Error{
-		Reason: shown(s.text[s.at:end]) + " is neither a number nor a name",
-		Hint:   "put a space after " + shown(number) + `, or put a name in "double quotes"`,
+		Reason: excerpt(s.text[s.at:end]) + " is neither a number nor a name",
+		Hint:   "put a space after " + excerpt(number) + `, or put a name in "double quotes"`,
 		State:  syntaxError,
 	}}
 }
@@ -144,12 +144,12 @@ func (s *scanner) readWord() token {
 	return token{kind: wordToken, start: s.at, stop: end, value: word, upper: upperWord(word)}
 }
 
-func (s *scanner) readMark() token {
+func (s *scanner) readSymbol() token {
 	_, size := utf8.DecodeRuneInString(s.text[s.at:])
-	return token{kind: markToken, start: s.at, stop: s.at + size, value: s.text[s.at : s.at+size]}
+	return token{kind: symbolToken, start: s.at, stop: s.at + size, value: s.text[s.at : s.at+size]}
 }
 
-// bad is the token of what is none. Nothing is read behind it.
+// bad returns the token of a lexical error. Scanning ends there.
 func (s *scanner) bad(err *Error) token {
 	return token{kind: badToken, start: s.at, stop: len(s.text), err: err}
 }

@@ -6,7 +6,7 @@ func (p *parser) scheduleClause(c *Clauses) {
 	s := &Schedule{}
 	switch p.choose("", "CRON", "EVERY", "AT") {
 	case "CRON":
-		s.Kind, s.Cron = Cron, p.filled("the cron expression")
+		s.Kind, s.Cron = Cron, p.nonEmptyString("the cron expression")
 		p.bounds(s)
 	case "EVERY":
 		s.Kind, s.Every = Every, p.interval("EVERY", false)

@@ -73,15 +73,15 @@ func (p *parser) password() *string {
 	p.accept("WITH")
 	p.expect("PASSWORD")
 	at := p.tok
-	password := p.secret("the password")
+	password := p.secretLiteral("the password")
 	if p.err == nil && password == "" {
 		p.failAt(at, badValue, "the password is empty", "write it between the quotes")
 	}
 	return &password
 }
 
-// hidden stands for what is not printed.
-const hidden = "'***'"
+// masked stands for what is not printed.
+const masked = "'***'"
 
 func (s *Security) print() string {
 	var b strings.Builder
@@ -95,7 +95,7 @@ func (s *Security) print() string {
 	}
 	b.WriteString(printName(s.Name))
 	if s.Password != nil {
-		b.WriteString(" PASSWORD " + hidden)
+		b.WriteString(" PASSWORD " + masked)
 	}
 	if s.Rename != "" {
 		b.WriteString(" RENAME TO " + printName(s.Rename))

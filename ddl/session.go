@@ -6,39 +6,38 @@ import (
 )
 
 // Set changes a setting, for the session or until the transaction ends. Without
-// values it is set back. The name of a setting is in lower case.
+// values it resets the setting. The name of a setting is in lower case.
 type Set struct {
 	Name   string
 	Values []string
 	Local  bool
 }
 
-// SetMode says of what mode the transaction is, or each one of the session that is
-// yet to begin.
+// SetMode sets the mode of the transaction, or of all later transactions of the session.
 type SetMode struct {
 	Session bool
 	Mode
 }
 
-// Reset sets a setting back, or all of them.
+// Reset resets one setting, or all of them.
 type Reset struct{ Name string }
 
-// Discard forgets what a session has gathered: ALL, PLANS, SEQUENCES or TEMP.
+// Discard releases state of the session: ALL, PLANS, SEQUENCES or TEMP.
 type Discard struct{ What string }
 
-// Deallocate forgets a prepared statement, or all of them.
+// Deallocate removes a prepared statement, or all of them.
 type Deallocate struct{ Name string }
 
-// Leave gives up something of which there is nothing here: CLOSE ALL, UNLISTEN *.
-type Leave struct{ What string }
+// NoOp is a statement that clients send and that has no effect here: CLOSE ALL, UNLISTEN *.
+type NoOp struct{ What string }
 
 // Savepoint marks a place in a transaction.
 type Savepoint struct{ Name string }
 
-// Release forgets a savepoint.
+// Release removes a savepoint.
 type Release struct{ Name string }
 
-// RollbackTo takes back what was done since a savepoint.
+// RollbackTo undoes what was done since a savepoint.
 type RollbackTo struct{ Name string }
 
 func (*Set) statement()        {}
@@ -46,7 +45,7 @@ func (*SetMode) statement()    {}
 func (*Reset) statement()      {}
 func (*Discard) statement()    {}
 func (*Deallocate) statement() {}
-func (*Leave) statement()      {}
+func (*NoOp) statement()       {}
 func (*Savepoint) statement()  {}
 func (*Release) statement()    {}
 func (*RollbackTo) statement() {}
@@ -72,7 +71,7 @@ func (s *Deallocate) Tag() string {
 }
 
 // Tag is what PostgreSQL answers.
-func (s *Leave) Tag() string {
+func (s *NoOp) Tag() string {
 	if s.What == "CLOSE ALL" {
 		return "CLOSE CURSOR ALL"
 	}
@@ -102,13 +101,13 @@ func (p *parser) set() Statement {
 		p.expect("SESSION", "CHARACTERISTICS", "AS", "TRANSACTION")
 		return p.setMode(true)
 	case p.tok.is("SESSION") && p.peek().is("AUTHORIZATION"):
-		return p.foreign(p.tok, "SET SESSION AUTHORIZATION", "connect as that user")
+		return p.unsupported(p.tok, "SET SESSION AUTHORIZATION", "connect as that user")
 	case p.tok.is("ROLE"):
-		return p.foreign(p.tok, "SET ROLE", "connect as that user")
-	case p.tok.is("LOCAL") && !p.peek().isMark("="):
+		return p.unsupported(p.tok, "SET ROLE", "connect as that user")
+	case p.tok.is("LOCAL") && !p.peek().isSymbol("="):
 		p.advance()
 		local = true
-	case p.tok.is("SESSION") && !p.peek().isMark("="):
+	case p.tok.is("SESSION") && !p.peek().isSymbol("="):
 		p.advance()
 	}
 	switch {
@@ -121,7 +120,7 @@ func (p *parser) set() Statement {
 	}
 	s := &Set{Name: p.settingPath(), Local: local}
 	if !p.accept("TO") {
-		p.expectMark("=")
+		p.expectSymbol("=")
 	}
 	s.Values = p.settingValues()
 	return s
@@ -139,7 +138,7 @@ func (p *parser) setMode(session bool) Statement {
 
 func (p *parser) settingPath() string {
 	name := p.settingPart()
-	for p.acceptMark(".") {
+	for p.acceptSymbol(".") {
 		name += "." + p.settingPart()
 	}
 	return name
@@ -163,7 +162,7 @@ func (p *parser) settingValues() (values []string) {
 
 func (p *parser) settingValue() string {
 	sign := ""
-	if p.tok.isMark("-") || p.tok.isMark("+") {
+	if p.tok.isSymbol("-") || p.tok.isSymbol("+") {
 		sign = strings.TrimPrefix(p.advance().value, "+")
 	}
 	switch p.tok.kind {
@@ -205,16 +204,16 @@ func (p *parser) deallocate() Statement {
 	return &Deallocate{Name: p.name("the name of a prepared statement")}
 }
 
-// leave reads CLOSE and UNLISTEN where they give up everything.
-func (p *parser) leave() Statement {
+// noOp parses CLOSE ALL and UNLISTEN *.
+func (p *parser) noOp() Statement {
 	first := p.advance()
 	if first.is("CLOSE") && p.accept("ALL") {
-		return &Leave{What: "CLOSE ALL"}
+		return &NoOp{What: "CLOSE ALL"}
 	}
-	if first.is("UNLISTEN") && p.acceptMark("*") {
-		return &Leave{What: "UNLISTEN *"}
+	if first.is("UNLISTEN") && p.acceptSymbol("*") {
+		return &NoOp{What: "UNLISTEN *"}
 	}
-	return p.foreign(first, first.upper, "leave it out")
+	return p.unsupported(first, first.upper, "leave it out")
 }
 
 func (p *parser) release() Statement {
@@ -271,20 +270,19 @@ func (s *Deallocate) print() string {
 	return "DEALLOCATE PREPARE " + quoteName(s.Name)
 }
 
-// printPath writes the name of a setting, in quotes where a part of it would be
-// read as something else.
+// printPath writes the name of a setting and quotes the parts that would be parsed as something else.
 func printPath(name string) string {
 	parts := strings.Split(name, ".")
 	for i, part := range parts {
 		parts[i] = quoteName(part)
-		if isBare(part) && !settingWords[part] {
+		if needsNoQuotes(part) && !settingWords[part] {
 			parts[i] = part
 		}
 	}
 	return strings.Join(parts, ".")
 }
 
-// settingWords mean something else than a setting behind SET and RESET.
+// settingWords are keywords, not settings, after SET and RESET.
 var settingWords = map[string]bool{
 	"all": true, "local": true, "session": true, "transaction": true, "time": true, "names": true, "role": true,
 }

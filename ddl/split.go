@@ -16,15 +16,15 @@ type Source struct {
 }
 
 // Split cuts a text at each semicolon that stands outside of quotes, comments
-// and parentheses, and drops what is empty. It does not ask what the statements
-// say. The error is an *Error whose place is in the whole text.
+// and parentheses, and drops empty statements. It does not parse the statements.
+// The error is an *Error whose position is in the whole text.
 func Split(text string) ([]Source, error) {
 	if err := checkCharacters(text); err != nil {
 		return nil, err
 	}
 	var sources []Source
 	for at := 0; at < len(text); {
-		s, err := extent(text, at)
+		s, err := statementSpan(text, at)
 		if err != nil {
 			return nil, err
 		}
@@ -36,25 +36,25 @@ func Split(text string) ([]Source, error) {
 	return sources, nil
 }
 
-// span is where a statement lies.
+// span is the range of a statement in the text.
 type span struct {
 	start, stop int // equal if it is empty
 	next        int // where the statement behind it may begin
 	ended       bool
 }
 
-// extent finds the span of the statement at a place, white space and comments
-// around it left out.
-func extent(text string, at int) (span, *Error) {
+// statementSpan returns the span of the statement that begins at or after an offset, without the white space and
+// comments around it.
+func statementSpan(text string, at int) (span, *Error) {
 	s := span{start: -1}
 	depth := 0
 	for i := at; i < len(text); {
 		c := text[i]
 		if c == ';' && depth == 0 {
 			s.next, s.ended = i+1, true
-			return s.found(i), nil
+			return s.orEmptyAt(i), nil
 		}
-		if mark := markLength(text[i:]); mark > 0 && s.start < 0 {
+		if mark := byteOrderMarkLength(text[i:]); mark > 0 && s.start < 0 {
 			i += mark // several files may stand one behind the other
 			continue
 		}
@@ -77,19 +77,19 @@ func extent(text string, at int) (span, *Error) {
 		i, s.stop = end, end
 	}
 	s.next = len(text)
-	return s.found(len(text)), nil
+	return s.orEmptyAt(len(text)), nil
 }
 
-// found makes the span of nothing an empty one.
-func (s span) found(at int) span {
+// orEmptyAt returns the span, or an empty span at an offset if no statement was found.
+func (s span) orEmptyAt(at int) span {
 	if s.start < 0 {
 		s.start, s.stop = at, at
 	}
 	return s
 }
 
-// skip finds the end of what begins at a place: of quotes, of a comment, of a
-// word, in which a $ begins no quotes, or of a single character.
+// skip returns the end of the token at an offset: quoted text, a comment, a word (in which a $ begins no quotes) or a
+// single character.
 func skip(text string, at int) (end int, err *Error) {
 	if end, err = skipQuoted(text, at); err != nil || end > at {
 		return end, err
@@ -103,15 +103,15 @@ func skip(text string, at int) (end int, err *Error) {
 	return end, nil
 }
 
-// markLength is the length of the byte order mark that a text begins with, or 0.
-func markLength(text string) int {
+// byteOrderMarkLength is the length of the byte order mark that a text begins with, or 0.
+func byteOrderMarkLength(text string) int {
 	if strings.HasPrefix(text, byteOrderMark) {
 		return len(byteOrderMark)
 	}
 	return 0
 }
 
-// checkCharacters refuses what is no text.
+// checkCharacters rejects NUL characters and invalid UTF-8.
 func checkCharacters(text string) *Error {
 	if at := strings.IndexByte(text, 0); at >= 0 && utf8.ValidString(text[:at]) {
 		return newError(text, at, Error{Reason: "the text has a NUL character here", Hint: "remove it", State: badCharacter})

@@ -42,7 +42,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-func TestSplitRefuses(t *testing.T) {
+func TestSplitUnclosedQuotesIsAnError(t *testing.T) {
 	for text, want := range map[string]string{
 		"a;\nb 'c;":   "line 2, column 3: the string that begins here is not closed; end it with '; write '' for a quote inside",
 		"a; \"b":      `line 1, column 4: the name that begins here is not closed; end it with "; write "" for a quote inside`,
@@ -51,8 +51,8 @@ func TestSplitRefuses(t *testing.T) {
 		"a; \x00":     "line 1, column 4: the text has a NUL character here; remove it",
 	} {
 		_, err := Split(text)
-		var refusal *Error
-		if !errors.As(err, &refusal) || refusal.Error() != want || refusal.Text != text {
+		var parseErr *Error
+		if !errors.As(err, &parseErr) || parseErr.Error() != want || parseErr.Text != text {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}

@@ -1,6 +1,6 @@
 package ddl
 
-// statement reads whatever stands there, by its first word.
+// statement parses any statement. Its first word decides which.
 func (p *parser) statement() Statement {
 	first := p.tok
 	switch first.upper {
@@ -27,31 +27,31 @@ func (p *parser) statement() Statement {
 	case "SHOW":
 		return p.show()
 	case "SELECT", "WITH", "VALUES", "TABLE":
-		return &Select{Text: p.rest()}
+		return &Select{Text: p.restOfStatement()}
 	case "BEGIN", "START":
 		return p.begin()
 	case "COMMIT", "END", "ROLLBACK", "ABORT":
-		return p.finish()
+		return p.endTransaction()
 	case "GRANT", "REVOKE":
 		return p.grant()
 	}
-	if about := p.session(first.upper); about != nil || p.err != nil {
+	if about := p.sessionStatement(first.upper); about != nil || p.err != nil {
 		return about
 	}
 	switch {
-	case first.isMark("("):
-		return &Select{Text: p.rest()}
-	case foreignWords[first.upper]:
-		return p.foreign(first, first.upper, sysIsReadOnly)
-	case sessionWords[first.upper]:
-		return p.foreign(first, first.upper, "leave it out")
+	case first.isSymbol("("):
+		return &Select{Text: p.restOfStatement()}
+	case unsupportedStatements[first.upper]:
+		return p.unsupported(first, first.upper, sysIsReadOnly)
+	case unsupportedSessionStatements[first.upper]:
+		return p.unsupported(first, first.upper, "leave it out")
 	}
 	p.unexpected("a statement ("+oneOf(statementWords)+")", statementWords...)
 	return nil
 }
 
-// session reads what is about the session or the transaction, nil if it is not.
-func (p *parser) session(word string) Statement {
+// sessionStatement parses a statement about the session or the transaction. It returns nil for any other word.
+func (p *parser) sessionStatement(word string) Statement {
 	switch word {
 	case "SET":
 		return p.set()
@@ -62,7 +62,7 @@ func (p *parser) session(word string) Statement {
 	case "DEALLOCATE":
 		return p.deallocate()
 	case "CLOSE", "UNLISTEN":
-		return p.leave()
+		return p.noOp()
 	case "SAVEPOINT":
 		p.advance()
 		return &Savepoint{Name: p.name(savepointName)}
@@ -72,7 +72,7 @@ func (p *parser) session(word string) Statement {
 	return nil
 }
 
-// What names stand for.
+// Descriptions of names for errors.
 const (
 	jobName  = "the name of a job"
 	userName = "the name of a user"
@@ -89,7 +89,7 @@ func (p *parser) create() Statement {
 		p.expect("ALTER", "JOB")
 		return p.createJob(&CreateJob{Mode: CreateOrAlter})
 	}
-	switch p.thing(first, "JOB", "OR", "USER", "ROLE") {
+	switch p.objectType(first, "JOB", "OR", "USER", "ROLE") {
 	case "JOB":
 		return p.createJob(&CreateJob{IfNotExists: p.ifNotExists()})
 	case "USER":
@@ -102,7 +102,7 @@ func (p *parser) create() Statement {
 
 func (p *parser) alter() Statement {
 	first := p.advance()
-	switch p.thing(first, "JOB", "USER", "ROLE") {
+	switch p.objectType(first, "JOB", "USER", "ROLE") {
 	case "JOB":
 		return p.alterJob()
 	case "USER":
@@ -115,7 +115,7 @@ func (p *parser) alter() Statement {
 
 func (p *parser) drop() Statement {
 	first := p.advance()
-	switch p.thing(first, "JOB", "USER", "ROLE") {
+	switch p.objectType(first, "JOB", "USER", "ROLE") {
 	case "JOB":
 		s := &DropJob{IfExists: p.acceptBoth("IF", "EXISTS"), Name: p.name(jobName)}
 		if p.accept("KEEP") {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestStepsAreLinear reads texts that are hard on parsers. What is counted is the
-// bytes that were looked at: a clock would tell of the machine.
-func TestStepsAreLinear(t *testing.T) {
+// TestParseStepsGrowLinearlyWithText parses texts that are hard on parsers. It counts the bytes that the parser reads,
+// because run time depends on the machine.
+func TestParseStepsGrowLinearlyWithText(t *testing.T) {
 	for name, hard := range map[string]struct{ head, part, tail string }{
 		"parentheses":           {"", "(", ""},
 		"quotes":                {"", "''", ""},
@@ -53,7 +53,7 @@ func TestStepsAreLinear(t *testing.T) {
 	}
 }
 
-// stepsOf counts what Parse looks at.
+// stepsOf counts the bytes that Parse reads.
 func stepsOf(text string) int {
 	p, err := newParser(text)
 	if err != nil {
@@ -64,6 +64,6 @@ func stepsOf(text string) int {
 	return p.steps
 }
 
-// stepsMax allows each byte to be looked at a few times: as a token, ahead of its
-// turn, in a query and for the place of an error.
+// stepsMax allows each byte to be read a few times: as a token, as lookahead, in a query and for the position of an
+// error.
 func stepsMax(text string) int { return 5*len(text) + 100 }

@@ -14,7 +14,7 @@ func ParseTime(text string, zone *time.Location) (t time.Time, ok bool) {
 		layout = time.RFC3339Nano
 	case len(text) == len("2006-01-02 15:04") && matches(text, "dddd-dd-dd dd:dd"):
 		layout = "2006-01-02 15:04"
-	case matches(text, "dddd-dd-dd dd:dd:dd") && plainFraction(text[len("2006-01-02 15:04:05"):]):
+	case matches(text, "dddd-dd-dd dd:dd:dd") && isFraction(text[len("2006-01-02 15:04:05"):]):
 		layout = "2006-01-02 15:04:05.999999999"
 	default:
 		return time.Time{}, false
@@ -36,8 +36,8 @@ func matches(text, pattern string) bool {
 	return true
 }
 
-// plainFraction reports whether a text is empty, or a point and up to six digits.
-func plainFraction(text string) bool {
+// isFraction reports whether a text is empty, or a point and up to six digits.
+func isFraction(text string) bool {
 	if text == "" {
 		return true
 	}
@@ -56,12 +56,12 @@ func hasOffset(text string) bool { return text[len("2006-01-02")] == 'T' }
 // timestamp reads a time and keeps it as it was written.
 func (p *parser) timestamp() string {
 	at := p.tok
-	text := p.quoted("a time")
+	text := p.stringLiteral("a time")
 	if p.err != nil {
 		return ""
 	}
 	if _, ok := ParseTime(text, time.UTC); !ok {
-		p.failAt(at, badValue, shown(quoteString(text))+" is not a time",
+		p.failAt(at, badValue, excerpt(quoteString(text))+" is not a time",
 			"write it like 2026-11-15T09:00:00Z or, in the job's time zone, 2026-11-15 09:00")
 		return ""
 	}

@@ -6,33 +6,32 @@ import "strings"
 type tokenKind int
 
 const (
-	endToken    tokenKind = iota // there is nothing more
+	endToken    tokenKind = iota // the end of the text
 	wordToken                    // a keyword or a bare name
 	nameToken                    // a "name"
 	stringToken                  // a 'string', or one between dollars
 	numberToken                  // without a sign
-	markToken                    // one character that is nothing else
-	badToken                     // none: the error says why
+	symbolToken                  // one character that is nothing else
+	badToken                     // a lexical error, in err
 )
 
-// token is a part of a statement. Its value is what was meant: of a word as it
-// stands there, of quotes what is between them.
+// token is a part of a statement. Its value is the text of a word, or the text between quotes.
 type token struct {
 	kind  tokenKind
 	start int // in bytes
 	stop  int
 	value string
 	upper string // of a word, if it may be a keyword
-	err   *Error // of a badToken; it is raised, and gets its place, only where no UUID may stand
+	err   *Error // of a badToken; reported, with its position, only where no UUID is allowed
 }
 
 // is reports whether the token is this keyword.
 func (t token) is(keyword string) bool { return t.kind == wordToken && t.upper == keyword }
 
-func (t token) isMark(mark string) bool { return t.kind == markToken && t.value == mark }
+func (t token) isSymbol(mark string) bool { return t.kind == symbolToken && t.value == mark }
 
 // ends reports whether nothing follows that belongs to the statement.
-func (t token) ends() bool { return t.kind == endToken || t.isMark(";") }
+func (t token) ends() bool { return t.kind == endToken || t.isSymbol(";") }
 
 // found names the token for an error. What strings hold is not repeated: it may
 // be a password.
@@ -40,18 +39,18 @@ func (t token) found() string {
 	switch {
 	case t.ends():
 		return "the end of the statement"
-	case t.isMark(","):
+	case t.isSymbol(","):
 		return "a comma"
 	case t.kind == stringToken:
 		return "a string"
 	case t.kind == nameToken:
-		return shown(quoteName(t.value))
+		return excerpt(quoteName(t.value))
 	default:
-		return shown(t.value)
+		return excerpt(t.value)
 	}
 }
 
-// keywordMax is longer than any keyword: of longer words nothing is compared.
+// keywordMax is longer than any keyword; longer words are not compared with keywords.
 const keywordMax = 32
 
 // upperWord is a word as keywords are written, or empty if it cannot be one.

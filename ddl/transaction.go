@@ -47,8 +47,8 @@ func (p *parser) level() string {
 	return level
 }
 
-// finish reads what ends a transaction.
-func (p *parser) finish() Statement {
+// endTransaction reads what ends a transaction.
+func (p *parser) endTransaction() Statement {
 	first := p.advance()
 	p.acceptWork()
 	if first.is("ROLLBACK") && p.tok.is("TO") {
@@ -56,7 +56,7 @@ func (p *parser) finish() Statement {
 	}
 	if p.accept("AND") {
 		if p.tok.is("CHAIN") {
-			return p.foreign(p.tok, "AND CHAIN", "begin the next transaction with BEGIN")
+			return p.unsupported(p.tok, "AND CHAIN", "begin the next transaction with BEGIN")
 		}
 		p.expect("NO", "CHAIN")
 	}

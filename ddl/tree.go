@@ -4,17 +4,17 @@ package ddl
 // struct. The set is closed.
 type Statement interface {
 	statement()
-	Tag() string // what was done, in the words that it was asked in: CREATE JOB
+	Tag() string // the command tag of the answer, such as CREATE JOB
 }
 
-// CreateMode says what becomes of a job that is there already.
+// CreateMode states what happens if the job exists.
 type CreateMode int
 
 // The modes.
 const (
-	Create        CreateMode = iota // it is an error
-	CreateOrAlter                   // it is changed to what is said
-	Recreate                        // it is dropped first
+	Create        CreateMode = iota // an error
+	CreateOrAlter                   // the job is changed
+	Recreate                        // the job is dropped first
 )
 
 // CreateJob makes a job. Its Job has a schedule and an action.
@@ -25,7 +25,7 @@ type CreateJob struct {
 	Job         Clauses
 }
 
-// AlterJob changes what is said of a job and leaves the rest.
+// AlterJob changes the given clauses of a job and leaves the rest.
 type AlterJob struct {
 	Name     string
 	IfExists bool
@@ -33,7 +33,7 @@ type AlterJob struct {
 	Secrets  []SecretChange
 }
 
-// SecretChange sets a secret of a job, or takes it away.
+// SecretChange sets or drops a secret of a job.
 type SecretChange struct {
 	Key   string
 	Value string // never printed
@@ -53,13 +53,13 @@ type ExecuteJob struct{ Name string }
 // CancelRun stops a run.
 type CancelRun struct{ ID string }
 
-// ExplainRun asks why a run is where it is.
+// ExplainRun asks for the reasons why a run does not run.
 type ExplainRun struct{ ID string }
 
 // ShowJobs lists the jobs.
 type ShowJobs struct{}
 
-// ShowCreateJob asks for the statement that makes a job.
+// ShowCreateJob asks for the statement that creates a job.
 type ShowCreateJob struct{ Name string }
 
 // Show asks for a setting of the session, such as server_version or, in several
@@ -69,22 +69,22 @@ type Show struct{ Name string }
 // Begin opens a transaction.
 type Begin struct{ Mode }
 
-// Mode is what is said of a transaction.
+// Mode holds the transaction modes that a statement gives.
 type Mode struct {
-	ReadOnly *bool  // nil: nothing
-	Level    string // what it sees of others, such as SERIALIZABLE; empty: nothing
+	ReadOnly *bool  // nil: not given
+	Level    string // isolation level, such as SERIALIZABLE; empty: not given
 }
 
-// Commit ends a transaction and keeps what it did.
+// Commit ends a transaction and keeps its changes.
 type Commit struct{}
 
-// Rollback ends a transaction and keeps nothing.
+// Rollback ends a transaction and discards its changes.
 type Rollback struct{}
 
-// Select is a query: SELECT, WITH, VALUES or TABLE. Nothing of it is judged here.
+// Select is a query: SELECT, WITH, VALUES or TABLE. It is not parsed here.
 type Select struct{ Text string }
 
-// ExplainQuery asks how a query would be run. Its text is the whole statement,
+// ExplainQuery asks for the plan of a query. Its text is the whole statement,
 // EXPLAIN included.
 type ExplainQuery struct{ Text string }
 
@@ -104,7 +104,7 @@ func (*Select) statement()        {}
 func (*ExplainQuery) statement()  {}
 func (*Security) statement()      {}
 
-// Tag says which of the three ways it was made in.
+// Tag names the mode: CREATE JOB, CREATE OR ALTER JOB or RECREATE JOB.
 func (s *CreateJob) Tag() string {
 	switch s.Mode {
 	case CreateOrAlter:

@@ -4,15 +4,15 @@ import "strings"
 
 const uuidLength = 36
 
-// uuid reads a UUID, bare or in quotes. A bare one is no token: its beginning
-// may look like a number, a word or neither, and so it is read from the text.
+// uuid parses a UUID, with or without quotes. Without quotes it is not one token, because its beginning may look like
+// a number or a word, so it is read from the text.
 func (p *parser) uuid(what string) string {
 	if p.err != nil {
 		return ""
 	}
 	if p.tok.kind == stringToken {
 		if !isUUID(p.tok.value) {
-			p.failAt(p.tok, badValue, shown(quoteString(p.tok.value))+" is not a UUID", "write it like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60")
+			p.failAt(p.tok, badValue, excerpt(quoteString(p.tok.value))+" is not a UUID", "write it like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60")
 			return ""
 		}
 		return strings.ToLower(p.advance().value)
@@ -26,7 +26,7 @@ func (p *parser) uuid(what string) string {
 		p.fail(start, Error{Found: p.tok.found(), Expected: what, Hint: "write it like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"})
 		return ""
 	}
-	p.jump(end)
+	p.continueAt(end)
 	return strings.ToLower(p.text[start:end])
 }
 

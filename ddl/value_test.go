@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// TestArgumentsAreJSON holds arguments to what a procedure is given.
-func TestArgumentsAreJSON(t *testing.T) {
+func TestCallArgumentsMarshalToJSON(t *testing.T) {
 	s, err := Parse(`CREATE JOB a SCHEDULE CRON 'x' AS CALL p(1, -02.50, 1E5, 'it''s "so"', NULL, TRUE, FALSE)`)
 	if err != nil {
 		t.Fatal(err)

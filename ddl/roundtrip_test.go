@@ -10,10 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPrintedIsRead makes statements of every kind, and holds what is read of
-// their printed form to them. Passwords and values of secrets are left out: they
-// are not printed.
-func TestPrintedIsRead(t *testing.T) {
+// TestPrintThenParseReturnsSameStatement draws statements of every kind without passwords and secrets, which Print
+// masks.
+func TestPrintThenParseReturnsSameStatement(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawStatement(t)
 		text := Print(want)
@@ -34,19 +33,19 @@ func TestPrintedIsRead(t *testing.T) {
 	})
 }
 
-// TestKeywordsAreNames puts each keyword in each place where a name can stand.
-func TestKeywordsAreNames(t *testing.T) {
+// TestKeywordsParseAsNames uses each keyword as each kind of name.
+func TestKeywordsParseAsNames(t *testing.T) {
 	job := Clauses{Schedule: &Schedule{Cron: "x"}, Action: &Action{Text: "x"}}
 	for _, word := range keywordNames() {
 		list := []string{word, word + "2", word + "3"}
 		last := []string{"x", word}
 		for _, want := range []Statement{
 			&CreateJob{Name: word, Job: job}, &CreateJob{Name: word, Job: job, IfNotExists: true}, &CreateJob{Name: word, Job: job, Mode: Recreate},
-			&CreateJob{Name: "x", Job: Clauses{Schedule: job.Schedule, Action: &Action{Kind: Call, Procedure: word + "." + word}, DependsOn: last, DependsSaid: true}},
+			&CreateJob{Name: "x", Job: Clauses{Schedule: job.Schedule, Action: &Action{Kind: Call, Procedure: word + "." + word}, DependsOn: last, DependsGiven: true}},
 			&AlterJob{Name: word, Set: Clauses{RunAs: &word, Target: &word}}, &AlterJob{Name: word, IfExists: true, Set: Clauses{RunAs: &word}},
-			&AlterJob{Name: "x", Set: Clauses{DependsOn: list, DependsSaid: true, State: keep("PAUSED")}},
-			&AlterJob{Name: "x", Set: Clauses{DependsOn: last, DependsSaid: true, State: keep("PAUSED")}},
-			&AlterJob{Name: "x", Set: Clauses{DependsOn: last, DependsSaid: true}, Secrets: []SecretChange{{Key: "k", Drop: true}}},
+			&AlterJob{Name: "x", Set: Clauses{DependsOn: list, DependsGiven: true, State: pointer("PAUSED")}},
+			&AlterJob{Name: "x", Set: Clauses{DependsOn: last, DependsGiven: true, State: pointer("PAUSED")}},
+			&AlterJob{Name: "x", Set: Clauses{DependsOn: last, DependsGiven: true}, Secrets: []SecretChange{{Key: "k", Drop: true}}},
 			&DropJob{Name: word}, &DropJob{Name: word, IfExists: true}, &DropJob{Name: word, KeepHistory: true},
 			&ExecuteJob{Name: word}, &ShowCreateJob{Name: word},
 			&Security{Kind: CreateUser, Name: word}, &Security{Kind: DropRole, Name: word, IfExists: true}, &Security{Kind: AlterRole, Name: word, Rename: word},
@@ -60,9 +59,9 @@ func TestKeywordsAreNames(t *testing.T) {
 }
 
 var (
-	anyText = rapid.StringOfN(rapid.RuneFrom([]rune("ab'\"$;-/*() \n\\éß漢,=.5")), 0, 12, -1)
-	anyFill = anyText.Filter(func(s string) bool { return strings.TrimSpace(s) != "" })
-	anyName = rapid.OneOf(
+	anyText     = rapid.StringOfN(rapid.RuneFrom([]rune("ab'\"$;-/*() \n\\éß漢,=.5")), 0, 12, -1)
+	anyNonBlank = anyText.Filter(func(s string) bool { return strings.TrimSpace(s) != "" })
+	anyName     = rapid.OneOf(
 		rapid.StringMatching(`[a-z_][a-z0-9_]{0,8}`),
 		rapid.SampledFrom(append(keywordNames(), "Mixed", "a b", `a"b`, "größe", "5", "a.b", "a$b", "ſet", strings.Repeat("x", NameMax))),
 		anyText.Filter(func(s string) bool { return s != "" }),
@@ -134,17 +133,17 @@ func drawSession(t *rapid.T) Statement {
 	return rapid.SampledFrom([]Statement{
 		&Set{Name: setting, Values: values, Local: yes}, &Set{Name: setting}, &SetMode{yes, Mode{ReadOnly: new(rapid.Bool().Draw(t, "read only"))}}, &SetMode{yes, Mode{Level: "SERIALIZABLE"}},
 		&Reset{Name: setting}, &Reset{}, &Discard{What: "ALL"}, &Discard{What: "TEMP"}, &Deallocate{}, &Deallocate{Name: name},
-		&Leave{What: "CLOSE ALL"}, &Leave{What: "UNLISTEN *"}, &Savepoint{Name: name}, &Release{Name: name}, &RollbackTo{Name: name},
+		&NoOp{What: "CLOSE ALL"}, &NoOp{What: "UNLISTEN *"}, &Savepoint{Name: name}, &Release{Name: name}, &RollbackTo{Name: name},
 	}).Draw(t, "session")
 }
 
 func drawAlter(t *rapid.T) Statement {
 	s := &AlterJob{Name: anyName.Draw(t, "name"), IfExists: rapid.Bool().Draw(t, "if exists"), Set: drawClauses(t, false)}
-	for _, key := range rapid.SliceOfNDistinct(anyFill, 0, 2, rapid.ID).Draw(t, "secrets") {
+	for _, key := range rapid.SliceOfNDistinct(anyNonBlank, 0, 2, rapid.ID).Draw(t, "secrets") {
 		s.Secrets = append(s.Secrets, SecretChange{Key: key, Drop: true})
 	}
 	if len(s.Set.print(true)) == 0 && s.Secrets == nil {
-		s.Set.State = keep("PAUSED")
+		s.Set.State = pointer("PAUSED")
 	}
 	return s
 }
@@ -181,7 +180,7 @@ func drawClauses(t *rapid.T, whole bool) Clauses {
 		Class:        maybe(t, "class", rapid.SampledFrom(classes)),
 		Partition:    maybe(t, "partition", rapid.Custom(drawPartition)),
 		Schedule:     maybe(t, "schedule", rapid.Custom(drawSchedule)),
-		TimeZone:     maybe(t, "zone", anyFill),
+		TimeZone:     maybe(t, "zone", anyNonBlank),
 		CatchUp:      maybe(t, "catch up", rapid.SampledFrom([]string{"none", "last", "all"})),
 		Overlap:      maybe(t, "overlap", rapid.SampledFrom([]string{"allow", "skip", "cancel"})),
 		MaxRetries:   maybe(t, "retries", rapid.IntRange(0, 1<<31-1)),
@@ -195,9 +194,9 @@ func drawClauses(t *rapid.T, whole bool) Clauses {
 		Target:       maybe(t, "target", anyName),
 		Params:       maybe(t, "params", rapid.SampledFrom([]string{"{}", ` {"a": "it's"} `, `{"b": [1, null]}`})),
 		Action:       maybe(t, "action", rapid.Custom(drawAction)),
-		DependsSaid:  rapid.Bool().Draw(t, "depends"),
+		DependsGiven: rapid.Bool().Draw(t, "depends"),
 	}
-	if c.DependsSaid && rapid.Bool().Draw(t, "depends on some") {
+	if c.DependsGiven && rapid.Bool().Draw(t, "depends on some") {
 		c.DependsOn = anyNames.Draw(t, "depends on")
 	}
 	if whole && c.Schedule == nil {
@@ -224,7 +223,7 @@ func drawSchedule(t *rapid.T) Schedule {
 	case Every:
 		s.Every = time.Duration(rapid.Int64Range(1, 1<<33).Draw(t, "every")) * time.Second
 	default:
-		s.Cron = anyFill.Draw(t, "cron")
+		s.Cron = anyNonBlank.Draw(t, "cron")
 	}
 	s.Starts = rapid.OneOf(anyTime, rapid.Just("")).Draw(t, "starts")
 	s.Ends = rapid.OneOf(anyTime, rapid.Just("")).Draw(t, "ends")
@@ -239,7 +238,7 @@ func drawPartition(t *rapid.T) Partition {
 	case ShardSet:
 		p.Shards = rapid.SliceOfNDistinct(anyUUID, 1, 3, rapid.ID).Draw(t, "shards")
 	case Dynamic:
-		p.Expression = anyFill.Draw(t, "expression")
+		p.Expression = anyNonBlank.Draw(t, "expression")
 	}
 	return p
 }
@@ -247,7 +246,7 @@ func drawPartition(t *rapid.T) Partition {
 func drawAction(t *rapid.T) Action {
 	a := Action{Kind: rapid.SampledFrom([]ActionKind{SQL, Call, Exec}).Draw(t, "kind")}
 	if a.Kind != Call {
-		a.Text = anyFill.Draw(t, "text")
+		a.Text = anyNonBlank.Draw(t, "text")
 		return a
 	}
 	part := anyName.Filter(func(s string) bool { return !strings.Contains(s, ".") })

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What many errors say alike.
+// Parts of many errors.
 const (
 	timeHint      = "; write it like 2026-11-15T09:00:00Z or, in the job's time zone, 2026-11-15 09:00"
 	uuidHint      = "; write it like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"
@@ -15,10 +15,9 @@ const (
 	allStatements = "(CREATE, ALTER, DROP, EXECUTE, SHOW, SELECT, …)"
 )
 
-// refused are texts that are no statements, what is said of them behind the word
-// line, and the SQLSTATE if it is not 42601.
-var refused = []struct{ text, want, state string }{
-	// Statements that are none of ours.
+// invalidStatements are texts, the error after the word "line", and the SQLSTATE if it is not 42601.
+var invalidStatements = []struct{ text, want, state string }{
+	// Unknown and unsupported statements.
 	{"", "1, column 1: found the end of the statement, expected a statement " + allStatements, ""},
 	{"   ; ", "1, column 4: found the end of the statement, expected a statement " + allStatements, ""},
 	{"-- nothing but a comment", "1, column 1: found the end of the statement, expected a statement " + allStatements, ""},
@@ -252,14 +251,14 @@ var refused = []struct{ text, want, state string }{
 	{"GRANT ADMIN TO bob, bob", "1, column 21: bob is named twice; remove one of them", "22023"},
 }
 
-func TestRefused(t *testing.T) {
-	for _, row := range refused {
-		checkRefused(t, row.text, "line "+row.want, row.state)
+func TestParseInvalidStatementsReportPositionAndReason(t *testing.T) {
+	for _, row := range invalidStatements {
+		checkInvalid(t, row.text, "line "+row.want, row.state)
 	}
 }
 
-// TestRefusedCharacters has what a table in a file cannot hold, or not for long.
-func TestRefusedCharacters(t *testing.T) {
+// TestParseInvalidCharactersAndSizesReportReason has texts with invalid bytes and texts that are too long.
+func TestParseInvalidCharactersAndSizesReportReason(t *testing.T) {
 	long := strings.Repeat("x", NameMax+1)
 	many := ""
 	for i := range ListMax {
@@ -286,47 +285,46 @@ func TestRefusedCharacters(t *testing.T) {
 		{"CREATE JOB a AS CALL p(" + strings.Repeat("1,", ListMax) + "1)", "line 1, column 2024: the list has more than 1000 entries; shorten it", "54000"},
 		{"CREATE JOB a PARTITION BY DYNAMIC " + strings.Repeat("(", nestingMax+1), "line 1, column 135: parentheses are nested more than 100 levels deep; write the expression in single quotes", "54000"},
 	} {
-		checkRefused(t, row.text, row.want, row.state)
+		checkInvalid(t, row.text, row.want, row.state)
 	}
 }
 
-// checkRefused compares the end of what is said: of a place far out, a row may
-// leave it out.
-func checkRefused(t *testing.T, text, want, state string) {
+// checkInvalid compares the error. A row may leave out the position.
+func checkInvalid(t *testing.T, text, want, state string) {
 	t.Helper()
 	if state == "" {
 		state = syntaxError
 	}
 	s, err := Parse(text)
-	var refusal *Error
+	var parseErr *Error
 	switch {
-	case !errors.As(err, &refusal):
-		t.Errorf("%s\ngot  %+v, %v\nwant %s", shown(text), s, err, want)
-	case refusal.Error() != want && (strings.HasPrefix(want, "line ") || !strings.HasSuffix(refusal.Error(), ": "+want)):
-		t.Errorf("%s\ngot  %v\nwant %s", shown(text), err, want)
-	case refusal.State != state:
-		t.Errorf("%s: got state %s, want %s", shown(text), refusal.State, state)
+	case !errors.As(err, &parseErr):
+		t.Errorf("%s\ngot  %+v, %v\nwant %s", excerpt(text), s, err, want)
+	case parseErr.Error() != want && (strings.HasPrefix(want, "line ") || !strings.HasSuffix(parseErr.Error(), ": "+want)):
+		t.Errorf("%s\ngot  %v\nwant %s", excerpt(text), err, want)
+	case parseErr.State != state:
+		t.Errorf("%s: got state %s, want %s", excerpt(text), parseErr.State, state)
 	}
 }
 
-// TestErrorPlace holds the three ways to name a place to each other.
-func TestErrorPlace(t *testing.T) {
+// TestErrorOffsetLineAndColumnAgree compares the byte offset, the line and column, and the position in characters.
+func TestErrorOffsetLineAndColumnAgree(t *testing.T) {
 	text := "CREATE JOB größe\n  -- ü\n  TÜMEOUT = 5"
 	_, err := Parse(text)
-	var refusal *Error
-	if !errors.As(err, &refusal) {
+	var parseErr *Error
+	if !errors.As(err, &parseErr) {
 		t.Fatal(err)
 	}
-	if at := strings.Index(text, "TÜ"); refusal.Offset != at || refusal.Line != 3 || refusal.Column != 3 || refusal.Position() != 27 || refusal.Text != text {
-		t.Errorf("got %+v at %d", refusal, refusal.Position())
+	if at := strings.Index(text, "TÜ"); parseErr.Offset != at || parseErr.Line != 3 || parseErr.Column != 3 || parseErr.Position() != 27 || parseErr.Text != text {
+		t.Errorf("got %+v at %d", parseErr, parseErr.Position())
 	}
-	if refusal.Found != "TÜMEOUT" || refusal.Hint != "did you mean TIMEOUT?" {
-		t.Errorf("got %q, %q", refusal.Found, refusal.Hint)
+	if parseErr.Found != "TÜMEOUT" || parseErr.Hint != "did you mean TIMEOUT?" {
+		t.Errorf("got %q, %q", parseErr.Found, parseErr.Hint)
 	}
 }
 
-// TestNothingSecretIsRepeated tries the ways to write a password wrong.
-func TestNothingSecretIsRepeated(t *testing.T) {
+// TestParseErrorNeverContainsSecret parses secrets with syntax errors around them.
+func TestParseErrorNeverContainsSecret(t *testing.T) {
 	for _, text := range []string{
 		"CREATE USER a PASSWORD hush", "CREATE USER a PASSWORD \"hush\"", "CREATE USER a PASSWORD 'hush' x", "CREATE USER a PASSWORD = 'hush'",
 		"CREATE USER a PASSWORD 'hush", "CREATE USER a 'hush'", "ALTER JOB a SET SECRET 'k' 'hush'", "ALTER JOB a SET SECRET 'k' = 5hush",

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// accepted are statements as people type them, and as they are printed.
-var accepted = []struct{ text, want string }{
+// validStatements are statements as people type them, and as they are printed.
+var validStatements = []struct{ text, want string }{
 	// Words, names, strings and comments.
 	{"show jobs", "SHOW JOBS"},
 	{"  ShOw\n\tJoBs ; ", "SHOW JOBS"},
@@ -25,7 +25,7 @@ var accepted = []struct{ text, want string }{
 	{`EXECUTE JOB "5a"`, `EXECUTE JOB "5a"`},
 	{"EXECUTE JOB if", `EXECUTE JOB "if"`},
 
-	// Keywords where only names can stand.
+	// Keywords as names.
 	{"CREATE JOB schedule SCHEDULE = CRON 'x' AS 'y'", "CREATE JOB schedule\n  SCHEDULE = CRON 'x'\n  AS 'y'"},
 	{"CREATE JOB if SCHEDULE = CRON 'x' AS 'y'", "CREATE JOB \"if\"\n  SCHEDULE = CRON 'x'\n  AS 'y'"},
 	{"DROP JOB if", `DROP JOB "if"`},
@@ -191,8 +191,8 @@ var accepted = []struct{ text, want string }{
 	{"REVOKE ALL PRIVILEGES FROM bob", "REVOKE ALL PRIVILEGES FROM bob"},
 }
 
-func TestAccepted(t *testing.T) {
-	for _, row := range accepted {
+func TestParseValidStatementsPrintCanonically(t *testing.T) {
+	for _, row := range validStatements {
 		s, err := Parse(row.text)
 		if err != nil {
 			t.Errorf("%s\ngot  %v", row.text, err)
@@ -204,17 +204,17 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// TestTrees looks at what printing cannot show: what was not said, and secrets.
-func TestTrees(t *testing.T) {
+// TestParseValidStatementsBuildTrees checks what printing cannot show: clauses that were not given, and secrets.
+func TestParseValidStatementsBuildTrees(t *testing.T) {
 	for _, row := range []struct {
 		text string
 		want Statement
 	}{
-		{"ALTER JOB a SET DEPENDS ON NONE", &AlterJob{Name: "a", Set: Clauses{DependsSaid: true}}},
-		{"ALTER JOB a SET RUN AS NONE", &AlterJob{Name: "a", Set: Clauses{RunAs: keep("")}}},
-		{"ALTER JOB a SET CATCH_UP = LAST", &AlterJob{Name: "a", Set: Clauses{CatchUp: keep("last")}}},
+		{"ALTER JOB a SET DEPENDS ON NONE", &AlterJob{Name: "a", Set: Clauses{DependsGiven: true}}},
+		{"ALTER JOB a SET RUN AS NONE", &AlterJob{Name: "a", Set: Clauses{RunAs: pointer("")}}},
+		{"ALTER JOB a SET CATCH_UP = LAST", &AlterJob{Name: "a", Set: Clauses{CatchUp: pointer("last")}}},
 		{"ALTER JOB a SET SECRET 'k' = 'it''s', DROP SECRET 'l'", &AlterJob{Name: "a", Secrets: []SecretChange{{Key: "k", Value: "it's"}, {Key: "l", Drop: true}}}},
-		{"CREATE USER bob PASSWORD 'hush'", &Security{Kind: CreateUser, Name: "bob", Password: keep("hush")}},
+		{"CREATE USER bob PASSWORD 'hush'", &Security{Kind: CreateUser, Name: "bob", Password: pointer("hush")}},
 		{"ALTER USER bob RENAME TO rob", &Security{Kind: AlterUser, Name: "bob", Rename: "rob"}},
 		{"ALTER ROLE a RENAME TO b", &Security{Kind: AlterRole, Name: "a", Rename: "b"}},
 		{"GRANT ADMIN TO a", &Security{Kind: Grant, Privileges: []string{"ADMIN"}, To: []string{"a"}}},
