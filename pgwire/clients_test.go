@@ -13,13 +13,13 @@ import (
 
 // 200 concurrent clients send queries with both protocols.
 func TestManyConcurrentClients(t *testing.T) {
-	s := newSite(t, func(c *Config) { c.LoginTime = time.Minute }) // 200 clients compute their proofs at once
+	s := newTestServer(t, func(c *Config) { c.LoginTime = time.Minute }) // 200 clients compute their proofs at once
 	ctx := context.Background()
 	var all sync.WaitGroup
 	failed := make(chan error, 200)
 	for n := range 200 {
 		all.Go(func() {
-			if err := visit(ctx, s, n); err != nil {
+			if err := runClient(ctx, s, n); err != nil {
 				failed <- fmt.Errorf("client %d: %w", n, err)
 			}
 		})
@@ -34,7 +34,7 @@ func TestManyConcurrentClients(t *testing.T) {
 	}
 }
 
-func visit(ctx context.Context, s *site, n int) error {
+func runClient(ctx context.Context, s *testServer, n int) error {
 	conn, err := pgx.Connect(ctx, s.url(""))
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func visit(ctx context.Context, s *site, n int) error {
 		}
 		var text string
 		if err := conn.QueryRow(ctx, "echo $1", fmt.Sprint(n)).Scan(&text); err != nil || text != fmt.Sprint("string ", n) {
-			return fmt.Errorf("it heard %q, %w", text, err)
+			return fmt.Errorf("echo answered %q, %w", text, err)
 		}
 	}
 	rows, err := conn.Query(ctx, "rows 100")

@@ -4,22 +4,22 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// coder is how values of a kind look on the wire.
+// coder encodes values of one kind.
 type coder struct {
-	size   int16 // of the binary form; -1: it varies
+	size   int16 // of the binary format; -1: variable
 	text   encoder
 	binary encoder
 }
 
-var words = coder{-1, textOf, textOf}
+var textCoder = coder{-1, textOf, textOf}
 
-// numbered are the catalogue's ids: numbers of four bytes without a sign, which
-// some columns hold the name for.
-func numbered(k kind.Kind) coder { return coder{4, textOf, unsigned(k)} }
+// oidCoder encodes object identifiers of the catalogue: unsigned numbers of four bytes. Some
+// columns contain the name with the number.
+func oidCoder(k kind.Kind) coder { return coder{4, textOf, unsignedBinary(k)} }
 
-// coders are those of the kinds that are no arrays.
+// coders maps the kinds that are not arrays.
 var coders = map[kind.Kind]coder{
-	kind.Unknown: words, kind.Text: words, kind.Varchar: words, kind.BPChar: words, kind.NodeTree: words, kind.ACLItem: words,
+	kind.Unknown: textCoder, kind.Text: textCoder, kind.Varchar: textCoder, kind.BPChar: textCoder, kind.NodeTree: textCoder, kind.ACLItem: textCoder,
 	kind.Char: {1, textOf, textOf}, kind.Name: {64, textOf, textOf},
 	kind.UUID: {16, textOf, uuidBinary},
 
@@ -37,18 +37,18 @@ var coders = map[kind.Kind]coder{
 	kind.Time:      {8, timeText, timeBinary},
 	kind.Interval:  {16, intervalText, intervalBinary},
 
-	kind.JSON: {-1, textOf, jsonbBinary}, kind.PlainJSON: words,
+	kind.JSON: {-1, textOf, jsonbBinary}, kind.PlainJSON: textCoder,
 	kind.Bytea: {-1, byteaText, byteaBinary},
 	kind.Inet:  {-1, textOf, inetBinary},
 
-	kind.OID: numbered(kind.OID), kind.XID: numbered(kind.XID),
-	kind.Regclass: numbered(kind.Regclass), kind.Regtype: numbered(kind.Regtype), kind.Regproc: numbered(kind.Regproc),
-	kind.Regspace: numbered(kind.Regspace), kind.Regrole: numbered(kind.Regrole),
+	kind.OID: oidCoder(kind.OID), kind.XID: oidCoder(kind.XID),
+	kind.Regclass: oidCoder(kind.Regclass), kind.Regtype: oidCoder(kind.Regtype), kind.Regproc: oidCoder(kind.Regproc),
+	kind.Regspace: oidCoder(kind.Regspace), kind.Regrole: oidCoder(kind.Regrole),
 
-	kind.Void: {4, nothing, nothing},
+	kind.Void: {4, voidValue, voidValue},
 }
 
-// The coders that look others up are added when those are there.
+// These coders use other coders, so they are added after the map exists.
 func init() {
 	coders[kind.Int2s] = coder{-1, vectorText, arrayBinary(kind.Int2, 0)}
 	coders[kind.OIDs] = coder{-1, vectorText, arrayBinary(kind.OID, 0)}
@@ -61,10 +61,10 @@ func init() {
 	}
 }
 
-// arrays are the coders of arrays.
+// arrays maps the kinds of arrays.
 var arrays = map[kind.Kind]coder{}
 
-// coderOf is how values of a kind look. What is not known looks like a text.
+// coderOf returns the coder of a kind. Unknown kinds are encoded as text.
 func coderOf(k kind.Kind) coder {
 	if c, plain := coders[k]; plain {
 		return c
@@ -72,5 +72,5 @@ func coderOf(k kind.Kind) coder {
 	if c, is := arrays[k]; is {
 		return c
 	}
-	return words
+	return textCoder
 }

@@ -12,32 +12,32 @@ import (
 	"github.com/rotajobs/rota/console/sys"
 )
 
-// values is what the look of values depends on beside their kind.
-type values struct {
-	place string // the name of the zone
-	zone  *time.Location
+// formatSettings are the session settings that the format of values depends on.
+type formatSettings struct {
+	zoneName string // name of the time zone
+	zone     *time.Location
 }
 
-// encoder appends a value as it looks on the wire. The value is not NULL.
-type encoder func(dst []byte, value any, v *values) ([]byte, error)
+// encoder appends the encoded value, which is not NULL.
+type encoder func(dst []byte, value any, v *formatSettings) ([]byte, error)
 
-// column is one of an answer.
+// column is one column of an answer.
 type column struct {
-	name   string
-	from   dialect.Origin
-	kind   kind.Kind
-	format int16
-	values *values
-	encode encoder
+	name     string
+	from     dialect.Origin
+	kind     kind.Kind
+	format   int16
+	settings *formatSettings
+	encode   encoder
 }
 
-// columns are those of an answer, in the formats that were asked for; nil: text.
+// columns returns the columns of an answer with the requested formats; nil means text.
 func (c *conn) columns(list []sys.Column, formats []int16) []column {
 	all := make([]column, len(list))
 	for i, one := range list {
 		k := kind.Kind(one.Kind)
 		coder := coderOf(k)
-		all[i] = column{name: one.Name, from: one.From, kind: k, values: &c.values, encode: coder.text}
+		all[i] = column{name: one.Name, from: one.From, kind: k, settings: &c.settings, encode: coder.text}
 		if formats != nil && formats[i] == pgproto3.BinaryFormat {
 			all[i].format, all[i].encode = formats[i], coder.binary
 		}
@@ -45,19 +45,19 @@ func (c *conn) columns(list []sys.Column, formats []int16) []column {
 	return all
 }
 
-// described says what columns are.
-func described(columns []column) *pgproto3.RowDescription {
+// rowDescription describes the columns to the client.
+func rowDescription(columns []column) *pgproto3.RowDescription {
 	m := &pgproto3.RowDescription{Fields: make([]pgproto3.FieldDescription, len(columns))}
 	for i, c := range columns {
 		m.Fields[i] = pgproto3.FieldDescription{
-			Name: []byte(clean(c.name)), TableOID: uint32(c.from.Table), TableAttributeNumber: uint16(c.from.Number),
+			Name: []byte(cutAtNUL(c.name)), TableOID: uint32(c.from.Table), TableAttributeNumber: uint16(c.from.Number),
 			DataTypeOID: oidOf(c.kind), DataTypeSize: coderOf(c.kind).size, TypeModifier: -1, Format: c.format,
 		}
 	}
 	return m
 }
 
-// oidOf is the number of a kind. What is not known is a text.
+// oidOf returns the OID of a kind. Unknown kinds are described as text.
 func oidOf(k kind.Kind) uint32 {
 	if oid := k.OID(); oid != 0 && k != kind.Unknown {
 		return oid
@@ -65,23 +65,23 @@ func oidOf(k kind.Kind) uint32 {
 	return kind.Text.OID()
 }
 
-// append puts a value behind its length.
+// append appends the length of a value and the value.
 func (c *column) append(dst []byte, value any) ([]byte, error) {
-	dst, err := c.values.sized(dst, value, c.encode)
+	dst, err := c.settings.sized(dst, value, c.encode)
 	if err == nil {
 		return dst, nil
 	}
-	var own *console.Error
-	if errors.As(err, &own) {
-		named := *own
-		named.Message = "column \"" + c.name + "\": " + own.Message
+	var consoleErr *console.Error
+	if errors.As(err, &consoleErr) {
+		named := *consoleErr
+		named.Message = "column \"" + c.name + "\": " + consoleErr.Message
 		return dst, &named
 	}
-	return dst, refuse(stateData, "", "column %q: %s", c.name, err)
+	return dst, errorf(stateData, "", "column %q: %s", c.name, err)
 }
 
-// sized appends the length of a value, and the value.
-func (v *values) sized(dst []byte, value any, encode encoder) ([]byte, error) {
+// sized appends the length of a value and the value.
+func (v *formatSettings) sized(dst []byte, value any, encode encoder) ([]byte, error) {
 	if value == nil {
 		return binary.BigEndian.AppendUint32(dst, 0xFFFFFFFF), nil
 	}
@@ -94,7 +94,7 @@ func (v *values) sized(dst []byte, value any, encode encoder) ([]byte, error) {
 	return dst, nil
 }
 
-// unfit refuses a value that is not what its column says it holds.
-func unfit(value any, k kind.Kind) error {
-	return refuse(stateData, "", "a value of the type %T is no %s", value, k)
+// wrongType is the error of a value whose Go type does not fit its column.
+func wrongType(value any, k kind.Kind) error {
+	return errorf(stateData, "", "value of internal type %T is not a valid %s", value, k)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// Session is one conversation with the console, as *console.Session is. It is used
-// by one goroutine at a time.
+// Session is one session of the console, implemented by *console.Session. One goroutine at a
+// time uses it.
 type Session interface {
 	Run(ctx context.Context, text string, args []any, each func(*console.Answer) error) error
 	Prepare(ctx context.Context, text string, params []kind.Kind) (*console.Prepared, error)
@@ -25,33 +25,34 @@ type Session interface {
 	Set(name, value string) error
 }
 
-// Config of a server. Session and Verifier are needed; the rest has defaults.
+// Config configures a server. Session and Verifier are required; the other fields have
+// defaults.
 type Config struct {
-	// Session begins a conversation of a user who has proved who they are.
+	// Session creates the session of an authenticated user.
 	Session func(user string) Session
-	// Verifier is what a user's password is proved against. Who is not known is
-	// asked for a password all the same.
+	// Verifier returns the verifier of a user's password. An unknown user is
+	// asked for a password as well.
 	Verifier func(user string) (v Verifier, known bool)
 
-	TLS        *tls.Config // nil: it is not offered
-	RequireTLS bool        // others than those who ask for TLS are refused
+	TLS        *tls.Config // nil: TLS is not offered
+	RequireTLS bool        // refuse connections without TLS
 
 	Logger  *slog.Logger
-	Version string // of the program
+	Version string // of Rota, shown in server_version
 
-	ConnectionsMax int // who have proved who they are, at once; 0: 500
-	PendingMax     int // who have not yet; 0: as many
+	ConnectionsMax int // authenticated connections; 0: 500
+	PendingMax     int // connections not authenticated yet; 0: as ConnectionsMax
 	MessageMax     int // bytes of a message; 0: 16 MiB
 
-	LoginTime         time.Duration // from the connection to the proof, TLS included; 0: 10 s
+	LoginTime         time.Duration // from connecting to the end of authentication, TLS included; 0: 10 s
 	MessageTime       time.Duration // from the first byte of a message to its last; 0: 1 min
-	WriteTime         time.Duration // for a client to read what was answered; 0: 1 min
-	IdleTime          time.Duration // between statements, outside of a transaction; 0: for ever
-	IdleInTransaction time.Duration // between statements of a transaction; 0: 1 h, negative: for ever
-	Grace             time.Duration // for running statements when the server is to end; 0: 5 s
+	WriteTime         time.Duration // for a client to read an answer; 0: 1 min
+	IdleTime          time.Duration // between statements, outside of a transaction; 0: no limit
+	IdleInTransaction time.Duration // between statements of a transaction; 0: 1 h, negative: no limit
+	Grace             time.Duration // for running statements at shutdown; 0: 5 s
 
-	// GuessDelay is how long the refusal of the first wrong password from an address
-	// takes. It doubles with each further one, up to eight times that. 0: 250 ms.
+	// GuessDelay is the delay before the refusal of the first wrong password from an
+	// address. It doubles with each further one, up to eight times the value. 0: 250 ms.
 	GuessDelay time.Duration
 }
 
@@ -62,42 +63,42 @@ func (c Config) withDefaults() Config {
 	if c.Version == "" {
 		c.Version = "devel"
 	}
-	c.ConnectionsMax = orElse(c.ConnectionsMax, 500)
-	c.PendingMax = orElse(c.PendingMax, c.ConnectionsMax)
-	c.MessageMax = orElse(c.MessageMax, 16<<20)
-	c.LoginTime = orElse(c.LoginTime, 10*time.Second)
-	c.MessageTime = orElse(c.MessageTime, time.Minute)
-	c.WriteTime = orElse(c.WriteTime, time.Minute)
-	c.IdleInTransaction = orElse(c.IdleInTransaction, time.Hour)
-	c.Grace = orElse(c.Grace, 5*time.Second)
-	c.GuessDelay = orElse(c.GuessDelay, 250*time.Millisecond)
+	c.ConnectionsMax = orDefault(c.ConnectionsMax, 500)
+	c.PendingMax = orDefault(c.PendingMax, c.ConnectionsMax)
+	c.MessageMax = orDefault(c.MessageMax, 16<<20)
+	c.LoginTime = orDefault(c.LoginTime, 10*time.Second)
+	c.MessageTime = orDefault(c.MessageTime, time.Minute)
+	c.WriteTime = orDefault(c.WriteTime, time.Minute)
+	c.IdleInTransaction = orDefault(c.IdleInTransaction, time.Hour)
+	c.Grace = orDefault(c.Grace, 5*time.Second)
+	c.GuessDelay = orDefault(c.GuessDelay, 250*time.Millisecond)
 	return c
 }
 
-func orElse[N int | time.Duration](given, otherwise N) N {
+func orDefault[N int | time.Duration](given, fallback N) N {
 	if given == 0 {
-		return otherwise
+		return fallback
 	}
 	return given
 }
 
-// messageLeast is what a message must be allowed to have, so that a login fits.
-const messageLeast = 1 << 10
+// messageMin is the smallest allowed MessageMax: a login must fit.
+const messageMin = 1 << 10
 
 func (c *Config) validate() error {
 	switch {
 	case c.Session == nil:
-		return rota.Invalidf("session", "is missing; the protocol speaks for a console")
+		return rota.Invalidf("session", "is missing; set the function that creates a console session")
 	case c.Verifier == nil:
-		return rota.Invalidf("verifier", "is missing; without it nobody could prove a password")
+		return rota.Invalidf("verifier", "is missing; set the function that returns the verifier of a user's password")
 	case c.RequireTLS && c.TLS == nil:
-		return rota.Invalidf("tls", "is required of clients and not offered to them")
+		return rota.Invalidf("tls", "is required of clients, but no TLS configuration is set; set TLS or clear RequireTLS")
 	case c.ConnectionsMax < 0 || c.PendingMax < 0:
-		return rota.Invalidf("connections", "their greatest number is negative")
-	case c.MessageMax < messageLeast || c.MessageMax > 1<<30:
-		return rota.Invalidf("message", "may have %d bytes; it is between %d and %d", c.MessageMax, messageLeast, 1<<30)
+		return rota.Invalidf("connections", "the maximum is negative; use a positive number, or 0 for the default")
+	case c.MessageMax < messageMin || c.MessageMax > 1<<30:
+		return rota.Invalidf("message", "the maximum of %d bytes is out of range; use %d to %d", c.MessageMax, messageMin, 1<<30)
 	case c.LoginTime < 0 || c.MessageTime < 0 || c.WriteTime < 0 || c.IdleTime < 0 || c.Grace < 0 || c.GuessDelay < 0:
-		return rota.Invalidf("time", "one of the limits is negative")
+		return rota.Invalidf("time", "a time limit is negative; use a positive duration, or 0 for the default")
 	}
 	return nil
 }

@@ -13,135 +13,134 @@ import (
 	"github.com/xdg-go/scram"
 )
 
-// conn is one connection. What is said on it is answered by one goroutine.
+// conn is one connection. One goroutine answers its messages.
 type conn struct {
 	server  *Server
-	hall    *hall
+	group   *connGroup
 	raw     net.Conn
 	net     net.Conn // the same, or TLS over it
 	secure  bool
 	binding scram.ChannelBinding
 	framer  *framer
-	out     outlet
+	out     bufferedWriter
 
 	closing <-chan struct{} // ends when no further message is to be answered
-	ctx     context.Context // ends when the client hangs up, or the server can wait no longer
+	ctx     context.Context // ends when the client disconnects, or the shutdown cancels statements
 	end     context.CancelCauseFunc
-	key     key
+	key     cancelKey
 	mu      sync.Mutex
 	running context.CancelCauseFunc // nil: no statement
 
-	inbox     *inbox
-	reader    chan struct{} // closed when nothing more is read; nil: it has not begun
-	session   Session
-	told      map[string]string // settings, as the client knows them
-	values    values
-	names     names
-	gathering bool // statements are done together at the next Sync
-	skipping  bool // an error has come before the next Sync
+	queue               *messageQueue
+	reader              chan struct{} // closed when reading has ended; nil: not started
+	session             Session
+	sentParameters      map[string]string // settings as last sent to the client
+	settings            formatSettings
+	prepared            preparedSet
+	implicitTransaction bool // statements commit together at the next Sync
+	skippingToSync      bool // after an error, messages are ignored up to the next Sync
 }
 
-func newConn(s *Server, wire net.Conn, h *hall) *conn {
-	c := &conn{server: s, hall: h, raw: wire, net: wire, closing: h.closing.Done(), inbox: newInbox(), told: map[string]string{}}
-	c.out = outlet{conn: wire, time: s.config.WriteTime}
-	c.ctx, c.end = context.WithCancelCause(h.cut)
+func newConn(s *Server, wire net.Conn, h *connGroup) *conn {
+	c := &conn{server: s, group: h, raw: wire, net: wire, closing: h.draining.Done(), queue: newMessageQueue(), sentParameters: map[string]string{}}
+	c.out = bufferedWriter{conn: wire, timeout: s.config.WriteTime}
+	c.ctx, c.end = context.WithCancelCause(h.statements)
 	return c
 }
 
-// serve is the life of a connection. Whatever goes wrong in it ends it alone.
+// serve serves the connection until it ends. A panic ends only this connection.
 func (c *conn) serve() {
-	unhook := context.AfterFunc(c.hall.gone, func() { _ = c.raw.Close() })
-	defer unhook()
-	defer c.settle()
+	stopWatching := context.AfterFunc(c.group.open, func() { _ = c.raw.Close() })
+	defer stopWatching()
+	defer c.cleanUp()
 	defer func() {
 		if p := recover(); p != nil {
-			c.server.config.Logger.Error("a connection panicked", "panic", p, "stack", string(debug.Stack()))
-			c.goodbye(fatally(stateInternal, "the log of the server says more", "an error that should not be"))
+			c.server.config.Logger.Error("the handler of a connection panicked", "panic", p, "stack", string(debug.Stack()))
+			c.closeWith(fatalf(stateInternal, "see the server log for details", "internal error"))
 		}
 	}()
-	c.goodbye(c.live())
+	c.closeWith(c.run())
 }
 
-func (c *conn) live() error {
-	if err := c.welcome(); err != nil {
+func (c *conn) run() error {
+	if err := c.logIn(); err != nil {
 		return err
 	}
-	defer c.server.leave()
-	defer c.names.forgetPortals(nil)
-	return c.talk()
+	defer c.server.releaseSession()
+	defer c.prepared.closePortals(nil)
+	return c.serveMessages()
 }
 
-// settle leaves nothing behind.
-func (c *conn) settle() {
-	c.end(errGone)
+// cleanUp releases all resources of the connection.
+func (c *conn) cleanUp() {
+	c.end(errClientGone)
 	_ = c.raw.Close()
-	close(c.inbox.shut)
+	close(c.queue.closed)
 	if c.reader != nil {
 		<-c.reader
 	}
 }
 
-// welcome is everything up to the proof, in bounded time. Who is still at the door
-// when the server ends is not waited for.
-func (c *conn) welcome() error {
+// logIn runs startup and authentication within Config.LoginTime. A shutdown interrupts it.
+func (c *conn) logIn() error {
 	_ = c.raw.SetDeadline(time.Now().Add(c.server.config.LoginTime))
-	stay := context.AfterFunc(c.hall.closing, func() { _ = c.raw.SetDeadline(time.Now()) })
-	defer stay()
-	m, err := c.greet()
+	stopWatching := context.AfterFunc(c.group.draining, func() { _ = c.raw.SetDeadline(time.Now()) })
+	defer stopWatching()
+	m, err := c.readStartup()
 	if err != nil {
 		return err
 	}
 	user := m.Parameters["user"]
-	if err := c.check(m); err != nil {
+	if err := c.checkStartup(m); err != nil {
 		return err
 	}
-	c.negotiate(m)
-	c.framer = newFramer(c.net, proofMost, 0)
-	if err := c.prove(user); err != nil {
-		if errors.Is(err, errWrong) {
+	c.negotiateVersion(m)
+	c.framer = newFramer(c.net, loginMessageMax, 0)
+	if err := c.authenticate(user); err != nil {
+		if errors.Is(err, errWrongPassword) {
 			return c.refuseLogin(user)
 		}
-		return timely(err)
+		return loginTimeout(err)
 	}
-	if err := c.server.enter(); err != nil {
+	if err := c.server.acquireSession(); err != nil {
 		return err
 	}
-	if err := c.introduce(user, m.Parameters); err != nil {
-		c.server.leave()
+	if err := c.startSession(user, m.Parameters); err != nil {
+		c.server.releaseSession()
 		return err
 	}
 	return nil
 }
 
-// timely says what happened to somebody who took too long.
-func timely(err error) error {
+// loginTimeout turns an exceeded deadline into the error that PostgreSQL sends.
+func loginTimeout(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return fatally(stateCancelled, "", "canceling authentication due to timeout")
+		return fatalf(stateCancelled, "", "canceling authentication due to timeout")
 	}
 	return err
 }
 
-// goodbye ends the connection, with an error if the client is to know one.
-func (c *conn) goodbye(err error) {
-	c.out.time = min(c.out.time, farewell)
-	var last *fatal
-	if errors.As(err, &last) {
-		m, _ := response(last)
+// closeWith closes the connection. It first sends err to the client if err is a *fatal.
+func (c *conn) closeWith(err error) {
+	c.out.timeout = min(c.out.timeout, closeTimeout)
+	var fatalErr *fatal
+	if errors.As(err, &fatalErr) {
+		m, _ := response(fatalErr)
 		c.out.send(m)
 		c.out.flush()
-		c.linger()
+		c.discardInput()
 		return
 	}
 	c.out.flush()
 	_ = c.net.Close()
 }
 
-// lingerTime is how long a client has to read its last message.
-const lingerTime = 250 * time.Millisecond
+// discardTime is how long a client may take to read its last message.
+const discardTime = 250 * time.Millisecond
 
-// linger throws away what the client still sends: if it stayed unread, closing the
-// connection would take back the last message as well.
-func (c *conn) linger() {
+// discardInput reads and discards what the client still sends. Closing a socket with unread
+// input resets the connection, and the client would lose the last message.
+func (c *conn) discardInput() {
 	if half, can := c.net.(interface{ CloseWrite() error }); can {
 		_ = half.CloseWrite()
 	}
@@ -149,9 +148,9 @@ func (c *conn) linger() {
 		select {
 		case <-c.reader:
 		default:
-			return // it reads everything
+			return // the reader still consumes the input
 		}
 	}
-	_ = c.raw.SetReadDeadline(time.Now().Add(lingerTime))
+	_ = c.raw.SetReadDeadline(time.Now().Add(discardTime))
 	_, _ = io.Copy(io.Discard, c.raw)
 }

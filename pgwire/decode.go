@@ -12,9 +12,9 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// argument reads an argument. Texts are the console's to read, as if they stood in
-// the statement; what is binary is made a number, bytes, or such a text.
-func (v *values) argument(number int, k kind.Kind, format int16, raw []byte) (any, error) {
+// argument decodes an argument. The console parses texts, as if they were literals in the
+// statement. Binary values become numbers, bytes, or such texts.
+func (v *formatSettings) argument(number int, k kind.Kind, format int16, raw []byte) (any, error) {
 	if raw == nil {
 		return nil, nil
 	}
@@ -23,18 +23,18 @@ func (v *values) argument(number int, k kind.Kind, format int16, raw []byte) (an
 		decode = v.fromBinary
 	}
 	value, err := decode(k, raw)
-	var own *console.Error
-	if errors.As(err, &own) {
-		named := *own
-		named.Message = "parameter $" + strconv.Itoa(number) + ": " + own.Message
+	var consoleErr *console.Error
+	if errors.As(err, &consoleErr) {
+		named := *consoleErr
+		named.Message = "parameter $" + strconv.Itoa(number) + ": " + consoleErr.Message
 		return nil, &named
 	}
 	return value, err
 }
 
-func (v *values) fromText(k kind.Kind, raw []byte) (any, error) {
+func (v *formatSettings) fromText(k kind.Kind, raw []byte) (any, error) {
 	if !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0 {
-		return nil, refuse(stateEncoding, "", "invalid byte sequence for encoding \"UTF8\"")
+		return nil, errorf(stateEncoding, "", "invalid byte sequence for encoding \"UTF8\"")
 	}
 	if k == kind.Bytea {
 		return byteaFromText(raw)
@@ -42,9 +42,9 @@ func (v *values) fromText(k kind.Kind, raw []byte) (any, error) {
 	return string(raw), nil
 }
 
-// byteaFromText reads both forms: \x and hexadecimal, or octal behind backslashes.
+// byteaFromText decodes both formats: hexadecimal after \x, or octal escapes.
 func byteaFromText(raw []byte) (any, error) {
-	wrong := refuse(stateBadText, "", "invalid input syntax for type bytea")
+	wrong := errorf(stateBadText, "", "invalid input syntax for type bytea")
 	if bytes.HasPrefix(raw, []byte(`\x`)) {
 		plain, err := hex.DecodeString(string(raw[2:]))
 		if err != nil {

@@ -12,11 +12,11 @@ import (
 )
 
 func badBinary(k kind.Kind) error {
-	return refuse(stateBadBinary, "", "incorrect binary data format for type %s", k)
+	return errorf(stateBadBinary, "", "incorrect binary data format for type %s", k)
 }
 
-// fromBinary reads the binary form of a value.
-func (v *values) fromBinary(k kind.Kind, raw []byte) (any, error) {
+// fromBinary decodes the binary format of a value.
+func (v *formatSettings) fromBinary(k kind.Kind, raw []byte) (any, error) {
 	if elem := k.Elem(); elem != kind.Unknown {
 		return v.arrayFromBinary(k, elem, raw)
 	}
@@ -54,7 +54,7 @@ func (v *values) fromBinary(k kind.Kind, raw []byte) (any, error) {
 	case kind.Timestamp, kind.Local, kind.Date, kind.Time, kind.Interval:
 		return momentFromBinary(k, raw)
 	case kind.Record, kind.Void, kind.AnyArray:
-		return nil, refuse(stateNotSupported, "", "arguments of type %s are not supported", k)
+		return nil, errorf(stateNotSupported, "", "parameters of type %s are not supported", k)
 	}
 	return v.fromText(k, raw)
 }
@@ -65,8 +65,8 @@ func numericFromBinary(raw []byte) (any, error) {
 	if err := codec.PlanScan(nil, pgtype.NumericOID, pgtype.BinaryFormatCode, &n).Scan(raw, &n); err != nil {
 		return nil, badBinary(kind.Numeric)
 	}
-	if n.Exp > 1000 || n.Exp < -20_000 { // it would be written in full
-		return nil, refuse(stateRange, "", "value overflows numeric format")
+	if n.Exp > 1000 || n.Exp < -20_000 { // the text format has all digits
+		return nil, errorf(stateRange, "", "value overflows numeric format")
 	}
 	text, err := codec.PlanEncode(nil, pgtype.NumericOID, pgtype.TextFormatCode, n).Encode(n, nil)
 	if err != nil {
@@ -89,9 +89,8 @@ func inetFromBinary(raw []byte) (any, error) {
 	return address.String(), nil
 }
 
-// arrayFromBinary writes an array of one dimension, or none, as the text that
-// stands for it.
-func (v *values) arrayFromBinary(k, elem kind.Kind, raw []byte) (any, error) {
+// arrayFromBinary converts an array of at most one dimension to its text format.
+func (v *formatSettings) arrayFromBinary(k, elem kind.Kind, raw []byte) (any, error) {
 	word := func(at int) int { return int(int32(binary.BigEndian.Uint32(raw[at:]))) }
 	if len(raw) < 12 || word(0) < 0 {
 		return nil, badBinary(k)
@@ -100,7 +99,7 @@ func (v *values) arrayFromBinary(k, elem kind.Kind, raw []byte) (any, error) {
 	case dimensions == 0:
 		return enclose(k, nil), nil
 	case dimensions > 1:
-		return nil, refuse(stateNotSupported, "send it as text", "arrays of more than one dimension are not supported in binary")
+		return nil, errorf(stateNotSupported, "send the parameter in text format", "arrays of more than one dimension are not supported in binary format")
 	case len(raw) < 20 || word(12) < 0 || word(12) > len(raw)/4:
 		return nil, badBinary(k)
 	}
@@ -108,15 +107,15 @@ func (v *values) arrayFromBinary(k, elem kind.Kind, raw []byte) (any, error) {
 	raw = raw[20:]
 	var list []byte
 	for i := range count {
-		one, rest, fine := member(raw)
+		one, rest, fine := nextElement(raw)
 		if !fine {
 			return nil, badBinary(k)
 		}
 		if i > 0 {
-			list = append(list, between(k))
+			list = append(list, delimiterOf(k))
 		}
 		var err error
-		if list, err = v.appendMember(list, elem, one); err != nil {
+		if list, err = v.appendElement(list, elem, one); err != nil {
 			return nil, err
 		}
 		raw = rest
@@ -124,8 +123,8 @@ func (v *values) arrayFromBinary(k, elem kind.Kind, raw []byte) (any, error) {
 	return enclose(k, list), nil
 }
 
-// between and enclose know that vectors are written without braces and commas.
-func between(k kind.Kind) byte {
+// delimiterOf and enclose: vectors are written without commas and braces.
+func delimiterOf(k kind.Kind) byte {
 	if k == kind.Int2s || k == kind.OIDs {
 		return ' '
 	}
@@ -133,13 +132,13 @@ func between(k kind.Kind) byte {
 }
 
 func enclose(k kind.Kind, list []byte) string {
-	if between(k) == ' ' {
+	if delimiterOf(k) == ' ' {
 		return string(list)
 	}
 	return "{" + string(list) + "}"
 }
 
-func (v *values) appendMember(dst []byte, elem kind.Kind, raw []byte) ([]byte, error) {
+func (v *formatSettings) appendElement(dst []byte, elem kind.Kind, raw []byte) ([]byte, error) {
 	if raw == nil {
 		return append(dst, "NULL"...), nil
 	}
@@ -156,8 +155,8 @@ func (v *values) appendMember(dst []byte, elem kind.Kind, raw []byte) ([]byte, e
 	return appendQuoted(dst, plain, `{},"\`, `\`), err
 }
 
-// member cuts a value off that stands behind its length; nil is NULL.
-func member(raw []byte) (one, rest []byte, fine bool) {
+// nextElement cuts off the next value, which follows its length; nil is NULL.
+func nextElement(raw []byte) (one, rest []byte, fine bool) {
 	if len(raw) < 4 {
 		return nil, nil, false
 	}

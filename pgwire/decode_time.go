@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// layoutOf is how moments are written for the console.
+// layoutOf are the formats of times that the console reads.
 var layoutOf = map[kind.Kind]string{
 	kind.Timestamp: "2006-01-02T15:04:05.000000Z", kind.Local: "2006-01-02T15:04:05.000000",
 	kind.Date: "2006-01-02", kind.Time: "15:04:05.000000",
@@ -21,7 +21,7 @@ func momentFromBinary(k kind.Kind, raw []byte) (any, error) {
 		if n == math.MaxInt32 || n == math.MinInt32 {
 			return infinity(n > 0), nil
 		}
-		return layOut(k, epoch.AddDate(0, 0, int(n)))
+		return formatTime(k, epoch.AddDate(0, 0, int(n)))
 	case kind.Interval:
 		days, months := int32(binary.BigEndian.Uint32(raw[8:])), int32(binary.BigEndian.Uint32(raw[12:]))
 		s := span{months: int64(months), days: int64(days), micros: int64(binary.BigEndian.Uint64(raw))}
@@ -36,9 +36,9 @@ func momentFromBinary(k kind.Kind, raw []byte) (any, error) {
 	case n == math.MaxInt64 || n == math.MinInt64:
 		return infinity(n > 0), nil
 	case n > math.MaxInt64/2 || n < math.MinInt64/2:
-		return nil, refuse(stateRange, "", "%s out of range", k)
+		return nil, errorf(stateRange, "", "%s out of range", k)
 	}
-	return layOut(k, time.UnixMicro(epoch.UnixMicro()+n).UTC())
+	return formatTime(k, time.UnixMicro(epoch.UnixMicro()+n).UTC())
 }
 
 func infinity(up bool) string {
@@ -48,11 +48,11 @@ func infinity(up bool) string {
 	return "-infinity"
 }
 
-// layOut writes a moment so that it orders rightly, which takes a year of four
+// formatTime formats a time for the console. Texts sort correctly only if the year has four
 // digits.
-func layOut(k kind.Kind, t time.Time) (any, error) {
+func formatTime(k kind.Kind, t time.Time) (any, error) {
 	if t.Year() < 0 || t.Year() > 9999 {
-		return nil, refuse(stateRange, "years are between 0 and 9999", "%s out of range", k)
+		return nil, errorf(stateRange, "use a year from 0 to 9999", "%s out of range", k)
 	}
 	return t.Format(layoutOf[k]), nil
 }

@@ -1,16 +1,16 @@
-// Package pgwire is the PostgreSQL face of Rota: version 3 of its wire protocol over
-// the SQL console, so that psql, drivers and tools connect as they are.
+// Package pgwire serves Rota's SQL console with version 3 of the PostgreSQL wire protocol, so
+// that psql, drivers and tools connect unchanged.
 //
-// A connection passes, in this order: the greeting, where it may ask for TLS or be
-// a request to cancel; the proof of a password by SCRAM; and the conversation. In
-// it one goroutine reads ahead, so that a client who hangs up is noticed while a
-// statement runs, and another answers, message after message.
+// A connection has three phases: startup, in which the client may request TLS or cancel a
+// statement of another connection; authentication with SCRAM; and the messages of the session.
+// In the third phase one goroutine reads messages ahead, so that the server notices a
+// disconnect while a statement runs, and another goroutine answers them in order.
 //
-// Messages are encoded and decoded by pgproto3. They are framed here, since
-// pgproto3's Backend reuses the memory of a message for the next one and cannot
-// read ahead, and reads on beyond a request for TLS.
+// The package pgproto3 encodes and decodes messages. This package frames them itself: the
+// Backend of pgproto3 reuses the memory of a message for the next one, so it cannot read ahead,
+// and it reads past a request for TLS.
 //
-// What is right in SQL is decided by the console. This package knows what values
-// look like on the wire, which statements and portals a client has named, and what
-// a stranger may cost.
+// The console decides what SQL means. This package encodes values, keeps the prepared
+// statements and portals of a client, and limits the resources that a client can use. Start
+// reading at server.go, conn.go and message_loop.go.
 package pgwire

@@ -23,8 +23,8 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// newHouse is a server over the real console, on a store of its own.
-func newHouse(t testing.TB, change ...func(*Config)) (*site, *console.Console) {
+// newConsoleServer starts a server with a real console and its own store.
+func newConsoleServer(t testing.TB, change ...func(*Config)) (*testServer, *console.Console) {
 	t.Helper()
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
 	if err != nil {
@@ -36,17 +36,17 @@ func newHouse(t testing.TB, change ...func(*Config)) (*site, *console.Console) {
 			t.Fatal(err)
 		}
 	}
-	talks := console.New(console.Config{Store: store, Version: "0.9"})
+	con := console.New(console.Config{Store: store, Version: "0.9"})
 	t.Cleanup(func() {
-		_ = talks.Close()
+		_ = con.Close()
 		_ = store.Close()
 	})
-	real := func(c *Config) { c.Session = func(user string) Session { return talks.Session(user) } }
-	return newSite(t, append(change, real)...), talks
+	real := func(c *Config) { c.Session = func(user string) Session { return con.Session(user) } }
+	return newTestServer(t, append(change, real)...), con
 }
 
-func TestPgx(t *testing.T) {
-	s, _ := newHouse(t)
+func TestPgxQueryModes(t *testing.T) {
+	s, _ := newConsoleServer(t)
 	ctx := context.Background()
 	for _, mode := range []pgx.QueryExecMode{
 		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
@@ -76,7 +76,7 @@ func TestPgx(t *testing.T) {
 }
 
 func TestPgxTransactions(t *testing.T) {
-	s, _ := newHouse(t)
+	s, _ := newConsoleServer(t)
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, s.url(""))
 	if err != nil {
@@ -135,10 +135,10 @@ func TestPgxTransactions(t *testing.T) {
 	}
 }
 
-// TestWhatIsGatheredIsDropped when a message is wrong of which the console does not
-// hear, and a transaction that somebody began is failed by it.
-func TestWhatIsGatheredIsDropped(t *testing.T) {
-	s, _ := newHouse(t)
+// A wrong message that never reaches the console rolls back the implicit transaction. It also
+// fails a transaction that the client began.
+func TestWrongMessageRollsBackImplicitTransaction(t *testing.T) {
+	s, _ := newConsoleServer(t)
 	c := s.client()
 	create := func(name string) []pgproto3.FrontendMessage {
 		return []pgproto3.FrontendMessage{
@@ -153,22 +153,21 @@ func TestWhatIsGatheredIsDropped(t *testing.T) {
 		{&pgproto3.Bind{PreparedStatement: "unknown"}, "ERROR 26000 prepared statement \"unknown\" does not exist"},
 		{&pgproto3.Parse{Query: "SELECT 1; SELECT 2"}, "ERROR 42601 2 statements cannot be prepared as one; send each by itself"},
 	} {
-		same(t, c.say(append(create("a"), wrong.message, &pgproto3.Sync{})...), append(created, wrong.answer, "ReadyForQuery I"))
-		same(t, c.query("BEGIN"), []string{"CommandComplete BEGIN", "ReadyForQuery T"})
-		same(t, c.say(append(create("b"), wrong.message, &pgproto3.Sync{})...), append(created, wrong.answer, "ReadyForQuery E"))
+		wantLines(t, c.exchange(append(create("a"), wrong.message, &pgproto3.Sync{})...), append(created, wrong.answer, "ReadyForQuery I"))
+		wantLines(t, c.query("BEGIN"), []string{"CommandComplete BEGIN", "ReadyForQuery T"})
+		wantLines(t, c.exchange(append(create("b"), wrong.message, &pgproto3.Sync{})...), append(created, wrong.answer, "ReadyForQuery E"))
 		if got := c.query("COMMIT"); !slices.Contains(got, "CommandComplete ROLLBACK") {
 			t.Error(got)
 		}
 	}
-	same(t, c.query("SELECT count(*) FROM sys.jobs")[1:], []string{`DataRow "0"`, "CommandComplete SELECT 1", "ReadyForQuery I"})
-	same(t, c.say(append(create("a"), append(create("b"), &pgproto3.Sync{})...)...), append(append(created, created...), "ReadyForQuery I"))
-	same(t, c.query("SELECT count(*) FROM sys.jobs")[1:], []string{`DataRow "2"`, "CommandComplete SELECT 1", "ReadyForQuery I"})
+	wantLines(t, c.query("SELECT count(*) FROM sys.jobs")[1:], []string{`DataRow "0"`, "CommandComplete SELECT 1", "ReadyForQuery I"})
+	wantLines(t, c.exchange(append(create("a"), append(create("b"), &pgproto3.Sync{})...)...), append(append(created, created...), "ReadyForQuery I"))
+	wantLines(t, c.query("SELECT count(*) FROM sys.jobs")[1:], []string{`DataRow "2"`, "CommandComplete SELECT 1", "ReadyForQuery I"})
 }
 
-// TestPgxArguments sends arguments of many types, in binary where pgx can, and reads
-// them back.
+// pgx sends arguments of many types, in binary where it can, and reads them back.
 func TestPgxArguments(t *testing.T) {
-	s, _ := newHouse(t)
+	s, _ := newConsoleServer(t)
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, s.url(""))
 	if err != nil {
@@ -212,19 +211,19 @@ func TestPgxArguments(t *testing.T) {
 	}
 }
 
-// TestPsql runs the program itself, which must be on the machine.
-func TestPsql(t *testing.T) {
+// TestPsqlCommands runs the program itself, which must be on the machine.
+func TestPsqlCommands(t *testing.T) {
 	if _, err := exec.LookPath("psql"); err != nil {
-		t.Fatal("there is no psql; make test installs it")
+		t.Fatal("psql is not installed; make test installs it")
 	}
-	s, _ := newHouse(t, withTLS(certificate(t, false)))
+	s, _ := newConsoleServer(t, withTLS(certificate(t, false)))
 	host, port, _ := net.SplitHostPort(s.addr)
 	psql := func(more string, args ...string) string {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
 		args = append([]string{"-X", "-A", "-v", "VERBOSITY=verbose", fmt.Sprintf("host=%s port=%s user=admin dbname=rota %s", host, port, more)}, args...)
 		command := exec.CommandContext(ctx, "psql", args...)
-		command.Env = append(command.Environ(), "PGPASSWORD="+password, "LC_ALL=C.UTF-8") // psql writes in the language of its user
+		command.Env = append(command.Environ(), "PGPASSWORD="+password, "LC_ALL=C.UTF-8") // psql translates its output to the locale
 		out, _ := command.CombinedOutput()
 		return strings.TrimSpace(string(out))
 	}
@@ -255,18 +254,18 @@ func TestPsql(t *testing.T) {
 	})
 }
 
-// BenchmarkCreateJob compares CREATE JOB over the wire with the same in process, by
-// 16 at once: the wire must not cost much beside the store.
+// BenchmarkCreateJob compares CREATE JOB over the protocol with CREATE JOB in process, with 16
+// concurrent clients: the protocol must cost little compared with the store.
 func BenchmarkCreateJob(b *testing.B) {
 	const text = "CREATE JOB %s%d SCHEDULE EVERY 5 MINUTES AS 'SELECT 1'"
 	ctx := context.Background()
-	rate := func(name string, open func(s *site, talks *console.Console) func(text string) error) {
+	rate := func(name string, open func(s *testServer, con *console.Console) func(text string) error) {
 		b.Run(name, func(b *testing.B) {
-			s, talks := newHouse(b)
+			s, con := newConsoleServer(b)
 			b.SetParallelism(16)
 			var next atomic.Int64
 			b.RunParallel(func(p *testing.PB) {
-				run := open(s, talks)
+				run := open(s, con)
 				for p.Next() {
 					if err := run(fmt.Sprintf(text, "j", next.Add(1))); err != nil {
 						b.Error(err)
@@ -277,14 +276,14 @@ func BenchmarkCreateJob(b *testing.B) {
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
 		})
 	}
-	rate("in process", func(_ *site, talks *console.Console) func(string) error {
-		session := talks.Session("admin")
+	rate("in process", func(_ *testServer, con *console.Console) func(string) error {
+		session := con.Session("admin")
 		return func(text string) error {
 			return session.Run(ctx, text, nil, func(*console.Answer) error { return nil })
 		}
 	})
 	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec} {
-		rate("over the wire, "+mode.String(), func(s *site, _ *console.Console) func(string) error {
+		rate("over the wire, "+mode.String(), func(s *testServer, _ *console.Console) func(string) error {
 			conn, err := pgx.Connect(ctx, s.url(""))
 			if err != nil {
 				b.Fatal(err)

@@ -9,27 +9,27 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// elements reads how an array is held: as JSON.
-func elements(value any, k kind.Kind) ([]json.RawMessage, error) {
+// arrayElements decodes an array, which the console stores as JSON.
+func arrayElements(value any, k kind.Kind) ([]json.RawMessage, error) {
 	text, is := value.(string)
 	if !is {
-		return nil, unfit(value, k)
+		return nil, wrongType(value, k)
 	}
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, refuse(stateData, "", "the text %.40q is no %s", text, k)
+		return nil, errorf(stateData, "", "text %.40q is not a valid %s", text, k)
 	}
 	return list, nil
 }
 
-// held is a value that stands in JSON as it would be held by itself.
-func held(raw json.RawMessage) any {
+// jsonValue converts a JSON value to the Go type that the console uses for a single value.
+func jsonValue(raw json.RawMessage) any {
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
 		return nil
 	case raw[0] == '"':
 		var text string
-		_ = json.Unmarshal(raw, &text) // it was found to be JSON
+		_ = json.Unmarshal(raw, &text) // the JSON was validated before
 		return text
 	case raw[0] == 't' || raw[0] == 'f':
 		return raw[0] == 't'
@@ -43,23 +43,23 @@ func held(raw json.RawMessage) any {
 	return string(raw) // an array or an object
 }
 
-// elementOf is a value of an array. A document stands there as it is: a text is one in
+// elementOf converts an element of an array. A JSON element stays JSON: a string keeps its
 // quotes.
 func elementOf(raw json.RawMessage, elem kind.Kind) any {
-	if one := held(raw); one == nil || elem != kind.JSON && elem != kind.PlainJSON {
+	if one := jsonValue(raw); one == nil || elem != kind.JSON && elem != kind.PlainJSON {
 		return one
 	}
 	return string(raw)
 }
 
 func arrayText(elem kind.Kind) encoder {
-	return func(dst []byte, value any, v *values) ([]byte, error) {
+	return func(dst []byte, value any, v *formatSettings) ([]byte, error) {
 		return v.appendArray(dst, value, elem, coderOf(elem).text)
 	}
 }
 
-func (v *values) appendArray(dst []byte, value any, elem kind.Kind, text encoder) ([]byte, error) {
-	list, err := elements(value, elem.Array())
+func (v *formatSettings) appendArray(dst []byte, value any, elem kind.Kind, text encoder) ([]byte, error) {
+	list, err := arrayElements(value, elem.Array())
 	if err != nil {
 		return dst, err
 	}
@@ -86,8 +86,8 @@ func (v *values) appendArray(dst []byte, value any, elem kind.Kind, text encoder
 	return append(dst, '}'), nil
 }
 
-// appendQuoted writes a member of an array or a record, in quotes if it could be
-// taken for something else.
+// appendQuoted appends an element of an array or a record, in quotes where the syntax needs
+// them.
 func appendQuoted(dst, plain []byte, special, escape string) []byte {
 	text := string(plain)
 	if text != "" && !strings.ContainsAny(text, special+" \t\n\r\v\f") && (escape != `\` || !strings.EqualFold(text, "null")) {
@@ -106,20 +106,20 @@ func appendQuoted(dst, plain []byte, special, escape string) []byte {
 	return append(dst, '"')
 }
 
-// arrayBinary writes an array of one dimension: its shape, and the members.
+// arrayBinary encodes an array of one dimension: the header and the elements.
 func arrayBinary(elem kind.Kind, from uint32) encoder {
-	return func(dst []byte, value any, v *values) ([]byte, error) {
-		list, err := elements(value, elem.Array())
+	return func(dst []byte, value any, v *formatSettings) ([]byte, error) {
+		list, err := arrayElements(value, elem.Array())
 		if err != nil {
 			return dst, err
 		}
 		nulls, dimensions := uint32(0), uint32(min(len(list), 1))
 		for _, raw := range list {
 			switch {
-			case held(raw) == nil:
+			case jsonValue(raw) == nil:
 				nulls = 1
 			case raw[0] == '[' && elem != kind.JSON && elem != kind.PlainJSON:
-				return dst, refuse(stateNotSupported, "ask for it as text", "an array of several dimensions cannot be sent in binary")
+				return dst, errorf(stateNotSupported, "request the column in text format", "arrays of more than one dimension are not supported in binary format")
 			}
 		}
 		for _, n := range []uint32{dimensions, nulls, oidOf(elem)} {
@@ -140,9 +140,9 @@ func arrayBinary(elem kind.Kind, from uint32) encoder {
 	}
 }
 
-// vectorText writes numbers with blanks between them.
-func vectorText(dst []byte, value any, v *values) ([]byte, error) {
-	list, err := elements(value, kind.Int2s)
+// vectorText writes numbers separated by blanks.
+func vectorText(dst []byte, value any, v *formatSettings) ([]byte, error) {
+	list, err := arrayElements(value, kind.Int2s)
 	if err != nil {
 		return dst, err
 	}
@@ -150,20 +150,20 @@ func vectorText(dst []byte, value any, v *values) ([]byte, error) {
 		if i > 0 {
 			dst = append(dst, ' ')
 		}
-		if dst, err = textOf(dst, held(raw), v); err != nil {
+		if dst, err = textOf(dst, jsonValue(raw), v); err != nil {
 			return dst, err
 		}
 	}
 	return dst, nil
 }
 
-// fields reads how a record is held: as an object, whose order counts.
-func fields(value any) (list []any, err error) {
+// recordFields decodes a record, which the console stores as a JSON object with ordered keys.
+func recordFields(value any) (list []any, err error) {
 	text, is := value.(string)
 	if !is {
-		return nil, unfit(value, kind.Record)
+		return nil, wrongType(value, kind.Record)
 	}
-	wrong := refuse(stateData, "", "the text %.40q is no %s", text, kind.Record)
+	wrong := errorf(stateData, "", "text %.40q is not a valid %s", text, kind.Record)
 	from := json.NewDecoder(strings.NewReader(text))
 	if open, err := from.Token(); err != nil || open != json.Delim('{') {
 		return nil, wrong
@@ -176,12 +176,12 @@ func fields(value any) (list []any, err error) {
 		if err := from.Decode(&raw); err != nil {
 			return nil, wrong
 		}
-		list = append(list, held(raw))
+		list = append(list, jsonValue(raw))
 	}
 	return list, nil
 }
 
-// fieldKind is what a field of a record is, of which only the value is known.
+// fieldKind derives the kind of a record's field from its value.
 func fieldKind(value any) kind.Kind {
 	switch value.(type) {
 	case int64:
@@ -194,8 +194,8 @@ func fieldKind(value any) kind.Kind {
 	return kind.Text
 }
 
-func recordText(dst []byte, value any, v *values) ([]byte, error) {
-	list, err := fields(value)
+func recordText(dst []byte, value any, v *formatSettings) ([]byte, error) {
+	list, err := recordFields(value)
 	if err != nil {
 		return dst, err
 	}
@@ -216,8 +216,8 @@ func recordText(dst []byte, value any, v *values) ([]byte, error) {
 	return append(dst, ')'), nil
 }
 
-func recordBinary(dst []byte, value any, v *values) ([]byte, error) {
-	list, err := fields(value)
+func recordBinary(dst []byte, value any, v *formatSettings) ([]byte, error) {
+	list, err := recordFields(value)
 	if err != nil {
 		return dst, err
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/rotajobs/rota/console/sys"
 )
 
-// whole is a value as an integer, if it is one exactly. SQLite is loose about what
-// a column holds.
-func whole(value any, k kind.Kind) (int64, error) {
+// integerOf converts a value to an integer if that is exact. SQLite columns can contain values
+// of other types.
+func integerOf(value any, k kind.Kind) (int64, error) {
 	switch value := value.(type) {
 	case int64:
 		return value, nil
@@ -28,54 +28,54 @@ func whole(value any, k kind.Kind) (int64, error) {
 		if n := int64(value); float64(n) == value && math.Abs(value) < 1<<53 {
 			return n, nil
 		}
-		return 0, refuse(stateData, "", "%v is no %s", value, k)
+		return 0, errorf(stateData, "", "%v is not a valid %s", value, k)
 	case string:
 		if n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64); err == nil {
 			return n, nil
 		}
-		return 0, refuse(stateData, "", "the text %.40q is no %s", value, k)
+		return 0, errorf(stateData, "", "text %.40q is not a valid %s", value, k)
 	}
-	return 0, unfit(value, k)
+	return 0, wrongType(value, k)
 }
 
-func integer(value any, k kind.Kind, bits int) (int64, error) {
-	n, err := whole(value, k)
+func integerInRange(value any, k kind.Kind, bits int) (int64, error) {
+	n, err := integerOf(value, k)
 	if err != nil {
 		return 0, err
 	}
 	if n>>(bits-1) != 0 && n>>(bits-1) != -1 {
-		return 0, refuse(stateRange, "", "%d is out of range for type %s", n, k)
+		return 0, errorf(stateRange, "", "%d is out of range for type %s", n, k)
 	}
 	return n, nil
 }
 
 func integerText(k kind.Kind, bits int) encoder {
-	return func(dst []byte, value any, _ *values) ([]byte, error) {
-		n, err := integer(value, k, bits)
+	return func(dst []byte, value any, _ *formatSettings) ([]byte, error) {
+		n, err := integerInRange(value, k, bits)
 		return strconv.AppendInt(dst, n, 10), err
 	}
 }
 
 func integerBinary(k kind.Kind, size int) encoder {
-	return func(dst []byte, value any, _ *values) ([]byte, error) {
-		n, err := integer(value, k, 8*size)
+	return func(dst []byte, value any, _ *formatSettings) ([]byte, error) {
+		n, err := integerInRange(value, k, 8*size)
 		var all [8]byte
 		binary.BigEndian.PutUint64(all[:], uint64(n))
 		return append(dst, all[8-size:]...), err
 	}
 }
 
-func unsigned(k kind.Kind) encoder {
-	return func(dst []byte, value any, _ *values) ([]byte, error) {
-		n, err := whole(value, k)
+func unsignedBinary(k kind.Kind) encoder {
+	return func(dst []byte, value any, _ *formatSettings) ([]byte, error) {
+		n, err := integerOf(value, k)
 		if err == nil && (n < 0 || n > math.MaxUint32) {
-			err = refuse(stateRange, "", "%d is out of range for type %s", n, k)
+			err = errorf(stateRange, "", "%d is out of range for type %s", n, k)
 		}
 		return binary.BigEndian.AppendUint32(dst, uint32(n)), err
 	}
 }
 
-func real(value any) (float64, error) {
+func floatOf(value any) (float64, error) {
 	switch value := value.(type) {
 	case float64:
 		return value, nil
@@ -85,20 +85,20 @@ func real(value any) (float64, error) {
 		if f, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil {
 			return f, nil
 		}
-		return 0, refuse(stateData, "", "the text %.40q is no %s", value, kind.Float)
+		return 0, errorf(stateData, "", "text %.40q is not a valid %s", value, kind.Float)
 	}
-	return 0, unfit(value, kind.Float)
+	return 0, wrongType(value, kind.Float)
 }
 
 func floatText(bits int) encoder {
-	return func(dst []byte, value any, _ *values) ([]byte, error) {
-		f, err := real(value)
+	return func(dst []byte, value any, _ *formatSettings) ([]byte, error) {
+		f, err := floatOf(value)
 		return appendFloat(dst, f, bits), err
 	}
 }
 
-// appendFloat writes the shortest text that reads as the same number, with an
-// exponent where PostgreSQL has one.
+// appendFloat appends the shortest text that parses to the same number, with an exponent where
+// PostgreSQL writes one.
 func appendFloat(dst []byte, f float64, bits int) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -121,8 +121,8 @@ func appendFloat(dst []byte, f float64, bits int) []byte {
 }
 
 func floatBinary(bits int) encoder {
-	return func(dst []byte, value any, _ *values) ([]byte, error) {
-		f, err := real(value)
+	return func(dst []byte, value any, _ *formatSettings) ([]byte, error) {
+		f, err := floatOf(value)
 		if bits == 32 {
 			return binary.BigEndian.AppendUint32(dst, math.Float32bits(float32(f))), err
 		}
@@ -130,9 +130,8 @@ func floatBinary(bits int) encoder {
 	}
 }
 
-// numericText writes a number without an exponent. Texts are numbers that are held
-// exactly.
-func numericText(dst []byte, value any, v *values) ([]byte, error) {
+// numericText writes a number without an exponent. Texts are exact numbers.
+func numericText(dst []byte, value any, v *formatSettings) ([]byte, error) {
 	switch value := value.(type) {
 	case float64:
 		if math.IsNaN(value) || math.IsInf(value, 0) {
@@ -144,17 +143,17 @@ func numericText(dst []byte, value any, v *values) ([]byte, error) {
 	case string:
 		return append(dst, value...), nil
 	}
-	return dst, unfit(value, kind.Numeric)
+	return dst, wrongType(value, kind.Numeric)
 }
 
-func numericBinary(dst []byte, value any, v *values) ([]byte, error) {
+func numericBinary(dst []byte, value any, v *formatSettings) ([]byte, error) {
 	text, err := numericText(nil, value, v)
 	if err != nil {
 		return dst, err
 	}
 	var n pgtype.Numeric
 	if err := n.Scan(string(text)); err != nil {
-		return dst, refuse(stateData, "", "the text %.40q is no %s", text, kind.Numeric)
+		return dst, errorf(stateData, "", "text %.40q is not a valid %s", text, kind.Numeric)
 	}
 	return pgtype.NumericCodec{}.PlanEncode(nil, pgtype.NumericOID, pgtype.BinaryFormatCode, n).Encode(n, dst)
 }

@@ -11,21 +11,21 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// epoch is where PostgreSQL counts from.
+// epoch is the zero of PostgreSQL's binary times.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// How moments are held. Fractions are read whether a layout has them or not.
+// Formats in which the console stores times. Fractions are parsed with each of them.
 var (
 	stampLayouts = []string{"2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02"}
 	dateLayouts  = []string{"2006-01-02"}
 	timeLayouts  = []string{"15:04:05", "15:04"}
 )
 
-// moment reads a value that holds one. Infinite are those that PostgreSQL calls so.
+// moment parses a time. The result infinite is 1 or -1 for infinity and -infinity.
 func moment(value any, k kind.Kind, layouts []string) (t time.Time, infinite int, err error) {
 	text, is := value.(string)
 	if !is {
-		return t, 0, unfit(value, k)
+		return t, 0, wrongType(value, k)
 	}
 	switch text {
 	case "infinity":
@@ -38,10 +38,10 @@ func moment(value any, k kind.Kind, layouts []string) (t time.Time, infinite int
 			return t.UTC(), 0, nil
 		}
 	}
-	return t, 0, refuse(stateData, "", "the text %.40q is no %s", text, k)
+	return t, 0, errorf(stateData, "", "text %.40q is not a valid %s", text, k)
 }
 
-// momentText writes a moment in a layout, or the text of one that is infinite.
+// momentText formats a time, or returns the text of an infinite one.
 func momentText(dst []byte, value any, k kind.Kind, layouts []string, write func([]byte, time.Time) []byte) ([]byte, error) {
 	t, infinite, err := moment(value, k, layouts)
 	if err != nil || infinite != 0 {
@@ -51,7 +51,7 @@ func momentText(dst []byte, value any, k kind.Kind, layouts []string, write func
 	return write(dst, t), nil
 }
 
-func stampText(dst []byte, value any, v *values) ([]byte, error) {
+func stampText(dst []byte, value any, v *formatSettings) ([]byte, error) {
 	return momentText(dst, value, kind.Timestamp, stampLayouts, func(dst []byte, t time.Time) []byte {
 		if v.zone != nil {
 			t = t.In(v.zone)
@@ -60,7 +60,7 @@ func stampText(dst []byte, value any, v *values) ([]byte, error) {
 	})
 }
 
-// appendOffset writes how far a zone is from UTC, without the parts that are zero.
+// appendOffset appends the offset from UTC without its zero parts.
 func appendOffset(dst []byte, t time.Time) []byte {
 	_, offset := t.Zone()
 	sign := byte('+')
@@ -77,33 +77,33 @@ func appendOffset(dst []byte, t time.Time) []byte {
 	return dst
 }
 
-func localText(dst []byte, value any, _ *values) ([]byte, error) {
+func localText(dst []byte, value any, _ *formatSettings) ([]byte, error) {
 	return momentText(dst, value, kind.Local, stampLayouts, func(dst []byte, t time.Time) []byte {
 		return t.AppendFormat(dst, "2006-01-02 15:04:05.999999")
 	})
 }
 
-func dateText(dst []byte, value any, _ *values) ([]byte, error) {
+func dateText(dst []byte, value any, _ *formatSettings) ([]byte, error) {
 	return momentText(dst, value, kind.Date, append(dateLayouts, stampLayouts...), func(dst []byte, t time.Time) []byte {
 		return t.AppendFormat(dst, "2006-01-02")
 	})
 }
 
-func timeText(dst []byte, value any, _ *values) ([]byte, error) {
+func timeText(dst []byte, value any, _ *formatSettings) ([]byte, error) {
 	return momentText(dst, value, kind.Time, timeLayouts, func(dst []byte, t time.Time) []byte {
 		return t.AppendFormat(dst, "15:04:05.999999")
 	})
 }
 
-func stampBinary(dst []byte, value any, _ *values) ([]byte, error) {
-	return micros(dst, value, kind.Timestamp)
+func stampBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
+	return microsBinary(dst, value, kind.Timestamp)
 }
 
-func localBinary(dst []byte, value any, _ *values) ([]byte, error) {
-	return micros(dst, value, kind.Local)
+func localBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
+	return microsBinary(dst, value, kind.Local)
 }
 
-func micros(dst []byte, value any, k kind.Kind) ([]byte, error) {
+func microsBinary(dst []byte, value any, k kind.Kind) ([]byte, error) {
 	t, infinite, err := moment(value, k, stampLayouts)
 	n := t.UnixMicro() - epoch.UnixMicro()
 	switch infinite {
@@ -115,7 +115,7 @@ func micros(dst []byte, value any, k kind.Kind) ([]byte, error) {
 	return binary.BigEndian.AppendUint64(dst, uint64(n)), err
 }
 
-func dateBinary(dst []byte, value any, _ *values) ([]byte, error) {
+func dateBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
 	t, infinite, err := moment(value, kind.Date, append(dateLayouts, stampLayouts...))
 	n := (t.Truncate(24*time.Hour).Unix() - epoch.Unix()) / 86400
 	switch infinite {
@@ -127,38 +127,37 @@ func dateBinary(dst []byte, value any, _ *values) ([]byte, error) {
 	return binary.BigEndian.AppendUint32(dst, uint32(int32(n))), err
 }
 
-func timeBinary(dst []byte, value any, _ *values) ([]byte, error) {
+func timeBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
 	t, _, err := moment(value, kind.Time, timeLayouts)
 	n := t.Sub(t.Truncate(24 * time.Hour)).Microseconds()
 	return binary.BigEndian.AppendUint64(dst, uint64(n)), err
 }
 
-// span is an interval: its parts are kept apart, since months and days have no
-// fixed length.
+// span is an interval. Months and days have no fixed length, so the parts stay separate.
 type span struct {
 	months, days, micros int64
 }
 
-// spanOf reads how an interval is held.
+// spanOf parses an interval as the console stores it.
 func spanOf(value any) (s span, err error) {
 	text, is := value.(string)
 	if !is {
-		return s, unfit(value, kind.Interval)
+		return s, wrongType(value, kind.Interval)
 	}
 	if n, err := fmt.Sscanf(text, "%d %d %d", &s.months, &s.days, &s.micros); err != nil || n != 3 {
-		return s, refuse(stateData, "", "the text %.40q is no %s", text, kind.Interval)
+		return s, errorf(stateData, "", "text %.40q is not a valid %s", text, kind.Interval)
 	}
 	return s, nil
 }
 
-func intervalBinary(dst []byte, value any, _ *values) ([]byte, error) {
+func intervalBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
 	s, err := spanOf(value)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(s.micros))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(int32(s.days)))
 	return binary.BigEndian.AppendUint32(dst, uint32(int32(s.months))), err
 }
 
-func intervalText(dst []byte, value any, _ *values) ([]byte, error) {
+func intervalText(dst []byte, value any, _ *formatSettings) ([]byte, error) {
 	s, err := spanOf(value)
 	if err != nil {
 		return dst, err
@@ -166,8 +165,8 @@ func intervalText(dst []byte, value any, _ *values) ([]byte, error) {
 	return s.append(dst), nil
 }
 
-// append writes an interval as PostgreSQL does: a part behind a negative one has
-// its sign, and a part that is zero is left out.
+// append formats an interval like PostgreSQL: a part after a negative one has a sign, and zero
+// parts are omitted.
 func (s span) append(dst []byte) []byte {
 	start, before := len(dst), false
 	for _, part := range []struct {

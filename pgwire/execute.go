@@ -5,9 +5,9 @@ import (
 	"github.com/rotajobs/rota/console"
 )
 
-// execute runs a portal, or goes on with the rows that were left.
+// execute runs a portal, or continues with its remaining rows.
 func (c *conn) execute(m *pgproto3.Execute) error {
-	p, err := c.names.portal(m.Portal)
+	p, err := c.prepared.portal(m.Portal)
 	if err != nil {
 		return err
 	}
@@ -16,59 +16,60 @@ func (c *conn) execute(m *pgproto3.Execute) error {
 		return nil
 	}
 	if p.answer == nil {
-		if err := c.run(p); err != nil {
+		if err := c.runPortal(p); err != nil {
 			return err
 		}
 	} else if p.done && p.columns == nil {
-		return refuse(stateNotNow, "bind the statement again", "portal %q cannot be run", m.Portal)
+		return errorf(stateWrongState, "bind the statement again", "portal %q cannot be run", m.Portal)
 	}
 	return c.fetch(p, int(int32(m.MaxRows)))
 }
 
-// run runs a portal. What stands between two Syncs is one transaction. Mostly that
-// is one statement, which is then run by itself; so the next message is looked at
-// first, and only if it is no Sync is a transaction begun that nobody asked for.
-func (c *conn) run(p *portal) error {
+// runPortal runs the statement of a portal. All statements between two Syncs form one
+// transaction. Usually there is only one, which then runs alone; so runPortal checks the next
+// message first and starts an implicit transaction only if it is not a Sync.
+func (c *conn) runPortal(p *portal) error {
 	before := c.session.Status()
-	if before == console.Idle && !c.gathering {
-		alone, err := c.alone()
+	if before == console.Idle && !c.implicitTransaction {
+		alone, err := c.nextIsSync()
 		if err != nil {
 			return err
 		}
 		if !alone {
 			c.session.Gather()
-			c.gathering = true
+			c.implicitTransaction = true
 		}
 	}
-	ctx, done := c.statement()
+	ctx, done := c.startStatement()
 	defer done()
 	a, err := c.session.Execute(ctx, p.statement, p.args)
 	if err != nil {
-		return because(ctx, err)
+		return cancelReason(ctx, err)
 	}
 	p.answer, p.args = a, nil
 	if a.Columns != nil {
 		p.columns = c.columns(a.Columns, p.formatsOf(len(a.Columns)))
 	}
-	c.heed(a)
-	c.follow(p, before)
+	c.afterStatement(a)
+	c.trackTransaction(p, before)
 	return nil
 }
 
-// follow keeps up with a statement that has begun or ended a transaction.
-func (c *conn) follow(p *portal, before console.Status) {
+// trackTransaction updates the connection after a statement that started or ended a
+// transaction.
+func (c *conn) trackTransaction(p *portal, before console.Status) {
 	after := c.session.Status()
 	switch tag := p.answer.Tag; {
 	case tag == "BEGIN" || tag == "START TRANSACTION" || after == console.Idle:
-		c.gathering = false // somebody has asked for it, or it is over
+		c.implicitTransaction = false // the client started a transaction, or it has ended
 	}
 	if before != console.Idle && after == console.Idle {
-		c.names.forgetPortals(p)
+		c.prepared.closePortals(p)
 	}
 }
 
-// formatsOf are the formats of the columns that came, should they be others than
-// those that were described.
+// formatsOf returns the requested formats if they match the number of columns; the columns can
+// differ from the described ones.
 func (p *portal) formatsOf(columns int) []int16 {
 	if len(p.formats) == columns {
 		return p.formats
@@ -76,21 +77,21 @@ func (p *portal) formatsOf(columns int) []int16 {
 	return nil
 }
 
-// alone says whether the next message ends the transaction. A client that has sent
-// neither Sync nor Flush waits for nothing, so it can be waited for.
-func (c *conn) alone() (bool, error) {
-	if err := c.wait(); err != nil {
+// nextIsSync reports whether the next message is a Sync. A client that has sent neither Sync
+// nor Flush does not wait for an answer yet, so the server can wait for its next message.
+func (c *conn) nextIsSync() (bool, error) {
+	if err := c.waitForMessage(); err != nil {
 		return false, err
 	}
-	next, _, _ := c.inbox.peek()
+	next, _, _ := c.queue.peek()
 	return next == 'S', nil
 }
 
-// fetch sends rows of a portal, at most a number of them if it is above 0. If the
-// number is reached nobody knows yet whether there are more, as with PostgreSQL.
-func (c *conn) fetch(p *portal, most int) error {
+// fetch sends rows of a portal, at most limit of them if limit is above 0. Like PostgreSQL it
+// suspends the portal when the limit is reached, even if no rows remain.
+func (c *conn) fetch(p *portal, limit int) error {
 	sent := 0
-	for p.sent < len(p.answer.Rows) && (most <= 0 || sent < most) && p.columns != nil {
+	for p.sent < len(p.answer.Rows) && (limit <= 0 || sent < limit) && p.columns != nil {
 		row := p.answer.Rows[p.sent]
 		p.sent++
 		if err := c.out.row(row, p.columns); err != nil {
@@ -98,36 +99,36 @@ func (c *conn) fetch(p *portal, most int) error {
 		}
 		sent++
 	}
-	if most > 0 && sent == most {
-		if err := c.names.kept.hold(p); err != nil {
+	if limit > 0 && sent == limit {
+		if err := c.prepared.budget.hold(p); err != nil {
 			return err
 		}
 		c.out.send(&pgproto3.PortalSuspended{})
 		return c.out.err
 	}
 	p.done = true
-	c.names.kept.release(p)
-	c.out.send(&pgproto3.CommandComplete{CommandTag: tagOf(p.answer, sent)})
+	c.prepared.budget.release(p)
+	c.out.send(&pgproto3.CommandComplete{CommandTag: commandTag(p.answer, sent)})
 	return c.out.err
 }
 
-// sync ends what was sent together.
+// sync commits the implicit transaction and ends the skipping of messages after an error.
 func (c *conn) sync() error {
-	c.skipping = false
-	if err := c.finish(); err != nil {
+	c.skippingToSync = false
+	if err := c.commitImplicit(); err != nil {
 		return err
 	}
 	c.ready()
 	return nil
 }
 
-// finish does what was gathered.
-func (c *conn) finish() error {
-	if !c.gathering {
+// commitImplicit commits the implicit transaction, if there is one.
+func (c *conn) commitImplicit() error {
+	if !c.implicitTransaction {
 		return nil
 	}
-	c.gathering = false
-	ctx, done := c.statement()
+	c.implicitTransaction = false
+	ctx, done := c.startStatement()
 	defer done()
-	return because(ctx, c.session.Sync(ctx))
+	return cancelReason(ctx, c.session.Sync(ctx))
 }

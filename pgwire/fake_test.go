@@ -15,42 +15,42 @@ import (
 	"github.com/rotajobs/rota/console/sys"
 )
 
-// store is what all fake sessions of a server write to.
-type store struct {
+// fakeStore is what all fake sessions of a server write to.
+type fakeStore struct {
 	mu      sync.Mutex
 	written []string
 	running chan struct{} // a statement that waits has begun
 	ended   chan error    // and why it ended
 }
 
-func newStore() *store {
-	return &store{running: make(chan struct{}, 10), ended: make(chan error, 10)}
+func newFakeStore() *fakeStore {
+	return &fakeStore{running: make(chan struct{}, 10), ended: make(chan error, 10)}
 }
 
-func (s *store) write(all []string) {
+func (s *fakeStore) write(all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.written = append(s.written, all...)
 }
 
-func (s *store) String() string {
+func (s *fakeStore) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.written, " ")
 }
 
-// fake is a session that understands a few made-up statements, each of which does
+// fakeSession is a session that understands a few made-up statements, each of which does
 // one thing that the protocol has to cope with.
-type fake struct {
-	store    *store
+type fakeSession struct {
+	store    *fakeStore
 	settings map[string]string
 	status   console.Status
 	implicit bool
 	pending  []string
 }
 
-func newFake(s *store) *fake {
-	return &fake{store: s, status: console.Idle, settings: map[string]string{"statement_timeout": "0", "timezone": "UTC", "application_name": ""}}
+func newFakeSession(s *fakeStore) *fakeSession {
+	return &fakeSession{store: s, status: console.Idle, settings: map[string]string{"statement_timeout": "0", "timezone": "UTC", "application_name": ""}}
 }
 
 var fakeColumns = map[string][]sys.Column{
@@ -62,7 +62,7 @@ var fakeColumns = map[string][]sys.Column{
 	"none":  {},
 }
 
-func (f *fake) Run(ctx context.Context, text string, args []any, each func(*console.Answer) error) error {
+func (f *fakeSession) Run(ctx context.Context, text string, args []any, each func(*console.Answer) error) error {
 	var list []string
 	for one := range strings.SplitSeq(text, ";") {
 		if one = strings.TrimSpace(one); one != "" {
@@ -84,11 +84,11 @@ func (f *fake) Run(ctx context.Context, text string, args []any, each func(*cons
 	return f.Sync(ctx)
 }
 
-func (f *fake) Prepare(_ context.Context, text string, params []kind.Kind) (*console.Prepared, error) {
+func (f *fakeSession) Prepare(_ context.Context, text string, params []kind.Kind) (*console.Prepared, error) {
 	text = strings.TrimSpace(text)
 	word, _, _ := strings.Cut(text, " ")
 	if word == "bad" {
-		return nil, f.failed(&console.Error{State: "42601", Message: "it is bad", Hint: "be good", Position: 3})
+		return nil, f.fail(&console.Error{State: "42601", Message: "bad statement", Hint: "write a good one", Position: 3})
 	}
 	p := &console.Prepared{Text: text, Params: params, Columns: fakeColumns[word], Empty: text == ""}
 	if word == "echo" && len(params) == 0 {
@@ -102,17 +102,17 @@ func (f *fake) Prepare(_ context.Context, text string, params []kind.Kind) (*con
 	return p, nil
 }
 
-func (f *fake) Execute(ctx context.Context, p *console.Prepared, args []any) (*console.Answer, error) {
+func (f *fakeSession) Execute(ctx context.Context, p *console.Prepared, args []any) (*console.Answer, error) {
 	return f.do(ctx, p.Text, args)
 }
 
-func (f *fake) Gather() {
+func (f *fakeSession) Gather() {
 	if f.status == console.Idle {
 		f.status, f.implicit = console.Open, true
 	}
 }
 
-func (f *fake) Sync(context.Context) error {
+func (f *fakeSession) Sync(context.Context) error {
 	if f.status == console.Idle || !f.implicit {
 		return nil
 	}
@@ -120,16 +120,16 @@ func (f *fake) Sync(context.Context) error {
 	f.end()
 	for _, one := range all {
 		if one == "conflict" {
-			return &console.Error{State: "40001", Message: "somebody was faster"}
+			return &console.Error{State: "40001", Message: "could not serialize access"}
 		}
 	}
 	f.store.write(all)
 	return nil
 }
 
-func (f *fake) end() { f.status, f.implicit, f.pending = console.Idle, false, nil }
+func (f *fakeSession) end() { f.status, f.implicit, f.pending = console.Idle, false, nil }
 
-func (f *fake) failed(err error) error {
+func (f *fakeSession) fail(err error) error {
 	if f.status == console.Open {
 		f.status = console.Failed
 	}
@@ -139,37 +139,37 @@ func (f *fake) failed(err error) error {
 	return err
 }
 
-func (f *fake) Fail() { _ = f.failed(nil) }
+func (f *fakeSession) Fail() { _ = f.fail(nil) }
 
-func (f *fake) Status() console.Status { return f.status }
+func (f *fakeSession) Status() console.Status { return f.status }
 
-func (f *fake) Setting(name string) (string, bool) {
+func (f *fakeSession) Setting(name string) (string, bool) {
 	value, known := f.settings[strings.ToLower(name)]
 	return value, known
 }
 
-func (f *fake) Set(name, value string) error {
+func (f *fakeSession) Set(name, value string) error {
 	if name == "nonsense" {
-		return &console.Error{State: "42704", Message: "there is no setting nonsense"}
+		return &console.Error{State: "42704", Message: "unrecognized setting nonsense"}
 	}
 	f.settings = maps.Clone(f.settings)
 	f.settings[strings.ToLower(name)] = value
 	return nil
 }
 
-func (f *fake) do(ctx context.Context, text string, args []any) (*console.Answer, error) {
+func (f *fakeSession) do(ctx context.Context, text string, args []any) (*console.Answer, error) {
 	word, rest, _ := strings.Cut(text, " ")
 	if f.status == console.Failed && word != "commit" && word != "rollback" {
-		return nil, &console.Error{State: "25P02", Message: "the transaction has failed"}
+		return nil, &console.Error{State: "25P02", Message: "current transaction is aborted"}
 	}
 	a, err := f.act(ctx, word, rest, args)
 	if err != nil {
-		return nil, f.failed(err)
+		return nil, f.fail(err)
 	}
 	return a, nil
 }
 
-func (f *fake) act(ctx context.Context, word, rest string, args []any) (*console.Answer, error) {
+func (f *fakeSession) act(ctx context.Context, word, rest string, args []any) (*console.Answer, error) {
 	a := &console.Answer{Tag: strings.ToUpper(word), Columns: fakeColumns[word]}
 	switch word {
 	case "begin":
@@ -188,7 +188,7 @@ func (f *fake) act(ctx context.Context, word, rest string, args []any) (*console
 			rest = word
 		}
 		if f.status == console.Idle {
-			f.store.write([]string{rest + "!"}) // by itself
+			f.store.write([]string{rest + "!"}) // not in a transaction
 		} else {
 			f.pending = append(f.pending, rest)
 		}
@@ -227,15 +227,15 @@ func (f *fake) act(ctx context.Context, word, rest string, args []any) (*console
 		}
 		f.store.ended <- context.Cause(ctx)
 		return nil, &console.Error{State: "57014", Message: "the statement was cancelled", Err: ctx.Err()}
-	case "linger": // runs on for a little and does not care
+	case "linger": // runs for 100 ms and ignores the context
 		f.store.running <- struct{}{}
 		time.Sleep(100 * time.Millisecond)
-	case "odd":
-		return nil, errors.New("the secret of the house")
+	case "internal":
+		return nil, errors.New("an internal secret")
 	case "panic":
-		panic("as asked for")
+		panic("requested by the test")
 	default:
-		return nil, &console.Error{State: "42601", Message: "what is " + word, Hint: "say something else", Position: 1}
+		return nil, &console.Error{State: "42601", Message: "unknown statement " + word, Hint: "use another statement", Position: 1}
 	}
 	return a, nil
 }

@@ -9,40 +9,40 @@ import (
 	"time"
 )
 
-// frame is one message as it came: its type and what it says.
+// frame is one message: its type and its body.
 type frame struct {
 	kind byte
 	body []byte
 }
 
-// kinds are the types of messages that a client may send.
-const kinds = "BCDEFHPQSXcdfp"
+// clientMessageTypes are the types of messages that a client may send.
+const clientMessageTypes = "BCDEFHPQSXcdfp"
 
-// framer takes messages off a connection.
+// framer reads messages from a connection.
 type framer struct {
-	conn net.Conn
-	in   *bufio.Reader
-	most int           // bytes of a message
-	time time.Duration // for a message that has begun; 0: the connection's deadline stands
+	conn    net.Conn
+	in      *bufio.Reader
+	max     int           // bytes of a message
+	timeout time.Duration // for a message that has begun; 0: only the connection's deadline
 }
 
 func newFramer(conn net.Conn, most int, time time.Duration) *framer {
-	return &framer{conn: conn, in: bufio.NewReaderSize(conn, 8<<10), most: most, time: time}
+	return &framer{conn: conn, in: bufio.NewReaderSize(conn, 8<<10), max: most, timeout: time}
 }
 
 // next waits for the start of a message without a limit. After the start, the message must
 // arrive within a time limit, so that a slow client cannot block a connection for ever.
-// A message that is no message ends in a *fatal, and nothing more can be read.
+// An invalid message is a *fatal error, after which nothing more can be read.
 func (f *framer) next() (frame, error) {
 	kind, err := f.in.ReadByte()
 	if err != nil {
 		return frame{}, err
 	}
-	if strings.IndexByte(kinds, kind) < 0 {
-		return frame{}, fatally(stateProtocol, "", "invalid frontend message type %d", kind)
+	if strings.IndexByte(clientMessageTypes, kind) < 0 {
+		return frame{}, fatalf(stateProtocol, "", "invalid frontend message type %d", kind)
 	}
-	if f.time > 0 && !f.whole() {
-		_ = f.conn.SetReadDeadline(time.Now().Add(f.time))
+	if f.timeout > 0 && !f.messageBuffered() {
+		_ = f.conn.SetReadDeadline(time.Now().Add(f.timeout))
 		defer func() { _ = f.conn.SetReadDeadline(time.Time{}) }()
 	}
 	var head [4]byte
@@ -52,17 +52,17 @@ func (f *framer) next() (frame, error) {
 	length := int64(binary.BigEndian.Uint32(head[:])) - 4
 	switch {
 	case length < 0:
-		return frame{}, fatally(stateProtocol, "", "invalid message length")
-	case length > int64(f.most):
-		return frame{}, fatally(stateProtocol, "send less at once", "a message of %d bytes is longer than the %d that are taken", length, f.most)
+		return frame{}, fatalf(stateProtocol, "", "invalid message length")
+	case length > int64(f.max):
+		return frame{}, fatalf(stateProtocol, "split it into smaller messages", "message of %d bytes exceeds the limit of %d bytes", length, f.max)
 	}
 	body, err := readBody(f.in, int(length))
 	return frame{kind, body}, err
 }
 
-// whole says whether all of a message has come already, which is the common case
-// and needs no deadline.
-func (f *framer) whole() bool {
+// messageBuffered reports whether the whole message is buffered already. This is the common
+// case and needs no deadline.
+func (f *framer) messageBuffered() bool {
 	if f.in.Buffered() < 4 {
 		return false
 	}
@@ -70,13 +70,13 @@ func (f *framer) whole() bool {
 	return int64(binary.BigEndian.Uint32(head)) <= int64(f.in.Buffered())
 }
 
-// pieceBytes is what is made room for ahead of what has come.
-const pieceBytes = 64 << 10
+// bodyChunkBytes is the memory allocated before any byte of a body has arrived.
+const bodyChunkBytes = 64 << 10
 
-// readBody takes memory as the bytes come: who announces much and sends nothing
-// costs little.
+// readBody allocates memory as bytes arrive, so that a large announced length alone costs
+// little.
 func readBody(r io.Reader, length int) ([]byte, error) {
-	body := make([]byte, min(length, pieceBytes))
+	body := make([]byte, min(length, bodyChunkBytes))
 	for read := 0; ; {
 		n, err := io.ReadFull(r, body[read:])
 		if err != nil {

@@ -18,21 +18,21 @@ const password = "correct horse"
 
 var verifier = NewVerifier(password)
 
-// site is a server with fake sessions, on a port of this machine.
-type site struct {
+// testServer is a server with fake sessions, on a port of this machine.
+type testServer struct {
 	t      testing.TB
 	server *Server
-	store  *store
+	store  *fakeStore
 	addr   string
 	stop   func() error // what Serve returned
 }
 
-// newSite serves until the test ends, and then holds that nothing was left behind.
-func newSite(t testing.TB, change ...func(*Config)) *site {
+// newTestServer starts a server until the test ends, and then checks that no goroutine is left.
+func newTestServer(t testing.TB, change ...func(*Config)) *testServer {
 	t.Helper()
-	s := &site{t: t, store: newStore()}
+	s := &testServer{t: t, store: newFakeStore()}
 	config := Config{
-		Session:    func(string) Session { return newFake(s.store) },
+		Session:    func(string) Session { return newFakeSession(s.store) },
 		Verifier:   func(user string) (Verifier, bool) { return verifier, user == "admin" },
 		GuessDelay: time.Millisecond,
 		Version:    "0.9",
@@ -63,13 +63,13 @@ func newSite(t testing.TB, change ...func(*Config)) *site {
 		if err := s.stop(); err != nil {
 			t.Errorf("Serve: %v", err)
 		}
-		noMoreThan(t, before)
+		waitForGoroutines(t, before)
 	})
 	return s
 }
 
-// noMoreThan waits for goroutines to end that are about to.
-func noMoreThan(t testing.TB, before int) {
+// waitForGoroutines waits for goroutines to end that are about to.
+func waitForGoroutines(t testing.TB, before int) {
 	t.Helper()
 	for range 1000 {
 		if runtime.NumGoroutine() <= before {
@@ -78,15 +78,15 @@ func noMoreThan(t testing.TB, before int) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	all := make([]byte, 1<<16)
-	t.Errorf("%d goroutines were left behind:\n%s", runtime.NumGoroutine()-before, all[:runtime.Stack(all, true)])
+	t.Errorf("%d goroutines are left:\n%s", runtime.NumGoroutine()-before, all[:runtime.Stack(all, true)])
 }
 
-func (s *site) url(more string) string {
+func (s *testServer) url(more string) string {
 	return fmt.Sprintf("postgres://admin:%s@%s/rota?sslmode=disable%s", strings.ReplaceAll(password, " ", "%20"), s.addr, more)
 }
 
 // dial opens a bare connection.
-func (s *site) dial() net.Conn {
+func (s *testServer) dial() net.Conn {
 	s.t.Helper()
 	wire, err := net.Dial("tcp", s.addr)
 	if err != nil {
@@ -105,7 +105,7 @@ type client struct {
 	key pgproto3.CancelRequest
 }
 
-func (s *site) client() *client {
+func (s *testServer) client() *client {
 	s.t.Helper()
 	conn, err := pgconn.Connect(context.Background(), s.url(""))
 	if err != nil {
@@ -120,9 +120,9 @@ func (s *site) client() *client {
 	return &client{s.t, taken.Conn, taken.Frontend, pgproto3.CancelRequest{ProcessID: taken.PID, SecretKey: taken.SecretKey}}
 }
 
-// say sends messages and returns the answers up to the last ReadyForQuery that
+// exchange sends messages and returns the answers up to the last ReadyForQuery that
 // they ask for, or to the end of the connection, one on a line.
-func (c *client) say(list ...pgproto3.FrontendMessage) []string {
+func (c *client) exchange(list ...pgproto3.FrontendMessage) []string {
 	c.t.Helper()
 	ready := 0
 	for _, m := range list {
@@ -135,17 +135,17 @@ func (c *client) say(list ...pgproto3.FrontendMessage) []string {
 	if err := c.Flush(); err != nil {
 		c.t.Log(err)
 	}
-	return c.hear(ready)
+	return c.receiveUntilReady(ready)
 }
 
-func (c *client) hear(ready int) (lines []string) {
+func (c *client) receiveUntilReady(ready int) (lines []string) {
 	c.t.Helper()
 	for ready > 0 {
 		m, err := c.Receive()
 		if err != nil {
 			return append(lines, ended(err))
 		}
-		lines = append(lines, spell(m))
+		lines = append(lines, formatMessage(m))
 		if _, is := m.(*pgproto3.ReadyForQuery); is {
 			ready--
 		}
@@ -155,18 +155,18 @@ func (c *client) hear(ready int) (lines []string) {
 
 func (c *client) query(text string) []string {
 	c.t.Helper()
-	return c.say(&pgproto3.Query{String: text})
+	return c.exchange(&pgproto3.Query{String: text})
 }
 
 func ended(err error) string {
 	if stray, is := err.(net.Error); is && stray.Timeout() {
-		return "nothing came"
+		return "timeout"
 	}
 	return "closed"
 }
 
-// spell writes a message on one line.
-func spell(m pgproto3.BackendMessage) string {
+// formatMessage writes a message on one line.
+func formatMessage(m pgproto3.BackendMessage) string {
 	switch m := m.(type) {
 	case *pgproto3.RowDescription:
 		var fields []string
@@ -207,24 +207,26 @@ func spell(m pgproto3.BackendMessage) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*pgproto3.")
 }
 
-// rest reads what comes until the connection is closed, as messages.
-func rest(wire net.Conn) []string { return restOf(pgproto3.NewFrontend(wire, io.Discard)) }
+// readToEnd reads what comes until the connection is closed, as messages.
+func readToEnd(wire net.Conn) []string {
+	return readFrontendToEnd(pgproto3.NewFrontend(wire, io.Discard))
+}
 
-// rest reads what comes until the connection is closed. It does not read the wire itself:
+// readToEnd reads what comes until the connection is closed. It does not read the wire itself:
 // on a slow machine the Frontend has buffered some of the messages already.
-func (c *client) rest() []string { return restOf(c.Frontend) }
+func (c *client) readToEnd() []string { return readFrontendToEnd(c.Frontend) }
 
-func restOf(f *pgproto3.Frontend) (lines []string) {
+func readFrontendToEnd(f *pgproto3.Frontend) (lines []string) {
 	for {
 		m, err := f.Receive()
 		if err != nil {
 			return append(lines, ended(err))
 		}
-		lines = append(lines, spell(m))
+		lines = append(lines, formatMessage(m))
 	}
 }
 
-func same(t *testing.T, got, want []string) {
+func wantLines(t *testing.T, got, want []string) {
 	t.Helper()
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 		t.Errorf("got\n%s\nwant\n%s", g, w)

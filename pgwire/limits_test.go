@@ -13,26 +13,26 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-func TestLimitsOfMessages(t *testing.T) {
+func TestMessageLimits(t *testing.T) {
 	small := func(c *Config) { c.MessageMax = 2000; c.MessageTime = 300 * time.Millisecond }
 	for _, test := range []struct {
 		name, raw, want string
 	}{
-		{"too long", "Q\x00\x00\x10\x00", "FATAL 08P01 a message of 4092 bytes is longer than the 2000 that are taken; send less at once"},
-		{"huge", "Q\xff\xff\xff\xff", "FATAL 08P01 a message of 4294967291 bytes is longer than the 2000 that are taken; send less at once"},
+		{"too long", "Q\x00\x00\x10\x00", "FATAL 08P01 message of 4092 bytes exceeds the limit of 2000 bytes; split it into smaller messages"},
+		{"huge", "Q\xff\xff\xff\xff", "FATAL 08P01 message of 4294967291 bytes exceeds the limit of 2000 bytes; split it into smaller messages"},
 		{"too short", "Q\x00\x00\x00\x03", "FATAL 08P01 invalid message length"},
-		{"a type that is none", "!\x00\x00\x00\x04", "FATAL 08P01 invalid frontend message type 33"},
-		{"half of one", "Q\x00\x00", "FATAL 08P01 the rest of a message did not come in time"},
-		{"the body missing", "Q\x00\x00\x00\x09one", "FATAL 08P01 the rest of a message did not come in time"},
+		{"unknown type", "!\x00\x00\x00\x04", "FATAL 08P01 invalid frontend message type 33"},
+		{"incomplete header", "Q\x00\x00", "FATAL 08P01 the rest of the message did not arrive within 300ms"},
+		{"incomplete body", "Q\x00\x00\x00\x09one", "FATAL 08P01 the rest of the message did not arrive within 300ms"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := newSite(t, small).client()
+			c := newTestServer(t, small).client()
 			send(t, c.wire, []byte(test.raw))
-			same(t, c.rest(), []string{test.want, "closed"})
+			wantLines(t, c.readToEnd(), []string{test.want, "closed"})
 		})
 	}
-	t.Run("as long as may be", func(t *testing.T) {
-		c := newSite(t, small).client()
+	t.Run("maximum length", func(t *testing.T) {
+		c := newTestServer(t, small).client()
 		got := c.query("rows 1" + strings.Repeat(" ", 1993))
 		if got[len(got)-1] != "ReadyForQuery I" {
 			t.Error(got)
@@ -40,45 +40,44 @@ func TestLimitsOfMessages(t *testing.T) {
 	})
 }
 
-// TestTheRefusalArrives holds that a client that goes on sending a message which is
-// too long reads why it was refused.
-func TestTheRefusalArrives(t *testing.T) {
-	c := newSite(t, func(c *Config) { c.MessageMax = 1 << 20 }).client()
+// A client that keeps sending a message that is too long can read the error.
+func TestOversizedMessageErrorReachesClient(t *testing.T) {
+	c := newTestServer(t, func(c *Config) { c.MessageMax = 1 << 20 }).client()
 	m, _ := (&pgproto3.Query{String: strings.Repeat("x", 20<<20)}).Encode(nil)
 	send(t, c.wire, m)
-	got := c.rest()
+	got := c.readToEnd()
 	if !strings.HasPrefix(got[0], "FATAL 08P01") {
 		t.Error(got)
 	}
 }
 
-func TestIdleClients(t *testing.T) {
-	s := newSite(t, func(c *Config) { c.IdleTime = 100 * time.Millisecond; c.IdleInTransaction = time.Hour })
-	same(t, s.client().rest(), []string{"FATAL 57P05 terminating connection due to idle-session timeout", "closed"})
-	s = newSite(t, func(c *Config) { c.IdleTime = time.Hour; c.IdleInTransaction = 200 * time.Millisecond })
+func TestIdleClientIsDisconnected(t *testing.T) {
+	s := newTestServer(t, func(c *Config) { c.IdleTime = 100 * time.Millisecond; c.IdleInTransaction = time.Hour })
+	wantLines(t, s.client().readToEnd(), []string{"FATAL 57P05 terminating connection due to idle-session timeout", "closed"})
+	s = newTestServer(t, func(c *Config) { c.IdleTime = time.Hour; c.IdleInTransaction = 200 * time.Millisecond })
 	c := s.client()
 	c.query("begin")
-	same(t, c.rest(), []string{"FATAL 25P03 terminating connection due to idle-in-transaction timeout", "closed"})
+	wantLines(t, c.readToEnd(), []string{"FATAL 25P03 terminating connection due to idle-in-transaction timeout", "closed"})
 	c = s.client()
-	c.query("set idle_session_timeout=20") // milliseconds, not the hour that the server has
-	same(t, c.rest(), []string{"FATAL 57P05 terminating connection due to idle-session timeout", "closed"})
+	c.query("set idle_session_timeout=20") // 20 ms instead of the server's hour
+	wantLines(t, c.readToEnd(), []string{"FATAL 57P05 terminating connection due to idle-session timeout", "closed"})
 }
 
-func TestSlowLogins(t *testing.T) {
-	s := newSite(t, func(c *Config) { c.LoginTime = 500 * time.Millisecond })
+func TestLoginTimeout(t *testing.T) {
+	s := newTestServer(t, func(c *Config) { c.LoginTime = 500 * time.Millisecond })
 	wire := s.dial()
 	send(t, wire, []byte{0, 0})
-	same(t, rest(wire), []string{"closed"})
+	wantLines(t, readToEnd(wire), []string{"closed"})
 	h := s.handshake("admin", false)
-	h.hear()
-	if got := spell(h.hear()); got != "FATAL 57014 canceling authentication due to timeout" {
+	h.receive()
+	if got := formatMessage(h.receive()); got != "FATAL 57014 canceling authentication due to timeout" {
 		t.Error(got)
 	}
-	newSite(t, func(c *Config) { c.LoginTime = 20 * time.Second }).client() // who is in time stays
+	newTestServer(t, func(c *Config) { c.LoginTime = 20 * time.Second }).client() // a login in time succeeds
 }
 
-func TestTooManyConnections(t *testing.T) {
-	s := newSite(t, func(c *Config) { c.ConnectionsMax = 2; c.PendingMax = 3 })
+func TestConnectionLimitRefusesLogin(t *testing.T) {
+	s := newTestServer(t, func(c *Config) { c.ConnectionsMax = 2; c.PendingMax = 3 })
 	one, two := s.client(), s.client()
 	_, err := pgconn.Connect(context.Background(), s.url(""))
 	if codeOf(err) != "53300" {
@@ -90,38 +89,38 @@ func TestTooManyConnections(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	three := s.client()
-	same(t, three.query("begin"), []string{"CommandComplete BEGIN", "ReadyForQuery T"})
-	same(t, two.query("begin"), []string{"CommandComplete BEGIN", "ReadyForQuery T"})
+	wantLines(t, three.query("begin"), []string{"CommandComplete BEGIN", "ReadyForQuery T"})
+	wantLines(t, two.query("begin"), []string{"CommandComplete BEGIN", "ReadyForQuery T"})
 }
 
-func TestTooManyAtTheDoor(t *testing.T) {
-	s := newSite(t, func(c *Config) { c.PendingMax = 2 })
+func TestPendingLimitRefusesConnection(t *testing.T) {
+	s := newTestServer(t, func(c *Config) { c.PendingMax = 2 })
 	s.dial()
 	s.dial()
 	for s.server.open.Load() < 2 {
 		time.Sleep(time.Millisecond)
 	}
-	same(t, rest(s.dial()), []string{"FATAL 53300 sorry, too many clients already; try again later", "closed"})
+	wantLines(t, readToEnd(s.dial()), []string{"FATAL 53300 sorry, too many clients already; close unused connections, or try again later", "closed"})
 }
 
-func TestLimitsOfNames(t *testing.T) {
-	s := newSite(t, func(c *Config) { c.MessageMax = 10_000 })
+func TestPreparedStatementAndPortalLimits(t *testing.T) {
+	s := newTestServer(t, func(c *Config) { c.MessageMax = 10_000 })
 	c := s.client()
 	parse := func(n int, text string) []string {
-		return c.say(&pgproto3.Parse{Name: fmt.Sprint("s", n), Query: text}, &pgproto3.Sync{})
+		return c.exchange(&pgproto3.Parse{Name: fmt.Sprint("s", n), Query: text}, &pgproto3.Sync{})
 	}
-	for n := range statementsMost {
+	for n := range statementsMax {
 		if got := parse(n, "one"); got[0] != "ParseComplete" {
 			t.Fatal(n, got)
 		}
 	}
-	if got := parse(statementsMost, "one"); got[0] != "ERROR 54000 a connection has at most 1000 prepared statements; close those that are not needed" {
+	if got := parse(statementsMax, "one"); got[0] != "ERROR 54000 too many prepared statements: a connection can have at most 1000; close prepared statements that are no longer needed" {
 		t.Error(got)
 	}
 	c.query("begin")
-	for n := range portalsMost + 1 {
-		got := c.say(&pgproto3.Bind{DestinationPortal: fmt.Sprint("p", n), PreparedStatement: "s1"}, &pgproto3.Sync{})
-		if (got[0] == "BindComplete") != (n < portalsMost) {
+	for n := range portalsMax + 1 {
+		got := c.exchange(&pgproto3.Bind{DestinationPortal: fmt.Sprint("p", n), PreparedStatement: "s1"}, &pgproto3.Sync{})
+		if (got[0] == "BindComplete") != (n < portalsMax) {
 			t.Fatal(n, got)
 		}
 	}
@@ -138,18 +137,17 @@ func TestLimitsOfNames(t *testing.T) {
 	}
 	c.query("forget")
 	c.query("begin")
-	c.say(&pgproto3.Parse{Name: "e", Query: "echo"}, &pgproto3.Sync{})
+	c.exchange(&pgproto3.Parse{Name: "e", Query: "echo"}, &pgproto3.Sync{})
 	for n := range 3 {
-		got := c.say(&pgproto3.Bind{DestinationPortal: fmt.Sprint("p", n), PreparedStatement: "e", Parameters: [][]byte{bytes.Repeat([]byte("x"), 9_000)}, ParameterFormatCodes: []int16{1}}, &pgproto3.Sync{})
+		got := c.exchange(&pgproto3.Bind{DestinationPortal: fmt.Sprint("p", n), PreparedStatement: "e", Parameters: [][]byte{bytes.Repeat([]byte("x"), 9_000)}, ParameterFormatCodes: []int16{1}}, &pgproto3.Sync{})
 		if (got[0] == "BindComplete") != (n < 2) {
 			t.Error(n, got)
 		}
 	}
 }
 
-// TestAClientThatDoesNotRead is let go of.
-func TestAClientThatDoesNotRead(t *testing.T) {
-	s := newSite(t, func(c *Config) { c.WriteTime = 200 * time.Millisecond })
+func TestClientThatDoesNotReadIsDisconnected(t *testing.T) {
+	s := newTestServer(t, func(c *Config) { c.WriteTime = 200 * time.Millisecond })
 	c := s.client()
 	c.Send(&pgproto3.Query{String: "wide 50000"})
 	_ = c.Flush()
@@ -158,12 +156,12 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 			return
 		}
 	}
-	t.Error("it is still there")
+	t.Error("the connection is still open")
 }
 
-// TestReadingAheadIsBounded sends for ever while a statement runs.
-func TestReadingAheadIsBounded(t *testing.T) {
-	s := newSite(t)
+// A client sends without end while a statement runs.
+func TestReadAheadIsBounded(t *testing.T) {
+	s := newTestServer(t)
 	c := s.client()
 	c.Send(&pgproto3.Query{String: "wait"})
 	_ = c.Flush()
@@ -183,26 +181,26 @@ func TestReadingAheadIsBounded(t *testing.T) {
 	_ = c.wire.Close()
 }
 
-// TestRowsThatAreNotFetchedAreBounded: of one connection, and given back in the end.
-func TestRowsThatAreNotFetchedAreBounded(t *testing.T) {
-	s := newSite(t)
+// The limit applies per connection, and the memory is released when the portals close.
+func TestUnfetchedRowsAreBounded(t *testing.T) {
+	s := newTestServer(t)
 	c := s.client()
 	c.query("begin")
-	c.say(&pgproto3.Parse{Name: "wide", Query: "wide 40000"}, &pgproto3.Sync{})
+	c.exchange(&pgproto3.Parse{Name: "wide", Query: "wide 40000"}, &pgproto3.Sync{})
 	fetch := func(portal string) []string {
-		return c.say(&pgproto3.Bind{DestinationPortal: portal, PreparedStatement: "wide"}, &pgproto3.Execute{Portal: portal, MaxRows: 1}, &pgproto3.Sync{})
+		return c.exchange(&pgproto3.Bind{DestinationPortal: portal, PreparedStatement: "wide"}, &pgproto3.Execute{Portal: portal, MaxRows: 1}, &pgproto3.Sync{})
 	}
 	if got := fetch("a"); !slices.Contains(got, "PortalSuspended") {
 		t.Fatal(got)
 	}
-	if got := fetch("b"); !strings.HasPrefix(got[len(got)-2], "ERROR 54000 rows that were not fetched") {
+	if got := fetch("b"); !strings.HasPrefix(got[len(got)-2], "ERROR 54000 rows not yet fetched") {
 		t.Errorf("%.200q", got)
 	}
-	if held := s.server.kept.Load(); held < 40_000_000 || held > keptMost {
-		t.Errorf("%d bytes are held", held)
+	if held := s.server.unfetchedBytes.Load(); held < 40_000_000 || held > connRowBytesMax {
+		t.Errorf("%d bytes are counted", held)
 	}
 	c.query("rollback")
-	if held := s.server.kept.Load(); held != 0 {
-		t.Errorf("%d bytes are held of portals that are gone", held)
+	if held := s.server.unfetchedBytes.Load(); held != 0 {
+		t.Errorf("%d bytes are counted for closed portals", held)
 	}
 }

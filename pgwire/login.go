@@ -12,77 +12,77 @@ import (
 )
 
 const (
-	plain = "SCRAM-SHA-256"
-	plus  = "SCRAM-SHA-256-PLUS"
+	mechanismPlain = "SCRAM-SHA-256"
+	mechanismPlus  = "SCRAM-SHA-256-PLUS"
 )
 
-// proofMost is the length of a message of the login.
-const proofMost = 4 << 10
+// loginMessageMax limits the bytes of one authentication message.
+const loginMessageMax = 4 << 10
 
-// prove authenticates a user by password. An unknown user gets the same exchange, the same
+// authenticate authenticates a user by password. An unknown user gets the same exchange, the same
 // error and the same delay.
-func (c *conn) prove(user string) error {
-	offered := []string{plain}
+func (c *conn) authenticate(user string) error {
+	offered := []string{mechanismPlain}
 	if c.binding.IsSupported() {
-		offered = []string{plus, plain} // clients take the first that they know
+		offered = []string{mechanismPlus, mechanismPlain} // clients choose the first one that they support
 	}
 	c.out.send(&pgproto3.AuthenticationSASL{AuthMechanisms: offered})
-	mechanism, first, err := c.initial()
+	mechanism, first, err := c.readInitialResponse()
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(offered, mechanism) {
-		return fatally(stateProtocol, "", "client selected an invalid SASL authentication mechanism")
+		return fatalf(stateProtocol, "", "client selected an invalid SASL authentication mechanism")
 	}
-	if (mechanism == plus) != strings.HasPrefix(first, "p=") {
-		return fatally(stateProtocol, "", "malformed SCRAM message")
+	if (mechanism == mechanismPlus) != strings.HasPrefix(first, "p=") {
+		return fatalf(stateProtocol, "", "malformed SCRAM message")
 	}
-	return c.converse(user, first)
+	return c.exchangeSCRAM(user, first)
 }
 
-// converse is the exchange of SCRAM: a challenge, and its answer.
-func (c *conn) converse(user, first string) error {
+// exchangeSCRAM sends the challenge and checks the client's proof.
+func (c *conn) exchangeSCRAM(user, first string) error {
 	verifier, known := c.server.verifier(user)
-	talk := c.server.conversation(verifier, c.binding)
-	challenge, err := talk.Step(first)
+	conversation := c.server.newConversation(verifier, c.binding)
+	challenge, err := conversation.Step(first)
 	if err != nil {
-		return malformed(challenge)
+		return malformedSCRAM(challenge)
 	}
-	if talk.AuthzID() != "" {
-		return fatally(stateNotSupported, "", "client uses authorization identity, but it is not supported")
+	if conversation.AuthzID() != "" {
+		return fatalf(stateNotSupported, "", "client uses authorization identity, but it is not supported")
 	}
 	c.out.send(&pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)})
-	answer, err := c.proof()
+	answer, err := c.readSASLResponse()
 	if err != nil {
 		return err
 	}
-	verdict, err := talk.Step(string(answer))
+	reply, err := conversation.Step(string(answer))
 	switch {
-	case err != nil && verdict == "":
-		return malformed(verdict)
-	case err != nil || !talk.Valid() || !known:
-		return errWrong
+	case err != nil && reply == "":
+		return malformedSCRAM(reply)
+	case err != nil || !conversation.Valid() || !known:
+		return errWrongPassword
 	}
-	c.out.send(&pgproto3.AuthenticationSASLFinal{Data: []byte(verdict)})
+	c.out.send(&pgproto3.AuthenticationSASLFinal{Data: []byte(reply)})
 	return nil
 }
 
-// errWrong is a proof that proves nothing.
-var errWrong = errors.New("wrong password")
+// errWrongPassword is the result of an invalid proof.
+var errWrongPassword = errors.New("wrong password")
 
-// malformed refuses a message that is none of SCRAM. What the library thinks of it
-// repeats the message, and is not told.
-func malformed(verdict string) error {
-	if verdict == scram.ErrServerDoesSupportChannelBinding {
-		return fatally(stateNotAuthorized, "somebody may be in the middle who takes it out of what is offered",
-			"SCRAM channel binding negotiation error: the client supports it and thinks that the server does not")
+// malformedSCRAM refuses an invalid SCRAM message. The library's own error repeats the client's
+// input, so it is not sent.
+func malformedSCRAM(reply string) error {
+	if reply == scram.ErrServerDoesSupportChannelBinding {
+		return fatalf(stateNotAuthorized, "an attacker between client and server may have removed SCRAM-SHA-256-PLUS from the offered mechanisms; check the network path",
+			"SCRAM channel binding negotiation error: the client supports channel binding but thinks that the server does not")
 	}
-	return fatally(stateProtocol, "", "malformed SCRAM message")
+	return fatalf(stateProtocol, "", "malformed SCRAM message")
 }
 
-// conversation begins an exchange about a verifier. The name that stands in the
-// messages of SCRAM is not looked at: drivers put anything there.
-func (s *Server) conversation(v Verifier, binding scram.ChannelBinding) *scram.ServerConversation {
+// newConversation starts a SCRAM exchange for a verifier. It ignores the user name in the SCRAM
+// messages, since drivers send arbitrary names there.
+func (s *Server) newConversation(v Verifier, binding scram.ChannelBinding) *scram.ServerConversation {
 	server, _ := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return v.credentials(), nil })
 	if binding.IsSupported() {
 		return server.NewConversationWithChannelBinding(binding)
@@ -90,30 +90,30 @@ func (s *Server) conversation(v Verifier, binding scram.ChannelBinding) *scram.S
 	return server.NewConversation()
 }
 
-// verifier is that of a user, or one that nobody can prove anything against.
+// verifier returns the verifier of a user, or one that no password matches.
 func (s *Server) verifier(user string) (v Verifier, known bool) {
-	pretended := mock(s.secret, user)
+	mock := mockVerifier(s.secret, user)
 	if v, known = s.config.Verifier(user); known && v.iterations > 0 {
 		return v, true
 	}
-	return pretended, false
+	return mock, false
 }
 
-// initial reads which mechanism a client has chosen, and its first message.
-func (c *conn) initial() (mechanism, first string, err error) {
-	body, err := c.proof()
+// readInitialResponse reads the mechanism that the client chose, and its first message.
+func (c *conn) readInitialResponse() (mechanism, first string, err error) {
+	body, err := c.readSASLResponse()
 	if err != nil {
 		return "", "", err
 	}
 	name, rest, found := strings.Cut(string(body), "\x00")
 	if !found || len(rest) < 4 || int(binary.BigEndian.Uint32([]byte(rest))) != len(rest)-4 {
-		return "", "", fatally(stateProtocol, "", "malformed SASL message")
+		return "", "", fatalf(stateProtocol, "", "malformed SASL message")
 	}
 	return name, rest[4:], nil
 }
 
-// proof reads a message of the login.
-func (c *conn) proof() ([]byte, error) {
+// readSASLResponse reads one authentication message.
+func (c *conn) readSASLResponse() ([]byte, error) {
 	c.out.flush()
 	if c.out.err != nil {
 		return nil, c.out.err
@@ -123,22 +123,22 @@ func (c *conn) proof() ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case f.kind == 'X':
-		return nil, errDone
+		return nil, errClientDone
 	case f.kind != 'p':
-		return nil, fatally(stateProtocol, "", "expected SASL response, got message type %d", f.kind)
+		return nil, fatalf(stateProtocol, "", "expected SASL response, got message type %d", f.kind)
 	}
 	return f.body, nil
 }
 
-// refuseLogin answers a wrong password, slower the more often an address was wrong.
+// refuseLogin answers a wrong password. The delay grows with the failures of the address.
 func (c *conn) refuseLogin(user string) error {
 	address := host(c.raw.RemoteAddr())
-	c.server.config.Logger.Info("a login was refused", "user", user, "from", address)
-	timer := time.NewTimer(c.server.guard.delay(address))
+	c.server.config.Logger.Info("login refused", "user", user, "from", address)
+	timer := time.NewTimer(c.server.throttle.delay(address))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-c.closing:
 	}
-	return fatally(stateWrongPassword, "", "password authentication failed for user %q", user)
+	return fatalf(stateWrongPassword, "", "password authentication failed for user %q", user)
 }

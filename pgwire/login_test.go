@@ -22,16 +22,16 @@ import (
 	"github.com/xdg-go/scram"
 )
 
-func TestVerifier(t *testing.T) {
+func TestVerifierRoundTrip(t *testing.T) {
 	v := NewVerifier("pencil")
 	again, err := ParseVerifier(v.String())
 	if err != nil || again.String() != v.String() || !again.Matches("pencil") || again.Matches("pen") {
-		t.Errorf("%s came back as %s, %v", v, again, err)
+		t.Errorf("%s was parsed as %s, %v", v, again, err)
 	}
 	if (Verifier{}).Matches("") || NewVerifier("pencil").String() == v.String() {
-		t.Error("no verifier matches nothing, and two have two salts")
+		t.Error("the zero verifier matches the empty password, or two verifiers have the same salt")
 	}
-	// Of a PostgreSQL 15 that was told: CREATE ROLE foo PASSWORD 'pencil', salt W22ZaJ0SNY7soEsUEjb6gQ== (RFC 7677).
+	// From PostgreSQL 15: CREATE ROLE foo PASSWORD 'pencil', salt W22ZaJ0SNY7soEsUEjb6gQ== (RFC 7677).
 	known := derive("pencil", "\x5b\x6d\x99\x68\x9d\x12\x35\x8e\xec\xa0\x4b\x14\x12\x36\xfa\x81", 4096)
 	want := "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU="
 	if known.String() != want {
@@ -42,12 +42,12 @@ func TestVerifier(t *testing.T) {
 		strings.Replace(want, "$WG", "$!!", 1), want + "$", strings.Replace(want, "SHA-256", "SHA-1", 1), want[:len(want)-4],
 	} {
 		if _, err := ParseVerifier(text); err == nil {
-			t.Errorf("%q was taken for a verifier", text)
+			t.Errorf("%q was accepted as a verifier", text)
 		}
 	}
 }
 
-// certificate makes one for this machine.
+// certificate creates a certificate for localhost.
 func certificate(t *testing.T, edwards bool) tls.Certificate {
 	t.Helper()
 	form := &x509.Certificate{
@@ -83,17 +83,17 @@ func codeOf(err error) string {
 }
 
 func TestLogin(t *testing.T) {
-	s := newSite(t, withTLS(certificate(t, false)))
-	edwards := newSite(t, withTLS(certificate(t, true)))
-	bare := newSite(t)
-	strict := newSite(t, withTLS(certificate(t, false)), func(c *Config) { c.RequireTLS = true })
+	s := newTestServer(t, withTLS(certificate(t, false)))
+	edwards := newTestServer(t, withTLS(certificate(t, true)))
+	bare := newTestServer(t)
+	strict := newTestServer(t, withTLS(certificate(t, false)), func(c *Config) { c.RequireTLS = true })
 	for _, test := range []struct {
 		name  string
-		site  *site
+		site  *testServer
 		user  string
 		proof string
 		more  string
-		code  string // empty: welcome
+		code  string // empty: the login succeeds
 	}{
 		{"right", s, "admin", password, "sslmode=disable", ""},
 		{"over TLS, bound", s, "admin", password, "sslmode=require&channel_binding=require", ""},
@@ -104,7 +104,7 @@ func TestLogin(t *testing.T) {
 		{"TLS required and not asked for", strict, "admin", password, "sslmode=disable", "28000"},
 		{"wrong", s, "admin", "wrong", "sslmode=disable", "28P01"},
 		{"wrong over TLS", s, "admin", "wrong", "sslmode=require&channel_binding=require", "28P01"},
-		{"nobody", s, "nobody", password, "sslmode=disable", "28P01"},
+		{"unknown user", s, "nobody", password, "sslmode=disable", "28P01"},
 		{"empty", s, "admin", "", "sslmode=disable", "28P01"},
 		{"no database", s, "admin", password, "sslmode=disable&dbname=other", "3D000"},
 		{"a database called postgres", s, "admin", password, "sslmode=disable&dbname=postgres", ""},
@@ -139,14 +139,14 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// handshake says what a client says up to the proof and returns the answers.
+// handshake sends the messages of a login one by one and returns the answers.
 type handshake struct {
 	t    testing.TB
 	wire net.Conn
 	f    *pgproto3.Frontend
 }
 
-func (s *site) handshake(user string, secure bool) *handshake {
+func (s *testServer) handshake(user string, secure bool) *handshake {
 	wire := s.dial()
 	if secure {
 		_, _ = wire.Write([]byte{0, 0, 0, 8, 4, 210, 22, 47})
@@ -162,7 +162,7 @@ func (s *site) handshake(user string, secure bool) *handshake {
 	return h
 }
 
-func (h *handshake) hear() pgproto3.BackendMessage {
+func (h *handshake) receive() pgproto3.BackendMessage {
 	m, err := h.f.Receive()
 	if err != nil {
 		return &pgproto3.ErrorResponse{Message: "closed"}
@@ -173,12 +173,11 @@ func (h *handshake) hear() pgproto3.BackendMessage {
 func (h *handshake) answer(m pgproto3.FrontendMessage) pgproto3.BackendMessage {
 	h.f.Send(m)
 	_ = h.f.Flush()
-	return h.hear()
+	return h.receive()
 }
 
-// TestGarbledProofs says wrong things at each step of the proof.
-func TestGarbledProofs(t *testing.T) {
-	s := newSite(t, withTLS(certificate(t, false)))
+func TestInvalidFirstSCRAMMessageIsRefused(t *testing.T) {
+	s := newTestServer(t, withTLS(certificate(t, false)))
 	first := func(mechanism, text string) pgproto3.FrontendMessage {
 		return &pgproto3.SASLInitialResponse{AuthMechanism: mechanism, Data: []byte(text)}
 	}
@@ -188,32 +187,32 @@ func TestGarbledProofs(t *testing.T) {
 		say    pgproto3.FrontendMessage
 		want   string
 	}{
-		{"a mechanism of its own", false, first("PLAIN", "n,,n=,r=abc"), "FATAL 08P01 client selected an invalid SASL authentication mechanism"},
-		{"binding without TLS", false, first(plus, "p=tls-server-end-point,,n=,r=abc"), "FATAL 08P01 client selected an invalid SASL authentication mechanism"},
-		{"binding that was not chosen", true, first(plain, "p=tls-server-end-point,,n=,r=abc"), "FATAL 08P01 malformed SCRAM message"},
-		{"chosen and not bound", true, first(plus, "n,,n=,r=abc"), "FATAL 08P01 malformed SCRAM message"},
-		{"another binding", true, first(plus, "p=tls-unique,,n=,r=abc"), "FATAL 08P01 malformed SCRAM message"},
-		{"somebody in the middle", true, first(plain, "y,,n=,r=abc"), "FATAL 28000 SCRAM channel binding negotiation error"},
-		{"in somebody else's name", false, first(plain, "n,a=root,n=,r=abc"), "FATAL 0A000 client uses authorization identity"},
-		{"nothing", false, first(plain, ""), "FATAL 08P01 malformed SCRAM message"},
-		{"bytes", false, first(plain, "\x00\xff\xfe,,,"), "FATAL 08P01 malformed SCRAM message"},
-		{"extensions", false, first(plain, "n,,m=x,n=,r=abc"), "FATAL 08P01 malformed SCRAM message"},
-		{"too long", false, first(plain, "n,,n=,r="+strings.Repeat("x", proofMost)), "FATAL 08P01 a message of"},
+		{"unknown mechanism", false, first("PLAIN", "n,,n=,r=abc"), "FATAL 08P01 client selected an invalid SASL authentication mechanism"},
+		{"binding without TLS", false, first(mechanismPlus, "p=tls-server-end-point,,n=,r=abc"), "FATAL 08P01 client selected an invalid SASL authentication mechanism"},
+		{"binding without the PLUS mechanism", true, first(mechanismPlain, "p=tls-server-end-point,,n=,r=abc"), "FATAL 08P01 malformed SCRAM message"},
+		{"PLUS mechanism without binding", true, first(mechanismPlus, "n,,n=,r=abc"), "FATAL 08P01 malformed SCRAM message"},
+		{"another binding", true, first(mechanismPlus, "p=tls-unique,,n=,r=abc"), "FATAL 08P01 malformed SCRAM message"},
+		{"downgrade by a proxy", true, first(mechanismPlain, "y,,n=,r=abc"), "FATAL 28000 SCRAM channel binding negotiation error"},
+		{"authorization identity", false, first(mechanismPlain, "n,a=root,n=,r=abc"), "FATAL 0A000 client uses authorization identity"},
+		{"nothing", false, first(mechanismPlain, ""), "FATAL 08P01 malformed SCRAM message"},
+		{"bytes", false, first(mechanismPlain, "\x00\xff\xfe,,,"), "FATAL 08P01 malformed SCRAM message"},
+		{"extensions", false, first(mechanismPlain, "n,,m=x,n=,r=abc"), "FATAL 08P01 malformed SCRAM message"},
+		{"too long", false, first(mechanismPlain, "n,,n=,r="+strings.Repeat("x", loginMessageMax)), "FATAL 08P01 message of"},
 		{"a query", false, &pgproto3.Query{String: "one"}, "FATAL 08P01 expected SASL response"},
 		{"a plain password", false, &pgproto3.PasswordMessage{Password: password}, "FATAL 08P01 malformed SASL message"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := s.handshake("admin", test.secure)
-			h.hear() // what is offered
-			if got := spell(h.answer(test.say)); !strings.HasPrefix(got, test.want) {
+			h.receive() // the offered mechanisms
+			if got := formatMessage(h.answer(test.say)); !strings.HasPrefix(got, test.want) {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
 	}
 }
 
-func TestGarbledFinals(t *testing.T) {
-	s := newSite(t)
+func TestInvalidFinalSCRAMMessageIsRefused(t *testing.T) {
+	s := newTestServer(t)
 	for _, test := range []struct{ name, final, want string }{
 		{"nothing", "", "FATAL 08P01 malformed"},
 		{"no proof", "c=biws,r=%s", "FATAL 08P01 malformed"},
@@ -226,49 +225,48 @@ func TestGarbledFinals(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := s.handshake("admin", false)
-			h.hear()
-			more := h.answer(&pgproto3.SASLInitialResponse{AuthMechanism: plain, Data: []byte("n,,n=,r=abc")}).(*pgproto3.AuthenticationSASLContinue)
+			h.receive()
+			more := h.answer(&pgproto3.SASLInitialResponse{AuthMechanism: mechanismPlain, Data: []byte("n,,n=,r=abc")}).(*pgproto3.AuthenticationSASLContinue)
 			nonce, _, _ := strings.Cut(strings.TrimPrefix(string(more.Data), "r="), ",")
 			final := test.final
 			if strings.Contains(final, "%s") {
 				final = fmt.Sprintf(final, nonce)
 			}
-			if got := spell(h.answer(&pgproto3.SASLResponse{Data: []byte(final)})); !strings.HasPrefix(got, test.want) {
+			if got := formatMessage(h.answer(&pgproto3.SASLResponse{Data: []byte(final)})); !strings.HasPrefix(got, test.want) {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
 	}
 }
 
-// TestNobodyIsAskedAlike holds that a name which is not there cannot be told from
-// one that is, not even by asking twice.
-func TestNobodyIsAskedAlike(t *testing.T) {
-	s := newSite(t)
-	ask := func(user string) (challenge, refusal string) {
+// A client cannot distinguish an unknown user from a known one, even with two logins.
+func TestUnknownUserGetsSameChallengeAndError(t *testing.T) {
+	s := newTestServer(t)
+	login := func(user string) (challenge, refusal string) {
 		h := s.handshake(user, false)
-		h.hear()
-		talker, _ := scram.SHA256.NewClient("", "wrong", "")
-		talk := talker.NewConversation()
-		text, _ := talk.Step("")
-		more := h.answer(&pgproto3.SASLInitialResponse{AuthMechanism: plain, Data: []byte(text)}).(*pgproto3.AuthenticationSASLContinue)
-		final, err := talk.Step(string(more.Data))
+		h.receive()
+		scramClient, _ := scram.SHA256.NewClient("", "wrong", "")
+		conversation := scramClient.NewConversation()
+		text, _ := conversation.Step("")
+		more := h.answer(&pgproto3.SASLInitialResponse{AuthMechanism: mechanismPlain, Data: []byte(text)}).(*pgproto3.AuthenticationSASLContinue)
+		final, err := conversation.Step(string(more.Data))
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, challenge, _ = strings.Cut(string(more.Data), ",")
-		return challenge, strings.ReplaceAll(spell(h.answer(&pgproto3.SASLResponse{Data: []byte(final)})), user, "USER")
+		return challenge, strings.ReplaceAll(formatMessage(h.answer(&pgproto3.SASLResponse{Data: []byte(final)})), user, "USER")
 	}
-	salt, refusal := ask("nobody")
-	again, _ := ask("nobody")
-	other, _ := ask("somebody")
-	real, really := ask("admin")
+	salt, refusal := login("unknown")
+	again, _ := login("unknown")
+	other, _ := login("other")
+	real, really := login("admin")
 	if salt != again || salt == other || len(salt) != len(real) || refusal != really {
-		t.Errorf("nobody: %s and %s, %s; somebody: %s; admin: %s, %s", salt, again, refusal, other, real, really)
+		t.Errorf("unknown: %s and %s, %s; other: %s; admin: %s, %s", salt, again, refusal, other, real, really)
 	}
 }
 
-func TestGuessesTakeLonger(t *testing.T) {
-	g := newGuard(time.Second)
+func TestLoginDelayDoublesPerFailure(t *testing.T) {
+	g := newLoginThrottle(time.Second)
 	var got []time.Duration
 	for range 6 {
 		got = append(got, g.delay("a")/time.Second)
@@ -276,10 +274,10 @@ func TestGuessesTakeLonger(t *testing.T) {
 	if fmt.Sprint(got) != "[1ns 2ns 4ns 8ns 8ns 8ns]" || g.delay("b") != time.Second {
 		t.Error(got)
 	}
-	for i := range 3 * guardMost {
+	for i := range 3 * throttleAddressesMax {
 		g.delay(fmt.Sprint(i))
 	}
-	if len(g.wrong) > guardMost {
-		t.Errorf("it remembers %d addresses", len(g.wrong))
+	if len(g.failures) > throttleAddressesMax {
+		t.Errorf("the throttle keeps %d addresses", len(g.failures))
 	}
 }

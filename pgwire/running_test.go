@@ -13,26 +13,26 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// wait has a statement run that ends when it is told to.
-func (c *client) wait(s *site) {
+// startWaiting starts a statement that runs until it is cancelled.
+func (c *client) startWaiting(s *testServer) {
 	c.Send(&pgproto3.Query{String: "wait"})
 	_ = c.Flush()
 	<-s.store.running
 }
 
-func (s *site) cancel(key pgproto3.CancelRequest) {
+func (s *testServer) cancel(key pgproto3.CancelRequest) {
 	wire := s.dial()
 	raw, _ := key.Encode(nil)
 	_, _ = wire.Write(raw)
 	if got, _ := io.ReadAll(wire); len(got) > 0 {
-		s.t.Errorf("a request to cancel was answered with %q", got)
+		s.t.Errorf("a cancel request was answered with %q", got)
 	}
 }
 
-func TestCancel(t *testing.T) {
-	s := newSite(t)
+func TestCancelRequestEndsRunningStatement(t *testing.T) {
+	s := newTestServer(t)
 	c, other := s.client(), s.client()
-	c.wait(s)
+	c.startWaiting(s)
 	wrong := c.key
 	wrong.SecretKey = []byte{1, 2, 3, 4}
 	s.cancel(wrong)
@@ -40,19 +40,19 @@ func TestCancel(t *testing.T) {
 	s.cancel(pgproto3.CancelRequest{ProcessID: 1, SecretKey: []byte{0, 0, 0, 0}})
 	select {
 	case err := <-s.store.ended:
-		t.Fatalf("it was ended by another's key: %v", err)
+		t.Fatalf("the statement was ended by a wrong key: %v", err)
 	case <-time.After(50 * time.Millisecond):
 	}
 	s.cancel(c.key)
-	same(t, c.hear(1), []string{"ERROR 57014 canceling statement due to user request", "ReadyForQuery I"})
+	wantLines(t, c.receiveUntilReady(1), []string{"ERROR 57014 canceling statement due to user request", "ReadyForQuery I"})
 	s.cancel(c.key) // nothing runs
 	if got := c.query("rows 1"); got[len(got)-1] != "ReadyForQuery I" {
 		t.Error(got)
 	}
 }
 
-func TestCancelInTheExtendedProtocol(t *testing.T) {
-	s := newSite(t)
+func TestCancelRequestEndsExtendedQuery(t *testing.T) {
+	s := newTestServer(t)
 	c := s.client()
 	c.Send(&pgproto3.Parse{Query: "wait"})
 	c.Send(&pgproto3.Bind{})
@@ -61,24 +61,25 @@ func TestCancelInTheExtendedProtocol(t *testing.T) {
 	_ = c.Flush()
 	<-s.store.running
 	s.cancel(c.key)
-	same(t, c.hear(1), []string{"ParseComplete", "BindComplete", "ERROR 57014 canceling statement due to user request", "ReadyForQuery I"})
+	wantLines(t, c.receiveUntilReady(1), []string{"ParseComplete", "BindComplete", "ERROR 57014 canceling statement due to user request", "ReadyForQuery I"})
 }
 
-func TestStatementTimeout(t *testing.T) {
-	c := newSite(t).client()
+func TestStatementTimeoutCancelsStatement(t *testing.T) {
+	c := newTestServer(t).client()
 	c.query("set statement_timeout=300")
-	same(t, c.query("wait"), []string{"ERROR 57014 canceling statement due to statement timeout", "ReadyForQuery I"})
-	same(t, c.query("begin; wait"), []string{"CommandComplete BEGIN", "ERROR 57014 canceling statement due to statement timeout", "ReadyForQuery E"})
+	wantLines(t, c.query("wait"), []string{"ERROR 57014 canceling statement due to statement timeout", "ReadyForQuery I"})
+	wantLines(t, c.query("begin; wait"), []string{"CommandComplete BEGIN", "ERROR 57014 canceling statement due to statement timeout", "ReadyForQuery E"})
 }
 
-// TestHangingUpEndsTheStatement unless the client has said that it goes.
-func TestHangingUpEndsTheStatement(t *testing.T) {
-	s := newSite(t)
+// A disconnect cancels the running statement. After a Terminate message the server first runs the
+// statements that were sent before it.
+func TestDisconnectCancelsRunningStatement(t *testing.T) {
+	s := newTestServer(t)
 	c := s.client()
-	c.wait(s)
+	c.startWaiting(s)
 	_ = c.wire.Close()
-	if err := <-s.store.ended; !errors.Is(err, errGone) {
-		t.Errorf("it ended because of %v", err)
+	if err := <-s.store.ended; !errors.Is(err, errClientGone) {
+		t.Errorf("the statement ended with %v", err)
 	}
 	c = s.client()
 	c.Send(&pgproto3.Query{String: "linger"})
@@ -92,11 +93,11 @@ func TestHangingUpEndsTheStatement(t *testing.T) {
 			return
 		}
 	}
-	t.Error("what was sent before the end was not done")
+	t.Error("the statement sent before Terminate was not run")
 }
 
-func TestShutdown(t *testing.T) {
-	s := newSite(t)
+func TestShutdownFinishesRunningStatement(t *testing.T) {
+	s := newTestServer(t)
 	idle, busy, within := s.client(), s.client(), s.client()
 	within.query("begin")
 	busy.Send(&pgproto3.Query{String: "linger"})
@@ -105,35 +106,35 @@ func TestShutdown(t *testing.T) {
 	<-s.store.running
 	done := make(chan error)
 	go func() { done <- s.stop() }()
-	told := "FATAL 57P01 terminating connection due to administrator command"
-	same(t, idle.rest(), []string{told, "closed"})
-	same(t, within.rest(), []string{told, "closed"})
-	same(t, busy.rest(), []string{"CommandComplete LINGER", "ReadyForQuery I", told, "closed"})
+	shutdownError := "FATAL 57P01 terminating connection due to administrator command"
+	wantLines(t, idle.readToEnd(), []string{shutdownError, "closed"})
+	wantLines(t, within.readToEnd(), []string{shutdownError, "closed"})
+	wantLines(t, busy.readToEnd(), []string{"CommandComplete LINGER", "ReadyForQuery I", shutdownError, "closed"})
 	if err := <-done; err != nil || s.store.String() != "" {
-		t.Errorf("%v, and it wrote %q", err, s.store)
+		t.Errorf("%v; written: %q", err, s.store)
 	}
 	if _, err := net.Dial("tcp", s.addr); err == nil {
-		t.Error("it still listens")
+		t.Error("the server still listens")
 	}
 }
 
-func TestShutdownEndsWhatTakesTooLong(t *testing.T) {
-	s := newSite(t, func(c *Config) { c.Grace = 50 * time.Millisecond })
+func TestShutdownCancelsStatementAfterGrace(t *testing.T) {
+	s := newTestServer(t, func(c *Config) { c.Grace = 50 * time.Millisecond })
 	c := s.client()
-	c.wait(s)
-	door := s.dial()
+	c.startWaiting(s)
+	pending := s.dial()
 	began := time.Now()
-	if err := s.stop(); err != nil || time.Since(began) > 15*time.Second { // left alone it waits for 20
+	if err := s.stop(); err != nil || time.Since(began) > 15*time.Second { // without a cancellation the statement takes 20 s
 		t.Errorf("%v after %v", err, time.Since(began))
 	}
-	same(t, c.rest(), []string{"FATAL 57P01 terminating connection due to administrator command", "closed"})
-	same(t, rest(door), []string{"closed"})
+	wantLines(t, c.readToEnd(), []string{"FATAL 57P01 terminating connection due to administrator command", "closed"})
+	wantLines(t, readToEnd(pending), []string{"closed"})
 }
 
-func TestAPanicEndsOneConnection(t *testing.T) {
-	s := newSite(t)
+func TestPanicEndsOnlyItsConnection(t *testing.T) {
+	s := newTestServer(t)
 	c, other := s.client(), s.client()
-	same(t, c.query("panic"), []string{"FATAL XX000 an error that should not be; the log of the server says more", "closed"})
+	wantLines(t, c.query("panic"), []string{"FATAL XX000 internal error; see the server log for details", "closed"})
 	if got := other.query("rows 1"); len(got) != 4 {
 		t.Error(got)
 	}
@@ -142,31 +143,31 @@ func TestAPanicEndsOneConnection(t *testing.T) {
 	}
 }
 
-// TestLargeAnswers come whole, in both protocols.
-func TestLargeAnswers(t *testing.T) {
-	c := newSite(t).client()
+// Large answers arrive complete in both protocols.
+func TestLargeAnswersArriveComplete(t *testing.T) {
+	c := newTestServer(t).client()
 	if got := c.query("wide 5000"); len(got) != 5003 {
 		t.Errorf("%d lines", len(got))
 	}
-	got := c.say(&pgproto3.Parse{Query: "wide 5000"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{})
+	got := c.exchange(&pgproto3.Parse{Query: "wide 5000"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{})
 	if len(got) != 5004 || !strings.HasPrefix(got[2], "DataRow") {
 		t.Errorf("%d lines", len(got))
 	}
 }
 
-func TestBecause(t *testing.T) {
+func TestCancelReason(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	other := refuse("42601", "", "wrong")
-	if because(ctx, other) != error(other) || because(ctx, nil) != nil {
-		t.Error("an error was made up")
+	other := errorf("42601", "", "wrong")
+	if cancelReason(ctx, other) != error(other) || cancelReason(ctx, nil) != nil {
+		t.Error("cancelReason changed the error of a statement that was not cancelled")
 	}
 	cancel(errCancelled)
-	if because(ctx, other) != error(other) || codeIn(because(ctx, fmt.Errorf("select: %w", context.Canceled))) != "57014" {
-		t.Error("only what was cancelled is said to be")
+	if cancelReason(ctx, other) != error(other) || stateOf(cancelReason(ctx, fmt.Errorf("select: %w", context.Canceled))) != "57014" {
+		t.Error("cancelReason must replace only cancellation errors")
 	}
 }
 
-func codeIn(err error) string {
+func stateOf(err error) string {
 	m, _ := response(err)
 	return m.Code
 }

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// Server speaks PostgreSQL's protocol. It is safe for concurrent use.
+// Server serves the PostgreSQL protocol. It is safe for concurrent use.
 type Server struct {
-	config Config
-	secret []byte // of which the salts of unknown users are made
-	guard  *guard
-	keys   keys
+	config     Config
+	secret     []byte // derives the salts of unknown users
+	throttle   *loginThrottle
+	cancelKeys cancelKeys
 
-	open     atomic.Int64 // connections of any kind
-	sessions atomic.Int64 // those who have proved who they are
-	kept     atomic.Int64 // bytes of rows that are yet to be fetched
+	open           atomic.Int64 // connections of any kind
+	sessions       atomic.Int64 // authenticated connections
+	unfetchedBytes atomic.Int64 // bytes of rows that clients have not fetched yet
 }
 
-// New makes a server.
+// New creates a server.
 func New(config Config) (*Server, error) {
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
@@ -31,125 +31,128 @@ func New(config Config) (*Server, error) {
 	}
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // it never fails
-	return &Server{config: config, secret: secret, guard: newGuard(config.GuessDelay), keys: keys{conns: map[uint32]*conn{}}}, nil
+	return &Server{config: config, secret: secret, throttle: newLoginThrottle(config.GuessDelay), cancelKeys: cancelKeys{conns: map[uint32]*conn{}}}, nil
 }
 
-// Serve answers those who connect until the context ends. Then the listener is
-// closed, statements that run have the grace to end by themselves, and every
-// client is told that the server ends.
+// Serve serves connections until the context ends. It then closes the listener, waits up to
+// Config.Grace for running statements, and sends every client the error that the server shuts
+// down.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	unhear := context.AfterFunc(ctx, func() { _ = l.Close() })
-	defer unhear()
-	h := newHall(ctx)
+	stopWatching := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stopWatching()
+	h := newConnGroup(ctx)
 	err := s.accept(ctx, l, h)
 	if ctx.Err() != nil {
 		err = nil
 	}
-	return errors.Join(err, h.empty(s.config.Grace))
+	return errors.Join(err, h.shutdown(s.config.Grace))
 }
 
-// accept takes connections. It waits a little when the machine has no more of
-// what they need, since that passes.
-func (s *Server) accept(ctx context.Context, l net.Listener, h *hall) error {
+// accept accepts connections. After a temporary error, such as too many open files, it waits
+// briefly and continues.
+func (s *Server) accept(ctx context.Context, l net.Listener, h *connGroup) error {
 	for {
 		wire, err := l.Accept()
-		var passing interface{ Temporary() bool }
+		var temporary interface{ Temporary() bool }
 		switch {
 		case err == nil:
 			s.admit(wire, h)
-		case ctx.Err() == nil && errors.As(err, &passing) && passing.Temporary():
-			s.config.Logger.Warn("a connection was not accepted", "err", err)
+		case ctx.Err() == nil && errors.As(err, &temporary) && temporary.Temporary():
+			s.config.Logger.Warn("cannot accept a connection, retrying", "err", err)
 			time.Sleep(10 * time.Millisecond)
 		default:
-			h.close()
+			h.drain()
 			return err
 		}
 	}
 }
 
-// admit serves a connection, unless too many are at the door. Then it is
-// told so at once, without a goroutine of its own and before a word of it is read.
-func (s *Server) admit(wire net.Conn, h *hall) {
+// admit serves a connection. If too many connections have not logged in yet, it sends an error
+// and closes the connection at once: it reads no byte and starts no goroutine.
+func (s *Server) admit(wire net.Conn, h *connGroup) {
 	if s.open.Add(1)-s.sessions.Load() > int64(s.config.PendingMax) {
 		s.open.Add(-1)
-		m, _ := response(tooMany())
+		m, _ := response(tooManyConnections())
 		text, _ := m.Encode(nil)
 		_ = wire.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 		_, _ = wire.Write(text)
 		_ = wire.Close()
 		return
 	}
-	h.guests.Go(func() {
+	h.conns.Go(func() {
 		defer s.open.Add(-1)
 		newConn(s, wire, h).serve()
 	})
 }
 
-func tooMany() error {
-	return fatally(stateTooMany, "try again later", "sorry, too many clients already")
+func tooManyConnections() error {
+	return fatalf(stateTooManyConnections, "close unused connections, or try again later", "sorry, too many clients already")
 }
 
-// enter counts a connection that has proved who it is.
-func (s *Server) enter() error {
+// acquireSession counts an authenticated connection.
+func (s *Server) acquireSession() error {
 	if s.sessions.Add(1) > int64(s.config.ConnectionsMax) {
 		s.sessions.Add(-1)
-		return tooMany()
+		return tooManyConnections()
 	}
 	return nil
 }
 
-// full says before any proof is asked for that there is no room.
-func (s *Server) full() bool { return s.sessions.Load() >= int64(s.config.ConnectionsMax) }
+// sessionsFull reports whether the connection limit is reached. It is checked before
+// authentication.
+func (s *Server) sessionsFull() bool { return s.sessions.Load() >= int64(s.config.ConnectionsMax) }
 
-func (s *Server) leave() { s.sessions.Add(-1) }
+func (s *Server) releaseSession() { s.sessions.Add(-1) }
 
-// hall is where the connections of one listener stay.
-type hall struct {
-	guests  sync.WaitGroup
-	closing context.Context // the next message is the last
-	close   context.CancelFunc
-	cut     context.Context // statements are ended
-	cutting context.CancelCauseFunc
-	gone    context.Context // wires are closed
-	leaving context.CancelFunc
+// connGroup is the set of connections of one listener, with the contexts of each step of the
+// shutdown.
+type connGroup struct {
+	conns            sync.WaitGroup
+	draining         context.Context // ends when no further message is answered
+	drain            context.CancelFunc
+	statements       context.Context // ends when running statements are cancelled
+	cancelStatements context.CancelCauseFunc
+	open             context.Context // ends when sockets are closed
+	closeConns       context.CancelFunc
 }
 
-func newHall(ctx context.Context) *hall {
-	h := &hall{}
-	h.closing, h.close = context.WithCancel(ctx)
-	h.cut, h.cutting = context.WithCancelCause(context.WithoutCancel(ctx))
-	h.gone, h.leaving = context.WithCancel(context.WithoutCancel(ctx))
+func newConnGroup(ctx context.Context) *connGroup {
+	h := &connGroup{}
+	h.draining, h.drain = context.WithCancel(ctx)
+	h.statements, h.cancelStatements = context.WithCancelCause(context.WithoutCancel(ctx))
+	h.open, h.closeConns = context.WithCancel(context.WithoutCancel(ctx))
 	return h
 }
 
-// farewell is how long a client has to read that the server ends, and a statement
-// to end that was cancelled.
-const farewell = 2 * time.Second
+// closeTimeout limits how long a client may take to read the shutdown error, and how long a
+// cancelled statement may take to end.
+const closeTimeout = 2 * time.Second
 
-// empty sees everybody out.
-func (h *hall) empty(grace time.Duration) error {
-	h.close()
+// shutdown ends all connections in steps: no further messages, cancelled statements, closed
+// sockets.
+func (h *connGroup) shutdown(grace time.Duration) error {
+	h.drain()
 	out := make(chan struct{})
 	go func() {
-		h.guests.Wait()
+		h.conns.Wait()
 		close(out)
 	}()
-	defer h.leaving()
+	defer h.closeConns()
 	for _, step := range []struct {
 		after time.Duration
 		do    func()
 	}{
-		{grace, func() { h.cutting(errShutdown) }},
-		{farewell, h.leaving},
-		{farewell, func() {}},
+		{grace, func() { h.cancelStatements(errShutdown) }},
+		{closeTimeout, h.closeConns},
+		{closeTimeout, func() {}},
 	} {
 		select {
 		case <-out:
-			h.cutting(errShutdown)
+			h.cancelStatements(errShutdown)
 			return nil
 		case <-time.After(step.after):
 			step.do()
 		}
 	}
-	return fmt.Errorf("statements did not end when they were told to")
+	return fmt.Errorf("statements still run %v after they were cancelled", 2*closeTimeout)
 }

@@ -13,10 +13,9 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// TestValues holds how values of each kind look. The texts are PostgreSQL's; what
-// is binary is read back by pgtype, which has learnt it from PostgreSQL, and by the
-// decoder of arguments.
-func TestValues(t *testing.T) {
+// The expected texts are PostgreSQL's. The binary values are decoded by pgtype and compared with
+// the decoded texts.
+func TestValueEncodings(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -95,15 +94,15 @@ func TestValues(t *testing.T) {
 		{kind.Record, `{"z":1,"a":"x y","n":null,"q":"a\"b","t":true}`, `(1,"x y",,"a""b",t)`, ""},
 	} {
 		t.Run(fmt.Sprintf("%s %v", test.kind, test.held), func(t *testing.T) {
-			v := &values{zone: berlin}
+			v := &formatSettings{zone: berlin}
 			text, err := coderOf(test.kind).text([]byte{}, test.held, v)
 			if err != nil || string(text) != test.text {
-				t.Errorf("as text it is %q, %v; want %q", text, err, test.text)
+				t.Errorf("text: got %q, %v; want %q", text, err, test.text)
 			}
 			raw, err := coderOf(test.kind).binary([]byte{}, test.held, v)
 			if test.binary == "-" {
 				if err == nil {
-					t.Errorf("as bytes it is %x", raw)
+					t.Errorf("binary: got %x, want an error", raw)
 				}
 				return
 			}
@@ -111,7 +110,7 @@ func TestValues(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := hex.EncodeToString(raw); test.binary != "" && got != test.binary {
-				t.Errorf("as bytes it is %s, want %s", got, test.binary)
+				t.Errorf("binary: got %s, want %s", got, test.binary)
 			}
 			readBack(t, test.kind, raw, text)
 		})
@@ -139,11 +138,11 @@ func readBack(t *testing.T, k kind.Kind, raw, text []byte) {
 		t.Fatalf("%q cannot be read: %v", text, err)
 	}
 	if got, want := fmt.Sprint(value), fmt.Sprint(expected); got != want {
-		t.Errorf("the bytes are read as %s and the text as %s", got, want)
+		t.Errorf("binary decodes to %s and text to %s", got, want)
 	}
 }
 
-func TestValuesThatDoNotFit(t *testing.T) {
+func TestUnfitValuesAreRejected(t *testing.T) {
 	for _, test := range []struct {
 		kind kind.Kind
 		held any
@@ -166,27 +165,26 @@ func TestValuesThatDoNotFit(t *testing.T) {
 		{kind.Text, struct{}{}, "22000"},
 	} {
 		for _, format := range []int16{0, 1} {
-			c := &column{name: "c", kind: test.kind, values: &values{}, encode: coderOf(test.kind).text}
+			c := &column{name: "c", kind: test.kind, settings: &formatSettings{}, encode: coderOf(test.kind).text}
 			if format == 1 {
 				c.encode = coderOf(test.kind).binary
 			}
-			if _, err := c.append(nil, test.held); codeIn(err) != test.code || !strings.Contains(fmt.Sprint(err), `column "c"`) {
+			if _, err := c.append(nil, test.held); stateOf(err) != test.code || !strings.Contains(fmt.Sprint(err), `column "c"`) {
 				t.Errorf("%s %v in format %d: %v", test.kind, test.held, format, err)
 			}
 		}
 	}
-	if _, err := coderOf(kind.Int4.Array()).binary(nil, "[[1,2],[3,4]]", &values{}); codeIn(err) != "0A000" {
+	if _, err := coderOf(kind.Int4.Array()).binary(nil, "[[1,2],[3,4]]", &formatSettings{}); stateOf(err) != "0A000" {
 		t.Errorf("two dimensions in binary: %v", err)
 	}
 	for _, k := range []kind.Kind{kind.UUID, kind.Inet, kind.OID, kind.Numeric} {
 		if _, err := coderOf(k).binary(nil, "apple", nil); err == nil {
-			t.Errorf("an apple is no %s", k)
+			t.Errorf("apple was encoded as %s", k)
 		}
 	}
 }
 
-// TestEveryKindHasItsCoder, and none is forgotten when one is added.
-func TestEveryKindHasItsCoder(t *testing.T) {
+func TestEveryKindHasCoder(t *testing.T) {
 	for oid := uint32(1); oid < 5000; oid++ {
 		k, known := kind.OfOID(oid)
 		if !known {
@@ -194,17 +192,16 @@ func TestEveryKindHasItsCoder(t *testing.T) {
 		}
 		_, plain := coders[k]
 		if _, array := arrays[k]; !plain && !array {
-			t.Errorf("%s has none", k)
+			t.Errorf("%s has no coder", k)
 		}
 		if oidOf(k) != oid && k != kind.Unknown {
-			t.Errorf("%s is %d and told as %d", k, oid, oidOf(k))
+			t.Errorf("%s has OID %d and is described as %d", k, oid, oidOf(k))
 		}
 	}
 }
 
-// TestArgumentsAsSent holds that what is sent as an answer comes back as it was
-// held, if a client sends it as an argument and the console reads it.
-func TestArgumentsAsSent(t *testing.T) {
+// A value that is encoded in an answer and sent back as an argument is the same value.
+func TestArgumentsRoundTrip(t *testing.T) {
 	for _, test := range []struct {
 		kind kind.Kind
 		held any
@@ -238,7 +235,7 @@ func TestArgumentsAsSent(t *testing.T) {
 		{kind.OIDs, `[]`},
 		{kind.Timestamp.Array(), `["2026-11-15T10:00:00.123456Z"]`},
 	} {
-		v := &values{zone: time.UTC}
+		v := &formatSettings{zone: time.UTC}
 		for format, encode := range []encoder{coderOf(test.kind).text, coderOf(test.kind).binary} {
 			raw, err := encode([]byte{}, test.held, v)
 			if err != nil {
@@ -249,22 +246,22 @@ func TestArgumentsAsSent(t *testing.T) {
 			if text, is := got.(string); is && err == nil {
 				got, err = dialect.Held(test.kind, text)
 			}
-			if err != nil || !alike(got, test.held) {
-				t.Errorf("%s %v in format %d came back as %v, %v", test.kind, test.held, format, got, err)
+			if err != nil || !equalValues(got, test.held) {
+				t.Errorf("%s %v in format %d was decoded as %v, %v", test.kind, test.held, format, got, err)
 			}
 		}
 	}
 }
 
-// alike compares values as they are held: a truth is a number there.
-func alike(got, held any) bool {
+// equalValues compares values as they are held: a truth is a number there.
+func equalValues(got, held any) bool {
 	if held == true {
 		held = int64(1)
 	}
 	return got == true && held == int64(1) || fmt.Sprint(got) == fmt.Sprint(held)
 }
 
-func TestArgumentsThatAreWrong(t *testing.T) {
+func TestInvalidArgumentsAreRejected(t *testing.T) {
 	for _, test := range []struct {
 		kind   kind.Kind
 		format int16
@@ -288,8 +285,8 @@ func TestArgumentsThatAreWrong(t *testing.T) {
 		{kind.Int4.Array(), 1, "\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x17\x7f\xff\xff\xff\x00\x00\x00\x01", "22P03"},
 		{kind.Record, 1, "", "0A000"},
 	} {
-		v := &values{}
-		if _, err := v.argument(3, test.kind, test.format, []byte(test.raw)); codeIn(err) != test.code || !strings.Contains(fmt.Sprint(err), "$3") {
+		v := &formatSettings{}
+		if _, err := v.argument(3, test.kind, test.format, []byte(test.raw)); stateOf(err) != test.code || !strings.Contains(fmt.Sprint(err), "$3") {
 			t.Errorf("%s %q: %v, want %s", test.kind, test.raw, err, test.code)
 		}
 	}

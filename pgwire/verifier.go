@@ -13,8 +13,8 @@ import (
 	"github.com/xdg-go/scram"
 )
 
-// Verifier is what a server keeps of a password: enough to have it proved, not
-// enough to log in with.
+// Verifier is what the server stores of a password: enough to check a proof, not enough to log
+// in.
 type Verifier struct {
 	salt       string
 	iterations int
@@ -24,12 +24,12 @@ type Verifier struct {
 
 const (
 	verifierName  = "SCRAM-SHA-256"
-	iterations    = 4096 // as PostgreSQL has it; drivers compute it at each login
+	iterations    = 4096 // as in PostgreSQL; drivers compute them at each login
 	iterationsMax = 1_000_000
 	saltBytes     = 16
 )
 
-// NewVerifier makes the verifier of a password, with a salt of its own.
+// NewVerifier creates the verifier of a password with a random salt.
 func NewVerifier(password string) Verifier {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // it never fails
@@ -38,17 +38,16 @@ func NewVerifier(password string) Verifier {
 
 func derive(password, salt string, iterations int) Verifier {
 	client, err := scram.SHA256.NewClient("", password, "")
-	if err != nil { // such a password is taken as it is written, as PostgreSQL and its drivers do
+	if err != nil { // PostgreSQL and its drivers use such a password unprepared
 		client, _ = scram.SHA256.NewClientUnprepped("", password, "")
 	}
 	keys, _ := client.GetStoredCredentialsWithError(scram.KeyFactors{Salt: salt, Iters: iterations}) // it fails for keys of impossible lengths only
 	return Verifier{salt: salt, iterations: iterations, stored: keys.StoredKey, server: keys.ServerKey}
 }
 
-// ParseVerifier reads what String writes, which is how PostgreSQL writes it in
-// pg_authid.
+// ParseVerifier parses the output of String, which is the format of pg_authid in PostgreSQL.
 func ParseVerifier(text string) (Verifier, error) {
-	wrong := rota.Invalidf("verifier", "is not of the form SCRAM-SHA-256$iterations:salt$stored:server")
+	wrong := rota.Invalidf("verifier", "is not a SCRAM verifier; write SCRAM-SHA-256$iterations:salt$stored:server")
 	parts := strings.Split(text, "$")
 	if len(parts) != 3 || parts[0] != verifierName {
 		return Verifier{}, wrong
@@ -71,13 +70,13 @@ func ParseVerifier(text string) (Verifier, error) {
 	return Verifier{salt: string(raw[0]), iterations: n, stored: raw[1], server: raw[2]}, nil
 }
 
-// String is the verifier as it is kept.
+// String is the format in which the verifier is stored.
 func (v Verifier) String() string {
 	base := base64.StdEncoding.EncodeToString
 	return fmt.Sprintf("%s$%d:%s$%s:%s", verifierName, v.iterations, base([]byte(v.salt)), base(v.stored), base(v.server))
 }
 
-// Matches says whether a password is the one that the verifier was made of.
+// Matches reports whether the verifier belongs to the password.
 func (v Verifier) Matches(password string) bool {
 	if v.iterations == 0 {
 		return false
@@ -85,7 +84,7 @@ func (v Verifier) Matches(password string) bool {
 	return hmac.Equal(derive(password, v.salt, v.iterations).stored, v.stored)
 }
 
-// credentials is the verifier as the library of SCRAM wants it.
+// credentials converts the verifier to the type of the SCRAM library.
 func (v Verifier) credentials() scram.StoredCredentials {
 	return scram.StoredCredentials{
 		KeyFactors: scram.KeyFactors{Salt: v.salt, Iters: v.iterations},
@@ -93,9 +92,9 @@ func (v Verifier) credentials() scram.StoredCredentials {
 	}
 }
 
-// mock is the verifier of a user who is not there. It is the same each time, as
-// that of a user who is, and nobody can prove anything against it.
-func mock(secret []byte, user string) Verifier {
+// mockVerifier is the verifier of an unknown user. It is the same at each login, like the
+// verifier of a known user, and no password matches it.
+func mockVerifier(secret []byte, user string) Verifier {
 	part := func(name string) []byte {
 		mac := hmac.New(sha256.New, secret)
 		mac.Write([]byte(name + "\x00" + user))

@@ -17,31 +17,31 @@ const clientCount = 200
 // Many clients are connected at the same time, and each of them reads and writes. The
 // server releases all their resources.
 func TestManyConcurrentClients(t *testing.T) {
-	s := filled(t)
-	s.do(t, "SELECT 1")
+	s := startWithHistory(t)
+	s.exec(t, "SELECT 1")
 	before := runtime.NumGoroutine()
 	conns := make([]*pgx.Conn, clientCount)
-	together(t, func(i int) (err error) {
+	forEachClient(t, func(i int) (err error) {
 		conns[i], err = pgx.Connect(t.Context(), s.url())
 		return err
 	})
 	if t.Failed() {
 		t.FailNow()
 	}
-	together(t, func(i int) error { return visit(t.Context(), conns[i], fmt.Sprintf("crowd_%d", i)) })
-	together(t, func(i int) error { return conns[i].Close(context.Background()) })
+	forEachClient(t, func(i int) error { return runClient(t.Context(), conns[i], fmt.Sprintf("crowd_%d", i)) })
+	forEachClient(t, func(i int) error { return conns[i].Close(context.Background()) })
 	if n := countOf(t, s.connect(t), "crowd%"); n != 0 {
 		t.Errorf("%d jobs are left", n)
 	}
-	for end := time.Now().Add(patience); runtime.NumGoroutine() > before+20; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(clientTimeout); runtime.NumGoroutine() > before+20; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("there were %d goroutines, and are %d", before, runtime.NumGoroutine())
 		}
 	}
 }
 
-// together calls a function for each client concurrently.
-func together(t *testing.T, do func(i int) error) {
+// forEachClient calls a function for each client concurrently.
+func forEachClient(t *testing.T, do func(i int) error) {
 	t.Helper()
 	var all sync.WaitGroup
 	for i := range clientCount {
@@ -54,8 +54,8 @@ func together(t *testing.T, do func(i int) error) {
 	all.Wait()
 }
 
-func visit(ctx context.Context, conn *pgx.Conn, name string) error {
-	if _, err := conn.Exec(ctx, "CREATE JOB "+name+anHour); err != nil {
+func runClient(ctx context.Context, conn *pgx.Conn, name string) error {
+	if _, err := conn.Exec(ctx, "CREATE JOB "+name+everyHour); err != nil {
 		return err
 	}
 	var found string

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// varying is what differs from run to run, and what stands for it in transcripts.
+// varying are the values that differ from run to run, and their placeholders in transcripts.
 var varying = []struct {
 	what *regexp.Regexp
 	name string
@@ -19,19 +19,19 @@ var varying = []struct {
 	{regexp.MustCompile(`port "\d+"`), `port "<port>"`},
 }
 
-// settled is a text without what differs from run to run.
-func settled(text string) string {
+// maskVarying replaces the values that differ from run to run.
+func maskVarying(text string) string {
 	for _, v := range varying {
 		text = v.what.ReplaceAllString(text, v.name)
 	}
 	return text
 }
 
-// golden holds a transcript against a file.
+// golden compares a transcript with a file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	got = settled(got)
+	got = maskVarying(got)
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -48,7 +48,7 @@ func golden(t *testing.T, name, got string) {
 	a, b := strings.Split(got, "\n"), strings.Split(string(want), "\n")
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
-			t.Errorf("%s, line %d:\n got %s\nwant %s\n(go test -update writes it anew)", path, i+1, a[i], b[i])
+			t.Errorf("%s, line %d:\n got %s\nwant %s\n(go test -update rewrites it)", path, i+1, a[i], b[i])
 			return
 		}
 	}

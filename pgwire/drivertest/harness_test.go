@@ -1,6 +1,5 @@
-// Package drivertest has the SQL port talked to by those who will: psql, pgx, JDBC,
-// psycopg and pgbench as they are, and holds what it answers against PostgreSQL's own
-// answers where both know the question.
+// Package drivertest tests the SQL port with unmodified clients: psql, pgx, JDBC, psycopg and
+// pgbench. Where PostgreSQL supports the same query, the tests compare its answers.
 package drivertest
 
 import (
@@ -21,12 +20,12 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// patience is how long a client may take for what should take seconds.
-const patience = 60 * time.Second
+// clientTimeout limits operations that usually take seconds.
+const clientTimeout = 60 * time.Second
 
 // server is where a client connects to.
 type server struct {
@@ -35,8 +34,8 @@ type server struct {
 	options string // of every session
 }
 
-// start runs a node of its own for a test.
-func start(t testing.TB) *server {
+// startNode runs a node of its own for a test.
+func startNode(t testing.TB) *server {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
 	n, err := node.Open(t.Context(), node.Config{
@@ -56,13 +55,13 @@ func start(t testing.TB) *server {
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(patience):
+		case <-time.After(clientTimeout):
 			t.Error("the node does not end")
 		}
 	})
 	select {
 	case <-n.Ready():
-	case <-time.After(patience):
+	case <-time.After(clientTimeout):
 		t.Fatal("the node does not become ready")
 	}
 	token, err := os.ReadFile(filepath.Join(data, "admin.token"))
@@ -76,11 +75,11 @@ func start(t testing.TB) *server {
 	return &server{host: host, port: port, user: "admin", database: "rota", password: strings.TrimSpace(string(token))}
 }
 
-// filled is a node with some history.
-func filled(t testing.TB) *server {
+// startWithHistory is a node with some history.
+func startWithHistory(t testing.TB) *server {
 	t.Helper()
-	s := start(t)
-	s.do(t, history...)
+	s := startNode(t)
+	s.exec(t, history...)
 	s.await(t, "SELECT count(*) = 4 FROM sys.job_runs WHERE state IN ('COMPLETED', 'FAILED') AND job_name IN ('tick', 'broken')")
 	s.await(t, "SELECT count(*) = 1 FROM sys.job_runs WHERE state = 'RUNNING'")
 	return s
@@ -120,8 +119,8 @@ func (s *server) connect(t testing.TB, options ...string) *pgx.Conn {
 	return conn
 }
 
-// do runs statements.
-func (s *server) do(t testing.TB, statements ...string) {
+// exec runs statements.
+func (s *server) exec(t testing.TB, statements ...string) {
 	t.Helper()
 	conn := s.connect(t)
 	defer conn.Close(t.Context())
@@ -137,7 +136,7 @@ func (s *server) await(t testing.TB, question string) {
 	t.Helper()
 	conn := s.connect(t)
 	defer conn.Close(t.Context())
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(clientTimeout); ; time.Sleep(10 * time.Millisecond) {
 		var is bool
 		if err := conn.QueryRow(t.Context(), question).Scan(&is); err != nil {
 			t.Fatal(err)
@@ -146,14 +145,14 @@ func (s *server) await(t testing.TB, question string) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatal("it does not come to be:", question)
+			t.Fatal("timeout waiting for:", question)
 		}
 	}
 }
 
-// program finds a program, which must be on the machine: a test that nobody runs
-// proves nothing.
-func program(t testing.TB, name, packages string) string {
+// findProgram returns the path of a program. A missing program fails the test, since a skipped
+// test checks nothing.
+func findProgram(t testing.TB, name, packages string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -165,7 +164,7 @@ func program(t testing.TB, name, packages string) string {
 // run runs a program against a server and returns all that it wrote.
 func (s *server) run(t testing.TB, input, path string, args ...string) (out string, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), clientTimeout)
 	defer cancel()
 	command := exec.CommandContext(ctx, path, args...)
 	command.Stdin = strings.NewReader(input)
@@ -177,7 +176,7 @@ func (s *server) run(t testing.TB, input, path string, args ...string) (out stri
 	return string(text), err
 }
 
-// withoutPG is an environment in which nobody has said how to connect.
+// withoutPG removes the variables that configure connections of PostgreSQL clients.
 func withoutPG(env []string) (rest []string) {
 	for _, one := range env {
 		if !strings.HasPrefix(one, "PG") && !strings.HasPrefix(one, "PSQL") {

@@ -32,32 +32,32 @@ func (t tokens) is(i int, words ...string) bool {
 	return i >= 0 && i < len(t) && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, t[i]) })
 }
 
-// mutation says the same in other words. It may find nothing to say.
+// mutation rewrites a query to an equivalent one. It may find nothing to change.
 type mutation struct {
 	name string
 	do   func(t tokens, random *rand.Rand) tokens
 }
 
-// mutations are ways of saying the same which tools have never been seen to use.
+// mutations produce forms that common tools do not use.
 var mutations = []mutation{
-	{"comments", comment},
-	{"capitals", capitals},
-	{"CAST", castWords},
+	{"comments", addComments},
+	{"capitals", changeCase},
+	{"CAST", castFunction},
 	{"parentheses", parenthesise},
-	{"conditions turned round", turnRound},
-	{"other aliases", rename},
-	{"joins spelled out", spellJoins},
+	{"conditions reversed", reverseConditions},
+	{"other aliases", renameAliases},
+	{"joins spelled out", spellOutJoins},
 	{"= ANY for IN", anyForIn},
 	{"IN for =", inForEqual},
-	{"operators", operators},
+	{"operators", changeOperators},
 	{"no AS", withoutAS},
 	{"FETCH FIRST", fetchFirst},
-	{"within another", within},
-	{"as a common table", asCommon},
-	{"conditions negated twice", twiceNot},
+	{"as a subquery", asSubquery},
+	{"as a common table", asCommonTable},
+	{"conditions negated twice", negateTwice},
 }
 
-func comment(t tokens, random *rand.Rand) (out tokens) {
+func addComments(t tokens, random *rand.Rand) (out tokens) {
 	for _, one := range t {
 		out = append(out, one)
 		switch random.IntN(4) {
@@ -70,8 +70,8 @@ func comment(t tokens, random *rand.Rand) (out tokens) {
 	return out
 }
 
-// capitals writes words in other letters. Names without quotes fold to the same.
-func capitals(t tokens, random *rand.Rand) (out tokens) {
+// changeCase writes words in other letters. Names without quotes fold to the same.
+func changeCase(t tokens, random *rand.Rand) (out tokens) {
 	for _, one := range t {
 		if isWord(one) {
 			if random.IntN(2) == 0 {
@@ -85,8 +85,8 @@ func capitals(t tokens, random *rand.Rand) (out tokens) {
 	return out
 }
 
-// castWords writes x::type as CAST(x AS type), where x is a name or a text.
-func castWords(t tokens, _ *rand.Rand) tokens {
+// castFunction writes x::type as CAST(x AS type), where x is a name or a text.
+func castFunction(t tokens, _ *rand.Rand) tokens {
 	out := slices.Clone(t)
 	for i := 1; i < len(out)-1; i++ {
 		if out[i] != "::" {
@@ -112,8 +112,8 @@ func castWords(t tokens, _ *rand.Rand) tokens {
 	return out
 }
 
-// wheres calls do with each condition behind WHERE or ON, the last first.
-func wheres(t tokens, do func(condition tokens) tokens) tokens {
+// mapConditions calls do with each condition behind WHERE or ON, the last first.
+func mapConditions(t tokens, do func(condition tokens) tokens) tokens {
 	out := slices.Clone(t)
 	for i := len(out) - 1; i >= 0; i-- {
 		if !out.is(i, "WHERE") {
@@ -137,16 +137,16 @@ func wheres(t tokens, do func(condition tokens) tokens) tokens {
 }
 
 func parenthesise(t tokens, _ *rand.Rand) tokens {
-	return wheres(t, func(c tokens) tokens { return slices.Concat(tokens{"(", "("}, c, tokens{")", ")"}) })
+	return mapConditions(t, func(c tokens) tokens { return slices.Concat(tokens{"(", "("}, c, tokens{")", ")"}) })
 }
 
-func twiceNot(t tokens, _ *rand.Rand) tokens {
-	return wheres(t, func(c tokens) tokens { return slices.Concat(tokens{"NOT", "(", "NOT", "("}, c, tokens{")", ")"}) })
+func negateTwice(t tokens, _ *rand.Rand) tokens {
+	return mapConditions(t, func(c tokens) tokens { return slices.Concat(tokens{"NOT", "(", "NOT", "("}, c, tokens{")", ")"}) })
 }
 
-// turnRound puts the conditions that all must hold into the opposite order.
-func turnRound(t tokens, _ *rand.Rand) tokens {
-	return wheres(t, func(c tokens) tokens {
+// reverseConditions puts the conditions that all must hold into the opposite order.
+func reverseConditions(t tokens, _ *rand.Rand) tokens {
+	return mapConditions(t, func(c tokens) tokens {
 		var parts []tokens
 		depth, from := 0, 0
 		for i := range c {
@@ -178,8 +178,8 @@ func turnRound(t tokens, _ *rand.Rand) tokens {
 // schemas stand before a point and are no aliases.
 var schemas = []string{"pg_catalog", "information_schema", "sys", "public"}
 
-// rename gives the sources of a query other names.
-func rename(t tokens, _ *rand.Rand) tokens {
+// renameAliases gives the sources of a query other names.
+func renameAliases(t tokens, _ *rand.Rand) tokens {
 	aliases := map[string]bool{}
 	for i := range t {
 		if isWord(t[i]) && t.is(i+1, ".") && !t.is(i-1, ".") && !slices.Contains(schemas, strings.ToLower(t[i])) && !t.is(i-1, "::", "COLLATE") {
@@ -199,7 +199,7 @@ func rename(t tokens, _ *rand.Rand) tokens {
 	return out
 }
 
-func spellJoins(t tokens, _ *rand.Rand) (out tokens) {
+func spellOutJoins(t tokens, _ *rand.Rand) (out tokens) {
 	for i, one := range t {
 		switch {
 		case t.is(i, "LEFT", "RIGHT", "FULL") && t.is(i+1, "JOIN"):
@@ -213,14 +213,14 @@ func spellJoins(t tokens, _ *rand.Rand) (out tokens) {
 	return out
 }
 
-var simple = regexp.MustCompile(`^'\w+'$`)
+var quotedWord = regexp.MustCompile(`^'\w+'$`)
 
 // anyForIn writes x IN ('a', 'b') as x = ANY ('{a,b}').
 func anyForIn(t tokens, _ *rand.Rand) (out tokens) {
 	for i := 0; i < len(t); i++ {
 		end := i + 2
 		var list []string
-		for t.is(i, "IN") && t.is(i+1, "(") && end+1 < len(t) && simple.MatchString(t[end]) {
+		for t.is(i, "IN") && t.is(i+1, "(") && end+1 < len(t) && quotedWord.MatchString(t[end]) {
 			list = append(list, strings.Trim(t[end], "'"))
 			if end++; t[end] == ")" {
 				break
@@ -240,7 +240,7 @@ func anyForIn(t tokens, _ *rand.Rand) (out tokens) {
 // inForEqual writes = 'a' as IN ('a').
 func inForEqual(t tokens, _ *rand.Rand) (out tokens) {
 	for i := 0; i < len(t); i++ {
-		if t[i] == "=" && i+1 < len(t) && simple.MatchString(t[i+1]) && !t.is(i+2, "::", "||", ".") && !t.is(i-1, "(", ".") {
+		if t[i] == "=" && i+1 < len(t) && quotedWord.MatchString(t[i+1]) && !t.is(i+2, "::", "||", ".") && !t.is(i-1, "(", ".") {
 			out = append(out, "IN", "(", t[i+1], ")")
 			i++
 			continue
@@ -250,8 +250,8 @@ func inForEqual(t tokens, _ *rand.Rand) (out tokens) {
 	return out
 }
 
-// operators are written as OPERATOR(pg_catalog.=), or no more.
-func operators(t tokens, _ *rand.Rand) (out tokens) {
+// changeOperators are written as OPERATOR(pg_catalog.=), or no more.
+func changeOperators(t tokens, _ *rand.Rand) (out tokens) {
 	for i := 0; i < len(t); i++ {
 		switch {
 		case t.is(i, "OPERATOR") && t.is(i+1, "(") && t.is(i+3, ".") && t.is(i+5, ")"):
@@ -284,11 +284,11 @@ func fetchFirst(t tokens, _ *rand.Rand) tokens {
 	return slices.Concat(t, tokens{"OFFSET", "0", "ROWS", "FETCH", "NEXT", "100000", "ROWS", "ONLY"})
 }
 
-func within(t tokens, _ *rand.Rand) tokens {
+func asSubquery(t tokens, _ *rand.Rand) tokens {
 	return slices.Concat(tokens{"SELECT", "*", "FROM", "("}, t, tokens{")", "AS", "within"})
 }
 
-func asCommon(t tokens, _ *rand.Rand) tokens {
+func asCommonTable(t tokens, _ *rand.Rand) tokens {
 	if t.is(0, "WITH") {
 		return t
 	}

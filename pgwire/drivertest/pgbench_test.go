@@ -10,15 +10,14 @@ var (
 	noneFail  = regexp.MustCompile(`number of failed transactions: 0 \(0\.000%\)\n`)
 )
 
-// TestPgbench has 50 clients at once make jobs, run them and ask for them, in all the
-// modes that pgbench knows.
-func TestPgbench(t *testing.T) {
-	pgbench := program(t, "pgbench", "postgresql-contrib")
+// In each query mode of pgbench, 50 concurrent clients create, run and query jobs.
+func TestPgbenchModes(t *testing.T) {
+	pgbench := findProgram(t, "pgbench", "postgresql-contrib")
 	for _, test := range []struct{ mode, script string }{
 		{"simple", "testdata/bench_simple.sql"}, {"extended", "testdata/bench_extended.sql"}, {"prepared", "testdata/bench_extended.sql"},
 	} {
 		t.Run(test.mode, func(t *testing.T) {
-			s := start(t)
+			s := startNode(t)
 			out, err := s.run(t, "", pgbench, "-n", "-f", test.script, "-M", test.mode, "-c", "50", "-j", "2", "-t", "5")
 			if err != nil || !processed.MatchString(out) || !noneFail.MatchString(out) {
 				t.Fatalf("%v\n%s", err, out)

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// modes are all the ways in which pgx asks.
+// modes are all query modes of pgx.
 var modes = []pgx.QueryExecMode{
 	pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
 }
@@ -45,8 +45,8 @@ func stateOf(err error) string {
 	return ""
 }
 
-func TestPgxScans(t *testing.T) {
-	s := filled(t)
+func TestPgxScansIntoGoTypes(t *testing.T) {
+	s := startWithHistory(t)
 	everyMode(t, s, func(t *testing.T, conn *pgx.Conn) {
 		var (
 			id, procedure    pgtype.UUID
@@ -114,9 +114,9 @@ func TestPgxScans(t *testing.T) {
 	})
 }
 
-// TestPgxDescribes sees that what a column is, is known before there is a row.
-func TestPgxDescribes(t *testing.T) {
-	s := start(t)
+// The types of columns and parameters are known before the query runs.
+func TestPgxPrepareReportsTypes(t *testing.T) {
+	s := startNode(t)
 	conn := s.connect(t)
 	d, err := conn.Prepare(t.Context(), "typed", `
 		SELECT job_run_uuid, job_name, retry_count, started_at_ts, result_data, state = 'RUNNING', now() - started_at_ts, avg(rows_affected) OVER ()
@@ -139,7 +139,7 @@ func TestPgxDescribes(t *testing.T) {
 }
 
 func TestPgxParameters(t *testing.T) {
-	s := filled(t)
+	s := startWithHistory(t)
 	conn := s.connect(t)
 	var id pgtype.UUID
 	var next int64
@@ -190,8 +190,8 @@ func TestPgxParameters(t *testing.T) {
 	})
 }
 
-func TestPgxCollects(t *testing.T) {
-	s := filled(t)
+func TestPgxCollectsRows(t *testing.T) {
+	s := startWithHistory(t)
 	type run struct {
 		ID      pgtype.UUID `db:"job_run_uuid"`
 		Name    string      `db:"job_name"`
@@ -227,10 +227,9 @@ func TestPgxCollects(t *testing.T) {
 	})
 }
 
-// TestPgxErrors sees that an error has all that a program may want of it, in every mode,
-// and that the connection goes on.
-func TestPgxErrors(t *testing.T) {
-	s := filled(t)
+// In each mode an error has its state, position and hint, and the connection stays usable.
+func TestPgxErrorsHaveStateAndPosition(t *testing.T) {
+	s := startWithHistory(t)
 	everyMode(t, s, func(t *testing.T, conn *pgx.Conn) {
 		for _, test := range []struct {
 			text, state string

@@ -12,40 +12,39 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// original is a PostgreSQL with the same tables, which are empty: what both are asked
-// alike, both should answer alike. All tests share it, and only read.
-func original(t *testing.T, like *server) *server {
+// postgresWithTables returns a PostgreSQL server with the same tables, all empty. Rota must answer
+// the same queries like this server. All tests share it and only read.
+func postgresWithTables(t *testing.T, like *server) *server {
 	t.Helper()
 	cluster := pgtest.Shared(t)
 	host, port, _ := strings.Cut(cluster.Addr(), ":")
-	maker, err := pgx.Connect(t.Context(), cluster.URL("postgres"))
+	conn, err := pgx.Connect(t.Context(), cluster.URL("postgres"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer maker.Close(t.Context())
+	defer conn.Close(t.Context())
 	s := &server{host: host, port: port, user: "admin", database: "rota", options: "-c search_path=sys"}
-	originals.Lock()
-	defer originals.Unlock()
-	if originals.made {
+	tablesCreated.Lock()
+	defer tablesCreated.Unlock()
+	if tablesCreated.done {
 		return s
 	}
 	for _, text := range []string{"CREATE ROLE admin SUPERUSER LOGIN", "CREATE DATABASE rota OWNER admin STRATEGY file_copy"} {
-		if _, err := maker.Exec(t.Context(), text); err != nil {
+		if _, err := conn.Exec(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.do(t, append(tablesOf(t, like), "ALTER SCHEMA public OWNER TO admin", "REVOKE ALL ON ALL TABLES IN SCHEMA sys FROM admin", "GRANT SELECT ON ALL TABLES IN SCHEMA sys TO admin, PUBLIC")...)
-	originals.made = true
+	s.exec(t, append(tablesOf(t, like), "ALTER SCHEMA public OWNER TO admin", "REVOKE ALL ON ALL TABLES IN SCHEMA sys FROM admin", "GRANT SELECT ON ALL TABLES IN SCHEMA sys TO admin, PUBLIC")...)
+	tablesCreated.done = true
 	return s
 }
 
-var originals struct {
+var tablesCreated struct {
 	sync.Mutex
-	made bool
+	done bool
 }
 
-// tablesOf are the statements that make the tables of a server, as its catalogue has
-// them.
+// tablesOf returns the statements that create the tables of a server, read from its catalogue.
 func tablesOf(t *testing.T, s *server) []string {
 	t.Helper()
 	rows, err := s.connect(t).Query(t.Context(), `
@@ -64,11 +63,10 @@ func tablesOf(t *testing.T, s *server) []string {
 	return append([]string{"CREATE SCHEMA sys"}, list...)
 }
 
-// TestPsqlShowsTheSame has psql describe both servers. Of the same tables it shows the
-// same.
-func TestPsqlShowsTheSame(t *testing.T) {
-	s := start(t)
-	of := original(t, s)
+// The \d commands of psql print the same text for both servers.
+func TestPsqlDescribesTablesLikePostgres(t *testing.T) {
+	s := startNode(t)
+	of := postgresWithTables(t, s)
 	var script strings.Builder
 	for _, command := range []string{
 		`\d`, `\dt`, `\dt sys.*`, `\dt sys.job*`, `\dt nothing`, `\di`, `\di sys.jobs*`, `\dv`, `\ds`, `\dm`, `\dE`, `\dT`, `\dT+`, `\df`, `\da`, `\dD`, `\do`, `\dc`,
@@ -83,21 +81,20 @@ func TestPsqlShowsTheSame(t *testing.T) {
 	}
 	got, _ := s.psql(t, script.String())
 	want, _ := of.psql(t, script.String())
-	compare(t, said(got), said(want), func(answer string) string { return answer })
+	compare(t, parseTranscript(got), parseTranscript(want), func(answer string) string { return answer })
 }
 
-// TestPsqlHasTheSameHeadings has psql list what only one of the servers has, under the
-// same headings.
-func TestPsqlHasTheSameHeadings(t *testing.T) {
-	s := start(t)
-	of := original(t, s)
+// Lists whose rows differ between the servers have the same headings.
+func TestPsqlListsHaveHeadingsOfPostgres(t *testing.T) {
+	s := startNode(t)
+	of := postgresWithTables(t, s)
 	script, err := os.ReadFile("testdata/psql/meta.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, _ := s.psql(t, string(script))
 	want, _ := of.psql(t, string(script))
-	compare(t, said(got), said(want), func(answer string) string {
+	compare(t, parseTranscript(got), parseTranscript(want), func(answer string) string {
 		lines := strings.Split(answer, "\n")
 		for i, line := range lines {
 			if strings.HasPrefix(line, "---") && i > 0 {
@@ -110,8 +107,8 @@ func TestPsqlHasTheSameHeadings(t *testing.T) {
 
 type answered struct{ command, answer string }
 
-// said takes a transcript apart.
-func said(transcript string) (list []answered) {
+// parseTranscript splits a transcript into commands and answers.
+func parseTranscript(transcript string) (list []answered) {
 	for line := range strings.Lines(transcript) {
 		if strings.HasPrefix(line, `\`) {
 			list = append(list, answered{command: strings.TrimSpace(line)})
@@ -125,7 +122,7 @@ func said(transcript string) (list []answered) {
 func compare(t *testing.T, got, want []answered, part func(string) string) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("%d answers, and %d", len(got), len(want))
+		t.Fatalf("got %d answers, want %d", len(got), len(want))
 	}
 	for i := range got {
 		if a, b := part(got[i].answer), part(want[i].answer); a != b {
@@ -134,11 +131,10 @@ func compare(t *testing.T, got, want []answered, part func(string) string) {
 	}
 }
 
-// TestTypesAreTheSame prepares queries at both servers: what they give and take is the
-// same, before anything is run.
-func TestTypesAreTheSame(t *testing.T) {
-	s := start(t)
-	ours, theirs := s.connect(t), original(t, s).connect(t)
+// Both servers report the same column and parameter types for a prepared query.
+func TestQueryTypesEqualPostgres(t *testing.T) {
+	s := startNode(t)
+	ours, theirs := s.connect(t), postgresWithTables(t, s).connect(t)
 	for _, expression := range []string{
 		"count(*)", "count(priority)", "sum(priority)", "sum(interval_seconds::int)", "sum(1.5)", "sum(2::float8)", "sum(2::real)", "avg(priority)", "avg(2::float8)", "min(created_at_ts)", "max(job_name)",
 		"array_agg(job_name)", "array_agg(priority)", "string_agg(job_name, ',')", "bool_and(priority > 0)", "jsonb_agg(params)", "json_agg(job_name)", "stddev(priority)",
@@ -174,7 +170,7 @@ func TestTypesAreTheSame(t *testing.T) {
 	}
 }
 
-// described is what is known of a query before it runs.
+// described is the description of a prepared query.
 type described struct {
 	names    []string
 	kinds    []uint32

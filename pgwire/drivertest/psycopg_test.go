@@ -2,12 +2,12 @@ package drivertest
 
 import "testing"
 
-// python is the one that Debian's packages are for; another of PATH may have none.
+// python is the interpreter that has Debian's packages; another one in PATH may not have them.
 const python = "/usr/bin/python3"
 
-// TestPsycopg runs a program of Python, whose transcript is held against a file.
-func TestPsycopg(t *testing.T) {
-	s := filled(t)
+// The output of a Python program equals the transcript.
+func TestPsycopgTranscript(t *testing.T) {
+	s := startWithHistory(t)
 	if out, err := s.run(t, "", python, "-c", "import psycopg"); err != nil {
 		t.Fatalf("%v; install it: make drivers, or apt-get install python3-psycopg\n%s", err, out)
 	}

@@ -17,12 +17,11 @@ var seed = flag.Uint64("seed", 1, "which variants are tried")
 
 var echoed = regexp.MustCompile(`(?s)\*{9} QUERY \*{10}\n(.*?)\n\*{26}`)
 
-// TestVariantsOfPsql takes what psql asks the catalogue and asks it in other words,
-// which PostgreSQL understands. The answers are the same: the catalogue is read, and
-// questions are not recognised.
-func TestVariantsOfPsql(t *testing.T) {
-	s := filled(t)
-	var asked []string
+// The test rewrites psql's catalogue queries to equivalent ones that PostgreSQL accepts. The rows
+// must be the same: the server executes the queries instead of recognising their text.
+func TestMutatedPsqlQueriesReturnSameRows(t *testing.T) {
+	s := startWithHistory(t)
+	var queries []string
 	for _, name := range []string{"meta", "tables"} {
 		script, err := os.ReadFile("testdata/psql/" + name + ".sql")
 		if err != nil {
@@ -30,39 +29,39 @@ func TestVariantsOfPsql(t *testing.T) {
 		}
 		out, _ := s.psql(t, string(script), "-E")
 		for _, found := range echoed.FindAllStringSubmatch(out, -1) {
-			if !slices.Contains(asked, found[1]) && strings.HasPrefix(strings.ToUpper(found[1]), "SELECT") {
-				asked = append(asked, found[1])
+			if !slices.Contains(queries, found[1]) && strings.HasPrefix(strings.ToUpper(found[1]), "SELECT") {
+				queries = append(queries, found[1])
 			}
 		}
 	}
-	if len(asked) < 100 {
-		t.Fatalf("psql asked %d questions", len(asked))
+	if len(queries) < 100 {
+		t.Fatalf("psql sent %d queries", len(queries))
 	}
-	ours, theirs := s.connect(t), original(t, s).connect(t)
+	ours, theirs := s.connect(t), postgresWithTables(t, s).connect(t)
 	random := rand.New(rand.NewPCG(*seed, 2))
 	variants := 0
-	for _, text := range asked {
+	for _, text := range queries {
 		want := rowsOf(t, ours, text)
 		if strings.HasPrefix(want, "ERROR") {
 			t.Errorf("%s\n%s", text, want)
 		}
 		for range 3 {
-			said, how := mutate(text, random)
-			if d := describe(t, theirs, said); d.sqlstate != "" && describe(t, theirs, text).sqlstate == "" {
-				t.Errorf("PostgreSQL does not understand it, %s: %s\n%s", how, d.sqlstate, said)
+			mutated, how := mutate(text, random)
+			if d := describe(t, theirs, mutated); d.sqlstate != "" && describe(t, theirs, text).sqlstate == "" {
+				t.Errorf("PostgreSQL rejects it, %s: %s\n%s", how, d.sqlstate, mutated)
 				continue
 			}
 			variants++
-			if got := rowsOf(t, ours, said); got != want {
-				t.Errorf("%s\n%s\n-- was\n%s\n got %s\nwant %s", how, said, text, brief(got), brief(want))
+			if got := rowsOf(t, ours, mutated); got != want {
+				t.Errorf("%s\n%s\n-- was\n%s\n got %s\nwant %s", how, mutated, text, brief(got), brief(want))
 			}
 		}
 	}
-	t.Logf("%d variants of %d questions", variants, len(asked))
+	t.Logf("%d variants of %d queries", variants, len(queries))
 }
 
-// mutate says a question in other words, in some of the ways there are.
-func mutate(text string, random *rand.Rand) (said, how string) {
+// mutate applies some of the mutations to a query.
+func mutate(text string, random *rand.Rand) (mutated, how string) {
 	t := tokensOf(text)
 	var names []string
 	chosen := random.Perm(len(mutations))[:1+random.IntN(4)]

@@ -194,14 +194,14 @@ def cancelling(conn):
 
 
 with psycopg.connect(autocommit=True, application_name="the transcript") as conn:
-    heard = []
-    conn.add_notice_handler(lambda d: heard.append((d.severity, d.sqlstate, d.message_primary)))
+    notices = []
+    conn.add_notice_handler(lambda d: notices.append((d.severity, d.sqlstate, d.message_primary)))
     info = conn.info
     say(info.vendor, info.server_version, info.dbname, info.user, info.encoding, info.timezone, info.status.name, info.transaction_status.name)
     for name in ["server_version", "client_encoding", "DateStyle", "TimeZone", "integer_datetimes", "standard_conforming_strings", "is_superuser", "application_name", "nothing"]:
         say(name, info.parameter_status(name))
     conn.execute("DROP JOB IF EXISTS nothing")
-    say(heard)
+    say(notices)
     for name in ["uuid", "jsonb", "timestamptz", "bigint", "int8", "text", "nothing"]:
         t = TypeInfo.fetch(conn, name)
         say("type", name, t and (t.name, t.oid, t.array_oid))

@@ -14,27 +14,26 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-var update = flag.Bool("update", false, "write what was answered into the conversations")
+var update = flag.Bool("update", false, "write the answers into the transcripts")
 
-// TestConversations holds conversations that stand in files: what a client says
-// behind >, what it is answered behind <. A line "store" is what was written at
-// last. Each file is one connection.
-func TestConversations(t *testing.T) {
+// Each transcript file is one connection: lines with > are messages of the client, lines with <
+// are the answers. The line "store" is what the statements wrote.
+func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/conversations/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { replay(t, file) })
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { runTranscript(t, file) })
 	}
 }
 
-func replay(t *testing.T, file string) {
+func runTranscript(t *testing.T, file string) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSite(t)
+	s := newTestServer(t)
 	c := s.client()
 	var got []string
 	var asked []pgproto3.FrontendMessage
@@ -42,9 +41,9 @@ func replay(t *testing.T, file string) {
 		if asked == nil {
 			return
 		}
-		lines := c.say(asked...)
+		lines := c.exchange(asked...)
 		if _, is := asked[len(asked)-1].(*pgproto3.Flush); is {
-			lines = append(lines, c.while(200*time.Millisecond)...)
+			lines = append(lines, c.receiveFor(200*time.Millisecond)...)
 		}
 		for _, line := range lines {
 			got = append(got, "< "+line)
@@ -57,7 +56,7 @@ func replay(t *testing.T, file string) {
 		case strings.HasPrefix(line, "<"), strings.HasPrefix(line, "store"):
 			continue
 		case strings.HasPrefix(line, ">"):
-			asked = append(asked, message(t, line[2:]))
+			asked = append(asked, parseMessage(t, line[2:]))
 		default:
 			answer()
 		}
@@ -77,8 +76,8 @@ func replay(t *testing.T, file string) {
 	}
 }
 
-// while returns what comes within a time.
-func (c *client) while(d time.Duration) (lines []string) {
+// receiveFor returns what comes within a time.
+func (c *client) receiveFor(d time.Duration) (lines []string) {
 	_ = c.wire.SetReadDeadline(time.Now().Add(d))
 	defer func() { _ = c.wire.SetReadDeadline(time.Now().Add(20 * time.Second)) }()
 	for {
@@ -86,31 +85,31 @@ func (c *client) while(d time.Duration) (lines []string) {
 		if err != nil {
 			return lines
 		}
-		lines = append(lines, spell(m))
+		lines = append(lines, formatMessage(m))
 	}
 }
 
-// message reads a message from its words: names and texts in quotes, numbers, and
+// parseMessage reads a message from its words: names and texts in quotes, numbers, and
 // for the arguments of Bind also NULL and x and hexadecimal.
-func message(t *testing.T, line string) pgproto3.FrontendMessage {
-	w := wordsOf(t, line)
+func parseMessage(t *testing.T, line string) pgproto3.FrontendMessage {
+	w := splitWords(t, line)
 	switch w[0] {
 	case "Query":
 		return &pgproto3.Query{String: w[1]}
 	case "Parse":
 		m := &pgproto3.Parse{Name: w[1], Query: w[2]}
 		for _, n := range w[3:] {
-			m.ParameterOIDs = append(m.ParameterOIDs, uint32(number(t, n)))
+			m.ParameterOIDs = append(m.ParameterOIDs, uint32(parseNumber(t, n)))
 		}
 		return m
 	case "Bind":
-		return binding(t, w)
+		return parseBind(t, w)
 	case "Describe":
 		return &pgproto3.Describe{ObjectType: w[1][0], Name: w[2]}
 	case "Close":
 		return &pgproto3.Close{ObjectType: w[1][0], Name: w[2]}
 	case "Execute":
-		return &pgproto3.Execute{Portal: w[1], MaxRows: uint32(number(t, w[2]))}
+		return &pgproto3.Execute{Portal: w[1], MaxRows: uint32(parseNumber(t, w[2]))}
 	case "Sync":
 		return &pgproto3.Sync{}
 	case "Flush":
@@ -124,11 +123,11 @@ func message(t *testing.T, line string) pgproto3.FrontendMessage {
 	case "Password":
 		return &pgproto3.PasswordMessage{Password: "again"}
 	}
-	t.Fatalf("what is %s", line)
+	t.Fatalf("unknown message %s", line)
 	return nil
 }
 
-func binding(t *testing.T, w []string) *pgproto3.Bind {
+func parseBind(t *testing.T, w []string) *pgproto3.Bind {
 	m := &pgproto3.Bind{DestinationPortal: w[1], PreparedStatement: w[2]}
 	for _, word := range w[3:] {
 		codes, is := strings.CutPrefix(word, "in=")
@@ -136,9 +135,9 @@ func binding(t *testing.T, w []string) *pgproto3.Bind {
 		raw, isRaw := strings.CutPrefix(word, "x=")
 		switch {
 		case is:
-			m.ParameterFormatCodes = formats(t, codes)
+			m.ParameterFormatCodes = parseFormats(t, codes)
 		case isOut:
-			m.ResultFormatCodes = formats(t, out)
+			m.ResultFormatCodes = parseFormats(t, out)
 		case isRaw:
 			bytes, _ := hex.DecodeString(raw)
 			m.Parameters = append(m.Parameters, bytes)
@@ -151,14 +150,14 @@ func binding(t *testing.T, w []string) *pgproto3.Bind {
 	return m
 }
 
-func formats(t *testing.T, text string) (codes []int16) {
+func parseFormats(t *testing.T, text string) (codes []int16) {
 	for one := range strings.SplitSeq(text, ",") {
-		codes = append(codes, int16(number(t, one)))
+		codes = append(codes, int16(parseNumber(t, one)))
 	}
 	return codes
 }
 
-func number(t *testing.T, text string) int {
+func parseNumber(t *testing.T, text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +165,7 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-func wordsOf(t *testing.T, line string) (list []string) {
+func splitWords(t *testing.T, line string) (list []string) {
 	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
 		if line[0] != '"' {
 			word, rest, _ := strings.Cut(line, " ")

@@ -17,10 +17,10 @@ import (
 
 func bigOf(n int64) *big.Int { return big.NewInt(n) }
 
-const anHour = " SCHEDULE EVERY 1 HOUR AS 'SELECT 1'"
+const everyHour = " SCHEDULE EVERY 1 HOUR AS 'SELECT 1'"
 
-// endless is a query that would count for a long time.
-const endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000000) SELECT count(*) FROM n"
+// endlessQuery is a query that would count for a long time.
+const endlessQuery = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000000) SELECT count(*) FROM n"
 
 func countOf(t *testing.T, conn *pgx.Conn, like string) (n int) {
 	t.Helper()
@@ -31,19 +31,19 @@ func countOf(t *testing.T, conn *pgx.Conn, like string) (n int) {
 }
 
 func TestPgxTransactions(t *testing.T) {
-	s := start(t)
+	s := startNode(t)
 	ctx := t.Context()
 	everyMode(t, s, func(t *testing.T, conn *pgx.Conn) {
 		var list []string
 		defer func() {
 			for _, name := range list {
-				s.do(t, "DROP JOB IF EXISTS "+name)
+				s.exec(t, "DROP JOB IF EXISTS "+name)
 			}
 		}()
 		create := func(on interface{ Conn() *pgx.Conn }, name string) {
 			t.Helper()
 			list = append(list, name)
-			if _, err := on.Conn().Exec(ctx, "CREATE JOB "+name+anHour); err != nil {
+			if _, err := on.Conn().Exec(ctx, "CREATE JOB "+name+everyHour); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -94,12 +94,12 @@ func TestPgxTransactions(t *testing.T) {
 }
 
 func TestPgxBatches(t *testing.T) {
-	s := start(t)
+	s := startNode(t)
 	ctx := t.Context()
 	everyMode(t, s, func(t *testing.T, conn *pgx.Conn) {
 		good := &pgx.Batch{}
-		good.Queue("CREATE JOB a" + anHour)
-		good.Queue("CREATE JOB b" + anHour)
+		good.Queue("CREATE JOB a" + everyHour)
+		good.Queue("CREATE JOB b" + everyHour)
 		good.Queue("SELECT $1::bigint + 1", 41).QueryRow(func(row pgx.Row) error {
 			var n int64
 			if err := row.Scan(&n); err != nil || n != 42 {
@@ -128,8 +128,8 @@ func TestPgxBatches(t *testing.T) {
 
 // The test cancels a long query. pgx sends a cancel request and closes the connection. The
 // pool continues with other connections, and no query slot stays in use.
-func TestPgxCancels(t *testing.T) {
-	s := start(t)
+func TestPgxCancelEndsLongQuery(t *testing.T) {
+	s := startNode(t)
 	pool, err := pgxpool.New(t.Context(), s.url("pool_max_conns=4"))
 	if err != nil {
 		t.Fatal(err)
@@ -141,8 +141,8 @@ func TestPgxCancels(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			defer cancel()
 			var n int64
-			if err := pool.QueryRow(ctx, endless).Scan(&n); err == nil {
-				t.Error("it was not ended")
+			if err := pool.QueryRow(ctx, endlessQuery).Scan(&n); err == nil {
+				t.Error("the query was not cancelled")
 			}
 		})
 	}
@@ -155,28 +155,28 @@ func TestPgxCancels(t *testing.T) {
 		}
 	}
 	if took := time.Since(began); took > 5*time.Second {
-		t.Error("those who gave up are in the way of others for", took)
+		t.Error("cancelled queries delayed other queries for", took)
 	}
 
 	conn := s.connect(t)
-	asked := time.AfterFunc(200*time.Millisecond, func() { _ = conn.PgConn().CancelRequest(context.Background()) })
-	defer asked.Stop()
-	if _, err := conn.Exec(t.Context(), endless); stateOf(err) != "57014" {
+	timer := time.AfterFunc(200*time.Millisecond, func() { _ = conn.PgConn().CancelRequest(context.Background()) })
+	defer timer.Stop()
+	if _, err := conn.Exec(t.Context(), endlessQuery); stateOf(err) != "57014" {
 		t.Error(err)
 	}
 	if err := conn.Ping(t.Context()); err != nil {
-		t.Error("the connection did not outlive it:", err)
+		t.Error("the connection does not work after a cancel request:", err)
 	}
 	if _, err := conn.Exec(t.Context(), "SET statement_timeout = '100ms'"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Exec(t.Context(), endless); stateOf(err) != "57014" {
+	if _, err := conn.Exec(t.Context(), endlessQuery); stateOf(err) != "57014" {
 		t.Error(err)
 	}
 }
 
-func TestPgxPool(t *testing.T) {
-	s := filled(t)
+func TestPgxPoolServesConcurrentClients(t *testing.T) {
+	s := startWithHistory(t)
 	pool, err := pgxpool.New(t.Context(), s.url("pool_max_conns=50", "pool_min_conns=50", "application_name=pool"))
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestPgxPool(t *testing.T) {
 		all.Go(func() {
 			for j := range 4 {
 				name := fmt.Sprintf("p_%d_%d", i, j)
-				if _, err := pool.Exec(t.Context(), "CREATE JOB "+name+anHour); err != nil {
+				if _, err := pool.Exec(t.Context(), "CREATE JOB "+name+everyHour); err != nil {
 					t.Error(err)
 				}
 				var found string
@@ -207,8 +207,8 @@ func TestPgxPool(t *testing.T) {
 	}
 }
 
-func TestPgxPrepares(t *testing.T) {
-	s := filled(t)
+func TestPgxPreparedStatements(t *testing.T) {
+	s := startWithHistory(t)
 	conn := s.connect(t)
 	if _, err := conn.Prepare(t.Context(), "by name", "SELECT job_uuid FROM sys.jobs WHERE job_name = $1"); err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func TestPgxPrepares(t *testing.T) {
 }
 
 func TestDatabaseSQL(t *testing.T) {
-	s := filled(t)
+	s := startWithHistory(t)
 	db, err := sql.Open("pgx", s.url())
 	if err != nil {
 		t.Fatal(err)

@@ -9,10 +9,9 @@ import (
 	"testing"
 )
 
-// TestPsqlCompletes types into psql on a terminal, with tabs where a person wants to be
-// told what there is.
-func TestPsqlCompletes(t *testing.T) {
-	s := filled(t)
+// The test types into psql on a terminal. Each tab requests a completion.
+func TestPsqlTabCompletion(t *testing.T) {
+	s := startWithHistory(t)
 	for _, test := range []struct{ typed, want string }{
 		{`SELECT * FROM sys.jo\t\t\t`, "sys.job_dependencies sys.job_runs sys.jobs"},
 		{`SELECT * FROM sys.nod\t`, "SELECT * FROM sys.nodes"},
@@ -26,7 +25,7 @@ func TestPsqlCompletes(t *testing.T) {
 	} {
 		t.Run(test.typed, func(t *testing.T) {
 			t.Parallel()
-			out, err := s.run(t, "", python, "testdata/type.py", program(t, "psql", "postgresql-client"), test.typed)
+			out, err := s.run(t, "", python, "testdata/type.py", findProgram(t, "psql", "postgresql-client"), test.typed)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
@@ -37,10 +36,10 @@ func TestPsqlCompletes(t *testing.T) {
 	}
 }
 
-// TestPsqlPrompt sees the prompt tell how a transaction stands, which the server says.
-func TestPsqlPrompt(t *testing.T) {
-	s := start(t)
-	out, err := s.run(t, "", python, "testdata/type.py", program(t, "psql", "postgresql-client"), `BEGIN;\nSELECT wrong;\nROLLBACK;\nSELECT\n1;\n`)
+// The prompt of psql shows the transaction status that the server reports.
+func TestPsqlPromptShowsTransactionStatus(t *testing.T) {
+	s := startNode(t)
+	out, err := s.run(t, "", python, "testdata/type.py", findProgram(t, "psql", "postgresql-client"), `BEGIN;\nSELECT wrong;\nROLLBACK;\nSELECT\n1;\n`)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -54,12 +53,12 @@ func TestPsqlPrompt(t *testing.T) {
 	}
 }
 
-// TestPsqlWatches lets psql ask the same again and again, and interrupts it.
-func TestPsqlWatches(t *testing.T) {
-	s := start(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+// The command \watch repeats a query until psql is interrupted.
+func TestPsqlWatchRunsUntilInterrupted(t *testing.T) {
+	s := startNode(t)
+	ctx, cancel := context.WithTimeout(t.Context(), clientTimeout)
 	defer cancel()
-	command := exec.CommandContext(ctx, program(t, "psql", "postgresql-client"), "-X", "-A", "-t", s.url())
+	command := exec.CommandContext(ctx, findProgram(t, "psql", "postgresql-client"), "-X", "-A", "-t", s.url())
 	command.Stdin = strings.NewReader("SELECT 'again' \\watch 0.02\n")
 	out, err := command.StdoutPipe()
 	if err != nil {
@@ -68,19 +67,19 @@ func TestPsqlWatches(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	told := 0
-	for lines := bufio.NewScanner(out); told < 3 && lines.Scan(); {
+	answers := 0
+	for lines := bufio.NewScanner(out); answers < 3 && lines.Scan(); {
 		if strings.Contains(lines.Text(), "again") {
-			told++
+			answers++
 		}
 	}
-	if told < 3 {
-		t.Errorf("it was told %d times", told)
+	if answers < 3 {
+		t.Errorf("psql printed %d answers, want 3", answers)
 	}
 	if err := command.Process.Signal(os.Interrupt); err != nil {
 		t.Error(err)
 	}
 	if err := command.Wait(); ctx.Err() != nil {
-		t.Errorf("it went on although it was interrupted: %v", err)
+		t.Errorf("psql did not end after the interrupt: %v", err)
 	}
 }

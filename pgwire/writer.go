@@ -8,52 +8,52 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// outlet buffers answers and sends them in few large writes. It keeps the first error and
+// bufferedWriter buffers answers and sends them in few large writes. It keeps the first error and
 // writes nothing after it.
-type outlet struct {
-	conn net.Conn
-	time time.Duration // for the client to take a piece
-	buf  []byte
-	err  error
+type bufferedWriter struct {
+	conn    net.Conn
+	timeout time.Duration // for one write
+	buf     []byte
+	err     error
 }
 
 const (
-	pieceFull = 32 << 10  // a piece that has this much is sent
-	pieceKept = 128 << 10 // a buffer that has grown beyond it is given back
+	flushBytes     = 32 << 10  // the buffer is sent at this size
+	bufferBytesMax = 128 << 10 // a larger buffer is released after a write
 )
 
-func (o *outlet) send(m pgproto3.BackendMessage) {
+func (o *bufferedWriter) send(m pgproto3.BackendMessage) {
 	buf, err := m.Encode(o.buf)
 	if err != nil {
 		o.fail(err)
 		return
 	}
 	o.buf = buf
-	o.relieve()
+	o.flushIfFull()
 }
 
-// relieve sends what has gathered when it is much.
-func (o *outlet) relieve() {
-	if len(o.buf) >= pieceFull {
+// flushIfFull sends the buffer if it has reached flushBytes.
+func (o *bufferedWriter) flushIfFull() {
+	if len(o.buf) >= flushBytes {
 		o.flush()
 	}
 }
 
-func (o *outlet) flush() {
+func (o *bufferedWriter) flush() {
 	if len(o.buf) == 0 || o.err != nil {
 		o.buf = o.buf[:0]
 		return
 	}
-	_ = o.conn.SetWriteDeadline(time.Now().Add(o.time))
+	_ = o.conn.SetWriteDeadline(time.Now().Add(o.timeout))
 	_, err := o.conn.Write(o.buf)
 	o.fail(err)
-	if cap(o.buf) > pieceKept {
+	if cap(o.buf) > bufferBytesMax {
 		o.buf = nil
 	}
 	o.buf = o.buf[:0]
 }
 
-func (o *outlet) fail(err error) {
+func (o *bufferedWriter) fail(err error) {
 	if o.err == nil {
 		o.err = err
 	}
@@ -61,7 +61,7 @@ func (o *outlet) fail(err error) {
 
 // row sends the values of one row, each encoded by the function of its column. A
 // row that cannot be encoded is not sent.
-func (o *outlet) row(values []any, columns []column) error {
+func (o *bufferedWriter) row(values []any, columns []column) error {
 	start := len(o.buf)
 	o.buf = append(o.buf, 'D', 0, 0, 0, 0)
 	o.buf = binary.BigEndian.AppendUint16(o.buf, uint16(len(columns)))
@@ -78,6 +78,6 @@ func (o *outlet) row(values []any, columns []column) error {
 		o.buf = buf
 	}
 	binary.BigEndian.PutUint32(o.buf[start+1:], uint32(len(o.buf)-start-1))
-	o.relieve()
+	o.flushIfFull()
 	return o.err
 }

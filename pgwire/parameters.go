@@ -9,9 +9,9 @@ import (
 	"github.com/rotajobs/rota/console"
 )
 
-// reported are the settings that clients are told of when they change, with what
-// they are if the session has no opinion.
-var reported = []struct{ name, value string }{
+// reportedParameters are the settings whose changes are reported to clients, with the values
+// used if the session has none.
+var reportedParameters = []struct{ name, value string }{
 	{"application_name", ""},
 	{"client_encoding", "UTF8"},
 	{"DateStyle", "ISO, MDY"},
@@ -25,39 +25,39 @@ var reported = []struct{ name, value string }{
 	{"TimeZone", "UTC"},
 }
 
-// fixed tells what stays as it is for the whole connection, and then the rest.
-func (c *conn) fixed(user string) {
+// sendParameters sends the constant parameters of the connection, and then the others.
+func (c *conn) sendParameters(user string) {
 	c.out.send(&pgproto3.ParameterStatus{Name: "server_version", Value: "15.0 (Rota " + c.server.config.Version + ")"})
 	c.out.send(&pgproto3.ParameterStatus{Name: "session_authorization", Value: user})
-	c.report()
+	c.sendChangedParameters()
 }
 
-// report tells the settings that have changed since the client was told.
-func (c *conn) report() {
-	for _, one := range reported {
+// sendChangedParameters sends the settings that changed since they were last sent.
+func (c *conn) sendChangedParameters() {
+	for _, one := range reportedParameters {
 		value, known := c.session.Setting(one.name)
 		if !known {
 			value = one.value
 		}
-		if was, told := c.told[one.name]; told && was == value {
+		if was, sent := c.sentParameters[one.name]; sent && was == value {
 			continue
 		}
-		c.told[one.name] = value
-		c.out.send(&pgproto3.ParameterStatus{Name: one.name, Value: clean(value)})
+		c.sentParameters[one.name] = value
+		c.out.send(&pgproto3.ParameterStatus{Name: one.name, Value: cutAtNUL(value)})
 	}
-	c.setClock()
+	c.updateTimeZone()
 }
 
-// setClock has times shown in the zone of the session. It may be another with each
-// statement; the client is told of that later.
-func (c *conn) setClock() {
-	if name, _ := c.session.Setting("TimeZone"); name != c.values.place {
-		c.values.place, c.values.zone = name, zone(name)
+// updateTimeZone uses the session's time zone for the following values. Each statement can
+// change it; the client is notified before the next ReadyForQuery.
+func (c *conn) updateTimeZone() {
+	if name, _ := c.session.Setting("TimeZone"); name != c.settings.zoneName {
+		c.settings.zoneName, c.settings.zone = name, loadZone(name)
 	}
 }
 
-// zone is the time zone of a name; one that is not known is shown as UTC.
-func zone(name string) *time.Location {
+// loadZone returns the named time zone; an unknown one is shown as UTC.
+func loadZone(name string) *time.Location {
 	if name == "Local" {
 		return time.UTC
 	}
@@ -67,20 +67,21 @@ func zone(name string) *time.Location {
 	return time.UTC
 }
 
-// ready says that the next statement may come, and sends all that was answered.
+// ready sends ReadyForQuery and flushes all answers.
 func (c *conn) ready() {
-	c.report()
+	c.sendChangedParameters()
 	status := c.session.Status()
 	if status == console.Idle {
-		c.names.forgetPortals(nil)
+		c.prepared.closePortals(nil)
 	}
 	c.out.send(&pgproto3.ReadyForQuery{TxStatus: byte(status)})
 	c.out.flush()
 }
 
-// statement is the context of one: it ends when the client cancels it, hangs up,
-// or has set a time for it. The function must be called when it is over.
-func (c *conn) statement() (context.Context, context.CancelFunc) {
+// startStatement returns the context of one statement. It ends when the client cancels or
+// disconnects, or at the statement timeout. The caller must call the returned function at the
+// end.
+func (c *conn) startStatement() (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(c.ctx)
 	stop := func() {}
 	if limit := c.milliseconds("statement_timeout"); limit > 0 {
@@ -98,7 +99,7 @@ func (c *conn) statement() (context.Context, context.CancelFunc) {
 	}
 }
 
-// cancel ends the statement that runs. It is called from another connection.
+// cancel cancels the running statement. Another connection's goroutine calls it.
 func (c *conn) cancel() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,7 +108,7 @@ func (c *conn) cancel() {
 	}
 }
 
-// milliseconds is a setting that is a time; 0: it is not set.
+// milliseconds returns a setting that is a duration; 0 means not set.
 func (c *conn) milliseconds(name string) time.Duration {
 	text, _ := c.session.Setting(name)
 	n, err := strconv.ParseInt(text, 10, 32)

@@ -11,35 +11,35 @@ import (
 	"github.com/rotajobs/rota/console"
 )
 
-// check refuses who cannot be served before any proof is asked for.
-func (c *conn) check(m *pgproto3.StartupMessage) error {
+// checkStartup refuses connections that cannot be served, before authentication.
+func (c *conn) checkStartup(m *pgproto3.StartupMessage) error {
 	user, database := m.Parameters["user"], m.Parameters["database"]
 	for name, value := range m.Parameters {
 		if !utf8.ValidString(name) || !utf8.ValidString(value) {
-			return fatally(stateEncoding, "", "invalid byte sequence for encoding \"UTF8\"")
+			return fatalf(stateEncoding, "", "invalid byte sequence for encoding \"UTF8\"")
 		}
 	}
 	switch {
 	case user == "":
-		return fatally(stateNotAuthorized, "", "no PostgreSQL user name specified in startup packet")
+		return fatalf(stateNotAuthorized, "", "no PostgreSQL user name specified in startup packet")
 	case c.server.config.RequireTLS && !c.secure:
-		return fatally(stateNotAuthorized, "connect with sslmode=require", "this server is spoken to over TLS only")
-	case c.server.full():
-		return tooMany()
+		return fatalf(stateNotAuthorized, "connect with sslmode=require", "this server accepts TLS connections only")
+	case c.server.sessionsFull():
+		return tooManyConnections()
 	case !slices.Contains([]string{"", "rota", "postgres", user}, database):
-		return fatally(stateNoDatabase, "there is one, and it is called rota", "database %q does not exist", database)
+		return fatalf(stateNoDatabase, "the only database is rota; connect with dbname=rota", "database %q does not exist", database)
 	case !slices.Contains([]string{"", "0", "f", "false", "off", "no"}, strings.ToLower(m.Parameters["replication"])):
-		return fatally(stateNotSupported, "", "replication is not supported")
+		return fatalf(stateNotSupported, "", "replication is not supported")
 	}
 	return nil
 }
 
-// introduce begins the session of a user who has proved who they are, with the
-// settings that the client wants.
-func (c *conn) introduce(user string, wanted map[string]string) error {
+// startSession creates the session of an authenticated user and applies the settings of the
+// startup packet.
+func (c *conn) startSession(user string, wanted map[string]string) error {
 	c.session = c.server.config.Session(user)
-	c.names = newNames(c.server.config.MessageMax, &c.server.kept)
-	settings, err := options(wanted["options"])
+	c.prepared = newPreparedSet(c.server.config.MessageMax, &c.server.unfetchedBytes)
+	settings, err := parseOptions(wanted["options"])
 	if err != nil {
 		return err
 	}
@@ -51,37 +51,36 @@ func (c *conn) introduce(user string, wanted map[string]string) error {
 		}
 	}
 	for _, one := range settings {
-		if err := c.set(one[0], one[1]); err != nil {
+		if err := c.setStartupSetting(one[0], one[1]); err != nil {
 			return err
 		}
 	}
 	c.out.send(&pgproto3.AuthenticationOk{})
-	c.fixed(user)
+	c.sendParameters(user)
 	return nil
 }
 
-// set changes a setting before the first statement; an error there is the end.
-func (c *conn) set(name, value string) error {
+// setStartupSetting applies one setting of the startup packet. An error ends the connection.
+func (c *conn) setStartupSetting(name, value string) error {
 	if strings.EqualFold(name, "client_encoding") {
 		if !isUTF8(value) {
-			return fatally(stateBadValue, "set client_encoding to UTF8", "invalid value for parameter \"client_encoding\": %q", value)
+			return fatalf(stateBadValue, "set client_encoding to UTF8", "invalid value for parameter \"client_encoding\": %q", value)
 		}
 		value = "UTF8"
 	}
 	err := c.session.Set(name, value)
-	var own *console.Error
+	var consoleErr *console.Error
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &own):
-		return &fatal{own}
+	case errors.As(err, &consoleErr):
+		return &fatal{consoleErr}
 	}
-	c.server.config.Logger.Error("a setting", "name", name, "err", err)
-	return fatally(stateInternal, "the log of the server says more", "an error that should not be")
+	c.server.config.Logger.Error("cannot apply a setting of the startup packet", "name", name, "err", err)
+	return fatalf(stateInternal, "see the server log for details", "internal error")
 }
 
-// isUTF8 knows the names of the one encoding, and the name by which a client says
-// that it does not care.
+// isUTF8 accepts the names of UTF8, and SQL_ASCII, which means no conversion.
 func isUTF8(name string) bool {
 	switch strings.ToLower(strings.Trim(name, `'" `)) {
 	case "utf8", "utf-8", "utf_8", "unicode", "sql_ascii", "":
@@ -90,10 +89,9 @@ func isUTF8(name string) bool {
 	return false
 }
 
-// options reads what stands in PGOPTIONS: -c name=value or --name=value, with
-// blanks behind a backslash.
-func options(text string) (settings [][2]string, err error) {
-	words := split(text)
+// parseOptions parses PGOPTIONS: -c name=value or --name=value. A backslash escapes a blank.
+func parseOptions(text string) (settings [][2]string, err error) {
+	words := splitOptions(text)
 	for i := 0; i < len(words); i++ {
 		word := words[i]
 		switch {
@@ -106,19 +104,19 @@ func options(text string) (settings [][2]string, err error) {
 		case strings.HasPrefix(word, "-c"):
 			word = word[2:]
 		default:
-			return nil, fatally("42601", "write -c name=value", "invalid command-line argument for server process: %s", word)
+			return nil, fatalf("42601", "write -c name=value", "invalid command-line argument for server process: %s", word)
 		}
 		name, value, found := strings.Cut(word, "=")
 		if !found {
-			return nil, fatally("42601", "write -c name=value", "-c %s requires a value", name)
+			return nil, fatalf("42601", "write -c name=value", "-c %s requires a value", name)
 		}
 		settings = append(settings, [2]string{name, value})
 	}
 	return settings, nil
 }
 
-// split cuts a text at its blanks.
-func split(text string) (words []string) {
+// splitOptions splits a text at unescaped blanks.
+func splitOptions(text string) (words []string) {
 	var word []byte
 	within := false
 	for i := 0; i < len(text); i++ {

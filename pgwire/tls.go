@@ -8,7 +8,7 @@ import (
 	"github.com/xdg-go/scram"
 )
 
-// offerTLS answers a request for TLS, and makes the handshake.
+// offerTLS answers a request for TLS and performs the handshake.
 func (c *conn) offerTLS() error {
 	offered := c.server.config.TLS
 	if offered == nil {
@@ -18,46 +18,46 @@ func (c *conn) offerTLS() error {
 	if _, err := c.net.Write([]byte{'S'}); err != nil {
 		return err
 	}
-	var shown *tls.Certificate
-	secured := tls.Server(c.raw, showing(offered, &shown))
+	var used *tls.Certificate
+	secured := tls.Server(c.raw, recordingCertificate(offered, &used))
 	if err := secured.Handshake(); err != nil {
-		return err // of which nothing can be said to somebody who does not speak TLS
+		return err // the client cannot read an error without TLS
 	}
 	c.net, c.out.conn, c.secure = secured, secured, true
-	c.binding = bindingOf(shown)
+	c.binding = channelBinding(used)
 	return nil
 }
 
-// showing is a configuration that remembers which certificate was shown. Sessions
-// are not resumed, since then none is.
-func showing(config *tls.Config, shown **tls.Certificate) *tls.Config {
-	watch := func(config *tls.Config) *tls.Config {
+// recordingCertificate returns a configuration that stores which certificate the handshake
+// used. It disables session resumption, which uses no certificate.
+func recordingCertificate(config *tls.Config, used **tls.Certificate) *tls.Config {
+	record := func(config *tls.Config) *tls.Config {
 		own := config.Clone()
 		own.SessionTicketsDisabled = true
 		own.GetConfigForClient = nil
 		own.GetCertificate = func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-			certificate, err := choose(config, hello)
-			*shown = certificate
+			certificate, err := chooseCertificate(config, hello)
+			*used = certificate
 			return certificate, err
 		}
 		own.Certificates = nil
 		return own
 	}
-	own := watch(config)
-	if ask := config.GetConfigForClient; ask != nil {
+	own := record(config)
+	if getConfig := config.GetConfigForClient; getConfig != nil {
 		own.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-			other, err := ask(hello)
+			other, err := getConfig(hello)
 			if other == nil || err != nil {
 				return nil, err
 			}
-			return watch(other), nil
+			return record(other), nil
 		}
 	}
 	return own
 }
 
-// choose picks the certificate for a client, as crypto/tls does.
-func choose(config *tls.Config, hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+// chooseCertificate picks the certificate for a client, as crypto/tls does.
+func chooseCertificate(config *tls.Config, hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	list := config.Certificates
 	if config.GetCertificate != nil && (len(list) == 0 || hello.ServerName != "") {
 		if certificate, err := config.GetCertificate(hello); certificate != nil || err != nil {
@@ -70,18 +70,18 @@ func choose(config *tls.Config, hello *tls.ClientHelloInfo) (*tls.Certificate, e
 		}
 	}
 	if len(list) == 0 {
-		return nil, errors.New("there is no certificate")
+		return nil, errors.New("no TLS certificate is configured")
 	}
 	return &list[0], nil
 }
 
-// bindingOf ties a login to the certificate, so that nobody in the middle can pass
-// it on. Of some certificates it is not defined; then there is none.
-func bindingOf(shown *tls.Certificate) (none scram.ChannelBinding) {
-	if shown == nil || len(shown.Certificate) == 0 {
+// channelBinding binds a login to the certificate, so that a proxy in the middle cannot forward
+// it. Channel binding is not defined for some certificates; then it is not supported.
+func channelBinding(used *tls.Certificate) (none scram.ChannelBinding) {
+	if used == nil || len(used.Certificate) == 0 {
 		return none
 	}
-	leaf, err := x509.ParseCertificate(shown.Certificate[0])
+	leaf, err := x509.ParseCertificate(used.Certificate[0])
 	if err != nil {
 		return none
 	}

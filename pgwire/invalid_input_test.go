@@ -16,41 +16,41 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// alarm is a log that remembers panics.
-type alarm struct {
+// panicLog is a log handler that collects panics.
+type panicLog struct {
 	slog.Handler
-	raised chan string
+	panics chan string
 }
 
-func newAlarm() *alarm { return &alarm{slog.DiscardHandler, make(chan string, 100)} }
+func newPanicLog() *panicLog { return &panicLog{slog.DiscardHandler, make(chan string, 100)} }
 
-func (a *alarm) Enabled(context.Context, slog.Level) bool { return true }
+func (a *panicLog) Enabled(context.Context, slog.Level) bool { return true }
 
-func (a *alarm) Handle(_ context.Context, r slog.Record) error {
+func (a *panicLog) Handle(_ context.Context, r slog.Record) error {
 	if strings.Contains(r.Message, "panic") {
 		text := r.Message
 		r.Attrs(func(one slog.Attr) bool { text += "\n" + one.String(); return true })
 		select {
-		case a.raised <- text:
+		case a.panics <- text:
 		default:
 		}
 	}
 	return nil
 }
 
-func (a *alarm) check(t *testing.T) {
+func (a *panicLog) check(t *testing.T) {
 	t.Helper()
 	select {
-	case text := <-a.raised:
+	case text := <-a.panics:
 		t.Error(text)
 	default:
 	}
 }
 
-// TestStrangers say all kinds of things, and the server lives.
-func TestStrangers(t *testing.T) {
-	log := newAlarm()
-	s := newSite(t, func(c *Config) {
+// Clients send invalid bytes at each phase; the server continues and no handler panics.
+func TestServerSurvivesInvalidInput(t *testing.T) {
+	log := newPanicLog()
+	s := newTestServer(t, func(c *Config) {
 		c.Logger = slog.New(log)
 		c.LoginTime, c.MessageTime = 300*time.Millisecond, 300*time.Millisecond
 	})
@@ -66,7 +66,7 @@ func TestStrangers(t *testing.T) {
 		{0xff, 0xff, 0xff, 0xff},
 		noise, bytes.Repeat([]byte{0}, 4096), bytes.Repeat([]byte{0xff}, 4096),
 		[]byte("GET / HTTP/1.0\r\n\r\n"), []byte("\x16\x03\x01\x02\x00\x01"), []byte("SSH-2.0-x\r\n"),
-		packet(protocol30, strings.Repeat("a\x00b\x00", 2000)), packet(askTLS, strings.Repeat("x", 9000)),
+		startupPacket(protocol30, strings.Repeat("a\x00b\x00", 2000)), startupPacket(tlsRequestCode, strings.Repeat("x", 9000)),
 	}
 	for i, say := range before {
 		wire := s.dial()
@@ -94,24 +94,24 @@ func TestStrangers(t *testing.T) {
 	log.check(t)
 }
 
-// TestMessagesThatDoNotDecode are errors of their own, and the next is answered.
-func TestMessagesThatDoNotDecode(t *testing.T) {
-	c := newSite(t).client()
+// A message that cannot be decoded is an error of its own; the next message is answered.
+func TestUndecodableMessageIsAnsweredWithError(t *testing.T) {
+	c := newTestServer(t).client()
 	send(t, c.wire, []byte("Q\x00\x00\x00\x08abcd"))
-	same(t, c.hear(1), []string{"ERROR 08P01 invalid message format", "ReadyForQuery I"})
+	wantLines(t, c.receiveUntilReady(1), []string{"ERROR 08P01 invalid message format", "ReadyForQuery I"})
 	send(t, c.wire, []byte("P\x00\x00\x00\x05\x00S\x00\x00\x00\x04"))
-	same(t, c.hear(1), []string{"ERROR 08P01 invalid message format", "ReadyForQuery I"})
+	wantLines(t, c.receiveUntilReady(1), []string{"ERROR 08P01 invalid message format", "ReadyForQuery I"})
 	send(t, c.wire, []byte("D\x00\x00\x00\x06X\x00S\x00\x00\x00\x04"))
-	same(t, c.hear(1), []string{"ERROR 08P01 invalid DESCRIBE message subtype 88", "ReadyForQuery I"})
+	wantLines(t, c.receiveUntilReady(1), []string{"ERROR 08P01 invalid DESCRIBE message subtype 88", "ReadyForQuery I"})
 	send(t, c.wire, []byte("C\x00\x00\x00\x06X\x00S\x00\x00\x00\x04"))
-	same(t, c.hear(1), []string{"ERROR 08P01 invalid CLOSE message subtype 88", "ReadyForQuery I"})
+	wantLines(t, c.receiveUntilReady(1), []string{"ERROR 08P01 invalid CLOSE message subtype 88", "ReadyForQuery I"})
 }
 
-// throw has a server read bytes from somebody who then hangs up. If the session is
-// given, the login is behind them.
-func throw(t *testing.T, raw []byte, session Session) {
+// serveBytes runs a connection that reads raw and then the end of the input. With a session
+// the connection starts after the login.
+func serveBytes(t *testing.T, raw []byte, session Session) {
 	t.Helper()
-	log := newAlarm()
+	log := newPanicLog()
 	server, err := New(Config{
 		Session:    func(string) Session { return session },
 		Verifier:   func(string) (Verifier, bool) { return verifier, true },
@@ -121,8 +121,8 @@ func throw(t *testing.T, raw []byte, session Session) {
 		t.Fatal(err)
 	}
 	near, far := net.Pipe()
-	h := newHall(context.Background())
-	defer h.close()
+	h := newConnGroup(context.Background())
+	defer h.drain()
 	c := newConn(server, far, h)
 	done := make(chan struct{})
 	go func() {
@@ -131,9 +131,9 @@ func throw(t *testing.T, raw []byte, session Session) {
 			c.serve()
 			return
 		}
-		defer c.settle()
-		c.session, c.names, c.framer = session, newNames(server.config.MessageMax, &server.kept), newFramer(far, 0, 0)
-		c.goodbye(c.talk())
+		defer c.cleanUp()
+		c.session, c.prepared, c.framer = session, newPreparedSet(server.config.MessageMax, &server.unfetchedBytes), newFramer(far, 0, 0)
+		c.closeWith(c.serveMessages())
 	}()
 	go func() { _, _ = io.Copy(io.Discard, near) }()
 	_, _ = near.Write(raw)
@@ -141,24 +141,24 @@ func throw(t *testing.T, raw []byte, session Session) {
 	select {
 	case <-done:
 	case <-time.After(10 * time.Second):
-		t.Fatal("it goes on without anybody")
+		t.Fatal("the connection did not end after the client disconnected")
 	}
 	log.check(t)
 }
 
-func FuzzGreeting(f *testing.F) {
+func FuzzStartup(f *testing.F) {
 	f.Add([]byte{})
-	f.Add(packet(askTLS, ""))
-	f.Add(packet(askCancel, "12345678"))
-	user := packet(protocol30, "user\x00admin\x00options\x00-c a=b\x00\x00")
+	f.Add(startupPacket(tlsRequestCode, ""))
+	f.Add(startupPacket(cancelRequestCode, "12345678"))
+	user := startupPacket(protocol30, "user\x00admin\x00options\x00-c a=b\x00\x00")
 	f.Add(user)
-	first, _ := (&pgproto3.SASLInitialResponse{AuthMechanism: plain, Data: []byte("n,,n=,r=abc")}).Encode(nil)
+	first, _ := (&pgproto3.SASLInitialResponse{AuthMechanism: mechanismPlain, Data: []byte("n,,n=,r=abc")}).Encode(nil)
 	final, _ := (&pgproto3.SASLResponse{Data: []byte("c=biws,r=abc,p=AAAA")}).Encode(nil)
-	f.Add(append(append(packet(protocol30+2, "user\x00admin\x00\x00"), first...), final...))
-	f.Fuzz(func(t *testing.T, raw []byte) { throw(t, raw, nil) })
+	f.Add(append(append(startupPacket(protocol30+2, "user\x00admin\x00\x00"), first...), final...))
+	f.Fuzz(func(t *testing.T, raw []byte) { serveBytes(t, raw, nil) })
 }
 
-func FuzzConversation(f *testing.F) {
+func FuzzMessages(f *testing.F) {
 	for _, list := range [][]pgproto3.FrontendMessage{
 		{&pgproto3.Query{String: "one; rows 3; begin"}},
 		{&pgproto3.Parse{Query: "echo", ParameterOIDs: []uint32{1184}}, &pgproto3.Bind{Parameters: [][]byte{[]byte("2026-01-01")}}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{MaxRows: 1}, &pgproto3.Sync{}},
@@ -178,7 +178,7 @@ func FuzzConversation(f *testing.F) {
 				return
 			}
 		}
-		throw(t, raw, newFake(newStore()))
+		serveBytes(t, raw, newFakeSession(newFakeStore()))
 	})
 }
 
@@ -198,9 +198,9 @@ func FuzzArgument(f *testing.F) {
 		if inBinary {
 			format = 1
 		}
-		v := &values{zone: time.UTC}
+		v := &formatSettings{zone: time.UTC}
 		value, err := v.argument(1, list[0], format, raw)
-		if err != nil && codeIn(err) == stateInternal {
+		if err != nil && stateOf(err) == stateInternal {
 			t.Error(err)
 		}
 		if text, is := value.(string); is && (!utf8.ValidString(text) || strings.ContainsRune(text, 0)) {
