@@ -5,8 +5,7 @@ import "time"
 // At fires once.
 type At struct{ at time.Time }
 
-// NewAt makes the timetable of one instant. Whether that instant has passed is for the caller to judge, who has a
-// clock.
+// NewAt returns the timetable of one instant. It accepts instants in the past, because it does not know the current time.
 func NewAt(at time.Time) (At, error) {
 	if at.IsZero() || at.Year() > yearMax || at.Year() < yearMin {
 		return At{}, &Error{
@@ -16,20 +15,20 @@ func NewAt(at time.Time) (At, error) {
 	return At{at: at.Round(0)}, nil
 }
 
-// Next returns the one instant if it lies after the given one.
+// Next returns the instant if it is after the given one.
 func (a At) Next(after time.Time) (time.Time, bool) {
 	return a.at, !a.at.IsZero() && a.at.After(after)
 }
 
-// Prev returns the one instant if it lies before the given one.
+// Prev returns the instant if it is before the given one.
 func (a At) Prev(before time.Time) (time.Time, bool) {
 	return a.at, !a.at.IsZero() && a.at.Before(before)
 }
 
-// Describe names the instant on the clock of its own zone.
+// Describe returns the instant in the local time of its own zone.
 func (a At) Describe() string {
 	if a.at.IsZero() {
 		return "never"
 	}
-	return "once at " + moment(a.at)
+	return "once at " + formatInstant(a.at)
 }

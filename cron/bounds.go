@@ -2,9 +2,9 @@ package cron
 
 import "time"
 
-// Bounded is a timetable cut to STARTS and ENDS.
+// Bounded is a timetable limited to STARTS and ENDS.
 type Bounded struct {
-	of           Timetable
+	inner        Timetable
 	starts, ends time.Time
 }
 
@@ -16,18 +16,18 @@ func Within(t Timetable, starts, ends time.Time) (Bounded, error) {
 			Allowed: "at or after " + starts.Format(time.RFC3339),
 		}
 	}
-	return Bounded{of: t, starts: starts, ends: ends}, nil
+	return Bounded{inner: t, starts: starts, ends: ends}, nil
 }
 
 // Next returns the first fire strictly after an instant, within the bounds.
 func (b Bounded) Next(after time.Time) (time.Time, bool) {
-	if b.of == nil {
+	if b.inner == nil {
 		return time.Time{}, false
 	}
 	if !b.starts.IsZero() && after.Before(b.starts) {
 		after = b.starts.Add(-1)
 	}
-	at, ok := b.of.Next(after)
+	at, ok := b.inner.Next(after)
 	if !ok || !b.ends.IsZero() && at.After(b.ends) {
 		return time.Time{}, false
 	}
@@ -36,30 +36,30 @@ func (b Bounded) Next(after time.Time) (time.Time, bool) {
 
 // Prev returns the last fire strictly before an instant, within the bounds.
 func (b Bounded) Prev(before time.Time) (time.Time, bool) {
-	if b.of == nil {
+	if b.inner == nil {
 		return time.Time{}, false
 	}
 	if !b.ends.IsZero() && before.After(b.ends) {
 		before = b.ends.Add(1)
 	}
-	at, ok := b.of.Prev(before)
+	at, ok := b.inner.Prev(before)
 	if !ok || !b.starts.IsZero() && at.Before(b.starts) {
 		return time.Time{}, false
 	}
 	return at, true
 }
 
-// Describe adds the bounds to what the timetable says of itself.
+// Describe returns the description of the timetable, followed by the bounds.
 func (b Bounded) Describe() string {
-	if b.of == nil {
+	if b.inner == nil {
 		return "never"
 	}
-	text := b.of.Describe()
+	text := b.inner.Describe()
 	if !b.starts.IsZero() {
-		text += ", from " + moment(b.starts)
+		text += ", from " + formatInstant(b.starts)
 	}
 	if !b.ends.IsZero() {
-		text += ", until " + moment(b.ends)
+		text += ", until " + formatInstant(b.ends)
 	}
 	return text
 }

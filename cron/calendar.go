@@ -1,19 +1,19 @@
 package cron
 
-// The Gregorian calendar in whole days since 1970-01-01. The time package has it too, but only behind a Time, which
-// costs a zone lookup per question.
+// The Gregorian calendar in whole days since 1970-01-01. The time package has it too, but only for a Time, which costs a
+// zone lookup per call.
 
 const (
 	minutesPerDay = 24 * 60
 	secondsPerDay = minutesPerDay * 60
 
-	// yearMin and yearMax bound the calendar to what RFC 3339 can write.
+	// yearMin and yearMax limit the calendar to the years that RFC 3339 can represent.
 	yearMin = 1
 	yearMax = 9999
 )
 
-// civil returns the date of a day. It counts in years that begin in March, which puts the leap day last and makes the
-// lengths of the months regular.
+// civil returns the date of a day number. It counts years from March, so that the leap day is the last day of a year and
+// the lengths of the months follow a formula.
 func civil(day int64) (year, month, dom int) {
 	const daysPerEra, marchOfEpoch = 146097, 719468
 	z := day + marchOfEpoch
@@ -47,7 +47,7 @@ func dayNumber(year, month, dom int) int64 {
 	return era*daysPerEra + doe - marchOfEpoch
 }
 
-// weekday counts from Sunday; 1970-01-01 was a Thursday.
+// weekday returns the day of the week, 0 for Sunday; 1970-01-01 was a Thursday.
 func weekday(day int64) int {
 	w := (day + 4) % 7
 	if w < 0 {

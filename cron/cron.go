@@ -7,7 +7,7 @@ import "time"
 type Cron struct {
 	minutes, hours, days, months, weekdays set
 
-	week uint64 // the weekdays over and over, so that the weekdays of any month are a shift away
+	week uint64 // the weekdays repeated for six weeks; one shift yields the weekdays of a month
 	loc  *time.Location
 	text string
 }
@@ -18,13 +18,13 @@ func (c Cron) String() string { return c.text }
 // Location returns the zone whose clock the expression is read on.
 func (c Cron) Location() *time.Location { return c.loc }
 
-// followsClock reports the second half of the rule for clock changes: with all 24 hours, however written, what counts
-// is the clock on the wall, and a minute shown twice fires twice.
-func (c *Cron) followsClock() bool { return c.hours == allHours }
+// followsWallClock reports whether the expression holds all 24 hours, in any spelling. Such an expression follows the
+// wall clock through clock changes: a local minute that occurs twice fires twice.
+func (c *Cron) followsWallClock() bool { return c.hours == allHours }
 
-// daysOf returns the days that fire in a month which begins on the given weekday. Restricted days of the month and
-// restricted weekdays are joined by OR, as in every cron since Vixie's; restricted is a matter of the set, so 1-31 and
-// */1 restrict nothing.
+// daysOf returns the days that fire in a month that begins on the given weekday. Restricted days of the month and
+// restricted weekdays are joined by OR, as in every cron since Vixie's. The set decides whether a field is restricted, so
+// 1-31 and */1 restrict nothing.
 func (c *Cron) daysOf(year, month, firstWeekday int) set {
 	existing := set(2)<<uint(monthLength(year, month)) - 2
 	byWeek := set(c.week>>uint(firstWeekday)) << 1
@@ -38,7 +38,7 @@ func (c *Cron) daysOf(year, month, firstWeekday int) set {
 	}
 }
 
-// repeatWeek lays weekdays end to end, for six weeks: no month touches more.
+// repeatWeek repeats the weekdays for six weeks, because no month spans more.
 func repeatWeek(weekdays set) uint64 {
 	const everyWeek = 1 | 1<<7 | 1<<14 | 1<<21 | 1<<28 | 1<<35
 	return uint64(weekdays) * everyWeek

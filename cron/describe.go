@@ -2,9 +2,8 @@ package cron
 
 import "strconv"
 
-// Describe says in plain English when the expression fires, e.g. "every weekday at 09:30, Berlin time". The sentence
-// is true of every fire and claims none that never comes; expressions that fire at different times never get the same
-// one.
+// Describe returns in English when the expression fires, e.g. "every weekday at 09:30, Berlin time". The description
+// covers every fire and nothing else. Expressions that fire at different times have different descriptions.
 func (c Cron) Describe() string {
 	if c.loc == nil {
 		return "never"
@@ -12,35 +11,35 @@ func (c Cron) Describe() string {
 	return c.sentence() + ", " + zonePhrase(c.loc)
 }
 
-// sentence puts the days where they read best: before a list of times ("every weekday at 09:30"), else behind.
+// sentence writes the days before a list of times ("every weekday at 09:30"), and after any other form of the times.
 func (c *Cron) sentence() string {
 	times, list := c.timeWords()
 	plan := c.dayPlan()
-	if days := plan.before(); list && days != "" {
+	if days := plan.textBeforeTimes(); list && days != "" {
 		return days + " " + times
 	}
 	if c.hours == allHours && plan.days == 0 && plan.weekdays == 0 {
-		return times + inMonths(plan.months) // what fires every hour needs no "every day"
+		return times + inMonths(plan.months) // an hourly description needs no "every day"
 	}
-	return times + " " + plan.behind()
+	return times + " " + plan.textAfterTimes()
 }
 
 const (
-	timeListMax = 6 // how many times of day are listed one by one
-	rhythmMin   = 3 // how many times it takes to be a rhythm and no list
+	timeListMax      = 6 // most times of day that are listed one by one
+	intervalFiresMin = 3 // fewest fires that are described as an interval instead of a list
 )
 
-// timeWords says when on a day it fires, and whether it did so with a list of times.
+// timeWords describes the times of day, and reports whether the description is a list of times.
 func (c *Cron) timeWords() (text string, list bool) {
 	fires := c.minutes.size() * c.hours.size()
 	switch {
 	case c.hours == allHours:
 		return c.everyHourWords(), false
-	case isRun(c.hours) && fires >= rhythmMin && c.beat() != "":
+	case isRun(c.hours) && fires >= intervalFiresMin && c.minuteInterval() != "":
 		first, last := clock(c.hours.first(), c.minutes.first()), clock(c.hours.last(), c.minutes.last())
-		return c.beat() + " from " + first + " to " + last, false
+		return c.minuteInterval() + " from " + first + " to " + last, false
 	case fires <= timeListMax:
-		return "at " + joined(c.times()), true
+		return "at " + joinAnd(c.times()), true
 	case c.minutes.size() == 1 && progression(c.hours) > 0:
 		return "at " + series(c.hours, func(h int) string { return clock(h, c.minutes.first()) }), true
 	}
@@ -51,34 +50,34 @@ func (c *Cron) everyHourWords() string {
 	switch {
 	case c.minutes == 1:
 		return "every hour on the hour"
-	case c.keepsFullHours():
-		return c.beat()
+	case c.startsOnTheHour():
+		return c.minuteInterval()
 	}
 	return c.minuteWords() + " of every hour"
 }
 
-// beat names the rhythm of the minutes, if they keep one from hour to hour. A step that does not divide the hour, such
-// as */7, keeps none: it stumbles at every full hour.
-func (c *Cron) beat() string {
+// minuteInterval describes the distance between the minutes if it is constant across hours, else it is empty. A step
+// that does not divide the hour, such as */7, has a shorter distance at each full hour.
+func (c *Cron) minuteInterval() string {
 	switch n := c.minutes.size(); {
 	case n == 60:
 		return "every minute"
 	case n == 1:
 		return "every hour"
 	case 60%n == 0 && c.minutes == span(c.minutes.first(), 59, 60/n):
-		return "every " + counted(60/n, "minute")
+		return "every " + countOf(60/n, "minute")
 	}
 	return ""
 }
 
-// keepsFullHours reports whether the beat alone says the minutes, because it begins with the hour.
-func (c *Cron) keepsFullHours() bool {
-	return c.minutes.size() > 1 && c.minutes.has(0) && c.beat() != ""
+// startsOnTheHour reports whether minuteInterval alone describes the minutes, because they begin at minute 0.
+func (c *Cron) startsOnTheHour() bool {
+	return c.minutes.size() > 1 && c.minutes.has(0) && c.minuteInterval() != ""
 }
 
 func (c *Cron) minuteWords() string {
-	if c.keepsFullHours() {
-		return c.beat()
+	if c.startsOnTheHour() {
+		return c.minuteInterval()
 	}
 	return "at " + plural("minute", c.minutes) + " " + series(c.minutes, strconv.Itoa)
 }

@@ -129,7 +129,7 @@ func TestDescribe(t *testing.T) {
 		{"0 0 * * *", "Etc/GMT", "every day at 00:00, GMT"},
 		{"0 0 * * *", "CET", "every day at 00:00, CET"},
 		{"0 0 * * *", "Japan", "every day at 00:00, Japan time"},
-		// What H stands for is said.
+		// The description shows the values that H takes.
 		{"H H * * *", "UTC", "every day at 09:57, UTC"},
 	} {
 		if got := mustParse(t, row.text, row.zone).Describe(); got != row.want {
@@ -138,26 +138,26 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestDescriptionsDifferExactlyIfFiresDo compares expressions that differ in one value, which is as alike as they can
-// be, and ones drawn apart. Those that fire alike must be said alike, too: 31 */2 is 31 1,3,5,7.
-func TestDescriptionsDifferExactlyIfFiresDo(t *testing.T) {
+// TestDescribeDiffersExactlyWhenFiresDiffer compares expressions that differ in one value, and unrelated ones.
+// Expressions with the same fires must also have the same description: 31 */2 is 31 1,3,5,7.
+func TestDescribeDiffersExactlyWhenFiresDiffer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawCron(t, "a"), drawCron(t, "b")
 		if rapid.Bool().Draw(t, "near") {
 			b = a
-			flip(t, &b)
+			changeOneValue(t, &b)
 		}
 		if !firesOnSomeDay(a) || !firesOnSomeDay(b) {
 			return // Parse refuses them
 		}
-		if firesAlike(a, b) != (a.Describe() == b.Describe()) {
+		if sameFires(a, b) != (a.Describe() == b.Describe()) {
 			t.Fatalf("%+v is %q, %+v is %q", a, a.Describe(), b, b.Describe())
 		}
 	})
 }
 
-// firesAlike asks every kind of month there is, and not the sets, whether two expressions fire on the same days.
-func firesAlike(a, b Cron) bool {
+// sameFires compares the days of two expressions in every kind of month (length and first weekday), not their sets.
+func sameFires(a, b Cron) bool {
 	if a.minutes != b.minutes || a.hours != b.hours || a.loc != b.loc {
 		return false
 	}
@@ -190,8 +190,8 @@ func everyMonth(holds func(year, month, firstWeekday int) bool) bool {
 	return true
 }
 
-// TestNeighboursDescribeThemselvesDifferently changes every single value of every set that people write.
-func TestNeighboursDescribeThemselvesDifferently(t *testing.T) {
+// TestDescribeChangesWithEverySingleValue adds or removes each single value of common expressions.
+func TestDescribeChangesWithEverySingleValue(t *testing.T) {
 	for _, bench := range []string{
 		"*/5 * * * *", "*/7 * * * *", "0 */2 * * *", "*/15 9-17 * * *", "30 9 * * 1-5", "0 0 13 * 5", "0 0 1 * *",
 		"0 0 */2 */2 *", "* 1,3,5 * 1-11 0-5", "0-58 0-22 1-30 * *", "1-59 1-23 2-31 2-12 1-6", "0 0 29-31 2-4 *",
@@ -205,7 +205,7 @@ func TestNeighboursDescribeThemselvesDifferently(t *testing.T) {
 				*s ^= 1 << uint(n)
 				c.week = repeatWeek(c.weekdays)
 				if *s != 0 && firesOnSomeDay(c) {
-					if other, taken := seen[c.Describe()]; taken && !firesAlike(c, other) {
+					if other, taken := seen[c.Describe()]; taken && !sameFires(c, other) {
 						t.Errorf("%q with %s %d changed is still %q", bench, f.name, n, c.Describe())
 					}
 					seen[c.Describe()] = c
@@ -244,8 +244,8 @@ func drawSet(t *rapid.T, label string, low, high int) set {
 	return 1<<uint(from) | set(rapid.Uint64().Draw(t, label))&span(low, high, 1)
 }
 
-// flip changes one value of one field, keeping every field filled.
-func flip(t *rapid.T, c *Cron) {
+// changeOneValue adds or removes one value of one field, and never empties a field.
+func changeOneValue(t *rapid.T, c *Cron) {
 	fields := []*field{&minuteField, &hourField, &dayField, &monthField, &weekdayField}
 	i := rapid.IntRange(0, 4).Draw(t, "field")
 	s := []*set{&c.minutes, &c.hours, &c.days, &c.months, &c.weekdays}[i]

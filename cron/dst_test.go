@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// TestClockChanges can be audited with a calendar and the dates of the clock changes: each row is an expression, where
-// it is read, when the list begins (local time), and what must fire, as the clock on the wall shows it with its
-// offset.
+// TestClockChanges can be verified with a calendar and the dates of the clock changes. Each row is an expression, its
+// zone, the local time at which the list begins, and the expected fires in local time with offset.
 func TestClockChanges(t *testing.T) {
 	for _, row := range []struct {
 		what, text, zone, from string
@@ -17,14 +16,14 @@ func TestClockChanges(t *testing.T) {
 		{"Berlin in spring, 02:30 is skipped", "30 2 * * *", "Europe/Berlin", "2026-03-28 00:00", []string{
 			"Sat 2026-03-28 02:30 +01:00", "Mon 2026-03-30 02:30 +02:00", "Tue 2026-03-31 02:30 +02:00",
 		}},
-		{"Berlin in spring, the hour after stays itself", "30 3 * * *", "Europe/Berlin", "2026-03-28 00:00", []string{
+		{"Berlin in spring, the hour after the gap is not affected", "30 3 * * *", "Europe/Berlin", "2026-03-28 00:00", []string{
 			"Sat 2026-03-28 03:30 +01:00", "Sun 2026-03-29 03:30 +02:00", "Mon 2026-03-30 03:30 +02:00",
 		}},
 		{"Berlin in spring, some of a list are skipped", "0 1-4 * * *", "Europe/Berlin", "2026-03-29 00:00", []string{
 			"Sun 2026-03-29 01:00 +01:00", "Sun 2026-03-29 03:00 +02:00", "Sun 2026-03-29 04:00 +02:00",
 			"Mon 2026-03-30 01:00 +02:00", "Mon 2026-03-30 02:00 +02:00",
 		}},
-		{"Berlin in spring, every 15 minutes goes on", "*/15 * * * *", "Europe/Berlin", "2026-03-29 01:30", []string{
+		{"Berlin in spring, every 15 minutes continues", "*/15 * * * *", "Europe/Berlin", "2026-03-29 01:30", []string{
 			"Sun 2026-03-29 01:45 +01:00", "Sun 2026-03-29 03:00 +02:00", "Sun 2026-03-29 03:15 +02:00",
 		}},
 		{"Berlin in autumn, 02:30 fires once, the first time", "30 2 * * *", "Europe/Berlin", "2026-10-24 00:00", []string{
@@ -35,7 +34,7 @@ func TestClockChanges(t *testing.T) {
 			"Sun 2026-10-25 02:00 +02:00", "Sun 2026-10-25 02:15 +02:00", "Sun 2026-10-25 02:30 +02:00",
 			"Sun 2026-10-25 02:45 +02:00", "Mon 2026-10-26 02:00 +01:00",
 		}},
-		{"Berlin in autumn, 03:00 comes after the repeated hour", "0 2,3 * * *", "Europe/Berlin", "2026-10-25 00:00", []string{
+		{"Berlin in autumn, 03:00 fires after the repeated hour", "0 2,3 * * *", "Europe/Berlin", "2026-10-25 00:00", []string{
 			"Sun 2026-10-25 02:00 +02:00", "Sun 2026-10-25 03:00 +01:00", "Mon 2026-10-26 02:00 +01:00",
 		}},
 		{"Berlin in autumn, with every hour both fire", "30 * * * *", "Europe/Berlin", "2026-10-25 01:00", []string{
@@ -59,7 +58,7 @@ func TestClockChanges(t *testing.T) {
 		{"New York in autumn, every minute of 01 fires once", "0-59 1 * * *", "America/New_York", "2026-11-01 01:57", []string{
 			"Sun 2026-11-01 01:58 -04:00", "Sun 2026-11-01 01:59 -04:00", "Mon 2026-11-02 01:00 -05:00",
 		}},
-		{"New York in autumn, every 15 minutes goes on", "*/15 * * * *", "America/New_York", "2026-11-01 01:30", []string{
+		{"New York in autumn, every 15 minutes continues", "*/15 * * * *", "America/New_York", "2026-11-01 01:30", []string{
 			"Sun 2026-11-01 01:45 -04:00", "Sun 2026-11-01 01:00 -05:00", "Sun 2026-11-01 01:15 -05:00",
 		}},
 
@@ -73,7 +72,7 @@ func TestClockChanges(t *testing.T) {
 		{"São Paulo in autumn, 23:30 fires once, on the Saturday", "30 23 * * *", "America/Sao_Paulo", "2018-02-17 12:00", []string{
 			"Sat 2018-02-17 23:30 -02:00", "Sun 2018-02-18 23:30 -03:00",
 		}},
-		{"São Paulo in autumn, midnight comes once", "0 0 * * *", "America/Sao_Paulo", "2018-02-17 12:00", []string{
+		{"São Paulo in autumn, midnight fires once", "0 0 * * *", "America/Sao_Paulo", "2018-02-17 12:00", []string{
 			"Sun 2018-02-18 00:00 -03:00", "Mon 2018-02-19 00:00 -03:00",
 		}},
 		{"São Paulo in autumn, hourly on Saturdays fires at 23:00 twice", "0 * * * SAT", "America/Sao_Paulo", "2018-02-17 22:30", []string{
@@ -102,7 +101,7 @@ func TestClockChanges(t *testing.T) {
 		{"Lord Howe in autumn, hourly at 30 fires at 01:30 twice", "30 * * * *", "Australia/Lord_Howe", "2026-04-05 01:00", []string{
 			"Sun 2026-04-05 01:30 +11:00", "Sun 2026-04-05 01:30 +10:30", "Sun 2026-04-05 02:30 +10:30",
 		}},
-		{"Lord Howe in autumn, every 15 minutes goes on", "*/15 * * * *", "Australia/Lord_Howe", "2026-04-05 01:40", []string{
+		{"Lord Howe in autumn, every 15 minutes continues", "*/15 * * * *", "Australia/Lord_Howe", "2026-04-05 01:40", []string{
 			"Sun 2026-04-05 01:45 +11:00", "Sun 2026-04-05 01:30 +10:30", "Sun 2026-04-05 01:45 +10:30",
 			"Sun 2026-04-05 02:00 +10:30",
 		}},
@@ -122,7 +121,7 @@ func TestClockChanges(t *testing.T) {
 		{"Tehran in autumn, 23:00 fires once", "0 23 * * *", "Asia/Tehran", "2022-09-21 12:00", []string{
 			"Wed 2022-09-21 23:00 +04:30", "Thu 2022-09-22 23:00 +03:30",
 		}},
-		{"Tehran in the spring after, midnight is there", "0 0 * * *", "Asia/Tehran", "2023-03-21 12:00", []string{
+		{"Tehran in the next spring, midnight exists", "0 0 * * *", "Asia/Tehran", "2023-03-21 12:00", []string{
 			"Wed 2023-03-22 00:00 +03:30", "Thu 2023-03-23 00:00 +03:30",
 		}},
 
@@ -136,7 +135,7 @@ func TestClockChanges(t *testing.T) {
 		{"Apia, the 30th is skipped that year", "0 9 30 12 *", "Pacific/Apia", "2010-01-01 00:00", []string{
 			"Thu 2010-12-30 09:00 -10:00", "Sun 2012-12-30 09:00 +14:00",
 		}},
-		{"Apia, hourly goes on", "0 * * * *", "Pacific/Apia", "2011-12-29 22:30", []string{
+		{"Apia, hourly continues", "0 * * * *", "Pacific/Apia", "2011-12-29 22:30", []string{
 			"Thu 2011-12-29 23:00 -10:00", "Sat 2011-12-31 00:00 +14:00", "Sat 2011-12-31 01:00 +14:00",
 		}},
 	} {
@@ -158,8 +157,8 @@ func TestClockChanges(t *testing.T) {
 
 const wallLayout = "Mon 2006-01-02 15:04 -07:00"
 
-// TestEveryQuarterOfAnHourIsRealTime follows */15 through a year of each zone that shifts by quarters of an hour.
-func TestEveryQuarterOfAnHourIsRealTime(t *testing.T) {
+// TestEvery15MinutesAdvancesBy15MinutesOfRealTime checks */15 for a year in zones that shift by multiples of 15 minutes.
+func TestEvery15MinutesAdvancesBy15MinutesOfRealTime(t *testing.T) {
 	for _, zone := range []string{
 		"UTC", "Europe/Berlin", "America/New_York", "America/Santiago", "Australia/Lord_Howe", "Asia/Kathmandu",
 	} {

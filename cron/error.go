@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// valueShownMax bounds how much of a bad input an error repeats, so that a message stays one line.
+// valueShownMax limits how many bytes of an invalid input an error repeats, so that a message stays on one line.
 const valueShownMax = 60
 
-// Error says why something is not a timetable. It is the only error type of this package, so a caller with a form to
-// mark or a hint line to print can take it apart with errors.As.
+// Error describes invalid input. It is the only error type of this package, so callers can use errors.As to mark a form
+// field or to print the remedy as a hint.
 type Error struct {
-	Field   string // where: "minute" … "day-of-week", "expression", "zone", "at", "every", "bounds", "time"
-	Value   string // what stands there
-	Reason  string // what is wrong with it, continuing the sentence that Value begins
-	Allowed string // what may stand there, or empty
+	Field   string // "minute" … "day-of-week", "expression", "zone", "at", "every", "bounds" or "time"
+	Value   string // the invalid input
+	Reason  string // what is wrong, as the rest of a sentence that begins with Value
+	Allowed string // allowed values, or empty
 	Remedy  string // what to write instead, or empty
 }
 
-// Error renders the whole, e.g. `minute: "61" is out of range; allowed 0-59`.
+// Error returns all parts in one line, e.g. `minute: "61" is out of range; allowed 0-59`.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Field + ": " + quoted(e.Value) + " " + e.Reason)
@@ -31,7 +31,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// quoted keeps control characters and foreign scripts out of terminals and logs.
+// quoted shortens and quotes a value. It escapes everything but printable ASCII, to protect terminals and logs.
 func quoted(s string) string {
 	if len(s) > valueShownMax {
 		s = s[:valueShownMax] + "..."

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestRefusals(t *testing.T) {
+func TestParseRefusesInvalidExpression(t *testing.T) {
 	for _, row := range []struct{ text, want string }{
 		// Values.
 		{"61 * * * *", `minute: "61" is out of range; allowed 0-59`},
@@ -66,52 +66,52 @@ func TestRefusals(t *testing.T) {
 		{"50-10/5 * * * *", `minute: "50-10/5" runs backwards; allowed 0-59, low to high; write 50,55,0,5,10`},
 		{"5-5/61 * * * *", `minute: "5-5/61" has a step larger than the field; allowed steps 1-60; for an interval that crosses hours or days use EVERY`},
 		{"H/61 * * * *", `minute: "H/61" has a step larger than the field; allowed steps 1-60; for an interval that crosses hours or days use EVERY`},
-		// Spreads.
-		{"H(0-29 * * * *", `minute: "H(0-29" is not a spread; allowed H, H/n, H(a-b), H(a-b)/n within 0-59`},
-		{"H(5) * * * *", `minute: "H(5)" is not a spread; allowed H, H/n, H(a-b), H(a-b)/n within 0-59`},
-		{"Hello * * * *", `minute: "Hello" is not a spread; allowed H, H/n, H(a-b), H(a-b)/n within 0-59`},
-		{"H(29-0) * * * *", `minute: "H(29-0)" runs backwards; allowed 0-59, low to high; H chooses from one range: write H(29-59) or 0`},
+		// H.
+		{"H(0-29 * * * *", `minute: "H(0-29" is not a valid form of H; allowed H, H/n, H(a-b), H(a-b)/n within 0-59`},
+		{"H(5) * * * *", `minute: "H(5)" is not a valid form of H; allowed H, H/n, H(a-b), H(a-b)/n within 0-59`},
+		{"Hello * * * *", `minute: "Hello" is not a valid form of H; allowed H, H/n, H(a-b), H(a-b)/n within 0-59`},
+		{"H(29-0) * * * *", `minute: "H(29-0)" runs backwards; allowed 0-59, low to high; H takes values from one range: write H(29-59) or 0`},
 		{"H(0-99) * * * *", `minute: "H(0-99)" is out of range; allowed 0-59`},
-		// What other crons have.
+		// Syntax of other cron implementations.
 		{"0 0 ? * *", `day-of-month: "?" is not supported; allowed 1-31; write * for any value`},
-		{"0 0 L * *", `day-of-month: "L" is not supported: there is no last day; allowed 1-31; write 28-31 and let the job check the date, or run on day 1 for the month before`},
-		{"0 0 L-3 * *", `day-of-month: "L-3" is not supported: there is no last day; allowed 1-31; write 25-28 and let the job check the date`},
-		{"0 0 * * 5L", `day-of-week: "5L" is not supported: there is no last weekday of a month; allowed 0-7 or SUN-SAT; write 5 and let the job check that it is the last Friday of the month`},
-		{"0 0 15W * *", `day-of-month: "15W" is not supported: there is no nearest weekday; allowed 1-31; write 14-16 and let the job check that it is the weekday nearest to day 15`},
-		{"0 0 * * 5#2", `day-of-week: "5#2" is not supported: there is no n-th weekday of a month; allowed 0-7 or SUN-SAT; write 5 and let the job check that the day of the month is 8-14`},
-		{"0 0 * * L", `day-of-week: "L" is not supported: a week has no last day; allowed 0-7 or SUN-SAT; name the weekday, such as SAT`},
-		{"0 0 * * FRIL", `day-of-week: "FRIL" is not supported: there is no last weekday of a month; allowed 0-7 or SUN-SAT; write FRI and let the job check that it is the last Friday of the month`},
-		{"0 0 LW * *", `day-of-month: "LW" is not supported: there is no last weekday; allowed 1-31; write 26-31 and let the job check that it is the last weekday of the month`},
-		{"0 0 W * *", `day-of-month: "W" is not supported: there is no nearest weekday; allowed 1-31; write the days it may fall on, such as 14-16, and let the job check the date`},
-		{"0 0 1W * *", `day-of-month: "1W" is not supported: there is no nearest weekday; allowed 1-31; write 1-3 and let the job check that it is the weekday nearest to day 1`},
-		{"0 0 31W * *", `day-of-month: "31W" is not supported: there is no nearest weekday; allowed 1-31; write 29-31 and let the job check that it is the weekday nearest to day 31`},
+		{"0 0 L * *", `day-of-month: "L" is not supported: there is no syntax for the last day of a month; allowed 1-31; write 28-31 and let the job check the date, or run on day 1 for the month before`},
+		{"0 0 L-3 * *", `day-of-month: "L-3" is not supported: there is no syntax for the last day of a month; allowed 1-31; write 25-28 and let the job check the date`},
+		{"0 0 * * 5L", `day-of-week: "5L" is not supported: there is no syntax for the last weekday of a month; allowed 0-7 or SUN-SAT; write 5 and let the job check that it is the last Friday of the month`},
+		{"0 0 15W * *", `day-of-month: "15W" is not supported: there is no syntax for the nearest weekday; allowed 1-31; write 14-16 and let the job check that it is the weekday nearest to day 15`},
+		{"0 0 * * 5#2", `day-of-week: "5#2" is not supported: there is no syntax for the n-th weekday of a month; allowed 0-7 or SUN-SAT; write 5 and let the job check that the day of the month is 8-14`},
+		{"0 0 * * L", `day-of-week: "L" is not supported: there is no syntax for the last day of a week; allowed 0-7 or SUN-SAT; name the weekday, such as SAT`},
+		{"0 0 * * FRIL", `day-of-week: "FRIL" is not supported: there is no syntax for the last weekday of a month; allowed 0-7 or SUN-SAT; write FRI and let the job check that it is the last Friday of the month`},
+		{"0 0 LW * *", `day-of-month: "LW" is not supported: there is no syntax for the last weekday of a month; allowed 1-31; write 26-31 and let the job check that it is the last weekday of the month`},
+		{"0 0 W * *", `day-of-month: "W" is not supported: there is no syntax for the nearest weekday; allowed 1-31; write the days it may fall on, such as 14-16, and let the job check the date`},
+		{"0 0 1W * *", `day-of-month: "1W" is not supported: there is no syntax for the nearest weekday; allowed 1-31; write 1-3 and let the job check that it is the weekday nearest to day 1`},
+		{"0 0 31W * *", `day-of-month: "31W" is not supported: there is no syntax for the nearest weekday; allowed 1-31; write 29-31 and let the job check that it is the weekday nearest to day 31`},
 		{"0 L * * *", `hour: "L" is not a value; allowed 0-23`},
-		{"0 0 * * MON#5", `day-of-week: "MON#5" is not supported: there is no n-th weekday of a month; allowed 0-7 or SUN-SAT; write MON and let the job check that the day of the month is 29-31`},
+		{"0 0 * * MON#5", `day-of-week: "MON#5" is not supported: there is no syntax for the n-th weekday of a month; allowed 0-7 or SUN-SAT; write MON and let the job check that the day of the month is 29-31`},
 		{"0 0 * * ?", `day-of-week: "?" is not supported; allowed 0-7 or SUN-SAT; write * for any value`},
-		{"@every\t1h", `expression: "@every 1h" is an interval, not a cron expression; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually; use EVERY with the interval, which keeps its rhythm from STARTS`},
-		{"@daily root", `expression: "@daily root" has more than a name; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually; give only @daily, without user or command`},
-		{"TZ=UTC\t0 0 * * *", `expression: "TZ=UTC" is not part of an expression; allowed 5 fields: minute hour day-of-month month day-of-week; give the zone by its own option (TIME ZONE, timezone, --tz)`},
+		{"@every\t1h", `expression: "@every 1h" is an interval, not a cron expression; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually; use EVERY with the interval, which is counted from STARTS`},
+		{"@daily root", `expression: "@daily root" has text after the name; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually; give only @daily, without user or command`},
+		{"TZ=UTC\t0 0 * * *", `expression: "TZ=UTC" is not part of an expression; allowed 5 fields: minute hour day-of-month month day-of-week; set the zone with its own option (TIME ZONE, timezone, --tz)`},
 		{"0 0 * * * root", `expression: "0 0 * * * root" has more than five fields; allowed 5 fields: minute hour day-of-month month day-of-week; give only the five time fields, without user or command`},
 		{"0 0 * * * root /usr/bin/backup -q", `expression: "0 0 * * * root /usr/bin/backup -q" has more than five fields; allowed 5 fields: minute hour day-of-month month day-of-week; give only the five time fields, without user or command`},
 		{"0 0 * * * # at night", `expression: "0 0 * * * # at night" has more than five fields; allowed 5 fields: minute hour day-of-month month day-of-week; give only the five time fields, without user or command`},
 		{"# at night", `expression: "# at night" is a comment; allowed 5 fields: minute hour day-of-month month day-of-week; give only the five time fields, without user or command`},
-		{"@every 5m", `expression: "@every 5m" is an interval, not a cron expression; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually; use EVERY with the interval, which keeps its rhythm from STARTS`},
-		{"@reboot", `expression: "@reboot" is not supported: a schedule outlives the machine it runs on; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually; enqueue the job from whatever starts the machine`},
+		{"@every 5m", `expression: "@every 5m" is an interval, not a cron expression; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually; use EVERY with the interval, which is counted from STARTS`},
+		{"@reboot", `expression: "@reboot" is not supported: a schedule is not bound to one machine; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually; enqueue the job from a boot script, such as a systemd unit`},
 		{"@fortnightly", `expression: "@fortnightly" is not known; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually`},
-		{"TZ=UTC 0 0 * * *", `expression: "TZ=UTC" is not part of an expression; allowed 5 fields: minute hour day-of-month month day-of-week; give the zone by its own option (TIME ZONE, timezone, --tz)`},
-		{"CRON_TZ=UTC 0 0 * * *", `expression: "CRON_TZ=UTC" is not part of an expression; allowed 5 fields: minute hour day-of-month month day-of-week; give the zone by its own option (TIME ZONE, timezone, --tz)`},
-		// The whole.
+		{"TZ=UTC 0 0 * * *", `expression: "TZ=UTC" is not part of an expression; allowed 5 fields: minute hour day-of-month month day-of-week; set the zone with its own option (TIME ZONE, timezone, --tz)`},
+		{"CRON_TZ=UTC 0 0 * * *", `expression: "CRON_TZ=UTC" is not part of an expression; allowed 5 fields: minute hour day-of-month month day-of-week; set the zone with its own option (TIME ZONE, timezone, --tz)`},
+		// The whole expression.
 		{"", `expression: "" is empty; allowed 5 fields: minute hour day-of-month month day-of-week`},
 		{"  \t ", `expression: "" is empty; allowed 5 fields: minute hour day-of-month month day-of-week`},
 		{"5", `expression: "5" has 1 field; allowed 5 fields: minute hour day-of-month month day-of-week; write * for a field that does not matter`},
 		{"* * * *", `expression: "* * * *" has 4 fields; allowed 5 fields: minute hour day-of-month month day-of-week; write * for a field that does not matter`},
 		{"0 * * * * *", `expression: "0 * * * * *" has 6 fields; allowed 5 fields: minute hour day-of-month month day-of-week; seconds are not supported: leave them out, or use EVERY for intervals below a minute`},
 		{"0 * * * * * 2026", `expression: "0 * * * * * 2026" has 7 fields; allowed 5 fields: minute hour day-of-month month day-of-week; seconds and years are not supported: leave them out`},
-		{"0 0 * * MÖN", `expression: "0 0 * * M\u00d6N" has the character "\u00d6"; allowed printable ASCII`},
-		{"٠ * * * *", `expression: "\u0660 * * * *" has the character "\u0660"; allowed printable ASCII`},
-		{"0 0 * * *\x00", `expression: "0 0 * * *\x00" has the character "\x00"; allowed printable ASCII`},
+		{"0 0 * * MÖN", `expression: "0 0 * * M\u00d6N" contains the character "\u00d6"; allowed printable ASCII`},
+		{"٠ * * * *", `expression: "\u0660 * * * *" contains the character "\u0660"; allowed printable ASCII`},
+		{"0 0 * * *\x00", `expression: "0 0 * * *\x00" contains the character "\x00"; allowed printable ASCII`},
 		{strings.Repeat("1,", 300) + "1 * * * *", `expression: "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,..." is too long; allowed up to 512 bytes`},
-		// What never comes.
+		// Expressions that never fire.
 		{"0 0 30 2 *", `day-of-month: "30" never fires: month "2" has no such day; allowed 1-29 in this month`},
 		{"0 0 31 2 *", `day-of-month: "31" never fires: month "2" has no such day; allowed 1-29 in this month`},
 		{"0 0 31 4,6,9,11 *", `day-of-month: "31" never fires: months "4,6,9,11" have no such day; allowed 1-30 in these months`},
@@ -129,8 +129,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestRemediesForWrappedRangesMeanThem writes what every refused range is told to, and finds the values it ran over.
-func TestRemediesForWrappedRangesMeanThem(t *testing.T) {
+// TestRemedyOfDescendingRangeHasTheIntendedValues parses the remedy of every descending range and compares the values.
+func TestRemedyOfDescendingRangeHasTheIntendedValues(t *testing.T) {
 	for _, f := range []*field{&minuteField, &hourField, &dayField, &monthField, &weekdayField} {
 		for low := f.low; low <= f.high; low++ {
 			for high := f.low; high < low; high++ {
@@ -151,15 +151,15 @@ func TestRemediesForWrappedRangesMeanThem(t *testing.T) {
 	}
 }
 
-func TestSpreadNeedsAName(t *testing.T) {
+func TestParseRefusesHashWithoutName(t *testing.T) {
 	_, err := Parse("H * * * *", Config{})
-	want := `minute: "H" spreads by the schedule's name, and there is none; give the name (--name NAME on the command line)`
+	want := `minute: "H" is computed from the schedule's name, and no name is given; give the name (--name NAME on the command line)`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestZoneRefusals(t *testing.T) {
+func TestParseRefusesInvalidZone(t *testing.T) {
 	for _, row := range []struct{ zone, want string }{
 		{"Local", `zone: "Local" depends on the machine; name the zone, such as Europe/Berlin`},
 		{"local", `zone: "local" depends on the machine; name the zone, such as Europe/Berlin`},

@@ -2,15 +2,15 @@ package cron
 
 import "time"
 
-// The bounds of an interval. A millisecond is the finest time that every face of the scheduler shows, so a smaller or
-// uneven interval would have fires that look alike.
+// The bounds of an interval. A millisecond is the finest time that every user-facing interface shows, so two fires of a
+// smaller or fractional interval could have the same displayed time.
 const (
 	EveryMin = time.Millisecond
 	EveryMax = 100 * 365 * 24 * time.Hour
 )
 
-// Every fires at a fixed interval of real time. Each fire is computed from the first, so nothing drifts: not by late
-// runs, restarts or clock changes.
+// Every fires at a fixed interval of real time. Each fire is computed from the first, so late runs, restarts and clock
+// changes cause no drift.
 type Every struct {
 	first    time.Time
 	interval time.Duration
@@ -29,14 +29,14 @@ func EveryAfter(created time.Time, interval time.Duration) (Every, error) {
 func newEvery(anchor time.Time, interval, wait time.Duration) (Every, error) {
 	if interval < EveryMin || interval > EveryMax || interval%EveryMin != 0 {
 		return Every{}, &Error{
-			Field: "every", Value: interval.String(), Reason: "is not a usable interval",
+			Field: "every", Value: interval.String(), Reason: "is not a valid interval",
 			Allowed: "whole milliseconds from 1ms to 100 years of 365 days",
 		}
 	}
 	first := anchor.Round(0).Add(wait)
 	if unix := first.Unix(); anchor.IsZero() || unix < calendarStart || unix >= calendarEnd {
 		return Every{}, &Error{
-			Field: "every", Value: anchor.Format(time.RFC3339), Reason: "cannot be counted from",
+			Field: "every", Value: anchor.Format(time.RFC3339), Reason: "is not a valid start of an interval",
 			Allowed: "a time in the years 1 to 9999",
 		}
 	}
@@ -67,8 +67,8 @@ func (e Every) Prev(before time.Time) (time.Time, bool) {
 }
 
 // intervals returns how many whole intervals lie between the first fire and an instant not before it. It counts in
-// microseconds, because a Duration ends after 292 years; what the first fire has below a microsecond is moved over to
-// the instant, so that nothing is lost.
+// microseconds, because a Duration overflows after 292 years. It subtracts the nanoseconds of the first fire below a
+// microsecond from the instant, so that the result is exact.
 func (e Every) intervals(until time.Time) int64 {
 	passed := until.Add(-e.remainder()).UnixMicro() - e.first.UnixMicro()
 	return floorDiv(passed, e.interval.Microseconds())
@@ -81,10 +81,10 @@ func (e Every) fire(n int64) time.Time {
 
 func (e Every) remainder() time.Duration { return time.Duration(e.first.Nanosecond() % 1000) }
 
-// Describe names the interval and the fire it is counted from.
+// Describe returns the interval and the fire from which it is counted.
 func (e Every) Describe() string {
 	if e.interval == 0 {
 		return "never"
 	}
-	return "every " + durationWords(e.interval) + ", counted from " + moment(e.first)
+	return "every " + durationWords(e.interval) + ", counted from " + formatInstant(e.first)
 }

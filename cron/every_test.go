@@ -23,11 +23,11 @@ func TestEveryWithStartsFiresAtStarts(t *testing.T) {
 		{"2036-11-15 09:01", "2036-11-15 10:30"},
 	} {
 		if at, ok := every.Next(instant(t, row.after)); !ok || !at.Equal(instant(t, row.want)) {
-			t.Errorf("after %s comes %v, want %s", row.after, at, row.want)
+			t.Errorf("the first fire after %s is %v, want %s", row.after, at, row.want)
 		}
 	}
 	if at, ok := every.Prev(starts); ok {
-		t.Errorf("before STARTS comes %v", at)
+		t.Errorf("a fire before STARTS: %v", at)
 	}
 }
 
@@ -43,12 +43,12 @@ func TestEveryWithoutStartsFiresOneIntervalAfterCreation(t *testing.T) {
 		t.Errorf("fires at %v and %v", first, second)
 	}
 	if at, _ := every.Next(created.Add(-24 * time.Hour)); !at.Equal(first) {
-		t.Errorf("seen from the past the first fire is %v", at)
+		t.Errorf("the first fire after an instant before creation is %v", at)
 	}
 }
 
-// TestEveryNeverDrifts looks far ahead and back: each fire is a whole number of intervals from the first, and nothing
-// lies between neighbours.
+// TestEveryNeverDrifts checks instants far in the future and the past: each fire is a whole number of intervals after the
+// first, and consecutive fires are one interval apart.
 func TestEveryNeverDrifts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first := time.Unix(rapid.Int64Range(-60_000_000_000, 200_000_000_000).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns"))
@@ -63,18 +63,18 @@ func TestEveryNeverDrifts(t *testing.T) {
 		after := time.Unix(rapid.Int64Range(-62_000_000_000, 200_000_000_000).Draw(t, "after"), rapid.Int64Range(0, 999_999_999).Draw(t, "after ns"))
 		next, ok := every.Next(after)
 		if !ok || !next.After(after) || next.Before(first) {
-			t.Fatalf("after %v comes %v", after, next)
+			t.Fatalf("the first fire after %v is %v", after, next)
 		}
 		if ns := next.Nanosecond() % 1_000_000; ns != first.Nanosecond()%1_000_000 {
-			t.Fatalf("%v has lost the rhythm of %v", next, first)
+			t.Fatalf("%v is not a whole number of intervals after %v", next, first)
 		}
 		if prev, ok := every.Prev(next); ok != next.After(first) || ok && (prev.After(after) || !prev.Add(interval).Equal(next)) {
-			t.Fatalf("before %v comes %v", next, prev)
+			t.Fatalf("the last fire before %v is %v", next, prev)
 		}
 	})
 }
 
-func TestEveryRefusals(t *testing.T) {
+func TestEveryRefusesInvalidIntervalAndStart(t *testing.T) {
 	now := instant(t, "2026-11-15")
 	for _, interval := range []time.Duration{-time.Second, 0, time.Microsecond, 1500 * time.Microsecond, EveryMax + EveryMin} {
 		if _, err := EveryFrom(now, interval); err == nil || !strings.HasPrefix(err.Error(), "every: ") {
@@ -82,10 +82,10 @@ func TestEveryRefusals(t *testing.T) {
 		}
 	}
 	if _, err := EveryFrom(time.Time{}, time.Hour); err == nil {
-		t.Error("no anchor is accepted")
+		t.Error("a zero start is accepted")
 	}
 	if _, err := EveryAfter(time.Date(9999, 12, 31, 23, 0, 0, 0, time.UTC), 2*time.Hour); err == nil {
-		t.Error("a first fire beyond the calendar is accepted")
+		t.Error("a first fire after the end of the calendar is accepted")
 	}
 }
 
@@ -98,17 +98,17 @@ func TestAt(t *testing.T) {
 		t.Errorf("fires at %v", got)
 	}
 	if _, ok := at.Next(instant(t, "2026-11-15 09:00")); ok {
-		t.Error("fires after itself")
+		t.Error("Next returns the instant it is given")
 	}
 	if _, ok := at.Prev(instant(t, "2026-11-15 09:00")); ok {
-		t.Error("fires before itself")
+		t.Error("Prev returns the instant it is given")
 	}
 	if _, err := NewAt(time.Time{}); err == nil {
-		t.Error("no time is accepted")
+		t.Error("the zero time is accepted")
 	}
 }
 
-// TestBoundsAreInclusive cuts a timetable at fires, which stay, and beside them.
+// TestBoundsAreInclusive sets bounds exactly at fires, which stay, and next to fires.
 func TestBoundsAreInclusive(t *testing.T) {
 	hourly := mustParse(t, "@hourly", "")
 	for _, row := range []struct{ starts, ends, first, last string }{
@@ -126,21 +126,21 @@ func TestBoundsAreInclusive(t *testing.T) {
 			t.Errorf("%s to %s: from %v to %v", row.starts, row.ends, first, last)
 		}
 		if at, ok := b.Next(last); ok {
-			t.Errorf("after the last fire comes %v", at)
+			t.Errorf("a fire after the last: %v", at)
 		}
 		if at, ok := b.Prev(first); ok {
-			t.Errorf("before the first fire comes %v", at)
+			t.Errorf("a fire before the first: %v", at)
 		}
 	}
 	if _, err := Within(hourly, instant(t, "2026-11-15"), instant(t, "2026-11-14")); err == nil {
 		t.Error("an end before the start is accepted")
 	}
 	if open, err := Within(hourly, time.Time{}, time.Time{}); err != nil || open.Describe() != hourly.Describe() {
-		t.Errorf("no bounds change the description to %q, %v", open.Describe(), err)
+		t.Errorf("without bounds the description is %q, %v", open.Describe(), err)
 	}
 }
 
-func TestOthersDescribeThemselves(t *testing.T) {
+func TestDescribeAtEveryAndBounded(t *testing.T) {
 	berlin, err := LoadZone("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func ExampleParse_refused() {
 	// minute: "61" is out of range; allowed 0-59
 }
 
-func ExampleParse_spread() {
+func ExampleParse_hash() {
 	for _, name := range []string{"backup-a", "backup-b", "backup-c"} {
 		c, err := cron.Parse("H H(1-4) * * *", cron.Config{Name: name})
 		if err != nil {
@@ -85,7 +85,7 @@ func ExampleEveryFrom() {
 	// more: false
 }
 
-// Catching up on the newest three of ten years of minutes costs four steps back.
+// Finding the newest three of ten years of minutes takes four calls of Prev.
 func ExampleLatest() {
 	c, err := cron.Parse("* * * * *", cron.Config{})
 	if err != nil {

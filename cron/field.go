@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// set holds the values of one field, one bit each. Every question Next asks of a field is one machine instruction.
+// set holds the values of one field, one bit each, so that each lookup of Next takes a few machine instructions.
 type set uint64
 
 func (s set) has(n int) bool { return s>>uint(n)&1 == 1 }
@@ -28,10 +28,10 @@ func (s set) first() int { return bits.TrailingZeros64(uint64(s)) }
 func (s set) last() int  { return bits.Len64(uint64(s)) - 1 }
 func (s set) size() int  { return bits.OnesCount64(uint64(s)) }
 
-// none is what a search in a set answers when there is no such member.
+// none is the result of a search in a set that has no such member.
 const none = -1
 
-// span returns the members from low to high, every step-th of them.
+// span returns the set of every step-th value from low to high.
 func span(low, high, step int) set {
 	var s set
 	for n := low; n <= high; n += step {
@@ -40,7 +40,7 @@ func span(low, high, step int) set {
 	return s
 }
 
-// The values that leave a field unrestricted, however they were written.
+// The sets of the unrestricted fields, in any spelling.
 var (
 	allHours    = span(0, 23, 1)
 	allDays     = span(1, 31, 1)
@@ -50,24 +50,24 @@ var (
 
 // field is the grammar of one of the five fields.
 type field struct {
-	name   string
-	low    int
-	high   int      // the largest value a step or a star reaches
-	top    int      // the largest value that may be written: 7 for a Sunday, else the same as high
-	spread int      // the largest value that H may choose
-	names  []string // what the values from low on are called, if they have names
+	name       string
+	low        int
+	high       int      // largest value of a star or a step
+	writtenMax int      // largest value that may be written: 7 for day-of-week (Sunday), else high
+	hashMax    int      // largest value that H takes
+	names      []string // names of the values from low on, or nil
 }
 
 var (
-	minuteField  = field{name: "minute", low: 0, high: 59, top: 59, spread: 59}
-	hourField    = field{name: "hour", low: 0, high: 23, top: 23, spread: 23}
-	dayField     = field{name: "day-of-month", low: 1, high: 31, top: 31, spread: 28}
-	monthField   = field{name: "month", low: 1, high: 12, top: 12, spread: 12, names: monthNames}
-	weekdayField = field{name: "day-of-week", low: 0, high: 6, top: sundayAgain, spread: 6, names: weekdayNames}
+	minuteField  = field{name: "minute", low: 0, high: 59, writtenMax: 59, hashMax: 59}
+	hourField    = field{name: "hour", low: 0, high: 23, writtenMax: 23, hashMax: 23}
+	dayField     = field{name: "day-of-month", low: 1, high: 31, writtenMax: 31, hashMax: 28}
+	monthField   = field{name: "month", low: 1, high: 12, writtenMax: 12, hashMax: 12, names: monthNames}
+	weekdayField = field{name: "day-of-week", low: 0, high: 6, writtenMax: sundaySeven, hashMax: 6, names: weekdayNames}
 )
 
-// sundayAgain is the second number of Sunday, which lets a range end with the week (5-7, FRI-SUN).
-const sundayAgain = 7
+// sundaySeven is the second number of Sunday, which lets a range end with the week (5-7, FRI-SUN).
+const sundaySeven = 7
 
 var (
 	weekdayNames = []string{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}
@@ -78,17 +78,16 @@ var (
 
 func (f *field) size() int { return f.high - f.low + 1 }
 
-// allowed is the second half of most error messages.
+// allowed returns the allowed values, for error messages.
 func (f *field) allowed() string {
-	text := bounds(f.low, f.top)
+	text := bounds(f.low, f.writtenMax)
 	if f.names != nil {
 		text += " or " + f.names[0] + "-" + f.names[len(f.names)-1]
 	}
 	return text
 }
 
-// value reads a number or a name that stands in an item. A number too large to be anything is out of range like any
-// other.
+// value parses a number or a name inside an item. A number that overflows int is refused as out of range.
 func (f *field) value(text, item string) (int, *Error) {
 	for i, name := range f.names {
 		if strings.EqualFold(text, name) {
@@ -99,7 +98,7 @@ func (f *field) value(text, item string) (int, *Error) {
 		return 0, f.refuseWord(text, item)
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < f.low || n > f.top {
+	if err != nil || n < f.low || n > f.writtenMax {
 		return 0, f.refuse(item, "is out of range", "", "")
 	}
 	return n, nil
@@ -109,7 +108,7 @@ func isNumber(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-// bounds writes a range the way the user would.
+// bounds formats a range in the syntax of an expression.
 func bounds(low, high int) string {
 	if low == high {
 		return strconv.Itoa(low)

@@ -12,8 +12,8 @@ var fuzzZones = []string{
 	"Asia/Kathmandu", "America/Santiago", "Africa/Casablanca",
 }
 
-// FuzzParse feeds the parser anything. What it refuses, it refuses with a message fit to print; what it accepts fires
-// in ascending order, only on minutes whose clock matches the fields, and alike in both directions.
+// FuzzParse parses arbitrary text. A refusal has a short, printable message. An accepted expression fires in ascending
+// order, only at minutes whose local time matches the fields, and Next and Prev agree.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"* * * * *", "*/5 * * * *", "30 9 * * 1-5", "0 0 29 2 *", "0 0 31 2 *", "0 22-2 * * *", "H H(1-4) * * *", "H/15 * * * *",
@@ -39,7 +39,7 @@ func FuzzParse(f *testing.F) {
 func checkPrintable(t *testing.T, err error) {
 	var refusal *Error
 	if !errors.As(err, &refusal) || refusal.Field == "" || refusal.Reason == "" {
-		t.Fatalf("not a refusal of this package: %#v", err)
+		t.Fatalf("not a complete *Error: %#v", err)
 	}
 	for _, r := range refusal.Error() {
 		if r < ' ' || r > '~' {
@@ -56,25 +56,25 @@ func checkFires(t *testing.T, c Cron, at time.Time) {
 		next, ok := c.Next(at)
 		if !ok {
 			if at.Year() > yearMin && at.Year() < yearMax-10 {
-				t.Fatalf("%s has nothing after %v", c, at)
+				t.Fatalf("%s has no fire after %v", c, at)
 			}
 			return
 		}
-		if !next.After(at) || !c.shows(next) {
+		if !next.After(at) || !c.matchesClock(next) {
 			t.Fatalf("%s after %v fires at %v", c, at, next)
 		}
 		if back, ok := c.Prev(next.Add(1)); !ok || !back.Equal(next) {
 			t.Fatalf("%s: Prev just after %v is %v", c, next, back)
 		}
 		if back, ok := c.Prev(next); ok && back.After(at) {
-			t.Fatalf("%s: Next passed over %v", c, back)
+			t.Fatalf("%s: Next skipped %v", c, back)
 		}
 		at = next
 	}
 }
 
-// shows asks the time package, and not our calendar, whether the fields match what the clock shows.
-func (c Cron) shows(at time.Time) bool {
+// matchesClock reports whether the fields match a local time. It uses the time package and not the calendar of cron.
+func (c Cron) matchesClock(at time.Time) bool {
 	day, weekday := c.days.has(at.Day()), c.weekdays.has(int(at.Weekday()))
 	if c.days != allDays && c.weekdays != allWeekdays {
 		day = day || weekday
@@ -85,7 +85,8 @@ func (c Cron) shows(at time.Time) bool {
 		c.months.has(int(at.Month()))
 }
 
-// FuzzParseTime holds the reader of times to the same: no panic, and what it reads is in the zone asked for.
+// FuzzParseTime checks that ParseTime does not panic, that its errors are printable, and that the result has the local
+// time of the input.
 func FuzzParseTime(f *testing.F) {
 	for _, text := range []string{"2026-03-29 02:30", "2026-10-25 02:30:00", "2026-11-15", "2026-11-15T09:00:00Z", "2026-10-25 02:30 +01:00", "2026-10-25t02:30z", "1960-01-01 00:00 -00:44:30", "now", "9999-12-31"} {
 		f.Add(text, uint8(1))
@@ -102,7 +103,7 @@ func FuzzParseTime(f *testing.F) {
 		}
 		local := strings.Replace(strings.ToUpper(text), "T", " ", 1)
 		if len(text) == len("2006-01-02 15:04") && at.Format("2006-01-02 15:04") != local {
-			t.Fatalf("%q is read as %v", text, at)
+			t.Fatalf("%q is parsed as %v", text, at)
 		}
 	})
 }

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// seed is where the H of one field falls. It comes from the schedule's name and the field's, so that two fields of one
-// schedule are independent, and it must never change between releases: users plan around the times it gave them.
+// seed is the hash that determines the values of H in one field. It is computed from the name of the schedule and the
+// name of the field, so that two fields of one schedule are independent. It must never change between releases, because
+// users rely on the resulting times.
 type seed struct {
 	named bool
 	value uint64
@@ -20,8 +21,7 @@ func newSeed(name string, f *field) seed {
 	return seed{named: name != "", value: mix(h.Sum64())}
 }
 
-// mix spreads FNV's weak low bits over the word, since they are all that a remainder sees (the finaliser of
-// MurmurHash3).
+// mix is the finaliser of MurmurHash3. It improves the weak low bits of FNV, which determine the remainder in below.
 func mix(x uint64) uint64 {
 	x ^= x >> 33
 	x *= 0xff51afd7ed558ccd
@@ -32,15 +32,15 @@ func mix(x uint64) uint64 {
 
 func (s seed) below(n int) int { return int(s.value % uint64(n)) }
 
-// parseSpread reads H, H(a-b) and their steps. Without a step it is one value of the range, with one it is every
-// step-th value from an offset below the step.
-func (f *field) parseSpread(it item, base string, stepped bool, seed seed) (set, *Error) {
-	it.low, it.high = f.low, f.spread
+// parseHash parses H, H(a-b) and their steps. Without a step the result is one value of the range, with a step every
+// step-th value from an offset smaller than the step.
+func (f *field) parseHash(it item, base string, stepped bool, seed seed) (set, *Error) {
+	it.low, it.high = f.low, f.hashMax
 	if inner := base[1:]; inner != "" {
 		inner, opened := strings.CutPrefix(inner, "(")
 		inner, closed := strings.CutSuffix(inner, ")")
 		if !opened || !closed || !strings.Contains(inner, "-") {
-			return 0, f.refuse(it.text, "is not a spread", "H, H/n, H(a-b), H(a-b)/n within "+f.allowed(), "")
+			return 0, f.refuse(it.text, "is not a valid form of H", "H, H/n, H(a-b), H(a-b)/n within "+f.allowed(), "")
 		}
 		if err := f.parseRange(&it, inner); err != nil {
 			return 0, err
@@ -48,7 +48,7 @@ func (f *field) parseSpread(it item, base string, stepped bool, seed seed) (set,
 	}
 	if !seed.named {
 		return 0, &Error{
-			Field: f.name, Value: it.text, Reason: "spreads by the schedule's name, and there is none",
+			Field: f.name, Value: it.text, Reason: "is computed from the schedule's name, and no name is given",
 			Remedy: "give the name (--name NAME on the command line)",
 		}
 	}
@@ -56,5 +56,5 @@ func (f *field) parseSpread(it item, base string, stepped bool, seed seed) (set,
 	if !stepped {
 		return 1 << uint(it.low+seed.below(size)), nil
 	}
-	return span(it.low+seed.below(min(it.step, size)), it.high, it.step), nil // a long step leaves one value, and not none
+	return span(it.low+seed.below(min(it.step, size)), it.high, it.step), nil // min keeps one value if the step exceeds the range
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSpreadIsForEver pins the hash: users plan around the times it gave them, so a release must not move them.
-func TestSpreadIsForEver(t *testing.T) {
+// TestHashValuesNeverChange holds the values of the hash: users rely on the times, so a release must not change them.
+func TestHashValuesNeverChange(t *testing.T) {
 	for _, row := range []struct{ text, name, want string }{
 		{"H H * * *", "nightly-backup", "every day at 09:22, UTC"},
 		{"H H(1-4) * * *", "nightly-backup", "every day at 02:22, UTC"},
@@ -31,12 +31,12 @@ func TestSpreadIsForEver(t *testing.T) {
 	}
 }
 
-// TestSpreadIsEven gives H to many names: each value of each field must be met about as often as the others, within
-// the 28 days that every month has.
-func TestSpreadIsEven(t *testing.T) {
+// TestHashValuesAreUniform computes H for many names. Each value of each field must occur about equally often; days of
+// the month are limited to the 28 that every month has.
+func TestHashValuesAreUniform(t *testing.T) {
 	const perValue = 400
 	for _, f := range []*field{&minuteField, &hourField, &dayField, &monthField, &weekdayField} {
-		size := f.spread - f.low + 1
+		size := f.hashMax - f.low + 1
 		counts := map[int]int{}
 		for i := range perValue * size {
 			s, err := f.parse("H", newSeed(fmt.Sprintf("job-%d", i), f))
@@ -45,9 +45,9 @@ func TestSpreadIsEven(t *testing.T) {
 			}
 			counts[s.first()]++
 		}
-		for v := f.low; v <= f.spread; v++ {
+		for v := f.low; v <= f.hashMax; v++ {
 			if counts[v] < perValue*3/4 || counts[v] > perValue*5/4 {
-				t.Errorf("%s: %d comes %d times, want about %d", f.name, v, counts[v], perValue)
+				t.Errorf("%s: value %d occurs %d times, want about %d", f.name, v, counts[v], perValue)
 			}
 		}
 		if len(counts) != size {
@@ -56,8 +56,8 @@ func TestSpreadIsEven(t *testing.T) {
 	}
 }
 
-// TestALongStepLeavesOneValue: with a step longer than its range H still falls somewhere, whatever the name.
-func TestALongStepLeavesOneValue(t *testing.T) {
+// TestHashStepLongerThanRangeLeavesOneValue checks that H with a step longer than its range has one value for every name.
+func TestHashStepLongerThanRangeLeavesOneValue(t *testing.T) {
 	for i := range 100 {
 		for text, f := range map[string]*field{"H(0-29)/40": &minuteField, "H/30": &dayField} {
 			s, err := f.parse(text, newSeed(fmt.Sprintf("job-%d", i), f))
@@ -68,9 +68,9 @@ func TestALongStepLeavesOneValue(t *testing.T) {
 	}
 }
 
-// TestSpreadFieldsAreIndependent counts pairs of minute modulo 6 and hour modulo 6: were one hash used for both
-// fields, only six of the 36 pairs could come.
-func TestSpreadFieldsAreIndependent(t *testing.T) {
+// TestHashFieldsAreIndependent counts pairs of minute modulo 6 and hour modulo 6. If both fields used one hash, only six
+// of the 36 pairs could occur.
+func TestHashFieldsAreIndependent(t *testing.T) {
 	pairs := map[[2]int]bool{}
 	for i := range 1000 {
 		c, err := Parse("H H * * *", Config{Name: fmt.Sprintf("job-%d", i)})

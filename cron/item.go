@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// item is one member of a field's list: a star, a value, a range or a spread, with or without a step.
+// item is one element of a field's list: a star, a value, a range or an H, with or without a step.
 type item struct {
-	text string // as written, for errors
-	low  int
-	high int
-	step int
-	open bool // no upper end was written, so a step runs to the end of the field
+	text       string // as written, for errors
+	low        int
+	high       int
+	step       int
+	noUpperEnd bool // no upper end was written, so a step runs to the end of the field
 }
 
-// parse reads a whole field. The seed decides where H falls.
+// parse parses a whole field. The seed determines the values of H.
 func (f *field) parse(text string, seed seed) (set, *Error) {
 	var all set
 	for part := range strings.SplitSeq(text, ",") {
@@ -27,14 +27,14 @@ func (f *field) parse(text string, seed seed) (set, *Error) {
 		}
 		all |= members
 	}
-	if f.top == sundayAgain && all.has(sundayAgain) {
-		all = all&^(1<<sundayAgain) | 1
+	if f.writtenMax == sundaySeven && all.has(sundaySeven) {
+		all = all&^(1<<sundaySeven) | 1
 	}
 	return all, nil
 }
 
 func (f *field) parseItem(text string, seed seed) (set, *Error) {
-	if err := f.refuseForeign(text); err != nil {
+	if err := f.refuseUnsupported(text); err != nil {
 		return 0, err
 	}
 	base, step, stepped := strings.Cut(text, "/")
@@ -46,7 +46,7 @@ func (f *field) parseItem(text string, seed seed) (set, *Error) {
 		}
 	}
 	if strings.HasPrefix(base, "H") || strings.HasPrefix(base, "h") {
-		return f.parseSpread(it, base, stepped, seed)
+		return f.parseHash(it, base, stepped, seed)
 	}
 	if base == "" {
 		return 0, f.refuse(text, "has nothing before the slash", "", "write *"+text)
@@ -57,8 +57,8 @@ func (f *field) parseItem(text string, seed seed) (set, *Error) {
 	return f.members(it, stepped)
 }
 
-// parseStep refuses what robs a step of its sense: nothing, zero, and more than the field holds. That is the one rule
-// for steps, wherever they stand; one that is smaller may still leave a single value.
+// parseStep parses the step of an item. It refuses a missing number, zero, and a step larger than the number of values of
+// the field. The rule is the same for every kind of item. An allowed step may still leave a single value.
 func (f *field) parseStep(text, step string) (int, *Error) {
 	allowed := "steps " + bounds(1, f.size())
 	if !isNumber(step) {
@@ -74,7 +74,7 @@ func (f *field) parseStep(text, step string) (int, *Error) {
 	return n, nil
 }
 
-// parseRange reads "*", "a" or "a-b" into the item.
+// parseRange parses "*", "a" or "a-b" into the item.
 func (f *field) parseRange(it *item, base string) (err *Error) {
 	if base == "*" {
 		it.low, it.high = f.low, f.high
@@ -88,14 +88,14 @@ func (f *field) parseRange(it *item, base string) (err *Error) {
 		return err
 	}
 	if !ranged {
-		it.high, it.open = it.low, true
+		it.high, it.noUpperEnd = it.low, true
 		return nil
 	}
 	if it.high, err = f.value(high, it.text); err != nil {
 		return err
 	}
-	if f.top == sundayAgain && strings.EqualFold(high, weekdayNames[0]) && it.low > 0 {
-		it.high = sundayAgain
+	if f.writtenMax == sundaySeven && strings.EqualFold(high, weekdayNames[0]) && it.low > 0 {
+		it.high = sundaySeven
 	}
 	if it.low > it.high {
 		return f.refuseDescending(it, isNumber(low) || isNumber(high))
@@ -103,9 +103,9 @@ func (f *field) parseRange(it *item, base string) (err *Error) {
 	return nil
 }
 
-// members turns an item into its values; "a/n" runs from a to the end of the field.
+// members returns the values of an item; "a/n" runs from a to the end of the field.
 func (f *field) members(it item, stepped bool) (set, *Error) {
-	if !stepped || !it.open {
+	if !stepped || !it.noUpperEnd {
 		return span(it.low, it.high, it.step), nil
 	}
 	if it.low > f.high {

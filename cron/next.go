@@ -2,11 +2,11 @@ package cron
 
 import "time"
 
-// horizonSeconds is how far a search looks before it answers that there is nothing. The longest true wait is a date
-// whose local time a zone left out year after year (Baghdad changed its clocks on the 1st of April for 17 years).
+// horizonSeconds limits how far a search goes before it reports that there is no fire. The longest known wait is for a
+// date whose local time a zone skipped year after year (Baghdad changed its clocks on the 1st of April for 17 years).
 const horizonSeconds = 100 * 366 * secondsPerDay
 
-// The instants of the first and the last year that a search enters.
+// The start of the first year and the end of the last year that a search covers, in Unix seconds.
 var (
 	calendarStart = dayNumber(yearMin, 1, 1) * secondsPerDay
 	calendarEnd   = dayNumber(yearMax+1, 1, 1) * secondsPerDay
@@ -15,8 +15,8 @@ var (
 // Next returns the first fire strictly after the given instant, in the expression's zone. It is false when there is
 // none within a hundred years or before the year 10000.
 //
-// It goes from period to period of the zone: within one, instants and local times differ by a constant, so the first
-// match of the fields is the answer, unless the clock showed it before.
+// It goes through the periods of the zone. Within one, instants and local times differ by a constant, so the first match
+// of the fields is the next fire, unless its local time occurred before.
 func (c Cron) Next(after time.Time) (time.Time, bool) {
 	if c.loc == nil || after.Unix() >= calendarEnd {
 		return time.Time{}, false
@@ -30,10 +30,10 @@ func (c Cron) Next(after time.Time) (time.Time, bool) {
 		}
 		at := minute*60 - p.offset
 		if at >= p.end {
-			low = p.leap(low, at)
+			low = p.skipAhead(low, at)
 			continue
 		}
-		if !c.followsClock() {
+		if !c.followsWallClock() {
 			if _, until, shown := p.shownBefore(c.loc, at); shown {
 				low = until
 				continue
@@ -44,17 +44,17 @@ func (c Cron) Next(after time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// leap returns where to search on after a period that ends before its first match at. No fire of a later period comes
-// more than shiftMax before at, except right after a clock change, so a job that runs on leap days looks at a handful
-// of periods and not at all of those between.
-func (p period) leap(low, at int64) int64 {
+// skipAhead returns where the search continues after a period that ends before its first match at. No fire of a later
+// period is more than shiftMax before at, except right after a clock change. So an expression that fires on leap days
+// checks a few periods and not all those between.
+func (p period) skipAhead(low, at int64) int64 {
 	if p.end-low < shiftMax {
 		return p.end
 	}
 	return max(p.end, at-shiftMax)
 }
 
-// Prev returns the last fire strictly before the given instant, in the expression's zone. It is Next in a mirror.
+// Prev returns the last fire strictly before the given instant, in the expression's zone. It mirrors Next.
 func (c Cron) Prev(before time.Time) (time.Time, bool) {
 	if c.loc == nil || before.Unix() <= calendarStart {
 		return time.Time{}, false
@@ -68,10 +68,10 @@ func (c Cron) Prev(before time.Time) (time.Time, bool) {
 		}
 		at := minute*60 - p.offset
 		if at < p.start {
-			high = p.leapBack(high, at)
+			high = p.skipBack(high, at)
 			continue
 		}
-		if !c.followsClock() {
+		if !c.followsWallClock() {
 			if from, _, shown := p.shownBefore(c.loc, at); shown {
 				high = from - 1
 				continue
@@ -82,7 +82,7 @@ func (c Cron) Prev(before time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func (p period) leapBack(high, at int64) int64 {
+func (p period) skipBack(high, at int64) int64 {
 	if high-p.start < shiftMax {
 		return p.start - 1
 	}

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNext reads in UTC, so that a calendar is all one needs to check it.
+// TestNext uses UTC, so that its rows can be verified with a calendar.
 func TestNext(t *testing.T) {
 	for _, row := range []struct{ text, after, want string }{
 		{"* * * * *", "2026-11-15 10:00", "2026-11-15 10:01"},
@@ -32,7 +32,7 @@ func TestNext(t *testing.T) {
 		{"0 0 13 * 5", "2026-12-11 00:00", "2026-12-13 00:00"},
 		// A month without the day still has the weekday.
 		{"0 0 31 2 1", "2026-02-23 00:00", "2027-02-01 00:00"},
-		// A full set restricts nothing, however it is written.
+		// A full set restricts nothing, in any spelling.
 		{"0 0 1-31 * 5", "2026-11-06 00:00", "2026-11-13 00:00"},
 		{"0 0 13 * 0-7", "2026-11-06 00:00", "2026-11-13 00:00"},
 		// */2 is a restriction: odd days, or Fridays.
@@ -42,7 +42,7 @@ func TestNext(t *testing.T) {
 		{"0 0 * * 7", "2026-11-15 00:00", "2026-11-22 00:00"},
 		{"0 0 * * 6-7", "2026-11-14 00:00", "2026-11-15 00:00"},
 		{"0 0 * * FRI-SUN", "2026-11-15 00:00", "2026-11-20 00:00"},
-		// Leap years: 2000 was one, 2100 is not, so that after 2096 comes 2104.
+		// Leap years: 2000 was one, 2100 is not, so 2104 is the next after 2096.
 		{"0 0 29 2 *", "1996-02-29 00:00", "2000-02-29 00:00"},
 		{"0 0 29 2 *", "2000-02-29 00:00", "2004-02-29 00:00"},
 		{"0 0 29 2 *", "2026-11-15 00:00", "2028-02-29 00:00"},
@@ -64,7 +64,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-func TestNextEndsWithTheCalendar(t *testing.T) {
+func TestNextAndPrevStopAtTheEndsOfTheCalendar(t *testing.T) {
 	c := mustParse(t, "0 0 1 1 *", "Europe/Berlin")
 	for _, after := range []time.Time{
 		time.Date(9999, 6, 1, 0, 0, 0, 0, time.UTC),
@@ -72,25 +72,25 @@ func TestNextEndsWithTheCalendar(t *testing.T) {
 		time.Unix(math.MaxInt64, 0),
 	} {
 		if at, ok := c.Next(after); ok {
-			t.Errorf("after %v comes %v", after, at)
+			t.Errorf("a fire after %v: %v", after, at)
 		}
 	}
 	for _, before := range []time.Time{{}, time.Date(-100, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(math.MinInt64, 0)} {
 		if at, ok := c.Prev(before); ok {
-			t.Errorf("before %v comes %v", before, at)
+			t.Errorf("a fire before %v: %v", before, at)
 		}
 	}
 	if at, ok := c.Next(time.Time{}); !ok || at.Year() > 2 {
-		t.Errorf("the first fire ever is %v", at)
+		t.Errorf("the first fire of the calendar is %v", at)
 	}
 	if at, ok := c.Prev(time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)); !ok || at.Year() != 9999 {
-		t.Errorf("the last fire ever is %v", at)
+		t.Errorf("the last fire of the calendar is %v", at)
 	}
 }
 
-// TestNextPassesOverYearsOfSkips is the longest wait there is: Baghdad left out 03:30 on the 1st of April from 1991 to
-// 2007.
-func TestNextPassesOverYearsOfSkips(t *testing.T) {
+// TestNextSkipsYearsInWhichTheTimeDoesNotExist checks the longest known wait: Baghdad skipped 03:30 on the 1st of April
+// from 1991 to 2007.
+func TestNextSkipsYearsInWhichTheTimeDoesNotExist(t *testing.T) {
 	c := mustParse(t, "30 3 1 4 *", "Asia/Baghdad")
 	at, ok := c.Next(instant(t, "1990-06-01"))
 	if !ok || at.Year() != 2008 {
@@ -110,13 +110,13 @@ func TestZeroValuesNeverFire(t *testing.T) {
 			t.Errorf("%T fired at %v", table, at)
 		}
 		if got := table.Describe(); got != "never" {
-			t.Errorf("%T describes itself as %q", table, got)
+			t.Errorf("the description of %T is %q", table, got)
 		}
 	}
 }
 
-// TestBetweenAndLatestAreRepeatedNext checks both windows against the plain loop, at every limit.
-func TestBetweenAndLatestAreRepeatedNext(t *testing.T) {
+// TestBetweenAndLatestEqualRepeatedNext compares both functions with a loop over Next, with and without a reached limit.
+func TestBetweenAndLatestEqualRepeatedNext(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := drawTimetable(t)
 		from := time.Unix(rapid.Int64Range(1_500_000_000, 2_500_000_000).Draw(t, "from"), 0)
@@ -130,15 +130,15 @@ func TestBetweenAndLatestAreRepeatedNext(t *testing.T) {
 		newest, newer := Latest(table, from, to, limit)
 		kept, more := min(limit, len(all)), len(all) > limit
 		if older != more || !slices.EqualFunc(oldest, all[:kept], time.Time.Equal) {
-			t.Fatalf("%s: Between answers %v %v, want %v %v", table.Describe(), oldest, older, all[:kept], more)
+			t.Fatalf("%s: Between returns %v %v, want %v %v", table.Describe(), oldest, older, all[:kept], more)
 		}
 		if newer != more || !slices.EqualFunc(newest, all[len(all)-kept:], time.Time.Equal) {
-			t.Fatalf("%s: Latest answers %v %v, want %v %v", table.Describe(), newest, newer, all[len(all)-kept:], more)
+			t.Fatalf("%s: Latest returns %v %v, want %v %v", table.Describe(), newest, newer, all[len(all)-kept:], more)
 		}
 	})
 }
 
-// drawTimetable draws any kind, dense enough to have fires in a window of days and sparse enough to be listed.
+// drawTimetable draws a timetable of any kind that has fires within a few days, but not too many to list.
 func drawTimetable(t *rapid.T) Timetable {
 	zone := rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "Australia/Lord_Howe", "America/Santiago"}).Draw(t, "zone")
 	text := rapid.SampledFrom([]string{"* * * * *", "*/7 * * * *", "30 2 * * *", "*/20 1-3 * * *", "0 0 1,15 * 3"}).Draw(t, "text")
@@ -167,8 +167,8 @@ func drawTimetable(t *rapid.T) Timetable {
 	return bounded
 }
 
-// TestLatestOfTenYearsOfMinutes is catch-up after a long sleep: the newest thousand, at once.
-func TestLatestOfTenYearsOfMinutes(t *testing.T) {
+// TestLatestReturnsNewestOfTenYearsOfMinutes checks catch-up after a long downtime.
+func TestLatestReturnsNewestOfTenYearsOfMinutes(t *testing.T) {
 	c := mustParse(t, "* * * * *", "Europe/Berlin")
 	to := instant(t, "2026-11-15 03:00")
 	fires, more := Latest(c, to.AddDate(-10, 0, 0), to, 1000)

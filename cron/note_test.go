@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-func TestNotes(t *testing.T) {
+func TestUpcomingNotesClockChanges(t *testing.T) {
 	for _, row := range []struct {
 		what, text, zone, from string
-		want                   []string // a note for each fire, mostly empty
+		want                   []string // one note per fire, mostly empty
 	}{
-		{"nothing happens", "30 2 * * *", "Europe/Berlin", "2026-06-01", []string{"", "", ""}},
-		{"no zone changes nothing", "30 2 * * *", "UTC", "2026-03-28", []string{"", "", ""}},
+		{"no clock change", "30 2 * * *", "Europe/Berlin", "2026-06-01", []string{"", "", ""}},
+		{"UTC has no clock changes", "30 2 * * *", "UTC", "2026-03-28", []string{"", "", ""}},
 		{"one skipped", "30 2 * * *", "Europe/Berlin", "2026-03-28", []string{
 			"", "skipped 2026-03-29 02:30: it does not exist, clocks go forward", "",
 		}},
@@ -45,34 +45,34 @@ func TestNotes(t *testing.T) {
 		{"a gap of several times in a day", "0 12,23 * * *", "Pacific/Apia", "2011-12-29 12:30", []string{
 			"", "skipped 2011-12-30 12:00 and 23:00: they do not exist, clocks go forward",
 		}},
-		{"the list begins between the two", "30 2 * * *", "Europe/Berlin", "2026-10-25 02:45 +02:00", []string{
+		{"the list begins between the two occurrences", "30 2 * * *", "Europe/Berlin", "2026-10-25 02:45 +02:00", []string{
 			"skipped 2026-10-25 02:30 the second time: clocks go back, it fires once", "",
 		}},
 		{"the list begins in the repeated hour", "30 2 * * *", "Europe/Berlin", "2026-10-25 02:15 +01:00", []string{
 			"skipped 2026-10-25 02:30 the second time: clocks go back, it fires once", "",
 		}},
-		{"the list begins after the second", "30 2 * * *", "Europe/Berlin", "2026-10-25 02:30 +01:00", []string{"", ""}},
-		{"a silent hour among many", "*/15 0-22 * * *", "Europe/Berlin", "2026-10-25 02:30", []string{
+		{"the list begins after the second occurrence", "30 2 * * *", "Europe/Berlin", "2026-10-25 02:30 +01:00", []string{"", ""}},
+		{"a repeated hour among many", "*/15 0-22 * * *", "Europe/Berlin", "2026-10-25 02:30", []string{
 			"02:45 occurs twice on 2026-10-25, clocks go back; fires once, the first time",
 			"skipped 2026-10-25 02:00, 02:15, 02:30 and 02:45 the second time: clocks go back, they fire once", "",
 		}},
-		{"a silent hour before midnight", "*/30 0-11,13-23 * * *", "America/Sao_Paulo", "2018-02-17 23:15 -02:00", []string{
+		{"a repeated hour before midnight", "*/30 0-11,13-23 * * *", "America/Sao_Paulo", "2018-02-17 23:15 -02:00", []string{
 			"23:30 occurs twice on 2018-02-17, clocks go back; fires once, the first time",
 			"skipped 2018-02-17 23:00 and 23:30 the second time: clocks go back, they fire once", "",
 		}},
 		{"twice, on the evening before", "30 23 * * *", "America/Santiago", "2026-04-04", []string{
 			"23:30 occurs twice on 2026-04-04, clocks go back; fires once, the first time", "",
 		}},
-		{"real clock, back", "30 * * * *", "America/New_York", "2026-11-01 00:00", []string{
+		{"follows the wall clock back", "30 * * * *", "America/New_York", "2026-11-01 00:00", []string{
 			"",
 			"01:30 occurs twice on 2026-11-01, clocks go back; this is the first time",
 			"01:30 occurs twice on 2026-11-01, clocks go back; this is the second time",
 			"",
 		}},
-		{"real clock, forward", "*/30 * * * *", "America/New_York", "2026-03-08 01:15", []string{
+		{"follows the wall clock forward", "*/30 * * * *", "America/New_York", "2026-03-08 01:15", []string{
 			"", "clocks go forward from 2026-03-08 02:00 to 2026-03-08 03:00, follows the real clock", "",
 		}},
-		{"real clock, forward, nothing planned that day", "0 * * * 1", "America/New_York", "2026-03-07", []string{"", ""}},
+		{"follows the wall clock forward, nothing planned that day", "0 * * * 1", "America/New_York", "2026-03-07", []string{"", ""}},
 	} {
 		t.Run(row.what, func(t *testing.T) {
 			c := mustParse(t, row.text, row.zone)
@@ -90,8 +90,9 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestUpcomingOfEveryKind ends where the timetable ends and keeps the notes of what it bounds.
-func TestUpcomingOfEveryKind(t *testing.T) {
+// TestUpcomingOfBoundedAndAt checks that the list ends with the timetable, and that Bounded keeps the notes of the
+// timetable inside it.
+func TestUpcomingOfBoundedAndAt(t *testing.T) {
 	c := mustParse(t, "30 2 * * *", "Europe/Berlin")
 	bounded, err := Within(c, instant(t, "2026-03-29 00:00"), instant(t, "2026-03-31 00:30"))
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The oracle is the rule for clock changes taken by its words: walk real time minute by minute, read the clock on the
-// wall, fire if it matches; if the hours are restricted, fire only if the clock never showed this minute before. It
-// shares no code with Next: it has its own sets and takes the clock from the time package.
+// oracle implements the rules for clock changes literally. It goes through real time minute by minute and fires if the
+// local time matches; if the hours are restricted, it fires only if the same local minute did not occur before. It shares
+// no code with Next: it has its own sets and takes the local time from the time package.
 type oracle struct {
 	minutes, hours, days, months, weekdays []int
 }
@@ -32,17 +32,17 @@ func commas(values []int) string {
 	return strings.Join(words, ",")
 }
 
-func (o oracle) fires(w wall) []time.Time {
+func (o oracle) fires(w wallClock) []time.Time {
 	var fires []time.Time
 	for _, shown := range w.minutes {
-		if o.matches(shown) && (len(o.hours) == 24 || !shown.again) {
+		if o.matches(shown) && (len(o.hours) == 24 || !shown.shownBefore) {
 			fires = append(fires, shown.at)
 		}
 	}
 	return fires
 }
 
-func (o oracle) matches(w wallMinute) bool {
+func (o oracle) matches(w wallClockMinute) bool {
 	if !slices.Contains(o.minutes, w.minute) || !slices.Contains(o.hours, w.hour) || !slices.Contains(o.months, w.month) {
 		return false
 	}
@@ -53,29 +53,29 @@ func (o oracle) matches(w wallMinute) bool {
 	return day && weekday
 }
 
-// wall is what a clock shows, minute by minute of real time, in (from, to].
-type wall struct {
+// wallClock holds the local times of a zone, for each minute of real time in (from, to].
+type wallClock struct {
 	loc      *time.Location
 	from, to time.Time
-	minutes  []wallMinute
+	minutes  []wallClockMinute
 }
 
-type wallMinute struct {
+type wallClockMinute struct {
 	at                                time.Time
 	minute, hour, day, month, weekday int
-	again                             bool // the clock showed this before
+	shownBefore                       bool // the same local time occurred before
 }
 
-// watch begins two days early, to know what the clock showed before.
-func watch(loc *time.Location, from, to time.Time) wall {
-	w := wall{loc: loc, from: from, to: to}
+// readWallClock begins two days before from, to know which local times occurred before.
+func readWallClock(loc *time.Location, from, to time.Time) wallClock {
+	w := wallClock{loc: loc, from: from, to: to}
 	before := map[string]bool{}
 	for at := from.Add(-48 * time.Hour); !at.After(to); at = at.Add(time.Minute) {
 		local := at.In(loc)
 		key := local.Format("2006-01-02 15:04")
 		if at.After(from) {
-			w.minutes = append(w.minutes, wallMinute{
-				at: local, again: before[key],
+			w.minutes = append(w.minutes, wallClockMinute{
+				at: local, shownBefore: before[key],
 				minute: local.Minute(), hour: local.Hour(), day: local.Day(), month: int(local.Month()), weekday: int(local.Weekday()),
 			})
 		}
@@ -84,18 +84,18 @@ func watch(loc *time.Location, from, to time.Time) wall {
 	return w
 }
 
-func watchAround(t testing.TB, zone, day string) wall {
+func readWallClockAround(t testing.TB, zone, day string) wallClock {
 	loc, err := LoadZone(zone)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := instant(t, day)
-	return watch(loc, at.Add(-36*time.Hour), at.Add(60*time.Hour))
+	return readWallClock(loc, at.Add(-36*time.Hour), at.Add(60*time.Hour))
 }
 
 type clockChange struct{ zone, around, kind string }
 
-// clockChanges are the days around which every kind of clock change that the world has made can be seen.
+// clockChanges has at least one day with each kind of clock change in the zone database.
 var clockChanges = []clockChange{
 	{"America/New_York", "2026-03-08", "forward at 02:00"},
 	{"America/New_York", "2026-11-01", "back at 02:00"},
@@ -114,7 +114,7 @@ var clockChanges = []clockChange{
 	{"Asia/Tehran", "2022-09-22", "back at midnight"},
 	{"Pacific/Apia", "2011-12-30", "a whole day missing"},
 	{"Pacific/Kwajalein", "1993-08-21", "a whole day missing"},
-	{"Europe/Lisbon", "1992-09-27", "a change of zone that cancels the change of the season"},
+	{"Europe/Lisbon", "1992-09-27", "a change of zone that cancels the seasonal change"},
 	{"Asia/Pyongyang", "2018-05-05", "forward by 30 minutes at 23:30"},
 	{"America/Caracas", "2007-12-09", "back by 30 minutes at 03:00"},
 	{"Africa/Casablanca", "2026-02-15", "back for Ramadan"},
@@ -130,17 +130,16 @@ var clockChanges = []clockChange{
 func TestNextAndPrevAgreeWithTheOracle(t *testing.T) {
 	for _, change := range clockChanges {
 		t.Run(change.zone+" "+change.around, func(t *testing.T) {
-			w := watchAround(t, change.zone, change.around)
+			w := readWallClockAround(t, change.zone, change.around)
 			rapid.Check(t, func(t *rapid.T) { checkAgainstOracle(t, drawOracle(t, w), w) })
 		})
 	}
 }
 
-// TestPlainExpressionsAgreeWithTheOracle takes the expressions people write to every clock change, where the random
-// ones may miss them.
-func TestPlainExpressionsAgreeWithTheOracle(t *testing.T) {
+// TestCommonExpressionsAgreeWithTheOracle checks common expressions at every clock change; random ones may miss it.
+func TestCommonExpressionsAgreeWithTheOracle(t *testing.T) {
 	for _, change := range clockChanges {
-		w := watchAround(t, change.zone, change.around)
+		w := readWallClockAround(t, change.zone, change.around)
 		for _, minutes := range [][]int{{0}, {30}, {0, 15, 30, 45}, values(0, 59)} {
 			for _, hours := range [][]int{{0}, {1}, {2}, {3}, {23}, {0, 12}, {1, 2, 3}, values(0, 22), values(0, 23)} {
 				checkAgainstOracle(t, oracle{minutes, hours, values(1, 31), values(1, 12), values(0, 6)}, w)
@@ -157,8 +156,8 @@ func values(low, high int) []int {
 	return all
 }
 
-// drawOracle prefers what falls near the change: its days, its hours, and sets that are full.
-func drawOracle(t *rapid.T, w wall) oracle {
+// drawOracle prefers values near the clock change (its days and hours) and full sets.
+func drawOracle(t *rapid.T, w wallClock) oracle {
 	day := w.from.Add(36 * time.Hour)
 	var o oracle
 	o.minutes = drawValues(t, "minutes", 0, 59, []int{0, 15, 30, 45, 59})
@@ -188,7 +187,7 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-func checkAgainstOracle(t failer, o oracle, w wall) {
+func checkAgainstOracle(t failer, o oracle, w wallClock) {
 	t.Helper()
 	c, err := Parse(o.text(), Config{})
 	if refused, ok := err.(*Error); ok && strings.Contains(refused.Reason, "never fires") {

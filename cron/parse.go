@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// TextMax bounds an expression in bytes. Every minute of an hour written out takes 170.
+// TextMax limits the length of an expression in bytes. A list of all minutes of an hour takes 170.
 const TextMax = 512
 
 // Config is what an expression needs besides its text.
 type Config struct {
-	Zone string // IANA name of the zone whose clock the fields are read on; empty means UTC
-	Name string // the schedule's name, by which H spreads; needed only where H stands
+	Zone string // IANA name of the zone in whose local time the fields are read; empty means UTC
+	Name string // name of the schedule, from which H is computed; needed only if the expression has H
 }
 
-// Parse reads a five-field expression or one of the @ names. Every error is an *Error.
+// Parse parses a five-field expression or one of the @ names. Every error is an *Error.
 func Parse(text string, config Config) (Cron, error) {
 	loc, err := LoadZone(config.Zone)
 	if err != nil {
@@ -29,7 +29,7 @@ func Parse(text string, config Config) (Cron, error) {
 }
 
 func parse(text, name string) (Cron, *Error) {
-	text, err := clean(text)
+	text, err := cleanText(text)
 	if err != nil {
 		return Cron{}, err
 	}
@@ -41,21 +41,21 @@ func parse(text, name string) (Cron, *Error) {
 	if err := c.fill(fields, name); err != nil {
 		return Cron{}, err
 	}
-	return c, c.refuseNever(fields)
+	return c, c.refuseNeverFiring(fields)
 }
 
-// whiteSpace may stand around and between fields, as files and shells leave it there.
+// whiteSpace is allowed around and between fields, because files and shells leave it there.
 const whiteSpace = " \t\n\v\f\r"
 
-// clean refuses what cannot be an expression at all, and puts single spaces between the words of the rest.
-func clean(text string) (string, *Error) {
+// cleanText refuses text that is too long, not ASCII or empty, and reduces white space to single spaces.
+func cleanText(text string) (string, *Error) {
 	if len(text) > TextMax {
-		return "", &Error{Field: "expression", Value: text, Reason: "is too long", Allowed: "up to " + counted(TextMax, "byte")}
+		return "", &Error{Field: "expression", Value: text, Reason: "is too long", Allowed: "up to " + countOf(TextMax, "byte")}
 	}
 	for _, r := range text {
 		if (r < ' ' || r > '~') && !strings.ContainsRune(whiteSpace, r) {
 			return "", &Error{
-				Field: "expression", Value: text, Reason: "has the character " + quoted(string(r)), Allowed: "printable ASCII",
+				Field: "expression", Value: text, Reason: "contains the character " + quoted(string(r)), Allowed: "printable ASCII",
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func clean(text string) (string, *Error) {
 	return text, nil
 }
 
-// split takes a cleaned text apart.
+// split returns the five fields of a cleaned text.
 func split(text string) ([]string, *Error) {
 	fields := strings.Split(text, " ")
 	if first := strings.ToUpper(fields[0]); strings.HasPrefix(first, "TZ=") || strings.HasPrefix(first, "CRON_TZ=") {
@@ -107,9 +107,9 @@ func (c *Cron) fill(fields []string, name string) *Error {
 	return nil
 }
 
-// refuseNever refuses an expression without a single fire, such as the 30th of February. A restricted weekday always
-// comes round, so only the day of the month can starve.
-func (c *Cron) refuseNever(fields []string) *Error {
+// refuseNeverFiring refuses an expression that never fires, such as the 30th of February. A restricted weekday occurs in
+// every month, so only the day of the month can be missing.
+func (c *Cron) refuseNeverFiring(fields []string) *Error {
 	if c.weekdays != allWeekdays {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// mustParse reads an expression that a test knows to be right.
+// mustParse parses an expression that must be valid.
 func mustParse(t testing.TB, text, zone string) Cron {
 	t.Helper()
 	c, err := Parse(text, Config{Zone: zone, Name: "test"})
@@ -15,7 +15,7 @@ func mustParse(t testing.TB, text, zone string) Cron {
 	return c
 }
 
-// instant reads "2006-01-02 15:04:05" or "2006-01-02 15:04" as UTC.
+// instant parses "2006-01-02 15:04:05" or "2006-01-02 15:04" as UTC.
 func instant(t testing.TB, text string) time.Time {
 	t.Helper()
 	at, err := ParseTime(text, time.UTC)
@@ -25,8 +25,8 @@ func instant(t testing.TB, text string) time.Time {
 	return at
 }
 
-// TestFieldsWrittenDifferentlyMeanTheSame pairs ways to write one set.
-func TestFieldsWrittenDifferentlyMeanTheSame(t *testing.T) {
+// TestParseEqualForDifferentSpellings compares pairs of spellings of the same sets.
+func TestParseEqualForDifferentSpellings(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"*/15 * * * *", "0,15,30,45 * * * *"},
 		{"5/15 * * * *", "5,20,35,50 * * * *"},

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// refuse is the form of every refusal of a field: what stands there in full, and what is allowed, if nothing else the
-// values of the field.
+// refuse returns the error for the given text in a field. Without allowed it lists the values of the field.
 func (f *field) refuse(text, reason, allowed, remedy string) *Error {
 	if allowed == "" {
 		allowed = f.allowed()
@@ -19,7 +18,8 @@ var longNames = []string{
 	"JUNE", "JULY", "AUGUST", "SEPTEMBER", "OCTOBER", "NOVEMBER", "DECEMBER",
 }
 
-// refuseWord explains a value that is neither a number nor a name of the field, in the item where it stands.
+// refuseWord returns the error for a word that is neither a number nor a name of the field. Its remedy replaces a long
+// name in the item by the short one.
 func (f *field) refuseWord(word, item string) *Error {
 	remedy := ""
 	for _, long := range longNames {
@@ -51,23 +51,24 @@ func refuseMacro(text string) *Error {
 	_, known := macros[word]
 	switch {
 	case word == "@every":
-		e.Reason, e.Remedy = "is an interval, not a cron expression", "use EVERY with the interval, which keeps its rhythm from STARTS"
+		e.Reason, e.Remedy = "is an interval, not a cron expression", "use EVERY with the interval, which is counted from STARTS"
 	case word == "@reboot":
-		e.Reason = "is not supported: a schedule outlives the machine it runs on"
-		e.Remedy = "enqueue the job from whatever starts the machine"
+		e.Reason = "is not supported: a schedule is not bound to one machine"
+		e.Remedy = "enqueue the job from a boot script, such as a systemd unit"
 	case known && rest != "":
-		e.Reason, e.Remedy = "has more than a name", "give only "+word+", without user or command"
+		e.Reason, e.Remedy = "has text after the name", "give only "+word+", without user or command"
 	}
 	return e
 }
 
 const fieldsAllowed = "5 fields: minute hour day-of-month month day-of-week"
 
-// timeField matches what may be a field of some cron. What is none, among too many fields, is the rest of a crontab.
+// timeField matches a field of any known cron implementation. Other words after the fifth field are the user, command or
+// comment of a crontab line.
 var timeField = regexp.MustCompile(`^(?i:[0-9*/,?#LWH()-]|SUN|MON|TUE|WED|THU|FRI|SAT|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)+$`)
 
 func refuseCount(text string, fields []string) *Error {
-	e := &Error{Field: "expression", Value: text, Allowed: fieldsAllowed, Reason: "has " + counted(len(fields), "field")}
+	e := &Error{Field: "expression", Value: text, Allowed: fieldsAllowed, Reason: "has " + countOf(len(fields), "field")}
 	if text[0] == '#' {
 		e.Reason, e.Remedy = "is a comment", "give only the five time fields, without user or command"
 		return e
@@ -92,6 +93,6 @@ func refuseCount(text string, fields []string) *Error {
 func refuseZonePrefix(prefix string) *Error {
 	return &Error{
 		Field: "expression", Value: prefix, Reason: "is not part of an expression", Allowed: fieldsAllowed,
-		Remedy: "give the zone by its own option (TIME ZONE, timezone, --tz)",
+		Remedy: "set the zone with its own option (TIME ZONE, timezone, --tz)",
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAgreesWithRobfig compares with the cron library most Go programs use, where it is right: in zones without clock
-// changes, and short of what it reads differently (7 for Sunday, full ranges beside the other kind of day).
+// TestAgreesWithRobfig compares Next with the most used cron library for Go, in zones without clock changes and without
+// the syntax that it treats differently (7 for Sunday, full ranges together with restricted days of the other kind).
 func TestAgreesWithRobfig(t *testing.T) {
 	for _, zone := range []string{"UTC", "Etc/GMT-5"} {
 		t.Run(zone, func(t *testing.T) {
@@ -27,31 +27,31 @@ func compareWithRobfig(t *rapid.T, zone string) {
 	}, " ")
 	ours, err := Parse(text, Config{Zone: zone})
 	if err != nil {
-		t.Skip(err) // a 31st of February; what must parse has tables of its own
+		t.Skip(err) // such as the 31st of February; other tests cover what must parse
 	}
 	fields := strings.Fields(text)
 	if ours.days == allDays && fields[2] != "*" || ours.weekdays == allWeekdays && fields[4] != "*" {
-		t.Skip("robfig takes a full range for a restriction")
+		t.Skip("robfig treats a full range as a restriction")
 	}
 	theirs, err := robfig.ParseStandard("CRON_TZ=" + zone + " " + text)
 	if err != nil {
-		t.Fatalf("%s: robfig says %v", text, err)
+		t.Fatalf("%s: robfig returns %v", text, err)
 	}
 	at := time.Unix(rapid.Int64Range(1_000_000_000, 4_000_000_000).Draw(t, "from"), 0).In(ours.Location())
 	for range 5 {
 		next, _ := ours.Next(at)
 		want := theirs.Next(at)
 		if want.IsZero() {
-			return // it looks five years ahead
+			return // robfig searches only five years
 		}
 		if !next.Equal(want) {
-			t.Fatalf("%s after %v: %v, robfig says %v", text, at, next, want)
+			t.Fatalf("%s after %v: %v, robfig returns %v", text, at, next, want)
 		}
 		at = next
 	}
 }
 
-// drawField writes a field as people do: stars, values, names, ranges, steps and lists of these.
+// drawField draws a field: stars, values, names, ranges, steps and lists of these.
 func drawField(t *rapid.T, f *field) string {
 	parts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string { return drawItem(t, f) }), 1, 3).Draw(t, f.name)
 	if rapid.Bool().Draw(t, f.name+" any") {

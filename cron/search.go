@@ -1,7 +1,7 @@
 package cron
 
-// This file searches local time: the fields alone, as if no clock were ever changed. A local minute is a number of
-// minutes since 1970-01-01 00:00 on the clock of the zone. Each search goes field by field and never minute by minute.
+// This file searches local time, without regard to clock changes. A local minute is the number of minutes since
+// 1970-01-01 00:00 local time. Each search goes field by field and never minute by minute.
 
 // ceil returns the first matching local minute at or after the given one.
 func (c *Cron) ceil(minute int64) (int64, bool) {
@@ -21,8 +21,8 @@ func (c *Cron) ceil(minute int64) (int64, bool) {
 	return c.ceilMonth(year, month+1)
 }
 
-// ceilMonth returns the first matching minute in the given month or a later one. It looks at no more than the eight
-// years that may lie between two leap days, because Parse refuses what never fires.
+// ceilMonth returns the first matching minute in the given month or a later one. It searches at most the eight
+// years that may lie between two leap days, because Parse refuses expressions that never fire.
 func (c *Cron) ceilMonth(year, month int) (int64, bool) {
 	if year < yearMin {
 		year, month = yearMin, 1

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// timeShape is what a time looks like: a date, a time of day if wanted, and an offset if the clock of no zone is meant.
-// It takes RFC 3339, what people make of it, and what our own tables print.
-var timeShape = regexp.MustCompile(
+// timePattern matches a date, an optional time of day, and an optional offset. It accepts RFC 3339, common variants of
+// it, and the times in the tables that Rota prints.
+var timePattern = regexp.MustCompile(
 	`^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?(?: ?([Zz]|[+-]\d\d:\d\d)(:\d\d)?)?)?$`)
 
 const timeAllowed = "RFC 3339 or YYYY-MM-DD[ HH:MM[:SS]]"
 
-// ParseTime reads an instant: RFC 3339, or YYYY-MM-DD, with HH:MM or HH:MM:SS if wanted, on the clock of a zone. A space
-// may stand for the T and before the offset, and seconds may be left out. It obeys the rule of the package: a local time
-// shown twice is its first occurrence, and one that is never shown is refused.
+// ParseTime parses an instant: RFC 3339, or YYYY-MM-DD with optional HH:MM or HH:MM:SS in the local time of a zone. A space
+// may replace the T or precede the offset, and seconds may be omitted. A local time that occurs twice means its first
+// occurrence; one that does not exist is refused.
 func ParseTime(text string, loc *time.Location) (time.Time, error) {
 	refuse := func(reason, allowed string) (time.Time, error) {
 		return time.Time{}, &Error{Field: "time", Value: text, Reason: reason, Allowed: allowed}
 	}
-	m := timeShape.FindStringSubmatch(text)
+	m := timePattern.FindStringSubmatch(text)
 	if m == nil {
 		return refuse("is not a time", timeAllowed)
 	}
@@ -38,19 +38,19 @@ func ParseTime(text string, loc *time.Location) (time.Time, error) {
 	}
 	local, err := time.Parse("2006-01-02 15:04:05", date+" "+clock+seconds+fraction)
 	if err != nil {
-		return refuse("has no such time of day", "00:00 to 23:59:59")
+		return refuse("has an invalid time of day", "00:00 to 23:59:59")
 	}
 	if offset == "" {
-		return firstShown(local, text, loc)
+		return firstOccurrence(local, text, loc)
 	}
 	ahead, ok := parseOffset(offset)
 	if !ok {
-		return refuse("has no such offset", "Z or -23:59 to +23:59")
+		return refuse("has an invalid offset", "Z or -23:59 to +23:59")
 	}
 	return inCalendar(local.Add(-ahead).In(loc), text)
 }
 
-// parseOffset reads Z, ±HH:MM or ±HH:MM:SS, which clocks had before there were zones.
+// parseOffset parses Z, ±HH:MM or ±HH:MM:SS. Offsets with seconds occurred before there were time zones.
 func parseOffset(text string) (ahead time.Duration, ok bool) {
 	if len(text) == 1 {
 		return 0, true
@@ -74,8 +74,8 @@ func inCalendar(t time.Time, text string) (time.Time, error) {
 	return t, nil
 }
 
-// firstShown finds the first instant at which the zone's clock shows what t shows in UTC.
-func firstShown(t time.Time, text string, loc *time.Location) (time.Time, error) {
+// firstOccurrence returns the first instant whose local time in the zone equals the UTC time of t.
+func firstOccurrence(t time.Time, text string, loc *time.Location) (time.Time, error) {
 	if _, err := inCalendar(t, text); err != nil {
 		return time.Time{}, err
 	}
@@ -84,7 +84,7 @@ func firstShown(t time.Time, text string, loc *time.Location) (time.Time, error)
 		if at := local - p.offset; p.start <= at && at < p.end {
 			return time.Unix(at, 0).In(loc), nil
 		}
-		if p.end == forever { // the last clock change is behind, and nothing comes after it to look at
+		if p.end == forever { // this period is the last one
 			break
 		}
 	}

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// TestTimesAsPeopleWriteThem has what tables print and what is nearly RFC 3339.
-func TestTimesAsPeopleWriteThem(t *testing.T) {
+// TestParseTimeAcceptsCommonVariants checks the times that Rota's tables print and variants of RFC 3339.
+func TestParseTimeAcceptsCommonVariants(t *testing.T) {
 	for _, row := range []struct{ zone, text, want string }{
-		// On the clock of the zone.
+		// In the local time of the zone.
 		{"Europe/Berlin", "2026-07-01", "2026-06-30T22:00:00Z"},
 		{"Europe/Berlin", "2026-07-01 09:00", "2026-07-01T07:00:00Z"},
 		{"Europe/Berlin", "2026-07-01T09:00:07", "2026-07-01T07:00:07Z"},
 		{"Europe/Berlin", "2026-07-01t09:00", "2026-07-01T07:00:00Z"},
 		{"Europe/Berlin", "2026-10-25 02:30", "2026-10-25T00:30:00Z"},
-		// With an offset of its own.
+		// With an offset.
 		{"Europe/Berlin", "2026-10-25T02:30:00Z", "2026-10-25T02:30:00Z"},
 		{"Europe/Berlin", "2026-10-25t02:30:00z", "2026-10-25T02:30:00Z"},
 		{"Europe/Berlin", "2026-10-25 02:30:00Z", "2026-10-25T02:30:00Z"},
@@ -32,8 +32,8 @@ func TestTimesAsPeopleWriteThem(t *testing.T) {
 		{"UTC", "2026-10-25 02:30Z:00", `time: "2026-10-25 02:30Z:00" is not a time; allowed RFC 3339 or YYYY-MM-DD[ HH:MM[:SS]]`},
 		{"UTC", "2026-02-29", `time: "2026-02-29" does not exist: there is no such date; allowed RFC 3339 or YYYY-MM-DD[ HH:MM[:SS]]`},
 		{"UTC", "2026-13-01T00:00Z", `time: "2026-13-01T00:00Z" does not exist: there is no such date; allowed RFC 3339 or YYYY-MM-DD[ HH:MM[:SS]]`},
-		{"UTC", "2026-10-25 24:00", `time: "2026-10-25 24:00" has no such time of day; allowed 00:00 to 23:59:59`},
-		{"UTC", "2026-10-25 02:30 +24:00", `time: "2026-10-25 02:30 +24:00" has no such offset; allowed Z or -23:59 to +23:59`},
+		{"UTC", "2026-10-25 24:00", `time: "2026-10-25 24:00" has an invalid time of day; allowed 00:00 to 23:59:59`},
+		{"UTC", "2026-10-25 02:30 +24:00", `time: "2026-10-25 02:30 +24:00" has an invalid offset; allowed Z or -23:59 to +23:59`},
 		{"UTC", "9999-12-31T23:59:59-12:00", `time: "9999-12-31T23:59:59-12:00" is out of range; allowed the years 1 to 9999`},
 		{"Europe/Berlin", "2026-03-29 02:30", `time: "2026-03-29 02:30" does not exist in Europe/Berlin: clocks go forward over it; write a time that the clock shows, or one with an offset`},
 	} {
@@ -60,11 +60,11 @@ func TestParseTime(t *testing.T) {
 		{"2026-11-15 09:00", "Europe/Berlin", "2026-11-15T09:00:00+01:00"},
 		{"2026-11-15 09:00:30", "Europe/Berlin", "2026-11-15T09:00:30+01:00"},
 		{"2026-11-15T09:00", "Europe/Berlin", "2026-11-15T09:00:00+01:00"},
-		// Twice: the first time. Around it: what the clock shows.
+		// Occurs twice: the first occurrence. The times around clock changes.
 		{"2026-10-25 02:30", "Europe/Berlin", "2026-10-25T02:30:00+02:00"},
 		{"2026-10-25 03:00", "Europe/Berlin", "2026-10-25T03:00:00+01:00"},
 		{"2026-03-29 03:00", "Europe/Berlin", "2026-03-29T03:00:00+02:00"},
-		// Never: refused, with the reason.
+		// Does not exist: refused, with the reason.
 		{"2026-03-29 02:30", "Europe/Berlin", `time: "2026-03-29 02:30" does not exist in Europe/Berlin: clocks go forward over it; write a time that the clock shows, or one with an offset`},
 		{"2018-11-04", "America/Sao_Paulo", `time: "2018-11-04" does not exist in America/Sao_Paulo: clocks go forward over it; write a time that the clock shows, or one with an offset`},
 		{"2011-12-30 12:00", "Pacific/Apia", `time: "2011-12-30 12:00" does not exist in Pacific/Apia: clocks go forward over it; write a time that the clock shows, or one with an offset`},

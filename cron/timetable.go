@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Timetable is a set of instants, possibly without end: what Cron, At, Every and Within are. Implementations are pure
-// and safe for concurrent use.
+// Timetable is a finite or infinite set of instants. Cron, At, Every and Bounded implement it. Implementations are
+// immutable and safe for concurrent use.
 type Timetable interface {
 	// Next returns the first fire strictly after an instant, or false when there is none.
 	Next(after time.Time) (time.Time, bool)
@@ -14,12 +14,12 @@ type Timetable interface {
 	// Prev returns the last fire strictly before an instant, or false when there is none.
 	Prev(before time.Time) (time.Time, bool)
 
-	// Describe says in plain English when it fires.
+	// Describe returns in English when it fires.
 	Describe() string
 }
 
-// Between returns the oldest fires in (from, to], at most limit of them, in ascending order. It is true when there are
-// more. The work is that of limit+1 calls of Next, however far apart from and to are.
+// Between returns the oldest fires in (from, to], at most limit of them, in ascending order, and whether there are more.
+// It takes at most limit+1 calls of Next, however far apart from and to are.
 func Between(t Timetable, from, to time.Time, limit int) (fires []time.Time, more bool) {
 	for at, ok := t.Next(from); ok && !at.After(to); at, ok = t.Next(at) {
 		if len(fires) >= limit {
@@ -30,9 +30,8 @@ func Between(t Timetable, from, to time.Time, limit int) (fires []time.Time, mor
 	return fires, false
 }
 
-// Latest returns the newest fires in (from, to], at most limit of them, in ascending order. It is true when there are
-// more, all of them older. It searches backwards, so that catching up on the newest 1,000 of ten years of minutes
-// costs 1,001 calls of Prev.
+// Latest returns the newest fires in (from, to], at most limit of them, in ascending order, and whether there are more,
+// older ones. It searches backwards, so that finding the newest 1,000 of ten years of minutes takes 1,001 calls of Prev.
 func Latest(t Timetable, from, to time.Time, limit int) (fires []time.Time, more bool) {
 	for at, ok := t.Prev(to.Add(1)); ok && at.After(from); at, ok = t.Prev(at) {
 		if len(fires) >= limit {

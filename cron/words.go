@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// This file puts numbers, sets and instants into words, in such a way that different ones never read alike.
+// This file writes numbers, sets and instants as words. Different values always have different words.
 
-// counted writes "1 field", "2 fields".
-func counted(n int, noun string) string {
+// countOf writes "1 field", "2 fields".
+func countOf(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// joined writes a list as a sentence has it: "a", "a and b", "a, b and c".
-func joined(words []string) string { return joinedBy(words, "and") }
+// joinAnd writes a list: "a", "a and b", "a, b and c".
+func joinAnd(words []string) string { return joinWith(words, "and") }
 
-func joinedBy(words []string, conjunction string) string {
+func joinWith(words []string, conjunction string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
@@ -28,11 +28,11 @@ func joinedBy(words []string, conjunction string) string {
 	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
 }
 
-// runMin is how many neighbours it takes to be written as "a to b".
+// runMin is the smallest number of consecutive values that is written as "a to b".
 const runMin = 3
 
-// listed writes the members of a set, runs of neighbours as "a to b".
-func listed(s set, name func(int) string) string {
+// listRuns writes the members of a set, with runs of consecutive values as "a to b".
+func listRuns(s set, name func(int) string) string {
 	var words []string
 	for n := s.from(0); n != none; {
 		end := n
@@ -42,10 +42,10 @@ func listed(s set, name func(int) string) string {
 		words = append(words, runWords(n, end, name)...)
 		n = s.from(end + 1)
 	}
-	return joined(words)
+	return joinAnd(words)
 }
 
-// runWords writes a run of neighbours, if it is long enough, by its two ends.
+// runWords writes a run of consecutive values as "a to b" if it has at least runMin of them, else one by one.
 func runWords(first, last int, name func(int) string) (words []string) {
 	if last-first+1 >= runMin {
 		return []string{name(first) + " to " + name(last)}
@@ -56,10 +56,11 @@ func runWords(first, last int, name func(int) string) (words []string) {
 	return words
 }
 
-// progressionMin is how many evenly spaced members it takes to be written as "a, b, c, … z".
+// progressionMin is the smallest number of evenly spaced members that is written as "a, b, c, … z".
 const progressionMin = 6
 
-// progression returns the distance between neighbours if it is the same throughout a long enough set, else 0.
+// progression returns the distance between consecutive members if it is constant and the set has at least progressionMin
+// members, else 0.
 func progression(s set) int {
 	if s.size() < progressionMin {
 		return 0
@@ -71,11 +72,11 @@ func progression(s set) int {
 	return step
 }
 
-// series is listed, except that a long progression is cut short.
+// series is listRuns, except that it abbreviates a long progression.
 func series(s set, name func(int) string) string {
 	step := progression(s)
 	if step == 0 {
-		return listed(s, name)
+		return listRuns(s, name)
 	}
 	n := s.first()
 	return name(n) + ", " + name(n+step) + ", " + name(n+2*step) + ", … " + name(s.last())
@@ -83,8 +84,8 @@ func series(s set, name func(int) string) string {
 
 func clock(hour, minute int) string { return fmt.Sprintf("%02d:%02d", hour, minute) }
 
-// moment writes an instant on the clock of its zone, with the offset where the clock alone would be ambiguous.
-func moment(t time.Time) string {
+// formatInstant writes an instant in the local time of its zone, with the offset unless the zone is UTC.
+func formatInstant(t time.Time) string {
 	layout := "2006-01-02 15:04"
 	if t.Second() != 0 || t.Nanosecond() != 0 {
 		layout = "2006-01-02 15:04:05.999999999"
@@ -96,13 +97,13 @@ func moment(t time.Time) string {
 	if _, offset := t.Zone(); offset%60 != 0 {
 		layout += ":00"
 	}
-	if t.Location().String() == "" { // an offset without a place, as RFC 3339 has it
+	if t.Location().String() == "" { // an offset without a zone name, as parsed from RFC 3339
 		return t.Format(layout)
 	}
 	return t.Format(layout) + ", " + zonePhrase(t.Location())
 }
 
-// durationWords writes an interval in the largest units that divide it: "90 minutes" as "1 hour 30 minutes".
+// durationWords writes an interval with the largest possible units: 90 minutes as "1 hour 30 minutes".
 func durationWords(d time.Duration) string {
 	units := []struct {
 		size time.Duration
@@ -117,7 +118,7 @@ func durationWords(d time.Duration) string {
 	var words []string
 	for _, unit := range units {
 		if n := d / unit.size; n > 0 {
-			words = append(words, counted(int(n), unit.noun))
+			words = append(words, countOf(int(n), unit.noun))
 			d -= n * unit.size
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// zoneNameMax bounds a zone's name in bytes; the longest in the database has 32.
+// zoneNameMax limits the length of a zone name in bytes; the longest in the database has 32.
 const zoneNameMax = 64
 
-// zones keeps what LoadZone has read, so that ten thousand schedules in one zone share one table. Only names that
-// exist enter it, each in one spelling, so it cannot outgrow the zone database.
+// zones caches the results of LoadZone, so that all schedules in one zone share one Location. It holds only names that
+// exist, each in one spelling, so it cannot grow beyond the zone database.
 var zones sync.Map // string → *time.Location
 
 // LoadZone returns the zone with an IANA name; the empty name is UTC. Local is refused, because a schedule must mean
@@ -26,7 +26,7 @@ func LoadZone(name string) (*time.Location, error) {
 	if reason := refuseZone(name); reason != "" {
 		return nil, &Error{Field: "zone", Value: name, Reason: reason, Remedy: "name the zone, such as Europe/Berlin"}
 	}
-	if meant := nearZone(name); meant != "" {
+	if meant := suggestZone(name); meant != "" {
 		return nil, &Error{Field: "zone", Value: name, Reason: "is not a known time zone", Remedy: "did you mean " + meant + "?"}
 	}
 	loc, err := time.LoadLocation(name)
@@ -40,8 +40,8 @@ func LoadZone(name string) (*time.Location, error) {
 	return kept.(*time.Location), nil
 }
 
-// refuseZone names the files of a zone directory that are not zones of the world, and what cannot be a name at all. A
-// name has one spelling: a file system would also take Europe//Berlin, and another would not.
+// refuseZone returns the reason to refuse a name: a file of a zone directory that is not a zone, or an invalid name.
+// Each zone has one spelling. Europe//Berlin is refused, because only some file systems would accept it.
 func refuseZone(name string) string {
 	area, _, _ := strings.Cut(name, "/")
 	switch {
@@ -57,15 +57,15 @@ func refuseZone(name string) string {
 
 const zoneLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-_/ :"
 
-// zoneList names the zones of the database that Go programs carry, a line each and sorted.
+// zoneList holds the sorted names of the zones in the database that is built into Go programs, one per line.
 //
 //go:embed zones.txt
 var zoneList string
 
-// ZoneNames returns the names of the zones of the world, sorted. A system may know newer ones; they are loaded as well.
+// ZoneNames returns the sorted names of the known zones. LoadZone also loads newer zones that only the system knows.
 func ZoneNames() []string { return strings.Fields(zoneList) }
 
-// abbreviations are what people write for zones that the database does not know by that name.
+// abbreviations maps common abbreviations that the database does not have to zones.
 var abbreviations = map[string]string{
 	"PST": "America/Los_Angeles", "PDT": "America/Los_Angeles", "PT": "America/Los_Angeles", "MDT": "America/Denver",
 	"CDT": "America/Chicago", "EDT": "America/New_York", "ET": "America/New_York", "BST": "Europe/London",
@@ -73,11 +73,11 @@ var abbreviations = map[string]string{
 	"AEST": "Australia/Sydney", "AEDT": "Australia/Sydney", "Z": "UTC",
 }
 
-// nearZone guesses what was meant by a name that is not in the list: the same in another case or with spaces, a known
-// abbreviation, or a city without its area. It is asked before the file system, because some do not tell the cases of
-// letters apart. It is empty for a name that is right, or unlike any. Etc/GMT+2 is never a guess: it lies two hours
-// behind, and who writes GMT+2 means ahead.
-func nearZone(name string) string {
+// suggestZone suggests a zone for a name that is not in the list: the same name in another case or with spaces, the zone
+// of an abbreviation, or the zone of a city. LoadZone calls it before it reads the file system, because some file systems
+// ignore case. It is empty for a known name, and if there is no suggestion. It never suggests Etc/GMT+2, which is two
+// hours behind UTC, because users who write GMT+2 mean ahead.
+func suggestZone(name string) string {
 	bare := strings.ReplaceAll(strings.TrimSpace(name), " ", "_")
 	city := ""
 	for _, known := range ZoneNames() {

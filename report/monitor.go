@@ -64,7 +64,7 @@ func whenDue(s *rota.Schedule) sentry.MonitorSchedule {
 		if err != nil { // a stored schedule is always valid
 			return nil
 		}
-		return sentry.CrontabSchedule(table.Plain())
+		return sentry.CrontabSchedule(table.Portable())
 	}
 	switch m := minutes(s.Spec.Every); {
 	case m%(24*60) == 0:

@@ -14,17 +14,17 @@ import (
 
 var world = flag.Bool("world", false, "check every clock change of every zone since 1975, which takes minutes")
 
-// zoneData opens the zone database that comes with Go and is built into programs. Unlike that of most systems it has no
-// table of the years to come, only a rule.
+// zoneData opens the zone database that comes with Go and is built into programs. Unlike the database of most systems it
+// has no table of future transitions, only a rule.
 func zoneData(t testing.TB) *zip.ReadCloser {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
-		t.Skipf("no toolchain to take the zone database from: %v", err)
+		t.Skipf("no Go toolchain, which has the zone database: %v", err)
 	}
 	archive, err := zip.OpenReader(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip"))
 	if err != nil {
-		t.Skipf("no zone database beside the toolchain: %v", err)
+		t.Skipf("no zone database in the Go toolchain: %v", err)
 	}
 	t.Cleanup(func() { archive.Close() })
 	return archive
@@ -41,8 +41,9 @@ func zoneNames(t testing.TB) []string {
 	return names
 }
 
-// TestZoneNamesAreThoseOfTheDatabase keeps the list, by which names are completed and guessed, to what can be loaded.
-func TestZoneNamesAreThoseOfTheDatabase(t *testing.T) {
+// TestZoneNamesEqualZoneDatabase checks that the list, which completion and suggestions use, has exactly the zones that
+// can be loaded.
+func TestZoneNamesEqualZoneDatabase(t *testing.T) {
 	names := zoneNames(t)
 	slices.Sort(names)
 	if listed := ZoneNames(); !slices.Equal(listed, names) {
@@ -50,9 +51,9 @@ func TestZoneNamesAreThoseOfTheDatabase(t *testing.T) {
 	}
 }
 
-// TestRulesInsteadOfTables repeats the plain expressions with the built-in zone data, and with zones whose last
-// transition fell in the middle of a year.
-func TestRulesInsteadOfTables(t *testing.T) {
+// TestBuiltInZoneDataAgreesWithTheOracle repeats the common expressions with the built-in zone data, and with zones whose
+// last transition was in the middle of a year.
+func TestBuiltInZoneDataAgreesWithTheOracle(t *testing.T) {
 	archive := zoneData(t)
 	changes := append([]clockChange{
 		{"America/Ciudad_Juarez", "2022-11-30", "back at midnight, three weeks after the rest of the zone"},
@@ -65,7 +66,7 @@ func TestRulesInsteadOfTables(t *testing.T) {
 			continue
 		}
 		day := instant(t, change.around)
-		checkPlain(t, watch(builtIn(t, archive, change.zone), day.Add(-36*time.Hour), day.Add(60*time.Hour)))
+		checkCommonExpressions(t, readWallClock(builtIn(t, archive, change.zone), day.Add(-36*time.Hour), day.Add(60*time.Hour)))
 	}
 }
 
@@ -82,9 +83,9 @@ func builtIn(t testing.TB, archive fs.FS, zone string) *time.Location {
 	return loc
 }
 
-// TestEveryClockChangeOfTheWorld takes plain expressions to all of them, by the system's zone data and by the built-in.
-// It begins in 1975, when the last zone had come to whole minutes, which is what the oracle walks in.
-func TestEveryClockChangeOfTheWorld(t *testing.T) {
+// TestEveryClockChangeOfEveryZone checks common expressions at every clock change, with the zone data of the system and
+// the built-in data. It begins in 1975: since then all offsets are whole minutes, which the oracle requires.
+func TestEveryClockChangeOfEveryZone(t *testing.T) {
 	if !*world {
 		t.Skip("run with -world")
 	}
@@ -104,12 +105,12 @@ func checkZone(t *testing.T, loc *time.Location) (changes int) {
 	for p := periodAt(loc, instant(t, "1975-01-01").Unix()); p.end < end; p = periodAt(loc, p.end) {
 		changes++
 		at := time.Unix(p.end, 0).Truncate(time.Minute)
-		checkPlain(t, watch(loc, at.Add(-4*time.Hour), at.Add(28*time.Hour)))
+		checkCommonExpressions(t, readWallClock(loc, at.Add(-4*time.Hour), at.Add(28*time.Hour)))
 	}
 	return changes
 }
 
-func checkPlain(t *testing.T, w wall) {
+func checkCommonExpressions(t *testing.T, w wallClock) {
 	for _, minutes := range [][]int{{0}, {30}, {0, 15, 30, 45}} {
 		for _, hours := range [][]int{{0}, {1}, {2}, {3}, {23}, values(0, 22), values(0, 23)} {
 			checkAgainstOracle(t, oracle{minutes, hours, values(1, 31), values(1, 12), values(0, 6)}, w)
@@ -117,9 +118,9 @@ func checkPlain(t *testing.T, w wall) {
 	}
 }
 
-// TestTheLastGapOfEveryZoneIsRefused takes a local time that is never shown from the last time each zone set its clocks
-// forward: behind the last change of all there is no period to go on to.
-func TestTheLastGapOfEveryZoneIsRefused(t *testing.T) {
+// TestParseTimeRefusesLastGapOfEveryZone parses a local time that does not exist, in the last gap of each zone. After the
+// last clock change there is no further period to search.
+func TestParseTimeRefusesLastGapOfEveryZone(t *testing.T) {
 	archive, gaps := zoneData(t), 0
 	for _, zone := range zoneNames(t) {
 		loc, err := LoadZone(zone)
@@ -136,11 +137,11 @@ func TestTheLastGapOfEveryZoneIsRefused(t *testing.T) {
 		}
 	}
 	if gaps < 500 {
-		t.Errorf("%d gaps are too few to prove anything", gaps)
+		t.Errorf("only %d gaps found, want at least 500", gaps)
 	}
 }
 
-// lastGap returns a local time in the last gap of a zone that is a minute wide or more, before the year 2040.
+// lastGap returns a local time in the last gap before 2040 that is at least a minute long.
 func lastGap(loc *time.Location) (text string, found bool) {
 	for p := periodAt(loc, dayNumber(1850, 1, 1)*secondsPerDay); p.end < dayNumber(2040, 1, 1)*secondsPerDay; {
 		next := periodAt(loc, p.end)
@@ -152,7 +153,7 @@ func lastGap(loc *time.Location) (text string, found bool) {
 	return text, found
 }
 
-// TestZonePhrasesAreUnambiguous lets two zones share a phrase only if they share their clock.
+// TestZonePhrasesAreUnambiguous checks that two zones with the same phrase have the same local time.
 func TestZonePhrasesAreUnambiguous(t *testing.T) {
 	first := map[string]*time.Location{}
 	for _, zone := range zoneNames(t) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// This file holds what the day fields of other crons accept and this one refuses, each with the way out: a user who
-// moves in should read what to write, not only that they may not.
+// This file refuses the syntax that only other cron implementations accept, mostly in the day fields. Each error names
+// what to write instead, for users who migrate from them.
 
 var (
 	lastWeekday    = regexp.MustCompile(`^([0-7]|SUN|MON|TUE|WED|THU|FRI|SAT)L$`)
@@ -17,8 +17,8 @@ var (
 	nearestWeekday = regexp.MustCompile(`^([0-9]{0,2})W$`)
 )
 
-// refuseForeign explains an item of another cron's grammar. It returns nil for anything else.
-func (f *field) refuseForeign(text string) *Error {
+// refuseUnsupported returns the error for an item in the syntax of another cron implementation, or nil for other items.
+func (f *field) refuseUnsupported(text string) *Error {
 	item := strings.ToUpper(text)
 	switch {
 	case strings.Contains(item, "?"):
@@ -26,34 +26,34 @@ func (f *field) refuseForeign(text string) *Error {
 	case strings.ContainsAny(item, "[]{}"):
 		return f.refuse(text, "is not a value", "", "write lists and ranges without brackets, such as 1,3-5")
 	case f == &weekdayField:
-		return f.refuseForeignWeekday(text, item)
+		return f.refuseUnsupportedWeekday(text, item)
 	case f == &dayField:
-		return f.refuseForeignDay(text, item)
+		return f.refuseUnsupportedDay(text, item)
 	}
 	return nil
 }
 
-func (f *field) refuseForeignWeekday(text, item string) *Error {
+func (f *field) refuseUnsupportedWeekday(text, item string) *Error {
 	if m := lastWeekday.FindStringSubmatch(item); m != nil {
-		return f.refuse(text, "is not supported: there is no last weekday of a month", "",
-			"write "+m[1]+" and let the job check that it is the last "+f.weekdayCalled(m[1])+" of the month")
+		return f.refuse(text, "is not supported: there is no syntax for the last weekday of a month", "",
+			"write "+m[1]+" and let the job check that it is the last "+f.weekdayName(m[1])+" of the month")
 	}
 	if m := nthWeekday.FindStringSubmatch(item); m != nil {
 		n, _ := strconv.Atoi(m[2])
-		return f.refuse(text, "is not supported: there is no n-th weekday of a month", "",
+		return f.refuse(text, "is not supported: there is no syntax for the n-th weekday of a month", "",
 			"write "+m[1]+" and let the job check that the day of the month is "+bounds(7*n-6, min(7*n, 31)))
 	}
 	if strings.Contains(item, "#") {
-		return f.refuse(text, "is not supported: there is no n-th weekday of a month", "",
+		return f.refuse(text, "is not supported: there is no syntax for the n-th weekday of a month", "",
 			"name the weekday and let the job check the date")
 	}
 	if item == "L" {
-		return f.refuse(text, "is not supported: a week has no last day", "", "name the weekday, such as SAT")
+		return f.refuse(text, "is not supported: there is no syntax for the last day of a week", "", "name the weekday, such as SAT")
 	}
 	return nil
 }
 
-func (f *field) weekdayCalled(text string) string {
+func (f *field) weekdayName(text string) string {
 	n, err := f.value(text, text)
 	if err != nil {
 		return "one"
@@ -61,7 +61,7 @@ func (f *field) weekdayCalled(text string) string {
 	return time.Weekday(n % 7).String()
 }
 
-func (f *field) refuseForeignDay(text, item string) *Error {
+func (f *field) refuseUnsupportedDay(text, item string) *Error {
 	if m := lastDay.FindStringSubmatch(item); m != nil {
 		before, _ := strconv.Atoi(m[1])
 		before = min(before, 27)
@@ -69,20 +69,20 @@ func (f *field) refuseForeignDay(text, item string) *Error {
 		if before == 0 {
 			remedy += ", or run on day 1 for the month before"
 		}
-		return f.refuse(text, "is not supported: there is no last day", "", remedy)
+		return f.refuse(text, "is not supported: there is no syntax for the last day of a month", "", remedy)
 	}
 	if item == "LW" || item == "WL" {
-		return f.refuse(text, "is not supported: there is no last weekday", "",
+		return f.refuse(text, "is not supported: there is no syntax for the last weekday of a month", "",
 			"write 26-31 and let the job check that it is the last weekday of the month")
 	}
 	if m := nearestWeekday.FindStringSubmatch(item); m != nil {
-		return f.refuse(text, "is not supported: there is no nearest weekday", "", nearestRemedy(m[1]))
+		return f.refuse(text, "is not supported: there is no syntax for the nearest weekday", "", nearestRemedy(m[1]))
 	}
 	return nil
 }
 
-// nearestRemedy names the days on which the weekday nearest to a day can fall: a Saturday gives way to Friday, a Sunday
-// to Monday, neither to another month.
+// nearestRemedy names the days that can be the weekday nearest to a day: the Friday before a Saturday or the Monday after
+// a Sunday, always in the same month.
 func nearestRemedy(day string) string {
 	n, err := strconv.Atoi(day)
 	if err != nil || n < 1 || n > 31 {

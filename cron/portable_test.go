@@ -2,7 +2,7 @@ package cron
 
 import "testing"
 
-func TestPlain(t *testing.T) {
+func TestPortable(t *testing.T) {
 	for text, want := range map[string]string{
 		"* * * * *":              "* * * * *",
 		"*/15 0-23 1-31 */1 0-7": "0,15,30,45 * * * *",
@@ -16,27 +16,27 @@ func TestPlain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Plain(); got != want {
+		if got := c.Portable(); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
 }
 
-// TestPlainFiresAlike wants the plain expression to mean the same, H included,
+// TestPortableFiresAtTheSameTimes checks that the portable expression has the same sets, also for H, and that it parses
 // without the name that H needs.
-func TestPlainFiresAlike(t *testing.T) {
+func TestPortableFiresAtTheSameTimes(t *testing.T) {
 	for _, text := range []string{"H H(1-4) * * *", "H/10 * H * *", "*/7 */5 */2 * MON", "H H H H H", "59 23 31 12 SAT"} {
 		c, err := Parse(text, Config{Name: "nightly", Zone: "Europe/Berlin"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Parse(c.Plain(), Config{Zone: "Europe/Berlin"})
+		again, err := Parse(c.Portable(), Config{Zone: "Europe/Berlin"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		again.text = c.text
 		if again != c {
-			t.Errorf("%q and %q differ", text, c.Plain())
+			t.Errorf("%q and %q differ", text, c.Portable())
 		}
 	}
 }

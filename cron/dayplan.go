@@ -4,24 +4,24 @@ import "strconv"
 
 var workdays = span(1, 5, 1)
 
-// dayPlan is what the three day fields come to, without what has no effect: days that no month of the plan has, months
-// that have none of the days. Plans that fire on the same days are equal, and so are their words.
+// dayPlan holds the three day fields without the values that have no effect: days that no month of the plan has, and
+// months that have none of the days. Plans that fire on the same days are equal, so their descriptions are equal.
 type dayPlan struct {
-	days     set // of the month; none if they play no part
-	of       set // the months in which they fall
-	weekdays set // none if they play no part; else OR
-	months   set // in which the weekdays, or every day, fall
+	days      set // restricted days of the month; empty if unrestricted
+	dayMonths set // months in which days fire
+	weekdays  set // restricted weekdays, joined with days by OR; empty if unrestricted
+	months    set // months in which weekdays, or all days, fire
 }
 
 func (c *Cron) dayPlan() dayPlan {
 	p := dayPlan{months: c.months}
 	if c.days != allDays {
 		if covers(c.days, c.months) {
-			return p // every day there is; beside that, weekdays add nothing
+			return p // every existing day fires, so the weekdays add none
 		}
-		p.days, p.of = existing(c.days, c.months)
-		if _, widest := existing(c.days, allMonths); p.of == widest {
-			p.of = allMonths
+		p.days, p.dayMonths = existing(c.days, c.months)
+		if _, widest := existing(c.days, allMonths); p.dayMonths == widest {
+			p.dayMonths = allMonths
 		}
 	}
 	if c.weekdays != allWeekdays {
@@ -30,7 +30,7 @@ func (c *Cron) dayPlan() dayPlan {
 	return p
 }
 
-// covers reports whether the days are all that the longest of the months has.
+// covers reports whether the days include every day of each of the months.
 func covers(days, months set) bool {
 	for m := months.from(1); m != none; m = months.from(m + 1) {
 		if every := span(1, monthLengthMax(m), 1); days&every != every {
@@ -40,7 +40,7 @@ func covers(days, months set) bool {
 	return true
 }
 
-// existing leaves out days that none of the months has, and months that have none of the days.
+// existing removes days that none of the months has, and months that have none of the days.
 func existing(days, months set) (have, of set) {
 	for m := months.from(1); m != none; m = months.from(m + 1) {
 		if here := days & span(1, monthLengthMax(m), 1); here != 0 {
@@ -51,24 +51,26 @@ func existing(days, months set) (have, of set) {
 	return have, of
 }
 
-// uncertain returns the days that some month of the plan lacks, in some years.
-func (p dayPlan) uncertain() set {
+// sometimesMissing returns the days that some month of the plan does not have in some years.
+func (p dayPlan) sometimesMissing() set {
 	var lacking set
-	for m := p.of.from(1); m != none; m = p.of.from(m + 1) {
+	for m := p.dayMonths.from(1); m != none; m = p.dayMonths.from(m + 1) {
 		lacking |= p.days &^ span(1, monthLength(commonYear, m), 1)
 	}
 	return lacking
 }
 
-// commonYear stands for every year without a leap day.
+// commonYear is an example of a year without a leap day.
 const commonYear = 2001
 
-// isDate reports whether the plan is one date of the year.
-func (p dayPlan) isDate() bool { return p.weekdays == 0 && p.days.size() == 1 && p.of.size() == 1 }
+// isDate reports whether the plan is a single date of the year.
+func (p dayPlan) isDate() bool {
+	return p.weekdays == 0 && p.days.size() == 1 && p.dayMonths.size() == 1
+}
 
-// before says the days ahead of a list of times, as in "every weekday at 09:30". It is empty where they read better
-// behind it.
-func (p dayPlan) before() string {
+// textBeforeTimes describes the days in front of a list of times, as in "every weekday at 09:30". It is empty if the days
+// read better after the times.
+func (p dayPlan) textBeforeTimes() string {
 	switch {
 	case p.isDate():
 		return "every " + p.year() + " on " + p.date()
@@ -80,8 +82,8 @@ func (p dayPlan) before() string {
 	return "every day" + inMonths(p.months)
 }
 
-// behind says the days after the times.
-func (p dayPlan) behind() string {
+// textAfterTimes describes the days after the times.
+func (p dayPlan) textAfterTimes() string {
 	switch {
 	case p.isDate():
 		return "on " + p.date() + " every " + p.year()
@@ -95,27 +97,29 @@ func (p dayPlan) behind() string {
 	return "every day" + inMonths(p.months)
 }
 
-func (p dayPlan) date() string { return strconv.Itoa(p.days.first()) + " " + monthName(p.of.first()) }
+func (p dayPlan) date() string {
+	return strconv.Itoa(p.days.first()) + " " + monthName(p.dayMonths.first())
+}
 
 func (p dayPlan) year() string {
-	if p.uncertain() != 0 {
+	if p.sometimesMissing() != 0 {
 		return "leap year"
 	}
 	return "year"
 }
 
-// everyYear keeps months by name from being read as those of this year.
+// everyYear returns the addition that keeps named months from being read as those of this year only.
 func (p dayPlan) everyYear() string {
-	if p.of == allMonths || isLongRun(p.of) {
+	if p.dayMonths == allMonths || isLongRun(p.dayMonths) {
 		return ""
 	}
 	return " every year"
 }
 
-// monthDays says days of the month, and of those that not every month has, when they come.
+// monthDays describes the days of the month, and when those occur that not every month has.
 func (p dayPlan) monthDays() string {
-	text := "on " + plural("day", p.days) + " " + series(p.days, strconv.Itoa) + " of " + ofMonths(p.of)
-	lacking := p.uncertain()
+	text := "on " + plural("day", p.days) + " " + series(p.days, strconv.Itoa) + " of " + ofMonths(p.dayMonths)
+	lacking := p.sometimesMissing()
 	switch {
 	case lacking == 0:
 		return text

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// A period is a stretch of instants, in seconds since 1970 UTC, over which a zone's clock runs without a change. It
-// holds start and not end. It need not be the longest such stretch, and two of the same offset may overlap.
+// A period is an interval of instants, in Unix seconds, in which the offset of a zone is constant. It includes start and
+// excludes end. It need not be the longest such interval, and two periods of the same offset may overlap.
 type period struct {
 	start, end int64
 	offset     int64
 }
 
 const (
-	// shiftMax is more than any two offsets of one zone ever differ, days left out or lived twice included. Two instants
-	// further apart than this are in the same order on every clock.
+	// shiftMax is larger than the difference of any two offsets of one zone, skipped and repeated days included. Two
+	// instants further apart than this have the same order in local time.
 	shiftMax = 48 * 60 * 60
 
-	// forever stands for a period without start or end, far enough from overflow to be added to.
+	// forever is the bound of a period without start or end. Additions to it do not overflow.
 	forever = math.MaxInt64 / 4
 )
 
-// periodAt returns the period around an instant.
+// periodAt returns the period that contains an instant.
 func periodAt(loc *time.Location, at int64) period {
 	if loc == time.UTC {
 		return period{start: -forever, end: forever}
@@ -31,26 +31,27 @@ func periodAt(loc *time.Location, at int64) period {
 	start, end := t.ZoneBounds()
 	p := period{start: -forever, end: forever, offset: int64(offset)}
 	if !start.IsZero() {
-		p.start = trueStart(loc, start.Unix(), at, offset)
+		p.start = correctStart(loc, start.Unix(), at, offset)
 	}
 	if !end.IsZero() {
-		p.end = trueEnd(end.Unix(), at)
+		p.end = correctEnd(end.Unix(), at)
 	}
 	return p
 }
 
-// trueEnd mends ZoneBounds on the 31st of December of a leap year: past the last transition of its table it takes
-// every year for 365 days, and answers with an end that lies behind.
-func trueEnd(end, at int64) int64 {
+// correctEnd corrects an error of Time.ZoneBounds on the 31st of December of a leap year: after the last transition of
+// its table it assumes 365 days for every year, and returns an end before the instant.
+func correctEnd(end, at int64) int64 {
 	if end <= at {
 		return end + secondsPerDay
 	}
 	return end
 }
 
-// trueStart mends ZoneBounds in the year of the last transition of its table, where it goes by the rule of the years to
-// come and may answer with a start before that transition (Ciudad Juárez in December 2022, by Go's own zone data).
-func trueStart(loc *time.Location, start, at int64, offset int) int64 {
+// correctStart corrects an error of Time.ZoneBounds in the year of the last transition of its table. There it applies the
+// rule of later years and may return a start before that transition (Ciudad Juárez in December 2022, with Go's own zone
+// data).
+func correctStart(loc *time.Location, start, at int64, offset int) int64 {
 	if offsetAt(loc, start) == offset {
 		return start
 	}
@@ -70,8 +71,8 @@ func offsetAt(loc *time.Location, at int64) int {
 	return offset
 }
 
-// shownBefore reports whether the local time that the clock shows at an instant of p was shown before, and if so the
-// stretch of p, as instants from and until, for which this holds for the same reason.
+// shownBefore reports whether the local time at an instant of p occurred before. If so, it also returns the part of p, as
+// instants from and until, whose local times occurred in the same earlier period.
 func (p period) shownBefore(loc *time.Location, at int64) (from, until int64, shown bool) {
 	local := at + p.offset
 	for end := p.start; end > at-shiftMax; {
@@ -84,7 +85,7 @@ func (p period) shownBefore(loc *time.Location, at int64) (from, until int64, sh
 	return 0, 0, false
 }
 
-// shownAgain reports whether the local time at an instant of p will be shown once more.
+// shownAgain reports whether the local time at an instant of p occurs again later.
 func (p period) shownAgain(loc *time.Location, at int64) bool {
 	local := at + p.offset
 	for start := p.end; start < at+shiftMax; {

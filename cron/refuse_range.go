@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// This file refuses what has the dashes and the ends of a range and is none.
+// This file refuses invalid ranges.
 
-// refuseDashes explains an item with wrong dashes: a negative number, a missing end, two dashes.
+// refuseDashes returns the error for an item with misplaced dashes: a negative number, a missing end, two dashes.
 func (f *field) refuseDashes(text, low, high string, ranged bool) *Error {
 	switch {
 	case !ranged:
@@ -28,21 +28,21 @@ func (f *field) refuseDashes(text, low, high string, ranged bool) *Error {
 
 func (f *field) rangeAllowed() string { return "a-b within " + f.allowed() }
 
-// refuseDescending shows how to write what was meant: the two ends of the field that the range runs over, in numbers or
-// in names as it was written, or value by value if it has a step.
+// refuseDescending refuses a descending range. The remedy writes the intended values as two ranges, in numbers or names
+// as the user wrote them, or as a list if the range has a step.
 func (f *field) refuseDescending(it *item, numbers bool) *Error {
 	name := strconv.Itoa
 	if !numbers {
 		name = func(n int) string { return f.names[(n-f.low)%f.size()] }
 	}
-	remedy := "write " + f.aroundTheEnd(it.low, it.high, it.step, name)
+	remedy := "write " + f.splitAtFieldEnd(it.low, it.high, it.step, name)
 	if strings.HasPrefix(strings.ToUpper(it.text), "H") {
-		remedy = "H chooses from one range: write " + spread(it.low, f.high, name) + " or " + spread(f.low, it.high, name)
+		remedy = "H takes values from one range: write " + formatHashRange(it.low, f.high, name) + " or " + formatHashRange(f.low, it.high, name)
 	}
 	return f.refuse(it.text, "runs backwards", f.allowed()+", low to high", remedy)
 }
 
-func (f *field) aroundTheEnd(low, high, step int, name func(int) string) string {
+func (f *field) splitAtFieldEnd(low, high, step int, name func(int) string) string {
 	if step > 1 {
 		var words []string
 		for n := low; n <= high+f.size(); n += step {
@@ -50,28 +50,28 @@ func (f *field) aroundTheEnd(low, high, step int, name func(int) string) string 
 		}
 		return strings.Join(words, ",")
 	}
-	if f.top != sundayAgain {
-		return ends(low, f.high, name) + "," + ends(f.low, high, name)
+	if f.writtenMax != sundaySeven {
+		return formatRange(low, f.high, name) + "," + formatRange(f.low, high, name)
 	}
-	switch { // a week may end on Sunday, so that only what comes after it is cut off
-	case low == sundayAgain:
-		return ends(0, high, name)
+	switch { // a range of weekdays may end on Sunday, so the second range begins on Monday
+	case low == sundaySeven:
+		return formatRange(0, high, name)
 	case high == 0:
-		return ends(low, sundayAgain, name)
+		return formatRange(low, sundaySeven, name)
 	}
-	return ends(low, sundayAgain, name) + "," + ends(1, high, name)
+	return formatRange(low, sundaySeven, name) + "," + formatRange(1, high, name)
 }
 
-func ends(low, high int, name func(int) string) string {
+func formatRange(low, high int, name func(int) string) string {
 	if low == high {
 		return name(low)
 	}
 	return name(low) + "-" + name(high)
 }
 
-func spread(low, high int, name func(int) string) string {
+func formatHashRange(low, high int, name func(int) string) string {
 	if low == high {
 		return name(low)
 	}
-	return "H(" + ends(low, high, name) + ")"
+	return "H(" + formatRange(low, high, name) + ")"
 }
