@@ -6,115 +6,115 @@ import (
 	"unicode/utf8"
 )
 
-// Limits on what is read.
+// Limits of a crontab.
 const (
 	TextMax     = 2 << 20   // bytes of a crontab
-	LinesMax    = 10_000    // lines of one, as in cronie
-	LineMax     = 128 << 10 // bytes of a line, as in cronie; older crons cut commands after 998
-	SettingsMax = 256       // variables in force at once: each entry has them all
-	SettingMax  = 16 << 10  // bytes of their names and values together, which are written out for each entry
+	LinesMax    = 10_000    // lines of a crontab, as in cronie
+	LineMax     = 128 << 10 // bytes of a line, as in cronie; older crons truncate commands after 998
+	SettingsMax = 256       // variables set at the same time; each entry has a copy of all
+	SettingMax  = 16 << 10  // bytes of their names and values together, which each entry repeats
 )
 
-// Form says whether lines name the user that runs them.
+// Form states whether lines name the user that runs them.
 type Form string
 
 // The forms.
 const (
-	FormGuess  Form = ""
+	FormDetect Form = ""
 	FormUser   Form = "user"   // what crontab -l prints
 	FormSystem Form = "system" // /etc/crontab and the files of /etc/cron.d, with a column for the user
 )
 
-// Config is what is known of a crontab beside its text.
+// Config is what Parse needs besides the text of a crontab.
 type Config struct {
-	Name string // of the file, by which the form is guessed; may be empty
+	Name string // file name, from which the form is detected; may be empty
 	Form Form
 }
 
-// Crontab is what stands in a crontab, each part in the order of its lines.
+// Crontab is the content of a crontab, each part in the order of its lines.
 type Crontab struct {
 	Form    Form
-	Why     string // what the form was guessed from; empty if it was given
+	Why     string // how the form was detected; empty if it was given
 	Entries []Entry
 	Refused []Refusal
 	Notes   []Note
 }
 
-// Entry is one line that runs something.
+// Entry is one line that runs a command.
 //
-// The days of Times mean to Rota what they mean to cron. Cron runs a line on days that match both day fields if one of
-// them begins with a star, */2 too, and else on days that match either; Rota takes a field that leaves no day out for a
-// star, however it is written, and nothing else. A line on which they disagree is refused.
+// Times selects the same days in Rota as in cron. Cron runs a line on days that match both day fields if one of them
+// begins with a star, also as */2, and else on days that match either. Rota treats a field as a star if it contains every
+// day, in any spelling. Parse refuses a line for which the two rules select different days.
 type Entry struct {
 	Line     int
-	Times    string // five fields with single spaces between them, or a name such as @daily
-	User     string // who runs it; empty in a user's crontab
-	Command  string // for the shell
-	Input    string // what the command reads; HasInput tells an empty one from none
-	HasInput bool
-	Settings []Setting // what its environment has beside what cron gives, by name
-	Shell    string    // empty: /bin/sh
-	Zone     string    // of CRON_TZ; empty: that of the machine
-	MailTo   string    // who would be sent its output; empty: nobody said, or nobody is
+	Times    string    // five fields separated by single spaces, or a name such as @daily
+	User     string    // user that runs the command; empty in a user's crontab
+	Command  string    // shell command
+	Input    string    // standard input of the command
+	HasInput bool      // distinguishes an empty input from none
+	Settings []Setting // environment variables that the crontab sets, sorted by name
+	Shell    string    // value of SHELL; empty means /bin/sh
+	Zone     string    // value of CRON_TZ; empty means the zone of the machine
+	MailTo   string    // value of MAILTO; empty if the crontab does not set it or disables mail
 }
 
 // Setting is a variable of an entry's environment.
 type Setting struct{ Name, Value string }
 
-// Refusal is a line that is not taken over.
+// Refusal is a line that Rota cannot import. Line 0 is the whole file.
 type Refusal struct {
 	Line   int
-	Found  string // what stands there, cut; may be empty
+	Found  string // the invalid text, quoted and shortened; may be empty
 	Reason string
 	Remedy string
 }
 
-// Note says what is taken over otherwise than cron would, or might surprise. Line 0 is the whole file.
+// Note describes a difference between cron and Rota, or a possible mistake. Line 0 is the whole file.
 type Note struct {
 	Line int
 	Text string
 }
 
-// Parse reads a crontab.
+// Parse parses a crontab. It never fails: lines that it cannot import are in Refused.
 func Parse(text []byte, config Config) Crontab {
-	r := reader{Crontab: Crontab{Form: config.Form}}
+	r := parser{Crontab: Crontab{Form: config.Form}}
 	lines := r.split(text)
-	if r.Form == FormGuess {
-		r.Form, r.Why = guess(config.Name, lines)
+	if r.Form == FormDetect {
+		r.Form, r.Why = detectForm(config.Name, lines)
 	}
 	for _, l := range lines {
-		r.line(l)
+		r.parseLine(l)
 	}
-	r.warnOfUsers(config.Form)
+	r.noteUserNames(config.Form)
 	return r.Crontab
 }
 
-// reader is a crontab as it is read: what stands there so far, and the settings in force.
-type reader struct {
+// parser is the state of Parse: the result so far, and the current settings.
+type parser struct {
 	Crontab
-	settings map[string]string
-	weight   int       // bytes of the settings
-	inForce  []Setting // the settings that a command has, until one changes
+	settings      map[string]string
+	settingBytes  int       // bytes of all names and values in settings
+	entrySettings []Setting // cached result of environment; nil after a setting changed
 }
 
-func (r *reader) refuse(line int, found, reason, remedy string) {
+func (r *parser) refuse(line int, found, reason, remedy string) {
 	if found != "" {
-		found = shown(found)
+		found = excerpt(found)
 	}
 	r.Refused = append(r.Refused, Refusal{Line: line, Found: found, Reason: reason, Remedy: remedy})
 }
 
-func (r *reader) note(line int, format string, args ...any) {
+func (r *parser) note(line int, format string, args ...any) {
 	r.Notes = append(r.Notes, Note{Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
-// shownMax bounds how much of a line a message repeats.
-const shownMax = 60
+// excerptMax limits how many bytes of a line a message repeats.
+const excerptMax = 60
 
-// shown is a text in quotes, cut, with nothing in it that a terminal would obey.
-func shown(text string) string {
-	if len(text) > shownMax {
-		cut := shownMax
+// excerpt returns a text shortened and quoted, with control characters escaped.
+func excerpt(text string) string {
+	if len(text) > excerptMax {
+		cut := excerptMax
 		for !utf8.RuneStart(text[cut]) {
 			cut--
 		}

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// sameDays refuses a line whose day fields select other days in cron than in Rota. Package cron refuses invalid fields
-// later.
-func (r *reader) sameDays(l line, day, weekday string) (fine bool) {
-	days, read := setOf(day, 1, 31, nil)
-	weekdays, readToo := setOf(weekday, 0, 7, weekdayNames)
-	if !read || !readToo {
+// checkDays refuses a line whose day fields select other days in cron than in Rota; see Entry. It accepts invalid fields,
+// because package cron refuses them later.
+func (r *parser) checkDays(l line, day, weekday string) (ok bool) {
+	days, read := parseSet(day, 1, 31, nil)
+	weekdays, weekdaysRead := parseSet(weekday, 0, 7, weekdayNames)
+	if !read || !weekdaysRead {
 		return true
 	}
 	if weekdays&(1<<0|1<<7) != 0 { // both are Sunday
@@ -20,16 +20,16 @@ func (r *reader) sameDays(l line, day, weekday string) (fine bool) {
 	both := day + " … " + weekday
 	switch star := day[0] == '*' || weekday[0] == '*'; {
 	case star && !fullDays && !fullWeekdays:
-		r.refuse(l.number, both, "means other days here: because a day field begins with *, cron runs it on days that match both, Rota on days that match either",
-			"write * for one of the two, and let the command look at the other")
+		r.refuse(l.number, both, "means other days in Rota: because a day field begins with *, cron runs it on days that match both, Rota on days that match either",
+			"write * for one of the two, and check the other in the command")
 		return false
 	case !star && fullDays != fullWeekdays:
 		full, other := day, weekday
 		if fullWeekdays {
 			full, other = weekday, day
 		}
-		r.refuse(l.number, both, "means other days here: cron runs it every day, because "+full+" is not written as *, Rota only on the days of "+other,
-			"write * for both to keep what cron does, or * for "+full+" to have the other alone")
+		r.refuse(l.number, both, "means other days in Rota: cron runs it every day, because "+full+" is not written as *, Rota only on the days of "+other,
+			"write * for both to run every day as cron does, or * for "+full+" to use only the other")
 		return false
 	}
 	return true
@@ -39,25 +39,25 @@ func span(low, high int) uint64 { return 1<<(high+1) - 1<<low }
 
 var weekdayNames = map[string]int{"sun": 0, "mon": 1, "tue": 2, "wed": 3, "thu": 4, "fri": 5, "sat": 6}
 
-// setOf is the values of a field as bits.
-func setOf(field string, low, high int, names map[string]int) (set uint64, read bool) {
+// parseSet returns the values of a field as bits.
+func parseSet(field string, low, high int, names map[string]int) (set uint64, read bool) {
 	for item := range strings.SplitSeq(field, ",") {
 		bounds, step, stepped := strings.Cut(item, "/")
 		every := 1
 		if stepped {
-			if every, read = valueOf(step, nil); !read || every < 1 {
+			if every, read = parseValue(step, nil); !read || every < 1 {
 				return 0, false
 			}
 		}
 		from, to := low, high
 		if bounds != "*" {
 			first, last, ranged := strings.Cut(bounds, "-")
-			if from, read = valueOf(first, names); !read {
+			if from, read = parseValue(first, names); !read {
 				return 0, false
 			}
 			switch {
 			case ranged:
-				if to, read = valueOf(last, names); !read {
+				if to, read = parseValue(last, names); !read {
 					return 0, false
 				}
 			case !stepped:
@@ -74,7 +74,7 @@ func setOf(field string, low, high int, names map[string]int) (set uint64, read 
 	return set, true
 }
 
-func valueOf(text string, names map[string]int) (int, bool) {
+func parseValue(text string, names map[string]int) (int, bool) {
 	if n, named := names[strings.ToLower(text)]; named {
 		return n, true
 	}

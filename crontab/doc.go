@@ -1,4 +1,4 @@
-// Package crontab reads crontabs, as the crons of the Vixie family (Debian's, cronie, the BSDs') do.
+// Package crontab parses crontabs in the syntax of Vixie cron and its successors (Debian, cronie, the BSDs).
 //
 //	read := crontab.Parse(text, crontab.Config{Name: "/etc/crontab"})
 //
@@ -9,16 +9,16 @@
 // # Lines
 //
 //	# comment
-//	NAME = value                       from here on, in quotes if it begins or ends with a space
+//	NAME = value                       for the following lines; in quotes if it begins or ends with a space
 //	minute hour day month weekday COMMAND
 //	minute hour day month weekday USER COMMAND    in /etc/crontab and /etc/cron.d
 //	@daily COMMAND
 //
-// In a command the first % that has no backslash before it begins the input; in the input each is the end of a line.
-// There is no way to go on on the next line.
+// In a command the first % without a backslash before it begins the standard input. In the input each such % is a line
+// break. A line cannot continue on the next line.
 //
 // # Days
 //
-// Cron asks how the two day fields are written, Rota which days they hold. Where that makes a difference the line is
-// refused: see [Entry].
+// Cron combines the two day fields depending on how they are written, Rota depending on the days they contain. Parse
+// refuses a line for which the result differs; see [Entry].
 package crontab

@@ -7,46 +7,46 @@ import (
 	"strings"
 )
 
-// timeField matches what may be a field of the times of some cron. What is none is the rest of the line.
+// timeField matches a time field of any known cron implementation. Any other word is not part of the times.
 var timeField = regexp.MustCompile(`^(?i:[0-9*/,?#~LWH()-]|SUN|MON|TUE|WED|THU|FRI|SAT|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)+$`)
 
-// entry reads a line that runs something.
-func (r *reader) entry(l line) {
-	times, rest, fine := r.times(l)
-	if !fine {
+// parseEntry parses a line that runs a command.
+func (r *parser) parseEntry(l line) {
+	times, rest, ok := r.parseTimes(l)
+	if !ok {
 		return
 	}
 	e := Entry{Line: l.number, Times: times}
 	if r.Form == FormSystem {
-		if e.User, rest, fine = r.user(l, rest); !fine {
+		if e.User, rest, ok = r.parseUser(l, rest); !ok {
 			return
 		}
 	}
-	if rest, fine = r.command(l, rest); !fine {
+	if rest, ok = r.parseCommand(l, rest); !ok {
 		return
 	}
 	e.Command, e.Input, e.HasInput = cutInput(rest)
 	if strings.TrimSpace(e.Command) == "" {
-		r.refuse(l.number, rest, "has no command before the first %", `write \% for a % that is none of cron's`)
+		r.refuse(l.number, rest, "has no command before the first %", `write \% for a literal %`)
 		return
 	}
 	if strings.HasSuffix(rest, `\`) {
-		r.note(l.number, "the line ends with a backslash: a crontab line does not go on on the next one, neither with cron nor here")
+		r.note(l.number, "the line ends with a backslash; a crontab line does not continue on the next line, neither in cron nor in Rota")
 	}
-	e.Settings, e.Shell = r.settingsOf(), r.settings["SHELL"]
+	e.Settings, e.Shell = r.environment(), r.settings["SHELL"]
 	e.Zone, e.MailTo = r.settings["CRON_TZ"], r.settings["MAILTO"]
 	r.Entries = append(r.Entries, e)
 }
 
-// times takes the times off a line.
-func (r *reader) times(l line) (times, rest string, fine bool) {
+// parseTimes returns the times of a line and the text after them.
+func (r *parser) parseTimes(l line) (times, rest string, ok bool) {
 	text := l.text
 	if text[0] == '@' {
-		return r.named(l)
+		return r.parseNamed(l)
 	}
 	if text[0] == '-' && len(text) > 1 && strings.IndexByte("*0123456789", text[1]) >= 0 {
 		text = text[1:]
-		r.note(l.number, "the - before the times, by which cron does not log the line, is left out")
+		r.note(l.number, "the - before the times, which tells cron not to log the line, is ignored")
 	}
 	var fields []string
 	rest = text
@@ -57,55 +57,55 @@ func (r *reader) times(l line) (times, rest string, fine bool) {
 		}
 		fields, rest = append(fields, word), after
 	}
-	if !r.sameDays(l, fields[2], fields[4]) || !r.noChance(l, fields) {
+	if !r.checkDays(l, fields[2], fields[4]) || !r.refuseRandom(l, fields) {
 		return "", "", false
 	}
 	return strings.Join(fields, " "), rest, true
 }
 
-// cutWord takes the first word off a text.
+// cutWord returns the first word of a text and the rest.
 func cutWord(text string) (word, rest string) {
-	text = strings.TrimLeft(text, blank)
-	end := strings.IndexAny(text, blank)
+	text = strings.TrimLeft(text, whiteSpace)
+	end := strings.IndexAny(text, whiteSpace)
 	if end < 0 {
 		return text, ""
 	}
-	return text[:end], strings.TrimLeft(text[end:], blank)
+	return text[:end], strings.TrimLeft(text[end:], whiteSpace)
 }
 
-// refuseFields says why a line has not the five fields of a time.
-func (r *reader) refuseFields(l line, fields []string, word string) (fine bool) {
+// refuseFields refuses a line whose times do not have five fields. The word is the first that is not a field.
+func (r *parser) refuseFields(l line, fields []string, word string) (ok bool) {
 	switch {
 	case len(fields) == 0:
 		r.refuse(l.number, word, "is neither a time nor a setting", "begin a line with five time fields, with @daily or the like, with NAME=value, or with # for a comment")
 	case word == "":
-		r.refuse(l.number, l.text, "has "+fieldCount(len(fields))+" and nothing behind", "write five: minute hour day-of-month month day-of-week, then the command")
-	case len(fields) == 3 && misnames(word, isMonth):
+		r.refuse(l.number, l.text, "has "+fieldCount(len(fields))+" and no command", "write five: minute hour day-of-month month day-of-week, then the command")
+	case len(fields) == 3 && misspells(word, isMonth):
 		r.refuse(l.number, word, "is not a month", "write jan feb mar apr may jun jul aug sep oct nov dec, or 1 to 12")
-	case len(fields) == 4 && misnames(word, isDay):
+	case len(fields) == 4 && misspells(word, isDay):
 		r.refuse(l.number, word, "is not a day of the week", "write sun mon tue wed thu fri sat, or 0 to 7")
 	default:
-		r.refuse(l.number, word, "stands where a time field should be: there are only "+fieldCount(len(fields))+" before it", "write five: minute hour day-of-month month day-of-week; * for one that does not matter")
+		r.refuse(l.number, word, "is not a time field: the line has only "+fieldCount(len(fields))+" before it", "write five: minute hour day-of-month month day-of-week; * for one that does not matter")
 	}
 	return false
 }
 
-// misnames reports whether a word that is no time field was meant for one: a part of it is a name, written otherwise than
-// cron does.
-func misnames(word string, is func(string) bool) bool {
+// misspells reports whether a word that is not a time field was probably meant as one: a part of it is a name of a month
+// or day that cron does not accept in this form.
+func misspells(word string, is func(string) bool) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(word), func(c rune) bool { return strings.ContainsRune(",-/", c) }), is)
 }
 
 func isDay(word string) bool {
-	return strings.HasSuffix(word, "day") || begins(word, "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+	return strings.HasSuffix(word, "day") || isPrefixOf(word, "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 }
 
 func isMonth(word string) bool {
-	return begins(word, "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december")
+	return isPrefixOf(word, "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december")
 }
 
-// begins reports whether a word is the begin of a name, longer than cron's three letters.
-func begins(word string, names ...string) bool {
+// isPrefixOf reports whether a word is a prefix of one of the names, longer than the three letters that cron accepts.
+func isPrefixOf(word string, names ...string) bool {
 	return len(word) > 3 && slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, word) })
 }
 
@@ -116,45 +116,45 @@ func fieldCount(n int) string {
 	return fmt.Sprintf("%d time fields", n)
 }
 
-// names are the words for whole times. FreeBSD has the last.
+// names maps the names that replace five fields to their times. Only FreeBSD has @every_minute.
 var names = map[string]string{
 	"@hourly": "@hourly", "@daily": "@daily", "@midnight": "@midnight", "@weekly": "@weekly", "@monthly": "@monthly",
 	"@yearly": "@yearly", "@annually": "@annually", "@every_minute": "* * * * *",
 }
 
-func (r *reader) named(l line) (times, rest string, fine bool) {
+func (r *parser) parseNamed(l line) (times, rest string, ok bool) {
 	word, rest := cutWord(l.text)
 	if times := names[strings.ToLower(word)]; times != "" {
 		return times, rest, true
 	}
 	switch strings.ToLower(word) {
 	case "@reboot":
-		r.refuse(l.number, word, "cannot be taken over: a schedule goes by the clock, and outlives the machine",
-			"start it from whatever starts the machine, such as a systemd unit that calls rota job create")
+		r.refuse(l.number, word, "cannot be imported: a schedule is not bound to one machine",
+			"enqueue the job from a boot script, such as a systemd unit that calls rota job create")
 	case "@every":
-		r.refuse(l.number, word, "is no word of a crontab", "make the schedule with rota schedule create NAME --every DURATION")
+		r.refuse(l.number, word, "is not a crontab keyword", "create the schedule with rota schedule create NAME --every DURATION")
 	case "@every_second":
-		r.refuse(l.number, word, "cannot be taken over: the times of a line are whole minutes", "make the schedule with rota schedule create NAME --every 1s")
+		r.refuse(l.number, word, "cannot be imported: a crontab line has no seconds", "create the schedule with rota schedule create NAME --every 1s")
 	default:
-		r.refuse(l.number, word, "is not known", "there are @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually")
+		r.refuse(l.number, word, "is not known", "use one of @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually")
 	}
 	return "", "", false
 }
 
-// chance matches a range of which cron takes one value at random.
-var chance = regexp.MustCompile(`^([0-9]*)~([0-9]*)$`)
+// randomRange matches a range from which cron takes a random value.
+var randomRange = regexp.MustCompile(`^([0-9]*)~([0-9]*)$`)
 
-// noChance refuses times that are chosen at random each time that cron reads the file.
-func (r *reader) noChance(l line, fields []string) (fine bool) {
+// refuseRandom refuses fields with ~, for which cron chooses a random value each time it reads the file.
+func (r *parser) refuseRandom(l line, fields []string) (ok bool) {
 	for _, field := range fields {
 		if !strings.Contains(field, "~") {
 			continue
 		}
-		remedy := "write H, by which Rota chooses a time from the name, the same for ever"
-		if m := chance.FindStringSubmatch(field); m != nil && m[1] != "" && m[2] != "" {
-			remedy = "write H(" + m[1] + "-" + m[2] + "), by which Rota chooses a time from the name, the same for ever"
+		remedy := "write H, which Rota computes from the name and never changes"
+		if m := randomRange.FindStringSubmatch(field); m != nil && m[1] != "" && m[2] != "" {
+			remedy = "write H(" + m[1] + "-" + m[2] + "), which Rota computes from the name and never changes"
 		}
-		r.refuse(l.number, field, "is a time that cron chooses at random", remedy)
+		r.refuse(l.number, field, "is a random time", remedy)
 		return false
 	}
 	return true
@@ -162,49 +162,49 @@ func (r *reader) noChance(l line, fields []string) (fine bool) {
 
 var userName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@-]*\$?(:[A-Za-z0-9_.@-]+)?(/[A-Za-z0-9_.-]+)?$`)
 
-// user takes the user off the rest of a line.
-func (r *reader) user(l line, rest string) (user, command string, fine bool) {
+// parseUser returns the user and the command of a system crontab line, from the text after the times.
+func (r *parser) parseUser(l line, rest string) (user, command string, ok bool) {
 	user, command = cutWord(rest)
 	switch {
 	case user == "":
-		r.refuse(l.number, l.text, "has neither user nor command", "write both behind the times")
+		r.refuse(l.number, l.text, "has neither user nor command", "write both after the times")
 	case !userName.MatchString(user):
-		r.refuse(l.number, user, "stands where the user should be, and is no user", "write USER COMMAND behind the times, or read the file with --user if it has no such column")
+		r.refuse(l.number, user, "is not a user name", "write USER COMMAND after the times, or use --user if the file has no user column")
 	case command == "":
-		r.refuse(l.number, l.text, "has a user and no command", "write the command behind the user, or read the file with --user if it has no such column")
+		r.refuse(l.number, l.text, "has a user and no command", "write the command after the user, or use --user if the file has no user column")
 	default:
 		return user, command, true
 	}
 	return "", "", false
 }
 
-// options matches what the BSDs let stand before a command.
-var options = regexp.MustCompile(`^-[nqs]+[ \t]+`)
+// bsdOptions matches the options that BSD crons allow before a command.
+var bsdOptions = regexp.MustCompile(`^-[nqs]+[ \t]+`)
 
-// command looks at what is to be run.
-func (r *reader) command(l line, text string) (command string, fine bool) {
+// parseCommand returns the command without BSD options. It refuses an empty command and a sixth time field.
+func (r *parser) parseCommand(l line, text string) (command string, ok bool) {
 	for {
-		option := options.FindString(text)
+		option := bsdOptions.FindString(text)
 		if option == "" {
 			break
 		}
 		text = text[len(option):]
-		r.note(l.number, "%s, an option of the BSDs' cron, is left out%s", strings.Trim(option, blank), optionHint(option))
+		r.note(l.number, "%s, an option of the BSD cron, is ignored%s", strings.Trim(option, whiteSpace), optionHint(option))
 	}
 	word, _ := cutWord(text)
 	switch {
 	case word == "":
-		r.refuse(l.number, l.text, "has no command", "write one behind the five time fields")
-	case sixth.MatchString(word):
-		r.refuse(l.number, word, "stands where the command should be: there are six time fields", "leave the seconds out: minute hour day-of-month month day-of-week")
+		r.refuse(l.number, l.text, "has no command", "write one after the times")
+	case sixthField.MatchString(word):
+		r.refuse(l.number, word, "is not a command: the line has six time fields", "remove the seconds: minute hour day-of-month month day-of-week")
 	default:
 		return text, true
 	}
 	return "", false
 }
 
-// sixth matches a word that is a sixth time field and no command.
-var sixth = regexp.MustCompile(`^(\*|\?|[0-9]+|\*/[0-9]+|[0-9]+([-,/][0-9]+)+)$`)
+// sixthField matches a word that is a sixth time field and not a command.
+var sixthField = regexp.MustCompile(`^(\*|\?|[0-9]+|\*/[0-9]+|[0-9]+([-,/][0-9]+)+)$`)
 
 func optionHint(option string) string {
 	if strings.Contains(option, "s") {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzParse reads anything. Every line that is not empty, no comment and no setting is either an entry or refused, once;
-// what is said of it is fit to print; and it takes no longer than such a text may.
+// FuzzParse parses arbitrary text. Every line other than empty lines, comments and settings is either an entry or
+// refused, exactly once. All messages are printable, and the time is bounded.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"", "\n", "* * * * * x\n", "A=1\n* * * * * root x%y\\%z", "@daily\n@reboot x\r\n", "\xef\xbb\xbf-1 2 3 4 5 -n x", "0~5 * */2 * 1 x",
@@ -19,20 +19,20 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, form uint8) {
 		began := time.Now()
-		got := Parse([]byte(text), Config{Form: []Form{FormGuess, FormUser, FormSystem}[form%3]})
+		got := Parse([]byte(text), Config{Form: []Form{FormDetect, FormUser, FormSystem}[form%3]})
 		if took := time.Since(began); took > 2*time.Second {
 			t.Fatalf("%d bytes take %s", len(text), took)
 		}
 		seen := map[int]bool{}
 		for _, r := range got.Refused {
-			printable(t, r.Found+r.Reason+r.Remedy)
+			checkPrintable(t, r.Found+r.Reason+r.Remedy)
 			if r.Reason == "" || r.Remedy == "" || seen[r.Line] || r.Line > strings.Count(text, "\n")+1 {
 				t.Fatalf("%+v", r)
 			}
 			seen[r.Line] = true
 		}
 		for _, n := range got.Notes {
-			printable(t, n.Text)
+			checkPrintable(t, n.Text)
 		}
 		for i, e := range got.Entries {
 			if e.Times == "" || strings.TrimSpace(e.Command) == "" || seen[e.Line] || !utf8.ValidString(e.Command+e.Input) || (e.User != "") != (got.Form == FormSystem) {
@@ -40,22 +40,22 @@ func FuzzParse(f *testing.F) {
 			}
 			seen[e.Line] = true
 			if i > 0 && e.Line <= got.Entries[i-1].Line {
-				t.Fatalf("line %d comes behind %d", e.Line, got.Entries[i-1].Line)
+				t.Fatalf("line %d is listed after line %d", e.Line, got.Entries[i-1].Line)
 			}
 		}
 		names := map[string]bool{}
 		for _, name := range Names(got.Entries, "") {
 			if names[name] || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" || len(name) > 128 {
-				t.Fatalf("the names hold %q", name)
+				t.Fatalf("the name %q is not unique or not valid", name)
 			}
 			names[name] = true
 		}
 	})
 }
 
-func printable(t *testing.T, text string) {
+func checkPrintable(t *testing.T, text string) {
 	t.Helper()
 	if !utf8.ValidString(text) || len(text) > 1000 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		t.Fatalf("%q is not fit to print", text)
+		t.Fatalf("%q is not printable or too long", text)
 	}
 }

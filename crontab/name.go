@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Names gives each entry a unique name: a prefix, its program, and some digits of a hash of the command. The name depends
-// on the command and its user, not on the line or the times. The same crontab with added lines or changed times therefore
-// gives the same names. Entries with equal commands are numbered.
+// Names returns a unique name for each entry: a prefix, its program, and some digits of a hash of the command. The name
+// depends on the command, its input and its user, not on the line or the times. So the names stay the same if lines are
+// added or times change. Entries with equal commands are numbered.
 func Names(entries []Entry, prefix string) []string {
 	names, owners, copies := make([]string, len(entries)), map[string]string{}, map[string]int{}
 	for i, e := range entries {
@@ -37,17 +37,17 @@ func Names(entries []Entry, prefix string) []string {
 	return names
 }
 
-// programMax bounds the program in a name.
+// programMax limits the length of the program in a name, in bytes.
 const programMax = 40
 
-// Program is what a command runs, as a word that a name can have: the program that does the work, or the script that it
-// is given. It is a guess, made for people.
+// Program returns the program that a command runs, or the script if the program is an interpreter, as a word that is
+// allowed in a name. It is a heuristic for readable names.
 func Program(command string) string {
-	parts := strings.FieldsFunc(command, func(c rune) bool { return c == '&' || c == '|' || c == ';' }) // where the shell begins another
-	for _, preludesToo := range []bool{false, true} {
+	parts := strings.FieldsFunc(command, func(c rune) bool { return c == '&' || c == '|' || c == ';' }) // these separate commands
+	for _, includePreparations := range []bool{false, true} {
 		for _, part := range parts {
 			words := strings.FieldsFunc(part, func(c rune) bool { return strings.ContainsRune(" \t\n(){}", c) })
-			if name := programOf(words, preludesToo); name != "" {
+			if name := programIn(words, includePreparations); name != "" {
 				return name
 			}
 		}
@@ -55,39 +55,39 @@ func Program(command string) string {
 	return "command"
 }
 
-// Preludes prepare something, or ask whether the work is to be done; openers stand before the program that does it, with
-// options and values of their own; interpreters are given a script.
+// preparations prepare something or check a condition. wrappers have options and values of their own, followed by the
+// program that does the work. interpreters run a script.
 var (
-	preludes     = []string{"cd", "test", "[", "[[", "command", ".", "source", "export", "set", "umask", "ulimit", "sleep", "true", ":", "echo", "date"}
-	openers      = []string{"env", "nice", "ionice", "nohup", "sudo", "time", "timeout", "flock", "chronic", "setsid", "exec", "if", "then", "else", "do", "!"}
+	preparations = []string{"cd", "test", "[", "[[", "command", ".", "source", "export", "set", "umask", "ulimit", "sleep", "true", ":", "echo", "date"}
+	wrappers     = []string{"env", "nice", "ionice", "nohup", "sudo", "time", "timeout", "flock", "chronic", "setsid", "exec", "if", "then", "else", "do", "!"}
 	interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "php", "python", "python2", "python3", "perl", "ruby", "node", "java"}
 )
 
-func programOf(words []string, preludesToo bool) string {
-	interpreter, opened, skip := "", false, false
+func programIn(words []string, includePreparations bool) string {
+	interpreter, wrapped, skip := "", false, false
 	for _, word := range words {
 		word = strings.Trim(word, `"'`)
 		base := path.Base(word)
 		switch {
 		case skip:
 			skip = false
-		case word == "" || strings.ContainsAny(word[:1], "<>") || assigns(word):
+		case word == "" || strings.ContainsAny(word[:1], "<>") || isAssignment(word):
 		case word[0] == '-':
-			skip = opened && (word == "-u" || word == "-g") // whose name follows
+			skip = wrapped && (word == "-u" || word == "-g") // the name of the user or group follows
 			if interpreter != "" && inline.MatchString(word) {
 				return interpreter
 			}
 		case interpreter != "":
-			return cmp.Or(clean(trimScript(base)), interpreter)
-		case slices.Contains(openers, base):
-			opened = true
-		case opened && openerValue.MatchString(word):
-		case !preludesToo && slices.Contains(preludes, base):
+			return cmp.Or(cleanName(trimScript(base)), interpreter)
+		case slices.Contains(wrappers, base):
+			wrapped = true
+		case wrapped && wrapperValue.MatchString(word):
+		case !includePreparations && slices.Contains(preparations, base):
 			return ""
 		case slices.Contains(interpreters, base):
-			interpreter = clean(base)
+			interpreter = cleanName(base)
 		default:
-			if name := clean(trimScript(base)); name != "" {
+			if name := cleanName(trimScript(base)); name != "" {
 				return name
 			}
 		}
@@ -96,16 +96,16 @@ func programOf(words []string, preludesToo bool) string {
 }
 
 var (
-	inline      = regexp.MustCompile(`^-(c|e|r|[a-z]c)$`)                     // by which an interpreter is given its script in place
-	openerValue = regexp.MustCompile(`^([0-9.]+[smhd]?|.*\.(lock|lck|pid))$`) // what timeout, nice and flock are given
+	inline       = regexp.MustCompile(`^-(c|e|r|[a-z]c)$`)                     // options followed by the script itself
+	wrapperValue = regexp.MustCompile(`^([0-9.]+[smhd]?|.*\.(lock|lck|pid))$`) // values of timeout, nice and flock
 )
 
-func assigns(word string) bool {
+func isAssignment(word string) bool {
 	name, _, found := strings.Cut(word, "=")
 	return found && settingName.MatchString(name)
 }
 
-// trimScript takes the ending off a script.
+// trimScript removes the file extension of a script.
 func trimScript(base string) string {
 	for _, ending := range []string{".sh", ".py", ".pl", ".rb", ".php", ".js", ".jar"} {
 		if name, found := strings.CutSuffix(base, ending); found && name != "" {
@@ -115,8 +115,8 @@ func trimScript(base string) string {
 	return base
 }
 
-// clean leaves what may stand in a name.
-func clean(word string) string {
+// cleanName replaces characters that are not allowed in a name.
+func cleanName(word string) string {
 	word = strings.Map(func(c rune) rune {
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '.', c == '_', c == '-':

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// settingLine matches NAME = with what may stand around it. What begins like a time is none.
+// settingLine matches NAME = with quotes and white space around it. It does not match lines that begin like a time.
 var settingLine = regexp.MustCompile(`^("[^"]*"|'[^']*'|[^\s=*@0-9"'-][^\s=]*)[ \t]*=[ \t]*`)
 
-// cutSetting takes the name off a line that sets something.
+// cutSetting returns the name and the unparsed value of a line that sets a variable.
 func cutSetting(text string) (name, value string, is bool) {
 	found := settingLine.FindStringSubmatch(text)
 	if found == nil {
@@ -22,42 +22,42 @@ func cutSetting(text string) (name, value string, is bool) {
 
 var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// setting reads the value and puts it in force.
-func (r *reader) setting(l line, name, text string) {
+// parseSetting parses the value and sets the variable for the following entries.
+func (r *parser) parseSetting(l line, name, text string) {
 	if !settingName.MatchString(name) {
-		r.refuse(l.number, name, "is not the name of a variable", "use letters, digits and _, and no digit at the beginning")
+		r.refuse(l.number, name, "is not the name of a variable", "use letters, digits and _, and begin with a letter or _")
 		return
 	}
-	value, fine := unquote(text)
-	if !fine {
-		r.refuse(l.number, text, "is not a value: the quote is not closed at the end of the line", "put the whole value in quotes, or none of it")
+	value, ok := unquote(text)
+	if !ok {
+		r.refuse(l.number, text, "is not a value: the closing quote is not at the end of the line", "put the whole value in quotes, or none of it")
 		return
 	}
-	was, again := r.settings[name]
-	if !again && len(r.settings) == SettingsMax {
-		r.refuse(l.number, name, fmt.Sprintf("is one variable too many: at most %d are taken over", SettingsMax), "set it in a script that the commands run")
+	old, exists := r.settings[name]
+	if !exists && len(r.settings) == SettingsMax {
+		r.refuse(l.number, name, fmt.Sprintf("is one variable too many: at most %d are imported", SettingsMax), "set it in a script that the commands run")
 		return
 	}
-	weight := r.weight + len(name) + len(value)
-	if again {
-		weight -= len(name) + len(was)
+	total := r.settingBytes + len(name) + len(value)
+	if exists {
+		total -= len(name) + len(old)
 	}
-	if weight > SettingMax {
-		r.refuse(l.number, name, fmt.Sprintf("is too long: the variables have %d bytes with it, and at most %d are taken over", weight, SettingMax),
+	if total > SettingMax {
+		r.refuse(l.number, name, fmt.Sprintf("is too long: the variables have %d bytes with it; the limit is %d", total, SettingMax),
 			"set it in a script that the commands run")
 		return
 	}
-	r.weight = weight
-	r.remark(l, name, value, text)
+	r.settingBytes = total
+	r.noteSetting(l, name, value, text)
 	if r.settings == nil {
 		r.settings = map[string]string{}
 	}
-	r.settings[name], r.inForce = value, nil
+	r.settings[name], r.entrySettings = value, nil
 }
 
-// unquote reads a value: in quotes as it stands between them, else up to the last that is no space.
-func unquote(text string) (value string, fine bool) {
-	text = strings.TrimRight(text, blank)
+// unquote returns a value without its quotes, or without trailing white space if it has no quotes.
+func unquote(text string) (value string, ok bool) {
+	text = strings.TrimRight(text, whiteSpace)
 	if text == "" || text[0] != '"' && text[0] != '\'' {
 		return text, true
 	}
@@ -68,48 +68,49 @@ func unquote(text string) (value string, fine bool) {
 	return text[1 : 1+end], true
 }
 
-// steering are the settings that are about cron itself. They are no part of a command's environment here.
-var steering = map[string]string{
+// cronSettings are the settings that configure cron itself, with a note for those that Rota ignores. They are not part
+// of the environment of a command.
+var cronSettings = map[string]string{
 	"MAILTO":                    "",
 	"CRON_TZ":                   "",
-	"LOGNAME":                   "LOGNAME is not taken over: cron does not let it be set either",
-	"MAILFROM":                  "MAILFROM is not taken over: Rota sends no mail",
-	"CONTENT_TYPE":              "CONTENT_TYPE is not taken over: Rota sends no mail",
-	"CONTENT_TRANSFER_ENCODING": "CONTENT_TRANSFER_ENCODING is not taken over: Rota sends no mail",
-	"RANDOM_DELAY":              "RANDOM_DELAY is not taken over: jobs start when they are due; to spread them, write H in place of a number",
-	"START_HOURS_RANGE":         "START_HOURS_RANGE is not taken over: it is for anacron; write the hours into the times",
+	"LOGNAME":                   "LOGNAME is ignored: cron does not allow setting it either",
+	"MAILFROM":                  "MAILFROM is ignored: Rota sends no mail",
+	"CONTENT_TYPE":              "CONTENT_TYPE is ignored: Rota sends no mail",
+	"CONTENT_TRANSFER_ENCODING": "CONTENT_TRANSFER_ENCODING is ignored: Rota sends no mail",
+	"RANDOM_DELAY":              "RANDOM_DELAY is ignored: jobs start when they are due; to spread them, write H instead of a number",
+	"START_HOURS_RANGE":         "START_HOURS_RANGE is ignored: it is for anacron; write the hours into the times",
 }
 
-// remark says what of a setting might surprise.
-func (r *reader) remark(l line, name, value, text string) {
-	if text := steering[name]; text != "" {
+// noteSetting adds a note for a setting that Rota ignores or whose effect may be unexpected.
+func (r *parser) noteSetting(l line, name, value, text string) {
+	if text := cronSettings[name]; text != "" {
 		r.note(l.number, "%s", text)
 		return
 	}
 	quoted := text != "" && (text[0] == '"' || text[0] == '\'')
 	switch {
 	case name == "SHELL" && value == "":
-		r.note(l.number, "SHELL is empty; /bin/sh is taken")
+		r.note(l.number, "SHELL is empty; Rota uses /bin/sh")
 	case name == "TZ":
-		r.note(l.number, "TZ is for the commands alone, as with cron; CRON_TZ is for the times")
+		r.note(l.number, "TZ applies only to the commands, as in cron; CRON_TZ applies to the times")
 	case strings.Contains(value, "$"):
-		r.note(l.number, "%s has a $ in it, which stays as it is: cron does not replace it either", name)
+		r.note(l.number, "%s contains a $, which is not expanded, as in cron", name)
 	case !quoted && strings.Contains(value, " #"):
-		r.note(l.number, "%s has a # in it, which is part of the value and no comment, as with cron", name)
+		r.note(l.number, "%s contains a #, which is part of the value and not a comment, as in cron", name)
 	}
 }
 
-// settingsOf are those that a command's environment has, by name.
-func (r *reader) settingsOf() []Setting {
-	if r.inForce != nil {
-		return r.inForce
+// environment returns the settings for the environment of a command, sorted by name.
+func (r *parser) environment() []Setting {
+	if r.entrySettings != nil {
+		return r.entrySettings
 	}
 	all := make([]Setting, 0, len(r.settings))
 	for _, name := range slices.Sorted(maps.Keys(r.settings)) {
-		if _, steers := steering[name]; !steers {
+		if _, isCronSetting := cronSettings[name]; !isCronSetting {
 			all = append(all, Setting{name, r.settings[name]})
 		}
 	}
-	r.inForce = all
+	r.entrySettings = all
 	return all
 }

@@ -67,7 +67,7 @@ func (o *crontabOptions) form() crontab.Form {
 	case o.user:
 		return crontab.FormUser
 	}
-	return crontab.FormGuess
+	return crontab.FormDetect
 }
 
 func (a *app) importCrontab(ctx context.Context, file string, o crontabOptions) error {

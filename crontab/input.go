@@ -2,14 +2,14 @@ package crontab
 
 import "strings"
 
-// cutInput parts a command from its input, as cron does: the command ends at the first % that has no backslash before
-// it, and \% is a %. A backslash before anything else stays.
+// cutInput separates a command from its input, as cron does: the command ends at the first % without a backslash before
+// it, and \% is a literal %. A backslash before any other character stays.
 func cutInput(text string) (command, input string, has bool) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
 		switch {
 		case text[i] == '%':
-			return b.String(), inputOf(text[i+1:]), true
+			return b.String(), unescapeInput(text[i+1:]), true
 		case text[i] == '\\' && i+1 < len(text):
 			i++
 			if text[i] != '%' {
@@ -21,9 +21,9 @@ func cutInput(text string) (command, input string, has bool) {
 	return b.String(), "", false
 }
 
-// inputOf writes the input out: each % ends a line, \% is a %, and the last line is ended too. Cron reads a backslash
-// here otherwise than in the command: one that follows another still shields a %.
-func inputOf(text string) string {
+// unescapeInput returns the input with a line break for each %, a literal % for \%, and a line break at the end. Cron
+// treats backslashes here differently than in the command: a backslash after another one still escapes a %.
+func unescapeInput(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
 		switch {

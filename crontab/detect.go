@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// guess says which form a crontab has, and why that is thought.
-func guess(name string, lines []line) (Form, string) {
+// detectForm returns the probable form of a crontab, and the reason for it.
+func detectForm(name string, lines []line) (Form, string) {
 	name = strings.ReplaceAll(name, `\`, "/")
 	switch {
 	case strings.HasSuffix("/"+name, "/etc/crontab"):
-		return FormSystem, "it is called /etc/crontab"
+		return FormSystem, "the file is /etc/crontab"
 	case path.Base(path.Dir(name)) == "cron.d":
-		return FormSystem, "it stands in cron.d"
+		return FormSystem, "the file is in cron.d"
 	}
 	entries, known := 0, 0
 	named := false
@@ -23,7 +23,7 @@ func guess(name string, lines []line) (Form, string) {
 			named = named || userColumn.MatchString(l.text)
 			continue
 		}
-		rest, is := behindTimes(l.text)
+		rest, is := afterTimes(l.text)
 		if !is {
 			continue
 		}
@@ -38,25 +38,25 @@ func guess(name string, lines []line) (Form, string) {
 	}
 	switch {
 	case entries == 0:
-		return FormUser, "nothing in it says otherwise"
+		return FormUser, "nothing indicates a user column"
 	case known == entries:
-		return FormSystem, "every line names a user that systems have"
+		return FormSystem, "every line names a well-known system user"
 	case named:
-		return FormSystem, "a comment names the column of the user"
+		return FormSystem, "a comment names the user column"
 	}
-	return FormUser, "nothing in it says otherwise"
+	return FormUser, "nothing indicates a user column"
 }
 
-// userColumn matches the comment that distributions put over the times.
+// userColumn matches the comment above the entries in which distributions name the columns.
 var userColumn = regexp.MustCompile(`(?i)\buser(-?name)?\s+command\b`)
 
-// accounts are users that have crontab lines on many systems and are unlikely to be programs.
+// accounts are users that own crontab lines on many systems and are unlikely to be names of programs.
 var accounts = []string{
 	"root", "www-data", "nobody", "daemon", "apache", "nginx", "postgres", "mysql", "munin", "logcheck", "smmsp", "operator", "_postgresql",
 }
 
-// behindTimes is what follows the times of a line that runs something.
-func behindTimes(text string) (rest string, is bool) {
+// afterTimes returns the text after the times of a line that runs a command.
+func afterTimes(text string) (rest string, is bool) {
 	if _, _, setting := cutSetting(text); setting {
 		return "", false
 	}
@@ -73,15 +73,15 @@ func behindTimes(text string) (rest string, is bool) {
 	return text, true
 }
 
-// warnOfUsers says that a user's crontab looks as if it had a column for the user: then the shell would be told to run
-// a program called root.
-func (r *reader) warnOfUsers(given Form) {
+// noteUserNames adds a note to entries of a detected user crontab whose command begins with the name of a known account.
+// If that word is the user, the shell would try to run a program of that name.
+func (r *parser) noteUserNames(given Form) {
 	if r.Form != FormUser || given == FormUser {
 		return
 	}
 	for _, e := range r.Entries {
 		if word, rest := cutWord(e.Command); rest != "" && slices.Contains(accounts, word) {
-			r.note(e.Line, "the command begins with %s; if that is the user, read the file with --system", word)
+			r.note(e.Line, "the command begins with %s; if that is the user, use --system", word)
 		}
 	}
 }
