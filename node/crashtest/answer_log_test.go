@@ -10,84 +10,74 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// answerLog records what the server has answered, outside of the server.
+// answerLog records what the server has answered, in the memory of the test, which
+// outlives the server.
 type answerLog struct {
-	mu        sync.Mutex
-	jobs      map[rota.ID]bool        // jobs that it acknowledged
-	marks     map[string]verdict      // result of each request for a job
-	cancelled map[rota.ID]bool        // jobs that it cancelled
-	stopping  map[rota.ID]bool        // running jobs that it asked to stop
-	edited    map[rota.ID]int         // acknowledged priorities
-	modes     map[rota.ID]string      // modes of the acknowledged groups
-	paused    []span                  // times during which the type steps was paused
-	onces     map[string]time.Time    // accepted AT schedules
-	counts    map[string]int          // counts for the summary
-	refusals  map[string]map[int]bool // statuses received, by action
+	mu         sync.Mutex
+	jobs       map[rota.ID]bool         // acknowledged jobs
+	marks      map[string]requestResult // result of each request for a job, by its mark
+	cancelled  map[rota.ID]bool         // acknowledged cancels of jobs that did not run
+	stopping   map[rota.ID]bool         // executions with an acknowledged cancel while a run was going on
+	edited     map[rota.ID]int          // acknowledged priorities
+	groupModes map[rota.ID]string       // modes of the acknowledged groups
+	typePauses []span                   // times during which pausableType was paused
+	oneTimes   map[string]time.Time     // accepted AT schedules
+	counts     map[string]int           // counts for the summary
 }
 
-// verdict is the answer of the server to a request for a job.
-type verdict int
+// requestResult is the answer of the server to a request for a job.
+type requestResult int
 
 const (
-	sent      verdict = iota // no answer yet
-	made                     // the job was enqueued
-	duplicate                // an equal job exists
-	refused
+	resultPending   requestResult = iota // no answer yet
+	resultEnqueued                       // the job was enqueued
+	resultDuplicate                      // an equal job exists
+	resultRefused
 )
 
 type span struct{ from, to time.Time }
 
 func newAnswerLog() *answerLog {
 	return &answerLog{
-		jobs: map[rota.ID]bool{}, marks: map[string]verdict{}, cancelled: map[rota.ID]bool{}, stopping: map[rota.ID]bool{},
-		edited: map[rota.ID]int{}, modes: map[rota.ID]string{}, onces: map[string]time.Time{},
-		counts: map[string]int{}, refusals: map[string]map[int]bool{},
+		jobs: map[rota.ID]bool{}, marks: map[string]requestResult{}, cancelled: map[rota.ID]bool{}, stopping: map[rota.ID]bool{},
+		edited: map[rota.ID]int{}, groupModes: map[rota.ID]string{}, oneTimes: map[string]time.Time{},
+		counts: map[string]int{},
 	}
 }
 
-// mark returns a new name for a request, which the params of its job contain.
-func (b *answerLog) mark() string {
+// newMark returns a new mark for a request. The params of its job contain the mark.
+func (l *answerLog) newMark() string {
 	name := rota.NewID().String()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.marks[name] = sent
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.marks[name] = resultPending
 	return name
 }
 
-// settle records the answer to a request for a job.
-func (b *answerLog) settle(mark string, v verdict) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.marks[mark] = v
+// recordResult records the answer to a request for a job.
+func (l *answerLog) recordResult(mark string, result requestResult) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.marks[mark] = result
 }
 
 // acknowledge records a job that the server acknowledged.
-func (b *answerLog) acknowledge(mark string, job httpapi.Job) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.jobs[job.ID.ID] = true
-	b.marks[mark] = made
+func (l *answerLog) acknowledge(mark string, job httpapi.Job) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.jobs[job.ID.ID] = true
+	l.marks[mark] = resultEnqueued
 	if job.Duplicate {
-		b.marks[mark] = duplicate
+		l.marks[mark] = resultDuplicate
 	}
 }
 
-// update changes the log under its lock.
-func (b *answerLog) update(change func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// locked changes the log under its lock.
+func (l *answerLog) locked(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	change()
 }
 
-// count counts something for the summary.
-func (b *answerLog) count(what string, n int) { b.update(func() { b.counts[what] += n }) }
-
-// recordRefusal records the status of the answer to an action.
-func (b *answerLog) recordRefusal(action string, status int) {
-	b.update(func() {
-		if b.refusals[action] == nil {
-			b.refusals[action] = map[int]bool{}
-		}
-		b.refusals[action][status] = true
-	})
-}
+// count adds to a count of the summary.
+func (l *answerLog) count(what string, n int) { l.locked(func() { l.counts[what] += n }) }

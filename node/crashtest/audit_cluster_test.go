@@ -12,21 +12,21 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// serverOf returns the server and the incarnation of a process id.
+// serverOf returns the server and the incarnation that have a process id.
 func (f *testCluster) serverOf(pid int) (*testServer, *incarnation) {
 	for _, s := range f.servers {
-		if l := s.pids[pid]; l != nil {
-			return s, l
+		if p := s.pids[pid]; p != nil {
+			return s, p
 		}
 	}
 	return nil, nil
 }
 
-// losses checks that only a server that could not reach the database lost a lease, or
-// one on a machine that was measured to be too slow. A server that survived the loss
-// was notified and stopped the run; its late result changed nothing, as the outcome
-// shows.
-func (a *audit) losses(f *testCluster) {
+// checkLostLeases checks that a server lost a lease only if it could not reach the
+// database, or if the machine was measured to be too slow. A server that survived the
+// loss was notified and stopped the run. Its late result changed nothing: the run still
+// has the outcome of the reap.
+func (a *audit) checkLostLeases(f *testCluster) {
 	logs := map[*testServer]string{}
 	for _, s := range f.servers {
 		text, err := os.ReadFile(s.path("log"))
@@ -35,55 +35,55 @@ func (a *audit) losses(f *testCluster) {
 	}
 	for id, start := range a.starts {
 		if j := a.jobs[id]; reaped(j) && start.worker != staleWorkerName {
-			a.loss(f, j, start, logs)
+			a.checkLostLease(f, j, start, logs)
 		}
 	}
 }
 
-func (a *audit) loss(f *testCluster, j *rota.Job, start line, logs map[*testServer]string) {
+func (a *audit) checkLostLease(f *testCluster, j *rota.Job, start line, logs map[*testServer]string) {
 	a.answers.counts["leases lost"]++
-	s, l := f.serverOf(start.pid)
+	s, p := f.serverOf(start.pid)
 	if s == nil {
 		a.Errorf("job %s was started by process %d, which belongs to no server", j.ID, start.pid)
 		return
 	}
-	why := f.faults.during(s, j.Run.StartedAt, j.Run.FinishedAt)
+	why := f.faults.isolating(s, j.Run.StartedAt, j.Run.FinishedAt)
 	if why == nil {
 		a.Errorf("%s lost the lease of job %s, which ran from %s to %s, without a fault: %s",
 			s.name, j.ID, j.Run.StartedAt, j.Run.FinishedAt, j.Run.Error)
 		return
 	}
-	a.answers.counts["lost by "+why.what]++
-	if why.what == slowMachine {
-		a.Logf("%s lost the lease of job %s, from %s to %s, on a slow machine: %s", s.name, j.ID, j.Run.StartedAt, j.Run.FinishedAt, why.more)
+	a.answers.counts["lost by "+why.kind]++
+	if why.kind == faultSlowMachine {
+		a.Logf("%s lost the lease of job %s, which ran from %s to %s, on a slow machine: %s", s.name, j.ID, j.Run.StartedAt, j.Run.FinishedAt, why.detail)
 	}
 	if start.at.After(j.Run.FinishedAt) {
-		a.Errorf("%s started job %s at %s, when its lease had been lost since %s", s.name, j.ID, start.at, j.Run.FinishedAt)
+		a.Errorf("%s started job %s at %s, although it had lost the lease at %s", s.name, j.ID, start.at, j.Run.FinishedAt)
 	}
-	if l.endedBefore(f.faults.undisturbedSince(s, j.Run.FinishedAt)) {
+	if p.endedBefore(f.faults.undisturbedSince(s, j.Run.FinishedAt)) {
 		return // a dead process could not be notified
 	}
-	a.answers.counts["losers that lived"]++
+	a.answers.counts["lost leases of live processes"]++
 	if a.ends[j.ID] == "" {
 		a.Errorf("%s lost the lease of job %s and its handler never ended", s.name, j.ID)
 	}
-	if !reportsLost(logs[s], j.ID) {
+	if !logsLostLease(logs[s], j.ID) {
 		a.Errorf("%s lost the lease of job %s and did not log it", s.name, j.ID)
 	}
 }
 
-// reportsLost reports whether the log states that the lease of a job is lost.
-func reportsLost(log string, id rota.ID) bool {
+// logsLostLease reports whether the log states that the lease of a job is lost.
+func logsLostLease(log string, id rota.ID) bool {
 	for row := range strings.Lines(log) {
-		if of, lost := lostIn(row); lost && of == id {
+		if of, lost := lostLeaseIn(row); lost && of == id {
 			return true
 		}
 	}
 	return false
 }
 
-// lostIn returns the job whose lease is lost according to a line of a log.
-func lostIn(row string) (id rota.ID, lost bool) {
+// lostLeaseIn returns the job whose lease is lost according to a line of a log.
+func lostLeaseIn(row string) (id rota.ID, lost bool) {
 	if !strings.Contains(row, "the lease of a run is lost") && !strings.Contains(row, "after its lease was lost") {
 		return id, false
 	}
@@ -93,56 +93,55 @@ func lostIn(row string) (id rota.ID, lost bool) {
 	return id, err == nil
 }
 
-// bound is a limit of concurrent runs; zero: no limit.
-type bound struct {
-	what string
-	most int
+// runLimit is a limit of concurrent runs.
+type runLimit struct {
+	subject string
+	max     int
 }
 
-// boundsOf returns the limits of a job: of its concurrency key, its type, and its
+// limitsOf returns the limits of a job: of its concurrency key, its type, and its
 // schedule for the scope, unless executions of the schedule may overlap.
-func boundsOf(j *rota.Job) (all []bound) {
-	if most := keyLimits[j.ConcurrencyKey]; most > 0 {
-		all = append(all, bound{"key " + j.ConcurrencyKey, most})
+func limitsOf(j *rota.Job) (all []runLimit) {
+	if limit := keyLimits[j.ConcurrencyKey]; limit > 0 {
+		all = append(all, runLimit{"key " + j.ConcurrencyKey, limit})
 	}
-	if most := typeLimits[j.Type]; most > 0 {
-		all = append(all, bound{"type " + j.Type, most})
+	if limit := typeLimits[j.Type]; limit > 0 {
+		all = append(all, runLimit{"type " + j.Type, limit})
 	}
 	if j.Schedule == "tick-skip" || j.Schedule == "tick-cancel" {
-		all = append(all, bound{fmt.Sprint("schedule ", j.Schedule, " ", j.ScopeKind, " ", j.ScopeID), 1})
+		all = append(all, runLimit{fmt.Sprint("schedule ", j.Schedule, " ", j.ScopeKind, " ", j.ScopeID), 1})
 	}
 	return all
 }
 
-// limits checks with the ledger that no limit of concurrent runs was exceeded. A run
-// is over when its handler has ended, when its process is dead, or when it was
-// reaped: then its process was frozen or partitioned, which losses checks, and may
-// not have been notified yet.
-func (a *audit) limits(f *testCluster) {
+// checkLimits checks with the ledger that no limit of concurrent runs was exceeded. A run
+// has ended when its handler has ended, when its process is dead, or when the run was
+// reaped. The process of a reaped run was frozen or partitioned, which checkLostLeases
+// checks, and may not have been notified yet.
+func (a *audit) checkLimits(f *testCluster) {
 	open := map[string][]line{}
 	for _, l := range a.lines {
 		j := a.jobs[l.job]
 		if j == nil {
 			continue
 		}
-		for _, b := range boundsOf(j) {
-			if l.word == "end" {
-				open[b.what] = slices.DeleteFunc(open[b.what], func(o line) bool { return o.job == l.job })
+		for _, limit := range limitsOf(j) {
+			if l.kind == "end" {
+				open[limit.subject] = slices.DeleteFunc(open[limit.subject], func(o line) bool { return o.job == l.job })
 				continue
 			}
-			open[b.what] = slices.DeleteFunc(open[b.what], func(o line) bool { return a.overBy(f, o, l.at) })
-			open[b.what] = append(open[b.what], l)
-			if n := len(open[b.what]); n > b.most {
-				a.Errorf("%d concurrent runs of %s, the limit is %d: %s", n, b.what, b.most, lineUp(open[b.what]))
+			open[limit.subject] = slices.DeleteFunc(open[limit.subject], func(o line) bool { return a.endedBy(f, o, l.at) })
+			open[limit.subject] = append(open[limit.subject], l)
+			if n := len(open[limit.subject]); n > limit.max {
+				a.Errorf("%d concurrent runs of %s, the limit is %d: %s", n, limit.subject, limit.max, formatLines(open[limit.subject]))
 			}
-			a.answers.counts["bounded"]++
+			a.answers.counts["starts under a limit"]++
 		}
 	}
 }
 
-// overBy reports whether a run was over at some time although its handler had not
-// ended.
-func (a *audit) overBy(f *testCluster, l line, at time.Time) bool {
+// endedBy reports whether a run whose handler has not ended counts as ended at a time.
+func (a *audit) endedBy(f *testCluster, l line, at time.Time) bool {
 	if j := a.jobs[l.job]; reaped(j) && j.Run.FinishedAt.Before(at) {
 		return true
 	}
@@ -150,7 +149,7 @@ func (a *audit) overBy(f *testCluster, l line, at time.Time) bool {
 	return incarnation != nil && incarnation.endedBefore(at)
 }
 
-func lineUp(lines []line) string {
+func formatLines(lines []line) string {
 	var text []string
 	for _, l := range lines {
 		text = append(text, fmt.Sprintf("%s since %s in %d", l.job, l.at.Format("15:04:05.000"), l.pid))
@@ -158,9 +157,9 @@ func lineUp(lines []line) string {
 	return strings.Join(text, ", ")
 }
 
-// outages are the errors that a server may log while it cannot reach its database, and
+// logOutages are the errors that a server may log while it cannot reach its database, and
 // shortly after.
-var outages = []string{
+var logOutages = []string{
 	"the store does not answer; retrying until it does",
 	"the store does not answer what is due next; retrying",
 	"leases were not extended; retrying until they are",
@@ -169,26 +168,26 @@ var outages = []string{
 	"finished groups could not be published; retrying",
 	"the membership heartbeat failed; this process leads only until its lease ends",
 	"the lease of a run is lost: the store gave the job to another attempt",
-	outlived,
+	logLeaseExpired,
 	"a run ended after its lease was lost; its outcome is dropped",
 	"the history was not pruned",
 }
 
-// outlived is the log message of a server that stops a run by its own clock, before
-// the store starts another attempt.
-const outlived = "a lease could not be extended in time: the run is stopped, since another process may run the job"
+// logLeaseExpired is the log message of a server that stops a run because its lease has
+// expired by its own clock. It may do so before the store starts another attempt.
+const logLeaseExpired = "a lease could not be extended in time: the run is stopped, since another process may run the job"
 
-// slowAnswer is part of the log message about a heartbeat that took longer than a
-// third of the short leases here. The server retries it; the audit checks leases that
-// are lost by it.
-const slowAnswer = `error="context deadline exceeded"`
+// logDeadlineExceeded is part of the log message about a heartbeat that took longer than
+// a third of the lease. The server retries the heartbeat, and the audit checks leases
+// that are lost.
+const logDeadlineExceeded = `error="context deadline exceeded"`
 
 // outageTail is how long after an outage a server may still log errors about it.
 const outageTail = 3 * time.Second
 
-// clusterComplaints checks that servers log errors only about handlers that ignore
-// their cancellation, about outages during a fault, and about leases that were lost.
-func (a *audit) clusterComplaints(f *testCluster) {
+// checkClusterLogs checks that servers log errors only about handlers that ignore their
+// cancellation, about outages during a fault, and about lost leases.
+func (a *audit) checkClusterLogs(f *testCluster) {
 	for _, s := range f.servers {
 		text, err := os.ReadFile(s.path("log"))
 		must(f, err)
@@ -196,24 +195,24 @@ func (a *audit) clusterComplaints(f *testCluster) {
 			if !strings.Contains(row, "level=ERROR") || strings.Contains(row, "a handler did not return after its context ended") {
 				continue
 			}
-			if strings.Contains(row, slowAnswer) { // other tests keep the machine busy
+			if strings.Contains(row, logDeadlineExceeded) { // the machine may be busy with other tests
 				continue
 			}
-			if id, lost := lostIn(row); lost && reaped(a.jobs[id]) { // losses checks the reason
+			if id, lost := lostLeaseIn(row); lost && reaped(a.jobs[id]) { // checkLostLeases checks the cause
 				continue
 			}
-			if strings.Contains(row, outlived) && f.faults.slow(timeOf(row)) {
+			if strings.Contains(row, logLeaseExpired) && f.faults.explainsExpiredLease(timeOf(row)) {
 				continue
 			}
-			known := slices.ContainsFunc(outages, func(text string) bool { return strings.Contains(row, text) })
-			if !known || !f.faults.explain(s, timeOf(row)) {
+			known := slices.ContainsFunc(logOutages, func(text string) bool { return strings.Contains(row, text) })
+			if !known || !f.faults.explainsOutage(s, timeOf(row)) {
 				f.Errorf("%s logged an error: %s", s.name, row)
 			}
 		}
 	}
 }
 
-// timeOf is the time of a line of a log.
+// timeOf returns the time of a line of a log.
 func timeOf(row string) time.Time {
 	text, _ := strings.CutPrefix(row, "time=")
 	text, _, _ = strings.Cut(text, " ")

@@ -9,19 +9,19 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// plan identifies a planned execution.
-type plan struct {
+// plannedFire identifies one planned time of a schedule for one scope.
+type plannedFire struct {
 	schedule string
 	scope    rota.Scope
-	at       int64 // in microseconds
+	at       int64 // planned time in microseconds
 }
 
-// plans counts the first attempts of each plan.
-func (a *audit) plans() map[plan]int {
-	all := map[plan]int{}
+// countPlannedFires counts the first attempts of each plan.
+func (a *audit) countPlannedFires() map[plannedFire]int {
+	all := map[plannedFire]int{}
 	for _, j := range a.jobs {
 		if j.Schedule != "" && j.Attempt == 1 && !j.PlanTime.IsZero() && j.RedriveOf.IsZero() {
-			all[plan{j.Schedule, rota.Scope{Kind: j.ScopeKind, ID: j.ScopeID}, j.PlanTime.UnixMicro()}]++
+			all[plannedFire{j.Schedule, rota.Scope{Kind: j.ScopeKind, ID: j.ScopeID}, j.PlanTime.UnixMicro()}]++
 		}
 	}
 	return all
@@ -30,10 +30,10 @@ func (a *audit) plans() map[plan]int {
 // fireLateness is how late the last fire may be on a busy machine.
 const fireLateness = 10 * time.Second
 
-// schedules checks that each planned time of a schedule was fired exactly once for
+// checkSchedules checks that each planned time of a schedule was fired exactly once for
 // each scope.
-func (a *audit) schedules(stopped time.Time) {
-	plans := a.plans()
+func (a *audit) checkSchedules(stopped time.Time) {
+	plans := a.countPlannedFires()
 	for p, n := range plans {
 		if n != 1 {
 			a.Errorf("%d executions are planned for %s %v at %s", n, p.schedule, p.scope, time.UnixMicro(p.at).UTC())
@@ -46,40 +46,40 @@ func (a *audit) schedules(stopped time.Time) {
 			continue
 		}
 		if s.NextFire.Before(stopped.Add(-fireLateness)) {
-			a.Errorf("schedule %s was last fired for %s, and stopped at %s", s.Name, s.LastFire, stopped)
+			a.Errorf("schedule %s was last fired for %s, but was paused only at %s", s.Name, s.LastFire, stopped)
 		}
-		a.complete(s, plans)
+		a.checkNoneMissing(s, plans)
 	}
-	for name, at := range a.answers.onces {
-		if plans[plan{name, rota.Scope{}, at.UnixMicro()}] != 1 {
-			a.Errorf("schedule %s was to fire once, at %s, and did not", name, at)
+	for name, at := range a.answers.oneTimes {
+		if plans[plannedFire{name, rota.Scope{}, at.UnixMicro()}] != 1 {
+			a.Errorf("schedule %s did not fire once for %s", name, at)
 		}
 	}
 }
 
-// complete checks that no planned time between the start of a schedule and its next
+// checkNoneMissing checks that no planned time between the start of a schedule and its next
 // fire is missing.
-func (a *audit) complete(s *rota.Schedule, plans map[plan]int) {
-	owed, missing := 0, 0
+func (a *audit) checkNoneMissing(s *rota.Schedule, plans map[plannedFire]int) {
+	expected, missing := 0, 0
 	for at, err := s.NextAfter(s.Anchor); at.Before(s.NextFire); at, err = s.NextAfter(at) {
 		must(a, err)
 		for _, scope := range s.Spec.EachScope() {
-			owed++
-			if plans[plan{s.Name, scope, at.UnixMicro()}] != 1 {
+			expected++
+			if plans[plannedFire{s.Name, scope, at.UnixMicro()}] != 1 {
 				missing++
 				a.Errorf("schedule %s was not fired for %v at %s", s.Name, scope, at)
 			}
 		}
 	}
-	if owed == 0 {
-		a.Errorf("schedule %s had no planned time: the test proves nothing about it", s.Name)
+	if expected == 0 {
+		a.Errorf("schedule %s had no planned time, so the test proves nothing about it", s.Name)
 	}
 }
 
-// groups checks that all groups have ended, and that the members of a sequence ran one
+// checkGroups checks that all groups have ended, and that the members of a sequence ran one
 // after the other.
-func (a *audit) groups() {
-	for id, mode := range a.answers.modes {
+func (a *audit) checkGroups() {
+	for id, mode := range a.answers.groupModes {
 		g, err := a.store.Group(context.Background(), id)
 		if err != nil {
 			a.Errorf("group %s was acknowledged and is missing: %v", id, err)
@@ -93,20 +93,21 @@ func (a *audit) groups() {
 			a.answers.counts["sequences"]++
 		}
 	}
-	a.sequences()
+	a.checkSequences()
 }
 
-// sequences reads the ledger in order. A member that started and never ended was
-// killed or claimed by the stale worker, and the process of a reaped one may not have
-// been notified: the next member does not wait for the end of its handler.
-func (a *audit) sequences() {
+// checkSequences reads the ledger in order. The next member need not wait for the end of
+// a handler in two cases: the handler never ended, because its process was killed or the
+// stale worker claimed the job; or the run was reaped, and its process may not have been
+// notified yet.
+func (a *audit) checkSequences() {
 	last, open := map[rota.ID]int{}, map[rota.ID]rota.ID{}
 	for _, l := range a.lines {
 		j := a.jobs[l.job]
-		if j == nil || a.answers.modes[j.GroupID] != string(rota.GroupSequential) {
+		if j == nil || a.answers.groupModes[j.GroupID] != string(rota.GroupSequential) {
 			continue
 		}
-		if l.word == "end" {
+		if l.kind == "end" {
 			if open[j.GroupID] == j.ID {
 				delete(open, j.GroupID)
 			}

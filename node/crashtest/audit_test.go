@@ -29,32 +29,32 @@ type audit struct {
 
 // line is one line of the ledger.
 type line struct {
-	word      string
+	kind      string
 	job       rota.ID
 	execution rota.ID
 	attempt   int
 	pid       int
 	worker    string
-	how       string
+	result    string
 	at        time.Time
 }
 
-// verify opens the store between two incarnations and checks every invariant.
-func (c *crash) verify() {
-	store := c.serverDir.open()
+// verifyBetweenStarts opens the store between two incarnations and checks every invariant.
+func (c *crashTest) verifyBetweenStarts() {
+	store := c.serverDir.openStore()
 	defer store.Close()
-	verifyClean(c.serverDir, store)
+	verifyStore(c.serverDir, store)
 }
 
-// open opens the store of a server that has ended.
-func (s *serverDir) open() *sqlite.Store {
+// openStore opens the store of a server that has ended.
+func (s *serverDir) openStore() *sqlite.Store {
 	s.Helper()
 	store, err := sqlite.OpenWith(s.database(), sqlite.Config{Logger: slog.New(slog.DiscardHandler)})
 	must(s, err)
 	return store
 }
 
-func verifyClean(s *serverDir, store rota.Store) {
+func verifyStore(s *serverDir, store rota.Store) {
 	s.Helper()
 	for v, err := range store.Verify(context.Background()) {
 		must(s, err)
@@ -62,37 +62,37 @@ func verifyClean(s *serverDir, store rota.Store) {
 	}
 }
 
-// audit compares the store with the answers of the server and the ledger of its
+// auditAll compares the store with the answers of the server and the ledger of its
 // handlers.
-func (c *crash) audit(stopped time.Time) {
+func (c *crashTest) auditAll(stopped time.Time) {
 	a := c.serverDir.audit(c.answers)
 	defer a.store.Close()
-	a.acknowledged()
-	a.started()
-	a.endings()
-	a.cancels()
-	a.pauses()
-	a.schedules(stopped)
-	a.groups()
-	a.reservations()
-	a.complaints()
-	a.count()
+	a.checkAcknowledged()
+	a.checkStarts()
+	a.checkEndings()
+	a.checkCancels()
+	a.checkPauses()
+	a.checkSchedules(stopped)
+	a.checkGroups()
+	a.checkReservations()
+	a.checkLog()
+	a.addCounts()
 }
 
 // audit reads the store of a server that has ended, and the ledger.
-func (s *serverDir) audit(b *answerLog) *audit {
+func (s *serverDir) audit(answers *answerLog) *audit {
 	s.Helper()
-	return s.auditOf(s.open(), b)
+	return s.auditOf(s.openStore(), answers)
 }
 
 // auditOf reads a store and the ledger, and makes the checks common to all tests.
-func (s *serverDir) auditOf(store rota.Store, b *answerLog) *audit {
+func (s *serverDir) auditOf(store rota.Store, answers *answerLog) *audit {
 	s.Helper()
 	a := &audit{
-		serverDir: s, answers: b, store: store, jobs: map[rota.ID]*rota.Job{}, chains: map[rota.ID][]*rota.Job{},
+		serverDir: s, answers: answers, store: store, jobs: map[rota.ID]*rota.Job{}, chains: map[rota.ID][]*rota.Job{},
 		starts: map[rota.ID]line{}, ends: map[rota.ID]string{},
 	}
-	verifyClean(s, a.store)
+	verifyStore(s, a.store)
 	a.readStore()
 	a.readLedger()
 	return a
@@ -129,9 +129,9 @@ func (a *audit) readLedger() {
 		job, execution, plan, at := "", "", "", ""
 		row = strings.TrimRight(row, " \n")
 		if n, _ := fmt.Sscanf(row, "start %s %s %d %s %d %s %s", &job, &execution, &l.attempt, &plan, &l.pid, &l.worker, &at); n == 7 {
-			l.word = "start"
-		} else if n, _ := fmt.Sscanf(row, "end %s %s %s", &job, &l.how, &at); n == 3 {
-			l.word = "end"
+			l.kind = "start"
+		} else if n, _ := fmt.Sscanf(row, "end %s %s %s", &job, &l.result, &at); n == 3 {
+			l.kind = "end"
 		} else {
 			a.Fatalf("the ledger has an invalid line: %q", row)
 		}
@@ -142,7 +142,7 @@ func (a *audit) readLedger() {
 	}
 }
 
-func (a *audit) reservations() {
+func (a *audit) checkReservations() {
 	list, err := a.store.Reservations(context.Background(), rota.ID{}, rota.PageMax)
 	must(a, err)
 	for _, r := range list {
@@ -152,21 +152,21 @@ func (a *audit) reservations() {
 	}
 }
 
-// complaints checks that kills cause no error in the log of the server. It may log
+// checkLog checks that kills cause no error in the log of the server. It may log
 // errors only about handlers that ignore their cancellation, and about heartbeats that
 // took long on a busy machine and are retried.
-func (a *audit) complaints() {
+func (a *audit) checkLog() {
 	text, err := os.ReadFile(a.path("log"))
 	must(a, err)
 	for row := range strings.Lines(string(text)) {
-		if strings.Contains(row, "level=ERROR") && !strings.Contains(row, "a handler did not return after its context ended") && !strings.Contains(row, slowAnswer) {
+		if strings.Contains(row, "level=ERROR") && !strings.Contains(row, "a handler did not return after its context ended") && !strings.Contains(row, logDeadlineExceeded) {
 			a.Errorf("the server logged an error: %s", row)
 		}
 	}
 }
 
-// count adds the jobs of the store and the ledger to the summary.
-func (a *audit) count() {
+// addCounts adds the jobs of the store and the ledger to the summary.
+func (a *audit) addCounts() {
 	n := a.answers.counts
 	n["executions"] = len(a.chains)
 	for id, j := range a.jobs {
@@ -178,10 +178,10 @@ func (a *audit) count() {
 			n["fires"]++
 		}
 		if j.Run != nil && j.Run.ErrorCode == rota.CodeLeaseExpired {
-			n["cut"]++
+			n["failed by a lost lease"]++
 		}
 		n[string(j.State())]++
-		if l := a.starts[id]; l.word != "" {
+		if l := a.starts[id]; l.kind != "" {
 			n["starts"]++
 			if l.worker == staleWorkerName {
 				n["stale claims"]++

@@ -27,17 +27,17 @@ import (
 // incarnation of the server.
 type caller struct {
 	serverDir *serverDir
-	where     func() (addr string, moved <-chan struct{}) // address of a server; empty: none listens; moved is closed when the address changes
-	patience  time.Duration                               // time limit of one request
+	address   func() (addr string, changed <-chan struct{}) // address of a server, empty if none listens; changed is closed when it changes
+	timeout   time.Duration                                 // time limit of one request
 	http      *http.Client
 	token     func() string
 
-	answered atomic.Int64
-	resent   atomic.Int64
+	answered atomic.Int64 // requests that were answered
+	resent   atomic.Int64 // answered requests that were sent more than once
 }
 
 func newCaller(s *serverDir) *caller {
-	c := &caller{serverDir: s, where: s.where, patience: requestTimeout, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	c := &caller{serverDir: s, address: s.address, timeout: requestTimeout, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	c.token = sync.OnceValue(func() string { // the file exists once the server has started
 		text, _ := os.ReadFile(filepath.Join(s.data, "admin.token"))
 		return strings.TrimSpace(string(text))
@@ -52,23 +52,23 @@ type answer struct {
 	body   []byte
 }
 
-// into decodes the answer.
-func (a answer) into(v any) error {
+// decode decodes the body of the answer. A status of 300 or more is an error.
+func (a answer) decode(v any) error {
 	if a.status >= 300 {
 		return fmt.Errorf("status %d: %s", a.status, a.body)
 	}
 	return json.Unmarshal(a.body, v)
 }
 
-// refused reports whether the answer has one of the allowed statuses.
-func (a answer) refused(allowed ...int) bool { return slices.Contains(allowed, a.status) }
+// hasStatus reports whether the answer has one of the allowed statuses.
+func (a answer) hasStatus(allowed ...int) bool { return slices.Contains(allowed, a.status) }
 
 // requestTimeout is the time limit of one request. Another writer may hold the store
 // for a while, and a direct run takes time.
 const requestTimeout = 20 * time.Second
 
-// slow is the duration from which a request is logged.
-const slow = 8 * time.Second
+// slowRequest is the duration from which a request is logged.
+const slowRequest = 8 * time.Second
 
 // write sends a request until it is answered, each time with the same idempotency key.
 func (c *caller) write(ctx context.Context, method, path string, body any) (answer, error) {
@@ -81,7 +81,7 @@ func (c *caller) read(ctx context.Context, path string, into any) error {
 	if err != nil {
 		return err
 	}
-	return a.into(into)
+	return a.decode(into)
 }
 
 func (c *caller) send(ctx context.Context, method, path string, body any, key string) (answer, error) {
@@ -93,22 +93,22 @@ func (c *caller) send(ctx context.Context, method, path string, body any, key st
 		}
 	}
 	for tries := 0; ; tries++ {
-		addr, moved := c.where()
+		addr, changed := c.address()
 		if addr != "" {
 			began := time.Now()
-			a, err := c.once(ctx, method, "http://"+addr+"/api/v1"+path, text, key)
-			if took := time.Since(began); took > slow {
+			a, err := c.sendOnce(ctx, method, "http://"+addr+"/api/v1"+path, text, key)
+			if took := time.Since(began); took > slowRequest {
 				c.serverDir.Logf("%s %s %s took %s: %d %v", method, path, text, took, a.status, err)
 			}
-			if err == nil && !shouldRetry(a, isClosed(moved)) {
+			if err == nil && !shouldRetry(a, isClosed(changed)) {
 				c.answered.Add(1)
 				c.resent.Add(int64(min(tries, 1)))
 				return a, nil
 			}
 		}
 		select {
-		case <-moved:
-		case <-time.After(20 * time.Millisecond): // the server may be busy, not gone
+		case <-changed:
+		case <-time.After(20 * time.Millisecond): // a busy server answers later at the same address
 			if addr == "" {
 				tries-- // no server received the request
 			}
@@ -118,11 +118,11 @@ func (c *caller) send(ctx context.Context, method, path string, body any, key st
 	}
 }
 
-// shouldRetry reports whether the request must be sent again. If the server is gone,
-// another program may have answered on its port.
-func shouldRetry(a answer, gone bool) bool {
+// shouldRetry reports whether the caller sends the request again. If the server has
+// ended, another program may have answered on its port.
+func shouldRetry(a answer, ended bool) bool {
 	return a.status == http.StatusServiceUnavailable || a.status == http.StatusTooManyRequests ||
-		gone && a.status == http.StatusUnauthorized
+		ended && a.status == http.StatusUnauthorized
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -134,8 +134,8 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-func (c *caller) once(ctx context.Context, method, url string, body []byte, key string) (answer, error) {
-	ctx, done := context.WithTimeout(ctx, c.patience)
+func (c *caller) sendOnce(ctx context.Context, method, url string, body []byte, key string) (answer, error) {
+	ctx, done := context.WithTimeout(ctx, c.timeout)
 	defer done()
 	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
@@ -157,8 +157,9 @@ func (c *caller) once(ctx context.Context, method, url string, body []byte, key 
 	return answer{response.StatusCode, text}, err
 }
 
-// must sends a request and fails the test if the server refuses it.
-func (c *caller) must(method, path string, body, into any) {
+// mustWrite sends a request with an idempotency key and fails the test if the server
+// refuses it.
+func (c *caller) mustWrite(method, path string, body, into any) {
 	c.serverDir.Helper()
 	ctx, done := context.WithTimeoutCause(context.Background(), waitMax, errors.New("no server answers"))
 	defer done()
@@ -174,8 +175,8 @@ func (c *caller) must(method, path string, body, into any) {
 	}
 }
 
-// get reads a resource and fails the test if it does not exist.
-func (c *caller) get(path string, into any) {
+// mustRead reads a resource and fails the test if it does not exist.
+func (c *caller) mustRead(path string, into any) {
 	c.serverDir.Helper()
 	ctx, done := context.WithTimeoutCause(context.Background(), waitMax, errors.New("no server answers"))
 	defer done()
@@ -192,15 +193,15 @@ func (c *caller) enqueue(params object, more object) httpapi.Job {
 		body[k] = v
 	}
 	var job httpapi.Job
-	c.must("POST", "/jobs", body, &job)
+	c.mustWrite("POST", "/jobs", body, &job)
 	return job
 }
 
 // object is a JSON object.
 type object = map[string]any
 
-// until waits until a condition holds.
-func (s *serverDir) until(what string, holds func() bool) {
+// waitUntil waits until a condition holds.
+func (s *serverDir) waitUntil(what string, holds func() bool) {
 	s.Helper()
 	for deadline := time.Now().Add(waitMax); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -209,7 +210,7 @@ func (s *serverDir) until(what string, holds func() bool) {
 	}
 }
 
-// waitUntilIdle waits until the store has no job that has not ended.
+// waitUntilIdle waits until all jobs of the store have ended.
 func (c *caller) waitUntilIdle() {
 	c.serverDir.Helper()
 	var last httpapi.Stats
@@ -218,9 +219,9 @@ func (c *caller) waitUntilIdle() {
 			c.serverDir.Logf("last stats: %+v", last)
 		}
 	}()
-	c.serverDir.until("nothing is queued, waits or runs", func() bool {
+	c.serverDir.waitUntil("all jobs have ended", func() bool {
 		last = httpapi.Stats{}
-		c.get("/stats", &last)
+		c.mustRead("/stats", &last)
 		return last.Queued+last.Scheduled+last.Blocked+last.Running == 0
 	})
 }

@@ -26,13 +26,13 @@ const clusterLease = 4 * time.Second
 // they share.
 type testCluster struct {
 	*serverDir
-	cluster   *pgtest.Cluster
-	database  string
-	servers   []*testServer
-	caller    *caller // client of any of the servers
-	answers   *answerLog
-	faults    faults
-	readStore rota.Store // opened by reader; nil before
+	cluster  *pgtest.Cluster
+	database string
+	servers  []*testServer
+	caller   *caller // sends each request to any of the servers
+	answers  *answerLog
+	faults   faults
+	opened   rota.Store // opened by readOnlyStore; nil before
 }
 
 // testServer is one of the servers, with its own data directory and its own proxy to
@@ -66,16 +66,16 @@ func newTestCluster(t *testing.T, cluster *pgtest.Cluster, servers int, settings
 		f.servers = append(f.servers, s)
 	}
 	f.caller = newCaller(f.serverDir)
-	f.caller.where = f.where
-	f.caller.patience = 2 * clusterLease
+	f.caller.address = f.address
+	f.caller.timeout = 2 * clusterLease
 	must(t, os.WriteFile(f.path("ledger"), nil, 0o600))
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("faults:%s", f.faults.summary())
 		}
 	})
-	f.watchWaits()
-	f.watchMachine()
+	f.recordLockWaits()
+	f.measureMachine()
 	return f
 }
 
@@ -87,20 +87,20 @@ func (s *serverDir) setToken(token string) {
 	must(s, os.WriteFile(filepath.Join(s.data, "admin.token"), []byte(token+"\n"), 0o600))
 }
 
-// where returns the address of any server that listens.
-func (f *testCluster) where() (addr string, moved <-chan struct{}) {
+// address returns the address of any server that listens.
+func (f *testCluster) address() (addr string, changed <-chan struct{}) {
 	for _, i := range rand.Perm(len(f.servers)) {
-		if addr, moved = f.servers[i].where(); addr != "" {
+		if addr, changed = f.servers[i].address(); addr != "" {
 			break
 		}
 	}
-	return addr, moved
+	return addr, changed
 }
 
-// of returns a client of one server.
-func (f *testCluster) of(i int) *caller {
+// callerOf returns a caller of one server.
+func (f *testCluster) callerOf(i int) *caller {
 	c := newCaller(f.serverDir)
-	c.where = f.servers[i].where
+	c.address = f.servers[i].address
 	return c
 }
 
@@ -114,18 +114,18 @@ func (f *testCluster) startAll() {
 	wg.Wait()
 }
 
-// begin starts the server.
-func (s *testServer) begin(settings ...string) *incarnation {
-	l := s.start(settings...)
+// startProcess starts the server.
+func (s *testServer) startProcess(settings ...string) *incarnation {
+	p := s.start(settings...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.current = l
+	s.current = p
 	s.starts++
-	s.pids[l.cmd.Process.Pid] = l
-	return l
+	s.pids[p.cmd.Process.Pid] = p
+	return p
 }
 
-// incarnation is the current incarnation.
+// incarnation returns the current incarnation.
 func (s *testServer) incarnation() *incarnation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,11 +137,11 @@ func (s *testServer) incarnation() *incarnation {
 func (s *testServer) startUntilReady(settings ...string) *incarnation {
 	s.Helper()
 	for deadline := time.Now().Add(waitMax); ; time.Sleep(250 * time.Millisecond) {
-		l := s.begin(settings...)
-		if l.becomesReady() {
-			return l
+		p := s.startProcess(settings...)
+		if p.waitReady() {
+			return p
 		}
-		if s.expectUnavailable(l); time.Now().After(deadline) {
+		if s.expectUnavailable(p); time.Now().After(deadline) {
 			s.Fatalf("%s does not become ready\n%s", s.name, s.logTail())
 		}
 	}
@@ -149,43 +149,43 @@ func (s *testServer) startUntilReady(settings ...string) *incarnation {
 
 // expectUnavailable checks that a server that ended before it was ready could not reach
 // its database.
-func (s *testServer) expectUnavailable(l *incarnation) {
+func (s *testServer) expectUnavailable(p *incarnation) {
 	s.Helper()
-	if how := l.howItEnded(); how != fmt.Sprint("exit ", exitUnavailable) {
+	if how := p.exitStatus(); how != fmt.Sprint("exit ", exitUnavailable) {
 		s.Fatalf("%s ended with %s before it was ready\n%s", s.name, how, s.logTail())
 	}
 }
 
-// stop stops all servers with SIGTERM.
-func (f *testCluster) stop() {
+// stopAll stops all servers with SIGTERM.
+func (f *testCluster) stopAll() {
 	f.Helper()
 	for _, s := range f.servers {
 		s.incarnation().stop()
 	}
 }
 
-// open opens the store read-only, while servers use it.
-func (f *testCluster) open() rota.Store {
+// openStore opens the store read-only, while servers use it.
+func (f *testCluster) openStore() rota.Store {
 	f.Helper()
 	store, err := postgres.OpenWith(f.cluster.URL(f.database), postgres.Config{ReadOnly: true, Logger: slog.New(slog.DiscardHandler)})
 	must(f, err)
 	return store
 }
 
-// reader returns a read-only store that stays open until the test ends.
-func (f *testCluster) reader() rota.Store {
+// readOnlyStore returns a read-only store that stays open until the test ends.
+func (f *testCluster) readOnlyStore() rota.Store {
 	f.Helper()
-	if f.readStore == nil {
-		f.readStore = f.open()
-		f.Cleanup(func() { _ = f.readStore.Close() })
+	if f.opened == nil {
+		f.opened = f.openStore()
+		f.Cleanup(func() { _ = f.opened.Close() })
 	}
-	return f.readStore
+	return f.opened
 }
 
 // audit reads the store and the ledger. Servers may be running.
 func (f *testCluster) audit() *audit {
 	f.Helper()
-	a := f.auditOf(f.open(), f.answers)
+	a := f.auditOf(f.openStore(), f.answers)
 	a.shared = true
 	return a
 }

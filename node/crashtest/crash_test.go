@@ -12,53 +12,54 @@ import (
 	"time"
 )
 
-// envCrashTime is the duration of TestCrash; by default it makes a few kills.
+// envCrashTime is the duration of TestCrash and TestCrashOnPostgres. By default they go
+// through each kind of fault once.
 const envCrashTime = "ROTA_CRASH_TIME"
 
-// crash is a server that is killed repeatedly under load, and what its clients know
-// of it.
-type crash struct {
+// crashTest is a server that is killed repeatedly under load, with the answers that its
+// clients received.
+type crashTest struct {
 	*serverDir
 	caller  *caller
 	answers *answerLog
 	load    *load
 
-	starts  int
-	kills   int
-	points  []point        // that are to be tried, the next one first
-	tried   map[string]int // how often, by point
-	reached map[string]int
+	starts    int
+	kills     int
+	points    []killPoint    // points that are left of this round, the next one first
+	attempted map[string]int // how often each point was set
+	reached   map[string]int
 }
 
-// TestCrash kills a server under load at random moments and at chosen ones,
-// while it works, starts, recovers and stops. In the end it compares the store with
-// the answers of the server and the ledger of its handlers.
+// TestCrash kills a server under load at random times and at chosen points, while it
+// works, starts, recovers and stops. In the end it compares the store with the answers
+// of the server and the ledger of its handlers.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
-	c.declare()
-	c.load = begin(c.caller, c.answers, actions, 3)
-	endings := []func(){
-		c.atPoint, c.atRandom, c.atPoint, c.whileStarting, c.atPoint, c.whileStopping,
-		c.atPoint, c.atRandom, c.away, c.atPoint, c.cleanly, c.atPoint, c.hastily,
+	c.declareSchedules()
+	c.load = startLoad(c.caller, c.answers, actions, 3)
+	stages := []func(){
+		c.killAtPoint, c.killAtRandomTime, c.killAtPoint, c.killWhileStarting, c.killAtPoint, c.killWhileStopping,
+		c.killAtPoint, c.killAtRandomTime, c.stayDown, c.killAtPoint, c.stopWithOneSignal, c.killAtPoint, c.stopWithTwoSignals,
 	}
 	until := crashTime(t)
-	for i := 0; i < len(endings) || time.Now().Before(until); i++ {
-		endings[i%len(endings)]()
+	for i := 0; i < len(stages) || time.Now().Before(until); i++ {
+		stages[i%len(stages)]()
 		if t.Failed() {
 			break
 		}
 		if i%60 == 59 {
-			c.verify()
-			t.Logf("%d starts, %d kills, %d of %d points reached so far", c.starts, c.kills, len(c.reached), len(points()))
+			c.verifyBetweenStarts()
+			t.Logf("%d starts, %d kills, %d of %d points reached so far", c.starts, c.kills, len(c.reached), len(killPoints()))
 		}
 	}
-	stopped := c.settle()
-	c.audit(stopped)
-	c.sum(!until.IsZero())
+	stopped := c.drain()
+	c.auditAll(stopped)
+	c.logSummary(!until.IsZero())
 }
 
-// crashTime is when a long test ends; zero: a short test.
+// crashTime returns when a long test ends; zero: a short test.
 func crashTime(t *testing.T) time.Time {
 	text := os.Getenv(envCrashTime)
 	if text == "" {
@@ -69,22 +70,22 @@ func crashTime(t *testing.T) time.Time {
 	return time.Now().Add(d)
 }
 
-func newCrash(t *testing.T) *crash {
+func newCrash(t *testing.T) *crashTest {
 	s := newServerDir(t)
-	c := &crash{serverDir: s, caller: newCaller(s), answers: newAnswerLog(), tried: map[string]int{}, reached: map[string]int{}}
+	c := &crashTest{serverDir: s, caller: newCaller(s), answers: newAnswerLog(), attempted: map[string]int{}, reached: map[string]int{}}
 	return c
 }
 
-// declare declares the schedules of the test.
-func (c *crash) declare() {
+// declareSchedules declares the schedules of the test.
+func (c *crashTest) declareSchedules() {
 	c.Helper()
-	l := c.serverDir.run()
-	defer l.kill()
+	proc := c.serverDir.startUntilReady()
+	defer proc.kill()
 	c.caller.declareTicks()
 }
 
-// tickSchedules are all owed in full: no downtime of a test is as long as the
-// grace for misfires.
+// tickSchedules returns the schedules of the tests. Each of their planned times must
+// fire, because no downtime of a test is as long as the grace period for misfires.
 func tickSchedules() []object {
 	return []object{
 		{"name": "tick-allow", "every": "1s", "overlap": "allow"},
@@ -97,14 +98,14 @@ func tickSchedules() []object {
 
 func (c *caller) declareTicks() {
 	c.serverDir.Helper()
-	c.must("POST", "/templates", object{"name": "tick", "type": "ledger", "default_params": object{"behave": "succeed"}}, nil)
+	c.mustWrite("POST", "/templates", object{"name": "tick", "type": "ledger", "default_params": object{"behave": "succeed"}}, nil)
 	for _, s := range tickSchedules() {
 		s["template"], s["catch_up"] = "tick", "all"
-		c.must("POST", "/schedules", s, nil)
+		c.mustWrite("POST", "/schedules", s, nil)
 	}
 }
 
-// pauseTicks pauses those schedules and returns the time of the pause.
+// pauseTicks pauses tickSchedules and returns the time of the pause.
 func (c *caller) pauseTicks() (stopped time.Time) {
 	c.serverDir.Helper()
 	for _, s := range tickSchedules() {
@@ -116,89 +117,89 @@ func (c *caller) pauseTicks() (stopped time.Time) {
 func (c *caller) pause(schedule string) time.Time {
 	c.serverDir.Helper()
 	stopped := time.Now()
-	c.must("POST", "/schedules/"+schedule+"/pause", nil, nil)
+	c.mustWrite("POST", "/schedules/"+schedule+"/pause", nil, nil)
 	return stopped
 }
 
-// begin starts the server.
-func (c *crash) begin(settings ...string) *incarnation {
+// startWithStaleWorker starts the server with a stale worker.
+func (c *crashTest) startWithStaleWorker(settings ...string) *incarnation {
 	c.starts++
 	return c.serverDir.start(append(settings, envStaleWorker+"=400ms:ledger:late")...)
 }
 
-// died counts a kill and checks that the process was killed.
-func (c *crash) died(l *incarnation) {
+// countKill counts a kill and checks that the process was killed.
+func (c *crashTest) countKill(proc *incarnation) {
 	c.kills++
-	if how := l.howItEnded(); how != "killed" {
+	if how := proc.exitStatus(); how != "killed" {
 		c.Errorf("the server was not killed but ended with %s\n%s", how, c.logTail())
 	}
 }
 
-// atRandom kills the server at any moment of its work.
-func (c *crash) atRandom() {
-	l := c.begin()
-	if l.becomesReady() {
-		l.diesWithin(time.Duration(rand.IntN(900)) * time.Millisecond)
-		l.kill()
+// killAtRandomTime kills the server at a random time while it works.
+func (c *crashTest) killAtRandomTime() {
+	proc := c.startWithStaleWorker()
+	if proc.waitReady() {
+		proc.endsWithin(time.Duration(rand.IntN(900)) * time.Millisecond)
+		proc.kill()
 	}
-	c.died(l)
+	c.countKill(proc)
 }
 
-// whileStarting kills the server before or while it recovers.
-func (c *crash) whileStarting() {
-	l := c.begin()
-	l.diesWithin(time.Duration(rand.IntN(120)) * time.Millisecond)
-	l.kill()
-	c.died(l)
+// killWhileStarting kills the server before or while it recovers.
+func (c *crashTest) killWhileStarting() {
+	proc := c.startWithStaleWorker()
+	proc.endsWithin(time.Duration(rand.IntN(120)) * time.Millisecond)
+	proc.kill()
+	c.countKill(proc)
 }
 
-// whileStopping stops the server and kills it before it has stopped.
-func (c *crash) whileStopping() {
-	l := c.begin()
-	if l.becomesReady() {
-		l.diesWithin(time.Duration(200+rand.IntN(400)) * time.Millisecond)
-		l.signal(syscall.SIGTERM)
-		if l.diesWithin(time.Duration(rand.IntN(300)) * time.Millisecond) {
-			l.stop() // it has already stopped
+// killWhileStopping stops the server and kills it before it has stopped.
+func (c *crashTest) killWhileStopping() {
+	proc := c.startWithStaleWorker()
+	if proc.waitReady() {
+		proc.endsWithin(time.Duration(200+rand.IntN(400)) * time.Millisecond)
+		proc.signal(syscall.SIGTERM)
+		if proc.endsWithin(time.Duration(rand.IntN(300)) * time.Millisecond) {
+			proc.stop() // it has already stopped
 			return
 		}
-		l.kill()
+		proc.kill()
 	}
-	c.died(l)
+	c.countKill(proc)
 }
 
-// cleanly stops the server with SIGTERM.
-func (c *crash) cleanly() {
-	l := c.begin()
-	if l.becomesReady() {
-		l.diesWithin(time.Duration(200+rand.IntN(600)) * time.Millisecond)
+// stopWithOneSignal stops the server with SIGTERM.
+func (c *crashTest) stopWithOneSignal() {
+	proc := c.startWithStaleWorker()
+	if proc.waitReady() {
+		proc.endsWithin(time.Duration(200+rand.IntN(600)) * time.Millisecond)
 	}
-	l.stop()
+	proc.stop()
 }
 
-// hastily stops the server with two signals: running jobs are interrupted and recorded
-// as failed.
-func (c *crash) hastily() {
-	l := c.begin()
-	if l.becomesReady() {
-		l.diesWithin(time.Duration(200+rand.IntN(600)) * time.Millisecond)
+// stopWithTwoSignals stops the server with two signals: it cancels running jobs and
+// records them as failed.
+func (c *crashTest) stopWithTwoSignals() {
+	proc := c.startWithStaleWorker()
+	if proc.waitReady() {
+		proc.endsWithin(time.Duration(200+rand.IntN(600)) * time.Millisecond)
 	}
-	l.signal(syscall.SIGTERM)
-	l.diesWithin(time.Duration(rand.IntN(20)) * time.Millisecond)
-	l.stop()
+	proc.signal(syscall.SIGTERM)
+	proc.endsWithin(time.Duration(rand.IntN(20)) * time.Millisecond)
+	proc.stop()
 }
 
-// away keeps the server down for some planned times of its schedules.
-func (c *crash) away() { time.Sleep(3500 * time.Millisecond) }
+// stayDown keeps the server down while planned times of its schedules pass.
+func (c *crashTest) stayDown() { time.Sleep(3500 * time.Millisecond) }
 
 // pointTimeout is how long a server may take to reach a point, while clients send the
 // requests that lead there.
 const pointTimeout = 8 * time.Second
 
-// atPoint lets the server kill itself at the next of the points.
-func (c *crash) atPoint() {
+// killAtPoint has the server kill itself at the next point.
+func (c *crashTest) killAtPoint() {
 	if len(c.points) == 0 {
-		c.points = points()
+		c.points = killPoints()
 		rand.Shuffle(len(c.points), func(i, k int) { c.points[i], c.points[k] = c.points[k], c.points[i] })
 	}
 	p := c.points[0]
@@ -207,61 +208,62 @@ func (c *crash) atPoint() {
 		c.load.focus.Store(actionNamed(p.focus))
 		defer c.load.focus.Store(nil)
 	}
-	l := c.begin(p.setting())
-	if p.verb == "shutdown" && l.becomesReady() {
-		l.diesWithin(300 * time.Millisecond)
-		l.signal(syscall.SIGTERM)
+	proc := c.startWithStaleWorker(p.env())
+	if p.verb == "shutdown" && proc.waitReady() {
+		proc.endsWithin(300 * time.Millisecond)
+		proc.signal(syscall.SIGTERM)
 	}
-	c.tried[p.String()]++
+	c.attempted[p.String()]++
 	began := time.Now()
-	if l.diesWithin(pointTimeout) {
+	if proc.endsWithin(pointTimeout) {
 		c.reached[p.String()]++
 	}
 	if took := time.Since(began); took > pointTimeout/2 {
-		c.Logf("it took %s to get to %s", took.Round(time.Millisecond), p)
+		c.Logf("the server took %s to reach %s", took.Round(time.Millisecond), p)
 	}
-	l.kill()
-	c.died(l)
+	proc.kill()
+	c.countKill(proc)
 }
 
-// settle waits until all jobs have ended, and returns the time at which the schedules
+// drain waits until all jobs have ended, and returns the time at which the schedules
 // were paused.
-func (c *crash) settle() time.Time {
+func (c *crashTest) drain() time.Time {
 	c.Helper()
 	c.starts++
-	l := c.serverDir.run()
+	proc := c.serverDir.startUntilReady()
 	began := time.Now()
-	c.load.end()
+	c.load.stop()
 	answered := time.Since(began)
 	stopped := c.caller.pauseTicks()
 	c.caller.waitUntilIdle()
 	c.Logf("within %s all requests were answered, within %s all jobs had ended", answered.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
-	l.stop()
+	proc.stop()
 	return stopped
 }
 
-// sum logs a summary. A long test fails if it never reached some point, and any test
-// fails if it saw no work, because it proves nothing about them.
-func (c *crash) sum(long bool) {
+// logSummary logs a summary. A long test fails if the server never reached some point,
+// and every test fails if one of the expected counts is zero, because the test then
+// proves nothing about it.
+func (c *crashTest) logSummary(long bool) {
 	var never []string
-	for p, n := range c.tried {
+	for p, n := range c.attempted {
 		if c.reached[p] == 0 && n > 2 {
 			never = append(never, p)
 		}
 	}
 	if long && len(never) > 0 {
-		c.Errorf("the server never got to %s", strings.Join(never, ", "))
+		c.Errorf("the server never reached %s", strings.Join(never, ", "))
 	}
 	c.Logf("%d starts, %d kills, %d of %d points reached; %d requests answered, %d of them sent again",
-		c.starts, c.kills, len(c.reached), len(points()), c.caller.answered.Load(), c.caller.resent.Load())
+		c.starts, c.kills, len(c.reached), len(killPoints()), c.caller.answered.Load(), c.caller.resent.Load())
 	c.Logf("%v", c.answers.counts)
 	all := []string{"jobs", "starts", "completed", "retries", "fires", "directs", "triggers", "redrives", "sequences", "stale claims"}
 	if !long {
-		all = all[:5] // there was no time for each of the others
+		all = all[:5] // a short test may not reach the others
 	}
 	for _, what := range all {
 		if c.answers.counts[what] == 0 {
-			c.Errorf("the test saw no %s, and proves nothing about them", what)
+			c.Errorf("the test saw no %s, so it proves nothing about them", what)
 		}
 	}
 }

@@ -17,10 +17,11 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// TestDiskFull fills the disk under a running server to the last page. It stays
-// up, reports the problem, loses nothing that it acknowledged, and continues by itself
-// when there is space: runs that ended meanwhile are then recorded once.
-func TestDiskFull(t *testing.T) {
+// TestFullDiskLosesNothing fills the disk of a running server to the last page. The
+// server keeps running, reports the problem, loses nothing that it acknowledged, and
+// continues by itself when there is space: it then records once the runs that ended
+// meanwhile.
+func TestFullDiskLosesNothing(t *testing.T) {
 	t.Parallel()
 	s := newServerDir(t)
 	if err := mountSmall(s.data); err != nil {
@@ -29,24 +30,24 @@ func TestDiskFull(t *testing.T) {
 	t.Cleanup(func() { _ = unmount(s.data) })
 	filler := filepath.Join(s.data, "filler")
 	must(t, os.WriteFile(filler, bytes.Repeat([]byte{1}, 3<<20), 0o600))
-	l, c, b := s.run(), newCaller(s), newAnswerLog()
-	c.must("PUT", "/types/parked", object{}, nil)
+	proc, c, answers := s.startUntilReady(), newCaller(s), newAnswerLog()
+	c.mustWrite("PUT", "/types/parked", object{}, nil)
 
 	var ran []httpapi.Job
-	for range 4 { // they end while the disk is full
-		mark := b.mark()
+	for range 4 { // jobs that end while the disk is full
+		mark := answers.newMark()
 		job := c.enqueue(object{"until": s.path("full"), "mark": mark}, nil)
-		b.acknowledge(mark, job)
+		answers.acknowledge(mark, job)
 		ran = append(ran, job)
 	}
-	s.until("all run", func() bool { return s.begun() == len(ran) })
-	problem := fill(c, b)
+	s.waitUntil("all jobs run", func() bool { return s.startsInLedger() == len(ran) })
+	problem := fill(c, answers)
 	if problem.Code != string(rota.Unavailable) || !strings.Contains(problem.Detail, "the disk is full") || problem.Hint == "" {
 		t.Errorf("a request on a full disk is answered %+v", problem)
 	}
 	must(t, os.WriteFile(s.path("full"), nil, 0o600))
-	s.until("all runs have ended", func() bool { return s.ended() == len(ran) })
-	for range 20 { // the state must not change with time or requests
+	s.waitUntil("all runs have ended", func() bool { return s.endsInLedger() == len(ran) })
+	for range 20 { // neither time nor requests may change the state
 		if status, text := c.ready(); status != http.StatusServiceUnavailable || !strings.Contains(text, "the disk is full") {
 			t.Errorf("with a full disk the server is ready: %d %s", status, text)
 			break
@@ -60,19 +61,19 @@ func TestDiskFull(t *testing.T) {
 	}
 
 	must(t, os.Remove(filler))
-	s.until("the server is ready", func() bool { status, _ := c.ready(); return status == http.StatusOK })
+	s.waitUntil("the server is ready", func() bool { status, _ := c.ready(); return status == http.StatusOK })
 	for _, job := range ran {
-		s.until("the runs are recorded", func() bool { return c.state(job) == "completed" })
+		s.waitUntil("the runs are recorded", func() bool { return c.state(job) == "completed" })
 	}
-	mark := b.mark()
-	b.acknowledge(mark, c.enqueue(object{"mark": mark}, nil))
-	s.until("new work is done", func() bool { return s.ended() == len(ran)+1 })
-	l.stop()
+	mark := answers.newMark()
+	answers.acknowledge(mark, c.enqueue(object{"mark": mark}, nil))
+	s.waitUntil("a new job has ended", func() bool { return s.endsInLedger() == len(ran)+1 })
+	proc.stop()
 
-	a := s.audit(b)
+	a := s.audit(answers)
 	defer a.store.Close()
-	a.acknowledged()
-	a.started()
+	a.checkAcknowledged()
+	a.checkStarts()
 	for _, job := range ran {
 		if chain := a.chains[job.ID.ID]; len(chain) != 1 {
 			t.Errorf("job %s has %d attempts; a full disk must not fail it", job.ID, len(chain))
@@ -80,17 +81,17 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// fill enqueues jobs that no worker runs until the disk has no space for the smallest
-// one, and returns the answer of the server.
-func fill(c *caller, b *answerLog) (problem httpapi.Problem) {
+// fill enqueues jobs that no worker runs, until the disk has no space for the smallest
+// one. It returns the last answer of the server.
+func fill(c *caller, answers *answerLog) (problem httpapi.Problem) {
 	c.serverDir.Helper()
 	for size := 64 << 10; size > 0; size /= 4 {
 		for full := 0; full < 8; { // checkpoints of the write-ahead log free some space
-			mark := b.mark()
+			mark := answers.newMark()
 			body, err := json.Marshal(object{"type": "parked", "params": object{"mark": mark, "pad": strings.Repeat("x", size)}})
 			must(c.serverDir, err)
-			addr, _ := c.serverDir.where()
-			a, err := c.once(context.Background(), "POST", "http://"+addr+"/api/v1/jobs", body, mark)
+			addr, _ := c.serverDir.address()
+			a, err := c.sendOnce(context.Background(), "POST", "http://"+addr+"/api/v1/jobs", body, mark)
 			must(c.serverDir, err)
 			if a.status == http.StatusServiceUnavailable {
 				full++
@@ -99,23 +100,23 @@ func fill(c *caller, b *answerLog) (problem httpapi.Problem) {
 			}
 			full = 0
 			var job httpapi.Job
-			must(c.serverDir, a.into(&job))
-			b.acknowledge(mark, job)
+			must(c.serverDir, a.decode(&job))
+			answers.acknowledge(mark, job)
 		}
 	}
 	return problem
 }
 
-// ready asks whether the server is ready.
+// ready returns the answer of the server to /readyz.
 func (c *caller) ready() (status int, text string) {
-	addr, _ := c.where()
-	a, err := c.once(context.Background(), "GET", "http://"+addr+"/readyz", nil, "")
+	addr, _ := c.address()
+	a, err := c.sendOnce(context.Background(), "GET", "http://"+addr+"/readyz", nil, "")
 	must(c.serverDir, err)
 	return a.status, string(a.body)
 }
 
-// ended counts the ends in the ledger.
-func (s *serverDir) ended() int {
+// endsInLedger counts the ends in the ledger.
+func (s *serverDir) endsInLedger() int {
 	text, err := os.ReadFile(s.path("ledger"))
 	must(s, err)
 	return strings.Count("\n"+string(text), "\nend ")

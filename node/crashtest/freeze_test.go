@@ -11,42 +11,43 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// TestFrozenServer stops the whole process for three leases, as a machine that
-// sleeps does. Its runs continue and complete, and none runs twice. A worker that could
-// not reach it meanwhile has the time of a lease for its next heartbeat.
-func TestFrozenServer(t *testing.T) {
+// TestFrozenServerLosesNoLease stops the whole process for three leases, as a machine
+// that sleeps does. Its runs continue and complete, and none runs twice. A worker that
+// could not reach the server meanwhile has the duration of a lease for its next
+// heartbeat.
+func TestFrozenServerLosesNoLease(t *testing.T) {
 	t.Parallel()
 	s := newServerDir(t)
-	l, c, b := s.run(envStaleWorker+"=50ms:abandoned"), newCaller(s), newAnswerLog()
-	c.must("PUT", "/types/abandoned", object{"max_retries": 0}, nil)
-	c.must("POST", "/templates", object{"name": "tick", "type": "ledger"}, nil)
-	c.must("POST", "/schedules", object{"name": "tick-allow", "template": "tick", "every": "1s", "catch_up": "all"}, nil)
+	proc, c, answers := s.startUntilReady(envStaleWorker+"=50ms:abandoned"), newCaller(s), newAnswerLog()
+	c.mustWrite("PUT", "/types/abandoned", object{"max_retries": 0}, nil)
+	c.mustWrite("POST", "/templates", object{"name": "tick", "type": "ledger"}, nil)
+	c.mustWrite("POST", "/schedules", object{"name": "tick-allow", "template": "tick", "every": "1s", "catch_up": "all"}, nil)
 	var ran []httpapi.Job
 	for range 3 {
-		mark := b.mark()
+		mark := answers.newMark()
 		ran = append(ran, c.enqueue(object{"behave": "sleep", "for": "1500ms", "mark": mark}, nil))
-		b.acknowledge(mark, ran[len(ran)-1])
+		answers.acknowledge(mark, ran[len(ran)-1])
 	}
-	time.Sleep(rota.LeaseMin) // past the time that a start allows runs of earlier workers
+	time.Sleep(rota.LeaseMin) // until the grace period after a start, for runs of earlier workers, is over
 	staleWorker := c.enqueue(nil, object{"type": "abandoned", "params": object{}})
-	s.until("the stale worker has claimed the job", func() bool { return c.state(staleWorker) == "running" })
+	s.waitUntil("the stale worker has claimed the job", func() bool { return c.state(staleWorker) == "running" })
 
-	l.signal(syscall.SIGSTOP)
+	proc.signal(syscall.SIGSTOP)
 	time.Sleep(3 * time.Second)
 	resumed := time.Now()
-	l.signal(syscall.SIGCONT)
-	s.until("the run of the stale worker is reaped", func() bool { return c.state(staleWorker) == "failed" })
+	proc.signal(syscall.SIGCONT)
+	s.waitUntil("the run of the stale worker is reaped", func() bool { return c.state(staleWorker) == "failed" })
 	stopped := time.Now()
-	c.must("POST", "/schedules/tick-allow/pause", nil, nil)
+	c.mustWrite("POST", "/schedules/tick-allow/pause", nil, nil)
 	c.waitUntilIdle()
-	l.stop()
+	proc.stop()
 
-	a := s.audit(b)
+	a := s.audit(answers)
 	defer a.store.Close()
-	a.acknowledged()
-	a.started()
-	a.endings()
-	a.schedules(stopped)
+	a.checkAcknowledged()
+	a.checkStarts()
+	a.checkEndings()
+	a.checkSchedules(stopped)
 	for _, job := range ran {
 		if chain := a.chains[job.ID.ID]; len(chain) != 1 || chain[0].State() != rota.StateCompleted {
 			t.Errorf("job %s has %d attempts and ended %s; a pause must not fail it", job.ID, len(chain), chain[0].State())

@@ -21,17 +21,17 @@ import (
 //
 //	start:opened     the store is open, nothing is recovered
 //	start:ready      the node is ready
-//	claim:taken      a claim has returned jobs, and none has started
+//	claim:returned   a claim has returned jobs, and none has started
 //	handler:mid      a handler has started and has not ended
 //	shutdown:mid     at the first command after the signal to stop
 //
 // each at its n-th time. With the suffix :freeze the process is stopped there
 // instead, until it receives SIGCONT.
 type killer struct {
-	verb, when string
-	freezes    bool
-	left       atomic.Int64 // passes of the point that are left, including the last one
-	stops      atomic.Bool  // the process has received the signal to stop
+	verb, when    string
+	freezes       bool
+	left          atomic.Int64 // passes of the point that are left, including the last one
+	stopSignalled atomic.Bool  // the process has received the signal to stop
 }
 
 // newKiller reads verb:when:n or verb:when:n:freeze. An empty text never kills.
@@ -59,15 +59,15 @@ func (k *killer) reached(verb, when string) {
 	switch {
 	case k.verb != verb || k.when != when || k.left.Add(-1) != 0:
 	case k.freezes:
-		freeze()
+		freezeSelf()
 	default:
-		die()
+		killSelf()
 	}
 }
 
-// freeze stops the process until it receives SIGCONT. Until all threads are stopped
-// some time passes, so the goroutine at the point waits here for SIGCONT.
-func freeze() {
+// freezeSelf stops the process until it receives SIGCONT. The threads stop some time
+// after the signal, so the goroutine at the point waits here for SIGCONT.
+func freezeSelf() {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)
 	defer signal.Stop(continued)
@@ -79,16 +79,16 @@ func freeze() {
 // command reached the point before.
 const shutdownKillAfter = 100 * time.Millisecond
 
-// stopping is called when the process receives the signal to stop.
-func (k *killer) stopping() {
-	k.stops.Store(true)
+// stopSignal is called when the process receives the signal to stop the server.
+func (k *killer) stopSignal() {
+	k.stopSignalled.Store(true)
 	if k.verb == "shutdown" {
-		time.AfterFunc(shutdownKillAfter, die)
+		time.AfterFunc(shutdownKillAfter, killSelf)
 	}
 }
 
-// die kills the process at once, as a power cut would.
-func die() {
+// killSelf kills the process at once, as a power cut would.
+func killSelf() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {}
 }
@@ -102,30 +102,30 @@ type killingStore struct {
 }
 
 // Apply applies a batch, and may kill the process before or after.
-func (d *killingStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
-	if d.kill.stops.Load() {
-		d.kill.reached("shutdown", "mid")
+func (s *killingStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if s.kill.stopSignalled.Load() {
+		s.kill.reached("shutdown", "mid")
 	}
-	d.each(b.Commands, "before")
-	results, err := d.Store.Apply(ctx, b)
+	s.reachedEach(b.Commands, "before")
+	results, err := s.Store.Apply(ctx, b)
 	if err == nil {
-		d.each(b.Commands, "after")
-		d.taken(results)
+		s.reachedEach(b.Commands, "after")
+		s.returnedJobs(results)
 	}
 	return results, err
 }
 
-// taken calls reached for claims that returned jobs.
-func (d *killingStore) taken(results []rota.Result) {
+// returnedJobs calls reached once for each claim that returned jobs.
+func (s *killingStore) returnedJobs(results []rota.Result) {
 	for i := range results {
 		if claimed, ok := results[i].Reply.(*rota.Claimed); ok && len(claimed.Jobs) > 0 {
-			d.kill.reached(string(rota.VerbClaim), "taken")
+			s.kill.reached(string(rota.VerbClaim), "returned")
 		}
 	}
 }
 
-func (d *killingStore) each(commands []rota.Command, when string) {
+func (s *killingStore) reachedEach(commands []rota.Command, when string) {
 	for _, c := range commands {
-		d.kill.reached(string(c.Verb()), when)
+		s.kill.reached(string(c.Verb()), when)
 	}
 }

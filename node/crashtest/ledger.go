@@ -13,8 +13,8 @@ import (
 // ledger is a file in which handlers record what they did. It is outside of the data
 // directory, and each line is one write, so that a kill cannot undo it:
 //
-//	start JOB EXECUTION ATTEMPT PLAN PID WORKER AT
-//	end JOB HOW AT
+//	start JOB EXECUTION ATTEMPT PLAN_TIME PID WORKER AT
+//	end JOB RESULT AT
 //
 // Several processes may write to one ledger; its lines are in the order of the writes.
 type ledger struct{ file *os.File }
@@ -27,28 +27,30 @@ func openLedger(path string) (*ledger, error) {
 	return &ledger{file}, nil
 }
 
-// started records the start of a handler, before it does anything.
-func (l *ledger) started(j *rota.Job, worker string) {
+// recordStart records the start of a handler, before it does anything.
+func (l *ledger) recordStart(j *rota.Job, worker string) {
 	plan := "-"
 	if !j.PlanTime.IsZero() {
 		plan = j.PlanTime.UTC().Format(time.RFC3339Nano)
 	}
-	l.line("start %s %s %d %s %d %s %s", j.ID, j.ExecutionID, j.Attempt, plan, os.Getpid(), worker, stamp())
+	l.write("start %s %s %d %s %d %s %s", j.ID, j.ExecutionID, j.Attempt, plan, os.Getpid(), worker, machineTime())
 }
 
-// ended records the end of a handler, before the engine records it in the store.
-func (l *ledger) ended(j *rota.Job, how string) { l.line("end %s %s %s", j.ID, how, stamp()) }
+// recordEnd records the end of a handler, before the engine records it in the store.
+func (l *ledger) recordEnd(j *rota.Job, result string) {
+	l.write("end %s %s %s", j.ID, result, machineTime())
+}
 
-// stamp is the time of the machine, without the clock offset of the server.
-func stamp() string { return time.Now().UTC().Format(time.RFC3339Nano) }
+// machineTime is the time of the machine, without the clock offset of the server.
+func machineTime() string { return time.Now().UTC().Format(time.RFC3339Nano) }
 
 // lineWidth is the length of every line. A kill can cut a write at the end of a page
 // of the file, so no line may cross from one page into the next.
 const lineWidth = 256
 
-// line writes one line. If the ledger cannot be written the test proves nothing, so
+// write writes one line. If the ledger cannot be written the test proves nothing, so
 // the process exits with an error.
-func (l *ledger) line(format string, args ...any) {
+func (l *ledger) write(format string, args ...any) {
 	if _, err := fmt.Fprintf(l.file, "%-*s\n", lineWidth-1, fmt.Sprintf(format, args...)); err != nil {
 		fmt.Fprintln(os.Stderr, "crashtest: the ledger cannot be written:", err)
 		os.Exit(1)

@@ -13,54 +13,54 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// load is several clients that use all functions of Rota continuously.
+// load is several clients that send all kinds of requests without a break.
 type load struct {
 	*caller
-	answers *answerLog
-	acts    []action
-	ctx     context.Context
-	focus   atomic.Pointer[action] // action that is done more often at present
-	full    atomic.Bool            // the queue is long enough
-	turn    sync.Mutex             // held by the client that has paused the type
-	held    sync.Mutex             // held by the client that has paused the schedule
-	ended   atomic.Bool
-	wg      sync.WaitGroup
+	answers       *answerLog
+	actions       []action
+	ctx           context.Context
+	focus         atomic.Pointer[action] // action that clients do more often now; nil: none
+	queueFull     atomic.Bool            // more than queueMax jobs are queued
+	typePause     sync.Mutex             // held by the client that has paused the type
+	schedulePause sync.Mutex             // held by the client that has paused the schedule
+	stopping      atomic.Bool
+	wg            sync.WaitGroup
 }
 
-// action is one thing that callers do.
+// action is one kind of request, or a short series of them.
 type action struct {
-	name   string
-	weight int  // how often, in proportion
-	adds   bool // it makes jobs for the queue
-	act    func(*load)
+	name     string
+	weight   int  // share of this action; 0: only as the focus
+	enqueues bool // the action makes the queue longer
+	run      func(*load)
 }
 
-// actions are all actions. Those with a weight of 0 are done only as the focus.
+// actions are all actions for one server.
 var actions = []action{
-	{"single", 24, true, (*load).single},
-	{"batch", 8, true, (*load).batch},
-	{"group", 5, true, (*load).group},
-	{"crowd", 0, false, (*load).largeGroup},
-	{"direct", 3, false, (*load).direct},
-	{"squeeze", 0, false, (*load).directOnFullSlots},
-	{"impatient", 3, false, (*load).directAbandoned},
-	{"cancel", 6, false, (*load).cancel},
-	{"edit", 3, false, (*load).edit},
-	{"move", 3, false, (*load).move},
-	{"redrive", 2, false, (*load).redrive},
-	{"trigger", 2, false, (*load).trigger},
-	{"backfill", 1, false, (*load).backfill},
-	{"once", 2, false, (*load).oneTime},
-	{"forget", 1, false, (*load).forget},
-	{"hold", 1, false, (*load).hold},
-	{"pause", 1, false, (*load).pause},
-	{"template", 1, false, (*load).template},
-	{"type", 1, false, (*load).putType},
-	{"limit", 1, false, (*load).limit},
-	{"statement", 2, false, (*load).statement},
-	{"sleeper", 2, true, (*load).sleeper},
-	{"delayed", 2, true, (*load).delayed},
-	{"look", 4, false, (*load).checkQueueLength},
+	{"enqueue", 24, true, (*load).enqueueSingle},
+	{"enqueue batch", 8, true, (*load).enqueueBatch},
+	{"enqueue group", 5, true, (*load).enqueueGroup},
+	{"cancel large group", 0, false, (*load).cancelLargeGroup},
+	{"direct", 3, false, (*load).runDirect},
+	{"direct on full slots", 0, false, (*load).runDirectOnFullSlots},
+	{"abandon direct", 3, false, (*load).abandonDirect},
+	{"cancel job", 6, false, (*load).enqueueAndCancel},
+	{"edit job", 3, false, (*load).enqueueAndEdit},
+	{"move job", 3, false, (*load).enqueueAndMove},
+	{"retry dead", 2, false, (*load).retryDead},
+	{"trigger", 2, false, (*load).triggerSchedule},
+	{"backfill", 1, false, (*load).backfillSchedule},
+	{"one-time schedule", 2, false, (*load).declareOneTime},
+	{"delete schedule", 1, false, (*load).deleteSchedule},
+	{"pause schedule", 1, false, (*load).pauseSchedule},
+	{"pause type", 1, false, (*load).pauseType},
+	{"use template", 1, false, (*load).useTemplate},
+	{"put type", 1, false, (*load).putType},
+	{"set limit", 1, false, (*load).setLimit},
+	{"SQL", 2, false, (*load).runStatements},
+	{"run with heartbeats", 2, true, (*load).enqueueLongEnoughForHeartbeat},
+	{"enqueue delayed", 2, true, (*load).enqueueBriefDelay},
+	{"check queue length", 4, false, (*load).checkQueueLength},
 }
 
 func actionNamed(name string) *action {
@@ -69,18 +69,18 @@ func actionNamed(name string) *action {
 			return &actions[i]
 		}
 	}
-	panic("there is no action " + name)
+	panic("unknown action " + name)
 }
 
-// queueMost is how long the queue may become before callers hold back.
-const queueMost = 100
+// queueMax is the length of the queue above which clients enqueue nothing.
+const queueMax = 100
 
-// begin starts the clients. They continue across incarnations of the server.
-func begin(c *caller, b *answerLog, acts []action, callers int) *load {
-	l := &load{caller: c, answers: b, acts: acts, ctx: context.Background()}
+// startLoad starts the clients. They continue across incarnations of the server.
+func startLoad(c *caller, answers *answerLog, choice []action, callers int) *load {
+	l := &load{caller: c, answers: answers, actions: choice, ctx: context.Background()}
 	for i := range callers {
 		l.wg.Go(func() {
-			for !l.ended.Load() {
+			for !l.stopping.Load() {
 				l.step(i)
 			}
 		})
@@ -88,72 +88,73 @@ func begin(c *caller, b *answerLog, acts []action, callers int) *load {
 	return l
 }
 
-// end waits until every request that was begun is answered.
-func (l *load) end() {
-	l.ended.Store(true)
+// stop stops the clients and waits until every request is answered.
+func (l *load) stop() {
+	l.stopping.Store(true)
 	l.wg.Wait()
 }
 
 func (l *load) step(caller int) {
-	a := l.pick()
+	a := l.randomAction()
 	if focus := l.focus.Load(); focus != nil && (caller == 0 || rand.IntN(4) == 0) {
 		a = focus
 	}
-	if !a.adds || !l.full.Load() {
-		a.act(l)
+	if !a.enqueues || !l.queueFull.Load() {
+		a.run(l)
 	} else {
 		l.checkQueueLength()
 	}
-	time.Sleep(time.Duration(2+rand.IntN(12)) * time.Millisecond) // a caller has other things to do, too
+	time.Sleep(time.Duration(2+rand.IntN(12)) * time.Millisecond)
 }
 
-// pick picks an action by its weight.
-func (l *load) pick() *action {
+// randomAction picks an action by its weight.
+func (l *load) randomAction() *action {
 	all := 0
-	for i := range l.acts {
-		all += l.acts[i].weight
+	for i := range l.actions {
+		all += l.actions[i].weight
 	}
 	at := rand.IntN(all)
-	for i := range l.acts {
-		if at -= l.acts[i].weight; at < 0 {
-			return &l.acts[i]
+	for i := range l.actions {
+		if at -= l.actions[i].weight; at < 0 {
+			return &l.actions[i]
 		}
 	}
 	panic("unreachable")
 }
 
-// request sends a request for an action until it is answered. What the server refuses
-// in a way that is not allowed here is an error; into may be nil.
+// request sends a request for an action until it is answered, and decodes the answer
+// unless into is nil. It fails the test if the server refuses the request with a status
+// that is not allowed. It reports whether the server accepted the request.
 func (l *load) request(action, method, path string, body, into any, allowed ...int) bool {
 	a, err := l.write(l.ctx, method, path, body)
 	if err != nil {
 		l.serverDir.Errorf("%s: %s %s: %v", action, method, path, err)
 		return false
 	}
-	l.answers.recordRefusal(action, a.status)
-	if a.refused(allowed...) {
+
+	if a.hasStatus(allowed...) {
 		return false
 	}
 	if into == nil && a.status < 300 {
 		return true
 	}
-	if err := a.into(into); err != nil {
+	if err := a.decode(into); err != nil {
 		l.serverDir.Errorf("%s: %s %s with %v: %v", action, method, path, body, err)
 		return false
 	}
 	return true
 }
 
-// checkQueueLength reads the stats and notes whether the queue is full.
+// checkQueueLength reads the stats and records whether the queue is full.
 func (l *load) checkQueueLength() {
 	var s httpapi.Stats
-	if l.request("look", "GET", "/stats", nil, &s) {
-		l.full.Store(s.Queued > queueMost)
+	if l.request("check queue length", "GET", "/stats", nil, &s) {
+		l.queueFull.Store(s.Queued > queueMax)
 	}
 }
 
-// work is the params of a job and what else its request needs to end soon.
-func (l *load) work(mark string) (params, policy object) {
+// randomWork returns the params of a job and the policy that lets it end soon.
+func (l *load) randomWork(mark string) (params, policy object) {
 	params, policy = object{"behave": "succeed", "mark": mark}, object{}
 	switch n := rand.IntN(100); {
 	case n < 55:
@@ -167,17 +168,17 @@ func (l *load) work(mark string) (params, policy object) {
 	case n < 97:
 		params["behave"], policy["max_retries"] = "panic", 0
 	default:
-		params["behave"], params["for"] = "stubborn", "400ms"
+		params["behave"], params["for"] = "ignore_cancel", "400ms"
 		policy["timeout"], policy["max_retries"] = "50ms", 0
 	}
 	return params, policy
 }
 
-// job is a request for a job.
-func (l *load) job(mark string) object {
-	params, job := l.work(mark)
+// randomJob returns a request for a job.
+func (l *load) randomJob(mark string) object {
+	params, job := l.randomWork(mark)
 	job["params"], job["priority"] = params, rand.IntN(3)
-	job["type"] = []string{"ledger", "ledger", "ledger", steps}[rand.IntN(4)]
+	job["type"] = []string{"ledger", "ledger", "ledger", pausableType}[rand.IntN(4)]
 	switch rand.IntN(12) {
 	case 0:
 		job["delay"] = millis(50 + rand.IntN(600))

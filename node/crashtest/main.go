@@ -22,11 +22,11 @@ import (
 
 // Environment variables of the tests, in addition to the settings of the server.
 const (
-	envLedger      = "ROTA_LEDGER" // file that handlers write to
-	envKill        = "ROTA_KILL"   // point of the kill or freeze: verb:before|after:n, or another point of kill.go
-	envStaleWorker = "ROTA_GHOST"  // interval and job type of the stale worker: 500ms:ledger
-	envClock       = "ROTA_CLOCK"  // file with the offset of the clock
-	envParent      = "ROTA_PARENT" // if set, the server ends when its standard input ends
+	envLedger      = "ROTA_LEDGER"       // file that handlers write to
+	envKill        = "ROTA_KILL"         // point of the kill or freeze: verb:before|after:n, or another point of kill.go
+	envStaleWorker = "ROTA_STALE_WORKER" // interval and job type of the stale worker: 500ms:ledger
+	envClock       = "ROTA_CLOCK"        // file with the offset of the clock
+	envParent      = "ROTA_PARENT"       // if set, the server ends when its standard input ends
 )
 
 // exitUnavailable is the exit code of rota when the store or the address is unavailable.
@@ -62,7 +62,7 @@ func serve() error {
 		return err
 	}
 	if os.Getenv(envParent) != "" {
-		go followParent()
+		go dieWithParent()
 	}
 	config.Logger = config.NewLogger(os.Stderr)
 	config.ClockOffsetFile = os.Getenv(envClock)
@@ -79,7 +79,7 @@ func serve() error {
 	if err != nil {
 		return err
 	}
-	obeySignals(n, kill, stop)
+	handleSignals(n, kill, stop)
 	go func() {
 		<-n.Ready()
 		kill.reached("start", "ready")
@@ -89,22 +89,23 @@ func serve() error {
 	return n.Run(ctx)
 }
 
-// obeySignals stops the node at the first signal and ends the grace period at the
+// handleSignals stops the node at the first signal and ends the grace period at the
 // second, as rota serve does.
-func obeySignals(n *node.Node, kill *killer, stop func()) {
+func handleSignals(n *node.Node, kill *killer, stop func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		kill.stopping()
+		kill.stopSignal()
 		stop()
 		<-signals
 		n.Cut()
 	}()
 }
 
-// followParent kills the process when the test that started it has ended.
-func followParent() {
+// dieWithParent kills the process when the test that started it has ended: its standard
+// input ends then.
+func dieWithParent() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	die()
+	killSelf()
 }

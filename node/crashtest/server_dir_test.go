@@ -19,11 +19,11 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// envServer makes this program the server instead of the tests.
+// envServer is the environment variable with which the test program runs as the server.
 const envServer = "ROTA_CRASHTEST_SERVER"
 
-// TestMain lets the tests start this very program as another process. They run
-// beside each other, however few processors there are: mostly they wait.
+// TestMain runs the tests, or the server if a test started this program with envServer.
+// Tests run in parallel even on few processors, because they mostly wait.
 func TestMain(m *testing.M) {
 	if os.Getenv(envServer) != "" {
 		main()
@@ -50,8 +50,8 @@ type serverDir struct {
 	env  []string
 
 	mu      sync.Mutex
-	addr    string        // empty: it does not listen
-	changed chan struct{} // closed when that changes
+	addr    string        // address of the server; empty: it does not listen
+	changed chan struct{} // closed when addr changes
 }
 
 // newServerDir creates a directory for a server with short leases and few workers;
@@ -67,7 +67,7 @@ func newServerDir(t *testing.T, settings ...string) *serverDir {
 	}, settings...)
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the end of the server's log:\n%s", s.logTail())
+			t.Logf("end of the server log:\n%s", s.logTail())
 		}
 	})
 	return s
@@ -75,7 +75,7 @@ func newServerDir(t *testing.T, settings ...string) *serverDir {
 
 func (s *serverDir) path(name string) string { return filepath.Join(s.dir, name) }
 
-// database is the file of the store.
+// database returns the file of the store.
 func (s *serverDir) database() string { return filepath.Join(s.data, "rota.db") }
 
 func (s *serverDir) logTail() string {
@@ -86,15 +86,15 @@ func (s *serverDir) logTail() string {
 	return string(text)
 }
 
-// where is the address of the server, and a channel that is closed when that
-// changes.
-func (s *serverDir) where() (string, <-chan struct{}) {
+// address returns the address of the server, and a channel that is closed when the
+// address changes.
+func (s *serverDir) address() (string, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.addr, s.changed
 }
 
-func (s *serverDir) moved(addr string) {
+func (s *serverDir) setAddress(addr string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.addr = addr
@@ -106,93 +106,93 @@ func (s *serverDir) moved(addr string) {
 type incarnation struct {
 	serverDir *serverDir
 	cmd       *exec.Cmd
-	hold      io.Closer     // its standard input
-	ready     chan struct{} // closed when it is
-	over      chan struct{} // closed when it has ended
-	ended     time.Time     // after that
+	stdin     io.Closer     // standard input of the process, which ends it when it is closed
+	ready     chan struct{} // closed when the server is ready
+	ended     chan struct{} // closed when the process has ended
+	endedAt   time.Time     // set before ended is closed
 }
 
 // start starts the server and does not wait until it is ready. Extra settings apply to
 // this incarnation only.
 func (s *serverDir) start(settings ...string) *incarnation {
 	s.Helper()
-	l := &incarnation{serverDir: s, cmd: exec.Command(os.Args[0]), ready: make(chan struct{}), over: make(chan struct{})}
-	l.cmd.Env, l.cmd.Dir = append(append([]string{}, s.env...), settings...), s.dir
+	p := &incarnation{serverDir: s, cmd: exec.Command(os.Args[0]), ready: make(chan struct{}), ended: make(chan struct{})}
+	p.cmd.Env, p.cmd.Dir = append(append([]string{}, s.env...), settings...), s.dir
 	log, err := os.OpenFile(s.path("log"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	must(s, err)
 	defer log.Close()
-	l.cmd.Stderr = log
-	l.hold, err = l.cmd.StdinPipe()
+	p.cmd.Stderr = log
+	p.stdin, err = p.cmd.StdinPipe()
 	must(s, err)
-	out, err := l.cmd.StdoutPipe()
+	out, err := p.cmd.StdoutPipe()
 	must(s, err)
-	must(s, l.cmd.Start())
-	s.Cleanup(l.kill)
-	go l.follow(out)
-	return l
+	must(s, p.cmd.Start())
+	s.Cleanup(p.kill)
+	go p.watchOutput(out)
+	return p
 }
 
-// follow reads the address from the output of the server, and waits for its end.
-func (l *incarnation) follow(out io.Reader) {
+// watchOutput reads the address from the output of the process, and waits for its end.
+func (p *incarnation) watchOutput(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if addr, found := strings.CutPrefix(lines.Text(), "ready "); found {
-			l.serverDir.moved(addr)
-			close(l.ready)
+			p.serverDir.setAddress(addr)
+			close(p.ready)
 		}
 	}
-	_ = l.cmd.Wait()
-	l.ended = time.Now()
-	l.serverDir.moved("")
-	close(l.over)
+	_ = p.cmd.Wait()
+	p.endedAt = time.Now()
+	p.serverDir.setAddress("")
+	close(p.ended)
 }
 
-// run starts the server and waits until it is ready.
-func (s *serverDir) run(settings ...string) *incarnation {
+// startUntilReady starts the server and waits until it is ready.
+func (s *serverDir) startUntilReady(settings ...string) *incarnation {
 	s.Helper()
-	l := s.start(settings...)
-	if !l.becomesReady() {
-		s.Fatalf("the server ended before it was ready: %v\n%s", l.cmd.ProcessState, s.logTail())
+	p := s.start(settings...)
+	if !p.waitReady() {
+		s.Fatalf("the server ended before it was ready: %v\n%s", p.cmd.ProcessState, s.logTail())
 	}
-	return l
+	return p
 }
 
-// becomesReady waits until the server is ready, or has ended before.
-func (l *incarnation) becomesReady() bool {
-	l.serverDir.Helper()
+// waitReady waits until the server is ready or has ended, and reports whether it is ready.
+func (p *incarnation) waitReady() bool {
+	p.serverDir.Helper()
 	select {
-	case <-l.ready:
+	case <-p.ready:
 		return true
-	case <-l.over:
+	case <-p.ended:
 		return false
 	case <-time.After(waitMax):
-		l.serverDir.Fatalf("the server is not ready\n%s", l.serverDir.logTail())
+		p.serverDir.Fatalf("the server is not ready\n%s", p.serverDir.logTail())
 		return false
 	}
 }
 
 // signal sends a signal to the process, if it still runs.
-func (l *incarnation) signal(s syscall.Signal) {
+func (p *incarnation) signal(s syscall.Signal) {
 	select {
-	case <-l.over:
+	case <-p.ended:
 	default:
-		_ = l.cmd.Process.Signal(s)
+		_ = p.cmd.Process.Signal(s)
 	}
 }
 
 // kill kills the process, if it has not ended yet.
-func (l *incarnation) kill() {
-	l.signal(syscall.SIGKILL)
-	<-l.over
-	_ = l.hold.Close()
+func (p *incarnation) kill() {
+	p.signal(syscall.SIGKILL)
+	<-p.ended
+	_ = p.stdin.Close()
 }
 
-// diesWithin waits for the end of the process, for so long.
-func (l *incarnation) diesWithin(d time.Duration) bool {
+// endsWithin waits for the end of the process for at most d.
+func (p *incarnation) endsWithin(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-l.over:
+	case <-p.ended:
 		return true
 	case <-timer.C:
 		return false
@@ -200,32 +200,34 @@ func (l *incarnation) diesWithin(d time.Duration) bool {
 }
 
 // stop stops the server with SIGTERM and expects a clean exit.
-func (l *incarnation) stop() {
-	l.serverDir.Helper()
-	l.signal(syscall.SIGTERM)
-	if !l.diesWithin(waitMax) {
-		l.serverDir.Fatalf("the server does not stop\n%s", l.serverDir.logTail())
+func (p *incarnation) stop() {
+	p.serverDir.Helper()
+	p.signal(syscall.SIGTERM)
+	if !p.endsWithin(waitMax) {
+		p.serverDir.Fatalf("the server does not stop\n%s", p.serverDir.logTail())
 	}
-	if how := l.howItEnded(); how != "exit 0" {
-		l.serverDir.Errorf("after the signal to stop, the server ended with %s", how)
+	if how := p.exitStatus(); how != "exit 0" {
+		p.serverDir.Errorf("after the signal to stop, the server ended with %s", how)
 	}
-	_ = l.hold.Close()
+	_ = p.stdin.Close()
 }
 
-// endedBefore reports whether the process had ended at some time.
-func (l *incarnation) endedBefore(at time.Time) bool { return isClosed(l.over) && l.ended.Before(at) }
+// endedBefore reports whether the process ended before a time.
+func (p *incarnation) endedBefore(at time.Time) bool {
+	return isClosed(p.ended) && p.endedAt.Before(at)
+}
 
-// howItEnded is "killed" or "exit N".
-func (l *incarnation) howItEnded() string {
-	<-l.over
-	status := l.cmd.ProcessState.Sys().(syscall.WaitStatus)
+// exitStatus waits for the end of the process and returns "killed" or "exit N".
+func (p *incarnation) exitStatus() string {
+	<-p.ended
+	status := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if status.Signaled() && status.Signal() == syscall.SIGKILL {
 		return "killed"
 	}
 	if status.Exited() {
 		return fmt.Sprint("exit ", status.ExitStatus())
 	}
-	return l.cmd.ProcessState.String()
+	return p.cmd.ProcessState.String()
 }
 
 func must(t testing.TB, err error) {

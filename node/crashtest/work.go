@@ -16,7 +16,7 @@ import (
 
 // Work is the params of a test job: what its handler does.
 type Work struct {
-	Behave string           `json:"behave,omitempty" jsonschema:"enum=succeed,enum=fail,enum=permanent,enum=sleep,enum=stubborn,enum=panic"`
+	Behave string           `json:"behave,omitempty" jsonschema:"enum=succeed,enum=fail,enum=permanent,enum=sleep,enum=ignore_cancel,enum=panic"`
 	For    payload.Duration `json:"for,omitempty"`
 	Until  string           `json:"until,omitempty"` // file: the handler waits until it exists
 	Log    bool             `json:"log,omitempty"`
@@ -26,10 +26,10 @@ type Work struct {
 // JobType names the type.
 func (Work) JobType() string { return "ledger" }
 
-// Types with the same handler: the tests pause steps and limit narrow.
+// Types with the same handler. The tests pause one and limit the other.
 const (
-	steps  = "steps"
-	narrow = "narrow"
+	pausableType = "pausable"
+	limitedType  = "limited"
 )
 
 // register registers the types of the test. The backoff is short, because the test
@@ -38,7 +38,7 @@ func register(reg *engine.Registry, ledgerFile *ledger, kill *killer) {
 	w := &worker{ledgerFile, kill}
 	options := []engine.TypeOption{engine.WithRetries(3), engine.WithBackoff(50 * time.Millisecond)}
 	engine.Handle(reg, w.work, options...)
-	for _, name := range []string{steps, narrow} {
+	for _, name := range []string{pausableType, limitedType} {
 		reg.Func(name, rota.TypeSpec{}, func(ctx context.Context, j *rota.Job) error {
 			var p Work
 			if err := json.Unmarshal(j.Params, &p); err != nil {
@@ -57,31 +57,31 @@ type worker struct {
 
 func (w *worker) work(ctx context.Context, p Work) error {
 	job := engine.Job(ctx)
-	w.ledger.started(job, "engine")
+	w.ledger.recordStart(job, "engine")
 	if p.Log {
-		engine.Log(ctx).Info("at work", "attempt", job.Attempt)
+		engine.Log(ctx).Info("working", "attempt", job.Attempt)
 	}
 	if err := engine.Progress(ctx, map[string]int{"percent": 50}); err != nil {
 		return err
 	}
 	w.kill.reached("handler", "mid")
-	err := behave(ctx, p)
-	how := "ok"
+	err := doWork(ctx, p)
+	result := "ok"
 	switch {
 	case err != nil && ctx.Err() != nil:
-		how = "stopped"
+		result = "stopped"
 	case err != nil:
-		how = "failed"
+		result = "failed"
 	}
-	w.ledger.ended(job, how)
+	w.ledger.recordEnd(job, result)
 	if p.Behave == "panic" {
 		panic("as the params request")
 	}
 	return err
 }
 
-func behave(ctx context.Context, p Work) error {
-	if p.Behave == "stubborn" { // it ignores the cancellation
+func doWork(ctx context.Context, p Work) error {
+	if p.Behave == "ignore_cancel" {
 		time.Sleep(time.Duration(p.For))
 		return nil
 	}

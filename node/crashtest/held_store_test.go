@@ -17,30 +17,32 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// TestSecondServer starts a second server on the data directory of another, or on its
-// store. It ends at once, names the process id of the holder, and changes nothing.
-func TestSecondServer(t *testing.T) {
+// TestSecondServerOnSameStoreIsRefused starts a second server on the data directory of
+// another, or on its store. It exits at once, names the process id of the holder, and
+// changes nothing.
+func TestSecondServerOnSameStoreIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newServerDir(t)
-	l, c := s.run(), newCaller(s)
-	pid := fmt.Sprint(l.cmd.Process.Pid)
+	proc, c := s.startUntilReady(), newCaller(s)
+	pid := fmt.Sprint(proc.cmd.Process.Pid)
 	for what, settings := range map[string][]string{
 		"on the same data":  nil,
 		"on the same store": {"ROTA_DATA=" + s.path("elsewhere"), "ROTA_STORE=sqlite:" + s.database()},
 	} {
 		second := &serverDir{T: t, dir: t.TempDir(), data: s.data, env: s.env, changed: make(chan struct{})}
 		other := second.start(settings...)
-		if other.becomesReady() || other.howItEnded() != fmt.Sprint("exit ", exitUnavailable) || !strings.Contains(second.logTail(), pid) {
-			t.Errorf("a second server %s: %s; it does not name process %s:\n%s", what, other.howItEnded(), pid, second.logTail())
+		if other.waitReady() || other.exitStatus() != fmt.Sprint("exit ", exitUnavailable) || !strings.Contains(second.logTail(), pid) {
+			t.Errorf("a second server %s ended with %s, or does not name process %s:\n%s", what, other.exitStatus(), pid, second.logTail())
 		}
 	}
 	c.enqueue(object{"behave": "succeed"}, nil)
 	c.waitUntilIdle()
-	l.stop()
+	proc.stop()
 }
 
-// TestSecondServerOfRota is the same with the program rota, which takes long to build.
-func TestSecondServerOfRota(t *testing.T) {
+// TestRotaServeOnHeldDataIsRefused is the same with the program rota. It runs in long
+// tests only, because the build takes long.
+func TestRotaServeOnHeldDataIsRefused(t *testing.T) {
 	if os.Getenv(envCrashTime) == "" {
 		t.Skipf("the program is built for long tests only; set %s", envCrashTime)
 	}
@@ -51,31 +53,32 @@ func TestSecondServerOfRota(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	s := newServerDir(t)
-	l := s.run()
+	proc := s.startUntilReady()
 	out, err = exec.Command(program, "serve", "--data", s.data, "--http", "127.0.0.1:0").CombinedOutput()
 	var ended *exec.ExitError
 	if e, is := err.(*exec.ExitError); is {
 		ended = e
 	}
-	if ended == nil || ended.ExitCode() != exitUnavailable || !strings.Contains(string(out), fmt.Sprint(l.cmd.Process.Pid)) {
+	if ended == nil || ended.ExitCode() != exitUnavailable || !strings.Contains(string(out), fmt.Sprint(proc.cmd.Process.Pid)) {
 		t.Errorf("rota serve on data that is held: %v\n%s", err, out)
 	}
-	l.stop()
+	proc.stop()
 }
 
-// TestForeignWriter holds the file of the store in another process for three
-// leases. Heartbeats and requests wait; no lease is lost, nothing runs twice.
-func TestForeignWriter(t *testing.T) {
+// TestForeignWriterDelaysRequestsAndLosesNoLease locks the file of the store from outside
+// of the server for three leases. Heartbeats and requests wait, no lease is lost, and
+// nothing runs twice.
+func TestForeignWriterDelaysRequestsAndLosesNoLease(t *testing.T) {
 	t.Parallel()
 	s := newServerDir(t)
-	l, c, b := s.run(), newCaller(s), newAnswerLog()
+	proc, c, answers := s.startUntilReady(), newCaller(s), newAnswerLog()
 	var ran []httpapi.Job
 	for range 3 {
-		mark := b.mark()
+		mark := answers.newMark()
 		ran = append(ran, c.enqueue(object{"behave": "sleep", "for": "1500ms", "mark": mark}, nil))
-		b.acknowledge(mark, ran[len(ran)-1])
+		answers.acknowledge(mark, ran[len(ran)-1])
 	}
-	s.until("all run", func() bool { return s.begun() == len(ran) })
+	s.waitUntil("all jobs run", func() bool { return s.startsInLedger() == len(ran) })
 
 	conn, err := sqlite.OpenConn(s.database(), sqlite.OpenReadWrite)
 	must(t, err)
@@ -85,31 +88,31 @@ func TestForeignWriter(t *testing.T) {
 	held := time.Now()
 	answered := make(chan time.Duration)
 	go func() {
-		mark := b.mark()
+		mark := answers.newMark()
 		job := httpapi.Job{}
 		a, err := c.write(t.Context(), "POST", "/jobs", object{"type": "ledger", "params": object{"mark": mark}})
 		if err == nil {
-			err = a.into(&job)
+			err = a.decode(&job)
 		}
 		if err != nil {
-			t.Errorf("a request that had to wait: %v", err)
+			t.Errorf("a request during the lock: %v", err)
 		}
-		b.acknowledge(mark, job)
+		answers.acknowledge(mark, job)
 		answered <- time.Since(held)
 	}()
-	time.Sleep(3 * time.Second) // the file is held so long
+	time.Sleep(3 * time.Second) // the file stays locked meanwhile
 	must(t, sqlitex.ExecuteTransient(conn, "ROLLBACK", nil))
 	if after := <-answered; after < 3*time.Second {
-		t.Errorf("a request was answered after %s, while the file was held", after)
+		t.Errorf("a request was answered after %s, while the file was locked", after)
 	}
 	c.waitUntilIdle()
-	l.stop()
+	proc.stop()
 
-	a := s.audit(b)
+	a := s.audit(answers)
 	defer a.store.Close()
-	a.acknowledged()
-	a.started()
-	a.endings()
+	a.checkAcknowledged()
+	a.checkStarts()
+	a.checkEndings()
 	for _, job := range ran {
 		if chain := a.chains[job.ID.ID]; len(chain) != 1 {
 			t.Errorf("job %s has %d attempts; another writer must not fail it", job.ID, len(chain))
@@ -117,8 +120,8 @@ func TestForeignWriter(t *testing.T) {
 	}
 }
 
-// begun counts the starts in the ledger.
-func (s *serverDir) begun() int {
+// startsInLedger counts the starts in the ledger.
+func (s *serverDir) startsInLedger() int {
 	text, err := os.ReadFile(s.path("ledger"))
 	must(s, err)
 	return strings.Count("\n"+string(text), "\nstart ")

@@ -12,19 +12,20 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// killed is a statement, and the command in the middle of which the server dies.
-type killed struct {
-	before    string // makes what the statement needs
-	statement string
-	verb      rota.Verb
-	undone    string // what a query says as long as it is not done
-	done      string // and once it is
-	query     string
+// killedStatement is a statement, and the verb at which the server kills itself while it
+// executes the statement.
+type killedStatement struct {
+	setup        string // statements that create what the statement needs
+	statement    string
+	verb         rota.Verb
+	resultBefore string // rows of the query before the statement
+	resultAfter  string // rows of the query after the statement
+	query        string
 }
 
 const countJob = "SELECT count(*) FROM sys.jobs j JOIN sys.templates t ON t.template_name = j.template WHERE j.job_name = 'j' AND t.state = 'ACTIVE'"
 
-var killedStatements = []killed{
+var killedStatements = []killedStatement{
 	{"", "CREATE JOB j SCHEDULE = EVERY 100 DAYS AS CALL noop()", rota.VerbAll, "[[0]]", "[[1]]", countJob},
 	{
 		"CREATE JOB j SCHEDULE = EVERY 100 DAYS AS CALL noop()", "ALTER JOB j SET AS 'SELECT 1' SET MAX_RETRIES = 7", rota.VerbAll,
@@ -54,35 +55,35 @@ var killedStatements = []killed{
 	},
 }
 
-// TestKilledStatementIsAppliedWhollyOrNot: a server that dies just before or just after a
-// statement took effect leaves it undone or done; sending the statement again with the
-// same key executes it once.
+// TestKilledStatementIsAppliedWhollyOrNot kills a server just before or just after a
+// statement takes effect: the statement has no effect or its whole effect. The caller
+// sends it again with the same key, and it is executed once.
 func TestKilledStatementIsAppliedWhollyOrNot(t *testing.T) {
 	t.Parallel()
 	for i, k := range killedStatements {
 		for _, when := range []string{"before", "after"} {
 			t.Run(fmt.Sprint(i, " ", k.verb, " ", when), func(t *testing.T) {
 				t.Parallel()
-				k.dies(newServerDir(t), when)
+				k.test(newServerDir(t), when)
 			})
 		}
 	}
 }
 
-func (k killed) dies(s *serverDir, when string) {
+func (k killedStatement) test(s *serverDir, when string) {
 	s.Helper()
 	c := newCaller(s)
-	first := s.run()
-	if k.before != "" {
-		c.sql(k.before)
+	first := s.startUntilReady()
+	if k.setup != "" {
+		c.sql(k.setup)
 		c.waitUntilIdle()
 	}
-	if got := c.sql(k.query); got != k.undone {
-		s.Fatalf("before the statement the query returns %s, want %s", got, k.undone)
+	if got := c.sql(k.query); got != k.resultBefore {
+		s.Fatalf("before the statement the query returns %s, want %s", got, k.resultBefore)
 	}
 	first.stop()
 
-	dying := s.run(point{verb: string(k.verb), when: when}.setting())
+	dying := s.startUntilReady(killPoint{verb: string(k.verb), when: when}.env())
 	answered := make(chan error, 1)
 	go func() {
 		a, err := c.write(context.Background(), http.MethodPost, "/sql", object{"statement": k.statement})
@@ -91,25 +92,25 @@ func (k killed) dies(s *serverDir, when string) {
 		}
 		answered <- err
 	}()
-	if !dying.diesWithin(waitMax) {
-		s.Fatalf("the server does not get to %s %s", k.verb, when)
+	if !dying.endsWithin(waitMax) {
+		s.Fatalf("the server does not reach %s %s", k.verb, when)
 	}
-	k.sound(s)
-	last := s.run()
+	k.verify(s)
+	last := s.startUntilReady()
 	must(s, <-answered)
-	if got := c.sql(k.query); got != k.done {
-		s.Errorf("after the retry the query returns %s, want %s", got, k.done)
+	if got := c.sql(k.query); got != k.resultAfter {
+		s.Errorf("after the retry the query returns %s, want %s", got, k.resultAfter)
 	}
 	last.stop()
-	k.sound(s)
+	k.verify(s)
 }
 
-// sound verifies the store while no server uses it.
-func (k killed) sound(s *serverDir) {
+// verify verifies the store while no server uses it.
+func (k killedStatement) verify(s *serverDir) {
 	s.Helper()
 	store, err := sqlite.OpenWith(s.database(), sqlite.Config{ReadOnly: true})
 	must(s, err)
-	verifyClean(s, store)
+	verifyStore(s, store)
 	must(s, store.Close())
 }
 
@@ -119,7 +120,7 @@ func (c *caller) sql(text string) string {
 	var answer struct {
 		Rows [][]any `json:"rows"`
 	}
-	c.must(http.MethodPost, "/sql", object{"statement": text}, &answer)
+	c.mustWrite(http.MethodPost, "/sql", object{"statement": text}, &answer)
 	if answer.Rows == nil {
 		answer.Rows = [][]any{}
 	}

@@ -11,24 +11,24 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// TestClockJumps sets the clock of a running server half a day ahead, then half a day
-// back, then right. After each jump schedules continue at once and catch up according
-// to their policy; running jobs are not affected.
-func TestClockJumps(t *testing.T) {
+// TestClockJumpsFireEachPlannedTimeOnce sets the clock of a running server half a day ahead, then half a day
+// back, then right. After each jump schedules continue at once and catch up according to
+// their policy. Running jobs are not affected.
+func TestClockJumpsFireEachPlannedTimeOnce(t *testing.T) {
 	t.Parallel()
 	s := newServerDir(t)
-	l, c, b := s.run(envClock+"="+s.path("clock")), newCaller(s), newAnswerLog()
+	proc, c, answers := s.startUntilReady(envClock+"="+s.path("clock")), newCaller(s), newAnswerLog()
 	began := time.Now()
-	c.must("POST", "/templates", object{"name": "tick", "type": "ledger"}, nil)
+	c.mustWrite("POST", "/templates", object{"name": "tick", "type": "ledger"}, nil)
 	starts := began.Add(-24 * time.Hour).UTC().Format(time.RFC3339) // no planned time is earlier
 	for name, every := range map[string]string{"none": "1s", "last": "1s", "all": "10m"} {
-		c.must("POST", "/schedules", object{
+		c.mustWrite("POST", "/schedules", object{
 			"name": "tick-" + name, "template": "tick", "every": every, "catch_up": name, "starts_at": starts,
 		}, nil)
 	}
-	mark := b.mark()
+	mark := answers.newMark()
 	long := c.enqueue(object{"behave": "sleep", "for": "4s", "mark": mark}, nil)
-	b.acknowledge(mark, long)
+	answers.acknowledge(mark, long)
 
 	offsets := []time.Duration{0, 12 * time.Hour, -12 * time.Hour, 0}
 	for _, offset := range offsets {
@@ -37,23 +37,23 @@ func TestClockJumps(t *testing.T) {
 		must(t, os.Rename(set, s.path("clock")))
 		by := time.Now().Add(offset)
 		c.waitForTicks("tick-none", by, 1)
-		c.waitForTicks("tick-last", by, 2) // the first may be a missed one
+		c.waitForTicks("tick-last", by, 2) // the first may be for a missed time
 	}
-	s.until("the long job is done", func() bool { return s.begun() > 0 && c.state(long) == "completed" })
+	s.waitUntil("the long job is done", func() bool { return s.startsInLedger() > 0 && c.state(long) == "completed" })
 	took := time.Since(began)
 	for _, name := range []string{"tick-none", "tick-last", "tick-all"} {
-		c.must("POST", "/schedules/"+name+"/pause", nil, nil)
+		c.mustWrite("POST", "/schedules/"+name+"/pause", nil, nil)
 	}
 	c.waitUntilIdle()
-	l.stop()
+	proc.stop()
 
-	a := s.audit(b)
+	a := s.audit(answers)
 	defer a.store.Close()
-	a.acknowledged()
-	a.started()
-	a.endings()
+	a.checkAcknowledged()
+	a.checkStarts()
+	a.checkEndings()
 	made := map[string]int{}
-	for p, n := range a.plans() {
+	for p, n := range a.countPlannedFires() {
 		if made[p.schedule] += n; n != 1 {
 			t.Errorf("%d executions are planned for %s at %s", n, p.schedule, time.UnixMicro(p.at).UTC())
 		}
@@ -79,9 +79,9 @@ func TestClockJumps(t *testing.T) {
 // clock was set. The server reads the clock offset once a second.
 func (c *caller) waitForTicks(name string, set time.Time, often int) {
 	c.serverDir.Helper()
-	c.serverDir.until(fmt.Sprintf("schedule %s continues at %s", name, set), func() bool {
+	c.serverDir.waitUntil(fmt.Sprintf("schedule %s continues at %s", name, set), func() bool {
 		var list httpapi.List[httpapi.Job]
-		c.get("/jobs?schedule="+name+"&limit=5", &list)
+		c.mustRead("/jobs?schedule="+name+"&limit=5", &list)
 		fires := 0
 		for _, job := range list.Items {
 			if away := job.PlanTime.Sub(set); away > 0 && away < waitMax {
@@ -92,10 +92,10 @@ func (c *caller) waitForTicks(name string, set time.Time, often int) {
 	})
 }
 
-// state is the state of a job.
+// state returns the state of a job.
 func (c *caller) state(job httpapi.Job) string {
 	c.serverDir.Helper()
 	var now httpapi.Job
-	c.get("/jobs/"+job.ID.String(), &now)
+	c.mustRead("/jobs/"+job.ID.String(), &now)
 	return now.State
 }
