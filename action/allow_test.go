@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAddressClasses is the map of what is out of bounds.
-func TestAddressClasses(t *testing.T) {
+// TestClassOfAddress checks the class of addresses at the edges of each network.
+func TestClassOfAddress(t *testing.T) {
 	for want, addrs := range map[addressClass]string{
 		classPublic: `1.1.1.1 8.8.8.8 93.184.216.34 11.0.0.1 9.255.255.255 100.63.255.255 100.128.0.1 126.255.255.255 128.0.0.1
 			169.253.255.255 169.255.0.1 172.15.255.255 172.32.0.1 191.255.255.255 192.0.1.1 192.167.255.255 192.169.0.1 198.17.255.255
@@ -29,15 +29,16 @@ func TestAddressClasses(t *testing.T) {
 	} {
 		for text := range strings.FieldsSeq(addrs) {
 			if got := classOf(normalAddr(netip.MustParseAddr(text))); got != want {
-				t.Errorf("%s is taken for %q, not %q", text, classWords[got], classWords[want])
+				t.Errorf("%s has the class %q, want %q", text, classWords[got], classWords[want])
 			}
 		}
 	}
 }
 
-// TestAllow holds what each list lets through, and what it does not.
-func TestAllow(t *testing.T) {
-	for _, test := range []struct{ list, may, mayNot string }{
+// TestAllowListPermitsAndRefuses checks each list with addresses that it permits and
+// addresses that it refuses.
+func TestAllowListPermitsAndRefuses(t *testing.T) {
+	for _, test := range []struct{ list, permitted, refused string }{
 		{"", "1.1.1.1 2606:4700::1", "127.0.0.1 10.0.0.1 169.254.169.254 ::1 fd00::1 0.0.0.0 ::"},
 		{"none", "1.1.1.1", "127.0.0.1 10.0.0.1"},
 		{"loopback", "127.0.0.1 127.9.9.9 ::1 ::ffff:127.0.0.1", "10.0.0.1 0.0.0.0 :: 169.254.169.254"},
@@ -59,18 +60,18 @@ func TestAllow(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", test.list, err)
 		}
-		again, err := ParseAllow(a.String())
-		if err != nil || again.String() != a.String() {
-			t.Errorf("%q is written %q, which reads %q, %v", test.list, a, again, err)
+		reparsed, err := ParseAllow(a.String())
+		if err != nil || reparsed.String() != a.String() {
+			t.Errorf("%q is formatted as %q, which is parsed as %q, %v", test.list, a, reparsed, err)
 		}
-		for text := range strings.FieldsSeq(test.may) {
-			if may, is := a.addr(netip.MustParseAddr(text)); !may {
-				t.Errorf("%q does not let %s through: %q", test.list, text, classWords[is])
+		for text := range strings.FieldsSeq(test.permitted) {
+			if permitted, is := a.addr(netip.MustParseAddr(text)); !permitted {
+				t.Errorf("%q refuses %s: %q", test.list, text, classWords[is])
 			}
 		}
-		for text := range strings.FieldsSeq(test.mayNot) {
-			if may, _ := a.addr(netip.MustParseAddr(text)); may {
-				t.Errorf("%q lets %s through", test.list, text)
+		for text := range strings.FieldsSeq(test.refused) {
+			if permitted, _ := a.addr(netip.MustParseAddr(text)); permitted {
+				t.Errorf("%q permits %s", test.list, text)
 			}
 		}
 	}
@@ -127,7 +128,7 @@ func TestParseAllowRefusesInvalidEntries(t *testing.T) {
 			t.Errorf("%.40q is %v, %v; want %q", text, a, err, want)
 		}
 		if a.String() != "none" {
-			t.Errorf("%.40q allows %v all the same", text, a)
+			t.Errorf("%.40q is invalid and permits %v", text, a)
 		}
 	}
 }
@@ -141,9 +142,9 @@ func FuzzParseAllow(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := ParseAllow(a.String())
-		if err != nil || again.String() != a.String() {
-			t.Errorf("%q is written %q, which reads %q, %v", text, a, again, err)
+		reparsed, err := ParseAllow(a.String())
+		if err != nil || reparsed.String() != a.String() {
+			t.Errorf("%q is formatted as %q, which is parsed as %q, %v", text, a, reparsed, err)
 		}
 	})
 }

@@ -15,40 +15,40 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// A receiver that does not answer delays deliveries to other receivers only until its first
-// time-out.
+// A receiver that does not answer delays deliveries to other receivers only until its
+// first timeout.
 func TestReceiverWithoutAnswerDoesNotOccupySlots(t *testing.T) {
 	const jobs = 40
-	rota.DeliveryPolicy.Backoff = policy.Backoff // so that what fails waits, as it does for users
+	rota.DeliveryPolicy.Backoff = deliveryPolicy.Backoff // failed deliveries wait before the retry, as in production
 	t.Cleanup(func() { rota.DeliveryPolicy.Backoff = 0 })
 	w := newDeliveryEnv(t, func(c *SenderConfig) { c.HeadMax = 500 * time.Millisecond })
-	var hung atomic.Int64
+	var waiting atomic.Int64
 	dead := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		hung.Add(1)
-		_, _ = io.Copy(io.Discard, r.Body) // so that it hears when it is given up
+		waiting.Add(1)
+		_, _ = io.Copy(io.Discard, r.Body) // the server notices the end of the request only after it has read the body
 		<-r.Context().Done()
 	}))
 	t.Cleanup(dead.Close)
-	healthy := newReceiver(t, always(200))
+	healthy := newReceiver(t, alwaysStatus(200))
 	w.setWebhooks(rota.Webhook{URL: dead.URL, Secret: secret, Events: completed}, rota.Webhook{URL: healthy.URL, Secret: secret, Events: completed})
 	for range jobs {
 		w.enqueue(rota.NewJob{Type: "noop"})
 	}
 	healthy.wait(t, jobs)
-	if n := hung.Load(); n > 2*deliveryWorkers {
-		t.Errorf("it was waited for %d times", n)
+	if n := waiting.Load(); n > 2*deliveryWorkers {
+		t.Errorf("%d deliveries waited for the receiver that does not answer", n)
 	}
 	codes := map[string]int{}
 	for deadline := time.Now().Add(waitMax); codes[codeDown]+codes[codeLate] < jobs && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		codes = w.codes()
+		codes = w.errorCodes()
 	}
 	if codes[codeDown] < jobs/2 || codes[codeLate] == 0 {
-		t.Errorf("they ended with %v", codes)
+		t.Errorf("the attempts ended with the error codes %v", codes)
 	}
 }
 
-// codes are those that attempts of deliveries ended with, and how many did.
-func (w *testEnv) codes() map[string]int {
+// errorCodes counts the ended attempts of deliveries by error code.
+func (w *testEnv) errorCodes() map[string]int {
 	w.Helper()
 	attempts, err := w.store.Jobs(context.Background(), rota.JobQuery{Type: rota.TypeWebhook, Limit: rota.PageMax})
 	if err != nil {
@@ -63,64 +63,66 @@ func (w *testEnv) codes() map[string]int {
 	return codes
 }
 
-var errSilent = failed(codeLate, "silent")
+var errNoAnswer = failed(codeLate, "no answer")
 
-// TestBreakerProbesAfterThePauseOfAnOutage from the first silence to the first answer.
-func TestBreakerProbesAfterThePauseOfAnOutage(t *testing.T) {
+// TestBreakerProbesOnceAfterEachPause goes through an outage from the first failure to
+// the first answer.
+func TestBreakerProbesOnceAfterEachPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &breaker{}
-		enter := func() func(error) {
+		mustAcquire := func() func(error) {
 			t.Helper()
-			leave, may := b.acquire("a")
-			if !may {
-				t.Fatal("nobody finds out")
+			record, ok := b.acquire("a")
+			if !ok {
+				t.Fatal("no delivery may probe the address")
 			}
-			return leave
+			return record
 		}
-		closed := func() {
+		mustRefuse := func() {
 			t.Helper()
-			if _, may := b.acquire("a"); may {
-				t.Error("a second one is let through")
+			if _, ok := b.acquire("a"); ok {
+				t.Error("a delivery is sent during the outage")
 			}
 		}
-		first, second, third := enter(), enter(), enter()
-		first(errSilent)
-		second(errSilent) // was under way already, and makes no pause longer
-		closed()
-		if _, may := b.acquire("b"); !may {
-			t.Error("another address suffers")
+		first, second, third := mustAcquire(), mustAcquire(), mustAcquire()
+		first(errNoAnswer)
+		second(errNoAnswer) // it began before the outage, so it does not extend the pause
+		mustRefuse()
+		if _, ok := b.acquire("b"); !ok {
+			t.Error("a delivery to another address is refused")
 		}
 		for _, pause := range []time.Duration{5, 10, 20, 40, 60, 60} {
 			time.Sleep(pause*time.Second - 1)
-			closed()
+			mustRefuse()
 			time.Sleep(time.Nanosecond)
-			probe := enter()
-			closed()
-			probe(errSilent)
-			closed()
+			probe := mustAcquire()
+			mustRefuse()
+			probe(errNoAnswer)
+			mustRefuse()
 		}
 		time.Sleep(pauseMax)
-		enter()(errors.New("the store is away")) // which says nothing
-		probe := enter()
-		closed()
-		third(nil) // any answer will do
-		probe(errSilent)
-		enter()(failed(codeRefused, "which is none of its doing"))
-		enter()(nil)
+		mustAcquire()(errors.New("the store is down")) // a local error does not change the outage
+		probe := mustAcquire()
+		mustRefuse()
+		third(nil) // any answer ends the outage
+		probe(errNoAnswer)
+		mustAcquire()(failed(codeRefused, "refused by the guard"))
+		mustAcquire()(nil)
 	})
 }
 
-// TestOutagesAreBounded: a stranger cannot fill the memory with addresses.
-func TestOutagesAreBounded(t *testing.T) {
+// TestBreakerKeepsLimitedNumberOfOutages: webhooks with many addresses cannot fill the
+// memory.
+func TestBreakerKeepsLimitedNumberOfOutages(t *testing.T) {
 	b := &breaker{}
 	for i := range 2 * outagesMax {
-		leave, _ := b.acquire(fmt.Sprint(i))
-		leave(errSilent)
+		record, _ := b.acquire(fmt.Sprint(i))
+		record(errNoAnswer)
 	}
 	if n := len(b.down); n > outagesMax {
-		t.Errorf("%d are kept", n)
+		t.Errorf("the breaker keeps %d outages", n)
 	}
-	if _, may := b.acquire(fmt.Sprint(2*outagesMax - 1)); may {
-		t.Error("the last one is forgotten")
+	if _, ok := b.acquire(fmt.Sprint(2*outagesMax - 1)); ok {
+		t.Error("the newest outage is not kept")
 	}
 }

@@ -23,13 +23,13 @@ func call(procedure string, args ...any) Call {
 	return p
 }
 
-func TestProceduresOfPostgres(t *testing.T) {
+func TestCallRunsPostgresProceduresAndFunctions(t *testing.T) {
 	g := newPostgresTarget(t)
 	w := g.newEnv(t)
 	w.mustComplete(statement(`CREATE SCHEMA "My s"; CREATE TABLE a (id int, note text, ok bool);
 		CREATE PROCEDURE "My s"."Add"(n int, note text, ok bool DEFAULT true) LANGUAGE sql AS $$ INSERT INTO public.a VALUES (n, note, ok) $$;
 		CREATE FUNCTION twice(n int) RETURNS TABLE (x int) LANGUAGE sql AS $$ SELECT n UNION ALL SELECT n * 2 $$;
-		CREATE PROCEDURE sly() LANGUAGE plpgsql AS $$ BEGIN COMMIT; END $$`))
+		CREATE PROCEDURE commits() LANGUAGE plpgsql AS $$ BEGIN COMMIT; END $$`))
 	w.mustComplete(job(call(`"My s"."Add"`, 7, "it's; $1", false)))
 	w.mustComplete(job(call(` "My s"."Add" `, 8, nil)))
 	if rows := g.query(t, "SELECT id, note, ok FROM a ORDER BY id"); len(rows) != 2 || strings.Join(rows[0], ",") != "7,it's; $1,f" || strings.Join(rows[1], ",") != "8,,t" {
@@ -41,12 +41,12 @@ func TestProceduresOfPostgres(t *testing.T) {
 	w.mustFail(job(call("twice")), undefinedFunction, "no procedure and no function", "0 arguments")
 	w.mustFail(job(call("my_s.add", 1, "x")), undefinedFunction)
 	w.mustFail(job(call("twice", "x")), "22P02")
-	w.mustFail(job(call("sly")), "2D000")
+	w.mustFail(job(call("commits")), "2D000")
 	w.mustFail(job(call("twice; DROP TABLE a", 1)), codeParams, "is not a name")
 	w.mustFail(job(call("twice", []int{1})), codeParams, "number 1")
 }
 
-func TestProceduresOfMariaDB(t *testing.T) {
+func TestCallRunsMariaDBProcedures(t *testing.T) {
 	g := newMariaTarget(t)
 	w := g.newEnv(t)
 	w.mustComplete(statement("CREATE TABLE a (id INT, note TEXT, ok BOOL)"))
@@ -59,10 +59,10 @@ func TestProceduresOfMariaDB(t *testing.T) {
 	if rows := g.query(t, "SELECT id, note, ok FROM a ORDER BY id"); len(rows) != 2 || strings.Join(rows[0], ",") != "7,it's; ?,1" || strings.Join(rows[1], ",") != "8,,0" {
 		t.Errorf("%q", rows)
 	}
-	w.mustFail(job(call("nowhere")), "42000", "nowhere")
+	w.mustFail(job(call("missing")), "42000", "missing")
 }
 
-func TestSQLiteHasNoProcedures(t *testing.T) {
+func TestCallOnSQLiteIsRefused(t *testing.T) {
 	w := newSQLiteTarget(t).newEnv(t)
 	w.mustFail(job(call("x")), codeStatement, "SQLite has no procedures")
 }
@@ -73,12 +73,12 @@ type greeting struct {
 
 func (greeting) JobType() string { return "greet" }
 
-func TestCallWithoutATargetRunsAHandler(t *testing.T) {
+func TestCallWithoutTargetRunsHandler(t *testing.T) {
 	greeted := make(chan string, 1)
 	w := newTestEnv(t, func(reg *engine.Registry, _ rota.Store) {
 		engine.Handle(reg, func(ctx context.Context, p greeting) error {
-			if p.Name == "nobody" {
-				return rota.Permanent(errors.New("there is nobody"))
+			if p.Name == "unknown" {
+				return rota.Permanent(errors.New("the name is unknown"))
 			}
 			greeted <- p.Name
 			return engine.Result(ctx, "hello")
@@ -94,10 +94,10 @@ func TestCallWithoutATargetRunsAHandler(t *testing.T) {
 	if got := <-greeted; got != "ada" || string(done.Run.Result) != `"hello"` {
 		t.Errorf("%s, %s", got, done.Run.Result)
 	}
-	w.mustFail(handler("greet", greeting{"nobody"}), "", "there is nobody")
+	w.mustFail(handler("greet", greeting{"unknown"}), "", "the name is unknown")
 	w.mustFail(handler("greet"), "payload", "name")
 	w.mustFail(handler("greet", 1), codeParams, "one object")
-	w.mustFail(handler("nowhere"), codeTarget, "name a target", "register a handler")
+	w.mustFail(handler("missing"), codeTarget, "name a target", "register a handler")
 	w.mustFail(handler("call", call("call")), codeTarget)
 	as := call("greet", greeting{"ada"})
 	as.Target, as.RunAs = "", "etl"

@@ -17,10 +17,10 @@ import (
 const (
 	envChildStore           = "ROTA_TEST_CHILD_STORE"
 	envChildTarget          = "ROTA_TEST_CHILD_TARGET"
-	envChildKillAfterCommit = "ROTA_TEST_CHILD_KILL_AFTER_COMMIT" // set: it kills itself between the commit and its report
+	envChildKillAfterCommit = "ROTA_TEST_CHILD_KILL_AFTER_COMMIT" // if set, the child kills itself after the commit and before it reports the end of the run
 )
 
-// runUntilKilled is the child.
+// runUntilKilled is the main function of the child.
 func runUntilKilled(path string) {
 	store, err := sqlite.Open(path)
 	if err != nil {
@@ -73,8 +73,8 @@ func startChild(t *testing.T, g *testTarget, j rota.NewJob, env ...string) (stor
 	return store, id, child
 }
 
-// TestProcessKilledBeforeTheCommitChangesNothing kills a process while its statement runs.
-func TestProcessKilledBeforeTheCommitChangesNothing(t *testing.T) {
+// TestProcessKilledBeforeCommitChangesNothing kills a process while its statement runs.
+func TestProcessKilledBeforeCommitChangesNothing(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		g.newEnv(t).mustComplete(statement("CREATE TABLE a (id INT)"))
 		_, id, child := startChild(t, g, statement("INSERT INTO a VALUES (1); %s", g.slowStatement))
@@ -83,14 +83,14 @@ func TestProcessKilledBeforeTheCommitChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = child.Wait()
-		if g.name == "MariaDB" { // which notices a closed connection only when it sends an answer
+		if g.name == "MariaDB" { // it notices a closed connection only when it sends an answer
 			for _, row := range g.query(t, "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE '%SLEEP(600)%' AND id <> CONNECTION_ID()") {
-				g.query(t, "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR 1094 BEGIN END; KILL "+row[0]+"; END") // it may have ended by itself
+				g.query(t, "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR 1094 BEGIN END; KILL "+row[0]+"; END") // the statement may have ended by itself
 			}
 		}
-		waitFor(t, "the server has noticed", func() bool { return g.activeStatements(t) == 0 })
+		waitFor(t, "the server executes no statement", func() bool { return g.activeStatements(t) == 0 })
 		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "0" {
-			t.Errorf("%s rows of a run that was killed", n)
+			t.Errorf("a killed run left %s rows", n)
 		}
 		if n := g.queryValue(t, "SELECT count(*) FROM rota_effects WHERE execution_id = '"+id.String()+"'"); n != "0" {
 			t.Error("the effect of a killed run is committed")
@@ -98,8 +98,8 @@ func TestProcessKilledBeforeTheCommitChangesNothing(t *testing.T) {
 	})
 }
 
-// TestProcessKilledAfterTheCommitExecutesOnce kills a process after its commit and before its report.
-func TestProcessKilledAfterTheCommitExecutesOnce(t *testing.T) {
+// TestProcessKilledAfterCommitExecutesOnce kills a process after its commit and before its report.
+func TestProcessKilledAfterCommitExecutesOnce(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		g.newEnv(t).mustComplete(statement("CREATE TABLE a (id INT)"))
 		j := statement("INSERT INTO a VALUES (1), (2)")

@@ -10,9 +10,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestWebhooksPageMatchesTheCode: its events, its timetable, its bounds and its signature
-// are those of the program.
-func TestWebhooksPageMatchesTheCode(t *testing.T) {
+// TestWebhooksPageMatchesCode compares the events, retry times, limits and signature of
+// the page with those of the program.
+func TestWebhooksPageMatchesCode(t *testing.T) {
 	text, err := os.ReadFile("../docs/webhooks.md")
 	if err != nil {
 		t.Fatal(err)
@@ -29,12 +29,12 @@ func TestWebhooksPageMatchesTheCode(t *testing.T) {
 		_, line, _ := strings.Cut(page, row)
 		line, _, _ = strings.Cut(line, "\n")
 		if ofTemplate := i < 7; strings.HasSuffix(line, "| yes |") != ofTemplate {
-			t.Errorf("%s is said to be told to templates: %v", kind, !ofTemplate)
+			t.Errorf("the page states for %s that templates may subscribe: %v", kind, !ofTemplate)
 		}
 	}
 	total := time.Duration(0)
-	for attempt := 2; attempt <= policy.MaxAttempts; attempt++ {
-		wait := min(policy.Backoff<<(attempt-2), policy.BackoffMax)
+	for attempt := 2; attempt <= deliveryPolicy.MaxAttempts; attempt++ {
+		wait := min(deliveryPolicy.Backoff<<(attempt-2), deliveryPolicy.BackoffMax)
 		total += wait
 		wants = append(wants, fmt.Sprintf("| %d | %s | %s |\n", attempt, durationWords(wait), durationWords(total)))
 	}
@@ -43,12 +43,12 @@ func TestWebhooksPageMatchesTheCode(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if strings.Contains(page, fmt.Sprintf("| %d | ", policy.MaxAttempts+1)) {
-		t.Error("the page has an attempt too many")
+	if strings.Contains(page, fmt.Sprintf("| %d | ", deliveryPolicy.MaxAttempts+1)) {
+		t.Error("the page lists more attempts than the policy allows")
 	}
 	if responseMax != 1<<20 || rota.ResultMax != 64<<10 || DefaultHTTPTimeout != 5*time.Minute || SendHeadMax != 10*time.Second || pauseFirst != 5*time.Second || pauseMax != time.Minute ||
-		DefaultTolerance != 5*time.Minute || redirectsMax != 5 || rota.WebhooksMax != 10 || retryAfterMax != time.Hour || policy.Jitter != 0.2 {
-		t.Error("a bound is not what the page says")
+		DefaultTolerance != 5*time.Minute || redirectsMax != 5 || rota.WebhooksMax != 10 || retryAfterMax != time.Hour || deliveryPolicy.Jitter != 0.2 {
+		t.Error("a limit differs from the page")
 	}
 }
 
@@ -65,9 +65,9 @@ func durationWords(d time.Duration) string {
 	return strings.Join(words, " ")
 }
 
-// TestSQLJobsPageMatchesTheCode: its bounds and its codes are those of the
-// program, and its statements are refused or not as it says.
-func TestSQLJobsPageMatchesTheCode(t *testing.T) {
+// TestSQLJobsPageMatchesCode compares the limits and error codes of the page with those
+// of the program, and checks the statements that it lists as refused.
+func TestSQLJobsPageMatchesCode(t *testing.T) {
 	text, err := os.ReadFile("../docs/sql-jobs.md")
 	if err != nil {
 		t.Fatal(err)
@@ -84,12 +84,12 @@ func TestSQLJobsPageMatchesTheCode(t *testing.T) {
 		}
 	}
 	if StatementMax != 256<<10 || effectRetention != 90*24*time.Hour || rowsMax != 100 || rowsSizeMax != 16<<10 || lockTimeout != time.Minute || MainURL != "sqlite:main.db" {
-		t.Error("a bound is not what the page says")
+		t.Error("a limit differs from the page")
 	}
 	for _, kind := range []dialect{dialectSQLite, dialectPostgres, dialectMaria} {
 		for _, text := range []string{"BEGIN", "COMMIT", "ROLLBACK", "START TRANSACTION"} {
 			if kind == dialectSQLite && text == "START TRANSACTION" {
-				continue // which it does not know
+				continue // SQLite has no such statement
 			}
 			if refuse(kind, text, split(kind, text)) == nil {
 				t.Errorf("%s is not refused on %s", text, kind)
@@ -98,7 +98,7 @@ func TestSQLJobsPageMatchesTheCode(t *testing.T) {
 	}
 	for _, verb := range []string{"CREATE", "ALTER", "DROP", "TRUNCATE", "GRANT"} {
 		if !commitsImplicitly([]string{verb, "X"}) {
-			t.Errorf("%s is said to commit", verb)
+			t.Errorf("%s does not count as an implicit commit, as the page states", verb)
 		}
 	}
 }

@@ -8,10 +8,10 @@ import (
 
 func hexOf(b []byte) string { return hex.EncodeToString(b) }
 
-func TestExpect(t *testing.T) {
+func TestExpectMatchesListedStatuses(t *testing.T) {
 	for text, test := range map[string]struct {
-		has, hasNot []int
-		again       string
+		accepted, refused []int
+		encoded           string
 	}{
 		`null`:                {[]int{200, 204, 299}, []int{199, 300, 404}, `[]`},
 		`[]`:                  {[]int{200}, []int{404}, `[]`},
@@ -24,24 +24,24 @@ func TestExpect(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		for _, n := range test.has {
+		for _, n := range test.accepted {
 			if !e.Has(n) {
-				t.Errorf("%s has no %d", text, n)
+				t.Errorf("%s does not accept %d", text, n)
 			}
 		}
-		for _, n := range test.hasNot {
+		for _, n := range test.refused {
 			if e.Has(n) {
-				t.Errorf("%s has %d", text, n)
+				t.Errorf("%s accepts %d", text, n)
 			}
 		}
-		if again, err := json.Marshal(e); err != nil || string(again) != test.again {
-			t.Errorf("%s is written %s, %v", text, again, err)
+		if encoded, err := json.Marshal(e); err != nil || string(encoded) != test.encoded {
+			t.Errorf("%s is encoded as %s, %v", text, encoded, err)
 		}
 	}
 	for _, text := range []string{`"ok"`, `99`, `600`, `"6xx"`, `"2x"`, `{}`, `[[200]]`, `2.5`, `true`} {
 		var e Expect
 		if err := json.Unmarshal([]byte(text), &e); err == nil {
-			t.Errorf("%s is read as %v", text, e)
+			t.Errorf("%s is accepted as %v", text, e)
 		}
 	}
 }

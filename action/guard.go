@@ -63,7 +63,7 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 		return []netip.Addr{addr}, nil
 	}
 	if isNumber(lastLabel(strings.TrimSuffix(host, "."))) {
-		return nil, refused(fmt.Sprintf("the host %s is an address that is not written as one", quoteShort(host)), "write four numbers with dots between them")
+		return nil, refused(fmt.Sprintf("the host %s is an IP address in an unsupported form", quoteShort(host)), "write four decimal numbers with dots between them, such as 192.0.2.1")
 	}
 	var resolver Resolver = net.DefaultResolver
 	if g.Resolver != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// allow reads a list that is right.
+// allow parses a valid list.
 func allow(t testing.TB, list string) Allow {
 	t.Helper()
 	a, err := ParseAllow(list)
@@ -25,19 +25,19 @@ func allow(t testing.TB, list string) Allow {
 	return a
 }
 
-// names is a DNS: the addresses of a name, one list for each time that it is
-// asked for, the last of them from then on.
-type names map[string][][]string
+// dnsRecords are the addresses of each name: one list for each lookup. The last list is
+// also the answer to all later lookups.
+type dnsRecords map[string][][]string
 
-// resolver answers from names, and counts.
+// resolver answers from records, and counts the lookups.
 type resolver struct {
-	names names
-	asked atomic.Int64
+	records  dnsRecords
+	requests atomic.Int64
 }
 
 func (r *resolver) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
-	answers := r.names[strings.ToLower(strings.TrimSuffix(host, "."))]
-	n := int(r.asked.Add(1)) - 1
+	answers := r.records[strings.ToLower(strings.TrimSuffix(host, "."))]
+	n := int(r.requests.Add(1)) - 1
 	if len(answers) == 0 {
 		return nil, &net.DNSError{Err: "no such host", Name: host, Server: "10.0.0.53:53", IsNotFound: true}
 	}
@@ -48,13 +48,13 @@ func (r *resolver) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr,
 	return addrs, nil
 }
 
-// listen serves on an address of this machine, and skips the test where that
-// cannot be had.
+// listen serves on an address of this machine, and skips the test if the machine does
+// not have the address.
 func listen(t *testing.T, addr string, handler http.Handler) *httptest.Server {
 	t.Helper()
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		t.Skipf("%s cannot be had here: %v", addr, err)
+		t.Skipf("this machine cannot listen on %s: %v", addr, err)
 	}
 	s := &httptest.Server{Listener: l, Config: &http.Server{Handler: handler}}
 	s.Start()
@@ -67,22 +67,22 @@ func portOf(s *httptest.Server) string {
 	return port
 }
 
-// refusal dials, and wants to be refused.
-func refusal(t *testing.T, g *Guard, address string) string {
+// mustRefuse dials an address, requires that the guard refuses it, and returns the error.
+func mustRefuse(t *testing.T, g *Guard, address string) string {
 	t.Helper()
 	conn, err := g.DialContext(t.Context(), "tcp", address)
 	if err == nil {
 		_ = conn.Close()
-		t.Fatalf("%s was reached", address)
+		t.Fatalf("the guard connected to %s", address)
 	}
 	if rota.CodeOf(err) != rota.Denied {
-		t.Fatalf("%s fails by something else: %v", address, err)
+		t.Fatalf("%s failed with another error: %v", address, err)
 	}
 	return err.Error()
 }
 
 func TestGuardErrorNamesAddressAndSetting(t *testing.T) {
-	dns := &resolver{names: names{"inside.example.com": {{"10.1.2.3"}}, "metadata.google.internal": {{"169.254.169.254"}}}}
+	dns := &resolver{records: dnsRecords{"inside.example.com": {{"10.1.2.3"}}, "metadata.google.internal": {{"169.254.169.254"}}}}
 	for address, want := range map[string]string{
 		"127.0.0.1:80":                "out of bounds: 127.0.0.1 is an address of this machine itself; if requests may go there, add 127.0.0.1 to the setting http_allow of the server",
 		"[::1]:80":                    "add ::1 to the setting http_allow",
@@ -90,36 +90,38 @@ func TestGuardErrorNamesAddressAndSetting(t *testing.T) {
 		"inside.example.com:443":      `the host "inside.example.com" leads to 10.1.2.3, an address of a private network; if requests may go there, add 10.1.2.3 or inside.example.com to the setting`,
 		"INSIDE.example.com.:443":     "add 10.1.2.3 or inside.example.com to",
 		"metadata.google.internal:80": "where clouds keep the credentials of their machines",
-		"2130706433:80":               "is an address that is not written as one; write four numbers",
-		"0177.0.0.1:80":               "is an address that is not written as one",
-		"0x7f.0.0.1:80":               "is an address that is not written as one",
-		"127.1:80":                    "is an address that is not written as one",
-		"127.0.0.1.:80":               "is an address that is not written as one",
-		"0x7f000001:80":               "is an address that is not written as one",
-		"1.2.3.0x4:80":                "is an address that is not written as one",
+		"2130706433:80":               "is an IP address in an unsupported form; write four decimal numbers",
+		"0177.0.0.1:80":               "is an IP address in an unsupported form",
+		"0x7f.0.0.1:80":               "is an IP address in an unsupported form",
+		"127.1:80":                    "is an IP address in an unsupported form",
+		"127.0.0.1.:80":               "is an IP address in an unsupported form",
+		"0x7f000001:80":               "is an IP address in an unsupported form",
+		"1.2.3.0x4:80":                "is an IP address in an unsupported form",
 	} {
-		if got := refusal(t, &Guard{Resolver: dns}, address); !strings.Contains(got, want) {
+		if got := mustRefuse(t, &Guard{Resolver: dns}, address); !strings.Contains(got, want) {
 			t.Errorf("%s: %s\nwant %s", address, got, want)
 		}
 	}
 }
 
-// TestGuardRefusesAHostWithOneRefusedAddress: nobody knows which of several would be connected to.
-func TestGuardRefusesAHostWithOneRefusedAddress(t *testing.T) {
-	dns := &resolver{names: names{"mixed": {{"127.0.0.2", "8.8.8.8", "192.168.1.1"}}}}
-	if got := refusal(t, &Guard{Allow: allow(t, "127.0.0.2"), Resolver: dns}, "mixed:80"); !strings.Contains(got, "192.168.1.1") {
+// TestGuardRefusesHostWithOneRefusedAddress: the connection could use any address of the
+// host.
+func TestGuardRefusesHostWithOneRefusedAddress(t *testing.T) {
+	dns := &resolver{records: dnsRecords{"mixed": {{"127.0.0.2", "8.8.8.8", "192.168.1.1"}}}}
+	if got := mustRefuse(t, &Guard{Allow: allow(t, "127.0.0.2"), Resolver: dns}, "mixed:80"); !strings.Contains(got, "192.168.1.1") {
 		t.Error(got)
 	}
 }
 
-// TestGuardConnectsToTheCheckedAddressOnly: a name that leads outside when it is
-// looked at, and inside a moment later, leads outside.
-func TestGuardConnectsToTheCheckedAddressOnly(t *testing.T) {
+// TestGuardConnectsToCheckedAddressOnly: a name resolves to an external address at the
+// first lookup and to an internal one at the second (DNS rebinding). The guard looks it
+// up once, and connects to the address that it has checked.
+func TestGuardConnectsToCheckedAddressOnly(t *testing.T) {
 	var reached atomic.Int64
 	outside := listen(t, "127.0.0.2:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	listen(t, "127.0.0.1:"+portOf(outside), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 
-	dns := &resolver{names: names{"rebind": {{"127.0.0.2"}, {"127.0.0.1"}}}}
+	dns := &resolver{records: dnsRecords{"rebind": {{"127.0.0.2"}, {"127.0.0.1"}}}}
 	g := &Guard{Allow: allow(t, "127.0.0.2"), Resolver: dns}
 	client := &http.Client{Transport: g.transport()}
 	res, err := client.Get("http://rebind:" + portOf(outside))
@@ -127,31 +129,31 @@ func TestGuardConnectsToTheCheckedAddressOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	if dns.asked.Load() != 1 || reached.Load() != 0 {
-		t.Errorf("the name was asked for %d times, and what is inside reached %d times", dns.asked.Load(), reached.Load())
+	if dns.requests.Load() != 1 || reached.Load() != 0 {
+		t.Errorf("%d lookups, and %d requests to the internal server", dns.requests.Load(), reached.Load())
 	}
 	client.CloseIdleConnections()
 	if _, err := client.Get("http://rebind:" + portOf(outside)); rota.CodeOf(err) != rota.Denied || reached.Load() != 0 {
-		t.Errorf("the second answer is not looked at: %v, reached %d times", err, reached.Load())
+		t.Errorf("the second lookup is not checked: %v, %d requests to the internal server", err, reached.Load())
 	}
 }
 
-func TestGuardTriesTheNextAddressAfterAFailure(t *testing.T) {
+func TestGuardTriesNextAddressAfterFailure(t *testing.T) {
 	s := listen(t, "127.0.0.2:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	dns := &resolver{names: names{"two": {{"127.0.0.3", "127.0.0.2"}}}}
+	dns := &resolver{records: dnsRecords{"two": {{"127.0.0.3", "127.0.0.2"}}}}
 	conn, err := (&Guard{Allow: allow(t, "loopback"), Resolver: dns}).DialContext(t.Context(), "tcp", "two:"+portOf(s))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := conn.RemoteAddr().String(); got != "127.0.0.2:"+portOf(s) {
-		t.Errorf("it leads to %s", got)
+		t.Errorf("the guard connected to %s", got)
 	}
 	_ = conn.Close()
 }
 
-func TestGuardAllowsAHostByName(t *testing.T) {
+func TestGuardAllowsHostByName(t *testing.T) {
 	s := listen(t, "127.0.0.1:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	dns := &resolver{names: names{"a.svc.internal": {{"127.0.0.1"}}, "a.svc.internal.evil.com": {{"127.0.0.1"}}}}
+	dns := &resolver{records: dnsRecords{"a.svc.internal": {{"127.0.0.1"}}, "a.svc.internal.evil.com": {{"127.0.0.1"}}}}
 	g := &Guard{Allow: allow(t, "*.svc.internal"), Resolver: dns}
 	for _, host := range []string{"a.svc.internal", "A.SVC.internal."} {
 		conn, err := g.DialContext(t.Context(), "tcp", host+":"+portOf(s))
@@ -160,38 +162,39 @@ func TestGuardAllowsAHostByName(t *testing.T) {
 		}
 		_ = conn.Close()
 	}
-	refusal(t, g, "a.svc.internal.evil.com:"+portOf(s))
-	refusal(t, g, "127.0.0.1:"+portOf(s)) // which the name does not make good
+	mustRefuse(t, g, "a.svc.internal.evil.com:"+portOf(s))
+	mustRefuse(t, g, "127.0.0.1:"+portOf(s)) // the list permits the name, not the address
 }
 
 func TestGuardDialEndsWithItsContext(t *testing.T) {
-	why := errors.New("enough")
+	cause := errors.New("stopped by the test")
 	ctx, stop := context.WithCancelCause(t.Context())
-	stop(why)
+	stop(cause)
 	_, err := (&Guard{Allow: allow(t, "loopback")}).DialContext(ctx, "tcp", "127.0.0.1:9")
-	if !errors.Is(err, why) {
+	if !errors.Is(err, cause) {
 		t.Error(err)
 	}
-	_, err = (&Guard{Resolver: &resolver{}}).DialContext(t.Context(), "tcp", "nowhere.example:80")
+	_, err = (&Guard{Resolver: &resolver{}}).DialContext(t.Context(), "tcp", "missing.example:80")
 	var dns *net.DNSError
 	if !errors.As(err, &dns) {
 		t.Error(err)
 	}
 }
 
-// TestGuardIgnoresProxiesOfTheEnvironment: one would connect where the guard does not look.
-func TestGuardIgnoresProxiesOfTheEnvironment(t *testing.T) {
-	var asked atomic.Int64
-	proxy := listen(t, "127.0.0.1:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+// TestGuardIgnoresProxyVariables: a proxy of the environment would connect to addresses
+// that the guard has not checked.
+func TestGuardIgnoresProxyVariables(t *testing.T) {
+	var requests atomic.Int64
+	proxy := listen(t, "127.0.0.1:0", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
 	t.Setenv("HTTP_PROXY", proxy.URL)
 	t.Setenv("http_proxy", proxy.URL)
 	t.Setenv("ALL_PROXY", proxy.URL)
-	g := &Guard{Resolver: &resolver{names: names{"inside": {{"10.0.0.1"}}}}}
+	g := &Guard{Resolver: &resolver{records: dnsRecords{"inside": {{"10.0.0.1"}}}}}
 	client := &http.Client{Transport: g.transport(), Timeout: 10 * time.Second}
-	if _, err := client.Get("http://inside/"); rota.CodeOf(err) != rota.Denied || asked.Load() != 0 {
-		t.Errorf("%v; the proxy was asked %d times", err, asked.Load())
+	if _, err := client.Get("http://inside/"); rota.CodeOf(err) != rota.Denied || requests.Load() != 0 {
+		t.Errorf("%v; the proxy received %d requests", err, requests.Load())
 	}
 	if g.transport().Proxy != nil {
-		t.Error("it has a proxy")
+		t.Error("the transport has a proxy")
 	}
 }

@@ -44,13 +44,13 @@ func (b *logBuffer) String() string {
 	return b.text.String()
 }
 
-func newTestEnv(t *testing.T, fill func(*engine.Registry, rota.Store)) *testEnv {
+func newTestEnv(t *testing.T, register func(*engine.Registry, rota.Store)) *testEnv {
 	t.Helper()
-	return newTestEnvAt(t, filepath.Join(t.TempDir(), "rota.db"), fill)
+	return newTestEnvAt(t, filepath.Join(t.TempDir(), "rota.db"), register)
 }
 
 // newTestEnvAt uses a store file that may exist already.
-func newTestEnvAt(t *testing.T, path string, fill func(*engine.Registry, rota.Store)) *testEnv {
+func newTestEnvAt(t *testing.T, path string, register func(*engine.Registry, rota.Store)) *testEnv {
 	t.Helper()
 	store, err := sqlite.Open(path)
 	if err != nil {
@@ -59,7 +59,7 @@ func newTestEnvAt(t *testing.T, path string, fill func(*engine.Registry, rota.St
 	t.Cleanup(func() { _ = store.Close() })
 	w := &testEnv{T: t, store: store, client: rota.New(store), log: &logBuffer{}}
 	reg := engine.NewRegistry()
-	fill(reg, store)
+	register(reg, store)
 	w.run(reg, engine.Config{Workers: 4})
 	return w
 }
@@ -79,19 +79,19 @@ func (w *testEnv) run(reg *engine.Registry, config engine.Config) {
 	config.Logger = slog.New(slog.NewTextHandler(w.log, nil))
 	e := engine.New(rota.New(w.store, rota.WithActor("rota")), reg, config)
 	ctx, stop := context.WithCancel(context.Background())
-	over := make(chan error, 1)
-	go func() { over <- e.Run(ctx) }()
+	done := make(chan error, 1)
+	go func() { done <- e.Run(ctx) }()
 	w.Cleanup(func() {
 		e.Cut()
 		stop()
-		if err := <-over; err != nil {
+		if err := <-done; err != nil {
 			w.Error(err)
 		}
 	})
 	select {
 	case <-e.Ready():
-	case err := <-over:
-		over <- err
+	case err := <-done:
+		done <- err
 		w.Fatalf("the engine did not start: %v", err)
 	case <-time.After(waitMax):
 		w.Fatal("the engine is not ready")

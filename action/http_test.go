@@ -18,8 +18,8 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// newCaller runs http jobs that may reach this machine.
-func newCaller(t *testing.T, change ...func(*Config)) *testEnv {
+// newHTTPEnv starts an engine that runs http jobs, which may reach this machine.
+func newHTTPEnv(t *testing.T, change ...func(*Config)) *testEnv {
 	t.Helper()
 	config := Config{Guard: &Guard{Allow: allow(t, "loopback")}, Version: "1.2.3"}
 	for _, f := range change {
@@ -28,17 +28,17 @@ func newCaller(t *testing.T, change ...func(*Config)) *testEnv {
 	return newTestEnv(t, func(reg *engine.Registry, _ rota.Store) { Register(reg, config) })
 }
 
-// call runs a job of type http to its end, without retries.
-func (w *testEnv) call(params any) *rota.Job {
+// runHTTP runs a job of type http without retries, and waits for its end.
+func (w *testEnv) runHTTP(params any) *rota.Job {
 	w.Helper()
 	return w.waitEnded(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(params), MaxRetries: new(0)}))
 }
 
-// testServer serves, and keeps what it was asked.
+// testServer is an HTTP server that records its requests.
 type testServer struct {
 	*httptest.Server
-	mu    sync.Mutex
-	asked []recordedRequest
+	mu       sync.Mutex
+	requests []recordedRequest
 }
 
 type recordedRequest struct {
@@ -52,7 +52,7 @@ func newTestServer(t *testing.T, answer http.HandlerFunc) *testServer {
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
-		s.asked = append(s.asked, recordedRequest{r, string(body)})
+		s.requests = append(s.requests, recordedRequest{r, string(body)})
 		s.mu.Unlock()
 		answer(w, r)
 	}))
@@ -64,31 +64,31 @@ func (s *testServer) last(t *testing.T) recordedRequest {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.asked) == 0 {
-		t.Fatal("nobody asked")
+	if len(s.requests) == 0 {
+		t.Fatal("the server has received no request")
 	}
-	return s.asked[len(s.asked)-1]
+	return s.requests[len(s.requests)-1]
 }
 
-func (s *testServer) times() int {
+func (s *testServer) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.asked)
+	return len(s.requests)
 }
 
 func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
-func TestHTTPJobSendsTheRequest(t *testing.T) {
-	w := newCaller(t)
+func TestHTTPJobSendsRequest(t *testing.T) {
+	w := newHTTPEnv(t)
 	s := newTestServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.Header().Set("X-Request-Id", "r-1")
 		w.Header().Set("Set-Cookie", "session=hunter2")
 		fmt.Fprint(w, `{"ok": true}`)
 	})
-	job := w.call(map[string]any{
+	job := w.runHTTP(map[string]any{
 		"method": "POST", "url": s.URL + "/a?key=hunter2", "headers": map[string]string{"authorization": "Bearer hunter2", "x-tenant": "7"}, "body": map[string]any{"n": 1},
 	})
 	if job.Run.Outcome != rota.OutcomeCompleted {
@@ -110,14 +110,14 @@ func TestHTTPJobSendsTheRequest(t *testing.T) {
 		}
 	}
 	if strings.Contains(log, "hunter2") || strings.Contains(string(job.Run.Result), "hunter2") {
-		t.Errorf("a secret is told: %s %s", log, job.Run.Result)
+		t.Errorf("the log or the result contains a secret: %s %s", log, job.Run.Result)
 	}
 }
 
 func TestHTTPJobDefaults(t *testing.T) {
-	w := newCaller(t)
+	w := newHTTPEnv(t)
 	s := newTestServer(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello <world> & all") })
-	job := w.call(HTTP{URL: payload.URL(s.URL)})
+	job := w.runHTTP(HTTP{URL: payload.URL(s.URL)})
 	if r := s.last(t); r.Method != "GET" || r.body != "" || r.Header.Get("Content-Type") != "" || r.ContentLength != 0 {
 		t.Errorf("%+v", r)
 	}
@@ -125,21 +125,22 @@ func TestHTTPJobDefaults(t *testing.T) {
 		t.Errorf("%s", job.Run.Result)
 	}
 	if job.Policy.Timeout != DefaultHTTPTimeout {
-		t.Errorf("it may take %v", job.Policy.Timeout)
+		t.Errorf("the timeout is %v", job.Policy.Timeout)
 	}
 
-	w.call(map[string]any{"method": "PUT", "url": s.URL, "body": "a text", "headers": map[string]string{"Idempotency-Key": "mine", "User-Agent": "me", "Host": "other.example"}})
+	w.runHTTP(map[string]any{"method": "PUT", "url": s.URL, "body": "a text", "headers": map[string]string{"Idempotency-Key": "mine", "User-Agent": "me", "Host": "other.example"}})
 	if r := s.last(t); r.Method != "PUT" || r.body != "a text" || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/plain") ||
 		r.Header.Get("Idempotency-Key") != "mine" || r.Header.Get("User-Agent") != "me" || r.Host != "other.example" {
 		t.Errorf("%+v", r)
 	}
-	w.call(map[string]any{"method": "POST", "url": s.URL, "body": []int{1, 2}, "headers": map[string]string{"content-type": "application/vnd.api+json"}})
+	w.runHTTP(map[string]any{"method": "POST", "url": s.URL, "body": []int{1, 2}, "headers": map[string]string{"content-type": "application/vnd.api+json"}})
 	if r := s.last(t); r.body != "[1,2]" || r.Header.Get("Content-Type") != "application/vnd.api+json" {
 		t.Errorf("%+v", r)
 	}
 }
 
-// TestHTTPJobRefusesInvalidParams when they are enqueued, by their field.
+// TestHTTPJobRefusesInvalidParams checks the errors of the schema, which an enqueue
+// returns. Each names the field.
 func TestHTTPJobRefusesInvalidParams(t *testing.T) {
 	schema, err := payload.Schema(HTTP{})
 	if err != nil {
@@ -207,11 +208,12 @@ func TestHTTPJobRefusesInvalidParams(t *testing.T) {
 	}
 }
 
-// TestHTTPJobFailsOnUncheckedInvalidParams when they were enqueued are refused for good when they run.
+// TestHTTPJobFailsOnUncheckedInvalidParams: params that no schema has checked at the
+// enqueue fail permanently at the run.
 func TestHTTPJobFailsOnUncheckedInvalidParams(t *testing.T) {
-	w := newCaller(t)
+	w := newHTTPEnv(t)
 	s := newTestServer(t, status(200))
-	job := w.call(map[string]any{"url": s.URL, "headers": map[string]string{"transfer-encoding": "chunked"}})
+	job := w.runHTTP(map[string]any{"url": s.URL, "headers": map[string]string{"transfer-encoding": "chunked"}})
 	if job.Run.Outcome != rota.OutcomeFailed || job.Run.ErrorCode != "payload" || !strings.Contains(job.Run.Error, "headers.transfer-encoding") || job.Sequel != rota.SequelDead {
 		t.Errorf("%+v", job.Run)
 	}
@@ -219,14 +221,15 @@ func TestHTTPJobFailsOnUncheckedInvalidParams(t *testing.T) {
 	if job.Run.ErrorCode != "payload" || job.Sequel != rota.SequelDead {
 		t.Errorf("%+v", job.Run)
 	}
-	if s.times() != 0 {
-		t.Error("it was sent all the same")
+	if s.count() != 0 {
+		t.Error("a request with invalid params was sent")
 	}
 }
 
-// TestHTTPStatusDecidesTheOutcome: what is tried again, and what is not.
-func TestHTTPStatusDecidesTheOutcome(t *testing.T) {
-	w := newCaller(t)
+// TestHTTPStatusDecidesOutcome checks which statuses complete a job, which are retried,
+// and which fail permanently.
+func TestHTTPStatusDecidesOutcome(t *testing.T) {
+	w := newHTTPEnv(t)
 	answer := 0
 	s := newTestServer(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Sscan(r.URL.Query().Get("answer"), &answer)
@@ -236,7 +239,7 @@ func TestHTTPStatusDecidesTheOutcome(t *testing.T) {
 		status int
 		expect any
 		retry  bool
-		code   string // empty: it completes
+		code   string // error code; empty: the job completes
 	}{
 		{200, nil, false, ""},
 		{204, nil, false, ""},
@@ -244,7 +247,7 @@ func TestHTTPStatusDecidesTheOutcome(t *testing.T) {
 		{404, 404, false, ""},
 		{503, []any{"5xx", 200}, false, ""},
 		{302, "3xx", false, ""},
-		{200, 201, false, "http_200"}, // it was done, and must not be done again
+		{200, 201, false, "http_200"}, // the request had its effect, so a retry is wrong
 		{304, nil, false, "http_304"},
 		{400, nil, false, "http_400"},
 		{401, nil, false, "http_401"},
@@ -262,12 +265,12 @@ func TestHTTPStatusDecidesTheOutcome(t *testing.T) {
 		if test.expect != nil {
 			params["expect"] = test.expect
 		}
-		before := s.times()
+		before := s.count()
 		id := w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(params), MaxRetries: new(1)})
 		attempts := w.waitAttempts(id)
 		last := attempts[len(attempts)-1]
-		if want := map[bool]int{false: 1, true: 2}[test.retry]; len(attempts) != want || s.times()-before != want {
-			t.Errorf("%d: there are %d attempts and %d requests", test.status, len(attempts), s.times()-before)
+		if want := map[bool]int{false: 1, true: 2}[test.retry]; len(attempts) != want || s.count()-before != want {
+			t.Errorf("%d: %d attempts and %d requests", test.status, len(attempts), s.count()-before)
 		}
 		if test.code == "" && last.Run.Outcome != rota.OutcomeCompleted || test.code != last.Run.ErrorCode {
 			t.Errorf("%d, expecting %v: %s %q %s", test.status, test.expect, last.Run.Outcome, last.Run.ErrorCode, last.Run.Error)
@@ -279,12 +282,12 @@ func TestHTTPStatusDecidesTheOutcome(t *testing.T) {
 			t.Errorf("%s", last.Run.Result)
 		}
 		if first, second := attempts[0], last; test.retry && first.ExecutionID != second.ExecutionID {
-			t.Error("a retry is another execution")
+			t.Error("a retry belongs to another execution")
 		}
 	}
 }
 
-func TestRetryAfter(t *testing.T) {
+func TestRetryAfterHeaderDelaysRetry(t *testing.T) {
 	now := time.Date(2026, 11, 15, 7, 0, 0, 0, time.UTC)
 	for header, want := range map[string]time.Duration{
 		"": 0, "0": 0, "-5": 0, "soon": 0, "1": time.Second, " 120 ": 2 * time.Minute, "3600": time.Hour, "86400": time.Hour,
@@ -293,13 +296,13 @@ func TestRetryAfter(t *testing.T) {
 		now.Add(24 * time.Hour).Format(http.TimeFormat):   time.Hour,
 		now.Add(-time.Minute).Format(http.TimeFormat):     0,
 	} {
-		at, told := retryAfter(header, now)
-		if told != (want > 0) || told && !at.Equal(now.Add(want)) {
-			t.Errorf("%q is %v, %v; want %v", header, at, told, want)
+		at, ok := retryAfter(header, now)
+		if ok != (want > 0) || ok && !at.Equal(now.Add(want)) {
+			t.Errorf("%q is %v, %v; want %v", header, at, ok, want)
 		}
 	}
 
-	w := newCaller(t)
+	w := newHTTPEnv(t)
 	s := newTestServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "120")
 		w.WriteHeader(429)
@@ -312,12 +315,12 @@ func TestRetryAfter(t *testing.T) {
 		t.Fatal(attempts, err)
 	}
 	if wait := attempts[1].RunAt.Sub(begun); wait < 119*time.Second || wait > 3*time.Minute {
-		t.Errorf("it is tried again after %v", wait)
+		t.Errorf("the job is retried after %v", wait)
 	}
 }
 
-func TestRedirects(t *testing.T) {
-	w := newCaller(t)
+func TestRedirectsAreLimitedAndKeepCredentialsAtTheirHost(t *testing.T) {
+	w := newHTTPEnv(t)
 	other := newTestServer(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "there") })
 	var s *testServer
 	s = newTestServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -348,35 +351,35 @@ func TestRedirects(t *testing.T) {
 	})
 	secrets := map[string]string{"Authorization": "Bearer x", "Cookie": "a=b", "X-Api-Key": "y", "Accept": "text/plain"}
 
-	job := w.call(map[string]any{"url": s.URL + "/same", "headers": secrets})
+	job := w.runHTTP(map[string]any{"url": s.URL + "/same", "headers": secrets})
 	if r := s.last(t); job.Run.Outcome != rota.OutcomeCompleted || r.Header.Get("X-Api-Key") != "y" || r.Header.Get("Authorization") == "" || r.Header.Get("Referer") != "" {
 		t.Errorf("%+v %v", job.Run, r.Header)
 	}
-	job = w.call(map[string]any{"method": "POST", "url": s.URL + "/keep", "body": "text"})
+	job = w.runHTTP(map[string]any{"method": "POST", "url": s.URL + "/keep", "body": "text"})
 	if r := s.last(t); job.Run.Outcome != rota.OutcomeCompleted || r.URL.Path != "/end" || r.Method != "POST" || r.body != "text" {
 		t.Errorf("%+v %+v", job.Run, r)
 	}
 	job = w.waitEnded(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(map[string]any{"method": "POST", "url": s.URL + "/other", "body": "text"})}))
-	if job.Run.ErrorCode != "http_redirects" || job.Sequel != rota.SequelDead || other.times() != 0 ||
-		!strings.Contains(job.Run.Error, strings.TrimPrefix(other.URL, "http://")+", another host, which the body was not meant for") {
-		t.Errorf("a body goes to another host %d times: %+v", other.times(), job.Run)
+	if job.Run.ErrorCode != "http_redirects" || job.Sequel != rota.SequelDead || other.count() != 0 ||
+		!strings.Contains(job.Run.Error, "a redirect to another host, "+strings.TrimPrefix(other.URL, "http://")+", which does not receive the body") {
+		t.Errorf("another host received the body %d times: %+v", other.count(), job.Run)
 	}
-	w.call(map[string]any{"url": s.URL + "/see", "headers": map[string]string{"Host": "inside.example"}})
+	w.runHTTP(map[string]any{"url": s.URL + "/see", "headers": map[string]string{"Host": "inside.example"}})
 	if r := other.last(t); r.Host != strings.TrimPrefix(other.URL, "http://") {
-		t.Errorf("another host is told of %s", r.Host)
+		t.Errorf("another host received the Host header %s", r.Host)
 	}
-	w.call(map[string]any{"method": "POST", "url": s.URL + "/see", "body": "text"})
+	w.runHTTP(map[string]any{"method": "POST", "url": s.URL + "/see", "body": "text"})
 	if r := other.last(t); r.Method != "GET" || r.body != "" {
 		t.Errorf("%+v", r)
 	}
-	job = w.call(map[string]any{"method": "PUT", "url": s.URL + "/other?key=z", "headers": secrets})
+	job = w.runHTTP(map[string]any{"method": "PUT", "url": s.URL + "/other?key=z", "headers": secrets})
 	r := other.last(t)
 	if job.Run.Outcome != rota.OutcomeCompleted || r.Method != "PUT" || result[Answer](w, job).Body != "there" {
 		t.Errorf("%+v %+v", job.Run, r)
 	}
 	for _, name := range []string{"Authorization", "Cookie", "X-Api-Key", "Referer"} {
 		if r.Header.Get(name) != "" {
-			t.Errorf("%s goes to the other host: %v", name, r.Header)
+			t.Errorf("the other host received %s: %v", name, r.Header)
 		}
 	}
 	if r.Header.Get("Accept") != "text/plain" || r.Header.Get("Idempotency-Key") == "" {
@@ -388,22 +391,22 @@ func TestRedirects(t *testing.T) {
 		"/file":    {"guard", "neither http nor https"},
 		"/user":    {"guard", "with a user or password"},
 		"/inside":  {"guard", "169.254.169.254 is where clouds keep"},
-		"/decimal": {"guard", "is an address that is not written as one"},
+		"/decimal": {"guard", "is an IP address in an unsupported form"},
 	} {
-		before := s.times()
+		before := s.count()
 		job := w.waitEnded(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(HTTP{URL: payload.URL(s.URL + path)})}))
 		if job.Run.ErrorCode != want.code || !strings.Contains(job.Run.Error, want.text) || job.Sequel != rota.SequelDead {
 			t.Errorf("%s: %q %s %s", path, job.Run.ErrorCode, job.Run.Error, job.Sequel)
 		}
-		if n := s.times() - before; path == "/0" && n != 6 {
-			t.Errorf("%d requests were made", n)
+		if n := s.count() - before; path == "/0" && n != 6 {
+			t.Errorf("the server received %d requests", n)
 		}
 	}
 }
 
 // A redirect to another host may redirect back to the first one.
-func TestRedirectBackToTheFirstHostCarriesNoCredentials(t *testing.T) {
-	w := newCaller(t)
+func TestRedirectBackToFirstHostSendsNoCredentials(t *testing.T) {
+	w := newHTTPEnv(t)
 	var home *testServer
 	away := newTestServer(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, home.URL+"/back", http.StatusFound) })
 	home = newTestServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -411,7 +414,7 @@ func TestRedirectBackToTheFirstHostCarriesNoCredentials(t *testing.T) {
 			http.Redirect(w, r, away.URL, http.StatusFound)
 		}
 	})
-	w.call(map[string]any{"url": home.URL + "/out", "headers": map[string]string{"X-Api-Key": "y"}})
+	w.runHTTP(map[string]any{"url": home.URL + "/out", "headers": map[string]string{"X-Api-Key": "y"}})
 	if r := home.last(t); r.URL.Path != "/back" || r.Header.Get("X-Api-Key") != "" {
 		t.Errorf("%s %v", r.URL, r.Header)
 	}
@@ -420,8 +423,8 @@ func TestRedirectBackToTheFirstHostCarriesNoCredentials(t *testing.T) {
 func TestHTTPJobCannotReachInternalAddresses(t *testing.T) {
 	s := newTestServer(t, status(200))
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "http://"), ":")
-	dns := &resolver{names: names{"inside.example.com": {{"127.0.0.1"}}, "xn--bcher-kva.example": {{"10.0.0.1"}}}}
-	w := newCaller(t, func(c *Config) { c.Guard = &Guard{Resolver: dns} })
+	dns := &resolver{records: dnsRecords{"inside.example.com": {{"127.0.0.1"}}, "xn--bcher-kva.example": {{"10.0.0.1"}}}}
+	w := newHTTPEnv(t, func(c *Config) { c.Guard = &Guard{Resolver: dns} })
 	for _, host := range []string{
 		"127.0.0.1", "127.0.0.2", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "0.0.0.0", "[::]",
 		"2130706433", "0x7f000001", "0177.0.0.1", "127.1", "169.254.169.254", "[fd00::1]", "[fd00:ec2::254]", "inside.example.com", "INSIDE.example.com",
@@ -432,15 +435,15 @@ func TestHTTPJobCannotReachInternalAddresses(t *testing.T) {
 			t.Errorf("%s: %q %s %s", host, job.Run.ErrorCode, job.Run.Error, job.Sequel)
 		}
 	}
-	if s.times() != 0 {
-		t.Errorf("it was reached %d times", s.times())
+	if s.count() != 0 {
+		t.Errorf("the internal server received %d requests", s.count())
 	}
 }
 
-// TestLargeAnswersAreTruncated: what is kept is a result that a store takes, whatever
-// was sent.
+// TestLargeAnswersAreTruncated: the result is valid and small enough for the store,
+// whatever the server sends.
 func TestLargeAnswersAreTruncated(t *testing.T) {
-	w := newCaller(t)
+	w := newHTTPEnv(t)
 	var sent atomic.Int64
 	s := newTestServer(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", r.URL.Query().Get("type"))
@@ -461,41 +464,41 @@ func TestLargeAnswersAreTruncated(t *testing.T) {
 	for name, test := range map[string]struct {
 		query     string
 		truncated bool
-		least     int
+		lengthMin int
 	}{
-		"short":             {"n=10&chunk=x", false, 10},
-		"text":              {"n=10000&chunk=0123456789", true, 50_000},
-		"what JSON escapes": {"n=30000&chunk=%3C%01%22", true, 5_000},
-		"no text":           {"n=30000&chunk=%ff%fe%00", true, 10_000},
-		"long characters":   {"n=30000&chunk=%F0%9F%98%80", true, 50_000},
-		"long JSON":         {"n=1&type=application/json&chunk=[&fill=12345,&times=20000&end=1]", true, 50_000},
-		"deep JSON":         {"n=1&type=application/json&chunk=[&fill=[&times=499&end=" + strings.Repeat("]", 500), false, 1_000},
-		"JSON that is none": {"n=1&type=application/json&chunk={", false, 1},
-		"endless":           {"n=1000000000&chunk=" + strings.Repeat("y", 4096), true, 50_000},
+		"short":                        {"n=10&chunk=x", false, 10},
+		"text":                         {"n=10000&chunk=0123456789", true, 50_000},
+		"characters that JSON escapes": {"n=30000&chunk=%3C%01%22", true, 5_000},
+		"bytes that are not UTF-8":     {"n=30000&chunk=%ff%fe%00", true, 10_000},
+		"long characters":              {"n=30000&chunk=%F0%9F%98%80", true, 50_000},
+		"long JSON":                    {"n=1&type=application/json&chunk=[&fill=12345,&times=20000&end=1]", true, 50_000},
+		"deep JSON":                    {"n=1&type=application/json&chunk=[&fill=[&times=499&end=" + strings.Repeat("]", 500), false, 1_000},
+		"invalid JSON":                 {"n=1&type=application/json&chunk={", false, 1},
+		"endless":                      {"n=1000000000&chunk=" + strings.Repeat("y", 4096), true, 50_000},
 	} {
 		sent.Store(0)
-		job := w.call(map[string]any{"url": s.URL + "?" + test.query})
+		job := w.runHTTP(map[string]any{"url": s.URL + "?" + test.query})
 		if job.Run.Outcome != rota.OutcomeCompleted || len(job.Run.Result) > rota.ResultMax {
 			t.Errorf("%s: %s %s, %d bytes", name, job.Run.Outcome, job.Run.Error, len(job.Run.Result))
 			continue
 		}
 		got := result[Answer](w, job)
-		if body, is := got.Body.(string); !is || got.Truncated != test.truncated || len(body) < test.least || strings.ContainsRune(body, 0) {
+		if body, is := got.Body.(string); !is || got.Truncated != test.truncated || len(body) < test.lengthMin || strings.ContainsRune(body, 0) {
 			t.Errorf("%s: truncated %v, %d bytes", name, got.Truncated, len(body))
 		}
 		if name == "endless" && sent.Load() > 64<<20 {
-			t.Errorf("%d bytes were taken", sent.Load())
+			t.Errorf("the job read %d bytes", sent.Load())
 		}
 	}
 }
 
 func TestCancelledRunEndsItsRequest(t *testing.T) {
-	w := newCaller(t)
-	begun, gone := make(chan struct{}, 2), make(chan struct{}, 2)
+	w := newHTTPEnv(t)
+	begun, cancelled := make(chan struct{}, 2), make(chan struct{}, 2)
 	s := newTestServer(t, func(_ http.ResponseWriter, r *http.Request) {
 		begun <- struct{}{}
 		<-r.Context().Done()
-		gone <- struct{}{}
+		cancelled <- struct{}{}
 	})
 	job := w.waitEnded(w.enqueue(rota.NewJob{
 		Type: "http", Params: rota.EncodeSpec(HTTP{URL: payload.URL(s.URL)}), Timeout: new(50 * time.Millisecond), MaxRetries: new(0),
@@ -503,7 +506,7 @@ func TestCancelledRunEndsItsRequest(t *testing.T) {
 	if job.Run.Outcome != rota.OutcomeCancelled || job.Run.ErrorCode != rota.CodeTimeout {
 		t.Errorf("%s %s %s", job.Run.Outcome, job.Run.ErrorCode, job.Run.Error)
 	}
-	<-gone
+	<-cancelled
 	<-begun
 
 	id := w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(HTTP{URL: payload.URL(s.URL)})})
@@ -514,12 +517,13 @@ func TestCancelledRunEndsItsRequest(t *testing.T) {
 	if job := w.waitEnded(id); job.Run.Outcome != rota.OutcomeCancelled || job.Run.ErrorCode != rota.CodeCancelled {
 		t.Errorf("%s %s %s", job.Run.Outcome, job.Run.ErrorCode, job.Run.Error)
 	}
-	<-gone
+	<-cancelled
 }
 
-// TestNetworkFaultsAreRetried, and told without the address, which may hold a key.
+// TestNetworkFaultsAreRetried also checks that errors and logs do not contain the path
+// and query of the URL, which may contain a key.
 func TestNetworkFaultsAreRetried(t *testing.T) {
-	w := newCaller(t, func(c *Config) { c.Guard.Resolver = &resolver{} })
+	w := newHTTPEnv(t, func(c *Config) { c.Guard.Resolver = &resolver{} })
 	dead := newTestServer(t, status(200))
 	dead.Close()
 	incomplete := newTestServer(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -528,7 +532,7 @@ func TestNetworkFaultsAreRetried(t *testing.T) {
 	})
 	hung := newTestServer(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	hung.Config.ErrorLog = nil
-	for _, url := range []string{dead.URL, incomplete.URL, hung.URL, "http://nowhere.example", strings.Replace(incomplete.URL, "http:", "https:", 1)} {
+	for _, url := range []string{dead.URL, incomplete.URL, hung.URL, "http://missing.example", strings.Replace(incomplete.URL, "http:", "https:", 1)} {
 		id := w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(HTTP{Method: "POST", URL: payload.URL(url + "/?key=hunter2")}), MaxRetries: new(1)})
 		attempts := w.waitAttempts(id)
 		last := attempts[len(attempts)-1].Run
@@ -541,8 +545,8 @@ func TestNetworkFaultsAreRetried(t *testing.T) {
 	}
 }
 
-func TestExecIsDeclaredAndRefused(t *testing.T) {
-	w := newCaller(t)
+func TestExecJobIsRefused(t *testing.T) {
+	w := newHTTPEnv(t)
 	typ, err := w.store.Type(context.Background(), "exec")
 	if err != nil || !strings.Contains(string(typ.Spec.Schema), `"command"`) {
 		t.Fatal(typ, err)

@@ -31,7 +31,7 @@ func redirectPolicy(expect Expect) func(*http.Request, []*http.Request) error {
 			return nil
 		}
 		if next.Body != nil && next.Body != http.NoBody { // 307 and 308 send it again
-			return permanentFailure(codeRedirect, "%s: a redirect to %s, another host, which the body was not meant for; if it was, send it there",
+			return permanentFailure(codeRedirect, "%s: a redirect to another host, %s, which does not receive the body; if it may, send the request to that host",
 				before[0].URL.Host, next.URL.Host)
 		}
 		keepHarmless(next.Header)

@@ -15,9 +15,9 @@ type piece struct {
 // wordsMax is how many words of a statement are kept.
 const wordsMax = 8
 
-// split cuts a script into its statements, at the semicolons that stand outside
-// of quotes, comments and the bodies of functions. If it splits
-// wrongly, the server refuses the part: each part is sent as a single statement.
+// split divides a script into its statements, at the semicolons outside of quotes,
+// comments and the bodies of functions. If it splits wrongly, the server refuses the
+// part, because each part is sent as a single statement.
 func split(kind dialect, script string) (pieces []piece) {
 	s := &scanner{kind: kind, text: script}
 	for {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestSplit(t *testing.T) {
+func TestSplitFindsStatements(t *testing.T) {
 	for _, row := range []struct {
 		kind dialect
 		text string
@@ -38,7 +38,7 @@ func TestSplit(t *testing.T) {
 		for _, p := range split(row.kind, row.text) {
 			got = append(got, p.text)
 			if row.text[p.start:p.start+len(p.text)] != p.text {
-				t.Errorf("%s: %q does not stand at %d", row.text, p.text, p.start)
+				t.Errorf("%s: %q is not at offset %d", row.text, p.text, p.start)
 			}
 		}
 		if !slices.Equal(got, row.want) {
@@ -47,7 +47,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// FuzzSplit wants nothing lost but what stands between statements, and an end.
+// FuzzSplit checks that split ends, and that statements are parts of the script in
+// order.
 func FuzzSplit(f *testing.F) {
 	for _, text := range []string{"a; b", "$$;$$", "E'\\", "/* /* */", "/*!1 x */;", "CREATE TRIGGER x BEGIN a; END;", "'", "\xff;\x00", "CREATE FUNCTION f BEGIN CASE"} {
 		f.Add(text)
@@ -74,21 +75,21 @@ func TestLineAndColumn(t *testing.T) {
 		}
 	}
 	if at := byteOffset("éa", 2); at != 2 {
-		t.Errorf("the second character begins at %d", at)
+		t.Errorf("the second character is at offset %d", at)
 	}
 }
 
 func TestFormattedTargetHasNoPassword(t *testing.T) {
 	target := Target{URL: "postgres://u:geheim@h/d", Roles: map[string]string{"x": "postgres://x:geheim@h/d"}}
-	for _, text := range printed(target) {
+	for _, text := range formats(target) {
 		if strings.Contains(text, "geheim") || !strings.Contains(text, "postgres") {
-			t.Errorf("it shows %s", text)
+			t.Errorf("a formatted target is %s", text)
 		}
 	}
 }
 
-// printed is every way in which people print things.
-func printed(target Target) []string {
+// formats returns a target as the usual ways to print a value format it.
+func formats(target Target) []string {
 	text, err := json.Marshal(map[string]Target{"a": target})
 	if err != nil {
 		panic(err)

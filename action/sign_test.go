@@ -8,10 +8,11 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestSignatures are vectors that openssl and Python's hmac made:
+// TestSignMatchesOpenSSL uses signatures that openssl and the hmac module of Python
+// computed:
 //
 //	printf '%s' 'T.BODY' | openssl dgst -sha256 -hmac SECRET
-func TestSignatures(t *testing.T) {
+func TestSignMatchesOpenSSL(t *testing.T) {
 	for _, v := range []struct {
 		secret string
 		at     int64
@@ -24,7 +25,7 @@ func TestSignatures(t *testing.T) {
 	} {
 		at := time.Unix(v.at, 999_999_999)
 		if got := Sign(v.secret, at, []byte(v.body)); got != v.want {
-			t.Errorf("%s is signed %s, not %s", v.body, got, v.want)
+			t.Errorf("the signature of %s is %s, want %s", v.body, got, v.want)
 		}
 		if err := Verify(v.secret, v.want, []byte(v.body), at, time.Minute); err != nil {
 			t.Error(err)
@@ -32,7 +33,7 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-func TestVerify(t *testing.T) {
+func TestVerifyAcceptsAndRefuses(t *testing.T) {
 	const secret, body = "whsec_test", `{"event":"job.completed"}`
 	now := time.Unix(1793862000, 0)
 	right := Sign(secret, now, []byte(body))
@@ -81,8 +82,9 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyRefusesAnInvalidTime: it was signed, but by somebody who cannot count.
-func TestVerifyRefusesAnInvalidTime(t *testing.T) {
+// TestVerifyRefusesInvalidTime: the signature is right, but its time is not a number of
+// seconds, or not a possible one.
+func TestVerifyRefusesInvalidTime(t *testing.T) {
 	for _, at := range []string{"soon", "-5", "99999999999999999999", "1793862000.5", "9223372036854775807", ""} {
 		header := "t=" + at + ",v1=" + hexOf(digest("s", at, nil))
 		if err := Verify("s", header, nil, time.Now(), 0); rota.CodeOf(err) != rota.Denied {
@@ -95,8 +97,8 @@ func FuzzVerify(f *testing.F) {
 	f.Add("t=1,v1=00", "x")
 	f.Add("t=1793862000,v1=e043bfc405d35fee39c334a30764449f9f8c6de99b80d59e812c07b75d9fdd7c", `{"event":"job.completed"}`)
 	f.Fuzz(func(t *testing.T, header, body string) {
-		if err := Verify("a secret that nobody knows", header, []byte(body), time.Unix(1793862000, 0), 0); err == nil {
-			t.Errorf("%q is right", header)
+		if err := Verify("an unknown secret", header, []byte(body), time.Unix(1793862000, 0), 0); err == nil {
+			t.Errorf("%q is accepted", header)
 		}
 	})
 }

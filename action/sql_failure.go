@@ -61,12 +61,12 @@ func runError(auth login, err error) error {
 	if errors.As(err, &coded) {
 		code = coded.Code()
 	}
-	told := failed(code, "target %s: %s", auth.target, text)
+	failure := failed(code, "target %s: %s", auth.target, text)
 	var of *sqlFailure
 	if rota.IsPermanent(err) || errors.As(err, &of) && of.syntax {
-		return rota.Permanent(told)
+		return rota.Permanent(failure)
 	}
-	return told
+	return failure
 }
 
 // unreachable is an error of connecting. The text of the driver is scrubbed, because

@@ -14,7 +14,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-func TestFailedStatementRollsBackTheRun(t *testing.T) {
+func TestFailedStatementRollsBackRun(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t)
 		w.mustComplete(statement("CREATE TABLE a (id INT PRIMARY KEY, note TEXT)"))
@@ -24,18 +24,18 @@ func TestFailedStatementRollsBackTheRun(t *testing.T) {
 		}
 		w.mustFail(statement("INSERT INTO a VALUES (3, 'x');\n  INSERT INTO a VALUES (1, 'x')"), g.duplicateKeyCode, "target t: line 2", g.duplicateKeyCode)
 		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "2" {
-			t.Errorf("%s rows after a statement that failed", n)
+			t.Errorf("the table has %s rows after a statement that failed", n)
 		}
 		if n := g.queryValue(t, "SELECT count(*) FROM rota_effects"); n != "2" {
-			t.Errorf("%s effects, of two that were done", n)
+			t.Errorf("%s effects of two completed jobs", n)
 		}
 		if got := g.queryValue(t, "SELECT rows_affected FROM rota_effects WHERE execution_id = '"+done.ExecutionID.String()+"'"); got != "3" {
-			t.Errorf("the effect says %s rows", got)
+			t.Errorf("the effect has %s rows affected", got)
 		}
 	})
 }
 
-// TestRetryAfterCommitExecutesNothing loses the answer of the first attempt.
+// TestRetryAfterCommitExecutesNothing: the first attempt commits, and then fails.
 func TestRetryAfterCommitExecutesNothing(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t, func(next engine.Handler) engine.Handler {
@@ -56,30 +56,30 @@ func TestRetryAfterCommitExecutesNothing(t *testing.T) {
 			t.Errorf("%d attempts, the last %s with %v rows: %s", len(jobs), last.Run.Outcome, last.Run.RowsAffected, last.Run.Error)
 		}
 		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "2" {
-			t.Errorf("%s rows: it was done twice", n)
+			t.Errorf("%s rows: the statement was executed twice", n)
 		}
 		if job := g.queryValue(t, "SELECT job FROM rota_effects WHERE execution_id = '"+last.ExecutionID.String()+"'"); job != "lost" {
-			t.Errorf("the effect is of %q", job)
+			t.Errorf("the effect names the job %q", job)
 		}
 	})
 }
 
-// TestConcurrentAttemptsExecuteOnce runs each job twice at the same time, as a worker does
-// that lost its lease and has not noticed.
+// TestConcurrentAttemptsExecuteOnce runs each job three times at once, as happens if a
+// worker has lost its lease and has not noticed.
 func TestConcurrentAttemptsExecuteOnce(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t, func(next engine.Handler) engine.Handler {
 			return func(ctx context.Context, job *rota.Job) error {
-				var both sync.WaitGroup
+				var wg sync.WaitGroup
 				var errs [3]error
 				for i := range errs {
-					both.Go(func() { errs[i] = next(ctx, job) })
+					wg.Go(func() { errs[i] = next(ctx, job) })
 				}
-				both.Wait()
+				wg.Wait()
 				return errors.Join(errs[:]...)
 			}
 		})
-		// The table of effects is not there either: all of them make it.
+		// The table of effects does not exist yet, so the attempts also create it concurrently.
 		g.query(t, "CREATE TABLE a (id INT)")
 		for range 3 {
 			w.mustComplete(statement("INSERT INTO a VALUES (1)"))
@@ -90,7 +90,7 @@ func TestConcurrentAttemptsExecuteOnce(t *testing.T) {
 	})
 }
 
-func TestTimeoutCancelsTheStatementInTheServer(t *testing.T) {
+func TestTimeoutCancelsStatementInServer(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t)
 		w.mustComplete(statement("CREATE TABLE a (id INT)"))
@@ -100,42 +100,42 @@ func TestTimeoutCancelsTheStatementInTheServer(t *testing.T) {
 		if done.Run.Outcome != rota.OutcomeCancelled || done.Run.ErrorCode != rota.CodeTimeout {
 			t.Errorf("%s, %s: %s", done.Run.Outcome, done.Run.ErrorCode, done.Run.Error)
 		}
-		waitFor(t, "nothing goes on in the server", func() bool { return g.activeStatements(t) == 0 })
+		waitFor(t, "the server executes no statement", func() bool { return g.activeStatements(t) == 0 })
 		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "0" {
-			t.Errorf("%s rows of a run that was stopped", n)
+			t.Errorf("a cancelled run left %s rows", n)
 		}
 	})
 }
 
-func TestCancelCancelsTheStatementInTheServer(t *testing.T) {
+func TestCancelCancelsStatementInServer(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t)
 		w.mustComplete(statement("CREATE TABLE a (id INT)"))
 		id := w.enqueue(statement("INSERT INTO a VALUES (1); %s", g.slowStatement))
-		waitFor(t, "it runs", func() bool { return g.activeStatements(t) > 0 })
+		waitFor(t, "the statement runs", func() bool { return g.activeStatements(t) > 0 })
 		if _, err := rota.Do[*rota.CancelledJob](t.Context(), w.store, &rota.Cancel{Meta: rota.NewMeta("ada"), JobID: id}); err != nil {
 			t.Fatal(err)
 		}
 		if done := w.waitEnded(id); done.Run.Outcome != rota.OutcomeCancelled || done.Run.ErrorCode != rota.CodeCancelled {
 			t.Errorf("%s, %s: %s", done.Run.Outcome, done.Run.ErrorCode, done.Run.Error)
 		}
-		waitFor(t, "nothing goes on in the server", func() bool { return g.activeStatements(t) == 0 })
+		waitFor(t, "the server executes no statement", func() bool { return g.activeStatements(t) == 0 })
 		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "0" {
-			t.Errorf("%s rows of a run that was stopped", n)
+			t.Errorf("a cancelled run left %s rows", n)
 		}
 	})
 }
 
-func TestTargetTimeoutFailsTheRun(t *testing.T) {
+func TestTargetTimeoutFailsRun(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		g.target.Timeout = 300 * time.Millisecond
 		w := g.newEnv(t)
 		w.mustFail(statement("%s", g.slowStatement), rota.CodeTimeout, "target t", "300ms")
-		waitFor(t, "nothing goes on in the server", func() bool { return g.activeStatements(t) == 0 })
+		waitFor(t, "the server executes no statement", func() bool { return g.activeStatements(t) == 0 })
 	})
 }
 
-func TestResultHasTheFirstRows(t *testing.T) {
+func TestResultHasFirstRows(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t)
 		w.mustComplete(statement("CREATE TABLE a (id INT, note VARCHAR(2000))"))
@@ -161,7 +161,7 @@ func TestResultHasTheFirstRows(t *testing.T) {
 	})
 }
 
-func TestStatementThatEndsTheTransactionIsRefused(t *testing.T) {
+func TestStatementThatEndsTransactionIsRefused(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
 		w := g.newEnv(t)
 		w.mustComplete(statement("CREATE TABLE a (id INT)"))
@@ -169,15 +169,15 @@ func TestStatementThatEndsTheTransactionIsRefused(t *testing.T) {
 			j := statement("INSERT INTO a VALUES (1);\n%s;\nINSERT INTO a VALUES (2)", text)
 			j.MaxRetries = new(3)
 			if done := w.mustFail(j, codeTransaction, "line ", "is refused"); done.Sequel != rota.SequelDead {
-				t.Errorf("%s: it is tried again", text)
+				t.Errorf("%s: the refused script is retried", text)
 			}
 		}
 		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "0" {
-			t.Errorf("%s rows of what was refused", n)
+			t.Errorf("refused scripts left %s rows", n)
 		}
 		w.mustComplete(statement("INSERT INTO a VALUES (1); SAVEPOINT s; INSERT INTO a VALUES (2); ROLLBACK TO s; INSERT INTO a VALUES ('3')"))
 		if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "2" {
-			t.Errorf("%s rows around a savepoint", n)
+			t.Errorf("a script with a savepoint wrote %s rows", n)
 		}
 	})
 }
@@ -188,22 +188,23 @@ func TestSyntaxErrorIsPermanent(t *testing.T) {
 		wrong := statement("SELECT 1;\nSELECT 'é' FROM\n  WHERE")
 		wrong.MaxRetries = new(2)
 		if done := w.mustFail(wrong, g.syntaxErrorCode, "line 3"); done.Sequel != rota.SequelDead {
-			t.Error("what is no SQL is tried again")
+			t.Error("a syntax error is retried")
 		}
-		missing := statement("SELECT * FROM nowhere")
+		missing := statement("SELECT * FROM missing")
 		missing.MaxRetries = new(2)
 		jobs := w.waitAttempts(w.enqueue(missing))
-		if len(jobs) != 3 || !strings.Contains(jobs[0].Run.Error, "nowhere") {
-			t.Errorf("a table that may come is tried %d times: %s", len(jobs), jobs[0].Run.Error)
+		if len(jobs) != 3 || !strings.Contains(jobs[0].Run.Error, "missing") {
+			t.Errorf("a job on a missing table has %d attempts: %s", len(jobs), jobs[0].Run.Error)
 		}
 		w.mustFail(statement("-- nothing\n;"), codeParams, "contains no statement")
 	})
 }
 
-// TestOldEffectsAreRemoved writes effects of long ago, and looks which of them are left.
+// TestOldEffectsAreRemoved writes old and new effects, and checks which remain after a
+// run.
 func TestOldEffectsAreRemoved(t *testing.T) {
 	onEachTarget(t, func(t *testing.T, g *testTarget) {
-		g.newEnv(t).mustComplete(statement("SELECT 1")) // which makes the table
+		g.newEnv(t).mustComplete(statement("SELECT 1")) // creates the table
 		long := minExecutionID(time.Now().Add(-100 * 24 * time.Hour))
 		old, late, fresh := long.String(), long.Derive([]byte("late")).String(), minExecutionID(time.Now()).String()
 		g.query(t, "INSERT INTO rota_effects (execution_id, done_at, rows_affected, job) VALUES ('"+old+"', '2020-01-01 00:00:00', 0, 'old'), ('"+
@@ -212,17 +213,17 @@ func TestOldEffectsAreRemoved(t *testing.T) {
 		w.mustComplete(statement("SELECT 1"))
 		rows := g.query(t, "SELECT job FROM rota_effects WHERE job <> 'sql' ORDER BY job")
 		if !reflect.DeepEqual(rows, [][]string{{"fresh"}, {"late"}}) {
-			t.Errorf("%q are left", rows)
+			t.Errorf("the effects %q remain", rows)
 		}
 		g.query(t, "INSERT INTO rota_effects (execution_id, done_at, rows_affected, job) VALUES ('"+old+"', '2020-01-01 00:00:00', 0, 'old')")
 		w.mustComplete(statement("SELECT 1"))
 		if n := g.queryValue(t, "SELECT count(*) FROM rota_effects WHERE job = 'old'"); n != "1" {
-			t.Error("it is looked for old ones at every run")
+			t.Error("every run removes old effects")
 		}
 	})
 }
 
-func TestUnknownTargetsAndParams(t *testing.T) {
+func TestUnknownTargetAndInvalidParamsAreRefused(t *testing.T) {
 	w := newTestEnv(t, func(reg *engine.Registry, _ rota.Store) { Register(reg, Config{Data: t.TempDir()}) })
 	w.mustFail(statement("SELECT 1"), codeTarget, `no target "t"`, "there are main", "configuration")
 	w.mustFail(job(SQL{Statement: strings.Repeat("é", StatementMax/2+1)}), codeParams, "262146 bytes")
@@ -234,22 +235,23 @@ func TestUnknownTargetsAndParams(t *testing.T) {
 	}
 }
 
-// TestServerGetsTheStatementTimeout, for the case that nobody is left to stop it.
-func TestServerGetsTheStatementTimeout(t *testing.T) {
+// TestServerReceivesStatementTimeout: the database stops a statement by itself if the
+// process that sent it has died.
+func TestServerReceivesStatementTimeout(t *testing.T) {
 	for _, row := range []struct {
-		lay       func(*testing.T) *testTarget
+		newTarget func(*testing.T) *testTarget
 		text      string
 		low, high float64
 	}{
 		{newPostgresTarget, "SELECT setting::int FROM pg_settings WHERE name = 'statement_timeout'", 20_000, 31_000},
 		{newMariaTarget, "SELECT @@max_statement_time", 20, 31},
 	} {
-		g := row.lay(t)
+		g := row.newTarget(t)
 		w := g.newEnv(t)
 		bounded := statement("%s", row.text)
 		bounded.Timeout = new(30 * time.Second)
 		if n, is := result[Rows](w, w.mustComplete(bounded)).Rows[0][0].(float64); !is || n < row.low || n > row.high {
-			t.Errorf("%s: it is told %v", g.name, n)
+			t.Errorf("%s: the statement timeout is %v", g.name, n)
 		}
 	}
 }

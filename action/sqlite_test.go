@@ -15,7 +15,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-func TestMainTargetIsReadableByItsOwnerOnly(t *testing.T) {
+func TestMainTargetIsReadableByOwnerOnly(t *testing.T) {
 	data := t.TempDir()
 	w := newTestEnv(t, func(reg *engine.Registry, _ rota.Store) { Register(reg, Config{Data: data}) })
 	w.mustComplete(job(SQL{Statement: "CREATE TABLE a (b)"}))
@@ -25,7 +25,7 @@ func TestMainTargetIsReadableByItsOwnerOnly(t *testing.T) {
 	}
 }
 
-// TestStoreFilesAreRefusedAsTargets tries the ways that lead to its file.
+// TestStoreFilesAreRefusedAsTargets tries several paths of the files of the store.
 func TestStoreFilesAreRefusedAsTargets(t *testing.T) {
 	data := t.TempDir()
 	store := filepath.Join(data, "rota.db")
@@ -58,7 +58,7 @@ func TestStoreFilesAreRefusedAsTargets(t *testing.T) {
 	w.mustComplete(job(SQL{Statement: "SELECT 1"}))
 }
 
-func TestHardLinkToTheStoreIsRefused(t *testing.T) {
+func TestHardLinkToStoreIsRefused(t *testing.T) {
 	data := t.TempDir()
 	store := filepath.Join(data, "rota.db")
 	w := newTestEnvAt(t, store, func(reg *engine.Registry, _ rota.Store) {
@@ -74,7 +74,7 @@ func TestSQLiteGuardRefusesUnsafeStatements(t *testing.T) {
 	g := newSQLiteTarget(t)
 	w := g.newEnv(t)
 	w.mustComplete(statement("CREATE TABLE a (id INT)"))
-	for text, says := range map[string]string{
+	for text, want := range map[string]string{
 		"ATTACH 'x.db' AS x":                                                "attaches no other",
 		"DETACH main":                                                       "attaches no other",
 		"PRAGMA journal_mode = DELETE":                                      "journal_mode",
@@ -88,18 +88,18 @@ func TestSQLiteGuardRefusesUnsafeStatements(t *testing.T) {
 		"ALTER TABLE rota_effects RENAME TO r":                              "not for jobs to change",
 		"CREATE TRIGGER x AFTER UPDATE ON rota_effects BEGIN SELECT 1; END": "not for jobs to change",
 	} {
-		w.mustFail(statement("INSERT INTO a VALUES (1);\n%s", text), codeStatement, "line 2", says)
+		w.mustFail(statement("INSERT INTO a VALUES (1);\n%s", text), codeStatement, "line 2", want)
 	}
 	w.mustFail(statement("SELECT load_extension('x')"), "SQLITE_ERROR")
 	w.mustFail(statement("VACUUM"), "SQLITE_ERROR", "transaction")
 	w.mustFail(statement("SELECT ?1"), codeStatement, "?1")
 	if n := g.queryValue(t, "SELECT count(*) FROM a"); n != "0" {
-		t.Errorf("%s rows of what was refused", n)
+		t.Errorf("refused scripts left %s rows", n)
 	}
 	w.mustComplete(statement("PRAGMA user_version = 3; PRAGMA table_info(a)"))
 }
 
-func TestTriggersOfSQLite(t *testing.T) {
+func TestSQLiteTriggerIsOneStatement(t *testing.T) {
 	g := newSQLiteTarget(t)
 	w := g.newEnv(t)
 	w.mustComplete(statement(`CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (id INT REFERENCES a (id));
@@ -115,7 +115,7 @@ func TestTriggersOfSQLite(t *testing.T) {
 	w.mustFail(statement("INSERT OR ROLLBACK INTO a VALUES (9), (7)"), "SQLITE_CONSTRAINT_PRIMARYKEY")
 }
 
-func TestLockedFileFailsAfterTheLockTimeout(t *testing.T) {
+func TestLockedFileFailsAfterLockTimeout(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	holder, err := sqlite.OpenConn(path)
 	if err != nil {
@@ -131,13 +131,13 @@ func TestLockedFileFailsAfterTheLockTimeout(t *testing.T) {
 	}
 	defer conn.Close()
 	_, err = (&sqliteRun{conn: conn, w: &work{script: "SELECT 1", execution: rota.NewID()}, wait: 50 * time.Millisecond}).do(t.Context())
-	var of *sqlFailure
-	if !errors.As(err, &of) || of.code != "SQLITE_BUSY" || of.syntax {
+	var failure *sqlFailure
+	if !errors.As(err, &failure) || failure.code != "SQLITE_BUSY" || failure.syntax {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestValuesOfSQLite(t *testing.T) {
+func TestSQLiteValuesAreEncodedAsJSON(t *testing.T) {
 	w := newSQLiteTarget(t).newEnv(t)
 	rows := result[Rows](w, w.mustComplete(statement(`SELECT 1, 2.5, 'é', NULL, x'00ff', 9e999, 9007199254740993`)))
 	want := []any{1.0, 2.5, "é", nil, `\x00ff`, "Infinity", 9007199254740993.0}

@@ -118,14 +118,14 @@ func (g *testTarget) queryValue(t *testing.T, text string) string {
 }
 
 // newEnv starts an engine with the target "t".
-func (g *testTarget) newEnv(t *testing.T, around ...engine.Middleware) *testEnv {
+func (g *testTarget) newEnv(t *testing.T, middleware ...engine.Middleware) *testEnv {
 	t.Helper()
-	return newTestEnv(t, g.register(around...))
+	return newTestEnv(t, g.register(middleware...))
 }
 
-func (g *testTarget) register(around ...engine.Middleware) func(*engine.Registry, rota.Store) {
+func (g *testTarget) register(middleware ...engine.Middleware) func(*engine.Registry, rota.Store) {
 	return func(reg *engine.Registry, _ rota.Store) {
-		reg.Use(around...)
+		reg.Use(middleware...)
 		Register(reg, Config{Targets: map[string]Target{"t": g.target}})
 	}
 }
@@ -154,13 +154,13 @@ func (w *testEnv) mustComplete(j rota.NewJob) *rota.Job {
 }
 
 // mustFail runs a job and requires that it fails with a code and texts in its error.
-func (w *testEnv) mustFail(j rota.NewJob, code string, says ...string) *rota.Job {
+func (w *testEnv) mustFail(j rota.NewJob, code string, texts ...string) *rota.Job {
 	w.Helper()
 	done := w.waitEnded(w.enqueue(j))
 	if done.Run.Outcome != rota.OutcomeFailed || done.Run.ErrorCode != code {
 		w.Fatalf("%s: %s: %s (%s), want %s", j.Params, done.Run.Outcome, done.Run.Error, done.Run.ErrorCode, code)
 	}
-	for _, text := range says {
+	for _, text := range texts {
 		if !strings.Contains(done.Run.Error, text) {
 			w.Errorf("%s: the error does not contain %q: %s", j.Params, text, done.Run.Error)
 		}
@@ -169,9 +169,9 @@ func (w *testEnv) mustFail(j rota.NewJob, code string, says ...string) *rota.Job
 }
 
 // waitFor waits until a condition is true.
-func waitFor(t *testing.T, what string, is func() bool) {
+func waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(waitMax); !is(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(waitMax); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("timeout while waiting until " + what)
 		}

@@ -26,7 +26,7 @@ func Deliveries(reg *engine.Registry, config WebhookConfig) {
 		config.Sender = NewSender(SenderConfig{})
 	}
 	d := &deliverer{WebhookConfig: config}
-	reg.Func(rota.TypeWebhook, rota.TypeSpec{}, d.run, engine.WithDescription("tells a webhook what happened"))
+	reg.Func(rota.TypeWebhook, rota.TypeSpec{}, d.run, engine.WithDescription("delivers an event to a webhook"))
 }
 
 // deliverer executes deliveries.

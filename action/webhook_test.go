@@ -19,21 +19,21 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-var policy = rota.DeliveryPolicy // as users have it
+var deliveryPolicy = rota.DeliveryPolicy // as in production, before TestMain removes the backoff
 
-const secret = "whsec_a_text_that_nobody_guesses"
+const secret = "whsec_a_text_that_is_hard_to_guess"
 
-// receiver takes deliveries as a webhook does that holds them to their signatures.
+// receiver is a webhook that records deliveries and verifies their signatures.
 type receiver struct {
 	*httptest.Server
-	answer func(n int) int // what the n-th delivery is answered
+	answer func(n int) int // status of the answer to the n-th delivery
 
-	mu   sync.Mutex
-	got  []received
-	seen chan struct{}
+	mu       sync.Mutex
+	received []receivedDelivery
+	answered chan struct{}
 }
 
-type received struct {
+type receivedDelivery struct {
 	id, event, body string
 	header          http.Header
 	verified        error
@@ -41,7 +41,7 @@ type received struct {
 
 func newReceiver(t *testing.T, answer func(n int) int) *receiver {
 	t.Helper()
-	r := &receiver{answer: answer, seen: make(chan struct{}, 1_000)}
+	r := &receiver{answer: answer, answered: make(chan struct{}, 1_000)}
 	r.Server = httptest.NewServer(r)
 	t.Cleanup(r.Close)
 	return r
@@ -50,33 +50,33 @@ func newReceiver(t *testing.T, answer func(n int) int) *receiver {
 func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	body, _ := io.ReadAll(q.Body)
 	r.mu.Lock()
-	r.got = append(r.got, received{
+	r.received = append(r.received, receivedDelivery{
 		id: q.Header.Get(HeaderDelivery), event: q.Header.Get(HeaderEvent), body: string(body), header: q.Header,
 		verified: Verify(secret, q.Header.Get(HeaderSignature), body, time.Now(), 0),
 	})
-	n := len(r.got)
+	n := len(r.received)
 	r.mu.Unlock()
 	w.WriteHeader(r.answer(n))
-	r.seen <- struct{}{}
+	r.answered <- struct{}{}
 }
 
 // wait waits for n deliveries.
-func (r *receiver) wait(t *testing.T, n int) []received {
+func (r *receiver) wait(t *testing.T, n int) []receivedDelivery {
 	t.Helper()
-	late := time.After(waitMax)
+	timeout := time.After(waitMax)
 	for range n {
 		select {
-		case <-r.seen:
-		case <-late:
-			t.Fatalf("%d deliveries came, not %d", len(r.got), n)
+		case <-r.answered:
+		case <-timeout:
+			t.Fatalf("received %d deliveries, want %d", len(r.received), n)
 		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Clone(r.got)
+	return slices.Clone(r.received)
 }
 
-// newDeliveryEnv runs user jobs in one engine, and deliveries in another beside it.
+// newDeliveryEnv runs user jobs in one engine, and deliveries in another.
 func newDeliveryEnv(t *testing.T, change ...func(*SenderConfig)) *testEnv {
 	t.Helper()
 	w := newTestEnv(t, func(reg *engine.Registry, _ rota.Store) { engine.Builtins(reg) })
@@ -95,7 +95,7 @@ func newDeliveryEnv(t *testing.T, change ...func(*SenderConfig)) *testEnv {
 	return w
 }
 
-// setWebhooks sets the webhooks that are told of everything.
+// setWebhooks sets the webhooks of the server.
 func (w *testEnv) setWebhooks(hooks ...rota.Webhook) {
 	w.Helper()
 	if _, err := rota.Do[*rota.WebhooksPut](context.Background(), w.store, &rota.PutWebhooks{Meta: rota.NewMeta("ada"), Spec: hooks}); err != nil {
@@ -103,7 +103,7 @@ func (w *testEnv) setWebhooks(hooks ...rota.Webhook) {
 	}
 }
 
-// deliveries are the deliveries there are, oldest first, by their executions.
+// deliveries returns the last attempt of each delivery, oldest first.
 func (w *testEnv) deliveries() (tails []*rota.Job) {
 	w.Helper()
 	tails, err := w.store.Jobs(context.Background(), rota.JobQuery{Type: rota.TypeWebhook, Tails: true})
@@ -130,11 +130,11 @@ func (w *testEnv) waitDeliveries(n int) []*rota.Job {
 
 var completed = []rota.EventKind{rota.EventJobCompleted}
 
-func always(status int) func(int) int { return func(int) int { return status } }
+func alwaysStatus(status int) func(int) int { return func(int) int { return status } }
 
 func TestDeliveryIsSignedAndSent(t *testing.T) {
 	w := newDeliveryEnv(t)
-	r := newReceiver(t, always(200))
+	r := newReceiver(t, alwaysStatus(200))
 	w.setWebhooks(rota.Webhook{URL: r.URL + "/hook?a=b", Secret: secret, Events: completed})
 	job := w.enqueue(rota.NewJob{Type: "noop"})
 	got := r.wait(t, 1)[0]
@@ -150,16 +150,16 @@ func TestDeliveryIsSignedAndSent(t *testing.T) {
 		t.Errorf("%s %s", tail.Run.Outcome, tail.Run.Result)
 	}
 	if strings.Contains(w.log.String(), secret) || strings.Contains(string(tail.Params), secret) {
-		t.Error("the secret is told")
+		t.Error("the log or the params contain the secret")
 	}
 	if strings.Contains(w.log.String(), tail.ID.String()) {
-		t.Error("a delivery writes a log")
+		t.Error("a delivery writes to the log")
 	}
 	if err := Verify(secret, got.header.Get(HeaderSignature), []byte(got.body+" "), time.Now(), 0); err == nil {
-		t.Error("another body is taken")
+		t.Error("the signature is accepted for another body")
 	}
 	if err := Verify(secret, got.header.Get(HeaderSignature), []byte(got.body), time.Now().Add(6*time.Minute), 0); err == nil {
-		t.Error("it is taken six minutes later")
+		t.Error("the signature is accepted six minutes later")
 	}
 }
 
@@ -175,17 +175,17 @@ func TestFailedDeliveryIsRetried(t *testing.T) {
 	w.enqueue(rota.NewJob{Type: "noop"})
 	got := r.wait(t, len(answers))
 	signatures := map[string]bool{}
-	for _, one := range got {
-		if !strings.Contains(one.body, `"id":"`+one.id+`"`) {
-			t.Errorf("the id %s is not signed: %s", one.id, one.body)
+	for _, delivery := range got {
+		if !strings.Contains(delivery.body, `"id":"`+delivery.id+`"`) {
+			t.Errorf("the signed body does not contain the id %s: %s", delivery.id, delivery.body)
 		}
-		if one.id != got[0].id || one.id == "" || one.body != got[0].body || one.verified != nil {
-			t.Errorf("%+v", one)
+		if delivery.id != got[0].id || delivery.id == "" || delivery.body != got[0].body || delivery.verified != nil {
+			t.Errorf("%+v", delivery)
 		}
-		signatures[one.header.Get(HeaderSignature)] = true
+		signatures[delivery.header.Get(HeaderSignature)] = true
 	}
 	if len(signatures) != len(answers) {
-		t.Error("a retry is not signed anew")
+		t.Error("a retry has the signature of an earlier attempt")
 	}
 	tail := w.waitDeliveries(1)[0]
 	if tail.Attempt != len(answers) || tail.Run.Outcome != rota.OutcomeCompleted {
@@ -202,9 +202,9 @@ func TestFailedDeliveryIsRetried(t *testing.T) {
 	}
 }
 
-// TestAnswerHeadDecidesTheDelivery: one that does not come is given up, and what follows one is
-// not waited for.
-func TestAnswerHeadDecidesTheDelivery(t *testing.T) {
+// TestAnswerHeadDecidesDelivery: a delivery without an answer head ends at the timeout,
+// and a delivery with one does not wait for the rest of the body.
+func TestAnswerHeadDecidesDelivery(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		var answer int
@@ -234,11 +234,10 @@ func TestAnswerHeadDecidesTheDelivery(t *testing.T) {
 	}
 }
 
-// TestRedirectsAreNotFollowed: the secret is shared with one address, and what is
-// told to it is not for others.
-func TestRedirectsAreNotFollowed(t *testing.T) {
+// TestDeliveryFollowsNoRedirect: the secret and the events are for one address only.
+func TestDeliveryFollowsNoRedirect(t *testing.T) {
 	w := newDeliveryEnv(t)
-	other := newReceiver(t, always(200))
+	other := newReceiver(t, alwaysStatus(200))
 	var n atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n.Add(1) == 1 {
@@ -251,14 +250,14 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	if tail := w.waitDeliveries(1)[0]; tail.Attempt != 2 || tail.Run.Outcome != rota.OutcomeCompleted {
 		t.Errorf("attempt %d: %s", tail.Attempt, tail.Run.Outcome)
 	}
-	if len(other.got) != 0 {
-		t.Error("the other was told")
+	if len(other.received) != 0 {
+		t.Error("the target of the redirect received the delivery")
 	}
 }
 
 func TestStatusGoneIsPermanent(t *testing.T) {
 	w := newDeliveryEnv(t)
-	r := newReceiver(t, always(410))
+	r := newReceiver(t, alwaysStatus(410))
 	w.setWebhooks(rota.Webhook{URL: r.URL, Secret: secret, Events: completed})
 	w.enqueue(rota.NewJob{Type: "noop"})
 	tail := w.waitDeliveries(1)[0]
@@ -267,7 +266,8 @@ func TestStatusGoneIsPermanent(t *testing.T) {
 	}
 }
 
-// TestRemovedWebhookGetsNoDelivery is told nothing any more, not even what waits.
+// TestRemovedWebhookGetsNoDelivery: a delivery that waits for its retry is not sent any
+// more, either.
 func TestRemovedWebhookGetsNoDelivery(t *testing.T) {
 	for name, change := range map[string]func(w *testEnv, hook rota.Webhook){
 		"was removed before": func(w *testEnv, _ rota.Webhook) { w.setWebhooks() },
@@ -287,13 +287,13 @@ func TestRemovedWebhookGetsNoDelivery(t *testing.T) {
 			t.Errorf("attempt %d: %s %q %s", tail.Attempt, tail.Sequel, tail.Run.ErrorCode, tail.Run.Error)
 		}
 		if n := len(r.wait(t, 1)); n != 1 {
-			t.Errorf("it was told %d times", n)
+			t.Errorf("the webhook received %d deliveries", n)
 		}
 	}
 }
 
-// TestDeliveryUsesTheCurrentSecret for what waits, too.
-func TestDeliveryUsesTheCurrentSecret(t *testing.T) {
+// TestDeliveryUsesCurrentSecret: a retry uses the secret that is set at its time.
+func TestDeliveryUsesCurrentSecret(t *testing.T) {
 	w := newDeliveryEnv(t)
 	var hook rota.Webhook
 	r := newReceiver(t, func(n int) int {
@@ -304,7 +304,7 @@ func TestDeliveryUsesTheCurrentSecret(t *testing.T) {
 		w.setWebhooks(hook)
 		return 401
 	})
-	hook = rota.Webhook{URL: r.URL, Secret: "the one before", Events: completed}
+	hook = rota.Webhook{URL: r.URL, Secret: "an earlier secret", Events: completed}
 	w.setWebhooks(hook)
 	w.enqueue(rota.NewJob{Type: "noop"})
 	if got := r.wait(t, 2); got[0].verified == nil || got[1].verified != nil {
@@ -312,9 +312,9 @@ func TestDeliveryUsesTheCurrentSecret(t *testing.T) {
 	}
 }
 
-func TestTemplateWebhooksGetTheirDeliveries(t *testing.T) {
+func TestTemplateWebhookReceivesDeliveries(t *testing.T) {
 	w := newDeliveryEnv(t)
-	r := newReceiver(t, always(200))
+	r := newReceiver(t, alwaysStatus(200))
 	_, err := rota.Do[*rota.TemplatePut](context.Background(), w.store, &rota.PutTemplate{
 		Meta: rota.NewMeta("ada"), Name: "mail", Spec: rota.TemplateSpec{Type: "noop", Webhooks: []rota.Webhook{{URL: r.URL, Secret: secret, Events: completed}}},
 	})
@@ -333,24 +333,24 @@ func TestTemplateWebhooksGetTheirDeliveries(t *testing.T) {
 // The delivery fails with a hint for the administrator and is retried for a day.
 func TestWebhookCannotReachInternalAddresses(t *testing.T) {
 	w := newDeliveryEnv(t, func(c *SenderConfig) { c.Guard = &Guard{} })
-	r := newReceiver(t, always(200))
+	r := newReceiver(t, alwaysStatus(200))
 	w.setWebhooks(rota.Webhook{URL: r.URL, Secret: secret, Events: completed})
 	w.enqueue(rota.NewJob{Type: "noop"})
 	tail := w.waitDeliveries(1)[0]
 	if tail.Attempt != rota.DeliveryPolicy.MaxAttempts || tail.Run.ErrorCode != "guard" || !strings.Contains(tail.Run.Error, "http_allow") {
 		t.Errorf("attempt %d: %q %s", tail.Attempt, tail.Run.ErrorCode, tail.Run.Error)
 	}
-	if len(r.got) != 0 {
-		t.Error("it was told")
+	if len(r.received) != 0 {
+		t.Error("the internal receiver received the delivery")
 	}
 }
 
 // As many receivers hang as the delivery engine has slots; the jobs of users still run.
 func TestSlowReceiversDoNotDelayJobs(t *testing.T) {
-	w := newDeliveryEnv(t, func(c *SenderConfig) { c.HeadMax = time.Hour }) // no receiver is given up
-	hanging, release := make(chan struct{}, 100), make(chan struct{})
+	w := newDeliveryEnv(t, func(c *SenderConfig) { c.HeadMax = time.Hour }) // no delivery reaches its timeout
+	unanswered, release := make(chan struct{}, 100), make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		hanging <- struct{}{}
+		unanswered <- struct{}{}
 		<-release
 	}))
 	t.Cleanup(s.Close)
@@ -361,21 +361,22 @@ func TestSlowReceiversDoNotDelayJobs(t *testing.T) {
 	}
 	for range deliveryWorkers {
 		select {
-		case <-hanging:
+		case <-unanswered:
 		case <-time.After(waitMax):
-			t.Fatal("no delivery hangs")
+			t.Fatal("fewer deliveries than slots wait for an answer")
 		}
 	}
 	for range 20 {
 		w.waitEnded(w.enqueue(rota.NewJob{Type: "noop"}))
 	}
 	if tails := w.deliveries(); len(tails) != 28 {
-		t.Errorf("there are %d deliveries", len(tails))
+		t.Errorf("the store has %d deliveries", len(tails))
 	}
 }
 
-// TestDeliveryIsRetriedAfterAStoreFault: nothing was told, and nothing is lost.
-func TestDeliveryIsRetriedAfterAStoreFault(t *testing.T) {
+// TestDeliveryIsRetriedAfterStoreError: the store cannot be read when the delivery is
+// composed.
+func TestDeliveryIsRetriedAfterStoreError(t *testing.T) {
 	var n atomic.Int64
 	w := newTestEnv(t, func(reg *engine.Registry, _ rota.Store) { engine.Builtins(reg) })
 	reg := engine.NewRegistry()
@@ -383,13 +384,13 @@ func TestDeliveryIsRetriedAfterAStoreFault(t *testing.T) {
 		Store: w.store, Sender: NewSender(SenderConfig{Guard: &Guard{Allow: allow(t, "loopback")}}),
 		Compose: func(context.Context, string, rota.Delivery) ([]byte, error) {
 			if n.Add(1) == 1 {
-				return nil, errors.New("the disk is away")
+				return nil, errors.New("the disk cannot be read")
 			}
 			return []byte("{}"), nil
 		},
 	})
 	w.runDeliveryEngine(reg)
-	r := newReceiver(t, always(200))
+	r := newReceiver(t, alwaysStatus(200))
 	w.setWebhooks(rota.Webhook{URL: r.URL, Secret: secret, Events: completed})
 	w.enqueue(rota.NewJob{Type: "noop"})
 	r.wait(t, 1)
@@ -398,8 +399,9 @@ func TestDeliveryIsRetriedAfterAStoreFault(t *testing.T) {
 	}
 }
 
-// TestLongAnswerIsTruncatedInTheReceipt: a receiver cannot fill the store or the memory.
-func TestLongAnswerIsTruncatedInTheReceipt(t *testing.T) {
+// TestLongAnswerIsTruncatedInReceipt: a receiver with an endless answer cannot fill the
+// store or the memory.
+func TestLongAnswerIsTruncatedInReceipt(t *testing.T) {
 	var sent atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(500)
@@ -416,11 +418,11 @@ func TestLongAnswerIsTruncatedInTheReceipt(t *testing.T) {
 		t.Errorf("%+v, %v", receipt, err)
 	}
 	if sent.Load() > 64<<20 {
-		t.Errorf("%d bytes were taken", sent.Load())
+		t.Errorf("the sender read %d bytes", sent.Load())
 	}
 }
 
-func TestSendRefusesAnInvalidURL(t *testing.T) {
+func TestSendRefusesInvalidURL(t *testing.T) {
 	s := NewSender(SenderConfig{})
 	for _, url := range []string{"", "::", "ftp://a", "http://", "/path", "http://ada:pw@a/"} {
 		if _, err := s.Send(t.Context(), Message{URL: url}); err == nil || !rota.IsPermanent(err) || strings.Contains(err.Error(), "pw") {

@@ -20,10 +20,10 @@ var shared struct {
 	err    error
 }
 
-var databases atomic.Int64 // how many have been made
+var lastDatabase atomic.Int64 // number of the database that was created last
 
-// Shared is the server that the tests of a package share. It is started when it
-// is first used. The package's TestMain calls Close at its end.
+// Shared returns the server that the tests of a package share. The first call starts it.
+// TestMain of the package calls Close at its end.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	shared.mu.Lock()
@@ -37,7 +37,7 @@ func Shared(t testing.TB) *Server {
 	return shared.server
 }
 
-// Close ends the server that was shared, if there is one.
+// Close ends the shared server, if it was started.
 func Close() {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
@@ -51,7 +51,7 @@ func Close() {
 func NewDatabase(t testing.TB) string {
 	t.Helper()
 	s := Shared(t)
-	name := fmt.Sprint("test_", databases.Add(1))
+	name := fmt.Sprint("test_", lastDatabase.Add(1))
 	Query(t, s.URL("mysql"), "CREATE DATABASE "+name)
 	return s.URL(name)
 }

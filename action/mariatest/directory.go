@@ -14,7 +14,8 @@ const dirPrefix = "rota-maria-"
 // pidName is the file in a server directory with the process id of the server.
 const pidName = "pid"
 
-// parentMax leaves enough of the about 100 characters that the path of a socket may have.
+// parentMax is the length of a parent directory that leaves enough of the about 100
+// characters that the path of a socket may have.
 const parentMax = 60
 
 // dirAge is the age from which a directory without a pid file counts as abandoned.
@@ -39,8 +40,8 @@ func newServerDir() (string, error) {
 	return dir, nil
 }
 
-// removeAbandoned removes the directories of killed tests. What it cannot remove is left
-// to the next call.
+// removeAbandoned removes the directories of killed tests. It leaves a directory that it
+// cannot remove to the next call.
 func removeAbandoned(parent string) {
 	found, _ := filepath.Glob(filepath.Join(parent, dirPrefix+"*")) // its only error is a bad pattern
 	for _, dir := range found {

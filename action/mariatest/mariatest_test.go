@@ -20,11 +20,11 @@ func TestServerAnswersAndCloseRemovesItsDirectory(t *testing.T) {
 	}
 	s.Close()
 	if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
-		t.Errorf("its directory is left: %v", err)
+		t.Errorf("Close did not remove the directory: %v", err)
 	}
 }
 
-func TestDirectoryOfAnEndedServerIsRemoved(t *testing.T) {
+func TestDirectoryOfEndedServerIsRemoved(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux reports whether a process has ended")
 	}
@@ -40,7 +40,7 @@ func TestDirectoryOfAnEndedServerIsRemoved(t *testing.T) {
 	}
 	removeAbandoned(parent)
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
-		t.Error("what a killed test left is still there")
+		t.Error("the directory of a killed test was not removed")
 	}
 	if _, err := os.Stat(young); err != nil {
 		t.Error("a new directory was removed")

@@ -85,7 +85,8 @@ func (s *Server) start() error {
 	return s.waitReady()
 }
 
-// configureProcess sets the directory and environment of a program, and makes it end with this process.
+// configureProcess sets the directory and environment of a program, and has it end with
+// this process.
 func (s *Server) configureProcess(cmd *exec.Cmd) error {
 	cmd.Dir = s.dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/sbin", "HOME=" + s.dir, "TMPDIR=" + s.dir, "LC_ALL=C.UTF-8"}
@@ -128,26 +129,26 @@ func (s *Server) waitReady() error {
 func (s *Server) data() string   { return filepath.Join(s.dir, "data") }
 func (s *Server) socket() string { return filepath.Join(s.dir, "s") }
 
-// URL is the URL of a database, as root.
+// URL returns the URL of a database for the user root.
 func (s *Server) URL(database string) string {
 	return "mysql://root@localhost/" + database + "?socket=" + s.socket()
 }
 
-// Log is the end of the server's log.
+// Log returns the end of the log of the server.
 func (s *Server) Log() string {
-	const most = 4_000
+	const tailBytes = 4_000
 	text, err := os.ReadFile(filepath.Join(s.dir, "server.log"))
 	if err != nil {
 		return err.Error()
 	}
-	return string(text[max(0, len(text)-most):])
+	return string(text[max(0, len(text)-tailBytes):])
 }
 
-// Close ends the server and removes its directory. It is called once.
+// Close ends the server and removes its directory. Call it once.
 func (s *Server) Close() {
 	if s.ended != nil {
 		if s.cmd.Process != nil {
-			_ = s.cmd.Process.Signal(syscall.SIGKILL) // its data is not needed any more
+			_ = s.cmd.Process.Signal(syscall.SIGKILL) // its data is not needed
 		}
 		<-s.ended
 	}
@@ -160,5 +161,5 @@ func find(names ...string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s is not on this machine; install MariaDB: make mariadb, or apt-get install mariadb-server", names[0])
+	return "", fmt.Errorf("%s is not installed; install MariaDB: make mariadb, or apt-get install mariadb-server", names[0])
 }

@@ -34,21 +34,21 @@ func chownToServer(dir string) error {
 	return os.Chown(dir, uid, gid)
 }
 
-// processEnded reports whether there is no such process.
+// processEnded reports whether no process has this process id.
 func processEnded(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-// unprivileged is the user for programs that must not run as root.
+// unprivileged returns the user for programs that must not run as root.
 func unprivileged() (uid, gid int, err error) {
-	who, err := user.Lookup("mysql")
+	account, err := user.Lookup("mysql")
 	if err != nil {
-		who, err = user.Lookup("nobody")
+		account, err = user.Lookup("nobody")
 	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("%w; MariaDB does not run as root: run the tests as another user, or apt-get install mariadb-server", err)
 	}
-	if uid, err = strconv.Atoi(who.Uid); err != nil {
+	if uid, err = strconv.Atoi(account.Uid); err != nil {
 		return 0, 0, err
 	}
-	gid, err = strconv.Atoi(who.Gid)
+	gid, err = strconv.Atoi(account.Gid)
 	return uid, gid, err
 }

@@ -5,7 +5,7 @@ package mariatest
 import "os/exec"
 
 // On other systems servers run as the current user. The server of a killed test
-// continues until it is ended by hand.
+// continues until it is killed by hand.
 
 func configureProcess(*exec.Cmd) error { return nil }
 
