@@ -61,7 +61,7 @@ func (p *parser) arguments(c *Call) {
 
 func (p *parser) nameArgument(c *Call, name Name) {
 	if name.Text == "" {
-		fail(stateSyntax, p.now().at, "an argument without a name stands behind one with a name", "")
+		fail(stateSyntax, p.now().at, "positional argument cannot follow named argument", "name this argument as well, or put it before the named ones")
 	}
 	c.Names = append(c.Names, name)
 }

@@ -63,7 +63,7 @@ var clauses = []string{
 // found is a token as a person is told of it.
 func (p *parser) found(t token) string {
 	if t.kind == anEnd {
-		return "the end of the text"
+		return "the end of the query"
 	}
 	raw := p.scan.text[t.at:t.end]
 	if len(raw) <= foundMost {
@@ -98,17 +98,17 @@ func (p *parser) reservedHint(t token, what string) string {
 	case t.kind != aWord || reserved[t.text] == 0:
 		return ""
 	case t.word("union", "intersect", "except") && what == "the end of the query":
-		return "A part with an ORDER BY or a LIMIT of its own is put in parentheses."
+		return "put a part that has its own ORDER BY or LIMIT in parentheses"
 	case t.word("select", "values", "with"):
 		if value || what == "(" {
-			return "A query within another is put in parentheses."
+			return "put a subquery in parentheses"
 		}
 	case structure[t.text]:
 		if value && p.last.sign(",") {
-			return "There is a comma too many before it."
+			return "remove the comma before it"
 		}
 	case value || strings.HasPrefix(what, "a name") || strings.HasPrefix(what, "the name") || what == "an alias":
-		return p.found(t) + " is a word of SQL. As a name it is put in double quotes."
+		return p.found(t) + " is a reserved word; put it in double quotes to use it as a name"
 	}
 	return ""
 }

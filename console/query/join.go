@@ -18,7 +18,7 @@ func (p *parser) join(left Source) Source {
 	j.Natural = p.accept("natural")
 	j.Kind = p.joinKind()
 	if j.Kind == "CROSS" && j.Natural {
-		fail(stateSyntax, j.At, "a join is NATURAL or CROSS, not both", "")
+		fail(stateSyntax, j.At, "a join cannot be both NATURAL and CROSS", "remove one of the two words")
 	}
 	j.Right = p.source()
 	if j.Kind != "CROSS" && !j.Natural {
@@ -54,7 +54,7 @@ func (p *parser) joinedBy(j *Join) {
 	case p.accept("using"):
 		j.Using = p.names("the name of a column")
 		if t := p.now(); t.word("as") {
-			p.unsupported(t.at, "an alias behind USING", "")
+			p.unsupported(t.at, "an alias after USING", "remove the alias")
 		}
 	default:
 		p.noCondition()
@@ -67,5 +67,5 @@ func (p *parser) noCondition() {
 	if p.meant(p.last, clauses) != "" || t.kind != anEnd && !structure[t.text] {
 		p.expected("ON or USING", "ON", "USING")
 	}
-	fail(stateSyntax, t.at, "expected ON or USING, found "+p.found(t), "Without a condition it is a CROSS JOIN.")
+	fail(stateSyntax, t.at, "expected ON or USING, found "+p.found(t), "add a condition, or use CROSS JOIN")
 }

@@ -28,13 +28,13 @@ func (s *scanner) prefixedString() token {
 	case c == 'e':
 		text := s.strings(true)
 		if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
-			fail(stateEncoding, at, "the escapes of a string do not make UTF-8", "")
+			fail(stateEncoding, at, "the escapes in the string do not form valid UTF-8", `write characters as \uXXXX or \UXXXXXXXX`)
 		}
 		return token{kind: aString, text: text}
 	case c == 'u':
 		return token{kind: aString, text: unicodeText(s.strings(false), at)}
 	case c == 'b':
-		fail(stateUnsupported, at, "a string of bits is not supported", "")
+		fail(stateUnsupported, at, "a bit string constant is not supported", "use a number or a text")
 	case c == 'x':
 		return token{kind: bytesString, text: hexText(s.strings(false), at)}
 	}
@@ -71,7 +71,7 @@ func (s *scanner) quotation(mark byte, escapes bool) string {
 	for s.pos++; ; {
 		n := strings.IndexAny(s.text[s.pos:], stops)
 		if n < 0 {
-			fail(stateSyntax, at, "a quotation is not closed", "")
+			unterminated(at, mark)
 		}
 		b.WriteString(s.text[s.pos : s.pos+n])
 		s.pos += n
@@ -88,11 +88,18 @@ func (s *scanner) quotation(mark byte, escapes bool) string {
 	}
 }
 
+func unterminated(at int, mark byte) {
+	if mark == '\'' {
+		fail(stateSyntax, at, "unterminated quoted string", "end it with '; write '' for a quote inside")
+	}
+	fail(stateSyntax, at, "unterminated quoted identifier", "end it with "+string(mark))
+}
+
 func (s *scanner) quotedName(mark byte) string {
 	at := s.pos
 	name := s.quotation(mark, false)
 	if name == "" {
-		fail(stateSyntax, at, "a name in quotation marks is empty", "")
+		fail(stateSyntax, at, "a quoted name is empty", "write the name between the quotes")
 	}
 	return name
 }
@@ -152,7 +159,7 @@ func (s *scanner) runeNumber(at, size int) rune {
 }
 
 func badEscape(at int) {
-	fail(stateSyntax, at, "an escape in a string does not name a character", `Characters are written \uXXXX or \UXXXXXXXX.`)
+	fail(stateSyntax, at, "an escape in the string is not a valid Unicode character", `write characters as \uXXXX or \UXXXXXXXX`)
 }
 
 // unicodeText is what U&'…' says: \XXXX or \+XXXXXX is a character.
@@ -194,11 +201,11 @@ func (s *scanner) unicodeRune(b *strings.Builder, at, size int) {
 func hexText(text string, at int) string {
 	for i := range len(text) {
 		if !isHex(text[i]) {
-			fail(stateSyntax, at, "X'…' takes the digits 0 to 9 and a to f", "")
+			fail(stateSyntax, at, "X'…' has a character that is not a hexadecimal digit", "use the digits 0 to 9 and a to f")
 		}
 	}
 	if len(text)%2 != 0 {
-		fail(stateSyntax, at, "X'…' takes two digits for each byte", "")
+		fail(stateSyntax, at, "X'…' has an odd number of digits", "write two digits for each byte")
 	}
 	return `\x` + lower(text)
 }
@@ -215,7 +222,7 @@ func (s *scanner) number() token {
 	if c := s.byteAt(0); inWord(c) {
 		end := s.pos
 		s.span(inWord)
-		fail(stateSyntax, from, "the number "+s.text[from:end]+" runs into "+clip(s.text[end:s.pos]), "")
+		fail(stateSyntax, from, "the number "+s.text[from:end]+" is followed directly by "+clip(s.text[end:s.pos]), "put a space between them")
 	}
 	return token{kind: aNumber, text: s.text[from:s.pos]}
 }
@@ -278,19 +285,19 @@ func (s *scanner) dollar() token {
 	if isDigit(s.byteAt(0)) {
 		digits := s.span(isDigit)
 		if inWord(s.byteAt(0)) {
-			fail(stateSyntax, at, "the parameter $"+clip(digits)+" runs into a word", "")
+			fail(stateSyntax, at, "the parameter $"+clip(digits)+" is followed directly by a word", "put a space between them")
 		}
 		return token{kind: aParam, text: digits}
 	}
 	s.span(func(c byte) bool { return c != '$' && inWord(c) })
 	if s.byteAt(0) != '$' {
-		fail(stateSyntax, at, "$ begins neither a parameter nor a string", "Parameters are written $1, $2 and so on.")
+		fail(stateSyntax, at, "$ begins neither a parameter nor a string", "write parameters as $1, $2 and so on")
 	}
 	s.pos++
 	mark := s.text[at:s.pos]
 	n := strings.Index(s.text[s.pos:], mark)
 	if n < 0 {
-		fail(stateSyntax, at, "a string that "+clip(mark)+" begins is not closed", "")
+		fail(stateSyntax, at, "unterminated dollar-quoted string", "end it with "+clip(mark))
 	}
 	text := s.text[s.pos : s.pos+n]
 	s.pos += n + len(mark)

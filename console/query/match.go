@@ -50,7 +50,7 @@ func (p *parser) match(x Expr) Expr {
 	case "between":
 		return p.between(x, not)
 	case "overlaps":
-		p.unsupported(t.at, "OVERLAPS", "Compare the ends of the two spans.")
+		p.unsupported(t.at, "OVERLAPS", "compare the ends of the two periods")
 	case "similar":
 		p.expect("to")
 		return p.like(x, not, "SIMILAR")

@@ -24,7 +24,7 @@ func (p *parser) tail(q *Query) *Query {
 			p.once(q.Limit, t, "LIMIT or FETCH")
 			q.Limit = p.fetch()
 		case t.word("for"):
-			p.unsupported(t.at, "FOR "+upper(p.ahead(1).text), "A query reads and locks nothing.")
+			p.unsupported(t.at, "FOR "+upper(p.ahead(1).text), "queries are read-only and take no locks")
 		default:
 			return whole(q)
 		}
@@ -41,7 +41,7 @@ func whole(q *Query) *Query {
 
 func (p *parser) once(had Expr, t token, what string) {
 	if had != nil {
-		fail(stateSyntax, t.at, what+" is given twice", "")
+		fail(stateSyntax, t.at, what+" is given twice", "remove one of them")
 	}
 }
 
@@ -117,7 +117,7 @@ func (p *parser) ordering() (desc bool) {
 		op, _ = p.namedOperator()
 	}
 	if op != "<" && op != ">" {
-		p.unsupported(at, "ORDER BY … USING "+op, "Use ASC or DESC.")
+		p.unsupported(at, "ORDER BY … USING "+op, "use ASC or DESC")
 	}
 	return op == ">"
 }

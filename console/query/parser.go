@@ -29,14 +29,14 @@ func Parse(text string) (q *Query, err error) {
 
 func check(text string) {
 	if len(text) > textMost {
-		fail(stateTooMuch, 0, fmt.Sprintf("the query is longer than %d bytes", textMost), "")
+		fail(stateTooMuch, 0, fmt.Sprintf("the query has %d bytes; at most %d are allowed", len(text), textMost), "shorten it")
 	}
 	for i, r := range text {
 		if r == 0 {
-			fail(stateEncoding, i, "the query holds a zero byte", "")
+			fail(stateEncoding, i, "the query has a NUL character here", "remove it")
 		}
 		if r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {
-			fail(stateEncoding, i, "the query is not UTF-8", "")
+			fail(stateEncoding, i, "the query is not valid UTF-8 here", "send it in UTF-8")
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (p *parser) acceptSign(s string) bool {
 // goes through them.
 func (p *parser) enter() {
 	if p.depth++; p.depth > depthMost {
-		fail(stateTooMuch, p.now().at, fmt.Sprintf("the query is nested more than %d deep", depthMost), "")
+		fail(stateTooMuch, p.now().at, fmt.Sprintf("the query is nested more than %d levels deep", depthMost), "simplify it")
 	}
 }
 
@@ -150,7 +150,7 @@ func (p *parser) finish() {
 		for p.acceptSign(";") {
 		}
 		if t := p.now(); t.kind != anEnd {
-			fail(stateSyntax, t.at, "there is more than one statement: "+p.found(t)+" stands behind the semicolon", "")
+			fail(stateSyntax, t.at, "the text has more than one statement: "+p.found(t)+" follows the semicolon", "send one statement at a time")
 		}
 	}
 	if p.now().kind != anEnd {
@@ -186,7 +186,7 @@ func (p *parser) bracketed() Name {
 	text := p.scan.text[at+1:]
 	n := strings.IndexByte(text, ']')
 	if n <= 0 {
-		fail(stateSyntax, at, "a name in brackets is empty or not closed", "")
+		fail(stateSyntax, at, "a name in brackets is empty or unterminated", "write it like [name]")
 	}
 	p.again(at + n + 2)
 	return Name{Text: text[:n], Quoted: true, At: at}
@@ -224,7 +224,7 @@ func (p *parser) param() Expr {
 	t := p.take()
 	style := p.scan.text[t.at]
 	if p.style != 0 && p.style != style {
-		fail(stateSyntax, t.at, "parameters are written both as $ and as ?", "Write all of them the same way.")
+		fail(stateSyntax, t.at, "parameters are written both as $ and as ?", "write all of them as $1 or all of them as ?")
 	}
 	p.style = style
 	digits := t.text
@@ -236,7 +236,7 @@ func (p *parser) param() Expr {
 	}
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 1 || n > paramsMost {
-		fail(stateParam, t.at, fmt.Sprintf("there is no parameter %s: they count from 1 to %d", clip(digits), paramsMost), "")
+		fail(stateParam, t.at, fmt.Sprintf("there is no parameter %s", clip(digits)), fmt.Sprintf("number parameters from 1 to %d", paramsMost))
 	}
 	p.params = max(p.params, n)
 	return &Param{At: At(t.at), N: n}

@@ -39,7 +39,7 @@ func (p *parser) prefixNamed() Expr {
 	u := &Unary{At: At(p.now().at)}
 	schema := ""
 	if u.Op, schema = p.namedOperator(); schema != "" && schema != "pg_catalog" {
-		p.unsupported(u.Place(), "an operator of another schema before a value", "")
+		p.unsupported(u.Place(), "a prefix operator of another schema", "")
 	}
 	u.X = p.above(other + 1)
 	p.leave()
@@ -73,7 +73,7 @@ func (p *parser) primary() Expr {
 	case t.sign("["):
 		return p.nameValue()
 	case t.sign(":"):
-		fail(stateSyntax, t.at, "expected a value, found :", "Parameters are written $1, or ?.")
+		fail(stateSyntax, t.at, "expected a value, found :", "write parameters as $1 or ?")
 	}
 	p.expected("a value")
 	return nil

@@ -71,7 +71,7 @@ func (s *scanner) next() token {
 		return token{kind: anEnd, at: at, end: at}
 	}
 	if s.count++; s.count > tokensMost {
-		fail(stateTooMuch, at, fmt.Sprintf("the query has more than %d words and signs", tokensMost), "")
+		fail(stateTooMuch, at, fmt.Sprintf("the query has more than %d tokens", tokensMost), "shorten it")
 	}
 	t := s.lexeme()
 	t.at, t.end = at, s.pos
@@ -120,7 +120,7 @@ func (s *scanner) comment() {
 			return
 		}
 	}
-	fail(stateSyntax, s.pos, "a comment is not closed", "Comments may stand in comments: each /* needs a */.")
+	fail(stateSyntax, s.pos, "unterminated comment", "comments nest: each /* needs its own */")
 }
 
 // lexeme reads the token that the text goes on with.
@@ -145,7 +145,7 @@ func (s *scanner) lexeme() token {
 		return s.operator()
 	}
 	r, _ := utf8.DecodeRuneInString(s.text[s.pos:])
-	fail(stateSyntax, s.pos, fmt.Sprintf("%q has no meaning here", r), "")
+	fail(stateSyntax, s.pos, fmt.Sprintf("unexpected character %q", r), "")
 	return token{}
 }
 

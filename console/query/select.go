@@ -42,7 +42,7 @@ func (p *parser) commons() (all []*Common) {
 	for {
 		all = append(all, p.common())
 		if p.now().word("search", "cycle") {
-			p.unsupported(p.now().at, "SEARCH or CYCLE", "Carry the path along in a column.")
+			p.unsupported(p.now().at, "SEARCH or CYCLE", "keep the path in a column")
 		}
 		if !p.acceptSign(",") {
 			return all
@@ -64,7 +64,7 @@ func (p *parser) common() *Common {
 	}
 	p.open("(")
 	if t := p.now(); t.word("insert", "update", "delete", "merge") {
-		p.unsupported(t.at, p.found(t)+" in WITH", "A query reads and changes nothing.")
+		p.unsupported(t.at, p.found(t)+" in WITH", "queries are read-only")
 	}
 	c.Query = p.query()
 	p.close(")")
@@ -126,7 +126,7 @@ func (p *parser) values() *Values {
 		row := p.list()
 		p.close(")")
 		if len(v.Rows) > 0 && len(row) != len(v.Rows[0]) {
-			fail(stateSyntax, at, "the rows of VALUES are not all of one length", "")
+			fail(stateSyntax, at, "VALUES lists must all be the same length", "give each row the same number of values")
 		}
 		v.Rows = append(v.Rows, row)
 		if !p.acceptSign(",") {
@@ -149,7 +149,7 @@ func (p *parser) selection() *Select {
 		s.Items = p.items()
 	}
 	if t := p.now(); t.word("into") {
-		p.unsupported(t.at, "SELECT INTO", "A query reads and changes nothing.")
+		p.unsupported(t.at, "SELECT INTO", "queries are read-only")
 	}
 	if p.accept("from") {
 		s.From = p.sources()
@@ -243,7 +243,7 @@ func (p *parser) groups() (groups []Expr) {
 		t, next := p.now(), p.ahead(1)
 		switch {
 		case t.word("grouping") && next.word("sets"), t.word("rollup", "cube") && next.sign("("), t.sign("(") && next.sign(")"):
-			p.unsupported(t.at, "grouping by several sets", "Join queries with UNION ALL.")
+			p.unsupported(t.at, "grouping by GROUPING SETS, ROLLUP, CUBE or ()", "combine several queries with UNION ALL")
 		}
 		groups = append(groups, p.value())
 		if !p.acceptSign(",") {

@@ -24,7 +24,7 @@ func (p *parser) source() Source {
 	case t.word("only"):
 		return p.only()
 	case t.word("rows") && p.ahead(1).word("from"):
-		p.unsupported(t.at, "ROWS FROM", "Join the functions by their ordinality.")
+		p.unsupported(t.at, "ROWS FROM", "join the functions on their WITH ORDINALITY columns")
 	case t.word("select", "values", "with"):
 		p.expected("a table")
 	}
@@ -55,7 +55,7 @@ func (p *parser) parenthesised() (source Source, q *Query) {
 	}
 	p.close(")")
 	if t := p.now(); source != nil && (t.word("as") || t.isName()) {
-		p.unsupported(at, "an alias for joined tables in parentheses", "Give each table its own alias, or select from the join.")
+		p.unsupported(at, "an alias for joined tables in parentheses", "give each table its own alias, or select from the join")
 	}
 	return source, q
 }
@@ -72,7 +72,7 @@ func (p *parser) lateral() Source {
 	}
 	source, q := p.parenthesised()
 	if source != nil {
-		fail(stateSyntax, at, "LATERAL stands before a query or a function", "")
+		fail(stateSyntax, at, "LATERAL must be followed by a subquery or a function", "")
 	}
 	return p.derived(at, true, q)
 }
@@ -123,7 +123,7 @@ func (p *parser) named(lateral bool) Source {
 func (p *parser) aliased(t *Table) *Table {
 	p.noSample()
 	if p.now().word("indexed") && p.ahead(1).word("by") || p.words("not", "indexed") {
-		p.unsupported(p.now().at, "INDEXED", "Which index is used is not for a query to say.")
+		p.unsupported(p.now().at, "INDEXED", "remove it: a query cannot choose an index")
 	}
 	t.Alias = p.sourceAlias()
 	p.noSample()
@@ -132,7 +132,7 @@ func (p *parser) aliased(t *Table) *Table {
 
 func (p *parser) noSample() {
 	if t := p.now(); t.word("tablesample") {
-		p.unsupported(t.at, "TABLESAMPLE", "Use ORDER BY random() and LIMIT.")
+		p.unsupported(t.at, "TABLESAMPLE", "use ORDER BY random() and LIMIT")
 	}
 }
 

@@ -67,7 +67,7 @@ func (p *parser) pathType(t *Type) {
 	case 2:
 		t.Schema = path[0].Text
 	default:
-		fail(stateSyntax, first.at, "the name of a type has a schema at most before it", "")
+		fail(stateSyntax, first.at, "the name of the type has more than two parts", "write type or schema.type")
 	}
 }
 
@@ -179,7 +179,7 @@ func (p *parser) typedText(t *Type) Expr {
 		p.expected("a text")
 	}
 	if t.Array > 0 {
-		fail(stateSyntax, t.At, "an array is not written as a type and a text", "Write '{…}'::"+t.Name+"[].")
+		fail(stateSyntax, t.At, "an array type cannot stand before a text", "write '{…}'::"+t.Name+"[]")
 	}
 	text := p.take()
 	if t.Name == "interval" && !t.Quoted && t.Fields == "" {

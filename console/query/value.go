@@ -153,7 +153,7 @@ func (p *parser) binary(x Expr, s strength) Expr {
 func (p *parser) notAgain(s strength) {
 	if t := p.now(); p.strength() == s {
 		fail(stateSyntax, t.at, "expected AND, OR or the end of the condition, found "+p.found(t),
-			"What is compared once is put in parentheses before it is compared again.")
+			"comparisons do not chain; put the first one in parentheses, or combine them with AND")
 	}
 }
 
@@ -219,7 +219,7 @@ func (p *parser) collation() []Name {
 func (p *parser) zone(x Expr) Expr {
 	at := p.take().at
 	if p.now().word("local") {
-		p.unsupported(at, "AT LOCAL", "Name the zone: AT TIME ZONE 'UTC'.")
+		p.unsupported(at, "AT LOCAL", "name the zone: AT TIME ZONE 'UTC'")
 	}
 	p.expect("time", "zone")
 	return &Zone{At: place(x), X: x, Zone: p.above(zoned + 1)}
@@ -231,7 +231,7 @@ func (p *parser) quantified(x Expr, op string) Expr {
 	at := p.now().at
 	list, query := p.listOrQuery()
 	if len(list) > 1 {
-		fail(stateSyntax, at, "ANY and ALL take one array or a query", "Write ANY (ARRAY[…]), or IN (…).")
+		fail(stateSyntax, at, "ANY and ALL take one array or a query", "write ANY (ARRAY[…]), or IN (…)")
 	}
 	if q.Query = query; query == nil {
 		q.Array = list[0]

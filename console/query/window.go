@@ -103,7 +103,7 @@ func (p *parser) noBound(t token) {
 	if t.kind == anEnd || t.sign(")") || p.meant(t, words) != "" {
 		p.expected("the bound of a frame", words...)
 	}
-	p.unsupported(t.at, "a frame with anything but a number or an interval", "Write 3 PRECEDING, or UNBOUNDED PRECEDING.")
+	p.unsupported(t.at, "a frame bound that is not a number or an interval", "write 3 PRECEDING, or UNBOUNDED PRECEDING")
 }
 
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
