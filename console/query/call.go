@@ -3,7 +3,7 @@ package query
 // calledOrTyped takes a call, or a text behind a type with a length: numeric(3, 1) '1'.
 func (p *parser) calledOrTyped(path []Name) Expr {
 	c := p.call(path)
-	if p.now().kind != aString {
+	if p.peek().kind != stringToken {
 		return p.subscripts(p.aggregated(c), false)
 	}
 	t := pathAsType(path)
@@ -22,8 +22,8 @@ func (p *parser) call(path []Name) *Call {
 	c := &Call{At: At(path[0].At), Path: path}
 	p.open("(")
 	switch {
-	case p.now().sign(")"):
-	case p.now().operator("*"):
+	case p.peek().symbol(")"):
+	case p.peek().operator("*"):
 		p.take()
 		c.Star = true
 	default:
@@ -53,7 +53,7 @@ func (p *parser) arguments(c *Call) {
 		}
 		c.Variadic = p.accept("variadic")
 		c.Args = append(c.Args, p.value())
-		if c.Variadic || !p.acceptSign(",") {
+		if c.Variadic || !p.acceptSymbol(",") {
 			return
 		}
 	}
@@ -61,13 +61,13 @@ func (p *parser) arguments(c *Call) {
 
 func (p *parser) nameArgument(c *Call, name Name) {
 	if name.Text == "" {
-		fail(stateSyntax, p.now().at, "positional argument cannot follow named argument", "name this argument as well, or put it before the named ones")
+		fail(stateSyntax, p.peek().at, "positional argument cannot follow named argument", "name this argument as well, or put it before the named ones")
 	}
 	c.Names = append(c.Names, name)
 }
 
 func (p *parser) argumentName() (name Name) {
-	if next := p.ahead(1); p.now().isLabel() && (next.sign("=>") || next.sign(":=")) {
+	if next := p.peekAt(1); p.peek().isLabel() && (next.symbol("=>") || next.symbol(":=")) {
 		name = p.take().name()
 		p.take()
 	}
@@ -82,14 +82,14 @@ func (p *parser) aggregated(c *Call) Expr {
 		c.Within = p.terms()
 		p.close(")")
 	}
-	if p.now().word("filter") && p.ahead(1).sign("(") {
+	if p.peek().word("filter") && p.peekAt(1).symbol("(") {
 		p.take()
 		p.open("(")
 		p.expect("where")
 		c.Filter = p.value()
 		p.close(")")
 	}
-	if t := p.now(); t.word("respect", "ignore") && p.ahead(1).word("nulls") {
+	if t := p.peek(); t.word("respect", "ignore") && p.peekAt(1).word("nulls") {
 		p.unsupported(t.at, upper(t.text)+" NULLS", "")
 	}
 	if p.accept("over") {

@@ -1,12 +1,12 @@
 package query
 
-// Expr is a value of a statement. Where it begins is At, in bytes of the text.
+// Expr is an expression. Place returns its position in the text, in bytes.
 type Expr interface{ Place() int }
 
-// At is where something stands in the text, in bytes.
+// At is the position of an expression in the text, in bytes.
 type At int
 
-// Place is where it stands.
+// Place returns the position.
 func (a At) Place() int { return int(a) }
 
 type (

@@ -1,12 +1,12 @@
 package query
 
-// forms are the functions that SQL calls in a way of their own. They are given the
-// word, and the parenthesis comes next.
-var forms map[string]func(*parser, token) Expr
+// specialForms parse the functions that have a syntax of their own. Each gets the token of the function; the next token
+// is the parenthesis.
+var specialForms map[string]func(*parser, token) Expr
 
 // It is filled here because the forms take values, which may be forms.
 func init() {
-	forms = map[string]func(*parser, token) Expr{
+	specialForms = map[string]func(*parser, token) Expr{
 		"exists": (*parser).exists, "row": (*parser).row, "extract": (*parser).extract,
 		"position": (*parser).position, "substring": (*parser).substring,
 		"overlay": (*parser).overlay, "trim": (*parser).trim,
@@ -23,7 +23,7 @@ func (p *parser) exists(t token) Expr {
 func (p *parser) row(t token) Expr {
 	r := &Row{At: At(t.at)}
 	p.open("(")
-	if !p.now().sign(")") {
+	if !p.peek().symbol(")") {
 		r.Elems = p.list()
 	}
 	p.close(")")
@@ -33,7 +33,7 @@ func (p *parser) row(t token) Expr {
 func (p *parser) extract(t token) Expr {
 	e := &Extract{At: At(t.at)}
 	p.open("(")
-	if f := p.now(); !f.isLabel() && f.kind != aString {
+	if f := p.peek(); !f.isLabel() && f.kind != stringToken {
 		p.expected("a field such as YEAR")
 	}
 	e.Field = lower(p.take().text)
@@ -44,17 +44,17 @@ func (p *parser) extract(t token) Expr {
 }
 
 // position takes position(a IN b), which becomes a call with a and b in that order:
-// what is looked for comes first.
+// the text to find comes first.
 func (p *parser) position(t token) Expr {
 	p.open("(")
-	a := p.above(matched + 1)
+	a := p.valueWithPrecedence(matchPrecedence + 1)
 	p.expect("in")
-	b := p.above(matched + 1)
+	b := p.valueWithPrecedence(matchPrecedence + 1)
 	p.close(")")
-	return form(t, "position", a, b)
+	return specialCall(t, "position", a, b)
 }
 
-func form(t token, name string, args ...Expr) *Call {
+func specialCall(t token, name string, args ...Expr) *Call {
 	return &Call{At: At(t.at), Path: []Name{{Text: name, At: t.at}}, Args: args}
 }
 
@@ -76,11 +76,11 @@ func (p *parser) substring(t token) Expr {
 		from = &Number{At: place(count), Text: "1"}
 	}
 	p.close(")")
-	return form(t, "substring", given(append(args, from, count))...)
+	return specialCall(t, "substring", nonNil(append(args, from, count))...)
 }
 
-// given are the values that are there.
-func given(all []Expr) (some []Expr) {
+// nonNil returns the values that are not nil.
+func nonNil(all []Expr) (some []Expr) {
 	for _, x := range all {
 		if x != nil {
 			some = append(some, x)
@@ -102,7 +102,7 @@ func (p *parser) overlay(t token) Expr {
 		}
 	}
 	p.close(")")
-	return form(t, "overlay", args...)
+	return specialCall(t, "overlay", args...)
 }
 
 // trim takes trim(BOTH 'x' FROM y), of which all but y may be missing.
@@ -118,14 +118,14 @@ func (p *parser) trim(t token) Expr {
 		p.accept("both")
 	}
 	var args, chars []Expr
-	if !p.now().word("from") {
+	if !p.peek().word("from") {
 		args = p.list()
 	}
 	if len(args) < 2 && p.accept("from") {
 		chars, args = args, p.list()
 	}
 	p.close(")")
-	return form(t, name, append(args, chars...)...)
+	return specialCall(t, name, append(args, chars...)...)
 }
 
 // cast takes CAST(x AS type).
@@ -142,7 +142,7 @@ func (p *parser) cast() Expr {
 // array takes ARRAY[…], or ARRAY(query).
 func (p *parser) array() Expr {
 	at := p.take().at
-	if !p.now().sign("(") {
+	if !p.peek().symbol("(") {
 		return p.elements(at)
 	}
 	p.open("(")
@@ -155,13 +155,13 @@ func (p *parser) array() Expr {
 func (p *parser) elements(at int) Expr {
 	a := &Array{At: At(at)}
 	p.open("[")
-	for !p.now().sign("]") {
-		if t := p.now(); t.sign("[") {
+	for !p.peek().symbol("]") {
+		if t := p.peek(); t.symbol("[") {
 			a.Elems = append(a.Elems, p.elements(t.at))
 		} else {
 			a.Elems = append(a.Elems, p.value())
 		}
-		if !p.acceptSign(",") {
+		if !p.acceptSymbol(",") {
 			break
 		}
 	}
@@ -169,14 +169,14 @@ func (p *parser) elements(at int) Expr {
 	return a
 }
 
-// caseOf takes CASE.
-func (p *parser) caseOf() Expr {
+// caseExpr takes CASE.
+func (p *parser) caseExpr() Expr {
 	p.enter()
 	c := &Case{At: At(p.take().at)}
-	if !p.now().word("when") {
+	if !p.peek().word("when") {
 		c.Of = p.value()
 	}
-	for len(c.Whens) == 0 || p.now().word("when") {
+	for len(c.Whens) == 0 || p.peek().word("when") {
 		p.expect("when")
 		w := When{If: p.value()}
 		p.expect("then")

@@ -9,12 +9,12 @@ func (p *parser) joins(left Source) Source {
 }
 
 func (p *parser) startsJoin() bool {
-	return p.now().word("join", "inner", "left", "right", "full", "cross", "natural")
+	return p.peek().word("join", "inner", "left", "right", "full", "cross", "natural")
 }
 
-// join takes one join. Its place is that of the words between the two sources.
+// join parses one join. Its position is that of the first keyword between the two sources.
 func (p *parser) join(left Source) Source {
-	j := &Join{At: p.now().at, Left: left}
+	j := &Join{At: p.peek().at, Left: left}
 	j.Natural = p.accept("natural")
 	j.Kind = p.joinKind()
 	if j.Kind == "CROSS" && j.Natural {
@@ -22,14 +22,14 @@ func (p *parser) join(left Source) Source {
 	}
 	j.Right = p.source()
 	if j.Kind != "CROSS" && !j.Natural {
-		p.joinedBy(j)
+		p.joinCondition(j)
 	}
 	return j
 }
 
 func (p *parser) joinKind() string {
 	kind := "INNER"
-	switch t := p.now(); {
+	switch t := p.peek(); {
 	case t.word("left", "right", "full"):
 		kind = upper(p.take().text)
 		p.accept("outer")
@@ -40,9 +40,9 @@ func (p *parser) joinKind() string {
 	return kind
 }
 
-// joinedBy takes the condition of a join. In a JOIN b JOIN c ON … ON … it is that of
-// the inner join that comes first.
-func (p *parser) joinedBy(j *Join) {
+// joinCondition parses the condition of a join. In a JOIN b JOIN c ON … ON … the first condition belongs to the inner
+// join.
+func (p *parser) joinCondition(j *Join) {
 	p.enter()
 	for p.startsJoin() {
 		j.Right = p.join(j.Right)
@@ -53,19 +53,19 @@ func (p *parser) joinedBy(j *Join) {
 		j.On = p.value()
 	case p.accept("using"):
 		j.Using = p.names("the name of a column")
-		if t := p.now(); t.word("as") {
+		if t := p.peek(); t.word("as") {
 			p.unsupported(t.at, "an alias after USING", "remove the alias")
 		}
 	default:
-		p.noCondition()
+		p.missingJoinCondition()
 	}
 }
 
-// noCondition fails at a join that does not say by what.
-func (p *parser) noCondition() {
-	t := p.now()
-	if p.meant(p.last, clauses) != "" || t.kind != anEnd && !structure[t.text] {
+// missingJoinCondition reports a join without ON or USING.
+func (p *parser) missingJoinCondition() {
+	t := p.peek()
+	if p.suggestWord(p.previous, clauseWords) != "" || t.kind != endToken && !structureWords[t.text] {
 		p.expected("ON or USING", "ON", "USING")
 	}
-	fail(stateSyntax, t.at, "expected ON or USING, found "+p.found(t), "add a condition, or use CROSS JOIN")
+	fail(stateSyntax, t.at, "expected ON or USING, found "+p.tokenText(t), "add a condition, or use CROSS JOIN")
 }

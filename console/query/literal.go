@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// prefixed says whether a string with a letter before it stands here: E'…', B'…',
+// hasStringPrefix reports whether the next token is a string with a prefix: E'…', B'…',
 // X'…', N'…', or U& before either kind of quotation mark.
-func (s *scanner) prefixed() bool {
+func (s *scanner) hasStringPrefix() bool {
 	switch s.text[s.pos] | 0x20 {
 	case 'e', 'b', 'x', 'n':
 		return s.byteAt(1) == '\''
@@ -24,45 +24,45 @@ func (s *scanner) prefixedString() token {
 	s.pos += strings.IndexAny(s.text[at:], `'"`)
 	switch {
 	case s.text[s.pos] == '"':
-		return token{kind: aName, text: unicodeText(s.quotedName('"'), at)}
+		return token{kind: quotedNameToken, text: unicodeText(s.quotedName('"'), at)}
 	case c == 'e':
-		text := s.strings(true)
+		text := s.stringLiteral(true)
 		if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
 			fail(stateEncoding, at, "the escapes in the string do not form valid UTF-8", `write characters as \uXXXX or \UXXXXXXXX`)
 		}
-		return token{kind: aString, text: text}
+		return token{kind: stringToken, text: text}
 	case c == 'u':
-		return token{kind: aString, text: unicodeText(s.strings(false), at)}
+		return token{kind: stringToken, text: unicodeText(s.stringLiteral(false), at)}
 	case c == 'b':
 		fail(stateUnsupported, at, "a bit string constant is not supported", "use a number or a text")
 	case c == 'x':
-		return token{kind: bytesString, text: hexText(s.strings(false), at)}
+		return token{kind: bytesToken, text: hexText(s.stringLiteral(false), at)}
 	}
-	return token{kind: aString, text: s.strings(false)}
+	return token{kind: stringToken, text: s.stringLiteral(false)}
 }
 
-// strings reads a string and those that go on with it: PostgreSQL joins strings that
+// stringLiteral reads a string and those that go on with it: PostgreSQL joins strings that
 // have nothing but blanks and a new line between them.
-func (s *scanner) strings(escapes bool) string {
-	text := s.quotation('\'', escapes)
-	if !s.continues() {
+func (s *scanner) stringLiteral(escapes bool) string {
+	text := s.quotedText('\'', escapes)
+	if !s.stringContinues() {
 		return text
 	}
 	all := []string{text}
-	for s.continues() {
+	for s.stringContinues() {
 		s.pos += strings.IndexByte(s.text[s.pos:], '\'')
-		all = append(all, s.quotation('\'', escapes))
+		all = append(all, s.quotedText('\'', escapes))
 	}
 	return strings.Join(all, "")
 }
 
-func (s *scanner) continues() bool {
+func (s *scanner) stringContinues() bool {
 	blanks := len(s.text[s.pos:]) - len(strings.TrimLeft(s.text[s.pos:], " \t\n\v\f\r"))
 	return s.byteAt(blanks) == '\'' && strings.ContainsAny(s.peek(blanks), "\r\n")
 }
 
-// quotation reads what stands between two marks. The mark itself stands twice there.
-func (s *scanner) quotation(mark byte, escapes bool) string {
+// quotedText reads the text between two quotation marks. A mark inside is written twice.
+func (s *scanner) quotedText(mark byte, escapes bool) string {
 	at, stops := s.pos, string(mark)
 	if escapes {
 		stops += `\`
@@ -97,7 +97,7 @@ func unterminated(at int, mark byte) {
 
 func (s *scanner) quotedName(mark byte) string {
 	at := s.pos
-	name := s.quotation(mark, false)
+	name := s.quotedText(mark, false)
 	if name == "" {
 		fail(stateSyntax, at, "a quoted name is empty", "write the name between the quotes")
 	}
@@ -210,35 +210,35 @@ func hexText(text string, at int) string {
 	return `\x` + lower(text)
 }
 
-// number reads a number. What it is worth is for others to say.
+// number reads a number and keeps its text.
 func (s *scanner) number() token {
 	from := s.pos
 	if in := digitsOf(s.peek(2)); in != nil && in(s.byteAt(2)) {
 		s.pos += 2
-		s.run(in)
+		s.skipDigits(in)
 	} else {
 		s.decimal()
 	}
 	if c := s.byteAt(0); inWord(c) {
 		end := s.pos
 		s.span(inWord)
-		fail(stateSyntax, from, "the number "+s.text[from:end]+" is followed directly by "+clip(s.text[end:s.pos]), "put a space between them")
+		fail(stateSyntax, from, "the number "+s.text[from:end]+" is followed directly by "+shorten(s.text[end:s.pos]), "put a space between them")
 	}
-	return token{kind: aNumber, text: s.text[from:s.pos]}
+	return token{kind: numberToken, text: s.text[from:s.pos]}
 }
 
-func clip(text string) string {
-	if len(text) > foundMost {
-		return strings.ToValidUTF8(text[:foundMost], "") + "…"
+func shorten(text string) string {
+	if len(text) > foundMax {
+		return strings.ToValidUTF8(text[:foundMax], "") + "…"
 	}
 	return text
 }
 
 func (s *scanner) decimal() {
-	s.run(isDigit)
+	s.skipDigits(isDigit)
 	if s.byteAt(0) == '.' {
 		s.pos++
-		s.run(isDigit)
+		s.skipDigits(isDigit)
 	}
 	if s.byteAt(0)|0x20 != 'e' {
 		return
@@ -249,12 +249,12 @@ func (s *scanner) decimal() {
 	}
 	if isDigit(s.byteAt(n)) {
 		s.pos += n
-		s.run(isDigit)
+		s.skipDigits(isDigit)
 	}
 }
 
-// run passes over digits. Between two of them may be an underscore.
-func (s *scanner) run(in func(byte) bool) {
+// skipDigits passes over digits. Between two of them may be an underscore.
+func (s *scanner) skipDigits(in func(byte) bool) {
 	for in(s.byteAt(0)) {
 		s.pos++
 		if s.byteAt(0) == '_' && in(s.byteAt(1)) {
@@ -278,16 +278,16 @@ func digitsOf(prefix string) func(byte) bool {
 func isOctal(c byte) bool { return c >= '0' && c <= '7' }
 func isHex(c byte) bool   { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// dollar reads $1, or a string between two marks such as $$ or $x$.
+// dollar reads a parameter such as $1, or a dollar-quoted string.
 func (s *scanner) dollar() token {
 	at := s.pos
 	s.pos++
 	if isDigit(s.byteAt(0)) {
 		digits := s.span(isDigit)
 		if inWord(s.byteAt(0)) {
-			fail(stateSyntax, at, "the parameter $"+clip(digits)+" is followed directly by a word", "put a space between them")
+			fail(stateSyntax, at, "the parameter $"+shorten(digits)+" is followed directly by a word", "put a space between them")
 		}
-		return token{kind: aParam, text: digits}
+		return token{kind: paramToken, text: digits}
 	}
 	s.span(func(c byte) bool { return c != '$' && inWord(c) })
 	if s.byteAt(0) != '$' {
@@ -297,9 +297,9 @@ func (s *scanner) dollar() token {
 	mark := s.text[at:s.pos]
 	n := strings.Index(s.text[s.pos:], mark)
 	if n < 0 {
-		fail(stateSyntax, at, "unterminated dollar-quoted string", "end it with "+clip(mark))
+		fail(stateSyntax, at, "unterminated dollar-quoted string", "end it with "+shorten(mark))
 	}
 	text := s.text[s.pos : s.pos+n]
 	s.pos += n + len(mark)
-	return token{kind: aString, text: text}
+	return token{kind: stringToken, text: text}
 }

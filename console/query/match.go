@@ -1,7 +1,7 @@
 package query
 
-// test takes IS and what stands behind it.
-func (p *parser) test(x Expr) Expr {
+// isTest parses IS and its test.
+func (p *parser) isTest(x Expr) Expr {
 	is := &Is{At: place(x), X: x, What: "NULL"}
 	switch p.take().text {
 	case "isnull":
@@ -15,22 +15,22 @@ func (p *parser) test(x Expr) Expr {
 		return is
 	}
 	is.Not = p.accept("not")
-	switch t := p.now(); {
+	switch t := p.peek(); {
 	case t.word("null", "true", "false", "unknown"):
 		is.What = upper(p.take().text)
 	case p.accept("distinct", "from"):
-		is.What, is.Y = "DISTINCT", p.above(tested+1)
+		is.What, is.Y = "DISTINCT", p.valueWithPrecedence(isPrecedence+1)
 	default:
-		p.noTest(t)
+		p.rejectUnsupportedTest(t)
 		// SQLite's IS compares any two values, and NULL is the same as NULL.
-		is.What, is.Not, is.Y = "DISTINCT", !is.Not, p.above(compared+1)
+		is.What, is.Not, is.Y = "DISTINCT", !is.Not, p.valueWithPrecedence(comparisonPrecedence+1)
 	}
 	return is
 }
 
-// noTest fails at the tests of PostgreSQL that we do not know.
-func (p *parser) noTest(t token) {
-	form := t.word("nfc", "nfd", "nfkc", "nfkd") && p.ahead(1).word("normalized")
+// rejectUnsupportedTest reports tests of PostgreSQL that are not supported.
+func (p *parser) rejectUnsupportedTest(t token) {
+	form := t.word("nfc", "nfd", "nfkc", "nfkd") && p.peekAt(1).word("normalized")
 	if form || t.word("normalized") {
 		p.unsupported(t.at, "IS NORMALIZED", "")
 	}
@@ -39,8 +39,8 @@ func (p *parser) noTest(t token) {
 	}
 }
 
-// match takes LIKE and its kin, IN and BETWEEN.
-func (p *parser) match(x Expr) Expr {
+// matchOperator takes LIKE and its kin, IN and BETWEEN.
+func (p *parser) matchOperator(x Expr) Expr {
 	not := p.accept("not")
 	switch t := p.take(); t.text {
 	case "in":
@@ -65,15 +65,15 @@ func (p *parser) between(x Expr, not bool) Expr {
 	if b.Symmetric = p.accept("symmetric"); !b.Symmetric {
 		p.accept("asymmetric")
 	}
-	b.Low = p.above(matched + 1)
+	b.Low = p.valueWithPrecedence(matchPrecedence + 1)
 	p.expect("and")
-	b.High = p.above(matched + 1)
-	p.notAgain(matched)
+	b.High = p.valueWithPrecedence(matchPrecedence + 1)
+	p.rejectChain(matchPrecedence)
 	return b
 }
 
 func (p *parser) like(x Expr, not bool, how string) Expr {
-	if t := p.now(); t.word("any", "some", "all") {
+	if t := p.peek(); t.word("any", "some", "all") {
 		if how == "SIMILAR" || how == "GLOB" {
 			p.unsupported(t.at, how+" with ANY or ALL", "")
 		}
@@ -82,10 +82,10 @@ func (p *parser) like(x Expr, not bool, how string) Expr {
 		}
 		return p.quantified(x, how)
 	}
-	l := &Like{At: place(x), X: x, Not: not, How: how, Pattern: p.above(matched + 1)}
+	l := &Like{At: place(x), X: x, Not: not, How: how, Pattern: p.valueWithPrecedence(matchPrecedence + 1)}
 	if p.accept("escape") {
-		l.Escape = p.above(matched + 1)
+		l.Escape = p.valueWithPrecedence(matchPrecedence + 1)
 	}
-	p.notAgain(matched)
+	p.rejectChain(matchPrecedence)
 	return l
 }

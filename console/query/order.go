@@ -4,42 +4,42 @@ import "strings"
 
 func upper(text string) string { return strings.ToUpper(text) }
 
-// tail takes what stands behind the rows: their order and how many, in any order.
-func (p *parser) tail(q *Query) *Query {
+// orderAndLimit parses ORDER BY, and then LIMIT, OFFSET and FETCH in any order.
+func (p *parser) orderAndLimit(q *Query) *Query {
 	if p.accept("order") {
 		p.expect("by")
 		q.Order = p.terms()
 	}
 	for {
-		switch t := p.now(); {
+		switch t := p.peek(); {
 		case t.word("limit"):
 			p.limit(q)
 		case t.word("offset"):
 			p.take()
-			p.once(q.Offset, t, "OFFSET")
+			p.checkOnce(q.Offset, t, "OFFSET")
 			q.Offset = p.value()
 			_ = p.accept("row") || p.accept("rows")
 		case t.word("fetch"):
 			p.take()
-			p.once(q.Limit, t, "LIMIT or FETCH")
+			p.checkOnce(q.Limit, t, "LIMIT or FETCH")
 			q.Limit = p.fetch()
 		case t.word("for"):
-			p.unsupported(t.at, "FOR "+upper(p.ahead(1).text), "queries are read-only and take no locks")
+			p.unsupported(t.at, "FOR "+upper(p.peekAt(1).text), "queries are read-only and take no locks")
 		default:
-			return whole(q)
+			return withoutParens(q)
 		}
 	}
 }
 
-// whole is a query without the parentheses around all of it.
-func whole(q *Query) *Query {
-	if inner, ok := q.Body.(*Query); ok && bare(q) == q.Body {
+// withoutParens removes parentheses around the whole query.
+func withoutParens(q *Query) *Query {
+	if inner, ok := q.Body.(*Query); ok && bodyOf(q) == q.Body {
 		return inner
 	}
 	return q
 }
 
-func (p *parser) once(had Expr, t token, what string) {
+func (p *parser) checkOnce(had Expr, t token, what string) {
 	if had != nil {
 		fail(stateSyntax, t.at, what+" is given twice", "remove one of them")
 	}
@@ -48,13 +48,13 @@ func (p *parser) once(had Expr, t token, what string) {
 // limit takes LIMIT n, LIMIT ALL, or SQLite's LIMIT offset, n.
 func (p *parser) limit(q *Query) {
 	t := p.take()
-	p.once(q.Limit, t, "LIMIT or FETCH")
+	p.checkOnce(q.Limit, t, "LIMIT or FETCH")
 	if p.accept("all") {
 		return
 	}
 	q.Limit = p.value()
-	if p.acceptSign(",") {
-		p.once(q.Offset, t, "OFFSET")
+	if p.acceptSymbol(",") {
+		p.checkOnce(q.Offset, t, "OFFSET")
 		q.Offset, q.Limit = q.Limit, p.value()
 	}
 }
@@ -64,15 +64,15 @@ func (p *parser) fetch() (n Expr) {
 	if !p.accept("first") && !p.accept("next") {
 		p.expected("FIRST or NEXT", "FIRST", "NEXT")
 	}
-	if p.now().word("row", "rows") {
-		n = &Number{At: At(p.now().at), Text: "1"}
+	if p.peek().word("row", "rows") {
+		n = &Number{At: At(p.peek().at), Text: "1"}
 	} else {
-		n = p.above(signed)
+		n = p.valueWithPrecedence(unaryPrecedence)
 	}
 	if !p.accept("row") && !p.accept("rows") {
 		p.expected("ROW or ROWS", "ROW", "ROWS")
 	}
-	if t := p.now(); p.accept("with", "ties") {
+	if t := p.peek(); p.accept("with", "ties") {
 		p.unsupported(t.at, "WITH TIES", "")
 	}
 	p.expect("only")
@@ -83,7 +83,7 @@ func (p *parser) fetch() (n Expr) {
 func (p *parser) terms() (terms []*Term) {
 	for {
 		terms = append(terms, p.term())
-		if !p.acceptSign(",") {
+		if !p.acceptSymbol(",") {
 			return terms
 		}
 	}
@@ -100,7 +100,7 @@ func (p *parser) term() *Term {
 		p.accept("asc")
 	}
 	if p.accept("nulls") {
-		if !p.now().word("first", "last") {
+		if !p.peek().word("first", "last") {
 			p.expected("FIRST or LAST", "FIRST", "LAST")
 		}
 		t.Nulls = upper(p.take().text)
@@ -108,10 +108,10 @@ func (p *parser) term() *Term {
 	return t
 }
 
-// ordering takes the operator of USING and says whether it puts the highest first.
+// ordering parses the operator of ORDER BY … USING and reports whether the order is descending.
 func (p *parser) ordering() (desc bool) {
-	at, op := p.now().at, ""
-	if p.now().kind == anOperator {
+	at, op := p.peek().at, ""
+	if p.peek().kind == operatorToken {
 		op = p.take().text
 	} else {
 		op, _ = p.namedOperator()

@@ -9,10 +9,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write what is read now into testdata, to be looked through")
+var update = flag.Bool("update", false, "write the results into testdata; review the diff")
 
-// A file of cases has a text, a line of four dashes, and what comes of it. An empty
-// line stands between two.
+// textCase is a case of a test file: a text, a line of four dashes and the result. An empty line separates cases.
 type textCase struct{ text, want string }
 
 func readCases(t testing.TB, file string) (cases []textCase) {
@@ -45,7 +44,7 @@ func runCases(t *testing.T, file string, outcome func(text string) string) {
 	}
 }
 
-func TestGoodTextsAreReadIntoTrees(t *testing.T) {
+func TestParseValidQueriesReturnTrees(t *testing.T) {
 	for _, file := range []string{"testdata/queries.txt", "testdata/values.txt", "testdata/clients.txt"} {
 		runCases(t, file, func(text string) string {
 			q, err := Parse(text)
@@ -58,7 +57,7 @@ func TestGoodTextsAreReadIntoTrees(t *testing.T) {
 	}
 }
 
-func TestWrongTextsAreToldWhereAndWhy(t *testing.T) {
+func TestParseInvalidQueriesReportOffsetAndReason(t *testing.T) {
 	runCases(t, "testdata/wrong.txt", func(text string) string {
 		q, err := Parse(text)
 		if err == nil {
@@ -69,7 +68,7 @@ func TestWrongTextsAreToldWhereAndWhy(t *testing.T) {
 	})
 }
 
-// describe is an error in one line, with the text from where it is on.
+// describe returns an error as text: its state, offset, message and hint.
 func describe(err error) string {
 	var e *Error
 	if !errors.As(err, &e) {

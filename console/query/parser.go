@@ -19,17 +19,17 @@ func Parse(text string) (q *Query, err error) {
 			panic(failure)
 		}
 	}()
-	check(text)
+	checkText(text)
 	p := &parser{scan: scanner{text: text}, alias: -1}
 	q = p.query()
-	p.finish()
+	p.expectEnd()
 	q.Params = p.params
 	return q, nil
 }
 
-func check(text string) {
-	if len(text) > textMost {
-		fail(stateTooMuch, 0, fmt.Sprintf("the query has %d bytes; at most %d are allowed", len(text), textMost), "shorten it")
+func checkText(text string) {
+	if len(text) > textMax {
+		fail(stateLimit, 0, fmt.Sprintf("the query has %d bytes; at most %d are allowed", len(text), textMax), "shorten it")
 	}
 	for i, r := range text {
 		if r == 0 {
@@ -41,48 +41,47 @@ func check(text string) {
 	}
 }
 
-// parser reads tokens into a tree. Its methods take what they name and fail where
-// it is not there.
+// parser reads tokens into a tree. Each method parses what its name states and fails if that does not come next.
 type parser struct {
-	scan   scanner
-	coming []token // those that were looked at and not taken
-	last   token   // the one that was taken last
-	alias  int     // position of the last alias without AS; -1: none
-	depth  int
-	params int  // the highest
-	style  byte // how parameters are written, $ or ?; 0: there was none
+	scan      scanner
+	lookahead []token // tokens read ahead and not taken yet
+	previous  token   // the token taken last
+	alias     int     // position of the last alias without AS; -1: none
+	depth     int
+	params    int  // the highest
+	style     byte // how parameters are written, $ or ?; 0: there was none
 }
 
-const depthMost = 200
+const depthMax = 200
 
-// now is the next token.
-func (p *parser) now() token { return p.ahead(0) }
+// peek is the next token.
+func (p *parser) peek() token { return p.peekAt(0) }
 
-// ahead is the token that stands n behind the next one.
-func (p *parser) ahead(n int) token {
-	for len(p.coming) <= n {
-		p.coming = append(p.coming, p.scan.next())
+// peekAt returns the token n after the next one.
+func (p *parser) peekAt(n int) token {
+	for len(p.lookahead) <= n {
+		p.lookahead = append(p.lookahead, p.scan.next())
 	}
-	return p.coming[n]
+	return p.lookahead[n]
 }
 
 func (p *parser) take() token {
-	p.last = p.now()
-	p.coming = append(p.coming[:0], p.coming[1:]...)
-	return p.last
+	p.previous = p.peek()
+	p.lookahead = append(p.lookahead[:0], p.lookahead[1:]...)
+	return p.previous
 }
 
-// again scans the text again from a position, for tokens that have another meaning in this
+// rescan scans the text again from a position, for tokens that have another meaning in this
 // context.
-func (p *parser) again(from int) {
-	p.coming = p.coming[:0]
+func (p *parser) rescan(from int) {
+	p.lookahead = p.lookahead[:0]
 	p.scan.pos = from
 }
 
 // words says whether these words come next, one behind the other.
 func (p *parser) words(words ...string) bool {
 	for i, w := range words {
-		if !p.ahead(i).word(w) {
+		if !p.peekAt(i).word(w) {
 			return false
 		}
 	}
@@ -109,27 +108,26 @@ func (p *parser) expect(words ...string) {
 	}
 }
 
-func (p *parser) acceptSign(s string) bool {
-	if p.now().sign(s) {
+func (p *parser) acceptSymbol(s string) bool {
+	if p.peek().symbol(s) {
 		p.take()
 		return true
 	}
 	return false
 }
 
-// enter and leave count how deep the parser is in. Whatever makes it call itself
-// goes through them.
+// enter and leave count the nesting depth. Every recursive step of the parser calls them.
 func (p *parser) enter() {
-	if p.depth++; p.depth > depthMost {
-		fail(stateTooMuch, p.now().at, fmt.Sprintf("the query is nested more than %d levels deep", depthMost), "simplify it")
+	if p.depth++; p.depth > depthMax {
+		fail(stateLimit, p.peek().at, fmt.Sprintf("the query is nested more than %d levels deep", depthMax), "simplify it")
 	}
 }
 
 func (p *parser) leave() { p.depth-- }
 
-// open takes a sign that close will have to match.
+// open takes an opening bracket; close takes the matching one.
 func (p *parser) open(s string) {
-	if !p.now().sign(s) {
+	if !p.peek().symbol(s) {
 		p.expected(s)
 	}
 	p.enter()
@@ -137,32 +135,32 @@ func (p *parser) open(s string) {
 }
 
 func (p *parser) close(s string) {
-	if !p.now().sign(s) {
-		p.expected(s, clauses...)
+	if !p.peek().symbol(s) {
+		p.expected(s, clauseWords...)
 	}
 	p.leave()
 	p.take()
 }
 
-// finish sees to it that nothing is left.
-func (p *parser) finish() {
-	if p.acceptSign(";") {
-		for p.acceptSign(";") {
+// expectEnd fails if anything but semicolons follows the query.
+func (p *parser) expectEnd() {
+	if p.acceptSymbol(";") {
+		for p.acceptSymbol(";") {
 		}
-		if t := p.now(); t.kind != anEnd {
-			fail(stateSyntax, t.at, "the text has more than one statement: "+p.found(t)+" follows the semicolon", "send one statement at a time")
+		if t := p.peek(); t.kind != endToken {
+			fail(stateSyntax, t.at, "the text has more than one statement: "+p.tokenText(t)+" follows the semicolon", "send one statement at a time")
 		}
 	}
-	if p.now().kind != anEnd {
-		p.expected("the end of the query", clauses...)
+	if p.peek().kind != endToken {
+		p.expected("the end of the query", clauseWords...)
 	}
 }
 
 // name takes the name of a column or a table. Brackets are quotation marks there,
 // as SQLite has it.
 func (p *parser) name(what string) Name {
-	switch t := p.now(); {
-	case t.sign("["):
+	switch t := p.peek(); {
+	case t.symbol("["):
 		return p.bracketed()
 	case !t.isName():
 		p.expected(what)
@@ -172,8 +170,8 @@ func (p *parser) name(what string) Name {
 
 // label takes a name where no word is reserved.
 func (p *parser) label(what string) Name {
-	switch t := p.now(); {
-	case t.sign("["):
+	switch t := p.peek(); {
+	case t.symbol("["):
 		return p.bracketed()
 	case !t.isLabel():
 		p.expected(what)
@@ -188,7 +186,7 @@ func (p *parser) bracketed() Name {
 	if n <= 0 {
 		fail(stateSyntax, at, "a name in brackets is empty or unterminated", "write it like [name]")
 	}
-	p.again(at + n + 2)
+	p.rescan(at + n + 2)
 	return Name{Text: text[:n], Quoted: true, At: at}
 }
 
@@ -197,7 +195,7 @@ func (p *parser) names(what string) (names []Name) {
 	p.open("(")
 	for {
 		names = append(names, p.name(what))
-		if !p.acceptSign(",") {
+		if !p.acceptSymbol(",") {
 			break
 		}
 	}
@@ -212,7 +210,7 @@ func (p *parser) path(what string) []Name {
 
 func (p *parser) pathFrom(first Name) []Name {
 	path := []Name{first}
-	for p.now().sign(".") && !p.ahead(1).operator("*") {
+	for p.peek().symbol(".") && !p.peekAt(1).operator("*") {
 		p.take()
 		path = append(path, p.label("a name"))
 	}
@@ -228,18 +226,18 @@ func (p *parser) param() Expr {
 	}
 	p.style = style
 	digits := t.text
-	if t.kind == aQuestion {
+	if t.kind == questionToken {
 		digits = strconv.Itoa(p.params + 1)
 		if next := p.scan.text[t.end:]; next != "" && isDigit(next[0]) {
 			digits = p.take().text
 		}
 	}
 	n, err := strconv.Atoi(digits)
-	if err != nil || n < 1 || n > paramsMost {
-		fail(stateParam, t.at, fmt.Sprintf("there is no parameter %s", clip(digits)), fmt.Sprintf("number parameters from 1 to %d", paramsMost))
+	if err != nil || n < 1 || n > paramsMax {
+		fail(stateParam, t.at, fmt.Sprintf("there is no parameter %s", shorten(digits)), fmt.Sprintf("number parameters from 1 to %d", paramsMax))
 	}
 	p.params = max(p.params, n)
 	return &Param{At: At(t.at), N: n}
 }
 
-const paramsMost = 65535
+const paramsMax = 65535

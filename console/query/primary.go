@@ -1,78 +1,76 @@
 package query
 
-// operand takes what operators stand between, with the signs before it and the
-// casts behind it.
+// operand parses an operand with its prefix operators and casts.
 func (p *parser) operand() Expr {
-	t := p.now()
+	t := p.peek()
 	switch {
 	case t.word("not"):
-		return p.prefix("NOT", negated)
+		return p.prefix("NOT", notPrecedence)
 	case t.operator("+") || t.operator("-"):
-		return p.prefix(t.text, signed)
-	case t.kind == anOperator && !t.operator("*"):
-		return p.prefix(t.text, other+1)
-	case t.word("operator") && p.ahead(1).sign("("):
+		return p.prefix(t.text, unaryPrecedence)
+	case t.kind == operatorToken && !t.operator("*"):
+		return p.prefix(t.text, otherPrecedence+1)
+	case t.word("operator") && p.peekAt(1).symbol("("):
 		return p.prefixNamed()
 	}
 	x := p.primary()
-	for p.acceptSign("::") {
+	for p.acceptSymbol("::") {
 		x = &Cast{At: place(x), X: x, Type: p.typeName()}
 	}
 	return x
 }
 
-// prefix takes a sign before a value. What may not stand there, such as =, is no
-// sign.
-func (p *parser) prefix(op string, least strength) Expr {
-	if signStrength[op] != none && op != "+" && op != "-" {
+// prefix parses a prefix operator and its value. It fails if the operator is infix only, such as =.
+func (p *parser) prefix(op string, least precedence) Expr {
+	if symbolPrecedence[op] != noPrecedence && op != "+" && op != "-" {
 		p.expected("a value")
 	}
 	p.enter()
 	u := &Unary{At: At(p.take().at), Op: op}
-	u.X = p.above(least)
+	u.X = p.valueWithPrecedence(least)
 	p.leave()
 	return u
 }
 
 func (p *parser) prefixNamed() Expr {
 	p.enter()
-	u := &Unary{At: At(p.now().at)}
+	u := &Unary{At: At(p.peek().at)}
 	schema := ""
 	if u.Op, schema = p.namedOperator(); schema != "" && schema != "pg_catalog" {
 		p.unsupported(u.Place(), "a prefix operator of another schema", "")
 	}
-	u.X = p.above(other + 1)
+	u.X = p.valueWithPrecedence(otherPrecedence + 1)
 	p.leave()
 	return u
 }
 
 // primary takes a value without operators.
 func (p *parser) primary() Expr {
-	t := p.now()
+	t := p.peek()
 	at := At(t.at)
 	switch t.kind {
-	case aNumber:
+	case numberToken:
 		p.take()
 		return p.subscripts(&Number{At: at, Text: t.text}, false)
-	case aString:
+	case stringToken:
 		p.take()
 		return p.subscripts(&String{At: at, Value: t.text}, false)
-	case bytesString:
+	case bytesToken:
 		p.take()
 		return &Cast{At: at, X: &String{At: at, Value: t.text}, Type: &Type{At: t.at, Name: "bytea"}, Literal: true}
-	case aParam, aQuestion:
+	case paramToken, questionToken:
 		return p.subscripts(p.param(), true)
-	case aWord:
+	case wordToken:
 		return p.wordValue(t)
-	case aName:
+	case quotedNameToken:
 		return p.nameValue()
 	}
 	switch {
-	case t.sign("("):
+	case t.symbol("("):
 		return p.subscripts(p.paren(), true)
-	case t.sign("["):
+	case t.symbol("["):
 		return p.nameValue()
-	case t.sign(":"):
+	case t.symbol(":"):
 		fail(stateSyntax, t.at, "expected a value, found :", "write parameters as $1 or ?")
 	}
 	p.expected("a value")
@@ -90,31 +88,31 @@ func (p *parser) wordValue(t token) Expr {
 		p.take()
 		return &Bool{At: at, Value: t.text == "true"}
 	case "case":
-		return p.caseOf()
+		return p.caseExpr()
 	case "cast":
 		return p.cast()
 	case "array":
 		return p.subscripts(p.array(), false)
 	}
-	switch next := p.ahead(1); {
-	case bareTimes[t.text] || bareCalls[t.text] && !next.sign("("):
-		return p.bareCall()
+	switch next := p.peekAt(1); {
+	case timesWithoutParens[t.text] || callsWithoutParens[t.text] && !next.symbol("("):
+		return p.callWithoutParens()
 	case p.startsTyped():
 		return p.typed()
-	case next.sign("(") && forms[t.text] != nil:
+	case next.symbol("(") && specialForms[t.text] != nil:
 		p.take()
-		return p.subscripts(forms[t.text](p, t), false)
-	case !t.isFunction(), !t.isName() && !next.sign("(") && next.kind != aString:
+		return p.subscripts(specialForms[t.text](p, t), false)
+	case !t.isFunction(), !t.isName() && !next.symbol("(") && next.kind != stringToken:
 		p.expected("a value")
 	}
 	return p.nameValue()
 }
 
-// bareCall takes a function that is called without parentheses.
-func (p *parser) bareCall() Expr {
+// callWithoutParens takes a function that is called without parentheses.
+func (p *parser) callWithoutParens() Expr {
 	t := p.take()
 	c := &Call{At: At(t.at), Path: []Name{t.name()}, Bare: true}
-	if bareTimes[t.text] && p.now().sign("(") {
+	if timesWithoutParens[t.text] && p.peek().symbol("(") {
 		p.open("(")
 		c.Args = p.list()
 		p.close(")")
@@ -124,7 +122,7 @@ func (p *parser) bareCall() Expr {
 
 // paren takes what stands in parentheses: a value, several, or a query.
 func (p *parser) paren() Expr {
-	at := At(p.now().at)
+	at := At(p.peek().at)
 	p.open("(")
 	var x Expr
 	if p.startsQuery() {
@@ -151,13 +149,13 @@ func (p *parser) parenValues(at At) Expr {
 func (p *parser) subscripts(x Expr, fields bool) Expr {
 	for {
 		switch {
-		case p.now().sign("["):
+		case p.peek().symbol("["):
 			x, fields = p.subscript(x), true
-		case !fields || !p.now().sign("."):
+		case !fields || !p.peek().symbol("."):
 			return x
 		default:
 			p.take()
-			if p.now().operator("*") {
+			if p.peek().operator("*") {
 				p.take()
 				return &Star{At: place(x), Of: x}
 			}
@@ -169,12 +167,12 @@ func (p *parser) subscripts(x Expr, fields bool) Expr {
 func (p *parser) subscript(x Expr) Expr {
 	i := &Index{At: place(x), X: x}
 	p.open("[")
-	if !p.now().sign(":") {
+	if !p.peek().symbol(":") {
 		i.I = p.value()
 	}
-	if p.acceptSign(":") {
+	if p.acceptSymbol(":") {
 		i.Slice = true
-		if !p.now().sign("]") {
+		if !p.peek().symbol("]") {
 			i.To = p.value()
 		}
 	}
@@ -185,16 +183,16 @@ func (p *parser) subscript(x Expr) Expr {
 // nameValue takes what begins with a name: a column, all columns, a call, or a text
 // with its type before it.
 func (p *parser) nameValue() Expr {
-	at := p.now().at
+	at := p.peek().at
 	path := p.pathFrom(p.label("a value"))
-	switch t := p.now(); {
-	case t.sign("."): // the star behind it stopped the path
+	switch t := p.peek(); {
+	case t.symbol("."): // the star behind it stopped the path
 		p.take()
 		p.take()
 		return &Star{At: At(at), Path: path}
-	case t.sign("("):
+	case t.symbol("("):
 		return p.calledOrTyped(path)
-	case t.kind == aString:
+	case t.kind == stringToken:
 		return p.typedText(pathAsType(path))
 	}
 	return p.subscripts(&Column{At: At(at), Path: path}, true)

@@ -6,31 +6,30 @@ import (
 	"unicode/utf8"
 )
 
-// token is a piece of a query. What stands between two of them, blanks and
-// comments, belongs to neither.
+// token is a part of a query. Blanks and comments between tokens belong to none.
 type token struct {
 	kind    tokenKind
-	text    string // a word in small letters, what a quotation says, or as it stands
+	text    string // a word in lower case, the content of quotes, or the text as written
 	at, end int    // from where to where, in bytes
 }
 
 type tokenKind byte
 
 const (
-	anEnd tokenKind = iota
-	aWord
-	aName // in quotation marks
-	aString
-	bytesString // X'…'
-	aNumber
-	aParam    // $1
-	aQuestion // ?, which the parser makes a parameter or an operator
-	aSign     // what separates: ( ) [ ] , ; . : :: := =>
-	anOperator
+	endToken tokenKind = iota
+	wordToken
+	quotedNameToken // in quotation marks
+	stringToken
+	bytesToken // X'…'
+	numberToken
+	paramToken    // $1
+	questionToken // ?, which the parser makes a parameter or an operator
+	symbolToken   // what separates: ( ) [ ] , ; . : :: := =>
+	operatorToken
 )
 
 func (t token) word(words ...string) bool {
-	if t.kind != aWord {
+	if t.kind != wordToken {
 		return false
 	}
 	for _, w := range words {
@@ -41,23 +40,22 @@ func (t token) word(words ...string) bool {
 	return false
 }
 
-func (t token) sign(s string) bool { return t.kind == aSign && t.text == s }
+func (t token) symbol(s string) bool { return t.kind == symbolToken && t.text == s }
 
-func (t token) operator(s string) bool { return t.kind == anOperator && t.text == s }
+func (t token) operator(s string) bool { return t.kind == operatorToken && t.text == s }
 
 // name is a token as a name.
-func (t token) name() Name { return Name{Text: t.text, Quoted: t.kind != aWord, At: t.at} }
+func (t token) name() Name { return Name{Text: t.text, Quoted: t.kind != wordToken, At: t.at} }
 
 const (
-	textMost   = 1 << 20
-	tokensMost = 100_000
-	// An operator is cut after this many signs, so that a long row of them is not
-	// read again from each.
-	operatorMost = 16
+	textMax   = 1 << 20
+	tokensMax = 100_000
+	// operatorMax bounds an operator, so that scanning a long run of operator characters stays linear.
+	operatorMax = 16
 )
 
-// scanner cuts a text into tokens, one at a time: what a bracket begins, a name or a
-// subscript, only the parser knows.
+// scanner cuts a text into tokens, one at a time, because only the parser knows whether a bracket begins a name or a
+// subscript.
 type scanner struct {
 	text  string
 	pos   int
@@ -65,37 +63,37 @@ type scanner struct {
 }
 
 func (s *scanner) next() token {
-	s.blanks()
+	s.skipBlanks()
 	at := s.pos
 	if at == len(s.text) {
-		return token{kind: anEnd, at: at, end: at}
+		return token{kind: endToken, at: at, end: at}
 	}
-	if s.count++; s.count > tokensMost {
-		fail(stateTooMuch, at, fmt.Sprintf("the query has more than %d tokens", tokensMost), "shorten it")
+	if s.count++; s.count > tokensMax {
+		fail(stateLimit, at, fmt.Sprintf("the query has more than %d tokens", tokensMax), "shorten it")
 	}
 	t := s.lexeme()
 	t.at, t.end = at, s.pos
 	return t
 }
 
-// blanks passes over blanks and comments.
-func (s *scanner) blanks() {
+// skipBlanks passes over blanks and comments.
+func (s *scanner) skipBlanks() {
 	for s.pos < len(s.text) {
 		switch rest := s.text[s.pos:]; {
 		case isBlank(rest[0]):
 			s.pos++
 		case strings.HasPrefix(rest, "--"):
-			s.line()
+			s.skipLine()
 		case strings.HasPrefix(rest, "/*"):
-			s.comment()
+			s.skipComment()
 		default:
 			return
 		}
 	}
 }
 
-// line passes over the rest of the line.
-func (s *scanner) line() {
+// skipLine passes over the rest of the line.
+func (s *scanner) skipLine() {
 	n := strings.IndexByte(s.text[s.pos:], '\n')
 	if n < 0 {
 		n = len(s.text) - s.pos
@@ -103,8 +101,8 @@ func (s *scanner) line() {
 	s.pos += n
 }
 
-// comment passes over a comment. There may be others in it, as PostgreSQL has it.
-func (s *scanner) comment() {
+// skipComment passes over a comment. There may be others in it, as PostgreSQL has it.
+func (s *scanner) skipComment() {
 	depth := 0
 	for i := s.pos; i+1 < len(s.text); i++ {
 		switch s.text[i : i+2] {
@@ -123,22 +121,22 @@ func (s *scanner) comment() {
 	fail(stateSyntax, s.pos, "unterminated comment", "comments nest: each /* needs its own */")
 }
 
-// lexeme reads the token that the text goes on with.
+// lexeme reads the next token.
 func (s *scanner) lexeme() token {
 	switch c := s.text[s.pos]; {
-	case c == '\'' || s.prefixed():
+	case c == '\'' || s.hasStringPrefix():
 		return s.prefixedString()
 	case c == '"' || c == '`':
-		return token{kind: aName, text: s.quotedName(c)}
+		return token{kind: quotedNameToken, text: s.quotedName(c)}
 	case isDigit(c) || c == '.' && isDigit(s.byteAt(1)):
 		return s.number()
 	case isLetter(c):
-		return token{kind: aWord, text: lower(s.span(inWord))}
+		return token{kind: wordToken, text: lower(s.span(inWord))}
 	case c == '$':
 		return s.dollar()
 	case c == '?':
 		s.pos++
-		return token{kind: aQuestion, text: "?"}
+		return token{kind: questionToken, text: "?"}
 	case strings.IndexByte("()[],;.:", c) >= 0:
 		return s.separator()
 	case isOperator(c):
@@ -155,14 +153,13 @@ func (s *scanner) separator() token {
 		n = 2
 	}
 	s.pos += n
-	return token{kind: aSign, text: s.text[s.pos-n : s.pos]}
+	return token{kind: symbolToken, text: s.text[s.pos-n : s.pos]}
 }
 
-// operator reads the longest row of signs that is one. A sign of plus or minus at
-// its end belongs to what follows, as in a=-1, save for #-, which is an operator.
+// operator reads the longest operator. A plus or minus at its end belongs to the next token, as in a=-1, except in #-.
 func (s *scanner) operator() token {
 	rest, n := s.text[s.pos:], 0
-	for n < len(rest) && n < operatorMost && isOperator(rest[n]) && !isComment(rest[n:]) {
+	for n < len(rest) && n < operatorMax && isOperator(rest[n]) && !isComment(rest[n:]) {
 		n++
 	}
 	if rest[:n] == "@" && s.byteAt(1) == '?' {
@@ -173,9 +170,9 @@ func (s *scanner) operator() token {
 	}
 	s.pos += n
 	if rest[:n] == "=>" {
-		return token{kind: aSign, text: "=>"}
+		return token{kind: symbolToken, text: "=>"}
 	}
-	return token{kind: anOperator, text: rest[:n]}
+	return token{kind: operatorToken, text: rest[:n]}
 }
 
 // peek is the next n bytes, or what is left of them.

@@ -1,37 +1,36 @@
 package query
 
-// query takes a whole query, with what is before and behind its rows.
+// query parses a whole query: WITH, the body, ORDER BY and LIMIT.
 func (p *parser) query() *Query {
-	q := &Query{At: p.now().at}
+	q := &Query{At: p.peek().at}
 	if p.accept("with") {
 		q.Recursive = p.accept("recursive")
 		q.With = p.commons()
 	}
 	q.Body = p.union(p.intersection(p.rows()))
-	return p.tail(q)
+	return p.orderAndLimit(q)
 }
 
-// queryFrom goes on with a query of which one in parentheses turned out to be the
-// first part.
+// queryFrom continues a query whose first part is a query in parentheses that was already parsed.
 func (p *parser) queryFrom(first *Query) *Query {
 	q := &Query{At: first.At}
-	q.Body = p.union(p.intersection(bare(first)))
-	return p.tail(q)
+	q.Body = p.union(p.intersection(bodyOf(first)))
+	return p.orderAndLimit(q)
 }
 
 // startsQuery says whether a query comes next, parentheses aside.
 func (p *parser) startsQuery() bool {
-	t := p.now()
-	return t.word("select", "with", "table") || t.word("values") && p.ahead(1).sign("(")
+	t := p.peek()
+	return t.word("select", "with", "table") || t.word("values") && p.peekAt(1).symbol("(")
 }
 
-// goesOn says whether a query in parentheses is the first part of a longer one.
-func (p *parser) goesOn() bool {
-	return p.now().word("union", "intersect", "except", "order", "limit", "offset", "fetch", "for")
+// continuesQuery reports whether the next token continues a query in parentheses, such as UNION or LIMIT.
+func (p *parser) continuesQuery() bool {
+	return p.peek().word("union", "intersect", "except", "order", "limit", "offset", "fetch", "for")
 }
 
-// bare is a query in parentheses as a body. One with nothing but rows is these rows.
-func bare(q *Query) Body {
+// bodyOf returns a query in parentheses as a body: without WITH, ORDER BY, LIMIT and OFFSET it is the inner body.
+func bodyOf(q *Query) Body {
 	if q.With == nil && q.Order == nil && q.Limit == nil && q.Offset == nil {
 		return q.Body
 	}
@@ -41,10 +40,10 @@ func bare(q *Query) Body {
 func (p *parser) commons() (all []*Common) {
 	for {
 		all = append(all, p.common())
-		if p.now().word("search", "cycle") {
-			p.unsupported(p.now().at, "SEARCH or CYCLE", "keep the path in a column")
+		if p.peek().word("search", "cycle") {
+			p.unsupported(p.peek().at, "SEARCH or CYCLE", "keep the path in a column")
 		}
-		if !p.acceptSign(",") {
+		if !p.acceptSymbol(",") {
 			return all
 		}
 	}
@@ -52,19 +51,19 @@ func (p *parser) commons() (all []*Common) {
 
 func (p *parser) common() *Common {
 	c := &Common{Name: p.name("a name for the query")}
-	if p.now().sign("(") {
+	if p.peek().symbol("(") {
 		c.Columns = p.names("the name of a column")
 	}
 	p.expect("as")
-	// How a query is run is not for the text to say: both words are only hints.
+	// MATERIALIZED and NOT MATERIALIZED are accepted and ignored.
 	if p.accept("not") {
 		p.expect("materialized")
 	} else {
 		p.accept("materialized")
 	}
 	p.open("(")
-	if t := p.now(); t.word("insert", "update", "delete", "merge") {
-		p.unsupported(t.at, p.found(t)+" in WITH", "queries are read-only")
+	if t := p.peek(); t.word("insert", "update", "delete", "merge") {
+		p.unsupported(t.at, p.tokenText(t)+" in WITH", "queries are read-only")
 	}
 	c.Query = p.query()
 	p.close(")")
@@ -73,7 +72,7 @@ func (p *parser) common() *Common {
 
 // intersection takes what INTERSECT goes on with, which binds tighter than UNION.
 func (p *parser) intersection(left Body) Body {
-	for p.now().word("intersect") {
+	for p.peek().word("intersect") {
 		c := p.compound(left)
 		c.Right = p.rows()
 		left = c
@@ -82,7 +81,7 @@ func (p *parser) intersection(left Body) Body {
 }
 
 func (p *parser) union(left Body) Body {
-	for p.now().word("union", "except") {
+	for p.peek().word("union", "except") {
 		c := p.compound(left)
 		c.Right = p.intersection(p.rows())
 		left = c
@@ -101,18 +100,18 @@ func (p *parser) compound(left Body) *Compound {
 
 // rows takes one part of a query.
 func (p *parser) rows() Body {
-	switch t := p.now(); {
+	switch t := p.peek(); {
 	case t.word("select"):
 		return p.selection()
 	case t.word("values"):
 		return p.values()
 	case t.word("table"):
 		return p.wholeTable()
-	case t.sign("("):
+	case t.symbol("("):
 		p.open("(")
 		q := p.query()
 		p.close(")")
-		return bare(q)
+		return bodyOf(q)
 	}
 	p.expected("SELECT, VALUES, TABLE or WITH", "SELECT", "VALUES", "TABLE", "WITH")
 	return nil
@@ -121,7 +120,7 @@ func (p *parser) rows() Body {
 func (p *parser) values() *Values {
 	v := &Values{At: p.take().at}
 	for {
-		at := p.now().at
+		at := p.peek().at
 		p.open("(")
 		row := p.list()
 		p.close(")")
@@ -129,7 +128,7 @@ func (p *parser) values() *Values {
 			fail(stateSyntax, at, "VALUES lists must all be the same length", "give each row the same number of values")
 		}
 		v.Rows = append(v.Rows, row)
-		if !p.acceptSign(",") {
+		if !p.acceptSymbol(",") {
 			return v
 		}
 	}
@@ -148,7 +147,7 @@ func (p *parser) selection() *Select {
 	if !p.endsItems() {
 		s.Items = p.items()
 	}
-	if t := p.now(); t.word("into") {
+	if t := p.peek(); t.word("into") {
 		p.unsupported(t.at, "SELECT INTO", "queries are read-only")
 	}
 	if p.accept("from") {
@@ -184,22 +183,22 @@ func (p *parser) distinct(s *Select) {
 
 // endsItems says whether a SELECT has no items, which PostgreSQL allows.
 func (p *parser) endsItems() bool {
-	t := p.now()
-	return t.kind == anEnd || t.sign(")") || t.sign(";") || p.goesOn() ||
+	t := p.peek()
+	return t.kind == endToken || t.symbol(")") || t.symbol(";") || p.continuesQuery() ||
 		t.word("from", "where", "group", "having", "window")
 }
 
 func (p *parser) items() (items []*Item) {
 	for {
 		items = append(items, p.item())
-		if !p.acceptSign(",") {
+		if !p.acceptSymbol(",") {
 			return items
 		}
 	}
 }
 
 func (p *parser) item() *Item {
-	if t := p.now(); t.operator("*") {
+	if t := p.peek(); t.operator("*") {
 		p.take()
 		return &Item{Expr: &Star{At: At(t.at)}}
 	}
@@ -207,11 +206,11 @@ func (p *parser) item() *Item {
 	if _, all := item.Expr.(*Star); all {
 		return item
 	}
-	switch t := p.now(); {
+	switch t := p.peek(); {
 	case p.accept("as"):
 		item.Alias = p.itemLabel()
-	case t.isBareLabel():
-		name := p.bareAlias()
+	case t.isLabelWithoutAs():
+		name := p.aliasWithoutAs()
 		item.Alias = &name
 	}
 	return item
@@ -219,7 +218,7 @@ func (p *parser) item() *Item {
 
 // itemLabel takes a name behind AS. SQLite has strings there as well.
 func (p *parser) itemLabel() *Name {
-	if t := p.now(); t.kind == aString {
+	if t := p.peek(); t.kind == stringToken {
 		name := p.take().name()
 		return &name
 	}
@@ -227,26 +226,25 @@ func (p *parser) itemLabel() *Name {
 	return &name
 }
 
-// bareAlias takes an alias without AS and remembers where: it may be a word of SQL
-// that was misspelt.
-func (p *parser) bareAlias() Name {
+// aliasWithoutAs parses an alias without AS and keeps its position, because it may be a misspelled keyword.
+func (p *parser) aliasWithoutAs() Name {
 	t := p.take()
 	p.alias = t.at
 	return t.name()
 }
 
 func (p *parser) groups() (groups []Expr) {
-	if t := p.now(); t.word("all", "distinct") {
+	if t := p.peek(); t.word("all", "distinct") {
 		p.unsupported(t.at, "GROUP BY "+upper(t.text), "")
 	}
 	for {
-		t, next := p.now(), p.ahead(1)
+		t, next := p.peek(), p.peekAt(1)
 		switch {
-		case t.word("grouping") && next.word("sets"), t.word("rollup", "cube") && next.sign("("), t.sign("(") && next.sign(")"):
+		case t.word("grouping") && next.word("sets"), t.word("rollup", "cube") && next.symbol("("), t.symbol("(") && next.symbol(")"):
 			p.unsupported(t.at, "grouping by GROUPING SETS, ROLLUP, CUBE or ()", "combine several queries with UNION ALL")
 		}
 		groups = append(groups, p.value())
-		if !p.acceptSign(",") {
+		if !p.acceptSymbol(",") {
 			return groups
 		}
 	}

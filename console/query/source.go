@@ -4,7 +4,7 @@ package query
 func (p *parser) sources() (all []Source) {
 	for {
 		all = append(all, p.joins(p.source()))
-		if !p.acceptSign(",") {
+		if !p.acceptSymbol(",") {
 			return all
 		}
 	}
@@ -12,8 +12,8 @@ func (p *parser) sources() (all []Source) {
 
 // source takes one source, joins aside.
 func (p *parser) source() Source {
-	switch t := p.now(); {
-	case t.sign("("):
+	switch t := p.peek(); {
+	case t.symbol("("):
 		source, q := p.parenthesised()
 		if q != nil {
 			return p.derived(t.at, false, q)
@@ -23,7 +23,7 @@ func (p *parser) source() Source {
 		return p.lateral()
 	case t.word("only"):
 		return p.only()
-	case t.word("rows") && p.ahead(1).word("from"):
+	case t.word("rows") && p.peekAt(1).word("from"):
 		p.unsupported(t.at, "ROWS FROM", "join the functions on their WITH ORDINALITY columns")
 	case t.word("select", "values", "with"):
 		p.expected("a table")
@@ -31,21 +31,21 @@ func (p *parser) source() Source {
 	return p.named(false)
 }
 
-// parenthesised takes what stands in parentheses: joined sources, or a query. That
-// of ((…) …) is known only behind the inner ones.
+// parenthesised parses joined sources or a query in parentheses. For ((…) …) only the tokens after the inner
+// parentheses decide which it is.
 func (p *parser) parenthesised() (source Source, q *Query) {
-	at := p.now().at
+	at := p.peek().at
 	p.open("(")
 	switch {
 	case p.startsQuery():
 		q = p.query()
-	case p.now().sign("("):
-		inner := p.now().at
+	case p.peek().symbol("("):
+		inner := p.peek().at
 		source, q = p.parenthesised()
 		switch {
-		case q != nil && p.goesOn():
+		case q != nil && p.continuesQuery():
 			q = p.queryFrom(q)
-		case q != nil && !p.now().sign(")"):
+		case q != nil && !p.peek().symbol(")"):
 			source, q = p.joins(p.derived(inner, false, q)), nil
 		case q == nil:
 			source = p.joins(source)
@@ -54,20 +54,20 @@ func (p *parser) parenthesised() (source Source, q *Query) {
 		source = p.joins(p.source())
 	}
 	p.close(")")
-	if t := p.now(); source != nil && (t.word("as") || t.isName()) {
+	if t := p.peek(); source != nil && (t.word("as") || t.isName()) {
 		p.unsupported(at, "an alias for joined tables in parentheses", "give each table its own alias, or select from the join")
 	}
 	return source, q
 }
 
 func (p *parser) derived(at int, lateral bool, q *Query) *Derived {
-	p.noSample()
+	p.rejectTableSample()
 	return &Derived{At: at, Lateral: lateral, Query: q, Alias: p.sourceAlias()}
 }
 
 func (p *parser) lateral() Source {
 	at := p.take().at
-	if !p.now().sign("(") {
+	if !p.peek().symbol("(") {
 		return p.named(true)
 	}
 	source, q := p.parenthesised()
@@ -77,14 +77,14 @@ func (p *parser) lateral() Source {
 	return p.derived(at, true, q)
 }
 
-// only takes ONLY t, which is t: no table of ours has others below it.
+// only parses ONLY t, which equals t, because no table has child tables.
 func (p *parser) only() *Table {
 	p.take()
-	inner := p.now().sign("(")
+	inner := p.peek().symbol("(")
 	if inner {
 		p.open("(")
 	}
-	t := &Table{At: p.now().at, Path: p.path("a table")}
+	t := &Table{At: p.peek().at, Path: p.path("a table")}
 	if inner {
 		p.close(")")
 	}
@@ -94,8 +94,8 @@ func (p *parser) only() *Table {
 // table takes a table as TABLE has it, without an alias.
 func (p *parser) table() *Table {
 	p.accept("only")
-	t := &Table{At: p.now().at, Path: p.path("a table")}
-	if p.now().operator("*") {
+	t := &Table{At: p.peek().at, Path: p.path("a table")}
+	if p.peek().operator("*") {
 		p.take()
 	}
 	return t
@@ -103,35 +103,35 @@ func (p *parser) table() *Table {
 
 // named takes a table, or a function that yields rows.
 func (p *parser) named(lateral bool) Source {
-	t := p.now()
-	if !t.sign("[") && !t.isName() && (!t.isFunction() || !p.ahead(1).sign("(")) {
+	t := p.peek()
+	if !t.symbol("[") && !t.isName() && (!t.isFunction() || !p.peekAt(1).symbol("(")) {
 		p.expected("a table")
 	}
 	path := p.pathFrom(p.label("a table"))
-	if p.now().sign("(") {
+	if p.peek().symbol("(") {
 		return p.functionSource(t.at, lateral, path)
 	}
 	if lateral {
 		p.expected("(")
 	}
-	if p.now().operator("*") {
+	if p.peek().operator("*") {
 		p.take()
 	}
 	return p.aliased(&Table{At: t.at, Path: path})
 }
 
 func (p *parser) aliased(t *Table) *Table {
-	p.noSample()
-	if p.now().word("indexed") && p.ahead(1).word("by") || p.words("not", "indexed") {
-		p.unsupported(p.now().at, "INDEXED", "remove it: a query cannot choose an index")
+	p.rejectTableSample()
+	if p.peek().word("indexed") && p.peekAt(1).word("by") || p.words("not", "indexed") {
+		p.unsupported(p.peek().at, "INDEXED", "remove it: a query cannot choose an index")
 	}
 	t.Alias = p.sourceAlias()
-	p.noSample()
+	p.rejectTableSample()
 	return t
 }
 
-func (p *parser) noSample() {
-	if t := p.now(); t.word("tablesample") {
+func (p *parser) rejectTableSample() {
+	if t := p.peek(); t.word("tablesample") {
 		p.unsupported(t.at, "TABLESAMPLE", "use ORDER BY random() and LIMIT")
 	}
 }
@@ -146,17 +146,17 @@ func (p *parser) functionSource(at int, lateral bool, path []Name) Source {
 // sourceAlias takes AS alias (columns), of which all may be missing.
 func (p *parser) sourceAlias() (a Alias) {
 	switch as := p.accept("as"); {
-	case as && p.now().sign("("):
+	case as && p.peek().symbol("("):
 	case as:
 		name := p.name("an alias")
 		a.Name = &name
-	case p.now().isName():
-		name := p.bareAlias()
+	case p.peek().isName():
+		name := p.aliasWithoutAs()
 		a.Name = &name
 	default:
 		return a
 	}
-	if p.now().sign("(") {
+	if p.peek().symbol("(") {
 		a.Columns = p.aliasColumns()
 	}
 	return a
@@ -168,10 +168,10 @@ func (p *parser) aliasColumns() (columns []Name) {
 	p.open("(")
 	for {
 		columns = append(columns, p.name("the name of a column"))
-		if t := p.now(); !t.sign(",") && !t.sign(")") {
+		if t := p.peek(); !t.symbol(",") && !t.symbol(")") {
 			p.typeName()
 		}
-		if !p.acceptSign(",") {
+		if !p.acceptSymbol(",") {
 			break
 		}
 	}

@@ -1,6 +1,6 @@
 package query
 
-// Query is a whole query: what is common, the rows, their order, how many.
+// Query is a whole query: its common table expressions, body, order and limits.
 type Query struct {
 	At        int
 	With      []*Common
@@ -8,11 +8,11 @@ type Query struct {
 	Body      Body
 	Order     []*Term
 	Limit     Expr // nil: all
-	Offset    Expr // nil: none are passed over
+	Offset    Expr // nil: none are skipped
 	Params    int  // of a whole text: the highest parameter
 }
 
-// Common is a query that a statement gives a name.
+// Common is a common table expression.
 type Common struct {
 	Name    Name
 	Columns []Name
@@ -36,7 +36,7 @@ type Select struct {
 	Windows  []*Window // those with names
 }
 
-// Item is one of what is selected.
+// Item is one item of the select list.
 type Item struct {
 	Expr  Expr
 	Alias *Name
@@ -48,7 +48,7 @@ type Values struct {
 	Rows [][]Expr
 }
 
-// Compound is two bodies as one.
+// Compound is two bodies combined by UNION, INTERSECT or EXCEPT.
 type Compound struct {
 	At          int
 	Op          string // UNION, INTERSECT, EXCEPT
@@ -61,16 +61,16 @@ func (*Values) body()   {}
 func (*Compound) body() {}
 func (*Query) body()    {}
 
-// Source is what stands behind FROM: *Table, *Derived, *FuncSource or *Join.
+// Source is a source of FROM: *Table, *Derived, *FuncSource or *Join.
 type Source interface{ source() }
 
 // Alias is what a source is called in the statement.
 type Alias struct {
-	Name    *Name // nil: what it is called anyway
+	Name    *Name // nil: its own name
 	Columns []Name
 }
 
-// Table is one that is there.
+// Table is a named table.
 type Table struct {
 	At    int
 	Path  []Name
@@ -94,7 +94,7 @@ type FuncSource struct {
 	Alias      Alias
 }
 
-// Join is two sources as one.
+// Join is two joined sources.
 type Join struct {
 	At          int
 	Kind        string // INNER, LEFT, RIGHT, FULL, CROSS
@@ -109,14 +109,14 @@ func (*Derived) source()    {}
 func (*FuncSource) source() {}
 func (*Join) source()       {}
 
-// Term is one of an order.
+// Term is one expression of ORDER BY.
 type Term struct {
 	Expr  Expr
 	Desc  bool
 	Nulls string // FIRST, LAST; empty: as PostgreSQL has it
 }
 
-// Window is what a window function looks at.
+// Window is a window definition.
 type Window struct {
 	At        int
 	Name      *Name // its own name, or the one that it is built upon

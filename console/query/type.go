@@ -5,18 +5,18 @@ import "strings"
 // typeName takes the name of a type.
 func (p *parser) typeName() *Type {
 	p.accept("setof")
-	t := &Type{At: p.now().at}
-	switch first := p.now(); {
+	t := &Type{At: p.peek().at}
+	switch first := p.peek(); {
 	case first.word("double"):
-		t.Name = p.manyWords("double", "precision")
+		t.Name = p.oneOrTwoWords("double", "precision")
 	case first.word("national"):
 		p.take()
-		if !p.now().word("character", "char") {
+		if !p.peek().word("character", "char") {
 			p.expected("CHARACTER", "CHARACTER", "CHAR")
 		}
-		t.Name = "national " + p.manyWords(p.now().text, "varying")
+		t.Name = "national " + p.oneOrTwoWords(p.peek().text, "varying")
 	case first.word("character", "char", "nchar", "bit"):
-		t.Name = p.manyWords(first.text, "varying")
+		t.Name = p.oneOrTwoWords(first.text, "varying")
 	case first.word("time", "timestamp"):
 		p.timeType(t)
 	case first.word("interval"):
@@ -27,15 +27,15 @@ func (p *parser) typeName() *Type {
 	default:
 		p.pathType(t)
 	}
-	if t.Mods == nil && p.now().sign("(") {
+	if t.Mods == nil && p.peek().symbol("(") {
 		t.Mods = p.mods()
 	}
 	p.dimensions(t)
 	return t
 }
 
-// manyWords takes a word, and the one that may stand behind it.
-func (p *parser) manyWords(first, second string) string {
+// oneOrTwoWords takes a word, and the one that may stand behind it.
+func (p *parser) oneOrTwoWords(first, second string) string {
 	p.take()
 	if p.accept(second) {
 		return first + " " + second
@@ -55,8 +55,8 @@ func (p *parser) timeType(t *Type) {
 }
 
 func (p *parser) pathType(t *Type) {
-	first := p.now()
-	if !first.sign("[") && !first.isFunction() {
+	first := p.peek()
+	if !first.symbol("[") && !first.isFunction() {
 		p.expected("a type")
 	}
 	path := p.pathFrom(p.label("a type"))
@@ -73,13 +73,13 @@ func (p *parser) pathType(t *Type) {
 
 // mods takes what stands in parentheses behind a type: lengths, as a rule.
 func (p *parser) mods() (mods []string) {
-	if !p.now().sign("(") {
+	if !p.peek().symbol("(") {
 		return nil
 	}
 	p.open("(")
 	for {
 		mods = append(mods, p.mod())
-		if !p.acceptSign(",") {
+		if !p.acceptSymbol(",") {
 			break
 		}
 	}
@@ -89,12 +89,12 @@ func (p *parser) mods() (mods []string) {
 
 func (p *parser) mod() string {
 	minus := ""
-	if p.now().operator("-") {
+	if p.peek().operator("-") {
 		p.take()
 		minus = "-"
 	}
-	switch t := p.now(); t.kind {
-	case aNumber, aString, aWord, aName:
+	switch t := p.peek(); t.kind {
+	case numberToken, stringToken, wordToken, quotedNameToken:
 		return minus + p.take().text
 	}
 	p.expected("a number")
@@ -105,12 +105,12 @@ func (p *parser) mod() string {
 func (p *parser) dimensions(t *Type) {
 	if p.accept("array") {
 		t.Array = 1
-		if p.now().sign("[") {
+		if p.peek().symbol("[") {
 			p.dimension()
 		}
 		return
 	}
-	for p.now().sign("[") {
+	for p.peek().symbol("[") {
 		p.dimension()
 		t.Array++
 	}
@@ -118,7 +118,7 @@ func (p *parser) dimensions(t *Type) {
 
 func (p *parser) dimension() {
 	p.open("[")
-	if p.now().kind == aNumber {
+	if p.peek().kind == numberToken {
 		p.take()
 	}
 	p.close("]")
@@ -126,14 +126,14 @@ func (p *parser) dimension() {
 
 // intervalFields takes DAY, or DAY TO SECOND(3), behind an interval.
 func (p *parser) intervalFields(t *Type) {
-	if !p.now().word(intervalWords...) {
+	if !p.peek().word(intervalWords...) {
 		return
 	}
 	fields := []string{p.take().text}
-	if p.now().word("to") && p.ahead(1).word(intervalWords...) {
+	if p.peek().word("to") && p.peekAt(1).word(intervalWords...) {
 		fields = append(fields, p.take().text, p.take().text)
 	}
-	if t.Mods == nil && p.last.word("second") {
+	if t.Mods == nil && p.previous.word("second") {
 		t.Mods = p.mods()
 	}
 	t.Fields = strings.Join(fields, " ")
@@ -141,11 +141,11 @@ func (p *parser) intervalFields(t *Type) {
 
 var intervalWords = []string{"year", "month", "day", "hour", "minute", "second"}
 
-// startsTyped says whether one of the types comes next that are more than a name,
-// with a text behind it. SQLite's time('now') is a call.
+// startsTyped reports whether a typed literal comes next whose type is more than a name, such as double precision '1'.
+// SQLite's time('now') is a call.
 func (p *parser) startsTyped() bool {
-	next := p.ahead(1)
-	switch t := p.now(); {
+	next := p.peekAt(1)
+	switch t := p.peek(); {
 	case t.word("double"):
 		return next.word("precision")
 	case t.word("character", "char", "nchar", "bit"):
@@ -153,20 +153,19 @@ func (p *parser) startsTyped() bool {
 	case t.word("national"):
 		return next.word("character", "char")
 	case t.word("time", "timestamp"):
-		return next.kind == aString || next.word("with", "without") && p.ahead(2).word("time") || p.hasPrecision()
+		return next.kind == stringToken || next.word("with", "without") && p.peekAt(2).word("time") || p.hasPrecision()
 	case t.word("interval"):
-		return next.kind == aString || p.hasPrecision()
+		return next.kind == stringToken || p.hasPrecision()
 	}
 	return false
 }
 
-// hasPrecision says whether a number in parentheses stands behind the next token,
-// and what a typed text goes on with behind that.
+// hasPrecision reports whether the next token has a precision in parentheses, followed by the rest of a typed literal.
 func (p *parser) hasPrecision() bool {
-	if !p.ahead(1).sign("(") || p.ahead(2).kind != aNumber || !p.ahead(3).sign(")") {
+	if !p.peekAt(1).symbol("(") || p.peekAt(2).kind != numberToken || !p.peekAt(3).symbol(")") {
 		return false
 	}
-	return p.ahead(4).kind == aString || p.ahead(4).word("with", "without")
+	return p.peekAt(4).kind == stringToken || p.peekAt(4).word("with", "without")
 }
 
 // typed takes a type and the text that is read as one: date '2024-01-01'.
@@ -175,7 +174,7 @@ func (p *parser) typed() Expr {
 }
 
 func (p *parser) typedText(t *Type) Expr {
-	if p.now().kind != aString {
+	if p.peek().kind != stringToken {
 		p.expected("a text")
 	}
 	if t.Array > 0 {

@@ -1,36 +1,36 @@
 package query
 
-// strength is how tight an operator binds what stands at its sides.
-type strength int
+// precedence is the precedence of an operator.
+type precedence int
 
-// From the weakest to the strongest, as PostgreSQL has them. A cast, a subscript and
+// From the lowest to the highest, as in PostgreSQL. A cast, a subscript and
 // a field bind tighter than all of these and belong to the operand.
 const (
-	none strength = iota
-	either
-	both
-	negated
-	tested   // IS
-	compared // = < >
-	matched  // LIKE IN BETWEEN
-	other    // whatever has no place of its own
-	added
-	multiplied
-	raised
-	zoned
-	collated
-	signed
+	noPrecedence precedence = iota
+	orPrecedence
+	andPrecedence
+	notPrecedence
+	isPrecedence         // IS
+	comparisonPrecedence // = < >
+	matchPrecedence      // LIKE IN BETWEEN
+	otherPrecedence      // all other operators
+	additivePrecedence
+	multiplicativePrecedence
+	powerPrecedence
+	timeZonePrecedence
+	collatePrecedence
+	unaryPrecedence
 )
 
 // value takes a value.
-func (p *parser) value() Expr { return p.above(either) }
+func (p *parser) value() Expr { return p.valueWithPrecedence(orPrecedence) }
 
-// above takes a value of which no operator is weaker than that.
-func (p *parser) above(least strength) Expr {
+// valueWithPrecedence parses a value whose operators have at least the given precedence.
+func (p *parser) valueWithPrecedence(least precedence) Expr {
 	x := p.operand()
 	for {
-		s := p.strength()
-		if s == none || s < least {
+		s := p.nextPrecedence()
+		if s == noPrecedence || s < least {
 			return x
 		}
 		x = p.infix(x, s)
@@ -41,129 +41,127 @@ func (p *parser) above(least strength) Expr {
 func (p *parser) list() (all []Expr) {
 	for {
 		all = append(all, p.value())
-		if !p.acceptSign(",") {
+		if !p.acceptSymbol(",") {
 			return all
 		}
 	}
 }
 
-// strength is that of the operator that comes next, none if none does.
-func (p *parser) strength() strength {
-	switch t := p.now(); t.kind {
-	case aWord:
-		return p.wordStrength(t)
-	case aQuestion:
-		return other
-	case anOperator:
-		if s, ok := signStrength[t.text]; ok {
+// nextPrecedence returns the precedence of the next operator, or noPrecedence if the next token is no operator.
+func (p *parser) nextPrecedence() precedence {
+	switch t := p.peek(); t.kind {
+	case wordToken:
+		return p.wordPrecedence(t)
+	case questionToken:
+		return otherPrecedence
+	case operatorToken:
+		if s, ok := symbolPrecedence[t.text]; ok {
 			return s
 		}
-		return other
+		return otherPrecedence
 	}
-	return none
+	return noPrecedence
 }
 
-var signStrength = map[string]strength{
-	"=": compared, "==": compared, "<": compared, ">": compared, "<=": compared, ">=": compared,
-	"<>": compared, "!=": compared, "+": added, "-": added, "*": multiplied, "/": multiplied,
-	"%": multiplied, "^": raised,
+var symbolPrecedence = map[string]precedence{
+	"=": comparisonPrecedence, "==": comparisonPrecedence, "<": comparisonPrecedence, ">": comparisonPrecedence, "<=": comparisonPrecedence, ">=": comparisonPrecedence,
+	"<>": comparisonPrecedence, "!=": comparisonPrecedence, "+": additivePrecedence, "-": additivePrecedence, "*": multiplicativePrecedence, "/": multiplicativePrecedence,
+	"%": multiplicativePrecedence, "^": powerPrecedence,
 }
 
-var wordStrength = map[string]strength{
-	"or": either, "and": both, "is": tested, "isnull": tested, "notnull": tested,
-	"between": matched, "in": matched, "like": matched, "ilike": matched, "similar": matched,
-	"overlaps": matched, "collate": collated,
+var keywordPrecedence = map[string]precedence{
+	"or": orPrecedence, "and": andPrecedence, "is": isPrecedence, "isnull": isPrecedence, "notnull": isPrecedence,
+	"between": matchPrecedence, "in": matchPrecedence, "like": matchPrecedence, "ilike": matchPrecedence, "similar": matchPrecedence,
+	"overlaps": matchPrecedence, "collate": collatePrecedence,
 }
 
-// wordStrength is the strength of a word. Some are operators only before certain
-// others, and names elsewhere.
-func (p *parser) wordStrength(t token) strength {
-	if s, ok := wordStrength[t.text]; ok {
+// wordPrecedence returns the precedence of a word. Some words are operators only before certain other words.
+func (p *parser) wordPrecedence(t token) precedence {
+	if s, ok := keywordPrecedence[t.text]; ok {
 		return s
 	}
 	switch {
-	case t.text == "not" && p.ahead(1).word("null"):
-		return tested
-	case t.text == "not" && p.ahead(1).word("between", "in", "like", "ilike", "similar", "glob"):
-		return matched
-	case t.text == "glob" && p.startsOperand(p.ahead(1)):
-		return matched
-	case t.text == "operator" && p.ahead(1).sign("("):
-		return other
-	case t.text == "at" && (p.ahead(1).word("local") || p.ahead(1).word("time") && p.ahead(2).word("zone")):
-		return zoned
+	case t.text == "not" && p.peekAt(1).word("null"):
+		return isPrecedence
+	case t.text == "not" && p.peekAt(1).word("between", "in", "like", "ilike", "similar", "glob"):
+		return matchPrecedence
+	case t.text == "glob" && p.startsOperand(p.peekAt(1)):
+		return matchPrecedence
+	case t.text == "operator" && p.peekAt(1).symbol("("):
+		return otherPrecedence
+	case t.text == "at" && (p.peekAt(1).word("local") || p.peekAt(1).word("time") && p.peekAt(2).word("zone")):
+		return timeZonePrecedence
 	}
-	return none
+	return noPrecedence
 }
 
 // startsOperand says whether a token surely begins a value.
 func (p *parser) startsOperand(t token) bool {
 	switch t.kind {
-	case aString, aNumber, aParam, aQuestion, aName:
+	case stringToken, numberToken, paramToken, questionToken, quotedNameToken:
 		return true
-	case aWord:
+	case wordToken:
 		return reserved[t.text] == 0 || t.text == "case" || t.text == "cast"
 	}
-	return t.sign("(")
+	return t.symbol("(")
 }
 
 // infix takes an operator and what stands to its right.
-func (p *parser) infix(x Expr, s strength) Expr {
-	t := p.now()
-	if t.kind != aWord || t.text == "operator" {
+func (p *parser) infix(x Expr, s precedence) Expr {
+	t := p.peek()
+	if t.kind != wordToken || t.text == "operator" {
 		return p.binary(x, s)
 	}
 	switch t.text {
 	case "or", "and":
 		p.take()
-		return &Binary{At: place(x), Op: upper(t.text), OpAt: t.at, X: x, Y: p.above(s + 1)}
+		return &Binary{At: place(x), Op: upper(t.text), OpAt: t.at, X: x, Y: p.valueWithPrecedence(s + 1)}
 	case "collate":
 		p.take()
 		return &Collate{At: place(x), X: x, Path: p.collation()}
 	case "at":
 		return p.zone(x)
 	}
-	if s == tested {
-		return p.test(x)
+	if s == isPrecedence {
+		return p.isTest(x)
 	}
-	return p.match(x)
+	return p.matchOperator(x)
 }
 
 func place(x Expr) At { return At(x.Place()) }
 
-// binary takes an operator of signs, and a value or ANY (…) behind it.
-func (p *parser) binary(x Expr, s strength) Expr {
-	b := &Binary{At: place(x), OpAt: p.now().at, X: x}
+// binary parses a symbolic operator, and the value or ANY (…) after it.
+func (p *parser) binary(x Expr, s precedence) Expr {
+	b := &Binary{At: place(x), OpAt: p.peek().at, X: x}
 	b.Op, b.Schema = p.operatorHere()
-	if p.now().word("any", "some", "all") {
+	if p.peek().word("any", "some", "all") {
 		if b.Schema != "" && b.Schema != "pg_catalog" {
 			p.unsupported(b.OpAt, "an operator of another schema with ANY or ALL", "")
 		}
 		return p.quantified(x, b.Op)
 	}
-	b.Y = p.above(s + 1)
-	if s == compared {
-		p.notAgain(compared)
+	b.Y = p.valueWithPrecedence(s + 1)
+	if s == comparisonPrecedence {
+		p.rejectChain(comparisonPrecedence)
 	}
 	return b
 }
 
-// notAgain fails where operators stand in a row that cannot: PostgreSQL does not
-// guess what a < b < c means.
-func (p *parser) notAgain(s strength) {
-	if t := p.now(); p.strength() == s {
-		fail(stateSyntax, t.at, "expected AND, OR or the end of the condition, found "+p.found(t),
+// rejectChain fails if a second operator of a non-associative precedence follows, as in a < b < c.
+func (p *parser) rejectChain(s precedence) {
+	if t := p.peek(); p.nextPrecedence() == s {
+		fail(stateSyntax, t.at, "expected AND, OR or the end of the condition, found "+p.tokenText(t),
 			"comparisons do not chain; put the first one in parentheses, or combine them with AND")
 	}
 }
 
 // operatorHere takes an operator that stands between two values or before one.
 func (p *parser) operatorHere() (op, schema string) {
-	t := p.now()
+	t := p.peek()
 	switch t.kind {
-	case aWord:
+	case wordToken:
 		return p.namedOperator()
-	case aQuestion:
+	case questionToken:
 		return p.questionOperator(), ""
 	}
 	p.take()
@@ -184,7 +182,7 @@ func canonical(op string) string {
 func (p *parser) questionOperator() string {
 	t := p.take()
 	if next := p.scan.text[t.end:]; next != "" && (next[0] == '|' || next[0] == '&') {
-		p.again(t.end + 1)
+		p.rescan(t.end + 1)
 		return "?" + next[:1]
 	}
 	return "?"
@@ -194,14 +192,14 @@ func (p *parser) questionOperator() string {
 func (p *parser) namedOperator() (op, schema string) {
 	p.expect("operator")
 	p.open("(")
-	for p.now().isLabel() {
+	for p.peek().isLabel() {
 		schema = p.take().text
-		if !p.acceptSign(".") {
+		if !p.acceptSymbol(".") {
 			p.expected(".")
 		}
 	}
-	switch p.now().kind {
-	case anOperator, aQuestion:
+	switch p.peek().kind {
+	case operatorToken, questionToken:
 		op, _ = p.operatorHere()
 	default:
 		p.expected("an operator")
@@ -218,17 +216,17 @@ func (p *parser) collation() []Name {
 
 func (p *parser) zone(x Expr) Expr {
 	at := p.take().at
-	if p.now().word("local") {
+	if p.peek().word("local") {
 		p.unsupported(at, "AT LOCAL", "name the zone: AT TIME ZONE 'UTC'")
 	}
 	p.expect("time", "zone")
-	return &Zone{At: place(x), X: x, Zone: p.above(zoned + 1)}
+	return &Zone{At: place(x), X: x, Zone: p.valueWithPrecedence(timeZonePrecedence + 1)}
 }
 
 // quantified takes ANY (…), SOME (…) or ALL (…).
 func (p *parser) quantified(x Expr, op string) Expr {
 	q := &Quantified{At: place(x), X: x, Op: op, All: p.take().word("all")}
-	at := p.now().at
+	at := p.peek().at
 	list, query := p.listOrQuery()
 	if len(list) > 1 {
 		fail(stateSyntax, at, "ANY and ALL take one array or a query", "write ANY (ARRAY[…]), or IN (…)")
@@ -264,7 +262,7 @@ func (p *parser) onlyQuery(list []Expr) *Query {
 	switch {
 	case !ok:
 		return nil
-	case p.goesOn():
+	case p.continuesQuery():
 		return p.queryFrom(s.Query)
 	}
 	return s.Query

@@ -5,13 +5,13 @@ import "strings"
 // windows takes those that a SELECT gives names.
 func (p *parser) windows() (all []*Window) {
 	for {
-		at := p.now().at
+		at := p.peek().at
 		name := p.name("a name for the window")
 		p.expect("as")
 		w := p.window()
 		w.At, w.Name = at, &name
 		all = append(all, w)
-		if !p.acceptSign(",") {
+		if !p.acceptSymbol(",") {
 			return all
 		}
 	}
@@ -19,18 +19,18 @@ func (p *parser) windows() (all []*Window) {
 
 // over takes what stands behind OVER: a name, or a window of its own.
 func (p *parser) over() *Window {
-	if p.now().sign("(") {
+	if p.peek().symbol("(") {
 		return p.window()
 	}
-	at := p.now().at
+	at := p.peek().at
 	name := p.name("a window")
 	return &Window{At: at, Name: &name}
 }
 
 func (p *parser) window() *Window {
-	w := &Window{At: p.now().at}
+	w := &Window{At: p.peek().at}
 	p.open("(")
-	if t := p.now(); t.isName() && !t.word("partition", "range", "rows", "groups") {
+	if t := p.peek(); t.isName() && !t.word("partition", "range", "rows", "groups") {
 		base := p.take().name()
 		w.Base = &base
 	}
@@ -42,15 +42,14 @@ func (p *parser) window() *Window {
 		p.expect("by")
 		w.Order = p.terms()
 	}
-	if p.now().word("range", "rows", "groups") {
+	if p.peek().word("range", "rows", "groups") {
 		w.Frame = strings.Join(p.frame(), " ")
 	}
 	p.close(")")
 	return w
 }
 
-// frame takes the words of a frame: they hold constants only, so that text is
-// enough to hand it on.
+// frame parses a frame into words. Text is enough, because a frame holds only constants.
 func (p *parser) frame() []string {
 	words := []string{upper(p.take().text)}
 	if p.accept("between") {
@@ -68,22 +67,22 @@ func (p *parser) frame() []string {
 
 // bound takes one end of a frame.
 func (p *parser) bound() (words []string) {
-	switch t := p.now(); {
+	switch t := p.peek(); {
 	case p.accept("current", "row"):
 		return []string{"CURRENT", "ROW"}
 	case p.accept("unbounded"):
 		words = append(words, "UNBOUNDED")
-	case t.kind == aNumber:
+	case t.kind == numberToken:
 		words = append(words, p.take().text)
-	case t.kind == aString:
+	case t.kind == stringToken:
 		words = append(words, quote(p.take().text))
-	case t.word("interval") && p.ahead(1).kind == aString:
+	case t.word("interval") && p.peekAt(1).kind == stringToken:
 		words = p.intervalBound()
 	default:
-		p.noBound(t)
+		p.badBound(t)
 	}
-	if !p.now().word("preceding", "following") {
-		p.noBound(p.now())
+	if !p.peek().word("preceding", "following") {
+		p.badBound(p.peek())
 	}
 	return append(words, upper(p.take().text))
 }
@@ -91,16 +90,16 @@ func (p *parser) bound() (words []string) {
 func (p *parser) intervalBound() []string {
 	p.take()
 	words := []string{"INTERVAL", quote(p.take().text)}
-	for p.now().word("to") || p.now().word(intervalWords...) {
+	for p.peek().word("to") || p.peek().word(intervalWords...) {
 		words = append(words, upper(p.take().text))
 	}
 	return words
 }
 
-// noBound fails at what a frame cannot begin or end with.
-func (p *parser) noBound(t token) {
+// badBound fails at what a frame cannot begin or end with.
+func (p *parser) badBound(t token) {
 	words := []string{"UNBOUNDED", "CURRENT", "PRECEDING", "FOLLOWING"}
-	if t.kind == anEnd || t.sign(")") || p.meant(t, words) != "" {
+	if t.kind == endToken || t.symbol(")") || p.suggestWord(t, words) != "" {
 		p.expected("the bound of a frame", words...)
 	}
 	p.unsupported(t.at, "a frame bound that is not a number or an interval", "write 3 PRECEDING, or UNBOUNDED PRECEDING")

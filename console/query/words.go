@@ -2,8 +2,7 @@ package query
 
 import "strings"
 
-// A word of SQL may stand for a name in some places and not in others.
-// Words that are not listed here are names wherever one is looked for.
+// wordClass states where a keyword can be used as a name. Keywords that are not listed can be names everywhere.
 type wordClass byte
 
 const (
@@ -39,17 +38,17 @@ func classes(lists map[wordClass]string) map[string]wordClass {
 	return all
 }
 
-// afterAS are the words, among those that are not reserved, which name an item only
-// behind AS: without it they go on with the value before them.
-var afterAS = set(`char character day filter hour minute month over precision second
+// labelsOnlyAfterAs are non-reserved words that name an item only after AS. Without AS they continue the value before
+// them.
+var labelsOnlyAfterAs = set(`char character day filter hour minute month over precision second
 	varying within without year`)
 
-// bareCalls are functions that are called without parentheses; those of the time
-// may be given a precision in some.
+// callsWithoutParens are functions that are called without parentheses. timesWithoutParens may have a precision in
+// parentheses.
 var (
-	bareCalls = set(`current_date current_user session_user user current_role current_catalog
+	callsWithoutParens = set(`current_date current_user session_user user current_role current_catalog
 		current_schema system_user`)
-	bareTimes = set(`current_time current_timestamp localtime localtimestamp`)
+	timesWithoutParens = set(`current_time current_timestamp localtime localtimestamp`)
 )
 
 func set(list string) map[string]bool {
@@ -63,20 +62,18 @@ func set(list string) map[string]bool {
 // isName says whether a token names a column, a table or an alias.
 func (t token) isName() bool {
 	class := reserved[t.text]
-	return t.kind == aName || t.kind == aWord && class != isReserved && class != isFunction
+	return t.kind == quotedNameToken || t.kind == wordToken && class != isReserved && class != isFunction
 }
 
-// isFunction says whether a token names a function or a type, as far as the words
-// with forms of their own leave it to do so.
+// isFunction reports whether a token names a function or a type.
 func (t token) isFunction() bool {
-	return t.kind == aName || t.kind == aWord && reserved[t.text] != isReserved
+	return t.kind == quotedNameToken || t.kind == wordToken && reserved[t.text] != isReserved
 }
 
-// isLabel says whether a token is a name behind AS or behind a dot, where every
-// word is.
-func (t token) isLabel() bool { return t.kind == aName || t.kind == aWord }
+// isLabel reports whether a token can be a name after AS or a dot, where every word is allowed.
+func (t token) isLabel() bool { return t.kind == quotedNameToken || t.kind == wordToken }
 
-// isBareLabel says whether a token names an item without AS.
-func (t token) isBareLabel() bool {
-	return t.isName() && (t.kind == aName || !afterAS[t.text])
+// isLabelWithoutAs says whether a token names an item without AS.
+func (t token) isLabelWithoutAs() bool {
+	return t.isName() && (t.kind == quotedNameToken || !labelsOnlyAfterAs[t.text])
 }

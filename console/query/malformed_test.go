@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func goodTexts(t testing.TB) (texts []string) {
+func validQueries(t testing.TB) (texts []string) {
 	for _, file := range []string{"testdata/queries.txt", "testdata/values.txt", "testdata/clients.txt"} {
 		for _, c := range readCases(t, file) {
 			texts = append(texts, c.text)
@@ -33,20 +33,20 @@ func mustNotPanic(t *testing.T, text string) error {
 	return err
 }
 
-func cut(text string) (tokens []token) {
+func allTokens(text string) (tokens []token) {
 	s := &scanner{text: text}
 	for {
 		t := s.next()
-		if t.kind == anEnd {
+		if t.kind == endToken {
 			return tokens
 		}
 		tokens = append(tokens, t)
 	}
 }
 
-func TestPartsOfGoodTextsNeverPanic(t *testing.T) {
-	for _, text := range goodTexts(t) {
-		tokens := cut(text)
+func TestParseBrokenQueriesDoNotPanic(t *testing.T) {
+	for _, text := range validQueries(t) {
+		tokens := allTokens(text)
 		for i, tok := range tokens {
 			mustNotPanic(t, text[:tok.at])
 			mustNotPanic(t, text[tok.at:])
@@ -71,7 +71,7 @@ func state(err error) string {
 	return ""
 }
 
-func TestNestingIsBounded(t *testing.T) {
+func TestParseDeepNestingIsAnError(t *testing.T) {
 	for name, nest := range map[string][3]string{
 		"parentheses": {"SELECT ", "(", ")"},
 		"brackets":    {"SELECT a", "[a", "]"},
@@ -96,38 +96,38 @@ func TestNestingIsBounded(t *testing.T) {
 		at := func(n int) error {
 			return mustNotPanic(t, nest[0]+strings.Repeat(nest[1], n)+inner+strings.Repeat(nest[2], n))
 		}
-		if err := at(depthMost - 1); err != nil {
-			t.Errorf("%s: %d deep: %v", name, depthMost-1, err)
+		if err := at(depthMax - 1); err != nil {
+			t.Errorf("%s: %d deep: %v", name, depthMax-1, err)
 		}
-		if err := at(depthMost + 1); state(err) != stateTooMuch {
-			t.Errorf("%s: %d deep: %v", name, depthMost+1, err)
+		if err := at(depthMax + 1); state(err) != stateLimit {
+			t.Errorf("%s: %d deep: %v", name, depthMax+1, err)
 		}
-		if err := at(20_000); state(err) != stateTooMuch {
+		if err := at(20_000); state(err) != stateLimit {
 			t.Errorf("%s: 20000 deep: %v", name, err)
 		}
 	}
 }
 
-func TestLongTextsAreBounded(t *testing.T) {
+func TestParseLongTextsEndWithinLimits(t *testing.T) {
 	for name, c := range map[string]struct{ text, state string }{
-		"a long text":       {strings.Repeat(" ", textMost+1), stateTooMuch},
-		"many tokens":       {"SELECT " + strings.Repeat("1,", tokensMost) + "1", stateTooMuch},
+		"a long text":       {strings.Repeat(" ", textMax+1), stateLimit},
+		"many tokens":       {"SELECT " + strings.Repeat("1,", tokensMax) + "1", stateLimit},
 		"many operands":     {"SELECT " + strings.Repeat("a OR ", 40_000) + "a", ""},
 		"many unions":       {strings.Repeat("SELECT 1 UNION ", 30_000) + "SELECT 1", ""},
 		"many joins":        {"SELECT FROM a" + strings.Repeat(" CROSS JOIN a", 30_000), ""},
 		"many casts":        {"SELECT a" + strings.Repeat("::b", 40_000), ""},
 		"many subscripts":   {"SELECT a" + strings.Repeat("[1]", 30_000), ""},
-		"one long operator": {"SELECT 1 " + strings.Repeat("+", textMost-10), stateTooMuch},
-		"long of others":    {"SELECT 1 " + strings.Repeat("<", textMost-10), stateTooMuch},
-		"open quotation":    {"SELECT '" + strings.Repeat("''", textMost/2-10), stateSyntax},
-		"open escapes":      {"SELECT E'" + strings.Repeat(`\`, textMost-10), stateSyntax},
-		"open comment":      {"SELECT " + strings.Repeat("/*", textMost/2-10), stateSyntax},
-		"open dollars":      {"SELECT $a$" + strings.Repeat("$b$", textMost/3-10), stateSyntax},
-		"open bracket":      {"SELECT [" + strings.Repeat("[", textMost-10), stateSyntax},
+		"one long operator": {"SELECT 1 " + strings.Repeat("+", textMax-10), stateLimit},
+		"long of others":    {"SELECT 1 " + strings.Repeat("<", textMax-10), stateLimit},
+		"open quotation":    {"SELECT '" + strings.Repeat("''", textMax/2-10), stateSyntax},
+		"open escapes":      {"SELECT E'" + strings.Repeat(`\`, textMax-10), stateSyntax},
+		"open comment":      {"SELECT " + strings.Repeat("/*", textMax/2-10), stateSyntax},
+		"open dollars":      {"SELECT $a$" + strings.Repeat("$b$", textMax/3-10), stateSyntax},
+		"open bracket":      {"SELECT [" + strings.Repeat("[", textMax-10), stateSyntax},
 		"many strings":      {"SELECT 'a'" + strings.Repeat("\n'a'", 200_000), ""},
-		"a long word":       {"SELECT " + strings.Repeat("a", textMost-10), ""},
-		"a long number":     {"SELECT " + strings.Repeat("1", textMost-10), ""},
-		"a long misspelt":   {"SELECT 1 1" + strings.Repeat("a", textMost-20), stateSyntax},
+		"a long word":       {"SELECT " + strings.Repeat("a", textMax-10), ""},
+		"a long number":     {"SELECT " + strings.Repeat("1", textMax-10), ""},
+		"a long misspelt":   {"SELECT 1 1" + strings.Repeat("a", textMax-20), stateSyntax},
 		"a long path":       {"SELECT a" + strings.Repeat(".a", 40_000), ""},
 		"brackets":          {"SELECT " + strings.Repeat("[$a$],", 30_000) + "1", ""},
 		"a zero byte":       {"SELECT '\x00'", stateEncoding},
@@ -141,7 +141,7 @@ func TestLongTextsAreBounded(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, text := range goodTexts(f) {
+	for _, text := range validQueries(f) {
 		f.Add(text)
 	}
 	for _, c := range readCases(f, "testdata/wrong.txt") {

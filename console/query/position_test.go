@@ -2,7 +2,7 @@ package query
 
 import "testing"
 
-func TestPlacesAreBytesOfTheText(t *testing.T) {
+func TestTreePositionsAreByteOffsets(t *testing.T) {
 	const text = `SELECT 'ü', a + b.c IS NULL, f(x)::int FROM s.t JOIN u ON TRUE`
 	q, err := Parse(text)
 	if err != nil {
@@ -26,7 +26,7 @@ func TestPlacesAreBytesOfTheText(t *testing.T) {
 		{"a join", join.At, "JOIN"},
 	} {
 		if rest := text[c.got:]; len(rest) < len(c.want) || rest[:len(c.want)] != c.want {
-			t.Errorf("%s stands at %d: %s", c.what, c.got, rest)
+			t.Errorf("%s is at %d: %s", c.what, c.got, rest)
 		}
 	}
 }
