@@ -53,7 +53,7 @@ func (t *translator) aggregate(e *query.Call, s *scope, name string, how func(*t
 	}
 	for i := range args {
 		if args[i].over && e.Over == nil {
-			return value{}, refuse(StateGrouping, e.Place(), "aggregate function calls cannot contain window function calls").hinting("put the window function into a query in FROM")
+			return value{}, refuse(StateGrouping, e.Place(), "aggregate function calls cannot contain window function calls").hinting("put the window function into a subquery in FROM")
 		}
 		if args[i], err = t.settleRow(args[i]); err != nil {
 			return value{}, err
@@ -83,13 +83,13 @@ func (sel *selection) admits(e *query.Call, name string) error {
 	case sel == nil:
 		return refuse(state, e.Place(), "%s are not allowed here", what)
 	case sel.within > 0 && e.Over == nil:
-		return refuse(state, e.Place(), "aggregate function calls cannot be nested").hinting("put the inner one into a query in FROM")
+		return refuse(state, e.Place(), "aggregate function calls cannot be nested").hinting("put the inner call into a subquery in FROM")
 	case sel.clause == "WHERE", sel.clause == "FROM", sel.clause == "GROUP BY", sel.clause == "HAVING" && e.Over != nil:
 		e := refuse(state, e.Place(), "%s are not allowed in %s", what, sel.clause)
 		if sel.clause == "WHERE" && state == StateGrouping {
-			return e.hinting("write HAVING")
+			return e.hinting("use HAVING")
 		}
-		return e.hinting("put %s into a query in FROM", name)
+		return e.hinting("put %s into a subquery in FROM", name)
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func percentile(t *translator, e *query.Call, args []value) (gathering, error) {
 	share := "NULL"
 	if want == 2 {
 		if args[0].kind.Elem() != kind.Unknown {
-			return g, unsupported(e.Place(), "%s of several shares is not known", name).hinting("ask for one at a time")
+			return g, unsupported(e.Place(), "%s with an array of fractions is not supported", name).hinting("call it once for each fraction")
 		}
 		f, err := t.implicit(args[0], kind.Float)
 		if err != nil {
@@ -166,7 +166,7 @@ func percentile(t *translator, e *query.Call, args []value) (gathering, error) {
 		}
 		text, err := f.sql.write(false)
 		if err != nil || len(f.loose) > 0 {
-			return g, unsupported(e.Place(), "the share of %s must be a constant", name)
+			return g, unsupported(e.Place(), "the fraction of %s must be a constant", name)
 		}
 		share = text.SQL
 	}

@@ -89,9 +89,9 @@ func (t *translator) subquery(q *query.Query, s *scope, columns int) (*block, er
 	}
 	if columns > 0 && len(b.columns) != columns {
 		if columns == 1 {
-			return nil, refuse(StateSyntax, q.At, "subquery must return only one column").hinting("it has %d", len(b.columns))
+			return nil, refuse(StateSyntax, q.At, "subquery must return only one column").hinting("the subquery has %d columns; select one", len(b.columns))
 		}
-		return nil, refuse(StateSyntax, q.At, "subquery has %d columns, and %d are compared with it", len(b.columns), columns)
+		return nil, refuse(StateSyntax, q.At, "subquery has %d columns, but %d are compared with it", len(b.columns), columns)
 	}
 	return b, nil
 }

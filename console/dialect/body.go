@@ -127,7 +127,7 @@ func (t *translator) body(body query.Body, s *scope) (*block, error) {
 	case *query.Query:
 		return t.query(body, s)
 	}
-	return nil, refuse(StateUnsupported, -1, "a query of this form cannot be asked")
+	return nil, refuse(StateUnsupported, -1, "this form of query is not supported")
 }
 
 // values are rows that are written out.
@@ -223,7 +223,7 @@ func (t *translator) compound(c *query.Compound, s *scope, between func(*block) 
 		k, fit := common(left.columns[i].kind, right.columns[i].kind)
 		if !fit {
 			return nil, refuse(StateMismatch, c.At, "%s types %s and %s cannot be matched", c.Op, title(left.columns[i].kind), title(right.columns[i].kind)).
-				hinting("cast column %d, %s, in one of them", i+1, left.columns[i].name)
+				hinting("cast column %d (%s) in one of the queries", i+1, left.columns[i].name)
 		}
 		if kinds[i] = k; k == kind.Unknown {
 			kinds[i] = kind.Text

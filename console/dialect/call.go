@@ -14,7 +14,7 @@ func (t *translator) call(e *query.Call, s *scope) (value, error) {
 	if len(e.Path) > 1 {
 		schema := e.Path[len(e.Path)-2].Text
 		if schema != "pg_catalog" && schema != "information_schema" && schema != "public" && len(t.in.Functions(name)) == 0 {
-			return value{}, refuse("3F000", e.Place(), "schema %q does not exist", schema).hinting("functions need no schema")
+			return value{}, refuse("3F000", e.Place(), "schema %q does not exist", schema).hinting("call functions without a schema")
 		}
 	}
 	if aggregate, is := aggregates[name]; is && (!scalarToo[name] || len(e.Args) < 2) {
@@ -24,7 +24,7 @@ func (t *translator) call(e *query.Call, s *scope) (value, error) {
 		return t.windowFunction(e, s, name)
 	}
 	if e.Star || e.Distinct || e.Filter != nil || e.Order != nil || e.Within != nil {
-		return value{}, refuse("42809", e.Place(), "%s is not an aggregate function", name).hinting("leave *, DISTINCT, FILTER, ORDER BY and WITHIN GROUP out")
+		return value{}, refuse("42809", e.Place(), "%s is not an aggregate function", name).hinting("remove *, DISTINCT, FILTER, ORDER BY and WITHIN GROUP")
 	}
 	if _, is := windowFunctions[name]; is {
 		return value{}, refuse("42809", e.Place(), "window function %s requires an OVER clause", name).hinting("write %s(…) OVER (ORDER BY …)", name)
@@ -40,7 +40,7 @@ func (t *translator) plainCall(e *query.Call, s *scope, name string) (value, err
 	}
 	if e.Names != nil {
 		if name != "make_interval" {
-			return value{}, unsupported(e.Place(), "arguments of %s cannot be named", name).hinting("give them in their order")
+			return value{}, unsupported(e.Place(), "%s does not support named arguments", name).hinting("pass the arguments by position")
 		}
 		return t.makeInterval(e, args)
 	}
@@ -145,5 +145,5 @@ func noFunction(name string, known []*function, args []value, at int, t *transla
 	for _, f := range known {
 		ways = append(ways, f.spec())
 	}
-	return e.hinting("there is %s; cast what it is given: x::text", strings.Join(ways, ", "))
+	return e.hinting("available: %s; cast the arguments, for example x::text", strings.Join(ways, ", "))
 }

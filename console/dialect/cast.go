@@ -44,9 +44,9 @@ var intervalFields = map[string]bool{
 func (t *translator) castFields(v value, k kind.Kind, as *query.Type) (value, error) {
 	switch {
 	case !intervalFields[as.Fields]:
-		return v, refuse(StateSyntax, as.At, "there is no interval %s", as.Fields).hinting("write day to second, or year to month")
+		return v, refuse(StateSyntax, as.At, "invalid interval fields: %s", as.Fields).hinting("use day to second, or year to month")
 	case k != kind.Interval || len(as.Mods) > 0:
-		return v, unsupported(as.At, "an array of intervals %s, or one with a precision, is not known", as.Fields).hinting("leave out what stands behind interval")
+		return v, unsupported(as.At, "arrays of interval %s and intervals with a precision are not supported", as.Fields).hinting("write interval without fields and precision")
 	case v.text != nil && v.kind == kind.Unknown:
 		held, err := heldIntervalOf(*v.text, as.Fields)
 		return constant(k, heldText(held)).placed(v.at), err
@@ -66,7 +66,7 @@ func kindOf(t *query.Type) (kind.Kind, error) {
 		if known, is := kindsBesides[name]; is {
 			k = known
 		} else {
-			return k, refuse(StateObject, t.At, "type %q does not exist", t.Name).hinting("%s", suggestion(t.Name, "there are", kindNames))
+			return k, refuse(StateObject, t.At, "type %q does not exist", t.Name).hinting("%s", suggestion(t.Name, "the types are", kindNames))
 		}
 	}
 	if t.Array > 0 {
@@ -167,7 +167,7 @@ func (t *translator) convertMore(v value, k kind.Kind) (value, error) {
 }
 
 func cannot(v value, k kind.Kind) error {
-	return refuse("42846", v.at, "cannot cast type %s to %s", title(v.kind), title(k)).hinting("cast it to text first, if that is what is meant")
+	return refuse("42846", v.at, "cannot cast type %s to %s", title(v.kind), title(k)).hinting("cast the value to text first")
 }
 
 // as is a value under another name of its kind.

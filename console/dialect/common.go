@@ -21,8 +21,8 @@ func (t *translator) bounded(text *sql) error {
 	if len(t.commons) == 0 || text.refs <= refsMost {
 		return nil
 	}
-	return refuse(StateTooMuch, -1, "the query becomes too large when its common tables are put in place").
-		hinting("it may read %d tables then; name each common table fewer times", refsMost)
+	return refuse(StateTooMuch, -1, "the query is too large after its common table expressions are expanded").
+		hinting("at most %d table references are allowed; refer to each common table expression fewer times", refsMost)
 }
 
 // with writes the common tables of a query, and lets its scope know them.
@@ -30,7 +30,7 @@ func (t *translator) with(q *query.Query, s *scope) (*sql, error) {
 	texts := make([]*sql, len(q.With))
 	for i, c := range q.With {
 		if s.with[c.Name.Text] != nil {
-			return nil, refuse(StateAlias, c.Name.At, "WITH query name %q specified more than once", c.Name.Text).hinting("give one of them another name")
+			return nil, refuse(StateAlias, c.Name.At, "WITH query name %q specified more than once", c.Name.Text).hinting("give one of the queries another name")
 		}
 		alias := t.alias(c.Name.Text)
 		t.commons = append(t.commons, alias)
@@ -94,7 +94,7 @@ func tableOf(c *query.Common, alias string, b *block) (*commonTable, error) {
 // rename gives columns other names; there may be fewer names than columns.
 func rename(columns []column, names []query.Name, of string) error {
 	if len(names) > len(columns) {
-		return refuse(StatePosition, names[len(columns)].At, "%q has %d columns available but %d columns specified", of, len(columns), len(names)).hinting("leave the last names out")
+		return refuse(StatePosition, names[len(columns)].At, "%q has %d columns available but %d columns specified", of, len(columns), len(names)).hinting("remove the last names")
 	}
 	for i, n := range names {
 		columns[i].name = n.Text

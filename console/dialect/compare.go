@@ -113,7 +113,7 @@ func ranked(k kind.Kind, at int) error {
 	if k != kind.JSON && k != kind.Record && k != kind.AnyArray && k.Elem() == kind.Unknown {
 		return nil
 	}
-	return unsupported(at, "values of type %s have no order here", title(k)).hinting("cast them: x::text, or name the part that is meant")
+	return unsupported(at, "could not identify an ordering operator for type %s", title(k)).hinting("cast the values to text (x::text), or order by a part of them")
 }
 
 // compareRows compares (a, b) with (c, d), which SQLite can.

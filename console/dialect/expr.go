@@ -35,7 +35,7 @@ func (t *translator) exprOf(e query.Expr, s *scope) (value, error) {
 	case *query.Column:
 		return t.column(e, s)
 	case *query.Star:
-		return value{}, refuse(StateSyntax, e.Place(), "* stands for columns in a list, and for no value").hinting("name the column")
+		return value{}, refuse(StateSyntax, e.Place(), "* is not allowed as a value").hinting("name a column")
 	case *query.Call:
 		return t.call(e, s)
 	case *query.Unary:
@@ -81,7 +81,7 @@ func (t *translator) exprMore(e query.Expr, s *scope) (value, error) {
 	case *query.Field:
 		return t.field(e, s)
 	}
-	return value{}, unsupported(e.Place(), "a value of this form cannot be asked for")
+	return value{}, unsupported(e.Place(), "this form of expression is not supported")
 }
 
 // truth is a value that must be true or false.
@@ -98,7 +98,7 @@ func (t *translator) truthOf(v value, at int, what string) (value, error) {
 		return t.implicit(v, kind.Boolean)
 	}
 	if v.kind != kind.Boolean && v.kind != dynamic {
-		return v, refuse(StateMismatch, at, "%s must be type boolean, not type %s", what, title(v.kind)).hinting("compare it with something: x <> 0, or x IS NOT NULL")
+		return v, refuse(StateMismatch, at, "%s must be type boolean, not type %s", what, title(v.kind)).hinting("write a comparison, for example x <> 0 or x IS NOT NULL")
 	}
 	return v, nil
 }
@@ -134,7 +134,7 @@ func (t *translator) unary(e *query.Unary, s *scope) (value, error) {
 	case "@":
 		return call(v.kind, "abs", v).placed(e.Place()), nil
 	}
-	return v, unsupported(e.Place(), "the operator %s is not known", e.Op)
+	return v, unsupported(e.Place(), "operator %s is not supported", e.Op)
 }
 
 // caseOf is CASE.
@@ -240,7 +240,7 @@ func (t *translator) is(e *query.Is, s *scope) (value, error) {
 		}
 		return t.compare(op, x, y, e.Place())
 	}
-	return x, unsupported(e.Place(), "IS %s is not known", e.What)
+	return x, unsupported(e.Place(), "IS %s is not supported", e.What)
 }
 
 // collations are those that mean our own order; those of SQLite are its own.
@@ -258,7 +258,7 @@ func (t *translator) collate(e *query.Collate, s *scope) (value, error) {
 	name := e.Path[len(e.Path)-1].Text
 	as, known := collations[strings.ToLower(name)]
 	if !known {
-		return v, refuse(StateObject, e.Path[0].At, "collation %q does not exist", name).hinting(`write "C", or NOCASE for one that ignores case`)
+		return v, refuse(StateObject, e.Path[0].At, "collation %q does not exist", name).hinting(`use "C", or NOCASE to ignore case`)
 	}
 	if v, err = t.settle(v); err != nil || as == "" {
 		return v, err

@@ -105,7 +105,7 @@ func fitting(text string) (any, error) {
 	return text, nil
 }
 
-func tooLong() error { return fault(StateTooMuch, "a value has at most %d bytes", valueMost) }
+func tooLong() error { return fault(StateTooMuch, "value exceeds the limit of %d bytes", valueMost) }
 
 // castFunctions read and write values.
 var castFunctions = []Function{
@@ -119,7 +119,7 @@ var castFunctions = []Function{
 	strict("rota_array_cast", 3, arrayCast),
 	strict("rota_array_cast", 4, arrayCast),
 	lax("rota_many", 1, func(arguments) (any, error) {
-		return nil, fault(StateMany, "more than one row returned by a subquery used as an expression").hinting("add LIMIT 1, or a condition that one row alone fulfils")
+		return nil, fault(StateMany, "more than one row returned by a subquery used as an expression").hinting("add LIMIT 1, or a condition that matches one row")
 	}),
 }
 

@@ -348,7 +348,7 @@ func numberSeries(a arguments) (any, error) {
 		return nil, fault(StateValue, "step size cannot equal zero")
 	}
 	if math.Floor((to-from)/step) >= seriesMost {
-		return nil, fault(StateTooMuch, "a series has at most %d values", seriesMost).hinting("write a recursive common table")
+		return nil, fault(StateTooMuch, "generate_series returns at most %d values", seriesMost).hinting("use a recursive common table expression")
 	}
 	x, wholeFrom := a[0].(int64)
 	y, wholeTo := a[1].(int64)

@@ -270,7 +270,7 @@ func objectOf(text string) (*object, error) {
 	}
 	o, is := v.(*object)
 	if !is {
-		return nil, fault(StateValue, "cannot take the keys of %s", describe(v))
+		return nil, fault(StateValue, "cannot get the keys of %s", describe(v))
 	}
 	return o, nil
 }

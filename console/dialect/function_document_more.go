@@ -17,7 +17,7 @@ func containsJSON(x, y any) (any, error) {
 	c := &containing{containingMost}
 	is := c.in(x, y, true)
 	if c.left <= 0 {
-		return nil, fault(StateTooMuch, "the documents are too large to look for one in the other").hinting("name the part that is meant: x -> 'name'")
+		return nil, fault(StateTooMuch, "the documents are too large for a containment test").hinting("test a part of the document: x -> 'name'")
 	}
 	return boolean(is)
 }

@@ -51,7 +51,7 @@ var numberFunctions = []Function{
 	strict("rota_power", 2, func(a arguments) (any, error) {
 		f := math.Pow(a.real(0), a.real(1))
 		if math.IsNaN(f) || a.real(0) == 0 && a.real(1) < 0 {
-			return nil, fault("2201F", "a number cannot be raised to that power")
+			return nil, fault("2201F", "power(%g, %g) is undefined", a.real(0), a.real(1))
 		}
 		if math.IsInf(f, 0) {
 			return nil, fault(StateRange, "value out of range: overflow")

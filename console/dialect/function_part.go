@@ -93,7 +93,7 @@ func zonePart(part string, t time.Time) (any, bool) {
 }
 
 func noPart(part string, k kind.Kind) error {
-	return fault(StateUnsupported, "unit %q not supported for type %s", part, title(k)).hinting("there are %s", strings.Join(partList, ", "))
+	return fault(StateUnsupported, "unit %q not supported for type %s", part, title(k)).hinting("use one of %s", strings.Join(partList, ", "))
 }
 
 // exactly is a quotient: a whole number if it is one.
@@ -217,7 +217,7 @@ func truncate(part, held string, zone *time.Location) (any, error) {
 	}
 	cut, ok := truncated(part, t)
 	if !ok {
-		return nil, fault(StateValue, "unit %q not recognized for type %s", part, title(k)).hinting("there are microseconds, milliseconds, second, minute, hour, day, week, month, quarter, year, decade, century, millennium")
+		return nil, fault(StateValue, "unit %q not recognized for type %s", part, title(k)).hinting("use one of microseconds, milliseconds, second, minute, hour, day, week, month, quarter, year, decade, century, millennium")
 	}
 	return hold(cut, k)
 }

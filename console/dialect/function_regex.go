@@ -91,7 +91,7 @@ const (
 )
 
 func tooCostly() error {
-	return fault(StateTooMuch, "the regular expression is too costly for this text").hinting("match a shorter text, or with a shorter pattern")
+	return fault(StateTooMuch, "the regular expression is too costly for this text").hinting("use a shorter text or a simpler pattern")
 }
 
 // fits says whether a pattern can be matched with a text in a bearable time.
@@ -186,14 +186,14 @@ func compiled(written string) (*pattern, error) {
 		return re, nil
 	}
 	if len(written) > patternMost {
-		return nil, fault(StateTooMuch, "a regular expression has at most %d bytes", patternMost)
+		return nil, fault(StateTooMuch, "regular expression exceeds the limit of %d bytes", patternMost)
 	}
 	steps, err := stepsOf(written)
 	if err != nil {
 		return nil, fault(StatePattern, "invalid regular expression: %v", err)
 	}
 	if steps > stepsMost {
-		return nil, fault(StateTooMuch, "the regular expression has more than %d steps", stepsMost).hinting("repeat less in it")
+		return nil, fault(StateTooMuch, "regular expression compiles to more than %d steps", stepsMost).hinting("use fewer or smaller repetitions")
 	}
 	re, err := regexp.Compile(written)
 	if err != nil {

@@ -220,7 +220,7 @@ func encodeBytes(a arguments) (any, error) {
 	case "escape":
 		return string(b), nil
 	}
-	return nil, fault(StateValue, "unrecognized encoding: %q", brief(a.text(1))).hinting("there are hex, base64 and escape")
+	return nil, fault(StateValue, "unrecognized encoding: %q", brief(a.text(1))).hinting("use hex, base64 or escape")
 }
 
 func decodeBytes(a arguments) (any, error) {
@@ -234,10 +234,10 @@ func decodeBytes(a arguments) (any, error) {
 	case "escape":
 		b = []byte(a.text(0))
 	default:
-		return nil, fault(StateValue, "unrecognized encoding: %q", brief(a.text(1))).hinting("there are hex, base64 and escape")
+		return nil, fault(StateValue, "unrecognized encoding: %q", brief(a.text(1))).hinting("use hex, base64 or escape")
 	}
 	if err != nil {
-		return nil, fault(StateValue, "it is not %s: %v", a.text(1), err)
+		return nil, fault(StateValue, "invalid %s data: %v", a.text(1), err)
 	}
 	return b, nil
 }
@@ -339,5 +339,5 @@ func formatOne(how byte, v any) (string, error) {
 		}
 		return literal(asText(v)), nil
 	}
-	return "", fault(StateValue, "unrecognized format() type specifier %q", string(how)).hinting("there are %%s, %%I and %%L; SQLite's format is printf()")
+	return "", fault(StateValue, "unrecognized format() type specifier %q", string(how)).hinting("use %%s, %%I or %%L; the format function of SQLite is printf()")
 }

@@ -323,7 +323,7 @@ func timeSeries(a arguments) (any, error) {
 			return encode(list), nil
 		}
 		if n >= seriesMost {
-			return nil, fault(StateTooMuch, "a series has at most %d values", seriesMost)
+			return nil, fault(StateTooMuch, "generate_series returns at most %d values", seriesMost)
 		}
 		held, err := hold(from, k)
 		if err != nil {

@@ -41,7 +41,7 @@ func sessionZone(name string) (*time.Location, error) {
 }
 
 func noZone(name string) error {
-	return fault(StateValue, "time zone %q not recognized", brief(name)).hinting("write one such as Europe/Berlin")
+	return fault(StateValue, "time zone %q not recognized", brief(name)).hinting("use a name such as Europe/Berlin")
 }
 
 // zones are those that were asked for: to read one takes far longer than to look at its

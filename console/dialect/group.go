@@ -53,7 +53,7 @@ func (t *translator) groupExpr(sel *selection, e query.Expr) (query.Expr, error)
 	if n > 0 {
 		for _, item := range sel.node.Items[:n] {
 			if _, star := item.Expr.(*query.Star); star {
-				return nil, unsupported(e.Place(), "a position behind a star cannot be grouped by").hinting("write the column's name")
+				return nil, unsupported(e.Place(), "a GROUP BY position after * is not supported").hinting("write the column's name")
 			}
 		}
 		return sel.node.Items[n-1].Expr, nil

@@ -111,7 +111,7 @@ func heldReal(k kind.Kind, word string) (any, error) {
 	case err != nil || strings.ContainsAny(low, "xp_"):
 		return nil, badText(k, word)
 	case math.IsNaN(f):
-		return nil, fault(StateUnsupported, "NaN is not known here").hinting("write NULL")
+		return nil, fault(StateUnsupported, "NaN is not supported").hinting("use NULL")
 	case k == kind.Float4:
 		return float64(float32(f)), nil
 	}
@@ -144,7 +144,7 @@ func heldUUID(text string) (any, error) {
 
 func heldDocument(k kind.Kind, text string) (any, error) {
 	if !json.Valid([]byte(text)) {
-		return nil, fault(StateBadText, "invalid input syntax for type json").hinting("it is no JSON: %s", brief(text))
+		return nil, fault(StateBadText, "invalid input syntax for type json").hinting("the text is not valid JSON: %s", brief(text))
 	}
 	if k == kind.PlainJSON {
 		return text, nil

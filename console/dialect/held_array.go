@@ -29,7 +29,7 @@ type arrayReader struct {
 }
 
 func (r *arrayReader) bad() error {
-	return fault(StateBadText, "malformed array literal: %q", brief(r.text)).hinting("write {a,b}, with double quotes around what has commas")
+	return fault(StateBadText, "malformed array literal: %q", brief(r.text)).hinting("write {a,b}, with double quotes around elements that contain commas")
 }
 
 func (r *arrayReader) array(depth int) ([]any, error) {

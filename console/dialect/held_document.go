@@ -118,7 +118,7 @@ func decode(text string) (any, error) {
 		}
 	}
 	if err != nil {
-		return nil, fault(StateBadText, "invalid input syntax for type json").hinting("it is no JSON: %s", brief(text))
+		return nil, fault(StateBadText, "invalid input syntax for type json").hinting("the text is not valid JSON: %s", brief(text))
 	}
 	return v, nil
 }

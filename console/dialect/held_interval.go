@@ -56,7 +56,7 @@ func heldIntervalOf(text, fields string) (any, error) {
 		i, ok = wordInterval(intervalTokens(word), fields)
 	}
 	if !ok {
-		return nil, fault(StateBadMoment, "invalid input syntax for type interval: %q", brief(text)).hinting("write one such as 1 day or 2 hours 30 minutes")
+		return nil, fault(StateBadMoment, "invalid input syntax for type interval: %q", brief(text)).hinting("write an interval such as 1 day or 2 hours 30 minutes")
 	}
 	return i.trimmed(fields).held(), nil
 }

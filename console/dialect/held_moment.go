@@ -56,7 +56,7 @@ func heldMoment(k kind.Kind, word string, zone *time.Location) (any, error) {
 	}
 	switch {
 	case t.Year() > 9999 || t.Year() < 1:
-		return nil, fault(StateNoField, "the time %q lies beyond the years 1 to 9999", brief(word))
+		return nil, fault(StateNoField, "time %q is out of range", brief(word)).hinting("use the years 1 to 9999")
 	case k == kind.Timestamp:
 		return t.Round(time.Microsecond).Format(stampLayout), nil
 	case k == kind.Date:
@@ -68,11 +68,11 @@ func heldMoment(k kind.Kind, word string, zone *time.Location) (any, error) {
 func momentHint(k kind.Kind) string {
 	switch k {
 	case kind.Date:
-		return "write one such as 2026-11-15"
+		return "write a date such as 2026-11-15"
 	case kind.Time:
-		return "write one such as 09:00:00"
+		return "write a time such as 09:00:00"
 	}
-	return "write one such as 2026-11-15T09:00:00Z"
+	return "write a timestamp such as 2026-11-15T09:00:00Z"
 }
 
 // looksLikeMoment says whether a text has the form of a time that there is not.
@@ -234,7 +234,7 @@ func moment(held string) (t time.Time, k kind.Kind, err error) {
 // hold writes a time as it is held.
 func hold(t time.Time, k kind.Kind) (any, error) {
 	if t.Year() > 9999 || t.Year() < 1 {
-		return nil, fault(StateNoField, "timestamp out of range").hinting("times lie in the years 1 to 9999")
+		return nil, fault(StateNoField, "timestamp out of range").hinting("use the years 1 to 9999")
 	}
 	switch k {
 	case kind.Timestamp:

@@ -28,7 +28,7 @@ func numberLiteral(e *query.Number) (value, error) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) {
-		return v, refuse(StateRange, e.Place(), "the number %s is too large", brief(e.Text))
+		return v, refuse(StateRange, e.Place(), "number %s is too large", brief(e.Text))
 	}
 	v.kind, v.plain, v.real, v.sql = kind.Numeric, f != 0, true, raw(realText(f)).from(e.Place())
 	return v, nil

@@ -56,7 +56,7 @@ func (t *translator) operate(op string, x, y value, at int) (value, error) {
 
 // noOperator says that there is no such operator for what it is given.
 func noOperator(op string, x, y value, at int) error {
-	return refuse(StateFunction, at, "operator does not exist: %s %s %s", title(x.kind), op, title(y.kind)).hinting("cast one of them: x::%s", castHint(x, y))
+	return refuse(StateFunction, at, "operator does not exist: %s %s %s", title(x.kind), op, title(y.kind)).hinting("cast one operand: x::%s", castHint(x, y))
 }
 
 // castHint is a type to cast to.

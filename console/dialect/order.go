@@ -61,11 +61,11 @@ func (sel *selection) itemOf(e query.Expr, clause string, names bool) (int, erro
 			return 0, refuse(StateSyntax, e.Place(), "non-integer constant in %s", clause).hinting("write the number of a column, or a name")
 		}
 		if n < 1 || n > len(sel.items) {
-			return 0, refuse(StatePosition, e.Place(), "%s position %d is not in select list", clause, n).hinting("the list has %d columns", len(sel.items))
+			return 0, refuse(StatePosition, e.Place(), "%s position %d is not in select list", clause, n).hinting("the select list has %d columns", len(sel.items))
 		}
 		return n, nil
 	case *query.String:
-		return 0, refuse(StateSyntax, e.Place(), "non-integer constant in %s", clause).hinting("a name stands in double quotes, or in none")
+		return 0, refuse(StateSyntax, e.Place(), "non-integer constant in %s", clause).hinting("write a name without quotes or in double quotes")
 	case *query.Column:
 		if !names || len(e.Path) != 1 {
 			return 0, nil
@@ -81,7 +81,7 @@ func (sel *selection) itemNamed(e *query.Column) (found int, err error) {
 			continue
 		}
 		if found > 0 && !sel.items[found-1].same(sel.items[i]) {
-			return 0, refuse(StateAmbiguous, e.Place(), "ORDER BY %q is ambiguous", c.name).hinting("write its position, or give one of them another name")
+			return 0, refuse(StateAmbiguous, e.Place(), "ORDER BY %q is ambiguous", c.name).hinting("use its position, or give one of the columns another name")
 		}
 		if found == 0 {
 			found = i + 1
@@ -177,7 +177,7 @@ func (t *translator) outputOrder(order []*query.Term, b *block) (*sql, error) {
 			if c, is := node.Expr.(*query.Column); is && len(c.Path) == 1 {
 				return nil, refuse(StateColumn, c.Place(), "column %q does not exist", c.Path[0].Text).hinting("%s", suggestion(c.Path[0].Text, "the columns are", columnNames(b.columns)))
 			}
-			return nil, unsupported(node.Expr.Place(), "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").hinting("only result column names can be used, not expressions or functions: put the query into FROM")
+			return nil, unsupported(node.Expr.Place(), "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").hinting("only result column names can be used, not expressions or functions; put the query into a subquery in FROM")
 		}
 		if err := ranked(b.columns[item-1].kind, node.Expr.Place()); err != nil {
 			return nil, err
@@ -191,7 +191,7 @@ func (t *translator) outputOrder(order []*query.Term, b *block) (*sql, error) {
 func (t *translator) distinctOrder(sel *selection, terms []term) error {
 	for _, o := range terms {
 		if o.item == 0 {
-			return refuse(StatePosition, o.node.Expr.Place(), "for SELECT DISTINCT, ORDER BY expressions must appear in select list").hinting("select it as well, or leave DISTINCT out")
+			return refuse(StatePosition, o.node.Expr.Place(), "for SELECT DISTINCT, ORDER BY expressions must appear in select list").hinting("add it to the select list, or remove DISTINCT")
 		}
 	}
 	return nil
@@ -242,7 +242,7 @@ func initial(sel *selection, terms []term, on []*sql) error {
 			fits = fits || o.sql != nil && o.sql.same(v)
 		}
 		if !fits {
-			return refuse(StatePosition, o.node.Expr.Place(), "SELECT DISTINCT ON expressions must match initial ORDER BY expressions").hinting("order by what stands in DISTINCT ON first")
+			return refuse(StatePosition, o.node.Expr.Place(), "SELECT DISTINCT ON expressions must match initial ORDER BY expressions").hinting("put the DISTINCT ON expressions first in ORDER BY")
 		}
 	}
 	return nil

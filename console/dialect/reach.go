@@ -129,7 +129,7 @@ func (t *translator) field(e *query.Field, s *scope) (value, error) {
 			}
 		}
 		if !known {
-			return x, refuse(StateColumn, e.Name.At, "could not identify column %q in record data type", e.Name.Text).hinting("%s", suggestion(e.Name.Text, "it has", columnNames(x.set.fields)))
+			return x, refuse(StateColumn, e.Name.At, "could not identify column %q in record data type", e.Name.Text).hinting("%s", suggestion(e.Name.Text, "its fields are", columnNames(x.set.fields)))
 		}
 	}
 	return made(k, atom, cat("json_extract(", x, ", ", literal("$."+jsonKey(e.Name.Text)), ")"), x).placed(e.Place()), nil
@@ -212,7 +212,7 @@ func (t *translator) extract(e *query.Extract, s *scope) (value, error) {
 		return x, err
 	}
 	if x.kind == kind.Date && clockParts[partOf(e.Field)] {
-		return x, unsupported(e.Place(), "unit %q not supported for type date", e.Field).hinting("a day has no time of day: cast it to timestamp, if that is meant")
+		return x, unsupported(e.Place(), "unit %q not supported for type date", e.Field).hinting("a date has no time of day; cast it to timestamp")
 	}
 	v, err := t.part(e.Field, x, kind.Numeric, e.Place())
 	return v.placed(e.Place()), err
@@ -221,14 +221,14 @@ func (t *translator) extract(e *query.Extract, s *scope) (value, error) {
 // part is a field of a time.
 func (t *translator) part(field string, x value, as kind.Kind, at int) (value, error) {
 	if x.open() {
-		return x, refuse(StateFunction, at, "function pg_catalog.extract(unknown, unknown) is not unique").hinting("say what it is: timestamptz '…'")
+		return x, refuse(StateFunction, at, "function pg_catalog.extract(unknown, unknown) is not unique").hinting("specify the type: timestamptz '…'")
 	}
 	if !timely(x.kind) {
 		return x, refuse(StateFunction, at, "function pg_catalog.extract(unknown, %s) does not exist", title(x.kind)).
-			hinting("cast it: x::timestamptz; of milliseconds since 1970: to_timestamp(x / 1000.0)")
+			hinting("cast it: x::timestamptz; for milliseconds since 1970 use to_timestamp(x / 1000.0)")
 	}
 	if !partNames[field] {
-		return x, refuse(StateValue, at, "unit %q not recognized for type %s", field, title(x.kind)).hinting("%s", suggestion(field, "there are", partList))
+		return x, refuse(StateValue, at, "unit %q not recognized for type %s", field, title(x.kind)).hinting("%s", suggestion(field, "use one of", partList))
 	}
 	return call(as, "rota_extract", t.clock(x.kind, wordOf(field), x)...), nil
 }

@@ -127,7 +127,7 @@ func (s *scope) pick(among []column, name, written string, at int) (v value, fou
 			continue
 		}
 		if found {
-			return value{}, false, refuse(StateAmbiguous, at, "column reference %q is ambiguous", written).hinting("write the table before it: %s", s.owners(name))
+			return value{}, false, refuse(StateAmbiguous, at, "column reference %q is ambiguous", written).hinting("qualify it with a table name: %s", s.owners(name))
 		}
 		v, found = s.value(c, at), true
 	}
@@ -189,7 +189,7 @@ func (s *scope) unknown(c *query.Column, last query.Name) error {
 	if len(c.Path) > 1 {
 		path := c.Path[:len(c.Path)-1]
 		return refuse(StateTable, c.Place(), "missing FROM-clause entry for table %q", written(path)).
-			hinting("%s", suggestion(written(path), "FROM has", s.visible()))
+			hinting("%s", suggestion(written(path), "FROM contains", s.visible()))
 	}
 	var names []string
 	seen := map[string]bool{}
@@ -203,7 +203,7 @@ func (s *scope) unknown(c *query.Column, last query.Name) error {
 	}
 	e := refuse(StateColumn, c.Place(), "column %q does not exist", last.Text)
 	if last.Quoted && len(names) == 0 {
-		return e.hinting("a text stands in single quotes: '%s'", last.Text)
+		return e.hinting("write a string in single quotes: '%s'", last.Text)
 	}
 	return e.hinting("%s", suggestion(last.Text, "the columns are", names))
 }

@@ -72,7 +72,7 @@ func (t *translator) finish(sel *selection, terms []term) error {
 		sel.aggregated = true
 	}
 	if len(sel.sets) > 0 && (sel.aggregated || len(sel.groups) > 0) {
-		return unsupported(sel.node.At, "a function that yields rows cannot stand in the list of a query that groups").hinting("call it in FROM")
+		return unsupported(sel.node.At, "set-returning functions are not supported in the select list of a grouped query").hinting("call the function in FROM")
 	}
 	if !sel.aggregated && len(sel.groups) == 0 {
 		return nil
@@ -95,7 +95,7 @@ func (sel *selection) grouped(v value) error {
 	for _, l := range v.loose {
 		if l.scope == sel {
 			return refuse(StateGrouping, l.at, "column %q must appear in the GROUP BY clause or be used in an aggregate function", l.name).
-				hinting("add it to GROUP BY, or take max(%s)", l.name)
+				hinting("add it to GROUP BY, or use max(%s)", l.name)
 		}
 	}
 	return nil
@@ -212,7 +212,7 @@ func (t *translator) items(sel *selection) error {
 
 func (t *translator) add(sel *selection, name string, v value) error {
 	if t.columns++; t.columns > 10*columnsMost || len(sel.items) >= columnsMost {
-		return refuse(StateTooMuch, v.at, "the query has more than %d columns", columnsMost).hinting("name those that are needed")
+		return refuse(StateTooMuch, v.at, "the query has more than %d columns", columnsMost).hinting("select only the columns that you need")
 	}
 	sel.items = append(sel.items, v)
 	sel.columns = append(sel.columns, column{name: name, kind: v.kind, from: v.from})
@@ -232,7 +232,7 @@ func (t *translator) star(sel *selection, star *query.Star) error {
 		}
 		if from == nil {
 			return refuse(StateTable, star.Place(), "missing FROM-clause entry for table %q", written(star.Path)).
-				hinting("%s", suggestion(written(star.Path), "FROM has", sel.scope.visible()))
+				hinting("%s", suggestion(written(star.Path), "FROM contains", sel.scope.visible()))
 		}
 		s, columns = at, from.columns
 	case len(sel.scope.sources) == 0:

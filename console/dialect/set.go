@@ -188,7 +188,7 @@ func textSet(as string, elem kind.Kind) func(*translator, *query.Call, []value) 
 func (t *translator) setInList(e *query.Call, s *scope, yields *set) (value, error) {
 	sel := s.selection()
 	if sel == nil || sel.clause != "SELECT" && sel.clause != "ORDER BY" || sel.within > 0 || yields.own != "" {
-		return value{}, unsupported(e.Place(), "set-returning functions are not allowed here").hinting("call it in FROM")
+		return value{}, unsupported(e.Place(), "set-returning functions are not allowed here").hinting("call the function in FROM")
 	}
 	if sel.setAlias == "" {
 		sel.setAlias = t.alias("_set")

@@ -40,7 +40,7 @@ func (s *scope) admit(r *relation) error {
 	for _, more := range r.sources {
 		for _, have := range s.sources {
 			if have.name == more.name && (have.schema == more.schema || have.schema == "" || more.schema == "") {
-				return refuse(StateAlias, -1, "table name %q specified more than once", more.name).hinting("give one of them another name with AS")
+				return refuse(StateAlias, -1, "table name %q specified more than once", more.name).hinting("give one of the tables another name with AS")
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func (t *translator) source(src query.Source, s *scope) (*relation, error) {
 		defer t.leave()
 		return t.join(src, s)
 	}
-	return nil, unsupported(-1, "a source of this form cannot be read")
+	return nil, unsupported(-1, "this form of FROM item is not supported")
 }
 
 // table is one that is there: a common table, or one of the catalogue.

@@ -100,7 +100,7 @@ func concatAll(t *translator, e *query.Call, args []value) (value, error) {
 		return value{}, err
 	}
 	if e.Variadic {
-		return value{}, unsupported(e.Place(), "VARIADIC is not known").hinting("write array_to_string(x, '')")
+		return value{}, unsupported(e.Place(), "VARIADIC is not supported").hinting("use array_to_string(x, '')")
 	}
 	if name == "concat_ws" { // SQLite's leaves out texts that are empty, too
 		name = "rota_concat_ws"
@@ -188,7 +188,7 @@ func toJSON(k kind.Kind) func(*translator, *query.Call, []value) (value, error) 
 func buildObject(k kind.Kind) func(*translator, *query.Call, []value) (value, error) {
 	return func(t *translator, e *query.Call, args []value) (value, error) {
 		if len(args)%2 != 0 {
-			return value{}, refuse(StateValue, e.Place(), "argument list must have even number of elements").hinting("keys and values come in pairs")
+			return value{}, refuse(StateValue, e.Place(), "argument list must have even number of elements").hinting("pass pairs of keys and values")
 		}
 		for i := range args {
 			v, err := t.settle(args[i])
@@ -253,7 +253,7 @@ func (t *translator) makeInterval(e *query.Call, args []value) (value, error) {
 			}
 		}
 		if at < 0 || at >= len(units) {
-			return a, refuse(StateFunction, e.Place(), "make_interval has no argument %s", e.Names[i].Text).hinting("%s", suggestion(e.Names[i].Text, "there are", units))
+			return a, refuse(StateFunction, e.Place(), "make_interval has no argument %s", e.Names[i].Text).hinting("%s", suggestion(e.Names[i].Text, "the arguments are", units))
 		}
 		v, err := t.implicitIf(a, kind.Float)
 		if err != nil {
@@ -277,7 +277,7 @@ func makeIntervalPlain(t *translator, e *query.Call, args []value) (value, error
 }
 
 func random(_ *translator, e *query.Call, _ []value) (value, error) {
-	return value{}, unsupported(e.Place(), "random() is not known: a query that is asked twice answers the same").hinting("order by md5(x)")
+	return value{}, unsupported(e.Place(), "random() is not supported: the same query must return the same rows").hinting("use ORDER BY md5(x)")
 }
 
 func typeOf(t *translator, e *query.Call, args []value) (value, error) {

@@ -125,7 +125,7 @@ const sizeMost = 1_000_000
 // write is the whole text.
 func (s *sql) write(sorted bool) (*Text, error) {
 	if s.size > sizeMost {
-		return nil, refuse(StateTooMuch, -1, "the query becomes longer than %d bytes", sizeMost).hinting("ask for less at once")
+		return nil, refuse(StateTooMuch, -1, "the translated query exceeds %d bytes", sizeMost).hinting("split it into smaller queries")
 	}
 	t, b := &Text{}, &strings.Builder{}
 	s.put(t, b, sorted, 0)

@@ -94,7 +94,7 @@ const (
 // enter counts how deep a query is nested.
 func (t *translator) enter(at int) error {
 	if t.depth++; t.depth > depthMost {
-		return refuse(StateTooMuch, at, "the query is nested deeper than %d levels", depthMost).hinting("write a common table, or an IN list, instead")
+		return refuse(StateTooMuch, at, "the query is nested deeper than %d levels", depthMost).hinting("use a common table expression or an IN list")
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (t *translator) reserved(name string) bool {
 // param is a parameter, of the kind that is known of it by now.
 func (t *translator) param(p *query.Param) (value, error) {
 	if p.N < 1 || p.N > paramsMost {
-		return value{}, refuse(StateParam, p.Place(), "there is no parameter $%d", p.N).hinting("they count from $1 to $%d", paramsMost)
+		return value{}, refuse(StateParam, p.Place(), "there is no parameter $%d", p.N).hinting("use $1 to $%d", paramsMost)
 	}
 	for len(t.params) < p.N {
 		t.params = append(t.params, kind.Unknown)

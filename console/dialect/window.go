@@ -27,14 +27,14 @@ nth_value(any, int4) first
 func (t *translator) windowFunction(e *query.Call, s *scope, name string) (value, error) {
 	known, is := windowFunctions[name]
 	if !is {
-		return value{}, refuse("42809", e.Place(), "OVER specified, but %s is not a window function nor an aggregate function", name).hinting("leave OVER out")
+		return value{}, refuse("42809", e.Place(), "OVER specified, but %s is not a window function nor an aggregate function", name).hinting("remove OVER")
 	}
 	sel := s.selection()
 	if err := sel.admits(e, name); err != nil {
 		return value{}, err
 	}
 	if e.Distinct || e.Filter != nil || len(e.Order) > 0 {
-		return value{}, unsupported(e.Place(), "%s takes no DISTINCT, FILTER or ORDER BY of its own", name)
+		return value{}, unsupported(e.Place(), "%s with OVER does not support DISTINCT, FILTER or ORDER BY in its arguments", name)
 	}
 	args, err := t.args(e, s)
 	if err != nil {
@@ -56,7 +56,7 @@ func (t *translator) windowFunction(e *query.Call, s *scope, name string) (value
 // over writes OVER behind a call.
 func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, error) {
 	if v.over {
-		return nil, refuse(StateWindowing, e.Place(), "window function calls cannot be nested").hinting("put the inner one into a query in FROM")
+		return nil, refuse(StateWindowing, e.Place(), "window function calls cannot be nested").hinting("put the inner call into a subquery in FROM")
 	}
 	v.over = true
 	w, err := s.selection().window(e.Over, 0)
@@ -91,7 +91,7 @@ func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, e
 	}
 	if w.Frame != "" {
 		if strings.ContainsAny(w.Frame, "'\"$?") || strings.Contains(w.Frame, "INTERVAL") {
-			return nil, unsupported(w.At, "a frame of an interval is not known").hinting("write ROWS, or a number")
+			return nil, unsupported(w.At, "frames with an interval are not supported").hinting("use ROWS, or a number")
 		}
 		if err := frame(w); err != nil {
 			return nil, err
@@ -133,7 +133,7 @@ func (t *translator) windowValue(n query.Expr, s *scope, v *value) (value, error
 		return o, err
 	}
 	if o.over {
-		return o, refuse(StateWindowing, n.Place(), "window functions are not allowed in window definitions").hinting("put the inner one into a query in FROM")
+		return o, refuse(StateWindowing, n.Place(), "window functions are not allowed in window definitions").hinting("put the inner call into a subquery in FROM")
 	}
 	if o, err = t.settle(o); err != nil {
 		return o, err
@@ -177,5 +177,5 @@ func (sel *selection) windowNamed(name *query.Name, depth int) (*query.Window, e
 		}
 		names = append(names, w.Name.Text)
 	}
-	return nil, refuse(StateObject, name.At, "window %q does not exist", name.Text).hinting("%s", suggestion(name.Text, "there are", names))
+	return nil, refuse(StateObject, name.At, "window %q does not exist", name.Text).hinting("%s", suggestion(name.Text, "the windows are", names))
 }

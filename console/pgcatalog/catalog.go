@@ -126,7 +126,7 @@ func kindOf(name string) kind.Kind {
 	if n := len(name) - len("[]"); n > 0 && name[n:] == "[]" {
 		return kindOf(name[:n]).Array()
 	}
-	panic("pgcatalog: nobody knows how to hold " + name)
+	panic("pgcatalog: no kind for the type " + name)
 }
 
 // held are the types that are no kinds.

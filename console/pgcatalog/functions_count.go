@@ -69,17 +69,17 @@ func refuse(message, hint string) call {
 // refusedFunctions are those that would do something. Any arguments are refused.
 func refusedFunctions() (all []Function) {
 	for _, some := range []struct{ names, message, hint string }{
-		{"pg_sleep pg_sleep_for pg_sleep_until", "a query cannot wait: it would keep a place that others wait for", "wait in the program that asks"},
-		{"pg_cancel_backend pg_terminate_backend", "a session cannot end another", "to end a run, use CANCEL JOB"},
-		{"nextval currval setval lastval", "there are no sequences", ""},
-		{"pg_notify", "a query tells nobody anything", "those who want to know what happens read sys.audit"},
-		{"pg_reload_conf pg_rotate_logfile pg_stat_reset", "a session cannot change the server", ""},
+		{"pg_sleep pg_sleep_for pg_sleep_until", "a query cannot sleep: it would block a query slot of other sessions", "sleep in the client program"},
+		{"pg_cancel_backend pg_terminate_backend", "a session cannot cancel or terminate another session", "to cancel a run, use CANCEL JOB"},
+		{"nextval currval setval lastval", "sequences are not supported", ""},
+		{"pg_notify", "NOTIFY is not supported", "to follow changes, read sys.audit"},
+		{"pg_reload_conf pg_rotate_logfile pg_stat_reset", "a session cannot change the configuration of the server", ""},
 		{
 			"pg_advisory_lock pg_advisory_lock_shared pg_advisory_unlock pg_advisory_unlock_all pg_advisory_unlock_shared " +
 				"pg_advisory_xact_lock pg_advisory_xact_lock_shared pg_try_advisory_lock pg_try_advisory_lock_shared " +
 				"pg_try_advisory_xact_lock pg_try_advisory_xact_lock_shared",
-			"there are no advisory locks: sessions of one server would hold them, and those of its other nodes would not know",
-			"to have only one of some jobs run at a time, give them a concurrency key",
+			"advisory locks are not supported: other nodes would not see them",
+			"to run only one of several jobs at a time, give them the same concurrency key",
 		},
 	} {
 		for _, name := range strings.Fields(some.names) {

@@ -47,7 +47,7 @@ var sessionFunctions = []Function{
 	fn("txid_current_if_assigned", nil, kind.Integer, always(nil)),
 	fn("pg_current_xact_id", nil, kind.Integer, always(int64(1))),
 	fn("pg_current_xact_id_if_assigned", nil, kind.Integer, always(nil)),
-	fn("pg_export_snapshot", nil, kind.Text, refuse("there is no snapshot that another session could use", "")),
+	fn("pg_export_snapshot", nil, kind.Text, refuse("exporting a snapshot is not supported", "")),
 }
 
 func databaseName(env *Env, c *Catalog, _ []any) (any, error) {
@@ -113,5 +113,5 @@ func setConfig(env *Env, c *Catalog, args []any) (any, error) {
 	case env.Set != nil:
 		return value, env.Set(name, value, isTrue(args[2]))
 	}
-	return nil, &Error{stateUnsupported, `a query cannot set the parameter "` + name + `"`, "use SET"}
+	return nil, &Error{stateUnsupported, `set_config cannot change the parameter "` + name + `" in this session`, "use SET"}
 }

@@ -84,9 +84,9 @@ func (b *builder) remarks() {
 			b.remark(c.oid, classTable, int64(i+1), b.subject.Comment(c.name, a.name))
 		}
 	}
-	b.remark(publicSpace, spaceTable, 0, "a schema that is empty, for those who look for one of this name")
-	b.remark(plpgsql, extensionTable, 0, "what every PostgreSQL has; no procedure runs here")
-	b.comments[comment{ourDatabase, databaseTable, 0}] = "the scheduler's database, to be read"
+	b.remark(publicSpace, spaceTable, 0, "empty schema, for tools that expect one of this name")
+	b.remark(plpgsql, extensionTable, 0, "listed for compatibility; procedures are not supported")
+	b.comments[comment{ourDatabase, databaseTable, 0}] = "read-only database of the scheduler"
 	b.add("pg_shdescription", "objoid", ourDatabase, "classoid", databaseTable, "description", b.comments[comment{ourDatabase, databaseTable, 0}])
 }
 

@@ -42,7 +42,7 @@ func TestSessionsAreAnswered(t *testing.T) {
 		{"pg_table_is_visible", []any{int64(7)}, ""},
 		{"obj_description", []any{jobs}, "jobs are"},
 		{"col_description", []any{jobs, int64(2)}, "jobs are job_name"},
-		{"shobj_description", []any{int64(ourDatabase), "pg_database"}, "the scheduler's database, to be read"},
+		{"shobj_description", []any{int64(ourDatabase), "pg_database"}, "read-only database of the scheduler"},
 		{"set_config", []any{"TimeZone", "UTC", int64(0)}, "UTC"},
 		{"set_config", []any{"TimeZone", "Europe/Berlin", int64(0)}, "error 0A000"},
 		{"pg_sleep", []any{1.0}, "error 0A000"},
