@@ -9,8 +9,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// background is the number of jobs in a file besides those that are claimed. The blocked
-// jobs wait for a delayed one, so there must be one for each backgroundGroup of them.
+// background is the number of jobs in a file besides those that are claimed. The blocked jobs wait for a delayed one,
+// so there must be one delayed job for each backgroundGroup blocked jobs.
 type background struct{ delayed, blocked, finished, foreign int }
 
 // thirds returns n jobs of the claimed type that no claim takes.
@@ -36,11 +36,11 @@ VALUES (?, 'sequential', 'continue', ?, ?)`
 )
 
 // make writes the jobs into the file of a new store.
-func (c background) make(path string) error { return writePast(path, c.fill) }
+func (c background) make(path string) error { return writeDirectly(path, c.fill) }
 
-// writePast writes into the file of a new store without the store. The triggers refuse ended
-// rows, so writePast drops the triggers and creates them again.
-func writePast(path string, fill func(*sqlite.Conn) error) (err error) {
+// writeDirectly writes rows into the file of a new store, without using the store. The triggers refuse ended rows, so
+// writeDirectly drops the triggers and creates them again.
+func writeDirectly(path string, fill func(*sqlite.Conn) error) (err error) {
 	if err := create(path); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func writePast(path string, fill func(*sqlite.Conn) error) (err error) {
 	if err != nil {
 		return err
 	}
-	// Nobody but this program reads the file, and only when it is complete.
+	// No other process reads the file before it is complete.
 	before := []string{"PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA cache_size = -65536", "BEGIN"}
 	if err := script(conn, before...); err != nil {
 		return err
@@ -77,7 +77,7 @@ func script(conn *sqlite.Conn, statements ...string) error {
 	return nil
 }
 
-// dropTriggers returns the statements that make them again.
+// dropTriggers drops the triggers and returns the statements that create them again.
 func dropTriggers(conn *sqlite.Conn) (restore []string, err error) {
 	var drop []string
 	err = sqlitex.ExecuteTransient(conn, backgroundTriggers, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite.Stmt) error {
@@ -91,7 +91,7 @@ func dropTriggers(conn *sqlite.Conn) (restore []string, err error) {
 	return restore, script(conn, drop...)
 }
 
-// fill mixes the kinds, as they would come in time.
+// fill adds the kinds of jobs in turns, so that they are mixed in the file.
 func (c background) fill(conn *sqlite.Conn) error {
 	w, err := newBackgroundWriter(conn, c.blocked)
 	if err != nil {
@@ -123,8 +123,8 @@ type backgroundWriter struct {
 	position, now int64
 
 	waiting       int     // blocked jobs that have no group yet
-	groupID       rota.ID // the group that is being filled
-	place, places int     // the last one taken, and how many there are
+	groupID       rota.ID // group that is being filled
+	place, places int     // last position taken, and number of positions
 }
 
 func newBackgroundWriter(conn *sqlite.Conn, blocked int) (*backgroundWriter, error) {
@@ -138,7 +138,7 @@ func newBackgroundWriter(conn *sqlite.Conn, blocked int) (*backgroundWriter, err
 	return w, nil
 }
 
-// begin binds what all jobs have, and returns the new job's id.
+// begin binds the columns that all jobs have, and returns the id of the new job.
 func (w *backgroundWriter) begin(jobType string, status rota.Status, hold int64) (rota.ID, error) {
 	if err := w.job.ClearBindings(); err != nil {
 		return rota.ID{}, err
@@ -158,8 +158,8 @@ func (w *backgroundWriter) begin(jobType string, status rota.Status, hold int64)
 	return id, nil
 }
 
-// addDelayed adds a job whose time has not come. If there is nobody for blocked
-// jobs to wait for, it is the first of their group.
+// addDelayed adds a job that is not due yet. If the current group is full and blocked jobs remain, the job is the first
+// of a new group.
 func (w *backgroundWriter) addDelayed() error {
 	_, err := w.begin(jobType, rota.StatusQueued, int64(rota.HoldDelay))
 	if err != nil {
@@ -175,7 +175,7 @@ func (w *backgroundWriter) addDelayed() error {
 	return do(w.job)
 }
 
-// addBlocked adds a job that waits for its turn.
+// addBlocked adds a job that waits for an earlier member of its group.
 func (w *backgroundWriter) addBlocked() error {
 	if _, err := w.begin(jobType, rota.StatusQueued, int64(rota.HoldGroup)); err != nil {
 		return err
@@ -184,7 +184,7 @@ func (w *backgroundWriter) addBlocked() error {
 	return do(w.job)
 }
 
-// openGroup makes a group for as many as will wait.
+// openGroup creates a group for the next blocked jobs.
 func (w *backgroundWriter) openGroup() error {
 	behind := min(w.waiting, backgroundGroup)
 	w.waiting -= behind
@@ -195,7 +195,7 @@ func (w *backgroundWriter) openGroup() error {
 	return do(w.group)
 }
 
-// join gives the job that is being written the next place of the group.
+// join binds the next position of the group to the job that is being written.
 func (w *backgroundWriter) join() {
 	w.place++
 	w.job.BindBytes(17, w.groupID[:])
@@ -212,7 +212,7 @@ func (w *backgroundWriter) addForeign() error {
 
 func (w *backgroundWriter) addFinished() error { return w.addRun("") }
 
-// addRun adds a job that has run, of a schedule if one is named.
+// addRun adds a job that has run, of the given schedule if it is not empty.
 func (w *backgroundWriter) addRun(schedule string) error {
 	if _, err := w.begin(jobType, rota.StatusRunning, 0); err != nil {
 		return err

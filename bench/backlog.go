@@ -16,8 +16,8 @@ const (
 
 func backlogBenchmarks() []benchmark {
 	return []benchmark{
-		claimGrowth("claim/backlog", thirds(backlogSmall), thirds(backlogLarge), "1,000 beside", "1,000,000 beside"),
-		claimGrowth("claim/foreign", background{}, background{foreign: foreignLarge}, "none beside", "100,000 foreign"),
+		claimGrowth("claim/backlog", thirds(backlogSmall), thirds(backlogLarge), "1,000 others", "1,000,000 others"),
+		claimGrowth("claim/foreign", background{}, background{foreign: foreignLarge}, "no others", "100,000 foreign"),
 	}
 }
 
@@ -26,7 +26,7 @@ const claimSize = 16
 // claimGrowth compares the cost of a claim with a small and a large number of background jobs.
 func claimGrowth(name string, small, large background, smallName, largeName string) benchmark {
 	return growth{
-		name: name, act: fmt.Sprintf("claim of %d", claimSize), acts: 100, smallName: smallName, largeName: largeName,
+		name: name, label: fmt.Sprintf("claim of %d", claimSize), repeat: 100, smallName: smallName, largeName: largeName,
 		small: func(b *bench) contents { return b.scaled(small) },
 		large: func(b *bench) contents { return b.scaled(large) },
 		open:  openClaimer,
@@ -40,14 +40,14 @@ func (b *bench) scaled(c background) background {
 	return c
 }
 
-// claimer claims what it has put into the file itself.
+// claimer claims the jobs that it has enqueued itself.
 type claimer struct {
 	fixture *fixture
 	store   *sqlite.Store
 	jobs    []*rota.Job
 }
 
-func openClaimer(f *fixture) (actor, error) {
+func openClaimer(f *fixture) (operation, error) {
 	store, err := sqlite.Open(f.path)
 	return &claimer{fixture: f, store: store}, err
 }
@@ -57,17 +57,17 @@ func (c *claimer) prepare(ctx context.Context, claims int) error {
 		return err
 	}
 	c.fixture.want.completed += claims * claimSize
-	return c.act(ctx)
+	return c.run(ctx)
 }
 
 func (c *claimer) before(context.Context) error { return nil }
 
-func (c *claimer) act(ctx context.Context) error {
+func (c *claimer) run(ctx context.Context) error {
 	jobs, err := claim(ctx, c.store, claimSize)
 	c.jobs = append(c.jobs, jobs...)
 	return err
 }
 
-func (c *claimer) settle(ctx context.Context) error { return finish(ctx, c.store, c.jobs) }
+func (c *claimer) restore(ctx context.Context) error { return finish(ctx, c.store, c.jobs) }
 
 func (c *claimer) close() error { return c.store.Close() }

@@ -7,17 +7,16 @@ import (
 	"text/tabwriter"
 )
 
-// bar is what a figure is held to: a subject's ratio to another, or its own
-// value if it is compared with nobody.
+// bar is the limit for a figure: for the ratio of a subject to another, or for the value of a subject.
 type bar struct {
 	caseName, subject string
-	against           string  // another subject of the case; empty: the value itself counts
-	least, most       float64 // one of them
-	aim               bool    // hoped for, not promised: a miss is shown and enforced by nobody
+	against           string  // another subject of the case; empty if the bar applies to the value itself
+	least, most       float64 // limit; one of them is 0
+	goal              bool    // not a promise: a miss is reported but not enforced
 }
 
-// value is the median over the runs of what the bar is about. A ratio is
-// taken within each run, so that both sides have had the same weather.
+// value returns the median over the runs of the figure that the bar limits. A ratio is computed within each run, so
+// that both sides were measured under the same noise.
 func (b bar) value(r *report) (float64, bool) {
 	of := r.row(b.caseName, b.subject)
 	if of == nil {
@@ -47,13 +46,13 @@ func (b bar) verdict(value float64) string {
 		return ""
 	case b.met(value):
 		return "ok"
-	case b.aim:
+	case b.goal:
 		return "missed (aim)"
 	}
 	return "MISSED"
 }
 
-func (b bar) wanted() string {
+func (b bar) limit() string {
 	switch {
 	case b.least != 0:
 		return "≥ " + number(b.least)
@@ -73,18 +72,18 @@ func (r *report) printBars(out io.Writer) {
 		}
 		value, known := b.value(r)
 		if !known {
-			fmt.Fprintf(table, "%s\t%s\t–\t%s\tnot measured\n", b.caseName, about, b.wanted())
+			fmt.Fprintf(table, "%s\t%s\t–\t%s\tnot measured\n", b.caseName, about, b.limit())
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", b.caseName, about, number(value), b.wanted(), b.verdict(value))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", b.caseName, about, number(value), b.limit(), b.verdict(value))
 	}
 	_ = table.Flush()
 }
 
-// missed reports whether a promise was not kept.
+// missed reports whether a promised bar was missed or not measured.
 func (r *report) missed() bool {
 	for _, b := range r.bars {
-		if value, known := b.value(r); !known || !b.aim && !b.met(value) {
+		if value, known := b.value(r); !known || !b.goal && !b.met(value) {
 			return true
 		}
 	}

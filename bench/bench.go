@@ -11,37 +11,36 @@ import (
 	"strings"
 )
 
-// benchmark makes the rows of one or more cases. Each call of run is one run
-// of them all; the runs of different benchmarks interleave, so that a slow
-// minute of the machine falls on all of them.
+// benchmark measures one or more cases. Each call of run is one run of all of them. The runs of different benchmarks
+// interleave, so that a temporary slowdown of the machine affects all of them.
 type benchmark struct {
-	cases []string
-	bars  []bar
-	run   func(*bench) error
-	end   func(*bench) error // after the last run: what is checked or explained once
-	asked string             // a word that BENCH must hold: it takes too long to be run by the way
+	cases   []string
+	bars    []bar
+	run     func(*bench) error
+	end     func(*bench) error // runs once after the last run, to check or explain the result
+	keyword string             // word that BENCH must contain, for a benchmark that takes too long to run by default
 }
 
 func allBenchmarks() []benchmark {
 	return slices.Concat(
 		enqueueBenchmarks(), claimBenchmarks(), concurrentBenchmarks(), rivalBenchmarks(), workBenchmarks(),
 		backlogBenchmarks(), memoryBenchmarks(), burstBenchmarks(), fireGrowthBenchmarks(), mixedBenchmarks(),
-		latencyBenchmarks(), dueBenchmarks(), idleBenchmarks(), httpBenchmarks(), awayBenchmarks(),
+		latencyBenchmarks(), dueBenchmarks(), idleBenchmarks(), httpBenchmarks(), remoteBenchmarks(),
 		pgBenchmarks(), sqlBenchmarks(), wireBenchmarks(),
 	)
 }
 
-// bench is one invocation.
+// bench is the state of one invocation.
 type bench struct {
 	config
 	ctx         context.Context
-	dir         string // of this invocation's files
-	round       int    // which run this is, from 0
+	dir         string // directory of the files of this invocation
+	round       int    // number of the current run, from 0
 	report      *report
 	fixtures    map[string]*fixture
-	server      *pgServer // nil until it is asked for
-	history     *database // with much that is finished, likewise
-	historyDone int       // of the jobs that were put into it since
+	server      *pgServer // nil until the first use
+	history     *database // database with many finished jobs; nil until the first use
+	historyDone int       // jobs finished in history since it was created
 }
 
 func newBench(ctx context.Context, config config) (*bench, error) {
@@ -63,14 +62,14 @@ func newBench(ctx context.Context, config config) (*bench, error) {
 	}, nil
 }
 
-// measure runs the benchmarks that are asked for, and lists their bars.
+// measure runs the benchmarks that BENCH selects, and adds their bars to the report.
 func (b *bench) measure(all []benchmark) error {
 	picked := slices.DeleteFunc(all, func(m benchmark) bool {
-		return !slices.ContainsFunc(m.cases, b.pick.MatchString) || !strings.Contains(b.pick.String(), m.asked)
+		return !slices.ContainsFunc(m.cases, b.filter.MatchString) || !strings.Contains(b.filter.String(), m.keyword)
 	})
 	b.notePostgres()
 	if len(picked) == 0 {
-		return fmt.Errorf("no case matches %q", b.pick)
+		return fmt.Errorf("no case matches %q", b.filter)
 	}
 	for b.round = range b.runs {
 		for _, m := range picked {
@@ -110,12 +109,12 @@ func (b *bench) measureOne(m benchmark) error {
 	n := after.since(before)
 	n.fsync = fsync
 	for _, name := range m.cases {
-		b.report.noteNoise(name, n)
+		b.report.addNoise(name, n)
 	}
 	return b.ctx.Err()
 }
 
-// readProcessors counts PostgreSQL's server as our own.
+// readProcessors includes the processor time of the PostgreSQL server in our own.
 func (b *bench) readProcessors() (processors, error) {
 	p, err := readProcessors()
 	if err != nil {
@@ -126,22 +125,21 @@ func (b *bench) readProcessors() (processors, error) {
 	return p, err
 }
 
-// subject is one of those that are compared in a case. Its work comes in
-// parts, so that the parts of all subjects can take turns.
+// subject is one of the systems or variants that a case compares. Its work is split into parts, so that the parts of
+// all subjects run in turns.
 type subject struct {
 	name  string
 	open  func() error
 	part  func(context.Context) error
-	close func(context.Context) error // reports, and refuses work that was not done
+	close func(context.Context) error // reports the figures, and fails if work was not done
 }
 
-// parts is how many parts a subject's work has in one run: enough for
-// neighbours of the machine to trouble all subjects alike, and few enough for
-// each to bear the collection of its own garbage.
+// parts is the number of parts of a subject's work in one run. There are enough of them that noise of the machine
+// affects all subjects equally, and few enough that each part includes its own garbage collections.
 const parts = 4
 
-// compare runs the subjects of a case, part by part in turned order. Each part
-// begins with the garbage of those before it collected.
+// compare runs the subjects of a case, part by part, in an order that reverses with each part. It collects garbage
+// before each part.
 func (b *bench) compare(caseName string, subjects ...subject) error {
 	for _, s := range subjects {
 		if err := s.open(); err != nil {
@@ -169,31 +167,31 @@ func (b *bench) compare(caseName string, subjects ...subject) error {
 	return nil
 }
 
-// file is the path of a file that serves one run of one case.
+// file returns the path of a file for one run of one case.
 func (b *bench) file(name string) string {
 	return filepath.Join(b.dir, fmt.Sprintf("%s-%d.db", strings.ReplaceAll(name, " ", "-"), b.round))
 }
 
-// drop removes a file that has served, with its log.
+// drop removes a file and its log.
 func (b *bench) drop(path string) {
 	for _, tail := range []string{"", "-wal", "-shm", ".lock"} {
-		_ = os.Remove(path + tail) // what is left goes with the directory
+		_ = os.Remove(path + tail) // the rest is removed with the directory
 	}
 }
 
-// fixture is a file that serves all runs.
+// fixture is a file that all runs use.
 type fixture struct {
 	path string
-	want counts // what it is to hold when nothing is under way
+	want counts // expected rows while no benchmark runs
 }
 
-// contents is what a fixture holds.
+// contents is the initial content of a fixture.
 type contents interface {
 	make(path string) error
 	counts() counts
 }
 
-// fixture returns a file with something in it, made when it is first asked for.
+// fixture returns the file of the given name. It creates the file at the first call.
 func (b *bench) fixture(name string, c contents) (*fixture, error) {
 	if f := b.fixtures[name]; f != nil {
 		return f, nil
@@ -203,5 +201,5 @@ func (b *bench) fixture(name string, c contents) (*fixture, error) {
 	return f, c.make(f.path)
 }
 
-// empty is a store without a row.
+// empty returns a store without rows.
 func (b *bench) empty() (*fixture, error) { return b.fixture("empty", background{}) }

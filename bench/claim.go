@@ -7,13 +7,12 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// throughAim is how many jobs a second should get from the queue to their end
-// in large batches.
-const throughAim = 12_000
+// throughGoal is the number of jobs per second that should be claimed and finished in large batches.
+const throughGoal = 12_000
 
 // drain is a queue that is claimed and completed in batches until it is empty.
 type drain struct {
-	prefix string // of the names of its cases
+	prefix string // prefix of the names of its cases
 	size   int    // jobs in a batch
 	turns  int    // batches in a part
 }
@@ -22,8 +21,7 @@ func (d drain) claimCase() string   { return fmt.Sprintf("%sclaim/%d", d.prefix,
 func (d drain) finishCase() string  { return fmt.Sprintf("%sfinish/%d", d.prefix, d.size) }
 func (d drain) throughCase() string { return fmt.Sprintf("%sclaim+finish/%d", d.prefix, d.size) }
 
-// largeDrain and smallDrain are batches as of one who hoards and of one who
-// does not.
+// largeDrain and smallDrain have the batch sizes of a worker that claims many jobs at once and of one that claims few.
 var (
 	largeDrain = drain{size: 1000, turns: 8}
 	smallDrain = drain{size: 16, turns: 80}
@@ -32,20 +30,21 @@ var (
 func claimBenchmarks() []benchmark {
 	large, small := largeDrain, smallDrain
 	first, second := large.benchmark(), small.benchmark()
-	first.bars = append(first.bars, bar{caseName: large.throughCase(), subject: "rota", least: throughAim, aim: true})
+	first.bars = append(first.bars, bar{caseName: large.throughCase(), subject: "rota", least: throughGoal, goal: true})
 	return []benchmark{first, second}
 }
 
-// benchmark promises the whole; its halves say where a miss comes from.
+// benchmark has promised bars for claim and finish together, and goals for each of them, which show the cause of a
+// miss.
 func (d drain) benchmark() benchmark {
 	bars := rawBars(d.throughCase())
 	for _, half := range []string{d.claimCase(), d.finishCase()} {
-		bars = append(bars, bar{caseName: half, subject: "rota", against: "raw", least: rawShare, aim: true})
+		bars = append(bars, bar{caseName: half, subject: "rota", against: "raw", least: rawShare, goal: true})
 	}
 	return benchmark{cases: []string{d.throughCase(), d.claimCase(), d.finishCase()}, bars: bars, run: d.run}
 }
 
-// run gives both subjects a copy of one file.
+// run copies one file for both subjects.
 func (d drain) run(b *bench) error {
 	f, err := b.empty()
 	if err != nil {
@@ -58,13 +57,13 @@ func (d drain) run(b *bench) error {
 	defer b.drop(full.path)
 	explainRaw(b, "claim", rawBegin, rawHeads, rawDispatch, "-- the last for each job", rawCommit)
 	explainRaw(b, "finish", rawBegin, rawClose, "-- for each job", rawCommit)
-	return b.compare(d.throughCase(), d.subject(b, "rota", full, openRotaLoop), d.subject(b, "raw", full, openRawLoop))
+	return b.compare(d.throughCase(), d.subject(b, "rota", full, openRotaBatchQueue), d.subject(b, "raw", full, openRawBatchQueue))
 }
 
-// jobs is how many a subject drains in one run.
+// jobs returns the number of jobs that a subject drains in one run.
 func (d drain) jobs(b *bench) int { return parts * b.sized(d.turns, 1) * d.size }
 
-// fill copies a file and puts in what is to be drained.
+// fill copies a file and enqueues the jobs to drain.
 func (d drain) fill(b *bench, name string, start *fixture) (*fixture, error) {
 	full := &fixture{path: b.file(fmt.Sprintf("queue-%d-%s", d.size, name)), want: start.want}
 	if err := copyFile(start.path, full.path); err != nil {
@@ -76,8 +75,8 @@ func (d drain) fill(b *bench, name string, start *fixture) (*fixture, error) {
 // subject drains a copy of a full file.
 func (d drain) subject(b *bench, name string, full *fixture, open opener) subject {
 	path, turns := b.file(fmt.Sprintf("claim-%d-%s", d.size, name)), b.sized(d.turns, 1)
-	var e loop
-	var claims, finishes spent
+	var e batchQueue
+	var claims, finishes usage
 	return subject{
 		name: name,
 		open: func() (err error) {
@@ -88,7 +87,7 @@ func (d drain) subject(b *bench, name string, full *fixture, open opener) subjec
 		},
 		part: func(ctx context.Context) error {
 			for range turns {
-				claim, finish, err := e.turn(ctx, d.size)
+				claim, finish, err := e.claimAndFinish(ctx, d.size)
 				if err != nil {
 					return err
 				}
@@ -104,9 +103,9 @@ func (d drain) subject(b *bench, name string, full *fixture, open opener) subjec
 			}
 			through := claims
 			through.add(finishes)
-			b.report.addSpent(d.throughCase(), name, d.jobs(b), through)
-			b.report.addSpent(d.claimCase(), name, d.jobs(b), claims)
-			b.report.addSpent(d.finishCase(), name, d.jobs(b), finishes)
+			b.report.addUsage(d.throughCase(), name, d.jobs(b), through)
+			b.report.addUsage(d.claimCase(), name, d.jobs(b), claims)
+			b.report.addUsage(d.finishCase(), name, d.jobs(b), finishes)
 			return audit(ctx, path, full.want.plus(counts{completed: d.jobs(b)}))
 		},
 	}

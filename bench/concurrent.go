@@ -12,7 +12,7 @@ import (
 const (
 	concurrentCase = "enqueue/concurrent"
 	callersCount   = 100
-	groupGain      = 5 // how much faster callers are who share a sync
+	groupGain      = 5 // how much faster callers are that share a commit
 )
 
 const (
@@ -28,8 +28,8 @@ func concurrentBenchmarks() []benchmark {
 	}}
 }
 
-// runConcurrent enqueues single jobs: by callers who come at once and share a
-// commit, and by one who waits for each commit.
+// runConcurrent enqueues single jobs: by concurrent callers that share commits, and by one caller that waits for each
+// commit.
 func runConcurrent(b *bench) error {
 	return b.compare(concurrentCase,
 		singleSubject(b, together, callersCount, b.sized(20, 1), wrap.Coalesce),
@@ -41,7 +41,7 @@ func singleSubject(b *bench, name string, callers, each int, wrapped func(rota.S
 	path, jobs := b.file("single-"+map[string]string{alone: "alone", together: "together"}[name]), parts*callers*each
 	var inner *sqlite.Store
 	var store rota.Store
-	var took spent
+	var took usage
 	return subject{
 		name: name,
 		open: func() (err error) {
@@ -57,13 +57,13 @@ func singleSubject(b *bench, name string, callers, each int, wrapped func(rota.S
 			if err := inner.Close(); err != nil {
 				return err
 			}
-			b.report.addSpent(concurrentCase, name, jobs, took)
+			b.report.addUsage(concurrentCase, name, jobs, took)
 			return audit(ctx, path, counts{queued: jobs})
 		},
 	}
 }
 
-// enqueueSingles has some callers enqueue jobs, one a command.
+// enqueueSingles runs concurrent callers that enqueue one job per command.
 func enqueueSingles(ctx context.Context, store rota.Store, callers, each int) error {
 	errs := make(chan error, callers)
 	var all sync.WaitGroup

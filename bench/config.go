@@ -8,9 +8,9 @@ import (
 )
 
 type config struct {
-	pick       *regexp.Regexp
+	filter     *regexp.Regexp
 	runs       int
-	scale      float64 // 1 is the size that the figures are quoted for
+	scale      float64 // the published figures are for scale 1
 	dir        string
 	json       string
 	cpuProfile string
@@ -24,7 +24,7 @@ func configFromEnv(env func(string) string) (c config, err error) {
 	if dir := env("BENCH_DIR"); dir != "" {
 		c.dir = dir
 	}
-	if c.pick, err = regexp.Compile(env("BENCH")); err != nil {
+	if c.filter, err = regexp.Compile(env("BENCH")); err != nil {
 		return c, fmt.Errorf("BENCH: %w", err)
 	}
 	if text := env("BENCH_RUNS"); text != "" {
@@ -45,7 +45,7 @@ func configFromEnv(env func(string) string) (c config, err error) {
 	return c, nil
 }
 
-// sized is a count at the scale asked for, and at least least.
+// sized returns a count multiplied by the scale, and at least least.
 func (c config) sized(full, least int) int {
 	return max(least, int(float64(full)*c.scale))
 }

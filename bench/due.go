@@ -12,11 +12,11 @@ import (
 
 const (
 	secondCase = "fire/second"
-	secondSize = 10_000 // schedules that are due at the same moment
+	secondSize = 10_000 // schedules due at the same time
 	secondMost = 3      // seconds until the last of their jobs has started
 
 	latenessCase   = "fire/lateness"
-	latenessSize   = 100 // schedules that are due each second
+	latenessSize   = 100 // schedules due each second
 	latenessRounds = 10
 	latenessWorst  = 50 // ms
 )
@@ -36,8 +36,8 @@ func dueBenchmarks() []benchmark {
 	}
 }
 
-// runSecond has an engine with its usual workers fire schedules that are all due
-// at once, and run their jobs.
+// runSecond measures an engine with the default number of workers that fires schedules which are all due at the same
+// time, and runs their jobs.
 func runSecond(b *bench) error {
 	size := b.sized(secondSize, 20)
 	due := dueRun{name: "second", size: size, rounds: 1, spec: func(at time.Time) rota.ScheduleSpec {
@@ -52,7 +52,7 @@ func runSecond(b *bench) error {
 	return nil
 }
 
-// runLateness has an engine fire some schedules each second, for some seconds.
+// runLateness measures an engine that fires some schedules each second, for some seconds.
 func runLateness(b *bench) error {
 	size, rounds := b.sized(latenessSize, 10), b.sized(latenessRounds, 1)
 	due := dueRun{name: "lateness", size: size, rounds: rounds, spec: func(at time.Time) rota.ScheduleSpec {
@@ -66,26 +66,25 @@ func runLateness(b *bench) error {
 	return nil
 }
 
-// dueRun is schedules that an engine fires, each so often.
+// dueRun is a set of schedules that an engine fires, each rounds times.
 type dueRun struct {
 	name         string
 	size, rounds int
 	spec         func(first time.Time) rota.ScheduleSpec
 
-	first  time.Time // when the first are due
-	queued time.Time // when the last job was in the queue
+	first  time.Time // due time of the first fires
+	queued time.Time // when the last job was enqueued
 }
 
-// Until when everything has to be made and started before the first are due,
-// and how often to try.
+// Time for the preparation before the first fires are due, and number of attempts with more time.
 const (
 	dueAhead     = 400 * time.Millisecond
-	dueAheadEach = 100 * time.Microsecond // for each schedule
+	dueAheadEach = 100 * time.Microsecond // per schedule
 	dueTries     = 5
 )
 
-// run fires the schedules and returns how late each job was. If the preparation was not
-// finished before the first due time, run starts again with more time.
+// run fires the schedules and returns the lateness of each job. If the preparation does not finish before the first due
+// time, run starts again with more time.
 func (d *dueRun) run(b *bench) ([]time.Duration, error) {
 	ahead := dueAhead + time.Duration(d.size)*dueAheadEach
 	for range dueTries {
@@ -95,25 +94,25 @@ func (d *dueRun) run(b *bench) ([]time.Duration, error) {
 		}
 		ahead *= 2
 	}
-	return nil, fmt.Errorf("%d schedules could not be made in %v", d.size, ahead)
+	return nil, fmt.Errorf("%d schedules could not be created in %v", d.size, ahead)
 }
 
 func (d *dueRun) try(b *bench, ahead time.Duration) (times []time.Duration, inTime bool, err error) {
 	path := b.file(d.name)
 	defer b.drop(path)
 	d.first = time.Now().UTC().Add(ahead).Truncate(time.Millisecond)
-	c := calendar{size: d.size, from: time.Now().UTC(), spec: func(int) rota.ScheduleSpec { return d.spec(d.first) }}
+	c := scheduleSet{size: d.size, from: time.Now().UTC(), spec: func(int) rota.ScheduleSpec { return d.spec(d.first) }}
 	if err := c.make(path); err != nil {
 		return nil, false, err
 	}
 	var starts startList
-	crew := &rotaCrew{path: path, handler: starts.add}
-	if err := crew.open(); err != nil {
+	pool := &rotaPool{path: path, handler: starts.add}
+	if err := pool.open(); err != nil {
 		return nil, false, err
 	}
-	crew.feed.Subscribe(d.hear)
-	inTime, err = d.fire(b.ctx, crew)
-	if closeErr := crew.inner.Close(); err == nil {
+	pool.events.Subscribe(d.recordQueued)
+	inTime, err = d.fire(b.ctx, pool)
+	if closeErr := pool.inner.Close(); err == nil {
 		err = closeErr
 	}
 	if err != nil || !inTime {
@@ -122,29 +121,28 @@ func (d *dueRun) try(b *bench, ahead time.Duration) (times []time.Duration, inTi
 	if err := audit(b.ctx, path, counts{completed: d.size * d.rounds, schedules: d.size}); err != nil {
 		return nil, true, err
 	}
-	times, err = starts.late(d.size * d.rounds)
+	times, err = starts.lateness(d.size * d.rounds)
 	return times, true, err
 }
 
-// fire runs an engine until all jobs are finished, and reports whether it was
-// there before the first were due.
-func (d *dueRun) fire(ctx context.Context, crew *rotaCrew) (inTime bool, err error) {
-	ctx, done := context.WithTimeout(ctx, patience)
+// fire runs an engine until all jobs are finished, and reports whether it was ready before the first fires were due.
+func (d *dueRun) fire(ctx context.Context, pool *rotaPool) (inTime bool, err error) {
+	ctx, done := context.WithTimeout(ctx, workTimeout)
 	defer done()
-	ended := crew.ended.await(d.size * d.rounds)
-	err = wait(ctx, crew.start(ctx).Ready())
+	ended := pool.ended.await(d.size * d.rounds)
+	err = wait(ctx, pool.start(ctx).Ready())
 	inTime = time.Now().Before(d.first)
 	if err == nil && inTime {
 		err = wait(ctx, ended)
 	}
-	if restErr := crew.rest(ctx); err == nil {
+	if restErr := pool.stopWorkers(ctx); err == nil {
 		err = restErr
 	}
 	return inTime, err
 }
 
-// hear notes when the last job was put into the queue.
-func (d *dueRun) hear(events []rota.Event) {
+// recordQueued records when the last job was enqueued.
+func (d *dueRun) recordQueued(events []rota.Event) {
 	for i := range events {
 		if events[i].Kind == rota.EventJobEnqueued {
 			d.queued = time.Now()
@@ -153,11 +151,11 @@ func (d *dueRun) hear(events []rota.Event) {
 	}
 }
 
-// startList is when jobs were planned for, and when they were started.
+// startList records how late jobs were started, compared with their plan time.
 type startList struct {
 	mu    sync.Mutex
 	times []time.Duration
-	seen  map[string]bool // schedule and plan
+	seen  map[string]bool // schedule and plan time
 }
 
 func (s *startList) add(ctx context.Context, _ benchJob) error {
@@ -172,8 +170,8 @@ func (s *startList) add(ctx context.Context, _ benchJob) error {
 	return nil
 }
 
-// late is how late each was.
-func (s *startList) late(want int) ([]time.Duration, error) {
+// lateness returns the lateness of each start. It fails if a planned job did not start exactly once.
+func (s *startList) lateness(want int) ([]time.Duration, error) {
 	if len(s.times) != want || len(s.seen) != want {
 		return nil, fmt.Errorf("%d jobs were started for %d plans, not %d", len(s.times), len(s.seen), want)
 	}

@@ -2,8 +2,7 @@ package main
 
 import "context"
 
-// rawShare is the part of the engine's speed that is to be left when Rota has
-// kept its law.
+// rawShare is the minimum fraction of the raw engine's speed that Rota has, with all its rules.
 const rawShare = 0.7
 
 const enqueueCase = "enqueue/1000"
@@ -16,16 +15,15 @@ func enqueueBenchmarks() []benchmark {
 	}}
 }
 
-// rawBars holds Rota to its share of the raw engine by the clock, and shows
-// it by processor time too.
+// rawBars promises the fraction of the raw engine's speed in wall time, and reports it in processor time as a goal.
 func rawBars(caseName string) []bar {
 	return []bar{
 		{caseName: caseName, subject: "rota", against: "raw", least: rawShare},
-		{caseName: caseName + processorTail, subject: "raw", against: "rota", least: rawShare, aim: true},
+		{caseName: caseName + processorTail, subject: "raw", against: "rota", least: rawShare, goal: true},
 	}
 }
 
-// runEnqueue enqueues batches of 1,000 jobs, a command and a commit each.
+// runEnqueue enqueues batches of 1,000 jobs, with one command and one commit each.
 func runEnqueue(b *bench) error {
 	f, err := b.empty()
 	if err != nil {
@@ -33,15 +31,15 @@ func runEnqueue(b *bench) error {
 	}
 	explainRaw(b, "enqueue", rawBegin, rawInsert, "-- for each job", rawCommit)
 	return b.compare(enqueueCase,
-		enqueueSubject(b, enqueueCase, "rota", f, openRotaLoop), enqueueSubject(b, enqueueCase, "raw", f, openRawLoop))
+		enqueueSubject(b, enqueueCase, "rota", f, openRotaBatchQueue), enqueueSubject(b, enqueueCase, "raw", f, openRawBatchQueue))
 }
 
 // enqueueSubject enqueues into a copy of a file.
 func enqueueSubject(b *bench, caseName, name string, start *fixture, open opener) subject {
 	batches, size := b.sized(10, 1), b.sized(1000, 10)
 	path, jobs := b.file("enqueue-"+name), parts*batches*size
-	var e loop
-	var took spent
+	var e batchQueue
+	var took usage
 	return subject{
 		name: name,
 		open: func() (err error) {
@@ -63,7 +61,7 @@ func enqueueSubject(b *bench, caseName, name string, start *fixture, open opener
 			if err := e.close(); err != nil {
 				return err
 			}
-			b.report.addSpent(caseName, name, jobs, took)
+			b.report.addUsage(caseName, name, jobs, took)
 			return audit(ctx, path, start.want.plus(counts{queued: jobs}))
 		},
 	}

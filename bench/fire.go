@@ -11,9 +11,9 @@ import (
 
 const (
 	burstCase  = "fire/burst"
-	burstSize  = 10_000 // schedules that are due at once
-	burstBatch = 500    // of them in one Apply
-	burstLeast = 5_000  // schedules a second
+	burstSize  = 10_000 // schedules due at the same time
+	burstBatch = 500    // fires in one Apply
+	burstLeast = 5_000  // schedules per second
 	burstShare = 0.5    // of the raw engine's speed
 )
 
@@ -22,29 +22,29 @@ func burstBenchmarks() []benchmark {
 		cases: []string{burstCase},
 		bars: []bar{
 			{caseName: burstCase, subject: "rota", least: burstLeast},
-			{caseName: burstCase, subject: "rota", against: "raw", least: burstShare, aim: true},
-			{caseName: burstCase + processorTail, subject: "raw", against: "rota", least: burstShare, aim: true},
+			{caseName: burstCase, subject: "rota", against: "raw", least: burstShare, goal: true},
+			{caseName: burstCase + processorTail, subject: "raw", against: "rota", least: burstShare, goal: true},
 		},
 		run: runBurst,
 	}}
 }
 
-// burst is schedules that are due at the same moment.
-func burst(size int) calendar {
-	return calendar{
+// burst returns schedules that are due at the same time.
+func burst(size int) scheduleSet {
+	return scheduleSet{
 		size: size, from: time.Now().UTC().Truncate(time.Second),
 		spec: func(int) rota.ScheduleSpec { return rota.ScheduleSpec{Cron: "0 3 * * *"} },
 	}
 }
 
-// firer is what both sides can do.
+// firer is what Rota and the raw engine have in common.
 type firer interface {
-	// fire fires up to limit schedules that are due.
+	// fire fires at most limit schedules that are due.
 	fire(ctx context.Context, limit int) (fired int, err error)
 	close() error
 }
 
-// runBurst fires what is due at once, a page of it in a commit.
+// runBurst fires schedules that are due at the same time, a page of them per commit.
 func runBurst(b *bench) error {
 	batches, size := b.sized(burstSize/burstBatch/parts, 1), b.sized(burstBatch, 10)
 	f, err := b.fixture(burstCase, burst(parts*batches*size))
@@ -65,7 +65,7 @@ func runBurst(b *bench) error {
 		open("raw", func(path string) (firer, error) { return openRawFirer(path, now) }))
 }
 
-// firstFire is when something in a file is due.
+// firstFire returns when the first schedule of a file is due.
 func firstFire(ctx context.Context, path string) (at time.Time, err error) {
 	err = withStore(path, func(store *sqlite.Store) error {
 		due, err := store.NextDue(ctx)
@@ -78,7 +78,7 @@ func firstFire(ctx context.Context, path string) (at time.Time, err error) {
 func burstSubject(b *bench, f *fixture, name string, open func(path string) (firer, error), batches, size int) subject {
 	path, jobs := b.file("burst-"+name), parts*batches*size
 	var e firer
-	var took spent
+	var took usage
 	fire := func(ctx context.Context, want int) error {
 		fired, err := e.fire(ctx, size)
 		if err == nil && fired != want {
@@ -104,20 +104,20 @@ func burstSubject(b *bench, f *fixture, name string, open func(path string) (fir
 		},
 		close: func(ctx context.Context) error {
 			defer b.drop(path)
-			err := fire(ctx, 0) // nothing is left
+			err := fire(ctx, 0) // fails if a schedule is left
 			if closeErr := e.close(); err == nil {
 				err = closeErr
 			}
 			if err != nil {
 				return err
 			}
-			b.report.addSpent(burstCase, name, jobs, took)
+			b.report.addUsage(burstCase, name, jobs, took)
 			return audit(ctx, path, f.want.plus(counts{queued: jobs}))
 		},
 	}
 }
 
-// rotaFirer fires as an engine does, by a clock that is set.
+// rotaFirer fires schedules as an engine does, with a fixed clock.
 type rotaFirer struct {
 	store *sqlite.Store
 	now   time.Time
@@ -129,7 +129,7 @@ func openRotaFirer(path string, now time.Time) (_ *rotaFirer, err error) {
 	return e, err
 }
 
-// fire reads what is due, plans each and sends all of it in one batch.
+// fire reads the schedules that are due, plans each and sends all of them in one batch.
 func (e *rotaFirer) fire(ctx context.Context, limit int) (int, error) {
 	page, err := e.store.DueSchedules(ctx, limit)
 	if err != nil || len(page.Schedules) == 0 {

@@ -12,31 +12,30 @@ import (
 	driver "zombiezen.com/go/sqlite"
 )
 
-// growthMost is how much more an act may cost in a large file.
+// growthMost limits how many times more an operation may cost in a large file.
 const growthMost = 1.5
 
 const stepsTail = "/steps"
 
-// growth compares what an act costs in a small file and in a large one.
+// growth compares the cost of an operation in a small and in a large file.
 type growth struct {
 	name                 string
-	act                  string // what is done, such as "claim of 16"
-	acts                 int    // of each side in a run
+	label                string // what the operation does, such as "claim of 16"
+	repeat               int    // operations on each side in a run
 	smallName, largeName string
 	small, large         func(*bench) contents
-	open                 func(*fixture) (actor, error)
+	open                 func(*fixture) (operation, error)
 }
 
-// actor acts on one of the files.
-type actor interface {
-	// prepare makes ready for some acts, the first of which it does itself to
-	// warm up.
-	prepare(ctx context.Context, acts int) error
-	// before is done before each act, and not measured.
+// operation is one that is measured on a file.
+type operation interface {
+	// prepare prepares the file for the given number of operations, and executes the first of them as a warm-up.
+	prepare(ctx context.Context, repeat int) error
+	// before is called before each operation, and not measured.
 	before(ctx context.Context) error
-	act(ctx context.Context) error
-	// settle leaves the file as it was found.
-	settle(ctx context.Context) error
+	run(ctx context.Context) error
+	// restore returns the file to its initial state.
+	restore(ctx context.Context) error
 	close() error
 }
 
@@ -44,7 +43,7 @@ func (g growth) benchmark() benchmark {
 	var bars []bar
 	for _, tail := range []string{"", processorTail, stepsTail} {
 		bars = append(bars, bar{
-			caseName: g.name + tail, subject: g.largeName, against: g.smallName, most: growthMost, aim: tail == processorTail,
+			caseName: g.name + tail, subject: g.largeName, against: g.smallName, most: growthMost, goal: tail == processorTail,
 		})
 	}
 	return benchmark{cases: []string{g.name}, bars: bars, run: g.run, end: g.end}
@@ -52,14 +51,14 @@ func (g growth) benchmark() benchmark {
 
 // side is one of the two files.
 type side struct {
-	name    string
-	fixture *fixture
-	actor   actor
-	walls   []float64 // µs, one an act
-	used    time.Duration
+	name      string
+	fixture   *fixture
+	operation operation
+	walls     []float64 // µs, one per operation
+	used      time.Duration
 }
 
-// sides are the small one and the large one.
+// sides returns the small and the large file.
 func (g growth) sides(b *bench) ([]*side, error) {
 	sides := []*side{{name: g.smallName}, {name: g.largeName}}
 	var err error
@@ -70,26 +69,26 @@ func (g growth) sides(b *bench) ([]*side, error) {
 	return sides, err
 }
 
-// run acts on both files in turns. The median act is what counts, since one
-// that also writes the log back is another thing.
+// run executes the operation on both files in turns. It reports the median, because an operation that also writes a
+// checkpoint takes longer.
 func (g growth) run(b *bench) error {
-	acts := b.sized(g.acts, 3)
+	repeat := b.sized(g.repeat, 3)
 	sides, err := g.sides(b)
 	if err != nil {
 		return err
 	}
 	for _, s := range sides {
-		if s.actor, err = g.open(s.fixture); err != nil {
+		if s.operation, err = g.open(s.fixture); err != nil {
 			return err
 		}
-		if err := s.actor.prepare(b.ctx, acts+1); err != nil {
+		if err := s.operation.prepare(b.ctx, repeat+1); err != nil {
 			return err
 		}
 	}
 	order := slices.Clone(sides)
-	for range acts {
+	for range repeat {
 		for _, s := range order {
-			if err := s.act(b.ctx, g.name); err != nil {
+			if err := s.measure(b.ctx, g.name); err != nil {
 				return err
 			}
 		}
@@ -98,39 +97,37 @@ func (g growth) run(b *bench) error {
 	return g.record(b, sides)
 }
 
-func (s *side) act(ctx context.Context, caseName string) error {
-	if err := s.actor.before(ctx); err != nil {
+func (s *side) measure(ctx context.Context, caseName string) error {
+	if err := s.operation.before(ctx); err != nil {
 		return err
 	}
-	var took spent
+	var took usage
 	var err error
 	pprof.Do(ctx, pprof.Labels("case", caseName, "subject", s.name), func(ctx context.Context) {
-		err = took.measure(func() error { return s.actor.act(ctx) })
+		err = took.measure(func() error { return s.operation.run(ctx) })
 	})
 	s.walls = append(s.walls, took.wall.Seconds()*1e6)
 	s.used += took.processor
 	return err
 }
 
-// record notes the figures, and settles, so that the next run finds the files
-// as this one did.
+// record reports the figures and restores the files for the next run.
 func (g growth) record(b *bench, sides []*side) error {
 	for _, s := range sides {
-		b.report.add(g.name, s.name, "median "+g.act, median(s.walls), "µs")
+		b.report.add(g.name, s.name, "median "+g.label, median(s.walls), "µs")
 		each := s.used.Seconds() * 1e6 / float64(len(s.walls))
-		b.report.add(g.name+processorTail, s.name, "processor time of a "+g.act, each, "µs")
-		if err := s.actor.settle(b.ctx); err != nil {
+		b.report.add(g.name+processorTail, s.name, "processor time of a "+g.label, each, "µs")
+		if err := s.operation.restore(b.ctx); err != nil {
 			return err
 		}
-		if err := s.actor.close(); err != nil {
+		if err := s.operation.close(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// end counts the steps of one act on each side, explains it, and audits the
-// files.
+// end counts and explains the steps of one operation on each side, and audits the files.
 func (g growth) end(b *bench) error {
 	sides, err := g.sides(b)
 	if err != nil {
@@ -145,7 +142,7 @@ func (g growth) end(b *bench) error {
 		for _, n := range counted[i] {
 			total += n
 		}
-		b.report.add(g.name+stepsTail, s.name, "steps of SQLite's machine in a "+g.act, float64(total), "steps")
+		b.report.add(g.name+stepsTail, s.name, "steps of SQLite's virtual machine in a "+g.label, float64(total), "steps")
 	}
 	if err := g.explain(b, sides[1].fixture, counted); err != nil {
 		return err
@@ -158,35 +155,34 @@ func (g growth) end(b *bench) error {
 	return nil
 }
 
-// countSteps acts with connections whose steps are counted.
+// countSteps executes the operation on connections whose steps are counted.
 func (g growth) countSteps(ctx context.Context, s *side) (map[string]int64, error) {
-	machine, err := watchSteps(func() (err error) {
-		s.actor, err = g.open(s.fixture)
+	machine, err := traceSteps(func() (err error) {
+		s.operation, err = g.open(s.fixture)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer machine.close()
-	if err := s.actor.prepare(ctx, 2); err != nil {
+	if err := s.operation.prepare(ctx, 2); err != nil {
 		return nil, err
 	}
-	if err := s.actor.before(ctx); err != nil {
+	if err := s.operation.before(ctx); err != nil {
 		return nil, err
 	}
 	machine.take()
-	if err := s.actor.act(ctx); err != nil {
+	if err := s.operation.run(ctx); err != nil {
 		return nil, err
 	}
 	counted := machine.take()
-	if err := s.actor.settle(ctx); err != nil {
+	if err := s.operation.restore(ctx); err != nil {
 		return nil, err
 	}
-	return counted, s.actor.close()
+	return counted, s.operation.close()
 }
 
-// explain prints the statements of an act, the steps each took on both sides,
-// and the plans of those that read.
+// explain prints the statements of an operation, the steps of each on both sides, and the query plans.
 func (g growth) explain(b *bench, large *fixture, counted [2]map[string]int64) error {
 	conn, err := driver.OpenConn(large.path, driver.OpenReadWrite)
 	if err != nil {
@@ -203,7 +199,7 @@ func (g growth) explain(b *bench, large *fixture, counted [2]map[string]int64) e
 		}
 		body.WriteString(plan)
 	}
-	b.report.explain(g.name+": the statements of one "+g.act, body.String())
+	b.report.explain(g.name+": the statements of one "+g.label, body.String())
 	return nil
 }
 

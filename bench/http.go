@@ -17,10 +17,10 @@ const (
 	httpCase        = "http/enqueue"
 	httpConnections = 32
 	httpJobs        = 5000 // in a part
-	httpLeast       = 5000 // jobs a second
+	httpLeast       = 5000 // jobs per second
 )
 
-// What the server does with the jobs meanwhile.
+// What the server does with the jobs.
 const (
 	httpKept = "rota"
 	httpRun  = "rota, running them"
@@ -34,13 +34,13 @@ func httpBenchmarks() []benchmark {
 	}}
 }
 
-// runHTTP enqueues single jobs by the API: of a type that nobody there handles,
-// and of one that the server runs meanwhile.
+// runHTTP enqueues single jobs through the API: of a type that no worker handles, and of a type that the server runs at
+// the same time.
 func runHTTP(b *bench) error {
 	b.report.explain(httpCase+": what is timed", fmt.Sprintf(
-		"POST /api/v1/jobs with one job of %d bytes of params, checked against a schema, by %d connections that are kept,\n"+
-			"each with one request after the other, to a server in a process of its own. It is answered when it is synced.\n"+
-			"%q are jobs of the type noop, which the same server runs meanwhile.", paramBytes, httpConnections, httpRun))
+		"POST /api/v1/jobs with one job of %d bytes of params, checked against a schema, over %d persistent connections,\n"+
+			"each with one request at a time, to a server in a separate process. The answer is sent after the sync.\n"+
+			"%q are jobs of the type noop, which the same server runs at the same time.", paramBytes, httpConnections, httpRun))
 	return b.compare(httpCase, httpSubject(b, httpKept, jobType), httpSubject(b, httpRun, "noop"))
 }
 
@@ -49,8 +49,8 @@ func httpSubject(b *bench, name, typ string) subject {
 	jobs := parts * each * httpConnections
 	var s *server
 	var callers []*caller
-	var took spent
-	var used time.Duration // of a processor, by the server
+	var took usage
+	var used time.Duration // processor time of the server
 	return subject{
 		name: name,
 		open: func() (err error) {
@@ -89,7 +89,7 @@ func httpSubject(b *bench, name, typ string) subject {
 	}
 }
 
-// declareBench makes a store in which the type is known.
+// declareBench creates a store with the type of the benchmark jobs.
 func declareBench(ctx context.Context, path string) error {
 	schema, err := payload.Schema(benchJob{})
 	if err != nil {
@@ -103,7 +103,7 @@ func declareBench(ctx context.Context, path string) error {
 	})
 }
 
-// auditHTTP wants all jobs, wherever they are by now, and none twice.
+// auditHTTP checks that each job exists exactly once, in any state.
 func auditHTTP(ctx context.Context, path string, jobs int) error {
 	got, err := count(path)
 	if err == nil && got.queued+got.running+got.completed != jobs {
@@ -127,7 +127,7 @@ func dialAll(s *server, n int, body string) ([]*caller, error) {
 	return callers, nil
 }
 
-// callAll has each caller send so many requests.
+// callAll lets each caller send the given number of requests.
 func callAll(callers []*caller, each int) error {
 	errs := make(chan error, len(callers))
 	var all sync.WaitGroup

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// caller sends the same request again and again over one connection. It does as
-// little as it can for that: it shares the processors with the server.
+// caller sends the same request repeatedly over one connection. It does as little work as possible, because it shares
+// the processors with the server.
 type caller struct {
 	conn    net.Conn
 	in      *bufio.Reader
@@ -27,7 +27,7 @@ func newCaller(conn net.Conn, s *server, body string) *caller {
 // call sends a request and reads its answer to the end.
 func (c *caller) call() error {
 	begun := time.Now()
-	if err := c.conn.SetDeadline(begun.Add(serverPatience)); err != nil {
+	if err := c.conn.SetDeadline(begun.Add(serverTimeout)); err != nil {
 		return err
 	}
 	if _, err := c.conn.Write(c.request); err != nil {
@@ -60,7 +60,7 @@ func (c *caller) read() error {
 	return err
 }
 
-// readHeader reads up to the body and tells its length, -1 if it comes in chunks.
+// readHeader reads the header and returns the length of the body, or -1 if the body is chunked.
 func (c *caller) readHeader() (length int, err error) {
 	length = -1
 	for {

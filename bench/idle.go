@@ -27,23 +27,22 @@ func idleBenchmarks() []benchmark {
 	}}
 }
 
-// waiting is schedules of which none is due for an hour.
-func waiting(size int) calendar {
+// notDue returns schedules of which none is due within an hour.
+func notDue(size int) scheduleSet {
 	from := time.Now().UTC()
-	return calendar{size: size, from: from, spec: func(i int) rota.ScheduleSpec {
+	return scheduleSet{size: size, from: from, spec: func(i int) rota.ScheduleSpec {
 		first := from.Add(time.Hour + time.Duration(i%3600)*time.Second)
 		return rota.ScheduleSpec{Every: 2 * time.Hour, StartsAt: first}
 	}}
 }
 
-func (b *bench) waiting() (*fixture, error) {
-	return b.fixture(idleCase, waiting(b.sized(idleSize, 100)))
+func (b *bench) notDue() (*fixture, error) {
+	return b.fixture(idleCase, notDue(b.sized(idleSize, 100)))
 }
 
-// runIdle reads how much processor time a server takes that has much to do, but
-// not now.
+// runIdle measures the processor time of a server that has many schedules, none of which is due.
 func runIdle(b *bench) error {
-	f, err := b.waiting()
+	f, err := b.notDue()
 	if err != nil {
 		return err
 	}
@@ -51,7 +50,7 @@ func runIdle(b *bench) error {
 	if err != nil {
 		return err
 	}
-	percent, err := s.idle(b.sized(int(idleFor.Milliseconds()), 200))
+	percent, err := s.processorPercent(b.sized(int(idleFor.Milliseconds()), 200))
 	if err := errors.Join(err, s.stop()); err != nil {
 		return err
 	}
@@ -60,16 +59,16 @@ func runIdle(b *bench) error {
 }
 
 func endIdle(b *bench) error {
-	f, err := b.waiting()
+	f, err := b.notDue()
 	if err != nil {
 		return err
 	}
 	return audit(b.ctx, f.path, f.want)
 }
 
-// idle is how much of a core the server uses in so many milliseconds, once it
-// has come to rest from its start.
-func (s *server) idle(ms int) (percent float64, err error) {
+// processorPercent returns the processor time of the server during the given number of milliseconds, in percent of a
+// core. It first waits until the server has finished its start.
+func (s *server) processorPercent(ms int) (percent float64, err error) {
 	span := time.Duration(ms) * time.Millisecond
 	time.Sleep(span / 10)
 	before, err := processorOf(s.child.Process.Pid)
@@ -82,12 +81,12 @@ func (s *server) idle(ms int) (percent float64, err error) {
 	return 100 * (after - before).Seconds() / time.Since(begun).Seconds(), err
 }
 
-// processorOf is the processor time of another process so far: that of its
-// threads, which is told in nanoseconds and not in ticks.
+// processorOf returns the processor time of another process so far. It adds up its threads, because their times have a
+// resolution of nanoseconds instead of ticks.
 func processorOf(pid int) (used time.Duration, err error) {
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("/proc says nothing of process %d", pid)
+		err = fmt.Errorf("/proc has no threads of process %d", pid)
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)

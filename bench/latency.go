@@ -17,13 +17,13 @@ const (
 	latencyCase = "latency/idle"
 	latencyJobs = 500 // in a run
 
-	// What an enqueued job may wait for its handler, in milliseconds, where a
-	// write and sync takes 0.2: one commit lies between, in backlite two.
+	// Limits for the time from enqueue to handler, in milliseconds, if a write and sync takes 0.2 ms. One commit lies
+	// between; in backlite two.
 	latencyMedian = 1
 	latencyWorst  = 5
 )
 
-// The tails mark how many of a hundred were faster.
+// The suffixes of cases that report percentiles.
 const (
 	medianTail = "/p50"
 	worstTail  = "/p99"
@@ -41,28 +41,27 @@ func latencyBenchmarks() []benchmark {
 	}}
 }
 
-// addTimes notes how long something took in the middle and at its worst.
+// addTimes reports the median and the 99th percentile of some times.
 func (r *report) addTimes(caseName, subject, metric string, times []time.Duration) {
 	r.add(caseName+medianTail, subject, "median "+metric, percentile(times, 50).Seconds()*1e3, "ms")
 	r.add(caseName+worstTail, subject, "99th percentile of "+metric, percentile(times, 99).Seconds()*1e3, "ms")
 }
 
-// runLatency enqueues single jobs into queues that have nothing to do, with
-// pauses in between.
+// runLatency enqueues single jobs into idle queues, with pauses between them.
 func runLatency(b *bench) error {
 	b.report.explain(latencyCase+": what is timed",
 		"From the call that enqueues a job to the first instruction of its handler, both in this process: one commit lies\n"+
-			"between. fsync is a write and sync of 4 KiB, timed in the same minutes.")
+			"between. fsync is a write and sync of 4 KiB, measured at the same time.")
 	return b.compare(latencyCase,
 		latencySubject(b, latencyCase, "rota", openRotaProbe), latencySubject(b, latencyCase, "backlite", openBackliteProbe),
 		latencySubject(b, latencyCase, "fsync", openSyncProbe))
 }
 
-// probe is something that takes time, and can be done again after a pause.
+// probe measures something that takes time, repeatedly and with pauses.
 type probe interface {
-	// once does it once, and returns when all that belongs to it is over.
-	once(context.Context) (time.Duration, error)
-	// close refuses a store in which not n are finished.
+	// measure returns the time of one measurement. It returns when all work for it is finished.
+	measure(context.Context) (time.Duration, error)
+	// close fails unless the store holds n finished jobs.
 	close(ctx context.Context, n int) error
 }
 
@@ -77,11 +76,11 @@ func latencySubject(b *bench, caseName, name string, open func(ctx context.Conte
 			return err
 		},
 		part: func(ctx context.Context) error {
-			ctx, done := context.WithTimeout(ctx, patience)
+			ctx, done := context.WithTimeout(ctx, workTimeout)
 			defer done()
 			for range count {
 				time.Sleep(idlePause())
-				took, err := p.once(ctx)
+				took, err := p.measure(ctx)
 				if err != nil {
 					return err
 				}
@@ -97,19 +96,18 @@ func latencySubject(b *bench, caseName, name string, open func(ctx context.Conte
 	}
 }
 
-// idlePause is a moment in which nothing is asked of anybody. It is never the
-// same, so that it keeps no step with anybody's clock.
+// idlePause returns a random pause, so that measurements are not synchronized with a timer of a subject.
 func idlePause() time.Duration { return time.Duration(2+rand.IntN(8000)) * time.Microsecond }
 
-// rotaProbe is an engine with nothing to do.
+// rotaProbe is an idle engine.
 type rotaProbe struct {
-	*rotaCrew
-	from    rota.Store // by which jobs are enqueued
+	*rotaPool
+	from    rota.Store // enqueues the jobs
 	started chan time.Time
 }
 
 func openRotaProbe(ctx context.Context, path string) (probe, error) {
-	p := &rotaProbe{rotaCrew: &rotaCrew{path: path}, started: make(chan time.Time, 1)}
+	p := &rotaProbe{rotaPool: &rotaPool{path: path}, started: make(chan time.Time, 1)}
 	p.handler = p.begin
 	if err := p.open(); err != nil {
 		return nil, err
@@ -118,13 +116,13 @@ func openRotaProbe(ctx context.Context, path string) (probe, error) {
 	return p, wait(ctx, p.start(ctx).Ready())
 }
 
-// begin is its handler.
+// begin is the handler.
 func (p *rotaProbe) begin(context.Context, benchJob) error {
 	p.started <- time.Now()
 	return nil
 }
 
-func (p *rotaProbe) once(ctx context.Context) (time.Duration, error) {
+func (p *rotaProbe) measure(ctx context.Context) (time.Duration, error) {
 	ended, jobs := p.ended.await(1), newJobs(1)
 	begun := time.Now()
 	if err := enqueue(ctx, p.from, jobs); err != nil {
@@ -139,17 +137,17 @@ func (p *rotaProbe) once(ctx context.Context) (time.Duration, error) {
 }
 
 func (p *rotaProbe) close(ctx context.Context, n int) error {
-	return errors.Join(p.rest(ctx), p.rotaCrew.close(ctx, n))
+	return errors.Join(p.stopWorkers(ctx), p.rotaPool.close(ctx, n))
 }
 
-// backliteProbe is a dispatcher with nothing to do.
+// backliteProbe is an idle dispatcher.
 type backliteProbe struct {
-	*backliteCrew
+	*backlitePool
 	started chan time.Time
 }
 
 func openBackliteProbe(ctx context.Context, path string) (probe, error) {
-	p := &backliteProbe{backliteCrew: &backliteCrew{workers: 16}, started: make(chan time.Time, 1)}
+	p := &backliteProbe{backlitePool: &backlitePool{workers: 16}, started: make(chan time.Time, 1)}
 	p.handler = func(context.Context, backliteTask) error { p.started <- time.Now(); return nil }
 	if err := p.open(ctx, path); err != nil {
 		return nil, err
@@ -158,7 +156,7 @@ func openBackliteProbe(ctx context.Context, path string) (probe, error) {
 	return p, nil
 }
 
-func (p *backliteProbe) once(ctx context.Context) (time.Duration, error) {
+func (p *backliteProbe) measure(ctx context.Context) (time.Duration, error) {
 	task := backlite.Task(backliteTask{Text: innerText()})
 	begun := time.Now()
 	if _, err := p.client.Add(task).Ctx(ctx).Save(); err != nil {
@@ -169,17 +167,17 @@ func (p *backliteProbe) once(ctx context.Context) (time.Duration, error) {
 	case started := <-p.started:
 		over := make(chan struct{})
 		close(over)
-		return started.Sub(begun), settled(ctx, over, p.done, p.finished)
+		return started.Sub(begun), awaitFinished(ctx, over, p.done, p.finished)
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
 }
 
 func (p *backliteProbe) close(ctx context.Context, n int) error {
-	return errors.Join(p.rest(ctx), p.backliteCrew.close(ctx, n))
+	return errors.Join(p.stopWorkers(ctx), p.backlitePool.close(ctx, n))
 }
 
-// syncProbe is the disk.
+// syncProbe measures a write and sync of the disk.
 type syncProbe struct {
 	file *os.File
 	page [fsyncBytes]byte
@@ -190,7 +188,7 @@ func openSyncProbe(_ context.Context, path string) (probe, error) {
 	return &syncProbe{file: file}, err
 }
 
-func (p *syncProbe) once(context.Context) (time.Duration, error) {
+func (p *syncProbe) measure(context.Context) (time.Duration, error) {
 	begun := time.Now()
 	if _, err := p.file.Write(p.page[:]); err != nil {
 		return 0, err

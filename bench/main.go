@@ -1,14 +1,13 @@
-// Command bench measures Rota beside the raw engine and beside rivals, on a
-// real disk and with every commit synced. docs/reference/benchmarks.md says
-// how to read what it prints.
+// Command bench measures Rota against the raw database engine and against other queues, on a real disk and with every
+// commit synced. docs/reference/benchmarks.md explains the output.
 //
 //	BENCH=regexp           run the cases that match
-//	BENCH_RUNS=5           interleaved runs; the medians are printed
+//	BENCH_RUNS=5           number of interleaved runs; the medians are printed
 //	BENCH_SCALE=1          size of every case; 0.01 is a smoke test
-//	BENCH_DIR=.            where the files are made
-//	BENCH_JSON=file        write the rows as JSON too
-//	BENCH_CPUPROFILE=file  profile, with the labels case and subject
-//	BENCH_CHURN=60m        how long postgres/churn takes, which runs only if BENCH names it
+//	BENCH_DIR=.            directory for the files
+//	BENCH_JSON=file        also write the rows as JSON
+//	BENCH_CPUPROFILE=file  write a profile, with the labels case and subject
+//	BENCH_CHURN=60m        duration of postgres/churn, which runs only if BENCH names it
 //	BENCH_ENFORCE=1        exit with an error if a bar is missed
 package main
 
@@ -23,21 +22,21 @@ import (
 )
 
 func main() {
-	if act := childAct(); act != nil {
-		exit(act())
+	if task := childTask(); task != nil {
+		exit(task())
 	}
 	config, err := configFromEnv(os.Getenv)
 	if err != nil {
 		exit(err)
 	}
-	collectRarely()
+	setGCPercent()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	exit(run(ctx, config))
 }
 
-// childAct is what a process is to do that was started by another of these.
-func childAct() func() error {
+// childTask returns the task of a process that another bench process started, or nil.
+func childTask() func() error {
 	if path := os.Getenv(childEnv); path != "" {
 		return func() error { return memoryChild(path) }
 	}
@@ -47,9 +46,9 @@ func childAct() func() error {
 	return nil
 }
 
-func collectRarely() {
+func setGCPercent() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400) // as in a server; it serves all subjects alike
+		debug.SetGCPercent(400) // as rota serve does; the same for all subjects
 	}
 }
 

@@ -10,26 +10,26 @@ import (
 	"testing"
 )
 
-// TestMain lets some cases start this binary as their child.
+// TestMain allows cases to start this binary as a child process.
 func TestMain(m *testing.M) {
-	if act := childAct(); act != nil {
-		exit(act())
+	if task := childTask(); task != nil {
+		exit(task())
 	}
 	os.Exit(m.Run())
 }
 
 func tiny(t *testing.T) config {
 	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // root has PostgreSQL run as another user
+	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // PostgreSQL runs as another user if this is root
 		t.Fatal(err)
 	}
 	return config{
-		pick: regexp.MustCompile(""), runs: 2, scale: 0.002, dir: dir, json: filepath.Join(t.TempDir(), "rows.json"),
+		filter: regexp.MustCompile(""), runs: 2, scale: 0.002, dir: dir, json: filepath.Join(t.TempDir(), "rows.json"),
 	}
 }
 
-// Every case runs, audits its own work and leaves a row per subject.
-func TestEveryCaseRuns(t *testing.T) {
+// Every case runs, audits its own work and reports a row per subject.
+func TestEveryCaseReportsARow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a minute")
 	}
@@ -38,7 +38,7 @@ func TestEveryCaseRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.close()
-	all := slices.DeleteFunc(allBenchmarks(), func(m benchmark) bool { return m.asked != "" })
+	all := slices.DeleteFunc(allBenchmarks(), func(m benchmark) bool { return m.keyword != "" })
 	if err := b.measure(slices.Clone(all)); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestEveryCaseRuns(t *testing.T) {
 	b.report.print(&out)
 	for _, want := range []string{"fsync ms", "steal %", "INSERT OR ROLLBACK INTO rota_jobs", "plan: SEARCH j USING INDEX rota_jobs_claim"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the report does not say %q", want)
+			t.Errorf("the report does not contain %q", want)
 		}
 	}
 	checkJSON(t, b)
@@ -92,19 +92,19 @@ func checkJSON(t *testing.T, b *bench) {
 	}
 }
 
-func TestPickingNoCaseIsAnError(t *testing.T) {
+func TestMeasureRefusesFilterWithoutMatch(t *testing.T) {
 	c := tiny(t)
-	c.pick = regexp.MustCompile("^nothing$")
+	c.filter = regexp.MustCompile("^nothing$")
 	b, err := newBench(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := b.measure(allBenchmarks()); err == nil {
-		t.Error("no case matches, and nobody was told")
+		t.Error("a filter without a match is accepted")
 	}
 }
 
-func TestConfigRefusesNonsense(t *testing.T) {
+func TestConfigRefusesInvalidValue(t *testing.T) {
 	for name, value := range map[string]string{"BENCH": "(", "BENCH_RUNS": "0", "BENCH_SCALE": "-1", "BENCH_CHURN": "1"} {
 		_, err := configFromEnv(func(key string) string {
 			if key == name {

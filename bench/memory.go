@@ -17,10 +17,10 @@ import (
 
 const (
 	memoryCase = "memory/million"
-	memoryMost = 100 // MB at the highest
+	memoryMost = 100 // MB, highest resident memory
 )
 
-// childEnv names the file that a process started by this one is to open.
+// childEnv names the file that a child process opens.
 const childEnv = "ROTA_BENCH_CHILD"
 
 func memoryBenchmarks() []benchmark {
@@ -28,16 +28,16 @@ func memoryBenchmarks() []benchmark {
 	return []benchmark{{cases: []string{memoryCase}, bars: bars, run: runMemory, end: endMemory}}
 }
 
-// memoryUse is what a process has taken, in bytes.
+// memoryUse is the memory of a process, in bytes.
 type memoryUse struct{ Resident, Highest, Heap int64 }
 
-// What the child does with the store before it looks at itself.
+// What the child does with the store before it measures its memory.
 const (
 	childTurns = 50
 	childPages = 20
 )
 
-// runMemory opens a store with a million jobs in a process of its own.
+// runMemory opens a store with a million jobs in a separate process.
 func runMemory(b *bench) error {
 	f, err := b.million()
 	if err != nil {
@@ -76,12 +76,12 @@ func endMemory(b *bench) error {
 	return audit(b.ctx, f.path, f.want)
 }
 
-// million is the file that claim/backlog uses too.
+// million returns the file that claim/backlog uses too.
 func (b *bench) million() (*fixture, error) {
 	return b.fixture("claim/backlog-large", b.scaled(thirds(backlogLarge)))
 }
 
-// memoryChild claims, finishes and reads, then tells what memory it takes.
+// memoryChild claims, finishes and reads jobs, then prints its memory use.
 func memoryChild(path string) error {
 	return withStore(path, func(store *sqlite.Store) error {
 		ctx := context.Background()

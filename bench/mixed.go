@@ -18,10 +18,10 @@ const (
 	mixedEnqueue = mixedPrefix + enqueueCase
 )
 
-// The subjects: a file with plain jobs only, and a file with schedules, groups and limits.
+// The subjects: a file without other rows, and a file with schedules, groups and limits.
 const (
-	byItself = "plain"
-	inMixed  = "mixed"
+	plainFile = "plain"
+	mixedFile = "mixed"
 )
 
 func mixedBenchmarks() []benchmark {
@@ -37,25 +37,25 @@ func mixedBenchmarks() []benchmark {
 
 func mixedBars(caseName string) []bar {
 	return []bar{
-		{caseName: caseName, subject: inMixed, against: byItself, least: mixedShare},
-		{caseName: caseName + processorTail, subject: byItself, against: inMixed, least: mixedShare, aim: true},
+		{caseName: caseName, subject: mixedFile, against: plainFile, least: mixedShare},
+		{caseName: caseName + processorTail, subject: plainFile, against: mixedFile, least: mixedShare, goal: true},
 	}
 }
 
 // runMixedEnqueue runs the enqueue case in both files.
 func runMixedEnqueue(b *bench) error {
-	plain, crowded, err := b.mixedFiles()
+	plain, mixed, err := b.mixedFiles()
 	if err != nil {
 		return err
 	}
 	return b.compare(mixedEnqueue,
-		enqueueSubject(b, mixedEnqueue, byItself, plain, openRotaLoop),
-		enqueueSubject(b, mixedEnqueue, inMixed, crowded, openRotaLoop))
+		enqueueSubject(b, mixedEnqueue, plainFile, plain, openRotaBatchQueue),
+		enqueueSubject(b, mixedEnqueue, mixedFile, mixed, openRotaBatchQueue))
 }
 
 // runMixed drains both files.
 func (d drain) runMixed(b *bench) error {
-	plain, crowded, err := b.mixedFiles()
+	plain, mixed, err := b.mixedFiles()
 	if err != nil {
 		return err
 	}
@@ -63,49 +63,48 @@ func (d drain) runMixed(b *bench) error {
 	for _, s := range []struct {
 		name  string
 		start *fixture
-	}{{byItself, plain}, {inMixed, crowded}} {
+	}{{plainFile, plain}, {mixedFile, mixed}} {
 		full, err := d.fill(b, s.name, s.start)
 		if err != nil {
 			return err
 		}
 		defer b.drop(full.path)
-		subjects = append(subjects, d.subject(b, s.name, full, openRotaLoop))
+		subjects = append(subjects, d.subject(b, s.name, full, openRotaBatchQueue))
 	}
 	return b.compare(d.throughCase(), subjects...)
 }
 
-// mixedFiles are the two files to begin with.
-func (b *bench) mixedFiles() (plain, crowded *fixture, err error) {
+// mixedFiles returns the initial files of both subjects.
+func (b *bench) mixedFiles() (plain, mixed *fixture, err error) {
 	if plain, err = b.empty(); err != nil {
 		return nil, nil, err
 	}
-	crowded, err = b.fixture("company", relations{
+	mixed, err = b.fixture("mixed", otherRows{
 		schedules: b.sized(10_000, 20), groups: b.sized(1000, 4), types: 100, keys: 100,
 	})
-	return plain, crowded, err
+	return plain, mixed, err
 }
 
-// relations is what others have in the file. Nothing of it is about the jobs that
-// are measured.
-type relations struct {
+// otherRows are the rows of the mixed file besides the measured jobs. None of them affects the measured jobs.
+type otherRows struct {
 	schedules int
-	groups    int // every other one sequential
-	types     int // that have limits
-	keys      int // of the groups' members, that have limits
+	groups    int // half of them sequential
+	types     int // types with limits
+	keys      int // concurrency keys with limits, used by the members of groups
 }
 
 const (
-	mixedMembers = 10 // of a group
+	mixedMembers = 10 // members of a group
 	mixedType    = "other"
 )
 
-func (c relations) counts() counts {
+func (c otherRows) counts() counts {
 	sequential := (c.groups + 1) / 2
 	return counts{queued: c.groups * mixedMembers, blocked: sequential * (mixedMembers - 1), schedules: c.schedules}
 }
 
-func (c relations) make(path string) error {
-	hourly := calendar{
+func (c otherRows) make(path string) error {
+	hourly := scheduleSet{
 		size: c.schedules, from: time.Now().UTC().Truncate(time.Second),
 		spec: func(int) rota.ScheduleSpec { return rota.ScheduleSpec{Every: time.Hour} },
 	}
@@ -124,7 +123,7 @@ func (c relations) make(path string) error {
 	})
 }
 
-// sweepAll carries out what was decided, so that the file is at rest.
+// sweepAll executes all intent records, so that no work is pending in the file.
 func sweepAll(ctx context.Context, store *sqlite.Store) error {
 	for {
 		reply, err := apply[*rota.Swept](ctx, store, &rota.Sweep{Meta: rota.NewMeta("")})
@@ -134,8 +133,8 @@ func sweepAll(ctx context.Context, store *sqlite.Store) error {
 	}
 }
 
-// throttle limits each type by number and by rate.
-func (c relations) throttle() *rota.PutThrottle {
+// throttle returns the limits: concurrency and rate of each type, and concurrency of each key.
+func (c otherRows) throttle() *rota.PutThrottle {
 	put := &rota.PutThrottle{Meta: rota.NewMeta("")}
 	for i := range c.types {
 		put.Spec.Types = append(put.Spec.Types, rota.TypeLimit{
@@ -152,7 +151,7 @@ func otherType(i int) string { return fmt.Sprintf("%s-%d", mixedType, i) }
 
 func otherKey(i int) string { return fmt.Sprintf("key-%d", i) }
 
-func (c relations) enqueueGroups(ctx context.Context, store *sqlite.Store) error {
+func (c otherRows) enqueueGroups(ctx context.Context, store *sqlite.Store) error {
 	var batch rota.Batch
 	for i := range c.groups {
 		key := otherKey(i % c.keys)

@@ -12,12 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noise is what the machine did to a run: figures of runs that differ in it
-// cannot be compared.
+// noise is the influence of the machine on a run. Runs with different noise are not comparable.
 type noise struct {
-	fsync time.Duration // median of a write and sync of 4 KiB, in the same directory
-	steal float64       // percent of processor time that other machines took
-	other float64       // percent of processor time that other processes of this machine took
+	fsync time.Duration // median time of a write and sync of 4 KiB in the same directory
+	steal float64       // percent of processor time taken by other virtual machines
+	other float64       // percent of processor time used by other processes of this machine
 }
 
 const (
@@ -49,14 +48,13 @@ func fsyncTime(dir string) (time.Duration, error) {
 	return times[len(times)/2], nil
 }
 
-// processors is what the processors have done so far, in ticks, as the first
-// line of /proc/stat has it.
+// processors is the use of the processors so far, in ticks, from the first line of /proc/stat.
 type processors struct {
 	all, busy, steal float64
-	own              time.Duration // of which this process and its children used
+	own              time.Duration // processor time of this process and its children
 }
 
-// since is the noise between two readings.
+// since returns the noise between two readings.
 func (p processors) since(before processors) (n noise) {
 	all := p.all - before.all
 	if all == 0 {
@@ -70,8 +68,7 @@ func (p processors) since(before processors) (n noise) {
 
 const ticksPerSecond = 100 // USER_HZ, the same on every Linux
 
-// The columns of /proc/stat. The guest times that follow are part of user
-// time already.
+// The columns of /proc/stat. The guest times that follow are already part of the user time.
 const (
 	columnIdle   = 3
 	columnIOWait = 4
@@ -106,10 +103,10 @@ func readProcessors() (p processors, err error) {
 	return p, nil
 }
 
-// disk is what the files lie on.
+// disk describes the file system of the benchmark files.
 type disk struct {
 	kind   string
-	memory bool // nothing reaches a disk, so no figure means anything
+	memory bool // nothing is written to a disk, so the figures mean nothing
 }
 
 func diskOf(dir string) (disk, error) {

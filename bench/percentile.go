@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// percentile is the time that so many of a hundred did not exceed: one of the
-// times, never one in between.
+// percentile returns the smallest of the times that the given percentage of them does not exceed.
 func percentile(times []time.Duration, percent int) time.Duration {
 	if len(times) == 0 {
 		return 0

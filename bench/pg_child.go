@@ -12,9 +12,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// pgChild works in a database as it is ordered, until nobody orders any more.
-func pgChild(url string, orders io.Reader, says io.Writer) error {
-	collectRarely()
+// pgChild runs the workers of a database by the commands it reads, until the input ends.
+func pgChild(url string, commands io.Reader, output io.Writer) error {
+	setGCPercent()
 	workers, err := strconv.Atoi(os.Getenv(pgWorkersEnv))
 	if err != nil {
 		return fmt.Errorf("%s: %w", pgWorkersEnv, err)
@@ -23,7 +23,7 @@ func pgChild(url string, orders io.Reader, says io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", pgWorkEnv, err)
 	}
-	c := &pgRotaCrew{rotaCrew: rotaCrew{workers: workers}}
+	c := &pgRotaPool{rotaPool: rotaPool{workers: workers}}
 	if work > 0 {
 		c.handler = func(context.Context, benchJob) error {
 			time.Sleep(work)
@@ -33,30 +33,30 @@ func pgChild(url string, orders io.Reader, says io.Writer) error {
 	if err := c.openAt(url, fmt.Sprintf("bench-%d", os.Getpid())); err != nil {
 		return err
 	}
-	words := make(chan string, 1024)
-	defer close(words)
+	messages := make(chan string, 1024)
+	defer close(messages)
 	go func() {
-		for word := range words {
-			_, _ = fmt.Fprintln(says, word) // who does not listen has ended this process
+		for message := range messages {
+			_, _ = fmt.Fprintln(output, message) // the parent has ended if the pipe is closed
 		}
 	}()
-	c.feed.Subscribe(func(events []rota.Event) {
+	c.events.Subscribe(func(events []rota.Event) {
 		if n := completed(events); n > 0 {
-			words <- strconv.Itoa(n)
+			messages <- strconv.Itoa(n)
 		}
 	})
-	words <- sayReady
+	messages <- messageReady
 	ctx := context.Background()
-	for lines := bufio.NewScanner(orders); lines.Scan(); {
+	for lines := bufio.NewScanner(commands); lines.Scan(); {
 		switch lines.Text() {
-		case orderWork:
+		case commandWork:
 			c.start(ctx)
-		case orderRest:
-			if err := c.rest(ctx); err != nil {
+		case commandStop:
+			if err := c.stopWorkers(ctx); err != nil {
 				return err
 			}
-			words <- sayResting
+			messages <- messageStopped
 		}
 	}
-	return c.letGo()
+	return c.closeStore()
 }

@@ -13,26 +13,25 @@ import (
 )
 
 const (
-	pgChurnCase  = "postgres/churn"
-	pgChurnRate  = 1000                   // jobs a second
-	pgChurnEvery = 100 * time.Millisecond // they come
-	pgChurnActs  = 20                     // batches that are timed at each mark
-	pgChurnMost  = 1.3                    // times what they take in a store that is new
-	pgChurnKeep  = 12                     // a job is kept for so small a part of the whole
-	pgChurnPrune = 60                     // and looked after at such intervals
+	pgChurnCase   = "postgres/churn"
+	pgChurnRate   = 1000                   // jobs per second
+	pgChurnEvery  = 100 * time.Millisecond // interval between enqueues
+	pgChurnRounds = 20                     // batches that are timed at each mark
+	pgChurnMost   = 1.3                    // times the duration in a new store
+	pgChurnKeep   = 12                     // finished jobs are kept for this fraction (1/n) of the duration
+	pgChurnPrune  = 60                     // pruning runs at intervals of this fraction (1/n) of the duration
 )
 
-// pgChurnMarks are when it is looked at, with as much time between any two.
+// pgChurnMarks are the points at which the store is measured, at equal intervals.
 var pgChurnMarks = []string{"start", "middle", "end"}
 
-// pgChurnNew marks the store that is new at a mark: an hour later the machine
-// may be another one, so both are looked at in turns.
+// pgChurnNew marks the new store at each mark. Both stores are measured in turns, because the speed of the machine may
+// change within an hour.
 const pgChurnNew = ", a new store"
 
-// pgChurnBenchmark shows what becomes of the table when jobs come and go for a
-// long time, and autovacuum is left to itself.
+// pgChurnBenchmark shows how the table grows if jobs are created and removed for a long time, with default autovacuum.
 func pgChurnBenchmark() benchmark {
-	m := benchmark{cases: []string{pgChurnCase}, asked: "churn", run: runPgChurn}
+	m := benchmark{cases: []string{pgChurnCase}, keyword: "churn", run: runPgChurn}
 	for _, mark := range pgChurnMarks {
 		m.bars = append(m.bars, bar{caseName: pgChurnCase, subject: mark, against: mark + pgChurnNew, most: pgChurnMost})
 	}
@@ -41,23 +40,23 @@ func pgChurnBenchmark() benchmark {
 
 func runPgChurn(b *bench) error {
 	if b.round > 0 {
-		return nil // once is long enough
+		return nil // one run is long enough
 	}
 	db, err := b.database(pgChurnCase)
 	if err != nil {
 		return err
 	}
 	defer db.drop()
-	b.report.explain(pgChurnCase+": the load", fmt.Sprintf("%d jobs a second that do nothing for %v, through an engine with 100 workers; what has ended is removed after %v, every %v.\n"+
-		"At each mark the engine rests, and %d batches of 1,000 are claimed and finished through the store, in turns with one that is new.",
-		b.sized(pgChurnRate, 50), b.churn, b.churn/pgChurnKeep, b.churn/pgChurnPrune, pgChurnActs))
-	c, err := openPgRotaCrew(db, 100)
+	b.report.explain(pgChurnCase+": the load", fmt.Sprintf("%d empty jobs per second for %v, through an engine with 100 workers; finished jobs are removed after %v, checked every %v.\n"+
+		"At each mark the engine stops, and %d batches of 1,000 are claimed and finished through the store, in turns with a new store.",
+		b.sized(pgChurnRate, 50), b.churn, b.churn/pgChurnKeep, b.churn/pgChurnPrune, pgChurnRounds))
+	c, err := openPgRotaPool(db, 100)
 	if err != nil {
 		return err
 	}
 	keep := rota.DefaultRetention
 	keep.Completed.Age = b.churn / pgChurnKeep
-	c.adjust = func(config *engine.Config) {
+	c.configure = func(config *engine.Config) {
 		config.Name, config.Retention, config.PruneEvery = "bench", &keep, max(time.Second, b.churn/pgChurnPrune)
 	}
 	for i, mark := range pgChurnMarks {
@@ -66,15 +65,15 @@ func runPgChurn(b *bench) error {
 				return err
 			}
 		}
-		if err := errors.Join(c.look(b, mark), c.mark(b, mark)); err != nil {
+		if err := errors.Join(c.recordTable(b, mark), c.compareWithNew(b, mark)); err != nil {
 			return err
 		}
 	}
-	return c.letGo()
+	return c.closeStore()
 }
 
-// churn has the engine work under a steady load from one mark to the next.
-func (c *pgRotaCrew) churn(b *bench) error {
+// churn runs the engine under a steady load from one mark to the next.
+func (c *pgRotaPool) churn(b *bench) error {
 	each := b.sized(pgChurnRate, 50) / int(time.Second/pgChurnEvery)
 	steps := int(b.churn / time.Duration(len(pgChurnMarks)-1) / pgChurnEvery)
 	ended := c.ended.await(each * steps)
@@ -94,29 +93,29 @@ func (c *pgRotaCrew) churn(b *bench) error {
 			return b.ctx.Err()
 		}
 	}
-	ctx, done := context.WithTimeout(b.ctx, patience)
+	ctx, done := context.WithTimeout(b.ctx, workTimeout)
 	defer done()
 	if err := c.await(ctx, ended); err != nil {
-		return fmt.Errorf("the jobs that came were not all done: %w", err)
+		return fmt.Errorf("not all jobs were finished: %w", err)
 	}
-	return c.rest(b.ctx)
+	return c.stopWorkers(b.ctx)
 }
 
-const pgChurnLook = `
+const pgChurnTable = `
 SELECT pg_table_size(relid), pg_indexes_size(relid), (SELECT count(*) FROM rota.jobs), n_dead_tup, autovacuum_count
 FROM pg_stat_user_tables
 WHERE schemaname = 'rota' AND relname = 'jobs'`
 
-// look notes what the table has become. It comes before the batches of a mark:
-// they are no part of the load.
-func (c *pgRotaCrew) look(b *bench, mark string) error {
+// recordTable reports the size of the table. It runs before the batches of a mark, because they are not part of the
+// load.
+func (c *pgRotaPool) recordTable(b *bench, mark string) error {
 	conn, err := pgx.Connect(b.ctx, c.db.url)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(b.ctx)
 	var table, indexes, rows, dead, vacuums float64
-	if err := conn.QueryRow(b.ctx, pgChurnLook).Scan(&table, &indexes, &rows, &dead, &vacuums); err != nil {
+	if err := conn.QueryRow(b.ctx, pgChurnTable).Scan(&table, &indexes, &rows, &dead, &vacuums); err != nil {
 		return err
 	}
 	for _, one := range []struct {
@@ -134,19 +133,19 @@ func (c *pgRotaCrew) look(b *bench, mark string) error {
 	return nil
 }
 
-// mark notes how long claims and ends take, here and in a store that is new.
-func (c *pgRotaCrew) mark(b *bench, mark string) error {
+// compareWithNew reports the time of claims and finishes in this store and in a new one.
+func (c *pgRotaPool) compareWithNew(b *bench, mark string) error {
 	size := b.sized(pgBatch, 10)
 	db, err := b.database(pgChurnCase + "_" + mark)
 	if err != nil {
 		return err
 	}
 	defer db.drop()
-	loop, err := openPgRotaLoop(b.ctx, db, size)
+	loop, err := openPgRotaBatchQueue(b.ctx, db, size)
 	if err != nil {
 		return err
 	}
-	err = actInTurns(b, pgChurnCase, b.sized(pgChurnActs, 1), size,
-		&pgSide{name: mark, db: c.db, loop: &rotaLoop{store: c.inner, batch: newJobs(size)}}, &pgSide{name: mark + pgChurnNew, db: db, loop: loop})
+	err = compareSides(b, pgChurnCase, b.sized(pgChurnRounds, 1), size,
+		&pgSide{name: mark, db: c.db, loop: &rotaBatchQueue{store: c.inner, batch: newJobs(size)}}, &pgSide{name: mark + pgChurnNew, db: db, loop: loop})
 	return errors.Join(err, loop.close())
 }

@@ -14,19 +14,19 @@ const (
 // cost is the resource use of this process, its children and the server. It includes the
 // background work of the server during the measurement.
 type cost struct {
-	spent
+	usage
 	server time.Duration // processor time of the server
 	logged int64         // bytes of write-ahead log
 }
 
 // measure adds the cost of a function, with the processor time of other processes that work
 // for it.
-func (t *cost) measure(ctx context.Context, s *pgServer, others []int, act func() error) error {
+func (t *cost) measure(ctx context.Context, s *pgServer, others []int, work func() error) error {
 	before, err := readCost(ctx, s, others)
 	if err != nil {
 		return err
 	}
-	if err := t.spent.measure(act); err != nil {
+	if err := t.usage.measure(work); err != nil {
 		return err
 	}
 	after, err := readCost(ctx, s, others)

@@ -5,39 +5,38 @@ import (
 	"fmt"
 )
 
-// What Rota promises on PostgreSQL.
+// The promised speeds on PostgreSQL.
 const (
 	pgRiverShare  = 1.5 // of River's speed, from the queue to the end
-	pgRawShare    = 0.7 // of the raw engine's
+	pgRawShare    = 0.7 // of the raw engine's speed
 	pgInsertShare = 1.3 // of River's speed at inserting
 )
 
 const (
 	pgEngineCase = "postgres/engine/1000"
 	pgWorkers    = 1000
-	pgBatch      = 1000   // jobs that are inserted, claimed or ended at once
-	pgJobs       = 40_000 // of a part: the first and the last claim, beside which nothing else happens, are few among them
+	pgBatch      = 1000   // jobs inserted, claimed or finished at once
+	pgJobs       = 40_000 // jobs of a part; enough that the first and last claim, during which nothing else happens, have little weight
 )
 
-// pgApplicant is a crew on PostgreSQL before it is engaged.
-type pgApplicant struct {
+// pgContender describes a worker pool on PostgreSQL that takes part in a comparison.
+type pgContender struct {
 	name string
 	note string // printed with the result
-	open func(ctx context.Context, db *database) (crew, error)
+	open func(ctx context.Context, db *database) (workerPool, error)
 }
 
-// pgShift is a case in which crews do the same jobs, each in a database of its
-// own.
-type pgShift struct {
+// pgEngineComparison is a case in which worker pools run the same jobs, each in its own database.
+type pgEngineComparison struct {
 	name       string
-	jobs       int // of a crew in a part
-	applicants []pgApplicant
+	jobs       int // of a pool in a part
+	contenders []pgContender
 	bars       []bar
 }
 
 func pgEngineBenchmark() benchmark {
-	s := pgShift{
-		name: pgEngineCase, jobs: pgJobs, applicants: pgApplicants(),
+	s := pgEngineComparison{
+		name: pgEngineCase, jobs: pgJobs, contenders: pgContenders(),
 		bars: []bar{
 			{caseName: pgEngineCase, subject: "rota", against: "river", least: pgRiverShare},
 			{caseName: pgEngineCase, subject: "rota", against: "raw", least: pgRawShare},
@@ -46,31 +45,31 @@ func pgEngineBenchmark() benchmark {
 	return s.benchmark()
 }
 
-func pgApplicants() []pgApplicant {
-	return []pgApplicant{pgRotaApplicant(), pgRawApplicant(), pgRiverApplicant()}
+func pgContenders() []pgContender {
+	return []pgContender{pgRotaContender(), pgRawContender(), pgRiverContender()}
 }
 
-func (s pgShift) benchmark() benchmark {
+func (s pgEngineComparison) benchmark() benchmark {
 	return benchmark{cases: []string{s.name}, bars: s.bars, run: s.run}
 }
 
-func (s pgShift) run(b *bench) error {
+func (s pgEngineComparison) run(b *bench) error {
 	var subjects []subject
 	notes := ""
-	for _, a := range s.applicants {
+	for _, a := range s.contenders {
 		subjects = append(subjects, s.subject(b, a))
 		notes += fmt.Sprintf("%s: %s\n", a.name, a.note)
 	}
-	b.report.explain(s.name+": what each was made to do", notes)
+	b.report.explain(s.name+": what each subject does", notes)
 	return b.compare(s.name, subjects...)
 }
 
-// subject has a crew start, finish what was put into its queue, and rest. Only
-// the work is timed, the start of the workers included.
-func (s pgShift) subject(b *bench, a pgApplicant) subject {
+// subject starts the workers of a pool, waits until its jobs are finished, and stops the workers. Only the work is
+// timed, including the start of the workers.
+func (s pgEngineComparison) subject(b *bench, a pgContender) subject {
 	jobs := b.sized(s.jobs, 2*16)
 	var db *database
-	var c crew
+	var c workerPool
 	var took cost
 	return subject{
 		name: a.name,
@@ -84,8 +83,8 @@ func (s pgShift) subject(b *bench, a pgApplicant) subject {
 			if err := c.fill(ctx, jobs); err != nil {
 				return err
 			}
-			err := took.measure(ctx, db.server, processesOf(c), func() error { return patiently(ctx, jobs, c.work) })
-			if restErr := c.rest(ctx); err == nil {
+			err := took.measure(ctx, db.server, processesOf(c), func() error { return withTimeout(ctx, jobs, c.work) })
+			if restErr := c.stopWorkers(ctx); err == nil {
 				err = restErr
 			}
 			return err
@@ -98,8 +97,8 @@ func (s pgShift) subject(b *bench, a pgApplicant) subject {
 	}
 }
 
-// processesOf are those that work for a crew, beside this one.
-func processesOf(c crew) []int {
+// processesOf returns the other processes that work for a pool.
+func processesOf(c workerPool) []int {
 	if of, are := c.(interface{ processes() []int }); are {
 		return of.processes()
 	}

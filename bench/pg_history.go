@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	pgHistoryCase = "postgres/history"
-	pgHistorySize = 1_000_000 // finished jobs
-	pgHistoryActs = 12        // of each side in a run
-	pgHistoryMost = 1.3       // times what they cost without
+	pgHistoryCase   = "postgres/history"
+	pgHistorySize   = 1_000_000 // finished jobs
+	pgHistoryRounds = 12        // batches of each side in a run
+	pgHistoryMost   = 1.3       // times the cost without history
 )
 
 // The names of the sides.
@@ -25,7 +25,7 @@ func pgHistoryBenchmark() benchmark {
 		cases: []string{pgHistoryCase},
 		bars: []bar{
 			{caseName: pgHistoryCase, subject: pgMuchHistory, against: pgNoHistory, most: pgHistoryMost},
-			{caseName: pgHistoryCase + serverTail, subject: pgMuchHistory, against: pgNoHistory, most: pgHistoryMost, aim: true},
+			{caseName: pgHistoryCase + serverTail, subject: pgMuchHistory, against: pgNoHistory, most: pgHistoryMost, goal: true},
 		},
 		run: runPgHistory, end: endPgHistory,
 	}
@@ -33,12 +33,12 @@ func pgHistoryBenchmark() benchmark {
 
 // runPgHistory claims and completes batches in both databases in turns.
 func runPgHistory(b *bench) error {
-	acts, size := b.sized(pgHistoryActs, 3), b.sized(pgBatch, 10)
+	rounds, size := b.sized(pgHistoryRounds, 3), b.sized(pgBatch, 10)
 	sides, err := pgSides(b, size)
 	if err != nil {
 		return err
 	}
-	if err := actInTurns(b, pgHistoryCase, acts, size, sides...); err != nil {
+	if err := compareSides(b, pgHistoryCase, rounds, size, sides...); err != nil {
 		return err
 	}
 	for _, s := range sides {
@@ -47,24 +47,24 @@ func runPgHistory(b *bench) error {
 		}
 	}
 	defer sides[0].db.drop()
-	b.historyDone += (acts + 1) * size
-	return sides[0].db.audit(b.ctx, counts{completed: (acts + 1) * size})
+	b.historyDone += (rounds + 1) * size
+	return sides[0].db.audit(b.ctx, counts{completed: (rounds + 1) * size})
 }
 
-// pgSides opens both stores. Each run creates the store without history again.
+// pgSides opens both stores. The store without history is new in each run.
 func pgSides(b *bench, size int) (sides []*pgSide, err error) {
 	without, err := b.database("history_none")
 	if err != nil {
 		return nil, err
 	}
 	if b.history == nil {
-		if b.history, err = makeHistory(b, b.sized(pgHistorySize, 1000)); err != nil {
+		if b.history, err = createHistory(b, b.sized(pgHistorySize, 1000)); err != nil {
 			return nil, err
 		}
 	}
 	sides = []*pgSide{{name: pgNoHistory, db: without}, {name: pgMuchHistory, db: b.history}}
 	for _, s := range sides {
-		if s.loop, err = openPgRotaLoop(b.ctx, s.db, size); err != nil {
+		if s.loop, err = openPgRotaBatchQueue(b.ctx, s.db, size); err != nil {
 			return nil, err
 		}
 	}
@@ -76,12 +76,11 @@ func endPgHistory(b *bench) error {
 	return b.history.audit(b.ctx, counts{completed: b.sized(pgHistorySize, 1000) + b.historyDone})
 }
 
-// Jobs that were completed a millisecond apart, before now. The ids begin with
-// the time, as those that Rota mints do. Rows that have ended cannot enter
-// while the triggers stand; a replica's do not fire them.
+// Jobs that were completed a millisecond apart, before now. Their ids begin with the time, as the ids that Rota
+// generates do. The triggers refuse inserts of ended rows; in the role of a replica they do not run.
 const (
-	pgHistoryAside = `SET session_replication_role = replica`
-	pgHistoryFill  = `
+	pgHistoryReplica = `SET session_replication_role = replica`
+	pgHistoryFill    = `
 INSERT INTO rota.jobs (
   id, type, status, priority, position, max_attempts, backoff, timeout, params,
   created_at, queued_at, started_at, finished_at, sequel, run_id, token, runner, life, heartbeat_at, stale_after, ended_at, outcome)
@@ -94,13 +93,12 @@ FROM (
   FROM (
     SELECT g, $9::bigint - ($10::bigint - g) * 1000 AS at
     FROM generate_series(1, $10::bigint) AS g) AS t) AS v`
-	pgHistoryTidy = `VACUUM (FREEZE, ANALYZE) rota.jobs`
-	pgHistorySync = `CHECKPOINT`
+	pgHistoryVacuum     = `VACUUM (FREEZE, ANALYZE) rota.jobs`
+	pgHistoryCheckpoint = `CHECKPOINT`
 )
 
-// makeHistory makes a database with many jobs that are finished, all swept up
-// and written back.
-func makeHistory(b *bench, size int) (*database, error) {
+// createHistory creates a database with many finished jobs, vacuumed and checkpointed.
+func createHistory(b *bench, size int) (*database, error) {
 	db, err := b.database("history_much")
 	if err != nil {
 		return nil, err
@@ -113,13 +111,13 @@ func makeHistory(b *bench, size int) (*database, error) {
 		return nil, err
 	}
 	defer conn.Close(b.ctx)
-	if _, err := conn.Exec(b.ctx, pgHistoryAside); err != nil {
+	if _, err := conn.Exec(b.ctx, pgHistoryReplica); err != nil {
 		return nil, err
 	}
 	_, err = conn.Exec(b.ctx, pgHistoryFill, jobType, int64(rota.PositionGap), int32(rota.DefaultMaxRetries+1),
 		rota.DefaultBackoff.Microseconds(), rota.DefaultTimeout.Microseconds(), paramsText(), worker, uuidOf(incarnation),
 		time.Now().UnixMicro(), int64(size))
-	for _, sql := range []string{pgHistoryTidy, pgHistorySync} {
+	for _, sql := range []string{pgHistoryVacuum, pgHistoryCheckpoint} {
 		if err == nil {
 			_, err = conn.Exec(b.ctx, sql)
 		}

@@ -12,7 +12,7 @@ import (
 
 const (
 	pgInsertCase    = "postgres/insert/1000"
-	pgInsertBatches = 40 // in a part: half a second of each
+	pgInsertBatches = 40 // in a part, which takes about half a second
 )
 
 // pgInserter inserts batches of jobs.
@@ -40,7 +40,7 @@ func pgInsertBenchmark() benchmark {
 	}
 }
 
-// runPgInsert inserts batches of 1,000 jobs, a call and a commit each.
+// runPgInsert inserts batches of 1,000 jobs, with one call and one commit each.
 func runPgInsert(b *bench) error {
 	var subjects []subject
 	notes := ""
@@ -48,7 +48,7 @@ func runPgInsert(b *bench) error {
 		subjects = append(subjects, i.subject(b))
 		notes += fmt.Sprintf("%s: %s\n", i.name, i.note)
 	}
-	b.report.explain(pgInsertCase+": what each was made to do", notes)
+	b.report.explain(pgInsertCase+": what each subject does", notes)
 	return b.compare(pgInsertCase, subjects...)
 }
 
@@ -91,19 +91,19 @@ func (i pgInserter) subject(b *bench) subject {
 	}
 }
 
-// pgStoreQueue is a store's table, through the store or past it.
+// pgStoreQueue is the job table of a store, used through the store or directly.
 type pgStoreQueue struct {
-	loop
+	batchQueue
 	db *database
 }
 
 func openPgRotaQueue(ctx context.Context, db *database, size int) (rivalQueue, error) {
-	e, err := openPgRotaLoop(ctx, db, size)
+	e, err := openPgRotaBatchQueue(ctx, db, size)
 	return &pgStoreQueue{e, db}, err
 }
 
 func openPgRawQueue(ctx context.Context, db *database, size int) (rivalQueue, error) {
-	e, err := openPgRawLoop(ctx, db, size)
+	e, err := openPgRawBatchQueue(ctx, db, size)
 	return &pgStoreQueue{e, db}, err
 }
 
@@ -115,7 +115,7 @@ func (q *pgStoreQueue) jobs(ctx context.Context) (int, error) {
 	return got.queued, err
 }
 
-// pgRiverQueue is a client that inserts and does nothing else.
+// pgRiverQueue is a client that only inserts.
 type pgRiverQueue struct {
 	pool  *pgxpool.Pool
 	batch func(context.Context) error

@@ -13,18 +13,17 @@ import (
 const (
 	pgLatencyCase = "postgres/latency"
 
-	// What an enqueued job may wait for its handler, in milliseconds: two commits
-	// lie between.
+	// Limits for the time from enqueue to handler, in milliseconds. Two commits lie between.
 	pgLatencyMedian = 3
 	pgLatencyWorst  = 15
 )
 
-// pgTold is Rota when it hears of a job from another process.
-const pgTold = "rota, told"
+// pgNotified is Rota if another process enqueues the job.
+const pgNotified = "rota, notified"
 
 func pgLatencyBenchmark() benchmark {
 	m := benchmark{cases: []string{pgLatencyCase + medianTail, pgLatencyCase + worstTail}, run: runPgLatency}
-	for _, name := range []string{"rota", pgTold} {
+	for _, name := range []string{"rota", pgNotified} {
 		m.bars = append(m.bars,
 			bar{caseName: pgLatencyCase + medianTail, subject: name, most: pgLatencyMedian},
 			bar{caseName: pgLatencyCase + worstTail, subject: name, most: pgLatencyWorst},
@@ -35,18 +34,18 @@ func pgLatencyBenchmark() benchmark {
 
 func runPgLatency(b *bench) error {
 	b.report.explain(pgLatencyCase+": what is timed",
-		"From the call that enqueues a job to the first instruction of its handler. rota: by the store that the engine is on.\n"+
-			pgTold+": by a second store, as of another process, so that the engine hears of it by NOTIFY.\n"+
-			"river: "+pgRiverVersion+", Insert by a client beside the one that works, MaxWorkers 16, with the cooldown (2 ms) and the\n"+
-			"poll interval (20 ms) of River's own benchmark. fsync is a write and sync of 4 KiB, timed in the same minutes.")
+		"From the call that enqueues a job to the first instruction of its handler. rota: the job is enqueued through the store of the engine.\n"+
+			pgNotified+": through a second store, as in another process, so that the engine receives a NOTIFY.\n"+
+			"river: "+pgRiverVersion+", Insert by a second client, MaxWorkers 16, with the cooldown (2 ms) and the\n"+
+			"poll interval (20 ms) of River's own benchmark. fsync is a write and sync of 4 KiB, measured at the same time.")
 	return b.compare(pgLatencyCase,
 		latencySubject(b, pgLatencyCase, "rota", b.pgProbe(openPgRotaProbe)),
-		latencySubject(b, pgLatencyCase, pgTold, b.pgProbe(openPgToldProbe)),
+		latencySubject(b, pgLatencyCase, pgNotified, b.pgProbe(openPgNotifiedProbe)),
 		latencySubject(b, pgLatencyCase, "river", b.pgProbe(openPgRiverProbe)),
 		latencySubject(b, pgLatencyCase, "fsync", openSyncProbe))
 }
 
-// pgProbe opens a probe in a database of its own.
+// pgProbe opens a probe in its own database.
 func (b *bench) pgProbe(open func(context.Context, *database) (probe, error)) func(context.Context, string) (probe, error) {
 	return func(ctx context.Context, path string) (probe, error) {
 		db, err := b.database(strings.TrimSuffix(filepath.Base(path), ".db"))
@@ -57,53 +56,53 @@ func (b *bench) pgProbe(open func(context.Context, *database) (probe, error)) fu
 	}
 }
 
-// pgRotaProbe is an engine with nothing to do, on a store that another may share.
+// pgRotaProbe is an idle engine on a store, optionally with a second store on the same database.
 type pgRotaProbe struct {
 	rotaProbe
 	db    *database
-	other *postgres.Store // nil: there is none
+	other *postgres.Store // second store; nil if there is none
 }
 
 func openPgRotaProbe(ctx context.Context, db *database) (probe, error) {
-	c, err := openPgRotaCrew(db, 0)
+	c, err := openPgRotaPool(db, 0)
 	if err != nil {
 		return nil, err
 	}
-	p := &pgRotaProbe{rotaProbe: rotaProbe{rotaCrew: &c.rotaCrew, from: c.store, started: make(chan time.Time, 1)}, db: db}
+	p := &pgRotaProbe{rotaProbe: rotaProbe{rotaPool: &c.rotaPool, from: c.store, started: make(chan time.Time, 1)}, db: db}
 	c.handler = p.begin
 	return p, wait(ctx, c.start(ctx).Ready())
 }
 
-func openPgToldProbe(ctx context.Context, db *database) (probe, error) {
+func openPgNotifiedProbe(ctx context.Context, db *database) (probe, error) {
 	opened, err := openPgRotaProbe(ctx, db)
 	if err != nil {
 		return nil, err
 	}
 	p := opened.(*pgRotaProbe)
-	p.other, err = postgres.OpenWith(db.url, pgQuiet)
+	p.other, err = postgres.OpenWith(db.url, pgWarnOnly)
 	p.from = p.other
 	return p, err
 }
 
 func (p *pgRotaProbe) close(ctx context.Context, n int) error {
-	err := p.rest(ctx)
+	err := p.stopWorkers(ctx)
 	if p.other != nil {
 		err = errors.Join(err, p.other.Close())
 	}
-	err = errors.Join(err, p.letGo(), p.db.audit(ctx, counts{completed: n}))
+	err = errors.Join(err, p.closeStore(), p.db.audit(ctx, counts{completed: n}))
 	p.db.drop()
 	return err
 }
 
-// pgRiverProbe is a client with nothing to do.
+// pgRiverProbe is an idle client.
 type pgRiverProbe struct {
-	*pgRiverCrew
+	*pgRiverPool
 	db      *database
 	started chan time.Time
 }
 
 func openPgRiverProbe(ctx context.Context, db *database) (probe, error) {
-	p := &pgRiverProbe{pgRiverCrew: &pgRiverCrew{workers: 16}, db: db, started: make(chan time.Time, 1)}
+	p := &pgRiverProbe{pgRiverPool: &pgRiverPool{workers: 16}, db: db, started: make(chan time.Time, 1)}
 	p.handler = func() { p.started <- time.Now() }
 	if err := p.open(ctx, db); err != nil {
 		return nil, err
@@ -111,23 +110,23 @@ func openPgRiverProbe(ctx context.Context, db *database) (probe, error) {
 	return p, p.client.Start(context.WithoutCancel(ctx))
 }
 
-func (p *pgRiverProbe) once(ctx context.Context) (time.Duration, error) {
+func (p *pgRiverProbe) measure(ctx context.Context) (time.Duration, error) {
 	ran := p.ran.await(1)
 	begun := time.Now()
-	if _, err := p.inserts.Insert(ctx, riverArgs{Text: innerText()}, nil); err != nil {
+	if _, err := p.inserter.Insert(ctx, riverArgs{Text: innerText()}, nil); err != nil {
 		return 0, err
 	}
 	p.done++
 	select {
 	case started := <-p.started:
-		return started.Sub(begun), settled(ctx, ran, p.done, p.finished)
+		return started.Sub(begun), awaitFinished(ctx, ran, p.done, p.finished)
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
 }
 
 func (p *pgRiverProbe) close(ctx context.Context, n int) error {
-	err := errors.Join(p.client.Stop(ctx), p.pgRiverCrew.close(ctx, n))
+	err := errors.Join(p.client.Stop(ctx), p.pgRiverPool.close(ctx, n))
 	p.db.drop()
 	return err
 }

@@ -15,47 +15,47 @@ import (
 
 const pgRiverVersion = "v0.31.0 with riverpgxv5 v0.31.0"
 
-// pgRiverConns is how many connections River may open: as many as the store.
+// pgRiverConns is the maximum number of connections of River, the same as the store's.
 const pgRiverConns = 8
 
-func pgRiverApplicant() pgApplicant {
-	return pgApplicant{
+func pgRiverContender() pgContender {
+	return pgContender{
 		name: "river",
 		note: pgRiverVersion + ", MaxWorkers 1,000, with the cooldown and the poll interval of River's own benchmark; 8 connections at most",
-		open: func(ctx context.Context, db *database) (crew, error) {
-			c := &pgRiverCrew{workers: pgWorkers}
+		open: func(ctx context.Context, db *database) (workerPool, error) {
+			c := &pgRiverPool{workers: pgWorkers}
 			return c, c.open(ctx, db)
 		},
 	}
 }
 
-// pgRiverCrew is a database with a client.
-type pgRiverCrew struct {
-	workers int
-	handler func() // nil: one that does nothing
-	pool    *pgxpool.Pool
-	looks   *pgx.Conn // so that looking does not wait for one of its connections
-	inserts *river.Client[pgx.Tx]
-	client  *river.Client[pgx.Tx] // works
-	ran     tally
-	done    int // in the parts before
+// pgRiverPool is a database with a client.
+type pgRiverPool struct {
+	workers  int
+	handler  func() // nil for an empty handler
+	pool     *pgxpool.Pool
+	monitor  *pgx.Conn // separate connection, so that queries of the benchmark do not wait for the workers
+	inserter *river.Client[pgx.Tx]
+	client   *river.Client[pgx.Tx] // runs the workers
+	ran      counter
+	done     int // jobs finished in earlier parts
 }
 
-func (c *pgRiverCrew) open(ctx context.Context, db *database) (err error) {
+func (c *pgRiverPool) open(ctx context.Context, db *database) (err error) {
 	if c.pool, err = openPgRiver(ctx, db); err != nil {
 		return err
 	}
-	if c.looks, err = pgx.Connect(ctx, db.url); err != nil {
+	if c.monitor, err = pgx.Connect(ctx, db.url); err != nil {
 		return err
 	}
-	// One with queues that has not been started cannot insert.
-	if c.inserts, err = river.NewClient(riverpgxv5.New(c.pool), &river.Config{Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	// A client with queues cannot insert before it is started.
+	if c.inserter, err = river.NewClient(riverpgxv5.New(c.pool), &river.Config{Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		return err
 	}
-	return c.engage()
+	return c.newClient()
 }
 
-// openPgRiver makes River's tables.
+// openPgRiver creates River's tables.
 func openPgRiver(ctx context.Context, db *database) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(db.url)
 	if err != nil {
@@ -76,8 +76,8 @@ func openPgRiver(ctx context.Context, db *database) (*pgxpool.Pool, error) {
 	return pool, err
 }
 
-// engage makes a client that works.
-func (c *pgRiverCrew) engage() (err error) {
+// newClient creates a client that runs workers.
+func (c *pgRiverPool) newClient() (err error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, river.WorkFunc(func(context.Context, *river.Job[riverArgs]) error {
 		if c.handler != nil {
@@ -93,10 +93,10 @@ func (c *pgRiverCrew) engage() (err error) {
 	return err
 }
 
-func (c *pgRiverCrew) fill(ctx context.Context, n int) error {
+func (c *pgRiverPool) fill(ctx context.Context, n int) error {
 	for n > 0 {
 		batch := riverJobs(min(n, riverBatch))
-		if _, err := c.inserts.InsertManyFast(ctx, batch); err != nil {
+		if _, err := c.inserter.InsertManyFast(ctx, batch); err != nil {
 			return err
 		}
 		n -= len(batch)
@@ -112,36 +112,36 @@ func riverJobs(n int) []river.InsertManyParams {
 	return batch
 }
 
-func (c *pgRiverCrew) work(ctx context.Context, n int) error {
+func (c *pgRiverPool) work(ctx context.Context, n int) error {
 	ran := c.ran.await(n)
 	if err := c.client.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	c.done += n
-	return settled(ctx, ran, c.done, c.finished)
+	return awaitFinished(ctx, ran, c.done, c.finished)
 }
 
-func (c *pgRiverCrew) finished(ctx context.Context) (n int, err error) {
-	return n, c.looks.QueryRow(ctx, "SELECT count(*) FROM river_job WHERE state = 'completed'").Scan(&n)
+func (c *pgRiverPool) finished(ctx context.Context) (n int, err error) {
+	return n, c.monitor.QueryRow(ctx, "SELECT count(*) FROM river_job WHERE state = 'completed'").Scan(&n)
 }
 
-func (c *pgRiverCrew) rest(ctx context.Context) error {
+func (c *pgRiverPool) stopWorkers(ctx context.Context) error {
 	if err := c.client.Stop(ctx); err != nil {
 		return err
 	}
-	return c.engage()
+	return c.newClient()
 }
 
-func (c *pgRiverCrew) close(ctx context.Context, n int) error {
+func (c *pgRiverPool) close(ctx context.Context, n int) error {
 	done, err := c.finished(ctx)
 	all := 0
 	if err == nil {
-		err = c.looks.QueryRow(ctx, "SELECT count(*) FROM river_job").Scan(&all)
+		err = c.monitor.QueryRow(ctx, "SELECT count(*) FROM river_job").Scan(&all)
 	}
 	if err == nil && (done != n || all != n) {
 		err = fmt.Errorf("%d of %d are finished, of %d in the database", done, n, all)
 	}
-	err = errors.Join(err, c.looks.Close(ctx))
+	err = errors.Join(err, c.monitor.Close(ctx))
 	c.pool.Close()
 	return err
 }

@@ -7,48 +7,48 @@ import (
 	"github.com/rotajobs/rota/store/postgres"
 )
 
-func pgRotaApplicant() pgApplicant {
-	return pgApplicant{
+func pgRotaContender() pgContender {
+	return pgContender{
 		name: "rota",
-		note: "an engine with 1,000 workers and a typed handler, its params checked against their schema, on a store that shares commits and has a feed, as the server's has; 8 connections at most",
-		open: func(_ context.Context, db *database) (crew, error) { return openPgRotaCrew(db, pgWorkers) },
+		note: "an engine with 1,000 workers and a typed handler and params checked against their schema, on a store with shared commits and an event ring, as in the server; 8 connections at most",
+		open: func(_ context.Context, db *database) (workerPool, error) { return openPgRotaPool(db, pgWorkers) },
 	}
 }
 
-// pgRotaCrew is a store on PostgreSQL with an engine, as a server has them.
-type pgRotaCrew struct {
-	rotaCrew
+// pgRotaPool is a store on PostgreSQL with an engine, configured as in a server.
+type pgRotaPool struct {
+	rotaPool
 	db *database
 }
 
-func openPgRotaCrew(db *database, workers int) (*pgRotaCrew, error) {
-	c := &pgRotaCrew{rotaCrew: rotaCrew{workers: workers}, db: db}
+func openPgRotaPool(db *database, workers int) (*pgRotaPool, error) {
+	c := &pgRotaPool{rotaPool: rotaPool{workers: workers}, db: db}
 	return c, c.openAt(db.url, "bench")
 }
 
-// openAt opens a store for a worker that has a name: two in one store have two.
-func (c *pgRotaCrew) openAt(url, name string) error {
-	inner, err := postgres.OpenWith(url, pgQuiet)
+// openAt opens a store for a worker of the given name. Workers that share a store have different names.
+func (c *pgRotaPool) openAt(url, name string) error {
+	inner, err := postgres.OpenWith(url, pgWarnOnly)
 	if err != nil {
 		return err
 	}
-	c.hold(inner)
-	c.adjust = func(config *engine.Config) { config.Name = name }
+	c.setStore(inner)
+	c.configure = func(config *engine.Config) { config.Name = name }
 	return nil
 }
 
-func (c *pgRotaCrew) close(ctx context.Context, n int) error {
-	if err := c.letGo(); err != nil {
+func (c *pgRotaPool) close(ctx context.Context, n int) error {
+	if err := c.closeStore(); err != nil {
 		return err
 	}
 	return c.db.audit(ctx, counts{completed: n})
 }
 
-// openPgRotaLoop opens a store for batches of n.
-func openPgRotaLoop(_ context.Context, db *database, n int) (loop, error) {
-	store, err := postgres.OpenWith(db.url, pgQuiet)
+// openPgRotaBatchQueue opens a store for batches of n.
+func openPgRotaBatchQueue(_ context.Context, db *database, n int) (batchQueue, error) {
+	store, err := postgres.OpenWith(db.url, pgWarnOnly)
 	if err != nil {
 		return nil, err
 	}
-	return &rotaLoop{store: store, batch: newJobs(n)}, nil
+	return &rotaBatchQueue{store: store, batch: newJobs(n)}, nil
 }

@@ -16,21 +16,21 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// findPostgres says whether there are the programs of a PostgreSQL server.
+// findPostgres reports whether the programs of a PostgreSQL server are installed.
 func findPostgres() bool {
 	if out, err := exec.Command("pg_config", "--bindir").Output(); err == nil {
 		if _, err := exec.LookPath(filepath.Join(strings.TrimSpace(string(out)), "initdb")); err == nil {
 			return true
 		}
 	}
-	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); len(found) > 0 { // its only error is a bad pattern
+	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); len(found) > 0 { // the only possible error is an invalid pattern
 		return true
 	}
 	_, err := exec.LookPath("initdb")
 	return err == nil
 }
 
-// pgBenchmarks are the cases on PostgreSQL. Without a server there are none.
+// pgBenchmarks returns the cases on PostgreSQL, or none if it is not installed.
 func pgBenchmarks() []benchmark {
 	if !findPostgres() {
 		return nil
@@ -40,22 +40,21 @@ func pgBenchmarks() []benchmark {
 	}
 }
 
-// notePostgres says so if the cases on PostgreSQL are missed.
+// notePostgres adds a text to the report if the cases on PostgreSQL are selected but cannot run.
 func (b *bench) notePostgres() {
-	if b.pick.MatchString(pgEngineCase) && !findPostgres() {
+	if b.filter.MatchString(pgEngineCase) && !findPostgres() {
 		b.report.explain("postgres/…",
-			"is not here, since there is no PostgreSQL: neither pg_config --bindir nor /usr/lib/postgresql/*/bin nor the PATH has initdb")
+			"not measured, because PostgreSQL is not installed: neither pg_config --bindir nor /usr/lib/postgresql/*/bin nor the PATH has initdb")
 	}
 }
 
-// pgServer is the server of this invocation: all cases have databases of their
-// own in it.
+// pgServer is the server of this invocation. Each case has its own databases in it.
 type pgServer struct {
 	cluster *pgtest.Cluster
-	admin   *pgx.Conn // to make databases, and to look at the server
+	admin   *pgx.Conn // creates databases and reads statistics
 }
 
-// postgres is the server, started when it is first asked for.
+// postgres returns the server. It starts the server at the first call.
 func (b *bench) postgres() (*pgServer, error) {
 	if b.server != nil {
 		return b.server, nil
@@ -64,7 +63,7 @@ func (b *bench) postgres() (*pgServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(b.dir, 0o711); err != nil { // root has the server run as another user
+	if err := os.Chmod(b.dir, 0o711); err != nil { // the server runs as another user if this is root
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o711); err != nil {
@@ -72,7 +71,7 @@ func (b *bench) postgres() (*pgServer, error) {
 	}
 	cluster, err := pgtest.Start(dir, pgtest.Options{Durable: true})
 	if err != nil {
-		return nil, fmt.Errorf("%w\nWhere this is root, the user postgres must get at BENCH_DIR", err)
+		return nil, fmt.Errorf("%w\nIf this is root, the user postgres must have access to BENCH_DIR", err)
 	}
 	s := &pgServer{cluster: cluster}
 	if s.admin, err = pgx.Connect(b.ctx, cluster.URL("postgres")); err == nil {
@@ -96,8 +95,7 @@ func (b *bench) close() error {
 	return os.RemoveAll(b.dir)
 }
 
-// What is told of the server: all that is not as PostgreSQL comes, and what
-// matters most of the rest.
+// The settings to report: those that differ from PostgreSQL's defaults, and the most important of the others.
 const pgSettings = `
 SELECT name, current_setting(name), source
 FROM pg_settings
@@ -118,7 +116,7 @@ func (s *pgServer) describe(b *bench) error {
 			return fmt.Errorf("%s is %s", name, value)
 		}
 		if source == "default" {
-			source = "as it comes"
+			source = "default"
 		}
 		fmt.Fprintf(&body, "%s = %s (%s)\n", name, value, source)
 		return nil
@@ -127,13 +125,13 @@ func (s *pgServer) describe(b *bench) error {
 	return err
 }
 
-// database is one that serves one subject of one run.
+// database is a database for one subject of one run.
 type database struct {
 	name, url string
 	server    *pgServer
 }
 
-// database makes an empty database.
+// database creates an empty database.
 func (b *bench) database(name string) (*database, error) {
 	s, err := b.postgres()
 	if err != nil {
@@ -146,15 +144,15 @@ func (b *bench) database(name string) (*database, error) {
 	return &database{name: name, url: s.cluster.URL(name), server: s}, nil
 }
 
-// drop removes a database that has served.
-func (d *database) drop() { _ = d.server.cluster.Drop(d.name) } // what is left goes with the server
+// drop removes a database.
+func (d *database) drop() { _ = d.server.cluster.Drop(d.name) } // the rest is removed with the server
 
-// pgQuiet is a store's configuration for those who only look.
-var pgQuiet = postgres.Config{Logger: warnings()}
+// pgWarnOnly is the configuration of a store that logs only warnings and errors.
+var pgWarnOnly = postgres.Config{Logger: warnings()}
 
-// createStore makes an empty store.
+// createStore creates an empty store.
 func (d *database) createStore() error {
-	store, err := postgres.OpenWith(d.url, pgQuiet)
+	store, err := postgres.OpenWith(d.url, pgWarnOnly)
 	if err != nil {
 		return err
 	}
@@ -178,8 +176,7 @@ func (d *database) count(ctx context.Context) (c counts, err error) {
 	return c, errors.Join(err, conn.Close(ctx))
 }
 
-// audit refuses a database that does not hold what it should, or whose rows
-// break an invariant.
+// audit fails if a database does not hold the expected rows, or if a row violates an invariant.
 func (d *database) audit(ctx context.Context, want counts) error {
 	got, err := d.count(ctx)
 	if err != nil {
@@ -188,7 +185,7 @@ func (d *database) audit(ctx context.Context, want counts) error {
 	if got != want {
 		return fmt.Errorf("the database holds %+v, not %+v", got, want)
 	}
-	config := pgQuiet
+	config := pgWarnOnly
 	config.ReadOnly = true
 	store, err := postgres.OpenWith(d.url, config)
 	if err != nil {
@@ -204,8 +201,7 @@ func (d *database) audit(ctx context.Context, want counts) error {
 	return nil
 }
 
-// processor is the processor time of all processes of the server so far, those
-// that have ended included.
+// processor returns the processor time of all processes of the server so far, including those that have ended.
 func (s *pgServer) processor() (used time.Duration, err error) {
 	if s == nil {
 		return 0, nil
@@ -223,20 +219,19 @@ func (s *pgServer) processor() (used time.Duration, err error) {
 		if err != nil {
 			return 0, err
 		}
-		one, _ := processorOf(child) // one that has ended since is among those the next time
+		one, _ := processorOf(child) // the next reading of endedChildren includes a process that has just ended
 		used += one
 	}
 	return used, nil
 }
 
-// endedChildren is the processor time of the children of a process that it has
-// seen end.
+// endedChildren returns the processor time of the children of a process that have ended and were waited for.
 func endedChildren(pid int) (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
 	}
-	const user, system = 13, 14 // counted behind the name, which may hold anything
+	const user, system = 13, 14 // counted after the name, which may contain any character
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	if len(fields) <= system {
 		return 0, fmt.Errorf("/proc/%d/stat is %q", pid, text)
@@ -246,7 +241,7 @@ func endedChildren(pid int) (time.Duration, error) {
 	return time.Duration(first+second) * time.Second / ticksPerSecond, errors.Join(err1, err2)
 }
 
-// logged is how many bytes of its log the server has written so far.
+// logged returns the bytes of write-ahead log that the server has written so far.
 func (s *pgServer) logged(ctx context.Context) (bytes int64, err error) {
 	err = s.admin.QueryRow(ctx, "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint").Scan(&bytes)
 	return bytes, err

@@ -11,11 +11,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// postgresBench is a bench with a server, or the test is left out.
+// postgresBench returns a bench, or skips the test if PostgreSQL is not installed.
 func postgresBench(t *testing.T) *bench {
 	t.Helper()
 	if !findPostgres() {
-		t.Skip("there is no PostgreSQL on this machine")
+		t.Skip("PostgreSQL is not installed")
 	}
 	b, err := newBench(t.Context(), tiny(t))
 	if err != nil {
@@ -34,9 +34,8 @@ func newTestDatabase(t *testing.T, b *bench, name string) *database {
 	return db
 }
 
-// The raw engine's session is set as the store sets its own, as far as that
-// decides about plans.
-func TestRawPlansAsTheStoreDoes(t *testing.T) {
+// The session of the raw engine has the same planner settings as the store's.
+func TestRawSessionSettingsEqualTheStores(t *testing.T) {
 	source, err := os.ReadFile("../store/postgres/tx.go")
 	if err != nil {
 		t.Fatal(err)
@@ -50,12 +49,11 @@ func TestRawPlansAsTheStoreDoes(t *testing.T) {
 	}
 }
 
-// The raw engine changes the rows that Rota changes, to the same values: all
-// but those that are minted or read from a clock.
-func TestRawWritesWhatRotaWritesOnPostgres(t *testing.T) {
+// The raw engine writes the same values as Rota, except generated ids and times.
+func TestRawWritesSameRowsAsRotaOnPostgres(t *testing.T) {
 	b := postgresBench(t)
-	rota := pgLiveOf(t, newTestDatabase(t, b, "rota"), openPgRotaLoop)
-	raw := pgLiveOf(t, newTestDatabase(t, b, "raw"), openPgRawLoop)
+	rota := pgRowsAfterWork(t, newTestDatabase(t, b, "rota"), openPgRotaBatchQueue)
+	raw := pgRowsAfterWork(t, newTestDatabase(t, b, "raw"), openPgRawBatchQueue)
 	if rota != raw {
 		t.Errorf("rota wrote\n%s\nraw wrote\n%s", rota, raw)
 	}
@@ -64,8 +62,8 @@ func TestRawWritesWhatRotaWritesOnPostgres(t *testing.T) {
 	}
 }
 
-// pgLiveOf enqueues three jobs, completes one, and tells what the rows hold.
-func pgLiveOf(t *testing.T, db *database, open func(context.Context, *database, int) (loop, error)) string {
+// pgRowsAfterWork enqueues three jobs, completes one, and returns the rows.
+func pgRowsAfterWork(t *testing.T, db *database, open func(context.Context, *database, int) (batchQueue, error)) string {
 	t.Helper()
 	e, err := open(t.Context(), db, 3)
 	if err != nil {
@@ -74,7 +72,7 @@ func pgLiveOf(t *testing.T, db *database, open func(context.Context, *database, 
 	if err := e.enqueue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := e.turn(t.Context(), 1); err != nil {
+	if _, _, err := e.claimAndFinish(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.close(); err != nil {
@@ -86,8 +84,7 @@ func pgLiveOf(t *testing.T, db *database, open func(context.Context, *database, 
 	return pgDump(t, db)
 }
 
-// pgDump writes the rows. Of what differs by nature it says only whether it is
-// there.
+// pgDump returns the rows as text. For generated ids and times it shows only whether there is a value.
 func pgDump(t *testing.T, db *database) string {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), db.url)
@@ -104,7 +101,7 @@ ORDER BY j.position, e.ordinality`
 	if err != nil {
 		t.Fatal(err)
 	}
-	minted := regexp.MustCompile(`^(id|run_id|claim_id|token|life|version|\w+_at|stale_after)$`)
+	generated := regexp.MustCompile(`^(id|run_id|claim_id|token|life|version|\w+_at|stale_after)$`)
 	var text strings.Builder
 	var name string
 	var value *string
@@ -112,7 +109,7 @@ ORDER BY j.position, e.ordinality`
 		switch {
 		case value == nil:
 			text.WriteString(name + "=NULL ")
-		case minted.MatchString(name):
+		case generated.MatchString(name):
 			text.WriteString(name + "=some ")
 		default:
 			text.WriteString(name + "=" + *value + " ")
@@ -125,10 +122,10 @@ ORDER BY j.position, e.ordinality`
 	return text.String()
 }
 
-// A subject that leaves jobs unfinished gets no figure.
-func TestACrewOnPostgresThatLeavesJobsIsRefused(t *testing.T) {
+// A pool that leaves jobs unfinished is an error, so that it gets no figure.
+func TestUnfinishedJobsAreAnErrorOnPostgres(t *testing.T) {
 	b := postgresBench(t)
-	for _, a := range pgApplicants() {
+	for _, a := range pgContenders() {
 		t.Run(a.name, func(t *testing.T) {
 			c, err := a.open(t.Context(), newTestDatabase(t, b, a.name))
 			if err != nil {
@@ -138,19 +135,19 @@ func TestACrewOnPostgresThatLeavesJobsIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.close(t.Context(), 3) == nil {
-				t.Error("nothing was run, and nobody minded")
+				t.Error("unfinished jobs are accepted")
 			}
 		})
 	}
 }
 
-// What takes an hour is run only when it is asked for by its name.
-func TestChurnIsAskedFor(t *testing.T) {
+// A case that takes an hour runs only if BENCH names it.
+func TestChurnRunsOnlyIfNamed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
 	b := postgresBench(t)
-	b.pick, b.runs, b.churn = regexp.MustCompile("postgres/churn"), 1, 2*time.Second
+	b.filter, b.runs, b.churn = regexp.MustCompile("postgres/churn"), 1, 2*time.Second
 	if err := b.measure(pgBenchmarks()); err != nil {
 		t.Fatal(err)
 	}
@@ -159,14 +156,14 @@ func TestChurnIsAskedFor(t *testing.T) {
 			t.Errorf("%s left no row", pgChurnCase+tail)
 		}
 	}
-	b.pick = regexp.MustCompile("postgres/chu.n")
+	b.filter = regexp.MustCompile("postgres/chu.n")
 	if err := b.measure(pgBenchmarks()); err == nil {
-		t.Error("it was run without being named")
+		t.Error("churn ran without being named")
 	}
 }
 
-// The server's work is counted as its own, wherever it was done.
-func TestTheProcessorTimeOfTheServerIsSeen(t *testing.T) {
+// The cost includes the processor time of the server processes.
+func TestCostIncludesProcessorTimeOfServer(t *testing.T) {
 	b := postgresBench(t)
 	s, err := b.postgres()
 	if err != nil {

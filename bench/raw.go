@@ -12,7 +12,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// rawPragmas are those of the store's writer; a test holds them to its source.
+// rawPragmas are those of the store's writer; a test compares them with its source.
 var rawPragmas = []string{
 	"PRAGMA journal_mode = WAL",
 	"PRAGMA synchronous = FULL",
@@ -48,16 +48,15 @@ SET finished_at = ?1, sequel = 'none', outcome = 'COMPLETED', ended_at = ?1
 WHERE id = ?2 AND token = ?3 AND outcome IS NULL`
 )
 
-// raw is the engine alone: it makes the row changes that Rota makes, in the
-// same tables, and decides nothing.
+// raw is SQLite without Rota: it makes the same row changes in the same tables, without any rules.
 type raw struct {
 	conn                                          *sqlite.Conn
 	begin, commit, insert, heads, dispatch, ended *sqlite.Stmt
-	tail                                          int64 // the last position
+	tail                                          int64 // last position
 	incarnation                                   rota.ID
 }
 
-// openRaw opens a file that a store has made, so the schema is the store's.
+// openRaw opens a file that a store created, so that the schema is the store's.
 func openRaw(path string) (*raw, error) {
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	if err != nil {
@@ -84,7 +83,7 @@ func openRaw(path string) (*raw, error) {
 
 func (r *raw) close() error { return r.conn.Close() }
 
-// enqueue inserts a job for each params, in one transaction.
+// enqueue inserts one job per params, in one transaction.
 func (r *raw) enqueue(params []string) error {
 	if err := do(r.begin); err != nil {
 		return err
@@ -110,7 +109,7 @@ func (r *raw) enqueue(params []string) error {
 	return do(r.commit)
 }
 
-// rawJob is what a worker has to know of a job it has claimed.
+// rawJob holds all columns of a claimed job, as a worker needs them.
 type rawJob struct {
 	id        rota.ID
 	token     rota.Token
@@ -132,7 +131,7 @@ type rawRelations struct {
 	numbers                 [4]int64
 }
 
-// claim takes the first n jobs, in one transaction.
+// claim claims the first n jobs, in one transaction.
 func (r *raw) claim(n int) ([]rawJob, error) {
 	if err := do(r.begin); err != nil {
 		return nil, err
@@ -183,7 +182,7 @@ func scanRaw(s *sqlite.Stmt) (j rawJob) {
 	return j
 }
 
-// scan asks for each before it reads it, as the store does.
+// scan checks each column for NULL before it reads it, as the store does.
 func (c *rawRelations) scan(s *sqlite.Stmt) {
 	for i, text := range [...]*string{&c.template, &c.schedule, &c.key} {
 		if col := [...]int{25, 26, 29}[i]; !s.ColumnIsNull(col) {
@@ -237,7 +236,7 @@ func (r *raw) finish(jobs []rawJob) error {
 	return do(r.commit)
 }
 
-// do runs a bound statement that gives nothing.
+// do executes a bound statement that returns no rows.
 func do(s *sqlite.Stmt) error {
 	_, err := s.Step()
 	if resetErr := s.Reset(); err == nil {
@@ -246,14 +245,14 @@ func do(s *sqlite.Stmt) error {
 	return err
 }
 
-// explainRaw prints what the raw engine is made to do.
+// explainRaw adds the statements of the raw engine to the report.
 func explainRaw(b *bench, what string, statements ...string) {
-	body := "on a file that the store has made (the same tables, indexes, CHECKs and triggers), opened with\n" +
+	body := "on a file that the store created (the same tables, indexes, CHECKs and triggers), opened with\n" +
 		strings.Join(rawPragmas, "; ") + "\n" + strings.Join(statements, "\n")
 	b.report.explain("raw, "+what, body)
 }
 
-// copyFile gives two subjects the same start.
+// copyFile copies a file, so that two subjects start with the same content.
 func copyFile(from, to string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {

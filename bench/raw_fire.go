@@ -26,8 +26,7 @@ SET next_fire = ?, last_fire = ?, moved_at = ?
 WHERE name = ?`
 )
 
-// rawFirer makes the row changes of a fire, and decides nothing: the next time
-// of every schedule is a day later.
+// rawFirer makes the row changes of a fire without any rules: the next fire of every schedule is a day later.
 type rawFirer struct {
 	*raw
 	now                 int64
@@ -49,7 +48,7 @@ func openRawFirer(path string, now time.Time) (*rawFirer, error) {
 	return f, nil
 }
 
-// rawSchedule is what has to be known of a schedule to fire it.
+// rawSchedule holds the columns of a schedule that are needed to fire it.
 type rawSchedule struct {
 	name, state, reason, createdBy string
 	numbers                        [6]int64
@@ -57,7 +56,7 @@ type rawSchedule struct {
 	spec                           []byte
 }
 
-const rawNextFire = 1 // its place among the numbers
+const rawNextFire = 1 // index in numbers
 
 // fire fires schedules that are due, in one transaction.
 func (f *rawFirer) fire(_ context.Context, limit int) (int, error) {
@@ -119,7 +118,7 @@ func (f *rawFirer) fireOne(one *rawSchedule, params string) error {
 	s.BindText(10, params)
 	s.BindInt64(11, at)
 	s.BindText(12, one.name)
-	s.BindText(13, calendarTemplate)
+	s.BindText(13, scheduleTemplate)
 	s.BindText(14, one.name)
 	s.BindInt64(15, at)
 	if err := do(s); err != nil {

@@ -11,9 +11,9 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// The raw engine opens its file as the store's writer does. The store's
-// pragmas are read from its source, where constants stand for values.
-func TestRawPragmasAreTheStores(t *testing.T) {
+// The raw engine opens its file with the same pragmas as the store's writer. The test reads those from the source of
+// the store, and replaces constants by their values.
+func TestRawPragmasEqualTheStores(t *testing.T) {
 	source, err := os.ReadFile("../store/sqlite/open.go")
 	if err != nil {
 		t.Fatal(err)
@@ -32,10 +32,9 @@ func TestRawPragmasAreTheStores(t *testing.T) {
 	}
 }
 
-// The raw engine changes the rows that Rota changes, to the same values: all
-// but those that are minted or read from a clock.
-func TestRawWritesWhatRotaWrites(t *testing.T) {
-	rota, raw := liveOf(t, openRotaLoop), liveOf(t, openRawLoop)
+// The raw engine writes the same values as Rota, except generated ids and times.
+func TestRawWritesSameRowsAsRota(t *testing.T) {
+	rota, raw := rowsAfterWork(t, openRotaBatchQueue), rowsAfterWork(t, openRawBatchQueue)
 	if rota != raw {
 		t.Errorf("rota wrote\n%s\nraw wrote\n%s", rota, raw)
 	}
@@ -44,8 +43,8 @@ func TestRawWritesWhatRotaWrites(t *testing.T) {
 	}
 }
 
-// liveOf enqueues three jobs, completes one, and tells what the rows hold.
-func liveOf(t *testing.T, open opener) string {
+// rowsAfterWork enqueues three jobs, completes one, and returns the rows.
+func rowsAfterWork(t *testing.T, open opener) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "live.db")
 	if err := create(path); err != nil {
@@ -58,7 +57,7 @@ func liveOf(t *testing.T, open opener) string {
 	if err := e.enqueue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := e.turn(t.Context(), 1); err != nil {
+	if _, _, err := e.claimAndFinish(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.close(); err != nil {
@@ -74,8 +73,7 @@ const (
 	auditRows    = `SELECT * FROM rota_audit ORDER BY seq`
 )
 
-// dump writes the rows that some queries give. Of what differs by nature it says
-// only whether it is there.
+// dump returns the rows of some queries as text. For generated ids and times it shows only whether there is a value.
 func dump(t *testing.T, path string, queries ...string) string {
 	t.Helper()
 	conn, err := driver.OpenConn(path, driver.OpenReadOnly)
@@ -83,7 +81,7 @@ func dump(t *testing.T, path string, queries ...string) string {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	minted := regexp.MustCompile(`^(id|job_id|run_id|token|life|version|\w+_at|stale_after)$`)
+	generated := regexp.MustCompile(`^(id|job_id|run_id|token|life|version|\w+_at|stale_after)$`)
 	var text strings.Builder
 	for _, sql := range queries {
 		err := sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{ResultFunc: func(s *driver.Stmt) error {
@@ -91,7 +89,7 @@ func dump(t *testing.T, path string, queries ...string) string {
 				name, value := s.ColumnName(col), s.ColumnText(col)
 				if s.ColumnIsNull(col) {
 					value = "NULL"
-				} else if minted.MatchString(name) {
+				} else if generated.MatchString(name) {
 					value = "some"
 				}
 				text.WriteString(name + "=" + value + " ")
@@ -106,8 +104,8 @@ func dump(t *testing.T, path string, queries ...string) string {
 	return text.String()
 }
 
-// A subject that skips work is refused.
-func TestAuditRefusesWorkThatWasNotDone(t *testing.T) {
+// A file without the expected jobs is an error.
+func TestAuditRefusesMissingJobs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "short.db")
 	if err := create(path); err != nil {
 		t.Fatal(err)
@@ -116,14 +114,14 @@ func TestAuditRefusesWorkThatWasNotDone(t *testing.T) {
 		t.Error(err)
 	}
 	if err := audit(t.Context(), path, counts{queued: 1}); err == nil {
-		t.Error("a job that is not there was not missed")
+		t.Error("a missing job is accepted")
 	}
 }
 
-// Steps are counted for the statements of the connections that are watched.
-func TestStepsGrowWithTheWork(t *testing.T) {
+// Steps are counted for the statements of traced connections.
+func TestStepsGrowWithRows(t *testing.T) {
 	var conn *driver.Conn
-	machine, err := watchSteps(func() (err error) {
+	machine, err := traceSteps(func() (err error) {
 		conn, err = driver.OpenConn(filepath.Join(t.TempDir(), "steps.db"), driver.OpenReadWrite|driver.OpenCreate)
 		return err
 	})

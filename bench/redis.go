@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// findRedis is where redis-server is, if it is installed.
+// findRedis returns the path of redis-server if it is installed.
 func findRedis() (path string, found bool) {
 	path, err := exec.LookPath("redis-server")
 	return path, err == nil
 }
 
-// redisServer is a Redis that belongs to this process alone.
+// redisServer is a Redis that only this process uses.
 type redisServer struct {
 	dir    string
 	socket string
@@ -25,11 +25,11 @@ type redisServer struct {
 	ended  chan error
 }
 
-// redisPatience is how long it may take to start.
-const redisPatience = 10 * time.Second
+// redisTimeout limits the time of the start.
+const redisTimeout = 10 * time.Second
 
-// startRedis starts a Redis that keeps nothing on a disk. Its directory is a
-// temporary one, since the path of a socket must be short.
+// startRedis starts a Redis that stores nothing on disk. It uses a temporary directory, because the path of a socket
+// must be short.
 func startRedis(path string) (*redisServer, error) {
 	dir, err := os.MkdirTemp("", "rota-redis-")
 	if err != nil {
@@ -39,7 +39,7 @@ func startRedis(path string) (*redisServer, error) {
 	r.child = exec.Command(path, "--port", "0", "--unixsocket", r.socket, "--dir", dir,
 		"--save", "", "--appendonly", "no", "--daemonize", "no", "--loglevel", "warning")
 	r.child.Stderr = os.Stderr
-	r.child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // it does not outlive a failed run
+	r.child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // ends with this process, also after a failure
 	if err := r.child.Start(); err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, err
@@ -48,9 +48,9 @@ func startRedis(path string) (*redisServer, error) {
 	return r, r.await()
 }
 
-// await waits until somebody answers at the socket.
+// await waits until the server accepts connections.
 func (r *redisServer) await() error {
-	for deadline := time.Now().Add(redisPatience); ; {
+	for deadline := time.Now().Add(redisTimeout); ; {
 		conn, err := net.Dial("unix", r.socket)
 		if err == nil {
 			return conn.Close()
@@ -59,7 +59,7 @@ func (r *redisServer) await() error {
 		case err := <-r.ended:
 			_ = os.RemoveAll(r.dir)
 			return fmt.Errorf("redis-server ended: %w", err)
-		case <-time.After(askEvery):
+		case <-time.After(pollInterval):
 		}
 		if time.Now().After(deadline) {
 			return errors.Join(errors.New("redis-server does not answer"), r.stop())
@@ -67,7 +67,7 @@ func (r *redisServer) await() error {
 	}
 }
 
-// stop kills the server, which has nothing to lose.
+// stop kills the server, which has no data to save.
 func (r *redisServer) stop() error {
 	err := r.child.Process.Kill()
 	<-r.ended

@@ -10,30 +10,30 @@ import (
 	"text/tabwriter"
 )
 
-// report gathers rows, and prints them when all runs are done.
+// report collects rows, and prints them when all runs are done.
 type report struct {
 	config config
 	disk   disk
 	rows   []*row
-	noises map[string][]noise // by case, one a run
+	noises map[string][]noise // by case, one per run
 	bars   []bar
 	texts  []text
 }
 
-// row is one subject of one case, with one value a run.
+// row is one subject of one case, with one value per run.
 type row struct {
 	caseName, subject, metric, unit string
 	values                          []float64
 }
 
-// text is what is printed after the table: statements and plans.
+// text is printed after the table: statements, plans and explanations.
 type text struct{ title, body string }
 
 func newReport(config config, disk disk) *report {
 	return &report{config: config, disk: disk, noises: map[string][]noise{}}
 }
 
-// add notes what one run measured.
+// add adds the result of one run.
 func (r *report) add(caseName, subject, metric string, value float64, unit string) {
 	one := r.row(caseName, subject)
 	if one == nil {
@@ -51,25 +51,24 @@ func (r *report) row(caseName, subject string) *row {
 	return r.rows[i]
 }
 
-// The tails mark the cases that tell something else than speed.
+// The suffixes of cases that measure something other than speed.
 const (
 	processorTail = "/processor"
 	writtenTail   = "/written"
 )
 
-// addSpent notes how many jobs a second a subject managed, and what each took
-// of a processor and a disk.
-func (r *report) addSpent(caseName, subject string, jobs int, took spent) {
+// addUsage reports the jobs per second of a subject, and its processor time and written bytes per job.
+func (r *report) addUsage(caseName, subject string, jobs int, took usage) {
 	r.add(caseName, subject, "throughput", float64(jobs)/took.wall.Seconds(), "jobs/s")
 	r.add(caseName+processorTail, subject, "processor time", took.processor.Seconds()*1e6/float64(jobs), "µs/job")
 	r.add(caseName+writtenTail, subject, "bytes written", float64(took.written)/float64(jobs), "bytes/job")
 }
 
-func (r *report) noteNoise(caseName string, n noise) {
+func (r *report) addNoise(caseName string, n noise) {
 	r.noises[caseName] = append(r.noises[caseName], n)
 }
 
-// explain adds a text under a title that is printed once.
+// explain adds a text, unless there is one with the same title.
 func (r *report) explain(title, body string) {
 	if !slices.ContainsFunc(r.texts, func(t text) bool { return t.title == title }) {
 		r.texts = append(r.texts, text{title, strings.TrimSpace(body)})
@@ -82,7 +81,7 @@ func (r *report) print(out io.Writer) {
 		fmt.Fprintln(out, "WARNING: these files were in memory. Nothing was synced, and no figure below means anything.")
 	}
 	if r.config.scale != 1 {
-		fmt.Fprintf(out, "WARNING: at scale %g. The bars are for scale 1.\n", r.config.scale)
+		fmt.Fprintf(out, "WARNING: the scale is %g. The bars are for scale 1.\n", r.config.scale)
 	}
 	r.printRows(out)
 	r.printBars(out)
@@ -96,19 +95,18 @@ func (r *report) printRows(out io.Writer) {
 	fmt.Fprintln(table, "\ncase\tsubject\tmedian\tlowest – highest\tunit\tmetric\tfsync ms\tsteal %\tother %")
 	previous := ""
 	for _, o := range r.byCase() {
-		name, weather := "", "\t\t"
+		name, noise := "", "\t\t"
 		if o.caseName != previous {
-			name, weather = o.caseName, r.weather(o.caseName)
+			name, noise = o.caseName, r.noiseCells(o.caseName)
 		}
 		previous = o.caseName
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s – %s\t%s\t%s\t%s\n", name, o.subject, number(median(o.values)),
-			number(slices.Min(o.values)), number(slices.Max(o.values)), o.unit, o.metric, weather)
+			number(slices.Min(o.values)), number(slices.Max(o.values)), o.unit, o.metric, noise)
 	}
 	_ = table.Flush()
 }
 
-// byCase is the rows with those of one case together, cases and subjects in
-// the order in which they first came.
+// byCase returns the rows grouped by case, with cases and subjects in the order in which they were added.
 func (r *report) byCase() (rows []*row) {
 	for _, first := range r.rows {
 		if slices.Contains(rows, first) {
@@ -123,8 +121,8 @@ func (r *report) byCase() (rows []*row) {
 	return rows
 }
 
-// weather is the noise of each run of a case, as cells of the table.
-func (r *report) weather(caseName string) string {
+// noiseCells returns the noise of each run of a case, as cells of the table.
+func (r *report) noiseCells(caseName string) string {
 	all := r.noises[caseName]
 	return join(all, func(n noise) string { return fmt.Sprintf("%.2f", n.fsync.Seconds()*1e3) }) + "\t" +
 		join(all, func(n noise) string { return fmt.Sprintf("%.0f", n.steal) }) + "\t" +
@@ -139,7 +137,7 @@ func join(all []noise, format func(noise) string) string {
 	return strings.Join(texts, " ")
 }
 
-// jsonRow is a row as others read it.
+// jsonRow is the JSON form of a row.
 type jsonRow struct {
 	Case    string  `json:"case"`
 	Subject string  `json:"subject"`
@@ -170,7 +168,7 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// number writes a figure with as many digits as it is worth.
+// number formats a figure with three significant digits.
 func number(value float64) string {
 	switch {
 	case value >= 100:

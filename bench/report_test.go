@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestBars(t *testing.T) {
+func TestBarValueAndVerdict(t *testing.T) {
 	r := newReport(config{runs: 3}, disk{})
 	for i, value := range []float64{80, 10, 90} {
 		r.add("c", "rota", "m", value, "u")
@@ -19,14 +19,14 @@ func TestBars(t *testing.T) {
 	}{
 		{bar{caseName: "c", subject: "rota", against: "raw", least: 0.7}, 0.8, "ok", false},
 		{bar{caseName: "c", subject: "rota", against: "raw", least: 0.85}, 0.8, "MISSED", true},
-		{bar{caseName: "c", subject: "rota", against: "raw", least: 0.85, aim: true}, 0.8, "missed (aim)", false},
+		{bar{caseName: "c", subject: "rota", against: "raw", least: 0.85, goal: true}, 0.8, "missed (aim)", false},
 		{bar{caseName: "c", subject: "raw", against: "rota", most: 1.5}, 1.25, "ok", false},
 		{bar{caseName: "c", subject: "rota", most: 70}, 80, "MISSED", true},
 		{bar{caseName: "c", subject: "rota", against: "raw"}, 0.8, "", false},
 	} {
 		value, known := test.bar.value(r)
 		if !known || value != test.value {
-			t.Errorf("%+v: is %v", test.bar, value)
+			t.Errorf("%+v: value %v", test.bar, value)
 		}
 		if verdict := test.bar.verdict(value); verdict != test.verdict {
 			t.Errorf("%+v: %q", test.bar, verdict)
@@ -36,7 +36,7 @@ func TestBars(t *testing.T) {
 			t.Errorf("%+v: missed is %v", test.bar, r.missed())
 		}
 	}
-	if r.bars = []bar{{caseName: "c", subject: "nobody", least: 1}}; !r.missed() {
+	if r.bars = []bar{{caseName: "c", subject: "missing", least: 1}}; !r.missed() {
 		t.Error("a bar that was not measured counts as met")
 	}
 }
@@ -49,7 +49,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-func TestNoiseBetweenTwoReadings(t *testing.T) {
+func TestNoiseOfTwoReadings(t *testing.T) {
 	before := processors{all: 1000, busy: 500, steal: 10, own: time.Second}
 	after := processors{all: 1400, busy: 800, steal: 50, own: 3 * time.Second}
 	n := after.since(before)

@@ -38,7 +38,7 @@ func openBacklite(ctx context.Context, path string, size int) (rivalQueue, error
 	}}, nil
 }
 
-// backliteTask is written as a JSON object of as many bytes as everybody's.
+// backliteTask is encoded as a JSON object of the same size as the params of all subjects.
 type backliteTask struct {
 	Text string `json:"text"`
 }

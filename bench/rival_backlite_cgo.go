@@ -5,7 +5,7 @@ package main
 import (
 	"time"
 
-	_ "github.com/mattn/go-sqlite3" // the driver of its manual
+	_ "github.com/mattn/go-sqlite3" // driver recommended by backlite
 )
 
 const (

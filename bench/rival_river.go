@@ -9,7 +9,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
 
-	_ "modernc.org/sqlite" // the driver of its manual
+	_ "modernc.org/sqlite" // driver recommended by River
 )
 
 const (
@@ -48,7 +48,7 @@ func openRiver(ctx context.Context, path string, size int) (rivalQueue, error) {
 	}}, nil
 }
 
-// migrateRiver makes River's tables.
+// migrateRiver creates River's tables.
 func migrateRiver(ctx context.Context, db *sql.DB) (*riversqlite.Driver, error) {
 	driver := riversqlite.New(db)
 	migrator, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
@@ -59,7 +59,7 @@ func migrateRiver(ctx context.Context, db *sql.DB) (*riversqlite.Driver, error) 
 	return driver, err
 }
 
-// riverArgs is written as a JSON object of as many bytes as everybody's.
+// riverArgs is encoded as a JSON object of the same size as the params of all subjects.
 type riverArgs struct {
 	Text string `json:"text"`
 }

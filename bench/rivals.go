@@ -8,26 +8,26 @@ import (
 
 const rivalsCase = "enqueue/rivals"
 
-// rival is another queue on SQLite, used as its own manual says, but for
-// synchronous=FULL, which its users would have to ask for.
+// rival is another queue on SQLite, used as its documentation describes, except for synchronous=FULL, which is not its
+// default.
 type rival struct {
 	name string
 	note string // printed with the result
 	open func(ctx context.Context, path string) (rivalQueue, error)
 }
 
-// rivalQueue enqueues a batch in one transaction.
+// rivalQueue enqueues batches, each in one transaction.
 type rivalQueue interface {
 	enqueue(ctx context.Context) error
-	jobs(ctx context.Context) (int, error) // that the file holds
+	jobs(ctx context.Context) (int, error) // number of jobs in the file
 	close() error
 }
 
 func allRivals(size int) []rival {
 	return []rival{
 		{"rota", "Enqueue with all jobs in one command", func(_ context.Context, path string) (rivalQueue, error) {
-			e, err := openRotaLoop(path, size)
-			return &rotaRival{loop: e, path: path}, err
+			e, err := openRotaBatchQueue(path, size)
+			return &rotaRival{batchQueue: e, path: path}, err
 		}},
 		backliteRival(size),
 		riverRival(size),
@@ -42,7 +42,7 @@ func rivalBenchmarks() []benchmark {
 	return []benchmark{{cases: []string{rivalsCase}, bars: bars, run: runRivals}}
 }
 
-// runRivals enqueues batches of 1,000 jobs by what each offers for batches.
+// runRivals enqueues batches of 1,000 jobs with the batch call of each queue.
 func runRivals(b *bench) error {
 	batches, size := b.sized(4, 1), b.sized(1000, 10)
 	var subjects []subject
@@ -51,14 +51,14 @@ func runRivals(b *bench) error {
 		subjects = append(subjects, r.subject(b, batches, size))
 		notes += fmt.Sprintf("%s: %s\n", r.name, r.note)
 	}
-	b.report.explain(rivalsCase+": what each was made to do, with synchronous=FULL", notes)
+	b.report.explain(rivalsCase+": what each subject does, with synchronous=FULL", notes)
 	return b.compare(rivalsCase, subjects...)
 }
 
 func (r rival) subject(b *bench, batches, size int) subject {
 	path, want := b.file("rival-"+r.name), parts*batches*size
 	var queue rivalQueue
-	var took spent
+	var took usage
 	return subject{
 		name: r.name,
 		open: func() (err error) {
@@ -75,7 +75,7 @@ func (r rival) subject(b *bench, batches, size int) subject {
 		},
 		close: func(ctx context.Context) error {
 			defer b.drop(path)
-			b.report.addSpent(rivalsCase, r.name, want, took)
+			b.report.addUsage(rivalsCase, r.name, want, took)
 			held, err := queue.jobs(ctx)
 			if err == nil && held != want {
 				err = fmt.Errorf("the file holds %d jobs, not %d", held, want)
@@ -89,7 +89,7 @@ func (r rival) subject(b *bench, batches, size int) subject {
 }
 
 type rotaRival struct {
-	loop
+	batchQueue
 	path string
 }
 
@@ -98,7 +98,7 @@ func (r *rotaRival) jobs(context.Context) (int, error) {
 	return c.queued, err
 }
 
-// sqlRival is what rivals on database/sql share.
+// sqlRival is the common part of rivals on database/sql.
 type sqlRival struct {
 	db    *sql.DB
 	count string
@@ -113,7 +113,7 @@ func (r *sqlRival) jobs(ctx context.Context) (n int, err error) {
 
 func (r *sqlRival) close() error { return r.db.Close() }
 
-// openSynced opens a database and makes sure that it syncs every commit.
+// openSynced opens a database and checks that it syncs every commit.
 func openSynced(ctx context.Context, driver, source string) (*sql.DB, error) {
 	db, err := sql.Open(driver, source)
 	if err != nil {

@@ -39,7 +39,7 @@ func newJobs(n int) []rota.NewJob {
 	return jobs
 }
 
-// apply sends one command and wants it applied.
+// apply sends one command and returns its reply.
 func apply[R rota.Reply](ctx context.Context, store rota.Store, c rota.Command) (reply R, err error) {
 	results, err := store.Apply(ctx, rota.Batch{Commands: []rota.Command{c}})
 	if err != nil {
@@ -59,7 +59,7 @@ func enqueue(ctx context.Context, store rota.Store, jobs []rota.NewJob) error {
 	return err
 }
 
-// enqueueAll puts n jobs into a store, as fast as it can.
+// enqueueAll enqueues n jobs in large batches.
 func enqueueAll(ctx context.Context, store rota.Store, n int) error {
 	for n > 0 {
 		some := min(n, rota.JobsMax/2)
@@ -71,7 +71,7 @@ func enqueueAll(ctx context.Context, store rota.Store, n int) error {
 	return nil
 }
 
-// incarnation of this process; its claims carry it as a worker's would.
+// incarnation is that of this process, for its claims.
 var incarnation = rota.NewID()
 
 func newClaim(n int) *rota.Claim {
@@ -124,16 +124,16 @@ func withStore(path string, use func(*sqlite.Store) error) error {
 	return err
 }
 
-// create makes an empty store.
+// create creates an empty store.
 func create(path string) error {
 	return withStore(path, func(*sqlite.Store) error { return nil })
 }
 
-// counts of a file's rows.
+// counts holds numbers of rows of a file.
 type counts struct {
 	queued, running, completed int
 
-	blocked   int // of those queued: members of groups that wait for their turn
+	blocked   int // queued members of groups that wait for an earlier member
 	schedules int
 }
 
@@ -143,8 +143,8 @@ func (c counts) plus(o counts) counts {
 	}
 }
 
-// audit refuses a file that does not hold what it should, or whose rows break
-// an invariant: a subject that skips work has no figure.
+// audit fails if a file does not hold the expected rows, or if a row violates an invariant. So a subject that skips
+// work gets no figure.
 func audit(ctx context.Context, path string, want counts) error {
 	got, err := count(path)
 	if err != nil {

@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// server is a Rota of its own process, as its users run it.
+// server is a Rota server in a separate process, configured as users run it.
 type server struct {
-	data  string // its directory
+	data  string // data directory
 	child *exec.Cmd
 	ended chan error
-	addr  string // where the API listens
-	sql   string // where the SQL port does
+	addr  string // address of the API
+	sql   string // address of the SQL port
 	token string
 }
 
-// serverPatience is how long a server may take to start or to stop.
-const serverPatience = 30 * time.Second
+// serverTimeout limits the time of a start, a stop or a request.
+const serverTimeout = 30 * time.Second
 
-// binary is Rota as make build makes it, made when it is first asked for.
+// binary returns the path of the rota binary, built as make build does. It builds the binary at the first call.
 func (b *bench) binary() (string, error) {
 	path := filepath.Join(b.dir, "rota")
 	if _, err := os.Stat(path); err == nil {
@@ -38,7 +38,7 @@ func (b *bench) binary() (string, error) {
 		return "", err
 	}
 	build := exec.CommandContext(b.ctx, "go", "build", "-trimpath", "-o", path, "./cmd/rota")
-	build.Dir = ".." // this module lies in the other
+	build.Dir = ".." // root of the main module
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build ./cmd/rota: %w\n%s", err, out)
@@ -46,7 +46,7 @@ func (b *bench) binary() (string, error) {
 	return path, nil
 }
 
-// serve starts a server on a file, and waits until it takes requests.
+// serve starts a server on a file, and waits until it is ready.
 func (b *bench) serve(name, store string) (*server, error) {
 	binary, err := b.binary()
 	if err != nil {
@@ -55,12 +55,12 @@ func (b *bench) serve(name, store string) (*server, error) {
 	s := &server{data: filepath.Join(b.dir, fmt.Sprintf("%s-%d", name, b.round)), ended: make(chan error, 1)}
 	s.child = exec.Command(binary, "serve", "--data", s.data, "--store", "sqlite:"+store, "--http", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--log-level", "warn")
 	s.child.Stderr = os.Stderr
-	s.child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // it does not outlive a failed run
+	s.child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // ends with this process, also after a failure
 	if err := s.child.Start(); err != nil {
 		return nil, err
 	}
 	go func() { s.ended <- s.child.Wait() }()
-	ctx, done := context.WithTimeout(b.ctx, serverPatience)
+	ctx, done := context.WithTimeout(b.ctx, serverTimeout)
 	defer done()
 	if err := s.await(ctx); err != nil {
 		_ = s.child.Process.Kill()
@@ -69,7 +69,7 @@ func (b *bench) serve(name, store string) (*server, error) {
 	return s, nil
 }
 
-// await waits until the server says that it is ready.
+// await waits until the server reports that it is ready.
 func (s *server) await(ctx context.Context) error {
 	for {
 		if s.find() == nil && s.ready(ctx) == nil {
@@ -77,15 +77,15 @@ func (s *server) await(ctx context.Context) error {
 		}
 		select {
 		case err := <-s.ended:
-			return errors.Join(errors.New("it ended before it was ready"), err)
+			return errors.Join(errors.New("the server ended before it was ready"), err)
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(askEvery):
+		case <-time.After(pollInterval):
 		}
 	}
 }
 
-// find reads where the server listens, and its token.
+// find reads the addresses and the token of the server.
 func (s *server) find() error {
 	text, err := os.ReadFile(filepath.Join(s.data, "rota.addr"))
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *server) ready(ctx context.Context) error {
 	return nil
 }
 
-// stop asks the server to stop, and wants it to do so without an error.
+// stop stops the server, and fails if it does not end without an error.
 func (s *server) stop() error {
 	defer os.RemoveAll(s.data)
 	if err := s.child.Process.Signal(syscall.SIGTERM); err != nil {
@@ -128,7 +128,7 @@ func (s *server) stop() error {
 	select {
 	case err := <-s.ended:
 		return err
-	case <-time.After(serverPatience):
-		return errors.Join(errors.New("rota serve: it does not stop"), s.child.Process.Kill())
+	case <-time.After(serverTimeout):
+		return errors.Join(errors.New("rota serve does not stop"), s.child.Process.Kill())
 	}
 }

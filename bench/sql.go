@@ -14,11 +14,11 @@ import (
 const (
 	sqlSchedules = 100_000
 	sqlRuns      = 1_000_000
-	sqlOwn       = 1_000 // runs of the one job whose runs are read
+	sqlOwn       = 1_000 // runs of the one schedule whose runs are read
 )
 
-// The bars: a query costs at most so many times the read that it is made of, and
-// all runs are counted within a second.
+// The bars: a query costs at most sqlMost times the typed read that it uses, and counting all runs takes at most a
+// second.
 const (
 	sqlMost      = 3
 	sqlCountMost = 1000 // ms
@@ -45,18 +45,18 @@ func sqlBenchmarks() []benchmark {
 	}}
 }
 
-// past is a calendar whose schedules have run, the first of them most often.
-type past struct {
-	calendar
+// schedulesWithRuns is a set of schedules with runs. The first schedule has the most.
+type schedulesWithRuns struct {
+	scheduleSet
 	runs, own int
 }
 
-func (p past) counts() counts { return counts{schedules: p.size, completed: p.runs} }
+func (p schedulesWithRuns) counts() counts { return counts{schedules: p.size, completed: p.runs} }
 
-func (p past) make(path string) error { return writePast(path, p.fill) }
+func (p schedulesWithRuns) make(path string) error { return writeDirectly(path, p.fill) }
 
-func (p past) fill(conn *driver.Conn) error {
-	if err := p.calendar.fill(conn); err != nil {
+func (p schedulesWithRuns) fill(conn *driver.Conn) error {
+	if err := p.scheduleSet.fill(conn); err != nil {
 		return err
 	}
 	w, err := newBackgroundWriter(conn, 0)
@@ -76,17 +76,17 @@ func (p past) fill(conn *driver.Conn) error {
 	return nil
 }
 
-// reading is one read, made through the typed reads and through SELECT.
+// reading is one read, available as a typed read of the store and as a SELECT.
 type reading struct {
 	name, query string
 	rows        int
 	typed       func(context.Context) (int, error)
 }
 
-// runSQL reads the same in both ways, in turns.
+// runSQL executes the same reads in both ways, in turns.
 func runSQL(b *bench) error {
-	f, err := b.fixture("sql", past{
-		calendar: calendar{size: b.sized(sqlSchedules, 100), from: time.Now(), spec: func(i int) rota.ScheduleSpec {
+	f, err := b.fixture("sql", schedulesWithRuns{
+		scheduleSet: scheduleSet{size: b.sized(sqlSchedules, 100), from: time.Now(), spec: func(i int) rota.ScheduleSpec {
 			return rota.ScheduleSpec{Every: time.Hour + time.Duration(i)*time.Second}
 		}},
 		runs: b.sized(sqlRuns, 1000), own: b.sized(sqlOwn, 10),
@@ -130,7 +130,7 @@ func readings(b *bench, store rota.Store) []reading {
 	}
 }
 
-// readBoth reads in one way after the other, and notes the median of each.
+// readBoth executes a read in both ways, in turns, and reports the median of each.
 func (b *bench) readBoth(r reading, s *console.Session) error {
 	sides := map[string]func(context.Context) (int, error){typedName: r.typed, selectOf: func(ctx context.Context) (int, error) {
 		answers, err := s.Answers(ctx, r.query)
@@ -150,7 +150,7 @@ func (b *bench) readBoth(r reading, s *console.Session) error {
 			if n < r.rows {
 				return fmt.Errorf("%s: %s gave %d rows, not %d", r.name, side, n, r.rows)
 			}
-			if i > 0 { // the first warms up
+			if i > 0 { // the first is a warm-up
 				walls[side] = append(walls[side], time.Since(began).Seconds()*1e6)
 			}
 		}

@@ -8,9 +8,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// steps counts what SQLite's machine does for each statement that was run to
-// its end: a figure that no neighbour can change. Only connections that were
-// opened while steps were watched are counted.
+// steps counts the steps of SQLite's virtual machine for each completed statement. The count does not depend on the
+// noise of the machine. It includes only connections that were opened by traceSteps.
 type steps struct {
 	tls *libc.TLS
 
@@ -18,37 +17,36 @@ type steps struct {
 	counts map[string]int64 // by SQL
 }
 
-// watched is the counter that the callbacks of SQLite use, which are plain functions. There
-// is one at a time.
-var watched *steps
+// traced is the counter for the callbacks of SQLite, which cannot be closures. Only one counter is active at a time.
+var traced *steps
 
-// watchSteps counts the connections that open opens.
-func watchSteps(open func() error) (*steps, error) {
+// traceSteps counts the steps of the connections that open opens.
+func traceSteps(open func() error) (*steps, error) {
 	s := &steps{tls: libc.NewTLS(), counts: map[string]int64{}}
-	watched = s
+	traced = s
 	begin := functionPointer(beginTrace)
 	sqlite3.Xsqlite3_auto_extension(s.tls, begin)
 	defer sqlite3.Xsqlite3_cancel_auto_extension(s.tls, begin)
 	return s, open()
 }
 
-// beginTrace is called for each connection that is opened.
+// beginTrace is called for each new connection.
 func beginTrace(tls *libc.TLS, db, _, _ uintptr) int32 {
-	return sqlite3.Xsqlite3_trace_v2(tls, db, sqlite3.SQLITE_TRACE_PROFILE, functionPointer(noteSteps), 0)
+	return sqlite3.Xsqlite3_trace_v2(tls, db, sqlite3.SQLITE_TRACE_PROFILE, functionPointer(recordSteps), 0)
 }
 
-// noteSteps is called when a statement has ended or is reset.
-func noteSteps(tls *libc.TLS, _ uint32, _, statement, _ uintptr) int32 {
+// recordSteps is called when a statement has ended or is reset.
+func recordSteps(tls *libc.TLS, _ uint32, _, statement, _ uintptr) int32 {
 	const reset = 1
 	n := sqlite3.Xsqlite3_stmt_status(tls, statement, sqlite3.SQLITE_STMTSTATUS_VM_STEP, reset)
 	sql := libc.GoString(sqlite3.Xsqlite3_sql(tls, statement))
-	watched.mu.Lock()
-	defer watched.mu.Unlock()
-	watched.counts[sql] += int64(n)
+	traced.mu.Lock()
+	defer traced.mu.Unlock()
+	traced.counts[sql] += int64(n)
 	return 0
 }
 
-// take returns the steps by statement since it was last called.
+// take returns the steps by statement since the last call.
 func (s *steps) take() map[string]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,8 +57,8 @@ func (s *steps) take() map[string]int64 {
 
 func (s *steps) close() { s.tls.Close() }
 
-// functionPointer is a declared function as translated C calls it: a pointer
-// to the word that a func value points to. It must not be a closure.
+// functionPointer returns a declared function in the form in which translated C code calls it: a pointer to the word
+// that a func value points to. The function must not be a closure.
 func functionPointer[F any](f F) uintptr {
 	held := &struct{ f F }{f}
 	return *(*uintptr)(unsafe.Pointer(held))

@@ -15,8 +15,8 @@ import (
 const (
 	wireCase    = "sql/wire"
 	wireCallers = 50
-	wireEach    = 40  // definitions of a caller, in a part
-	wireLeast   = 0.7 // of the rate that the store itself has
+	wireEach    = 40  // definitions of a caller in a part
+	wireLeast   = 0.7 // of the rate of the store in process
 )
 
 const (
@@ -32,17 +32,17 @@ func wireBenchmarks() []benchmark {
 	}}
 }
 
-// runWire declares the same jobs in both ways, by as many callers at once.
+// runWire creates the same jobs in both ways, with the same number of concurrent callers.
 func runWire(b *bench) error {
 	b.report.explain(wireCase+": what is timed", fmt.Sprintf(
-		"%d callers at once, each declaring one job after the other: a template and a schedule in one command, synced when it is answered.\n"+
-			"%q is a server in a process of its own, asked by connections that are kept, in the simple protocol. %q gathers as a server does.",
+		"%d concurrent callers, each creating one job at a time: a template and a schedule in one command, answered after the sync.\n"+
+			"%q is a server in a separate process, over persistent connections, in the simple protocol. %q shares commits as a server does.",
 		wireCallers, wireOf, storeOf))
 	return b.compare(wireCase, wireSubject(b), wireStoreSubject(b))
 }
 
-// atOnce has callers work side by side, each with its number.
-func atOnce(callers int, work func(caller int) error) error {
+// concurrently runs the callers at the same time, each with its number.
+func concurrently(callers int, work func(caller int) error) error {
 	errs := make(chan error, callers)
 	var all sync.WaitGroup
 	for i := range callers {
@@ -61,7 +61,7 @@ func wireSubject(b *bench) subject {
 	path, each, part := b.file("wire"), b.sized(wireEach, 2), 0
 	var s *server
 	var conns []*pgconn.PgConn
-	var took spent
+	var took usage
 	return subject{
 		name: wireOf,
 		open: func() (err error) {
@@ -69,7 +69,7 @@ func wireSubject(b *bench) subject {
 				return err
 			}
 			conns = make([]*pgconn.PgConn, wireCallers)
-			return atOnce(wireCallers, func(i int) (err error) {
+			return concurrently(wireCallers, func(i int) (err error) {
 				conns[i], err = pgconn.Connect(b.ctx, fmt.Sprintf("postgres://admin:%s@%s/rota?sslmode=disable", s.token, s.sql))
 				return err
 			})
@@ -77,7 +77,7 @@ func wireSubject(b *bench) subject {
 		part: func(ctx context.Context) error {
 			part++
 			return took.measure(func() error {
-				return atOnce(wireCallers, func(i int) error {
+				return concurrently(wireCallers, func(i int) error {
 					for k := range each {
 						text := fmt.Sprintf("CREATE JOB w%d_%d_%d SCHEDULE = EVERY 1 HOUR AS 'SELECT 1'", part, i, k)
 						if _, err := conns[i].Exec(ctx, text).ReadAll(); err != nil {
@@ -97,7 +97,7 @@ func wireSubject(b *bench) subject {
 				return err
 			}
 			declared := parts * wireCallers * each
-			b.report.addSpent(wireCase, wireOf, declared, took)
+			b.report.addUsage(wireCase, wireOf, declared, took)
 			return audit(ctx, path, counts{schedules: declared})
 		},
 	}
@@ -106,7 +106,7 @@ func wireSubject(b *bench) subject {
 func wireStoreSubject(b *bench) subject {
 	path, each, part := b.file("wire-store"), b.sized(wireEach, 2), 0
 	var inner *sqlite.Store
-	var took spent
+	var took usage
 	return subject{
 		name: storeOf,
 		open: func() (err error) {
@@ -117,7 +117,7 @@ func wireStoreSubject(b *bench) subject {
 			part++
 			store := wrap.Coalesce(inner)
 			return took.measure(func() error {
-				return atOnce(wireCallers, func(i int) error {
+				return concurrently(wireCallers, func(i int) error {
 					for k := range each {
 						if err := declareJob(ctx, store, fmt.Sprintf("w%d_%d_%d", part, i, k)); err != nil {
 							return err
@@ -133,13 +133,13 @@ func wireStoreSubject(b *bench) subject {
 				return err
 			}
 			declared := parts * wireCallers * each
-			b.report.addSpent(wireCase, storeOf, declared, took)
+			b.report.addUsage(wireCase, storeOf, declared, took)
 			return audit(ctx, path, counts{schedules: declared})
 		},
 	}
 }
 
-// declareJob sends what CREATE JOB is made of.
+// declareJob sends the same command as CREATE JOB.
 func declareJob(ctx context.Context, store rota.Store, name string) error {
 	put, err := rota.Declare(rota.NewMeta("admin"), name, rota.ScheduleSpec{Template: name, Every: time.Hour}, time.Now())
 	if err != nil {

@@ -12,22 +12,22 @@ func TestPercentile(t *testing.T) {
 	}
 	for percent, want := range map[int]time.Duration{50: 100, 99: 198, 100: 200, 0: 1} {
 		if got := percentile(times, percent); got != want {
-			t.Errorf("%d of a hundred are at most %d, not %d", percent, got, want)
+			t.Errorf("percentile %d is %d, want %d", percent, got, want)
 		}
 	}
 	if percentile(nil, 50) != 0 {
-		t.Error("no times have a percentile")
+		t.Error("the percentile of no times is not 0")
 	}
 }
 
-func TestATallyTellsWhenItIsReached(t *testing.T) {
-	var ran tally
-	for range 2 { // it serves one part after the other
+func TestCounterClosesChannelAtCount(t *testing.T) {
+	var ran counter
+	for range 2 { // one counter serves several parts
 		reached := ran.await(3)
 		ran.add(2)
 		select {
 		case <-reached:
-			t.Fatal("two are three")
+			t.Fatal("the channel is closed at 2 of 3")
 		default:
 		}
 		ran.add(2)
@@ -36,11 +36,11 @@ func TestATallyTellsWhenItIsReached(t *testing.T) {
 	}
 }
 
-// A subject that leaves jobs unfinished gets no figure.
-func TestACrewThatLeavesJobsIsRefused(t *testing.T) {
-	for _, a := range allApplicants() {
+// A pool that leaves jobs unfinished is an error, so that it gets no figure.
+func TestUnfinishedJobsAreAnError(t *testing.T) {
+	for _, a := range allContenders() {
 		t.Run(a.name, func(t *testing.T) {
-			c, err := a.open(t.Context(), t.TempDir()+"/crew.db", 4)
+			c, err := a.open(t.Context(), t.TempDir()+"/pool.db", 4)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func TestACrewThatLeavesJobsIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.close(t.Context(), 3) == nil {
-				t.Error("nothing was run, and nobody minded")
+				t.Error("unfinished jobs are accepted")
 			}
 		})
 	}

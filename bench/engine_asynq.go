@@ -9,18 +9,18 @@ import (
 	"github.com/hibiken/asynq"
 )
 
-func asynqApplicant(redis string) applicant {
-	return applicant{
+func asynqContender(redis string) contender {
+	return contender{
 		name: "asynq",
-		note: "v0.26.0 on a redis-server of this machine, reached by a socket, which keeps all in memory and syncs nothing. " +
-			"The processor time and the bytes are without redis-server's",
-		open: func(_ context.Context, path string, workers int) (crew, error) {
+		note: "v0.26.0 on a local redis-server, over a socket, which stores everything in memory and syncs nothing. " +
+			"The processor time and the bytes do not include redis-server",
+		open: func(_ context.Context, path string, workers int) (workerPool, error) {
 			server, err := startRedis(redis)
 			if err != nil {
 				return nil, err
 			}
 			option := asynq.RedisClientOpt{Network: "unix", Addr: server.socket}
-			return &asynqCrew{
+			return &asynqPool{
 				workers: workers, redis: server, option: option,
 				client: asynq.NewClient(option), inspector: asynq.NewInspector(option),
 			}, nil
@@ -28,22 +28,22 @@ func asynqApplicant(redis string) applicant {
 	}
 }
 
-// asynqCrew is a server of Asynq's with a Redis of its own.
-type asynqCrew struct {
+// asynqPool is an Asynq server with a Redis of its own.
+type asynqPool struct {
 	workers   int
 	redis     *redisServer
 	option    asynq.RedisClientOpt
 	client    *asynq.Client
 	inspector *asynq.Inspector
 	server    *asynq.Server
-	ran       tally
-	done      int // in the parts before
+	ran       counter
+	done      int // jobs finished in earlier parts
 }
 
-// asynqCallers is how many enqueue at once: there is no call for many jobs.
+// asynqCallers is the number of concurrent callers that enqueue: Asynq has no call for many jobs.
 const asynqCallers = 16
 
-func (c *asynqCrew) fill(ctx context.Context, n int) error {
+func (c *asynqPool) fill(ctx context.Context, n int) error {
 	errs := make(chan error, asynqCallers)
 	var all sync.WaitGroup
 	for caller := range asynqCallers {
@@ -61,7 +61,7 @@ func (c *asynqCrew) fill(ctx context.Context, n int) error {
 	return <-errs
 }
 
-func (c *asynqCrew) work(ctx context.Context, n int) error {
+func (c *asynqPool) work(ctx context.Context, n int) error {
 	ran := c.ran.await(n)
 	c.server = asynq.NewServer(c.option, asynq.Config{Concurrency: c.workers, LogLevel: asynq.ErrorLevel})
 	handler := asynq.HandlerFunc(func(context.Context, *asynq.Task) error { c.ran.add(1); return nil })
@@ -69,10 +69,10 @@ func (c *asynqCrew) work(ctx context.Context, n int) error {
 		return err
 	}
 	c.done += n
-	return settled(ctx, ran, c.done, c.finished)
+	return awaitFinished(ctx, ran, c.done, c.finished)
 }
 
-func (c *asynqCrew) finished(context.Context) (int, error) {
+func (c *asynqPool) finished(context.Context) (int, error) {
 	info, err := c.inspector.GetQueueInfo("default")
 	if err != nil {
 		return 0, err
@@ -80,12 +80,12 @@ func (c *asynqCrew) finished(context.Context) (int, error) {
 	return info.ProcessedTotal - info.FailedTotal, nil
 }
 
-func (c *asynqCrew) rest(context.Context) error {
+func (c *asynqPool) stopWorkers(context.Context) error {
 	c.server.Shutdown()
 	return nil
 }
 
-func (c *asynqCrew) close(ctx context.Context, n int) error {
+func (c *asynqPool) close(ctx context.Context, n int) error {
 	info, err := c.inspector.GetQueueInfo("default")
 	if err == nil && (info.ProcessedTotal != n || info.FailedTotal != 0 || info.Size != 0) {
 		err = fmt.Errorf("%d of %d are finished, %d failed, %d are left", info.ProcessedTotal, n, info.FailedTotal, info.Size)

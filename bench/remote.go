@@ -12,30 +12,30 @@ import (
 
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/store/sqlite"
-	away "github.com/rotajobs/rota/worker"
+	remoteworker "github.com/rotajobs/rota/worker"
 )
 
-// Workers elsewhere, which reach the server over HTTP.
+// Remote workers, which use the server over HTTP.
 const (
 	pollsCase = "worker/idle"
 	polls     = 1000
-	pollWait  = 10 * time.Second // of one poll: so short that each comes back while they are watched
+	pollWait  = 10 * time.Second // of one poll; short enough that every poll returns at least once during the measurement
 	pollsMost = 5.0              // percent of a core
 
-	awayCase    = "worker/throughput"
-	awayWorkers = 8
-	awayBatch   = 20
-	awayJobs    = 4000 // in a part
-	awayLeast   = 2000 // jobs a second
+	remoteCase    = "worker/throughput"
+	remoteWorkers = 8
+	remoteBatch   = 20
+	remoteJobs    = 4000 // in a part
+	remoteLeast   = 2000 // jobs per second
 )
 
-// Who does the work.
+// The clients of the worker protocol.
 const (
-	awayPlain = "rota, the bare protocol"
-	awayGo    = "rota, worker package"
+	remoteProtocol = "rota, the bare protocol"
+	remotePackage  = "rota, worker package"
 )
 
-func awayBenchmarks() []benchmark {
+func remoteBenchmarks() []benchmark {
 	return []benchmark{
 		{
 			cases: []string{pollsCase},
@@ -43,21 +43,21 @@ func awayBenchmarks() []benchmark {
 			run:   runPolls,
 		},
 		{
-			cases: []string{awayCase},
+			cases: []string{remoteCase},
 			bars: []bar{
-				{caseName: awayCase, subject: awayPlain, least: awayLeast},
-				{caseName: awayCase, subject: awayGo, least: awayLeast},
+				{caseName: remoteCase, subject: remoteProtocol, least: remoteLeast},
+				{caseName: remoteCase, subject: remotePackage, least: remoteLeast},
 			},
-			run: runAway,
+			run: runRemote,
 		},
 	}
 }
 
-// runPolls reads how much processor time a server takes at which many workers
-// wait for jobs that do not come. Each waits again when its wait was in vain.
+// runPolls measures the processor time of a server while many workers wait for jobs and none arrives. Each worker polls
+// again when its poll ends.
 func runPolls(b *bench) error {
 	b.report.explain(pollsCase+": what is measured", fmt.Sprintf(
-		"The processor time of a server in a process of its own while %d connections wait in POST /claim, %v at a time.", polls, pollWait))
+		"The processor time of a server in a separate process while %d connections wait in POST /claim, %v at a time.", polls, pollWait))
 	path := b.file("polls")
 	defer b.drop(path)
 	if err := declareBench(b.ctx, path); err != nil {
@@ -68,10 +68,10 @@ func runPolls(b *bench) error {
 		return err
 	}
 	ctx, done := context.WithCancel(b.ctx)
-	waits, failed := s.waitMany(ctx, b.sized(polls, 10))
+	waits, failed := s.startPolls(ctx, b.sized(polls, 10))
 	percent, err := 0.0, s.awaitPolls(ctx, b.sized(polls, 10))
 	if err == nil {
-		percent, err = s.idle(b.sized(int(idleFor.Milliseconds()), 500))
+		percent, err = s.processorPercent(b.sized(int(idleFor.Milliseconds()), 500))
 	}
 	done()
 	waits.Wait()
@@ -87,8 +87,8 @@ func runPolls(b *bench) error {
 	return nil
 }
 
-// waitMany has n workers wait for jobs until ctx ends.
-func (s *server) waitMany(ctx context.Context, n int) (*sync.WaitGroup, <-chan error) {
+// startPolls starts n workers that poll for jobs until ctx ends.
+func (s *server) startPolls(ctx context.Context, n int) (*sync.WaitGroup, <-chan error) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: n, MaxConnsPerHost: n}}
 	failed := make(chan error, 1)
 	var all sync.WaitGroup
@@ -110,9 +110,9 @@ func (s *server) waitMany(ctx context.Context, n int) (*sync.WaitGroup, <-chan e
 	return &all, failed
 }
 
-// awaitPolls waits until the server says that so many wait.
+// awaitPolls waits until the server reports n waiting polls.
 func (s *server) awaitPolls(ctx context.Context, n int) error {
-	ctx, done := context.WithTimeout(ctx, serverPatience)
+	ctx, done := context.WithTimeout(ctx, serverTimeout)
 	defer done()
 	want := fmt.Sprintf("\nrota_worker_polls %d\n", n)
 	for {
@@ -120,7 +120,7 @@ func (s *server) awaitPolls(ctx context.Context, n int) error {
 		if err != nil || strings.Contains(text, want) {
 			return err
 		}
-		time.Sleep(askEvery)
+		time.Sleep(pollInterval)
 	}
 }
 
@@ -138,19 +138,19 @@ func (s *server) metrics(ctx context.Context) (string, error) {
 	return string(text), err
 }
 
-func runAway(b *bench) error {
-	b.report.explain(awayCase+": what is timed", fmt.Sprintf(
-		"%d workers, each with %d jobs at a time, from the queue of a server in a process of its own to their recorded ends, by\n"+
-			"POST /claim and POST /finish. The bare protocol claims and finishes in turn and runs nothing; the worker package runs\n"+
-			"a handler in %d slots. Both share the processors with the server.", awayWorkers, awayBatch, awayBatch))
-	return b.compare(awayCase, awaySubject(b, awayPlain, plainWork), awaySubject(b, awayGo, packageWork))
+func runRemote(b *bench) error {
+	b.report.explain(remoteCase+": what is timed", fmt.Sprintf(
+		"%d workers, each with %d jobs at a time, from the queue of a server in a separate process to their recorded end, by\n"+
+			"POST /claim and POST /finish. The bare protocol claims and finishes in turns without a handler; the worker package runs\n"+
+			"a handler in %d slots. Both share the processors with the server.", remoteWorkers, remoteBatch, remoteBatch))
+	return b.compare(remoteCase, remoteSubject(b, remoteProtocol, workByProtocol), remoteSubject(b, remotePackage, workByPackage))
 }
 
-// awaySubject has workers do the jobs that lie in the queue.
-func awaySubject(b *bench, name string, work func(ctx context.Context, s *server, ended *tally) error) subject {
-	path, jobs := b.file("away-"+name[6:9]), b.sized(awayJobs, 2*awayBatch)
+// remoteSubject lets remote workers run the jobs in the queue.
+func remoteSubject(b *bench, name string, work func(ctx context.Context, s *server, ended *counter) error) subject {
+	path, jobs := b.file("away-"+name[6:9]), b.sized(remoteJobs, 2*remoteBatch)
 	var s *server
-	var took spent
+	var took usage
 	return subject{
 		name: name,
 		open: func() error { return declareBench(b.ctx, path) },
@@ -163,28 +163,28 @@ func awaySubject(b *bench, name string, work func(ctx context.Context, s *server
 				return err
 			}
 			err = took.measure(func() error {
-				return patiently(ctx, jobs, func(ctx context.Context, n int) error { return until(ctx, n, s, work) })
+				return withTimeout(ctx, jobs, func(ctx context.Context, n int) error { return workUntil(ctx, n, s, work) })
 			})
 			return errors.Join(err, s.stop())
 		},
 		close: func(ctx context.Context) error {
 			defer b.drop(path)
-			b.report.add(awayCase, name, "throughput", float64(parts*jobs)/took.wall.Seconds(), "jobs/s")
+			b.report.add(remoteCase, name, "throughput", float64(parts*jobs)/took.wall.Seconds(), "jobs/s")
 			return audit(ctx, path, counts{completed: parts * jobs})
 		},
 	}
 }
 
-// until has all workers work until n jobs are finished.
-func until(ctx context.Context, n int, s *server, work func(context.Context, *server, *tally) error) error {
-	var ended tally
+// workUntil runs all workers until n jobs are finished.
+func workUntil(ctx context.Context, n int, s *server, work func(context.Context, *server, *counter) error) error {
+	var ended counter
 	all := ended.await(n)
 	ctx, done := context.WithCancel(ctx)
 	defer done()
-	var crew sync.WaitGroup
-	failed := make(chan error, awayWorkers)
-	for range awayWorkers {
-		crew.Go(func() {
+	var workers sync.WaitGroup
+	failed := make(chan error, remoteWorkers)
+	for range remoteWorkers {
+		workers.Go(func() {
 			if err := work(ctx, s, &ended); err != nil && ctx.Err() == nil {
 				failed <- err
 			}
@@ -198,15 +198,15 @@ func until(ctx context.Context, n int, s *server, work func(context.Context, *se
 		err = ctx.Err()
 	}
 	done()
-	crew.Wait()
+	workers.Wait()
 	return err
 }
 
-// plainWork claims and finishes in turn.
-func plainWork(ctx context.Context, s *server, ended *tally) error {
+// workByProtocol claims and finishes jobs in turns, without a handler.
+func workByProtocol(ctx context.Context, s *server, ended *counter) error {
 	p := &protocol{client: &http.Client{Transport: &http.Transport{}}, server: s, name: "plain"}
 	for {
-		items, err := p.claim(ctx, awayBatch, time.Second)
+		items, err := p.claim(ctx, remoteBatch, time.Second)
 		if err != nil {
 			return err
 		}
@@ -217,10 +217,10 @@ func plainWork(ctx context.Context, s *server, ended *tally) error {
 	}
 }
 
-// packageWork runs a handler in a worker of its own. What it has run is counted,
-// and the last of it is recorded when the worker ends.
-func packageWork(ctx context.Context, s *server, ended *tally) error {
+// workByPackage runs a handler with package worker. It counts handler calls; the last finishes are recorded when the
+// worker stops.
+func workByPackage(ctx context.Context, s *server, ended *counter) error {
 	reg := engine.NewRegistry()
 	engine.Handle(reg, func(context.Context, benchJob) error { ended.add(1); return nil })
-	return away.New("http://"+s.addr, s.token, reg, away.Config{Workers: awayBatch, Logger: warnings()}).Run(ctx)
+	return remoteworker.New("http://"+s.addr, s.token, reg, remoteworker.Config{Workers: remoteBatch, Logger: warnings()}).Run(ctx)
 }

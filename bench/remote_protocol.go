@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// protocol is the worker protocol and nothing else.
+// protocol is a minimal client of the worker protocol.
 type protocol struct {
 	client *http.Client
 	server *server
 	name   string
 }
 
-// claimed is what a worker needs to know of a job to end it.
+// claimed holds the fields of a claimed job that are needed to finish it.
 type claimed struct {
 	RunID string `json:"run_id"`
 	Token string `json:"lease_token"`
@@ -36,7 +36,7 @@ func (p *protocol) claim(ctx context.Context, limit int, wait time.Duration) ([]
 	return answer.Items, err
 }
 
-// finish records that jobs are done, and wants each end taken.
+// finish finishes jobs as completed, and fails if the server does not accept one of them.
 func (p *protocol) finish(ctx context.Context, items []claimed) error {
 	if len(items) == 0 {
 		return nil
@@ -53,7 +53,7 @@ func (p *protocol) finish(ctx context.Context, items []claimed) error {
 	}
 	for _, item := range answer.Items {
 		if item.Code != "ok" {
-			return fmt.Errorf("an end was answered with %q", item.Code)
+			return fmt.Errorf("a finish was answered with %q", item.Code)
 		}
 	}
 	return nil

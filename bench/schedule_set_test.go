@@ -11,31 +11,31 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// A calendar that was written past the store is the one that the commands make.
-func TestCalendarIsWhatPutScheduleWrites(t *testing.T) {
-	for name, c := range map[string]calendar{"burst": burst(20), "rounds": rounds(fireGrowthSmall)} {
-		past, through := filepath.Join(t.TempDir(), "past.db"), filepath.Join(t.TempDir(), "through.db")
-		if err := c.make(past); err != nil {
+// The rows that make writes directly are equal to those of the commands.
+func TestScheduleSetEqualsRowsOfPutSchedule(t *testing.T) {
+	for name, c := range map[string]scheduleSet{"burst": burst(20), "rounds": rounds(fireGrowthSmall)} {
+		direct, byCommands := filepath.Join(t.TempDir(), "direct.db"), filepath.Join(t.TempDir(), "commands.db")
+		if err := c.make(direct); err != nil {
 			t.Fatal(err)
 		}
-		if err := audit(t.Context(), past, c.counts()); err != nil {
+		if err := audit(t.Context(), direct, c.counts()); err != nil {
 			t.Error(err)
 		}
-		if err := c.put(t.Context(), through); err != nil {
+		if err := c.put(t.Context(), byCommands); err != nil {
 			t.Fatal(err)
 		}
-		got, want := dump(t, past, templateRows, scheduleRows, auditRows), dump(t, through, templateRows, scheduleRows, auditRows)
+		got, want := dump(t, direct, templateRows, scheduleRows, auditRows), dump(t, byCommands, templateRows, scheduleRows, auditRows)
 		if got != want {
-			t.Errorf("%s: past the store stands\n%.2000s\nthrough it\n%.2000s", name, got, want)
+			t.Errorf("%s: written directly\n%.2000s\nwritten by commands\n%.2000s", name, got, want)
 		}
 		if strings.Count(got, "JOB_CREATED") != c.size {
-			t.Errorf("%s: the audit does not tell of %d schedules", name, c.size)
+			t.Errorf("%s: the audit does not have %d schedules", name, c.size)
 		}
 	}
 }
 
-// put declares the schedules by commands.
-func (c calendar) put(ctx context.Context, path string) error {
+// put creates the schedules by commands.
+func (c scheduleSet) put(ctx context.Context, path string) error {
 	return withStore(path, func(store *sqlite.Store) error {
 		batch := rota.Batch{Now: c.from, Commands: []rota.Command{c.template()}}
 		for _, i := range c.byName() {
@@ -58,9 +58,9 @@ func (c calendar) put(ctx context.Context, path string) error {
 	})
 }
 
-// In every round as many schedules are due, whatever the size, and they do not
-// come one after the other in the order of names.
-func TestRoundsHaveTheSameSize(t *testing.T) {
+// The same number of schedules is due in every round, for every size, and those of a round are not adjacent in the
+// order of names.
+func TestRoundsHaveEqualNumbersOfFires(t *testing.T) {
 	for _, size := range []int{fireGrowthSmall, 3 * fireGrowthSmall} {
 		c := rounds(size)
 		place := make([]int, c.size)
@@ -68,35 +68,35 @@ func TestRoundsHaveTheSameSize(t *testing.T) {
 			place[i] = k
 		}
 		due := map[int]int{}
-		side := map[int]bool{} // places that are due in the first round
-		neighbours := 0
+		dueFirst := map[int]bool{} // positions that are due in the first round
+		adjacent := 0
 		for i := range c.size {
 			spec := c.spec(i)
 			for at := spec.StartsAt; at.Before(c.from.Add(31 * roundTime)); at = at.Add(spec.Every) {
 				due[int(at.Sub(c.from)/roundTime)]++
 			}
 			if spec.StartsAt.Before(c.from.Add(2 * roundTime)) {
-				side[place[i]] = true
+				dueFirst[place[i]] = true
 			}
 		}
 		for round := 1; round <= 30; round++ {
-			if due[round] != roundSize {
+			if due[round] != roundFires {
 				t.Errorf("of %d, %d are due in round %d", size, due[round], round)
 			}
 		}
-		for k := range side {
-			if side[k+1] {
-				neighbours++
+		for k := range dueFirst {
+			if dueFirst[k+1] {
+				adjacent++
 			}
 		}
-		if neighbours > roundSize/4 {
-			t.Errorf("of %d, %d that are due lie side by side", size, neighbours)
+		if adjacent > roundFires/4 {
+			t.Errorf("of %d, %d that are due lie side by side", size, adjacent)
 		}
 	}
 }
 
-// The raw engine changes the rows that a fire changes, to the same values.
-func TestRawFiresWhatRotaFires(t *testing.T) {
+// The raw engine writes the same rows as a fire of Rota.
+func TestRawFireWritesSameRowsAsRota(t *testing.T) {
 	full := filepath.Join(t.TempDir(), "burst.db")
 	if err := burst(3).make(full); err != nil {
 		t.Fatal(err)
@@ -135,10 +135,10 @@ func TestRawFiresWhatRotaFires(t *testing.T) {
 	}
 }
 
-// Background jobs break no invariant, and the blocked ones wait for their turn.
-func TestBackgroundJobsBreakNoInvariant(t *testing.T) {
+// Background jobs violate no invariant, and the blocked ones wait for their group.
+func TestBackgroundJobsPassVerify(t *testing.T) {
 	for _, c := range []background{thirds(10), thirds(1000), {foreign: 3}} {
-		path := filepath.Join(t.TempDir(), "crowd.db")
+		path := filepath.Join(t.TempDir(), "background.db")
 		if err := c.make(path); err != nil {
 			t.Fatal(err)
 		}

@@ -12,22 +12,22 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// calendar is schedules of one template. Their names are hashes, so that those
-// that are due together do not lie side by side.
-type calendar struct {
+// scheduleSet is a set of schedules with one template. Their names are hashes, so that schedules that are due together
+// are not adjacent.
+type scheduleSet struct {
 	size int
-	from time.Time                     // when they are declared
-	spec func(i int) rota.ScheduleSpec // of each
+	from time.Time                     // creation time
+	spec func(i int) rota.ScheduleSpec // spec of schedule i
 }
 
-func (c calendar) counts() counts { return counts{schedules: c.size} }
+func (c scheduleSet) counts() counts { return counts{schedules: c.size} }
 
-const calendarTemplate = "bench"
+const scheduleTemplate = "bench"
 
-// template makes jobs as the other cases enqueue them.
-func (c calendar) template() *rota.PutTemplate {
+// template returns a template for the same jobs that the other cases enqueue.
+func (c scheduleSet) template() *rota.PutTemplate {
 	spec := rota.TemplateSpec{Type: jobType, Params: []byte(paramsText())}
-	return &rota.PutTemplate{Meta: rota.NewMeta(""), Name: calendarTemplate, Spec: spec}
+	return &rota.PutTemplate{Meta: rota.NewMeta(""), Name: scheduleTemplate, Spec: spec}
 }
 
 func scheduleName(i int) string {
@@ -35,38 +35,36 @@ func scheduleName(i int) string {
 	return fmt.Sprintf("bench-%x", sum[:8])
 }
 
-// declare makes the command that declares a schedule.
-func (c calendar) declare(i int) (*rota.PutSchedule, error) {
+// declare returns the command that creates a schedule.
+func (c scheduleSet) declare(i int) (*rota.PutSchedule, error) {
 	spec := c.spec(i)
-	spec.Template = calendarTemplate
+	spec.Template = scheduleTemplate
 	return rota.Declare(rota.NewMeta(""), scheduleName(i), spec, c.from)
 }
 
 const (
-	calendarTemplates = `
+	insertTemplate = `
 INSERT INTO rota_templates (name, type, version, created_at, updated_at, spec)
 VALUES (?, ?, ?, ?, ?, ?)`
-	calendarSchedules = `
+	insertSchedule = `
 INSERT INTO rota_schedules (name, template, anchor, next_fire, moved_at, version, created_at, updated_at, spec)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	calendarDefinitions = `
+	insertDefinition = `
 INSERT INTO rota_definitions (id, name)
 VALUES (?, ?)`
-	calendarAudit = `
+	insertAudit = `
 INSERT INTO rota_audit (id, at, act, subject)
 VALUES (?, ?, ?, ?)`
 )
 
-// make writes what the commands would write, which would take minutes to do it
-// for a million; a test holds the two to each other.
-func (c calendar) make(path string) error { return writePast(path, c.fill) }
+// make writes the same rows as the commands, which would take minutes for a million schedules. A test compares the two.
+func (c scheduleSet) make(path string) error { return writeDirectly(path, c.fill) }
 
-// fill writes the schedules in the order of their names, so that the file is
-// filled from one end to the other.
-func (c calendar) fill(conn *sqlite.Conn) error {
-	w := &calendarWriter{at: c.from.UnixMicro()}
+// fill writes the schedules in the order of their names, so that it appends to the tables.
+func (c scheduleSet) fill(conn *sqlite.Conn) error {
+	w := &scheduleWriter{at: c.from.UnixMicro()}
 	for sql, stmt := range map[string]**sqlite.Stmt{
-		calendarTemplates: &w.template, calendarSchedules: &w.schedule, calendarDefinitions: &w.definition, calendarAudit: &w.audit,
+		insertTemplate: &w.template, insertSchedule: &w.schedule, insertDefinition: &w.definition, insertAudit: &w.audit,
 	} {
 		var err error
 		if *stmt, err = conn.Prepare(sql); err != nil {
@@ -88,8 +86,8 @@ func (c calendar) fill(conn *sqlite.Conn) error {
 	return nil
 }
 
-// byName is the schedules in the order of their names.
-func (c calendar) byName() []int {
+// byName returns the indexes of the schedules in the order of their names.
+func (c scheduleSet) byName() []int {
 	names, order := make([]string, c.size), make([]int, c.size)
 	for i := range order {
 		names[i], order[i] = scheduleName(i), i
@@ -98,13 +96,13 @@ func (c calendar) byName() []int {
 	return order
 }
 
-type calendarWriter struct {
+type scheduleWriter struct {
 	template, schedule, definition, audit *sqlite.Stmt
 
 	at int64
 }
 
-func (w *calendarWriter) addTemplate(c *rota.PutTemplate) error {
+func (w *scheduleWriter) addTemplate(c *rota.PutTemplate) error {
 	s := w.template
 	s.BindText(1, c.Name)
 	s.BindText(2, c.Spec.Type)
@@ -115,10 +113,10 @@ func (w *calendarWriter) addTemplate(c *rota.PutTemplate) error {
 	if err := do(s); err != nil {
 		return err
 	}
-	return w.note(c, rota.AuditTemplateCreated, "template "+c.Name)
+	return w.addAudit(c, rota.AuditTemplateCreated, "template "+c.Name)
 }
 
-func (w *calendarWriter) addSchedule(c *rota.PutSchedule) error {
+func (w *scheduleWriter) addSchedule(c *rota.PutSchedule) error {
 	s := w.schedule
 	s.BindText(1, c.Name)
 	s.BindText(2, c.Spec.Template)
@@ -138,10 +136,10 @@ func (w *calendarWriter) addSchedule(c *rota.PutSchedule) error {
 	if err := do(w.definition); err != nil {
 		return err
 	}
-	return w.note(c, rota.AuditScheduleCreated, "schedule "+c.Name)
+	return w.addAudit(c, rota.AuditScheduleCreated, "schedule "+c.Name)
 }
 
-func (w *calendarWriter) note(c rota.Command, act, subject string) error {
+func (w *scheduleWriter) addAudit(c rota.Command, act, subject string) error {
 	id, s := rota.AuditNameID(c.Head().ID, c.Verb(), subject), w.audit
 	s.BindBytes(1, id[:])
 	s.BindInt64(2, w.at)

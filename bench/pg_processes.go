@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/rotajobs/rota/store/postgres"
+)
+
+const (
+	pgTwoCase  = "postgres/two"
+	pgTwoLeast = 1   // of the speed of one process
+	pgTwoGoal  = 1.1 // of the speed of one process
+
+	pgTwoSlowCase    = "postgres/two/slow"
+	pgTwoSlowJobs    = 5_000
+	pgTwoSlowWorkers = 50 // of one process
+	pgTwoSlowWork    = 10 * time.Millisecond
+	pgTwoSlowLeast   = 1.5
+)
+
+func pgTwoBenchmark() benchmark {
+	s := pgEngineComparison{
+		name: pgTwoCase, jobs: pgJobs,
+		contenders: []pgContender{
+			pgProcessesContender("one", 1, pgWorkers, 0), pgProcessesContender("two", 2, pgWorkers/2, 0), pgProcessesContender("two, 1,000 each", 2, pgWorkers, 0),
+		},
+		bars: []bar{
+			{caseName: pgTwoCase, subject: "two, 1,000 each", against: "one", least: pgTwoLeast}, // with as many workers in each process as in one
+			{caseName: pgTwoCase, subject: "two", against: "one", least: pgTwoLeast, goal: true},
+			{caseName: pgTwoCase, subject: "two, 1,000 each", against: "one", least: pgTwoGoal, goal: true},
+		},
+	}
+	return s.benchmark()
+}
+
+// pgTwoSlowBenchmark uses handlers that sleep, so that the number of workers and not the processors limits one process.
+func pgTwoSlowBenchmark() benchmark {
+	s := pgEngineComparison{
+		name: pgTwoSlowCase, jobs: pgTwoSlowJobs,
+		contenders: []pgContender{
+			pgProcessesContender("one", 1, pgTwoSlowWorkers, pgTwoSlowWork), pgProcessesContender("two", 2, pgTwoSlowWorkers, pgTwoSlowWork),
+		},
+		bars: []bar{{caseName: pgTwoSlowCase, subject: "two", against: "one", least: pgTwoSlowLeast}},
+	}
+	return s.benchmark()
+}
+
+func pgProcessesContender(name string, processes, workers int, work time.Duration) pgContender {
+	return pgContender{
+		name: name,
+		note: fmt.Sprintf("separate processes, each with an engine and %d workers; a handler takes %v", workers, work),
+		open: func(_ context.Context, db *database) (workerPool, error) {
+			c := &pgProcesses{db: db}
+			return c, c.open(processes, workers, work)
+		},
+	}
+}
+
+// pgProcesses is a worker pool of several processes that share a store. Each reports how many jobs it has finished
+// after the commit.
+type pgProcesses struct {
+	db    *database
+	store *postgres.Store // fills the queue
+	list  []*pgProcess
+	ended counter
+}
+
+func (c *pgProcesses) open(processes, workers int, work time.Duration) (err error) {
+	if c.store, err = postgres.OpenWith(c.db.url, pgWarnOnly); err != nil {
+		return err
+	}
+	for range processes {
+		m, err := startPgProcess(c.db.url, workers, work)
+		if err != nil {
+			return err
+		}
+		c.list = append(c.list, m)
+		go m.readOutput(&c.ended)
+		if err := m.await(context.Background(), messageReady); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *pgProcesses) processes() (pids []int) {
+	for _, m := range c.list {
+		pids = append(pids, m.child.Process.Pid)
+	}
+	return pids
+}
+
+func (c *pgProcesses) fill(ctx context.Context, n int) error { return enqueueAll(ctx, c.store, n) }
+
+func (c *pgProcesses) work(ctx context.Context, n int) error {
+	ended := c.ended.await(n)
+	for _, m := range c.list {
+		if _, err := fmt.Fprintln(m.commands, commandWork); err != nil {
+			return err
+		}
+	}
+	return wait(ctx, ended)
+}
+
+func (c *pgProcesses) stopWorkers(ctx context.Context) error {
+	for _, m := range c.list {
+		if _, err := fmt.Fprintln(m.commands, commandStop); err != nil {
+			return err
+		}
+	}
+	for _, m := range c.list {
+		if err := m.await(ctx, messageStopped); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *pgProcesses) close(ctx context.Context, n int) error {
+	err := c.store.Close()
+	for _, m := range c.list {
+		err = errors.Join(err, m.commands.Close(), <-m.ended)
+	}
+	return errors.Join(err, c.db.audit(ctx, counts{completed: n}))
+}
+
+// pgProcess is one of the processes.
+type pgProcess struct {
+	child    *exec.Cmd
+	commands io.WriteCloser
+	output   io.Reader
+	lines    chan string
+	ended    chan error
+}
+
+// pgChildEnv names the database of a child process, pgWorkersEnv its number of workers, and pgWorkEnv the duration of a
+// job.
+const (
+	pgChildEnv   = "ROTA_BENCH_POSTGRES"
+	pgWorkersEnv = "ROTA_BENCH_WORKERS"
+	pgWorkEnv    = "ROTA_BENCH_WORK"
+)
+
+// The messages between the processes, one per line. A number is a count of finished jobs.
+const (
+	commandWork    = "work"
+	commandStop    = "stop"
+	messageReady   = "ready"
+	messageStopped = "stopped"
+)
+
+func startPgProcess(url string, workers int, work time.Duration) (m *pgProcess, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	m = &pgProcess{child: exec.Command(self), lines: make(chan string, 2), ended: make(chan error, 1)}
+	m.child.Env = append(os.Environ(), pgChildEnv+"="+url, pgWorkersEnv+"="+strconv.Itoa(workers), pgWorkEnv+"="+work.String())
+	m.child.Stderr = os.Stderr
+	m.child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // ends with this process, also after a failure
+	if m.commands, err = m.child.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if m.output, err = m.child.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	return m, m.child.Start()
+}
+
+// readOutput reads the messages of the process until it ends.
+func (m *pgProcess) readOutput(ended *counter) {
+	for lines := bufio.NewScanner(m.output); lines.Scan(); {
+		if n, err := strconv.Atoi(lines.Text()); err == nil {
+			ended.add(n)
+			continue
+		}
+		m.lines <- lines.Text()
+	}
+	close(m.lines)
+	m.ended <- m.child.Wait()
+}
+
+func (m *pgProcess) await(ctx context.Context, word string) error {
+	select {
+	case said := <-m.lines:
+		if said == word {
+			return nil
+		}
+		return fmt.Errorf("a process sent %q instead of %q", said, word)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
