@@ -73,7 +73,7 @@ func held(k Kind, arg any, zone string) (any, error) {
 	case json.Number:
 		return dialect.Held(k, v.String())
 	}
-	return nil, &Error{State: StateType, Offset: -1, Message: fmt.Sprintf("it is a %T, which no column holds", arg)}
+	return nil, &Error{State: StateType, Offset: -1, Message: fmt.Sprintf("an argument of type %T is not supported", arg), Hint: "pass a text, a number, a boolean, a time or bytes"}
 }
 
 // heldMembers is an array that came as JSON, which is how those who have read one

@@ -60,7 +60,7 @@ func (d *memoryDB) weigh(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, e
 	}
 	if d.query.gathered > gatheredMost {
 		return null, d.query.fail(&Error{
-			State: StateTooMuch, Offset: -1, Message: fmt.Sprintf("the query gathers more than %d MiB into arrays or documents", gatheredMost>>20), Hint: "ask for less",
+			State: StateTooMuch, Offset: -1, Message: fmt.Sprintf("the query collects more than %d MiB into arrays or documents", gatheredMost>>20), Hint: "aggregate fewer rows",
 		})
 	}
 	return integer(1), nil
@@ -127,7 +127,7 @@ func (d *memoryDB) result(v any, err error) (sqlite.Value, error) {
 		return boolean(v), nil
 	case string:
 		if len(v) > valueMost {
-			return null, d.query.fail(&Error{State: StateTooMuch, Offset: -1, Message: "a value becomes longer than one may be", Hint: "ask for less"})
+			return null, d.query.fail(&Error{State: StateTooMuch, Offset: -1, Message: fmt.Sprintf("a value is longer than %d bytes", valueMost), Hint: "select shorter values"})
 		}
 		return sqlite.TextValue(v), nil
 	case []byte:

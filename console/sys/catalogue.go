@@ -173,8 +173,8 @@ func (c *Catalogue) acquire(ctx context.Context) error {
 		return context.Cause(ctx)
 	case <-timer.C:
 		return &Error{
-			State: StateTooMany, Offset: -1, Message: fmt.Sprintf("%d queries run already, and none has ended within %s", c.config.Most, c.config.Time),
-			Hint: "try again later",
+			State: StateTooMany, Offset: -1, Message: fmt.Sprintf("too many queries: %d are running, and none ended within %s", c.config.Most, c.config.Time),
+			Hint: "retry later",
 		}
 	}
 }
@@ -236,8 +236,8 @@ func (c *Catalogue) ended(ctx context.Context, err error) error {
 	case errors.Is(context.Cause(ctx), errSlow):
 		return &Error{
 			State: StateCancelled, Offset: -1,
-			Message: "the statement took longer than " + c.config.Time.String() + ", the most that one may take",
-			Hint:    "ask for less: name a job, a state or a time, or add a LIMIT",
+			Message: "the statement took longer than " + c.config.Time.String() + ", which is the limit",
+			Hint:    "filter by job, state or time, or add a LIMIT",
 		}
 	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || sqlite.ErrCode(err) == sqlite.ResultInterrupt):
 		return context.Cause(ctx)

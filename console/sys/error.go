@@ -46,8 +46,8 @@ func (e *Error) Error() string {
 // tooMuch says that an answer is longer than one may be.
 func tooMuch(what string) error {
 	return &Error{
-		State: StateTooMuch, Offset: -1, Message: "the answer has " + what + ", the most that one may have",
-		Hint: "add a LIMIT, or ask for less",
+		State: StateTooMuch, Offset: -1, Message: "the result has " + what + ", which is the limit",
+		Hint: "add a LIMIT, or select fewer rows",
 	}
 }
 
@@ -64,9 +64,9 @@ func explain(text *dialect.Text, err error) error {
 	}
 	switch m := e.Message; {
 	case strings.HasPrefix(m, "not authorized to use function: "):
-		e.State, e.Message = StateDenied, "the function "+strings.TrimPrefix(m, "not authorized to use function: ")+" cannot be called here"
+		e.State, e.Message = StateDenied, "the function "+strings.TrimPrefix(m, "not authorized to use function: ")+" is not allowed"
 	case sqlite.ErrCode(err).ToPrimary() == sqlite.ResultAuth:
-		e.State, e.Message, e.Hint = StateDenied, "only the tables of sys can be read: "+m, "they are "+tableList()
+		e.State, e.Message, e.Hint = StateDenied, "only the tables of sys can be read: "+m, "read one of "+tableList()
 	case strings.HasPrefix(m, "no such table"):
 		e.State, e.Hint = StateTable, "the tables are "+tableList()
 	case strings.HasPrefix(m, "no such column"):
@@ -84,7 +84,7 @@ func stepError(err error) error {
 	case sqlite.ResultInterrupt:
 		return err
 	case sqlite.ResultTooBig, sqlite.ResultNoMem, sqlite.ResultFull:
-		return &Error{State: StateTooMuch, Offset: -1, Message: messageOf(err), Hint: "ask for less"}
+		return &Error{State: StateTooMuch, Offset: -1, Message: messageOf(err), Hint: "select fewer rows or shorter values"}
 	case sqlite.ResultError, sqlite.ResultMismatch, sqlite.ResultRange:
 		return &Error{State: StateValue, Offset: -1, Message: messageOf(err)}
 	}

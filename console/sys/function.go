@@ -89,7 +89,7 @@ func (d *memoryDB) like(fold func(string) string) scalar {
 		}
 		pattern := []rune(fold(args[0].Text()))
 		if len(pattern) > patternMost {
-			return null, d.query.fail(&Error{State: StateTooMuch, Offset: -1, Message: fmt.Sprintf("a pattern has at most %d letters", patternMost)})
+			return null, d.query.fail(&Error{State: StateTooMuch, Offset: -1, Message: fmt.Sprintf("the pattern has more than %d characters", patternMost), Hint: "shorten it"})
 		}
 		fit, err := fits(d.query.ctx, []rune(fold(args[1].Text())), pattern, escape)
 		if err != nil {
@@ -162,7 +162,7 @@ func (d *memoryDB) replace(_ sqlite.Context, args []sqlite.Value) (sqlite.Value,
 		return word(text), nil
 	}
 	if n := strings.Count(text, from); len(text)+n*(len(to)-len(from)) > valueMost {
-		return null, d.query.fail(&Error{State: StateTooMuch, Offset: -1, Message: fmt.Sprintf("a value has at most %d bytes", valueMost)})
+		return null, d.query.fail(&Error{State: StateTooMuch, Offset: -1, Message: fmt.Sprintf("a value is longer than %d bytes", valueMost), Hint: "select shorter values"})
 	}
 	return word(strings.ReplaceAll(text, from, to)), nil
 }

@@ -44,7 +44,7 @@ func (p *plan) String() string {
 func parsePlan(text string) (p plan, err error) {
 	words := strings.Fields(text)
 	if len(words) < 2 {
-		return p, fmt.Errorf("sys: %q is no plan", text)
+		return p, fmt.Errorf("sys: %q is not a plan", text)
 	}
 	if p.way, err = strconv.Atoi(words[0]); err != nil {
 		return p, err

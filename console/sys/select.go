@@ -44,7 +44,8 @@ func (d *memoryDB) sorts(text string) bool {
 func (d *memoryDB) bind(stmt *sqlite.Stmt, params []Kind, args []any) error {
 	if len(params) != len(args) {
 		return &Error{
-			State: StateParams, Offset: -1, Message: fmt.Sprintf("the statement has %d parameters, and %d arguments were given", len(params), len(args)),
+			State: StateParams, Offset: -1, Message: fmt.Sprintf("the statement has %d parameters, but %d arguments were given", len(params), len(args)),
+			Hint: "pass one argument for each parameter",
 		}
 	}
 	for i := range min(len(args), stmt.BindParamCount()) {
