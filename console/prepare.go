@@ -69,7 +69,7 @@ func (s *Session) describe(p *Prepared, params []kind.Kind) (err error) {
 }
 
 func (s *Session) describeQuery(p *Prepared, text string, params []kind.Kind) (err error) {
-	p.query, err = s.console.catalogue.Prepare(text, params, s.asker())
+	p.query, err = s.console.catalogue.Prepare(text, params, s.sysSession())
 	if err != nil {
 		return err
 	}

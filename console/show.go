@@ -22,7 +22,7 @@ ORDER BY job_name`
 
 // query answers a SELECT.
 func (s *Session) query(ctx context.Context, text string, args []any) (*Answer, error) {
-	q, err := s.console.catalogue.Prepare(text, kindsOf(args), s.asker())
+	q, err := s.console.catalogue.Prepare(text, kindsOf(args), s.sysSession())
 	if err != nil {
 		return nil, err
 	}
@@ -52,10 +52,10 @@ func kindsOf(args []any) []kind.Kind {
 	return kinds
 }
 
-// asker is the session, for those functions of a query that tell of it.
-func (s *Session) asker() sys.Asker {
+// sysSession is the session, for those functions of a query that tell of it.
+func (s *Session) sysSession() sys.Session {
 	version, _ := s.Setting("server_version")
-	return sys.Asker{User: s.user, Version: version, Setting: s.Setting, Set: func(name, value string, local bool) error {
+	return sys.Session{User: s.user, Version: version, Setting: s.Setting, Set: func(name, value string, local bool) error {
 		_, err := s.set(&ddl.Set{Name: strings.ToLower(name), Values: []string{value}, Local: local})
 		return err
 	}}
@@ -64,7 +64,7 @@ func (s *Session) asker() sys.Asker {
 // answer answers a query that was prepared.
 func (s *Session) answer(ctx context.Context, q *sys.Query, args []any) (*Answer, error) {
 	a := &Answer{Columns: q.Columns}
-	if _, err := s.console.catalogue.Run(ctx, q, args, s.asker(), a.add); err != nil {
+	if _, err := s.console.catalogue.Run(ctx, q, args, s.sysSession(), a.add); err != nil {
 		return nil, err
 	}
 	a.Tag = fmt.Sprintf("SELECT %d", len(a.Rows))

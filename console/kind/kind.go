@@ -1,12 +1,12 @@
-// Package kind names the types that values of SQL have, as PostgreSQL does.
+// Package kind names the SQL types of values, with the names and OIDs of PostgreSQL.
 package kind
 
 import "strings"
 
-// Kind is what a value is. An array of a kind ends in [].
+// Kind is the SQL type of a value. The name of an array type ends in [].
 type Kind string
 
-// The kinds. Values of them are held as SQLite holds them:
+// The kinds. SQLite stores their values as follows:
 //
 //	numbers, booleans (0 and 1), ids of the catalogue   as numbers
 //	texts, uuids (in small letters), documents          as texts
@@ -17,7 +17,7 @@ type Kind string
 //	arrays, vectors, records                            as JSON: an array, an array, an object
 //	bytea                                               as bytes
 const (
-	Unknown   Kind = "" // a text or NULL of which nobody has said what it is
+	Unknown   Kind = "" // a text or NULL whose type is not known yet
 	Text      Kind = "text"
 	Varchar   Kind = "varchar"
 	BPChar    Kind = "bpchar"
@@ -59,7 +59,7 @@ const (
 // Array is an array of a kind.
 func (k Kind) Array() Kind { return k + "[]" }
 
-// Elem is what an array, or a vector, is of; it is empty for anything else.
+// Elem returns the element type of an array or a vector, and Unknown for any other kind.
 func (k Kind) Elem() Kind {
 	switch k {
 	case Int2s:
@@ -73,7 +73,7 @@ func (k Kind) Elem() Kind {
 	return Unknown
 }
 
-// Number says whether values of the kind are numbers to SQLite.
+// Number reports whether SQLite stores values of the kind as numbers.
 func (k Kind) Number() bool {
 	switch k {
 	case Integer, Int4, Int2, Float, Float4, Numeric, Boolean, OID, XID, Regclass, Regtype, Regproc, Regspace, Regrole:
@@ -82,8 +82,7 @@ func (k Kind) Number() bool {
 	return false
 }
 
-// oids are the numbers by which PostgreSQL's protocol and catalogue know the kinds,
-// and their arrays.
+// oids are the PostgreSQL OIDs of each kind and of its array type.
 var oids = map[Kind][2]uint32{
 	Text: {25, 1009}, Varchar: {1043, 1015}, BPChar: {1042, 1014}, Char: {18, 1002}, Name: {19, 1003}, UUID: {2950, 2951},
 	Integer: {20, 1016}, Int4: {23, 1007}, Int2: {21, 1005}, Float: {701, 1022}, Float4: {700, 1021}, Numeric: {1700, 1231},
@@ -105,7 +104,7 @@ var byOID = func() map[uint32]Kind {
 	return all
 }()
 
-// OID is the number by which PostgreSQL knows a kind, 0 if it has none.
+// OID returns the PostgreSQL OID of a kind, or 0 if it has none.
 func (k Kind) OID() uint32 {
 	if ids, plain := oids[k]; plain {
 		return ids[0]
@@ -113,13 +112,13 @@ func (k Kind) OID() uint32 {
 	return oids[Kind(strings.TrimSuffix(string(k), "[]"))][1]
 }
 
-// OfOID is the kind of a number.
+// OfOID returns the kind with an OID.
 func OfOID(oid uint32) (k Kind, known bool) {
 	k, known = byOID[oid]
 	return k, known
 }
 
-// names are what the kinds are called besides.
+// names are aliases of the kinds.
 var names = map[string]Kind{
 	"int8": Integer, "bigserial": Integer, "int4": Int4, "int": Int4, "serial": Int4, "int2": Int2,
 	"float8": Float, "float": Float, "float4": Float4, "decimal": Numeric, "dec": Numeric,
@@ -128,8 +127,8 @@ var names = map[string]Kind{
 	"string": Text,
 }
 
-// Named is the kind that a name stands for. "char" in quotes is another than
-// char, and asked for with them.
+// Named returns the kind with a name or alias. The type "char" is passed with its
+// quotes, because char is another type.
 func Named(name string) (Kind, bool) {
 	if k, known := names[name]; known {
 		return k, true

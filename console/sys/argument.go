@@ -14,21 +14,19 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// held is an argument as a value of a kind is held, which may be the name of
-// something that the catalogue has a number for.
-func (d *memoryDB) held(k Kind, arg any) (any, error) {
+// argumentValue converts an argument to the stored form of its kind. The name of a catalogue object becomes its OID.
+func (d *memoryDB) argumentValue(k Kind, arg any) (any, error) {
 	if name, is := arg.(string); is {
 		if number, is, err := catalog().Read(d.query.env, k, name); is {
 			return number, err
 		}
 	}
-	return held(k, arg, d.query.who.zone())
+	return storedForm(k, arg, d.query.session.zone())
 }
 
-// held is an argument in the stored form of its kind. A client may send a text, a JSON
-// number, or the value itself. A time that says no zone is one of the
-// session's.
-func held(k Kind, arg any, zone string) (any, error) {
+// storedForm is an argument in the stored form of its kind. A client may send a text, a JSON
+// number, or the value itself. A time without a zone is in the zone of the session.
+func storedForm(k Kind, arg any, zone string) (any, error) {
 	switch v := arg.(type) {
 	case nil:
 		return nil, nil
@@ -38,18 +36,18 @@ func held(k Kind, arg any, zone string) (any, error) {
 		}
 		return dialect.Held(k, strconv.FormatBool(v))
 	case int:
-		return held(k, int64(v), zone)
+		return storedForm(k, int64(v), zone)
 	case int64:
 		if k.Number() && k != Boolean {
 			return v, nil
 		}
 		return dialect.Held(k, strconv.FormatInt(v, 10))
 	case float64:
-		if math.IsNaN(v) { // SQLite has no place for it
+		if math.IsNaN(v) { // SQLite cannot store NaN as a number
 			return dialect.Held(k, "NaN")
 		}
 		if whole := int64(v); float64(whole) == v { // a number of JSON
-			return held(k, whole, zone)
+			return storedForm(k, whole, zone)
 		}
 		if k == kind.Float || k == kind.Float4 || k == kind.Numeric {
 			return v, nil
@@ -57,7 +55,7 @@ func held(k Kind, arg any, zone string) (any, error) {
 		return dialect.Held(k, strconv.FormatFloat(v, 'g', -1, 64))
 	case string:
 		if k.Elem() != kind.Unknown && strings.HasPrefix(v, "[") {
-			return heldMembers(k, v, zone)
+			return storedArray(k, v, zone)
 		}
 		return dialect.HeldIn(zone, k, v)
 	case []byte:
@@ -76,9 +74,8 @@ func held(k Kind, arg any, zone string) (any, error) {
 	return nil, &Error{State: StateType, Offset: -1, Message: fmt.Sprintf("an argument of type %T is not supported", arg), Hint: "pass a text, a number, a boolean, a time or bytes"}
 }
 
-// heldMembers is an array that came as JSON, which is how those who have read one
-// already hand it on.
-func heldMembers(k Kind, text, zone string) (any, error) {
+// storedArray converts an array that was passed as JSON, the form in which query results contain arrays.
+func storedArray(k Kind, text, zone string) (any, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		return dialect.HeldIn(zone, k, text)
@@ -96,7 +93,7 @@ func heldMembers(k Kind, text, zone string) (any, error) {
 			return nil, err
 		}
 		var err error
-		if all[i], err = held(k.Elem(), member, zone); err != nil {
+		if all[i], err = storedForm(k.Elem(), member, zone); err != nil {
 			return nil, err
 		}
 	}
@@ -107,7 +104,7 @@ func heldMembers(k Kind, text, zone string) (any, error) {
 // badArgument says which argument is wrong.
 func badArgument(i int, err error) error {
 	var of *Error
-	if !errors.As(refusal(err), &of) {
+	if !errors.As(asError(err), &of) {
 		return err
 	}
 	named := *of

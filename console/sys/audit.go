@@ -13,7 +13,7 @@ import (
 // which is its own record.
 type event struct {
 	seq     int64   // 0: of an attempt
-	attempt rota.ID // whose end it is
+	attempt rota.ID // the attempt that ended
 	at      time.Time
 	act     string
 	actor   string
@@ -24,7 +24,7 @@ type event struct {
 	detail  string
 }
 
-// What the end of an attempt is called.
+// Event types of ended attempts.
 const (
 	eventExecuted  = "JOB_EXECUTED"
 	eventFailed    = "JOB_FAILED"
@@ -49,32 +49,32 @@ var audit = &table[event]{
 	name: "audit", key: (*event).key,
 	columns: append([]column[event]{
 		{name: "seq", kind: Integer, value: (*event).number},
-		{name: "event_type", kind: Text, value: func(e *event) sqlite.Value { return word(e.act) }, must: true},
-		{name: "job_uuid", kind: UUID, value: func(e *event) sqlite.Value { return definition(e.job) }},
+		{name: "event_type", kind: Text, value: func(e *event) sqlite.Value { return notNullText(e.act) }, notNull: true},
+		{name: "job_uuid", kind: UUID, value: func(e *event) sqlite.Value { return definitionUUID(e.job) }},
 		{name: "job_name", kind: Text, value: func(e *event) sqlite.Value { return text(e.job) }},
 		{name: "job_run_uuid", kind: UUID, value: func(e *event) sqlite.Value { return uuid(e.run) }},
 		{name: "user_name", kind: Text, value: func(e *event) sqlite.Value { return text(e.actor) }},
 		{name: "outcome", kind: Text, value: func(e *event) sqlite.Value { return text(e.outcome) }},
 		{name: "subject", kind: Text, value: func(e *event) sqlite.Value { return text(e.subject) }},
 		{name: "detail", kind: Text, value: func(e *event) sqlite.Value { return text(e.detail) }},
-	}, timed("at", func(e *event) time.Time { return e.at })...),
-	ways: []way[event]{
-		{by: "job_run_uuid", rows: someGuess, read: func(q *query, w want) pages[event] {
-			id := w.is["job_run_uuid"].Text()
-			w.most = 0
-			return behind(about(entries(q, w), id), ended(chainOf(q, id)))
+	}, timeColumns("at", func(e *event) time.Time { return e.at })...),
+	paths: []accessPath[event]{
+		{key: "job_run_uuid", rows: someEstimate, read: func(q *query, w readRequest) pages[event] {
+			id := w.equal["job_run_uuid"].Text()
+			w.limit = 0
+			return concat(aboutRun(auditEntries(q, w), id), endedEvents(attemptsOf(q, id)))
 		}},
-		{span: "seq", rows: runsGuess, read: func(q *query, w want) pages[event] {
-			if w.bounded("seq") { // attempts have no number
-				return entries(q, w)
+		{rangeColumn: "seq", rows: runsEstimate, read: func(q *query, w readRequest) pages[event] {
+			if w.hasBounds("seq") { // attempts have no number
+				return auditEntries(q, w)
 			}
-			return behind(entries(q, w), attempts(q, w))
+			return concat(auditEntries(q, w), attempts(q, w))
 		}},
 	},
 }
 
-// entries are those of the audit, in their order.
-func entries(q *query, w want) pages[event] {
+// auditEntries lists the entries of the audit by number.
+func auditEntries(q *query, w readRequest) pages[event] {
 	first, last := w.numbers("seq")
 	return paged(q, w, func(v rota.View, limit int, read *rota.AuditEntry) ([]rota.AuditEntry, error) {
 		after := max(0, max(first, 0)-1)
@@ -94,29 +94,29 @@ func entries(q *query, w want) pages[event] {
 	})
 }
 
-// about leaves out what is about others.
-func about(of pages[event], id string) pages[event] {
+// aboutRun keeps only the events of one run.
+func aboutRun(of pages[event], id string) pages[event] {
 	parsed, err := rota.ParseID(id)
 	if err != nil {
-		return nothing[event]
+		return noRows[event]
 	}
-	return picked(of, func(e event) bool { return e.run == parsed })
+	return filtered(of, func(e event) bool { return e.run == parsed })
 }
 
 // attempts are the attempts that ended, newest first.
-func attempts(q *query, w want) pages[event] {
-	return ended(paged(q, w, func(v rota.View, limit int, last **rota.Job) ([]*rota.Job, error) {
+func attempts(q *query, w readRequest) pages[event] {
+	return endedEvents(paged(q, w, func(v rota.View, limit int, last **rota.Job) ([]*rota.Job, error) {
 		ask := rota.JobQuery{Lean: true, Limit: limit}
 		if last != nil {
 			ask.Before = (*last).ID
 		}
 		return v.Jobs(q.ctx, ask)
-	}, same[*rota.Job]))
+	}, asRead[*rota.Job]))
 }
 
-// ended are the events of what has ended.
-func ended(of pages[*rota.Job]) pages[event] {
-	of = picked(of, func(j *rota.Job) bool { return j.Run != nil && j.Run.Outcome != "" })
+// endedEvents returns an event for each job that has ended.
+func endedEvents(of pages[*rota.Job]) pages[event] {
+	of = filtered(of, func(j *rota.Job) bool { return j.Run != nil && j.Run.Outcome != "" })
 	return func() ([]event, error) {
 		list, err := of()
 		rows := make([]event, len(list))

@@ -19,24 +19,23 @@ var catalogSignatures = sync.OnceValue(func() map[string][]dialect.Signature {
 	return all
 })
 
-// lend gives a connection the functions that the translation of a query calls, and
-// those of PostgreSQL's catalogue.
-func (d *memoryDB) lend() error {
+// addTranslationFunctions registers the functions that translated queries call, and those of PostgreSQL's catalogue.
+func (d *memoryDB) addTranslationFunctions() error {
 	for _, f := range dialect.Functions {
 		call := func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-			return d.result(f.Call(given(args)))
+			return d.functionResult(f.Call(goValues(args)))
 		}
 		if err := d.conn.CreateFunction(f.Name, &sqlite.FunctionImpl{NArgs: f.Args, Scalar: call, Deterministic: true, AllowIndirect: true}); err != nil {
 			return err
 		}
 	}
-	weigh := &sqlite.FunctionImpl{NArgs: 1, Scalar: d.weigh, AllowIndirect: true}
+	weigh := &sqlite.FunctionImpl{NArgs: 1, Scalar: d.countCollected, AllowIndirect: true}
 	if err := d.conn.CreateFunction("rota_weigh", weigh); err != nil {
 		return err
 	}
 	for _, f := range pgcatalog.Functions() {
 		call := func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-			return d.result(f.Call(d.query.env(), catalog(), given(args)))
+			return d.functionResult(f.Call(d.query.env(), catalog(), goValues(args)))
 		}
 		least := len(f.Args) - f.Optional
 		for n := least; n <= len(f.Args); n++ {
@@ -48,31 +47,31 @@ func (d *memoryDB) lend() error {
 	return nil
 }
 
-// weigh counts what a query gathers into one value, which SQLite would do without
-// end, and lets every row through until it is too much.
-func (d *memoryDB) weigh(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-	d.query.gathered += gatheredRow
+// countCollected counts the bytes that a query aggregates into arrays and documents, because SQLite has no limit of its
+// own. It fails the query when there are too many.
+func (d *memoryDB) countCollected(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+	d.query.collected += collectedPerRow
 	switch v := args[0]; v.Type() {
 	case sqlite.TypeText:
-		d.query.gathered += len(v.Text())
+		d.query.collected += len(v.Text())
 	case sqlite.TypeBlob:
-		d.query.gathered += len(v.Blob())
+		d.query.collected += len(v.Blob())
 	}
-	if d.query.gathered > gatheredMost {
+	if d.query.collected > collectedMax {
 		return null, d.query.fail(&Error{
-			State: StateTooMuch, Offset: -1, Message: fmt.Sprintf("the query collects more than %d MiB into arrays or documents", gatheredMost>>20), Hint: "aggregate fewer rows",
+			State: StateLimit, Offset: -1, Message: fmt.Sprintf("the query collects more than %d MiB into arrays or documents", collectedMax>>20), Hint: "aggregate fewer rows",
 		})
 	}
 	return integer(1), nil
 }
 
-// What a query may gather, and what a row of it counts beside its text.
+// Limit on collected bytes, and the bytes counted for each row in addition to its text.
 const (
-	gatheredMost = 64 << 20
-	gatheredRow  = 16
+	collectedMax    = 64 << 20
+	collectedPerRow = 16
 )
 
-// calledAs is what SQLite knows a function by.
+// calledAs returns the name of a function in SQLite.
 func calledAs(s dialect.Signature) string {
 	if s.As != "" {
 		return s.As
@@ -80,8 +79,8 @@ func calledAs(s dialect.Signature) string {
 	return s.Name
 }
 
-// lent are the names of all those functions.
-var lent = sync.OnceValue(func() map[string]bool {
+// translationFunctions are the names of all those functions.
+var translationFunctions = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for _, f := range dialect.Functions {
 		all[strings.ToLower(f.Name)] = true
@@ -92,8 +91,8 @@ var lent = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// given are arguments as a function takes them.
-func given(args []sqlite.Value) []any {
+// goValues converts arguments of SQLite to Go values.
+func goValues(args []sqlite.Value) []any {
 	list := make([]any, len(args))
 	for i, a := range args {
 		switch a.Type() {
@@ -110,11 +109,11 @@ func given(args []sqlite.Value) []any {
 	return list
 }
 
-// result is what a function gives, to SQLite. An error ends the query: the package
-// that we reach SQLite by would lose it.
-func (d *memoryDB) result(v any, err error) (sqlite.Value, error) {
+// functionResult converts the result of a function for SQLite. It keeps an error in the query, because the SQLite
+// package returns only its text.
+func (d *memoryDB) functionResult(v any, err error) (sqlite.Value, error) {
 	if err != nil {
-		return null, d.query.fail(refusal(err))
+		return null, d.query.fail(asError(err))
 	}
 	switch v := v.(type) {
 	case int64:
@@ -126,8 +125,8 @@ func (d *memoryDB) result(v any, err error) (sqlite.Value, error) {
 	case bool:
 		return boolean(v), nil
 	case string:
-		if len(v) > valueMost {
-			return null, d.query.fail(&Error{State: StateTooMuch, Offset: -1, Message: fmt.Sprintf("a value is longer than %d bytes", valueMost), Hint: "select shorter values"})
+		if len(v) > valueMax {
+			return null, d.query.fail(&Error{State: StateLimit, Offset: -1, Message: fmt.Sprintf("a value is longer than %d bytes", valueMax), Hint: "select shorter values"})
 		}
 		return sqlite.TextValue(v), nil
 	case []byte:

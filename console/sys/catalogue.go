@@ -10,21 +10,21 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Config says how much a query may take. Its zero value works.
+// Config holds the source of rows and the limits of queries. The zero value of each limit means its default.
 type Config struct {
 	Source
-	Time time.Duration // how long one may run; 0 means TimeDefault
-	Rows int           // how many rows it may answer; 0 means RowsDefault
-	Size int           // how many bytes, all together; 0 means SizeDefault
-	Most int           // how many run at once; 0 means MostDefault
+	Time       time.Duration // how long one may run; 0 means TimeDefault
+	Rows       int           // how many rows its result may have; 0 means RowsDefault
+	Size       int           // how many bytes its result may have; 0 means SizeDefault
+	Concurrent int           // how many run at once; 0 means ConcurrentDefault
 }
 
 // The defaults.
 const (
-	TimeDefault = 30 * time.Second
-	RowsDefault = 10_000
-	SizeDefault = 32 << 20
-	MostDefault = 4
+	TimeDefault       = 30 * time.Second
+	RowsDefault       = 10_000
+	SizeDefault       = 32 << 20
+	ConcurrentDefault = 4
 )
 
 func (c Config) withDefaults() Config {
@@ -37,8 +37,8 @@ func (c Config) withDefaults() Config {
 	if c.Size == 0 {
 		c.Size = SizeDefault
 	}
-	if c.Most == 0 {
-		c.Most = MostDefault
+	if c.Concurrent == 0 {
+		c.Concurrent = ConcurrentDefault
 	}
 	return c
 }
@@ -53,7 +53,7 @@ type Catalogue struct {
 // New makes a catalogue.
 func New(config Config) *Catalogue {
 	config = config.withDefaults()
-	return &Catalogue{config: config, slots: make(chan struct{}, config.Most), idle: make(chan *memoryDB, config.Most)}
+	return &Catalogue{config: config, slots: make(chan struct{}, config.Concurrent), idle: make(chan *memoryDB, config.Concurrent)}
 }
 
 // Close closes the connections that are not in use. A running query closes its own connection.
@@ -75,82 +75,82 @@ type Column = dialect.Column
 func Tables() map[string][]Column {
 	all := map[string][]Column{}
 	for _, t := range tables {
-		all[t.title()] = t.titles()
+		all[t.tableName()] = t.tableColumns()
 	}
 	return all
 }
 
-// TableNames lists the tables in the order in which people ask for them.
+// TableNames lists the tables, the most used first.
 func TableNames() []string {
 	names := make([]string, len(tables))
 	for i, t := range tables {
-		names[i] = t.title()
+		names[i] = t.tableName()
 	}
 	return names
 }
 
-// Tally is what a query took.
-type Tally struct {
-	Reads int   // how often the store was asked
-	Rows  int64 // how many rows it gave
+// ReadStats counts the store reads of a query.
+type ReadStats struct {
+	Reads int   // number of reads
+	Rows  int64 // number of rows read
 }
 
-// Answer is where the rows of a query go: first the columns, then row by row.
+// Answer receives the result of a query: first the columns, then row by row.
 // A row holds int64, float64, bool, string, []byte, Named and nil.
 type Answer struct {
 	Columns func([]Column) error
 	Row     func([]any) error
 }
 
-// Select prepares a query and runs it, for nobody in particular.
-func (c *Catalogue) Select(ctx context.Context, text string, args []any, to Answer) (Tally, error) {
-	q, err := c.Prepare(text, nil, Asker{})
+// Select prepares a query and runs it without a session.
+func (c *Catalogue) Select(ctx context.Context, text string, args []any, to Answer) (ReadStats, error) {
+	q, err := c.Prepare(text, nil, Session{})
 	if err != nil {
-		return Tally{}, err
+		return ReadStats{}, err
 	}
-	told := false
-	tally, err := c.Run(ctx, q, args, Asker{}, func(row []any) error {
-		if !told {
-			told = true
+	columnsSent := false
+	tally, err := c.Run(ctx, q, args, Session{}, func(row []any) error {
+		if !columnsSent {
+			columnsSent = true
 			if err := to.Columns(q.Columns); err != nil {
 				return err
 			}
 		}
 		return to.Row(row)
 	})
-	if err == nil && !told {
+	if err == nil && !columnsSent {
 		err = to.Columns(q.Columns)
 	}
 	return tally, err
 }
 
 // Run runs a query. An error is an *Error, or that of the context or the store.
-func (c *Catalogue) Run(ctx context.Context, q *Query, args []any, who Asker, row func([]any) error) (Tally, error) {
-	q, err := q.shownIn(who.zone())
+func (c *Catalogue) Run(ctx context.Context, q *Query, args []any, session Session, row func([]any) error) (ReadStats, error) {
+	q, err := q.inZone(session.zone())
 	if err != nil {
-		return Tally{}, err
+		return ReadStats{}, err
 	}
 	if err := c.acquire(ctx); err != nil {
-		return Tally{}, err
+		return ReadStats{}, err
 	}
 	defer func() { <-c.slots }()
-	ctx, stop := context.WithTimeoutCause(ctx, c.config.Time, errSlow)
+	ctx, stop := context.WithTimeoutCause(ctx, c.config.Time, errTimeout)
 	defer stop()
 	d, err := c.db()
 	if err != nil {
-		return Tally{}, err
+		return ReadStats{}, err
 	}
-	d.query = newQuery(ctx, &c.config.Source, q, who)
-	defer c.leave(d)()
-	err = d.run(q, args, c.config.bounded(row))
+	d.query = newQuery(ctx, &c.config.Source, q, session)
+	defer c.finish(d)()
+	err = d.run(q, args, c.config.limited(row))
 	if err != nil {
-		err = c.ended(ctx, d.blame(err))
+		err = c.endError(ctx, d.cause(err))
 	}
-	return Tally{d.query.reads, d.query.rows}, err
+	return ReadStats{d.query.reads, d.query.rows}, err
 }
 
-// leave returns the database after a query. A database whose query failed is closed.
-func (c *Catalogue) leave(d *memoryDB) func() {
+// finish returns the database after a query. A database whose query failed is closed.
+func (c *Catalogue) finish(d *memoryDB) func() {
 	return func() {
 		broken := recover()
 		d.query.close()
@@ -158,7 +158,7 @@ func (c *Catalogue) leave(d *memoryDB) func() {
 			_ = d.conn.Close()
 			panic(broken)
 		}
-		c.giveBack(d)
+		c.release(d)
 	}
 }
 
@@ -173,14 +173,14 @@ func (c *Catalogue) acquire(ctx context.Context) error {
 		return context.Cause(ctx)
 	case <-timer.C:
 		return &Error{
-			State: StateTooMany, Offset: -1, Message: fmt.Sprintf("too many queries: %d are running, and none ended within %s", c.config.Most, c.config.Time),
+			State: StateTooMany, Offset: -1, Message: fmt.Sprintf("too many queries: %d are running, and none ended within %s", c.config.Concurrent, c.config.Time),
 			Hint: "retry later",
 		}
 	}
 }
 
-// bounded ends an answer that becomes too long.
-func (c *Config) bounded(to func([]any) error) func([]any) error {
+// limited fails a query whose result has too many rows or bytes.
+func (c *Config) limited(to func([]any) error) func([]any) error {
 	rows, size := 0, 0
 	return func(row []any) error {
 		rows++
@@ -189,9 +189,9 @@ func (c *Config) bounded(to func([]any) error) func([]any) error {
 		}
 		switch {
 		case rows > c.Rows:
-			return tooMuch(fmt.Sprintf("more than %d rows", c.Rows))
+			return resultTooLarge(fmt.Sprintf("more than %d rows", c.Rows))
 		case size > c.Size:
-			return tooMuch(fmt.Sprintf("more than %d MiB", c.Size>>20))
+			return resultTooLarge(fmt.Sprintf("more than %d MiB", c.Size>>20))
 		}
 		return to(row)
 	}
@@ -208,7 +208,7 @@ func sizeOf(v any) int {
 	return 16
 }
 
-var errSlow = errors.New("the statement took too long")
+var errTimeout = errors.New("the statement took too long")
 
 func (c *Catalogue) db() (*memoryDB, error) {
 	select {
@@ -219,7 +219,7 @@ func (c *Catalogue) db() (*memoryDB, error) {
 	}
 }
 
-func (c *Catalogue) giveBack(d *memoryDB) {
+func (c *Catalogue) release(d *memoryDB) {
 	d.query = nil
 	d.conn.SetInterrupt(nil)
 	select {
@@ -229,11 +229,10 @@ func (c *Catalogue) giveBack(d *memoryDB) {
 	}
 }
 
-// ended says that a query ended because its time was over, or because its caller
-// ended it.
-func (c *Catalogue) ended(ctx context.Context, err error) error {
+// endError returns the error of a query that ran into its time limit or was cancelled, and any other error unchanged.
+func (c *Catalogue) endError(ctx context.Context, err error) error {
 	switch {
-	case errors.Is(context.Cause(ctx), errSlow):
+	case errors.Is(context.Cause(ctx), errTimeout):
 		return &Error{
 			State: StateCancelled, Offset: -1,
 			Message: "the statement took longer than " + c.config.Time.String() + ", which is the limit",
@@ -245,8 +244,8 @@ func (c *Catalogue) ended(ctx context.Context, err error) error {
 	return err
 }
 
-// blame is what went wrong below SQLite, if anything did.
-func (d *memoryDB) blame(err error) error {
+// cause returns the error of a store or function that SQLite called, if there is one.
+func (d *memoryDB) cause(err error) error {
 	if d.query.err != nil {
 		return d.query.err
 	}

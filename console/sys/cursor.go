@@ -10,45 +10,45 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// cursor is one walk through a table.
+// cursor is one scan of a table.
 type cursor[R any] struct {
 	*virtual[R]
 	next pages[R]
 	rows []R
 	at   int
 
-	seen  int64
-	blank bool   // there is nothing in the rows
-	walk  string // which this is; empty: nobody wants to go it again
-	kept  []R    // what this walk has come by, to be gone through again
+	seen      int64
+	countOnly bool   // the rows have no values
+	scanKey   string // identifies the scan in the cache; empty: not cached
+	scanRows  []R    // rows of this scan so far, for the cache
 }
 
-// Filter begins a walk.
+// Filter begins a scan.
 func (c *cursor[R]) Filter(id sqlite.IndexID, argv []sqlite.Value) error {
 	p, err := parsePlan(id.String)
 	if err != nil {
 		return err
 	}
 	c.rows, c.at, c.seen = nil, 0, 0
-	w, some := c.wanted(p, argv)
+	w, some := c.requestFor(p, argv)
 	if !some {
-		c.next = nothing[R]
+		c.next = noRows[R]
 		return nil
 	}
-	c.blank, c.kept = c.ways[p.way].count, nil
-	if c.walk = ""; p.lean { // others hold documents, which may be of any size
-		c.walk = walkOf(c.name, id.String, argv)
+	c.countOnly, c.scanRows = c.paths[p.path].countOnly, nil
+	if c.scanKey = ""; p.lean { // full rows hold documents of any size and are not cached
+		c.scanKey = scanKeyOf(c.name, id.String, argv)
 	}
-	if rows, known := c.db.query.walked[c.walk].([]R); known { // as in a join: the view is the same, and so are the rows
-		c.next, c.walk = once(func() ([]R, error) { return rows, nil }), ""
-		return c.turn()
+	if rows, known := c.db.query.cachedScans[c.scanKey].([]R); known { // a join repeats the scan; the view returns the same rows
+		c.next, c.scanKey = once(func() ([]R, error) { return rows, nil }), ""
+		return c.nextPage()
 	}
-	c.next = c.ways[p.way].read(c.db.query, w)
-	return c.turn()
+	c.next = c.paths[p.path].read(c.db.query, w)
+	return c.nextPage()
 }
 
-// walkOf tells one walk through a table from all others of a query.
-func walkOf(table, plan string, argv []sqlite.Value) string {
+// scanKeyOf identifies a scan within a query by its table, plan and arguments.
+func scanKeyOf(table, plan string, argv []sqlite.Value) string {
 	var b strings.Builder
 	b.WriteString(table + " " + plan)
 	for _, v := range argv {
@@ -57,74 +57,73 @@ func walkOf(table, plan string, argv []sqlite.Value) string {
 	return b.String()
 }
 
-// walkedMost is how many rows a query keeps of walks that it has made to the end.
-const walkedMost = 20_000
+// cachedRowsMax is how many rows of complete scans a query caches.
+const cachedRowsMax = 20_000
 
-// keep remembers the rows of a walk, unless they are too many, and at its end has the
-// query remember them.
-func (c *cursor[R]) keep(rows []R) {
+// cacheRows collects the rows of a scan, unless there are too many, and puts them into the cache of the query at the end
+// of the scan.
+func (c *cursor[R]) cacheRows(rows []R) {
 	q := c.db.query
 	switch {
-	case c.walk == "" || c.blank:
+	case c.scanKey == "" || c.countOnly:
 	case len(rows) == 0:
-		q.walked[c.walk], c.walk = c.kept, ""
-	case q.kept+len(rows) > walkedMost:
-		c.walk, c.kept = "", nil
+		q.cachedScans[c.scanKey], c.scanKey = c.scanRows, ""
+	case q.cachedRows+len(rows) > cachedRowsMax:
+		c.scanKey, c.scanRows = "", nil
 	default:
-		q.kept += len(rows)
-		c.kept = append(c.kept, rows...)
+		q.cachedRows += len(rows)
+		c.scanRows = append(c.scanRows, rows...)
 	}
 }
 
-// wanted is what a plan asks a read for, given its arguments. Nothing is wanted
-// where a condition cannot hold.
-func (c *cursor[R]) wanted(p plan, argv []sqlite.Value) (w want, some bool) {
-	w = want{is: map[string]sqlite.Value{}, lean: p.lean}
+// requestFor builds the read request of a plan with its arguments. It reports false if a condition can never be true.
+func (c *cursor[R]) requestFor(p plan, argv []sqlite.Value) (w readRequest, some bool) {
+	w = readRequest{equal: map[string]sqlite.Value{}, lean: p.lean}
 	skip := int64(0)
 	for i, a := range p.args {
 		v := argv[i]
 		switch a.use {
-		case useMost:
-			w.most = bounded(v.Int64())
+		case useLimit:
+			w.limit = rowLimit(v.Int64())
 			continue
-		case useAfter:
+		case useOffset:
 			skip = max(0, v.Int64())
 			continue
 		}
 		if v.Type() == sqlite.TypeNull { // nothing equals, precedes or follows it
 			return w, false
 		}
-		v, known := as(c.columns[a.column].kind, v)
+		v, known := asColumnValue(c.columns[a.column].kind, v)
 		name := c.columns[a.column].name
 		switch {
-		case !known && a.use == useIs && name == c.ways[p.way].by:
+		case !known && a.use == useEqual && name == c.paths[p.path].key:
 			return w, false
-		case !known: // SQLite will look
-		case a.use == useIs:
-			w.is[name] = v
+		case !known: // SQLite checks the condition itself
+		case a.use == useEqual:
+			w.equal[name] = v
 		case a.use == useFrom:
 			w.from = v
 		case a.use == useTo:
 			w.to = v
 		}
 	}
-	if w.most > 0 {
-		w.most = bounded(int64(w.most) + skip)
+	if w.limit > 0 {
+		w.limit = rowLimit(int64(w.limit) + skip)
 	}
 	return w, true
 }
 
-// bounded is a number of rows, 0 if there are too many to say.
-func bounded(n int64) int {
+// rowLimit returns a row limit, or 0 for no limit if the number is too large.
+func rowLimit(n int64) int {
 	if n <= 0 || n > math.MaxInt32 {
 		return 0
 	}
 	return int(n)
 }
 
-// as is a value as a column of a kind would hold it, as SQLite would see it when it
-// compares the two. What is not known is left to SQLite.
-func as(k Kind, v sqlite.Value) (sqlite.Value, bool) {
+// asColumnValue converts a value as SQLite does before it compares the value with a column of a kind. It reports false
+// if SQLite has to compare the two itself.
+func asColumnValue(k Kind, v sqlite.Value) (sqlite.Value, bool) {
 	switch t := v.Type(); {
 	case k.Number() && t == sqlite.TypeInteger:
 		return sqlite.IntegerValue(v.Int64()), true
@@ -137,10 +136,10 @@ func as(k Kind, v sqlite.Value) (sqlite.Value, bool) {
 	return null, false
 }
 
-func nothing[R any]() ([]R, error) { return nil, nil }
+func noRows[R any]() ([]R, error) { return nil, nil }
 
-// turn goes on to the next rows.
-func (c *cursor[R]) turn() error {
+// nextPage reads the next page of rows.
+func (c *cursor[R]) nextPage() error {
 	q := c.db.query
 	if err := q.ctx.Err(); err != nil {
 		return q.fail(err)
@@ -151,7 +150,7 @@ func (c *cursor[R]) turn() error {
 		return q.fail(err)
 	}
 	q.rows += int64(len(rows))
-	c.keep(rows)
+	c.cacheRows(rows)
 	c.rows, c.at = rows, 0
 	return nil
 }
@@ -163,7 +162,7 @@ func (c *cursor[R]) Next() error {
 	if c.at < len(c.rows) {
 		return nil
 	}
-	return c.turn()
+	return c.nextPage()
 }
 
 // EOF says that there is no row.
@@ -178,10 +177,10 @@ func (c *cursor[R]) Column(i int, _ bool) (sqlite.Value, error) {
 	return v, nil
 }
 
-// RowID tells the row from all others, whichever way it was come by: SQLite goes by it
-// where two conditions find the same row, and where rows without a partner are shown.
+// RowID identifies the row, whichever access path returned it. SQLite uses it to recognize a row that two conditions
+// find, and for outer joins.
 func (c *cursor[R]) RowID() (int64, error) {
-	if c.blank {
+	if c.countOnly {
 		return c.seen, nil
 	}
 	h := fnv.New64a()
@@ -189,8 +188,8 @@ func (c *cursor[R]) RowID() (int64, error) {
 	return int64(h.Sum64() >> 1), nil
 }
 
-// Close ends the walk.
+// Close ends the scan.
 func (c *cursor[R]) Close() error {
-	c.rows, c.next = nil, nothing[R]
+	c.rows, c.next = nil, noRows[R]
 	return nil
 }

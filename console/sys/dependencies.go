@@ -8,28 +8,28 @@ type dependency struct{ job, on string }
 var dependencies = &table[dependency]{
 	name: "job_dependencies", key: func(d *dependency) string { return d.job + "\x00" + d.on },
 	columns: []column[dependency]{
-		{name: "job_uuid", kind: UUID, value: func(d *dependency) sqlite.Value { return definition(d.job) }, must: true},
-		{name: "depends_on_job_uuid", kind: UUID, value: func(d *dependency) sqlite.Value { return definition(d.on) }, must: true},
-		{name: "job_name", kind: Text, value: func(d *dependency) sqlite.Value { return word(d.job) }, must: true},
-		{name: "depends_on_job_name", kind: Text, value: func(d *dependency) sqlite.Value { return word(d.on) }, must: true},
+		{name: "job_uuid", kind: UUID, value: func(d *dependency) sqlite.Value { return definitionUUID(d.job) }, notNull: true},
+		{name: "depends_on_job_uuid", kind: UUID, value: func(d *dependency) sqlite.Value { return definitionUUID(d.on) }, notNull: true},
+		{name: "job_name", kind: Text, value: func(d *dependency) sqlite.Value { return notNullText(d.job) }, notNull: true},
+		{name: "depends_on_job_name", kind: Text, value: func(d *dependency) sqlite.Value { return notNullText(d.on) }, notNull: true},
 	},
-	ways: []way[dependency]{
-		{by: "job_uuid", rows: 10, read: func(q *query, w want) pages[dependency] {
-			return edges(jobNamed(q, q.named(w.is["job_uuid"].Text())))
+	paths: []accessPath[dependency]{
+		{key: "job_uuid", rows: 10, read: func(q *query, w readRequest) pages[dependency] {
+			return edges(jobNamed(q, q.definitionName(w.equal["job_uuid"].Text())))
 		}},
-		{by: "job_name", rows: 10, read: func(q *query, w want) pages[dependency] { return edges(jobNamed(q, w.is["job_name"].Text())) }},
+		{key: "job_name", rows: 10, read: func(q *query, w readRequest) pages[dependency] { return edges(jobNamed(q, w.equal["job_name"].Text())) }},
 		{
-			order: []term{{column: "job_name"}, {column: "depends_on_job_name"}}, rows: schedulesGuess,
-			read: func(q *query, w want) pages[dependency] {
-				w.most = 0 // most jobs depend on nothing
+			order: []orderTerm{{column: "job_name"}, {column: "depends_on_job_name"}}, rows: schedulesEstimate,
+			read: func(q *query, w readRequest) pages[dependency] {
+				w.limit = 0 // most jobs depend on nothing
 				return edges(jobsByName(q, w))
 			},
 		},
 	},
 }
 
-// edges are what jobs depend on, by name. It goes on until there is an edge, since
-// a page without rows is the end.
+// edges lists the dependencies of jobs by name. It reads pages until one has a dependency, because an empty page ends
+// the scan.
 func edges(of pages[job]) pages[dependency] {
 	return func() (rows []dependency, err error) {
 		for len(rows) == 0 {

@@ -19,15 +19,15 @@ const (
 	StateParams       = "08P01"
 	StateType         = "42804"
 	StateValue        = "22000"
-	StateBadText      = "22P02" // a text is not of the type that it is to be
-	StateTooMuch      = "54000"
-	StateTooMany      = "53300" // too many do the same
+	StateBadText      = "22P02" // a text cannot be converted to its type
+	StateLimit        = "54000"
+	StateTooMany      = "53300" // too many queries at once
 	StateCancelled    = "57014"
 	StateNotSupported = "0A000"
 	StateInternal     = "XX000"
 )
 
-// Error is why a query was refused or ended.
+// Error states why a query was rejected or ended.
 type Error struct {
 	State   string // SQLSTATE
 	Message string
@@ -43,17 +43,16 @@ func (e *Error) Error() string {
 	return e.Message + "; " + e.Hint
 }
 
-// tooMuch says that an answer is longer than one may be.
-func tooMuch(what string) error {
+// resultTooLarge reports a result above a limit.
+func resultTooLarge(what string) error {
 	return &Error{
-		State: StateTooMuch, Offset: -1, Message: "the result has " + what + ", which is the limit",
+		State: StateLimit, Offset: -1, Message: "the result has " + what + ", which is the limit",
 		Hint: "add a LIMIT, or select fewer rows",
 	}
 }
 
-// explain says what SQLite found wrong with a statement. It has one code for all of
-// that, and only its words tell one from the other. A query whose caller has ended it
-// is not prepared either, and nothing is wrong with it.
+// explain converts an error that SQLite reports for a statement. SQLite has one code for most of them, so explain
+// distinguishes them by their text. It returns the interrupt of a cancelled query unchanged.
 func explain(text *dialect.Text, err error) error {
 	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultInterrupt {
 		return err
@@ -84,15 +83,14 @@ func stepError(err error) error {
 	case sqlite.ResultInterrupt:
 		return err
 	case sqlite.ResultTooBig, sqlite.ResultNoMem, sqlite.ResultFull:
-		return &Error{State: StateTooMuch, Offset: -1, Message: messageOf(err), Hint: "select fewer rows or shorter values"}
+		return &Error{State: StateLimit, Offset: -1, Message: messageOf(err), Hint: "select fewer rows or shorter values"}
 	case sqlite.ResultError, sqlite.ResultMismatch, sqlite.ResultRange:
 		return &Error{State: StateValue, Offset: -1, Message: messageOf(err)}
 	}
 	return &Error{State: StateInternal, Offset: -1, Message: messageOf(err)}
 }
 
-// messageOf is what SQLite itself said, without what the packages between put
-// before it.
+// messageOf returns SQLite's own message without the prefixes of the Go package.
 func messageOf(err error) string {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
 		err = inner

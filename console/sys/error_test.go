@@ -8,9 +8,9 @@ import (
 	"github.com/rotajobs/rota/console/dialect"
 )
 
-// TestQueryCancelledBeforeItIsPrepared: SQLite does not prepare it, which is no error of
-// syntax. Catalogue.ended turns what SQLite says into the cause.
-func TestQueryCancelledBeforeItIsPrepared(t *testing.T) {
+// TestPrepareCancelledQueryReturnsInterrupt checks that the interrupt is not reported as a syntax error.
+// Catalogue.endError converts it to the cause of the context.
+func TestPrepareCancelledQueryReturnsInterrupt(t *testing.T) {
 	d, err := openMemoryDB()
 	if err != nil {
 		t.Fatal(err)
@@ -21,6 +21,6 @@ func TestQueryCancelledBeforeItIsPrepared(t *testing.T) {
 	d.conn.SetInterrupt(over)
 	_, _, err = d.conn.PrepareTransient("SELECT 1")
 	if got := explain(&dialect.Text{}, err); sqlite.ErrCode(got) != sqlite.ResultInterrupt {
-		t.Errorf("SQLite says %v, and it became %v", err, got)
+		t.Errorf("SQLite reports %v, explain returns %v", err, got)
 	}
 }

@@ -8,31 +8,30 @@ import (
 )
 
 // execution is a row of sys.executions: the record of document 003. It shows the
-// last attempt; where that waits for its time, the one before it says how the
-// execution stands.
+// last attempt that was dispatched, or the first if none was.
 type execution struct {
 	*rota.Job
-	q    *query
-	last *rota.Job // the last attempt that was dispatched; nil: not looked for yet
+	q              *query
+	lastDispatched *rota.Job // the last attempt that was dispatched; nil: not read yet
 }
 
 func (q *query) execution(tail *rota.Job) execution { return execution{Job: tail, q: q} }
 
-// dispatched is the last attempt that was, or the first that was not.
+// dispatched returns the last attempt that was dispatched, or the first attempt if none was.
 func (e *execution) dispatched() *rota.Job {
-	if e.last != nil {
-		return e.last
+	if e.lastDispatched != nil {
+		return e.lastDispatched
 	}
-	e.last = e.Job
+	e.lastDispatched = e.Job
 	if e.Status == rota.StatusQueued && !e.RetryOf.IsZero() {
 		if before := e.q.attempt(e.RetryOf); before != nil {
-			e.last = before
+			e.lastDispatched = before
 		}
 	}
-	return e.last
+	return e.lastDispatched
 }
 
-// attempt reads one job, nil if it is gone. What goes wrong ends the query.
+// attempt reads one job, nil if it is gone. An error ends the query.
 func (q *query) attempt(id rota.ID) *rota.Job {
 	view, err := q.store()
 	if err != nil {
@@ -47,9 +46,8 @@ func (q *query) attempt(id rota.ID) *rota.Job {
 	return j
 }
 
-// The statuses of document 003. What was planned and is done is a SUCCESS: it
-// completed, or its worker found nothing to do. What was cancelled, or skipped by
-// Rota, is FAILED, and its code tells it from what was tried.
+// status returns a status of document 003. SUCCESS is an execution that completed or that its worker skipped. FAILED
+// includes executions that were cancelled or that Rota skipped; error_code distinguishes them.
 func (e *execution) status() string {
 	j := e.dispatched()
 	switch {
@@ -65,7 +63,7 @@ func (e *execution) status() string {
 	return "FAILED"
 }
 
-// nextRetry is when it is tried again.
+// nextRetry returns the time of the next attempt.
 func (e *execution) nextRetry() time.Time {
 	switch {
 	case e.Status != rota.StatusQueued || e.RetryOf.IsZero():
@@ -139,50 +137,50 @@ func dispatchedRun(value func(*rota.Run) sqlite.Value) func(*execution) sqlite.V
 	}
 }
 
-// at is a column of one time, as document 003 has it.
-func at(name string, of func(*execution) time.Time) column[execution] {
-	return column[execution]{name: name, kind: Timestamp, value: func(e *execution) sqlite.Value { return stamp(of(e)) }}
+// timestampColumn is a column of one time, as document 003 has it.
+func timestampColumn(name string, of func(*execution) time.Time) column[execution] {
+	return column[execution]{name: name, kind: Timestamp, value: func(e *execution) sqlite.Value { return timestamp(of(e)) }}
 }
 
 var executions = &table[execution]{
 	name: "executions", key: func(e *execution) string { return string(e.ExecutionID[:]) },
 	columns: []column[execution]{
-		{name: "id", kind: UUID, value: func(e *execution) sqlite.Value { return uuid(e.ExecutionID) }, must: true},
-		{name: "job_name", kind: Text, value: func(e *execution) sqlite.Value { return word(e.DefinitionName()) }, must: true},
-		{name: "scope_kind", kind: Text, value: func(e *execution) sqlite.Value { return word(orGlobal(e.ScopeKind)) }, must: true},
-		{name: "scope_id", kind: Text, value: func(e *execution) sqlite.Value { return word(orGlobal(e.ScopeID)) }, must: true},
-		at("plan_time", func(e *execution) time.Time { return e.PlanTime }),
-		{name: "status", kind: Text, value: func(e *execution) sqlite.Value { return word(e.status()) }, must: true},
-		{name: "attempt", kind: Integer, value: func(e *execution) sqlite.Value { return integer(int64(e.dispatched().Attempt)) }, must: true},
-		{name: "max_attempts", kind: Integer, value: func(e *execution) sqlite.Value { return integer(int64(e.Policy.MaxAttempts)) }, must: true},
-		at("next_retry_at", (*execution).nextRetry),
+		{name: "id", kind: UUID, value: func(e *execution) sqlite.Value { return uuid(e.ExecutionID) }, notNull: true},
+		{name: "job_name", kind: Text, value: func(e *execution) sqlite.Value { return notNullText(e.DefinitionName()) }, notNull: true},
+		{name: "scope_kind", kind: Text, value: func(e *execution) sqlite.Value { return notNullText(orGlobal(e.ScopeKind)) }, notNull: true},
+		{name: "scope_id", kind: Text, value: func(e *execution) sqlite.Value { return notNullText(orGlobal(e.ScopeID)) }, notNull: true},
+		timestampColumn("plan_time", func(e *execution) time.Time { return e.PlanTime }),
+		{name: "status", kind: Text, value: func(e *execution) sqlite.Value { return notNullText(e.status()) }, notNull: true},
+		{name: "attempt", kind: Integer, value: func(e *execution) sqlite.Value { return integer(int64(e.dispatched().Attempt)) }, notNull: true},
+		{name: "max_attempts", kind: Integer, value: func(e *execution) sqlite.Value { return integer(int64(e.Policy.MaxAttempts)) }, notNull: true},
+		timestampColumn("next_retry_at", (*execution).nextRetry),
 		{name: "runner_id", kind: Text, value: dispatchedRun(func(r *rota.Run) sqlite.Value { return text(r.Runner) })},
-		{name: "lease_token", kind: UUID, value: func(*execution) sqlite.Value { return null }}, // it belongs to the claimer alone
-		{name: "heartbeat_at", kind: Timestamp, value: dispatchedRun(func(r *rota.Run) sqlite.Value { return stamp(r.HeartbeatAt) })},
-		{name: "stale_after", kind: Timestamp, value: dispatchedRun(func(r *rota.Run) sqlite.Value { return stamp(r.StaleAfter) })},
-		at("started_at", func(e *execution) time.Time { return e.dispatched().StartedAt }),
-		at("finished_at", func(e *execution) time.Time { return e.dispatched().FinishedAt }),
+		{name: "lease_token", kind: UUID, value: func(*execution) sqlite.Value { return null }}, // secret of the worker that claimed the job
+		{name: "heartbeat_at", kind: Timestamp, value: dispatchedRun(func(r *rota.Run) sqlite.Value { return timestamp(r.HeartbeatAt) })},
+		{name: "stale_after", kind: Timestamp, value: dispatchedRun(func(r *rota.Run) sqlite.Value { return timestamp(r.StaleAfter) })},
+		timestampColumn("started_at", func(e *execution) time.Time { return e.dispatched().StartedAt }),
+		timestampColumn("finished_at", func(e *execution) time.Time { return e.dispatched().FinishedAt }),
 		{name: "duration_ms", kind: Integer, value: (*execution).duration},
 		{name: "rows_affected", kind: Integer, value: dispatchedRun(func(r *rota.Run) sqlite.Value { return integerOf(r.RowsAffected) })},
-		column[execution]{name: "result", kind: JSON, value: dispatchedRun(func(r *rota.Run) sqlite.Value { return document(r.Result) })}.whole(),
+		column[execution]{name: "result", kind: JSON, value: dispatchedRun(func(r *rota.Run) sqlite.Value { return document(r.Result) })}.needsFullRow(),
 		{name: "error_code", kind: Text, value: func(e *execution) sqlite.Value { return text(e.errorCode()) }},
 		{name: "error_msg", kind: Text, value: func(e *execution) sqlite.Value { return text(e.errorText()) }},
 		{name: "schedule", kind: Text, value: func(e *execution) sqlite.Value { return text(e.Schedule) }},
-		{name: "type", kind: Text, value: func(e *execution) sqlite.Value { return word(e.Type) }, must: true},
+		{name: "type", kind: Text, value: func(e *execution) sqlite.Value { return notNullText(e.Type) }, notNull: true},
 		{name: "template", kind: Text, value: func(e *execution) sqlite.Value { return text(e.Template) }},
-		at("created_at", (*execution).created),
-		at("updated_at", (*execution).updated),
+		timestampColumn("created_at", (*execution).created),
+		timestampColumn("updated_at", (*execution).updated),
 	},
-	ways: []way[execution]{
-		{by: "id", rows: 1, read: func(q *query, w want) pages[execution] { return tailOf(q, w.is["id"].Text(), q.execution) }},
-		{by: "schedule", also: []string{"type", "template"}, rows: someGuess, read: func(q *query, w want) pages[execution] {
-			return tailsLike(q, w, rota.JobQuery{Schedule: w.is["schedule"].Text()}, q.execution)
+	paths: []accessPath[execution]{
+		{key: "id", rows: 1, read: func(q *query, w readRequest) pages[execution] { return tailOf(q, w.equal["id"].Text(), q.execution) }},
+		{key: "schedule", filters: []string{"type", "template"}, rows: someEstimate, read: func(q *query, w readRequest) pages[execution] {
+			return executionsMatching(q, w, rota.JobQuery{Schedule: w.equal["schedule"].Text()}, q.execution)
 		}},
-		{count: true, rows: runsGuess, read: func(q *query, _ want) pages[execution] {
-			return counted[execution](q, rota.JobQuery{Tails: true})
+		{countOnly: true, rows: runsEstimate, read: func(q *query, _ readRequest) pages[execution] {
+			return countRows[execution](q, rota.JobQuery{Tails: true})
 		}},
-		{also: []string{"type", "template"}, rows: runsGuess, read: func(q *query, w want) pages[execution] {
-			return tailsLike(q, w, rota.JobQuery{}, q.execution)
+		{filters: []string{"type", "template"}, rows: runsEstimate, read: func(q *query, w readRequest) pages[execution] {
+			return executionsMatching(q, w, rota.JobQuery{}, q.execution)
 		}},
 	},
 }

@@ -11,8 +11,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// functions are those that may be called of what SQLite brings along, and of what is
-// made here. What is not on a list cannot be.
+// functions are the functions of SQLite and of this file that a query may call.
 var functions = func() map[string]bool {
 	all := set("now like regexp instr replace char_length left right greatest least")
 	for _, name := range dialect.Native {
@@ -31,32 +30,32 @@ func set(words string) map[string]bool {
 
 type scalar = func(sqlite.Context, []sqlite.Value) (sqlite.Value, error)
 
-// learn gives a connection the functions that people expect of PostgreSQL, and has
-// LIKE tell capitals from small letters, as it does there.
-func (d *memoryDB) learn() error {
-	if err := d.conn.SetCollation(timeCollation, func(a, b string) int { return strings.Compare(written(a), written(b)) }); err != nil {
+// addPostgresFunctions registers functions of PostgreSQL that SQLite lacks, and makes LIKE case-sensitive as in
+// PostgreSQL.
+func (d *memoryDB) addPostgresFunctions() error {
+	if err := d.conn.SetCollation(timeCollation, func(a, b string) int { return strings.Compare(normalizedTime(a), normalizedTime(b)) }); err != nil {
 		return err
 	}
 	for _, f := range []struct {
-		name  string
-		args  int
-		call  scalar
-		moves bool // it does not always answer the same
+		name     string
+		args     int
+		call     scalar
+		volatile bool // the result may differ between calls
 	}{
 		{"now", 0, d.now, true},
-		{"like", 2, d.like(exact), false},
-		{"like", 3, d.like(exact), false},
+		{"like", 2, d.like(identity), false},
+		{"like", 3, d.like(identity), false},
 		{"regexp", 2, d.like(strings.ToLower), false}, // how ILIKE is written for SQLite
 		{"regexp", 3, d.like(strings.ToLower), false},
 		{"instr", 2, instr, false},
 		{"replace", 3, d.replace, false},
-		{"char_length", 1, runes, false},
+		{"char_length", 1, charLength, false},
 		{"left", 2, left, false},
 		{"right", 2, right, false},
-		{"greatest", -1, extreme(1), false},
-		{"least", -1, extreme(-1), false},
+		{"greatest", -1, greatestOrLeast(1), false},
+		{"least", -1, greatestOrLeast(-1), false},
 	} {
-		one := &sqlite.FunctionImpl{NArgs: f.args, Scalar: f.call, Deterministic: !f.moves, AllowIndirect: true}
+		one := &sqlite.FunctionImpl{NArgs: f.args, Scalar: f.call, Deterministic: !f.volatile, AllowIndirect: true}
 		if err := d.conn.CreateFunction(f.name, one); err != nil {
 			return err
 		}
@@ -70,12 +69,12 @@ func (d *memoryDB) now(sqlite.Context, []sqlite.Value) (sqlite.Value, error) {
 	if err != nil {
 		return null, d.query.fail(err)
 	}
-	return stamp(view.Now()), nil
+	return timestamp(view.Now()), nil
 }
 
-func exact(s string) string { return s }
+func identity(s string) string { return s }
 
-// like says whether a text fits a pattern. SQLite hands the pattern over first.
+// like reports whether a text matches a pattern. SQLite passes the pattern first.
 func (d *memoryDB) like(fold func(string) string) scalar {
 	return func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 		for _, a := range args {
@@ -88,10 +87,10 @@ func (d *memoryDB) like(fold func(string) string) scalar {
 			escape, _ = utf8.DecodeRuneInString(args[2].Text())
 		}
 		pattern := []rune(fold(args[0].Text()))
-		if len(pattern) > patternMost {
-			return null, d.query.fail(&Error{State: StateTooMuch, Offset: -1, Message: fmt.Sprintf("the pattern has more than %d characters", patternMost), Hint: "shorten it"})
+		if len(pattern) > patternMax {
+			return null, d.query.fail(&Error{State: StateLimit, Offset: -1, Message: fmt.Sprintf("the pattern has more than %d characters", patternMax), Hint: "shorten it"})
 		}
-		fit, err := fits(d.query.ctx, []rune(fold(args[1].Text())), pattern, escape)
+		fit, err := matchesPattern(d.query.ctx, []rune(fold(args[1].Text())), pattern, escape)
 		if err != nil {
 			return null, d.query.fail(err)
 		}
@@ -99,13 +98,12 @@ func (d *memoryDB) like(fold func(string) string) scalar {
 	}
 }
 
-// patternMost is how many letters a pattern may have.
-const patternMost = 50_000
+// patternMax is how many characters a pattern may have.
+const patternMax = 50_000
 
-// fits walks through both, and where something does not fit goes back to the last
-// percent sign, which then takes one letter more: at most as many steps as both are
-// long, multiplied. So it looks now and then whether anybody still waits.
-func fits(ctx context.Context, text, pattern []rune, escape rune) (bool, error) {
+// matchesPattern compares both from left to right. At a mismatch it goes back to the last percent sign, which then
+// matches one character more. This takes up to len(text) × len(pattern) steps, so it checks the context regularly.
+func matchesPattern(ctx context.Context, text, pattern []rune, escape rune) (bool, error) {
 	t, p, mark, from, steps := 0, 0, -1, 0, 0
 	for t < len(text) {
 		if steps++; steps%(1<<14) == 0 && ctx.Err() != nil {
@@ -137,8 +135,8 @@ func fits(ctx context.Context, text, pattern []rune, escape rune) (bool, error) 
 	return p == len(pattern), nil
 }
 
-// instr is where a text stands in another, from 1. SQLite's own takes as many steps as
-// both are long, multiplied, and cannot be stopped.
+// instr returns the position of a text in another, from 1. SQLite's own instr takes time proportional to the product of
+// the lengths and cannot be interrupted.
 func instr(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 	if args[0].Type() == sqlite.TypeNull || args[1].Type() == sqlite.TypeNull {
 		return null, nil
@@ -159,15 +157,15 @@ func (d *memoryDB) replace(_ sqlite.Context, args []sqlite.Value) (sqlite.Value,
 	}
 	text, from, to := args[0].Text(), args[1].Text(), args[2].Text()
 	if from == "" {
-		return word(text), nil
+		return notNullText(text), nil
 	}
-	if n := strings.Count(text, from); len(text)+n*(len(to)-len(from)) > valueMost {
-		return null, d.query.fail(&Error{State: StateTooMuch, Offset: -1, Message: fmt.Sprintf("a value is longer than %d bytes", valueMost), Hint: "select shorter values"})
+	if n := strings.Count(text, from); len(text)+n*(len(to)-len(from)) > valueMax {
+		return null, d.query.fail(&Error{State: StateLimit, Offset: -1, Message: fmt.Sprintf("a value is longer than %d bytes", valueMax), Hint: "select shorter values"})
 	}
-	return word(strings.ReplaceAll(text, from, to)), nil
+	return notNullText(strings.ReplaceAll(text, from, to)), nil
 }
 
-func runes(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+func charLength(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 	if args[0].Type() == sqlite.TypeNull {
 		return null, nil
 	}
@@ -175,15 +173,15 @@ func runes(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 }
 
 func left(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-	return cut(args, func(text []rune, n int) []rune { return text[:n] })
+	return cutText(args, func(text []rune, n int) []rune { return text[:n] })
 }
 
 func right(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-	return cut(args, func(text []rune, n int) []rune { return text[len(text)-n:] })
+	return cutText(args, func(text []rune, n int) []rune { return text[len(text)-n:] })
 }
 
-// cut takes so many letters of a text; a negative number is how many to leave.
-func cut(args []sqlite.Value, take func([]rune, int) []rune) (sqlite.Value, error) {
+// cutText takes n characters of a text, or with a negative n all but n.
+func cutText(args []sqlite.Value, take func([]rune, int) []rune) (sqlite.Value, error) {
 	if args[0].Type() == sqlite.TypeNull || args[1].Type() == sqlite.TypeNull {
 		return null, nil
 	}
@@ -191,22 +189,22 @@ func cut(args []sqlite.Value, take func([]rune, int) []rune) (sqlite.Value, erro
 	if n < 0 {
 		n += int64(len(text))
 	}
-	return word(string(take(text, int(min(max(n, 0), int64(len(text))))))), nil
+	return notNullText(string(take(text, int(min(max(n, 0), int64(len(text))))))), nil
 }
 
-// extreme is the greatest or the least of its arguments; NULL ones are passed over.
-func extreme(sign int) scalar {
+// greatestOrLeast returns the greatest or the least of the arguments that are not NULL.
+func greatestOrLeast(sign int) scalar {
 	return func(_ sqlite.Context, args []sqlite.Value) (best sqlite.Value, _ error) {
 		for _, a := range args {
-			if a.Type() != sqlite.TypeNull && (best.Type() == sqlite.TypeNull || sign*order(a, best) > 0) {
-				best = copied(a)
+			if a.Type() != sqlite.TypeNull && (best.Type() == sqlite.TypeNull || sign*compareValues(a, best) > 0) {
+				best = copyValue(a)
 			}
 		}
 		return best, nil
 	}
 }
 
-func order(a, b sqlite.Value) int {
+func compareValues(a, b sqlite.Value) int {
 	if a.Type() == sqlite.TypeText || b.Type() == sqlite.TypeText {
 		return strings.Compare(a.Text(), b.Text())
 	}
@@ -222,15 +220,15 @@ func order(a, b sqlite.Value) int {
 	return 0
 }
 
-// copied is a value that outlives the call it came with.
-func copied(v sqlite.Value) sqlite.Value {
+// copyValue copies a value so that it remains valid after the call.
+func copyValue(v sqlite.Value) sqlite.Value {
 	switch v.Type() {
 	case sqlite.TypeInteger:
 		return integer(v.Int64())
 	case sqlite.TypeFloat:
 		return sqlite.FloatValue(v.Float())
 	case sqlite.TypeText:
-		return word(strings.Clone(v.Text()))
+		return notNullText(strings.Clone(v.Text()))
 	case sqlite.TypeBlob:
 		return sqlite.BlobValue(append([]byte{}, v.Blob()...))
 	}

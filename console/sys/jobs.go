@@ -16,19 +16,18 @@ type job struct {
 	q *query
 }
 
-// template is what the job runs. One that is gone is an empty one.
+// template returns the template of the job, or an empty one if it no longer exists.
 func (j *job) template() *rota.Template { return j.q.templates.get(j.q, j.Spec.Template) }
 
-// policy is what holds for the runs of the job.
+// policy returns the effective policy of the runs of the job.
 func (j *job) policy() rota.Policy { return j.Spec.Policy.Or(j.template().Spec.Policy).Policy() }
 
-// params are those that a run gets.
+// params returns the params of a run.
 func (j *job) params() json.RawMessage {
 	return rota.MergeParams(j.template().Spec.Params, j.Spec.Params)
 }
 
-// action is what of the params says what is done, by the types that Rota brings
-// along.
+// action decodes the params that describe the action of the built-in types.
 func (j *job) action() (a action) {
 	_ = json.Unmarshal(j.params(), &a)
 	return a
@@ -42,8 +41,7 @@ type action struct {
 	RunAs     string `json:"run_as"`
 }
 
-// The types of jobs as document 002 has them. Whatever a handler does is a
-// procedure.
+// The types of jobs of document 002. A handler is a procedure.
 const (
 	typeSQL  = "sql"
 	typeCall = "call"
@@ -60,8 +58,8 @@ func jobType(kind string) string {
 	return "PROCEDURE"
 }
 
-// only shows a value of jobs of one type alone.
-func only(kind string, value func(action) string) func(*job) sqlite.Value {
+// ofType shows a value of jobs of one type alone.
+func ofType(kind string, value func(action) string) func(*job) sqlite.Value {
 	return func(j *job) sqlite.Value {
 		if j.template().Spec.Type != kind {
 			return null
@@ -99,7 +97,7 @@ func (j *job) kind() string {
 	return "AT"
 }
 
-// starts is when an AT job runs, or from when on another does.
+// starts returns when an AT job runs, or when another schedule begins.
 func (j *job) starts() time.Time {
 	if !j.Spec.At.IsZero() {
 		return j.Spec.At
@@ -156,23 +154,23 @@ func interval(j *job) sqlite.Value {
 	return seconds(j.Spec.Every)
 }
 
-var jobs = &table[job]{name: "jobs", columns: jobColumns(), ways: jobWays, key: func(j *job) string { return j.Name }}
+var jobs = &table[job]{name: "jobs", columns: jobColumns(), paths: jobWays, key: func(j *job) string { return j.Name }}
 
 func jobColumns() []column[job] {
 	columns := []column[job]{
-		{name: "job_uuid", kind: UUID, value: func(j *job) sqlite.Value { return definition(j.Name) }, must: true},
-		{name: "job_name", kind: Text, value: func(j *job) sqlite.Value { return word(j.Name) }, must: true},
+		{name: "job_uuid", kind: UUID, value: func(j *job) sqlite.Value { return definitionUUID(j.Name) }, notNull: true},
+		{name: "job_name", kind: Text, value: func(j *job) sqlite.Value { return notNullText(j.Name) }, notNull: true},
 		{name: "description", kind: Text, value: func(j *job) sqlite.Value { return text(j.description()) }},
 		{name: "job_class", kind: Text, value: func(j *job) sqlite.Value { return text(string(j.Spec.Class)) }},
-		{name: "job_type", kind: Text, value: func(j *job) sqlite.Value { return word(jobType(j.template().Spec.Type)) }, must: true},
-		{name: "job_sql", kind: Text, value: only(typeSQL, func(a action) string { return a.Statement })},
+		{name: "job_type", kind: Text, value: func(j *job) sqlite.Value { return notNullText(jobType(j.template().Spec.Type)) }, notNull: true},
+		{name: "job_sql", kind: Text, value: ofType(typeSQL, func(a action) string { return a.Statement })},
 		{name: "procedure_uuid", kind: UUID, value: func(*job) sqlite.Value { return null }},
 		{name: "procedure_name", kind: Text, value: func(j *job) sqlite.Value { return text(j.procedure()) }},
-		{name: "external_command", kind: Text, value: only(typeExec, func(a action) string { return a.Command })},
-		{name: "schedule_kind", kind: Text, value: func(j *job) sqlite.Value { return word(j.kind()) }, must: true},
+		{name: "external_command", kind: Text, value: ofType(typeExec, func(a action) string { return a.Command })},
+		{name: "schedule_kind", kind: Text, value: func(j *job) sqlite.Value { return notNullText(j.kind()) }, notNull: true},
 		{name: "cron_expression", kind: Text, value: func(j *job) sqlite.Value { return text(j.Spec.Cron) }},
 		{name: "interval_seconds", kind: Integer, value: interval},
-		{name: "schedule_tz", kind: Text, value: func(j *job) sqlite.Value { return word(j.zone()) }, must: true},
+		{name: "schedule_tz", kind: Text, value: func(j *job) sqlite.Value { return notNullText(j.zone()) }, notNull: true},
 		{name: "on_completion", kind: Text, value: func(j *job) sqlite.Value { return upper(j.Spec.OnCompletion) }},
 		{name: "catch_up", kind: Text, value: func(j *job) sqlite.Value { return upper(j.Spec.CatchUp) }},
 		{name: "overlap", kind: Text, value: func(j *job) sqlite.Value { return upper(j.Spec.Overlap) }},
@@ -180,27 +178,27 @@ func jobColumns() []column[job] {
 		{name: "partition_shard_uuid", kind: UUID, value: func(j *job) sqlite.Value { return shard(j.Spec.Partition) }},
 		{name: "partition_shards", kind: JSON, value: func(j *job) sqlite.Value { return shards(j.Spec.Partition) }},
 		{name: "partition_expression", kind: Text, value: func(j *job) sqlite.Value { return text(j.Spec.Partition.Expression) }},
-		{name: "max_retries", kind: Integer, value: func(j *job) sqlite.Value { return integer(int64(j.policy().MaxAttempts - 1)) }, must: true},
-		{name: "retry_backoff_seconds", kind: Integer, value: func(j *job) sqlite.Value { return seconds(j.policy().Backoff) }, must: true},
-		{name: "timeout_seconds", kind: Integer, value: func(j *job) sqlite.Value { return seconds(j.policy().Timeout) }, must: true},
-		{name: "priority", kind: Integer, value: func(j *job) sqlite.Value { return integer(int64(j.priority())) }, must: true},
-		{name: "template", kind: Text, value: func(j *job) sqlite.Value { return word(j.Spec.Template) }, must: true},
+		{name: "max_retries", kind: Integer, value: func(j *job) sqlite.Value { return integer(int64(j.policy().MaxAttempts - 1)) }, notNull: true},
+		{name: "retry_backoff_seconds", kind: Integer, value: func(j *job) sqlite.Value { return seconds(j.policy().Backoff) }, notNull: true},
+		{name: "timeout_seconds", kind: Integer, value: func(j *job) sqlite.Value { return seconds(j.policy().Timeout) }, notNull: true},
+		{name: "priority", kind: Integer, value: func(j *job) sqlite.Value { return integer(int64(j.priority())) }, notNull: true},
+		{name: "template", kind: Text, value: func(j *job) sqlite.Value { return notNullText(j.Spec.Template) }, notNull: true},
 		{name: "target", kind: Text, value: func(j *job) sqlite.Value { return text(j.target()) }},
 		{name: "params", kind: JSON, value: func(j *job) sqlite.Value { return document(j.params()) }},
 		{name: "created_by_user_uuid", kind: UUID, value: func(*job) sqlite.Value { return null }},
 		{name: "created_by", kind: Text, value: func(j *job) sqlite.Value { return text(j.CreatedBy) }},
 		{name: "run_as_role_uuid", kind: UUID, value: func(*job) sqlite.Value { return null }},
 		{name: "run_as_role", kind: Text, value: func(j *job) sqlite.Value { return text(j.action().RunAs) }},
-		{name: "state", kind: Text, value: func(j *job) sqlite.Value { return word(string(j.State)) }, must: true},
+		{name: "state", kind: Text, value: func(j *job) sqlite.Value { return notNullText(string(j.State)) }, notNull: true},
 		{name: "state_reason", kind: Text, value: func(j *job) sqlite.Value { return text(j.Reason) }},
 	}
 	for _, pair := range [][]column[job]{
-		timed("starts_at", (*job).starts),
-		timed("ends_at", func(j *job) time.Time { return j.Spec.EndsAt }),
-		timed("next_run_time", func(j *job) time.Time { return j.NextFire }),
-		timed("last_run_time", func(j *job) time.Time { return j.LastFire }),
-		timed("created_at", func(j *job) time.Time { return j.CreatedAt }),
-		timed("updated_at", func(j *job) time.Time { return j.UpdatedAt }),
+		timeColumns("starts_at", (*job).starts),
+		timeColumns("ends_at", func(j *job) time.Time { return j.Spec.EndsAt }),
+		timeColumns("next_run_time", func(j *job) time.Time { return j.NextFire }),
+		timeColumns("last_run_time", func(j *job) time.Time { return j.LastFire }),
+		timeColumns("created_at", func(j *job) time.Time { return j.CreatedAt }),
+		timeColumns("updated_at", func(j *job) time.Time { return j.UpdatedAt }),
 	} {
 		columns = append(columns, pair...)
 	}

@@ -8,21 +8,22 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// How many rows there may be is a guess, made so that a way which is given a name
-// beats one that walks.
+// Estimated numbers of rows. They make a path with a key cheaper than a full scan.
 const (
-	schedulesGuess = 100_000
-	runsGuess      = 1_000_000
-	someGuess      = 1_000
+	schedulesEstimate = 100_000
+	runsEstimate      = 1_000_000
+	someEstimate      = 1_000
 )
 
-var jobWays = []way[job]{
-	{by: "job_name", rows: 1, read: func(q *query, w want) pages[job] { return jobNamed(q, w.is["job_name"].Text()) }},
-	{by: "job_uuid", rows: 1, read: func(q *query, w want) pages[job] { return jobNamed(q, q.named(w.is["job_uuid"].Text())) }},
-	{also: []string{"state", "template"}, order: []term{{column: "job_name"}}, rows: schedulesGuess, read: jobsByName},
+var jobWays = []accessPath[job]{
+	{key: "job_name", rows: 1, read: func(q *query, w readRequest) pages[job] { return jobNamed(q, w.equal["job_name"].Text()) }},
+	{key: "job_uuid", rows: 1, read: func(q *query, w readRequest) pages[job] {
+		return jobNamed(q, q.definitionName(w.equal["job_uuid"].Text()))
+	}},
+	{filters: []string{"state", "template"}, order: []orderTerm{{column: "job_name"}}, rows: schedulesEstimate, read: jobsByName},
 	{
-		span: "next_run_time", also: []string{"state", "template"}, order: []term{{column: "next_run_time"}}, alone: true,
-		rows: schedulesGuess, read: jobsByNext,
+		rangeColumn: "next_run_time", filters: []string{"state", "template"}, order: []orderTerm{{column: "next_run_time"}}, orderFirstOnly: true,
+		rows: schedulesEstimate, read: jobsByNext,
 	},
 }
 
@@ -30,16 +31,15 @@ func (q *query) job(s *rota.Schedule) job { return job{s, q} }
 
 func jobNamed(q *query, name string) pages[job] {
 	if name == "" {
-		return nothing[job]
+		return noRows[job]
 	}
-	return one(q, func(v rota.View) (*rota.Schedule, error) { return v.Schedule(q.ctx, name) }, q.job)
+	return singleRow(q, func(v rota.View) (*rota.Schedule, error) { return v.Schedule(q.ctx, name) }, q.job)
 }
 
-func jobsByName(q *query, w want) pages[job] { return schedulesBy(q, w, false) }
+func jobsByName(q *query, w readRequest) pages[job] { return schedulesBy(q, w, false) }
 
-// schedulesBy lists schedules by name, only those that have no next fire if they are
-// to be idle.
-func schedulesBy(q *query, w want, idle bool) pages[job] {
+// schedulesBy lists schedules by name; with idle, only those without a next fire.
+func schedulesBy(q *query, w readRequest, idle bool) pages[job] {
 	return paged(q, w, func(v rota.View, limit int, last **rota.Schedule) ([]*rota.Schedule, error) {
 		ask := w.schedules(limit)
 		ask.Idle = idle
@@ -50,9 +50,8 @@ func schedulesBy(q *query, w want, idle bool) pages[job] {
 	}, q.job)
 }
 
-// jobsByNext lists the jobs by their next run, and those that have none behind
-// them, as long as nobody asks for a time.
-func jobsByNext(q *query, w want) pages[job] {
+// jobsByNext lists the jobs by their next run. Jobs without one come last, unless the query restricts the time.
+func jobsByNext(q *query, w readRequest) pages[job] {
 	timed := paged(q, w, func(v rota.View, limit int, last **rota.Schedule) ([]*rota.Schedule, error) {
 		ask := w.schedules(limit)
 		ask.ByNext = true
@@ -62,51 +61,49 @@ func jobsByNext(q *query, w want) pages[job] {
 		}
 		return v.Schedules(q.ctx, ask)
 	}, q.job)
-	if w.bounded("next_run_time") {
+	if w.hasBounds("next_run_time") {
 		return timed
 	}
-	return behind(timed, schedulesBy(q, w, true))
+	return concat(timed, schedulesBy(q, w, true))
 }
 
-// schedules is the query for those that are wanted. A state that there is not
-// picks nothing, which SQLite sees by itself.
-func (w want) schedules(limit int) rota.ScheduleQuery {
-	ask := rota.ScheduleQuery{Limit: limit, Template: w.is["template"].Text()}
-	switch state := rota.ScheduleState(w.is["state"].Text()); state {
+// schedules builds the query of a store. An unknown state is left out; SQLite then filters all rows.
+func (w readRequest) schedules(limit int) rota.ScheduleQuery {
+	ask := rota.ScheduleQuery{Limit: limit, Template: w.equal["template"].Text()}
+	switch state := rota.ScheduleState(w.equal["state"].Text()); state {
 	case rota.ScheduleEnabled, rota.ScheduleDisabled, rota.SchedulePaused:
 		ask.State = state
 	}
 	return ask
 }
 
-// bounded says whether a column was given a value, or bounds.
-func (w want) bounded(column string) bool {
-	_, is := w.is[column]
+// hasBounds reports whether a column has a value or bounds.
+func (w readRequest) hasBounds(column string) bool {
+	_, is := w.equal[column]
 	return is || w.from.Type() != sqlite.TypeNull || w.to.Type() != sqlite.TypeNull
 }
 
-// times are the bounds of a column of milliseconds, in which a store finds the
-// times that are shown so.
-func (w want) times(column string) (from, to time.Time) {
+// times returns the bounds of a column of milliseconds as times of the store, which have microseconds.
+func (w readRequest) times(column string) (from, to time.Time) {
 	least, most := w.numbers(column)
-	if least > millisLeast {
-		from = time.UnixMilli(min(least, millisMost))
+	if least > millisMin {
+		from = time.UnixMilli(min(least, millisMax))
 	}
-	if most < millisMost {
-		to = time.UnixMilli(max(most, millisLeast)).Add(time.Millisecond - time.Microsecond)
+	if most < millisMax {
+		to = time.UnixMilli(max(most, millisMin)).Add(time.Millisecond - time.Microsecond)
 	}
 	return from, to
 }
 
-// The years that a store can tell: beyond them there is nothing to find.
+// The range of times that a store supports.
 var (
-	millisLeast = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC).UnixMilli()
-	millisMost  = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC).UnixMilli()
+	millisMin = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC).UnixMilli()
+	millisMax = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC).UnixMilli()
 )
 
 // numbers are the bounds of a column of numbers.
-func (w want) numbers(column string) (from, to int64) {
-	if v, is := w.is[column]; is {
+func (w readRequest) numbers(column string) (from, to int64) {
+	if v, is := w.equal[column]; is {
 		return v.Int64(), v.Int64()
 	}
 	from, to = math.MinInt64, math.MaxInt64
@@ -119,9 +116,9 @@ func (w want) numbers(column string) (from, to int64) {
 	return from, to
 }
 
-// named is the name of the definition with an id, or empty. What goes wrong ends
+// definitionName is the name of the definition with an id, or empty. An error ends
 // the query.
-func (q *query) named(id string) string {
+func (q *query) definitionName(id string) string {
 	parsed, err := rota.ParseID(id)
 	if err != nil {
 		return ""

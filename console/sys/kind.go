@@ -23,8 +23,8 @@ const (
 	JSON      = kind.JSON
 )
 
-// declared is how a kind stands in the declaration of a table. It gives the column
-// its affinity: a number that was written as text still finds its row.
+// declared returns the SQLite type of a column of a kind. It sets the affinity of the column, so that a number written
+// as text still equals it.
 func declared(k Kind) string {
 	switch {
 	case k == kind.Float || k == kind.Float4:
@@ -42,7 +42,7 @@ func declared(k Kind) string {
 // collation is how values of a kind are compared.
 func collation(k Kind) string {
 	switch k {
-	case UUID: // written in capitals it is the same
+	case UUID: // upper case is equal
 		return "NOCASE"
 	case Timestamp:
 		return timeCollation
@@ -57,7 +57,7 @@ const timeCollation = "ROTA_TIME"
 // times do.
 const TimeLayout = "2006-01-02T15:04:05.000000Z"
 
-// null is the value of what is not there. The zero Value is that.
+// null is SQL NULL, the zero Value.
 var null sqlite.Value
 
 func text(s string) sqlite.Value {
@@ -67,8 +67,8 @@ func text(s string) sqlite.Value {
 	return sqlite.TextValue(s)
 }
 
-// word is a text that may be empty and still be there.
-func word(s string) sqlite.Value { return sqlite.TextValue(s) }
+// notNullText returns a text; unlike text, it does not convert an empty text to NULL.
+func notNullText(s string) sqlite.Value { return sqlite.TextValue(s) }
 
 func uuid(id rota.ID) sqlite.Value {
 	if id.IsZero() {
@@ -77,8 +77,8 @@ func uuid(id rota.ID) sqlite.Value {
 	return sqlite.TextValue(id.String())
 }
 
-// definition is the id that a definition goes by, given its name.
-func definition(name string) sqlite.Value {
+// definitionUUID returns the id of the definition with a name.
+func definitionUUID(name string) sqlite.Value {
 	if name == "" {
 		return null
 	}
@@ -109,8 +109,8 @@ func millis(t time.Time) sqlite.Value {
 	return integer(t.UnixMilli())
 }
 
-// stamp is a time as people read it.
-func stamp(t time.Time) sqlite.Value {
+// timestamp is a time as people read it.
+func timestamp(t time.Time) sqlite.Value {
 	if t.IsZero() {
 		return null
 	}

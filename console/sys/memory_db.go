@@ -16,20 +16,20 @@ type memoryDB struct {
 	query *query
 }
 
-// schema is the name that the tables stand under.
+// schema is the schema of the tables.
 const schema = "sys"
 
-// modular is a table of any rows.
-type modular interface {
+// catalogTable is a table with any row type.
+type catalogTable interface {
 	module(on *memoryDB) *sqlite.Module
-	title() string
-	titles() []Column
-	filled() []string
+	tableName() string
+	tableColumns() []Column
+	notNullColumns() []string
 }
 
-func (t *table[R]) title() string { return t.name }
+func (t *table[R]) tableName() string { return t.name }
 
-func (t *table[R]) titles() []Column {
+func (t *table[R]) tableColumns() []Column {
 	list := make([]Column, len(t.columns))
 	for i, c := range t.columns {
 		list[i] = Column{Name: c.name, Kind: c.kind}
@@ -37,10 +37,10 @@ func (t *table[R]) titles() []Column {
 	return list
 }
 
-// filled are the columns that are never NULL.
-func (t *table[R]) filled() (list []string) {
+// notNullColumns are the columns that are never NULL.
+func (t *table[R]) notNullColumns() (list []string) {
 	for _, c := range t.columns {
-		if c.must {
+		if c.notNull {
 			list = append(list, c.name)
 		}
 	}
@@ -48,7 +48,7 @@ func (t *table[R]) filled() (list []string) {
 }
 
 // tables is the catalogue.
-var tables = []modular{
+var tables = []catalogTable{
 	jobs, jobRuns, dependencies, executions, templateTable, schedules, groups, reservations, nodes, performance, audit,
 }
 
@@ -58,33 +58,32 @@ func openMemoryDB() (*memoryDB, error) {
 		return nil, err
 	}
 	d := &memoryDB{conn: conn}
-	if err := d.furnish(); err != nil {
+	if err := d.setUp(); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
 	return d, nil
 }
 
-// furnish makes the tables and the functions, and then lets nothing be made any
-// more.
-func (d *memoryDB) furnish() error {
+// setUp creates the tables and functions and then installs the allow list, which forbids creating anything else.
+func (d *memoryDB) setUp() error {
 	if err := sqlitex.ExecuteTransient(d.conn, "ATTACH ':memory:' AS "+schema, nil); err != nil {
 		return err
 	}
 	if err := d.attach(); err != nil {
 		return err
 	}
-	if err := d.learn(); err != nil {
+	if err := d.addPostgresFunctions(); err != nil {
 		return err
 	}
-	if err := d.lend(); err != nil {
+	if err := d.addTranslationFunctions(); err != nil {
 		return err
 	}
 	for _, t := range tables {
-		if err := d.conn.SetModule("rota_"+t.title(), t.module(d)); err != nil {
+		if err := d.conn.SetModule("rota_"+t.tableName(), t.module(d)); err != nil {
 			return err
 		}
-		sql := "CREATE VIRTUAL TABLE " + schema + "." + t.title() + " USING rota_" + t.title()
+		sql := "CREATE VIRTUAL TABLE " + schema + "." + t.tableName() + " USING rota_" + t.tableName()
 		if err := sqlitex.ExecuteTransient(d.conn, sql, nil); err != nil {
 			return err
 		}
@@ -95,9 +94,9 @@ func (d *memoryDB) furnish() error {
 	return d.conn.SetAuthorizer(sqlite.AuthorizeFunc(d.allow))
 }
 
-// limits bound what one statement may be.
+// limits bounds the size and complexity of a statement.
 var limits = map[sqlite.Limit]int32{
-	sqlite.LimitLength:         valueMost,
+	sqlite.LimitLength:         valueMax,
 	sqlite.LimitSQLLength:      1 << 20,
 	sqlite.LimitExprDepth:      200,
 	sqlite.LimitCompoundSelect: 50,
@@ -106,11 +105,10 @@ var limits = map[sqlite.Limit]int32{
 	sqlite.LimitWorkerThreads:  0,
 }
 
-// valueMost is how long a value may become, in bytes.
-const valueMost = 4 << 20
+// valueMax is how long a value may become, in bytes.
+const valueMax = 4 << 20
 
-// allow is the list of what a statement may do: read the tables of the catalogue,
-// and call functions that are known to look at their arguments alone.
+// allow lets a statement only read the tables of the catalogue and call the listed functions.
 func (d *memoryDB) allow(a sqlite.Action) sqlite.AuthResult {
 	switch a.Type() {
 	case sqlite.OpSelect, sqlite.OpRecursive:
@@ -120,46 +118,46 @@ func (d *memoryDB) allow(a sqlite.Action) sqlite.AuthResult {
 			return sqlite.AuthResultOK
 		}
 	case sqlite.OpFunction:
-		if name := functionOf(a); functions[name] || lent()[name] {
+		if name := functionOf(a); functions[name] || translationFunctions()[name] {
 			return sqlite.AuthResultOK
 		}
 	}
 	return sqlite.AuthResultDeny
 }
 
-// readable says whether a table may be read. One that is only counted is named as it
-// was written: that may be a table, or a common table of the statement.
+// readable reports whether a statement may read a table. If the statement only counts rows, SQLite passes the name
+// without a schema; it may be a table or a common table expression.
 func (d *memoryDB) readable(a sqlite.Action) bool {
 	name := strings.ToLower(a.Table())
 	switch a.Database() {
 	case schema, catalogSchema, standardSchema:
-		return known()[a.Database()+"."+name] != nil
+		return tablesByName()[a.Database()+"."+name] != nil
 	case "main":
-		return inJSON[name]
+		return jsonTables[name]
 	case "":
-		return a.Column() == "" && (named()[name] || inJSON[name] || d.query.common[name] && !reserved(name))
+		return a.Column() == "" && (tableNames()[name] || jsonTables[name] || d.query.common[name] && !reserved(name))
 	}
 	return false
 }
 
-var inJSON = set("json_each json_tree")
+var jsonTables = set("json_each json_tree")
 
-// named are the names of all tables, without their schemas.
-var named = sync.OnceValue(func() map[string]bool {
+// tableNames are the names of all tables, without their schemas.
+var tableNames = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
-	for _, t := range known() {
+	for _, t := range tablesByName() {
 		all[t.Name] = true
 	}
 	return all
 })
 
-// reserved names are those of SQLite's own tables, and of what ours are made by.
+// reserved reports whether a name belongs to SQLite's own tables or to the modules of this package.
 func reserved(name string) bool {
 	return strings.HasPrefix(name, "sqlite_") || strings.HasPrefix(name, "pragma_") || strings.HasPrefix(name, "rota_")
 }
 
-// functionOf is the name of a function that a statement calls. The package that we
-// reach SQLite by has no word for it, and its name for the argument is its own.
+// functionOf returns the name of a function that a statement calls. The SQLite package has no method for it, so it is
+// read from an unexported field.
 func functionOf(a sqlite.Action) string {
 	return strings.ToLower(reflect.ValueOf(a).FieldByName("arg2").String())
 }

@@ -5,7 +5,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Metric is one figure.
+// Metric is one measured value.
 type Metric struct {
 	Name  string
 	Type  string // the type of jobs that it is about; empty: all
@@ -16,18 +16,18 @@ type Metric struct {
 var performance = &table[Metric]{
 	name: "performance", key: func(m *Metric) string { return m.Name + "\x00" + m.Type },
 	columns: []column[Metric]{
-		{name: "metric", kind: Text, value: func(m *Metric) sqlite.Value { return word(m.Name) }, must: true},
+		{name: "metric", kind: Text, value: func(m *Metric) sqlite.Value { return notNullText(m.Name) }, notNull: true},
 		{name: "type", kind: Text, value: func(m *Metric) sqlite.Value { return text(m.Type) }},
-		{name: "value", kind: Float, value: func(m *Metric) sqlite.Value { return sqlite.FloatValue(m.Value) }, must: true},
+		{name: "value", kind: Float, value: func(m *Metric) sqlite.Value { return sqlite.FloatValue(m.Value) }, notNull: true},
 		{name: "unit", kind: Text, value: func(m *Metric) sqlite.Value { return text(m.Unit) }},
 	},
-	ways: []way[Metric]{{rows: 100, read: func(q *query, _ want) pages[Metric] {
-		return once(func() ([]Metric, error) { return figures(q) })
+	paths: []accessPath[Metric]{{rows: 100, read: func(q *query, _ readRequest) pages[Metric] {
+		return once(func() ([]Metric, error) { return metrics(q) })
 	}}},
 }
 
-// figures are those of the store, and those that the process has counted.
-func figures(q *query) ([]Metric, error) {
+// metrics returns the metrics of the store and of the process.
+func metrics(q *query) ([]Metric, error) {
 	view, err := q.store()
 	if err != nil {
 		return nil, err
@@ -36,15 +36,15 @@ func figures(q *query) ([]Metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := storeFigures(stats)
-	if q.from.Metrics == nil {
+	all := storeMetrics(stats)
+	if q.source.Metrics == nil {
 		return all, nil
 	}
-	own, err := q.from.Metrics(q.ctx)
+	own, err := q.source.Metrics(q.ctx)
 	return append(all, own...), err
 }
 
-func storeFigures(s *rota.Stats) []Metric {
+func storeMetrics(s *rota.Stats) []Metric {
 	oldest := 0.0
 	if !s.Oldest.IsZero() {
 		oldest = max(0, float64(s.Now.Sub(s.Oldest).Milliseconds()))

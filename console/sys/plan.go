@@ -9,32 +9,31 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// plan is how one walk through a table is made: which way, what of it is bound to
-// which argument, and what is looked at. SQLite carries it as text from BestIndex
-// to Filter.
+// plan describes one scan: the access path, the use of each argument, and whether a lean read is enough. SQLite passes
+// it as text from BestIndex to Filter.
 type plan struct {
-	way  int
+	path int
 	lean bool
 	args []arg
 }
 
-// arg is what one argument of Filter is for.
+// arg is the use of one argument of Filter.
 type arg struct {
 	use    byte // one of the letters below
 	column int
 }
 
 const (
-	useIs    = '='
-	useFrom  = '>'
-	useTo    = '<'
-	useMost  = 'n'
-	useAfter = 'o' // so many are passed over first
+	useEqual  = '='
+	useFrom   = '>'
+	useTo     = '<'
+	useLimit  = 'n'
+	useOffset = 'o' // rows to skip
 )
 
 func (p *plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %t", p.way, p.lean)
+	fmt.Fprintf(&b, "%d %t", p.path, p.lean)
 	for _, a := range p.args {
 		fmt.Fprintf(&b, " %c%d", a.use, a.column)
 	}
@@ -46,7 +45,7 @@ func parsePlan(text string) (p plan, err error) {
 	if len(words) < 2 {
 		return p, fmt.Errorf("sys: %q is not a plan", text)
 	}
-	if p.way, err = strconv.Atoi(words[0]); err != nil {
+	if p.path, err = strconv.Atoi(words[0]); err != nil {
 		return p, err
 	}
 	p.lean = words[1] == "true"
@@ -60,12 +59,11 @@ func parsePlan(text string) (p plan, err error) {
 	return p, nil
 }
 
-// BestIndex chooses the way that brings the fewest rows, and of those as few the
-// one that brings them in order.
+// BestIndex chooses the access path with the lowest cost: the fewest rows, and among equals one in the right order.
 func (v *virtual[R]) BestIndex(in *sqlite.IndexInputs) (*sqlite.IndexOutputs, error) {
 	var best *sqlite.IndexOutputs
-	for i := range v.ways {
-		out := v.consider(i, in)
+	for i := range v.paths {
+		out := v.evaluate(i, in)
 		if out != nil && (best == nil || out.EstimatedCost < best.EstimatedCost) {
 			best = out
 		}
@@ -73,16 +71,15 @@ func (v *virtual[R]) BestIndex(in *sqlite.IndexInputs) (*sqlite.IndexOutputs, er
 	return best, nil
 }
 
-// consider says what one way would be for a statement, or nil if it cannot be
-// gone.
-func (v *virtual[R]) consider(i int, in *sqlite.IndexInputs) *sqlite.IndexOutputs {
-	w := &v.ways[i]
-	if w.count && (in.ColumnsUsed != 0 || len(in.Constraints) > 0) {
+// evaluate returns the plan and cost of one access path, or nil if it cannot be used.
+func (v *virtual[R]) evaluate(i int, in *sqlite.IndexInputs) *sqlite.IndexOutputs {
+	w := &v.paths[i]
+	if w.countOnly && (in.ColumnsUsed != 0 || len(in.Constraints) > 0) {
 		return nil
 	}
 	out := &sqlite.IndexOutputs{ConstraintUsage: make([]sqlite.IndexConstraintUsage, len(in.Constraints))}
-	p := plan{way: i, lean: in.ColumnsUsed&v.rich == 0}
-	by, all, narrowed := w.by == "", true, int64(1)
+	p := plan{path: i, lean: in.ColumnsUsed&v.fullRowColumns == 0}
+	by, all, narrowed := w.key == "", true, int64(1)
 	for k, c := range in.Constraints {
 		use := v.usable(w, c)
 		if use == 0 {
@@ -92,12 +89,12 @@ func (v *virtual[R]) consider(i int, in *sqlite.IndexInputs) *sqlite.IndexOutput
 		p.args = append(p.args, arg{use, c.Column})
 		out.ConstraintUsage[k].ArgvIndex = len(p.args)
 		switch {
-		case use == useIs && v.columns[c.Column].name == w.by:
+		case use == useEqual && v.columns[c.Column].name == w.key:
 			by = true
-		case use == useIs:
-			narrowed = min(narrowed*4, narrowedMost)
+		case use == useEqual:
+			narrowed = min(narrowed*4, narrowedMax)
 		case use == useFrom || use == useTo:
-			narrowed = min(narrowed*2, narrowedMost)
+			narrowed = min(narrowed*2, narrowedMax)
 		}
 	}
 	if !by {
@@ -105,7 +102,7 @@ func (v *virtual[R]) consider(i int, in *sqlite.IndexInputs) *sqlite.IndexOutput
 	}
 	out.OrderByConsumed = v.inOrder(w, in.OrderBy)
 	if !all || len(in.OrderBy) > 0 && !out.OrderByConsumed {
-		p.forgetMost(out)
+		p.dropLimit(out)
 	}
 	out.ID.String = p.String()
 	out.EstimatedRows = max(1, w.rows/narrowed)
@@ -119,17 +116,16 @@ func (v *virtual[R]) consider(i int, in *sqlite.IndexInputs) *sqlite.IndexOutput
 	return out
 }
 
-// narrowedMost is by how much conditions are taken to narrow what is read, however
-// many there are.
-const narrowedMost = 1 << 20
+// narrowedMax bounds the factor by which conditions reduce the estimated number of rows.
+const narrowedMax = 1 << 20
 
-// forgetMost leaves out how many rows are needed. It says nothing about a read
-// whose rows SQLite has yet to choose from, or to sort.
-func (p *plan) forgetMost(out *sqlite.IndexOutputs) {
+// dropLimit removes LIMIT and OFFSET from the plan. They do not apply to a read whose rows SQLite still filters or
+// sorts.
+func (p *plan) dropLimit(out *sqlite.IndexOutputs) {
 	kept := p.args[:0]
 	for i, a := range p.args {
 		at := slices.IndexFunc(out.ConstraintUsage, func(u sqlite.IndexConstraintUsage) bool { return u.ArgvIndex == i+1 })
-		if a.use == useMost || a.use == useAfter {
+		if a.use == useLimit || a.use == useOffset {
 			out.ConstraintUsage[at] = sqlite.IndexConstraintUsage{}
 			continue
 		}
@@ -139,16 +135,16 @@ func (p *plan) forgetMost(out *sqlite.IndexOutputs) {
 	p.args = kept
 }
 
-// usable says what a way can do with a condition, 0 if nothing.
-func (v *virtual[R]) usable(w *way[R], c sqlite.IndexConstraint) byte {
+// usable returns how an access path uses a condition, or 0 if it cannot.
+func (v *virtual[R]) usable(w *accessPath[R], c sqlite.IndexConstraint) byte {
 	if !c.Usable {
 		return 0
 	}
 	switch c.Op {
 	case sqlite.IndexConstraintLimit:
-		return useMost
+		return useLimit
 	case sqlite.IndexConstraintOffset:
-		return useAfter
+		return useOffset
 	}
 	if c.Column < 0 {
 		return 0
@@ -158,14 +154,14 @@ func (v *virtual[R]) usable(w *way[R], c sqlite.IndexConstraint) byte {
 		return 0
 	}
 	switch {
-	case c.Op == sqlite.IndexConstraintEq && (column.name == w.by || slices.Contains(w.also, column.name)):
-		return useIs
-	case column.name != w.span || w.span == "":
+	case c.Op == sqlite.IndexConstraintEq && (column.name == w.key || slices.Contains(w.filters, column.name)):
+		return useEqual
+	case column.name != w.rangeColumn || w.rangeColumn == "":
 		return 0
 	}
 	switch c.Op {
 	case sqlite.IndexConstraintEq:
-		return useIs
+		return useEqual
 	case sqlite.IndexConstraintGT, sqlite.IndexConstraintGE:
 		return useFrom
 	case sqlite.IndexConstraintLT, sqlite.IndexConstraintLE:
@@ -174,11 +170,10 @@ func (v *virtual[R]) usable(w *way[R], c sqlite.IndexConstraint) byte {
 	return 0
 }
 
-// inOrder says whether the rows of a way come as they are asked for. NULLs come
-// last there; SQLite takes that for granted in no descending order, so those are
-// handed down only where there is no NULL.
-func (v *virtual[R]) inOrder(w *way[R], asked []sqlite.IndexOrderBy) bool {
-	if len(asked) == 0 || len(w.order) == 0 || w.alone && len(asked) > 1 {
+// inOrder reports whether an access path returns rows in the requested order. Paths put NULLs last, which is wrong for
+// a descending order, so a descending column must be NOT NULL.
+func (v *virtual[R]) inOrder(w *accessPath[R], asked []sqlite.IndexOrderBy) bool {
+	if len(asked) == 0 || len(w.order) == 0 || w.orderFirstOnly && len(asked) > 1 {
 		return false
 	}
 	for i, o := range asked {
@@ -188,7 +183,7 @@ func (v *virtual[R]) inOrder(w *way[R], asked []sqlite.IndexOrderBy) bool {
 		if o.Column < 0 || v.columns[o.Column].name != w.order[i].column || o.Desc != w.order[i].desc {
 			return false
 		}
-		if o.Desc && !v.columns[o.Column].must {
+		if o.Desc && !v.columns[o.Column].notNull {
 			return false
 		}
 	}

@@ -10,9 +10,8 @@ import (
 	tree "github.com/rotajobs/rota/console/query"
 )
 
-// Asker is the session on whose behalf a query is asked. Its zero value is nobody in
-// particular.
-type Asker struct {
+// Session describes the session that runs a query. The zero value is a session without user and settings.
+type Session struct {
 	User    string
 	PID     int                                          // the number of the session
 	Setting func(name string) (value string, known bool) // nil: none is changed
@@ -20,58 +19,58 @@ type Asker struct {
 	Version string                                       // of the program
 }
 
-// Query is one of which it is known what it takes and gives.
+// Query is a prepared query with the types of its parameters and columns.
 type Query struct {
 	Columns []Column
 	Params  []kind.Kind
 
-	meaning *dialect.Statement
-	read    *tree.Query
-	given   []kind.Kind // what the caller knew of the parameters
-	names   names
+	translated  *dialect.Statement
+	parsed      *tree.Query
+	knownParams []kind.Kind // parameter types that the caller gave
+	resolver    resolver
 }
 
-// Prepare says what a query takes and gives. Of the parameters whose kinds are not
-// given they are found out, or are texts. An error is an *Error. No store is asked.
-func (c *Catalogue) Prepare(text string, params []kind.Kind, who Asker) (*Query, error) {
+// Prepare parses and translates a query. Parameter types that are not given are inferred, with text as the default. An
+// error is an *Error. Prepare does not read the store.
+func (c *Catalogue) Prepare(text string, params []kind.Kind, session Session) (*Query, error) {
 	read, err := tree.Parse(text)
 	if err != nil {
-		return nil, refusal(err)
+		return nil, asError(err)
 	}
-	zone := who.zone()
-	q := &Query{read: read, given: params, names: names{path: who.path(), written: zone, shown: zone}}
+	zone := session.zone()
+	q := &Query{parsed: read, knownParams: params, resolver: resolver{path: session.path(), literalZone: zone, outputZone: zone}}
 	if err := q.translate(); err != nil {
 		return nil, err
 	}
 	return q, nil
 }
 
-// translate says what the query means.
+// translate translates the parsed query for SQLite.
 func (q *Query) translate() error {
-	meaning, err := dialect.Translate(q.read, q.names, q.given)
+	meaning, err := dialect.Translate(q.parsed, q.resolver, q.knownParams)
 	if err != nil {
-		return refusal(err)
+		return asError(err)
 	}
-	q.Columns, q.Params, q.meaning = meaning.Columns, meaning.Params, meaning
+	q.Columns, q.Params, q.translated = meaning.Columns, meaning.Params, meaning
 	return nil
 }
 
-// shownIn is the query for a session that has changed its time zone since. The times that
-// it writes stay what they were when it was prepared, as they do in PostgreSQL.
-func (q *Query) shownIn(zone string) (*Query, error) {
-	if zone == q.names.shown {
+// inZone returns the query for a session whose time zone changed since Prepare. Time literals in the text keep the zone
+// of Prepare, as in PostgreSQL.
+func (q *Query) inZone(zone string) (*Query, error) {
+	if zone == q.resolver.outputZone {
 		return q, nil
 	}
 	other := *q
-	other.names.shown = zone
+	other.resolver.outputZone = zone
 	if err := other.translate(); err != nil {
 		return nil, err
 	}
 	return &other, nil
 }
 
-// refusal is an error of those who read a query, or know the catalogue.
-func refusal(err error) error {
+// asError converts an error of the parser, the translator or the catalogue to an *Error.
+func asError(err error) error {
 	var syntax *tree.Error
 	var sense *dialect.Error
 	var call *pgcatalog.Error
@@ -86,8 +85,8 @@ func refusal(err error) error {
 	return err
 }
 
-// path are the schemas that a session looks in, behind pg_catalog.
-func (a *Asker) path() []string {
+// path returns the search path of the session, without pg_catalog.
+func (a *Session) path() []string {
 	text := schema
 	if a.Setting != nil {
 		if value, known := a.Setting("search_path"); known {
@@ -108,7 +107,7 @@ func (a *Asker) path() []string {
 }
 
 // zone is the session's time zone.
-func (a *Asker) zone() string {
+func (a *Session) zone() string {
 	if a.Setting == nil {
 		return ""
 	}
@@ -116,20 +115,20 @@ func (a *Asker) zone() string {
 	return zone
 }
 
-// names are what a query may speak of.
-type names struct {
-	path           []string
-	written, shown string // time zones
+// resolver finds the tables and functions that a query names.
+type resolver struct {
+	path                    []string
+	literalZone, outputZone string // time zones
 }
 
 // Table finds a table by its names.
-func (n names) Table(in, name string) (*dialect.Table, bool) {
+func (n resolver) Table(in, name string) (*dialect.Table, bool) {
 	if in != "" {
-		t, known := known()[in+"."+name]
+		t, known := tablesByName()[in+"."+name]
 		return t, known
 	}
 	for _, s := range append([]string{catalogSchema}, n.path...) {
-		if t, known := known()[s+"."+name]; known {
+		if t, known := tablesByName()[s+"."+name]; known {
 			return t, true
 		}
 	}
@@ -137,13 +136,13 @@ func (n names) Table(in, name string) (*dialect.Table, bool) {
 }
 
 // Functions finds those of PostgreSQL's catalogue.
-func (n names) Functions(name string) []dialect.Signature { return catalogSignatures()[name] }
+func (n resolver) Functions(name string) []dialect.Signature { return catalogSignatures()[name] }
 
 // Zones are the time zones of the session.
-func (n names) Zones() (written, shown string) { return n.written, n.shown }
+func (n resolver) Zones() (written, shown string) { return n.literalZone, n.outputZone }
 
 // Tables are those of our own, which are what people look for.
-func (n names) Tables() []string {
+func (n resolver) Tables() []string {
 	list := TableNames()
 	for i, name := range list {
 		list[i] = schema + "." + name

@@ -9,38 +9,37 @@ import (
 	"github.com/rotajobs/rota/console/pgcatalog"
 )
 
-// query is one statement that is under way: the state of the store that it sees,
-// and what it has read of it.
+// query is one running statement: its view of the store and what it has read.
 type query struct {
-	ctx   context.Context
-	from  *Source
-	view  rota.View // nil: nothing was read yet
-	err   error     // what went wrong below SQLite, which would only tell its text
-	reads int       // how often a store was asked
-	rows  int64     // how many rows it gave
+	ctx    context.Context
+	source *Source
+	view   rota.View // nil: nothing was read yet
+	err    error     // error of a store or function; SQLite would keep only its text
+	reads  int       // number of reads of the store
+	rows   int64     // number of rows read
 
-	common   map[string]bool // the names that the statement gives to queries, in lower case
-	who      Asker
-	gathered int // bytes, into arrays and documents
+	common    map[string]bool // names of common table expressions, in lower case
+	session   Session
+	collected int // bytes, into arrays and documents
 
-	walked    map[string]any // the rows of walks through tables, which joins make again and again
-	kept      int            // how many they are
-	templates templates
+	cachedScans map[string]any // rows of complete scans, because joins repeat them
+	cachedRows  int            // number of rows in cachedScans
+	templates   templates
 }
 
-func newQuery(ctx context.Context, from *Source, of *Query, who Asker) *query {
-	q := &query{ctx: ctx, from: from, who: who, common: map[string]bool{}, walked: map[string]any{}}
-	for _, name := range of.meaning.Commons {
+func newQuery(ctx context.Context, from *Source, of *Query, session Session) *query {
+	q := &query{ctx: ctx, source: from, session: session, common: map[string]bool{}, cachedScans: map[string]any{}}
+	for _, name := range of.translated.Commons {
 		q.common[strings.ToLower(name)] = true
 	}
 	return q
 }
 
-// env is the session, for functions that tell of it.
+// env returns the session for functions such as current_user.
 func (q *query) env() *pgcatalog.Env {
 	return &pgcatalog.Env{
-		User: cmp.Or(q.who.User, "admin"), Database: Database, PID: q.who.PID, Version: q.who.Version,
-		SearchPath: q.who.path(), Setting: q.who.Setting, Set: q.who.Set,
+		User: cmp.Or(q.session.User, "admin"), Database: Database, PID: q.session.PID, Version: q.session.Version,
+		SearchPath: q.session.path(), Setting: q.session.Setting, Set: q.session.Set,
 	}
 }
 
@@ -51,12 +50,12 @@ type Source struct {
 	Metrics func(context.Context) ([]Metric, error) // nil: none but those of the store
 }
 
-// store is the one state that all reads of the query see.
+// store returns the view that all reads of the query use.
 func (q *query) store() (rota.View, error) {
 	if q.view != nil {
 		return q.view, nil
 	}
-	view, err := q.from.View(q.ctx)
+	view, err := q.source.View(q.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func (q *query) fail(err error) error {
 	return err
 }
 
-// close gives the state back.
+// close closes the view.
 func (q *query) close() {
 	if q.view != nil {
 		_ = q.view.Close()
@@ -80,8 +79,8 @@ func (q *query) close() {
 	}
 }
 
-// paged asks a view for page after page until one is not full.
-func paged[R, T any](q *query, w want, read func(rota.View, int, *T) ([]T, error), row func(T) R) pages[R] {
+// paged reads pages of a view until one is not full.
+func paged[R, T any](q *query, w readRequest, read func(rota.View, int, *T) ([]T, error), row func(T) R) pages[R] {
 	size, last, done := w.page(), (*T)(nil), false
 	return func() ([]R, error) {
 		if done {
@@ -94,7 +93,7 @@ func paged[R, T any](q *query, w want, read func(rota.View, int, *T) ([]T, error
 		limit := size()
 		list, err := read(view, limit, last)
 		switch {
-		case rota.CodeOf(err) == rota.Invalid: // it is asked for what nothing can be called
+		case rota.CodeOf(err) == rota.Invalid: // a condition has a value that no row can have, such as an invalid name
 			done = true
 			return nil, nil
 		case err != nil:
@@ -113,8 +112,8 @@ func paged[R, T any](q *query, w want, read func(rota.View, int, *T) ([]T, error
 	}
 }
 
-// one asks a view for a single row. What is not found is no row.
-func one[R, T any](q *query, read func(rota.View) (T, error), row func(T) R) pages[R] {
+// singleRow reads one row of a view, or none if it does not exist.
+func singleRow[R, T any](q *query, read func(rota.View) (T, error), row func(T) R) pages[R] {
 	return once(func() ([]R, error) {
 		view, err := q.store()
 		if err != nil {
@@ -143,8 +142,8 @@ func once[R any](read func() ([]R, error)) pages[R] {
 	}
 }
 
-// behind reads what comes first, and then what comes behind it.
-func behind[R any](first, then pages[R]) pages[R] {
+// concat returns the pages of first, and then those of then.
+func concat[R any](first, then pages[R]) pages[R] {
 	over := false
 	return func() ([]R, error) {
 		if !over {
@@ -157,9 +156,8 @@ func behind[R any](first, then pages[R]) pages[R] {
 	}
 }
 
-// picked leaves out some rows, and goes on until there is one, since a page
-// without rows is the end.
-func picked[R any](of pages[R], pick func(R) bool) pages[R] {
+// filtered keeps the rows that pick selects. It reads pages until one has a row, because an empty page ends the scan.
+func filtered[R any](of pages[R], pick func(R) bool) pages[R] {
 	return func() (rows []R, err error) {
 		for len(rows) == 0 {
 			list, err := of()
@@ -176,5 +174,5 @@ func picked[R any](of pages[R], pick func(R) bool) pages[R] {
 	}
 }
 
-// same is a row that is what was read.
-func same[T any](t T) T { return t }
+// asRead returns its argument, for tables whose rows are the values read.
+func asRead[T any](t T) T { return t }

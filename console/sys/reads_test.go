@@ -20,8 +20,8 @@ const (
 	runsMade      = 300 // of job-007
 )
 
-// stocked is a catalogue of a store with schedules and runs in it.
-func stocked(t *testing.T) (*sys.Catalogue, rota.Store) {
+// newCatalogue returns the catalogue of a store with schedules and runs.
+func newCatalogue(t *testing.T) (*sys.Catalogue, rota.Store) {
 	t.Helper()
 	store, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: func() time.Time { return began }})
 	if err != nil {
@@ -64,22 +64,22 @@ func stocked(t *testing.T) (*sys.Catalogue, rota.Store) {
 	return c, store
 }
 
-// ask runs a query and shows its rows, one a line.
-func ask(c *sys.Catalogue, text string, args ...any) (rows []string, tally sys.Tally, err error) {
-	tally, err = c.Select(context.Background(), text, args, sys.Answer{
+// runQuery runs a query and shows its rows, one a line.
+func runQuery(c *sys.Catalogue, text string, args ...any) (rows []string, stats sys.ReadStats, err error) {
+	stats, err = c.Select(context.Background(), text, args, sys.Answer{
 		Columns: func([]sys.Column) error { return nil },
 		Row: func(row []any) error {
 			rows = append(rows, strings.TrimSuffix(fmt.Sprintln(row...), "\n"))
 			return nil
 		},
 	})
-	return rows, tally, err
+	return rows, stats, err
 }
 
-// TestReads counts how often a store is asked, and for how many rows, by queries
-// that it can do something about, and by some that only look so.
-func TestReads(t *testing.T) {
-	c, store := stocked(t)
+// TestQueryReadsOnlyNeededRows counts the reads and rows of queries whose conditions are pushed down
+// to the store, and of similar queries whose conditions cannot be.
+func TestQueryReadsOnlyNeededRows(t *testing.T) {
+	c, store := newCatalogue(t)
 	jobs, err := store.Jobs(context.Background(), rota.JobQuery{Schedule: "job-008"})
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestReads(t *testing.T) {
 		{"SELECT seq FROM sys.audit WHERE seq BETWEEN 5 AND 7", 2, 3, 3},
 		{"SELECT event_type FROM sys.audit WHERE seq = 6", 2, 1, 1},
 
-		// What only looks like something a store can do.
+		// Conditions that cannot be pushed down.
 		{"SELECT job_name FROM sys.jobs WHERE job_name = 'JOB-007' COLLATE NOCASE", 6, schedulesMade, 1},
 		{"SELECT job_name FROM sys.jobs WHERE job_name = NULL", 0, 0, 0},
 		{"SELECT job_name FROM sys.jobs ORDER BY next_run_time, job_name LIMIT 20", 6, schedulesMade, 20},
@@ -124,14 +124,14 @@ func TestReads(t *testing.T) {
 		{"SELECT job_name FROM sys.jobs WHERE description IS NULL ORDER BY job_name LIMIT 5", 8, 64, 5},
 		{"SELECT job_name FROM sys.jobs ORDER BY upper(job_name) LIMIT 5", 6, schedulesMade, 5},
 	} {
-		rows, tally, err := ask(c, test.query)
+		rows, stats, err := runQuery(c, test.query)
 		if err != nil {
 			t.Errorf("%s: %v", test.query, err)
 			continue
 		}
-		if tally.Reads > test.reads || tally.Rows != test.rows || len(rows) != test.want {
+		if stats.Reads > test.reads || stats.Rows != test.rows || len(rows) != test.want {
 			t.Errorf("%s:\n%d reads, %d rows of the store, %d of the answer; want at most %d, %d, %d",
-				test.query, tally.Reads, tally.Rows, len(rows), test.reads, test.rows, test.want)
+				test.query, stats.Reads, stats.Rows, len(rows), test.reads, test.rows, test.want)
 		}
 	}
 }

@@ -10,8 +10,7 @@ import (
 // run is a row of sys.job_runs: an execution, as its last attempt stands.
 type run struct{ *rota.Job }
 
-// The states of a run as document 002 has them. What waits for its retry is
-// PENDING like what waits for its first attempt.
+// The states of a run of document 002. A run that waits for a retry is PENDING.
 const (
 	runPending = "PENDING"
 	runRunning = "RUNNING"
@@ -29,8 +28,7 @@ func (r *run) state() string {
 	return string(r.Run.Outcome)
 }
 
-// scheduled is when it was to run: the time it was planned for, else when it was
-// asked to run, else when it was made.
+// scheduled returns when the run was due: its plan time, else its run time, else its creation time.
 func (r *run) scheduled() time.Time {
 	switch {
 	case !r.PlanTime.IsZero():
@@ -41,7 +39,7 @@ func (r *run) scheduled() time.Time {
 	return r.CreatedAt
 }
 
-// message is what there is to say of how it went.
+// message returns the error of the run, or the reason of its cancellation.
 func (r *run) message() string {
 	switch {
 	case r.Run == nil:
@@ -63,39 +61,39 @@ func ofRun(value func(*rota.Run) sqlite.Value) func(*run) sqlite.Value {
 }
 
 var jobRuns = &table[run]{
-	name: "job_runs", columns: runColumns(), ways: runWays, key: func(r *run) string { return string(r.ExecutionID[:]) },
+	name: "job_runs", columns: runColumns(), paths: runWays, key: func(r *run) string { return string(r.ExecutionID[:]) },
 }
 
 func runColumns() []column[run] {
 	columns := []column[run]{
-		{name: "job_run_uuid", kind: UUID, value: func(r *run) sqlite.Value { return uuid(r.ExecutionID) }, must: true},
-		{name: "job_uuid", kind: UUID, value: func(r *run) sqlite.Value { return definition(r.Schedule) }},
+		{name: "job_run_uuid", kind: UUID, value: func(r *run) sqlite.Value { return uuid(r.ExecutionID) }, notNull: true},
+		{name: "job_uuid", kind: UUID, value: func(r *run) sqlite.Value { return definitionUUID(r.Schedule) }},
 		{name: "job_name", kind: Text, value: func(r *run) sqlite.Value { return text(r.Schedule) }},
 		{name: "assigned_node_uuid", kind: UUID, value: func(*run) sqlite.Value { return null }},
 		{name: "assigned_node", kind: Text, value: ofRun(func(r *rota.Run) sqlite.Value { return text(r.Runner) })},
 		{name: "shard_uuid", kind: UUID, value: func(*run) sqlite.Value { return null }},
-		{name: "state", kind: Text, value: func(r *run) sqlite.Value { return word(r.state()) }, must: true},
-		{name: "retry_count", kind: Integer, value: func(r *run) sqlite.Value { return integer(int64(r.Attempt - 1)) }, must: true},
+		{name: "state", kind: Text, value: func(r *run) sqlite.Value { return notNullText(r.state()) }, notNull: true},
+		{name: "retry_count", kind: Integer, value: func(r *run) sqlite.Value { return integer(int64(r.Attempt - 1)) }, notNull: true},
 		{name: "result_message", kind: Text, value: func(r *run) sqlite.Value { return text(r.message()) }},
 		{name: "rows_affected", kind: Integer, value: ofRun(func(r *rota.Run) sqlite.Value { return integerOf(r.RowsAffected) })},
-		column[run]{name: "result_data", kind: JSON, value: ofRun(func(r *rota.Run) sqlite.Value { return document(r.Result) })}.whole(),
+		column[run]{name: "result_data", kind: JSON, value: ofRun(func(r *rota.Run) sqlite.Value { return document(r.Result) })}.needsFullRow(),
 		{name: "error_code", kind: Text, value: ofRun(func(r *rota.Run) sqlite.Value { return text(r.ErrorCode) })},
 		{name: "exit_code", kind: Integer, value: ofRun(func(r *rota.Run) sqlite.Value { return integerOf(r.ExitCode) })},
-		{name: "type", kind: Text, value: func(r *run) sqlite.Value { return word(r.Type) }, must: true},
+		{name: "type", kind: Text, value: func(r *run) sqlite.Value { return notNullText(r.Type) }, notNull: true},
 		{name: "template", kind: Text, value: func(r *run) sqlite.Value { return text(r.Template) }},
 		{name: "group_uuid", kind: UUID, value: func(r *run) sqlite.Value { return uuid(r.GroupID) }},
-		{name: "scope_kind", kind: Text, value: func(r *run) sqlite.Value { return word(orGlobal(r.ScopeKind)) }, must: true},
-		{name: "scope_id", kind: Text, value: func(r *run) sqlite.Value { return word(orGlobal(r.ScopeID)) }, must: true},
-		{name: "priority", kind: Integer, value: func(r *run) sqlite.Value { return integer(int64(r.Priority)) }, must: true},
-		column[run]{name: "params", kind: JSON, value: func(r *run) sqlite.Value { return document(r.Params) }}.whole(),
-		{name: "last_job_uuid", kind: UUID, value: func(r *run) sqlite.Value { return uuid(r.ID) }, must: true},
+		{name: "scope_kind", kind: Text, value: func(r *run) sqlite.Value { return notNullText(orGlobal(r.ScopeKind)) }, notNull: true},
+		{name: "scope_id", kind: Text, value: func(r *run) sqlite.Value { return notNullText(orGlobal(r.ScopeID)) }, notNull: true},
+		{name: "priority", kind: Integer, value: func(r *run) sqlite.Value { return integer(int64(r.Priority)) }, notNull: true},
+		column[run]{name: "params", kind: JSON, value: func(r *run) sqlite.Value { return document(r.Params) }}.needsFullRow(),
+		{name: "last_job_uuid", kind: UUID, value: func(r *run) sqlite.Value { return uuid(r.ID) }, notNull: true},
 		{name: "created_by", kind: Text, value: func(r *run) sqlite.Value { return text(r.CreatedBy) }},
 	}
 	for _, pair := range [][]column[run]{
-		timed("scheduled_time", (*run).scheduled),
-		timed("started_at", func(r *run) time.Time { return r.StartedAt }),
-		timed("completed_at", func(r *run) time.Time { return r.FinishedAt }),
-		timed("created_at", func(r *run) time.Time { return r.CreatedAt }),
+		timeColumns("scheduled_time", (*run).scheduled),
+		timeColumns("started_at", func(r *run) time.Time { return r.StartedAt }),
+		timeColumns("completed_at", func(r *run) time.Time { return r.FinishedAt }),
+		timeColumns("created_at", func(r *run) time.Time { return r.CreatedAt }),
 	} {
 		columns = append(columns, pair...)
 	}

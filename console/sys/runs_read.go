@@ -4,41 +4,41 @@ import "github.com/rotajobs/rota"
 
 var runFilters = []string{"state", "type", "template"}
 
-var runWays = []way[run]{
-	{by: "job_run_uuid", rows: 1, read: func(q *query, w want) pages[run] {
-		return tailOf(q, w.is["job_run_uuid"].Text(), q.run)
+var runWays = []accessPath[run]{
+	{key: "job_run_uuid", rows: 1, read: func(q *query, w readRequest) pages[run] {
+		return tailOf(q, w.equal["job_run_uuid"].Text(), q.run)
 	}},
-	{by: "job_uuid", also: runFilters, rows: someGuess, read: func(q *query, w want) pages[run] {
-		return runsOf(q, w, q.named(w.is["job_uuid"].Text()))
+	{key: "job_uuid", filters: runFilters, rows: someEstimate, read: func(q *query, w readRequest) pages[run] {
+		return runsOf(q, w, q.definitionName(w.equal["job_uuid"].Text()))
 	}},
-	{by: "job_name", also: runFilters, rows: someGuess, read: func(q *query, w want) pages[run] {
-		return runsOf(q, w, w.is["job_name"].Text())
+	{key: "job_name", filters: runFilters, rows: someEstimate, read: func(q *query, w readRequest) pages[run] {
+		return runsOf(q, w, w.equal["job_name"].Text())
 	}},
-	{by: "group_uuid", also: runFilters, rows: someGuess, read: runsOfGroup},
-	{count: true, rows: runsGuess, read: func(q *query, _ want) pages[run] { return counted[run](q, rota.JobQuery{Tails: true}) }},
-	{also: runFilters, rows: runsGuess, read: func(q *query, w want) pages[run] { return tailsLike(q, w, rota.JobQuery{}, q.run) }},
+	{key: "group_uuid", filters: runFilters, rows: someEstimate, read: runsOfGroup},
+	{countOnly: true, rows: runsEstimate, read: func(q *query, _ readRequest) pages[run] { return countRows[run](q, rota.JobQuery{Tails: true}) }},
+	{filters: runFilters, rows: runsEstimate, read: func(q *query, w readRequest) pages[run] { return executionsMatching(q, w, rota.JobQuery{}, q.run) }},
 }
 
 func (q *query) run(tail *rota.Job) run { return run{tail} }
 
-func runsOf(q *query, w want, schedule string) pages[run] {
+func runsOf(q *query, w readRequest, schedule string) pages[run] {
 	if schedule == "" {
-		return nothing[run]
+		return noRows[run]
 	}
-	return tailsLike(q, w, rota.JobQuery{Schedule: schedule}, q.run)
+	return executionsMatching(q, w, rota.JobQuery{Schedule: schedule}, q.run)
 }
 
-func runsOfGroup(q *query, w want) pages[run] {
-	id, err := rota.ParseID(w.is["group_uuid"].Text())
+func runsOfGroup(q *query, w readRequest) pages[run] {
+	id, err := rota.ParseID(w.equal["group_uuid"].Text())
 	if err != nil {
-		return nothing[run]
+		return noRows[run]
 	}
-	return tailsLike(q, w, rota.JobQuery{GroupID: id}, q.run)
+	return executionsMatching(q, w, rota.JobQuery{GroupID: id}, q.run)
 }
 
 // tailOf is one execution, by its id: the last of its attempts.
 func tailOf[R any](q *query, id string, row func(*rota.Job) R) pages[R] {
-	chain := chainOf(q, id)
+	chain := attemptsOf(q, id)
 	return func() ([]R, error) {
 		attempts, err := chain()
 		if len(attempts) == 0 {
@@ -48,12 +48,12 @@ func tailOf[R any](q *query, id string, row func(*rota.Job) R) pages[R] {
 	}
 }
 
-// chainOf are the attempts of one execution, first to last. The id of a later attempt
-// is not that of the execution, and what is Rota's own is not shown.
-func chainOf(q *query, id string) pages[*rota.Job] {
+// attemptsOf are the attempts of one execution, first to last. It
+// returns nothing for the id of a later attempt and for internal types.
+func attemptsOf(q *query, id string) pages[*rota.Job] {
 	parsed, err := rota.ParseID(id)
 	if err != nil {
-		return nothing[*rota.Job]
+		return noRows[*rota.Job]
 	}
 	return once(func() ([]*rota.Job, error) {
 		view, err := q.store()
@@ -73,12 +73,12 @@ func chainOf(q *query, id string) pages[*rota.Job] {
 	})
 }
 
-// tailsLike lists executions, the newest attempt first.
-func tailsLike[R any](q *query, w want, ask rota.JobQuery, row func(*rota.Job) R) pages[R] {
+// executionsMatching lists executions, the newest attempt first.
+func executionsMatching[R any](q *query, w readRequest, ask rota.JobQuery, row func(*rota.Job) R) pages[R] {
 	ask.Tails, ask.Lean = true, w.lean
-	ask.Template, ask.Type = w.is["template"].Text(), w.is["type"].Text()
-	if state, is := w.is["state"]; is && !pickState(&ask, state.Text()) || rota.InternalType(ask.Type) {
-		return nothing[R]
+	ask.Template, ask.Type = w.equal["template"].Text(), w.equal["type"].Text()
+	if state, is := w.equal["state"]; is && !filterByState(&ask, state.Text()) || rota.InternalType(ask.Type) {
+		return noRows[R]
 	}
 	return paged(q, w, func(v rota.View, limit int, last **rota.Job) ([]*rota.Job, error) {
 		ask := ask
@@ -90,9 +90,8 @@ func tailsLike[R any](q *query, w want, ask rota.JobQuery, row func(*rota.Job) R
 	}, row)
 }
 
-// pickState asks for the runs of one state, and reports false if there is none of
-// that name.
-func pickState(ask *rota.JobQuery, state string) bool {
+// filterByState restricts the query to a state. It reports false if there is no such state.
+func filterByState(ask *rota.JobQuery, state string) bool {
 	switch state {
 	case runPending:
 		ask.Status = rota.StatusQueued
@@ -112,10 +111,10 @@ func pickState(ask *rota.JobQuery, state string) bool {
 	return true
 }
 
-// counted yields as many rows as there are, of which nothing is read.
-func counted[R any](q *query, ask rota.JobQuery) pages[R] {
+// countRows returns as many empty rows as the store counts.
+func countRows[R any](q *query, ask rota.JobQuery) pages[R] {
 	left, asked := int64(0), false
-	blank := make([]R, pageMost)
+	blank := make([]R, pageMax)
 	return func() ([]R, error) {
 		if !asked {
 			view, err := q.store()
@@ -127,7 +126,7 @@ func counted[R any](q *query, ask rota.JobQuery) pages[R] {
 			}
 			asked = true
 		} else {
-			q.reads-- // nobody was asked
+			q.reads-- // this page is no read of the store
 		}
 		n := min(left, int64(len(blank)))
 		left -= n

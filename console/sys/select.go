@@ -11,8 +11,8 @@ import (
 // run answers one query.
 func (d *memoryDB) run(q *Query, args []any, to func([]any) error) error {
 	d.conn.SetInterrupt(d.query.ctx.Done())
-	chosen := q.meaning.Plain
-	if sorted := q.meaning.Sorted; sorted.SQL != chosen.SQL && d.sorts(chosen.SQL) {
+	chosen := q.translated.Plain
+	if sorted := q.translated.Sorted; sorted.SQL != chosen.SQL && d.sorts(chosen.SQL) {
 		chosen = sorted
 	}
 	stmt, _, err := d.conn.PrepareTransient(chosen.SQL)
@@ -26,9 +26,8 @@ func (d *memoryDB) run(q *Query, args []any, to func([]any) error) error {
 	return d.step(stmt, q.Columns, to)
 }
 
-// sorts says whether SQLite itself would sort the rows of a query, or merge those
-// of several, which it does with NULLs first. Where it does not, the rows come as a
-// table yields them, with NULLs last.
+// sorts reports whether SQLite sorts or merges the rows of a query itself, which puts NULLs first. Otherwise the rows
+// keep the order of the table, with NULLs last.
 func (d *memoryDB) sorts(text string) bool {
 	found := false
 	err := sqlitex.ExecuteTransient(d.conn, "EXPLAIN QUERY PLAN "+text, &sqlitex.ExecOptions{
@@ -49,7 +48,7 @@ func (d *memoryDB) bind(stmt *sqlite.Stmt, params []Kind, args []any) error {
 		}
 	}
 	for i := range min(len(args), stmt.BindParamCount()) {
-		v, err := d.held(params[i], args[i])
+		v, err := d.argumentValue(params[i], args[i])
 		if err != nil {
 			return badArgument(i, err)
 		}
@@ -105,8 +104,8 @@ func (d *memoryDB) row(stmt *sqlite.Stmt, columns []Column) []any {
 	return values
 }
 
-// number is a number, or the boolean or the name that it stands for. Of a UNION
-// another part may have others.
+// number converts a number to the boolean or name of its kind. A number that is neither stays a number, because
+// another part of a UNION may have returned it.
 func (d *memoryDB) number(n int64, k Kind) any {
 	if k == Boolean && (n == 0 || n == 1) {
 		return n != 0

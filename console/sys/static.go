@@ -19,7 +19,7 @@ const (
 
 var staticSchemas = []string{catalogSchema, standardSchema}
 
-// Database is the one there is, as clients see it.
+// Database is the name of the only database.
 const Database = "rota"
 
 // catalog describes our tables as PostgreSQL would.
@@ -27,9 +27,9 @@ var catalog = sync.OnceValue(func() *pgcatalog.Catalog {
 	must := map[[2]string]bool{}
 	var list []dialect.Table
 	for _, t := range tables {
-		list = append(list, dialect.Table{Schema: schema, Name: t.title(), Columns: t.titles()})
-		for _, column := range t.filled() {
-			must[[2]string{t.title(), column}] = true
+		list = append(list, dialect.Table{Schema: schema, Name: t.tableName(), Columns: t.tableColumns()})
+		for _, column := range t.notNullColumns() {
+			must[[2]string{t.tableName(), column}] = true
 		}
 	}
 	return pgcatalog.New(pgcatalog.Subject{
@@ -38,11 +38,11 @@ var catalog = sync.OnceValue(func() *pgcatalog.Catalog {
 	})
 })
 
-// known are all tables, by schema and name.
-var known = sync.OnceValue(func() map[string]*dialect.Table {
+// tablesByName are all tables, by schema and name.
+var tablesByName = sync.OnceValue(func() map[string]*dialect.Table {
 	all := map[string]*dialect.Table{}
 	for _, t := range tables {
-		all[schema+"."+t.title()] = &dialect.Table{Schema: schema, Name: t.title(), OID: catalog().OID(schema, t.title()), Columns: t.titles()}
+		all[schema+"."+t.tableName()] = &dialect.Table{Schema: schema, Name: t.tableName(), OID: catalog().OID(schema, t.tableName()), Columns: t.tableColumns()}
 	}
 	for _, r := range catalog().Relations() {
 		all[r.Schema+"."+r.Name] = &dialect.Table{Schema: r.Schema, Name: r.Name, OID: r.OID, Columns: r.Columns}

@@ -7,79 +7,77 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// table is one table of the catalogue: its columns, and the ways in which a store
-// can read its rows, the best first.
+// table is one table of the catalogue: its columns and access paths, the best first.
 type table[R any] struct {
 	name    string
 	columns []column[R]
-	ways    []way[R]
-	key     func(*R) string // what tells a row from all others
+	paths   []accessPath[R]
+	key     func(*R) string // identifies a row
 }
 
 // column is one column of a table.
 type column[R any] struct {
-	name  string
-	kind  Kind
-	value func(*R) sqlite.Value
-	must  bool // it is never NULL
-	rich  bool // it shows what a lean read leaves out
+	name    string
+	kind    Kind
+	value   func(*R) sqlite.Value
+	notNull bool // never NULL
+	fullRow bool // shows a value that a lean read omits
 }
 
-// whole says that a column shows what a lean read leaves out.
-func (c column[R]) whole() column[R] {
-	c.rich = true
+// needsFullRow marks a column that shows a value a lean read omits.
+func (c column[R]) needsFullRow() column[R] {
+	c.fullRow = true
 	return c
 }
 
-// timed are the two columns that show one time: in milliseconds, as document 002
+// timeColumns are the two columns that show one time: in milliseconds, as document 002
 // has it, and for people.
-func timed[R any](name string, of func(*R) time.Time) []column[R] {
+func timeColumns[R any](name string, of func(*R) time.Time) []column[R] {
 	return []column[R]{
 		{name: name, kind: Integer, value: func(r *R) sqlite.Value { return millis(of(r)) }},
-		{name: name + "_ts", kind: Timestamp, value: func(r *R) sqlite.Value { return stamp(of(r)) }},
+		{name: name + "_ts", kind: Timestamp, value: func(r *R) sqlite.Value { return timestamp(of(r)) }},
 	}
 }
 
-// way is one way to read the rows of a table.
-type way[R any] struct {
-	by    string   // the column whose value it must be given; empty: none
-	span  string   // the column of which it can be given bounds; empty: none
-	also  []string // the columns whose values it can use as well
-	order []term   // in which order the rows come; the last is unique
-	alone bool     // order stands for the first column only: what has one value there comes in any order
-	count bool     // it yields rows of which nothing can be read
-	rows  int64    // how many rows to expect
-	read  func(q *query, w want) pages[R]
+// accessPath is one way to read the rows of a table.
+type accessPath[R any] struct {
+	key            string      // column that must have one value; empty: none
+	rangeColumn    string      // column that may have bounds; empty: none
+	filters        []string    // columns that may have one value
+	order          []orderTerm // order of the rows; the last column is unique
+	orderFirstOnly bool        // only the first column is in order; rows with equal values there have any order
+	countOnly      bool        // the rows have no values
+	rows           int64       // estimated number of rows
+	read           func(q *query, w readRequest) pages[R]
 }
 
-// term is one column of an order.
-type term struct {
+// orderTerm is one column of an order.
+type orderTerm struct {
 	column string
 	desc   bool
 }
 
-// pages yields some rows at a time, and none when there are no more.
+// pages returns the next page of rows; an empty page is the end.
 type pages[R any] func() ([]R, error)
 
-// want is what a statement needs of a read.
-type want struct {
-	is   map[string]sqlite.Value // columns that have one value
-	from sqlite.Value            // the least value of the span; NULL: there is none
-	to   sqlite.Value            // the greatest
-	most int                     // no more rows are needed; 0: nobody said
-	lean bool                    // only columns that are not rich are looked at
+// readRequest holds the conditions that a read can use.
+type readRequest struct {
+	equal map[string]sqlite.Value // columns that have one value
+	from  sqlite.Value            // least value of the range column; NULL: none
+	to    sqlite.Value            // greatest value of the range column; NULL: none
+	limit int                     // number of rows needed; 0: all
+	lean  bool                    // no column that needs the full row is used
 }
 
-// page is how many rows to ask a store for: what is needed, or first a few, and
-// then more each time.
-func (w want) page() func() int {
+// page returns a function for the size of each page: the limit, or a few rows first and more each time.
+func (w readRequest) page() func() int {
 	next := pageFirst
-	if w.most > 0 {
-		next = min(w.most, pageMost)
+	if w.limit > 0 {
+		next = min(w.limit, pageMax)
 	}
 	return func() int {
 		now := next
-		next = min(next*pageGrowth, pageMost)
+		next = min(next*pageGrowth, pageMax)
 		return now
 	}
 }
@@ -87,10 +85,10 @@ func (w want) page() func() int {
 const (
 	pageFirst  = 64
 	pageGrowth = 4
-	pageMost   = 1000
+	pageMax    = 1000
 )
 
-// declaration is what SQLite is told of a table.
+// declaration returns the CREATE TABLE statement for SQLite.
 func (t *table[R]) declaration() string {
 	var b strings.Builder
 	b.WriteString("CREATE TABLE t (")
@@ -107,23 +105,23 @@ func (t *table[R]) declaration() string {
 	return b.String()
 }
 
-// richMask has a bit for each column that a lean read cannot show. SQLite speaks of
-// all columns from the 64th on by one bit.
-func (t *table[R]) richMask() (mask uint64) {
+// fullRowMask has a bit for each column that a lean read cannot show. SQLite has
+// one bit for all columns from the 64th on.
+func (t *table[R]) fullRowMask() (mask uint64) {
 	for i, c := range t.columns {
-		if c.rich {
+		if c.fullRow {
 			mask |= 1 << min(i, 63)
 		}
 	}
 	return mask
 }
 
-// module makes the table known to a connection, for whatever query that has.
+// module returns the SQLite module of the table for a database.
 func (t *table[R]) module(on *memoryDB) *sqlite.Module {
 	return &sqlite.Module{
 		UseConnectAsCreate: true,
 		Connect: func(*sqlite.Conn, *sqlite.VTableConnectOptions) (sqlite.VTable, *sqlite.VTableConfig, error) {
-			return &virtual[R]{table: t, db: on, rich: t.richMask()}, &sqlite.VTableConfig{Declaration: t.declaration()}, nil
+			return &virtual[R]{table: t, db: on, fullRowColumns: t.fullRowMask()}, &sqlite.VTableConfig{Declaration: t.declaration()}, nil
 		},
 	}
 }
@@ -131,11 +129,11 @@ func (t *table[R]) module(on *memoryDB) *sqlite.Module {
 // virtual is a table on one connection.
 type virtual[R any] struct {
 	*table[R]
-	db   *memoryDB
-	rich uint64
+	db             *memoryDB
+	fullRowColumns uint64
 }
 
-// Open begins a walk through the table.
+// Open begins a scan of the table.
 func (v *virtual[R]) Open() (sqlite.VTableCursor, error) { return &cursor[R]{virtual: v}, nil }
 
 // Disconnect does nothing: a table holds nothing.

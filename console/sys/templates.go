@@ -10,56 +10,56 @@ import (
 var templateTable = &table[*rota.Template]{
 	name: "templates", key: func(t **rota.Template) string { return (*t).Name },
 	columns: append([]column[*rota.Template]{
-		{name: "template_name", kind: Text, value: func(t **rota.Template) sqlite.Value { return word((*t).Name) }, must: true},
-		{name: "job_type", kind: Text, value: func(t **rota.Template) sqlite.Value { return word(jobType((*t).Spec.Type)) }, must: true},
-		{name: "type", kind: Text, value: func(t **rota.Template) sqlite.Value { return word((*t).Spec.Type) }, must: true},
+		{name: "template_name", kind: Text, value: func(t **rota.Template) sqlite.Value { return notNullText((*t).Name) }, notNull: true},
+		{name: "job_type", kind: Text, value: func(t **rota.Template) sqlite.Value { return notNullText(jobType((*t).Spec.Type)) }, notNull: true},
+		{name: "type", kind: Text, value: func(t **rota.Template) sqlite.Value { return notNullText((*t).Spec.Type) }, notNull: true},
 		{name: "description", kind: Text, value: func(t **rota.Template) sqlite.Value { return text((*t).Spec.Description) }},
 		{name: "params", kind: JSON, value: func(t **rota.Template) sqlite.Value { return document((*t).Spec.Params) }},
 		{name: "priority", kind: Integer, value: func(t **rota.Template) sqlite.Value { return integerOf((*t).Spec.Priority) }},
 		{name: "max_retries", kind: Integer, value: func(t **rota.Template) sqlite.Value { return integerOf((*t).Spec.Policy.MaxRetries) }},
 		{name: "concurrency_key", kind: Text, value: func(t **rota.Template) sqlite.Value { return text((*t).Spec.ConcurrencyKey) }},
-		{name: "state", kind: Text, value: func(t **rota.Template) sqlite.Value { return word(string((*t).State)) }, must: true},
+		{name: "state", kind: Text, value: func(t **rota.Template) sqlite.Value { return notNullText(string((*t).State)) }, notNull: true},
 		{name: "created_by", kind: Text, value: func(t **rota.Template) sqlite.Value { return text((*t).CreatedBy) }},
 	}, templateTimes()...),
-	ways: []way[*rota.Template]{
-		{by: "template_name", rows: 1, read: func(q *query, w want) pages[*rota.Template] {
-			name := w.is["template_name"].Text()
+	paths: []accessPath[*rota.Template]{
+		{key: "template_name", rows: 1, read: func(q *query, w readRequest) pages[*rota.Template] {
+			name := w.equal["template_name"].Text()
 			if name == "" {
-				return nothing[*rota.Template]
+				return noRows[*rota.Template]
 			}
-			return one(q, func(v rota.View) (*rota.Template, error) { return v.Template(q.ctx, name) }, same[*rota.Template])
+			return singleRow(q, func(v rota.View) (*rota.Template, error) { return v.Template(q.ctx, name) }, asRead[*rota.Template])
 		}},
-		{order: []term{{column: "template_name"}}, rows: schedulesGuess, read: templatesByName},
+		{order: []orderTerm{{column: "template_name"}}, rows: schedulesEstimate, read: templatesByName},
 	},
 }
 
 func templateTimes() []column[*rota.Template] {
 	return append(
-		timed("created_at", func(t **rota.Template) time.Time { return (*t).CreatedAt }),
-		timed("updated_at", func(t **rota.Template) time.Time { return (*t).UpdatedAt })...,
+		timeColumns("created_at", func(t **rota.Template) time.Time { return (*t).CreatedAt }),
+		timeColumns("updated_at", func(t **rota.Template) time.Time { return (*t).UpdatedAt })...,
 	)
 }
 
-func templatesByName(q *query, w want) pages[*rota.Template] {
+func templatesByName(q *query, w readRequest) pages[*rota.Template] {
 	return paged(q, w, func(v rota.View, limit int, last **rota.Template) ([]*rota.Template, error) {
 		ask := rota.NameQuery{Limit: limit}
 		if last != nil {
 			ask.After = (*last).Name
 		}
 		return v.Templates(q.ctx, ask)
-	}, same[*rota.Template])
+	}, asRead[*rota.Template])
 }
 
-// templates are those that rows of sys.jobs asked for. A walk by name asks for
-// them by name as well, and then one read brings many.
+// templates caches the templates of sys.jobs. A scan in name order also needs templates in name order; then one read
+// returns many.
 type templates struct {
-	known map[string]*rota.Template
-	last  string // the name that was asked for last
-	climb int    // how many in a row came behind the one before
+	known     map[string]*rota.Template
+	last      string // name requested last
+	ascending int    // requests in a row in ascending order
 }
 
-// A walk that asks for so many in the order of their names goes by name.
-const templatesFew = 8
+// ascendingMin is how many ascending requests make get read whole pages.
+const ascendingMin = 8
 
 var noTemplate = &rota.Template{}
 
@@ -81,14 +81,14 @@ func (t *templates) get(q *query, name string) *rota.Template {
 
 func (t *templates) read(q *query, view rota.View, name string) error {
 	q.reads++
-	if t.known == nil || len(t.known) > 10*pageMost {
+	if t.known == nil || len(t.known) > 10*pageMax {
 		t.known = map[string]*rota.Template{}
 	}
-	if t.climb++; name < t.last {
-		t.climb = 0
+	if t.ascending++; name < t.last {
+		t.ascending = 0
 	}
-	if t.climb > templatesFew {
-		list, err := view.Templates(q.ctx, rota.NameQuery{After: t.last, Limit: pageMost})
+	if t.ascending > ascendingMin {
+		list, err := view.Templates(q.ctx, rota.NameQuery{After: t.last, Limit: pageMax})
 		if err != nil {
 			return err
 		}

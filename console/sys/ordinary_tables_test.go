@@ -18,8 +18,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// handed are the columns that ways know something about, and some that they do not.
-var handed = map[string][]string{
+// testedColumns are columns that access paths use, and some that they do not.
+var testedColumns = map[string][]string{
 	"jobs":             {"job_name", "job_uuid", "next_run_time", "state", "template", "priority", "description"},
 	"job_runs":         {"job_run_uuid", "job_uuid", "job_name", "state", "type", "template", "params", "started_at"},
 	"executions":       {"id", "schedule", "type", "template", "status", "result"},
@@ -29,8 +29,8 @@ var handed = map[string][]string{
 	"job_dependencies": {"job_uuid", "job_name", "depends_on_job_name"},
 }
 
-// lived is a store with a few of everything in it.
-func lived(t *testing.T) *sys.Catalogue {
+// newUsedCatalogue returns the catalogue of a store with rows in every table of testedColumns.
+func newUsedCatalogue(t *testing.T) *sys.Catalogue {
 	t.Helper()
 	now := began
 	store, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: func() time.Time { now = now.Add(time.Second); return now }})
@@ -78,30 +78,30 @@ func lived(t *testing.T) *sys.Catalogue {
 	return c
 }
 
-// twin has the same rows in plain tables.
-type twin struct {
+// ordinaryTables holds the same rows in ordinary SQLite tables.
+type ordinaryTables struct {
 	conn   *driver.Conn
 	values map[string][]string // by table.column
 }
 
-func newTwin(t *testing.T, c *sys.Catalogue) *twin {
+func newOrdinaryTables(t *testing.T, c *sys.Catalogue) *ordinaryTables {
 	t.Helper()
 	conn, err := driver.OpenConn(":memory:")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	w := &twin{conn: conn, values: map[string][]string{}}
+	w := &ordinaryTables{conn: conn, values: map[string][]string{}}
 	if err := sqlitex.ExecuteTransient(conn, "ATTACH ':memory:' AS sys", nil); err != nil {
 		t.Fatal(err)
 	}
-	for name := range handed {
+	for name := range testedColumns {
 		w.copy(t, c, name)
 	}
 	return w
 }
 
-func (w *twin) copy(t *testing.T, c *sys.Catalogue, name string) {
+func (w *ordinaryTables) copy(t *testing.T, c *sys.Catalogue, name string) {
 	t.Helper()
 	columns := sys.Tables()[name]
 	var defs []string
@@ -136,7 +136,7 @@ func (w *twin) copy(t *testing.T, c *sys.Catalogue, name string) {
 	}
 }
 
-func (w *twin) ask(query string) (rows []string, err error) {
+func (w *ordinaryTables) ask(query string) (rows []string, err error) {
 	err = sqlitex.ExecuteTransient(w.conn, query, &sqlitex.ExecOptions{ResultFunc: func(s *driver.Stmt) error {
 		row := make([]any, s.ColumnCount())
 		for i := range row {
@@ -158,7 +158,7 @@ func (w *twin) ask(query string) (rows []string, err error) {
 func pick[T any](from ...T) T { return from[rand.IntN(len(from))] }
 
 // literal is a value that a column may have, or not.
-func (w *twin) literal(table, column string) string {
+func (w *ordinaryTables) literal(table, column string) string {
 	switch all := w.values[table+"."+column]; {
 	case rand.IntN(8) == 0 || len(all) == 0:
 		return pick("NULL", "''", "'zzz'", "'ENABLED'", "5", "'5'", "-3", "9300000000000000", "'my job'")
@@ -169,8 +169,8 @@ func (w *twin) literal(table, column string) string {
 	}
 }
 
-func (w *twin) condition(table, alias string, depth int) string {
-	column := pick(handed[table]...)
+func (w *ordinaryTables) condition(table, alias string, depth int) string {
+	column := pick(testedColumns[table]...)
 	name := alias + "." + column
 	if depth > 0 {
 		switch rand.IntN(5) {
@@ -193,17 +193,17 @@ func (w *twin) condition(table, alias string, depth int) string {
 	return name + " = " + w.literal(table, column)
 }
 
-// query is any query whose rows are the same in whatever order they come.
-func (w *twin) query() string {
+// query returns a random query whose result does not depend on the order of rows.
+func (w *ordinaryTables) query() string {
 	names := slices.Sorted(func(yield func(string) bool) {
-		for name := range handed {
+		for name := range testedColumns {
 			if !yield(name) {
 				return
 			}
 		}
 	})
 	one, two := pick(names...), pick(names...)
-	column := pick(handed[one]...)
+	column := pick(testedColumns[one]...)
 	where := " WHERE " + w.condition(one, "a", 2)
 	switch rand.IntN(6) {
 	case 0:
@@ -211,26 +211,26 @@ func (w *twin) query() string {
 	case 1:
 		return "SELECT a." + column + " p, count(*) n FROM sys." + one + " a" + where + " GROUP BY 1"
 	case 2:
-		return "SELECT a." + column + " p, b." + pick(handed[two]...) + " q FROM sys." + one + " a " + pick("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN") + " sys." + two +
-			" b ON a." + column + " = b." + pick(handed[two]...) + pick("", " AND "+w.condition(two, "b", 1)) + pick("", where)
+		return "SELECT a." + column + " p, b." + pick(testedColumns[two]...) + " q FROM sys." + one + " a " + pick("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN") + " sys." + two +
+			" b ON a." + column + " = b." + pick(testedColumns[two]...) + pick("", " AND "+w.condition(two, "b", 1)) + pick("", where)
 	case 3:
-		return "SELECT a." + column + " p, (SELECT count(*) FROM sys.job_runs b WHERE b." + pick(handed["job_runs"]...) + " = a." + column + ") n FROM sys." + one + " a" + where
+		return "SELECT a." + column + " p, (SELECT count(*) FROM sys.job_runs b WHERE b." + pick(testedColumns["job_runs"]...) + " = a." + column + ") n FROM sys." + one + " a" + where
 	case 4:
-		return "SELECT DISTINCT a." + column + " p FROM sys." + one + " a" + where + " UNION ALL SELECT b." + pick(handed[two]...) + " FROM sys." + two + " b WHERE " + w.condition(two, "b", 1)
+		return "SELECT DISTINCT a." + column + " p FROM sys." + one + " a" + where + " UNION ALL SELECT b." + pick(testedColumns[two]...) + " FROM sys." + two + " b WHERE " + w.condition(two, "b", 1)
 	}
 	return "SELECT * FROM sys." + one + " a" + where
 }
 
-// TestSameAsPlainTables asks random queries of the catalogue, and of plain tables with
-// the same rows: whatever is handed down, the answers are the same.
-func TestSameAsPlainTables(t *testing.T) {
-	c := lived(t)
-	w := newTwin(t, c)
+// TestRandomQueriesMatchOrdinaryTables runs random queries on the catalogue and on ordinary tables with the
+// same rows.
+func TestRandomQueriesMatchOrdinaryTables(t *testing.T) {
+	c := newUsedCatalogue(t)
+	w := newOrdinaryTables(t, c)
 	compared := 0
 	for range 6000 {
 		query := w.query()
-		got, _, err := ask(c, query)
-		if ofKinds(err) {
+		got, _, err := runQuery(c, query)
+		if isTypeError(err) {
 			continue
 		}
 		compared++
@@ -249,24 +249,23 @@ func TestSameAsPlainTables(t *testing.T) {
 	}
 }
 
-// ofKinds says that a query compares what cannot be compared, which SQLite does all
-// the same.
-func ofKinds(err error) bool {
+// isTypeError reports whether a query compares types that cannot be compared; SQLite compares them anyway.
+func isTypeError(err error) bool {
 	var of *sys.Error
 	return errors.As(err, &of) && slices.Contains([]string{"42883", "42804", "22P02", "0A000"}, of.State)
 }
 
-// TestSameOrder asks for orders and limits, whose answers have one order.
-func TestSameOrder(t *testing.T) {
-	c := lived(t)
-	w := newTwin(t, c)
-	for table, columns := range handed {
+// TestOrderAndLimitMatchOrdinaryTables runs queries with ORDER BY and LIMIT.
+func TestOrderAndLimitMatchOrdinaryTables(t *testing.T) {
+	c := newUsedCatalogue(t)
+	w := newOrdinaryTables(t, c)
+	for table, columns := range testedColumns {
 		for _, column := range columns {
 			for _, limit := range []string{"", " LIMIT 3", " LIMIT 2 OFFSET 1", " OFFSET 2"} {
 				for _, way := range []string{" ASC", " DESC"} {
 					select1 := "SELECT " + column + " FROM sys." + table + " ORDER BY " + column + way
-					got, _, err := ask(c, select1+limit)
-					if ofKinds(err) { // documents have no order
+					got, _, err := runQuery(c, select1+limit)
+					if isTypeError(err) { // documents have no order
 						continue
 					}
 					plain := strings.Replace(limit, " OFFSET 2", " LIMIT -1 OFFSET 2", 1) // as SQLite has it
