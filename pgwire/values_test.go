@@ -244,7 +244,7 @@ func TestArgumentsRoundTrip(t *testing.T) {
 			}
 			got, err := v.argument(1, test.kind, int16(format), raw)
 			if text, is := got.(string); is && err == nil {
-				got, err = dialect.Held(test.kind, text)
+				got, err = dialect.ParseValue(test.kind, text)
 			}
 			if err != nil || !equalValues(got, test.held) {
 				t.Errorf("%s %v in format %d was decoded as %v, %v", test.kind, test.held, format, got, err)

@@ -6,124 +6,124 @@ import (
 )
 
 // stringAgg is string_agg(x, separator). SQLite takes no DISTINCT with two arguments.
-func stringAgg(t *translator, e *query.Call, args []value) (gathering, error) {
-	if err := given(e, args, 2, t); err != nil {
-		return gathering{}, err
+func stringAgg(t *translator, e *query.Call, args []value) (aggregateCall, error) {
+	if err := checkArgCount(e, args, 2, t); err != nil {
+		return aggregateCall{}, err
 	}
-	x, y, err := t.texts("string_agg", args[0], args[1], e.Place())
+	x, y, err := t.bothTexts("string_agg", args[0], args[1], e.Place())
 	if err != nil {
-		return gathering{}, noFunction("string_agg", nil, args, e.Place(), t)
+		return aggregateCall{}, noFunction("string_agg", nil, args, e.Place(), t)
 	}
 	if !e.Distinct {
-		return gathering{name: "group_concat", args: []value{x, y}, kind: kind.Text}, nil
+		return aggregateCall{name: "group_concat", args: []value{x, y}, kind: kind.Text}, nil
 	}
 	text, err := y.sql.write(false)
-	if err != nil || len(y.loose) > 0 {
-		return gathering{}, unsupported(e.Place(), "the separator of string_agg(DISTINCT …) must be a constant")
+	if err != nil || len(y.ungrouped) > 0 {
+		return aggregateCall{}, unsupported(e.Place(), "the separator of string_agg(DISTINCT …) must be a constant")
 	}
-	return gathering{name: "json_group_array", args: []value{x}, before: "nullif(rota_array_text(", after: ", " + text.SQL + ", NULL), '')", kind: kind.Text, sorted: true}, nil
+	return aggregateCall{name: "json_group_array", args: []value{x}, before: "nullif(rota_array_text(", after: ", " + text.SQL + ", NULL), '')", kind: kind.Text, sorted: true}, nil
 }
 
 // groupConcat is SQLite's own name for it, whose separator may be left out.
-func groupConcat(t *translator, e *query.Call, args []value) (gathering, error) {
+func groupConcat(t *translator, e *query.Call, args []value) (aggregateCall, error) {
 	if len(args) != 1 && len(args) != 2 {
-		return gathering{}, noFunction("group_concat", nil, args, e.Place(), t)
+		return aggregateCall{}, noFunction("group_concat", nil, args, e.Place(), t)
 	}
 	for i := range args {
 		v, err := t.cast(args[i], kind.Text, nil)
 		if err != nil {
-			return gathering{}, err
+			return aggregateCall{}, err
 		}
 		args[i] = v
 	}
-	return gathering{name: "group_concat", args: args, kind: kind.Text}, nil
+	return aggregateCall{name: "group_concat", args: args, kind: kind.Text}, nil
 }
 
 // arrayAgg is array_agg(x), of no rows NULL.
-func arrayAgg(t *translator, e *query.Call, args []value) (gathering, error) {
-	if err := given(e, args, 1, t); err != nil {
-		return gathering{}, err
+func arrayAgg(t *translator, e *query.Call, args []value) (aggregateCall, error) {
+	if err := checkArgCount(e, args, 1, t); err != nil {
+		return aggregateCall{}, err
 	}
-	v, err := t.settle(args[0])
+	v, err := t.resolveUnknown(args[0])
 	k := v.kind.Array()
 	if v.kind.Elem() != kind.Unknown {
 		k = v.kind
 	}
-	return gathering{name: "json_group_array", args: []value{inArray(v)}, before: "nullif(", after: ", '[]')", kind: k, sorted: true}, err
+	return aggregateCall{name: "json_group_array", args: []value{inArray(v)}, before: "nullif(", after: ", '[]')", kind: k, sorted: true}, err
 }
 
-func jsonAgg(k kind.Kind) func(*translator, *query.Call, []value) (gathering, error) {
-	return func(t *translator, e *query.Call, args []value) (gathering, error) {
-		if err := given(e, args, 1, t); err != nil {
-			return gathering{}, err
+func jsonAgg(k kind.Kind) func(*translator, *query.Call, []value) (aggregateCall, error) {
+	return func(t *translator, e *query.Call, args []value) (aggregateCall, error) {
+		if err := checkArgCount(e, args, 1, t); err != nil {
+			return aggregateCall{}, err
 		}
-		v, err := t.settle(args[0])
-		return gathering{name: "json_group_array", args: []value{t.inJSON(v)}, before: "nullif(", after: ", '[]')", kind: k, sorted: true}, err
+		v, err := t.resolveUnknown(args[0])
+		return aggregateCall{name: "json_group_array", args: []value{t.inJSON(v)}, before: "nullif(", after: ", '[]')", kind: k, sorted: true}, err
 	}
 }
 
 // groupArray is SQLite's own json_group_array, of no rows an empty array.
-func groupArray(t *translator, e *query.Call, args []value) (gathering, error) {
-	if err := given(e, args, 1, t); err != nil {
-		return gathering{}, err
+func groupArray(t *translator, e *query.Call, args []value) (aggregateCall, error) {
+	if err := checkArgCount(e, args, 1, t); err != nil {
+		return aggregateCall{}, err
 	}
-	v, err := t.settle(args[0])
-	return gathering{name: "json_group_array", args: []value{t.inJSON(v)}, kind: kind.PlainJSON}, err
+	v, err := t.resolveUnknown(args[0])
+	return aggregateCall{name: "json_group_array", args: []value{t.inJSON(v)}, kind: kind.PlainJSON}, err
 }
 
-func objectAgg(k kind.Kind) func(*translator, *query.Call, []value) (gathering, error) {
-	return func(t *translator, e *query.Call, args []value) (gathering, error) {
-		if err := given(e, args, 2, t); err != nil {
-			return gathering{}, err
+func objectAgg(k kind.Kind) func(*translator, *query.Call, []value) (aggregateCall, error) {
+	return func(t *translator, e *query.Call, args []value) (aggregateCall, error) {
+		if err := checkArgCount(e, args, 2, t); err != nil {
+			return aggregateCall{}, err
 		}
 		key, err := t.jsonName(args[0])
 		if err != nil {
-			return gathering{}, err
+			return aggregateCall{}, err
 		}
-		v, err := t.settle(args[1])
-		return gathering{name: "json_group_object", args: []value{key, t.inJSON(v)}, before: "nullif(", after: ", '{}')", kind: k}, err
+		v, err := t.resolveUnknown(args[1])
+		return aggregateCall{name: "json_group_object", args: []value{key, t.inJSON(v)}, before: "nullif(", after: ", '{}')", kind: k}, err
 	}
 }
 
 // bitAgg gathers the bits of whole numbers.
-func bitAgg(t *translator, e *query.Call, args []value) (gathering, error) {
+func bitAgg(t *translator, e *query.Call, args []value) (aggregateCall, error) {
 	name := e.Path[len(e.Path)-1].Text
-	if err := given(e, args, 1, t); err != nil {
-		return gathering{}, err
+	if err := checkArgCount(e, args, 1, t); err != nil {
+		return aggregateCall{}, err
 	}
-	if !whole(args[0].kind) {
-		return gathering{}, noFunction(name, nil, args, e.Place(), t)
+	if !isInteger(args[0].kind) {
+		return aggregateCall{}, noFunction(name, nil, args, e.Place(), t)
 	}
-	return gathering{name: "json_group_array", args: args, before: "rota_bits('" + name + "', ", after: ")", kind: args[0].kind}, nil
+	return aggregateCall{name: "json_group_array", args: args, before: "rota_bits('" + name + "', ", after: ")", kind: args[0].kind}, nil
 }
 
 // statistic is the variance of numbers, or its root.
-func statistic(t *translator, e *query.Call, args []value) (gathering, error) {
+func statistic(t *translator, e *query.Call, args []value) (aggregateCall, error) {
 	name := e.Path[len(e.Path)-1].Text
-	if err := given(e, args, 1, t); err != nil {
-		return gathering{}, err
+	if err := checkArgCount(e, args, 1, t); err != nil {
+		return aggregateCall{}, err
 	}
-	v, err := t.implicitIf(args[0], kind.Float)
-	if err != nil || sortOf(v.kind) != sortNumber && v.kind != dynamic {
-		return gathering{}, noFunction(name, nil, args, e.Place(), t)
+	v, err := t.implicitIfUnknown(args[0], kind.Float)
+	if err != nil || categoryOf(v.kind) != categoryNumber && v.kind != dynamic {
+		return aggregateCall{}, noFunction(name, nil, args, e.Place(), t)
 	}
 	k := kind.Numeric
 	if isFloat(v.kind) || v.kind == dynamic {
 		k = kind.Float
 	}
-	return gathering{name: "json_group_array", args: []value{v}, before: "rota_statistic('" + name + "', ", after: ")", kind: k}, nil
+	return aggregateCall{name: "json_group_array", args: []value{v}, before: "rota_statistic('" + name + "', ", after: ")", kind: k}, nil
 }
 
-// paired is what two rows of numbers have to do with each other.
-func paired(t *translator, e *query.Call, args []value) (gathering, error) {
+// regression is what two rows of numbers have to do with each other.
+func regression(t *translator, e *query.Call, args []value) (aggregateCall, error) {
 	name := e.Path[len(e.Path)-1].Text
-	if err := given(e, args, 2, t); err != nil {
-		return gathering{}, err
+	if err := checkArgCount(e, args, 2, t); err != nil {
+		return aggregateCall{}, err
 	}
 	for i := range args {
-		v, err := t.implicitIf(args[i], kind.Float)
-		if err != nil || sortOf(v.kind) != sortNumber && v.kind != dynamic {
-			return gathering{}, noFunction(name, nil, args, e.Place(), t)
+		v, err := t.implicitIfUnknown(args[i], kind.Float)
+		if err != nil || categoryOf(v.kind) != categoryNumber && v.kind != dynamic {
+			return aggregateCall{}, noFunction(name, nil, args, e.Place(), t)
 		}
 		args[i] = v
 	}
@@ -132,23 +132,23 @@ func paired(t *translator, e *query.Call, args []value) (gathering, error) {
 		k = kind.Integer
 	}
 	pair := call(kind.PlainJSON, "json_array", args...)
-	return gathering{name: "json_group_array", args: []value{pair}, before: "rota_paired('" + name + "', ", after: ")", kind: k}, nil
+	return aggregateCall{name: "json_group_array", args: []value{pair}, before: "rota_paired('" + name + "', ", after: ")", kind: k}, nil
 }
 
 // percentile is percentile_cont, percentile_disc or mode: of values in their order.
-func percentile(t *translator, e *query.Call, args []value) (gathering, error) {
+func percentile(t *translator, e *query.Call, args []value) (aggregateCall, error) {
 	name := e.Path[len(e.Path)-1].Text
 	want := 2
 	if name == "mode" {
 		want = 1
 	}
 	if len(e.Within) != 1 || len(args) != want {
-		return gathering{}, refuse("42809", e.Place(), "WITHIN GROUP is required for ordered-set aggregate %s", name).hinting("write %s(…) WITHIN GROUP (ORDER BY x)", name)
+		return aggregateCall{}, queryError("42809", e.Place(), "WITHIN GROUP is required for ordered-set aggregate %s", name).withHint("write %s(…) WITHIN GROUP (ORDER BY x)", name)
 	}
 	v := args[want-1]
-	g := gathering{name: "json_group_array", before: "rota_percentile('" + name + "', ", kind: v.kind}
+	g := aggregateCall{name: "json_group_array", before: "rota_percentile('" + name + "', ", kind: v.kind}
 	if name == "percentile_cont" {
-		if sortOf(v.kind) != sortNumber && v.kind != kind.Interval {
+		if categoryOf(v.kind) != categoryNumber && v.kind != kind.Interval {
 			return g, noFunction(name, nil, args, e.Place(), t)
 		}
 		if v.kind != kind.Interval {
@@ -158,19 +158,19 @@ func percentile(t *translator, e *query.Call, args []value) (gathering, error) {
 	share := "NULL"
 	if want == 2 {
 		if args[0].kind.Elem() != kind.Unknown {
-			return g, unsupported(e.Place(), "%s with an array of fractions is not supported", name).hinting("call it once for each fraction")
+			return g, unsupported(e.Place(), "%s with an array of fractions is not supported", name).withHint("call it once for each fraction")
 		}
 		f, err := t.implicit(args[0], kind.Float)
 		if err != nil {
 			return g, err
 		}
 		text, err := f.sql.write(false)
-		if err != nil || len(f.loose) > 0 {
+		if err != nil || len(f.ungrouped) > 0 {
 			return g, unsupported(e.Place(), "the fraction of %s must be a constant", name)
 		}
 		share = text.SQL
 	}
 	descending := map[bool]string{true: "1", false: "0"}[e.Within[0].Desc]
-	g.args, g.after = []value{v}, ", "+share+", "+descending+", "+literal(string(v.kind))+")"
+	g.args, g.after = []value{v}, ", "+share+", "+descending+", "+quoteText(string(v.kind))+")"
 	return g, nil
 }

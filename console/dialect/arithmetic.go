@@ -6,31 +6,31 @@ import (
 
 // arithmetic is + - * / % ^ between two values.
 func (t *translator) arithmetic(op string, x, y value, at int) (value, error) {
-	a, b := t.kindNow(x), t.kindNow(y)
-	if timely(a) || timely(b) {
-		return t.shift(op, x, y, at)
+	a, b := t.currentKind(x), t.currentKind(y)
+	if isTime(a) || isTime(b) {
+		return t.timeArithmetic(op, x, y, at)
 	}
 	if op == "-" && a == kind.JSON {
-		y, err := t.settle(y)
+		y, err := t.resolveUnknown(y)
 		switch {
 		case err != nil:
 		case y.kind == kind.Text.Array():
 			return call(kind.JSON, "rota_json_delete_keys", x, y), nil
-		case sortOf(y.kind) != sortText && !whole(y.kind) && y.kind != dynamic:
+		case categoryOf(y.kind) != categoryText && !isInteger(y.kind) && y.kind != dynamic:
 			err = noOperator(op, x, y, at)
 		}
 		return call(kind.JSON, "rota_json_delete", x, y), err
 	}
-	if (sortOf(a) != sortNumber && sortOf(a) != sortID && a != kind.Unknown && a != dynamic) || (sortOf(b) != sortNumber && sortOf(b) != sortID && b != kind.Unknown && b != dynamic) {
+	if (categoryOf(a) != categoryNumber && categoryOf(a) != categoryOID && a != kind.Unknown && a != dynamic) || (categoryOf(b) != categoryNumber && categoryOf(b) != categoryOID && b != kind.Unknown && b != dynamic) {
 		return x, noOperator(op, x, y, at)
 	}
-	k, fit := common(a, b)
+	k, fit := commonKind(a, b)
 	switch {
-	case !fit || sortOf(k) == sortID && !whole(a) && !whole(b):
+	case !fit || categoryOf(k) == categoryOID && !isInteger(a) && !isInteger(b):
 		return x, noOperator(op, x, y, at)
 	case k == kind.Unknown:
 		k = kind.Float
-	case sortOf(k) == sortID:
+	case categoryOf(k) == categoryOID:
 		k = kind.Integer
 	case k == kind.Float4 && a != b && a != kind.Unknown && b != kind.Unknown:
 		k = kind.Float
@@ -42,82 +42,82 @@ func (t *translator) arithmetic(op string, x, y value, at int) (value, error) {
 	if y, err = t.operand(y, k); err != nil {
 		return y, err
 	}
-	return numbers(op, x, y, k), nil
+	return numberArithmetic(op, x, y, k), nil
 }
 
 // operand is a value as one of two numbers. What is a number already stays as it is.
 func (t *translator) operand(v value, k kind.Kind) (value, error) {
-	if v.open() {
+	if v.untyped() {
 		return t.implicit(v, k)
 	}
 	return v, nil
 }
 
-// numbers calculates. Of whole numbers SQLite divides as PostgreSQL does; what may be
+// numberArithmetic calculates. Of whole numbers SQLite divides as PostgreSQL does; what may be
 // held as whole and is not meant so, is made real before.
-func numbers(op string, x, y value, k kind.Kind) value {
+func numberArithmetic(op string, x, y value, k kind.Kind) value {
 	switch {
 	case op == "^":
-		if whole(k) {
+		if isInteger(k) {
 			k = kind.Float
 		}
 		return call(k, "pow", x, y)
-	case op == "/" && !y.plain && whole(k):
+	case op == "/" && !y.plain && isInteger(k):
 		return call(k, "rota_div", x, y)
 	case op == "/" && !y.plain && k != dynamic:
 		return call(k, "rota_quotient", x, y)
-	case op == "/" && !whole(k) && !x.real && !y.real:
-		return made(k, asTerm, cat("CAST(", x, " AS REAL) / ", y.whole()), x, y)
-	case op == "%" && (!y.plain || !whole(k)) && k != dynamic:
+	case op == "/" && !isInteger(k) && !x.real && !y.real:
+		return newValue(k, asTerm, cat("CAST(", x, " AS REAL) / ", y.parenthesized()), x, y)
+	case op == "%" && (!y.plain || !isInteger(k)) && k != dynamic:
 		return call(k, "rota_mod", x, y)
 	}
-	return made(k, asTerm, cat(x.whole(), " "+op+" ", y.whole()), x, y)
+	return newValue(k, asTerm, cat(x.parenthesized(), " "+op+" ", y.parenthesized()), x, y)
 }
 
-// timely says whether a kind has to do with time.
-func timely(k kind.Kind) bool {
-	return sortOf(k) == sortTime || k == kind.Interval || k == kind.Time
+// isTime says whether a kind has to do with time.
+func isTime(k kind.Kind) bool {
+	return categoryOf(k) == categoryTime || k == kind.Interval || k == kind.Time
 }
 
-// shift calculates with times and intervals.
-func (t *translator) shift(op string, x, y value, at int) (value, error) {
-	x, y, err := t.openTimes(op, x, y)
+// timeArithmetic calculates with times and intervals.
+func (t *translator) timeArithmetic(op string, x, y value, at int) (value, error) {
+	x, y, err := t.untypedTimes(op, x, y)
 	if err != nil {
 		return x, err
 	}
 	a, b := x.kind, y.kind
-	if op == "+" && (b != kind.Interval && a == kind.Interval && timely(b) || whole(a) && b == kind.Date || a == kind.Time && b == kind.Date) {
+	if op == "+" && (b != kind.Interval && a == kind.Interval && isTime(b) || isInteger(a) && b == kind.Date || a == kind.Time && b == kind.Date) {
 		x, y, a, b = y, x, b, a
 	}
-	if op == "*" && b == kind.Interval && sortOf(a) == sortNumber {
+	if op == "*" && b == kind.Interval && categoryOf(a) == categoryNumber {
 		x, y, a, b = y, x, b, a
 	}
 	sign := constant(kind.Int4, map[string]string{"+": "1", "-": "-1"}[op])
 	switch {
-	case a == kind.Interval && sortOf(b) == sortNumber && op == "*":
+	case a == kind.Interval && categoryOf(b) == categoryNumber && op == "*":
 		return call(a, "rota_interval_times", x, y), nil
-	case a == kind.Interval && sortOf(b) == sortNumber && op == "/":
+	case a == kind.Interval && categoryOf(b) == categoryNumber && op == "/":
 		return call(a, "rota_interval_over", x, y), nil
 	case op != "+" && op != "-":
 	case a == kind.Interval && b == kind.Interval:
 		return call(a, "rota_interval_add", x, y, sign), nil
-	case sortOf(a) == sortTime && b == kind.Interval:
+	case categoryOf(a) == categoryTime && b == kind.Interval:
 		if a == kind.Date {
 			x, a = t.toMoment(x, kind.Local), kind.Local
 		}
-		return call(a, "rota_shift", t.clock(a, x, y, sign)...), nil
+		return call(a, "rota_shift", t.withZone(a, x, y, sign)...), nil
 	case a == kind.Time && b == kind.Interval:
 		return call(a, "rota_time_shift", x, y, sign), nil
-	case a == kind.Date && whole(b):
+	case a == kind.Date && isInteger(b):
 		if op == "-" {
-			y = made(b, asTerm, cat("-", y.whole()), y)
+			y = newValue(b, asTerm, cat("-", y.parenthesized()), y)
 		}
 		return call(a, "rota_date_add", x, y), nil
 	case a == kind.Date && b == kind.Time && op == "+":
-		return made(kind.Local, asTerm, cat(x.whole(), " || 'T' || ", y.whole()), x, y), nil
+		return newValue(kind.Local, asTerm, cat(x.parenthesized(), " || 'T' || ", y.parenthesized()), x, y), nil
 	case a == kind.Date && b == kind.Date && op == "-":
 		return call(kind.Int4, "rota_days", x, y), nil
-	case sortOf(a) == sortTime && sortOf(b) == sortTime && op == "-", a == kind.Time && b == kind.Time && op == "-":
+	case categoryOf(a) == categoryTime && categoryOf(b) == categoryTime && op == "-", a == kind.Time && b == kind.Time && op == "-":
 		return t.elapsed(x, y)
 	}
 	return x, noOperator(op, x, y, at)
@@ -132,27 +132,27 @@ func (t *translator) elapsed(x, y value) (value, error) {
 	return call(kind.Interval, "rota_between", values...), nil
 }
 
-// openTimes says what a value is that stands beside a time, or beside an interval, and of
+// untypedTimes says what a value is that stands beside a time, or beside an interval, and of
 // which nothing else is known.
-func (t *translator) openTimes(op string, x, y value) (value, value, error) {
+func (t *translator) untypedTimes(op string, x, y value) (value, value, error) {
 	var err error
-	if x.open() {
-		x, err = t.implicit(x, beside(op, t.kindNow(y), x))
+	if x.untyped() {
+		x, err = t.implicit(x, kindBeside(op, t.currentKind(y), x))
 	}
-	if err == nil && y.open() {
-		y, err = t.implicit(y, beside(op, t.kindNow(x), y))
+	if err == nil && y.untyped() {
+		y, err = t.implicit(y, kindBeside(op, t.currentKind(x), y))
 	}
 	return x, y, err
 }
 
-func beside(op string, other kind.Kind, v value) kind.Kind {
+func kindBeside(op string, other kind.Kind, v value) kind.Kind {
 	switch {
 	case other == kind.Interval && (op == "*" || op == "/"):
 		return kind.Float
 	case other == kind.Interval:
 		return kind.Interval
 	case op == "+" && other == kind.Date && v.text != nil:
-		if _, err := Held(kind.Int4, *v.text); err == nil {
+		if _, err := ParseValue(kind.Int4, *v.text); err == nil {
 			return kind.Int4
 		}
 		return kind.Interval
@@ -162,8 +162,8 @@ func beside(op string, other kind.Kind, v value) kind.Kind {
 		return kind.Interval
 	}
 	if v.text != nil { // now() - '1 day', which PostgreSQL refuses, can mean one thing only
-		if _, err := Held(other, *v.text); err != nil {
-			if _, err := Held(kind.Interval, *v.text); err == nil {
+		if _, err := ParseValue(other, *v.text); err != nil {
+			if _, err := ParseValue(kind.Interval, *v.text); err == nil {
 				return kind.Interval
 			}
 		}

@@ -28,7 +28,7 @@ func (t *translator) arrayOf(e *query.Array, s *scope, want kind.Kind) (value, e
 		}
 	}
 	if want == kind.Unknown && len(elems) == 0 {
-		return value{}, refuse("42P18", e.Place(), "cannot determine type of empty array").hinting("cast it: ARRAY[]::text[]")
+		return value{}, queryError("42P18", e.Place(), "cannot determine type of empty array").withHint("cast it: ARRAY[]::text[]")
 	}
 	k := want.Elem()
 	var err error
@@ -57,7 +57,7 @@ func (t *translator) writeArray(e *query.Array, elems []value, k kind.Kind) valu
 	if k.Elem() == kind.Unknown {
 		k = k.Array()
 	}
-	v := made(k, atom, cat("json_array(", list(texts), ")"), elems...)
+	v := newValue(k, atom, cat("json_array(", list(texts), ")"), elems...)
 	if !nested {
 		v.elems = elems
 	}
@@ -69,9 +69,9 @@ func (t *translator) arrayQuery(e *query.Array, s *scope, want kind.Kind) (value
 	if err != nil {
 		return value{}, err
 	}
-	name := quoted(b.columns[0].out)
-	v := value{kind: b.columns[0].kind.Array(), level: atom, at: e.Place(), loose: b.loose}
-	v.sql = cat("(SELECT json_group_array(", name, ") FILTER (WHERE ", weighed(raw(name)), ") FROM (", b.write(true), "))").from(e.Place())
+	name := quoted(b.columns[0].alias)
+	v := value{kind: b.columns[0].kind.Array(), level: atom, at: e.Place(), ungrouped: b.ungrouped}
+	v.sql = cat("(SELECT json_group_array(", name, ") FILTER (WHERE ", checkMemory(raw(name)), ") FROM (", b.write(true), "))").from(e.Place())
 	if want == kind.Unknown {
 		return v, nil
 	}
@@ -84,14 +84,14 @@ func (t *translator) subquery(q *query.Query, s *scope, columns int) (*block, er
 	if err != nil {
 		return nil, err
 	}
-	if b, err = t.settled(b); err != nil {
+	if b, err = t.resolveBlock(b); err != nil {
 		return nil, err
 	}
 	if columns > 0 && len(b.columns) != columns {
 		if columns == 1 {
-			return nil, refuse(StateSyntax, q.At, "subquery must return only one column").hinting("the subquery has %d columns; select one", len(b.columns))
+			return nil, queryError(StateSyntax, q.At, "subquery must return only one column").withHint("the subquery has %d columns; select one", len(b.columns))
 		}
-		return nil, refuse(StateSyntax, q.At, "subquery has %d columns, but %d are compared with it", len(b.columns), columns)
+		return nil, queryError(StateSyntax, q.At, "subquery has %d columns, but %d are compared with it", len(b.columns), columns)
 	}
 	return b, nil
 }
@@ -102,7 +102,7 @@ func (t *translator) exists(e *query.Exists, s *scope) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return value{kind: kind.Boolean, level: atom, at: e.Place(), loose: b.loose, sql: cat("EXISTS (", b.write(false), ")").from(e.Place())}, nil
+	return value{kind: kind.Boolean, level: atom, at: e.Place(), ungrouped: b.ungrouped, sql: cat("EXISTS (", b.write(false), ")").from(e.Place())}, nil
 }
 
 // scalar is a query that stands for a value.
@@ -111,16 +111,16 @@ func (t *translator) scalar(e *query.Scalar, s *scope) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return value{kind: b.columns[0].kind, level: atom, at: e.Place(), loose: b.loose, sql: b.only().from(e.Place())}, nil
+	return value{kind: b.columns[0].kind, level: atom, at: e.Place(), ungrouped: b.ungrouped, sql: b.scalarText().from(e.Place())}, nil
 }
 
-// only is the text of a block that stands for a value. SQLite would take the first of many
+// scalarText is the text of a block that stands for a value. SQLite would take the first of many
 // rows; so we count them, where there may be many. Of one row max is the value as it is.
-func (b *block) only() *sql {
+func (b *block) scalarText() *sql {
 	if b.single {
 		return cat("(", b.write(false), ")")
 	}
-	name := quoted(b.columns[0].out)
+	name := quoted(b.columns[0].alias)
 	two := cat("SELECT "+name+" FROM (", b.write(true), ") LIMIT 2")
 	if b.member && b.render != nil {
 		two = cat(b.write(true), " LIMIT 2")
@@ -137,7 +137,7 @@ func (t *translator) row(e *query.Row, s *scope) (value, error) {
 		if err != nil {
 			return v, err
 		}
-		v.take(elem)
+		v.inherit(elem)
 		v.elems = append(v.elems, elem)
 		texts[i] = elem.sql
 	}
@@ -146,40 +146,40 @@ func (t *translator) row(e *query.Row, s *scope) (value, error) {
 }
 
 // rowJSON is a row as a document: what it is held as.
-func (t *translator) rowJSON(v value) value { return rowJSON(v, t.zone) }
+func (t *translator) rowJSON(v value) value { return rowJSON(v, t.shownZone) }
 
 // rowJSON is a row as a document whose times are those of a zone.
 func rowJSON(v value, zone string) value {
 	parts := make([]*sql, 0, 2*len(v.elems))
 	for i, e := range v.elems {
-		parts = append(parts, raw(literal("f"+number(i+1))), inJSON(e, zone).sql)
+		parts = append(parts, raw(quoteText("f"+number(i+1))), inJSON(e, zone).sql)
 	}
-	return made(kind.Record, atom, cat("json_object(", list(parts), ")"), v).placed(v.at)
+	return newValue(kind.Record, atom, cat("json_object(", list(parts), ")"), v).placed(v.at)
 }
 
 // inJSON is a value as SQLite puts it into a document.
-func (t *translator) inJSON(v value) value { return inJSON(v, t.zone) }
+func (t *translator) inJSON(v value) value { return inJSON(v, t.shownZone) }
 
 func inJSON(v value, zone string) value {
 	switch {
 	case v.row:
 		return call(kind.PlainJSON, "json", rowJSON(v, zone))
-	case v.open(), sortOf(v.kind) == sortText, whole(v.kind), v.kind == dynamic, v.kind == kind.UUID:
+	case v.untyped(), categoryOf(v.kind) == categoryText, isInteger(v.kind), v.kind == dynamic, v.kind == kind.UUID:
 		return v
-	case document(v.kind), v.kind == kind.Record:
+	case isJSON(v.kind), v.kind == kind.Record:
 		return call(kind.PlainJSON, "json", v)
 	}
-	return call(kind.PlainJSON, "json", call(kind.PlainJSON, "rota_json", clockIn(zone, v.kind, wordOf(string(v.kind)), v)...))
+	return call(kind.PlainJSON, "json", call(kind.PlainJSON, "rota_json", withZoneIn(zone, v.kind, textConstant(string(v.kind)), v)...))
 }
 
 // inArray is a value as SQLite puts it into an array. Of real numbers it would write 15
 // digits.
 func inArray(v value) value {
 	switch {
-	case v.kind.Elem() != kind.Unknown, document(v.kind):
+	case v.kind.Elem() != kind.Unknown, isJSON(v.kind):
 		return call(v.kind, "json", v)
-	case sortOf(v.kind) == sortNumber && !whole(v.kind) && !v.plain:
-		return call(v.kind, "json", call(v.kind, "rota_json", wordOf(string(v.kind)), v))
+	case categoryOf(v.kind) == categoryNumber && !isInteger(v.kind) && !v.plain:
+		return call(v.kind, "json", call(v.kind, "rota_json", textConstant(string(v.kind)), v))
 	}
 	return v
 }
@@ -188,7 +188,7 @@ func inArray(v value) value {
 func (t *translator) joinArrays(x, y value) (value, error) {
 	if x.kind.Elem() == kind.Unknown {
 		k, wanted := y.kind, y.kind
-		if !x.open() {
+		if !x.untyped() {
 			wanted = k.Elem()
 		}
 		x, err := t.implicit(x, wanted)
@@ -198,7 +198,7 @@ func (t *translator) joinArrays(x, y value) (value, error) {
 		return call(k, "rota_array_cat", call(k, "json_array", inArray(x)), y), err
 	}
 	k, wanted := x.kind, x.kind
-	if y.kind.Elem() == kind.Unknown && !y.open() {
+	if y.kind.Elem() == kind.Unknown && !y.untyped() {
 		wanted = k.Elem()
 	}
 	y, err := t.implicit(y, wanted)
@@ -211,18 +211,18 @@ func (t *translator) joinArrays(x, y value) (value, error) {
 // convertArray is an array of one kind as one of another.
 func (t *translator) convertArray(v value, k kind.Kind) (value, error) {
 	from, to := v.kind.Elem(), k.Elem()
-	same := from == to || from == dynamic || sortOf(from) == sortText && sortOf(to) == sortText ||
-		sortOf(from) == sortID && (sortOf(to) == sortID || whole(to)) || whole(from) && sortOf(to) == sortID ||
-		sortOf(from) == sortNumber && sortOf(to) == sortNumber && rank(from) <= rank(to)
+	same := from == to || from == dynamic || categoryOf(from) == categoryText && categoryOf(to) == categoryText ||
+		categoryOf(from) == categoryOID && (categoryOf(to) == categoryOID || isInteger(to)) || isInteger(from) && categoryOf(to) == categoryOID ||
+		categoryOf(from) == categoryNumber && categoryOf(to) == categoryNumber && rank(from) <= rank(to)
 	if same {
 		return v.as(k), nil
 	}
-	if sortOf(from) == sortOther && sortOf(to) == sortOther && from != to && to != dynamic {
-		return v, cannot(v, k)
+	if categoryOf(from) == categoryOther && categoryOf(to) == categoryOther && from != to && to != dynamic {
+		return v, cannotCast(v, k)
 	}
-	args := []value{v, wordOf(string(from)), wordOf(string(to))}
-	if clocked(from) != clocked(to) {
-		args = t.clock(kind.Timestamp, args...)
+	args := []value{v, textConstant(string(from)), textConstant(string(to))}
+	if dependsOnZone(from) != dependsOnZone(to) {
+		args = t.withZone(kind.Timestamp, args...)
 	}
 	return call(k, "rota_array_cast", args...), nil
 }
@@ -233,15 +233,15 @@ func (t *translator) index(e *query.Index, s *scope) (value, error) {
 	if err != nil {
 		return x, err
 	}
-	if document(x.kind) && !e.Slice {
+	if isJSON(x.kind) && !e.Slice {
 		i, err := t.expr(e.I, s)
 		if err != nil {
 			return i, err
 		}
-		return t.reach("->", x, i, e.Place())
+		return t.jsonOperator("->", x, i, e.Place())
 	}
-	if x.open() || x.kind.Elem() == kind.Unknown && x.kind != dynamic && x.kind != kind.AnyArray {
-		return x, refuse(StateMismatch, e.Place(), "cannot subscript type %s because it does not support subscripting", title(x.kind))
+	if x.untyped() || x.kind.Elem() == kind.Unknown && x.kind != dynamic && x.kind != kind.AnyArray {
+		return x, queryError(StateMismatch, e.Place(), "cannot subscript type %s because it does not support subscripting", typeTitle(x.kind))
 	}
 	bound := func(n query.Expr) (value, error) {
 		if n == nil {

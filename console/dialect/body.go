@@ -10,13 +10,13 @@ import (
 
 // block is a query, or a part of one, whose columns are known.
 type block struct {
-	columns []column
-	items   []value                 // what one SELECT selects, as long as it may become of another kind
-	render  func(items []*sql) *sql // the text, given those
-	member  bool                    // it may stand between UNION as it is
-	inner   func(named bool) *sql   // the text of what is no single SELECT
-	loose   []loose                 // columns of queries around it
-	single  bool                    // it has one row at most
+	columns   []column
+	items     []value                 // what one SELECT selects, as long as it may become of another kind
+	render    func(items []*sql) *sql // the text, given those
+	member    bool                    // it may stand between UNION as it is
+	inner     func(named bool) *sql   // the text of what is no single SELECT
+	ungrouped []ungroupedColumn       // columns of queries around it
+	single    bool                    // it has one row at most
 }
 
 // write is the text. Where it stands within another, its columns have names.
@@ -28,7 +28,7 @@ func (b *block) write(named bool) *sql {
 	for i, v := range b.items {
 		texts[i] = v.sql
 		if named && i < len(b.columns) {
-			texts[i] = cat(v.sql, " AS ", quoted(b.columns[i].out))
+			texts[i] = cat(v.sql, " AS ", quoted(b.columns[i].alias))
 		}
 	}
 	if len(texts) == 0 { // SQLite wants some
@@ -46,7 +46,7 @@ func (t *translator) query(q *query.Query, outer *scope) (*block, error) {
 	s := outer
 	var with *sql
 	if len(q.With) > 0 {
-		s = outer.below()
+		s = outer.inner()
 		s.with = map[string]*commonTable{}
 		var err error
 		if with, err = t.with(q, s); err != nil {
@@ -61,7 +61,7 @@ func (t *translator) query(q *query.Query, outer *scope) (*block, error) {
 	if with == nil {
 		return b, nil
 	}
-	return b.preceded(with), nil
+	return b.withCommonTables(with), nil
 }
 
 // atMostOne says whether a limit is written as one row, or none.
@@ -70,8 +70,8 @@ func atMostOne(limit query.Expr) bool {
 	return is && (n.Text == "0" || n.Text == "1")
 }
 
-// preceded is a block with its common tables.
-func (b *block) preceded(with *sql) *block {
+// withCommonTables is a block with its common tables.
+func (b *block) withCommonTables(with *sql) *block {
 	after := *b
 	after.member = false
 	if b.render != nil {
@@ -91,7 +91,7 @@ func (t *translator) ordered(q *query.Query, s *scope) (*block, error) {
 	if err != nil || len(q.Order) == 0 && q.Limit == nil && q.Offset == nil {
 		return b, err
 	}
-	if b, err = t.settled(b); err != nil {
+	if b, err = t.resolveBlock(b); err != nil {
 		return nil, err
 	}
 	order, err := t.outputOrder(q.Order, b)
@@ -107,12 +107,12 @@ func (t *translator) ordered(q *query.Query, s *scope) (*block, error) {
 	case *query.Query, *query.Values: // one may have an order of its own, and SQLite lets the other have none
 		before = b.wrapped()
 	}
-	return &block{columns: b.columns, loose: b.loose, single: b.single, inner: func(named bool) *sql { return cat(before.write(named), order, limit) }}, nil
+	return &block{columns: b.columns, ungrouped: b.ungrouped, single: b.single, inner: func(named bool) *sql { return cat(before.write(named), order, limit) }}, nil
 }
 
 // wrapped is a block as the only source of another.
 func (b *block) wrapped() *block {
-	return &block{columns: b.columns, loose: b.loose, member: true, inner: func(bool) *sql { return cat("SELECT * FROM (", b.write(true), ")") }}
+	return &block{columns: b.columns, ungrouped: b.ungrouped, member: true, inner: func(bool) *sql { return cat("SELECT * FROM (", b.write(true), ")") }}
 }
 
 // body says what the rows of a query are.
@@ -127,17 +127,17 @@ func (t *translator) body(body query.Body, s *scope) (*block, error) {
 	case *query.Query:
 		return t.query(body, s)
 	}
-	return nil, refuse(StateUnsupported, -1, "this form of query is not supported")
+	return nil, queryError(StateUnsupported, -1, "this form of query is not supported")
 }
 
 // values are rows that are written out.
 func (t *translator) values(body *query.Values, outer *scope) (*block, error) {
-	s := outer.below()
+	s := outer.inner()
 	rows := make([][]value, len(body.Rows))
 	b := &block{member: true}
 	for i, row := range body.Rows {
 		if len(row) != len(body.Rows[0]) {
-			return nil, refuse(StateSyntax, body.At, "VALUES lists must all be the same length").hinting("row %d has %d values, the first has %d", i+1, len(row), len(body.Rows[0]))
+			return nil, queryError(StateSyntax, body.At, "VALUES lists must all be the same length").withHint("row %d has %d values, the first has %d", i+1, len(row), len(body.Rows[0]))
 		}
 		for _, e := range row {
 			v, err := t.expr(e, s)
@@ -145,7 +145,7 @@ func (t *translator) values(body *query.Values, outer *scope) (*block, error) {
 				return nil, err
 			}
 			rows[i] = append(rows[i], v)
-			b.gather(v)
+			b.addUngrouped(v)
 		}
 	}
 	for c := range rows[0] {
@@ -162,7 +162,7 @@ func (t *translator) values(body *query.Values, outer *scope) (*block, error) {
 		}
 		b.columns = append(b.columns, column{name: "column" + strconv.Itoa(c+1), kind: k})
 	}
-	named(b.columns)
+	nameColumns(b.columns)
 	if len(rows) == 1 {
 		b.items, b.single = rows[0], true
 		b.render = func(items []*sql) *sql { return cat("SELECT ", list(items)) }
@@ -172,11 +172,11 @@ func (t *translator) values(body *query.Values, outer *scope) (*block, error) {
 	return b, nil
 }
 
-// gather notes the columns of queries around a block.
-func (b *block) gather(v value) {
-	holder := value{loose: b.loose}
-	holder.loosen(v.loose)
-	b.loose = holder.loose
+// addUngrouped notes the columns of queries around a block.
+func (b *block) addUngrouped(v value) {
+	holder := value{ungrouped: b.ungrouped}
+	holder.addUngrouped(v.ungrouped)
+	b.ungrouped = holder.ungrouped
 }
 
 // writeRows writes VALUES. SQLite calls its columns column1, column2 and so on.
@@ -204,7 +204,7 @@ func (t *translator) compound(c *query.Compound, s *scope, between func(*block) 
 		return nil, err
 	}
 	if between != nil {
-		if left, err = t.settled(left); err == nil {
+		if left, err = t.resolveBlock(left); err == nil {
 			err = between(left)
 		}
 		if err != nil {
@@ -216,33 +216,33 @@ func (t *translator) compound(c *query.Compound, s *scope, between func(*block) 
 		return nil, err
 	}
 	if len(left.columns) != len(right.columns) {
-		return nil, refuse(StateSyntax, c.At, "each %s query must have the same number of columns", c.Op).hinting("the first has %d, the second %d", len(left.columns), len(right.columns))
+		return nil, queryError(StateSyntax, c.At, "each %s query must have the same number of columns", c.Op).withHint("the first has %d, the second %d", len(left.columns), len(right.columns))
 	}
 	kinds := make([]kind.Kind, len(left.columns))
 	for i := range kinds {
-		k, fit := common(left.columns[i].kind, right.columns[i].kind)
+		k, fit := commonKind(left.columns[i].kind, right.columns[i].kind)
 		if !fit {
-			return nil, refuse(StateMismatch, c.At, "%s types %s and %s cannot be matched", c.Op, title(left.columns[i].kind), title(right.columns[i].kind)).
-				hinting("cast column %d (%s) in one of the queries", i+1, left.columns[i].name)
+			return nil, queryError(StateMismatch, c.At, "%s types %s and %s cannot be matched", c.Op, typeTitle(left.columns[i].kind), typeTitle(right.columns[i].kind)).
+				withHint("cast column %d (%s) in one of the queries", i+1, left.columns[i].name)
 		}
 		if kinds[i] = k; k == kind.Unknown {
 			kinds[i] = kind.Text
 		}
 	}
-	if left, err = t.become(left, kinds); err != nil {
+	if left, err = t.convertBlock(left, kinds); err != nil {
 		return nil, err
 	}
-	if right, err = t.become(right, kinds); err != nil {
+	if right, err = t.convertBlock(right, kinds); err != nil {
 		return nil, err
 	}
 	for i := range left.columns { // they are of no table alone
 		left.columns[i].from = Origin{}
 	}
-	return t.put(c, left, right), nil
+	return t.compoundBlock(c, left, right), nil
 }
 
-// put writes two blocks as one.
-func (t *translator) put(c *query.Compound, left, right *block) *block {
+// compoundBlock writes two blocks as one.
+func (t *translator) compoundBlock(c *query.Compound, left, right *block) *block {
 	if _, nested := c.Right.(*query.Compound); nested || !right.member {
 		right = right.wrapped()
 	}
@@ -250,10 +250,10 @@ func (t *translator) put(c *query.Compound, left, right *block) *block {
 		left = left.wrapped()
 	}
 	b := &block{columns: left.columns, member: true}
-	b.gather(value{loose: left.loose})
-	b.gather(value{loose: right.loose})
+	b.addUngrouped(value{ungrouped: left.ungrouped})
+	b.addUngrouped(value{ungrouped: right.ungrouped})
 	if c.All && c.Op != "UNION" {
-		b.inner = func(bool) *sql { return counted(c.Op, left, right) }
+		b.inner = func(bool) *sql { return compoundAll(c.Op, left, right) }
 		return b
 	}
 	op := " " + c.Op + " "
@@ -264,9 +264,9 @@ func (t *translator) put(c *query.Compound, left, right *block) *block {
 	return b
 }
 
-// counted is INTERSECT ALL or EXCEPT ALL, which SQLite lacks: rows that are the same are
+// compoundAll is INTERSECT ALL or EXCEPT ALL, which SQLite lacks: rows that are the same are
 // told apart by a number.
-func counted(op string, left, right *block) *sql {
+func compoundAll(op string, left, right *block) *sql {
 	number := func(b *block) *sql {
 		all := strings.Join(outNames(b.columns), ", ")
 		return cat("SELECT "+all+", row_number() OVER (PARTITION BY "+all+") AS \"_nth\" FROM (", b.write(true), ")")
@@ -277,24 +277,24 @@ func counted(op string, left, right *block) *sql {
 func outNames(columns []column) []string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
-		names[i] = quoted(c.out)
+		names[i] = quoted(c.alias)
 	}
 	return names
 }
 
-// settled is a block none of whose columns may become of another kind.
-func (t *translator) settled(b *block) (*block, error) {
+// resolveBlock is a block none of whose columns may become of another kind.
+func (t *translator) resolveBlock(b *block) (*block, error) {
 	kinds := make([]kind.Kind, len(b.columns))
 	for i, c := range b.columns {
 		if kinds[i] = c.kind; c.kind == kind.Unknown {
 			kinds[i] = kind.Text
 		}
 	}
-	return t.become(b, kinds)
+	return t.convertBlock(b, kinds)
 }
 
-// become is a block with columns of other kinds.
-func (t *translator) become(b *block, kinds []kind.Kind) (*block, error) {
+// convertBlock is a block with columns of other kinds.
+func (t *translator) convertBlock(b *block, kinds []kind.Kind) (*block, error) {
 	after := *b
 	after.columns = append([]column{}, b.columns...)
 	same := true
@@ -316,14 +316,14 @@ func (t *translator) become(b *block, kinds []kind.Kind) (*block, error) {
 		}
 		return &after, nil
 	}
-	return t.recast(b, &after, kinds)
+	return t.convertOutput(b, &after, kinds)
 }
 
-// recast converts the columns of a block from outside.
-func (t *translator) recast(b, after *block, kinds []kind.Kind) (*block, error) {
+// convertOutput converts the columns of a block from outside.
+func (t *translator) convertOutput(b, after *block, kinds []kind.Kind) (*block, error) {
 	after.items, after.member = make([]value, len(kinds)), true
 	for i, k := range kinds {
-		v := value{sql: raw(quoted(b.columns[i].out)), kind: b.columns[i].kind, level: atom, at: -1}
+		v := value{sql: raw(quoted(b.columns[i].alias)), kind: b.columns[i].kind, level: atom, at: -1}
 		v, err := t.implicit(v, k)
 		if err != nil {
 			return nil, err

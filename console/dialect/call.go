@@ -14,7 +14,7 @@ func (t *translator) call(e *query.Call, s *scope) (value, error) {
 	if len(e.Path) > 1 {
 		schema := e.Path[len(e.Path)-2].Text
 		if schema != "pg_catalog" && schema != "information_schema" && schema != "public" && len(t.in.Functions(name)) == 0 {
-			return value{}, refuse("3F000", e.Place(), "schema %q does not exist", schema).hinting("call functions without a schema")
+			return value{}, queryError("3F000", e.Place(), "schema %q does not exist", schema).withHint("call functions without a schema")
 		}
 	}
 	if aggregate, is := aggregates[name]; is && (!scalarToo[name] || len(e.Args) < 2) {
@@ -24,10 +24,10 @@ func (t *translator) call(e *query.Call, s *scope) (value, error) {
 		return t.windowFunction(e, s, name)
 	}
 	if e.Star || e.Distinct || e.Filter != nil || e.Order != nil || e.Within != nil {
-		return value{}, refuse("42809", e.Place(), "%s is not an aggregate function", name).hinting("remove *, DISTINCT, FILTER, ORDER BY and WITHIN GROUP")
+		return value{}, queryError("42809", e.Place(), "%s is not an aggregate function", name).withHint("remove *, DISTINCT, FILTER, ORDER BY and WITHIN GROUP")
 	}
 	if _, is := windowFunctions[name]; is {
-		return value{}, refuse("42809", e.Place(), "window function %s requires an OVER clause", name).hinting("write %s(…) OVER (ORDER BY …)", name)
+		return value{}, queryError("42809", e.Place(), "window function %s requires an OVER clause", name).withHint("write %s(…) OVER (ORDER BY …)", name)
 	}
 	return t.plainCall(e, s, name)
 }
@@ -40,13 +40,13 @@ func (t *translator) plainCall(e *query.Call, s *scope, name string) (value, err
 	}
 	if e.Names != nil {
 		if name != "make_interval" {
-			return value{}, unsupported(e.Place(), "%s does not support named arguments", name).hinting("pass the arguments by position")
+			return value{}, unsupported(e.Place(), "%s does not support named arguments", name).withHint("pass the arguments by position")
 		}
 		return t.makeInterval(e, args)
 	}
 	set, v, err := t.apply(e, name, args)
 	if err != nil {
-		return value{}, placed(err, e.Place())
+		return value{}, withOffset(err, e.Place())
 	}
 	if set == nil {
 		return v.placed(e.Place()), nil
@@ -68,12 +68,12 @@ func (t *translator) args(e *query.Call, s *scope) ([]value, error) {
 }
 
 // apply finds the function for what it is given. One that yields rows is a set.
-func (t *translator) apply(e *query.Call, name string, args []value) (*set, value, error) {
+func (t *translator) apply(e *query.Call, name string, args []value) (*setFunction, value, error) {
 	if special, is := specials[name]; is {
 		v, err := special(t, e, args)
 		return nil, v, err
 	}
-	if yields, is := sets[name]; is {
+	if yields, is := setFunctions[name]; is {
 		set, err := yields(t, e, args)
 		return set, value{}, err
 	}
@@ -85,9 +85,9 @@ func (t *translator) apply(e *query.Call, name string, args []value) (*set, valu
 	if err != nil {
 		return nil, value{}, err
 	}
-	v := f.text(args, k, t.zone)
+	v := f.text(args, k, t.shownZone)
 	if f.set {
-		return &set{json: v, elem: k, fields: f.fields}, v, nil
+		return &setFunction{json: v, elem: k, fields: f.fields}, v, nil
 	}
 	return nil, v, nil
 }
@@ -132,9 +132,9 @@ func (t *translator) pick(name string, known []*function, args []value, at int) 
 func noFunction(name string, known []*function, args []value, at int, t *translator) error {
 	kinds := make([]string, len(args))
 	for i, a := range args {
-		kinds[i] = title(t.kindNow(a))
+		kinds[i] = typeTitle(t.currentKind(a))
 	}
-	e := refuse(StateFunction, at, "function %s(%s) does not exist", name, strings.Join(kinds, ", "))
+	e := queryError(StateFunction, at, "function %s(%s) does not exist", name, strings.Join(kinds, ", "))
 	if len(known) == 0 {
 		if meant := suggest.Nearest(name, functionNames); meant != "" {
 			e.Hint = "did you mean " + meant + "?"
@@ -145,5 +145,5 @@ func noFunction(name string, known []*function, args []value, at int, t *transla
 	for _, f := range known {
 		ways = append(ways, f.spec())
 	}
-	return e.hinting("available: %s; cast the arguments, for example x::text", strings.Join(ways, ", "))
+	return e.withHint("available: %s; cast the arguments, for example x::text", strings.Join(ways, ", "))
 }

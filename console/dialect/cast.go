@@ -26,7 +26,7 @@ func (t *translator) castOf(e *query.Cast, s *scope) (value, error) {
 		v, err = t.cast(v, k, e.Type.Mods)
 	}
 	if err != nil {
-		return v, placed(err, e.Place())
+		return v, withOffset(err, e.Place())
 	}
 	if v.at < 0 {
 		v = v.placed(e.Place())
@@ -44,15 +44,15 @@ var intervalFields = map[string]bool{
 func (t *translator) castFields(v value, k kind.Kind, as *query.Type) (value, error) {
 	switch {
 	case !intervalFields[as.Fields]:
-		return v, refuse(StateSyntax, as.At, "invalid interval fields: %s", as.Fields).hinting("use day to second, or year to month")
+		return v, queryError(StateSyntax, as.At, "invalid interval fields: %s", as.Fields).withHint("use day to second, or year to month")
 	case k != kind.Interval || len(as.Mods) > 0:
-		return v, unsupported(as.At, "arrays of interval %s and intervals with a precision are not supported", as.Fields).hinting("write interval without fields and precision")
+		return v, unsupported(as.At, "arrays of interval %s and intervals with a precision are not supported", as.Fields).withHint("write interval without fields and precision")
 	case v.text != nil && v.kind == kind.Unknown:
-		held, err := heldIntervalOf(*v.text, as.Fields)
-		return constant(k, heldText(held)).placed(v.at), err
+		stored, err := parseIntervalFields(*v.text, as.Fields)
+		return constant(k, valueLiteral(stored)).placed(v.at), err
 	}
 	v, err := t.cast(v, k, nil)
-	return call(k, "rota_interval_trim", v, wordOf(as.Fields)), err
+	return call(k, "rota_interval_trim", v, textConstant(as.Fields)), err
 }
 
 // kindOf is the kind that a type names.
@@ -63,10 +63,10 @@ func kindOf(t *query.Type) (kind.Kind, error) {
 	}
 	k, known := kind.Named(name)
 	if !known || t.Schema != "" && t.Schema != "pg_catalog" {
-		if known, is := kindsBesides[name]; is {
+		if known, is := aliasKinds[name]; is {
 			k = known
 		} else {
-			return k, refuse(StateObject, t.At, "type %q does not exist", t.Name).hinting("%s", suggestion(t.Name, "the types are", kindNames))
+			return k, queryError(StateObject, t.At, "type %q does not exist", t.Name).withHint("%s", suggestion(t.Name, "the types are", kindNames))
 		}
 	}
 	if t.Array > 0 {
@@ -75,8 +75,8 @@ func kindOf(t *query.Type) (kind.Kind, error) {
 	return k, nil
 }
 
-// kindsBesides are types that are held as others.
-var kindsBesides = map[string]kind.Kind{
+// aliasKinds are types that are held as others.
+var aliasKinds = map[string]kind.Kind{
 	"regprocedure": kind.Regproc, "regoper": kind.Regproc, "regoperator": kind.Regproc, "cid": kind.XID, "xid8": kind.XID, "citext": kind.Text,
 	"information_schema.sql_identifier": kind.Name, "sql_identifier": kind.Name, "cardinal_number": kind.Int4, "character_data": kind.Varchar, "yes_or_no": kind.Varchar,
 	"timetz": kind.Time, "cstring": kind.Text, "unknown": kind.Text, "double": kind.Float,
@@ -90,7 +90,7 @@ var kindNames = []string{
 // cast is a value that is asked to be of a kind.
 func (t *translator) cast(v value, k kind.Kind, mods []string) (value, error) {
 	var err error
-	if v.open() {
+	if v.untyped() {
 		v, err = t.implicit(v, k)
 	} else {
 		v, err = t.convert(v, k)
@@ -124,7 +124,7 @@ func (t *translator) convert(v value, k kind.Kind) (value, error) {
 	from := v.kind
 	switch {
 	case v.row && k != kind.Record && k != kind.Text:
-		return v, cannot(v, k)
+		return v, cannotCast(v, k)
 	case v.row:
 		return t.rowJSON(v), nil
 	case from == k:
@@ -133,11 +133,11 @@ func (t *translator) convert(v value, k kind.Kind) (value, error) {
 		return t.implicit(v, k)
 	case from == dynamic:
 		return t.fromDynamic(v, k)
-	case sortOf(k) == sortText:
+	case categoryOf(k) == categoryText:
 		return t.toText(v, k), nil
-	case sortOf(from) == sortText:
+	case categoryOf(from) == categoryText:
 		return t.fromText(v, k)
-	case sortOf(k) == sortNumber:
+	case categoryOf(k) == categoryNumber:
 		return toNumber(v, k)
 	}
 	return t.convertMore(v, k)
@@ -146,28 +146,28 @@ func (t *translator) convert(v value, k kind.Kind) (value, error) {
 func (t *translator) convertMore(v value, k kind.Kind) (value, error) {
 	from := v.kind
 	switch {
-	case sortOf(k) == sortID && (sortOf(from) == sortID || whole(from)):
+	case categoryOf(k) == categoryOID && (categoryOf(from) == categoryOID || isInteger(from)):
 		return v.as(k), nil
-	case k == kind.Boolean && whole(from):
-		return made(k, asComparison, cat(v.whole(), " <> 0"), v), nil
-	case k == kind.Boolean && document(from):
-		return call(k, "rota_read", wordOf(string(k)), call(kind.Text, "rota_json_text", v)), nil
-	case document(k) && document(from):
+	case k == kind.Boolean && isInteger(from):
+		return newValue(k, asComparison, cat(v.parenthesized(), " <> 0"), v), nil
+	case k == kind.Boolean && isJSON(from):
+		return call(k, "rota_read", textConstant(string(k)), call(kind.Text, "rota_json_text", v)), nil
+	case isJSON(k) && isJSON(from):
 		return v.as(k), nil
-	case from == kind.Interval && k == kind.Time, sortOf(from) == sortTime && k == kind.Time:
+	case from == kind.Interval && k == kind.Time, categoryOf(from) == categoryTime && k == kind.Time:
 		return t.timeOf(v), nil
 	case from == kind.Time && k == kind.Interval:
 		return call(k, "rota_interval_of", v), nil
-	case sortOf(from) == sortTime && sortOf(k) == sortTime:
+	case categoryOf(from) == categoryTime && categoryOf(k) == categoryTime:
 		return t.toMoment(v, k), nil
 	case from.Elem() != kind.Unknown && k.Elem() != kind.Unknown:
 		return t.convertArray(v, k)
 	}
-	return v, cannot(v, k)
+	return v, cannotCast(v, k)
 }
 
-func cannot(v value, k kind.Kind) error {
-	return refuse("42846", v.at, "cannot cast type %s to %s", title(v.kind), title(k)).hinting("cast the value to text first")
+func cannotCast(v value, k kind.Kind) error {
+	return queryError("42846", v.at, "cannot cast type %s to %s", typeTitle(v.kind), typeTitle(k)).withHint("cast the value to text first")
 }
 
 // as is a value under another name of its kind.
@@ -179,16 +179,16 @@ func (v value) as(k kind.Kind) value {
 // toText writes a value as PostgreSQL does.
 func (t *translator) toText(v value, k kind.Kind) value {
 	switch from := v.kind; {
-	case sortOf(from) == sortText, from == kind.UUID, from == kind.PlainJSON, from == kind.NodeTree, from == kind.ACLItem, from == kind.Inet:
+	case categoryOf(from) == categoryText, from == kind.UUID, from == kind.PlainJSON, from == kind.NodeTree, from == kind.ACLItem, from == kind.Inet:
 		return v.as(k)
-	case whole(from), from == kind.OID, from == kind.XID:
-		return made(k, atom, cat("CAST(", v, " AS TEXT)"), v)
+	case isInteger(from), from == kind.OID, from == kind.XID:
+		return newValue(k, atom, cat("CAST(", v, " AS TEXT)"), v)
 	case from == kind.Boolean:
-		return made(k, atom, cat("CASE ", v.whole(), " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"), v)
-	case sortOf(from) == sortID:
+		return newValue(k, atom, cat("CASE ", v.parenthesized(), " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"), v)
+	case categoryOf(from) == categoryOID:
 		return call(k, "rota_"+string(from)+"_text", v)
 	}
-	return call(k, "rota_text", t.clock(v.kind, wordOf(string(v.kind)), v)...)
+	return call(k, "rota_text", t.withZone(v.kind, textConstant(string(v.kind)), v)...)
 }
 
 // fromText reads a text that is not known before the query runs.
@@ -196,46 +196,46 @@ func (t *translator) fromText(v value, k kind.Kind) (value, error) {
 	switch {
 	case k == kind.Inet, k == kind.NodeTree, k == kind.ACLItem:
 		return v.as(k), nil
-	case sortOf(k) == sortID && k != kind.OID && k != kind.XID:
+	case categoryOf(k) == categoryOID && k != kind.OID && k != kind.XID:
 		return call(k, "rota_"+string(k), v), nil
 	case k == kind.Record, k == kind.Void:
-		return v, cannot(v, k)
+		return v, cannotCast(v, k)
 	}
-	return call(k, "rota_read", t.clock(k, wordOf(string(k)), v)...), nil
+	return call(k, "rota_read", t.withZone(k, textConstant(string(k)), v)...), nil
 }
 
 // fromDynamic reads a value of which SQLite alone knows what it is.
 func (t *translator) fromDynamic(v value, k kind.Kind) (value, error) {
 	switch {
-	case sortOf(k) == sortText:
-		return made(k, atom, cat("CAST(", v, " AS TEXT)"), v), nil
-	case document(k), k.Elem() != kind.Unknown, k == kind.Record, k == kind.Unknown:
+	case categoryOf(k) == categoryText:
+		return newValue(k, atom, cat("CAST(", v, " AS TEXT)"), v), nil
+	case isJSON(k), k.Elem() != kind.Unknown, k == kind.Record, k == kind.Unknown:
 		return v.as(k), nil
 	}
-	return t.fromText(made(kind.Text, atom, cat("CAST(", v, " AS TEXT)"), v), k)
+	return t.fromText(newValue(kind.Text, atom, cat("CAST(", v, " AS TEXT)"), v), k)
 }
 
 // toNumber is a value as a number.
 func toNumber(v value, k kind.Kind) (value, error) {
-	from, name := v.kind, wordOf(string(k))
+	from, name := v.kind, textConstant(string(k))
 	switch {
 	case from == kind.Boolean && k == kind.Int4:
 		return v.as(k), nil
-	case sortOf(from) == sortID && whole(k):
+	case categoryOf(from) == categoryOID && isInteger(k):
 		return v.as(k), nil
-	case document(from):
+	case isJSON(from):
 		return call(k, "rota_read", name, call(kind.Text, "rota_json_text", v)), nil
-	case sortOf(from) != sortNumber:
-		return v, cannot(v, k)
-	case whole(k) && from == kind.Numeric:
+	case categoryOf(from) != categoryNumber:
+		return v, cannotCast(v, k)
+	case isInteger(k) && from == kind.Numeric:
 		return call(k, "rota_int", call(from, "rota_round", v, constant(kind.Int4, "0")), name), nil
-	case whole(k) && (!whole(from) || rank(from) > rank(k)):
-		if v.plain && whole(from) && v.level == atom && k == kind.Integer {
+	case isInteger(k) && (!isInteger(from) || rank(from) > rank(k)):
+		if v.plain && isInteger(from) && v.level == atom && k == kind.Integer {
 			return v.as(k), nil
 		}
 		return call(k, "rota_int", v, name), nil
 	case (k == kind.Float || k == kind.Float4) && !v.real && !isFloat(from):
-		return made(k, atom, cat("CAST(", v, " AS REAL)"), v), nil
+		return newValue(k, atom, cat("CAST(", v, " AS REAL)"), v), nil
 	}
 	return v.as(k), nil
 }

@@ -11,18 +11,18 @@ type commonTable struct {
 	refs    int // how many tables stand in its place
 }
 
-// refsMost is how many tables a query with common tables may read. SQLite puts the text of
+// refsMax is how many tables a query with common tables may read. SQLite puts the text of
 // a common table wherever its name stands before it does anything else, so that a few that
 // each name the last one twice would take all memory.
-const refsMost = 500
+const refsMax = 500
 
-// bounded says whether a query is not too large once its common tables are put in place.
-func (t *translator) bounded(text *sql) error {
-	if len(t.commons) == 0 || text.refs <= refsMost {
+// checkRefs says whether a query is not too large once its common tables are put in place.
+func (t *translator) checkRefs(text *sql) error {
+	if len(t.commonTables) == 0 || text.refs <= refsMax {
 		return nil
 	}
-	return refuse(StateTooMuch, -1, "the query is too large after its common table expressions are expanded").
-		hinting("at most %d table references are allowed; refer to each common table expression fewer times", refsMost)
+	return queryError(StateLimit, -1, "the query is too large after its common table expressions are expanded").
+		withHint("at most %d table references are allowed; refer to each common table expression fewer times", refsMax)
 }
 
 // with writes the common tables of a query, and lets its scope know them.
@@ -30,10 +30,10 @@ func (t *translator) with(q *query.Query, s *scope) (*sql, error) {
 	texts := make([]*sql, len(q.With))
 	for i, c := range q.With {
 		if s.with[c.Name.Text] != nil {
-			return nil, refuse(StateAlias, c.Name.At, "WITH query name %q specified more than once", c.Name.Text).hinting("give one of the queries another name")
+			return nil, queryError(StateAlias, c.Name.At, "WITH query name %q specified more than once", c.Name.Text).withHint("give one of the queries another name")
 		}
 		alias := t.alias(c.Name.Text)
-		t.commons = append(t.commons, alias)
+		t.commonTables = append(t.commonTables, alias)
 		b, err := t.commonBlock(c, q.Recursive, alias, s)
 		if err != nil {
 			return nil, err
@@ -45,7 +45,7 @@ func (t *translator) with(q *query.Query, s *scope) (*sql, error) {
 		text := b.write(true)
 		table.refs = 1 + text.refs
 		s.with[c.Name.Text] = table
-		texts[i] = cat(quoted(alias), outs(table.columns), " AS (", text, ")").from(c.Name.At).reading(0)
+		texts[i] = cat(quoted(alias), columnList(table.columns), " AS (", text, ")").from(c.Name.At).reading(0)
 	}
 	if q.Recursive {
 		return cat("WITH RECURSIVE ", list(texts), " "), nil
@@ -62,9 +62,9 @@ func (t *translator) commonBlock(c *query.Common, recursive bool, alias string, 
 		if err != nil {
 			return nil, err
 		}
-		return t.settled(b)
+		return t.resolveBlock(b)
 	}
-	inner := s.below()
+	inner := s.inner()
 	inner.with = map[string]*commonTable{}
 	b, err := t.compound(compound, inner, func(first *block) error {
 		table, err := tableOf(c, alias, first)
@@ -87,14 +87,14 @@ func tableOf(c *query.Common, alias string, b *block) (*commonTable, error) {
 	if err := rename(table.columns, c.Columns, c.Name.Text); err != nil {
 		return nil, err
 	}
-	named(table.columns)
+	nameColumns(table.columns)
 	return table, nil
 }
 
 // rename gives columns other names; there may be fewer names than columns.
 func rename(columns []column, names []query.Name, of string) error {
 	if len(names) > len(columns) {
-		return refuse(StatePosition, names[len(columns)].At, "%q has %d columns available but %d columns specified", of, len(columns), len(names)).hinting("remove the last names")
+		return queryError(StatePosition, names[len(columns)].At, "%q has %d columns available but %d columns specified", of, len(columns), len(names)).withHint("remove the last names")
 	}
 	for i, n := range names {
 		columns[i].name = n.Text
@@ -102,11 +102,11 @@ func rename(columns []column, names []query.Name, of string) error {
 	return nil
 }
 
-// outs are the names of columns as a text declares them.
-func outs(columns []column) *sql {
+// columnList are the names of columns as a text declares them.
+func columnList(columns []column) *sql {
 	texts := make([]*sql, len(columns))
 	for i, c := range columns {
-		texts[i] = raw(quoted(c.out))
+		texts[i] = raw(quoted(c.alias))
 	}
 	return cat("(", list(texts), ")")
 }

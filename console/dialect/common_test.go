@@ -34,7 +34,7 @@ func TestDoubledCommonTables(t *testing.T) {
 			q, err := query.Parse(doubled(levels, again))
 			must(t, err)
 			_, err = dialect.Translate(q, catalogue{}, nil)
-			if e, is := errors.AsType[*dialect.Error](err); !is || e.State != dialect.StateTooMuch {
+			if e, is := errors.AsType[*dialect.Error](err); !is || e.State != dialect.StateLimit {
 				t.Errorf("%s, %d times: %v", again, levels, err)
 			}
 		}

@@ -18,17 +18,17 @@ func (t *translator) compare(op string, x, y value, at int) (value, error) {
 		return x, err
 	}
 	if strings.ContainsAny(op, "<>") && op != "<>" {
-		if err := ranked(x.kind, at); err != nil {
+		if err := checkOrderable(x.kind, at); err != nil {
 			return x, err
 		}
 	}
-	return made(kind.Boolean, asComparison, cat(comparison(x), " "+op+" ", comparison(y)), x, y), nil
+	return newValue(kind.Boolean, asComparison, cat(compareText(x), " "+op+" ", compareText(y)), x, y), nil
 }
 
 // comparable are two values of kinds that can be compared.
 func (t *translator) comparable(op string, x, y value, at int) (value, value, error) {
-	a, b := t.kindNow(x), t.kindNow(y)
-	k, fit := common(a, b)
+	a, b := t.currentKind(x), t.currentKind(y)
+	k, fit := commonKind(a, b)
 	if !fit {
 		return x, y, noOperator(op, x, y, at)
 	}
@@ -38,10 +38,10 @@ func (t *translator) comparable(op string, x, y value, at int) (value, value, er
 	case kind.PlainJSON:
 		return x, y, noOperator(op, x, y, at)
 	case dynamic:
-		return t.dynamically(x, y)
+		return t.compareDynamic(x, y)
 	}
-	if sortOf(k) == sortText || sortOf(k) == sortNumber || sortOf(k) == sortID {
-		return t.alike(x, y, a, b, k)
+	if categoryOf(k) == categoryText || categoryOf(k) == categoryNumber || categoryOf(k) == categoryOID {
+		return t.comparableAsIs(x, y, a, b, k)
 	}
 	x, err := t.implicit(x, k)
 	if err != nil {
@@ -51,13 +51,13 @@ func (t *translator) comparable(op string, x, y value, at int) (value, value, er
 	return x, y, err
 }
 
-// alike are values that SQLite compares rightly without converting them.
-func (t *translator) alike(x, y value, a, b, k kind.Kind) (value, value, error) {
+// comparableAsIs are values that SQLite compares rightly without converting them.
+func (t *translator) comparableAsIs(x, y value, a, b, k kind.Kind) (value, value, error) {
 	var err error
-	if x.open() {
+	if x.untyped() {
 		x, err = t.implicit(x, kindElse(b, k))
 	}
-	if err == nil && y.open() {
+	if err == nil && y.untyped() {
 		y, err = t.implicit(y, kindElse(a, k))
 	}
 	return x, y, err
@@ -70,27 +70,27 @@ func kindElse(k, other kind.Kind) kind.Kind {
 	return k
 }
 
-// dynamically compares with what SQLite alone knows: a number as a number, a text as a
+// compareDynamic compares with what SQLite alone knows: a number as a number, a text as a
 // text.
-func (t *translator) dynamically(x, y value) (value, value, error) {
-	x, err := t.settle(x)
+func (t *translator) compareDynamic(x, y value) (value, value, error) {
+	x, err := t.resolveUnknown(x)
 	if err != nil {
 		return x, y, err
 	}
-	y, err = t.settle(y)
+	y, err = t.resolveUnknown(y)
 	return x, y, err
 }
 
-// kindNow is what is known of a value by now.
-func (t *translator) kindNow(v value) kind.Kind {
+// currentKind is what is known of a value by now.
+func (t *translator) currentKind(v value) kind.Kind {
 	if v.param > 0 && v.kind == kind.Unknown {
 		return t.params[v.param-1]
 	}
 	return v.kind
 }
 
-// comparison is a value's text where it is compared.
-func comparison(v value) *sql {
+// compareText is a value's text where it is compared.
+func compareText(v value) *sql {
 	switch v.kind {
 	case kind.Interval:
 		return cat("rota_micros(", v, ")")
@@ -99,21 +99,21 @@ func comparison(v value) *sql {
 	case kind.BPChar:
 		return cat("rtrim(", v, ", ' ')")
 	case kind.Int2s, kind.OIDs:
-		return v.in(asTerm)
+		return v.atLevel(asTerm)
 	}
-	if elem := v.kind.Elem(); elem != kind.Unknown && !whole(elem) { // 1.0 is 1, however it is held
+	if elem := v.kind.Elem(); elem != kind.Unknown && !isInteger(elem) { // 1.0 is 1, however it is held
 		return cat("rota_json_same(", v, ")")
 	}
-	return v.in(asTerm)
+	return v.atLevel(asTerm)
 }
 
-// ranked refuses values of which the text that is held says which are the same, but not
+// checkOrderable refuses values of which the text that is held says which are the same, but not
 // which comes first.
-func ranked(k kind.Kind, at int) error {
+func checkOrderable(k kind.Kind, at int) error {
 	if k != kind.JSON && k != kind.Record && k != kind.AnyArray && k.Elem() == kind.Unknown {
 		return nil
 	}
-	return unsupported(at, "could not identify an ordering operator for type %s", title(k)).hinting("cast the values to text (x::text), or order by a part of them")
+	return unsupported(at, "could not identify an ordering operator for type %s", typeTitle(k)).withHint("cast the values to text (x::text), or order by a part of them")
 }
 
 // compareRows compares (a, b) with (c, d), which SQLite can.
@@ -122,7 +122,7 @@ func (t *translator) compareRows(op string, x, y value, at int) (value, error) {
 		return x, noOperator(op, x, y, at)
 	}
 	if len(x.elems) != len(y.elems) {
-		return x, refuse(StateSyntax, at, "unequal number of entries in row expressions").hinting("the first has %d, the second %d", len(x.elems), len(y.elems))
+		return x, queryError(StateSyntax, at, "unequal number of entries in row expressions").withHint("the first has %d, the second %d", len(x.elems), len(y.elems))
 	}
 	xs, ys := make([]*sql, len(x.elems)), make([]*sql, len(x.elems))
 	for i := range x.elems {
@@ -131,16 +131,16 @@ func (t *translator) compareRows(op string, x, y value, at int) (value, error) {
 			return x, err
 		}
 		if op != "=" && op != "<>" {
-			if err := ranked(a.kind, at); err != nil {
+			if err := checkOrderable(a.kind, at); err != nil {
 				return x, err
 			}
 		}
-		xs[i], ys[i] = comparison(a), comparison(b)
+		xs[i], ys[i] = compareText(a), compareText(b)
 	}
 	if len(xs) == 1 {
-		return made(kind.Boolean, asComparison, cat(xs[0], " "+op+" ", ys[0]), x, y), nil
+		return newValue(kind.Boolean, asComparison, cat(xs[0], " "+op+" ", ys[0]), x, y), nil
 	}
-	return made(kind.Boolean, asComparison, cat("(", list(xs), ") "+op+" (", list(ys), ")"), x, y), nil
+	return newValue(kind.Boolean, asComparison, cat("(", list(xs), ") "+op+" (", list(ys), ")"), x, y), nil
 }
 
 // between is BETWEEN.
@@ -154,8 +154,8 @@ func (t *translator) between(e *query.Between, s *scope) (value, error) {
 		vs[i] = v
 	}
 	x, low, high := vs[0], vs[1], vs[2]
-	if x.open() {
-		k := kindElse(t.kindNow(low), t.kindNow(high))
+	if x.untyped() {
+		k := kindElse(t.currentKind(low), t.currentKind(high))
 		var err error
 		if x, err = t.implicit(x, kindElse(k, kind.Text)); err != nil {
 			return x, err
@@ -169,29 +169,29 @@ func (t *translator) between(e *query.Between, s *scope) (value, error) {
 	if err != nil {
 		return x, err
 	}
-	if err := ranked(x1.kind, e.Place()); err != nil {
+	if err := checkOrderable(x1.kind, e.Place()); err != nil {
 		return x, err
 	}
-	text := span(x1, x2, low, high)
+	text := betweenText(x1, x2, low, high)
 	if e.Symmetric {
-		text = cat("(", text, " OR ", span(x2, x1, high, low), ")")
+		text = cat("(", text, " OR ", betweenText(x2, x1, high, low), ")")
 	}
 	if e.Not {
-		return made(kind.Boolean, asNot, cat("NOT (", text, ")"), x, low, high).placed(e.Place()), nil
+		return newValue(kind.Boolean, asNot, cat("NOT (", text, ")"), x, low, high).placed(e.Place()), nil
 	}
 	level := asComparison
 	if !x1.same(x2) {
 		level = asAnd
 	}
-	return made(kind.Boolean, level, text, x, low, high).placed(e.Place()), nil
+	return newValue(kind.Boolean, level, text, x, low, high).placed(e.Place()), nil
 }
 
-// span says that a value lies between two others.
-func span(x1, x2, low, high value) *sql {
+// betweenText says that a value lies between two others.
+func betweenText(x1, x2, low, high value) *sql {
 	if x1.same(x2) {
-		return cat(comparison(x1), " BETWEEN ", comparison(low), " AND ", comparison(high))
+		return cat(compareText(x1), " BETWEEN ", compareText(low), " AND ", compareText(high))
 	}
-	return cat(comparison(x1), " >= ", comparison(low), " AND ", comparison(x2), " <= ", comparison(high))
+	return cat(compareText(x1), " >= ", compareText(low), " AND ", compareText(x2), " <= ", compareText(high))
 }
 
 // rowNull is (a, b) IS NULL: all of them are, or none is.
@@ -202,7 +202,7 @@ func rowNull(x value, not bool) value {
 	}
 	text := cat("(1")
 	for _, e := range x.elems {
-		text.add(cat(" AND ", e.whole(), word))
+		text.add(cat(" AND ", e.parenthesized(), word))
 	}
-	return made(kind.Boolean, atom, cat(text, ")"), x)
+	return newValue(kind.Boolean, atom, cat(text, ")"), x)
 }

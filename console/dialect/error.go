@@ -10,29 +10,29 @@ import (
 
 // The states of SQL that a query is refused with.
 const (
-	StateTable       = "42P01"
-	StateColumn      = "42703"
-	StateAmbiguous   = "42702"
-	StateAlias       = "42712" // two sources of one name
-	StateFunction    = "42883"
-	StateMismatch    = "42804"
-	StateGrouping    = "42803"
-	StateWindowing   = "42P20"
-	StatePosition    = "42P10"
-	StateBadText     = "22P02"
-	StateBadMoment   = "22007"
-	StateRange       = "22003"
-	StateNoField     = "22008" // a time beyond all times
-	StateZero        = "22012"
-	StateValue       = "22023"
-	StateParam       = "42P02"
-	StateObject      = "42704"
-	StateSyntax      = "42601"
-	StateRecursion   = "42P19"
-	StateUnsupported = "0A000"
-	StateTooMuch     = "54000"
-	StatePattern     = "2201B"
-	StateMany        = "21000" // rows where one is wanted
+	StateTable          = "42P01"
+	StateColumn         = "42703"
+	StateAmbiguous      = "42702"
+	StateAlias          = "42712" // two sources of one name
+	StateFunction       = "42883"
+	StateMismatch       = "42804"
+	StateGrouping       = "42803"
+	StateWindow         = "42P20"
+	StatePosition       = "42P10"
+	StateBadText        = "22P02"
+	StateBadTime        = "22007"
+	StateRange          = "22003"
+	StateTimeRange      = "22008" // a time beyond all times
+	StateDivisionByZero = "22012"
+	StateValue          = "22023"
+	StateParameter      = "42P02"
+	StateObject         = "42704"
+	StateSyntax         = "42601"
+	StateRecursion      = "42P19"
+	StateUnsupported    = "0A000"
+	StateLimit          = "54000"
+	StatePattern        = "2201B"
+	StateManyRows       = "21000" // rows where one is wanted
 )
 
 // Error is why a query has no meaning, or why a function has no answer.
@@ -51,22 +51,24 @@ func (e *Error) Error() string {
 	return e.Message + "; " + e.Hint
 }
 
-// refuse makes an error that has a place in the query.
-func refuse(state string, at int, format string, args ...any) *Error {
+// queryError makes an error that has a place in the query.
+func queryError(state string, at int, format string, args ...any) *Error {
 	return &Error{State: state, Offset: at, Message: fmt.Sprintf(format, args...)}
 }
 
-// fault makes an error of a value, which has a place only if somebody gives it one.
-func fault(state, format string, args ...any) *Error { return refuse(state, -1, format, args...) }
+// valueError makes an error of a value, which has a place only if somebody gives it one.
+func valueError(state, format string, args ...any) *Error {
+	return queryError(state, -1, format, args...)
+}
 
-// hinting gives an error its remedy.
-func (e *Error) hinting(format string, args ...any) *Error {
+// withHint gives an error its remedy.
+func (e *Error) withHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
 }
 
-// placed gives the error of a value the place where the value stands.
-func placed(err error, at int) error {
+// withOffset gives the error of a value the place where the value stands.
+func withOffset(err error, at int) error {
 	e, ours := err.(*Error)
 	if !ours || e.Offset >= 0 {
 		return err
@@ -78,18 +80,18 @@ func placed(err error, at int) error {
 
 // unsupported is for what PostgreSQL has and we do not.
 func unsupported(at int, format string, args ...any) *Error {
-	return refuse(StateUnsupported, at, format, args...)
+	return queryError(StateUnsupported, at, format, args...)
 }
 
 // badText says that a text is not of a kind.
 func badText(k kind.Kind, text string) *Error {
-	return fault(StateBadText, "invalid input syntax for type %s: %q", title(k), brief(text))
+	return valueError(StateBadText, "invalid input syntax for type %s: %q", typeTitle(k), shorten(text))
 }
 
-// title is what PostgreSQL calls a kind in its messages.
-func title(k kind.Kind) string {
+// typeTitle is what PostgreSQL calls a kind in its messages.
+func typeTitle(k kind.Kind) string {
 	if elem, is := strings.CutSuffix(string(k), "[]"); is {
-		return title(kind.Kind(elem)) + "[]"
+		return typeTitle(kind.Kind(elem)) + "[]"
 	}
 	switch k {
 	case kind.Unknown:
@@ -110,8 +112,8 @@ func title(k kind.Kind) string {
 	return string(k)
 }
 
-// brief is a text that fits into a message.
-func brief(text string) string {
+// shorten is a text that fits into a message.
+func shorten(text string) string {
 	const most = 60
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"

@@ -15,9 +15,9 @@ func (t *translator) expr(e query.Expr, s *scope) (value, error) {
 	defer t.leave()
 	v, err := t.exprOf(e, s)
 	if err != nil {
-		return v, placed(err, e.Place())
+		return v, withOffset(err, e.Place())
 	}
-	return covered(v, s), nil
+	return removeGrouped(v, s), nil
 }
 
 func (t *translator) exprOf(e query.Expr, s *scope) (value, error) {
@@ -25,7 +25,7 @@ func (t *translator) exprOf(e query.Expr, s *scope) (value, error) {
 	case *query.Number:
 		return numberLiteral(e)
 	case *query.String:
-		return value{text: &e.Value, level: atom, at: e.Place(), sql: raw(literal(e.Value)).from(e.Place())}, nil
+		return value{text: &e.Value, level: atom, at: e.Place(), sql: raw(quoteText(e.Value)).from(e.Place())}, nil
 	case *query.Bool:
 		return constant(kind.Boolean, map[bool]string{true: "1", false: "0"}[e.Value]).placed(e.Place()), nil
 	case *query.Null:
@@ -35,7 +35,7 @@ func (t *translator) exprOf(e query.Expr, s *scope) (value, error) {
 	case *query.Column:
 		return t.column(e, s)
 	case *query.Star:
-		return value{}, refuse(StateSyntax, e.Place(), "* is not allowed as a value").hinting("name a column")
+		return value{}, queryError(StateSyntax, e.Place(), "* is not allowed as a value").withHint("name a column")
 	case *query.Call:
 		return t.call(e, s)
 	case *query.Unary:
@@ -84,21 +84,21 @@ func (t *translator) exprMore(e query.Expr, s *scope) (value, error) {
 	return value{}, unsupported(e.Place(), "this form of expression is not supported")
 }
 
-// truth is a value that must be true or false.
-func (t *translator) truth(e query.Expr, s *scope, what string) (value, error) {
+// boolExpr is a value that must be true or false.
+func (t *translator) boolExpr(e query.Expr, s *scope, what string) (value, error) {
 	v, err := t.expr(e, s)
 	if err != nil {
 		return v, err
 	}
-	return t.truthOf(v, e.Place(), what)
+	return t.boolValue(v, e.Place(), what)
 }
 
-func (t *translator) truthOf(v value, at int, what string) (value, error) {
-	if v.open() {
+func (t *translator) boolValue(v value, at int, what string) (value, error) {
+	if v.untyped() {
 		return t.implicit(v, kind.Boolean)
 	}
 	if v.kind != kind.Boolean && v.kind != dynamic {
-		return v, refuse(StateMismatch, at, "%s must be type boolean, not type %s", what, title(v.kind)).hinting("write a comparison, for example x <> 0 or x IS NOT NULL")
+		return v, queryError(StateMismatch, at, "%s must be type boolean, not type %s", what, typeTitle(v.kind)).withHint("write a comparison, for example x <> 0 or x IS NOT NULL")
 	}
 	return v, nil
 }
@@ -106,14 +106,14 @@ func (t *translator) truthOf(v value, at int, what string) (value, error) {
 // unary is a sign, or NOT, before a value.
 func (t *translator) unary(e *query.Unary, s *scope) (value, error) {
 	if e.Op == "NOT" {
-		v, err := t.truth(e.X, s, "argument of NOT")
-		return made(kind.Boolean, asNot, cat("NOT ", v.in(asNot)), v).placed(e.Place()), err
+		v, err := t.boolExpr(e.X, s, "argument of NOT")
+		return newValue(kind.Boolean, asNot, cat("NOT ", v.atLevel(asNot)), v).placed(e.Place()), err
 	}
 	v, err := t.expr(e.X, s)
 	if err != nil {
 		return v, err
 	}
-	if v.open() {
+	if v.untyped() {
 		if v, err = t.implicit(v, kind.Float); err != nil {
 			return v, err
 		}
@@ -121,14 +121,14 @@ func (t *translator) unary(e *query.Unary, s *scope) (value, error) {
 	switch {
 	case e.Op == "-" && v.kind == kind.Interval:
 		return call(kind.Interval, "rota_interval_times", v, constant(kind.Int4, "-1")), nil
-	case e.Op == "~" && !whole(v.kind), sortOf(v.kind) != sortNumber && v.kind != dynamic:
-		return v, refuse(StateFunction, e.Place(), "operator does not exist: %s %s", e.Op, title(v.kind)).hinting("cast the value to a number: x::numeric")
+	case e.Op == "~" && !isInteger(v.kind), categoryOf(v.kind) != categoryNumber && v.kind != dynamic:
+		return v, queryError(StateFunction, e.Place(), "operator does not exist: %s %s", e.Op, typeTitle(v.kind)).withHint("cast the value to a number: x::numeric")
 	}
 	switch e.Op {
 	case "+":
 		return v, nil
 	case "-", "~":
-		out := made(v.kind, asTerm, cat(e.Op, v.whole()), v).placed(e.Place())
+		out := newValue(v.kind, asTerm, cat(e.Op, v.parenthesized()), v).placed(e.Place())
 		out.plain, out.real = v.plain, v.real
 		return out, nil
 	case "@":
@@ -149,7 +149,7 @@ func (t *translator) caseOf(e *query.Case, s *scope) (value, error) {
 	ifs, thens := make([]value, len(e.Whens)), make([]value, 0, len(e.Whens)+1)
 	for i, w := range e.Whens {
 		if e.Of == nil {
-			ifs[i], err = t.truth(w.If, s, "argument of CASE/WHEN")
+			ifs[i], err = t.boolExpr(w.If, s, "argument of CASE/WHEN")
 		} else {
 			ifs[i], err = t.expr(w.If, s)
 		}
@@ -197,7 +197,7 @@ func (t *translator) writeCase(e *query.Case, of value, ifs, thens []value, k ki
 			return of, err
 		}
 		of, ifs = all[0], all[1:]
-		text = cat("CASE ", of.whole())
+		text = cat("CASE ", of.parenthesized())
 	}
 	for i := range ifs {
 		text.add(cat(" WHEN ", ifs[i], " THEN ", thens[i]))
@@ -206,7 +206,7 @@ func (t *translator) writeCase(e *query.Case, of value, ifs, thens []value, k ki
 		text.add(cat(" ELSE ", thens[len(thens)-1]))
 	}
 	text.add(raw(" END"))
-	out := made(k, atom, text, append(append([]value{of}, ifs...), thens...)...)
+	out := newValue(k, atom, text, append(append([]value{of}, ifs...), thens...)...)
 	return out.placed(e.Place()), nil
 }
 
@@ -222,13 +222,13 @@ func (t *translator) is(e *query.Is, s *scope) (value, error) {
 		if x.row {
 			return rowNull(x, e.Not), nil
 		}
-		return made(kind.Boolean, asComparison, cat(x.in(asTerm), " IS ", not, "NULL"), x).placed(e.Place()), nil
+		return newValue(kind.Boolean, asComparison, cat(x.atLevel(asTerm), " IS ", not, "NULL"), x).placed(e.Place()), nil
 	case "TRUE", "FALSE", "UNKNOWN":
-		if x, err = t.truthOf(x, e.X.Place(), "argument of IS "+not+e.What); err != nil {
+		if x, err = t.boolValue(x, e.X.Place(), "argument of IS "+not+e.What); err != nil {
 			return x, err
 		}
 		what := map[string]string{"TRUE": "1", "FALSE": "0", "UNKNOWN": "NULL"}[e.What]
-		return made(kind.Boolean, asComparison, cat(x.in(asTerm), " IS ", not, what), x).placed(e.Place()), nil
+		return newValue(kind.Boolean, asComparison, cat(x.atLevel(asTerm), " IS ", not, what), x).placed(e.Place()), nil
 	case "DISTINCT":
 		y, err := t.expr(e.Y, s)
 		if err != nil {
@@ -258,10 +258,10 @@ func (t *translator) collate(e *query.Collate, s *scope) (value, error) {
 	name := e.Path[len(e.Path)-1].Text
 	as, known := collations[strings.ToLower(name)]
 	if !known {
-		return v, refuse(StateObject, e.Path[0].At, "collation %q does not exist", name).hinting(`use "C", or NOCASE to ignore case`)
+		return v, queryError(StateObject, e.Path[0].At, "collation %q does not exist", name).withHint(`use "C", or NOCASE to ignore case`)
 	}
-	if v, err = t.settle(v); err != nil || as == "" {
+	if v, err = t.resolveUnknown(v); err != nil || as == "" {
 		return v, err
 	}
-	return made(v.kind, asTerm, cat(v.whole(), " COLLATE ", as), v), nil
+	return newValue(v.kind, asTerm, cat(v.parenthesized(), " COLLATE ", as), v), nil
 }

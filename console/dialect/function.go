@@ -22,7 +22,7 @@ type Function struct {
 // like(), regexp(), instr(), replace(), char_length(), left(), right(), greatest() and
 // least(), as people expect them of PostgreSQL; and of each kind whose values are ids of
 // the catalogue two, such as rota_regclass(text) and rota_regclass_text(id).
-var Functions = collect(castFunctions, numberFunctions, textFunctions, regexFunctions, timeFunctions, zoneFunctions, formatFunctions, arrayFunctions, gatherFunctions, documentFunctions)
+var Functions = collect(castFunctions, numberFunctions, textFunctions, regexFunctions, timeFunctions, zoneFunctions, formatFunctions, arrayFunctions, aggregateFunctions, documentFunctions)
 
 func collect(lists ...[]Function) (all []Function) {
 	for _, list := range lists {
@@ -43,8 +43,8 @@ func strict(name string, args int, f func(a arguments) (any, error)) Function {
 	}}
 }
 
-// lax is a function that is told of NULLs.
-func lax(name string, args int, f func(a arguments) (any, error)) Function {
+// withNulls is a function that is told of NULLs.
+func withNulls(name string, args int, f func(a arguments) (any, error)) Function {
 	return Function{name, args, func(list []any) (any, error) { return f(list) }}
 }
 
@@ -59,7 +59,7 @@ func (a arguments) kind(i int) kind.Kind { return kind.Kind(asText(a[i])) }
 func (a arguments) real(i int) float64 { return realOf(a[i]) }
 
 func realOf(v any) float64 {
-	switch v := loosened(v).(type) {
+	switch v := scalarOf(v).(type) {
 	case int64:
 		return float64(v)
 	case float64:
@@ -95,31 +95,31 @@ func boolean(is bool) (any, error) {
 	return int64(0), nil
 }
 
-// valueMost is how long a text may become, in bytes.
-const valueMost = 4 << 20
+// valueMax is how long a text may become, in bytes.
+const valueMax = 4 << 20
 
-func fitting(text string) (any, error) {
-	if len(text) > valueMost {
+func checkLength(text string) (any, error) {
+	if len(text) > valueMax {
 		return nil, tooLong()
 	}
 	return text, nil
 }
 
-func tooLong() error { return fault(StateTooMuch, "value exceeds the limit of %d bytes", valueMost) }
+func tooLong() error { return valueError(StateLimit, "value exceeds the limit of %d bytes", valueMax) }
 
 // castFunctions read and write values.
 var castFunctions = []Function{
-	strict("rota_read", 2, func(a arguments) (any, error) { return Held(a.kind(0), a.text(1)) }),
-	strict("rota_read", 3, func(a arguments) (any, error) { return HeldIn(a.text(2), a.kind(0), a.text(1)) }),
+	strict("rota_read", 2, func(a arguments) (any, error) { return ParseValue(a.kind(0), a.text(1)) }),
+	strict("rota_read", 3, func(a arguments) (any, error) { return ParseValueIn(a.text(2), a.kind(0), a.text(1)) }),
 	strict("rota_text", 2, asWritten),
 	strict("rota_text", 3, asWritten),
 	strict("rota_int", 2, func(a arguments) (any, error) { return toInteger(a[0], a.kind(1)) }),
-	strict("rota_jsonb", 1, func(a arguments) (any, error) { return normal(a.text(0), false) }),
-	strict("rota_json_same", 1, func(a arguments) (any, error) { return sameForm(a.text(0)) }),
+	strict("rota_jsonb", 1, func(a arguments) (any, error) { return normalizeJSON(a.text(0), false) }),
+	strict("rota_json_same", 1, func(a arguments) (any, error) { return canonicalJSON(a.text(0)) }),
 	strict("rota_array_cast", 3, arrayCast),
 	strict("rota_array_cast", 4, arrayCast),
-	lax("rota_many", 1, func(arguments) (any, error) {
-		return nil, fault(StateMany, "more than one row returned by a subquery used as an expression").hinting("add LIMIT 1, or a condition that matches one row")
+	withNulls("rota_many", 1, func(arguments) (any, error) {
+		return nil, valueError(StateManyRows, "more than one row returned by a subquery used as an expression").withHint("add LIMIT 1, or a condition that matches one row")
 	}),
 }
 
@@ -131,7 +131,7 @@ func asWritten(a arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return writtenIn(zone, a.kind(0), a[1]), nil
+	return formatIn(zone, a.kind(0), a[1]), nil
 }
 
 // toInteger rounds to the nearest whole number, and of two to the even one.
@@ -142,11 +142,11 @@ func toInteger(v any, k kind.Kind) (any, error) {
 	case float64:
 		f := math.RoundToEven(v)
 		if math.IsNaN(f) || f >= math.MaxInt64 || f < math.MinInt64 {
-			return nil, fault(StateRange, "%s out of range", title(k))
+			return nil, valueError(StateRange, "%s out of range", typeTitle(k))
 		}
 		return inRange(k, int64(f))
 	}
-	return Held(k, asText(v))
+	return ParseValue(k, asText(v))
 }
 
 func arrayCast(a arguments) (any, error) {
@@ -174,29 +174,29 @@ func castAll(list []any, from, to kind.Kind, zone *time.Location) error {
 				return err
 			}
 		default:
-			held, err := castOne(loosened(v), from, to, zone)
+			stored, err := castOne(scalarOf(v), from, to, zone)
 			if err != nil {
 				return err
 			}
-			list[i] = held
+			list[i] = stored
 		}
 	}
 	return nil
 }
 
 func castOne(v any, from, to kind.Kind, zone *time.Location) (any, error) {
-	if whole(to) && sortOf(from) == sortNumber {
+	if isInteger(to) && categoryOf(from) == categoryNumber {
 		if f, is := v.(float64); is && from == kind.Numeric {
 			v = math.Round(f)
 		}
 		return toInteger(v, to)
 	}
-	if sortOf(to) == sortNumber && sortOf(from) == sortNumber {
+	if categoryOf(to) == categoryNumber && categoryOf(from) == categoryNumber {
 		return v, nil
 	}
-	text := writtenIn(zone, from, v)
+	text := formatIn(zone, from, v)
 	if from == kind.Boolean {
 		text = map[string]string{"t": "true", "f": "false"}[text]
 	}
-	return heldIn(zone, to, text)
+	return parseIn(zone, to, text)
 }

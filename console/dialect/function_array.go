@@ -8,10 +8,10 @@ import (
 
 // arrayFunctions are those of arrays, which are held as JSON.
 var arrayFunctions = []Function{
-	lax("rota_zip", -1, zip),
-	lax("rota_array_cat", 2, arrayCat),
+	withNulls("rota_zip", -1, zip),
+	withNulls("rota_array_cat", 2, arrayCat),
 	strict("rota_element", 3, element),
-	lax("rota_slice", 3, slice),
+	withNulls("rota_slice", 3, slice),
 	strict("rota_array_length", 2, arrayLength),
 	strict("rota_array_lower", 2, func(a arguments) (any, error) {
 		n, err := arrayLength(a)
@@ -34,28 +34,28 @@ var arrayFunctions = []Function{
 	}),
 	strict("rota_cardinality", 1, func(a arguments) (any, error) {
 		list, err := a.array(0)
-		return leaves(list), err
+		return countElements(list), err
 	}),
-	lax("rota_array_text", 3, arrayText),
+	withNulls("rota_array_text", 3, arrayText),
 	strict("rota_array_truths", 1, func(a arguments) (any, error) {
 		list, err := a.array(0)
-		return encode(truths(list)), err
+		return encode(boolTexts(list)), err
 	}),
-	lax("rota_array_position", 2, func(a arguments) (any, error) {
+	withNulls("rota_array_position", 2, func(a arguments) (any, error) {
 		at, err := positions(a)
 		if len(at) == 0 {
 			return nil, err
 		}
 		return at[0], err
 	}),
-	lax("rota_array_positions", 2, func(a arguments) (any, error) {
+	withNulls("rota_array_positions", 2, func(a arguments) (any, error) {
 		at, err := positions(a)
 		if at == nil {
 			at = []any{}
 		}
 		return encode(at), err
 	}),
-	lax("rota_array_remove", 2, arrayRemove),
+	withNulls("rota_array_remove", 2, arrayRemove),
 	strict("rota_array_contains", 2, func(a arguments) (any, error) {
 		x, y, err := twoArrays(a)
 		if err != nil {
@@ -70,7 +70,7 @@ var arrayFunctions = []Function{
 		}
 		return boolean(holdsAny(x, y))
 	}),
-	lax("rota_string_to_array", 3, stringToArray),
+	withNulls("rota_string_to_array", 3, stringToArray),
 	strict("rota_series", 3, numberSeries),
 	strict("rota_subscripts", 2, func(a arguments) (any, error) {
 		list, err := a.array(0)
@@ -115,7 +115,7 @@ func zip(a arguments) (any, error) {
 		}
 		rows[r] = row
 	}
-	return fitting(encode(rows))
+	return checkLength(encode(rows))
 }
 
 func arrayCat(a arguments) (any, error) {
@@ -129,7 +129,7 @@ func arrayCat(a arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fitting(encode(append(append([]any{}, x...), y...)))
+	return checkLength(encode(append(append([]any{}, x...), y...)))
 }
 
 func twoArrays(a arguments) (x, y []any, err error) {
@@ -147,7 +147,7 @@ func element(a arguments) (any, error) {
 	if err != nil || i < 0 || i >= int64(len(list)) {
 		return nil, err
 	}
-	return loosened(list[i]), nil
+	return scalarOf(list[i]), nil
 }
 
 func slice(a arguments) (any, error) {
@@ -182,11 +182,11 @@ func arrayLength(a arguments) (any, error) {
 	return int64(len(list)), nil
 }
 
-func leaves(list []any) int64 {
+func countElements(list []any) int64 {
 	n := int64(0)
 	for _, e := range list {
 		if inner, is := e.([]any); is {
-			n += leaves(inner)
+			n += countElements(inner)
 		} else {
 			n++
 		}
@@ -194,13 +194,13 @@ func leaves(list []any) int64 {
 	return n
 }
 
-// truths are those of an array as an answer shows them: t and f.
-func truths(list []any) []any {
+// boolTexts are those of an array as an answer shows them: t and f.
+func boolTexts(list []any) []any {
 	for i, e := range list {
 		switch e := e.(type) {
 		case nil:
 		case []any:
-			list[i] = truths(e)
+			list[i] = boolTexts(e)
 		default:
 			list[i] = map[bool]string{true: "t", false: "f"}[realOf(e) != 0]
 		}
@@ -218,7 +218,7 @@ func arrayText(a arguments) (any, error) {
 	}
 	var words []string
 	collectWords(list, a[2], &words)
-	return fitting(strings.Join(words, a.text(1)))
+	return checkLength(strings.Join(words, a.text(1)))
 }
 
 func collectWords(list []any, instead any, words *[]string) {
@@ -238,8 +238,8 @@ func collectWords(list []any, instead any, words *[]string) {
 	}
 }
 
-// alike says whether two elements are equal.
-func alike(x, y any) bool {
+// equalElements says whether two elements are equal.
+func equalElements(x, y any) bool {
 	if x == nil || y == nil {
 		return x == nil && y == nil
 	}
@@ -249,9 +249,9 @@ func alike(x, y any) bool {
 // elementKey is a text that is the same for elements that are equal. Whole numbers are
 // compared as such: beyond 2^53 real ones cannot tell them apart.
 func elementKey(v any) string {
-	f, real := loosened(v).(float64)
+	f, real := scalarOf(v).(float64)
 	if !real {
-		return asText(loosened(v))
+		return asText(scalarOf(v))
 	}
 	if f == math.Trunc(f) && math.Abs(f) < 1<<63 {
 		return strconv.FormatInt(int64(f), 10)
@@ -298,7 +298,7 @@ func positions(a arguments) (at []any, err error) {
 	}
 	list, err := a.array(0)
 	for i, e := range list {
-		if alike(e, a[1]) {
+		if equalElements(e, a[1]) {
 			at = append(at, int64(i+1))
 		}
 	}
@@ -312,7 +312,7 @@ func arrayRemove(a arguments) (any, error) {
 	list, err := a.array(0)
 	out := []any{}
 	for _, e := range list {
-		if !alike(e, a[1]) {
+		if !equalElements(e, a[1]) {
 			out = append(out, e)
 		}
 	}
@@ -339,16 +339,16 @@ func stringToArray(a arguments) (any, error) {
 			list[i] = p
 		}
 	}
-	return fitting(encode(list))
+	return checkLength(encode(list))
 }
 
 func numberSeries(a arguments) (any, error) {
 	from, to, step := a.real(0), a.real(1), a.real(2)
 	if step == 0 {
-		return nil, fault(StateValue, "step size cannot equal zero")
+		return nil, valueError(StateValue, "step size cannot equal zero")
 	}
-	if math.Floor((to-from)/step) >= seriesMost {
-		return nil, fault(StateTooMuch, "generate_series returns at most %d values", seriesMost).hinting("use a recursive common table expression")
+	if math.Floor((to-from)/step) >= seriesMax {
+		return nil, valueError(StateLimit, "generate_series returns at most %d values", seriesMax).withHint("use a recursive common table expression")
 	}
 	x, wholeFrom := a[0].(int64)
 	y, wholeTo := a[1].(int64)
@@ -357,7 +357,7 @@ func numberSeries(a arguments) (any, error) {
 		return wholeSeries(x, y, z), nil
 	}
 	list := []any{}
-	for n := int64(0); n <= seriesMost; n++ {
+	for n := int64(0); n <= seriesMax; n++ {
 		next := from + float64(n)*step
 		if step > 0 && next > to || step < 0 && next < to {
 			break

@@ -16,9 +16,9 @@ var documentFunctions = []Function{
 	strict("rota_json", 2, documentOf),
 	strict("rota_json", 3, documentOf),
 	strict("rota_json_text", 1, func(a arguments) (any, error) { return asForm(1)(decode(a.text(0))) }),
-	strict("rota_get", 2, func(a arguments) (any, error) { return jsonPart(get(a)) }),
-	strict("rota_get_text", 3, func(a arguments) (any, error) { return asForm(a.int(2))(get(a)) }),
-	strict("rota_reach", 3, func(a arguments) (any, error) { return asForm(a.int(2))(reach(a)) }),
+	strict("rota_get", 2, func(a arguments) (any, error) { return jsonPart(jsonGet(a)) }),
+	strict("rota_get_text", 3, func(a arguments) (any, error) { return asForm(a.int(2))(jsonGet(a)) }),
+	strict("rota_reach", 3, func(a arguments) (any, error) { return asForm(a.int(2))(jsonPath(a)) }),
 	strict("rota_json_typeof", 1, func(a arguments) (any, error) {
 		v, err := decode(a.text(0))
 		return typeOfJSON(v), err
@@ -53,17 +53,17 @@ var documentFunctions = []Function{
 	strict("rota_json_delete_keys", 2, jsonDeleteKeys),
 	strict("rota_json_strip", 1, func(a arguments) (any, error) {
 		v, err := decode(a.text(0))
-		return encode(stripped(v)), err
+		return encode(stripNulls(v)), err
 	}),
 	strict("rota_json_pretty", 1, func(a arguments) (any, error) {
 		v, err := decode(a.text(0))
 		if err != nil {
 			return nil, err
 		}
-		arrange(v)
+		sortKeys(v)
 		var b strings.Builder
 		pretty(&b, v, "\n")
-		return fitting(b.String())
+		return checkLength(b.String())
 	}),
 	strict("rota_json_set", 4, jsonSet),
 }
@@ -110,7 +110,7 @@ func inDocument(k kind.Kind, v any, zone *time.Location) (any, error) {
 	case kind.Boolean:
 		return arguments{v}.int(0) != 0, nil
 	case kind.Timestamp, kind.Local:
-		text := strings.Replace(writtenIn(zone, k, v), " ", "T", 1)
+		text := strings.Replace(formatIn(zone, k, v), " ", "T", 1)
 		if k == kind.Timestamp && len(text) > 3 && (text[len(text)-3] == '+' || text[len(text)-3] == '-') {
 			text += ":00" // an offset has its minutes there
 		}
@@ -121,21 +121,21 @@ func inDocument(k kind.Kind, v any, zone *time.Location) (any, error) {
 		if f, real := v.(float64); real && f == math.Trunc(f) && math.Abs(f) < 1e15 {
 			return int64(f), nil
 		} else if real && k == kind.Numeric {
-			return json.Number(writtenNumeric(f)), nil
+			return json.Number(formatNumeric(f)), nil
 		}
 		return v, nil
 	case kind.Int2, kind.Int4, kind.Integer, kind.OID:
 		return v, nil
 	}
-	if sortOf(k) == sortText || k == kind.UUID || k == kind.Unknown {
+	if categoryOf(k) == categoryText || k == kind.UUID || k == kind.Unknown {
 		return asText(v), nil
 	}
-	return Written(k, v), nil
+	return FormatValue(k, v), nil
 }
 
 // jsonPart is a part of a document as a document; what is not there is NULL.
 func jsonPart(v any, err error) (any, error) {
-	if err != nil || v == missing {
+	if err != nil || v == missingValue {
 		return nil, err
 	}
 	return encode(v), nil
@@ -149,32 +149,32 @@ func asForm(form int64) func(v any, err error) (any, error) {
 	}
 	blank := map[int64]string{2: " "}[form]
 	return func(v any, err error) (any, error) {
-		if err != nil || v == missing || v == nil {
+		if err != nil || v == missingValue || v == nil {
 			return nil, err
 		}
 		switch v.(type) {
 		case []any, *object:
 			var b strings.Builder
-			put(&b, v, blank)
+			writeJSON(&b, v, blank)
 			return b.String(), nil
 		}
 		return asText(v), nil
 	}
 }
 
-// missing is what is not there, other than null.
-var missing any = struct{ missing bool }{true}
+// missingValue is what is not there, other than null.
+var missingValue any = struct{ missing bool }{true}
 
-func get(a arguments) (any, error) {
+func jsonGet(a arguments) (any, error) {
 	v, err := decode(a.text(0))
 	if err != nil {
 		return nil, err
 	}
-	return step(v, a[1]), nil
+	return jsonStep(v, a[1]), nil
 }
 
-// step is a field of an object, or an element of an array.
-func step(v, key any) any {
+// jsonStep is a field of an object, or an element of an array.
+func jsonStep(v, key any) any {
 	switch v := v.(type) {
 	case *object:
 		if name, is := key.(string); is {
@@ -192,10 +192,10 @@ func step(v, key any) any {
 			}
 		}
 	}
-	return missing
+	return missingValue
 }
 
-func reach(a arguments) (any, error) {
+func jsonPath(a arguments) (any, error) {
 	v, err := decode(a.text(0))
 	if err != nil {
 		return nil, err
@@ -208,12 +208,12 @@ func reach(a arguments) (any, error) {
 		if _, list := v.([]any); list {
 			n, err := strconv.ParseInt(asText(key), 10, 64)
 			if err != nil {
-				return missing, nil
+				return missingValue, nil
 			}
 			key = n
 		}
-		if v = step(v, key); v == missing {
-			return missing, nil
+		if v = jsonStep(v, key); v == missingValue {
+			return missingValue, nil
 		}
 	}
 	return v, nil
@@ -239,7 +239,7 @@ func jsonElements(a arguments, as func(any, error) (any, error)) (any, error) {
 	v, err := decode(a.text(0))
 	list, is := v.([]any)
 	if err == nil && !is {
-		err = fault(StateValue, "cannot extract elements from %s", describe(v))
+		err = valueError(StateValue, "cannot extract elements from %s", describe(v))
 	}
 	if err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func jsonElements(a arguments, as func(any, error) (any, error)) (any, error) {
 			return nil, err
 		}
 	}
-	return fitting(encode(out))
+	return checkLength(encode(out))
 }
 
 func describe(v any) string {
@@ -270,7 +270,7 @@ func objectOf(text string) (*object, error) {
 	}
 	o, is := v.(*object)
 	if !is {
-		return nil, fault(StateValue, "cannot get the keys of %s", describe(v))
+		return nil, valueError(StateValue, "cannot get the keys of %s", describe(v))
 	}
 	return o, nil
 }
@@ -289,7 +289,7 @@ func jsonPairs(a arguments) (any, error) {
 		}
 		list[i] = &object{keys: []string{"key", "value"}, values: map[string]any{"key": key, "value": v}}
 	}
-	return fitting(encode(list))
+	return checkLength(encode(list))
 }
 
 // sortValues puts values of a kind in their order.
@@ -298,7 +298,7 @@ func sortValues(list []any, k kind.Kind, descending bool) {
 	switch {
 	case k == kind.Interval:
 		total := func(v any) int64 {
-			i, _ := readInterval(asText(v)) // it is held, so it can be read
+			i, _ := loadInterval(asText(v)) // it is held, so it can be read
 			return i.total()
 		}
 		less = func(x, y any) bool { return total(x) < total(y) }

@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// containing compares documents. Each element of one array may be looked for among all of
+// containment compares documents. Each element of one array may be looked for among all of
 // another, so that it counts, and gives up.
-type containing struct{ left int }
+type containment struct{ budget int }
 
-// containingMost is how many values it compares.
-const containingMost = 20_000_000
+// containmentMax is how many values it compares.
+const containmentMax = 20_000_000
 
 // containsJSON is @>: all that is in y is in x.
 func containsJSON(x, y any) (any, error) {
-	c := &containing{containingMost}
-	is := c.in(x, y, true)
-	if c.left <= 0 {
-		return nil, fault(StateTooMuch, "the documents are too large for a containment test").hinting("test a part of the document: x -> 'name'")
+	c := &containment{containmentMax}
+	is := c.contains(x, y, true)
+	if c.budget <= 0 {
+		return nil, valueError(StateLimit, "the documents are too large for a containment test").withHint("test a part of the document: x -> 'name'")
 	}
 	return boolean(is)
 }
 
-func (c *containing) in(x, y any, top bool) bool {
-	if c.left--; c.left <= 0 {
+func (c *containment) contains(x, y any, top bool) bool {
+	if c.budget--; c.budget <= 0 {
 		return false
 	}
 	switch y := y.(type) {
@@ -34,7 +34,7 @@ func (c *containing) in(x, y any, top bool) bool {
 		}
 		for _, key := range y.keys {
 			v, there := o.values[key]
-			if !there || !c.in(v, y.values[key], false) {
+			if !there || !c.contains(v, y.values[key], false) {
 				return false
 			}
 		}
@@ -45,21 +45,21 @@ func (c *containing) in(x, y any, top bool) bool {
 			return false
 		}
 		for _, e := range y {
-			if !c.among(list, e) {
+			if !c.anyContains(list, e) {
 				return false
 			}
 		}
 		return true
 	}
 	if list, is := x.([]any); is && top {
-		return c.among(list, y)
+		return c.anyContains(list, y)
 	}
 	return equalJSON(x, y)
 }
 
-func (c *containing) among(list []any, e any) bool {
+func (c *containment) anyContains(list []any, e any) bool {
 	for _, have := range list {
-		if c.in(have, e, false) {
+		if c.contains(have, e, false) {
 			return true
 		}
 	}
@@ -145,10 +145,10 @@ func jsonConcat(a arguments) (any, error) {
 		for _, key := range q.keys {
 			p.put(key, q.values[key])
 		}
-		arrange(p)
-		return fitting(encode(p))
+		sortKeys(p)
+		return checkLength(encode(p))
 	}
-	return fitting(encode(append(append([]any{}, asList(x)...), asList(y)...)))
+	return checkLength(encode(append(append([]any{}, asList(x)...), asList(y)...)))
 }
 
 func asList(v any) []any {
@@ -187,7 +187,7 @@ func jsonDelete(a arguments) (any, error) {
 		}
 		return encode(out), nil
 	}
-	return nil, fault(StateValue, "cannot delete from scalar")
+	return nil, valueError(StateValue, "cannot delete from scalar")
 }
 
 // jsonDeleteKeys is - with an array: without some keys, or without texts of an array.
@@ -219,21 +219,21 @@ func jsonDeleteKeys(a arguments) (any, error) {
 		}
 		return encode(out), nil
 	}
-	return nil, fault(StateValue, "cannot delete from scalar")
+	return nil, valueError(StateValue, "cannot delete from scalar")
 }
 
-// stripped is a document without fields that are null.
-func stripped(v any) any {
+// stripNulls is a document without fields that are null.
+func stripNulls(v any) any {
 	switch v := v.(type) {
 	case []any:
 		for i := range v {
-			v[i] = stripped(v[i])
+			v[i] = stripNulls(v[i])
 		}
 	case *object:
 		out := &object{values: map[string]any{}}
 		for _, key := range v.keys {
 			if v.values[key] != nil {
-				out.put(key, stripped(v.values[key]))
+				out.put(key, stripNulls(v.values[key]))
 			}
 		}
 		return out
@@ -248,7 +248,7 @@ func pretty(b *strings.Builder, v any, line string) {
 	case []any:
 		b.WriteByte('[')
 		for i, e := range v {
-			if b.Len() > valueMost { // it is refused anyway
+			if b.Len() > valueMax { // it is refused anyway
 				return
 			}
 			if i > 0 {
@@ -261,20 +261,20 @@ func pretty(b *strings.Builder, v any, line string) {
 	case *object:
 		b.WriteByte('{')
 		for i, key := range v.keys {
-			if b.Len() > valueMost {
+			if b.Len() > valueMax {
 				return
 			}
 			if i > 0 {
 				b.WriteByte(',')
 			}
 			b.WriteString(inner)
-			putString(b, key)
+			writeJSONString(b, key)
 			b.WriteString(": ")
 			pretty(b, v.values[key], inner)
 		}
 		b.WriteString(line + "}")
 	default:
-		put(b, v, " ")
+		writeJSON(b, v, " ")
 	}
 }
 
@@ -293,8 +293,8 @@ func jsonSet(a arguments) (any, error) {
 		return nil, err
 	}
 	v = setAt(v, path, with, a.int(3) != 0)
-	arrange(v)
-	return fitting(encode(v))
+	sortKeys(v)
+	return checkLength(encode(v))
 }
 
 func setAt(v any, path []any, with any, create bool) any {

@@ -40,7 +40,7 @@ func pieces(pattern string) (list []string, isField []bool) {
 		}
 		found := ""
 		for _, f := range fields {
-			if len(pattern)-i >= len(f) && (pattern[i:i+len(f)] == f || !mixed(f) && strings.EqualFold(pattern[i:i+len(f)], f)) {
+			if len(pattern)-i >= len(f) && (pattern[i:i+len(f)] == f || !caseSensitive(f) && strings.EqualFold(pattern[i:i+len(f)], f)) {
 				found = f
 				break
 			}
@@ -56,8 +56,8 @@ func pieces(pattern string) (list []string, isField []bool) {
 	return list, isField
 }
 
-// mixed says that it matters how a field is written.
-func mixed(f string) bool {
+// caseSensitive says that it matters how a field is written.
+func caseSensitive(f string) bool {
 	switch strings.ToUpper(f) {
 	case "MONTH", "MON", "DAY", "DY", "AM", "PM", "A.M.", "P.M.", "TZ", "TH":
 		return true
@@ -69,10 +69,10 @@ func mixed(f string) bool {
 var emptyZone = time.FixedZone("", 0)
 
 func timeByPattern(a arguments) (any, error) {
-	held, pattern := a.text(0), a.text(1)
-	t, k, err := moment(held)
-	if err != nil || strings.Count(held, " ") == 2 {
-		i, intervalErr := readInterval(held)
+	stored, pattern := a.text(0), a.text(1)
+	t, k, err := loadTime(stored)
+	if err != nil || strings.Count(stored, " ") == 2 {
+		i, intervalErr := loadInterval(stored)
 		if intervalErr != nil {
 			return nil, err
 		}
@@ -116,19 +116,19 @@ func writePattern(t time.Time, pattern string, of *interval) (any, error) {
 			last = number
 		}
 		if !fill {
-			text = bare(text, number)
+			text = trimFill(text, number)
 		}
 		fill = true
 		b.WriteString(text)
-		if b.Len() > valueMost {
+		if b.Len() > valueMax {
 			return nil, tooLong()
 		}
 	}
 	return b.String(), nil
 }
 
-// bare is a field without what only fills it up.
-func bare(text string, number int) string {
+// trimFill is a field without what only fills it up.
+func trimFill(text string, number int) string {
 	text = strings.TrimRight(text, " ")
 	if number >= 0 {
 		if text = strings.TrimLeft(text, "0"); text == "" {
@@ -326,14 +326,14 @@ func parseByPattern(a arguments) (any, error) {
 		}
 		var err error
 		if rest, err = readField(p, rest, n); err != nil {
-			return nil, fault(StateBadMoment, "invalid value %q for %q", brief(text), pattern)
+			return nil, valueError(StateBadTime, "invalid value %q for %q", shorten(text), pattern)
 		}
 	}
 	t := time.Date(n["YYYY"], time.Month(n["MM"]), n["DD"], n["HH24"], n["MI"], n["SS"], n["US"]*1000, time.UTC)
 	if t.Day() != n["DD"] || int(t.Month()) != n["MM"] {
-		return nil, fault(StateNoField, "date/time field value out of range: %q", brief(text))
+		return nil, valueError(StateTimeRange, "date/time field value out of range: %q", shorten(text))
 	}
-	return hold(in(t, zone), k)
+	return storeTime(in(t, zone), k)
 }
 
 func readField(p, rest string, n map[string]int) (string, error) {

@@ -11,7 +11,7 @@ func numberByPattern(f float64, pattern string) (any, error) {
 	up := strings.ToUpper(pattern)
 	for _, word := range []string{"EEEE", "RN", "PR", "L", "V", "TH", "SG", "PL", "\""} {
 		if strings.Contains(up, word) {
-			return nil, fault(StateUnsupported, "%s is not supported in a number format", word).hinting("use 9, 0, comma, point, D, G, FM, S and MI")
+			return nil, valueError(StateUnsupported, "%s is not supported in a number format", word).withHint("use 9, 0, comma, point, D, G, FM, S and MI")
 		}
 	}
 	fill := !strings.Contains(up, "FM")

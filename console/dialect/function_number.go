@@ -12,7 +12,7 @@ var numberFunctions = []Function{
 		x, y := a.int(0), a.int(1)
 		switch y {
 		case 0:
-			return nil, byZero()
+			return nil, divisionByZero()
 		case -1:
 			return -x, nil
 		}
@@ -20,7 +20,7 @@ var numberFunctions = []Function{
 	}),
 	strict("rota_quotient", 2, func(a arguments) (any, error) {
 		if a.real(1) == 0 {
-			return nil, byZero()
+			return nil, divisionByZero()
 		}
 		return a.real(0) / a.real(1), nil
 	}),
@@ -41,7 +41,7 @@ var numberFunctions = []Function{
 	strict("rota_cbrt", 1, func(a arguments) (any, error) { return math.Cbrt(a.real(0)), nil }),
 	strict("rota_sqrt", 1, func(a arguments) (any, error) {
 		if a.real(0) < 0 {
-			return nil, fault("2201F", "cannot take square root of a negative number")
+			return nil, valueError("2201F", "cannot take square root of a negative number")
 		}
 		return math.Sqrt(a.real(0)), nil
 	}),
@@ -51,17 +51,17 @@ var numberFunctions = []Function{
 	strict("rota_power", 2, func(a arguments) (any, error) {
 		f := math.Pow(a.real(0), a.real(1))
 		if math.IsNaN(f) || a.real(0) == 0 && a.real(1) < 0 {
-			return nil, fault("2201F", "power(%g, %g) is undefined", a.real(0), a.real(1))
+			return nil, valueError("2201F", "power(%g, %g) is undefined", a.real(0), a.real(1))
 		}
 		if math.IsInf(f, 0) {
-			return nil, fault(StateRange, "value out of range: overflow")
+			return nil, valueError(StateRange, "value out of range: overflow")
 		}
 		return f, nil
 	}),
 }
 
-func byZero() error {
-	return fault(StateZero, "division by zero").hinting("write x / nullif(y, 0)")
+func divisionByZero() error {
+	return valueError(StateDivisionByZero, "division by zero").withHint("write x / nullif(y, 0)")
 }
 
 func modulo(a arguments) (any, error) {
@@ -69,7 +69,7 @@ func modulo(a arguments) (any, error) {
 	y, wholeY := a[1].(int64)
 	switch {
 	case a.real(1) == 0:
-		return nil, byZero()
+		return nil, divisionByZero()
 	case wholeX && wholeY && y == -1:
 		return int64(0), nil
 	case wholeX && wholeY:
@@ -97,7 +97,7 @@ func exact(f float64) (*big.Rat, bool) {
 func logarithm(x, base float64) (any, error) {
 	switch {
 	case x <= 0:
-		return nil, fault("2201E", "cannot take logarithm of a number that is not positive")
+		return nil, valueError("2201E", "cannot take logarithm of a number that is not positive")
 	case base == math.E:
 		return math.Log(x), nil
 	case base == 10:

@@ -42,12 +42,12 @@ func partOf(name string) string {
 // extractPart is a field of a time or of an interval.
 func extractPart(a arguments) (any, error) {
 	part := partOf(a.text(0))
-	if endless(a.text(1)) {
+	if isInfinite(a.text(1)) {
 		return nil, nil
 	}
-	t, k, err := moment(a.text(1))
+	t, k, err := loadTime(a.text(1))
 	if err != nil || strings.Count(a.text(1), " ") == 2 {
-		i, intervalErr := readInterval(a.text(1))
+		i, intervalErr := loadInterval(a.text(1))
 		if intervalErr != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func zonePart(part string, t time.Time) (any, bool) {
 }
 
 func noPart(part string, k kind.Kind) error {
-	return fault(StateUnsupported, "unit %q not supported for type %s", part, title(k)).hinting("use one of %s", strings.Join(partList, ", "))
+	return valueError(StateUnsupported, "unit %q not supported for type %s", part, typeTitle(k)).withHint("use one of %s", strings.Join(partList, ", "))
 }
 
 // exactly is a quotient: a whole number if it is one.
@@ -199,14 +199,14 @@ func intervalPart(part string, i interval) (any, error) {
 }
 
 // truncate cuts a time behind a field that a clock shows.
-func truncate(part, held string, zone *time.Location) (any, error) {
-	if endless(held) {
-		return held, nil
+func truncate(part, stored string, zone *time.Location) (any, error) {
+	if isInfinite(stored) {
+		return stored, nil
 	}
 	part = partOf(part)
-	t, k, err := moment(held)
-	if err != nil || strings.Count(held, " ") == 2 {
-		i, intervalErr := readInterval(held)
+	t, k, err := loadTime(stored)
+	if err != nil || strings.Count(stored, " ") == 2 {
+		i, intervalErr := loadInterval(stored)
 		if intervalErr != nil {
 			return nil, err
 		}
@@ -217,9 +217,9 @@ func truncate(part, held string, zone *time.Location) (any, error) {
 	}
 	cut, ok := truncated(part, t)
 	if !ok {
-		return nil, fault(StateValue, "unit %q not recognized for type %s", part, title(k)).hinting("use one of microseconds, milliseconds, second, minute, hour, day, week, month, quarter, year, decade, century, millennium")
+		return nil, valueError(StateValue, "unit %q not recognized for type %s", part, typeTitle(k)).withHint("use one of microseconds, milliseconds, second, minute, hour, day, week, month, quarter, year, decade, century, millennium")
 	}
-	return hold(cut, k)
+	return storeTime(cut, k)
 }
 
 func truncated(part string, t time.Time) (time.Time, bool) {
@@ -271,30 +271,30 @@ func truncateInterval(part string, i interval) (any, error) {
 	default:
 		return nil, noPart(part, kind.Interval)
 	}
-	return i.held(), nil
+	return i.stored(), nil
 }
 
 // bin cuts a time at multiples of an interval from an origin.
 func bin(a arguments) (any, error) {
-	step, err := readInterval(a.text(0))
+	step, err := loadInterval(a.text(0))
 	if err != nil {
 		return nil, err
 	}
-	t, k, err := moment(a.text(1))
+	t, k, err := loadTime(a.text(1))
 	if err != nil {
 		return nil, err
 	}
-	origin, _, err := moment(a.text(2))
+	origin, _, err := loadTime(a.text(2))
 	if err != nil {
 		return nil, err
 	}
 	if step.months != 0 {
-		return nil, fault(StateUnsupported, "timestamps cannot be binned into intervals containing months or years")
+		return nil, valueError(StateUnsupported, "timestamps cannot be binned into intervals containing months or years")
 	}
 	stride := step.days*dayLong + step.micros
 	if stride <= 0 {
-		return nil, fault(StateValue, "stride must be greater than zero")
+		return nil, valueError(StateValue, "stride must be greater than zero")
 	}
 	n := math.Floor(float64(t.UnixMicro()-origin.UnixMicro()) / float64(stride))
-	return hold(time.UnixMicro(origin.UnixMicro()+int64(n)*stride).UTC(), k)
+	return storeTime(time.UnixMicro(origin.UnixMicro()+int64(n)*stride).UTC(), k)
 }

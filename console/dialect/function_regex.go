@@ -36,7 +36,7 @@ var regexFunctions = []Function{
 		if err != nil {
 			return nil, err
 		}
-		found, err := re.all(a.text(0))
+		found, err := re.findAll(a.text(0))
 		return int64(len(found)), err
 	}),
 	strict("rota_regex_replace", 4, regexReplace),
@@ -56,7 +56,7 @@ var regexFunctions = []Function{
 		if err != nil {
 			return nil, err
 		}
-		found, err := re.some(a.text(0), all)
+		found, err := re.find(a.text(0), all)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ var regexFunctions = []Function{
 		for _, m := range found {
 			list = append(list, groups(a.text(0), m))
 		}
-		return fitting(encode(list))
+		return checkLength(encode(list))
 	}),
 	strict("rota_regex_split", 2, regexSplit),
 	strict("rota_regex_split", 3, regexSplit),
@@ -84,35 +84,35 @@ var patterns struct {
 
 // What a pattern may cost: nobody can stop it once it has begun.
 const (
-	patternMost  = 10_000                 // bytes
-	stepsMost    = 50_000                 // of a pattern
+	patternMax   = 10_000                 // bytes
+	stepsMax     = 50_000                 // of a pattern
 	matchingMost = 50_000_000             // steps times bytes of the text
 	findingMost  = 500 * time.Millisecond // for all that is found in a text
 )
 
-func tooCostly() error {
-	return fault(StateTooMuch, "the regular expression is too costly for this text").hinting("use a shorter text or a simpler pattern")
+func patternTooCostly() error {
+	return valueError(StateLimit, "the regular expression is too costly for this text").withHint("use a shorter text or a simpler pattern")
 }
 
-// fits says whether a pattern can be matched with a text in a bearable time.
-func (p *pattern) fits(text string) error {
+// checkCost says whether a pattern can be matched with a text in a bearable time.
+func (p *pattern) checkCost(text string) error {
 	if p.steps*len(text) > matchingMost {
-		return tooCostly()
+		return patternTooCostly()
 	}
 	return nil
 }
 
-// some are the first place where a pattern is found, or all.
-func (p *pattern) some(text string, all bool) ([][]int, error) {
+// find are the first place where a pattern is found, or all.
+func (p *pattern) find(text string, all bool) ([][]int, error) {
 	if all {
-		return p.all(text)
+		return p.findAll(text)
 	}
 	return p.FindAllStringSubmatchIndex(text, 1), nil
 }
 
-// all are the places where a pattern is found. To find each may cost as much as to read the
+// findAll are the places where a pattern is found. To find each may cost as much as to read the
 // whole text, so that of a long one we take more and more until it has taken too long.
-func (p *pattern) all(text string) ([][]int, error) {
+func (p *pattern) findAll(text string) ([][]int, error) {
 	if p.steps*len(text) < matchingMost/(len(text)+1) {
 		return p.FindAllStringSubmatchIndex(text, -1), nil
 	}
@@ -123,7 +123,7 @@ func (p *pattern) all(text string) ([][]int, error) {
 			return found, nil
 		}
 		if time.Since(begin) > findingMost {
-			return nil, tooCostly()
+			return nil, patternTooCostly()
 		}
 	}
 }
@@ -142,20 +142,20 @@ func compile(text, written, flags string) (re *pattern, all bool, err error) {
 			all = true
 		case 's', 'c', 't', 'e':
 		default:
-			return nil, false, fault(StateValue, "invalid regular expression option: %q", string(f))
+			return nil, false, valueError(StateValue, "invalid regular expression option: %q", string(f))
 		}
 	}
 	if prefix != "" {
 		prefix = "(?" + prefix + ")"
 	}
-	if re, err = compiled(prefix + spelledForGo(written)); err != nil {
+	if re, err = compiled(prefix + goPattern(written)); err != nil {
 		return nil, false, err
 	}
-	return re, all, re.fits(text)
+	return re, all, re.checkCost(text)
 }
 
-// spelledForGo is a pattern as Go reads it: \m, \M, \y and \A, \Z are called otherwise there.
-func spelledForGo(pattern string) string {
+// goPattern is a pattern as Go reads it: \m, \M, \y and \A, \Z are called otherwise there.
+func goPattern(pattern string) string {
 	pattern = strings.TrimPrefix(pattern, "***:")
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -185,19 +185,19 @@ func compiled(written string) (*pattern, error) {
 	if re := patterns.known[written]; re != nil {
 		return re, nil
 	}
-	if len(written) > patternMost {
-		return nil, fault(StateTooMuch, "regular expression exceeds the limit of %d bytes", patternMost)
+	if len(written) > patternMax {
+		return nil, valueError(StateLimit, "regular expression exceeds the limit of %d bytes", patternMax)
 	}
 	steps, err := stepsOf(written)
 	if err != nil {
-		return nil, fault(StatePattern, "invalid regular expression: %v", err)
+		return nil, valueError(StatePattern, "invalid regular expression: %v", err)
 	}
-	if steps > stepsMost {
-		return nil, fault(StateTooMuch, "regular expression compiles to more than %d steps", stepsMost).hinting("use fewer or smaller repetitions")
+	if steps > stepsMax {
+		return nil, valueError(StateLimit, "regular expression compiles to more than %d steps", stepsMax).withHint("use fewer or smaller repetitions")
 	}
 	re, err := regexp.Compile(written)
 	if err != nil {
-		return nil, fault(StatePattern, "invalid regular expression: %v", err)
+		return nil, valueError(StatePattern, "invalid regular expression: %v", err)
 	}
 	if patterns.known == nil || len(patterns.known) >= most {
 		patterns.known = map[string]*pattern{}
@@ -249,7 +249,7 @@ func similar(text, pattern, escape string) (any, error) {
 	b.WriteString(`)\z`)
 	re, err := compiled(b.String())
 	if err == nil {
-		err = re.fits(text)
+		err = re.checkCost(text)
 	}
 	if err != nil {
 		return nil, err
@@ -290,7 +290,7 @@ func regexReplace(a arguments) (any, error) {
 		return nil, err
 	}
 	text, with := a.text(0), a.text(2)
-	found, err := re.some(text, all)
+	found, err := re.find(text, all)
 	if err != nil {
 		return nil, err
 	}
@@ -300,18 +300,18 @@ func regexReplace(a arguments) (any, error) {
 		b.WriteString(text[done:m[0]])
 		expandInto(&b, with, text, m)
 		done = m[1]
-		if b.Len() > valueMost {
+		if b.Len() > valueMax {
 			return nil, tooLong()
 		}
 	}
 	b.WriteString(text[done:])
-	return fitting(b.String())
+	return checkLength(b.String())
 }
 
 // expandInto writes a replacement, in which \1 is what the first parentheses found and \&
 // the whole.
 func expandInto(b *strings.Builder, with, text string, m []int) {
-	for i := 0; i < len(with) && b.Len() <= valueMost; i++ {
+	for i := 0; i < len(with) && b.Len() <= valueMax; i++ {
 		if with[i] != '\\' || i+1 == len(with) {
 			b.WriteByte(with[i])
 			continue
@@ -344,12 +344,12 @@ func regexSplit(a arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := re.all(a.text(0)); err != nil { // Split looks for as many
+	if _, err := re.findAll(a.text(0)); err != nil { // Split looks for as many
 		return nil, err
 	}
 	list := []any{}
 	for _, part := range re.Split(a.text(0), -1) {
 		list = append(list, part)
 	}
-	return fitting(encode(list))
+	return checkLength(encode(list))
 }

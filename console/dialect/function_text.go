@@ -37,7 +37,7 @@ var textFunctions = []Function{
 	strict("rota_pad", 4, pad),
 	strict("rota_repeat", 2, func(a arguments) (any, error) {
 		n := max(a.int(1), 0)
-		if n > valueMost || n*int64(len(a.text(0))) > valueMost {
+		if n > valueMax || n*int64(len(a.text(0))) > valueMax {
 			return nil, tooLong()
 		}
 		return strings.Repeat(a.text(0), int(n)), nil
@@ -63,11 +63,11 @@ var textFunctions = []Function{
 	}),
 	strict("rota_to_hex", 1, func(a arguments) (any, error) { return strconv.FormatUint(uint64(a.int(0)), 16), nil }),
 	strict("rota_quote_ident", 1, func(a arguments) (any, error) { return quoteIdent(a.text(0)), nil }),
-	strict("rota_quote_literal", 1, func(a arguments) (any, error) { return literal(a.text(0)), nil }),
+	strict("rota_quote_literal", 1, func(a arguments) (any, error) { return quoteText(a.text(0)), nil }),
 	strict("rota_encode", 2, encodeBytes),
 	strict("rota_decode", 2, decodeBytes),
-	lax("rota_format", -1, formatText),
-	lax("rota_concat_ws", -1, concatWith),
+	withNulls("rota_format", -1, formatText),
+	withNulls("rota_concat_ws", -1, concatWith),
 }
 
 // runesOf says of a letter whether it is in a text, however long that is.
@@ -96,7 +96,7 @@ func initcap(text string) string {
 // pad fills a text up to a length, on the left (1) or on the right (2).
 func pad(a arguments) (any, error) {
 	text, fill, n := []rune(a.text(0)), []rune(a.text(2)), a.int(1)
-	if n > valueMost {
+	if n > valueMax {
 		return nil, tooLong()
 	}
 	n = max(n, 0)
@@ -111,9 +111,9 @@ func pad(a arguments) (any, error) {
 		more = append(more, fill[i%int64(len(fill))])
 	}
 	if a.int(3) == 1 {
-		return fitting(string(more) + string(text))
+		return checkLength(string(more) + string(text))
 	}
-	return fitting(string(text) + string(more))
+	return checkLength(string(text) + string(more))
 }
 
 func translate(a arguments) (any, error) {
@@ -138,7 +138,7 @@ func translate(a arguments) (any, error) {
 
 func overlay(text, with string, from, count int64) (any, error) {
 	if from < 1 {
-		return nil, fault("22011", "negative substring length not allowed")
+		return nil, valueError("22011", "negative substring length not allowed")
 	}
 	before, err := substr(text, 1, from-1)
 	if err != nil {
@@ -148,12 +148,12 @@ func overlay(text, with string, from, count int64) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fitting(before.(string) + with + after.(string))
+	return checkLength(before.(string) + with + after.(string))
 }
 
 func substr(text string, from, count int64) (any, error) {
 	if count < 0 {
-		return nil, fault("22011", "negative substring length not allowed")
+		return nil, valueError("22011", "negative substring length not allowed")
 	}
 	runes := []rune(text)
 	n := int64(len(runes))
@@ -169,7 +169,7 @@ func substr(text string, from, count int64) (any, error) {
 func splitPart(a arguments) (any, error) {
 	n := a.int(2)
 	if n == 0 {
-		return nil, fault(StateValue, "field position must not be zero").hinting("fields count from 1")
+		return nil, valueError(StateValue, "field position must not be zero").withHint("fields count from 1")
 	}
 	parts := []string{a.text(0)}
 	if a.text(1) != "" {
@@ -214,13 +214,13 @@ func encodeBytes(a arguments) (any, error) {
 	b := []byte(a.text(0))
 	switch strings.ToLower(a.text(1)) {
 	case "hex":
-		return fitting(hex.EncodeToString(b))
+		return checkLength(hex.EncodeToString(b))
 	case "base64":
-		return fitting(base64.StdEncoding.EncodeToString(b))
+		return checkLength(base64.StdEncoding.EncodeToString(b))
 	case "escape":
 		return string(b), nil
 	}
-	return nil, fault(StateValue, "unrecognized encoding: %q", brief(a.text(1))).hinting("use hex, base64 or escape")
+	return nil, valueError(StateValue, "unrecognized encoding: %q", shorten(a.text(1))).withHint("use hex, base64 or escape")
 }
 
 func decodeBytes(a arguments) (any, error) {
@@ -234,10 +234,10 @@ func decodeBytes(a arguments) (any, error) {
 	case "escape":
 		b = []byte(a.text(0))
 	default:
-		return nil, fault(StateValue, "unrecognized encoding: %q", brief(a.text(1))).hinting("use hex, base64 or escape")
+		return nil, valueError(StateValue, "unrecognized encoding: %q", shorten(a.text(1))).withHint("use hex, base64 or escape")
 	}
 	if err != nil {
-		return nil, fault(StateValue, "invalid %s data: %v", a.text(1), err)
+		return nil, valueError(StateValue, "invalid %s data: %v", a.text(1), err)
 	}
 	return b, nil
 }
@@ -255,10 +255,10 @@ func concatWith(a arguments) (any, error) {
 			size += len(a.text(0)) + len(a.text(i))
 		}
 	}
-	if size > 2*valueMost {
+	if size > 2*valueMax {
 		return nil, tooLong()
 	}
-	return fitting(strings.Join(words, a.text(0)))
+	return checkLength(strings.Join(words, a.text(0)))
 }
 
 // formatText is format(): %s is a text, %I a name, %L a literal.
@@ -276,7 +276,7 @@ func formatText(a arguments) (any, error) {
 		spec, width, at, flag := readSpec(pattern[i+1:])
 		i += spec
 		if i >= len(pattern) {
-			return nil, fault(StateValue, "unterminated format() type specifier").hinting("for a single %% write %%%%")
+			return nil, valueError(StateValue, "unterminated format() type specifier").withHint("for a single %% write %%%%")
 		}
 		if pattern[i] == '%' {
 			b.WriteByte('%')
@@ -286,7 +286,7 @@ func formatText(a arguments) (any, error) {
 			next = at
 		}
 		if next >= len(a) {
-			return nil, fault(StateValue, "too few arguments for format()")
+			return nil, valueError(StateValue, "too few arguments for format()")
 		}
 		text, err := formatOne(pattern[i], a[next])
 		if err != nil {
@@ -299,7 +299,7 @@ func formatText(a arguments) (any, error) {
 			text = fmt.Sprintf("%*s", width, text)
 		}
 		b.WriteString(text)
-		if b.Len() > valueMost {
+		if b.Len() > valueMax {
 			return nil, tooLong()
 		}
 	}
@@ -330,14 +330,14 @@ func formatOne(how byte, v any) (string, error) {
 		return asText(v), nil
 	case 'I':
 		if v == nil {
-			return "", fault(StateValue, "null values cannot be formatted as an SQL identifier")
+			return "", valueError(StateValue, "null values cannot be formatted as an SQL identifier")
 		}
 		return quoteIdent(asText(v)), nil
 	case 'L':
 		if v == nil {
 			return "NULL", nil
 		}
-		return literal(asText(v)), nil
+		return quoteText(asText(v)), nil
 	}
-	return "", fault(StateValue, "unrecognized format() type specifier %q", string(how)).hinting("use %%s, %%I or %%L; the format function of SQLite is printf()")
+	return "", valueError(StateValue, "unrecognized format() type specifier %q", string(how)).withHint("use %%s, %%I or %%L; the format function of SQLite is printf()")
 }

@@ -11,70 +11,70 @@ import (
 // timeFunctions calculate with times and intervals.
 var timeFunctions = []Function{
 	strict("rota_micros", 1, func(a arguments) (any, error) {
-		i, err := readInterval(a.text(0))
+		i, err := loadInterval(a.text(0))
 		return i.total(), err
 	}),
-	strict("rota_shift", 3, shift),
-	strict("rota_shift", 4, shift),
+	strict("rota_shift", 3, addIntervalCall),
+	strict("rota_shift", 4, addIntervalCall),
 	strict("rota_time_shift", 3, func(a arguments) (any, error) {
-		t, _, err := moment(a.text(0))
+		t, _, err := loadTime(a.text(0))
 		if err != nil {
 			return nil, err
 		}
-		i, err := readInterval(a.text(1))
+		i, err := loadInterval(a.text(1))
 		return t.Add(time.Duration(a.int(2)*(i.micros%dayLong)) * time.Microsecond).Format(clockLayout), err
 	}),
 	strict("rota_between", 2, between),
 	strict("rota_days", 2, func(a arguments) (any, error) {
-		x, _, err := moment(a.text(0))
+		x, _, err := loadTime(a.text(0))
 		if err != nil {
 			return nil, err
 		}
-		y, _, err := moment(a.text(1))
+		y, _, err := loadTime(a.text(1))
 		return int64(math.Round(x.Sub(y).Hours() / 24)), err
 	}),
 	strict("rota_date_add", 2, func(a arguments) (any, error) {
-		t, _, err := moment(a.text(0))
+		t, _, err := loadTime(a.text(0))
 		if err != nil {
 			return nil, err
 		}
 		if n := a.int(1); n > 4_000_000 || n < -4_000_000 {
-			return nil, fault(StateNoField, "date out of range")
+			return nil, valueError(StateTimeRange, "date out of range")
 		}
-		return hold(t.AddDate(0, 0, int(a.int(1))), kind.Date)
+		return storeTime(t.AddDate(0, 0, int(a.int(1))), kind.Date)
 	}),
 	strict("rota_interval_add", 3, func(a arguments) (any, error) {
-		x, err := readInterval(a.text(0))
+		x, err := loadInterval(a.text(0))
 		if err != nil {
 			return nil, err
 		}
-		y, err := readInterval(a.text(1))
-		return x.plus(y, a.int(2)).held(), err
+		y, err := loadInterval(a.text(1))
+		return x.plus(y, a.int(2)).stored(), err
 	}),
 	strict("rota_interval_times", 2, func(a arguments) (any, error) {
-		x, err := readInterval(a.text(0))
-		return x.times(a.real(1)).held(), err
+		x, err := loadInterval(a.text(0))
+		return x.times(a.real(1)).stored(), err
 	}),
 	strict("rota_interval_over", 2, func(a arguments) (any, error) {
 		if a.real(1) == 0 {
-			return nil, byZero()
+			return nil, divisionByZero()
 		}
-		x, err := readInterval(a.text(0))
-		return x.times(1 / a.real(1)).held(), err
+		x, err := loadInterval(a.text(0))
+		return x.times(1 / a.real(1)).stored(), err
 	}),
 	strict("rota_time_of", 1, timeOf),
 	strict("rota_interval_trim", 2, func(a arguments) (any, error) {
-		i, err := readInterval(a.text(0))
-		return i.trimmed(a.text(1)).held(), err
+		i, err := loadInterval(a.text(0))
+		return i.trimmed(a.text(1)).stored(), err
 	}),
-	strict("rota_interval_of", 1, func(a arguments) (any, error) { return heldInterval(a.text(0)) }),
+	strict("rota_interval_of", 1, func(a arguments) (any, error) { return parseInterval(a.text(0)) }),
 	strict("rota_precision", 2, func(a arguments) (any, error) {
-		t, k, err := moment(a.text(0))
+		t, k, err := loadTime(a.text(0))
 		if err != nil {
 			return a[0], nil
 		}
 		unit := time.Duration(math.Pow10(9 - int(max(0, min(a.int(1), 6)))))
-		return hold(t.Round(unit), k)
+		return storeTime(t.Round(unit), k)
 	}),
 	strict("rota_extract", 2, extractPart),
 	strict("rota_extract", 3, extractPart),
@@ -99,38 +99,38 @@ var timeFunctions = []Function{
 	strict("rota_to_timestamp", 1, func(a arguments) (any, error) {
 		f := a.real(0)
 		if math.Abs(f) > 1e12 {
-			return nil, fault(StateNoField, "timestamp out of range: %q", a.text(0)).hinting("to_timestamp takes seconds: divide milliseconds by 1000.0")
+			return nil, valueError(StateTimeRange, "timestamp out of range: %q", a.text(0)).withHint("to_timestamp takes seconds: divide milliseconds by 1000.0")
 		}
-		return hold(time.UnixMicro(int64(math.Round(f*1e6))).UTC(), kind.Timestamp)
+		return storeTime(time.UnixMicro(int64(math.Round(f*1e6))).UTC(), kind.Timestamp)
 	}),
 	strict("rota_make_date", 3, func(a arguments) (any, error) {
-		return madeTime(a.int(0), a.int(1), a.int(2), 0, 0, 0, kind.Date)
+		return makeTime(a.int(0), a.int(1), a.int(2), 0, 0, 0, kind.Date)
 	}),
 	strict("rota_make_time", 6, func(a arguments) (any, error) {
-		return madeTime(a.int(0), a.int(1), a.int(2), a.int(3), a.int(4), a.real(5), kind.Local)
+		return makeTime(a.int(0), a.int(1), a.int(2), a.int(3), a.int(4), a.real(5), kind.Local)
 	}),
 	strict("rota_make_interval", 7, func(a arguments) (any, error) {
 		days := a.int(2)*7 + a.int(3)
 		micros := a.int(4)*hour + a.int(5)*minute + int64(math.Round(a.real(6)*1e6))
-		return interval{a.int(0)*12 + a.int(1), days, micros}.held(), nil
+		return interval{a.int(0)*12 + a.int(1), days, micros}.stored(), nil
 	}),
 	strict("rota_justify", 2, justify),
 	strict("rota_time_series", 3, timeSeries),
 	strict("rota_time_series", 4, timeSeries),
 }
 
-func endless(held string) bool { return strings.HasSuffix(held, "infinity") }
+func isInfinite(stored string) bool { return strings.HasSuffix(stored, "infinity") }
 
-// shift moves a time by an interval, forwards or backwards.
-func shift(a arguments) (any, error) {
-	if endless(a.text(0)) {
+// addIntervalCall moves a time by an interval, forwards or backwards.
+func addIntervalCall(a arguments) (any, error) {
+	if isInfinite(a.text(0)) {
 		return a[0], nil
 	}
-	t, k, err := moment(a.text(0))
+	t, k, err := loadTime(a.text(0))
 	if err != nil {
 		return nil, err
 	}
-	i, err := readInterval(a.text(1))
+	i, err := loadInterval(a.text(1))
 	if err != nil {
 		return nil, err
 	}
@@ -138,68 +138,68 @@ func shift(a arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err = moved(t.In(zone), i, a.int(2))
+	t, err = addInterval(t.In(zone), i, a.int(2))
 	if err != nil {
 		return nil, err
 	}
-	return hold(t, k)
+	return storeTime(t, k)
 }
 
-// moved is a time so much later. A month later is the same day, or the last that there
+// addInterval is a time so much later. A month later is the same day, or the last that there
 // is; a day later the clock of the time's zone shows the same, however long the day was.
-func moved(t time.Time, i interval, sign int64) (time.Time, error) {
+func addInterval(t time.Time, i interval, sign int64) (time.Time, error) {
 	months, days, micros := sign*i.months, sign*i.days, sign*i.micros
 	if months > 200_000 || months < -200_000 || days > 5_000_000 || days < -5_000_000 {
-		return t, fault(StateNoField, "timestamp out of range")
+		return t, valueError(StateTimeRange, "timestamp out of range")
 	}
 	if months != 0 {
 		y, m, d := t.Date()
 		first := time.Date(y, m+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 		last := first.AddDate(0, 1, -1).Day()
-		t = onDay(t, first.Year(), first.Month(), min(d, last))
+		t = sameClockOn(t, first.Year(), first.Month(), min(d, last))
 	}
 	if days != 0 {
 		y, m, d := t.Date()
-		t = onDay(t, y, m, d+int(days))
+		t = sameClockOn(t, y, m, d+int(days))
 	}
 	return time.UnixMicro(t.UnixMicro() + micros).In(t.Location()), nil
 }
 
-// onDay is when the clock shows the same on another day.
-func onDay(t time.Time, y int, m time.Month, d int) time.Time {
+// sameClockOn is when the clock shows the same on another day.
+func sameClockOn(t time.Time, y int, m time.Month, d int) time.Time {
 	h, min, s := t.Clock()
 	return in(time.Date(y, m, d, h, min, s, t.Nanosecond(), time.UTC), t.Location())
 }
 
 // between is the time from one to another, in days and microseconds.
 func between(a arguments) (any, error) {
-	x, k, err := moment(a.text(0))
+	x, k, err := loadTime(a.text(0))
 	if err != nil {
 		return nil, err
 	}
-	y, _, err := moment(a.text(1))
+	y, _, err := loadTime(a.text(1))
 	if err != nil {
 		return nil, err
 	}
 	micros := x.UnixMicro() - y.UnixMicro()
 	if k == kind.Time {
-		return interval{0, 0, micros}.held(), nil
+		return interval{0, 0, micros}.stored(), nil
 	}
-	return interval{0, micros / dayLong, micros % dayLong}.held(), nil
+	return interval{0, micros / dayLong, micros % dayLong}.stored(), nil
 }
 
 func timeOf(a arguments) (any, error) {
-	if i, err := readInterval(a.text(0)); err == nil && strings.Count(a.text(0), " ") == 2 && !strings.Contains(a.text(0), ":") {
+	if i, err := loadInterval(a.text(0)); err == nil && strings.Count(a.text(0), " ") == 2 && !strings.Contains(a.text(0), ":") {
 		micros := ((i.micros % dayLong) + dayLong) % dayLong
 		return time.UnixMicro(micros).UTC().Format(clockLayout), nil
 	}
-	t, _, err := moment(a.text(0))
+	t, _, err := loadTime(a.text(0))
 	return t.Format(clockLayout), err
 }
 
 // offsetZone is a zone by its offset. That of PostgreSQL is POSIX's: west is positive.
 func offsetZone(text string) (*time.Location, bool) {
-	if i, err := readInterval(text); err == nil && strings.Count(text, " ") == 2 {
+	if i, err := loadInterval(text); err == nil && strings.Count(text, " ") == 2 {
 		return time.FixedZone("", int(i.micros/second)), true
 	}
 	zone, ok := zoneOf(text)
@@ -210,23 +210,23 @@ func offsetZone(text string) (*time.Location, bool) {
 	return time.FixedZone("", -offset), true
 }
 
-func madeTime(y, m, d, h, min int64, seconds float64, k kind.Kind) (any, error) {
+func makeTime(y, m, d, h, min int64, seconds float64, k kind.Kind) (any, error) {
 	micros := int64(math.Round(seconds * 1e6))
 	year, month, day, hours, minutes := int(y), int(m), int(d), int(h), int(min)
 	t := time.Date(year, time.Month(month), day, hours, minutes, int(micros/second), int(micros%second)*1000, time.UTC)
 	if t.Day() != day || int(t.Month()) != month || hours > 24 || minutes > 59 {
-		return nil, fault(StateNoField, "date field value out of range: %d-%02d-%02d", year, month, day)
+		return nil, valueError(StateTimeRange, "date field value out of range: %d-%02d-%02d", year, month, day)
 	}
-	return hold(t, k)
+	return storeTime(t, k)
 }
 
 // age is the time between two in years, months and days.
 func age(a arguments) (any, error) {
-	x, _, err := moment(a.text(0))
+	x, _, err := loadTime(a.text(0))
 	if err != nil {
 		return nil, err
 	}
-	y, _, err := moment(a.text(1))
+	y, _, err := loadTime(a.text(1))
 	if err != nil {
 		return nil, err
 	}
@@ -254,13 +254,13 @@ func age(a arguments) (any, error) {
 		days += int64(time.Date(y.Year(), y.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day())
 		months--
 	}
-	return interval{sign * months, sign * days, sign * micros}.held(), nil
+	return interval{sign * months, sign * days, sign * micros}.stored(), nil
 }
 
 // justify makes days of hours (1), months of days (2), or both (3), and then lets the
 // smaller parts have the sign of the larger.
 func justify(a arguments) (any, error) {
-	i, err := readInterval(a.text(0))
+	i, err := loadInterval(a.text(0))
 	how := a.int(1)
 	if how&1 != 0 {
 		i.days += i.micros / dayLong
@@ -273,16 +273,16 @@ func justify(a arguments) (any, error) {
 		if below == 0 && how == 3 {
 			below = i.micros
 		}
-		i.months, i.days = aligned(i.months, i.days, below, 30)
+		i.months, i.days = alignSigns(i.months, i.days, below, 30)
 	}
 	if how&1 != 0 {
-		i.days, i.micros = aligned(i.days, i.micros, i.micros, dayLong)
+		i.days, i.micros = alignSigns(i.days, i.micros, i.micros, dayLong)
 	}
-	return i.held(), err
+	return i.stored(), err
 }
 
-// aligned lets the smaller of two parts have the sign of the larger.
-func aligned(large, small, sign, unit int64) (int64, int64) {
+// alignSigns lets the smaller of two parts have the sign of the larger.
+func alignSigns(large, small, sign, unit int64) (int64, int64) {
 	switch {
 	case large > 0 && sign < 0:
 		return large - 1, small + unit
@@ -292,19 +292,19 @@ func aligned(large, small, sign, unit int64) (int64, int64) {
 	return large, small
 }
 
-// seriesMost is how many values a series may have.
-const seriesMost = 200_000
+// seriesMax is how many values a series may have.
+const seriesMax = 200_000
 
 func timeSeries(a arguments) (any, error) {
-	from, k, err := moment(a.text(0))
+	from, k, err := loadTime(a.text(0))
 	if err != nil {
 		return nil, err
 	}
-	to, _, err := moment(a.text(1))
+	to, _, err := loadTime(a.text(1))
 	if err != nil {
 		return nil, err
 	}
-	step, err := readInterval(a.text(2))
+	step, err := loadInterval(a.text(2))
 	if err != nil {
 		return nil, err
 	}
@@ -315,22 +315,22 @@ func timeSeries(a arguments) (any, error) {
 	from = from.In(zone)
 	length := step.total()
 	if length == 0 {
-		return nil, fault(StateValue, "step size cannot equal zero")
+		return nil, valueError(StateValue, "step size cannot equal zero")
 	}
 	list := []any{}
 	for n := int64(0); ; n++ {
 		if length > 0 && from.After(to) || length < 0 && from.Before(to) {
 			return encode(list), nil
 		}
-		if n >= seriesMost {
-			return nil, fault(StateTooMuch, "generate_series returns at most %d values", seriesMost)
+		if n >= seriesMax {
+			return nil, valueError(StateLimit, "generate_series returns at most %d values", seriesMax)
 		}
-		held, err := hold(from, k)
+		stored, err := storeTime(from, k)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, held)
-		if from, err = moved(from, step, 1); err != nil {
+		list = append(list, stored)
+		if from, err = addInterval(from, step, 1); err != nil {
 			return nil, err
 		}
 	}

@@ -34,14 +34,14 @@ func sessionZone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.UTC, nil
 	}
-	if zone, err := located(name); err == nil {
+	if zone, err := loadZone(name); err == nil {
 		return zone, nil
 	}
 	return nil, noZone(name)
 }
 
 func noZone(name string) error {
-	return fault(StateValue, "time zone %q not recognized", brief(name)).hinting("use a name such as Europe/Berlin")
+	return valueError(StateValue, "time zone %q not recognized", shorten(name)).withHint("use a name such as Europe/Berlin")
 }
 
 // zones are those that were asked for: to read one takes far longer than to look at its
@@ -51,11 +51,11 @@ var zones = struct {
 	known map[string]*time.Location
 }{known: map[string]*time.Location{}}
 
-// zonesMost is how many zones are kept. There are fewer, but some go by many names.
-const zonesMost = 1000
+// zonesMax is how many zones are kept. There are fewer, but some go by many names.
+const zonesMax = 1000
 
-// located is time.LoadLocation, which reads a file each time.
-func located(name string) (*time.Location, error) {
+// loadZone is time.LoadLocation, which reads a file each time.
+func loadZone(name string) (*time.Location, error) {
 	zones.RLock()
 	zone, known := zones.known[name]
 	zones.RUnlock()
@@ -68,7 +68,7 @@ func located(name string) (*time.Location, error) {
 	}
 	zones.Lock()
 	defer zones.Unlock()
-	if len(zones.known) < zonesMost {
+	if len(zones.known) < zonesMax {
 		zones.known[name] = zone
 	}
 	return zone, nil
@@ -85,12 +85,12 @@ func in(t time.Time, zone *time.Location) time.Time {
 		return face
 	}
 	before := face.AddDate(0, 0, -1).In(zone) // no offset is longer, and no two changes are closer
-	earlier := behind(face, before)
+	earlier := shiftClock(face, before)
 	_, change := before.ZoneBounds()
 	if change.IsZero() {
 		return earlier
 	}
-	later := behind(face, change)
+	later := shiftClock(face, change)
 	switch {
 	case earlier.Before(change) && later.Before(change):
 		return earlier
@@ -102,18 +102,18 @@ func in(t time.Time, zone *time.Location) time.Time {
 	return later
 }
 
-// behind is what a clock shows that goes as it does at another time.
-func behind(face, as time.Time) time.Time {
+// shiftClock is what a clock shows that goes as it does at another time.
+func shiftClock(face, as time.Time) time.Time {
 	_, offset := as.Zone()
 	return face.Add(-time.Duration(offset) * time.Second).In(as.Location())
 }
 
 // momentAs is a time, or what a clock shows, as a value of another kind.
-func momentAs(k kind.Kind, held string, zone *time.Location) (any, error) {
-	if endless(held) {
-		return held, nil
+func momentAs(k kind.Kind, stored string, zone *time.Location) (any, error) {
+	if isInfinite(stored) {
+		return stored, nil
 	}
-	t, from, err := moment(held)
+	t, from, err := loadTime(stored)
 	switch {
 	case err != nil:
 		return nil, err
@@ -122,7 +122,7 @@ func momentAs(k kind.Kind, held string, zone *time.Location) (any, error) {
 	case k == kind.Timestamp:
 		t = in(t, zone)
 	}
-	return hold(t, k)
+	return storeTime(t, k)
 }
 
 // atZone is AT TIME ZONE: of a time the one that a clock there shows, of what a clock
@@ -135,15 +135,15 @@ func atZone(a arguments) (any, error) {
 	if !known || zone == nil {
 		return nil, noZone(a.text(0))
 	}
-	if endless(a.text(1)) {
+	if isInfinite(a.text(1)) {
 		return a[1], nil
 	}
-	t, k, err := moment(a.text(1))
+	t, k, err := loadTime(a.text(1))
 	if err != nil {
 		return nil, err
 	}
 	if k == kind.Timestamp {
-		return hold(t.In(zone), kind.Local)
+		return storeTime(t.In(zone), kind.Local)
 	}
-	return hold(in(t, zone), kind.Timestamp)
+	return storeTime(in(t, zone), kind.Timestamp)
 }

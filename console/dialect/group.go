@@ -28,12 +28,12 @@ func (t *translator) groupBy(sel *selection) (*sql, error) {
 			}
 			continue
 		}
-		if v, err = t.settle(v); err != nil {
+		if v, err = t.resolveUnknown(v); err != nil {
 			return nil, err
 		}
-		sel.escape(v)
+		sel.addOuter(v)
 		sel.groups = append(sel.groups, v.sql)
-		if len(v.loose) == 0 { // a number would be a position
+		if len(v.ungrouped) == 0 { // a number would be a position
 			texts = append(texts, cat("(", v, ")"))
 		} else {
 			texts = append(texts, v.sql)
@@ -53,7 +53,7 @@ func (t *translator) groupExpr(sel *selection, e query.Expr) (query.Expr, error)
 	if n > 0 {
 		for _, item := range sel.node.Items[:n] {
 			if _, star := item.Expr.(*query.Star); star {
-				return nil, unsupported(e.Place(), "a GROUP BY position after * is not supported").hinting("write the column's name")
+				return nil, unsupported(e.Place(), "a GROUP BY position after * is not supported").withHint("write the column's name")
 			}
 		}
 		return sel.node.Items[n-1].Expr, nil
@@ -76,10 +76,10 @@ func (t *translator) groupExpr(sel *selection, e query.Expr) (query.Expr, error)
 	return e, nil
 }
 
-// covered takes from a value what is loose in it, if it is what some query around
+// removeGrouped takes from a value what is loose in it, if it is what some query around
 // groups by.
-func covered(v value, s *scope) value {
-	if len(v.loose) == 0 || v.sql == nil {
+func removeGrouped(v value, s *scope) value {
+	if len(v.ungrouped) == 0 || v.sql == nil {
 		return v
 	}
 	for ; s != nil; s = s.outer {
@@ -88,7 +88,7 @@ func covered(v value, s *scope) value {
 		}
 		for _, g := range s.sel.groups {
 			if g.same(v.sql) {
-				v = outside(v, s.sel)
+				v = outerColumns(v, s.sel)
 				break
 			}
 		}

@@ -21,24 +21,24 @@ func (t *translator) inList(e *query.In, s *scope) (value, error) {
 			return x, err
 		}
 	}
-	v, err := t.among(x, e.Not, values, e.Place())
+	v, err := t.inValues(x, e.Not, values, e.Place())
 	return v.placed(e.Place()), err
 }
 
-// among says whether a value is one of some.
-func (t *translator) among(x value, not bool, values []value, at int) (value, error) {
+// inValues says whether a value is one of some.
+func (t *translator) inValues(x value, not bool, values []value, at int) (value, error) {
 	if x.row {
-		return t.rowAmong(x, not, values, at)
+		return t.inRows(x, not, values, at)
 	}
-	k := t.kindNow(x)
+	k := t.currentKind(x)
 	for _, v := range values {
-		next, fit := common(k, t.kindNow(v))
+		next, fit := commonKind(k, t.currentKind(v))
 		if !fit {
 			return x, noOperator("=", x, v, at)
 		}
 		k = next
 	}
-	if x.open() {
+	if x.untyped() {
 		var err error
 		if x, err = t.implicit(x, kindElse(k, kind.Text)); err != nil {
 			return x, err
@@ -50,13 +50,13 @@ func (t *translator) among(x value, not bool, values []value, at int) (value, er
 		if err != nil {
 			return x, err
 		}
-		texts[i] = comparison(y)
+		texts[i] = compareText(y)
 		all = append(all, y)
 	}
-	if k != x.kind && sortOf(k) == sortTime {
+	if k != x.kind && categoryOf(k) == categoryTime {
 		x, _ = t.implicit(x, k)
 	}
-	return made(kind.Boolean, asComparison, cat(comparison(x), notWord(not), "IN (", list(texts), ")"), all...), nil
+	return newValue(kind.Boolean, asComparison, cat(compareText(x), notWord(not), "IN (", list(texts), ")"), all...), nil
 }
 
 func notWord(not bool) string {
@@ -66,8 +66,8 @@ func notWord(not bool) string {
 	return " "
 }
 
-// rowAmong says whether (a, b) is one of some rows.
-func (t *translator) rowAmong(x value, not bool, rows []value, at int) (value, error) {
+// inRows says whether (a, b) is one of some rows.
+func (t *translator) inRows(x value, not bool, rows []value, at int) (value, error) {
 	var parts []value
 	for _, row := range rows {
 		v, err := t.compareRows("=", x, row, at)
@@ -79,7 +79,7 @@ func (t *translator) rowAmong(x value, not bool, rows []value, at int) (value, e
 	if len(parts) == 1 {
 		return negated(parts[0], not), nil
 	}
-	return negated(pairs("OR", parts), not), nil
+	return negated(balanced("OR", parts), not), nil
 }
 
 // inQuery says whether a value is one of those that a query gives.
@@ -99,13 +99,13 @@ func (t *translator) inQuery(x value, not bool, q *query.Query, s *scope) (value
 	texts, outs := make([]*sql, len(elems)), make([]*sql, len(elems))
 	plain := true
 	for i := range elems {
-		y := value{sql: raw(quoted(b.columns[i].out)), kind: b.columns[i].kind, level: atom, at: elems[i].at}
+		y := value{sql: raw(quoted(b.columns[i].alias)), kind: b.columns[i].kind, level: atom, at: elems[i].at}
 		before := y.sql
 		a, y, err := t.comparable("=", elems[i], y, elems[i].at)
 		if err != nil {
 			return x, err
 		}
-		elems[i], texts[i], outs[i] = a, comparison(a), comparison(y)
+		elems[i], texts[i], outs[i] = a, compareText(a), compareText(y)
 		plain = plain && outs[i].same(before)
 	}
 	inner := b.write(false)
@@ -116,8 +116,8 @@ func (t *translator) inQuery(x value, not bool, q *query.Query, s *scope) (value
 	if x.row {
 		left = cat("(", list(texts), ")")
 	}
-	v := made(kind.Boolean, asComparison, cat(left, notWord(not), "IN (", inner, ")"), elems...)
-	v.loosen(b.loose)
+	v := newValue(kind.Boolean, asComparison, cat(left, notWord(not), "IN (", inner, ")"), elems...)
+	v.addUngrouped(b.ungrouped)
 	return v, nil
 }
 
@@ -138,7 +138,7 @@ func (t *translator) quantified(e *query.Quantified, s *scope) (value, error) {
 			return x, err
 		}
 		alias := t.alias("any")
-		y := value{sql: raw(quoted(alias) + "." + quoted(b.columns[0].out)), kind: b.columns[0].kind, level: atom, at: e.Place(), loose: b.loose}
+		y := value{sql: raw(quoted(alias) + "." + quoted(b.columns[0].alias)), kind: b.columns[0].kind, level: atom, at: e.Place(), ungrouped: b.ungrouped}
 		return t.each(e, x, y, cat("(", b.write(true), ") AS ", quoted(alias)))
 	}
 	array, err := t.expr(e.Array, s)
@@ -149,31 +149,31 @@ func (t *translator) quantified(e *query.Quantified, s *scope) (value, error) {
 		return array, err
 	}
 	if (is || isNot) && array.elems != nil && len(array.elems) > 0 {
-		v, err := t.among(x, isNot, array.elems, e.Place())
+		v, err := t.inValues(x, isNot, array.elems, e.Place())
 		return v.placed(e.Place()), err
 	}
 	if array.elems == nil && !array.bound {
-		array = made(array.kind, atom, cat("ifnull(", array, ", '[null]')"), array) // of no array nothing is known
+		array = newValue(array.kind, atom, cat("ifnull(", array, ", '[null]')"), array) // of no array nothing is known
 	}
 	if is || isNot {
 		return t.inArray(x, isNot, array, e)
 	}
 	alias := t.alias("any")
-	y := value{sql: raw(quoted(alias) + `."value"`), kind: array.kind.Elem(), level: atom, at: e.Place(), loose: array.loose}
+	y := value{sql: raw(quoted(alias) + `."value"`), kind: array.kind.Elem(), level: atom, at: e.Place(), ungrouped: array.ungrouped}
 	return t.each(e, x, y, cat("json_each(", array, ") AS ", quoted(alias)))
 }
 
 // arrayFor is what a value is compared with, as an array.
 func (t *translator) arrayFor(x, array value, e *query.Quantified) (value, error) {
-	if array.open() {
-		elem := kindElse(t.kindNow(x), kind.Text)
-		if sortOf(elem) == sortText {
+	if array.untyped() {
+		elem := kindElse(t.currentKind(x), kind.Text)
+		if categoryOf(elem) == categoryText {
 			elem = kind.Text
 		}
 		return t.implicit(array, elem.Array())
 	}
 	if array.kind.Elem() == kind.Unknown && array.kind != kind.AnyArray && array.kind != dynamic {
-		return array, refuse("42809", e.Array.Place(), "op ANY/ALL (array) requires array on right side").hinting("write IN (…), or cast it: x::text[]")
+		return array, queryError("42809", e.Array.Place(), "op ANY/ALL (array) requires array on right side").withHint("write IN (…), or cast it: x::text[]")
 	}
 	return array, nil
 }
@@ -186,8 +186,8 @@ func (t *translator) inArray(x value, not bool, array value, e *query.Quantified
 	if err != nil {
 		return x, err
 	}
-	text := cat(comparison(x), notWord(not), "IN (SELECT ", comparison(y), " FROM json_each(", array, "))")
-	return made(kind.Boolean, asComparison, text, x, array).placed(e.Place()), nil
+	text := cat(compareText(x), notWord(not), "IN (SELECT ", compareText(y), " FROM json_each(", array, "))")
+	return newValue(kind.Boolean, asComparison, text, x, array).placed(e.Place()), nil
 }
 
 // each compares with every one: of ANY one that holds decides, of ALL one that does not;
@@ -195,22 +195,22 @@ func (t *translator) inArray(x value, not bool, array value, e *query.Quantified
 func (t *translator) each(e *query.Quantified, x, y value, from *sql) (value, error) {
 	var v value
 	var err error
-	if how, not := likes[e.Op], len(e.Op) > 4 && e.Op[:4] == "NOT "; how != "" {
+	if how, not := likeOperators[e.Op], len(e.Op) > 4 && e.Op[:4] == "NOT "; how != "" {
 		v, err = t.matching(how, not, x, y, nil, e.Place())
 	} else {
-		v, err = t.operate(e.Op, x, y, e.Place())
+		v, err = t.applyOperator(e.Op, x, y, e.Place())
 	}
 	if err != nil {
 		return v, err
 	}
 	if v.kind != kind.Boolean {
-		return v, refuse(StateMismatch, e.Place(), "op ANY/ALL (array) requires operator to yield boolean")
+		return v, queryError(StateMismatch, e.Place(), "op ANY/ALL (array) requires operator to yield boolean")
 	}
 	decides := "max(v) = 1 THEN 1 WHEN count(*) = count(v) THEN 0"
 	if e.All {
 		decides = "min(v) = 0 THEN 0 WHEN count(*) = count(v) THEN 1"
 	}
-	return made(kind.Boolean, atom, cat("(SELECT CASE WHEN "+decides+" END FROM (SELECT ", v, " AS v FROM ", from, "))"), v).placed(e.Place()), nil
+	return newValue(kind.Boolean, atom, cat("(SELECT CASE WHEN "+decides+" END FROM (SELECT ", v, " AS v FROM ", from, "))"), v).placed(e.Place()), nil
 }
 
-var likes = map[string]string{"LIKE": "LIKE", "ILIKE": "ILIKE", "NOT LIKE": "LIKE", "NOT ILIKE": "ILIKE"}
+var likeOperators = map[string]string{"LIKE": "LIKE", "ILIKE": "ILIKE", "NOT LIKE": "LIKE", "NOT ILIKE": "ILIKE"}

@@ -28,7 +28,7 @@ func numberLiteral(e *query.Number) (value, error) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) {
-		return v, refuse(StateRange, e.Place(), "number %s is too large", brief(e.Text))
+		return v, queryError(StateRange, e.Place(), "number %s is too large", shorten(e.Text))
 	}
 	v.kind, v.plain, v.real, v.sql = kind.Numeric, f != 0, true, raw(realText(f)).from(e.Place())
 	return v, nil
@@ -49,15 +49,15 @@ func realText(f float64) string {
 	return text
 }
 
-// heldText is a value as SQLite reads it in a text.
-func heldText(v any) string {
+// valueLiteral is a value as SQLite reads it in a text.
+func valueLiteral(v any) string {
 	switch v := v.(type) {
 	case int64:
 		return strconv.FormatInt(v, 10)
 	case float64:
 		return realText(v)
 	case string:
-		return literal(v)
+		return quoteText(v)
 	case []byte:
 		return "x'" + hex.EncodeToString(v) + "'"
 	}
@@ -71,12 +71,12 @@ func (t *translator) implicit(v value, k kind.Kind) (value, error) {
 		v = t.rowJSON(v)
 	}
 	switch {
-	case v.kind == k || k == kind.Unknown || k == dynamic && !v.open():
+	case v.kind == k || k == kind.Unknown || k == dynamic && !v.untyped():
 		return v, nil
 	case k == dynamic:
-		return t.settle(v)
+		return t.resolveUnknown(v)
 	case v.param > 0 && v.kind == kind.Unknown:
-		return t.decide(v, k)
+		return t.resolveParam(v, k)
 	case v.null:
 		v.kind = k
 		return v, nil
@@ -86,8 +86,8 @@ func (t *translator) implicit(v value, k kind.Kind) (value, error) {
 	return t.convert(v, k)
 }
 
-// decide says what a parameter is. Where it has been said before, it is converted.
-func (t *translator) decide(v value, k kind.Kind) (value, error) {
+// resolveParam says what a parameter is. Where it has been said before, it is converted.
+func (t *translator) resolveParam(v value, k kind.Kind) (value, error) {
 	known := t.params[v.param-1]
 	if known == kind.Unknown {
 		t.params[v.param-1] = k
@@ -108,31 +108,31 @@ func (t *translator) literal(v value, k kind.Kind) (value, error) {
 		out.sql = raw(text).from(v.at)
 		return out, nil
 	}
-	held, err := HeldIn(t.reads, k, *v.text)
+	stored, err := ParseValueIn(t.writtenZone, k, *v.text)
 	if err != nil {
-		return v, placed(err, v.at)
+		return v, withOffset(err, v.at)
 	}
-	text := heldText(held)
+	text := valueLiteral(stored)
 	if strings.HasPrefix(text, "-") {
 		out.level = asTerm
 	}
 	out.sql = raw(text).from(v.at)
-	if n, is := held.(int64); is {
+	if n, is := stored.(int64); is {
 		out.plain = n != 0
 	}
 	if k.Elem() != kind.Unknown {
-		out.elems = elementsOf(k, held, v.at)
+		out.elems = elementsOf(k, stored, v.at)
 	}
-	out.key = k == kind.Text && simple(*v.text)
-	if n, is := held.(float64); is {
+	out.key = k == kind.Text && isSimpleKey(*v.text)
+	if n, is := stored.(float64); is {
 		out.plain, out.real = n != 0, true
 	}
 	return out, nil
 }
 
 // elementsOf are the values of an array that is written as a text.
-func elementsOf(k kind.Kind, held any, at int) (elems []value) {
-	list, err := decodeArray(asText(held))
+func elementsOf(k kind.Kind, stored any, at int) (elems []value) {
+	list, err := decodeArray(asText(stored))
 	if err != nil {
 		return nil
 	}
@@ -140,14 +140,14 @@ func elementsOf(k kind.Kind, held any, at int) (elems []value) {
 		if _, nested := e.([]any); nested {
 			return nil
 		}
-		v := value{kind: k.Elem(), level: asTerm, at: at, sql: raw(heldText(loosened(e)))}
+		v := value{kind: k.Elem(), level: asTerm, at: at, sql: raw(valueLiteral(scalarOf(e)))}
 		elems = append(elems, v)
 	}
 	return elems
 }
 
-// simple says whether a text is a key to SQLite, and not a path.
-func simple(text string) bool {
+// isSimpleKey says whether a text is a key to SQLite, and not a path.
+func isSimpleKey(text string) bool {
 	for _, c := range text {
 		if c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
 			return false
@@ -159,30 +159,30 @@ func simple(text string) bool {
 // special is the text for what depends on the clock, or on the catalogue.
 func (t *translator) special(text string, k kind.Kind) string {
 	word := strings.ToLower(strings.TrimSpace(text))
-	if sortOf(k) == sortID && k != kind.OID && k != kind.XID {
+	if categoryOf(k) == categoryOID && k != kind.OID && k != kind.XID {
 		if _, err := strconv.ParseUint(word, 10, 32); err == nil || word == "-" {
 			return ""
 		}
-		return "rota_" + string(k) + "(" + literal(text) + ")"
+		return "rota_" + string(k) + "(" + quoteText(text) + ")"
 	}
 	days := map[string]string{"today": "0", "tomorrow": "1", "yesterday": "-1"}
 	day, is := days[word]
 	switch {
-	case word == "now" && sortOf(k) == sortTime:
+	case word == "now" && categoryOf(k) == categoryTime:
 		return t.nowAs(k)
-	case is && sortOf(k) == sortTime:
+	case is && categoryOf(k) == categoryTime:
 		return t.dayAs(k, day)
 	}
 	return ""
 }
 
-// settle is a value that may not become of another kind any more: what nobody has said
+// resolveUnknown is a value that may not become of another kind any more: what nobody has said
 // anything of is a text.
-func (t *translator) settle(v value) (value, error) {
+func (t *translator) resolveUnknown(v value) (value, error) {
 	if v.row {
 		return t.rowJSON(v), nil
 	}
-	if v.open() {
+	if v.untyped() {
 		return t.implicit(v, kind.Text)
 	}
 	return v, nil
@@ -195,9 +195,9 @@ func (t *translator) unify(what string, values []value) (kind.Kind, error) {
 		if v.param > 0 && v.kind == kind.Unknown {
 			v.kind = t.params[v.param-1]
 		}
-		next, fit := common(k, v.kind)
+		next, fit := commonKind(k, v.kind)
 		if !fit {
-			return k, refuse(StateMismatch, v.at, "%s types %s and %s cannot be matched", what, title(k), title(v.kind)).hinting("cast one of them to the other's type")
+			return k, queryError(StateMismatch, v.at, "%s types %s and %s cannot be matched", what, typeTitle(k), typeTitle(v.kind)).withHint("cast one of them to the other's type")
 		}
 		k = next
 	}

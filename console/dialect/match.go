@@ -36,7 +36,7 @@ func (t *translator) matching(how string, not bool, x, y value, escape *value, a
 	if sign == "" {
 		sign = how
 	}
-	x, y, err := t.texts(sign, x, y, at)
+	x, y, err := t.bothTexts(sign, x, y, at)
 	if err != nil {
 		return x, err
 	}
@@ -54,16 +54,16 @@ func (t *translator) matching(how string, not bool, x, y value, escape *value, a
 		if escape != nil {
 			return negated(call(kind.Boolean, "regexp", y, x, *escape), not), nil
 		}
-		return made(kind.Boolean, asComparison, cat(x.in(asTerm), " ", word, "REGEXP ", y.in(asTerm)), x, y), nil
+		return newValue(kind.Boolean, asComparison, cat(x.atLevel(asTerm), " ", word, "REGEXP ", y.atLevel(asTerm)), x, y), nil
 	}
-	text := cat(x.in(asTerm), " ", word, "LIKE ", y.in(asTerm))
+	text := cat(x.atLevel(asTerm), " ", word, "LIKE ", y.atLevel(asTerm))
 	if escape != nil {
 		if escape.sql.same(raw("''")) { // nothing escapes anything
 			return negated(call(kind.Boolean, "like", y, x, *escape), not), nil
 		}
 		text = cat(text, " ESCAPE ", *escape)
 	}
-	return made(kind.Boolean, asComparison, text, x, y), nil
+	return newValue(kind.Boolean, asComparison, text, x, y), nil
 }
 
 // negated is a truth, or its opposite.
@@ -71,11 +71,11 @@ func negated(v value, not bool) value {
 	if !not {
 		return v
 	}
-	return made(kind.Boolean, asNot, cat("NOT ", v.in(asNot)), v)
+	return newValue(kind.Boolean, asNot, cat("NOT ", v.atLevel(asNot)), v)
 }
 
-// likeSign is LIKE as a sign.
-func (t *translator) likeSign(op string, x, y value, at int) (value, error) {
+// likeOperator is LIKE as a sign.
+func (t *translator) likeOperator(op string, x, y value, at int) (value, error) {
 	how := "LIKE"
 	if op[len(op)-1] == '*' {
 		how = "ILIKE"
@@ -85,7 +85,7 @@ func (t *translator) likeSign(op string, x, y value, at int) (value, error) {
 
 // regex is ~ and its kin.
 func (t *translator) regex(op string, x, y value, at int) (value, error) {
-	x, y, err := t.texts(op, x, y, at)
+	x, y, err := t.bothTexts(op, x, y, at)
 	if err != nil {
 		return x, err
 	}

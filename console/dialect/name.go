@@ -8,34 +8,34 @@ import (
 
 // nameOf is what PostgreSQL calls a column of the answer that has no name.
 func nameOf(e query.Expr) string {
-	name, _ := figure(e)
+	name, _ := columnName(e)
 	if name == "" {
 		return "?column?"
 	}
 	return name
 }
 
-// figure is a name, and how good a one: 2 is of what stands there, 1 of its type.
-func figure(e query.Expr) (string, int) {
+// columnName is a name, and how good a one: 2 is of what stands there, 1 of its type.
+func columnName(e query.Expr) (string, int) {
 	switch e := e.(type) {
 	case *query.Column:
 		return e.Path[len(e.Path)-1].Text, 2
 	case *query.Field:
 		return e.Name.Text, 2
 	case *query.Index:
-		return figure(e.X)
+		return columnName(e.X)
 	case *query.Call:
 		return e.Path[len(e.Path)-1].Text, 2
 	case *query.Collate:
-		return figure(e.X)
+		return columnName(e.X)
 	case *query.Cast:
-		if name, good := figure(e.X); good > 1 {
+		if name, good := columnName(e.X); good > 1 {
 			return name, good
 		}
 		return typeName(e.Type), 1
 	case *query.Case:
 		if e.Else != nil {
-			if name, good := figure(e.Else); good > 1 {
+			if name, good := columnName(e.Else); good > 1 {
 				return name, good
 			}
 		}
@@ -51,13 +51,13 @@ func figure(e query.Expr) (string, int) {
 	case *query.Zone:
 		return "timezone", 2
 	case *query.Scalar:
-		return figureQuery(e.Query.Body)
+		return queryColumnName(e.Query.Body)
 	}
 	return "", 0
 }
 
-// figureQuery is the name of the first column of a query.
-func figureQuery(body query.Body) (string, int) {
+// queryColumnName is the name of the first column of a query.
+func queryColumnName(body query.Body) (string, int) {
 	switch body := body.(type) {
 	case *query.Select:
 		if len(body.Items) == 0 {
@@ -66,13 +66,13 @@ func figureQuery(body query.Body) (string, int) {
 		if body.Items[0].Alias != nil {
 			return body.Items[0].Alias.Text, 2
 		}
-		return figure(body.Items[0].Expr)
+		return columnName(body.Items[0].Expr)
 	case *query.Compound:
-		return figureQuery(body.Left)
+		return queryColumnName(body.Left)
 	case *query.Values:
 		return "column1", 2
 	case *query.Query:
-		return figureQuery(body.Body)
+		return queryColumnName(body.Body)
 	}
 	return "", 0
 }

@@ -2,12 +2,12 @@ package dialect
 
 import "strings"
 
-// Native are the functions of SQLite itself that the texts call. Who lets a statement
+// NativeFunctions are the functions of SQLite itself that the texts call. Who lets a statement
 // call some functions only lets it call these, [Functions], and those that stand beside
 // them. Where a text keeps what rows hold, it asks rota_weigh(x) of each, which is always
 // true: who bounds what a query may keep puts one that counts in its place, and says of it
 // that it is not deterministic.
-var Native = strings.Fields(`
+var NativeFunctions = strings.Fields(`
 abs acos asin atan atan2 avg char coalesce concat concat_ws cos count cume_dist date datetime degrees dense_rank exp first_value glob group_concat hex
 ifnull iif json json_array json_array_length json_extract json_group_array json_group_object json_insert json_object json_patch json_quote
 json_remove json_replace json_set json_type json_valid julianday lag last_value lead length like max min nth_value ntile nullif octet_length

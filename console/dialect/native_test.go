@@ -13,7 +13,7 @@ import (
 // the lists.
 func TestCallsAreKnown(t *testing.T) {
 	d, known := openTestDB(t), map[string]bool{}
-	for _, name := range dialect.Native {
+	for _, name := range dialect.NativeFunctions {
 		known[name] = true
 	}
 	for _, f := range append(base, dialect.Functions...) {

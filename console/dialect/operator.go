@@ -11,7 +11,7 @@ func (t *translator) binary(e *query.Binary, s *scope) (value, error) {
 		return t.logic(e, s)
 	}
 	if e.Op == "||" {
-		return t.chain(e, s)
+		return t.concatChain(e, s)
 	}
 	x, err := t.expr(e.X, s)
 	if err != nil {
@@ -21,15 +21,15 @@ func (t *translator) binary(e *query.Binary, s *scope) (value, error) {
 	if err != nil {
 		return y, err
 	}
-	v, err := t.operate(e.Op, x, y, e.OpAt)
+	v, err := t.applyOperator(e.Op, x, y, e.OpAt)
 	if err != nil {
-		return v, placed(err, e.OpAt)
+		return v, withOffset(err, e.OpAt)
 	}
 	return v.placed(e.Place()), nil
 }
 
-// operate applies an operator to two values.
-func (t *translator) operate(op string, x, y value, at int) (value, error) {
+// applyOperator applies an operator to two values.
+func (t *translator) applyOperator(op string, x, y value, at int) (value, error) {
 	switch op {
 	case "=", "<>", "<", "<=", ">", ">=":
 		return t.compare(op, x, y, at)
@@ -38,17 +38,17 @@ func (t *translator) operate(op string, x, y value, at int) (value, error) {
 	case "||":
 		return t.concat(x, y, at)
 	case "->", "->>", "#>", "#>>":
-		return t.reach(op, x, y, at)
+		return t.jsonOperator(op, x, y, at)
 	case "~", "~*", "!~", "!~*":
 		return t.regex(op, x, y, at)
 	case "~~", "!~~", "~~*", "!~~*":
-		return t.likeSign(op, x, y, at)
+		return t.likeOperator(op, x, y, at)
 	case "@>", "<@", "&&", "?", "?|", "?&":
 		return t.contains(op, x, y, at)
 	case "&", "|", "<<", ">>", "#":
 		return t.bits(op, x, y, at)
 	case "^@":
-		x, y, err := t.texts(op, x, y, at)
+		x, y, err := t.bothTexts(op, x, y, at)
 		return call(kind.Boolean, "rota_starts", x, y), err
 	}
 	return x, noOperator(op, x, y, at)
@@ -56,13 +56,13 @@ func (t *translator) operate(op string, x, y value, at int) (value, error) {
 
 // noOperator says that there is no such operator for what it is given.
 func noOperator(op string, x, y value, at int) error {
-	return refuse(StateFunction, at, "operator does not exist: %s %s %s", title(x.kind), op, title(y.kind)).hinting("cast one operand: x::%s", castHint(x, y))
+	return queryError(StateFunction, at, "operator does not exist: %s %s %s", typeTitle(x.kind), op, typeTitle(y.kind)).withHint("cast one operand: x::%s", castHint(x, y))
 }
 
 // castHint is a type to cast to.
 func castHint(x, y value) kind.Kind {
 	for _, k := range []kind.Kind{x.kind, y.kind} {
-		if k != kind.Unknown && k != dynamic && sortOf(k) != sortText {
+		if k != kind.Unknown && k != dynamic && categoryOf(k) != categoryText {
 			return k
 		}
 	}
@@ -85,32 +85,32 @@ func (t *translator) logic(e *query.Binary, s *scope) (value, error) {
 	nodes = append(nodes, left)
 	values := make([]value, len(nodes))
 	for i := range nodes {
-		v, err := t.truth(nodes[len(nodes)-1-i], s, "argument of "+e.Op)
+		v, err := t.boolExpr(nodes[len(nodes)-1-i], s, "argument of "+e.Op)
 		if err != nil {
 			return v, err
 		}
 		values[i] = v
 	}
-	return pairs(e.Op, values).placed(e.Place()), nil
+	return balanced(e.Op, values).placed(e.Place()), nil
 }
 
-func pairs(op string, values []value) value {
+func balanced(op string, values []value) value {
 	level := map[string]int{"OR": asOr, "AND": asAnd}[op]
 	const flat = 20
 	if len(values) > flat {
 		half := len(values) / 2
-		x, y := pairs(op, values[:half]), pairs(op, values[half:])
-		return made(kind.Boolean, level, cat("(", x, ") "+op+" (", y, ")"), x, y)
+		x, y := balanced(op, values[:half]), balanced(op, values[half:])
+		return newValue(kind.Boolean, level, cat("(", x, ") "+op+" (", y, ")"), x, y)
 	}
-	text := values[0].in(level)
+	text := values[0].atLevel(level)
 	for _, v := range values[1:] {
-		text = cat(text, " "+op+" ", v.in(level+1))
+		text = cat(text, " "+op+" ", v.atLevel(level+1))
 	}
-	return made(kind.Boolean, level, text, values...)
+	return newValue(kind.Boolean, level, text, values...)
 }
 
-// chain is || between values, of which there may be many in a row.
-func (t *translator) chain(e *query.Binary, s *scope) (value, error) {
+// concatChain is || between values, of which there may be many in a row.
+func (t *translator) concatChain(e *query.Binary, s *scope) (value, error) {
 	var steps []*query.Binary
 	var left query.Expr = e
 	for {
@@ -131,7 +131,7 @@ func (t *translator) chain(e *query.Binary, s *scope) (value, error) {
 			return y, err
 		}
 		if v, err = t.concat(v, y, steps[i].OpAt); err != nil {
-			return v, placed(err, steps[i].OpAt)
+			return v, withOffset(err, steps[i].OpAt)
 		}
 	}
 	return v.placed(e.Place()), nil
@@ -150,28 +150,30 @@ func (t *translator) concat(x, y value, at int) (value, error) {
 		}
 		return call(kind.JSON, "rota_json_concat", x, y), err
 	case x.kind == kind.Bytea && y.kind == kind.Bytea:
-		return made(kind.Bytea, atom, cat("CAST(", x.whole(), " || ", y.whole(), " AS BLOB)"), x, y), nil
-	case !textual(x) && !textual(y):
+		return newValue(kind.Bytea, atom, cat("CAST(", x.parenthesized(), " || ", y.parenthesized(), " AS BLOB)"), x, y), nil
+	case !isText(x) && !isText(y):
 		return x, noOperator("||", x, y, at)
 	}
 	if x, err = t.cast(x, kind.Text, nil); err == nil {
 		y, err = t.cast(y, kind.Text, nil)
 	}
-	left := x.whole()
+	left := x.parenthesized()
 	if x.joins {
 		left = x.sql
 	}
-	out := made(kind.Text, asTerm, cat(left, " || ", y.whole()), x, y)
+	out := newValue(kind.Text, asTerm, cat(left, " || ", y.parenthesized()), x, y)
 	out.joins = true
 	return out, err
 }
 
-// textual says whether a value is a text, or may be one.
-func textual(v value) bool { return v.open() || sortOf(v.kind) == sortText || v.kind == dynamic }
+// isText says whether a value is a text, or may be one.
+func isText(v value) bool {
+	return v.untyped() || categoryOf(v.kind) == categoryText || v.kind == dynamic
+}
 
-// texts are two values as texts.
-func (t *translator) texts(op string, x, y value, at int) (value, value, error) {
-	if !textual(x) || !textual(y) {
+// bothTexts are two values as texts.
+func (t *translator) bothTexts(op string, x, y value, at int) (value, value, error) {
+	if !isText(x) || !isText(y) {
 		return x, y, noOperator(op, x, y, at)
 	}
 	x, err := t.implicit(x, kind.Text)
@@ -186,11 +188,11 @@ func (t *translator) texts(op string, x, y value, at int) (value, value, error) 
 func (t *translator) bits(op string, x, y value, at int) (value, error) {
 	values := []value{x, y}
 	k, err := t.unify("operator "+op, values)
-	if err != nil || !whole(k) {
+	if err != nil || !isInteger(k) {
 		return x, noOperator(op, x, y, at)
 	}
 	if op == "#" {
 		return call(k, "rota_xor", values...), nil
 	}
-	return made(k, asTerm, cat(values[0].whole(), " "+op+" ", values[1].whole()), values...), nil
+	return newValue(k, asTerm, cat(values[0].parenthesized(), " "+op+" ", values[1].parenthesized()), values...), nil
 }

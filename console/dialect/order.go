@@ -28,7 +28,7 @@ func (t *translator) terms(sel *selection, order []*query.Term) ([]term, error) 
 		}
 		if item > 0 {
 			out = append(out, term{sel.items[item-1], node, item})
-			if err := ranked(sel.items[item-1].kind, node.Expr.Place()); err != nil {
+			if err := checkOrderable(sel.items[item-1].kind, node.Expr.Place()); err != nil {
 				return nil, err
 			}
 			continue
@@ -37,13 +37,13 @@ func (t *translator) terms(sel *selection, order []*query.Term) ([]term, error) 
 		if err != nil {
 			return nil, err
 		}
-		sel.escape(v)
+		sel.addOuter(v)
 		keys := []value{v}
 		if v.row { // by the first of it, then by the second
 			keys, node = v.elems, &query.Term{Expr: node.Expr, Desc: node.Desc}
 		}
 		for _, key := range keys {
-			if err := ranked(key.kind, node.Expr.Place()); err != nil {
+			if err := checkOrderable(key.kind, node.Expr.Place()); err != nil {
 				return nil, err
 			}
 			out = append(out, term{value: key, node: node, item: sel.same(key)})
@@ -58,14 +58,14 @@ func (sel *selection) itemOf(e query.Expr, clause string, names bool) (int, erro
 	case *query.Number:
 		n, err := strconv.Atoi(e.Text)
 		if err != nil {
-			return 0, refuse(StateSyntax, e.Place(), "non-integer constant in %s", clause).hinting("write the number of a column, or a name")
+			return 0, queryError(StateSyntax, e.Place(), "non-integer constant in %s", clause).withHint("write the number of a column, or a name")
 		}
 		if n < 1 || n > len(sel.items) {
-			return 0, refuse(StatePosition, e.Place(), "%s position %d is not in select list", clause, n).hinting("the select list has %d columns", len(sel.items))
+			return 0, queryError(StatePosition, e.Place(), "%s position %d is not in select list", clause, n).withHint("the select list has %d columns", len(sel.items))
 		}
 		return n, nil
 	case *query.String:
-		return 0, refuse(StateSyntax, e.Place(), "non-integer constant in %s", clause).hinting("write a name without quotes or in double quotes")
+		return 0, queryError(StateSyntax, e.Place(), "non-integer constant in %s", clause).withHint("write a name without quotes or in double quotes")
 	case *query.Column:
 		if !names || len(e.Path) != 1 {
 			return 0, nil
@@ -81,7 +81,7 @@ func (sel *selection) itemNamed(e *query.Column) (found int, err error) {
 			continue
 		}
 		if found > 0 && !sel.items[found-1].same(sel.items[i]) {
-			return 0, refuse(StateAmbiguous, e.Place(), "ORDER BY %q is ambiguous", c.name).hinting("use its position, or give one of the columns another name")
+			return 0, queryError(StateAmbiguous, e.Place(), "ORDER BY %q is ambiguous", c.name).withHint("use its position, or give one of the columns another name")
 		}
 		if found == 0 {
 			found = i + 1
@@ -127,17 +127,17 @@ func (o term) text(sel *selection) *sql {
 	case v.sql == nil || v.plain: // a constant is no position
 		return raw("NULL")
 	}
-	return sortable(v)
+	return sortKey(v)
 }
 
 // column says whether a value is a column as it stands.
 func (o term) column() bool {
 	_, is := o.node.Expr.(*query.Column)
-	return is && o.level == atom && len(o.loose) > 0
+	return is && o.level == atom && len(o.ungrouped) > 0
 }
 
-// sortable is the text by which SQLite orders values as PostgreSQL does.
-func sortable(v value) *sql {
+// sortKey is the text by which SQLite orders values as PostgreSQL does.
+func sortKey(v value) *sql {
 	if v.kind == kind.Interval {
 		return cat("rota_micros(", v, ")")
 	}
@@ -175,11 +175,11 @@ func (t *translator) outputOrder(order []*query.Term, b *block) (*sql, error) {
 		}
 		if item == 0 {
 			if c, is := node.Expr.(*query.Column); is && len(c.Path) == 1 {
-				return nil, refuse(StateColumn, c.Place(), "column %q does not exist", c.Path[0].Text).hinting("%s", suggestion(c.Path[0].Text, "the columns are", columnNames(b.columns)))
+				return nil, queryError(StateColumn, c.Place(), "column %q does not exist", c.Path[0].Text).withHint("%s", suggestion(c.Path[0].Text, "the columns are", columnNames(b.columns)))
 			}
-			return nil, unsupported(node.Expr.Place(), "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").hinting("only result column names can be used, not expressions or functions; put the query into a subquery in FROM")
+			return nil, unsupported(node.Expr.Place(), "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").withHint("only result column names can be used, not expressions or functions; put the query into a subquery in FROM")
 		}
-		if err := ranked(b.columns[item-1].kind, node.Expr.Place()); err != nil {
+		if err := checkOrderable(b.columns[item-1].kind, node.Expr.Place()); err != nil {
 			return nil, err
 		}
 		texts[i] = cat(number(item), direction(node, false))
@@ -191,7 +191,7 @@ func (t *translator) outputOrder(order []*query.Term, b *block) (*sql, error) {
 func (t *translator) distinctOrder(sel *selection, terms []term) error {
 	for _, o := range terms {
 		if o.item == 0 {
-			return refuse(StatePosition, o.node.Expr.Place(), "for SELECT DISTINCT, ORDER BY expressions must appear in select list").hinting("add it to the select list, or remove DISTINCT")
+			return queryError(StatePosition, o.node.Expr.Place(), "for SELECT DISTINCT, ORDER BY expressions must appear in select list").withHint("add it to the select list, or remove DISTINCT")
 		}
 	}
 	return nil
@@ -211,28 +211,28 @@ func (t *translator) distinctOn(sel *selection, p *parts, terms []term, b *block
 		} else if v, err = t.expr(e, sel.scope); err != nil {
 			return nil, err
 		}
-		if v, err = t.settle(v); err != nil {
+		if v, err = t.resolveUnknown(v); err != nil {
 			return nil, err
 		}
 		on[i] = v.sql
 	}
-	if err := initial(sel, terms, on); err != nil {
+	if err := checkDistinctOnOrder(sel, terms, on); err != nil {
 		return nil, err
 	}
 	for i, v := range sel.items {
-		v, err := t.settle(v)
+		v, err := t.resolveUnknown(v)
 		if err != nil {
 			return nil, err
 		}
 		sel.items[i], b.columns[i].kind = v, v.kind
 	}
 	b.items, b.member = nil, len(terms) == 0 && p.limit == nil
-	b.inner = func(bool) *sql { return sel.firsts(p, terms, on, b.columns) }
+	b.inner = func(bool) *sql { return sel.distinctOnText(p, terms, on, b.columns) }
 	return b, nil
 }
 
-// initial says whether an order begins with what rows must agree in.
-func initial(sel *selection, terms []term, on []*sql) error {
+// checkDistinctOnOrder says whether an order begins with what rows must agree in.
+func checkDistinctOnOrder(sel *selection, terms []term, on []*sql) error {
 	for i, o := range terms {
 		if i >= len(on) {
 			break
@@ -242,20 +242,20 @@ func initial(sel *selection, terms []term, on []*sql) error {
 			fits = fits || o.sql != nil && o.sql.same(v)
 		}
 		if !fits {
-			return refuse(StatePosition, o.node.Expr.Place(), "SELECT DISTINCT ON expressions must match initial ORDER BY expressions").hinting("put the DISTINCT ON expressions first in ORDER BY")
+			return queryError(StatePosition, o.node.Expr.Place(), "SELECT DISTINCT ON expressions must match initial ORDER BY expressions").withHint("put the DISTINCT ON expressions first in ORDER BY")
 		}
 	}
 	return nil
 }
 
-// firsts writes DISTINCT ON: rows are numbered within those that agree.
-func (sel *selection) firsts(p *parts, terms []term, on []*sql, columns []column) *sql {
+// distinctOnText writes DISTINCT ON: rows are numbered within those that agree.
+func (sel *selection) distinctOnText(p *parts, terms []term, on []*sql, columns []column) *sql {
 	inner := make([]*sql, 0, len(sel.items)+len(terms)+1)
 	outer := make([]*sql, len(sel.items))
 	for i, v := range sel.items {
 		name := "_c" + number(i+1)
 		inner = append(inner, cat(v, " AS ", name))
-		outer[i] = cat(name, " AS ", quoted(columns[i].out))
+		outer[i] = cat(name, " AS ", quoted(columns[i].alias))
 	}
 	if len(outer) == 0 { // SQLite wants some
 		outer = append(outer, raw("NULL"))
@@ -265,7 +265,7 @@ func (sel *selection) firsts(p *parts, terms []term, on []*sql, columns []column
 		name := "_o" + number(i+1)
 		text := raw("NULL")
 		if o.sql != nil {
-			text = sortable(o.value)
+			text = sortKey(o.value)
 		}
 		inner = append(inner, cat(text, " AS ", name))
 		keys[i], orders[i] = cat(text, direction(o.node, false)), cat(name, direction(o.node, false))

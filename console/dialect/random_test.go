@@ -32,8 +32,8 @@ func (m maker) fill(pattern string, depth int) string {
 	}
 }
 
-// leaves are columns and constants, forms what is made of others.
-var leaves = map[string][]string{
+// countElements are columns and constants, forms what is made of others.
+var countElements = map[string][]string{
 	"int":  {"n", "small::int", "1", "2", "0", "-3", "length(job_name)"},
 	"big":  {"priority", "row_number() OVER (ORDER BY job_name)", "3::bigint"},
 	"num":  {"cost", "1.5", "0.25", "10.0"},
@@ -70,7 +70,7 @@ var sorts = []string{"int", "big", "num", "flt", "text", "bool", "time", "loc", 
 
 func (m maker) value(sort string, depth int) string {
 	if depth <= 0 || m.IntN(4) == 0 || len(forms[sort]) == 0 {
-		return m.pick(leaves[sort]...)
+		return m.pick(countElements[sort]...)
 	}
 	return m.fill(m.pick(forms[sort]...), depth)
 }

@@ -4,7 +4,7 @@ import "sort"
 
 // scalars are the functions whose arguments say what they give. What has another name
 // at SQLite, or another meaning there, says how it is asked for.
-var scalars = declare(`
+var scalars = parseFunctions(`
 abs(number) number
 acos(float8) float8
 asin(float8) float8

@@ -28,22 +28,22 @@ type source struct {
 
 // column is one of a source, or of an answer.
 type column struct {
-	name string
-	kind kind.Kind
-	sql  *sql
-	out  string // what the text calls it where it is one of a query within another
-	from Origin
+	name  string
+	kind  kind.Kind
+	sql   *sql
+	alias string // what the text calls it where it is one of a query within another
+	from  Origin
 }
 
-// loose is a column that no aggregate stands around.
-type loose struct {
+// ungroupedColumn is a column that no aggregate stands around.
+type ungroupedColumn struct {
 	scope *selection
 	name  string
 	at    int
 }
 
-// below is a scope whose names hide those of another.
-func (s *scope) below() *scope { return &scope{outer: s} }
+// inner is a scope whose names hide those of another.
+func (s *scope) inner() *scope { return &scope{outer: s} }
 
 // commonTable finds a common table.
 func (s *scope) commonTable(name string) *commonTable {
@@ -79,29 +79,29 @@ func (t *translator) column(c *query.Column, s *scope) (value, error) {
 			return v, err
 		}
 	}
-	return value{}, s.unknown(c, last)
+	return value{}, s.unknownColumn(c, last)
 }
 
 // find looks for a column among the names of one scope.
 func (s *scope) find(c *query.Column) (v value, found bool, err error) {
 	last := c.Path[len(c.Path)-1]
 	if len(c.Path) == 1 {
-		if v, found, err = s.pick(s.names, last.Text, last.Text, c.Place()); found || err != nil {
+		if v, found, err = s.pickColumn(s.names, last.Text, last.Text, c.Place()); found || err != nil {
 			return v, found, err
 		}
-		return s.pick(tableOIDs(s.sources), last.Text, last.Text, c.Place())
+		return s.pickColumn(tableOIDs(s.sources), last.Text, last.Text, c.Place())
 	}
 	from, err := s.source(c.Path[:len(c.Path)-1], c.Place())
 	if from == nil || err != nil {
 		return value{}, false, err
 	}
-	v, found, err = s.pick(from.columns, last.Text, written(c.Path), c.Place())
+	v, found, err = s.pickColumn(from.columns, last.Text, pathText(c.Path), c.Place())
 	if err == nil && !found {
-		v, found, err = s.pick(tableOIDs([]*source{from}), last.Text, written(c.Path), c.Place())
+		v, found, err = s.pickColumn(tableOIDs([]*source{from}), last.Text, pathText(c.Path), c.Place())
 	}
 	if err == nil && !found {
-		err = refuse(StateColumn, last.At, "column %s does not exist", written(c.Path)).
-			hinting("%s", suggestion(last.Text, "the columns of "+from.name+" are", columnNames(from.columns)))
+		err = queryError(StateColumn, last.At, "column %s does not exist", pathText(c.Path)).
+			withHint("%s", suggestion(last.Text, "the columns of "+from.name+" are", columnNames(from.columns)))
 	}
 	return v, found, err
 }
@@ -121,13 +121,13 @@ func tableOIDs(sources []*source) (columns []column) {
 // tableOIDNumber is the number that PostgreSQL gives this column in all tables.
 const tableOIDNumber = -6
 
-func (s *scope) pick(among []column, name, written string, at int) (v value, found bool, err error) {
+func (s *scope) pickColumn(among []column, name, written string, at int) (v value, found bool, err error) {
 	for _, c := range among {
 		if c.name != name {
 			continue
 		}
 		if found {
-			return value{}, false, refuse(StateAmbiguous, at, "column reference %q is ambiguous", written).hinting("qualify it with a table name: %s", s.owners(name))
+			return value{}, false, queryError(StateAmbiguous, at, "column reference %q is ambiguous", written).withHint("qualify it with a table name: %s", s.qualifiedNames(name))
 		}
 		v, found = s.value(c, at), true
 	}
@@ -137,13 +137,13 @@ func (s *scope) pick(among []column, name, written string, at int) (v value, fou
 func (s *scope) value(c column, at int) value {
 	v := value{sql: c.sql.from(at), kind: c.kind, level: atom, at: at, from: c.from}
 	if s.sel != nil {
-		v.loose = []loose{{s.sel, c.name, at}}
+		v.ungrouped = []ungroupedColumn{{s.sel, c.name, at}}
 	}
 	return v
 }
 
-// owners are the ways to write a column that several sources have.
-func (s *scope) owners(name string) string {
+// qualifiedNames are the ways to write a column that several sources have.
+func (s *scope) qualifiedNames(name string) string {
 	var ways []string
 	for _, from := range s.sources {
 		for _, c := range from.columns {
@@ -167,7 +167,7 @@ func (s *scope) source(path []query.Name, at int) (found *source, err error) {
 			continue
 		}
 		if found != nil {
-			return nil, refuse(StateAmbiguous, at, "table reference %q is ambiguous", written(path)).hinting("give the tables other names with AS")
+			return nil, queryError(StateAmbiguous, at, "table reference %q is ambiguous", pathText(path)).withHint("give the tables other names with AS")
 		}
 		found = from
 	}
@@ -184,12 +184,12 @@ func (s *scope) lookup(path []query.Name, at int) (*scope, *source, error) {
 	return nil, nil, nil
 }
 
-// unknown says that a name stands for nothing.
-func (s *scope) unknown(c *query.Column, last query.Name) error {
+// unknownColumn says that a name stands for nothing.
+func (s *scope) unknownColumn(c *query.Column, last query.Name) error {
 	if len(c.Path) > 1 {
 		path := c.Path[:len(c.Path)-1]
-		return refuse(StateTable, c.Place(), "missing FROM-clause entry for table %q", written(path)).
-			hinting("%s", suggestion(written(path), "FROM contains", s.visible()))
+		return queryError(StateTable, c.Place(), "missing FROM-clause entry for table %q", pathText(path)).
+			withHint("%s", suggestion(pathText(path), "FROM contains", s.sourceNames()))
 	}
 	var names []string
 	seen := map[string]bool{}
@@ -201,15 +201,15 @@ func (s *scope) unknown(c *query.Column, last query.Name) error {
 			}
 		}
 	}
-	e := refuse(StateColumn, c.Place(), "column %q does not exist", last.Text)
+	e := queryError(StateColumn, c.Place(), "column %q does not exist", last.Text)
 	if last.Quoted && len(names) == 0 {
-		return e.hinting("write a string in single quotes: '%s'", last.Text)
+		return e.withHint("write a string in single quotes: '%s'", last.Text)
 	}
-	return e.hinting("%s", suggestion(last.Text, "the columns are", names))
+	return e.withHint("%s", suggestion(last.Text, "the columns are", names))
 }
 
-// visible are the names of the sources.
-func (s *scope) visible() (names []string) {
+// sourceNames are the names of the sources.
+func (s *scope) sourceNames() (names []string) {
 	for ; s != nil; s = s.outer {
 		for _, from := range s.sources {
 			names = append(names, from.name)
@@ -226,8 +226,8 @@ func columnNames(columns []column) []string {
 	return names
 }
 
-// written is a name as it was written.
-func written(path []query.Name) string {
+// pathText is a name as it was written.
+func pathText(path []query.Name) string {
 	parts := make([]string, len(path))
 	for i, p := range path {
 		parts[i] = p.Text
@@ -249,12 +249,12 @@ func (t *translator) wholeRow(c *query.Column, s *scope) (value, error) {
 	}
 	parts := make([]*sql, 0, 2*len(from.columns))
 	for _, col := range from.columns {
-		parts = append(parts, raw(literal(col.name)), t.inJSON(at.value(col, c.Place())).sql)
+		parts = append(parts, raw(quoteText(col.name)), t.inJSON(at.value(col, c.Place())).sql)
 	}
-	v := made(kind.Record, atom, cat("json_object(", list(parts), ")"))
+	v := newValue(kind.Record, atom, cat("json_object(", list(parts), ")"))
 	v.of = from
 	if at.sel != nil {
-		v.loose = []loose{{at.sel, from.name, c.Place()}}
+		v.ungrouped = []ungroupedColumn{{at.sel, from.name, c.Place()}}
 	}
 	return v.placed(c.Place()), nil
 }

@@ -10,17 +10,17 @@ import (
 
 // selection is one SELECT while it is translated.
 type selection struct {
-	node       *query.Select
-	scope      *scope
-	items      []value
-	columns    []column
-	groups     []*sql
-	aggregated bool
-	clause     string // where we are; aggregates belong into some only
-	within     int    // how many aggregates stand around
-	sets       []*sql // functions that yield rows, in the list
-	setAlias   string
-	outer      []loose // columns of queries around this one
+	node           *query.Select
+	scope          *scope
+	items          []value
+	columns        []column
+	groups         []*sql
+	aggregated     bool
+	clause         string // where we are; aggregates belong into some only
+	aggregateDepth int    // how many aggregates stand around
+	sets           []*sql // functions that yield rows, in the list
+	setAlias       string
+	outer          []ungroupedColumn // columns of queries around this one
 }
 
 // parts are the texts of a SELECT besides its list.
@@ -32,7 +32,7 @@ type parts struct {
 // selectBlock says what one SELECT means, with the order and the limit of its query.
 func (t *translator) selectBlock(node *query.Select, q *query.Query, outer *scope) (*block, error) {
 	sel := &selection{node: node}
-	sel.scope = outer.below()
+	sel.scope = outer.inner()
 	sel.scope.sel = sel
 	p := &parts{}
 	var err error
@@ -72,7 +72,7 @@ func (t *translator) finish(sel *selection, terms []term) error {
 		sel.aggregated = true
 	}
 	if len(sel.sets) > 0 && (sel.aggregated || len(sel.groups) > 0) {
-		return unsupported(sel.node.At, "set-returning functions are not supported in the select list of a grouped query").hinting("call the function in FROM")
+		return unsupported(sel.node.At, "set-returning functions are not supported in the select list of a grouped query").withHint("call the function in FROM")
 	}
 	if !sel.aggregated && len(sel.groups) == 0 {
 		return nil
@@ -92,10 +92,10 @@ func (t *translator) finish(sel *selection, terms []term) error {
 
 // grouped says whether a value is one for each group.
 func (sel *selection) grouped(v value) error {
-	for _, l := range v.loose {
+	for _, l := range v.ungrouped {
 		if l.scope == sel {
-			return refuse(StateGrouping, l.at, "column %q must appear in the GROUP BY clause or be used in an aggregate function", l.name).
-				hinting("add it to GROUP BY, or use max(%s)", l.name)
+			return queryError(StateGrouping, l.at, "column %q must appear in the GROUP BY clause or be used in an aggregate function", l.name).
+				withHint("add it to GROUP BY, or use max(%s)", l.name)
 		}
 	}
 	return nil
@@ -105,12 +105,12 @@ func (sel *selection) grouped(v value) error {
 func (t *translator) assemble(sel *selection, p *parts, terms []term) (*block, error) {
 	b := &block{columns: sel.columns, items: sel.items}
 	b.single = len(sel.groups) == 0 && (sel.aggregated || len(sel.node.From) == 0 && len(sel.sets) == 0)
-	named(b.columns)
+	nameColumns(b.columns)
 	for _, v := range sel.items {
-		b.gather(outside(v, sel))
+		b.addUngrouped(outerColumns(v, sel))
 	}
 	for _, l := range sel.outer {
-		b.gather(value{loose: []loose{l}})
+		b.addUngrouped(value{ungrouped: []ungroupedColumn{l}})
 	}
 	if len(sel.sets) > 0 {
 		each := cat("json_each(rota_zip(", list(sel.sets), ")) AS ", quoted(sel.setAlias))
@@ -137,15 +137,15 @@ func (t *translator) assemble(sel *selection, p *parts, terms []term) (*block, e
 	return b, nil
 }
 
-// outside leaves of the loose columns of a value those that belong to other queries.
-func outside(v value, sel *selection) value {
-	var rest []loose
-	for _, l := range v.loose {
+// outerColumns leaves of the loose columns of a value those that belong to other queries.
+func outerColumns(v value, sel *selection) value {
+	var rest []ungroupedColumn
+	for _, l := range v.ungrouped {
 		if l.scope != sel {
 			rest = append(rest, l)
 		}
 	}
-	v.loose = rest
+	v.ungrouped = rest
 	return v
 }
 
@@ -155,7 +155,7 @@ func (t *translator) condition(sel *selection, word string, e query.Expr) (*sql,
 		return nil, nil
 	}
 	sel.clause = word
-	v, err := t.truth(e, sel.scope, "argument of "+word)
+	v, err := t.boolExpr(e, sel.scope, "argument of "+word)
 	if err != nil {
 		return nil, err
 	}
@@ -164,17 +164,17 @@ func (t *translator) condition(sel *selection, word string, e query.Expr) (*sql,
 			return nil, err
 		}
 	}
-	sel.escape(v)
+	sel.addOuter(v)
 	return cat(" "+word+" ", v.sql), nil
 }
 
-// escape notes the columns of queries around this one.
-func (sel *selection) escape(v value) {
-	for _, l := range v.loose {
+// addOuter notes the columns of queries around this one.
+func (sel *selection) addOuter(v value) {
+	for _, l := range v.ungrouped {
 		if l.scope != sel {
-			holder := value{loose: sel.outer}
-			holder.loosen([]loose{l})
-			sel.outer = holder.loose
+			holder := value{ungrouped: sel.outer}
+			holder.addUngrouped([]ungroupedColumn{l})
+			sel.outer = holder.ungrouped
 		}
 	}
 }
@@ -211,8 +211,8 @@ func (t *translator) items(sel *selection) error {
 }
 
 func (t *translator) add(sel *selection, name string, v value) error {
-	if t.columns++; t.columns > 10*columnsMost || len(sel.items) >= columnsMost {
-		return refuse(StateTooMuch, v.at, "the query has more than %d columns", columnsMost).hinting("select only the columns that you need")
+	if t.columns++; t.columns > 10*columnsMax || len(sel.items) >= columnsMax {
+		return queryError(StateLimit, v.at, "the query has more than %d columns", columnsMax).withHint("select only the columns that you need")
 	}
 	sel.items = append(sel.items, v)
 	sel.columns = append(sel.columns, column{name: name, kind: v.kind, from: v.from})
@@ -231,12 +231,12 @@ func (t *translator) star(sel *selection, star *query.Star) error {
 			return err
 		}
 		if from == nil {
-			return refuse(StateTable, star.Place(), "missing FROM-clause entry for table %q", written(star.Path)).
-				hinting("%s", suggestion(written(star.Path), "FROM contains", sel.scope.visible()))
+			return queryError(StateTable, star.Place(), "missing FROM-clause entry for table %q", pathText(star.Path)).
+				withHint("%s", suggestion(pathText(star.Path), "FROM contains", sel.scope.sourceNames()))
 		}
 		s, columns = at, from.columns
 	case len(sel.scope.sources) == 0:
-		return refuse(StateSyntax, star.Place(), "SELECT * with no tables specified is not valid").hinting("add FROM")
+		return queryError(StateSyntax, star.Place(), "SELECT * with no tables specified is not valid").withHint("add FROM")
 	}
 	for _, c := range columns {
 		if err := t.add(sel, c.name, s.value(c, star.Place())); err != nil {
@@ -246,8 +246,8 @@ func (t *translator) star(sel *selection, star *query.Star) error {
 	return nil
 }
 
-// named gives columns names by which a text can tell them apart.
-func named(columns []column) {
+// nameColumns gives columns names by which a text can tell them apart.
+func nameColumns(columns []column) {
 	taken := map[string]bool{}
 	for i := range columns {
 		name := columns[i].name
@@ -259,7 +259,7 @@ func named(columns []column) {
 			out = name + "_" + strconv.Itoa(i+n)
 		}
 		taken[strings.ToLower(out)] = true
-		columns[i].out = out
+		columns[i].alias = out
 	}
 }
 
@@ -290,22 +290,22 @@ func (t *translator) count(e query.Expr, outer *scope, word string) (*sql, error
 	if e == nil {
 		return nil, nil
 	}
-	v, err := t.expr(e, (&scope{}).inside(outer))
+	v, err := t.expr(e, (&scope{}).withCommonTables(outer))
 	if err != nil || v.null {
 		return nil, err
 	}
-	if sortOf(v.kind) != sortNumber && !v.open() && v.kind != dynamic {
-		return nil, refuse(StateMismatch, e.Place(), "argument of %s must be type bigint, not type %s", word, title(v.kind))
+	if categoryOf(v.kind) != categoryNumber && !v.untyped() && v.kind != dynamic {
+		return nil, queryError(StateMismatch, e.Place(), "argument of %s must be type bigint, not type %s", word, typeTitle(v.kind))
 	}
 	if n, is := e.(*query.Unary); is && n.Op == "-" {
-		return nil, refuse("2201W", e.Place(), "%s must not be negative", word)
+		return nil, queryError("2201W", e.Place(), "%s must not be negative", word)
 	}
 	v, err = t.cast(v, kind.Integer, nil)
 	return v.sql, err
 }
 
-// inside is an empty scope that knows the common tables of another.
-func (s *scope) inside(outer *scope) *scope {
+// withCommonTables is an empty scope that knows the common tables of another.
+func (s *scope) withCommonTables(outer *scope) *scope {
 	for at := outer; at != nil; at = at.outer {
 		for name, c := range at.with {
 			if s.with == nil {

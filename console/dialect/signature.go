@@ -26,10 +26,10 @@ type function struct {
 	zoned    string // the text where the session's zone is not UTC: it is $z; empty: the same
 }
 
-// declare reads functions as people write them: name(kinds) returns = text. Behind a bar
+// parseFunctions reads functions as people write them: name(kinds) returns = text. Behind a bar
 // stands the text for sessions whose zone is not UTC. An argument that ends in ? may be left
 // out; one that ends in … may come as often as one likes.
-func declare(lines string) map[string][]*function {
+func parseFunctions(lines string) map[string][]*function {
 	all := map[string][]*function{}
 	for _, line := range strings.Split(lines, "\n") {
 		line = strings.TrimSpace(line)
@@ -39,7 +39,7 @@ func declare(lines string) map[string][]*function {
 		head, as, _ := strings.Cut(line, " = ")
 		name, rest, _ := strings.Cut(head, "(")
 		args, returns, _ := strings.Cut(rest, ") ")
-		f := &function{name: name, returns: spelled(returns)}
+		f := &function{name: name, returns: kindName(returns)}
 		f.as, f.zoned, _ = strings.Cut(as, " | ")
 		for _, a := range strings.Split(args, ",") {
 			f.declareArg(strings.TrimSpace(a))
@@ -61,11 +61,11 @@ func (f *function) declareArg(a string) {
 	case strings.HasSuffix(a, "…"):
 		f.variadic = true
 	}
-	f.args = append(f.args, spelled(strings.TrimRight(a, "?…")))
+	f.args = append(f.args, kindName(strings.TrimRight(a, "?…")))
 }
 
-// spelled is the name of a kind as it is known everywhere.
-func spelled(name string) string {
+// kindName is the name of a kind as it is known everywhere.
+func kindName(name string) string {
 	elem, array := strings.CutSuffix(name, "[]")
 	if k, known := kind.Named(elem); known {
 		if array {
@@ -80,7 +80,7 @@ func spelled(name string) string {
 func (f *function) spec() string {
 	args := make([]string, len(f.args))
 	for i, a := range f.args {
-		args[i] = title(kind.Kind(a))
+		args[i] = typeTitle(kind.Kind(a))
 	}
 	return f.name + "(" + strings.Join(args, ", ") + ")"
 }
@@ -96,7 +96,7 @@ func (f *function) cost(args []value, t *translator) int {
 	}
 	sum := 0
 	for i, a := range args {
-		c := costOf(t.kindNow(a), f.arg(i))
+		c := costOf(t.currentKind(a), f.arg(i))
 		if c < 0 {
 			return -1
 		}
@@ -122,22 +122,22 @@ func costOf(from kind.Kind, to string) int {
 	case from == dynamic:
 		return 4
 	case to == "number":
-		return costIf(sortOf(from) == sortNumber, 1)
+		return costIf(categoryOf(from) == categoryNumber, 1)
 	case to == "array" || k == kind.AnyArray:
 		return costIf(from.Elem() != kind.Unknown || from == kind.AnyArray, 1)
-	case whole(from) && k == kind.Float: // PostgreSQL prefers it
+	case isInteger(from) && k == kind.Float: // PostgreSQL prefers it
 		return 3
-	case whole(from) && k == kind.Numeric:
+	case isInteger(from) && k == kind.Numeric:
 		return 4
-	case sortOf(from) == sortNumber && sortOf(k) == sortNumber && rank(from) < rank(k):
+	case categoryOf(from) == categoryNumber && categoryOf(k) == categoryNumber && rank(from) < rank(k):
 		return 1 + rank(k) - rank(from)
-	case sortOf(from) == sortTime && sortOf(k) == sortTime && rank(from) < rank(k):
+	case categoryOf(from) == categoryTime && categoryOf(k) == categoryTime && rank(from) < rank(k):
 		return 3 + rank(from) - rank(k) + 2
-	case sortOf(from) == sortText && sortOf(k) == sortText:
+	case categoryOf(from) == categoryText && categoryOf(k) == categoryText:
 		return 1
-	case sortOf(k) == sortID && (whole(from) || sortOf(from) == sortID), sortOf(from) == sortID && whole(k):
+	case categoryOf(k) == categoryOID && (isInteger(from) || categoryOf(from) == categoryOID), categoryOf(from) == categoryOID && isInteger(k):
 		return 2
-	case document(from) && document(k):
+	case isJSON(from) && isJSON(k):
 		return 2
 	case from.Elem() != kind.Unknown && k.Elem() != kind.Unknown:
 		return costOf(from.Elem(), string(k.Elem()))
@@ -165,7 +165,7 @@ func (f *function) take(args []value, t *translator) ([]value, kind.Kind, error)
 		case want == "same":
 			alike = append(alike, i)
 		case want == "array":
-			args[i], err = t.implicitIf(args[i], kind.Text.Array())
+			args[i], err = t.implicitIfUnknown(args[i], kind.Text.Array())
 			if elem = args[i].kind.Elem(); elem == kind.Unknown {
 				elem = dynamic
 			}
@@ -173,16 +173,16 @@ func (f *function) take(args []value, t *translator) ([]value, kind.Kind, error)
 				returns = args[i].kind
 			}
 		case want == "elem":
-			args[i], err = t.implicitIf(args[i], elem)
+			args[i], err = t.implicitIfUnknown(args[i], elem)
 		case want == "number":
-			args[i], err = t.implicitIf(args[i], kind.Float)
+			args[i], err = t.implicitIfUnknown(args[i], kind.Float)
 			if f.returns == "number" {
 				returns = args[i].kind
 			}
 		case want == "any":
-			args[i], err = t.settle(args[i])
+			args[i], err = t.resolveUnknown(args[i])
 		default:
-			args[i], err = t.fit(args[i], kind.Kind(want))
+			args[i], err = t.fitArgument(args[i], kind.Kind(want))
 		}
 		if err != nil {
 			return nil, "", err
@@ -191,19 +191,19 @@ func (f *function) take(args []value, t *translator) ([]value, kind.Kind, error)
 	if f.returns == "elem" {
 		returns = elem
 	}
-	return t.takeAlike(f, args, alike, returns)
+	return t.unifyArgs(f, args, alike, returns)
 }
 
-// fit is an argument as a function takes it. Numbers are left as they are: who takes one
+// fitArgument is an argument as a function takes it. Numbers are left as they are: who takes one
 // takes any.
-func (t *translator) fit(v value, k kind.Kind) (value, error) {
-	if sortOf(v.kind) == sortNumber && sortOf(k) == sortNumber && !v.open() {
+func (t *translator) fitArgument(v value, k kind.Kind) (value, error) {
+	if categoryOf(v.kind) == categoryNumber && categoryOf(k) == categoryNumber && !v.untyped() {
 		return v, nil
 	}
 	return t.implicit(v, k)
 }
 
-func (t *translator) takeAlike(f *function, args []value, alike []int, returns kind.Kind) ([]value, kind.Kind, error) {
+func (t *translator) unifyArgs(f *function, args []value, alike []int, returns kind.Kind) ([]value, kind.Kind, error) {
 	if len(alike) == 0 {
 		return args, returns, nil
 	}
@@ -240,7 +240,7 @@ func (f *function) text(args []value, k kind.Kind, zone string) value {
 		}
 		switch c := after[0]; {
 		case c == 'z':
-			out.add(raw(literal(zone)))
+			out.add(raw(quoteText(zone)))
 		case c == '*' || c == '-':
 			some := args
 			if c == '-' { // all but the first
@@ -255,7 +255,7 @@ func (f *function) text(args []value, k kind.Kind, zone string) value {
 		case int(c-'1') < len(args):
 			a := args[c-'1']
 			if rest := after[1:]; rest != "" && rest[0] != ',' && rest[0] != ')' || !strings.HasSuffix(before, "(") && !strings.HasSuffix(before, ", ") {
-				out.add(a.whole())
+				out.add(a.parenthesized())
 			} else {
 				out.add(a.sql)
 			}
@@ -264,7 +264,7 @@ func (f *function) text(args []value, k kind.Kind, zone string) value {
 		}
 		rest = after[1:]
 	}
-	return made(k, levelOf(as), out, args...)
+	return newValue(k, levelOf(as), out, args...)
 }
 
 // levelOf is how strongly a text of ours holds together.

@@ -21,7 +21,7 @@ func (t *translator) from(sel *selection) (*sql, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := sel.scope.admit(r); err != nil {
+		if err := sel.scope.addRelation(r); err != nil {
 			return nil, err
 		}
 		if i > 0 && r.joined {
@@ -35,12 +35,12 @@ func (t *translator) from(sel *selection) (*sql, error) {
 	return cat(" FROM ", list(texts)), nil
 }
 
-// admit lets a scope know the names of more sources.
-func (s *scope) admit(r *relation) error {
+// addRelation lets a scope know the names of more sources.
+func (s *scope) addRelation(r *relation) error {
 	for _, more := range r.sources {
 		for _, have := range s.sources {
 			if have.name == more.name && (have.schema == more.schema || have.schema == "" || more.schema == "") {
-				return refuse(StateAlias, -1, "table name %q specified more than once", more.name).hinting("give one of the tables another name with AS")
+				return queryError(StateAlias, -1, "table name %q specified more than once", more.name).withHint("give one of the tables another name with AS")
 			}
 		}
 	}
@@ -78,15 +78,15 @@ func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
 	}
 	if c := s.commonTable(name); c != nil && schema == "" {
 		from := &source{name: name, columns: append([]column{}, c.columns...)}
-		return t.called(from, raw(quoted(c.alias)).reading(c.refs), c.alias, src.Alias, src.At)
+		return t.nameSource(from, raw(quoted(c.alias)).reading(c.refs), c.alias, src.Alias, src.At)
 	}
 	table, found := t.in.Table(schema, name)
 	if !found {
-		return nil, refuse(StateTable, src.At, "relation %q does not exist", written(src.Path)).hinting("%s", suggestion(written(src.Path), "the tables are", t.in.Tables()))
+		return nil, queryError(StateTable, src.At, "relation %q does not exist", pathText(src.Path)).withHint("%s", suggestion(pathText(src.Path), "the tables are", t.in.Tables()))
 	}
 	from := &source{name: name, schema: table.Schema, oid: table.OID}
 	for i, c := range table.Columns {
-		from.columns = append(from.columns, column{name: c.Name, kind: c.Kind, out: c.Name})
+		from.columns = append(from.columns, column{name: c.Name, kind: c.Kind, alias: c.Name})
 		if table.OID != 0 {
 			from.columns[i].from = Origin{table.OID, i + 1}
 		}
@@ -95,12 +95,12 @@ func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
 	if table.Schema != "" {
 		text = cat(quoted(table.Schema)+".", text)
 	}
-	return t.called(from, text, table.Name, src.Alias, src.At)
+	return t.nameSource(from, text, table.Name, src.Alias, src.At)
 }
 
-// called gives a source the names that the query and the text call it. What the text
+// nameSource gives a source the names that the query and the text call it. What the text
 // reads is known there by its own name already.
-func (t *translator) called(from *source, text *sql, own string, alias query.Alias, at int) (*relation, error) {
+func (t *translator) nameSource(from *source, text *sql, own string, alias query.Alias, at int) (*relation, error) {
 	if alias.Name != nil {
 		from.name, from.schema = alias.Name.Text, ""
 	}
@@ -109,7 +109,7 @@ func (t *translator) called(from *source, text *sql, own string, alias query.Ali
 		return nil, err
 	}
 	for i := range from.columns {
-		from.columns[i].sql = raw(quoted(from.alias) + "." + quoted(from.columns[i].out))
+		from.columns[i].sql = raw(quoted(from.alias) + "." + quoted(from.columns[i].alias))
 	}
 	if from.alias != own {
 		text = cat(text, " AS ", quoted(from.alias))
@@ -124,24 +124,24 @@ func (t *translator) derived(src *query.Derived, s *scope) (*relation, error) {
 	if src.Lateral {
 		around = s
 	} else if len(s.with) > 0 {
-		around = (&scope{outer: s.outer}).inside(s)
+		around = (&scope{outer: s.outer}).withCommonTables(s)
 	}
 	b, err := t.query(src.Query, around)
 	if err != nil {
 		return nil, err
 	}
-	if b, err = t.settled(b); err != nil {
+	if b, err = t.resolveBlock(b); err != nil {
 		return nil, err
 	}
 	from := &source{columns: append([]column{}, b.columns...)}
-	if src.Lateral && refers(b.loose, s) {
+	if src.Lateral && refersTo(b.ungrouped, s) {
 		return t.lateral(from, b, src)
 	}
-	return t.called(from, cat("(", b.write(true), ")"), "", src.Alias, src.At)
+	return t.nameSource(from, cat("(", b.write(true), ")"), "", src.Alias, src.At)
 }
 
-// refers says whether a block looks at the neighbours that a scope knows.
-func refers(to []loose, s *scope) bool {
+// refersTo says whether a block looks at the neighbours that a scope knows.
+func refersTo(to []ungroupedColumn, s *scope) bool {
 	for _, l := range to {
 		if l.scope == s.sel {
 			return true
@@ -153,11 +153,11 @@ func refers(to []loose, s *scope) bool {
 func (t *translator) lateral(from *source, b *block, src *query.Derived) (*relation, error) {
 	outs := make([]*sql, len(b.columns))
 	for i, c := range b.columns {
-		outs[i] = raw(quoted(c.out))
+		outs[i] = raw(quoted(c.alias))
 	}
 	row := cat("json_array(", list(outs), ")")
-	text := cat("json_each((SELECT json_group_array(", row, ") FILTER (WHERE ", weighed(row), ") FROM (", b.write(true), ")))")
-	r, err := t.called(from, text, "", src.Alias, src.At)
+	text := cat("json_each((SELECT json_group_array(", row, ") FILTER (WHERE ", checkMemory(row), ") FROM (", b.write(true), ")))")
+	r, err := t.nameSource(from, text, "", src.Alias, src.At)
 	if err != nil {
 		return nil, err
 	}
@@ -174,8 +174,8 @@ func (t *translator) join(j *query.Join, s *scope) (*relation, error) {
 		return nil, err
 	}
 	beside := &scope{outer: s.outer, with: s.with, sel: s.sel, names: s.names, sources: s.sources}
-	if err := beside.admit(left); err != nil {
-		return nil, placed(err, j.At)
+	if err := beside.addRelation(left); err != nil {
+		return nil, withOffset(err, j.At)
 	}
 	right, err := t.source(j.Right, beside)
 	if err != nil {
@@ -183,8 +183,8 @@ func (t *translator) join(j *query.Join, s *scope) (*relation, error) {
 	}
 	both := &scope{outer: s.outer, with: s.with, sel: s.sel}
 	for _, r := range []*relation{left, right} {
-		if err := both.admit(r); err != nil {
-			return nil, placed(err, j.At)
+		if err := both.addRelation(r); err != nil {
+			return nil, withOffset(err, j.At)
 		}
 	}
 	out := &relation{names: both.names, sources: both.sources, joined: left.joined || j.Kind == "RIGHT" || j.Kind == "FULL"}
@@ -208,7 +208,7 @@ var joinWords = map[string]string{"": " JOIN ", "INNER": " JOIN ", "CROSS": " JO
 func (t *translator) matches(j *query.Join, left, right *relation, both *scope, out *relation) (*sql, error) {
 	using := j.Using
 	if j.Natural {
-		using = shared(left.names, right.names, j.At)
+		using = sharedNames(left.names, right.names, j.At)
 	}
 	if len(using) > 0 {
 		return t.using(j, using, left, right, out)
@@ -216,18 +216,18 @@ func (t *translator) matches(j *query.Join, left, right *relation, both *scope, 
 	if j.On == nil {
 		return nil, nil
 	}
-	v, err := t.truth(j.On, both, "argument of JOIN/ON")
+	v, err := t.boolExpr(j.On, both, "argument of JOIN/ON")
 	if err != nil {
 		return nil, err
 	}
 	if both.sel != nil {
-		both.sel.escape(v)
+		both.sel.addOuter(v)
 	}
 	return cat(" ON ", v.sql), nil
 }
 
-// shared are the names that both sides have.
-func shared(left, right []column, at int) (names []query.Name) {
+// sharedNames are the names that both sides have.
+func sharedNames(left, right []column, at int) (names []query.Name) {
 	for _, l := range left {
 		for _, r := range right {
 			if l.name == r.name {
@@ -247,14 +247,14 @@ func (t *translator) using(j *query.Join, names []query.Name, left, right *relat
 	for _, n := range names {
 		var sides [2]value
 		for i, side := range []*scope{ls, rs} {
-			v, found, err := side.pick(side.names, n.Text, n.Text, n.At)
+			v, found, err := side.pickColumn(side.names, n.Text, n.Text, n.At)
 			if err != nil {
 				return nil, err
 			}
 			if !found {
 				which := []string{"left", "right"}[i]
-				return nil, refuse(StateColumn, n.At, "column %q specified in USING clause does not exist in %s table", n.Text, which).
-					hinting("%s", suggestion(n.Text, "its columns are", columnNames(side.names)))
+				return nil, queryError(StateColumn, n.At, "column %q specified in USING clause does not exist in %s table", n.Text, which).
+					withHint("%s", suggestion(n.Text, "its columns are", columnNames(side.names)))
 			}
 			sides[i] = v
 		}
@@ -262,8 +262,8 @@ func (t *translator) using(j *query.Join, names []query.Name, left, right *relat
 		if err != nil {
 			return nil, err
 		}
-		conditions = append(conditions, equal.in(asNot))
-		merged = append(merged, one(j.Kind, n.Text, sides[0], sides[1]))
+		conditions = append(conditions, equal.atLevel(asNot))
+		merged = append(merged, mergedColumn(j.Kind, n.Text, sides[0], sides[1]))
 	}
 	rest := append(without(left.names, names), without(right.names, names)...)
 	out.names = append(merged, rest...)
@@ -277,9 +277,9 @@ func (t *translator) using(j *query.Join, names []query.Name, left, right *relat
 	return text, nil
 }
 
-// one is a column that two have become.
-func one(how, name string, left, right value) column {
-	k, _ := common(left.kind, right.kind)
+// mergedColumn is a column that two have become.
+func mergedColumn(how, name string, left, right value) column {
+	k, _ := commonKind(left.kind, right.kind)
 	switch how {
 	case "RIGHT":
 		return column{name: name, kind: right.kind, sql: right.sql, from: right.from}

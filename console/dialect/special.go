@@ -13,7 +13,7 @@ var specials map[string]func(t *translator, e *query.Call, args []value) (value,
 func init() {
 	specials = map[string]func(*translator, *query.Call, []value) (value, error){
 		"coalesce": coalesce, "ifnull": coalesce, "nullif": nullif,
-		"greatest": farthest, "least": farthest, "max": largest, "min": largest,
+		"greatest": greatestLeast, "least": greatestLeast, "max": scalarMinMax, "min": scalarMinMax,
 		"iif": iif, "if": iif, "concat": concatAll, "concat_ws": concatAll, "format": format,
 		"date_part": datePart, "timezone": timezone, "date": date,
 		"to_json": toJSON(kind.PlainJSON), "to_jsonb": toJSON(kind.JSON), "row_to_json": toJSON(kind.PlainJSON),
@@ -47,8 +47,8 @@ func nullif(t *translator, e *query.Call, args []value) (value, error) {
 	return call(x.kind, "nullif", x, y), err
 }
 
-// farthest is greatest or least; NULLs are passed over.
-func farthest(t *translator, e *query.Call, args []value) (value, error) {
+// greatestLeast is greatest or least; NULLs are passed over.
+func greatestLeast(t *translator, e *query.Call, args []value) (value, error) {
 	name := e.Path[len(e.Path)-1].Text
 	if len(args) == 0 {
 		return value{}, noFunction(name, nil, args, e.Place(), t)
@@ -59,17 +59,17 @@ func farthest(t *translator, e *query.Call, args []value) (value, error) {
 		return call(k, which, call(k.Array(), "json_array", args...)), nil
 	}
 	if err == nil {
-		err = ranked(k, e.Place())
+		err = checkOrderable(k, e.Place())
 	}
 	return call(k, name, args...), err
 }
 
-// largest is max or min of several values, as SQLite has it.
-func largest(t *translator, e *query.Call, args []value) (value, error) {
+// scalarMinMax is max or min of several values, as SQLite has it.
+func scalarMinMax(t *translator, e *query.Call, args []value) (value, error) {
 	name := e.Path[len(e.Path)-1].Text
 	k, err := t.unify(name, args)
 	if err == nil {
-		err = ranked(k, e.Place())
+		err = checkOrderable(k, e.Place())
 	}
 	return call(k, name, args...), err
 }
@@ -78,7 +78,7 @@ func iif(t *translator, e *query.Call, args []value) (value, error) {
 	if len(args) != 3 && len(args) != 2 {
 		return value{}, noFunction("iif", nil, args, e.Place(), t)
 	}
-	truth, err := t.truthOf(args[0], e.Place(), "the first argument of iif")
+	truth, err := t.boolValue(args[0], e.Place(), "the first argument of iif")
 	if err != nil {
 		return truth, err
 	}
@@ -100,7 +100,7 @@ func concatAll(t *translator, e *query.Call, args []value) (value, error) {
 		return value{}, err
 	}
 	if e.Variadic {
-		return value{}, unsupported(e.Place(), "VARIADIC is not supported").hinting("use array_to_string(x, '')")
+		return value{}, unsupported(e.Place(), "VARIADIC is not supported").withHint("use array_to_string(x, '')")
 	}
 	if name == "concat_ws" { // SQLite's leaves out texts that are empty, too
 		name = "rota_concat_ws"
@@ -123,7 +123,7 @@ func format(t *translator, e *query.Call, args []value) (value, error) {
 func (t *translator) outputs(args []value) error {
 	for i, a := range args {
 		if a.kind == kind.Boolean {
-			args[i] = made(kind.Text, atom, cat("CASE ", a.whole(), " WHEN 1 THEN 't' WHEN 0 THEN 'f' END"), a)
+			args[i] = newValue(kind.Text, atom, cat("CASE ", a.parenthesized(), " WHEN 1 THEN 't' WHEN 0 THEN 'f' END"), a)
 			continue
 		}
 		v, err := t.cast(a, kind.Text, nil)
@@ -138,9 +138,9 @@ func (t *translator) outputs(args []value) error {
 // datePart is date_part('field', x): extract, as it was called before.
 func datePart(t *translator, e *query.Call, args []value) (value, error) {
 	if len(args) != 2 || args[0].text == nil {
-		if len(args) == 2 && textual(args[0]) && timely(args[1].kind) {
-			field, err := t.implicitIf(args[0], kind.Text)
-			return call(kind.Float, "rota_extract", t.clock(args[1].kind, field, args[1])...), err
+		if len(args) == 2 && isText(args[0]) && isTime(args[1].kind) {
+			field, err := t.implicitIfUnknown(args[0], kind.Text)
+			return call(kind.Float, "rota_extract", t.withZone(args[1].kind, field, args[1])...), err
 		}
 		return value{}, noFunction("date_part", nil, args, e.Place(), t)
 	}
@@ -156,11 +156,11 @@ func timezone(t *translator, e *query.Call, args []value) (value, error) {
 
 // date is the day of a time, and with more arguments SQLite's own function.
 func date(t *translator, e *query.Call, args []value) (value, error) {
-	if len(args) == 1 && (!args[0].open() || args[0].text != nil && t.special(*args[0].text, kind.Date) == "") {
+	if len(args) == 1 && (!args[0].untyped() || args[0].text != nil && t.special(*args[0].text, kind.Date) == "") {
 		return t.cast(args[0], kind.Date, nil)
 	}
 	for i := range args {
-		v, err := t.settle(args[i])
+		v, err := t.resolveUnknown(args[i])
 		if err != nil {
 			return v, err
 		}
@@ -174,24 +174,24 @@ func toJSON(k kind.Kind) func(*translator, *query.Call, []value) (value, error) 
 		if len(args) != 1 && !(len(args) == 2 && args[1].kind == kind.Boolean) {
 			return value{}, noFunction(e.Path[len(e.Path)-1].Text, nil, args, e.Place(), t)
 		}
-		v, err := t.settle(args[0])
+		v, err := t.resolveUnknown(args[0])
 		if err != nil {
 			return v, err
 		}
-		if document(v.kind) || v.kind == kind.Record {
+		if isJSON(v.kind) || v.kind == kind.Record {
 			return v.as(k), nil
 		}
-		return call(k, "rota_json", t.clock(v.kind, wordOf(string(settledKind(v.kind))), v)...), nil
+		return call(k, "rota_json", t.withZone(v.kind, textConstant(string(outputKind(v.kind))), v)...), nil
 	}
 }
 
 func buildObject(k kind.Kind) func(*translator, *query.Call, []value) (value, error) {
 	return func(t *translator, e *query.Call, args []value) (value, error) {
 		if len(args)%2 != 0 {
-			return value{}, refuse(StateValue, e.Place(), "argument list must have even number of elements").hinting("pass pairs of keys and values")
+			return value{}, queryError(StateValue, e.Place(), "argument list must have even number of elements").withHint("pass pairs of keys and values")
 		}
 		for i := range args {
-			v, err := t.settle(args[i])
+			v, err := t.resolveUnknown(args[i])
 			if err != nil {
 				return v, err
 			}
@@ -208,7 +208,7 @@ func buildObject(k kind.Kind) func(*translator, *query.Call, []value) (value, er
 // jsonName is a value as the name of a field: a time is written as documents have it.
 func (t *translator) jsonName(v value) (value, error) {
 	if v.kind == kind.Timestamp || v.kind == kind.Local {
-		return call(kind.Text, "rota_json_text", call(kind.PlainJSON, "rota_json", t.clock(v.kind, wordOf(string(v.kind)), v)...)), nil
+		return call(kind.Text, "rota_json_text", call(kind.PlainJSON, "rota_json", t.withZone(v.kind, textConstant(string(v.kind)), v)...)), nil
 	}
 	return t.cast(v, kind.Text, nil)
 }
@@ -216,7 +216,7 @@ func (t *translator) jsonName(v value) (value, error) {
 func buildArray(k kind.Kind) func(*translator, *query.Call, []value) (value, error) {
 	return func(t *translator, e *query.Call, args []value) (value, error) {
 		for i := range args {
-			v, err := t.settle(args[i])
+			v, err := t.resolveUnknown(args[i])
 			if err != nil {
 				return v, err
 			}
@@ -253,13 +253,13 @@ func (t *translator) makeInterval(e *query.Call, args []value) (value, error) {
 			}
 		}
 		if at < 0 || at >= len(units) {
-			return a, refuse(StateFunction, e.Place(), "make_interval has no argument %s", e.Names[i].Text).hinting("%s", suggestion(e.Names[i].Text, "the arguments are", units))
+			return a, queryError(StateFunction, e.Place(), "make_interval has no argument %s", e.Names[i].Text).withHint("%s", suggestion(e.Names[i].Text, "the arguments are", units))
 		}
-		v, err := t.implicitIf(a, kind.Float)
+		v, err := t.implicitIfUnknown(a, kind.Float)
 		if err != nil {
 			return v, err
 		}
-		if sortOf(v.kind) != sortNumber {
+		if categoryOf(v.kind) != categoryNumber {
 			return v, noFunction("make_interval", nil, args, e.Place(), t)
 		}
 		all[at] = v
@@ -277,21 +277,21 @@ func makeIntervalPlain(t *translator, e *query.Call, args []value) (value, error
 }
 
 func random(_ *translator, e *query.Call, _ []value) (value, error) {
-	return value{}, unsupported(e.Place(), "random() is not supported: the same query must return the same rows").hinting("use ORDER BY md5(x)")
+	return value{}, unsupported(e.Place(), "random() is not supported: the same query must return the same rows").withHint("use ORDER BY md5(x)")
 }
 
 func typeOf(t *translator, e *query.Call, args []value) (value, error) {
 	if len(args) != 1 {
 		return value{}, noFunction("pg_typeof", nil, args, e.Place(), t)
 	}
-	k := t.kindNow(args[0])
+	k := t.currentKind(args[0])
 	switch oid := number(int(k.OID())); {
 	case k.OID() == 0:
-		return wordOf(title(k)), nil
+		return textConstant(typeTitle(k)), nil
 	case args[0].row:
 		return constant(kind.Regtype, oid), nil
 	default: // the value stays in the text: it may be an aggregate
-		return made(kind.Regtype, atom, cat("iif(", args[0].whole(), " IS NULL, ", oid, ", ", oid, ")"), args[0]), nil
+		return newValue(kind.Regtype, atom, cat("iif(", args[0].parenthesized(), " IS NULL, ", oid, ", ", oid, ")"), args[0]), nil
 	}
 }
 
@@ -299,11 +299,11 @@ func numNulls(t *translator, e *query.Call, args []value) (value, error) {
 	word := map[string]string{"num_nulls": " IS NULL)", "num_nonnulls": " IS NOT NULL)"}[e.Path[len(e.Path)-1].Text]
 	text := cat("(0")
 	for _, a := range args {
-		v, err := t.settle(a)
+		v, err := t.resolveUnknown(a)
 		if err != nil {
 			return v, err
 		}
-		text.add(cat(" + (", v.whole(), word))
+		text.add(cat(" + (", v.parenthesized(), word))
 	}
-	return made(kind.Int4, atom, cat(text, ")"), args...), nil
+	return newValue(kind.Int4, atom, cat(text, ")"), args...), nil
 }

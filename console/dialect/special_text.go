@@ -10,7 +10,7 @@ func arrayToJSON(t *translator, e *query.Call, args []value) (value, error) {
 	if len(args) == 0 {
 		return value{}, noFunction("array_to_json", nil, args, e.Place(), t)
 	}
-	v, err := t.implicitIf(args[0], kind.Text.Array())
+	v, err := t.implicitIfUnknown(args[0], kind.Text.Array())
 	if err != nil {
 		return v, err
 	}
@@ -30,9 +30,9 @@ func timesAsText(t *translator, e *query.Call, args []value) (value, error) {
 			args[i] = call(k.Array(), "rota_array_truths", a)
 			continue
 		}
-		if timely(a.kind.Elem()) {
+		if isTime(a.kind.Elem()) {
 			k = kind.Text.Array()
-		} else if !timely(a.kind) {
+		} else if !isTime(a.kind) {
 			continue
 		}
 		v, err := t.convert(a, k)
@@ -46,5 +46,5 @@ func timesAsText(t *translator, e *query.Call, args []value) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return f.text(args, k, t.zone), nil
+	return f.text(args, k, t.shownZone), nil
 }

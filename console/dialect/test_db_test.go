@@ -200,9 +200,9 @@ func (d *testDB) fill(t testing.TB, table *dialect.Table) {
 			if text == null {
 				continue
 			}
-			held, err := dialect.Held(table.Columns[i].Kind, text)
+			stored, err := dialect.ParseValue(table.Columns[i].Kind, text)
 			must(t, err)
-			args[i] = held
+			args[i] = stored
 		}
 		must(t, sqlitex.ExecuteTransient(d.conn, "INSERT INTO sys."+table.Name+" VALUES ("+strings.Join(marks, ", ")+")", &sqlitex.ExecOptions{Args: args}))
 	}
@@ -229,11 +229,11 @@ func (d *testDB) run(s *dialect.Statement, sql string, args []string) (found [][
 		if i >= len(s.Params) {
 			return nil, fmt.Errorf("there are %d parameters", len(s.Params))
 		}
-		held, err := dialect.HeldIn(d.zone, s.Params[i], a)
+		stored, err := dialect.ParseValueIn(d.zone, s.Params[i], a)
 		if err != nil {
 			return nil, err
 		}
-		bound["?"+strconv.Itoa(i+1)] = held
+		bound["?"+strconv.Itoa(i+1)] = stored
 	}
 	err = sqlitex.ExecuteTransient(d.conn, sql, &sqlitex.ExecOptions{Named: bound, ResultFunc: func(stmt *sqlite.Stmt) error {
 		if n := stmt.ColumnCount(); n != len(s.Columns) {
@@ -269,7 +269,7 @@ func (d *testDB) rowOf(stmt *sqlite.Stmt, columns []dialect.Column) []*string {
 			stmt.ColumnBytes(i, b)
 			v = b
 		}
-		text := dialect.WrittenIn(d.zone, c.Kind, v)
+		text := dialect.FormatValueIn(d.zone, c.Kind, v)
 		row[i] = &text
 	}
 	return row
@@ -294,8 +294,8 @@ var base = []dialect.Function{
 	{Name: "char_length", Args: 1, Call: strict(func(a []any) any { return int64(utf8.RuneCountInString(fmt.Sprint(a[0]))) })},
 	{Name: "left", Args: 2, Call: strict(func(a []any) any { return part(a, true) })},
 	{Name: "right", Args: 2, Call: strict(func(a []any) any { return part(a, false) })},
-	{Name: "greatest", Args: -1, Call: farthest(1)},
-	{Name: "least", Args: -1, Call: farthest(-1)},
+	{Name: "greatest", Args: -1, Call: greatestLeast(1)},
+	{Name: "least", Args: -1, Call: greatestLeast(-1)},
 }
 
 func strict(f func([]any) any) func([]any) (any, error) {
@@ -321,7 +321,7 @@ func part(a []any, left bool) string {
 	return string(r[len(r)-n:])
 }
 
-func farthest(sign int) func([]any) (any, error) {
+func greatestLeast(sign int) func([]any) (any, error) {
 	return func(a []any) (any, error) {
 		var best any
 		for _, v := range a {

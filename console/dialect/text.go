@@ -71,8 +71,8 @@ func (s *sql) add(p *sql) {
 	}
 	s.kids = append(s.kids, p)
 	s.hash = s.hash*power(p.size) + p.hash
-	s.size = min(s.size+p.size, 2*sizeMost)
-	s.refs = min(s.refs+p.refs, 2*refsMost)
+	s.size = min(s.size+p.size, 2*sizeMax)
+	s.refs = min(s.refs+p.refs, 2*refsMax)
 }
 
 // power is base to the n.
@@ -119,21 +119,21 @@ var comma = raw(", ")
 // same says whether two pieces are the same text.
 func (s *sql) same(other *sql) bool { return s.hash == other.hash && s.size == other.size }
 
-// sizeMost is how long a text may become, in bytes: as long as SQLite takes one.
-const sizeMost = 1_000_000
+// sizeMax is how long a text may become, in bytes: as long as SQLite takes one.
+const sizeMax = 1_000_000
 
 // write is the whole text.
 func (s *sql) write(sorted bool) (*Text, error) {
-	if s.size > sizeMost {
-		return nil, refuse(StateTooMuch, -1, "the translated query exceeds %d bytes", sizeMost).hinting("split it into smaller queries")
+	if s.size > sizeMax {
+		return nil, queryError(StateLimit, -1, "the translated query exceeds %d bytes", sizeMax).withHint("split it into smaller queries")
 	}
 	t, b := &Text{}, &strings.Builder{}
-	s.put(t, b, sorted, 0)
+	s.writeTo(t, b, sorted, 0)
 	t.SQL = b.String()
 	return t, nil
 }
 
-func (s *sql) put(t *Text, b *strings.Builder, sorted bool, at int) {
+func (s *sql) writeTo(t *Text, b *strings.Builder, sorted bool, at int) {
 	if s.sorted && !sorted {
 		return
 	}
@@ -147,12 +147,12 @@ func (s *sql) put(t *Text, b *strings.Builder, sorted bool, at int) {
 		b.WriteString(s.text)
 	}
 	for _, k := range s.kids {
-		k.put(t, b, sorted, at)
+		k.writeTo(t, b, sorted, at)
 	}
 }
 
 // quoted is a name as SQLite reads one.
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// literal is a text as SQLite reads one.
-func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+// quoteText is a text as SQLite reads one.
+func quoteText(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

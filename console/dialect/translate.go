@@ -10,11 +10,11 @@ import (
 
 // Statement is what a query means.
 type Statement struct {
-	Plain   *Text       // orders as they are written
-	Sorted  *Text       // the same, where orders say where NULLs go
-	Columns []Column    // of the answer
-	Params  []kind.Kind // what the parameters are
-	Commons []string    // the names that the text gives to queries
+	Plain        *Text       // orders as they are written
+	Sorted       *Text       // the same, where orders say where NULLs go
+	Columns      []Column    // of the answer
+	Params       []kind.Kind // what the parameters are
+	CommonTables []string    // the names that the text gives to queries
 }
 
 // Translate says what a query means. params are the kinds that the caller knows of its
@@ -22,44 +22,44 @@ type Statement struct {
 func Translate(q *query.Query, in Catalogue, params []kind.Kind) (*Statement, error) {
 	t := &translator{in: in, params: append([]kind.Kind{}, params...), taken: map[string]bool{}}
 	written, shown := in.Zones()
-	t.reads, t.zone = zoneWord(written), zoneWord(shown)
+	t.writtenZone, t.shownZone = zoneWord(written), zoneWord(shown)
 	b, err := t.query(q, nil)
 	if err != nil {
 		return nil, err
 	}
-	b, err = t.settled(b)
+	b, err = t.resolveBlock(b)
 	if err != nil {
 		return nil, err
 	}
 	text := b.write(false)
-	if err := t.bounded(text); err != nil {
+	if err := t.checkRefs(text); err != nil {
 		return nil, err
 	}
-	s := &Statement{Commons: t.commons}
+	s := &Statement{CommonTables: t.commonTables}
 	if s.Plain, err = text.write(false); err != nil {
 		return nil, err
 	}
 	if s.Sorted, err = text.write(true); err != nil {
 		return nil, err
 	}
-	s.Columns, s.Params = answer(b.columns), t.params
+	s.Columns, s.Params = outputColumns(b.columns), t.params
 	for i, k := range s.Params {
-		s.Params[i] = settledKind(k)
+		s.Params[i] = outputKind(k)
 	}
 	return s, nil
 }
 
-// answer are the columns as others see them.
-func answer(columns []column) []Column {
+// outputColumns are the columns as others see them.
+func outputColumns(columns []column) []Column {
 	list := make([]Column, len(columns))
 	for i, c := range columns {
-		list[i] = Column{Name: c.name, Kind: settledKind(c.kind), From: c.from}
+		list[i] = Column{Name: c.name, Kind: outputKind(c.kind), From: c.from}
 	}
 	return list
 }
 
-// settledKind is the kind that others are told of.
-func settledKind(k kind.Kind) kind.Kind {
+// outputKind is the kind that others are told of.
+func outputKind(k kind.Kind) kind.Kind {
 	if k == kind.Unknown || k == dynamic {
 		return kind.Text
 	}
@@ -74,27 +74,27 @@ const dynamic kind.Kind = "any"
 
 // translator is at work on one query.
 type translator struct {
-	in      Catalogue
-	params  []kind.Kind
-	taken   map[string]bool // the names that the text gives, in small letters
-	commons []string
-	depth   int
-	columns int
-	reads   string // the zone of times as they are written; empty: UTC
-	zone    string // that by whose clock they are looked at
+	in           Catalogue
+	params       []kind.Kind
+	taken        map[string]bool // the names that the text gives, in small letters
+	commonTables []string
+	depth        int
+	columns      int
+	writtenZone  string // the zone of times as they are written; empty: UTC
+	shownZone    string // that by whose clock they are looked at
 }
 
 // What a query may have.
 const (
-	depthMost   = 1000
-	columnsMost = 2000
-	paramsMost  = 10_000
+	depthMax   = 1000
+	columnsMax = 2000
+	paramsMax  = 10_000
 )
 
 // enter counts how deep a query is nested.
 func (t *translator) enter(at int) error {
-	if t.depth++; t.depth > depthMost {
-		return refuse(StateTooMuch, at, "the query is nested deeper than %d levels", depthMost).hinting("use a common table expression or an IN list")
+	if t.depth++; t.depth > depthMax {
+		return queryError(StateLimit, at, "the query is nested deeper than %d levels", depthMax).withHint("use a common table expression or an IN list")
 	}
 	return nil
 }
@@ -127,8 +127,8 @@ func (t *translator) reserved(name string) bool {
 
 // param is a parameter, of the kind that is known of it by now.
 func (t *translator) param(p *query.Param) (value, error) {
-	if p.N < 1 || p.N > paramsMost {
-		return value{}, refuse(StateParam, p.Place(), "there is no parameter $%d", p.N).hinting("use $1 to $%d", paramsMost)
+	if p.N < 1 || p.N > paramsMax {
+		return value{}, queryError(StateParameter, p.Place(), "there is no parameter $%d", p.N).withHint("use $1 to $%d", paramsMax)
 	}
 	for len(t.params) < p.N {
 		t.params = append(t.params, kind.Unknown)

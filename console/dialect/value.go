@@ -6,25 +6,25 @@ import (
 
 // value is one of a query, as text for SQLite, and what it is.
 type value struct {
-	sql   *sql
-	kind  kind.Kind
-	level int // how strongly its text holds together
-	at    int
-	text  *string // it is written as this text, and may become of any kind
-	null  bool    // it is NULL
-	param int     // it is this parameter, of which nothing is known yet
-	bound bool    // it is a parameter
-	elems []value // of ARRAY[…] and of (a, b)
-	row   bool    // it is (a, b)
-	plain bool    // it is a number as it was written, and not zero
-	real  bool    // it is a number with a point
-	loose []loose // columns that no aggregate stands around
-	set   *set    // it yields rows
-	key   bool    // it is a text of letters, digits and underscores
-	over  bool    // a window function stands in it
-	joins bool    // it is texts with || between them
-	of    *source // it is a whole row of this
-	from  Origin  // it is a column as it stands in a table
+	sql       *sql
+	kind      kind.Kind
+	level     int // how strongly its text holds together
+	at        int
+	text      *string           // it is written as this text, and may become of any kind
+	null      bool              // it is NULL
+	param     int               // it is this parameter, of which nothing is known yet
+	bound     bool              // it is a parameter
+	elems     []value           // of ARRAY[…] and of (a, b)
+	row       bool              // it is (a, b)
+	plain     bool              // it is a number as it was written, and not zero
+	real      bool              // it is a number with a point
+	ungrouped []ungroupedColumn // columns that no aggregate stands around
+	set       *setFunction      // it yields rows
+	key       bool              // it is a text of letters, digits and underscores
+	over      bool              // a window function stands in it
+	joins     bool              // it is texts with || between them
+	of        *source           // it is a whole row of this
+	from      Origin            // it is a column as it stands in a table
 }
 
 // The levels of texts.
@@ -37,49 +37,51 @@ const (
 	atom
 )
 
-// open says whether a value may still become of any kind.
-func (v value) open() bool { return v.kind == kind.Unknown && (v.text != nil || v.null || v.param > 0) }
+// untyped says whether a value may still become of any kind.
+func (v value) untyped() bool {
+	return v.kind == kind.Unknown && (v.text != nil || v.null || v.param > 0)
+}
 
-// in is a value's text as part of something that holds together as level does.
-func (v value) in(level int) *sql {
+// atLevel is a value's text as part of something that holds together as level does.
+func (v value) atLevel(level int) *sql {
 	if v.level < level {
 		return cat("(", v.sql, ")")
 	}
 	return v.sql
 }
 
-// whole is a value's text as it may stand beside any operator.
-func (v value) whole() *sql { return v.in(atom) }
+// parenthesized is a value's text as it may stand beside any operator.
+func (v value) parenthesized() *sql { return v.atLevel(atom) }
 
-// made is a value that is made of others.
-func made(k kind.Kind, level int, text *sql, of ...value) value {
+// newValue is a value that is made of others.
+func newValue(k kind.Kind, level int, text *sql, of ...value) value {
 	v := value{sql: text, kind: k, level: level, at: -1}
 	for _, o := range of {
-		v.take(o)
+		v.inherit(o)
 	}
 	return v
 }
 
-// take notes what of another value stays true of one that it is part of.
-func (v *value) take(o value) {
-	v.loosen(o.loose)
+// inherit notes what of another value stays true of one that it is part of.
+func (v *value) inherit(o value) {
+	v.addUngrouped(o.ungrouped)
 	v.over = v.over || o.over
 	if v.at < 0 {
 		v.at = o.at
 	}
 }
 
-// loosen adds to the columns that no aggregate stands around; one of each query is
+// addUngrouped adds to the columns that no aggregate stands around; one of each query is
 // enough to say which it was.
-func (v *value) loosen(more []loose) {
+func (v *value) addUngrouped(more []ungroupedColumn) {
 next:
 	for _, l := range more {
-		for _, have := range v.loose {
+		for _, have := range v.ungrouped {
 			if have.scope == l.scope {
 				continue next
 			}
 		}
-		v.loose = append(v.loose[:len(v.loose):len(v.loose)], l)
+		v.ungrouped = append(v.ungrouped[:len(v.ungrouped):len(v.ungrouped)], l)
 	}
 }
 
@@ -98,7 +100,7 @@ func call(k kind.Kind, name string, args ...value) value {
 	for i, a := range args {
 		texts[i] = a.sql
 	}
-	return made(k, atom, cat(name, "(", list(texts), ")"), args...)
+	return newValue(k, atom, cat(name, "(", list(texts), ")"), args...)
 }
 
 // constant is a value of our own.
@@ -106,30 +108,30 @@ func constant(k kind.Kind, text string) value {
 	return value{sql: raw(text), kind: k, level: atom, at: -1}
 }
 
-func wordOf(text string) value { return constant(kind.Text, literal(text)) }
+func textConstant(text string) value { return constant(kind.Text, quoteText(text)) }
 
 // The sorts of kinds, among which values are converted without being asked to.
 const (
-	sortOther = iota
-	sortNumber
-	sortText
-	sortTime
-	sortID
+	categoryOther = iota
+	categoryNumber
+	categoryText
+	categoryTime
+	categoryOID
 )
 
-// sortOf is the sort of a kind.
-func sortOf(k kind.Kind) int {
+// categoryOf is the sort of a kind.
+func categoryOf(k kind.Kind) int {
 	switch k {
 	case kind.Int2, kind.Int4, kind.Integer, kind.Numeric, kind.Float4, kind.Float:
-		return sortNumber
+		return categoryNumber
 	case kind.Text, kind.Varchar, kind.BPChar, kind.Name, kind.Char:
-		return sortText
+		return categoryText
 	case kind.Date, kind.Local, kind.Timestamp:
-		return sortTime
+		return categoryTime
 	case kind.OID, kind.XID, kind.Regclass, kind.Regtype, kind.Regproc, kind.Regspace, kind.Regrole:
-		return sortID
+		return categoryOID
 	}
-	return sortOther
+	return categoryOther
 }
 
 // rank orders the kinds of a sort: one of a lower rank becomes one of a higher by
@@ -154,13 +156,13 @@ func rank(k kind.Kind) int {
 	return 0
 }
 
-func whole(k kind.Kind) bool { return k == kind.Int2 || k == kind.Int4 || k == kind.Integer }
+func isInteger(k kind.Kind) bool { return k == kind.Int2 || k == kind.Int4 || k == kind.Integer }
 
-func document(k kind.Kind) bool { return k == kind.JSON || k == kind.PlainJSON }
+func isJSON(k kind.Kind) bool { return k == kind.JSON || k == kind.PlainJSON }
 
-// common is the kind that two values share, if there is one. Which of them may be
+// commonKind is the kind that two values share, if there is one. Which of them may be
 // unknown, the other decides.
-func common(a, b kind.Kind) (kind.Kind, bool) {
+func commonKind(a, b kind.Kind) (kind.Kind, bool) {
 	switch {
 	case a == b || b == kind.Unknown:
 		return a, true
@@ -169,13 +171,13 @@ func common(a, b kind.Kind) (kind.Kind, bool) {
 	case a == dynamic || b == dynamic:
 		return dynamic, true
 	}
-	x, y := sortOf(a), sortOf(b)
+	x, y := categoryOf(a), categoryOf(b)
 	switch {
-	case x == y && x != sortOther:
-		if x == sortID && a != b {
+	case x == y && x != categoryOther:
+		if x == categoryOID && a != b {
 			return kind.OID, true
 		}
-		if x == sortText { // each becomes the other, so that the first decides
+		if x == categoryText { // each becomes the other, so that the first decides
 			if a == kind.Char {
 				return b, true
 			}
@@ -185,13 +187,13 @@ func common(a, b kind.Kind) (kind.Kind, bool) {
 			return a, true
 		}
 		return b, true
-	case x == sortID && whole(b):
+	case x == categoryOID && isInteger(b):
 		return a, true
-	case y == sortID && whole(a):
+	case y == categoryOID && isInteger(a):
 		return b, true
 	}
 	if a.Elem() != kind.Unknown && b.Elem() != kind.Unknown {
-		if elem, fit := common(a.Elem(), b.Elem()); fit {
+		if elem, fit := commonKind(a.Elem(), b.Elem()); fit {
 			return elem.Array(), true
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // windowFunctions are those that look at the rows around.
-var windowFunctions = declare(`
+var windowFunctions = parseFunctions(`
 row_number() int8
 rank() int8
 dense_rank() int8
@@ -27,10 +27,10 @@ nth_value(any, int4) first
 func (t *translator) windowFunction(e *query.Call, s *scope, name string) (value, error) {
 	known, is := windowFunctions[name]
 	if !is {
-		return value{}, refuse("42809", e.Place(), "OVER specified, but %s is not a window function nor an aggregate function", name).hinting("remove OVER")
+		return value{}, queryError("42809", e.Place(), "OVER specified, but %s is not a window function nor an aggregate function", name).withHint("remove OVER")
 	}
 	sel := s.selection()
-	if err := sel.admits(e, name); err != nil {
+	if err := sel.checkAggregate(e, name); err != nil {
 		return value{}, err
 	}
 	if e.Distinct || e.Filter != nil || len(e.Order) > 0 {
@@ -47,7 +47,7 @@ func (t *translator) windowFunction(e *query.Call, s *scope, name string) (value
 	if k == "first" {
 		k = args[0].kind
 	}
-	v := f.text(args, k, t.zone)
+	v := f.text(args, k, t.shownZone)
 	text, err := t.over(e, s, &v, v.sql)
 	v.sql = text
 	return v.placed(e.Place()), err
@@ -56,7 +56,7 @@ func (t *translator) windowFunction(e *query.Call, s *scope, name string) (value
 // over writes OVER behind a call.
 func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, error) {
 	if v.over {
-		return nil, refuse(StateWindowing, e.Place(), "window function calls cannot be nested").hinting("put the inner call into a subquery in FROM")
+		return nil, queryError(StateWindow, e.Place(), "window function calls cannot be nested").withHint("put the inner call into a subquery in FROM")
 	}
 	v.over = true
 	w, err := s.selection().window(e.Over, 0)
@@ -82,16 +82,16 @@ func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, e
 			if err != nil {
 				return nil, err
 			}
-			if err := ranked(o.kind, node.Expr.Place()); err != nil {
+			if err := checkOrderable(o.kind, node.Expr.Place()); err != nil {
 				return nil, err
 			}
-			texts[i] = cat(sortable(o), direction(node, false))
+			texts[i] = cat(sortKey(o), direction(node, false))
 		}
 		parts = append(parts, cat("ORDER BY ", list(texts)))
 	}
 	if w.Frame != "" {
 		if strings.ContainsAny(w.Frame, "'\"$?") || strings.Contains(w.Frame, "INTERVAL") {
-			return nil, unsupported(w.At, "frames with an interval are not supported").hinting("use ROWS, or a number")
+			return nil, unsupported(w.At, "frames with an interval are not supported").withHint("use ROWS, or a number")
 		}
 		if err := frame(w); err != nil {
 			return nil, err
@@ -118,11 +118,11 @@ func frame(w *query.Window) error {
 	_, last, _ := strings.Cut(w.Frame, " AND ")
 	switch {
 	case first == "UNBOUNDED FOLLOWING":
-		return refuse(StateWindowing, w.At, "frame start cannot be UNBOUNDED FOLLOWING")
+		return queryError(StateWindow, w.At, "frame start cannot be UNBOUNDED FOLLOWING")
 	case strings.HasPrefix(last, "UNBOUNDED PRECEDING"):
-		return refuse(StateWindowing, w.At, "frame end cannot be UNBOUNDED PRECEDING")
+		return queryError(StateWindow, w.At, "frame end cannot be UNBOUNDED PRECEDING")
 	case last == "" && strings.Contains(w.Frame, "FOLLOWING"):
-		return refuse(StateWindowing, w.At, "frame starting from following row cannot end with current row")
+		return queryError(StateWindow, w.At, "frame starting from following row cannot end with current row")
 	}
 	return nil
 }
@@ -133,12 +133,12 @@ func (t *translator) windowValue(n query.Expr, s *scope, v *value) (value, error
 		return o, err
 	}
 	if o.over {
-		return o, refuse(StateWindowing, n.Place(), "window functions are not allowed in window definitions").hinting("put the inner call into a subquery in FROM")
+		return o, queryError(StateWindow, n.Place(), "window functions are not allowed in window definitions").withHint("put the inner call into a subquery in FROM")
 	}
-	if o, err = t.settle(o); err != nil {
+	if o, err = t.resolveUnknown(o); err != nil {
 		return o, err
 	}
-	v.loosen(o.loose)
+	v.addUngrouped(o.ungrouped)
 	if o.plain && o.level == atom { // a number would be no constant
 		o.sql = cat("(", o.sql, ")")
 	}
@@ -161,7 +161,7 @@ func (sel *selection) window(w *query.Window, depth int) (*query.Window, error) 
 	both := *w
 	both.Partition = under.Partition
 	if len(w.Partition) > 0 {
-		return nil, refuse(StateWindowing, w.At, "cannot override PARTITION BY clause of window %q", base.Text)
+		return nil, queryError(StateWindow, w.At, "cannot override PARTITION BY clause of window %q", base.Text)
 	}
 	if len(w.Order) == 0 {
 		both.Order = under.Order
@@ -177,5 +177,5 @@ func (sel *selection) windowNamed(name *query.Name, depth int) (*query.Window, e
 		}
 		names = append(names, w.Name.Text)
 	}
-	return nil, refuse(StateObject, name.At, "window %q does not exist", name.Text).hinting("%s", suggestion(name.Text, "the windows are", names))
+	return nil, queryError(StateObject, name.At, "window %q does not exist", name.Text).withHint("%s", suggestion(name.Text, "the windows are", names))
 }

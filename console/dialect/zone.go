@@ -16,48 +16,50 @@ func zoneWord(name string) string {
 	return name
 }
 
-// clocked says whether values of a kind show another clock in another zone.
-func clocked(k kind.Kind) bool { return k == kind.Timestamp || k == kind.Timestamp.Array() }
+// dependsOnZone says whether values of a kind show another clock in another zone.
+func dependsOnZone(k kind.Kind) bool { return k == kind.Timestamp || k == kind.Timestamp.Array() }
 
-// clock are the arguments of a function that looks at the clock of values of a kind.
-func (t *translator) clock(of kind.Kind, args ...value) []value { return clockIn(t.zone, of, args...) }
+// withZone are the arguments of a function that looks at the clock of values of a kind.
+func (t *translator) withZone(of kind.Kind, args ...value) []value {
+	return withZoneIn(t.shownZone, of, args...)
+}
 
-func clockIn(zone string, of kind.Kind, args ...value) []value {
-	if zone == "" || !clocked(of) {
+func withZoneIn(zone string, of kind.Kind, args ...value) []value {
+	if zone == "" || !dependsOnZone(of) {
 		return args
 	}
-	return append(args[:len(args):len(args)], wordOf(zone))
+	return append(args[:len(args):len(args)], textConstant(zone))
 }
 
 // toMoment is a time or a day as another.
 func (t *translator) toMoment(v value, k kind.Kind) value {
-	if t.zone == "" || clocked(v.kind) == clocked(k) {
+	if t.shownZone == "" || dependsOnZone(v.kind) == dependsOnZone(k) {
 		return momentInUTC(v, k)
 	}
-	return call(k, "rota_moment", wordOf(string(k)), v, wordOf(t.zone))
+	return call(k, "rota_moment", textConstant(string(k)), v, textConstant(t.shownZone))
 }
 
 // momentInUTC is a time or a day as another, without a function of ours.
 func momentInUTC(v value, k kind.Kind) value {
 	switch from := v.kind; {
 	case k == kind.Date:
-		return made(k, atom, cat("substr(", v, ", 1, 10)"), v)
+		return newValue(k, atom, cat("substr(", v, ", 1, 10)"), v)
 	case from == kind.Date && k == kind.Local:
-		return made(k, asTerm, cat(v.whole(), " || 'T00:00:00.000000'"), v)
+		return newValue(k, asTerm, cat(v.parenthesized(), " || 'T00:00:00.000000'"), v)
 	case from == kind.Date:
-		return made(k, asTerm, cat(v.whole(), " || 'T00:00:00.000000Z'"), v)
+		return newValue(k, asTerm, cat(v.parenthesized(), " || 'T00:00:00.000000Z'"), v)
 	case from == kind.Local:
-		return made(k, asTerm, cat(v.whole(), " || 'Z'"), v)
+		return newValue(k, asTerm, cat(v.parenthesized(), " || 'Z'"), v)
 	}
-	return made(k, atom, cat("substr(", v, ", 1, 26)"), v)
+	return newValue(k, atom, cat("substr(", v, ", 1, 26)"), v)
 }
 
 // timeOf is the time of day of a time, or of an interval.
 func (t *translator) timeOf(v value) value {
-	if t.zone == "" || !clocked(v.kind) {
+	if t.shownZone == "" || !dependsOnZone(v.kind) {
 		return call(kind.Time, "rota_time_of", v)
 	}
-	return call(kind.Time, "rota_moment", wordOf(string(kind.Time)), v, wordOf(t.zone))
+	return call(kind.Time, "rota_moment", textConstant(string(kind.Time)), v, textConstant(t.shownZone))
 }
 
 // nowAs is the text for the time of the statement as a value of a kind.
@@ -66,10 +68,10 @@ func (t *translator) nowAs(k kind.Kind) string {
 	switch {
 	case k == kind.Timestamp:
 		return "now()"
-	case t.zone == "":
+	case t.shownZone == "":
 		return "substr(now(), " + cut + ")"
 	}
-	return "rota_moment(" + literal(string(k)) + ", now(), " + literal(t.zone) + ")"
+	return "rota_moment(" + quoteText(string(k)) + ", now(), " + quoteText(t.shownZone) + ")"
 }
 
 // dayAs is the text for a day so many days from today, as a value of a kind.
@@ -80,8 +82,8 @@ func (t *translator) dayAs(k kind.Kind, days string) string {
 		return day
 	case k == kind.Local:
 		return day + " || 'T00:00:00.000000'"
-	case t.zone == "":
+	case t.shownZone == "":
 		return day + " || 'T00:00:00.000000Z'"
 	}
-	return "rota_moment(" + literal(string(k)) + ", " + day + ", " + literal(t.zone) + ")"
+	return "rota_moment(" + quoteText(string(k)) + ", " + day + ", " + quoteText(t.shownZone) + ")"
 }

@@ -71,17 +71,17 @@ func TestUTCNeedsNoZone(t *testing.T) {
 	}
 }
 
-// moved is a session that has changed its zone since a query was prepared.
-type moved struct {
+// addInterval is a session that has changed its zone since a query was prepared.
+type addInterval struct {
 	catalogue
 	written string
 }
 
-func (m moved) Zones() (written, shown string) { return m.written, m.zone }
+func (m addInterval) Zones() (written, shown string) { return m.written, m.zone }
 
 // TestZoneChanged: what the query writes stays what it was.
 func TestZoneChanged(t *testing.T) {
-	in := moved{catalogue{"Asia/Kolkata"}, "Europe/Berlin"}
+	in := addInterval{catalogue{"Asia/Kolkata"}, "Europe/Berlin"}
 	got := translatedIn(t, in, "SELECT timestamptz '2026-01-01 12:00'::date").Plain.SQL
 	if want := `SELECT rota_moment('date', '2026-01-01T11:00:00.000000Z', 'Asia/Kolkata')`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -107,7 +107,7 @@ func TestHeldIn(t *testing.T) {
 		{"America/New_York", kind.Timestamp, "9999-12-31 23:00", nil},
 		{"Nowhere/Land", kind.Timestamp, "2026-07-01", nil},
 	} {
-		got, err := dialect.HeldIn(test.zone, test.kind, test.text)
+		got, err := dialect.ParseValueIn(test.zone, test.kind, test.text)
 		if got != test.want || (err == nil) != (test.want != nil) {
 			t.Errorf("%s %s %s: %v, %v", test.zone, test.kind, test.text, got, err)
 		}

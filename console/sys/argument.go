@@ -34,17 +34,17 @@ func storedForm(k Kind, arg any, zone string) (any, error) {
 		if k == Boolean {
 			return map[bool]int64{true: 1}[v], nil
 		}
-		return dialect.Held(k, strconv.FormatBool(v))
+		return dialect.ParseValue(k, strconv.FormatBool(v))
 	case int:
 		return storedForm(k, int64(v), zone)
 	case int64:
 		if k.Number() && k != Boolean {
 			return v, nil
 		}
-		return dialect.Held(k, strconv.FormatInt(v, 10))
+		return dialect.ParseValue(k, strconv.FormatInt(v, 10))
 	case float64:
 		if math.IsNaN(v) { // SQLite cannot store NaN as a number
-			return dialect.Held(k, "NaN")
+			return dialect.ParseValue(k, "NaN")
 		}
 		if whole := int64(v); float64(whole) == v { // a number of JSON
 			return storedForm(k, whole, zone)
@@ -52,24 +52,24 @@ func storedForm(k Kind, arg any, zone string) (any, error) {
 		if k == kind.Float || k == kind.Float4 || k == kind.Numeric {
 			return v, nil
 		}
-		return dialect.Held(k, strconv.FormatFloat(v, 'g', -1, 64))
+		return dialect.ParseValue(k, strconv.FormatFloat(v, 'g', -1, 64))
 	case string:
 		if k.Elem() != kind.Unknown && strings.HasPrefix(v, "[") {
 			return storedArray(k, v, zone)
 		}
-		return dialect.HeldIn(zone, k, v)
+		return dialect.ParseValueIn(zone, k, v)
 	case []byte:
 		if k == kind.Bytea {
 			return v, nil
 		}
-		return dialect.HeldIn(zone, k, string(v))
+		return dialect.ParseValueIn(zone, k, string(v))
 	case time.Time:
 		if k == kind.Local {
 			return v.Format("2006-01-02T15:04:05.000000"), nil
 		}
-		return dialect.Held(k, v.UTC().Format(TimeLayout))
+		return dialect.ParseValue(k, v.UTC().Format(TimeLayout))
 	case json.Number:
-		return dialect.Held(k, v.String())
+		return dialect.ParseValue(k, v.String())
 	}
 	return nil, &Error{State: StateType, Offset: -1, Message: fmt.Sprintf("an argument of type %T is not supported", arg), Hint: "pass a text, a number, a boolean, a time or bytes"}
 }
@@ -78,7 +78,7 @@ func storedForm(k Kind, arg any, zone string) (any, error) {
 func storedArray(k Kind, text, zone string) (any, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return dialect.HeldIn(zone, k, text)
+		return dialect.ParseValueIn(zone, k, text)
 	}
 	all := make([]any, len(list))
 	for i, raw := range list {

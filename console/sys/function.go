@@ -14,7 +14,7 @@ import (
 // functions are the functions of SQLite and of this file that a query may call.
 var functions = func() map[string]bool {
 	all := set("now like regexp instr replace char_length left right greatest least")
-	for _, name := range dialect.Native {
+	for _, name := range dialect.NativeFunctions {
 		all[name] = true
 	}
 	return all

@@ -7,7 +7,7 @@ func normalizedTime(text string) string {
 	if len(text) == len(TimeLayout) && text[10] == 'T' && text[len(text)-1] == 'Z' {
 		return text
 	}
-	if held, err := dialect.Held(Timestamp, text); err == nil {
+	if held, err := dialect.ParseValue(Timestamp, text); err == nil {
 		return held.(string)
 	}
 	return text

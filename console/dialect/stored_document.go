@@ -9,55 +9,55 @@ import (
 	"strings"
 )
 
-// normal is a document as jsonb has it: keys by their length and their letters, each of
+// normalizeJSON is a document as jsonb has it: keys by their length and their letters, each of
 // them once. With blanks it is as PostgreSQL shows it.
-func normal(text string, blanks bool) (string, error) {
+func normalizeJSON(text string, blanks bool) (string, error) {
 	v, err := decode(text)
 	if err != nil {
 		return "", err
 	}
-	arrange(v)
+	sortKeys(v)
 	var b strings.Builder
 	blank := ""
 	if blanks {
 		blank = " "
 	}
-	put(&b, v, blank)
+	writeJSON(&b, v, blank)
 	return b.String(), nil
 }
 
-// sameForm is a text that is the same for documents that are equal, however their numbers
+// canonicalJSON is a text that is the same for documents that are equal, however their numbers
 // are written.
-func sameForm(text string) (string, error) {
+func canonicalJSON(text string) (string, error) {
 	v, err := decode(text)
 	if err != nil {
 		return "", err
 	}
-	arrange(v)
-	return encode(evened(v)), nil
+	sortKeys(v)
+	return encode(canonicalNumbers(v)), nil
 }
 
-// evened is a document whose numbers are written in one way.
-func evened(v any) any {
+// canonicalNumbers is a document whose numbers are written in one way.
+func canonicalNumbers(v any) any {
 	switch v := v.(type) {
 	case []any:
 		for i, e := range v {
-			v[i] = evened(e)
+			v[i] = canonicalNumbers(e)
 		}
 	case *object:
 		for key, e := range v.values {
-			v.values[key] = evened(e)
+			v.values[key] = canonicalNumbers(e)
 		}
 	case int64:
-		return json.Number(evenNumber(strconv.FormatInt(v, 10)))
+		return json.Number(canonicalNumber(strconv.FormatInt(v, 10)))
 	case json.Number:
-		return json.Number(evenNumber(v.String()))
+		return json.Number(canonicalNumber(v.String()))
 	}
 	return v
 }
 
-// evenNumber is a number as its digits, without zeros at either end, and a power of ten.
-func evenNumber(text string) string {
+// canonicalNumber is a number as its digits, without zeros at either end, and a power of ten.
+func canonicalNumber(text string) string {
 	mantissa, power, _ := strings.Cut(strings.ToLower(text), "e")
 	exponent, _ := strconv.ParseInt(power, 10, 64) // none: 0; beyond all numbers: the largest
 	sign := ""
@@ -74,11 +74,11 @@ func evenNumber(text string) string {
 	return sign + short + "e" + strconv.FormatInt(exponent, 10)
 }
 
-func arrange(v any) {
+func sortKeys(v any) {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			arrange(e)
+			sortKeys(e)
 		}
 	case *object:
 		sort.Slice(v.keys, func(i, j int) bool {
@@ -89,7 +89,7 @@ func arrange(v any) {
 			return a < b
 		})
 		for _, e := range v.values {
-			arrange(e)
+			sortKeys(e)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func decode(text string) (any, error) {
 		}
 	}
 	if err != nil {
-		return nil, fault(StateBadText, "invalid input syntax for type json").hinting("the text is not valid JSON: %s", brief(text))
+		return nil, valueError(StateBadText, "invalid input syntax for type json").withHint("the text is not valid JSON: %s", shorten(text))
 	}
 	return v, nil
 }
@@ -177,8 +177,8 @@ func plainNumber(text string) any {
 	return json.Number(text)
 }
 
-// loosened is a value of a document as SQLite holds it by itself.
-func loosened(v any) any {
+// scalarOf is a value of a document as SQLite holds it by itself.
+func scalarOf(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		f, _ := v.Float64() // what is too large is infinite
@@ -195,11 +195,11 @@ func loosened(v any) any {
 }
 
 // decodeArray reads an array that is held.
-func decodeArray(held string) ([]any, error) {
-	v, err := decode(held)
+func decodeArray(stored string) ([]any, error) {
+	v, err := decode(stored)
 	list, is := v.([]any)
 	if err != nil || !is {
-		return nil, fault(StateBadText, "%q is not an array", brief(held))
+		return nil, valueError(StateBadText, "%q is not an array", shorten(stored))
 	}
 	return list, nil
 }
@@ -207,24 +207,24 @@ func decodeArray(held string) ([]any, error) {
 // encode writes a document, without blanks.
 func encode(v any) string {
 	var b strings.Builder
-	put(&b, v, "")
+	writeJSON(&b, v, "")
 	return b.String()
 }
 
-// put writes a document, with something behind colons and commas.
-func put(b *strings.Builder, v any, blank string) {
+// writeJSON writes a document, with something behind colons and commas.
+func writeJSON(b *strings.Builder, v any, blank string) {
 	switch v := v.(type) {
 	case nil:
 		b.WriteString("null")
 	case string:
-		putString(b, v)
+		writeJSONString(b, v)
 	case []any:
 		b.WriteByte('[')
 		for i, e := range v {
 			if i > 0 {
 				b.WriteString("," + blank)
 			}
-			put(b, e, blank)
+			writeJSON(b, e, blank)
 		}
 		b.WriteByte(']')
 	case *object:
@@ -233,15 +233,15 @@ func put(b *strings.Builder, v any, blank string) {
 			if i > 0 {
 				b.WriteString("," + blank)
 			}
-			putString(b, key)
+			writeJSONString(b, key)
 			b.WriteString(":" + blank)
-			put(b, v.values[key], blank)
+			writeJSON(b, v.values[key], blank)
 		}
 		b.WriteByte('}')
 	case json.Number:
 		b.WriteString(v.String())
 	case []byte:
-		putString(b, string(v))
+		writeJSONString(b, string(v))
 	case float64:
 		b.WriteString(jsonReal(v))
 	default:
@@ -264,7 +264,7 @@ func jsonReal(f float64) string {
 	return text
 }
 
-func putString(b *strings.Builder, s string) {
+func writeJSONString(b *strings.Builder, s string) {
 	var buffer bytes.Buffer
 	e := json.NewEncoder(&buffer)
 	e.SetEscapeHTML(false)

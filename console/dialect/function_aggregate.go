@@ -6,21 +6,21 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// gatherFunctions make the answers of aggregates of what was gathered.
-var gatherFunctions = []Function{
+// aggregateFunctions make the answers of aggregates of what was gathered.
+var aggregateFunctions = []Function{
 	strict("rota_interval_sum", 2, intervalSum),
 	strict("rota_interval_min", 1, func(a arguments) (any, error) { return intervalExtreme(a, -1) }),
 	strict("rota_interval_max", 1, func(a arguments) (any, error) { return intervalExtreme(a, 1) }),
 	strict("rota_bits", 2, bitsOf),
 	strict("rota_statistic", 2, variance),
-	strict("rota_paired", 2, pairedOf),
-	lax("rota_percentile", 5, percentileOf),
-	lax("rota_weigh", 1, func(arguments) (any, error) { return int64(1), nil }), // who bounds a query counts here
+	strict("rota_paired", 2, regressionOf),
+	withNulls("rota_percentile", 5, percentileOf),
+	withNulls("rota_weigh", 1, func(arguments) (any, error) { return int64(1), nil }), // who bounds a query counts here
 }
 
-// gatheredOf are the elements of an array that are not NULL.
-func gatheredOf(held string) (list []any, err error) {
-	all, err := decodeArray(held)
+// nonNullElements are the elements of an array that are not NULL.
+func nonNullElements(stored string) (list []any, err error) {
+	all, err := decodeArray(stored)
 	for _, e := range all {
 		if e != nil {
 			list = append(list, e)
@@ -31,13 +31,13 @@ func gatheredOf(held string) (list []any, err error) {
 
 // intervalSum is the sum of intervals, or their average.
 func intervalSum(a arguments) (any, error) {
-	list, err := gatheredOf(a.text(0))
+	list, err := nonNullElements(a.text(0))
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	var sum interval
 	for _, e := range list {
-		i, err := readInterval(asText(e))
+		i, err := loadInterval(asText(e))
 		if err != nil {
 			return nil, err
 		}
@@ -46,17 +46,17 @@ func intervalSum(a arguments) (any, error) {
 	if a.int(1) == 1 {
 		sum = sum.times(1 / float64(len(list)))
 	}
-	return sum.held(), nil
+	return sum.stored(), nil
 }
 
 func intervalExtreme(a arguments, sign int64) (any, error) {
-	list, err := gatheredOf(a.text(0))
+	list, err := nonNullElements(a.text(0))
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	var best interval
 	for n, e := range list {
-		i, err := readInterval(asText(e))
+		i, err := loadInterval(asText(e))
 		if err != nil {
 			return nil, err
 		}
@@ -64,11 +64,11 @@ func intervalExtreme(a arguments, sign int64) (any, error) {
 			best = i
 		}
 	}
-	return best.held(), nil
+	return best.stored(), nil
 }
 
 func bitsOf(a arguments) (any, error) {
-	list, err := gatheredOf(a.text(1))
+	list, err := nonNullElements(a.text(1))
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func bitsOf(a arguments) (any, error) {
 
 // variance is that of numbers, or its root: of all of them, or as of a sample.
 func variance(a arguments) (any, error) {
-	list, err := gatheredOf(a.text(1))
+	list, err := nonNullElements(a.text(1))
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -112,8 +112,8 @@ func variance(a arguments) (any, error) {
 	return squares / n, nil
 }
 
-// pairedOf is what two rows of numbers, y and x, have to do with each other.
-func pairedOf(a arguments) (any, error) {
+// regressionOf is what two rows of numbers, y and x, have to do with each other.
+func regressionOf(a arguments) (any, error) {
 	all, err := decodeArray(a.text(1))
 	if err != nil {
 		return nil, err
@@ -171,48 +171,48 @@ func percentileOf(a arguments) (any, error) {
 	if a[1] == nil {
 		return nil, nil
 	}
-	list, err := gatheredOf(a.text(1))
+	list, err := nonNullElements(a.text(1))
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	k := a.kind(4)
 	sortValues(list, k, a.int(3) == 1)
 	if a.text(0) == "mode" {
-		return loosened(mostFrequent(list)), nil
+		return scalarOf(mostFrequent(list)), nil
 	}
 	if a[2] == nil {
 		return nil, nil
 	}
 	share := a.real(2)
 	if share < 0 || share > 1 {
-		return nil, fault(StateRange, "percentile value %g is not between 0 and 1", share)
+		return nil, valueError(StateRange, "percentile value %g is not between 0 and 1", share)
 	}
 	if a.text(0) == "percentile_disc" {
 		at := int(math.Ceil(share*float64(len(list)))) - 1
-		return loosened(list[max(at, 0)]), nil
+		return scalarOf(list[max(at, 0)]), nil
 	}
 	at := share * float64(len(list)-1)
 	low, high := list[int(math.Floor(at))], list[int(math.Ceil(at))]
 	if k == kind.Interval {
-		return blend(low, high, at-math.Floor(at))
+		return interpolate(low, high, at-math.Floor(at))
 	}
 	x, y := realOf(low), realOf(high)
 	return x + (y-x)*(at-math.Floor(at)), nil
 }
 
-func blend(low, high any, share float64) (any, error) {
-	x, err := readInterval(asText(low))
+func interpolate(low, high any, share float64) (any, error) {
+	x, err := loadInterval(asText(low))
 	if err != nil {
 		return nil, err
 	}
-	y, err := readInterval(asText(high))
-	return x.plus(y.plus(x, -1).times(share), 1).held(), err
+	y, err := loadInterval(asText(high))
+	return x.plus(y.plus(x, -1).times(share), 1).stored(), err
 }
 
 func mostFrequent(list []any) any {
 	best, most, run := list[0], 0, 0
 	for i, e := range list {
-		if i > 0 && alike(e, list[i-1]) {
+		if i > 0 && equalElements(e, list[i-1]) {
 			run++
 		} else {
 			run = 1

@@ -8,8 +8,8 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// heldArray reads {a,b}, which becomes a JSON array.
-func heldArray(k kind.Kind, text string, zone *time.Location) (any, error) {
+// parseArray reads {a,b}, which becomes a JSON array.
+func parseArray(k kind.Kind, text string, zone *time.Location) (any, error) {
 	r := &arrayReader{text: strings.TrimSpace(text), kind: k, zone: zone}
 	v, err := r.array(0)
 	if err != nil {
@@ -29,7 +29,7 @@ type arrayReader struct {
 }
 
 func (r *arrayReader) bad() error {
-	return fault(StateBadText, "malformed array literal: %q", brief(r.text)).hinting("write {a,b}, with double quotes around elements that contain commas")
+	return valueError(StateBadText, "malformed array literal: %q", shorten(r.text)).withHint("write {a,b}, with double quotes around elements that contain commas")
 }
 
 func (r *arrayReader) array(depth int) ([]any, error) {
@@ -90,21 +90,21 @@ func (r *arrayReader) element() (any, error) {
 			continue
 		case quoted && c == '"':
 			r.at++
-			return heldIn(r.zone, r.kind.Elem(), b.String())
+			return parseIn(r.zone, r.kind.Elem(), b.String())
 		case !quoted && (c == ',' || c == '}'):
 			word := strings.TrimSpace(b.String())
 			if strings.EqualFold(word, "null") {
 				return nil, nil
 			}
-			return heldIn(r.zone, r.kind.Elem(), word)
+			return parseIn(r.zone, r.kind.Elem(), word)
 		}
 		b.WriteByte(c)
 	}
 	return nil, r.bad()
 }
 
-// heldVector reads the numbers of a vector.
-func heldVector(k kind.Kind, text string) (any, error) {
+// parseVector reads the numbers of a vector.
+func parseVector(k kind.Kind, text string) (any, error) {
 	list := []any{}
 	for _, word := range strings.Fields(text) {
 		n, err := strconv.ParseInt(word, 10, 64)
@@ -116,10 +116,10 @@ func heldVector(k kind.Kind, text string) (any, error) {
 	return encode(list), nil
 }
 
-func writtenVector(held string) string {
-	list, err := decodeArray(held)
+func formatVector(stored string) string {
+	list, err := decodeArray(stored)
 	if err != nil {
-		return held
+		return stored
 	}
 	words := make([]string, len(list))
 	for i, v := range list {
@@ -128,27 +128,27 @@ func writtenVector(held string) string {
 	return strings.Join(words, " ")
 }
 
-// writtenArray writes an array as {a,b}.
-func writtenArray(k kind.Kind, held string, zone *time.Location) string {
-	list, err := decodeArray(held)
+// formatArray writes an array as {a,b}.
+func formatArray(k kind.Kind, stored string, zone *time.Location) string {
+	list, err := decodeArray(stored)
 	if err != nil {
-		return held
+		return stored
 	}
-	return braces(k.Elem(), list, zone)
+	return arrayBraces(k.Elem(), list, zone)
 }
 
-func braces(elem kind.Kind, list []any, zone *time.Location) string {
+func arrayBraces(elem kind.Kind, list []any, zone *time.Location) string {
 	words := make([]string, len(list))
 	for i, v := range list {
 		switch v := v.(type) {
 		case nil:
 			words[i] = "NULL"
 		case []any:
-			words[i] = braces(elem, v, zone)
+			words[i] = arrayBraces(elem, v, zone)
 		case *object:
 			words[i] = quoteElement(encode(v))
 		default:
-			words[i] = quoteElement(writtenIn(zone, elem, v))
+			words[i] = quoteElement(formatIn(zone, elem, v))
 		}
 	}
 	return "{" + strings.Join(words, ",") + "}"
@@ -161,12 +161,12 @@ func quoteElement(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// writtenRecord writes a record as (a,b).
-func writtenRecord(held string) string {
-	v, err := decode(held)
+// formatRecord writes a record as (a,b).
+func formatRecord(stored string) string {
+	v, err := decode(stored)
 	o, is := v.(*object)
 	if err != nil || !is {
-		return held
+		return stored
 	}
 	words := make([]string, len(o.keys))
 	for i, key := range o.keys {

@@ -7,19 +7,19 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// reach is -> and its kin: a part of a document.
-func (t *translator) reach(op string, x, y value, at int) (value, error) {
-	if x.open() {
+// jsonOperator is -> and its kin: a part of a document.
+func (t *translator) jsonOperator(op string, x, y value, at int) (value, error) {
+	if x.untyped() {
 		var err error
 		if x, err = t.implicit(x, kind.JSON); err != nil {
 			return x, err
 		}
 	}
-	if !document(x.kind) && x.kind != dynamic && sortOf(x.kind) != sortText {
+	if !isJSON(x.kind) && x.kind != dynamic && categoryOf(x.kind) != categoryText {
 		return x, noOperator(op, x, y, at)
 	}
 	as := x.kind
-	if !document(as) {
+	if !isJSON(as) {
 		as = kind.JSON
 	}
 	if op[len(op)-1] == '>' && strings.HasSuffix(op, ">>") {
@@ -35,18 +35,18 @@ func (t *translator) reach(op string, x, y value, at int) (value, error) {
 		}
 		return call(as, "rota_reach", x, y, form(as, x.kind)), nil
 	}
-	y, err := t.implicitIf(y, kind.Text)
+	y, err := t.implicitIfUnknown(y, kind.Text)
 	if err != nil {
 		return y, err
 	}
-	if sortOf(y.kind) != sortText && !whole(y.kind) && y.kind != dynamic {
+	if categoryOf(y.kind) != categoryText && !isInteger(y.kind) && y.kind != dynamic {
 		return x, noOperator(op, x, y, at)
 	}
 	if as == kind.Text {
 		return call(as, "rota_get_text", x, y, form(as, x.kind)), nil
 	}
-	if whole(y.kind) || y.key {
-		return made(as, asTerm, cat(x.whole(), " -> ", y.whole()), x, y), nil
+	if isInteger(y.kind) || y.key {
+		return newValue(as, asTerm, cat(x.parenthesized(), " -> ", y.parenthesized()), x, y), nil
 	}
 	return call(as, "rota_get", x, y), nil
 }
@@ -63,9 +63,9 @@ func form(as, of kind.Kind) value {
 	return constant(kind.Int4, "1")
 }
 
-// implicitIf says what a value is if nobody has.
-func (t *translator) implicitIf(v value, k kind.Kind) (value, error) {
-	if v.open() {
+// implicitIfUnknown says what a value is if nobody has.
+func (t *translator) implicitIfUnknown(v value, k kind.Kind) (value, error) {
+	if v.untyped() {
 		return t.implicit(v, k)
 	}
 	return v, nil
@@ -73,7 +73,7 @@ func (t *translator) implicitIf(v value, k kind.Kind) (value, error) {
 
 // contains is @>, <@, && and ?: of arrays and of documents.
 func (t *translator) contains(op string, x, y value, at int) (value, error) {
-	k := kindElse(t.kindNow(x), t.kindNow(y))
+	k := kindElse(t.currentKind(x), t.currentKind(y))
 	var err error
 	switch {
 	case op[0] == '?' && k == kind.JSON:
@@ -84,7 +84,7 @@ func (t *translator) contains(op string, x, y value, at int) (value, error) {
 		if y, err = t.implicit(y, want); err != nil {
 			return y, err
 		}
-		return call(kind.Boolean, "rota_json_has", x, y, wordOf(op)), nil
+		return call(kind.Boolean, "rota_json_has", x, y, textConstant(op)), nil
 	case op[0] == '?':
 		return x, noOperator(op, x, y, at)
 	}
@@ -118,7 +118,7 @@ func (t *translator) field(e *query.Field, s *scope) (value, error) {
 		return t.column(c, s)
 	}
 	if x.kind != kind.Record {
-		return x, refuse("42809", e.Place(), "column notation .%s applied to type %s, which is not a composite type", e.Name.Text, title(x.kind))
+		return x, queryError("42809", e.Place(), "column notation .%s applied to type %s, which is not a composite type", e.Name.Text, typeTitle(x.kind))
 	}
 	k := dynamic
 	if x.set != nil {
@@ -129,10 +129,10 @@ func (t *translator) field(e *query.Field, s *scope) (value, error) {
 			}
 		}
 		if !known {
-			return x, refuse(StateColumn, e.Name.At, "could not identify column %q in record data type", e.Name.Text).hinting("%s", suggestion(e.Name.Text, "its fields are", columnNames(x.set.fields)))
+			return x, queryError(StateColumn, e.Name.At, "could not identify column %q in record data type", e.Name.Text).withHint("%s", suggestion(e.Name.Text, "its fields are", columnNames(x.set.fields)))
 		}
 	}
-	return made(k, atom, cat("json_extract(", x, ", ", literal("$."+jsonKey(e.Name.Text)), ")"), x).placed(e.Place()), nil
+	return newValue(k, atom, cat("json_extract(", x, ", ", quoteText("$."+jsonKey(e.Name.Text)), ")"), x).placed(e.Place()), nil
 }
 
 // jsonKey is a key as SQLite's paths write it.
@@ -153,10 +153,10 @@ func (t *translator) fields(sel *selection, star *query.Star) error {
 		}
 		return nil
 	case x.set == nil:
-		return unsupported(star.Place(), "the fields of this value are not known").hinting("name them: (x).name")
+		return unsupported(star.Place(), "the fields of this value are not known").withHint("name them: (x).name")
 	}
 	for _, f := range x.set.fields {
-		v := made(f.kind, atom, cat("json_extract(", x, ", ", literal("$."+jsonKey(f.name)), ")"), x)
+		v := newValue(f.kind, atom, cat("json_extract(", x, ", ", quoteText("$."+jsonKey(f.name)), ")"), x)
 		if err := t.add(sel, f.name, v); err != nil {
 			return err
 		}
@@ -179,11 +179,11 @@ func (t *translator) inZone(e *query.Zone, s *scope) (value, error) {
 }
 
 func (t *translator) atZone(zone, x value, at int) (value, error) {
-	zone, err := t.implicitIf(zone, kind.Text)
+	zone, err := t.implicitIfUnknown(zone, kind.Text)
 	if err != nil {
 		return zone, err
 	}
-	if x, err = t.implicitIf(x, kind.Timestamp); err != nil {
+	if x, err = t.implicitIfUnknown(x, kind.Timestamp); err != nil {
 		return x, err
 	}
 	switch x.kind {
@@ -191,7 +191,7 @@ func (t *translator) atZone(zone, x value, at int) (value, error) {
 		x = t.toMoment(x, kind.Timestamp)
 	case kind.Timestamp, kind.Local:
 	default:
-		return x, refuse(StateFunction, at, "function timezone(%s, %s) does not exist", title(zone.kind), title(x.kind))
+		return x, queryError(StateFunction, at, "function timezone(%s, %s) does not exist", typeTitle(zone.kind), typeTitle(x.kind))
 	}
 	to := kind.Local
 	if x.kind == kind.Local {
@@ -212,7 +212,7 @@ func (t *translator) extract(e *query.Extract, s *scope) (value, error) {
 		return x, err
 	}
 	if x.kind == kind.Date && clockParts[partOf(e.Field)] {
-		return x, unsupported(e.Place(), "unit %q not supported for type date", e.Field).hinting("a date has no time of day; cast it to timestamp")
+		return x, unsupported(e.Place(), "unit %q not supported for type date", e.Field).withHint("a date has no time of day; cast it to timestamp")
 	}
 	v, err := t.part(e.Field, x, kind.Numeric, e.Place())
 	return v.placed(e.Place()), err
@@ -220,15 +220,15 @@ func (t *translator) extract(e *query.Extract, s *scope) (value, error) {
 
 // part is a field of a time.
 func (t *translator) part(field string, x value, as kind.Kind, at int) (value, error) {
-	if x.open() {
-		return x, refuse(StateFunction, at, "function pg_catalog.extract(unknown, unknown) is not unique").hinting("specify the type: timestamptz '…'")
+	if x.untyped() {
+		return x, queryError(StateFunction, at, "function pg_catalog.extract(unknown, unknown) is not unique").withHint("specify the type: timestamptz '…'")
 	}
-	if !timely(x.kind) {
-		return x, refuse(StateFunction, at, "function pg_catalog.extract(unknown, %s) does not exist", title(x.kind)).
-			hinting("cast it: x::timestamptz; for milliseconds since 1970 use to_timestamp(x / 1000.0)")
+	if !isTime(x.kind) {
+		return x, queryError(StateFunction, at, "function pg_catalog.extract(unknown, %s) does not exist", typeTitle(x.kind)).
+			withHint("cast it: x::timestamptz; for milliseconds since 1970 use to_timestamp(x / 1000.0)")
 	}
 	if !partNames[field] {
-		return x, refuse(StateValue, at, "unit %q not recognized for type %s", field, title(x.kind)).hinting("%s", suggestion(field, "use one of", partList))
+		return x, queryError(StateValue, at, "unit %q not recognized for type %s", field, typeTitle(x.kind)).withHint("%s", suggestion(field, "use one of", partList))
 	}
-	return call(as, "rota_extract", t.clock(x.kind, wordOf(field), x)...), nil
+	return call(as, "rota_extract", t.withZone(x.kind, textConstant(field), x)...), nil
 }

@@ -17,15 +17,15 @@ const (
 	dayLong = 24 * hour
 )
 
-func (i interval) held() string { return fmt.Sprintf("%d %d %d", i.months, i.days, i.micros) }
+func (i interval) stored() string { return fmt.Sprintf("%d %d %d", i.months, i.days, i.micros) }
 
-// readInterval reads one that is held.
-func readInterval(held string) (i interval, err error) {
+// loadInterval reads one that is held.
+func loadInterval(stored string) (i interval, err error) {
 	var rest string
-	if n, scanErr := fmt.Sscanf(held+" .", "%d %d %d %s", &i.months, &i.days, &i.micros, &rest); n == 4 && scanErr == nil {
+	if n, scanErr := fmt.Sscanf(stored+" .", "%d %d %d %s", &i.months, &i.days, &i.micros, &rest); n == 4 && scanErr == nil {
 		return i, nil
 	}
-	text, err := heldInterval(held)
+	text, err := parseInterval(stored)
 	if err != nil {
 		return i, err
 	}
@@ -44,21 +44,21 @@ var intervalUnits = map[string]interval{
 	"month": {1, 0, 0}, "mon": {1, 0, 0}, "year": {12, 0, 0}, "yr": {12, 0, 0}, "y": {12, 0, 0}, "decade": {120, 0, 0}, "century": {1200, 0, 0}, "centurie": {1200, 0, 0},
 }
 
-// heldInterval reads an interval: 1 day, 2 hours 30 minutes, 01:30, P1DT2H, 1-2, 1 2:03.
-func heldInterval(text string) (any, error) { return heldIntervalOf(text, "") }
+// parseInterval reads an interval: 1 day, 2 hours 30 minutes, 01:30, P1DT2H, 1-2, 1 2:03.
+func parseInterval(text string) (any, error) { return parseIntervalFields(text, "") }
 
-// heldIntervalOf reads an interval of some fields, such as day to second. A number without
+// parseIntervalFields reads an interval of some fields, such as day to second. A number without
 // a unit is one of the last of them, and what is smaller than that is left out.
-func heldIntervalOf(text, fields string) (any, error) {
+func parseIntervalFields(text, fields string) (any, error) {
 	word := strings.ToLower(strings.TrimSpace(text))
 	i, ok := isoInterval(word)
 	if !strings.HasPrefix(word, "p") {
 		i, ok = wordInterval(intervalTokens(word), fields)
 	}
 	if !ok {
-		return nil, fault(StateBadMoment, "invalid input syntax for type interval: %q", brief(text)).hinting("write an interval such as 1 day or 2 hours 30 minutes")
+		return nil, valueError(StateBadTime, "invalid input syntax for type interval: %q", shorten(text)).withHint("write an interval such as 1 day or 2 hours 30 minutes")
 	}
-	return i.trimmed(fields).held(), nil
+	return i.trimmed(fields).stored(), nil
 }
 
 // wordInterval reads an interval of numbers, their units and a time of day.

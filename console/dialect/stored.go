@@ -11,54 +11,54 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// Held reads a value as people write it for PostgreSQL, and gives it as SQLite holds
+// ParseValue reads a value as people write it for PostgreSQL, and gives it as SQLite holds
 // it: int64, float64, string, []byte or nil. A time that says no zone is one of UTC.
-func Held(k kind.Kind, text string) (any, error) { return heldIn(time.UTC, k, text) }
+func ParseValue(k kind.Kind, text string) (any, error) { return parseIn(time.UTC, k, text) }
 
-// HeldIn is Held for a session whose times are those of a zone.
-func HeldIn(zone string, k kind.Kind, text string) (any, error) {
+// ParseValueIn is Held for a session whose times are those of a zone.
+func ParseValueIn(zone string, k kind.Kind, text string) (any, error) {
 	place, err := sessionZone(zone)
 	if err != nil {
 		return nil, err
 	}
-	return heldIn(place, k, text)
+	return parseIn(place, k, text)
 }
 
-func heldIn(zone *time.Location, k kind.Kind, text string) (any, error) {
+func parseIn(zone *time.Location, k kind.Kind, text string) (any, error) {
 	word := strings.TrimSpace(text)
 	switch k {
 	case kind.Int2, kind.Int4, kind.Integer:
-		return heldInteger(k, word)
+		return parseInteger(k, word)
 	case kind.OID, kind.XID, kind.Regclass, kind.Regtype, kind.Regproc, kind.Regspace, kind.Regrole:
-		return heldID(k, word)
+		return parseOID(k, word)
 	case kind.Float, kind.Float4, kind.Numeric:
-		return heldReal(k, word)
+		return parseReal(k, word)
 	case kind.Boolean:
-		return heldBoolean(text)
+		return parseBoolean(text)
 	case kind.UUID:
-		return heldUUID(text)
+		return parseUUID(text)
 	case kind.Timestamp, kind.Local, kind.Date, kind.Time:
-		return heldMoment(k, word, zone)
+		return parseTimeValue(k, word, zone)
 	case kind.Interval:
-		return heldInterval(text)
+		return parseInterval(text)
 	case kind.JSON, kind.PlainJSON:
-		return heldDocument(k, text)
+		return parseDocument(k, text)
 	case kind.Bytea:
-		return heldBytes(text)
+		return parseBytes(text)
 	case kind.Char:
 		return text[:min(len(text), 1)], nil
 	case kind.Name:
 		return text[:min(len(text), 63)], nil
 	case kind.Int2s, kind.OIDs:
-		return heldVector(k, text)
+		return parseVector(k, text)
 	}
 	if k.Elem() != kind.Unknown {
-		return heldArray(k, text, zone)
+		return parseArray(k, text, zone)
 	}
 	return text, nil
 }
 
-func heldInteger(k kind.Kind, word string) (any, error) {
+func parseInteger(k kind.Kind, word string) (any, error) {
 	n, err := strconv.ParseInt(word, 10, 64)
 	if err != nil {
 		if isRange(err) {
@@ -75,18 +75,18 @@ func isRange(err error) bool {
 }
 
 func outOfRange(k kind.Kind, word string) error {
-	return fault(StateRange, "value %q is out of range for type %s", brief(word), title(k))
+	return valueError(StateRange, "value %q is out of range for type %s", shorten(word), typeTitle(k))
 }
 
 // inRange is a whole number, if its kind goes that far.
 func inRange(k kind.Kind, n int64) (any, error) {
 	if k == kind.Int4 && (n > math.MaxInt32 || n < math.MinInt32) || k == kind.Int2 && (n > math.MaxInt16 || n < math.MinInt16) {
-		return nil, fault(StateRange, "%s out of range", title(k)).hinting("cast to bigint")
+		return nil, valueError(StateRange, "%s out of range", typeTitle(k)).withHint("cast to bigint")
 	}
 	return n, nil
 }
 
-func heldID(k kind.Kind, word string) (any, error) {
+func parseOID(k kind.Kind, word string) (any, error) {
 	if word == "-" && k != kind.OID {
 		return int64(0), nil
 	}
@@ -97,7 +97,7 @@ func heldID(k kind.Kind, word string) (any, error) {
 	return int64(n), nil
 }
 
-func heldReal(k kind.Kind, word string) (any, error) {
+func parseReal(k kind.Kind, word string) (any, error) {
 	if n, err := strconv.ParseInt(word, 10, 64); err == nil && k == kind.Numeric {
 		return n, nil
 	}
@@ -111,14 +111,14 @@ func heldReal(k kind.Kind, word string) (any, error) {
 	case err != nil || strings.ContainsAny(low, "xp_"):
 		return nil, badText(k, word)
 	case math.IsNaN(f):
-		return nil, fault(StateUnsupported, "NaN is not supported").hinting("use NULL")
+		return nil, valueError(StateUnsupported, "NaN is not supported").withHint("use NULL")
 	case k == kind.Float4:
 		return float64(float32(f)), nil
 	}
 	return f, nil
 }
 
-func heldBoolean(text string) (any, error) {
+func parseBoolean(text string) (any, error) {
 	word := strings.ToLower(strings.TrimSpace(text))
 	is := func(of string, least int) bool { return len(word) >= least && strings.HasPrefix(of, word) }
 	switch {
@@ -127,92 +127,92 @@ func heldBoolean(text string) (any, error) {
 	case word == "0", is("false", 1), is("no", 1), is("off", 2):
 		return int64(0), nil
 	}
-	return nil, badText(kind.Boolean, text).hinting("write true or false")
+	return nil, badText(kind.Boolean, text).withHint("write true or false")
 }
 
-func heldUUID(text string) (any, error) {
+func parseUUID(text string) (any, error) {
 	word := strings.ToLower(text)
 	if strings.HasPrefix(word, "{") && strings.HasSuffix(word, "}") {
 		word = word[1 : len(word)-1]
 	}
 	digits := strings.ReplaceAll(word, "-", "")
 	if _, err := hex.DecodeString(digits); err != nil || len(digits) != 32 {
-		return nil, badText(kind.UUID, text).hinting("a uuid has 32 digits: 6f9619ff-8b86-d011-b42d-00c04fc964ff")
+		return nil, badText(kind.UUID, text).withHint("a uuid has 32 digits: 6f9619ff-8b86-d011-b42d-00c04fc964ff")
 	}
 	return digits[:8] + "-" + digits[8:12] + "-" + digits[12:16] + "-" + digits[16:20] + "-" + digits[20:], nil
 }
 
-func heldDocument(k kind.Kind, text string) (any, error) {
+func parseDocument(k kind.Kind, text string) (any, error) {
 	if !json.Valid([]byte(text)) {
-		return nil, fault(StateBadText, "invalid input syntax for type json").hinting("the text is not valid JSON: %s", brief(text))
+		return nil, valueError(StateBadText, "invalid input syntax for type json").withHint("the text is not valid JSON: %s", shorten(text))
 	}
 	if k == kind.PlainJSON {
 		return text, nil
 	}
-	return normal(text, false)
+	return normalizeJSON(text, false)
 }
 
-func heldBytes(text string) (any, error) {
+func parseBytes(text string) (any, error) {
 	if !strings.HasPrefix(text, `\x`) {
 		return []byte(text), nil
 	}
 	b, err := hex.DecodeString(strings.Join(strings.Fields(text[2:]), ""))
 	if err != nil {
-		return nil, badText(kind.Bytea, text).hinting(`write \x and two digits for each byte`)
+		return nil, badText(kind.Bytea, text).withHint(`write \x and two digits for each byte`)
 	}
 	return b, nil
 }
 
-// Written writes a value that SQLite holds as PostgreSQL writes it, with times in UTC. NULL
+// FormatValue writes a value that SQLite holds as PostgreSQL writes it, with times in UTC. NULL
 // has no text.
-func Written(k kind.Kind, v any) string { return writtenIn(time.UTC, k, v) }
+func FormatValue(k kind.Kind, v any) string { return formatIn(time.UTC, k, v) }
 
-// WrittenIn is Written for a session whose times are those of a zone.
-func WrittenIn(zone string, k kind.Kind, v any) string {
+// FormatValueIn is Written for a session whose times are those of a zone.
+func FormatValueIn(zone string, k kind.Kind, v any) string {
 	place, err := sessionZone(zone)
 	if err != nil {
 		place = time.UTC
 	}
-	return writtenIn(place, k, v)
+	return formatIn(place, k, v)
 }
 
-func writtenIn(zone *time.Location, k kind.Kind, v any) string {
+func formatIn(zone *time.Location, k kind.Kind, v any) string {
 	switch k {
 	case kind.Boolean:
-		if n, is := loosened(v).(int64); is && n != 0 {
+		if n, is := scalarOf(v).(int64); is && n != 0 {
 			return "t"
 		}
 		return "f"
 	case kind.Timestamp, kind.Local, kind.Date, kind.Time:
-		return writtenMoment(k, asText(v), zone)
+		return formatTimeValue(k, asText(v), zone)
 	case kind.Interval:
-		if i, err := readInterval(asText(v)); err == nil {
+		if i, err := loadInterval(asText(v)); err == nil {
 			return i.String()
 		}
 	case kind.JSON:
-		if text, err := normal(asText(v), true); err == nil {
+		if text, err := normalizeJSON(asText(v), true); err == nil {
 			return text
 		}
 	case kind.Float, kind.Numeric, kind.Float4:
-		return writtenReal(k, v)
+		return formatReal(k, v)
 	case kind.Bytea:
 		if b, is := v.([]byte); is {
 			return `\x` + hex.EncodeToString(b)
 		}
 		return `\x` + hex.EncodeToString([]byte(asText(v)))
 	case kind.Int2s, kind.OIDs:
-		return writtenVector(asText(v))
+		return formatVector(asText(v))
 	case kind.Record:
-		return writtenRecord(asText(v))
+		return formatRecord(asText(v))
 	}
 	if k.Elem() != kind.Unknown {
-		return writtenArray(k, asText(v), zone)
+		return formatArray(k, asText(v), zone)
 	}
 	return asText(v)
 }
 
-func writtenReal(k kind.Kind, v any) string {
-	f, is := loosened(v).(float64)
+func formatReal(k kind.Kind, v any) string {
+	f, is := scalarOf(v).(float64)
 	switch {
 	case !is:
 		return asText(v)
@@ -223,7 +223,7 @@ func writtenReal(k kind.Kind, v any) string {
 	case f == 0: // and not -0
 		return "0"
 	case k == kind.Numeric:
-		return writtenNumeric(f)
+		return formatNumeric(f)
 	}
 	bits := 64
 	if k == kind.Float4 {
@@ -235,8 +235,8 @@ func writtenReal(k kind.Kind, v any) string {
 	return strconv.FormatFloat(f, 'f', -1, bits)
 }
 
-// writtenNumeric writes as many digits as are certain: 0.1 + 0.2 is 0.3.
-func writtenNumeric(f float64) string {
+// formatNumeric writes as many digits as are certain: 0.1 + 0.2 is 0.3.
+func formatNumeric(f float64) string {
 	const certain = 15
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', certain, 64), 64)
 	if err != nil {

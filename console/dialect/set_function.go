@@ -5,19 +5,19 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// set is a function that yields rows: as one document, an array.
-type set struct {
-	json   value
-	elem   kind.Kind
-	fields []column // of records
-	own    string   // it is a table of SQLite's own, by this name
+// setFunction is a function that yields rows: as one document, an array.
+type setFunction struct {
+	json        value
+	elem        kind.Kind
+	fields      []column // of records
+	nativeTable string   // it is a table of SQLite's own, by this name
 }
 
-// sets are the functions that yield rows.
-var sets map[string]func(t *translator, e *query.Call, args []value) (*set, error)
+// setFunctions are the functions that yield rows.
+var setFunctions map[string]func(t *translator, e *query.Call, args []value) (*setFunction, error)
 
 func init() {
-	sets = map[string]func(*translator, *query.Call, []value) (*set, error){
+	setFunctions = map[string]func(*translator, *query.Call, []value) (*setFunction, error){
 		"unnest": unnest, "generate_series": series, "generate_subscripts": subscripts, "_pg_expandarray": expand,
 		"json_array_elements": elements("rota_json_elements", kind.PlainJSON, "0"), "jsonb_array_elements": elements("rota_json_elements", kind.JSON, "0"),
 		"json_array_elements_text": elements("rota_json_elements", kind.Text, "1"), "jsonb_array_elements_text": elements("rota_json_elements", kind.Text, "2"),
@@ -29,11 +29,11 @@ func init() {
 	}
 }
 
-func unnest(t *translator, e *query.Call, args []value) (*set, error) {
+func unnest(t *translator, e *query.Call, args []value) (*setFunction, error) {
 	if len(args) != 1 {
 		return nil, noFunction("unnest", nil, args, e.Place(), t)
 	}
-	v, err := t.implicitIf(args[0], kind.Text.Array())
+	v, err := t.implicitIfUnknown(args[0], kind.Text.Array())
 	if err != nil {
 		return nil, err
 	}
@@ -44,10 +44,10 @@ func unnest(t *translator, e *query.Call, args []value) (*set, error) {
 	if elem == kind.Unknown {
 		return nil, noFunction("unnest", nil, args, e.Place(), t)
 	}
-	return &set{json: v, elem: elem}, nil
+	return &setFunction{json: v, elem: elem}, nil
 }
 
-func series(t *translator, e *query.Call, args []value) (*set, error) {
+func series(t *translator, e *query.Call, args []value) (*setFunction, error) {
 	if len(args) != 2 && len(args) != 3 {
 		return nil, noFunction("generate_series", nil, args, e.Place(), t)
 	}
@@ -56,7 +56,7 @@ func series(t *translator, e *query.Call, args []value) (*set, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sortOf(k) == sortTime {
+	if categoryOf(k) == categoryTime {
 		if k == kind.Date {
 			k = kind.Timestamp
 		}
@@ -71,9 +71,9 @@ func series(t *translator, e *query.Call, args []value) (*set, error) {
 		if args[2], err = t.implicit(args[2], kind.Interval); err != nil || args[2].kind != kind.Interval {
 			return nil, noFunction("generate_series", nil, args, e.Place(), t)
 		}
-		return &set{json: call(k.Array(), "rota_time_series", t.clock(k, args...)...), elem: k}, nil
+		return &setFunction{json: call(k.Array(), "rota_time_series", t.withZone(k, args...)...), elem: k}, nil
 	}
-	if sortOf(k) != sortNumber || isFloat(k) {
+	if categoryOf(k) != categoryNumber || isFloat(k) {
 		return nil, noFunction("generate_series", nil, args, e.Place(), t)
 	}
 	if len(args) == 3 {
@@ -83,10 +83,10 @@ func series(t *translator, e *query.Call, args []value) (*set, error) {
 	} else {
 		args = append(args, constant(k, "1"))
 	}
-	return &set{json: call(k.Array(), "rota_series", args...), elem: k}, nil
+	return &setFunction{json: call(k.Array(), "rota_series", args...), elem: k}, nil
 }
 
-func subscripts(t *translator, e *query.Call, args []value) (*set, error) {
+func subscripts(t *translator, e *query.Call, args []value) (*setFunction, error) {
 	if len(args) < 2 || args[0].kind.Elem() == kind.Unknown {
 		return nil, noFunction("generate_subscripts", nil, args, e.Place(), t)
 	}
@@ -94,54 +94,54 @@ func subscripts(t *translator, e *query.Call, args []value) (*set, error) {
 	if args[0].kind == kind.Int2s || args[0].kind == kind.OIDs {
 		low = "0"
 	}
-	return &set{json: call(kind.Int4.Array(), "rota_subscripts", args[0], constant(kind.Int4, low)), elem: kind.Int4}, nil
+	return &setFunction{json: call(kind.Int4.Array(), "rota_subscripts", args[0], constant(kind.Int4, low)), elem: kind.Int4}, nil
 }
 
 // expand is information_schema._pg_expandarray: the elements with their numbers.
-func expand(t *translator, e *query.Call, args []value) (*set, error) {
+func expand(t *translator, e *query.Call, args []value) (*setFunction, error) {
 	if len(args) != 1 || args[0].kind.Elem() == kind.Unknown {
 		return nil, noFunction("_pg_expandarray", nil, args, e.Place(), t)
 	}
 	fields := []column{{name: "x", kind: args[0].kind.Elem()}, {name: "n", kind: kind.Int4}}
-	return &set{json: call(kind.Record.Array(), "rota_expand", args[0]), elem: kind.Record, fields: fields}, nil
+	return &setFunction{json: call(kind.Record.Array(), "rota_expand", args[0]), elem: kind.Record, fields: fields}, nil
 }
 
-func elements(as string, elem kind.Kind, form string) func(*translator, *query.Call, []value) (*set, error) {
-	return func(t *translator, e *query.Call, args []value) (*set, error) {
+func elements(as string, elem kind.Kind, form string) func(*translator, *query.Call, []value) (*setFunction, error) {
+	return func(t *translator, e *query.Call, args []value) (*setFunction, error) {
 		if len(args) != 1 {
 			return nil, noFunction(e.Path[len(e.Path)-1].Text, nil, args, e.Place(), t)
 		}
-		v, err := t.implicitIf(args[0], kind.JSON)
-		if err == nil && !document(v.kind) && v.kind != dynamic {
+		v, err := t.implicitIfUnknown(args[0], kind.JSON)
+		if err == nil && !isJSON(v.kind) && v.kind != dynamic {
 			err = noFunction(e.Path[len(e.Path)-1].Text, nil, args, e.Place(), t)
 		}
 		given := []value{v}
 		if form != "" {
 			given = append(given, constant(kind.Int4, form))
 		}
-		return &set{json: call(elem.Array(), as, given...), elem: elem}, err
+		return &setFunction{json: call(elem.Array(), as, given...), elem: elem}, err
 	}
 }
 
-func pairsOf(elem kind.Kind, text string) func(*translator, *query.Call, []value) (*set, error) {
-	return func(t *translator, e *query.Call, args []value) (*set, error) {
+func pairsOf(elem kind.Kind, text string) func(*translator, *query.Call, []value) (*setFunction, error) {
+	return func(t *translator, e *query.Call, args []value) (*setFunction, error) {
 		if len(args) != 1 {
 			return nil, noFunction(e.Path[len(e.Path)-1].Text, nil, args, e.Place(), t)
 		}
-		v, err := t.implicitIf(args[0], kind.JSON)
+		v, err := t.implicitIfUnknown(args[0], kind.JSON)
 		fields := []column{{name: "key", kind: kind.Text}, {name: "value", kind: elem}}
-		return &set{json: call(kind.Record.Array(), "rota_json_pairs", v, constant(kind.Int4, text)), elem: kind.Record, fields: fields}, err
+		return &setFunction{json: call(kind.Record.Array(), "rota_json_pairs", v, constant(kind.Int4, text)), elem: kind.Record, fields: fields}, err
 	}
 }
 
 // sqliteEach is json_each or json_tree, as SQLite has them.
-func sqliteEach(t *translator, e *query.Call, args []value) (*set, error) {
+func sqliteEach(t *translator, e *query.Call, args []value) (*setFunction, error) {
 	name := e.Path[len(e.Path)-1].Text
 	if len(args) != 1 && len(args) != 2 {
 		return nil, noFunction(name, nil, args, e.Place(), t)
 	}
 	for i := range args {
-		v, err := t.settle(args[i])
+		v, err := t.resolveUnknown(args[i])
 		if err != nil {
 			return nil, err
 		}
@@ -157,17 +157,17 @@ func sqliteEach(t *translator, e *query.Call, args []value) (*set, error) {
 		{name: "fullkey", kind: kind.Text},
 		{name: "path", kind: kind.Text},
 	}
-	return &set{json: call(kind.Record.Array(), name, args...), elem: kind.Record, fields: fields, own: name}, nil
+	return &setFunction{json: call(kind.Record.Array(), name, args...), elem: kind.Record, fields: fields, nativeTable: name}, nil
 }
 
-func textSet(as string, elem kind.Kind) func(*translator, *query.Call, []value) (*set, error) {
-	return func(t *translator, e *query.Call, args []value) (*set, error) {
+func textSet(as string, elem kind.Kind) func(*translator, *query.Call, []value) (*setFunction, error) {
+	return func(t *translator, e *query.Call, args []value) (*setFunction, error) {
 		name := e.Path[len(e.Path)-1].Text
 		if len(args) != 2 && len(args) != 3 {
 			return nil, noFunction(name, nil, args, e.Place(), t)
 		}
 		for i := range args {
-			if !textual(args[i]) {
+			if !isText(args[i]) {
 				return nil, noFunction(name, nil, args, e.Place(), t)
 			}
 			v, err := t.implicit(args[i], kind.Text)
@@ -179,16 +179,16 @@ func textSet(as string, elem kind.Kind) func(*translator, *query.Call, []value) 
 		if as != "rota_regex_split" && len(args) == 2 {
 			args = append(args, constant(kind.Text, map[bool]string{true: "NULL", false: "''"}[as == "rota_string_to_array"]))
 		}
-		return &set{json: call(elem.Array(), as, args...), elem: elem}, nil
+		return &setFunction{json: call(elem.Array(), as, args...), elem: elem}, nil
 	}
 }
 
 // setInList is a function that yields rows in the list of a SELECT: it becomes one more
 // source. Several of them go side by side.
-func (t *translator) setInList(e *query.Call, s *scope, yields *set) (value, error) {
+func (t *translator) setInList(e *query.Call, s *scope, yields *setFunction) (value, error) {
 	sel := s.selection()
-	if sel == nil || sel.clause != "SELECT" && sel.clause != "ORDER BY" || sel.within > 0 || yields.own != "" {
-		return value{}, unsupported(e.Place(), "set-returning functions are not allowed here").hinting("call the function in FROM")
+	if sel == nil || sel.clause != "SELECT" && sel.clause != "ORDER BY" || sel.aggregateDepth > 0 || yields.nativeTable != "" {
+		return value{}, unsupported(e.Place(), "set-returning functions are not allowed here").withHint("call the function in FROM")
 	}
 	if sel.setAlias == "" {
 		sel.setAlias = t.alias("_set")
@@ -199,7 +199,7 @@ func (t *translator) setInList(e *query.Call, s *scope, yields *set) (value, err
 		op = " -> "
 	}
 	text := cat("(", quoted(sel.setAlias), `."value"`, op, number(len(sel.sets)-1), ")")
-	v := made(yields.elem, atom, text, yields.json).placed(e.Place())
+	v := newValue(yields.elem, atom, text, yields.json).placed(e.Place())
 	v.set = yields
 	return v, nil
 }
@@ -212,27 +212,27 @@ func (t *translator) funcSource(src *query.FuncSource, s *scope) (*relation, err
 		return nil, err
 	}
 	if _, is := aggregates[name]; is && !scalarToo[name] {
-		return nil, refuse(StateGrouping, src.At, "aggregate functions are not allowed in functions in FROM")
+		return nil, queryError(StateGrouping, src.At, "aggregate functions are not allowed in functions in FROM")
 	}
 	yields, v, err := t.apply(src.Call, name, args)
 	if err != nil {
-		return nil, placed(err, src.At)
+		return nil, withOffset(err, src.At)
 	}
 	if yields == nil {
-		yields = &set{json: call(v.kind.Array(), "json_array", v), elem: v.kind}
+		yields = &setFunction{json: call(v.kind.Array(), "json_array", v), elem: v.kind}
 	}
 	if sel := s.selection(); sel != nil {
-		sel.escape(yields.json)
+		sel.addOuter(yields.json)
 	}
 	return t.setSource(src, yields, name)
 }
 
 // setSource writes a function that yields rows as a source.
-func (t *translator) setSource(src *query.FuncSource, yields *set, name string) (*relation, error) {
+func (t *translator) setSource(src *query.FuncSource, yields *setFunction, name string) (*relation, error) {
 	from := &source{name: name}
 	text := cat("json_each(", yields.json, ")")
 	switch {
-	case yields.own != "":
+	case yields.nativeTable != "":
 		text, from.columns = yields.json.sql, append(from.columns, yields.fields...)
 	case yields.fields != nil:
 		from.columns = append(from.columns, yields.fields...)
@@ -250,9 +250,9 @@ func (t *translator) setSource(src *query.FuncSource, yields *set, name string) 
 		from.columns, from.single = append(from.columns, column{name: "ordinality", kind: kind.Integer}), false
 	}
 	for i := range from.columns {
-		from.columns[i].out = from.columns[i].name
+		from.columns[i].alias = from.columns[i].name
 	}
-	r, err := t.called(from, text, "", src.Alias, src.At)
+	r, err := t.nameSource(from, text, "", src.Alias, src.At)
 	if err != nil {
 		return nil, err
 	}
@@ -261,20 +261,20 @@ func (t *translator) setSource(src *query.FuncSource, yields *set, name string) 
 }
 
 // columnsOf says how the columns of a source are read that is a document to SQLite.
-func (y *set) columnsOf(from *source, ordinality bool) {
+func (y *setFunction) columnsOf(from *source, ordinality bool) {
 	of := quoted(from.alias)
 	last := len(from.columns)
 	if ordinality {
 		last--
 		from.columns[last].sql = raw("(" + of + `."key" + 1)`)
 	}
-	if y.own != "" {
+	if y.nativeTable != "" {
 		return
 	}
 	for i := range from.columns[:last] {
 		from.columns[i].sql = raw(of + `."value"`)
 		if y.fields != nil {
-			from.columns[i].sql = raw("json_extract(" + of + `."value", ` + literal("$."+jsonKey(y.fields[i].name)) + ")")
+			from.columns[i].sql = raw("json_extract(" + of + `."value", ` + quoteText("$."+jsonKey(y.fields[i].name)) + ")")
 		}
 	}
 }

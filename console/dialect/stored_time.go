@@ -24,13 +24,13 @@ var (
 	clockLayouts = []string{"15:04:05.999999999", "15:04", "150405", "3:04:05 PM", "3:04 PM", "3:04:05PM", "3:04PM", "15"}
 )
 
-// heldMoment reads a time, a day or a time of day.
-func heldMoment(k kind.Kind, word string, zone *time.Location) (any, error) {
+// parseTimeValue reads a time, a day or a time of day.
+func parseTimeValue(k kind.Kind, word string, zone *time.Location) (any, error) {
 	low := strings.ToLower(word)
 	if k != kind.Time && (low == "infinity" || low == "-infinity") {
 		return low, nil
 	}
-	bad := fault(StateBadMoment, "invalid input syntax for type %s: %q", title(k), brief(word)).hinting("%s", momentHint(k))
+	bad := valueError(StateBadTime, "invalid input syntax for type %s: %q", typeTitle(k), shorten(word)).withHint("%s", momentHint(k))
 	if k == kind.Time {
 		t, ok := parseClock(word)
 		if !ok {
@@ -50,13 +50,13 @@ func heldMoment(k kind.Kind, word string, zone *time.Location) (any, error) {
 	}
 	if !ok {
 		if looksLikeMoment(word) {
-			return nil, fault(StateNoField, "date/time field value out of range: %q", brief(word))
+			return nil, valueError(StateTimeRange, "date/time field value out of range: %q", shorten(word))
 		}
 		return nil, bad
 	}
 	switch {
 	case t.Year() > 9999 || t.Year() < 1:
-		return nil, fault(StateNoField, "time %q is out of range", brief(word)).hinting("use the years 1 to 9999")
+		return nil, valueError(StateTimeRange, "time %q is out of range", shorten(word)).withHint("use the years 1 to 9999")
 	case k == kind.Timestamp:
 		return t.Round(time.Microsecond).Format(stampLayout), nil
 	case k == kind.Date:
@@ -86,7 +86,7 @@ func parseMoment(text string) (t time.Time, zoned, ok bool) {
 		return time.Unix(0, 0).UTC(), true, true
 	}
 	for _, layout := range dayLayouts {
-		t, rest, fits := prefix(layout, text)
+		t, rest, fits := parsePrefix(layout, text)
 		if !fits {
 			continue
 		}
@@ -117,8 +117,8 @@ func parseMoment(text string) (t time.Time, zoned, ok bool) {
 	return t, false, false
 }
 
-// prefix reads what a text begins with.
-func prefix(layout, text string) (t time.Time, rest string, ok bool) {
+// parsePrefix reads what a text begins with.
+func parsePrefix(layout, text string) (t time.Time, rest string, ok bool) {
 	t, err := time.Parse(layout, text)
 	if err == nil {
 		return t, "", true
@@ -137,7 +137,7 @@ func parseClockZone(text string) (clock time.Time, zone *time.Location, zoned, o
 	end := len(text)
 	for i := 0; i < len(text); i++ {
 		c := text[i]
-		if c == '+' || c == '-' || c == 'Z' || c == 'z' || c == ' ' && i+1 < len(text) && !halfDay(text[i+1:]) ||
+		if c == '+' || c == '-' || c == 'Z' || c == 'z' || c == ' ' && i+1 < len(text) && !isMeridiem(text[i+1:]) ||
 			(c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z') && c|0x20 != 'p' && c|0x20 != 'a' && c|0x20 != 'm' {
 			end = i
 			break
@@ -154,8 +154,8 @@ func parseClockZone(text string) (clock time.Time, zone *time.Location, zoned, o
 	return clock, zone, true, ok
 }
 
-// halfDay says whether a text begins with AM or PM, and not with a word such as America.
-func halfDay(text string) bool {
+// isMeridiem says whether a text begins with AM or PM, and not with a word such as America.
+func isMeridiem(text string) bool {
 	word, _, _ := strings.Cut(strings.ToUpper(text), " ")
 	return word == "AM" || word == "PM" || strings.HasPrefix(word, "AM+") || strings.HasPrefix(word, "PM+") || strings.HasPrefix(word, "AM-") || strings.HasPrefix(word, "PM-")
 }
@@ -200,7 +200,7 @@ func zoneNamed(name string) (*time.Location, bool) {
 	if hours, known := abbreviations[strings.ToUpper(name)]; known {
 		return time.FixedZone(strings.ToUpper(name), hours*3600), true
 	}
-	if zone, err := located(name); err == nil {
+	if zone, err := loadZone(name); err == nil {
 		return zone, true
 	}
 	return nil, false
@@ -210,31 +210,31 @@ func zoneNamed(name string) (*time.Location, bool) {
 // in winter, even where there is a zone of that name whose clock is put forward.
 var abbreviations = map[string]int{"WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "MET": 1, "MEST": 2, "EET": 2, "EEST": 3, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "BST": 1, "MSK": 3, "JST": 9}
 
-// moment reads a time that is held, and says of which kind it is.
-func moment(held string) (t time.Time, k kind.Kind, err error) {
+// loadTime reads a time that is held, and says of which kind it is.
+func loadTime(stored string) (t time.Time, k kind.Kind, err error) {
 	for _, form := range []struct {
 		layout string
 		kind   kind.Kind
 	}{{stampLayout, kind.Timestamp}, {localLayout, kind.Local}, {dayLayout, kind.Date}, {clockLayout, kind.Time}} {
-		if len(held) == len(form.layout) {
-			if t, err := time.Parse(form.layout, held); err == nil {
+		if len(stored) == len(form.layout) {
+			if t, err := time.Parse(form.layout, stored); err == nil {
 				return t, form.kind, nil
 			}
 		}
 	}
-	if t, zoned, ok := parseMoment(held); ok {
+	if t, zoned, ok := parseMoment(stored); ok {
 		if zoned {
 			return t.UTC(), kind.Timestamp, nil
 		}
 		return t, kind.Local, nil
 	}
-	return t, "", fault(StateBadMoment, "%q is not a time", brief(held))
+	return t, "", valueError(StateBadTime, "%q is not a time", shorten(stored))
 }
 
-// hold writes a time as it is held.
-func hold(t time.Time, k kind.Kind) (any, error) {
+// storeTime writes a time as it is held.
+func storeTime(t time.Time, k kind.Kind) (any, error) {
 	if t.Year() > 9999 || t.Year() < 1 {
-		return nil, fault(StateNoField, "timestamp out of range").hinting("use the years 1 to 9999")
+		return nil, valueError(StateTimeRange, "timestamp out of range").withHint("use the years 1 to 9999")
 	}
 	switch k {
 	case kind.Timestamp:
@@ -247,13 +247,13 @@ func hold(t time.Time, k kind.Kind) (any, error) {
 	return t.Format(localLayout), nil
 }
 
-func writtenMoment(k kind.Kind, held string, zone *time.Location) string {
-	if held == dayEnd {
+func formatTimeValue(k kind.Kind, stored string, zone *time.Location) string {
+	if stored == dayEnd {
 		return "24:00:00"
 	}
-	t, of, err := moment(held)
+	t, of, err := loadTime(stored)
 	if err != nil {
-		return held
+		return stored
 	}
 	if of == kind.Timestamp {
 		t = t.In(zone)
@@ -264,7 +264,7 @@ func writtenMoment(k kind.Kind, held string, zone *time.Location) string {
 	}
 	switch k {
 	case kind.Timestamp:
-		return text + writtenOffset(t)
+		return text + formatOffset(t)
 	case kind.Date:
 		return t.Format(dayLayout)
 	case kind.Time:
@@ -273,8 +273,8 @@ func writtenMoment(k kind.Kind, held string, zone *time.Location) string {
 	return text
 }
 
-// writtenOffset is how far a clock is ahead of UTC, without the parts that are zero.
-func writtenOffset(t time.Time) string {
+// formatOffset is how far a clock is ahead of UTC, without the parts that are zero.
+func formatOffset(t time.Time) string {
 	switch _, offset := t.Zone(); {
 	case offset%60 != 0:
 		return t.Format("-07:00:00")
