@@ -313,19 +313,19 @@ func TestEnqueueSetsTraceOfCaller(t *testing.T) {
 		text, _ := ctx.Value(key{}).(string)
 		return text
 	}))
-	for told, want := range map[string]string{trace: trace, "": "", "00-here": "", strings.ToUpper(trace): ""} {
-		ctx := context.WithValue(context.Background(), key{}, told)
+	for parent, want := range map[string]string{trace: trace, "": "", "00-here": "", strings.ToUpper(trace): ""} {
+		ctx := context.WithValue(context.Background(), key{}, parent)
 		job, err := client.Enqueue(ctx, mail{"a@example.com"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		stored, err := client.Job(ctx, job.ID)
 		if err != nil || job.Trace != want || stored.Trace != want {
-			t.Errorf("told %q the job has %q, stored %v, %v", told, job.Trace, stored, err)
+			t.Errorf("with the trace %q in the context the job has %q, stored %v, %v", parent, job.Trace, stored, err)
 		}
 		many, err := client.EnqueueMany(ctx, []rota.Payload{mail{"b@example.com"}, mail{"c@example.com"}})
 		if err != nil || many[0].Job.Trace != want || many[1].Job.Trace != want {
-			t.Errorf("told %q many jobs have %+v, %v", told, many, err)
+			t.Errorf("with the trace %q in the context the jobs have %+v, %v", parent, many, err)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func putWebhooksRefusals() []refusal {
 		hook("no secret", func(h *Webhook) { h.Secret = "" }, "secret", "is missing; it signs deliveries"),
 		hook("a long secret", func(h *Webhook) { h.Secret = strings.Repeat("s", KeyMax+1) }, "secret", "has 513 bytes"),
 		hook("an event that is none", func(h *Webhook) { h.Events[1] = "job.born" }, "events[1]", `"job.born" is not an event of this webhook; use one of job.enqueued, `),
-		hook("an event that only watchers hear", func(h *Webhook) { h.Events[1] = EventJobStopping }, "events[1]", "is not an event of this webhook"),
+		hook("an event for watchers only", func(h *Webhook) { h.Events[1] = EventJobStopping }, "events[1]", "is not an event of this webhook"),
 		hook("an event twice", func(h *Webhook) { h.Events[1] = h.Events[0] }, "events[1]", `"job.failed" is listed twice`),
 		breaks("an address twice", func(c *PutWebhooks) { c.Spec[1].URL = c.Spec[0].URL }, "webhooks[1].url", "is listed twice"),
 		breaks("many", func(c *PutWebhooks) { c.Spec = make([]Webhook, WebhooksMax+1) }, "webhooks", "there are 11; at most 10"),
@@ -55,7 +55,7 @@ func TestEnqueueAcceptsDeliveriesFromRotaOnly(t *testing.T) {
 		t.Errorf("an internal type of Rota: %v", err)
 	}
 	for name, change := range map[string]func(*Enqueue){
-		"somebody else":     func(c *Enqueue) { c.Actor = "ada" },
+		"another actor":     func(c *Enqueue) { c.Actor = "ada" },
 		"another type":      func(c *Enqueue) { c.Jobs[0].Type = "rota.other" },
 		"another id":        func(c *Enqueue) { c.Jobs[0].ID = sampleID(9) },
 		"no id":             func(c *Enqueue) { c.Jobs[0].ID = ID{} },

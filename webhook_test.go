@@ -12,14 +12,14 @@ func TestWebhookSubscribes(t *testing.T) {
 	all := Webhook{}
 	for _, kind := range EventKinds {
 		if got, want := some.Subscribes(kind), kind == EventJobDead || kind == EventScheduleMissed; got != want {
-			t.Errorf("%s, which is among its events: %t, is told: %t", kind, want, got)
+			t.Errorf("%s: subscribed %t, want %t", kind, got, want)
 		}
 		if got, want := all.Subscribes(kind), kind != EventJobStopping; got != want {
-			t.Errorf("without a list %s is told: %t", kind, got)
+			t.Errorf("%s: subscribed without a list %t, want %t", kind, got, want)
 		}
 	}
 	if len(WebhookEvents) > 1<<6 {
-		t.Error("an id has no room for so many events")
+		t.Error("a delivery id has 6 bits for the event, which is too few")
 	}
 }
 

@@ -59,7 +59,7 @@ func TestAllRefusesRepeatedCommandIDs(t *testing.T) {
 	}
 	err = CheckCommand(&All{Meta: sampleMeta(9), Members: []Command{one, one}})
 	if e, ok := err.(*Error); !ok || e.Field != "members[1].id" {
-		t.Errorf("the id of a neighbour: %v", err)
+		t.Errorf("the id of another member: %v", err)
 	}
 }
 

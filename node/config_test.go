@@ -64,7 +64,7 @@ func TestDefaultStoreIsInDataDirectory(t *testing.T) {
 func TestFlagsOverrideVariablesOverrideFile(t *testing.T) {
 	file := configFile(t, "workers: 2\nname: file\nhttp: 127.0.0.1:2\nretention:\n  dead: {age: 7d}\n")
 	env := variablesOf("ROTA_WORKERS=3", "ROTA_NAME=env", "ROTA_RETENTION_DEAD_COUNT=5")
-	c, err := Load(file, env, Given{"workers", "4"})
+	c, err := Load(file, env, FlagValue{"workers", "4"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestEverySettingIsReadFromFileVariableAndFlag(t *testing.T) {
 		for source, load := range map[string]func() (Config, error){
 			"file": func() (Config, error) { return Load(configFile(t, nest(s.Key, text)), noEnv) },
 			"env":  func() (Config, error) { return Load(configFile(t, ""), variablesOf(s.Variable()+"="+text)) },
-			"flag": func() (Config, error) { return Load(configFile(t, ""), noEnv, Given{s.Key, text}) },
+			"flag": func() (Config, error) { return Load(configFile(t, ""), noEnv, FlagValue{s.Key, text}) },
 		} {
 			c, err := load()
 			if err != nil {
@@ -152,96 +152,96 @@ func TestInvalidSettingNamesValueAndRemedy(t *testing.T) {
 	const none = ""
 	for _, row := range []struct {
 		file, env string
-		flag      Given
+		flag      FlagValue
 		where     string
 		want      []string
 	}{
-		{"workers: many", none, Given{}, "FILE:1", []string{"workers", `"many" is not a whole number`, "1 to 10000"}},
-		{"\n\n# so\nworkers: 0", none, Given{}, "FILE:4", []string{"0 is out of range"}},
-		{"workers: -1", none, Given{}, "FILE:1", []string{"-1 is out of range"}},
-		{"workers: 10001", none, Given{}, "FILE:1", []string{"out of range"}},
-		{"workers: 1.5", none, Given{}, "FILE:1", []string{"not a whole number"}},
-		{"workers: 0x10", none, Given{}, "FILE:1", []string{"not a whole number"}},
-		{"workers: 99999999999999999999", none, Given{}, "FILE:1", []string{"out of range"}},
-		{"workers: true", none, Given{}, "FILE:1", []string{"not a whole number"}},
-		{"workers:", none, Given{}, "FILE:1", []string{"no value", "remove the line"}},
-		{"workers: ~", none, Given{}, "FILE:1", []string{"no value"}},
-		{"workers: [1]", none, Given{}, "FILE:1", []string{"not a scalar"}},
-		{"workers: {a: 1}", none, Given{}, "FILE:1", []string{"not a scalar"}},
-		{"workers: 1\nname: a\nworkers: 2", none, Given{}, "FILE:3", []string{"workers"}},
-		{"wrokers: 4", none, Given{}, "FILE:1", []string{`unknown setting "wrokers"`, "did you mean workers?"}},
-		{"log-level: info", none, Given{}, "FILE:1", []string{"did you mean log_level?"}},
-		{"name: a\nelephants: 4", none, Given{}, "FILE:2", []string{`unknown setting "elephants"`, "--help"}},
-		{"retention: 30d", none, Given{}, "FILE:1", []string{"a section, not a setting", "completed, skipped, cancelled, dead"}},
-		{"retention:\n  completed: 30d", none, Given{}, "FILE:2", []string{"a section, not a setting", "age, count"}},
-		{"retention:\n  completd:\n    age: 1d", none, Given{}, "FILE:2", []string{"unknown setting"}},
-		{"retention:\n  dead:\n    age: soon", none, Given{}, "FILE:3", []string{"retention.dead.age", "not a duration"}},
-		{"retention:\n  dead:\n    count: -4", none, Given{}, "FILE:3", []string{"out of range"}},
-		{"retention.dead.age: -1h", none, Given{}, "FILE:1", []string{"out of range"}},
-		{"http: 7420", none, Given{}, "FILE:1", []string{"not an address", "127.0.0.1:7420"}},
-		{"http: http://127.0.0.1:7420", none, Given{}, "FILE:1", []string{"is a URL", "HOST:PORT"}},
-		{"http: 127.0.0.1:70000", none, Given{}, "FILE:1", []string{"not a port"}},
-		{"http: 'a b:1'", none, Given{}, "FILE:1", []string{"not a host"}},
-		{"http: '::1:7420'", none, Given{}, "FILE:1", []string{"not an address"}},
-		{"store: dynamodb://u:secret@host/db", none, Given{}, "FILE:1", []string{"dynamodb", "later release"}},
-		{"store: postgres:u:secret@host/db", none, Given{}, "FILE:1", []string{"two slashes"}},
-		{"store: dynamodb://table", none, Given{}, "FILE:1", []string{"dynamodb", "later release"}},
-		{"store: raft:data", none, Given{}, "FILE:1", []string{"raft", "later release"}},
-		{"store: mysql:x", none, Given{}, "FILE:1", []string{`scheme "mysql"`, "sqlite:PATH"}},
-		{"store: rota.db", none, Given{}, "FILE:1", []string{"no scheme"}},
-		{"store: 'sqlite:'", none, Given{}, "FILE:1", []string{"names no file"}},
-		{"store: sqlite://rota.db", none, Given{}, "FILE:1", []string{"no slashes"}},
-		{"lease: 30", none, Given{}, "FILE:1", []string{"not a duration"}},
-		{"lease: 1ms", none, Given{}, "FILE:1", []string{"out of range", "1s to 1h"}},
-		{"lease: 2h", none, Given{}, "FILE:1", []string{"out of range"}},
-		{"shutdown_grace: 0s", none, Given{}, "FILE:1", []string{"out of range"}},
-		{"cancel_grace: forever", none, Given{}, "FILE:1", []string{"not a duration"}},
-		{"log_level: loud", none, Given{}, "FILE:1", []string{`unknown value "loud"`, "debug, info"}},
-		{"log_format: xml", none, Given{}, "FILE:1", []string{`unknown value "xml"`, "text or json"}},
-		{"log_max: 10 elephants", none, Given{}, "FILE:1", []string{"not a size"}},
-		{"log_max: 1B", none, Given{}, "FILE:1", []string{"1B is out of range"}},
-		{"log_max: 99999999999GiB", none, Given{}, "FILE:1", []string{"out of range"}},
-		{"log_keep: 1s", none, Given{}, "FILE:1", []string{"out of range"}},
-		{"log_keep: 99999999999d", none, Given{}, "FILE:1", []string{"not a duration"}},
-		{"prune_every: 1ms", none, Given{}, "FILE:1", []string{"out of range"}},
-		{"http_allow: 10.0.0.0/99", none, Given{}, "FILE:1", []string{"http_allow", "10.0.0.0/99"}},
-		{"webhook_workers: 0", none, Given{}, "FILE:1", []string{"out of range", "1 to 1000"}},
-		{"sentry_dsn: https://sentry.example.org/7", none, Given{}, "FILE:1", []string{"sentry_dsn", "no key"}},
-		{"otlp_endpoint: collector:4317", none, Given{}, "FILE:1", []string{"not an http or https URL"}},
-		{"otlp_endpoint: htp://ada:secret@collector/", none, Given{}, "FILE:1", []string{"without a user and a password"}},
-		{"otlp_endpoint: http://ada:secret@collector/", none, Given{}, "FILE:1", []string{"without a user and a password"}},
-		{`otlp_headers: "a=1,b=secret\r\nx: y"`, none, Given{}, "FILE:1", []string{"the value of b has a line break"}},
-		{"otlp_headers: secret", none, Given{}, "FILE:1", []string{"NAME=VALUE"}},
-		{"trace_sample: 2", none, Given{}, "FILE:1", []string{"out of range"}},
-		{"trace_sample: some", none, Given{}, "FILE:1", []string{"not a number"}},
-		{"environment: 'a\tb'", none, Given{}, "FILE:1", []string{"not a word"}},
-		{"http_rate: 100", none, Given{}, "FILE:1", []string{"not a rate", "5000/1s"}},
-		{"http_rate: 0/1s", none, Given{}, "FILE:1", []string{"the count"}},
-		{"http_rate: 5/1ms", none, Given{}, "FILE:1", []string{"the time"}},
-		{"name: 'a b'", none, Given{}, "FILE:1", []string{`' '`}},
-		{"name: " + strings.Repeat("x", 200), none, Given{}, "FILE:1", []string{"at most 128"}},
-		{"data: ''", none, Given{}, "FILE:1", []string{"no value"}},
-		{`data: "a\0b"`, none, Given{}, "FILE:1", []string{"NUL"}},
-		{"- workers", none, Given{}, "FILE:1", []string{"not a list of settings"}},
-		{"just text", none, Given{}, "FILE:1", []string{"not a list of settings"}},
-		{"workers: 1\n---\nworkers: 2", none, Given{}, "FILE:3", []string{"second document"}},
-		{"workers: \"1\n", none, Given{}, "FILE:1", []string{"not YAML"}},
-		{"workers: 1\n\tname: b", none, Given{}, "FILE:2", []string{"not YAML"}},
-		{"a: &x 1\nworkers: *x", none, Given{}, "FILE:1", []string{"unknown setting"}},
-		{"workers: &x 4", none, Given{}, "FILE:1", []string{"not a scalar"}},
-		{"? [a]\n: b", none, Given{}, "FILE:2", []string{"not YAML"}},
-		{"? workers\n: 4", none, Given{}, "FILE:1", []string{"not the name"}},
-		{none, "ROTA_WORKERS=many", Given{}, "ROTA_WORKERS", []string{"not a whole number", "1 to 10000"}},
-		{none, "ROTA_HTTP=nowhere", Given{}, "ROTA_HTTP", []string{"not an address"}},
-		{none, "ROTA_RETENTION_DEAD_AGE=x", Given{}, "ROTA_RETENTION_DEAD_AGE", []string{"not a duration"}},
-		{none, none, Given{"workers", "0"}, "--workers", []string{"out of range"}},
-		{none, none, Given{"data", ""}, "--data", []string{"empty"}},
-		{none, none, Given{"shutdown_grace", "x"}, "--shutdown-grace", []string{"not a duration"}},
-		{"workers: many", none, Given{"workers", "1"}, "FILE:1", []string{"not a whole number"}}, // although a flag overrides it
+		{"workers: many", none, FlagValue{}, "FILE:1", []string{"workers", `"many" is not a whole number`, "1 to 10000"}},
+		{"\n\n# so\nworkers: 0", none, FlagValue{}, "FILE:4", []string{"0 is out of range"}},
+		{"workers: -1", none, FlagValue{}, "FILE:1", []string{"-1 is out of range"}},
+		{"workers: 10001", none, FlagValue{}, "FILE:1", []string{"out of range"}},
+		{"workers: 1.5", none, FlagValue{}, "FILE:1", []string{"not a whole number"}},
+		{"workers: 0x10", none, FlagValue{}, "FILE:1", []string{"not a whole number"}},
+		{"workers: 99999999999999999999", none, FlagValue{}, "FILE:1", []string{"out of range"}},
+		{"workers: true", none, FlagValue{}, "FILE:1", []string{"not a whole number"}},
+		{"workers:", none, FlagValue{}, "FILE:1", []string{"no value", "remove the line"}},
+		{"workers: ~", none, FlagValue{}, "FILE:1", []string{"no value"}},
+		{"workers: [1]", none, FlagValue{}, "FILE:1", []string{"not a scalar"}},
+		{"workers: {a: 1}", none, FlagValue{}, "FILE:1", []string{"not a scalar"}},
+		{"workers: 1\nname: a\nworkers: 2", none, FlagValue{}, "FILE:3", []string{"workers"}},
+		{"wrokers: 4", none, FlagValue{}, "FILE:1", []string{`unknown setting "wrokers"`, "did you mean workers?"}},
+		{"log-level: info", none, FlagValue{}, "FILE:1", []string{"did you mean log_level?"}},
+		{"name: a\nelephants: 4", none, FlagValue{}, "FILE:2", []string{`unknown setting "elephants"`, "--help"}},
+		{"retention: 30d", none, FlagValue{}, "FILE:1", []string{"a section, not a setting", "completed, skipped, cancelled, dead"}},
+		{"retention:\n  completed: 30d", none, FlagValue{}, "FILE:2", []string{"a section, not a setting", "age, count"}},
+		{"retention:\n  completd:\n    age: 1d", none, FlagValue{}, "FILE:2", []string{"unknown setting"}},
+		{"retention:\n  dead:\n    age: soon", none, FlagValue{}, "FILE:3", []string{"retention.dead.age", "not a duration"}},
+		{"retention:\n  dead:\n    count: -4", none, FlagValue{}, "FILE:3", []string{"out of range"}},
+		{"retention.dead.age: -1h", none, FlagValue{}, "FILE:1", []string{"out of range"}},
+		{"http: 7420", none, FlagValue{}, "FILE:1", []string{"not an address", "127.0.0.1:7420"}},
+		{"http: http://127.0.0.1:7420", none, FlagValue{}, "FILE:1", []string{"is a URL", "HOST:PORT"}},
+		{"http: 127.0.0.1:70000", none, FlagValue{}, "FILE:1", []string{"not a port"}},
+		{"http: 'a b:1'", none, FlagValue{}, "FILE:1", []string{"not a host"}},
+		{"http: '::1:7420'", none, FlagValue{}, "FILE:1", []string{"not an address"}},
+		{"store: dynamodb://u:secret@host/db", none, FlagValue{}, "FILE:1", []string{"dynamodb", "later release"}},
+		{"store: postgres:u:secret@host/db", none, FlagValue{}, "FILE:1", []string{"two slashes"}},
+		{"store: dynamodb://table", none, FlagValue{}, "FILE:1", []string{"dynamodb", "later release"}},
+		{"store: raft:data", none, FlagValue{}, "FILE:1", []string{"raft", "later release"}},
+		{"store: mysql:x", none, FlagValue{}, "FILE:1", []string{`scheme "mysql"`, "sqlite:PATH"}},
+		{"store: rota.db", none, FlagValue{}, "FILE:1", []string{"no scheme"}},
+		{"store: 'sqlite:'", none, FlagValue{}, "FILE:1", []string{"names no file"}},
+		{"store: sqlite://rota.db", none, FlagValue{}, "FILE:1", []string{"no slashes"}},
+		{"lease: 30", none, FlagValue{}, "FILE:1", []string{"not a duration"}},
+		{"lease: 1ms", none, FlagValue{}, "FILE:1", []string{"out of range", "1s to 1h"}},
+		{"lease: 2h", none, FlagValue{}, "FILE:1", []string{"out of range"}},
+		{"shutdown_grace: 0s", none, FlagValue{}, "FILE:1", []string{"out of range"}},
+		{"cancel_grace: forever", none, FlagValue{}, "FILE:1", []string{"not a duration"}},
+		{"log_level: loud", none, FlagValue{}, "FILE:1", []string{`unknown value "loud"`, "debug, info"}},
+		{"log_format: xml", none, FlagValue{}, "FILE:1", []string{`unknown value "xml"`, "text or json"}},
+		{"log_max: 10 elephants", none, FlagValue{}, "FILE:1", []string{"not a size"}},
+		{"log_max: 1B", none, FlagValue{}, "FILE:1", []string{"1B is out of range"}},
+		{"log_max: 99999999999GiB", none, FlagValue{}, "FILE:1", []string{"out of range"}},
+		{"log_keep: 1s", none, FlagValue{}, "FILE:1", []string{"out of range"}},
+		{"log_keep: 99999999999d", none, FlagValue{}, "FILE:1", []string{"not a duration"}},
+		{"prune_every: 1ms", none, FlagValue{}, "FILE:1", []string{"out of range"}},
+		{"http_allow: 10.0.0.0/99", none, FlagValue{}, "FILE:1", []string{"http_allow", "10.0.0.0/99"}},
+		{"webhook_workers: 0", none, FlagValue{}, "FILE:1", []string{"out of range", "1 to 1000"}},
+		{"sentry_dsn: https://sentry.example.org/7", none, FlagValue{}, "FILE:1", []string{"sentry_dsn", "no key"}},
+		{"otlp_endpoint: collector:4317", none, FlagValue{}, "FILE:1", []string{"not an http or https URL"}},
+		{"otlp_endpoint: htp://ada:secret@collector/", none, FlagValue{}, "FILE:1", []string{"without a user and a password"}},
+		{"otlp_endpoint: http://ada:secret@collector/", none, FlagValue{}, "FILE:1", []string{"without a user and a password"}},
+		{`otlp_headers: "a=1,b=secret\r\nx: y"`, none, FlagValue{}, "FILE:1", []string{"the value of b has a line break"}},
+		{"otlp_headers: secret", none, FlagValue{}, "FILE:1", []string{"NAME=VALUE"}},
+		{"trace_sample: 2", none, FlagValue{}, "FILE:1", []string{"out of range"}},
+		{"trace_sample: some", none, FlagValue{}, "FILE:1", []string{"not a number"}},
+		{"environment: 'a\tb'", none, FlagValue{}, "FILE:1", []string{"not a word"}},
+		{"http_rate: 100", none, FlagValue{}, "FILE:1", []string{"not a rate", "5000/1s"}},
+		{"http_rate: 0/1s", none, FlagValue{}, "FILE:1", []string{"the count"}},
+		{"http_rate: 5/1ms", none, FlagValue{}, "FILE:1", []string{"the time"}},
+		{"name: 'a b'", none, FlagValue{}, "FILE:1", []string{`' '`}},
+		{"name: " + strings.Repeat("x", 200), none, FlagValue{}, "FILE:1", []string{"at most 128"}},
+		{"data: ''", none, FlagValue{}, "FILE:1", []string{"no value"}},
+		{`data: "a\0b"`, none, FlagValue{}, "FILE:1", []string{"NUL"}},
+		{"- workers", none, FlagValue{}, "FILE:1", []string{"not a list of settings"}},
+		{"just text", none, FlagValue{}, "FILE:1", []string{"not a list of settings"}},
+		{"workers: 1\n---\nworkers: 2", none, FlagValue{}, "FILE:3", []string{"second document"}},
+		{"workers: \"1\n", none, FlagValue{}, "FILE:1", []string{"not YAML"}},
+		{"workers: 1\n\tname: b", none, FlagValue{}, "FILE:2", []string{"not YAML"}},
+		{"a: &x 1\nworkers: *x", none, FlagValue{}, "FILE:1", []string{"unknown setting"}},
+		{"workers: &x 4", none, FlagValue{}, "FILE:1", []string{"not a scalar"}},
+		{"? [a]\n: b", none, FlagValue{}, "FILE:2", []string{"not YAML"}},
+		{"? workers\n: 4", none, FlagValue{}, "FILE:1", []string{"not the name"}},
+		{none, "ROTA_WORKERS=many", FlagValue{}, "ROTA_WORKERS", []string{"not a whole number", "1 to 10000"}},
+		{none, "ROTA_HTTP=nowhere", FlagValue{}, "ROTA_HTTP", []string{"not an address"}},
+		{none, "ROTA_RETENTION_DEAD_AGE=x", FlagValue{}, "ROTA_RETENTION_DEAD_AGE", []string{"not a duration"}},
+		{none, none, FlagValue{"workers", "0"}, "--workers", []string{"out of range"}},
+		{none, none, FlagValue{"data", ""}, "--data", []string{"empty"}},
+		{none, none, FlagValue{"shutdown_grace", "x"}, "--shutdown-grace", []string{"not a duration"}},
+		{"workers: many", none, FlagValue{"workers", "1"}, "FILE:1", []string{"not a whole number"}}, // although a flag overrides it
 	} {
 		file := configFile(t, row.file)
 		_, err := Load(file, variablesOf(row.env), row.flag)
-		if row.flag == (Given{}) {
+		if row.flag == (FlagValue{}) {
 			_, err = Load(file, variablesOf(row.env))
 		}
 		var refusal *rota.Error
@@ -301,7 +301,7 @@ func TestEmptyConfigFileSetsNothing(t *testing.T) {
 }
 
 func TestMisspelledVariablesAreReported(t *testing.T) {
-	got := Mistaken([]string{
+	got := MisspelledVariables([]string{
 		"ROTA_WORKERS=1", "ROTA_WROKERS=2", "ROTA_URL=x", "ROTA_TOKEN=y", "PATH=z", "ROTA_SERVICE_PORT_7420_TCP_PROTO=tcp", "ROTA_LOGLEVEL=debug",
 	})
 	want := []string{"ROTA_WROKERS (did you mean ROTA_WORKERS?)", "ROTA_LOGLEVEL (did you mean ROTA_LOG_LEVEL?)"}

@@ -18,8 +18,8 @@ const DefaultFile = "rota.yaml"
 // fileMax is the largest size of a configuration file.
 const fileMax = 256 << 10
 
-// Given is a setting and its text, such as those of a flag.
-type Given struct {
+// FlagValue is the value of a command-line flag of a setting.
+type FlagValue struct {
 	Key  string // as in Setting
 	Text string
 }
@@ -29,9 +29,9 @@ type Given struct {
 // may be missing. An empty variable counts as not set.
 //
 // Any invalid value is an error with the code Invalid, even if a value of higher
-// precedence overrides it: otherwise the mistake would show only on the day that
-// the flag is removed.
-func Load(path string, env func(string) string, flags ...Given) (Config, error) {
+// precedence overrides it. Otherwise the error would appear only when that value is
+// removed.
+func Load(path string, env func(string) string, flags ...FlagValue) (Config, error) {
 	var c Config
 	read, err := readFile(path)
 	if err != nil {
@@ -112,9 +112,9 @@ func unreadable(path string, err error) error {
 	}
 }
 
-// Mistaken returns the environment variables that look like misspelled settings.
-// They have no effect, so the caller should warn about them.
-func Mistaken(environ []string) (names []string) {
+// MisspelledVariables returns the environment variables that look like misspelled
+// settings. They have no effect, so the caller warns about them.
+func MisspelledVariables(environ []string) (names []string) {
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
 		rest, ours := strings.CutPrefix(name, "ROTA_")

@@ -169,7 +169,7 @@ func TestSQLPortFallsBackToFreePort(t *testing.T) {
 	if first.Addresses()["sql"] == second.Addresses()["sql"] {
 		t.Error("both listen on", first.Addresses()["sql"])
 	}
-	loaded, err := Load("", func(string) string { return "" }, Given{"data", filepath.Join(t.TempDir(), "loaded")})
+	loaded, err := Load("", func(string) string { return "" }, FlagValue{"data", filepath.Join(t.TempDir(), "loaded")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -144,12 +144,12 @@ func TestSchemaOfGoTypes(t *testing.T) {
 		}{}, object(`"day":{"type":"string","enum":["sat","sun"]},"raw":true,"big":true,"num":{"type":"number"},"text":{"type":"string"},"many":{"type":"string"}`,
 			`"day","raw","big","num","text","many"`)},
 		"tags": {struct {
-			To   string   `json:"to" jsonschema:"format=email,minLength=3,description=who\\, above all"`
+			To   string   `json:"to" jsonschema:"format=email,minLength=3,description=recipient\\, or list"`
 			Kind *string  `json:"kind" jsonschema:"enum=a,enum=b"`
 			N    int      `json:"n" jsonschema:"minimum=1,maximum=10"`
 			Tags []string `json:"tags" jsonschema:"minItems=1,uniqueItems=true"`
 			Free string   `json:"free" jsonschema:"-"`
-		}{}, object(`"to":{"type":"string","minLength":3,"format":"email","description":"who, above all"},"kind":{"enum":["a","b",null],"type":["string","null"]},`+
+		}{}, object(`"to":{"type":"string","minLength":3,"format":"email","description":"recipient, or list"},"kind":{"enum":["a","b",null],"type":["string","null"]},`+
 			`"n":{"type":"integer","maximum":10,"minimum":1},"tags":{"items":{"type":"string"},"type":"array","minItems":1,"uniqueItems":true},"free":true`,
 			`"to","kind","n","tags"`)},
 	} {

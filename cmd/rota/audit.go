@@ -17,7 +17,7 @@ func newAuditCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := newTable("SEQ", "WHEN", "WHO", "ACT", "~SUBJECT", "~DETAIL")
+			t := newTable("SEQ", "WHEN", "ACTOR", "ACT", "~SUBJECT", "~DETAIL")
 			return printPage(a, found, "the audit is empty", t, func(e httpapi.AuditEntry) []string {
 				subject := firstNonEmpty(string(e.Subject), e.JobID.String())
 				return []string{fmt.Sprint(e.Seq), a.ago(e.At.Time), firstNonEmpty(string(e.Actor), "rota"), e.Act, subject, string(e.Detail)}

@@ -56,7 +56,7 @@ Some settings, such as retention, can only be set in the file or by a variable.`
 				return err
 			}
 			setGCPercent()
-			return a.serve(cmd.Context(), flags.given(cmd), flags)
+			return a.serve(cmd.Context(), flags.flagValues(cmd), flags)
 		},
 	}
 	flags.add(cmd)
@@ -95,14 +95,14 @@ var serveWords = map[string][]string{
 	"log_format": {"text", "json"},
 }
 
-// given returns the flags that the user gave.
-func (f *serveFlags) given(cmd *cobra.Command) (given []node.Given) {
+// flagValues returns the values of the flags that the user gave.
+func (f *serveFlags) flagValues(cmd *cobra.Command) (values []node.FlagValue) {
 	for _, s := range node.Settings() {
 		if s.Flag() != "" && cmd.Flags().Changed(s.Flag()) {
-			given = append(given, node.Given{Key: s.Key, Text: *f.texts[s.Key]})
+			values = append(values, node.FlagValue{Key: s.Key, Text: *f.texts[s.Key]})
 		}
 	}
-	return given
+	return values
 }
 
 // refuseClientFlags refuses global flags that have no effect on a server.
@@ -116,13 +116,13 @@ func refuseClientFlags(cmd *cobra.Command) error {
 	return nil
 }
 
-func (a *app) serve(ctx context.Context, given []node.Given, flags serveFlags) error {
-	config, err := node.Load(flags.config, a.getenv, given...)
+func (a *app) serve(ctx context.Context, flagValues []node.FlagValue, flags serveFlags) error {
+	config, err := node.Load(flags.config, a.getenv, flagValues...)
 	if err != nil {
 		return err
 	}
 	config.Logger, config.Version, config.ClockOffsetFile = config.NewLogger(a.err), buildVersion(), flags.clockOffset
-	for _, name := range node.Mistaken(os.Environ()) {
+	for _, name := range node.MisspelledVariables(os.Environ()) {
 		config.Logger.Warn("unknown environment variable: there is no setting of this name", "variable", name)
 	}
 	ctx, stop := context.WithCancel(ctx)

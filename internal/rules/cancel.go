@@ -33,7 +33,7 @@ func decideCancel(u *UnitOfWork, c *rota.Cancel) (rota.Reply, *rota.Error) {
 	}
 	return nil, &rota.Error{
 		Code: rota.Conflict, Reason: "job " + j.ID.String() + " can no longer be cancelled: it is " + string(j.State()),
-		Hint: "only a job that waits or runs can be cancelled",
+		Hint: "cancel only jobs that wait or run",
 	}
 }
 
@@ -53,7 +53,7 @@ func askToStop(u *UnitOfWork, c *rota.Cancel, j *rota.Job) *rota.Job {
 func noJob(field string, id rota.ID) *rota.Error {
 	return &rota.Error{
 		Code: rota.NotFound, Field: field, Reason: "there is no job " + id.String(),
-		Hint: "it may have been pruned; list the jobs to see what is there",
+		Hint: "check the id; the job may have been pruned; rota job list shows the jobs",
 	}
 }
 

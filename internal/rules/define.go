@@ -10,7 +10,7 @@ func mayPut(mode rota.PutMode, kind, name string, there bool, is rota.ID, read *
 	switch {
 	case mode == rota.PutCreate && there:
 		return &rota.Error{
-			Code: rota.Conflict, Field: "name", Reason: "there is a " + kind + " " + name + " already", Hint: "change that one, or choose another name",
+			Code: rota.Conflict, Field: "name", Reason: "there is a " + kind + " " + name + " already", Hint: "change it, or choose another name",
 		}
 	case !there && (mode == rota.PutReplace || read != nil):
 		return noName(kind, name)
@@ -22,7 +22,8 @@ func mayPut(mode rota.PutMode, kind, name string, there bool, is rota.ID, read *
 
 func noName(kind, name string) *rota.Error {
 	return &rota.Error{
-		Code: rota.NotFound, Field: "name", Reason: "there is no " + kind + " " + name, Hint: "see that the name is right",
+		Code: rota.NotFound, Field: "name", Reason: "there is no " + kind + " " + name,
+		Hint: "check the name; rota " + kind + " list shows the names",
 	}
 }
 

@@ -70,7 +70,7 @@ func mayDeliver(tx Tx, u *UnitOfWork, c rota.Command, savepoint int) (*rota.Erro
 	}
 	return &rota.Error{
 		Code: rota.Invalid, Field: "command", Reason: fmt.Sprintf("would create %d deliveries to webhooks; at most %d are allowed", n, rota.DeliveriesMax),
-		Hint: "send fewer jobs at once, or narrow the webhooks' events",
+		Hint: "send fewer jobs at once, or subscribe the webhooks to fewer events",
 	}, nil
 }
 

@@ -61,7 +61,7 @@ func mayChange(u *UnitOfWork, c rota.Command, id rota.ID, version *rota.ID) (aga
 // internalJob refuses to change a job of an internal type.
 func internalJob(field string, j *rota.Job) *rota.Error {
 	return &rota.Error{
-		Code: rota.Conflict, Field: field, Reason: "job " + j.ID.String() + " is of type " + j.Type + ", which is Rota's own",
-		Hint: "it can be cancelled, and redriven when it died; change what it comes from",
+		Code: rota.Conflict, Field: field, Reason: "job " + j.ID.String() + " is of type " + j.Type + ", which is an internal type of Rota",
+		Hint: "cancel it, or retry it if it is dead; to change it, change the webhook that it delivers to",
 	}
 }

@@ -103,7 +103,7 @@ func matchesRequest(own *rota.Job, nj *rota.NewJob) bool {
 
 func idTaken(field string, id rota.ID) *rota.Error {
 	return &rota.Error{
-		Code: rota.Conflict, Field: field, Reason: id.String() + " is another job's id", Hint: "leave the id out, or mint a new one",
+		Code: rota.Conflict, Field: field, Reason: id.String() + " is the id of another job", Hint: "omit the id, or generate a new one",
 	}
 }
 

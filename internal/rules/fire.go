@@ -55,14 +55,14 @@ func mayFire(u *UnitOfWork, c *rota.Fire, s *rota.Schedule) *rota.Error {
 		if micros(t.At).After(u.Now) {
 			return &rota.Error{
 				Code: rota.Conflict, Field: "times", Reason: stamp(t.At) + " is in the future; it is " + stamp(u.Now),
-				Hint: "ask the store what is due: its clock decides",
+				Hint: "read the due schedules from the store; its clock decides",
 			}
 		}
 	}
 	if s.NextFire.After(u.Now) && !s.MovedAt.After(u.Now) {
 		return &rota.Error{
 			Code: rota.Conflict, Field: "expect", Reason: stamp(s.NextFire) + " is in the future; it is " + stamp(u.Now),
-			Hint: "ask the store what is due: its clock decides",
+			Hint: "read the due schedules from the store; its clock decides",
 		}
 	}
 	scopes := len(s.Spec.EachScope())

@@ -24,7 +24,7 @@ func openGap(u *UnitOfWork, c *rota.Move, anchor *rota.Job) *rota.Error {
 	if step < 1 {
 		return &rota.Error{
 			Code: rota.Conflict, Field: "anchor", Reason: "there is no free position next to job " + anchor.ID.String(),
-			Hint: "normalise its priority, then move again",
+			Hint: "normalise its priority, then repeat the move",
 		}
 	}
 	renumber(u, r.ids, r.low, step)

@@ -36,14 +36,14 @@ func mayDepend(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) *rota.Error
 	for _, on := range c.Spec.DependsOn {
 		if u.schedules.get(on) == nil {
 			return &rota.Error{
-				Code: rota.NotFound, Field: "depends_on", Reason: "there is no schedule " + on, Hint: "declare it first, or see that the name is right",
+				Code: rota.NotFound, Field: "depends_on", Reason: "there is no schedule " + on, Hint: "declare it first, or check the name",
 			}
 		}
 	}
 	if path := u.pathTo(c.Spec.DependsOn, c.Name); path != nil {
 		return &rota.Error{
 			Code: rota.Invalid, Field: "depends_on", Reason: "makes a cycle: " + strings.Join(append([]string{c.Name}, path...), " → "),
-			Hint: "leave one of these dependencies out",
+			Hint: "remove one of these dependencies",
 		}
 	}
 	for _, on := range c.Spec.DependsOn {

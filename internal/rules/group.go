@@ -67,7 +67,7 @@ func enqueueMember(u *UnitOfWork, c *rota.EnqueueGroup, g *rota.Group, i int) (*
 	if holder := keyHolder(u, typeOf(u, nj), nj.UniqueKey); holder != nil {
 		return nil, &rota.Error{
 			Code: rota.Conflict, Field: "unique_key", Reason: "is held by job " + holder.ID.String(),
-			Hint: "leave this member out, or its key",
+			Hint: "remove this member, or its unique key",
 		}
 	}
 	j := newJob(u, c.Actor, nj, id)
@@ -263,12 +263,12 @@ func decideCancelGroup(u *UnitOfWork, c *rota.CancelGroup) (rota.Reply, *rota.Er
 	case g == nil:
 		return nil, &rota.Error{
 			Code: rota.NotFound, Field: "group_id", Reason: "there is no group " + c.GroupID.String(),
-			Hint: "it may have been pruned; list the groups to see what is there",
+			Hint: "check the id; the group may have been pruned; rota group list shows the groups",
 		}
 	case u.auditedSubject(c, groupSubject(g.ID)) || g.Ending == rota.EndingCancel:
 		return &rota.CancelledGroup{Group: g}, nil
 	case len(u.membersOf(nextMembers(g.ID))) == 0 && !u.mayHaveMore(nextMembers(g.ID)):
-		return nil, &rota.Error{Code: rota.Conflict, Field: "group_id", Reason: "group " + g.ID.String() + " has ended", Hint: "nothing of it is left to cancel"}
+		return nil, &rota.Error{Code: rota.Conflict, Field: "group_id", Reason: "group " + g.ID.String() + " has ended", Hint: "no member is left to cancel"}
 	}
 	g = endGroup(u, g, rota.EndingCancel, c.Reason, c.Actor)
 	u.auditSubject(c, rota.AuditGroupCancelled, groupSubject(g.ID), c.Reason)

@@ -22,7 +22,7 @@ func decideNormalise(u *UnitOfWork, c *rota.Normalise) (rota.Reply, *rota.Error)
 		if after == nil || !isQueuedAt(after, c.Priority) {
 			return nil, &rota.Error{
 				Code: rota.Conflict, Field: "after", Reason: "job " + c.After.String() + " is not queued at this priority any more",
-				Hint: "begin again without after",
+				Hint: "repeat the command without after",
 			}
 		}
 		r.low = after.Position

@@ -25,7 +25,7 @@ func decideReserve(u *UnitOfWork, c *rota.Reserve) (rota.Reply, *rota.Error) {
 		if held.ExpiresAt.After(u.Now) {
 			return nil, &rota.Error{
 				Code: rota.Busy, Field: "node", Reason: "node " + held.Node + " is reserved for a direct run until " + stamp(held.ExpiresAt) + " at the latest",
-				Hint: "try again when it is released",
+				Hint: "try again when the reservation is released",
 			}
 		}
 		expireReservation(u, c, held)
@@ -99,5 +99,5 @@ func decideRelease(u *UnitOfWork, c *rota.Release) (rota.Reply, *rota.Error) {
 }
 
 func noReservation(id rota.ID) *rota.Error {
-	return &rota.Error{Code: rota.NotFound, Field: "reservation_id", Reason: "there is no reservation " + id.String(), Hint: "reserve first"}
+	return &rota.Error{Code: rota.NotFound, Field: "reservation_id", Reason: "there is no reservation " + id.String(), Hint: "create a reservation first"}
 }

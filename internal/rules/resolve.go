@@ -94,11 +94,11 @@ func usable(t *rota.Template, field, name string) *rota.Error {
 	switch {
 	case t == nil:
 		return &rota.Error{
-			Code: rota.NotFound, Field: field, Reason: "there is no template " + name, Hint: "declare it first, or see that the name is right",
+			Code: rota.NotFound, Field: field, Reason: "there is no template " + name, Hint: "declare it first, or check the name",
 		}
 	case t.State == rota.TemplateArchived:
 		return &rota.Error{
-			Code: rota.Conflict, Field: field, Reason: "template " + name + " is archived", Hint: "unarchive it, or use another",
+			Code: rota.Conflict, Field: field, Reason: "template " + name + " is archived", Hint: "unarchive it, or use another template",
 		}
 	}
 	return nil

@@ -172,8 +172,8 @@ func mayBegin(u *UnitOfWork, spec *rota.ScheduleSpec, next time.Time) *rota.Erro
 		return nil
 	}
 	return &rota.Error{
-		Code: rota.Conflict, Field: "next", Reason: stamp(next) + " lies too far back; it is " + stamp(u.Now),
-		Hint: "find the next fire by a clock that is right",
+		Code: rota.Conflict, Field: "next", Reason: stamp(next) + " is too long ago; the time of the store is " + stamp(u.Now),
+		Hint: "correct the clock, and compute the next fire again",
 	}
 }
 

@@ -57,7 +57,7 @@ func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Er
 func templateShared(template, other string) *rota.Error {
 	return &rota.Error{
 		Code: rota.Conflict, Field: "only_schedule", Reason: "template " + template + " is used by schedule " + other + " too",
-		Hint: "alter the template itself, which changes all of them, or give this job a template of its own",
+		Hint: "alter the template, which changes all its schedules, or give this schedule its own template",
 	}
 }
 

@@ -94,6 +94,6 @@ func pageLimit(limit int) (int64, error) {
 func noJob(id rota.ID) *rota.Error {
 	return &rota.Error{
 		Code: rota.NotFound, Act: "job", Reason: "there is no job " + id.String(),
-		Hint: "it may have been pruned; list the jobs to see what is there",
+		Hint: "check the id; the job may have been pruned; rota job list shows the jobs",
 	}
 }

@@ -78,7 +78,7 @@ func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.J
 	if !from.Ready() {
 		return nil, &rota.Error{
 			Code: rota.NotFound, Act: "queue", Field: "after", Reason: "job " + after.String() + " has left the queue",
-			Hint: "begin again at the head",
+			Hint: "list the queue again from its head",
 		}
 	}
 	return s.list(ctx, "queue", sqlQueueAfter,

@@ -126,11 +126,11 @@ func (v *view) useSnapshot(ctx context.Context, act string, use func(*session, c
 }
 
 func errViewClosed() *rota.Error {
-	return &rota.Error{Code: rota.Unavailable, Act: "postgres: view", Reason: "the view is closed", Hint: "take another view"}
+	return &rota.Error{Code: rota.Unavailable, Act: "postgres: view", Reason: "the view is closed", Hint: "open another view"}
 }
 
 func errViewSpent() *rota.Error {
-	return &rota.Error{Code: rota.Unavailable, Act: "postgres: view", Reason: "an earlier read of the view failed", Hint: "take another view"}
+	return &rota.Error{Code: rota.Unavailable, Act: "postgres: view", Reason: "an earlier read of the view failed", Hint: "open another view"}
 }
 
 // views holds the open views. A store that closes ends them, because closing the pool waits for

@@ -41,7 +41,7 @@ func TestViewAfterFailedReadIsUnavailable(t *testing.T) {
 	if err := v.(*view).query(t.Context(), "division by zero", statement{sql: `SELECT 1 / 0`}); err == nil {
 		t.Error("the division by zero succeeded")
 	}
-	if _, err := v.Stats(t.Context()); rota.CodeOf(err) != rota.Unavailable || !strings.Contains(err.Error(), "take another view") {
+	if _, err := v.Stats(t.Context()); rota.CodeOf(err) != rota.Unavailable || !strings.Contains(err.Error(), "open another view") {
 		t.Errorf("after a failed read: %v", err)
 	}
 }

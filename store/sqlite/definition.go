@@ -42,6 +42,6 @@ func (s *reader) Definition(ctx context.Context, id rota.ID) (name string, err e
 func noDefinition(id rota.ID) *rota.Error {
 	return &rota.Error{
 		Code: rota.NotFound, Act: "definition", Reason: "no definition has the id " + id.String(),
-		Hint: "list the schedules to see what is there",
+		Hint: "check the id; rota schedule list shows the schedules",
 	}
 }

@@ -35,5 +35,5 @@ func TestMigrationAddsDefinitionsOfOlderSchedules(t *testing.T) {
 		}
 	}
 	_, err = s.Definition(t.Context(), rota.DefinitionID("weekly"))
-	checkError(t, err, rota.NotFound, "no definition has the id", "list the schedules")
+	checkError(t, err, rota.NotFound, "no definition has the id", "rota schedule list")
 }

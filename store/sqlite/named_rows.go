@@ -87,7 +87,7 @@ func readOne[T any](
 func notFound(what, name string) *rota.Error {
 	return &rota.Error{
 		Code: rota.NotFound, Act: what, Reason: "there is no " + what + " " + name,
-		Hint: "list the " + what + "s to see what is there",
+		Hint: "rota " + what + " list shows the " + what + "s",
 	}
 }
 

@@ -135,7 +135,7 @@ func openWriter(path string, config Config) (*writer, error) {
 		_ = w.close()
 		return nil, &rota.Error{
 			Code: rota.Internal, Act: "sqlite: " + act, Reason: "a table or an index of Rota is missing or was changed", Err: err,
-			Hint: "run rota verify to see which, and restore a backup",
+			Hint: "run rota verify, which lists them, and restore a backup",
 		}
 	}
 	return w, nil

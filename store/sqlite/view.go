@@ -108,7 +108,7 @@ func (v *view) useSnapshot(ctx context.Context, act string, use func(*sqlite.Con
 }
 
 func errViewClosed() *rota.Error {
-	return &rota.Error{Code: rota.Unavailable, Act: "sqlite: view", Reason: "the view is closed", Hint: "take another view"}
+	return &rota.Error{Code: rota.Unavailable, Act: "sqlite: view", Reason: "the view is closed", Hint: "open another view"}
 }
 
 // views holds the open views. A store that closes ends them, because their connections keep the

@@ -159,7 +159,7 @@ func (g *gen) putWebhooks() rota.Command {
 func (g *gen) webhooks(urls ...string) (hooks []rota.Webhook) {
 	for _, url := range urls {
 		if !g.rarely(3, "no webhook") {
-			hooks = append(hooks, rota.Webhook{URL: url, Secret: choose(g, "secret", "s", "z"), Events: choose(g, "told of",
+			hooks = append(hooks, rota.Webhook{URL: url, Secret: choose(g, "secret", "s", "z"), Events: choose(g, "events",
 				nil, []rota.EventKind{rota.EventJobDead, rota.EventJobFailed}, []rota.EventKind{rota.EventJobStarted})})
 		}
 	}

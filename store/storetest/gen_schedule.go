@@ -33,7 +33,7 @@ func (g *gen) putSchedule() rota.Command {
 	}
 	c.Mode, c.Version = g.mode(), g.putVersion()
 	c.State = choose(g, "state", "", "", "", rota.ScheduleEnabled, rota.SchedulePaused, rota.ScheduleDisabled)
-	c.Recreate = c.Mode != rota.PutCreate && g.rarely(6, "anew")
+	c.Recreate = c.Mode != rota.PutCreate && g.rarely(6, "recreate")
 	if g.rarely(8, "another next") {
 		c.Next = g.nearNow("next")
 	}
