@@ -46,13 +46,13 @@ func (d *definition) applyAction(p *planner, c *ddl.Clauses) error {
 	}
 	if c.Target != nil {
 		if !aimed(d.what.Type) {
-			return refuse(StateBadValue, "leave ON TARGET out", "ON TARGET is for SQL and for procedures of a database; %s is neither", d.what.Type)
+			return refuse(StateBadValue, "leave ON TARGET out", "ON TARGET needs an SQL statement or a stored procedure; a job of type %s has no target", d.what.Type)
 		}
 		what.Target = *c.Target
 	}
 	if c.RunAs != nil {
 		if !aimed(d.what.Type) && *c.RunAs != "" {
-			return refuse(StateNotSupported, "leave RUN AS out", "RUN AS is for SQL and for procedures of a database; %s is neither", d.what.Type)
+			return refuse(StateNotSupported, "leave RUN AS out", "RUN AS needs an SQL statement or a stored procedure; a job of type %s has no role", d.what.Type)
 		}
 		what.RunAs = *c.RunAs
 	}
@@ -96,12 +96,12 @@ func (d *definition) applyCall(p *planner, c *ddl.Clauses, what *deed) error {
 	_, err := p.config.Store.Type(p.ctx, a.Procedure)
 	switch {
 	case rota.CodeOf(err) == rota.NotFound || rota.CodeOf(err) == rota.Invalid || rota.InternalType(a.Procedure):
-		return refuse(StateNoProcedure, "name the database that has the procedure with ON TARGET, or see that the handler's name is right",
-			"nothing handles %s here", a.Procedure)
+		return refuse(StateNoProcedure, "check the name of the handler, or name the database of a stored procedure with ON TARGET",
+			"there is no handler %s", a.Procedure)
 	case err != nil:
 		return err
 	case len(a.Args) > 0:
-		return refuse(StateBadValue, "leave the parentheses empty, and say WITH PARAMS '{…}'", "%s is a handler: it takes params, and no arguments", a.Procedure)
+		return refuse(StateBadValue, "leave the parentheses empty and use WITH PARAMS '{…}'", "the handler %s takes params, not arguments", a.Procedure)
 	}
 	d.what.Type = a.Procedure
 	what.Target, what.RunAs = "", ""
@@ -112,5 +112,9 @@ func (p *planner) knowsTarget(name *string) error {
 	if name == nil || p.config.Targets == nil || slices.Contains(p.config.Targets, *name) {
 		return nil
 	}
-	return refuse(StateUnknown, "the targets are "+strings.Join(p.config.Targets, ", ")+"; others are named in the configuration", "there is no target %s", *name)
+	hint := "add it to the configuration; no target is configured"
+	if len(p.config.Targets) > 0 {
+		hint = "the configured targets are " + strings.Join(p.config.Targets, ", ")
+	}
+	return refuse(StateUnknown, hint, "there is no target %s", *name)
 }

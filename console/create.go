@@ -26,9 +26,9 @@ func (p *planner) create(q *ddl.CreateJob) (*plan, error) {
 	case s != nil && p.again && q.Mode == ddl.Create && !q.IfNotExists:
 		s = nil // the store knows whether it was this statement that made it
 	case s != nil && q.IfNotExists:
-		return said(done(q.Tag()).notice("there is a job %s already", q.Name)), nil
+		return said(done(q.Tag()).notice("job %s already exists, skipping", q.Name)), nil
 	case s != nil && q.Mode == ddl.Create:
-		return nil, refuse(StateDuplicate, "change it with ALTER JOB or CREATE OR ALTER JOB, or choose another name", "there is a job %s already", q.Name)
+		return nil, refuse(StateDuplicate, "change it with ALTER JOB or CREATE OR ALTER JOB, or choose another name", "job %s already exists", q.Name)
 	}
 	d := &definition{name: q.Name}
 	d.spec.Template = q.Name
@@ -68,7 +68,7 @@ func (p *planner) takeOver(d *definition, q *ddl.CreateJob, s *rota.Schedule) er
 		if now, err := p.schedule(q.Name); now != nil || err != nil { // both were made since
 			return cmp.Or(err, errMoved)
 		}
-		return refuse(StateDuplicate, "CREATE OR ALTER JOB takes it over; or choose another name", "there is a template %s already, which no job of this name uses", t.Name)
+		return refuse(StateDuplicate, "use CREATE OR ALTER JOB to take it over, or choose another name", "template %s already exists, and no job of this name uses it", t.Name)
 	}
 	d.template = t
 	return nil
@@ -85,20 +85,20 @@ func (p *planner) alter(q *ddl.AlterJob) (*plan, error) {
 	case err != nil:
 		return nil, err
 	case s == nil && q.IfExists:
-		return said(done(q.Tag()).notice("there is no job %s", q.Name)), nil
+		return said(done(q.Tag()).notice("there is no job %s, skipping", q.Name)), nil
 	case s == nil:
 		return nil, noJob(q.Name)
 	case s.Version == putSchedule.ID:
 		return said(done(q.Tag())), nil // the same statement, sent again
 	case len(q.Secrets) > 0:
-		return nil, notYet("ALTER JOB … SECRET")
+		return nil, refuse(StateNotSupported, "", "ALTER JOB … SECRET is not supported yet")
 	}
 	t, err := p.template(s.Spec.Template)
 	if err != nil {
 		return nil, err
 	}
 	if t == nil {
-		return nil, refuse(StateNotNow, "make it anew with CREATE OR ALTER JOB", "template %s of job %s is gone", s.Spec.Template, s.Name)
+		return nil, refuse(StateNotNow, "create it again with CREATE OR ALTER JOB", "template %s of job %s no longer exists", s.Spec.Template, s.Name)
 	}
 	d := &definition{name: s.Name, schedule: s, template: t, spec: s.Spec, what: t.Spec, kept: true}
 	if err := d.apply(p, &q.Set); err != nil {

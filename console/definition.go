@@ -82,7 +82,7 @@ func (d *definition) check(p *planner) error {
 func (p *planner) typeNamed(name string) (*rota.Type, error) {
 	t, err := p.config.Store.Type(p.ctx, name)
 	if rota.CodeOf(err) == rota.NotFound {
-		return nil, refuse(StateNoProcedure, "see that the name is right; a handler's type is declared by whoever runs it, or with PUT /types/NAME", "nobody declared the type %s", name)
+		return nil, refuse(StateNoProcedure, "check the name; a worker declares the types of its handlers, PUT /types/NAME declares any type", "there is no type %s", name)
 	}
 	return t, err
 }

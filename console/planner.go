@@ -50,7 +50,7 @@ func (p *planner) plan(statement ddl.Statement) (*plan, error) {
 	case *ddl.CancelRun:
 		return p.cancel(q)
 	}
-	return nil, fmt.Errorf("console: nobody plans a %T", statement)
+	return nil, fmt.Errorf("console: cannot plan statement %T", statement)
 }
 
 // schedule is the schedule of a name, nil if there is none.
@@ -90,7 +90,7 @@ func (p *planner) version(of rota.ID, touched bool) *rota.ID {
 }
 
 func noJob(name string) *Error {
-	return refuse(StateUnknown, "see that the name is right; SHOW JOBS lists them", "there is no job %s", name)
+	return refuse(StateUnknown, "check the name; SHOW JOBS lists the jobs", "there is no job %s", name)
 }
 
 func (p *planner) drop(q *ddl.DropJob) (*plan, error) {
@@ -101,7 +101,7 @@ func (p *planner) drop(q *ddl.DropJob) (*plan, error) {
 	case s == nil && p.again: // it is gone since it was dropped
 		return said(done(q.Tag())), nil
 	case s == nil && q.IfExists:
-		return said(done(q.Tag()).notice("there is no job %s", q.Name)), nil
+		return said(done(q.Tag()).notice("there is no job %s, skipping", q.Name)), nil
 	case s == nil:
 		return nil, noJob(q.Name)
 	}

@@ -31,7 +31,7 @@ func (s *Session) Prepare(_ context.Context, text string, params []kind.Kind) (*
 	case len(list) == 0:
 		return &Prepared{Text: text, Empty: true}, nil
 	case len(list) > 1:
-		return nil, s.fail(refuse(StateSyntax, "send each by itself", "%d statements cannot be prepared as one", len(list)))
+		return nil, s.fail(refuse(StateSyntax, "send each statement separately", "cannot prepare %d statements at once", len(list)))
 	}
 	p := &Prepared{Text: text, statement: list[0].statement, offset: list[0].offset}
 	if err := s.goesOn(p.statement); err != nil {

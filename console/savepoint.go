@@ -25,7 +25,7 @@ func (s *Session) savepoint(q *ddl.Savepoint) (*Answer, error) {
 		return nil, err
 	}
 	if len(tx.places) == savepointsMost {
-		return nil, refuse(StateLimit, "release some", "a transaction has at most %d savepoints", savepointsMost)
+		return nil, refuse(StateLimit, "release some with RELEASE SAVEPOINT", "the transaction already has %d savepoints, which is the limit", savepointsMost)
 	}
 	tx.places = append(tx.places, savepoint{
 		name: q.Name, commands: len(tx.commands), size: tx.size, seen: tx.seen.clone(), settings: maps.Clone(s.settings),
@@ -66,7 +66,7 @@ func (s *Session) rollbackTo(q *ddl.RollbackTo) (*Answer, error) {
 // block is the transaction that somebody began.
 func (s *Session) block(what string) (*transaction, error) {
 	if s.open == nil || s.open.implicit {
-		return nil, refuse(StateNoBlock, "begin one with BEGIN", "%s is for transactions, and there is none", what)
+		return nil, refuse(StateNoBlock, "begin a transaction with BEGIN", "%s can only be used in transaction blocks", what)
 	}
 	return s.open, nil
 }
@@ -78,5 +78,5 @@ func (tx *transaction) place(name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, refuse(StateNoSavepoint, "mark one with SAVEPOINT", "there is no savepoint %s", name)
+	return 0, refuse(StateNoSavepoint, "set it with SAVEPOINT", "there is no savepoint %s", name)
 }

@@ -60,7 +60,7 @@ func (s *Session) Run(ctx context.Context, text string, args []any, each func(*A
 		return s.fail(err)
 	}
 	if len(args) > 0 && len(list) != 1 {
-		return s.fail(refuse(StateNoParams, "send each statement by itself", "arguments were given to %d statements", len(list)))
+		return s.fail(refuse(StateNoParams, "send each statement separately", "arguments belong to one statement, but the text has %d", len(list)))
 	}
 	for _, one := range list {
 		if s.open == nil && len(list) > 1 { // at the beginning, and behind a COMMIT or ROLLBACK
@@ -161,7 +161,7 @@ func (s *Session) one(ctx context.Context, statement ddl.Statement, args []any) 
 	case *ddl.ExplainRun:
 		return s.explainRun(ctx, q.ID)
 	case *ddl.ExplainQuery:
-		return nil, refuse(StateNotSupported, "EXPLAIN JOB RUN id says why a run is where it is", "how a query is run cannot be explained")
+		return nil, refuse(StateNotSupported, "EXPLAIN JOB RUN id explains why a run does not run", "EXPLAIN of a query is not supported")
 	case *ddl.Security:
 		return nil, notYet(q.Tag())
 	}
@@ -180,7 +180,7 @@ func (s *Session) goesOn(statement ddl.Statement) error {
 	case *ddl.Commit, *ddl.Rollback, *ddl.RollbackTo:
 		return nil
 	}
-	return refuse(StateInFailed, "end it with ROLLBACK", "the transaction has failed, and nothing more is done in it")
+	return refuse(StateInFailed, "end it with ROLLBACK", "current transaction is aborted, commands ignored until end of transaction block")
 }
 
 func noArguments(statement ddl.Statement) error {
@@ -213,7 +213,7 @@ func (s *Session) about(statement ddl.Statement) (*Answer, error) {
 	return nil, nil
 }
 
-// notYet refuses what is parsed and has no meaning yet.
+// notYet rejects statements about users and privileges, which are parsed but not supported yet.
 func notYet(tag string) *Error {
-	return refuse(StateNotSupported, "there is one user, admin, who may do everything", "%s is not supported yet", tag)
+	return refuse(StateNotSupported, "the only user is admin, and it may do everything", "%s is not supported yet", tag)
 }

@@ -60,7 +60,7 @@ func (s *Session) checked(name, value string) (string, error) {
 	switch {
 	case !known && own.MatchString(name):
 		if len(s.settings) >= len(settings)+ownMost {
-			return "", refuse(StateLimit, "reset some", "a session keeps at most %d settings of its own", ownMost)
+			return "", refuse(StateLimit, "remove some with RESET", "the session already has %d custom settings, which is the limit", ownMost)
 		}
 		return value, nil
 	case !known:
@@ -68,11 +68,11 @@ func (s *Session) checked(name, value string) (string, error) {
 	case one.check == nil:
 		return "", refuse(StateFixed, "", "the setting %s cannot be changed", one.title)
 	case len(value) > valueMost:
-		return "", refuse(StateLimit, "", "the value of %s has more than %d bytes", one.title, valueMost)
+		return "", refuse(StateLimit, "shorten it", "the value of the setting %s has more than %d bytes", one.title, valueMost)
 	}
 	kept, ok := one.check(value)
 	if !ok {
-		return "", refuse(StateBadValue, one.about, "%q is no value of the setting %s", value, one.title)
+		return "", refuse(StateBadValue, one.about, "invalid value for the setting %s: %q", one.title, value)
 	}
 	return kept, nil
 }
@@ -94,7 +94,7 @@ func (s *Session) set(q *ddl.Set) (*Answer, error) {
 	case q.Values == nil:
 		return s.reset(&ddl.Reset{Name: q.Name}, "SET")
 	case q.Local && (s.open == nil || s.open.implicit):
-		return done("SET").notice("SET LOCAL is for transactions, and there is none"), nil
+		return done("SET").notice("SET LOCAL can only be used in transaction blocks"), nil
 	}
 	kept, err := s.checked(q.Name, strings.Join(q.Values, ", "))
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Session) set(q *ddl.Set) (*Answer, error) {
 	s.put(q.Name, kept)
 	a := done("SET")
 	if s.brief {
-		a.notice("it is set for this request alone; a session that lasts is to be had on the SQL port, with psql")
+		a.notice("the setting applies to this request only; to keep it, connect to the SQL port, for example with psql")
 	}
 	return a, nil
 }
@@ -152,11 +152,11 @@ func (s *Session) setMode(q *ddl.SetMode) (*Answer, error) {
 			s.put("default_transaction_isolation", strings.ToLower(q.Level))
 		}
 	case s.open == nil || s.open.implicit:
-		return done("SET").notice("SET TRANSACTION is for transactions, and there is none"), nil
+		return done("SET").notice("SET TRANSACTION can only be used in transaction blocks"), nil
 	case s.open.asked && s.open.readOnly && q.ReadOnly != nil && !reads:
-		return nil, refuse(StateNested, "begin another one", "a transaction that only reads has read already, and cannot write any more")
+		return nil, refuse(StateNested, "begin another transaction", "transaction read-write mode must be set before any query")
 	case s.open.size > 0 && reads:
-		return nil, refuse(StateNested, "say it behind BEGIN", "the transaction has written already")
+		return nil, refuse(StateNested, "write READ ONLY after BEGIN", "transaction read-only mode must be set before any statement that writes")
 	default:
 		if q.ReadOnly != nil {
 			s.open.readOnly = reads
@@ -188,7 +188,7 @@ func (s *Session) discard(q *ddl.Discard) (*Answer, error) {
 	switch q.What {
 	case "ALL":
 		if s.open != nil {
-			return nil, refuse(StateNested, "end the transaction first", "DISCARD ALL cannot be done in a transaction")
+			return nil, refuse(StateNested, "end the transaction first", "DISCARD ALL cannot run inside a transaction block")
 		}
 		s.settings = nil
 		a.Forget = new("")
@@ -215,7 +215,7 @@ func (s *Session) show(name string) (*Answer, error) {
 	}
 	value, known := s.Setting(name)
 	if !known {
-		return nil, refuse(StateUnknown, "SHOW ALL lists the settings, SHOW JOBS the jobs, SHOW CREATE JOB name shows how one is made", "there is no setting %s", name)
+		return nil, refuse(StateUnknown, "SHOW ALL lists the settings, SHOW JOBS lists the jobs, SHOW CREATE JOB name shows the statement that creates a job", "there is no setting %s", name)
 	}
 	return table("SHOW", showColumns(name), []any{value}), nil
 }

@@ -73,7 +73,7 @@ func (s *Session) answer(ctx context.Context, q *sys.Query, args []any) (*Answer
 	}
 	if tx := s.open; tx != nil && tx.size > 0 && !tx.told {
 		tx.told = true
-		a.notice("what this transaction changes is seen after COMMIT")
+		a.notice("queries do not see the changes of this transaction until COMMIT")
 	}
 	return a, nil
 }

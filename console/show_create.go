@@ -165,12 +165,12 @@ func unsaid(s *rota.Schedule, t *rota.Template) (lines []string) {
 		}
 	}
 	policy := s.Spec.Policy.Or(t.Spec.Policy)
-	note(t.Name != s.Name, "it runs template "+t.Name+"; a job that is made so has a template of its own")
-	note(len(s.Spec.Scopes) > 0, "it fires for each of its scopes, which no clause says")
-	note(len(t.Spec.Webhooks) > 0, "its template tells webhooks, which no clause says")
-	note(policy.BackoffMax != nil || policy.Jitter != nil, "its retries have a longest delay or a jitter, which no clause says")
-	note(t.Spec.ConcurrencyKey != "" || t.Spec.UniqueFor != 0, "its template has a concurrency key or a unique time, which no clause says")
-	note(s.Spec.Every%time.Second != 0 || fraction(policy.Backoff) || fraction(policy.Timeout), "its times have fractions of a second, which no clause says")
+	note(t.Name != s.Name, "the job uses template "+t.Name+"; a job created with this statement gets its own template")
+	note(len(s.Spec.Scopes) > 0, "the schedule has scopes, which no clause can express")
+	note(len(t.Spec.Webhooks) > 0, "the template has webhooks, which no clause can express")
+	note(policy.BackoffMax != nil || policy.Jitter != nil, "the retry policy has a maximum delay or jitter, which no clause can express")
+	note(t.Spec.ConcurrencyKey != "" || t.Spec.UniqueFor != 0, "the template has a concurrency key or a unique period, which no clause can express")
+	note(s.Spec.Every%time.Second != 0 || fraction(policy.Backoff) || fraction(policy.Timeout), "its intervals have fractions of a second, which no clause can express")
 	return lines
 }
 

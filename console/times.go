@@ -19,7 +19,7 @@ func (d *definition) applyTimes(c *ddl.Clauses) error {
 	s := &d.spec
 	if c.Schedule == nil {
 		if c.TimeZone != nil && s.Cron == "" {
-			return refuse(StateBadValue, "write the time of AT, STARTS and ENDS with its offset", "TIME ZONE is for a job with a CRON schedule")
+			return refuse(StateBadValue, "write the times of AT, STARTS and ENDS with an offset", "TIME ZONE applies only to a CRON schedule")
 		}
 		s.Zone = zone
 		return nil
@@ -48,7 +48,7 @@ func location(zone string) (*time.Location, error) {
 	}
 	place, err := time.LoadLocation(zone)
 	if err != nil || zone == "Local" {
-		return nil, refuse(StateBadValue, "write one such as Europe/Berlin, or UTC", "TIME ZONE: there is no time zone %s", zone)
+		return nil, refuse(StateBadValue, "use a name such as Europe/Berlin or UTC", "TIME ZONE: there is no time zone %s", zone)
 	}
 	return place, nil
 }
@@ -77,11 +77,11 @@ func instant(clause, text string, place *time.Location) (time.Time, error) {
 			continue
 		}
 		if plain, err := time.Parse(layout, text); err != nil || t.Format(layout) != plain.Format(layout) {
-			return t, refuse(StateBadValue, "choose another, or write it with its offset", "%s: %s does not exist in %s: the clock is put forward then", clause, text, place)
+			return t, refuse(StateBadValue, "choose another time, or write it with an offset", "%s: %s does not exist in %s: clocks go forward over it", clause, text, place)
 		}
 		return firstOf(t).UTC(), nil
 	}
-	return time.Time{}, refuse(StateBadValue, "write it as 2026-11-15T09:00:00Z or 2026-11-15 09:00", "%s: %q is not a time", clause, text)
+	return time.Time{}, refuse(StateBadValue, "write it like 2026-11-15T09:00:00Z or 2026-11-15 09:00", "%s: %q is not a time", clause, text)
 }
 
 // firstOf is the earlier of two times that a clock shows alike.

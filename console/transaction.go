@@ -46,10 +46,10 @@ func (s *Session) end(done bool) {
 
 func (s *Session) beginWork(q *ddl.Begin) (*Answer, error) {
 	if s.open != nil && !s.open.implicit {
-		return done("BEGIN").notice("there is a transaction already"), nil
+		return done("BEGIN").notice("there is already a transaction in progress"), nil
 	}
 	if s.open != nil && s.open.size > 0 {
-		return nil, refuse(StateNested, "send what comes before BEGIN by itself", "BEGIN comes after statements that were sent with it")
+		return nil, refuse(StateNested, "send the statements before BEGIN separately", "BEGIN must not follow statements that write in the same text")
 	}
 	s.begin(false)
 	if q.ReadOnly != nil {
@@ -64,10 +64,10 @@ func (s *Session) commitWork(ctx context.Context) (*Answer, error) {
 	switch {
 	case tx == nil || tx.implicit && tx.size == 0:
 		s.end(true)
-		return done("COMMIT").notice("there is no transaction"), nil
+		return done("COMMIT").notice("there is no transaction in progress"), nil
 	case tx.failed:
 		s.end(false)
-		return done("ROLLBACK").notice("the transaction had failed: nothing of it was done"), nil
+		return done("ROLLBACK").notice("the transaction failed and was rolled back"), nil
 	}
 	err := s.commit(ctx, tx)
 	s.end(err == nil)
@@ -80,7 +80,7 @@ func (s *Session) commitWork(ctx context.Context) (*Answer, error) {
 func (s *Session) rollbackWork() (*Answer, error) {
 	a := done("ROLLBACK")
 	if s.open == nil {
-		a.notice("there is no transaction")
+		a.notice("there is no transaction in progress")
 	}
 	s.end(false)
 	return a, nil
@@ -101,7 +101,7 @@ func (s *Session) commit(ctx context.Context, tx *transaction) error {
 // overtaken says that a transaction was, by somebody who changed the same.
 func overtaken(err error) error {
 	if errors.Is(err, errMoved) {
-		return refuse(StateConflict, "do the transaction again", "somebody else changed a job that the transaction changes")
+		return refuse(StateConflict, "run the transaction again", "could not serialize access: another session changed a job that the transaction changes")
 	}
 	return err
 }
@@ -127,15 +127,15 @@ func (s *Session) write(ctx context.Context, statement ddl.Statement) (*Answer, 
 	tx := s.open
 	switch {
 	case tx == nil && s.readOnly():
-		return nil, refuse(StateReadOnly, "SET default_transaction_read_only = off", "%s cannot be done: the session only reads", statement.Tag())
+		return nil, refuse(StateReadOnly, "SET default_transaction_read_only = off", "cannot execute %s in a read-only session", statement.Tag())
 	case tx == nil:
 		return s.writeNow(ctx, statement)
 	}
 	switch {
 	case tx.readOnly:
-		return nil, refuse(StateReadOnly, "begin one that may write", "%s cannot be done in a transaction that only reads", statement.Tag())
+		return nil, refuse(StateReadOnly, "begin a transaction with BEGIN READ WRITE", "cannot execute %s in a read-only transaction", statement.Tag())
 	case tx.size == stepsMost:
-		return nil, refuse(StateLimit, "commit more often", "a transaction has at most %d statements that write", stepsMost)
+		return nil, refuse(StateLimit, "commit it and begin another", "the transaction already has %d statements that write, which is the limit", stepsMost)
 	}
 	plan, err := s.planner(ctx, tx.seen).plan(statement)
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *Session) writeNow(ctx context.Context, statement ddl.Statement) (*Answe
 		last = err
 	}
 	if errors.Is(last, errMoved) {
-		last = refuse(StateConflict, "try again", "others change the job again and again while the statement is done")
+		last = refuse(StateConflict, "run the statement again", "other sessions keep changing the job while the statement runs")
 	}
 	return nil, last
 }

@@ -151,7 +151,7 @@ func TestWrongMessageRollsBackImplicitTransaction(t *testing.T) {
 		answer  string
 	}{
 		{&pgproto3.Bind{PreparedStatement: "unknown"}, "ERROR 26000 prepared statement \"unknown\" does not exist"},
-		{&pgproto3.Parse{Query: "SELECT 1; SELECT 2"}, "ERROR 42601 2 statements cannot be prepared as one; send each by itself"},
+		{&pgproto3.Parse{Query: "SELECT 1; SELECT 2"}, "ERROR 42601 cannot prepare 2 statements at once; send each statement separately"},
 	} {
 		wantLines(t, c.exchange(append(create("a"), wrong.message, &pgproto3.Sync{})...), append(created, wrong.answer, "ReadyForQuery I"))
 		wantLines(t, c.query("BEGIN"), []string{"CommandComplete BEGIN", "ReadyForQuery T"})

@@ -88,7 +88,7 @@ func TestSQLFileStopsAtFirstError(t *testing.T) {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	for _, want := range []string{
-		"NOTICE:  there is a job a already\n", "standard input:3: ERROR:  42704: there is no job missing\n",
+		"NOTICE:  job a already exists, skipping\n", "standard input:3: ERROR:  42704: there is no job missing\n",
 		"standard input:8: ERROR:  42601: ", "LINE 8:   NOW\n          ^\n", "rota: 2 of 4 requests failed\n",
 	} {
 		if !strings.Contains(errs, want) {

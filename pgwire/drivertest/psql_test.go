@@ -46,12 +46,12 @@ func TestPsqlOptions(t *testing.T) {
 		want   string
 		leaves string
 	}{
-		{"several statements are one transaction", []string{"-c", create + "; " + createExisting}, 1, "CREATE JOB\nERROR:  there is a job tick already", "0"},
-		{"several commands are several", []string{"-c", create, "-c", createExisting}, 1, "CREATE JOB\nERROR:  there is a job tick already", "1"},
-		{"a single transaction", []string{"-1", "-c", create, "-c", createExisting}, 1, "CREATE JOB\nERROR:  there is a job tick already", "0"},
-		{"a single transaction that is right", []string{"--single-transaction", "-c", create, "-c", "SELECT 1"}, 0, "NOTICE:  what this transaction changes is seen after COMMIT\n?column?\n1\n(1 row)", "1"},
-		{"it stops at an error", []string{"-v", "ON_ERROR_STOP=1", "-f", "testdata/stop.sql"}, 3, "psql:testdata/stop.sql:1: ERROR:  there is a job tick already", "0"},
-		{"it goes on after an error", []string{"-f", "testdata/stop.sql"}, 0, "psql:testdata/stop.sql:1: ERROR:  there is a job tick already", "1"},
+		{"several statements are one transaction", []string{"-c", create + "; " + createExisting}, 1, "CREATE JOB\nERROR:  job tick already exists", "0"},
+		{"several commands are several", []string{"-c", create, "-c", createExisting}, 1, "CREATE JOB\nERROR:  job tick already exists", "1"},
+		{"a single transaction", []string{"-1", "-c", create, "-c", createExisting}, 1, "CREATE JOB\nERROR:  job tick already exists", "0"},
+		{"a single transaction that is right", []string{"--single-transaction", "-c", create, "-c", "SELECT 1"}, 0, "NOTICE:  queries do not see the changes of this transaction until COMMIT\n?column?\n1\n(1 row)", "1"},
+		{"it stops at an error", []string{"-v", "ON_ERROR_STOP=1", "-f", "testdata/stop.sql"}, 3, "psql:testdata/stop.sql:1: ERROR:  job tick already exists", "0"},
+		{"it goes on after an error", []string{"-f", "testdata/stop.sql"}, 0, "psql:testdata/stop.sql:1: ERROR:  job tick already exists", "1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			out, err := s.run(t, "", findProgram(t, "psql", "postgresql-client"), append([]string{"-X", "-A", "-q", "-v", "SHOW_ALL_RESULTS=on"}, test.args...)...)
