@@ -12,7 +12,7 @@ import (
 // CheckDSN checks the DSN of a project. The error does not repeat the DSN, because it
 // contains a key.
 func CheckDSN(dsn string) error {
-	reason := faultOf(dsn)
+	reason := invalidReason(dsn)
 	if reason == "" {
 		return nil
 	}
@@ -22,7 +22,7 @@ func CheckDSN(dsn string) error {
 	}
 }
 
-func faultOf(dsn string) string {
+func invalidReason(dsn string) string {
 	u, err := url.Parse(dsn)
 	switch {
 	case err != nil:
@@ -34,7 +34,7 @@ func faultOf(dsn string) string {
 	case u.Hostname() == "":
 		return "has no host"
 	case strings.HasSuffix(u.Path, "/") || u.Path == "":
-		return "has no project behind its host"
+		return "has no project after its host"
 	}
 	if _, err := sentry.NewDsn(dsn); err != nil {
 		return "is not the DSN of a project"

@@ -18,9 +18,9 @@ import (
 
 // Bounds of an event. Sentry truncates longer values at worse positions.
 const (
-	textMax   = 8 << 10
-	paramsMax = 16 << 10
-	tagMax    = 200
+	errorTextMax = 8 << 10
+	paramsMax    = 16 << 10
+	tagMax       = 200
 )
 
 // failure returns the event of a failed attempt.
@@ -29,7 +29,7 @@ func failure(r engine.Report) *sentry.Event {
 	if run == nil { // a job without a run has not failed; report it all the same
 		run = &rota.Run{ID: job.ID}
 	}
-	text, stack := splitPanic(orWords(run))
+	text, stack := splitPanic(errorText(run))
 	text = scrub.Text(text)
 	line := headline(text)
 	event := sentry.NewEvent()
@@ -43,11 +43,11 @@ func failure(r engine.Report) *sentry.Event {
 	event.Logger = "rota"
 	event.Fingerprint = []string{job.Type, run.ErrorCode, normalise(line)}
 	event.Exception = []sentry.Exception{{
-		Type: job.Type, Value: shorten(told(line, text)), Stacktrace: stack,
+		Type: job.Type, Value: shorten(headlineFirst(line, text)), Stacktrace: stack,
 		Mechanism: &sentry.Mechanism{Type: cmp.Or(run.ErrorCode, "error"), Handled: sentry.Pointer(stack == nil)},
 	}}
 	event.Tags = tags(r, run)
-	event.Contexts["job"] = about(job, run)
+	event.Contexts["job"] = jobContext(job, run)
 	if trace := traceContext(job.Trace); trace != nil {
 		event.Contexts["trace"] = trace
 	}
@@ -57,17 +57,17 @@ func failure(r engine.Report) *sentry.Event {
 // eventID returns the id of an event, which is the id of its subject without dashes.
 func eventID(id rota.ID) sentry.EventID { return sentry.EventID(hex.EncodeToString(id[:])) }
 
-// orWords returns the error text of a run, or a text for its code.
-func orWords(run *rota.Run) string {
+// errorText returns the error text of a run, or a text for its code.
+func errorText(run *rota.Run) string {
 	switch {
 	case run.Error != "":
 		return run.Error
 	case run.ErrorCode == rota.CodeTimeout:
-		return "it ran out of time"
+		return "the attempt timed out"
 	case run.ErrorCode == rota.CodeLeaseExpired:
-		return "its process was not heard of again"
+		return "the lease expired: the worker sent no heartbeat"
 	}
-	return cmp.Or(run.ErrorCode, "it failed, and said nothing")
+	return cmp.Or(run.ErrorCode, "the attempt failed without an error text")
 }
 
 // headline returns the line of an error that states the problem. In Python tracebacks it is
@@ -81,8 +81,8 @@ func headline(text string) string {
 	return strings.TrimSpace(first)
 }
 
-// told returns the error with its headline first, because lists show the first line.
-func told(line, text string) string {
+// headlineFirst returns the error with its headline first, because lists show the first line.
+func headlineFirst(line, text string) string {
 	if strings.HasPrefix(strings.TrimSpace(text), line) {
 		return text
 	}
@@ -91,10 +91,10 @@ func told(line, text string) string {
 
 // shorten keeps the start and the end of a long text. One of them states the problem.
 func shorten(text string) string {
-	if len(text) <= textMax {
+	if len(text) <= errorTextMax {
 		return text
 	}
-	const half = textMax/2 - 8
+	const half = errorTextMax/2 - 8
 	return cut(text, half) + "\n…\n" + strings.ToValidUTF8(text[len(text)-half:], "")
 }
 
@@ -124,8 +124,8 @@ func tags(r engine.Report, run *rota.Run) map[string]string {
 	return tags
 }
 
-// about returns the facts of a job under the names of the HTTP API.
-func about(job *rota.Job, run *rota.Run) sentry.Context {
+// jobContext returns the facts of a job under the names of the HTTP API.
+func jobContext(job *rota.Job, run *rota.Run) sentry.Context {
 	facts := sentry.Context{
 		"id": job.ID.String(), "execution_id": job.ExecutionID.String(), "run_id": run.ID.String(),
 		"name": job.DefinitionName(), "attempt": fmt.Sprintf("%d of %d", job.Attempt, job.Policy.MaxAttempts), "params": params(job),

@@ -127,7 +127,7 @@ func (i item) get(path string) any {
 	return at
 }
 
-func (i item) wants(t *testing.T, fields map[string]any) {
+func (i item) check(t *testing.T, fields map[string]any) {
 	t.Helper()
 	for path, want := range fields {
 		if got := i.get(path); fmt.Sprint(got) != fmt.Sprint(want) {
@@ -143,19 +143,19 @@ func reporter(t *testing.T, r *receiver, config Config) *Sentry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close(soon(t)) })
+	t.Cleanup(func() { _ = s.Close(deadlineContext(t)) })
 	return s
 }
 
 // flush waits until all reports have arrived.
 func flush(t *testing.T, s *Sentry) {
 	t.Helper()
-	if !s.client.FlushWithContext(soon(t)) {
-		t.Fatal("it was not sent")
+	if !s.client.FlushWithContext(deadlineContext(t)) {
+		t.Fatal("the reports were not sent in time")
 	}
 }
 
-func soon(t *testing.T) context.Context {
+func deadlineContext(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	t.Cleanup(cancel)
 	return ctx

@@ -43,7 +43,7 @@ func checkIn(c engine.CheckIn) *sentry.CheckIn {
 // monitor returns the monitor configuration of a schedule. Each check-in includes it, so
 // Sentry creates the monitor at the first check-in and updates it later.
 func monitor(c engine.CheckIn) *sentry.MonitorConfig {
-	expects := whenDue(c.Schedule)
+	expects := monitorSchedule(c.Schedule)
 	if expects == nil {
 		return nil
 	}
@@ -53,12 +53,12 @@ func monitor(c engine.CheckIn) *sentry.MonitorConfig {
 	}
 	return &sentry.MonitorConfig{
 		Schedule: expects, Timezone: zone, CheckInMargin: lateMinutes,
-		MaxRuntime: minutes(longest(c.Job.Policy)), FailureIssueThreshold: 1, RecoveryThreshold: 1,
+		MaxRuntime: minutes(maxRuntime(c.Job.Policy)), FailureIssueThreshold: 1, RecoveryThreshold: 1,
 	}
 }
 
-// whenDue returns the timetable in the form that Sentry accepts: in minutes, without H.
-func whenDue(s *rota.Schedule) sentry.MonitorSchedule {
+// monitorSchedule returns the timetable in the form that Sentry accepts: in minutes, without H.
+func monitorSchedule(s *rota.Schedule) sentry.MonitorSchedule {
 	if s.Spec.Cron != "" {
 		table, err := cron.Parse(s.Spec.Cron, cron.Config{Zone: s.Spec.Zone, Name: s.Name})
 		if err != nil { // a stored schedule is always valid
@@ -79,8 +79,8 @@ func whenDue(s *rota.Schedule) sentry.MonitorSchedule {
 // minutes rounds up, so that Sentry never reports an execution as late too early.
 func minutes(d time.Duration) int64 { return max(1, int64((d+time.Minute-1)/time.Minute)) }
 
-// longest returns how long an execution may take with its retries.
-func longest(p rota.Policy) time.Duration {
+// maxRuntime returns how long an execution may take with its retries.
+func maxRuntime(p rota.Policy) time.Duration {
 	if p.Timeout == 0 {
 		return runtimeMax
 	}
@@ -130,11 +130,11 @@ func missed(c engine.CheckIn) *sentry.Event {
 	event.Message = "the schedule " + s.Name + " missed times: " + scrub.Text(c.Missed)
 	event.Fingerprint = []string{"rota.schedule.missed", s.Name}
 	event.Tags = map[string]string{"schedule": cut(s.Name, tagMax), "template": cut(s.Spec.Template, tagMax)}
-	event.Contexts["schedule"] = aboutSchedule(s)
+	event.Contexts["schedule"] = scheduleContext(s)
 	return event
 }
 
-func aboutSchedule(s *rota.Schedule) sentry.Context {
+func scheduleContext(s *rota.Schedule) sentry.Context {
 	facts := sentry.Context{"name": s.Name, "state": string(s.State), "catch_up": string(s.Spec.CatchUp)}
 	if s.Spec.Cron != "" {
 		facts["cron"], facts["timezone"] = s.Spec.Cron, s.Spec.Zone

@@ -30,17 +30,17 @@ func TestCheckInsReportExecutions(t *testing.T) {
 	s.CheckIn(t.Context(), engine.CheckIn{Schedule: nil, Job: job, Status: engine.CheckInStarted}) // the schedule was deleted
 	s.CheckIn(t.Context(), engine.CheckIn{Schedule: daily(), Status: engine.CheckInStarted})
 	flush(t, s)
-	told := r.all("check_in")
-	if len(told) != 3 {
-		t.Fatalf("%d check-ins came", len(told))
+	checkIns := r.all("check_in")
+	if len(checkIns) != 3 {
+		t.Fatalf("%d check-ins arrived", len(checkIns))
 	}
 	for i, want := range []map[string]any{
 		{"status": "in_progress", "duration": nil},
 		{"status": "ok", "duration": 1.5},
 		{"status": "error", "duration": 1.5},
 	} {
-		told[i].wants(t, want)
-		told[i].wants(t, map[string]any{
+		checkIns[i].check(t, want)
+		checkIns[i].check(t, map[string]any{
 			"check_in_id": strings.ReplaceAll(job.ExecutionID.String(), "-", ""), "monitor_slug": "daily", "environment": "staging", "release": "rota@1",
 			"monitor_config.schedule.type": "crontab", "monitor_config.schedule.value": "0 12 * * 1,2,3,4,5",
 			"monitor_config.timezone": "Europe/Berlin", "monitor_config.checkin_margin": 5,
@@ -61,9 +61,9 @@ func TestMissedTimesAreReportedAsEvent(t *testing.T) {
 	flush(t, s)
 	events := r.all("event")
 	if len(events) != 3 || len(r.all("check_in")) != 0 {
-		t.Fatalf("%d events and %d check-ins came", len(events), len(r.all("check_in")))
+		t.Fatalf("%d events and %d check-ins arrived", len(events), len(r.all("check_in")))
 	}
-	events[0].wants(t, map[string]any{
+	events[0].check(t, map[string]any{
 		"level": "warning", "message": "the schedule daily missed times: 12 times between token=[hidden] and noon", "transaction": "daily",
 		"tags.schedule": "daily", "tags.template": "letters", "contexts.schedule.cron": "0 12 * * MON-FRI", "contexts.schedule.timezone": "Europe/Berlin",
 		"contexts.schedule.last_fire": "2026-11-15T12:00:00Z", "contexts.schedule.catch_up": "last",
@@ -93,7 +93,7 @@ func TestMonitorTimetableFormats(t *testing.T) {
 		s := reporter(t, r, Config{})
 		s.CheckIn(t.Context(), engine.CheckIn{Schedule: &rota.Schedule{Name: "nightly", Spec: test.spec}, Job: failed("", ""), Status: engine.CheckInStarted})
 		flush(t, s)
-		r.all("check_in")[0].wants(t, map[string]any{
+		r.all("check_in")[0].check(t, map[string]any{
 			"monitor_config.schedule.value": test.value, "monitor_config.schedule.unit": test.unit, "monitor_config.timezone": "UTC",
 		})
 	}
@@ -112,7 +112,7 @@ func TestMonitorMaxRuntime(t *testing.T) {
 		{rota.Policy{MaxAttempts: 1_001, Timeout: time.Second, Backoff: time.Second}, runtimeMax},
 		{rota.Policy{}, runtimeMax},
 	} {
-		if got := longest(test.policy); got != test.want {
+		if got := maxRuntime(test.policy); got != test.want {
 			t.Errorf("%+v: %v, want %v", test.policy, got, test.want)
 		}
 	}

@@ -19,7 +19,7 @@ const typeHTTP = "http"
 func params(job *rota.Job) any {
 	switch {
 	case len(job.Params) > paramsMax:
-		return fmt.Sprintf("[%d bytes, too long to be sent]", len(job.Params))
+		return fmt.Sprintf("[%d bytes, too long to send]", len(job.Params))
 	case job.Type == typeHTTP:
 		return request(job.Params)
 	case job.Type == rota.TypeWebhook:

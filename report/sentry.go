@@ -38,9 +38,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// waitingMax bounds the queue of reports. Further reports are dropped, and Sentry gets
+// queueMax bounds the queue of reports. Further reports are dropped, and Sentry gets
 // their number.
-const waitingMax = 256
+const queueMax = 256
 
 // Sentry reports to a project of Sentry or of a compatible server. Only Close waits for the
 // network. While Sentry limits the rate, reports are dropped.
@@ -59,10 +59,10 @@ func NewSentry(dsn string, config Config) (*Sentry, error) {
 	}
 	config = config.withDefaults()
 	transport := sentry.NewHTTPTransport() // sequential, so that the end of a check-in arrives after its start
-	transport.BufferSize = waitingMax
+	transport.BufferSize = queueMax
 	client, err := sentry.NewClient(sentry.ClientOptions{
 		Dsn: dsn, Environment: config.Environment, Release: config.Release, ServerName: config.ServerName,
-		Transport: transport, HTTPClient: watched(config.HTTP, config.Logger), DisableMetrics: true,
+		Transport: transport, HTTPClient: withLogging(config.HTTP, config.Logger), DisableMetrics: true,
 		// The integrations add data of this process, but the run may belong to another
 		// one. One of them reads the source files that a stack names.
 		Integrations: func([]sentry.Integration) []sentry.Integration { return nil },
@@ -105,7 +105,7 @@ func (s *Sentry) Close(ctx context.Context) error {
 	sent := s.client.FlushWithContext(ctx)
 	s.client.Close()
 	if !sent {
-		return &rota.Error{Code: rota.Unavailable, Act: "report", Reason: "some reports could not be sent in time, and are lost", Err: ctx.Err()}
+		return &rota.Error{Code: rota.Unavailable, Act: "report", Reason: "some reports were not sent in time and are lost", Err: ctx.Err()}
 	}
 	return nil
 }

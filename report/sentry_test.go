@@ -26,9 +26,9 @@ func TestReportSendsFailedAttempt(t *testing.T) {
 	flush(t, s)
 	events := r.all("event")
 	if len(events) != 2 {
-		t.Fatalf("%d events came", len(events))
+		t.Fatalf("%devents arrived", len(events))
 	}
-	events[0].wants(t, map[string]any{
+	events[0].check(t, map[string]any{
 		"event_id": strings.ReplaceAll(job.Run.ID.String(), "-", ""), "level": "warning", "timestamp": "2026-11-15T12:00:00Z",
 		"environment": "staging", "release": "rota@1.2.3", "server_name": "node-1", "platform": "go", "transaction": "newsletter",
 		"exception.0.type": "mail", "exception.0.value": "dial postgres://app:[hidden]@db:5432: connection refused",
@@ -43,14 +43,14 @@ func TestReportSendsFailedAttempt(t *testing.T) {
 		"fingerprint": []any{"mail", "", "dial postgres://app:[hidden]@db:<n>: connection refused"},
 		"contexts.os": nil, "modules": nil,
 	})
-	events[1].wants(t, map[string]any{"event_id": events[0].get("event_id"), "level": "error", "tags.dead": "true"})
+	events[1].check(t, map[string]any{"event_id": events[0].get("event_id"), "level": "error", "tags.dead": "true"})
 	for _, one := range events {
 		if strings.Contains(one.raw, "hunter2") {
 			t.Errorf("a secret was sent: %s", one.raw)
 		}
 	}
 	if !strings.Contains(r.auths[0], "sentry_key=0123456789abcdef") {
-		t.Errorf("the key is not shown: %s", r.auths[0])
+		t.Errorf("the key was not sent: %s", r.auths[0])
 	}
 }
 
@@ -60,7 +60,7 @@ func TestReportSendsPanicWithStack(t *testing.T) {
 	s.Report(t.Context(), engine.Report{Job: failed(panicked("seven"), "panic"), Dead: true})
 	flush(t, s)
 	event := r.all("event")[0]
-	event.wants(t, map[string]any{
+	event.check(t, map[string]any{
 		"exception.0.type": "mail", "exception.0.value": "panic: runtime error: index out of range [5] with length 0",
 		"exception.0.mechanism.type": "panic", "exception.0.mechanism.handled": false, "tags.error_code": "panic", "environment": "production",
 		"fingerprint": []any{"mail", "panic", "panic: runtime error: index out of range [<n>] with length <n>"},
@@ -79,9 +79,9 @@ func TestReportSendsPanicWithStack(t *testing.T) {
 		t.Errorf("the calls are %s", got)
 	}
 	at := item{body: frames[len(frames)-1].(map[string]any)}
-	at.wants(t, map[string]any{"module": "github.com/rotajobs/rota/report", "filename": "github.com/rotajobs/rota/report/harness_test.go"})
+	at.check(t, map[string]any{"module": "github.com/rotajobs/rota/report", "filename": "github.com/rotajobs/rota/report/harness_test.go"})
 	if line, _ := at.get("lineno").(float64); line < 100 || !strings.HasSuffix(at.get("abs_path").(string), "report/harness_test.go") {
-		t.Errorf("it is said to be at %v line %v", at.get("abs_path"), at.get("lineno"))
+		t.Errorf("the position is %v line %v", at.get("abs_path"), at.get("lineno"))
 	}
 }
 
@@ -100,19 +100,19 @@ func TestReportOfUnusualJobs(t *testing.T) {
 	flush(t, s)
 	events := r.all("event")
 	if len(events) != 5 {
-		t.Fatalf("%d events came", len(events))
+		t.Fatalf("%devents arrived", len(events))
 	}
-	if text := events[0].get("exception.0.value").(string); len(text) > textMax || !strings.HasSuffix(text, " the end") || !strings.Contains(text, "…") {
+	if text := events[0].get("exception.0.value").(string); len(text) > errorTextMax || !strings.HasSuffix(text, " the end") || !strings.Contains(text, "…") {
 		t.Errorf("a long error has %d bytes", len(text))
 	}
-	events[0].wants(t, map[string]any{"contexts.job.params": "[20002 bytes, too long to be sent]"})
-	events[1].wants(t, map[string]any{"exception.0.value": "it failed, and said nothing", "contexts.job.params": nil, "contexts.trace": nil})
-	events[2].wants(t, map[string]any{"exception.0.value": "it ran out of time", "tags.error_code": "timeout", "contexts.trace": nil})
+	events[0].check(t, map[string]any{"contexts.job.params": "[20002 bytes, too long to send]"})
+	events[1].check(t, map[string]any{"exception.0.value": "the attempt failed without an error text", "contexts.job.params": nil, "contexts.trace": nil})
+	events[2].check(t, map[string]any{"exception.0.value": "the attempt timed out", "tags.error_code": "timeout", "contexts.trace": nil})
 	if text := events[3].get("exception.0.value").(string); !strings.HasPrefix(text, "ValueError: no 17\n\nTraceback") {
 		t.Errorf("a traceback is shown as %s", text)
 	}
-	events[3].wants(t, map[string]any{"fingerprint": []any{"mail", "", "ValueError: no <n>"}})
-	events[4].wants(t, map[string]any{"exception.0.value": "its process was not heard of again"})
+	events[3].check(t, map[string]any{"fingerprint": []any{"mail", "", "ValueError: no <n>"}})
+	events[4].check(t, map[string]any{"exception.0.value": "the lease expired: the worker sent no heartbeat"})
 }
 
 // Only the harmless parts of a request are reported, because secrets in it cannot be
@@ -120,24 +120,24 @@ func TestReportOfUnusualJobs(t *testing.T) {
 func TestReportOmitsRequestSecrets(t *testing.T) {
 	r := newReceiver(t)
 	s := reporter(t, r, Config{})
-	call, told, odd := failed("no", ""), failed("no", ""), failed("no", "")
+	call, delivered, malformed := failed("no", ""), failed("no", ""), failed("no", "")
 	call.Type, call.Params = "http", json.RawMessage(`{"method": "POST", "url": "https://hooks.example.com:8443/hunter2?code=hunter2", "body": {"pin": "hunter2"},
 		"headers": {"x-gate": "hunter2", "accept": "text/plain", "Content-Type": "text/csv"}, "expect": [201]}`)
-	told.Type, told.Params = rota.TypeWebhook, json.RawMessage(`{"url": "https://hooks.example.com/hunter2", "event": "job.dead", "time": "2026-11-15T07:00:00Z"}`)
-	odd.Type, odd.Params = "http", json.RawMessage(`{"url": ["hunter2"]}`)
-	for _, job := range []*rota.Job{call, told, odd} {
+	delivered.Type, delivered.Params = rota.TypeWebhook, json.RawMessage(`{"url": "https://hooks.example.com/hunter2", "event": "job.dead", "time": "2026-11-15T07:00:00Z"}`)
+	malformed.Type, malformed.Params = "http", json.RawMessage(`{"url": ["hunter2"]}`)
+	for _, job := range []*rota.Job{call, delivered, malformed} {
 		s.Report(t.Context(), engine.Report{Job: job, Dead: true})
 	}
 	flush(t, s)
 	events := r.all("event")
 	if len(events) != 3 {
-		t.Fatalf("%d events came", len(events))
+		t.Fatalf("%devents arrived", len(events))
 	}
-	events[0].wants(t, map[string]any{"contexts.job.params": map[string]any{
+	events[0].check(t, map[string]any{"contexts.job.params": map[string]any{
 		"method": "POST", "host": "hooks.example.com:8443", "headers": map[string]any{"Accept": "text/plain", "Content-Type": "text/csv"},
 	}})
-	events[1].wants(t, map[string]any{"contexts.job.params.url": "hooks.example.com", "contexts.job.params.event": "job.dead"})
-	events[2].wants(t, map[string]any{"contexts.job.params": "[hidden]"})
+	events[1].check(t, map[string]any{"contexts.job.params.url": "hooks.example.com", "contexts.job.params.event": "job.dead"})
+	events[2].check(t, map[string]any{"contexts.job.params": "[hidden]"})
 	for _, one := range events {
 		if strings.Contains(one.raw, "hunter2") {
 			t.Errorf("a secret was sent: %s", one.raw)
@@ -153,8 +153,8 @@ func TestNewSentryRefusesInvalidDSN(t *testing.T) {
 		"https://host/7":          "has no key before its host",
 		"https://:hunter2@host/7": "has no key before its host",
 		"https://hunter2@/7":      "has no host",
-		"https://hunter2@host":    "has no project behind its host",
-		"https://hunter2@host/":   "has no project behind its host",
+		"https://hunter2@host":    "has no project after its host",
+		"https://hunter2@host/":   "has no project after its host",
 		"https://hunter2@host:x/": "is not a URL",
 		"https://hun ter2@host/7": "is not a URL",
 		"https://hunter2\n@host/": "is not a URL",
@@ -200,7 +200,7 @@ func TestSentryHonoursRateLimits(t *testing.T) {
 			s.CheckIn(t.Context(), engine.CheckIn{Schedule: daily(), Job: failed("", ""), Status: engine.CheckInStarted})
 			flush(t, s)
 			if events, checkIns := len(r.all("event")), len(r.all("check_in")); events != test.events || checkIns != test.checkIns {
-				t.Errorf("%d events and %d check-ins came, want %d and %d", events, checkIns, test.events, test.checkIns)
+				t.Errorf("%d events and %d check-ins arrived, want %d and %d", events, checkIns, test.events, test.checkIns)
 			}
 		})
 	}
@@ -209,15 +209,15 @@ func TestSentryHonoursRateLimits(t *testing.T) {
 // The server does not answer.
 func TestReportDoesNotWaitForServer(t *testing.T) {
 	r := newReceiver(t)
-	letGo := make(chan struct{})
-	r.answer = func(http.ResponseWriter) { <-letGo }
-	t.Cleanup(func() { close(letGo) })
+	release := make(chan struct{})
+	r.answer = func(http.ResponseWriter) { <-release }
+	t.Cleanup(func() { close(release) })
 	s := reporter(t, r, Config{})
 	job := failed("a", "")
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for range 3 * waitingMax {
+		for range 3 * queueMax {
 			s.Report(context.Background(), engine.Report{Job: job})
 		}
 	}()
@@ -239,14 +239,14 @@ func TestCloseSendsQueuedReports(t *testing.T) {
 	for range 100 {
 		s.Report(t.Context(), engine.Report{Job: failed("a", "")})
 	}
-	if err := s.Close(soon(t)); err != nil {
+	if err := s.Close(deadlineContext(t)); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(r.all("event")); n != 100 {
-		t.Errorf("%d events came", n)
+		t.Errorf("%devents arrived", n)
 	}
 	s.Report(t.Context(), engine.Report{Job: failed("late", "")})
-	if err := s.Close(soon(t)); err != nil || len(r.all("event")) != 100 {
+	if err := s.Close(deadlineContext(t)); err != nil || len(r.all("event")) != 100 {
 		t.Errorf("after Close: %v, %d events", err, len(r.all("event")))
 	}
 }
@@ -279,7 +279,7 @@ func TestLostReportsAreLoggedOnce(t *testing.T) {
 		s.Report(t.Context(), engine.Report{Job: failed("a", "")})
 	}
 	flush(t, s)
-	if log.count("does not take reports") != 1 || log.count("403 Forbidden") != 1 || log.count("sentry_dsn") != 1 || log.count("0123456789abcdef") != 0 {
+	if log.count("does not accept reports") != 1 || log.count("403 Forbidden") != 1 || log.count("sentry_dsn") != 1 || log.count("0123456789abcdef") != 0 {
 		t.Errorf("the log is\n%s", log.text.String())
 	}
 	r.mu.Lock()
@@ -289,7 +289,7 @@ func TestLostReportsAreLoggedOnce(t *testing.T) {
 		s.Report(t.Context(), engine.Report{Job: failed("a", "")})
 	}
 	flush(t, s)
-	if log.count("takes reports again") != 1 {
+	if log.count("accepts reports again") != 1 {
 		t.Errorf("the log is\n%s", log.text.String())
 	}
 
@@ -299,7 +299,7 @@ func TestLostReportsAreLoggedOnce(t *testing.T) {
 		gone.Report(t.Context(), engine.Report{Job: failed("a", "")})
 	}
 	flush(t, gone)
-	if log.count("does not take reports") != 2 || log.count("refused") != 1 {
+	if log.count("does not accept reports") != 2 || log.count("refused") != 1 {
 		t.Errorf("the log is\n%s", log.text.String())
 	}
 }

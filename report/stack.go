@@ -39,8 +39,8 @@ func parseStack(text string) []sentry.Frame {
 	var frames []sentry.Frame
 	lines := strings.Split(text, "\n")
 	for i := 0; i+1 < len(lines); i++ {
-		where, isPlace := strings.CutPrefix(lines[i+1], "\t")
-		if !isPlace {
+		where, isPosition := strings.CutPrefix(lines[i+1], "\t")
+		if !isPosition {
 			continue
 		}
 		frame, isFrame := parseFrame(lines[i], where)
@@ -59,10 +59,10 @@ func parseStack(text string) []sentry.Frame {
 	return frames
 }
 
-var place = regexp.MustCompile(`^(.+):(\d+)(?: \+0x[0-9a-f]+)?$`)
+var position = regexp.MustCompile(`^(.+):(\d+)(?: \+0x[0-9a-f]+)?$`)
 
 func parseFrame(call, where string) (frame sentry.Frame, ok bool) {
-	at := place.FindStringSubmatch(where)
+	at := position.FindStringSubmatch(where)
 	if at == nil {
 		return frame, false
 	}
@@ -73,7 +73,7 @@ func parseFrame(call, where string) (frame sentry.Frame, ok bool) {
 		frame.Filename = frame.Module + "/" + frame.Filename
 	}
 	frame.AbsPath = at[1]
-	frame.InApp = !foreign(frame.Module, at[1])
+	frame.InApp = !isLibrary(frame.Module, at[1])
 	return frame, frame.Function != ""
 }
 
@@ -93,8 +93,8 @@ func splitFunction(call string) (module, function string) {
 	return strings.ReplaceAll(call[:slash]+module, "%2e", "."), function
 }
 
-// foreign reports whether a function belongs to Go, to a library or to Rota.
-func foreign(module, file string) bool {
+// isLibrary reports whether a function belongs to Go, to a library or to Rota.
+func isLibrary(module, file string) bool {
 	first, _, _ := strings.Cut(module, "/")
 	return slices.Contains(standard, first) || strings.Contains(file, "@v") || strings.Contains(file, "/vendor/") ||
 		module == "github.com/rotajobs/rota" || strings.HasPrefix(module, "github.com/rotajobs/rota/")

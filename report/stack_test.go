@@ -67,11 +67,11 @@ func TestTruncatedStackIsParsed(t *testing.T) {
 			continue
 		}
 		if text != "panic: boom" {
-			t.Fatalf("cut at %d it is %q", end, text)
+			t.Fatalf("truncated at %d the text is %q", end, text)
 		}
 		for _, f := range stack.Frames {
 			if f.Function == "" || f.AbsPath == "" {
-				t.Fatalf("cut at %d there is %+v", end, f)
+				t.Fatalf("truncated at %d there is %+v", end, f)
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func TestSimilarFailuresShareFingerprint(t *testing.T) {
 			}
 		}
 	}
-	if normalise("refused") == normalise("not found") || len(normalise(strings.Repeat("x", 1000))) > normalMax {
-		t.Error("it says too little or too much")
+	if normalise("refused") == normalise("not found") || len(normalise(strings.Repeat("x", 1000))) > fingerprintMax {
+		t.Error("the fingerprint is too general or too long")
 	}
 }

@@ -17,7 +17,7 @@ import (
 // httpapi.Config.OnEnqueue.
 func (p *Provider) Enqueuing(ctx context.Context, parent string, jobs int) (traceparent string, done func(error)) {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
-		ctx = goingOn(ctx, parent)
+		ctx = continueTrace(ctx, parent)
 	}
 	ctx, span := p.tracer.Start(ctx, "enqueue", trace.WithSpanKind(trace.SpanKindProducer), trace.WithAttributes(
 		attribute.String("messaging.system", "rota"),
@@ -28,13 +28,13 @@ func (p *Provider) Enqueuing(ctx context.Context, parent string, jobs int) (trac
 	return Traceparent(ctx), func(err error) {
 		defer span.End()
 		if err != nil {
-			refused(span, err)
+			recordRefusal(span, err)
 		}
 	}
 }
 
-// refused records the reason of a refusal.
-func refused(span trace.Span, err error) {
+// recordRefusal records the reason of a refusal.
+func recordRefusal(span trace.Span, err error) {
 	span.SetAttributes(attribute.String("error.type", string(rota.CodeOf(err))))
 	span.SetStatus(codes.Error, cut(scrub.Text(err.Error()), textMax))
 }

@@ -16,8 +16,8 @@ func OpenFor(t *testing.T, r *receiver, service string) *Provider {
 	return open(t, r, func(c *Config) { c.Service = service })
 }
 
-// Soon returns a context with the time-out of a test.
-func Soon(t *testing.T) context.Context { return soon(t) }
+// DeadlineContext returns a context with the time-out of a test.
+func DeadlineContext(t *testing.T) context.Context { return deadlineContext(t) }
 
 // All returns the received spans.
 func (r *receiver) All() []*received { return r.all() }
@@ -37,8 +37,8 @@ func (s *received) Trace() string { return hex.EncodeToString(s.TraceId) }
 // Service returns the name of the service.
 func (s *received) Service() string { return s.resource["service.name"] }
 
-// Wants checks attributes.
-func (s *received) Wants(t *testing.T, facts map[string]string) {
+// Check checks attributes.
+func (s *received) Check(t *testing.T, facts map[string]string) {
 	t.Helper()
-	s.wants(t, facts)
+	s.check(t, facts)
 }

@@ -49,7 +49,7 @@ func (r *receiver) receive(w http.ResponseWriter, request *http.Request) {
 	}
 	var in collector.ExportTraceServiceRequest
 	if body, err := readBody(request); err != nil || proto.Unmarshal(body, &in) != nil {
-		r.t.Errorf("it cannot be read: %v", err)
+		r.t.Errorf("the request cannot be read: %v", err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,17 +118,17 @@ func open(t *testing.T, r *receiver, change ...func(*Config)) *Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.Close(soon(t)) })
+	t.Cleanup(func() { _ = p.Close(deadlineContext(t)) })
 	return p
 }
 
-func soon(t *testing.T) context.Context {
+func deadlineContext(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-func (s *received) wants(t *testing.T, facts map[string]string) {
+func (s *received) check(t *testing.T, facts map[string]string) {
 	t.Helper()
 	for key, want := range facts {
 		if got := s.facts[key]; got != want {

@@ -40,7 +40,7 @@ func (c Config) withDefaults() Config {
 
 func (c *Config) validate() error {
 	if !(c.Sample > 0 && c.Sample <= 1) {
-		return &rota.Error{Code: rota.Invalid, Field: "trace_sample", Reason: "is not a fraction", Hint: "give a number above 0 and up to 1, such as 0.1"}
+		return &rota.Error{Code: rota.Invalid, Field: "trace_sample", Reason: "is not a fraction", Hint: "use a number above 0 and up to 1, such as 0.1"}
 	}
 	_, err := endpoint(c.Endpoint)
 	return err
@@ -52,16 +52,16 @@ func endpoint(text string) (string, error) {
 	reason := ""
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		reason = "is not a URL of HTTP"
+		reason = "is not an HTTP URL"
 	case u.User != nil:
-		reason = "has a user or a password in it, which are not sent"
+		reason = "contains a user or a password, which would not be sent"
 	case u.RawQuery != "" || u.Fragment != "":
-		reason = "has more than an address"
+		reason = "has a query or a fragment"
 	}
 	if reason != "" {
 		return "", &rota.Error{
 			Code: rota.Invalid, Field: "otlp_endpoint", Reason: reason,
-			Hint: "give an address such as http://127.0.0.1:4318, and what proves who you are in otlp_headers",
+			Hint: "use an address such as http://127.0.0.1:4318, and put credentials into otlp_headers",
 		}
 	}
 	if !strings.HasSuffix(u.Path, tracesPath) {
@@ -89,9 +89,9 @@ func New(provider trace.TracerProvider) *Provider {
 // The bounds of the queue of spans. A caller never waits: spans over the bound are
 // dropped.
 const (
-	waitingMax = 4_096
-	sendEvery  = 2 * time.Second
-	sendFor    = 20 * time.Second // time-out of a batch, including its retries
+	queueMax     = 4_096
+	sendInterval = 2 * time.Second
+	sendTimeout  = 20 * time.Second // time-out of a batch, including its retries
 )
 
 // Open returns a Provider that sends spans to an endpoint in batches. It connects when
@@ -109,18 +109,18 @@ func Open(ctx context.Context, config Config) (*Provider, error) {
 	sender, err := otlptracehttp.New(ctx,
 		otlptracehttp.WithEndpointURL(address), otlptracehttp.WithHeaders(config.Headers),
 		otlptracehttp.WithCompression(otlptracehttp.GzipCompression),
-		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: true, InitialInterval: time.Second, MaxInterval: 5 * time.Second, MaxElapsedTime: sendFor}))
+		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: true, InitialInterval: time.Second, MaxInterval: 5 * time.Second, MaxElapsedTime: sendTimeout}))
 	if err != nil {
 		return nil, &rota.Error{Code: rota.Invalid, Field: "otlp_endpoint", Reason: "traces cannot be sent there", Err: err}
 	}
-	about, err := config.resource(ctx)
+	attributes, err := config.resource(ctx)
 	if err != nil {
 		return nil, &rota.Error{Code: rota.Invalid, Field: "OTEL_RESOURCE_ATTRIBUTES", Reason: "cannot be read", Err: err}
 	}
 	provider := sdk.NewTracerProvider(
 		sdk.WithBatcher(&exporter{next: sender, logger: config.Logger},
-			sdk.WithMaxQueueSize(waitingMax), sdk.WithBatchTimeout(sendEvery), sdk.WithExportTimeout(sendFor)),
-		sdk.WithResource(about), sdk.WithSampler(sdk.ParentBased(sdk.TraceIDRatioBased(config.Sample))))
+			sdk.WithMaxQueueSize(queueMax), sdk.WithBatchTimeout(sendInterval), sdk.WithExportTimeout(sendTimeout)),
+		sdk.WithResource(attributes), sdk.WithSampler(sdk.ParentBased(sdk.TraceIDRatioBased(config.Sample))))
 	p := New(provider)
 	p.close = provider.Shutdown
 	return p, nil
@@ -143,7 +143,7 @@ func (c *Config) resource(ctx context.Context) (*resource.Resource, error) {
 // Close sends the queued spans until ctx ends. Spans that end later are dropped.
 func (p *Provider) Close(ctx context.Context) error {
 	if err := p.close(ctx); err != nil {
-		return &rota.Error{Code: rota.Unavailable, Act: "telemetry", Reason: "some traces could not be sent in time, and are lost", Err: err}
+		return &rota.Error{Code: rota.Unavailable, Act: "telemetry", Reason: "some traces were not sent in time and are lost", Err: err}
 	}
 	return nil
 }

@@ -32,12 +32,12 @@ func TestProviderSendsSpans(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := p.Close(soon(t)); err != nil {
+	if err := p.Close(deadlineContext(t)); err != nil {
 		t.Fatal(err)
 	}
 	got := r.named("run mail")
 	if len(got) != 3 || r.headers.Get("api-key") != "k1" || r.headers.Get("Content-Encoding") != "gzip" {
-		t.Fatalf("%d spans came, with %v", len(got), r.headers)
+		t.Fatalf("%dspans arrived, with %v", len(got), r.headers)
 	}
 	for key, want := range map[string]string{
 		"service.name": "rota", "service.version": "1.2.3", "service.instance.id": "node-1", "deployment.environment.name": "staging",
@@ -64,11 +64,11 @@ func TestProviderSendsSampledTracesOnly(t *testing.T) {
 		job := mail()
 		job.Trace = test.trace
 		_ = p.Middleware()(func(context.Context, *rota.Job) error { return nil })(t.Context(), job)
-		if err := p.Close(soon(t)); err != nil {
+		if err := p.Close(deadlineContext(t)); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(r.all()); n != test.want {
-			t.Errorf("%g of %q: %d spans came, want %d", test.sample, test.trace, n, test.want)
+			t.Errorf("%g of %q: %dspans arrived, want %d", test.sample, test.trace, n, test.want)
 		}
 	}
 }
@@ -79,13 +79,13 @@ func TestOpenRefusesInvalidConfig(t *testing.T) {
 		field  string
 		reason string
 	}{
-		{Config{}, "otlp_endpoint", "is not a URL"},
-		{Config{Endpoint: "localhost:4318"}, "otlp_endpoint", "is not a URL"},
-		{Config{Endpoint: "grpc://host:4317"}, "otlp_endpoint", "is not a URL"},
-		{Config{Endpoint: "http://"}, "otlp_endpoint", "is not a URL"},
+		{Config{}, "otlp_endpoint", "is not an HTTP URL"},
+		{Config{Endpoint: "localhost:4318"}, "otlp_endpoint", "is not an HTTP URL"},
+		{Config{Endpoint: "grpc://host:4317"}, "otlp_endpoint", "is not an HTTP URL"},
+		{Config{Endpoint: "http://"}, "otlp_endpoint", "is not an HTTP URL"},
 		{Config{Endpoint: "http://u:hunter2@host"}, "otlp_endpoint", "a user or a password"},
-		{Config{Endpoint: "http://u:hun ter2@host"}, "otlp_endpoint", "is not a URL"},
-		{Config{Endpoint: "http://host?key=hunter2"}, "otlp_endpoint", "more than an address"},
+		{Config{Endpoint: "http://u:hun ter2@host"}, "otlp_endpoint", "is not an HTTP URL"},
+		{Config{Endpoint: "http://host?key=hunter2"}, "otlp_endpoint", "a query or a fragment"},
 		{Config{Endpoint: "http://host", Sample: -1}, "trace_sample", "is not a fraction"},
 		{Config{Endpoint: "http://host", Sample: 1.01}, "trace_sample", "is not a fraction"},
 		{Config{Endpoint: "http://host", Sample: math.NaN()}, "trace_sample", "is not a fraction"},
@@ -135,7 +135,7 @@ func (l *lines) count(part string) int {
 
 // The receiver refuses many batches. The log must have one line, and standard error none.
 func TestRefusingReceiverIsLoggedOnce(t *testing.T) {
-	printed := printing(t)
+	printed := capturePrinted(t)
 	r := newReceiver(t)
 	r.answer = func(w http.ResponseWriter) { http.Error(w, "no such tenant, token=hunter2", http.StatusUnauthorized) }
 	log := &lines{}
@@ -146,7 +146,7 @@ func TestRefusingReceiverIsLoggedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := p.Close(soon(t)); err != nil {
+	if err := p.Close(deadlineContext(t)); err != nil {
 		t.Errorf("Close: %v", err)
 	}
 	if r.requests < 3 || log.count("traces cannot be sent") != 1 || log.count("401") == 0 || log.count("otlp_endpoint") != 1 {
@@ -159,7 +159,7 @@ func TestRefusingReceiverIsLoggedOnce(t *testing.T) {
 
 // The receiver reports a partial success in its answer, which the library would print.
 func TestPartialSuccessIsLoggedNotPrinted(t *testing.T) {
-	printed := printing(t)
+	printed := capturePrinted(t)
 	r := newReceiver(t)
 	r.answer = func(w http.ResponseWriter) {
 		text, _ := proto.Marshal(&collector.ExportTraceServiceResponse{
@@ -171,7 +171,7 @@ func TestPartialSuccessIsLoggedNotPrinted(t *testing.T) {
 	log := &lines{}
 	p := open(t, r, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(log, nil)) })
 	_ = p.Middleware()(func(context.Context, *rota.Job) error { return nil })(t.Context(), mail())
-	if err := p.Close(soon(t)); err != nil {
+	if err := p.Close(deadlineContext(t)); err != nil {
 		t.Errorf("Close: %v", err)
 	}
 	if log.count("too old") != 1 || printed.count("\n") != 0 {
@@ -181,15 +181,15 @@ func TestPartialSuccessIsLoggedNotPrinted(t *testing.T) {
 
 func TestLogReportsRecoveryOfReceiver(t *testing.T) {
 	log := &lines{}
-	broken := &breaking{fail: true}
-	e := &exporter{next: broken, logger: slog.New(slog.NewTextHandler(log, nil))}
+	failing := &failingExporter{fail: true}
+	e := &exporter{next: failing, logger: slog.New(slog.NewTextHandler(log, nil))}
 	for range 5 {
 		if err := e.ExportSpans(t.Context(), nil); err != nil {
-			t.Error("the library hears of it, and prints it")
+			t.Error("the error is returned to the library, which prints it")
 		}
 	}
 	e.lost = 7
-	broken.fail = false
+	failing.fail = false
 	for range 5 {
 		_ = e.ExportSpans(t.Context(), nil)
 	}
@@ -202,15 +202,15 @@ func TestLogReportsRecoveryOfReceiver(t *testing.T) {
 // time-out.
 func TestRunDoesNotWaitForHangingReceiver(t *testing.T) {
 	r := newReceiver(t)
-	letGo := make(chan struct{})
-	r.answer = func(http.ResponseWriter) { <-letGo }
-	t.Cleanup(func() { close(letGo) })
+	release := make(chan struct{})
+	r.answer = func(http.ResponseWriter) { <-release }
+	t.Cleanup(func() { close(release) })
 	p := open(t, r)
 	run := p.Middleware()(func(context.Context, *rota.Job) error { return nil })
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for range 2 * waitingMax {
+		for range 2 * queueMax {
 			_ = run(context.Background(), mail())
 		}
 	}()
@@ -226,8 +226,8 @@ func TestRunDoesNotWaitForHangingReceiver(t *testing.T) {
 	}
 }
 
-// printing captures what the library prints to standard error.
-func printing(t *testing.T) *lines {
+// capturePrinted captures what the library prints to standard error.
+func capturePrinted(t *testing.T) *lines {
 	t.Helper()
 	caught := &lines{}
 	old := otel.GetErrorHandler()
@@ -236,14 +236,14 @@ func printing(t *testing.T) *lines {
 	return caught
 }
 
-// breaking is an exporter that fails on demand.
-type breaking struct{ fail bool }
+// failingExporter is an exporter that fails on demand.
+type failingExporter struct{ fail bool }
 
-func (b *breaking) ExportSpans(context.Context, []sdk.ReadOnlySpan) error {
+func (b *failingExporter) ExportSpans(context.Context, []sdk.ReadOnlySpan) error {
 	if b.fail {
-		return errors.New("it is away")
+		return errors.New("connection refused")
 	}
 	return nil
 }
 
-func (b *breaking) Shutdown(context.Context) error { return nil }
+func (b *failingExporter) Shutdown(context.Context) error { return nil }

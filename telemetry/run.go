@@ -23,18 +23,18 @@ import (
 func (p *Provider) Middleware() engine.Middleware {
 	return func(next engine.Handler) engine.Handler {
 		return func(ctx context.Context, job *rota.Job) error {
-			ctx, span := p.tracer.Start(goingOn(ctx, job.Trace), "run "+job.Type,
-				trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(facts(job)...))
+			ctx, span := p.tracer.Start(continueTrace(ctx, job.Trace), "run "+job.Type,
+				trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(attributesOf(job)...))
 			defer span.End()
 			err := errors.New("the handler did not return")
 			defer func() {
 				// The engine recovers panics of handlers. A panic here comes from another
 				// middleware; pass it on.
 				if p := recover(); p != nil {
-					note(span, fmt.Errorf("panic: %v", p), "panic")
+					recordEnd(span, fmt.Errorf("panic: %v", p), "panic")
 					panic(p)
 				}
-				note(span, err, "")
+				recordEnd(span, err, "")
 			}()
 			err = next(ctx, job)
 			return err
@@ -42,8 +42,8 @@ func (p *Provider) Middleware() engine.Middleware {
 	}
 }
 
-// facts returns the attributes that are known before the run starts.
-func facts(job *rota.Job) []attribute.KeyValue {
+// attributesOf returns the attributes that are known before the run starts.
+func attributesOf(job *rota.Job) []attribute.KeyValue {
 	facts := []attribute.KeyValue{
 		attribute.String("messaging.system", "rota"),
 		attribute.String("messaging.operation.name", "run"),
@@ -75,9 +75,9 @@ func facts(job *rota.Job) []attribute.KeyValue {
 	return facts
 }
 
-// note records the end of a run. It scrubs errors as reports do, and separates the stack of
+// recordEnd records the end of a run. It scrubs errors as reports do, and separates the stack of
 // a panic from its text.
-func note(span trace.Span, err error, code string) {
+func recordEnd(span trace.Span, err error, code string) {
 	if err == nil {
 		span.SetAttributes(attribute.String("rota.outcome", "completed"))
 		return
@@ -87,12 +87,12 @@ func note(span trace.Span, err error, code string) {
 	if text == "" {
 		text = kind
 	}
-	happened := []attribute.KeyValue{attribute.String("exception.type", kind), attribute.String("exception.message", text)}
+	event := []attribute.KeyValue{attribute.String("exception.type", kind), attribute.String("exception.message", text)}
 	if stack != "" {
-		happened = append(happened, attribute.String("exception.stacktrace", stack))
+		event = append(event, attribute.String("exception.stacktrace", stack))
 	}
 	line, _, _ := strings.Cut(text, "\n")
-	span.AddEvent("exception", trace.WithAttributes(happened...))
+	span.AddEvent("exception", trace.WithAttributes(event...))
 	span.SetAttributes(attribute.String("rota.outcome", "failed"), attribute.String("error.type", kind))
 	if rota.IsPermanent(err) {
 		span.SetAttributes(attribute.Bool("rota.permanent", true))
@@ -122,7 +122,7 @@ func describe(err error) (text, stack string) {
 func cut(text string, most int) string { return strings.ToValidUTF8(text[:min(len(text), most)], "?") }
 
 func codeOf(err error) (code string) {
-	defer func() { _ = recover() }() // as above
+	defer func() { _ = recover() }() // Code is user code and may panic
 	var coded interface{ Code() string }
 	if errors.As(err, &coded) {
 		code = coded.Code()

@@ -24,14 +24,14 @@ const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 // recorded returns a provider that keeps its spans.
 func recorded(sampler sdk.Sampler) (*Provider, *tracetest.SpanRecorder) {
-	kept := tracetest.NewSpanRecorder()
-	return New(sdk.NewTracerProvider(sdk.WithSpanProcessor(kept), sdk.WithSampler(sampler))), kept
+	recorder := tracetest.NewSpanRecorder()
+	return New(sdk.NewTracerProvider(sdk.WithSpanProcessor(recorder), sdk.WithSampler(sampler))), recorder
 }
 
 // only returns the only span.
-func only(t *testing.T, kept *tracetest.SpanRecorder) sdk.ReadOnlySpan {
+func only(t *testing.T, recorder *tracetest.SpanRecorder) sdk.ReadOnlySpan {
 	t.Helper()
-	ended := kept.Ended()
+	ended := recorder.Ended()
 	if len(ended) != 1 {
 		t.Fatalf("%d spans", len(ended))
 	}
@@ -56,12 +56,12 @@ func mail() *rota.Job {
 }
 
 func TestMiddlewareCreatesSpanPerRun(t *testing.T) {
-	p, kept := recorded(sdk.AlwaysSample())
+	p, recorder := recorded(sdk.AlwaysSample())
 	job := mail()
 	var inside string
 	run := p.Middleware()(func(ctx context.Context, got *rota.Job) error {
 		if got != job {
-			t.Error("it is another job")
+			t.Error("the handler got another job")
 		}
 		inside = Traceparent(ctx)
 		return nil
@@ -69,7 +69,7 @@ func TestMiddlewareCreatesSpanPerRun(t *testing.T) {
 	if err := run(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	span := only(t, kept)
+	span := only(t, recorder)
 	if span.Name() != "run mail" || span.SpanKind() != trace.SpanKindConsumer || span.Status().Code != codes.Unset {
 		t.Errorf("%s %v %v", span.Name(), span.SpanKind(), span.Status())
 	}
@@ -96,7 +96,7 @@ func TestMiddlewareCreatesSpanPerRun(t *testing.T) {
 
 func TestMiddlewareWithoutTraceStartsTrace(t *testing.T) {
 	for _, given := range []string{"", "nonsense", "00-00000000000000000000000000000000-0000000000000000-01"} {
-		p, kept := recorded(sdk.AlwaysSample())
+		p, recorder := recorded(sdk.AlwaysSample())
 		// The context of the engine may have a span; jobs are not part of it.
 		ctx, other := sdk.NewTracerProvider().Tracer("").Start(t.Context(), "serve")
 		job := &rota.Job{Type: "bare", Trace: given}
@@ -104,7 +104,7 @@ func TestMiddlewareWithoutTraceStartsTrace(t *testing.T) {
 			t.Fatal(err)
 		}
 		other.End()
-		if span := only(t, kept); span.Parent().IsValid() || span.SpanContext().TraceID() == other.SpanContext().TraceID() {
+		if span := only(t, recorder); span.Parent().IsValid() || span.SpanContext().TraceID() == other.SpanContext().TraceID() {
 			t.Errorf("%q: its parent is %v", given, span.Parent())
 		}
 	}
@@ -137,47 +137,47 @@ func TestMiddlewareRecordsFailure(t *testing.T) {
 		{errors.New(atTheCut + strings.Repeat("hunter2", 10) + "@db"), atTheCut + "[hidden]@db", atTheCut + "[hidden]@db", "", "*errors.errorString"},
 		{errors.New("\xff" + strings.Repeat("x", 10_000)), "?" + strings.Repeat("x", textMax-1), "?" + strings.Repeat("x", textMax-1), "", "*errors.errorString"},
 	} {
-		p, kept := recorded(sdk.AlwaysSample())
+		p, recorder := recorded(sdk.AlwaysSample())
 		got := p.Middleware()(func(context.Context, *rota.Job) error { return test.err })(t.Context(), mail())
 		if got != test.err {
 			t.Errorf("the error became %v", got)
 		}
-		span := only(t, kept)
+		span := only(t, recorder)
 		facts := factsOf(span.Attributes())
 		if span.Status() != (sdk.Status{Code: codes.Error, Description: test.status}) || facts["error.type"] != test.kind || facts["rota.outcome"] != "failed" {
 			t.Errorf("%v, %v", span.Status(), facts)
 		}
 		if test.kind == "quota" && facts["rota.permanent"] != "true" {
-			t.Error("it is not said to be permanent")
+			t.Error("the span is not marked as permanent")
 		}
 		events := span.Events()
 		if len(events) != 1 || events[0].Name != "exception" {
 			t.Fatalf("events %v", events)
 		}
-		told := factsOf(events[0].Attributes)
-		if told["exception.message"] != test.message || told["exception.stacktrace"] != test.stack || told["exception.type"] != test.kind {
-			t.Errorf("%v", told)
+		exception := factsOf(events[0].Attributes)
+		if exception["exception.message"] != test.message || exception["exception.stacktrace"] != test.stack || exception["exception.type"] != test.kind {
+			t.Errorf("%v", exception)
 		}
 	}
 }
 
 // The engine converts the panic to the end of the run.
 func TestMiddlewarePassesPanicOn(t *testing.T) {
-	p, kept := recorded(sdk.AlwaysSample())
+	p, recorder := recorded(sdk.AlwaysSample())
 	run := p.Middleware()(func(context.Context, *rota.Job) error { panic(fmt.Errorf("boom %s", "token=hunter2")) })
 	func() {
 		defer func() {
 			if p := recover(); fmt.Sprint(p) != "boom token=hunter2" {
-				t.Errorf("it became %v", p)
+				t.Errorf("the panic value is %v", p)
 			}
 		}()
 		_ = run(t.Context(), mail())
 	}()
-	if span := only(t, kept); span.Status().Description != "panic: boom token=[hidden]" || factsOf(span.Attributes())["error.type"] != "panic" {
+	if span := only(t, recorder); span.Status().Description != "panic: boom token=[hidden]" || factsOf(span.Attributes())["error.type"] != "panic" {
 		t.Errorf("%v", span.Status())
 	}
 
-	p, kept = recorded(sdk.AlwaysSample())
+	p, recorder = recorded(sdk.AlwaysSample())
 	run = p.Middleware()(func(context.Context, *rota.Job) error { runtime.Goexit(); return nil })
 	gone := make(chan struct{})
 	go func() {
@@ -185,25 +185,25 @@ func TestMiddlewarePassesPanicOn(t *testing.T) {
 		_ = run(context.Background(), mail())
 	}()
 	<-gone
-	if span := only(t, kept); span.Status().Description != "the handler did not return" {
+	if span := only(t, recorder); span.Status().Description != "the handler did not return" {
 		t.Errorf("%v", span.Status())
 	}
 }
 
 func TestSamplingFollowsParent(t *testing.T) {
-	quiet := parent[:53] + "00"
+	unsampled := parent[:53] + "00"
 	for _, test := range []struct {
 		sample float64
 		trace  string
 		want   int
-	}{{1, parent, 1}, {1, quiet, 0}, {1, "", 1}, {1e-12, parent, 1}, {1e-12, quiet, 0}, {1e-12, "", 0}} {
-		p, kept := recorded(sdk.ParentBased(sdk.TraceIDRatioBased(test.sample)))
+	}{{1, parent, 1}, {1, unsampled, 0}, {1, "", 1}, {1e-12, parent, 1}, {1e-12, unsampled, 0}, {1e-12, "", 0}} {
+		p, recorder := recorded(sdk.ParentBased(sdk.TraceIDRatioBased(test.sample)))
 		var inside string
 		run := p.Middleware()(func(ctx context.Context, _ *rota.Job) error { inside = Traceparent(ctx); return nil })
 		if err := run(t.Context(), &rota.Job{Type: "mail", Trace: test.trace}); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(kept.Ended()); n != test.want {
+		if n := len(recorder.Ended()); n != test.want {
 			t.Errorf("%g of %q: %d spans, want %d", test.sample, test.trace, n, test.want)
 		}
 		if sampled := strings.HasSuffix(inside, "-01"); sampled != (test.want == 1) { // child spans have the same decision
@@ -213,32 +213,32 @@ func TestSamplingFollowsParent(t *testing.T) {
 }
 
 func TestEnqueuingCreatesSpan(t *testing.T) {
-	p, kept := recorded(sdk.AlwaysSample())
+	p, recorder := recorded(sdk.AlwaysSample())
 	trace1, done := p.Enqueuing(t.Context(), parent, 3)
 	done(nil)
 	ctx, request := sdk.NewTracerProvider().Tracer("").Start(t.Context(), "request")
 	trace2, done := p.Enqueuing(ctx, parent, 1)
-	done(rota.Invalidf("jobs[0].type", "nobody declared it; token=hunter2"))
+	done(rota.Invalidf("jobs[0].type", "is not declared; token=hunter2"))
 	trace3, done := p.Enqueuing(t.Context(), "", 1)
 	done(nil)
-	made := kept.Ended()
-	if len(made) != 3 {
-		t.Fatalf("%d spans", len(made))
+	spans := recorder.Ended()
+	if len(spans) != 3 {
+		t.Fatalf("%d spans", len(spans))
 	}
 	for i, want := range []string{parent[36:52], request.SpanContext().SpanID().String(), "0000000000000000"} {
-		if got := made[i].Parent().SpanID().String(); got != want || made[i].SpanKind() != trace.SpanKindProducer || made[i].Name() != "enqueue" {
-			t.Errorf("%d: %s under %s, want %s", i, made[i].Name(), got, want)
+		if got := spans[i].Parent().SpanID().String(); got != want || spans[i].SpanKind() != trace.SpanKindProducer || spans[i].Name() != "enqueue" {
+			t.Errorf("%d: %s under %s, want %s", i, spans[i].Name(), got, want)
 		}
 		given := []string{trace1, trace2, trace3}[i]
-		if !rota.ValidTrace(given) || given[36:52] != made[i].SpanContext().SpanID().String() {
-			t.Errorf("%d: jobs go on from %q", i, given)
+		if !rota.ValidTrace(given) || given[36:52] != spans[i].SpanContext().SpanID().String() {
+			t.Errorf("%d: the traceparent of the jobs is %q", i, given)
 		}
 	}
-	if factsOf(made[0].Attributes())["messaging.batch.message_count"] != "3" || made[0].Status().Code != codes.Unset {
-		t.Errorf("%v %v", made[0].Attributes(), made[0].Status())
+	if factsOf(spans[0].Attributes())["messaging.batch.message_count"] != "3" || spans[0].Status().Code != codes.Unset {
+		t.Errorf("%v %v", spans[0].Attributes(), spans[0].Status())
 	}
-	if made[1].Status().Code != codes.Error || !strings.Contains(made[1].Status().Description, "token=[hidden]") || factsOf(made[1].Attributes())["error.type"] != "invalid" {
-		t.Errorf("%v", made[1].Status())
+	if spans[1].Status().Code != codes.Error || !strings.Contains(spans[1].Status().Description, "token=[hidden]") || factsOf(spans[1].Attributes())["error.type"] != "invalid" {
+		t.Errorf("%v", spans[1].Status())
 	}
 }
 
@@ -248,6 +248,6 @@ func TestMiddlewareFitsRegistry(t *testing.T) {
 	reg := engine.NewRegistry()
 	reg.Use(p.Middleware())
 	if !slices.Equal(reg.Types(), []string{}) {
-		t.Error("it adds types")
+		t.Error("the middleware adds types")
 	}
 }

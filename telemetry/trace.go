@@ -18,9 +18,9 @@ func Traceparent(ctx context.Context) string {
 	return carrier[header]
 }
 
-// goingOn returns a context whose next span continues a traceparent. If the traceparent is
+// continueTrace returns a context whose next span continues a traceparent. If the traceparent is
 // invalid, the span starts a new trace.
-func goingOn(ctx context.Context, traceparent string) context.Context {
+func continueTrace(ctx context.Context, traceparent string) context.Context {
 	ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})
 	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{header: traceparent})
 }

@@ -21,23 +21,23 @@ import (
 // checks the spans of both at the collector.
 func TestTraceSpansCallerServerAndWorker(t *testing.T) {
 	const (
-		token    = "0123456789abcdef"
-		caller   = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-		stranger = "00-11111111111111111111111111111111-2222222222222222-01"
+		token        = "0123456789abcdef"
+		caller       = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+		unauthorized = "00-11111111111111111111111111111111-2222222222222222-01"
 	)
 	r := telemetry.NewReceiver(t)
-	here, there := telemetry.OpenFor(t, r, "rota"), telemetry.OpenFor(t, r, "shop")
+	serverTraces, workerTraces := telemetry.OpenFor(t, r, "rota"), telemetry.OpenFor(t, r, "shop")
 
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	own := engine.NewRegistry()
-	engine.Builtins(own)
-	own.Use(here.Middleware())
-	e := engine.New(rota.New(store), own, engine.Config{})
-	api, err := httpapi.New(httpapi.Config{Store: store, Engine: e, Token: token, OnEnqueue: here.Enqueuing})
+	serverTypes := engine.NewRegistry()
+	engine.Builtins(serverTypes)
+	serverTypes.Use(serverTraces.Middleware())
+	e := engine.New(rota.New(store), serverTypes, engine.Config{})
+	api, err := httpapi.New(httpapi.Config{Store: store, Engine: e, Token: token, OnEnqueue: serverTraces.Enqueuing})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,16 +45,16 @@ func TestTraceSpansCallerServerAndWorker(t *testing.T) {
 	defer server.Close()
 
 	done := make(chan struct{})
-	theirs := engine.NewRegistry()
-	theirs.Use(there.Middleware())
-	theirs.Func("order", rota.TypeSpec{}, func(_ context.Context, job *rota.Job) error {
+	workerTypes := engine.NewRegistry()
+	workerTypes.Use(workerTraces.Middleware())
+	workerTypes.Func("order", rota.TypeSpec{}, func(_ context.Context, job *rota.Job) error {
 		if job.Attempt == 1 {
 			return errors.New("the card is refused")
 		}
 		defer close(done)
 		return nil
 	})
-	w := worker.New(server.URL, token, theirs, worker.Config{Name: "till-1"})
+	w := worker.New(server.URL, token, workerTypes, worker.Config{Name: "till-1"})
 	stop := runAll(t, e.Run, w.Run)
 	<-e.Ready()
 	<-w.Ready()
@@ -72,7 +72,7 @@ func TestTraceSpansCallerServerAndWorker(t *testing.T) {
 		_ = response.Body.Close()
 		return response.StatusCode
 	}
-	if status := submit("of a stranger", stranger); status != http.StatusUnauthorized {
+	if status := submit("of a stranger", unauthorized); status != http.StatusUnauthorized {
 		t.Fatal(status)
 	}
 	if status := submit(token, caller); status != http.StatusCreated {
@@ -80,15 +80,15 @@ func TestTraceSpansCallerServerAndWorker(t *testing.T) {
 	}
 	<-done
 	stop()
-	for _, p := range []*telemetry.Provider{here, there} {
-		if err := p.Close(telemetry.Soon(t)); err != nil {
+	for _, p := range []*telemetry.Provider{serverTraces, workerTraces} {
+		if err := p.Close(telemetry.DeadlineContext(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
 
 	enqueued, runs := r.Named("enqueue"), r.Named("run order")
 	if len(enqueued) != 1 || len(runs) != 2 {
-		t.Fatalf("%d enqueued and %d runs came", len(enqueued), len(runs))
+		t.Fatalf("%d enqueued and %d runs arrived", len(enqueued), len(runs))
 	}
 	for _, link := range []struct{ child, parent string }{
 		{enqueued[0].Parent(), caller[36:52]},
@@ -105,12 +105,12 @@ func TestTraceSpansCallerServerAndWorker(t *testing.T) {
 		}
 	}
 	if runs[0].Service() != "shop" || enqueued[0].Service() != "rota" {
-		t.Errorf("%s ran it, and %s took it", runs[0].Service(), enqueued[0].Service())
+		t.Errorf("the run has service %s, the enqueue %s", runs[0].Service(), enqueued[0].Service())
 	}
-	runs[0].Wants(t, map[string]string{"rota.job.attempt": "1", "rota.outcome": "failed", "rota.run.runner": "till-1"})
-	runs[1].Wants(t, map[string]string{"rota.job.attempt": "2", "rota.outcome": "completed"})
+	runs[0].Check(t, map[string]string{"rota.job.attempt": "1", "rota.outcome": "failed", "rota.run.runner": "till-1"})
+	runs[1].Check(t, map[string]string{"rota.job.attempt": "2", "rota.outcome": "completed"})
 	if runs[0].Status.Message != "the card is refused" || runs[1].Status.Message != "" {
-		t.Errorf("the runs say %q and %q", runs[0].Status.Message, runs[1].Status.Message)
+		t.Errorf("the status messages are %q and %q", runs[0].Status.Message, runs[1].Status.Message)
 	}
 	for _, span := range r.All() { // no spans of long polls or of unauthorized requests
 		if span.Trace() != caller[3:35] {

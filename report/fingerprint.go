@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// normalMax bounds the part of a fingerprint that comes from a text.
-const normalMax = 200
+// fingerprintMax bounds the part of a fingerprint that comes from a text.
+const fingerprintMax = 200
 
-// changing matches parts of an error text that differ between failures of the same kind.
-var changing = []struct {
-	what *regexp.Regexp
-	as   string
+// variableParts matches parts of an error text that differ between failures of the same kind.
+var variableParts = []struct {
+	pattern     *regexp.Regexp
+	placeholder string
 }{
 	{regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "<id>"},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?`), "<time>"},
@@ -28,8 +28,8 @@ var (
 // normalise replaces the changing parts of an error text, so that failures of one kind are
 // one issue.
 func normalise(line string) string {
-	for _, part := range changing {
-		line = part.what.ReplaceAllString(line, part.as)
+	for _, part := range variableParts {
+		line = part.pattern.ReplaceAllString(line, part.placeholder)
 	}
 	line = hexadecimal.ReplaceAllStringFunc(line, func(digits string) string {
 		if strings.ContainsAny(digits, "0123456789") && strings.ContainsAny(digits, "abcdefABCDEF") {
@@ -37,5 +37,5 @@ func normalise(line string) string {
 		}
 		return digits // a number, or a word such as "defaced"
 	})
-	return cut(number.ReplaceAllString(line, "<n>"), normalMax)
+	return cut(number.ReplaceAllString(line, "<n>"), fingerprintMax)
 }
