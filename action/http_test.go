@@ -407,15 +407,15 @@ func TestRedirectsAreLimitedAndKeepCredentialsAtTheirHost(t *testing.T) {
 // A redirect to another host may redirect back to the first one.
 func TestRedirectBackToFirstHostSendsNoCredentials(t *testing.T) {
 	w := newHTTPEnv(t)
-	var home *testServer
-	away := newTestServer(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, home.URL+"/back", http.StatusFound) })
-	home = newTestServer(t, func(w http.ResponseWriter, r *http.Request) {
+	var first *testServer
+	other := newTestServer(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, first.URL+"/back", http.StatusFound) })
+	first = newTestServer(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/out" {
-			http.Redirect(w, r, away.URL, http.StatusFound)
+			http.Redirect(w, r, other.URL, http.StatusFound)
 		}
 	})
-	w.runHTTP(map[string]any{"url": home.URL + "/out", "headers": map[string]string{"X-Api-Key": "y"}})
-	if r := home.last(t); r.URL.Path != "/back" || r.Header.Get("X-Api-Key") != "" {
+	w.runHTTP(map[string]any{"url": first.URL + "/out", "headers": map[string]string{"X-Api-Key": "y"}})
+	if r := first.last(t); r.URL.Path != "/back" || r.Header.Get("X-Api-Key") != "" {
 		t.Errorf("%s %v", r.URL, r.Header)
 	}
 }

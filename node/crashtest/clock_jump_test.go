@@ -52,27 +52,27 @@ func TestClockJumpsFireEachPlannedTimeOnce(t *testing.T) {
 	a.checkAcknowledged()
 	a.checkStarts()
 	a.checkEndings()
-	made := map[string]int{}
+	firesOf := map[string]int{}
 	for p, n := range a.countPlannedFires() {
-		if made[p.schedule] += n; n != 1 {
+		if firesOf[p.schedule] += n; n != 1 {
 			t.Errorf("%d executions are planned for %s at %s", n, p.schedule, time.UnixMicro(p.at).UTC())
 		}
 	}
 	seconds := int(took/time.Second) + 2
-	if n := made["tick-none"]; n > seconds {
+	if n := firesOf["tick-none"]; n > seconds {
 		t.Errorf("within %s, tick-none fired %d times", took, n)
 	}
-	if n := made["tick-last"]; n > seconds+len(offsets) {
+	if n := firesOf["tick-last"]; n > seconds+len(offsets) {
 		t.Errorf("within %s and %d jumps, tick-last fired %d times", took, len(offsets), n)
 	}
 	// Half a day ahead and half a day back: each planned time of both fires once.
-	if n := made["tick-all"]; n < 2*72-2 || n > 2*72+2 {
+	if n := firesOf["tick-all"]; n < 2*72-2 || n > 2*72+2 {
 		t.Errorf("tick-all fired %d times for one day", n)
 	}
 	if chain := a.chains[long.ID.ID]; len(chain) != 1 {
 		t.Errorf("a job has %d attempts; a clock jump must not fail it", len(chain))
 	}
-	t.Logf("within %s: %v", took.Round(time.Second), made)
+	t.Logf("within %s: %v", took.Round(time.Second), firesOf)
 }
 
 // waitForTicks waits until a schedule has fired the given number of times after the
@@ -84,7 +84,7 @@ func (c *caller) waitForTicks(name string, set time.Time, often int) {
 		c.mustRead("/jobs?schedule="+name+"&limit=5", &list)
 		fires := 0
 		for _, job := range list.Items {
-			if away := job.PlanTime.Sub(set); away > 0 && away < waitMax {
+			if ahead := job.PlanTime.Sub(set); ahead > 0 && ahead < waitMax {
 				fires++
 			}
 		}

@@ -99,7 +99,7 @@ func TestPartitionedProcessStopsItsRuns(t *testing.T) {
 		job := f.enqueueHeld("open")
 		second.startUntilReady()
 		f.checkFirstAttempt(job, fail)
-		parted := f.faults.begin("partition", first)
+		partitioned := f.faults.begin("partition", first)
 		first.proxy.Hold()
 		f.waitUntil("another attempt runs", func() bool { return len(f.chain(job)) == 2 && len(f.ledgerOf(f.lastAttempt(job).ID)) == 1 })
 		began := f.ledgerOf(f.lastAttempt(job).ID)[0].at
@@ -110,7 +110,7 @@ func TestPartitionedProcessStopsItsRuns(t *testing.T) {
 		f.release("open")
 		f.waitUntil("the other attempt is done", func() bool { return f.lastAttempt(job).State() == rota.StateCompleted })
 		first.proxy.Resume()
-		f.faults.end(parted)
+		f.faults.end(partitioned)
 		f.waitUntil("the partitioned server is notified", func() bool { return logsLostLease(first.log(), job.ID.ID) })
 		f.stopAll()
 		f.checkConsistency()
