@@ -178,7 +178,7 @@ func (a *audit) addCounts() {
 			n["fires"]++
 		}
 		if j.Run != nil && j.Run.ErrorCode == rota.CodeLeaseExpired {
-			n["failed by a lost lease"]++
+			n["interrupted runs"]++
 		}
 		n[string(j.State())]++
 		if l := a.starts[id]; l.kind != "" {
