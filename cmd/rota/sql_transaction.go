@@ -40,7 +40,7 @@ func (c *sqlConsole) inTransaction(ctx context.Context, p sqlRequest, statement 
 	}
 	if w.failed {
 		return &statementError{sqlRequest: p, Problem: httpapi.Problem{
-			SQLState: console.StateInFailed, Detail: "the transaction has failed and runs no more statements", Hint: "end it with ROLLBACK",
+			SQLState: console.StateInFailed, Detail: "current transaction is aborted, commands ignored until end of transaction block", Hint: "end it with ROLLBACK",
 		}}
 	}
 	return c.preview(ctx, p, statement)
