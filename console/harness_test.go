@@ -17,7 +17,7 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // began is when the stories begin, by a clock that stands still until it is moved.
 var began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -154,7 +154,7 @@ func golden(t *testing.T, name, got string) {
 	a, b := strings.Split(got, "\n"), strings.Split(string(want), "\n")
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
-			t.Fatalf("%s, line %d:\n got %s\nwant %s\n(go test -update writes it anew)", path, i+1, a[i], b[i])
+			t.Fatalf("%s, line %d:\n got %s\nwant %s\n(go test -update rewrites it)", path, i+1, a[i], b[i])
 		}
 	}
 	t.Fatalf("%s: got %d lines, want %d", path, len(a), len(b))

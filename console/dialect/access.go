@@ -63,7 +63,7 @@ func form(as, of kind.Kind) value {
 	return constant(kind.Int4, "1")
 }
 
-// implicitIfUnknown says what a value is if nobody has.
+// implicitIfUnknown gives an untyped value a kind.
 func (t *translator) implicitIfUnknown(v value, k kind.Kind) (value, error) {
 	if v.untyped() {
 		return t.implicit(v, k)

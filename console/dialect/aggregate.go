@@ -5,9 +5,9 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// aggregateCall is an aggregate as SQLite is asked for it: a function of its own, and what
-// stands around that. What SQLite cannot gather is gathered as one document, of which a
-// function makes the answer.
+// aggregateCall is an aggregate as SQLite computes it: a function of SQLite and the text around
+// it. Values that SQLite cannot aggregate are collected into one document, from which one of
+// our functions computes the result.
 type aggregateCall struct {
 	name          string
 	args          []value
@@ -73,7 +73,7 @@ func (t *translator) aggregate(e *query.Call, s *scope, name string, how func(*t
 	return t.writeAggregate(e, s, sel, g)
 }
 
-// checkAggregate says whether an aggregate may stand where it does.
+// checkAggregate reports an aggregate where none is allowed.
 func (sel *selection) checkAggregate(e *query.Call, name string) error {
 	what, state := "aggregate functions", StateGrouping
 	if e.Over != nil {
@@ -152,11 +152,11 @@ func (t *translator) writeAggregate(e *query.Call, s *scope, sel *selection, g a
 	return v.placed(e.Place()), nil
 }
 
-// accumulating are the aggregates of SQLite that keep all that they are given.
+// accumulating are the aggregates of SQLite that keep all their input.
 var accumulating = map[string]bool{"json_group_array": true, "json_group_object": true, "group_concat": true}
 
-// aggregateFilter says which rows are gathered. What is kept of them is weighed, so that who
-// runs the query can stop it before it takes all memory.
+// aggregateFilter writes the FILTER of an aggregate. Aggregates that keep all their input check
+// the memory for each row, so that the caller can stop the query before it uses all memory.
 func (t *translator) aggregateFilter(e *query.Call, s *scope, v *value, g aggregateCall) (*sql, error) {
 	var conditions []*sql
 	if e.Filter != nil {
@@ -182,7 +182,8 @@ func (t *translator) aggregateFilter(e *query.Call, s *scope, v *value, g aggreg
 	return cat(text, ")"), nil
 }
 
-// checkMemory is true, and lets who runs the query know how much is kept.
+// checkMemory writes a condition that is always true and reports the kept bytes to the function
+// that limits the query.
 func checkMemory(text *sql) *sql { return cat("rota_weigh(", text, ")") }
 
 // aggregateOrder is the order in which values are gathered.
@@ -211,7 +212,7 @@ func (t *translator) aggregateOrder(e *query.Call, s *scope, v *value, g aggrega
 	return cat(" ORDER BY ", list(texts)), nil
 }
 
-// checkArgCount says whether an aggregate has as many arguments as it takes.
+// checkArgCount checks the number of arguments of an aggregate.
 func checkArgCount(e *query.Call, args []value, n int, t *translator) error {
 	if len(args) == n && !e.Star {
 		return nil

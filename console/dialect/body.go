@@ -264,8 +264,8 @@ func (t *translator) compoundBlock(c *query.Compound, left, right *block) *block
 	return b
 }
 
-// compoundAll is INTERSECT ALL or EXCEPT ALL, which SQLite lacks: rows that are the same are
-// told apart by a number.
+// compoundAll writes INTERSECT ALL or EXCEPT ALL, which SQLite does not support: a row number
+// distinguishes equal rows.
 func compoundAll(op string, left, right *block) *sql {
 	number := func(b *block) *sql {
 		all := strings.Join(outNames(b.columns), ", ")
@@ -282,7 +282,7 @@ func outNames(columns []column) []string {
 	return names
 }
 
-// resolveBlock is a block none of whose columns may become of another kind.
+// resolveBlock returns the block with a fixed kind for each column.
 func (t *translator) resolveBlock(b *block) (*block, error) {
 	kinds := make([]kind.Kind, len(b.columns))
 	for i, c := range b.columns {
@@ -293,7 +293,7 @@ func (t *translator) resolveBlock(b *block) (*block, error) {
 	return t.convertBlock(b, kinds)
 }
 
-// convertBlock is a block with columns of other kinds.
+// convertBlock converts the columns of a block to other kinds.
 func (t *translator) convertBlock(b *block, kinds []kind.Kind) (*block, error) {
 	after := *b
 	after.columns = append([]column{}, b.columns...)

@@ -8,8 +8,8 @@ import (
 	"github.com/rotajobs/rota/console/dialect"
 )
 
-// called is the answer of one of the functions.
-func called(t *testing.T, name string, args ...any) (any, error) {
+// callFunction is the answer of one of the functions.
+func callFunction(t *testing.T, name string, args ...any) (any, error) {
 	t.Helper()
 	for _, f := range dialect.Functions {
 		if f.Name == name && (f.Args == len(args) || f.Args < 0) {
@@ -20,10 +20,9 @@ func called(t *testing.T, name string, args ...any) (any, error) {
 	return nil, nil
 }
 
-// TestFunctionsEnd: nobody can stop them, so they answer soon, or refuse. The
-// arguments are so large that whatever looks at each element for each other takes
-// longer than the bound.
-func TestFunctionsEnd(t *testing.T) {
+// A running function cannot be cancelled, so it must return soon or fail. The arguments are so
+// large that an algorithm of quadratic cost exceeds the time limit.
+func TestFunctionsAreBounded(t *testing.T) {
 	const many = 50_000
 	ones := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("1,", n), ",") + "]" }
 	twos := strings.ReplaceAll(ones(many), "1", "2")
@@ -47,9 +46,9 @@ func TestFunctionsEnd(t *testing.T) {
 		{"rota_series", []any{int64(1<<63 - 2), int64(1<<63 - 1), int64(1)}},
 		{"rota_string_to_array", []any{long, "a", nil}},
 	} {
-		begin := spent(t)
-		_, err := called(t, test.name, test.args...)
-		if took := spent(t) - begin; took > 5*time.Second { // of the processor: the machine may be busy
+		begin := cpuTime(t)
+		_, err := callFunction(t, test.name, test.args...)
+		if took := cpuTime(t) - begin; took > 5*time.Second { // of the processor: the machine may be busy
 			t.Errorf("%s took %s (%v)", test.name, took, err)
 		} else {
 			t.Logf("%s %s %v", test.name, took, err)
@@ -57,8 +56,8 @@ func TestFunctionsEnd(t *testing.T) {
 	}
 }
 
-// TestGatheringIsWeighed: what keeps rows asks for each whether it may.
-func TestGatheringIsWeighed(t *testing.T) {
+// Each aggregate that keeps rows checks the memory for each row.
+func TestAggregatesCheckMemory(t *testing.T) {
 	for text, times := range map[string]int{
 		"SELECT array_agg(n) FROM jobs":                                        1,
 		"SELECT json_agg(1) FILTER (WHERE n = 1 OR n = 2) FROM jobs":           1,
@@ -70,8 +69,8 @@ func TestGatheringIsWeighed(t *testing.T) {
 		"SELECT * FROM jobs j, LATERAL (SELECT j.n FROM runs) r":               1,
 		"SELECT count(*), max(n), sum(n), avg(n), bool_and(enabled) FROM jobs": 0,
 	} {
-		if got := strings.Count(translated(t, text).Plain.SQL, "rota_weigh("); got != times {
-			t.Errorf("%s\n\tweighs %d times, want %d\n\t%s", text, got, times, translated(t, text).Plain.SQL)
+		if got := strings.Count(translate(t, text).Plain.SQL, "rota_weigh("); got != times {
+			t.Errorf("%s\n\tweighs %d times, want %d\n\t%s", text, got, times, translate(t, text).Plain.SQL)
 		}
 	}
 }

@@ -15,13 +15,13 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// library is a catalogue with all tables and functions that a PostgreSQL has itself.
-type library struct {
+// postgresCatalogue is a catalogue with all tables and functions that a PostgreSQL has itself.
+type postgresCatalogue struct {
 	tables    map[string]*dialect.Table
 	functions map[string][]dialect.Signature
 }
 
-func (l *library) Table(schema, name string) (*dialect.Table, bool) {
+func (l *postgresCatalogue) Table(schema, name string) (*dialect.Table, bool) {
 	if schema == "" {
 		schema = "pg_catalog"
 	}
@@ -29,11 +29,11 @@ func (l *library) Table(schema, name string) (*dialect.Table, bool) {
 	return t, found
 }
 
-func (l *library) Functions(name string) []dialect.Signature { return l.functions[name] }
+func (l *postgresCatalogue) Functions(name string) []dialect.Signature { return l.functions[name] }
 
-func (l *library) Zones() (written, shown string) { return "", "" }
+func (l *postgresCatalogue) Zones() (written, shown string) { return "", "" }
 
-func (l *library) Tables() (names []string) {
+func (l *postgresCatalogue) Tables() (names []string) {
 	for name := range l.tables {
 		names = append(names, name)
 	}
@@ -43,9 +43,9 @@ func (l *library) Tables() (names []string) {
 // domains are the types of the information schema.
 var domains = map[string]kind.Kind{"sql_identifier": kind.Name, "character_data": kind.Varchar, "yes_or_no": kind.Varchar, "cardinal_number": kind.Int4, "time_stamp": kind.Timestamp}
 
-func readLibrary(t *testing.T, conn *pgconn.PgConn) *library {
+func readCatalogue(t *testing.T, conn *pgconn.PgConn) *postgresCatalogue {
 	t.Helper()
-	l := &library{map[string]*dialect.Table{}, map[string][]dialect.Signature{}}
+	l := &postgresCatalogue{map[string]*dialect.Table{}, map[string][]dialect.Signature{}}
 	columns := conn.ExecParams(context.Background(), `SELECT n.nspname, c.relname, a.attname, a.atttypid, t.typname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid
 		WHERE n.nspname IN ('pg_catalog', 'information_schema') AND a.attnum > 0 AND c.relkind IN ('r', 'v') ORDER BY c.oid, a.attnum`, nil, nil, nil, nil).Read()
@@ -83,13 +83,13 @@ func kindNumbered(oid, name string) kind.Kind {
 	return kind.Text
 }
 
-// TestClients asks what psql and drivers ask, of tables without rows: both know the same
-// columns, and SQLite can be asked for them.
-func TestClients(t *testing.T) {
+// For the queries of psql and drivers, on empty tables, both servers return the same columns
+// and SQLite accepts the text.
+func TestClientQueriesMatchPostgres(t *testing.T) {
 	conn := postgres(t)
 	_, err := conn.Exec(context.Background(), "SET search_path = pg_catalog").ReadAll()
 	must(t, err)
-	l, d := readLibrary(t, conn), openTestDB(t)
+	l, d := readCatalogue(t, conn), openTestDB(t)
 	for _, schema := range []string{"pg_catalog", "information_schema"} {
 		must(t, sqlitex.ExecuteTransient(d.conn, "ATTACH ':memory:' AS "+schema, nil))
 	}
@@ -107,11 +107,11 @@ func TestClients(t *testing.T) {
 	text, err := os.ReadFile("testdata/clients.sql")
 	must(t, err)
 	for i, sql := range strings.Split(string(text), "\n;;\n") {
-		t.Run(strconv.Itoa(i+1), func(t *testing.T) { client(t, d, conn, l, sql) })
+		t.Run(strconv.Itoa(i+1), func(t *testing.T) { compareColumns(t, d, conn, l, sql) })
 	}
 }
 
-func client(t *testing.T, d *testDB, conn *pgconn.PgConn, l *library, sql string) {
+func compareColumns(t *testing.T, d *testDB, conn *pgconn.PgConn, l *postgresCatalogue, sql string) {
 	q, err := query.Parse(sql)
 	if err != nil {
 		t.Fatalf("%s\n\t%v", sql, err)

@@ -11,9 +11,9 @@ type commonTable struct {
 	refs    int // how many tables stand in its place
 }
 
-// refsMax is how many tables a query with common tables may read. SQLite puts the text of
-// a common table wherever its name stands before it does anything else, so that a few that
-// each name the last one twice would take all memory.
+// refsMax limits the table references of a query with common tables. SQLite first replaces each
+// name of a common table by its text, so a few common tables that each name the previous one
+// twice would use all memory.
 const refsMax = 500
 
 // checkRefs says whether a query is not too large once its common tables are put in place.

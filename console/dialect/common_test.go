@@ -10,8 +10,8 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// doubled is a query of common tables each of which names the last one twice.
-func doubled(levels int, again string) string {
+// nestedCommonTables is a query of common tables each of which names the last one twice.
+func nestedCommonTables(levels int, again string) string {
 	var b strings.Builder
 	b.WriteString("WITH a0 AS (SELECT 1 x)")
 	for i := 1; i <= levels; i++ {
@@ -21,8 +21,8 @@ func doubled(levels int, again string) string {
 	return b.String()
 }
 
-// TestDoubledCommonTables: SQLite would put them in place until there is no memory left.
-func TestDoubledCommonTables(t *testing.T) {
+// SQLite would expand these common tables until no memory is left.
+func TestExpandedCommonTablesAreLimited(t *testing.T) {
 	for _, again := range []string{
 		"SELECT a.x FROM @ a, @ b",
 		"SELECT (SELECT max(x) FROM @) + (SELECT min(x) FROM @) AS x",
@@ -31,7 +31,7 @@ func TestDoubledCommonTables(t *testing.T) {
 		"SELECT x FROM @ WHERE x IN (SELECT x FROM @) OR EXISTS (SELECT 1 FROM @)",
 	} {
 		for _, levels := range []int{39, 200} {
-			q, err := query.Parse(doubled(levels, again))
+			q, err := query.Parse(nestedCommonTables(levels, again))
 			must(t, err)
 			_, err = dialect.Translate(q, catalogue{}, nil)
 			if e, is := errors.AsType[*dialect.Error](err); !is || e.State != dialect.StateLimit {
@@ -39,10 +39,10 @@ func TestDoubledCommonTables(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := openTestDB(t).ask(doubled(6, "SELECT a.x FROM @ a, @ b"), nil); err != nil {
+	if _, _, err := openTestDB(t).query(nestedCommonTables(6, "SELECT a.x FROM @ a, @ b"), nil); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := openTestDB(t).ask(doubled(80, "SELECT x + 1 AS x FROM @"), nil); err != nil {
+	if _, _, err := openTestDB(t).query(nestedCommonTables(80, "SELECT x + 1 AS x FROM @"), nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// spent is the processor time that this process has had. It does not grow while
+// cpuTime is the processor time that this process has had. It does not grow while
 // others have the machine.
-func spent(t *testing.T) time.Duration {
+func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

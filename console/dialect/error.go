@@ -8,12 +8,12 @@ import (
 	"github.com/rotajobs/rota/internal/suggest"
 )
 
-// The states of SQL that a query is refused with.
+// SQLSTATE codes of errors of queries.
 const (
 	StateTable          = "42P01"
 	StateColumn         = "42703"
 	StateAmbiguous      = "42702"
-	StateAlias          = "42712" // two sources of one name
+	StateAlias          = "42712" // duplicate table name
 	StateFunction       = "42883"
 	StateMismatch       = "42804"
 	StateGrouping       = "42803"
@@ -22,7 +22,7 @@ const (
 	StateBadText        = "22P02"
 	StateBadTime        = "22007"
 	StateRange          = "22003"
-	StateTimeRange      = "22008" // a time beyond all times
+	StateTimeRange      = "22008" // time out of range
 	StateDivisionByZero = "22012"
 	StateValue          = "22023"
 	StateParameter      = "42P02"
@@ -32,10 +32,10 @@ const (
 	StateUnsupported    = "0A000"
 	StateLimit          = "54000"
 	StatePattern        = "2201B"
-	StateManyRows       = "21000" // rows where one is wanted
+	StateManyRows       = "21000" // several rows where one is expected
 )
 
-// Error is why a query has no meaning, or why a function has no answer.
+// Error is an error of a query or of a function.
 type Error struct {
 	State   string // SQLSTATE
 	Message string
@@ -51,23 +51,23 @@ func (e *Error) Error() string {
 	return e.Message + "; " + e.Hint
 }
 
-// queryError makes an error that has a place in the query.
+// queryError creates an error with a position in the query.
 func queryError(state string, at int, format string, args ...any) *Error {
 	return &Error{State: state, Offset: at, Message: fmt.Sprintf(format, args...)}
 }
 
-// valueError makes an error of a value, which has a place only if somebody gives it one.
+// valueError creates an error of a value. It has no position until withOffset adds one.
 func valueError(state, format string, args ...any) *Error {
 	return queryError(state, -1, format, args...)
 }
 
-// withHint gives an error its remedy.
+// withHint adds the remedy to an error.
 func (e *Error) withHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
 }
 
-// withOffset gives the error of a value the place where the value stands.
+// withOffset adds the position of the value to its error.
 func withOffset(err error, at int) error {
 	e, ours := err.(*Error)
 	if !ours || e.Offset >= 0 {
@@ -78,17 +78,17 @@ func withOffset(err error, at int) error {
 	return &there
 }
 
-// unsupported is for what PostgreSQL has and we do not.
+// unsupported is the error of a PostgreSQL feature that this package does not support.
 func unsupported(at int, format string, args ...any) *Error {
 	return queryError(StateUnsupported, at, format, args...)
 }
 
-// badText says that a text is not of a kind.
+// badText is the error of a text that is not a value of the kind.
 func badText(k kind.Kind, text string) *Error {
 	return valueError(StateBadText, "invalid input syntax for type %s: %q", typeTitle(k), shorten(text))
 }
 
-// typeTitle is what PostgreSQL calls a kind in its messages.
+// typeTitle is PostgreSQL's name of a kind in messages.
 func typeTitle(k kind.Kind) string {
 	if elem, is := strings.CutSuffix(string(k), "[]"); is {
 		return typeTitle(kind.Kind(elem)) + "[]"
@@ -112,7 +112,7 @@ func typeTitle(k kind.Kind) string {
 	return string(k)
 }
 
-// shorten is a text that fits into a message.
+// shorten cuts a text for a message.
 func shorten(text string) string {
 	const most = 60
 	if runes := []rune(text); len(runes) > most {
@@ -121,7 +121,7 @@ func shorten(text string) string {
 	return text
 }
 
-// suggestion is a hint to the name that was probably meant, else to all there are.
+// suggestion returns a hint with the nearest name, or else with all names.
 func suggestion(word, what string, candidates []string) string {
 	if meant := suggest.Nearest(word, candidates); meant != "" {
 		return "did you mean " + meant + "?"

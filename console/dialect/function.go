@@ -9,19 +9,20 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// Function is one that the texts for SQLite call, beside those that SQLite has. What it
-// is given and what it gives is int64, float64, string, []byte or nil. All of them look
-// at their arguments alone.
+// Function is a function that the texts for SQLite call in addition to those of SQLite. Its
+// arguments and results are int64, float64, string, []byte or nil. The result depends only on
+// the arguments.
 type Function struct {
 	Name string
-	Args int // how many it takes; -1: any number
+	Args int // number of arguments; -1: any number
 	Call func(args []any) (any, error)
 }
 
-// Functions are those that the texts call. Beside them they call those of SQLite; now(),
-// like(), regexp(), instr(), replace(), char_length(), left(), right(), greatest() and
-// least(), as people expect them of PostgreSQL; and of each kind whose values are ids of
-// the catalogue two, such as rota_regclass(text) and rota_regclass_text(id).
+// Functions are the functions of this package that the texts call. The texts also call
+// NativeFunctions, and functions that the caller must provide: now(), like(), regexp(),
+// instr(), replace(), char_length(), left(), right(), greatest() and least() as in PostgreSQL,
+// and two for each kind of catalogue ids, such as rota_regclass(text) and
+// rota_regclass_text(id).
 var Functions = collect(castFunctions, numberFunctions, textFunctions, regexFunctions, timeFunctions, zoneFunctions, formatFunctions, arrayFunctions, aggregateFunctions, documentFunctions)
 
 func collect(lists ...[]Function) (all []Function) {
@@ -31,7 +32,7 @@ func collect(lists ...[]Function) (all []Function) {
 	return all
 }
 
-// strict is a function that answers NULL if any argument is.
+// strict declares a function that returns NULL if any argument is NULL.
 func strict(name string, args int, f func(a arguments) (any, error)) Function {
 	return Function{name, args, func(list []any) (any, error) {
 		for _, v := range list {
@@ -43,7 +44,7 @@ func strict(name string, args int, f func(a arguments) (any, error)) Function {
 	}}
 }
 
-// withNulls is a function that is told of NULLs.
+// withNulls declares a function that also receives NULL arguments.
 func withNulls(name string, args int, f func(a arguments) (any, error)) Function {
 	return Function{name, args, func(list []any) (any, error) { return f(list) }}
 }

@@ -15,7 +15,7 @@ var aggregateFunctions = []Function{
 	strict("rota_statistic", 2, variance),
 	strict("rota_paired", 2, regressionOf),
 	withNulls("rota_percentile", 5, percentileOf),
-	withNulls("rota_weigh", 1, func(arguments) (any, error) { return int64(1), nil }), // who bounds a query counts here
+	withNulls("rota_weigh", 1, func(arguments) (any, error) { return int64(1), nil }), // replaced by a caller that limits memory; see NativeFunctions
 }
 
 // nonNullElements are the elements of an array that are not NULL.

@@ -246,8 +246,8 @@ func equalElements(x, y any) bool {
 	return elementKey(x) == elementKey(y)
 }
 
-// elementKey is a text that is the same for elements that are equal. Whole numbers are
-// compared as such: beyond 2^53 real ones cannot tell them apart.
+// elementKey returns a text that is equal for equal elements. Integers keep all their digits:
+// above 2^53 floating-point numbers cannot distinguish them.
 func elementKey(v any) string {
 	f, real := scalarOf(v).(float64)
 	if !real {

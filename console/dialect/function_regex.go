@@ -82,7 +82,7 @@ var patterns struct {
 	known map[string]*pattern
 }
 
-// What a pattern may cost: nobody can stop it once it has begun.
+// Limits of a pattern. A running match cannot be cancelled.
 const (
 	patternMax   = 10_000                 // bytes
 	stepsMax     = 50_000                 // of a pattern
@@ -128,8 +128,8 @@ func (p *pattern) findAll(text string) ([][]int, error) {
 	}
 }
 
-// compile reads a pattern. Of its flags i ignores case, n and m let ^ and $ stand for
-// lines, s is as it is anyway, g is for who looks for all.
+// compile compiles a pattern. Flags: i ignores case, with n and m the signs ^ and $ match at
+// lines, s is the default, and g requests all matches.
 func compile(text, written, flags string) (re *pattern, all bool, err error) {
 	prefix := "s"
 	for _, f := range flags {

@@ -7,8 +7,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// FuzzTranslate: whatever can be read is translated or refused, and SQLite is never
-// given what it cannot read.
+// Any query that parses is translated or rejected, and SQLite accepts each translated text.
 func FuzzTranslate(f *testing.F) {
 	for _, file := range []string{"same.sql", "wrong.sql", "zones.sql"} {
 		for _, s := range samples(f, file) {
@@ -22,13 +21,13 @@ func FuzzTranslate(f *testing.F) {
 			return
 		}
 		for _, zone := range []string{"", "Europe/Berlin"} {
-			d.readable(t, q, text, zone)
+			d.checkReadable(t, q, text, zone)
 		}
 	})
 }
 
-// readable says that SQLite can read what a query becomes in a session of a zone.
-func (d *testDB) readable(t *testing.T, q *query.Query, text, zone string) {
+// checkReadable says that SQLite can read what a query becomes in a session of a zone.
+func (d *testDB) checkReadable(t *testing.T, q *query.Query, text, zone string) {
 	t.Helper()
 	s, err := dialect.Translate(q, catalogue{zone}, nil)
 	if err != nil {

@@ -64,8 +64,8 @@ func valueLiteral(v any) string {
 	return "NULL"
 }
 
-// implicit is a value where one of a kind is wanted. A text that nobody has said of
-// what it is becomes of that kind, and so does a parameter.
+// implicit converts a value where a kind is expected. An untyped text or parameter becomes a
+// value of that kind.
 func (t *translator) implicit(v value, k kind.Kind) (value, error) {
 	if v.row {
 		v = t.rowJSON(v)
@@ -86,7 +86,7 @@ func (t *translator) implicit(v value, k kind.Kind) (value, error) {
 	return t.convert(v, k)
 }
 
-// resolveParam says what a parameter is. Where it has been said before, it is converted.
+// resolveParam sets the kind of a parameter. A parameter that has a kind already is converted.
 func (t *translator) resolveParam(v value, k kind.Kind) (value, error) {
 	known := t.params[v.param-1]
 	if known == kind.Unknown {
@@ -176,8 +176,7 @@ func (t *translator) special(text string, k kind.Kind) string {
 	return ""
 }
 
-// resolveUnknown is a value that may not become of another kind any more: what nobody has said
-// anything of is a text.
+// resolveUnknown gives an untyped value its final kind, which is text.
 func (t *translator) resolveUnknown(v value) (value, error) {
 	if v.row {
 		return t.rowJSON(v), nil

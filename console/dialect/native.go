@@ -2,11 +2,11 @@ package dialect
 
 import "strings"
 
-// NativeFunctions are the functions of SQLite itself that the texts call. Who lets a statement
-// call some functions only lets it call these, [Functions], and those that stand beside
-// them. Where a text keeps what rows hold, it asks rota_weigh(x) of each, which is always
-// true: who bounds what a query may keep puts one that counts in its place, and says of it
-// that it is not deterministic.
+// NativeFunctions are the functions of SQLite that the texts call. A caller that restricts the
+// functions of a statement must allow these, [Functions], and the ones that Functions names.
+// Aggregates that keep their input call rota_weigh(x) for each value, which returns true. A
+// caller that limits the memory of a query replaces it by a function that counts the bytes,
+// and declares it as not deterministic.
 var NativeFunctions = strings.Fields(`
 abs acos asin atan atan2 avg char coalesce concat concat_ws cos count cume_dist date datetime degrees dense_rank exp first_value glob group_concat hex
 ifnull iif json json_array json_array_length json_extract json_group_array json_group_object json_insert json_object json_patch json_quote

@@ -79,17 +79,17 @@ func samples(t testing.TB, file string) (all []sample) {
 	return all
 }
 
-// TestSameAsPostgreSQL asks both the same.
-func TestSameAsPostgreSQL(t *testing.T) {
+// Both servers return the same rows for the sample queries.
+func TestSamplesMatchPostgres(t *testing.T) {
 	d, conn := openTestDB(t), postgres(t)
 	for _, s := range samples(t, "same.sql") {
-		t.Run(strconv.Itoa(s.line), func(t *testing.T) { same(t, d, conn, s) })
+		t.Run(strconv.Itoa(s.line), func(t *testing.T) { compareSample(t, d, conn, s) })
 	}
 }
 
-func same(t *testing.T, d *testDB, conn *pgconn.PgConn, s sample) {
+func compareSample(t *testing.T, d *testDB, conn *pgconn.PgConn, s sample) {
 	t.Helper()
-	statement, got, err := d.ask(s.text, s.args)
+	statement, got, err := d.query(s.text, s.args)
 	ctx := context.Background()
 	prepared, pgErr := conn.Prepare(ctx, "", s.text, nil)
 	if pgErr != nil {
@@ -198,9 +198,9 @@ func rounded(v any) any {
 	return v
 }
 
-// TestWrongAsPostgreSQL asks both what has no answer: the state is the same. Where a line
-// begins with a state in brackets, PostgreSQL has another.
-func TestWrongAsPostgreSQL(t *testing.T) {
+// Both servers return the same SQLSTATE for invalid queries. A state in brackets at the start
+// of a line is the different state of PostgreSQL.
+func TestErrorStatesMatchPostgres(t *testing.T) {
 	d, conn := openTestDB(t), postgres(t)
 	for _, s := range samples(t, "wrong.sql") {
 		t.Run(strconv.Itoa(s.line), func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestWrongAsPostgreSQL(t *testing.T) {
 			if s.text[0] == '[' {
 				ours, s.text = s.text[1:6], strings.TrimSpace(s.text[7:])
 			}
-			_, _, err := d.ask(s.text, s.args)
+			_, _, err := d.query(s.text, s.args)
 			if err == nil {
 				t.Fatalf("%s\n\tit has an answer", s.text)
 			}

@@ -11,14 +11,14 @@ import (
 	"github.com/rotajobs/rota/internal/depth"
 )
 
-// maker makes values at random: of each kind columns, constants, and what can be made
+// generator makes values at random: of each kind columns, constants, and what can be made
 // of others.
-type maker struct{ *rand.Rand }
+type generator struct{ *rand.Rand }
 
-func (m maker) pick(all ...string) string { return all[m.IntN(len(all))] }
+func (m generator) pick(all ...string) string { return all[m.IntN(len(all))] }
 
 // fill replaces the kinds in braces by values of them.
-func (m maker) fill(pattern string, depth int) string {
+func (m generator) fill(pattern string, depth int) string {
 	var b strings.Builder
 	for {
 		before, after, found := strings.Cut(pattern, "{")
@@ -32,8 +32,8 @@ func (m maker) fill(pattern string, depth int) string {
 	}
 }
 
-// countElements are columns and constants, forms what is made of others.
-var countElements = map[string][]string{
+// leaves are columns and constants, forms what is made of others.
+var leaves = map[string][]string{
 	"int":  {"n", "small::int", "1", "2", "0", "-3", "length(job_name)"},
 	"big":  {"priority", "row_number() OVER (ORDER BY job_name)", "3::bigint"},
 	"num":  {"cost", "1.5", "0.25", "10.0"},
@@ -66,32 +66,32 @@ var forms = map[string][]string{
 	"doc":  {"{doc} -> 'a'", "{doc} -> 'l'", "to_jsonb{int}", "to_jsonb{text}", "to_jsonb{time}", "to_jsonb(ARRAY[{time}])", "jsonb_build_object('a', {int}, 'b', {bool})", "jsonb_build_array({text}, {num})", "to_jsonb{arr}", "{doc} || jsonb_build_object('z', {text})"},
 }
 
-var sorts = []string{"int", "big", "num", "flt", "text", "bool", "time", "loc", "date", "span", "arr", "tags", "doc"}
+var kindNames = []string{"int", "big", "num", "flt", "text", "bool", "time", "loc", "date", "span", "arr", "tags", "doc"}
 
-func (m maker) value(sort string, depth int) string {
+func (m generator) value(sort string, depth int) string {
 	if depth <= 0 || m.IntN(4) == 0 || len(forms[sort]) == 0 {
-		return m.pick(countElements[sort]...)
+		return m.pick(leaves[sort]...)
 	}
 	return m.fill(m.pick(forms[sort]...), depth)
 }
 
-// TestRandomValuesAsPostgreSQL makes values at random and asks both.
-func TestRandomValuesAsPostgreSQL(t *testing.T) {
-	randomly(t, openTestDB(t), postgres(t), depth.Of(100, 400, 5_000))
+// Both servers return the same values for random expressions.
+func TestRandomExpressionsMatchPostgres(t *testing.T) {
+	compareRandom(t, openTestDB(t), postgres(t), depth.Of(100, 400, 5_000))
 }
 
-// randomly asks both for so many values.
-func randomly(t *testing.T, d *testDB, conn *pgconn.PgConn, count int) {
+// compareRandom asks both for so many values.
+func compareRandom(t *testing.T, d *testDB, conn *pgconn.PgConn, count int) {
 	t.Helper()
 	seed := uint64(1)
 	if depth.Deep() {
 		seed = rand.Uint64()
 		t.Log("seed", seed)
 	}
-	m := maker{rand.New(rand.NewPCG(seed, 0))}
+	m := generator{rand.New(rand.NewPCG(seed, 0))}
 	bad := 0
 	for range count {
-		sort := m.pick(sorts...)
+		sort := m.pick(kindNames...)
 		expr := m.value(sort, 3)
 		s := sample{text: fmt.Sprintf("SELECT job_name AS j, %s AS v FROM sys.jobs ORDER BY job_name", expr)}
 		if strings.Contains(expr, "OVER") && m.IntN(2) == 0 {
@@ -101,7 +101,7 @@ func randomly(t *testing.T, d *testDB, conn *pgconn.PgConn, count int) {
 		if result.Err != nil { // it calculates too much, or nests what must not be
 			continue
 		}
-		if !t.Run("", func(t *testing.T) { same(t, d, conn, s) }) {
+		if !t.Run("", func(t *testing.T) { compareSample(t, d, conn, s) }) {
 			if bad++; bad > 10 {
 				return
 			}

@@ -208,7 +208,7 @@ regexp(text, text, text?) bool
 glob(text, text) bool
 `)
 
-// functionNames are those of all functions, for who asks for one that is not there.
+// functionNames are the names of all functions, for suggestions.
 var functionNames = func() (names []string) {
 	for name := range scalars {
 		names = append(names, name)

@@ -246,7 +246,7 @@ func (t *translator) star(sel *selection, star *query.Star) error {
 	return nil
 }
 
-// nameColumns gives columns names by which a text can tell them apart.
+// nameColumns gives the columns unique names for the text.
 func nameColumns(columns []column) {
 	taken := map[string]bool{}
 	for i := range columns {

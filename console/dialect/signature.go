@@ -6,12 +6,12 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// function is one that SQLite can be asked for, and what it takes and gives. Besides
-// kinds an argument may be
+// function is the signature of a function with its text for SQLite. In addition to kinds an
+// argument can be
 //
 //	any      of any kind
-//	number   a number, of whatever kind
-//	same     of the same kind as the others that are so
+//	number   a number of any kind
+//	same     of the same kind as the other arguments marked same
 //	array    an array
 //	elem     an element of that array
 type function struct {
@@ -26,9 +26,9 @@ type function struct {
 	zoned    string // the text where the session's zone is not UTC: it is $z; empty: the same
 }
 
-// parseFunctions reads functions as people write them: name(kinds) returns = text. Behind a bar
-// stands the text for sessions whose zone is not UTC. An argument that ends in ? may be left
-// out; one that ends in … may come as often as one likes.
+// parseFunctions parses lines of the form: name(kinds) returns = text. After a bar follows the
+// text for sessions whose zone is not UTC. An argument that ends in ? is optional; one that ends
+// in … can be repeated.
 func parseFunctions(lines string) map[string][]*function {
 	all := map[string][]*function{}
 	for _, line := range strings.Split(lines, "\n") {
@@ -194,8 +194,8 @@ func (f *function) take(args []value, t *translator) ([]value, kind.Kind, error)
 	return t.unifyArgs(f, args, alike, returns)
 }
 
-// fitArgument is an argument as a function takes it. Numbers are left as they are: who takes one
-// takes any.
+// fitArgument converts an argument to the kind of the parameter. A number is not converted to
+// another kind of number: functions accept all of them.
 func (t *translator) fitArgument(v value, k kind.Kind) (value, error) {
 	if categoryOf(v.kind) == categoryNumber && categoryOf(k) == categoryNumber && !v.untyped() {
 		return v, nil

@@ -200,8 +200,8 @@ func (t *translator) join(j *query.Join, s *scope) (*relation, error) {
 	return out, nil
 }
 
-// joinWords are how SQLite is told of joins. Its CROSS JOIN would keep it from choosing
-// the order.
+// joinWords are SQLite's join operators. CROSS JOIN of SQLite would prevent it from choosing
+// the order of the tables.
 var joinWords = map[string]string{"": " JOIN ", "INNER": " JOIN ", "CROSS": " JOIN ", "LEFT": " LEFT JOIN ", "RIGHT": " RIGHT JOIN ", "FULL": " FULL JOIN "}
 
 // matches is what two sources are joined by.

@@ -119,7 +119,7 @@ func openTestDB(t testing.TB) *testDB {
 	d := &testDB{conn: conn}
 	must(t, sqlitex.ExecuteTransient(conn, "ATTACH ':memory:' AS sys", nil))
 	must(t, conn.SetCollation("ROTA_TIME", strings.Compare))
-	for _, f := range append(base, dialect.Functions...) {
+	for _, f := range append(hostFunctions, dialect.Functions...) {
 		must(t, conn.CreateFunction(f.Name, &sqlite.FunctionImpl{NArgs: f.Args, Deterministic: f.Name != "now", AllowIndirect: true, Scalar: d.scalar(f)}))
 	}
 	for _, table := range tables {
@@ -135,8 +135,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// failed is the error of a function: the package between loses it.
-var failed error
+// functionError is the error of a function: the package between loses it.
+var functionError error
 
 func (d *testDB) scalar(f dialect.Function) func(sqlite.Context, []sqlite.Value) (sqlite.Value, error) {
 	return func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
@@ -155,7 +155,7 @@ func (d *testDB) scalar(f dialect.Function) func(sqlite.Context, []sqlite.Value)
 		}
 		v, err := f.Call(list)
 		if err != nil {
-			failed = err
+			functionError = err
 			return sqlite.Value{}, err
 		}
 		return toValue(v), nil
@@ -208,8 +208,8 @@ func (d *testDB) fill(t testing.TB, table *dialect.Table) {
 	}
 }
 
-// ask answers a query with PostgreSQL's texts; NULL is nil.
-func (d *testDB) ask(text string, args []string) (*dialect.Statement, [][]*string, error) {
+// query answers a query with PostgreSQL's texts; NULL is nil.
+func (d *testDB) query(text string, args []string) (*dialect.Statement, [][]*string, error) {
 	q, err := query.Parse(text)
 	if err != nil {
 		return nil, nil, err
@@ -223,7 +223,7 @@ func (d *testDB) ask(text string, args []string) (*dialect.Statement, [][]*strin
 }
 
 func (d *testDB) run(s *dialect.Statement, sql string, args []string) (found [][]*string, err error) {
-	failed = nil
+	functionError = nil
 	bound := map[string]any{}
 	for i, a := range args {
 		if i >= len(s.Params) {
@@ -242,8 +242,8 @@ func (d *testDB) run(s *dialect.Statement, sql string, args []string) (found [][
 		found = append(found, d.rowOf(stmt, s.Columns))
 		return nil
 	}})
-	if failed != nil {
-		return nil, failed
+	if functionError != nil {
+		return nil, functionError
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w\n\t%s", err, sql)
@@ -275,8 +275,8 @@ func (d *testDB) rowOf(stmt *sqlite.Stmt, columns []dialect.Column) []*string {
 	return row
 }
 
-// base are the functions that stand beside those of the package.
-var base = []dialect.Function{
+// hostFunctions are the functions that stand beside those of the package.
+var hostFunctions = []dialect.Function{
 	{Name: "now", Args: 0, Call: func([]any) (any, error) { return "2026-03-01T12:34:56.789012Z", nil }},
 	{Name: "rota_twice", Args: 1, Call: strict(func(a []any) any { return a[0].(int64) * 2 })},
 	{Name: "rota_user", Args: 0, Call: func([]any) (any, error) { return "postgres", nil }},

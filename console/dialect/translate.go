@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// Statement is what a query means.
+// Statement is a translated query.
 type Statement struct {
 	Plain        *Text       // orders as they are written
 	Sorted       *Text       // the same, where orders say where NULLs go
@@ -17,8 +17,8 @@ type Statement struct {
 	CommonTables []string    // the names that the text gives to queries
 }
 
-// Translate says what a query means. params are the kinds that the caller knows of its
-// parameters; kind.Unknown: find out.
+// Translate translates a query. params are the parameter kinds that the caller knows;
+// kind.Unknown means that Translate determines them.
 func Translate(q *query.Query, in Catalogue, params []kind.Kind) (*Statement, error) {
 	t := &translator{in: in, params: append([]kind.Kind{}, params...), taken: map[string]bool{}}
 	written, shown := in.Zones()
@@ -49,7 +49,7 @@ func Translate(q *query.Query, in Catalogue, params []kind.Kind) (*Statement, er
 	return s, nil
 }
 
-// outputColumns are the columns as others see them.
+// outputColumns returns the columns of the answer.
 func outputColumns(columns []column) []Column {
 	list := make([]Column, len(columns))
 	for i, c := range columns {
@@ -58,7 +58,7 @@ func outputColumns(columns []column) []Column {
 	return list
 }
 
-// outputKind is the kind that others are told of.
+// outputKind is the kind that is reported to callers.
 func outputKind(k kind.Kind) kind.Kind {
 	if k == kind.Unknown || k == dynamic {
 		return kind.Text
@@ -69,10 +69,10 @@ func outputKind(k kind.Kind) kind.Kind {
 	return k
 }
 
-// dynamic is the kind of what SQLite alone knows: the values of json_each, for one.
+// dynamic is the kind of values whose type only SQLite knows, such as the values of json_each.
 const dynamic kind.Kind = "any"
 
-// translator is at work on one query.
+// translator translates one query.
 type translator struct {
 	in           Catalogue
 	params       []kind.Kind
@@ -84,14 +84,14 @@ type translator struct {
 	shownZone    string // that by whose clock they are looked at
 }
 
-// What a query may have.
+// Limits of a query.
 const (
 	depthMax   = 1000
 	columnsMax = 2000
 	paramsMax  = 10_000
 )
 
-// enter counts how deep a query is nested.
+// enter counts the nesting depth of the query.
 func (t *translator) enter(at int) error {
 	if t.depth++; t.depth > depthMax {
 		return queryError(StateLimit, at, "the query is nested deeper than %d levels", depthMax).withHint("use a common table expression or an IN list")
@@ -101,8 +101,8 @@ func (t *translator) enter(at int) error {
 
 func (t *translator) leave() { t.depth-- }
 
-// alias is a name that nothing else in the text has: SQLite does not tell capitals
-// from small letters, and what is inside must not hide what is outside.
+// alias returns a name that is unique in the text. SQLite ignores the case of names, and an
+// inner name must not hide an outer one.
 func (t *translator) alias(name string) string {
 	if name == "" || strings.ContainsRune(name, 0) {
 		name = "_"
@@ -120,12 +120,12 @@ func (t *translator) alias(name string) string {
 	}
 }
 
-// reserved names would stand for something else.
+// reserved reports whether SQLite or this package uses the name.
 func (t *translator) reserved(name string) bool {
 	return strings.HasPrefix(name, "sqlite_") || strings.HasPrefix(name, "pragma_") || strings.HasPrefix(name, "rota_")
 }
 
-// param is a parameter, of the kind that is known of it by now.
+// param translates a parameter, with the kind that is known so far.
 func (t *translator) param(p *query.Param) (value, error) {
 	if p.N < 1 || p.N > paramsMax {
 		return value{}, queryError(StateParameter, p.Place(), "there is no parameter $%d", p.N).withHint("use $1 to $%d", paramsMax)

@@ -12,7 +12,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-func translated(t testing.TB, text string, params ...kind.Kind) *dialect.Statement {
+func translate(t testing.TB, text string, params ...kind.Kind) *dialect.Statement {
 	t.Helper()
 	q, err := query.Parse(text)
 	must(t, err)
@@ -23,8 +23,8 @@ func translated(t testing.TB, text string, params ...kind.Kind) *dialect.Stateme
 	return s
 }
 
-// TestPlainQueriesStayPlain: what tables can answer themselves reaches them.
-func TestPlainQueriesStayPlain(t *testing.T) {
+// Conditions that a table can evaluate itself reach the table.
+func TestSimpleQueriesStayUnchanged(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT job_name, n FROM sys.jobs WHERE job_name = 'x' ORDER BY next_run LIMIT 20":         `SELECT "jobs"."job_name", "jobs"."n" FROM "sys"."jobs" WHERE "jobs"."job_name" = 'x' ORDER BY "jobs"."next_run" LIMIT 20`,
 		"SELECT * FROM empty ORDER BY a DESC":                                                      `SELECT "empty"."a", "empty"."b" FROM "sys"."empty" ORDER BY "empty"."a" DESC`,
@@ -41,7 +41,7 @@ func TestPlainQueriesStayPlain(t *testing.T) {
 		"SELECT x.job_name FROM (SELECT * FROM sys.runs) x WHERE x.ms % 2 = 0 AND x.ms / 1000 > 2": ``,
 		"WITH x AS (SELECT a FROM empty) SELECT x.a FROM x WHERE NOT EXISTS (SELECT 1 FROM x)":     `WITH "x"("a") AS (SELECT "empty"."a" AS "a" FROM "sys"."empty") SELECT "x_2"."a" FROM "x" AS "x_2" WHERE NOT EXISTS (SELECT 1 FROM "x" AS "x_3")`,
 	} {
-		s := translated(t, text)
+		s := translate(t, text)
 		if want != "" && s.Plain.SQL != want {
 			t.Errorf("%s\n\tgot  %s\n\twant %s", text, s.Plain.SQL, want)
 		}
@@ -51,9 +51,9 @@ func TestPlainQueriesStayPlain(t *testing.T) {
 	}
 }
 
-// TestSortedSaysWhereNullsGo: only the second text does, unless the query did.
-func TestSortedSaysWhereNullsGo(t *testing.T) {
-	s := translated(t, "SELECT a FROM empty ORDER BY a, b DESC, a NULLS FIRST, b DESC NULLS FIRST")
+// Only the text Sorted specifies the order of NULLs, unless the query does.
+func TestSortedTextSpecifiesNullOrder(t *testing.T) {
+	s := translate(t, "SELECT a FROM empty ORDER BY a, b DESC, a NULLS FIRST, b DESC NULLS FIRST")
 	plain := `SELECT "empty"."a" FROM "sys"."empty" ORDER BY "empty"."a", "empty"."b" DESC, "empty"."a" NULLS FIRST, "empty"."b" DESC`
 	sorted := `SELECT "empty"."a" FROM "sys"."empty" ORDER BY "empty"."a" NULLS LAST, "empty"."b" DESC NULLS FIRST, "empty"."a" NULLS FIRST, "empty"."b" DESC NULLS FIRST`
 	if s.Plain.SQL != plain || s.Sorted.SQL != sorted {
@@ -61,10 +61,10 @@ func TestSortedSaysWhereNullsGo(t *testing.T) {
 	}
 }
 
-// TestOrigin: what stands in the text came from somewhere in the query.
-func TestOrigin(t *testing.T) {
+// Each position of the text maps to a position of the query.
+func TestOriginMapsPositions(t *testing.T) {
 	text := "SELECT  job_name ,  upper( state )  FROM sys.jobs WHERE  n  =  5"
-	s := translated(t, text)
+	s := translate(t, text)
 	for ours, theirs := range map[string]string{`"jobs"."job_name"`: "job_name", "rota_upper": "upper", `"jobs"."state"`: "state", `"sys"`: "sys.jobs", `"jobs"."n"`: "n  =", "5": "5"} {
 		at := s.Plain.Origin(strings.Index(s.Plain.SQL, ours))
 		if !strings.HasPrefix(text[at:], theirs) {
@@ -73,9 +73,8 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// TestParams: what is known of parameters beforehand stays so, and what nobody says
-// anything of is a text.
-func TestParams(t *testing.T) {
+// Known parameter kinds stay, and parameters without any context are text.
+func TestParameterKinds(t *testing.T) {
 	for _, test := range []struct {
 		text  string
 		given []kind.Kind
@@ -91,15 +90,15 @@ func TestParams(t *testing.T) {
 		{"SELECT 1 UNION SELECT $1", nil, "[integer]"},
 		{"SELECT coalesce($1, 1.5), $2 || 'x', $3 AND true, left($4, $5)", nil, "[numeric text boolean text integer]"},
 	} {
-		s := translated(t, test.text, test.given...)
+		s := translate(t, test.text, test.given...)
 		if got := fmt.Sprint(s.Params); got != test.want {
 			t.Errorf("%s: %s, want %s", test.text, got, test.want)
 		}
 	}
 }
 
-// TestFunctionsAreKnown: the texts call no function of ours that there is not.
-func TestFunctionsAreKnown(t *testing.T) {
+// The texts call only functions of this package that exist.
+func TestTranslatedFunctionsExist(t *testing.T) {
 	known := map[string]bool{}
 	for _, f := range dialect.Functions {
 		known[f.Name] = true
@@ -121,7 +120,7 @@ func TestFunctionsAreKnown(t *testing.T) {
 	}
 }
 
-// TestFunctionsDoNotPanic: whatever they are given.
+// No argument makes a function panic.
 func TestFunctionsDoNotPanic(t *testing.T) {
 	odd := []any{nil, int64(0), int64(-1), int64(1) << 62, 1.5, -1e300, "", "x", "[1,[2],{}]", `{"a":[1,null]}`, "2026-03-01T00:00:00.000000Z", "1 2 3", "%", "text", "timestamptz", []byte{0, 255}}
 	for _, f := range dialect.Functions {
@@ -146,29 +145,29 @@ func TestFunctionsDoNotPanic(t *testing.T) {
 	}
 }
 
-// TestLongQueries: many conditions are no deep ones, and what becomes too long is refused.
-func TestLongQueries(t *testing.T) {
+// Many conditions do not nest deeply, and a query that becomes too long is rejected.
+func TestQueryLimits(t *testing.T) {
 	d := openTestDB(t)
 	var b strings.Builder
 	b.WriteString("SELECT job_name FROM sys.jobs WHERE n = 0")
 	for i := range 900 {
 		fmt.Fprintf(&b, " OR n = %d", i+10)
 	}
-	_, rows, err := d.ask(b.String(), nil)
+	_, rows, err := d.query(b.String(), nil)
 	if err != nil || len(rows) != 1 {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 	wide := "SELECT " + strings.Repeat("*, ", 300) + "1 FROM sys.jobs"
-	if _, _, err := d.ask(wide, nil); err == nil || !strings.Contains(err.Error(), "2000 columns") {
+	if _, _, err := d.query(wide, nil); err == nil || !strings.Contains(err.Error(), "2000 columns") {
 		t.Error(err)
 	}
 }
 
-// TestSQLiteStaysUsable: what people asked SQLite for they may go on asking.
-func TestSQLiteStaysUsable(t *testing.T) {
+// Queries in the syntax of SQLite still work.
+func TestSQLiteSyntaxIsAccepted(t *testing.T) {
 	d := openTestDB(t)
 	for _, s := range samples(t, "sqlite.sql") {
-		if _, rows, err := d.ask(s.text, s.args); err != nil || len(rows) == 0 {
+		if _, rows, err := d.query(s.text, s.args); err != nil || len(rows) == 0 {
 			t.Errorf("%s\n\t%d rows, %v", s.text, len(rows), err)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 // that is an abbreviation, too.
 var zoneNames = []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "America/Sao_Paulo", "CET"}
 
-// TestSameInZones asks both the same in sessions of several time zones: what looks at
-// clocks, all that is asked in UTC, and what is made at random.
-func TestSameInZones(t *testing.T) {
+// Both servers return the same rows in sessions of several time zones: for queries of times,
+// for all samples and for random expressions.
+func TestZonesMatchPostgres(t *testing.T) {
 	d, conn := openTestDB(t), postgres(t)
 	for _, zone := range zoneNames {
 		t.Run(zone, func(t *testing.T) {
@@ -27,17 +27,17 @@ func TestSameInZones(t *testing.T) {
 			d.zone = zone
 			for _, file := range []string{"zones.sql", "same.sql"} {
 				for _, s := range samples(t, file) {
-					t.Run(strings.TrimSuffix(file, ".sql")+strconv.Itoa(s.line), func(t *testing.T) { same(t, d, conn, s) })
+					t.Run(strings.TrimSuffix(file, ".sql")+strconv.Itoa(s.line), func(t *testing.T) { compareSample(t, d, conn, s) })
 				}
 			}
-			randomly(t, d, conn, 60)
+			compareRandom(t, d, conn, 60)
 		})
 	}
 }
 
-// TestPlainInZones: a time that is written is compared as it is held, in whatever zone it
-// was meant, so that tables can answer.
-func TestPlainInZones(t *testing.T) {
+// A time literal is compared in its stored form in every zone, so that tables can evaluate the
+// condition.
+func TestTimeLiteralsStayUnchangedInZones(t *testing.T) {
 	for text, want := range map[string]string{
 		"next_run > '2026-11-16 10:00'":                            `"jobs"."next_run" > '2026-11-16T09:00:00.000000Z'`,
 		"next_run > '2026-11-16 10:00+00'":                         `"jobs"."next_run" > '2026-11-16T10:00:00.000000Z'`,
@@ -50,20 +50,20 @@ func TestPlainInZones(t *testing.T) {
 		"local + interval '1 day' > date_trunc('day', local)":      `rota_shift("jobs"."local", '0 1 0', 1) > rota_date_trunc('day', "jobs"."local")`,
 		"(next_run, n) = ('2026-07-01', 1) AND clock > '10:00:00'": `("jobs"."next_run", "jobs"."n") = ('2026-06-30T22:00:00.000000Z', 1) AND "jobs"."clock" > '10:00:00.000000'`,
 	} {
-		got := translatedIn(t, catalogue{"Europe/Berlin"}, "SELECT n FROM jobs WHERE "+text).Plain.SQL
+		got := translateIn(t, catalogue{"Europe/Berlin"}, "SELECT n FROM jobs WHERE "+text).Plain.SQL
 		if want = `SELECT "jobs"."n" FROM "sys"."jobs" WHERE ` + want; got != want {
 			t.Errorf("%s\n\tgot  %s\n\twant %s", text, got, want)
 		}
 	}
 }
 
-// TestUTCNeedsNoZone: in UTC the texts are those of a session that has set nothing.
-func TestUTCNeedsNoZone(t *testing.T) {
+// In UTC the texts equal those of a session without a time zone.
+func TestUTCTextsHaveNoZone(t *testing.T) {
 	for _, file := range []string{"zones.sql", "same.sql"} {
 		for _, s := range samples(t, file) {
-			plain := translated(t, s.text).Plain.SQL
+			plain := translate(t, s.text).Plain.SQL
 			for _, zone := range []string{"UTC", "Etc/UTC"} {
-				if got := translatedIn(t, catalogue{zone}, s.text).Plain.SQL; got != plain {
+				if got := translateIn(t, catalogue{zone}, s.text).Plain.SQL; got != plain {
 					t.Errorf("%s\n\tgot  %s\n\twant %s", s.text, got, plain)
 				}
 			}
@@ -71,26 +71,25 @@ func TestUTCNeedsNoZone(t *testing.T) {
 	}
 }
 
-// addInterval is a session that has changed its zone since a query was prepared.
-type addInterval struct {
+// changedZone is a session that has changed its zone since a query was prepared.
+type changedZone struct {
 	catalogue
 	written string
 }
 
-func (m addInterval) Zones() (written, shown string) { return m.written, m.zone }
+func (m changedZone) Zones() (written, shown string) { return m.written, m.zone }
 
-// TestZoneChanged: what the query writes stays what it was.
-func TestZoneChanged(t *testing.T) {
-	in := addInterval{catalogue{"Asia/Kolkata"}, "Europe/Berlin"}
-	got := translatedIn(t, in, "SELECT timestamptz '2026-01-01 12:00'::date").Plain.SQL
+// A change of the session's zone does not change the times that the query contains.
+func TestZoneChangeKeepsWrittenTimes(t *testing.T) {
+	in := changedZone{catalogue{"Asia/Kolkata"}, "Europe/Berlin"}
+	got := translateIn(t, in, "SELECT timestamptz '2026-01-01 12:00'::date").Plain.SQL
 	if want := `SELECT rota_moment('date', '2026-01-01T11:00:00.000000Z', 'Asia/Kolkata')`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
-// TestHeldIn: a text that says no zone is read in that of the session; one that there is
-// not is refused.
-func TestHeldIn(t *testing.T) {
+// A text without a zone is parsed in the zone of the session; an unknown zone is an error.
+func TestParseValueInZone(t *testing.T) {
 	for _, test := range []struct {
 		zone string
 		kind kind.Kind
@@ -114,7 +113,7 @@ func TestHeldIn(t *testing.T) {
 	}
 }
 
-func translatedIn(t testing.TB, in dialect.Catalogue, text string) *dialect.Statement {
+func translateIn(t testing.TB, in dialect.Catalogue, text string) *dialect.Statement {
 	t.Helper()
 	q, err := query.Parse(text)
 	must(t, err)

@@ -12,56 +12,56 @@ import (
 // builder fills the relations of a catalogue.
 type builder struct {
 	*Catalog
-	sheets []*sheet
-	named  map[string]*sheet // no name stands in both schemas
+	tables      []*tableBuilder
+	tableByName map[string]*tableBuilder // no name stands in both schemas
 }
 
-// sheet is one relation while it is filled.
-type sheet struct {
+// tableBuilder collects the rows of one relation.
+type tableBuilder struct {
 	*spec
-	at    map[string]int
-	blank []any // what a row has where nothing is said
-	rows  [][]any
-	room  []any // for the values of more rows
+	at       map[string]int
+	defaults []any // what a row has where nothing is said
+	rows     [][]any
+	spare    []any // for the values of more rows
 }
 
-// slab is for how many rows room is made at most at a time.
-const slab = 64
+// rowsPerAllocation is the maximum number of rows allocated at once.
+const rowsPerAllocation = 64
 
 // row is a new one, as blank as can be.
-func (sh *sheet) row() []any {
-	n := len(sh.blank)
-	if len(sh.room) < n {
-		sh.room = make([]any, n*min(slab, 1+len(sh.rows)))
+func (sh *tableBuilder) row() []any {
+	n := len(sh.defaults)
+	if len(sh.spare) < n {
+		sh.spare = make([]any, n*min(rowsPerAllocation, 1+len(sh.rows)))
 	}
-	row := sh.room[:n:n]
-	sh.room = sh.room[n:]
-	copy(row, sh.blank)
+	row := sh.spare[:n:n]
+	sh.spare = sh.spare[n:]
+	copy(row, sh.defaults)
 	sh.rows = append(sh.rows, row)
 	return row
 }
 
 func newBuilder(c *Catalog) *builder {
-	b := &builder{Catalog: c, named: map[string]*sheet{}}
+	b := &builder{Catalog: c, tableByName: map[string]*tableBuilder{}}
 	for _, s := range specs() {
-		sh := newSheet(s)
-		b.sheets = append(b.sheets, sh)
-		b.named[s.name] = sh
+		sh := newTableBuilder(s)
+		b.tables = append(b.tables, sh)
+		b.tableByName[s.name] = sh
 	}
 	return b
 }
 
-func newSheet(s *spec) *sheet {
-	sh := &sheet{spec: s, at: map[string]int{}, blank: make([]any, len(s.columns))}
+func newTableBuilder(s *spec) *tableBuilder {
+	sh := &tableBuilder{spec: s, at: map[string]int{}, defaults: make([]any, len(s.columns))}
 	for i, c := range s.columns {
 		sh.at[c.name] = i
-		sh.blank[i] = blank(c)
+		sh.defaults[i] = defaultValue(c)
 	}
 	return sh
 }
 
-// blank is what a column has where nothing is said.
-func blank(c specColumn) any {
+// defaultValue is the value of a column that is not set.
+func defaultValue(c specColumn) any {
 	k := kindOf(c.typ)
 	switch {
 	case !c.must:
@@ -76,79 +76,79 @@ func blank(c specColumn) any {
 
 // add adds a row to a relation, given as names of columns and their values.
 func (b *builder) add(relation string, pairs ...any) {
-	b.named[relation].add(pairs)
+	b.tableByName[relation].add(pairs)
 }
 
-func (sh *sheet) add(pairs []any) { sh.set(sh.row(), pairs) }
+func (sh *tableBuilder) add(pairs []any) { sh.set(sh.row(), pairs) }
 
 // set sets some values of a row.
-func (sh *sheet) set(row, pairs []any) {
+func (sh *tableBuilder) set(row, pairs []any) {
 	for i := 0; i < len(pairs); i += 2 {
 		at, known := sh.at[pairs[i].(string)]
 		if !known {
 			panic("pgcatalog: " + sh.name + " has no column " + pairs[i].(string))
 		}
-		row[at] = plain(pairs[i+1])
+		row[at] = storedValue(pairs[i+1])
 	}
 }
 
-// assume says what rows of a relation have where nothing else is said of them.
-func (b *builder) assume(relation string, pairs ...any) {
-	sh := b.named[relation]
-	sh.set(sh.blank, pairs)
+// setDefaults sets the default values of a relation's columns.
+func (b *builder) setDefaults(relation string, pairs ...any) {
+	sh := b.tableByName[relation]
+	sh.set(sh.defaults, pairs)
 }
 
-// plain is a value as rows hold it.
-func plain(v any) any {
+// storedValue converts a value to the form used in rows.
+func storedValue(v any) any {
 	switch v := v.(type) {
 	case bool:
-		return truth(v)
+		return boolInt(v)
 	case int:
 		return int64(v)
 	}
 	return v
 }
 
-func truth(is bool) int64 {
+func boolInt(is bool) int64 {
 	if is {
 		return 1
 	}
 	return 0
 }
 
-// addFacts adds a row for each line of facts, whose fields are for the columns named,
-// with more columns that all of them share. A minus sign alone is nothing said.
-func (b *builder) addFacts(relation, columns, text string, shared ...any) {
-	sh, names := b.named[relation], strings.Fields(columns)
+// addLines adds a row for each line of text. The fields of a line are the values of the named
+// columns; shared values are added to all rows. A single minus sign means the default.
+func (b *builder) addLines(relation, columns, text string, shared ...any) {
+	sh, names := b.tableByName[relation], strings.Fields(columns)
 	kinds := make([]kind.Kind, len(names))
 	for i, name := range names {
 		kinds[i] = kindOf(sh.columns[sh.at[name]].typ)
 	}
-	for _, fields := range facts(text) {
+	for _, fields := range splitLines(text) {
 		row := sh.row()
 		sh.set(row, shared)
 		for i, name := range names {
 			if fields[i] != "-" || kinds[i] == kind.Name {
-				row[sh.at[name]] = read(kinds[i], fields[i])
+				row[sh.at[name]] = parseField(kinds[i], fields[i])
 			}
 		}
 	}
 }
 
-// read reads a field of the facts.
-func read(k kind.Kind, field string) any {
+// parseField parses one field of a line.
+func parseField(k kind.Kind, field string) any {
 	switch {
 	case k == kind.Boolean:
-		return truth(field == "t")
+		return boolInt(field == "t")
 	case k.Number():
-		return number(field)
+		return parseNumber(field)
 	}
 	return field
 }
 
 func (b *builder) relations() []Relation {
-	all := make([]Relation, len(b.sheets))
-	for i, sh := range b.sheets {
+	all := make([]Relation, len(b.tables))
+	for i, sh := range b.tables {
 		columns := make([]dialect.Column, len(sh.columns))
 		for j, c := range sh.columns {
 			columns[j] = dialect.Column{Name: c.name, Kind: kindOf(c.typ)}

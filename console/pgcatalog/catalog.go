@@ -5,16 +5,16 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// Subject is what a catalogue describes.
+// Subject is the database that a catalogue describes.
 type Subject struct {
 	Tables  []dialect.Table
-	NotNull func(table, column string) bool   // nil: only what is of a key
-	Key     func(table string) []string       // the columns that tell rows apart; nil: Key
-	Comment func(table, column string) string // without a column: of the table; nil: there are none
+	NotNull func(table, column string) bool   // nil: only columns of a key
+	Key     func(table string) []string       // the columns of the primary key; nil: Key
+	Comment func(table, column string) string // an empty column means the table; nil: no comments
 
-	Version  string // what server_version says, such as "15.0 (Rota 1.4.0)"
+	Version  string // server_version, such as "15.0 (Rota 1.4.0)"
 	Database string
-	Owner    string // the role that everything belongs to
+	Owner    string // role that owns all objects
 }
 
 func (s Subject) withDefaults() Subject {
@@ -39,8 +39,8 @@ func (s Subject) withDefaults() Subject {
 	return s
 }
 
-// Key is the key of a table of the schema sys, empty if its rows have none: those of
-// performance and audit can have NULL where one would be.
+// Key returns the primary key columns of a table of the schema sys. It is empty for performance
+// and audit, whose rows can have NULL in each candidate column.
 func Key(table string) []string { return keys[table] }
 
 var keys = map[string][]string{
@@ -49,45 +49,45 @@ var keys = map[string][]string{
 	"reservations": {"reservation_uuid"}, "nodes": {"node_name"},
 }
 
-// Relation is a table of the catalogue and its rows. Nobody may change them: all who
-// load it share them.
+// Relation is a table of the catalogue with its rows. All callers share the rows and must not
+// change them.
 type Relation struct {
 	Schema, Name string
 	OID          int64 // of the relation, which is also the tableoid of its rows
 	Columns      []dialect.Column
 	Rows         [][]any  // of int64, float64, string, []byte and nil; booleans are 0 and 1
-	Index        []string // the columns that are worth an index
+	Index        []string // columns to index
 }
 
-// Relations is the catalogue of a subject, all of it.
+// Relations returns the complete catalogue of a subject.
 func Relations(s Subject) []Relation { return New(s).Relations() }
 
-// Catalog is the catalogue of a subject, and the ways to find something in it.
+// Catalog is the catalogue of a subject, with indexes for lookups.
 type Catalog struct {
 	subject   Subject
 	relations []Relation
 
-	spaces    map[string]int64
-	spaceName map[int64]string
-	classes   []*class
-	class     map[[2]string]*class // by schema and name
-	classOf   map[int64]*class
-	comments  map[comment]string
-	settings  map[string]string // by the name in small letters
+	schemaOID   map[string]int64
+	schemaName  map[int64]string
+	classes     []*class
+	classByName map[[2]string]*class // by schema and name
+	classByOID  map[int64]*class
+	comments    map[commentKey]string
+	settings    map[string]string // by the name in small letters
 }
 
-// comment is what a comment is about: an object of one of the tables of the
-// catalogue, and of a column its number.
-type comment struct{ of, table, column int64 }
+// commentKey identifies the object of a comment: the OID, the catalogue table, and for columns
+// the number.
+type commentKey struct{ of, table, column int64 }
 
-// New makes the catalogue of a subject.
+// New creates the catalogue of a subject.
 func New(s Subject) *Catalog {
 	c := &Catalog{
-		subject: s.withDefaults(), spaces: map[string]int64{}, spaceName: map[int64]string{},
-		class: map[[2]string]*class{}, classOf: map[int64]*class{}, comments: map[comment]string{}, settings: map[string]string{},
+		subject: s.withDefaults(), schemaOID: map[string]int64{}, schemaName: map[int64]string{},
+		classByName: map[[2]string]*class{}, classByOID: map[int64]*class{}, comments: map[commentKey]string{}, settings: map[string]string{},
 	}
-	c.nameSpaces()
-	c.nameClasses()
+	c.addSchemas()
+	c.addClasses()
 	b := newBuilder(c)
 	for _, part := range parts {
 		part(b)
@@ -96,12 +96,12 @@ func New(s Subject) *Catalog {
 	return c
 }
 
-// Relations are the tables. They are the catalogue's own.
+// Relations returns the tables. The caller must not change them.
 func (c *Catalog) Relations() []Relation { return c.relations }
 
-// OID is the number of a table, 0 if there is none of that name.
+// OID returns the OID of a table, or 0.
 func (c *Catalog) OID(schema, table string) int64 {
-	if of := c.class[[2]string{schema, table}]; of != nil {
+	if of := c.classByName[[2]string{schema, table}]; of != nil {
 		return of.oid
 	}
 	return 0
@@ -109,18 +109,18 @@ func (c *Catalog) OID(schema, table string) int64 {
 
 // parts fill the tables, each some of them.
 var parts = []func(*builder){
-	(*builder).schemas, (*builder).relationRows, (*builder).indexRows, (*builder).counts, (*builder).types, (*builder).functions,
+	(*builder).schemas, (*builder).relationRows, (*builder).indexRows, (*builder).statistics, (*builder).types, (*builder).functions,
 	(*builder).operators, (*builder).roles, (*builder).databases, (*builder).methods, (*builder).settingRows, (*builder).zones,
 	(*builder).standardNames, (*builder).standardTables, (*builder).standardColumns, (*builder).standardKeys,
-	(*builder).standardPrivileges, (*builder).standardRoutines, (*builder).remarks,
+	(*builder).standardPrivileges, (*builder).standardRoutines, (*builder).commentRows,
 }
 
-// kindOf is the kind by which values of one of PostgreSQL's types are held here.
+// kindOf returns the kind that stores values of a PostgreSQL type.
 func kindOf(name string) kind.Kind {
 	if k, known := kind.Named(name); known {
 		return k
 	}
-	if k, known := held[name]; known {
+	if k, known := otherKinds[name]; known {
 		return k
 	}
 	if n := len(name) - len("[]"); n > 0 && name[n:] == "[]" {
@@ -129,8 +129,8 @@ func kindOf(name string) kind.Kind {
 	panic("pgcatalog: no kind for the type " + name)
 }
 
-// held are the types that are no kinds.
-var held = map[string]kind.Kind{
+// otherKinds are the kinds of types without a kind of their own.
+var otherKinds = map[string]kind.Kind{
 	"sql_identifier": kind.Name, "cardinal_number": kind.Int4, "character_data": kind.Varchar, "yes_or_no": kind.Varchar, "time_stamp": kind.Timestamp,
 	"pg_lsn": kind.Text, "pg_ndistinct": kind.Text, "pg_dependencies": kind.Text, "pg_mcv_list": kind.Text, "pg_statistic[]": kind.Text,
 }

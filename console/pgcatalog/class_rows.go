@@ -4,22 +4,22 @@ import "github.com/rotajobs/rota/console/kind"
 
 // schemas fills what speaks of schemas.
 func (b *builder) schemas() {
-	for _, name := range sortedKeys(b.spaces) {
-		b.add("pg_namespace", "oid", b.spaces[name], "nspname", name, "nspowner", ownerRole, "nspacl", b.anyone("U"))
+	for _, name := range sortedKeys(b.schemaOID) {
+		b.add("pg_namespace", "oid", b.schemaOID[name], "nspname", name, "nspowner", ownerRole, "nspacl", b.publicPrivileges("U"))
 	}
 }
 
-// anyone is a list of privileges that everybody has.
-func (b *builder) anyone(letters string) string {
+// publicPrivileges is an access list that grants the privileges to PUBLIC.
+func (b *builder) publicPrivileges(letters string) string {
 	owner := b.subject.Owner
 	return list(QuoteIdent(owner)+"="+letters+"/"+QuoteIdent(owner), "="+letters+"/"+QuoteIdent(owner))
 }
 
 // relationRows fills what speaks of relations and columns.
 func (b *builder) relationRows() {
-	b.assume("pg_attribute", "attstattarget", -1, "attcacheoff", -1, "atttypmod", -1, "attislocal", true)
-	b.assume("pg_class", "relacl", b.anyone("r"))
-	sh, types := b.named["pg_attribute"], map[*typ][]any{}
+	b.setDefaults("pg_attribute", "attstattarget", -1, "attcacheoff", -1, "atttypmod", -1, "attislocal", true)
+	b.setDefaults("pg_class", "relacl", b.publicPrivileges("r"))
+	sh, types := b.tableByName["pg_attribute"], map[*typ][]any{}
 	for _, c := range b.classes {
 		b.classRow(c)
 		table := []any{"attrelid", c.oid}
@@ -49,11 +49,10 @@ func dimensions(c *class, t *typ) int {
 	return 0
 }
 
-// counts fills the views that count what is done to tables and in the database:
-// nobody does.
-func (b *builder) counts() {
+// statistics fills the statistics views. Rota does not count these values, so they are 0.
+func (b *builder) statistics() {
 	for _, view := range []string{"pg_stat_all_tables", "pg_stat_user_tables", "pg_stat_database"} {
-		b.named[view].count()
+		b.tableByName[view].zeroCounters()
 	}
 	for _, c := range b.classes {
 		if c.kind == "r" && c.space != catalogSpace && c.space != standardSpace {
@@ -64,14 +63,14 @@ func (b *builder) counts() {
 	b.add("pg_stat_database", "datid", ourDatabase, "datname", b.subject.Database)
 }
 
-// count has the numbers of a view be 0 where nothing else is said.
-func (sh *sheet) count() {
+// zeroCounters sets the default of all numeric columns of a view to 0.
+func (sh *tableBuilder) zeroCounters() {
 	for i, c := range sh.columns {
 		switch kindOf(c.typ) {
 		case kind.Integer, kind.Int4:
-			sh.blank[i] = int64(0)
+			sh.defaults[i] = int64(0)
 		case kind.Float:
-			sh.blank[i] = 0.0
+			sh.defaults[i] = 0.0
 		}
 	}
 }
@@ -108,26 +107,25 @@ func (b *builder) classRow(c *class) {
 		space = globalSpace
 	}
 	b.add("pg_class", "oid", c.oid, "relname", c.name, "relnamespace", c.space, "relowner", ownerRole, "relam", method,
-		"relfilenode", file, "reltablespace", space, "reltuples", tuples(c), "relhasindex", c.key != nil, "relisshared", c.shared,
+		"relfilenode", file, "reltablespace", space, "reltuples", estimatedRows(c), "relhasindex", c.key != nil, "relisshared", c.shared,
 		"relpersistence", "p", "relkind", c.kind, "relnatts", len(c.attrs), "relhasrules", c.kind == "v", "relispopulated", true,
-		"relreplident", replica(c))
-	if c.kind == "i" { // who may read it is that of its table
-		sh := b.named["pg_class"]
+		"relreplident", replicaIdentity(c))
+	if c.kind == "i" { // the privileges are those of its table
+		sh := b.tableByName["pg_class"]
 		sh.set(sh.rows[len(sh.rows)-1], []any{"relacl", nil})
 	}
 }
 
-// tuples is how many rows a relation is thought to have: -1, nobody has counted.
-func tuples(c *class) float64 {
+// estimatedRows is the row estimate of a relation; -1 means unknown.
+func estimatedRows(c *class) float64 {
 	if c.kind == "r" {
 		return -1
 	}
 	return 0
 }
 
-// replica is by what rows of a table are told apart when it is replicated, which
-// none is.
-func replica(c *class) string {
+// replicaIdentity is the replica identity of a relation. No table is replicated.
+func replicaIdentity(c *class) string {
 	if c.kind == "r" && c.space != catalogSpace && c.space != standardSpace {
 		return "d"
 	}
@@ -158,7 +156,7 @@ func keyNumbers(index *class) (keys, zeros, orders []int64) {
 	for _, a := range index.attrs {
 		keys = append(keys, int64(index.of.attr(a.name)+1))
 		zeros = append(zeros, 0)
-		orders = append(orders, orderOf(a.typ))
+		orders = append(orders, operatorClassOf(a.typ))
 	}
 	return keys, zeros, orders
 }
@@ -170,17 +168,17 @@ func collations(index *class) (all []int64) {
 	return all
 }
 
-// orderOf is the operator class by which a type is ordered.
-func orderOf(t *typ) int64 {
-	for _, f := range facts(classFacts) {
-		if t.oid == number(f[4]) || t.name == "varchar" && f[2] == "text_ops" {
-			return number(f[0])
+// operatorClassOf is the default operator class of a type.
+func operatorClassOf(t *typ) int64 {
+	for _, f := range splitLines(classFacts) {
+		if t.oid == parseNumber(f[4]) || t.name == "varchar" && f[2] == "text_ops" {
+			return parseNumber(f[0])
 		}
 	}
 	return 0
 }
 
-// define is the statement that an index could have been made by.
+// define is a statement that creates the index.
 func (c *class) define(qualified bool) string {
 	name := QuoteIdent(c.of.name)
 	if qualified {

@@ -57,15 +57,15 @@ func (c *class) has(columns []string) bool {
 	return !slices.ContainsFunc(columns, func(name string) bool { return c.attr(name) < 0 })
 }
 
-// ownClasses are PostgreSQL's own, the same for every subject.
-func ownClasses() (all []*class) {
+// systemClasses are PostgreSQL's own, the same for every subject.
+func systemClasses() (all []*class) {
 	for _, s := range specs() {
 		c := &class{oid: s.oid, space: catalogSpace, schema: s.schema, name: s.name, kind: s.kind, shared: s.shared}
 		if s.schema == standardSchema {
 			c.space = standardSpace
 		}
 		for _, col := range s.columns {
-			c.attrs = append(c.attrs, attr{col.name, book().called[col.typ], col.must, col.collation(s)})
+			c.attrs = append(c.attrs, attr{col.name, allTypes().byFormattedName[col.typ], col.must, col.collation(s)})
 		}
 		all = append(all, c)
 	}
@@ -75,7 +75,7 @@ func ownClasses() (all []*class) {
 // collation is how the values of a column of PostgreSQL's own are ordered. In its
 // tables that is never by a language.
 func (c specColumn) collation(of *spec) int64 {
-	t := book().called[c.typ]
+	t := allTypes().byFormattedName[c.typ]
 	if c.plain || t.collation == defaultCollation && of.kind == "r" && of.schema == catalogSchema {
 		return plainCollation
 	}
@@ -84,20 +84,20 @@ func (c specColumn) collation(of *spec) int64 {
 
 const defaultCollation, plainCollation = 100, 950
 
-// nameSpaces gives the schemas their numbers.
-func (c *Catalog) nameSpaces() {
-	c.space(catalogSchema, catalogSpace)
-	c.space("pg_toast", toastSpace)
-	c.space("public", publicSpace)
-	c.space(standardSchema, standardSpace)
+// addSchemas gives the schemas their numbers.
+func (c *Catalog) addSchemas() {
+	c.addSchema(catalogSchema, catalogSpace)
+	c.addSchema("pg_toast", toastSpace)
+	c.addSchema("public", publicSpace)
+	c.addSchema(standardSchema, standardSpace)
 	for _, t := range c.subject.Tables {
-		if _, known := c.spaces[t.Schema]; !known {
-			c.space(t.Schema, c.oidOf(t.Schema))
+		if _, known := c.schemaOID[t.Schema]; !known {
+			c.addSchema(t.Schema, c.oidOf(t.Schema))
 		}
 	}
 }
 
-func (c *Catalog) space(name string, oid int64) { c.spaces[name], c.spaceName[oid] = oid, name }
+func (c *Catalog) addSchema(name string, oid int64) { c.schemaOID[name], c.schemaName[oid] = oid, name }
 
 // oidOf is a number for something of ours. It follows from the name, so that it
 // stays the same when other tables come and go; should two names meet at one number,
@@ -106,40 +106,40 @@ func (c *Catalog) oidOf(name string) int64 {
 	hash := fnv.New32a()
 	hash.Write([]byte(name))
 	for oid := int64(hash.Sum32() % ownOIDs); ; oid++ {
-		if n := firstOwn + oid; c.spaceName[n] == "" && c.classOf[n] == nil {
+		if n := firstOwn + oid; c.schemaName[n] == "" && c.classByOID[n] == nil {
 			return n
 		}
 	}
 }
 
-// nameClasses gives the tables and their keys their numbers.
-func (c *Catalog) nameClasses() {
-	for _, own := range ownClasses() {
-		c.know(own)
+// addClasses gives the tables and their keys their numbers.
+func (c *Catalog) addClasses() {
+	for _, own := range systemClasses() {
+		c.addClass(own)
 	}
 	for _, t := range c.subject.Tables {
 		table := c.tableClass(t)
-		c.know(table)
+		c.addClass(table)
 		if key := c.subject.Key(t.Name); len(key) > 0 && table.has(key) {
-			c.know(c.keyOf(table, key))
+			c.addClass(c.keyOf(table, key))
 		}
 	}
 }
 
-func (c *Catalog) know(new *class) {
+func (c *Catalog) addClass(new *class) {
 	c.classes = append(c.classes, new)
-	c.class[[2]string{new.schema, new.name}] = new
-	c.classOf[new.oid] = new
+	c.classByName[[2]string{new.schema, new.name}] = new
+	c.classByOID[new.oid] = new
 }
 
 // tableClass is a table of the subject. It is shown as a table and not as a view:
 // psql lists tables by \dt.
 func (c *Catalog) tableClass(t dialect.Table) *class {
-	table := &class{oid: c.oidOf(t.Schema + "." + t.Name), space: c.spaces[t.Schema], schema: t.Schema, name: t.Name, kind: "r"}
+	table := &class{oid: c.oidOf(t.Schema + "." + t.Name), space: c.schemaOID[t.Schema], schema: t.Schema, name: t.Name, kind: "r"}
 	for _, col := range t.Columns {
-		of := book().of[int64(col.Kind.OID())]
+		of := allTypes().byOID[int64(col.Kind.OID())]
 		if of == nil {
-			of = book().named["text"]
+			of = allTypes().byName["text"]
 		}
 		table.attrs = append(table.attrs, attr{col.Name, of, c.subject.NotNull(t.Name, col.Name), of.collation})
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestColumnsAreThoseOfPostgreSQL: every relation of both schemas is there, with all
-// its columns, in their order and of their types.
-func TestColumnsAreThoseOfPostgreSQL(t *testing.T) {
+// Both schemas contain every relation of PostgreSQL with all its columns, in order and with
+// their types.
+func TestColumnsEqualPostgres(t *testing.T) {
 	real := map[string][]string{}
-	for _, row := range pgtest.Query(t, twin(t), `
+	for _, row := range pgtest.Query(t, createTables(t), `
 		SELECT n.nspname || '.' || c.relname, c.oid, c.relkind, c.relisshared, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
 		WHERE n.nspname IN ('pg_catalog', 'information_schema') AND c.relkind IN ('r', 'v') AND a.attnum > 0 ORDER BY 1, a.attnum`) {
@@ -29,12 +29,12 @@ func TestColumnsAreThoseOfPostgreSQL(t *testing.T) {
 			if len(oid) > 4 {
 				oid = "own"
 			}
-			if of := book().called[c.typ]; of == nil {
+			if of := allTypes().byFormattedName[c.typ]; of == nil {
 				t.Errorf("%s.%s is of the type %s, which is not there", s.name, c.name, c.typ)
 			} else if of.space == standardSpace {
 				typ = standardSchema + "." + typ
 			}
-			line := fmt.Sprintf("%s %s %s %s %s %s", oid, s.kind, shown("boolean", truth(s.shared)), c.name, typ, shown("boolean", truth(c.must)))
+			line := fmt.Sprintf("%s %s %s %s %s %s", oid, s.kind, formatValue("boolean", boolInt(s.shared)), c.name, typ, formatValue("boolean", boolInt(c.must)))
 			ours[s.schema+"."+s.name] = append(ours[s.schema+"."+s.name], line)
 		}
 	}
@@ -50,16 +50,15 @@ func TestColumnsAreThoseOfPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestRowsFitTheirColumns: rows are as long as there are columns, and hold what the
-// kinds of these say.
-func TestRowsFitTheirColumns(t *testing.T) {
+// Each row has a value for each column, and the value matches the kind of the column.
+func TestRowsMatchColumnKinds(t *testing.T) {
 	for _, r := range New(subject).Relations() {
 		for _, row := range r.Rows {
 			if len(row) != len(r.Columns) {
 				t.Fatalf("%s has %d columns and a row of %d values", r.Name, len(r.Columns), len(row))
 			}
 			for i, v := range row {
-				if !fits(r.Columns[i].Kind, v) {
+				if !matchesKind(r.Columns[i].Kind, v) {
 					t.Fatalf("%s.%s is %s and holds %#v", r.Name, r.Columns[i].Name, r.Columns[i].Kind, v)
 				}
 			}

@@ -1,8 +1,9 @@
-// Package pgcatalog is what PostgreSQL's catalogue and its information schema show
-// of ours: the tables with their real columns, as rows, and the functions that
-// psql, drivers and other tools call beside them.
+// Package pgcatalog provides pg_catalog and information_schema for Rota's tables: the
+// relations with all their columns and rows, and the catalogue functions that psql, drivers
+// and other tools call.
 //
-// What PostgreSQL itself has stands in the files columns_* and facts_*; tests
-// compare them with a real server. A [Catalog] is made of them and of a [Subject],
-// once, and then only read. It holds nothing that the tables it describes hold.
+// The files columns_* and facts_* contain PostgreSQL's built-in objects; tests compare them
+// with a real server. New creates a [Catalog] from them and a [Subject], which then does not
+// change. A catalogue contains no data of the tables that it describes. Start reading at
+// catalog.go.
 package pgcatalog

@@ -11,8 +11,8 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// fits says whether a value can be one of a kind.
-func fits(k kind.Kind, v any) bool {
+// matchesKind says whether a value can be one of a kind.
+func matchesKind(k kind.Kind, v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
@@ -29,10 +29,10 @@ func fits(k kind.Kind, v any) bool {
 	return false
 }
 
-// TestFactsAreThoseOfPostgreSQL: what the catalogue says of what every PostgreSQL has
-// is what a real one says. Of each relation the first column tells rows apart.
-func TestFactsAreThoseOfPostgreSQL(t *testing.T) {
-	url, c := twin(t), New(subject)
+// The rows of built-in objects equal those of a PostgreSQL server. The first column of each
+// relation is its key.
+func TestBuiltinRowsEqualPostgres(t *testing.T) {
+	url, c := createTables(t), New(subject)
 	for _, test := range []struct{ relation, columns, where string }{
 		{"pg_namespace", "nspname oid", "nspname IN ('pg_catalog', 'pg_toast', 'public')"},
 		{"pg_type", "oid typname typnamespace typlen typbyval typtype typcategory typispreferred typisdefined typdelim typrelid typsubscript::oid " +
@@ -72,10 +72,9 @@ func TestFactsAreThoseOfPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestTablesAreDescribedAsPostgreSQLDoes: what the catalogue says of tables, ours and
-// PostgreSQL's own, is what it says of the same tables there.
-func TestTablesAreDescribedAsPostgreSQLDoes(t *testing.T) {
-	url, c := twin(t), New(subject)
+// The rows that describe tables equal those of a PostgreSQL server with the same tables.
+func TestTableRowsEqualPostgres(t *testing.T) {
+	url, c := createTables(t), New(subject)
 	const ofColumn = "attrelid::regclass || '.' || attname"
 	real := map[string][]string{}
 	for _, row := range pgtest.Query(t, url, `
@@ -101,9 +100,9 @@ func TestTablesAreDescribedAsPostgreSQLDoes(t *testing.T) {
 	}
 }
 
-// TestInformationSchemaIsThatOfPostgreSQL likewise.
-func TestInformationSchemaIsThatOfPostgreSQL(t *testing.T) {
-	url, c := twin(t), New(subject)
+// The rows of the information schema equal those of a PostgreSQL server with the same tables.
+func TestInformationSchemaEqualsPostgres(t *testing.T) {
+	url, c := createTables(t), New(subject)
 	for _, test := range []struct{ relation, columns, where string }{
 		{"columns", "table_schema table_name column_name ordinal_position is_nullable data_type character_maximum_length character_octet_length " +
 			"numeric_precision numeric_precision_radix numeric_scale datetime_precision collation_schema collation_name domain_schema domain_name " +
@@ -129,13 +128,13 @@ func TestInformationSchemaIsThatOfPostgreSQL(t *testing.T) {
 				ours = append(ours, strings.Join(row, "|"))
 			}
 		}
-		onlyIn(t, test.relation+" in PostgreSQL alone", real, ours)
-		onlyIn(t, test.relation+" in ours alone", ours, real)
+		reportMissing(t, test.relation+" in PostgreSQL alone", real, ours)
+		reportMissing(t, test.relation+" in ours alone", ours, real)
 	}
 }
 
-// onlyIn complains of what is in one list and not in the other.
-func onlyIn(t *testing.T, what string, list, other []string) {
+// reportMissing reports the items of one list that are not in the other.
+func reportMissing(t *testing.T, what string, list, other []string) {
 	t.Helper()
 	there := map[string]bool{}
 	for _, item := range other {

@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// format writes a type as format_type does. Without a modifier nobody has asked for
-// one, which is not the same as -1: that is written so that it can be told apart. A
-// type of a schema that is not looked in is written with it; without seen only
-// pg_catalog is.
-func (b *typeBook) format(oid int64, mod *int64, seen func(*typ) bool) string {
+// format formats a type like format_type. A nil modifier means that none was requested. This
+// differs from -1, for which the text makes clear that the type has no modifier. A type that
+// seen does not report as visible gets its schema.
+func (b *typeIndex) format(oid int64, mod *int64, seen func(*typ) bool) string {
 	if oid == 0 {
 		return "-"
 	}
-	t := b.of[oid]
+	t := b.byOID[oid]
 	if t == nil {
 		return "???"
 	}
@@ -42,7 +41,7 @@ func standardName(name string, mod *int64) string {
 	given := mod != nil && *mod >= 0
 	switch name {
 	case "bit", "bpchar":
-		return unlessWhole(map[string]string{"bit": "bit", "bpchar": "character"}[name], name, mod)
+		return fixedLengthName(map[string]string{"bit": "bit", "bpchar": "character"}[name], name, mod)
 	case "varbit", "varchar":
 		return map[string]string{"varbit": "bit varying", "varchar": "character varying"}[name] + length(name, mod)
 	case "numeric":
@@ -67,9 +66,9 @@ var fullNames = map[string]string{
 	"bool": "boolean", "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real", "float8": "double precision",
 }
 
-// unlessWhole is the name of a type whose length is 1 unless it is said. That of any
-// length has only the name that PostgreSQL gave it.
-func unlessWhole(standard, name string, mod *int64) string {
+// fixedLengthName is the name of a type whose default length is 1. Without a length only
+// PostgreSQL's internal name is exact.
+func fixedLengthName(standard, name string, mod *int64) string {
 	if mod != nil && *mod < 0 {
 		return ""
 	}

@@ -12,23 +12,23 @@ import (
 type Env struct {
 	User, Database string
 	PID            int
-	Version        string   // what server_version says; empty: as the subject has it
-	SearchPath     []string // without pg_catalog, which is looked in first, unless it is named
+	Version        string   // server_version; empty: that of the subject
+	SearchPath     []string // pg_catalog is searched first unless it is listed
 
-	// Setting is a setting of the session. Those that it does not know are as
-	// pg_settings has them. It may be nil.
+	// Setting returns a setting of the session. Unknown ones have the value of
+	// pg_settings. It may be nil.
 	Setting func(name string) (value string, known bool)
-	// Set changes a setting, of the transaction alone if local. If it is nil,
-	// set_config refuses to change anything.
+	// Set changes a setting; local means for the current transaction. If it is nil,
+	// set_config cannot change settings.
 	Set func(name, value string, local bool) error
 }
 
-// Error is what is wrong with a call.
+// Error is an error of a call.
 type Error struct{ State, Message, Hint string }
 
 func (e *Error) Error() string { return e.Message }
 
-// The states of errors, as PostgreSQL has them.
+// SQLSTATE codes of errors.
 const (
 	stateUnsupported = "0A000"
 	stateBadValue    = "22023"
@@ -46,30 +46,28 @@ func fail(state, format string, args ...any) error {
 	return &Error{State: state, Message: fmt.Sprintf(format, args...)}
 }
 
-// Function is a function of the catalogue. A call takes and gives int64, float64,
-// string and nil; booleans are 0 and 1. Of one name and number of arguments there is
-// one.
+// Function is a function of the catalogue. Arguments and results are int64, float64, string and
+// nil; booleans are 0 and 1. Name and number of arguments are unique.
 type Function struct {
 	dialect.Signature
 	Call func(env *Env, c *Catalog, args []any) (any, error)
 }
 
-// Functions are all functions.
+// Functions returns all functions of the catalogue.
 func Functions() (all []Function) {
 	for _, some := range [][]Function{
 		showFunctions, typeFunctions, commentFunctions, visibleFunctions, sessionFunctions, settingFunctions, privilegeFunctions(),
-		sizeFunctions, countFunctions(), nameFunctions(), refusedFunctions(), standardFunctions,
+		sizeFunctions, statisticsFunctions(), nameFunctions(), unsupportedFunctions(), standardFunctions,
 	} {
 		all = append(all, some...)
 	}
 	return all
 }
 
-// call is what a function does. Calls of most of them look at nothing but the
-// catalogue.
+// call is the implementation of a function. Most of them use only the catalogue.
 type call = func(env *Env, c *Catalog, args []any) (any, error)
 
-// fn is a function of some kinds, which are strict: given a NULL it gives NULL.
+// fn declares a strict function: it returns NULL if an argument is NULL.
 func fn(name string, args []kind.Kind, returns kind.Kind, do call) Function {
 	return Function{dialect.Signature{Name: name, Args: args, Returns: returns}, strict(do)}
 }
@@ -85,20 +83,20 @@ func strict(do call) call {
 	}
 }
 
-// optional has the last arguments of a function left out, if one likes.
+// optional makes the last n arguments optional.
 func (f Function) optional(n int) Function {
 	f.Optional = n
 	return f
 }
 
-// always has a function give the same.
-func always(value any) call {
+// constant implements a function that always returns the same value.
+func constant(value any) call {
 	return func(*Env, *Catalog, []any) (any, error) { return value, nil }
 }
 
-func of(kinds ...kind.Kind) []kind.Kind { return kinds }
+func kinds(kinds ...kind.Kind) []kind.Kind { return kinds }
 
-// oid is an argument as a number: one that came as text may be written in digits.
+// oid converts an argument to a number; a text can contain digits.
 func oid(arg any) (int64, bool) {
 	switch v := arg.(type) {
 	case int64:
@@ -112,7 +110,7 @@ func oid(arg any) (int64, bool) {
 	return 0, false
 }
 
-// oidOr0 is for functions to which a number that nobody has stands for nothing.
+// oidOr0 converts an argument to a number, or to 0, which is no valid OID.
 func oidOr0(arg any) int64 {
 	n, _ := oid(arg)
 	return n

@@ -7,9 +7,9 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// regs are the kinds whose values are numbers of the catalogue and are written as
+// regKinds are the kinds whose values are numbers of the catalogue and are written as
 // names.
-var regs = []struct {
+var regKinds = []struct {
 	name string
 	kind kind.Kind
 	read func(c *Catalog, env *Env, text string) (int64, error)
@@ -22,43 +22,41 @@ var regs = []struct {
 	{"regrole", kind.Regrole, (*Catalog).readRole, (*Catalog).showRole},
 }
 
-// nameFunctions are those between names and numbers: to_regclass and so on, for which
-// a name that nobody has is NULL; rota_regclass, the cast of a text; and
-// rota_regclass_text, the cast back.
+// nameFunctions convert between names and OIDs: to_regclass and similar, which return NULL for
+// an unknown name; rota_regclass, the cast of a text; and rota_regclass_text, the cast to text.
 func nameFunctions() (all []Function) {
-	for _, r := range regs {
+	for _, r := range regKinds {
 		all = append(all,
-			fn("to_"+r.name, of(kind.Text), r.kind, func(env *Env, c *Catalog, args []any) (any, error) {
+			fn("to_"+r.name, kinds(kind.Text), r.kind, func(env *Env, c *Catalog, args []any) (any, error) {
 				if found, err := r.read(c, env, textOf(args[0])); err == nil {
 					return found, nil
 				}
 				return nil, nil
 			}),
-			fn("rota_"+r.name, of(kind.Text), r.kind, func(env *Env, c *Catalog, args []any) (any, error) {
+			fn("rota_"+r.name, kinds(kind.Text), r.kind, func(env *Env, c *Catalog, args []any) (any, error) {
 				if n, is := oid(args[0]); is {
 					return n, nil
 				}
-				found, _, err := c.Read(func() *Env { return env }, r.kind, textOf(args[0]))
+				found, _, err := c.ParseOID(func() *Env { return env }, r.kind, textOf(args[0]))
 				if err != nil {
 					return nil, err
 				}
 				return found, nil
 			}),
-			fn("rota_"+r.name+"_text", of(kind.OID), kind.Text, func(env *Env, c *Catalog, args []any) (any, error) {
-				text, _ := c.Shown(func() *Env { return env }, r.kind, oidOr0(args[0]))
+			fn("rota_"+r.name+"_text", kinds(kind.OID), kind.Text, func(env *Env, c *Catalog, args []any) (any, error) {
+				text, _ := c.FormatOID(func() *Env { return env }, r.kind, oidOr0(args[0]))
 				return text, nil
 			}),
 		)
 	}
-	return append(all, fn("quote_ident", of(kind.Text), kind.Text, func(_ *Env, _ *Catalog, args []any) (any, error) {
+	return append(all, fn("quote_ident", kinds(kind.Text), kind.Text, func(_ *Env, _ *Catalog, args []any) (any, error) {
 		return QuoteIdent(textOf(args[0])), nil
 	}))
 }
 
-// Read is the number of the catalogue that a text stands for, if it is of a kind that
-// is written as names.
-func (c *Catalog) Read(env func() *Env, k kind.Kind, text string) (number int64, is bool, err error) {
-	for _, r := range regs {
+// ParseOID returns the OID that a text names, if the kind is one of the reg types.
+func (c *Catalog) ParseOID(env func() *Env, k kind.Kind, text string) (number int64, is bool, err error) {
+	for _, r := range regKinds {
 		if r.kind != k {
 			continue
 		}
@@ -74,10 +72,9 @@ func (c *Catalog) Read(env func() *Env, k kind.Kind, text string) (number int64,
 	return 0, false, nil
 }
 
-// Shown is how a number of the catalogue is written, if it is of a kind that is
-// written as names.
-func (c *Catalog) Shown(env func() *Env, k kind.Kind, number int64) (text string, is bool) {
-	for _, r := range regs {
+// FormatOID formats an OID as a name, if the kind is one of the reg types.
+func (c *Catalog) FormatOID(env func() *Env, k kind.Kind, number int64) (text string, is bool) {
+	for _, r := range regKinds {
 		switch {
 		case r.kind != k:
 			continue
@@ -102,8 +99,8 @@ func (c *Catalog) readClass(env *Env, text string) (int64, error) {
 }
 
 func (c *Catalog) showClass(env *Env, oid int64) string {
-	if of := c.classOf[oid]; of != nil {
-		return c.called(env, of)
+	if of := c.classByOID[oid]; of != nil {
+		return c.displayName(env, of)
 	}
 	return ""
 }
@@ -120,23 +117,23 @@ func (c *Catalog) readType(env *Env, text string) (int64, error) {
 }
 
 func (c *Catalog) showType(env *Env, oid int64) string {
-	if book().of[oid] == nil {
+	if allTypes().byOID[oid] == nil {
 		return ""
 	}
-	return book().format(oid, nil, c.typeVisible(env))
+	return allTypes().format(oid, nil, c.typeVisible(env))
 }
 
 // procsNamed are the functions of a name. All are PostgreSQL's own.
 func (c *Catalog) procsNamed(env *Env, text string) ([]*proc, error) {
 	text, _, _ = strings.Cut(text, "(") // regprocedure has the types behind it
-	schema, name, err := c.split(env, text)
+	schema, name, err := c.splitName(env, text)
 	if err != nil {
 		return nil, err
 	}
 	if schema != "" && schema != catalogSchema {
 		return nil, nil
 	}
-	return procs().named[name], nil
+	return allProcs().byName[name], nil
 }
 
 func (c *Catalog) readProc(env *Env, text string) (int64, error) {
@@ -153,18 +150,18 @@ func (c *Catalog) readProc(env *Env, text string) (int64, error) {
 }
 
 func (c *Catalog) showProc(_ *Env, oid int64) string {
-	p := procs().of[oid]
+	p := allProcs().byOID[oid]
 	switch {
 	case p == nil:
 		return ""
-	case len(procs().named[p.name]) > 1: // then the name alone would not be read again
+	case len(allProcs().byName[p.name]) > 1: // then the name alone would not be read again
 		return catalogSchema + "." + QuoteIdent(p.name)
 	}
 	return QuoteIdent(p.name)
 }
 
-// single reads a name that can have nothing before it.
-func single(text string) (string, error) {
+// parseSingleName reads a name that can have nothing before it.
+func parseSingleName(text string) (string, error) {
 	names, err := identifiers(text)
 	if err == nil && len(names) > 1 {
 		err = fail(stateBadName, "invalid name syntax")
@@ -176,25 +173,25 @@ func single(text string) (string, error) {
 }
 
 func (c *Catalog) readSpace(_ *Env, text string) (int64, error) {
-	name, err := single(text)
+	name, err := parseSingleName(text)
 	if err != nil {
 		return 0, err
 	}
-	if n, there := c.spaces[name]; there {
+	if n, there := c.schemaOID[name]; there {
 		return n, nil
 	}
 	return 0, fail(stateNoSchema, `schema "%s" does not exist`, name)
 }
 
 func (c *Catalog) showSpace(_ *Env, oid int64) string {
-	if name := c.spaceName[oid]; name != "" {
+	if name := c.schemaName[oid]; name != "" {
 		return QuoteIdent(name)
 	}
 	return ""
 }
 
 func (c *Catalog) readRole(_ *Env, text string) (int64, error) {
-	name, err := single(text)
+	name, err := parseSingleName(text)
 	if err != nil {
 		return 0, err
 	}

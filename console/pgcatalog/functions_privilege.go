@@ -8,11 +8,11 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// Everybody may read everything here, and nobody may write: what is to happen to jobs
-// is said by statements, and who may use those is no matter of the catalogue.
+// Every role may read all tables and write none: jobs are changed by statements, whose
+// permissions the catalogue does not show.
 
-// granted says of each sort of object what can be asked, and what everybody has.
-var granted = map[string]map[string]bool{
+// privileges maps each type of object to its privileges; true means granted to all roles.
+var privileges = map[string]map[string]bool{
 	"table":    {"SELECT": true, "INSERT": false, "UPDATE": false, "DELETE": false, "TRUNCATE": false, "REFERENCES": false, "TRIGGER": false, "RULE": false},
 	"column":   {"SELECT": true, "INSERT": false, "UPDATE": false, "REFERENCES": false},
 	"sequence": {"USAGE": false, "SELECT": false, "UPDATE": false},
@@ -23,19 +23,19 @@ var granted = map[string]map[string]bool{
 	"role": {"MEMBER": true, "USAGE": true, "SET": true},
 }
 
-// objects find what a privilege is asked of: a number that nobody has is not there, a
-// name that nobody has is an error.
-var objects = map[string]func(c *Catalog, env *Env, arg any) (there bool, err error){
-	"table": onRelation, "any_column": onRelation, "sequence": onRelation,
-	"schema":     byName((*Catalog).readSpace, func(c *Catalog, n int64) bool { return c.spaceName[n] != "" }),
-	"type":       byName((*Catalog).readType, func(_ *Catalog, n int64) bool { return book().of[n] != nil }),
-	"function":   onFunction,
-	"database":   oneOf(stateNoCatalog, "database", func(c *Catalog) map[string]int64 { return map[string]int64{c.subject.Database: ourDatabase} }),
-	"language":   oneOf(stateNoObject, "language", func(*Catalog) map[string]int64 { return languageNames }),
-	"tablespace": oneOf(stateNoObject, "tablespace", func(*Catalog) map[string]int64 { return tablespaces }),
+// privilegeObjects find the object of a privilege check. An unknown number means that it does
+// not exist; an unknown name is an error.
+var privilegeObjects = map[string]func(c *Catalog, env *Env, arg any) (there bool, err error){
+	"table": relationExists, "any_column": relationExists, "sequence": relationExists,
+	"schema":     existsByName((*Catalog).readSpace, func(c *Catalog, n int64) bool { return c.schemaName[n] != "" }),
+	"type":       existsByName((*Catalog).readType, func(_ *Catalog, n int64) bool { return allTypes().byOID[n] != nil }),
+	"function":   functionExists,
+	"database":   existsInMap(stateNoCatalog, "database", func(c *Catalog) map[string]int64 { return map[string]int64{c.subject.Database: ourDatabase} }),
+	"language":   existsInMap(stateNoObject, "language", func(*Catalog) map[string]int64 { return languageNames }),
+	"tablespace": existsInMap(stateNoObject, "tablespace", func(*Catalog) map[string]int64 { return tablespaces }),
 
-	"foreign_data_wrapper": oneOf(stateNoObject, "foreign-data wrapper", func(*Catalog) map[string]int64 { return nil }),
-	"server":               oneOf(stateNoObject, "server", func(*Catalog) map[string]int64 { return nil }),
+	"foreign_data_wrapper": existsInMap(stateNoObject, "foreign-data wrapper", func(*Catalog) map[string]int64 { return nil }),
+	"server":               existsInMap(stateNoObject, "server", func(*Catalog) map[string]int64 { return nil }),
 
 	"parameter": func(*Catalog, *Env, any) (bool, error) { return true, nil },
 	"role":      func(c *Catalog, env *Env, arg any) (bool, error) { return true, c.role(env, arg) },
@@ -43,21 +43,21 @@ var objects = map[string]func(c *Catalog, env *Env, arg any) (there bool, err er
 
 const stateNoCatalog = "3D000"
 
-func onRelation(c *Catalog, env *Env, arg any) (bool, error) {
+func relationExists(c *Catalog, env *Env, arg any) (bool, error) {
 	found, err := c.relation(env, arg)
 	return found != nil, err
 }
 
-// onFunction takes any name: that of a function of the dialect may not be listed.
-func onFunction(_ *Catalog, _ *Env, arg any) (bool, error) {
+// functionExists takes any name: that of a function of the dialect may not be listed.
+func functionExists(_ *Catalog, _ *Env, arg any) (bool, error) {
 	if n, is := oid(arg); is {
-		return procs().of[n] != nil, nil
+		return allProcs().byOID[n] != nil, nil
 	}
 	return true, nil
 }
 
-// byName finds by a name or by a number.
-func byName(read func(*Catalog, *Env, string) (int64, error), there func(*Catalog, int64) bool) func(*Catalog, *Env, any) (bool, error) {
+// existsByName finds by a name or by a number.
+func existsByName(read func(*Catalog, *Env, string) (int64, error), there func(*Catalog, int64) bool) func(*Catalog, *Env, any) (bool, error) {
 	return func(c *Catalog, env *Env, arg any) (bool, error) {
 		if n, is := oid(arg); is {
 			return there(c, n), nil
@@ -67,8 +67,8 @@ func byName(read func(*Catalog, *Env, string) (int64, error), there func(*Catalo
 	}
 }
 
-// oneOf finds among few.
-func oneOf(state, what string, all func(*Catalog) map[string]int64) func(*Catalog, *Env, any) (bool, error) {
+// existsInMap finds among few.
+func existsInMap(state, what string, all func(*Catalog) map[string]int64) func(*Catalog, *Env, any) (bool, error) {
 	return func(c *Catalog, _ *Env, arg any) (bool, error) {
 		few := all(c)
 		if n, is := oid(arg); is {
@@ -86,7 +86,7 @@ var (
 	tablespaces   = map[string]int64{"pg_default": defaultSpace, "pg_global": globalSpace}
 )
 
-// role checks who a privilege is asked for.
+// role checks that the role of a privilege check exists.
 func (c *Catalog) role(env *Env, arg any) error {
 	if n, is := oid(arg); is {
 		if n != ownerRole && n != 0 {
@@ -103,7 +103,7 @@ func (c *Catalog) role(env *Env, arg any) error {
 // privilegeFunctions are has_table_privilege and similar functions. Their arguments are the
 // role (default: the current one), the object and the privilege.
 func privilegeFunctions() (all []Function) {
-	for _, what := range sortedKeys(objects) {
+	for _, what := range sortedKeys(privilegeObjects) {
 		name, sort := "has_"+what+"_privilege", what
 		switch what {
 		case "role":
@@ -111,21 +111,22 @@ func privilegeFunctions() (all []Function) {
 		case "any_column":
 			sort = "column"
 		}
-		for _, args := range [][]kind.Kind{of(kind.Unknown, kind.Text), of(kind.Unknown, kind.Unknown, kind.Text)} {
+		for _, args := range [][]kind.Kind{kinds(kind.Unknown, kind.Text), kinds(kind.Unknown, kind.Unknown, kind.Text)} {
 			all = append(all, fn(name, args, kind.Boolean, func(env *Env, c *Catalog, args []any) (any, error) {
-				return c.may(env, sort, objects[what], args)
+				return c.hasPrivilege(env, sort, privilegeObjects[what], args)
 			}))
 		}
 	}
 	return append(all,
-		fn("has_column_privilege", of(kind.Unknown, kind.Unknown, kind.Text), kind.Boolean, mayColumn),
-		fn("has_column_privilege", of(kind.Unknown, kind.Unknown, kind.Unknown, kind.Text), kind.Boolean, mayColumn),
-		fn("row_security_active", of(kind.Unknown), kind.Boolean, always(int64(0))),
+		fn("has_column_privilege", kinds(kind.Unknown, kind.Unknown, kind.Text), kind.Boolean, mayColumn),
+		fn("has_column_privilege", kinds(kind.Unknown, kind.Unknown, kind.Unknown, kind.Text), kind.Boolean, mayColumn),
+		fn("row_security_active", kinds(kind.Unknown), kind.Boolean, constant(int64(0))),
 	)
 }
 
-// may answers for the last of the arguments on the one before.
-func (c *Catalog) may(env *Env, sort string, find func(*Catalog, *Env, any) (bool, error), args []any) (any, error) {
+// hasPrivilege checks the privilege of the last argument on the object of the argument before
+// it.
+func (c *Catalog) hasPrivilege(env *Env, sort string, find func(*Catalog, *Env, any) (bool, error), args []any) (any, error) {
 	last := len(args) - 1
 	if last == 2 {
 		if err := c.role(env, args[0]); err != nil {
@@ -140,7 +141,7 @@ func (c *Catalog) may(env *Env, sort string, find func(*Catalog, *Env, any) (boo
 	if err != nil || !there {
 		return nil, err
 	}
-	return truth(is), nil
+	return boolInt(is), nil
 }
 
 // mayColumn answers for a column, which is given by its name or its number.
@@ -159,10 +160,10 @@ func mayColumn(env *Env, c *Catalog, args []any) (any, error) {
 	if err != nil || !there {
 		return nil, err
 	}
-	return truth(is), nil
+	return boolInt(is), nil
 }
 
-// columnOf says whether there is a column. A name that nobody has is an error.
+// columnOf reports whether a column exists. An unknown name is an error.
 func (c *Catalog) columnOf(env *Env, relation, column any) (bool, error) {
 	of, err := c.relation(env, relation)
 	if err != nil || of == nil {
@@ -177,15 +178,15 @@ func (c *Catalog) columnOf(env *Env, relation, column any) (bool, error) {
 	return true, nil
 }
 
-// grants says whether one of the privileges of a list is there. To hand on a
-// privilege is nobody's.
+// grants reports whether at least one privilege of the list is granted. No role has a grant
+// option.
 func grants(sort, list string) (is bool, err error) {
 	for one := range strings.SplitSeq(list, ",") {
 		word, option := strings.CutSuffix(strings.ToUpper(strings.TrimSpace(one)), " WITH GRANT OPTION")
 		if cut, admin := strings.CutSuffix(word, " WITH ADMIN OPTION"); admin && sort == "role" {
 			word, option = cut, false
 		}
-		has, known := granted[sort][word]
+		has, known := privileges[sort][word]
 		if !known {
 			return false, fail(stateBadValue, `unrecognized privilege type: "%s"`, strings.TrimSpace(one))
 		}

@@ -22,7 +22,7 @@ var sessionFunctions = []Function{
 		}
 		return nil, nil
 	}),
-	fn("current_schemas", of(kind.Boolean), kind.Name.Array(), func(env *Env, c *Catalog, args []any) (any, error) {
+	fn("current_schemas", kinds(kind.Boolean), kind.Name.Array(), func(env *Env, c *Catalog, args []any) (any, error) {
 		if isTrue(args[0]) {
 			return list(c.path(env)...), nil
 		}
@@ -32,22 +32,22 @@ var sessionFunctions = []Function{
 		return "PostgreSQL " + env.version(c), nil
 	}),
 	fn("pg_backend_pid", nil, kind.Int4, func(env *Env, _ *Catalog, _ []any) (any, error) { return int64(env.PID), nil }),
-	fn("pg_postmaster_start_time", nil, kind.Timestamp, always(started)),
-	fn("pg_conf_load_time", nil, kind.Timestamp, always(started)),
-	fn("pg_is_in_recovery", nil, kind.Boolean, always(int64(0))),
-	fn("pg_is_wal_replay_paused", nil, kind.Boolean, always(int64(0))),
-	fn("pg_my_temp_schema", nil, kind.OID, always(int64(0))),
-	fn("pg_is_other_temp_schema", of(kind.OID), kind.Boolean, always(int64(0))),
-	fn("inet_server_addr", nil, kind.Inet, always(nil)), fn("inet_server_port", nil, kind.Int4, always(nil)),
-	fn("inet_client_addr", nil, kind.Inet, always(nil)), fn("inet_client_port", nil, kind.Int4, always(nil)),
-	fn("pg_blocking_pids", of(kind.Int4), kind.Int4.Array(), always("[]")),
-	fn("pg_trigger_depth", nil, kind.Int4, always(int64(0))),
-	fn("pg_jit_available", nil, kind.Boolean, always(int64(0))),
-	fn("txid_current", nil, kind.Integer, always(int64(1))), // nothing is written, so no transaction has a number of its own
-	fn("txid_current_if_assigned", nil, kind.Integer, always(nil)),
-	fn("pg_current_xact_id", nil, kind.Integer, always(int64(1))),
-	fn("pg_current_xact_id_if_assigned", nil, kind.Integer, always(nil)),
-	fn("pg_export_snapshot", nil, kind.Text, refuse("exporting a snapshot is not supported", "")),
+	fn("pg_postmaster_start_time", nil, kind.Timestamp, constant(started)),
+	fn("pg_conf_load_time", nil, kind.Timestamp, constant(started)),
+	fn("pg_is_in_recovery", nil, kind.Boolean, constant(int64(0))),
+	fn("pg_is_wal_replay_paused", nil, kind.Boolean, constant(int64(0))),
+	fn("pg_my_temp_schema", nil, kind.OID, constant(int64(0))),
+	fn("pg_is_other_temp_schema", kinds(kind.OID), kind.Boolean, constant(int64(0))),
+	fn("inet_server_addr", nil, kind.Inet, constant(nil)), fn("inet_server_port", nil, kind.Int4, constant(nil)),
+	fn("inet_client_addr", nil, kind.Inet, constant(nil)), fn("inet_client_port", nil, kind.Int4, constant(nil)),
+	fn("pg_blocking_pids", kinds(kind.Int4), kind.Int4.Array(), constant("[]")),
+	fn("pg_trigger_depth", nil, kind.Int4, constant(int64(0))),
+	fn("pg_jit_available", nil, kind.Boolean, constant(int64(0))),
+	fn("txid_current", nil, kind.Integer, constant(int64(1))), // nothing is written, so no transaction has a number of its own
+	fn("txid_current_if_assigned", nil, kind.Integer, constant(nil)),
+	fn("pg_current_xact_id", nil, kind.Integer, constant(int64(1))),
+	fn("pg_current_xact_id_if_assigned", nil, kind.Integer, constant(nil)),
+	fn("pg_export_snapshot", nil, kind.Text, unsupported("exporting a snapshot is not supported", "")),
 }
 
 func databaseName(env *Env, c *Catalog, _ []any) (any, error) {
@@ -71,7 +71,7 @@ func (e *Env) version(c *Catalog) string {
 	return c.subject.Version
 }
 
-// setting is a setting of the session: its own, or as everybody has it.
+// setting returns a setting of the session, or else its default.
 func (c *Catalog) setting(env *Env, name string) (string, bool) {
 	if env.Setting != nil {
 		if value, known := env.Setting(name); known {
@@ -88,7 +88,7 @@ func (c *Catalog) setting(env *Env, name string) (string, bool) {
 
 // settingFunctions read and change settings.
 var settingFunctions = []Function{
-	fn("current_setting", of(kind.Text, kind.Boolean), kind.Text, func(env *Env, c *Catalog, args []any) (any, error) {
+	fn("current_setting", kinds(kind.Text, kind.Boolean), kind.Text, func(env *Env, c *Catalog, args []any) (any, error) {
 		value, known := c.setting(env, textOf(args[0]))
 		switch {
 		case known:
@@ -98,11 +98,11 @@ var settingFunctions = []Function{
 		}
 		return nil, fail(stateNoObject, `unrecognized configuration parameter "%s"`, textOf(args[0]))
 	}).optional(1),
-	{dialect.Signature{Name: "set_config", Args: of(kind.Text, kind.Text, kind.Boolean), Returns: kind.Text}, setConfig},
+	{dialect.Signature{Name: "set_config", Args: kinds(kind.Text, kind.Text, kind.Boolean), Returns: kind.Text}, setConfig},
 }
 
-// setConfig changes a setting where the session can; elsewhere it may only be set to
-// what it is.
+// setConfig changes a setting if the session supports that; otherwise only the current value is
+// accepted.
 func setConfig(env *Env, c *Catalog, args []any) (any, error) {
 	name, value := textOf(args[0]), textOf(args[1])
 	switch now, known := c.setting(env, name); {

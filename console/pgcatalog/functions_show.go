@@ -12,16 +12,16 @@ import (
 // showFunctions write what something is as a statement could have made it. What
 // there is none of here, such as triggers, is NULL.
 var showFunctions = []Function{
-	fn("pg_get_expr", of(kind.NodeTree, kind.OID, kind.Boolean), kind.Text, func(_ *Env, _ *Catalog, args []any) (any, error) { return textOf(args[0]), nil }).optional(1),
-	fn("pg_get_userbyid", of(kind.OID), kind.Name, func(_ *Env, c *Catalog, args []any) (any, error) {
+	fn("pg_get_expr", kinds(kind.NodeTree, kind.OID, kind.Boolean), kind.Text, func(_ *Env, _ *Catalog, args []any) (any, error) { return textOf(args[0]), nil }).optional(1),
+	fn("pg_get_userbyid", kinds(kind.OID), kind.Name, func(_ *Env, c *Catalog, args []any) (any, error) {
 		if n := oidOr0(args[0]); n != ownerRole {
 			return fmt.Sprintf("unknown (OID=%d)", n), nil
 		}
 		return c.subject.Owner, nil
 	}),
-	fn("pg_get_indexdef", of(kind.OID), kind.Text, showIndex),
-	fn("pg_get_indexdef", of(kind.OID, kind.Int4, kind.Boolean), kind.Text, showIndex),
-	fn("pg_get_constraintdef", of(kind.OID, kind.Boolean), kind.Text, func(_ *Env, c *Catalog, args []any) (any, error) {
+	fn("pg_get_indexdef", kinds(kind.OID), kind.Text, showIndex),
+	fn("pg_get_indexdef", kinds(kind.OID, kind.Int4, kind.Boolean), kind.Text, showIndex),
+	fn("pg_get_constraintdef", kinds(kind.OID, kind.Boolean), kind.Text, func(_ *Env, c *Catalog, args []any) (any, error) {
 		for _, index := range c.classes {
 			if n := oidOr0(args[0]); index.kind == "i" && index.constraint == n {
 				return "PRIMARY KEY (" + index.columns() + ")", nil
@@ -29,29 +29,29 @@ var showFunctions = []Function{
 		}
 		return nil, nil
 	}).optional(1),
-	fn("pg_get_function_result", of(kind.OID), kind.Text, ofProc(func(p *proc) any { return p.result() })),
-	fn("pg_get_function_arguments", of(kind.OID), kind.Text, ofProc(func(p *proc) any { return p.arguments() })),
-	fn("pg_get_function_identity_arguments", of(kind.OID), kind.Text, ofProc(func(p *proc) any { return p.arguments() })),
-	fn("pg_get_functiondef", of(kind.OID), kind.Text, ofProc(func(p *proc) any { return p.define() })),
-	fn("pg_get_function_sqlbody", of(kind.OID), kind.Text, always(nil)),
-	fn("pg_get_function_arg_default", of(kind.OID, kind.Int4), kind.Text, always(nil)),
-	fn("pg_get_viewdef", of(kind.Unknown, kind.Unknown), kind.Text, always(nil)).optional(1),
-	fn("pg_get_ruledef", of(kind.OID, kind.Boolean), kind.Text, always(nil)).optional(1),
-	fn("pg_get_triggerdef", of(kind.OID, kind.Boolean), kind.Text, always(nil)).optional(1),
-	fn("pg_get_partkeydef", of(kind.OID), kind.Text, always(nil)),
-	fn("pg_get_partition_constraintdef", of(kind.OID), kind.Text, always(nil)),
-	fn("pg_get_statisticsobjdef", of(kind.OID), kind.Text, always(nil)),
-	fn("pg_get_statisticsobjdef_columns", of(kind.OID), kind.Text, always(nil)),
-	fn("pg_get_statisticsobjdef_expressions", of(kind.OID), kind.Text.Array(), always(nil)),
-	fn("pg_get_serial_sequence", of(kind.Text, kind.Text), kind.Text, func(env *Env, c *Catalog, args []any) (any, error) {
+	fn("pg_get_function_result", kinds(kind.OID), kind.Text, withProc(func(p *proc) any { return p.result() })),
+	fn("pg_get_function_arguments", kinds(kind.OID), kind.Text, withProc(func(p *proc) any { return p.arguments() })),
+	fn("pg_get_function_identity_arguments", kinds(kind.OID), kind.Text, withProc(func(p *proc) any { return p.arguments() })),
+	fn("pg_get_functiondef", kinds(kind.OID), kind.Text, withProc(func(p *proc) any { return p.define() })),
+	fn("pg_get_function_sqlbody", kinds(kind.OID), kind.Text, constant(nil)),
+	fn("pg_get_function_arg_default", kinds(kind.OID, kind.Int4), kind.Text, constant(nil)),
+	fn("pg_get_viewdef", kinds(kind.Unknown, kind.Unknown), kind.Text, constant(nil)).optional(1),
+	fn("pg_get_ruledef", kinds(kind.OID, kind.Boolean), kind.Text, constant(nil)).optional(1),
+	fn("pg_get_triggerdef", kinds(kind.OID, kind.Boolean), kind.Text, constant(nil)).optional(1),
+	fn("pg_get_partkeydef", kinds(kind.OID), kind.Text, constant(nil)),
+	fn("pg_get_partition_constraintdef", kinds(kind.OID), kind.Text, constant(nil)),
+	fn("pg_get_statisticsobjdef", kinds(kind.OID), kind.Text, constant(nil)),
+	fn("pg_get_statisticsobjdef_columns", kinds(kind.OID), kind.Text, constant(nil)),
+	fn("pg_get_statisticsobjdef_expressions", kinds(kind.OID), kind.Text.Array(), constant(nil)),
+	fn("pg_get_serial_sequence", kinds(kind.Text, kind.Text), kind.Text, func(env *Env, c *Catalog, args []any) (any, error) {
 		_, err := c.columnOf(env, args[0], args[1])
 		return nil, err
 	}),
-	fn("pg_describe_object", of(kind.OID, kind.OID, kind.Int4), kind.Text, describe),
+	fn("pg_describe_object", kinds(kind.OID, kind.OID, kind.Int4), kind.Text, describe),
 	rowsOf("pg_get_keywords", nil, func() any { return keywordRows() }, "word text, catcode \"char\", barelabel boolean, catdesc text, baredesc text"),
-	rowsOf("pg_options_to_table", of(kind.Text.Array()), func() any { return []any{} }, "option_name text, option_value text"),
-	rowsOf("pg_partition_ancestors", of(kind.Regclass), func() any { return []any{} }, "relid regclass"),
-	rowsOf("pg_partition_tree", of(kind.Regclass), func() any { return []any{} }, "relid regclass, parentrelid regclass, isleaf boolean, level integer"),
+	rowsOf("pg_options_to_table", kinds(kind.Text.Array()), func() any { return []any{} }, "option_name text, option_value text"),
+	rowsOf("pg_partition_ancestors", kinds(kind.Regclass), func() any { return []any{} }, "relid regclass"),
+	rowsOf("pg_partition_tree", kinds(kind.Regclass), func() any { return []any{} }, "relid regclass, parentrelid regclass, isleaf boolean, level integer"),
 	rowsOf("pg_listening_channels", nil, func() any { return []any{} }),
 }
 
@@ -70,10 +70,10 @@ func rowsOf(name string, args []kind.Kind, rows func() any, columns ...string) F
 	}
 }
 
-// ofProc is NULL for a function that is not there.
-func ofProc(show func(*proc) any) call {
+// withProc is NULL for a function that is not there.
+func withProc(show func(*proc) any) call {
 	return func(_ *Env, _ *Catalog, args []any) (any, error) {
-		if p := procs().of[oidOr0(args[0])]; p != nil {
+		if p := allProcs().byOID[oidOr0(args[0])]; p != nil {
 			return show(p), nil
 		}
 		return nil, nil
@@ -101,7 +101,7 @@ func (p *proc) define() string {
 
 // showIndex is the statement of an index, or one of its columns.
 func showIndex(env *Env, c *Catalog, args []any) (any, error) {
-	index := c.classOf[oidOr0(args[0])]
+	index := c.classByOID[oidOr0(args[0])]
 	if index == nil || index.kind != "i" {
 		return nil, nil
 	}
@@ -129,7 +129,7 @@ func keywordRows() (rows []map[string]any) {
 			can = "requires AS"
 		}
 		rows = append(rows, map[string]any{
-			"word": word, "catcode": strings.ToUpper(letter), "barelabel": truth(bare), "catdesc": why[strings.ToUpper(letter)], "baredesc": can,
+			"word": word, "catcode": strings.ToUpper(letter), "barelabel": boolInt(bare), "catdesc": why[strings.ToUpper(letter)], "baredesc": can,
 		})
 	}
 	return rows
@@ -140,15 +140,15 @@ func describe(env *Env, c *Catalog, args []any) (any, error) {
 	id, column := oidOr0(args[1]), oidOr0(args[2])
 	switch oidOr0(args[0]) {
 	case classTable:
-		if of := c.classOf[id]; of != nil {
-			text := map[string]string{"r": "table ", "v": "view ", "i": "index "}[of.kind] + c.called(env, of)
+		if of := c.classByOID[id]; of != nil {
+			text := map[string]string{"r": "table ", "v": "view ", "i": "index "}[of.kind] + c.displayName(env, of)
 			if column > 0 && column <= int64(len(of.attrs)) {
 				text = "column " + of.attrs[column-1].name + " of " + text
 			}
 			return text, nil
 		}
 	case spaceTable:
-		if name := c.spaceName[id]; name != "" {
+		if name := c.schemaName[id]; name != "" {
 			return "schema " + name, nil
 		}
 	case typeTable:
@@ -156,7 +156,7 @@ func describe(env *Env, c *Catalog, args []any) (any, error) {
 			return "type " + text, nil
 		}
 	case procTable:
-		if p := procs().of[id]; p != nil {
+		if p := allProcs().byOID[id]; p != nil {
 			return "function " + p.name + "(" + strings.ReplaceAll(p.arguments(), ", ", ",") + ")", nil
 		}
 	}

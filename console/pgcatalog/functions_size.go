@@ -11,40 +11,40 @@ import (
 // sizeFunctions say how large something is: nothing here takes room on a disk of its
 // own that a database would count.
 var sizeFunctions = []Function{
-	fn("pg_relation_size", of(kind.Regclass), kind.Integer, ifThere(0)), fn("pg_relation_size", of(kind.Regclass, kind.Text), kind.Integer, ifThere(0)),
-	fn("pg_total_relation_size", of(kind.Regclass), kind.Integer, ifThere(0)),
-	fn("pg_table_size", of(kind.Regclass), kind.Integer, ifThere(0)), fn("pg_indexes_size", of(kind.Regclass), kind.Integer, ifThere(0)),
-	fn("pg_database_size", of(kind.Unknown), kind.Integer, always(int64(0))),
-	fn("pg_tablespace_size", of(kind.Unknown), kind.Integer, always(int64(0))),
-	fn("pg_tablespace_location", of(kind.OID), kind.Text, always("")),
-	fn("pg_size_pretty", of(kind.Numeric), kind.Text, func(_ *Env, _ *Catalog, args []any) (any, error) { return pretty(oidOr0(args[0])), nil }),
-	fn("pg_relation_filenode", of(kind.Regclass), kind.OID, func(env *Env, c *Catalog, args []any) (any, error) {
+	fn("pg_relation_size", kinds(kind.Regclass), kind.Integer, ifRelationExists(0)), fn("pg_relation_size", kinds(kind.Regclass, kind.Text), kind.Integer, ifRelationExists(0)),
+	fn("pg_total_relation_size", kinds(kind.Regclass), kind.Integer, ifRelationExists(0)),
+	fn("pg_table_size", kinds(kind.Regclass), kind.Integer, ifRelationExists(0)), fn("pg_indexes_size", kinds(kind.Regclass), kind.Integer, ifRelationExists(0)),
+	fn("pg_database_size", kinds(kind.Unknown), kind.Integer, constant(int64(0))),
+	fn("pg_tablespace_size", kinds(kind.Unknown), kind.Integer, constant(int64(0))),
+	fn("pg_tablespace_location", kinds(kind.OID), kind.Text, constant("")),
+	fn("pg_size_pretty", kinds(kind.Numeric), kind.Text, func(_ *Env, _ *Catalog, args []any) (any, error) { return pretty(oidOr0(args[0])), nil }),
+	fn("pg_relation_filenode", kinds(kind.Regclass), kind.OID, func(env *Env, c *Catalog, args []any) (any, error) {
 		if found, err := c.relation(env, args[0]); err != nil || found == nil || found.kind == "v" {
 			return nil, err
 		} else {
 			return found.oid, nil
 		}
 	}),
-	fn("pg_relation_filepath", of(kind.Regclass), kind.Text, ifThere(nil)),
-	fn("pg_relation_is_publishable", of(kind.Regclass), kind.Boolean, ifThere(0)),
-	fn("pg_relation_is_updatable", of(kind.Regclass, kind.Boolean), kind.Int4, always(int64(0))),
-	fn("pg_column_is_updatable", of(kind.Regclass, kind.Int2, kind.Boolean), kind.Boolean, always(int64(0))),
-	fn("pg_partition_root", of(kind.Regclass), kind.Regclass, always(nil)),
-	fn("pg_indexam_has_property", of(kind.OID, kind.Text), kind.Boolean, func(_ *Env, _ *Catalog, args []any) (any, error) {
+	fn("pg_relation_filepath", kinds(kind.Regclass), kind.Text, ifRelationExists(nil)),
+	fn("pg_relation_is_publishable", kinds(kind.Regclass), kind.Boolean, ifRelationExists(0)),
+	fn("pg_relation_is_updatable", kinds(kind.Regclass, kind.Boolean), kind.Int4, constant(int64(0))),
+	fn("pg_column_is_updatable", kinds(kind.Regclass, kind.Int2, kind.Boolean), kind.Boolean, constant(int64(0))),
+	fn("pg_partition_root", kinds(kind.Regclass), kind.Regclass, constant(nil)),
+	fn("pg_indexam_has_property", kinds(kind.OID, kind.Text), kind.Boolean, func(_ *Env, _ *Catalog, args []any) (any, error) {
 		return property(oidOr0(args[0]) == btreeMethod, textOf(args[1]))
 	}),
-	fn("pg_index_has_property", of(kind.Regclass, kind.Text), kind.Boolean, indexProperty),
-	fn("pg_index_column_has_property", of(kind.Regclass, kind.Int4, kind.Text), kind.Boolean, indexProperty),
-	{dialect.Signature{Name: "age", Args: of(kind.XID), Returns: kind.Int4, As: "rota_age_of_xid"}, strict(always(int64(0)))}, // that of times is another
+	fn("pg_index_has_property", kinds(kind.Regclass, kind.Text), kind.Boolean, indexProperty),
+	fn("pg_index_column_has_property", kinds(kind.Regclass, kind.Int4, kind.Text), kind.Boolean, indexProperty),
+	{dialect.Signature{Name: "age", Args: kinds(kind.XID), Returns: kind.Int4, As: "rota_age_of_xid"}, strict(constant(int64(0)))}, // that of times is another
 }
 
-// ifThere gives a value for a relation that is there.
-func ifThere(value any) call {
+// ifRelationExists gives a value for a relation that is there.
+func ifRelationExists(value any) call {
 	return func(env *Env, c *Catalog, args []any) (any, error) {
 		if found, err := c.relation(env, args[0]); err != nil || found == nil {
 			return nil, err
 		}
-		return plain(value), nil
+		return storedValue(value), nil
 	}
 }
 
@@ -57,14 +57,14 @@ func pretty(bytes int64) string {
 	half := bytes >> 9 // in halves of the unit, so that it can be rounded
 	for i := 1; ; i++ {
 		if abs(half) < 20*1024-1 || i == len(units)-1 {
-			return strconv.FormatInt(halved(half), 10) + " " + units[i]
+			return strconv.FormatInt(halfAwayFromZero(half), 10) + " " + units[i]
 		}
 		half >>= 10
 	}
 }
 
-// halved rounds away from zero.
-func halved(n int64) int64 {
+// halfAwayFromZero rounds away from zero.
+func halfAwayFromZero(n int64) int64 {
 	if n < 0 {
 		return (n - 1) / 2
 	}
@@ -88,7 +88,7 @@ func property(is bool, name string) (any, error) {
 	if !known {
 		return nil, nil
 	}
-	return truth(has), nil
+	return boolInt(has), nil
 }
 
 var properties = map[string]bool{

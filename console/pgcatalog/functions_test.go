@@ -28,15 +28,15 @@ func takes(f Function, args int) bool {
 	return args >= len(f.Args)-f.Optional && (args <= len(f.Args) || f.Variadic)
 }
 
-// outcome is what a call gives, as PostgreSQL writes it, or the state of its error.
-func outcome(t *testing.T, c *Catalog, name string, args ...any) string {
+// callResult is what a call gives, as PostgreSQL writes it, or the state of its error.
+func callResult(t *testing.T, c *Catalog, name string, args ...any) string {
 	t.Helper()
 	f := functionNamed(t, name, len(args))
 	answer, err := f.Call(env, c, args)
 	if err != nil {
 		return "error " + state(err)
 	}
-	return shown(f.Returns, answer)
+	return formatValue(f.Returns, answer)
 }
 
 // server is a real PostgreSQL that is asked for many things.
@@ -44,7 +44,7 @@ type server struct{ *pgconn.PgConn }
 
 func connect(t *testing.T) server {
 	t.Helper()
-	conn, err := pgconn.Connect(t.Context(), twin(t))
+	conn, err := pgconn.Connect(t.Context(), createTables(t))
 	must(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	return server{conn}
@@ -81,11 +81,11 @@ func literals(args []any) string {
 	return strings.Join(texts, ", ")
 }
 
-// TestFunctionsAnswerAsPostgreSQLDoes, where both know what is spoken of.
-func TestFunctionsAnswerAsPostgreSQLDoes(t *testing.T) {
+// The functions return the same results as PostgreSQL for objects that both have.
+func TestFunctionResultsEqualPostgres(t *testing.T) {
 	real, c := connect(t), New(subject)
 	for _, call := range sameCalls() {
-		got := outcome(t, c, call.name, call.args...)
+		got := callResult(t, c, call.name, call.args...)
 		expression := call.name + "(" + literals(call.args) + ")"
 		if call.name == "pg_size_pretty" {
 			expression = strings.Replace(expression, ")", "::bigint)", 1)
@@ -112,7 +112,7 @@ func sameCalls() (all []sameCall) {
 	for _, bits := range []int64{1 << 2, 1 << 1, 1 << 3, 1 << 10, 1 << 11, 1 << 12, 1<<2 | 1<<1, 1<<3 | 1<<10 | 1<<11, 1<<10 | 1<<11 | 1<<12, 0x7fff} { // fields of intervals
 		mods = append(mods, bits<<16|0xffff, bits<<16|3)
 	}
-	for i, typ := range book().all {
+	for i, typ := range allTypes().all {
 		if typ.oid > 10000 {
 			continue
 		}
@@ -189,9 +189,8 @@ func sameCalls() (all []sameCall) {
 	return all
 }
 
-// TestNamesAreReadAndWrittenAsPostgreSQLDoes: what is cast to regclass and its like,
-// and back.
-func TestNamesAreReadAndWrittenAsPostgreSQLDoes(t *testing.T) {
+// Casts to and from regclass and similar types give the same results as PostgreSQL.
+func TestRegTypesParseAndFormatLikePostgres(t *testing.T) {
 	real, c := connect(t), New(subject)
 	for reg, texts := range map[string][]string{
 		"regclass": {"sys.jobs", "sys.Jobs", "jobs", `sys."Odd One"`, "pg_class", "pg_catalog.pg_class", "information_schema.columns", "sys.jobs_pkey", "-", "1259", "77", "none", "none.none", `"x`, "a.b.c.d"},
@@ -205,16 +204,16 @@ func TestNamesAreReadAndWrittenAsPostgreSQLDoes(t *testing.T) {
 		"regrole":      {"postgres", "nobody", "10", "-", "Postgres"},
 	} {
 		for _, text := range texts {
-			got := outcome(t, c, "rota_"+reg, text)
+			got := callResult(t, c, "rota_"+reg, text)
 			if !strings.HasPrefix(got, "error") {
-				got = outcome(t, c, "rota_"+reg+"_text", got)
+				got = callResult(t, c, "rota_"+reg+"_text", got)
 			}
 			if want := real.outcome(t, literal(text)+"::"+reg); got != want {
 				t.Errorf("%q as %s is %q, and %q in PostgreSQL", text, reg, got, want)
 			}
-			got = outcome(t, c, "to_"+reg, text)
+			got = callResult(t, c, "to_"+reg, text)
 			if got != "" {
-				got = outcome(t, c, "rota_"+reg+"_text", got)
+				got = callResult(t, c, "rota_"+reg+"_text", got)
 			}
 			if want := real.outcome(t, "to_"+reg+"("+literal(text)+")"); got != want && !strings.HasPrefix(want, "error") {
 				t.Errorf("to_%s of %q is %q, and %q in PostgreSQL", reg, text, got, want)
@@ -223,42 +222,42 @@ func TestNamesAreReadAndWrittenAsPostgreSQLDoes(t *testing.T) {
 	}
 }
 
-// TestStatementsAreWrittenAsPostgreSQLDoes: those of indexes, keys and functions.
-func TestStatementsAreWrittenAsPostgreSQLDoes(t *testing.T) {
+// The definitions of indexes, keys and functions equal those of PostgreSQL.
+func TestDefinitionsEqualPostgres(t *testing.T) {
 	real, c := connect(t), New(subject)
 	for _, name := range []string{"sys.jobs_pkey", "sys.job_dependencies_pkey", `sys."Odd One_pkey"`} {
-		index := number(outcome(t, c, "rota_regclass", name))
+		index := parseNumber(callResult(t, c, "rota_regclass", name))
 		for got, want := range map[string]string{
-			outcome(t, c, "pg_get_indexdef", index):                            "pg_get_indexdef(%s)",
-			outcome(t, c, "pg_get_indexdef", index, int64(2), int64(1)):        "pg_get_indexdef(%s, 2, true)",
-			outcome(t, c, "pg_get_constraintdef", c.classOf[index].constraint): "pg_get_constraintdef((SELECT oid FROM pg_constraint WHERE conindid = %s))",
+			callResult(t, c, "pg_get_indexdef", index):                               "pg_get_indexdef(%s)",
+			callResult(t, c, "pg_get_indexdef", index, int64(2), int64(1)):           "pg_get_indexdef(%s, 2, true)",
+			callResult(t, c, "pg_get_constraintdef", c.classByOID[index].constraint): "pg_get_constraintdef((SELECT oid FROM pg_constraint WHERE conindid = %s))",
 		} {
 			if want := real.outcome(t, fmt.Sprintf(want, literal(name)+"::regclass")); got != want {
 				t.Errorf("%s is %q, and %q in PostgreSQL", name, got, want)
 			}
 		}
 	}
-	for _, row := range pgtest.Query(t, twin(t), `
+	for _, row := range pgtest.Query(t, createTables(t), `
 		SELECT oid, pg_get_function_arguments(oid), pg_get_function_result(oid), pg_get_function_identity_arguments(oid)
 		FROM pg_proc WHERE proargnames IS NULL AND oid < 10000`) {
-		oid := number(row[0])
-		if procs().of[oid] == nil {
+		oid := parseNumber(row[0])
+		if allProcs().byOID[oid] == nil {
 			continue
 		}
 		for i, name := range []string{"pg_get_function_arguments", "pg_get_function_result", "pg_get_function_identity_arguments"} {
-			if got := outcome(t, c, name, oid); got != row[i+1] {
-				t.Errorf("%s of %s is %q, and %q in PostgreSQL", name, procs().of[oid].name, got, row[i+1])
+			if got := callResult(t, c, name, oid); got != row[i+1] {
+				t.Errorf("%s of %s is %q, and %q in PostgreSQL", name, allProcs().byOID[oid].name, got, row[i+1])
 			}
 		}
 	}
 }
 
-// TestFunctionsAreOfOneKind: of a name and a number of arguments there is one, and
-// what it gives is of the kind that PostgreSQL's gives.
-func TestFunctionsAreOfOneKind(t *testing.T) {
+// Name and number of arguments of a function are unique, and the result has the kind of
+// PostgreSQL's function.
+func TestFunctionSignaturesAreUnique(t *testing.T) {
 	real := map[string]map[string]bool{}
-	for _, row := range pgtest.Query(t, twin(t), "SELECT proname, pronargs, pronargdefaults, prorettype::regtype FROM pg_proc") {
-		for n := number(row[1]) - number(row[2]); n <= number(row[1]); n++ {
+	for _, row := range pgtest.Query(t, createTables(t), "SELECT proname, pronargs, pronargdefaults, prorettype::regtype FROM pg_proc") {
+		for n := parseNumber(row[1]) - parseNumber(row[2]); n <= parseNumber(row[1]); n++ {
 			key := fmt.Sprint(row[0], "/", n)
 			if real[key] == nil {
 				real[key] = map[string]bool{}
@@ -282,4 +281,4 @@ func TestFunctionsAreOfOneKind(t *testing.T) {
 	}
 }
 
-func format(k kind.Kind) string { return book().format(int64(k.OID()), nil, nil) }
+func format(k kind.Kind) string { return allTypes().format(int64(k.OID()), nil, nil) }

@@ -10,19 +10,19 @@ import (
 
 // typeFunctions write types and encodings.
 var typeFunctions = []Function{
-	{dialect.Signature{Name: "format_type", Args: of(kind.OID, kind.Int4), Returns: kind.Text}, formatType},
-	fn("pg_encoding_to_char", of(kind.Int4), kind.Name, func(_ *Env, _ *Catalog, args []any) (any, error) {
+	{dialect.Signature{Name: "format_type", Args: kinds(kind.OID, kind.Int4), Returns: kind.Text}, formatType},
+	fn("pg_encoding_to_char", kinds(kind.Int4), kind.Name, func(_ *Env, _ *Catalog, args []any) (any, error) {
 		if n := oidOr0(args[0]); n >= 0 && n < int64(len(encodings)) {
 			return encodings[n], nil
 		}
 		return "", nil
 	}),
-	fn("pg_char_to_encoding", of(kind.Name), kind.Int4, func(_ *Env, _ *Catalog, args []any) (any, error) {
-		return int64(slices.IndexFunc(encodings, func(name string) bool { return bare(name) == bare(textOf(args[0])) })), nil
+	fn("pg_char_to_encoding", kinds(kind.Name), kind.Int4, func(_ *Env, _ *Catalog, args []any) (any, error) {
+		return int64(slices.IndexFunc(encodings, func(name string) bool { return normalizeEncoding(name) == normalizeEncoding(textOf(args[0])) })), nil
 	}),
-	fn("pg_client_encoding", nil, kind.Name, always("UTF8")),
-	fn("getdatabaseencoding", nil, kind.Name, always("UTF8")),
-	fn("pg_encoding_max_length", of(kind.Int4), kind.Int4, always(int64(4))),
+	fn("pg_client_encoding", nil, kind.Name, constant("UTF8")),
+	fn("getdatabaseencoding", nil, kind.Name, constant("UTF8")),
+	fn("pg_encoding_max_length", kinds(kind.Int4), kind.Int4, constant(int64(4))),
 }
 
 // formatType gives NULL only without a type; without a modifier it says less.
@@ -35,7 +35,7 @@ func formatType(env *Env, c *Catalog, args []any) (any, error) {
 		n := oidOr0(args[1])
 		mod = &n
 	}
-	return book().format(oidOr0(args[0]), mod, c.typeVisible(env)), nil
+	return allTypes().format(oidOr0(args[0]), mod, c.typeVisible(env)), nil
 }
 
 const encodingUTF8 = 6
@@ -46,8 +46,8 @@ var encodings = strings.Fields(`
 	LATIN8 LATIN9 LATIN10 WIN1256 WIN1258 WIN866 WIN874 KOI8R WIN1251 WIN1252 ISO_8859_5 ISO_8859_6 ISO_8859_7 ISO_8859_8
 	WIN1250 WIN1253 WIN1254 WIN1255 WIN1257 KOI8U SJIS BIG5 GBK UHC GB18030 JOHAB SHIFT_JIS_2004`)
 
-// bare is the name of an encoding as it is compared: people write UTF-8, too.
-func bare(name string) string {
+// normalizeEncoding is the name of an encoding as it is compared: people write UTF-8, too.
+func normalizeEncoding(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {
 			return r
@@ -62,7 +62,7 @@ func bare(name string) string {
 
 // commentFunctions are those that give comments.
 var commentFunctions = []Function{
-	fn("obj_description", of(kind.OID), kind.Text, func(_ *Env, c *Catalog, args []any) (any, error) {
+	fn("obj_description", kinds(kind.OID), kind.Text, func(_ *Env, c *Catalog, args []any) (any, error) {
 		for _, table := range []int64{classTable, spaceTable, extensionTable} {
 			if text := c.commentOn(oidOr0(args[0]), table, 0); text != nil {
 				return text, nil
@@ -70,9 +70,9 @@ var commentFunctions = []Function{
 		}
 		return nil, nil
 	}),
-	fn("obj_description", of(kind.OID, kind.Name), kind.Text, describedIn),
-	fn("shobj_description", of(kind.OID, kind.Name), kind.Text, describedIn),
-	fn("col_description", of(kind.OID, kind.Int4), kind.Text, func(_ *Env, c *Catalog, args []any) (any, error) {
+	fn("obj_description", kinds(kind.OID, kind.Name), kind.Text, describedIn),
+	fn("shobj_description", kinds(kind.OID, kind.Name), kind.Text, describedIn),
+	fn("col_description", kinds(kind.OID, kind.Int4), kind.Text, func(_ *Env, c *Catalog, args []any) (any, error) {
 		if column := oidOr0(args[1]); column > 0 {
 			return c.commentOn(oidOr0(args[0]), classTable, column), nil
 		}
@@ -81,14 +81,14 @@ var commentFunctions = []Function{
 }
 
 func describedIn(_ *Env, c *Catalog, args []any) (any, error) {
-	if table := c.class[[2]string{catalogSchema, textOf(args[1])}]; table != nil {
+	if table := c.classByName[[2]string{catalogSchema, textOf(args[1])}]; table != nil {
 		return c.commentOn(oidOr0(args[0]), table.oid, 0), nil
 	}
 	return nil, nil
 }
 
 func (c *Catalog) commentOn(of, table, column int64) any {
-	if text := c.comments[comment{of, table, column}]; text != "" {
+	if text := c.comments[commentKey{of, table, column}]; text != "" {
 		return text
 	}
 	return nil
@@ -97,32 +97,32 @@ func (c *Catalog) commentOn(of, table, column int64) any {
 // visibleFunctions say whether something is found without its schema; of what is not
 // there they know nothing.
 var visibleFunctions = []Function{
-	fn("pg_table_is_visible", of(kind.OID), kind.Boolean, func(env *Env, c *Catalog, args []any) (any, error) {
-		if found := c.classOf[oidOr0(args[0])]; found != nil {
-			return truth(c.visible(env, found)), nil
+	fn("pg_table_is_visible", kinds(kind.OID), kind.Boolean, func(env *Env, c *Catalog, args []any) (any, error) {
+		if found := c.classByOID[oidOr0(args[0])]; found != nil {
+			return boolInt(c.visible(env, found)), nil
 		}
 		return nil, nil
 	}),
-	fn("pg_type_is_visible", of(kind.OID), kind.Boolean, func(env *Env, c *Catalog, args []any) (any, error) {
-		if found := book().of[oidOr0(args[0])]; found != nil {
-			return truth(c.typeVisible(env)(found)), nil
+	fn("pg_type_is_visible", kinds(kind.OID), kind.Boolean, func(env *Env, c *Catalog, args []any) (any, error) {
+		if found := allTypes().byOID[oidOr0(args[0])]; found != nil {
+			return boolInt(c.typeVisible(env)(found)), nil
 		}
 		return nil, nil
 	}),
-	fn("pg_function_is_visible", of(kind.OID), kind.Boolean, func(_ *Env, _ *Catalog, args []any) (any, error) {
-		if procs().of[oidOr0(args[0])] != nil {
+	fn("pg_function_is_visible", kinds(kind.OID), kind.Boolean, func(_ *Env, _ *Catalog, args []any) (any, error) {
+		if allProcs().byOID[oidOr0(args[0])] != nil {
 			return int64(1), nil
 		}
 		return nil, nil
 	}),
-	fn("pg_operator_is_visible", of(kind.OID), kind.Boolean, always(int64(1))), // all are of pg_catalog
-	fn("pg_opclass_is_visible", of(kind.OID), kind.Boolean, always(int64(1))),
-	fn("pg_opfamily_is_visible", of(kind.OID), kind.Boolean, always(int64(1))),
-	fn("pg_collation_is_visible", of(kind.OID), kind.Boolean, always(int64(1))),
-	fn("pg_conversion_is_visible", of(kind.OID), kind.Boolean, always(nil)), // there are none
-	fn("pg_statistics_obj_is_visible", of(kind.OID), kind.Boolean, always(nil)),
-	fn("pg_ts_parser_is_visible", of(kind.OID), kind.Boolean, always(nil)),
-	fn("pg_ts_dict_is_visible", of(kind.OID), kind.Boolean, always(nil)),
-	fn("pg_ts_template_is_visible", of(kind.OID), kind.Boolean, always(nil)),
-	fn("pg_ts_config_is_visible", of(kind.OID), kind.Boolean, always(nil)),
+	fn("pg_operator_is_visible", kinds(kind.OID), kind.Boolean, constant(int64(1))), // all are of pg_catalog
+	fn("pg_opclass_is_visible", kinds(kind.OID), kind.Boolean, constant(int64(1))),
+	fn("pg_opfamily_is_visible", kinds(kind.OID), kind.Boolean, constant(int64(1))),
+	fn("pg_collation_is_visible", kinds(kind.OID), kind.Boolean, constant(int64(1))),
+	fn("pg_conversion_is_visible", kinds(kind.OID), kind.Boolean, constant(nil)), // there are none
+	fn("pg_statistics_obj_is_visible", kinds(kind.OID), kind.Boolean, constant(nil)),
+	fn("pg_ts_parser_is_visible", kinds(kind.OID), kind.Boolean, constant(nil)),
+	fn("pg_ts_dict_is_visible", kinds(kind.OID), kind.Boolean, constant(nil)),
+	fn("pg_ts_template_is_visible", kinds(kind.OID), kind.Boolean, constant(nil)),
+	fn("pg_ts_config_is_visible", kinds(kind.OID), kind.Boolean, constant(nil)),
 }

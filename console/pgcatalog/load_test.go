@@ -100,8 +100,8 @@ func fill(conn *sqlite.Conn, r Relation) (err error) {
 	return nil
 }
 
-// ask is the rows of a query, with | between the values.
-func ask(t *testing.T, conn *sqlite.Conn, sql string) (rows []string) {
+// queryRows is the rows of a query, with | between the values.
+func queryRows(t *testing.T, conn *sqlite.Conn, sql string) (rows []string) {
 	t.Helper()
 	err := sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite.Stmt) error {
 		values := make([]string, s.ColumnCount())
@@ -117,11 +117,10 @@ func ask(t *testing.T, conn *sqlite.Conn, sql string) (rows []string) {
 	return rows
 }
 
-// TestToolsAreAnswered: what tools ask for, as the dialect gives it to SQLite, is
-// there.
-func TestToolsAreAnswered(t *testing.T) {
+// The queries of tools, as the dialect translates them, return rows.
+func TestToolQueriesReturnRows(t *testing.T) {
 	conn := load(t, New(subject))
-	jobs := ask(t, conn, "SELECT rota_regclass('sys.jobs')")[0]
+	jobs := queryRows(t, conn, "SELECT rota_regclass('sys.jobs')")[0]
 	for _, test := range []struct {
 		what, sql string
 		want      []string
@@ -208,18 +207,17 @@ func TestToolsAreAnswered(t *testing.T) {
 		},
 		{"settings", "SELECT setting, current_setting('Server_Version_Num') FROM pg_catalog.pg_settings WHERE name = 'server_version_num'", []string{"150000|150000"}},
 	} {
-		if got := ask(t, conn, test.sql); !slices.Equal(got, test.want) {
+		if got := queryRows(t, conn, test.sql); !slices.Equal(got, test.want) {
 			t.Errorf("%s:\n\t%s\nand not\n\t%s", test.what, strings.Join(got, "\n\t"), strings.Join(test.want, "\n\t"))
 		}
 	}
 }
 
-// TestNumbersAreUnique: no two things of one sort have one number, and what another
-// speaks of is there.
-func TestNumbersAreUnique(t *testing.T) {
+// OIDs are unique per relation, and referenced OIDs exist.
+func TestOIDsAreUnique(t *testing.T) {
 	conn := load(t, New(subject))
 	for _, table := range strings.Fields("pg_class pg_namespace pg_type pg_proc pg_operator pg_cast pg_constraint pg_opclass pg_opfamily pg_am pg_collation") {
-		if got := ask(t, conn, "SELECT oid FROM pg_catalog."+table+" GROUP BY oid HAVING count(*) > 1 OR oid = 0"); len(got) > 0 {
+		if got := queryRows(t, conn, "SELECT oid FROM pg_catalog."+table+" GROUP BY oid HAVING count(*) > 1 OR oid = 0"); len(got) > 0 {
 			t.Errorf("%s has twice, or is 0: %v", table, got)
 		}
 	}
@@ -232,14 +230,14 @@ func TestNumbersAreUnique(t *testing.T) {
 		from, to, _ := strings.Cut(link, " ")
 		table, column, _ := strings.Cut(from, ".")
 		sql := fmt.Sprintf("SELECT DISTINCT %[1]s FROM pg_catalog.%[2]s WHERE %[1]s <> 0 AND %[1]s NOT IN (SELECT oid FROM pg_catalog.%[3]s)", column, table, to)
-		if got := ask(t, conn, sql); len(got) > 0 {
+		if got := queryRows(t, conn, sql); len(got) > 0 {
 			t.Errorf("%s speaks of what %s has not: %v", from, to, got)
 		}
 	}
 }
 
-// TestNumbersStay: those of a table do not change when others come.
-func TestNumbersStay(t *testing.T) {
+// The OIDs of a table do not change when other tables are added.
+func TestOIDsStayWhenTablesAreAdded(t *testing.T) {
 	fewer := subject
 	fewer.Tables = subject.Tables[:1]
 	for _, text := range []string{"sys.jobs", "sys.jobs_pkey"} {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// path are the schemas in which a session looks for a name, in that order.
+// path returns the schemas of the search path, in order.
 func (c *Catalog) path(env *Env) (all []string) {
 	if !slices.Contains(env.SearchPath, catalogSchema) {
 		all = append(all, catalogSchema)
@@ -19,7 +19,7 @@ func (c *Catalog) namedPath(env *Env) (all []string) {
 		if name == `$user` || name == `"$user"` {
 			name = env.User
 		}
-		if _, there := c.spaces[name]; there && !slices.Contains(all, name) {
+		if _, there := c.schemaOID[name]; there && !slices.Contains(all, name) {
 			all = append(all, name)
 		}
 	}
@@ -75,8 +75,8 @@ func quoted(text string) (name, rest string, fine bool) {
 	}
 }
 
-// split reads a name that may have a schema, and before that our database.
-func (c *Catalog) split(env *Env, text string) (schema, name string, err error) {
+// splitName reads a name that may have a schema, and before that our database.
+func (c *Catalog) splitName(env *Env, text string) (schema, name string, err error) {
 	names, err := identifiers(text)
 	if err != nil {
 		return "", "", err
@@ -98,31 +98,31 @@ func (c *Catalog) split(env *Env, text string) (schema, name string, err error) 
 // find is the relation that a name stands for, nil if there is none.
 func (c *Catalog) find(env *Env, schema, name string) *class {
 	if schema != "" {
-		return c.class[[2]string{schema, name}]
+		return c.classByName[[2]string{schema, name}]
 	}
 	for _, space := range c.path(env) {
-		if found := c.class[[2]string{space, name}]; found != nil {
+		if found := c.classByName[[2]string{space, name}]; found != nil {
 			return found
 		}
 	}
 	return nil
 }
 
-// relation is the relation that an argument stands for: a number, or a name. A
-// number that nobody has is nil, a name that nobody has is an error.
+// relation returns the relation of an argument, which is an OID or a name. For an unknown OID
+// it is nil; an unknown name is an error.
 func (c *Catalog) relation(env *Env, arg any) (*class, error) {
 	if n, is := oid(arg); is {
-		return c.classOf[n], nil
+		return c.classByOID[n], nil
 	}
 	text := textOf(arg)
-	schema, name, err := c.split(env, text)
+	schema, name, err := c.splitName(env, text)
 	if err != nil {
 		return nil, err
 	}
 	if found := c.find(env, schema, name); found != nil {
 		return found, nil
 	}
-	if _, there := c.spaces[schema]; schema != "" && !there {
+	if _, there := c.schemaOID[schema]; schema != "" && !there {
 		return nil, fail(stateNoSchema, `schema "%s" does not exist`, schema)
 	}
 	if schema != "" {
@@ -140,8 +140,8 @@ func (c *Catalog) typeVisible(env *Env) func(*typ) bool {
 	return func(t *typ) bool { return slices.Contains(path, spaceOf[t.space]) }
 }
 
-// called is the name of a relation as the session has to write it.
-func (c *Catalog) called(env *Env, of *class) string {
+// displayName is the name of a relation, qualified if the search path requires it.
+func (c *Catalog) displayName(env *Env, of *class) string {
 	if c.visible(env, of) {
 		return QuoteIdent(of.name)
 	}

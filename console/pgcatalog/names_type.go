@@ -26,21 +26,21 @@ func (c *Catalog) typeNamed(env *Env, text string) (*typ, error) {
 	if err != nil || found == nil || !array {
 		return found, err
 	}
-	return book().of[found.array], nil
+	return allTypes().byOID[found.array], nil
 }
 
 // plainType finds a type that is no array, or is by its own name.
 func (c *Catalog) plainType(env *Env, name string) (*typ, error) {
 	if !strings.Contains(name, `"`) {
-		if internal := spelled[blanks.ReplaceAllString(strings.ToLower(name), " ")]; internal != "" {
-			return book().named[internal], nil
+		if internal := standardSpellings[blanks.ReplaceAllString(strings.ToLower(name), " ")]; internal != "" {
+			return allTypes().byName[internal], nil
 		}
 	}
-	schema, plain, err := c.split(env, name)
+	schema, plain, err := c.splitName(env, name)
 	if err != nil {
 		return nil, err
 	}
-	found := book().named[plain]
+	found := allTypes().byName[plain]
 	switch {
 	case found == nil:
 		return nil, nil
@@ -50,8 +50,8 @@ func (c *Catalog) plainType(env *Env, name string) (*typ, error) {
 	return found, nil
 }
 
-// spelled are the names that the grammar has for types.
-var spelled = map[string]string{
+// standardSpellings are the names that the grammar has for types.
+var standardSpellings = map[string]string{
 	"bigint": "int8", "int": "int4", "integer": "int4", "smallint": "int2", "real": "float4", "float": "float8", "double precision": "float8",
 	"decimal": "numeric", "dec": "numeric", "boolean": "bool", "character varying": "varchar", "char varying": "varchar",
 	"character": "bpchar", "char": "bpchar", "nchar": "bpchar", "national character": "bpchar", "bit varying": "varbit",

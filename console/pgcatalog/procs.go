@@ -27,20 +27,20 @@ type proc struct {
 // languages are what a letter stands for: internal, C, SQL and PL/pgSQL.
 var languages = map[string]int64{"i": 12, "c": 13, "s": 14, "p": 13563}
 
-type procBook struct {
-	all   []*proc
-	of    map[int64]*proc
-	named map[string][]*proc
+type procIndex struct {
+	all    []*proc
+	byOID  map[int64]*proc
+	byName map[string][]*proc
 }
 
-var procs = sync.OnceValue(func() *procBook {
-	b := &procBook{of: map[int64]*proc{}, named: map[string][]*proc{}}
+var allProcs = sync.OnceValue(func() *procIndex {
+	b := &procIndex{byOID: map[int64]*proc{}, byName: map[string][]*proc{}}
 	for _, text := range []string{functionFacts, functionFactsMore} {
-		for _, f := range facts(text) {
+		for _, f := range splitLines(text) {
 			p := readProc(f)
 			b.all = append(b.all, p)
-			b.of[p.oid] = p
-			b.named[p.name] = append(b.named[p.name], p)
+			b.byOID[p.oid] = p
+			b.byName[p.name] = append(b.byName[p.name], p)
 		}
 	}
 	return b
@@ -51,13 +51,13 @@ var procs = sync.OnceValue(func() *procBook {
 // prorows, prosecdef, proleakproof, proparallel, the language and proargtypes.
 func readProc(f []string) *proc {
 	p := &proc{
-		oid: number(f[0]), name: f[1], kind: f[2], returns: number(f[3]), set: f[4] == "t", volatile: f[5], strict: f[6] == "t",
-		defaults: number(f[7]), variadic: number(f[8]), cost: float64(number(f[9])), rows: float64(number(f[10])),
+		oid: parseNumber(f[0]), name: f[1], kind: f[2], returns: parseNumber(f[3]), set: f[4] == "t", volatile: f[5], strict: f[6] == "t",
+		defaults: parseNumber(f[7]), variadic: parseNumber(f[8]), cost: float64(parseNumber(f[9])), rows: float64(parseNumber(f[10])),
 		definer: f[11] == "t", leakproof: f[12] == "t", parallel: f[13], language: languages[f[14]],
 	}
 	if f[15] != "-" {
 		for arg := range strings.SplitSeq(f[15], ",") {
-			p.args = append(p.args, number(arg))
+			p.args = append(p.args, parseNumber(arg))
 		}
 	}
 	return p
@@ -67,7 +67,7 @@ func readProc(f []string) *proc {
 func (p *proc) arguments() string {
 	texts := make([]string, len(p.args))
 	for i, arg := range p.args {
-		texts[i] = book().format(arg, nil, nil)
+		texts[i] = allTypes().format(arg, nil, nil)
 		if p.variadic != 0 && i == len(p.args)-1 {
 			texts[i] = "VARIADIC " + texts[i]
 		}
@@ -77,7 +77,7 @@ func (p *proc) arguments() string {
 
 // result is the type that a function gives.
 func (p *proc) result() string {
-	text := book().format(p.returns, nil, nil)
+	text := allTypes().format(p.returns, nil, nil)
 	if p.set {
 		text = "SETOF " + text
 	}
@@ -85,7 +85,7 @@ func (p *proc) result() string {
 }
 
 func (b *builder) functions() {
-	for _, p := range procs().all {
+	for _, p := range allProcs().all {
 		b.add("pg_proc", "oid", p.oid, "proname", p.name, "pronamespace", catalogSpace, "proowner", ownerRole, "prolang", p.language,
 			"procost", p.cost, "prorows", p.rows, "provariadic", p.variadic, "prokind", p.kind, "prosecdef", p.definer,
 			"proleakproof", p.leakproof, "proisstrict", p.strict, "proretset", p.set, "provolatile", p.volatile, "proparallel", p.parallel,
@@ -98,16 +98,16 @@ func (b *builder) functions() {
 
 // operators fills what speaks of operators, casts and orders.
 func (b *builder) operators() {
-	b.addFacts("pg_operator", "oid oprname oprkind oprcanmerge oprcanhash oprleft oprright oprresult oprcom oprnegate oprcode oprrest oprjoin",
+	b.addLines("pg_operator", "oid oprname oprkind oprcanmerge oprcanhash oprleft oprright oprresult oprcom oprnegate oprcode oprrest oprjoin",
 		operatorFacts, "oprnamespace", catalogSpace, "oprowner", ownerRole)
-	b.addFacts("pg_cast", "oid castsource casttarget castfunc castcontext castmethod", castFacts)
-	b.addFacts("pg_opclass", "oid opcmethod opcname opcfamily opcintype opcdefault opckeytype", classFacts,
+	b.addLines("pg_cast", "oid castsource casttarget castfunc castcontext castmethod", castFacts)
+	b.addLines("pg_opclass", "oid opcmethod opcname opcfamily opcintype opcdefault opckeytype", classFacts,
 		"opcnamespace", catalogSpace, "opcowner", ownerRole)
 	known := map[string]bool{}
-	for _, f := range facts(classFacts) {
+	for _, f := range splitLines(classFacts) {
 		if family := f[3]; !known[family] {
 			known[family] = true
-			b.add("pg_opfamily", "oid", number(family), "opfmethod", number(f[1]), "opfname", f[7], "opfnamespace", catalogSpace, "opfowner", ownerRole)
+			b.add("pg_opfamily", "oid", parseNumber(family), "opfmethod", parseNumber(f[1]), "opfname", f[7], "opfnamespace", catalogSpace, "opfowner", ownerRole)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// hidden is what stands where a password would.
-const hidden = "********"
+// maskedPassword is what stands where a password would.
+const maskedPassword = "********"
 
 // roles fills what speaks of roles. There is one, and nothing says by what it is
 // known.
@@ -19,9 +19,9 @@ func (b *builder) roles() {
 		"rolcanlogin", true, "rolreplication", false, "rolbypassrls", true, "rolconnlimit", -1,
 	}
 	b.add("pg_authid", append(flags, "oid", ownerRole)...)
-	b.add("pg_roles", append(flags, "oid", ownerRole, "rolpassword", hidden)...)
+	b.add("pg_roles", append(flags, "oid", ownerRole, "rolpassword", maskedPassword)...)
 	user := []any{"usename", name, "usesysid", ownerRole, "usecreatedb", false, "usesuper", true, "userepl", false, "usebypassrls", true}
-	b.add("pg_user", append(user, "passwd", hidden)...)
+	b.add("pg_user", append(user, "passwd", maskedPassword)...)
 	b.add("pg_shadow", user...)
 }
 
@@ -29,16 +29,16 @@ func (b *builder) roles() {
 func (b *builder) databases() {
 	b.add("pg_database", "oid", ourDatabase, "datname", b.subject.Database, "datdba", ownerRole, "encoding", encodingUTF8,
 		"datlocprovider", "c", "datallowconn", true, "datconnlimit", -1, "datfrozenxid", 3, "datminmxid", 1, "dattablespace", defaultSpace,
-		"datcollate", "C.UTF-8", "datctype", "C.UTF-8", "datacl", b.anyone("c"))
-	b.addFacts("pg_tablespace", "oid spcname", "1663 pg_default\n1664 pg_global", "spcowner", ownerRole)
+		"datcollate", "C.UTF-8", "datctype", "C.UTF-8", "datacl", b.publicPrivileges("c"))
+	b.addLines("pg_tablespace", "oid spcname", "1663 pg_default\n1664 pg_global", "spcowner", ownerRole)
 }
 
 // methods fills what speaks of ways to keep rows, of languages, extensions and
 // orders of texts.
 func (b *builder) methods() {
-	b.addFacts("pg_am", "oid amname amhandler amtype", methodFacts)
-	b.addFacts("pg_language", "oid lanname lanispl lanpltrusted lanplcallfoid laninline lanvalidator", languageFacts, "lanowner", ownerRole)
-	b.addFacts("pg_collation", "oid collname collprovider collencoding collcollate collctype", collationFacts,
+	b.addLines("pg_am", "oid amname amhandler amtype", methodFacts)
+	b.addLines("pg_language", "oid lanname lanispl lanpltrusted lanplcallfoid laninline lanvalidator", languageFacts, "lanowner", ownerRole)
+	b.addLines("pg_collation", "oid collname collprovider collencoding collcollate collctype", collationFacts,
 		"collnamespace", catalogSpace, "collowner", ownerRole, "collisdeterministic", true)
 	b.add("pg_extension", "oid", plpgsql, "extname", "plpgsql", "extowner", ownerRole, "extnamespace", catalogSpace, "extversion", "1.0")
 	b.add("pg_available_extensions", "name", "plpgsql", "default_version", "1.0", "installed_version", "1.0")
@@ -72,28 +72,28 @@ const collationFacts = `
 951 POSIX c -1 POSIX POSIX
 `
 
-// remarks fills the comments: those of the subject, and those of what every
+// commentRows fills the comments: those of the subject, and those of what every
 // PostgreSQL has.
-func (b *builder) remarks() {
+func (b *builder) commentRows() {
 	for _, c := range b.classes {
 		if c.kind != "r" || c.space == catalogSpace || c.space == standardSpace {
 			continue
 		}
-		b.remark(c.oid, classTable, 0, b.subject.Comment(c.name, ""))
+		b.addComment(c.oid, classTable, 0, b.subject.Comment(c.name, ""))
 		for i, a := range c.attrs {
-			b.remark(c.oid, classTable, int64(i+1), b.subject.Comment(c.name, a.name))
+			b.addComment(c.oid, classTable, int64(i+1), b.subject.Comment(c.name, a.name))
 		}
 	}
-	b.remark(publicSpace, spaceTable, 0, "empty schema, for tools that expect one of this name")
-	b.remark(plpgsql, extensionTable, 0, "listed for compatibility; procedures are not supported")
-	b.comments[comment{ourDatabase, databaseTable, 0}] = "read-only database of the scheduler"
-	b.add("pg_shdescription", "objoid", ourDatabase, "classoid", databaseTable, "description", b.comments[comment{ourDatabase, databaseTable, 0}])
+	b.addComment(publicSpace, spaceTable, 0, "empty schema, for tools that expect one of this name")
+	b.addComment(plpgsql, extensionTable, 0, "listed for compatibility; procedures are not supported")
+	b.comments[commentKey{ourDatabase, databaseTable, 0}] = "read-only database of the scheduler"
+	b.add("pg_shdescription", "objoid", ourDatabase, "classoid", databaseTable, "description", b.comments[commentKey{ourDatabase, databaseTable, 0}])
 }
 
-func (b *builder) remark(of, table, column int64, text string) {
+func (b *builder) addComment(of, table, column int64, text string) {
 	if text == "" {
 		return
 	}
-	b.comments[comment{of, table, column}] = text
+	b.comments[commentKey{of, table, column}] = text
 	b.add("pg_description", "objoid", of, "classoid", table, "objsubid", column, "description", text)
 }

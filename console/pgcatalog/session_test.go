@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// TestSessionsAreAnswered: what is ours alone, and so nothing that PostgreSQL could
-// say.
-func TestSessionsAreAnswered(t *testing.T) {
+// The results of these functions are specific to Rota, so they cannot be compared with
+// PostgreSQL.
+func TestSessionFunctions(t *testing.T) {
 	c := New(subject)
-	jobs := c.class[[2]string{"sys", "jobs"}].oid
+	jobs := c.classByName[[2]string{"sys", "jobs"}].oid
 	for _, test := range []struct {
 		name string
 		args []any
@@ -54,15 +54,14 @@ func TestSessionsAreAnswered(t *testing.T) {
 		{"pg_stat_get_live_tuples", []any{jobs}, "0"},
 		{"pg_index_column_has_property", []any{"sys.jobs_pkey", int64(1), "asc"}, "t"},
 	} {
-		if got := outcome(t, c, test.name, test.args...); got != test.want {
+		if got := callResult(t, c, test.name, test.args...); got != test.want {
 			t.Errorf("%s%v is %q, and not %q", test.name, test.args, got, test.want)
 		}
 	}
 }
 
-// TestThePathIsLookedIn: what is in a schema that the session names is found, and
-// written, without it.
-func TestThePathIsLookedIn(t *testing.T) {
+// Names in a schema of the search path are found and written without the schema.
+func TestSearchPathResolvesNames(t *testing.T) {
 	c, near := New(subject), &Env{User: "postgres", SearchPath: []string{"sys", "none"}}
 	jobs, err := c.readClass(near, "jobs")
 	must(t, err)
@@ -78,9 +77,8 @@ func TestThePathIsLookedIn(t *testing.T) {
 	}
 }
 
-// TestSettingsAreTheSessions: its own before those of everybody, and it may change
-// them if it can.
-func TestSettingsAreTheSessions(t *testing.T) {
+// Settings of the session have priority over the defaults, and the session can change them.
+func TestSessionSettingsOverrideDefaults(t *testing.T) {
 	set := ""
 	own := &Env{
 		Setting: func(name string) (string, bool) { return "mine", name == "application_name" },
@@ -107,9 +105,8 @@ func TestSettingsAreTheSessions(t *testing.T) {
 	}
 }
 
-// TestEveryFunctionCanBeCalled, whatever it is given: with too little, with numbers
-// that nobody has and with texts that are none.
-func TestEveryFunctionCanBeCalled(t *testing.T) {
+// No function panics with missing arguments, unknown OIDs or invalid texts.
+func TestFunctionsAcceptAnyArguments(t *testing.T) {
 	c := New(subject)
 	for _, f := range Functions() {
 		for n := len(f.Args) - f.Optional; n <= len(f.Args); n++ {
@@ -125,7 +122,7 @@ func TestEveryFunctionCanBeCalled(t *testing.T) {
 				}
 				if text, is := answer.(string); f.Set && (!is || !json.Valid([]byte(text))) {
 					t.Errorf("%s%v is no list: %v", f.Name, args, answer)
-				} else if !f.Set && !fits(f.Returns, answer) {
+				} else if !f.Set && !matchesKind(f.Returns, answer) {
 					t.Errorf("%s%v is %#v, which is no %s", f.Name, args, answer, f.Returns)
 				}
 			}
@@ -133,12 +130,12 @@ func TestEveryFunctionCanBeCalled(t *testing.T) {
 	}
 }
 
-// TestNothingIsSaidOfSecrets: no row has a word of what nobody may know.
-func TestNothingIsSaidOfSecrets(t *testing.T) {
+// No row contains a password.
+func TestCatalogShowsNoSecrets(t *testing.T) {
 	for _, name := range []string{"pg_authid", "pg_shadow", "pg_roles", "pg_user", "pg_user_mapping", "pg_subscription", "pg_hba_file_rules", "pg_stat_ssl"} {
 		for _, row := range relationOf(t, New(subject), name).Rows {
 			for _, v := range row {
-				if text, is := v.(string); is && text != "postgres" && text != hidden {
+				if text, is := v.(string); is && text != "postgres" && text != maskedPassword {
 					t.Errorf("%s says %q", name, text)
 				}
 			}

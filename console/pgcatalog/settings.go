@@ -77,7 +77,7 @@ func (b *builder) settingRows() {
 		}
 		b.settings[strings.ToLower(name)] = value
 		b.add("pg_settings", "name", name, "setting", value, "unit", orNull(f[2]), "category", f[3], "short_desc", f[9], "context", f[4],
-			"vartype", f[5], "source", "default", "min_val", orNull(f[6]), "max_val", orNull(f[7]), "enumvals", words(f[8]), "boot_val", value,
+			"vartype", f[5], "source", "default", "min_val", orNull(f[6]), "max_val", orNull(f[7]), "enumvals", enumValues(f[8]), "boot_val", value,
 			"reset_val", value, "pending_restart", false)
 	}
 }
@@ -89,7 +89,7 @@ func orNull(text string) any {
 	return text
 }
 
-func words(text string) any {
+func enumValues(text string) any {
 	if text == "" {
 		return nil
 	}

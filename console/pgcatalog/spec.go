@@ -49,7 +49,7 @@ func readSpecs(schema, text string) (all []*spec) {
 			continue
 		}
 		fields := strings.Fields(line)
-		all = append(all, &spec{schema: schema, name: fields[0], oid: number(fields[1]), kind: fields[2], shared: len(fields) > 3})
+		all = append(all, &spec{schema: schema, name: fields[0], oid: parseNumber(fields[1]), kind: fields[2], shared: len(fields) > 3})
 	}
 	return all
 }
@@ -67,8 +67,8 @@ func readColumns(text string) (all []specColumn) {
 	return all
 }
 
-// number reads a number of the facts. What is none is a mistake in this package.
-func number(text string) int64 {
+// parseNumber reads a number of the facts. What is none is a mistake in this package.
+func parseNumber(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		panic("pgcatalog: " + err.Error())
@@ -76,8 +76,8 @@ func number(text string) int64 {
 	return n
 }
 
-// facts are the lines of a text, each split at blanks.
-func facts(text string) (all [][]string) {
+// splitLines are the lines of a text, each split at blanks.
+func splitLines(text string) (all [][]string) {
 	for line := range strings.Lines(text) {
 		if fields := strings.Fields(line); len(fields) > 0 {
 			all = append(all, fields)

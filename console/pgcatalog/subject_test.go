@@ -48,8 +48,8 @@ var subject = Subject{
 
 var env = &Env{User: "postgres", Database: "rota", PID: 7, SearchPath: []string{"$user", "public"}}
 
-// twin makes the same tables in a real PostgreSQL, and is its URL.
-func twin(t *testing.T) string {
+// createTables makes the same tables in a real PostgreSQL, and is its URL.
+func createTables(t *testing.T) string {
 	t.Helper()
 	server := pgtest.Shared(t)
 	url := server.URL(server.NewDatabase(t, ""))
@@ -106,8 +106,8 @@ func relationOf(t *testing.T, c *Catalog, name string) Relation {
 	return Relation{}
 }
 
-// shown is a value as PostgreSQL writes it.
-func shown(k kind.Kind, v any) string {
+// formatValue is a value as PostgreSQL writes it.
+func formatValue(k kind.Kind, v any) string {
 	text := textOf(v)
 	switch {
 	case v == nil:
@@ -152,7 +152,7 @@ func (r Relation) pick(t *testing.T, columns ...string) map[string][]string {
 	for _, row := range r.Rows {
 		values := make([]string, len(at))
 		for i, j := range at {
-			values[i] = shown(r.Columns[j].Kind, row[j])
+			values[i] = formatValue(r.Columns[j].Kind, row[j])
 		}
 		all[values[0]] = values
 	}

@@ -25,37 +25,37 @@ const (
 	arrayAnalyze, arraySubscript               = 3816, 6179
 )
 
-// typeBook is all types, and how to find them.
-type typeBook struct {
-	all    []*typ
-	of     map[int64]*typ
-	named  map[string]*typ // as pg_type has the name
-	called map[string]*typ // as format_type writes it, without its schema
+// typeIndex is all types, and how to find them.
+type typeIndex struct {
+	all             []*typ
+	byOID           map[int64]*typ
+	byName          map[string]*typ // as pg_type has the name
+	byFormattedName map[string]*typ // as format_type writes it, without its schema
 }
 
-var book = sync.OnceValue(func() *typeBook {
-	b := &typeBook{of: map[int64]*typ{}, named: map[string]*typ{}, called: map[string]*typ{}}
-	for _, f := range facts(typeFacts) {
+var allTypes = sync.OnceValue(func() *typeIndex {
+	b := &typeIndex{byOID: map[int64]*typ{}, byName: map[string]*typ{}, byFormattedName: map[string]*typ{}}
+	for _, f := range splitLines(typeFacts) {
 		b.add(readType(f))
 	}
 	for _, t := range b.all {
-		if t.array != 0 && b.of[t.array] == nil { // that of records is among the facts, being like no other
+		if t.array != 0 && b.byOID[t.array] == nil { // that of records is among the facts, being like no other
 			b.add(arrayOf(t))
 		}
 	}
 	for _, t := range b.all {
-		b.called[strings.TrimPrefix(b.format(t.oid, nil, nil), standardSchema+".")] = t
+		b.byFormattedName[strings.TrimPrefix(b.format(t.oid, nil, nil), standardSchema+".")] = t
 	}
-	b.called["timestamptz"], b.called["timestamp"], b.called["time"] = b.of[1184], b.of[1114], b.of[1083]
-	b.called["timestamptz[]"] = b.of[1185]
-	b.called["varchar"], b.called["bpchar"] = b.of[1043], b.of[1042]
+	b.byFormattedName["timestamptz"], b.byFormattedName["timestamp"], b.byFormattedName["time"] = b.byOID[1184], b.byOID[1114], b.byOID[1083]
+	b.byFormattedName["timestamptz[]"] = b.byOID[1185]
+	b.byFormattedName["varchar"], b.byFormattedName["bpchar"] = b.byOID[1043], b.byOID[1042]
 	return b
 })
 
-func (b *typeBook) add(t *typ) {
+func (b *typeIndex) add(t *typ) {
 	b.all = append(b.all, t)
-	b.of[t.oid] = t
-	b.named[t.name] = t
+	b.byOID[t.oid] = t
+	b.byName[t.name] = t
 }
 
 // readType reads the fields of a type: oid, typname, typarray, typlen, typbyval,
@@ -63,7 +63,7 @@ func (b *typeBook) add(t *typ) {
 // from typinput to typanalyze, typalign, typstorage, typnotnull, typbasetype,
 // typtypmod, typcollation and typsubscript.
 func readType(f []string) *typ {
-	n := func(i int) int64 { return number(f[i]) }
+	n := func(i int) int64 { return parseNumber(f[i]) }
 	t := &typ{
 		oid: n(0), name: f[1], array: n(2), length: n(3), byval: f[4] == "t", kind: f[5], category: f[6], preferred: f[7] == "t",
 		delim: f[8], rel: n(9), elem: n(10), input: n(11), output: n(12), receive: n(13), send: n(14), modin: n(15), modout: n(16), analyze: n(17),
@@ -94,13 +94,13 @@ func (t *typ) isArray() bool { return t.elem != 0 && t.subscript == arraySubscri
 // root is the type that a domain is of.
 func (t *typ) root() *typ {
 	for t.base != 0 {
-		t = book().of[t.base]
+		t = allTypes().byOID[t.base]
 	}
 	return t
 }
 
 func (b *builder) types() {
-	for _, t := range book().all {
+	for _, t := range allTypes().all {
 		b.add("pg_type", "oid", t.oid, "typname", t.name, "typnamespace", t.space, "typowner", ownerRole, "typlen", t.length,
 			"typbyval", t.byval, "typtype", t.kind, "typcategory", t.category, "typispreferred", t.preferred, "typisdefined", true,
 			"typdelim", t.delim, "typrelid", t.rel, "typsubscript", t.subscript, "typelem", t.elem, "typarray", t.array, "typinput", t.input,
@@ -108,5 +108,5 @@ func (b *builder) types() {
 			"typanalyze", t.analyze, "typalign", t.align, "typstorage", t.storage, "typnotnull", t.notnull, "typbasetype", t.base,
 			"typtypmod", t.typmod, "typndims", 0, "typcollation", t.collation)
 	}
-	b.addFacts("pg_range", "rngtypid rngsubtype rngmultitypid rngcollation rngsubopc rngcanonical rngsubdiff", rangeFacts)
+	b.addLines("pg_range", "rngtypid rngsubtype rngmultitypid rngcollation rngsubopc rngcanonical rngsubdiff", rangeFacts)
 }

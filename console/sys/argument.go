@@ -17,7 +17,7 @@ import (
 // argumentValue converts an argument to the stored form of its kind. The name of a catalogue object becomes its OID.
 func (d *memoryDB) argumentValue(k Kind, arg any) (any, error) {
 	if name, is := arg.(string); is {
-		if number, is, err := catalog().Read(d.query.env, k, name); is {
+		if number, is, err := catalog().ParseOID(d.query.env, k, name); is {
 			return number, err
 		}
 	}

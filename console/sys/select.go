@@ -110,7 +110,7 @@ func (d *memoryDB) number(n int64, k Kind) any {
 	if k == Boolean && (n == 0 || n == 1) {
 		return n != 0
 	}
-	if name, is := catalog().Shown(d.query.env, k, n); is {
+	if name, is := catalog().FormatOID(d.query.env, k, n); is {
 		return Named{n, name}
 	}
 	return n

@@ -7,8 +7,8 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// What PostgreSQL counts of its own work nobody counts here: the numbers are 0, and
-// the times are NULL. What Rota counts is in sys.performance.
+// Rota does not collect PostgreSQL's statistics: the numbers are 0 and the times are NULL.
+// Rota's own statistics are in sys.performance.
 
 // counters are the functions pg_stat_get_… of a relation, a database, a function or a
 // backend.
@@ -28,46 +28,46 @@ const serverCounters = `
 	bgwriter_buf_written_checkpoints bgwriter_buf_written_clean bgwriter_maxwritten_clean bgwriter_requested_checkpoints
 	bgwriter_timed_checkpoints buf_alloc buf_fsync_backend buf_written_backend`
 
-// spans are how long something took, in milliseconds.
-const spans = `
+// durationNames are how long something took, in milliseconds.
+const durationNames = `
 	db_active_time db_blk_read_time db_blk_write_time db_idle_in_transaction_time db_session_time function_self_time
 	function_total_time xact_function_self_time xact_function_total_time`
 
-// moments are when something was.
-const moments = `
+// timeNames are when something was.
+const timeNames = `
 	db_checksum_last_failure db_stat_reset_time last_analyze_time last_autoanalyze_time last_autovacuum_time
 	last_vacuum_time backend_start backend_xact_start backend_activity_start`
 
-func countFunctions() (all []Function) {
+func statisticsFunctions() (all []Function) {
 	for _, some := range []struct {
 		names   string
 		args    []kind.Kind
 		returns kind.Kind
 		value   any
 	}{
-		{counters, of(kind.OID), kind.Integer, int64(0)},
+		{counters, kinds(kind.OID), kind.Integer, int64(0)},
 		{serverCounters, nil, kind.Integer, int64(0)},
-		{spans, of(kind.OID), kind.Float, 0.0},
-		{moments, of(kind.OID), kind.Timestamp, nil},
-		{"db_numbackends", of(kind.OID), kind.Int4, int64(0)},
+		{durationNames, kinds(kind.OID), kind.Float, 0.0},
+		{timeNames, kinds(kind.OID), kind.Timestamp, nil},
+		{"db_numbackends", kinds(kind.OID), kind.Int4, int64(0)},
 		{"checkpoint_sync_time checkpoint_write_time", nil, kind.Float, 0.0},
 		{"bgwriter_stat_reset_time snapshot_timestamp", nil, kind.Timestamp, nil},
-		{"backend_activity backend_wait_event backend_wait_event_type", of(kind.Int4), kind.Text, nil},
+		{"backend_activity backend_wait_event backend_wait_event_type", kinds(kind.Int4), kind.Text, nil},
 	} {
 		for _, name := range strings.Fields(some.names) {
-			all = append(all, fn("pg_stat_get_"+name, some.args, some.returns, always(some.value)))
+			all = append(all, fn("pg_stat_get_"+name, some.args, some.returns, constant(some.value)))
 		}
 	}
 	return all
 }
 
-// refuse has a function say why it does nothing.
-func refuse(message, hint string) call {
+// unsupported implements a function that always fails with an explanation.
+func unsupported(message, hint string) call {
 	return func(*Env, *Catalog, []any) (any, error) { return nil, &Error{stateUnsupported, message, hint} }
 }
 
-// refusedFunctions are those that would do something. Any arguments are refused.
-func refusedFunctions() (all []Function) {
+// unsupportedFunctions are functions with side effects, which fail for any arguments.
+func unsupportedFunctions() (all []Function) {
 	for _, some := range []struct{ names, message, hint string }{
 		{"pg_sleep pg_sleep_for pg_sleep_until", "a query cannot sleep: it would block a query slot of other sessions", "sleep in the client program"},
 		{"pg_cancel_backend pg_terminate_backend", "a session cannot cancel or terminate another session", "to cancel a run, use CANCEL JOB"},
@@ -83,8 +83,8 @@ func refusedFunctions() (all []Function) {
 		},
 	} {
 		for _, name := range strings.Fields(some.names) {
-			s := dialect.Signature{Name: name, Args: of(kind.Unknown), Optional: 1, Variadic: true, Returns: kind.Void}
-			all = append(all, Function{s, refuse(some.message, some.hint)})
+			s := dialect.Signature{Name: name, Args: kinds(kind.Unknown), Optional: 1, Variadic: true, Returns: kind.Void}
+			all = append(all, Function{s, unsupported(some.message, some.hint)})
 		}
 	}
 	return all
@@ -93,11 +93,11 @@ func refusedFunctions() (all []Function) {
 // standardFunctions are those by which the views of the information schema are made,
 // which some tools call themselves.
 var standardFunctions = []Function{
-	measure("_pg_char_max_length", "character_maximum_length"), measure("_pg_char_octet_length", "character_octet_length"),
-	measure("_pg_numeric_precision", "numeric_precision"), measure("_pg_numeric_precision_radix", "numeric_precision_radix"),
-	measure("_pg_numeric_scale", "numeric_scale"), measure("_pg_datetime_precision", "datetime_precision"),
-	fn("_pg_index_position", of(kind.OID, kind.Int2), kind.Int4, func(_ *Env, c *Catalog, args []any) (any, error) {
-		index := c.classOf[oidOr0(args[0])]
+	typeAttribute("_pg_char_max_length", "character_maximum_length"), typeAttribute("_pg_char_octet_length", "character_octet_length"),
+	typeAttribute("_pg_numeric_precision", "numeric_precision"), typeAttribute("_pg_numeric_precision_radix", "numeric_precision_radix"),
+	typeAttribute("_pg_numeric_scale", "numeric_scale"), typeAttribute("_pg_datetime_precision", "datetime_precision"),
+	fn("_pg_index_position", kinds(kind.OID, kind.Int2), kind.Int4, func(_ *Env, c *Catalog, args []any) (any, error) {
+		index := c.classByOID[oidOr0(args[0])]
 		if index == nil || index.kind != "i" {
 			return nil, nil
 		}
@@ -111,17 +111,17 @@ var standardFunctions = []Function{
 	}),
 }
 
-// measure is one of the measures of a type and its modifier.
-func measure(name, column string) Function {
-	return fn(name, of(kind.OID, kind.Int4), kind.Int4, func(_ *Env, _ *Catalog, args []any) (any, error) {
-		t := book().of[oidOr0(args[0])]
+// typeAttribute is one of the measures of a type and its modifier.
+func typeAttribute(name, column string) Function {
+	return fn(name, kinds(kind.OID, kind.Int4), kind.Int4, func(_ *Env, _ *Catalog, args []any) (any, error) {
+		t := allTypes().byOID[oidOr0(args[0])]
 		if t == nil {
 			return nil, nil
 		}
-		pairs := measures(t, oidOr0(args[1]))
+		pairs := typeAttributes(t, oidOr0(args[1]))
 		for i := 0; i < len(pairs); i += 2 {
 			if pairs[i] == column {
-				return plain(pairs[i+1]), nil
+				return storedValue(pairs[i+1]), nil
 			}
 		}
 		return nil, nil

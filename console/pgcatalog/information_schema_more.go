@@ -41,8 +41,8 @@ func (b *builder) notNulls(c *class) {
 	}
 }
 
-// standardPrivileges fills who may do what: everybody may read everything, and
-// nobody may write.
+// standardPrivileges fills the privilege views: every role may read all tables, and none may
+// write.
 func (b *builder) standardPrivileges() {
 	owner := b.subject.Owner
 	for _, c := range b.classes {
@@ -56,7 +56,7 @@ func (b *builder) standardPrivileges() {
 		b.add("table_privileges", append(name, "with_hierarchy", "YES")...)
 		b.add("role_table_grants", append(append([]any(nil), name...), "grantee", owner, "with_hierarchy", "YES")...)
 		if c.space == catalogSpace || c.space == standardSpace {
-			continue // what may be read of each of PostgreSQL's own columns nobody asks
+			continue // tools do not query the privileges of system columns
 		}
 		for _, a := range c.attrs {
 			b.add("column_privileges", append(name, "column_name", a.name)...)
@@ -68,18 +68,18 @@ func (b *builder) standardPrivileges() {
 // standardRoutines fills what speaks of functions and of what they take.
 func (b *builder) standardRoutines() {
 	db := b.subject.Database
-	b.assume("routines", "specific_catalog", db, "specific_schema", catalogSchema, "routine_catalog", db, "routine_schema", catalogSchema,
+	b.setDefaults("routines", "specific_catalog", db, "specific_schema", catalogSchema, "routine_catalog", db, "routine_schema", catalogSchema,
 		"routine_type", "FUNCTION", "type_udt_catalog", db, "type_udt_schema", catalogSchema, "dtd_identifier", "0", "routine_body", "EXTERNAL",
 		"external_language", "INTERNAL", "parameter_style", "GENERAL", "sql_data_access", "MODIFIES", "schema_level_routine", "YES",
 		"security_type", "INVOKER")
-	for _, p := range procs().all {
+	for _, p := range allProcs().all {
 		if p.kind != "f" {
 			continue // the standard knows no aggregates
 		}
 		specific := fmt.Sprintf("%s_%d", p.name, p.oid)
-		returns := book().of[p.returns]
+		returns := allTypes().byOID[p.returns]
 		b.add("routines", "specific_name", specific, "routine_name", p.name, "data_type", dataTypeOf(returns), "type_udt_name", nameOf(returns),
-			"is_deterministic", yes(p.volatile == "i"), "is_null_call", yes(p.strict))
+			"is_deterministic", yesNo(p.volatile == "i"), "is_null_call", yesNo(p.strict))
 	}
 }
 

@@ -9,7 +9,7 @@ import "strconv"
 func (b *builder) standardNames() {
 	db, owner := b.subject.Database, b.subject.Owner
 	b.add("information_schema_catalog_name", "catalog_name", db)
-	for _, name := range sortedKeys(b.spaces) {
+	for _, name := range sortedKeys(b.schemaOID) {
 		b.add("schemata", "catalog_name", db, "schema_name", name, "schema_owner", owner)
 	}
 	b.add("enabled_roles", "role_name", owner)
@@ -26,7 +26,7 @@ func (b *builder) standardNames() {
 // standardDomains fills what speaks of domains: those of the information schema.
 func (b *builder) standardDomains() {
 	db := b.subject.Database
-	for _, t := range book().all {
+	for _, t := range allTypes().all {
 		if t.kind != "d" {
 			continue
 		}
@@ -35,7 +35,7 @@ func (b *builder) standardDomains() {
 			"domain_catalog", db, "domain_schema", standardSchema, "domain_name", t.name, "udt_catalog", db,
 			"udt_schema", catalogSchema, "udt_name", root.name, "dtd_identifier", "1",
 		}
-		b.add("domains", append(pairs, measures(root, t.typmod)...)...)
+		b.add("domains", append(pairs, typeAttributes(root, t.typmod)...)...)
 	}
 }
 
@@ -57,9 +57,9 @@ func (b *builder) standardTables() {
 // standardColumns fills what speaks of columns.
 func (b *builder) standardColumns() {
 	db := b.subject.Database
-	b.assume("columns", "table_catalog", db, "is_nullable", "YES", "udt_catalog", db, "udt_schema", catalogSchema, "is_self_referencing", "NO",
+	b.setDefaults("columns", "table_catalog", db, "is_nullable", "YES", "udt_catalog", db, "udt_schema", catalogSchema, "is_self_referencing", "NO",
 		"is_identity", "NO", "identity_cycle", "NO", "is_generated", "NEVER", "is_updatable", "NO")
-	sh, types := b.named["columns"], map[*typ][]any{}
+	sh, types := b.tableByName["columns"], map[*typ][]any{}
 	for _, c := range b.classes {
 		if c.kind == "i" {
 			continue
@@ -88,11 +88,11 @@ func (b *builder) typeOfColumn(t *typ) []any {
 	if t.notnull {
 		pairs = append(pairs, "is_nullable", "NO")
 	}
-	return append(pairs, measures(root, mod)...)
+	return append(pairs, typeAttributes(root, mod)...)
 }
 
 // standardColumn says what is left to be said of a column.
-func (b *builder) standardColumn(sh *sheet, row []any, at int, a attr) {
+func (b *builder) standardColumn(sh *tableBuilder, row []any, at int, a attr) {
 	sh.set(row, []any{"column_name", a.name, "ordinal_position", at, "dtd_identifier", strconv.Itoa(at)})
 	if a.must {
 		sh.set(row, []any{"is_nullable", "NO"})
@@ -105,15 +105,15 @@ func (b *builder) standardColumn(sh *sheet, row []any, at int, a attr) {
 // collationNames are those of orders that are not the default.
 var collationNames = map[int64]string{950: "C", 951: "POSIX"}
 
-func yes(is bool) string {
+func yesNo(is bool) string {
 	if is {
 		return "YES"
 	}
 	return "NO"
 }
 
-// measures are how the standard calls a type, and how large its values can be.
-func measures(t *typ, mod int64) []any {
+// typeAttributes are how the standard calls a type, and how large its values can be.
+func typeAttributes(t *typ, mod int64) []any {
 	pairs := []any{"data_type", dataType(t)}
 	switch t.name {
 	case "text", "varchar", "bpchar":
@@ -149,5 +149,5 @@ func dataType(t *typ) string {
 	if t.isArray() || t.name == "int2vector" || t.name == "oidvector" {
 		return "ARRAY"
 	}
-	return book().format(t.oid, nil, nil)
+	return allTypes().format(t.oid, nil, nil)
 }
