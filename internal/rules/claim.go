@@ -72,7 +72,7 @@ func needStart(n *Need, j *rota.Job) {
 }
 
 // capacityOf returns the types of which jobs may start, and how many of each,
-// up to most.
+// up to maxCount.
 func capacityOf(u *UnitOfWork, wanted []string, maxCount int) (types []string, capacity []int) {
 	limits, shared := u.limits(), globalCapacity(u, maxCount)
 	for _, t := range wanted {
@@ -97,7 +97,7 @@ func capacityOf(u *UnitOfWork, wanted []string, maxCount int) (types []string, c
 	return types, capacity
 }
 
-// globalCapacity is how many jobs the global limit lets start, up to most. The
+// globalCapacity is how many jobs the global limit lets start, up to maxCount. The
 // limit neither counts nor holds back jobs of internal types.
 func globalCapacity(u *UnitOfWork, maxCount int) int {
 	if limit := u.limits().Global; limit > 0 {

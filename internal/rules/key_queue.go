@@ -105,7 +105,7 @@ var noLimits rota.ThrottleSpec
 // job may be of a type that is paused or that no worker claims, and must not
 // block the other types. The claim enforces the limit of the key itself.
 //
-// It stops after most changes, two at a time where a ready and a held job
+// It stops after maxCount changes, two at a time where a ready and a held job
 // change places, and reports whether the queue is balanced.
 func balance(u *UnitOfWork, queue KeyQueue, maxCount int) (changed int, done bool) {
 	state := u.keyQueues.get(queue)
