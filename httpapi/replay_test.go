@@ -21,13 +21,13 @@ func TestReplayAfterDefinitionsChangedReturnsResult(t *testing.T) {
 		{method: "POST", path: "groups", body: `{"jobs": [{"type": "a"}]}`, status: 201},
 		{method: "POST", path: "schedules", body: `{"name": "new", "template": "t", "every": "1h"}`, status: 201},
 		{method: "POST", path: "schedules/s/trigger", body: `{"params": {"x": 1}}`, status: 201},
-		{method: "PATCH", path: "schedules/s2", body: `{"starts_at": "2030-01-01T00:00:00Z"}`, status: 200},
+		{method: "PATCH", path: "schedules/s2", body: `{"starts_at": "2130-01-01T00:00:00Z"}`, status: 200},
 		{method: "PATCH", path: "jobs/" + job, body: `{"params": {"x": 1}}`, status: 200},
 	}
 	for i, r := range requests {
 		s.send(r.method, r.path, r.body, "Idempotency-Key", string(rune('a'+i))).is(r.status)
 	}
-	s.send("PATCH", "schedules/s2", `{"at": "2031-01-01T00:00:00Z"}`).is(200) // an at schedule has no starts_at
+	s.send("PATCH", "schedules/s2", `{"at": "2131-01-01T00:00:00Z"}`).is(200) // an at schedule has no starts_at
 	s.send("PUT", "types/a", `{"schema": {"type": "object", "required": ["y"]}}`).is(200)
 	s.post("templates/t/archive", nil).is(200)
 	before := s.dump()
