@@ -23,7 +23,7 @@ func wrongType(value any, want []string) string {
 	if b, is := value.(bool); is {
 		got = brief(b)
 	}
-	return "is " + got + "; " + eitherOf(want) + " is wanted"
+	return "is " + got + "; " + eitherOf(want) + " is required"
 }
 
 func eitherOf(types []string) string {
@@ -47,13 +47,13 @@ var formatWords = map[string]string{
 	"email":     "an e-mail address",
 	"uuid":      "a UUID such as 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
 	"uri":       "a URL such as https://example.com/a",
-	"hostname":  "the name of a host",
+	"hostname":  "a host name",
 	"ipv4":      "an IPv4 address",
 	"ipv6":      "an IPv6 address",
 	"duration":  "an ISO 8601 duration such as PT90S",
 
 	durationFormat: "a duration; write it like 90s, 1h30m or 2 DAYS",
-	urlFormat:      "an address of http or https such as https://example.com/a, without a user or password in it",
+	urlFormat:      "an http or https URL such as https://example.com/a, without user and password",
 }
 
 func wrongFormat(k *kind.Format) string {
@@ -86,7 +86,7 @@ func (r errorFormatter) closestForm(at string, e *jsonschema.ValidationError) Pr
 		return Problems{{at, wrongType(valueAt(r.value, e.InstanceLocation), slices.Compact(types))}}
 	}
 	if len(forms) == 0 {
-		return Problems{{at, "has none of the forms that are allowed here"}}
+		return Problems{{at, "matches none of the allowed alternatives"}}
 	}
 	if deep := slices.DeleteFunc(slices.Clone(forms), func(p Problems) bool { return concerns(p, at) }); len(deep) > 0 {
 		forms = deep
@@ -99,7 +99,7 @@ func (r errorFormatter) closestForm(at string, e *jsonschema.ValidationError) Pr
 	if best[0].Field != at {
 		reason = best[0].Field + " " + reason
 	}
-	return Problems{{at, "has none of the forms that are allowed here; of the nearest, " + reason}}
+	return Problems{{at, "matches none of the allowed alternatives; closest match: " + reason}}
 }
 
 // addTypes adds the types of the other alternatives to a problem with the value

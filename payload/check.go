@@ -103,7 +103,7 @@ func (p *program) validate(v any) (err error) {
 		switch r := recover().(type) {
 		case nil:
 		case budgetExceeded:
-			err = rota.Invalidf("type", "has a schema that cannot be checked: it needs too much work for these params")
+			err = rota.Invalidf("type", "has a schema that cannot be checked: it takes too many steps for these params")
 		default:
 			err = rota.Errorf(rota.Internal, "check params", "the validator panicked: %v", r)
 		}

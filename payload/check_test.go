@@ -30,30 +30,30 @@ func TestCheckNamesTheFieldAndTheProblem(t *testing.T) {
 		"unlike any":        {`{"properties":{"to":{},"cc":{}},"additionalProperties":false}`, `{"subject":1}`, "params.subject: is not a field of this type; it has cc, to"},
 		"no fields":         {`{"additionalProperties":false}`, `{"a":1}`, "params.a: is not allowed as a name here"},
 		"unevaluated":       {`{"unevaluatedProperties":false}`, `{"a":1}`, "params.a: is not allowed here"},
-		"name with a space": {`{"additionalProperties":{"type":"string"}}`, `{"a b":1}`, `params["a b"]: is a number; text is wanted`},
-		"empty name":        {`{"additionalProperties":{"type":"string"}}`, `{"":1}`, `params[""]: is a number; text is wanted`},
-		"type":              {`{"properties":{"a":{"type":"integer"}}}`, `{"a":"x"}`, "params.a: is text; a whole number is wanted"},
-		"types":             {`{"properties":{"a":{"type":["null","integer"]}}}`, `{"a":[]}`, "params.a: is a list; a whole number or null is wanted"},
-		"null":              {`{"properties":{"a":{"type":"string"}}}`, `{"a":null}`, "params.a: is null; text is wanted"},
-		"fraction":          {`{"properties":{"a":{"type":"integer"}}}`, `{"a":1.5}`, "params.a: is 1.5; a whole number is wanted"},
-		"boolean":           {`{"properties":{"a":{"type":"object"}}}`, `{"a":true}`, "params.a: is true; an object is wanted"},
+		"name with a space": {`{"additionalProperties":{"type":"string"}}`, `{"a b":1}`, `params["a b"]: is a number; text is required`},
+		"empty name":        {`{"additionalProperties":{"type":"string"}}`, `{"":1}`, `params[""]: is a number; text is required`},
+		"type":              {`{"properties":{"a":{"type":"integer"}}}`, `{"a":"x"}`, "params.a: is text; a whole number is required"},
+		"types":             {`{"properties":{"a":{"type":["null","integer"]}}}`, `{"a":[]}`, "params.a: is a list; a whole number or null is required"},
+		"null":              {`{"properties":{"a":{"type":"string"}}}`, `{"a":null}`, "params.a: is null; text is required"},
+		"fraction":          {`{"properties":{"a":{"type":"integer"}}}`, `{"a":1.5}`, "params.a: is 1.5; a whole number is required"},
+		"boolean":           {`{"properties":{"a":{"type":"object"}}}`, `{"a":true}`, "params.a: is true; an object is required"},
 		"enum":              {`{"properties":{"a":{"enum":["x",1,null]}}}`, `{"a":"y"}`, `params.a: is "y"; allowed are "x", 1, null`},
 		"long enum":         {`{"properties":{"a":{"enum":[1,2,3,4,5,6,7,8,9,10,11,12]}}}`, `{"a":0}`, "params.a: is 0; allowed are 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, and 2 others"},
 		"const":             {`{"properties":{"a":{"const":"x"}}}`, `{"a":"y"}`, `params.a: must be "x"`},
-		"minimum":           {`{"properties":{"a":{"minimum":5}}}`, `{"a":3}`, "params.a: is 3; at least 5 is wanted"},
+		"minimum":           {`{"properties":{"a":{"minimum":5}}}`, `{"a":3}`, "params.a: is 3; at least 5 is required"},
 		"maximum":           {`{"properties":{"a":{"maximum":0.5}}}`, `{"a":3}`, "params.a: is 3; at most 0.5 is allowed"},
-		"more":              {`{"properties":{"a":{"exclusiveMinimum":5}}}`, `{"a":5}`, "params.a: is 5; more than 5 is wanted"},
-		"less":              {`{"properties":{"a":{"exclusiveMaximum":5}}}`, `{"a":5}`, "params.a: is 5; less than 5 is wanted"},
-		"multiple":          {`{"properties":{"a":{"multipleOf":5}}}`, `{"a":7}`, "params.a: is 7; a multiple of 5 is wanted"},
+		"more":              {`{"properties":{"a":{"exclusiveMinimum":5}}}`, `{"a":5}`, "params.a: is 5; more than 5 is required"},
+		"less":              {`{"properties":{"a":{"exclusiveMaximum":5}}}`, `{"a":5}`, "params.a: is 5; less than 5 is required"},
+		"multiple":          {`{"properties":{"a":{"multipleOf":5}}}`, `{"a":7}`, "params.a: is 7; a multiple of 5 is required"},
 		"exact":             {`{"properties":{"a":{"maximum":9007199254740992}}}`, `{"a":9007199254740993}`, "params.a: is 9007199254740993; at most 9007199254740992 is allowed"},
 		"empty":             {`{"properties":{"a":{"minLength":2}}}`, `{"a":""}`, "params.a: is empty"},
-		"short":             {`{"properties":{"a":{"minLength":2}}}`, `{"a":"é"}`, "params.a: has 1 character; at least 2 are wanted"},
+		"short":             {`{"properties":{"a":{"minLength":2}}}`, `{"a":"é"}`, "params.a: has 1 character; at least 2 are required"},
 		"long":              {`{"properties":{"a":{"maxLength":1}}}`, `{"a":"secret"}`, "params.a: has 6 characters; at most 1 is allowed"},
 		"pattern":           {`{"properties":{"a":{"pattern":"^a+$"}}}`, `{"a":"secret"}`, "params.a: does not match the pattern ^a+$"},
-		"few":               {`{"properties":{"a":{"minItems":2}}}`, `{"a":[1]}`, "params.a: has 1 entry; at least 2 are wanted"},
+		"few":               {`{"properties":{"a":{"minItems":2}}}`, `{"a":[1]}`, "params.a: has 1 entry; at least 2 are required"},
 		"many":              {`{"properties":{"a":{"maxItems":1}}}`, `{"a":[1,2]}`, "params.a: has 2 entries; at most 1 is allowed"},
 		"twice":             {`{"properties":{"a":{"uniqueItems":true}}}`, `{"a":[1,2,1.0]}`, "params.a: has the same entry twice, at [0] and [2]"},
-		"contains":          {`{"properties":{"a":{"contains":{"const":1}}}}`, `{"a":[]}`, "params.a: has no entry of the form that is wanted"},
+		"contains":          {`{"properties":{"a":{"contains":{"const":1}}}}`, `{"a":[]}`, "params.a: has no entry of the required form"},
 		"too many names":    {`{"maxProperties":1}`, `{"a":1,"b":1}`, "params: has 2 fields; at most 1 is allowed"},
 		"name":              {`{"properties":{"m":{"propertyNames":{"maxLength":1}}}}`, `{"m":{"ab":1}}`, "params.m.ab: is not allowed as a name here: it has 2 characters; at most 1 is allowed"},
 		"dependent":         {`{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, "params.b: is missing; it is required together with a"},
@@ -66,9 +66,9 @@ func TestCheckNamesTheFieldAndTheProblem(t *testing.T) {
 		"media type":        {`{"properties":{"a":{"contentMediaType":"application/json"}}}`, `{"a":"{"}`, "params.a: does not hold application/json"},
 		"or null":           {`{"properties":{"a":{"anyOf":[{"type":"object","required":["b"]},{"type":"null"}]}}}`, `{"a":{}}`, "params.a.b: is missing"},
 		"or a number":       {`{"properties":{"a":{"anyOf":[{"type":"integer"},{"type":"string","enum":["x"]},{"type":"array"},{"type":"null"}]}}}`, `{"a":"y"}`, `params.a: is "y"; allowed are "x"; or a list or a whole number`},
-		"neither":           {`{"properties":{"a":{"anyOf":[{"type":"object"},{"type":"null"}]}}}`, `{"a":1}`, "params.a: is a number; an object or null is wanted"},
-		"forms":             {`{"properties":{"a":{"oneOf":[{"required":["b","c"]},{"required":["d"]}]}}}`, `{"a":{}}`, "params.a: has none of the forms that are allowed here; of the nearest, params.a.d is missing"},
-		"two forms":         {`{"properties":{"a":{"oneOf":[{},{"type":"object"}]}}}`, `{"a":{}}`, "params.a: fits more than one of the forms that are allowed here; it must fit one"},
+		"neither":           {`{"properties":{"a":{"anyOf":[{"type":"object"},{"type":"null"}]}}}`, `{"a":1}`, "params.a: is a number; an object or null is required"},
+		"forms":             {`{"properties":{"a":{"oneOf":[{"required":["b","c"]},{"required":["d"]}]}}}`, `{"a":{}}`, "params.a: matches none of the allowed alternatives; closest match: params.a.d is missing"},
+		"two forms":         {`{"properties":{"a":{"oneOf":[{},{"type":"object"}]}}}`, `{"a":{}}`, "params.a: matches more than one of the alternatives; it must match exactly one"},
 		"if then":           {`{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, "params.b: is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestCheckReportsEveryFieldOnce(t *testing.T) {
 	if strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	if text := err.Error(); !strings.HasPrefix(text, "params.from: is missing: and params.list[1]: is a number; text is wanted; params.list[3]: ") {
+	if text := err.Error(); !strings.HasPrefix(text, "params.from: is missing: and params.list[1]: is a number; text is required; params.list[3]: ") {
 		t.Errorf("the error is %q", text)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // Checker checks the payloads of a Go program against the schemas of their types.
 // It implements rota.Checker, for rota.WithChecker, and is safe for concurrent use.
 type Checker struct {
-	types sync.Map // of reflect.Type to *described
+	types sync.Map // *typeSchema by reflect.Type
 }
 
 // typeSchema is the schema of a Go type, or the error of generating it.

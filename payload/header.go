@@ -47,7 +47,7 @@ func checkHeader(v any) error {
 	case !isToken(name):
 		return errors.New("is not the name of a header; write letters, digits and dashes, such as X-Tenant")
 	case transportHeaders[http.CanonicalHeaderKey(name)]:
-		return errors.New("is set by the HTTP client; leave it out")
+		return errors.New("is set by the HTTP client; remove it")
 	}
 	return nil
 }

@@ -192,7 +192,7 @@ func (s *schemaIndex) checkReferences() error {
 			return &rota.Error{Code: rota.Invalid, Field: ref.at.String(), Reason: quoteTruncated(ref.to) + " is not a valid reference", Err: err}
 		case document != "" && document != s.id:
 		case !s.hasSchema(pointer):
-			return rota.Invalidf(ref.at.String(), "refers to %s, where there is no schema", quoteTruncated(ref.to))
+			return rota.Invalidf(ref.at.String(), "refers to %s, but there is no schema", quoteTruncated(ref.to))
 		}
 	}
 	return nil
@@ -241,11 +241,11 @@ func unknownKeyword(word string, at docPath) error {
 	case word == "nullable":
 		err.Hint = `to allow null, write "type": ["string", "null"]`
 	case word == "example":
-		err.Hint = "it is called examples, and is a list"
+		err.Hint = "use examples, which is a list"
 	case meant != "":
 		err.Hint = "did you mean " + meant + "?"
 	default:
-		err.Hint = "the name of an annotation of your own begins with x-"
+		err.Hint = "names of custom annotations begin with x-"
 	}
 	return err
 }

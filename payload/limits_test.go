@@ -48,8 +48,8 @@ func TestCostlySchemaIsAbortedInTime(t *testing.T) {
 			if took := time.Since(start); took > 20*time.Second {
 				t.Errorf("the check took %v", took)
 			}
-			if e, is := err.(*rota.Error); !is || e.Code != rota.Invalid || e.Field != "type" || !strings.Contains(err.Error(), "too much work") && !strings.Contains(err.Error(), "too many to compare") {
-				t.Errorf("got %.300v, want an Invalid about too much work", err)
+			if e, is := err.(*rota.Error); !is || e.Code != rota.Invalid || e.Field != "type" || !strings.Contains(err.Error(), "too many steps") && !strings.Contains(err.Error(), "too many to compare") {
+				t.Errorf("got %.300v, want an Invalid about too many steps", err)
 			}
 		})
 	}

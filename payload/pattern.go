@@ -36,7 +36,7 @@ func patterns(b *budget) jsonschema.RegexpEngine {
 		}
 		parts := countParts(tree)
 		if parts > patternPartsMost {
-			return nil, errors.New("its repetitions multiply to more than can be matched")
+			return nil, errors.New("its nested repetitions are too large to match")
 		}
 		compiled, err := regexp.Compile(text)
 		if err != nil {

@@ -41,7 +41,7 @@ func (r errorFormatter) problems(e *jsonschema.ValidationError) Problems {
 		return r.closestForm(at, e)
 	case *kind.OneOf:
 		if k.Subschemas != nil {
-			return Problems{{at, "fits more than one of the forms that are allowed here; it must fit one"}}
+			return Problems{{at, "matches more than one of the alternatives; it must match exactly one"}}
 		}
 		return r.closestForm(at, e)
 	case *kind.Required:
@@ -169,9 +169,9 @@ func countReason(k jsonschema.ErrorKind) string {
 	case *kind.UniqueItems:
 		return fmt.Sprintf("has the same entry twice, at [%d] and [%d]", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Contains:
-		return "has no entry of the form that is wanted"
+		return "has no entry of the required form"
 	case *kind.MinContains:
-		return fmt.Sprintf("has %s of the form that is wanted; at least %d", plural(len(k.Got), "entry"), k.Want)
+		return fmt.Sprintf("has %s of the required form; at least %d", plural(len(k.Got), "entry"), k.Want)
 	case *kind.MaxContains:
 		return fmt.Sprintf("has %s of one form; at most %d are allowed", plural(len(k.Got), "entry"), k.Want)
 	}
@@ -179,7 +179,7 @@ func countReason(k jsonschema.ErrorKind) string {
 }
 
 func tooFew(got int, what string, want int) string {
-	return fmt.Sprintf("has %s; at least %d %s wanted", plural(got, what), want, areOrIs(want))
+	return fmt.Sprintf("has %s; at least %d %s required", plural(got, what), want, areOrIs(want))
 }
 
 func tooMany(got int, what string, want int) string {
@@ -206,15 +206,15 @@ func plural(n int, what string) string {
 func boundReason(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Minimum:
-		return "at least " + ratText(k.Want) + " is wanted"
+		return "at least " + ratText(k.Want) + " is required"
 	case *kind.Maximum:
 		return "at most " + ratText(k.Want) + " is allowed"
 	case *kind.ExclusiveMinimum:
-		return "more than " + ratText(k.Want) + " is wanted"
+		return "more than " + ratText(k.Want) + " is required"
 	case *kind.ExclusiveMaximum:
-		return "less than " + ratText(k.Want) + " is wanted"
+		return "less than " + ratText(k.Want) + " is required"
 	case *kind.MultipleOf:
-		return "a multiple of " + ratText(k.Want) + " is wanted"
+		return "a multiple of " + ratText(k.Want) + " is required"
 	}
 	return ""
 }
