@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// fingerprintMax bounds the part of a fingerprint that comes from a text.
+// fingerprintMax bounds the part of a fingerprint that is taken from a text.
 const fingerprintMax = 200
 
 // variableParts matches parts of an error text that differ between failures of the same kind.

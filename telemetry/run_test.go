@@ -207,7 +207,7 @@ func TestSamplingFollowsParent(t *testing.T) {
 			t.Errorf("%g of %q: %d spans, want %d", test.sample, test.trace, n, test.want)
 		}
 		if sampled := strings.HasSuffix(inside, "-01"); sampled != (test.want == 1) { // child spans have the same decision
-			t.Errorf("%g of %q: inside it is %q", test.sample, test.trace, inside)
+			t.Errorf("%g of %q: the traceparent inside is %q", test.sample, test.trace, inside)
 		}
 	}
 }
