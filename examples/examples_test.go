@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package examples_test runs every example against a real server, and breaks
-// things under them.
+// Package examples_test runs every example against a real server, and injects
+// failures.
 package examples_test
 
 import (
@@ -16,7 +16,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/store/sqlite"
-	_ "github.com/rotajobs/rota/worker" // what the examples are made of: a change of it runs their tests again
+	_ "github.com/rotajobs/rota/worker" // makes the test cache depend on the package that the examples use
 	"github.com/rotajobs/rota/worker/workertest"
 )
 
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { workertest.Main(m, nil) }
 // build builds an example in Go.
 func build(t *testing.T, name string) string {
 	t.Helper()
-	if _, err := os.ReadFile(name + "/main.go"); err != nil { // so that a change of it runs its test again
+	if _, err := os.ReadFile(name + "/main.go"); err != nil { // makes the test cache depend on the file
 		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), name)
@@ -35,46 +35,46 @@ func build(t *testing.T, name string) string {
 	return program
 }
 
-// declared waits until a worker has declared a type.
-func declared(s *workertest.Cluster, typ string) {
+// awaitType waits until a worker has declared a type.
+func awaitType(s *workertest.Cluster, typ string) {
 	s.Helper()
 	s.Eventually(typ+" is declared", func() bool { status, _ := s.Send("GET", "/types/"+typ, nil); return status == 200 })
 }
 
-func TestWorkerGo(t *testing.T) {
+func TestWorkerGoRunsJobsAndStopsCleanly(t *testing.T) {
 	t.Parallel()
 	s := workertest.New(t)
 	program := build(t, "worker-go")
 	w := workertest.Start(t, exec.Command(program), "ROTA_URL="+s.NewProxy().URL(), "ROTA_TOKEN="+s.Token())
-	declared(s, "checksum")
+	awaitType(s, "checksum")
 	done := s.AwaitEnd(s.Enqueue("checksum", workertest.Object{"text": "hello"}, nil)).Attempts[0]
 	if want := `{"sha256":"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"}`; string(done.Run.Result) != want {
-		t.Errorf("it is %s with %s, want %s", done.State, done.Run.Result, want)
+		t.Errorf("the job is %s with result %s, want %s", done.State, done.Run.Result, want)
 	}
 	if log := s.LogOf(done.ID); !strings.Contains(log, "hashing") {
-		t.Errorf("its log reads %q", log)
+		t.Errorf("the log of the run is %q", log)
 	}
 	if status, text := s.Send("POST", "/jobs", workertest.Object{"type": "checksum", "params": workertest.Object{"text": ""}}); status != 422 || !strings.Contains(string(text), "params.text") {
-		t.Errorf("one without text is answered %d %s", status, text)
+		t.Errorf("a job without text is answered with %d %s", status, text)
 	}
 	long := s.Enqueue("checksum", workertest.Object{"text": "x", "rounds": 20_000_000}, nil)
-	s.Eventually("it runs", func() bool { return s.Job(long.ID).State == "running" })
+	s.Eventually("the job runs", func() bool { return s.Job(long.ID).State == "running" })
 	w.Stop()
 	if e := s.Execution(long.ID); e.State != "completed" || len(e.Attempts) != 1 {
-		t.Errorf("what ran at the stop is %s after %d attempts", e.State, len(e.Attempts))
+		t.Errorf("the job that ran at the stop is %s after %d attempts", e.State, len(e.Attempts))
 	}
 	if said := w.Output(); strings.Count(said, "outcome=completed") != 2 {
-		t.Errorf("it logs %s", said)
+		t.Errorf("the worker logged %s", said)
 	}
 
-	stranger := exec.Command(program)
-	stranger.Env = []string{"ROTA_URL=" + s.NewProxy().URL(), "ROTA_TOKEN=0123456789abcdef"}
-	if out, err := stranger.CombinedOutput(); err == nil || !strings.Contains(string(out), "the token is wrong") {
-		t.Errorf("with a wrong token it ends with %v and says %s", err, out)
+	wrongToken := exec.Command(program)
+	wrongToken.Env = []string{"ROTA_URL=" + s.NewProxy().URL(), "ROTA_TOKEN=0123456789abcdef"}
+	if out, err := wrongToken.CombinedOutput(); err == nil || !strings.Contains(string(out), "the token is wrong") {
+		t.Errorf("with a wrong token the worker exits with %v and prints %s", err, out)
 	}
 }
 
-func TestEmbedded(t *testing.T) {
+func TestEmbeddedContinuesAfterKill(t *testing.T) {
 	t.Parallel()
 	program, file := build(t, "embedded"), filepath.Join(t.TempDir(), "reminders.db")
 	first := workertest.Start(t, exec.Command(program, file))
@@ -85,7 +85,7 @@ func TestEmbedded(t *testing.T) {
 	second.AwaitLine("stretch your legs")
 	second.Stop()
 	if strings.Contains(second.Output(), "welcome") {
-		t.Errorf("somebody is welcomed twice:\n%s", second.Output())
+		t.Errorf("the unique job ran twice:\n%s", second.Output())
 	}
 	store, err := sqlite.OpenWith(file, sqlite.Config{ReadOnly: true})
 	if err != nil {
@@ -100,24 +100,24 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
-// interpreter is Python, without which nothing of it can be tested.
+// interpreter returns the path of python3. Without it the test is skipped, or fails in CI.
 func interpreter(s *workertest.Cluster) string {
 	s.Helper()
 	program, err := exec.LookPath("python3")
 	if err != nil {
-		const loud = "\n*** python3 IS NOT INSTALLED: the worker in Python was NOT tested ***\n"
-		fmt.Fprint(os.Stderr, loud)
+		const missing = "\n*** python3 IS NOT INSTALLED: the worker in Python was NOT tested ***\n"
+		fmt.Fprint(os.Stderr, missing)
 		if os.Getenv("CI") != "" {
-			s.Fatal(loud)
+			s.Fatal(missing)
 		}
-		s.Skip(loud)
+		s.Skip(missing)
 	}
 	return program
 }
 
-// python starts the worker in Python, with a lease of so many seconds and one more
-// handler: it keeps a ledger, and waits for a file if it is told to.
-func python(s *workertest.Cluster, name string, lease int) *workertest.Process {
+// startPython starts the Python worker with a lease in seconds and an additional handler,
+// which writes a ledger and, with the param until, waits for a file.
+func startPython(s *workertest.Cluster, name string, lease int) *workertest.Process {
 	s.Helper()
 	program := interpreter(s)
 	text, err := os.ReadFile("worker-python/worker.py")
@@ -136,7 +136,7 @@ def ledger(params, stop):
     if "raise" in params: raise RuntimeError(params["raise"])
     time.sleep(random.random() / 50)
     note("end")
-    return {"huge": "x" * 70_000} if "huge" in params else {"by": NAME, "strange": {1}} if "strange" in params else NAME
+    return {"huge": "x" * 70_000} if "huge" in params else {"by": NAME, "invalid": {1}} if "invalid" in params else NAME
 
 NAME = os.environ["NAME"]
 TYPES = {"ledger": (ledger, {"type": "object", "required": ["mark"]}),`, 1)
@@ -145,12 +145,12 @@ TYPES = {"ledger": (ledger, {"type": "object", "required": ["mark"]}),`, 1)
 		s.Fatal(err)
 	}
 	p := workertest.Start(s.TB, exec.Command(program, copied), "ROTA_URL="+s.NewProxy().URL()+"/", "ROTA_TOKEN="+s.Token(), fmt.Sprint("ROTA_LEASE=", lease), "NAME="+name, "LEDGER="+s.Path("ledger"))
-	declared(s, "nap") // the last of them
+	awaitType(s, "nap") // the last type that the worker declares
 	return p
 }
 
-// noted counts the lines of the ledger that begin so.
-func noted(s *workertest.Cluster, begin string) (n int) {
+// countLines counts the lines of the ledger with a prefix.
+func countLines(s *workertest.Cluster, begin string) (n int) {
 	text, _ := os.ReadFile(s.Path("ledger"))
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, begin) {
@@ -160,19 +160,19 @@ func noted(s *workertest.Cluster, begin string) (n int) {
 	return n
 }
 
-func TestWorkerPython(t *testing.T) {
+func TestWorkerPythonRunsFailsAndCancelsJobs(t *testing.T) {
 	t.Parallel()
 	s := workertest.New(t)
-	w := python(s, "py-1", 3)
-	if on := w.AwaitLine("working on "); !strings.HasPrefix(on, "ledger, wordcount, nap for http://") || !strings.HasSuffix(on, "4 at once, as py-1") {
-		t.Errorf("it says that it works on %s", on)
+	w := startPython(s, "py-1", 3)
+	if line := w.AwaitLine("worker py-1 runs "); !strings.HasPrefix(line, "ledger, wordcount, nap of http://") || !strings.HasSuffix(line, " in 4 slots") {
+		t.Errorf("the worker prints at its start: %s", line)
 	}
 	done := s.AwaitEnd(s.Enqueue("wordcount", workertest.Object{"text": "three ω words"}, nil)).Attempts[0]
 	if string(done.Run.Result) != `{"words":3}` && string(done.Run.Result) != `{"words": 3}` || done.Run.Runner != "py-1" {
-		t.Errorf("it is %s at %s with %s", done.State, done.Run.Runner, done.Run.Result)
+		t.Errorf("the job is %s on %s with result %s", done.State, done.Run.Runner, done.Run.Result)
 	}
 	if status, text := s.Send("POST", "/jobs", workertest.Object{"type": "wordcount", "params": workertest.Object{"text": 7}}); status != 422 || !strings.Contains(string(text), "params.text") {
-		t.Errorf("a number is answered %d %s", status, text)
+		t.Errorf("a number as text is answered with %d %s", status, text)
 	}
 	for _, row := range []struct {
 		typ      string
@@ -180,39 +180,39 @@ func TestWorkerPython(t *testing.T) {
 		attempts int
 		says     string
 	}{
-		{"wordcount", workertest.Object{"text": " "}, 1, "Permanent('there are no words in it')"},
+		{"wordcount", workertest.Object{"text": " "}, 1, "Permanent('text contains no words')"},
 		{"ledger", workertest.Object{"mark": "r", "raise": "out of luck"}, 2, "Traceback"},
 		{"ledger", workertest.Object{"mark": "h", "huge": true}, 2, "result"},
-		{"ledger", workertest.Object{"mark": "s", "strange": true}, 2, "TypeError"},
+		{"ledger", workertest.Object{"mark": "s", "invalid": true}, 2, "TypeError"},
 	} {
 		e := s.AwaitEnd(s.Enqueue(row.typ, row.params, workertest.Object{"max_retries": 1}))
 		if e.State != "dead" || len(e.Attempts) != row.attempts || !strings.Contains(string(e.Error), row.says) {
 			t.Errorf("%v is %s after %d attempts: %s", row.params, e.State, len(e.Attempts), e.Error)
 		}
 		if log := s.LogOf(e.Attempts[0].ID); !strings.HasPrefix(log, "Traceback") {
-			t.Errorf("the log of %v reads %q", row.params, log)
+			t.Errorf("the log of %v is %q", row.params, log)
 		}
 	}
 
 	cancelled := s.Enqueue("ledger", workertest.Object{"mark": "c", "until": s.Path("never")}, nil)
-	s.Eventually("it runs", func() bool { return noted(s, "start c ") == 1 })
+	s.Eventually("the job runs", func() bool { return countLines(s, "start c ") == 1 })
 	s.Must("POST", "/jobs/"+cancelled.ID.String()+"/cancel", workertest.Object{"reason": "no longer wanted"}, nil)
-	if e := s.AwaitEnd(cancelled); e.State != "cancelled" || noted(s, "stopped:no longer wanted c ") != 1 {
-		t.Errorf("one that was cancelled is %s", e.State)
+	if e := s.AwaitEnd(cancelled); e.State != "cancelled" || countLines(s, "stopped:no longer wanted c ") != 1 {
+		t.Errorf("the cancelled job is %s", e.State)
 	}
 	late := s.AwaitEnd(s.Enqueue("ledger", workertest.Object{"mark": "t", "until": s.Path("never")}, workertest.Object{"timeout": "1s", "max_retries": 0}))
 	if late.ErrorCode != rota.CodeTimeout || late.Attempts[0].Run.Status != "CANCELLED" {
-		t.Errorf("one that takes too long is %s, %s", late.State, late.ErrorCode)
+		t.Errorf("the job that timed out is %s, %s", late.State, late.ErrorCode)
 	}
 
 	last := s.Enqueue("ledger", workertest.Object{"mark": "last", "until": s.Path("go")}, nil)
-	s.Eventually("it runs", func() bool { return noted(s, "start last ") == 1 })
+	s.Eventually("the job runs", func() bool { return countLines(s, "start last ") == 1 })
 	w.Signal(syscall.SIGTERM)
-	time.Sleep(3500 * time.Millisecond) // more than a lease, which has to be kept meanwhile
+	time.Sleep(3500 * time.Millisecond) // longer than the lease, which the worker must extend
 	touch(t, s.Path("go"))
 	w.Stop()
 	if e := s.Execution(last.ID); e.State != "completed" || len(e.Attempts) != 1 {
-		t.Errorf("what ran at the stop is %s after %d attempts", e.State, len(e.Attempts))
+		t.Errorf("the job that ran at the stop is %s after %d attempts", e.State, len(e.Attempts))
 	}
 }
 
@@ -223,45 +223,43 @@ func touch(t *testing.T, path string) {
 	}
 }
 
-// TestServersAreKilledUnderTheWorkerInPython: every job that was acknowledged runs
-// once, and once only.
-func TestServersAreKilledUnderTheWorkerInPython(t *testing.T) {
+// The server is killed several times. Every acknowledged job runs exactly once.
+func TestWorkerPythonRunsJobsOnceAcrossServerRestarts(t *testing.T) {
 	t.Parallel()
 	s := workertest.New(t)
-	w := python(s, "py-1", 60)
+	w := startPython(s, "py-1", 60)
 	const count, kills = 120, 3
-	flowed := make(chan []string)
+	enqueued := make(chan []string)
 	go func() {
 		var ids []string
 		for i := range count {
 			ids = append(ids, s.Enqueue("ledger", workertest.Object{"mark": fmt.Sprint("m-", i)}, nil).ID.String())
 		}
-		flowed <- ids
+		enqueued <- ids
 	}()
 	for n := range kills {
-		s.Eventually("more is done", func() bool { return noted(s, "end ") >= (n+1)*count/(kills+2) })
+		s.Eventually("more jobs are completed", func() bool { return countLines(s, "end ") >= (n+1)*count/(kills+2) })
 		s.Restart()
 	}
-	for i, id := range <-flowed {
+	for i, id := range <-enqueued {
 		parsed, _ := rota.ParseID(id)
 		e := s.AwaitEnd(s.JobOf(parsed))
 		if e.State != "completed" || len(e.Attempts) != 1 {
 			t.Errorf("job %d is %s after %d attempts: %s %s", i, e.State, len(e.Attempts), e.ErrorCode, e.Error)
 		}
-		if mark := fmt.Sprintf(" m-%d ", i); noted(s, "start"+mark) != 1 || noted(s, "end"+mark) != 1 {
-			t.Errorf("job %d was begun %d times and done %d times", i, noted(s, "start"+mark), noted(s, "end"+mark))
+		if mark := fmt.Sprintf(" m-%d ", i); countLines(s, "start"+mark) != 1 || countLines(s, "end"+mark) != 1 {
+			t.Errorf("job %d was started %d times and completed %d times", i, countLines(s, "start"+mark), countLines(s, "end"+mark))
 		}
 	}
 	w.Stop()
 	s.Verify()
-	if away := strings.Count(w.Output(), " does not answer, trying on: "); away < kills || away != strings.Count(w.Output(), " answers again") {
-		t.Errorf("of %d outages it says\n%s", kills, w.Output())
+	if outages := strings.Count(w.Output(), " does not answer, retrying: "); outages < kills || outages != strings.Count(w.Output(), " answers again") {
+		t.Errorf("after %d outages the worker printed\n%s", kills, w.Output())
 	}
 }
 
-// TestTheWorkerInPythonSaysWhatIsWrong with its settings, at once and without a
-// stack.
-func TestTheWorkerInPythonSaysWhatIsWrong(t *testing.T) {
+// The worker reports an invalid setting at once and without a traceback.
+func TestWorkerPythonReportsInvalidSettings(t *testing.T) {
 	t.Parallel()
 	s := workertest.New(t)
 	url := "ROTA_URL=" + s.NewProxy().URL()
@@ -273,31 +271,31 @@ func TestTheWorkerInPythonSaysWhatIsWrong(t *testing.T) {
 		worker := exec.Command(interpreter(s), "worker-python/worker.py")
 		worker.Env = []string{row.url, row.lease, "ROTA_TOKEN=0123456789abcdef"}
 		if out, err := worker.CombinedOutput(); err == nil || !strings.HasPrefix(string(out), row.says) {
-			t.Errorf("with %s and %s it ends with %v and says %s", row.url, row.lease, err, out)
+			t.Errorf("with %s and %s the worker exits with %v and prints %s", row.url, row.lease, err, out)
 		}
 	}
 }
 
-// TestTheWorkerInPythonIsKilledAndFrozen: others do its jobs, and what it says
-// afterwards changes nothing.
-func TestTheWorkerInPythonIsKilledAndFrozen(t *testing.T) {
+// Another worker runs the jobs of a killed or frozen worker. Late reports of the frozen worker
+// change nothing.
+func TestWorkerPythonKilledOrFrozenLosesItsJobs(t *testing.T) {
 	t.Parallel()
 	s := workertest.New(t)
-	killed, frozen := python(s, "killed", 2), python(s, "frozen", 2)
+	killed, frozen := startPython(s, "killed", 2), startPython(s, "frozen", 2)
 	var jobs []rota.ID
 	for i := range 8 { // four for each
 		jobs = append(jobs, s.Enqueue("ledger", workertest.Object{"mark": fmt.Sprint("m-", i), "until": s.Path("go")}, nil).ID.ID)
 	}
-	s.Eventually("all of them run", func() bool { return noted(s, "start ") == len(jobs) })
+	s.Eventually("all jobs run", func() bool { return countLines(s, "start ") == len(jobs) })
 	killed.Kill()
 	frozen.Signal(syscall.SIGSTOP)
 	for _, id := range jobs {
-		s.Eventually("its lease has run out", func() bool { return s.JobOf(id).State == "failed" })
+		s.Eventually("its lease has expired", func() bool { return s.JobOf(id).State == "failed" })
 	}
-	heir := python(s, "heir", 30)
-	s.Eventually("the heir runs some", func() bool { return noted(s, "start ") == len(jobs)+4 })
+	successor := startPython(s, "successor", 30)
+	s.Eventually("the successor runs four jobs", func() bool { return countLines(s, "start ") == len(jobs)+4 })
 	frozen.Signal(syscall.SIGCONT)
-	s.Eventually("the frozen one is told", func() bool { return noted(s, "stopped:lease_lost ") == 4 })
+	s.Eventually("the frozen worker stops its jobs", func() bool { return countLines(s, "stopped:lease_lost ") == 4 })
 	touch(t, s.Path("go"))
 	for _, id := range jobs {
 		e := s.AwaitEnd(s.JobOf(id))
@@ -305,23 +303,23 @@ func TestTheWorkerInPythonIsKilledAndFrozen(t *testing.T) {
 			t.Errorf("job %s is %s after %d attempts: %s", id, e.State, len(e.Attempts), e.Attempts[0].Run.ErrorCode)
 		}
 	}
-	heir.Stop()
+	successor.Stop()
 	frozen.Stop()
 	s.Verify()
 }
 
-// TestExamplesAreShort, and each has a page of its own: people copy them.
-func TestExamplesAreShort(t *testing.T) {
-	for file, most := range map[string]int{"worker-python/worker.py": 79, "worker-go/main.go": 79, "embedded/main.go": 79} {
+// Users copy the examples, so each one is short and has a README.
+func TestExamplesAreShortAndHaveReadme(t *testing.T) {
+	for file, limit := range map[string]int{"worker-python/worker.py": 79, "worker-go/main.go": 79, "embedded/main.go": 79} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := strings.Count(string(text), "\n"); n > most {
-			t.Errorf("%s has %d lines; at most %d are copied gladly", file, n, most)
+		if n := strings.Count(string(text), "\n"); n > limit {
+			t.Errorf("%s has %d lines, want at most %d", file, n, limit)
 		}
 		if page, err := os.ReadFile(filepath.Join(filepath.Dir(file), "README.md")); err != nil || !strings.Contains(string(page), filepath.Base(file)) {
-			t.Errorf("%s has no page: %v", file, err)
+			t.Errorf("%s has no README that names it: %v", file, err)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Command embedded holds a queue itself: no server, no port, one file. It sends
-// itself a reminder, and one more every few seconds.
+// Command embedded runs a queue inside a program: no server, no port, one file. It
+// enqueues one reminder, and schedules another every two seconds.
 //
 //	go run ./examples/embedded
 package main
@@ -19,7 +19,7 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// Reminder is what a job is given.
+// Reminder is the payload of a job.
 type Reminder struct {
 	Text string `json:"text" jsonschema:"minLength=1"`
 }
@@ -40,11 +40,11 @@ func run(ctx context.Context, file string) error {
 	defer store.Close()
 	client := rota.New(store, rota.WithChecker(payload.NewChecker()))
 
-	// Declared at every start: what stands so already is left alone.
+	// Runs at every start: an unchanged schedule stays as it is.
 	if err := client.Schedule(ctx, "stretch", Reminder{Text: "stretch your legs"}, rota.Every(2*time.Second), rota.OverlapSkip); err != nil {
 		return err
 	}
-	// Enqueued once, however often the program is started.
+	// The unique key enqueues the job only once, however often the program starts.
 	if _, err := client.Enqueue(ctx, Reminder{Text: "welcome"}, rota.Unique("welcome")); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Package receiver tests the receiver beside it against a server.
+// Package receiver tests receiver.py against a server.
 package receiver
 
 import (
@@ -25,28 +25,28 @@ import (
 )
 
 const (
-	secret   = "whsec_a_text_that_nobody_guesses"
-	patience = time.Minute
+	secret  = "whsec_a_secret_of_the_test"
+	timeout = time.Minute
 )
 
-// TestMain has deliveries tried again at once: what is tested is whether they are.
+// TestMain removes the backoff, so that deliveries are retried at once.
 func TestMain(m *testing.M) {
 	rota.DeliveryPolicy.Backoff = 0
 	os.Exit(m.Run())
 }
 
-// python is the receiver in a process of its own. Each line that it prints after
-// the first is something that it has acted on.
-type python struct {
-	url   string
-	acted chan string
+// receiver is a running receiver.py. Each line that it prints after the first is a
+// processed delivery.
+type receiver struct {
+	url       string
+	processed chan string
 }
 
-func startReceiver(t *testing.T) *python {
+func startReceiver(t *testing.T) *receiver {
 	t.Helper()
 	program, err := exec.LookPath("python3")
 	if err != nil {
-		t.Skip("there is no python3 here")
+		t.Skip("python3 is not installed")
 	}
 	cmd := exec.Command(program, "receiver.py", "0")
 	cmd.Env = append(os.Environ(), "ROTA_WEBHOOK_SECRET="+secret)
@@ -63,35 +63,35 @@ func startReceiver(t *testing.T) *python {
 	})
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() {
-		t.Fatal("the receiver does not start")
+		t.Fatal("the receiver did not start")
 	}
 	_, address, _ := strings.Cut(lines.Text(), "listening on ")
-	p := &python{url: address, acted: make(chan string, 100)}
+	p := &receiver{url: address, processed: make(chan string, 100)}
 	go func() {
 		for lines.Scan() {
-			p.acted <- lines.Text()
+			p.processed <- lines.Text()
 		}
 	}()
 	return p
 }
 
-// next waits for something that the receiver acts on.
-func (p *python) next(t *testing.T) (acted struct{ Event, Job string }) {
+// next waits for the next processed delivery.
+func (p *receiver) next(t *testing.T) (processed struct{ Event, Job string }) {
 	t.Helper()
 	select {
-	case line := <-p.acted:
-		if err := json.Unmarshal([]byte(line), &acted); err != nil {
+	case line := <-p.processed:
+		if err := json.Unmarshal([]byte(line), &processed); err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(patience):
-		t.Fatal("the receiver acts on nothing")
+	case <-time.After(timeout):
+		t.Fatal("the receiver processed no delivery")
 	}
-	return acted
+	return processed
 }
 
-// send posts a body under a signature, as anybody can, with an id in its header
-// that is not signed.
-func (p *python) send(t *testing.T, signature, id, body string) int {
+// send posts a body with a signature, and with a delivery id in a header that is not
+// signed.
+func (p *receiver) send(t *testing.T, signature, id, body string) int {
 	t.Helper()
 	r, err := http.NewRequest("POST", p.url, strings.NewReader(body))
 	if err != nil {
@@ -108,7 +108,7 @@ func (p *python) send(t *testing.T, signature, id, body string) int {
 	return res.StatusCode
 }
 
-// server is Rota, as rota serve runs it.
+// server is a Rota server, as rota serve runs it.
 type server struct{ url, token string }
 
 func startServer(t *testing.T) *server {
@@ -130,7 +130,7 @@ func startServer(t *testing.T) *server {
 	})
 	select {
 	case <-n.Ready():
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Fatal("the server is not ready")
 	}
 	token, err := os.ReadFile(n.TokenFile())
@@ -160,7 +160,7 @@ func (s *server) do(t *testing.T, method, path, body string) (answer map[string]
 	return answer
 }
 
-func TestADeliveryIsTaken(t *testing.T) {
+func TestReceiverAcceptsSignedDelivery(t *testing.T) {
 	p, s := startReceiver(t), startServer(t)
 	s.do(t, "POST", "/templates", `{"name": "report", "type": "noop", "webhooks": [{"url": "`+p.url+`", "events": ["job.completed"], "secret": "`+secret+`"}]}`)
 	job := s.do(t, "POST", "/jobs", `{"template": "report"}`)
@@ -175,8 +175,8 @@ func TestADeliveryIsTaken(t *testing.T) {
 	}
 }
 
-// A proxy before the receiver fails twice.
-func TestADeliveryComesUntilItIsTaken(t *testing.T) {
+// A proxy in front of the receiver fails twice.
+func TestDeliveryIsRetriedUntilAccepted(t *testing.T) {
 	p, s := startReceiver(t), startServer(t)
 	to, err := url.Parse(p.url)
 	if err != nil {
@@ -195,13 +195,13 @@ func TestADeliveryComesUntilItIsTaken(t *testing.T) {
 	s.do(t, "PUT", "/webhooks", `{"webhooks": [{"url": "`+front.URL+`", "events": ["job.completed"], "secret": "`+secret+`"}]}`)
 	job := s.do(t, "POST", "/jobs", `{"type": "noop"}`)
 	if got := p.next(t); got.Job != job["id"] || n.Load() != 3 {
-		t.Errorf("%+v at the attempt %d", got, n.Load())
+		t.Errorf("%+v after %d attempts", got, n.Load())
 	}
 }
 
-// TestWhatIsNotOursIsRefused: what was changed, signed by others, or kept and sent
-// again.
-func TestWhatIsNotOursIsRefused(t *testing.T) {
+// The receiver refuses changed bodies, other secrets and old signatures, and processes a
+// repeated delivery once.
+func TestReceiverRefusesInvalidSignaturesAndReplays(t *testing.T) {
 	p := startReceiver(t)
 	const body = `{"id": "d-1", "event": "job.completed", "job_id": "1"}`
 	now := time.Now()
@@ -228,7 +228,7 @@ func TestWhatIsNotOursIsRefused(t *testing.T) {
 			t.Errorf("%s: %d", signature, status)
 		}
 	}
-	for body, want := range map[string]int{`[]`: 500, `no JSON`: 500, `{"id": "d-3"}`: 500} { // what cannot be acted on comes again
+	for body, want := range map[string]int{`[]`: 500, `no JSON`: 500, `{"id": "d-3"}`: 500} { // a delivery that fails is retried
 		for range 2 {
 			if status := p.send(t, action.Sign(secret, now, []byte(body)), "d-3", body); status != want {
 				t.Errorf("%s: %d", body, status)
@@ -238,15 +238,15 @@ func TestWhatIsNotOursIsRefused(t *testing.T) {
 	const last = `{"id": "d-3", "event": "last", "job_id": null}`
 	p.send(t, action.Sign(secret, now, []byte(last)), "d-1", last)
 	if first, second := p.next(t), p.next(t); first.Event != "job.completed" || second.Event != "last" {
-		t.Errorf("one delivery is acted on twice: %v, %v", first, second)
+		t.Errorf("a delivery was processed twice: %v, %v", first, second)
 	}
 }
 
-// TestNobodyListensWithoutASecret: anybody knows the empty one.
-func TestNobodyListensWithoutASecret(t *testing.T) {
+// An empty secret would accept deliveries of any sender.
+func TestReceiverRequiresSecret(t *testing.T) {
 	program, err := exec.LookPath("python3")
 	if err != nil {
-		t.Skip("there is no python3 here")
+		t.Skip("python3 is not installed")
 	}
 	cmd := exec.CommandContext(t.Context(), program, "receiver.py", "0")
 	cmd.Env = append(os.Environ(), "ROTA_WEBHOOK_SECRET=")
@@ -255,10 +255,9 @@ func TestNobodyListensWithoutASecret(t *testing.T) {
 	}
 }
 
-// TestItIsShort, as the page says.
-func TestItIsShort(t *testing.T) {
+func TestReceiverIsShort(t *testing.T) {
 	text, err := os.ReadFile("receiver.py")
 	if n := strings.Count(string(text), "\n"); err != nil || n >= 60 {
-		t.Errorf("it has %d lines, %v", n, err)
+		t.Errorf("receiver.py has %d lines, %v", n, err)
 	}
 }

@@ -1,5 +1,5 @@
-// Command worker-go is a worker for a Rota server: a program of its own, on this
-// machine or another, that runs jobs of the type checksum.
+// Command worker-go is a worker of a Rota server: a separate program, on this
+// machine or another one, that runs jobs of the type checksum.
 //
 //	ROTA_URL=http://127.0.0.1:7420 ROTA_TOKEN=… go run ./examples/worker-go
 package main
@@ -20,8 +20,8 @@ import (
 	"github.com/rotajobs/rota/worker"
 )
 
-// Checksum is what a job is given: its fields are the params, its JobType names
-// the type, and its tags say what the server accepts.
+// Checksum is the payload of a job: the fields are the params, JobType is the name
+// of the type, and the tags define the schema that the server checks.
 type Checksum struct {
 	Text   string `json:"text" jsonschema:"minLength=1"`
 	Rounds int    `json:"rounds,omitempty" jsonschema:"maximum=1000000000"`
@@ -30,8 +30,8 @@ type Checksum struct {
 // JobType names the type.
 func (Checksum) JobType() string { return "checksum" }
 
-// sum is the handler. Its context ends when the job is cancelled, out of time, or
-// given to another worker since this one was not heard of.
+// sum is the handler. Its context ends when the job is cancelled, times out, or
+// loses its lease because heartbeats did not reach the server.
 func sum(ctx context.Context, c Checksum) error {
 	engine.Log(ctx).Info("hashing", "bytes", len(c.Text), "attempt", engine.Job(ctx).Attempt)
 	digest := sha256.Sum256([]byte(c.Text))
@@ -52,10 +52,10 @@ func sum(ctx context.Context, c Checksum) error {
 
 func main() {
 	reg := engine.NewRegistry()
-	reg.Use(engine.Logging(slog.Default())) // a line for each run, in the log of this process
+	reg.Use(engine.Logging(slog.Default())) // logs one line for each run
 	engine.Handle(reg, sum, engine.WithTimeout(time.Minute), engine.WithRetries(5))
 
-	// The first signal lets what runs end; after a second one others do it again.
+	// After the first signal running jobs finish. A second signal ends the process; other workers retry its jobs.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	url := cmp.Or(os.Getenv("ROTA_URL"), "http://127.0.0.1:7420")
