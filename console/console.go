@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// Config says what a console works on.
+// Config configures a console. Store is required.
 type Config struct {
 	Store   rota.Store
 	Schemas *payload.SchemaCache // nil: a cache of its own
@@ -18,10 +18,10 @@ type Config struct {
 	Version string               // of the program, for SHOW server_version
 
 	Nodes   func(context.Context) ([]sys.Node, error)   // nil: sys.nodes is empty
-	Metrics func(context.Context) ([]sys.Metric, error) // nil: sys.performance shows the store's alone
+	Metrics func(context.Context) ([]sys.Metric, error) // nil: sys.performance shows only metrics of the store
 
 	SelectTime time.Duration // how long a query may run; 0: the default of package sys
-	SelectRows int           // how many rows it may answer; 0: the default
+	SelectRows int           // how many rows its result may have; 0: the default
 }
 
 func (c Config) withDefaults() Config {
@@ -52,17 +52,16 @@ func New(config Config) *Console {
 	}
 }
 
-// Close gives back what queries have used. The store stays open.
+// Close closes the connections of queries. The store stays open.
 func (c *Console) Close() error { return c.catalogue.Close() }
 
-// Session begins a conversation on somebody's behalf.
+// Session begins a session of a user.
 func (c *Console) Session(actor string) *Session {
-	return &Session{console: c, user: actor, mint: func() rota.Meta { return rota.NewMeta(actor) }}
+	return &Session{console: c, user: actor, newMeta: func() rota.Meta { return rota.NewMeta(actor) }}
 }
 
-// SessionOf begins a conversation whose commands are minted by the caller, who can
-// then send them again without having them done twice. It is over with what it is
-// asked first.
-func (c *Console) SessionOf(mint func() rota.Meta) *Session {
-	return &Session{console: c, user: "admin", mint: mint, brief: true}
+// RequestSession begins a session for one request. The caller supplies the ids of its commands, so a request that is
+// sent again with the same ids runs only once.
+func (c *Console) RequestSession(mint func() rota.Meta) *Session {
+	return &Session{console: c, user: "admin", newMeta: mint, singleRequest: true}
 }

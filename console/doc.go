@@ -1,14 +1,13 @@
 // Package console runs SQL against a store: the statements of package ddl, and
 // queries over the catalogue of package sys.
 //
-// A definition that is made here is a template and a schedule of one name, and so
-// the same thing as one that was made over HTTP: each face shows what the other
-// made. What says what is done (AS, ON TARGET, RUN AS) is the template's; what says
-// when and how (SCHEDULE, retries, priority, params) is the schedule's, so that
-// changing one job changes no other.
+// CREATE JOB creates a template and a schedule of one name, the same as over HTTP, so
+// that each interface shows the jobs of the other. AS, ON TARGET and RUN AS set the
+// template; SCHEDULE, retries, priority and params set the schedule, so that changing
+// one job changes no other.
 //
-// Every statement is one command, all or nothing. Between BEGIN and COMMIT the
-// statements are kept and tried dry, each together with those before it, so that an
-// error comes where it belongs; COMMIT sends them as one [rota.All]. Queries see
-// what is committed.
+// Every statement is one command that applies completely or not at all. Between BEGIN
+// and COMMIT a session keeps the commands and sends each as a dry run, together with
+// the earlier ones it depends on, so that an error is reported at its statement.
+// COMMIT sends them as one [rota.All]. Queries see only committed changes.
 package console

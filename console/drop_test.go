@@ -9,12 +9,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestDropByAWrongClock: what is dropped is told from what comes after by the job
-// that has the name, not by a clock that was wrong.
-func TestDropByAWrongClock(t *testing.T) {
+// TestDropWithWrongClockEndsOnlyOldRuns checks that DROP JOB finds the runs of the dropped job by its
+// identity, not by their times.
+func TestDropWithWrongClockEndsOnlyOldRuns(t *testing.T) {
 	const make = "CREATE JOB n SCHEDULE = EVERY 1 HOUR AS CALL noop()"
 	t.Run("it was ahead", func(t *testing.T) {
-		b := newBench(t)
+		b := newFixture(t)
 		b.run(make)
 		b.run("EXECUTE JOB n")
 		b.clock.move(5 * time.Minute)
@@ -26,10 +26,10 @@ func TestDropByAWrongClock(t *testing.T) {
 		b.has("SELECT state FROM sys.job_runs", "state\nPENDING\nSELECT 1")
 	})
 	t.Run("it was set back", func(t *testing.T) {
-		b := newBench(t)
+		b := newFixture(t)
 		b.run(make)
 		b.run("EXECUTE JOB n")
-		b.work(rota.OutcomeCompleted)
+		b.runJobs(rota.OutcomeCompleted)
 		b.clock.move(-time.Hour)
 		b.has("DROP JOB n", "DROP JOB")
 		b.has("SELECT count(*) FROM sys.job_runs", "\n0\n")
@@ -39,10 +39,9 @@ func TestDropByAWrongClock(t *testing.T) {
 	})
 }
 
-// TestDropOfMoreThanAPage: what was made in the same instant, and more of it than one
-// command ends, is ended as well, and nothing of it is run.
-func TestDropOfMoreThanAPage(t *testing.T) {
-	b := newBench(t)
+// TestDropEndsMoreRunsThanOnePage drops a job with more queued runs than one command ends.
+func TestDropEndsMoreRunsThanOnePage(t *testing.T) {
+	b := newFixture(t)
 	b.run("CREATE JOB n SCHEDULE = EVERY 1 HOUR AS CALL noop()")
 	var batch rota.Batch
 	for range rota.SweepMax + 500 {
@@ -55,9 +54,9 @@ func TestDropOfMoreThanAPage(t *testing.T) {
 	b.sweep()
 	claim := &rota.Claim{Meta: rota.NewMeta(""), Worker: "w", Types: []string{"noop"}, Limit: 1, Lease: time.Minute, Seed: rota.NewToken()}
 	if jobs := do[*rota.Claimed](b, claim).Jobs; len(jobs) > 0 {
-		t.Error("what was dropped is run")
+		t.Error("a run of the dropped job was claimed")
 	}
 	if got := b.run("SELECT count(*) FROM sys.job_runs"); !strings.Contains(got, "\n0\n") {
-		t.Errorf("there is left: %s", got)
+		t.Errorf("runs are left: %s", got)
 	}
 }

@@ -15,30 +15,30 @@ import (
 
 // The states of SQL that statements end with.
 const (
-	StateSyntax       = "42601"
-	StateUnknown      = "42704"
-	StateDuplicate    = "42710"
-	StateDenied       = "42501"
-	StateBadValue     = "22023"
-	StateNotSupported = "0A000"
-	StateNoProcedure  = "42883"
-	StateNotNow       = "55000" // the thing is not in a state for that
-	StateBusy         = "55P03"
-	StateConflict     = "40001" // somebody else changed it meanwhile
-	StateLimit        = "54000"
-	StateCancelled    = "57014"
-	StateUnavailable  = "57P03"
-	StateInternal     = "XX000"
-	StateInFailed     = "25P02" // the transaction has failed before
-	StateNested       = "25001"
-	StateNoBlock      = "25P01" // it is for transactions
-	StateNoSavepoint  = "3B001"
-	StateFixed        = "55P02" // the setting cannot be changed
-	StateReadOnly     = "25006"
-	StateNoParams     = "08P01"
+	StateSyntax            = "42601"
+	StateUnknown           = "42704"
+	StateDuplicate         = "42710"
+	StateDenied            = "42501"
+	StateBadValue          = "22023"
+	StateNotSupported      = "0A000"
+	StateNoProcedure       = "42883"
+	StateWrongState        = "55000" // the object is not in the required state
+	StateBusy              = "55P03"
+	StateConflict          = "40001" // another session changed the object meanwhile
+	StateLimit             = "54000"
+	StateCancelled         = "57014"
+	StateUnavailable       = "57P03"
+	StateInternal          = "XX000"
+	StateAborted           = "25P02" // an earlier statement of the transaction failed
+	StateActiveTransaction = "25001"
+	StateNoTransaction     = "25P01" // the statement needs a transaction
+	StateNoSavepoint       = "3B001"
+	StateCannotChange      = "55P02" // the setting cannot be changed
+	StateReadOnly          = "25006"
+	StateProtocol          = "08P01"
 )
 
-// Error is why a statement was not done. Nothing of it was.
+// Error states why a statement failed. The statement has no effect.
 type Error struct {
 	State    string // SQLSTATE
 	Message  string
@@ -64,19 +64,18 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// refuse makes an error of a state.
-func refuse(state, hint, format string, args ...any) *Error {
+// newError returns an error with a SQLSTATE.
+func newError(state, hint, format string, args ...any) *Error {
 	return &Error{State: state, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// states are the SQLSTATE of each code.
-var states = map[rota.Code]string{
-	rota.Invalid: StateBadValue, rota.NotFound: StateUnknown, rota.Conflict: StateNotNow, rota.Denied: StateDenied,
-	rota.LeaseLost: StateNotNow, rota.Busy: StateBusy, rota.Unavailable: StateUnavailable, rota.Internal: StateInternal,
+// sqlStates are the SQLSTATE of each code.
+var sqlStates = map[rota.Code]string{
+	rota.Invalid: StateBadValue, rota.NotFound: StateUnknown, rota.Conflict: StateWrongState, rota.Denied: StateDenied,
+	rota.LeaseLost: StateWrongState, rota.Busy: StateBusy, rota.Unavailable: StateUnavailable, rota.Internal: StateInternal,
 }
 
-// asError is any error as one of this package, about a statement that begins at an
-// offset of a text.
+// asError converts any error of a statement that begins at an offset of a text.
 func asError(err error, text string, offset int) *Error {
 	var own *Error
 	var syntax *ddl.Error
@@ -85,12 +84,12 @@ func asError(err error, text string, offset int) *Error {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &syntax):
-		e := &Error{State: syntax.State, Message: bare(syntax), Hint: syntax.Hint, Err: err}
-		return e.place(text, offset+syntax.Offset)
+		e := &Error{State: syntax.State, Message: syntaxMessage(syntax), Hint: syntax.Hint, Err: err}
+		return e.setPosition(text, offset+syntax.Offset)
 	case errors.As(err, &query):
 		e := &Error{State: query.State, Message: query.Message, Hint: query.Hint, Err: err}
 		if query.Offset >= 0 {
-			e.place(text, offset+query.Offset)
+			e.setPosition(text, offset+query.Offset)
 		}
 		return e
 	case errors.Is(err, context.Canceled):
@@ -98,20 +97,19 @@ func asError(err error, text string, offset int) *Error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{State: StateCancelled, Message: "the statement took too long", Err: err}
 	}
-	return ofStore(err)
+	return storeError(err)
 }
 
-// bare is the message of a syntax error without its place and its hint, which have
-// fields of their own.
-func bare(e *ddl.Error) string {
+// syntaxMessage returns the message of a syntax error without its position and hint, which are separate fields.
+func syntaxMessage(e *ddl.Error) string {
 	plain := *e
 	plain.Hint = ""
 	_, text, _ := strings.Cut(plain.Error(), ": ")
 	return text
 }
 
-// place fills in where in a text something stands.
-func (e *Error) place(text string, offset int) *Error {
+// setPosition sets the position, line and column of an offset of a text.
+func (e *Error) setPosition(text string, offset int) *Error {
 	before := text[:min(max(offset, 0), len(text))]
 	e.Position = utf8.RuneCountInString(before) + 1
 	e.Line = strings.Count(before, "\n") + 1
@@ -119,47 +117,47 @@ func (e *Error) place(text string, offset int) *Error {
 	return e
 }
 
-// inMember is how a store names the part of an All that it refuses.
-var inMember = regexp.MustCompile(`^members\[\d+\]\.?`)
+// memberPrefix is the field prefix that names the member of a rota.All.
+var memberPrefix = regexp.MustCompile(`^members\[\d+\]\.?`)
 
-// ofStore is the refusal of a store in the words of SQL.
-func ofStore(err error) *Error {
+// storeError converts an error of the store: fields become clauses, and schedules become jobs.
+func storeError(err error) *Error {
 	var e *rota.Error
 	if !errors.As(err, &e) {
 		return &Error{State: StateInternal, Message: err.Error(), Err: err}
 	}
-	field := inMember.ReplaceAllString(e.Field, "")
-	state := states[e.Code]
+	field := memberPrefix.ReplaceAllString(e.Field, "")
+	state := sqlStates[e.Code]
 	if strings.HasPrefix(field, "depends_on") && e.Code == rota.Conflict {
 		state = StateBadValue
 	}
 	plain := *e
-	plain.Act, plain.Field, plain.Hint = "", clauseOf(field), ""
-	return &Error{State: state, Message: inWords(plain.Error()), Hint: inWords(e.Hint), Err: err}
+	plain.Act, plain.Field, plain.Hint = "", clauseName(field), ""
+	return &Error{State: state, Message: scheduleAsJob(plain.Error()), Hint: scheduleAsJob(e.Hint), Err: err}
 }
 
-var aSchedule = regexp.MustCompile(`\bschedule\b`)
+var scheduleWord = regexp.MustCompile(`\bschedule\b`)
 
-// inWords calls a schedule what it is called here.
-func inWords(text string) string { return aSchedule.ReplaceAllString(text, "job") }
+// scheduleAsJob replaces the word schedule, because SQL calls it a job.
+func scheduleAsJob(text string) string { return scheduleWord.ReplaceAllString(text, "job") }
 
-// clauses are what the fields of definitions are called here.
-var clauses = map[string]string{
+// clauseNames maps fields of definitions to clauses.
+var clauseNames = map[string]string{
 	"cron": "SCHEDULE", "at": "SCHEDULE AT", "every": "SCHEDULE EVERY", "starts_at": "STARTS", "ends_at": "ENDS", "timezone": "TIME ZONE",
 	"depends_on": "DEPENDS ON", "max_retries": "MAX_RETRIES", "backoff": "RETRY_BACKOFF", "timeout": "TIMEOUT", "class": "CLASS",
 	"on_completion": "ON COMPLETION", "catch_up": "CATCH_UP", "overlap": "OVERLAP", "priority": "PRIORITY", "params": "WITH PARAMS",
 	"description": "DESCRIPTION", "name": "the name", "state": "STATE", "template": "the template",
-	"job_id": "", "schedule": "", "only_schedule": "", // the reason says which
+	"job_id": "", "schedule": "", "only_schedule": "", // the reason names the object
 	"partition.strategy": "PARTITION BY", "partition.shards": "PARTITION BY", "partition.expression": "PARTITION BY",
 }
 
-var listed = regexp.MustCompile(`\[\d+\]$`)
+var indexSuffix = regexp.MustCompile(`\[\d+\]$`)
 
-// clauseOf is the clause that a field stands in.
-func clauseOf(field string) string {
+// clauseName returns the clause of a field.
+func clauseName(field string) string {
 	plain := strings.TrimPrefix(strings.TrimPrefix(field, "spec."), "policy.")
-	plain = listed.ReplaceAllString(plain, "")
-	if clause, known := clauses[plain]; known {
+	plain = indexSuffix.ReplaceAllString(plain, "")
+	if clause, known := clauseNames[plain]; known {
 		return clause
 	}
 	return field

@@ -19,10 +19,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// began is when the stories begin, by a clock that stands still until it is moved.
+// began is the start time of each test. The clock stands still until a test moves it.
 var began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// clock is that clock.
+// clock is a clock that tests move.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -40,8 +40,8 @@ func (c *clock) move(by time.Duration) {
 	c.now = c.now.Add(by)
 }
 
-// bench is a store, a console on it, and a session.
-type bench struct {
+// fixture is a store, a console on it, and a session.
+type fixture struct {
 	*testing.T
 	clock   *clock
 	store   rota.Store
@@ -50,7 +50,7 @@ type bench struct {
 	keys    map[string]rota.Meta
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	c := &clock{now: began}
 	store, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: c.Now})
@@ -58,10 +58,10 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	return benchOn(t, c, store)
+	return newFixtureOn(t, c, store)
 }
 
-func benchOn(t *testing.T, c *clock, store rota.Store) *bench {
+func newFixtureOn(t *testing.T, c *clock, store rota.Store) *fixture {
 	t.Helper()
 	for _, kind := range []string{"sql", "call", "exec", "noop", "report"} {
 		declare := &rota.PutType{Meta: rota.NewMeta(""), Name: kind}
@@ -69,19 +69,19 @@ func benchOn(t *testing.T, c *clock, store rota.Store) *bench {
 			t.Fatal(err)
 		}
 	}
-	b := &bench{T: t, clock: c, store: store, keys: map[string]rota.Meta{}}
+	b := &fixture{T: t, clock: c, store: store, keys: map[string]rota.Meta{}}
 	b.console = console.New(console.Config{Store: store, Clock: c.Now, Version: "1.2.3", Targets: []string{"main", "warehouse"}})
 	t.Cleanup(func() { _ = b.console.Close() })
 	b.session = b.console.Session("admin")
 	return b
 }
 
-// run runs a text and shows what came of it.
-func (b *bench) run(text string, args ...any) string {
+// run runs a text and returns its answers or its error as text.
+func (b *fixture) run(text string, args ...any) string {
 	b.Helper()
 	var out strings.Builder
 	err := b.session.Run(context.Background(), text, args, func(a *console.Answer) error {
-		out.WriteString(shown(a))
+		out.WriteString(formatAnswer(a))
 		return nil
 	})
 	if err != nil {
@@ -90,8 +90,8 @@ func (b *bench) run(text string, args ...any) string {
 	return out.String()
 }
 
-// shown is an answer as a person would see it.
-func shown(a *console.Answer) string {
+// formatAnswer returns an answer as text.
+func formatAnswer(a *console.Answer) string {
 	var out strings.Builder
 	for _, n := range a.Notices {
 		fmt.Fprintf(&out, "NOTICE: %s\n", n)
@@ -134,7 +134,7 @@ func (i *ids) number(text string) string {
 	})
 }
 
-// golden holds a text against a file.
+// golden compares a text with a file of testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)

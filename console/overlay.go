@@ -6,33 +6,32 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// overlay is what a transaction would change, as far as later statements of it ask:
-// its definitions. What stands there with nil is gone.
+// overlay holds the definitions that a transaction changes, for its later statements. A nil value is a dropped
+// definition.
 type overlay struct {
 	schedules map[string]*rota.Schedule
 	templates map[string]*rota.Template
-	archived  map[string]bool // templates that went with their job
-	dropped   bool            // something was: others may have lost a dependency
+	archived  map[string]bool // templates archived with their job
+	dropped   bool            // a job was dropped; other jobs may have lost a dependency
 }
 
 func newOverlay() *overlay {
 	return &overlay{schedules: map[string]*rota.Schedule{}, templates: map[string]*rota.Template{}, archived: map[string]bool{}}
 }
 
-// clone is what is known now, whatever is learned later.
+// clone returns a copy that later changes do not affect.
 func (o *overlay) clone() *overlay {
 	return &overlay{
 		schedules: maps.Clone(o.schedules), templates: maps.Clone(o.templates), archived: maps.Clone(o.archived), dropped: o.dropped,
 	}
 }
 
-// learn takes over what commands of a transaction would do, by their replies. They
-// are all that has to do with what they name.
-func (o *overlay) learn(commands []rota.Command, replies []rota.Reply) {
+// record applies the replies of a dry run. The commands include all earlier ones that concern the same names.
+func (o *overlay) record(commands []rota.Command, replies []rota.Reply) {
 	for i, reply := range replies {
 		switch r := reply.(type) {
 		case *rota.SchedulePut:
-			if r.Schedule != nil { // of a statement sent again it may be gone
+			if r.Schedule != nil { // nil if a resent statement created a schedule that was dropped since
 				o.schedules[r.Schedule.Name] = r.Schedule
 			}
 		case *rota.TemplatePut:
@@ -57,8 +56,8 @@ func (o *overlay) drop(c *rota.Drop, r *rota.Dropped) {
 	}
 }
 
-// state is a template as the transaction would leave it.
-func (o *overlay) state(t *rota.Template) *rota.Template {
+// withState returns a template with the state that the transaction gives it.
+func (o *overlay) withState(t *rota.Template) *rota.Template {
 	if t == nil || !o.archived[t.Name] {
 		return t
 	}

@@ -9,32 +9,32 @@ import (
 	"github.com/rotajobs/rota/ddl"
 )
 
-// plan is a statement as commands, and the answer to it once they were done.
+// plan is the commands of a statement and a function that builds its answer from their replies.
 type plan struct {
 	commands []rota.Command
 	answer   func([]rota.Reply) *Answer
 }
 
-// said is a plan that answers the same whatever the replies.
-func said(a *Answer, commands ...rota.Command) *plan {
+// fixedPlan returns a plan whose answer does not depend on the replies.
+func fixedPlan(a *Answer, commands ...rota.Command) *plan {
 	return &plan{commands, func([]rota.Reply) *Answer { return a }}
 }
 
 // planner turns statements into commands.
 type planner struct {
 	*Console
-	ctx  context.Context
-	mint func() rota.Meta
-	now  time.Time
-	seen *overlay
+	ctx     context.Context
+	newMeta func() rota.Meta
+	now     time.Time
+	changes *overlay
 
-	again bool // the statement was sent before, and the store knows whether it was done
-	blind bool // what it makes is taken not to be there: if it is, the store refuses
+	resent    bool // the statement was sent before; the store knows whether it was applied
+	assumeNew bool // assume that the job does not exist; the store rejects the command if it does
 }
 
-func (s *Session) planner(ctx context.Context, seen *overlay) *planner {
-	s.heads.taken = 0
-	return &planner{Console: s.console, ctx: ctx, mint: s.heads.take, now: s.console.config.Clock(), seen: seen, again: s.again}
+func (s *Session) planner(ctx context.Context, changes *overlay) *planner {
+	s.metas.count = 0
+	return &planner{Console: s.console, ctx: ctx, newMeta: s.metas.next, now: s.console.config.Clock(), changes: changes, resent: s.resent}
 }
 
 func (p *planner) plan(statement ddl.Statement) (*plan, error) {
@@ -55,22 +55,22 @@ func (p *planner) plan(statement ddl.Statement) (*plan, error) {
 
 // schedule is the schedule of a name, nil if there is none.
 func (p *planner) schedule(name string) (*rota.Schedule, error) {
-	if s, known := p.seen.schedules[name]; known {
+	if s, known := p.changes.schedules[name]; known {
 		return s, nil
 	}
-	return found(p.config.Store.Schedule(p.ctx, name))
+	return orNil(p.config.Store.Schedule(p.ctx, name))
 }
 
 // template is the template of a name, nil if there is none.
 func (p *planner) template(name string) (*rota.Template, error) {
-	if t, known := p.seen.templates[name]; known {
-		return p.seen.state(t), nil
+	if t, known := p.changes.templates[name]; known {
+		return p.changes.withState(t), nil
 	}
-	t, err := found(p.config.Store.Template(p.ctx, name))
-	return p.seen.state(t), err
+	t, err := orNil(p.config.Store.Template(p.ctx, name))
+	return p.changes.withState(t), err
 }
 
-func found[T any](one *T, err error) (*T, error) {
+func orNil[T any](one *T, err error) (*T, error) {
 	switch rota.CodeOf(err) {
 	case "":
 		return one, nil
@@ -80,17 +80,17 @@ func found[T any](one *T, err error) (*T, error) {
 	return nil, err
 }
 
-// version is what a command says it has read, unless the transaction itself has
-// changed that, or may have.
+// version returns the version that a command expects, or nil if the transaction itself has changed the definition or
+// may have.
 func (p *planner) version(of rota.ID, touched bool) *rota.ID {
-	if touched || p.seen.dropped {
+	if touched || p.changes.dropped {
 		return nil
 	}
 	return &of
 }
 
 func noJob(name string) *Error {
-	return refuse(StateUnknown, "check the name; SHOW JOBS lists the jobs", "there is no job %s", name)
+	return newError(StateUnknown, "check the name; SHOW JOBS lists the jobs", "there is no job %s", name)
 }
 
 func (p *planner) drop(q *ddl.DropJob) (*plan, error) {
@@ -98,21 +98,21 @@ func (p *planner) drop(q *ddl.DropJob) (*plan, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case s == nil && p.again: // it is gone since it was dropped
-		return said(done(q.Tag())), nil
+	case s == nil && p.resent: // the first sending dropped it
+		return fixedPlan(tagAnswer(q.Tag())), nil
 	case s == nil && q.IfExists:
-		return said(done(q.Tag()).notice("there is no job %s, skipping", q.Name)), nil
+		return fixedPlan(tagAnswer(q.Tag()).notice("there is no job %s, skipping", q.Name)), nil
 	case s == nil:
 		return nil, noJob(q.Name)
 	}
-	return said(done(q.Tag()), &rota.Drop{Meta: p.mint(), Name: q.Name, KeepHistory: q.KeepHistory}), nil
+	return fixedPlan(tagAnswer(q.Tag()), &rota.Drop{Meta: p.newMeta(), Name: q.Name, KeepHistory: q.KeepHistory}), nil
 }
 
 func (p *planner) execute(q *ddl.ExecuteJob) (*plan, error) {
-	c := &rota.Trigger{Meta: p.mint(), Schedule: q.Name}
-	if p.again {
+	c := &rota.Trigger{Meta: p.newMeta(), Schedule: q.Name}
+	if p.resent {
 		if jobs, err := p.triggered(c); len(jobs) > 0 || err != nil {
-			return said(runs(q.Tag(), jobs)), err
+			return fixedPlan(runsAnswer(q.Tag(), jobs)), err
 		}
 	}
 	s, err := p.schedule(q.Name)
@@ -123,23 +123,23 @@ func (p *planner) execute(q *ddl.ExecuteJob) (*plan, error) {
 		return nil, noJob(q.Name)
 	}
 	return &plan{[]rota.Command{c}, func(replies []rota.Reply) *Answer {
-		return runs(q.Tag(), replies[0].(*rota.Triggered).Jobs)
+		return runsAnswer(q.Tag(), replies[0].(*rota.Triggered).Jobs)
 	}}, nil
 }
 
-// runs answers with the ids of jobs that were started by hand.
-func runs(tag string, jobs []*rota.Job) *Answer {
-	a := table(tag, runColumns)
+// runsAnswer returns the ids of the runs that EXECUTE JOB started.
+func runsAnswer(tag string, jobs []*rota.Job) *Answer {
+	a := rowsAnswer(tag, runColumns)
 	for _, j := range jobs {
 		a.Rows = append(a.Rows, []any{j.ExecutionID.String()})
 	}
 	return a
 }
 
-// triggered are the jobs that a command has made, also if their schedule is gone.
+// triggered returns the jobs that a command created, even if their schedule was dropped.
 func (p *planner) triggered(c *rota.Trigger) (jobs []*rota.Job, err error) {
 	for i := 0; ; i++ {
-		j, err := found(p.config.Store.Job(p.ctx, c.JobID(i)))
+		j, err := orNil(p.config.Store.Job(p.ctx, c.JobID(i)))
 		if j == nil || err != nil {
 			return jobs, err
 		}
@@ -147,11 +147,10 @@ func (p *planner) triggered(c *rota.Trigger) (jobs []*rota.Job, err error) {
 	}
 }
 
-// applied says whether a statement that is sent again was done then: whether its
-// schedule was declared by this very command, which the store remembers. A command that
-// it does not know is refused here, since it has read a version that never was.
+// applied reports whether a resent statement was already applied. It sends the command as a dry run with a version that
+// never existed: the store accepts it only if it remembers the id of the command.
 func (p *planner) applied(put rota.Meta, name string) (bool, error) {
-	if !p.again {
+	if !p.resent {
 		return false, nil
 	}
 	probe, err := rota.Declare(put, name, rota.ScheduleSpec{Template: name, Every: time.Hour}, p.now)
@@ -174,5 +173,5 @@ func (p *planner) cancel(q *ddl.CancelRun) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return said(done(q.Tag()), &rota.Cancel{Meta: p.mint(), JobID: id, Reason: "CANCEL JOB RUN"}), nil
+	return fixedPlan(tagAnswer(q.Tag()), &rota.Cancel{Meta: p.newMeta(), JobID: id, Reason: "CANCEL JOB RUN"}), nil
 }

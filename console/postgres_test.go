@@ -14,10 +14,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestTranscriptsOnPostgres: the same scripts give the same on the other store.
+// TestTranscriptsOnPostgres runs the same scripts on a PostgreSQL store.
 func TestTranscriptsOnPostgres(t *testing.T) {
 	if *update {
-		t.Skip("they are written from the embedded store")
+		t.Skip("the golden files are written from the SQLite store")
 	}
 	cluster := pgtest.Shared(t)
 	for _, name := range []string{"examples", "transactions", "queries", "semantics", "wrong"} {
@@ -32,7 +32,7 @@ func TestTranscriptsOnPostgres(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = store.Close() })
-			golden(t, name+".out", benchOn(t, c, store).play(string(script)))
+			golden(t, name+".out", newFixtureOn(t, c, store).play(string(script)))
 		})
 	}
 }

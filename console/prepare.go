@@ -8,21 +8,20 @@ import (
 	"github.com/rotajobs/rota/ddl"
 )
 
-// Prepared is a statement that was read, and of which it is known what it takes and
-// gives.
+// Prepared is a parsed statement with the types of its parameters and columns.
 type Prepared struct {
 	Text    string
-	Params  []kind.Kind  // what its arguments are
-	Columns []sys.Column // nil: it answers with no rows
-	Empty   bool         // there is no statement in the text
+	Params  []kind.Kind  // types of the arguments
+	Columns []sys.Column // nil: the statement returns no rows
+	Empty   bool         // the text has no statement
 
 	statement ddl.Statement
 	offset    int
-	query     *sys.Query // nil: it is none
+	query     *sys.Query // nil: not a query
 }
 
-// Prepare reads a text of one statement, or none. Of the arguments whose kind the
-// caller knows it is said; the others are found out, or are texts.
+// Prepare parses a text of at most one statement. Parameter types that the caller does not give are inferred, with
+// text as the default.
 func (s *Session) Prepare(_ context.Context, text string, params []kind.Kind) (*Prepared, error) {
 	list, err := parse(text)
 	switch {
@@ -31,10 +30,10 @@ func (s *Session) Prepare(_ context.Context, text string, params []kind.Kind) (*
 	case len(list) == 0:
 		return &Prepared{Text: text, Empty: true}, nil
 	case len(list) > 1:
-		return nil, s.fail(refuse(StateSyntax, "send each statement separately", "cannot prepare %d statements at once", len(list)))
+		return nil, s.fail(newError(StateSyntax, "send each statement separately", "cannot prepare %d statements at once", len(list)))
 	}
 	p := &Prepared{Text: text, statement: list[0].statement, offset: list[0].offset}
-	if err := s.goesOn(p.statement); err != nil {
+	if err := s.checkNotAborted(p.statement); err != nil {
 		return nil, s.fail(asError(err, text, p.offset))
 	}
 	if err := s.describe(p, params); err != nil {
@@ -43,7 +42,7 @@ func (s *Session) Prepare(_ context.Context, text string, params []kind.Kind) (*
 	return p, nil
 }
 
-// describe finds out what a statement takes and gives.
+// describe sets the types of the parameters and columns.
 func (s *Session) describe(p *Prepared, params []kind.Kind) (err error) {
 	switch q := p.statement.(type) {
 	case *ddl.Select:
@@ -83,11 +82,11 @@ func (s *Session) Execute(ctx context.Context, p *Prepared, args []any) (*Answer
 	if p.Empty {
 		return &Answer{}, nil
 	}
-	s.heads = heads{first: s.mint()}
-	answer, err := s.do(ctx, p, args)
+	s.metas = statementMetas{base: s.newMeta()}
+	answer, err := s.runPrepared(ctx, p, args)
 	if err != nil {
 		failed := asError(err, p.Text, p.offset)
-		if s.open != nil && s.open.implicit {
+		if s.tx != nil && s.tx.implicit {
 			s.end(false)
 		}
 		return nil, s.fail(failed)
@@ -95,40 +94,39 @@ func (s *Session) Execute(ctx context.Context, p *Prepared, args []any) (*Answer
 	return answer, nil
 }
 
-func (s *Session) do(ctx context.Context, p *Prepared, args []any) (*Answer, error) {
+func (s *Session) runPrepared(ctx context.Context, p *Prepared, args []any) (*Answer, error) {
 	if p.query == nil {
-		return s.one(ctx, p.statement, args)
+		return s.runStatement(ctx, p.statement, args)
 	}
-	if err := s.goesOn(p.statement); err != nil {
+	if err := s.checkNotAborted(p.statement); err != nil {
 		return nil, err
 	}
 	return s.answer(ctx, p.query, args)
 }
 
-// Gather begins a transaction that nobody asked for: what is executed from now on is
-// done together at Sync, or not at all. In a transaction it does nothing.
-func (s *Session) Gather() {
-	if s.open == nil {
+// BeginImplicit begins a transaction without BEGIN: Sync applies the statements executed until then together or not at
+// all. In a transaction it does nothing.
+func (s *Session) BeginImplicit() {
+	if s.tx == nil {
 		s.begin(false)
-		s.open.implicit = true
+		s.tx.implicit = true
 	}
 }
 
-// Fail has an open transaction fail, for a reason that is the caller's. What was only
-// gathered is dropped.
+// Fail marks the open transaction as failed, for example after a protocol error. It rolls back an implicit transaction.
 func (s *Session) Fail() {
 	switch {
-	case s.open == nil:
-	case s.open.implicit:
+	case s.tx == nil:
+	case s.tx.implicit:
 		s.end(false)
 	default:
-		s.open.failed = true
+		s.tx.failed = true
 	}
 }
 
-// Sync does what was gathered. A transaction that somebody began stays open.
+// Sync commits an implicit transaction. A transaction that BEGIN opened stays open.
 func (s *Session) Sync(ctx context.Context) error {
-	if s.open == nil || !s.open.implicit {
+	if s.tx == nil || !s.tx.implicit {
 		return nil
 	}
 	return s.endImplicit(ctx)

@@ -18,14 +18,14 @@ var (
 	sqlPart    = regexp.MustCompile("(?s)```sql\n(.*?)```")
 )
 
-// TestReference: the page lists every column of every table, and its statements
-// are statements.
+// TestReference checks that the page lists every column of every table and that its SQL examples can be
+// parsed.
 func TestReference(t *testing.T) {
 	page, err := os.ReadFile(referencePath)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := tablesPart.ReplaceAllLiteralString(string(page), "<!-- tables -->\n"+tablesInWords()+"<!-- end -->")
+	want := tablesPart.ReplaceAllLiteralString(string(page), "<!-- tables -->\n"+tablesMarkdown()+"<!-- end -->")
 	if *update {
 		if err := os.WriteFile(referencePath, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -46,7 +46,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-func tablesInWords() string {
+func tablesMarkdown() string {
 	var out strings.Builder
 	out.WriteString("| table | columns |\n|---|---|\n")
 	all := sys.Tables()

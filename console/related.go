@@ -6,20 +6,19 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// related are those of some commands that have to do with others: with what these
-// name, and with what those name in turn. A statement of a long transaction is tried
-// together with them alone.
+// related returns the commands of all that share a name with the commands of with, directly or through other commands.
+// The dry run of a statement in a long transaction sends only these.
 func related(all, with []rota.Command) []rota.Command {
 	touched, taken := map[string]bool{}, make([]bool, len(all))
 	for _, c := range with {
-		touch(touched, c)
+		addNames(touched, c)
 	}
 	for grown := true; grown; {
 		grown = false
 		for i, c := range all {
 			if !taken[i] && slices.ContainsFunc(namesOf(c), func(name string) bool { return touched[name] }) {
 				taken[i], grown = true, true
-				touch(touched, c)
+				addNames(touched, c)
 			}
 		}
 	}
@@ -32,13 +31,13 @@ func related(all, with []rota.Command) []rota.Command {
 	return list
 }
 
-func touch(touched map[string]bool, c rota.Command) {
+func addNames(touched map[string]bool, c rota.Command) {
 	for _, name := range namesOf(c) {
 		touched[name] = true
 	}
 }
 
-// namesOf are what a command reads or writes, as far as statements make them.
+// namesOf returns the names of the definitions that a command reads or writes.
 func namesOf(c rota.Command) []string {
 	const template, schedule = "template ", "schedule "
 	switch c := c.(type) {

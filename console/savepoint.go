@@ -7,76 +7,76 @@ import (
 	"github.com/rotajobs/rota/ddl"
 )
 
-// savepoint is a place in a transaction that one can go back to.
+// savepoint is the state of a transaction at a SAVEPOINT statement.
 type savepoint struct {
 	name     string
 	commands int
-	size     int
-	seen     *overlay
+	writes   int
+	changes  *overlay
 	settings map[string]string
 }
 
-// savepointsMost bounds what a transaction remembers.
-const savepointsMost = 1000
+// savepointsMax bounds the savepoints of a transaction.
+const savepointsMax = 1000
 
 func (s *Session) savepoint(q *ddl.Savepoint) (*Answer, error) {
-	tx, err := s.block("SAVEPOINT")
+	tx, err := s.explicitTransaction("SAVEPOINT")
 	if err != nil {
 		return nil, err
 	}
-	if len(tx.places) == savepointsMost {
-		return nil, refuse(StateLimit, "release some with RELEASE SAVEPOINT", "the transaction already has %d savepoints, which is the limit", savepointsMost)
+	if len(tx.savepoints) == savepointsMax {
+		return nil, newError(StateLimit, "release some with RELEASE SAVEPOINT", "the transaction already has %d savepoints, which is the limit", savepointsMax)
 	}
-	tx.places = append(tx.places, savepoint{
-		name: q.Name, commands: len(tx.commands), size: tx.size, seen: tx.seen.clone(), settings: maps.Clone(s.settings),
+	tx.savepoints = append(tx.savepoints, savepoint{
+		name: q.Name, commands: len(tx.commands), writes: tx.writes, changes: tx.changes.clone(), settings: maps.Clone(s.settings),
 	})
-	return done("SAVEPOINT"), nil
+	return tagAnswer("SAVEPOINT"), nil
 }
 
 func (s *Session) release(q *ddl.Release) (*Answer, error) {
-	tx, err := s.block("RELEASE SAVEPOINT")
+	tx, err := s.explicitTransaction("RELEASE SAVEPOINT")
 	if err != nil {
 		return nil, err
 	}
-	at, err := tx.place(q.Name)
+	at, err := tx.savepointIndex(q.Name)
 	if err != nil {
 		return nil, err
 	}
-	tx.places = tx.places[:at]
-	return done("RELEASE"), nil
+	tx.savepoints = tx.savepoints[:at]
+	return tagAnswer("RELEASE"), nil
 }
 
-// rollbackTo takes back what was asked for since a savepoint, which stays.
+// rollbackTo discards the statements since a savepoint and keeps the savepoint.
 func (s *Session) rollbackTo(q *ddl.RollbackTo) (*Answer, error) {
-	tx, err := s.block("ROLLBACK TO SAVEPOINT")
+	tx, err := s.explicitTransaction("ROLLBACK TO SAVEPOINT")
 	if err != nil {
 		return nil, err
 	}
-	at, err := tx.place(q.Name)
+	at, err := tx.savepointIndex(q.Name)
 	if err != nil {
 		return nil, err
 	}
-	p := tx.places[at]
-	tx.places = tx.places[:at+1]
-	tx.commands, tx.size, tx.seen, tx.failed = slices.Clip(tx.commands[:p.commands]), p.size, p.seen.clone(), false
+	p := tx.savepoints[at]
+	tx.savepoints = tx.savepoints[:at+1]
+	tx.commands, tx.writes, tx.changes, tx.failed = slices.Clip(tx.commands[:p.commands]), p.writes, p.changes.clone(), false
 	s.settings = maps.Clone(p.settings)
-	return done("ROLLBACK"), nil
+	return tagAnswer("ROLLBACK"), nil
 }
 
-// block is the transaction that somebody began.
-func (s *Session) block(what string) (*transaction, error) {
-	if s.open == nil || s.open.implicit {
-		return nil, refuse(StateNoBlock, "begin a transaction with BEGIN", "%s can only be used in transaction blocks", what)
+// explicitTransaction returns the transaction that BEGIN opened.
+func (s *Session) explicitTransaction(what string) (*transaction, error) {
+	if s.tx == nil || s.tx.implicit {
+		return nil, newError(StateNoTransaction, "begin a transaction with BEGIN", "%s can only be used in transaction blocks", what)
 	}
-	return s.open, nil
+	return s.tx, nil
 }
 
-// place finds the last savepoint of a name.
-func (tx *transaction) place(name string) (int, error) {
-	for i := len(tx.places) - 1; i >= 0; i-- {
-		if tx.places[i].name == name {
+// savepointIndex finds the last savepoint of a name.
+func (tx *transaction) savepointIndex(name string) (int, error) {
+	for i := len(tx.savepoints) - 1; i >= 0; i-- {
+		if tx.savepoints[i].name == name {
 			return i, nil
 		}
 	}
-	return 0, refuse(StateNoSavepoint, "set it with SAVEPOINT", "there is no savepoint %s", name)
+	return 0, newError(StateNoSavepoint, "set it with SAVEPOINT", "there is no savepoint %s", name)
 }

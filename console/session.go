@@ -7,70 +7,68 @@ import (
 	"github.com/rotajobs/rota/ddl"
 )
 
-// Session is one conversation: statement after statement, with at most one
-// transaction open. It is for one goroutine at a time.
+// Session runs statements one after another, with at most one open transaction. One goroutine at a time uses it.
 type Session struct {
-	console *Console
-	user    string // who speaks
-	mint    func() rota.Meta
-	open    *transaction // nil: each statement stands by itself
-	heads   heads        // of the statement that is run
-	sending func() error // nil: nobody wants to know
-	again   bool         // what is run was run before, under the same ids
+	console    *Console
+	user       string // name of the user
+	newMeta    func() rota.Meta
+	tx         *transaction   // nil: no transaction is open
+	metas      statementMetas // command ids of the running statement
+	beforeSend func() error   // called before a write; may be nil
+	resent     bool           // the statements were sent before with the same ids
 
-	settings map[string]string // those that were changed
-	brief    bool              // nothing comes after what is asked first
+	settings      map[string]string // changed settings
+	singleRequest bool              // the session ends after one request
 }
 
-// Tell has sending called before something is sent that changes the store; its error
-// ends the statement. Again says that what will be run was sent before, under the
-// ids that are minted now: what was found right then is not held against what
-// became of it since.
-func (s *Session) Tell(sending func() error, again bool) { s.sending, s.again = sending, again }
+// BeforeSend sets a hook that is called before each write to the store; its error fails the statement. Resent states
+// that the statements were sent before with the same command ids: the session then does not report changes made since,
+// such as a job that no longer exists.
+func (s *Session) BeforeSend(hook func() error, resent bool) {
+	s.beforeSend, s.resent = hook, resent
+}
 
-// Status is how a session stands, as the PostgreSQL protocol has it.
+// Status is the transaction status of a session, as in the PostgreSQL protocol.
 type Status byte
 
 // The statuses.
 const (
 	Idle   Status = 'I'
 	Open   Status = 'T'
-	Failed Status = 'E' // until ROLLBACK nothing more is done
+	Failed Status = 'E' // statements fail until ROLLBACK
 )
 
-// Status says whether a transaction is open.
+// Status returns the transaction status.
 func (s *Session) Status() Status {
 	switch {
-	case s.open == nil:
+	case s.tx == nil:
 		return Idle
-	case s.open.failed:
+	case s.tx.failed:
 		return Failed
 	}
 	return Open
 }
 
-// Run runs statements that are separated by semicolons and hands over the answer
-// to each. A text that is wrong anywhere is refused before anything is done. Several
-// statements are one transaction, unless they say otherwise: if one is refused,
-// none of them was done. Arguments belong to a text of one query. Errors are
-// *Error.
+// Run runs statements that are separated by semicolons and passes each answer to each. It parses the whole text before
+// it runs the first statement. Several statements are one implicit transaction, unless they contain BEGIN or COMMIT.
+// Arguments are allowed only with a single query. Errors are *Error.
 func (s *Session) Run(ctx context.Context, text string, args []any, each func(*Answer) error) error {
 	list, err := parse(text)
 	if err != nil {
 		return s.fail(err)
 	}
 	if len(args) > 0 && len(list) != 1 {
-		return s.fail(refuse(StateNoParams, "send each statement separately", "arguments belong to one statement, but the text has %d", len(list)))
+		return s.fail(newError(StateProtocol, "send each statement separately", "arguments belong to one statement, but the text has %d", len(list)))
 	}
 	for _, one := range list {
-		if s.open == nil && len(list) > 1 { // at the beginning, and behind a COMMIT or ROLLBACK
+		if s.tx == nil && len(list) > 1 { // at the beginning and after COMMIT or ROLLBACK
 			s.begin(false)
-			s.open.implicit = true
+			s.tx.implicit = true
 		}
-		s.heads = heads{first: s.mint()}
-		answer, err := s.one(ctx, one.statement, args)
+		s.metas = statementMetas{base: s.newMeta()}
+		answer, err := s.runStatement(ctx, one.statement, args)
 		if err != nil {
-			if s.open != nil && s.open.implicit {
+			if s.tx != nil && s.tx.implicit {
 				s.end(false)
 			}
 			return s.fail(asError(err, text, one.offset))
@@ -79,16 +77,16 @@ func (s *Session) Run(ctx context.Context, text string, args []any, each func(*A
 			return err
 		}
 	}
-	if s.open != nil && s.open.implicit {
+	if s.tx != nil && s.tx.implicit {
 		return s.endImplicit(ctx)
 	}
 	return nil
 }
 
-// endImplicit does what several statements asked for together.
+// endImplicit commits an implicit transaction.
 func (s *Session) endImplicit(ctx context.Context) error {
-	s.heads = heads{first: s.mint()}
-	err := s.commit(ctx, s.open)
+	s.metas = statementMetas{base: s.newMeta()}
+	err := s.commit(ctx, s.tx)
 	s.end(err == nil)
 	if err != nil {
 		return asError(err, "", 0)
@@ -96,10 +94,10 @@ func (s *Session) endImplicit(ctx context.Context) error {
 	return nil
 }
 
-// fail keeps a transaction from going on after an error.
+// fail marks an open transaction as failed.
 func (s *Session) fail(err *Error) error {
-	if s.open != nil {
-		s.open.failed = true
+	if s.tx != nil {
+		s.tx.failed = true
 	}
 	return err
 }
@@ -113,13 +111,13 @@ func (s *Session) Answers(ctx context.Context, text string, args ...any) (all []
 	return all, err
 }
 
-type placed struct {
+type parsedStatement struct {
 	statement ddl.Statement
 	offset    int
 }
 
 // parse reads all statements of a text.
-func parse(text string) (list []placed, _ *Error) {
+func parse(text string) (list []parsedStatement, _ *Error) {
 	sources, err := ddl.Split(text)
 	if err != nil {
 		return nil, asError(err, text, 0)
@@ -129,14 +127,14 @@ func parse(text string) (list []placed, _ *Error) {
 		if err != nil {
 			return nil, asError(err, text, one.Offset)
 		}
-		list = append(list, placed{statement, one.Offset})
+		list = append(list, parsedStatement{statement, one.Offset})
 	}
 	return list, nil
 }
 
-// one runs one statement.
-func (s *Session) one(ctx context.Context, statement ddl.Statement, args []any) (*Answer, error) {
-	if err := s.goesOn(statement); err != nil {
+// runStatement runs one statement.
+func (s *Session) runStatement(ctx context.Context, statement ddl.Statement, args []any) (*Answer, error) {
+	if err := s.checkNotAborted(statement); err != nil {
 		return nil, err
 	}
 	if q, is := statement.(*ddl.Select); is {
@@ -161,18 +159,18 @@ func (s *Session) one(ctx context.Context, statement ddl.Statement, args []any) 
 	case *ddl.ExplainRun:
 		return s.explainRun(ctx, q.ID)
 	case *ddl.ExplainQuery:
-		return nil, refuse(StateNotSupported, "EXPLAIN JOB RUN id explains why a run does not run", "EXPLAIN of a query is not supported")
+		return nil, newError(StateNotSupported, "EXPLAIN JOB RUN id explains why a run does not run", "EXPLAIN of a query is not supported")
 	case *ddl.Security:
-		return nil, notYet(q.Tag())
+		return nil, securityNotSupported(q.Tag())
 	}
-	if answer, err := s.about(statement); answer != nil || err != nil {
+	if answer, err := s.runSessionStatement(statement); answer != nil || err != nil {
 		return answer, err
 	}
 	return s.write(ctx, statement)
 }
 
-// goesOn refuses what cannot be done in a transaction that has failed.
-func (s *Session) goesOn(statement ddl.Statement) error {
+// checkNotAborted rejects statements other than COMMIT and ROLLBACK in a failed transaction.
+func (s *Session) checkNotAborted(statement ddl.Statement) error {
 	if s.Status() != Failed {
 		return nil
 	}
@@ -180,16 +178,15 @@ func (s *Session) goesOn(statement ddl.Statement) error {
 	case *ddl.Commit, *ddl.Rollback, *ddl.RollbackTo:
 		return nil
 	}
-	return refuse(StateInFailed, "end it with ROLLBACK", "current transaction is aborted, commands ignored until end of transaction block")
+	return newError(StateAborted, "end it with ROLLBACK", "current transaction is aborted, commands ignored until end of transaction block")
 }
 
 func noArguments(statement ddl.Statement) error {
-	return refuse(StateNoParams, "write the values into the statement", "%s takes no arguments", statement.Tag())
+	return newError(StateProtocol, "write the values into the statement", "%s takes no arguments", statement.Tag())
 }
 
-// about runs what is about the session or the transaction; it answers nothing to
-// anything else.
-func (s *Session) about(statement ddl.Statement) (*Answer, error) {
+// runSessionStatement runs a statement about the session or the transaction. It returns nil for any other statement.
+func (s *Session) runSessionStatement(statement ddl.Statement) (*Answer, error) {
 	switch q := statement.(type) {
 	case *ddl.Set:
 		return s.set(q)
@@ -202,7 +199,7 @@ func (s *Session) about(statement ddl.Statement) (*Answer, error) {
 	case *ddl.Deallocate:
 		return s.deallocate(q)
 	case *ddl.NoOp:
-		return done(q.Tag()), nil
+		return tagAnswer(q.Tag()), nil
 	case *ddl.Savepoint:
 		return s.savepoint(q)
 	case *ddl.Release:
@@ -213,7 +210,7 @@ func (s *Session) about(statement ddl.Statement) (*Answer, error) {
 	return nil, nil
 }
 
-// notYet rejects statements about users and privileges, which are parsed but not supported yet.
-func notYet(tag string) *Error {
-	return refuse(StateNotSupported, "the only user is admin, and it may do everything", "%s is not supported yet", tag)
+// securityNotSupported rejects statements about users and privileges, which are parsed but not supported yet.
+func securityNotSupported(tag string) *Error {
+	return newError(StateNotSupported, "the only user is admin, and it may do everything", "%s is not supported yet", tag)
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/rotajobs/rota/ddl"
 )
 
-// own are settings that clients make up: two names with a dot between.
-var own = regexp.MustCompile(`^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)+$`)
+// customSetting matches settings that clients define: names with a dot between.
+var customSetting = regexp.MustCompile(`^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)+$`)
 
-// ownMost bounds how many of them a session keeps.
-const ownMost = 100
+// customSettingsMax bounds how many of them a session keeps.
+const customSettingsMax = 100
 
-// Setting is how a setting stands in the session.
+// Setting returns the value of a setting.
 func (s *Session) Setting(name string) (value string, known bool) {
 	name = strings.ToLower(name)
 	if value, changed := s.settings[name]; changed {
@@ -32,12 +32,12 @@ func (s *Session) Setting(name string) (value string, known bool) {
 	case "session_authorization":
 		return s.user, true
 	case "transaction_isolation":
-		if s.open != nil && s.open.level != "" {
-			return s.open.level, true
+		if s.tx != nil && s.tx.level != "" {
+			return s.tx.level, true
 		}
 		return s.Setting("default_transaction_isolation")
 	case "transaction_read_only":
-		if s.open != nil && s.open.readOnly || s.open == nil && s.readOnly() {
+		if s.tx != nil && s.tx.readOnly || s.tx == nil && s.readOnly() {
 			return "on", true
 		}
 	}
@@ -47,7 +47,7 @@ func (s *Session) Setting(name string) (value string, known bool) {
 // Set changes a setting for the session, as SET does.
 func (s *Session) Set(name, value string) error {
 	name = strings.ToLower(name)
-	kept, err := s.checked(name, value)
+	kept, err := s.checkSetting(name, value)
 	if err != nil {
 		return err
 	}
@@ -55,30 +55,30 @@ func (s *Session) Set(name, value string) error {
 	return nil
 }
 
-func (s *Session) checked(name, value string) (string, error) {
+func (s *Session) checkSetting(name, value string) (string, error) {
 	one, known := settings[name]
 	switch {
-	case !known && own.MatchString(name):
-		if len(s.settings) >= len(settings)+ownMost {
-			return "", refuse(StateLimit, "remove some with RESET", "the session already has %d custom settings, which is the limit", ownMost)
+	case !known && customSetting.MatchString(name):
+		if len(s.settings) >= len(settings)+customSettingsMax {
+			return "", newError(StateLimit, "remove some with RESET", "the session already has %d custom settings, which is the limit", customSettingsMax)
 		}
 		return value, nil
 	case !known:
-		return "", refuse(StateUnknown, "SHOW ALL lists the settings", "there is no setting %s", name)
+		return "", newError(StateUnknown, "SHOW ALL lists the settings", "there is no setting %s", name)
 	case one.check == nil:
-		return "", refuse(StateFixed, "", "the setting %s cannot be changed", one.title)
-	case len(value) > valueMost:
-		return "", refuse(StateLimit, "shorten it", "the value of the setting %s has more than %d bytes", one.title, valueMost)
+		return "", newError(StateCannotChange, "", "the setting %s cannot be changed", one.title)
+	case len(value) > valueMax:
+		return "", newError(StateLimit, "shorten it", "the value of the setting %s has more than %d bytes", one.title, valueMax)
 	}
 	kept, ok := one.check(value)
 	if !ok {
-		return "", refuse(StateBadValue, one.about, "invalid value for the setting %s: %q", one.title, value)
+		return "", newError(StateBadValue, one.description, "invalid value for the setting %s: %q", one.title, value)
 	}
 	return kept, nil
 }
 
-// valueMost is how many bytes the value of a setting may have.
-const valueMost = 10_000
+// valueMax is how many bytes the value of a setting may have.
+const valueMax = 10_000
 
 func (s *Session) put(name, value string) {
 	if s.settings == nil {
@@ -87,53 +87,52 @@ func (s *Session) put(name, value string) {
 	s.settings[name] = value
 }
 
-// set is SET. A local one is taken back when the transaction ends, and every one
-// when it ends in vain.
+// set runs SET. SET LOCAL is undone at the end of the transaction, and every SET at ROLLBACK.
 func (s *Session) set(q *ddl.Set) (*Answer, error) {
 	switch {
 	case q.Values == nil:
 		return s.reset(&ddl.Reset{Name: q.Name}, "SET")
-	case q.Local && (s.open == nil || s.open.implicit):
-		return done("SET").notice("SET LOCAL can only be used in transaction blocks"), nil
+	case q.Local && (s.tx == nil || s.tx.implicit):
+		return tagAnswer("SET").notice("SET LOCAL can only be used in transaction blocks"), nil
 	}
-	kept, err := s.checked(q.Name, strings.Join(q.Values, ", "))
+	kept, err := s.checkSetting(q.Name, strings.Join(q.Values, ", "))
 	if err != nil {
 		return nil, err
 	}
 	if q.Local {
-		s.open.local(q.Name, s.settings)
-	} else if s.open != nil {
-		delete(s.open.locals, q.Name)
+		s.tx.saveLocal(q.Name, s.settings)
+	} else if s.tx != nil {
+		delete(s.tx.savedLocals, q.Name)
 	}
 	s.put(q.Name, kept)
-	a := done("SET")
-	if s.brief {
+	a := tagAnswer("SET")
+	if s.singleRequest {
 		a.notice("the setting applies to this request only; to keep it, connect to the SQL port, for example with psql")
 	}
 	return a, nil
 }
 
-// local remembers how a setting stood.
-func (tx *transaction) local(name string, now map[string]string) {
-	if tx.locals == nil {
-		tx.locals = map[string]*string{}
+// saveLocal saves the value of a setting before SET LOCAL.
+func (tx *transaction) saveLocal(name string, now map[string]string) {
+	if tx.savedLocals == nil {
+		tx.savedLocals = map[string]*string{}
 	}
-	if _, known := tx.locals[name]; known {
+	if _, known := tx.savedLocals[name]; known {
 		return
 	}
-	tx.locals[name] = nil
+	tx.savedLocals[name] = nil
 	if value, is := now[name]; is {
-		tx.locals[name] = &value
+		tx.savedLocals[name] = &value
 	}
 }
 
-// settle puts the settings as they are to be behind a transaction.
-func (s *Session) settle(tx *transaction, kept bool) {
+// restoreSettings restores the settings at the end of a transaction: those of SET LOCAL, and all after a rollback.
+func (s *Session) restoreSettings(tx *transaction, kept bool) {
 	if !kept {
-		s.settings = tx.before
+		s.settings = tx.savedSettings
 		return
 	}
-	for name, value := range tx.locals {
+	for name, value := range tx.savedLocals {
 		delete(s.settings, name)
 		if value != nil {
 			s.put(name, *value)
@@ -151,77 +150,77 @@ func (s *Session) setMode(q *ddl.SetMode) (*Answer, error) {
 		if q.Level != "" {
 			s.put("default_transaction_isolation", strings.ToLower(q.Level))
 		}
-	case s.open == nil || s.open.implicit:
-		return done("SET").notice("SET TRANSACTION can only be used in transaction blocks"), nil
-	case s.open.asked && s.open.readOnly && q.ReadOnly != nil && !reads:
-		return nil, refuse(StateNested, "begin another transaction", "transaction read-write mode must be set before any query")
-	case s.open.size > 0 && reads:
-		return nil, refuse(StateNested, "write READ ONLY after BEGIN", "transaction read-only mode must be set before any statement that writes")
+	case s.tx == nil || s.tx.implicit:
+		return tagAnswer("SET").notice("SET TRANSACTION can only be used in transaction blocks"), nil
+	case s.tx.queried && s.tx.readOnly && q.ReadOnly != nil && !reads:
+		return nil, newError(StateActiveTransaction, "begin another transaction", "transaction read-write mode must be set before any query")
+	case s.tx.writes > 0 && reads:
+		return nil, newError(StateActiveTransaction, "write READ ONLY after BEGIN", "transaction read-only mode must be set before any statement that writes")
 	default:
 		if q.ReadOnly != nil {
-			s.open.readOnly = reads
+			s.tx.readOnly = reads
 		}
-		s.open.level = cmp.Or(strings.ToLower(q.Level), s.open.level)
+		s.tx.level = cmp.Or(strings.ToLower(q.Level), s.tx.level)
 	}
-	return done("SET"), nil
+	return tagAnswer("SET"), nil
 }
 
 func (s *Session) reset(q *ddl.Reset, tag string) (*Answer, error) {
 	if q.Name == "" {
 		s.settings = nil
-		return done(tag), nil
+		return tagAnswer(tag), nil
 	}
 	if one, known := settings[q.Name]; known && one.check == nil {
-		return nil, refuse(StateFixed, "", "the setting %s cannot be changed", one.title)
-	} else if !known && !own.MatchString(q.Name) {
-		return nil, refuse(StateUnknown, "SHOW ALL lists the settings", "there is no setting %s", q.Name)
+		return nil, newError(StateCannotChange, "", "the setting %s cannot be changed", one.title)
+	} else if !known && !customSetting.MatchString(q.Name) {
+		return nil, newError(StateUnknown, "SHOW ALL lists the settings", "there is no setting %s", q.Name)
 	}
 	delete(s.settings, q.Name)
-	return done(tag), nil
+	return tagAnswer(tag), nil
 }
 
-// readOnly says whether what stands by itself may not write.
+// readOnly reports whether statements outside of transactions are read-only.
 func (s *Session) readOnly() bool { return s.settings["default_transaction_read_only"] == "on" }
 
 func (s *Session) discard(q *ddl.Discard) (*Answer, error) {
-	a := done(q.Tag())
+	a := tagAnswer(q.Tag())
 	switch q.What {
 	case "ALL":
-		if s.open != nil {
-			return nil, refuse(StateNested, "end the transaction first", "DISCARD ALL cannot run inside a transaction block")
+		if s.tx != nil {
+			return nil, newError(StateActiveTransaction, "end the transaction first", "DISCARD ALL cannot run inside a transaction block")
 		}
 		s.settings = nil
-		a.Forget = new("")
+		a.Deallocate = new("")
 	case "PLANS":
 	}
 	return a, nil
 }
 
 func (s *Session) deallocate(q *ddl.Deallocate) (*Answer, error) {
-	a := done(q.Tag())
-	a.Forget = &q.Name
+	a := tagAnswer(q.Tag())
+	a.Deallocate = &q.Name
 	return a, nil
 }
 
-// spelled are the settings that SHOW knows by several words.
-var spelled = map[string]string{"time zone": "timezone", "transaction isolation level": "transaction_isolation", "session authorization": "session_authorization"}
+// settingAliases are names of several words that SHOW accepts.
+var settingAliases = map[string]string{"time zone": "timezone", "transaction isolation level": "transaction_isolation", "session authorization": "session_authorization"}
 
 func (s *Session) show(name string) (*Answer, error) {
 	if name == "all" {
 		return s.showAll(), nil
 	}
-	if plain, known := spelled[name]; known {
+	if plain, known := settingAliases[name]; known {
 		name = plain
 	}
 	value, known := s.Setting(name)
 	if !known {
-		return nil, refuse(StateUnknown, "SHOW ALL lists the settings, SHOW JOBS lists the jobs, SHOW CREATE JOB name shows the statement that creates a job", "there is no setting %s", name)
+		return nil, newError(StateUnknown, "SHOW ALL lists the settings, SHOW JOBS lists the jobs, SHOW CREATE JOB name shows the statement that creates a job", "there is no setting %s", name)
 	}
-	return table("SHOW", showColumns(name), []any{value}), nil
+	return rowsAnswer("SHOW", showColumns(name), []any{value}), nil
 }
 
 func showColumns(name string) []sys.Column {
-	if plain, known := spelled[name]; known {
+	if plain, known := settingAliases[name]; known {
 		name = plain
 	}
 	if one, known := settings[name]; known {
@@ -233,10 +232,10 @@ func showColumns(name string) []sys.Column {
 var allColumns = []sys.Column{{Name: "name", Kind: sys.Text}, {Name: "setting", Kind: sys.Text}, {Name: "description", Kind: sys.Text}}
 
 func (s *Session) showAll() *Answer {
-	a := table("SHOW", allColumns)
+	a := rowsAnswer("SHOW", allColumns)
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		value, _ := s.Setting(name)
-		a.Rows = append(a.Rows, []any{settings[name].title, value, settings[name].about})
+		a.Rows = append(a.Rows, []any{settings[name].title, value, settings[name].description})
 	}
 	return a
 }

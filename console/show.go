@@ -29,7 +29,7 @@ func (s *Session) query(ctx context.Context, text string, args []any) (*Answer, 
 	return s.answer(ctx, q, args)
 }
 
-// kindsOf are the kinds of arguments that have one. A text may be anything.
+// kindsOf returns the types of arguments. A text has none, because it may be of any type.
 func kindsOf(args []any) []kind.Kind {
 	kinds := make([]kind.Kind, len(args))
 	for i, a := range args {
@@ -40,7 +40,7 @@ func kindsOf(args []any) []kind.Kind {
 			kinds[i] = kind.Integer
 		case float64:
 			kinds[i] = kind.Float
-			if float64(int64(a)) == a { // a number of JSON
+			if float64(int64(a)) == a { // JSON has no integers
 				kinds[i] = kind.Integer
 			}
 		case []byte:
@@ -52,7 +52,7 @@ func kindsOf(args []any) []kind.Kind {
 	return kinds
 }
 
-// sysSession is the session, for those functions of a query that tell of it.
+// sysSession describes the session for functions of a query such as current_user.
 func (s *Session) sysSession() sys.Session {
 	version, _ := s.Setting("server_version")
 	return sys.Session{User: s.user, Version: version, Setting: s.Setting, Set: func(name, value string, local bool) error {
@@ -68,11 +68,11 @@ func (s *Session) answer(ctx context.Context, q *sys.Query, args []any) (*Answer
 		return nil, err
 	}
 	a.Tag = fmt.Sprintf("SELECT %d", len(a.Rows))
-	if s.open != nil {
-		s.open.asked = true
+	if s.tx != nil {
+		s.tx.queried = true
 	}
-	if tx := s.open; tx != nil && tx.size > 0 && !tx.told {
-		tx.told = true
+	if tx := s.tx; tx != nil && tx.writes > 0 && !tx.noticeSent {
+		tx.noticeSent = true
 		a.notice("queries do not see the changes of this transaction until COMMIT")
 	}
 	return a, nil
@@ -82,7 +82,7 @@ var explainColumns = []sys.Column{
 	{Name: "reason", Kind: sys.Text}, {Name: "explanation", Kind: sys.Text}, {Name: "remedy", Kind: sys.Text}, {Name: "until", Kind: sys.Timestamp},
 }
 
-// explainRun says why a run does not run.
+// explainRun returns the reasons why a run does not run.
 func (s *Session) explainRun(ctx context.Context, id string) (*Answer, error) {
 	parsed, err := rota.ParseID(id)
 	if err != nil {
@@ -92,21 +92,21 @@ func (s *Session) explainRun(ctx context.Context, id string) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := table("EXPLAIN", explainColumns)
+	a := rowsAnswer("EXPLAIN", explainColumns)
 	for _, r := range reasons {
-		a.Rows = append(a.Rows, []any{string(r.Code), r.Text, orNil(r.Remedy), stampOf(r.Until)})
+		a.Rows = append(a.Rows, []any{string(r.Code), r.Text, textOrNil(r.Remedy), timestampOrNil(r.Until)})
 	}
 	return a, nil
 }
 
-func orNil(text string) any {
+func textOrNil(text string) any {
 	if text == "" {
 		return nil
 	}
 	return text
 }
 
-func stampOf(t time.Time) any {
+func timestampOrNil(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}

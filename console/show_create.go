@@ -13,13 +13,13 @@ import (
 
 var createColumns = []sys.Column{{Name: "job_name", Kind: sys.Text}, {Name: "create_statement", Kind: sys.Text}}
 
-// showCreate answers with the statement that would make a job.
+// showCreate returns the statement that creates a job.
 func (s *Session) showCreate(ctx context.Context, name string) (*Answer, error) {
-	seen := newOverlay()
-	if s.open != nil {
-		seen = s.open.seen
+	changes := newOverlay()
+	if s.tx != nil {
+		changes = s.tx.changes
 	}
-	p := s.planner(ctx, seen)
+	p := s.planner(ctx, changes)
 	job, err := p.schedule(name)
 	if err != nil {
 		return nil, err
@@ -34,15 +34,15 @@ func (s *Session) showCreate(ctx context.Context, name string) (*Answer, error) 
 	if t == nil {
 		t = &rota.Template{Name: job.Spec.Template}
 	}
-	text := strings.Join(unsaid(job, t), "") + ddl.Print(&ddl.CreateJob{Name: name, Job: clausesOf(job, t)}) + ";"
-	return table("SHOW", createColumns, []any{name, text}), nil
+	text := strings.Join(unsupportedNotes(job, t), "") + ddl.Print(&ddl.CreateJob{Name: name, Job: clausesOf(job, t)}) + ";"
+	return rowsAnswer("SHOW", createColumns, []any{name, text}), nil
 }
 
-// clausesOf says in clauses what a schedule and its template say together.
+// clausesOf returns the clauses of a schedule and its template.
 func clausesOf(s *rota.Schedule, t *rota.Template) ddl.Clauses {
 	spec, policy := s.Spec, s.Spec.Policy.Or(t.Spec.Policy)
 	c := ddl.Clauses{
-		Schedule: timesOf(&spec), MaxRetries: policy.MaxRetries, RetryBackoff: sayable(policy.Backoff), Timeout: sayable(policy.Timeout),
+		Schedule: scheduleOf(&spec), MaxRetries: policy.MaxRetries, RetryBackoff: wholeSeconds(policy.Backoff), Timeout: wholeSeconds(policy.Timeout),
 		Priority: spec.Priority, DependsOn: spec.DependsOn, DependsGiven: len(spec.DependsOn) > 0,
 	}
 	c.Class, c.TimeZone = unlessEmpty(spec.Class), unlessEmpty(spec.Zone)
@@ -80,15 +80,15 @@ func unlessEmpty[W ~string](w W) *string {
 	return &text
 }
 
-// sayable is a duration that a clause can say, which is in seconds.
-func sayable(d *time.Duration) *time.Duration {
+// wholeSeconds returns a duration, or nil if it has a fraction of a second, which no clause can express.
+func wholeSeconds(d *time.Duration) *time.Duration {
 	if d == nil || *d%time.Second != 0 {
 		return nil
 	}
 	return d
 }
 
-func timesOf(spec *rota.ScheduleSpec) *ddl.Schedule {
+func scheduleOf(spec *rota.ScheduleSpec) *ddl.Schedule {
 	at := func(t time.Time) string {
 		if t.IsZero() {
 			return ""
@@ -104,28 +104,28 @@ func timesOf(spec *rota.ScheduleSpec) *ddl.Schedule {
 	return &ddl.Schedule{Kind: ddl.At, At: at(spec.At)}
 }
 
-// actionOf says what the job does. What its params say beyond that is WITH PARAMS.
+// actionOf sets the action. Params that are not part of the action become WITH PARAMS.
 func actionOf(c *ddl.Clauses, s *rota.Schedule, t *rota.Template) {
-	var what deed
+	var action actionParams
 	params := rota.MergeParams(t.Spec.Params, s.Spec.Params)
-	_ = json.Unmarshal(params, &what)
+	_ = json.Unmarshal(params, &action)
 	switch kind := t.Spec.Type; kind {
 	case typeSQL:
-		c.Action = &ddl.Action{Kind: ddl.SQL, Text: what.Statement}
+		c.Action = &ddl.Action{Kind: ddl.SQL, Text: action.Statement}
 	case typeCall:
-		c.Action = &ddl.Action{Kind: ddl.Call, Procedure: what.Procedure, Args: valuesOf(what.Args)}
+		c.Action = &ddl.Action{Kind: ddl.Call, Procedure: action.Procedure, Args: valuesOf(action.Args)}
 	case typeExec:
-		c.Action = &ddl.Action{Kind: ddl.Exec, Text: what.Command}
+		c.Action = &ddl.Action{Kind: ddl.Exec, Text: action.Command}
 	default:
 		c.Action = &ddl.Action{Kind: ddl.Call, Procedure: kind}
-		c.Params = unlessBlank(params)
+		c.Params = nonEmptyParams(params)
 		return
 	}
-	c.Target, c.RunAs = unlessEmpty(what.Target), unlessEmpty(what.RunAs)
-	c.Params = unlessBlank(s.Spec.Params)
+	c.Target, c.RunAs = unlessEmpty(action.Target), unlessEmpty(action.RunAs)
+	c.Params = nonEmptyParams(s.Spec.Params)
 }
 
-func unlessBlank(params json.RawMessage) *string {
+func nonEmptyParams(params json.RawMessage) *string {
 	if len(params) == 0 || string(params) == "{}" {
 		return nil
 	}
@@ -157,8 +157,8 @@ func valueOf(raw json.RawMessage) ddl.Value {
 	return ddl.Value{Kind: ddl.Number, Text: string(raw)}
 }
 
-// unsaid names in comments what a job has that no clause can say.
-func unsaid(s *rota.Schedule, t *rota.Template) (lines []string) {
+// unsupportedNotes returns comments for properties of a job that no clause can express.
+func unsupportedNotes(s *rota.Schedule, t *rota.Template) (lines []string) {
 	note := func(is bool, text string) {
 		if is {
 			lines = append(lines, "-- "+text+"\n")
@@ -170,8 +170,8 @@ func unsaid(s *rota.Schedule, t *rota.Template) (lines []string) {
 	note(len(t.Spec.Webhooks) > 0, "the template has webhooks, which no clause can express")
 	note(policy.BackoffMax != nil || policy.Jitter != nil, "the retry policy has a maximum delay or jitter, which no clause can express")
 	note(t.Spec.ConcurrencyKey != "" || t.Spec.UniqueFor != 0, "the template has a concurrency key or a unique period, which no clause can express")
-	note(s.Spec.Every%time.Second != 0 || fraction(policy.Backoff) || fraction(policy.Timeout), "its intervals have fractions of a second, which no clause can express")
+	note(s.Spec.Every%time.Second != 0 || hasFraction(policy.Backoff) || hasFraction(policy.Timeout), "its intervals have fractions of a second, which no clause can express")
 	return lines
 }
 
-func fraction(d *time.Duration) bool { return d != nil && *d%time.Second != 0 }
+func hasFraction(d *time.Duration) bool { return d != nil && *d%time.Second != 0 }

@@ -11,9 +11,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestTranscripts runs every script in testdata, statement by statement, and holds
-// what came of it against what was looked at once. A line "-- @advance 1h" moves the
-// clock and fires what is due; "-- @run" runs what is ready, "-- @fail" has it fail.
+// TestTranscripts runs every script in testdata and compares the output with its golden file. A line "-- @advance 1h"
+// moves the clock and fires due schedules; "-- @run" runs ready jobs, "-- @fail" fails them.
 func TestTranscripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/*.sql")
 	if err != nil || len(scripts) == 0 {
@@ -26,14 +25,14 @@ func TestTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := newBench(t)
+			b := newFixture(t)
 			golden(t, name+".out", b.play(string(script)))
 		})
 	}
 }
 
 // play runs a script: statements end with a semicolon at the end of a line.
-func (b *bench) play(script string) string {
+func (b *fixture) play(script string) string {
 	b.Helper()
 	var out, statement strings.Builder
 	known := ids{map[string]string{}}
@@ -41,7 +40,7 @@ func (b *bench) play(script string) string {
 		trimmed := strings.TrimSpace(line)
 		if statement.Len() == 0 && (trimmed == "" || strings.HasPrefix(trimmed, "--")) {
 			out.WriteString(line)
-			b.act(strings.TrimPrefix(trimmed, "-- "))
+			b.runDirective(strings.TrimPrefix(trimmed, "-- "))
 			continue
 		}
 		statement.WriteString(line)
@@ -55,7 +54,7 @@ func (b *bench) play(script string) string {
 	return out.String()
 }
 
-// replace puts the ids that a script names by their number.
+// replace replaces the numbers of ids in a script by the ids.
 func (i *ids) replace(text string) string {
 	for id, number := range i.known {
 		text = strings.ReplaceAll(text, number, id)
@@ -67,8 +66,8 @@ func indent(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
 }
 
-// act does what a script says beside its statements.
-func (b *bench) act(line string) {
+// runDirective executes a directive such as @advance.
+func (b *fixture) runDirective(line string) {
 	b.Helper()
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -83,14 +82,14 @@ func (b *bench) act(line string) {
 		b.clock.move(by)
 		b.fire()
 	case "@run":
-		b.work(rota.OutcomeCompleted)
+		b.runJobs(rota.OutcomeCompleted)
 	case "@fail":
-		b.work(rota.OutcomeFailed)
+		b.runJobs(rota.OutcomeFailed)
 	}
 }
 
 // do sends a command.
-func do[R rota.Reply](b *bench, c rota.Command) R {
+func do[R rota.Reply](b *fixture, c rota.Command) R {
 	b.Helper()
 	reply, err := rota.Do[R](context.Background(), b.store, c)
 	if err != nil {
@@ -99,9 +98,8 @@ func do[R rota.Reply](b *bench, c rota.Command) R {
 	return reply
 }
 
-// fire fires what is due, readies what has waited, and does what is left to do, as
-// the engine would.
-func (b *bench) fire() {
+// fire fires due schedules, readies and expires jobs and sweeps, as the engine does.
+func (b *fixture) fire() {
 	b.Helper()
 	page, err := b.store.DueSchedules(context.Background(), 100)
 	if err != nil {
@@ -121,15 +119,14 @@ func (b *bench) fire() {
 	b.sweep()
 }
 
-func (b *bench) sweep() {
+func (b *fixture) sweep() {
 	b.Helper()
 	for do[*rota.Swept](b, &rota.Sweep{Meta: rota.NewMeta("")}).More {
 	}
 }
 
-// work runs everything that is ready, one after the other, each with the same
-// outcome.
-func (b *bench) work(outcome rota.Outcome) {
+// runJobs claims all ready jobs one by one and finishes them with the outcome.
+func (b *fixture) runJobs(outcome rota.Outcome) {
 	b.Helper()
 	for {
 		claim := &rota.Claim{
@@ -143,7 +140,7 @@ func (b *bench) work(outcome rota.Outcome) {
 		}
 		end := rota.FinishItem{LeaseRef: jobs[0].Lease(), Outcome: outcome}
 		if outcome == rota.OutcomeFailed {
-			end.Error, end.ErrorCode = "it was told to fail", "told"
+			end.Error, end.ErrorCode = "the script failed this job", "script"
 		} else {
 			end.RowsAffected = new(int64(3))
 		}

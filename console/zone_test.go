@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// zoned is a session of a bench that has set a time zone.
-func zoned(t *testing.T, zone string) *bench {
+// newFixtureInZone returns a fixture whose session has a time zone.
+func newFixtureInZone(t *testing.T, zone string) *fixture {
 	t.Helper()
-	b := newBench(t)
+	b := newFixture(t)
 	b.has("SET TIME ZONE '"+zone+"'", "SET")
 	return b
 }
 
-// TestArgumentsInZone: a text that says no offset is a time of the session's zone. What
-// says one, and what is a time already, is what it is.
-func TestArgumentsInZone(t *testing.T) {
-	b := zoned(t, "Europe/Berlin")
+// TestArgumentWithoutOffsetUsesSessionZone also checks times with an offset and values of type
+// time.Time.
+func TestArgumentWithoutOffsetUsesSessionZone(t *testing.T) {
+	b := newFixtureInZone(t, "Europe/Berlin")
 	for _, test := range []struct {
 		arg  any
 		want string
@@ -43,8 +43,8 @@ func TestArgumentsInZone(t *testing.T) {
 	}
 }
 
-// answer is the one value of a query that is prepared, and then executed.
-func (b *bench) answer(t *testing.T, text string, args ...any) string {
+// answer prepares and executes a query and returns its first row.
+func (b *fixture) answer(t *testing.T, text string, args ...any) string {
 	t.Helper()
 	p, err := b.session.Prepare(context.Background(), text, nil)
 	if err != nil {
@@ -54,14 +54,13 @@ func (b *bench) answer(t *testing.T, text string, args ...any) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Split(shown(a), "\n")[1]
+	return strings.Split(formatAnswer(a), "\n")[1]
 }
 
-// TestPreparedInAnotherZone: what a statement writes is a time of the zone in which it was
-// prepared. Its arguments, and the clock that it looks at, are of the zone in which it is
-// executed.
-func TestPreparedInAnotherZone(t *testing.T) {
-	b := zoned(t, "Europe/Berlin")
+// TestPreparedStatementKeepsZoneOfItsLiterals changes the zone between Prepare and Execute. Time literals
+// keep the zone of Prepare; arguments and local times use the zone of Execute.
+func TestPreparedStatementKeepsZoneOfItsLiterals(t *testing.T) {
+	b := newFixtureInZone(t, "Europe/Berlin")
 	ctx := context.Background()
 	p, err := b.session.Prepare(ctx, "SELECT timestamptz '2026-07-01 12:00', $1::timestamptz, timestamptz '2026-07-01 12:00'::time", nil)
 	if err != nil {
@@ -78,7 +77,7 @@ func TestPreparedInAnotherZone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := shown(a); !strings.Contains(got, test.want) {
+		if got := formatAnswer(a); !strings.Contains(got, test.want) {
 			t.Errorf("in %s\n\tgot  %s\n\twant %s", test.zone, got, test.want)
 		}
 	}

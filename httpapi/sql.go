@@ -71,8 +71,8 @@ var errReplay = errors.New("the statements were sent before")
 func (c *call) runStatements(text string, args []any) ([]*console.Answer, error) {
 	var refusal error
 	c.commandCount = 0
-	session := c.Console.SessionOf(c.meta)
-	session.Tell(func() error {
+	session := c.Console.RequestSession(c.meta)
+	session.BeforeSend(func() error {
 		before := c.replay
 		if refusal = c.bindKey(); refusal == nil && c.replay && !before {
 			refusal = errReplay

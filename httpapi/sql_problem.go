@@ -33,16 +33,16 @@ var sqlKinds = map[string]sqlKind{
 	"54": sqlKindOf(rota.Invalid),
 	"53": sqlKindOf(rota.Unavailable),
 
-	console.StateFixed:       sqlKindOf(rota.Invalid),
-	console.StateUnknown:     sqlKindOf(rota.NotFound),
-	console.StateDenied:      sqlKindOf(rota.Denied),
-	console.StateDuplicate:   sqlKindOf(rota.Conflict),
-	console.StateNotNow:      sqlKindOf(rota.Conflict),
-	console.StateConflict:    sqlKindOf(rota.Conflict),
-	console.StateBusy:        {problemKind{http.StatusConflict, "Busy"}, string(rota.Busy)},
-	console.StateCancelled:   {problemKind{http.StatusRequestTimeout, "Took too long"}, codeTooLong},
-	console.StateUnavailable: sqlKindOf(rota.Unavailable),
-	console.StateInternal:    sqlKindOf(rota.Internal),
+	console.StateCannotChange: sqlKindOf(rota.Invalid),
+	console.StateUnknown:      sqlKindOf(rota.NotFound),
+	console.StateDenied:       sqlKindOf(rota.Denied),
+	console.StateDuplicate:    sqlKindOf(rota.Conflict),
+	console.StateWrongState:   sqlKindOf(rota.Conflict),
+	console.StateConflict:     sqlKindOf(rota.Conflict),
+	console.StateBusy:         {problemKind{http.StatusConflict, "Busy"}, string(rota.Busy)},
+	console.StateCancelled:    {problemKind{http.StatusRequestTimeout, "Took too long"}, codeTooLong},
+	console.StateUnavailable:  sqlKindOf(rota.Unavailable),
+	console.StateInternal:     sqlKindOf(rota.Internal),
 }
 
 // sqlKindOfState returns the response kind of a SQLSTATE. An unknown SQLSTATE is a defect of this

@@ -17,7 +17,7 @@ type Session interface {
 	Run(ctx context.Context, text string, args []any, each func(*console.Answer) error) error
 	Prepare(ctx context.Context, text string, params []kind.Kind) (*console.Prepared, error)
 	Execute(ctx context.Context, p *console.Prepared, args []any) (*console.Answer, error)
-	Gather()
+	BeginImplicit()
 	Sync(ctx context.Context) error
 	Fail()
 	Status() console.Status

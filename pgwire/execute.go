@@ -36,7 +36,7 @@ func (c *conn) runPortal(p *portal) error {
 			return err
 		}
 		if !alone {
-			c.session.Gather()
+			c.session.BeginImplicit()
 			c.implicitTransaction = true
 		}
 	}

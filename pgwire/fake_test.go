@@ -71,7 +71,7 @@ func (f *fakeSession) Run(ctx context.Context, text string, args []any, each fun
 	}
 	for _, one := range list {
 		if len(list) > 1 {
-			f.Gather()
+			f.BeginImplicit()
 		}
 		a, err := f.do(ctx, one, args)
 		if err != nil {
@@ -106,7 +106,7 @@ func (f *fakeSession) Execute(ctx context.Context, p *console.Prepared, args []a
 	return f.do(ctx, p.Text, args)
 }
 
-func (f *fakeSession) Gather() {
+func (f *fakeSession) BeginImplicit() {
 	if f.status == console.Idle {
 		f.status, f.implicit = console.Open, true
 	}
@@ -218,7 +218,7 @@ func (f *fakeSession) act(ctx context.Context, word, rest string, args []any) (*
 		name, value, _ := strings.Cut(rest, "=")
 		return a, f.Set(name, value)
 	case "forget":
-		a.Tag, a.Forget = "DEALLOCATE", &rest
+		a.Tag, a.Deallocate = "DEALLOCATE", &rest
 	case "wait":
 		f.store.running <- struct{}{}
 		select {

@@ -151,10 +151,10 @@ func (c *conn) afterStatement(a *console.Answer) {
 // deallocated returns the prepared statement that the statement deallocated; an empty name
 // means all.
 func deallocated(a *console.Answer) (name string, some bool) {
-	if a.Forget == nil {
+	if a.Deallocate == nil {
 		return "", false
 	}
-	return *a.Forget, true
+	return *a.Deallocate, true
 }
 
 // checkUTF8 rejects texts that are not valid UTF-8.

@@ -27,20 +27,20 @@ func (c *sqlConsole) inTransaction(ctx context.Context, p sqlRequest, statement 
 	w := c.transaction
 	switch statement.(type) {
 	case *ddl.Begin:
-		return c.write(httpapi.SQLResult{Tag: "BEGIN", Notices: []string{"a transaction is already open"}})
+		return c.write(httpapi.SQLResult{Tag: "BEGIN", Notices: []string{"there is already a transaction in progress"}})
 	case *ddl.Rollback:
 		c.transaction = nil
 		return c.write(httpapi.SQLResult{Tag: "ROLLBACK"})
 	case *ddl.Commit:
 		c.transaction = nil
 		if w.failed {
-			return c.write(httpapi.SQLResult{Tag: "ROLLBACK", Notices: []string{"the transaction had failed; nothing was applied"}})
+			return c.write(httpapi.SQLResult{Tag: "ROLLBACK", Notices: []string{"the transaction failed and was rolled back"}})
 		}
 		return c.commit(ctx, w)
 	}
 	if w.failed {
 		return &statementError{sqlRequest: p, Problem: httpapi.Problem{
-			SQLState: console.StateInFailed, Detail: "current transaction is aborted, commands ignored until end of transaction block", Hint: "end it with ROLLBACK",
+			SQLState: console.StateAborted, Detail: "current transaction is aborted, commands ignored until end of transaction block", Hint: "end it with ROLLBACK",
 		}}
 	}
 	return c.preview(ctx, p, statement)

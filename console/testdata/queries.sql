@@ -1,4 +1,4 @@
--- What SELECT can do.
+-- SELECT.
 
 CREATE JOB a SCHEDULE = EVERY 1 HOUR DESCRIPTION = 'Alpha' AS CALL noop();
 CREATE JOB b SCHEDULE = EVERY 2 HOURS DESCRIPTION = 'beta' PRIORITY = 5 AS CALL report();
@@ -9,7 +9,7 @@ CREATE JOB held SCHEDULE = EVERY 30 MINUTES PAUSED AS 'SELECT 1';
 -- @run
 EXECUTE JOB a;
 
--- NULLs come last where it ascends and first where it descends, as in PostgreSQL.
+-- NULLs sort last in ascending and first in descending order, as in PostgreSQL.
 SELECT job_name, next_run_time_ts FROM sys.jobs ORDER BY next_run_time;
 SELECT job_name, next_run_time_ts FROM sys.jobs ORDER BY next_run_time DESC;
 SELECT job_name, next_run_time_ts FROM sys.jobs ORDER BY next_run_time NULLS FIRST, job_name;
@@ -18,7 +18,7 @@ SELECT job_name, last_run_time_ts FROM sys.jobs ORDER BY last_run_time, job_name
 SELECT job_name, description FROM sys.jobs ORDER BY description, job_name;
 SELECT max(next_run_time_ts), min(next_run_time_ts), count(next_run_time) FROM sys.jobs;
 
--- Equality, ranges, IN, LIKE and what only looks like them.
+-- Equality, ranges, IN, LIKE and similar conditions that are not pushed down.
 SELECT job_name FROM sys.jobs WHERE job_name = 'A';
 SELECT job_name FROM sys.jobs WHERE job_name = 'A' COLLATE NOCASE;
 SELECT job_name FROM sys.jobs WHERE job_name IN ('a', 'c', 'nobody') ORDER BY 1;

@@ -1,6 +1,6 @@
--- What schedules do, seen from SQL.
+-- The behaviour of schedules.
 
--- EVERY fires one interval after it was made; ENDS is inclusive.
+-- EVERY fires one interval after its creation; ENDS is inclusive.
 CREATE JOB beat SCHEDULE = EVERY 1 HOUR ENDS '2026-03-01T15:00:00Z' AS CALL noop();
 SELECT next_run_time_ts, state FROM sys.jobs WHERE job_name = 'beat';
 -- @advance 1h
@@ -24,7 +24,7 @@ ALTER JOB once SET STATE = ENABLED;
 ALTER JOB once SET SCHEDULE = AT '2026-03-01T18:00:00Z' SET STATE = ENABLED;
 SELECT job_name, state, next_run_time_ts FROM sys.jobs WHERE job_name = 'once';
 
--- Catch-up: the server was away for five hours.
+-- Catch-up: the server was down for five hours.
 CREATE JOB none SCHEDULE = CRON '0 * * * *' CATCH_UP = NONE AS CALL noop();
 CREATE JOB last SCHEDULE = CRON '0 * * * *' AS CALL noop();
 CREATE JOB every SCHEDULE = CRON '0 * * * *' CATCH_UP = ALL AS CALL noop();
@@ -49,7 +49,7 @@ SELECT job_name, scheduled_time_ts FROM sys.job_runs WHERE job_name IN ('p', 'd'
 DROP JOB p;
 DROP JOB d;
 
--- DST: what does not exist is skipped, what comes twice runs once, at its first.
+-- DST: a time that does not exist is skipped; a time that occurs twice runs once, at its first occurrence.
 CREATE JOB spring SCHEDULE = CRON '30 2 * * *' STARTS '2026-03-28 00:00' TIME ZONE 'Europe/Berlin' AS CALL noop();
 SELECT job_name, schedule_tz, next_run_time_ts FROM sys.jobs WHERE job_name = 'spring';
 -- @advance 636h

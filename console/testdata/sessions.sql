@@ -1,4 +1,4 @@
--- What is about the session and the transaction alone.
+-- Statements about the session and the transaction.
 
 -- Savepoints.
 SAVEPOINT a;
@@ -28,7 +28,7 @@ ROLLBACK TO one;
 COMMIT;
 SELECT job_name FROM sys.jobs;
 
--- Settings, those of a transaction too.
+-- Settings of the session and of a transaction.
 SET application_name = 'a tool';
 SHOW application_name;
 SET TIME ZONE 'Europe/Berlin';
@@ -66,7 +66,7 @@ SHOW application_name;
 RESET ALL;
 SHOW application_name;
 
--- Who only reads.
+-- Read-only sessions and transactions.
 SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY;
 CREATE JOB no SCHEDULE = EVERY 1 HOUR AS CALL noop();
 SHOW transaction_read_only;
@@ -84,7 +84,7 @@ SELECT 1;
 SET TRANSACTION READ WRITE;
 ROLLBACK;
 
--- What drivers send when a connection goes back to its pool.
+-- Statements that drivers send when they return a connection to its pool.
 DISCARD ALL;
 DEALLOCATE ALL;
 CLOSE ALL;

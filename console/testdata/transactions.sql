@@ -1,4 +1,4 @@
--- BEGIN … COMMIT is one change, and errors come where they belong.
+-- BEGIN … COMMIT is one change; an error is reported at its statement.
 
 BEGIN;
 CREATE JOB a SCHEDULE = EVERY 1 HOUR AS CALL noop();
@@ -9,7 +9,7 @@ SELECT count(*) FROM sys.jobs;
 COMMIT;
 SELECT job_name, max_retries, description FROM sys.jobs ORDER BY job_name;
 
--- An error ends it; COMMIT then does nothing.
+-- An error aborts the transaction; COMMIT then rolls back.
 BEGIN;
 CREATE JOB c SCHEDULE = EVERY 1 HOUR AS CALL noop();
 CREATE JOB c SCHEDULE = EVERY 1 HOUR AS CALL noop();
@@ -18,7 +18,7 @@ SELECT 1;
 COMMIT;
 SELECT job_name FROM sys.jobs ORDER BY job_name;
 
--- ROLLBACK leaves nothing.
+-- ROLLBACK discards all changes.
 START TRANSACTION;
 DROP JOB a;
 EXECUTE JOB a;
@@ -30,7 +30,7 @@ SHOW CREATE JOB a;
 ROLLBACK;
 SELECT job_name, schedule_kind FROM sys.jobs ORDER BY job_name;
 
--- Dropped and made again in one change.
+-- Drop and create the same job in one transaction.
 BEGIN;
 DROP JOB a;
 CREATE JOB a SCHEDULE = CRON '0 0 * * *' AS CALL report();
@@ -40,20 +40,20 @@ SELECT job_name, schedule_kind FROM sys.jobs ORDER BY job_name;
 SELECT job_name, state FROM sys.job_runs;
 SELECT * FROM sys.job_dependencies;
 
--- One that only reads.
+-- A read-only transaction.
 BEGIN READ ONLY;
 SELECT count(*) FROM sys.jobs;
 DROP JOB a;
 ROLLBACK;
 
--- Outside of one.
+-- Outside of a transaction.
 COMMIT;
 ROLLBACK;
 BEGIN;
 BEGIN;
 ROLLBACK;
 
--- Several statements that are sent together are one change.
+-- Several statements in one text are one transaction.
 CREATE JOB x SCHEDULE = EVERY 1 HOUR AS CALL noop(); CREATE JOB y SCHEDULE = EVERY 1 HOUR AS CALL noop(); EXECUTE JOB x;
 CREATE JOB z SCHEDULE = EVERY 1 HOUR AS CALL noop(); CREATE JOB x SCHEDULE = EVERY 1 HOUR AS CALL noop();
 CREATE JOB z SCHEDULE = EVERY 1 HOUR AS CALL noop(); CREATE JOBB;

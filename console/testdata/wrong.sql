@@ -1,4 +1,4 @@
--- Statements that are refused, each with its SQLSTATE, and nothing done.
+-- Invalid statements, each with its SQLSTATE and without effect.
 
 CREATE JOB a SCHEDULE = EVERY 1 HOUR AS CALL noop();
 
@@ -79,7 +79,7 @@ CREATE JOB e DEPENDS ON d SCHEDULE = EVERY 1 HOUR AS CALL noop();
 ALTER JOB a SET DEPENDS ON e;
 SELECT job_name, depends_on_job_name FROM sys.job_dependencies ORDER BY 1, 2;
 
--- Security comes later.
+-- Users and privileges are not supported yet.
 CREATE USER ada PASSWORD 'secret';
 ALTER USER ada PASSWORD 'other';
 DROP USER ada;
@@ -119,5 +119,5 @@ SHOW nothing;
 SHOW server_version;
 SHOW TIME ZONE;
 
--- Nothing of all that was done.
+-- No statement above had an effect.
 SELECT job_name FROM sys.jobs ORDER BY 1;

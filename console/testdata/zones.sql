@@ -1,5 +1,5 @@
--- The time zone of a session counts in its queries; the times that they answer with are
--- the same everywhere.
+-- The time zone of a session applies to its queries; the times in their results are the
+-- same in every zone.
 
 CREATE JOB a SCHEDULE = EVERY 12 HOURS AS CALL noop();
 CREATE JOB b SCHEDULE = AT '2026-03-28T22:30:00Z' AS CALL noop();
@@ -22,7 +22,7 @@ SELECT d FROM generate_series(timestamptz '2026-03-28', timestamptz '2026-03-30'
 SELECT current_setting('TimeZone'), age(timestamptz '2026-03-30', timestamptz '2026-03-29'), timestamptz '2026-03-30' - timestamptz '2026-03-29';
 SHOW JOBS;
 
--- It may hold in one transaction only, and goes with the others.
+-- SET LOCAL applies to one transaction, and RESET resets the zone like any setting.
 BEGIN;
 SET LOCAL TIME ZONE 'Asia/Kolkata';
 SELECT job_name, next_run_time_ts::text FROM sys.jobs WHERE job_name = 'b';

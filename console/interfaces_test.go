@@ -10,8 +10,8 @@ import (
 	"github.com/rotajobs/rota/ddl"
 )
 
-// declare makes a schedule as the other faces do.
-func (b *bench) declare(name string, spec rota.ScheduleSpec) {
+// declare creates a schedule as the HTTP API does.
+func (b *fixture) declare(name string, spec rota.ScheduleSpec) {
 	b.Helper()
 	c, err := rota.Declare(rota.NewMeta("ada"), name, spec, b.clock.Now())
 	if err != nil {
@@ -20,13 +20,13 @@ func (b *bench) declare(name string, spec rota.ScheduleSpec) {
 	do[*rota.SchedulePut](b, c)
 }
 
-func (b *bench) template(name string, spec rota.TemplateSpec) {
+func (b *fixture) template(name string, spec rota.TemplateSpec) {
 	b.Helper()
 	do[*rota.TemplatePut](b, &rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: name, Spec: spec})
 }
 
-// has expects each of some texts in what a statement gives.
-func (b *bench) has(statement string, wants ...string) {
+// has checks that the result of a statement contains each of the texts.
+func (b *fixture) has(statement string, wants ...string) {
 	b.Helper()
 	got := b.run(statement)
 	for _, want := range wants {
@@ -36,10 +36,10 @@ func (b *bench) has(statement string, wants ...string) {
 	}
 }
 
-// TestOtherFaces: what was made elsewhere is seen and changed here, and what is
-// made here is a template and a schedule like any other.
-func TestOtherFaces(t *testing.T) {
-	b := newBench(t)
+// TestJobsOfOtherInterfacesCanBeReadAndChanged also checks that CREATE JOB creates an ordinary template and
+// schedule.
+func TestJobsOfOtherInterfacesCanBeReadAndChanged(t *testing.T) {
+	b := newFixture(t)
 	b.template("mail", rota.TemplateSpec{Type: "report", Params: []byte(`{"to":"all"}`), Policy: rota.PolicyPatch{MaxRetries: new(9)}})
 	b.declare("weekly", rota.ScheduleSpec{
 		Template: "mail", Cron: "0 9 * * 1", Zone: "Europe/Berlin", Scopes: []rota.Scope{{Kind: "user", ID: "7"}, {Kind: "user", ID: "8"}},
@@ -72,10 +72,9 @@ func TestOtherFaces(t *testing.T) {
 	}
 }
 
-// TestSharedTemplate: what a job does is not changed through another that does the
-// same.
-func TestSharedTemplate(t *testing.T) {
-	b := newBench(t)
+// TestAlterJobWithSharedTemplateIsAnError checks that ALTER JOB cannot change the action of another job.
+func TestAlterJobWithSharedTemplateIsAnError(t *testing.T) {
+	b := newFixture(t)
 	b.template("shared", rota.TemplateSpec{Type: "sql", Params: []byte(`{"statement":"SELECT 1"}`)})
 	for _, name := range []string{"one", "two"} {
 		b.declare(name, rota.ScheduleSpec{Template: "shared", Every: time.Hour})
@@ -96,10 +95,9 @@ func TestSharedTemplate(t *testing.T) {
 	}
 }
 
-// TestShowCreateMakesTheSame: what SHOW CREATE JOB prints makes a job that is shown
-// the same.
-func TestShowCreateMakesTheSame(t *testing.T) {
-	b := newBench(t)
+// TestShowCreateJobRoundTrips runs the statement that SHOW CREATE JOB prints and compares the new job.
+func TestShowCreateJobRoundTrips(t *testing.T) {
+	b := newFixture(t)
 	for _, body := range []string{
 		"SCHEDULE = CRON '*/5 9-17 * * MON-FRI' TIME ZONE 'America/New_York' CATCH_UP = ALL OVERLAP = SKIP PRIORITY = 7 AS 'SELECT ''x'''",
 		"SCHEDULE = EVERY 90 MINUTES STARTS '2026-03-02T00:00:00Z' ENDS '2026-04-01T00:00:00Z' MAX_RETRIES = 0 TIMEOUT = 2 HOURS AS CALL report()",
@@ -118,8 +116,8 @@ func TestShowCreateMakesTheSame(t *testing.T) {
 	}
 }
 
-// created is the statement that makes a job.
-func (b *bench) created(name string) string {
+// created returns the statement of SHOW CREATE JOB.
+func (b *fixture) created(name string) string {
 	b.Helper()
 	answers, err := b.session.Answers(context.Background(), "SHOW CREATE JOB "+name)
 	if err != nil {
@@ -132,10 +130,10 @@ func (b *bench) created(name string) string {
 	return text
 }
 
-// TestOvertaken: of two who change one job, the one who read it first and commits
-// last is told so; a statement by itself is done on what is there.
-func TestOvertaken(t *testing.T) {
-	b := newBench(t)
+// TestCommitAfterConcurrentChangeIsASerializationError also checks that a statement outside of a
+// transaction is planned again after a concurrent change.
+func TestCommitAfterConcurrentChangeIsASerializationError(t *testing.T) {
+	b := newFixture(t)
 	b.run("CREATE JOB j SCHEDULE = EVERY 1 HOUR AS CALL noop()")
 	other := b.console.Session("ada")
 	b.run("BEGIN; ")
@@ -149,10 +147,9 @@ func TestOvertaken(t *testing.T) {
 	b.has("SELECT max_retries, priority FROM sys.jobs", "1 | 9")
 }
 
-// TestCommitMuchLater: a transaction that stays open for an hour finds its first
-// fires when it is committed.
-func TestCommitMuchLater(t *testing.T) {
-	b := newBench(t)
+// TestCommitComputesFirstFiresAtCommit keeps a transaction open for an hour.
+func TestCommitComputesFirstFiresAtCommit(t *testing.T) {
+	b := newFixture(t)
 	b.run("BEGIN")
 	b.has("CREATE JOB j SCHEDULE = EVERY 10 MINUTES AS CALL noop()", "CREATE JOB")
 	b.has("CREATE JOB k SCHEDULE = CRON '30 12 * * *' AS CALL noop()", "CREATE JOB")

@@ -11,9 +11,9 @@ import (
 	"github.com/rotajobs/rota/console"
 )
 
-// TestLimits: a limit is an error, and never a cut.
-func TestLimits(t *testing.T) {
-	b := newBench(t)
+// TestQueryOverLimitIsAnError checks that a result over a limit is never cut silently.
+func TestQueryOverLimitIsAnError(t *testing.T) {
+	b := newFixture(t)
 	narrow := console.New(console.Config{Store: b.store, Clock: b.clock.Now, SelectRows: 3, SelectTime: 2 * time.Second})
 	defer narrow.Close()
 	for text, state := range map[string]string{
@@ -34,9 +34,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestCancelledQuery: a query ends with its caller.
-func TestCancelledQuery(t *testing.T) {
-	b := newBench(t)
+func TestCancelledContextEndsQuery(t *testing.T) {
+	b := newFixture(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	_, err := b.session.Answers(ctx, "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
@@ -47,9 +46,8 @@ func TestCancelledQuery(t *testing.T) {
 	b.has("SELECT 1", "SELECT 1")
 }
 
-// TestArguments: values take the place of parameters, by their number.
-func TestArguments(t *testing.T) {
-	b := newBench(t)
+func TestQueryArgumentsReplaceParameters(t *testing.T) {
+	b := newFixture(t)
 	b.run("CREATE JOB a SCHEDULE = EVERY 1 HOUR AS CALL noop()")
 	for _, test := range []struct {
 		text string
@@ -70,23 +68,22 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestManyConditions on the same column narrow no query to less than nothing.
-func TestManyConditions(t *testing.T) {
-	b := newBench(t)
+// TestQueryWithManyConditionsIsPlanned checks that many conditions do not reduce the row estimate to zero.
+func TestQueryWithManyConditionsIsPlanned(t *testing.T) {
+	b := newFixture(t)
 	b.has("SELECT count(*) FROM sys.jobs WHERE state = 'A'"+strings.Repeat(" AND state = 'A'", 60), "\n0\n")
 	b.has("SELECT count(*) FROM sys.jobs"+strings.Repeat(" NATURAL JOIN sys.jobs", 20), "ERROR")
 }
 
-// TestGatheringIsBounded: what a query puts into one array or document.
-func TestGatheringIsBounded(t *testing.T) {
-	b := newBench(t)
+func TestAggregateOverSizeLimitIsAnError(t *testing.T) {
+	b := newFixture(t)
 	b.has("SELECT json_agg(repeat('x', 1000000)) FROM generate_series(1, 1000)", "(54000)")
 	b.has("SELECT array_length(ARRAY(SELECT repeat('x', 1000000) FROM generate_series(1, 1000)), 1)", "(54000)")
 	b.has("SELECT array_agg(x) FROM generate_series(1, 3) x", "[1,2,3]")
 }
 
-// unreachable are queries for what is nobody's business.
-var unreachable = []string{
+// forbiddenQueries read internal tables, secrets, files or call functions that are not allowed.
+var forbiddenQueries = []string{
 	"SELECT * FROM rota_jobs", "SELECT * FROM main.rota_jobs", "SELECT * FROM rota_job_runs", "SELECT * FROM sqlite_schema", "SELECT * FROM sqlite_master", "SELECT * FROM sys.sqlite_master",
 	"SELECT * FROM temp.sqlite_master", "SELECT * FROM pragma_database_list", "SELECT * FROM pragma_function_list", "SELECT * FROM pragma_module_list()", "SELECT * FROM dbstat",
 	"SELECT * FROM sqlite_dbpage", "SELECT * FROM sqlite_stmt", "SELECT * FROM bytecode('SELECT 1')", "SELECT * FROM fsdir('/')", "SELECT load_extension('x')", "SELECT readfile('/etc/passwd')",
@@ -99,14 +96,13 @@ var unreachable = []string{
 	"SELECT (WITH rota_audit AS (SELECT 1) SELECT 1), (SELECT count(*) FROM rota_audit)", "SELECT 1 /* /* */ ; ATTACH 'x' AS y --",
 }
 
-// TestNothingElseIsReachable: by no query that comes to mind.
-func TestNothingElseIsReachable(t *testing.T) {
-	b := newBench(t)
+func TestQueriesCannotReadSecretsOrInternalTables(t *testing.T) {
+	b := newFixture(t)
 	hook := []rota.Webhook{{URL: "https://example.org/hook", Secret: "hush-hush-hush-hush"}}
 	do[*rota.WebhooksPut](b, &rota.PutWebhooks{Meta: rota.NewMeta("ada"), Spec: hook})
-	b.template("told", rota.TemplateSpec{Type: "noop", Webhooks: hook})
-	b.declare("told", rota.ScheduleSpec{Template: "told", Every: time.Hour})
-	b.run("EXECUTE JOB told")
+	b.template("hooked", rota.TemplateSpec{Type: "noop", Webhooks: hook})
+	b.declare("hooked", rota.ScheduleSpec{Template: "hooked", Every: time.Hour})
+	b.run("EXECUTE JOB hooked")
 	claimed := do[*rota.Claimed](b, &rota.Claim{Meta: rota.NewMeta(""), Worker: "w", Types: []string{"noop"}, Limit: 1, Lease: time.Minute, Seed: rota.NewToken()})
 	secrets := []string{"hush", claimed.Jobs[0].Run.Token.Reveal()}
 	for _, table := range []string{"jobs", "job_runs", "job_dependencies", "executions", "templates", "schedules", "groups", "reservations", "nodes", "performance", "audit"} {
@@ -123,13 +119,13 @@ func TestNothingElseIsReachable(t *testing.T) {
 	b.has("SELECT count(*) FROM sys.job_runs WHERE type LIKE 'rota.%'", "\n0\n")
 	b.has("SELECT count(*) FROM sys.executions WHERE type = 'rota.webhook'", "\n0\n")
 	b.has("SELECT lease_token FROM sys.executions WHERE type = 'noop'", "lease_token\n\nSELECT 1")
-	for _, text := range unreachable {
+	for _, text := range forbiddenQueries {
 		got := b.run(text)
 		if !strings.Contains(got, "ERROR") {
 			t.Errorf("%s is answered: %s", text, got)
 		}
 		if strings.Contains(got, "XX000") {
-			t.Errorf("%s is a fault of ours: %s", text, got)
+			t.Errorf("%s is an internal error: %s", text, got)
 		}
 	}
 	for _, text := range []string{

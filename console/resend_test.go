@@ -10,31 +10,31 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// sends is a session under one key: what it mints is the same each time.
-func (b *bench) sends(key string, again bool, text string) string {
+// sendWithKey runs a text in a session whose command ids derive from the key.
+func (b *fixture) sendWithKey(key string, again bool, text string) string {
 	b.Helper()
 	first, n := b.keys[key], byte(0)
 	if first.ID.IsZero() {
 		first = rota.NewMeta("admin")
 		b.keys[key] = first
 	}
-	session := b.console.SessionOf(func() rota.Meta {
+	session := b.console.RequestSession(func() rota.Meta {
 		n++
 		meta := first
 		meta.ID = first.ID.Derive([]byte{n})
 		return meta
 	})
-	session.Tell(func() error { return nil }, again)
+	session.BeforeSend(func() error { return nil }, again)
 	answers, err := session.Answers(context.Background(), text)
 	if err != nil {
 		return err.Error()
 	}
-	return shown(answers[len(answers)-1])
+	return formatAnswer(answers[len(answers)-1])
 }
 
-// TestSentAgain: who sends a statement again under the same ids has the same answer,
-// and nothing is done twice, whatever was done in between.
-func TestSentAgain(t *testing.T) {
+// TestResentStatementAnswersTheSameAndRunsOnce sends a statement twice with the same ids and runs other
+// statements in between.
+func TestResentStatementAnswersTheSameAndRunsOnce(t *testing.T) {
 	const make = "CREATE JOB j SCHEDULE = EVERY 1 HOUR AS 'SELECT 1'"
 	for _, test := range []struct{ name, before, statement, between, query string }{
 		{"create", "", make, "", "SELECT job_sql FROM sys.jobs"},
@@ -56,17 +56,17 @@ func TestSentAgain(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := newBench(t)
+			b := newFixture(t)
 			b.run(test.before)
 			b.clock.move(time.Second)
-			first := b.sends("key", false, test.statement)
+			first := b.sendWithKey("key", false, test.statement)
 			b.clock.move(time.Second)
 			if between := b.run(test.between); strings.Contains(between, "ERROR") || strings.Contains(first, "(") {
 				t.Fatalf("%s, then %s", first, between)
 			}
 			b.clock.move(time.Second)
 			was := b.run(test.query)
-			if again := b.sends("key", true, test.statement); again != first {
+			if again := b.sendWithKey("key", true, test.statement); again != first {
 				t.Errorf("the first answer was %s, the second %s", first, again)
 			}
 			if is := b.run(test.query); is != was {
@@ -76,11 +76,11 @@ func TestSentAgain(t *testing.T) {
 	}
 }
 
-// TestTextsGoOnAsOneChange: what stands behind a COMMIT or a ROLLBACK in one text is one
-// change again.
-func TestTextsGoOnAsOneChange(t *testing.T) {
+// TestStatementsAfterCommitInOneTextAreOneTransaction checks that statements after COMMIT or
+// ROLLBACK in one text are one implicit transaction.
+func TestStatementsAfterCommitInOneTextAreOneTransaction(t *testing.T) {
 	const a, b2 = "CREATE JOB a SCHEDULE = EVERY 1 HOUR AS CALL noop()", "CREATE JOB b SCHEDULE = EVERY 1 HOUR AS CALL noop()"
-	b := newBench(t)
+	b := newFixture(t)
 	b.has("BEGIN; COMMIT; "+a+"; "+a, "(42710)")
 	b.has("BEGIN; "+b2+"; ROLLBACK; "+a+"; DROP JOB nobody", "(42704)")
 	b.has("SELECT count(*) FROM sys.jobs", "\n0\n")
@@ -88,10 +88,10 @@ func TestTextsGoOnAsOneChange(t *testing.T) {
 	b.has("SELECT count(*) FROM sys.jobs", "\n2\n")
 }
 
-// TestLongTransaction: its statements are tried with what they have to do with, and not
-// with everything.
-func TestLongTransaction(t *testing.T) {
-	b := newBench(t)
+// TestLongTransactionReportsCycleAtStatement checks a dependency cycle in a transaction whose dry runs send
+// only related commands.
+func TestLongTransactionReportsCycleAtStatement(t *testing.T) {
+	b := newFixture(t)
 	b.run("BEGIN")
 	for i := range 500 {
 		b.has(fmt.Sprintf("CREATE JOB j%d SCHEDULE = EVERY 1 HOUR AS CALL noop()", i), "CREATE JOB")
