@@ -82,7 +82,7 @@ func (d *definition) applyAs(p *planner, c *ddl.Clauses, params *actionParams) e
 	return nil
 }
 
-// applyCall sets the type of the job: a stored procedure if the statement names a target, else the handler of that name.
+// applyCall sets the type of the job: a stored procedure if the statement names a target, else the handler.
 func (d *definition) applyCall(p *planner, c *ddl.Clauses, params *actionParams) error {
 	a := c.Action
 	if c.Target != nil {

@@ -59,8 +59,8 @@ var (
 	layoutsWithoutOffset = []string{"2006-01-02 15:04:05.999999", "2006-01-02 15:04", "2006-01-02T15:04:05.999999", "2006-01-02T15:04"}
 )
 
-// instant parses a time; without an offset it is local time of a zone. A local time that the clocks skip is an error. Of
-// one that occurs twice, instant returns the first.
+// instant parses a time; without an offset it is local time of a zone. A local time that the clocks skip is an error.
+// For one that occurs twice, instant returns the first.
 func instant(clause, text string, place *time.Location) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

@@ -2,7 +2,7 @@ package ddl
 
 import "strings"
 
-// action reads what stands behind AS.
+// action parses the action after AS.
 func (p *parser) action() *Action {
 	switch {
 	case p.accept("CALL"):

@@ -5,7 +5,7 @@ import "fmt"
 // secretKeyMax is the size in bytes of the key column of sys.job_secrets.
 const secretKeyMax = 128
 
-// alterJob parses the changes. SET stands once or before each change; commas between changes are optional.
+// alterJob parses the changes. SET is written once or before each change; commas between changes are optional.
 func (p *parser) alterJob() Statement {
 	s := &AlterJob{IfExists: p.acceptBoth("IF", "EXISTS"), Name: p.name(jobName)}
 	p.altering = true

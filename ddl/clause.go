@@ -64,7 +64,7 @@ func (p *parser) checkOnce(given clausePositions, name string) {
 // clauseContext describes the statement that a clause is part of.
 type clauseContext struct {
 	expected string
-	more     []string // words that may stand there beside the clauses
+	more     []string // other words allowed there
 	altering bool
 }
 

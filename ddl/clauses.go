@@ -64,7 +64,7 @@ type Schedule struct {
 	Ends   string
 }
 
-// ActionKind says what a job does.
+// ActionKind is the kind of an action.
 type ActionKind int
 
 // The kinds.
@@ -82,7 +82,7 @@ type Action struct {
 	Args      []Value
 }
 
-// ValueKind says what a literal is.
+// ValueKind is the type of a literal.
 type ValueKind int
 
 // The kinds.

@@ -4,8 +4,8 @@
 //	Parse   turns one statement into a tree, or into an [*Error] that says where and why not
 //	Print   turns a tree into its one canonical text, which Parse turns into an equal tree
 //
-// The tree holds only what the statement states. The caller checks whether a job exists, a time zone is known and a cron
-// expression ever fires.
+// The tree holds only what the statement states. The caller checks whether a job exists, a time zone is
+// known and a cron expression ever fires.
 //
 // # Jobs
 //
@@ -45,7 +45,7 @@
 //	ENABLED | DISABLED | PAUSED, in ALTER JOB: STATE = one of them
 //
 // The = may be left out. An interval is 90 SECONDS, 1 HOUR 30 MINUTES, '90s', '1h30m' or INTERVAL '5 minutes'; for
-// RETRY_BACKOFF and TIMEOUT a bare number is seconds. A time is written as RFC 3339 has it, or as YYYY-MM-DD
+// RETRY_BACKOFF and TIMEOUT a bare number is seconds. A time is written as in RFC 3339, or as YYYY-MM-DD
 // HH:MM[:SS[.ffffff]] in the time zone of the job: see [ParseTime].
 //
 // # The rest

@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota/internal/suggest"
 )
 
-// What is wrong, as SQLSTATE has it.
+// SQLSTATE of each kind of error.
 const (
 	syntaxError   = "42601"
 	badValue      = "22023"
@@ -55,7 +55,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, text)
 }
 
-// Position is the place in characters from 1, as the PostgreSQL protocol has it.
+// Position returns the position in characters from 1, as in the PostgreSQL protocol.
 func (e *Error) Position() int { return utf8.RuneCountInString(e.Text[:e.Offset]) + 1 }
 
 // newError fills in the place.

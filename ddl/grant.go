@@ -61,8 +61,8 @@ var privilegeWords = []string{"CREATE", "ALTER", "DROP", "EXECUTE", "VIEW", "ADM
 
 func (p *parser) beginsPrivilege() bool { return slices.Contains(privilegeWords, p.tok.upper) }
 
-// role reads the name of a role. One with more words behind it was meant to be a
-// privilege.
+// role reads the name of a role. A word that more words
+// follow is a misspelled privilege.
 func (p *parser) role() string {
 	if next := p.peek(); p.tok.kind == wordToken && (next.is("JOB") || next.is("EXTERNAL") || next.isSymbol(",")) {
 		p.unexpected("a privilege ("+strings.Join(Privileges, ", ")+")", privilegeWords...)

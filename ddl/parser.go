@@ -13,7 +13,7 @@ const (
 	nestingMax = 100     // parentheses inside each other
 )
 
-// Parse reads one statement, with or without a semicolon behind it. The error is
+// Parse reads one statement, with or without a semicolon at its end. The error is
 // an *Error.
 func Parse(text string) (Statement, error) {
 	p, err := newParser(text)
@@ -123,7 +123,7 @@ func (p *parser) unexpected(expected string, words ...string) {
 	p.fail(p.tok.start, e)
 }
 
-// accept takes a keyword if it stands next.
+// accept takes a keyword if it comes next.
 func (p *parser) accept(keyword string) bool {
 	if !p.tok.is(keyword) {
 		return false
@@ -132,7 +132,7 @@ func (p *parser) accept(keyword string) bool {
 	return true
 }
 
-// acceptBoth takes two keywords if both stand next. One alone may be a name.
+// acceptBoth takes two keywords if both come next. One alone may be a name.
 func (p *parser) acceptBoth(first, second string) bool {
 	if !p.tok.is(first) || !p.peek().is(second) {
 		return false
@@ -150,7 +150,7 @@ func (p *parser) acceptSymbol(mark string) bool {
 	return true
 }
 
-// expect takes these keywords, one behind the other.
+// expect takes these keywords in sequence.
 func (p *parser) expect(keywords ...string) {
 	for _, k := range keywords {
 		if !p.accept(k) {

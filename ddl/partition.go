@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// partition reads what stands behind PARTITION BY.
+// partition parses the strategy after PARTITION BY.
 func (p *parser) partition() *Partition {
 	t := &Partition{Strategy: p.choose("", AllShards, SingleShard, ShardSet, Dynamic)}
 	switch t.Strategy {

@@ -2,7 +2,7 @@ package ddl
 
 import "strings"
 
-// SecurityKind says what a statement about users, roles and rights does.
+// SecurityKind is the kind of a statement about users, roles and privileges.
 type SecurityKind int
 
 // The kinds.
@@ -39,7 +39,7 @@ var securityTags = [...]string{
 	Grant: "GRANT", Revoke: "REVOKE",
 }
 
-// Tag says what it does: CREATE USER, GRANT.
+// Tag names the statement: CREATE USER, GRANT.
 func (s *Security) Tag() string { return securityTags[s.Kind] }
 
 func (p *parser) createUser() Statement {
@@ -80,7 +80,7 @@ func (p *parser) password() *string {
 	return &password
 }
 
-// masked stands for what is not printed.
+// masked replaces passwords and secrets in print.
 const masked = "'***'"
 
 func (s *Security) print() string {

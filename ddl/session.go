@@ -59,10 +59,10 @@ func (*SetMode) Tag() string { return "SET" }
 // Tag is RESET.
 func (*Reset) Tag() string { return "RESET" }
 
-// Tag says what was discarded.
+// Tag names what was discarded.
 func (s *Discard) Tag() string { return "DISCARD " + s.What }
 
-// Tag is DEALLOCATE, and says whether it was all.
+// Tag is DEALLOCATE or DEALLOCATE ALL.
 func (s *Deallocate) Tag() string {
 	if s.Name == "" {
 		return "DEALLOCATE ALL"
@@ -146,7 +146,7 @@ func (p *parser) settingPath() string {
 
 func (p *parser) settingPart() string { return strings.ToLower(p.name(settingName)) }
 
-// settingValues reads what a setting is set to. DEFAULT is no value.
+// settingValues parses the values of a setting. DEFAULT is an empty list.
 func (p *parser) settingValues() (values []string) {
 	if (p.tok.is("DEFAULT") || p.tok.is("LOCAL")) && p.peek().ends() {
 		p.advance()

@@ -15,7 +15,7 @@ type Source struct {
 	Ended  bool   // by a semicolon; the last one may lack it
 }
 
-// Split cuts a text at each semicolon that stands outside of quotes, comments
+// Split cuts a text at each semicolon outside of quotes, comments
 // and parentheses, and drops empty statements. It does not parse the statements.
 // The error is an *Error whose position is in the whole text.
 func Split(text string) ([]Source, error) {
@@ -39,7 +39,7 @@ func Split(text string) ([]Source, error) {
 // span is the range of a statement in the text.
 type span struct {
 	start, stop int // equal if it is empty
-	next        int // where the statement behind it may begin
+	next        int // where the next statement may begin
 	ended       bool
 }
 
@@ -55,7 +55,7 @@ func statementSpan(text string, at int) (span, *Error) {
 			return s.orEmptyAt(i), nil
 		}
 		if mark := byteOrderMarkLength(text[i:]); mark > 0 && s.start < 0 {
-			i += mark // several files may stand one behind the other
+			i += mark // the text may be several concatenated files
 			continue
 		}
 		end, err := skip(text, i)

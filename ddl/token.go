@@ -2,7 +2,7 @@ package ddl
 
 import "strings"
 
-// tokenKind says what a token is.
+// tokenKind is the kind of a token.
 type tokenKind int
 
 const (

@@ -99,7 +99,7 @@ var validStatements = []struct{ text, want string }{
 	{"ALTER JOB a SET PARTITION BY DYNAMIC 'region = ''eu'''", "ALTER JOB a\n  SET PARTITION BY DYNAMIC 'region = ''eu'''"},
 	{"ALTER JOB a SET PARTITION BY DYNAMIC ( f(x, ')') > \"(\" ) SET STATE PAUSED", "ALTER JOB a\n  SET PARTITION BY DYNAMIC 'f(x, '')'') > \"(\"'\n  SET STATE = PAUSED"},
 
-	// SET in its three ways, and what a comma means behind DEPENDS ON.
+	// SET in its three ways, and the meaning of a comma after DEPENDS ON.
 	{"ALTER JOB a SET MAX_RETRIES = 1, SET PRIORITY = 2", "ALTER JOB a\n  SET MAX_RETRIES = 1\n  SET PRIORITY = 2"},
 	{"ALTER JOB a SET MAX_RETRIES = 1 SET PRIORITY = 2", "ALTER JOB a\n  SET MAX_RETRIES = 1\n  SET PRIORITY = 2"},
 	{"ALTER JOB a SET MAX_RETRIES = 1, PRIORITY = 2", "ALTER JOB a\n  SET MAX_RETRIES = 1\n  SET PRIORITY = 2"},

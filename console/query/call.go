@@ -1,6 +1,6 @@
 package query
 
-// calledOrTyped takes a call, or a text behind a type with a length: numeric(3, 1) '1'.
+// calledOrTyped parses a call, or a text after a type with a length: numeric(3, 1) '1'.
 func (p *parser) calledOrTyped(path []Name) Expr {
 	c := p.call(path)
 	if p.peek().kind != stringToken {
@@ -74,7 +74,7 @@ func (p *parser) argumentName() (name Name) {
 	return name
 }
 
-// aggregated takes what may stand behind a call: WITHIN GROUP, FILTER and OVER.
+// aggregated parses the suffixes of a call: WITHIN GROUP, FILTER and OVER.
 func (p *parser) aggregated(c *Call) Expr {
 	if p.accept("within", "group") {
 		p.open("(")

@@ -118,7 +118,7 @@ type (
 		At
 		Query *Query
 	}
-	// Scalar is a query in parentheses that stands for a value.
+	// Scalar is a scalar subquery.
 	Scalar struct {
 		At
 		Query *Query

@@ -78,7 +78,7 @@ func (p *parser) rescan(from int) {
 	p.scan.pos = from
 }
 
-// words says whether these words come next, one behind the other.
+// words reports whether these words come next in sequence.
 func (p *parser) words(words ...string) bool {
 	for i, w := range words {
 		if !p.peekAt(i).word(w) {
@@ -157,7 +157,7 @@ func (p *parser) expectEnd() {
 }
 
 // name takes the name of a column or a table. Brackets are quotation marks there,
-// as SQLite has it.
+// as in SQLite.
 func (p *parser) name(what string) Name {
 	switch t := p.peek(); {
 	case t.symbol("["):
@@ -203,7 +203,7 @@ func (p *parser) names(what string) (names []Name) {
 	return names
 }
 
-// path takes a name and those behind it, with dots between them.
+// path parses names with dots between them.
 func (p *parser) path(what string) []Name {
 	return p.pathFrom(p.name(what))
 }

@@ -120,7 +120,7 @@ func (p *parser) callWithoutParens() Expr {
 	return c
 }
 
-// paren takes what stands in parentheses: a value, several, or a query.
+// paren parses the content of parentheses: a value, several, or a query.
 func (p *parser) paren() Expr {
 	at := At(p.peek().at)
 	p.open("(")
@@ -186,7 +186,7 @@ func (p *parser) nameValue() Expr {
 	at := p.peek().at
 	path := p.pathFrom(p.label("a value"))
 	switch t := p.peek(); {
-	case t.symbol("."): // the star behind it stopped the path
+	case t.symbol("."): // a star follows and ended the path
 		p.take()
 		p.take()
 		return &Star{At: At(at), Path: path}

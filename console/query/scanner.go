@@ -101,7 +101,7 @@ func (s *scanner) skipLine() {
 	s.pos += n
 }
 
-// skipComment passes over a comment. There may be others in it, as PostgreSQL has it.
+// skipComment passes over a comment. Comments nest, as in PostgreSQL.
 func (s *scanner) skipComment() {
 	depth := 0
 	for i := s.pos; i+1 < len(s.text); i++ {
@@ -180,7 +180,7 @@ func (s *scanner) peek(n int) string {
 	return s.text[s.pos:min(s.pos+n, len(s.text))]
 }
 
-// byteAt is the byte that stands n further on, zero behind the end.
+// byteAt returns the byte n positions ahead, or zero after the end.
 func (s *scanner) byteAt(n int) byte {
 	if s.pos+n < len(s.text) {
 		return s.text[s.pos+n]

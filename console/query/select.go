@@ -18,7 +18,7 @@ func (p *parser) queryFrom(first *Query) *Query {
 	return p.orderAndLimit(q)
 }
 
-// startsQuery says whether a query comes next, parentheses aside.
+// startsQuery reports whether a query without parentheses comes next.
 func (p *parser) startsQuery() bool {
 	t := p.peek()
 	return t.word("select", "with", "table") || t.word("values") && p.peekAt(1).symbol("(")
@@ -70,7 +70,7 @@ func (p *parser) common() *Common {
 	return c
 }
 
-// intersection takes what INTERSECT goes on with, which binds tighter than UNION.
+// intersection parses a chain of INTERSECT, which binds tighter than UNION.
 func (p *parser) intersection(left Body) Body {
 	for p.peek().word("intersect") {
 		c := p.compound(left)
@@ -181,7 +181,7 @@ func (p *parser) distinct(s *Select) {
 	}
 }
 
-// endsItems says whether a SELECT has no items, which PostgreSQL allows.
+// endsItems reports whether a SELECT has no items, which PostgreSQL allows.
 func (p *parser) endsItems() bool {
 	t := p.peek()
 	return t.kind == endToken || t.symbol(")") || t.symbol(";") || p.continuesQuery() ||
@@ -216,7 +216,7 @@ func (p *parser) item() *Item {
 	return item
 }
 
-// itemLabel takes a name behind AS. SQLite has strings there as well.
+// itemLabel parses a name after AS. SQLite also allows a string there.
 func (p *parser) itemLabel() *Name {
 	if t := p.peek(); t.kind == stringToken {
 		name := p.take().name()

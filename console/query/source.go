@@ -1,6 +1,6 @@
 package query
 
-// sources takes what stands behind FROM.
+// sources parses the sources of FROM.
 func (p *parser) sources() (all []Source) {
 	for {
 		all = append(all, p.joins(p.source()))
@@ -91,7 +91,7 @@ func (p *parser) only() *Table {
 	return p.aliased(t)
 }
 
-// table takes a table as TABLE has it, without an alias.
+// table parses the table of a TABLE command, without an alias.
 func (p *parser) table() *Table {
 	p.accept("only")
 	t := &Table{At: p.peek().at, Path: p.path("a table")}
@@ -162,8 +162,8 @@ func (p *parser) sourceAlias() (a Alias) {
 	return a
 }
 
-// aliasColumns takes the names of columns. Functions that yield records want a type
-// behind each; the values have theirs anyway.
+// aliasColumns takes the names of columns. A function that returns records may
+// have a type after each name, which is ignored.
 func (p *parser) aliasColumns() (columns []Name) {
 	p.open("(")
 	for {

@@ -113,7 +113,7 @@ func (*Join) source()       {}
 type Term struct {
 	Expr  Expr
 	Desc  bool
-	Nulls string // FIRST, LAST; empty: as PostgreSQL has it
+	Nulls string // FIRST, LAST; empty: the default of PostgreSQL
 }
 
 // Window is a window definition.

@@ -34,7 +34,7 @@ func (p *parser) typeName() *Type {
 	return t
 }
 
-// oneOrTwoWords takes a word, and the one that may stand behind it.
+// oneOrTwoWords takes a word and an optional second word.
 func (p *parser) oneOrTwoWords(first, second string) string {
 	p.take()
 	if p.accept(second) {
@@ -71,7 +71,7 @@ func (p *parser) pathType(t *Type) {
 	}
 }
 
-// mods takes what stands in parentheses behind a type: lengths, as a rule.
+// mods parses the modifiers in parentheses after a type, usually lengths.
 func (p *parser) mods() (mods []string) {
 	if !p.peek().symbol("(") {
 		return nil
@@ -124,7 +124,7 @@ func (p *parser) dimension() {
 	p.close("]")
 }
 
-// intervalFields takes DAY, or DAY TO SECOND(3), behind an interval.
+// intervalFields parses DAY, or DAY TO SECOND(3), after an interval.
 func (p *parser) intervalFields(t *Type) {
 	if !p.peek().word(intervalWords...) {
 		return

@@ -95,7 +95,7 @@ func (p *parser) wordPrecedence(t token) precedence {
 	return noPrecedence
 }
 
-// startsOperand says whether a token surely begins a value.
+// startsOperand reports whether a token certainly begins a value.
 func (p *parser) startsOperand(t token) bool {
 	switch t.kind {
 	case stringToken, numberToken, paramToken, questionToken, quotedNameToken:
@@ -106,7 +106,7 @@ func (p *parser) startsOperand(t token) bool {
 	return t.symbol("(")
 }
 
-// infix takes an operator and what stands to its right.
+// infix parses an infix operator and its right operand.
 func (p *parser) infix(x Expr, s precedence) Expr {
 	t := p.peek()
 	if t.kind != wordToken || t.text == "operator" {
@@ -155,7 +155,7 @@ func (p *parser) rejectChain(s precedence) {
 	}
 }
 
-// operatorHere takes an operator that stands between two values or before one.
+// operatorHere parses an infix or prefix operator.
 func (p *parser) operatorHere() (op, schema string) {
 	t := p.peek()
 	switch t.kind {

@@ -17,7 +17,7 @@ func (p *parser) windows() (all []*Window) {
 	}
 }
 
-// over takes what stands behind OVER: a name, or a window of its own.
+// over parses the window after OVER: a name or a definition.
 func (p *parser) over() *Window {
 	if p.peek().symbol("(") {
 		return p.window()

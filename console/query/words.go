@@ -59,7 +59,7 @@ func set(list string) map[string]bool {
 	return all
 }
 
-// isName says whether a token names a column, a table or an alias.
+// isName reports whether a token names a column, a table or an alias.
 func (t token) isName() bool {
 	class := reserved[t.text]
 	return t.kind == quotedNameToken || t.kind == wordToken && class != isReserved && class != isFunction
@@ -73,7 +73,7 @@ func (t token) isFunction() bool {
 // isLabel reports whether a token can be a name after AS or a dot, where every word is allowed.
 func (t token) isLabel() bool { return t.kind == quotedNameToken || t.kind == wordToken }
 
-// isLabelWithoutAs says whether a token names an item without AS.
+// isLabelWithoutAs reports whether a token names an item without AS.
 func (t token) isLabelWithoutAs() bool {
 	return t.isName() && (t.kind == quotedNameToken || !labelsOnlyAfterAs[t.text])
 }

@@ -60,8 +60,8 @@ func scanKeyOf(table, plan string, argv []sqlite.Value) string {
 // cachedRowsMax is how many rows of complete scans a query caches.
 const cachedRowsMax = 20_000
 
-// cacheRows collects the rows of a scan, unless there are too many, and puts them into the cache of the query at the end
-// of the scan.
+// cacheRows collects the rows of a scan, unless there are too many, and puts them into the cache of the query when the
+// scan ends.
 func (c *cursor[R]) cacheRows(rows []R) {
 	q := c.db.query
 	switch {
@@ -155,7 +155,7 @@ func (c *cursor[R]) nextPage() error {
 	return nil
 }
 
-// Next goes on to the next row.
+// Next moves to the next row.
 func (c *cursor[R]) Next() error {
 	c.at++
 	c.seen++
@@ -165,7 +165,7 @@ func (c *cursor[R]) Next() error {
 	return c.nextPage()
 }
 
-// EOF says that there is no row.
+// EOF reports whether the scan is at its end.
 func (c *cursor[R]) EOF() bool { return c.at >= len(c.rows) }
 
 // Column is a value of the row.

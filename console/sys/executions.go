@@ -137,7 +137,7 @@ func dispatchedRun(value func(*rota.Run) sqlite.Value) func(*execution) sqlite.V
 	}
 }
 
-// timestampColumn is a column of one time, as document 003 has it.
+// timestampColumn is a column of one time, as in document 003.
 func timestampColumn(name string, of func(*execution) time.Time) column[execution] {
 	return column[execution]{name: name, kind: Timestamp, value: func(e *execution) sqlite.Value { return timestamp(of(e)) }}
 }

@@ -9,7 +9,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// job is a row of sys.jobs: a schedule, and the template that says what it runs,
+// job is a row of sys.jobs: a schedule, and its template,
 // which is read when a column needs it.
 type job struct {
 	*rota.Schedule

@@ -101,7 +101,7 @@ func boolean(is bool) sqlite.Value {
 	return integer(0)
 }
 
-// millis is a time as document 002 has it.
+// millis is a time as in document 002, in milliseconds.
 func millis(t time.Time) sqlite.Value {
 	if t.IsZero() {
 		return null

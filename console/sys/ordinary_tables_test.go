@@ -65,7 +65,7 @@ func newUsedCatalogue(t *testing.T) *sys.Catalogue {
 	for i := range 8 {
 		claimed := send(&rota.Claim{Meta: rota.NewMeta(""), Worker: "w", Types: []string{"noop", "sql"}, Limit: 1, Lease: time.Hour, Seed: rota.NewToken()}).(*rota.Claimed)
 		if i == 7 || len(claimed.Jobs) == 0 {
-			break // one goes on running
+			break // one job stays running
 		}
 		end := rota.FinishItem{LeaseRef: claimed.Jobs[0].Lease(), Outcome: rota.OutcomeCompleted, Result: []byte(`{"n":2}`)}
 		if i%2 == 1 {
@@ -268,7 +268,7 @@ func TestOrderAndLimitMatchOrdinaryTables(t *testing.T) {
 					if isTypeError(err) { // documents have no order
 						continue
 					}
-					plain := strings.Replace(limit, " OFFSET 2", " LIMIT -1 OFFSET 2", 1) // as SQLite has it
+					plain := strings.Replace(limit, " OFFSET 2", " LIMIT -1 OFFSET 2", 1) // SQLite requires a LIMIT before OFFSET
 					want, wantErr := w.ask(select1 + map[string]string{" ASC": " NULLS LAST", " DESC": " NULLS FIRST"}[way] + plain)
 					if err != nil || wantErr != nil || !slices.Equal(got, want) {
 						t.Errorf("%s%s\ngives %q, %v, plain tables %q, %v", select1, limit, got, err, want, wantErr)

@@ -16,7 +16,7 @@ import (
 var began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const (
-	schedulesMade = 500 // of which every tenth is disabled, and every tenth behind it paused
+	schedulesMade = 500 // of which every tenth is disabled, and the one after each of these is paused
 	runsMade      = 300 // of job-007
 )
 

@@ -7,7 +7,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// run is a row of sys.job_runs: an execution, as its last attempt stands.
+// run is a row of sys.job_runs: an execution, shown by its last attempt.
 type run struct{ *rota.Job }
 
 // The states of a run of document 002. A run that waits for a retry is PENDING.

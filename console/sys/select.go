@@ -116,7 +116,7 @@ func (d *memoryDB) number(n int64, k Kind) any {
 	return n
 }
 
-// Named is a number of the catalogue that is written as what it stands for, such as
+// Named is a number of the catalogue that is shown as a name, such as
 // a regclass.
 type Named struct {
 	Number int64

@@ -30,8 +30,8 @@ func (c column[R]) needsFullRow() column[R] {
 	return c
 }
 
-// timeColumns are the two columns that show one time: in milliseconds, as document 002
-// has it, and for people.
+// timeColumns are the two columns that show one time: in milliseconds, as in document 002,
+// and as a timestamp.
 func timeColumns[R any](name string, of func(*R) time.Time) []column[R] {
 	return []column[R]{
 		{name: name, kind: Integer, value: func(r *R) sqlite.Value { return millis(of(r)) }},
