@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// jsonOperator is -> and its kin: a part of a document.
+// jsonOperator translates ->, ->> and similar operators.
 func (t *translator) jsonOperator(op string, x, y value, at int) (value, error) {
 	if x.untyped() {
 		var err error
@@ -51,8 +51,8 @@ func (t *translator) jsonOperator(op string, x, y value, at int) (value, error) 
 	return call(as, "rota_get", x, y), nil
 }
 
-// form is how a part of a document is written: 0 as a document, 1 as a text, 2 as a text
-// with blanks, as jsonb has them.
+// form is the output format of a part of a document: 0 JSON, 1 text, 2 text with blanks as
+// jsonb prints it.
 func form(as, of kind.Kind) value {
 	switch {
 	case as != kind.Text:
@@ -71,7 +71,7 @@ func (t *translator) implicitIfUnknown(v value, k kind.Kind) (value, error) {
 	return v, nil
 }
 
-// contains is @>, <@, && and ?: of arrays and of documents.
+// contains translates @>, <@, && and ? for arrays and documents.
 func (t *translator) contains(op string, x, y value, at int) (value, error) {
 	k := kindElse(t.currentKind(x), t.currentKind(y))
 	var err error
@@ -107,7 +107,7 @@ func (t *translator) contains(op string, x, y value, at int) (value, error) {
 	return call(kind.Boolean, "rota_array_contains", x, y), nil
 }
 
-// field is (x).name.
+// field translates (x).name.
 func (t *translator) field(e *query.Field, s *scope) (value, error) {
 	x, err := t.expr(e.X, s)
 	if err != nil {
@@ -138,7 +138,7 @@ func (t *translator) field(e *query.Field, s *scope) (value, error) {
 // jsonKey is a key as SQLite's paths write it.
 func jsonKey(name string) string { return `"` + strings.ReplaceAll(name, `"`, `\"`) + `"` }
 
-// fields is (x).*.
+// fields translates (x).*.
 func (t *translator) fields(sel *selection, star *query.Star) error {
 	x, err := t.expr(star.Of, sel.scope)
 	if err != nil {
@@ -164,7 +164,7 @@ func (t *translator) fields(sel *selection, star *query.Star) error {
 	return nil
 }
 
-// inZone is AT TIME ZONE.
+// inZone translates AT TIME ZONE.
 func (t *translator) inZone(e *query.Zone, s *scope) (value, error) {
 	x, err := t.expr(e.X, s)
 	if err != nil {
@@ -200,12 +200,12 @@ func (t *translator) atZone(zone, x value, at int) (value, error) {
 	return call(to, "rota_zone", zone, x), nil
 }
 
-// clockParts are the fields that a day alone has not.
+// clockParts are the fields that a date does not have.
 var clockParts = map[string]bool{
 	"hour": true, "minute": true, "second": true, "milliseconds": true, "microseconds": true, "timezone": true, "timezone_hour": true, "timezone_minute": true,
 }
 
-// extract is EXTRACT(field FROM x).
+// extract translates EXTRACT(field FROM x).
 func (t *translator) extract(e *query.Extract, s *scope) (value, error) {
 	x, err := t.expr(e.X, s)
 	if err != nil {
@@ -218,7 +218,7 @@ func (t *translator) extract(e *query.Extract, s *scope) (value, error) {
 	return v.placed(e.Place()), err
 }
 
-// part is a field of a time.
+// part extracts a field of a time.
 func (t *translator) part(field string, x value, as kind.Kind, at int) (value, error) {
 	if x.untyped() {
 		return x, queryError(StateFunction, at, "function pg_catalog.extract(unknown, unknown) is not unique").withHint("specify the type: timestamptz '…'")

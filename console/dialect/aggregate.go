@@ -13,7 +13,7 @@ type aggregateCall struct {
 	args          []value
 	before, after string
 	kind          kind.Kind
-	sorted        bool // its elements are in the order of PostgreSQL's DISTINCT
+	sorted        bool // elements are sorted, as PostgreSQL's DISTINCT does
 }
 
 // aggregates say how values of many rows become one.

@@ -8,18 +8,18 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// block is a query, or a part of one, whose columns are known.
+// block is a query or a part of one whose columns are known.
 type block struct {
 	columns   []column
-	items     []value                 // what one SELECT selects, as long as it may become of another kind
-	render    func(items []*sql) *sql // the text, given those
-	member    bool                    // it may stand between UNION as it is
-	inner     func(named bool) *sql   // the text of what is no single SELECT
-	ungrouped []ungroupedColumn       // columns of queries around it
-	single    bool                    // it has one row at most
+	items     []value                 // select list of a single SELECT, whose kinds can still change
+	render    func(items []*sql) *sql // writes the text with these items
+	member    bool                    // can be an operand of UNION without a subquery
+	inner     func(named bool) *sql   // writes a block that is not a single SELECT
+	ungrouped []ungroupedColumn       // columns of outer queries
+	single    bool                    // returns at most one row
 }
 
-// write is the text. Where it stands within another, its columns have names.
+// write returns the text. named adds column names, for a block inside another query.
 func (b *block) write(named bool) *sql {
 	if b.render == nil {
 		return b.inner(named)
@@ -31,13 +31,13 @@ func (b *block) write(named bool) *sql {
 			texts[i] = cat(v.sql, " AS ", quoted(b.columns[i].alias))
 		}
 	}
-	if len(texts) == 0 { // SQLite wants some
+	if len(texts) == 0 { // SQLite requires at least one column
 		texts = append(texts, raw("NULL"))
 	}
 	return b.render(texts)
 }
 
-// query says what a query means, given the scope that it stands in.
+// query translates a query in the scope that contains it.
 func (t *translator) query(q *query.Query, outer *scope) (*block, error) {
 	if err := t.enter(q.At); err != nil {
 		return nil, err
@@ -64,13 +64,13 @@ func (t *translator) query(q *query.Query, outer *scope) (*block, error) {
 	return b.withCommonTables(with), nil
 }
 
-// atMostOne says whether a limit is written as one row, or none.
+// atMostOne reports whether the limit is the number 0 or 1.
 func atMostOne(limit query.Expr) bool {
 	n, is := limit.(*query.Number)
 	return is && (n.Text == "0" || n.Text == "1")
 }
 
-// withCommonTables is a block with its common tables.
+// withCommonTables returns the block after its WITH clause.
 func (b *block) withCommonTables(with *sql) *block {
 	after := *b
 	after.member = false
@@ -82,7 +82,7 @@ func (b *block) withCommonTables(with *sql) *block {
 	return &after
 }
 
-// ordered is the rows of a query in their order.
+// ordered translates a query with its ORDER BY and LIMIT.
 func (t *translator) ordered(q *query.Query, s *scope) (*block, error) {
 	if sel, is := q.Body.(*query.Select); is {
 		return t.selectBlock(sel, q, s)
@@ -104,18 +104,18 @@ func (t *translator) ordered(q *query.Query, s *scope) (*block, error) {
 	}
 	before := b
 	switch q.Body.(type) {
-	case *query.Query, *query.Values: // one may have an order of its own, and SQLite lets the other have none
+	case *query.Query, *query.Values: // the first can have its own order, and SQLite allows no order after VALUES
 		before = b.wrapped()
 	}
 	return &block{columns: b.columns, ungrouped: b.ungrouped, single: b.single, inner: func(named bool) *sql { return cat(before.write(named), order, limit) }}, nil
 }
 
-// wrapped is a block as the only source of another.
+// wrapped returns the block as the only subquery of SELECT *.
 func (b *block) wrapped() *block {
 	return &block{columns: b.columns, ungrouped: b.ungrouped, member: true, inner: func(bool) *sql { return cat("SELECT * FROM (", b.write(true), ")") }}
 }
 
-// body says what the rows of a query are.
+// body translates the body of a query.
 func (t *translator) body(body query.Body, s *scope) (*block, error) {
 	switch body := body.(type) {
 	case *query.Select:
@@ -130,7 +130,7 @@ func (t *translator) body(body query.Body, s *scope) (*block, error) {
 	return nil, queryError(StateUnsupported, -1, "this form of query is not supported")
 }
 
-// values are rows that are written out.
+// values translates VALUES.
 func (t *translator) values(body *query.Values, outer *scope) (*block, error) {
 	s := outer.inner()
 	rows := make([][]value, len(body.Rows))
@@ -172,7 +172,7 @@ func (t *translator) values(body *query.Values, outer *scope) (*block, error) {
 	return b, nil
 }
 
-// addUngrouped notes the columns of queries around a block.
+// addUngrouped records the columns of outer queries that the block refers to.
 func (b *block) addUngrouped(v value) {
 	holder := value{ungrouped: b.ungrouped}
 	holder.addUngrouped(v.ungrouped)
@@ -192,8 +192,8 @@ func writeRows(rows [][]value) *sql {
 	return cat("VALUES ", list(texts))
 }
 
-// compound is two bodies as one. Between them others may look at the first: a common
-// table that asks for itself.
+// compound translates UNION, INTERSECT or EXCEPT. between is called after the first part was
+// translated: a recursive common table then knows its columns.
 func (t *translator) compound(c *query.Compound, s *scope, between func(*block) error) (*block, error) {
 	if err := t.enter(c.At); err != nil {
 		return nil, err
@@ -235,13 +235,13 @@ func (t *translator) compound(c *query.Compound, s *scope, between func(*block) 
 	if right, err = t.convertBlock(right, kinds); err != nil {
 		return nil, err
 	}
-	for i := range left.columns { // they are of no table alone
+	for i := range left.columns { // they belong to no single table
 		left.columns[i].from = Origin{}
 	}
 	return t.compoundBlock(c, left, right), nil
 }
 
-// compoundBlock writes two blocks as one.
+// compoundBlock writes two blocks as one compound query.
 func (t *translator) compoundBlock(c *query.Compound, left, right *block) *block {
 	if _, nested := c.Right.(*query.Compound); nested || !right.member {
 		right = right.wrapped()
@@ -319,7 +319,7 @@ func (t *translator) convertBlock(b *block, kinds []kind.Kind) (*block, error) {
 	return t.convertOutput(b, &after, kinds)
 }
 
-// convertOutput converts the columns of a block from outside.
+// convertOutput converts the columns of a block in a query around it.
 func (t *translator) convertOutput(b, after *block, kinds []kind.Kind) (*block, error) {
 	after.items, after.member = make([]value, len(kinds)), true
 	for i, k := range kinds {

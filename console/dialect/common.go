@@ -4,11 +4,11 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// commonTable is a query that has a name.
+// commonTable is a common table expression.
 type commonTable struct {
 	alias   string
 	columns []column
-	refs    int // how many tables stand in its place
+	refs    int // tables that it reads when expanded
 }
 
 // refsMax limits the table references of a query with common tables. SQLite first replaces each
@@ -16,7 +16,7 @@ type commonTable struct {
 // twice would use all memory.
 const refsMax = 500
 
-// checkRefs says whether a query is not too large once its common tables are put in place.
+// checkRefs limits the size of the query after its common tables are expanded.
 func (t *translator) checkRefs(text *sql) error {
 	if len(t.commonTables) == 0 || text.refs <= refsMax {
 		return nil
@@ -25,7 +25,7 @@ func (t *translator) checkRefs(text *sql) error {
 		withHint("at most %d table references are allowed; refer to each common table expression fewer times", refsMax)
 }
 
-// with writes the common tables of a query, and lets its scope know them.
+// with writes the WITH clause and adds the common tables to the scope.
 func (t *translator) with(q *query.Query, s *scope) (*sql, error) {
 	texts := make([]*sql, len(q.With))
 	for i, c := range q.With {
@@ -53,8 +53,8 @@ func (t *translator) with(q *query.Query, s *scope) (*sql, error) {
 	return cat("WITH ", list(texts), " "), nil
 }
 
-// commonBlock is what a common table holds. One that asks for itself is known to its
-// second part by what its first part holds.
+// commonBlock translates the query of a common table. The second part of a recursive one knows
+// the columns of the first part.
 func (t *translator) commonBlock(c *query.Common, recursive bool, alias string, s *scope) (*block, error) {
 	compound, is := c.Query.Body.(*query.Compound)
 	if !recursive || !is || compound.Op != "UNION" || len(c.Query.With) > 0 || len(c.Query.Order) > 0 {
@@ -81,7 +81,7 @@ func (t *translator) commonBlock(c *query.Common, recursive bool, alias string, 
 	return &block{columns: b.columns, inner: func(named bool) *sql { return cat(b.write(named), limit) }}, nil
 }
 
-// tableOf is a common table with its columns as the query calls them.
+// tableOf creates a common table with the column names of the query.
 func tableOf(c *query.Common, alias string, b *block) (*commonTable, error) {
 	table := &commonTable{alias: alias, columns: append([]column{}, b.columns...), refs: 1}
 	if err := rename(table.columns, c.Columns, c.Name.Text); err != nil {
@@ -91,7 +91,7 @@ func tableOf(c *query.Common, alias string, b *block) (*commonTable, error) {
 	return table, nil
 }
 
-// rename gives columns other names; there may be fewer names than columns.
+// rename renames columns. There can be fewer names than columns.
 func rename(columns []column, names []query.Name, of string) error {
 	if len(names) > len(columns) {
 		return queryError(StatePosition, names[len(columns)].At, "%q has %d columns available but %d columns specified", of, len(columns), len(names)).withHint("remove the last names")
@@ -102,7 +102,7 @@ func rename(columns []column, names []query.Name, of string) error {
 	return nil
 }
 
-// columnList are the names of columns as a text declares them.
+// columnList writes the column names of a common table.
 func columnList(columns []column) *sql {
 	texts := make([]*sql, len(columns))
 	for i, c := range columns {

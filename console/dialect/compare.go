@@ -7,8 +7,8 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// compare compares two values. The columns of tables are left as they stand, so that
-// SQLite can hand the comparison down.
+// compare translates a comparison. Columns of tables stay unchanged, so that SQLite can pass
+// the comparison to the table.
 func (t *translator) compare(op string, x, y value, at int) (value, error) {
 	if x.row || y.row {
 		return t.compareRows(op, x, y, at)
@@ -25,7 +25,7 @@ func (t *translator) compare(op string, x, y value, at int) (value, error) {
 	return newValue(kind.Boolean, asComparison, cat(compareText(x), " "+op+" ", compareText(y)), x, y), nil
 }
 
-// comparable are two values of kinds that can be compared.
+// comparable converts two values to kinds that can be compared.
 func (t *translator) comparable(op string, x, y value, at int) (value, value, error) {
 	a, b := t.currentKind(x), t.currentKind(y)
 	k, fit := commonKind(a, b)
@@ -51,7 +51,7 @@ func (t *translator) comparable(op string, x, y value, at int) (value, value, er
 	return x, y, err
 }
 
-// comparableAsIs are values that SQLite compares rightly without converting them.
+// comparableAsIs returns values that SQLite compares correctly without a conversion.
 func (t *translator) comparableAsIs(x, y value, a, b, k kind.Kind) (value, value, error) {
 	var err error
 	if x.untyped() {
@@ -70,8 +70,7 @@ func kindElse(k, other kind.Kind) kind.Kind {
 	return k
 }
 
-// compareDynamic compares with what SQLite alone knows: a number as a number, a text as a
-// text.
+// compareDynamic compares with a value whose type only SQLite knows: as numbers or as texts.
 func (t *translator) compareDynamic(x, y value) (value, value, error) {
 	x, err := t.resolveUnknown(x)
 	if err != nil {
@@ -81,7 +80,7 @@ func (t *translator) compareDynamic(x, y value) (value, value, error) {
 	return x, y, err
 }
 
-// currentKind is what is known of a value by now.
+// currentKind is the kind that is known of a value so far.
 func (t *translator) currentKind(v value) kind.Kind {
 	if v.param > 0 && v.kind == kind.Unknown {
 		return t.params[v.param-1]
@@ -89,7 +88,7 @@ func (t *translator) currentKind(v value) kind.Kind {
 	return v.kind
 }
 
-// compareText is a value's text where it is compared.
+// compareText is the text of a value in a comparison.
 func compareText(v value) *sql {
 	switch v.kind {
 	case kind.Interval:
@@ -107,8 +106,8 @@ func compareText(v value) *sql {
 	return v.atLevel(asTerm)
 }
 
-// checkOrderable refuses values of which the text that is held says which are the same, but not
-// which comes first.
+// checkOrderable rejects kinds whose stored text can be compared for equality but not for
+// order.
 func checkOrderable(k kind.Kind, at int) error {
 	if k != kind.JSON && k != kind.Record && k != kind.AnyArray && k.Elem() == kind.Unknown {
 		return nil
@@ -116,7 +115,7 @@ func checkOrderable(k kind.Kind, at int) error {
 	return unsupported(at, "could not identify an ordering operator for type %s", typeTitle(k)).withHint("cast the values to text (x::text), or order by a part of them")
 }
 
-// compareRows compares (a, b) with (c, d), which SQLite can.
+// compareRows compares (a, b) with (c, d), which SQLite supports.
 func (t *translator) compareRows(op string, x, y value, at int) (value, error) {
 	if !x.row || !y.row {
 		return x, noOperator(op, x, y, at)
@@ -143,7 +142,7 @@ func (t *translator) compareRows(op string, x, y value, at int) (value, error) {
 	return newValue(kind.Boolean, asComparison, cat("(", list(xs), ") "+op+" (", list(ys), ")"), x, y), nil
 }
 
-// between is BETWEEN.
+// between translates BETWEEN.
 func (t *translator) between(e *query.Between, s *scope) (value, error) {
 	var vs [3]value
 	for i, n := range []query.Expr{e.X, e.Low, e.High} {
@@ -186,7 +185,7 @@ func (t *translator) between(e *query.Between, s *scope) (value, error) {
 	return newValue(kind.Boolean, level, text, x, low, high).placed(e.Place()), nil
 }
 
-// betweenText says that a value lies between two others.
+// betweenText writes a range condition.
 func betweenText(x1, x2, low, high value) *sql {
 	if x1.same(x2) {
 		return cat(compareText(x1), " BETWEEN ", compareText(low), " AND ", compareText(high))
@@ -194,7 +193,8 @@ func betweenText(x1, x2, low, high value) *sql {
 	return cat(compareText(x1), " >= ", compareText(low), " AND ", compareText(x2), " <= ", compareText(high))
 }
 
-// rowNull is (a, b) IS NULL: all of them are, or none is.
+// rowNull translates (a, b) IS NULL, which is true if all are NULL, and IS NOT NULL, which is
+// true if none is.
 func rowNull(x value, not bool) value {
 	word := " IS NULL"
 	if not {

@@ -82,7 +82,7 @@ func wholeByPattern(digits, pattern string, fill bool) string {
 	return string(out)
 }
 
-// signedText puts the sign before the first digit; without one there is room for it.
+// signedText puts the sign before the first digit, or a blank if there is no sign.
 func signedText(text string, negative, signed, fill bool) string {
 	blank := len(text) - len(strings.TrimLeft(text, " "))
 	sign := ""

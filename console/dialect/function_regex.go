@@ -70,13 +70,13 @@ var regexFunctions = []Function{
 	strict("rota_regex_split", 3, regexSplit),
 }
 
-// pattern is one that is compiled, with how many steps it has.
+// pattern is a compiled pattern with its number of steps.
 type pattern struct {
 	*regexp.Regexp
 	steps int
 }
 
-// patterns are those that were compiled lately.
+// patterns caches compiled patterns.
 var patterns struct {
 	sync.Mutex
 	known map[string]*pattern
@@ -94,7 +94,7 @@ func patternTooCostly() error {
 	return valueError(StateLimit, "the regular expression is too costly for this text").withHint("use a shorter text or a simpler pattern")
 }
 
-// checkCost says whether a pattern can be matched with a text in a bearable time.
+// checkCost checks that matching the text takes acceptable time.
 func (p *pattern) checkCost(text string) error {
 	if p.steps*len(text) > matchingMost {
 		return patternTooCostly()
@@ -102,7 +102,7 @@ func (p *pattern) checkCost(text string) error {
 	return nil
 }
 
-// find are the first place where a pattern is found, or all.
+// find returns the first match, or all.
 func (p *pattern) find(text string, all bool) ([][]int, error) {
 	if all {
 		return p.findAll(text)
@@ -154,7 +154,7 @@ func compile(text, written, flags string) (re *pattern, all bool, err error) {
 	return re, all, re.checkCost(text)
 }
 
-// goPattern is a pattern as Go reads it: \m, \M, \y and \A, \Z are called otherwise there.
+// goPattern converts a pattern to Go's syntax, which has other names for \m, \M, \y, \A and \Z.
 func goPattern(pattern string) string {
 	pattern = strings.TrimPrefix(pattern, "***:")
 	var b strings.Builder

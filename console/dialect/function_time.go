@@ -121,7 +121,7 @@ var timeFunctions = []Function{
 
 func isInfinite(stored string) bool { return strings.HasSuffix(stored, "infinity") }
 
-// addIntervalCall moves a time by an interval, forwards or backwards.
+// addIntervalCall adds an interval to a time, or subtracts it.
 func addIntervalCall(a arguments) (any, error) {
 	if isInfinite(a.text(0)) {
 		return a[0], nil
@@ -145,8 +145,8 @@ func addIntervalCall(a arguments) (any, error) {
 	return storeTime(t, k)
 }
 
-// addInterval is a time so much later. A month later is the same day, or the last that there
-// is; a day later the clock of the time's zone shows the same, however long the day was.
+// addInterval adds an interval. A month later is the same day of the month or the last day of
+// that month. A day later the local time is the same, even if the clock changes.
 func addInterval(t time.Time, i interval, sign int64) (time.Time, error) {
 	months, days, micros := sign*i.months, sign*i.days, sign*i.micros
 	if months > 200_000 || months < -200_000 || days > 5_000_000 || days < -5_000_000 {
@@ -165,13 +165,13 @@ func addInterval(t time.Time, i interval, sign int64) (time.Time, error) {
 	return time.UnixMicro(t.UnixMicro() + micros).In(t.Location()), nil
 }
 
-// sameClockOn is when the clock shows the same on another day.
+// sameClockOn returns the same local time on another day.
 func sameClockOn(t time.Time, y int, m time.Month, d int) time.Time {
 	h, min, s := t.Clock()
 	return in(time.Date(y, m, d, h, min, s, t.Nanosecond(), time.UTC), t.Location())
 }
 
-// between is the time from one to another, in days and microseconds.
+// between is the difference of two times in days and microseconds.
 func between(a arguments) (any, error) {
 	x, k, err := loadTime(a.text(0))
 	if err != nil {
@@ -281,7 +281,7 @@ func justify(a arguments) (any, error) {
 	return i.stored(), err
 }
 
-// alignSigns lets the smaller of two parts have the sign of the larger.
+// alignSigns gives the smaller part the sign of the larger one.
 func alignSigns(large, small, sign, unit int64) (int64, int64) {
 	switch {
 	case large > 0 && sign < 0:

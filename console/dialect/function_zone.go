@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// zoneFunctions go from clocks to times and back.
+// zoneFunctions convert between local times and instants.
 var zoneFunctions = []Function{
 	strict("rota_zone", 2, atZone),
 	strict("rota_moment", 3, func(a arguments) (any, error) {
@@ -51,10 +51,10 @@ var zones = struct {
 	known map[string]*time.Location
 }{known: map[string]*time.Location{}}
 
-// zonesMax is how many zones are kept. There are fewer, but some go by many names.
+// zonesMax limits the cached zones. There are fewer zones, but some have many names.
 const zonesMax = 1000
 
-// loadZone is time.LoadLocation, which reads a file each time.
+// loadZone is time.LoadLocation with a cache: LoadLocation reads a file at each call.
 func loadZone(name string) (*time.Location, error) {
 	zones.RLock()
 	zone, known := zones.known[name]
@@ -74,9 +74,9 @@ func loadZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// in is the time at which the clock of a zone shows what another shows. What a clock
-// passes over is taken by the offset before, and of what it shows twice the second is
-// meant: so PostgreSQL has it, and [time.Date] does not say.
+// in returns the instant at which the clock of a zone shows the local time t. A local time that
+// a clock change skips uses the offset before the change; one that occurs twice means the
+// second occurrence.
 func in(t time.Time, zone *time.Location) time.Time {
 	y, m, d := t.Date()
 	h, min, s := t.Clock()
@@ -102,13 +102,13 @@ func in(t time.Time, zone *time.Location) time.Time {
 	return later
 }
 
-// shiftClock is what a clock shows that goes as it does at another time.
+// shiftClock interprets a local time with the offset that is valid at the time as.
 func shiftClock(face, as time.Time) time.Time {
 	_, offset := as.Zone()
 	return face.Add(-time.Duration(offset) * time.Second).In(as.Location())
 }
 
-// momentAs is a time, or what a clock shows, as a value of another kind.
+// momentAs converts a time to another kind.
 func momentAs(k kind.Kind, stored string, zone *time.Location) (any, error) {
 	if isInfinite(stored) {
 		return stored, nil

@@ -4,8 +4,8 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// groupBy says what rows are grouped by: positions and names of the list, or any
-// value. The list is read later, so that its values know the groups.
+// groupBy translates GROUP BY: positions and names of the select list, or expressions. The
+// select list is translated later, so that its values know the groups.
 func (t *translator) groupBy(sel *selection) (*sql, error) {
 	if len(sel.node.Group) == 0 {
 		return nil, nil
@@ -42,8 +42,8 @@ func (t *translator) groupBy(sel *selection) (*sql, error) {
 	return cat(" GROUP BY ", list(texts)), nil
 }
 
-// groupExpr is the value that one of GROUP BY stands for. A name is a column first, and
-// a name of the list only if there is no such column.
+// groupExpr resolves one item of GROUP BY. A name means a column first, and a name of the
+// select list only if there is no such column.
 func (t *translator) groupExpr(sel *selection, e query.Expr) (query.Expr, error) {
 	items := &selection{items: make([]value, len(sel.node.Items))}
 	n, err := items.itemOf(e, "GROUP BY", false)
@@ -76,8 +76,7 @@ func (t *translator) groupExpr(sel *selection, e query.Expr) (query.Expr, error)
 	return e, nil
 }
 
-// removeGrouped takes from a value what is loose in it, if it is what some query around
-// groups by.
+// removeGrouped removes the ungrouped columns of a value that a surrounding query groups by.
 func removeGrouped(v value, s *scope) value {
 	if len(v.ungrouped) == 0 || v.sql == nil {
 		return v

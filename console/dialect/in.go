@@ -5,7 +5,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// inList is IN, with a list or a query.
+// inList translates IN with a list or a subquery.
 func (t *translator) inList(e *query.In, s *scope) (value, error) {
 	x, err := t.expr(e.X, s)
 	if err != nil {
@@ -25,7 +25,7 @@ func (t *translator) inList(e *query.In, s *scope) (value, error) {
 	return v.placed(e.Place()), err
 }
 
-// inValues says whether a value is one of some.
+// inValues compares a value with a list of values.
 func (t *translator) inValues(x value, not bool, values []value, at int) (value, error) {
 	if x.row {
 		return t.inRows(x, not, values, at)
@@ -66,7 +66,7 @@ func notWord(not bool) string {
 	return " "
 }
 
-// inRows says whether (a, b) is one of some rows.
+// inRows compares (a, b) with a list of rows.
 func (t *translator) inRows(x value, not bool, rows []value, at int) (value, error) {
 	var parts []value
 	for _, row := range rows {
@@ -82,7 +82,7 @@ func (t *translator) inRows(x value, not bool, rows []value, at int) (value, err
 	return negated(balanced("OR", parts), not), nil
 }
 
-// inQuery says whether a value is one of those that a query gives.
+// inQuery compares a value with the rows of a subquery.
 func (t *translator) inQuery(x value, not bool, q *query.Query, s *scope) (value, error) {
 	want := 1
 	if x.row {
@@ -121,7 +121,7 @@ func (t *translator) inQuery(x value, not bool, q *query.Query, s *scope) (value
 	return v, nil
 }
 
-// quantified is = ANY (…), <> ALL (…), of an array or of a query.
+// quantified translates = ANY (…), <> ALL (…) and similar, with an array or a subquery.
 func (t *translator) quantified(e *query.Quantified, s *scope) (value, error) {
 	x, err := t.expr(e.X, s)
 	if err != nil {
@@ -163,7 +163,7 @@ func (t *translator) quantified(e *query.Quantified, s *scope) (value, error) {
 	return t.each(e, x, y, cat("json_each(", array, ") AS ", quoted(alias)))
 }
 
-// arrayFor is what a value is compared with, as an array.
+// arrayFor converts the right side to an array of the kind of the left side.
 func (t *translator) arrayFor(x, array value, e *query.Quantified) (value, error) {
 	if array.untyped() {
 		elem := kindElse(t.currentKind(x), kind.Text)
@@ -178,7 +178,7 @@ func (t *translator) arrayFor(x, array value, e *query.Quantified) (value, error
 	return array, nil
 }
 
-// inArray says whether a value is an element of an array.
+// inArray tests whether a value is an element of an array.
 func (t *translator) inArray(x value, not bool, array value, e *query.Quantified) (value, error) {
 	elem := kindElse(array.kind.Elem(), dynamic)
 	y := value{sql: raw(`"value"`), kind: elem, level: atom, at: e.Place()}
@@ -190,8 +190,8 @@ func (t *translator) inArray(x value, not bool, array value, e *query.Quantified
 	return newValue(kind.Boolean, asComparison, text, x, array).placed(e.Place()), nil
 }
 
-// each compares with every one: of ANY one that holds decides, of ALL one that does not;
-// else it is unknown if any is.
+// each compares with every element. For ANY one true comparison decides, for ALL one false
+// comparison; otherwise the result is NULL if any comparison is NULL.
 func (t *translator) each(e *query.Quantified, x, y value, from *sql) (value, error) {
 	var v value
 	var err error

@@ -10,7 +10,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// numberLiteral is a number as it was written.
+// numberLiteral translates a number.
 func numberLiteral(e *query.Number) (value, error) {
 	text := strings.ReplaceAll(e.Text, "_", "")
 	v := value{level: atom, at: e.Place()}
@@ -34,7 +34,7 @@ func numberLiteral(e *query.Number) (value, error) {
 	return v, nil
 }
 
-// realText is a number that SQLite takes for a real one.
+// realText writes a number so that SQLite reads it as REAL.
 func realText(f float64) string {
 	if math.IsInf(f, 1) {
 		return "9e999"
@@ -49,7 +49,7 @@ func realText(f float64) string {
 	return text
 }
 
-// valueLiteral is a value as SQLite reads it in a text.
+// valueLiteral writes a stored value as an SQLite literal.
 func valueLiteral(v any) string {
 	switch v := v.(type) {
 	case int64:
@@ -101,7 +101,7 @@ func (t *translator) resolveParam(v value, k kind.Kind) (value, error) {
 	return t.convert(v, k)
 }
 
-// literal is a text that is written as a value of a kind.
+// literal converts a string literal to a kind.
 func (t *translator) literal(v value, k kind.Kind) (value, error) {
 	out := value{kind: k, level: atom, at: v.at}
 	if text := t.special(*v.text, k); text != "" {
@@ -130,7 +130,7 @@ func (t *translator) literal(v value, k kind.Kind) (value, error) {
 	return out, nil
 }
 
-// elementsOf are the values of an array that is written as a text.
+// elementsOf returns the elements of an array literal.
 func elementsOf(k kind.Kind, stored any, at int) (elems []value) {
 	list, err := decodeArray(asText(stored))
 	if err != nil {
@@ -146,7 +146,7 @@ func elementsOf(k kind.Kind, stored any, at int) (elems []value) {
 	return elems
 }
 
-// isSimpleKey says whether a text is a key to SQLite, and not a path.
+// isSimpleKey reports whether SQLite reads the text as a key and not as a path.
 func isSimpleKey(text string) bool {
 	for _, c := range text {
 		if c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
@@ -156,7 +156,7 @@ func isSimpleKey(text string) bool {
 	return text != "" && (text[0] < '0' || text[0] > '9')
 }
 
-// special is the text for what depends on the clock, or on the catalogue.
+// special is the text of literals that depend on the clock or the catalogue, such as 'now'.
 func (t *translator) special(text string, k kind.Kind) string {
 	word := strings.ToLower(strings.TrimSpace(text))
 	if categoryOf(k) == categoryOID && k != kind.OID && k != kind.XID {
@@ -187,7 +187,7 @@ func (t *translator) resolveUnknown(v value) (value, error) {
 	return v, nil
 }
 
-// unify makes values of one kind.
+// unify converts values to a common kind.
 func (t *translator) unify(what string, values []value) (kind.Kind, error) {
 	k := kind.Unknown
 	for _, v := range values {

@@ -7,17 +7,17 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// term is one of an order, as a value.
+// term is one item of ORDER BY.
 type term struct {
 	value
 	node *query.Term
-	item int // the item of the list that it is, from 1; 0: none
+	item int // number of the select list item, from 1; 0: none
 }
 
 func number(n int) string { return strconv.Itoa(n) }
 
-// terms are the order of a SELECT: each is a position or a name of its list, or any
-// value.
+// terms translates ORDER BY of a SELECT: positions and names of the select list, or
+// expressions.
 func (t *translator) terms(sel *selection, order []*query.Term) ([]term, error) {
 	sel.clause = "ORDER BY"
 	out := make([]term, 0, len(order))
@@ -52,7 +52,7 @@ func (t *translator) terms(sel *selection, order []*query.Term) ([]term, error) 
 	return out, nil
 }
 
-// itemOf is the item of a list that a position or a name stands for, from 1.
+// itemOf returns the item of the select list that a position or a name means, from 1; 0: none.
 func (sel *selection) itemOf(e query.Expr, clause string, names bool) (int, error) {
 	switch e := e.(type) {
 	case *query.Number:
@@ -90,12 +90,12 @@ func (sel *selection) itemNamed(e *query.Column) (found int, err error) {
 	return found, nil
 }
 
-// same says whether two values are the same text.
+// same reports whether two values have the same text.
 func (v value) same(other value) bool {
 	return v.sql != nil && other.sql != nil && v.sql.same(other.sql)
 }
 
-// same is the item that a value is the same as, or 0.
+// same returns the item of the select list with the same text, or 0.
 func (sel *selection) same(v value) int {
 	for i, item := range sel.items {
 		if item.same(v) {
@@ -105,7 +105,7 @@ func (sel *selection) same(v value) int {
 	return 0
 }
 
-// order writes the terms of an order.
+// order writes ORDER BY.
 func (sel *selection) order(terms []term) *sql {
 	if len(terms) == 0 {
 		return nil
@@ -117,26 +117,26 @@ func (sel *selection) order(terms []term) *sql {
 	return cat(" ORDER BY ", list(texts))
 }
 
-// text is what rows are ordered by. An item that is more than a column goes by its
-// position, since that costs nothing twice.
+// text is the sort key of an item. An expression of the select list is written as its position,
+// so that it is computed only once.
 func (o term) text(sel *selection) *sql {
 	v := o.value
 	switch {
 	case o.item > 0 && (v.sql == nil || v.kind != kind.Interval && !o.column()):
 		return raw(number(o.item))
-	case v.sql == nil || v.plain: // a constant is no position
+	case v.sql == nil || v.plain: // a constant must not be read as a position
 		return raw("NULL")
 	}
 	return sortKey(v)
 }
 
-// column says whether a value is a column as it stands.
+// column reports whether the value is an unchanged column.
 func (o term) column() bool {
 	_, is := o.node.Expr.(*query.Column)
 	return is && o.level == atom && len(o.ungrouped) > 0
 }
 
-// sortKey is the text by which SQLite orders values as PostgreSQL does.
+// sortKey is the text by which SQLite sorts like PostgreSQL.
 func sortKey(v value) *sql {
 	if v.kind == kind.Interval {
 		return cat("rota_micros(", v, ")")
@@ -144,8 +144,8 @@ func sortKey(v value) *sql {
 	return v.sql
 }
 
-// direction is which way a term goes, and where its NULLs are. What is PostgreSQL's way
-// anyway is said only where we must sort.
+// direction writes ASC or DESC and the order of NULLs. PostgreSQL's default order of NULLs is
+// written only in the sorted text, or if always is set.
 func direction(node *query.Term, always bool) *sql {
 	text, usual := "", "LAST"
 	if node.Desc {
@@ -161,7 +161,7 @@ func direction(node *query.Term, always bool) *sql {
 	return raw(text + " NULLS " + where)
 }
 
-// outputOrder is the order of what is no single SELECT: by position or name alone.
+// outputOrder translates ORDER BY of a compound query: only positions and names.
 func (t *translator) outputOrder(order []*query.Term, b *block) (*sql, error) {
 	if len(order) == 0 {
 		return nil, nil
@@ -187,7 +187,7 @@ func (t *translator) outputOrder(order []*query.Term, b *block) (*sql, error) {
 	return cat(" ORDER BY ", list(texts)), nil
 }
 
-// distinctOrder says whether the rows of SELECT DISTINCT can be put in an order.
+// distinctOrder checks ORDER BY of SELECT DISTINCT.
 func (t *translator) distinctOrder(sel *selection, terms []term) error {
 	for _, o := range terms {
 		if o.item == 0 {
@@ -197,7 +197,7 @@ func (t *translator) distinctOrder(sel *selection, terms []term) error {
 	return nil
 }
 
-// distinctOn keeps of rows that agree in some values the first.
+// distinctOn translates DISTINCT ON.
 func (t *translator) distinctOn(sel *selection, p *parts, terms []term, b *block) (*block, error) {
 	on := make([]*sql, len(sel.node.On))
 	for i, e := range sel.node.On {
@@ -231,7 +231,7 @@ func (t *translator) distinctOn(sel *selection, p *parts, terms []term, b *block
 	return b, nil
 }
 
-// checkDistinctOnOrder says whether an order begins with what rows must agree in.
+// checkDistinctOnOrder checks that ORDER BY starts with the expressions of DISTINCT ON.
 func checkDistinctOnOrder(sel *selection, terms []term, on []*sql) error {
 	for i, o := range terms {
 		if i >= len(on) {
@@ -248,7 +248,7 @@ func checkDistinctOnOrder(sel *selection, terms []term, on []*sql) error {
 	return nil
 }
 
-// distinctOnText writes DISTINCT ON: rows are numbered within those that agree.
+// distinctOnText writes DISTINCT ON with row numbers per group of equal values.
 func (sel *selection) distinctOnText(p *parts, terms []term, on []*sql, columns []column) *sql {
 	inner := make([]*sql, 0, len(sel.items)+len(terms)+1)
 	outer := make([]*sql, len(sel.items))

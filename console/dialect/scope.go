@@ -7,45 +7,45 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// scope is what names stand for in one SELECT, or in a part of it.
+// scope resolves the names of one SELECT or of a part of it.
 type scope struct {
 	outer   *scope
-	names   []column  // what a name alone, or a star, stands for
-	sources []*source // what the first part of a name may be
+	names   []column  // columns that an unqualified name or * can mean
+	sources []*source // sources that can qualify a name
 	with    map[string]*commonTable
-	sel     *selection // the SELECT that it belongs to; nil: one that only hands on
+	sel     *selection // the SELECT of the scope; nil: part of no SELECT
 }
 
-// source is one that rows come from.
+// source is one item of FROM.
 type source struct {
-	name    string // what the query calls it
+	name    string // name in the query
 	schema  string // of a table
-	oid     int64  // of a table; 0: its rows have no tableoid
-	alias   string // what the text calls it
+	oid     int64  // of a table; 0: no tableoid
+	alias   string // name in the text
 	columns []column
-	single  bool // its only column may be meant by its name: of a function
+	single  bool // a function whose name can also mean its only column
 }
 
-// column is one of a source, or of an answer.
+// column is a column of a source or of an answer.
 type column struct {
 	name  string
 	kind  kind.Kind
 	sql   *sql
-	alias string // what the text calls it where it is one of a query within another
+	alias string // name in the text, as a column of a subquery
 	from  Origin
 }
 
-// ungroupedColumn is a column that no aggregate stands around.
+// ungroupedColumn is a column that is not an argument of an aggregate.
 type ungroupedColumn struct {
 	scope *selection
 	name  string
 	at    int
 }
 
-// inner is a scope whose names hide those of another.
+// inner returns a scope whose names hide those of s.
 func (s *scope) inner() *scope { return &scope{outer: s} }
 
-// commonTable finds a common table.
+// commonTable finds a common table by name.
 func (s *scope) commonTable(name string) *commonTable {
 	for ; s != nil; s = s.outer {
 		if c := s.with[name]; c != nil {
@@ -55,7 +55,7 @@ func (s *scope) commonTable(name string) *commonTable {
 	return nil
 }
 
-// selection is the SELECT that a scope belongs to.
+// selection returns the SELECT that the scope belongs to.
 func (s *scope) selection() *selection {
 	for ; s != nil; s = s.outer {
 		if s.sel != nil {
@@ -65,7 +65,7 @@ func (s *scope) selection() *selection {
 	return nil
 }
 
-// column is what a name stands for.
+// column resolves a column reference.
 func (t *translator) column(c *query.Column, s *scope) (value, error) {
 	last := c.Path[len(c.Path)-1]
 	for at := s; at != nil; at = at.outer {
@@ -82,7 +82,7 @@ func (t *translator) column(c *query.Column, s *scope) (value, error) {
 	return value{}, s.unknownColumn(c, last)
 }
 
-// find looks for a column among the names of one scope.
+// find looks up a column in this scope only.
 func (s *scope) find(c *query.Column) (v value, found bool, err error) {
 	last := c.Path[len(c.Path)-1]
 	if len(c.Path) == 1 {
@@ -106,8 +106,7 @@ func (s *scope) find(c *query.Column) (v value, found bool, err error) {
 	return v, found, err
 }
 
-// tableOIDs are the columns that tables have without being asked for: of which table a
-// row is. A star does not mean them.
+// tableOIDs are the hidden tableoid columns of the tables, which * does not include.
 func tableOIDs(sources []*source) (columns []column) {
 	for _, from := range sources {
 		if from.oid != 0 {
@@ -118,7 +117,7 @@ func tableOIDs(sources []*source) (columns []column) {
 	return columns
 }
 
-// tableOIDNumber is the number that PostgreSQL gives this column in all tables.
+// tableOIDNumber is the attribute number of tableoid in PostgreSQL.
 const tableOIDNumber = -6
 
 func (s *scope) pickColumn(among []column, name, written string, at int) (v value, found bool, err error) {
@@ -142,7 +141,7 @@ func (s *scope) value(c column, at int) value {
 	return v
 }
 
-// qualifiedNames are the ways to write a column that several sources have.
+// qualifiedNames lists the qualified names of an ambiguous column.
 func (s *scope) qualifiedNames(name string) string {
 	var ways []string
 	for _, from := range s.sources {
@@ -156,7 +155,7 @@ func (s *scope) qualifiedNames(name string) string {
 	return strings.Join(ways, " or ")
 }
 
-// source finds the source that the first part of a name stands for.
+// source finds the source that a path names.
 func (s *scope) source(path []query.Name, at int) (found *source, err error) {
 	name, schema := path[len(path)-1].Text, ""
 	if len(path) > 1 {
@@ -174,7 +173,7 @@ func (s *scope) source(path []query.Name, at int) (found *source, err error) {
 	return found, nil
 }
 
-// lookup finds a source in a scope or in those around it.
+// lookup finds a source in this scope or in an outer one.
 func (s *scope) lookup(path []query.Name, at int) (*scope, *source, error) {
 	for ; s != nil; s = s.outer {
 		if from, err := s.source(path, at); from != nil || err != nil {
@@ -184,7 +183,7 @@ func (s *scope) lookup(path []query.Name, at int) (*scope, *source, error) {
 	return nil, nil, nil
 }
 
-// unknownColumn says that a name stands for nothing.
+// unknownColumn is the error of a column that does not exist.
 func (s *scope) unknownColumn(c *query.Column, last query.Name) error {
 	if len(c.Path) > 1 {
 		path := c.Path[:len(c.Path)-1]
@@ -208,7 +207,7 @@ func (s *scope) unknownColumn(c *query.Column, last query.Name) error {
 	return e.withHint("%s", suggestion(last.Text, "the columns are", names))
 }
 
-// sourceNames are the names of the sources.
+// sourceNames returns the names of the sources.
 func (s *scope) sourceNames() (names []string) {
 	for ; s != nil; s = s.outer {
 		for _, from := range s.sources {
@@ -226,7 +225,7 @@ func columnNames(columns []column) []string {
 	return names
 }
 
-// pathText is a name as it was written.
+// pathText is a name as the query contains it.
 func pathText(path []query.Name) string {
 	parts := make([]string, len(path))
 	for i, p := range path {
@@ -235,8 +234,8 @@ func pathText(path []query.Name) string {
 	return strings.Join(parts, ".")
 }
 
-// wholeRow is a source by its name alone: the value of a function, or all columns as
-// one document.
+// wholeRow translates the name of a source as a value: the value of a function, or all columns
+// as one record.
 func (t *translator) wholeRow(c *query.Column, s *scope) (value, error) {
 	at, from, err := s.lookup(c.Path, c.Place())
 	if from == nil || err != nil {

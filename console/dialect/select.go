@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// selection is one SELECT while it is translated.
+// selection is one SELECT during its translation.
 type selection struct {
 	node           *query.Select
 	scope          *scope
@@ -16,20 +16,20 @@ type selection struct {
 	columns        []column
 	groups         []*sql
 	aggregated     bool
-	clause         string // where we are; aggregates belong into some only
-	aggregateDepth int    // how many aggregates stand around
-	sets           []*sql // functions that yield rows, in the list
+	clause         string // the current clause; aggregates are allowed only in some
+	aggregateDepth int    // number of surrounding aggregates
+	sets           []*sql // set-returning functions of the select list
 	setAlias       string
-	outer          []ungroupedColumn // columns of queries around this one
+	outer          []ungroupedColumn // columns of outer queries
 }
 
-// parts are the texts of a SELECT besides its list.
+// parts are the texts of a SELECT without its select list.
 type parts struct {
 	distinct                                 string
 	from, where, group, having, order, limit *sql
 }
 
-// selectBlock says what one SELECT means, with the order and the limit of its query.
+// selectBlock translates one SELECT with the ORDER BY and LIMIT of its query.
 func (t *translator) selectBlock(node *query.Select, q *query.Query, outer *scope) (*block, error) {
 	sel := &selection{node: node}
 	sel.scope = outer.inner()
@@ -66,7 +66,7 @@ func (t *translator) selectBlock(node *query.Select, q *query.Query, outer *scop
 	return t.assemble(sel, p, terms)
 }
 
-// finish checks what can be checked only when all parts are known.
+// finish runs the checks that need all parts of the SELECT.
 func (t *translator) finish(sel *selection, terms []term) error {
 	if sel.node.Having != nil {
 		sel.aggregated = true
@@ -90,7 +90,7 @@ func (t *translator) finish(sel *selection, terms []term) error {
 	return nil
 }
 
-// grouped says whether a value is one for each group.
+// grouped checks that a value has a single result per group.
 func (sel *selection) grouped(v value) error {
 	for _, l := range v.ungrouped {
 		if l.scope == sel {
@@ -101,7 +101,7 @@ func (sel *selection) grouped(v value) error {
 	return nil
 }
 
-// assemble puts the parts of a SELECT together.
+// assemble writes the SELECT.
 func (t *translator) assemble(sel *selection, p *parts, terms []term) (*block, error) {
 	b := &block{columns: sel.columns, items: sel.items}
 	b.single = len(sel.groups) == 0 && (sel.aggregated || len(sel.node.From) == 0 && len(sel.sets) == 0)
@@ -137,7 +137,7 @@ func (t *translator) assemble(sel *selection, p *parts, terms []term) (*block, e
 	return b, nil
 }
 
-// outerColumns leaves of the loose columns of a value those that belong to other queries.
+// outerColumns keeps only the ungrouped columns that belong to outer queries.
 func outerColumns(v value, sel *selection) value {
 	var rest []ungroupedColumn
 	for _, l := range v.ungrouped {
@@ -149,7 +149,7 @@ func outerColumns(v value, sel *selection) value {
 	return v
 }
 
-// condition is a WHERE or HAVING.
+// condition translates WHERE or HAVING.
 func (t *translator) condition(sel *selection, word string, e query.Expr) (*sql, error) {
 	if e == nil {
 		return nil, nil
@@ -168,7 +168,7 @@ func (t *translator) condition(sel *selection, word string, e query.Expr) (*sql,
 	return cat(" "+word+" ", v.sql), nil
 }
 
-// addOuter notes the columns of queries around this one.
+// addOuter records the columns of outer queries.
 func (sel *selection) addOuter(v value) {
 	for _, l := range v.ungrouped {
 		if l.scope != sel {
@@ -179,7 +179,7 @@ func (sel *selection) addOuter(v value) {
 	}
 }
 
-// items are what is selected.
+// items translates the select list.
 func (t *translator) items(sel *selection) error {
 	sel.clause = "SELECT"
 	for _, item := range sel.node.Items {
@@ -219,7 +219,7 @@ func (t *translator) add(sel *selection, name string, v value) error {
 	return nil
 }
 
-// star is all columns of a query, of a source, or of a value.
+// star expands * to all columns of the query, of a table, or of a value.
 func (t *translator) star(sel *selection, star *query.Star) error {
 	s, columns := sel.scope, sel.scope.names
 	switch {
@@ -263,7 +263,7 @@ func nameColumns(columns []column) {
 	}
 }
 
-// limit is how many rows are wanted, and how many are passed over.
+// limit translates LIMIT and OFFSET.
 func (t *translator) limit(q *query.Query, s *scope) (*sql, error) {
 	if q.Limit == nil && q.Offset == nil {
 		return nil, nil
@@ -304,7 +304,7 @@ func (t *translator) count(e query.Expr, outer *scope, word string) (*sql, error
 	return v.sql, err
 }
 
-// withCommonTables is an empty scope that knows the common tables of another.
+// withCommonTables returns an empty scope that knows the common tables of another scope.
 func (s *scope) withCommonTables(outer *scope) *scope {
 	for at := outer; at != nil; at = at.outer {
 		for name, c := range at.with {

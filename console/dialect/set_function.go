@@ -5,15 +5,15 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// setFunction is a function that yields rows: as one document, an array.
+// setFunction is a set-returning function. Its result is a JSON array.
 type setFunction struct {
 	json        value
 	elem        kind.Kind
-	fields      []column // of records
-	nativeTable string   // it is a table of SQLite's own, by this name
+	fields      []column // columns of records
+	nativeTable string   // name of a table-valued function of SQLite
 }
 
-// setFunctions are the functions that yield rows.
+// setFunctions are the set-returning functions by name.
 var setFunctions map[string]func(t *translator, e *query.Call, args []value) (*setFunction, error)
 
 func init() {
@@ -134,7 +134,7 @@ func pairsOf(elem kind.Kind, text string) func(*translator, *query.Call, []value
 	}
 }
 
-// sqliteEach is json_each or json_tree, as SQLite has them.
+// sqliteEach is json_each or json_tree of SQLite.
 func sqliteEach(t *translator, e *query.Call, args []value) (*setFunction, error) {
 	name := e.Path[len(e.Path)-1].Text
 	if len(args) != 1 && len(args) != 2 {
@@ -183,8 +183,8 @@ func textSet(as string, elem kind.Kind) func(*translator, *query.Call, []value) 
 	}
 }
 
-// setInList is a function that yields rows in the list of a SELECT: it becomes one more
-// source. Several of them go side by side.
+// setInList translates a set-returning function in the select list as an additional source.
+// Several of them advance together.
 func (t *translator) setInList(e *query.Call, s *scope, yields *setFunction) (value, error) {
 	sel := s.selection()
 	if sel == nil || sel.clause != "SELECT" && sel.clause != "ORDER BY" || sel.aggregateDepth > 0 || yields.nativeTable != "" {
@@ -204,7 +204,7 @@ func (t *translator) setInList(e *query.Call, s *scope, yields *setFunction) (va
 	return v, nil
 }
 
-// funcSource is a function in FROM.
+// funcSource translates a function in FROM.
 func (t *translator) funcSource(src *query.FuncSource, s *scope) (*relation, error) {
 	name := src.Call.Path[len(src.Call.Path)-1].Text
 	args, err := t.args(src.Call, s)
@@ -227,7 +227,7 @@ func (t *translator) funcSource(src *query.FuncSource, s *scope) (*relation, err
 	return t.setSource(src, yields, name)
 }
 
-// setSource writes a function that yields rows as a source.
+// setSource writes a set-returning function as a source.
 func (t *translator) setSource(src *query.FuncSource, yields *setFunction, name string) (*relation, error) {
 	from := &source{name: name}
 	text := cat("json_each(", yields.json, ")")
@@ -260,7 +260,7 @@ func (t *translator) setSource(src *query.FuncSource, yields *setFunction, name 
 	return r, nil
 }
 
-// columnsOf says how the columns of a source are read that is a document to SQLite.
+// columnsOf sets the columns of a source that SQLite reads from a JSON array.
 func (y *setFunction) columnsOf(from *source, ordinality bool) {
 	of := quoted(from.alias)
 	last := len(from.columns)

@@ -4,15 +4,15 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// relation is one or more sources together.
+// relation is one source, or several joined ones.
 type relation struct {
 	sql     *sql
 	names   []column
 	sources []*source
-	joined  bool // it is a join, and must be held together beside another
+	joined  bool // a join, which needs parentheses beside another source
 }
 
-// from is where the rows of a SELECT come from.
+// from translates the FROM clause.
 func (t *translator) from(sel *selection) (*sql, error) {
 	var texts []*sql
 	sel.clause = "FROM"
@@ -35,7 +35,7 @@ func (t *translator) from(sel *selection) (*sql, error) {
 	return cat(" FROM ", list(texts)), nil
 }
 
-// addRelation lets a scope know the names of more sources.
+// addRelation adds the names of sources to the scope.
 func (s *scope) addRelation(r *relation) error {
 	for _, more := range r.sources {
 		for _, have := range s.sources {
@@ -49,8 +49,8 @@ func (s *scope) addRelation(r *relation) error {
 	return nil
 }
 
-// source is one source. What stands left of it is in the scope already; only what is
-// lateral may look at that.
+// source translates one item of FROM. The items to its left are in the scope already; only a
+// lateral item may refer to them.
 func (t *translator) source(src query.Source, s *scope) (*relation, error) {
 	switch src := src.(type) {
 	case *query.Table:
@@ -69,7 +69,7 @@ func (t *translator) source(src query.Source, s *scope) (*relation, error) {
 	return nil, unsupported(-1, "this form of FROM item is not supported")
 }
 
-// table is one that is there: a common table, or one of the catalogue.
+// table translates a reference to a common table or to a table of the catalogue.
 func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
 	name := src.Path[len(src.Path)-1].Text
 	schema := ""
@@ -98,8 +98,8 @@ func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
 	return t.nameSource(from, text, table.Name, src.Alias, src.At)
 }
 
-// nameSource gives a source the names that the query and the text call it. What the text
-// reads is known there by its own name already.
+// nameSource gives a source its name in the query and its alias in the text. own is the name
+// that the text already uses.
 func (t *translator) nameSource(from *source, text *sql, own string, alias query.Alias, at int) (*relation, error) {
 	if alias.Name != nil {
 		from.name, from.schema = alias.Name.Text, ""
@@ -117,8 +117,9 @@ func (t *translator) nameSource(from *source, text *sql, own string, alias query
 	return &relation{sql: text.from(at), names: from.columns, sources: []*source{from}}, nil
 }
 
-// derived is a query in parentheses. SQLite lets none of them look at its neighbours; one
-// that does is asked for all its rows as one document, for each row of those.
+// derived translates a subquery in FROM. SQLite does not support LATERAL: a subquery that
+// refers to other items of FROM becomes one JSON array of its rows, computed for each row of
+// those.
 func (t *translator) derived(src *query.Derived, s *scope) (*relation, error) {
 	around := s.outer
 	if src.Lateral {
@@ -140,7 +141,7 @@ func (t *translator) derived(src *query.Derived, s *scope) (*relation, error) {
 	return t.nameSource(from, cat("(", b.write(true), ")"), "", src.Alias, src.At)
 }
 
-// refersTo says whether a block looks at the neighbours that a scope knows.
+// refersTo reports whether a block refers to sources of the scope.
 func refersTo(to []ungroupedColumn, s *scope) bool {
 	for _, l := range to {
 		if l.scope == s.sel {
@@ -167,7 +168,7 @@ func (t *translator) lateral(from *source, b *block, src *query.Derived) (*relat
 	return r, nil
 }
 
-// join is two sources as one.
+// join translates a join.
 func (t *translator) join(j *query.Join, s *scope) (*relation, error) {
 	left, err := t.source(j.Left, s)
 	if err != nil {
@@ -204,7 +205,7 @@ func (t *translator) join(j *query.Join, s *scope) (*relation, error) {
 // the order of the tables.
 var joinWords = map[string]string{"": " JOIN ", "INNER": " JOIN ", "CROSS": " JOIN ", "LEFT": " LEFT JOIN ", "RIGHT": " RIGHT JOIN ", "FULL": " FULL JOIN "}
 
-// matches is what two sources are joined by.
+// matches translates the condition of a join.
 func (t *translator) matches(j *query.Join, left, right *relation, both *scope, out *relation) (*sql, error) {
 	using := j.Using
 	if j.Natural {
@@ -226,7 +227,7 @@ func (t *translator) matches(j *query.Join, left, right *relation, both *scope, 
 	return cat(" ON ", v.sql), nil
 }
 
-// sharedNames are the names that both sides have.
+// sharedNames are the column names that both sides have.
 func sharedNames(left, right []column, at int) (names []query.Name) {
 	for _, l := range left {
 		for _, r := range right {
@@ -239,7 +240,7 @@ func sharedNames(left, right []column, at int) (names []query.Name) {
 	return names
 }
 
-// using joins by columns of one name, which become one.
+// using translates a join by columns of the same name, which are merged.
 func (t *translator) using(j *query.Join, names []query.Name, left, right *relation, out *relation) (*sql, error) {
 	var merged []column
 	var conditions []*sql
@@ -277,7 +278,7 @@ func (t *translator) using(j *query.Join, names []query.Name, left, right *relat
 	return text, nil
 }
 
-// mergedColumn is a column that two have become.
+// mergedColumn is the merged column of USING.
 func mergedColumn(how, name string, left, right value) column {
 	k, _ := commonKind(left.kind, right.kind)
 	switch how {

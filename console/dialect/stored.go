@@ -11,11 +11,11 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// ParseValue reads a value as people write it for PostgreSQL, and gives it as SQLite holds
-// it: int64, float64, string, []byte or nil. A time that says no zone is one of UTC.
+// ParseValue parses a value in PostgreSQL's input format and returns its stored form in SQLite:
+// int64, float64, string, []byte or nil. A time without a zone is in UTC.
 func ParseValue(k kind.Kind, text string) (any, error) { return parseIn(time.UTC, k, text) }
 
-// ParseValueIn is Held for a session whose times are those of a zone.
+// ParseValueIn is ParseValue for a session with a time zone.
 func ParseValueIn(zone string, k kind.Kind, text string) (any, error) {
 	place, err := sessionZone(zone)
 	if err != nil {
@@ -78,7 +78,7 @@ func outOfRange(k kind.Kind, word string) error {
 	return valueError(StateRange, "value %q is out of range for type %s", shorten(word), typeTitle(k))
 }
 
-// inRange is a whole number, if its kind goes that far.
+// inRange checks the range of an integer kind.
 func inRange(k kind.Kind, n int64) (any, error) {
 	if k == kind.Int4 && (n > math.MaxInt32 || n < math.MinInt32) || k == kind.Int2 && (n > math.MaxInt16 || n < math.MinInt16) {
 		return nil, valueError(StateRange, "%s out of range", typeTitle(k)).withHint("cast to bigint")
@@ -163,11 +163,11 @@ func parseBytes(text string) (any, error) {
 	return b, nil
 }
 
-// FormatValue writes a value that SQLite holds as PostgreSQL writes it, with times in UTC. NULL
-// has no text.
+// FormatValue formats a stored value like PostgreSQL, with times in UTC. The value must not be
+// NULL.
 func FormatValue(k kind.Kind, v any) string { return formatIn(time.UTC, k, v) }
 
-// FormatValueIn is Written for a session whose times are those of a zone.
+// FormatValueIn is FormatValue for a session with a time zone.
 func FormatValueIn(zone string, k kind.Kind, v any) string {
 	place, err := sessionZone(zone)
 	if err != nil {
@@ -235,7 +235,7 @@ func formatReal(k kind.Kind, v any) string {
 	return strconv.FormatFloat(f, 'f', -1, bits)
 }
 
-// formatNumeric writes as many digits as are certain: 0.1 + 0.2 is 0.3.
+// formatNumeric writes only the exact digits: 0.1 + 0.2 is 0.3.
 func formatNumeric(f float64) string {
 	const certain = 15
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', certain, 64), 64)

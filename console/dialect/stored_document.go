@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// normalizeJSON is a document as jsonb has it: keys by their length and their letters, each of
-// them once. With blanks it is as PostgreSQL shows it.
+// normalizeJSON normalises a document like jsonb: keys sorted by length and then bytes, without
+// duplicates. blanks adds the blanks that PostgreSQL prints.
 func normalizeJSON(text string, blanks bool) (string, error) {
 	v, err := decode(text)
 	if err != nil {
@@ -26,7 +26,7 @@ func normalizeJSON(text string, blanks bool) (string, error) {
 	return b.String(), nil
 }
 
-// canonicalJSON is a text that is the same for documents that are equal, however their numbers
+// canonicalJSON returns a text that is equal for equal documents, independent of how numbers
 // are written.
 func canonicalJSON(text string) (string, error) {
 	v, err := decode(text)
@@ -37,7 +37,7 @@ func canonicalJSON(text string) (string, error) {
 	return encode(canonicalNumbers(v)), nil
 }
 
-// canonicalNumbers is a document whose numbers are written in one way.
+// canonicalNumbers replaces each number by its canonical form.
 func canonicalNumbers(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -56,7 +56,7 @@ func canonicalNumbers(v any) any {
 	return v
 }
 
-// canonicalNumber is a number as its digits, without zeros at either end, and a power of ten.
+// canonicalNumber is a number as digits without leading and trailing zeros, and a power of ten.
 func canonicalNumber(text string) string {
 	mantissa, power, _ := strings.Cut(strings.ToLower(text), "e")
 	exponent, _ := strconv.ParseInt(power, 10, 64) // none: 0; beyond all numbers: the largest
@@ -177,7 +177,7 @@ func plainNumber(text string) any {
 	return json.Number(text)
 }
 
-// scalarOf is a value of a document as SQLite holds it by itself.
+// scalarOf converts a JSON scalar to its stored form in SQLite.
 func scalarOf(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -249,7 +249,7 @@ func writeJSON(b *strings.Builder, v any, blank string) {
 	}
 }
 
-// jsonReal is a real number that stays one when it is read again.
+// jsonReal writes a real number so that it is read as real again.
 func jsonReal(f float64) string {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return "null"

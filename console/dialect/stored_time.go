@@ -15,7 +15,7 @@ const (
 	clockLayout = "15:04:05.000000"
 )
 
-// dayEnd is the end of a day as a time of it, which Go has no time for.
+// dayEnd is the time of day 24:00, which Go's time package does not support.
 const dayEnd = "24:00:00.000000"
 
 // dayLayouts are how a day may be written, clockLayouts how a time of it.
@@ -24,7 +24,7 @@ var (
 	clockLayouts = []string{"15:04:05.999999999", "15:04", "150405", "3:04:05 PM", "3:04 PM", "3:04:05PM", "3:04PM", "15"}
 )
 
-// parseTimeValue reads a time, a day or a time of day.
+// parseTimeValue parses a timestamp, a date or a time of day.
 func parseTimeValue(k kind.Kind, word string, zone *time.Location) (any, error) {
 	low := strings.ToLower(word)
 	if k != kind.Time && (low == "infinity" || low == "-infinity") {
@@ -75,12 +75,13 @@ func momentHint(k kind.Kind) string {
 	return "write a timestamp such as 2026-11-15T09:00:00Z"
 }
 
-// looksLikeMoment says whether a text has the form of a time that there is not.
+// looksLikeMoment reports whether a text has the form of a time, even if the time does not
+// exist.
 func looksLikeMoment(word string) bool {
 	return len(word) >= 8 && word[0] >= '0' && word[0] <= '9' && strings.Count(word, "-") >= 2 && !strings.ContainsAny(word, "abcdefghijklmnopqrsuvwxyz")
 }
 
-// parseMoment reads a time, in UTC if it says nothing else.
+// parseMoment parses a time; without a zone it is in UTC.
 func parseMoment(text string) (t time.Time, zoned, ok bool) {
 	if strings.EqualFold(text, "epoch") {
 		return time.Unix(0, 0).UTC(), true, true
@@ -117,7 +118,7 @@ func parseMoment(text string) (t time.Time, zoned, ok bool) {
 	return t, false, false
 }
 
-// parsePrefix reads what a text begins with.
+// parsePrefix parses the start of a text with a layout.
 func parsePrefix(layout, text string) (t time.Time, rest string, ok bool) {
 	t, err := time.Parse(layout, text)
 	if err == nil {
@@ -210,7 +211,7 @@ func zoneNamed(name string) (*time.Location, bool) {
 // in winter, even where there is a zone of that name whose clock is put forward.
 var abbreviations = map[string]int{"WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "MET": 1, "MEST": 2, "EET": 2, "EEST": 3, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "BST": 1, "MSK": 3, "JST": 9}
 
-// loadTime reads a time that is held, and says of which kind it is.
+// loadTime reads a stored time and returns its kind.
 func loadTime(stored string) (t time.Time, k kind.Kind, err error) {
 	for _, form := range []struct {
 		layout string
@@ -231,7 +232,7 @@ func loadTime(stored string) (t time.Time, k kind.Kind, err error) {
 	return t, "", valueError(StateBadTime, "%q is not a time", shorten(stored))
 }
 
-// storeTime writes a time as it is held.
+// storeTime converts a time to its stored form.
 func storeTime(t time.Time, k kind.Kind) (any, error) {
 	if t.Year() > 9999 || t.Year() < 1 {
 		return nil, valueError(StateTimeRange, "timestamp out of range").withHint("use the years 1 to 9999")

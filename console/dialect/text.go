@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Text is a query as SQLite is given it, and where its pieces came from.
+// Text is a translated query with the origins of its pieces.
 type Text struct {
 	SQL    string
 	pieces []piece
@@ -13,8 +13,7 @@ type Text struct {
 
 type piece struct{ here, there int }
 
-// Origin is where in the query as it was written something stands, given where it
-// stands in the text for SQLite.
+// Origin maps a position in the text for SQLite to the position in the original query.
 func (t *Text) Origin(at int) int {
 	i := sort.Search(len(t.pieces), func(i int) bool { return t.pieces[i].here > at }) - 1
 	if i < 0 {
@@ -23,23 +22,22 @@ func (t *Text) Origin(at int) int {
 	return t.pieces[i].there
 }
 
-// sql is a piece of text for SQLite, made of smaller ones. It is kept as a tree, so that
-// putting two together costs nothing, however long they are. Two of one hash and size
-// are the same text.
+// sql is a piece of text for SQLite. It is a tree, so that concatenation costs little for long
+// texts. Two pieces with the same hash and size have the same text.
 type sql struct {
 	text   string
 	kids   []*sql
 	at     int  // position of the piece in the query, plus one; 0: none
-	sorted bool // it is written only where orders say where NULLs go
+	sorted bool // only in the sorted text
 	hash   uint64
 	size   int
-	refs   int // how many tables it reads, once common tables are put in place
+	refs   int // tables that it reads after common tables are expanded
 }
 
-// base is what the hash of a text is a polynomial of.
+// base is the base of the polynomial hash.
 const base = 0x100000001b3
 
-// raw is a text as it is.
+// raw creates a piece from a text.
 func raw(text string) *sql {
 	s := &sql{text: text, size: len(text)}
 	for i := range len(text) {
@@ -48,7 +46,7 @@ func raw(text string) *sql {
 	return s
 }
 
-// cat puts texts, pieces and values together.
+// cat concatenates texts, pieces and values.
 func cat(parts ...any) *sql {
 	s := &sql{kids: make([]*sql, 0, len(parts))}
 	for _, p := range parts {
@@ -64,7 +62,7 @@ func cat(parts ...any) *sql {
 	return s
 }
 
-// add puts a piece behind.
+// add appends a piece.
 func (s *sql) add(p *sql) {
 	if p == nil || p.size == 0 && !p.sorted && len(p.kids) == 0 {
 		return
@@ -87,22 +85,22 @@ func power(n int) uint64 {
 	return result
 }
 
-// from says where in the query a piece stands.
+// from sets the position of a piece in the query.
 func (s *sql) from(at int) *sql {
 	return &sql{kids: []*sql{s}, at: at + 1, hash: s.hash, size: s.size, refs: s.refs}
 }
 
-// whenSorted is written only where orders say where NULLs go.
+// whenSorted is a piece that only the sorted text contains.
 func whenSorted(text string) *sql { return &sql{text: text, sorted: true} }
 
-// reading is a piece that reads so many tables.
+// reading sets the number of tables that a piece reads.
 func (s *sql) reading(refs int) *sql {
 	after := *s
 	after.refs = refs
 	return &after
 }
 
-// list puts pieces together with commas.
+// list joins pieces with commas.
 func list(parts []*sql) *sql {
 	s := &sql{kids: make([]*sql, 0, 2*len(parts))}
 	for i, p := range parts {
@@ -116,13 +114,13 @@ func list(parts []*sql) *sql {
 
 var comma = raw(", ")
 
-// same says whether two pieces are the same text.
+// same reports whether two pieces have the same text.
 func (s *sql) same(other *sql) bool { return s.hash == other.hash && s.size == other.size }
 
-// sizeMax is how long a text may become, in bytes: as long as SQLite takes one.
+// sizeMax limits the text in bytes; it is SQLite's limit.
 const sizeMax = 1_000_000
 
-// write is the whole text.
+// write returns the complete text.
 func (s *sql) write(sorted bool) (*Text, error) {
 	if s.size > sizeMax {
 		return nil, queryError(StateLimit, -1, "the translated query exceeds %d bytes", sizeMax).withHint("split it into smaller queries")
@@ -151,8 +149,8 @@ func (s *sql) writeTo(t *Text, b *strings.Builder, sorted bool, at int) {
 	}
 }
 
-// quoted is a name as SQLite reads one.
+// quoted quotes a name for SQLite.
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// quoteText is a text as SQLite reads one.
+// quoteText quotes a text for SQLite.
 func quoteText(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

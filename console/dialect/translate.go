@@ -10,11 +10,11 @@ import (
 
 // Statement is a translated query.
 type Statement struct {
-	Plain        *Text       // orders as they are written
-	Sorted       *Text       // the same, where orders say where NULLs go
-	Columns      []Column    // of the answer
-	Params       []kind.Kind // what the parameters are
-	CommonTables []string    // the names that the text gives to queries
+	Plain        *Text       // ORDER BY as written, without a default order of NULLs
+	Sorted       *Text       // with an explicit NULL order in each ORDER BY
+	Columns      []Column    // columns of the answer
+	Params       []kind.Kind // kinds of the parameters
+	CommonTables []string    // names of the common tables in the text
 }
 
 // Translate translates a query. params are the parameter kinds that the caller knows;
@@ -76,12 +76,12 @@ const dynamic kind.Kind = "any"
 type translator struct {
 	in           Catalogue
 	params       []kind.Kind
-	taken        map[string]bool // the names that the text gives, in small letters
+	taken        map[string]bool // names used in the text, in lower case
 	commonTables []string
 	depth        int
 	columns      int
-	writtenZone  string // the zone of times as they are written; empty: UTC
-	shownZone    string // that by whose clock they are looked at
+	writtenZone  string // zone of time literals; empty: UTC
+	shownZone    string // zone in which times are shown; empty: UTC
 }
 
 // Limits of a query.

@@ -4,30 +4,30 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// value is one of a query, as text for SQLite, and what it is.
+// value is a value of a query: its text for SQLite and what is known of it.
 type value struct {
 	sql       *sql
 	kind      kind.Kind
-	level     int // how strongly its text holds together
+	level     int // precedence of its text
 	at        int
-	text      *string           // it is written as this text, and may become of any kind
-	null      bool              // it is NULL
-	param     int               // it is this parameter, of which nothing is known yet
-	bound     bool              // it is a parameter
-	elems     []value           // of ARRAY[…] and of (a, b)
-	row       bool              // it is (a, b)
-	plain     bool              // it is a number as it was written, and not zero
-	real      bool              // it is a number with a point
-	ungrouped []ungroupedColumn // columns that no aggregate stands around
-	set       *setFunction      // it yields rows
-	key       bool              // it is a text of letters, digits and underscores
-	over      bool              // a window function stands in it
-	joins     bool              // it is texts with || between them
-	of        *source           // it is a whole row of this
-	from      Origin            // it is a column as it stands in a table
+	text      *string           // an untyped string literal
+	null      bool              // the literal NULL
+	param     int               // number of a parameter without a kind
+	bound     bool              // a parameter
+	elems     []value           // elements of ARRAY[…] or (a, b)
+	row       bool              // a row (a, b)
+	plain     bool              // a number literal other than zero
+	real      bool              // a number literal with a decimal point
+	ungrouped []ungroupedColumn // columns outside of aggregates
+	set       *setFunction      // a set-returning function
+	key       bool              // a text of letters, digits and underscores
+	over      bool              // contains a window function
+	joins     bool              // texts joined with ||
+	of        *source           // the source whose whole row it is
+	from      Origin            // the unchanged table column
 }
 
-// The levels of texts.
+// Precedence levels of texts.
 const (
 	asOr = iota
 	asAnd
@@ -37,12 +37,12 @@ const (
 	atom
 )
 
-// untyped says whether a value may still become of any kind.
+// untyped reports whether the value can still become any kind.
 func (v value) untyped() bool {
 	return v.kind == kind.Unknown && (v.text != nil || v.null || v.param > 0)
 }
 
-// atLevel is a value's text as part of something that holds together as level does.
+// atLevel returns the text, in parentheses if its precedence is below level.
 func (v value) atLevel(level int) *sql {
 	if v.level < level {
 		return cat("(", v.sql, ")")
@@ -50,10 +50,10 @@ func (v value) atLevel(level int) *sql {
 	return v.sql
 }
 
-// parenthesized is a value's text as it may stand beside any operator.
+// parenthesized returns the text as an operand of any operator.
 func (v value) parenthesized() *sql { return v.atLevel(atom) }
 
-// newValue is a value that is made of others.
+// newValue creates a value that depends on other values.
 func newValue(k kind.Kind, level int, text *sql, of ...value) value {
 	v := value{sql: text, kind: k, level: level, at: -1}
 	for _, o := range of {
@@ -62,7 +62,7 @@ func newValue(k kind.Kind, level int, text *sql, of ...value) value {
 	return v
 }
 
-// inherit notes what of another value stays true of one that it is part of.
+// inherit copies the properties of an operand that also apply to the result.
 func (v *value) inherit(o value) {
 	v.addUngrouped(o.ungrouped)
 	v.over = v.over || o.over
@@ -71,8 +71,7 @@ func (v *value) inherit(o value) {
 	}
 }
 
-// addUngrouped adds to the columns that no aggregate stands around; one of each query is
-// enough to say which it was.
+// addUngrouped adds ungrouped columns. One of each query is enough for an error message.
 func (v *value) addUngrouped(more []ungroupedColumn) {
 next:
 	for _, l := range more {
@@ -85,7 +84,7 @@ next:
 	}
 }
 
-// placed is the value with its place in the query.
+// placed returns the value with its position in the query.
 func (v value) placed(at int) value {
 	v.at = at
 	if v.sql != nil {
@@ -94,7 +93,7 @@ func (v value) placed(at int) value {
 	return v
 }
 
-// call is a function of SQLite with what it is given.
+// call writes the call of an SQLite function.
 func call(k kind.Kind, name string, args ...value) value {
 	texts := make([]*sql, len(args))
 	for i, a := range args {
@@ -103,14 +102,14 @@ func call(k kind.Kind, name string, args ...value) value {
 	return newValue(k, atom, cat(name, "(", list(texts), ")"), args...)
 }
 
-// constant is a value of our own.
+// constant creates a value from a text of this package.
 func constant(k kind.Kind, text string) value {
 	return value{sql: raw(text), kind: k, level: atom, at: -1}
 }
 
 func textConstant(text string) value { return constant(kind.Text, quoteText(text)) }
 
-// The sorts of kinds, among which values are converted without being asked to.
+// Categories of kinds. Values are converted implicitly within a category.
 const (
 	categoryOther = iota
 	categoryNumber
@@ -119,7 +118,7 @@ const (
 	categoryOID
 )
 
-// categoryOf is the sort of a kind.
+// categoryOf returns the category of a kind. Kinds of a category are converted implicitly.
 func categoryOf(k kind.Kind) int {
 	switch k {
 	case kind.Int2, kind.Int4, kind.Integer, kind.Numeric, kind.Float4, kind.Float:
@@ -134,8 +133,7 @@ func categoryOf(k kind.Kind) int {
 	return categoryOther
 }
 
-// rank orders the kinds of a sort: one of a lower rank becomes one of a higher by
-// itself.
+// rank orders the kinds of a category: a kind of lower rank is converted to one of higher rank.
 func rank(k kind.Kind) int {
 	switch k {
 	case kind.Int2, kind.Date:
@@ -160,8 +158,8 @@ func isInteger(k kind.Kind) bool { return k == kind.Int2 || k == kind.Int4 || k 
 
 func isJSON(k kind.Kind) bool { return k == kind.JSON || k == kind.PlainJSON }
 
-// commonKind is the kind that two values share, if there is one. Which of them may be
-// unknown, the other decides.
+// commonKind returns the common kind of two values, if there is one. An unknown kind adapts to
+// the other.
 func commonKind(a, b kind.Kind) (kind.Kind, bool) {
 	switch {
 	case a == b || b == kind.Unknown:

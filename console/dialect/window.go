@@ -6,7 +6,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// windowFunctions are those that look at the rows around.
+// windowFunctions are the window functions.
 var windowFunctions = parseFunctions(`
 row_number() int8
 rank() int8
@@ -23,7 +23,7 @@ last_value(any) first
 nth_value(any, int4) first
 `)
 
-// windowFunction is a function that looks at the rows around.
+// windowFunction translates the call of a window function.
 func (t *translator) windowFunction(e *query.Call, s *scope, name string) (value, error) {
 	known, is := windowFunctions[name]
 	if !is {
@@ -53,7 +53,7 @@ func (t *translator) windowFunction(e *query.Call, s *scope, name string) (value
 	return v.placed(e.Place()), err
 }
 
-// over writes OVER behind a call.
+// over writes the OVER clause.
 func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, error) {
 	if v.over {
 		return nil, queryError(StateWindow, e.Place(), "window function calls cannot be nested").withHint("put the inner call into a subquery in FROM")
@@ -108,7 +108,7 @@ func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, e
 	return cat(text, " OVER (", inner, ")"), nil
 }
 
-// frame says whether a frame begins before it ends.
+// frame checks that the frame starts before it ends.
 func frame(w *query.Window) error {
 	words := strings.Fields(w.Frame)
 	first := strings.Join(words[1:min(3, len(words))], " ")

@@ -4,11 +4,11 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// The session's time zone stands in the texts as a word behind the other arguments of
-// whatever looks at a clock. In UTC it is left out: the texts are shorter then, and
-// SQLite's own functions can do more of the work.
+// The texts pass the session's time zone as the last argument of functions that depend on
+// local time. In UTC they omit it: the texts are then shorter, and functions of SQLite can do
+// more of the work.
 
-// zoneWord is how a zone stands in the texts.
+// zoneWord is the name of a zone in the texts; empty for UTC.
 func zoneWord(name string) string {
 	if name == "UTC" || name == "Etc/UTC" {
 		return ""
@@ -16,10 +16,10 @@ func zoneWord(name string) string {
 	return name
 }
 
-// dependsOnZone says whether values of a kind show another clock in another zone.
+// dependsOnZone reports whether the output of a kind depends on the time zone.
 func dependsOnZone(k kind.Kind) bool { return k == kind.Timestamp || k == kind.Timestamp.Array() }
 
-// withZone are the arguments of a function that looks at the clock of values of a kind.
+// withZone adds the session's zone to the arguments of a function if the kind depends on it.
 func (t *translator) withZone(of kind.Kind, args ...value) []value {
 	return withZoneIn(t.shownZone, of, args...)
 }
@@ -31,7 +31,7 @@ func withZoneIn(zone string, of kind.Kind, args ...value) []value {
 	return append(args[:len(args):len(args)], textConstant(zone))
 }
 
-// toMoment is a time or a day as another.
+// toMoment converts between timestamps and dates.
 func (t *translator) toMoment(v value, k kind.Kind) value {
 	if t.shownZone == "" || dependsOnZone(v.kind) == dependsOnZone(k) {
 		return momentInUTC(v, k)
@@ -39,7 +39,7 @@ func (t *translator) toMoment(v value, k kind.Kind) value {
 	return call(k, "rota_moment", textConstant(string(k)), v, textConstant(t.shownZone))
 }
 
-// momentInUTC is a time or a day as another, without a function of ours.
+// momentInUTC converts between timestamps and dates in UTC with functions of SQLite only.
 func momentInUTC(v value, k kind.Kind) value {
 	switch from := v.kind; {
 	case k == kind.Date:

@@ -13,22 +13,22 @@ import (
 type builder struct {
 	*Catalog
 	tables      []*tableBuilder
-	tableByName map[string]*tableBuilder // no name stands in both schemas
+	tableByName map[string]*tableBuilder // names are unique across both schemas
 }
 
 // tableBuilder collects the rows of one relation.
 type tableBuilder struct {
 	*spec
 	at       map[string]int
-	defaults []any // what a row has where nothing is said
+	defaults []any // values of columns that are not set
 	rows     [][]any
-	spare    []any // for the values of more rows
+	spare    []any // preallocated values of further rows
 }
 
 // rowsPerAllocation is the maximum number of rows allocated at once.
 const rowsPerAllocation = 64
 
-// row is a new one, as blank as can be.
+// row appends a row of default values.
 func (sh *tableBuilder) row() []any {
 	n := len(sh.defaults)
 	if len(sh.spare) < n {
@@ -158,8 +158,7 @@ func (b *builder) relations() []Relation {
 	return all
 }
 
-// indexed are the columns that queries of tools join by. What has few rows needs no
-// index.
+// indexed are the columns that tools join by. Relations with few rows need no index.
 var indexed = map[string][]string{
 	"pg_class":     {"oid", "relnamespace", "relname"},
 	"pg_attribute": {"attrelid"},
@@ -170,7 +169,7 @@ var indexed = map[string][]string{
 	"tables":       {"table_name"},
 }
 
-// list is an array as rows hold it.
+// list formats an array in its stored form.
 func list(items ...string) string {
 	text, err := json.Marshal(append([]string{}, items...))
 	if err != nil {
@@ -179,7 +178,7 @@ func list(items ...string) string {
 	return string(text)
 }
 
-// numbers is an array of numbers as rows hold it.
+// numbers formats an array of numbers in its stored form.
 func numbers(items ...int64) string {
 	text := []byte{'['}
 	for i, item := range items {

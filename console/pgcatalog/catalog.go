@@ -107,7 +107,7 @@ func (c *Catalog) OID(schema, table string) int64 {
 	return 0
 }
 
-// parts fill the tables, each some of them.
+// parts are the functions that fill the relations.
 var parts = []func(*builder){
 	(*builder).schemas, (*builder).relationRows, (*builder).indexRows, (*builder).statistics, (*builder).types, (*builder).functions,
 	(*builder).operators, (*builder).roles, (*builder).databases, (*builder).methods, (*builder).settingRows, (*builder).zones,

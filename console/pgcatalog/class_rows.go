@@ -2,7 +2,7 @@ package pgcatalog
 
 import "github.com/rotajobs/rota/console/kind"
 
-// schemas fills what speaks of schemas.
+// schemas fills the relations about schemas.
 func (b *builder) schemas() {
 	for _, name := range sortedKeys(b.schemaOID) {
 		b.add("pg_namespace", "oid", b.schemaOID[name], "nspname", name, "nspowner", ownerRole, "nspacl", b.publicPrivileges("U"))
@@ -15,7 +15,7 @@ func (b *builder) publicPrivileges(letters string) string {
 	return list(QuoteIdent(owner)+"="+letters+"/"+QuoteIdent(owner), "="+letters+"/"+QuoteIdent(owner))
 }
 
-// relationRows fills what speaks of relations and columns.
+// relationRows fills the relations about tables and columns.
 func (b *builder) relationRows() {
 	b.setDefaults("pg_attribute", "attstattarget", -1, "attcacheoff", -1, "atttypmod", -1, "attislocal", true)
 	b.setDefaults("pg_class", "relacl", b.publicPrivileges("r"))
@@ -36,12 +36,12 @@ func (b *builder) relationRows() {
 	}
 }
 
-// typeOfAttribute is what a column has from its type.
+// typeOfAttribute returns the columns of pg_attribute that depend on the type.
 func typeOfAttribute(t *typ) []any {
 	return []any{"atttypid", t.oid, "attlen", t.length, "attbyval", t.byval, "attalign", t.align, "attstorage", t.storage}
 }
 
-// dimensions is 1 for an array. Only tables count them.
+// dimensions is 1 for an array column of a table.
 func dimensions(c *class, t *typ) int {
 	if t.isArray() && c.kind != "v" && t.name != "_pg_statistic" {
 		return 1
@@ -75,7 +75,7 @@ func (sh *tableBuilder) zeroCounters() {
 	}
 }
 
-// listRow is a relation in the lists that people read.
+// listRow adds a relation to pg_tables or pg_views.
 func (b *builder) listRow(c *class) {
 	switch c.kind {
 	case "r":
@@ -132,7 +132,7 @@ func replicaIdentity(c *class) string {
 	return "n"
 }
 
-// indexRows fills what speaks of keys.
+// indexRows fills the relations about keys.
 func (b *builder) indexRows() {
 	for _, index := range b.classes {
 		if index.kind != "i" {
@@ -150,8 +150,7 @@ func (b *builder) indexRows() {
 	}
 }
 
-// keyNumbers are the numbers of the columns of an index, as many zeros, and the
-// operator classes that order them.
+// keyNumbers returns the column numbers of an index, as many zeros, and the operator classes.
 func keyNumbers(index *class) (keys, zeros, orders []int64) {
 	for _, a := range index.attrs {
 		keys = append(keys, int64(index.of.attr(a.name)+1))

@@ -35,8 +35,8 @@ type class struct {
 	shared       bool
 	attrs        []attr
 	key          *class // the index of the primary key
-	constraint   int64  // of an index: that which it stands for
-	of           *class // of an index: the table
+	constraint   int64  // of an index: OID of its constraint
+	of           *class // of an index: its table
 }
 
 // attr is a column.
@@ -52,12 +52,12 @@ func (c *class) attr(name string) int {
 	return slices.IndexFunc(c.attrs, func(a attr) bool { return a.name == name })
 }
 
-// has says whether all these are columns. A key that names others is not shown.
+// has reports whether the table has all these columns. A key with other columns is not shown.
 func (c *class) has(columns []string) bool {
 	return !slices.ContainsFunc(columns, func(name string) bool { return c.attr(name) < 0 })
 }
 
-// systemClasses are PostgreSQL's own, the same for every subject.
+// systemClasses are PostgreSQL's own relations, the same for every subject.
 func systemClasses() (all []*class) {
 	for _, s := range specs() {
 		c := &class{oid: s.oid, space: catalogSpace, schema: s.schema, name: s.name, kind: s.kind, shared: s.shared}
@@ -72,8 +72,7 @@ func systemClasses() (all []*class) {
 	return all
 }
 
-// collation is how the values of a column of PostgreSQL's own are ordered. In its
-// tables that is never by a language.
+// collation is the collation of a system column. Columns of system tables always use C.
 func (c specColumn) collation(of *spec) int64 {
 	t := allTypes().byFormattedName[c.typ]
 	if c.plain || t.collation == defaultCollation && of.kind == "r" && of.schema == catalogSchema {
@@ -84,7 +83,7 @@ func (c specColumn) collation(of *spec) int64 {
 
 const defaultCollation, plainCollation = 100, 950
 
-// addSchemas gives the schemas their numbers.
+// addSchemas assigns the OIDs of schemas.
 func (c *Catalog) addSchemas() {
 	c.addSchema(catalogSchema, catalogSpace)
 	c.addSchema("pg_toast", toastSpace)
@@ -99,9 +98,8 @@ func (c *Catalog) addSchemas() {
 
 func (c *Catalog) addSchema(name string, oid int64) { c.schemaOID[name], c.schemaName[oid] = oid, name }
 
-// oidOf is a number for something of ours. It follows from the name, so that it
-// stays the same when other tables come and go; should two names meet at one number,
-// the later takes the next.
+// oidOf derives an OID from a name, so that it does not change when other tables are added or
+// removed. On a collision the later name gets the next free OID.
 func (c *Catalog) oidOf(name string) int64 {
 	hash := fnv.New32a()
 	hash.Write([]byte(name))
@@ -112,7 +110,7 @@ func (c *Catalog) oidOf(name string) int64 {
 	}
 }
 
-// addClasses gives the tables and their keys their numbers.
+// addClasses assigns the OIDs of tables and their keys.
 func (c *Catalog) addClasses() {
 	for _, own := range systemClasses() {
 		c.addClass(own)
@@ -132,8 +130,8 @@ func (c *Catalog) addClass(new *class) {
 	c.classByOID[new.oid] = new
 }
 
-// tableClass is a table of the subject. It is shown as a table and not as a view:
-// psql lists tables by \dt.
+// tableClass creates the class of a table of the subject. It is a table and not a view, because
+// psql lists tables with \dt.
 func (c *Catalog) tableClass(t dialect.Table) *class {
 	table := &class{oid: c.oidOf(t.Schema + "." + t.Name), space: c.schemaOID[t.Schema], schema: t.Schema, name: t.Name, kind: "r"}
 	for _, col := range t.Columns {
@@ -146,7 +144,7 @@ func (c *Catalog) tableClass(t dialect.Table) *class {
 	return table
 }
 
-// keyOf is the index of the primary key of a table. What is of a key is never NULL.
+// keyOf creates the index of a primary key. Key columns are never NULL.
 func (c *Catalog) keyOf(table *class, key []string) *class {
 	name := table.name + "_pkey"
 	index := &class{oid: c.oidOf(table.schema + "." + name), space: table.space, schema: table.schema, name: name, kind: "i", of: table}

@@ -1,6 +1,6 @@
 package pgcatalog
 
-// coreColumns are the tables that speak of tables, types and functions.
+// coreColumns are the columns of the relations about tables, types and functions.
 const coreColumns = `
 pg_aggregate 2600 r
 	aggfnoid regproc!, aggkind "char"!, aggnumdirectargs smallint!, aggtransfn regproc!, aggfinalfn regproc!,

@@ -1,6 +1,6 @@
 package pgcatalog
 
-// standardColumns are the views of the information schema up to Q.
+// standardColumns are the columns of the views of the information schema up to Q.
 const standardColumns = `
 _pg_foreign_data_wrappers 13507 v
 	oid oid, fdwowner oid, fdwoptions text[]~, foreign_data_wrapper_catalog sql_identifier,

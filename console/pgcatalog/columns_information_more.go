@@ -1,6 +1,6 @@
 package pgcatalog
 
-// standardColumnsMore are those from R on.
+// standardColumnsMore are the columns of the views of the information schema from R.
 const standardColumnsMore = `
 referential_constraints 13339 v
 	constraint_catalog sql_identifier, constraint_schema sql_identifier, constraint_name sql_identifier,

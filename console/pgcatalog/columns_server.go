@@ -1,7 +1,7 @@
 package pgcatalog
 
-// serverColumns are the tables that speak of databases, roles, replication, statistics, text
-// search and large objects.
+// serverColumns are the columns of the relations about databases, roles, replication,
+// statistics, text search and large objects.
 const serverColumns = `
 pg_auth_members 1261 r shared
 	roleid oid!, member oid!, grantor oid!, admin_option boolean!

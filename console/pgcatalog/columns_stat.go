@@ -1,6 +1,6 @@
 package pgcatalog
 
-// countColumns are the views that count what a server does.
+// countColumns are the columns of the statistics views.
 const countColumns = `
 pg_stat_activity 12222 v
 	datid oid, datname name, pid integer, leader_pid integer, usesysid oid, usename name, application_name text,

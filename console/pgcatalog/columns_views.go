@@ -1,6 +1,6 @@
 package pgcatalog
 
-// viewColumns are the views, but for those that count.
+// viewColumns are the columns of the other views.
 const viewColumns = `
 pg_available_extension_versions 12085 v
 	name name, version text, installed boolean, superuser boolean, trusted boolean, relocatable boolean,

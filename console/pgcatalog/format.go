@@ -32,11 +32,10 @@ func (b *typeIndex) format(oid int64, mod *int64, seen func(*typ) bool) string {
 	return name
 }
 
-// spaceOf are the schemas that types are of.
+// spaceOf maps schema OIDs of types to names.
 var spaceOf = map[int64]string{catalogSpace: catalogSchema, standardSpace: standardSchema}
 
-// standardName is what the standard calls a type, empty if it has no other name
-// there.
+// standardName is the SQL standard's name of a type, or empty.
 func standardName(name string, mod *int64) string {
 	given := mod != nil && *mod >= 0
 	switch name {
@@ -75,7 +74,7 @@ func fixedLengthName(standard, name string, mod *int64) string {
 	return standard + length(name, mod)
 }
 
-// length is the length that a modifier says; that of characters counts four more.
+// length formats the length of a modifier, which is 4 larger for character types.
 func length(name string, mod *int64) string {
 	if mod == nil || *mod < 0 {
 		return ""
@@ -96,7 +95,7 @@ func precision(mod *int64) string {
 	return fmt.Sprintf("(%d)", *mod)
 }
 
-// digits are those of a number, and how many of them are behind the point.
+// digits formats the precision and scale of a numeric modifier.
 func digits(mod int64) string {
 	if mod -= 4; mod < 0 {
 		return ""
@@ -104,8 +103,7 @@ func digits(mod int64) string {
 	return fmt.Sprintf("(%d,%d)", mod>>16&0xffff, (mod&0x7ff^1024)-1024)
 }
 
-// intervalFields are the fields that an interval is restricted to, and the digits of
-// its seconds.
+// intervalFields formats the fields and the precision of an interval modifier.
 func intervalFields(mod int64) string {
 	text, fields, seconds := "", mod>>16&0x7fff, mod&0xffff
 	if fields != 0x7fff {

@@ -7,8 +7,7 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// regKinds are the kinds whose values are numbers of the catalogue and are written as
-// names.
+// regKinds are the reg types, whose values are OIDs that are written as names.
 var regKinds = []struct {
 	name string
 	kind kind.Kind
@@ -123,7 +122,7 @@ func (c *Catalog) showType(env *Env, oid int64) string {
 	return allTypes().format(oid, nil, c.typeVisible(env))
 }
 
-// procsNamed are the functions of a name. All are PostgreSQL's own.
+// procsNamed returns the functions of a name, all of which are PostgreSQL's own.
 func (c *Catalog) procsNamed(env *Env, text string) ([]*proc, error) {
 	text, _, _ = strings.Cut(text, "(") // regprocedure has the types behind it
 	schema, name, err := c.splitName(env, text)
@@ -160,7 +159,7 @@ func (c *Catalog) showProc(_ *Env, oid int64) string {
 	return QuoteIdent(p.name)
 }
 
-// parseSingleName reads a name that can have nothing before it.
+// parseSingleName parses an unqualified name.
 func parseSingleName(text string) (string, error) {
 	names, err := identifiers(text)
 	if err == nil && len(names) > 1 {

@@ -48,7 +48,7 @@ func relationExists(c *Catalog, env *Env, arg any) (bool, error) {
 	return found != nil, err
 }
 
-// functionExists takes any name: that of a function of the dialect may not be listed.
+// functionExists accepts any name, because functions of the dialect may not be listed.
 func functionExists(_ *Catalog, _ *Env, arg any) (bool, error) {
 	if n, is := oid(arg); is {
 		return allProcs().byOID[n] != nil, nil
@@ -56,7 +56,7 @@ func functionExists(_ *Catalog, _ *Env, arg any) (bool, error) {
 	return true, nil
 }
 
-// existsByName finds by a name or by a number.
+// existsByName finds an object by name or OID.
 func existsByName(read func(*Catalog, *Env, string) (int64, error), there func(*Catalog, int64) bool) func(*Catalog, *Env, any) (bool, error) {
 	return func(c *Catalog, env *Env, arg any) (bool, error) {
 		if n, is := oid(arg); is {
@@ -67,7 +67,7 @@ func existsByName(read func(*Catalog, *Env, string) (int64, error), there func(*
 	}
 }
 
-// existsInMap finds among few.
+// existsInMap finds an object in a small map.
 func existsInMap(state, what string, all func(*Catalog) map[string]int64) func(*Catalog, *Env, any) (bool, error) {
 	return func(c *Catalog, _ *Env, arg any) (bool, error) {
 		few := all(c)

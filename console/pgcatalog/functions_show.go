@@ -9,8 +9,8 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// showFunctions write what something is as a statement could have made it. What
-// there is none of here, such as triggers, is NULL.
+// showFunctions return definitions of objects. They return NULL for objects that Rota does not
+// have, such as triggers.
 var showFunctions = []Function{
 	fn("pg_get_expr", kinds(kind.NodeTree, kind.OID, kind.Boolean), kind.Text, func(_ *Env, _ *Catalog, args []any) (any, error) { return textOf(args[0]), nil }).optional(1),
 	fn("pg_get_userbyid", kinds(kind.OID), kind.Name, func(_ *Env, c *Catalog, args []any) (any, error) {
@@ -55,7 +55,7 @@ var showFunctions = []Function{
 	rowsOf("pg_listening_channels", nil, func() any { return []any{} }),
 }
 
-// rowsOf is a function that yields rows, of these columns.
+// rowsOf declares a set-returning function with these columns.
 func rowsOf(name string, args []kind.Kind, rows func() any, columns ...string) Function {
 	var fields []dialect.Column
 	for _, c := range readColumns(strings.Join(columns, ",")) {
@@ -70,7 +70,7 @@ func rowsOf(name string, args []kind.Kind, rows func() any, columns ...string) F
 	}
 }
 
-// withProc is NULL for a function that is not there.
+// withProc returns NULL for a function that does not exist.
 func withProc(show func(*proc) any) call {
 	return func(_ *Env, _ *Catalog, args []any) (any, error) {
 		if p := allProcs().byOID[oidOr0(args[0])]; p != nil {
@@ -80,7 +80,7 @@ func withProc(show func(*proc) any) call {
 	}
 }
 
-// define is the statement that a function could have been made by.
+// define is a statement that creates the function.
 func (p *proc) define() string {
 	if p.kind == "a" {
 		return ""
@@ -99,7 +99,7 @@ func (p *proc) define() string {
 	return b.String()
 }
 
-// showIndex is the statement of an index, or one of its columns.
+// showIndex is the definition of an index, or of one of its columns.
 func showIndex(env *Env, c *Catalog, args []any) (any, error) {
 	index := c.classByOID[oidOr0(args[0])]
 	if index == nil || index.kind != "i" {
@@ -117,7 +117,7 @@ func showIndex(env *Env, c *Catalog, args []any) (any, error) {
 	return "", nil
 }
 
-// keywordRows are the words of the grammar as pg_get_keywords has them.
+// keywordRows are the rows of pg_get_keywords.
 func keywordRows() (rows []map[string]any) {
 	why := map[string]string{
 		"U": "unreserved", "C": "unreserved (cannot be function or type name)", "T": "reserved (can be function or type name)", "R": "reserved",
@@ -135,7 +135,7 @@ func keywordRows() (rows []map[string]any) {
 	return rows
 }
 
-// describe says what something is in words.
+// describe answers pg_describe_object.
 func describe(env *Env, c *Catalog, args []any) (any, error) {
 	id, column := oidOr0(args[1]), oidOr0(args[2])
 	switch oidOr0(args[0]) {

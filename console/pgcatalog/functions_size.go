@@ -8,8 +8,8 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// sizeFunctions say how large something is: nothing here takes room on a disk of its
-// own that a database would count.
+// sizeFunctions return the sizes of objects, which are 0: Rota's tables have no files of their
+// own.
 var sizeFunctions = []Function{
 	fn("pg_relation_size", kinds(kind.Regclass), kind.Integer, ifRelationExists(0)), fn("pg_relation_size", kinds(kind.Regclass, kind.Text), kind.Integer, ifRelationExists(0)),
 	fn("pg_total_relation_size", kinds(kind.Regclass), kind.Integer, ifRelationExists(0)),
@@ -38,7 +38,7 @@ var sizeFunctions = []Function{
 	{dialect.Signature{Name: "age", Args: kinds(kind.XID), Returns: kind.Int4, As: "rota_age_of_xid"}, strict(constant(int64(0)))}, // that of times is another
 }
 
-// ifRelationExists gives a value for a relation that is there.
+// ifRelationExists returns the value if the relation exists, and NULL otherwise.
 func ifRelationExists(value any) call {
 	return func(env *Env, c *Catalog, args []any) (any, error) {
 		if found, err := c.relation(env, args[0]); err != nil || found == nil {
@@ -48,7 +48,7 @@ func ifRelationExists(value any) call {
 	}
 }
 
-// pretty writes a size in the unit in which it has few digits, rounded half up.
+// pretty formats a size in the unit with the fewest digits, rounded half up.
 func pretty(bytes int64) string {
 	units := []string{"bytes", "kB", "MB", "GB", "TB", "PB"}
 	if abs(bytes) < 10*1024 {
@@ -78,8 +78,8 @@ func abs(n int64) int64 {
 	return n
 }
 
-// property is what can be asked of a way to keep an index: those here are ordered and
-// can be unique.
+// property answers pg_index_has_property and similar: all indexes are ordered and can be
+// unique.
 func property(is bool, name string) (any, error) {
 	if !is {
 		return nil, nil

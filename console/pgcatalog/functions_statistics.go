@@ -10,8 +10,7 @@ import (
 // Rota does not collect PostgreSQL's statistics: the numbers are 0 and the times are NULL.
 // Rota's own statistics are in sys.performance.
 
-// counters are the functions pg_stat_get_… of a relation, a database, a function or a
-// backend.
+// counters are the functions pg_stat_get_… of a relation, a database, a function or a backend.
 const counters = `
 	analyze_count autoanalyze_count autovacuum_count vacuum_count blocks_fetched blocks_hit dead_tuples live_tuples
 	function_calls ins_since_vacuum mod_since_analyze numscans tuples_deleted tuples_fetched tuples_hot_updated
@@ -23,17 +22,17 @@ const counters = `
 	xact_blocks_fetched xact_blocks_hit xact_function_calls xact_numscans xact_tuples_deleted xact_tuples_fetched
 	xact_tuples_hot_updated xact_tuples_inserted xact_tuples_returned xact_tuples_updated`
 
-// serverCounters are those of the server.
+// serverCounters are the functions pg_stat_get_… of the server.
 const serverCounters = `
 	bgwriter_buf_written_checkpoints bgwriter_buf_written_clean bgwriter_maxwritten_clean bgwriter_requested_checkpoints
 	bgwriter_timed_checkpoints buf_alloc buf_fsync_backend buf_written_backend`
 
-// durationNames are how long something took, in milliseconds.
+// durationNames are the functions that return durations in milliseconds.
 const durationNames = `
 	db_active_time db_blk_read_time db_blk_write_time db_idle_in_transaction_time db_session_time function_self_time
 	function_total_time xact_function_self_time xact_function_total_time`
 
-// timeNames are when something was.
+// timeNames are the functions that return times.
 const timeNames = `
 	db_checksum_last_failure db_stat_reset_time last_analyze_time last_autoanalyze_time last_autovacuum_time
 	last_vacuum_time backend_start backend_xact_start backend_activity_start`
@@ -90,8 +89,7 @@ func unsupportedFunctions() (all []Function) {
 	return all
 }
 
-// standardFunctions are those by which the views of the information schema are made,
-// which some tools call themselves.
+// standardFunctions are the helper functions of the information schema, which some tools call.
 var standardFunctions = []Function{
 	typeAttribute("_pg_char_max_length", "character_maximum_length"), typeAttribute("_pg_char_octet_length", "character_octet_length"),
 	typeAttribute("_pg_numeric_precision", "numeric_precision"), typeAttribute("_pg_numeric_precision_radix", "numeric_precision_radix"),
@@ -111,7 +109,7 @@ var standardFunctions = []Function{
 	}),
 }
 
-// typeAttribute is one of the measures of a type and its modifier.
+// typeAttribute declares a function that returns one attribute of a type with its modifier.
 func typeAttribute(name, column string) Function {
 	return fn(name, kinds(kind.OID, kind.Int4), kind.Int4, func(_ *Env, _ *Catalog, args []any) (any, error) {
 		t := allTypes().byOID[oidOr0(args[0])]

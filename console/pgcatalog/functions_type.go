@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// typeFunctions write types and encodings.
+// typeFunctions format types and encodings.
 var typeFunctions = []Function{
 	{dialect.Signature{Name: "format_type", Args: kinds(kind.OID, kind.Int4), Returns: kind.Text}, formatType},
 	fn("pg_encoding_to_char", kinds(kind.Int4), kind.Name, func(_ *Env, _ *Catalog, args []any) (any, error) {
@@ -25,7 +25,7 @@ var typeFunctions = []Function{
 	fn("pg_encoding_max_length", kinds(kind.Int4), kind.Int4, constant(int64(4))),
 }
 
-// formatType gives NULL only without a type; without a modifier it says less.
+// formatType returns NULL only without a type. The modifier may be NULL.
 func formatType(env *Env, c *Catalog, args []any) (any, error) {
 	if args[0] == nil {
 		return nil, nil
@@ -40,13 +40,13 @@ func formatType(env *Env, c *Catalog, args []any) (any, error) {
 
 const encodingUTF8 = 6
 
-// encodings are those that PostgreSQL knows, by their numbers.
+// encodings are PostgreSQL's encodings by number.
 var encodings = strings.Fields(`
 	SQL_ASCII EUC_JP EUC_CN EUC_KR EUC_TW EUC_JIS_2004 UTF8 MULE_INTERNAL LATIN1 LATIN2 LATIN3 LATIN4 LATIN5 LATIN6 LATIN7
 	LATIN8 LATIN9 LATIN10 WIN1256 WIN1258 WIN866 WIN874 KOI8R WIN1251 WIN1252 ISO_8859_5 ISO_8859_6 ISO_8859_7 ISO_8859_8
 	WIN1250 WIN1253 WIN1254 WIN1255 WIN1257 KOI8U SJIS BIG5 GBK UHC GB18030 JOHAB SHIFT_JIS_2004`)
 
-// normalizeEncoding is the name of an encoding as it is compared: people write UTF-8, too.
+// normalizeEncoding removes the differences between spellings such as UTF-8 and utf8.
 func normalizeEncoding(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {
@@ -60,7 +60,7 @@ func normalizeEncoding(name string) string {
 	return name
 }
 
-// commentFunctions are those that give comments.
+// commentFunctions return comments.
 var commentFunctions = []Function{
 	fn("obj_description", kinds(kind.OID), kind.Text, func(_ *Env, c *Catalog, args []any) (any, error) {
 		for _, table := range []int64{classTable, spaceTable, extensionTable} {
@@ -94,8 +94,8 @@ func (c *Catalog) commentOn(of, table, column int64) any {
 	return nil
 }
 
-// visibleFunctions say whether something is found without its schema; of what is not
-// there they know nothing.
+// visibleFunctions report whether an object is found without its schema; NULL for unknown
+// objects.
 var visibleFunctions = []Function{
 	fn("pg_table_is_visible", kinds(kind.OID), kind.Boolean, func(env *Env, c *Catalog, args []any) (any, error) {
 		if found := c.classByOID[oidOr0(args[0])]; found != nil {

@@ -5,7 +5,7 @@ import "strconv"
 // The information schema is the standard's catalogue. What is read of it by tools is
 // filled; the rest is empty.
 
-// standardNames fills what speaks of the database as a whole.
+// standardNames fills the views about the database as a whole.
 func (b *builder) standardNames() {
 	db, owner := b.subject.Database, b.subject.Owner
 	b.add("information_schema_catalog_name", "catalog_name", db)
@@ -23,7 +23,7 @@ func (b *builder) standardNames() {
 	b.standardDomains()
 }
 
-// standardDomains fills what speaks of domains: those of the information schema.
+// standardDomains fills the views about domains, which are those of the information schema.
 func (b *builder) standardDomains() {
 	db := b.subject.Database
 	for _, t := range allTypes().all {
@@ -39,7 +39,7 @@ func (b *builder) standardDomains() {
 	}
 }
 
-// standardTables fills what speaks of tables and views.
+// standardTables fills the views about tables and views.
 func (b *builder) standardTables() {
 	for _, c := range b.classes {
 		name := []any{"table_catalog", b.subject.Database, "table_schema", c.schema, "table_name", c.name}
@@ -54,7 +54,7 @@ func (b *builder) standardTables() {
 	}
 }
 
-// standardColumns fills what speaks of columns.
+// standardColumns fills the views about columns.
 func (b *builder) standardColumns() {
 	db := b.subject.Database
 	b.setDefaults("columns", "table_catalog", db, "is_nullable", "YES", "udt_catalog", db, "udt_schema", catalogSchema, "is_self_referencing", "NO",
@@ -77,7 +77,7 @@ func (b *builder) standardColumns() {
 	}
 }
 
-// typeOfColumn is what the standard says of a column for its type.
+// typeOfColumn returns the values of a column row that depend on the type.
 func (b *builder) typeOfColumn(t *typ) []any {
 	root, mod := t.root(), int64(-1)
 	pairs := []any{"udt_name", root.name}
@@ -91,7 +91,7 @@ func (b *builder) typeOfColumn(t *typ) []any {
 	return append(pairs, typeAttributes(root, mod)...)
 }
 
-// standardColumn says what is left to be said of a column.
+// standardColumn sets the remaining values of a column row.
 func (b *builder) standardColumn(sh *tableBuilder, row []any, at int, a attr) {
 	sh.set(row, []any{"column_name", a.name, "ordinal_position", at, "dtd_identifier", strconv.Itoa(at)})
 	if a.must {
@@ -102,7 +102,7 @@ func (b *builder) standardColumn(sh *tableBuilder, row []any, at int, a attr) {
 	}
 }
 
-// collationNames are those of orders that are not the default.
+// collationNames are the names of collations other than the default.
 var collationNames = map[int64]string{950: "C", 951: "POSIX"}
 
 func yesNo(is bool) string {
@@ -112,7 +112,7 @@ func yesNo(is bool) string {
 	return "NO"
 }
 
-// typeAttributes are how the standard calls a type, and how large its values can be.
+// typeAttributes returns the SQL standard's name of a type and the limits of its values.
 func typeAttributes(t *typ, mod int64) []any {
 	pairs := []any{"data_type", dataType(t)}
 	switch t.name {
@@ -144,7 +144,7 @@ func typeAttributes(t *typ, mod int64) []any {
 	return pairs
 }
 
-// dataType is how the standard calls a type.
+// dataType is the SQL standard's name of a type.
 func dataType(t *typ) string {
 	if t.isArray() || t.name == "int2vector" || t.name == "oidvector" {
 		return "ARRAY"

@@ -2,8 +2,8 @@ package pgcatalog
 
 import "fmt"
 
-// standardKeys fills what speaks of keys. The standard takes it for a constraint,
-// too, that something is not NULL.
+// standardKeys fills the views about constraints. The information schema lists NOT NULL as a
+// constraint, too.
 func (b *builder) standardKeys() {
 	db := b.subject.Database
 	for _, c := range b.classes {
@@ -65,7 +65,7 @@ func (b *builder) standardPrivileges() {
 	}
 }
 
-// standardRoutines fills what speaks of functions and of what they take.
+// standardRoutines fills the views about functions and their parameters.
 func (b *builder) standardRoutines() {
 	db := b.subject.Database
 	b.setDefaults("routines", "specific_catalog", db, "specific_schema", catalogSchema, "routine_catalog", db, "routine_schema", catalogSchema,

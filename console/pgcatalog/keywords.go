@@ -57,7 +57,7 @@ var keywords = map[string]string{
 		whitespace work wrapper write xml yes zone`,
 }
 
-// keyword is the letter of every word.
+// keyword maps each keyword to its letter.
 var keyword = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for letter, words := range keywords {
@@ -68,8 +68,8 @@ var keyword = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// QuoteIdent writes a name as it can stand in a statement: in quotes, unless it is of
-// small letters, digits and underscores and no word of the grammar.
+// QuoteIdent quotes a name if needed: unless it consists of lower-case letters, digits and
+// underscores and is not a keyword.
 func QuoteIdent(name string) string {
 	if letter := strings.ToUpper(keyword()[name]); simple(name) && (letter == "" || letter == "U") {
 		return name
@@ -77,8 +77,8 @@ func QuoteIdent(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// simple says whether a name is of small letters, digits and underscores, and begins
-// with no digit.
+// simple reports whether a name consists of lower-case letters, digits and underscores and does
+// not start with a digit.
 func simple(name string) bool {
 	for i := range len(name) {
 		c := name[i]

@@ -13,7 +13,7 @@ func (c *Catalog) path(env *Env) (all []string) {
 	return append(all, c.namedPath(env)...)
 }
 
-// namedPath are those that the session has named itself, and that there are.
+// namedPath returns the existing schemas that the session's search path names.
 func (c *Catalog) namedPath(env *Env) (all []string) {
 	for _, name := range env.SearchPath {
 		if name == `$user` || name == `"$user"` {
@@ -26,8 +26,7 @@ func (c *Catalog) namedPath(env *Env) (all []string) {
 	return all
 }
 
-// identifiers reads names with points between them, as regclass does: in small
-// letters, unless they stand in quotes.
+// identifiers parses a qualified name like regclass: unquoted parts are folded to lower case.
 func identifiers(text string) ([]string, error) {
 	var names []string
 	rest := strings.TrimSpace(text)
@@ -48,7 +47,7 @@ func identifiers(text string) ([]string, error) {
 	}
 }
 
-// identifier reads the first name of a text, and is what comes after it.
+// identifier parses the first name of a text and returns the rest.
 func identifier(text string) (name, rest string, fine bool) {
 	if strings.HasPrefix(text, `"`) {
 		return quoted(text[1:])
@@ -60,7 +59,7 @@ func identifier(text string) (name, rest string, fine bool) {
 	return strings.ToLower(text[:end]), text[end:], end > 0
 }
 
-// quoted reads a name in quotes, of which the first has been read.
+// quoted parses a quoted name after its opening quote.
 func quoted(text string) (name, rest string, fine bool) {
 	for {
 		part, after, found := strings.Cut(text, `"`)
@@ -75,7 +74,7 @@ func quoted(text string) (name, rest string, fine bool) {
 	}
 }
 
-// splitName reads a name that may have a schema, and before that our database.
+// splitName parses a name with an optional schema and database.
 func (c *Catalog) splitName(env *Env, text string) (schema, name string, err error) {
 	names, err := identifiers(text)
 	if err != nil {
@@ -95,7 +94,7 @@ func (c *Catalog) splitName(env *Env, text string) (schema, name string, err err
 	return "", "", fail(stateUnsupported, "cross-database references are not implemented: %s", strings.Join(names, "."))
 }
 
-// find is the relation that a name stands for, nil if there is none.
+// find returns the relation of a name, or nil.
 func (c *Catalog) find(env *Env, schema, name string) *class {
 	if schema != "" {
 		return c.classByName[[2]string{schema, name}]
@@ -131,10 +130,10 @@ func (c *Catalog) relation(env *Env, arg any) (*class, error) {
 	return nil, fail(stateNoTable, `relation "%s" does not exist`, name)
 }
 
-// visible says whether a relation is found without its schema.
+// visible reports whether the relation is found without its schema.
 func (c *Catalog) visible(env *Env, of *class) bool { return c.find(env, "", of.name) == of }
 
-// typeVisible says whether a type is found without its schema. No two have one name.
+// typeVisible reports whether a type is found without its schema. Names of types are unique.
 func (c *Catalog) typeVisible(env *Env) func(*typ) bool {
 	path := c.path(env)
 	return func(t *typ) bool { return slices.Contains(path, spaceOf[t.space]) }

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// typeSpelling is how a type is written: its name, what is in parentheses, more words
-// of the name, and how often it is an array.
+// typeSpelling splits a type into its name, the modifier in parentheses, more words of the
+// name, and array brackets.
 var typeSpelling = regexp.MustCompile(`^\s*((?:"(?:[^"]|"")+"|[^\s()\[\]"])+(?:\s+[A-Za-z]+)*)\s*(\([^)]*\))?((?:\s+[A-Za-z]+)*)\s*((?:\[\s*\d*\s*\]\s*)*)$`)
 
 var blanks = regexp.MustCompile(`\s+`)
 
-// typeNamed is the type that a text stands for, nil if there is none. A name in
-// quotes is that of pg_type; one without may be that of the standard.
+// typeNamed returns the type that a text names, or nil. A quoted name is a name of pg_type; an
+// unquoted one can be a name of the SQL standard.
 func (c *Catalog) typeNamed(env *Env, text string) (*typ, error) {
 	parts := typeSpelling.FindStringSubmatch(text)
 	if parts == nil {
@@ -29,7 +29,7 @@ func (c *Catalog) typeNamed(env *Env, text string) (*typ, error) {
 	return allTypes().byOID[found.array], nil
 }
 
-// plainType finds a type that is no array, or is by its own name.
+// plainType finds a type by a name without array brackets.
 func (c *Catalog) plainType(env *Env, name string) (*typ, error) {
 	if !strings.Contains(name, `"`) {
 		if internal := standardSpellings[blanks.ReplaceAllString(strings.ToLower(name), " ")]; internal != "" {
@@ -50,7 +50,7 @@ func (c *Catalog) plainType(env *Env, name string) (*typ, error) {
 	return found, nil
 }
 
-// standardSpellings are the names that the grammar has for types.
+// standardSpellings maps type names of the grammar to names of pg_type.
 var standardSpellings = map[string]string{
 	"bigint": "int8", "int": "int4", "integer": "int4", "smallint": "int2", "real": "float4", "float": "float8", "double precision": "float8",
 	"decimal": "numeric", "dec": "numeric", "boolean": "bool", "character varying": "varchar", "char varying": "varchar",

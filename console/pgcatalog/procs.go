@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// proc is one of PostgreSQL's functions, as functionFacts has it.
+// proc is one of PostgreSQL's functions in functionFacts.
 type proc struct {
 	oid        int64
 	name       string
@@ -24,7 +24,7 @@ type proc struct {
 	args       []int64
 }
 
-// languages are what a letter stands for: internal, C, SQL and PL/pgSQL.
+// languages maps letters to language OIDs: internal, C, SQL and PL/pgSQL.
 var languages = map[string]int64{"i": 12, "c": 13, "s": 14, "p": 13563}
 
 type procIndex struct {
@@ -63,7 +63,7 @@ func readProc(f []string) *proc {
 	return p
 }
 
-// arguments are the types that a function takes, as people read them.
+// arguments formats the argument types.
 func (p *proc) arguments() string {
 	texts := make([]string, len(p.args))
 	for i, arg := range p.args {
@@ -75,7 +75,7 @@ func (p *proc) arguments() string {
 	return strings.Join(texts, ", ")
 }
 
-// result is the type that a function gives.
+// result formats the result type.
 func (p *proc) result() string {
 	text := allTypes().format(p.returns, nil, nil)
 	if p.set {
@@ -96,7 +96,7 @@ func (b *builder) functions() {
 	}
 }
 
-// operators fills what speaks of operators, casts and orders.
+// operators fills the relations about operators, casts and operator classes.
 func (b *builder) operators() {
 	b.addLines("pg_operator", "oid oprname oprkind oprcanmerge oprcanhash oprleft oprright oprresult oprcom oprnegate oprcode oprrest oprjoin",
 		operatorFacts, "oprnamespace", catalogSpace, "oprowner", ownerRole)

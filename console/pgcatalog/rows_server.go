@@ -7,11 +7,10 @@ import (
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// maskedPassword is what stands where a password would.
+// maskedPassword replaces passwords.
 const maskedPassword = "********"
 
-// roles fills what speaks of roles. There is one, and nothing says by what it is
-// known.
+// roles fills the relations about roles. There is one role, and its password is never shown.
 func (b *builder) roles() {
 	name := b.subject.Owner
 	flags := []any{
@@ -25,7 +24,7 @@ func (b *builder) roles() {
 	b.add("pg_shadow", user...)
 }
 
-// databases fills what speaks of databases. There is one.
+// databases fills the relations about databases. There is one database.
 func (b *builder) databases() {
 	b.add("pg_database", "oid", ourDatabase, "datname", b.subject.Database, "datdba", ownerRole, "encoding", encodingUTF8,
 		"datlocprovider", "c", "datallowconn", true, "datconnlimit", -1, "datfrozenxid", 3, "datminmxid", 1, "dattablespace", defaultSpace,
@@ -33,8 +32,7 @@ func (b *builder) databases() {
 	b.addLines("pg_tablespace", "oid spcname", "1663 pg_default\n1664 pg_global", "spcowner", ownerRole)
 }
 
-// methods fills what speaks of ways to keep rows, of languages, extensions and
-// orders of texts.
+// methods fills the relations about access methods, languages, extensions and collations.
 func (b *builder) methods() {
 	b.addLines("pg_am", "oid amname amhandler amtype", methodFacts)
 	b.addLines("pg_language", "oid lanname lanispl lanpltrusted lanplcallfoid laninline lanvalidator", languageFacts, "lanowner", ownerRole)
@@ -46,7 +44,8 @@ func (b *builder) methods() {
 		"relocatable", false, "schema", catalogSchema)
 }
 
-// plpgsql is an extension that every PostgreSQL has, and that tools therefore expect.
+// plpgsql is the OID of the extension that every PostgreSQL server has, so that tools expect
+// it.
 const plpgsql = 13559
 
 const methodFacts = `
@@ -72,8 +71,7 @@ const collationFacts = `
 951 POSIX c -1 POSIX POSIX
 `
 
-// commentRows fills the comments: those of the subject, and those of what every
-// PostgreSQL has.
+// commentRows fills the comments of the subject's objects and of the built-in ones.
 func (b *builder) commentRows() {
 	for _, c := range b.classes {
 		if c.kind != "r" || c.space == catalogSpace || c.space == standardSpace {

@@ -2,8 +2,8 @@ package pgcatalog
 
 import "strings"
 
-// settingFacts are the settings that drivers and tools ask for: name, value, unit,
-// category, context, type, least, most, words and what it is.
+// settingFacts are the settings that drivers and tools query: name, value, unit, category,
+// context, type, minimum, maximum, enum values and description.
 const settingFacts = `
 application_name|||Reporting and Logging / What to Log|user|string||||name of the client application
 array_nulls|on||Version and Platform Compatibility / Previous PostgreSQL Versions|user|bool||||an unquoted NULL in an array is a null value
@@ -66,8 +66,8 @@ work_mem|4096|kB|Resource Usage / Memory|user|integer|64|2147483647||memory limi
 xmloption|content||Client Connection Defaults / Statement Behavior|user|enum|||content,document|whether XML data is a document or content
 `
 
-// settingRows fills what speaks of settings. A session may have others; its own are
-// asked of it by current_setting.
+// settingRows fills pg_settings. A session can have other values; current_setting reads them
+// from the session.
 func (b *builder) settingRows() {
 	for line := range strings.Lines(strings.TrimLeft(settingFacts, "\n")) {
 		f := strings.Split(strings.TrimRight(line, "\n"), "|")

@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// spec is a relation of PostgreSQL's own, as the files columns_* have it.
+// spec is one of PostgreSQL's own relations, from the files columns_*.
 type spec struct {
 	schema, name string
 	oid          int64
 	kind         string // r: a table; v: a view
-	shared       bool   // of all databases
+	shared       bool   // shared by all databases
 	columns      []specColumn
 }
 
 type specColumn struct {
 	name, typ string
 	must      bool // never NULL
-	plain     bool // of a view: texts that are ordered by no language, unlike those of other views
+	plain     bool // of a view: text with collation C, unlike other views
 }
 
 const (
@@ -26,7 +26,7 @@ const (
 	standardSchema = "information_schema"
 )
 
-// specs are all relations of PostgreSQL's own.
+// specs are all of PostgreSQL's own relations.
 var specs = sync.OnceValue(func() (all []*spec) {
 	for _, text := range []string{coreColumns, serverColumns, viewColumns, countColumns} {
 		all = append(all, readSpecs(catalogSchema, text)...)
@@ -37,9 +37,8 @@ var specs = sync.OnceValue(func() (all []*spec) {
 	return all
 })
 
-// readSpecs reads relations: a line of its name, number and kind, and indented lines
-// of its columns. One that is never NULL has an exclamation mark, one that is plain a
-// tilde.
+// readSpecs parses relations: a line with name, OID and kind, and indented lines with columns.
+// An exclamation mark means NOT NULL, a tilde means collation C.
 func readSpecs(schema, text string) (all []*spec) {
 	for line := range strings.Lines(strings.TrimLeft(text, "\n")) {
 		line = strings.TrimRight(line, "\n")
@@ -67,7 +66,7 @@ func readColumns(text string) (all []specColumn) {
 	return all
 }
 
-// parseNumber reads a number of the facts. What is none is a mistake in this package.
+// parseNumber parses a number of the static data. An error is a bug in this package.
 func parseNumber(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -76,7 +75,7 @@ func parseNumber(text string) int64 {
 	return n
 }
 
-// splitLines are the lines of a text, each split at blanks.
+// splitLines splits the lines of a text into fields.
 func splitLines(text string) (all [][]string) {
 	for line := range strings.Lines(text) {
 		if fields := strings.Fields(line); len(fields) > 0 {

@@ -25,12 +25,12 @@ const (
 	arrayAnalyze, arraySubscript               = 3816, 6179
 )
 
-// typeIndex is all types, and how to find them.
+// typeIndex finds types by OID and name.
 type typeIndex struct {
 	all             []*typ
 	byOID           map[int64]*typ
-	byName          map[string]*typ // as pg_type has the name
-	byFormattedName map[string]*typ // as format_type writes it, without its schema
+	byName          map[string]*typ // by name in pg_type
+	byFormattedName map[string]*typ // by the text of format_type, without a schema
 }
 
 var allTypes = sync.OnceValue(func() *typeIndex {
@@ -75,7 +75,7 @@ func readType(f []string) *typ {
 	return t
 }
 
-// arrayOf is the array of a type.
+// arrayOf creates the array type of a type.
 func arrayOf(t *typ) *typ {
 	align := "i"
 	if t.align == "d" {
@@ -88,10 +88,10 @@ func arrayOf(t *typ) *typ {
 	}
 }
 
-// isArray says whether a type is an array, and no vector.
+// isArray reports whether the type is an array and not a vector.
 func (t *typ) isArray() bool { return t.elem != 0 && t.subscript == arraySubscript && t.storage != "p" }
 
-// root is the type that a domain is of.
+// root is the base type of a domain.
 func (t *typ) root() *typ {
 	for t.base != 0 {
 		t = allTypes().byOID[t.base]

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// zoneNames are the time zones that are listed. Others are known all the same.
+// zoneNames are the listed time zones. Other zones can be used as well.
 const zoneNames = `
 	UTC GMT Etc/UTC
 	Africa/Cairo Africa/Casablanca Africa/Johannesburg Africa/Lagos Africa/Nairobi
@@ -25,15 +25,15 @@ const zoneNames = `
 	Europe/Zurich
 	Pacific/Auckland Pacific/Fiji Pacific/Honolulu`
 
-// zone is a time zone as it is now.
+// zone is a time zone with its current offset.
 type zone struct {
 	name, short string
 	offset      int // in seconds
 	summer      bool
 }
 
-// zoneList are the zones that this machine knows, as they are when it is first asked
-// for: a server that runs through a change of the clock shows the old one here.
+// zoneList are the time zones of this machine with their offsets at the first use: a server
+// that runs through a clock change shows the old offset here.
 var zoneList = sync.OnceValue(func() (all []zone) {
 	now := time.Now()
 	for _, name := range strings.Fields(zoneNames) {
@@ -48,7 +48,7 @@ var zoneList = sync.OnceValue(func() (all []zone) {
 	return all
 })
 
-// zones fills what speaks of time zones.
+// zones fills the views about time zones.
 func (b *builder) zones() {
 	for _, z := range zoneList() {
 		b.add("pg_timezone_names", "name", z.name, "abbrev", z.short, "utc_offset", interval(z.offset), "is_dst", z.summer)
@@ -58,5 +58,5 @@ func (b *builder) zones() {
 	}
 }
 
-// interval is seconds as rows hold them.
+// interval formats seconds as a stored interval.
 func interval(seconds int) string { return fmt.Sprintf("0 0 %d", seconds*1_000_000) }

@@ -41,7 +41,7 @@ def work():
     """Claims and runs jobs until a signal; a running job ends first. A retried claim returns the same job."""
     claim = {"worker": NAME, "types": list(TYPES), "lease": f"{LEASE}s", "wait": "5s"}
     while not stopping.is_set():
-        key = uuid.UUID(f"{time.time_ns() // 10**6:012x}7{uuid.uuid4().hex[13:]}")  # a UUIDv7 is the cheapest key for the server
+        key = uuid.UUID(f"{time.time_ns() // 10**6:012x}7{uuid.uuid4().hex[13:]}")  # UUIDv7: cheapest to store
         for item in call("POST", "/claim", claim, str(key), give_up=stopping.is_set)["items"]:
             run(item["job"], {"job_id": item["job"]["id"], **{name: item[name] for name in ("run_id", "lease_token")}})
 

@@ -28,9 +28,9 @@ func TestManyConcurrentClients(t *testing.T) {
 	if t.Failed() {
 		t.FailNow()
 	}
-	forEachClient(t, func(i int) error { return runClient(t.Context(), conns[i], fmt.Sprintf("crowd_%d", i)) })
+	forEachClient(t, func(i int) error { return runClient(t.Context(), conns[i], fmt.Sprintf("client_%d", i)) })
 	forEachClient(t, func(i int) error { return conns[i].Close(context.Background()) })
-	if n := countOf(t, s.connect(t), "crowd%"); n != 0 {
+	if n := countOf(t, s.connect(t), "client%"); n != 0 {
 		t.Errorf("%d jobs are left", n)
 	}
 	for end := time.Now().Add(clientTimeout); runtime.NumGoroutine() > before+20; time.Sleep(20 * time.Millisecond) {
