@@ -16,10 +16,10 @@ type aggregateCall struct {
 	sorted        bool // elements are sorted, as PostgreSQL's DISTINCT does
 }
 
-// aggregates say how values of many rows become one.
+// aggregates are the aggregate functions by name.
 var aggregates map[string]func(t *translator, e *query.Call, args []value) (aggregateCall, error)
 
-// scalarToo are the aggregates that are functions of several arguments, too.
+// scalarToo are aggregates that are also functions of several arguments.
 var scalarToo = map[string]bool{"max": true, "min": true}
 
 func init() {
@@ -37,7 +37,7 @@ func init() {
 	}
 }
 
-// aggregate is an aggregate with what it is given, which belongs to the SELECT around it.
+// aggregate translates the call of an aggregate, which belongs to the surrounding SELECT.
 func (t *translator) aggregate(e *query.Call, s *scope, name string, how func(*translator, *query.Call, []value) (aggregateCall, error)) (value, error) {
 	sel := s.selection()
 	if err := sel.checkAggregate(e, name); err != nil {
@@ -94,7 +94,7 @@ func (sel *selection) checkAggregate(e *query.Call, name string) error {
 	return nil
 }
 
-// resolveRow is an argument that may be a whole row.
+// resolveRow resolves an argument that can be a whole row.
 func (t *translator) resolveRow(v value) (value, error) {
 	if v.row {
 		return t.rowJSON(v), nil
@@ -102,7 +102,7 @@ func (t *translator) resolveRow(v value) (value, error) {
 	return v, nil
 }
 
-// withinArgs are the values of WITHIN GROUP (ORDER BY …).
+// withinArgs translates the values of WITHIN GROUP (ORDER BY …).
 func (t *translator) withinArgs(e *query.Call, s *scope) (args []value, err error) {
 	for _, term := range e.Within {
 		v, err := t.expr(term.Expr, s)
@@ -186,7 +186,7 @@ func (t *translator) aggregateFilter(e *query.Call, s *scope, v *value, g aggreg
 // that limits the query.
 func checkMemory(text *sql) *sql { return cat("rota_weigh(", text, ")") }
 
-// aggregateOrder is the order in which values are gathered.
+// aggregateOrder writes the ORDER BY inside an aggregate.
 func (t *translator) aggregateOrder(e *query.Call, s *scope, v *value, g aggregateCall) (*sql, error) {
 	if len(e.Order) == 0 {
 		if e.Distinct && g.sorted {

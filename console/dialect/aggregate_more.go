@@ -5,7 +5,8 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// stringAgg is string_agg(x, separator). SQLite takes no DISTINCT with two arguments.
+// stringAgg translates string_agg(x, separator). SQLite does not support DISTINCT with two
+// arguments.
 func stringAgg(t *translator, e *query.Call, args []value) (aggregateCall, error) {
 	if err := checkArgCount(e, args, 2, t); err != nil {
 		return aggregateCall{}, err
@@ -24,7 +25,7 @@ func stringAgg(t *translator, e *query.Call, args []value) (aggregateCall, error
 	return aggregateCall{name: "json_group_array", args: []value{x}, before: "nullif(rota_array_text(", after: ", " + text.SQL + ", NULL), '')", kind: kind.Text, sorted: true}, nil
 }
 
-// groupConcat is SQLite's own name for it, whose separator may be left out.
+// groupConcat is SQLite's group_concat, whose separator is optional.
 func groupConcat(t *translator, e *query.Call, args []value) (aggregateCall, error) {
 	if len(args) != 1 && len(args) != 2 {
 		return aggregateCall{}, noFunction("group_concat", nil, args, e.Place(), t)
@@ -39,7 +40,7 @@ func groupConcat(t *translator, e *query.Call, args []value) (aggregateCall, err
 	return aggregateCall{name: "group_concat", args: args, kind: kind.Text}, nil
 }
 
-// arrayAgg is array_agg(x), of no rows NULL.
+// arrayAgg translates array_agg(x), which is NULL for no rows.
 func arrayAgg(t *translator, e *query.Call, args []value) (aggregateCall, error) {
 	if err := checkArgCount(e, args, 1, t); err != nil {
 		return aggregateCall{}, err
@@ -62,7 +63,7 @@ func jsonAgg(k kind.Kind) func(*translator, *query.Call, []value) (aggregateCall
 	}
 }
 
-// groupArray is SQLite's own json_group_array, of no rows an empty array.
+// groupArray is SQLite's json_group_array, which is an empty array for no rows.
 func groupArray(t *translator, e *query.Call, args []value) (aggregateCall, error) {
 	if err := checkArgCount(e, args, 1, t); err != nil {
 		return aggregateCall{}, err
@@ -85,7 +86,7 @@ func objectAgg(k kind.Kind) func(*translator, *query.Call, []value) (aggregateCa
 	}
 }
 
-// bitAgg gathers the bits of whole numbers.
+// bitAgg translates bit_and, bit_or and similar.
 func bitAgg(t *translator, e *query.Call, args []value) (aggregateCall, error) {
 	name := e.Path[len(e.Path)-1].Text
 	if err := checkArgCount(e, args, 1, t); err != nil {
@@ -97,7 +98,7 @@ func bitAgg(t *translator, e *query.Call, args []value) (aggregateCall, error) {
 	return aggregateCall{name: "json_group_array", args: args, before: "rota_bits('" + name + "', ", after: ")", kind: args[0].kind}, nil
 }
 
-// statistic is the variance of numbers, or its root.
+// statistic translates variance and standard deviation.
 func statistic(t *translator, e *query.Call, args []value) (aggregateCall, error) {
 	name := e.Path[len(e.Path)-1].Text
 	if err := checkArgCount(e, args, 1, t); err != nil {
@@ -114,7 +115,7 @@ func statistic(t *translator, e *query.Call, args []value) (aggregateCall, error
 	return aggregateCall{name: "json_group_array", args: []value{v}, before: "rota_statistic('" + name + "', ", after: ")", kind: k}, nil
 }
 
-// regression is what two rows of numbers have to do with each other.
+// regression translates aggregates of two arguments such as corr and regr_slope.
 func regression(t *translator, e *query.Call, args []value) (aggregateCall, error) {
 	name := e.Path[len(e.Path)-1].Text
 	if err := checkArgCount(e, args, 2, t); err != nil {
@@ -135,7 +136,7 @@ func regression(t *translator, e *query.Call, args []value) (aggregateCall, erro
 	return aggregateCall{name: "json_group_array", args: []value{pair}, before: "rota_paired('" + name + "', ", after: ")", kind: k}, nil
 }
 
-// percentile is percentile_cont, percentile_disc or mode: of values in their order.
+// percentile translates percentile_cont, percentile_disc and mode.
 func percentile(t *translator, e *query.Call, args []value) (aggregateCall, error) {
 	name := e.Path[len(e.Path)-1].Text
 	want := 2

@@ -4,7 +4,7 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// arithmetic is + - * / % ^ between two values.
+// arithmetic translates + - * / % ^.
 func (t *translator) arithmetic(op string, x, y value, at int) (value, error) {
 	a, b := t.currentKind(x), t.currentKind(y)
 	if isTime(a) || isTime(b) {
@@ -45,7 +45,7 @@ func (t *translator) arithmetic(op string, x, y value, at int) (value, error) {
 	return numberArithmetic(op, x, y, k), nil
 }
 
-// operand is a value as one of two numbers. What is a number already stays as it is.
+// operand converts an operand to a number. A number stays unchanged.
 func (t *translator) operand(v value, k kind.Kind) (value, error) {
 	if v.untyped() {
 		return t.implicit(v, k)
@@ -53,8 +53,8 @@ func (t *translator) operand(v value, k kind.Kind) (value, error) {
 	return v, nil
 }
 
-// numberArithmetic calculates. Of whole numbers SQLite divides as PostgreSQL does; what may be
-// held as whole and is not meant so, is made real before.
+// numberArithmetic writes arithmetic of numbers. SQLite divides integers like PostgreSQL; a
+// value of another kind that can be stored as an integer is converted to REAL first.
 func numberArithmetic(op string, x, y value, k kind.Kind) value {
 	switch {
 	case op == "^":
@@ -74,12 +74,12 @@ func numberArithmetic(op string, x, y value, k kind.Kind) value {
 	return newValue(k, asTerm, cat(x.parenthesized(), " "+op+" ", y.parenthesized()), x, y)
 }
 
-// isTime says whether a kind has to do with time.
+// isTime reports whether a kind is a time, a date or an interval.
 func isTime(k kind.Kind) bool {
 	return categoryOf(k) == categoryTime || k == kind.Interval || k == kind.Time
 }
 
-// timeArithmetic calculates with times and intervals.
+// timeArithmetic translates arithmetic of times and intervals.
 func (t *translator) timeArithmetic(op string, x, y value, at int) (value, error) {
 	x, y, err := t.untypedTimes(op, x, y)
 	if err != nil {
@@ -123,7 +123,7 @@ func (t *translator) timeArithmetic(op string, x, y value, at int) (value, error
 	return x, noOperator(op, x, y, at)
 }
 
-// elapsed is the time between two.
+// elapsed is the difference of two times.
 func (t *translator) elapsed(x, y value) (value, error) {
 	values := []value{x, y}
 	if _, err := t.unify("operator -", values); err != nil {
@@ -132,8 +132,7 @@ func (t *translator) elapsed(x, y value) (value, error) {
 	return call(kind.Interval, "rota_between", values...), nil
 }
 
-// untypedTimes says what a value is that stands beside a time, or beside an interval, and of
-// which nothing else is known.
+// untypedTimes gives an untyped operand beside a time or an interval its kind.
 func (t *translator) untypedTimes(op string, x, y value) (value, value, error) {
 	var err error
 	if x.untyped() {

@@ -5,12 +5,12 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// array is ARRAY[…] or ARRAY(query).
+// array translates ARRAY[…] or ARRAY(query).
 func (t *translator) array(e *query.Array, s *scope) (value, error) {
 	return t.arrayOf(e, s, kind.Unknown)
 }
 
-// arrayOf is an array of a kind that may be known already.
+// arrayOf translates an array whose kind may be known already.
 func (t *translator) arrayOf(e *query.Array, s *scope, want kind.Kind) (value, error) {
 	if e.Query != nil {
 		return t.arrayQuery(e, s, want)
@@ -78,7 +78,7 @@ func (t *translator) arrayQuery(e *query.Array, s *scope, want kind.Kind) (value
 	return t.convert(v, want)
 }
 
-// subquery is a query that stands in a value, with so many columns; 0: any number.
+// subquery translates a subquery with a number of columns; 0: any number.
 func (t *translator) subquery(q *query.Query, s *scope, columns int) (*block, error) {
 	b, err := t.query(q, s)
 	if err != nil {
@@ -96,7 +96,7 @@ func (t *translator) subquery(q *query.Query, s *scope, columns int) (*block, er
 	return b, nil
 }
 
-// exists is EXISTS.
+// exists translates EXISTS.
 func (t *translator) exists(e *query.Exists, s *scope) (value, error) {
 	b, err := t.subquery(e.Query, s, 0)
 	if err != nil {
@@ -105,7 +105,7 @@ func (t *translator) exists(e *query.Exists, s *scope) (value, error) {
 	return value{kind: kind.Boolean, level: atom, at: e.Place(), ungrouped: b.ungrouped, sql: cat("EXISTS (", b.write(false), ")").from(e.Place())}, nil
 }
 
-// scalar is a query that stands for a value.
+// scalar translates a scalar subquery.
 func (t *translator) scalar(e *query.Scalar, s *scope) (value, error) {
 	b, err := t.subquery(e.Query, s, 1)
 	if err != nil {
@@ -128,7 +128,7 @@ func (b *block) scalarText() *sql {
 	return cat("(SELECT CASE WHEN count(*) > 1 THEN rota_many(count(*)) ELSE max("+name+") END FROM (", two, "))")
 }
 
-// row is (a, b).
+// row translates (a, b).
 func (t *translator) row(e *query.Row, s *scope) (value, error) {
 	v := value{kind: kind.Record, row: true, level: atom, at: e.Place()}
 	texts := make([]*sql, len(e.Elems))
@@ -145,7 +145,7 @@ func (t *translator) row(e *query.Row, s *scope) (value, error) {
 	return v, nil
 }
 
-// rowJSON is a row as a document: what it is held as.
+// rowJSON is a row in its stored form, a JSON object.
 func (t *translator) rowJSON(v value) value { return rowJSON(v, t.shownZone) }
 
 // rowJSON is a row as a document whose times are those of a zone.
@@ -157,7 +157,7 @@ func rowJSON(v value, zone string) value {
 	return newValue(kind.Record, atom, cat("json_object(", list(parts), ")"), v).placed(v.at)
 }
 
-// inJSON is a value as SQLite puts it into a document.
+// inJSON is a value as SQLite writes it into a document.
 func (t *translator) inJSON(v value) value { return inJSON(v, t.shownZone) }
 
 func inJSON(v value, zone string) value {
@@ -172,8 +172,8 @@ func inJSON(v value, zone string) value {
 	return call(kind.PlainJSON, "json", call(kind.PlainJSON, "rota_json", withZoneIn(zone, v.kind, textConstant(string(v.kind)), v)...))
 }
 
-// inArray is a value as SQLite puts it into an array. Of real numbers it would write 15
-// digits.
+// inArray is a value as SQLite writes it into an array. SQLite would write only 15 digits of a
+// real number.
 func inArray(v value) value {
 	switch {
 	case v.kind.Elem() != kind.Unknown, isJSON(v.kind):
@@ -184,7 +184,7 @@ func inArray(v value) value {
 	return v
 }
 
-// joinArrays is || with an array on one side at least.
+// joinArrays translates || with an array on at least one side.
 func (t *translator) joinArrays(x, y value) (value, error) {
 	if x.kind.Elem() == kind.Unknown {
 		k, wanted := y.kind, y.kind
@@ -208,7 +208,7 @@ func (t *translator) joinArrays(x, y value) (value, error) {
 	return call(k, "rota_array_cat", x, y), err
 }
 
-// convertArray is an array of one kind as one of another.
+// convertArray converts an array to another kind.
 func (t *translator) convertArray(v value, k kind.Kind) (value, error) {
 	from, to := v.kind.Elem(), k.Elem()
 	same := from == to || from == dynamic || categoryOf(from) == categoryText && categoryOf(to) == categoryText ||
@@ -227,7 +227,7 @@ func (t *translator) convertArray(v value, k kind.Kind) (value, error) {
 	return call(k, "rota_array_cast", args...), nil
 }
 
-// index is x[i] or x[from:to].
+// index translates x[i] or x[from:to].
 func (t *translator) index(e *query.Index, s *scope) (value, error) {
 	x, err := t.expr(e.X, s)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota/internal/suggest"
 )
 
-// call is a function with what it is given.
+// call translates a function call.
 func (t *translator) call(e *query.Call, s *scope) (value, error) {
 	name := e.Path[len(e.Path)-1].Text
 	if len(e.Path) > 1 {
@@ -32,7 +32,7 @@ func (t *translator) call(e *query.Call, s *scope) (value, error) {
 	return t.plainCall(e, s, name)
 }
 
-// plainCall is a function of its arguments alone.
+// plainCall translates a call of an ordinary function.
 func (t *translator) plainCall(e *query.Call, s *scope, name string) (value, error) {
 	args, err := t.args(e, s)
 	if err != nil {
@@ -54,7 +54,7 @@ func (t *translator) plainCall(e *query.Call, s *scope, name string) (value, err
 	return t.setInList(e, s, set)
 }
 
-// args are the arguments of a call.
+// args translates the arguments of a call.
 func (t *translator) args(e *query.Call, s *scope) ([]value, error) {
 	args := make([]value, len(e.Args))
 	for i, n := range e.Args {
@@ -67,7 +67,8 @@ func (t *translator) args(e *query.Call, s *scope) ([]value, error) {
 	return args, nil
 }
 
-// apply finds the function for what it is given. One that yields rows is a set.
+// apply selects the function for the arguments. A set-returning function is returned as a
+// setFunction.
 func (t *translator) apply(e *query.Call, name string, args []value) (*setFunction, value, error) {
 	if special, is := specials[name]; is {
 		v, err := special(t, e, args)
@@ -92,7 +93,7 @@ func (t *translator) apply(e *query.Call, name string, args []value) (*setFuncti
 	return nil, v, nil
 }
 
-// fromCatalogue is a function that the catalogue knows.
+// fromCatalogue converts a signature of the catalogue.
 func fromCatalogue(sig Signature) *function {
 	f := &function{name: sig.Name, returns: string(sig.Returns), set: sig.Set, optional: sig.Optional, variadic: sig.Variadic}
 	for _, k := range sig.Args {
@@ -113,7 +114,7 @@ func fromCatalogue(sig Signature) *function {
 	return f
 }
 
-// pick finds the one of several functions of a name that fits what it is given best.
+// pick selects the overload that fits the arguments best.
 func (t *translator) pick(name string, known []*function, args []value, at int) (*function, []value, kind.Kind, error) {
 	var best *function
 	least := -1

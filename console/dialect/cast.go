@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// castOf is x::type, CAST(x AS type) or type 'text'.
+// castOf translates x::type, CAST(x AS type) or type 'text'.
 func (t *translator) castOf(e *query.Cast, s *scope) (value, error) {
 	k, err := kindOf(e.Type)
 	if err != nil {
@@ -34,13 +34,13 @@ func (t *translator) castOf(e *query.Cast, s *scope) (value, error) {
 	return v, nil
 }
 
-// intervalFields are the fields that an interval may be of.
+// intervalFields are the valid field restrictions of an interval.
 var intervalFields = map[string]bool{
 	"year": true, "month": true, "day": true, "hour": true, "minute": true, "second": true, "year to month": true,
 	"day to hour": true, "day to minute": true, "day to second": true, "hour to minute": true, "hour to second": true, "minute to second": true,
 }
 
-// castFields is a value as an interval of some fields: interval '1' day.
+// castFields converts a value to an interval with fields: interval '1' day.
 func (t *translator) castFields(v value, k kind.Kind, as *query.Type) (value, error) {
 	switch {
 	case !intervalFields[as.Fields]:
@@ -55,7 +55,7 @@ func (t *translator) castFields(v value, k kind.Kind, as *query.Type) (value, er
 	return call(k, "rota_interval_trim", v, textConstant(as.Fields)), err
 }
 
-// kindOf is the kind that a type names.
+// kindOf returns the kind of a type name.
 func kindOf(t *query.Type) (kind.Kind, error) {
 	name := t.Name
 	if t.Quoted && name == "char" {
@@ -75,7 +75,7 @@ func kindOf(t *query.Type) (kind.Kind, error) {
 	return k, nil
 }
 
-// aliasKinds are types that are held as others.
+// aliasKinds are types that are stored as another kind.
 var aliasKinds = map[string]kind.Kind{
 	"regprocedure": kind.Regproc, "regoper": kind.Regproc, "regoperator": kind.Regproc, "cid": kind.XID, "xid8": kind.XID, "citext": kind.Text,
 	"information_schema.sql_identifier": kind.Name, "sql_identifier": kind.Name, "cardinal_number": kind.Int4, "character_data": kind.Varchar, "yes_or_no": kind.Varchar,
@@ -87,7 +87,7 @@ var kindNames = []string{
 	"uuid", "json", "jsonb", "bytea", "oid", "regclass",
 }
 
-// cast is a value that is asked to be of a kind.
+// cast is an explicit cast.
 func (t *translator) cast(v value, k kind.Kind, mods []string) (value, error) {
 	var err error
 	if v.untyped() {
@@ -119,7 +119,7 @@ func (t *translator) cast(v value, k kind.Kind, mods []string) (value, error) {
 	return v, nil
 }
 
-// convert is a value of one kind as one of another.
+// convert converts a value to another kind.
 func (t *translator) convert(v value, k kind.Kind) (value, error) {
 	from := v.kind
 	switch {
@@ -170,13 +170,13 @@ func cannotCast(v value, k kind.Kind) error {
 	return queryError("42846", v.at, "cannot cast type %s to %s", typeTitle(v.kind), typeTitle(k)).withHint("cast the value to text first")
 }
 
-// as is a value under another name of its kind.
+// as returns the value with another kind of the same stored form.
 func (v value) as(k kind.Kind) value {
 	v.kind, v.text, v.param = k, nil, 0
 	return v
 }
 
-// toText writes a value as PostgreSQL does.
+// toText formats a value like PostgreSQL.
 func (t *translator) toText(v value, k kind.Kind) value {
 	switch from := v.kind; {
 	case categoryOf(from) == categoryText, from == kind.UUID, from == kind.PlainJSON, from == kind.NodeTree, from == kind.ACLItem, from == kind.Inet:
@@ -191,7 +191,7 @@ func (t *translator) toText(v value, k kind.Kind) value {
 	return call(k, "rota_text", t.withZone(v.kind, textConstant(string(v.kind)), v)...)
 }
 
-// fromText reads a text that is not known before the query runs.
+// fromText parses a text at run time.
 func (t *translator) fromText(v value, k kind.Kind) (value, error) {
 	switch {
 	case k == kind.Inet, k == kind.NodeTree, k == kind.ACLItem:
@@ -204,7 +204,7 @@ func (t *translator) fromText(v value, k kind.Kind) (value, error) {
 	return call(k, "rota_read", t.withZone(k, textConstant(string(k)), v)...), nil
 }
 
-// fromDynamic reads a value of which SQLite alone knows what it is.
+// fromDynamic converts a value whose type only SQLite knows.
 func (t *translator) fromDynamic(v value, k kind.Kind) (value, error) {
 	switch {
 	case categoryOf(k) == categoryText:
@@ -215,7 +215,7 @@ func (t *translator) fromDynamic(v value, k kind.Kind) (value, error) {
 	return t.fromText(newValue(kind.Text, atom, cat("CAST(", v, " AS TEXT)"), v), k)
 }
 
-// toNumber is a value as a number.
+// toNumber converts a value to a number.
 func toNumber(v value, k kind.Kind) (value, error) {
 	from, name := v.kind, textConstant(string(k))
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// expr says what a value means.
+// expr translates an expression.
 func (t *translator) expr(e query.Expr, s *scope) (value, error) {
 	if err := t.enter(e.Place()); err != nil {
 		return value{}, err
@@ -84,7 +84,7 @@ func (t *translator) exprMore(e query.Expr, s *scope) (value, error) {
 	return value{}, unsupported(e.Place(), "this form of expression is not supported")
 }
 
-// boolExpr is a value that must be true or false.
+// boolExpr translates an expression that must be boolean.
 func (t *translator) boolExpr(e query.Expr, s *scope, what string) (value, error) {
 	v, err := t.expr(e, s)
 	if err != nil {
@@ -103,7 +103,7 @@ func (t *translator) boolValue(v value, at int, what string) (value, error) {
 	return v, nil
 }
 
-// unary is a sign, or NOT, before a value.
+// unary translates a sign or NOT.
 func (t *translator) unary(e *query.Unary, s *scope) (value, error) {
 	if e.Op == "NOT" {
 		v, err := t.boolExpr(e.X, s, "argument of NOT")
@@ -137,7 +137,7 @@ func (t *translator) unary(e *query.Unary, s *scope) (value, error) {
 	return v, unsupported(e.Place(), "operator %s is not supported", e.Op)
 }
 
-// caseOf is CASE.
+// caseOf translates CASE.
 func (t *translator) caseOf(e *query.Case, s *scope) (value, error) {
 	var of value
 	var err error
@@ -176,7 +176,8 @@ func (t *translator) caseOf(e *query.Case, s *scope) (value, error) {
 	return t.writeCase(e, of, ifs, thens, k)
 }
 
-// unifyCase makes what a CASE gives of one kind. ELSE has the first word in that.
+// unifyCase converts the results of CASE to a common kind. ELSE is considered first, as in
+// PostgreSQL.
 func (t *translator) unifyCase(e *query.Case, thens []value) (kind.Kind, error) {
 	last := len(thens) - 1
 	if e.Else == nil || last == 0 {
@@ -210,7 +211,7 @@ func (t *translator) writeCase(e *query.Case, of value, ifs, thens []value, k ki
 	return out.placed(e.Place()), nil
 }
 
-// is is IS NULL, IS TRUE, IS DISTINCT FROM and so on.
+// is translates IS NULL, IS TRUE, IS DISTINCT FROM and similar.
 func (t *translator) is(e *query.Is, s *scope) (value, error) {
 	x, err := t.expr(e.X, s)
 	if err != nil {
@@ -243,13 +244,14 @@ func (t *translator) is(e *query.Is, s *scope) (value, error) {
 	return x, unsupported(e.Place(), "IS %s is not supported", e.What)
 }
 
-// collations are those that mean our own order; those of SQLite are its own.
+// collations maps the accepted collations. Empty means the default byte order; the others are
+// collations of SQLite.
 var collations = map[string]string{
 	"default": "", "c": "", "posix": "", "ucs_basic": "", "unicode": "", "en_us": "", "en_us.utf8": "", "en_us.utf-8": "", "c.utf8": "", "c.utf-8": "",
 	"en-x-icu": "", "und-x-icu": "", "nocase": "NOCASE", "binary": "BINARY", "rtrim": "RTRIM",
 }
 
-// collate is COLLATE.
+// collate translates COLLATE.
 func (t *translator) collate(e *query.Collate, s *scope) (value, error) {
 	v, err := t.expr(e.X, s)
 	if err != nil {

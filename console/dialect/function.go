@@ -49,14 +49,14 @@ func withNulls(name string, args int, f func(a arguments) (any, error)) Function
 	return Function{name, args, func(list []any) (any, error) { return f(list) }}
 }
 
-// arguments are what a function is given.
+// arguments are the arguments of a function.
 type arguments []any
 
 func (a arguments) text(i int) string { return asText(a[i]) }
 
 func (a arguments) kind(i int) kind.Kind { return kind.Kind(asText(a[i])) }
 
-// real is a number; of a text the one that it begins with.
+// real is an argument as a number, like SQLite converts texts.
 func (a arguments) real(i int) float64 { return realOf(a[i]) }
 
 func realOf(v any) float64 {
@@ -88,7 +88,7 @@ func (a arguments) int(i int) int64 {
 
 func (a arguments) array(i int) ([]any, error) { return decodeArray(asText(a[i])) }
 
-// boolean is a truth as it is held.
+// boolean returns the stored form of a boolean.
 func boolean(is bool) (any, error) {
 	if is {
 		return int64(1), nil
@@ -96,7 +96,7 @@ func boolean(is bool) (any, error) {
 	return int64(0), nil
 }
 
-// valueMax is how long a text may become, in bytes.
+// valueMax limits the size of a text result in bytes.
 const valueMax = 4 << 20
 
 func checkLength(text string) (any, error) {
@@ -108,7 +108,7 @@ func checkLength(text string) (any, error) {
 
 func tooLong() error { return valueError(StateLimit, "value exceeds the limit of %d bytes", valueMax) }
 
-// castFunctions read and write values.
+// castFunctions parse and format values.
 var castFunctions = []Function{
 	strict("rota_read", 2, func(a arguments) (any, error) { return ParseValue(a.kind(0), a.text(1)) }),
 	strict("rota_read", 3, func(a arguments) (any, error) { return ParseValueIn(a.text(2), a.kind(0), a.text(1)) }),
@@ -135,7 +135,7 @@ func asWritten(a arguments) (any, error) {
 	return formatIn(zone, a.kind(0), a[1]), nil
 }
 
-// toInteger rounds to the nearest whole number, and of two to the even one.
+// toInteger rounds to the nearest integer, halves to even.
 func toInteger(v any, k kind.Kind) (any, error) {
 	switch v := v.(type) {
 	case int64:

@@ -6,7 +6,7 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// aggregateFunctions make the answers of aggregates of what was gathered.
+// aggregateFunctions compute the results of aggregates from collected arrays.
 var aggregateFunctions = []Function{
 	strict("rota_interval_sum", 2, intervalSum),
 	strict("rota_interval_min", 1, func(a arguments) (any, error) { return intervalExtreme(a, -1) }),
@@ -18,7 +18,7 @@ var aggregateFunctions = []Function{
 	withNulls("rota_weigh", 1, func(arguments) (any, error) { return int64(1), nil }), // replaced by a caller that limits memory; see NativeFunctions
 }
 
-// nonNullElements are the elements of an array that are not NULL.
+// nonNullElements are the elements of an array without NULL.
 func nonNullElements(stored string) (list []any, err error) {
 	all, err := decodeArray(stored)
 	for _, e := range all {
@@ -29,7 +29,7 @@ func nonNullElements(stored string) (list []any, err error) {
 	return list, err
 }
 
-// intervalSum is the sum of intervals, or their average.
+// intervalSum is the sum or the average of intervals.
 func intervalSum(a arguments) (any, error) {
 	list, err := nonNullElements(a.text(0))
 	if err != nil || len(list) == 0 {
@@ -86,7 +86,7 @@ func bitsOf(a arguments) (any, error) {
 	return out, nil
 }
 
-// variance is that of numbers, or its root: of all of them, or as of a sample.
+// variance computes variance or standard deviation, of the population or of a sample.
 func variance(a arguments) (any, error) {
 	list, err := nonNullElements(a.text(1))
 	if err != nil || len(list) == 0 {
@@ -112,7 +112,7 @@ func variance(a arguments) (any, error) {
 	return squares / n, nil
 }
 
-// regressionOf is what two rows of numbers, y and x, have to do with each other.
+// regressionOf computes aggregates of pairs of numbers y and x.
 func regressionOf(a arguments) (any, error) {
 	all, err := decodeArray(a.text(1))
 	if err != nil {
@@ -166,7 +166,7 @@ func regressionOf(a arguments) (any, error) {
 	return nil, nil
 }
 
-// percentileOf is percentile_cont, percentile_disc or mode.
+// percentileOf computes percentile_cont, percentile_disc or mode.
 func percentileOf(a arguments) (any, error) {
 	if a[1] == nil {
 		return nil, nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// arrayFunctions are those of arrays, which are held as JSON.
+// arrayFunctions are the functions of arrays, which are stored as JSON.
 var arrayFunctions = []Function{
 	withNulls("rota_zip", -1, zip),
 	withNulls("rota_array_cat", 2, arrayCat),
@@ -90,7 +90,7 @@ var arrayFunctions = []Function{
 	}),
 }
 
-// zip puts arrays side by side: the first of each, the second of each and so on.
+// zip combines arrays element by element.
 func zip(a arguments) (any, error) {
 	lists := make([][]any, len(a))
 	most := 0
@@ -140,7 +140,7 @@ func twoArrays(a arguments) (x, y []any, err error) {
 	return x, y, err
 }
 
-// element is one of an array, given the number of the first.
+// element returns an element; the lower bound is an argument.
 func element(a arguments) (any, error) {
 	list, err := a.array(0)
 	i := a.int(1) - a.int(2)
@@ -194,7 +194,7 @@ func countElements(list []any) int64 {
 	return n
 }
 
-// boolTexts are those of an array as an answer shows them: t and f.
+// boolTexts replaces boolean elements by t and f, as in an answer.
 func boolTexts(list []any) []any {
 	for i, e := range list {
 		switch e := e.(type) {
@@ -238,7 +238,7 @@ func collectWords(list []any, instead any, words *[]string) {
 	}
 }
 
-// equalElements says whether two elements are equal.
+// equalElements reports whether two elements are equal.
 func equalElements(x, y any) bool {
 	if x == nil || y == nil {
 		return x == nil && y == nil
@@ -259,7 +259,7 @@ func elementKey(v any) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// elementSet are the elements of an array that are not NULL.
+// elementSet are the elements of an array without NULL.
 func elementSet(list []any) map[string]bool {
 	set := make(map[string]bool, len(list))
 	for _, e := range list {
@@ -270,7 +270,7 @@ func elementSet(list []any) map[string]bool {
 	return set
 }
 
-// holdsAny says whether two arrays have an element in common.
+// holdsAny reports whether two arrays have a common element.
 func holdsAny(list, any []any) bool {
 	set := elementSet(list)
 	for _, e := range any {
@@ -281,7 +281,7 @@ func holdsAny(list, any []any) bool {
 	return false
 }
 
-// holdsAll says whether an array has all elements of another.
+// holdsAll reports whether an array contains all elements of another.
 func holdsAll(list, all []any) bool {
 	set := elementSet(list)
 	for _, e := range all {
@@ -371,7 +371,7 @@ func numberSeries(a arguments) (any, error) {
 	return encode(list), nil
 }
 
-// wholeSeries counts in whole numbers, and ends where there is no next one.
+// wholeSeries is a series of integers; it ends before an overflow.
 func wholeSeries(from, to, step int64) string {
 	list := []any{}
 	for n := from; (step > 0) == (n <= to) || n == to; {

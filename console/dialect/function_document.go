@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// documentFunctions are those of JSON.
+// documentFunctions are the functions of JSON.
 var documentFunctions = []Function{
 	strict("rota_json", 2, documentOf),
 	strict("rota_json", 3, documentOf),
@@ -68,7 +68,7 @@ var documentFunctions = []Function{
 	strict("rota_json_set", 4, jsonSet),
 }
 
-// documentOf is a value as a document.
+// documentOf converts a value to JSON.
 func documentOf(a arguments) (any, error) {
 	k, v := a.kind(0), a[1]
 	zone, err := a.zone(2)
@@ -104,7 +104,7 @@ func documentsOf(elem kind.Kind, list []any, zone *time.Location) (out []any, er
 	return out, nil
 }
 
-// inDocument is one value as a document holds it.
+// inDocument converts one value to its form in a document.
 func inDocument(k kind.Kind, v any, zone *time.Location) (any, error) {
 	switch k {
 	case kind.Boolean:
@@ -133,7 +133,7 @@ func inDocument(k kind.Kind, v any, zone *time.Location) (any, error) {
 	return FormatValue(k, v), nil
 }
 
-// jsonPart is a part of a document as a document; what is not there is NULL.
+// jsonPart returns a part of a document as JSON; a missing part is NULL.
 func jsonPart(v any, err error) (any, error) {
 	if err != nil || v == missingValue {
 		return nil, err
@@ -141,8 +141,7 @@ func jsonPart(v any, err error) (any, error) {
 	return encode(v), nil
 }
 
-// asForm is how a part of a document is written: 0 as a document, 1 as a text, 2 as a
-// text with blanks.
+// asForm formats a part of a document: 0 JSON, 1 text, 2 text with blanks.
 func asForm(form int64) func(v any, err error) (any, error) {
 	if form == 0 {
 		return jsonPart
@@ -162,7 +161,7 @@ func asForm(form int64) func(v any, err error) (any, error) {
 	}
 }
 
-// missingValue is what is not there, other than null.
+// missingValue marks a missing part, which differs from JSON null.
 var missingValue any = struct{ missing bool }{true}
 
 func jsonGet(a arguments) (any, error) {
@@ -173,7 +172,7 @@ func jsonGet(a arguments) (any, error) {
 	return jsonStep(v, a[1]), nil
 }
 
-// jsonStep is a field of an object, or an element of an array.
+// jsonStep returns a field of an object or an element of an array.
 func jsonStep(v, key any) any {
 	switch v := v.(type) {
 	case *object:
@@ -292,7 +291,7 @@ func jsonPairs(a arguments) (any, error) {
 	return checkLength(encode(list))
 }
 
-// sortValues puts values of a kind in their order.
+// sortValues sorts values of a kind.
 func sortValues(list []any, k kind.Kind, descending bool) {
 	less := func(x, y any) bool { return realOf(x) < realOf(y) }
 	switch {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// containment compares documents. Each element of one array may be looked for among all of
-// another, so that it counts, and gives up.
+// containment compares documents. Each element of an array can be compared with all elements of
+// another one, so the budget limits the number of comparisons.
 type containment struct{ budget int }
 
-// containmentMax is how many values it compares.
+// containmentMax is the maximum number of comparisons.
 const containmentMax = 20_000_000
 
-// containsJSON is @>: all that is in y is in x.
+// containsJSON is @>: x contains all of y.
 func containsJSON(x, y any) (any, error) {
 	c := &containment{containmentMax}
 	is := c.contains(x, y, true)
@@ -66,7 +66,7 @@ func (c *containment) anyContains(list []any, e any) bool {
 	return false
 }
 
-// equalJSON compares what is neither an object nor an array.
+// equalJSON compares JSON scalars.
 func equalJSON(x, y any) bool {
 	if typeOfJSON(x) != typeOfJSON(y) {
 		return false
@@ -81,7 +81,7 @@ func equalJSON(x, y any) bool {
 	return x == y
 }
 
-// jsonHas is ?, ?| and ?&: a key, any of some, all of some.
+// jsonHas is ?, ?| and ?&: a key, any of several keys, all of them.
 func jsonHas(a arguments) (any, error) {
 	v, err := decode(a.text(0))
 	if err != nil {
@@ -129,7 +129,7 @@ func hasKey(v any, key string) bool {
 	return false
 }
 
-// jsonConcat is ||: the fields of two objects, or the elements of two arrays.
+// jsonConcat is ||: merges two objects or concatenates two arrays.
 func jsonConcat(a arguments) (any, error) {
 	x, err := decode(a.text(0))
 	if err != nil {
@@ -158,7 +158,7 @@ func asList(v any) []any {
 	return []any{v}
 }
 
-// jsonDelete is -: without a key, or without an element.
+// jsonDelete is -: removes a key or an element.
 func jsonDelete(a arguments) (any, error) {
 	v, err := decode(a.text(0))
 	if err != nil {
@@ -190,7 +190,7 @@ func jsonDelete(a arguments) (any, error) {
 	return nil, valueError(StateValue, "cannot delete from scalar")
 }
 
-// jsonDeleteKeys is - with an array: without some keys, or without texts of an array.
+// jsonDeleteKeys is - with an array: removes several keys, or texts from an array.
 func jsonDeleteKeys(a arguments) (any, error) {
 	v, err := decode(a.text(0))
 	if err != nil {
@@ -222,7 +222,7 @@ func jsonDeleteKeys(a arguments) (any, error) {
 	return nil, valueError(StateValue, "cannot delete from scalar")
 }
 
-// stripNulls is a document without fields that are null.
+// stripNulls removes the fields of objects that are null.
 func stripNulls(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -241,7 +241,7 @@ func stripNulls(v any) any {
 	return v
 }
 
-// pretty writes a document over several lines.
+// pretty formats a document on several lines.
 func pretty(b *strings.Builder, v any, line string) {
 	inner := line + "    "
 	switch v := v.(type) {
@@ -278,7 +278,7 @@ func pretty(b *strings.Builder, v any, line string) {
 	}
 }
 
-// jsonSet puts a value at a path.
+// jsonSet sets the value at a path.
 func jsonSet(a arguments) (any, error) {
 	v, err := decode(a.text(0))
 	if err != nil {

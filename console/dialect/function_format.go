@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// formatFunctions write times and numbers by a pattern, and read them.
+// formatFunctions format and parse times and numbers with a pattern.
 var formatFunctions = []Function{
 	strict("rota_to_char", 2, timeByPattern),
 	strict("rota_to_char", 3, timeByPattern),
@@ -18,7 +18,7 @@ var formatFunctions = []Function{
 	strict("rota_parse_time", 4, parseByPattern),
 }
 
-// fields are what patterns are made of; of those that begin alike the longest is first.
+// fields are the fields of patterns; of those with a common prefix the longest is first.
 var fields = []string{
 	"HH24", "HH12", "YYYY", "Y,YYY", "IYYY", "MONTH", "Month", "month", "IDDD", "SSSSS", "SSSS", "A.M.", "P.M.", "a.m.", "p.m.",
 	"YYY", "MON", "Mon", "mon", "DDD", "DAY", "Day", "day", "IYY", "TZH", "TZM",
@@ -26,7 +26,7 @@ var fields = []string{
 	"D", "W", "Y", "Q", "J", "I",
 }
 
-// pieces takes a pattern apart: fields, and what stands between them.
+// pieces splits a pattern into fields and literal text.
 func pieces(pattern string) (list []string, isField []bool) {
 	for i := 0; i < len(pattern); {
 		if pattern[i] == '"' {
@@ -56,7 +56,7 @@ func pieces(pattern string) (list []string, isField []bool) {
 	return list, isField
 }
 
-// caseSensitive says that it matters how a field is written.
+// caseSensitive reports whether the case of a field matters for the output.
 func caseSensitive(f string) bool {
 	switch strings.ToUpper(f) {
 	case "MONTH", "MON", "DAY", "DY", "AM", "PM", "A.M.", "P.M.", "TZ", "TH":
@@ -88,7 +88,7 @@ func timeByPattern(a arguments) (any, error) {
 	return writePattern(t.In(zone), pattern, nil)
 }
 
-// intervalTime is a time whose clock shows what an interval has.
+// intervalTime is a time whose clock shows the parts of an interval.
 func intervalTime(i interval) time.Time {
 	return time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i.micros%dayLong) * time.Microsecond)
 }
@@ -127,7 +127,7 @@ func writePattern(t time.Time, pattern string, of *interval) (any, error) {
 	return b.String(), nil
 }
 
-// trimFill is a field without what only fills it up.
+// trimFill removes padding from a field.
 func trimFill(text string, number int) string {
 	text = strings.TrimRight(text, " ")
 	if number >= 0 {
@@ -152,7 +152,7 @@ func ordinal(n int, how string) string {
 	return end
 }
 
-// field is one of a time, and the number that it is, or -1.
+// field formats a field of a time and returns its number, or -1.
 func field(t time.Time, name string, of *interval) (string, int) {
 	two := func(n int) (string, int) { return fmt.Sprintf("%02d", n), n }
 	if of != nil {
@@ -253,7 +253,7 @@ func fieldMore(t time.Time, name string) (string, int) {
 	return name, -1
 }
 
-// zoneField is a field of a time's zone.
+// zoneField formats a field of the time zone.
 func zoneField(t time.Time, name string) string {
 	zone, offset := t.Zone()
 	sign := '+'
@@ -304,7 +304,7 @@ func intervalField(name string, i *interval) (string, int, bool) {
 	return fmt.Sprintf("%0*d", digits, n), int(n), true
 }
 
-// parseByPattern reads a time by a pattern.
+// parseByPattern parses a time with a pattern.
 func parseByPattern(a arguments) (any, error) {
 	text, pattern, k := a.text(0), a.text(1), a.kind(2)
 	zone, err := a.zone(3)

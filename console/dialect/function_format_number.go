@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// numberByPattern writes a number by 9, 0, comma, point, FM, S, MI.
+// numberByPattern formats a number with the pattern elements 9, 0, comma, point, D, G, FM, S
+// and MI.
 func numberByPattern(f float64, pattern string) (any, error) {
 	up := strings.ToUpper(pattern)
 	for _, word := range []string{"EEEE", "RN", "PR", "L", "V", "TH", "SG", "PL", "\""} {
@@ -47,7 +48,7 @@ func roundTo(f float64, digits int) float64 {
 	return realOf(v)
 }
 
-// wholeByPattern fills the places before the point, from the right.
+// wholeByPattern fills the digits before the decimal point from the right.
 func wholeByPattern(digits, pattern string, fill bool) string {
 	out := make([]byte, 0, len(pattern))
 	zero := strings.IndexByte(pattern, '0')

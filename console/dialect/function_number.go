@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// numberFunctions calculate.
+// numberFunctions are the functions of numbers.
 var numberFunctions = []Function{
 	strict("rota_div", 2, func(a arguments) (any, error) {
 		x, y := a.int(0), a.int(1)
@@ -86,7 +86,7 @@ func modulo(a arguments) (any, error) {
 	return rest, nil
 }
 
-// exact is the number that a real one is written as: 0.1 is a tenth.
+// exact is the decimal number that a float is written as: 0.1 is a tenth.
 func exact(f float64) (*big.Rat, bool) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return nil, false
@@ -115,8 +115,8 @@ func integral(v any, how func(float64) float64) (any, error) {
 	return how(realOf(v)), nil
 }
 
-// decimal rounds a number, or cuts it, behind so many digits. It goes by the digits that
-// the number is written with, as PostgreSQL's numeric does.
+// decimal rounds or truncates a number to a number of digits. It uses the decimal digits of the
+// number, like PostgreSQL's numeric.
 func decimal(v any, digits int64, round bool) (any, error) {
 	if n, is := v.(int64); is && digits >= 0 {
 		return n, nil

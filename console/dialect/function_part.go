@@ -12,7 +12,7 @@ import (
 var partList = strings.Fields(`century day decade dow doy epoch hour isodow isoyear julian microseconds millennium milliseconds minute month quarter second
 timezone timezone_hour timezone_minute week year`)
 
-// partNames are the fields by all their names.
+// partNames are all names of the fields.
 var partNames = func() map[string]bool {
 	all := map[string]bool{}
 	for _, name := range partList {
@@ -39,7 +39,7 @@ func partOf(name string) string {
 	return name
 }
 
-// extractPart is a field of a time or of an interval.
+// extractPart extracts a field of a time or an interval.
 func extractPart(a arguments) (any, error) {
 	part := partOf(a.text(0))
 	if isInfinite(a.text(1)) {
@@ -78,7 +78,7 @@ func extractPart(a arguments) (any, error) {
 	return nil, noPart(part, k)
 }
 
-// zonePart is how far a clock is ahead of UTC.
+// zonePart extracts the offset from UTC.
 func zonePart(part string, t time.Time) (any, bool) {
 	_, offset := t.Zone()
 	switch part {
@@ -96,7 +96,7 @@ func noPart(part string, k kind.Kind) error {
 	return valueError(StateUnsupported, "unit %q not supported for type %s", part, typeTitle(k)).withHint("use one of %s", strings.Join(partList, ", "))
 }
 
-// exactly is a quotient: a whole number if it is one.
+// exactly is a quotient, as an integer if it is one.
 func exactly(n, by int64) any {
 	if n%by == 0 {
 		return n / by
@@ -198,7 +198,7 @@ func intervalPart(part string, i interval) (any, error) {
 	return nil, noPart(part, kind.Interval)
 }
 
-// truncate cuts a time behind a field that a clock shows.
+// truncate is date_trunc for a stored time.
 func truncate(part, stored string, zone *time.Location) (any, error) {
 	if isInfinite(stored) {
 		return stored, nil
@@ -274,7 +274,7 @@ func truncateInterval(part string, i interval) (any, error) {
 	return i.stored(), nil
 }
 
-// bin cuts a time at multiples of an interval from an origin.
+// bin is date_bin: rounds a time down to a multiple of an interval from an origin.
 func bin(a arguments) (any, error) {
 	step, err := loadInterval(a.text(0))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// textFunctions are those of texts.
+// textFunctions are the functions of texts.
 var textFunctions = []Function{
 	strict("rota_lower", 1, func(a arguments) (any, error) { return strings.ToLower(a.text(0)), nil }),
 	strict("rota_upper", 1, func(a arguments) (any, error) { return strings.ToUpper(a.text(0)), nil }),
@@ -70,7 +70,7 @@ var textFunctions = []Function{
 	withNulls("rota_concat_ws", -1, concatWith),
 }
 
-// runesOf says of a letter whether it is in a text, however long that is.
+// runesOf returns a fast membership test for the letters of a text.
 func runesOf(text string) func(rune) bool {
 	set := map[rune]bool{}
 	for _, r := range text {
@@ -93,7 +93,7 @@ func initcap(text string) string {
 	return b.String()
 }
 
-// pad fills a text up to a length, on the left (1) or on the right (2).
+// pad fills a text to a length, on the left (1) or on the right (2).
 func pad(a arguments) (any, error) {
 	text, fill, n := []rune(a.text(0)), []rune(a.text(2)), a.int(1)
 	if n > valueMax {
@@ -184,7 +184,7 @@ func splitPart(a arguments) (any, error) {
 	return parts[n-1], nil
 }
 
-// quoteIdent is a name as one writes it; simple ones need no quotes.
+// quoteIdent quotes a name if needed.
 func quoteIdent(name string) string {
 	simple := name != ""
 	for i, c := range name {
@@ -196,7 +196,7 @@ func quoteIdent(name string) string {
 	return quoted(name)
 }
 
-// keywords are words that are no names unless they are quoted.
+// keywords are the words that must be quoted as names.
 var keywords = func() map[string]bool {
 	all := map[string]bool{}
 	for _, w := range strings.Fields(`all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create
@@ -242,7 +242,7 @@ func decodeBytes(a arguments) (any, error) {
 	return b, nil
 }
 
-// concatWith puts texts together with the first of them between the others.
+// concatWith joins texts with the first one as the separator.
 func concatWith(a arguments) (any, error) {
 	if len(a) == 0 || a[0] == nil {
 		return nil, nil
@@ -306,7 +306,7 @@ func formatText(a arguments) (any, error) {
 	return b.String(), nil
 }
 
-// readSpec reads what stands between % and its letter: 1$, -, 10.
+// readSpec parses the part of a format specifier between % and its letter: 1$, -, 10.
 func readSpec(text string) (length, width, at int, flag byte) {
 	i, n := 0, 0
 	for ; i < len(text); i++ {

@@ -19,8 +19,7 @@ var zoneFunctions = []Function{
 	}),
 }
 
-// zone is the session's time zone, which is the last argument; where it is not given, it
-// is UTC.
+// zone is the session's time zone, the last argument; UTC if it is missing.
 func (a arguments) zone(i int) (*time.Location, error) {
 	if i >= len(a) {
 		return time.UTC, nil
@@ -28,8 +27,8 @@ func (a arguments) zone(i int) (*time.Location, error) {
 	return sessionZone(a.text(i))
 }
 
-// sessionZone finds a zone by the name that a session has set. Other than in AT TIME ZONE
-// only those of the database of zones can be set.
+// sessionZone finds a zone by the name that a session has set. Unlike AT TIME ZONE, it accepts
+// only names of the time zone database.
 func sessionZone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.UTC, nil

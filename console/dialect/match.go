@@ -5,7 +5,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// like is LIKE, ILIKE, SIMILAR TO or GLOB.
+// like translates LIKE, ILIKE, SIMILAR TO or GLOB.
 func (t *translator) like(e *query.Like, s *scope) (value, error) {
 	x, err := t.expr(e.X, s)
 	if err != nil {
@@ -30,7 +30,7 @@ func (t *translator) like(e *query.Like, s *scope) (value, error) {
 	return v.placed(e.Place()), err
 }
 
-// matching says whether a text fits a pattern.
+// matching writes a pattern match.
 func (t *translator) matching(how string, not bool, x, y value, escape *value, at int) (value, error) {
 	sign := map[string]string{"LIKE": "~~", "ILIKE": "~~*"}[how]
 	if sign == "" {
@@ -66,7 +66,7 @@ func (t *translator) matching(how string, not bool, x, y value, escape *value, a
 	return newValue(kind.Boolean, asComparison, text, x, y), nil
 }
 
-// negated is a truth, or its opposite.
+// negated returns a boolean value or its negation.
 func negated(v value, not bool) value {
 	if !not {
 		return v
@@ -74,7 +74,7 @@ func negated(v value, not bool) value {
 	return newValue(kind.Boolean, asNot, cat("NOT ", v.atLevel(asNot)), v)
 }
 
-// likeOperator is LIKE as a sign.
+// likeOperator translates ~~ and similar, the operator forms of LIKE.
 func (t *translator) likeOperator(op string, x, y value, at int) (value, error) {
 	how := "LIKE"
 	if op[len(op)-1] == '*' {
@@ -83,7 +83,7 @@ func (t *translator) likeOperator(op string, x, y value, at int) (value, error) 
 	return t.matching(how, op[0] == '!', x, y, nil, at)
 }
 
-// regex is ~ and its kin.
+// regex translates ~ and similar operators.
 func (t *translator) regex(op string, x, y value, at int) (value, error) {
 	x, y, err := t.bothTexts(op, x, y, at)
 	if err != nil {

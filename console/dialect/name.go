@@ -6,7 +6,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// nameOf is what PostgreSQL calls a column of the answer that has no name.
+// nameOf is PostgreSQL's name of an unnamed column of the answer.
 func nameOf(e query.Expr) string {
 	name, _ := columnName(e)
 	if name == "" {
@@ -15,7 +15,8 @@ func nameOf(e query.Expr) string {
 	return name
 }
 
-// columnName is a name, and how good a one: 2 is of what stands there, 1 of its type.
+// columnName returns a column name and its strength: 2 from the expression itself, 1 from a
+// type.
 func columnName(e query.Expr) (string, int) {
 	switch e := e.(type) {
 	case *query.Column:
@@ -77,7 +78,7 @@ func queryColumnName(body query.Body) (string, int) {
 	return "", 0
 }
 
-// typeNames are what PostgreSQL calls types that people call something else.
+// typeNames maps other names of types to PostgreSQL's names.
 var typeNames = map[string]string{
 	"integer": "int4", "int": "int4", "bigint": "int8", "smallint": "int2", "double precision": "float8", "float": "float8", "real": "float4",
 	"boolean": "bool", "character varying": "varchar", "char varying": "varchar", "character": "bpchar", "char": "bpchar", "decimal": "numeric", "dec": "numeric",

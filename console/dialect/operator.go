@@ -5,7 +5,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// binary is an operator between two values.
+// binary translates a binary operator.
 func (t *translator) binary(e *query.Binary, s *scope) (value, error) {
 	if e.Op == "AND" || e.Op == "OR" {
 		return t.logic(e, s)
@@ -54,12 +54,12 @@ func (t *translator) applyOperator(op string, x, y value, at int) (value, error)
 	return x, noOperator(op, x, y, at)
 }
 
-// noOperator says that there is no such operator for what it is given.
+// noOperator is the error of an operator that does not exist for these kinds.
 func noOperator(op string, x, y value, at int) error {
 	return queryError(StateFunction, at, "operator does not exist: %s %s %s", typeTitle(x.kind), op, typeTitle(y.kind)).withHint("cast one operand: x::%s", castHint(x, y))
 }
 
-// castHint is a type to cast to.
+// castHint suggests a type to cast to.
 func castHint(x, y value) kind.Kind {
 	for _, k := range []kind.Kind{x.kind, y.kind} {
 		if k != kind.Unknown && k != dynamic && categoryOf(k) != categoryText {
@@ -69,8 +69,8 @@ func castHint(x, y value) kind.Kind {
 	return kind.Text
 }
 
-// logic is AND or OR. Many of them in a row are put together in pairs, so that the text
-// is nested no deeper than SQLite reads.
+// logic translates AND or OR. Long chains become balanced trees, so that the text does not
+// exceed SQLite's nesting limit.
 func (t *translator) logic(e *query.Binary, s *scope) (value, error) {
 	var nodes []query.Expr
 	var left query.Expr = e
@@ -109,7 +109,7 @@ func balanced(op string, values []value) value {
 	return newValue(kind.Boolean, level, text, values...)
 }
 
-// concatChain is || between values, of which there may be many in a row.
+// concatChain translates a chain of ||.
 func (t *translator) concatChain(e *query.Binary, s *scope) (value, error) {
 	var steps []*query.Binary
 	var left query.Expr = e
@@ -137,7 +137,7 @@ func (t *translator) concatChain(e *query.Binary, s *scope) (value, error) {
 	return v.placed(e.Place()), nil
 }
 
-// concat is ||: of texts, arrays or documents.
+// concat translates || of texts, arrays or documents.
 func (t *translator) concat(x, y value, at int) (value, error) {
 	var err error
 	ax, ay := x.kind.Elem() != kind.Unknown, y.kind.Elem() != kind.Unknown
@@ -166,12 +166,12 @@ func (t *translator) concat(x, y value, at int) (value, error) {
 	return out, err
 }
 
-// isText says whether a value is a text, or may be one.
+// isText reports whether a value is a text or can become one.
 func isText(v value) bool {
 	return v.untyped() || categoryOf(v.kind) == categoryText || v.kind == dynamic
 }
 
-// bothTexts are two values as texts.
+// bothTexts converts two values to texts.
 func (t *translator) bothTexts(op string, x, y value, at int) (value, value, error) {
 	if !isText(x) || !isText(y) {
 		return x, y, noOperator(op, x, y, at)
@@ -184,7 +184,7 @@ func (t *translator) bothTexts(op string, x, y value, at int) (value, value, err
 	return x, y, err
 }
 
-// bits is an operator on the bits of whole numbers.
+// bits translates a bit operator on integers.
 func (t *translator) bits(op string, x, y value, at int) (value, error) {
 	values := []value{x, y}
 	k, err := t.unify("operator "+op, values)

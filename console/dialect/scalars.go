@@ -2,8 +2,8 @@ package dialect
 
 import "sort"
 
-// scalars are the functions whose arguments say what they give. What has another name
-// at SQLite, or another meaning there, says how it is asked for.
+// scalars are functions whose result kind follows from their arguments. A function with another
+// name or meaning in SQLite has its text here.
 var scalars = parseFunctions(`
 abs(number) number
 acos(float8) float8

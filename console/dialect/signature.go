@@ -64,7 +64,7 @@ func (f *function) declareArg(a string) {
 	f.args = append(f.args, kindName(strings.TrimRight(a, "?…")))
 }
 
-// kindName is the name of a kind as it is known everywhere.
+// kindName is the canonical name of a kind.
 func kindName(name string) string {
 	elem, array := strings.CutSuffix(name, "[]")
 	if k, known := kind.Named(elem); known {
@@ -76,7 +76,7 @@ func kindName(name string) string {
 	return name
 }
 
-// spec is the function as people read it.
+// spec is the signature for messages.
 func (f *function) spec() string {
 	args := make([]string, len(f.args))
 	for i, a := range f.args {
@@ -85,11 +85,10 @@ func (f *function) spec() string {
 	return f.name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// arg is what the function takes at a place.
+// arg is the kind of the argument at a position.
 func (f *function) arg(i int) string { return f.args[min(i, len(f.args)-1)] }
 
-// cost is how much must be converted to call the function; it is negative if it
-// cannot be called with that.
+// cost is the amount of conversion for a call with these arguments; negative: not callable.
 func (f *function) cost(args []value, t *translator) int {
 	if len(args) < len(f.args)-f.optional && !(f.variadic && len(args) == len(f.args)-1) || len(args) > len(f.args) && !f.variadic {
 		return -1
@@ -105,7 +104,7 @@ func (f *function) cost(args []value, t *translator) int {
 	return sum
 }
 
-// costOf is what it costs to have a value of one kind as one of another.
+// costOf is the cost of converting a value between kinds.
 func costOf(from kind.Kind, to string) int {
 	k := kind.Kind(to)
 	switch {
@@ -152,7 +151,7 @@ func costIf(fits bool, cost int) int {
 	return -1
 }
 
-// take converts arguments to what the function takes, and says what it gives.
+// take converts the arguments and returns the kind of the result.
 func (f *function) take(args []value, t *translator) ([]value, kind.Kind, error) {
 	args = append([]value{}, args...)
 	returns := kind.Kind(f.returns)
@@ -224,7 +223,7 @@ func (t *translator) unifyArgs(f *function, args []value, alike []int, returns k
 	return args, returns, nil
 }
 
-// text is the call as SQLite reads it, in a session of a zone.
+// text is the call for SQLite in a session with a zone.
 func (f *function) text(args []value, k kind.Kind, zone string) value {
 	out := cat()
 	as := f.as
@@ -267,7 +266,7 @@ func (f *function) text(args []value, k kind.Kind, zone string) value {
 	return newValue(k, levelOf(as), out, args...)
 }
 
-// levelOf is how strongly a text of ours holds together.
+// levelOf is the precedence of a text of this package.
 func levelOf(text string) int {
 	if strings.HasSuffix(text, ")") && !strings.HasPrefix(text, "(") && !strings.Contains(text, ") ") {
 		return atom

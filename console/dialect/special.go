@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// specials are the functions for which kinds of arguments alone say too little.
+// specials are functions whose result does not follow from the kinds of the arguments alone.
 var specials map[string]func(t *translator, e *query.Call, args []value) (value, error)
 
 func init() {
@@ -47,7 +47,7 @@ func nullif(t *translator, e *query.Call, args []value) (value, error) {
 	return call(x.kind, "nullif", x, y), err
 }
 
-// greatestLeast is greatest or least; NULLs are passed over.
+// greatestLeast translates greatest or least, which ignore NULLs.
 func greatestLeast(t *translator, e *query.Call, args []value) (value, error) {
 	name := e.Path[len(e.Path)-1].Text
 	if len(args) == 0 {
@@ -64,7 +64,7 @@ func greatestLeast(t *translator, e *query.Call, args []value) (value, error) {
 	return call(k, name, args...), err
 }
 
-// scalarMinMax is max or min of several values, as SQLite has it.
+// scalarMinMax translates SQLite's max or min of several values.
 func scalarMinMax(t *translator, e *query.Call, args []value) (value, error) {
 	name := e.Path[len(e.Path)-1].Text
 	k, err := t.unify(name, args)
@@ -90,7 +90,7 @@ func iif(t *translator, e *query.Call, args []value) (value, error) {
 	return call(k, "iif", args...), err
 }
 
-// concatAll is concat or concat_ws: of any values, NULLs left out.
+// concatAll translates concat or concat_ws, which ignore NULLs.
 func concatAll(t *translator, e *query.Call, args []value) (value, error) {
 	name := e.Path[len(e.Path)-1].Text
 	if len(args) == 0 || name == "concat_ws" && len(args) < 2 {
@@ -108,7 +108,7 @@ func concatAll(t *translator, e *query.Call, args []value) (value, error) {
 	return call(kind.Text, name, args...), nil
 }
 
-// format is PostgreSQL's format(); that of SQLite is printf().
+// format translates PostgreSQL's format(); that of SQLite is printf().
 func format(t *translator, e *query.Call, args []value) (value, error) {
 	if len(args) == 0 || e.Variadic {
 		return value{}, noFunction("format", nil, args, e.Place(), t)
@@ -119,7 +119,7 @@ func format(t *translator, e *query.Call, args []value) (value, error) {
 	return call(kind.Text, "rota_format", args...), nil
 }
 
-// outputs writes values as an answer shows them: true is t there.
+// outputs converts arguments to their output texts: true becomes t.
 func (t *translator) outputs(args []value) error {
 	for i, a := range args {
 		if a.kind == kind.Boolean {
@@ -135,7 +135,7 @@ func (t *translator) outputs(args []value) error {
 	return nil
 }
 
-// datePart is date_part('field', x): extract, as it was called before.
+// datePart translates date_part('field', x), the older form of extract.
 func datePart(t *translator, e *query.Call, args []value) (value, error) {
 	if len(args) != 2 || args[0].text == nil {
 		if len(args) == 2 && isText(args[0]) && isTime(args[1].kind) {
@@ -154,7 +154,7 @@ func timezone(t *translator, e *query.Call, args []value) (value, error) {
 	return t.atZone(args[0], args[1], e.Place())
 }
 
-// date is the day of a time, and with more arguments SQLite's own function.
+// date is the date of a time; with more arguments it is SQLite's function.
 func date(t *translator, e *query.Call, args []value) (value, error) {
 	if len(args) == 1 && (!args[0].untyped() || args[0].text != nil && t.special(*args[0].text, kind.Date) == "") {
 		return t.cast(args[0], kind.Date, nil)
@@ -205,7 +205,7 @@ func buildObject(k kind.Kind) func(*translator, *query.Call, []value) (value, er
 	}
 }
 
-// jsonName is a value as the name of a field: a time is written as documents have it.
+// jsonName converts a value to the name of a JSON field; times use the JSON format.
 func (t *translator) jsonName(v value) (value, error) {
 	if v.kind == kind.Timestamp || v.kind == kind.Local {
 		return call(kind.Text, "rota_json_text", call(kind.PlainJSON, "rota_json", t.withZone(v.kind, textConstant(string(v.kind)), v)...)), nil
@@ -234,7 +234,7 @@ func arrayPrepend(t *translator, e *query.Call, args []value) (value, error) {
 	return call(args[1].kind, "rota_array_cat", call(args[1].kind, "json_array", v), args[1]), err
 }
 
-// units are the arguments of make_interval, in their order.
+// units are the arguments of make_interval in order.
 var units = []string{"years", "months", "weeks", "days", "hours", "mins", "secs"}
 
 func (t *translator) makeInterval(e *query.Call, args []value) (value, error) {

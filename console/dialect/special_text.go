@@ -5,7 +5,7 @@ import (
 	"github.com/rotajobs/rota/console/query"
 )
 
-// arrayToJSON is to_json, of arrays alone.
+// arrayToJSON translates array_to_json.
 func arrayToJSON(t *translator, e *query.Call, args []value) (value, error) {
 	if len(args) == 0 {
 		return value{}, noFunction("array_to_json", nil, args, e.Place(), t)
@@ -21,8 +21,8 @@ func arrayToJSON(t *translator, e *query.Call, args []value) (value, error) {
 	return toJSON(kind.PlainJSON)(t, e, args)
 }
 
-// timesAsText is a function of any values that writes times, alone or in an array, as
-// PostgreSQL does, which is not how they are held.
+// timesAsText translates a function of any values that needs times in PostgreSQL's output
+// format instead of the stored form.
 func timesAsText(t *translator, e *query.Call, args []value) (value, error) {
 	for i, a := range args {
 		k := kind.Text

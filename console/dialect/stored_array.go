@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota/console/kind"
 )
 
-// parseArray reads {a,b}, which becomes a JSON array.
+// parseArray parses {a,b} to a JSON array.
 func parseArray(k kind.Kind, text string, zone *time.Location) (any, error) {
 	r := &arrayReader{text: strings.TrimSpace(text), kind: k, zone: zone}
 	v, err := r.array(0)
@@ -103,7 +103,7 @@ func (r *arrayReader) element() (any, error) {
 	return nil, r.bad()
 }
 
-// parseVector reads the numbers of a vector.
+// parseVector parses the numbers of a vector.
 func parseVector(k kind.Kind, text string) (any, error) {
 	list := []any{}
 	for _, word := range strings.Fields(text) {
@@ -128,7 +128,7 @@ func formatVector(stored string) string {
 	return strings.Join(words, " ")
 }
 
-// formatArray writes an array as {a,b}.
+// formatArray formats an array as {a,b}.
 func formatArray(k kind.Kind, stored string, zone *time.Location) string {
 	list, err := decodeArray(stored)
 	if err != nil {
@@ -161,7 +161,7 @@ func quoteElement(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// formatRecord writes a record as (a,b).
+// formatRecord formats a record as (a,b).
 func formatRecord(stored string) string {
 	v, err := decode(stored)
 	o, is := v.(*object)

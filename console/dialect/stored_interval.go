@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// interval is one: months and days are of no fixed length, and kept apart.
+// interval is an interval. Months and days have no fixed length, so the parts stay separate.
 type interval struct{ months, days, micros int64 }
 
 const (
@@ -19,7 +19,7 @@ const (
 
 func (i interval) stored() string { return fmt.Sprintf("%d %d %d", i.months, i.days, i.micros) }
 
-// loadInterval reads one that is held.
+// loadInterval reads a stored interval.
 func loadInterval(stored string) (i interval, err error) {
 	var rest string
 	if n, scanErr := fmt.Sscanf(stored+" .", "%d %d %d %s", &i.months, &i.days, &i.micros, &rest); n == 4 && scanErr == nil {
@@ -33,10 +33,10 @@ func loadInterval(stored string) (i interval, err error) {
 	return i, err
 }
 
-// total is how long it is if a month has 30 days and a day 24 hours, in microseconds.
+// total is the length in microseconds with months of 30 days and days of 24 hours.
 func (i interval) total() int64 { return (i.months*30+i.days)*dayLong + i.micros }
 
-// intervalUnits are the names of units: months, days and microseconds of each.
+// intervalUnits maps the names of units to their months, days and microseconds.
 var intervalUnits = map[string]interval{
 	"microsecond": {0, 0, 1}, "us": {0, 0, 1}, "usec": {0, 0, 1}, "millisecond": {0, 0, 1000}, "ms": {0, 0, 1000}, "msec": {0, 0, 1000},
 	"second": {0, 0, second}, "sec": {0, 0, second}, "s": {0, 0, second}, "minute": {0, 0, minute}, "min": {0, 0, minute}, "m": {0, 0, minute},
@@ -44,11 +44,11 @@ var intervalUnits = map[string]interval{
 	"month": {1, 0, 0}, "mon": {1, 0, 0}, "year": {12, 0, 0}, "yr": {12, 0, 0}, "y": {12, 0, 0}, "decade": {120, 0, 0}, "century": {1200, 0, 0}, "centurie": {1200, 0, 0},
 }
 
-// parseInterval reads an interval: 1 day, 2 hours 30 minutes, 01:30, P1DT2H, 1-2, 1 2:03.
+// parseInterval parses an interval: 1 day, 2 hours 30 minutes, 01:30, P1DT2H, 1-2, 1 2:03.
 func parseInterval(text string) (any, error) { return parseIntervalFields(text, "") }
 
-// parseIntervalFields reads an interval of some fields, such as day to second. A number without
-// a unit is one of the last of them, and what is smaller than that is left out.
+// parseIntervalFields parses an interval with a field restriction such as day to second. A
+// number without a unit belongs to the last field, and smaller units are dropped.
 func parseIntervalFields(text, fields string) (any, error) {
 	word := strings.ToLower(strings.TrimSpace(text))
 	i, ok := isoInterval(word)
@@ -61,7 +61,7 @@ func parseIntervalFields(text, fields string) (any, error) {
 	return i.trimmed(fields).stored(), nil
 }
 
-// wordInterval reads an interval of numbers, their units and a time of day.
+// wordInterval parses an interval of numbers, units and a time of day.
 func wordInterval(tokens []string, fields string) (sum interval, ok bool) {
 	ago := false
 	for n := 0; n < len(tokens); n++ {
@@ -99,8 +99,8 @@ func wordInterval(tokens []string, fields string) (sum interval, ok bool) {
 	return sum, len(tokens) > 0
 }
 
-// unitBehind is the unit of a number, given what stands behind it, and how many words that
-// takes. Before a time of day, or before hours, a number alone is one of days.
+// unitBehind returns the unit of a number from the following words, and how many words it uses.
+// A number without a unit before a time of day or before hours means days.
 func unitBehind(rest []string, fields string) (unit string, taken int) {
 	if len(rest) == 0 {
 		return lastField(fields), 0
@@ -119,7 +119,7 @@ func unitBehind(rest []string, fields string) (unit string, taken int) {
 	return "", 0
 }
 
-// lastField is the smallest field of an interval of some fields.
+// lastField is the smallest field of a restriction.
 func lastField(fields string) string {
 	if fields == "" {
 		return "second"
@@ -127,7 +127,7 @@ func lastField(fields string) string {
 	return fields[strings.LastIndexByte(fields, ' ')+1:]
 }
 
-// trimmed is an interval without what is smaller than the last of some fields.
+// trimmed drops the units below the last field of a restriction.
 func (i interval) trimmed(fields string) interval {
 	switch lastField(fields) {
 	case "year":
@@ -144,7 +144,7 @@ func (i interval) trimmed(fields string) interval {
 	return i
 }
 
-// yearsMonths reads 1-2, or -1-2.
+// yearsMonths parses 1-2 or -1-2.
 func yearsMonths(token string) (int64, bool) {
 	sign := int64(1)
 	if token[0] == '-' || token[0] == '+' {
@@ -167,7 +167,7 @@ func intervalUnit(name string) (interval, bool) {
 	return of, known
 }
 
-// intervalTokens takes numbers from the units behind them.
+// intervalTokens separates numbers from the units that follow them.
 func intervalTokens(word string) (tokens []string) {
 	for _, field := range strings.Fields(word) {
 		split := 0
@@ -219,7 +219,7 @@ func clockMicros(token string, minutes bool) (int64, bool) {
 	return sign * micros, true
 }
 
-// isoInterval reads P1Y2M3DT4H5M6S.
+// isoInterval parses P1Y2M3DT4H5M6S.
 func isoInterval(word string) (sum interval, ok bool) {
 	date, clock, _ := strings.Cut(strings.TrimPrefix(word, "p"), "t")
 	for i, part := range []string{date, clock} {
@@ -247,13 +247,13 @@ func isoInterval(word string) (sum interval, ok bool) {
 	return sum, word != "p"
 }
 
-// plus is the sum of two, or their difference.
+// plus is the sum or the difference of two intervals.
 func (i interval) plus(o interval, sign int64) interval {
 	return interval{i.months + sign*o.months, i.days + sign*o.days, i.micros + sign*o.micros}
 }
 
-// times is so much of an interval: a part of a month goes into days of 30, a part of
-// a day into hours.
+// times multiplies an interval. Fractions of a month become days of 30 per month, fractions of
+// a day become hours.
 func (i interval) times(f float64) interval {
 	months, days := float64(i.months)*f, float64(i.days)*f
 	wholeMonths, wholeDays := math.Trunc(months), math.Trunc(days)
@@ -267,7 +267,7 @@ func (i interval) times(f float64) interval {
 	return interval{int64(wholeMonths), int64(wholeDays + wholeMore), int64(micros)}
 }
 
-// String is the interval as PostgreSQL writes it.
+// String formats the interval like PostgreSQL.
 func (i interval) String() string {
 	var parts []string
 	unit := func(n int64, name string) {

@@ -133,7 +133,7 @@ func parsePrefix(layout, text string) (t time.Time, rest string, ok bool) {
 	return t, rest, err == nil
 }
 
-// parseClockZone reads a time of day, and the zone behind it.
+// parseClockZone parses a time of day and the zone after it.
 func parseClockZone(text string) (clock time.Time, zone *time.Location, zoned, ok bool) {
 	end := len(text)
 	for i := 0; i < len(text); i++ {
@@ -155,7 +155,7 @@ func parseClockZone(text string) (clock time.Time, zone *time.Location, zoned, o
 	return clock, zone, true, ok
 }
 
-// isMeridiem says whether a text begins with AM or PM, and not with a word such as America.
+// isMeridiem reports whether a text starts with AM or PM and not with a word such as America.
 func isMeridiem(text string) bool {
 	word, _, _ := strings.Cut(strings.ToUpper(text), " ")
 	return word == "AM" || word == "PM" || strings.HasPrefix(word, "AM+") || strings.HasPrefix(word, "PM+") || strings.HasPrefix(word, "AM-") || strings.HasPrefix(word, "PM-")
@@ -173,7 +173,7 @@ func parseClock(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// zoneOf reads a zone: an offset, or a name. There may be none.
+// zoneOf parses an offset or the name of a zone; both are optional.
 func zoneOf(text string) (*time.Location, bool) {
 	if text == "" {
 		return nil, true
@@ -190,7 +190,7 @@ func zoneOf(text string) (*time.Location, bool) {
 	return zoneNamed(text)
 }
 
-// zoneNamed finds a zone by its name.
+// zoneNamed finds a zone by name.
 func zoneNamed(name string) (*time.Location, bool) {
 	switch strings.ToUpper(name) {
 	case "Z", "UTC", "GMT", "ZULU", "UT":
@@ -207,8 +207,8 @@ func zoneNamed(name string) (*time.Location, bool) {
 	return nil, false
 }
 
-// abbreviations are the short names that PostgreSQL knows. In summer they mean the same as
-// in winter, even where there is a zone of that name whose clock is put forward.
+// abbreviations are PostgreSQL's abbreviations of time zones. Each is a fixed offset in summer
+// and winter, even if a zone of that name changes its clock.
 var abbreviations = map[string]int{"WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "MET": 1, "MEST": 2, "EET": 2, "EEST": 3, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "BST": 1, "MSK": 3, "JST": 9}
 
 // loadTime reads a stored time and returns its kind.
@@ -274,7 +274,7 @@ func formatTimeValue(k kind.Kind, stored string, zone *time.Location) string {
 	return text
 }
 
-// formatOffset is how far a clock is ahead of UTC, without the parts that are zero.
+// formatOffset formats the offset from UTC without its zero parts.
 func formatOffset(t time.Time) string {
 	switch _, offset := t.Zone(); {
 	case offset%60 != 0:
