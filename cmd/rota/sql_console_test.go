@@ -92,7 +92,7 @@ func TestConsoleTransactions(t *testing.T) {
 	}
 	shown = s.typeKeys("BEGIN; DROP JOB b;\rCREATE JOB c\r SHEDULE;\rDROP JOB a;\rCOMMIT;\rBEGIN;\rDROP JOB b;\rROLLBACK;\r\x04", nil)
 	containsInOrder(t, shown, promptTransaction, promptFailed, promptFailed, "ROLLBACK\n"+promptReady+"BEGIN", "ROLLBACK\n"+promptReady)
-	containsInOrder(t, shown, "ERROR:  42601: ", "LINE 2:  SHEDULE\n         ^\n", "ERROR:  25P02: ", "NOTICE:  the transaction had failed")
+	containsInOrder(t, shown, "ERROR:  42601: ", "LINE 2:  SHEDULE\n         ^\n", "ERROR:  25P02: ", "NOTICE:  the transaction failed and was rolled back")
 	if jobs() != both {
 		t.Errorf("a part of the transaction was applied:\n%s", shown)
 	}
