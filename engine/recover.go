@@ -15,7 +15,7 @@ func (e *Engine) recover(ctx context.Context) error {
 			return err
 		}
 		for _, s := range recovered.Jobs {
-			e.config.Logger.Warn("a job of an earlier incarnation was settled", "job", s.JobID, "act", s.Act, "sequel", s.Sequel, "retry", s.RetryID)
+			e.config.Logger.Warn("an earlier process left a job unfinished; its end was recorded", "job", s.JobID, "act", s.Act, "sequel", s.Sequel, "retry", s.RetryID)
 		}
 		if !recovered.Reservation.IsZero() {
 			e.config.Logger.Warn("a reservation of an earlier incarnation was released", "reservation", recovered.Reservation)

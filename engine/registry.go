@@ -140,7 +140,7 @@ func (r *Registry) limits() bool {
 // check refuses a registry whose types do not fit into a claim.
 func (r *Registry) check() error {
 	if n := len(r.types); n == 0 || n > rota.TypesMax {
-		return rota.Invalidf("types", "the registry has handlers for %d types; allowed are 1 to %d", n, rota.TypesMax)
+		return rota.Invalidf("types", "the registry has handlers for %d types; allowed are 1 to %d: register handlers with engine.Handle", n, rota.TypesMax)
 	}
 	return nil
 }

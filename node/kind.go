@@ -61,7 +61,7 @@ type wordKind struct {
 	words []string
 }
 
-func (k wordKind) noun() string { return "WORD" }
+func (k wordKind) noun() string { return strings.Join(k.words, "|") }
 
 func (k wordKind) Set(text string) error { *k.to = text; return k.check() }
 func (k wordKind) String() string        { return *k.to }

@@ -133,7 +133,7 @@ func (c *conn) readSASLResponse() ([]byte, error) {
 // refuseLogin answers a wrong password. The delay grows with the failures of the address.
 func (c *conn) refuseLogin(user string) error {
 	address := host(c.raw.RemoteAddr())
-	c.server.config.Logger.Info("login refused", "user", user, "from", address)
+	c.server.config.Logger.Info("SQL login refused: unknown user or wrong token", "user", user, "from", address)
 	timer := time.NewTimer(c.server.throttle.delay(address))
 	defer timer.Stop()
 	select {

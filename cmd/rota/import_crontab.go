@@ -97,7 +97,7 @@ func (a *app) importCrontab(ctx context.Context, file string, o crontabOptions) 
 		return err
 	}
 	if refused {
-		hint := "fix them, or import the other lines with --skip-refused"
+		hint := "correct what is refused, or import the other lines with --skip-refused"
 		return &exitError{code: exitNotClean, err: errors.New(plural(len(m.refused), "line is refused", "lines are refused") + "; nothing was written"), hint: hint}
 	}
 	return nil

@@ -129,7 +129,8 @@ func flagTable(flags *pflag.FlagSet) string {
 		if def := f.DefValue; def != "" && def != "false" && def != "[]" && def != "0" {
 			usage += " (default " + def + ")"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s |\n", name, strings.ReplaceAll(usage, "|", "\\|"))
+		escape := strings.NewReplacer("|", `\|`)
+		fmt.Fprintf(&b, "| `%s` | %s |\n", escape.Replace(name), escape.Replace(usage))
 	})
 	if b.Len() == 0 {
 		return ""

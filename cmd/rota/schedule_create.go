@@ -128,7 +128,9 @@ func (f *scheduleFlags) check(body map[string]any) error {
 		}
 	}
 	switch {
-	case times != 1:
+	case times > 1:
+		return usagef("keep one of them", "--cron, --every and --at cannot be combined")
+	case times == 0:
 		return usagef("add one of them, such as --cron '30 2 * * *'", "schedule create needs one of --cron, --every and --at")
 	case f.kind == "" && f.template == "":
 		return usagef("name a template, or a type to create one", "schedule create needs --template or --type")

@@ -77,7 +77,7 @@ func mayRedrive(u *UnitOfWork, tail *rota.Job) *rota.Error {
 		return conflict(name+" has completed", "to run it once more, enqueue it again")
 	}
 	if again := u.redriveOf(tail.ExecutionID); again != nil && !wasCancelled(again) {
-		return conflict(name+" was redriven already, as job "+again.ExecutionID.String(), "if that died, redrive that")
+		return conflict(name+" was already retried, as job "+again.ExecutionID.String(), "if that job died too, retry that one")
 	}
 	if holder := keyHolder(u, tail.Type, tail.UniqueKey); holder != nil && holder.ExecutionID != tail.ExecutionID {
 		return conflict("its unique key is held by job "+holder.ID.String(), "wait until that has ended")

@@ -21,7 +21,7 @@ func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
 	case completed(tail):
 		return nil, s.refuse(rota.Conflict, "job_id", "job %s has completed", tail.ID)
 	case s.redriven(tail.ExecutionID):
-		return nil, s.refuse(rota.Conflict, "job_id", "job %s was redriven already", tail.ID)
+		return nil, s.refuse(rota.Conflict, "job_id", "job %s was already retried", tail.ID)
 	case holder != nil && holder.ExecutionID != tail.ExecutionID:
 		return nil, s.refuse(rota.Conflict, "job_id", "job %s holds its unique key", holder.ID)
 	}
