@@ -184,7 +184,7 @@ func (c *Client) Retry(ctx context.Context, id ID) (*Job, error) {
 // Job returns a job with its run, or NotFound.
 func (c *Client) Job(ctx context.Context, id ID) (*Job, error) { return c.store.Job(ctx, id) }
 
-// applyRetryPauses are the pauses before settle sends a command again.
+// applyRetryPauses are the pauses before applyWithRetry sends a command again.
 var applyRetryPauses = []time.Duration{10 * time.Millisecond, 50 * time.Millisecond, 250 * time.Millisecond}
 
 // applyWithRetry applies a command and sends it again a few times while the store is

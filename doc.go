@@ -19,7 +19,7 @@
 // Package store/sqlite opens a [Store]. It applies a [Batch]; [Do] applies one
 // command. [Enqueue] adds jobs to the queue, [Claim] leases them to a worker, [Extend]
 // extends the leases, and [Finish] records the outcomes. Every process that runs jobs
-// also sends upkeep commands: [Recover] once at its start, then [Ready] for jobs that
+// also sends maintenance commands: [Recover] once at its start, then [Ready] for jobs that
 // become due and [Reap] for workers that died; and [Fire], [Expire], [Sweep] and
 // [Prune] for schedules, dependencies, groups and history. The examples of
 // store/sqlite show one round and a whole worker.

@@ -112,8 +112,8 @@ func keepsItsText(name string) bool {
 	return strings.Contains(name, "/migrations/") || strings.HasPrefix(name, "testdata/codec/")
 }
 
-// checkTree checks the names of all files, the identifiers, comments and strings
-// of Go files, and the text of Markdown files.
+// checkTree checks the names of all files, the identifiers and comments of Go
+// files, and the text of Markdown files.
 func (r retired) checkTree(tree fs.FS) (problems []string, err error) {
 	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {

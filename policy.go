@@ -2,7 +2,7 @@ package rota
 
 import "time"
 
-// Policy is how retries and time-outs work. It is set when a job is enqueued and copied
+// Policy is how retries and timeouts work. It is set when a job is enqueued and copied
 // to its retries.
 type Policy struct {
 	MaxAttempts int           // retries + 1

@@ -2,7 +2,7 @@ package rota
 
 import "time"
 
-// ReservationStatus is how a reservation stands.
+// ReservationStatus is the state of a reservation.
 type ReservationStatus string
 
 // The statuses. At most one reservation of a store is ACTIVE.

@@ -52,7 +52,7 @@ type LeaseAnswer struct {
 	StaleAfter time.Time // end of the lease
 	Cancel     bool      // the run was asked to stop
 	Reason     string    // reason of the request to stop
-	Overdue    bool      // set by Extend: the run exceeds its time-out
+	Overdue    bool      // set by Extend: the run exceeds its timeout
 }
 
 // Finished answers Finish, with one entry per item.

@@ -24,7 +24,7 @@ const (
 // writes CodeLeaseExpired, which workers must not send, CodeCancelled if a worker sent
 // no code, and the last three for skipped runs.
 const (
-	CodeTimeout      = "timeout"       // exceeded its time-out: the runner finishes it as CANCELLED; retried like a failure
+	CodeTimeout      = "timeout"       // exceeded its timeout: the runner finishes it as CANCELLED; retried like a failure
 	CodeLeaseExpired = "lease_expired" // its worker sent no heartbeat
 	CodeShutdown     = "shutdown"      // stopped at the end of the shutdown grace; retried at once
 	CodeCancelled    = "cancelled"     // cancelled by a user

@@ -25,7 +25,7 @@ func sampleLease() LeaseRef {
 // sampleCommands returns a valid command of every verb, in the order of wire numbers, with
 // every field set. A job cannot have both run_at and delay, so the Enqueue has two jobs.
 func sampleCommands() []Command {
-	return slices.Concat(sampleQueue(), sampleDefinitions(), sampleFires(), sampleUpkeep(), sampleReach())
+	return slices.Concat(sampleQueue(), sampleDefinitions(), sampleFires(), sampleMaintenance(), sampleReach())
 }
 
 func sampleQueue() []Command {
@@ -162,7 +162,7 @@ func sampleFires() []Command {
 	}
 }
 
-func sampleUpkeep() []Command {
+func sampleMaintenance() []Command {
 	return []Command{
 		&Reserve{Meta: sampleMeta(30), Node: "node-1", Incarnation: sampleID(0x48), For: time.Minute},
 		&Direct{

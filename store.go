@@ -25,7 +25,7 @@ type Store interface {
 	// error is Unavailable.
 	View(ctx context.Context) (View, error)
 
-	// NextDue returns the times of the next upkeep commands.
+	// NextDue returns the times of the next maintenance commands.
 	NextDue(ctx context.Context) (Due, error)
 
 	// DueSchedules lists the ENABLED schedules whose next fire is due by the clock
@@ -56,7 +56,7 @@ type Store interface {
 	Close() error
 }
 
-// Due holds the times of the next upkeep commands. A zero time means never.
+// Due holds the times of the next maintenance commands. A zero time means never.
 type Due struct {
 	Now    time.Time // current time by the clock of the store's authority
 	Ready  time.Time // earliest run_at of a delayed job

@@ -23,7 +23,7 @@ const (
 var classWords = map[addressClass]string{
 	classLoopback:    "an address of this machine itself",
 	classPrivate:     "an address of a private network",
-	classMetadata:    "where clouds keep the credentials of their machines",
+	classMetadata:    "a cloud metadata address",
 	classLinkLocal:   "an address of the local link",
 	classUnspecified: "the unspecified address",
 	classMulticast:   "a multicast address",

@@ -31,7 +31,7 @@ func (r *runner) call(ctx context.Context, p Call) error {
 // handler runs a handler of this server in place of a procedure.
 func (r *runner) handler(ctx context.Context, p Call) error {
 	if _, known := r.reg.Spec(p.Procedure); !known || p.Procedure == p.JobType() {
-		return permanentFailure(codeTarget, "there is nothing to call by the name %.64q: name a target if it is a procedure of a database, "+
+		return permanentFailure(codeTarget, "there is no handler %.64q: name a target if it is a procedure of a database, "+
 			"or register a handler of that type in this server", p.Procedure)
 	}
 	if p.RunAs != "" {

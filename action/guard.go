@@ -94,7 +94,7 @@ func (g *Guard) check(host string, addrs []netip.Addr) error {
 		addr = normalAddr(addr)
 		reason, entries := fmt.Sprintf("%s is %s", addr, classWords[is]), addr.String()
 		if _, err := netip.ParseAddr(host); err != nil {
-			reason, entries = fmt.Sprintf("the host %s leads to %s, %s", quoteShort(host), addr, classWords[is]), addr.String()+" or "+name
+			reason, entries = fmt.Sprintf("the host %s resolves to %s, %s", quoteShort(host), addr, classWords[is]), addr.String()+" or "+name
 		}
 		return refused(reason, fmt.Sprintf("if requests may go there, add %s to the setting %s of the server", entries, AllowSetting))
 	}

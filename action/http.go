@@ -153,7 +153,7 @@ func (c *requestRunner) checkStatus(r *http.Request, res *http.Response, expect 
 	if expect.Has(res.StatusCode) {
 		return nil
 	}
-	err := failed(statusCode(res.StatusCode), "%s %s was answered %s; expected was %s", r.Method, r.URL.Host, statusText(res.StatusCode), expect)
+	err := failed(statusCode(res.StatusCode), "%s %s returned %s; expected %s", r.Method, r.URL.Host, statusText(res.StatusCode), expect)
 	if !retryable(res.StatusCode) {
 		return rota.Permanent(err)
 	}

@@ -275,7 +275,7 @@ func TestHTTPStatusDecidesOutcome(t *testing.T) {
 		if test.code == "" && last.Run.Outcome != rota.OutcomeCompleted || test.code != last.Run.ErrorCode {
 			t.Errorf("%d, expecting %v: %s %q %s", test.status, test.expect, last.Run.Outcome, last.Run.ErrorCode, last.Run.Error)
 		}
-		if test.code != "" && !strings.Contains(last.Run.Error, fmt.Sprintf("was answered %d", test.status)) {
+		if test.code != "" && !strings.Contains(last.Run.Error, fmt.Sprintf("returned %d", test.status)) {
 			t.Error(last.Run.Error)
 		}
 		if got := result[Answer](w, last); got.Status != test.status {

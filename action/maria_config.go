@@ -34,7 +34,7 @@ func mariaConfig(text string) (*mysql.Config, error) {
 	case config.User == "":
 		return nil, errors.New("it names no user")
 	case config.DBName == "" || strings.Contains(config.DBName, "/"):
-		return nil, errors.New("it names no database, in which the table of effects would be")
+		return nil, errors.New("the URL has no database name")
 	case u.Host == "" && !u.Query().Has("socket"):
 		return nil, errors.New("it names no host")
 	}
@@ -49,7 +49,7 @@ func mariaOptions(config *mysql.Config, query url.Values) error {
 		words, known := mariaParams[name]
 		switch {
 		case !known:
-			return fmt.Errorf("it has a parameter %.32q; there are tls and socket", name)
+			return fmt.Errorf("unknown parameter %.32q; use tls or socket", name)
 		case words != nil && !slices.Contains(words, values[0]):
 			return fmt.Errorf("its parameter %s can be %s", name, strings.Join(words, ", "))
 		}

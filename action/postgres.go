@@ -111,7 +111,7 @@ func (r *postgresRun) open(ctx context.Context) error {
 	}
 	r.timeoutSetAt = time.Now()
 	if r.schema = rows[0][0]; r.schema == "" {
-		return failed(codeTarget, "there is no schema in its search path that the table %s could be in; make one, or set search_path for the login", effectTable)
+		return failed(codeTarget, "search_path has no schema for the table %s; create one, or set search_path for the login", effectTable)
 	}
 	return r.insertEffect(ctx)
 }

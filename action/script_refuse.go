@@ -16,11 +16,11 @@ func refuse(kind dialect, script string, pieces []piece) error {
 		line, _ := lineAndColumn(script, p.start)
 		switch {
 		case endsTransaction(kind, p.words):
-			return permanentFailure(codeTransaction, "line %d: %s is refused: each run is a transaction of its own, begun before its statements and "+
-				"committed after them; leave it out, or make two jobs of it", line, statementName(p.words))
+			return permanentFailure(codeTransaction, "line %d: %s is refused: Rota begins and commits the transaction of a run itself; "+
+				"remove it, or split the job", line, statementName(p.words))
 		case kind == dialectMaria && len(pieces) > 1 && commitsImplicitly(p.words):
-			return permanentFailure(codeTransaction, "line %d: %s is refused beside other statements: MariaDB commits before and after it, so that "+
-				"they would no longer be done all or not at all; give it a job of its own", line, statementName(p.words))
+			return permanentFailure(codeTransaction, "line %d: %s is refused together with other statements: MariaDB commits before and after it, "+
+				"so the job would not be atomic; put it into its own job", line, statementName(p.words))
 		case kind == dialectPostgres && copiesToClient(p):
 			return permanentFailure(codeStatement, "line %d: COPY from STDIN or to STDOUT is refused: a job has neither; name a file of the server, or use INSERT", line)
 		}

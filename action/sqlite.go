@@ -109,7 +109,7 @@ func (d *sqliteDB) isStoreName(path string) bool {
 }
 
 func storeFileError() error {
-	return permanentFailure(codeTarget, "its file is the one that the server keeps its own jobs in, which jobs may not use; name another file")
+	return permanentFailure(codeTarget, "the file is the store of this server; use another file")
 }
 
 // bareError removes the path from an error of a file, because only the operator may see it.

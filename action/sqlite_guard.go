@@ -28,14 +28,14 @@ var unsettablePragmas = []string{"encoding", "page_size", "schema_version"}
 func (g *sqliteGuard) Authorize(action sqlite.Action) sqlite.AuthResult {
 	switch action.Type() {
 	case sqlite.OpAttach, sqlite.OpDetach:
-		return g.deny("a job works on one file, and attaches no other")
+		return g.deny("a job cannot attach another file")
 	case sqlite.OpTransaction:
-		return g.deny("each run is a transaction of its own, begun before its statements and committed after them")
+		return g.deny("Rota begins and commits the transaction of a run itself")
 	case sqlite.OpPragma:
 		return g.pragma(strings.ToLower(action.Pragma()), action.PragmaArg())
 	case sqlite.OpInsert, sqlite.OpUpdate, sqlite.OpDelete, sqlite.OpDropTable, sqlite.OpAlterTable, sqlite.OpCreateTrigger, sqlite.OpCreateTempTrigger:
 		if strings.EqualFold(action.Table(), effectTable) {
-			return g.deny("the table " + effectTable + " says what was done already, and is not for jobs to change")
+			return g.deny("the table " + effectTable + " records committed work, and jobs cannot change it")
 		}
 	}
 	return sqlite.AuthResultOK
@@ -43,7 +43,7 @@ func (g *sqliteGuard) Authorize(action sqlite.Action) sqlite.AuthResult {
 
 func (g *sqliteGuard) pragma(name, arg string) sqlite.AuthResult {
 	if !slices.Contains(harmlessPragmas, name) || arg != "" && slices.Contains(unsettablePragmas, name) {
-		return g.deny(fmt.Sprintf("the pragma %.32s is not for jobs", name))
+		return g.deny(fmt.Sprintf("PRAGMA %.32s is not allowed in a job", name))
 	}
 	return sqlite.AuthResultOK
 }

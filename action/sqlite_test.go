@@ -75,18 +75,18 @@ func TestSQLiteGuardRefusesUnsafeStatements(t *testing.T) {
 	w := g.newEnv(t)
 	w.mustComplete(statement("CREATE TABLE a (id INT)"))
 	for text, want := range map[string]string{
-		"ATTACH 'x.db' AS x":                                                "attaches no other",
-		"DETACH main":                                                       "attaches no other",
+		"ATTACH 'x.db' AS x":                                                "cannot attach another file",
+		"DETACH main":                                                       "cannot attach another file",
 		"PRAGMA journal_mode = DELETE":                                      "journal_mode",
 		"PRAGMA foreign_keys = OFF":                                         "foreign_keys",
 		"PRAGMA writable_schema = ON":                                       "writable_schema",
 		"PRAGMA temp_store_directory = '/tmp'":                              "temp_store_directory",
 		"SELECT * FROM pragma_database_list":                                "database_list",
-		"DELETE FROM rota_effects":                                          "not for jobs to change",
-		"INSERT INTO rota_effects VALUES ('a', '', 1,1)":                    "not for jobs to change",
-		"DROP TABLE rota_effects":                                           "not for jobs to change",
-		"ALTER TABLE rota_effects RENAME TO r":                              "not for jobs to change",
-		"CREATE TRIGGER x AFTER UPDATE ON rota_effects BEGIN SELECT 1; END": "not for jobs to change",
+		"DELETE FROM rota_effects":                                          "jobs cannot change it",
+		"INSERT INTO rota_effects VALUES ('a', '', 1,1)":                    "jobs cannot change it",
+		"DROP TABLE rota_effects":                                           "jobs cannot change it",
+		"ALTER TABLE rota_effects RENAME TO r":                              "jobs cannot change it",
+		"CREATE TRIGGER x AFTER UPDATE ON rota_effects BEGIN SELECT 1; END": "jobs cannot change it",
 	} {
 		w.mustFail(statement("INSERT INTO a VALUES (1);\n%s", text), codeStatement, "line 2", want)
 	}

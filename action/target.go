@@ -85,7 +85,7 @@ func CheckTarget(name string, t Target) error {
 	if !isTargetName(name) {
 		return &rota.Error{
 			Code: rota.Invalid, Act: "targets", Field: "targets", Reason: fmt.Sprintf("%.64q is not the name of a target", name),
-			Hint: "write 1 to 64 small letters, digits, _ and -, beginning with a letter, such as warehouse",
+			Hint: "write 1 to 64 lower-case letters, digits, _ and -, beginning with a letter, such as warehouse",
 		}
 	}
 	if err := checkURL(t.URL); err != nil {
@@ -154,7 +154,7 @@ func checkURL(text string) error {
 		return checkFile(rest)
 	case dialectPostgres:
 		if !strings.HasPrefix(rest, "//") {
-			return errors.New("a server has two slashes in front of its name")
+			return errors.New("write postgres://HOST")
 		}
 		if _, err := pgconn.ParseConfig(text); err != nil {
 			return errors.New("PostgreSQL's rules do not allow this URL; special characters of a password are written as %40 and so on")
@@ -172,11 +172,11 @@ func checkFile(path string) error {
 	case path == "":
 		return errors.New("it names no file")
 	case strings.HasPrefix(path, "//"):
-		return errors.New("a file has no slashes in front of its path")
+		return errors.New("write sqlite:PATH without //")
 	case strings.HasPrefix(path, ":") || strings.HasPrefix(path, "file:") || strings.ContainsRune(path, 0):
 		return errors.New("it is not the path of a file")
 	case !filepath.IsAbs(path) && !filepath.IsLocal(path):
-		return errors.New("its path leaves the data directory; write an absolute one if it is meant")
+		return errors.New("the path is outside the data directory; use an absolute path")
 	}
 	return nil
 }

@@ -103,9 +103,9 @@ func (d *deliverer) send(ctx context.Context, m Message) error {
 	case receipt.Delivered():
 		return nil
 	case receipt.Status == http.StatusGone:
-		return permanentFailure(codeGone, "%s was answered %s: the receiver refuses further deliveries; remove the webhook", hostOf(m.URL), statusText(receipt.Status))
+		return permanentFailure(codeGone, "%s returned %s: the receiver refuses further deliveries; remove the webhook", hostOf(m.URL), statusText(receipt.Status))
 	}
-	return failed(statusCode(receipt.Status), "%s was answered %s; a 2xx says that it was delivered", hostOf(m.URL), statusText(receipt.Status))
+	return failed(statusCode(receipt.Status), "%s returned %s; a delivery needs a 2xx status", hostOf(m.URL), statusText(receipt.Status))
 }
 
 // trySend sends a message unless the breaker refuses the receiver.

@@ -193,7 +193,7 @@ func TestFailedDeliveryIsRetried(t *testing.T) {
 	}
 	attempts := w.waitAttempts(tail.ExecutionID)
 	for i, status := range answers[:4] {
-		if run := attempts[i].Run; run.ErrorCode != fmt.Sprintf("http_%d", status) || !strings.Contains(run.Error, fmt.Sprint("was answered ", status)) {
+		if run := attempts[i].Run; run.ErrorCode != fmt.Sprintf("http_%d", status) || !strings.Contains(run.Error, fmt.Sprint("returned ", status)) {
 			t.Errorf("%d: %q %s", status, run.ErrorCode, run.Error)
 		}
 	}

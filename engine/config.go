@@ -29,7 +29,7 @@ type Config struct {
 	Retention *rota.Retention
 	// PruneEvery is the interval at which the rest is removed. Default 1 h.
 	PruneEvery time.Duration
-	// Logger receives what the record of no run shows. Default slog.Default.
+	// Logger receives messages that are not part of a run's log or outcome. Default slog.Default.
 	Logger *slog.Logger
 	// Logs stores what handlers write. Default: what they log goes to Logger, and
 	// what they print is discarded.

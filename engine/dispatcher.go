@@ -275,7 +275,7 @@ func mayExceedAnswerBytes(jobs []*rota.Job) bool {
 
 func (d *dispatcher) settleReady(result rota.Result) {
 	if result.Err != nil {
-		d.e.config.Logger.Error("the store refused to ready due jobs", "error", result.Err)
+		d.e.config.Logger.Error("the store refused the Ready command", "error", result.Err)
 		return
 	}
 	if result.Reply.(*rota.Readied).More {

@@ -5,7 +5,7 @@
 // claims the next jobs in one batch. The pool runs handlers. The heartbeat extends
 // leases. The due checker reads when the next thing is due and wakes the loop that
 // does it. The firer fires schedules. The sweeper, the reaper and the pruner do
-// the upkeep. The notifier publishes groups that have finished, and the reporter
+// the maintenance. The notifier publishes groups that have finished, and the reporter
 // reports failures. Every loop sleeps until it has something to do. Start reading
 // at [Engine.Run].
 //

@@ -49,11 +49,11 @@ func (a *dueChecker) check(ctx context.Context) time.Duration {
 	due, err := a.e.store.NextDue(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			a.outage.failed(a.e.config.Logger, "the store does not answer what is due next; retrying", "error", err)
+			a.outage.failed(a.e.config.Logger, "the next due time cannot be read; retrying", "error", err)
 		}
 		return dueEvery
 	}
-	a.outage.recovered(a.e.config.Logger, "the store answers again what is due next")
+	a.outage.recovered(a.e.config.Logger, "the next due time can be read again")
 	a.e.firer.checkClockSetBack(due.Now)
 	next := dueEvery
 	isDue := func(t time.Time) bool {

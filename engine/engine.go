@@ -11,7 +11,7 @@ import (
 )
 
 // Engine runs the jobs of a store: it claims them, runs their handlers, extends
-// their leases, records how they ended, fires schedules and does the upkeep.
+// their leases, records how they ended, fires schedules and does the maintenance.
 type Engine struct {
 	client      *rota.Client
 	store       rota.Store

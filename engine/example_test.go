@@ -95,7 +95,7 @@ func Tenant(next engine.Handler) engine.Handler {
 	}
 }
 
-// Middleware stands around handlers: the first is the outermost, that of a type
+// Middleware wraps handlers: the first is the outermost, that of a type
 // comes after that of all.
 func ExampleRegistry_Use() {
 	dir, err := os.MkdirTemp("", "rota")

@@ -142,7 +142,7 @@ func (f *firer) settleFire(fire *rota.Fire, result rota.Result, now time.Time) (
 	case fired.Disabled != "":
 		f.e.config.Logger.Warn("a schedule was disabled", "schedule", fire.Schedule, "reason", fired.Disabled)
 	case !fire.Missed.IsZero():
-		f.e.config.Logger.Warn("a schedule skipped missed times", "schedule", fire.Schedule, "first", fire.Missed)
+		f.e.config.Logger.Warn("a schedule dropped missed times", "schedule", fire.Schedule, "first", fire.Missed)
 	}
 	return 1
 }

@@ -24,7 +24,7 @@ func (h *harness) reapContinuously() {
 // shortLease is longer than the minimum, so that a busy machine does not lose it.
 const shortLease = 2 * rota.LeaseMin
 
-// Only the heartbeat shows that a run without a time-out is alive.
+// Only the heartbeat shows that a run without a timeout is alive.
 func TestHeartbeatExtendsLeaseWhileHandlerRuns(t *testing.T) {
 	withLeaseOnEachStore(t, func(h *harness) {
 		s := newControlledHandler()

@@ -13,7 +13,7 @@ type Handler func(ctx context.Context, job *rota.Job) error
 // Middleware wraps a handler: it receives the next handler and returns one that calls
 // it. It may extend the context, return without calling the next handler, and change
 // its error; the run ends with what it returns. It runs in the goroutine of the
-// handler, within its time-out, and may use [Job], [Log] and the other functions of a
+// handler, within its timeout, and may use [Job], [Log] and the other functions of a
 // handler's context. It sees params that do not match the schema, and a panic of the
 // handler, as errors.
 type Middleware func(next Handler) Handler

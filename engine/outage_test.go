@@ -137,7 +137,7 @@ func TestRefusedBatchLosesNoEndAndNoSlot(t *testing.T) {
 }
 
 // hangingStore is a store that does not answer for a while. Its calls end with an error
-// after a time-out, as those of each real store do.
+// after a timeout, as those of each real store do.
 type hangingStore struct {
 	rota.Store
 	on atomic.Bool

@@ -159,7 +159,7 @@ func (p *pool) abandon(t *task) {
 	p.abandoned++
 	p.mu.Unlock()
 	p.e.config.Logger.Error("a handler did not return after its context ended and was abandoned; its goroutine still runs",
-		"job", t.job.ID, "type", t.job.Type, "why", cause)
+		"job", t.job.ID, "type", t.job.Type, "error", cause)
 	p.queueEnd(t, cause)
 }
 

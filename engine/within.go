@@ -9,7 +9,7 @@ import (
 
 // Within runs the handler of another type inside of the run that ctx belongs to, with
 // its own params, which are checked against the schema of that type. The run keeps its
-// time-out, its log, its result and the job that [Job] returns. The middleware of that
+// timeout, its log, its result and the job that [Job] returns. The middleware of that
 // type wraps its handler; the middleware of [Registry.Use] already wraps the run. For a
 // type without a handler the error is NotFound.
 func (r *Registry) Within(ctx context.Context, name string, params json.RawMessage) error {

@@ -22,7 +22,7 @@ func countVerbs(store rota.Store) (*counter[rota.Verb], rota.Store) {
 	}})
 }
 
-func TestWorkOnlyEngineDoesNoUpkeep(t *testing.T) {
+func TestWorkOnlyEngineDoesNoMaintenance(t *testing.T) {
 	h := newHarness(t)
 	sent, store := countVerbs(h.store)
 	s := newControlledHandler()

@@ -38,7 +38,7 @@ func (c *call) dropInvalid(jobs []*rota.Job) ([]*rota.Job, error) {
 	}
 	err := c.finishUndelivered(invalid)
 	if err != nil && len(valid) > 0 {
-		c.Logger.Error("could not fail claimed jobs with invalid params; their leases will expire", slog.Int("jobs", len(invalid)), slog.Any("err", err))
+		c.Logger.Error("could not fail claimed jobs with invalid params; their leases will expire", slog.Int("jobs", len(invalid)), slog.Any("error", err))
 		return valid, nil
 	}
 	return valid, err
@@ -148,6 +148,6 @@ func (c *call) releaseJobs(jobs []*rota.Job) {
 		}
 	}
 	if err := c.finishUndelivered(items); err != nil {
-		c.Logger.Error("could not release undelivered jobs; their leases will expire", slog.Int("jobs", len(jobs)), slog.Any("err", err))
+		c.Logger.Error("could not release undelivered jobs; their leases will expire", slog.Int("jobs", len(jobs)), slog.Any("error", err))
 	}
 }

@@ -48,7 +48,7 @@ func (c *call) workerLogs(runs []FinishRun) (map[int]workerLog, error) {
 // nothing. A repeated log replaces itself. If the log cannot be stored, the outcome stays recorded.
 func (c *call) storeLog(log workerLog) {
 	if err := c.LogWriter.Keep(log.job, log.text); err != nil {
-		c.Logger.Error("could not store the log of a run", slog.String("job", log.job.ID.String()), slog.Any("err", err))
+		c.Logger.Error("could not store the log of a run", slog.String("job", log.job.ID.String()), slog.Any("error", err))
 	}
 }
 

@@ -55,15 +55,15 @@ func createGroup(c *call, body *GroupRequest) (answer reply, err error) {
 		return reply{}, err
 	}
 	command.Jobs = jobs
-	made, err := do[*rota.GroupEnqueued](c, command)
+	result, err := do[*rota.GroupEnqueued](c, command)
 	if err != nil {
 		return reply{}, asBodyError(err)
 	}
-	group, err := c.Store.Group(c.ctx, made.Group.ID) // the reply of the command has no counts
+	group, err := c.Store.Group(c.ctx, result.Group.ID) // the reply of the command has no counts
 	if err != nil {
 		return reply{}, err
 	}
-	v := GroupDetail{Group: NewGroup(group), Jobs: NewJobs(made.Jobs)}
+	v := GroupDetail{Group: NewGroup(group), Jobs: NewJobs(result.Jobs)}
 	return created(v, base+"/groups/"+v.ID.String())
 }
 

@@ -35,7 +35,7 @@ func (a *api) readyz(w http.ResponseWriter, _ *http.Request) {
 	reason := err.Error()
 	if fault := (*rota.Error)(nil); errors.As(err, &fault) {
 		if a.notReadyReason.Swap(reason) != reason {
-			a.Logger.Warn("the server is not ready", slog.Any("err", err))
+			a.Logger.Warn("the server is not ready", slog.Any("error", err))
 		}
 		reason = publicReason(fault)
 	}

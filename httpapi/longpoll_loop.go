@@ -240,7 +240,7 @@ func (lp *longPoll) backOff(pause time.Duration, err error) time.Duration {
 	case err == nil:
 		return 0
 	case pause == 0:
-		lp.logger.Error("claims of remote workers fail; retrying until the store answers", slog.Any("err", err))
+		lp.logger.Error("claims of remote workers fail; retrying until the store answers", slog.Any("error", err))
 	}
 	pause = min(max(retryPauseMin, 2*pause), retryPauseMax)
 	time.Sleep(pause)

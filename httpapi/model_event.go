@@ -16,7 +16,7 @@ type Event struct {
 	GroupID       ID     `json:"group_id,omitzero" doc:"Group."`
 	Attempt       int    `json:"attempt,omitempty" doc:"Attempt number of the job, from 1."`
 	PlanTime      Time   `json:"plan_time,omitzero" doc:"Planned time of the execution."`
-	QueuedAt      Time   `json:"queued_at,omitzero" doc:"Time the job entered the queue order."`
+	QueuedAt      Time   `json:"queued_at,omitzero" doc:"Time the job became ready."`
 	StartedAt     Time   `json:"started_at,omitzero" doc:"Time the run started."`
 	Runner        string `json:"runner,omitempty" doc:"Worker that runs or ran the job."`
 	ErrorCode     string `json:"error_code,omitempty" doc:"Error code, for programs."`

@@ -47,7 +47,7 @@ type Job struct {
 	Trace      Text `json:"trace" doc:"W3C traceparent of the request that submitted it; its run continues that trace."`
 	CreatedBy  Text `json:"created_by" doc:"Actor that created it. Null: Rota."`
 	CreatedAt  Time `json:"created_at" nullable:"false" doc:"Time of its creation."`
-	QueuedAt   Time `json:"queued_at" doc:"Time it entered the queue order."`
+	QueuedAt   Time `json:"queued_at" doc:"Time it became ready."`
 	StartedAt  Time `json:"started_at" doc:"Time it was dispatched."`
 	FinishedAt Time `json:"finished_at" doc:"Time it ended."`
 	Worker     Text `json:"worker" doc:"Worker that runs or ran it."`

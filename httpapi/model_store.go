@@ -50,7 +50,7 @@ type Stats struct {
 	Running   int         `json:"running" doc:"Open runs."`
 	Dead      int         `json:"dead" doc:"Dead letters that were not retried."`
 	Schedules int         `json:"schedules" doc:"Enabled schedules."`
-	Oldest    Time        `json:"oldest_queued_at" doc:"Time the oldest ready job entered the queue order."`
+	Oldest    Time        `json:"oldest_queued_at" doc:"Time the oldest ready job became ready."`
 	Types     []TypeStats `json:"types" nullable:"false" doc:"Types with jobs that have not ended, by name."`
 	Workers   Workers     `json:"workers" doc:"Slots of this process."`
 }

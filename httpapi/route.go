@@ -109,7 +109,7 @@ func (c *call) respond(answer reply, err error) {
 	case err != nil:
 		p := problemOf(err)
 		if p.Status == http.StatusInternalServerError {
-			c.Logger.Error("request failed with an internal error", slog.String("method", c.r.Method), slog.String("path", c.r.URL.Path), slog.Any("err", err))
+			c.Logger.Error("request failed with an internal error", slog.String("method", c.r.Method), slog.String("path", c.r.URL.Path), slog.Any("error", err))
 		}
 		writeProblem(c.w, p)
 	case answer.written:

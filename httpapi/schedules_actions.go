@@ -59,11 +59,11 @@ func triggerSchedule(c *call, body *TriggerRequest) (reply, error) {
 	if err := c.checkTrigger(command); err != nil {
 		return reply{}, err
 	}
-	made, err := do[*rota.Triggered](c, command)
+	result, err := do[*rota.Triggered](c, command)
 	if err != nil {
 		return reply{}, err
 	}
-	return created(Triggered{Items: NewJobs(made.Jobs)}, "")
+	return created(Triggered{Items: NewJobs(result.Jobs)}, "")
 }
 
 // checkTrigger checks the params of a triggered run against the schema of its type, unless the request
@@ -132,11 +132,11 @@ func backfillSchedule(c *call, body *BackfillRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	made, err := do[*rota.Backfilled](c, command)
+	result, err := do[*rota.Backfilled](c, command)
 	if err != nil {
 		return reply{}, err
 	}
-	return created(Backfilled{Items: NewJobs(made.Jobs), Known: made.Known}, "")
+	return created(Backfilled{Items: NewJobs(result.Jobs), Known: result.Known}, "")
 }
 
 func upcomingTimes(c *call) (reply, error) {

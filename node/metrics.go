@@ -67,7 +67,7 @@ func (m *metricSet) declareJobs() {
 	m.retries = m.counters("rota_retries_total", "Jobs enqueued as the second or a later attempt.", "type")
 	m.dead = m.counters("rota_dead_letters_total", "Executions that failed and are not retried any more.", "type")
 	m.leaseLosses = m.counter("rota_lease_losses_total", "Runs that failed because their lease expired.")
-	m.missed = m.counter("rota_schedule_missed_total", "Times that a schedule dropped planned times it had missed.")
+	m.missed = m.counter("rota_schedule_missed_total", "Fires that dropped missed times.")
 	m.deliveries = m.counters("rota_webhook_deliveries_total",
 		"Webhook deliveries, by result: delivered, failed (each attempt counts) or given_up.", "result")
 	m.latencyMillis = m.histogram("job_run_latency_ms",

@@ -75,16 +75,16 @@ func (n *Node) Run(ctx context.Context) error {
 	sqlContext, stopSQL := context.WithCancel(context.Background())
 	defer stopSQL()
 	port := startTask(func() error { return n.serveSQL(sqlContext) })
-	var upkeep sync.WaitGroup
-	upkeep.Go(func() { n.logs.run(incarnation) })
+	var maintenance sync.WaitGroup
+	maintenance.Go(func() { n.logs.run(incarnation) })
 	if n.offset != nil {
-		upkeep.Go(func() { n.offset.run(incarnation) })
+		maintenance.Go(func() { n.offset.run(incarnation) })
 	}
 	err := n.waitForEnd(ctx, jobs, web, port)
 	n.stop(cancel, jobs, web)
 	stopSQL()
 	<-port.done
-	upkeep.Wait()
+	maintenance.Wait()
 	err = errors.Join(err, jobs.result(), n.Close())
 	n.logger.Info("stopped")
 	return err

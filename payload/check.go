@@ -21,8 +21,8 @@ type Problem struct {
 // cause of the error that Check returns.
 type Problems []Problem
 
-// problemsMost bounds the problems of one error.
-const problemsMost = 20
+// problemsMax bounds the problems of one error.
+const problemsMax = 20
 
 // Error lists all problems except the first, which the enclosing error reports.
 func (p Problems) Error() string {
@@ -66,14 +66,14 @@ func (c *Compiled) Check(params json.RawMessage) error {
 
 // fullCheck checks with the validator, which implements all of JSON Schema.
 func (c *Compiled) fullCheck(params json.RawMessage) error {
-	doc, err := parseDocument("params", params, depthMost)
+	doc, err := parseDocument("params", params, depthMax)
 	if err != nil {
 		return err
 	}
 	if _, is := doc.value.(map[string]any); !is {
 		return rota.Invalidf("params", "is %s; params are an object", kindOf(doc.value))
 	}
-	if doc.nodes*c.costliestEnum > comparisonsMost {
+	if doc.nodes*c.costliestEnum > comparisonsMax {
 		return rota.Invalidf("type", "has a schema that cannot be checked: the params have %d values, too many to compare with its longest enum", doc.nodes)
 	}
 	p, err := c.program()
@@ -94,8 +94,8 @@ func (c *Compiled) fullCheck(params json.RawMessage) error {
 	return err
 }
 
-// comparisonsMost bounds the comparisons of all values with an enum.
-const comparisonsMost = 50_000_000
+// comparisonsMax bounds the comparisons of all values with an enum.
+const comparisonsMax = 50_000_000
 
 // validate runs the validator, which panics when the budget is exceeded.
 func (p *program) validate(v any) (err error) {
@@ -121,7 +121,7 @@ func problemsOf(r errorFormatter, err *jsonschema.ValidationError) Problems {
 	if len(found) == 0 {
 		found = Problems{{r.root, "does not match its schema"}}
 	}
-	return found[:min(len(found), problemsMost)]
+	return found[:min(len(found), problemsMax)]
 }
 
 // kindOf names the kind of a JSON value in messages.

@@ -25,9 +25,9 @@ type program struct {
 	budget *budget
 }
 
-// schemaNodesMost bounds the parts of a schema, because compiling compares
+// schemaNodesMax bounds the parts of a schema, because compiling compares
 // each with each.
-const schemaNodesMost = 10_000
+const schemaNodesMax = 10_000
 
 // location is the URL of the schema inside the validator.
 const location = "rota:///schema"
@@ -48,8 +48,8 @@ func Compile(schema json.RawMessage) (*Compiled, error) {
 	if !is {
 		return nil, rota.Invalidf("schema", "is %s; a schema is an object", kindOf(doc.value))
 	}
-	if doc.nodes > schemaNodesMost {
-		return nil, rota.Invalidf("schema", "has %d parts; at most %d are allowed", doc.nodes, schemaNodesMost)
+	if doc.nodes > schemaNodesMax {
+		return nil, rota.Invalidf("schema", "has %d parts; at most %d are allowed", doc.nodes, schemaNodesMax)
 	}
 	s := &schemaIndex{schemas: map[string]any{}, anchors: map[string]string{}}
 	if err := s.addSchema(object, docPath{root: "schema"}); err != nil {
@@ -145,12 +145,12 @@ func checkDraft(schema map[string]any) error {
 }
 
 func validJSON(text []byte) error {
-	_, err := parseDocument("it", text, depthMost)
+	_, err := parseDocument("it", text, depthMax)
 	return err
 }
 
 func readJSON(text []byte) (any, error) {
-	d, err := parseDocument("it", text, depthMost)
+	d, err := parseDocument("it", text, depthMax)
 	return d.value, err
 }
 

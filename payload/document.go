@@ -14,10 +14,10 @@ import (
 // Limits of a document. A check uses exact arithmetic, in which a short text such
 // as 1e999999 is a very large number.
 const (
-	depthMost    = rota.DepthMax
+	depthMax    = rota.DepthMax
 	schemaDepth  = 200   // nesting of lists and objects in a schema
-	digitsMost   = 1_000 // bytes of a number
-	exponentMost = 1_000 // of a number
+	digitsMax   = 1_000 // bytes of a number
+	exponentMax = 1_000 // of a number
 )
 
 // document is parsed JSON. Numbers keep their text.
@@ -82,15 +82,15 @@ func (d *document) measure(v any, at docPath, depth int) error {
 }
 
 func checkNumber(text string, at docPath) error {
-	if len(text) > digitsMost {
-		return rota.Invalidf(at.String(), "is a number of %d digits; at most %d are allowed", len(text), digitsMost)
+	if len(text) > digitsMax {
+		return rota.Invalidf(at.String(), "is a number of %d digits; at most %d are allowed", len(text), digitsMax)
 	}
 	e := strings.IndexAny(text, "eE")
 	if e < 0 {
 		return nil
 	}
 	exponent, err := strconv.Atoi(strings.TrimPrefix(text[e+1:], "+"))
-	if err != nil || exponent > exponentMost || exponent < -exponentMost {
+	if err != nil || exponent > exponentMax || exponent < -exponentMax {
 		return rota.Invalidf(at.String(), "is %s, a number out of range", truncated(text))
 	}
 	return nil

@@ -44,16 +44,16 @@ var kindsOfType = map[string]kinds{
 }
 
 const (
-	flatFieldsMost     = 64       // the bits of a set
-	fastPathBytesMost  = 16 << 10 // of the params
-	fastPathDigitsMost = 18       // bytes of a number, which then fits into 64 bits
+	flatFieldsMax     = 64       // the bits of a set
+	fastPathBytesMax  = 16 << 10 // of the params
+	fastPathDigitsMax = 18       // bytes of a number, which then fits into 64 bits
 )
 
 // A field has at least five bytes, so params that are accepted here are also within
 // the limits of a full check. These constants do not compile otherwise.
 const (
-	_ = uint(comparisonsMost - enumMost*(fastPathBytesMost/5+1))
-	_ = uint(stepsBase - (fastPathBytesMost/5 + 1))
+	_ = uint(comparisonsMax - enumMax*(fastPathBytesMax/5+1))
+	_ = uint(stepsBase - (fastPathBytesMax/5 + 1))
 )
 
 // flatSchemaOf is the flat form of a schema that is valid for its draft, or nil if the
@@ -61,7 +61,7 @@ const (
 func flatSchemaOf(schema map[string]any) *flatSchema {
 	additional, closed := schema["additionalProperties"]
 	properties, _ := schema["properties"].(map[string]any)
-	if schema["type"] != "object" || closed && additional != false || len(properties) > flatFieldsMost ||
+	if schema["type"] != "object" || closed && additional != false || len(properties) > flatFieldsMax ||
 		!onlyWords(schema, "type", "properties", "required", "additionalProperties") {
 		return nil
 	}
@@ -163,7 +163,7 @@ func setLimit(limit *int64, v any) bool {
 // accepts reports whether the schema certainly accepts the params. A nil schema
 // reports false.
 func (p *flatSchema) accepts(params []byte) bool {
-	if p == nil || len(params) > fastPathBytesMost || !gjson.ValidBytes(params) || !utf8.Valid(params) {
+	if p == nil || len(params) > fastPathBytesMax || !gjson.ValidBytes(params) || !utf8.Valid(params) {
 		return false
 	}
 	s := scanner{params}
@@ -213,7 +213,7 @@ func (f *flatField) fitsText(text []byte, escaped bool) bool {
 
 // fitsNumber reports false for exponents and long numbers, which need exact arithmetic.
 func (f *flatField) fitsNumber(text []byte) bool {
-	if len(text) > fastPathDigitsMost {
+	if len(text) > fastPathDigitsMax {
 		return false
 	}
 	fraction := false

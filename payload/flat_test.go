@@ -112,7 +112,7 @@ func TestFlatSchemaAcceptsOnlyParamsThatAreCertainlyValid(t *testing.T) {
 		{closed, `{"to":"ab","n":1,"how":"f\u0061st"}`, false},
 		{closed, `{"to":"ab","n":1,"other":1}`, false},
 		{closed, "{\"to\":\"ab\",\"n\":1,\"body\":\"\xff\"}", false},
-		{closed, `{"to":"ab","n":1,"body":"` + strings.Repeat("x", fastPathBytesMost) + `"}`, false},
+		{closed, `{"to":"ab","n":1,"body":"` + strings.Repeat("x", fastPathBytesMax) + `"}`, false},
 		{open, `{}`, true},
 		{open, `{"b":"\n","c":1.5,"b":null,"d":true}`, true},
 		{open, `{"b":[]}`, false},
@@ -222,7 +222,7 @@ var (
 	texts   = []string{`"x"`, `"ä"`, `"äö"`, `""`, `"a\n"`, `"\u0078"`, `"\ud800"`, `"\\"`, `"\""`, "\"\xff\"", `"日本語"`, `"1"`}
 	numbers = []string{
 		`0`, `-0`, `1`, `-1`, `2`, `8`, `0.0`, `1.5`, `-0.5`, `7.5`, `1e0`, `1.5e9999`, `1.5E9999`, `-9223372036854775809`,
-		`123456789012345678`, `1234567890123456789`, `0.` + strings.Repeat("1", digitsMost),
+		`123456789012345678`, `1234567890123456789`, `0.` + strings.Repeat("1", digitsMax),
 	}
 	words  = []string{`true`, `false`, `null`}
 	others = []string{`[]`, `{}`, `{"a":1}`, ``, `01`, `tru`}

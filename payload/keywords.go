@@ -49,12 +49,12 @@ var keywords = map[string]keywordValue{
 	"if": valueSchema, "then": valueSchema, "else": valueSchema,
 }
 
-// enumMost bounds the values of an enum, with each of which a value is compared.
-const enumMost = 10_000
+// enumMax bounds the values of an enum, with each of which a value is compared.
+const enumMax = 10_000
 
-// refsMost bounds the references of a schema: for some of them
+// refsMax bounds the references of a schema: for some of them
 // the compiler walks over everything compiled so far.
-const refsMost = 1_000
+const refsMax = 1_000
 
 // schemaIndex is what a walk over a schema finds before the schema is compiled.
 type schemaIndex struct {
@@ -101,8 +101,8 @@ func (s *schemaIndex) addKeyword(word string, kind keywordValue, v any, at docPa
 			return s.addNamed(v, at)
 		}
 	case []any:
-		if word == "enum" && len(v) > enumMost {
-			return rota.Invalidf(at.String(), "has %d values; at most %d are allowed", len(v), enumMost)
+		if word == "enum" && len(v) > enumMax {
+			return rota.Invalidf(at.String(), "has %d values; at most %d are allowed", len(v), enumMax)
 		}
 		if word == "enum" {
 			s.costliestEnum = max(s.costliestEnum, costOf(v))
@@ -176,8 +176,8 @@ func (s *schemaIndex) addListed(schemas []any, at docPath) error {
 
 // checkReferences refuses references to other documents and to schemas that do not exist.
 func (s *schemaIndex) checkReferences() error {
-	if len(s.refs) > refsMost {
-		return rota.Invalidf("schema", "has %d references; at most %d are allowed", len(s.refs), refsMost)
+	if len(s.refs) > refsMax {
+		return rota.Invalidf("schema", "has %d references; at most %d are allowed", len(s.refs), refsMax)
 	}
 	for _, ref := range s.refs {
 		document, fragment, _ := strings.Cut(ref.to, "#")

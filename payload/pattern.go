@@ -12,8 +12,8 @@ import (
 // Limits of a pattern. Package regexp reads a text once, but takes a step for each
 // part of the pattern at each byte.
 const (
-	patternBytesMost = 4 << 10
-	patternPartsMost = 5_000
+	patternBytesMax = 4 << 10
+	patternPartsMax = 5_000
 )
 
 // pattern is a regular expression whose matching is counted in a budget.
@@ -27,15 +27,15 @@ type pattern struct {
 // does not limit matching.
 func patterns(b *budget) jsonschema.RegexpEngine {
 	return func(text string) (jsonschema.Regexp, error) {
-		if len(text) > patternBytesMost {
-			return nil, fmt.Errorf("it has %d bytes; at most %d are allowed", len(text), patternBytesMost)
+		if len(text) > patternBytesMax {
+			return nil, fmt.Errorf("it has %d bytes; at most %d are allowed", len(text), patternBytesMax)
 		}
 		tree, err := syntax.Parse(text, syntax.Perl)
 		if err != nil {
 			return nil, unsupported(err)
 		}
 		parts := countParts(tree)
-		if parts > patternPartsMost {
+		if parts > patternPartsMax {
 			return nil, errors.New("its nested repetitions are too large to match")
 		}
 		compiled, err := regexp.Compile(text)

@@ -22,13 +22,13 @@ type errorFormatter struct {
 	errorCount *int   // errors converted so far
 }
 
-// errorsMost bounds the errors that are converted: a long list may have one for each
+// errorsMax bounds the errors that are converted: a long list may have one for each
 // of its entries.
-const errorsMost = 1_000
+const errorsMax = 1_000
 
 // problems converts one error with its causes.
 func (r errorFormatter) problems(e *jsonschema.ValidationError) Problems {
-	if *r.errorCount++; *r.errorCount > errorsMost {
+	if *r.errorCount++; *r.errorCount > errorsMax {
 		return nil
 	}
 	at := pathOf(r.root, r.value, e.InstanceLocation)

@@ -50,9 +50,9 @@ func schemaOf(t reflect.Type) (json.RawMessage, *Compiled, error) {
 	return doc, compiled, nil
 }
 
-// nodesMost bounds the parts of a schema: without a $ref, a type is repeated
+// nodesMax bounds the parts of a schema: without a $ref, a type is repeated
 // wherever it is used.
-const nodesMost = 5_000
+const nodesMax = 5_000
 
 // builder builds the schema of one type.
 type builder struct {
@@ -105,8 +105,8 @@ var (
 
 // nonNil is the schema of a value that is not nil.
 func (b *builder) nonNil(t reflect.Type) *jsonschema.Schema {
-	if b.nodes++; b.nodes > nodesMost {
-		return b.fail("%s has more than %d parts; make it smaller, or give it a method JSONSchema", typeName(b.root), nodesMost)
+	if b.nodes++; b.nodes > nodesMax {
+		return b.fail("%s has more than %d parts; make it smaller, or give it a method JSONSchema", typeName(b.root), nodesMax)
 	}
 	if s := b.customSchema(t); s != nil {
 		return s

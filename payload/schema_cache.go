@@ -23,8 +23,8 @@ type cacheEntry struct {
 	err      error
 }
 
-// schemasMost bounds the compiled schemas in a cache.
-const schemasMost = 1_000
+// schemasMax bounds the compiled schemas in a cache.
+const schemasMax = 1_000
 
 // NewSchemaCache returns an empty cache.
 func NewSchemaCache() *SchemaCache { return &SchemaCache{entries: map[string]cacheEntry{}} }
@@ -48,7 +48,7 @@ func anyObject(params json.RawMessage) error {
 	if len(params) == 0 {
 		return nil
 	}
-	doc, err := parseDocument("params", params, depthMost)
+	doc, err := parseDocument("params", params, depthMax)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (b *SchemaCache) add(name string, p cacheEntry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for other := range b.entries {
-		if len(b.entries) < schemasMost {
+		if len(b.entries) < schemasMax {
 			break
 		}
 		delete(b.entries, other)

@@ -10,12 +10,12 @@ import (
 
 func TestFullSchemaCacheEvictsAnEntry(t *testing.T) {
 	cache := NewSchemaCache()
-	for i := range schemasMost + 10 {
+	for i := range schemasMax + 10 {
 		name := fmt.Sprintf("type%d", i)
 		cache.add(name, cacheEntry{version: rota.NewID()})
 	}
-	if len(cache.entries) != schemasMost {
-		t.Errorf("the cache keeps %d entries, want %d", len(cache.entries), schemasMost)
+	if len(cache.entries) != schemasMax {
+		t.Errorf("the cache keeps %d entries, want %d", len(cache.entries), schemasMax)
 	}
 	last := &rota.Type{Name: "last", Version: rota.NewID(), Spec: rota.TypeSpec{Schema: json.RawMessage(`{}`)}}
 	if err := cache.Check(last, nil); err != nil {

@@ -16,11 +16,11 @@ type URL string
 // accepts many other URIs.
 const urlFormat = "rota-url"
 
-const urlMost = 8 << 10
+const urlMax = 8 << 10
 
 // JSONSchema is the schema of the text.
 func (URL) JSONSchema() *jsonschema.Schema {
-	most := uint64(urlMost)
+	most := uint64(urlMax)
 	return &jsonschema.Schema{
 		Type: "string", Format: urlFormat, MaxLength: &most, Examples: []any{"https://example.com/a"},
 		Description: "an address of http or https, without a user or password in it",

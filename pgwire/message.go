@@ -84,7 +84,7 @@ func decodeAnd[M pgproto3.FrontendMessage](f frame, m M, do func(M) error) error
 func (c *conn) sendError(err error) {
 	m, internal := response(err)
 	if internal {
-		c.server.config.Logger.Error("a statement failed with an internal error", "err", err)
+		c.server.config.Logger.Error("a statement failed with an internal error", "error", err)
 	}
 	c.out.send(m)
 	c.session.Fail() // the console has not seen a message that was wrong

@@ -58,7 +58,7 @@ func (s *Server) accept(ctx context.Context, l net.Listener, h *connGroup) error
 		case err == nil:
 			s.admit(wire, h)
 		case ctx.Err() == nil && errors.As(err, &temporary) && temporary.Temporary():
-			s.config.Logger.Warn("cannot accept a connection, retrying", "err", err)
+			s.config.Logger.Warn("cannot accept a connection, retrying", "error", err)
 			time.Sleep(10 * time.Millisecond)
 		default:
 			h.drain()

@@ -76,7 +76,7 @@ func (c *conn) setStartupSetting(name, value string) error {
 	case errors.As(err, &consoleErr):
 		return &fatal{consoleErr}
 	}
-	c.server.config.Logger.Error("cannot apply a setting of the startup packet", "name", name, "err", err)
+	c.server.config.Logger.Error("cannot apply a setting of the startup packet", "name", name, "error", err)
 	return fatalf(stateInternal, "see the server log for details", "internal error")
 }
 

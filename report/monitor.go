@@ -116,7 +116,7 @@ func slug(name string) string {
 	return cmp.Or(plain, "schedule") + "-" + hex.EncodeToString(sum[:slugHashSize/2])
 }
 
-// missed returns the event of times that catch-up gave up. Sentry detects a missed check-in
+// missed returns the event of times that catch-up dropped. Sentry detects a missed check-in
 // by itself; the event states the reason.
 func missed(c engine.CheckIn) *sentry.Event {
 	s := c.Schedule

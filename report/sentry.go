@@ -18,7 +18,7 @@ type Config struct {
 	Environment string       // deployment environment; default production
 	Release     string       // version of the program, such as shop@1.2.3; default rota
 	ServerName  string       // default: the host name
-	HTTP        *http.Client // client for requests; default: with a time-out of 30 s
+	HTTP        *http.Client // client for requests; default: with a timeout of 30 s
 	Logger      *slog.Logger // receives warnings about lost reports; default: none
 }
 

@@ -16,7 +16,7 @@ func OpenFor(t *testing.T, r *receiver, service string) *Provider {
 	return open(t, r, func(c *Config) { c.Service = service })
 }
 
-// DeadlineContext returns a context with the time-out of a test.
+// DeadlineContext returns a context with the timeout of a test.
 func DeadlineContext(t *testing.T) context.Context { return deadlineContext(t) }
 
 // All returns the received spans.

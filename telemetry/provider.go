@@ -91,7 +91,7 @@ func New(provider trace.TracerProvider) *Provider {
 const (
 	queueMax     = 4_096
 	sendInterval = 2 * time.Second
-	sendTimeout  = 20 * time.Second // time-out of a batch, including its retries
+	sendTimeout  = 20 * time.Second // timeout of a batch, including its retries
 )
 
 // Open returns a Provider that sends spans to an endpoint in batches. It connects when

@@ -199,7 +199,7 @@ func TestLogReportsRecoveryOfReceiver(t *testing.T) {
 }
 
 // The receiver hangs, more spans are created than the queue holds, and Close has a short
-// time-out.
+// timeout.
 func TestRunDoesNotWaitForHangingReceiver(t *testing.T) {
 	r := newReceiver(t)
 	release := make(chan struct{})

@@ -34,7 +34,7 @@ type Config struct {
 	CancelGrace time.Duration
 	// ShutdownGrace is how long handlers may continue once Run is to end. Default 30 s.
 	ShutdownGrace time.Duration
-	// Logger receives what the record of no run shows. Default slog.Default.
+	// Logger receives messages that are not part of a run's log or outcome. Default slog.Default.
 	Logger *slog.Logger
 	// HTTP sends the requests: set it for a custom certificate or a proxy. It must have no
 	// Timeout, since long polls wait. Default: a client of its own.

@@ -26,7 +26,7 @@ type typeRequest struct {
 	policyView
 }
 
-// policyView is the retry policy and the time-out of a type.
+// policyView is the retry policy and the timeout of a type.
 type policyView struct {
 	MaxRetries *int          `json:"max_retries,omitempty"`
 	Backoff    *jsonDuration `json:"backoff,omitempty"`

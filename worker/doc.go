@@ -6,7 +6,7 @@
 //	err := worker.New("http://rota:7420", token, reg, worker.Config{}).Run(ctx)
 //
 // Handlers are those of package engine, and so are their logs, progress, results,
-// time-outs and cancellations. The server owns the queue: it fires schedules, retries, and
+// timeouts and cancellations. The server owns the queue: it fires schedules, retries, and
 // gives the jobs of a worker to others when it has received no heartbeat of the worker for
 // the time of a lease.
 //

@@ -24,5 +24,5 @@ func newReservationCommand(a *app) *cobra.Command {
 		},
 	}
 	l.flags(list)
-	return newParentCommand("reservation", "List reservations: slots reserved for direct runs", list)
+	return newParentCommand("reservation", "List reservations of nodes for direct runs", list)
 }

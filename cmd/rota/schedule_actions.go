@@ -75,11 +75,11 @@ func newScheduleTriggerCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		made, err := decode[httpapi.Triggered](answer)
+		result, err := decode[httpapi.Triggered](answer)
 		if err != nil {
 			return err
 		}
-		return a.print(answer, func(w io.Writer) error { return a.writeJobs(w, made.Items) })
+		return a.print(answer, func(w io.Writer) error { return a.writeJobs(w, result.Items) })
 	}
 	return cmd
 }
@@ -134,15 +134,15 @@ call creates no duplicates.`,
 }
 
 func (a *app) printBackfilled(answer json.RawMessage) error {
-	made, err := decode[httpapi.Backfilled](answer)
+	result, err := decode[httpapi.Backfilled](answer)
 	if err != nil {
 		return err
 	}
 	return a.print(answer, func(w io.Writer) error {
-		if err := a.writeJobs(w, made.Items); err != nil || made.Known == 0 {
+		if err := a.writeJobs(w, result.Items); err != nil || result.Known == 0 {
 			return err
 		}
-		_, err := fmt.Fprintf(w, "%s already\n", plural(made.Known, "execution existed", "executions existed"))
+		_, err := fmt.Fprintf(w, "%s already\n", plural(result.Known, "execution existed", "executions existed"))
 		return err
 	})
 }

@@ -132,7 +132,7 @@ func (p *parser) aliased(t *Table) *Table {
 
 func (p *parser) rejectTableSample() {
 	if t := p.peek(); t.word("tablesample") {
-		p.unsupported(t.at, "TABLESAMPLE", "use ORDER BY random() and LIMIT")
+		p.unsupported(t.at, "TABLESAMPLE", "use ORDER BY md5(x) and LIMIT")
 	}
 }
 

@@ -178,7 +178,7 @@ func (p *parser) typedText(t *Type) Expr {
 		p.expected("a text")
 	}
 	if t.Array > 0 {
-		fail(stateSyntax, t.At, "an array type cannot stand before a text", "write '{…}'::"+t.Name+"[]")
+		fail(stateSyntax, t.At, "a string cannot be prefixed with an array type", "write '{…}'::"+t.Name+"[]")
 	}
 	text := p.take()
 	if t.Name == "interval" && !t.Quoted && t.Fields == "" {

@@ -31,7 +31,7 @@ func decideAll(tx Tx, u *UnitOfWork, c *rota.All) (rota.Reply, *rota.Error, erro
 	return &rota.AllDone{Replies: replies}, nil, nil
 }
 
-// isDryRun reports whether a command is only to be answered.
+// isDryRun reports whether a command writes nothing.
 func isDryRun(c rota.Command) bool {
 	all, is := c.(*rota.All)
 	return is && all.Dry

@@ -162,7 +162,7 @@ func decideClaim(u *UnitOfWork, c *rota.Claim) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// rejectHead takes a job that must not start out of the claim order: it ends the
+// rejectHead takes a job that must not start out of the dispatch order: it ends the
 // job if its group was ended, and holds it back if its key is at its limit. It
 // reports whether it did.
 func rejectHead(u *UnitOfWork, c *rota.Claim, j *rota.Job, started int) bool {

@@ -80,16 +80,16 @@ func mayStartNow(u *UnitOfWork, j *rota.Job) *rota.Error {
 		return busy("type " + j.Type + " is paused")
 	}
 	if limits.Global > 0 && u.open.get(OpenCount{}) >= limits.Global {
-		return busy("as many jobs run as may run at once")
+		return busy("the global concurrency limit is reached")
 	}
 	if limit.Concurrency > 0 && u.open.get(OpenCount{Type: j.Type}) >= limit.Concurrency {
-		return busy("as many jobs of type " + j.Type + " run as may run at once")
+		return busy("the concurrency limit of type " + j.Type + " is reached")
 	}
 	if maxCount, limited := limits.Key(j.ConcurrencyKey); limited && u.open.get(OpenCount{Key: j.ConcurrencyKey}) >= maxCount {
-		return busy("as many jobs of the key " + j.ConcurrencyKey + " run as may run at once")
+		return busy("the concurrency limit of key " + j.ConcurrencyKey + " is reached")
 	}
 	if limit.Rate.Count > 0 && bucketOf(u, j.Type, limit.Rate).Available(limit.Rate) == 0 {
-		return busy("type " + j.Type + " has started as often as it may")
+		return busy("the rate limit of type " + j.Type + " is reached")
 	}
 	return nil
 }

@@ -3,7 +3,7 @@
 // reading at [Apply].
 //
 // A verb has three steps. Need lists the rows that the verb reads, by key or by
-// one of the orders (the claim order, jobs that are due, leases that are stale).
+// one of the orders (the dispatch order, jobs that are due, leases that are stale).
 // Some rows are found only through other rows, so [Apply] calls Need again with
 // the rows loaded so far until Need lists nothing more. The store loads the rows
 // in sets into a [UnitOfWork]. Decide is a function on that unit of work: it
@@ -14,7 +14,7 @@
 // unit of work has read once, after everything is decided and before anything is
 // written: in the order of the classes of [Locks] and by key within each class.
 // If a row has changed since it was loaded, [Apply] repeats the three steps under
-// the locks it holds. The heads of the claim order are the exception: the store
+// the locks it holds. The heads of the dispatch order are the exception: the store
 // locks exactly the heads it returns, as it finds them.
 //
 // A row that was not loaded is nil to a decision, so Need must list every row

@@ -11,7 +11,7 @@ import (
 
 // Texts that explanations share.
 
-// remedyServer is the remedy for overdue upkeep, which a server does by itself.
+// remedyServer is the remedy for overdue maintenance, which a server does by itself.
 const remedyServer = "A server releases it within moments; if it does not, no server is running: rota serve."
 
 // rerunCommands returns the commands that run a job at once without what it

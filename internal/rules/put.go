@@ -60,7 +60,7 @@ func (u *UnitOfWork) PutClaimedBefore(j *rota.Job) { u.addResult(&u.claimedBefor
 // if none of them exists any more.
 func (u *UnitOfWork) PutClaimRepeated() { u.claimRepeated = true }
 
-// PutHead adds a job of the claim order.
+// PutHead adds a job of the dispatch order.
 func (u *UnitOfWork) PutHead(j *rota.Job) { u.addResult(&u.heads, j) }
 
 // PutMoreHeads notes that ready jobs may follow the heads that were found,

@@ -72,7 +72,7 @@ func mayRedrive(u *UnitOfWork, tail *rota.Job) *rota.Error {
 	name := "job " + tail.ID.String()
 	switch {
 	case !tail.Ended():
-		return conflict(name+" has not ended: it is "+string(tail.State()), "only what died, was cancelled or was skipped is redriven")
+		return conflict(name+" has not ended: it is "+string(tail.State()), "retry only dead, cancelled or skipped executions")
 	case tail.Run != nil && tail.Run.Outcome == rota.OutcomeCompleted:
 		return conflict(name+" has completed", "to run it once more, enqueue it again")
 	}

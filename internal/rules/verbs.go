@@ -7,7 +7,7 @@ import (
 )
 
 // needOtherVerb lists the rows for verbs about definitions, schedules, groups,
-// reservations and upkeep.
+// reservations and maintenance.
 func needOtherVerb(n *Need, c rota.Command) {
 	switch c := c.(type) {
 	case *rota.PutType:

@@ -50,7 +50,7 @@ func (v *Verifier) QueueOrder() *OrderWalk {
 	return &OrderWalk{v: v, name: "the order of the queue", want: &v.queue}
 }
 
-// ClaimOrder begins the walk of the claim order, type by type.
+// ClaimOrder begins the walk of the dispatch order, type by type.
 func (v *Verifier) ClaimOrder() *OrderWalk {
 	return &OrderWalk{v: v, name: "the order of claims", want: &v.ready}
 }

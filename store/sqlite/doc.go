@@ -1,4 +1,4 @@
-// Package sqlite is the embedded store: one file with one writer and concurrent readers. Every
+// Package sqlite is the SQLite store: one file with one writer and concurrent readers. Every
 // commit is synced to disk.
 //
 // The file may also hold tables of its user. The tables of Rota have the prefix rota_. While the

@@ -20,29 +20,29 @@ func runMaintenance(ctx context.Context, store rota.Store, now time.Time) (next 
 		return next, err
 	}
 	passed := func(t time.Time) bool { return !t.IsZero() && !t.After(now) }
-	var upkeep []rota.Command
+	var maintenance []rota.Command
 	if passed(due.Ready) {
-		upkeep = append(upkeep, &rota.Ready{Meta: rota.NewMeta("")})
+		maintenance = append(maintenance, &rota.Ready{Meta: rota.NewMeta("")})
 	}
 	if passed(due.Fire) {
-		if upkeep, err = addFires(ctx, store, upkeep); err != nil {
+		if maintenance, err = addFires(ctx, store, maintenance); err != nil {
 			return next, err
 		}
 	}
 	if passed(due.Expire) {
-		upkeep = append(upkeep, &rota.Expire{Meta: rota.NewMeta("")})
+		maintenance = append(maintenance, &rota.Expire{Meta: rota.NewMeta("")})
 	}
 	if due.Sweep {
-		upkeep = append(upkeep, &rota.Sweep{Meta: rota.NewMeta("")})
+		maintenance = append(maintenance, &rota.Sweep{Meta: rota.NewMeta("")})
 	}
-	if len(upkeep) > 0 {
-		results, err := store.Apply(ctx, rota.Batch{Commands: upkeep})
+	if len(maintenance) > 0 {
+		results, err := store.Apply(ctx, rota.Batch{Commands: maintenance})
 		if err != nil {
 			return next, err
 		}
 		for i, result := range results {
 			if result.Err != nil {
-				log.Println(upkeep[i].Verb(), result.Err)
+				log.Println(maintenance[i].Verb(), result.Err)
 			}
 		}
 		if due, err = store.NextDue(ctx); err != nil {
@@ -54,20 +54,20 @@ func runMaintenance(ctx context.Context, store rota.Store, now time.Time) (next 
 
 // addFires adds a Fire for each schedule that is due. A Fire whose schedule has changed creates no
 // jobs, and the next call reads the schedule again.
-func addFires(ctx context.Context, store rota.Store, upkeep []rota.Command) ([]rota.Command, error) {
+func addFires(ctx context.Context, store rota.Store, maintenance []rota.Command) ([]rota.Command, error) {
 	page, err := store.DueSchedules(ctx, rota.PageMax)
 	if err != nil {
-		return upkeep, err
+		return maintenance, err
 	}
 	for _, schedule := range page.Schedules {
 		fire, err := rota.PlanFire(rota.NewMeta(""), schedule, page.Now) // by the store's clock
 		if err != nil {
 			log.Println(schedule.Name, err) // such as a time zone that this machine does not know
 		} else if fire != nil {
-			upkeep = append(upkeep, fire)
+			maintenance = append(maintenance, fire)
 		}
 	}
-	return upkeep, nil
+	return maintenance, nil
 }
 
 func earliest(due rota.Due, now time.Time) (next time.Time) {

@@ -18,7 +18,7 @@ func testEvents(t *testing.T, h Harness) {
 		{"each outcome publishes its event", eventOutcomes},
 		{"job.failed comes before the job.enqueued of the retry", eventRetry},
 		{"job.dead follows job.failed", eventDead},
-		{"job.dead follows the job.cancelled of a time-out", eventTimeout},
+		{"job.dead follows the job.cancelled of a timeout", eventTimeout},
 		{"a job cancelled in the queue publishes job.cancelled without a run", eventCancelled},
 		{"a run that is asked to stop publishes job.stopping once", eventStopping},
 		{"a job skipped by overlap publishes job.enqueued and job.skipped", eventSkipped},

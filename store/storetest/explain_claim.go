@@ -22,7 +22,7 @@ func explainAgrees(t *testing.T, h Harness) {
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"enqueue": w.action((*claimChecker).enqueue), "group": w.action((*claimChecker).group), "limits": w.action((*claimChecker).limits),
-			"pause": w.action((*claimChecker).pause), "reserve": w.action((*claimChecker).reserve), "upkeep": w.action((*claimChecker).upkeep),
+			"pause": w.action((*claimChecker).pause), "reserve": w.action((*claimChecker).reserve), "maintenance": w.action((*claimChecker).maintenance),
 			"cancel": w.action((*claimChecker).cancel), "finish": w.action((*claimChecker).finish),
 			"check": w.action((*claimChecker).check), "check again": w.action((*claimChecker).check), "check and go on": w.action((*claimChecker).check),
 		})
@@ -99,7 +99,7 @@ func (w *claimChecker) reserve() {
 	w.y.reserve()
 }
 
-func (w *claimChecker) upkeep() { w.y.sweep(w.draw("limit", 2)); w.y.makeReady() }
+func (w *claimChecker) maintenance() { w.y.sweep(w.draw("limit", 2)); w.y.makeReady() }
 
 func (w *claimChecker) cancel() {
 	if len(w.groups) > 0 {

@@ -155,7 +155,7 @@ func finishCancelledFailure(y *story) {
 	j := y.running(rota.NewJob{})
 	y.cancel(j.ID)
 	a := y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCancelled, ErrorCode: rota.CodeTimeout})
-	want(y, "sequel of a time-out after a cancel", a.Sequel, rota.SequelNone)
+	want(y, "sequel of a timeout after a cancel", a.Sequel, rota.SequelNone)
 	want(y, "its code", y.job(j.ID).Run.ErrorCode, rota.CodeTimeout)
 }
 

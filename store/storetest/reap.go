@@ -24,7 +24,7 @@ func testReap(t *testing.T, h Harness) {
 		{"a reused worker name does not protect runs of its former incarnation", reapSameName},
 		{"a lease that ends too late after the clock is set back is shortened", reapLeaseTooLong},
 		{"a process shortens its own lease that ends too late", reapOwnLeaseTooLong},
-		{"a healthy run without a time-out is not reaped", reapWithoutTimeout},
+		{"a healthy run without a timeout is not reaped", reapWithoutTimeout},
 	})
 }
 

@@ -14,7 +14,7 @@ func testRetry(t *testing.T, h Harness) {
 		{"attempts are counted, and the last failure is a dead letter", retryChain},
 		{"a job without retries is dead at once", retryNever},
 		{"a permanent failure is not retried", retryPermanent},
-		{"a time-out is retried as a failure", retryTimeout},
+		{"a timeout is retried as a failure", retryTimeout},
 		{"the backoff doubles with every attempt", retryBackoff},
 		{"the backoff is capped", retryCap},
 		{"the backoff does not overflow", retryOverflow},
