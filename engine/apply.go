@@ -114,9 +114,9 @@ type signal chan struct{}
 
 func newSignal() signal { return make(signal, 1) }
 
-func (b signal) send() {
+func (s signal) send() {
 	select {
-	case b <- struct{}{}:
+	case s <- struct{}{}:
 	default:
 	}
 }

@@ -23,11 +23,11 @@ const (
 
 func newDueChecker(e *Engine) *dueChecker { return &dueChecker{e: e} }
 
-func (a *dueChecker) run(ctx context.Context) {
-	wake, stopWake := a.e.store.Wake()
+func (d *dueChecker) run(ctx context.Context) {
+	wake, stopWake := d.e.store.Wake()
 	defer stopWake()
 	for {
-		next := a.check(ctx)
+		next := d.check(ctx)
 		timer := time.NewTimer(next)
 		select {
 		case <-timer.C:
@@ -44,17 +44,17 @@ func (a *dueChecker) run(ctx context.Context) {
 }
 
 // check wakes the loops that have something to do, and returns how long to sleep.
-func (a *dueChecker) check(ctx context.Context) time.Duration {
-	a.checkClock()
-	due, err := a.e.store.NextDue(ctx)
+func (d *dueChecker) check(ctx context.Context) time.Duration {
+	d.checkClock()
+	due, err := d.e.store.NextDue(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			a.outage.failed(a.e.config.Logger, "the next due time cannot be read; retrying", "error", err)
+			d.outage.failed(d.e.config.Logger, "the next due time cannot be read; retrying", "error", err)
 		}
 		return dueEvery
 	}
-	a.outage.recovered(a.e.config.Logger, "the next due time can be read again")
-	a.e.firer.checkClockSetBack(due.Now)
+	d.outage.recovered(d.e.config.Logger, "the next due time can be read again")
+	d.e.firer.checkClockSetBack(due.Now)
 	next := dueEvery
 	isDue := func(t time.Time) bool {
 		if t.IsZero() {
@@ -67,13 +67,13 @@ func (a *dueChecker) check(ctx context.Context) time.Duration {
 		return in <= 0
 	}
 	if isDue(due.Ready) {
-		a.e.dispatcher.requestReady()
+		d.e.dispatcher.requestReady()
 	}
 	if isDue(due.Fire) {
-		a.e.firer.signal.send()
+		d.e.firer.signal.send()
 	}
 	if isDue(due.Expire) || due.Sweep {
-		a.e.sweeper.signal.send()
+		d.e.sweeper.signal.send()
 	}
 	return next
 }
@@ -81,15 +81,15 @@ func (a *dueChecker) check(ctx context.Context) time.Duration {
 // checkClock notifies the firer of a clock that was set back; a clock that was set
 // forward shows in what is due. It also wakes the dispatcher, whose timer for the
 // next claim may follow the old clock.
-func (a *dueChecker) checkClock() {
-	wall, mono := a.e.config.Clock(), time.Now()
-	back := mono.Sub(a.mono) - wall.Round(0).Sub(a.wall)
-	if !a.mono.IsZero() && back.Abs() > clockStepMin {
-		a.e.dispatcher.requestReady()
+func (d *dueChecker) checkClock() {
+	wall, mono := d.e.config.Clock(), time.Now()
+	back := mono.Sub(d.mono) - wall.Round(0).Sub(d.wall)
+	if !d.mono.IsZero() && back.Abs() > clockStepMin {
+		d.e.dispatcher.requestReady()
 	}
-	if !a.mono.IsZero() && back > clockStepMin {
-		a.e.config.Logger.Warn("the clock was set back", "by", back.Round(time.Millisecond).String())
-		a.e.firer.requestRealign()
+	if !d.mono.IsZero() && back > clockStepMin {
+		d.e.config.Logger.Warn("the clock was set back", "by", back.Round(time.Millisecond).String())
+		d.e.firer.requestRealign()
 	}
-	a.wall, a.mono = wall.Round(0), mono
+	d.wall, d.mono = wall.Round(0), mono
 }

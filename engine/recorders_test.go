@@ -119,7 +119,7 @@ next:
 }
 
 // memoryLogs stores the logs of runs in memory.
-type logs struct {
+type memoryLogs struct {
 	mu     sync.Mutex
 	files  map[rota.ID]*memoryLog
 	broken bool   // writes fail
@@ -128,16 +128,16 @@ type logs struct {
 
 // memoryLog is the log of one run.
 type memoryLog struct {
-	logs   *logs
+	logs   *memoryLogs
 	path   string
 	text   bytes.Buffer
 	closed int
 }
 
-func newMemoryLogs() *logs { return &logs{files: map[rota.ID]*memoryLog{}} }
+func newMemoryLogs() *memoryLogs { return &memoryLogs{files: map[rota.ID]*memoryLog{}} }
 
 // Open creates a log.
-func (s *logs) Open(job *rota.Job) (engine.LogFile, error) {
+func (s *memoryLogs) Open(job *rota.Job) (engine.LogFile, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.files[job.ID] != nil {
@@ -152,7 +152,7 @@ func (s *logs) Open(job *rota.Job) (engine.LogFile, error) {
 }
 
 // text returns what a run wrote, and how often its log was closed.
-func (s *logs) text(id rota.ID) (text string, closed int) {
+func (s *memoryLogs) text(id rota.ID) (text string, closed int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.files[id] == nil {

@@ -29,16 +29,16 @@ func newAuthenticator(token string, clock func() time.Time) *authenticator {
 // actor returns the actor of a request, or the reason to refuse it. The right token is accepted
 // regardless of wrong tokens from the same address: a hostile client must not lock out others behind
 // the same address.
-func (g *authenticator) actor(r *http.Request) (string, *Problem) {
+func (a *authenticator) actor(r *http.Request) (string, *Problem) {
 	token, found := bearer(r)
 	if !found {
 		return "", unauthorized("the request has no token")
 	}
 	hash := sha256.Sum256([]byte(token))
-	if subtle.ConstantTimeCompare(hash[:], g.hash[:]) == 1 {
+	if subtle.ConstantTimeCompare(hash[:], a.hash[:]) == 1 {
 		return admin, nil
 	}
-	if g.logins.tooMany(r.RemoteAddr) {
+	if a.logins.tooMany(r.RemoteAddr) {
 		return "", &Problem{
 			Title: "Too many requests", Status: http.StatusTooManyRequests, Code: codeTooMany,
 			Detail: "too many requests with a wrong token from this address", Hint: "wait one minute, then send the right token",

@@ -46,7 +46,7 @@ func (p *plan) planThrottle(command *rota.PutThrottle) error {
 	if after == nil {
 		after = &ThrottleRequest{}
 	}
-	if p.addItem("limits", "", currentShown, after, p.change(current.Version, false, "limits")) {
+	if p.addItem("limits", "", currentShown, after, p.changedByRequest(current.Version, false, "limits")) {
 		command.Version = &current.Version
 		p.addCommand("limits", command)
 	}
@@ -69,7 +69,7 @@ func (p *plan) planWebhooks() error {
 		return p.addError("webhooks", withoutName(err, "webhooks"))
 	}
 	before, after := newWebhookDefinitions(current.Spec, true), newWebhookDefinitions(command.Spec, true)
-	changes := p.addItem("webhooks", "", before, after, p.change(current.Version, false, "webhooks"))
+	changes := p.addItem("webhooks", "", before, after, p.changedByRequest(current.Version, false, "webhooks"))
 	p.items[len(p.items)-1].Fields = nil // a list has no fields
 	if changes {
 		p.addCommand("webhooks", command)

@@ -101,7 +101,7 @@ func (p *plan) addItem(kind, name string, current, target any, change string, no
 }
 
 // changedByRequest returns what this request did to a definition earlier, recognized by the version.
-func (p *plan) change(version rota.ID, isNew bool, what ...string) string {
+func (p *plan) changedByRequest(version rota.ID, isNew bool, what ...string) string {
 	for _, w := range what {
 		if p.meta(w).ID == version {
 			if isNew {

@@ -40,7 +40,7 @@ func putDefinitions(c *call, body *Definitions) (reply, error) {
 			return ok(p.result(false))
 		}
 		if !isStale(err) {
-			return reply{}, p.located(err)
+			return reply{}, p.withPath(err)
 		}
 	}
 	return reply{}, &rota.Error{Code: rota.Busy, Reason: "the definitions changed during every attempt to import", Hint: "retry in a moment"}
@@ -99,7 +99,7 @@ func (p *plan) write() error {
 }
 
 // writeError adds the path of the definition to an error of the write.
-func (p *plan) located(err error) error {
+func (p *plan) withPath(err error) error {
 	var e *rota.Error
 	if !errors.As(err, &e) {
 		return err

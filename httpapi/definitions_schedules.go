@@ -172,7 +172,7 @@ func (p *plan) scheduleItem(d *schedulePlan, anchor time.Time) {
 		}
 	}
 	c.Mode, c.Version = rota.PutReplace, &d.current.Version
-	wrote := p.change(d.current.Version, d.current.CreatedAt.Equal(d.current.UpdatedAt), "schedule "+d.name)
+	wrote := p.changedByRequest(d.current.Version, d.current.CreatedAt.Equal(d.current.UpdatedAt), "schedule "+d.name)
 	d.changed = p.addItem("schedule", d.name, newScheduleDefinition(d.current), newScheduleDefinition(d.target), wrote, notes...)
 }
 

@@ -90,7 +90,7 @@ func (p *plan) addTemplateCommands(path string, command *rota.PutTemplate, curre
 		p.addItem("template", target.Name, nil, nil, "")
 		p.addCommand(path, command)
 	} else {
-		wrote := p.change(current.Version, current.CreatedAt.Equal(current.UpdatedAt), "template "+target.Name, archiving, unarchiving)
+		wrote := p.changedByRequest(current.Version, current.CreatedAt.Equal(current.UpdatedAt), "template "+target.Name, archiving, unarchiving)
 		before, after := newTemplateDefinition(current, true), newTemplateDefinition(target, true)
 		if !p.addItem("template", target.Name, before, after, wrote) {
 			return

@@ -72,7 +72,7 @@ func (p *plan) addTypeCommands(path string, command *rota.PutType, current, targ
 		p.addItem("type", target.Name, nil, nil, "", notes...)
 		p.addCommand(path, command)
 	} else {
-		wrote := p.change(current.Version, current.CreatedAt.Equal(current.UpdatedAt), "type "+target.Name, pausing)
+		wrote := p.changedByRequest(current.Version, current.CreatedAt.Equal(current.UpdatedAt), "type "+target.Name, pausing)
 		if !p.addItem("type", target.Name, newTypeDefinition(current), newTypeDefinition(target), wrote, notes...) {
 			return
 		}

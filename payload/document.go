@@ -15,7 +15,7 @@ import (
 // as 1e999999 is a very large number.
 const (
 	depthMax    = rota.DepthMax
-	schemaDepth  = 200   // nesting of lists and objects in a schema
+	schemaDepth = 200   // nesting of lists and objects in a schema
 	digitsMax   = 1_000 // bytes of a number
 	exponentMax = 1_000 // of a number
 )

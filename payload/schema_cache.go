@@ -32,11 +32,11 @@ func NewSchemaCache() *SchemaCache { return &SchemaCache{entries: map[string]cac
 // Check checks params against the schema of a type. A type without a schema
 // accepts every object. A schema that does not compile is an Invalid error with
 // the field "type", because a store does not check schemas when a type is declared.
-func (b *SchemaCache) Check(t *rota.Type, params json.RawMessage) error {
+func (s *SchemaCache) Check(t *rota.Type, params json.RawMessage) error {
 	if len(t.Spec.Schema) == 0 {
 		return anyObject(params)
 	}
-	p := b.lookup(t)
+	p := s.lookup(t)
 	if p.err != nil {
 		return p.err
 	}
@@ -58,10 +58,10 @@ func anyObject(params json.RawMessage) error {
 	return nil
 }
 
-func (b *SchemaCache) lookup(t *rota.Type) cacheEntry {
-	b.mu.RLock()
-	p, known := b.entries[t.Name]
-	b.mu.RUnlock()
+func (s *SchemaCache) lookup(t *rota.Type) cacheEntry {
+	s.mu.RLock()
+	p, known := s.entries[t.Name]
+	s.mu.RUnlock()
 	if known && p.version == t.Version && !t.Version.IsZero() {
 		return p
 	}
@@ -74,21 +74,21 @@ func (b *SchemaCache) lookup(t *rota.Type) cacheEntry {
 		}
 	}
 	if !t.Version.IsZero() { // without a version, a change of the schema would not be noticed
-		b.add(t.Name, p)
+		s.add(t.Name, p)
 	}
 	return p
 }
 
 // add stores an entry and removes arbitrary others while the cache is full. A
 // schema that was removed is compiled again at its next use.
-func (b *SchemaCache) add(name string, p cacheEntry) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for other := range b.entries {
-		if len(b.entries) < schemasMax {
+func (s *SchemaCache) add(name string, p cacheEntry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for other := range s.entries {
+		if len(s.entries) < schemasMax {
 			break
 		}
-		delete(b.entries, other)
+		delete(s.entries, other)
 	}
-	b.entries[name] = p
+	s.entries[name] = p
 }

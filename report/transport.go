@@ -34,35 +34,35 @@ func withLogging(client *http.Client, logger *slog.Logger) *http.Client {
 }
 
 // RoundTrip sends a request and checks the result.
-func (w *loggingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := w.next.RoundTrip(r)
+func (t *loggingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := t.next.RoundTrip(r)
 	switch {
 	case err != nil:
-		w.warn(scrub.Text(err.Error()))
+		t.warn(scrub.Text(err.Error()))
 	case response.StatusCode >= http.StatusBadRequest:
-		w.warn(fmt.Sprintf("the server answered %d %s", response.StatusCode, http.StatusText(response.StatusCode)))
+		t.warn(fmt.Sprintf("the server answered %d %s", response.StatusCode, http.StatusText(response.StatusCode)))
 	default:
-		w.recovered()
+		t.recovered()
 	}
 	return response, err
 }
 
-func (w *loggingTransport) warn(reason string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.failing = true
-	if time.Since(w.warnedAt) < warnInterval {
+func (t *loggingTransport) warn(reason string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failing = true
+	if time.Since(t.warnedAt) < warnInterval {
 		return
 	}
-	w.warnedAt = time.Now()
-	w.logger.Warn("Sentry does not accept reports; reports are lost until it does", "error", reason, "setting", "sentry_dsn")
+	t.warnedAt = time.Now()
+	t.logger.Warn("Sentry does not accept reports; reports are lost until it does", "error", reason, "setting", "sentry_dsn")
 }
 
-func (w *loggingTransport) recovered() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.failing {
-		w.failing = false
-		w.logger.Info("Sentry accepts reports again")
+func (t *loggingTransport) recovered() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.failing {
+		t.failing = false
+		t.logger.Info("Sentry accepts reports again")
 	}
 }

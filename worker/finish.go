@@ -36,7 +36,7 @@ const finishBytes = 1 << 20
 func (s *store) finish(ctx context.Context, c *rota.Finish) (rota.Reply, error) {
 	finished := &rota.Finished{Items: make([]rota.FinishAnswer, 0, len(c.Items))}
 	for rest := c.Items; len(rest) > 0; {
-		chunk := s.chunk(rest)
+		chunk := s.nextChunk(rest)
 		rest = rest[len(chunk):]
 		answers, err := s.finishChunk(ctx, chunk)
 		if err != nil {
@@ -50,7 +50,7 @@ func (s *store) finish(ctx context.Context, c *rota.Finish) (rota.Reply, error) 
 }
 
 // nextChunk returns the first ends that fit into one request.
-func (s *store) chunk(items []rota.FinishItem) []rota.FinishItem {
+func (s *store) nextChunk(items []rota.FinishItem) []rota.FinishItem {
 	bytes := 0
 	for i := range items {
 		bytes += 256 + len(items[i].Result) + len(items[i].Error) + s.logs.size(items[i].RunID)

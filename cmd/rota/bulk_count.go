@@ -14,12 +14,12 @@ const countMax = 100
 
 // countText is the number of matching jobs for the confirmation question. It is exact if the statistics of the server
 // have the number, or else counted up to countMax. It is empty if the server does not answer.
-func (m *bulk) countText(ctx context.Context, a *app, path string) string {
-	if n, known := m.countByStats(ctx, a, path); known {
+func (b *bulk) countText(ctx context.Context, a *app, path string) string {
+	if n, known := b.countByStats(ctx, a, path); known {
 		return " (" + plural(n, "job", "jobs") + ")"
 	}
 	n := 0
-	for _, q := range m.lists(path) {
+	for _, q := range b.lists(path) {
 		part, err := a.page(ctx, q.path, q.query, "", countMax)
 		if err != nil {
 			return ""
@@ -32,8 +32,8 @@ func (m *bulk) countText(ctx context.Context, a *app, path string) string {
 }
 
 // countByStats takes the number from the statistics of the server, which count by type and state.
-func (m *bulk) countByStats(ctx context.Context, a *app, path string) (n int, known bool) {
-	query := m.filters.query()
+func (b *bulk) countByStats(ctx context.Context, a *app, path string) (n int, known bool) {
+	query := b.filters.query()
 	kind, state := query.Get("type"), query.Get("state")
 	query.Del("type")
 	query.Del("state")
@@ -68,8 +68,8 @@ type listQuery struct {
 }
 
 // lists returns the lists that contain the matching jobs.
-func (m *bulk) lists(path string) (lists []listQuery) {
-	query := m.filters.query()
+func (b *bulk) lists(path string) (lists []listQuery) {
+	query := b.filters.query()
 	state := query.Get("state")
 	dead := path != cancelPath && (state == "" || state == "failed" || state == "dead")
 	switch {

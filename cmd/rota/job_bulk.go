@@ -19,19 +19,19 @@ type bulk struct {
 	all, yes bool
 }
 
-func (m *bulk) flags(cmd *cobra.Command, what string, states []string) {
-	m.filters = jobFilters(cmd, "jobs", states)
-	cmd.Flags().BoolVar(&m.all, "all", false, what)
-	cmd.Flags().BoolVar(&m.yes, "yes", false, "do not ask for confirmation; required without a terminal")
+func (b *bulk) flags(cmd *cobra.Command, what string, states []string) {
+	b.filters = jobFilters(cmd, "jobs", states)
+	cmd.Flags().BoolVar(&b.all, "all", false, what)
+	cmd.Flags().BoolVar(&b.yes, "yes", false, "do not ask for confirmation; required without a terminal")
 }
 
 // check requires ids, or a filter, or --all.
-func (m *bulk) check(cmd *cobra.Command, ids []string) error {
-	picked := len(m.filters.query()) > 0
+func (b *bulk) check(cmd *cobra.Command, ids []string) error {
+	picked := len(b.filters.query()) > 0
 	switch {
-	case len(ids) > 0 && (picked || m.all):
+	case len(ids) > 0 && (picked || b.all):
 		return usagef("remove the ids or the filter", "%s takes ids or a filter, not both", commandName(cmd))
-	case len(ids) == 0 && !picked && !m.all:
+	case len(ids) == 0 && !picked && !b.all:
 		return usagef("name an ID, or add a filter such as --type TYPE, or --all", "%s needs ids, a filter or --all", commandName(cmd))
 	}
 	return checkIDs(ids)
@@ -48,10 +48,10 @@ const (
 var openStates = []string{"scheduled", "blocked", "queued", "running"}
 
 // filterText describes the filter for the confirmation question.
-func (m *bulk) filterText() string {
+func (b *bulk) filterText() string {
 	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(m.filters)) {
-		if value := *m.filters[name]; value != "" {
+	for _, name := range slices.Sorted(maps.Keys(b.filters)) {
+		if value := *b.filters[name]; value != "" {
 			parts = append(parts, name+" "+sanitize(value))
 		}
 	}
@@ -62,10 +62,10 @@ func (m *bulk) filterText() string {
 }
 
 // apply repeats a bulk request until all matching jobs are changed: the server changes one page for each request.
-func (m *bulk) apply(ctx context.Context, a *app, path string, extra map[string]any) (total httpapi.Many, err error) {
-	body := m.filters.body()
+func (b *bulk) apply(ctx context.Context, a *app, path string, extra map[string]any) (total httpapi.Many, err error) {
+	body := b.filters.body()
 	maps.Copy(body, extra)
-	if len(m.filters.query()) == 0 {
+	if len(b.filters.query()) == 0 {
 		body["all"] = true // only without a filter
 	}
 	bar := a.newProgress()

@@ -18,8 +18,8 @@ type sqlTransaction struct {
 }
 
 // text is all statements so far. A further statement begins on a new line.
-func (w *sqlTransaction) text() string {
-	return strings.Join(append([]string{w.begin}, w.kept...), ";\n") + ";\n"
+func (t *sqlTransaction) text() string {
+	return strings.Join(append([]string{t.begin}, t.kept...), ";\n") + ";\n"
 }
 
 // inTransaction handles a statement of an open transaction.

@@ -84,20 +84,20 @@ type queryCache[Q comparable, A any] struct{ answers map[Q]A }
 
 // lookup returns an answer. If the query is not known yet, it adds the query to
 // wanted and returns false.
-func (b *queryCache[Q, A]) lookup(wanted *[]Q, query Q) (A, bool) {
-	answer, known := b.answers[query]
+func (c *queryCache[Q, A]) lookup(wanted *[]Q, query Q) (A, bool) {
+	answer, known := c.answers[query]
 	if !known {
-		b.put(query, answer)
+		c.put(query, answer)
 		*wanted = append(*wanted, query)
 	}
 	return answer, known
 }
 
-func (b *queryCache[Q, A]) get(query Q) A { return b.answers[query] }
+func (c *queryCache[Q, A]) get(query Q) A { return c.answers[query] }
 
-func (b *queryCache[Q, A]) put(query Q, answer A) {
-	if b.answers == nil {
-		b.answers = map[Q]A{}
+func (c *queryCache[Q, A]) put(query Q, answer A) {
+	if c.answers == nil {
+		c.answers = map[Q]A{}
 	}
-	b.answers[query] = answer
+	c.answers[query] = answer
 }

@@ -6,34 +6,34 @@ import (
 	"unicode"
 )
 
-// inKeys name a secret anywhere in a key, without regard to
+// secretParts name a secret anywhere in a key, without regard to
 // case and separators: api_key, apiKey, X-API-KEY and MYAPIKEY are one.
-var inKeys = []string{
+var secretParts = []string{
 	"password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "authorization", "cookie", "credential",
 	"privatekey", "accesskey", "signingkey", "encryptionkey", "masterkey", "sessionid", "connectionstring", "bearer",
 }
 
-// asWords are too short for that: author is not auth, and wordsnippet is not a DSN.
-var asWords = []string{"auth", "pass", "pwd", "dsn", "otp", "jwt", "csrf", "xsrf"}
+// secretWords are too short for that: author is not auth, and wordsnippet is not a DSN.
+var secretWords = []string{"auth", "pass", "pwd", "dsn", "otp", "jwt", "csrf", "xsrf"}
 
-// atEnds name a secret also at either end of a key, as in sentrydsn or MYSQLPWD.
-var atEnds = []string{"dsn", "pwd", "jwt"}
+// secretAffixes name a secret also at either end of a key, as in sentrydsn or MYSQLPWD.
+var secretAffixes = []string{"dsn", "pwd", "jwt"}
 
 // Key reports whether the value of a key is a secret.
 func Key(key string) bool {
 	flat := flatten(key)
-	for _, part := range inKeys {
+	for _, part := range secretParts {
 		if strings.Contains(flat, part) {
 			return true
 		}
 	}
-	for _, end := range atEnds {
+	for _, end := range secretAffixes {
 		if strings.HasPrefix(flat, end) || strings.HasSuffix(flat, end) {
 			return true
 		}
 	}
 	for _, word := range words(key) {
-		if slices.Contains(asWords, word) {
+		if slices.Contains(secretWords, word) {
 			return true
 		}
 	}

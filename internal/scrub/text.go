@@ -47,9 +47,9 @@ var rules = []struct {
 	{[]string{"@tcp", "@udp", "@unix"}, hideSources},
 	{[]string{"slack", "discord", "webhook.office", "telegram"}, hidePaths},
 	{[]string{"authorization", "cookie"}, hideHeaders},
-	{[]string{"pass", "pwd", "secret", "token", "key", "credential", "session", "connection", "authorization", "cookie", "dsn", "jwt", "bearer"}, hideGiven},
+	{[]string{"pass", "pwd", "secret", "token", "key", "credential", "session", "connection", "authorization", "cookie", "dsn", "jwt", "bearer"}, hideAssigned},
 	{[]string{"bearer", "basic", "digest", "negotiate", "token", "key"}, hideBearers},
-	{[]string{"eyj", "akia", "asia", "gh", "github_pat_", "glpat-", "xox", "xapp-", "whsec_", "k_live", "k_test", "sk-", "aiza", "ya29.", "npm_"}, hideShapes},
+	{[]string{"eyj", "akia", "asia", "gh", "github_pat_", "glpat-", "xox", "xapp-", "whsec_", "k_live", "k_test", "sk-", "aiza", "ya29.", "npm_"}, hideKnownKeys},
 }
 
 var privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\z)`)
@@ -66,7 +66,7 @@ var bearer = regexp.MustCompile(`(?i)\b((?:(?:bearer|basic|digest|negotiate|toke
 
 func hideBearers(text string) string {
 	return replace(bearer, text, func(m []string) string {
-		if prose(m[2]) || schemeProse(m[2]) || len(m[2]) < proofMin && !proof(m[2]) {
+		if prose(m[2]) || schemeProse(m[2]) || len(m[2]) < proofMin && !looksEncoded(m[2]) {
 			return m[0]
 		}
 		return m[1] + Hidden
@@ -76,8 +76,8 @@ func hideBearers(text string) string {
 // proofMin is the length from which any word after a scheme counts as a credential.
 const proofMin = 8
 
-// proof distinguishes a short credential from a word: basic skills, but Basic dXNlcg==.
-var proof = regexp.MustCompile(`[0-9A-Z=]`).MatchString
+// looksEncoded distinguishes a short credential from a word: basic skills, but Basic dXNlcg==.
+var looksEncoded = regexp.MustCompile(`[0-9A-Z=]`).MatchString
 
 // schemeProse reports whether a word is a long word of the sentence after the name of a scheme.
 func schemeProse(word string) bool {
@@ -88,8 +88,8 @@ var schemeWords = strings.Fields(`authentication authorization bearer character 
 	generation identifier information introspection knowledge literal negotiate position provided received refreshed request response
 	revocation sequence signature undefined validation verification`)
 
-// shapes match keys with a known form, including Rota's webhook secrets.
-var shapes = regexp.MustCompile(`(\b|_)(?:` +
+// knownKeyForms match keys with a known form, including Rota's webhook secrets.
+var knownKeyForms = regexp.MustCompile(`(\b|_)(?:` +
 	`eyJ[A-Za-z0-9_\-]{6,}\.[A-Za-z0-9_\-]+\.?[A-Za-z0-9_\-]*` + // JSON Web Token
 	`|A[KS]IA[0-9A-Z]{12,}` + // AWS
 	`|gh[pousr]_[A-Za-z0-9]{10,}|github_pat_[A-Za-z0-9_]{10,}` +
@@ -103,7 +103,7 @@ var shapes = regexp.MustCompile(`(\b|_)(?:` +
 	`|npm_[A-Za-z0-9]{30,}` +
 	`)`)
 
-func hideShapes(text string) string { return shapes.ReplaceAllString(text, "${1}"+Hidden) }
+func hideKnownKeys(text string) string { return knownKeyForms.ReplaceAllString(text, "${1}"+Hidden) }
 
 // replace is ReplaceAllStringFunc with what the groups matched.
 func replace(re *regexp.Regexp, text string, with func(groups []string) string) string {

@@ -20,7 +20,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	h := harness(t, pgtest.Shared(t).URL, Config{})
 	if testing.Short() {
-		storetest.Slice(t, h)
+		storetest.Subset(t, h)
 		t.Run("RandomAgainstModel", func(t *testing.T) { storetest.RandomAgainstModel(t, h) })
 		t.Run("Replay", func(t *testing.T) { storetest.Replay(t, h) })
 		return
@@ -42,7 +42,7 @@ func TestConformanceThroughAPooler(t *testing.T) {
 		storetest.Run(t, h)
 		return
 	}
-	storetest.Slice(t, h)
+	storetest.Subset(t, h)
 }
 
 // harness opens stores in pooled databases at the URLs that at returns.

@@ -25,16 +25,16 @@ const dispatchedMax = 8192
 
 // load puts the cached jobs into the unit of work and returns the ids of the others. On a retry it
 // drops the cached jobs, because their versions may be outdated.
-func (f *dispatchedCache) load(t *tx, ids []rota.ID, u *rules.UnitOfWork) (others []rota.ID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (d *dispatchedCache) load(t *tx, ids []rota.ID, u *rules.UnitOfWork) (others []rota.ID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	for _, id := range ids {
-		known, is := f.jobs[id]
+		known, is := d.jobs[id]
 		switch {
 		case !is || t.changedJobs[id] != nil:
 			others = append(others, id)
 		case t.pessimistic || t.passes > 1:
-			delete(f.jobs, id)
+			delete(d.jobs, id)
 			others = append(others, id)
 		default:
 			t.readSet.addJob(id, known.version)
@@ -46,26 +46,26 @@ func (f *dispatchedCache) load(t *tx, ids []rota.ID, u *rules.UnitOfWork) (other
 
 // update caches the jobs that a committed transaction has dispatched, and drops the other jobs that
 // it changed. It caches copies without params, because the caller of a claim may change its answer.
-func (f *dispatchedCache) update(t *tx) {
+func (d *dispatchedCache) update(t *tx) {
 	if len(t.changedJobs) == 0 {
 		return
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.jobs) >= dispatchedMax { // most of them have been finished by other processes
-		f.jobs = nil
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.jobs) >= dispatchedMax { // most of them have been finished by other processes
+		d.jobs = nil
 	}
 	for id, c := range t.changedJobs {
 		if c.Run == nil || !c.Run.Open() {
-			delete(f.jobs, id)
+			delete(d.jobs, id)
 			continue
 		}
-		if f.jobs == nil {
-			f.jobs = map[rota.ID]dispatchedJob{}
+		if d.jobs == nil {
+			d.jobs = map[rota.ID]dispatchedJob{}
 		}
 		job, run := *c, *c.Run
 		job.Params, job.Run = nil, &run
-		f.jobs[id] = dispatchedJob{&job, t.xid}
+		d.jobs[id] = dispatchedJob{&job, t.xid}
 	}
 }
 

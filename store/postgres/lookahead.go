@@ -12,19 +12,19 @@ const (
 	lookaheadMax = 1 << 16
 )
 
-func (c *lookahead) size() int { return int(c.n.Load()) }
+func (l *lookahead) size() int { return int(l.n.Load()) }
 
 // observe records whether a claim found too few jobs, and reports whether it is worth reading
 // further.
-func (c *lookahead) observe(short bool) (retry bool) {
-	n := c.n.Load()
+func (l *lookahead) observe(short bool) (retry bool) {
+	n := l.n.Load()
 	if !short {
-		c.n.CompareAndSwap(n, n-n/8-min(n, 1))
+		l.n.CompareAndSwap(n, n-n/8-min(n, 1))
 		return false
 	}
 	if n >= lookaheadMax {
 		return false
 	}
-	c.n.CompareAndSwap(n, max(lookaheadMin, 2*n))
+	l.n.CompareAndSwap(n, max(lookaheadMin, 2*n))
 	return true
 }

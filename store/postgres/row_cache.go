@@ -19,29 +19,29 @@ type cachedRow struct {
 // rowCacheMax is the maximal number of cached rows of a class.
 const rowCacheMax = 4096
 
-func (l *rowCache) get(c class, key rowKey) (cachedRow, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	row, known := l.rows[c][key]
+func (r *rowCache) get(c class, key rowKey) (cachedRow, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	row, known := r.rows[c][key]
 	return row, known
 }
 
-func (l *rowCache) set(c class, key rowKey, row cachedRow) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.rows == nil {
-		l.rows = map[class]map[rowKey]cachedRow{}
+func (r *rowCache) set(c class, key rowKey, row cachedRow) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.rows == nil {
+		r.rows = map[class]map[rowKey]cachedRow{}
 	}
-	if l.rows[c] == nil || len(l.rows[c]) >= rowCacheMax {
-		l.rows[c] = map[rowKey]cachedRow{}
+	if r.rows[c] == nil || len(r.rows[c]) >= rowCacheMax {
+		r.rows[c] = map[rowKey]cachedRow{}
 	}
-	l.rows[c][key] = row
+	r.rows[c][key] = row
 }
 
-func (l *rowCache) clear() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.rows = nil
+func (r *rowCache) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.rows = nil
 }
 
 // useCached passes on a cached row, and reports whether there is one. It returns false in a

@@ -31,17 +31,17 @@ func (w *writer) dropStaleCaches() error {
 
 // update caches a job that a change dispatches, and drops a job that another change concerns. It
 // caches a copy without params, because the caller of a claim may change its answer.
-func (f *dispatchedCache) update(c rules.JobChange) {
-	if c.Fields&rules.JobRun == 0 || !c.Job.Run.Open() || len(f.jobs) >= dispatchedMax {
-		delete(f.jobs, c.Job.ID)
+func (d *dispatchedCache) update(c rules.JobChange) {
+	if c.Fields&rules.JobRun == 0 || !c.Job.Run.Open() || len(d.jobs) >= dispatchedMax {
+		delete(d.jobs, c.Job.ID)
 		return
 	}
-	if f.jobs == nil {
-		f.jobs = map[rota.ID]*rota.Job{}
+	if d.jobs == nil {
+		d.jobs = map[rota.ID]*rota.Job{}
 	}
 	job, run := *c.Job, *c.Job.Run
 	job.Params, job.Run = nil, &run
-	f.jobs[job.ID] = &job
+	d.jobs[job.ID] = &job
 }
 
-func (f *dispatchedCache) clear() { clear(f.jobs) }
+func (d *dispatchedCache) clear() { clear(d.jobs) }

@@ -56,11 +56,11 @@ func Run(t *testing.T, h Harness) {
 	t.Run("Concurrent", func(t *testing.T) { Concurrent(t, h) })
 }
 
-// Slice runs what a change most likely breaks, in about a fifth of the time of Run: of most
+// Subset runs what a change most likely breaks, in about a fifth of the time of Run: of most
 // parts the first story, which shows the simplest case; every command once and sent again; all
 // stories about views and wake-ups; every race in one of its orders; and the largest of the
 // concurrent tests. Random sequences are left to RandomAgainstModel and Replay.
-func Slice(t *testing.T, h Harness) {
+func Subset(t *testing.T, h Harness) {
 	t.Helper()
 	h.slice = true
 	t.Run("Stories", func(t *testing.T) { Stories(t, h) })

@@ -45,10 +45,10 @@ func (c *coalesced) piggyback(commands []rota.Command) (calls []*piggybackCall) 
 	return calls
 }
 
-func (f *piggybackCall) sendAnswer() {
-	if f.err != nil {
-		f.answer(rota.Result{}, f.err)
+func (p *piggybackCall) sendAnswer() {
+	if p.err != nil {
+		p.answer(rota.Result{}, p.err)
 		return
 	}
-	f.answer(f.results[0], nil)
+	p.answer(p.results[0], nil)
 }

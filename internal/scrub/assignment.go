@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// given matches the name of a secret and the assignment after it: a sign, or a space
+// assignment matches the name of a secret and the assignment after it: a sign, or a space
 // for a command-line flag.
-var given = regexp.MustCompile(`(?i)(--?)?([A-Za-z0-9_.\-]*(?:` +
+var assignment = regexp.MustCompile(`(?i)(--?)?([A-Za-z0-9_.\-]*(?:` +
 	`pass[_\- ]?word|passwd|pass[_\- ]?phrase|pass[_\- ]?code|secret|token|api[_\-. ]?key|credential|` +
 	`private[_\- ]?key|access[_\- ]?key|signing[_\-]?key|encryption[_\-]?key|master[_\-]?key|session[_\-]?id|` +
 	`connection[_\- ]?string|authorization|cookie|bearer|\bdsn|dsn\b|pwd\b|\bjwt` +
 	`)[A-Za-z0-9_.\-]*)(\\*["'` + "`" + `]?[ \t]*(?::=|=>|=|:)[ \t]*|[ \t]+)`)
 
-// hideGiven hides the value after each name.
-func hideGiven(text string) string {
+// hideAssigned hides the value after each name.
+func hideAssigned(text string) string {
 	var b strings.Builder
 	rest := text
 	for {
-		at := given.FindStringSubmatchIndex(rest)
+		at := assignment.FindStringSubmatchIndex(rest)
 		if at == nil {
 			b.WriteString(rest)
 			return b.String()
@@ -31,7 +31,7 @@ func hideGiven(text string) string {
 			continue
 		}
 		shown, value, after := valueAtStart(rest)
-		if !kept(name, sign, value) {
+		if !isNotSecret(name, sign, value) {
 			value = Hidden
 		}
 		b.WriteString(shown + value)
@@ -39,8 +39,8 @@ func hideGiven(text string) string {
 	}
 }
 
-// kept reports whether what follows a name is not its value.
-func kept(name, sign, value string) bool {
+// isNotSecret reports whether what follows a name is not its value.
+func isNotSecret(name, sign, value string) bool {
 	switch {
 	case value == "":
 		return true
