@@ -390,7 +390,7 @@ func TestRedirectsAreLimitedAndKeepCredentialsAtTheirHost(t *testing.T) {
 		"/0":       {"http_redirects", "more than 5 redirects"},
 		"/file":    {"guard", "neither http nor https"},
 		"/user":    {"guard", "with a user or password"},
-		"/inside":  {"guard", "169.254.169.254 is where clouds keep"},
+		"/inside":  {"guard", "169.254.169.254 is a cloud metadata address"},
 		"/decimal": {"guard", "is an IP address in an unsupported form"},
 	} {
 		before := s.count()

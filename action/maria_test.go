@@ -48,7 +48,7 @@ func TestMariaDBImplicitCommitIsRefused(t *testing.T) {
 	g := newMariaTarget(t)
 	w := g.newEnv(t)
 	w.mustComplete(statement("CREATE TABLE a (id INT PRIMARY KEY)"))
-	w.mustFail(statement("INSERT INTO a VALUES (1); CREATE TABLE b (id INT)"), codeTransaction, "beside other statements", "a job of its own")
+	w.mustFail(statement("INSERT INTO a VALUES (1); CREATE TABLE b (id INT)"), codeTransaction, "together with other statements", "its own job")
 	w.mustFail(statement("INSERT INTO a VALUES (1); /*!50000 COMMIT */; INSERT INTO a VALUES (2)"), codeTransaction, "line 1")
 	w.mustFail(statement("INSERT INTO a VALUES (1); SET autocommit = 1"), codeTransaction)
 	w.mustComplete(statement("CREATE TEMPORARY TABLE c (id INT); INSERT INTO c VALUES (1)"))

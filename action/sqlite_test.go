@@ -53,7 +53,7 @@ func TestStoreFilesAreRefusedAsTargets(t *testing.T) {
 		Register(reg, Config{Targets: targets, Data: data, Store: store})
 	})
 	for name := range targets {
-		w.mustFail(job(SQL{Statement: "SELECT 1", Target: name}), codeTarget, "jobs may not use")
+		w.mustFail(job(SQL{Statement: "SELECT 1", Target: name}), codeTarget, "is the store of this server")
 	}
 	w.mustComplete(job(SQL{Statement: "SELECT 1"}))
 }
@@ -67,7 +67,7 @@ func TestHardLinkToStoreIsRefused(t *testing.T) {
 	if err := os.Link(store, filepath.Join(data, "hard.db")); err != nil {
 		t.Skip(err)
 	}
-	w.mustFail(job(SQL{Statement: "SELECT 1", Target: "hard"}), codeTarget, "jobs may not use")
+	w.mustFail(job(SQL{Statement: "SELECT 1", Target: "hard"}), codeTarget, "is the store of this server")
 }
 
 func TestSQLiteGuardRefusesUnsafeStatements(t *testing.T) {
