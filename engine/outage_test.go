@@ -110,7 +110,7 @@ func TestFailedReadsEndNoLoop(t *testing.T) {
 	if job := s.awaitStart(h); job.Schedule != "soon" {
 		t.Errorf("job %s started", job.ID)
 	}
-	if n := h.log.count("does not answer what is due"); n != 1 {
+	if n := h.log.count("next due time cannot be read"); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
 }
@@ -191,13 +191,13 @@ func TestFiringWithHangingStoreIsLogged(t *testing.T) {
 		for n := 1; n <= 2; n++ {
 			store.on.Store(true)
 			h.setClock(time.Hour + time.Second)
-			h.eventually("it is logged", func() bool { return h.log.count("level=ERROR", "what is due") == n })
+			h.eventually("it is logged", func() bool { return h.log.count("level=ERROR", "next due time cannot be read") == n })
 			if got := len(h.planTimes("hourly")); got != n-1 {
 				t.Errorf("fired %d times, while the store hangs", got)
 			}
 			store.on.Store(false)
 			h.awaitFires("hourly", n)
-			h.eventually("its end is logged", func() bool { return h.log.count("answers again what is due") == n })
+			h.eventually("its end is logged", func() bool { return h.log.count("next due time can be read again") == n })
 		}
 	})
 }

@@ -161,7 +161,7 @@ func formatLines(lines []line) string {
 // shortly after.
 var logOutages = []string{
 	"the store does not answer; retrying until it does",
-	"the store does not answer what is due next; retrying",
+	"the next due time cannot be read; retrying",
 	"leases were not extended; retrying until they are",
 	"progress was not written; retrying until it is",
 	"due schedules could not be read; retrying",
