@@ -9,26 +9,27 @@ import (
 // decideAll decides its members one after the other in one unit of work, so
 // that each sees what the members before it did. The caller rolls everything
 // back when one member is refused.
-func decideAll(tx Tx, u *UnitOfWork, c *rota.All) (rota.Reply, *rota.Error, error) {
-	replies := make([]rota.Reply, 0, len(c.Members))
-	for i, member := range c.Members {
-		if err := load(tx, &Need{unit: u, fullLeases: true}, []rota.Command{member}); err != nil {
-			return nil, nil, err
+func decideAll(u *UnitOfWork, c *rota.All) (rota.Reply, *rota.Error) {
+	replies := make([]rota.Reply, len(c.Members))
+	var refusal *rota.Error
+	u.each(len(c.Members), func(i int) {
+		if refusal != nil {
+			return
 		}
 		u.savepoint()
-		reply, refusal, err := decide(tx, u, member)
-		if err != nil {
-			return nil, nil, err
+		reply, refused := decide(u, c.Members[i])
+		if refused == nil {
+			refused = lostLease(reply)
 		}
-		if refusal != nil {
-			return nil, inMember(i, refusal), nil
+		if refused != nil {
+			refusal = inMember(i, refused)
 		}
-		if refusal := lostLease(reply); refusal != nil {
-			return nil, inMember(i, refusal), nil
-		}
-		replies = append(replies, reply)
+		replies[i] = reply
+	})
+	if refusal != nil {
+		return nil, refusal
 	}
-	return &rota.AllDone{Replies: replies}, nil, nil
+	return &rota.AllDone{Replies: replies}, nil
 }
 
 // isDryRun reports whether a command writes nothing.

@@ -97,7 +97,6 @@ func applyCommands(tx Tx, at *batchTime, commands []rota.Command, results []rota
 	for range triesMax {
 		u := newUnitOfWork(at.now, jobsIn(commands))
 		u.afterEnqueues = isClaimAfterEnqueues(commands)
-		u.loadMore = func(n *Need) error { return tx.Load(n, u) }
 		if err := decideCommands(tx, at, u, commands, results); err != nil {
 			return err
 		}
@@ -148,43 +147,58 @@ func jobsIn(commands []rota.Command) (n int) {
 	return n
 }
 
-// decideCommands loads what the commands need and decides them one after the other.
+// decideCommands decides commands one after the other. If rules miss rows, it
+// undoes everything, loads these rows, and decides all commands again.
 func decideCommands(tx Tx, at *batchTime, u *UnitOfWork, commands []rota.Command, results []rota.Result) error {
-	valid := make([]rota.Command, 0, len(commands))
+	var valid []int
 	for i, c := range commands {
 		if results[i] = (rota.Result{Err: check(c)}); results[i].Err == nil {
-			valid = append(valid, c)
+			valid = append(valid, i)
 		}
 	}
-	if err := loadCommands(tx, at, u, valid); err != nil {
+	rounds, err := prefetch(tx, at, u, commands, valid)
+	for ; err == nil && rounds < roundsMax; rounds++ {
+		complete := true
+		for _, i := range valid {
+			known, err := decideCommand(tx, u, commands[i], &results[i])
+			if err != nil {
+				return err
+			}
+			complete = complete && known
+		}
+		if complete {
+			return nil
+		}
+		u.rollbackTo(0)
+		err = u.load(tx)
+	}
+	if err != nil {
 		return err
 	}
-	for i, c := range commands {
-		if results[i].Err != nil {
-			continue
-		}
-		savepoint := u.savepoint()
-		reply, refusal, err := decide(tx, u, c)
-		if err == nil && refusal == nil {
-			refusal, err = mayDeliver(tx, u, c, savepoint)
-		}
-		if err != nil {
-			return err
-		}
-		if u.loadErr != nil {
-			return u.loadErr
-		}
-		if refusal != nil {
-			u.rollbackTo(savepoint)
-			results[i].Err = refusal
-			continue
-		}
-		results[i].Reply = reply
-		if isDryRun(c) {
-			u.rollbackTo(savepoint)
+	return rota.Errorf(rota.Internal, "apply", "a command needed rows in more than %d rounds", roundsMax)
+}
+
+// decideCommand decides a command, and reports whether all rows that it needs
+// are known. A command that is refused, or that is only to be answered, changes
+// nothing.
+func decideCommand(tx Tx, u *UnitOfWork, c rota.Command, result *rota.Result) (complete bool, err error) {
+	savepoint := u.savepoint()
+	var reply rota.Reply
+	var refusal *rota.Error
+	if !attempt(func() { reply, refusal = decide(u, c) }) {
+		u.rollbackTo(savepoint)
+		return false, nil
+	}
+	if refusal == nil {
+		if refusal, err = mayDeliver(tx, u, c, savepoint); err != nil {
+			return false, err
 		}
 	}
-	return nil
+	*result = rota.Result{Reply: reply, Err: refusal}
+	if refusal != nil || isDryRun(c) {
+		u.rollbackTo(savepoint)
+	}
+	return true, nil
 }
 
 func check(c rota.Command) *rota.Error {
@@ -203,77 +217,10 @@ func check(c rota.Command) *rota.Error {
 	return &named
 }
 
-// load repeats need until the commands need no more rows.
-func load(tx Tx, begin *Need, commands []rota.Command) error {
-	for range roundsMax {
-		n := *begin
-		for _, c := range commands {
-			need(&n, c)
-		}
-		loadFromCache(tx, &n, commands)
-		if n.empty() {
-			return n.updateTime()
-		}
-		if err := tx.Load(&n, n.unit); err != nil {
-			return err
-		}
-		if err := n.updateTime(); err != nil {
-			return err
-		}
-	}
-	return rota.Errorf(rota.Internal, "apply", "a command needed rows in more than %d rounds", roundsMax)
-}
-
-// loadFromCache calls need for a claim a second time at once if the cache knows
-// everything that limits the claim. The only other question is then whether the
-// claim was sent before, which is rare, so the store reads that and the heads
-// together.
-func loadFromCache(tx Tx, n *Need, commands []rota.Command) {
-	cache, has := tx.(RowCache)
-	if !has || n.ClaimedBefore == nil {
-		return
-	}
-	if cache.LoadCached(n, n.unit); n.limitsKnown() {
-		need(n, commands[len(commands)-1]) // the claim is the only command, or the last one
-	}
-}
-
-func need(n *Need, c rota.Command) {
-	switch c := c.(type) {
-	case *rota.Enqueue:
-		needEnqueue(n, c)
-	case *rota.Ready:
-		needReady(n, c)
-	case *rota.Claim:
-		needClaim(n, c)
-	case *rota.Extend:
-		needExtend(n, c)
-	case *rota.Note:
-		needNote(n, c)
-	case *rota.Finish:
-		needFinish(n, c)
-	case *rota.Cancel:
-		needCancel(n, c)
-	case *rota.Edit:
-		needEdit(n, c)
-	case *rota.Move:
-		needMove(n, c)
-	case *rota.Normalise:
-		needNormalise(n, c)
-	case *rota.Reap:
-		needReap(n, c)
-	case *rota.Recover:
-		needRecover(n, c)
-	case *rota.All:
-		// decideAll loads each member after the members before it are decided.
-	default:
-		needOtherVerb(n, c)
-	}
-}
-
-func decide(tx Tx, u *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error, error) {
+// decide decides a command.
+func decide(u *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {
 	if all, ok := c.(*rota.All); ok {
-		return decideAll(tx, u, all)
+		return decideAll(u, all)
 	}
 	u.keysToBalance = u.keysToBalance[:0]
 	reply, refusal := decideOne(u, c)
@@ -281,13 +228,13 @@ func decide(tx Tx, u *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error, erro
 		if refusal.Act == "" {
 			refusal.Act = string(c.Verb())
 		}
-		return nil, refusal, nil
+		return nil, refusal
 	}
 	if len(u.keysToBalance) > 0 {
 		u.balanceChangedKeys()
 		refresh(u, reply)
 	}
-	return reply, nil, nil
+	return reply, nil
 }
 
 func decideOne(u *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {

@@ -6,20 +6,15 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func needCancel(n *Need, c *rota.Cancel) {
-	if j := n.tailOfChain(c.JobID); j != nil {
-		needEnd(n, j, false)
-		n.audited(c, j.ID)
-	}
-}
-
 // decideCancel cancels a queued job at once and asks a running one to stop. The
 // id of an earlier attempt stands for the last attempt of its execution.
 func decideCancel(u *UnitOfWork, c *rota.Cancel) (rota.Reply, *rota.Error) {
+	u.wantAudited(c, c.JobID)
 	j := u.job(u.tailOfChain(c.JobID))
-	switch {
-	case j == nil:
+	if j == nil {
 		return nil, noJob("job_id", c.JobID)
+	}
+	switch {
 	case u.audited(c, j.ID):
 		return &rota.CancelledJob{Job: withoutToken(j), Stopping: j.Run != nil && j.Run.Open()}, nil
 	case j.Status == rota.StatusQueued:

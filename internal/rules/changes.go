@@ -9,30 +9,17 @@ import (
 )
 
 // Changes are the differences between the rows as loaded and the rows as
-// decided, in the order in which they were decided. A store writes the lists in
-// the order of these fields, so that each statement finds the rows it refers
-// to.
+// decided, in the order in which they were decided.
 type Changes struct {
 	Now time.Time // time of the batch
 
-	Groups        []Change[rota.ID, rota.Group]
 	Jobs          []JobChange // stored jobs that changed, with their runs
 	NewJobs       []*rota.Job // jobs as inserted: QUEUED
 	NewJobChanges []JobChange // what changes in NewJobs in the same transaction
 	RemovedJobs   []*rota.Job // removed with their runs, last attempts first
-	Keys          []Change[UniqueKey, UniqueKeyRecord]
+	Audit         []rota.AuditEntry
 
-	Types        []Change[string, rota.Type]
-	Templates    []Change[string, rota.Template]
-	Schedules    []Change[string, rota.Schedule]
-	Throttle     []Change[struct{}, rota.Throttle]
-	Webhooks     []Change[struct{}, rota.Webhooks]
-	Reservations []Change[rota.ID, rota.Reservation]
-	Requests     []Change[RequestKey, Request]
-	Buckets      []Change[string, rota.Bucket]
-	Intents      []Change[Intent, Intent]
-	Dropped      []Change[string, Dropped]
-	Audit        []rota.AuditEntry
+	rows map[kind]any // changes of other rows; see RowKind.Changes
 
 	Claim rota.ID // claim whose jobs start; zero: none
 	// Wake is set if a claim that found nothing may find a job now, or if
@@ -77,18 +64,15 @@ type JobChange struct {
 
 // Empty reports whether there is nothing to write.
 func (c *Changes) Empty() bool {
-	return len(c.NewJobs)+len(c.Jobs)+len(c.RemovedJobs)+len(c.Keys)+len(c.Audit)+
-		len(c.Types)+len(c.Templates)+len(c.Schedules)+len(c.Throttle)+len(c.Webhooks)+len(c.Groups)+len(c.Reservations)+
-		len(c.Requests)+len(c.Buckets)+len(c.Intents)+len(c.Dropped) == 0
+	return len(c.NewJobs)+len(c.Jobs)+len(c.RemovedJobs)+len(c.Audit)+len(c.rows) == 0
 }
 
 func (u *UnitOfWork) changes() *Changes {
-	c := &Changes{
-		Now:  u.Now,
-		Keys: u.keys.changes(), Types: u.types.changes(), Templates: u.templates.changes(), Schedules: u.schedules.changes(),
-		Throttle: u.throttle.changes(), Webhooks: u.webhooks.changes(), Groups: u.groups.changes(), Reservations: u.reservations.changes(),
-		Requests: u.requests.changes(), Buckets: u.buckets.changes(), Intents: u.intents.changes(),
-		Dropped: u.dropped.changes(), Audit: u.audit,
+	c := &Changes{Now: u.Now, Audit: u.audit, rows: map[kind]any{}}
+	for _, t := range u.tables {
+		if t != nil {
+			t.addChanges(c)
+		}
 	}
 	if len(u.claims) > 0 {
 		c.Claim = u.claims[0]
@@ -96,9 +80,14 @@ func (u *UnitOfWork) changes() *Changes {
 	for _, r := range u.touchedJobs {
 		c.addJob(r)
 	}
-	c.Wake = u.wake || u.queuesNewJob() || len(c.Types)+len(c.Schedules)+len(c.Throttle)+len(c.Reservations)+len(c.Intents) > 0 ||
+	c.Wake = u.wake || u.queuesNewJob() || ChangesAny(c, Types, Schedules, Throttle, Reservations, IntentRecords) ||
 		slices.ContainsFunc(c.Jobs, func(j JobChange) bool { return j.Fields&JobHold != 0 })
 	return c
+}
+
+// ChangesAny reports whether rows of some kinds change.
+func ChangesAny(c *Changes, kinds ...interface{ number() kind }) bool {
+	return slices.ContainsFunc(kinds, func(k interface{ number() kind }) bool { return c.rows[k.number()] != nil })
 }
 
 // queuesNewJob reports whether a created job is still QUEUED.

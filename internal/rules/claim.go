@@ -7,68 +7,50 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func needClaim(n *Need, c *rota.Claim) {
-	taken, known := n.claimedBefore(ClaimedBefore{Command: c.ID})
-	wanted := distinct(c.Types)
-	bounded := needCapacity(n, wanted)
-	if !known || len(taken) > 0 || n.unit.claimRepeated || !bounded || n.unit.needsTime(c) || nodeReserved(n.unit, c) {
-		return
-	}
-	types, capacity := capacityOf(n.unit, wanted, c.Limit)
-	if len(types) == 0 {
-		return
-	}
-	heads, _ := n.heads(Heads{
-		Types: types, Capacity: capacity, Limit: c.Limit, Shared: globalCapacity(n.unit, c.Limit), Bytes: rota.ClaimBytesMax,
-		AfterEnqueues: n.unit.afterEnqueues,
-	})
-	for _, id := range heads {
-		needStart(n, n.unit.job(id))
-	}
-}
-
-// needCapacity asks for what bounds the starts of some types, and reports whether
-// it is known.
-func needCapacity(n *Need, types []string) bool {
-	_, known := n.active()
-	n.unit.lockActive = true
-	n.throttle()
+// wantCapacity asks for what bounds the starts of some types. What the limits
+// count is known only with the limits themselves.
+func (u *UnitOfWork) wantCapacity(types []string) {
+	Active.want(u, one)
+	Throttle.want(u, one)
 	for _, t := range types {
-		n.typ(t)
+		Types.want(u, t)
 	}
-	if !known {
-		return false
+	if _, known := Throttle.peek(u, one); !known {
+		return
 	}
-	limits := n.unit.limits()
+	limits := u.limits()
 	if limits.Global > 0 {
-		_, counted := n.open(OpenCount{})
-		known = known && counted
+		OpenCounts.want(u, OpenCount{})
 	}
 	for _, t := range types {
 		limit := limits.Type(t)
 		if limit.Concurrency > 0 {
-			_, counted := n.open(OpenCount{Type: t})
-			known = known && counted
+			OpenCounts.want(u, OpenCount{Type: t})
 		}
 		if limit.Rate.Count > 0 {
-			known = known && n.unit.buckets.rows[t] != nil
-			n.bucket(t)
+			Buckets.want(u, t)
 		}
 	}
-	return known
 }
 
-// needStart asks for what may keep a head of the order from starting.
-func needStart(n *Need, j *rota.Job) {
-	if j.ConcurrencyKey != "" && limitedKey(n.unit, j.ConcurrencyKey) {
-		n.open(OpenCount{Key: j.ConcurrencyKey})
-	}
-	if j.GroupID.IsZero() {
+// wantHeads asks for the heads of the order, if the claim takes any.
+func wantHeads(u *UnitOfWork, c *rota.Claim) {
+	if u.needsTime(c) || nodeReserved(u, c) {
 		return
 	}
-	if g := n.group(j.GroupID); g != nil && g.Ending != "" {
-		needEnd(n, j, false)
+	if q, some := headsQuery(u, c); some {
+		wantOnce(&u.heads, &u.orders.Heads, q)
 	}
+}
+
+// headsQuery returns the query for the jobs that a claim may take, false if no
+// job may start.
+func headsQuery(u *UnitOfWork, c *rota.Claim) (Heads, bool) {
+	types, capacity := capacityOf(u, distinct(c.Types), c.Limit)
+	return Heads{
+		Types: types, Capacity: capacity, Limit: c.Limit, Shared: globalCapacity(u, c.Limit), Bytes: rota.ClaimBytesMax,
+		AfterEnqueues: u.afterEnqueues,
+	}, len(types) > 0
 }
 
 // capacityOf returns the types of which jobs may start, and how many of each,
@@ -76,7 +58,7 @@ func needStart(n *Need, j *rota.Job) {
 func capacityOf(u *UnitOfWork, wanted []string, maxCount int) (types []string, capacity []int) {
 	limits, shared := u.limits(), globalCapacity(u, maxCount)
 	for _, t := range wanted {
-		if typ := u.types.get(t); typ != nil && typ.Paused {
+		if typ := Types.get(u, t); typ != nil && typ.Paused {
 			continue
 		}
 		free := shared
@@ -85,7 +67,7 @@ func capacityOf(u *UnitOfWork, wanted []string, maxCount int) (types []string, c
 		}
 		limit := limits.Type(t)
 		if limit.Concurrency > 0 {
-			free = min(free, limit.Concurrency-u.open.get(OpenCount{Type: t}))
+			free = min(free, limit.Concurrency-OpenCounts.get(u, OpenCount{Type: t}))
 		}
 		if limit.Rate.Count > 0 {
 			free = min(free, bucketOf(u, t, limit.Rate).Available(limit.Rate))
@@ -101,7 +83,7 @@ func capacityOf(u *UnitOfWork, wanted []string, maxCount int) (types []string, c
 // limit neither counts nor holds back jobs of internal types.
 func globalCapacity(u *UnitOfWork, maxCount int) int {
 	if limit := u.limits().Global; limit > 0 {
-		return min(maxCount, max(0, limit-u.open.get(OpenCount{})))
+		return min(maxCount, max(0, limit-OpenCounts.get(u, OpenCount{})))
 	}
 	return maxCount
 }
@@ -109,7 +91,7 @@ func globalCapacity(u *UnitOfWork, maxCount int) int {
 // bucketOf returns the bucket of a type at the current time.
 func bucketOf(u *UnitOfWork, typ string, rate rota.Rate) rota.Bucket {
 	b := rota.Bucket{Type: typ}
-	if stored := u.buckets.get(typ); stored != nil {
+	if stored := Buckets.get(u, typ); stored != nil {
 		b = *stored
 	}
 	return b.At(rate, u.Now)
@@ -128,6 +110,19 @@ func (u *UnitOfWork) needsTime(c *rota.Claim) bool {
 	return u.Now.IsZero() && r != nil && r.Node == c.Worker
 }
 
+// jobsClaimedBefore returns the jobs that an earlier sending of the claim took.
+func (u *UnitOfWork) jobsClaimedBefore(c *rota.Claim) []rota.ID {
+	u.wantClaimedBefore(c)
+	return queryOnce(&u.claimedBefore, &u.orders.ClaimedBefore, ClaimedBefore{Command: c.ID})
+}
+
+func (u *UnitOfWork) wantClaimedBefore(c *rota.Claim) {
+	if !u.claimedBefore.queried {
+		u.claims = append(u.claims, c.ID)
+	}
+	wantOnce(&u.claimedBefore, &u.orders.ClaimedBefore, ClaimedBefore{Command: c.ID})
+}
+
 // decideClaim dispatches the heads of the order: job and run change together.
 // If an earlier sending of this command took jobs, it takes no others, so that
 // there is no lease of which no worker knows.
@@ -135,8 +130,10 @@ func (u *UnitOfWork) needsTime(c *rota.Claim) bool {
 // A job at the head that may not start is held back, or it would block the head
 // for ever.
 func decideClaim(u *UnitOfWork, c *rota.Claim) (rota.Reply, *rota.Error) {
-	if len(u.claimedBefore.ids) > 0 || u.claimRepeated {
-		return &rota.Claimed{Jobs: stillOpen(u, u.claimedBefore.ids), Again: true, Now: u.Now}, nil
+	u.wantCapacity(c.Types)
+	u.lockActive = true
+	if taken := u.jobsClaimedBefore(c); len(taken) > 0 || u.claimRepeated {
+		return &rota.Claimed{Jobs: stillOpen(u, taken), Again: true, Now: u.Now}, nil
 	}
 	if nodeReserved(u, c) {
 		return &rota.Claimed{Jobs: []*rota.Job{}, Now: u.Now}, nil
@@ -144,19 +141,19 @@ func decideClaim(u *UnitOfWork, c *rota.Claim) (rota.Reply, *rota.Error) {
 	heads := headsOf(u, c)
 	reply := &rota.Claimed{Jobs: make([]*rota.Job, 0, min(len(heads), c.Limit)), More: u.moreHeads, Now: u.Now}
 	byKey, byType := map[string]int{}, map[string]int{}
-	for _, id := range heads {
-		j := u.job(id)
+	u.each(len(heads), func(i int) {
+		j := u.job(heads[i])
 		if !j.Ready() || !slices.Contains(c.Types, j.Type) || len(reply.Jobs) == c.Limit {
-			continue
+			return
 		}
 		if rejectHead(u, c, j, byKey[j.ConcurrencyKey]) {
 			reply.More = true
-			continue
+			return
 		}
 		byKey[j.ConcurrencyKey]++
 		byType[j.Type]++
-		reply.Jobs = append(reply.Jobs, startRun(u, c, id))
-	}
+		reply.Jobs = append(reply.Jobs, startRun(u, c, j.ID))
+	})
 	countStarts(u, byType)
 	reply.Next = nextCapacityAt(u, c.Types)
 	return reply, nil
@@ -166,15 +163,15 @@ func decideClaim(u *UnitOfWork, c *rota.Claim) (rota.Reply, *rota.Error) {
 // job if its group was ended, and holds it back if its key is at its limit. It
 // reports whether it did.
 func rejectHead(u *UnitOfWork, c *rota.Claim, j *rota.Job, started int) bool {
-	if g := u.groups.get(j.GroupID); !j.GroupID.IsZero() && g != nil && g.Ending != "" {
-		endMember(u, c, g, j.ID)
+	if groupEnding(u, j) {
+		endMember(u, c, Groups.get(u, j.GroupID), j.ID)
 		return true
 	}
 	if j.ConcurrencyKey == "" {
 		return false
 	}
 	if limit, limited := u.limits().Key(j.ConcurrencyKey); limited {
-		if u.open.get(OpenCount{Key: j.ConcurrencyKey})+started >= limit {
+		if OpenCounts.get(u, OpenCount{Key: j.ConcurrencyKey})+started >= limit {
 			u.edit(j.ID).Hold = rota.HoldKey
 			return true
 		}
@@ -188,7 +185,7 @@ func countStarts(u *UnitOfWork, started map[string]int) {
 		if n := started[limit.Type]; n > 0 && limit.Rate.Count > 0 {
 			b := bucketOf(u, limit.Type, limit.Rate)
 			b.Starts[0] += n
-			u.buckets.set(u, limit.Type, &b)
+			Buckets.set(u, limit.Type, &b)
 		}
 	}
 }
@@ -198,7 +195,7 @@ func countStarts(u *UnitOfWork, started map[string]int) {
 func nextCapacityAt(u *UnitOfWork, types []string) (next time.Time) {
 	for _, t := range types {
 		rate := u.limits().Type(t).Rate
-		if typ := u.types.get(t); rate.Count == 0 || typ != nil && typ.Paused {
+		if typ := Types.get(u, t); rate.Count == 0 || typ != nil && typ.Paused {
 			continue
 		}
 		b := bucketOf(u, t, rate)

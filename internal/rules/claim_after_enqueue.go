@@ -18,10 +18,14 @@ func (u *UnitOfWork) ClaimAfterEnqueues() bool { return u.afterEnqueues }
 
 // headsOf returns the heads of the order.
 func headsOf(u *UnitOfWork, c *rota.Claim) []rota.ID {
-	if !u.afterEnqueues {
-		return u.heads.ids
+	var stored []rota.ID
+	if q, some := headsQuery(u, c); some {
+		stored = queryOnce(&u.heads, &u.orders.Heads, q)
 	}
-	u.claimAlone = u.claimAlone || len(u.heads.ids) > 0
+	if !u.afterEnqueues {
+		return stored
+	}
+	u.claimAlone = len(stored) > 0
 	created := claimableNew(u, c)
 	slices.SortFunc(created, u.compareOrder)
 	return withinCapacity(u, c, created)

@@ -42,17 +42,6 @@ func (at *batchTime) update(u *UnitOfWork) error {
 	return nil
 }
 
-// loadCommands loads what the commands need. Commands whose first rows do not
-// depend on the time receive the time together with those rows.
-func loadCommands(tx Tx, at *batchTime, u *UnitOfWork, commands []rota.Command) error {
-	if len(commands) > 0 && !loadsWithoutTime(commands[0]) {
-		if err := at.update(u); err != nil {
-			return err
-		}
-	}
-	return load(tx, &Need{unit: u, setTime: func() error { return at.update(u) }}, commands)
-}
-
 // loadsWithoutTime reports whether the first rows of a command do not depend on
 // the time.
 func loadsWithoutTime(c rota.Command) bool {

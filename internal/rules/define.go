@@ -35,13 +35,9 @@ func changedSince(what string) *rota.Error {
 
 func typeSubject(name string) string { return "type " + name }
 
-func needPutType(n *Need, c *rota.PutType) {
-	n.auditedSubject(c, typeSubject(c.Name))
-	n.typ(c.Name)
-}
-
 func decidePutType(u *UnitOfWork, c *rota.PutType) (rota.Reply, *rota.Error) {
-	t := u.types.get(c.Name)
+	u.wantAuditedSubject(c, typeSubject(c.Name))
+	t := Types.get(u, c.Name)
 	if u.auditedSubject(c, typeSubject(c.Name)) {
 		return &rota.TypePut{Type: t}, nil
 	}
@@ -56,7 +52,7 @@ func decidePutType(u *UnitOfWork, c *rota.PutType) (rota.Reply, *rota.Error) {
 		*next, act = *t, rota.AuditTypeModified
 	}
 	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, u.Now
-	u.types.set(u, c.Name, next)
+	Types.set(u, c.Name, next)
 	u.auditSubject(c, act, typeSubject(c.Name), "")
 	return &rota.TypePut{Type: next, Changed: true}, nil
 }
@@ -68,13 +64,9 @@ func versionOf(t *rota.Type) rota.ID {
 	return t.Version
 }
 
-func needSwitchType(n *Need, c *rota.SwitchType) {
-	n.auditedSubject(c, typeSubject(c.Name))
-	n.typ(c.Name)
-}
-
 func decideSwitchType(u *UnitOfWork, c *rota.SwitchType) (rota.Reply, *rota.Error) {
-	t := u.types.get(c.Name)
+	u.wantAuditedSubject(c, typeSubject(c.Name))
+	t := Types.get(u, c.Name)
 	switch {
 	case t == nil:
 		return nil, noName("type", c.Name)
@@ -86,7 +78,7 @@ func decideSwitchType(u *UnitOfWork, c *rota.SwitchType) (rota.Reply, *rota.Erro
 		act = rota.AuditTypePaused
 	}
 	next.Paused, next.Version, next.UpdatedAt = c.Paused, c.ID, u.Now
-	u.types.set(u, c.Name, &next)
+	Types.set(u, c.Name, &next)
 	u.auditSubject(c, act, typeSubject(c.Name), "")
 	return &rota.TypePut{Type: &next, Changed: true}, nil
 }

@@ -87,18 +87,17 @@ func countEnqueuedSubscribers(hooks []rota.Webhook) (n int) {
 
 // anyWebhook reports whether there is a webhook, stored or in the changes.
 func anyWebhook(hooks *Hooks, c *Changes) bool {
-	return hooks != nil || len(c.Webhooks) > 0 ||
-		slices.ContainsFunc(c.Templates, func(t Change[string, rota.Template]) bool { return t.Is != nil && len(t.Is.Spec.Webhooks) > 0 })
+	return hooks != nil || len(Webhooks.Changes(c)) > 0 ||
+		slices.ContainsFunc(Templates.Changes(c), func(t Change[string, rota.Template]) bool { return t.Is != nil && len(t.Is.Spec.Webhooks) > 0 })
 }
 
 // existingDeliveries reports which deliveries exist already: their event was
 // pruned, and has happened again at the same time.
 func existingDeliveries(tx Tx, u *UnitOfWork, jobs []*rota.Job) (map[rota.ID]bool, error) {
-	n := &Need{unit: u}
 	for _, j := range jobs {
-		n.job(j.ID)
+		u.fullJobs.want(j.ID)
 	}
-	if err := tx.Load(n, u); err != nil {
+	if err := u.load(tx); err != nil {
 		return nil, err
 	}
 	known := make(map[rota.ID]bool, len(jobs))
@@ -118,8 +117,8 @@ type deliveryBuilder struct {
 // global returns the webhooks of all events.
 func (p *deliveryBuilder) global() []rota.Webhook {
 	switch {
-	case len(p.changes.Webhooks) > 0:
-		return p.changes.Webhooks[0].Is.Spec
+	case len(Webhooks.Changes(p.changes)) > 0:
+		return Webhooks.Changes(p.changes)[0].Is.Spec
 	case p.hooks != nil:
 		return p.hooks.All
 	}
@@ -131,7 +130,7 @@ func (p *deliveryBuilder) ofTemplate(template string) []rota.Webhook {
 	if template == "" {
 		return nil
 	}
-	for _, c := range p.changes.Templates {
+	for _, c := range Templates.Changes(p.changes) {
 		if c.Key == template && c.Is != nil {
 			return c.Is.Spec.Webhooks
 		}

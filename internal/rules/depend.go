@@ -10,72 +10,21 @@ import (
 // everyScope stands for no particular scope, where jobs of all scopes are read.
 var everyScope = rota.Scope{Kind: "\x00"}
 
-// needDependents asks for the jobs that may wait for a schedule, and for what
-// else they wait for.
-func needDependents(n *Need, schedule string, scope rota.Scope) {
-	n.dependents(Dependents{Schedule: schedule})
-	for _, name := range n.unit.dependents.get(Dependents{Schedule: schedule}) {
-		n.schedule(name)
-	}
-	for _, name := range n.unit.dependentsOf(schedule) {
-		needBlocked(n, name, scope)
-	}
-}
-
-// needBlocked asks for the jobs of a schedule that wait for dependencies, and
-// for these.
-func needBlocked(n *Need, schedule string, scope rota.Scope) {
-	n.schedule(schedule)
-	n.blocked(blockedBy(schedule, scope))
-	for _, id := range n.unit.blockedOf(schedule, scope) {
-		j := n.unit.job(id)
-		needMet(n, j)
-		n.keyQueue(j.ConcurrencyKey)
-	}
-}
-
-// needMet asks for the rows that show whether the dependencies of a job have
-// completed.
-func needMet(n *Need, b *rota.Job) {
-	if s := n.schedule(b.Schedule); s != nil {
-		needMetBy(n, b, s.Spec.DependsOn)
-	}
-}
-
-func needMetBy(n *Need, b *rota.Job, dependsOn []string) {
-	for _, name := range dependsOn {
-		if d := n.schedule(name); d != nil {
-			needWindows(n, b, d)
-		}
-	}
-}
-
-// needWindows asks which executions of a schedule count for a job, and how they
-// ended.
-func needWindows(n *Need, b *rota.Job, d *rota.Schedule) {
-	for _, scope := range scopesNeeded(b, d) {
-		q := windowOf(b, d, scope)
-		n.latest(q)
-		if id := n.unit.latestOf(q); !id.IsZero() {
-			n.tailOfChain(id)
-		}
-	}
-}
-
 // dependentsOf returns the schedules that depend on one, by name.
 func (u *UnitOfWork) dependentsOf(schedule string) (names []string) {
-	all := slices.Clone(u.dependents.get(Dependents{Schedule: schedule}))
-	for _, r := range u.schedules.touched {
+	all := slices.Clone(DependentsOf.get(u, Dependents{Schedule: schedule}))
+	for r := range Schedules.of(u).changed() {
 		if r.is != nil && slices.Contains(r.is.Spec.DependsOn, schedule) {
 			all = append(all, r.key)
 		}
 	}
 	slices.Sort(all)
-	for _, name := range slices.Compact(all) {
-		if s := u.schedules.get(name); s != nil && slices.Contains(s.Spec.DependsOn, schedule) {
-			names = append(names, name)
+	all = slices.Compact(all)
+	u.each(len(all), func(i int) {
+		if s := Schedules.get(u, all[i]); s != nil && slices.Contains(s.Spec.DependsOn, schedule) {
+			names = append(names, all[i])
 		}
-	}
+	})
 	return names
 }
 
@@ -91,7 +40,7 @@ func blockedBy(schedule string, scope rota.Scope) Blocked {
 // blockedOf returns the jobs of a schedule that wait for dependencies and that
 // the end of an execution in the scope may release, by id.
 func (u *UnitOfWork) blockedOf(schedule string, scope rota.Scope) (ids []rota.ID) {
-	all := slices.Concat(u.blocked.get(blockedBy(schedule, scope)), u.createdBySchedule[schedule])
+	all := slices.Concat(BlockedJobs.get(u, blockedBy(schedule, scope)), u.createdBySchedule[schedule])
 	slices.SortFunc(all, rota.ID.Compare)
 	for _, id := range slices.Compact(all) {
 		j := u.job(id)
@@ -107,7 +56,8 @@ func (u *UnitOfWork) blockedOf(schedule string, scope rota.Scope) (ids []rota.ID
 
 // latestOf returns the first attempt of the execution that counts.
 func (u *UnitOfWork) latestOf(q Latest) rota.ID {
-	best := u.job(u.latest.get(q))
+	stored := LatestJobs.get(u, q)
+	best := u.job(stored)
 	for _, id := range u.createdBySchedule[q.Schedule] {
 		j := u.job(id)
 		if j == nil || !j.RetryOf.IsZero() || scopeOf(j) != q.Scope {
@@ -121,7 +71,7 @@ func (u *UnitOfWork) latestOf(q Latest) rota.ID {
 		}
 	}
 	if best == nil {
-		return u.latest.get(q)
+		return stored
 	}
 	return best.ID
 }
@@ -148,52 +98,55 @@ func windowOf(b *rota.Job, d *rota.Schedule, scope rota.Scope) Latest {
 // window, empty if all have. A dependency is met if it has fired for every time
 // up to the job's plan time and its latest execution completed.
 func unmet(u *UnitOfWork, b *rota.Job) string {
-	s := u.schedules.get(b.Schedule)
+	s := Schedules.get(u, b.Schedule)
 	if s == nil {
 		return ""
 	}
-	for _, name := range s.Spec.DependsOn {
-		if d := u.schedules.get(name); d != nil && !dependencyMet(u, b, d) {
-			return name
+	missing := ""
+	u.each(len(s.Spec.DependsOn), func(i int) {
+		name := s.Spec.DependsOn[i]
+		if d := Schedules.get(u, name); d != nil && !dependencyMet(u, b, d) && missing == "" {
+			missing = name
 		}
-	}
-	return ""
+	})
+	return missing
 }
 
 func dependencyMet(u *UnitOfWork, b *rota.Job, d *rota.Schedule) bool {
 	if d.State != rota.ScheduleDisabled && !d.NextFire.IsZero() && !d.NextFire.After(b.PlanTime) {
 		return false
 	}
-	for _, scope := range scopesNeeded(b, d) {
-		id := u.latestOf(windowOf(b, d, scope))
-		if id.IsZero() {
-			return false
-		}
-		tail := u.job(u.tailOfChain(id))
-		if tail == nil || !tail.Ended() || tail.Run == nil || tail.Run.Outcome != rota.OutcomeCompleted {
-			return false
-		}
+	met, scopes := true, scopesNeeded(b, d)
+	u.each(len(scopes), func(i int) { met = met && u.completedIn(windowOf(b, d, scopes[i])) })
+	return met
+}
+
+// completedIn reports whether the execution that counts in a window completed.
+func (u *UnitOfWork) completedIn(q Latest) bool {
+	id := u.latestOf(q)
+	if id.IsZero() {
+		return false
 	}
-	return true
+	last := u.job(u.tailOfChain(id))
+	return last != nil && last.Ended() && last.Run != nil && last.Run.Outcome == rota.OutcomeCompleted
 }
 
 // releaseDependents releases the jobs that waited for a schedule and need not
 // wait any more.
 func releaseDependents(u *UnitOfWork, schedule string, scope rota.Scope) {
-	left := rota.DependentsMax
-	for _, name := range u.dependentsOf(schedule) {
-		left -= releaseBlocked(u, name, scope, left)
-	}
+	left, names := rota.DependentsMax, u.dependentsOf(schedule)
+	u.each(len(names), func(i int) { left -= releaseBlocked(u, names[i], scope, left) })
 }
 
 // releaseBlocked releases the jobs of a schedule whose dependencies have
 // completed, at most maxCount, and counts them.
 func releaseBlocked(u *UnitOfWork, schedule string, scope rota.Scope, maxCount int) (released int) {
-	for _, id := range u.blockedOf(schedule, scope) {
-		if released < maxCount && unmet(u, u.job(id)) == "" {
-			releaseHold(u, id, rota.HoldDependency)
+	ids := u.blockedOf(schedule, scope)
+	u.each(len(ids), func(i int) {
+		if released < maxCount && unmet(u, u.job(ids[i])) == "" {
+			releaseHold(u, ids[i], rota.HoldDependency)
 			released++
 		}
-	}
+	})
 	return released
 }

@@ -4,27 +4,21 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func needDirect(n *Need, c *rota.Direct) {
-	n.reserved(c.ReservationID)
-	n.active()
-	if n.job(c.JobID()) != nil || !needNew(n, &c.Job) {
-		return
-	}
-	if needCapacity(n, []string{typeOf(n.unit, &c.Job)}) {
-		if key := newJob(n.unit, "", &c.Job, c.JobID()).ConcurrencyKey; limitedKey(n.unit, key) {
-			n.open(OpenCount{Key: key})
-		}
-	}
-}
-
 // decideDirect starts a job without queueing, for the holder of a reservation.
 // The limits apply as to any start.
 func decideDirect(u *UnitOfWork, c *rota.Direct) (rota.Reply, *rota.Error) {
 	id := c.JobID()
+	Reservations.want(u, c.ReservationID)
+	Active.want(u, one)
+	u.lockActive = true
+	wantNew(u, &c.Job)
+	if c.Job.Template == "" {
+		u.wantCapacity([]string{c.Job.Type})
+	}
 	if own := u.job(id); own != nil {
 		return repeatDirect(u, c, own)
 	}
-	r := u.reservations.get(c.ReservationID)
+	r := Reservations.get(u, c.ReservationID)
 	if refusal := mayUseReservation(u, c, r); refusal != nil {
 		return nil, refusal
 	}
@@ -71,21 +65,25 @@ func mayUseReservation(u *UnitOfWork, c *rota.Direct, r *rota.Reservation) *rota
 
 // mayStartNow refuses with Busy a job that a limit holds back.
 func mayStartNow(u *UnitOfWork, j *rota.Job) *rota.Error {
+	u.wantCapacity([]string{j.Type})
 	limits := u.limits()
 	limit := limits.Type(j.Type)
+	if _, limited := limits.Key(j.ConcurrencyKey); limited {
+		OpenCounts.want(u, OpenCount{Key: j.ConcurrencyKey})
+	}
 	busy := func(reason string) *rota.Error {
 		return &rota.Error{Code: rota.Busy, Field: "job", Reason: reason, Hint: "try again later"}
 	}
-	if t := u.types.get(j.Type); t != nil && t.Paused {
+	if t := Types.get(u, j.Type); t != nil && t.Paused {
 		return busy("type " + j.Type + " is paused")
 	}
-	if limits.Global > 0 && u.open.get(OpenCount{}) >= limits.Global {
+	if limits.Global > 0 && OpenCounts.get(u, OpenCount{}) >= limits.Global {
 		return busy("the global concurrency limit is reached")
 	}
-	if limit.Concurrency > 0 && u.open.get(OpenCount{Type: j.Type}) >= limit.Concurrency {
+	if limit.Concurrency > 0 && OpenCounts.get(u, OpenCount{Type: j.Type}) >= limit.Concurrency {
 		return busy("the concurrency limit of type " + j.Type + " is reached")
 	}
-	if maxCount, limited := limits.Key(j.ConcurrencyKey); limited && u.open.get(OpenCount{Key: j.ConcurrencyKey}) >= maxCount {
+	if maxCount, limited := limits.Key(j.ConcurrencyKey); limited && OpenCounts.get(u, OpenCount{Key: j.ConcurrencyKey}) >= maxCount {
 		return busy("the concurrency limit of key " + j.ConcurrencyKey + " is reached")
 	}
 	if limit.Rate.Count > 0 && bucketOf(u, j.Type, limit.Rate).Available(limit.Rate) == 0 {
@@ -110,7 +108,7 @@ func startDirect(u *UnitOfWork, c *rota.Direct, r *rota.Reservation, id rota.ID)
 	if j.Run.StaleAfter.After(next.ExpiresAt) {
 		next.ExpiresAt = j.Run.StaleAfter
 	}
-	u.reservations.set(u, r.ID, &next)
+	Reservations.set(u, r.ID, &next)
 	countStarts(u, map[string]int{j.Type: 1})
 	u.markKeyChanged(j.ConcurrencyKey)
 	return j

@@ -7,44 +7,43 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func needDrop(n *Need, c *rota.Drop) {
-	n.auditedSubject(c, scheduleSubject(c.Name))
-	s := n.schedule(c.Name)
-	if s == nil {
-		return
-	}
-	n.dropped(c.Name)
-	needDroppedJobs(n, c.Name, math.MaxInt64, rota.SweepMax)
-	if c.Recreate {
-		return
-	}
-	n.template(s.Spec.Template)
-	n.using(Using{Template: s.Spec.Template, Disabled: true, Limit: 2})
-	needBlocked(n, c.Name, everyScope)
-	needDependents(n, c.Name, everyScope)
-}
-
 // decideDrop records that a schedule is dropped, which takes effect at once,
 // and ends the first of its jobs. A Sweep ends the rest. Until then a queued
 // job may still be claimed, since a claim does not read schedules; it is then
 // asked to stop and never retried.
 func decideDrop(u *UnitOfWork, c *rota.Drop) (rota.Reply, *rota.Error) {
-	s := u.schedules.get(c.Name)
+	u.wantAuditedSubject(c, scheduleSubject(c.Name))
+	s := Schedules.get(u, c.Name)
 	switch {
 	case s == nil || u.auditedSubject(c, scheduleSubject(c.Name)):
 		return &rota.Dropped{Gone: true}, nil
 	case c.Version != nil && *c.Version != s.Version:
 		return nil, changedSince("schedule " + c.Name)
 	}
+	wantDroppedJobs(u, c.Name, math.MaxInt64, rota.SweepMax)
+	if !c.Recreate {
+		Templates.want(u, s.Spec.Template)
+		UsersOf.want(u, otherUsers(s.Spec.Template))
+		BlockedJobs.want(u, blockedBy(c.Name, everyScope))
+		DependentsOf.want(u, Dependents{Schedule: c.Name})
+	}
 	d := recordDropped(u, c)
-	if !c.Recreate {
-		removeSchedule(u, c, s)
-	}
 	reply := &rota.Dropped{}
-	reply.Stopping, reply.Cancelled = endDroppedJobs(u, c, d, math.MaxInt64, rota.SweepMax, rota.SweepMax)
-	if !c.Recreate {
-		reply.Archived = archiveUnused(u, c, s)
-	}
+	u.together(
+		func() {
+			if !c.Recreate {
+				removeSchedule(u, c, s)
+			}
+		},
+		func() {
+			reply.Stopping, reply.Cancelled = endDroppedJobs(u, c, d, math.MaxInt64, rota.SweepMax, rota.SweepMax)
+		},
+		func() {
+			if !c.Recreate {
+				reply.Archived = archiveUnused(u, c, s)
+			}
+		},
+	)
 	u.auditSubject(c, rota.AuditScheduleDeleted, scheduleSubject(s.Name), "")
 	return reply, nil
 }
@@ -54,11 +53,21 @@ func decideDrop(u *UnitOfWork, c *rota.Drop) (rota.Reply, *rota.Error) {
 // were created by.
 const unbounded = math.MaxInt64
 
+// dropOf returns the record of a dropped schedule. It also asks for the
+// schedule, whose lock covers both.
+func (u *UnitOfWork) dropOf(schedule string) *Dropped {
+	if schedule == "" {
+		return nil
+	}
+	Schedules.want(u, schedule)
+	return DroppedSchedules.get(u, schedule)
+}
+
 // recordDropped records a drop for the Sweep and for readers. Of two drops the
 // later one counts; jobs hidden by the earlier one stay hidden.
 func recordDropped(u *UnitOfWork, c *rota.Drop) *Dropped {
 	next := &Dropped{Schedule: c.Name}
-	if d := u.dropped.get(c.Name); d != nil {
+	if d := u.dropOf(c.Name); d != nil {
 		*next = *d
 	}
 	next.By = c.Actor
@@ -70,7 +79,7 @@ func recordDropped(u *UnitOfWork, c *rota.Drop) *Dropped {
 	if !c.KeepHistory {
 		next.Hidden = next.Before
 	}
-	u.dropped.set(u, c.Name, next)
+	DroppedSchedules.set(u, c.Name, next)
 	u.addIntent(IntentDrop, c.Name)
 	return next
 }
@@ -78,7 +87,7 @@ func recordDropped(u *UnitOfWork, c *rota.Drop) *Dropped {
 // boundDropped ends an unbounded drop when a new schedule takes the name: jobs
 // created from now on belong to that schedule.
 func boundDropped(u *UnitOfWork, schedule string) {
-	d := u.dropped.get(schedule)
+	d := u.dropOf(schedule)
 	if d == nil || d.Before != unbounded {
 		return
 	}
@@ -88,31 +97,26 @@ func boundDropped(u *UnitOfWork, schedule string) {
 		next.Hidden = next.Before
 	}
 	next.Before = max(next.Before, next.Hidden) // a clock may have been set back since an earlier drop
-	u.dropped.set(u, schedule, &next)
+	DroppedSchedules.set(u, schedule, &next)
 }
 
 // dropped reports whether a job belongs to a dropped schedule, so that it is
 // not retried.
 func dropped(u *UnitOfWork, j *rota.Job) bool {
-	d := u.dropped.get(j.Schedule)
+	d := u.dropOf(j.Schedule)
 	return d != nil && j.CreatedAt.UnixMicro() < d.Before
 }
 
 // hidden reports whether a job has ended and is no longer shown.
 func hidden(u *UnitOfWork, j *rota.Job) bool {
-	d := u.dropped.get(j.Schedule)
+	d := u.dropOf(j.Schedule)
 	return d != nil && j.Sequel != "" && j.CreatedAt.UnixMicro() < d.Hidden
 }
 
-// needDroppedJobs asks for what is to be ended of a schedule, and for what its end
-// touches.
-func needDroppedJobs(n *Need, schedule string, before int64, limit int) {
-	n.droppedJobs(DroppedJobs{Schedule: schedule, Before: before, Kind: DroppedRunning, Limit: limit})
-	queued := DroppedJobs{Schedule: schedule, Before: before, Kind: DroppedQueued, Limit: limit}
-	n.droppedJobs(queued)
-	for _, j := range n.unit.droppedJobsOf(queued) {
-		needEnd(n, j, false)
-	}
+// wantDroppedJobs asks for what is to be ended of a schedule.
+func wantDroppedJobs(u *UnitOfWork, schedule string, before int64, limit int) {
+	DroppedJobsOf.want(u, DroppedJobs{Schedule: schedule, Before: before, Kind: DroppedRunning, Limit: limit})
+	DroppedJobsOf.want(u, DroppedJobs{Schedule: schedule, Before: before, Kind: DroppedQueued, Limit: limit})
 }
 
 // endDroppedJobs asks running jobs of a schedule to stop, and then cancels
@@ -127,17 +131,17 @@ func endDroppedJobs(u *UnitOfWork, c rota.Command, d *Dropped, before int64, max
 		stopping++
 	}
 	queued := u.droppedJobsOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedQueued, Limit: limit})
-	for _, j := range queued[:min(len(queued), maxCount-stopping)] {
-		cancelJob(u, c, j.ID, true)
-		u.auditJobAs(c, d.By, rota.AuditJobCancelled, j.ID, reason)
+	u.each(min(len(queued), maxCount-stopping), func(i int) {
+		cancelJob(u, c, queued[i].ID, true)
+		u.auditJobAs(c, d.By, rota.AuditJobCancelled, queued[i].ID, reason)
 		cancelled++
-	}
+	})
 	return stopping, cancelled
 }
 
 // droppedJobsOf returns the queried jobs as decided, in their order.
 func (u *UnitOfWork) droppedJobsOf(q DroppedJobs) (jobs []*rota.Job) {
-	ids := slices.Concat(u.droppedJobs.get(q), u.createdBySchedule[q.Schedule])
+	ids := slices.Concat(DroppedJobsOf.get(u, q), u.createdBySchedule[q.Schedule])
 	slices.SortFunc(ids, rota.ID.Compare)
 	for _, id := range slices.Compact(ids) {
 		if j := u.job(id); j != nil && j.CreatedAt.UnixMicro() < q.Before && q.Kind.picks(j) {
@@ -170,22 +174,6 @@ func (u *UnitOfWork) auditJobAs(c rota.Command, actor, act string, job rota.ID, 
 	})
 }
 
-func needSweepDrop(n *Need, schedule string, limit int) {
-	d := n.dropped(schedule)
-	if d == nil {
-		return
-	}
-	needDroppedJobs(n, schedule, d.Before, limit)
-	n.droppedJobs(liveDroppedJobs(d))
-	if d.Hidden == 0 {
-		return
-	}
-	n.droppedJobs(endedDroppedJobs(d, limit))
-	for _, j := range n.unit.droppedJobsOf(endedDroppedJobs(d, limit)) {
-		needPruneOne(n, j.ExecutionID)
-	}
-}
-
 func liveDroppedJobs(d *Dropped) DroppedJobs {
 	return DroppedJobs{Schedule: d.Schedule, Before: d.Before, Kind: DroppedLive, Limit: 1}
 }
@@ -198,31 +186,46 @@ func endedDroppedJobs(d *Dropped, limit int) DroppedJobs {
 // history. It is done when it finds nothing to do. While a job still runs, the
 // record of the drop stays, and the end of that run causes the next Sweep.
 func sweepDrop(u *UnitOfWork, c *rota.Sweep, schedule string, maxCount, limit int) (touched int, done bool) {
-	d := u.dropped.get(schedule)
+	d := u.dropOf(schedule)
 	if d == nil {
 		return 0, true
 	}
-	ended := u.droppedJobsOf(endedDroppedJobs(d, limit))
-	stopping, cancelled := endDroppedJobs(u, c, d, d.Before, maxCount, limit)
-	touched = stopping + cancelled
-	for _, j := range ended {
-		if touched < maxCount && pruneHidden(u, j.ExecutionID) {
-			touched++
-		}
+	wantDroppedJobs(u, schedule, d.Before, limit)
+	DroppedJobsOf.want(u, liveDroppedJobs(d))
+	var ended []*rota.Job
+	if d.Hidden != 0 {
+		ended = u.droppedJobsOf(endedDroppedJobs(d, limit))
 	}
+	u.together(
+		func() {
+			stopping, cancelled := endDroppedJobs(u, c, d, d.Before, maxCount, limit)
+			touched = stopping + cancelled
+		},
+		func() {
+			u.each(len(ended), func(i int) {
+				if touched < maxCount && pruneHidden(u, ended[i].ExecutionID) {
+					touched++
+				}
+			})
+		},
+	)
 	if touched > 0 {
 		return touched, false
 	}
 	if len(ended) == 0 && len(u.droppedJobsOf(liveDroppedJobs(d))) == 0 {
-		u.dropped.set(u, schedule, nil)
+		DroppedSchedules.set(u, schedule, nil)
 	}
 	return 0, true
 }
 
 // pruneHidden removes an execution as Prune does, unless Prune would keep it.
 func pruneHidden(u *UnitOfWork, execution rota.ID) bool {
-	first, attempts := u.job(execution), u.attempts.get(Attempts{Execution: execution})
-	if first == nil || !prunable(u, first, attempts, noTime) {
+	first := u.job(execution)
+	if first == nil {
+		return false
+	}
+	attempts := attemptsOf(u, first)
+	if !prunable(u, first, attempts, noTime) {
 		return false
 	}
 	pruneOne(u, first, attempts)

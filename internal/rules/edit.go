@@ -2,16 +2,12 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-func needEdit(n *Need, c *rota.Edit) {
-	n.audited(c, c.JobID)
-	if j := n.job(c.JobID); j != nil && c.Priority != nil {
-		n.tail(*c.Priority)
-		n.keyQueue(j.ConcurrencyKey)
-	}
-}
-
 // decideEdit changes what may still change of a queued job.
 func decideEdit(u *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
+	u.wantChange(c, c.JobID)
+	if c.Priority != nil {
+		u.wantTail(*c.Priority)
+	}
 	again, refusal := mayChange(u, c, c.JobID, c.Version)
 	if refusal != nil {
 		return nil, refusal
@@ -22,8 +18,7 @@ func decideEdit(u *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
 	j := u.edit(c.JobID)
 	if c.Priority != nil && *c.Priority != j.Priority {
 		u.forgetTailOf(j)
-		j.Priority = *c.Priority
-		j.Position = u.appendPosition(j.Priority)
+		j.Priority, j.Position = *c.Priority, u.appendPosition(*c.Priority)
 		u.markKeyChanged(j.ConcurrencyKey)
 	}
 	if c.Params != nil {
@@ -32,6 +27,12 @@ func decideEdit(u *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
 	j.Version = c.ID
 	u.auditJob(c, rota.AuditJobModified, j.ID, string(rota.VerbEdit))
 	return &rota.Edited{Job: withoutToken(j)}, nil
+}
+
+// wantChange asks for what mayChange reads.
+func (u *UnitOfWork) wantChange(c rota.Command, id rota.ID) {
+	u.wantAudited(c, id)
+	u.fullJobs.want(id)
 }
 
 // mayChange refuses to change a job that does not exist, has left the queue, or

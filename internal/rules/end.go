@@ -4,24 +4,6 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// needEnd asks for the rows that the end of a job affects besides itself. dies
-// states that its execution becomes a dead letter.
-func needEnd(n *Need, j *rota.Job, dies bool) {
-	needKey(n, j)
-	n.keyQueue(j.ConcurrencyKey)
-	n.active()
-	n.throttle()
-	if !j.GroupID.IsZero() {
-		needMemberEnd(n, j, dies)
-	}
-	if j.Schedule != "" {
-		needNextExecution(n, j)
-		needDependents(n, j.Schedule, scopeOf(j))
-		needCompletion(n, j)
-		n.dropped(j.Schedule)
-	}
-}
-
 // hasRelations reports whether the end of a job may affect other rows, so that
 // the full job has to be known.
 func hasRelations(j *rota.Job) bool {
@@ -32,18 +14,37 @@ func hasRelations(j *rota.Job) bool {
 // attempt. withGroup is false if the whole group is being ended, so that the
 // other members need no attention.
 func executionEnded(u *UnitOfWork, c rota.Command, j *rota.Job, withGroup bool) {
-	endKey(u, j, keepsKey(j))
-	if withGroup && !j.GroupID.IsZero() {
-		afterMemberEnd(u, c, j)
+	if !hasRelations(j) {
+		endKey(u, j, keepsKey(j))
+		return
 	}
-	if j.Schedule != "" {
-		releaseNextExecution(u, j)
-		releaseDependents(u, j.Schedule, scopeOf(j))
-		complete(u, c, j)
-		if dropped(u, j) {
-			u.addIntent(IntentDrop, j.Schedule)
-		}
+	u.together(
+		func() { endKey(u, j, keepsKey(j)) },
+		func() {
+			if withGroup && !j.GroupID.IsZero() {
+				afterMemberEnd(u, c, j)
+			}
+		},
+		func() { scheduledExecutionEnded(u, c, j) },
+	)
+}
+
+// scheduledExecutionEnded does what follows for other jobs of the schedule, for
+// its dependents, and for the schedule itself.
+func scheduledExecutionEnded(u *UnitOfWork, c rota.Command, j *rota.Job) {
+	if j.Schedule == "" {
+		return
 	}
+	u.together(
+		func() { releaseNextExecution(u, j) },
+		func() { releaseDependents(u, j.Schedule, scopeOf(j)) },
+		func() { complete(u, c, j) },
+		func() {
+			if dropped(u, j) {
+				u.addIntent(IntentDrop, j.Schedule)
+			}
+		},
+	)
 }
 
 // keepsKey reports whether an execution did what its unique key stands for: it
@@ -57,6 +58,7 @@ func keepsKey(j *rota.Job) bool {
 // retried.
 func runEnded(u *UnitOfWork, j *rota.Job) {
 	u.markKeyChanged(j.ConcurrencyKey)
+	Throttle.want(u, one)
 	if r := u.activeReservation(); r != nil && r.JobID == j.ID {
 		endReservation(u, r, rota.ReservationReleased)
 	}

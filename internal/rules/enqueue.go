@@ -6,41 +6,19 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func needEnqueue(n *Need, c *rota.Enqueue) {
-	for i, id := range n.unit.jobIDs(c) {
-		nj := &c.Jobs[i]
-		if n.newJob(id) != nil || !needNew(n, nj) {
-			continue
-		}
-		typ := typeOf(n.unit, nj)
-		needHolder(n, nj, typ)
-		if plan, planned := planOfNew(nj, typ); planned {
-			if id := n.plan(plan); !id.IsZero() {
-				n.job(id)
-			}
-		}
-	}
-}
-
-// needHolder asks for the job that holds the unique key asked for.
-func needHolder(n *Need, nj *rota.NewJob, typ string) {
-	if nj.UniqueKey == "" {
-		return
-	}
-	if held := n.key(UniqueKey{typ, nj.UniqueKey}); held != nil {
-		n.job(held.ExecutionID)
-	}
-}
-
 func decideEnqueue(u *UnitOfWork, c *rota.Enqueue) (rota.Reply, *rota.Error) {
 	reply := &rota.Enqueued{Jobs: make([]rota.Submitted, len(c.Jobs))}
 	again := alreadyApplied(u, c)
-	for i := range c.Jobs {
-		submitted, refusal := enqueueOne(u, c, i, again)
-		if refusal != nil {
-			return nil, prefixField(fmt.Sprintf("jobs[%d]", i), refusal)
+	var refusal *rota.Error
+	u.each(len(c.Jobs), func(i int) {
+		submitted, refused := enqueueOne(u, c, i, again)
+		if refused != nil && refusal == nil {
+			refusal = prefixField(fmt.Sprintf("jobs[%d]", i), refused)
 		}
 		reply.Jobs[i] = submitted
+	})
+	if refusal != nil {
+		return nil, refusal
 	}
 	return reply, nil
 }
@@ -48,20 +26,17 @@ func decideEnqueue(u *UnitOfWork, c *rota.Enqueue) (rota.Reply, *rota.Error) {
 // alreadyApplied reports whether an earlier sending of the command was applied.
 // The command is atomic, so one existing job is proof. A job that does not
 // exist then was a duplicate or has been pruned.
-func alreadyApplied(u *UnitOfWork, c *rota.Enqueue) bool {
-	for _, id := range u.jobIDs(c) {
-		if u.job(id) != nil {
-			return true
-		}
-	}
-	return false
+func alreadyApplied(u *UnitOfWork, c *rota.Enqueue) (again bool) {
+	ids := u.jobIDs(c)
+	u.each(len(ids), func(i int) { again = again || u.newJob(ids[i]) != nil })
+	return again
 }
 
 // enqueueOne creates a job, unless it exists: as this command's own row, under
 // its unique key, or under its plan key.
 func enqueueOne(u *UnitOfWork, c *rota.Enqueue, i int, again bool) (rota.Submitted, *rota.Error) {
 	nj, id := &c.Jobs[i], u.jobIDs(c)[i]
-	if own := u.job(id); own != nil {
+	if own := u.newJob(id); own != nil {
 		if !matchesRequest(own, nj) {
 			return rota.Submitted{}, idTaken("id", id)
 		}
@@ -77,7 +52,7 @@ func enqueueOne(u *UnitOfWork, c *rota.Enqueue, i int, again bool) (rota.Submitt
 		return rota.Submitted{Job: withoutToken(holder), Duplicate: true}, nil
 	}
 	if plan, planned := planOfNew(nj, typ); planned {
-		if first := u.job(u.plans[plan]); first != nil {
+		if first := u.job(Plans.get(u, plan)); first != nil {
 			return rota.Submitted{Job: withoutToken(first), Duplicate: true}, nil
 		}
 	}

@@ -94,7 +94,7 @@ var outcomeEvents = map[rota.Outcome]rota.EventKind{
 // sent twice changes no row, and missed or disabled schedules by the audit
 // entries.
 func (c *Changes) eachScheduleEvent(other func(rota.Event)) {
-	for _, s := range c.Schedules {
+	for _, s := range Schedules.Changes(c) {
 		if s.Was == nil || s.Is == nil || s.Is.LastFire.IsZero() || s.Is.LastFire.Equal(s.Was.LastFire) {
 			continue
 		}
@@ -138,12 +138,12 @@ func (c *Changes) eachReservationEvent(other func(rota.Event)) {
 	emit := func(kind rota.EventKind, r *rota.Reservation) {
 		other(rota.Event{Kind: kind, ReservationID: r.ID, JobID: r.JobID, Runner: r.Node})
 	}
-	for _, r := range c.Reservations {
+	for _, r := range Reservations.Changes(c) {
 		if r.Was != nil && r.Is != nil && r.Was.Status != r.Is.Status {
 			emit(reservationEnds[r.Is.Status], r.Is)
 		}
 	}
-	for _, r := range c.Reservations {
+	for _, r := range Reservations.Changes(c) {
 		if r.Was == nil && r.Is != nil {
 			emit(rota.EventReservationActive, r.Is)
 		}

@@ -2,14 +2,6 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-func needExtend(n *Need, c *rota.Extend) {
-	n.active()
-	n.SkipLocked = true
-	for i := range c.Items {
-		n.lease(c.Items[i].JobID)
-	}
-}
-
 // decideExtend renews each lease that is still held. A stale lease that was not
 // reaped is held. A lease that another transaction has locked is left as it is
 // and renewed with the next heartbeat, since waiting for it might cost all the

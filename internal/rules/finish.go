@@ -7,37 +7,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func needFinish(n *Need, c *rota.Finish) {
-	for i := range c.Items {
-		item := &c.Items[i]
-		j := n.lease(item.JobID)
-		if j == nil || j.Run == nil {
-			continue
-		}
-		if !j.Run.Open() {
-			if retry := n.retry(j.ID); !retry.IsZero() {
-				n.job(retry)
-			}
-			continue
-		}
-		if hasRelations(j) {
-			if j = n.job(item.JobID); j == nil {
-				continue
-			}
-		}
-		fails := isFailure(recordedOutcome(j.Run, item.Outcome), item.ErrorCode, j.Run)
-		if fails {
-			needRetry(n, j)
-		}
-		needEnd(n, j, fails && (item.Permanent || j.Attempt >= j.Policy.MaxAttempts))
-	}
-}
-
 func decideFinish(u *UnitOfWork, c *rota.Finish) (rota.Reply, *rota.Error) {
 	answers := make([]rota.FinishAnswer, len(c.Items))
-	for i := range c.Items {
-		answers[i] = finishOne(u, c, &c.Items[i])
-	}
+	u.each(len(c.Items), func(i int) { answers[i] = finishOne(u, c, &c.Items[i]) })
 	return &rota.Finished{Items: answers}, nil
 }
 
@@ -53,6 +25,13 @@ func finishOne(u *UnitOfWork, c *rota.Finish, item *rota.FinishItem) rota.Finish
 			return lost
 		}
 		return finishAnswer(u, j)
+	}
+	failed := isFailure(outcome, item.ErrorCode, j.Run)
+	if failed {
+		wantRetry(u, j)
+	}
+	if failed || hasRelations(j) {
+		j = u.job(j.ID)
 	}
 	j = u.edit(j.ID)
 	recordResult(u, j.Run, item)
@@ -97,7 +76,7 @@ func finishAnswer(u *UnitOfWork, j *rota.Job) rota.FinishAnswer {
 	if j.Sequel != rota.SequelRetry {
 		return answer
 	}
-	answer.RetryID = u.retries[j.ID]
+	answer.RetryID = Retries.get(u, j.ID)
 	if retry := u.job(answer.RetryID); retry != nil {
 		answer.RetryAt = retry.RunAt
 	}

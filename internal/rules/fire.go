@@ -4,27 +4,15 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func needFire(n *Need, c *rota.Fire) {
-	s := n.schedule(c.Schedule)
-	if s == nil {
-		return
-	}
-	needDependents(n, s.Name, everyScope)
-	needFireJobs(n, s, c.Times, c.JobID)
-	if c.Next.IsZero() && !s.Spec.At.IsZero() {
-		n.planned(Planned{Schedule: s.Name, Limit: plannedMax})
-		needCompleted(n, s)
-	}
-}
-
 // decideFire creates the jobs that a schedule owes, if it still owes them, and
 // advances its calendar in the same step. A second Fire for the same time finds
 // the calendar advanced.
 func decideFire(u *UnitOfWork, c *rota.Fire) (rota.Reply, *rota.Error) {
-	s := u.schedules.get(c.Schedule)
+	s := Schedules.get(u, c.Schedule)
 	if s == nil {
 		return &rota.Fired{ScheduleChanged: true}, nil
 	}
+	wantFire(u, c, s)
 	if own, others := ownJobs(u, len(c.Times)*len(s.Spec.EachScope()), c.JobID); len(own) > 0 {
 		return &rota.Fired{Jobs: own, Known: others}, nil
 	}
@@ -34,17 +22,32 @@ func decideFire(u *UnitOfWork, c *rota.Fire) (rota.Reply, *rota.Error) {
 	if refusal := mayFire(u, c, s); refusal != nil {
 		return nil, refusal
 	}
-	t := u.templates.get(s.Spec.Template)
+	t := Templates.get(u, s.Spec.Template)
 	if reason := unusable(t, s); reason != "" {
 		disable(u, c, s, reason)
 		releaseDependents(u, s.Name, everyScope)
 		return &rota.Fired{Disabled: reason}, nil
 	}
-	jobs, known := createFireJobs(u, c, s, t, c.Times, c.CatchUp, c.JobID)
-	advanceCalendar(u, c, s.Name)
-	finishFire(u, c, s.Name)
-	releaseDependents(u, s.Name, everyScope)
+	var jobs []rota.ID
+	var known int
+	u.together(
+		func() { jobs, known = createFireJobs(u, c, s, t, c.Times, c.CatchUp, c.JobID) },
+		func() {
+			advanceCalendar(u, c, s.Name)
+			finishFire(u, c, s.Name)
+		},
+		func() { releaseDependents(u, s.Name, everyScope) },
+	)
 	return &rota.Fired{Jobs: jobsWithoutTokens(u, jobs), Known: known}, nil
+}
+
+// wantFire asks for what it takes to fire a schedule.
+func wantFire(u *UnitOfWork, c *rota.Fire, s *rota.Schedule) {
+	wantFireJobs(u, s, c.Times, c.JobID)
+	DependentsOf.want(u, Dependents{Schedule: s.Name})
+	if c.Next.IsZero() && !s.Spec.At.IsZero() {
+		PlannedJobs.want(u, Planned{Schedule: s.Name, Limit: plannedMax})
+	}
 }
 
 // mayFire refuses times that are not due by the store's clock. A Fire without
@@ -89,13 +92,13 @@ func unusable(t *rota.Template, s *rota.Schedule) string {
 // advanceCalendar sets the next fire of a schedule, and audits the fire times
 // that are given up.
 func advanceCalendar(u *UnitOfWork, c *rota.Fire, name string) {
-	s := u.schedules.get(name)
+	s := Schedules.get(u, name)
 	next := *s
 	next.NextFire, next.MovedAt = micros(c.Next), u.Now
 	if n := len(c.Times); n > 0 {
 		next.LastFire = micros(c.Times[n-1].At)
 	}
-	u.schedules.set(u, s.Name, &next)
+	Schedules.set(u, s.Name, &next)
 	if !c.Missed.IsZero() {
 		u.auditSideEffect(c, rota.AuditScheduleMissed, scheduleSubject(s.Name),
 			"fire times from "+stamp(micros(c.Missed))+" on were given up (catch-up "+string(s.Spec.CatchUp)+")")
@@ -105,7 +108,7 @@ func advanceCalendar(u *UnitOfWork, c *rota.Fire, name string) {
 // finishFire ends an AT schedule that has fired for the last time and has
 // nothing left to wait for, or whose time was missed.
 func finishFire(u *UnitOfWork, c *rota.Fire, name string) {
-	s := u.schedules.get(name)
+	s := Schedules.get(u, name)
 	switch {
 	case s == nil || !spent(s):
 	case len(c.Times) == 0:
@@ -128,12 +131,12 @@ func jobsWithoutTokens(u *UnitOfWork, ids []rota.ID) []*rota.Job {
 // ownJobs returns the jobs that an earlier sending of the command created, and
 // how many of its jobs do not exist.
 func ownJobs(u *UnitOfWork, count int, id func(int) rota.ID) (own []*rota.Job, others int) {
-	for i := range count {
+	u.each(count, func(i int) {
 		if j := u.job(id(i)); j != nil {
 			own = append(own, withoutToken(j))
 		} else {
 			others++
 		}
-	}
+	})
 	return own, others
 }

@@ -2,80 +2,80 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// needFireJobs asks for what it takes to make the jobs of a schedule for some
-// times, one for each of its scopes.
-func needFireJobs(n *Need, s *rota.Schedule, times []rota.FireTime, id func(int) rota.ID) {
-	t := n.template(s.Spec.Template)
-	scopes := s.Spec.EachScope()
-	for i := range len(times) * len(scopes) {
-		n.job(id(i))
-	}
-	if t == nil {
-		return
-	}
-	needScheduledJob(n, s, t)
-	for _, scope := range scopes {
-		if s.Spec.Overlap != rota.OverlapAllow {
-			needOverlap(n, s, scope)
-		}
-		for i := range times {
-			j := plannedJob(n.unit, s, t, scope, &times[i])
-			plan, _ := PlanOf(j)
-			n.plan(plan)
-			needMetBy(n, j, s.Spec.DependsOn)
-		}
-	}
-}
-
-// needScheduledJob asks for what every job of a schedule needs.
-func needScheduledJob(n *Need, s *rota.Schedule, t *rota.Template) {
-	n.typ(t.Spec.Type)
-	n.tail(schedulePriority(s, t))
-	n.keyQueue(t.Spec.ConcurrencyKey)
-}
-
-// needOverlap asks for what has not ended of a schedule and a scope, and for what
-// its end would touch.
-func needOverlap(n *Need, s *rota.Schedule, scope rota.Scope) {
-	needPrevious(n, s.Name, scope)
-	waiting, others := n.unit.liveOf(s.Name, scope)
-	for _, j := range append(waiting, others...) {
-		if waitExpired(n.unit, j) {
-			needMet(n, j)
-			needEnd(n, j, false)
-		} else if s.Spec.Overlap == rota.OverlapCancel {
-			needEnd(n, j, false)
-		}
-	}
-}
-
 // createFireJobs creates the jobs of a schedule for some times, unless they were
 // planned already. It returns the ids of the created jobs and the number of
 // jobs that existed.
 func createFireJobs(u *UnitOfWork, c rota.Command, s *rota.Schedule, t *rota.Template, times []rota.FireTime, catchUp bool, id func(int) rota.ID) (created []rota.ID, known int) {
-	i := 0
-	for k := range times {
+	wantScheduledJob(u, s, t)
+	scopes := s.Spec.EachScope()
+	u.each(len(times)*len(scopes), func(i int) {
+		j := plannedJob(u, s, t, scopes[i%len(scopes)], &times[i/len(scopes)])
+		j.ID, j.ExecutionID = id(i), id(i)
+		if plan, _ := PlanOf(j); !Plans.get(u, plan).IsZero() {
+			known++
+			return
+		}
+		createScheduledJob(u, c, s, j, catchUp)
+		created = append(created, j.ID)
+	})
+	return created, known
+}
+
+// wantFireJobs asks for what it takes to create the jobs of a schedule for some
+// times.
+func wantFireJobs(u *UnitOfWork, s *rota.Schedule, times []rota.FireTime, id func(int) rota.ID) {
+	scopes := s.Spec.EachScope()
+	for i := range len(times) * len(scopes) {
+		u.fullJobs.want(id(i))
+		scope := scopes[i%len(scopes)]
+		plan, _ := PlanOf(&rota.Job{Name: s.Name, ScopeKind: scope.Kind, ScopeID: scope.ID, PlanTime: micros(times[i/len(scopes)].At)})
+		Plans.want(u, plan)
+	}
+	for _, on := range s.Spec.DependsOn {
+		Schedules.want(u, on)
+	}
+	wantOverlap(u, s)
+}
+
+// wantOverlap asks for the template of a schedule, and for the jobs that may
+// overlap with new ones.
+func wantOverlap(u *UnitOfWork, s *rota.Schedule) {
+	if s.Spec.Overlap != rota.OverlapAllow {
 		for _, scope := range s.Spec.EachScope() {
-			j := plannedJob(u, s, t, scope, &times[k])
-			j.ID, j.ExecutionID = id(i), id(i)
-			i++
-			plan, _ := PlanOf(j)
-			if !u.plans[plan].IsZero() {
-				known++
-				continue
-			}
-			createScheduledJob(u, c, s, j, catchUp)
-			created = append(created, j.ID)
+			LiveJobs.want(u, JobsOf{Schedule: s.Name, Scope: scope})
+			LiveJobs.want(u, JobsOf{Schedule: s.Name, Scope: scope, Waiting: true})
 		}
 	}
-	return created, known
+	Templates.want(u, s.Spec.Template)
+	if t, known := Templates.peek(u, s.Spec.Template); known && t != nil {
+		wantScheduledJob(u, s, t)
+	}
+}
+
+// wantScheduledJob asks for what every job of a schedule needs.
+func wantScheduledJob(u *UnitOfWork, s *rota.Schedule, t *rota.Template) {
+	Types.want(u, t.Spec.Type)
+	u.wantTail(schedulePriority(s, t))
+	if t.Spec.ConcurrencyKey != "" {
+		Throttle.want(u, one)
+	}
 }
 
 // createScheduledJob puts a job of a schedule into the queue as overlap and dependencies
 // allow.
 func createScheduledJob(u *UnitOfWork, c rota.Command, s *rota.Schedule, j *rota.Job, catchUp bool) {
-	skipped, hold := applyOverlap(u, c, s, scopeOf(j), catchUp)
-	if !skipped && !j.PlanTime.IsZero() && unmet(u, j) != "" {
+	var skipped bool
+	var hold rota.Hold
+	var missing string
+	u.together(
+		func() { skipped, hold = applyOverlap(u, c, s, scopeOf(j), catchUp) },
+		func() {
+			if !j.PlanTime.IsZero() {
+				missing = unmet(u, j)
+			}
+		},
+	)
+	if !skipped && missing != "" {
 		hold |= rota.HoldDependency
 	} else {
 		j.WaitFrom, j.WaitUntil = noTime, noTime

@@ -10,16 +10,11 @@ import (
 // smallest first. Renumbering takes the first size with enough free positions.
 var windows = []int{8, 64, 512, rota.OrderMax/2 - 1}
 
-// gap lists the rows that openGap renumbers.
-func (n *Need) gap(c *rota.Move, anchor *rota.Job) {
-	gapAround(n.unit, c, anchor, n.page)
-}
-
 // openGap renumbers jobs so that the moved job fits next to the anchor. It
 // renumbers a priority of up to OrderMax jobs as a whole to 100, 200, 300 …,
 // and of a longer one as much as it takes to find free positions.
 func openGap(u *UnitOfWork, c *rota.Move, anchor *rota.Job) *rota.Error {
-	r, _ := gapAround(u, c, anchor, u.page)
+	r := gapAround(u, c, anchor)
 	step := r.interval()
 	if step < 1 {
 		return &rota.Error{
@@ -46,45 +41,40 @@ func (r gap) interval() int64 {
 	return min(rota.PositionGap, (r.high-r.low)/int64(len(r.ids)+1))
 }
 
-func gapAround(u *UnitOfWork, c *rota.Move, anchor *rota.Job, page pager) (gap, bool) {
-	all, known := page(OrderPage{Priority: anchor.Priority, Limit: rota.OrderMax + 1})
-	if !known {
-		return gap{}, false
-	}
+func gapAround(u *UnitOfWork, c *rota.Move, anchor *rota.Job) gap {
+	all := OrderPages.get(u, OrderPage{Priority: anchor.Priority, Limit: rota.OrderMax + 1})
 	if len(all) <= rota.OrderMax {
-		return gap{ids: withMoved(u, c, all), open: true}, true
+		return gap{ids: withMoved(u, c, all), open: true}
 	}
 	for _, size := range windows {
-		r, known := window(u, c, anchor, size, page)
-		if !known || r.interval() >= 1 {
-			return r, known
+		if r := window(u, c, anchor, size); r.interval() >= 1 {
+			return r
 		}
 	}
-	return gap{}, true
+	return gap{}
 }
 
 // window returns the gap of size jobs on both sides of the anchor.
-func window(u *UnitOfWork, c *rota.Move, anchor *rota.Job, size int, page pager) (gap, bool) {
-	back, known := page(OrderPage{Priority: anchor.Priority, From: anchor.ID, Back: true, Limit: size + 1})
-	ahead, knownToo := page(OrderPage{Priority: anchor.Priority, From: anchor.ID, Limit: size + 1})
-	if !known || !knownToo {
-		return gap{}, false
-	}
+func window(u *UnitOfWork, c *rota.Move, anchor *rota.Job, size int) gap {
+	behind := OrderPage{Priority: anchor.Priority, From: anchor.ID, Back: true, Limit: size + 1}
+	OrderPages.want(u, behind)
+	ahead := OrderPages.get(u, OrderPage{Priority: anchor.Priority, From: anchor.ID, Limit: size + 1})
+	back := OrderPages.get(u, behind)
 	r := gap{open: len(ahead) <= size}
 	if !r.open {
-		r.high = u.job(ahead[size]).Position
+		r.high = u.partOfJob(ahead[size]).Position
 		ahead = ahead[:size]
 	}
 	if len(back) > size {
-		r.low = u.job(back[size]).Position
+		r.low = u.partOfJob(back[size]).Position
 		back = back[:size]
 	} else {
-		r.low = u.job(anchor.ID).Position - int64(len(back)+2)*rota.PositionGap
+		r.low = u.partOfJob(anchor.ID).Position - int64(len(back)+2)*rota.PositionGap
 	}
 	ids := append(slices.Clone(back), anchor.ID)
 	slices.Reverse(ids[:len(back)])
 	r.ids = withMoved(u, c, append(ids, ahead...))
-	return r, true
+	return r
 }
 
 // withMoved returns the order with the moved job next to its anchor.
@@ -109,7 +99,7 @@ func withMoved(u *UnitOfWork, c *rota.Move, ids []rota.ID) []rota.ID {
 func renumber(u *UnitOfWork, ids []rota.ID, low, step int64) (changed int) {
 	for i, id := range ids {
 		position := low + int64(i+1)*step
-		if u.job(id).Position != position {
+		if u.partOfJob(id).Position != position {
 			u.edit(id).Position = position
 			changed++
 		}
@@ -120,8 +110,8 @@ func renumber(u *UnitOfWork, ids []rota.ID, low, step int64) (changed int) {
 // movable returns the jobs that may be renumbered. Jobs of internal types keep
 // their position.
 func movable(u *UnitOfWork, ids []rota.ID) []rota.ID {
-	if !slices.ContainsFunc(ids, func(id rota.ID) bool { return rota.InternalType(u.job(id).Type) }) {
+	if !slices.ContainsFunc(ids, func(id rota.ID) bool { return rota.InternalType(u.partOfJob(id).Type) }) {
 		return ids
 	}
-	return slices.DeleteFunc(slices.Clone(ids), func(id rota.ID) bool { return rota.InternalType(u.job(id).Type) })
+	return slices.DeleteFunc(slices.Clone(ids), func(id rota.ID) bool { return rota.InternalType(u.partOfJob(id).Type) })
 }

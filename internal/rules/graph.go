@@ -12,29 +12,21 @@ import (
 // noTime is a time that is not set.
 var noTime time.Time
 
-// needGraph asks for what a schedule's new dependencies depend on, and for
-// their other dependents.
-func needGraph(n *Need, c *rota.PutSchedule) {
+// wantGraph asks for what a schedule's new dependencies depend on, and for their
+// other dependents.
+func wantGraph(u *UnitOfWork, c *rota.PutSchedule) {
 	for _, on := range c.Spec.DependsOn {
-		n.schedule(on)
-		n.dependents(Dependents{Schedule: on})
+		Schedules.want(u, on)
+		DependentsOf.want(u, Dependents{Schedule: on})
+		Dependencies.want(u, Reach{Schedule: on})
 	}
-	n.unit.walk(c.Spec.DependsOn, func(name string) bool {
-		if r := n.unit.schedules.rows[name]; r != nil && r.touched {
-			return true
-		}
-		if _, known := n.unit.edges[name]; !known {
-			n.unit.reach.lookup(&n.Reach, Reach{Schedule: name})
-		}
-		return true
-	})
 }
 
 // mayDepend refuses dependencies that do not exist, that make a cycle, or that
 // have too many dependents already.
 func mayDepend(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) *rota.Error {
 	for _, on := range c.Spec.DependsOn {
-		if u.schedules.get(on) == nil {
+		if Schedules.get(u, on) == nil {
 			return &rota.Error{
 				Code: rota.NotFound, Field: "depends_on", Reason: "there is no schedule " + on, Hint: "declare it first, or check the name",
 			}
@@ -63,14 +55,14 @@ func mayDepend(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) *rota.Error
 // countDependents counts the schedules that depend on one. Schedules that were
 // not changed count as stored.
 func (u *UnitOfWork) countDependents(schedule string) (count int) {
-	names := slices.Clone(u.dependents.get(Dependents{Schedule: schedule}))
-	for _, r := range u.schedules.touched {
+	names := slices.Clone(DependentsOf.get(u, Dependents{Schedule: schedule}))
+	for r := range Schedules.of(u).changed() {
 		names = append(names, r.key)
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		r := u.schedules.rows[name]
-		if r == nil || !r.touched || r.is != nil && slices.Contains(r.is.Spec.DependsOn, schedule) {
+		r := Schedules.of(u).rows[name]
+		if r == nil || r.is == r.was || r.is != nil && slices.Contains(r.is.Spec.DependsOn, schedule) {
 			count++
 		}
 	}
@@ -79,27 +71,13 @@ func (u *UnitOfWork) countDependents(schedule string) (count int) {
 
 // dependsOn returns the dependencies of a schedule as decided.
 func (u *UnitOfWork) dependsOn(name string) []string {
-	if r := u.schedules.rows[name]; r != nil && r.is != nil {
-		return r.is.Spec.DependsOn
+	if s, known := Schedules.peek(u, name); known && s != nil {
+		return s.Spec.DependsOn
+	}
+	if _, known := u.edges[name]; !known {
+		Dependencies.get(u, Reach{Schedule: name})
 	}
 	return u.edges[name]
-}
-
-// walk visits schedules and everything they depend on, each once.
-func (u *UnitOfWork) walk(from []string, visit func(string) bool) {
-	seen := map[string]bool{}
-	stack := slices.Clone(from)
-	for len(stack) > 0 {
-		name := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if seen[name] {
-			continue
-		}
-		seen[name] = true
-		if visit(name) {
-			stack = append(stack, u.dependsOn(name)...)
-		}
-	}
 }
 
 // pathTo returns a path from one of some schedules to another along their

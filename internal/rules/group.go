@@ -8,26 +8,16 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func needEnqueueGroup(n *Need, c *rota.EnqueueGroup) {
-	if n.group(c.GroupID()) != nil {
-		n.members(Members{Group: c.GroupID(), Kind: MembersFirst, Limit: rota.JobsMax})
-		return
-	}
-	for i := range c.Jobs {
-		nj := &c.Jobs[i]
-		n.job(c.JobID(i))
-		if needNew(n, nj) {
-			needHolder(n, nj, typeOf(n.unit, nj))
-		}
-	}
-}
-
 // decideEnqueueGroup enqueues the members of a group. In a sequential group all
 // but the first wait for the member before them.
 func decideEnqueueGroup(u *UnitOfWork, c *rota.EnqueueGroup) (rota.Reply, *rota.Error) {
-	if g := u.groups.get(c.GroupID()); g != nil {
+	for i := range c.Jobs {
+		u.fullJobs.want(c.JobID(i))
+		wantNew(u, &c.Jobs[i])
+	}
+	if g := Groups.get(u, c.GroupID()); g != nil {
 		reply := &rota.GroupEnqueued{Group: g}
-		for _, id := range u.members.get(Members{Group: g.ID, Kind: MembersFirst, Limit: rota.JobsMax}) {
+		for _, id := range GroupMembers.get(u, Members{Group: g.ID, Kind: MembersFirst, Limit: rota.JobsMax}) {
 			reply.Jobs = append(reply.Jobs, withoutToken(u.job(id)))
 		}
 		return reply, nil
@@ -42,19 +32,27 @@ func decideEnqueueGroup(u *UnitOfWork, c *rota.EnqueueGroup) (rota.Reply, *rota.
 	if g.OnFailure == "" {
 		g.OnFailure = rota.FailureContinue
 	}
-	for i := range c.Jobs {
-		if id := c.JobID(i); u.job(id) != nil {
-			return nil, prefixField(fmt.Sprintf("jobs[%d]", i), idTaken("id", id))
+	taken := -1
+	u.each(len(c.Jobs), func(i int) {
+		if u.job(c.JobID(i)) != nil && taken < 0 {
+			taken = i
 		}
+	})
+	if taken >= 0 {
+		return nil, prefixField(fmt.Sprintf("jobs[%d]", taken), idTaken("id", c.JobID(taken)))
 	}
-	u.groups.set(u, g.ID, g)
-	reply := &rota.GroupEnqueued{Group: g}
-	for i := range c.Jobs {
-		j, refusal := enqueueMember(u, c, g, i)
-		if refusal != nil {
-			return nil, prefixField(fmt.Sprintf("jobs[%d]", i), refusal)
+	Groups.set(u, g.ID, g)
+	reply := &rota.GroupEnqueued{Group: g, Jobs: make([]*rota.Job, len(c.Jobs))}
+	var refusal *rota.Error
+	u.each(len(c.Jobs), func(i int) {
+		j, refused := enqueueMember(u, c, g, i)
+		if refused != nil && refusal == nil {
+			refusal = prefixField(fmt.Sprintf("jobs[%d]", i), refused)
 		}
-		reply.Jobs = append(reply.Jobs, j)
+		reply.Jobs[i] = j
+	})
+	if refusal != nil {
+		return nil, refusal
 	}
 	return reply, nil
 }
@@ -82,28 +80,11 @@ func enqueueMember(u *UnitOfWork, c *rota.EnqueueGroup, g *rota.Group, i int) (*
 	return j, nil
 }
 
-// needMemberEnd asks for the members that the end of one concerns.
-func needMemberEnd(n *Need, j *rota.Job, dies bool) {
-	g := n.group(j.GroupID)
-	if g == nil || g.Ending != "" {
-		return
-	}
-	if dies && g.OnFailure != rota.FailureContinue {
-		needEndMembers(n, Members{Group: g.ID, Kind: MembersQueued, Limit: rota.MembersMax + 1})
-	}
-	if g.Mode == rota.GroupSequential {
-		ids, _ := n.members(nextMembers(g.ID))
-		for _, id := range ids {
-			n.keyQueue(n.unit.job(id).ConcurrencyKey)
-		}
-	}
-}
-
 // mayHaveMore reports whether there may be more members than were loaded: the
 // store returned as many as were queried, or this transaction has added
 // members.
 func (u *UnitOfWork) mayHaveMore(q Members) bool {
-	return len(u.members.get(q)) >= q.Limit || len(u.membersOf(q)) >= q.Limit
+	return len(GroupMembers.get(u, q)) >= q.Limit || len(u.membersOf(q)) >= q.Limit
 }
 
 // nextMembers returns the query for the members that may be next.
@@ -111,21 +92,11 @@ func nextMembers(group rota.ID) Members {
 	return Members{Group: group, Kind: MembersLive, Limit: rota.MembersMax + 1}
 }
 
-// needEndMembers asks for members that are to be ended, and for what their end touches.
-func needEndMembers(n *Need, q Members) {
-	ids, _ := n.members(q)
-	for _, id := range ids {
-		j := n.unit.job(id)
-		needKey(n, j)
-		n.keyQueue(j.ConcurrencyKey)
-	}
-}
-
 // afterMemberEnd continues a group when the execution of a member has ended:
 // after a death as the policy of the group states, otherwise with the next
 // member.
 func afterMemberEnd(u *UnitOfWork, c rota.Command, j *rota.Job) {
-	g := u.groups.get(j.GroupID)
+	g := Groups.get(u, j.GroupID)
 	if g == nil || g.Ending != "" {
 		return
 	}
@@ -160,7 +131,7 @@ func releaseNextMember(u *UnitOfWork, g *rota.Group) {
 
 // membersOf returns the queried members as decided, by position.
 func (u *UnitOfWork) membersOf(q Members) (live []*rota.Job) {
-	for _, id := range slices.Concat(u.members.get(q), u.createdByGroup[q.Group]) {
+	for _, id := range slices.Concat(GroupMembers.get(u, q), u.createdByGroup[q.Group]) {
 		j := u.job(u.tailOfChain(id))
 		if j != nil && q.picks(j) && !slices.Contains(live, j) {
 			live = append(live, j)
@@ -183,7 +154,7 @@ func (q Members) picks(j *rota.Job) bool {
 func endGroup(u *UnitOfWork, g *rota.Group, ending rota.Ending, reason, by string) *rota.Group {
 	changed := *g
 	changed.Ending, changed.EndingReason, changed.EndingBy = ending, reason, by
-	u.groups.set(u, g.ID, &changed)
+	Groups.set(u, g.ID, &changed)
 	return &changed
 }
 
@@ -192,14 +163,14 @@ func endGroup(u *UnitOfWork, g *rota.Group, ending rota.Ending, reason, by strin
 func endMembers(u *UnitOfWork, c rota.Command, g *rota.Group, q Members) (cancelled, stopping int, more bool) {
 	members := u.membersOf(q)
 	more = u.mayHaveMore(q)
-	for _, j := range members[:min(len(members), q.Limit-1)] {
-		switch endMember(u, c, g, j.ID) {
+	u.each(min(len(members), q.Limit-1), func(i int) {
+		switch endMember(u, c, g, members[i].ID) {
 		case memberDequeued:
 			cancelled++
 		case memberStopping:
 			stopping++
 		}
-	}
+	})
 	if more {
 		u.addIntent(IntentGroup, g.ID.String())
 	}
@@ -246,19 +217,13 @@ func membersToEnd(g *rota.Group, limit int) Members {
 
 func groupSubject(id rota.ID) string { return "group " + id.String() }
 
-func needCancelGroup(n *Need, c *rota.CancelGroup) {
-	n.auditedSubject(c, groupSubject(c.GroupID))
-	if n.group(c.GroupID) == nil {
-		return
-	}
-	n.members(nextMembers(c.GroupID))
-	needEndMembers(n, Members{Group: c.GroupID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
-}
-
 // decideCancelGroup records that the group is cancelled, which takes effect at
 // once, and cancels the first members. A Sweep cancels the rest.
 func decideCancelGroup(u *UnitOfWork, c *rota.CancelGroup) (rota.Reply, *rota.Error) {
-	g := u.groups.get(c.GroupID)
+	u.wantAuditedSubject(c, groupSubject(c.GroupID))
+	GroupMembers.want(u, nextMembers(c.GroupID))
+	GroupMembers.want(u, Members{Group: c.GroupID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
+	g := Groups.get(u, c.GroupID)
 	switch {
 	case g == nil:
 		return nil, &rota.Error{

@@ -12,18 +12,6 @@ import (
 // ready as may still start; the others are held back. A key at its limit
 // therefore costs a claim next to nothing, however many jobs wait for it.
 
-// keyQueue asks for what it takes to balance a key.
-func (n *Need) keyQueue(key string) {
-	if key == "" {
-		return
-	}
-	n.throttle()
-	if n.Throttle {
-		return // load it first: the limit determines how much of the queue matters
-	}
-	n.unit.keyQueues.lookup(&n.KeyQueues, keyQueueQuery(n.unit, key))
-}
-
 // keyQueueQuery returns the query for a key under its current limit: one more
 // job than a command changes.
 func keyQueueQuery(u *UnitOfWork, key string) KeyQueue {
@@ -50,30 +38,26 @@ func (u *UnitOfWork) markKeyChanged(key string) {
 // balanceChangedKeys balances the key queues that the command has changed.
 func (u *UnitOfWork) balanceChangedKeys() {
 	slices.Sort(u.keysToBalance)
-	for _, key := range u.keysToBalance {
-		if _, done := balance(u, u.reloadKeyQueue(keyQueueQuery(u, key)), keyQueueChangesMax(u, key)); !done {
+	u.each(len(u.keysToBalance), func(i int) {
+		key := u.keysToBalance[i]
+		if _, done := balance(u, u.widenKeyQueue(keyQueueQuery(u, key)), keyQueueChangesMax(u, key)); !done {
 			u.addIntent(IntentKey, key)
 		}
-	}
+	})
 	u.keysToBalance = u.keysToBalance[:0]
 }
 
-// reloadKeyQueue loads more of a key queue that has more jobs than were
-// queried, if some of those left it in the same transaction: the jobs after
+// widenKeyQueue returns a query for more of a key queue that has more jobs than
+// were queried, if some of those left it in the same transaction: the jobs after
 // them count instead.
-func (u *UnitOfWork) reloadKeyQueue(queue KeyQueue) KeyQueue {
-	state := u.keyQueues.get(queue)
+func (u *UnitOfWork) widenKeyQueue(queue KeyQueue) KeyQueue {
+	state := KeyQueues.get(u, queue)
 	if !slices.ContainsFunc(state.Types, func(t KeyQueueType) bool { return max(len(t.Last), len(t.Held)) == queue.Limit }) {
 		return queue
 	}
 	wider := queue
 	for _, r := range u.touchedByKey[queue.Key] {
 		wider.Limit += boolToInt(changedPlace(r))
-	}
-	n := &Need{unit: u}
-	u.keyQueues.lookup(&n.KeyQueues, wider)
-	if len(n.KeyQueues) > 0 && u.loadMore != nil && u.loadErr == nil {
-		u.loadErr = u.loadMore(n)
 	}
 	return wider
 }
@@ -92,7 +76,7 @@ func limitedKey(u *UnitOfWork, key string) bool {
 
 // limits returns the limits in force.
 func (u *UnitOfWork) limits() *rota.ThrottleSpec {
-	if t := u.throttle.get(throttleKey); t != nil {
+	if t := Throttle.get(u, one); t != nil {
 		return &t.Spec
 	}
 	return &noLimits
@@ -108,7 +92,7 @@ var noLimits rota.ThrottleSpec
 // It stops after maxCount changes, two at a time where a ready and a held job
 // change places, and reports whether the queue is balanced.
 func balance(u *UnitOfWork, queue KeyQueue, maxCount int) (changed int, done bool) {
-	state := u.keyQueues.get(queue)
+	state := KeyQueues.get(u, queue)
 	if queue.Unlimited && len(state.Types) == 0 {
 		return 0, true
 	}
@@ -172,7 +156,7 @@ func newBalancing(u *UnitOfWork, queue KeyQueue, t KeyQueueType, capacity int) *
 	}
 	slices.SortFunc(ids, rota.ID.Compare)
 	for _, id := range slices.Compact(ids) {
-		switch j := u.job(id); {
+		switch j := u.partOfJob(id); {
 		case isReady(j):
 			b.readyIDs = append(b.readyIDs, id)
 		case j != nil && j.Status == rota.StatusQueued && j.Hold == rota.HoldKey:
@@ -237,7 +221,7 @@ func (b *balancing) balanced(u *UnitOfWork) bool {
 }
 
 func (u *UnitOfWork) compareOrder(a, b rota.ID) int {
-	switch left, right := u.job(a), u.job(b); {
+	switch left, right := u.partOfJob(a), u.partOfJob(b); {
 	case left.Before(right):
 		return -1
 	case right.Before(left):

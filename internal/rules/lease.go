@@ -5,7 +5,7 @@ import "github.com/rotajobs/rota"
 // leased returns the job whose run the reference proves to hold, nil if it
 // holds none: another run, another token, or no run at all.
 func leased(u *UnitOfWork, ref *rota.LeaseRef) *rota.Job {
-	j := u.job(ref.JobID)
+	j := u.partOfJob(ref.JobID)
 	if j == nil || j.Run == nil || j.Run.ID != ref.RunID || j.Run.Token != ref.Token {
 		return nil
 	}

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/rotajobs/rota"
@@ -45,44 +44,49 @@ type Locks struct {
 
 // Locks returns what the unit of work has read by key.
 func (u *UnitOfWork) Locks() Locks {
-	l := Locks{
-		Commands: u.claims, UniqueKeys: slices.Collect(maps.Keys(u.keys.rows)),
-		Graph: len(u.reach.answers) > 0, Throttle: u.throttleQueried, Webhooks: u.webhooksQueried, Active: u.lockActive,
-		Types: sortedKeys(u.types.rows), Templates: sortedKeys(u.templates.rows), Schedules: sortedKeys(u.schedules.rows),
-		Groups: slices.SortedFunc(maps.Keys(u.groups.rows), rota.ID.Compare),
-		Order:  u.readsOrder(), PredicateReads: u.readsByPredicate(),
-	}
-	l.Requests = slices.SortedFunc(maps.Keys(u.requests.rows), func(a, b RequestKey) int {
-		return cmp.Or(cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.Key, b.Key))
-	})
-	for q := range u.redriven.answers {
-		l.Redriven = append(l.Redriven, q.Execution)
-	}
-	slices.SortFunc(l.Redriven, rota.ID.Compare)
-	for q := range u.keyQueues.answers {
-		l.ConcurrencyKeys = append(l.ConcurrencyKeys, q.Key)
-	}
-	for q := range u.open.answers {
-		if q.Key != "" {
-			l.ConcurrencyKeys = append(l.ConcurrencyKeys, q.Key)
-		} else {
-			l.OpenTypes = append(l.OpenTypes, q.Type)
+	l := Locks{Commands: u.claims, Active: u.lockActive, Order: u.changesOrder()}
+	for _, t := range u.tables {
+		if t != nil {
+			t.addLocks(&l)
+			l.PredicateReads = l.PredicateReads || t.readsByPredicate()
 		}
-	}
-	l.OpenTypes = slices.AppendSeq(l.OpenTypes, maps.Keys(u.buckets.rows))
-	slices.Sort(l.ConcurrencyKeys)
-	l.ConcurrencyKeys = slices.Compact(l.ConcurrencyKeys)
-	slices.Sort(l.OpenTypes)
-	l.OpenTypes = slices.Compact(l.OpenTypes)
-	for p := range u.plans {
-		l.Plans = append(l.Plans, p)
 	}
 	for id, r := range u.jobs {
 		if r.inserted == nil {
 			l.Jobs = append(l.Jobs, id)
 		}
 	}
-	slices.SortFunc(l.Commands, rota.ID.Compare)
+	l.sort()
+	return l
+}
+
+// Changed returns the locks, without jobs, whose rows the unit of work changes.
+// Other transactions may read the rest at the same time.
+func (u *UnitOfWork) Changed() (l Locks) {
+	for _, t := range u.tables {
+		if t != nil {
+			t.addChangedLocks(&l)
+		}
+	}
+	for range Reservations.of(u).changed() {
+		l.Active = true
+	}
+	return l
+}
+
+// sort sorts the names of each class, and removes duplicates.
+func (l *Locks) sort() {
+	for _, names := range []*[]string{&l.Types, &l.Templates, &l.Schedules, &l.ConcurrencyKeys, &l.OpenTypes} {
+		slices.Sort(*names)
+		*names = slices.Compact(*names)
+	}
+	for _, ids := range []*[]rota.ID{&l.Commands, &l.Groups, &l.Redriven, &l.Jobs} {
+		slices.SortFunc(*ids, rota.ID.Compare)
+		*ids = slices.Compact(*ids)
+	}
+	slices.SortFunc(l.Requests, func(a, b RequestKey) int {
+		return cmp.Or(cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.Key, b.Key))
+	})
 	slices.SortFunc(l.UniqueKeys, func(a, b UniqueKey) int {
 		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Key, b.Key))
 	})
@@ -90,42 +94,14 @@ func (u *UnitOfWork) Locks() Locks {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ScopeKind, b.ScopeKind),
 			cmp.Compare(a.ScopeID, b.ScopeID), cmp.Compare(a.Time, b.Time))
 	})
-	slices.SortFunc(l.Jobs, rota.ID.Compare)
-	return l
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-// Changed returns the locks, without jobs, whose rows the unit of work changes.
-// Other transactions may read the rest at the same time.
-func (u *UnitOfWork) Changed() Locks {
-	return Locks{
-		UniqueKeys: touchedKeys(&u.keys), Types: touchedKeys(&u.types), Templates: touchedKeys(&u.templates),
-		Schedules: touchedKeys(&u.schedules), Groups: touchedKeys(&u.groups), Requests: touchedKeys(&u.requests),
-		Throttle: len(u.throttle.touched) > 0, Webhooks: len(u.webhooks.touched) > 0, Active: len(u.reservations.touched) > 0,
-	}
-}
-
-func touchedKeys[K comparable, V any](s *rowSet[K, V]) (keys []K) {
-	for _, r := range s.touched {
-		keys = append(keys, r.key)
-	}
-	return keys
-}
-
-// readsOrder reports whether the transaction has read the order, or changes a
-// ready job that stays ready.
-func (u *UnitOfWork) readsOrder() bool {
-	return len(u.pages) > 0 || slices.ContainsFunc(u.touchedJobs, func(r *jobRow) bool {
+// changesOrder reports whether the transaction changes a ready job that stays
+// ready.
+func (u *UnitOfWork) changesOrder() bool {
+	return slices.ContainsFunc(u.touchedJobs, func(r *jobRow) bool {
 		return r.was != nil && r.is != nil && r.was.Ready() && r.is.Ready()
 	})
-}
-
-func (u *UnitOfWork) readsByPredicate() bool {
-	return len(u.jobsOf.answers)+len(u.planned.answers)+len(u.members.answers)+len(u.blocked.answers)+len(u.overlapWaiting.answers)+
-		len(u.latest.answers)+len(u.dependents.answers)+len(u.reach.answers)+len(u.using.answers)+len(u.keyQueues.answers)+
-		len(u.open.answers)+len(u.redriven.answers)+len(u.attempts.answers)+len(u.expiredWaits.answers)+len(u.pendingIntents.answers)+
-		len(u.expiredReservations.answers)+len(u.expiredRequests.answers)+len(u.droppedJobs.answers)+len(u.pages)+len(u.buckets.rows) > 0
 }
 
 // EachJob calls show for every stored job that was loaded, with whether the
@@ -156,4 +132,7 @@ func (u *UnitOfWork) Creates(id rota.ID) bool {
 }
 
 // HasKeyLimits reports whether the loaded limits contain a concurrency key.
-func (u *UnitOfWork) HasKeyLimits() bool { return len(u.limits().Keys) > 0 }
+func (u *UnitOfWork) HasKeyLimits() bool {
+	t, _ := Throttle.peek(u, one)
+	return t != nil && len(t.Spec.Keys) > 0
+}

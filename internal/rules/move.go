@@ -2,27 +2,14 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-func needMove(n *Need, c *rota.Move) {
-	n.audited(c, c.JobID)
-	j := n.job(c.JobID)
-	anchor := j
-	if !c.Anchor.IsZero() {
-		anchor = n.job(c.Anchor)
-	}
-	if j == nil || anchor == nil || j.Status != rota.StatusQueued || anchor.Status != rota.StatusQueued {
-		return
-	}
-	n.keyQueue(j.ConcurrencyKey)
-	s, known := targetOf(n.unit, c, j, anchor, n.page)
-	if known && s.full() {
-		n.gap(c, anchor)
-	}
-}
-
 // decideMove moves a queued job in the order. The job takes a position in the
 // gap at its target; if there is no free position, adjacent jobs are
 // renumbered.
 func decideMove(u *UnitOfWork, c *rota.Move) (rota.Reply, *rota.Error) {
+	u.wantChange(c, c.JobID)
+	if !c.Anchor.IsZero() {
+		u.fullJobs.want(c.Anchor)
+	}
 	j := u.job(c.JobID)
 	again, refusal := mayChange(u, c, c.JobID, c.Version)
 	if refusal != nil {
@@ -43,7 +30,7 @@ func decideMove(u *UnitOfWork, c *rota.Move) (rota.Reply, *rota.Error) {
 			return nil, internalJob("anchor", anchor)
 		}
 	}
-	s, _ := targetOf(u, c, j, anchor, u.page)
+	s := targetOf(u, c, j, anchor)
 	moved := u.edit(j.ID)
 	moved.Priority, moved.Version = anchor.Priority, c.ID
 	switch {
@@ -66,35 +53,30 @@ type target struct {
 	before, after *rota.Job
 }
 
-type pager func(OrderPage) ([]rota.ID, bool)
-
-// targetOf finds the target; false if it needs rows that are not loaded yet.
-func targetOf(u *UnitOfWork, c *rota.Move, j, anchor *rota.Job, page pager) (target, bool) {
+// targetOf finds the target.
+func targetOf(u *UnitOfWork, c *rota.Move, j, anchor *rota.Job) target {
 	query := OrderPage{Priority: anchor.Priority, Limit: 1}
 	if c.Place == rota.PlaceBefore || c.Place == rota.PlaceAfter {
 		query.From = anchor.ID
 	}
 	query.Back = c.Place == rota.PlaceBefore || c.Place == rota.PlaceBottom
-	ids, known := page(query)
-	if !known {
-		return target{}, false
-	}
+	ids := OrderPages.get(u, query)
 	var adjacent *rota.Job
 	if len(ids) > 0 {
-		adjacent = u.job(ids[0])
+		adjacent = u.partOfJob(ids[0])
 	}
 	if adjacent != nil && adjacent.ID == j.ID {
-		return target{stays: true}, true
+		return target{stays: true}
 	}
 	switch c.Place {
 	case rota.PlaceTop:
-		return target{after: adjacent}, true
+		return target{after: adjacent}
 	case rota.PlaceBottom:
-		return target{before: adjacent}, true
+		return target{before: adjacent}
 	case rota.PlaceBefore:
-		return target{before: adjacent, after: anchor}, true
+		return target{before: adjacent, after: anchor}
 	}
-	return target{before: anchor, after: adjacent}, true
+	return target{before: anchor, after: adjacent}
 }
 
 // full reports whether there is no free position between the adjacent jobs.
@@ -110,10 +92,4 @@ func (s target) position() int64 {
 		return s.before.Position + rota.PositionGap
 	}
 	return s.before.Position + (s.after.Position-s.before.Position)/2
-}
-
-// page returns a loaded page of the order.
-func (u *UnitOfWork) page(p OrderPage) ([]rota.ID, bool) {
-	ids, known := u.pages[p]
-	return ids, known
 }

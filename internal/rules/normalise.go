@@ -2,17 +2,6 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-func needNormalise(n *Need, c *rota.Normalise) {
-	if !c.After.IsZero() && n.job(c.After) == nil {
-		return
-	}
-	n.page(normalPage(c))
-}
-
-func normalPage(c *rota.Normalise) OrderPage {
-	return OrderPage{Priority: c.Priority, From: c.After, Limit: rota.OrderMax + 1}
-}
-
 // decideNormalise renumbers a page of one priority, between the position of the
 // job before the page and that of the job after it.
 func decideNormalise(u *UnitOfWork, c *rota.Normalise) (rota.Reply, *rota.Error) {
@@ -27,7 +16,7 @@ func decideNormalise(u *UnitOfWork, c *rota.Normalise) (rota.Reply, *rota.Error)
 		}
 		r.low = after.Position
 	}
-	all, _ := u.page(normalPage(c))
+	all := OrderPages.get(u, OrderPage{Priority: c.Priority, From: c.After, Limit: rota.OrderMax + 1})
 	ids, more := firstOf(all, rota.OrderMax)
 	reply := &rota.Normalised{More: more}
 	if len(ids) == 0 {
@@ -35,7 +24,7 @@ func decideNormalise(u *UnitOfWork, c *rota.Normalise) (rota.Reply, *rota.Error)
 	}
 	r.ids = movable(u, ids)
 	if more {
-		r.open, r.high = false, u.job(all[rota.OrderMax]).Position
+		r.open, r.high = false, u.partOfJob(all[rota.OrderMax]).Position
 	}
 	reply.Last = ids[len(ids)-1]
 	if step := r.interval(); step >= 1 {

@@ -2,12 +2,6 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-func needNote(n *Need, c *rota.Note) {
-	for i := range c.Items {
-		n.lease(c.Items[i].JobID)
-	}
-}
-
 // decideNote stores progress, log path and artifacts of a run. After the end of
 // the run only artifacts may be added, and nothing by a holder whose lease
 // expired.

@@ -6,35 +6,28 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// needNextExecution asks for the jobs that wait for an execution of a schedule
-// that ends, and, if there are some, for the other live jobs.
-func needNextExecution(n *Need, j *rota.Job) {
-	n.schedule(j.Schedule)
-	q := JobsOf{Schedule: j.Schedule, Scope: scopeOf(j), Waiting: true}
-	n.jobsOf(q)
-	for _, id := range n.unit.jobsOf.get(q) {
-		n.keyQueue(n.unit.job(id).ConcurrencyKey)
-	}
-	if waiting, _ := n.unit.liveOf(q.Schedule, q.Scope); len(waiting) > 0 {
-		q.Waiting = false
-		n.jobsOf(q)
-	}
-}
-
-// needPrevious asks for all that has not ended of a schedule and a scope.
-func needPrevious(n *Need, schedule string, scope rota.Scope) {
-	n.jobsOf(JobsOf{Schedule: schedule, Scope: scope})
-	n.jobsOf(JobsOf{Schedule: schedule, Scope: scope, Waiting: true})
-}
-
 // liveOf returns the jobs of a schedule and a scope that have not ended: those
 // that wait for an earlier execution, and the others, both by id.
 func (u *UnitOfWork) liveOf(schedule string, scope rota.Scope) (waiting, others []*rota.Job) {
-	ids := slices.Concat(
-		u.jobsOf.get(JobsOf{Schedule: schedule, Scope: scope}),
-		u.jobsOf.get(JobsOf{Schedule: schedule, Scope: scope, Waiting: true}),
-		u.createdBySchedule[schedule],
-	)
+	LiveJobs.want(u, JobsOf{Schedule: schedule, Scope: scope})
+	LiveJobs.want(u, JobsOf{Schedule: schedule, Scope: scope, Waiting: true})
+	return u.byWaiting(schedule, scope, slices.Concat(
+		LiveJobs.get(u, JobsOf{Schedule: schedule, Scope: scope}),
+		LiveJobs.get(u, JobsOf{Schedule: schedule, Scope: scope, Waiting: true}),
+	))
+}
+
+// waitingOf returns the jobs of a schedule and a scope that wait for an earlier
+// execution, by id.
+func (u *UnitOfWork) waitingOf(schedule string, scope rota.Scope) []*rota.Job {
+	waiting, _ := u.byWaiting(schedule, scope, LiveJobs.get(u, JobsOf{Schedule: schedule, Scope: scope, Waiting: true}))
+	return waiting
+}
+
+// byWaiting divides stored jobs, and those created in this transaction, by
+// whether they wait for an earlier execution as decided.
+func (u *UnitOfWork) byWaiting(schedule string, scope rota.Scope, stored []rota.ID) (waiting, others []*rota.Job) {
+	ids := slices.Concat(stored, u.createdBySchedule[schedule])
 	slices.SortFunc(ids, rota.ID.Compare)
 	for _, id := range slices.Compact(ids) {
 		j := u.job(id)
@@ -52,17 +45,13 @@ func (u *UnitOfWork) liveOf(schedule string, scope rota.Scope) (waiting, others 
 // releaseNextExecution releases the next waiting execution of a schedule when
 // one has ended and no other is live, or when the schedule allows overlap.
 func releaseNextExecution(u *UnitOfWork, j *rota.Job) {
+	Schedules.want(u, j.Schedule)
+	if len(u.waitingOf(j.Schedule, scopeOf(j))) == 0 {
+		return
+	}
 	waiting, others := u.liveOf(j.Schedule, scopeOf(j))
 	if len(waiting) > 0 && (len(others) == 0 || mayOverlap(u, j.Schedule)) {
 		releaseHold(u, waiting[0].ID, rota.HoldOverlap)
-	}
-}
-
-// needReleaseWaiting asks for the jobs that wait for earlier executions.
-func needReleaseWaiting(n *Need, schedule string) {
-	ids, _ := n.overlapWaiting(OverlapWaiting{Schedule: schedule})
-	for _, id := range ids {
-		n.keyQueue(n.unit.job(id).ConcurrencyKey)
 	}
 }
 
@@ -72,17 +61,18 @@ func releaseWaiting(u *UnitOfWork, schedule string) {
 	if !mayOverlap(u, schedule) {
 		return
 	}
-	for _, id := range u.overlapWaiting.get(OverlapWaiting{Schedule: schedule}) {
-		if j := u.job(id); j.Status == rota.StatusQueued && j.Hold&rota.HoldOverlap != 0 {
-			releaseHold(u, id, rota.HoldOverlap)
+	ids := WaitingJobs.get(u, OverlapWaiting{Schedule: schedule})
+	u.each(len(ids), func(i int) {
+		if j := u.job(ids[i]); j.Status == rota.StatusQueued && j.Hold&rota.HoldOverlap != 0 {
+			releaseHold(u, j.ID, rota.HoldOverlap)
 		}
-	}
+	})
 }
 
 // mayOverlap reports whether executions need not wait for each other: the
 // schedule allows overlap or does not exist.
 func mayOverlap(u *UnitOfWork, schedule string) bool {
-	s := u.schedules.get(schedule)
+	s := Schedules.get(u, schedule)
 	return s == nil || s.Spec.Overlap == rota.OverlapAllow
 }
 
@@ -106,9 +96,8 @@ func applyOverlap(u *UnitOfWork, c rota.Command, s *rota.Schedule, scope rota.Sc
 	case s.Spec.Overlap == rota.OverlapSkip:
 		return true, 0
 	}
-	for _, j := range sortedByID(previous) {
-		replace(u, c, s, j.ID)
-	}
+	sortedByID(previous)
+	u.each(len(previous), func(i int) { replace(u, c, s, previous[i].ID) })
 	if waiting, others = u.liveOf(s.Name, scope); len(waiting)+len(others) > 0 {
 		return false, rota.HoldOverlap
 	}
@@ -120,14 +109,16 @@ func applyOverlap(u *UnitOfWork, c rota.Command, s *rota.Schedule, scope rota.Sc
 // not delay the new job.
 func endExpiredWaits(u *UnitOfWork, c rota.Command, schedule string, scope rota.Scope) {
 	waiting, others := u.liveOf(schedule, scope)
-	for _, j := range sortedByID(append(waiting, others...)) {
-		if !waitExpired(u, u.job(j.ID)) {
-			continue
+	live := sortedByID(append(waiting, others...))
+	u.each(len(live), func(i int) {
+		j := u.job(live[i].ID)
+		if !waitExpired(u, j) {
+			return
 		}
-		if missing := unmet(u, u.job(j.ID)); missing != "" {
+		if missing := unmet(u, j); missing != "" {
 			skipJob(u, c, j.ID, rota.CodeDependency, dependencyLate(missing), true)
 		}
-	}
+	})
 }
 
 // waitExpired reports whether a job has waited for dependencies as long as it

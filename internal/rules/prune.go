@@ -7,33 +7,6 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func needPrune(n *Need, c *rota.Prune) {
-	for _, id := range c.Executions {
-		needPruneOne(n, id)
-	}
-	n.expiredReservations(expiredReservationsQuery(n.unit))
-	n.expiredRequests(expiredRequestsQuery(n.unit, rota.PruneMax))
-}
-
-// needPruneOne asks for an execution, and for what only it may hold.
-func needPruneOne(n *Need, execution rota.ID) {
-	first := n.job(execution)
-	if first == nil || first.Attempt != 1 {
-		return
-	}
-	attempts, _ := n.attempts(Attempts{Execution: execution})
-	for _, attempt := range attempts {
-		n.job(attempt)
-	}
-	needKey(n, first)
-	if !first.RedriveOf.IsZero() {
-		n.job(first.RedriveOf)
-	}
-	if !first.GroupID.IsZero() {
-		n.group(first.GroupID)
-	}
-}
-
 func expiredReservationsQuery(u *UnitOfWork) ExpiredReservations {
 	return ExpiredReservations{Before: u.Now.Add(-rota.ReservationKeep).UnixMicro(), Limit: rota.PruneMax}
 }
@@ -42,26 +15,49 @@ func expiredReservationsQuery(u *UnitOfWork) ExpiredReservations {
 // they hold. A redrive is kept as long as the execution it redrives; otherwise
 // a dead letter that was redriven would appear as unhandled again.
 func decidePrune(u *UnitOfWork, c *rota.Prune) (rota.Reply, *rota.Error) {
+	EndedReservations.want(u, expiredReservationsQuery(u))
+	OldRequests.want(u, expiredRequestsQuery(u, rota.PruneMax))
 	reply := &rota.Pruned{}
-	for _, id := range c.Executions {
+	u.each(len(c.Executions), func(i int) {
+		id := c.Executions[i]
 		first := u.job(id)
 		if first == nil {
-			continue
+			return
 		}
-		attempts := u.attempts.get(Attempts{Execution: id})
+		attempts := attemptsOf(u, first)
 		if !prunable(u, first, attempts, c.Before) {
 			reply.Kept = append(reply.Kept, id)
-			continue
+			return
 		}
 		pruneOne(u, first, attempts)
 		reply.Executions++
 		reply.Jobs += len(attempts)
-	}
-	for _, id := range u.expiredReservations.get(expiredReservationsQuery(u)) {
-		u.reservations.set(u, id, nil)
+	})
+	for _, id := range EndedReservations.get(u, expiredReservationsQuery(u)) {
+		Reservations.set(u, id, nil)
 	}
 	removeExpiredRequests(u, rota.PruneMax)
 	return reply, nil
+}
+
+// attemptsOf returns the attempts of an execution, given its first one, and asks
+// for what only they hold. There are none if the job is not a first attempt.
+func attemptsOf(u *UnitOfWork, first *rota.Job) []rota.ID {
+	if first.Attempt != 1 {
+		return nil
+	}
+	if first.UniqueKey != "" {
+		UniqueKeys.want(u, UniqueKey{first.Type, first.UniqueKey})
+	}
+	if !first.RedriveOf.IsZero() {
+		u.fullJobs.want(first.RedriveOf)
+	}
+	if !first.GroupID.IsZero() {
+		Groups.want(u, first.GroupID)
+	}
+	attempts := AttemptsOf.get(u, Attempts{Execution: first.ID})
+	u.each(len(attempts), func(i int) { u.job(attempts[i]) })
+	return attempts
 }
 
 func prunable(u *UnitOfWork, first *rota.Job, attempts []rota.ID, before time.Time) bool {
@@ -75,11 +71,15 @@ func prunable(u *UnitOfWork, first *rota.Job, attempts []rota.ID, before time.Ti
 
 func pruneOne(u *UnitOfWork, first *rota.Job, attempts []rota.ID) {
 	tail := u.job(attempts[len(attempts)-1])
-	if held := u.keys.get(UniqueKey{first.Type, first.UniqueKey}); first.UniqueKey != "" && held != nil && held.ExecutionID == first.ID {
-		u.keys.set(u, held.Key, nil)
+	if first.UniqueKey != "" {
+		if held := UniqueKeys.get(u, UniqueKey{first.Type, first.UniqueKey}); held != nil && held.ExecutionID == first.ID {
+			UniqueKeys.set(u, held.Key, nil)
+		}
 	}
-	if g := u.groups.get(first.GroupID); !first.GroupID.IsZero() && g != nil {
-		countPruned(u, g, tail)
+	if !first.GroupID.IsZero() {
+		if g := Groups.get(u, first.GroupID); g != nil {
+			countPruned(u, g, tail)
+		}
 	}
 	for _, id := range slices.Backward(attempts) {
 		u.remove(id)
@@ -92,9 +92,9 @@ func countPruned(u *UnitOfWork, g *rota.Group, tail *rota.Job) {
 	next := *g
 	next.Pruned.Count(tail)
 	if p := next.Pruned; p.Completed+p.Dead+p.Skipped+p.Cancelled < g.Size {
-		u.groups.set(u, g.ID, &next)
+		Groups.set(u, g.ID, &next)
 		return
 	}
-	u.groups.set(u, g.ID, nil)
+	Groups.set(u, g.ID, nil)
 	u.removeIntent(Intent{Kind: IntentGroup, Name: g.ID.String()})
 }

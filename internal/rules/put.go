@@ -2,57 +2,6 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// PutJob adds a job as stored, with its run. A decided job takes precedence,
-// and so does a job that was loaded with its params.
-func (u *UnitOfWork) PutJob(j *rota.Job) {
-	r := u.jobs[j.ID]
-	if r == nil {
-		r := u.newRow()
-		r.was, r.is = j, j
-		u.jobs[j.ID] = r
-		return
-	}
-	if !r.touched && (r.is == nil || r.is.Params == nil) {
-		r.was, r.is = j, j
-	}
-}
-
-// PutLocked adds a job that another transaction has locked. It cannot be
-// changed now.
-func (u *UnitOfWork) PutLocked(j *rota.Job) {
-	u.PutJob(j)
-	if u.lockedByOthers == nil {
-		u.lockedByOthers = map[rota.ID]bool{}
-	}
-	u.lockedByOthers[j.ID] = true
-}
-
-// PutRetry sets the job that retries another.
-func (u *UnitOfWork) PutRetry(of, id rota.ID) { u.retries[of] = id }
-
-// PutChain sets the last job of a chain.
-func (u *UnitOfWork) PutChain(id, last rota.ID) { u.chains[id] = last }
-
-// PutKey adds the record of a unique key.
-func (u *UnitOfWork) PutKey(k UniqueKeyRecord) { u.keys.put(k.Key, &k) }
-
-// PutPlan sets the first attempt that holds a plan key.
-func (u *UnitOfWork) PutPlan(p Plan, id rota.ID) { u.plans[p] = id }
-
-// PutAudit notes that an audit entry exists.
-func (u *UnitOfWork) PutAudit(id rota.ID) { u.auditIDs[id] = true }
-
-// PutTail offers the last QUEUED job of a priority. It reports false if that
-// job has left the priority in this transaction; the store then offers the job
-// before it.
-func (u *UnitOfWork) PutTail(priority int, id rota.ID, position int64) bool {
-	if r := u.jobs[id]; r != nil && r.is != nil && !isQueuedAt(r.is, priority) {
-		return false
-	}
-	u.tails[priority] = u.tails[priority].or(position)
-	return true
-}
-
 // PutClaimedBefore adds a job that an earlier sending of the claim took.
 func (u *UnitOfWork) PutClaimedBefore(j *rota.Job) { u.addResult(&u.claimedBefore, j) }
 
@@ -76,10 +25,43 @@ func (u *UnitOfWork) PutStale(j *rota.Job) { u.addResult(&u.stale, j) }
 // PutUnsettled adds a RUNNING job that was not settled.
 func (u *UnitOfWork) PutUnsettled(j *rota.Job) { u.addResult(&u.unsettled, j) }
 
-// PutPage adds a job to a page of the order.
-func (u *UnitOfWork) PutPage(p OrderPage, j *rota.Job) {
-	u.PutJob(j)
-	u.pages[p] = append(u.pages[p], j.ID)
+// PutActive adds the active reservation.
+func (u *UnitOfWork) PutActive(r *rota.Reservation) {
+	Active.of(u).put(one, r.ID)
+	Active.of(u).settle(one)
+	Reservations.Put(u, r)
+}
+
+// PutNoActive notes that there is no active reservation.
+func (u *UnitOfWork) PutNoActive() { Active.of(u).settle(one) }
+
+// PutEdge notes that one schedule depends on another.
+func (u *UnitOfWork) PutEdge(from, to string) {
+	if u.edges == nil {
+		u.edges = map[string][]string{}
+	}
+	u.edges[from] = append(u.edges[from], to)
+	if _, known := u.edges[to]; !known {
+		u.edges[to] = nil // a query for from loads the edges of everything it reaches
+	}
+}
+
+// PutIntent adds an intent record.
+func (u *UnitOfWork) PutIntent(q Intents, i Intent) {
+	IntentRecords.Put(u, &i)
+	Append(PendingIntents, u, q, i)
+}
+
+// PutExpiredReservation adds a reservation that ended.
+func (u *UnitOfWork) PutExpiredReservation(q ExpiredReservations, r *rota.Reservation) {
+	Reservations.Put(u, r)
+	Append(EndedReservations, u, q, r.ID)
+}
+
+// PutExpiredRequest adds an idempotency key that has expired.
+func (u *UnitOfWork) PutExpiredRequest(q ExpiredRequests, r *Request) {
+	Requests.Put(u, r)
+	Append(OldRequests, u, q, r.Key)
 }
 
 func (u *UnitOfWork) addResult(f *orderResult, j *rota.Job) {

@@ -7,36 +7,27 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func needReap(n *Need, c *rota.Reap) {
-	ids, _ := n.stale(Stale{
-		Before: n.unit.Now, Ahead: n.unit.Now.Add(rota.LeaseMax), Except: c.Incarnation, Limit: sweepLimit(c.Limit) + 1,
-	})
-	for _, id := range ids {
-		if j := n.unit.job(id); j.Run.StaleAfter.Before(n.unit.Now) {
-			needRetry(n, j)
-			needEnd(n, j, j.Attempt >= j.Policy.MaxAttempts)
-		}
-	}
-}
-
 // decideReap fails runs whose lease has expired. A lease that ends later than
 // the longest possible lease was granted before the clock was set back. It is
 // shortened, or it would hold its job until the clock has caught up.
 func decideReap(u *UnitOfWork, c *rota.Reap) (rota.Reply, *rota.Error) {
-	ids, more := firstOf(u.stale.ids, sweepLimit(c.Limit))
+	limit := sweepLimit(c.Limit)
+	ids, more := firstOf(queryOnce(&u.stale, &u.orders.Stale, Stale{
+		Before: u.Now, Ahead: u.Now.Add(rota.LeaseMax), Except: c.Incarnation, Limit: limit + 1,
+	}), limit)
 	reply := &rota.Reaped{More: more}
-	for _, id := range ids {
-		j := u.job(id)
+	u.each(len(ids), func(i int) {
+		id := ids[i]
+		j := u.partOfJob(id)
 		switch {
 		case j.Run == nil || !j.Run.Open():
-			continue
 		case j.Run.StaleAfter.Before(u.Now) && (c.Incarnation.IsZero() || j.Run.Incarnation != c.Incarnation):
 			reply.Jobs = append(reply.Jobs, expireRun(u, c, id))
 		case j.Run.StaleAfter.After(u.Now.Add(rota.LeaseMax)):
 			u.edit(id).Run.StaleAfter = micros(u.Now.Add(rota.LeaseMax))
 			reply.Jobs = append(reply.Jobs, rota.Settlement{JobID: id, Act: rota.SettledLeasePull})
 		}
-	}
+	})
 	return reply, nil
 }
 
@@ -57,7 +48,7 @@ func failRun(u *UnitOfWork, c rota.Command, j *rota.Job, reason string) {
 func settlement(u *UnitOfWork, j *rota.Job, act rota.Settling) rota.Settlement {
 	s := rota.Settlement{JobID: j.ID, Act: act, Outcome: j.Run.Outcome, Sequel: j.Sequel}
 	if j.Sequel == rota.SequelRetry {
-		s.RetryID = u.retries[j.ID]
+		s.RetryID = Retries.get(u, j.ID)
 	}
 	return s
 }

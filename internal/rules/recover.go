@@ -2,30 +2,22 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-func needRecover(n *Need, c *rota.Recover) {
-	ids, _ := n.unsettled(Unsettled{Runner: c.Runner, Incarnation: c.Incarnation, Limit: sweepLimit(c.Limit) + 1})
-	for _, id := range ids {
-		j := n.unit.job(id)
-		needRetry(n, j)
-		needEnd(n, j, j.Attempt >= j.Policy.MaxAttempts)
-	}
-	n.active()
-}
-
 // decideRecover settles what an earlier incarnation of a process left behind,
 // row by row of the recovery matrix. Reap handles the leases of other
 // processes.
 func decideRecover(u *UnitOfWork, c *rota.Recover) (rota.Reply, *rota.Error) {
-	ids, more := firstOf(u.unsettled.ids, sweepLimit(c.Limit))
+	Active.want(u, one)
+	limit := sweepLimit(c.Limit)
+	ids, more := firstOf(queryOnce(&u.unsettled, &u.orders.Unsettled, Unsettled{
+		Runner: c.Runner, Incarnation: c.Incarnation, Limit: limit + 1,
+	}), limit)
 	reply := &rota.Recovered{More: more}
-	for _, id := range ids {
-		act, left := recoverOne(u, c, id)
-		if !left {
-			continue
+	u.each(len(ids), func(i int) {
+		if act, left := recoverOne(u, c, ids[i]); left {
+			reply.Jobs = append(reply.Jobs, settlement(u, u.partOfJob(ids[i]), act))
+			u.auditJob(c, rota.AuditJobRecovered, ids[i], string(act))
 		}
-		reply.Jobs = append(reply.Jobs, settlement(u, u.job(id), act))
-		u.auditJob(c, rota.AuditJobRecovered, id, string(act))
-	}
+	})
 	if r := u.activeReservation(); r != nil && r.Node == c.Runner && !r.Incarnation.IsZero() && r.Incarnation != c.Incarnation {
 		expireReservation(u, c, r)
 		reply.Reservation = r.ID
@@ -34,7 +26,7 @@ func decideRecover(u *UnitOfWork, c *rota.Recover) (rota.Reply, *rota.Error) {
 }
 
 func recoverOne(u *UnitOfWork, c *rota.Recover, id rota.ID) (rota.Settling, bool) {
-	j := u.job(id)
+	j := u.partOfJob(id)
 	switch {
 	case j.Status != rota.StatusRunning || j.Sequel != "":
 		return "", false

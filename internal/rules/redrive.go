@@ -2,34 +2,19 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-func needRedrive(n *Need, c *rota.Redrive) {
-	n.job(c.NewJobID())
-	tail := n.tailOfChain(c.JobID)
-	if tail == nil {
-		return
-	}
-	n.audited(c, tail.ID)
-	if id, _ := n.redriven(Redriven{Execution: tail.ExecutionID}); !id.IsZero() {
-		n.tailOfChain(id)
-	}
-	needHolder(n, &rota.NewJob{UniqueKey: tail.UniqueKey}, tail.Type)
-	n.tail(tail.Priority)
-	n.keyQueue(tail.ConcurrencyKey)
-	if tail.Schedule != "" {
-		n.schedule(tail.Schedule)
-		n.dropped(tail.Schedule)
-		needPrevious(n, tail.Schedule, scopeOf(tail))
-	}
-}
-
 // decideRedrive runs an execution that did not complete again, as a new job,
 // since what has ended does not change.
 func decideRedrive(u *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
+	u.fullJobs.want(c.JobID)
 	if own := u.job(c.NewJobID()); own != nil {
 		return &rota.Redriven{Job: withoutToken(own)}, nil
 	}
 	tail := u.job(u.tailOfChain(c.JobID))
-	if tail == nil || hidden(u, tail) {
+	if tail == nil {
+		return nil, noJob("job_id", c.JobID)
+	}
+	wantRedrive(u, c, tail)
+	if hidden(u, tail) {
 		return nil, noJob("job_id", c.JobID)
 	}
 	if u.audited(c, tail.ID) {
@@ -52,11 +37,33 @@ func decideRedrive(u *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
 	return &rota.Redriven{Job: withoutToken(j)}, nil
 }
 
+// wantRedrive asks for what decides whether an execution may be redriven, and
+// for what the new job needs.
+func wantRedrive(u *UnitOfWork, c *rota.Redrive, tail *rota.Job) {
+	u.wantAudited(c, tail.ID)
+	Redrives.want(u, Redriven{Execution: tail.ExecutionID})
+	u.wantTail(tail.Priority)
+	if tail.UniqueKey != "" {
+		UniqueKeys.want(u, UniqueKey{tail.Type, tail.UniqueKey})
+	}
+	if tail.ConcurrencyKey != "" {
+		Throttle.want(u, one)
+	}
+	if tail.Schedule != "" {
+		Schedules.want(u, tail.Schedule)
+		LiveJobs.want(u, JobsOf{Schedule: tail.Schedule, Scope: scopeOf(tail)})
+		LiveJobs.want(u, JobsOf{Schedule: tail.Schedule, Scope: scopeOf(tail), Waiting: true})
+	}
+}
+
 // overlapHold holds a job back while other executions of its schedule are live,
 // unless overlap is allowed.
 func overlapHold(u *UnitOfWork, j *rota.Job) rota.Hold {
-	s := u.schedules.get(j.Schedule)
-	if j.Schedule == "" || s == nil || s.Spec.Overlap == rota.OverlapAllow {
+	if j.Schedule == "" {
+		return 0
+	}
+	s := Schedules.get(u, j.Schedule)
+	if s == nil || s.Spec.Overlap == rota.OverlapAllow {
 		return 0
 	}
 	if waiting, others := u.liveOf(s.Name, scopeOf(j)); len(waiting)+len(others) > 0 {
@@ -88,7 +95,7 @@ func mayRedrive(u *UnitOfWork, tail *rota.Job) *rota.Error {
 // redriveOf returns the last attempt of the redrive of an execution, nil if
 // there is none.
 func (u *UnitOfWork) redriveOf(execution rota.ID) *rota.Job {
-	best := u.job(u.redriven.get(Redriven{Execution: execution}))
+	best := u.job(Redrives.get(u, Redriven{Execution: execution}))
 	for _, r := range u.touchedJobs {
 		if r.is != nil && r.is.RedriveOf == execution && (best == nil || r.is.ID.Compare(best.ID) > 0) {
 			best = r.is

@@ -9,16 +9,12 @@ const expiredRequestsMax = 2
 
 func requestKey(c *rota.Remember) RequestKey { return RequestKey{Actor: c.Actor, Key: c.Key} }
 
-func needRemember(n *Need, c *rota.Remember) {
-	n.request(requestKey(c))
-	n.expiredRequests(expiredRequestsQuery(n.unit, expiredRequestsMax))
-}
-
 // decideRemember stores a key for a command, or returns the command the key
 // stands for.
 func decideRemember(u *UnitOfWork, c *rota.Remember) (rota.Reply, *rota.Error) {
 	key := requestKey(c)
-	switch held := u.requests.get(key); {
+	OldRequests.want(u, expiredRequestsQuery(u, expiredRequestsMax))
+	switch held := Requests.get(u, key); {
 	case held == nil || !held.At.Add(rota.RequestKeep).After(u.Now):
 	case held.Hash != c.Hash:
 		return nil, &rota.Error{
@@ -29,14 +25,14 @@ func decideRemember(u *UnitOfWork, c *rota.Remember) (rota.Reply, *rota.Error) {
 		return &rota.Remembered{Command: held.Command, Known: held.Command != c.Command}, nil
 	}
 	removeExpiredRequests(u, expiredRequestsMax)
-	u.requests.set(u, key, &Request{Key: key, Hash: c.Hash, Command: c.Command, At: u.Now})
+	Requests.set(u, key, &Request{Key: key, Hash: c.Hash, Command: c.Command, At: u.Now})
 	return &rota.Remembered{Command: c.Command}, nil
 }
 
 // removeExpiredRequests removes expired keys.
 func removeExpiredRequests(u *UnitOfWork, limit int) {
-	for _, key := range u.expiredRequests.get(expiredRequestsQuery(u, limit)) {
-		u.requests.set(u, key, nil)
+	for _, key := range OldRequests.get(u, expiredRequestsQuery(u, limit)) {
+		Requests.set(u, key, nil)
 	}
 }
 

@@ -9,16 +9,12 @@ import (
 
 func reservationSubject(id rota.ID) string { return "reservation " + id.String() }
 
-func needReserve(n *Need, c *rota.Reserve) {
-	n.reserved(c.ReservationID())
-	n.active()
-	n.unit.lockActive = true
-}
-
 // decideReserve keeps a node from dispatching. One reservation is active at a
 // time; an expired one is replaced.
 func decideReserve(u *UnitOfWork, c *rota.Reserve) (rota.Reply, *rota.Error) {
-	if own := u.reservations.get(c.ReservationID()); own != nil {
+	Active.want(u, one)
+	u.lockActive = true
+	if own := Reservations.get(u, c.ReservationID()); own != nil {
 		return &rota.Reserved{Reservation: own}, nil
 	}
 	if held := u.activeReservation(); held != nil {
@@ -34,14 +30,14 @@ func decideReserve(u *UnitOfWork, c *rota.Reserve) (rota.Reply, *rota.Error) {
 		ID: c.ReservationID(), Node: c.Node, Incarnation: c.Incarnation, Status: rota.ReservationActive,
 		ReservedBy: c.Actor, ReservedAt: u.Now, ExpiresAt: micros(u.Now.Add(cmp.Or(c.For, rota.DefaultReservation))),
 	}
-	u.reservations.set(u, r.ID, r)
+	Reservations.set(u, r.ID, r)
 	return &rota.Reserved{Reservation: r}, nil
 }
 
 func endReservation(u *UnitOfWork, r *rota.Reservation, status rota.ReservationStatus) *rota.Reservation {
 	next := *r
 	next.Status, next.EndedAt = status, u.Now
-	u.reservations.set(u, r.ID, &next)
+	Reservations.set(u, r.ID, &next)
 	return &next
 }
 
@@ -71,18 +67,12 @@ func extendReservation(u *UnitOfWork, r *rota.Reservation, until time.Time) {
 	if until.After(r.ExpiresAt) {
 		next := *r
 		next.ExpiresAt = until
-		u.reservations.set(u, r.ID, &next)
-	}
-}
-
-func needRelease(n *Need, c *rota.Release) {
-	if r := n.reserved(c.ReservationID); r != nil && !r.JobID.IsZero() {
-		n.job(r.JobID)
+		Reservations.set(u, r.ID, &next)
 	}
 }
 
 func decideRelease(u *UnitOfWork, c *rota.Release) (rota.Reply, *rota.Error) {
-	r := u.reservations.get(c.ReservationID)
+	r := Reservations.get(u, c.ReservationID)
 	switch {
 	case r == nil:
 		return nil, noReservation(c.ReservationID)

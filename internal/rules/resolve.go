@@ -7,35 +7,6 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// needNew asks for what a requested job is created from: its template and its
-// type. It reports whether these are known.
-func needNew(n *Need, nj *rota.NewJob) bool {
-	typ := nj.Type
-	if nj.Template != "" {
-		t, known := n.templateKnown(nj.Template)
-		if t == nil {
-			return known
-		}
-		typ = t.Spec.Type
-		n.keyQueue(t.Spec.ConcurrencyKey)
-	}
-	n.typ(typ)
-	if nj.ConcurrencyKey != nil {
-		n.keyQueue(*nj.ConcurrencyKey)
-	}
-	if !nj.PlanTime.IsZero() {
-		n.schedule(definitionName(nj, typ))
-	}
-	n.tail(priorityOf(n.unit, nj))
-	return true
-}
-
-// templateKnown returns a template, and whether it was queried.
-func (n *Need) templateKnown(name string) (*rota.Template, bool) {
-	known := n.unit.templates.rows[name] != nil
-	return n.template(name), known
-}
-
 func definitionName(nj *rota.NewJob, typ string) string {
 	switch {
 	case nj.Name != "":
@@ -48,15 +19,23 @@ func definitionName(nj *rota.NewJob, typ string) string {
 
 func priorityOf(u *UnitOfWork, nj *rota.NewJob) int {
 	if nj.Priority == nil && nj.Template != "" {
-		if t := u.templates.get(nj.Template); t != nil {
+		if t := Templates.get(u, nj.Template); t != nil {
 			return or(t.Spec.Priority, rota.DefaultPriority)
 		}
 	}
 	return or(nj.Priority, rota.DefaultPriority)
 }
 
+// templateOf returns the template of a requested job, nil if it has none.
+func templateOf(u *UnitOfWork, nj *rota.NewJob) *rota.Template {
+	if nj.Template == "" {
+		return nil
+	}
+	return Templates.get(u, nj.Template)
+}
+
 func typeOf(u *UnitOfWork, nj *rota.NewJob) string {
-	if t := u.templates.get(nj.Template); nj.Template != "" && t != nil {
+	if t := templateOf(u, nj); t != nil {
 		return t.Spec.Type
 	}
 	return nj.Type
@@ -66,7 +45,7 @@ func typeOf(u *UnitOfWork, nj *rota.NewJob) string {
 // another type, and a job that would take a schedule's plan time.
 func mayUse(u *UnitOfWork, nj *rota.NewJob) *rota.Error {
 	if nj.Template != "" {
-		t := u.templates.get(nj.Template)
+		t := Templates.get(u, nj.Template)
 		if refusal := usable(t, "template", nj.Template); refusal != nil {
 			return refusal
 		}
@@ -80,7 +59,7 @@ func mayUse(u *UnitOfWork, nj *rota.NewJob) *rota.Error {
 	if nj.PlanTime.IsZero() {
 		return nil
 	}
-	if s := u.schedules.get(definitionName(nj, typeOf(u, nj))); s != nil {
+	if s := Schedules.get(u, definitionName(nj, typeOf(u, nj))); s != nil {
 		return &rota.Error{
 			Code: rota.Conflict, Field: "plan_time", Reason: "the plan times of " + s.Name + " belong to the schedule of that name",
 			Hint: "give the job another name, or trigger or backfill the schedule",
@@ -113,7 +92,7 @@ func newJob(u *UnitOfWork, actor string, nj *rota.NewJob, id rota.ID) *rota.Job 
 		Trace: nj.Trace, CreatedBy: actor, CreatedAt: u.Now,
 	}
 	patch := nj.Patch()
-	if t := u.templates.get(nj.Template); nj.Template != "" && t != nil {
+	if t := templateOf(u, nj); t != nil {
 		j.Params = rota.MergeParams(t.Spec.Params, nj.Params)
 		if j.Name == "" {
 			j.Name = t.Name
@@ -140,7 +119,7 @@ func newJob(u *UnitOfWork, actor string, nj *rota.NewJob, id rota.ID) *rota.Job 
 // policyOf fills what a patch leaves open from the type, then from the
 // defaults.
 func policyOf(u *UnitOfWork, typ string, patch rota.PolicyPatch) rota.Policy {
-	if t := u.types.get(typ); t != nil {
+	if t := Types.get(u, typ); t != nil {
 		patch = patch.Or(t.Spec.Policy)
 	}
 	return patch.Policy()

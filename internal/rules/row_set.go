@@ -1,15 +1,24 @@
 package rules
 
-// rowSet holds the known rows of one kind, by key. A row that is known and nil
-// is absent. Rows are never changed in place: a decision sets a new row.
+import (
+	"iter"
+	"slices"
+)
+
+// rowSet holds the rows of one kind that are known, by key. A row that is known
+// and nil is absent. Rows are never changed in place: a decision sets a new row.
 type rowSet[K comparable, V any] struct {
+	of      *RowKind[K, V]
 	rows    map[K]*rowEntry[K, V]
 	touched []*rowEntry[K, V]
+	wanted  []K // to be loaded
 }
 
 type rowEntry[K comparable, V any] struct {
 	key     K
 	was, is *V // as stored, as decided
+	known   bool
+	wanted  bool // it is to be loaded
 	touched bool
 }
 
@@ -20,37 +29,40 @@ type Change[K comparable, V any] struct {
 	Was, Is *V
 }
 
-// get returns a row to read, nil if it is absent.
 func (s *rowSet[K, V]) get(key K) *V {
-	if r := s.rows[key]; r != nil {
-		return r.is
+	r := s.row(key)
+	if !r.known {
+		s.want(key)
+		panic(missed{})
 	}
-	return nil
+	return r.is
 }
 
-// lookup returns a row. If the row is not known yet, it adds the key to wanted.
-func (s *rowSet[K, V]) lookup(wanted *[]K, key K) *V {
-	if r := s.rows[key]; r != nil {
-		return r.is
+func (s *rowSet[K, V]) want(key K) {
+	if r := s.row(key); !r.known && !r.wanted {
+		r.wanted = true
+		s.wanted = append(s.wanted, key)
 	}
-	s.row(key)
-	*wanted = append(*wanted, key)
-	return nil
 }
 
-// put adds a row as stored. A decided row takes precedence.
+func (s *rowSet[K, V]) peek(key K) (row *V, known bool) {
+	if r := s.rows[key]; r != nil && r.known {
+		return r.is, true
+	}
+	return nil, false
+}
+
 func (s *rowSet[K, V]) put(key K, row *V) {
-	if r := s.row(key); !r.touched {
-		r.was, r.is = row, row
+	if r := s.row(key); !r.known {
+		r.was, r.is, r.known = row, row, true
 	}
 }
 
-// set decides a row; nil removes it.
 func (s *rowSet[K, V]) set(u *UnitOfWork, key K, row *V) {
 	r := s.row(key)
-	before := r.is
-	u.onRollback(func() { r.is = before })
-	r.is = row
+	before, known := r.is, r.known
+	u.onRollback(func() { r.is, r.known = before, known })
+	r.is, r.known = row, true
 	if !r.touched {
 		r.touched = true
 		s.touched = append(s.touched, r)
@@ -69,35 +81,59 @@ func (s *rowSet[K, V]) row(key K) *rowEntry[K, V] {
 	return r
 }
 
-func (s *rowSet[K, V]) changes() (changes []Change[K, V]) {
-	for _, r := range s.touched {
-		if r.is != r.was {
-			changes = append(changes, Change[K, V]{Key: r.key, Was: r.was, Is: r.is})
+// misses returns the keys that are to be loaded.
+func (s *rowSet[K, V]) misses() []K {
+	s.wanted = slices.DeleteFunc(s.wanted, func(key K) bool { return s.rows[key].known })
+	return s.wanted
+}
+
+func (s *rowSet[K, V]) missing() int { return len(s.misses()) }
+
+// loaded makes the rows that were to be loaded and were not found known as
+// absent.
+func (s *rowSet[K, V]) loaded() {
+	for _, key := range s.wanted {
+		r := s.rows[key]
+		r.known, r.wanted = true, false
+	}
+	s.wanted = nil
+}
+
+// changed returns the rows that are decided differently from what is stored.
+func (s *rowSet[K, V]) changed() iter.Seq[*rowEntry[K, V]] {
+	return func(yield func(*rowEntry[K, V]) bool) {
+		for _, r := range s.touched {
+			if r.is != r.was && !yield(r) {
+				return
+			}
 		}
 	}
-	return changes
 }
 
-// queryCache holds the answers to queries of one kind. Each query is loaded
-// once.
-type queryCache[Q comparable, A any] struct{ answers map[Q]A }
-
-// lookup returns an answer. If the query is not known yet, it adds the query to
-// wanted and returns false.
-func (c *queryCache[Q, A]) lookup(wanted *[]Q, query Q) (A, bool) {
-	answer, known := c.answers[query]
-	if !known {
-		c.put(query, answer)
-		*wanted = append(*wanted, query)
+func (s *rowSet[K, V]) addChanges(c *Changes) {
+	var changes []Change[K, V]
+	for r := range s.changed() {
+		changes = append(changes, Change[K, V]{Key: r.key, Was: r.was, Is: r.is})
 	}
-	return answer, known
-}
-
-func (c *queryCache[Q, A]) get(query Q) A { return c.answers[query] }
-
-func (c *queryCache[Q, A]) put(query Q, answer A) {
-	if c.answers == nil {
-		c.answers = map[Q]A{}
+	if len(changes) > 0 {
+		c.rows[s.of.kind] = changes
 	}
-	c.answers[query] = answer
 }
+
+func (s *rowSet[K, V]) addLocks(l *Locks) {
+	if s.of.lock != nil {
+		for key := range s.rows {
+			s.of.lock(l, key)
+		}
+	}
+}
+
+func (s *rowSet[K, V]) addChangedLocks(l *Locks) {
+	if s.of.lock != nil {
+		for r := range s.changed() {
+			s.of.lock(l, r.key)
+		}
+	}
+}
+
+func (s *rowSet[K, V]) readsByPredicate() bool { return s.of.predicate && len(s.rows) > 0 }

@@ -9,38 +9,18 @@ import (
 
 func scheduleSubject(name string) string { return "schedule " + name }
 
-func needPutSchedule(n *Need, c *rota.PutSchedule) {
-	n.auditedSubject(c, scheduleSubject(c.Name))
-	if n.schedule(c.Name) == nil {
-		n.dropped(c.Name)
-	}
-	n.template(c.Spec.Template)
-	needGraph(n, c)
-	needBlocked(n, c.Name, everyScope)
-	for _, id := range n.unit.blockedOf(c.Name, everyScope) {
-		needMetBy(n, n.unit.job(id), c.Spec.DependsOn)
-	}
-	needDependents(n, c.Name, everyScope)
-	needNewScopes(n, c)
-	needReleaseWaiting(n, c.Name)
-}
-
-// needNewScopes asks for what the dependents of a schedule need of it for its
-// new scopes.
-func needNewScopes(n *Need, c *rota.PutSchedule) {
-	next := &rota.Schedule{Name: c.Name, Spec: c.Spec.Canonical()}
-	for _, name := range n.unit.dependentsOf(c.Name) {
-		for _, id := range n.unit.blockedOf(name, everyScope) {
-			needWindows(n, n.unit.job(id), next)
-		}
-	}
-}
-
 // decidePutSchedule declares a schedule. A schedule that is declared as it is
 // stays unchanged; otherwise a program that declares its schedules at each
 // start would postpone them each time.
 func decidePutSchedule(u *UnitOfWork, c *rota.PutSchedule) (rota.Reply, *rota.Error) {
-	s := u.schedules.get(c.Name)
+	u.wantAuditedSubject(c, scheduleSubject(c.Name))
+	Templates.want(u, c.Spec.Template)
+	WaitingJobs.want(u, OverlapWaiting{Schedule: c.Name})
+	BlockedJobs.want(u, blockedBy(c.Name, everyScope))
+	DependentsOf.want(u, Dependents{Schedule: c.Name})
+	DroppedSchedules.want(u, c.Name)
+	wantGraph(u, c)
+	s := Schedules.get(u, c.Name)
 	if u.auditedSubject(c, scheduleSubject(c.Name)) {
 		return &rota.SchedulePut{Schedule: s}, nil
 	}
@@ -58,7 +38,7 @@ func decidePutSchedule(u *UnitOfWork, c *rota.PutSchedule) (rota.Reply, *rota.Er
 	if refusal != nil {
 		return nil, refusal
 	}
-	u.schedules.set(u, c.Name, next)
+	Schedules.set(u, c.Name, next)
 	act := rota.AuditScheduleModified
 	if s == nil || c.Recreate {
 		act = rota.AuditScheduleCreated
@@ -67,18 +47,20 @@ func decidePutSchedule(u *UnitOfWork, c *rota.PutSchedule) (rota.Reply, *rota.Er
 		boundDropped(u, c.Name)
 	}
 	u.auditSubject(c, act, scheduleSubject(c.Name), "")
-	releaseWaiting(u, c.Name)
-	releaseBlocked(u, c.Name, everyScope, rota.DependentsMax)
-	releaseDependents(u, c.Name, everyScope)
+	u.together(
+		func() { releaseWaiting(u, c.Name) },
+		func() { releaseBlocked(u, c.Name, everyScope, rota.DependentsMax) },
+		func() { releaseDependents(u, c.Name, everyScope) },
+	)
 	return &rota.SchedulePut{Schedule: next, Changed: true}, nil
 }
 
 // nextSchedule returns a schedule as it becomes, or the reason why it may not.
 func nextSchedule(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) (*rota.Schedule, *rota.Error) {
-	if refusal := usable(u.templates.get(c.Spec.Template), "template", c.Spec.Template); refusal != nil {
+	if refusal := usable(Templates.get(u, c.Spec.Template), "template", c.Spec.Template); refusal != nil {
 		return nil, refusal
 	}
-	if refusal := mayMergeParams(u.templates.get(c.Spec.Template), c); refusal != nil {
+	if refusal := mayMergeParams(Templates.get(u, c.Spec.Template), c); refusal != nil {
 		return nil, refusal
 	}
 	was := s
@@ -189,16 +171,10 @@ func timePassed(u *UnitOfWork, s *rota.Schedule) *rota.Error {
 	}
 }
 
-func needSwitchSchedule(n *Need, c *rota.SwitchSchedule) {
-	n.auditedSubject(c, scheduleSubject(c.Name))
-	if s := n.schedule(c.Name); s != nil {
-		n.template(s.Spec.Template)
-		needDependents(n, c.Name, everyScope)
-	}
-}
-
 func decideSwitchSchedule(u *UnitOfWork, c *rota.SwitchSchedule) (rota.Reply, *rota.Error) {
-	s := u.schedules.get(c.Name)
+	u.wantAuditedSubject(c, scheduleSubject(c.Name))
+	DependentsOf.want(u, Dependents{Schedule: c.Name})
+	s := Schedules.get(u, c.Name)
 	switch {
 	case s == nil:
 		return nil, noName("schedule", c.Name)
@@ -209,7 +185,7 @@ func decideSwitchSchedule(u *UnitOfWork, c *rota.SwitchSchedule) (rota.Reply, *r
 	next.State, next.Reason, next.Version, next.UpdatedAt = c.State, "", c.ID, u.Now
 	switch c.State {
 	case rota.ScheduleEnabled:
-		if refusal := usable(u.templates.get(s.Spec.Template), "template", s.Spec.Template); refusal != nil {
+		if refusal := usable(Templates.get(u, s.Spec.Template), "template", s.Spec.Template); refusal != nil {
 			return nil, refusal
 		}
 		if s.NextFire.IsZero() {
@@ -224,7 +200,7 @@ func decideSwitchSchedule(u *UnitOfWork, c *rota.SwitchSchedule) (rota.Reply, *r
 	case rota.ScheduleDisabled:
 		next.NextFire = noTime
 	}
-	u.schedules.set(u, c.Name, &next)
+	Schedules.set(u, c.Name, &next)
 	u.auditSubject(c, rota.AuditScheduleModified, scheduleSubject(c.Name), string(c.State))
 	releaseDependents(u, c.Name, everyScope)
 	return &rota.SchedulePut{Schedule: &next, Changed: true}, nil
@@ -234,20 +210,15 @@ func decideSwitchSchedule(u *UnitOfWork, c *rota.SwitchSchedule) (rota.Reply, *r
 func disable(u *UnitOfWork, c rota.Command, s *rota.Schedule, reason string) {
 	next := *s
 	next.State, next.NextFire, next.Reason = rota.ScheduleDisabled, noTime, reason
-	u.schedules.set(u, s.Name, &next)
+	Schedules.set(u, s.Name, &next)
 	u.auditSideEffect(c, rota.AuditScheduleDisabled, scheduleSubject(s.Name), reason)
 }
 
-func needDeleteSchedule(n *Need, c *rota.DeleteSchedule) {
-	n.auditedSubject(c, scheduleSubject(c.Name))
-	if n.schedule(c.Name) != nil {
-		needBlocked(n, c.Name, everyScope)
-		needDependents(n, c.Name, everyScope)
-	}
-}
-
 func decideDeleteSchedule(u *UnitOfWork, c *rota.DeleteSchedule) (rota.Reply, *rota.Error) {
-	s := u.schedules.get(c.Name)
+	u.wantAuditedSubject(c, scheduleSubject(c.Name))
+	BlockedJobs.want(u, blockedBy(c.Name, everyScope))
+	DependentsOf.want(u, Dependents{Schedule: c.Name})
+	s := Schedules.get(u, c.Name)
 	switch {
 	case s == nil || u.auditedSubject(c, scheduleSubject(c.Name)):
 		return &rota.ScheduleDeleted{Gone: true}, nil
@@ -264,17 +235,19 @@ func decideDeleteSchedule(u *UnitOfWork, c *rota.DeleteSchedule) (rota.Reply, *r
 // dependencies.
 func removeSchedule(u *UnitOfWork, c rota.Command, s *rota.Schedule) {
 	dependents := u.dependentsOf(s.Name)
-	u.schedules.set(u, s.Name, nil)
+	Schedules.set(u, s.Name, nil)
 	for _, name := range dependents {
-		next := *u.schedules.get(name)
+		next := *Schedules.get(u, name)
 		next.Spec.DependsOn = slices.DeleteFunc(slices.Clone(next.Spec.DependsOn), func(on string) bool { return on == s.Name })
 		next.Spec = next.Spec.Canonical()
 		next.Version, next.UpdatedAt = c.Head().ID, u.Now
-		u.schedules.set(u, name, &next)
+		Schedules.set(u, name, &next)
 	}
-	releaseBlocked(u, s.Name, everyScope, rota.DependentsMax)
 	left := rota.DependentsMax
-	for _, name := range dependents {
-		left -= releaseBlocked(u, name, everyScope, left)
-	}
+	u.together(
+		func() { releaseBlocked(u, s.Name, everyScope, rota.DependentsMax) },
+		func() {
+			u.each(len(dependents), func(i int) { left -= releaseBlocked(u, dependents[i], everyScope, left) })
+		},
+	)
 }

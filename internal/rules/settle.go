@@ -14,23 +14,38 @@ func isFailure(outcome rota.Outcome, code string, run *rota.Run) bool {
 		outcome == rota.OutcomeCancelled && code == rota.CodeTimeout && run.CancelAt.IsZero()
 }
 
-// needRetry asks for what making a retry takes.
-func needRetry(n *Need, j *rota.Job) {
-	n.retry(j.ID)
-	n.job(j.ID)
-	n.tail(j.Priority)
+// wantRetry asks for what it takes to retry a job, or to end it if it is not
+// retried.
+func wantRetry(u *UnitOfWork, j *rota.Job) {
+	if j.UniqueKey != "" {
+		UniqueKeys.want(u, UniqueKey{j.Type, j.UniqueKey})
+	}
+	Retries.want(u, j.ID)
+	u.fullJobs.want(j.ID)
+	u.wantTail(j.Priority)
 }
 
 // settle decides what follows a job whose run has ended: nothing, a retry, or a
 // dead letter; and what that means for other rows.
 func settle(u *UnitOfWork, c rota.Command, j *rota.Job, e retryOptions) {
 	run := j.Run
-	runEnded(u, j)
+	failed := isFailure(run.Outcome, run.ErrorCode, run)
+	if failed {
+		wantRetry(u, j)
+	}
+	u.together(
+		func() { runEnded(u, j) },
+		func() { decideSequel(u, c, j, e, failed) },
+	)
+}
+
+// decideSequel decides whether a job is retried.
+func decideSequel(u *UnitOfWork, c rota.Command, j *rota.Job, e retryOptions, failed bool) {
 	switch {
-	case !isFailure(run.Outcome, run.ErrorCode, run):
+	case !failed:
 		j.Sequel = rota.SequelNone
 		executionEnded(u, c, j, true)
-	case !u.retries[j.ID].IsZero():
+	case !Retries.get(u, j.ID).IsZero():
 		j.Sequel = rota.SequelRetry
 	case e.permanent || j.Attempt >= j.Policy.MaxAttempts || groupEnding(u, j) || dropped(u, j):
 		j.Sequel = rota.SequelDead
@@ -44,12 +59,16 @@ func settle(u *UnitOfWork, c rota.Command, j *rota.Job, e retryOptions) {
 // groupEnding reports whether the job's group was ended, so that none of its
 // members starts any more.
 func groupEnding(u *UnitOfWork, j *rota.Job) bool {
-	g := u.groups.get(j.GroupID)
-	return !j.GroupID.IsZero() && g != nil && g.Ending != ""
+	if j.GroupID.IsZero() {
+		return false
+	}
+	g := Groups.get(u, j.GroupID)
+	return g != nil && g.Ending != ""
 }
 
 // createRetry creates the next attempt as a new job, since a job runs once.
 func createRetry(u *UnitOfWork, c *rota.Meta, j *rota.Job, e retryOptions) {
+	u.job(j.ID) // with its params
 	next := &rota.Job{
 		ID: rota.RetryID(c.ID, j.ID), ExecutionID: j.ExecutionID, Type: j.Type, Name: j.Name, Params: j.Params,
 		Status: rota.StatusQueued, Priority: j.Priority, Attempt: j.Attempt + 1, RetryOf: j.ID, Policy: j.Policy,

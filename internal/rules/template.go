@@ -8,14 +8,6 @@ import (
 
 func templateSubject(name string) string { return "template " + name }
 
-func needPutTemplate(n *Need, c *rota.PutTemplate) {
-	n.auditedSubject(c, templateSubject(c.Name))
-	n.template(c.Name)
-	if c.OnlySchedule != "" {
-		n.using(otherUsersQuery(c.Name))
-	}
-}
-
 // otherUsersQuery returns the query for enough schedules of a template to find
 // another than one among them, even if some were changed in the same
 // transaction.
@@ -24,7 +16,11 @@ func otherUsersQuery(template string) Using {
 }
 
 func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Error) {
-	t := u.templates.get(c.Name)
+	u.wantAuditedSubject(c, templateSubject(c.Name))
+	if c.OnlySchedule != "" {
+		UsersOf.want(u, otherUsersQuery(c.Name))
+	}
+	t := Templates.get(u, c.Name)
 	if u.auditedSubject(c, templateSubject(c.Name)) {
 		return &rota.TemplatePut{Template: t}, nil
 	}
@@ -41,13 +37,15 @@ func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Er
 		if t.Spec.Equal(c.Spec) {
 			return &rota.TemplatePut{Template: t}, nil
 		}
-		if other := otherUser(u, otherUsersQuery(c.Name), c.OnlySchedule); c.OnlySchedule != "" && other != "" {
-			return nil, templateShared(c.Name, other)
+		if c.OnlySchedule != "" {
+			if other := otherUser(u, otherUsersQuery(c.Name), c.OnlySchedule); other != "" {
+				return nil, templateShared(c.Name, other)
+			}
 		}
 		*next, act = *t, rota.AuditTemplateModified
 	}
 	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, u.Now
-	u.templates.set(u, c.Name, next)
+	Templates.set(u, c.Name, next)
 	u.auditSubject(c, act, templateSubject(c.Name), "")
 	return &rota.TemplatePut{Template: next, Changed: true}, nil
 }
@@ -61,24 +59,12 @@ func templateShared(template, other string) *rota.Error {
 	}
 }
 
-func needArchive(n *Need, c *rota.Archive) {
-	n.auditedSubject(c, templateSubject(c.Name))
-	if n.template(c.Name) != nil {
-		needUsing(n, c.Name, rota.SweepMax+1)
-	}
-}
-
-func needUsing(n *Need, template string, limit int) {
-	names, _ := n.using(Using{Template: template, Limit: limit})
-	for _, name := range names {
-		n.schedule(name)
-	}
-}
-
 // decideArchive archives a template, which takes effect at once, and disables
 // the first of its schedules. A Sweep disables the rest.
 func decideArchive(u *UnitOfWork, c *rota.Archive) (rota.Reply, *rota.Error) {
-	t := u.templates.get(c.Name)
+	u.wantAuditedSubject(c, templateSubject(c.Name))
+	UsersOf.want(u, Using{Template: c.Name, Limit: rota.SweepMax + 1})
+	t := Templates.get(u, c.Name)
 	switch {
 	case t == nil:
 		return nil, noName("template", c.Name)
@@ -96,7 +82,7 @@ func decideArchive(u *UnitOfWork, c *rota.Archive) (rota.Reply, *rota.Error) {
 func setTemplate(u *UnitOfWork, c rota.Command, t *rota.Template, state rota.TemplateState, act string) *rota.Template {
 	next := *t
 	next.State, next.Version, next.UpdatedAt = state, c.Head().ID, u.Now
-	u.templates.set(u, t.Name, &next)
+	Templates.set(u, t.Name, &next)
 	u.auditSubject(c, act, templateSubject(t.Name), "")
 	return &next
 }
@@ -116,26 +102,23 @@ func disableUsing(u *UnitOfWork, c rota.Command, template string, limit int) (di
 
 // usersOf returns the schedules of a template that are not disabled, by name.
 func (u *UnitOfWork) usersOf(template string, limit int) (schedules []*rota.Schedule) {
-	names := slices.Clone(u.using.get(Using{Template: template, Limit: limit}))
-	for _, r := range u.schedules.touched {
+	names := slices.Clone(UsersOf.get(u, Using{Template: template, Limit: limit}))
+	for r := range Schedules.of(u).changed() {
 		names = append(names, r.key)
 	}
 	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		if s := u.schedules.get(name); s != nil && s.Spec.Template == template && s.State != rota.ScheduleDisabled {
+	names = slices.Compact(names)
+	u.each(len(names), func(i int) {
+		if s := Schedules.get(u, names[i]); s != nil && s.Spec.Template == template && s.State != rota.ScheduleDisabled {
 			schedules = append(schedules, s)
 		}
-	}
+	})
 	return schedules[:min(len(schedules), limit)]
 }
 
-func needUnarchive(n *Need, c *rota.Unarchive) {
-	n.auditedSubject(c, templateSubject(c.Name))
-	n.template(c.Name)
-}
-
 func decideUnarchive(u *UnitOfWork, c *rota.Unarchive) (rota.Reply, *rota.Error) {
-	t := u.templates.get(c.Name)
+	u.wantAuditedSubject(c, templateSubject(c.Name))
+	t := Templates.get(u, c.Name)
 	switch {
 	case t == nil:
 		return nil, noName("template", c.Name)

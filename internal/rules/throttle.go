@@ -4,18 +4,11 @@ import "github.com/rotajobs/rota"
 
 const throttleSubject = "limits"
 
-func needPutThrottle(n *Need, c *rota.PutThrottle) {
-	n.auditedSubject(c, throttleSubject)
-	n.throttle()
-	for _, t := range n.unit.limits().Types {
-		n.bucket(t.Type)
-	}
-}
-
 // decidePutThrottle sets the limits. They apply at once, since claims read
 // them; a Sweep balances the queues of keys whose limit changed.
 func decidePutThrottle(u *UnitOfWork, c *rota.PutThrottle) (rota.Reply, *rota.Error) {
-	t := u.throttle.get(throttleKey)
+	u.wantAuditedSubject(c, throttleSubject)
+	t := Throttle.get(u, one)
 	if t == nil {
 		t = &rota.Throttle{}
 	}
@@ -28,12 +21,13 @@ func decidePutThrottle(u *UnitOfWork, c *rota.PutThrottle) (rota.Reply, *rota.Er
 		return &rota.ThrottlePut{Throttle: ownThrottle(t)}, nil
 	}
 	next := &rota.Throttle{Spec: c.Spec.Canonical(), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: u.Now}
-	u.throttle.set(u, throttleKey, next)
-	for _, limit := range t.Spec.Types {
-		if next.Spec.Type(limit.Type).Rate != limit.Rate && u.buckets.get(limit.Type) != nil {
-			u.buckets.set(u, limit.Type, nil)
+	Throttle.set(u, one, next)
+	u.each(len(t.Spec.Types), func(i int) {
+		limit := &t.Spec.Types[i]
+		if next.Spec.Type(limit.Type).Rate != limit.Rate && Buckets.get(u, limit.Type) != nil {
+			Buckets.set(u, limit.Type, nil)
 		}
-	}
+	})
 	for _, key := range keysWithNewLimit(&t.Spec, &next.Spec) {
 		u.addIntent(IntentKey, key)
 	}

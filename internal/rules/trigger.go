@@ -4,27 +4,10 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func needTrigger(n *Need, c *rota.Trigger) {
-	n.auditedSubject(c, scheduleSubject(c.Schedule))
-	s := n.schedule(c.Schedule)
-	if s == nil {
-		return
-	}
-	for i, scope := range s.Spec.EachScope() {
-		n.job(c.JobID(i))
-		if s.Spec.Overlap != rota.OverlapAllow {
-			needOverlap(n, s, scope)
-		}
-	}
-	if t := n.template(s.Spec.Template); t != nil {
-		needScheduledJob(n, s, t)
-		n.tail(or(c.Priority, schedulePriority(s, t)))
-	}
-}
-
 // decideTrigger runs a schedule now. It ignores the calendar, the state and the
 // dependencies of the schedule, but applies its overlap policy.
 func decideTrigger(u *UnitOfWork, c *rota.Trigger) (rota.Reply, *rota.Error) {
+	u.wantAuditedSubject(c, scheduleSubject(c.Schedule))
 	s, t, refusal := firable(u, c.Schedule)
 	if s == nil {
 		return nil, refusal
@@ -40,14 +23,15 @@ func decideTrigger(u *UnitOfWork, c *rota.Trigger) (rota.Reply, *rota.Error) {
 	if len(params) > rota.ParamsMax {
 		return nil, rota.Invalidf("params", "have %d bytes together with those of schedule %s; at most %d are allowed", len(params), s.Name, rota.ParamsMax)
 	}
+	wantScheduledJob(u, s, t)
 	var created []rota.ID
-	for i, scope := range scopes {
-		j := scheduledJob(u, s, t, scope)
+	u.each(len(scopes), func(i int) {
+		j := scheduledJob(u, s, t, scopes[i])
 		j.ID, j.ExecutionID, j.CountsAt, j.CreatedBy = c.JobID(i), c.JobID(i), u.Now, c.Actor
 		j.Params, j.Priority = params, or(c.Priority, j.Priority)
 		createScheduledJob(u, c, s, j, false)
 		created = append(created, j.ID)
-	}
+	})
 	u.auditSubject(c, rota.AuditScheduleFired, scheduleSubject(s.Name), string(c.Verb()))
 	return &rota.Triggered{Jobs: jobsWithoutTokens(u, created)}, nil
 }
@@ -55,13 +39,14 @@ func decideTrigger(u *UnitOfWork, c *rota.Trigger) (rota.Reply, *rota.Error) {
 // firable returns a schedule and its template, and why it cannot be fired by
 // hand.
 func firable(u *UnitOfWork, name string) (*rota.Schedule, *rota.Template, *rota.Error) {
-	s := u.schedules.get(name)
+	s := Schedules.get(u, name)
 	if s == nil {
 		refusal := noName("schedule", name)
 		refusal.Field = "schedule"
 		return nil, nil, refusal
 	}
-	t := u.templates.get(s.Spec.Template)
+	wantOverlap(u, s)
+	t := Templates.get(u, s.Spec.Template)
 	if reason := unusable(t, s); reason != "" {
 		return s, nil, &rota.Error{
 			Code: rota.Conflict, Field: "schedule", Reason: "schedule " + name + " cannot run: " + reason, Hint: "fix or unarchive the template, or give the schedule another one",
@@ -70,20 +55,15 @@ func firable(u *UnitOfWork, name string) (*rota.Schedule, *rota.Template, *rota.
 	return s, t, nil
 }
 
-func needBackfill(n *Need, c *rota.Backfill) {
-	n.auditedSubject(c, scheduleSubject(c.Schedule))
-	if s := n.schedule(c.Schedule); s != nil {
-		needFireJobs(n, s, c.Times, c.JobID)
-	}
-}
-
 // decideBackfill runs a schedule for past times. Jobs that were planned for
 // them already stay as they are.
 func decideBackfill(u *UnitOfWork, c *rota.Backfill) (rota.Reply, *rota.Error) {
+	u.wantAuditedSubject(c, scheduleSubject(c.Schedule))
 	s, t, refusal := firable(u, c.Schedule)
 	if s == nil {
 		return nil, refusal
 	}
+	wantFireJobs(u, s, c.Times, c.JobID)
 	count := len(c.Times) * len(s.Spec.EachScope())
 	if own, others := ownJobs(u, count, c.JobID); len(own) > 0 || u.auditedSubject(c, scheduleSubject(s.Name)) {
 		return &rota.Backfilled{Jobs: own, Known: others}, nil

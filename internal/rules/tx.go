@@ -8,9 +8,10 @@ import (
 
 // Tx is one transaction of a store. It reads its own writes.
 type Tx interface {
-	// Load reads everything that n lists into u, by u's Put methods. It leaves
-	// out rows that do not exist; the unit of work then treats them as absent.
-	Load(n *Need, u *UnitOfWork) error
+	// Load reads what rules have missed: for each kind the Missing keys, the
+	// MissingJobs, MissingNewJobs and MissingLeases, and the Orders. It puts the
+	// rows that exist into u, which treats the others as absent.
+	Load(u *UnitOfWork) error
 	// Lock locks what u.Locks lists, in that order, and reports whether any of
 	// it has changed since it was loaded. If so, the caller repeats the step
 	// under these locks. A store with a single writer does nothing and reports
@@ -25,10 +26,9 @@ type Tx interface {
 
 // RowCache is a transaction that can answer some queries from a cache.
 type RowCache interface {
-	// LoadCached puts cached answers to the queries of n into u and removes
-	// those queries from n. Lock finds out whether the cached rows are still
-	// current.
-	LoadCached(n *Need, u *UnitOfWork)
+	// LoadCached puts missing rows that are cached into u. Lock finds out
+	// whether they are still current.
+	LoadCached(u *UnitOfWork)
 }
 
 // UniqueKey is a unique key. It belongs to a type.

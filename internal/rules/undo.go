@@ -18,9 +18,9 @@ func (u *UnitOfWork) rollbackTo(savepoint int) {
 		if entry := &u.undo[i]; entry.restore != nil {
 			entry.restore()
 		} else {
-			touched, queried := entry.row.touched, entry.row.queried
+			touched, missed, missedFull := entry.row.touched, entry.row.missed, entry.row.missedFull
 			*entry.row = entry.was
-			entry.row.touched, entry.row.queried = touched, queried
+			entry.row.touched, entry.row.missed, entry.row.missedFull = touched, missed, missedFull
 		}
 	}
 	u.undo = u.undo[:savepoint]
@@ -36,14 +36,12 @@ func (u *UnitOfWork) onRollback(restore func()) {
 	u.undo = append(u.undo, undo{restore: restore})
 }
 
-func setWithUndo[K comparable, V any](u *UnitOfWork, m map[K]V, key K, value V) {
-	before, known := m[key]
-	u.onRollback(func() {
-		if known {
-			m[key] = before
-		} else {
-			delete(m, key)
-		}
-	})
-	m[key] = value
+// appendWithUndo appends to a list of a map.
+func appendWithUndo[K comparable, V any](u *UnitOfWork, m *map[K][]V, key K, value V) {
+	if *m == nil {
+		*m = map[K][]V{}
+	}
+	before := (*m)[key]
+	u.onRollback(func() { (*m)[key] = before })
+	(*m)[key] = append(before, value)
 }

@@ -9,7 +9,7 @@ func keyHolder(u *UnitOfWork, typ, key string) *rota.Job {
 	if key == "" {
 		return nil
 	}
-	held := u.keys.get(UniqueKey{typ, key})
+	held := UniqueKeys.get(u, UniqueKey{typ, key})
 	if held == nil || held.Ended && passed(u, held) {
 		return nil
 	}
@@ -25,7 +25,7 @@ func holdKey(u *UnitOfWork, j *rota.Job) {
 	if j.UniqueFor > 0 {
 		record.FreeAt = j.CreatedAt.Add(j.UniqueFor).UnixMicro()
 	}
-	u.keys.set(u, record.Key, record)
+	UniqueKeys.set(u, record.Key, record)
 }
 
 // endKey updates the unique key of an execution that has ended: completion
@@ -34,25 +34,18 @@ func endKey(u *UnitOfWork, j *rota.Job, completed bool) {
 	if j.UniqueKey == "" {
 		return
 	}
-	held := u.keys.get(UniqueKey{j.Type, j.UniqueKey})
+	held := UniqueKeys.get(u, UniqueKey{j.Type, j.UniqueKey})
 	switch {
 	case held == nil || held.ExecutionID != j.ExecutionID:
 	case !completed || passed(u, held):
-		u.keys.set(u, held.Key, nil)
+		UniqueKeys.set(u, held.Key, nil)
 	case held.FreeAt != 0:
 		ended := *held
 		ended.Ended = true
-		u.keys.set(u, held.Key, &ended)
+		UniqueKeys.set(u, held.Key, &ended)
 	}
 }
 
 func passed(u *UnitOfWork, k *UniqueKeyRecord) bool {
 	return k.FreeAt != 0 && k.FreeAt <= u.Now.UnixMicro()
-}
-
-// needKey asks for the key of a job that may end.
-func needKey(n *Need, j *rota.Job) {
-	if j.UniqueKey != "" {
-		n.key(UniqueKey{j.Type, j.UniqueKey})
-	}
 }

@@ -9,57 +9,29 @@ import (
 
 // UnitOfWork holds the rows that one transaction has loaded, overlaid with what
 // it has decided so far. A row that is known and nil is absent.
+//
+// A rule reads rows through the unit of work. At a row that is not known yet the
+// rule stops (see miss.go): what it has decided is undone, the row is loaded, and
+// the rule runs again. So a rule never takes a row that was not loaded for an
+// absent one. To load independent rows together, a rule wants all of them before
+// it gets the first.
 type UnitOfWork struct {
-	Now time.Time
+	Now        time.Time
+	SkipLocked bool // leases that other transactions have locked are passed to PutLocked
+
+	tables []table // by kind; nil: nothing of that kind is known
+	orders Orders  // what is to be loaded of the orders
 
 	jobs           map[rota.ID]*jobRow
 	slab           []jobRow // unused job rows, allocated many at a time
-	retries        map[rota.ID]rota.ID
-	chains         map[rota.ID]rota.ID
-	plans          map[Plan]rota.ID
-	tails          map[int]tail
-	auditIDs       map[rota.ID]bool
-	pages          map[OrderPage][]rota.ID
+	leases         jobMisses
+	fullJobs       jobMisses
+	newJobs        jobMisses
 	lockedByOthers map[rota.ID]bool // jobs that other transactions have locked
+	tails          map[int]tail     // ends of priorities, as decided
 
-	keys         rowSet[UniqueKey, UniqueKeyRecord]
-	types        rowSet[string, rota.Type]
-	templates    rowSet[string, rota.Template]
-	schedules    rowSet[string, rota.Schedule]
-	groups       rowSet[rota.ID, rota.Group]
-	reservations rowSet[rota.ID, rota.Reservation]
-	requests     rowSet[RequestKey, Request]
-	buckets      rowSet[string, rota.Bucket]
-	throttle     rowSet[struct{}, rota.Throttle]
-	webhooks     rowSet[struct{}, rota.Webhooks]
-	intents      rowSet[Intent, Intent]
-	dropped      rowSet[string, Dropped]
-
-	jobsOf              queryCache[JobsOf, []rota.ID]
-	planned             queryCache[Planned, []rota.ID]
-	members             queryCache[Members, []rota.ID]
-	blocked             queryCache[Blocked, []rota.ID]
-	overlapWaiting      queryCache[OverlapWaiting, []rota.ID]
-	latest              queryCache[Latest, rota.ID]
-	dependents          queryCache[Dependents, []string]
-	reach               queryCache[Reach, bool]
-	edges               map[string][]string // dependencies of schedules, as Reach loaded them
-	using               queryCache[Using, []string]
-	keyQueues           queryCache[KeyQueue, KeyQueueState]
-	open                queryCache[OpenCount, int]
-	redriven            queryCache[Redriven, rota.ID]
-	attempts            queryCache[Attempts, []rota.ID]
-	expiredWaits        queryCache[ExpiredWaits, []rota.ID]
-	pendingIntents      queryCache[Intents, []Intent]
-	expiredReservations queryCache[ExpiredReservations, []rota.ID]
-	expiredRequests     queryCache[ExpiredRequests, []RequestKey]
-	droppedJobs         queryCache[DroppedJobs, []rota.ID]
-
-	throttleQueried bool
-	webhooksQueried bool
-	activeQueried   bool
-	lockActive      bool    // lock the active reservation even if there is none
-	active          rota.ID // active reservation in the store
+	edges      map[string][]string // dependencies of schedules, as Dependencies loaded them
+	lockActive bool                // lock the active reservation even if there is none
 
 	claimedBefore, heads, due, stale, unsettled orderResult
 	claimRepeated                               bool      // an earlier sending of the claim took jobs
@@ -79,9 +51,6 @@ type UnitOfWork struct {
 	commandSeq        int // number of the current command, so that each can be rolled back alone
 
 	enqueueIDs map[*rota.Enqueue][]rota.ID // job ids of each command, derived once
-
-	loadMore func(*Need) error // loads rows that only a decision shows to be missing
-	loadErr  error             // error of loadMore
 }
 
 // tail is the end of a priority: the highest position of a QUEUED job there, if
@@ -101,36 +70,73 @@ func (t tail) or(position int64) tail {
 
 // orderResult holds what one of the orders returned, in its order.
 type orderResult struct {
-	queried bool
-	ids     []rota.ID
+	queried, known bool
+	ids            []rota.ID
 }
 
-type jobRow struct {
-	was, is    *rota.Job // as stored, as decided
-	inserted   *rota.Job // as it was inserted, if this transaction created it
-	commandSeq int       // command that made its own copy of is
-	touched    bool
-	queried    bool // the full job was queried
+// queryOnce returns what one of the orders returned. Such a query locks the rows
+// that it finds, so it is asked once, when everything that bounds it is known.
+func queryOnce[Q any](r *orderResult, slot **Q, query Q) []rota.ID {
+	if !r.known {
+		wantOnce(r, slot, query)
+		panic(missed{})
+	}
+	return r.ids
 }
 
-// throttleKey and webhooksKey are the keys of row sets that have a single row.
-var throttleKey, webhooksKey = struct{}{}, struct{}{}
+func wantOnce[Q any](r *orderResult, slot **Q, query Q) {
+	if !r.queried {
+		r.queried = true
+		*slot = &query
+	}
+}
+
+// one is the key of a row or an answer of which there is one.
+var one struct{}
 
 // newUnitOfWork returns an empty unit of work with capacity for so many jobs.
 func newUnitOfWork(now time.Time, jobs int) *UnitOfWork {
-	return &UnitOfWork{
+	u := &UnitOfWork{
 		Now:        now,
 		jobs:       make(map[rota.ID]*jobRow, jobs),
 		slab:       make([]jobRow, 0, jobs),
-		retries:    map[rota.ID]rota.ID{},
-		chains:     map[rota.ID]rota.ID{},
-		plans:      map[Plan]rota.ID{},
 		tails:      map[int]tail{},
-		auditIDs:   map[rota.ID]bool{},
-		pages:      map[OrderPage][]rota.ID{},
+		tables:     make([]table, len(kindNames)),
 		commandSeq: 1,
 		enqueueIDs: map[*rota.Enqueue][]rota.ID{},
 	}
+	u.leases.unit, u.fullJobs.unit, u.newJobs.unit = u, u, u
+	return u
+}
+
+// load loads the rows that rules have missed.
+func (u *UnitOfWork) load(tx Tx) error {
+	if err := tx.Load(u); err != nil {
+		return err
+	}
+	for _, t := range u.tables {
+		if t != nil {
+			t.loaded()
+		}
+	}
+	u.leases.loaded()
+	u.fullJobs.loaded()
+	u.newJobs.loaded()
+	for _, r := range []*orderResult{&u.claimedBefore, &u.heads, &u.due, &u.stale, &u.unsettled} {
+		r.known = r.queried
+	}
+	u.orders, u.SkipLocked = Orders{}, false
+	return nil
+}
+
+// misses reports whether there is anything to load.
+func (u *UnitOfWork) misses() bool {
+	for _, t := range u.tables {
+		if t != nil && t.missing() > 0 {
+			return true
+		}
+	}
+	return len(u.leases.ids)+len(u.fullJobs.ids)+len(u.newJobs.ids) > 0 || u.orders != Orders{}
 }
 
 // newRow returns a row of which nothing is known. Rows are allocated many at a
@@ -143,24 +149,21 @@ func (u *UnitOfWork) newRow() *jobRow {
 	return &u.slab[len(u.slab)-1]
 }
 
-// job returns a job to read, nil if it is absent.
-func (u *UnitOfWork) job(id rota.ID) *rota.Job {
-	if r := u.jobs[id]; r != nil {
-		return r.is
-	}
-	return nil
-}
-
-// tailOfChain returns the last job of the chain that a job belongs to,
+// tailOfChain returns the id of the last job of the chain that a job belongs to,
 // including jobs added in this transaction.
 func (u *UnitOfWork) tailOfChain(id rota.ID) rota.ID {
-	if last, known := u.chains[id]; known {
-		id = last
+	if j := u.job(id); j != nil && j.Sequel == rota.SequelRetry {
+		if next, known := Retries.peek(u, id); !known || next.IsZero() {
+			id = Chains.get(u, id)
+		}
 	}
-	for !u.retries[id].IsZero() {
-		id = u.retries[id]
+	for {
+		next, known := Retries.peek(u, id)
+		if !known || next.IsZero() {
+			return id
+		}
+		id = next
 	}
-	return id
 }
 
 // edit returns a job to change, with its own copy of the run.
@@ -203,14 +206,15 @@ func (u *UnitOfWork) insert(j *rota.Job) {
 	}
 	u.saveRow(r)
 	r.is, r.inserted, r.commandSeq = j, j, u.commandSeq
+	r.known, r.complete = true, true
 	u.touch(r)
 	u.indexCreated(j)
 	if !j.RetryOf.IsZero() {
-		setWithUndo(u, u.retries, j.RetryOf, j.ID)
+		Retries.set(u, j.RetryOf, j.ID)
 		return
 	}
 	if p, planned := PlanOf(j); planned {
-		setWithUndo(u, u.plans, p, j.ID)
+		Plans.set(u, p, j.ID)
 	}
 }
 
@@ -229,20 +233,13 @@ func (u *UnitOfWork) touch(r *jobRow) {
 }
 
 // indexCreated indexes a job created in this transaction by its schedule and
-// its group. A job that is rolled back stays in the index; readers skip it
-// because the row is absent.
+// its group.
 func (u *UnitOfWork) indexCreated(j *rota.Job) {
 	if j.Schedule != "" {
-		if u.createdBySchedule == nil {
-			u.createdBySchedule = map[string][]rota.ID{}
-		}
-		u.createdBySchedule[j.Schedule] = append(u.createdBySchedule[j.Schedule], j.ID)
+		appendWithUndo(u, &u.createdBySchedule, j.Schedule, j.ID)
 	}
 	if !j.GroupID.IsZero() {
-		if u.createdByGroup == nil {
-			u.createdByGroup = map[rota.ID][]rota.ID{}
-		}
-		u.createdByGroup[j.GroupID] = append(u.createdByGroup[j.GroupID], j.ID)
+		appendWithUndo(u, &u.createdByGroup, j.GroupID, j.ID)
 	}
 }
 
@@ -257,10 +254,7 @@ func (u *UnitOfWork) remove(id rota.ID) {
 // appendPosition returns the position after the last job of a priority. The
 // first job of an empty priority gets one position gap.
 func (u *UnitOfWork) appendPosition(priority int) int64 {
-	end, known := u.tails[priority]
-	if !known {
-		end = u.reloadTail(priority)
-	}
+	end := u.tailOf(priority)
 	if end.commandSeq != u.commandSeq {
 		u.onRollback(func() { u.tails[priority] = end })
 	}
@@ -269,19 +263,41 @@ func (u *UnitOfWork) appendPosition(priority int) int64 {
 	return longer.position
 }
 
-// reloadTail loads the tail of a priority whose last job left it in the same
-// transaction.
-func (u *UnitOfWork) reloadTail(priority int) tail {
-	n := &Need{unit: u}
-	n.tail(priority)
-	if u.loadMore != nil && u.loadErr == nil {
-		u.loadErr = u.loadMore(n)
+// tailOf returns the end of a priority as decided.
+func (u *UnitOfWork) tailOf(priority int) tail {
+	end, known := u.tails[priority]
+	if known {
+		return end
 	}
-	return u.tails[priority]
+	end, known = u.storedTail(Tail{Priority: priority, Count: tailCount})
+	if !known { // all of these jobs have left the priority in this transaction
+		end, _ = u.storedTail(Tail{Priority: priority, Count: tailCount + len(u.touchedJobs)})
+	}
+	for _, r := range u.touchedJobs {
+		if r.is != nil && isQueuedAt(r.is, priority) {
+			end = end.or(r.is.Position)
+		}
+	}
+	u.onRollback(func() { delete(u.tails, priority) })
+	u.tails[priority] = end
+	return end
+}
+
+// storedTail returns the end of a priority in the store, without the jobs that
+// have left the priority in this transaction. It reports false if there may be
+// jobs before those that were queried.
+func (u *UnitOfWork) storedTail(q Tail) (end tail, known bool) {
+	last := Tails.get(u, q)
+	for _, j := range last {
+		if r := u.jobs[j.ID]; r == nil || r.is == nil || isQueuedAt(r.is, q.Priority) {
+			return tail{position: j.Position, some: true}, true
+		}
+	}
+	return tail{}, len(last) < q.Count
 }
 
 // forgetTailOf forgets the tail of a job's priority if the job leaves the queue
-// and may be that tail. The next append then loads the tail again.
+// and may be that tail.
 func (u *UnitOfWork) forgetTailOf(j *rota.Job) {
 	end, known := u.tails[j.Priority]
 	if !known || j.Position < end.position {
@@ -305,17 +321,6 @@ func (u *UnitOfWork) jobIDs(c *rota.Enqueue) []rota.ID {
 	return ids
 }
 
-// ownTail returns the tail of a priority among the jobs this transaction has
-// touched. It is the start of a tail that is loaded again.
-func (u *UnitOfWork) ownTail(priority int) (end tail) {
-	for _, r := range u.touchedJobs {
-		if r.is != nil && isQueuedAt(r.is, priority) {
-			end = end.or(r.is.Position)
-		}
-	}
-	return end
-}
-
 func isQueuedAt(j *rota.Job, priority int) bool {
 	return j.Status == rota.StatusQueued && j.Priority == priority
 }
@@ -323,7 +328,12 @@ func isQueuedAt(j *rota.Job, priority int) bool {
 // audited reports whether an earlier sending of the command wrote an audit
 // entry about the job.
 func (u *UnitOfWork) audited(c rota.Command, job rota.ID) bool {
-	return u.auditIDs[rota.AuditID(c.Head().ID, c.Verb(), job)]
+	return Audits.get(u, rota.AuditID(c.Head().ID, c.Verb(), job))
+}
+
+// wantAudited asks for what audited reads.
+func (u *UnitOfWork) wantAudited(c rota.Command, job rota.ID) {
+	Audits.want(u, rota.AuditID(c.Head().ID, c.Verb(), job))
 }
 
 // auditJob writes an audit entry about a job.
@@ -336,7 +346,12 @@ func (u *UnitOfWork) auditJob(c rota.Command, act string, job rota.ID, detail st
 // auditedSubject reports whether an earlier sending of the command wrote an
 // audit entry about a named subject.
 func (u *UnitOfWork) auditedSubject(c rota.Command, subject string) bool {
-	return u.auditIDs[rota.AuditNameID(c.Head().ID, c.Verb(), subject)]
+	return Audits.get(u, rota.AuditNameID(c.Head().ID, c.Verb(), subject))
+}
+
+// wantAuditedSubject asks for what auditedSubject reads.
+func (u *UnitOfWork) wantAuditedSubject(c rota.Command, subject string) {
+	Audits.want(u, rota.AuditNameID(c.Head().ID, c.Verb(), subject))
 }
 
 // auditSubject writes an audit entry about a named subject.
@@ -360,16 +375,18 @@ func (u *UnitOfWork) auditSideEffect(c rota.Command, act, subject, detail string
 func (u *UnitOfWork) appendAudit(e rota.AuditEntry) {
 	length := len(u.audit)
 	u.onRollback(func() { u.audit = u.audit[:length] })
-	setWithUndo(u, u.auditIDs, e.ID, true)
+	Audits.set(u, e.ID, true)
 	u.audit = append(u.audit, e)
 }
 
 // activeReservation returns the active reservation, nil if there is none.
 func (u *UnitOfWork) activeReservation() *rota.Reservation {
-	if r := u.reservations.get(u.active); r != nil && r.Status == rota.ReservationActive {
-		return r
+	if id := Active.get(u, one); !id.IsZero() {
+		if r := Reservations.get(u, id); r != nil && r.Status == rota.ReservationActive {
+			return r
+		}
 	}
-	for _, k := range u.reservations.touched {
+	for k := range Reservations.of(u).changed() {
 		if k.is != nil && k.is.Status == rota.ReservationActive {
 			return k.is
 		}
@@ -379,14 +396,12 @@ func (u *UnitOfWork) activeReservation() *rota.Reservation {
 
 // removeIntent deletes an intent record, whether or not it exists.
 func (u *UnitOfWork) removeIntent(i Intent) {
-	if u.intents.rows[i] == nil {
-		u.intents.put(i, &i)
-	}
-	u.intents.set(u, i, nil)
+	IntentRecords.of(u).put(i, &i)
+	IntentRecords.set(u, i, nil)
 }
 
 // addIntent records work for a later Sweep.
 func (u *UnitOfWork) addIntent(kind, name string) {
 	i := Intent{Kind: kind, Name: name}
-	u.intents.set(u, i, &i)
+	IntentRecords.set(u, i, &i)
 }

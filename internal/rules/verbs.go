@@ -6,63 +6,6 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// needOtherVerb lists the rows for verbs about definitions, schedules, groups,
-// reservations and maintenance.
-func needOtherVerb(n *Need, c rota.Command) {
-	switch c := c.(type) {
-	case *rota.PutType:
-		needPutType(n, c)
-	case *rota.SwitchType:
-		needSwitchType(n, c)
-	case *rota.PutTemplate:
-		needPutTemplate(n, c)
-	case *rota.Archive:
-		needArchive(n, c)
-	case *rota.Unarchive:
-		needUnarchive(n, c)
-	case *rota.PutThrottle:
-		needPutThrottle(n, c)
-	case *rota.PutWebhooks:
-		needPutWebhooks(n, c)
-	case *rota.PutSchedule:
-		needPutSchedule(n, c)
-	case *rota.SwitchSchedule:
-		needSwitchSchedule(n, c)
-	case *rota.DeleteSchedule:
-		needDeleteSchedule(n, c)
-	case *rota.Drop:
-		needDrop(n, c)
-	case *rota.Fire:
-		needFire(n, c)
-	case *rota.Trigger:
-		needTrigger(n, c)
-	case *rota.Backfill:
-		needBackfill(n, c)
-	case *rota.EnqueueGroup:
-		needEnqueueGroup(n, c)
-	case *rota.CancelGroup:
-		needCancelGroup(n, c)
-	case *rota.Reserve:
-		needReserve(n, c)
-	case *rota.Direct:
-		needDirect(n, c)
-	case *rota.Release:
-		needRelease(n, c)
-	case *rota.Expire:
-		needExpire(n, c)
-	case *rota.Sweep:
-		needSweep(n, c)
-	case *rota.Prune:
-		needPrune(n, c)
-	case *rota.Redrive:
-		needRedrive(n, c)
-	case *rota.Remember:
-		needRemember(n, c)
-	default:
-		panic(fmt.Sprintf("rules: no rules for %T", c))
-	}
-}
-
 func decideOtherVerb(u *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {
 	switch c := c.(type) {
 	case *rota.PutType:

@@ -4,16 +4,12 @@ import "github.com/rotajobs/rota"
 
 const webhooksSubject = "webhooks"
 
-func needPutWebhooks(n *Need, c *rota.PutWebhooks) {
-	n.auditedSubject(c, webhooksSubject)
-	n.webhooks()
-}
-
 // decidePutWebhooks sets the webhooks of all events. They receive the events of
 // this very step. The audit entry does not contain the webhooks, since they
 // contain secrets.
 func decidePutWebhooks(u *UnitOfWork, c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
-	h := u.webhooks.get(webhooksKey)
+	u.wantAuditedSubject(c, webhooksSubject)
+	h := Webhooks.get(u, one)
 	if h == nil {
 		h = &rota.Webhooks{}
 	}
@@ -26,7 +22,7 @@ func decidePutWebhooks(u *UnitOfWork, c *rota.PutWebhooks) (rota.Reply, *rota.Er
 		return &rota.WebhooksPut{Webhooks: h}, nil
 	}
 	next := &rota.Webhooks{Spec: rota.CanonicalWebhooks(c.Spec), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: u.Now}
-	u.webhooks.set(u, webhooksKey, next)
+	Webhooks.set(u, one, next)
 	u.auditSubject(c, rota.AuditWebhooksModified, webhooksSubject, "")
 	return &rota.WebhooksPut{Webhooks: next, Changed: true}, nil
 }

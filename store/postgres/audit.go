@@ -54,7 +54,7 @@ func (t *tx) loadAudits(ids []rota.ID, u *rules.UnitOfWork) []statement {
 		return nil
 	}
 	return []statement{{sql: sqlAudits, params: []param{idsParam(ids)}, eachRow: func(r row) error {
-		u.PutAudit(r.id(0))
+		rules.Audits.Put(u, r.id(0), true)
 		return nil
 	}}}
 }

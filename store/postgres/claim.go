@@ -98,7 +98,7 @@ WHERE took.before`
 
 // loadClaim reads the jobs that a repeated claim has taken before, and the candidates of the claim.
 // The statement for a single type checks for a repeated claim itself.
-func (t *tx) loadClaim(n *rules.Need, u *rules.UnitOfWork) []statement {
+func (t *tx) loadClaim(n rules.Orders, u *rules.UnitOfWork) []statement {
 	if u.ClaimAfterEnqueues() && n.ClaimedBefore != nil && t.pessimistic { // locked heads would also lock rows that the enqueues have read, and other claims would skip them
 		u.PutMoreHeads()
 	}
@@ -118,7 +118,7 @@ func (t *tx) loadClaim(n *rules.Need, u *rules.UnitOfWork) []statement {
 
 // loadAnythingElse checks whether a claim may find more than the jobs that the enqueues before it
 // create.
-func (t *tx) loadAnythingElse(n *rules.Need, u *rules.UnitOfWork) statement {
+func (t *tx) loadAnythingElse(n rules.Orders, u *rules.UnitOfWork) statement {
 	var command rota.ID
 	if n.ClaimedBefore != nil {
 		command = n.ClaimedBefore.Command
@@ -183,7 +183,7 @@ func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 // loadMoreHeads reads further if other transactions hold all jobs read so far, and reads all types
 // if the single type had no job. Nothing that the claim may not take is locked then. A claim that
 // turns out to be repeated is decided again.
-func (t *tx) loadMoreHeads(n *rules.Need, u *rules.UnitOfWork) error {
+func (t *tx) loadMoreHeads(n rules.Orders, u *rules.UnitOfWork) error {
 	for {
 		switch {
 		case t.exceedsAnswerBytes, t.claimRepeated && n.ClaimedBefore != nil && n.Heads != nil:

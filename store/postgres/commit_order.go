@@ -41,8 +41,8 @@ func (s *touchedRows) add(c *rules.Changes) {
 	for _, j := range slices.Concat(c.NewJobs, c.RemovedJobs) {
 		s.jobs[j.ID] = true
 	}
-	s.others = s.others || len(c.Groups)+len(c.Types)+len(c.Templates)+len(c.Schedules)+len(c.Throttle)+len(c.Webhooks)+
-		len(c.Reservations)+len(c.Intents) > 0
+	s.others = s.others || rules.ChangesAny(c, rules.Groups, rules.Types, rules.Templates, rules.Schedules, rules.Throttle, rules.Webhooks,
+		rules.Reservations, rules.IntentRecords)
 }
 
 func (s *touchedRows) overlaps(other *touchedRows) bool {

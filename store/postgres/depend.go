@@ -50,7 +50,7 @@ func writeEdges(schedule string, was, is []string) (statements []statement) {
 
 func (t *tx) loadDependents(q rules.Dependents, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlDependents, params: []param{textNotNull(q.Schedule), intParam(rota.DependentsMax + 1)}, eachRow: func(r row) error {
-		u.PutDependent(q, r.text(0))
+		rules.Append(rules.DependentsOf, u, q, r.text(0))
 		return nil
 	}}
 }
@@ -83,7 +83,7 @@ LIMIT $2`
 
 func (t *tx) loadLatest(q rules.Latest, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlLatest, params: latestParams(q), eachRow: func(r row) error {
-		u.PutLatest(q, r.id(0))
+		rules.LatestJobs.Put(u, q, r.id(0))
 		return nil
 	}}
 }
@@ -97,21 +97,21 @@ func (t *tx) loadBlocked(q rules.Blocked, u *rules.UnitOfWork) statement {
 		textNotNull(q.Schedule), intParam(rota.DependentsMax), textNotNull(q.Scope.Kind), textNotNull(q.Scope.ID), boolParam(q.Every),
 	}
 	return statement{sql: sqlBlocked, params: params, eachRow: func(r row) error {
-		u.PutBlocked(q, t.scanJob(r))
+		rules.AppendJob(rules.BlockedJobs, u, q, t.scanJob(r))
 		return nil
 	}}
 }
 
 func (t *tx) loadOverlapWaiting(q rules.OverlapWaiting, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlOverlapWaiting, params: []param{textNotNull(q.Schedule), intParam(rota.DependentsMax)}, eachRow: func(r row) error {
-		u.PutOverlapWaiting(q, t.scanJob(r))
+		rules.AppendJob(rules.WaitingJobs, u, q, t.scanJob(r))
 		return nil
 	}}
 }
 
 func (t *tx) loadExpiredWaits(q rules.ExpiredWaits, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlExpiredWaits, params: []param{intParam(q.Now), intParam(int64(q.Limit))}, eachRow: func(r row) error {
-		u.PutExpiredWait(q, t.scanJob(r))
+		rules.AppendJob(rules.LateWaits, u, q, t.scanJob(r))
 		return nil
 	}}
 }

@@ -48,7 +48,7 @@ func (t *tx) loadDropped(schedules []string, u *rules.UnitOfWork) []statement {
 		return nil
 	}
 	return []statement{{sql: sqlDropped, params: []param{textsParam(schedules)}, eachRow: func(r row) error {
-		u.PutDropped(&rules.Dropped{Schedule: r.text(0), Before: r.int(1), Hidden: r.int(2), By: r.text(3)})
+		rules.DroppedSchedules.Put(u, &rules.Dropped{Schedule: r.text(0), Before: r.int(1), Hidden: r.int(2), By: r.text(3)})
 		return nil
 	}}}
 }
@@ -56,7 +56,7 @@ func (t *tx) loadDropped(schedules []string, u *rules.UnitOfWork) []statement {
 func (t *tx) loadDroppedJobs(q rules.DroppedJobs, u *rules.UnitOfWork) statement {
 	params := []param{textNotNull(q.Schedule), intParam(int64(q.Limit)), intParam(q.Before)}
 	return statement{sql: droppedSQL[q.Kind], params: params, eachRow: func(r row) error {
-		u.PutDroppedJob(q, t.scanJob(r))
+		rules.AppendJob(rules.DroppedJobsOf, u, q, t.scanJob(r))
 		return nil
 	}}
 }

@@ -103,7 +103,7 @@ func (t *tx) loadRetries(of []rota.ID, u *rules.UnitOfWork) []statement {
 		return nil
 	}
 	return []statement{{sql: sqlRetries, params: []param{idsParam(of)}, eachRow: func(r row) error {
-		u.PutRetry(r.id(0), r.id(1))
+		rules.Retries.Put(u, r.id(0), r.id(1))
 		return nil
 	}}}
 }
@@ -113,7 +113,7 @@ func (t *tx) loadChains(ids []rota.ID, u *rules.UnitOfWork) []statement {
 		return nil
 	}
 	return []statement{{sql: sqlChains, params: []param{idsParam(ids)}, eachRow: func(r row) error {
-		u.PutChain(r.id(0), r.id(1))
+		rules.Chains.Put(u, r.id(0), r.id(1))
 		return nil
 	}}}
 }

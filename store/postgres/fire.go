@@ -35,7 +35,7 @@ LIMIT $2`
 func (t *tx) loadJobsOf(q rules.JobsOf, u *rules.UnitOfWork) statement {
 	params := append(scopeParams(q.Schedule, q.Scope), boolParam(q.Waiting), intParam(int64(q.Limit())))
 	return statement{sql: sqlJobsOf, params: params, eachRow: func(r row) error {
-		u.PutJobsOf(q, t.scanJob(r))
+		rules.AppendJob(rules.LiveJobs, u, q, t.scanJob(r))
 		return nil
 	}}
 }
@@ -44,7 +44,7 @@ func (t *tx) loadJobsOf(q rules.JobsOf, u *rules.UnitOfWork) statement {
 // that is being finished, so it reads only the lease columns.
 func (t *tx) loadPlanned(q rules.Planned, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlPlanned, params: []param{textNotNull(q.Schedule), intParam(int64(q.Limit))}, eachRow: func(r row) error {
-		u.PutPlanned(q, t.scanLease(r))
+		rules.AppendJob(rules.PlannedJobs, u, q, t.scanLease(r))
 		return nil
 	}}
 }

@@ -73,7 +73,7 @@ func (t *tx) loadGroups(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	for _, id := range ids {
 		t.readSet.addLookup(classGroup, rowKey{name: string(id[:])})
 	}
-	return []statement{{sql: sqlGroup, params: []param{idsParam(ids)}, eachRow: scanTracked(t, classGroup, keyOfName, scanGroup, u.PutGroup)}}
+	return []statement{{sql: sqlGroup, params: []param{idsParam(ids)}, eachRow: scanTracked(t, classGroup, keyOfName, scanGroup, rules.Groups.Into(u))}}
 }
 
 // writeGroup inserts a new group, and updates the columns of a group that may change.

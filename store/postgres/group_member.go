@@ -42,7 +42,7 @@ var sqlMembers = [...]string{
 
 func (t *tx) loadMembers(q rules.Members, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlMembers[q.Kind], params: []param{idParam(q.Group), intParam(int64(q.Limit))}, eachRow: func(r row) error {
-		u.PutMember(q, t.scanJob(r))
+		rules.AppendJob(rules.GroupMembers, u, q, t.scanJob(r))
 		return nil
 	}}
 }

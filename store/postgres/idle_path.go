@@ -174,7 +174,7 @@ func (t *tx) assumeEmpty(priorities []int) bool {
 }
 
 // assumeNothingReady assumes that no other job is ready for a claim, if it may.
-func (t *tx) assumeNothingReady(n *rules.Need) bool {
+func (t *tx) assumeNothingReady(n rules.Orders) bool {
 	if !t.mayAssume() || !t.assumed.nothingReady || n.ClaimedBefore == nil {
 		return false
 	}

@@ -88,7 +88,7 @@ func (t *tx) loadKeyQueue(q rules.KeyQueue, u *rules.UnitOfWork) statement {
 			for _, one := range state.Types {
 				slices.Reverse(one.Last) // last first
 			}
-			u.PutKeyQueue(q, state)
+			rules.KeyQueues.Put(u, q, state)
 		},
 	}
 }
@@ -111,7 +111,7 @@ func (t *tx) addKeyQueueJob(r row, state *rules.KeyQueueState, u *rules.UnitOfWo
 
 func (t *tx) loadOpen(q rules.OpenCount, u *rules.UnitOfWork) statement {
 	a := statement{sql: sqlOpenAll, eachRow: func(r row) error {
-		u.PutOpen(q, int(r.int(0)))
+		rules.OpenCounts.Put(u, q, int(r.int(0)))
 		return nil
 	}}
 	switch {

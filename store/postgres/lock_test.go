@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // TestBatchesWithOppositeLockOrderDoNotDeadlock sends batches of two commands that need the same
@@ -34,5 +35,11 @@ func TestBatchesWithOppositeLockOrderDoNotDeadlock(t *testing.T) {
 	both.Wait()
 	if found := rows(t, a, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`)[0][0]; found != "0" {
 		t.Errorf("%s deadlocks", found)
+	}
+}
+
+func TestEveryKindHasALoader(t *testing.T) {
+	if err := rules.CheckLoaders(loaders); err != nil {
+		t.Error(err)
 	}
 }

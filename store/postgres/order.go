@@ -1,7 +1,9 @@
 package postgres
 
 import (
-	"github.com/rotajobs/rota"
+	"maps"
+	"slices"
+
 	"github.com/rotajobs/rota/internal/rules"
 )
 
@@ -33,51 +35,32 @@ ORDER BY j.position DESC, j.created_at DESC, j.id DESC
 LIMIT $3`
 )
 
-// tailsFirst is how many of the last jobs of a priority are read at first. Mostly the last one is
-// accepted. If the batch has moved all of them, many more are read.
-const tailsFirst = 4
-
-// loadTails reads the last jobs of priorities until the unit of work accepts one of each.
-func (t *tx) loadTails(priorities []int, u *rules.UnitOfWork) []statement {
-	if len(priorities) == 0 || t.assumeEmpty(priorities) {
-		return nil
+// loadTails reads the last jobs of priorities.
+func (t *tx) loadTails(tails []rules.Tail, u *rules.UnitOfWork) (statements []statement) {
+	byCount := map[int][]int{}
+	for _, q := range tails {
+		byCount[q.Count] = append(byCount[q.Count], q.Priority)
 	}
-	t.tails = map[int]tailOffer{}
-	return []statement{t.tailsStatement(priorities, tailsFirst, u)}
-}
-
-// tailOffer counts the jobs offered for one priority, and records whether one was accepted.
-type tailOffer struct {
-	offered int
-	taken   bool
-}
-
-func (t *tx) tailsStatement(priorities []int, most int64, u *rules.UnitOfWork) statement {
-	return statement{sql: sqlTails, params: []param{intsParam(priorities), intParam(most)}, eachRow: func(r row) error {
-		priority := int(r.int(0))
-		if o := t.tails[priority]; !o.taken {
-			t.tails[priority] = tailOffer{o.offered + 1, u.PutTail(priority, r.id(1), r.int(2))}
+	for _, count := range slices.Sorted(maps.Keys(byCount)) {
+		if !t.assumeEmpty(byCount[count]) {
+			statements = append(statements, t.tailsStatement(byCount[count], count, u))
 		}
+	}
+	return statements
+}
+
+func (t *tx) tailsStatement(priorities []int, count int, u *rules.UnitOfWork) statement {
+	found := map[int]bool{}
+	return statement{sql: sqlTails, params: []param{intsParam(priorities), intParam(int64(count))}, eachRow: func(r row) error {
+		priority := int(r.int(0))
+		found[priority] = true
+		rules.Append(rules.Tails, u, rules.Tail{Priority: priority, Count: count}, rules.LastJob{ID: r.id(1), Position: r.int(2)})
 		return nil
 	}, afterRows: func() {
 		for _, p := range priorities {
-			t.store.idlePath.observeTail(p, t.tails[p].offered == 0)
+			t.store.idlePath.observeTail(p, !found[p])
 		}
 	}}
-}
-
-// loadMoreTails reads more jobs of the priorities of which none was accepted.
-func (t *tx) loadMoreTails(priorities []int, u *rules.UnitOfWork) error {
-	var left []int
-	for _, p := range priorities {
-		if o := t.tails[p]; o.offered == tailsFirst && !o.taken {
-			left = append(left, p)
-		}
-	}
-	if len(left) == 0 {
-		return nil
-	}
-	return t.read(t.tailsStatement(left, rota.OrderMax*2, u))
 }
 
 // Positions beyond all jobs.
@@ -95,7 +78,7 @@ func (t *tx) loadOrder(p rules.OrderPage, u *rules.UnitOfWork) statement {
 	return statement{sql: sql, params: []param{
 		intParam(int64(p.Priority)), {oidID, p.From[:]}, intParam(int64(p.Limit)), intParam(beyond),
 	}, eachRow: func(r row) error {
-		u.PutPage(p, t.scanJob(r))
+		rules.AppendJob(rules.OrderPages, u, p, t.scanJob(r))
 		return nil
 	}}
 }

@@ -90,14 +90,14 @@ func (t *tx) deleteJobs(gone []*rota.Job) {
 
 func (t *tx) loadAttempts(q rules.Attempts, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlAttempts, params: []param{idParam(q.Execution)}, eachRow: func(r row) error {
-		u.PutAttempt(q, r.id(0))
+		rules.Append(rules.AttemptsOf, u, q, r.id(0))
 		return nil
 	}}
 }
 
 func (t *tx) loadRedriven(q rules.Redriven, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlRedriven, params: []param{idParam(q.Execution)}, eachRow: func(r row) error {
-		u.PutRedriven(q, r.id(0))
+		rules.Redrives.Put(u, q, r.id(0))
 		return nil
 	}}
 }

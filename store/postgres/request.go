@@ -41,7 +41,7 @@ func (t *tx) loadRequests(keys []rules.RequestKey, u *rules.UnitOfWork) []statem
 	}
 	return []statement{{
 		sql: sqlRequest, params: []param{actors.param(), names.param()},
-		eachRow: scanTracked(t, classRequest, keyOfRequest, scanRequest, u.PutRequest),
+		eachRow: scanTracked(t, classRequest, keyOfRequest, scanRequest, rules.Requests.Into(u)),
 	}}
 }
 

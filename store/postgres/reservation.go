@@ -48,7 +48,7 @@ func (t *tx) loadReservations(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	if len(ids) == 0 {
 		return nil
 	}
-	putRow := scanInto(scanReservation, u.PutReservation)
+	putRow := scanInto(scanReservation, rules.Reservations.Into(u))
 	return []statement{{sql: sqlReservation, params: []param{idsParam(ids)}, eachRow: func(r row) error {
 		if rota.ReservationStatus(r.text(3)) == rota.ReservationActive {
 			t.readSet.addRow(classActive, rowKey{}, r.xid(len(r)-1))
@@ -57,7 +57,7 @@ func (t *tx) loadReservations(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	}}}
 }
 
-func (t *tx) loadActive(u *rules.UnitOfWork) []statement {
+func (t *tx) loadActive(_ []struct{}, u *rules.UnitOfWork) []statement {
 	if useCached(t, classActive, rowKey{}, u.PutActive) {
 		return nil
 	}

@@ -68,13 +68,13 @@ func scanSchedule(r row) (*rota.Schedule, error) {
 }
 
 func (t *tx) loadSchedules(names []string, u *rules.UnitOfWork) []statement {
-	return loadNamed(t, classSchedule, sqlSchedule, names, scanSchedule, u.PutSchedule)
+	return loadNamed(t, classSchedule, sqlSchedule, names, scanSchedule, rules.Schedules.Into(u))
 }
 
 func (t *tx) loadUsing(q rules.Using, u *rules.UnitOfWork) statement {
 	params := []param{textNotNull(q.Template), boolParam(q.Disabled), intParam(int64(q.Limit))}
 	return statement{sql: sqlUsing, params: params, eachRow: func(r row) error {
-		u.PutUsing(q, r.text(0))
+		rules.Append(rules.UsersOf, u, q, r.text(0))
 		return nil
 	}}
 }

@@ -55,7 +55,7 @@ func paramsBytes(jobs []*rota.Job) (bytes int) {
 // the claim is not repeated. If that does not hold, the queues are merged after all. If the params
 // do not fit into an answer, the batch is decided again, because it has locked jobs that it does
 // not take.
-func (t *tx) loadSingleTypeHeads(typ string, n *rules.Need, u *rules.UnitOfWork) statement {
+func (t *tx) loadSingleTypeHeads(typ string, n rules.Orders, u *rules.UnitOfWork) statement {
 	h := n.Heads
 	t.holdsRows, t.lockedHeads = true, true
 	others := slices.DeleteFunc(slices.Clone(h.Types), func(other string) bool { return other == typ })

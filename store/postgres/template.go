@@ -38,7 +38,7 @@ func scanTemplate(r row) (*rota.Template, error) {
 }
 
 func (t *tx) loadTemplates(names []string, u *rules.UnitOfWork) []statement {
-	return loadNamed(t, classTemplate, sqlTemplate, names, scanTemplate, u.PutTemplate)
+	return loadNamed(t, classTemplate, sqlTemplate, names, scanTemplate, rules.Templates.Into(u))
 }
 
 func (t *tx) writeTemplate(c rules.Change[string, rota.Template]) []statement {

@@ -43,11 +43,11 @@ func scanThrottleHead(r row) *rota.Throttle {
 	return &rota.Throttle{Version: r.id(0), UpdatedBy: r.text(1), UpdatedAt: r.time(2)}
 }
 
-func (t *tx) loadThrottle(u *rules.UnitOfWork) []statement {
-	if useCached(t, classThrottle, rowKey{}, u.PutThrottle) {
+func (t *tx) loadThrottle(_ []struct{}, u *rules.UnitOfWork) []statement {
+	if useCached(t, classThrottle, rowKey{}, rules.Throttle.Into(u)) {
 		return nil
 	}
-	return []statement{cacheRows(t, classThrottle, singleKey, statement{sql: sqlThrottle}, keyOfSingle, scanThrottle, u.PutThrottle)}
+	return []statement{cacheRows(t, classThrottle, singleKey, statement{sql: sqlThrottle}, keyOfSingle, scanThrottle, rules.Throttle.Into(u))}
 }
 
 func (t *tx) writeThrottle(c rules.Change[struct{}, rota.Throttle]) []statement {
@@ -77,7 +77,7 @@ func (t *tx) loadBuckets(types []string, u *rules.UnitOfWork) []statement {
 	if len(types) == 0 {
 		return nil
 	}
-	return []statement{{sql: sqlBucket, params: []param{textsParam(types)}, eachRow: scanInto(scanBucket, u.PutBucket)}}
+	return []statement{{sql: sqlBucket, params: []param{textsParam(types)}, eachRow: scanInto(scanBucket, rules.Buckets.Into(u))}}
 }
 
 func (t *tx) writeBucket(c rules.Change[string, rota.Bucket]) []statement {

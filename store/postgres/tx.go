@@ -28,18 +28,17 @@ type tx struct {
 	answered    bool        // the server has answered
 	assumed     *assumption // of the idle path; nil without
 
-	unit               *rules.UnitOfWork // current unit of work
-	passes             int               // how often the current run of commands was decided
-	holdsRows          bool              // has written or locked rows
-	readSet            readSet           // rows that the current unit of work has read
-	changesCachedRows  bool              // has changed types, limits or reservations
-	newUnread          []rota.ID         // ids of new jobs that were not read
-	readsNew           bool              // read new jobs as well
-	held               locks             // locks held
-	verified           verifiedRows      // rows checked under those locks
-	earlyLocks         locks             // locks that earlier attempts needed
-	lockedJobs         map[rota.ID]bool  // jobs locked by lockJobs
-	tails              map[int]tailOffer
+	unit               *rules.UnitOfWork     // current unit of work
+	passes             int                   // how often the current run of commands was decided
+	holdsRows          bool                  // has written or locked rows
+	readSet            readSet               // rows that the current unit of work has read
+	changesCachedRows  bool                  // has changed types, limits or reservations
+	newUnread          []rota.ID             // ids of new jobs that were not read
+	readsNew           bool                  // read new jobs as well
+	held               locks                 // locks held
+	verified           verifiedRows          // rows checked under those locks
+	earlyLocks         locks                 // locks that earlier attempts needed
+	lockedJobs         map[rota.ID]bool      // jobs locked by lockJobs
 	claimID            rota.ID               // claim of the jobs that start
 	claimDemand        int64                 // limit of the claim, counted in the store's claimDemand
 	exceedsAnswerBytes bool                  // the jobs of a claim do not fit into an answer
@@ -50,6 +49,7 @@ type tx struct {
 	changedJobs        map[rota.ID]*rota.Job // new states of changed jobs
 	xid                uint32
 	pending            []statement
+	loading            []statement // of the current Load
 
 	hookState hooksState
 
@@ -160,43 +160,98 @@ func (t *tx) write(statements ...statement) {
 	t.pending = append(t.pending, statements...)
 }
 
-// Load reads the rows that the rules need, in one round trip.
-func (t *tx) Load(n *rules.Need, u *rules.UnitOfWork) error {
+// loaders load the rows that rules miss, in one round trip.
+var loaders = []rules.Loader[*tx]{
+	loadAll(rules.Retries, (*tx).loadRetries),
+	loadAll(rules.Chains, (*tx).loadChains),
+	loadAll(rules.UniqueKeys, (*tx).loadKeys),
+	loadAll(rules.Plans, (*tx).loadPlans),
+	loadAll(rules.Tails, (*tx).loadTails),
+	loadAll(rules.Audits, (*tx).loadAudits),
+	loadEach(rules.OrderPages, (*tx).loadOrder),
+	loadAll(rules.Types, (*tx).loadTypes),
+	loadAll(rules.Templates, (*tx).loadTemplates),
+	loadAll(rules.Schedules, (*tx).loadSchedules),
+	loadAll(rules.Groups, (*tx).loadGroups),
+	loadAll(rules.Reservations, (*tx).loadReservations),
+	loadAll(rules.Requests, (*tx).loadRequests),
+	loadAll(rules.Buckets, (*tx).loadBuckets),
+	loadAll(rules.Throttle, (*tx).loadThrottle),
+	loadEach(rules.Webhooks, (*tx).loadWebhooks),
+	loadAll(rules.Active, (*tx).loadActive),
+	loadEach(rules.LiveJobs, (*tx).loadJobsOf),
+	loadEach(rules.PlannedJobs, (*tx).loadPlanned),
+	loadEach(rules.GroupMembers, (*tx).loadMembers),
+	loadEach(rules.BlockedJobs, (*tx).loadBlocked),
+	loadEach(rules.WaitingJobs, (*tx).loadOverlapWaiting),
+	loadEach(rules.LatestJobs, (*tx).loadLatest),
+	loadEach(rules.DependentsOf, (*tx).loadDependents),
+	loadEach(rules.Dependencies, (*tx).loadReach),
+	loadEach(rules.UsersOf, (*tx).loadUsing),
+	loadEach(rules.KeyQueues, (*tx).loadKeyQueue),
+	loadEach(rules.OpenCounts, (*tx).loadOpen),
+	loadEach(rules.Redrives, (*tx).loadRedriven),
+	loadEach(rules.AttemptsOf, (*tx).loadAttempts),
+	loadEach(rules.LateWaits, (*tx).loadExpiredWaits),
+	loadEach(rules.PendingIntents, (*tx).loadIntents),
+	loadEach(rules.EndedReservations, (*tx).loadExpiredReservations),
+	loadEach(rules.OldRequests, (*tx).loadExpiredRequests),
+	loadAll(rules.DroppedSchedules, (*tx).loadDropped),
+	loadEach(rules.DroppedJobsOf, (*tx).loadDroppedJobs),
+}
+
+// loadAll returns a loader with one statement for all keys.
+func loadAll[K any](k rules.Kind[K], load func(*tx, []K, *rules.UnitOfWork) []statement) rules.Loader[*tx] {
+	return rules.LoadAll(k, func(t *tx, keys []K, u *rules.UnitOfWork) error {
+		t.loading = append(t.loading, load(t, keys, u)...)
+		return nil
+	})
+}
+
+// loadEach returns a loader with one statement for each key.
+func loadEach[K any](k rules.Kind[K], load func(*tx, K, *rules.UnitOfWork) statement) rules.Loader[*tx] {
+	return rules.LoadEach(k, func(t *tx, key K, u *rules.UnitOfWork) error {
+		t.loading = append(t.loading, load(t, key, u))
+		return nil
+	})
+}
+
+// Load reads the rows that rules have missed, in one round trip.
+func (t *tx) Load(u *rules.UnitOfWork) error {
 	t.setUnit(u)
-	var statements []statement
-	add := func(more ...statement) { statements = append(statements, more...) }
-	add(t.loadLeases(n.Leases, n.SkipLocked, u)...)
-	add(t.loadFullJobs(n.FullJobs, u)...)
-	add(t.loadNew(n.NewJobs, u)...)
-	add(t.loadRetries(n.Retries, u)...)
-	add(t.loadChains(n.Chains, u)...)
-	add(t.loadKeys(n.Keys, u)...)
-	add(t.loadPlans(n.Plans, u)...)
-	add(t.loadTails(n.Tails, u)...)
-	add(t.loadAudits(n.Audits, u)...)
-	for _, p := range n.Order {
-		add(t.loadOrder(p, u))
+	t.loading = slices.Concat(
+		t.loadLeases(u.MissingLeases(), u.SkipLocked, u),
+		t.loadFullJobs(u.MissingJobs(), u),
+		t.loadNew(u.MissingNewJobs(), u),
+	)
+	if err := rules.LoadMissing(t, u, loaders); err != nil {
+		return err
 	}
-	add(t.loadRelated(n, u)...)
-	add(t.loadOrders(n, u)...)
+	orders := u.Orders()
+	statements := append(t.loading, t.loadOrders(orders, u)...)
 	if len(statements) == 0 { // everything is cached
 		return nil
 	}
 	if err := t.read(statements...); err != nil {
 		return err
 	}
-	if err := t.loadMoreHeads(n, u); err != nil {
-		return err
-	}
-	return t.loadMoreTails(n.Tails, u)
+	return t.loadMoreHeads(orders, u)
 }
 
-// LoadCached loads what limits a claim from the row cache, and removes it from the need.
-func (t *tx) LoadCached(n *rules.Need, u *rules.UnitOfWork) {
+// LoadCached loads what limits a claim from the row cache.
+func (t *tx) LoadCached(u *rules.UnitOfWork) {
 	t.setUnit(u)
-	n.Types = slices.DeleteFunc(n.Types, func(name string) bool { return useCached(t, classType, rowKey{name: name}, u.PutType) })
-	n.Throttle = n.Throttle && !useCached(t, classThrottle, rowKey{}, u.PutThrottle)
-	n.Active = n.Active && !useCached(t, classActive, rowKey{}, u.PutActive)
+	for _, name := range slices.Clone(rules.Types.Missing(u)) {
+		if useCached(t, classType, rowKey{name: name}, rules.Types.Into(u)) {
+			rules.Types.PutAbsent(u, name) // unless there is a row
+		}
+	}
+	if len(rules.Throttle.Missing(u)) > 0 && useCached(t, classThrottle, rowKey{}, rules.Throttle.Into(u)) {
+		rules.Throttle.PutAbsent(u, struct{}{})
+	}
+	if len(rules.Active.Missing(u)) > 0 && useCached(t, classActive, rowKey{}, u.PutActive) {
+		u.PutNoActive()
+	}
 }
 
 // setUnit makes a unit of work the current one, with an empty read set.
@@ -208,54 +263,7 @@ func (t *tx) setUnit(u *rules.UnitOfWork) {
 	t.passes++
 }
 
-// loadRelated reads definitions and the rows related to jobs.
-func (t *tx) loadRelated(n *rules.Need, u *rules.UnitOfWork) (statements []statement) {
-	statements = append(statements, t.loadTypes(n.Types, u)...)
-	statements = append(statements, t.loadTemplates(n.Templates, u)...)
-	statements = append(statements, t.loadSchedules(n.Schedules, u)...)
-	statements = append(statements, t.loadGroups(n.Groups, u)...)
-	statements = append(statements, t.loadReservations(n.Reservations, u)...)
-	statements = append(statements, t.loadRequests(n.Requests, u)...)
-	statements = append(statements, t.loadBuckets(n.Buckets, u)...)
-	if n.Throttle {
-		statements = append(statements, t.loadThrottle(u)...)
-	}
-	if n.Webhooks {
-		statements = append(statements, t.loadWebhooks(u))
-	}
-	if n.Active {
-		statements = append(statements, t.loadActive(u)...)
-	}
-	statements = append(statements, loadEach(n.JobsOf, u, t.loadJobsOf)...)
-	statements = append(statements, loadEach(n.Planned, u, t.loadPlanned)...)
-	statements = append(statements, loadEach(n.Members, u, t.loadMembers)...)
-	statements = append(statements, loadEach(n.Blocked, u, t.loadBlocked)...)
-	statements = append(statements, loadEach(n.OverlapWaiting, u, t.loadOverlapWaiting)...)
-	statements = append(statements, loadEach(n.Latest, u, t.loadLatest)...)
-	statements = append(statements, loadEach(n.Dependents, u, t.loadDependents)...)
-	statements = append(statements, loadEach(n.Reach, u, t.loadReach)...)
-	statements = append(statements, loadEach(n.Using, u, t.loadUsing)...)
-	statements = append(statements, loadEach(n.KeyQueues, u, t.loadKeyQueue)...)
-	statements = append(statements, loadEach(n.Open, u, t.loadOpen)...)
-	statements = append(statements, loadEach(n.Redriven, u, t.loadRedriven)...)
-	statements = append(statements, loadEach(n.Attempts, u, t.loadAttempts)...)
-	statements = append(statements, loadEach(n.ExpiredWaits, u, t.loadExpiredWaits)...)
-	statements = append(statements, loadEach(n.Intents, u, t.loadIntents)...)
-	statements = append(statements, loadEach(n.ExpiredReservations, u, t.loadExpiredReservations)...)
-	statements = append(statements, loadEach(n.ExpiredRequests, u, t.loadExpiredRequests)...)
-	statements = append(statements, t.loadDropped(n.Dropped, u)...)
-	return append(statements, loadEach(n.DroppedJobs, u, t.loadDroppedJobs)...)
-}
-
-// loadEach returns one statement for each query.
-func loadEach[Q any](queries []Q, u *rules.UnitOfWork, load func(Q, *rules.UnitOfWork) statement) (statements []statement) {
-	for _, q := range queries {
-		statements = append(statements, load(q, u))
-	}
-	return statements
-}
-
-func (t *tx) loadOrders(n *rules.Need, u *rules.UnitOfWork) (statements []statement) {
+func (t *tx) loadOrders(n rules.Orders, u *rules.UnitOfWork) (statements []statement) {
 	statements = append(statements, t.loadClaim(n, u)...)
 	statements = append(statements, ifNeeded(n.Due, u, t.loadDue)...)
 	statements = append(statements, ifNeeded(n.Stale, u, t.loadStale)...)
@@ -273,12 +281,12 @@ func ifNeeded[Q any](query *Q, u *rules.UnitOfWork, load func(*Q, *rules.UnitOfW
 func (t *tx) Write(c *rules.Changes) error {
 	t.ready = t.ready || c.Wake
 	t.claimID = c.Claim
-	t.changesCachedRows = t.changesCachedRows || len(c.Types)+len(c.Throttle)+len(c.Reservations) > 0
+	t.changesCachedRows = t.changesCachedRows || rules.ChangesAny(c, rules.Types, rules.Throttle, rules.Reservations)
 	if t.watched {
 		t.events = append(t.events, rules.Events(c)) // published after the commit
 		t.touched.add(c)
 	}
-	writeEach(t, c.Groups, t.writeGroup)
+	writeEach(t, rules.Groups.Changes(c), t.writeGroup)
 	t.updateJobs(c.Jobs)
 	remaining, err := t.insertJobs(c.NewJobs, c.NewJobChanges)
 	if err != nil {
@@ -286,19 +294,19 @@ func (t *tx) Write(c *rules.Changes) error {
 	}
 	t.updateJobs(remaining)
 	t.deleteJobs(c.RemovedJobs)
-	writeEach(t, c.Groups, t.deleteGroup) // after its members
-	t.writeKeys(c.Keys)
-	writeEach(t, c.Types, t.writeType)
-	writeEach(t, c.Templates, t.writeTemplate)
-	t.writeSchedules(c.Schedules)
-	writeEach(t, c.Throttle, t.writeThrottle)
-	writeEach(t, c.Webhooks, t.writeWebhooks)
-	writeEach(t, c.Reservations, t.endReservation)
-	writeEach(t, c.Reservations, t.insertReservation) // after the update that ends the previous one
-	writeEach(t, c.Requests, t.writeRequest)
-	writeEach(t, c.Buckets, t.writeBucket)
-	writeEach(t, c.Intents, t.writeIntent)
-	writeEach(t, c.Dropped, t.writeDropped)
+	writeEach(t, rules.Groups.Changes(c), t.deleteGroup) // after its members
+	t.writeKeys(rules.UniqueKeys.Changes(c))
+	writeEach(t, rules.Types.Changes(c), t.writeType)
+	writeEach(t, rules.Templates.Changes(c), t.writeTemplate)
+	t.writeSchedules(rules.Schedules.Changes(c))
+	writeEach(t, rules.Throttle.Changes(c), t.writeThrottle)
+	writeEach(t, rules.Webhooks.Changes(c), t.writeWebhooks)
+	writeEach(t, rules.Reservations.Changes(c), t.endReservation)
+	writeEach(t, rules.Reservations.Changes(c), t.insertReservation) // after the update that ends the previous one
+	writeEach(t, rules.Requests.Changes(c), t.writeRequest)
+	writeEach(t, rules.Buckets.Changes(c), t.writeBucket)
+	writeEach(t, rules.IntentRecords.Changes(c), t.writeIntent)
+	writeEach(t, rules.DroppedSchedules.Changes(c), t.writeDropped)
 	t.writeAudit(c.Audit)
 	return nil
 }

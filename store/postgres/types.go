@@ -40,14 +40,14 @@ func (t *tx) loadTypes(names []string, u *rules.UnitOfWork) []statement {
 	var left []string
 	var keys []rowKey
 	for _, name := range names {
-		if at := (rowKey{name: name}); !useCached(t, classType, at, u.PutType) {
+		if at := (rowKey{name: name}); !useCached(t, classType, at, rules.Types.Into(u)) {
 			left, keys = append(left, name), append(keys, at)
 		}
 	}
 	if len(left) == 0 {
 		return nil
 	}
-	return []statement{cacheRows(t, classType, keys, statement{sql: sqlType, params: []param{textsParam(left)}}, keyOfName, scanType, u.PutType)}
+	return []statement{cacheRows(t, classType, keys, statement{sql: sqlType, params: []param{textsParam(left)}}, keyOfName, scanType, rules.Types.Into(u))}
 }
 
 func (t *tx) writeType(c rules.Change[string, rota.Type]) []statement {

@@ -53,9 +53,9 @@ func scanWebhooksHead(r row) *rota.Webhooks {
 	return &rota.Webhooks{Version: r.id(0), UpdatedBy: r.text(1), UpdatedAt: r.time(2)}
 }
 
-func (t *tx) loadWebhooks(u *rules.UnitOfWork) statement {
+func (t *tx) loadWebhooks(_ struct{}, u *rules.UnitOfWork) statement {
 	t.readSet.addLookup(classWebhooks, rowKey{})
-	return statement{sql: sqlWebhooks, eachRow: scanTracked(t, classWebhooks, keyOfSingle, scanWebhooks, u.PutWebhooks)}
+	return statement{sql: sqlWebhooks, eachRow: scanTracked(t, classWebhooks, keyOfSingle, scanWebhooks, rules.Webhooks.Into(u))}
 }
 
 func (t *tx) writeWebhooks(c rules.Change[struct{}, rota.Webhooks]) []statement {

@@ -48,7 +48,7 @@ func (w *writer) loadAudit(id rota.ID, u *rules.UnitOfWork) error {
 	}
 	s.BindBytes(1, id[:])
 	return rows(s, func(*sqlite.Stmt) error {
-		u.PutAudit(id)
+		rules.Audits.Put(u, id, true)
 		return nil
 	})
 }

@@ -53,7 +53,7 @@ func (w *writer) loadDependents(q rules.Dependents, u *rules.UnitOfWork) error {
 		s.BindText(1, q.Schedule)
 		s.BindInt64(2, rota.DependentsMax+1)
 	}, func(s *sqlite.Stmt) error {
-		u.PutDependent(q, s.ColumnText(0))
+		rules.Append(rules.DependentsOf, u, q, s.ColumnText(0))
 		return nil
 	})
 }
@@ -100,7 +100,7 @@ func (w *writer) loadLatest(q rules.Latest, u *rules.UnitOfWork) error {
 		s.BindInt64(4, q.After)
 		s.BindInt64(5, q.Until)
 	}, func(s *sqlite.Stmt) error {
-		u.PutLatest(q, scanID(s, 0))
+		rules.LatestJobs.Put(u, q, scanID(s, 0))
 		return nil
 	})
 }
@@ -112,7 +112,7 @@ func (w *writer) loadBlocked(q rules.Blocked, u *rules.UnitOfWork) error {
 		bindScope(s, 3, q.Scope)
 		s.BindBool(5, q.Every)
 	}, func(s *sqlite.Stmt) error {
-		u.PutBlocked(q, scanJob(s))
+		rules.AppendJob(rules.BlockedJobs, u, q, scanJob(s))
 		return nil
 	})
 }
@@ -122,7 +122,7 @@ func (w *writer) loadOverlapWaiting(q rules.OverlapWaiting, u *rules.UnitOfWork)
 		s.BindText(1, q.Schedule)
 		s.BindInt64(2, rota.DependentsMax)
 	}, func(s *sqlite.Stmt) error {
-		u.PutOverlapWaiting(q, scanJob(s))
+		rules.AppendJob(rules.WaitingJobs, u, q, scanJob(s))
 		return nil
 	})
 }
@@ -132,7 +132,7 @@ func (w *writer) loadExpiredWaits(q rules.ExpiredWaits, u *rules.UnitOfWork) err
 		s.BindInt64(1, q.Now)
 		s.BindInt64(2, int64(q.Limit))
 	}, func(s *sqlite.Stmt) error {
-		u.PutExpiredWait(q, scanJob(s))
+		rules.AppendJob(rules.LateWaits, u, q, scanJob(s))
 		return nil
 	})
 }

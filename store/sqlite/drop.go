@@ -55,7 +55,7 @@ var droppedSQL = map[rules.DroppedKind]string{
 
 func (w *writer) loadDropped(schedule string, u *rules.UnitOfWork) error {
 	return w.query(sqlDropped, func(s *sqlite.Stmt) { s.BindText(1, schedule) }, func(s *sqlite.Stmt) error {
-		u.PutDropped(&rules.Dropped{
+		rules.DroppedSchedules.Put(u, &rules.Dropped{
 			Schedule: s.ColumnText(0), Before: s.ColumnInt64(1), Hidden: s.ColumnInt64(2), By: s.ColumnText(3),
 		})
 		return nil
@@ -68,7 +68,7 @@ func (w *writer) loadDroppedJobs(q rules.DroppedJobs, u *rules.UnitOfWork) error
 		s.BindInt64(2, q.Before)
 		s.BindInt64(3, int64(q.Limit))
 	}, func(s *sqlite.Stmt) error {
-		u.PutDroppedJob(q, scanJob(s))
+		rules.AppendJob(rules.DroppedJobsOf, u, q, scanJob(s))
 		return nil
 	})
 }

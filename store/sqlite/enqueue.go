@@ -179,7 +179,7 @@ func (w *writer) loadKey(k rules.UniqueKey, u *rules.UnitOfWork) error {
 	s.BindText(1, k.Type)
 	s.BindText(2, k.Key)
 	return rows(s, func(s *sqlite.Stmt) error {
-		u.PutKey(rules.UniqueKeyRecord{
+		rules.UniqueKeys.Put(u, &rules.UniqueKeyRecord{
 			Key: k, ExecutionID: scanID(s, 0), FreeAt: s.ColumnInt64(1), Ended: s.ColumnInt64(2) == 1,
 		})
 		return nil
@@ -217,7 +217,7 @@ func (w *writer) loadPlan(p rules.Plan, u *rules.UnitOfWork) error {
 	s.BindText(3, p.ScopeID)
 	s.BindInt64(4, p.Time)
 	return rows(s, func(s *sqlite.Stmt) error {
-		u.PutPlan(p, scanID(s, 0))
+		rules.Plans.Put(u, p, scanID(s, 0))
 		return nil
 	})
 }

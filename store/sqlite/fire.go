@@ -28,7 +28,7 @@ func (w *writer) loadJobsOf(q rules.JobsOf, u *rules.UnitOfWork) error {
 		s.BindBool(4, q.Waiting)
 		s.BindInt64(5, int64(q.Limit()))
 	}, func(s *sqlite.Stmt) error {
-		u.PutJobsOf(q, scanJob(s))
+		rules.AppendJob(rules.LiveJobs, u, q, scanJob(s))
 		return nil
 	})
 }
@@ -48,5 +48,5 @@ func (w *writer) loadPlanned(q rules.Planned, u *rules.UnitOfWork) error {
 	if err != nil {
 		return err
 	}
-	return w.loadLeases(ids, func(j *rota.Job) { u.PutPlanned(q, j) })
+	return w.loadLeases(ids, func(j *rota.Job) { rules.AppendJob(rules.PlannedJobs, u, q, j) })
 }

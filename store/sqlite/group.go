@@ -57,7 +57,7 @@ func scanGroup(s *sqlite.Stmt) (*rota.Group, error) {
 }
 
 func (w *writer) loadGroup(id rota.ID, u *rules.UnitOfWork) error {
-	return w.query(sqlGroup, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, scanInto(scanGroup, u.PutGroup))
+	return w.query(sqlGroup, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, scanInto(scanGroup, rules.Groups.Into(u)))
 }
 
 // writeGroup inserts a new group, and updates the columns of a group that may change.

@@ -43,7 +43,7 @@ func (w *writer) loadMembers(q rules.Members, u *rules.UnitOfWork) error {
 		s.BindBytes(1, q.Group[:])
 		s.BindInt64(2, int64(q.Limit))
 	}, func(s *sqlite.Stmt) error {
-		u.PutMember(q, scanJob(s))
+		rules.AppendJob(rules.GroupMembers, u, q, scanJob(s))
 		return nil
 	})
 }

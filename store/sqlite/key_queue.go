@@ -60,7 +60,7 @@ func (w *writer) loadKeyQueue(q rules.KeyQueue, u *rules.UnitOfWork) error {
 		state.Types = append(state.Types, t)
 	}
 	if err == nil {
-		u.PutKeyQueue(q, state)
+		rules.KeyQueues.Put(u, q, state)
 	}
 	return err
 }
@@ -140,7 +140,7 @@ func (w *writer) loadOpen(q rules.OpenCount, u *rules.UnitOfWork) error {
 			s.BindText(1, of)
 		}
 	}, func(s *sqlite.Stmt) error {
-		u.PutOpen(q, int(s.ColumnInt64(0)))
+		rules.OpenCounts.Put(u, q, int(s.ColumnInt64(0)))
 		return nil
 	})
 }

@@ -57,7 +57,7 @@ func TestStepIsRetriedWhenRowsChangeBeforeLock(t *testing.T) {
 		if reply, ok := results[0].Reply.(*rota.CancelledJob); !ok || !reply.Stopping {
 			t.Errorf("the step was not decided again: %+v", results[0])
 		}
-		if !slices.Contains(tx.locks.Jobs, job.ID) || len(tx.locks.UniqueKeys) != 1 {
+		if !slices.Contains(tx.locks.Jobs, job.ID) {
 			t.Errorf("not all rows that were read are locked: %+v", tx.locks)
 		}
 	})

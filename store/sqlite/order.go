@@ -30,22 +30,25 @@ FROM rota_jobs
 WHERE id = ?`
 )
 
-// loadTail offers the last jobs of a priority until the unit of work accepts one.
-func (w *writer) loadTail(priority int, u *rules.UnitOfWork) error {
+// loadTail reads the last jobs of a priority.
+func (w *writer) loadTail(q rules.Tail, u *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlTail)
 	if err != nil {
 		return err
 	}
-	s.BindInt64(1, int64(priority))
-	for {
+	s.BindInt64(1, int64(q.Priority))
+	for range q.Count {
 		more, err := s.Step()
-		if err != nil || !more || u.PutTail(priority, scanID(s, 0), s.ColumnInt64(1)) {
-			if resetErr := s.Reset(); err == nil {
-				err = resetErr
-			}
+		if err != nil {
+			_ = s.Reset()
 			return err
 		}
+		if !more {
+			break
+		}
+		rules.Append(rules.Tails, u, q, rules.LastJob{ID: scanID(s, 0), Position: s.ColumnInt64(1)})
 	}
+	return s.Reset()
 }
 
 func (w *writer) loadOrder(p rules.OrderPage, u *rules.UnitOfWork) error {
@@ -67,7 +70,7 @@ func (w *writer) loadOrder(p rules.OrderPage, u *rules.UnitOfWork) error {
 	s.BindBytes(4, p.From[:])
 	s.BindInt64(5, int64(p.Limit))
 	return rows(s, func(s *sqlite.Stmt) error {
-		u.PutPage(p, scanJob(s))
+		rules.AppendJob(rules.OrderPages, u, p, scanJob(s))
 		return nil
 	})
 }

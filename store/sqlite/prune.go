@@ -55,14 +55,14 @@ func (w *writer) deleteJob(j *rota.Job) error {
 
 func (w *writer) loadAttempts(q rules.Attempts, u *rules.UnitOfWork) error {
 	return w.query(sqlAttempts, func(s *sqlite.Stmt) { s.BindBytes(1, q.Execution[:]) }, func(s *sqlite.Stmt) error {
-		u.PutAttempt(q, scanID(s, 0))
+		rules.Append(rules.AttemptsOf, u, q, scanID(s, 0))
 		return nil
 	})
 }
 
 func (w *writer) loadRedriven(q rules.Redriven, u *rules.UnitOfWork) error {
 	return w.query(sqlRedriven, func(s *sqlite.Stmt) { s.BindBytes(1, q.Execution[:]) }, func(s *sqlite.Stmt) error {
-		u.PutRedriven(q, scanID(s, 0))
+		rules.Redrives.Put(u, q, scanID(s, 0))
 		return nil
 	})
 }

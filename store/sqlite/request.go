@@ -31,7 +31,7 @@ func scanRequest(s *sqlite.Stmt) (*rules.Request, error) {
 }
 
 func (w *writer) loadRequest(key rules.RequestKey, u *rules.UnitOfWork) error {
-	return w.query(sqlRequest, func(s *sqlite.Stmt) { bindRequestKey(s, key) }, scanInto(scanRequest, u.PutRequest))
+	return w.query(sqlRequest, func(s *sqlite.Stmt) { bindRequestKey(s, key) }, scanInto(scanRequest, rules.Requests.Into(u)))
 }
 
 func (w *writer) loadExpiredRequests(q rules.ExpiredRequests, u *rules.UnitOfWork) error {

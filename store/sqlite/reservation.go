@@ -45,10 +45,10 @@ func scanReservation(s *sqlite.Stmt) (*rota.Reservation, error) {
 }
 
 func (w *writer) loadReservation(id rota.ID, u *rules.UnitOfWork) error {
-	return w.query(sqlReservation, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, scanInto(scanReservation, u.PutReservation))
+	return w.query(sqlReservation, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, scanInto(scanReservation, rules.Reservations.Into(u)))
 }
 
-func (w *writer) loadActive(u *rules.UnitOfWork) error {
+func (w *writer) loadActive(_ struct{}, u *rules.UnitOfWork) error {
 	return w.query(sqlActive, nil, scanInto(scanReservation, u.PutActive))
 }
 

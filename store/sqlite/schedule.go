@@ -62,7 +62,7 @@ func scanSchedule(s *sqlite.Stmt) (*rota.Schedule, error) {
 }
 
 func (w *writer) loadSchedule(name string, u *rules.UnitOfWork) error {
-	return w.query(sqlSchedule, func(s *sqlite.Stmt) { s.BindText(1, name) }, scanInto(scanSchedule, u.PutSchedule))
+	return w.query(sqlSchedule, func(s *sqlite.Stmt) { s.BindText(1, name) }, scanInto(scanSchedule, rules.Schedules.Into(u)))
 }
 
 func (w *writer) loadUsing(q rules.Using, u *rules.UnitOfWork) error {
@@ -71,7 +71,7 @@ func (w *writer) loadUsing(q rules.Using, u *rules.UnitOfWork) error {
 		s.BindBool(2, q.Disabled)
 		s.BindInt64(3, int64(q.Limit))
 	}, func(s *sqlite.Stmt) error {
-		u.PutUsing(q, s.ColumnText(0))
+		rules.Append(rules.UsersOf, u, q, s.ColumnText(0))
 		return nil
 	})
 }

@@ -39,7 +39,7 @@ func scanTemplate(s *sqlite.Stmt) (*rota.Template, error) {
 }
 
 func (w *writer) loadTemplate(name string, u *rules.UnitOfWork) error {
-	return w.query(sqlTemplate, func(s *sqlite.Stmt) { s.BindText(1, name) }, scanInto(scanTemplate, u.PutTemplate))
+	return w.query(sqlTemplate, func(s *sqlite.Stmt) { s.BindText(1, name) }, scanInto(scanTemplate, rules.Templates.Into(u)))
 }
 
 func (w *writer) writeTemplate(c rules.Change[string, rota.Template]) error {

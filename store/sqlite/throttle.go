@@ -48,8 +48,8 @@ func scanThrottleHead(s *sqlite.Stmt) *rota.Throttle {
 // entries would cost more than the claim.
 type limitsCache struct{ last *rota.Throttle }
 
-func (w *writer) loadThrottle(u *rules.UnitOfWork) error {
-	return w.query(sqlThrottle, nil, scanInto(w.scanLimits, u.PutThrottle))
+func (w *writer) loadThrottle(_ struct{}, u *rules.UnitOfWork) error {
+	return w.query(sqlThrottle, nil, scanInto(w.scanLimits, rules.Throttle.Into(u)))
 }
 
 func (w *writer) scanLimits(s *sqlite.Stmt) (*rota.Throttle, error) {
@@ -90,7 +90,7 @@ func scanBucket(s *sqlite.Stmt) (*rota.Bucket, error) {
 }
 
 func (w *writer) loadBucket(name string, u *rules.UnitOfWork) error {
-	return w.query(sqlBucket, func(s *sqlite.Stmt) { s.BindText(1, name) }, scanInto(scanBucket, u.PutBucket))
+	return w.query(sqlBucket, func(s *sqlite.Stmt) { s.BindText(1, name) }, scanInto(scanBucket, rules.Buckets.Into(u)))
 }
 
 func (w *writer) writeBucket(c rules.Change[string, rota.Bucket]) error {

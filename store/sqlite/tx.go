@@ -39,85 +39,59 @@ ORDER BY n DESC
 LIMIT 1`
 )
 
-// Load reads the rows that the rules need.
-func (w *writer) Load(n *rules.Need, u *rules.UnitOfWork) error {
-	if err := w.loadLeases(n.Leases, u.PutJob); err != nil {
-		return err
-	}
-	if err := w.loadFullJobs(n.FullJobs, u); err != nil {
-		return err
-	}
-	if err := w.loadFullJobs(n.NewJobs, u); err != nil {
-		return err
-	}
-	err := firstError(
-		each(n.Retries, func(of rota.ID) error { return w.loadRetry(of, u) }),
-		each(n.Chains, func(id rota.ID) error { return w.loadChain(id, u) }),
-		each(n.Keys, func(k rules.UniqueKey) error { return w.loadKey(k, u) }),
-		each(n.Plans, func(p rules.Plan) error { return w.loadPlan(p, u) }),
-		each(n.Tails, func(priority int) error { return w.loadTail(priority, u) }),
-		each(n.Audits, func(id rota.ID) error { return w.loadAudit(id, u) }),
-		each(n.Order, func(p rules.OrderPage) error { return w.loadOrder(p, u) }),
-	)
-	if err != nil {
-		return err
-	}
-	if err := w.loadRelated(n, u); err != nil {
-		return err
-	}
-	return w.loadOrders(n, u)
+// loaders load the rows that rules miss.
+var loaders = []rules.Loader[*writer]{
+	rules.LoadEach(rules.Retries, (*writer).loadRetry),
+	rules.LoadEach(rules.Chains, (*writer).loadChain),
+	rules.LoadEach(rules.UniqueKeys, (*writer).loadKey),
+	rules.LoadEach(rules.Plans, (*writer).loadPlan),
+	rules.LoadEach(rules.Tails, (*writer).loadTail),
+	rules.LoadEach(rules.Audits, (*writer).loadAudit),
+	rules.LoadEach(rules.OrderPages, (*writer).loadOrder),
+	rules.LoadEach(rules.Types, (*writer).loadType),
+	rules.LoadEach(rules.Templates, (*writer).loadTemplate),
+	rules.LoadEach(rules.Schedules, (*writer).loadSchedule),
+	rules.LoadEach(rules.Groups, (*writer).loadGroup),
+	rules.LoadEach(rules.Reservations, (*writer).loadReservation),
+	rules.LoadEach(rules.Requests, (*writer).loadRequest),
+	rules.LoadEach(rules.Buckets, (*writer).loadBucket),
+	rules.LoadEach(rules.Throttle, (*writer).loadThrottle),
+	rules.LoadEach(rules.Webhooks, (*writer).loadWebhooks),
+	rules.LoadEach(rules.Active, (*writer).loadActive),
+	rules.LoadEach(rules.LiveJobs, (*writer).loadJobsOf),
+	rules.LoadEach(rules.PlannedJobs, (*writer).loadPlanned),
+	rules.LoadEach(rules.GroupMembers, (*writer).loadMembers),
+	rules.LoadEach(rules.BlockedJobs, (*writer).loadBlocked),
+	rules.LoadEach(rules.WaitingJobs, (*writer).loadOverlapWaiting),
+	rules.LoadEach(rules.LatestJobs, (*writer).loadLatest),
+	rules.LoadEach(rules.DependentsOf, (*writer).loadDependents),
+	rules.LoadEach(rules.Dependencies, (*writer).loadReach),
+	rules.LoadEach(rules.UsersOf, (*writer).loadUsing),
+	rules.LoadEach(rules.KeyQueues, (*writer).loadKeyQueue),
+	rules.LoadEach(rules.OpenCounts, (*writer).loadOpen),
+	rules.LoadEach(rules.Redrives, (*writer).loadRedriven),
+	rules.LoadEach(rules.AttemptsOf, (*writer).loadAttempts),
+	rules.LoadEach(rules.LateWaits, (*writer).loadExpiredWaits),
+	rules.LoadEach(rules.PendingIntents, (*writer).loadIntents),
+	rules.LoadEach(rules.EndedReservations, (*writer).loadExpiredReservations),
+	rules.LoadEach(rules.OldRequests, (*writer).loadExpiredRequests),
+	rules.LoadEach(rules.DroppedSchedules, (*writer).loadDropped),
+	rules.LoadEach(rules.DroppedJobsOf, (*writer).loadDroppedJobs),
 }
 
-// loadRelated reads definitions and the rows related to jobs.
-func (w *writer) loadRelated(n *rules.Need, u *rules.UnitOfWork) error {
+// Load reads the rows that rules have missed.
+func (w *writer) Load(u *rules.UnitOfWork) error {
+	orders := u.Orders()
 	return firstError(
-		each(n.Types, func(name string) error { return w.loadType(name, u) }),
-		each(n.Templates, func(name string) error { return w.loadTemplate(name, u) }),
-		each(n.Schedules, func(name string) error { return w.loadSchedule(name, u) }),
-		each(n.Groups, func(id rota.ID) error { return w.loadGroup(id, u) }),
-		each(n.Reservations, func(id rota.ID) error { return w.loadReservation(id, u) }),
-		each(n.Requests, func(key rules.RequestKey) error { return w.loadRequest(key, u) }),
-		each(n.Buckets, func(name string) error { return w.loadBucket(name, u) }),
-		onlyIf(n.Throttle, func() error { return w.loadThrottle(u) }),
-		onlyIf(n.Webhooks, func() error { return w.loadWebhooks(u) }),
-		onlyIf(n.Active, func() error { return w.loadActive(u) }),
-
-		each(n.JobsOf, func(q rules.JobsOf) error { return w.loadJobsOf(q, u) }),
-		each(n.Planned, func(q rules.Planned) error { return w.loadPlanned(q, u) }),
-		each(n.Members, func(q rules.Members) error { return w.loadMembers(q, u) }),
-		each(n.Blocked, func(q rules.Blocked) error { return w.loadBlocked(q, u) }),
-		each(n.OverlapWaiting, func(q rules.OverlapWaiting) error { return w.loadOverlapWaiting(q, u) }),
-		each(n.Latest, func(q rules.Latest) error { return w.loadLatest(q, u) }),
-		each(n.Dependents, func(q rules.Dependents) error { return w.loadDependents(q, u) }),
-		each(n.Reach, func(q rules.Reach) error { return w.loadReach(q, u) }),
-		each(n.Using, func(q rules.Using) error { return w.loadUsing(q, u) }),
-		each(n.KeyQueues, func(q rules.KeyQueue) error { return w.loadKeyQueue(q, u) }),
-		each(n.Open, func(q rules.OpenCount) error { return w.loadOpen(q, u) }),
-		each(n.Redriven, func(q rules.Redriven) error { return w.loadRedriven(q, u) }),
-		each(n.Attempts, func(q rules.Attempts) error { return w.loadAttempts(q, u) }),
-		each(n.ExpiredWaits, func(q rules.ExpiredWaits) error { return w.loadExpiredWaits(q, u) }),
-		each(n.Intents, func(q rules.Intents) error { return w.loadIntents(q, u) }),
-		each(n.ExpiredReservations, func(q rules.ExpiredReservations) error { return w.loadExpiredReservations(q, u) }),
-		each(n.ExpiredRequests, func(q rules.ExpiredRequests) error { return w.loadExpiredRequests(q, u) }),
-		each(n.Dropped, func(name string) error { return w.loadDropped(name, u) }),
-		each(n.DroppedJobs, func(q rules.DroppedJobs) error { return w.loadDroppedJobs(q, u) }),
-	)
-}
-
-func onlyIf(needed bool, load func() error) func() error {
-	if !needed {
-		return func() error { return nil }
-	}
-	return load
-}
-
-func (w *writer) loadOrders(n *rules.Need, u *rules.UnitOfWork) error {
-	return firstError(
-		ifNeeded(n.ClaimedBefore, u, w.loadClaimedBefore),
-		ifNeeded(n.Heads, u, w.loadHeads),
-		ifNeeded(n.Due, u, w.loadDue),
-		ifNeeded(n.Stale, u, w.loadStale),
-		ifNeeded(n.Unsettled, u, w.loadUnsettled),
+		func() error { return w.loadLeases(u.MissingLeases(), u.PutJob) },
+		func() error { return w.loadFullJobs(u.MissingJobs(), u) },
+		func() error { return w.loadFullJobs(u.MissingNewJobs(), u) },
+		func() error { return rules.LoadMissing(w, u, loaders) },
+		ifNeeded(orders.ClaimedBefore, u, w.loadClaimedBefore),
+		ifNeeded(orders.Heads, u, w.loadHeads),
+		ifNeeded(orders.Due, u, w.loadDue),
+		ifNeeded(orders.Stale, u, w.loadStale),
+		ifNeeded(orders.Unsettled, u, w.loadUnsettled),
 	)
 }
 
@@ -224,7 +198,7 @@ func (w *writer) loadRetry(of rota.ID, u *rules.UnitOfWork) error {
 	}
 	s.BindBytes(1, of[:])
 	return rows(s, func(s *sqlite.Stmt) error {
-		u.PutRetry(of, scanID(s, 0))
+		rules.Retries.Put(u, of, scanID(s, 0))
 		return nil
 	})
 }
@@ -236,7 +210,7 @@ func (w *writer) loadChain(id rota.ID, u *rules.UnitOfWork) error {
 	}
 	s.BindBytes(1, id[:])
 	return rows(s, func(s *sqlite.Stmt) error {
-		u.PutChain(id, scanID(s, 0))
+		rules.Chains.Put(u, id, scanID(s, 0))
 		return nil
 	})
 }
@@ -248,24 +222,24 @@ func (w *writer) Write(c *rules.Changes) error {
 		w.events = append(w.events, rules.Events(c)) // published after the commit
 	}
 	return firstError(
-		each(c.Groups, w.writeGroup),
+		each(rules.Groups.Changes(c), w.writeGroup),
 		func() error { return w.updateJobs(c.Jobs) },
 		func() error { return w.insertJobs(c.NewJobs) },
 		func() error { return w.updateJobs(c.NewJobChanges) },
 		each(c.RemovedJobs, w.deleteJob),
-		each(c.Groups, w.deleteGroup), // after their members
-		each(c.Keys, w.writeKey),
-		each(c.Types, w.writeType),
-		each(c.Templates, w.writeTemplate),
-		each(c.Schedules, w.writeSchedule),
-		each(c.Throttle, w.writeThrottle),
-		each(c.Webhooks, w.writeWebhooks),
-		each(c.Reservations, w.endReservation),
-		each(c.Reservations, w.insertReservation), // after the previous reservation has ended
-		each(c.Requests, w.writeRequest),
-		each(c.Buckets, w.writeBucket),
-		each(c.Intents, w.writeIntent),
-		each(c.Dropped, w.writeDropped),
+		each(rules.Groups.Changes(c), w.deleteGroup), // after their members
+		each(rules.UniqueKeys.Changes(c), w.writeKey),
+		each(rules.Types.Changes(c), w.writeType),
+		each(rules.Templates.Changes(c), w.writeTemplate),
+		each(rules.Schedules.Changes(c), w.writeSchedule),
+		each(rules.Throttle.Changes(c), w.writeThrottle),
+		each(rules.Webhooks.Changes(c), w.writeWebhooks),
+		each(rules.Reservations.Changes(c), w.endReservation),
+		each(rules.Reservations.Changes(c), w.insertReservation), // after the previous reservation has ended
+		each(rules.Requests.Changes(c), w.writeRequest),
+		each(rules.Buckets.Changes(c), w.writeBucket),
+		each(rules.IntentRecords.Changes(c), w.writeIntent),
+		each(rules.DroppedSchedules.Changes(c), w.writeDropped),
 		each(c.Audit, w.writeAudit),
 	)
 }

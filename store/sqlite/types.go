@@ -39,7 +39,7 @@ func scanType(s *sqlite.Stmt) (*rota.Type, error) {
 }
 
 func (w *writer) loadType(name string, u *rules.UnitOfWork) error {
-	return w.query(sqlType, func(s *sqlite.Stmt) { s.BindText(1, name) }, scanInto(scanType, u.PutType))
+	return w.query(sqlType, func(s *sqlite.Stmt) { s.BindText(1, name) }, scanInto(scanType, rules.Types.Into(u)))
 }
 
 func (w *writer) writeType(c rules.Change[string, rota.Type]) error {

@@ -35,8 +35,8 @@ func scanWebhooksHead(s *sqlite.Stmt) *rota.Webhooks {
 	return &rota.Webhooks{Version: scanID(s, 0), UpdatedBy: s.ColumnText(1), UpdatedAt: scanTime(s, 2)}
 }
 
-func (w *writer) loadWebhooks(u *rules.UnitOfWork) error {
-	return w.query(sqlWebhooks, nil, scanInto(scanWebhooks, u.PutWebhooks))
+func (w *writer) loadWebhooks(_ struct{}, u *rules.UnitOfWork) error {
+	return w.query(sqlWebhooks, nil, scanInto(scanWebhooks, rules.Webhooks.Into(u)))
 }
 
 func (w *writer) writeWebhooks(c rules.Change[struct{}, rota.Webhooks]) error {
