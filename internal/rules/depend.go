@@ -47,7 +47,7 @@ func (u *UnitOfWork) blockedOf(schedule string, scope rota.Scope) (ids []rota.ID
 		if j == nil || j.Status != rota.StatusQueued || j.Hold&rota.HoldDependency == 0 {
 			continue
 		}
-		if own := scopeOf(j); scope == everyScope || scope == (rota.Scope{}) || own == scope || own == (rota.Scope{}) {
+		if own := ScopeOf(j); scope == everyScope || scope == (rota.Scope{}) || own == scope || own == (rota.Scope{}) {
 			ids = append(ids, id)
 		}
 	}
@@ -60,7 +60,7 @@ func (u *UnitOfWork) latestOf(q Latest) rota.ID {
 	best := u.job(stored)
 	for _, id := range u.createdBySchedule[q.Schedule] {
 		j := u.job(id)
-		if j == nil || !j.RetryOf.IsZero() || scopeOf(j) != q.Scope {
+		if j == nil || !j.RetryOf.IsZero() || ScopeOf(j) != q.Scope {
 			continue
 		}
 		if at := j.CountsAt.UnixMicro(); at <= q.After || at > q.Until {
@@ -76,17 +76,17 @@ func (u *UnitOfWork) latestOf(q Latest) rota.ID {
 	return best.ID
 }
 
-// scopesNeeded returns the scopes of a dependency that a job needs: its own, or
+// ScopesNeeded returns the scopes of a dependency that a job needs: its own, or
 // all of them if the job has no scope.
-func scopesNeeded(b *rota.Job, d *rota.Schedule) []rota.Scope {
-	own := scopeOf(b)
+func ScopesNeeded(b *rota.Job, d *rota.Schedule) []rota.Scope {
+	own := ScopeOf(b)
 	if own == (rota.Scope{}) || len(d.Spec.Scopes) == 0 {
 		return d.Spec.EachScope()
 	}
 	return []rota.Scope{own}
 }
 
-func windowOf(b *rota.Job, d *rota.Schedule, scope rota.Scope) Latest {
+func WindowOf(b *rota.Job, d *rota.Schedule, scope rota.Scope) Latest {
 	after := int64(math.MinInt64)
 	if !b.WaitFrom.IsZero() {
 		after = b.WaitFrom.UnixMicro()
@@ -116,8 +116,8 @@ func dependencyMet(u *UnitOfWork, b *rota.Job, d *rota.Schedule) bool {
 	if d.State != rota.ScheduleDisabled && !d.NextFire.IsZero() && !d.NextFire.After(b.PlanTime) {
 		return false
 	}
-	met, scopes := true, scopesNeeded(b, d)
-	u.each(len(scopes), func(i int) { met = met && u.completedIn(windowOf(b, d, scopes[i])) })
+	met, scopes := true, ScopesNeeded(b, d)
+	u.each(len(scopes), func(i int) { met = met && u.completedIn(WindowOf(b, d, scopes[i])) })
 	return met
 }
 

@@ -12,10 +12,10 @@ import (
 // job may still be claimed, since a claim does not read schedules; it is then
 // asked to stop and never retried.
 func decideDrop(u *UnitOfWork, c *rota.Drop) (rota.Reply, *rota.Error) {
-	u.wantAuditedSubject(c, scheduleSubject(c.Name))
+	u.wantAuditedSubject(c, ScheduleSubject(c.Name))
 	s := Schedules.get(u, c.Name)
 	switch {
-	case s == nil || u.auditedSubject(c, scheduleSubject(c.Name)):
+	case s == nil || u.auditedSubject(c, ScheduleSubject(c.Name)):
 		return &rota.Dropped{Gone: true}, nil
 	case c.Version != nil && *c.Version != s.Version:
 		return nil, changedSince("schedule " + c.Name)
@@ -44,7 +44,7 @@ func decideDrop(u *UnitOfWork, c *rota.Drop) (rota.Reply, *rota.Error) {
 			}
 		},
 	)
-	u.auditSubject(c, rota.AuditScheduleDeleted, scheduleSubject(s.Name), "")
+	u.auditSubject(c, rota.AuditScheduleDeleted, ScheduleSubject(s.Name), "")
 	return reply, nil
 }
 

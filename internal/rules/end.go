@@ -15,11 +15,11 @@ func hasRelations(j *rota.Job) bool {
 // other members need no attention.
 func executionEnded(u *UnitOfWork, c rota.Command, j *rota.Job, withGroup bool) {
 	if !hasRelations(j) {
-		endKey(u, j, keepsKey(j))
+		endKey(u, j, KeepsKey(j))
 		return
 	}
 	u.together(
-		func() { endKey(u, j, keepsKey(j)) },
+		func() { endKey(u, j, KeepsKey(j)) },
 		func() {
 			if withGroup && !j.GroupID.IsZero() {
 				afterMemberEnd(u, c, j)
@@ -37,7 +37,7 @@ func scheduledExecutionEnded(u *UnitOfWork, c rota.Command, j *rota.Job) {
 	}
 	u.together(
 		func() { releaseNextExecution(u, j) },
-		func() { releaseDependents(u, j.Schedule, scopeOf(j)) },
+		func() { releaseDependents(u, j.Schedule, ScopeOf(j)) },
 		func() { complete(u, c, j) },
 		func() {
 			if dropped(u, j) {
@@ -47,10 +47,10 @@ func scheduledExecutionEnded(u *UnitOfWork, c rota.Command, j *rota.Job) {
 	)
 }
 
-// keepsKey reports whether an execution did what its unique key stands for: it
+// KeepsKey reports whether an execution did what its unique key stands for: it
 // completed, or its worker found that there was nothing to do. An execution
 // that Rota skipped never ran.
-func keepsKey(j *rota.Job) bool {
+func KeepsKey(j *rota.Job) bool {
 	return j.Run != nil && (j.Run.Outcome == rota.OutcomeCompleted || j.Run.Outcome == rota.OutcomeSkipped && j.Run.Runner != "")
 }
 
@@ -104,4 +104,4 @@ func stopRun(u *UnitOfWork, id rota.ID, by, reason string) bool {
 	return true
 }
 
-func scopeOf(j *rota.Job) rota.Scope { return rota.Scope{Kind: j.ScopeKind, ID: j.ScopeID} }
+func ScopeOf(j *rota.Job) rota.Scope { return rota.Scope{Kind: j.ScopeKind, ID: j.ScopeID} }

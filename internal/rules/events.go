@@ -113,7 +113,7 @@ func (c *Changes) eachScheduleEvent(other func(rota.Event)) {
 		default:
 			continue
 		}
-		name := strings.TrimPrefix(e.Subject, scheduleSubject(""))
+		name := strings.TrimPrefix(e.Subject, ScheduleSubject(""))
 		other(rota.Event{Kind: kind, Name: name, Schedule: name, Detail: e.Detail})
 	}
 }
@@ -183,7 +183,7 @@ func fillJobEvent(e *rota.Event, kind rota.EventKind, j *rota.Job) {
 // ready.
 func dueAt(j *rota.Job) time.Time {
 	mayHaveWaited := j.Schedule != "" && (j.RetryOf.IsZero() || !j.WaitUntil.IsZero())
-	if j.RunAt.After(j.CreatedAt) && waitedForTime(j) && !mayHaveWaited {
+	if j.RunAt.After(j.CreatedAt) && WaitedForTime(j) && !mayHaveWaited {
 		return j.RunAt
 	}
 	return j.QueuedAt

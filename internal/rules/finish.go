@@ -26,7 +26,7 @@ func finishOne(u *UnitOfWork, c *rota.Finish, item *rota.FinishItem) rota.Finish
 		}
 		return finishAnswer(u, j)
 	}
-	failed := isFailure(outcome, item.ErrorCode, j.Run)
+	failed := IsFailure(outcome, item.ErrorCode, j.Run)
 	if failed {
 		wantRetry(u, j)
 	}

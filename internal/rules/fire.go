@@ -57,14 +57,14 @@ func mayFire(u *UnitOfWork, c *rota.Fire, s *rota.Schedule) *rota.Error {
 	for _, t := range c.Times {
 		if micros(t.At).After(u.Now) {
 			return &rota.Error{
-				Code: rota.Conflict, Field: "times", Reason: stamp(t.At) + " is in the future; it is " + stamp(u.Now),
+				Code: rota.Conflict, Field: "times", Reason: Stamp(t.At) + " is in the future; it is " + Stamp(u.Now),
 				Hint: "read the due schedules from the store; its clock decides",
 			}
 		}
 	}
 	if s.NextFire.After(u.Now) && !s.MovedAt.After(u.Now) {
 		return &rota.Error{
-			Code: rota.Conflict, Field: "expect", Reason: stamp(s.NextFire) + " is in the future; it is " + stamp(u.Now),
+			Code: rota.Conflict, Field: "expect", Reason: Stamp(s.NextFire) + " is in the future; it is " + Stamp(u.Now),
 			Hint: "read the due schedules from the store; its clock decides",
 		}
 	}
@@ -100,8 +100,8 @@ func advanceCalendar(u *UnitOfWork, c *rota.Fire, name string) {
 	}
 	Schedules.set(u, s.Name, &next)
 	if !c.Missed.IsZero() {
-		u.auditSideEffect(c, rota.AuditScheduleMissed, scheduleSubject(s.Name),
-			"fire times from "+stamp(micros(c.Missed))+" on were given up (catch-up "+string(s.Spec.CatchUp)+")")
+		u.auditSideEffect(c, rota.AuditScheduleMissed, ScheduleSubject(s.Name),
+			"fire times from "+Stamp(micros(c.Missed))+" on were given up (catch-up "+string(s.Spec.CatchUp)+")")
 	}
 }
 

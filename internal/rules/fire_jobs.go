@@ -68,7 +68,7 @@ func createScheduledJob(u *UnitOfWork, c rota.Command, s *rota.Schedule, j *rota
 	var hold rota.Hold
 	var missing string
 	u.together(
-		func() { skipped, hold = applyOverlap(u, c, s, scopeOf(j), catchUp) },
+		func() { skipped, hold = applyOverlap(u, c, s, ScopeOf(j), catchUp) },
 		func() {
 			if !j.PlanTime.IsZero() {
 				missing = unmet(u, j)

@@ -215,12 +215,12 @@ func membersToEnd(g *rota.Group, limit int) Members {
 	return Members{Group: g.ID, Kind: which, Limit: limit}
 }
 
-func groupSubject(id rota.ID) string { return "group " + id.String() }
+func GroupSubject(id rota.ID) string { return "group " + id.String() }
 
 // decideCancelGroup records that the group is cancelled, which takes effect at
 // once, and cancels the first members. A Sweep cancels the rest.
 func decideCancelGroup(u *UnitOfWork, c *rota.CancelGroup) (rota.Reply, *rota.Error) {
-	u.wantAuditedSubject(c, groupSubject(c.GroupID))
+	u.wantAuditedSubject(c, GroupSubject(c.GroupID))
 	GroupMembers.want(u, nextMembers(c.GroupID))
 	GroupMembers.want(u, Members{Group: c.GroupID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
 	g := Groups.get(u, c.GroupID)
@@ -230,13 +230,13 @@ func decideCancelGroup(u *UnitOfWork, c *rota.CancelGroup) (rota.Reply, *rota.Er
 			Code: rota.NotFound, Field: "group_id", Reason: "there is no group " + c.GroupID.String(),
 			Hint: "check the id; the group may have been pruned; rota group list shows the groups",
 		}
-	case u.auditedSubject(c, groupSubject(g.ID)) || g.Ending == rota.EndingCancel:
+	case u.auditedSubject(c, GroupSubject(g.ID)) || g.Ending == rota.EndingCancel:
 		return &rota.CancelledGroup{Group: g}, nil
 	case len(u.membersOf(nextMembers(g.ID))) == 0 && !u.mayHaveMore(nextMembers(g.ID)):
 		return nil, &rota.Error{Code: rota.Conflict, Field: "group_id", Reason: "group " + g.ID.String() + " has ended", Hint: "no member is left to cancel"}
 	}
 	g = endGroup(u, g, rota.EndingCancel, c.Reason, c.Actor)
-	u.auditSubject(c, rota.AuditGroupCancelled, groupSubject(g.ID), c.Reason)
+	u.auditSubject(c, rota.AuditGroupCancelled, GroupSubject(g.ID), c.Reason)
 	reply := &rota.CancelledGroup{Group: g}
 	reply.Cancelled, reply.Stopping, reply.More = endMembers(u, c, g, Members{Group: g.ID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
 	return reply, nil

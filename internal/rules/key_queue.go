@@ -113,7 +113,7 @@ func keyCapacity(u *UnitOfWork, queue KeyQueue, state KeyQueueState) int {
 	}
 	open := state.Open
 	for _, r := range u.touchedByKey[queue.Key] {
-		open += boolToInt(isOpen(r.is)) - boolToInt(isOpen(r.was))
+		open += boolToInt(IsOpen(r.is)) - boolToInt(IsOpen(r.was))
 	}
 	return max(0, limit-open)
 }
@@ -235,7 +235,7 @@ func (u *UnitOfWork) insertInOrder(ids []rota.ID, id rota.ID) []rota.ID {
 	return slices.Insert(slices.Clone(ids), at, id)
 }
 
-func isOpen(j *rota.Job) bool {
+func IsOpen(j *rota.Job) bool {
 	return j != nil && j.Status == rota.StatusRunning && j.Sequel == ""
 }
 

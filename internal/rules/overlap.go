@@ -32,7 +32,7 @@ func (u *UnitOfWork) byWaiting(schedule string, scope rota.Scope, stored []rota.
 	for _, id := range slices.Compact(ids) {
 		j := u.job(id)
 		switch {
-		case j == nil || j.Sequel != "" || scopeOf(j) != scope:
+		case j == nil || j.Sequel != "" || ScopeOf(j) != scope:
 		case j.Hold&rota.HoldOverlap != 0:
 			waiting = append(waiting, j)
 		default:
@@ -46,10 +46,10 @@ func (u *UnitOfWork) byWaiting(schedule string, scope rota.Scope, stored []rota.
 // one has ended and no other is live, or when the schedule allows overlap.
 func releaseNextExecution(u *UnitOfWork, j *rota.Job) {
 	Schedules.want(u, j.Schedule)
-	if len(u.waitingOf(j.Schedule, scopeOf(j))) == 0 {
+	if len(u.waitingOf(j.Schedule, ScopeOf(j))) == 0 {
 		return
 	}
-	waiting, others := u.liveOf(j.Schedule, scopeOf(j))
+	waiting, others := u.liveOf(j.Schedule, ScopeOf(j))
 	if len(waiting) > 0 && (len(others) == 0 || mayOverlap(u, j.Schedule)) {
 		releaseHold(u, waiting[0].ID, rota.HoldOverlap)
 	}

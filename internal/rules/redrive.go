@@ -51,8 +51,8 @@ func wantRedrive(u *UnitOfWork, c *rota.Redrive, tail *rota.Job) {
 	}
 	if tail.Schedule != "" {
 		Schedules.want(u, tail.Schedule)
-		LiveJobs.want(u, JobsOf{Schedule: tail.Schedule, Scope: scopeOf(tail)})
-		LiveJobs.want(u, JobsOf{Schedule: tail.Schedule, Scope: scopeOf(tail), Waiting: true})
+		LiveJobs.want(u, JobsOf{Schedule: tail.Schedule, Scope: ScopeOf(tail)})
+		LiveJobs.want(u, JobsOf{Schedule: tail.Schedule, Scope: ScopeOf(tail), Waiting: true})
 	}
 }
 
@@ -66,7 +66,7 @@ func overlapHold(u *UnitOfWork, j *rota.Job) rota.Hold {
 	if s == nil || s.Spec.Overlap == rota.OverlapAllow {
 		return 0
 	}
-	if waiting, others := u.liveOf(s.Name, scopeOf(j)); len(waiting)+len(others) > 0 {
+	if waiting, others := u.liveOf(s.Name, ScopeOf(j)); len(waiting)+len(others) > 0 {
 		return rota.HoldOverlap
 	}
 	return 0
@@ -83,7 +83,7 @@ func mayRedrive(u *UnitOfWork, tail *rota.Job) *rota.Error {
 	case tail.Run != nil && tail.Run.Outcome == rota.OutcomeCompleted:
 		return conflict(name+" has completed", "to run it once more, enqueue it again")
 	}
-	if again := u.redriveOf(tail.ExecutionID); again != nil && !wasCancelled(again) {
+	if again := u.redriveOf(tail.ExecutionID); again != nil && !WasCancelled(again) {
 		return conflict(name+" was already retried, as job "+again.ExecutionID.String(), "if that job died too, retry that one")
 	}
 	if holder := keyHolder(u, tail.Type, tail.UniqueKey); holder != nil && holder.ExecutionID != tail.ExecutionID {
@@ -107,6 +107,6 @@ func (u *UnitOfWork) redriveOf(execution rota.ID) *rota.Job {
 	return u.job(u.tailOfChain(best.ID))
 }
 
-func wasCancelled(j *rota.Job) bool {
+func WasCancelled(j *rota.Job) bool {
 	return j.Status == rota.StatusCancelled || j.Run != nil && j.Run.Outcome == rota.OutcomeCancelled
 }

@@ -18,7 +18,7 @@ func decideRemember(u *UnitOfWork, c *rota.Remember) (rota.Reply, *rota.Error) {
 	case held == nil || !held.At.Add(rota.RequestKeep).After(u.Now):
 	case held.Hash != c.Hash:
 		return nil, &rota.Error{
-			Code: rota.Conflict, Field: "key", Reason: "the key was used for another request, at " + stamp(held.At),
+			Code: rota.Conflict, Field: "key", Reason: "the key was used for another request, at " + Stamp(held.At),
 			Hint: "use a new key for each request, and the same one only to send it again unchanged",
 		}
 	default:

@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func reservationSubject(id rota.ID) string { return "reservation " + id.String() }
+func ReservationSubject(id rota.ID) string { return "reservation " + id.String() }
 
 // decideReserve keeps a node from dispatching. One reservation is active at a
 // time; an expired one is replaced.
@@ -20,7 +20,7 @@ func decideReserve(u *UnitOfWork, c *rota.Reserve) (rota.Reply, *rota.Error) {
 	if held := u.activeReservation(); held != nil {
 		if held.ExpiresAt.After(u.Now) {
 			return nil, &rota.Error{
-				Code: rota.Busy, Field: "node", Reason: "node " + held.Node + " is reserved for a direct run until " + stamp(held.ExpiresAt) + " at the latest",
+				Code: rota.Busy, Field: "node", Reason: "node " + held.Node + " is reserved for a direct run until " + Stamp(held.ExpiresAt) + " at the latest",
 				Hint: "try again when the reservation is released",
 			}
 		}
@@ -44,7 +44,7 @@ func endReservation(u *UnitOfWork, r *rota.Reservation, status rota.ReservationS
 // expireReservation ends a reservation that was not released.
 func expireReservation(u *UnitOfWork, c rota.Command, r *rota.Reservation) {
 	endReservation(u, r, rota.ReservationExpired)
-	u.auditSideEffect(c, rota.AuditReservationExpired, reservationSubject(r.ID), "")
+	u.auditSideEffect(c, rota.AuditReservationExpired, ReservationSubject(r.ID), "")
 }
 
 // extendForRun makes the active reservation last as long as the lease of its

@@ -7,13 +7,13 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func scheduleSubject(name string) string { return "schedule " + name }
+func ScheduleSubject(name string) string { return "schedule " + name }
 
 // decidePutSchedule declares a schedule. A schedule that is declared as it is
 // stays unchanged; otherwise a program that declares its schedules at each
 // start would postpone them each time.
 func decidePutSchedule(u *UnitOfWork, c *rota.PutSchedule) (rota.Reply, *rota.Error) {
-	u.wantAuditedSubject(c, scheduleSubject(c.Name))
+	u.wantAuditedSubject(c, ScheduleSubject(c.Name))
 	Templates.want(u, c.Spec.Template)
 	WaitingJobs.want(u, OverlapWaiting{Schedule: c.Name})
 	BlockedJobs.want(u, blockedBy(c.Name, everyScope))
@@ -21,7 +21,7 @@ func decidePutSchedule(u *UnitOfWork, c *rota.PutSchedule) (rota.Reply, *rota.Er
 	DroppedSchedules.want(u, c.Name)
 	wantGraph(u, c)
 	s := Schedules.get(u, c.Name)
-	if u.auditedSubject(c, scheduleSubject(c.Name)) {
+	if u.auditedSubject(c, ScheduleSubject(c.Name)) {
 		return &rota.SchedulePut{Schedule: s}, nil
 	}
 	version := rota.ID{}
@@ -46,7 +46,7 @@ func decidePutSchedule(u *UnitOfWork, c *rota.PutSchedule) (rota.Reply, *rota.Er
 	if s == nil {
 		boundDropped(u, c.Name)
 	}
-	u.auditSubject(c, act, scheduleSubject(c.Name), "")
+	u.auditSubject(c, act, ScheduleSubject(c.Name), "")
 	u.together(
 		func() { releaseWaiting(u, c.Name) },
 		func() { releaseBlocked(u, c.Name, everyScope, rota.DependentsMax) },
@@ -136,9 +136,9 @@ func mayUseTimes(u *UnitOfWork, c *rota.PutSchedule, newTimes bool) *rota.Error 
 	case !newTimes:
 		return nil
 	case !at.IsZero() && at.Before(u.Now):
-		return rota.Invalidf("at", "of schedule %s, %s, has passed; it is %s: give a future time, or trigger it", c.Name, stamp(at), stamp(u.Now))
+		return rota.Invalidf("at", "of schedule %s, %s, has passed; it is %s: give a future time, or trigger it", c.Name, Stamp(at), Stamp(u.Now))
 	case !ends.IsZero() && ends.Before(u.Now):
-		return rota.Invalidf("ends_at", "of schedule %s, %s, has passed; it is %s: it would never fire", c.Name, stamp(ends), stamp(u.Now))
+		return rota.Invalidf("ends_at", "of schedule %s, %s, has passed; it is %s: it would never fire", c.Name, Stamp(ends), Stamp(u.Now))
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func mayBegin(u *UnitOfWork, spec *rota.ScheduleSpec, next time.Time) *rota.Erro
 		return nil
 	}
 	return &rota.Error{
-		Code: rota.Conflict, Field: "next", Reason: stamp(next) + " is too long ago; the time of the store is " + stamp(u.Now),
+		Code: rota.Conflict, Field: "next", Reason: Stamp(next) + " is too long ago; the time of the store is " + Stamp(u.Now),
 		Hint: "correct the clock, and compute the next fire again",
 	}
 }
@@ -166,19 +166,19 @@ func timePassed(u *UnitOfWork, s *rota.Schedule) *rota.Error {
 		return nil
 	}
 	return &rota.Error{
-		Code: rota.Conflict, Field: "state", Reason: "schedule " + s.Name + " was to run once, at " + stamp(s.Spec.At) + ", which has passed",
+		Code: rota.Conflict, Field: "state", Reason: "schedule " + s.Name + " was to run once, at " + Stamp(s.Spec.At) + ", which has passed",
 		Hint: "give it another time, or trigger it",
 	}
 }
 
 func decideSwitchSchedule(u *UnitOfWork, c *rota.SwitchSchedule) (rota.Reply, *rota.Error) {
-	u.wantAuditedSubject(c, scheduleSubject(c.Name))
+	u.wantAuditedSubject(c, ScheduleSubject(c.Name))
 	DependentsOf.want(u, Dependents{Schedule: c.Name})
 	s := Schedules.get(u, c.Name)
 	switch {
 	case s == nil:
 		return nil, noName("schedule", c.Name)
-	case u.auditedSubject(c, scheduleSubject(c.Name)) || s.State == c.State:
+	case u.auditedSubject(c, ScheduleSubject(c.Name)) || s.State == c.State:
 		return &rota.SchedulePut{Schedule: s}, nil
 	}
 	next := *s
@@ -201,7 +201,7 @@ func decideSwitchSchedule(u *UnitOfWork, c *rota.SwitchSchedule) (rota.Reply, *r
 		next.NextFire = noTime
 	}
 	Schedules.set(u, c.Name, &next)
-	u.auditSubject(c, rota.AuditScheduleModified, scheduleSubject(c.Name), string(c.State))
+	u.auditSubject(c, rota.AuditScheduleModified, ScheduleSubject(c.Name), string(c.State))
 	releaseDependents(u, c.Name, everyScope)
 	return &rota.SchedulePut{Schedule: &next, Changed: true}, nil
 }
@@ -211,22 +211,22 @@ func disable(u *UnitOfWork, c rota.Command, s *rota.Schedule, reason string) {
 	next := *s
 	next.State, next.NextFire, next.Reason = rota.ScheduleDisabled, noTime, reason
 	Schedules.set(u, s.Name, &next)
-	u.auditSideEffect(c, rota.AuditScheduleDisabled, scheduleSubject(s.Name), reason)
+	u.auditSideEffect(c, rota.AuditScheduleDisabled, ScheduleSubject(s.Name), reason)
 }
 
 func decideDeleteSchedule(u *UnitOfWork, c *rota.DeleteSchedule) (rota.Reply, *rota.Error) {
-	u.wantAuditedSubject(c, scheduleSubject(c.Name))
+	u.wantAuditedSubject(c, ScheduleSubject(c.Name))
 	BlockedJobs.want(u, blockedBy(c.Name, everyScope))
 	DependentsOf.want(u, Dependents{Schedule: c.Name})
 	s := Schedules.get(u, c.Name)
 	switch {
-	case s == nil || u.auditedSubject(c, scheduleSubject(c.Name)):
+	case s == nil || u.auditedSubject(c, ScheduleSubject(c.Name)):
 		return &rota.ScheduleDeleted{Gone: true}, nil
 	case c.Version != nil && *c.Version != s.Version:
 		return nil, changedSince("schedule " + c.Name)
 	}
 	removeSchedule(u, c, s)
-	u.auditSubject(c, rota.AuditScheduleDeleted, scheduleSubject(s.Name), "")
+	u.auditSubject(c, rota.AuditScheduleDeleted, ScheduleSubject(s.Name), "")
 	return &rota.ScheduleDeleted{}, nil
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// isFailure reports whether a run that ended so is to be retried: it failed or
+// IsFailure reports whether a run that ended so is to be retried: it failed or
 // timed out. A run that a person cancelled never is.
-func isFailure(outcome rota.Outcome, code string, run *rota.Run) bool {
+func IsFailure(outcome rota.Outcome, code string, run *rota.Run) bool {
 	return outcome == rota.OutcomeFailed ||
 		outcome == rota.OutcomeCancelled && code == rota.CodeTimeout && run.CancelAt.IsZero()
 }
@@ -29,7 +29,7 @@ func wantRetry(u *UnitOfWork, j *rota.Job) {
 // dead letter; and what that means for other rows.
 func settle(u *UnitOfWork, c rota.Command, j *rota.Job, e retryOptions) {
 	run := j.Run
-	failed := isFailure(run.Outcome, run.ErrorCode, run)
+	failed := IsFailure(run.Outcome, run.ErrorCode, run)
 	if failed {
 		wantRetry(u, j)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func templateSubject(name string) string { return "template " + name }
+func TemplateSubject(name string) string { return "template " + name }
 
 // otherUsersQuery returns the query for enough schedules of a template to find
 // another than one among them, even if some were changed in the same
@@ -16,12 +16,12 @@ func otherUsersQuery(template string) Using {
 }
 
 func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Error) {
-	u.wantAuditedSubject(c, templateSubject(c.Name))
+	u.wantAuditedSubject(c, TemplateSubject(c.Name))
 	if c.OnlySchedule != "" {
 		UsersOf.want(u, otherUsersQuery(c.Name))
 	}
 	t := Templates.get(u, c.Name)
-	if u.auditedSubject(c, templateSubject(c.Name)) {
+	if u.auditedSubject(c, TemplateSubject(c.Name)) {
 		return &rota.TemplatePut{Template: t}, nil
 	}
 	version := rota.ID{}
@@ -46,7 +46,7 @@ func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Er
 	}
 	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, u.Now
 	Templates.set(u, c.Name, next)
-	u.auditSubject(c, act, templateSubject(c.Name), "")
+	u.auditSubject(c, act, TemplateSubject(c.Name), "")
 	return &rota.TemplatePut{Template: next, Changed: true}, nil
 }
 
@@ -62,13 +62,13 @@ func templateShared(template, other string) *rota.Error {
 // decideArchive archives a template, which takes effect at once, and disables
 // the first of its schedules. A Sweep disables the rest.
 func decideArchive(u *UnitOfWork, c *rota.Archive) (rota.Reply, *rota.Error) {
-	u.wantAuditedSubject(c, templateSubject(c.Name))
+	u.wantAuditedSubject(c, TemplateSubject(c.Name))
 	UsersOf.want(u, Using{Template: c.Name, Limit: rota.SweepMax + 1})
 	t := Templates.get(u, c.Name)
 	switch {
 	case t == nil:
 		return nil, noName("template", c.Name)
-	case u.auditedSubject(c, templateSubject(c.Name)) || t.State == rota.TemplateArchived:
+	case u.auditedSubject(c, TemplateSubject(c.Name)) || t.State == rota.TemplateArchived:
 		return &rota.TemplatePut{Template: t}, nil
 	}
 	next := setTemplate(u, c, t, rota.TemplateArchived, rota.AuditTemplateArchived)
@@ -83,7 +83,7 @@ func setTemplate(u *UnitOfWork, c rota.Command, t *rota.Template, state rota.Tem
 	next := *t
 	next.State, next.Version, next.UpdatedAt = state, c.Head().ID, u.Now
 	Templates.set(u, t.Name, &next)
-	u.auditSubject(c, act, templateSubject(t.Name), "")
+	u.auditSubject(c, act, TemplateSubject(t.Name), "")
 	return &next
 }
 
@@ -117,12 +117,12 @@ func (u *UnitOfWork) usersOf(template string, limit int) (schedules []*rota.Sche
 }
 
 func decideUnarchive(u *UnitOfWork, c *rota.Unarchive) (rota.Reply, *rota.Error) {
-	u.wantAuditedSubject(c, templateSubject(c.Name))
+	u.wantAuditedSubject(c, TemplateSubject(c.Name))
 	t := Templates.get(u, c.Name)
 	switch {
 	case t == nil:
 		return nil, noName("template", c.Name)
-	case u.auditedSubject(c, templateSubject(c.Name)) || t.State == rota.TemplateActive:
+	case u.auditedSubject(c, TemplateSubject(c.Name)) || t.State == rota.TemplateActive:
 		return &rota.TemplatePut{Template: t}, nil
 	}
 	return &rota.TemplatePut{

@@ -2,18 +2,18 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-const throttleSubject = "limits"
+const ThrottleSubject = "limits"
 
 // decidePutThrottle sets the limits. They apply at once, since claims read
 // them; a Sweep balances the queues of keys whose limit changed.
 func decidePutThrottle(u *UnitOfWork, c *rota.PutThrottle) (rota.Reply, *rota.Error) {
-	u.wantAuditedSubject(c, throttleSubject)
+	u.wantAuditedSubject(c, ThrottleSubject)
 	t := Throttle.get(u, one)
 	if t == nil {
 		t = &rota.Throttle{}
 	}
 	switch {
-	case u.auditedSubject(c, throttleSubject):
+	case u.auditedSubject(c, ThrottleSubject):
 		return &rota.ThrottlePut{Throttle: ownThrottle(t)}, nil
 	case c.Version != nil && *c.Version != t.Version:
 		return nil, changedSince("the set of limits")
@@ -31,7 +31,7 @@ func decidePutThrottle(u *UnitOfWork, c *rota.PutThrottle) (rota.Reply, *rota.Er
 	for _, key := range keysWithNewLimit(&t.Spec, &next.Spec) {
 		u.addIntent(IntentKey, key)
 	}
-	u.auditSubject(c, rota.AuditThrottleModified, throttleSubject, "")
+	u.auditSubject(c, rota.AuditThrottleModified, ThrottleSubject, "")
 	return &rota.ThrottlePut{Throttle: next, Changed: true}, nil
 }
 

@@ -7,13 +7,13 @@ import (
 // decideTrigger runs a schedule now. It ignores the calendar, the state and the
 // dependencies of the schedule, but applies its overlap policy.
 func decideTrigger(u *UnitOfWork, c *rota.Trigger) (rota.Reply, *rota.Error) {
-	u.wantAuditedSubject(c, scheduleSubject(c.Schedule))
+	u.wantAuditedSubject(c, ScheduleSubject(c.Schedule))
 	s, t, refusal := firable(u, c.Schedule)
 	if s == nil {
 		return nil, refusal
 	}
 	scopes := s.Spec.EachScope()
-	if own, _ := ownJobs(u, len(scopes), c.JobID); len(own) > 0 || u.auditedSubject(c, scheduleSubject(s.Name)) {
+	if own, _ := ownJobs(u, len(scopes), c.JobID); len(own) > 0 || u.auditedSubject(c, ScheduleSubject(s.Name)) {
 		return &rota.Triggered{Jobs: own}, nil
 	}
 	if refusal != nil {
@@ -32,7 +32,7 @@ func decideTrigger(u *UnitOfWork, c *rota.Trigger) (rota.Reply, *rota.Error) {
 		createScheduledJob(u, c, s, j, false)
 		created = append(created, j.ID)
 	})
-	u.auditSubject(c, rota.AuditScheduleFired, scheduleSubject(s.Name), string(c.Verb()))
+	u.auditSubject(c, rota.AuditScheduleFired, ScheduleSubject(s.Name), string(c.Verb()))
 	return &rota.Triggered{Jobs: jobsWithoutTokens(u, created)}, nil
 }
 
@@ -58,14 +58,14 @@ func firable(u *UnitOfWork, name string) (*rota.Schedule, *rota.Template, *rota.
 // decideBackfill runs a schedule for past times. Jobs that were planned for
 // them already stay as they are.
 func decideBackfill(u *UnitOfWork, c *rota.Backfill) (rota.Reply, *rota.Error) {
-	u.wantAuditedSubject(c, scheduleSubject(c.Schedule))
+	u.wantAuditedSubject(c, ScheduleSubject(c.Schedule))
 	s, t, refusal := firable(u, c.Schedule)
 	if s == nil {
 		return nil, refusal
 	}
 	wantFireJobs(u, s, c.Times, c.JobID)
 	count := len(c.Times) * len(s.Spec.EachScope())
-	if own, others := ownJobs(u, count, c.JobID); len(own) > 0 || u.auditedSubject(c, scheduleSubject(s.Name)) {
+	if own, others := ownJobs(u, count, c.JobID); len(own) > 0 || u.auditedSubject(c, ScheduleSubject(s.Name)) {
 		return &rota.Backfilled{Jobs: own, Known: others}, nil
 	}
 	switch last := c.Times[len(c.Times)-1].At; {
@@ -74,9 +74,9 @@ func decideBackfill(u *UnitOfWork, c *rota.Backfill) (rota.Reply, *rota.Error) {
 	case count > rota.JobsMax:
 		return nil, rota.Invalidf("times", "and scopes make %d jobs; at most %d are allowed: choose a shorter range", count, rota.JobsMax)
 	case micros(last).After(u.Now):
-		return nil, rota.Invalidf("times", "%s is in the future; it is %s", stamp(last), stamp(u.Now))
+		return nil, rota.Invalidf("times", "%s is in the future; it is %s", Stamp(last), Stamp(u.Now))
 	}
 	created, known := createFireJobs(u, c, s, t, c.Times, true, c.JobID)
-	u.auditSubject(c, rota.AuditScheduleFired, scheduleSubject(s.Name), string(c.Verb()))
+	u.auditSubject(c, rota.AuditScheduleFired, ScheduleSubject(s.Name), string(c.Verb()))
 	return &rota.Backfilled{Jobs: jobsWithoutTokens(u, created), Known: known}, nil
 }

@@ -2,19 +2,19 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-const webhooksSubject = "webhooks"
+const WebhooksSubject = "webhooks"
 
 // decidePutWebhooks sets the webhooks of all events. They receive the events of
 // this very step. The audit entry does not contain the webhooks, since they
 // contain secrets.
 func decidePutWebhooks(u *UnitOfWork, c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
-	u.wantAuditedSubject(c, webhooksSubject)
+	u.wantAuditedSubject(c, WebhooksSubject)
 	h := Webhooks.get(u, one)
 	if h == nil {
 		h = &rota.Webhooks{}
 	}
 	switch {
-	case u.auditedSubject(c, webhooksSubject):
+	case u.auditedSubject(c, WebhooksSubject):
 		return &rota.WebhooksPut{Webhooks: h}, nil
 	case c.Version != nil && *c.Version != h.Version:
 		return nil, changedSince("the list of webhooks")
@@ -23,6 +23,6 @@ func decidePutWebhooks(u *UnitOfWork, c *rota.PutWebhooks) (rota.Reply, *rota.Er
 	}
 	next := &rota.Webhooks{Spec: rota.CanonicalWebhooks(c.Spec), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: u.Now}
 	Webhooks.set(u, one, next)
-	u.auditSubject(c, rota.AuditWebhooksModified, webhooksSubject, "")
+	u.auditSubject(c, rota.AuditWebhooksModified, WebhooksSubject, "")
 	return &rota.WebhooksPut{Webhooks: next, Changed: true}, nil
 }

@@ -1,6 +1,9 @@
 package postgres
 
-import "github.com/rotajobs/rota/internal/rules"
+import (
+	"github.com/rotajobs/rota/internal/invariants"
+	"github.com/rotajobs/rota/internal/rules"
+)
 
 const (
 	// Each intent with whether its subject exists. The name of a group intent is the group's id,
@@ -122,7 +125,7 @@ func (in *inspection) schedules() error {
 	}
 	return in.each(sqlVerifySchedules, func(r row) error {
 		one, _ := scanSchedule(r)
-		in.Schedule(rules.ScheduleRow{Schedule: one, Template: r.text(len(r) - 1), Edges: edges[one.Name], Spec: r.json(10)})
+		in.Schedule(invariants.ScheduleRow{Schedule: one, Template: r.text(len(r) - 1), Edges: edges[one.Name], Spec: r.json(10)})
 		return nil
 	})
 }

@@ -1,4 +1,4 @@
-package rules
+package invariants
 
 import (
 	"encoding/binary"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 var verifyNow = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -100,7 +101,7 @@ func TestSecondPassIgnoresFingerprintCollision(t *testing.T) {
 	v.NeedsSecondPass()
 	for _, j := range []*rota.Job{one, other} {
 		plan, _ := firstPlan(j)
-		v.suspects.runs[fingerprintOf(j.Run.ID)], v.suspects.plans[plan.fingerprint()], v.suspects.owed[fingerprintOf(j.ID)] = true, true, true
+		v.suspects.runs[fingerprintOf(j.Run.ID)], v.suspects.plans[fingerprint(plan)], v.suspects.owed[fingerprintOf(j.ID)] = true, true, true
 	}
 	v.SecondPass(one)
 	v.SecondPass(other)
@@ -127,7 +128,7 @@ func TestRetryMayDifferOnlyWhereItWasEdited(t *testing.T) {
 func TestCompletedExecutionMayLoseKeyAfterUniqueFor(t *testing.T) {
 	j := endedJob(1, rota.OutcomeCompleted, rota.SequelNone)
 	j.UniqueKey, j.UniqueFor = "k", time.Minute
-	for _, held := range []*UniqueKeyRecord{nil, {ExecutionID: jobID(2)}, {ExecutionID: j.ID, FreeAt: 1, Ended: true}} {
+	for _, held := range []*rules.UniqueKeyRecord{nil, {ExecutionID: jobID(2)}, {ExecutionID: j.ID, FreeAt: 1, Ended: true}} {
 		v, names := checkNames()
 		v.Job(Row{Job: j, Key: held})
 		if len(*names) > 0 {

@@ -1,10 +1,10 @@
-package rules
+package invariants
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // run checks that a dispatched job has a run, and that the two agree.
@@ -24,7 +24,7 @@ func (v *Verifier) run(j *rota.Job, named rota.ID) {
 	}
 	switch {
 	case r.Open() && j.Ended():
-		v.jobViolation(j.ID, rota.CheckClosedJobOpenRun, "it ended at %s, but its run has no outcome", stamp(j.FinishedAt))
+		v.jobViolation(j.ID, rota.CheckClosedJobOpenRun, "it ended at %s, but its run has no outcome", rules.Stamp(j.FinishedAt))
 	case !r.Open() && !j.Ended():
 		v.jobViolation(j.ID, rota.CheckOpenJobClosedRun, "its run is %s, but the job has not ended", r.Outcome)
 	}
@@ -36,7 +36,7 @@ func (v *Verifier) run(j *rota.Job, named rota.ID) {
 func (v *Verifier) runShape(j *rota.Job, r *rota.Run) {
 	v.require(!r.ID.IsZero(), j, rota.CheckRunShape, "its run has no id")
 	v.require(r.StartedAt.Equal(j.StartedAt) || j.StartedAt.IsZero(), j, rota.CheckRunShape,
-		"it started at %s, its run at %s", stamp(j.StartedAt), stamp(r.StartedAt))
+		"it started at %s, its run at %s", rules.Stamp(j.StartedAt), rules.Stamp(r.StartedAt))
 	v.require(r.Open() == r.FinishedAt.IsZero(), j, rota.CheckRunShape, "its run has only one of outcome and finish time")
 	if r.Runner == "" {
 		v.skippedShape(j, r)
@@ -74,14 +74,12 @@ func (v *Verifier) skippedShape(j *rota.Job, r *rota.Run) {
 func (v *Verifier) sequel(j *rota.Job) {
 	switch {
 	case j.Sequel == "" && j.Ended() && j.Status != rota.StatusQueued:
-		v.jobViolation(j.ID, rota.CheckFinishedWithoutSequel, "it ended at %s, but has no sequel", stamp(j.FinishedAt))
+		v.jobViolation(j.ID, rota.CheckFinishedWithoutSequel, "it ended at %s, but has no sequel", rules.Stamp(j.FinishedAt))
 	case j.Sequel != "" && !j.Ended():
 		v.jobViolation(j.ID, rota.CheckSequelUnfinished, "its sequel is %s, but it has not ended", j.Sequel)
 	case j.Sequel != "" && j.Status == rota.StatusRunning && j.Run != nil && !j.Run.Open():
-		failed := isFailure(j.Run.Outcome, j.Run.ErrorCode, j.Run)
+		failed := rules.IsFailure(j.Run.Outcome, j.Run.ErrorCode, j.Run)
 		v.require(failed == (j.Sequel != rota.SequelNone), j, rota.CheckWrongSequel,
 			"its run is %s, but its sequel is %s", j.Run.Outcome, j.Sequel)
 	}
 }
-
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -1,4 +1,4 @@
-package rules
+package invariants
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // identity checks the enumerated fields, and that the attempt fits the place in
@@ -31,10 +32,10 @@ func (v *Verifier) identity(j *rota.Job) {
 	case first && j.Attempt != 1:
 		v.jobViolation(j.ID, rota.CheckAttemptRange, "it is attempt %d, but retries no job", j.Attempt)
 	case !first && j.Attempt == 1:
-		v.jobViolation(j.ID, rota.CheckAttemptRange, "it is attempt 1, but retries %s", jobRef(j.RetryOf))
+		v.jobViolation(j.ID, rota.CheckAttemptRange, "it is attempt 1, but retries %s", rules.JobRef(j.RetryOf))
 	}
 	if first != (j.ExecutionID == j.ID) {
-		v.violation(rota.CheckExecutionIdentity, []string{jobRef(j.ID), "execution " + j.ExecutionID.String()},
+		v.violation(rota.CheckExecutionIdentity, []string{rules.JobRef(j.ID), "execution " + j.ExecutionID.String()},
 			"its execution id is not the id of its first attempt")
 	}
 }
@@ -104,17 +105,9 @@ func (v *Verifier) shape(j *rota.Job) {
 	}
 	// Ready and Enqueue compare run_at with the time they store as queued_at, so
 	// this holds even if the clock was set back later.
-	if waitedForTime(j) && !j.QueuedAt.IsZero() && j.RunAt.After(j.QueuedAt) {
-		v.jobViolation(j.ID, rota.CheckQueuedEarly, "it became ready at %s, before its run_at %s", stamp(j.QueuedAt), stamp(j.RunAt))
+	if rules.WaitedForTime(j) && !j.QueuedAt.IsZero() && j.RunAt.After(j.QueuedAt) {
+		v.jobViolation(j.ID, rota.CheckQueuedEarly, "it became ready at %s, before its run_at %s", rules.Stamp(j.QueuedAt), rules.Stamp(j.RunAt))
 	}
-}
-
-// waitedForTime reports whether only run_at can have held a job back. A job
-// that waited for its group or its key became ready later, when the clock may
-// have been set back; a skipped job did not wait for its time.
-func waitedForTime(j *rota.Job) bool {
-	turn := !j.GroupID.IsZero() && j.RetryOf.IsZero()
-	return !turn && j.ConcurrencyKey == "" && !(j.Run != nil && j.Run.Outcome == rota.OutcomeSkipped)
 }
 
 func (v *Verifier) queuedShape(j *rota.Job) {

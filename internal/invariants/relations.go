@@ -1,9 +1,10 @@
-package rules
+package invariants
 
 import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // relations checks the schedule, group and redrive fields of a job.
@@ -12,7 +13,7 @@ func (v *Verifier) relations(j *rota.Job) {
 	v.member(j)
 	v.redrive(j)
 	for _, t := range []time.Time{j.CountsAt, j.WaitFrom, j.WaitUntil} {
-		v.require(inRange(t), j, rota.CheckOutOfRange, "one of its times is %s", stamp(t))
+		v.require(inRange(t), j, rota.CheckOutOfRange, "one of its times is %s", rules.Stamp(t))
 	}
 	if _, noted := v.createdFrom[j.Template]; j.Template != "" && !noted {
 		v.createdFrom[j.Template] = j.ID
@@ -22,7 +23,7 @@ func (v *Verifier) relations(j *rota.Job) {
 func (v *Verifier) scheduled(j *rota.Job) {
 	waits := !j.WaitFrom.IsZero() || !j.WaitUntil.IsZero()
 	if j.Schedule == "" {
-		v.require(j.CountsAt.IsZero(), j, rota.CheckScheduledShape, "it belongs to no schedule, but counts at %s", stamp(j.CountsAt))
+		v.require(j.CountsAt.IsZero(), j, rota.CheckScheduledShape, "it belongs to no schedule, but counts at %s", rules.Stamp(j.CountsAt))
 		v.require(!waits, j, rota.CheckScheduledShape, "it belongs to no schedule, but waits for dependencies")
 		return
 	}
@@ -30,7 +31,7 @@ func (v *Verifier) scheduled(j *rota.Job) {
 	v.require(j.Template != "", j, rota.CheckScheduledShape, "it belongs to schedule %s, but has no template", j.Schedule)
 	v.require(!j.CountsAt.IsZero(), j, rota.CheckScheduledShape, "it belongs to schedule %s, but has no counts_at", j.Schedule)
 	v.require(j.PlanTime.IsZero() || j.CountsAt.IsZero() || j.CountsAt.Equal(j.PlanTime), j, rota.CheckScheduledShape,
-		"it is planned for %s, but counts at %s", stamp(j.PlanTime), stamp(j.CountsAt))
+		"it is planned for %s, but counts at %s", rules.Stamp(j.PlanTime), rules.Stamp(j.CountsAt))
 	if !waits {
 		return
 	}
@@ -43,8 +44,8 @@ func (v *Verifier) member(j *rota.Job) {
 		v.require(j.GroupPosition == 0, j, rota.CheckMemberShape, "it has position %d, but is in no group", j.GroupPosition)
 		return
 	}
-	v.require(j.GroupPosition > 0, j, rota.CheckMemberShape, "its position is %d in %s", j.GroupPosition, groupSubject(j.GroupID))
-	v.require(j.Schedule == "" && j.PlanTime.IsZero(), j, rota.CheckMemberShape, "it is in %s, but is planned or belongs to a schedule", groupSubject(j.GroupID))
+	v.require(j.GroupPosition > 0, j, rota.CheckMemberShape, "its position is %d in %s", j.GroupPosition, rules.GroupSubject(j.GroupID))
+	v.require(j.Schedule == "" && j.PlanTime.IsZero(), j, rota.CheckMemberShape, "it is in %s, but is planned or belongs to a schedule", rules.GroupSubject(j.GroupID))
 }
 
 func (v *Verifier) redrive(j *rota.Job) {
@@ -85,11 +86,11 @@ func (r *RedriveWalk) Next(j, tail, first *rota.Job) {
 	if r.of != j.RedriveOf {
 		r.of, r.active = j.RedriveOf, rota.ID{}
 	}
-	if tail == nil || wasCancelled(tail) {
+	if tail == nil || rules.WasCancelled(tail) {
 		return
 	}
 	if !r.active.IsZero() {
-		r.v.pairViolation(rota.CheckRedriveTwice, r.active, j.ID, "both redrive %s, and neither was cancelled", jobRef(j.RedriveOf))
+		r.v.pairViolation(rota.CheckRedriveTwice, r.active, j.ID, "both redrive %s, and neither was cancelled", rules.JobRef(j.RedriveOf))
 	}
 	r.active = j.ID
 }

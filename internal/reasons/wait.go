@@ -1,9 +1,10 @@
-package rules
+package reasons
 
 import (
 	"fmt"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // delay explains a job, or its next attempt, whose time has not come.
@@ -12,7 +13,7 @@ func (a *explainer) delay() {
 	if j.Hold&rota.HoldDelay == 0 {
 		return
 	}
-	at := stamp(j.RunAt)
+	at := rules.Stamp(j.RunAt)
 	code, text := rota.ReasonDelay, fmt.Sprintf("It may not start before %s.", at)
 	if !j.RetryOf.IsZero() {
 		code, text = rota.ReasonRetry, a.failedBefore()+fmt.Sprintf("attempt %d of %d waits until %s.", j.Attempt, j.Policy.MaxAttempts, at)
@@ -32,7 +33,7 @@ func (a *explainer) failedBefore() string {
 	if a.Failed == nil || a.Failed.Run == nil {
 		return "An earlier attempt failed, and "
 	}
-	return fmt.Sprintf("Attempt %d failed at %s%s, and ", a.Failed.Attempt, stamp(a.Failed.FinishedAt), inBrackets(errorOf(a.Failed.Run)))
+	return fmt.Sprintf("Attempt %d failed at %s%s, and ", a.Failed.Attempt, rules.Stamp(a.Failed.FinishedAt), inBrackets(errorOf(a.Failed.Run)))
 }
 
 // groupTurn explains a member of a sequential group that waits for the members
@@ -51,7 +52,7 @@ func (a *explainer) groupTurn() {
 	first := a.Earlier[0]
 	a.addReason(rota.ReasonGroup,
 		fmt.Sprintf("It is member %d of %s, which runs one member at a time, and member %d is before it: %s, which %s.",
-			j.GroupPosition, group, first.GroupPosition, jobRef(first.ID), describeState(first)),
+			j.GroupPosition, group, first.GroupPosition, rules.JobRef(first.ID), describeState(first)),
 		fmt.Sprintf("It may start when the members before it have ended; to explain the first of them: rota job explain %s.", first.ID),
 	).Jobs = firstIDs(a.Earlier)
 }
@@ -63,7 +64,7 @@ func (a *explainer) overlap() {
 	if j.Hold&rota.HoldOverlap == 0 {
 		return
 	}
-	schedule := "schedule " + j.Schedule + forScope(scopeOf(j))
+	schedule := "schedule " + j.Schedule + forScope(rules.ScopeOf(j))
 	if len(a.Ahead) == 0 {
 		a.addReason(rota.ReasonOverlap,
 			fmt.Sprintf("It waited for an earlier execution of %s, which has ended, and was not released.", schedule),

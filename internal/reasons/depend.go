@@ -1,9 +1,10 @@
-package rules
+package reasons
 
 import (
 	"fmt"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // Dependency is a schedule that a job depends on, and its executions in the
@@ -27,9 +28,9 @@ func (l LatestTail) Completed() bool {
 
 // Windows returns the queries for the executions of a dependency that the job
 // needs.
-func (f *Facts) Windows(d *rota.Schedule) (windows []Latest) {
-	for _, scope := range scopesNeeded(f.Job, d) {
-		windows = append(windows, windowOf(f.Job, d, scope))
+func (f *Facts) Windows(d *rota.Schedule) (windows []rules.Latest) {
+	for _, scope := range rules.ScopesNeeded(f.Job, d) {
+		windows = append(windows, rules.WindowOf(f.Job, d, scope))
 	}
 	return windows
 }
@@ -47,7 +48,7 @@ func (a *explainer) dependencies() {
 	if before == len(a.reasons) {
 		a.addReason(rota.ReasonDependency,
 			fmt.Sprintf("The dependencies of schedule %s have completed, and this job is about to be released.", j.Schedule),
-			fmt.Sprintf("A server releases it, at %s at the latest; if it does not, no server is running: rota serve.", stamp(j.WaitUntil)),
+			fmt.Sprintf("A server releases it, at %s at the latest; if it does not, no server is running: rota serve.", rules.Stamp(j.WaitUntil)),
 		).Until = j.WaitUntil
 	}
 }
@@ -74,7 +75,7 @@ func (a *explainer) dependency(d Dependency) {
 // owesFire explains a dependency that has not fired yet for a time in the
 // window.
 func (a *explainer) owesFire(s *rota.Schedule) {
-	text := fmt.Sprintf("It depends on schedule %s, which has not fired for %s yet", s.Name, stamp(s.NextFire))
+	text := fmt.Sprintf("It depends on schedule %s, which has not fired for %s yet", s.Name, rules.Stamp(s.NextFire))
 	remedy := "A server fires it; if it does not fire, no server is running: rota serve"
 	if s.State == rota.SchedulePaused {
 		text += " and is paused"
@@ -85,12 +86,12 @@ func (a *explainer) owesFire(s *rota.Schedule) {
 
 // hasNotRun explains a dependency that owes no fire and has not run.
 func (a *explainer) hasNotRun(s *rota.Schedule, scope rota.Scope) {
-	state, window := "", "up to "+stamp(a.Job.PlanTime)
+	state, window := "", "up to "+rules.Stamp(a.Job.PlanTime)
 	if s.State == rota.ScheduleDisabled {
 		state = " is disabled and"
 	}
 	if !a.Job.WaitFrom.IsZero() {
-		window = "after " + stamp(a.Job.WaitFrom) + " and " + window
+		window = "after " + rules.Stamp(a.Job.WaitFrom) + " and " + window
 	}
 	a.addDependency(
 		fmt.Sprintf("It depends on schedule %s, which%s has not run%s for a time %s", s.Name, state, forScope(scope), window),
@@ -111,7 +112,7 @@ func (a *explainer) hasNotCompleted(s *rota.Schedule, l LatestTail) {
 		remedy = "Wait until it ends"
 	}
 	a.addDependency(
-		fmt.Sprintf("It depends on schedule %s, whose latest execution%s, %s, %s", s.Name, forScope(l.Scope), jobRef(j.ID), describeState(j)),
+		fmt.Sprintf("It depends on schedule %s, whose latest execution%s, %s, %s", s.Name, forScope(l.Scope), rules.JobRef(j.ID), describeState(j)),
 		remedy).Jobs = []rota.ID{j.ID}
 }
 
@@ -119,9 +120,9 @@ func (a *explainer) hasNotCompleted(s *rota.Schedule, l LatestTail) {
 // end of the wait.
 func (a *explainer) addDependency(text, remedy string) *rota.Reason {
 	until := a.Job.WaitUntil
-	text += fmt.Sprintf("; this job waits until %s.", stamp(until))
+	text += fmt.Sprintf("; this job waits until %s.", rules.Stamp(until))
 	if until.After(a.Now) {
-		remedy += fmt.Sprintf("; if it has not completed by %s, this job is recorded as SKIPPED.", stamp(until))
+		remedy += fmt.Sprintf("; if it has not completed by %s, this job is recorded as SKIPPED.", rules.Stamp(until))
 	} else {
 		remedy += "; the wait is over, and this job will soon be recorded as SKIPPED."
 	}

@@ -1,10 +1,11 @@
-package rules
+package invariants
 
 import (
 	"maps"
 	"slices"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // TurnWalk checks the live jobs of schedules, by schedule and scope: at least
@@ -22,9 +23,9 @@ func (v *Verifier) Turns() *TurnWalk { return &TurnWalk{v: v} }
 
 // Next checks the next live job.
 func (t *TurnWalk) Next(j *rota.Job) {
-	if j.Schedule != t.schedule || scopeOf(j) != t.scope {
+	if j.Schedule != t.schedule || rules.ScopeOf(j) != t.scope {
 		t.End()
-		t.schedule, t.scope, t.waiting, t.canRun = j.Schedule, scopeOf(j), rota.ID{}, false
+		t.schedule, t.scope, t.waiting, t.canRun = j.Schedule, rules.ScopeOf(j), rota.ID{}, false
 	}
 	if s := t.v.schedules[j.Schedule]; s != nil && !j.PlanTime.IsZero() {
 		s.planned = true
@@ -42,7 +43,7 @@ func (t *TurnWalk) End() {
 	if t.waiting.IsZero() || t.canRun {
 		return
 	}
-	t.v.violation(rota.CheckOverlapTurn, []string{scheduleSubject(t.schedule), jobRef(t.waiting)},
+	t.v.violation(rota.CheckOverlapTurn, []string{rules.ScheduleSubject(t.schedule), rules.JobRef(t.waiting)},
 		"all its live jobs%s wait for another to end", inScope(t.scope))
 }
 
@@ -84,7 +85,7 @@ func (l *KeyQueueWalk) Next(j *rota.Job) {
 		l.types[j.Type] = t
 	}
 	switch {
-	case isOpen(j):
+	case rules.IsOpen(j):
 		l.open++
 	case j.Ready():
 		t.ready++
@@ -100,7 +101,7 @@ func (l *KeyQueueWalk) Next(j *rota.Job) {
 
 // End ends the walk.
 func (l *KeyQueueWalk) End() {
-	if l.key == "" || l.v.intents[Intent{IntentKey, l.key}] {
+	if l.key == "" || l.v.intents[rules.Intent{Kind: rules.IntentKey, Name: l.key}] {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.types)) {
@@ -114,13 +115,13 @@ func (l *KeyQueueWalk) endType(t *keyQueueOfType) {
 	capacity := max(0, limit-l.open)
 	switch {
 	case t.held != nil && !limited:
-		l.v.violation(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID)}, "it holds a job back, but has no limit")
+		l.v.violation(rota.CheckKeyTurn, []string{row, rules.JobRef(t.held.ID)}, "it holds a job back, but has no limit")
 	case !limited:
 	case t.ready > limit:
-		l.v.violation(rota.CheckKeyTurn, []string{row, jobRef(t.last.ID)}, "%d of its jobs of one type are ready, but only %d may run at once", t.ready, limit)
+		l.v.violation(rota.CheckKeyTurn, []string{row, rules.JobRef(t.last.ID)}, "%d of its jobs of one type are ready, but only %d may run at once", t.ready, limit)
 	case t.held != nil && t.ready < capacity:
-		l.v.violation(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID)}, "it holds a job back, but %d may start and %d of its type are ready", capacity, t.ready)
+		l.v.violation(rota.CheckKeyTurn, []string{row, rules.JobRef(t.held.ID)}, "it holds a job back, but %d may start and %d of its type are ready", capacity, t.ready)
 	case t.held != nil && t.last != nil && capacity > 0 && t.held.Before(t.last): // without capacity, a claim has held it back, and the next end corrects the order
-		l.v.violation(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID), jobRef(t.last.ID)}, "it holds the first job back, which is before the second, a ready one")
+		l.v.violation(rota.CheckKeyTurn, []string{row, rules.JobRef(t.held.ID), rules.JobRef(t.last.ID)}, "it holds the first job back, which is before the second, a ready one")
 	}
 }

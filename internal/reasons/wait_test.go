@@ -1,4 +1,4 @@
-package rules
+package reasons
 
 import (
 	"time"
@@ -41,37 +41,37 @@ var waits = []explained{
 	},
 	{
 		"its time has not come",
-		about(func(j *rota.Job, _ *Facts) { j.Hold, j.RunAt = rota.HoldDelay, verifyNow.Add(time.Hour) }),
+		about(func(j *rota.Job, _ *Facts) { j.Hold, j.RunAt = rota.HoldDelay, testNow.Add(time.Hour) }),
 		only(until(because(rota.ReasonDelay, "It may not start before 2026-05-04T13:00:00Z.",
 			"It becomes ready at 2026-05-04T13:00:00Z; to run it now: rota job cancel "+self+", then rota job retry "+self+"."),
-			verifyNow.Add(time.Hour))),
+			testNow.Add(time.Hour))),
 	},
 	{
 		"the time of a member has not come",
 		about(func(j *rota.Job, f *Facts) {
-			j.Hold, j.RunAt, j.GroupID = rota.HoldDelay, verifyNow.Add(time.Hour), jobID(3)
+			j.Hold, j.RunAt, j.GroupID = rota.HoldDelay, testNow.Add(time.Hour), jobID(3)
 			f.Group = &rota.Group{ID: jobID(3)}
 		}),
 		only(until(because(rota.ReasonDelay, "It may not start before 2026-05-04T13:00:00Z.",
-			"It becomes ready at 2026-05-04T13:00:00Z; to cancel it: rota job cancel "+self+"."), verifyNow.Add(time.Hour))),
+			"It becomes ready at 2026-05-04T13:00:00Z; to cancel it: rota job cancel "+self+"."), testNow.Add(time.Hour))),
 	},
 	{
 		"its time has come and it was not released",
-		about(func(j *rota.Job, _ *Facts) { j.Hold, j.RunAt = rota.HoldDelay, verifyNow }),
+		about(func(j *rota.Job, _ *Facts) { j.Hold, j.RunAt = rota.HoldDelay, testNow }),
 		only(until(because(rota.ReasonDelay, "It may not start before 2026-05-04T12:00:00Z.",
-			"That time has come. A server releases it within moments; if it does not, no server is running: rota serve."), verifyNow)),
+			"That time has come. A server releases it within moments; if it does not, no server is running: rota serve."), testNow)),
 	},
 	{
 		"it waits for a retry",
 		about(func(j *rota.Job, f *Facts) {
 			f.Failed = endedJob(2, rota.OutcomeFailed, rota.SequelRetry)
 			f.Failed.Run.Error = "no such host"
-			j.RetryOf, j.Attempt, j.Hold, j.RunAt = jobID(2), 2, rota.HoldDelay, verifyNow.Add(time.Minute)
+			j.RetryOf, j.Attempt, j.Hold, j.RunAt = jobID(2), 2, rota.HoldDelay, testNow.Add(time.Minute)
 		}),
 		only(until(because(rota.ReasonRetry,
 			"Attempt 1 failed at 2026-05-04T12:00:00Z (no such host), and attempt 2 of 4 waits until 2026-05-04T12:01:00Z.",
 			"It becomes ready at 2026-05-04T12:01:00Z; to run it now: rota job cancel "+self+", then rota job retry "+self+"."),
-			verifyNow.Add(time.Minute))),
+			testNow.Add(time.Minute))),
 	},
 	{
 		"earlier members of its group have not ended",
@@ -108,7 +108,7 @@ var waits = []explained{
 		about(func(j *rota.Job, f *Facts) {
 			j.Hold, j.Schedule, j.ScopeKind, j.ScopeID = rota.HoldOverlap, "nightly", "tenant", "a"
 			f.Ahead = []*rota.Job{runningJob(2), readyJob(3), readyJob(4), readyJob(5), readyJob(6), readyJob(7)}
-			f.Ahead[0].Run.CancelAt = verifyNow
+			f.Ahead[0].Run.CancelAt = testNow
 		}),
 		only(naming(because(rota.ReasonOverlap,
 			"It waits for earlier executions of schedule nightly for tenant a to end: job "+other+
@@ -139,9 +139,9 @@ func runningJob(n int) *rota.Job {
 // extract.
 func aboutBlocked(change func(f *Facts, d *rota.Schedule, l *LatestTail)) *Facts {
 	return about(func(j *rota.Job, f *Facts) {
-		j.Hold, j.Schedule, j.PlanTime = rota.HoldDependency, "load", verifyNow
-		j.WaitFrom, j.WaitUntil = verifyNow.Add(-time.Hour), verifyNow.Add(time.Hour)
-		d := &rota.Schedule{Name: "extract", State: rota.ScheduleEnabled, NextFire: verifyNow.Add(time.Minute)}
+		j.Hold, j.Schedule, j.PlanTime = rota.HoldDependency, "load", testNow
+		j.WaitFrom, j.WaitUntil = testNow.Add(-time.Hour), testNow.Add(time.Hour)
+		d := &rota.Schedule{Name: "extract", State: rota.ScheduleEnabled, NextFire: testNow.Add(time.Minute)}
 		l := LatestTail{}
 		change(f, d, &l)
 		f.Dependencies = append(f.Dependencies, Dependency{Schedule: d, Latest: []LatestTail{l}})
@@ -156,19 +156,19 @@ const (
 // waitsFor returns the reason of a job that depends on extract.
 func waitsFor(text, remedy string, jobs ...int) []rota.Reason {
 	text, remedy = "It depends on schedule extract, "+text+waitedFor, remedy+skippedAt
-	return only(naming(until(because(rota.ReasonDependency, text, remedy), verifyNow.Add(time.Hour)), jobs...))
+	return only(naming(until(because(rota.ReasonDependency, text, remedy), testNow.Add(time.Hour)), jobs...))
 }
 
 var dependencies = []explained{
 	{
 		"what it depends on is paused and owes a fire",
-		aboutBlocked(func(_ *Facts, d *rota.Schedule, _ *LatestTail) { d.State, d.NextFire = rota.SchedulePaused, verifyNow }),
+		aboutBlocked(func(_ *Facts, d *rota.Schedule, _ *LatestTail) { d.State, d.NextFire = rota.SchedulePaused, testNow }),
 		waitsFor("which has not fired for 2026-05-04T12:00:00Z yet and is paused", "Resume it: rota schedule resume extract"),
 	},
 	{
 		"what it depends on owes a fire",
 		aboutBlocked(func(_ *Facts, d *rota.Schedule, l *LatestTail) {
-			d.NextFire, l.Tail = verifyNow, endedJob(2, rota.OutcomeCompleted, rota.SequelNone)
+			d.NextFire, l.Tail = testNow, endedJob(2, rota.OutcomeCompleted, rota.SequelNone)
 		}),
 		waitsFor("which has not fired for 2026-05-04T12:00:00Z yet",
 			"A server fires it; if it does not fire, no server is running: rota serve"),
@@ -196,7 +196,7 @@ var dependencies = []explained{
 		"what it depends on waits for a retry",
 		aboutBlocked(func(_ *Facts, _ *rota.Schedule, l *LatestTail) {
 			l.Tail = retryOf(endedJob(3, rota.OutcomeFailed, rota.SequelRetry), 2)
-			l.Tail.Hold, l.Tail.RunAt = rota.HoldDelay, verifyNow.Add(time.Minute)
+			l.Tail.Hold, l.Tail.RunAt = rota.HoldDelay, testNow.Add(time.Minute)
 		}),
 		waitsFor("whose latest execution, job "+other+", failed, and waits until 2026-05-04T12:01:00Z for attempt 2 of 4",
 			"See why: rota job explain "+other, 2),
@@ -220,18 +220,18 @@ var dependencies = []explained{
 		"what it depends on was cancelled",
 		aboutBlocked(func(_ *Facts, _ *rota.Schedule, l *LatestTail) {
 			l.Tail = readyJob(2)
-			l.Tail.Status, l.Tail.FinishedAt, l.Tail.Sequel = rota.StatusCancelled, verifyNow, rota.SequelNone
+			l.Tail.Status, l.Tail.FinishedAt, l.Tail.Sequel = rota.StatusCancelled, testNow, rota.SequelNone
 		}),
 		waitsFor("whose latest execution, job "+other+", was cancelled", "Run it anyway: rota job retry "+other, 2),
 	},
 	{
 		"its wait is over",
 		aboutBlocked(func(f *Facts, _ *rota.Schedule, l *LatestTail) {
-			f.Now, l.Tail = verifyNow.Add(time.Hour), runningJob(2)
+			f.Now, l.Tail = testNow.Add(time.Hour), runningJob(2)
 		}),
 		only(naming(until(because(rota.ReasonDependency,
 			"It depends on schedule extract, whose latest execution, job "+other+", is running"+waitedFor,
-			"Wait until it ends; the wait is over, and this job will soon be recorded as SKIPPED."), verifyNow.Add(time.Hour)), 2)),
+			"Wait until it ends; the wait is over, and this job will soon be recorded as SKIPPED."), testNow.Add(time.Hour)), 2)),
 	},
 	{
 		"what it depends on has completed and it was not released",
@@ -240,6 +240,6 @@ var dependencies = []explained{
 		}),
 		only(until(because(rota.ReasonDependency, "The dependencies of schedule load have completed, and this job is about to be released.",
 			"A server releases it, at 2026-05-04T13:00:00Z at the latest; if it does not, no server is running: rota serve."),
-			verifyNow.Add(time.Hour))),
+			testNow.Add(time.Hour))),
 	},
 }

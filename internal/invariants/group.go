@@ -1,6 +1,9 @@
-package rules
+package invariants
 
-import "github.com/rotajobs/rota"
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
 
 // GroupWalk checks the members of one group, by position and attempt.
 type GroupWalk struct {
@@ -15,14 +18,14 @@ type GroupWalk struct {
 // Group checks a group and begins the walk of its members. The intents come
 // first.
 func (v *Verifier) Group(g *rota.Group) *GroupWalk {
-	row := groupSubject(g.ID)
+	row := rules.GroupSubject(g.ID)
 	knownWord(v, row, "mode", g.Mode, rota.GroupParallel, rota.GroupSequential)
 	knownWord(v, row, "policy on failure", g.OnFailure, rota.FailureContinue, rota.FailureStop, rota.FailureSkip)
 	knownWord(v, row, "ending", g.Ending, "", rota.EndingCancel, rota.EndingStop, rota.EndingSkip)
 	v.checkAccepted(row, (&rota.EnqueueGroup{Name: g.Name, Jobs: []rota.NewJob{{Type: "any"}}}).Validate(), rota.CheckOutOfRange)
 	v.times(row, g.CreatedAt)
 	v.groupShape(row, g)
-	return &GroupWalk{v: v, g: g, sweepPending: v.intents[Intent{IntentGroup, g.ID.String()}]}
+	return &GroupWalk{v: v, g: g, sweepPending: v.intents[rules.Intent{Kind: rules.IntentGroup, Name: g.ID.String()}]}
 }
 
 func (v *Verifier) groupShape(row string, g *rota.Group) {
@@ -70,9 +73,9 @@ func (r *GroupWalk) place(j *rota.Job) {
 	r.present++
 	switch {
 	case j.GroupPosition > r.g.Size:
-		r.v.violation(rota.CheckGroupPlaces, []string{groupSubject(r.g.ID), jobRef(j.ID)}, "the job has position %d of %d", j.GroupPosition, r.g.Size)
+		r.v.violation(rota.CheckGroupPlaces, []string{rules.GroupSubject(r.g.ID), rules.JobRef(j.ID)}, "the job has position %d of %d", j.GroupPosition, r.g.Size)
 	case r.last != nil && r.last.GroupPosition == j.GroupPosition:
-		r.v.pairViolation(rota.CheckGroupPlaces, r.last.ID, j.ID, "both have position %d of %s", j.GroupPosition, groupSubject(r.g.ID))
+		r.v.pairViolation(rota.CheckGroupPlaces, r.last.ID, j.ID, "both have position %d of %s", j.GroupPosition, rules.GroupSubject(r.g.ID))
 	}
 	r.last = j
 }
@@ -84,32 +87,32 @@ func (r *GroupWalk) turn(j *rota.Job) {
 	waits := j.Status == rota.StatusQueued && j.Hold&rota.HoldGroup != 0
 	switch {
 	case r.g.Mode == rota.GroupParallel && waits:
-		r.v.jobViolation(j.ID, rota.CheckGroupTurn, "it waits for an earlier member, but %s is parallel", groupSubject(r.g.ID))
+		r.v.jobViolation(j.ID, rota.CheckGroupTurn, "it waits for an earlier member, but %s is parallel", rules.GroupSubject(r.g.ID))
 	case r.g.Mode != rota.GroupSequential:
 	case r.first == nil && waits && r.g.Ending == "" && !r.sweepPending:
-		r.v.jobViolation(j.ID, rota.CheckGroupTurn, "it waits for an earlier member of %s, but all of them have ended", groupSubject(r.g.ID))
+		r.v.jobViolation(j.ID, rota.CheckGroupTurn, "it waits for an earlier member of %s, but all of them have ended", rules.GroupSubject(r.g.ID))
 	case r.first != nil && !waits:
-		r.v.pairViolation(rota.CheckGroupTurn, r.first.ID, j.ID, "both may run at once, but %s is sequential", groupSubject(r.g.ID))
+		r.v.pairViolation(rota.CheckGroupTurn, r.first.ID, j.ID, "both may run at once, but %s is sequential", rules.GroupSubject(r.g.ID))
 	}
 }
 
 func (r *GroupWalk) ended(j *rota.Job) {
 	switch {
 	case j.Status == rota.StatusQueued:
-		r.v.jobViolation(j.ID, rota.CheckGroupEnded, "it is QUEUED, but %s was ended by %s", groupSubject(r.g.ID), r.g.Ending)
+		r.v.jobViolation(j.ID, rota.CheckGroupEnded, "it is QUEUED, but %s was ended by %s", rules.GroupSubject(r.g.ID), r.g.Ending)
 	case r.g.Ending == rota.EndingCancel && j.Run != nil && j.Run.Open() && j.Run.CancelAt.IsZero():
-		r.v.jobViolation(j.ID, rota.CheckGroupEnded, "it was not asked to stop, but %s was cancelled", groupSubject(r.g.ID))
+		r.v.jobViolation(j.ID, rota.CheckGroupEnded, "it was not asked to stop, but %s was cancelled", rules.GroupSubject(r.g.ID))
 	}
 }
 
 // End compares the number of members with the size of the group.
 func (r *GroupWalk) End() {
 	if gone := pruned(r.g); r.present+gone != r.g.Size {
-		r.v.violation(rota.CheckGroupPlaces, []string{groupSubject(r.g.ID)}, "of its %d members %d exist and %d were pruned", r.g.Size, r.present, gone)
+		r.v.violation(rota.CheckGroupPlaces, []string{rules.GroupSubject(r.g.ID)}, "of its %d members %d exist and %d were pruned", r.g.Size, r.present, gone)
 	}
 }
 
 // OrphanMember reports a group that does not exist, and a job in it.
 func (v *Verifier) OrphanMember(group, job rota.ID) {
-	v.violation(rota.CheckGroupMissing, []string{groupSubject(group), jobRef(job)}, "the job is in the group, which does not exist")
+	v.violation(rota.CheckGroupMissing, []string{rules.GroupSubject(group), rules.JobRef(job)}, "the job is in the group, which does not exist")
 }

@@ -1,4 +1,4 @@
-package rules
+package reasons
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // Texts that explanations share.
@@ -28,9 +29,9 @@ func describeState(j *rota.Job) string {
 	case j.Status == rota.StatusRunning && j.Run != nil && j.Run.Open() && !j.Run.CancelAt.IsZero():
 		return "runs and was asked to stop"
 	case j.State() == rota.StateScheduled && !j.RetryOf.IsZero():
-		return fmt.Sprintf("failed, and waits until %s for attempt %d of %d", stamp(j.RunAt), j.Attempt, j.Policy.MaxAttempts)
+		return fmt.Sprintf("failed, and waits until %s for attempt %d of %d", rules.Stamp(j.RunAt), j.Attempt, j.Policy.MaxAttempts)
 	case j.State() == rota.StateScheduled:
-		return "waits until " + stamp(j.RunAt)
+		return "waits until " + rules.Stamp(j.RunAt)
 	}
 	return stateTexts[j.State()]
 }
@@ -47,7 +48,7 @@ var stateTexts = map[rota.State]string{
 
 // listJobs names the first of some jobs and counts the others.
 func listJobs(jobs []*rota.Job) string {
-	first := fmt.Sprintf("%s, which %s", jobRef(jobs[0].ID), describeState(jobs[0]))
+	first := fmt.Sprintf("%s, which %s", rules.JobRef(jobs[0].ID), describeState(jobs[0]))
 	switch others := len(jobs) - 1; {
 	case others == 0:
 		return first

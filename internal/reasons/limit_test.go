@@ -1,4 +1,4 @@
-package rules
+package reasons
 
 import (
 	"time"
@@ -69,37 +69,37 @@ var limits = []explained{
 		about(func(_ *rota.Job, f *Facts) {
 			rate := rota.Rate{Count: 2, Per: time.Hour}
 			f.Limits.Types = []rota.TypeLimit{{Type: "mail", Rate: rate}}
-			f.Bucket = new(rota.Bucket{Type: "mail"}.At(rate, verifyNow))
+			f.Bucket = new(rota.Bucket{Type: "mail"}.At(rate, testNow))
 			f.Bucket.Starts[0] = 2
 		}),
 		[]rota.Reason{
 			until(because(rota.ReasonRate, "Jobs of type mail have started as often as the rate allows: 2 in 1h.",
 				"The next may start at 2026-05-04T13:03:45Z; to let more start, raise the rate of the type: PUT /api/v1/limits."),
-				verifyNow.Add(time.Hour+3*time.Minute+45*time.Second)),
+				testNow.Add(time.Hour+3*time.Minute+45*time.Second)),
 			first,
 		},
 	},
 	{
 		"a node is reserved",
 		about(func(_ *rota.Job, f *Facts) {
-			f.Reservation = &rota.Reservation{Node: "w1", Status: rota.ReservationActive, ExpiresAt: verifyNow.Add(time.Minute)}
+			f.Reservation = &rota.Reservation{Node: "w1", Status: rota.ReservationActive, ExpiresAt: testNow.Add(time.Minute)}
 		}),
 		[]rota.Reason{
 			until(because(rota.ReasonReservation,
 				"Node w1 is reserved for a direct run until 2026-05-04T12:01:00Z and takes no job from the queue until then.",
-				"The node continues when the reservation ends; another node may take jobs of type mail at any time."), verifyNow.Add(time.Minute)),
+				"The node continues when the reservation ends; another node may take jobs of type mail at any time."), testNow.Add(time.Minute)),
 			first,
 		},
 	},
 	{
 		"a direct run is under way",
 		about(func(_ *rota.Job, f *Facts) {
-			f.Reservation = &rota.Reservation{Node: "w1", Status: rota.ReservationActive, ExpiresAt: verifyNow.Add(time.Minute), JobID: jobID(2)}
+			f.Reservation = &rota.Reservation{Node: "w1", Status: rota.ReservationActive, ExpiresAt: testNow.Add(time.Minute), JobID: jobID(2)}
 		}),
 		[]rota.Reason{
 			naming(until(because(rota.ReasonReservation,
 				"Node w1 is reserved for the direct run of job "+other+" until 2026-05-04T12:01:00Z and takes no job from the queue until then.",
-				"The node continues when the reservation ends; another node may take jobs of type mail at any time."), verifyNow.Add(time.Minute)), 2),
+				"The node continues when the reservation ends; another node may take jobs of type mail at any time."), testNow.Add(time.Minute)), 2),
 			first,
 		},
 	},
@@ -145,7 +145,7 @@ var orders = []explained{
 			}
 			f.Open, f.OpenType, f.OpenKey = 1, 1, 1
 			f.Type, f.Group = &rota.Type{Name: "mail"}, &rota.Group{ID: jobID(3)}
-			f.Reservation = &rota.Reservation{Node: "w1", Status: rota.ReservationActive, ExpiresAt: verifyNow}
+			f.Reservation = &rota.Reservation{Node: "w1", Status: rota.ReservationActive, ExpiresAt: testNow}
 		}),
 		only(because(rota.ReasonOrder, "It is the first in the order.",
 			"The next worker for type mail with a free slot takes it; if none does, check that one is running.")),

@@ -1,9 +1,10 @@
-package rules
+package invariants
 
 import (
 	"fmt"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // Verifier checks rows against the invariants. A store streams its rows into
@@ -23,7 +24,7 @@ type Verifier struct {
 
 	queue, ready orderChecksum // of all QUEUED jobs, of all ready jobs
 
-	intents     map[Intent]bool
+	intents     map[rules.Intent]bool
 	limits      rota.ThrottleSpec
 	templates   map[string]rota.TemplateState
 	schedules   map[string]*declaredSchedule
@@ -34,17 +35,17 @@ type Verifier struct {
 // NewVerifier returns a Verifier that reports each violation once.
 func NewVerifier(report func(rota.Violation)) *Verifier {
 	return &Verifier{
-		report: report, intents: map[Intent]bool{}, templates: map[string]rota.TemplateState{},
+		report: report, intents: map[rules.Intent]bool{}, templates: map[string]rota.TemplateState{},
 		schedules: map[string]*declaredSchedule{}, createdFrom: map[string]rota.ID{},
 	}
 }
 
 // Row is a job with the rows it refers to, read in one snapshot.
 type Row struct {
-	Job    *rota.Job        // with its run, including the token
-	RunID  rota.ID          // run id stored with the job, whether or not that run exists
-	Parent *rota.Job        // job it retries; nil if that does not exist
-	Key    *UniqueKeyRecord // record of its unique key; nil if the key is free
+	Job    *rota.Job              // with its run, including the token
+	RunID  rota.ID                // run id stored with the job, whether or not that run exists
+	Parent *rota.Job              // job it retries; nil if that does not exist
+	Key    *rules.UniqueKeyRecord // record of its unique key; nil if the key is free
 }
 
 // Job checks one job and the rows it refers to.
@@ -75,17 +76,10 @@ func (v *Verifier) violation(check string, rows []string, format string, args ..
 
 // jobViolation reports a violation by one job.
 func (v *Verifier) jobViolation(job rota.ID, check, format string, args ...any) {
-	v.violation(check, []string{jobRef(job)}, format, args...)
+	v.violation(check, []string{rules.JobRef(job)}, format, args...)
 }
 
 // pairViolation reports a violation by two jobs.
 func (v *Verifier) pairViolation(check string, one, other rota.ID, format string, args ...any) {
-	v.violation(check, []string{jobRef(one), jobRef(other)}, format, args...)
-}
-
-func jobRef(id rota.ID) string {
-	if id.IsZero() {
-		return "job with the zero id"
-	}
-	return "job " + id.String()
+	v.violation(check, []string{rules.JobRef(one), rules.JobRef(other)}, format, args...)
 }

@@ -1,10 +1,11 @@
-package rules
+package invariants
 
 import (
 	"encoding/binary"
 	"slices"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // fingerprints holds 8-byte fingerprints of values, since millions of the
@@ -71,7 +72,7 @@ type suspects struct {
 	owed                 map[uint64]bool // should be retried and have no retry
 
 	runOf   map[rota.ID]rota.ID
-	planOf  map[Plan]rota.ID
+	planOf  map[rules.Plan]rota.ID
 	retryOf map[rota.ID]rota.ID
 }
 
@@ -84,7 +85,7 @@ func (v *Verifier) NeedsSecondPass() bool {
 	}
 	v.suspects = suspects{
 		runs: v.runs.duplicates(), plans: v.plans.duplicates(), retries: v.retries.duplicates(), owed: v.owed.missingFrom(&v.retries),
-		runOf: map[rota.ID]rota.ID{}, planOf: map[Plan]rota.ID{}, retryOf: map[rota.ID]rota.ID{},
+		runOf: map[rota.ID]rota.ID{}, planOf: map[rules.Plan]rota.ID{}, retryOf: map[rota.ID]rota.ID{},
 	}
 	d := &v.suspects
 	return len(d.runs)+len(d.plans)+len(d.retries)+len(d.owed) > 0
@@ -99,16 +100,16 @@ func (v *Verifier) SecondPass(j *rota.Job) {
 		}
 		d.runOf[j.Run.ID] = j.ID
 	}
-	if plan, planned := firstPlan(j); planned && d.plans[plan.fingerprint()] {
+	if plan, planned := firstPlan(j); planned && d.plans[fingerprint(plan)] {
 		if other, taken := d.planOf[plan]; taken {
 			v.pairViolation(rota.CheckPlanTwice, other, j.ID, "both are planned as %s for %s %s at %s",
-				plan.Name, plan.ScopeKind, plan.ScopeID, stamp(j.PlanTime))
+				plan.Name, plan.ScopeKind, plan.ScopeID, rules.Stamp(j.PlanTime))
 		}
 		d.planOf[plan] = j.ID
 	}
 	if !j.RetryOf.IsZero() && d.retries[fingerprintOf(j.RetryOf)] {
 		if other, taken := d.retryOf[j.RetryOf]; taken {
-			v.pairViolation(rota.CheckRetryTwice, other, j.ID, "both retry %s", jobRef(j.RetryOf))
+			v.pairViolation(rota.CheckRetryTwice, other, j.ID, "both retry %s", rules.JobRef(j.RetryOf))
 		}
 		d.retryOf[j.RetryOf] = j.ID
 	}
@@ -124,7 +125,7 @@ func (v *Verifier) recordFingerprints(j *rota.Job) {
 		v.runs.add(fingerprintOf(j.Run.ID))
 	}
 	if plan, planned := firstPlan(j); planned {
-		v.plans.add(plan.fingerprint())
+		v.plans.add(fingerprint(plan))
 	}
 	if !j.RetryOf.IsZero() {
 		v.retries.add(fingerprintOf(j.RetryOf))
@@ -136,12 +137,12 @@ func (v *Verifier) recordFingerprints(j *rota.Job) {
 
 // firstPlan returns the plan key of a first attempt. Retries have the same plan
 // key and do not count.
-func firstPlan(j *rota.Job) (Plan, bool) {
-	plan, planned := PlanOf(j)
+func firstPlan(j *rota.Job) (rules.Plan, bool) {
+	plan, planned := rules.PlanOf(j)
 	return plan, planned && j.RetryOf.IsZero()
 }
 
-func (p Plan) fingerprint() uint64 {
+func fingerprint(p rules.Plan) uint64 {
 	h := mix(0, uint64(p.Time))
 	for _, part := range []string{p.Name, p.ScopeKind, p.ScopeID} {
 		h = mix(h, uint64(len(part)))

@@ -1,4 +1,4 @@
-package rules
+package invariants
 
 import (
 	"maps"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // declaredSchedule is what is kept of a schedule until References.
@@ -27,14 +28,14 @@ type ScheduleRow struct {
 
 // Schedule checks a schedule.
 func (v *Verifier) Schedule(r ScheduleRow) {
-	s, row := r.Schedule, scheduleSubject(r.Schedule.Name)
+	s, row := r.Schedule, rules.ScheduleSubject(r.Schedule.Name)
 	knownWord(v, row, "state", s.State, rota.ScheduleEnabled, rota.ScheduleDisabled, rota.SchedulePaused)
 	v.times(row, s.Anchor, s.NextFire, s.LastFire, s.MovedAt, s.CreatedAt, s.UpdatedAt)
 	switch {
 	case s.State == rota.ScheduleDisabled && !s.NextFire.IsZero():
-		v.violation(rota.CheckScheduleShape, []string{row}, "it is DISABLED, but fires next at %s", stamp(s.NextFire))
+		v.violation(rota.CheckScheduleShape, []string{row}, "it is DISABLED, but fires next at %s", rules.Stamp(s.NextFire))
 	case !s.NextFire.IsZero() && s.MovedAt.IsZero():
-		v.violation(rota.CheckScheduleShape, []string{row}, "it fires next at %s, but has no moved_at", stamp(s.NextFire))
+		v.violation(rota.CheckScheduleShape, []string{row}, "it fires next at %s, but has no moved_at", rules.Stamp(s.NextFire))
 	case s.State != rota.ScheduleDisabled && s.Reason != "":
 		v.violation(rota.CheckScheduleShape, []string{row}, "it is %s, but has a reason for being disabled: %s", s.State, s.Reason)
 	}
@@ -63,7 +64,7 @@ func (v *Verifier) OrphanEdge(schedule, on string) {
 func (v *Verifier) References() {
 	for _, name := range slices.Sorted(maps.Keys(v.createdFrom)) {
 		if _, there := v.templates[name]; !there {
-			v.violation(rota.CheckTemplateMissing, []string{templateSubject(name), jobRef(v.createdFrom[name])}, "the job was created from the template, which does not exist")
+			v.violation(rota.CheckTemplateMissing, []string{rules.TemplateSubject(name), rules.JobRef(v.createdFrom[name])}, "the job was created from the template, which does not exist")
 		}
 	}
 	names := slices.Sorted(maps.Keys(v.schedules))
@@ -74,12 +75,12 @@ func (v *Verifier) References() {
 }
 
 func (v *Verifier) scheduleRefers(name string, s *declaredSchedule) {
-	row := scheduleSubject(name)
+	row := rules.ScheduleSubject(name)
 	state, there := v.templates[s.template]
 	switch {
 	case !there:
-		v.violation(rota.CheckTemplateMissing, []string{templateSubject(s.template), row}, "the schedule runs the template, which does not exist")
-	case s.enabled && state == rota.TemplateArchived && !v.intents[Intent{IntentTemplate, s.template}]:
+		v.violation(rota.CheckTemplateMissing, []string{rules.TemplateSubject(s.template), row}, "the schedule runs the template, which does not exist")
+	case s.enabled && state == rota.TemplateArchived && !v.intents[rules.Intent{Kind: rules.IntentTemplate, Name: s.template}]:
 		v.violation(rota.CheckScheduleArchived, []string{row}, "it is ENABLED, but template %s is archived", s.template)
 	}
 	if s.spent && !s.planned {
@@ -106,7 +107,7 @@ func (v *Verifier) cycles(names []string) {
 			return
 		}
 		path := cycleFrom(left, names[start])
-		v.violation(rota.CheckDependencyCycle, []string{scheduleSubject(path[0])}, "it depends on itself: %s", strings.Join(path, " → "))
+		v.violation(rota.CheckDependencyCycle, []string{rules.ScheduleSubject(path[0])}, "it depends on itself: %s", strings.Join(path, " → "))
 		for _, name := range path {
 			delete(left, name)
 		}

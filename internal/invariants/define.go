@@ -1,4 +1,4 @@
-package rules
+package invariants
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // Type checks a type, given its spec as stored.
@@ -23,7 +24,7 @@ func (v *Verifier) Type(t *rota.Type, stored []byte) {
 // Template checks a template, given the type and the number of webhooks in its
 // columns, and its spec as stored.
 func (v *Verifier) Template(t *rota.Template, typ string, webhooks int, stored []byte) {
-	row := templateSubject(t.Name)
+	row := rules.TemplateSubject(t.Name)
 	v.templates[t.Name] = t.State
 	knownWord(v, row, "state", t.State, rota.TemplateActive, rota.TemplateArchived)
 	v.times(row, t.CreatedAt, t.UpdatedAt)
@@ -38,18 +39,18 @@ func (v *Verifier) Template(t *rota.Template, typ string, webhooks int, stored [
 
 // Throttle checks the limits in force, given their spec as stored.
 func (v *Verifier) Throttle(t *rota.Throttle, stored []byte) {
-	v.times(throttleSubject, t.UpdatedAt)
-	if spec, read := readSpec[rota.ThrottleSpec](v, throttleSubject, stored); read {
-		v.checkAccepted(throttleSubject, (&rota.PutThrottle{Spec: spec}).Validate(), rota.CheckBadSpec)
+	v.times(rules.ThrottleSubject, t.UpdatedAt)
+	if spec, read := readSpec[rota.ThrottleSpec](v, rules.ThrottleSubject, stored); read {
+		v.checkAccepted(rules.ThrottleSubject, (&rota.PutThrottle{Spec: spec}).Validate(), rota.CheckBadSpec)
 		v.limits = spec
 	}
 }
 
 // Webhooks checks the webhooks of all events, given their spec as stored.
 func (v *Verifier) Webhooks(h *rota.Webhooks, stored []byte) {
-	v.times(webhooksSubject, h.UpdatedAt)
-	if spec, read := readSpec[webhookList](v, webhooksSubject, stored); read {
-		v.checkAccepted(webhooksSubject, (&rota.PutWebhooks{Spec: spec}).Validate(), rota.CheckBadSpec)
+	v.times(rules.WebhooksSubject, h.UpdatedAt)
+	if spec, read := readSpec[webhookList](v, rules.WebhooksSubject, stored); read {
+		v.checkAccepted(rules.WebhooksSubject, (&rota.PutWebhooks{Spec: spec}).Validate(), rota.CheckBadSpec)
 	}
 }
 
@@ -124,7 +125,7 @@ func (v *Verifier) column(row, name, beside, inside string) {
 func (v *Verifier) times(row string, times ...time.Time) {
 	for _, t := range times {
 		if !inRange(t) {
-			v.violation(rota.CheckOutOfRange, []string{row}, "one of its times is %s", stamp(t))
+			v.violation(rota.CheckOutOfRange, []string{row}, "one of its times is %s", rules.Stamp(t))
 		}
 	}
 }

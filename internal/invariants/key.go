@@ -1,19 +1,20 @@
-package rules
+package invariants
 
 import (
 	"fmt"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // keyOf checks that an execution holds its unique key for as long as promised.
 // The last attempt of a chain stands for the execution.
-func (v *Verifier) keyOf(j *rota.Job, held *UniqueKeyRecord) {
+func (v *Verifier) keyOf(j *rota.Job, held *rules.UniqueKeyRecord) {
 	if j.UniqueKey == "" || j.Sequel == rota.SequelRetry {
 		return
 	}
 	holds := held != nil && held.ExecutionID == j.ExecutionID
-	rows := []string{jobRef(j.ID), keyRef(UniqueKey{j.Type, j.UniqueKey})}
+	rows := []string{rules.JobRef(j.ID), keyRef(rules.UniqueKey{Type: j.Type, Key: j.UniqueKey})}
 	switch {
 	case endedIncomplete(j):
 		if holds {
@@ -34,7 +35,7 @@ func (v *Verifier) keyOf(j *rota.Job, held *UniqueKeyRecord) {
 // endedIncomplete reports whether an execution ended without completing.
 func endedIncomplete(tail *rota.Job) bool {
 	return tail.Status == rota.StatusCancelled || tail.Sequel == rota.SequelDead ||
-		tail.Sequel == rota.SequelNone && tail.Run != nil && !keepsKey(tail)
+		tail.Sequel == rota.SequelNone && tail.Run != nil && !rules.KeepsKey(tail)
 }
 
 func completed(tail *rota.Job) bool {
@@ -43,11 +44,11 @@ func completed(tail *rota.Job) bool {
 
 // Key checks a unique key and the first job of the execution that holds it, nil
 // if that does not exist: such a key is free.
-func (v *Verifier) Key(k UniqueKeyRecord, first *rota.Job) {
+func (v *Verifier) Key(k rules.UniqueKeyRecord, first *rota.Job) {
 	if first == nil {
 		return
 	}
-	rows := []string{keyRef(k.Key), jobRef(first.ID)}
+	rows := []string{keyRef(k.Key), rules.JobRef(first.ID)}
 	switch {
 	case !first.RetryOf.IsZero():
 		v.violation(rota.CheckUniqueKeyOwner, rows, "the key names a retry instead of the first job of its execution")
@@ -65,4 +66,4 @@ func freeAt(first *rota.Job) int64 {
 	return first.CreatedAt.Add(first.UniqueFor).UnixMicro()
 }
 
-func keyRef(k UniqueKey) string { return fmt.Sprintf("key %s of type %s", k.Key, k.Type) }
+func keyRef(k rules.UniqueKey) string { return fmt.Sprintf("key %s of type %s", k.Key, k.Type) }

@@ -1,4 +1,4 @@
-package rules
+package invariants
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // checkDetails returns a Verifier and the details it reports.
@@ -51,7 +52,7 @@ func TestQueuedEarlyIgnoresJobThatWaitedForMoreThanTime(t *testing.T) {
 func TestSkippedExecutionMayLoseItsKey(t *testing.T) {
 	j := endedJob(1, rota.OutcomeSkipped, rota.SequelNone)
 	j.UniqueKey = "k"
-	for _, held := range []*UniqueKeyRecord{nil, {ExecutionID: jobID(2)}, {ExecutionID: j.ID}} {
+	for _, held := range []*rules.UniqueKeyRecord{nil, {ExecutionID: jobID(2)}, {ExecutionID: j.ID}} {
 		v, names := checkNames()
 		v.Job(Row{Job: j, Key: held})
 		if len(*names) > 0 {
@@ -143,7 +144,7 @@ func walkKeyQueue(limit int, letters string, owed bool) []string {
 		v.limits.Keys = []rota.KeyLimit{{Key: "printer", Concurrency: limit}}
 	}
 	if owed {
-		v.Intent(Intent{IntentKey, "printer"}, true)
+		v.Intent(rules.Intent{Kind: rules.IntentKey, Name: "printer"}, true)
 	}
 	jobs := keyQueueJobs("printer", letters)
 	slices.Reverse(jobs)
@@ -239,7 +240,7 @@ func TestGroupWalkFindsStuckGroup(t *testing.T) {
 	} {
 		v, names := checkNames()
 		if test.owed {
-			v.Intent(Intent{IntentGroup, test.group.ID.String()}, true)
+			v.Intent(rules.Intent{Kind: rules.IntentGroup, Name: test.group.ID.String()}, true)
 		}
 		walkGroup(v, &test.group, test.letters)
 		if got := strings.Join(*names, " "); got != test.want {
@@ -271,7 +272,7 @@ func TestEnabledScheduleOfArchivedTemplateAwaitsSweep(t *testing.T) {
 	v, names := checkNames()
 	v.templates["old"] = rota.TemplateArchived
 	v.schedules["s"] = &declaredSchedule{template: "old", enabled: true}
-	v.Intent(Intent{IntentTemplate, "old"}, true)
+	v.Intent(rules.Intent{Kind: rules.IntentTemplate, Name: "old"}, true)
 	v.References()
 	if len(*names) > 0 {
 		t.Errorf("found %v", *names)

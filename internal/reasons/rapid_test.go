@@ -1,4 +1,4 @@
-package rules
+package reasons
 
 import (
 	"slices"
@@ -47,7 +47,7 @@ func randomFacts(rt *rapid.T) *Facts {
 	draw := func(label string) bool { return rapid.Bool().Draw(rt, label) }
 	n := func(label string, highest int) int { return rapid.IntRange(0, highest).Draw(rt, label) }
 	f := &Facts{
-		Now: verifyNow, Job: randomJob(rt, 1), Open: n("open", 3), OpenType: n("open of type", 3), OpenKey: n("open of key", 3),
+		Now: testNow, Job: randomJob(rt, 1), Open: n("open", 3), OpenType: n("open of type", 3), OpenKey: n("open of key", 3),
 		ReadyKey: n("ready of key", 3), Before: n("before", 3), BeforeType: n("before of type", 3),
 		Limits: rota.ThrottleSpec{
 			Global: n("global", 2), Keys: []rota.KeyLimit{{Key: "db", Concurrency: 1 + n("key", 2)}},
@@ -99,7 +99,7 @@ func randomJob(rt *rapid.T, n int) *rota.Job {
 	j := readyJob(n)
 	j.Status = rapid.SampledFrom([]rota.Status{rota.StatusQueued, rota.StatusQueued, rota.StatusRunning, rota.StatusCancelled}).Draw(rt, "status")
 	j.GroupID, j.GroupPosition = jobID(9), n
-	j.RunAt, j.PlanTime, j.WaitFrom, j.WaitUntil = someTime(rt), verifyNow, someTime(rt), someTime(rt)
+	j.RunAt, j.PlanTime, j.WaitFrom, j.WaitUntil = someTime(rt), testNow, someTime(rt), someTime(rt)
 	j.Schedule, j.ConcurrencyKey = "load", rapid.SampledFrom([]string{"", "db", "free\nkey"}).Draw(rt, "key")
 	if rapid.Bool().Draw(rt, "retry") {
 		j.RetryOf, j.Attempt = jobID(99), 2
@@ -108,7 +108,7 @@ func randomJob(rt *rapid.T, n int) *rota.Job {
 	case rota.StatusQueued:
 		j.Hold = rota.Hold(rapid.IntRange(0, 255).Draw(rt, "hold"))
 	case rota.StatusCancelled:
-		j.FinishedAt, j.Sequel = verifyNow, rota.SequelNone
+		j.FinishedAt, j.Sequel = testNow, rota.SequelNone
 	case rota.StatusRunning:
 		randomRun(rt, j)
 	}
@@ -116,7 +116,7 @@ func randomJob(rt *rapid.T, n int) *rota.Job {
 }
 
 func randomRun(rt *rapid.T, j *rota.Job) {
-	j.StartedAt, j.FinishedAt = verifyNow, someTime(rt)
+	j.StartedAt, j.FinishedAt = testNow, someTime(rt)
 	j.Sequel = rapid.SampledFrom([]rota.Sequel{"", rota.SequelNone, rota.SequelRetry, rota.SequelDead}).Draw(rt, "sequel")
 	if rapid.Bool().Draw(rt, "lost") {
 		return
@@ -131,7 +131,7 @@ func randomRun(rt *rapid.T, j *rota.Job) {
 }
 
 func someTime(rt *rapid.T) time.Time {
-	times := []time.Time{{}, verifyNow.Add(-time.Minute), verifyNow, verifyNow.Add(time.Minute)}
+	times := []time.Time{{}, testNow.Add(-time.Minute), testNow, testNow.Add(time.Minute)}
 	return times[rapid.IntRange(0, len(times)-1).Draw(rt, "time")]
 }
 

@@ -1,4 +1,4 @@
-package rules
+package reasons
 
 import (
 	"cmp"
@@ -9,7 +9,11 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
+
+// testNow is the time of the tests.
+var testNow = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
 // The job that is explained, and other jobs.
 const (
@@ -59,10 +63,10 @@ func written(reasons []rota.Reason) string {
 	for _, r := range reasons {
 		b.WriteString("  " + string(r.Code) + ": " + r.Text + "\n    " + r.Remedy + "\n")
 		if !r.Until.IsZero() {
-			b.WriteString("    until " + stamp(r.Until) + "\n")
+			b.WriteString("    until " + rules.Stamp(r.Until) + "\n")
 		}
 		for _, id := range r.Jobs {
-			b.WriteString("    " + jobRef(id) + "\n")
+			b.WriteString("    " + rules.JobRef(id) + "\n")
 		}
 	}
 	return b.String()
@@ -70,7 +74,7 @@ func written(reasons []rota.Reason) string {
 
 // about returns the facts about a ready job, changed by a function.
 func about(change func(j *rota.Job, f *Facts)) *Facts {
-	f := &Facts{Now: verifyNow, Job: readyJob(1)}
+	f := &Facts{Now: testNow, Job: readyJob(1)}
 	change(f.Job, f)
 	return f
 }
@@ -155,7 +159,7 @@ var ends = []explained{
 	{
 		"it was cancelled while it ran",
 		aboutEnd(rota.OutcomeCancelled, rota.SequelNone, func(j *rota.Job, _ *Facts) {
-			j.Run.CancelAt, j.Run.CancelBy, j.Run.CancelReason = verifyNow, "ada", "not needed"
+			j.Run.CancelAt, j.Run.CancelBy, j.Run.CancelReason = testNow, "ada", "not needed"
 		}),
 		only(because(rota.ReasonEnded, "It was cancelled at 2026-05-04T12:00:00Z while it ran: ada asked it to stop (not needed).",
 			"To run it anyway: rota job retry "+self+".")),
@@ -163,7 +167,7 @@ var ends = []explained{
 	{
 		"it was cancelled before it started",
 		about(func(j *rota.Job, _ *Facts) {
-			j.Status, j.FinishedAt, j.Sequel = rota.StatusCancelled, verifyNow, rota.SequelNone
+			j.Status, j.FinishedAt, j.Sequel = rota.StatusCancelled, testNow, rota.SequelNone
 		}),
 		only(because(rota.ReasonEnded, "It was cancelled at 2026-05-04T12:00:00Z, before it started.",
 			"To run it anyway: rota job retry "+self+".")),
@@ -171,7 +175,7 @@ var ends = []explained{
 	{
 		"it was cancelled with its group",
 		about(func(j *rota.Job, f *Facts) {
-			j.Status, j.FinishedAt, j.Sequel, j.GroupID = rota.StatusCancelled, verifyNow, rota.SequelNone, jobID(3)
+			j.Status, j.FinishedAt, j.Sequel, j.GroupID = rota.StatusCancelled, testNow, rota.SequelNone, jobID(3)
 			f.Group = &rota.Group{ID: jobID(3), Name: "batch", Ending: rota.EndingStop, EndingReason: "a member died: job " + other}
 		}),
 		only(because(rota.ReasonEnded, "It was cancelled at 2026-05-04T12:00:00Z, before it started; "+
@@ -189,8 +193,8 @@ var ends = []explained{
 // aboutRun returns the facts about a job that runs.
 func aboutRun(change func(r *rota.Run, j *rota.Job)) *Facts {
 	return about(func(j *rota.Job, _ *Facts) {
-		j.Status, j.StartedAt = rota.StatusRunning, verifyNow.Add(-time.Minute)
-		j.Run = &rota.Run{Runner: "w1", StartedAt: j.StartedAt, HeartbeatAt: verifyNow, StaleAfter: verifyNow.Add(time.Minute)}
+		j.Status, j.StartedAt = rota.StatusRunning, testNow.Add(-time.Minute)
+		j.Run = &rota.Run{Runner: "w1", StartedAt: j.StartedAt, HeartbeatAt: testNow, StaleAfter: testNow.Add(time.Minute)}
 		change(j.Run, j)
 	})
 }
@@ -204,7 +208,7 @@ var runs = []explained{
 	},
 	{
 		"it was asked to stop",
-		aboutRun(func(r *rota.Run, _ *rota.Job) { r.CancelAt, r.CancelBy = verifyNow, "ada" }),
+		aboutRun(func(r *rota.Run, _ *rota.Job) { r.CancelAt, r.CancelBy = testNow, "ada" }),
 		only(because(rota.ReasonRunning,
 			"Worker w1 has been running it since 2026-05-04T11:59:00Z, in attempt 1 of 4; at 2026-05-04T12:00:00Z ada asked it to stop.",
 			"It ends when its handler returns.")),
@@ -212,7 +216,7 @@ var runs = []explained{
 	{
 		"its lease has expired",
 		aboutRun(func(r *rota.Run, _ *rota.Job) {
-			r.HeartbeatAt, r.StaleAfter = verifyNow.Add(-40*time.Second), verifyNow.Add(-10*time.Second)
+			r.HeartbeatAt, r.StaleAfter = testNow.Add(-40*time.Second), testNow.Add(-10*time.Second)
 		}),
 		only(because(rota.ReasonRunning, "Worker w1 took it at 2026-05-04T11:59:00Z and sent its last heartbeat at 2026-05-04T11:59:20Z; "+
 			"its lease ended at 2026-05-04T11:59:50Z.",

@@ -1,9 +1,10 @@
-package rules
+package reasons
 
 import (
 	"fmt"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 const raiseLimit = "PUT /api/v1/limits"
@@ -65,7 +66,7 @@ func (a *explainer) rate() {
 	again := bucket.AvailableAt(rate)
 	a.addReason(rota.ReasonRate,
 		fmt.Sprintf("Jobs of type %s have started as often as the rate allows: %d in %s.", a.Job.Type, rate.Count, shortDuration(rate.Per)),
-		fmt.Sprintf("The next may start at %s; to let more start, raise the rate of the type: %s.", stamp(again), raiseLimit),
+		fmt.Sprintf("The next may start at %s; to let more start, raise the rate of the type: %s.", rules.Stamp(again), raiseLimit),
 	).Until = again
 }
 
@@ -78,10 +79,10 @@ func (a *explainer) reservation() {
 	}
 	what, jobs := "a direct run", []rota.ID(nil)
 	if !r.JobID.IsZero() {
-		what, jobs = "the direct run of "+jobRef(r.JobID), []rota.ID{r.JobID}
+		what, jobs = "the direct run of "+rules.JobRef(r.JobID), []rota.ID{r.JobID}
 	}
 	reason := a.addReason(rota.ReasonReservation,
-		fmt.Sprintf("Node %s is reserved for %s until %s and takes no job from the queue until then.", r.Node, what, stamp(r.ExpiresAt)),
+		fmt.Sprintf("Node %s is reserved for %s until %s and takes no job from the queue until then.", r.Node, what, rules.Stamp(r.ExpiresAt)),
 		fmt.Sprintf("The node continues when the reservation ends; another node may take jobs of type %s at any time.", a.Job.Type))
 	reason.Until, reason.Jobs = r.ExpiresAt, jobs
 }

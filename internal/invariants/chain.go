@@ -1,9 +1,10 @@
-package rules
+package invariants
 
 import (
 	"bytes"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // chain checks that a retry continues the job it retries.
@@ -11,7 +12,7 @@ func (v *Verifier) chain(j, parent *rota.Job) {
 	switch {
 	case j.RetryOf.IsZero():
 	case parent == nil:
-		v.jobViolation(j.ID, rota.CheckRetryMissingParent, "it retries %s, which does not exist", jobRef(j.RetryOf))
+		v.jobViolation(j.ID, rota.CheckRetryMissingParent, "it retries %s, which does not exist", rules.JobRef(j.RetryOf))
 	default:
 		v.link(j, parent)
 	}

@@ -1,4 +1,4 @@
-package rules
+package invariants
 
 import "github.com/rotajobs/rota"
 

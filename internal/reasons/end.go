@@ -1,4 +1,4 @@
-package rules
+package reasons
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // explainEnded explains a job that has ended: how it ended and what can be
@@ -18,7 +19,7 @@ func (a *explainer) explainEnded() {
 }
 
 func (a *explainer) howEnded() string {
-	j, run, at := a.Job, a.Job.Run, stamp(a.Job.FinishedAt)
+	j, run, at := a.Job, a.Job.Run, rules.Stamp(a.Job.FinishedAt)
 	switch {
 	case j.Status == rota.StatusCancelled:
 		return fmt.Sprintf("It was cancelled at %s, before it started%s.", at, a.withGroup())
@@ -26,7 +27,7 @@ func (a *explainer) howEnded() string {
 		return fmt.Sprintf("It ended at %s, and no run records the outcome.", at)
 	case j.Sequel == rota.SequelDead:
 		return fmt.Sprintf("It failed for good at %s, in %s%s.", at, attemptOf(j), afterColon(errorOf(run)))
-	case isFailure(run.Outcome, run.ErrorCode, run):
+	case rules.IsFailure(run.Outcome, run.ErrorCode, run):
 		return fmt.Sprintf("It failed at %s, in %s%s.", at, attemptOf(j), afterColon(errorOf(run)))
 	case run.Outcome == rota.OutcomeCompleted:
 		return fmt.Sprintf("It completed at %s, in %s.", at, attemptOf(j))
@@ -54,8 +55,8 @@ func (a *explainer) endRemedy() string {
 	switch {
 	case completed:
 		return "Nothing is left to do; to run it again, create a new job: rota job create."
-	case a.Redrive != nil && !wasCancelled(a.Redrive):
-		return fmt.Sprintf("It was retried as %s: rota job explain %s.", jobRef(a.Redrive.ID), a.Redrive.ID)
+	case a.Redrive != nil && !rules.WasCancelled(a.Redrive):
+		return fmt.Sprintf("It was retried as %s: rota job explain %s.", rules.JobRef(a.Redrive.ID), a.Redrive.ID)
 	case j.Status == rota.StatusRunning && j.Sequel == "":
 		return "Its worker settles this at its next start; if it does not, check the store with rota verify."
 	case j.Sequel == rota.SequelRetry:
@@ -72,21 +73,21 @@ func (a *explainer) running() {
 	switch {
 	case run == nil || !run.Open():
 		a.addReason(rota.ReasonRunning,
-			fmt.Sprintf("It was started at %s, and its process ended in the middle of a write.", stamp(j.StartedAt)),
+			fmt.Sprintf("It was started at %s, and its process ended in the middle of a write.", rules.Stamp(j.StartedAt)),
 			"Its worker settles this at its next start; if it does not, check the store with rota verify.")
 	case run.StaleAfter.Before(a.Now):
 		a.addReason(rota.ReasonRunning,
 			fmt.Sprintf("Worker %s took it at %s and sent its last heartbeat at %s; its lease ended at %s.",
-				run.Runner, stamp(run.StartedAt), stamp(run.HeartbeatAt), stamp(run.StaleAfter)),
+				run.Runner, rules.Stamp(run.StartedAt), rules.Stamp(run.HeartbeatAt), rules.Stamp(run.StaleAfter)),
 			"It will soon be recorded as FAILED, and is retried if attempts are left; if this does not happen, no server is running: rota serve.")
 	case !run.CancelAt.IsZero():
 		a.addReason(rota.ReasonRunning,
-			fmt.Sprintf("Worker %s has been running it since %s, in %s; at %s %s asked it to stop%s.", run.Runner, stamp(run.StartedAt),
-				attemptOf(j), stamp(run.CancelAt), cmp.Or(run.CancelBy, "Rota"), inBrackets(run.CancelReason)),
+			fmt.Sprintf("Worker %s has been running it since %s, in %s; at %s %s asked it to stop%s.", run.Runner, rules.Stamp(run.StartedAt),
+				attemptOf(j), rules.Stamp(run.CancelAt), cmp.Or(run.CancelBy, "Rota"), inBrackets(run.CancelReason)),
 			"It ends when its handler returns.")
 	default:
 		a.addReason(rota.ReasonRunning,
-			fmt.Sprintf("Worker %s has been running it since %s, in %s.", run.Runner, stamp(run.StartedAt), attemptOf(j)),
+			fmt.Sprintf("Worker %s has been running it since %s, in %s.", run.Runner, rules.Stamp(run.StartedAt), attemptOf(j)),
 			fmt.Sprintf("Wait until it ends, or ask it to stop: rota job cancel %s.", j.ID))
 	}
 }
