@@ -74,9 +74,6 @@ func OpenWith(path string, config Config) (*Store, error) {
 		_ = lock.release()
 		return nil, fault("open "+filepath.Base(path), err)
 	}
-	if !config.ReadOnly {
-		w.walPadding.open(s.file.path)
-	}
 	w.conn.SetBusyTimeout(0) // from here on, writer.begin decides how long to wait
 	s.writer <- w
 	return s, nil

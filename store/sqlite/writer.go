@@ -27,7 +27,6 @@ type writer struct {
 	limits     limitsCache
 	hooks      hooksCache
 	dispatched dispatchedCache
-	walPadding walPadding
 
 	beforeWrite func([]rota.Command) // for tests: called after a step is decided and before it is written
 	commands    []rota.Command       // of the current batch
@@ -70,7 +69,6 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 	if err := w.dropStaleCaches(); err != nil {
 		return nil, fault("apply", err)
 	}
-	w.walPadding.extend()
 	results, err := rules.Apply(w, b)
 	if err == nil {
 		err = w.exec(sqlCommit)
@@ -140,7 +138,6 @@ func (w *writer) Lock(*rules.UnitOfWork) (bool, error) {
 }
 
 func (w *writer) close() error {
-	w.walPadding.close()
 	w.stmts.finalize()
 	return w.conn.Close()
 }
