@@ -16,7 +16,7 @@ func decideAll(u *UnitOfWork, c *rota.All) (rota.Reply, *rota.Error) {
 		if refusal != nil {
 			return
 		}
-		u.savepoint()
+		u.mark()
 		reply, refused := decide(u, c.Members[i])
 		if refused == nil {
 			refused = lostLease(reply)

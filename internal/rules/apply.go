@@ -169,7 +169,7 @@ func decideCommands(tx Tx, at *batchTime, u *UnitOfWork, commands []rota.Command
 		if complete {
 			return nil
 		}
-		u.rollbackTo(0)
+		u.undoTo(0)
 		err = u.load(tx)
 	}
 	if err != nil {
@@ -182,21 +182,21 @@ func decideCommands(tx Tx, at *batchTime, u *UnitOfWork, commands []rota.Command
 // are known. A command that is refused, or that is only to be answered, changes
 // nothing.
 func decideCommand(tx Tx, u *UnitOfWork, c rota.Command, result *rota.Result) (complete bool, err error) {
-	savepoint := u.savepoint()
+	mark := u.mark()
 	var reply rota.Reply
 	var refusal *rota.Error
 	if !attempt(func() { reply, refusal = decide(u, c) }) {
-		u.rollbackTo(savepoint)
+		u.undoTo(mark)
 		return false, nil
 	}
 	if refusal == nil {
-		if refusal, err = mayDeliver(tx, u, c, savepoint); err != nil {
+		if refusal, err = mayDeliver(tx, u, c, mark); err != nil {
 			return false, err
 		}
 	}
 	*result = rota.Result{Reply: reply, Err: refusal}
 	if refusal != nil || isDryRun(c) {
-		u.rollbackTo(savepoint)
+		u.undoTo(mark)
 	}
 	return true, nil
 }

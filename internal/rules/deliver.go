@@ -43,7 +43,7 @@ func deliver(tx Tx, u *UnitOfWork, c *Changes) error {
 
 // mayDeliver refuses a command that creates more webhook deliveries than one
 // step may. A command that ends runs or only moves jobs is never refused.
-func mayDeliver(tx Tx, u *UnitOfWork, c rota.Command, savepoint int) (*rota.Error, error) {
+func mayDeliver(tx Tx, u *UnitOfWork, c rota.Command, mark int) (*rota.Error, error) {
 	switch c.(type) {
 	case *rota.Enqueue, *rota.EnqueueGroup, *rota.Backfill, *rota.All:
 	default:
@@ -55,7 +55,7 @@ func mayDeliver(tx Tx, u *UnitOfWork, c rota.Command, savepoint int) (*rota.Erro
 	}
 	p := &deliveryBuilder{hooks: hooks, changes: &Changes{}}
 	each, n := map[string]int{}, 0 // by template
-	for _, entry := range u.undo[savepoint:] {
+	for _, entry := range u.undo[mark:] {
 		if entry.row == nil || entry.was.inserted != nil || entry.row.inserted == nil || rota.InternalType(entry.row.inserted.Type) {
 			continue
 		}

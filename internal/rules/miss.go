@@ -27,7 +27,7 @@ func (u *UnitOfWork) each(count int, rule func(i int)) {
 	for i := range count {
 		begin := len(u.undo)
 		if !attempt(func() { rule(i) }) {
-			u.rollbackTo(begin)
+			u.undoTo(begin)
 			complete = false
 		}
 	}

@@ -48,7 +48,7 @@ func (c *queryCache[Q, A]) settle(query Q) {
 
 func (c *queryCache[Q, A]) set(u *UnitOfWork, query Q, answer A) {
 	before, asked := c.answers[query]
-	u.onRollback(func() {
+	u.onUndo(func() {
 		if asked {
 			c.answers[query] = before
 		} else {

@@ -61,7 +61,7 @@ func (s *rowSet[K, V]) put(key K, row *V) {
 func (s *rowSet[K, V]) set(u *UnitOfWork, key K, row *V) {
 	r := s.row(key)
 	before, known := r.is, r.known
-	u.onRollback(func() { r.is, r.known = before, known })
+	u.onUndo(func() { r.is, r.known = before, known })
 	r.is, r.known = row, true
 	if !r.touched {
 		r.touched = true

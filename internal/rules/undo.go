@@ -7,14 +7,14 @@ type undo struct {
 	restore func()
 }
 
-// savepoint begins a command. rollbackTo reverses what was decided since.
-func (u *UnitOfWork) savepoint() int {
+// mark begins a command. undoTo reverses what was decided since.
+func (u *UnitOfWork) mark() int {
 	u.commandSeq++
 	return len(u.undo)
 }
 
-func (u *UnitOfWork) rollbackTo(savepoint int) {
-	for i := len(u.undo) - 1; i >= savepoint; i-- {
+func (u *UnitOfWork) undoTo(mark int) {
+	for i := len(u.undo) - 1; i >= mark; i-- {
 		if entry := &u.undo[i]; entry.restore != nil {
 			entry.restore()
 		} else {
@@ -23,16 +23,16 @@ func (u *UnitOfWork) rollbackTo(savepoint int) {
 			entry.row.touched, entry.row.missed, entry.row.missedFull = touched, missed, missedFull
 		}
 	}
-	u.undo = u.undo[:savepoint]
+	u.undo = u.undo[:mark]
 }
 
-// saveRow keeps a copy of a row for a rollback.
+// saveRow keeps a copy of a row, to undo its change.
 func (u *UnitOfWork) saveRow(r *jobRow) {
 	u.undo = append(u.undo, undo{row: r, was: *r})
 }
 
-// onRollback registers how to reverse a change of anything but a job's row.
-func (u *UnitOfWork) onRollback(restore func()) {
+// onUndo registers how to reverse a change of anything but a job's row.
+func (u *UnitOfWork) onUndo(restore func()) {
 	u.undo = append(u.undo, undo{restore: restore})
 }
 
@@ -42,6 +42,6 @@ func appendWithUndo[K comparable, V any](u *UnitOfWork, m *map[K][]V, key K, val
 		*m = map[K][]V{}
 	}
 	before := (*m)[key]
-	u.onRollback(func() { (*m)[key] = before })
+	u.onUndo(func() { (*m)[key] = before })
 	(*m)[key] = append(before, value)
 }

@@ -48,7 +48,7 @@ type UnitOfWork struct {
 	wake              bool                  // a claim that found nothing may find a job now
 	audit             []rota.AuditEntry
 	undo              []undo
-	commandSeq        int // number of the current command, so that each can be rolled back alone
+	commandSeq        int // number of the current command, so that each can be undone alone
 
 	enqueueIDs map[*rota.Enqueue][]rota.ID // job ids of each command, derived once
 }
@@ -256,7 +256,7 @@ func (u *UnitOfWork) remove(id rota.ID) {
 func (u *UnitOfWork) appendPosition(priority int) int64 {
 	end := u.tailOf(priority)
 	if end.commandSeq != u.commandSeq {
-		u.onRollback(func() { u.tails[priority] = end })
+		u.onUndo(func() { u.tails[priority] = end })
 	}
 	longer := tail{position: end.position + rota.PositionGap, some: true, commandSeq: u.commandSeq}
 	u.tails[priority] = longer
@@ -278,7 +278,7 @@ func (u *UnitOfWork) tailOf(priority int) tail {
 			end = end.or(r.is.Position)
 		}
 	}
-	u.onRollback(func() { delete(u.tails, priority) })
+	u.onUndo(func() { delete(u.tails, priority) })
 	u.tails[priority] = end
 	return end
 }
@@ -305,7 +305,7 @@ func (u *UnitOfWork) forgetTailOf(j *rota.Job) {
 	}
 	priority := j.Priority
 	delete(u.tails, priority)
-	u.onRollback(func() { u.tails[priority] = end })
+	u.onUndo(func() { u.tails[priority] = end })
 }
 
 // jobIDs returns the ids of a command's jobs.
@@ -374,7 +374,7 @@ func (u *UnitOfWork) auditSideEffect(c rota.Command, act, subject, detail string
 
 func (u *UnitOfWork) appendAudit(e rota.AuditEntry) {
 	length := len(u.audit)
-	u.onRollback(func() { u.audit = u.audit[:length] })
+	u.onUndo(func() { u.audit = u.audit[:length] })
 	Audits.set(u, e.ID, true)
 	u.audit = append(u.audit, e)
 }
