@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// roundsMax limits how often a step may find rows through other rows. The
+// roundsMax limits how often a command may find rows through other rows. The
 // longest path takes nine rounds: a run that ends, its schedule, the dependents
 // of that, their jobs, the other dependencies of those, their latest execution,
 // its last attempt.
@@ -157,7 +157,8 @@ func decideCommands(tx Tx, at *batchTime, u *UnitOfWork, commands []rota.Command
 		}
 	}
 	rounds, err := prefetch(tx, at, u, commands, valid)
-	for ; err == nil && rounds < roundsMax; rounds++ {
+	limit := roundsMax * membersIn(commands)
+	for ; err == nil && rounds < limit; rounds++ {
 		complete := true
 		for _, i := range valid {
 			known, err := decideCommand(tx, u, commands[i], &results[i])
@@ -175,7 +176,21 @@ func decideCommands(tx Tx, at *batchTime, u *UnitOfWork, commands []rota.Command
 	if err != nil {
 		return err
 	}
-	return rota.Errorf(rota.Internal, "apply", "a command needed rows in more than %d rounds", roundsMax)
+	return rota.Errorf(rota.Internal, "apply", "a command needed rows in more than %d rounds", limit)
+}
+
+// membersIn returns how many members the commands have, counting a command that
+// is not an All as one. A member may need rows that only the members before it
+// show to be needed.
+func membersIn(commands []rota.Command) (n int) {
+	for _, c := range commands {
+		if all, is := c.(*rota.All); is && all != nil {
+			n += len(all.Members)
+		} else {
+			n++
+		}
+	}
+	return n
 }
 
 // decideCommand decides a command, and reports whether all rows that it needs

@@ -55,11 +55,19 @@ func (u *UnitOfWork) widenKeyQueue(queue KeyQueue) KeyQueue {
 	if !slices.ContainsFunc(state.Types, func(t KeyQueueType) bool { return max(len(t.Last), len(t.Held)) == queue.Limit }) {
 		return queue
 	}
-	wider := queue
+	left := 0
 	for _, r := range u.touchedByKey[queue.Key] {
-		wider.Limit += boolToInt(changedPlace(r))
+		left += boolToInt(changedPlace(r))
 	}
-	return wider
+	if left == 0 {
+		return queue
+	}
+	wider := queue
+	for more := widening; ; more *= widening {
+		if wider.Limit = queue.Limit + more; more >= left {
+			return wider
+		}
+	}
 }
 
 // changedPlace reports whether a job that is QUEUED in the store has another

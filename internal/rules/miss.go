@@ -3,6 +3,11 @@ package rules
 // missed stops a rule at a row that is not known yet. Only attempt recovers it.
 type missed struct{}
 
+// widening is the factor by which a query is widened if this transaction has
+// changed too many of the rows that it found. A small factor would cause many
+// different queries, each with a round of loading.
+const widening = 8
+
 // attempt runs a rule, and reports whether it needs rows that are not known.
 func attempt(rule func()) (complete bool) {
 	defer func() {

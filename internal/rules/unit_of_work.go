@@ -269,9 +269,10 @@ func (u *UnitOfWork) tailOf(priority int) tail {
 	if known {
 		return end
 	}
-	end, known = u.storedTail(Tail{Priority: priority, Count: tailCount})
-	if !known { // all of these jobs have left the priority in this transaction
-		end, _ = u.storedTail(Tail{Priority: priority, Count: tailCount + len(u.touchedJobs)})
+	// As long as all jobs of the answer have left the priority in this
+	// transaction, ask for many more, so that there are few such queries.
+	for count := tailCount; !known; count *= widening {
+		end, known = u.storedTail(Tail{Priority: priority, Count: count})
 	}
 	for _, r := range u.touchedJobs {
 		if r.is != nil && isQueuedAt(r.is, priority) {
