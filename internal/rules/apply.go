@@ -185,7 +185,7 @@ func decideCommands(tx Tx, at *batchTime, u *UnitOfWork, commands []rota.Command
 func membersIn(commands []rota.Command) (n int) {
 	for _, c := range commands {
 		if all, is := c.(*rota.All); is && all != nil {
-			n += len(all.Members)
+			n += max(1, len(all.Members))
 		} else {
 			n++
 		}
