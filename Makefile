@@ -11,7 +11,7 @@ TESTFLAGS := -vet=off -ldflags=-w
 
 # Packages that make quick skips and make test runs: their tests kill processes, start
 # other servers and clients, or take long and rarely fail.
-SLOW := action|cmd/rota|console/dialect|console/pgcatalog|examples|node/crashtest|pgwire/drivertest|store/postgres/pgtest|worker
+SLOW := action|cmd/rota|sql/translate|sql/catalog|examples|node/crashtest|sql/pgwire/drivertest|store/postgres/pgtest|worker
 
 # Tools run at fixed versions and are not in go.mod.
 GOFUMPT     := $(GO) run mvdan.cc/gofumpt@v0.12.0
@@ -49,7 +49,7 @@ quick: format postgres withpostgres ## vet and run the tests that a change most 
 
 # The random tests that need no server run CHECKS times.
 deep: test ## make test, then many more random and concurrent tests, and the suite through PgBouncer; use it for store changes
-	exec env ROTA_DEEP=1 bin/withpostgres $(GO) test $(TESTFLAGS) -count=1 -timeout 0 -v ./store/... ./console/dialect ./httpapi
+	exec env ROTA_DEEP=1 bin/withpostgres $(GO) test $(TESTFLAGS) -count=1 -timeout 0 -v ./store/... ./sql/translate ./httpapi
 	$(GO) test $(TESTFLAGS) -count=1 -timeout 0 -rapid.checks $(CHECKS) \
 		$$(grep -rl pgregory.net/rapid --include='*_test.go' $(MODULES:%=--exclude-dir=%) --exclude-dir=store --exclude-dir=httpapi . | xargs -n1 dirname | sort -u)
 

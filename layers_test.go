@@ -31,7 +31,7 @@ var packageRules = map[string]packageRule{
 	"node/crashtest":    {layer: 8}, // a server that kills itself, and the tests that start it
 	"worker/workertest": {layer: 8}, // servers and workers that tests kill, freeze and cut off
 
-	"pgwire/drivertest": {layer: 8}, // tests only: PostgreSQL clients against the SQL port of a node
+	"sql/pgwire/drivertest": {layer: 8}, // tests only: PostgreSQL clients against the SQL port of a node
 
 	"examples":           {layer: 9}, // tests only: they run the examples
 	"examples/embedded":  {layer: 8},
@@ -41,17 +41,17 @@ var packageRules = map[string]packageRule{
 
 	"node": {layer: 7},
 
-	"httpapi": {layer: 6},
-	"pgwire":  {layer: 6},
+	"httpapi":    {layer: 6},
+	"sql/pgwire": {layer: 6},
 
-	"console":     {layer: 5, tests: []string{"store/sqlite", "store/postgres", "store/postgres/pgtest"}},
-	"console/sys": {layer: 4, only: []string{"console", "httpapi", "pgwire", "node", "cmd/rota"}, tests: []string{"store/sqlite"}},
+	"sql/session": {layer: 5, tests: []string{"store/sqlite", "store/postgres", "store/postgres/pgtest"}},
+	"sql/system":  {layer: 4, only: []string{"sql/session", "httpapi", "sql/pgwire", "node", "cmd/rota"}, tests: []string{"store/sqlite"}},
 	"report":      {layer: 5},
 
-	"console/pgcatalog": {layer: 3, tests: []string{"store/postgres/pgtest"}}, // PostgreSQL's catalogue tables
-	"console/dialect":   {layer: 2, tests: []string{"store/postgres/pgtest"}}, // types and translates queries
-	"console/query":     {layer: pure},
-	"console/kind":      {layer: pure},
+	"sql/catalog":   {layer: 3, tests: []string{"store/postgres/pgtest"}}, // PostgreSQL's catalogue tables
+	"sql/translate": {layer: 2, tests: []string{"store/postgres/pgtest"}}, // types and translates queries
+	"sql/query":     {layer: pure},
+	"sql/kind":      {layer: pure},
 
 	"telemetry": {layer: 5, tests: []string{"httpapi", "worker"}},
 	"worker":    {layer: 5, tests: []string{"worker/workertest", "httpapi"}},
@@ -74,13 +74,13 @@ var packageRules = map[string]packageRule{
 
 	// Only stores import the rules. The conformance suite and its model must not:
 	// rules that are tested against themselves always pass.
-	"internal/rules":      {layer: 3, only: []string{"internal/invariants", "internal/reasons", "store/sqlite", "store/postgres", "store/dynamo"}},
-	"internal/invariants": {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}, beside: []string{"internal/rules"}},
-	"internal/reasons":    {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}, beside: []string{"internal/rules"}},
-	"internal/fanout":     {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
-	"access":              {layer: 3},
-	"payload":             {layer: 3},
-	"eventring":           {layer: 3, tests: []string{"store/sqlite"}},
+	"internal/rules":   {layer: 3, only: []string{"internal/verify", "internal/explain", "store/sqlite", "store/postgres", "store/dynamo"}},
+	"internal/verify":  {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}, beside: []string{"internal/rules"}},
+	"internal/explain": {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}, beside: []string{"internal/rules"}},
+	"internal/fanout":  {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
+	"access":           {layer: 3},
+	"payload":          {layer: 3},
+	"eventring":        {layer: 3, tests: []string{"store/sqlite"}},
 
 	"store/storetest/model": {layer: 3, only: []string{"store/storetest"}},
 
@@ -96,7 +96,7 @@ var packageRules = map[string]packageRule{
 
 	"cron":    {layer: pure},
 	"crontab": {layer: pure},
-	"ddl":     {layer: pure},
+	"sql/ddl": {layer: pure},
 	"web":     {layer: pure},
 }
 
@@ -206,7 +206,7 @@ func TestLayerCheckFindsForbiddenImports(t *testing.T) {
 		{"store/sqlite/store.go", module + "/internal/rules", ""},
 		{"store/sqlite/store_test.go", module + "/store/storetest", ""},
 		{"cron/cron.go", "time", ""},
-		{"ddl/error.go", module + "/internal/suggest", ""},
+		{"sql/ddl/error.go", module + "/internal/suggest", ""},
 		{"cron/oracle_test.go", "example.org/oracle", ""},
 		{"cron/example_test.go", module + "/cron", ""},
 		{"cmd/rota/main.go", module + "/store/sqlite", ""},
@@ -220,12 +220,12 @@ func TestLayerCheckFindsForbiddenImports(t *testing.T) {
 		{"store/sqlite/store.go", module + "/store/storetest", "layer 4 must not import layer 4"},
 		{"job.go", module + "/internal/rules", "layer 2 must not import layer 3"},
 		{"cron/cron.go", module, "layer 1 must not import layer 2"},
-		{"cron/cron.go", module + "/ddl", "layer 1 must not import layer 1"},
+		{"cron/cron.go", module + "/sql/ddl", "layer 1 must not import layer 1"},
 		{"cron/cron.go", "example.org/oracle", "standard library only"},
 		{"internal/suggest/suggest.go", "example.org/oracle", "standard library only"},
 		{"internal/suggest/suggest.go", module + "/cron", "layer 0 must not import layer 1"},
-		{"node/node.go", module + "/internal/rules", "only these may import it: internal/invariants"},
-		{"store/storetest/suite.go", module + "/internal/rules", "only these may import it: internal/invariants"},
+		{"node/node.go", module + "/internal/rules", "only these may import it: internal/verify"},
+		{"store/storetest/suite.go", module + "/internal/rules", "only these may import it: internal/verify"},
 		{"store/storetest/model/model.go", module + "/internal/rules", "layer 3 must not import layer 3"},
 		{"node/node.go", module + "/attic", "not in the table"},
 		{"attic/attic.go", "time", "directory attic is not in the table"},

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/console"
+	"github.com/rotajobs/rota/sql/session"
 	"github.com/rotajobs/rota/store/sqlite"
 	driver "zombiezen.com/go/sqlite"
 )
@@ -99,7 +99,7 @@ func runSQL(b *bench) error {
 		return err
 	}
 	defer store.Close()
-	c := console.New(console.Config{Store: store})
+	c := session.New(session.Config{Store: store})
 	defer c.Close()
 	s := c.Session("")
 	for _, one := range readings(b, store) {
@@ -131,7 +131,7 @@ func readings(b *bench, store rota.Store) []reading {
 }
 
 // readBoth executes a read in both ways, in turns, and reports the median of each.
-func (b *bench) readBoth(r reading, s *console.Session) error {
+func (b *bench) readBoth(r reading, s *session.Session) error {
 	sides := map[string]func(context.Context) (int, error){typedName: r.typed, selectOf: func(ctx context.Context) (int, error) {
 		answers, err := s.Answers(ctx, r.query)
 		if err != nil {
@@ -161,7 +161,7 @@ func (b *bench) readBoth(r reading, s *console.Session) error {
 	return nil
 }
 
-func countRuns(b *bench, s *console.Session) error {
+func countRuns(b *bench, s *session.Session) error {
 	var walls []float64
 	for range 4 {
 		began := time.Now()

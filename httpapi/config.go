@@ -10,10 +10,10 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
-	"github.com/rotajobs/rota/console"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/payload"
+	"github.com/rotajobs/rota/sql/session"
 )
 
 // Config of the HTTP interface. Store and Token are required. The other fields have defaults, or
@@ -27,7 +27,7 @@ type Config struct {
 	Events  *eventring.Ring      // nil: a new one
 	Schemas *payload.SchemaCache // nil: a new one
 
-	Console *console.Console // runs SQL; nil: a new one
+	Console *session.Console // runs SQL; nil: a new one
 
 	Token string    // admin token; it grants every permission
 	Logs  LogReader // nil: runs have no logs
@@ -106,7 +106,7 @@ func (c Config) withDefaults() Config {
 		c.Version = "devel"
 	}
 	if c.Console == nil && c.Store != nil {
-		c.Console = console.New(console.Config{Store: c.Store, Schemas: c.Schemas, Clock: c.Clock, Version: c.Version})
+		c.Console = session.New(session.Config{Store: c.Store, Schemas: c.Schemas, Clock: c.Clock, Version: c.Version})
 	}
 	if c.ScratchDir == "" {
 		c.ScratchDir = os.TempDir()

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/console"
 	"github.com/rotajobs/rota/payload"
+	"github.com/rotajobs/rota/sql/session"
 )
 
 // problemKind is the status and title of one error code.
@@ -49,7 +49,7 @@ func problemOf(err error) *Problem {
 	if errors.As(err, &ready) {
 		return ready
 	}
-	var statement *console.Error
+	var statement *session.Error
 	if errors.As(err, &statement) {
 		return sqlProblem(statement)
 	}

@@ -6,8 +6,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/rotajobs/rota/console"
-	"github.com/rotajobs/rota/console/sys"
+	"github.com/rotajobs/rota/sql/session"
+	"github.com/rotajobs/rota/sql/system"
 )
 
 // SQLRequest is one or several SQL statements.
@@ -37,7 +37,7 @@ type SQLColumn struct {
 }
 
 // NewSQLResult converts the result of one statement.
-func NewSQLResult(a *console.Answer) SQLResult {
+func NewSQLResult(a *session.Answer) SQLResult {
 	v := SQLResult{Columns: []SQLColumn{}, Rows: make([][]SQLValue, len(a.Rows)), Tag: a.Tag, Notices: append([]string{}, a.Notices...)}
 	for i, c := range a.Columns {
 		kind := string(c.Kind)
@@ -67,27 +67,27 @@ func columnKind(rows [][]any, column int) string {
 		case nil:
 			continue
 		case int64:
-			one = string(sys.Integer)
+			one = string(system.Integer)
 		case float64:
-			one = string(sys.Float)
+			one = string(system.Float)
 		case bool:
-			one = string(sys.Boolean)
+			one = string(system.Boolean)
 		case []byte:
 			one = kindBytes
 		default:
-			one = string(sys.Text)
+			one = string(system.Text)
 		}
 		switch {
 		case kind == "" || kind == one:
 			kind = one
-		case kind == string(sys.Integer) && one == string(sys.Float) || kind == string(sys.Float) && one == string(sys.Integer):
-			kind = string(sys.Float)
+		case kind == string(system.Integer) && one == string(system.Float) || kind == string(system.Float) && one == string(system.Integer):
+			kind = string(system.Float)
 		default:
-			return string(sys.Text)
+			return string(system.Text)
 		}
 	}
 	if kind == "" {
-		return string(sys.Text)
+		return string(system.Text)
 	}
 	return kind
 }

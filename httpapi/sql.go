@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/console"
-	"github.com/rotajobs/rota/ddl"
+	"github.com/rotajobs/rota/sql/ddl"
+	"github.com/rotajobs/rota/sql/session"
 )
 
 func (a *api) sqlRoutes() {
@@ -32,7 +32,7 @@ func runSQL(c *call, body *SQLRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	v := SQLAnswer{SQLResult: NewSQLResult(&console.Answer{})}
+	v := SQLAnswer{SQLResult: NewSQLResult(&session.Answer{})}
 	for _, a := range answers {
 		v.Results = append(v.Results, NewSQLResult(a))
 	}
@@ -68,25 +68,25 @@ var errReplay = errors.New("the statements were sent before")
 
 // runStatements runs statements in a session of their own. The key of the request is bound when the
 // first statement is about to change something.
-func (c *call) runStatements(text string, args []any) ([]*console.Answer, error) {
+func (c *call) runStatements(text string, args []any) ([]*session.Answer, error) {
 	var refusal error
 	c.commandCount = 0
-	session := c.Console.RequestSession(c.meta)
-	session.BeforeSend(func() error {
+	s := c.Console.RequestSession(c.meta)
+	s.BeforeSend(func() error {
 		before := c.replay
 		if refusal = c.bindKey(); refusal == nil && c.replay && !before {
 			refusal = errReplay
 		}
 		return refusal
 	}, c.replay)
-	answers, err := session.Answers(c.ctx, text, args...)
+	answers, err := s.Answers(c.ctx, text, args...)
 	switch {
 	case refusal != nil:
 		return nil, refusal
 	case err != nil:
 		return nil, err
 	}
-	if session.Status() != console.Idle {
+	if s.Status() != session.Idle {
 		last := answers[len(answers)-1]
 		last.Notices = append(last.Notices, "the request did not commit its transaction, so it was rolled back; send BEGIN, the statements and COMMIT in one request")
 	}

@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/console"
+	"github.com/rotajobs/rota/sql/session"
 )
 
 // TestSQLKindsCoverEveryState checks the table against the states that the SQL packages declare.
 func TestSQLKindsCoverEveryState(t *testing.T) {
 	found := map[string]bool{}
 	for _, file := range []string{
-		"../console/error.go", "../console/sys/error.go", "../ddl/error.go", "../console/dialect/error.go", "../console/query/error.go", "../console/pgcatalog/function.go",
+		"../sql/session/error.go", "../sql/system/error.go", "../sql/ddl/error.go", "../sql/translate/error.go", "../sql/query/error.go", "../sql/catalog/function.go",
 	} {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		if err != nil {
@@ -54,7 +54,7 @@ func TestSQLStateToHTTPStatus(t *testing.T) {
 		"42704": 404, "42710": 409, "55000": 409, "40001": 409, "55P03": 409, "42501": 403, "57014": 408, "57P03": 503, "XX000": 500,
 		"99999": 500, "": 500,
 	} {
-		p := problemOf(&console.Error{State: state, Message: "the password is hunter2", Line: 1, Position: 2, Column: 2})
+		p := problemOf(&session.Error{State: state, Message: "the password is hunter2", Line: 1, Position: 2, Column: 2})
 		if p.Status != want || p.SQLState != state || (p.Status == 500) != (p.Detail == "internal error") {
 			t.Errorf("%s becomes %+v", state, p)
 		}
@@ -62,11 +62,11 @@ func TestSQLStateToHTTPStatus(t *testing.T) {
 }
 
 func TestStatementCancelledByAStoppingServerIsUnavailable(t *testing.T) {
-	p := problemOf(&console.Error{State: console.StateCancelled, Message: "the statement was cancelled", Err: context.Canceled})
-	if p.Status != http.StatusServiceUnavailable || p.Code != string(rota.Unavailable) || p.SQLState != console.StateCancelled || p.Hint == "" {
+	p := problemOf(&session.Error{State: session.StateCancelled, Message: "the statement was cancelled", Err: context.Canceled})
+	if p.Status != http.StatusServiceUnavailable || p.Code != string(rota.Unavailable) || p.SQLState != session.StateCancelled || p.Hint == "" {
 		t.Errorf("a cancelled statement becomes %+v", p)
 	}
-	p = problemOf(&console.Error{State: console.StateCancelled, Message: "the statement took too long", Err: context.DeadlineExceeded})
+	p = problemOf(&session.Error{State: session.StateCancelled, Message: "the statement took too long", Err: context.DeadlineExceeded})
 	if p.Status != http.StatusRequestTimeout || p.Code != codeTooLong {
 		t.Errorf("a statement that took too long becomes %+v", p)
 	}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/console"
+	"github.com/rotajobs/rota/sql/session"
 )
 
 // codeTooLong is the code of a statement that was cancelled or exceeded its time limit.
@@ -33,16 +33,16 @@ var sqlKinds = map[string]sqlKind{
 	"54": sqlKindOf(rota.Invalid),
 	"53": sqlKindOf(rota.Unavailable),
 
-	console.StateCannotChange: sqlKindOf(rota.Invalid),
-	console.StateUnknown:      sqlKindOf(rota.NotFound),
-	console.StateDenied:       sqlKindOf(rota.Denied),
-	console.StateDuplicate:    sqlKindOf(rota.Conflict),
-	console.StateWrongState:   sqlKindOf(rota.Conflict),
-	console.StateConflict:     sqlKindOf(rota.Conflict),
-	console.StateBusy:         {problemKind{http.StatusConflict, "Busy"}, string(rota.Busy)},
-	console.StateCancelled:    {problemKind{http.StatusRequestTimeout, "Took too long"}, codeTooLong},
-	console.StateUnavailable:  sqlKindOf(rota.Unavailable),
-	console.StateInternal:     sqlKindOf(rota.Internal),
+	session.StateCannotChange: sqlKindOf(rota.Invalid),
+	session.StateUnknown:      sqlKindOf(rota.NotFound),
+	session.StateDenied:       sqlKindOf(rota.Denied),
+	session.StateDuplicate:    sqlKindOf(rota.Conflict),
+	session.StateWrongState:   sqlKindOf(rota.Conflict),
+	session.StateConflict:     sqlKindOf(rota.Conflict),
+	session.StateBusy:         {problemKind{http.StatusConflict, "Busy"}, string(rota.Busy)},
+	session.StateCancelled:    {problemKind{http.StatusRequestTimeout, "Took too long"}, codeTooLong},
+	session.StateUnavailable:  sqlKindOf(rota.Unavailable),
+	session.StateInternal:     sqlKindOf(rota.Internal),
 }
 
 // sqlKindOfState returns the response kind of a SQLSTATE. An unknown SQLSTATE is a defect of this
@@ -51,17 +51,17 @@ func sqlKindOfState(state string) (sqlKind, bool) {
 	if k, known := sqlKinds[state]; known {
 		return k, true
 	}
-	if len(state) == len(console.StateInternal) {
+	if len(state) == len(session.StateInternal) {
 		if k, known := sqlKinds[state[:2]]; known {
 			return k, true
 		}
 	}
-	return sqlKinds[console.StateInternal], false
+	return sqlKinds[session.StateInternal], false
 }
 
 // sqlProblem converts the error of a statement. The request of a statement is cancelled only if its
 // client has left or the server stops. The server then answers as it does for any other request.
-func sqlProblem(e *console.Error) *Problem {
+func sqlProblem(e *session.Error) *Problem {
 	if errors.Is(e.Err, context.Canceled) {
 		p := problemOf(e.Err)
 		p.SQLState = e.State

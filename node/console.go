@@ -6,25 +6,25 @@ import (
 	"slices"
 
 	"github.com/rotajobs/rota/action"
-	"github.com/rotajobs/rota/console"
-	"github.com/rotajobs/rota/console/sys"
 	"github.com/rotajobs/rota/payload"
+	"github.com/rotajobs/rota/sql/session"
+	"github.com/rotajobs/rota/sql/system"
 )
 
 // openConsole creates the console, which executes SQL for the SQL port and the API.
 func (n *Node) openConsole() error {
 	n.schemas = payload.NewSchemaCache()
 	started := n.clock()
-	n.console = console.New(console.Config{
+	n.console = session.New(session.Config{
 		Store: n.store, Schemas: n.schemas, Clock: n.clock, Version: n.config.Version, Targets: targetNames(n.config.Targets),
-		Nodes: func(context.Context) ([]sys.Node, error) {
+		Nodes: func(context.Context) ([]system.Node, error) {
 			pool := n.engine.Snapshot()
-			return []sys.Node{{
+			return []system.Node{{
 				Name: n.config.Name, State: n.state(), Leader: n.engine.Leads(), Workers: pool.Workers, Running: pool.Running,
 				Version: n.config.Version, Since: started,
 			}}, nil
 		},
-		Metrics: func(context.Context) ([]sys.Metric, error) { return n.metrics.jobMetrics() },
+		Metrics: func(context.Context) ([]system.Metric, error) { return n.metrics.jobMetrics() },
 	})
 	n.onClose(n.console.Close)
 	return nil

@@ -4,11 +4,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/rotajobs/rota/console/sys"
+	"github.com/rotajobs/rota/sql/system"
 )
 
 // jobMetrics returns the job metrics of this process for sys.performance.
-func (m *metricSet) jobMetrics() (all []sys.Metric, err error) {
+func (m *metricSet) jobMetrics() (all []system.Metric, err error) {
 	counted := make(chan prometheus.Metric)
 	go func() {
 		m.failed.Collect(counted)
@@ -20,7 +20,7 @@ func (m *metricSet) jobMetrics() (all []sys.Metric, err error) {
 			err = failed
 			continue // drain the channel, or Collect blocks
 		}
-		all = append(all, sys.Metric{Name: "jobs_failed_total", Type: v.Label[0].GetValue(), Value: v.Counter.GetValue(), Unit: "jobs"})
+		all = append(all, system.Metric{Name: "jobs_failed_total", Type: v.Label[0].GetValue(), Value: v.Counter.GetValue(), Unit: "jobs"})
 	}
 	if err != nil {
 		return nil, err
@@ -34,17 +34,17 @@ func (m *metricSet) jobMetrics() (all []sys.Metric, err error) {
 
 // latencyMetrics summarizes a histogram. Without observations it returns only the
 // count.
-func latencyMetrics(h *dto.Histogram) []sys.Metric {
+func latencyMetrics(h *dto.Histogram) []system.Metric {
 	const name = "job_run_latency_ms"
 	count := float64(h.GetSampleCount())
-	all := []sys.Metric{{Name: name + "_count", Value: count, Unit: "jobs"}}
+	all := []system.Metric{{Name: name + "_count", Value: count, Unit: "jobs"}}
 	if count == 0 {
 		return all
 	}
 	return append(all,
-		sys.Metric{Name: name + "_mean", Value: h.GetSampleSum() / count, Unit: "ms"},
-		sys.Metric{Name: name + "_p50", Value: quantile(h, 0.5), Unit: "ms"},
-		sys.Metric{Name: name + "_p99", Value: quantile(h, 0.99), Unit: "ms"},
+		system.Metric{Name: name + "_mean", Value: h.GetSampleSum() / count, Unit: "ms"},
+		system.Metric{Name: name + "_p50", Value: quantile(h, 0.5), Unit: "ms"},
+		system.Metric{Name: name + "_p99", Value: quantile(h, 0.99), Unit: "ms"},
 	)
 }
 

@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota/action"
-	"github.com/rotajobs/rota/console/sys"
+	"github.com/rotajobs/rota/sql/system"
 )
 
 func TestJobMetricsOfConsole(t *testing.T) {
 	m := newMetricSet()
 	all, err := m.jobMetrics()
-	if err != nil || !slices.Equal(all, []sys.Metric{{Name: "job_run_latency_ms_count", Unit: "jobs"}}) {
+	if err != nil || !slices.Equal(all, []system.Metric{{Name: "job_run_latency_ms_count", Unit: "jobs"}}) {
 		t.Errorf("%+v %v", all, err)
 	}
 	m.failed.WithLabelValues("mail").Add(3)

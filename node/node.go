@@ -12,11 +12,11 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
-	"github.com/rotajobs/rota/console"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/payload"
-	"github.com/rotajobs/rota/pgwire"
+	"github.com/rotajobs/rota/sql/pgwire"
+	"github.com/rotajobs/rota/sql/session"
 	"github.com/rotajobs/rota/telemetry"
 )
 
@@ -36,7 +36,7 @@ type Node struct {
 	metrics        *metricSet
 	logs           *runLogs
 	schemas        *payload.SchemaCache // compiled schemas of the types, for HTTP and SQL
-	console        *console.Console
+	console        *session.Console
 	engine         *engine.Engine
 	deliveryEngine *engine.Engine      // delivers webhooks
 	sender         *action.Sender      // sends requests to webhooks

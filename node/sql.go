@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/pgwire"
+	"github.com/rotajobs/rota/sql/pgwire"
 )
 
 // verifierName is the file of the SCRAM verifier for the password of the SQL port.

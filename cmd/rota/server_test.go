@@ -109,14 +109,14 @@ func (s *testServer) must(commandLine string) string {
 	return out
 }
 
-// session replays a transcript against a server. Values that differ between runs are replaced by names: ids by ID1, ID2
+// transcript replays a transcript against a server. Values that differ between runs are replaced by names: ids by ID1, ID2
 // and so on in the order of their appearance, so that later commands can use them, and times.
-type session struct {
+type transcript struct {
 	server *testServer
 	ids    []string
 }
 
-func (s *session) regenerate(text string) string {
+func (s *transcript) regenerate(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		switch {
@@ -129,7 +129,7 @@ func (s *session) regenerate(text string) string {
 	return b.String()
 }
 
-func (s *session) runAndFormat(commandLine string) string {
+func (s *transcript) runAndFormat(commandLine string) string {
 	commandLine = regexp.MustCompile(`\bID\d+\b`).ReplaceAllStringFunc(commandLine, func(name string) string {
 		n, _ := strconv.Atoi(name[2:])
 		if n > len(s.ids) {
@@ -172,7 +172,7 @@ const sampleID = "01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"
 
 var idShape = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-func (s *session) normalize(text string) string {
+func (s *transcript) normalize(text string) string {
 	text = strings.ReplaceAll(text, s.server.data, "DATA")
 	text = strings.ReplaceAll(text, sampleID, "SAMPLE")
 	text = idShape.ReplaceAllStringFunc(text, func(id string) string {
@@ -198,7 +198,7 @@ func TestServerTranscripts(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".transcript"), func(t *testing.T) {
-			s := &session{server: startServer(t)}
+			s := &transcript{server: startServer(t)}
 			replay(t, file, s.regenerate)
 		})
 	}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rotajobs/rota/console/sys"
 	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/sql/system"
 )
 
 const sqlHelp = `A statement ends with a semicolon. Tab completes keywords, tables, columns and names of jobs. Ctrl-C discards
@@ -62,8 +62,8 @@ func (c *sqlConsole) command(ctx context.Context, line string) {
 
 // describe prints the tables of sys, or the columns of one table.
 func (c *sqlConsole) describe(name string) error {
-	tables := sys.Tables()
-	v := httpapi.SQLResult{Columns: []httpapi.SQLColumn{{Name: "table"}, {Name: "columns", Type: string(sys.Integer)}}}
+	tables := system.Tables()
+	v := httpapi.SQLResult{Columns: []httpapi.SQLColumn{{Name: "table"}, {Name: "columns", Type: string(system.Integer)}}}
 	if name == "" {
 		for _, table := range slices.Sorted(maps.Keys(tables)) {
 			v.Rows = append(v.Rows, []httpapi.SQLValue{textValue("sys." + table), httpapi.SQLValue(fmt.Sprint(len(tables[table])))})

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rotajobs/rota/console/sys"
 	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/sql/system"
 )
 
 // sqlWords are the keywords to complete. They are offered at any place, without regard to the grammar.
@@ -102,7 +102,7 @@ func (k *sqlCompleter) candidates(before, word string) (found []string) {
 }
 
 func tableWords() (words []string) {
-	for name := range sys.Tables() {
+	for name := range system.Tables() {
 		words = append(words, "sys."+name)
 	}
 	return words
@@ -110,7 +110,7 @@ func tableWords() (words []string) {
 
 // columnsIn returns the columns of the tables in a text, or of all tables if it names none.
 func columnsIn(text string) (names []string) {
-	tables := sys.Tables()
+	tables := system.Tables()
 	named := map[string]bool{}
 	for _, match := range tableInText.FindAllStringSubmatch(text, -1) {
 		named[strings.ToLower(match[1])] = true

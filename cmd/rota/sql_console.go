@@ -9,9 +9,9 @@ import (
 	"os/signal"
 	"strings"
 
-	"github.com/rotajobs/rota/console"
-	"github.com/rotajobs/rota/ddl"
 	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/sql/ddl"
+	"github.com/rotajobs/rota/sql/session"
 )
 
 // sqlConsole is an interactive session on a terminal.
@@ -167,7 +167,7 @@ func quoteOpen(text string) bool {
 // isQuoteOpenError reports whether splitting failed because of open quotes, and not because of invalid text.
 func isQuoteOpenError(err error) bool {
 	var syntax *ddl.Error
-	return errors.As(err, &syntax) && syntax.State == console.StateSyntax
+	return errors.As(err, &syntax) && syntax.State == session.StateSyntax
 }
 
 // statement runs one statement and reports whether it succeeded. An interrupt cancels it.
@@ -208,7 +208,7 @@ func (c *sqlConsole) execute(ctx context.Context, p sqlRequest, statement ddl.St
 
 // cancelledError is the error of a statement that the user cancelled. A write may have been applied.
 func cancelledError(p sqlRequest, statement ddl.Statement) error {
-	problem := httpapi.Problem{SQLState: console.StateCancelled, Detail: "the statement was cancelled"}
+	problem := httpapi.Problem{SQLState: session.StateCancelled, Detail: "the statement was cancelled"}
 	if !isReadOnly(statement) {
 		problem.Hint = "the statement may have been applied; check before you run it again"
 	}

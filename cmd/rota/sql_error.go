@@ -7,14 +7,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rotajobs/rota/console"
-	"github.com/rotajobs/rota/ddl"
 	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/sql/ddl"
+	"github.com/rotajobs/rota/sql/session"
 )
 
 // sqlExits maps the SQLSTATE of a refused statement to an exit code; other states exit with exitFailed.
 var sqlExits = map[string]int{
-	console.StateUnknown: exitNotFound, console.StateDenied: exitDenied, console.StateUnavailable: exitUnavailable,
+	session.StateUnknown: exitNotFound, session.StateDenied: exitDenied, session.StateUnavailable: exitUnavailable,
 }
 
 // statementError is the error of a statement. It is printed as psql does, with the line of the error.

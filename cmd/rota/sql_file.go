@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/rotajobs/rota/ddl"
+	"github.com/rotajobs/rota/sql/ddl"
 )
 
 // runFile runs the statements of a file one by one. It stops at the first error, or runs all of them with keepGoing and

@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"github.com/rotajobs/rota/console"
-	"github.com/rotajobs/rota/ddl"
 	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/sql/ddl"
+	"github.com/rotajobs/rota/sql/session"
 )
 
 // sqlTransaction holds the statements typed since BEGIN. The server keeps no transaction open between two requests, so
@@ -40,7 +40,7 @@ func (c *sqlConsole) inTransaction(ctx context.Context, p sqlRequest, statement 
 	}
 	if w.failed {
 		return &statementError{sqlRequest: p, Problem: httpapi.Problem{
-			SQLState: console.StateAborted, Detail: "current transaction is aborted, commands ignored until end of transaction block", Hint: "end it with ROLLBACK",
+			SQLState: session.StateAborted, Detail: "current transaction is aborted, commands ignored until end of transaction block", Hint: "end it with ROLLBACK",
 		}}
 	}
 	return c.preview(ctx, p, statement)

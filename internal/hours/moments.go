@@ -45,5 +45,5 @@ func utc(text string) time.Time {
 // quick are the packages that are tested if none is named: those that read the clock, are
 // done within half a minute and start neither PostgreSQL nor MariaDB.
 var quick = []string{
-	".", "./console/sys", "./cron", "./crontab", "./eventring", "./httpapi", "./node", "./payload", "./report", "./store/wrap", "./telemetry", "./worker",
+	".", "./sql/system", "./cron", "./crontab", "./eventring", "./httpapi", "./node", "./payload", "./report", "./store/wrap", "./telemetry", "./worker",
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/reasons"
+	"github.com/rotajobs/rota/internal/explain"
 	"github.com/rotajobs/rota/internal/rules"
 )
 
@@ -90,7 +90,7 @@ func (s *reader) Explain(ctx context.Context, id rota.ID) (found []rota.Reason, 
 		if err := e.read(id, s.clockParam(ctx)); err != nil {
 			return err
 		}
-		found = reasons.Explain(&e.Facts)
+		found = explain.Explain(&e.Facts)
 		return nil
 	})
 	return found, err
@@ -99,7 +99,7 @@ func (s *reader) Explain(ctx context.Context, id rota.ID) (found []rota.Reason, 
 // explanation reads the facts about a job: first the job, then the rows related to it, then the
 // state of its dependencies.
 type explanation struct {
-	reasons.Facts
+	explain.Facts
 	*session
 	ctx context.Context
 }
@@ -138,7 +138,7 @@ func (e *explanation) holds() (statements []statement) {
 	if !j.RetryOf.IsZero() {
 		statements = append(statements, selectJob(&e.Failed, sqlLeanJob, idParam(j.RetryOf)))
 	}
-	few := intParam(reasons.NamedJobsMax + 1)
+	few := intParam(explain.NamedJobsMax + 1)
 	if j.Hold&rota.HoldGroup != 0 {
 		params := []param{idParam(j.GroupID), intParam(int64(j.GroupPosition)), few}
 		statements = append(statements, statement{sql: sqlEarlier, params: params, eachRow: appendJobs(&e.Earlier)})
@@ -159,7 +159,7 @@ ORDER BY name`
 
 func (e *explanation) dependencies() statement {
 	return statement{sql: sqlDependencies, params: []param{textNotNull(e.Job.Schedule)}, eachRow: scanInto(scanSchedule, func(d *rota.Schedule) {
-		e.Dependencies = append(e.Dependencies, reasons.Dependency{Schedule: d})
+		e.Dependencies = append(e.Dependencies, explain.Dependency{Schedule: d})
 	})}
 }
 
@@ -186,7 +186,7 @@ func (e *explanation) order() []statement {
 	}
 	return []statement{{sql: sqlBefore, params: []param{
 		textNotNull(j.Type), intParam(int64(j.Priority)), intParam(j.Position), timeParam(j.CreatedAt), idParam(j.ID),
-		intParam(reasons.CountMax + 1),
+		intParam(explain.CountMax + 1),
 	}, eachRow: func(r row) error {
 		e.BeforeType, e.Before = int(r.int(0)), int(r.int(1))
 		return nil
@@ -241,9 +241,9 @@ func (e *explanation) latest() error {
 
 // untilMissed returns the state of a dependency up to the first scope for which it has not
 // completed.
-func untilMissed(windows []rules.Latest, tails []*rota.Job) (all []reasons.LatestTail) {
+func untilMissed(windows []rules.Latest, tails []*rota.Job) (all []explain.LatestTail) {
 	for i, q := range windows {
-		one := reasons.LatestTail{Scope: q.Scope, Tail: tails[i]}
+		one := explain.LatestTail{Scope: q.Scope, Tail: tails[i]}
 		if all = append(all, one); !one.Completed() {
 			break
 		}

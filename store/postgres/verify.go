@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/invariants"
+	"github.com/rotajobs/rota/internal/verify"
 )
 
 // checkedEvery is the number of jobs between two progress reports.
@@ -38,7 +38,7 @@ func (s *Store) inspect(ctx context.Context, progress func(rota.Checked)) iter.S
 	return func(yield func(rota.Violation, error) bool) {
 		in := &inspection{progress: progress}
 		in.report = func(v rota.Violation) { in.stopped = in.stopped || !yield(v, nil) }
-		in.Verifier = invariants.NewVerifier(in.report)
+		in.Verifier = verify.NewVerifier(in.report)
 		err := s.withSnapshot(ctx, "verify", func(c *session, ctx context.Context) error {
 			in.session, in.ctx = c, ctx
 			return in.damage(in.checkAll())
@@ -51,7 +51,7 @@ func (s *Store) inspect(ctx context.Context, progress func(rota.Checked)) iter.S
 
 // inspection is one run of Verify on one connection.
 type inspection struct {
-	*invariants.Verifier
+	*verify.Verifier
 	*session
 	ctx      context.Context
 	progress func(rota.Checked)

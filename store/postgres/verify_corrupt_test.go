@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/invariants"
+	"github.com/rotajobs/rota/internal/verify"
 )
 
 // corruption is a change that bypasses all guards, and the checks that must find it: its own and
@@ -186,7 +186,7 @@ func violationsOn(t *testing.T, p *rawConn) map[string][]string {
 		}
 		found[v.Check] = append(found[v.Check], v.Rows[0]+": "+v.Detail)
 	}
-	in.Verifier = invariants.NewVerifier(in.report)
+	in.Verifier = verify.NewVerifier(in.report)
 	must(t, in.checkAll())
 	return found
 }

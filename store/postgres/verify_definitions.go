@@ -1,8 +1,8 @@
 package postgres
 
 import (
-	"github.com/rotajobs/rota/internal/invariants"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/verify"
 )
 
 const (
@@ -125,7 +125,7 @@ func (in *inspection) schedules() error {
 	}
 	return in.each(sqlVerifySchedules, func(r row) error {
 		one, _ := scanSchedule(r)
-		in.Schedule(invariants.ScheduleRow{Schedule: one, Template: r.text(len(r) - 1), Edges: edges[one.Name], Spec: r.json(10)})
+		in.Schedule(verify.ScheduleRow{Schedule: one, Template: r.text(len(r) - 1), Edges: edges[one.Name], Spec: r.json(10)})
 		return nil
 	})
 }

@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/invariants"
+	"github.com/rotajobs/rota/internal/verify"
 )
 
 const (
@@ -125,7 +125,7 @@ func (in *inspection) redrives() error {
 func (in *inspection) groups() error {
 	const colMember = 11
 	var group rota.ID
-	var walk *invariants.GroupWalk // nil: the group cannot be decoded
+	var walk *verify.GroupWalk // nil: the group cannot be decoded
 	end := func() {
 		if walk != nil {
 			walk.End()

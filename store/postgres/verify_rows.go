@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/invariants"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/verify"
 )
 
 // Each job with the rows that it refers to: its unique key and the job that it retries. They are
@@ -60,7 +60,7 @@ ORDER BY type, priority DESC, position, created_at, id`
 // jobs checks jobs with their runs and with the rows that they refer to.
 func (in *inspection) jobs() error {
 	return in.eachJob(sqlVerifyJobs, func(r row) {
-		row := invariants.Row{Job: scanRaw(r), RunID: r.id(colRunID)}
+		row := verify.Row{Job: scanRaw(r), RunID: r.id(colRunID)}
 		if row.Job.Run == nil && hasRunColumns(r) {
 			in.OrphanRun(row.Job.ID)
 		}
@@ -161,7 +161,7 @@ func (in *inspection) indexScansOnly() error {
 }
 
 // order checks an index of the queue. If the index is missing, schema has reported it.
-func (in *inspection) order(sql string, order *invariants.OrderWalk) error {
+func (in *inspection) order(sql string, order *verify.OrderWalk) error {
 	typ := ""
 	err := in.each(sql, func(r row) error {
 		if r.text(0) != typ {

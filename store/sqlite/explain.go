@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/reasons"
+	"github.com/rotajobs/rota/internal/explain"
 	"github.com/rotajobs/rota/internal/rules"
 	"zombiezen.com/go/sqlite"
 )
@@ -51,11 +51,11 @@ FROM (
 // Explain returns the reasons why a job does not run.
 func (s *reader) Explain(ctx context.Context, id rota.ID) (found []rota.Reason, err error) {
 	err = s.withSnapshot(ctx, "explain", func(conn *sqlite.Conn) error {
-		e := &explanation{conn: conn, Facts: reasons.Facts{Now: s.now()}}
+		e := &explanation{conn: conn, Facts: explain.Facts{Now: s.now()}}
 		if err := e.read(id); err != nil {
 			return err
 		}
-		found = reasons.Explain(&e.Facts)
+		found = explain.Explain(&e.Facts)
 		return nil
 	})
 	return found, err
@@ -63,7 +63,7 @@ func (s *reader) Explain(ctx context.Context, id rota.ID) (found []rota.Reason, 
 
 // explanation reads the facts about a job.
 type explanation struct {
-	reasons.Facts
+	explain.Facts
 	conn *sqlite.Conn
 }
 
@@ -129,7 +129,7 @@ func (e *explanation) readHolds() (err error) {
 		e.Earlier, err = queryJobs(e.conn, sqlEarlier, func(stmt *sqlite.Stmt) {
 			bindID(stmt, 1, j.GroupID)
 			stmt.BindInt64(2, int64(j.GroupPosition))
-			stmt.BindInt64(3, reasons.NamedJobsMax+1)
+			stmt.BindInt64(3, explain.NamedJobsMax+1)
 		})
 	}
 	if err == nil && j.Hold&rota.HoldOverlap != 0 {
@@ -137,7 +137,7 @@ func (e *explanation) readHolds() (err error) {
 			stmt.BindText(1, j.Schedule)
 			bindScope(stmt, 2, rota.Scope{Kind: j.ScopeKind, ID: j.ScopeID})
 			bindID(stmt, 4, j.ID)
-			stmt.BindInt64(5, reasons.NamedJobsMax+1)
+			stmt.BindInt64(5, explain.NamedJobsMax+1)
 		})
 	}
 	if err == nil && j.Hold&rota.HoldDependency != 0 {
@@ -163,7 +163,7 @@ func (e *explanation) readDependencies() error {
 		if err != nil {
 			return err
 		}
-		e.Dependencies = append(e.Dependencies, reasons.Dependency{Schedule: d, Latest: latest})
+		e.Dependencies = append(e.Dependencies, explain.Dependency{Schedule: d, Latest: latest})
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (e *explanation) schedule(name string) (*rota.Schedule, error) {
 }
 
 // latest reads the state of a dependency, up to the first scope for which it has not completed.
-func (e *explanation) latest(d *rota.Schedule) (all []reasons.LatestTail, err error) {
+func (e *explanation) latest(d *rota.Schedule) (all []explain.LatestTail, err error) {
 	for _, q := range e.Windows(d) {
 		var id rota.ID
 		err := query(e.conn, sqlLatest, func(stmt *sqlite.Stmt) { bindLatest(stmt, q) },
@@ -181,7 +181,7 @@ func (e *explanation) latest(d *rota.Schedule) (all []reasons.LatestTail, err er
 		if err != nil {
 			return nil, err
 		}
-		one := reasons.LatestTail{Scope: q.Scope}
+		one := explain.LatestTail{Scope: q.Scope}
 		if !id.IsZero() {
 			if one.Tail, err = e.tail(id); err != nil {
 				return nil, err
@@ -241,7 +241,7 @@ func (e *explanation) readOrder() (err error) {
 		return err
 	}
 	e.Before = e.BeforeType
-	for typ := ""; e.Before <= reasons.CountMax; {
+	for typ := ""; e.Before <= explain.CountMax; {
 		if typ, err = nextReadyType(e.conn, typ); err != nil || typ == "" {
 			return err
 		}
@@ -262,7 +262,7 @@ func (e *explanation) countBefore(typ string) (int, error) {
 	var above, before int
 	bind := func(stmt *sqlite.Stmt) {
 		stmt.BindText(1, typ)
-		stmt.BindInt64(2, reasons.CountMax+1)
+		stmt.BindInt64(2, explain.CountMax+1)
 		stmt.BindInt64(3, int64(e.Job.Priority))
 	}
 	err := firstError(

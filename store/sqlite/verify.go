@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/invariants"
+	"github.com/rotajobs/rota/internal/verify"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -33,7 +33,7 @@ func (s *Store) verifyOpen(ctx context.Context) iter.Seq2[rota.Violation, error]
 
 // inspection is one run of Verify on one connection.
 type inspection struct {
-	*invariants.Verifier
+	*verify.Verifier
 	conn     *sqlite.Conn
 	progress func(rota.Checked)
 	checked  rota.Checked
@@ -50,7 +50,7 @@ func (s *Store) inspect(
 	return func(yield func(rota.Violation, error) bool) {
 		in := &inspection{progress: progress}
 		in.report = func(v rota.Violation) { in.stopped = in.stopped || !yield(v, nil) }
-		in.Verifier = invariants.NewVerifier(in.report)
+		in.Verifier = verify.NewVerifier(in.report)
 		err := s.withOwnConn(ctx, "verify", func(conn *sqlite.Conn) error {
 			in.conn = conn
 			return in.damage(check(in))

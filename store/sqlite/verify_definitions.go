@@ -2,8 +2,8 @@ package sqlite
 
 import (
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/invariants"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/verify"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -136,7 +136,7 @@ func (in *inspection) schedules() error {
 	return in.each(sqlVerifySchedules, nil, func(s *sqlite.Stmt) error {
 		one, _ := scanSchedule(s)
 		in.checkWidth(s, 6, "schedule "+one.Name, "version")
-		row := invariants.ScheduleRow{Schedule: one, Template: s.ColumnText(s.ColumnCount() - 1), Spec: scanJSON(s, 10)}
+		row := verify.ScheduleRow{Schedule: one, Template: s.ColumnText(s.ColumnCount() - 1), Spec: scanJSON(s, 10)}
 		err := in.each(sqlVerifyEdges, func(s *sqlite.Stmt) { s.BindText(1, one.Name) }, func(s *sqlite.Stmt) error {
 			row.Edges = append(row.Edges, s.ColumnText(0))
 			return nil

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/invariants"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/verify"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -64,7 +64,7 @@ var idColumns = []struct {
 // jobs checks jobs with their runs and with the rows that they refer to.
 func (in *inspection) jobs(sql string) error {
 	return in.each(sql, nil, func(s *sqlite.Stmt) (err error) {
-		row := invariants.Row{Job: scanRaw(s), RunID: scanID(s, colRunID)}
+		row := verify.Row{Job: scanRaw(s), RunID: scanID(s, colRunID)}
 		for _, c := range idColumns {
 			in.checkWidth(s, c.col, "job "+row.Job.ID.String(), c.name)
 		}
@@ -190,7 +190,7 @@ func (in *inspection) audit() error {
 }
 
 // order checks an index of the queue. If the index is missing, schema has reported it.
-func (in *inspection) order(sql string, order *invariants.OrderWalk) error {
+func (in *inspection) order(sql string, order *verify.OrderWalk) error {
 	if _, err := in.conn.Prepare(sql); err != nil {
 		return nil
 	}

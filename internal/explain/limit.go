@@ -1,0 +1,140 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+const raiseLimit = "PUT /api/v1/limits"
+
+// key explains a job whose concurrency key holds it back.
+func (a *explainer) key() {
+	j := a.Job
+	limit, limited := a.Limits.Key(j.ConcurrencyKey)
+	held, name := j.Hold&rota.HoldKey != 0, oneLine(j.ConcurrencyKey)
+	remedy := fmt.Sprintf("It may start when one of them ends; to let more run at once, raise the limit of the key: %s.", raiseLimit)
+	switch {
+	case j.ConcurrencyKey == "" || !held && j.Hold != 0:
+	case limited && a.OpenKey >= limit:
+		a.addReason(rota.ReasonKeyLimit,
+			fmt.Sprintf("%d of at most %s with the concurrency key %s run.", a.OpenKey, jobCount(limit), name), remedy)
+	case held && limited && a.OpenKey+a.ReadyKey >= limit:
+		a.addReason(rota.ReasonKeyLimit,
+			fmt.Sprintf("At most %s with the concurrency key %s may run at once; running: %d, ready before it, of its type: %d.",
+				jobCount(limit), name, a.OpenKey, a.ReadyKey), remedy)
+	case held && limited:
+		a.addReason(rota.ReasonKeyLimit,
+			fmt.Sprintf("The concurrency key %s is below its limit, and this job is about to be released.", name), remedyServer)
+	case held:
+		a.addReason(rota.ReasonKeyLimit,
+			fmt.Sprintf("The concurrency key %s has no limit any more, and this job is about to be released.", name), remedyServer)
+	}
+}
+
+// global explains a job that the global limit holds back.
+func (a *explainer) global() {
+	if limit := a.Limits.Global; limit > 0 && a.Open >= limit && !rota.InternalType(a.Job.Type) {
+		a.addReason(rota.ReasonGlobalLimit,
+			fmt.Sprintf("%d of at most %s of all types run.", a.Open, jobCount(limit)),
+			fmt.Sprintf("The next one starts when one of them ends; to let more run at once, raise the global limit: %s.", raiseLimit))
+	}
+}
+
+func (a *explainer) typeLimit() {
+	if limit := a.Limits.Type(a.Job.Type).Concurrency; limit > 0 && a.OpenType >= limit {
+		a.addReason(rota.ReasonTypeLimit,
+			fmt.Sprintf("%d of at most %s of type %s run.", a.OpenType, jobCount(limit), a.Job.Type),
+			fmt.Sprintf("The next one starts when one of them ends; to let more run at once, raise the limit of the type: %s.", raiseLimit))
+	}
+}
+
+// rate explains a job whose type has started as often as its rate allows.
+func (a *explainer) rate() {
+	rate := a.Limits.Type(a.Job.Type).Rate
+	if rate.Count == 0 {
+		return
+	}
+	bucket := rota.Bucket{Type: a.Job.Type}
+	if a.Bucket != nil {
+		bucket = *a.Bucket
+	}
+	if bucket = bucket.At(rate, a.Now); bucket.Available(rate) > 0 {
+		return
+	}
+	again := bucket.AvailableAt(rate)
+	a.addReason(rota.ReasonRate,
+		fmt.Sprintf("Jobs of type %s have started as often as the rate allows: %d in %s.", a.Job.Type, rate.Count, shortDuration(rate.Per)),
+		fmt.Sprintf("The next may start at %s; to let more start, raise the rate of the type: %s.", rules.Stamp(again), raiseLimit),
+	).Until = again
+}
+
+// reservation explains that a node reserved for a direct run takes no other
+// job.
+func (a *explainer) reservation() {
+	r := a.Reservation
+	if r == nil || r.Status != rota.ReservationActive || !r.ExpiresAt.After(a.Now) {
+		return
+	}
+	what, jobs := "a direct run", []rota.ID(nil)
+	if !r.JobID.IsZero() {
+		what, jobs = "the direct run of "+rules.JobRef(r.JobID), []rota.ID{r.JobID}
+	}
+	reason := a.addReason(rota.ReasonReservation,
+		fmt.Sprintf("Node %s is reserved for %s until %s and takes no job from the queue until then.", r.Node, what, rules.Stamp(r.ExpiresAt)),
+		fmt.Sprintf("The node continues when the reservation ends; another node may take jobs of type %s at any time.", a.Job.Type))
+	reason.Until, reason.Jobs = r.ExpiresAt, jobs
+}
+
+// order explains a ready job: other jobs are before it, or a worker has yet to
+// take it.
+func (a *explainer) order() {
+	typ := a.Job.Type
+	text := fmt.Sprintf("In the order %s before it, %s of type %s.", a.readyBefore(), cappedCount(a.BeforeType), typ)
+	switch {
+	case a.Before == 0:
+		text = "It is the first in the order."
+	case a.BeforeType == 0:
+		text = fmt.Sprintf("It is the first of type %s; in the whole order %s before it.", typ, a.readyBefore())
+	}
+	a.addReason(rota.ReasonOrder, text, a.startRemedy())
+}
+
+// startRemedy returns how a ready job comes to run.
+func (a *explainer) startRemedy() string {
+	typ, id := a.Job.Type, a.Job.ID
+	unless := ""
+	if a.Before > 0 {
+		unless = ", unless it takes the jobs before it as well"
+	}
+	switch {
+	case a.BeforeType > 0:
+		return fmt.Sprintf("It starts after them; to move it to the front: rota job move %s --top, or rota job priority %s N.", id, id)
+	case len(a.reasons) > 0:
+		return fmt.Sprintf("When nothing else holds it back, the next worker for type %s with a free slot takes it%s.", typ, unless)
+	}
+	return fmt.Sprintf("The next worker for type %s with a free slot takes it%s; if none does, check that one is running.", typ, unless)
+}
+
+func (a *explainer) readyBefore() string {
+	if a.Before == 1 {
+		return "1 ready job comes"
+	}
+	return cappedCount(a.Before) + " ready jobs come"
+}
+
+func cappedCount(n int) string {
+	if n > CountMax {
+		return "more than 10,000"
+	}
+	return fmt.Sprint(n)
+}
+
+// jobCount returns a number of jobs as text.
+func jobCount(n int) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return fmt.Sprintf("%d jobs", n)
+}

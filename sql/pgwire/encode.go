@@ -1,0 +1,123 @@
+package pgwire
+
+import (
+	"encoding/hex"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/system"
+)
+
+// textOf encodes any value as text. Most kinds use it as their text format.
+func textOf(dst []byte, value any, _ *formatSettings) ([]byte, error) {
+	switch value := value.(type) {
+	case string:
+		return append(dst, value...), nil
+	case []byte:
+		return append(dst, value...), nil
+	case int64:
+		return strconv.AppendInt(dst, value, 10), nil
+	case system.Named:
+		return append(dst, value.Name...), nil
+	case float64:
+		return appendFloat(dst, value, 64), nil
+	case bool:
+		return strconv.AppendBool(dst, value), nil
+	}
+	return dst, wrongType(value, kind.Text)
+}
+
+// voidValue encodes the only value of void.
+func voidValue(dst []byte, _ any, _ *formatSettings) ([]byte, error) { return dst, nil }
+
+func boolOf(value any) (bool, error) {
+	switch value := value.(type) {
+	case string:
+		if truth, known := boolTexts[strings.ToLower(strings.TrimSpace(value))]; known {
+			return truth, nil
+		}
+	}
+	n, err := integerOf(value, kind.Boolean)
+	return n != 0, err
+}
+
+// boolTexts are the texts of boolean values.
+var boolTexts = map[string]bool{
+	"t": true, "tr": true, "tru": true, "true": true, "y": true, "ye": true, "yes": true, "on": true, "1": true,
+	"f": false, "fa": false, "fal": false, "fals": false, "false": false, "n": false, "no": false, "of": false, "off": false, "0": false,
+}
+
+func booleanText(dst []byte, value any, _ *formatSettings) ([]byte, error) {
+	yes, err := boolOf(value)
+	if yes {
+		return append(dst, 't'), err
+	}
+	return append(dst, 'f'), err
+}
+
+func booleanBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
+	yes, err := boolOf(value)
+	if yes {
+		return append(dst, 1), err
+	}
+	return append(dst, 0), err
+}
+
+func uuidBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
+	text, _ := value.(string)
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return dst, errorf(stateData, "", "text %.40q is not a valid %s", text, kind.UUID)
+	}
+	return append(dst, id[:]...), nil
+}
+
+// jsonbBinary writes the version of the format and the text.
+func jsonbBinary(dst []byte, value any, v *formatSettings) ([]byte, error) {
+	return textOf(append(dst, 1), value, v)
+}
+
+func byteaText(dst []byte, value any, v *formatSettings) ([]byte, error) {
+	raw, err := byteaBinary(nil, value, v)
+	return hex.AppendEncode(append(dst, `\x`...), raw), err
+}
+
+func byteaBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
+	switch value := value.(type) {
+	case []byte:
+		return append(dst, value...), nil
+	case string:
+		return append(dst, value...), nil
+	}
+	return dst, wrongType(value, kind.Bytea)
+}
+
+// inetBinary writes the address family, the network bits, the cidr flag 0, and the address.
+func inetBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
+	text, _ := value.(string)
+	prefix, err := parsePrefix(text)
+	if err != nil {
+		return dst, errorf(stateData, "", "text %.40q is not a valid %s", text, kind.Inet)
+	}
+	family := byte(2)
+	if prefix.Addr().Is6() {
+		family = 3
+	}
+	address := prefix.Addr().AsSlice()
+	return append(append(dst, family, byte(prefix.Bits()), 0, byte(len(address))), address...), nil
+}
+
+// parsePrefix parses an address with or without a network length.
+func parsePrefix(text string) (netip.Prefix, error) {
+	if strings.Contains(text, "/") {
+		return netip.ParsePrefix(text)
+	}
+	address, err := netip.ParseAddr(text)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	return netip.PrefixFrom(address.WithZone(""), address.BitLen()), nil
+}

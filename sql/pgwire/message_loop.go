@@ -1,0 +1,133 @@
+package pgwire
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/rotajobs/rota/sql/session"
+)
+
+// serveMessages answers messages until the connection ends.
+func (c *conn) serveMessages() error {
+	c.key = c.server.cancelKeys.register(c)
+	defer c.server.cancelKeys.unregister(c.key)
+	_ = c.raw.SetDeadline(time.Time{})
+	c.framer.max, c.framer.timeout = c.server.config.MessageMax, c.server.config.MessageTime
+	c.out.send(&pgproto3.BackendKeyData{ProcessID: c.key.process, SecretKey: c.key.secret[:]})
+	c.ready()
+	c.reader = make(chan struct{})
+	go c.readAhead()
+	for {
+		f, err := c.nextMessage()
+		if err != nil {
+			return err
+		}
+		if f.kind == 'X' {
+			return nil
+		}
+		if err := c.handle(f); err != nil {
+			return err
+		}
+		if c.out.err != nil {
+			return c.out.err
+		}
+	}
+}
+
+// readAhead reads messages into the queue until the connection ends.
+func (c *conn) readAhead() {
+	err := c.readAll()
+	close(c.reader)
+	c.queue.finish(err)
+}
+
+// readAll returns the reason why reading ended. If the client disconnected without a Terminate
+// message, it cancels the running statement.
+func (c *conn) readAll() error {
+	for {
+		f, err := c.framer.next()
+		if err != nil {
+			var fatalErr *fatal
+			if !errors.As(err, &fatalErr) && !errors.Is(err, os.ErrDeadlineExceeded) {
+				c.end(errClientGone)
+			}
+			return messageTimeout(err, c.framer.timeout)
+		}
+		if !c.queue.put(f) || f.kind == 'X' {
+			return io.EOF
+		}
+	}
+}
+
+// messageTimeout turns an exceeded read deadline into a protocol error.
+func messageTimeout(err error, limit time.Duration) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fatalf(stateProtocol, "", "the rest of the message did not arrive within %v", limit)
+	}
+	return err
+}
+
+// nextMessage waits for the next message and takes it from the queue.
+func (c *conn) nextMessage() (frame, error) {
+	if err := c.waitForMessage(); err != nil {
+		return frame{}, err
+	}
+	f, _, err := c.queue.take()
+	return f, err
+}
+
+// waitForMessage waits for a message, at most for the idle limit.
+func (c *conn) waitForMessage() error {
+	var idle <-chan time.Time
+	for {
+		select {
+		case <-c.closing:
+			return fatalf(stateShutdown, "", "%s", errShutdown)
+		default:
+		}
+		if _, some, end := c.queue.peek(); some || end != nil {
+			return end
+		}
+		if idle == nil {
+			limit := c.idleLimit()
+			if limit > 0 {
+				timer := time.NewTimer(limit)
+				defer timer.Stop()
+				idle = timer.C
+			}
+		}
+		select {
+		case <-c.queue.ready:
+		case <-c.closing:
+		case <-idle:
+			return c.idleTimeout()
+		}
+	}
+}
+
+// idleLimit is how long the client may be idle: the shorter one of its own setting and the
+// server's limit.
+func (c *conn) idleLimit() time.Duration {
+	if c.session.Status() == session.Idle {
+		return stricter(c.milliseconds("idle_session_timeout"), c.server.config.IdleTime)
+	}
+	return stricter(c.milliseconds("idle_in_transaction_session_timeout"), max(c.server.config.IdleInTransaction, 0))
+}
+
+// stricter returns the shorter of two limits; 0 means no limit.
+func stricter(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+func (c *conn) idleTimeout() error {
+	if c.session.Status() == session.Idle {
+		return fatalf(stateIdle, "", "terminating connection due to idle-session timeout")
+	}
+	return fatalf(stateIdleInTransaction, "", "terminating connection due to idle-in-transaction timeout")
+}

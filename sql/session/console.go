@@ -1,0 +1,67 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/payload"
+	"github.com/rotajobs/rota/sql/system"
+)
+
+// Config configures a console. Store is required.
+type Config struct {
+	Store   rota.Store
+	Schemas *payload.SchemaCache // nil: a cache of its own
+	Clock   func() time.Time     // nil: the machine's
+	Targets []string             // the names that ON TARGET may give; nil: not checked
+	Version string               // of the program, for SHOW server_version
+
+	Nodes   func(context.Context) ([]system.Node, error)   // nil: sys.nodes is empty
+	Metrics func(context.Context) ([]system.Metric, error) // nil: sys.performance shows only metrics of the store
+
+	SelectTime time.Duration // how long a query may run; 0: the default of package sys
+	SelectRows int           // how many rows its result may have; 0: the default
+}
+
+func (c Config) withDefaults() Config {
+	if c.Schemas == nil {
+		c.Schemas = payload.NewSchemaCache()
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	return c
+}
+
+// Console runs statements. It is safe for concurrent use.
+type Console struct {
+	config    Config
+	catalogue *system.Catalogue
+}
+
+// New makes a console.
+func New(config Config) *Console {
+	config = config.withDefaults()
+	return &Console{
+		config: config,
+		catalogue: system.New(system.Config{
+			Source: system.Source{View: config.Store.View, Nodes: config.Nodes, Metrics: config.Metrics},
+			Time:   config.SelectTime, Rows: config.SelectRows,
+		}),
+	}
+}
+
+// Close closes the connections of queries. The store stays open.
+func (c *Console) Close() error { return c.catalogue.Close() }
+
+// Session begins a session of a user.
+func (c *Console) Session(actor string) *Session {
+	return &Session{console: c, user: actor, newMeta: func() rota.Meta { return rota.NewMeta(actor) }}
+}
+
+// RequestSession begins a session for one request. The caller supplies the ids of its commands, so a request that is
+// sent again with the same ids runs only once.
+func (c *Console) RequestSession(mint func() rota.Meta) *Session {
+	return &Session{console: c, user: "admin", newMeta: mint, singleRequest: true}
+}

@@ -1,0 +1,114 @@
+package session
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/sql/ddl"
+)
+
+// definition is the new state of a job: its schedule and template, and the existing ones.
+type definition struct {
+	name         string
+	schedule     *rota.Schedule // existing; nil: none
+	template     *rota.Template // existing; nil: none
+	spec         rota.ScheduleSpec
+	templateSpec rota.TemplateSpec
+	state        rota.ScheduleState // empty: unchanged
+	keepOthers   bool               // clauses that are not given stay unchanged
+	recreate     bool               // the job is dropped first
+}
+
+// apply applies the given clauses.
+func (d *definition) apply(p *planner, c *ddl.Clauses) error {
+	if err := d.applyTimes(c); err != nil {
+		return err
+	}
+	if err := d.applyAction(p, c); err != nil {
+		return err
+	}
+	s := &d.spec
+	setIfGiven(&s.Class, c.Class)
+	setIfGiven(&s.CatchUp, c.CatchUp)
+	setIfGiven(&s.Overlap, c.Overlap)
+	setIfGiven(&s.OnCompletion, c.OnCompletion)
+	setIfGiven(&s.Description, c.Description)
+	setIfGiven(&d.state, c.State)
+	if c.Partition != nil {
+		s.Partition = rota.Partition{
+			Strategy: rota.Strategy(c.Partition.Strategy), Shards: c.Partition.Shards, Expression: c.Partition.Expression,
+		}
+	}
+	if c.DependsGiven {
+		s.DependsOn = slices.Clone(c.DependsOn)
+	}
+	setPtrIfGiven(&s.Policy.MaxRetries, c.MaxRetries)
+	setPtrIfGiven(&s.Policy.Backoff, c.RetryBackoff)
+	setPtrIfGiven(&s.Policy.Timeout, c.Timeout)
+	setPtrIfGiven(&s.Priority, c.Priority)
+	if c.Params != nil {
+		s.Params = json.RawMessage(*c.Params)
+	}
+	return d.check(p)
+}
+
+func setIfGiven[W ~string](field *W, word *string) {
+	if word != nil {
+		*field = W(*word)
+	}
+}
+
+func setPtrIfGiven[T any](field **T, given *T) {
+	if given != nil {
+		*field = given
+	}
+}
+
+// check rejects clauses that exclude each other and validates the params against the schema of the type.
+func (d *definition) check(p *planner) error {
+	if d.spec.OnCompletion == rota.CompletionDrop && d.spec.At.IsZero() {
+		return newError(StateBadValue, "leave it out", "ON COMPLETION DROP needs SCHEDULE = AT: CRON and EVERY schedules never complete")
+	}
+	t, err := p.typeNamed(d.templateSpec.Type)
+	if err != nil {
+		return err
+	}
+	return p.config.Schemas.Check(t, rota.MergeParams(d.templateSpec.Params, d.spec.Params))
+}
+
+func (p *planner) typeNamed(name string) (*rota.Type, error) {
+	t, err := p.config.Store.Type(p.ctx, name)
+	if rota.CodeOf(err) == rota.NotFound {
+		return nil, newError(StateNoProcedure, "check the name; a worker declares the types of its handlers, PUT /types/NAME declares any type", "there is no type %s", name)
+	}
+	return t, err
+}
+
+// commands returns the commands that declare the job. It leaves out a template that does not change.
+func (d *definition) commands(p *planner, putTemplate, putSchedule rota.Meta) (all []rota.Command, err error) {
+	switch t := d.template; {
+	case t == nil:
+		all = append(all, &rota.PutTemplate{Meta: putTemplate, Name: d.spec.Template, Mode: rota.PutCreate, Spec: d.templateSpec})
+	case !t.Spec.Equal(d.templateSpec) || t.State == rota.TemplateArchived && !d.keepOthers:
+		all = append(all, &rota.PutTemplate{
+			Meta: putTemplate, Name: t.Name, Mode: rota.PutReplace, Version: p.version(t.Version, p.changes.templates[t.Name] != nil), Spec: d.templateSpec, OnlySchedule: d.name,
+		})
+		if t.State == rota.TemplateArchived && !d.keepOthers {
+			all = append(all, &rota.Unarchive{Meta: p.newMeta(), Name: t.Name})
+		}
+	}
+	put, err := rota.Declare(putSchedule, d.name, d.spec, p.now)
+	if err != nil {
+		return nil, err
+	}
+	put.State, put.Recreate = d.state, d.recreate
+	switch {
+	case d.recreate:
+	case d.schedule == nil:
+		put.Mode = rota.PutCreate
+	default:
+		put.Mode, put.Version = rota.PutReplace, p.version(d.schedule.Version, p.changes.schedules[d.name] != nil)
+	}
+	return append(all, put), nil
+}

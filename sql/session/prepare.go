@@ -1,0 +1,133 @@
+package session
+
+import (
+	"context"
+
+	"github.com/rotajobs/rota/sql/ddl"
+	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/system"
+)
+
+// Prepared is a parsed statement with the types of its parameters and columns.
+type Prepared struct {
+	Text    string
+	Params  []kind.Kind     // types of the arguments
+	Columns []system.Column // nil: the statement returns no rows
+	Empty   bool            // the text has no statement
+
+	statement ddl.Statement
+	offset    int
+	query     *system.Query // nil: not a query
+}
+
+// Prepare parses a text of at most one statement. Parameter types that the caller does not give are inferred, with
+// text as the default.
+func (s *Session) Prepare(_ context.Context, text string, params []kind.Kind) (*Prepared, error) {
+	list, err := parse(text)
+	switch {
+	case err != nil:
+		return nil, s.fail(err)
+	case len(list) == 0:
+		return &Prepared{Text: text, Empty: true}, nil
+	case len(list) > 1:
+		return nil, s.fail(newError(StateSyntax, "send each statement separately", "cannot prepare %d statements at once", len(list)))
+	}
+	p := &Prepared{Text: text, statement: list[0].statement, offset: list[0].offset}
+	if err := s.checkNotAborted(p.statement); err != nil {
+		return nil, s.fail(asError(err, text, p.offset))
+	}
+	if err := s.describe(p, params); err != nil {
+		return nil, s.fail(asError(err, text, p.offset))
+	}
+	return p, nil
+}
+
+// describe sets the types of the parameters and columns.
+func (s *Session) describe(p *Prepared, params []kind.Kind) (err error) {
+	switch q := p.statement.(type) {
+	case *ddl.Select:
+		return s.describeQuery(p, q.Text, params)
+	case *ddl.ShowJobs:
+		return s.describeQuery(p, sqlShowJobs, nil)
+	case *ddl.ShowCreateJob:
+		p.Columns = createColumns
+	case *ddl.ExplainRun:
+		p.Columns = explainColumns
+	case *ddl.ExecuteJob:
+		p.Columns = runColumns
+	case *ddl.Show:
+		p.Columns = showColumns(q.Name)
+		if q.Name == "all" {
+			p.Columns = allColumns
+		}
+	}
+	if len(params) > 0 {
+		return noArguments(p.statement)
+	}
+	return nil
+}
+
+func (s *Session) describeQuery(p *Prepared, text string, params []kind.Kind) (err error) {
+	p.query, err = s.console.catalogue.Prepare(text, params, s.sysSession())
+	if err != nil {
+		return err
+	}
+	p.Columns, p.Params = p.query.Columns, p.query.Params
+	return nil
+}
+
+// Execute runs a statement that was prepared. Arguments are int64, float64, bool,
+// string, []byte, time.Time and nil. Errors are *Error.
+func (s *Session) Execute(ctx context.Context, p *Prepared, args []any) (*Answer, error) {
+	if p.Empty {
+		return &Answer{}, nil
+	}
+	s.metas = statementMetas{base: s.newMeta()}
+	answer, err := s.runPrepared(ctx, p, args)
+	if err != nil {
+		failed := asError(err, p.Text, p.offset)
+		if s.tx != nil && s.tx.implicit {
+			s.end(false)
+		}
+		return nil, s.fail(failed)
+	}
+	return answer, nil
+}
+
+func (s *Session) runPrepared(ctx context.Context, p *Prepared, args []any) (*Answer, error) {
+	if p.query == nil {
+		return s.runStatement(ctx, p.statement, args)
+	}
+	if err := s.checkNotAborted(p.statement); err != nil {
+		return nil, err
+	}
+	return s.answer(ctx, p.query, args)
+}
+
+// BeginImplicit begins a transaction without BEGIN: Sync applies the statements executed until then together or not at
+// all. In a transaction it does nothing.
+func (s *Session) BeginImplicit() {
+	if s.tx == nil {
+		s.begin(false)
+		s.tx.implicit = true
+	}
+}
+
+// Fail marks the open transaction as failed, for example after a protocol error. It rolls back an implicit transaction.
+func (s *Session) Fail() {
+	switch {
+	case s.tx == nil:
+	case s.tx.implicit:
+		s.end(false)
+	default:
+		s.tx.failed = true
+	}
+}
+
+// Sync commits an implicit transaction. A transaction that BEGIN opened stays open.
+func (s *Session) Sync(ctx context.Context) error {
+	if s.tx == nil || !s.tx.implicit {
+		return nil
+	}
+	return s.endImplicit(ctx)
+}

@@ -1,0 +1,177 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/sql/ddl"
+	"github.com/rotajobs/rota/sql/system"
+)
+
+var createColumns = []system.Column{{Name: "job_name", Kind: system.Text}, {Name: "create_statement", Kind: system.Text}}
+
+// showCreate returns the statement that creates a job.
+func (s *Session) showCreate(ctx context.Context, name string) (*Answer, error) {
+	changes := newOverlay()
+	if s.tx != nil {
+		changes = s.tx.changes
+	}
+	p := s.planner(ctx, changes)
+	job, err := p.schedule(name)
+	if err != nil {
+		return nil, err
+	}
+	if job == nil {
+		return nil, noJob(name)
+	}
+	t, err := p.template(job.Spec.Template)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		t = &rota.Template{Name: job.Spec.Template}
+	}
+	text := strings.Join(unsupportedNotes(job, t), "") + ddl.Print(&ddl.CreateJob{Name: name, Job: clausesOf(job, t)}) + ";"
+	return rowsAnswer("SHOW", createColumns, []any{name, text}), nil
+}
+
+// clausesOf returns the clauses of a schedule and its template.
+func clausesOf(s *rota.Schedule, t *rota.Template) ddl.Clauses {
+	spec, policy := s.Spec, s.Spec.Policy.Or(t.Spec.Policy)
+	c := ddl.Clauses{
+		Schedule: scheduleOf(&spec), MaxRetries: policy.MaxRetries, RetryBackoff: wholeSeconds(policy.Backoff), Timeout: wholeSeconds(policy.Timeout),
+		Priority: spec.Priority, DependsOn: spec.DependsOn, DependsGiven: len(spec.DependsOn) > 0,
+	}
+	c.Class, c.TimeZone = unlessEmpty(spec.Class), unlessEmpty(spec.Zone)
+	c.Description = unlessEmpty(spec.Description)
+	if spec.Description == "" {
+		c.Description = unlessEmpty(t.Spec.Description)
+	}
+	if c.Priority == nil {
+		c.Priority = t.Spec.Priority
+	}
+	if spec.CatchUp != rota.CatchUpLast {
+		c.CatchUp = unlessEmpty(spec.CatchUp)
+	}
+	if spec.Overlap != rota.OverlapAllow {
+		c.Overlap = unlessEmpty(spec.Overlap)
+	}
+	if !spec.At.IsZero() && spec.OnCompletion != rota.CompletionPreserve {
+		c.OnCompletion = unlessEmpty(spec.OnCompletion)
+	}
+	if s.State != rota.ScheduleEnabled {
+		c.State = unlessEmpty(s.State)
+	}
+	if p := spec.Partition; !p.IsZero() {
+		c.Partition = &ddl.Partition{Strategy: string(p.Strategy), Shards: p.Shards, Expression: p.Expression}
+	}
+	actionOf(&c, s, t)
+	return c
+}
+
+func unlessEmpty[W ~string](w W) *string {
+	if w == "" {
+		return nil
+	}
+	text := string(w)
+	return &text
+}
+
+// wholeSeconds returns a duration, or nil if it has a fraction of a second, which no clause can express.
+func wholeSeconds(d *time.Duration) *time.Duration {
+	if d == nil || *d%time.Second != 0 {
+		return nil
+	}
+	return d
+}
+
+func scheduleOf(spec *rota.ScheduleSpec) *ddl.Schedule {
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.UTC().Format(time.RFC3339Nano)
+	}
+	switch {
+	case spec.Cron != "":
+		return &ddl.Schedule{Kind: ddl.Cron, Cron: spec.Cron, Starts: at(spec.StartsAt), Ends: at(spec.EndsAt)}
+	case spec.Every != 0:
+		return &ddl.Schedule{Kind: ddl.Every, Every: max(spec.Every.Truncate(time.Second), time.Second), Starts: at(spec.StartsAt), Ends: at(spec.EndsAt)}
+	}
+	return &ddl.Schedule{Kind: ddl.At, At: at(spec.At)}
+}
+
+// actionOf sets the action. Params that are not part of the action become WITH PARAMS.
+func actionOf(c *ddl.Clauses, s *rota.Schedule, t *rota.Template) {
+	var action actionParams
+	params := rota.MergeParams(t.Spec.Params, s.Spec.Params)
+	_ = json.Unmarshal(params, &action)
+	switch kind := t.Spec.Type; kind {
+	case typeSQL:
+		c.Action = &ddl.Action{Kind: ddl.SQL, Text: action.Statement}
+	case typeCall:
+		c.Action = &ddl.Action{Kind: ddl.Call, Procedure: action.Procedure, Args: valuesOf(action.Args)}
+	case typeExec:
+		c.Action = &ddl.Action{Kind: ddl.Exec, Text: action.Command}
+	default:
+		c.Action = &ddl.Action{Kind: ddl.Call, Procedure: kind}
+		c.Params = nonEmptyParams(params)
+		return
+	}
+	c.Target, c.RunAs = unlessEmpty(action.Target), unlessEmpty(action.RunAs)
+	c.Params = nonEmptyParams(s.Spec.Params)
+}
+
+func nonEmptyParams(params json.RawMessage) *string {
+	if len(params) == 0 || string(params) == "{}" {
+		return nil
+	}
+	text := string(params)
+	return &text
+}
+
+func valuesOf(args json.RawMessage) (list []ddl.Value) {
+	var raw []json.RawMessage
+	if json.Unmarshal(args, &raw) != nil {
+		return nil
+	}
+	for _, one := range raw {
+		list = append(list, valueOf(one))
+	}
+	return list
+}
+
+func valueOf(raw json.RawMessage) ddl.Value {
+	var text string
+	switch {
+	case string(raw) == "null":
+		return ddl.Value{Kind: ddl.Null}
+	case string(raw) == "true" || string(raw) == "false":
+		return ddl.Value{Kind: ddl.Bool, Text: string(raw)}
+	case json.Unmarshal(raw, &text) == nil:
+		return ddl.Value{Kind: ddl.String, Text: text}
+	}
+	return ddl.Value{Kind: ddl.Number, Text: string(raw)}
+}
+
+// unsupportedNotes returns comments for properties of a job that no clause can express.
+func unsupportedNotes(s *rota.Schedule, t *rota.Template) (lines []string) {
+	note := func(is bool, text string) {
+		if is {
+			lines = append(lines, "-- "+text+"\n")
+		}
+	}
+	policy := s.Spec.Policy.Or(t.Spec.Policy)
+	note(t.Name != s.Name, "the job uses template "+t.Name+"; a job created with this statement gets its own template")
+	note(len(s.Spec.Scopes) > 0, "the schedule has scopes, which no clause can express")
+	note(len(t.Spec.Webhooks) > 0, "the template has webhooks, which no clause can express")
+	note(policy.BackoffMax != nil || policy.Jitter != nil, "the retry policy has a maximum delay or jitter, which no clause can express")
+	note(t.Spec.ConcurrencyKey != "" || t.Spec.UniqueFor != 0, "the template has a concurrency key or a unique period, which no clause can express")
+	note(s.Spec.Every%time.Second != 0 || hasFraction(policy.Backoff) || hasFraction(policy.Timeout), "its intervals have fractions of a second, which no clause can express")
+	return lines
+}
+
+func hasFraction(d *time.Duration) bool { return d != nil && *d%time.Second != 0 }

@@ -1,0 +1,136 @@
+package system
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/rotajobs/rota/sql/catalog"
+	"github.com/rotajobs/rota/sql/translate"
+	"zombiezen.com/go/sqlite"
+)
+
+// catalogSignatures are the functions of PostgreSQL's catalogue, by name.
+var catalogSignatures = sync.OnceValue(func() map[string][]translate.Signature {
+	all := map[string][]translate.Signature{}
+	for _, f := range catalog.Functions() {
+		all[f.Name] = append(all[f.Name], f.Signature)
+	}
+	return all
+})
+
+// addTranslationFunctions registers the functions that translated queries call, and those of PostgreSQL's catalogue.
+func (d *memoryDB) addTranslationFunctions() error {
+	for _, f := range translate.Functions {
+		call := func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+			return d.functionResult(f.Call(goValues(args)))
+		}
+		if err := d.conn.CreateFunction(f.Name, &sqlite.FunctionImpl{NArgs: f.Args, Scalar: call, Deterministic: true, AllowIndirect: true}); err != nil {
+			return err
+		}
+	}
+	weigh := &sqlite.FunctionImpl{NArgs: 1, Scalar: d.countCollected, AllowIndirect: true}
+	if err := d.conn.CreateFunction("rota_weigh", weigh); err != nil {
+		return err
+	}
+	for _, f := range catalog.Functions() {
+		call := func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+			return d.functionResult(f.Call(d.query.env(), builtCatalog(), goValues(args)))
+		}
+		least := len(f.Args) - f.Optional
+		for n := least; n <= len(f.Args); n++ {
+			if err := d.conn.CreateFunction(calledAs(f.Signature), &sqlite.FunctionImpl{NArgs: n, Scalar: call, AllowIndirect: true}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// countCollected counts the bytes that a query aggregates into arrays and documents, because SQLite has no limit of its
+// own. It fails the query when there are too many.
+func (d *memoryDB) countCollected(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+	d.query.collected += collectedPerRow
+	switch v := args[0]; v.Type() {
+	case sqlite.TypeText:
+		d.query.collected += len(v.Text())
+	case sqlite.TypeBlob:
+		d.query.collected += len(v.Blob())
+	}
+	if d.query.collected > collectedMax {
+		return null, d.query.fail(&Error{
+			State: StateLimit, Offset: -1, Message: fmt.Sprintf("the query collects more than %d MiB into arrays or documents", collectedMax>>20), Hint: "aggregate fewer rows",
+		})
+	}
+	return integer(1), nil
+}
+
+// Limit on collected bytes, and the bytes counted for each row in addition to its text.
+const (
+	collectedMax    = 64 << 20
+	collectedPerRow = 16
+)
+
+// calledAs returns the name of a function in SQLite.
+func calledAs(s translate.Signature) string {
+	if s.As != "" {
+		return s.As
+	}
+	return s.Name
+}
+
+// translationFunctions are the names of all those functions.
+var translationFunctions = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for _, f := range translate.Functions {
+		all[strings.ToLower(f.Name)] = true
+	}
+	for _, f := range catalog.Functions() {
+		all[strings.ToLower(calledAs(f.Signature))] = true
+	}
+	return all
+})
+
+// goValues converts arguments of SQLite to Go values.
+func goValues(args []sqlite.Value) []any {
+	list := make([]any, len(args))
+	for i, a := range args {
+		switch a.Type() {
+		case sqlite.TypeInteger:
+			list[i] = a.Int64()
+		case sqlite.TypeFloat:
+			list[i] = a.Float()
+		case sqlite.TypeText:
+			list[i] = strings.Clone(a.Text())
+		case sqlite.TypeBlob:
+			list[i] = append([]byte{}, a.Blob()...)
+		}
+	}
+	return list
+}
+
+// functionResult converts the result of a function for SQLite. It keeps an error in the query, because the SQLite
+// package returns only its text.
+func (d *memoryDB) functionResult(v any, err error) (sqlite.Value, error) {
+	if err != nil {
+		return null, d.query.fail(asError(err))
+	}
+	switch v := v.(type) {
+	case int64:
+		return sqlite.IntegerValue(v), nil
+	case int:
+		return sqlite.IntegerValue(int64(v)), nil
+	case float64:
+		return sqlite.FloatValue(v), nil
+	case bool:
+		return boolean(v), nil
+	case string:
+		if len(v) > valueMax {
+			return null, d.query.fail(&Error{State: StateLimit, Offset: -1, Message: fmt.Sprintf("a value is longer than %d bytes", valueMax), Hint: "select shorter values"})
+		}
+		return sqlite.TextValue(v), nil
+	case []byte:
+		return sqlite.BlobValue(v), nil
+	}
+	return null, nil
+}

@@ -1,0 +1,253 @@
+package system
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rotajobs/rota/sql/translate"
+	"zombiezen.com/go/sqlite"
+)
+
+// Config holds the source of rows and the limits of queries. The zero value of each limit means its default.
+type Config struct {
+	Source
+	Time       time.Duration // how long one may run; 0 means TimeDefault
+	Rows       int           // how many rows its result may have; 0 means RowsDefault
+	Size       int           // how many bytes its result may have; 0 means SizeDefault
+	Concurrent int           // how many run at once; 0 means ConcurrentDefault
+}
+
+// The defaults.
+const (
+	TimeDefault       = 30 * time.Second
+	RowsDefault       = 10_000
+	SizeDefault       = 32 << 20
+	ConcurrentDefault = 4
+)
+
+func (c Config) withDefaults() Config {
+	if c.Time == 0 {
+		c.Time = TimeDefault
+	}
+	if c.Rows == 0 {
+		c.Rows = RowsDefault
+	}
+	if c.Size == 0 {
+		c.Size = SizeDefault
+	}
+	if c.Concurrent == 0 {
+		c.Concurrent = ConcurrentDefault
+	}
+	return c
+}
+
+// Catalogue answers queries about a store.
+type Catalogue struct {
+	config Config
+	slots  chan struct{}  // one for each query that may run
+	idle   chan *memoryDB // databases that no query uses
+}
+
+// New makes a catalogue.
+func New(config Config) *Catalogue {
+	config = config.withDefaults()
+	return &Catalogue{config: config, slots: make(chan struct{}, config.Concurrent), idle: make(chan *memoryDB, config.Concurrent)}
+}
+
+// Close closes the connections that are not in use. A running query closes its own connection.
+func (c *Catalogue) Close() error {
+	for {
+		select {
+		case d := <-c.idle:
+			_ = d.conn.Close()
+		default:
+			return nil
+		}
+	}
+}
+
+// Column is one of a table, or of an answer.
+type Column = translate.Column
+
+// Tables lists the tables of the catalogue with their columns.
+func Tables() map[string][]Column {
+	all := map[string][]Column{}
+	for _, t := range tables {
+		all[t.tableName()] = t.tableColumns()
+	}
+	return all
+}
+
+// TableNames lists the tables, the most used first.
+func TableNames() []string {
+	names := make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = t.tableName()
+	}
+	return names
+}
+
+// ReadStats counts the store reads of a query.
+type ReadStats struct {
+	Reads int   // number of reads
+	Rows  int64 // number of rows read
+}
+
+// Answer receives the result of a query: first the columns, then row by row.
+// A row holds int64, float64, bool, string, []byte, Named and nil.
+type Answer struct {
+	Columns func([]Column) error
+	Row     func([]any) error
+}
+
+// Select prepares a query and runs it without a session.
+func (c *Catalogue) Select(ctx context.Context, text string, args []any, to Answer) (ReadStats, error) {
+	q, err := c.Prepare(text, nil, Session{})
+	if err != nil {
+		return ReadStats{}, err
+	}
+	columnsSent := false
+	tally, err := c.Run(ctx, q, args, Session{}, func(row []any) error {
+		if !columnsSent {
+			columnsSent = true
+			if err := to.Columns(q.Columns); err != nil {
+				return err
+			}
+		}
+		return to.Row(row)
+	})
+	if err == nil && !columnsSent {
+		err = to.Columns(q.Columns)
+	}
+	return tally, err
+}
+
+// Run runs a query. An error is an *Error, or that of the context or the store.
+func (c *Catalogue) Run(ctx context.Context, q *Query, args []any, session Session, row func([]any) error) (ReadStats, error) {
+	q, err := q.inZone(session.zone())
+	if err != nil {
+		return ReadStats{}, err
+	}
+	if err := c.acquire(ctx); err != nil {
+		return ReadStats{}, err
+	}
+	defer func() { <-c.slots }()
+	ctx, stop := context.WithTimeoutCause(ctx, c.config.Time, errTimeout)
+	defer stop()
+	d, err := c.db()
+	if err != nil {
+		return ReadStats{}, err
+	}
+	d.query = newQuery(ctx, &c.config.Source, q, session)
+	defer c.finish(d)()
+	err = d.run(q, args, c.config.limited(row))
+	if err != nil {
+		err = c.endError(ctx, d.cause(err))
+	}
+	return ReadStats{d.query.reads, d.query.rows}, err
+}
+
+// finish returns the database after a query. A database whose query failed is closed.
+func (c *Catalogue) finish(d *memoryDB) func() {
+	return func() {
+		broken := recover()
+		d.query.close()
+		if broken != nil {
+			_ = d.conn.Close()
+			panic(broken)
+		}
+		c.release(d)
+	}
+}
+
+// acquire waits for a slot, at most as long as a query may take.
+func (c *Catalogue) acquire(ctx context.Context) error {
+	timer := time.NewTimer(c.config.Time)
+	defer timer.Stop()
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return &Error{
+			State: StateTooMany, Offset: -1, Message: fmt.Sprintf("too many queries: %d are running, and none ended within %s", c.config.Concurrent, c.config.Time),
+			Hint: "retry later",
+		}
+	}
+}
+
+// limited fails a query whose result has too many rows or bytes.
+func (c *Config) limited(to func([]any) error) func([]any) error {
+	rows, size := 0, 0
+	return func(row []any) error {
+		rows++
+		for _, v := range row {
+			size += sizeOf(v)
+		}
+		switch {
+		case rows > c.Rows:
+			return resultTooLarge(fmt.Sprintf("more than %d rows", c.Rows))
+		case size > c.Size:
+			return resultTooLarge(fmt.Sprintf("more than %d MiB", c.Size>>20))
+		}
+		return to(row)
+	}
+}
+
+// sizeOf is about what a value takes.
+func sizeOf(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v) + 16
+	case []byte:
+		return len(v) + 24
+	}
+	return 16
+}
+
+var errTimeout = errors.New("the statement took too long")
+
+func (c *Catalogue) db() (*memoryDB, error) {
+	select {
+	case d := <-c.idle:
+		return d, nil
+	default:
+		return openMemoryDB()
+	}
+}
+
+func (c *Catalogue) release(d *memoryDB) {
+	d.query = nil
+	d.conn.SetInterrupt(nil)
+	select {
+	case c.idle <- d:
+	default:
+		_ = d.conn.Close()
+	}
+}
+
+// endError returns the error of a query that ran into its time limit or was cancelled, and any other error unchanged.
+func (c *Catalogue) endError(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(context.Cause(ctx), errTimeout):
+		return &Error{
+			State: StateCancelled, Offset: -1,
+			Message: "the statement took longer than " + c.config.Time.String() + ", which is the limit",
+			Hint:    "filter by job, state or time, or add a LIMIT",
+		}
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || sqlite.ErrCode(err) == sqlite.ResultInterrupt):
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// cause returns the error of a store or function that SQLite called, if there is one.
+func (d *memoryDB) cause(err error) error {
+	if d.query.err != nil {
+		return d.query.err
+	}
+	return err
+}

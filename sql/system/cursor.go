@@ -1,0 +1,195 @@
+package system
+
+import (
+	"hash/fnv"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// cursor is one scan of a table.
+type cursor[R any] struct {
+	*virtual[R]
+	next pages[R]
+	rows []R
+	at   int
+
+	seen      int64
+	countOnly bool   // the rows have no values
+	scanKey   string // identifies the scan in the cache; empty: not cached
+	scanRows  []R    // rows of this scan so far, for the cache
+}
+
+// Filter begins a scan.
+func (c *cursor[R]) Filter(id sqlite.IndexID, argv []sqlite.Value) error {
+	p, err := parsePlan(id.String)
+	if err != nil {
+		return err
+	}
+	c.rows, c.at, c.seen = nil, 0, 0
+	w, some := c.requestFor(p, argv)
+	if !some {
+		c.next = noRows[R]
+		return nil
+	}
+	c.countOnly, c.scanRows = c.paths[p.path].countOnly, nil
+	if c.scanKey = ""; p.lean { // full rows hold documents of any size and are not cached
+		c.scanKey = scanKeyOf(c.name, id.String, argv)
+	}
+	if rows, known := c.db.query.cachedScans[c.scanKey].([]R); known { // a join repeats the scan; the view returns the same rows
+		c.next, c.scanKey = once(func() ([]R, error) { return rows, nil }), ""
+		return c.nextPage()
+	}
+	c.next = c.paths[p.path].read(c.db.query, w)
+	return c.nextPage()
+}
+
+// scanKeyOf identifies a scan within a query by its table, plan and arguments.
+func scanKeyOf(table, plan string, argv []sqlite.Value) string {
+	var b strings.Builder
+	b.WriteString(table + " " + plan)
+	for _, v := range argv {
+		b.WriteString("\x00" + v.Type().String() + v.Text())
+	}
+	return b.String()
+}
+
+// cachedRowsMax is how many rows of complete scans a query caches.
+const cachedRowsMax = 20_000
+
+// cacheRows collects the rows of a scan, unless there are too many, and puts them into the cache of the query when the
+// scan ends.
+func (c *cursor[R]) cacheRows(rows []R) {
+	q := c.db.query
+	switch {
+	case c.scanKey == "" || c.countOnly:
+	case len(rows) == 0:
+		q.cachedScans[c.scanKey], c.scanKey = c.scanRows, ""
+	case q.cachedRows+len(rows) > cachedRowsMax:
+		c.scanKey, c.scanRows = "", nil
+	default:
+		q.cachedRows += len(rows)
+		c.scanRows = append(c.scanRows, rows...)
+	}
+}
+
+// requestFor builds the read request of a plan with its arguments. It reports false if a condition can never be true.
+func (c *cursor[R]) requestFor(p plan, argv []sqlite.Value) (w readRequest, some bool) {
+	w = readRequest{equal: map[string]sqlite.Value{}, lean: p.lean}
+	skip := int64(0)
+	for i, a := range p.args {
+		v := argv[i]
+		switch a.use {
+		case useLimit:
+			w.limit = rowLimit(v.Int64())
+			continue
+		case useOffset:
+			skip = max(0, v.Int64())
+			continue
+		}
+		if v.Type() == sqlite.TypeNull { // nothing equals, precedes or follows it
+			return w, false
+		}
+		v, known := asColumnValue(c.columns[a.column].kind, v)
+		name := c.columns[a.column].name
+		switch {
+		case !known && a.use == useEqual && name == c.paths[p.path].key:
+			return w, false
+		case !known: // SQLite checks the condition itself
+		case a.use == useEqual:
+			w.equal[name] = v
+		case a.use == useFrom:
+			w.from = v
+		case a.use == useTo:
+			w.to = v
+		}
+	}
+	if w.limit > 0 {
+		w.limit = rowLimit(int64(w.limit) + skip)
+	}
+	return w, true
+}
+
+// rowLimit returns a row limit, or 0 for no limit if the number is too large.
+func rowLimit(n int64) int {
+	if n <= 0 || n > math.MaxInt32 {
+		return 0
+	}
+	return int(n)
+}
+
+// asColumnValue converts a value as SQLite does before it compares the value with a column of a kind. It reports false
+// if SQLite has to compare the two itself.
+func asColumnValue(k Kind, v sqlite.Value) (sqlite.Value, bool) {
+	switch t := v.Type(); {
+	case k.Number() && t == sqlite.TypeInteger:
+		return sqlite.IntegerValue(v.Int64()), true
+	case k.Number() && t == sqlite.TypeText:
+		n, err := strconv.ParseInt(strings.TrimSpace(v.Text()), 10, 64)
+		return sqlite.IntegerValue(n), err == nil
+	case !k.Number() && t != sqlite.TypeBlob: // a number is compared as the text that it is written as
+		return sqlite.TextValue(strings.Clone(v.Text())), true
+	}
+	return null, false
+}
+
+func noRows[R any]() ([]R, error) { return nil, nil }
+
+// nextPage reads the next page of rows.
+func (c *cursor[R]) nextPage() error {
+	q := c.db.query
+	if err := q.ctx.Err(); err != nil {
+		return q.fail(err)
+	}
+	q.reads++
+	rows, err := c.next()
+	if err != nil {
+		return q.fail(err)
+	}
+	q.rows += int64(len(rows))
+	c.cacheRows(rows)
+	c.rows, c.at = rows, 0
+	return nil
+}
+
+// Next moves to the next row.
+func (c *cursor[R]) Next() error {
+	c.at++
+	c.seen++
+	if c.at < len(c.rows) {
+		return nil
+	}
+	return c.nextPage()
+}
+
+// EOF reports whether the scan is at its end.
+func (c *cursor[R]) EOF() bool { return c.at >= len(c.rows) }
+
+// Column is a value of the row.
+func (c *cursor[R]) Column(i int, _ bool) (sqlite.Value, error) {
+	v := c.columns[i].value(&c.rows[c.at])
+	if err := c.db.query.err; err != nil { // a value that had to be read
+		return v, err
+	}
+	return v, nil
+}
+
+// RowID identifies the row, whichever access path returned it. SQLite uses it to recognize a row that two conditions
+// find, and for outer joins.
+func (c *cursor[R]) RowID() (int64, error) {
+	if c.countOnly {
+		return c.seen, nil
+	}
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, c.key(&c.rows[c.at]))
+	return int64(h.Sum64() >> 1), nil
+}
+
+// Close ends the scan.
+func (c *cursor[R]) Close() error {
+	c.rows, c.next = nil, noRows[R]
+	return nil
+}

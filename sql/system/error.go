@@ -1,0 +1,105 @@
+package system
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/rotajobs/rota/sql/translate"
+	"zombiezen.com/go/sqlite"
+)
+
+// The states of SQL that a query can end with.
+const (
+	StateSyntax       = "42601"
+	StateTable        = "42P01"
+	StateColumn       = "42703"
+	StateFunction     = "42883"
+	StateAmbiguous    = "42702"
+	StateDenied       = "42501"
+	StateParams       = "08P01"
+	StateType         = "42804"
+	StateValue        = "22000"
+	StateBadText      = "22P02" // a text cannot be converted to its type
+	StateLimit        = "54000"
+	StateTooMany      = "53300" // too many queries at once
+	StateCancelled    = "57014"
+	StateNotSupported = "0A000"
+	StateInternal     = "XX000"
+)
+
+// Error states why a query was rejected or ended.
+type Error struct {
+	State   string // SQLSTATE
+	Message string
+	Hint    string
+	Offset  int // position in the statement, in bytes; -1: none
+}
+
+// Error is the message with its hint.
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + "; " + e.Hint
+}
+
+// resultTooLarge reports a result above a limit.
+func resultTooLarge(what string) error {
+	return &Error{
+		State: StateLimit, Offset: -1, Message: "the result has " + what + ", which is the limit",
+		Hint: "add a LIMIT, or select fewer rows",
+	}
+}
+
+// explain converts an error that SQLite reports for a statement. SQLite has one code for most of them, so explain
+// distinguishes them by their text. It returns the interrupt of a cancelled query unchanged.
+func explain(text *translate.Text, err error) error {
+	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultInterrupt {
+		return err
+	}
+	e := &Error{State: StateSyntax, Offset: -1, Message: messageOf(err)}
+	if at, known := sqlite.ErrorOffset(err); known {
+		e.Offset = text.Origin(at)
+	}
+	switch m := e.Message; {
+	case strings.HasPrefix(m, "not authorized to use function: "):
+		e.State, e.Message = StateDenied, "the function "+strings.TrimPrefix(m, "not authorized to use function: ")+" is not allowed"
+	case sqlite.ErrCode(err).ToPrimary() == sqlite.ResultAuth:
+		e.State, e.Message, e.Hint = StateDenied, "only the tables of sys can be read: "+m, "read one of "+tableList()
+	case strings.HasPrefix(m, "no such table"):
+		e.State, e.Hint = StateTable, "the tables are "+tableList()
+	case strings.HasPrefix(m, "no such column"):
+		e.State = StateColumn
+	case strings.HasPrefix(m, "no such function"):
+		e.State = StateFunction
+	case strings.HasPrefix(m, "ambiguous column"):
+		e.State = StateAmbiguous
+	}
+	return e
+}
+
+func stepError(err error) error {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultInterrupt:
+		return err
+	case sqlite.ResultTooBig, sqlite.ResultNoMem, sqlite.ResultFull:
+		return &Error{State: StateLimit, Offset: -1, Message: messageOf(err), Hint: "select fewer rows or shorter values"}
+	case sqlite.ResultError, sqlite.ResultMismatch, sqlite.ResultRange:
+		return &Error{State: StateValue, Offset: -1, Message: messageOf(err)}
+	}
+	return &Error{State: StateInternal, Offset: -1, Message: messageOf(err)}
+}
+
+// messageOf returns SQLite's own message without the prefixes of the Go package.
+func messageOf(err error) string {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	text := err.Error()
+	if _, after, found := strings.Cut(text, "SQL logic error: "); found {
+		return after
+	}
+	return strings.TrimPrefix(text, "sqlite: ")
+}
+
+func tableList() string { return schema + "." + strings.Join(TableNames(), ", "+schema+".") }

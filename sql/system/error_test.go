@@ -1,0 +1,26 @@
+package system
+
+import (
+	"testing"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/rotajobs/rota/sql/translate"
+)
+
+// TestPrepareCancelledQueryReturnsInterrupt checks that the interrupt is not reported as a syntax error.
+// Catalogue.endError converts it to the cause of the context.
+func TestPrepareCancelledQueryReturnsInterrupt(t *testing.T) {
+	d, err := openMemoryDB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.conn.Close()
+	over := make(chan struct{})
+	close(over)
+	d.conn.SetInterrupt(over)
+	_, _, err = d.conn.PrepareTransient("SELECT 1")
+	if got := explain(&translate.Text{}, err); sqlite.ErrCode(got) != sqlite.ResultInterrupt {
+		t.Errorf("SQLite reports %v, explain returns %v", err, got)
+	}
+}

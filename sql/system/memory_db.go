@@ -1,0 +1,163 @@
+package system
+
+import (
+	"reflect"
+	"strings"
+	"sync"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// memoryDB is an in-memory SQLite database with the tables of the catalogue. It runs one
+// query at a time.
+type memoryDB struct {
+	conn  *sqlite.Conn
+	query *query
+}
+
+// schema is the schema of the tables.
+const schema = "sys"
+
+// catalogTable is a table with any row type.
+type catalogTable interface {
+	module(on *memoryDB) *sqlite.Module
+	tableName() string
+	tableColumns() []Column
+	notNullColumns() []string
+}
+
+func (t *table[R]) tableName() string { return t.name }
+
+func (t *table[R]) tableColumns() []Column {
+	list := make([]Column, len(t.columns))
+	for i, c := range t.columns {
+		list[i] = Column{Name: c.name, Kind: c.kind}
+	}
+	return list
+}
+
+// notNullColumns are the columns that are never NULL.
+func (t *table[R]) notNullColumns() (list []string) {
+	for _, c := range t.columns {
+		if c.notNull {
+			list = append(list, c.name)
+		}
+	}
+	return list
+}
+
+// tables is the catalogue.
+var tables = []catalogTable{
+	jobs, jobRuns, dependencies, executions, templateTable, schedules, groups, reservations, nodes, performance, audit,
+}
+
+func openMemoryDB() (*memoryDB, error) {
+	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenMemory)
+	if err != nil {
+		return nil, err
+	}
+	d := &memoryDB{conn: conn}
+	if err := d.setUp(); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// setUp creates the tables and functions and then installs the allow list, which forbids creating anything else.
+func (d *memoryDB) setUp() error {
+	if err := sqlitex.ExecuteTransient(d.conn, "ATTACH ':memory:' AS "+schema, nil); err != nil {
+		return err
+	}
+	if err := d.attach(); err != nil {
+		return err
+	}
+	if err := d.addPostgresFunctions(); err != nil {
+		return err
+	}
+	if err := d.addTranslationFunctions(); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if err := d.conn.SetModule("rota_"+t.tableName(), t.module(d)); err != nil {
+			return err
+		}
+		sql := "CREATE VIRTUAL TABLE " + schema + "." + t.tableName() + " USING rota_" + t.tableName()
+		if err := sqlitex.ExecuteTransient(d.conn, sql, nil); err != nil {
+			return err
+		}
+	}
+	for limit, most := range limits {
+		d.conn.Limit(limit, most)
+	}
+	return d.conn.SetAuthorizer(sqlite.AuthorizeFunc(d.allow))
+}
+
+// limits bounds the size and complexity of a statement.
+var limits = map[sqlite.Limit]int32{
+	sqlite.LimitLength:         valueMax,
+	sqlite.LimitSQLLength:      1 << 20,
+	sqlite.LimitExprDepth:      200,
+	sqlite.LimitCompoundSelect: 50,
+	sqlite.LimitFunctionArg:    100,
+	sqlite.LimitVDBEOp:         1_000_000,
+	sqlite.LimitWorkerThreads:  0,
+}
+
+// valueMax is how long a value may become, in bytes.
+const valueMax = 4 << 20
+
+// allow lets a statement only read the tables of the catalogue and call the listed functions.
+func (d *memoryDB) allow(a sqlite.Action) sqlite.AuthResult {
+	switch a.Type() {
+	case sqlite.OpSelect, sqlite.OpRecursive:
+		return sqlite.AuthResultOK
+	case sqlite.OpRead:
+		if d.readable(a) {
+			return sqlite.AuthResultOK
+		}
+	case sqlite.OpFunction:
+		if name := functionOf(a); functions[name] || translationFunctions()[name] {
+			return sqlite.AuthResultOK
+		}
+	}
+	return sqlite.AuthResultDeny
+}
+
+// readable reports whether a statement may read a table. If the statement only counts rows, SQLite passes the name
+// without a schema; it may be a table or a common table expression.
+func (d *memoryDB) readable(a sqlite.Action) bool {
+	name := strings.ToLower(a.Table())
+	switch a.Database() {
+	case schema, catalogSchema, standardSchema:
+		return tablesByName()[a.Database()+"."+name] != nil
+	case "main":
+		return jsonTables[name]
+	case "":
+		return a.Column() == "" && (tableNames()[name] || jsonTables[name] || d.query.common[name] && !reserved(name))
+	}
+	return false
+}
+
+var jsonTables = set("json_each json_tree")
+
+// tableNames are the names of all tables, without their schemas.
+var tableNames = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for _, t := range tablesByName() {
+		all[t.Name] = true
+	}
+	return all
+})
+
+// reserved reports whether a name belongs to SQLite's own tables or to the modules of this package.
+func reserved(name string) bool {
+	return strings.HasPrefix(name, "sqlite_") || strings.HasPrefix(name, "pragma_") || strings.HasPrefix(name, "rota_")
+}
+
+// functionOf returns the name of a function that a statement calls. The SQLite package has no method for it, so it is
+// read from an unexported field.
+func functionOf(a sqlite.Action) string {
+	return strings.ToLower(reflect.ValueOf(a).FieldByName("arg2").String())
+}

@@ -1,0 +1,191 @@
+package system
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// plan describes one scan: the access path, the use of each argument, and whether a lean read is enough. SQLite passes
+// it as text from BestIndex to Filter.
+type plan struct {
+	path int
+	lean bool
+	args []arg
+}
+
+// arg is the use of one argument of Filter.
+type arg struct {
+	use    byte // one of the letters below
+	column int
+}
+
+const (
+	useEqual  = '='
+	useFrom   = '>'
+	useTo     = '<'
+	useLimit  = 'n'
+	useOffset = 'o' // rows to skip
+)
+
+func (p *plan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %t", p.path, p.lean)
+	for _, a := range p.args {
+		fmt.Fprintf(&b, " %c%d", a.use, a.column)
+	}
+	return b.String()
+}
+
+func parsePlan(text string) (p plan, err error) {
+	words := strings.Fields(text)
+	if len(words) < 2 {
+		return p, fmt.Errorf("sys: %q is not a plan", text)
+	}
+	if p.path, err = strconv.Atoi(words[0]); err != nil {
+		return p, err
+	}
+	p.lean = words[1] == "true"
+	for _, w := range words[2:] {
+		column, err := strconv.Atoi(w[1:])
+		if err != nil {
+			return p, err
+		}
+		p.args = append(p.args, arg{use: w[0], column: column})
+	}
+	return p, nil
+}
+
+// BestIndex chooses the access path with the lowest cost: the fewest rows, and among equals one in the right order.
+func (v *virtual[R]) BestIndex(in *sqlite.IndexInputs) (*sqlite.IndexOutputs, error) {
+	var best *sqlite.IndexOutputs
+	for i := range v.paths {
+		out := v.evaluate(i, in)
+		if out != nil && (best == nil || out.EstimatedCost < best.EstimatedCost) {
+			best = out
+		}
+	}
+	return best, nil
+}
+
+// evaluate returns the plan and cost of one access path, or nil if it cannot be used.
+func (v *virtual[R]) evaluate(i int, in *sqlite.IndexInputs) *sqlite.IndexOutputs {
+	w := &v.paths[i]
+	if w.countOnly && (in.ColumnsUsed != 0 || len(in.Constraints) > 0) {
+		return nil
+	}
+	out := &sqlite.IndexOutputs{ConstraintUsage: make([]sqlite.IndexConstraintUsage, len(in.Constraints))}
+	p := plan{path: i, lean: in.ColumnsUsed&v.fullRowColumns == 0}
+	by, all, narrowed := w.key == "", true, int64(1)
+	for k, c := range in.Constraints {
+		use := v.usable(w, c)
+		if use == 0 {
+			all = false
+			continue
+		}
+		p.args = append(p.args, arg{use, c.Column})
+		out.ConstraintUsage[k].ArgvIndex = len(p.args)
+		switch {
+		case use == useEqual && v.columns[c.Column].name == w.key:
+			by = true
+		case use == useEqual:
+			narrowed = min(narrowed*4, narrowedMax)
+		case use == useFrom || use == useTo:
+			narrowed = min(narrowed*2, narrowedMax)
+		}
+	}
+	if !by {
+		return nil
+	}
+	out.OrderByConsumed = v.inOrder(w, in.OrderBy)
+	if !all || len(in.OrderBy) > 0 && !out.OrderByConsumed {
+		p.dropLimit(out)
+	}
+	out.ID.String = p.String()
+	out.EstimatedRows = max(1, w.rows/narrowed)
+	out.EstimatedCost = float64(out.EstimatedRows)
+	if len(in.OrderBy) > 0 && !out.OrderByConsumed {
+		out.EstimatedCost *= 3 // they are sorted afterwards
+	}
+	if w.rows == 1 {
+		out.IndexFlags = sqlite.IndexScanUnique
+	}
+	return out
+}
+
+// narrowedMax bounds the factor by which conditions reduce the estimated number of rows.
+const narrowedMax = 1 << 20
+
+// dropLimit removes LIMIT and OFFSET from the plan. They do not apply to a read whose rows SQLite still filters or
+// sorts.
+func (p *plan) dropLimit(out *sqlite.IndexOutputs) {
+	kept := p.args[:0]
+	for i, a := range p.args {
+		at := slices.IndexFunc(out.ConstraintUsage, func(u sqlite.IndexConstraintUsage) bool { return u.ArgvIndex == i+1 })
+		if a.use == useLimit || a.use == useOffset {
+			out.ConstraintUsage[at] = sqlite.IndexConstraintUsage{}
+			continue
+		}
+		kept = append(kept, a)
+		out.ConstraintUsage[at].ArgvIndex = len(kept)
+	}
+	p.args = kept
+}
+
+// usable returns how an access path uses a condition, or 0 if it cannot.
+func (v *virtual[R]) usable(w *accessPath[R], c sqlite.IndexConstraint) byte {
+	if !c.Usable {
+		return 0
+	}
+	switch c.Op {
+	case sqlite.IndexConstraintLimit:
+		return useLimit
+	case sqlite.IndexConstraintOffset:
+		return useOffset
+	}
+	if c.Column < 0 {
+		return 0
+	}
+	column := v.columns[c.Column]
+	if !column.kind.Number() && c.Collation != collation(column.kind) { // a store compares bytes, and ids
+		return 0
+	}
+	switch {
+	case c.Op == sqlite.IndexConstraintEq && (column.name == w.key || slices.Contains(w.filters, column.name)):
+		return useEqual
+	case column.name != w.rangeColumn || w.rangeColumn == "":
+		return 0
+	}
+	switch c.Op {
+	case sqlite.IndexConstraintEq:
+		return useEqual
+	case sqlite.IndexConstraintGT, sqlite.IndexConstraintGE:
+		return useFrom
+	case sqlite.IndexConstraintLT, sqlite.IndexConstraintLE:
+		return useTo
+	}
+	return 0
+}
+
+// inOrder reports whether an access path returns rows in the requested order. Paths put NULLs last, which is wrong for
+// a descending order, so a descending column must be NOT NULL.
+func (v *virtual[R]) inOrder(w *accessPath[R], asked []sqlite.IndexOrderBy) bool {
+	if len(asked) == 0 || len(w.order) == 0 || w.orderFirstOnly && len(asked) > 1 {
+		return false
+	}
+	for i, o := range asked {
+		if i == len(w.order) {
+			return true // what came before is unique
+		}
+		if o.Column < 0 || v.columns[o.Column].name != w.order[i].column || o.Desc != w.order[i].desc {
+			return false
+		}
+		if o.Desc && !v.columns[o.Column].notNull {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,151 @@
+package system
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/rotajobs/rota/sql/catalog"
+	"github.com/rotajobs/rota/sql/kind"
+	tree "github.com/rotajobs/rota/sql/query"
+	"github.com/rotajobs/rota/sql/translate"
+)
+
+// Session describes the session that runs a query. The zero value is a session without user and settings.
+type Session struct {
+	User    string
+	PID     int                                          // the number of the session
+	Setting func(name string) (value string, known bool) // nil: none is changed
+	Set     func(name, value string, local bool) error   // nil: none can be
+	Version string                                       // of the program
+}
+
+// Query is a prepared query with the types of its parameters and columns.
+type Query struct {
+	Columns []Column
+	Params  []kind.Kind
+
+	translated  *translate.Statement
+	parsed      *tree.Query
+	knownParams []kind.Kind // parameter types that the caller gave
+	resolver    resolver
+}
+
+// Prepare parses and translates a query. Parameter types that are not given are inferred, with text as the default. An
+// error is an *Error. Prepare does not read the store.
+func (c *Catalogue) Prepare(text string, params []kind.Kind, session Session) (*Query, error) {
+	read, err := tree.Parse(text)
+	if err != nil {
+		return nil, asError(err)
+	}
+	zone := session.zone()
+	q := &Query{parsed: read, knownParams: params, resolver: resolver{path: session.path(), literalZone: zone, outputZone: zone}}
+	if err := q.translate(); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// translate translates the parsed query for SQLite.
+func (q *Query) translate() error {
+	meaning, err := translate.Translate(q.parsed, q.resolver, q.knownParams)
+	if err != nil {
+		return asError(err)
+	}
+	q.Columns, q.Params, q.translated = meaning.Columns, meaning.Params, meaning
+	return nil
+}
+
+// inZone returns the query for a session whose time zone changed since Prepare. Time literals in the text keep the zone
+// of Prepare, as in PostgreSQL.
+func (q *Query) inZone(zone string) (*Query, error) {
+	if zone == q.resolver.outputZone {
+		return q, nil
+	}
+	other := *q
+	other.resolver.outputZone = zone
+	if err := other.translate(); err != nil {
+		return nil, err
+	}
+	return &other, nil
+}
+
+// asError converts an error of the parser, the translator or the catalogue to an *Error.
+func asError(err error) error {
+	var syntax *tree.Error
+	var sense *translate.Error
+	var call *catalog.Error
+	switch {
+	case errors.As(err, &call):
+		return &Error{State: call.State, Message: call.Message, Hint: call.Hint, Offset: -1}
+	case errors.As(err, &syntax):
+		return &Error{State: syntax.State, Message: syntax.Message, Hint: syntax.Hint, Offset: syntax.Offset}
+	case errors.As(err, &sense):
+		return &Error{State: sense.State, Message: sense.Message, Hint: sense.Hint, Offset: sense.Offset}
+	}
+	return err
+}
+
+// path returns the search path of the session, without pg_catalog.
+func (a *Session) path() []string {
+	text := schema
+	if a.Setting != nil {
+		if value, known := a.Setting("search_path"); known {
+			text = value
+		}
+	}
+	var path []string
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		if bare, quoted := strings.CutPrefix(part, `"`); quoted {
+			part = strings.ReplaceAll(strings.TrimSuffix(bare, `"`), `""`, `"`)
+		}
+		if part != "" && part != "$user" {
+			path = append(path, part)
+		}
+	}
+	return path
+}
+
+// zone is the session's time zone.
+func (a *Session) zone() string {
+	if a.Setting == nil {
+		return ""
+	}
+	zone, _ := a.Setting("TimeZone")
+	return zone
+}
+
+// resolver finds the tables and functions that a query names.
+type resolver struct {
+	path                    []string
+	literalZone, outputZone string // time zones
+}
+
+// Table finds a table by its names.
+func (n resolver) Table(in, name string) (*translate.Table, bool) {
+	if in != "" {
+		t, known := tablesByName()[in+"."+name]
+		return t, known
+	}
+	for _, s := range append([]string{catalogSchema}, n.path...) {
+		if t, known := tablesByName()[s+"."+name]; known {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// Functions finds those of PostgreSQL's catalogue.
+func (n resolver) Functions(name string) []translate.Signature { return catalogSignatures()[name] }
+
+// Zones are the time zones of the session.
+func (n resolver) Zones() (written, shown string) { return n.literalZone, n.outputZone }
+
+// Tables are those of our own, which are what people look for.
+func (n resolver) Tables() []string {
+	list := TableNames()
+	for i, name := range list {
+		list[i] = schema + "." + name
+	}
+	return list
+}

@@ -1,0 +1,178 @@
+package system
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/sql/catalog"
+)
+
+// query is one running statement: its view of the store and what it has read.
+type query struct {
+	ctx    context.Context
+	source *Source
+	view   rota.View // nil: nothing was read yet
+	err    error     // error of a store or function; SQLite would keep only its text
+	reads  int       // number of reads of the store
+	rows   int64     // number of rows read
+
+	common    map[string]bool // names of common table expressions, in lower case
+	session   Session
+	collected int // bytes, into arrays and documents
+
+	cachedScans map[string]any // rows of complete scans, because joins repeat them
+	cachedRows  int            // number of rows in cachedScans
+	templates   templates
+}
+
+func newQuery(ctx context.Context, from *Source, of *Query, session Session) *query {
+	q := &query{ctx: ctx, source: from, session: session, common: map[string]bool{}, cachedScans: map[string]any{}}
+	for _, name := range of.translated.CommonTables {
+		q.common[strings.ToLower(name)] = true
+	}
+	return q
+}
+
+// env returns the session for functions such as current_user.
+func (q *query) env() *catalog.Env {
+	return &catalog.Env{
+		User: cmp.Or(q.session.User, "admin"), Database: Database, PID: q.session.PID, Version: q.session.Version,
+		SearchPath: q.session.path(), Setting: q.session.Setting, Set: q.session.Set,
+	}
+}
+
+// Source is where rows come from.
+type Source struct {
+	View    func(context.Context) (rota.View, error)
+	Nodes   func(context.Context) ([]Node, error)   // nil: there are none to show
+	Metrics func(context.Context) ([]Metric, error) // nil: none but those of the store
+}
+
+// store returns the view that all reads of the query use.
+func (q *query) store() (rota.View, error) {
+	if q.view != nil {
+		return q.view, nil
+	}
+	view, err := q.source.View(q.ctx)
+	if err != nil {
+		return nil, err
+	}
+	q.view = view
+	return view, nil
+}
+
+// fail keeps the error that ends the query.
+func (q *query) fail(err error) error {
+	if q.err == nil {
+		q.err = err
+	}
+	return err
+}
+
+// close closes the view.
+func (q *query) close() {
+	if q.view != nil {
+		_ = q.view.Close()
+		q.view = nil
+	}
+}
+
+// paged reads pages of a view until one is not full.
+func paged[R, T any](q *query, w readRequest, read func(rota.View, int, *T) ([]T, error), row func(T) R) pages[R] {
+	size, last, done := w.page(), (*T)(nil), false
+	return func() ([]R, error) {
+		if done {
+			return nil, nil
+		}
+		view, err := q.store()
+		if err != nil {
+			return nil, err
+		}
+		limit := size()
+		list, err := read(view, limit, last)
+		switch {
+		case rota.CodeOf(err) == rota.Invalid: // a condition has a value that no row can have, such as an invalid name
+			done = true
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		done = len(list) < limit
+		if len(list) == 0 {
+			return nil, nil
+		}
+		last = &list[len(list)-1]
+		rows := make([]R, len(list))
+		for i, one := range list {
+			rows[i] = row(one)
+		}
+		return rows, nil
+	}
+}
+
+// singleRow reads one row of a view, or none if it does not exist.
+func singleRow[R, T any](q *query, read func(rota.View) (T, error), row func(T) R) pages[R] {
+	return once(func() ([]R, error) {
+		view, err := q.store()
+		if err != nil {
+			return nil, err
+		}
+		found, err := read(view)
+		switch {
+		case rota.CodeOf(err) == rota.NotFound || rota.CodeOf(err) == rota.Invalid:
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		return []R{row(found)}, nil
+	})
+}
+
+// once yields everything at once.
+func once[R any](read func() ([]R, error)) pages[R] {
+	done := false
+	return func() ([]R, error) {
+		if done {
+			return nil, nil
+		}
+		done = true
+		return read()
+	}
+}
+
+// concat returns the pages of first, and then those of then.
+func concat[R any](first, then pages[R]) pages[R] {
+	over := false
+	return func() ([]R, error) {
+		if !over {
+			if rows, err := first(); len(rows) > 0 || err != nil {
+				return rows, err
+			}
+			over = true
+		}
+		return then()
+	}
+}
+
+// filtered keeps the rows that pick selects. It reads pages until one has a row, because an empty page ends the scan.
+func filtered[R any](of pages[R], pick func(R) bool) pages[R] {
+	return func() (rows []R, err error) {
+		for len(rows) == 0 {
+			list, err := of()
+			if len(list) == 0 || err != nil {
+				return nil, err
+			}
+			for _, one := range list {
+				if pick(one) {
+					rows = append(rows, one)
+				}
+			}
+		}
+		return rows, nil
+	}
+}
+
+// asRead returns its argument, for tables whose rows are the values read.
+func asRead[T any](t T) T { return t }

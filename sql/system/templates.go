@@ -1,0 +1,108 @@
+package system
+
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+)
+
+var templateTable = &table[*rota.Template]{
+	name: "templates", key: func(t **rota.Template) string { return (*t).Name },
+	columns: append([]column[*rota.Template]{
+		{name: "template_name", kind: Text, value: func(t **rota.Template) sqlite.Value { return notNullText((*t).Name) }, notNull: true},
+		{name: "job_type", kind: Text, value: func(t **rota.Template) sqlite.Value { return notNullText(jobType((*t).Spec.Type)) }, notNull: true},
+		{name: "type", kind: Text, value: func(t **rota.Template) sqlite.Value { return notNullText((*t).Spec.Type) }, notNull: true},
+		{name: "description", kind: Text, value: func(t **rota.Template) sqlite.Value { return text((*t).Spec.Description) }},
+		{name: "params", kind: JSON, value: func(t **rota.Template) sqlite.Value { return document((*t).Spec.Params) }},
+		{name: "priority", kind: Integer, value: func(t **rota.Template) sqlite.Value { return integerOf((*t).Spec.Priority) }},
+		{name: "max_retries", kind: Integer, value: func(t **rota.Template) sqlite.Value { return integerOf((*t).Spec.Policy.MaxRetries) }},
+		{name: "concurrency_key", kind: Text, value: func(t **rota.Template) sqlite.Value { return text((*t).Spec.ConcurrencyKey) }},
+		{name: "state", kind: Text, value: func(t **rota.Template) sqlite.Value { return notNullText(string((*t).State)) }, notNull: true},
+		{name: "created_by", kind: Text, value: func(t **rota.Template) sqlite.Value { return text((*t).CreatedBy) }},
+	}, templateTimes()...),
+	paths: []accessPath[*rota.Template]{
+		{key: "template_name", rows: 1, read: func(q *query, w readRequest) pages[*rota.Template] {
+			name := w.equal["template_name"].Text()
+			if name == "" {
+				return noRows[*rota.Template]
+			}
+			return singleRow(q, func(v rota.View) (*rota.Template, error) { return v.Template(q.ctx, name) }, asRead[*rota.Template])
+		}},
+		{order: []orderTerm{{column: "template_name"}}, rows: schedulesEstimate, read: templatesByName},
+	},
+}
+
+func templateTimes() []column[*rota.Template] {
+	return append(
+		timeColumns("created_at", func(t **rota.Template) time.Time { return (*t).CreatedAt }),
+		timeColumns("updated_at", func(t **rota.Template) time.Time { return (*t).UpdatedAt })...,
+	)
+}
+
+func templatesByName(q *query, w readRequest) pages[*rota.Template] {
+	return paged(q, w, func(v rota.View, limit int, last **rota.Template) ([]*rota.Template, error) {
+		ask := rota.NameQuery{Limit: limit}
+		if last != nil {
+			ask.After = (*last).Name
+		}
+		return v.Templates(q.ctx, ask)
+	}, asRead[*rota.Template])
+}
+
+// templates caches the templates of sys.jobs. A scan in name order also needs templates in name order; then one read
+// returns many.
+type templates struct {
+	known     map[string]*rota.Template
+	last      string // name requested last
+	ascending int    // requests in a row in ascending order
+}
+
+// ascendingMin is how many ascending requests make get read whole pages.
+const ascendingMin = 8
+
+var noTemplate = &rota.Template{}
+
+func (t *templates) get(q *query, name string) *rota.Template {
+	if found := t.known[name]; found != nil {
+		return found
+	}
+	view, err := q.store()
+	if err == nil {
+		err = t.read(q, view, name)
+	}
+	t.last = name
+	if err != nil {
+		_ = q.fail(err)
+		return noTemplate
+	}
+	return t.known[name]
+}
+
+func (t *templates) read(q *query, view rota.View, name string) error {
+	q.reads++
+	if t.known == nil || len(t.known) > 10*pageMax {
+		t.known = map[string]*rota.Template{}
+	}
+	if t.ascending++; name < t.last {
+		t.ascending = 0
+	}
+	if t.ascending > ascendingMin {
+		list, err := view.Templates(q.ctx, rota.NameQuery{After: t.last, Limit: pageMax})
+		if err != nil {
+			return err
+		}
+		for _, one := range list {
+			t.known[one.Name] = one
+		}
+		if t.known[name] != nil {
+			return nil
+		}
+	}
+	found, err := view.Template(q.ctx, name)
+	if rota.CodeOf(err) == rota.NotFound {
+		found, err = noTemplate, nil
+	}
+	t.known[name] = found
+	return err
+}

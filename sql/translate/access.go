@@ -1,0 +1,234 @@
+package translate
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/query"
+)
+
+// jsonOperator translates ->, ->> and similar operators.
+func (t *translator) jsonOperator(op string, x, y value, at int) (value, error) {
+	if x.untyped() {
+		var err error
+		if x, err = t.implicit(x, kind.JSON); err != nil {
+			return x, err
+		}
+	}
+	if !isJSON(x.kind) && x.kind != dynamic && categoryOf(x.kind) != categoryText {
+		return x, noOperator(op, x, y, at)
+	}
+	as := x.kind
+	if !isJSON(as) {
+		as = kind.JSON
+	}
+	if op[len(op)-1] == '>' && strings.HasSuffix(op, ">>") {
+		as = kind.Text
+	}
+	if op[0] == '#' {
+		y, err := t.implicit(y, kind.Text.Array())
+		if err != nil {
+			return y, err
+		}
+		if y.kind != kind.Text.Array() {
+			return x, noOperator(op, x, y, at)
+		}
+		return call(as, "rota_reach", x, y, form(as, x.kind)), nil
+	}
+	y, err := t.implicitIfUnknown(y, kind.Text)
+	if err != nil {
+		return y, err
+	}
+	if categoryOf(y.kind) != categoryText && !isInteger(y.kind) && y.kind != dynamic {
+		return x, noOperator(op, x, y, at)
+	}
+	if as == kind.Text {
+		return call(as, "rota_get_text", x, y, form(as, x.kind)), nil
+	}
+	if isInteger(y.kind) || y.key {
+		return newValue(as, asTerm, cat(x.parenthesized(), " -> ", y.parenthesized()), x, y), nil
+	}
+	return call(as, "rota_get", x, y), nil
+}
+
+// form is the output format of a part of a document: 0 JSON, 1 text, 2 text with blanks as
+// jsonb prints it.
+func form(as, of kind.Kind) value {
+	switch {
+	case as != kind.Text:
+		return constant(kind.Int4, "0")
+	case of == kind.JSON:
+		return constant(kind.Int4, "2")
+	}
+	return constant(kind.Int4, "1")
+}
+
+// implicitIfUnknown gives an untyped value a kind.
+func (t *translator) implicitIfUnknown(v value, k kind.Kind) (value, error) {
+	if v.untyped() {
+		return t.implicit(v, k)
+	}
+	return v, nil
+}
+
+// contains translates @>, <@, && and ? for arrays and documents.
+func (t *translator) contains(op string, x, y value, at int) (value, error) {
+	k := kindElse(t.currentKind(x), t.currentKind(y))
+	var err error
+	switch {
+	case op[0] == '?' && k == kind.JSON:
+		want := kind.Text
+		if op != "?" {
+			want = kind.Text.Array()
+		}
+		if y, err = t.implicit(y, want); err != nil {
+			return y, err
+		}
+		return call(kind.Boolean, "rota_json_has", x, y, textConstant(op)), nil
+	case op[0] == '?':
+		return x, noOperator(op, x, y, at)
+	}
+	values := []value{x, y}
+	if k, err = t.unify("operator "+op, values); err != nil {
+		return x, noOperator(op, x, y, at)
+	}
+	x, y = values[0], values[1]
+	if op == "<@" {
+		x, y = y, x
+	}
+	switch {
+	case k == kind.JSON && op != "&&":
+		return call(kind.Boolean, "rota_json_contains", x, y), nil
+	case k.Elem() == kind.Unknown:
+		return x, noOperator(op, x, y, at)
+	case op == "&&":
+		return call(kind.Boolean, "rota_array_overlap", x, y), nil
+	}
+	return call(kind.Boolean, "rota_array_contains", x, y), nil
+}
+
+// field translates (x).name.
+func (t *translator) field(e *query.Field, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	if x.of != nil {
+		c := &query.Column{At: e.At, Path: []query.Name{{Text: x.of.name}, e.Name}}
+		return t.column(c, s)
+	}
+	if x.kind != kind.Record {
+		return x, queryError("42809", e.Place(), "column notation .%s applied to type %s, which is not a composite type", e.Name.Text, typeTitle(x.kind))
+	}
+	k := dynamic
+	if x.set != nil {
+		known := false
+		for _, f := range x.set.fields {
+			if f.name == e.Name.Text {
+				k, known = f.kind, true
+			}
+		}
+		if !known {
+			return x, queryError(StateColumn, e.Name.At, "could not identify column %q in record data type", e.Name.Text).withHint("%s", suggestion(e.Name.Text, "its fields are", columnNames(x.set.fields)))
+		}
+	}
+	return newValue(k, atom, cat("json_extract(", x, ", ", quoteText("$."+jsonKey(e.Name.Text)), ")"), x).placed(e.Place()), nil
+}
+
+// jsonKey is a key as SQLite's paths write it.
+func jsonKey(name string) string { return `"` + strings.ReplaceAll(name, `"`, `\"`) + `"` }
+
+// fields translates (x).*.
+func (t *translator) fields(sel *selection, star *query.Star) error {
+	x, err := t.expr(star.Of, sel.scope)
+	if err != nil {
+		return err
+	}
+	switch {
+	case x.of != nil && !x.of.single:
+		for _, c := range x.of.columns {
+			if err := t.add(sel, c.name, sel.scope.value(c, star.Place())); err != nil {
+				return err
+			}
+		}
+		return nil
+	case x.set == nil:
+		return unsupported(star.Place(), "the fields of this value are not known").withHint("name them: (x).name")
+	}
+	for _, f := range x.set.fields {
+		v := newValue(f.kind, atom, cat("json_extract(", x, ", ", quoteText("$."+jsonKey(f.name)), ")"), x)
+		if err := t.add(sel, f.name, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inZone translates AT TIME ZONE.
+func (t *translator) inZone(e *query.Zone, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	zone, err := t.expr(e.Zone, s)
+	if err != nil {
+		return zone, err
+	}
+	v, err := t.atZone(zone, x, e.Place())
+	return v.placed(e.Place()), err
+}
+
+func (t *translator) atZone(zone, x value, at int) (value, error) {
+	zone, err := t.implicitIfUnknown(zone, kind.Text)
+	if err != nil {
+		return zone, err
+	}
+	if x, err = t.implicitIfUnknown(x, kind.Timestamp); err != nil {
+		return x, err
+	}
+	switch x.kind {
+	case kind.Date:
+		x = t.toMoment(x, kind.Timestamp)
+	case kind.Timestamp, kind.Local:
+	default:
+		return x, queryError(StateFunction, at, "function timezone(%s, %s) does not exist", typeTitle(zone.kind), typeTitle(x.kind))
+	}
+	to := kind.Local
+	if x.kind == kind.Local {
+		to = kind.Timestamp
+	}
+	return call(to, "rota_zone", zone, x), nil
+}
+
+// clockParts are the fields that a date does not have.
+var clockParts = map[string]bool{
+	"hour": true, "minute": true, "second": true, "milliseconds": true, "microseconds": true, "timezone": true, "timezone_hour": true, "timezone_minute": true,
+}
+
+// extract translates EXTRACT(field FROM x).
+func (t *translator) extract(e *query.Extract, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	if x.kind == kind.Date && clockParts[partOf(e.Field)] {
+		return x, unsupported(e.Place(), "unit %q not supported for type date", e.Field).withHint("a date has no time of day; cast it to timestamp")
+	}
+	v, err := t.part(e.Field, x, kind.Numeric, e.Place())
+	return v.placed(e.Place()), err
+}
+
+// part extracts a field of a time.
+func (t *translator) part(field string, x value, as kind.Kind, at int) (value, error) {
+	if x.untyped() {
+		return x, queryError(StateFunction, at, "function pg_catalog.extract(unknown, unknown) is not unique").withHint("specify the type: timestamptz '…'")
+	}
+	if !isTime(x.kind) {
+		return x, queryError(StateFunction, at, "function pg_catalog.extract(unknown, %s) does not exist", typeTitle(x.kind)).
+			withHint("cast it: x::timestamptz; for milliseconds since 1970 use to_timestamp(x / 1000.0)")
+	}
+	if !partNames[field] {
+		return x, queryError(StateValue, at, "unit %q not recognized for type %s", field, typeTitle(x.kind)).withHint("%s", suggestion(field, "use one of", partList))
+	}
+	return call(as, "rota_extract", t.withZone(x.kind, textConstant(field), x)...), nil
+}

@@ -1,0 +1,273 @@
+package translate
+
+import (
+	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/query"
+)
+
+// array translates ARRAY[…] or ARRAY(query).
+func (t *translator) array(e *query.Array, s *scope) (value, error) {
+	return t.arrayOf(e, s, kind.Unknown)
+}
+
+// arrayOf translates an array whose kind may be known already.
+func (t *translator) arrayOf(e *query.Array, s *scope, want kind.Kind) (value, error) {
+	if e.Query != nil {
+		return t.arrayQuery(e, s, want)
+	}
+	elems := make([]value, len(e.Elems))
+	for i, n := range e.Elems {
+		var err error
+		if inner, is := n.(*query.Array); is && want != kind.Unknown {
+			elems[i], err = t.arrayOf(inner, s, want)
+		} else {
+			elems[i], err = t.expr(n, s)
+		}
+		if err != nil {
+			return value{}, err
+		}
+	}
+	if want == kind.Unknown && len(elems) == 0 {
+		return value{}, queryError("42P18", e.Place(), "cannot determine type of empty array").withHint("cast it: ARRAY[]::text[]")
+	}
+	k := want.Elem()
+	var err error
+	if want == kind.Unknown {
+		k, err = t.unify("ARRAY", elems)
+	} else {
+		for i := range elems {
+			if elems[i].kind != want && err == nil {
+				elems[i], err = t.cast(elems[i], k, nil)
+			}
+		}
+	}
+	if err != nil {
+		return value{}, err
+	}
+	return t.writeArray(e, elems, k), nil
+}
+
+func (t *translator) writeArray(e *query.Array, elems []value, k kind.Kind) value {
+	texts := make([]*sql, len(elems))
+	nested := false
+	for i, v := range elems {
+		texts[i] = inArray(v).sql
+		nested = nested || v.kind.Elem() != kind.Unknown
+	}
+	if k.Elem() == kind.Unknown {
+		k = k.Array()
+	}
+	v := newValue(k, atom, cat("json_array(", list(texts), ")"), elems...)
+	if !nested {
+		v.elems = elems
+	}
+	return v.placed(e.Place())
+}
+
+func (t *translator) arrayQuery(e *query.Array, s *scope, want kind.Kind) (value, error) {
+	b, err := t.subquery(e.Query, s, 1)
+	if err != nil {
+		return value{}, err
+	}
+	name := quoted(b.columns[0].alias)
+	v := value{kind: b.columns[0].kind.Array(), level: atom, at: e.Place(), ungrouped: b.ungrouped}
+	v.sql = cat("(SELECT json_group_array(", name, ") FILTER (WHERE ", checkMemory(raw(name)), ") FROM (", b.write(true), "))").from(e.Place())
+	if want == kind.Unknown {
+		return v, nil
+	}
+	return t.convert(v, want)
+}
+
+// subquery translates a subquery with a number of columns; 0: any number.
+func (t *translator) subquery(q *query.Query, s *scope, columns int) (*block, error) {
+	b, err := t.query(q, s)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = t.resolveBlock(b); err != nil {
+		return nil, err
+	}
+	if columns > 0 && len(b.columns) != columns {
+		if columns == 1 {
+			return nil, queryError(StateSyntax, q.At, "subquery must return only one column").withHint("the subquery has %d columns; select one", len(b.columns))
+		}
+		return nil, queryError(StateSyntax, q.At, "subquery has %d columns, but %d are compared with it", len(b.columns), columns)
+	}
+	return b, nil
+}
+
+// exists translates EXISTS.
+func (t *translator) exists(e *query.Exists, s *scope) (value, error) {
+	b, err := t.subquery(e.Query, s, 0)
+	if err != nil {
+		return value{}, err
+	}
+	return value{kind: kind.Boolean, level: atom, at: e.Place(), ungrouped: b.ungrouped, sql: cat("EXISTS (", b.write(false), ")").from(e.Place())}, nil
+}
+
+// scalar translates a scalar subquery.
+func (t *translator) scalar(e *query.Scalar, s *scope) (value, error) {
+	b, err := t.subquery(e.Query, s, 1)
+	if err != nil {
+		return value{}, err
+	}
+	return value{kind: b.columns[0].kind, level: atom, at: e.Place(), ungrouped: b.ungrouped, sql: b.scalarText().from(e.Place())}, nil
+}
+
+// scalarText is the text of a block that stands for a value. SQLite would take the first of many
+// rows; so we count them, where there may be many. Of one row max is the value as it is.
+func (b *block) scalarText() *sql {
+	if b.single {
+		return cat("(", b.write(false), ")")
+	}
+	name := quoted(b.columns[0].alias)
+	two := cat("SELECT "+name+" FROM (", b.write(true), ") LIMIT 2")
+	if b.member && b.render != nil {
+		two = cat(b.write(true), " LIMIT 2")
+	}
+	return cat("(SELECT CASE WHEN count(*) > 1 THEN rota_many(count(*)) ELSE max("+name+") END FROM (", two, "))")
+}
+
+// row translates (a, b).
+func (t *translator) row(e *query.Row, s *scope) (value, error) {
+	v := value{kind: kind.Record, row: true, level: atom, at: e.Place()}
+	texts := make([]*sql, len(e.Elems))
+	for i, n := range e.Elems {
+		elem, err := t.expr(n, s)
+		if err != nil {
+			return v, err
+		}
+		v.inherit(elem)
+		v.elems = append(v.elems, elem)
+		texts[i] = elem.sql
+	}
+	v.sql = cat("(", list(texts), ")")
+	return v, nil
+}
+
+// rowJSON is a row in its stored form, a JSON object.
+func (t *translator) rowJSON(v value) value { return rowJSON(v, t.shownZone) }
+
+// rowJSON is a row as a document whose times are those of a zone.
+func rowJSON(v value, zone string) value {
+	parts := make([]*sql, 0, 2*len(v.elems))
+	for i, e := range v.elems {
+		parts = append(parts, raw(quoteText("f"+number(i+1))), inJSON(e, zone).sql)
+	}
+	return newValue(kind.Record, atom, cat("json_object(", list(parts), ")"), v).placed(v.at)
+}
+
+// inJSON is a value as SQLite writes it into a document.
+func (t *translator) inJSON(v value) value { return inJSON(v, t.shownZone) }
+
+func inJSON(v value, zone string) value {
+	switch {
+	case v.row:
+		return call(kind.PlainJSON, "json", rowJSON(v, zone))
+	case v.untyped(), categoryOf(v.kind) == categoryText, isInteger(v.kind), v.kind == dynamic, v.kind == kind.UUID:
+		return v
+	case isJSON(v.kind), v.kind == kind.Record:
+		return call(kind.PlainJSON, "json", v)
+	}
+	return call(kind.PlainJSON, "json", call(kind.PlainJSON, "rota_json", withZoneIn(zone, v.kind, textConstant(string(v.kind)), v)...))
+}
+
+// inArray is a value as SQLite writes it into an array. SQLite would write only 15 digits of a
+// real number.
+func inArray(v value) value {
+	switch {
+	case v.kind.Elem() != kind.Unknown, isJSON(v.kind):
+		return call(v.kind, "json", v)
+	case categoryOf(v.kind) == categoryNumber && !isInteger(v.kind) && !v.plain:
+		return call(v.kind, "json", call(v.kind, "rota_json", textConstant(string(v.kind)), v))
+	}
+	return v
+}
+
+// joinArrays translates || with an array on at least one side.
+func (t *translator) joinArrays(x, y value) (value, error) {
+	if x.kind.Elem() == kind.Unknown {
+		k, wanted := y.kind, y.kind
+		if !x.untyped() {
+			wanted = k.Elem()
+		}
+		x, err := t.implicit(x, wanted)
+		if wanted == k {
+			return call(k, "rota_array_cat", x, y), err
+		}
+		return call(k, "rota_array_cat", call(k, "json_array", inArray(x)), y), err
+	}
+	k, wanted := x.kind, x.kind
+	if y.kind.Elem() == kind.Unknown && !y.untyped() {
+		wanted = k.Elem()
+	}
+	y, err := t.implicit(y, wanted)
+	if wanted != k {
+		y = call(k, "json_array", inArray(y))
+	}
+	return call(k, "rota_array_cat", x, y), err
+}
+
+// convertArray converts an array to another kind.
+func (t *translator) convertArray(v value, k kind.Kind) (value, error) {
+	from, to := v.kind.Elem(), k.Elem()
+	same := from == to || from == dynamic || categoryOf(from) == categoryText && categoryOf(to) == categoryText ||
+		categoryOf(from) == categoryOID && (categoryOf(to) == categoryOID || isInteger(to)) || isInteger(from) && categoryOf(to) == categoryOID ||
+		categoryOf(from) == categoryNumber && categoryOf(to) == categoryNumber && rank(from) <= rank(to)
+	if same {
+		return v.as(k), nil
+	}
+	if categoryOf(from) == categoryOther && categoryOf(to) == categoryOther && from != to && to != dynamic {
+		return v, cannotCast(v, k)
+	}
+	args := []value{v, textConstant(string(from)), textConstant(string(to))}
+	if dependsOnZone(from) != dependsOnZone(to) {
+		args = t.withZone(kind.Timestamp, args...)
+	}
+	return call(k, "rota_array_cast", args...), nil
+}
+
+// index translates x[i] or x[from:to].
+func (t *translator) index(e *query.Index, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	if isJSON(x.kind) && !e.Slice {
+		i, err := t.expr(e.I, s)
+		if err != nil {
+			return i, err
+		}
+		return t.jsonOperator("->", x, i, e.Place())
+	}
+	if x.untyped() || x.kind.Elem() == kind.Unknown && x.kind != dynamic && x.kind != kind.AnyArray {
+		return x, queryError(StateMismatch, e.Place(), "cannot subscript type %s because it does not support subscripting", typeTitle(x.kind))
+	}
+	bound := func(n query.Expr) (value, error) {
+		if n == nil {
+			return constant(kind.Int4, "NULL"), nil
+		}
+		v, err := t.expr(n, s)
+		if err != nil {
+			return v, err
+		}
+		return t.implicit(v, kind.Int4)
+	}
+	i, err := bound(e.I)
+	if err != nil {
+		return i, err
+	}
+	first := constant(kind.Int4, "1")
+	if x.kind == kind.Int2s || x.kind == kind.OIDs {
+		first = constant(kind.Int4, "0")
+	}
+	if e.Slice {
+		to, err := bound(e.To)
+		return call(x.kind, "rota_slice", x, i, to), err
+	}
+	elem := x.kind.Elem()
+	if x.kind == dynamic || x.kind == kind.AnyArray {
+		elem = dynamic
+	}
+	return call(elem, "rota_element", x, i, first).placed(e.Place()), nil
+}

@@ -1,0 +1,269 @@
+package translate
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/query"
+)
+
+// expr translates an expression.
+func (t *translator) expr(e query.Expr, s *scope) (value, error) {
+	if err := t.enter(e.Place()); err != nil {
+		return value{}, err
+	}
+	defer t.leave()
+	v, err := t.exprOf(e, s)
+	if err != nil {
+		return v, withOffset(err, e.Place())
+	}
+	return removeGrouped(v, s), nil
+}
+
+func (t *translator) exprOf(e query.Expr, s *scope) (value, error) {
+	switch e := e.(type) {
+	case *query.Number:
+		return numberLiteral(e)
+	case *query.String:
+		return value{text: &e.Value, level: atom, at: e.Place(), sql: raw(quoteText(e.Value)).from(e.Place())}, nil
+	case *query.Bool:
+		return constant(kind.Boolean, map[bool]string{true: "1", false: "0"}[e.Value]).placed(e.Place()), nil
+	case *query.Null:
+		return value{null: true, level: atom, at: e.Place(), sql: raw("NULL").from(e.Place())}, nil
+	case *query.Param:
+		return t.param(e)
+	case *query.Column:
+		return t.column(e, s)
+	case *query.Star:
+		return value{}, queryError(StateSyntax, e.Place(), "* is not allowed as a value").withHint("name a column")
+	case *query.Call:
+		return t.call(e, s)
+	case *query.Unary:
+		return t.unary(e, s)
+	case *query.Binary:
+		return t.binary(e, s)
+	case *query.Case:
+		return t.caseOf(e, s)
+	case *query.Cast:
+		return t.castOf(e, s)
+	}
+	return t.exprMore(e, s)
+}
+
+func (t *translator) exprMore(e query.Expr, s *scope) (value, error) {
+	switch e := e.(type) {
+	case *query.Like:
+		return t.like(e, s)
+	case *query.Is:
+		return t.is(e, s)
+	case *query.In:
+		return t.inList(e, s)
+	case *query.Between:
+		return t.between(e, s)
+	case *query.Quantified:
+		return t.quantified(e, s)
+	case *query.Exists:
+		return t.exists(e, s)
+	case *query.Scalar:
+		return t.scalar(e, s)
+	case *query.Array:
+		return t.array(e, s)
+	case *query.Row:
+		return t.row(e, s)
+	case *query.Collate:
+		return t.collate(e, s)
+	case *query.Zone:
+		return t.inZone(e, s)
+	case *query.Extract:
+		return t.extract(e, s)
+	case *query.Index:
+		return t.index(e, s)
+	case *query.Field:
+		return t.field(e, s)
+	}
+	return value{}, unsupported(e.Place(), "this form of expression is not supported")
+}
+
+// boolExpr translates an expression that must be boolean.
+func (t *translator) boolExpr(e query.Expr, s *scope, what string) (value, error) {
+	v, err := t.expr(e, s)
+	if err != nil {
+		return v, err
+	}
+	return t.boolValue(v, e.Place(), what)
+}
+
+func (t *translator) boolValue(v value, at int, what string) (value, error) {
+	if v.untyped() {
+		return t.implicit(v, kind.Boolean)
+	}
+	if v.kind != kind.Boolean && v.kind != dynamic {
+		return v, queryError(StateMismatch, at, "%s must be type boolean, not type %s", what, typeTitle(v.kind)).withHint("write a comparison, for example x <> 0 or x IS NOT NULL")
+	}
+	return v, nil
+}
+
+// unary translates a sign or NOT.
+func (t *translator) unary(e *query.Unary, s *scope) (value, error) {
+	if e.Op == "NOT" {
+		v, err := t.boolExpr(e.X, s, "argument of NOT")
+		return newValue(kind.Boolean, asNot, cat("NOT ", v.atLevel(asNot)), v).placed(e.Place()), err
+	}
+	v, err := t.expr(e.X, s)
+	if err != nil {
+		return v, err
+	}
+	if v.untyped() {
+		if v, err = t.implicit(v, kind.Float); err != nil {
+			return v, err
+		}
+	}
+	switch {
+	case e.Op == "-" && v.kind == kind.Interval:
+		return call(kind.Interval, "rota_interval_times", v, constant(kind.Int4, "-1")), nil
+	case e.Op == "~" && !isInteger(v.kind), categoryOf(v.kind) != categoryNumber && v.kind != dynamic:
+		return v, queryError(StateFunction, e.Place(), "operator does not exist: %s %s", e.Op, typeTitle(v.kind)).withHint("cast the value to a number: x::numeric")
+	}
+	switch e.Op {
+	case "+":
+		return v, nil
+	case "-", "~":
+		out := newValue(v.kind, asTerm, cat(e.Op, v.parenthesized()), v).placed(e.Place())
+		out.plain, out.real = v.plain, v.real
+		return out, nil
+	case "@":
+		return call(v.kind, "abs", v).placed(e.Place()), nil
+	}
+	return v, unsupported(e.Place(), "operator %s is not supported", e.Op)
+}
+
+// caseOf translates CASE.
+func (t *translator) caseOf(e *query.Case, s *scope) (value, error) {
+	var of value
+	var err error
+	if e.Of != nil {
+		if of, err = t.expr(e.Of, s); err != nil {
+			return of, err
+		}
+	}
+	ifs, thens := make([]value, len(e.Whens)), make([]value, 0, len(e.Whens)+1)
+	for i, w := range e.Whens {
+		if e.Of == nil {
+			ifs[i], err = t.boolExpr(w.If, s, "argument of CASE/WHEN")
+		} else {
+			ifs[i], err = t.expr(w.If, s)
+		}
+		if err != nil {
+			return of, err
+		}
+		then, err := t.expr(w.Then, s)
+		if err != nil {
+			return then, err
+		}
+		thens = append(thens, then)
+	}
+	if e.Else != nil {
+		last, err := t.expr(e.Else, s)
+		if err != nil {
+			return last, err
+		}
+		thens = append(thens, last)
+	}
+	k, err := t.unifyCase(e, thens)
+	if err != nil {
+		return of, err
+	}
+	return t.writeCase(e, of, ifs, thens, k)
+}
+
+// unifyCase converts the results of CASE to a common kind. ELSE is considered first, as in
+// PostgreSQL.
+func (t *translator) unifyCase(e *query.Case, thens []value) (kind.Kind, error) {
+	last := len(thens) - 1
+	if e.Else == nil || last == 0 {
+		return t.unify("CASE", thens)
+	}
+	all := append([]value{thens[last]}, thens[:last]...)
+	k, err := t.unify("CASE", all)
+	copy(thens, all[1:])
+	thens[last] = all[0]
+	return k, err
+}
+
+func (t *translator) writeCase(e *query.Case, of value, ifs, thens []value, k kind.Kind) (value, error) {
+	text := cat("CASE")
+	if e.Of != nil {
+		all := append([]value{of}, ifs...)
+		if _, err := t.unify("CASE", all); err != nil {
+			return of, err
+		}
+		of, ifs = all[0], all[1:]
+		text = cat("CASE ", of.parenthesized())
+	}
+	for i := range ifs {
+		text.add(cat(" WHEN ", ifs[i], " THEN ", thens[i]))
+	}
+	if e.Else != nil {
+		text.add(cat(" ELSE ", thens[len(thens)-1]))
+	}
+	text.add(raw(" END"))
+	out := newValue(k, atom, text, append(append([]value{of}, ifs...), thens...)...)
+	return out.placed(e.Place()), nil
+}
+
+// is translates IS NULL, IS TRUE, IS DISTINCT FROM and similar.
+func (t *translator) is(e *query.Is, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	not := map[bool]string{true: "NOT "}[e.Not]
+	switch e.What {
+	case "NULL":
+		if x.row {
+			return rowNull(x, e.Not), nil
+		}
+		return newValue(kind.Boolean, asComparison, cat(x.atLevel(asTerm), " IS ", not, "NULL"), x).placed(e.Place()), nil
+	case "TRUE", "FALSE", "UNKNOWN":
+		if x, err = t.boolValue(x, e.X.Place(), "argument of IS "+not+e.What); err != nil {
+			return x, err
+		}
+		what := map[string]string{"TRUE": "1", "FALSE": "0", "UNKNOWN": "NULL"}[e.What]
+		return newValue(kind.Boolean, asComparison, cat(x.atLevel(asTerm), " IS ", not, what), x).placed(e.Place()), nil
+	case "DISTINCT":
+		y, err := t.expr(e.Y, s)
+		if err != nil {
+			return y, err
+		}
+		op := "IS NOT"
+		if e.Not {
+			op = "IS"
+		}
+		return t.compare(op, x, y, e.Place())
+	}
+	return x, unsupported(e.Place(), "IS %s is not supported", e.What)
+}
+
+// collations maps the accepted collations. Empty means the default byte order; the others are
+// collations of SQLite.
+var collations = map[string]string{
+	"default": "", "c": "", "posix": "", "ucs_basic": "", "unicode": "", "en_us": "", "en_us.utf8": "", "en_us.utf-8": "", "c.utf8": "", "c.utf-8": "",
+	"en-x-icu": "", "und-x-icu": "", "nocase": "NOCASE", "binary": "BINARY", "rtrim": "RTRIM",
+}
+
+// collate translates COLLATE.
+func (t *translator) collate(e *query.Collate, s *scope) (value, error) {
+	v, err := t.expr(e.X, s)
+	if err != nil {
+		return v, err
+	}
+	name := e.Path[len(e.Path)-1].Text
+	as, known := collations[strings.ToLower(name)]
+	if !known {
+		return v, queryError(StateObject, e.Path[0].At, "collation %q does not exist", name).withHint(`use "C", or NOCASE to ignore case`)
+	}
+	if v, err = t.resolveUnknown(v); err != nil || as == "" {
+		return v, err
+	}
+	return newValue(v.kind, asTerm, cat(v.parenthesized(), " COLLATE ", as), v), nil
+}

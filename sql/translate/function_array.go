@@ -1,0 +1,386 @@
+package translate
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// arrayFunctions are the functions of arrays, which are stored as JSON.
+var arrayFunctions = []Function{
+	withNulls("rota_zip", -1, zip),
+	withNulls("rota_array_cat", 2, arrayCat),
+	strict("rota_element", 3, element),
+	withNulls("rota_slice", 3, slice),
+	strict("rota_array_length", 2, arrayLength),
+	strict("rota_array_lower", 2, func(a arguments) (any, error) {
+		n, err := arrayLength(a)
+		if n == nil || err != nil {
+			return nil, err
+		}
+		return int64(1), nil
+	}),
+	strict("rota_array_ndims", 1, func(a arguments) (any, error) {
+		list, err := a.array(0)
+		n := int64(0)
+		for len(list) > 0 {
+			n++
+			list, _ = list[0].([]any)
+		}
+		if n == 0 {
+			return nil, err
+		}
+		return n, err
+	}),
+	strict("rota_cardinality", 1, func(a arguments) (any, error) {
+		list, err := a.array(0)
+		return countElements(list), err
+	}),
+	withNulls("rota_array_text", 3, arrayText),
+	strict("rota_array_truths", 1, func(a arguments) (any, error) {
+		list, err := a.array(0)
+		return encode(boolTexts(list)), err
+	}),
+	withNulls("rota_array_position", 2, func(a arguments) (any, error) {
+		at, err := positions(a)
+		if len(at) == 0 {
+			return nil, err
+		}
+		return at[0], err
+	}),
+	withNulls("rota_array_positions", 2, func(a arguments) (any, error) {
+		at, err := positions(a)
+		if at == nil {
+			at = []any{}
+		}
+		return encode(at), err
+	}),
+	withNulls("rota_array_remove", 2, arrayRemove),
+	strict("rota_array_contains", 2, func(a arguments) (any, error) {
+		x, y, err := twoArrays(a)
+		if err != nil {
+			return nil, err
+		}
+		return boolean(holdsAll(x, y))
+	}),
+	strict("rota_array_overlap", 2, func(a arguments) (any, error) {
+		x, y, err := twoArrays(a)
+		if err != nil {
+			return nil, err
+		}
+		return boolean(holdsAny(x, y))
+	}),
+	withNulls("rota_string_to_array", 3, stringToArray),
+	strict("rota_series", 3, numberSeries),
+	strict("rota_subscripts", 2, func(a arguments) (any, error) {
+		list, err := a.array(0)
+		out := make([]any, len(list))
+		for i := range list {
+			out[i] = int64(i) + a.int(1)
+		}
+		return encode(out), err
+	}),
+	strict("rota_expand", 1, func(a arguments) (any, error) {
+		list, err := a.array(0)
+		out := make([]any, len(list))
+		for i, e := range list {
+			out[i] = &object{keys: []string{"x", "n"}, values: map[string]any{"x": e, "n": int64(i + 1)}}
+		}
+		return encode(out), err
+	}),
+}
+
+// zip combines arrays element by element.
+func zip(a arguments) (any, error) {
+	lists := make([][]any, len(a))
+	most := 0
+	for i := range a {
+		if a[i] == nil {
+			continue
+		}
+		list, err := a.array(i)
+		if err != nil {
+			return nil, err
+		}
+		lists[i] = list
+		most = max(most, len(list))
+	}
+	rows := make([]any, most)
+	for r := range rows {
+		row := make([]any, len(lists))
+		for i, list := range lists {
+			if r < len(list) {
+				row[i] = list[r]
+			}
+		}
+		rows[r] = row
+	}
+	return checkLength(encode(rows))
+}
+
+func arrayCat(a arguments) (any, error) {
+	switch {
+	case a[0] == nil:
+		return a[1], nil
+	case a[1] == nil:
+		return a[0], nil
+	}
+	x, y, err := twoArrays(a)
+	if err != nil {
+		return nil, err
+	}
+	return checkLength(encode(append(append([]any{}, x...), y...)))
+}
+
+func twoArrays(a arguments) (x, y []any, err error) {
+	if x, err = a.array(0); err != nil {
+		return nil, nil, err
+	}
+	y, err = a.array(1)
+	return x, y, err
+}
+
+// element returns an element; the lower bound is an argument.
+func element(a arguments) (any, error) {
+	list, err := a.array(0)
+	i := a.int(1) - a.int(2)
+	if err != nil || i < 0 || i >= int64(len(list)) {
+		return nil, err
+	}
+	return scalarOf(list[i]), nil
+}
+
+func slice(a arguments) (any, error) {
+	if a[0] == nil {
+		return nil, nil
+	}
+	list, err := a.array(0)
+	if err != nil {
+		return nil, err
+	}
+	from, to := int64(1), int64(len(list))
+	if a[1] != nil {
+		from = max(a.int(1), 1)
+	}
+	if a[2] != nil {
+		to = min(a.int(2), to)
+	}
+	if from > to {
+		return "[]", nil
+	}
+	return encode(list[from-1 : to]), nil
+}
+
+func arrayLength(a arguments) (any, error) {
+	list, err := a.array(0)
+	for d := a.int(1); d > 1 && len(list) > 0; d-- {
+		list, _ = list[0].([]any)
+	}
+	if err != nil || len(list) == 0 || a.int(1) < 1 {
+		return nil, err
+	}
+	return int64(len(list)), nil
+}
+
+func countElements(list []any) int64 {
+	n := int64(0)
+	for _, e := range list {
+		if inner, is := e.([]any); is {
+			n += countElements(inner)
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
+// boolTexts replaces boolean elements by t and f, as in an answer.
+func boolTexts(list []any) []any {
+	for i, e := range list {
+		switch e := e.(type) {
+		case nil:
+		case []any:
+			list[i] = boolTexts(e)
+		default:
+			list[i] = map[bool]string{true: "t", false: "f"}[realOf(e) != 0]
+		}
+	}
+	return list
+}
+
+func arrayText(a arguments) (any, error) {
+	if a[0] == nil || a[1] == nil {
+		return nil, nil
+	}
+	list, err := a.array(0)
+	if err != nil {
+		return nil, err
+	}
+	var words []string
+	collectWords(list, a[2], &words)
+	return checkLength(strings.Join(words, a.text(1)))
+}
+
+func collectWords(list []any, instead any, words *[]string) {
+	for _, e := range list {
+		switch e := e.(type) {
+		case nil:
+			if instead != nil {
+				*words = append(*words, asText(instead))
+			}
+		case []any:
+			collectWords(e, instead, words)
+		case *object:
+			*words = append(*words, encode(e))
+		default:
+			*words = append(*words, asText(e))
+		}
+	}
+}
+
+// equalElements reports whether two elements are equal.
+func equalElements(x, y any) bool {
+	if x == nil || y == nil {
+		return x == nil && y == nil
+	}
+	return elementKey(x) == elementKey(y)
+}
+
+// elementKey returns a text that is equal for equal elements. Integers keep all their digits:
+// above 2^53 floating-point numbers cannot distinguish them.
+func elementKey(v any) string {
+	f, real := scalarOf(v).(float64)
+	if !real {
+		return asText(scalarOf(v))
+	}
+	if f == math.Trunc(f) && math.Abs(f) < 1<<63 {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// elementSet are the elements of an array without NULL.
+func elementSet(list []any) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, e := range list {
+		if e != nil {
+			set[elementKey(e)] = true
+		}
+	}
+	return set
+}
+
+// holdsAny reports whether two arrays have a common element.
+func holdsAny(list, any []any) bool {
+	set := elementSet(list)
+	for _, e := range any {
+		if e != nil && set[elementKey(e)] {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsAll reports whether an array contains all elements of another.
+func holdsAll(list, all []any) bool {
+	set := elementSet(list)
+	for _, e := range all {
+		if e == nil || !set[elementKey(e)] {
+			return false
+		}
+	}
+	return true
+}
+
+func positions(a arguments) (at []any, err error) {
+	if a[0] == nil {
+		return nil, nil
+	}
+	list, err := a.array(0)
+	for i, e := range list {
+		if equalElements(e, a[1]) {
+			at = append(at, int64(i+1))
+		}
+	}
+	return at, err
+}
+
+func arrayRemove(a arguments) (any, error) {
+	if a[0] == nil {
+		return nil, nil
+	}
+	list, err := a.array(0)
+	out := []any{}
+	for _, e := range list {
+		if !equalElements(e, a[1]) {
+			out = append(out, e)
+		}
+	}
+	return encode(out), err
+}
+
+func stringToArray(a arguments) (any, error) {
+	if a[0] == nil {
+		return nil, nil
+	}
+	var parts []string
+	switch {
+	case a.text(0) == "":
+	case a[1] == nil:
+		parts = strings.Split(a.text(0), "")
+	case a.text(1) == "":
+		parts = []string{a.text(0)}
+	default:
+		parts = strings.Split(a.text(0), a.text(1))
+	}
+	list := make([]any, len(parts))
+	for i, p := range parts {
+		if a[2] == nil || p != a.text(2) {
+			list[i] = p
+		}
+	}
+	return checkLength(encode(list))
+}
+
+func numberSeries(a arguments) (any, error) {
+	from, to, step := a.real(0), a.real(1), a.real(2)
+	if step == 0 {
+		return nil, valueError(StateValue, "step size cannot equal zero")
+	}
+	if math.Floor((to-from)/step) >= seriesMax {
+		return nil, valueError(StateLimit, "generate_series returns at most %d values", seriesMax).withHint("use a recursive common table expression")
+	}
+	x, wholeFrom := a[0].(int64)
+	y, wholeTo := a[1].(int64)
+	z, wholeStep := a[2].(int64)
+	if wholeFrom && wholeTo && wholeStep {
+		return wholeSeries(x, y, z), nil
+	}
+	list := []any{}
+	for n := int64(0); n <= seriesMax; n++ {
+		next := from + float64(n)*step
+		if step > 0 && next > to || step < 0 && next < to {
+			break
+		}
+		v, err := decimal(next, 12, true)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return encode(list), nil
+}
+
+// wholeSeries is a series of integers; it ends before an overflow.
+func wholeSeries(from, to, step int64) string {
+	list := []any{}
+	for n := from; (step > 0) == (n <= to) || n == to; {
+		list = append(list, n)
+		next := n + step
+		if (step > 0) != (next > n) {
+			break
+		}
+		n = next
+	}
+	return encode(list)
+}

@@ -1,0 +1,355 @@
+package translate
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// regexFunctions match patterns.
+var regexFunctions = []Function{
+	strict("rota_regex", 3, func(a arguments) (any, error) {
+		re, _, err := compile(a.text(0), a.text(1), a.text(2))
+		if err != nil {
+			return nil, err
+		}
+		return boolean(re.MatchString(a.text(0)))
+	}),
+	strict("rota_similar", 2, func(a arguments) (any, error) { return similar(a.text(0), a.text(1), `\`) }),
+	strict("rota_similar", 3, func(a arguments) (any, error) { return similar(a.text(0), a.text(1), a.text(2)) }),
+	strict("rota_regex_substr", 2, regexSubstr),
+	strict("rota_regex_whole", 2, func(a arguments) (any, error) {
+		re, _, err := compile(a.text(0), a.text(1), "")
+		if err != nil {
+			return nil, err
+		}
+		if at := re.FindStringIndex(a.text(0)); at != nil {
+			return a.text(0)[at[0]:at[1]], nil
+		}
+		return nil, nil
+	}),
+	strict("rota_regex_count", 2, func(a arguments) (any, error) {
+		re, _, err := compile(a.text(0), a.text(1), "")
+		if err != nil {
+			return nil, err
+		}
+		found, err := re.findAll(a.text(0))
+		return int64(len(found)), err
+	}),
+	strict("rota_regex_replace", 4, regexReplace),
+	strict("rota_regex_match", 3, func(a arguments) (any, error) {
+		re, _, err := compile(a.text(0), a.text(1), a.text(2))
+		if err != nil {
+			return nil, err
+		}
+		m := re.FindStringSubmatchIndex(a.text(0))
+		if m == nil {
+			return nil, nil
+		}
+		return encode(groups(a.text(0), m)), nil
+	}),
+	strict("rota_regex_matches", 3, func(a arguments) (any, error) {
+		re, all, err := compile(a.text(0), a.text(1), a.text(2))
+		if err != nil {
+			return nil, err
+		}
+		found, err := re.find(a.text(0), all)
+		if err != nil {
+			return nil, err
+		}
+		list := []any{}
+		for _, m := range found {
+			list = append(list, groups(a.text(0), m))
+		}
+		return checkLength(encode(list))
+	}),
+	strict("rota_regex_split", 2, regexSplit),
+	strict("rota_regex_split", 3, regexSplit),
+}
+
+// pattern is a compiled pattern with its number of steps.
+type pattern struct {
+	*regexp.Regexp
+	steps int
+}
+
+// patterns caches compiled patterns.
+var patterns struct {
+	sync.Mutex
+	known map[string]*pattern
+}
+
+// Limits of a pattern. A running match cannot be cancelled.
+const (
+	patternMax   = 10_000                 // bytes
+	stepsMax     = 50_000                 // of a pattern
+	matchingMost = 50_000_000             // steps times bytes of the text
+	findingMost  = 500 * time.Millisecond // for all that is found in a text
+)
+
+func patternTooCostly() error {
+	return valueError(StateLimit, "the regular expression is too costly for this text").withHint("use a shorter text or a simpler pattern")
+}
+
+// checkCost checks that matching the text takes acceptable time.
+func (p *pattern) checkCost(text string) error {
+	if p.steps*len(text) > matchingMost {
+		return patternTooCostly()
+	}
+	return nil
+}
+
+// find returns the first match, or all.
+func (p *pattern) find(text string, all bool) ([][]int, error) {
+	if all {
+		return p.findAll(text)
+	}
+	return p.FindAllStringSubmatchIndex(text, 1), nil
+}
+
+// findAll are the places where a pattern is found. To find each may cost as much as to read the
+// whole text, so that of a long one we take more and more until it has taken too long.
+func (p *pattern) findAll(text string) ([][]int, error) {
+	if p.steps*len(text) < matchingMost/(len(text)+1) {
+		return p.FindAllStringSubmatchIndex(text, -1), nil
+	}
+	begin := time.Now()
+	for most := 4; ; most *= 2 {
+		found := p.FindAllStringSubmatchIndex(text, most)
+		if len(found) < most {
+			return found, nil
+		}
+		if time.Since(begin) > findingMost {
+			return nil, patternTooCostly()
+		}
+	}
+}
+
+// compile compiles a pattern. Flags: i ignores case, with n and m the signs ^ and $ match at
+// lines, s is the default, and g requests all matches.
+func compile(text, written, flags string) (re *pattern, all bool, err error) {
+	prefix := "s"
+	for _, f := range flags {
+		switch f {
+		case 'i':
+			prefix += "i"
+		case 'n', 'm', 'p', 'w':
+			prefix = strings.Replace(prefix, "s", "", 1) + "m"
+		case 'g':
+			all = true
+		case 's', 'c', 't', 'e':
+		default:
+			return nil, false, valueError(StateValue, "invalid regular expression option: %q", string(f))
+		}
+	}
+	if prefix != "" {
+		prefix = "(?" + prefix + ")"
+	}
+	if re, err = compiled(prefix + goPattern(written)); err != nil {
+		return nil, false, err
+	}
+	return re, all, re.checkCost(text)
+}
+
+// goPattern converts a pattern to Go's syntax, which has other names for \m, \M, \y, \A and \Z.
+func goPattern(pattern string) string {
+	pattern = strings.TrimPrefix(pattern, "***:")
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] != '\\' || i+1 == len(pattern) {
+			b.WriteByte(pattern[i])
+			continue
+		}
+		i++
+		switch pattern[i] {
+		case 'm', 'M', 'y':
+			b.WriteString(`\b`)
+		case 'Y':
+			b.WriteString(`\B`)
+		case 'Z':
+			b.WriteString(`\z`)
+		default:
+			b.WriteString(pattern[i-1 : i+1])
+		}
+	}
+	return b.String()
+}
+
+func compiled(written string) (*pattern, error) {
+	const most = 200
+	patterns.Lock()
+	defer patterns.Unlock()
+	if re := patterns.known[written]; re != nil {
+		return re, nil
+	}
+	if len(written) > patternMax {
+		return nil, valueError(StateLimit, "regular expression exceeds the limit of %d bytes", patternMax)
+	}
+	steps, err := stepsOf(written)
+	if err != nil {
+		return nil, valueError(StatePattern, "invalid regular expression: %v", err)
+	}
+	if steps > stepsMax {
+		return nil, valueError(StateLimit, "regular expression compiles to more than %d steps", stepsMax).withHint("use fewer or smaller repetitions")
+	}
+	re, err := regexp.Compile(written)
+	if err != nil {
+		return nil, valueError(StatePattern, "invalid regular expression: %v", err)
+	}
+	if patterns.known == nil || len(patterns.known) >= most {
+		patterns.known = map[string]*pattern{}
+	}
+	patterns.known[written] = &pattern{re, steps}
+	return patterns.known[written], nil
+}
+
+// stepsOf is how many steps a pattern has: a short one that repeats may have many.
+func stepsOf(written string) (int, error) {
+	tree, err := syntax.Parse(written, syntax.Perl)
+	if err != nil {
+		return 0, err
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0, err
+	}
+	return len(program.Inst), nil
+}
+
+// similar is SIMILAR TO: % and _ of LIKE, with | * + ? {} () and [].
+func similar(text, pattern, escape string) (any, error) {
+	var b strings.Builder
+	b.WriteString(`(?s)\A(?:`)
+	inside := false
+	for i := 0; i < len(pattern); i++ {
+		c := pattern[i]
+		switch {
+		case escape != "" && c == escape[0] && i+1 < len(pattern):
+			i++
+			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
+		case inside:
+			inside = c != ']'
+			b.WriteByte(c)
+		case c == '[':
+			inside = true
+			b.WriteByte(c)
+		case c == '%':
+			b.WriteString(".*")
+		case c == '_':
+			b.WriteByte('.')
+		case strings.IndexByte(`.^$\`, c) >= 0:
+			b.WriteString(`\` + string(c))
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteString(`)\z`)
+	re, err := compiled(b.String())
+	if err == nil {
+		err = re.checkCost(text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return boolean(re.MatchString(text))
+}
+
+func regexSubstr(a arguments) (any, error) {
+	re, _, err := compile(a.text(0), a.text(1), "")
+	if err != nil {
+		return nil, err
+	}
+	m := re.FindStringSubmatchIndex(a.text(0))
+	if m == nil {
+		return nil, nil
+	}
+	return groups(a.text(0), m)[0], nil
+}
+
+// groups are what the parentheses of a pattern found, or the whole if it has none.
+func groups(text string, m []int) (list []any) {
+	if len(m) == 2 {
+		return []any{text[m[0]:m[1]]}
+	}
+	for i := 2; i < len(m); i += 2 {
+		if m[i] < 0 {
+			list = append(list, nil)
+			continue
+		}
+		list = append(list, text[m[i]:m[i+1]])
+	}
+	return list
+}
+
+func regexReplace(a arguments) (any, error) {
+	re, all, err := compile(a.text(0), a.text(1), a.text(3))
+	if err != nil {
+		return nil, err
+	}
+	text, with := a.text(0), a.text(2)
+	found, err := re.find(text, all)
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	done := 0
+	for _, m := range found {
+		b.WriteString(text[done:m[0]])
+		expandInto(&b, with, text, m)
+		done = m[1]
+		if b.Len() > valueMax {
+			return nil, tooLong()
+		}
+	}
+	b.WriteString(text[done:])
+	return checkLength(b.String())
+}
+
+// expandInto writes a replacement, in which \1 is what the first parentheses found and \&
+// the whole.
+func expandInto(b *strings.Builder, with, text string, m []int) {
+	for i := 0; i < len(with) && b.Len() <= valueMax; i++ {
+		if with[i] != '\\' || i+1 == len(with) {
+			b.WriteByte(with[i])
+			continue
+		}
+		i++
+		group := 0
+		switch c := with[i]; {
+		case c == '&':
+		case c >= '1' && c <= '9':
+			group, _ = strconv.Atoi(string(c)) // it is a digit
+		case c == '\\':
+			b.WriteByte('\\')
+			continue
+		default:
+			b.WriteString(with[i-1 : i+1])
+			continue
+		}
+		if 2*group+1 < len(m) && m[2*group] >= 0 {
+			b.WriteString(text[m[2*group]:m[2*group+1]])
+		}
+	}
+}
+
+func regexSplit(a arguments) (any, error) {
+	flags := ""
+	if len(a) > 2 {
+		flags = a.text(2)
+	}
+	re, _, err := compile(a.text(0), a.text(1), flags)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := re.findAll(a.text(0)); err != nil { // Split looks for as many
+		return nil, err
+	}
+	list := []any{}
+	for _, part := range re.Split(a.text(0), -1) {
+		list = append(list, part)
+	}
+	return checkLength(encode(list))
+}

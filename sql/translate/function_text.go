@@ -1,0 +1,343 @@
+package translate
+
+import (
+	"crypto/md5"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// textFunctions are the functions of texts.
+var textFunctions = []Function{
+	strict("rota_lower", 1, func(a arguments) (any, error) { return strings.ToLower(a.text(0)), nil }),
+	strict("rota_upper", 1, func(a arguments) (any, error) { return strings.ToUpper(a.text(0)), nil }),
+	strict("rota_initcap", 1, func(a arguments) (any, error) { return initcap(a.text(0)), nil }),
+	strict("rota_ascii", 1, func(a arguments) (any, error) {
+		r, size := utf8.DecodeRuneInString(a.text(0))
+		if size == 0 {
+			return int64(0), nil
+		}
+		return int64(r), nil
+	}),
+	strict("rota_starts", 2, func(a arguments) (any, error) { return boolean(strings.HasPrefix(a.text(0), a.text(1))) }),
+	strict("rota_trim", 3, func(a arguments) (any, error) {
+		text, side, cut := a.text(0), a.int(2), runesOf(a.text(1))
+		if side&1 != 0 {
+			text = strings.TrimLeftFunc(text, cut)
+		}
+		if side&2 != 0 {
+			text = strings.TrimRightFunc(text, cut)
+		}
+		return text, nil
+	}),
+	strict("rota_pad", 4, pad),
+	strict("rota_repeat", 2, func(a arguments) (any, error) {
+		n := max(a.int(1), 0)
+		if n > valueMax || n*int64(len(a.text(0))) > valueMax {
+			return nil, tooLong()
+		}
+		return strings.Repeat(a.text(0), int(n)), nil
+	}),
+	strict("rota_reverse", 1, func(a arguments) (any, error) {
+		runes := []rune(a.text(0))
+		for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
+			runes[i], runes[j] = runes[j], runes[i]
+		}
+		return string(runes), nil
+	}),
+	strict("rota_translate", 3, translate),
+	strict("rota_overlay", 3, func(a arguments) (any, error) {
+		return overlay(a.text(0), a.text(1), a.int(2), int64(utf8.RuneCountInString(a.text(1))))
+	}),
+	strict("rota_overlay", 4, func(a arguments) (any, error) { return overlay(a.text(0), a.text(1), a.int(2), a.int(3)) }),
+	strict("rota_substr", 2, func(a arguments) (any, error) { return substr(a.text(0), a.int(1), 1<<40) }),
+	strict("rota_substr", 3, func(a arguments) (any, error) { return substr(a.text(0), a.int(1), a.int(2)) }),
+	strict("rota_split_part", 3, splitPart),
+	strict("rota_md5", 1, func(a arguments) (any, error) {
+		sum := md5.Sum([]byte(a.text(0)))
+		return hex.EncodeToString(sum[:]), nil
+	}),
+	strict("rota_to_hex", 1, func(a arguments) (any, error) { return strconv.FormatUint(uint64(a.int(0)), 16), nil }),
+	strict("rota_quote_ident", 1, func(a arguments) (any, error) { return quoteIdent(a.text(0)), nil }),
+	strict("rota_quote_literal", 1, func(a arguments) (any, error) { return quoteText(a.text(0)), nil }),
+	strict("rota_encode", 2, encodeBytes),
+	strict("rota_decode", 2, decodeBytes),
+	withNulls("rota_format", -1, formatText),
+	withNulls("rota_concat_ws", -1, concatWith),
+}
+
+// runesOf returns a fast membership test for the letters of a text.
+func runesOf(text string) func(rune) bool {
+	set := map[rune]bool{}
+	for _, r := range text {
+		set[r] = true
+	}
+	return func(r rune) bool { return set[r] }
+}
+
+func initcap(text string) string {
+	var b strings.Builder
+	inside := false
+	for _, r := range text {
+		if inside {
+			b.WriteRune(unicode.ToLower(r))
+		} else {
+			b.WriteRune(unicode.ToUpper(r))
+		}
+		inside = unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
+	return b.String()
+}
+
+// pad fills a text to a length, on the left (1) or on the right (2).
+func pad(a arguments) (any, error) {
+	text, fill, n := []rune(a.text(0)), []rune(a.text(2)), a.int(1)
+	if n > valueMax {
+		return nil, tooLong()
+	}
+	n = max(n, 0)
+	if int64(len(text)) >= n {
+		return string(text[:n]), nil
+	}
+	if len(fill) == 0 {
+		return string(text), nil
+	}
+	more := make([]rune, 0, n)
+	for i := int64(0); i < n-int64(len(text)); i++ {
+		more = append(more, fill[i%int64(len(fill))])
+	}
+	if a.int(3) == 1 {
+		return checkLength(string(more) + string(text))
+	}
+	return checkLength(string(text) + string(more))
+}
+
+func translate(a arguments) (any, error) {
+	from, to := []rune(a.text(1)), []rune(a.text(2))
+	change := map[rune]rune{}
+	for i, r := range from {
+		if _, twice := change[r]; twice {
+			continue
+		}
+		change[r] = -1
+		if i < len(to) {
+			change[r] = to[i]
+		}
+	}
+	return strings.Map(func(r rune) rune {
+		if other, is := change[r]; is {
+			return other
+		}
+		return r
+	}, a.text(0)), nil
+}
+
+func overlay(text, with string, from, count int64) (any, error) {
+	if from < 1 {
+		return nil, valueError("22011", "negative substring length not allowed")
+	}
+	before, err := substr(text, 1, from-1)
+	if err != nil {
+		return nil, err
+	}
+	after, err := substr(text, from+count, 1<<40)
+	if err != nil {
+		return nil, err
+	}
+	return checkLength(before.(string) + with + after.(string))
+}
+
+func substr(text string, from, count int64) (any, error) {
+	if count < 0 {
+		return nil, valueError("22011", "negative substring length not allowed")
+	}
+	runes := []rune(text)
+	n := int64(len(runes))
+	from = max(min(from, 1<<40), -1<<40)
+	count = min(count, 1<<41)
+	begin, end := max(from, 1), min(from+count, n+1)
+	if begin >= end {
+		return "", nil
+	}
+	return string(runes[begin-1 : end-1]), nil
+}
+
+func splitPart(a arguments) (any, error) {
+	n := a.int(2)
+	if n == 0 {
+		return nil, valueError(StateValue, "field position must not be zero").withHint("fields count from 1")
+	}
+	parts := []string{a.text(0)}
+	if a.text(1) != "" {
+		parts = strings.Split(a.text(0), a.text(1))
+	}
+	if n < 0 {
+		n += int64(len(parts)) + 1
+	}
+	if n < 1 || n > int64(len(parts)) {
+		return "", nil
+	}
+	return parts[n-1], nil
+}
+
+// quoteIdent quotes a name if needed.
+func quoteIdent(name string) string {
+	simple := name != ""
+	for i, c := range name {
+		simple = simple && (c == '_' || c >= 'a' && c <= 'z' || i > 0 && c >= '0' && c <= '9')
+	}
+	if simple && !keywords[name] {
+		return name
+	}
+	return quoted(name)
+}
+
+// keywords are the words that must be quoted as names.
+var keywords = func() map[string]bool {
+	all := map[string]bool{}
+	for _, w := range strings.Fields(`all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create
+current_catalog current_date current_role current_time current_timestamp current_user default deferrable desc distinct do else end except false
+fetch for foreign from grant group having in initially intersect into lateral leading limit localtime localtimestamp not null offset on only or
+order placing primary references returning select session_user some symmetric table then to trailing true union unique user using variadic when
+where window with between bigint bit boolean char character coalesce dec decimal exists extract float greatest grouping inout int integer interval
+least national nchar none nullif numeric out overlay position precision real row setof smallint substring time timestamp treat trim values varchar`) {
+		all[w] = true
+	}
+	return all
+}()
+
+func encodeBytes(a arguments) (any, error) {
+	b := []byte(a.text(0))
+	switch strings.ToLower(a.text(1)) {
+	case "hex":
+		return checkLength(hex.EncodeToString(b))
+	case "base64":
+		return checkLength(base64.StdEncoding.EncodeToString(b))
+	case "escape":
+		return string(b), nil
+	}
+	return nil, valueError(StateValue, "unrecognized encoding: %q", shorten(a.text(1))).withHint("use hex, base64 or escape")
+}
+
+func decodeBytes(a arguments) (any, error) {
+	var b []byte
+	var err error
+	switch strings.ToLower(a.text(1)) {
+	case "hex":
+		b, err = hex.DecodeString(a.text(0))
+	case "base64":
+		b, err = base64.StdEncoding.DecodeString(a.text(0))
+	case "escape":
+		b = []byte(a.text(0))
+	default:
+		return nil, valueError(StateValue, "unrecognized encoding: %q", shorten(a.text(1))).withHint("use hex, base64 or escape")
+	}
+	if err != nil {
+		return nil, valueError(StateValue, "invalid %s data: %v", a.text(1), err)
+	}
+	return b, nil
+}
+
+// concatWith joins texts with the first one as the separator.
+func concatWith(a arguments) (any, error) {
+	if len(a) == 0 || a[0] == nil {
+		return nil, nil
+	}
+	var words []string
+	size := 0
+	for i := 1; i < len(a); i++ {
+		if a[i] != nil {
+			words = append(words, a.text(i))
+			size += len(a.text(0)) + len(a.text(i))
+		}
+	}
+	if size > 2*valueMax {
+		return nil, tooLong()
+	}
+	return checkLength(strings.Join(words, a.text(0)))
+}
+
+// formatText is format(): %s is a text, %I a name, %L a literal.
+func formatText(a arguments) (any, error) {
+	if len(a) == 0 || a[0] == nil {
+		return nil, nil
+	}
+	var b strings.Builder
+	next, pattern := 1, a.text(0)
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] != '%' {
+			b.WriteByte(pattern[i])
+			continue
+		}
+		spec, width, at, flag := readSpec(pattern[i+1:])
+		i += spec
+		if i >= len(pattern) {
+			return nil, valueError(StateValue, "unterminated format() type specifier").withHint("for a single %% write %%%%")
+		}
+		if pattern[i] == '%' {
+			b.WriteByte('%')
+			continue
+		}
+		if at > 0 {
+			next = at
+		}
+		if next >= len(a) {
+			return nil, valueError(StateValue, "too few arguments for format()")
+		}
+		text, err := formatOne(pattern[i], a[next])
+		if err != nil {
+			return nil, err
+		}
+		next++
+		if flag == '-' {
+			text = fmt.Sprintf("%-*s", width, text)
+		} else {
+			text = fmt.Sprintf("%*s", width, text)
+		}
+		b.WriteString(text)
+		if b.Len() > valueMax {
+			return nil, tooLong()
+		}
+	}
+	return b.String(), nil
+}
+
+// readSpec parses the part of a format specifier between % and its letter: 1$, -, 10.
+func readSpec(text string) (length, width, at int, flag byte) {
+	i, n := 0, 0
+	for ; i < len(text); i++ {
+		switch c := text[i]; {
+		case c >= '0' && c <= '9':
+			n = min(n*10+int(c-'0'), 100_000)
+		case c == '$':
+			at, n = n, 0
+		case c == '-':
+			flag = '-'
+		default:
+			return i + 1, n, at, flag
+		}
+	}
+	return i + 1, n, at, flag
+}
+
+func formatOne(how byte, v any) (string, error) {
+	switch how {
+	case 's':
+		return asText(v), nil
+	case 'I':
+		if v == nil {
+			return "", valueError(StateValue, "null values cannot be formatted as an SQL identifier")
+		}
+		return quoteIdent(asText(v)), nil
+	case 'L':
+		if v == nil {
+			return "NULL", nil
+		}
+		return quoteText(asText(v)), nil
+	}
+	return "", valueError(StateValue, "unrecognized format() type specifier %q", string(how)).withHint("use %%s, %%I or %%L; the format function of SQLite is printf()")
+}

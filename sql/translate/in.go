@@ -1,0 +1,216 @@
+package translate
+
+import (
+	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/query"
+)
+
+// inList translates IN with a list or a subquery.
+func (t *translator) inList(e *query.In, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	if e.Query != nil {
+		v, err := t.inQuery(x, e.Not, e.Query, s)
+		return v.placed(e.Place()), err
+	}
+	values := make([]value, len(e.List))
+	for i, n := range e.List {
+		if values[i], err = t.expr(n, s); err != nil {
+			return x, err
+		}
+	}
+	v, err := t.inValues(x, e.Not, values, e.Place())
+	return v.placed(e.Place()), err
+}
+
+// inValues compares a value with a list of values.
+func (t *translator) inValues(x value, not bool, values []value, at int) (value, error) {
+	if x.row {
+		return t.inRows(x, not, values, at)
+	}
+	k := t.currentKind(x)
+	for _, v := range values {
+		next, fit := commonKind(k, t.currentKind(v))
+		if !fit {
+			return x, noOperator("=", x, v, at)
+		}
+		k = next
+	}
+	if x.untyped() {
+		var err error
+		if x, err = t.implicit(x, kindElse(k, kind.Text)); err != nil {
+			return x, err
+		}
+	}
+	texts, all := make([]*sql, len(values)), []value{x}
+	for i, v := range values {
+		_, y, err := t.comparable("=", x, v, at)
+		if err != nil {
+			return x, err
+		}
+		texts[i] = compareText(y)
+		all = append(all, y)
+	}
+	if k != x.kind && categoryOf(k) == categoryTime {
+		x, _ = t.implicit(x, k)
+	}
+	return newValue(kind.Boolean, asComparison, cat(compareText(x), notWord(not), "IN (", list(texts), ")"), all...), nil
+}
+
+func notWord(not bool) string {
+	if not {
+		return " NOT "
+	}
+	return " "
+}
+
+// inRows compares (a, b) with a list of rows.
+func (t *translator) inRows(x value, not bool, rows []value, at int) (value, error) {
+	var parts []value
+	for _, row := range rows {
+		v, err := t.compareRows("=", x, row, at)
+		if err != nil {
+			return v, err
+		}
+		parts = append(parts, v)
+	}
+	if len(parts) == 1 {
+		return negated(parts[0], not), nil
+	}
+	return negated(balanced("OR", parts), not), nil
+}
+
+// inQuery compares a value with the rows of a subquery.
+func (t *translator) inQuery(x value, not bool, q *query.Query, s *scope) (value, error) {
+	want := 1
+	if x.row {
+		want = len(x.elems)
+	}
+	b, err := t.subquery(q, s, want)
+	if err != nil {
+		return x, err
+	}
+	elems := []value{x}
+	if x.row {
+		elems = append([]value{}, x.elems...)
+	}
+	texts, outs := make([]*sql, len(elems)), make([]*sql, len(elems))
+	plain := true
+	for i := range elems {
+		y := value{sql: raw(quoted(b.columns[i].alias)), kind: b.columns[i].kind, level: atom, at: elems[i].at}
+		before := y.sql
+		a, y, err := t.comparable("=", elems[i], y, elems[i].at)
+		if err != nil {
+			return x, err
+		}
+		elems[i], texts[i], outs[i] = a, compareText(a), compareText(y)
+		plain = plain && outs[i].same(before)
+	}
+	inner := b.write(false)
+	if !plain {
+		inner = cat("SELECT ", list(outs), " FROM (", b.write(true), ")")
+	}
+	left := texts[0]
+	if x.row {
+		left = cat("(", list(texts), ")")
+	}
+	v := newValue(kind.Boolean, asComparison, cat(left, notWord(not), "IN (", inner, ")"), elems...)
+	v.addUngrouped(b.ungrouped)
+	return v, nil
+}
+
+// quantified translates = ANY (…), <> ALL (…) and similar, with an array or a subquery.
+func (t *translator) quantified(e *query.Quantified, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	is, isNot := e.Op == "=" && !e.All, e.Op == "<>" && e.All
+	if e.Query != nil {
+		if is || isNot {
+			v, err := t.inQuery(x, isNot, e.Query, s)
+			return v.placed(e.Place()), err
+		}
+		b, err := t.subquery(e.Query, s, 1)
+		if err != nil {
+			return x, err
+		}
+		alias := t.alias("any")
+		y := value{sql: raw(quoted(alias) + "." + quoted(b.columns[0].alias)), kind: b.columns[0].kind, level: atom, at: e.Place(), ungrouped: b.ungrouped}
+		return t.each(e, x, y, cat("(", b.write(true), ") AS ", quoted(alias)))
+	}
+	array, err := t.expr(e.Array, s)
+	if err != nil {
+		return array, err
+	}
+	if array, err = t.arrayFor(x, array, e); err != nil {
+		return array, err
+	}
+	if (is || isNot) && array.elems != nil && len(array.elems) > 0 {
+		v, err := t.inValues(x, isNot, array.elems, e.Place())
+		return v.placed(e.Place()), err
+	}
+	if array.elems == nil && !array.bound {
+		array = newValue(array.kind, atom, cat("ifnull(", array, ", '[null]')"), array) // of no array nothing is known
+	}
+	if is || isNot {
+		return t.inArray(x, isNot, array, e)
+	}
+	alias := t.alias("any")
+	y := value{sql: raw(quoted(alias) + `."value"`), kind: array.kind.Elem(), level: atom, at: e.Place(), ungrouped: array.ungrouped}
+	return t.each(e, x, y, cat("json_each(", array, ") AS ", quoted(alias)))
+}
+
+// arrayFor converts the right side to an array of the kind of the left side.
+func (t *translator) arrayFor(x, array value, e *query.Quantified) (value, error) {
+	if array.untyped() {
+		elem := kindElse(t.currentKind(x), kind.Text)
+		if categoryOf(elem) == categoryText {
+			elem = kind.Text
+		}
+		return t.implicit(array, elem.Array())
+	}
+	if array.kind.Elem() == kind.Unknown && array.kind != kind.AnyArray && array.kind != dynamic {
+		return array, queryError("42809", e.Array.Place(), "op ANY/ALL (array) requires array on right side").withHint("write IN (…), or cast it: x::text[]")
+	}
+	return array, nil
+}
+
+// inArray tests whether a value is an element of an array.
+func (t *translator) inArray(x value, not bool, array value, e *query.Quantified) (value, error) {
+	elem := kindElse(array.kind.Elem(), dynamic)
+	y := value{sql: raw(`"value"`), kind: elem, level: atom, at: e.Place()}
+	x, y, err := t.comparable("=", x, y, e.Place())
+	if err != nil {
+		return x, err
+	}
+	text := cat(compareText(x), notWord(not), "IN (SELECT ", compareText(y), " FROM json_each(", array, "))")
+	return newValue(kind.Boolean, asComparison, text, x, array).placed(e.Place()), nil
+}
+
+// each compares with every element. For ANY one true comparison decides, for ALL one false
+// comparison; otherwise the result is NULL if any comparison is NULL.
+func (t *translator) each(e *query.Quantified, x, y value, from *sql) (value, error) {
+	var v value
+	var err error
+	if how, not := likeOperators[e.Op], len(e.Op) > 4 && e.Op[:4] == "NOT "; how != "" {
+		v, err = t.matching(how, not, x, y, nil, e.Place())
+	} else {
+		v, err = t.applyOperator(e.Op, x, y, e.Place())
+	}
+	if err != nil {
+		return v, err
+	}
+	if v.kind != kind.Boolean {
+		return v, queryError(StateMismatch, e.Place(), "op ANY/ALL (array) requires operator to yield boolean")
+	}
+	decides := "max(v) = 1 THEN 1 WHEN count(*) = count(v) THEN 0"
+	if e.All {
+		decides = "min(v) = 0 THEN 0 WHEN count(*) = count(v) THEN 1"
+	}
+	return newValue(kind.Boolean, atom, cat("(SELECT CASE WHEN "+decides+" END FROM (SELECT ", v, " AS v FROM ", from, "))"), v).placed(e.Place()), nil
+}
+
+var likeOperators = map[string]string{"LIKE": "LIKE", "ILIKE": "ILIKE", "NOT LIKE": "LIKE", "NOT ILIKE": "ILIKE"}

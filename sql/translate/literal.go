@@ -1,0 +1,226 @@
+package translate
+
+import (
+	"encoding/hex"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/query"
+)
+
+// numberLiteral translates a number.
+func numberLiteral(e *query.Number) (value, error) {
+	text := strings.ReplaceAll(e.Text, "_", "")
+	v := value{level: atom, at: e.Place()}
+	if n, err := strconv.ParseInt(text, 0, 64); err == nil && (len(text) < 2 || text[0] != '0' || text[1] > '9') {
+		v.kind, v.plain = kind.Integer, n != 0
+		if n <= math.MaxInt32 {
+			v.kind = kind.Int4
+		}
+		v.sql = raw(strconv.FormatInt(n, 10)).from(e.Place())
+		return v, nil
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil { // 007
+		v.kind, v.plain, v.sql = kind.Int4, n != 0, raw(strconv.FormatInt(n, 10)).from(e.Place())
+		return v, nil
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(f, 0) {
+		return v, queryError(StateRange, e.Place(), "number %s is too large", shorten(e.Text))
+	}
+	v.kind, v.plain, v.real, v.sql = kind.Numeric, f != 0, true, raw(realText(f)).from(e.Place())
+	return v, nil
+}
+
+// realText writes a number so that SQLite reads it as REAL.
+func realText(f float64) string {
+	if math.IsInf(f, 1) {
+		return "9e999"
+	}
+	if math.IsInf(f, -1) {
+		return "-9e999"
+	}
+	text := strconv.FormatFloat(f, 'g', -1, 64)
+	if !strings.ContainsAny(text, ".e") {
+		text += ".0"
+	}
+	return text
+}
+
+// valueLiteral writes a stored value as an SQLite literal.
+func valueLiteral(v any) string {
+	switch v := v.(type) {
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return realText(v)
+	case string:
+		return quoteText(v)
+	case []byte:
+		return "x'" + hex.EncodeToString(v) + "'"
+	}
+	return "NULL"
+}
+
+// implicit converts a value where a kind is expected. An untyped text or parameter becomes a
+// value of that kind.
+func (t *translator) implicit(v value, k kind.Kind) (value, error) {
+	if v.row {
+		v = t.rowJSON(v)
+	}
+	switch {
+	case v.kind == k || k == kind.Unknown || k == dynamic && !v.untyped():
+		return v, nil
+	case k == dynamic:
+		return t.resolveUnknown(v)
+	case v.param > 0 && v.kind == kind.Unknown:
+		return t.resolveParam(v, k)
+	case v.null:
+		v.kind = k
+		return v, nil
+	case v.text != nil && v.kind == kind.Unknown:
+		return t.literal(v, k)
+	}
+	return t.convert(v, k)
+}
+
+// resolveParam sets the kind of a parameter. A parameter that has a kind already is converted.
+func (t *translator) resolveParam(v value, k kind.Kind) (value, error) {
+	known := t.params[v.param-1]
+	if known == kind.Unknown {
+		t.params[v.param-1] = k
+		v.kind = k
+		return v, nil
+	}
+	v.kind, v.param = known, 0
+	if known == k {
+		return v, nil
+	}
+	return t.convert(v, k)
+}
+
+// literal converts a string literal to a kind.
+func (t *translator) literal(v value, k kind.Kind) (value, error) {
+	out := value{kind: k, level: atom, at: v.at}
+	if text := t.special(*v.text, k); text != "" {
+		out.sql = raw(text).from(v.at)
+		return out, nil
+	}
+	stored, err := ParseValueIn(t.writtenZone, k, *v.text)
+	if err != nil {
+		return v, withOffset(err, v.at)
+	}
+	text := valueLiteral(stored)
+	if strings.HasPrefix(text, "-") {
+		out.level = asTerm
+	}
+	out.sql = raw(text).from(v.at)
+	if n, is := stored.(int64); is {
+		out.plain = n != 0
+	}
+	if k.Elem() != kind.Unknown {
+		out.elems = elementsOf(k, stored, v.at)
+	}
+	out.key = k == kind.Text && isSimpleKey(*v.text)
+	if n, is := stored.(float64); is {
+		out.plain, out.real = n != 0, true
+	}
+	return out, nil
+}
+
+// elementsOf returns the elements of an array literal.
+func elementsOf(k kind.Kind, stored any, at int) (elems []value) {
+	list, err := decodeArray(asText(stored))
+	if err != nil {
+		return nil
+	}
+	for _, e := range list {
+		if _, nested := e.([]any); nested {
+			return nil
+		}
+		v := value{kind: k.Elem(), level: asTerm, at: at, sql: raw(valueLiteral(scalarOf(e)))}
+		elems = append(elems, v)
+	}
+	return elems
+}
+
+// isSimpleKey reports whether SQLite reads the text as a key and not as a path.
+func isSimpleKey(text string) bool {
+	for _, c := range text {
+		if c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return text != "" && (text[0] < '0' || text[0] > '9')
+}
+
+// special is the text of literals that depend on the clock or the catalogue, such as 'now'.
+func (t *translator) special(text string, k kind.Kind) string {
+	word := strings.ToLower(strings.TrimSpace(text))
+	if categoryOf(k) == categoryOID && k != kind.OID && k != kind.XID {
+		if _, err := strconv.ParseUint(word, 10, 32); err == nil || word == "-" {
+			return ""
+		}
+		return "rota_" + string(k) + "(" + quoteText(text) + ")"
+	}
+	days := map[string]string{"today": "0", "tomorrow": "1", "yesterday": "-1"}
+	day, is := days[word]
+	switch {
+	case word == "now" && categoryOf(k) == categoryTime:
+		return t.nowAs(k)
+	case is && categoryOf(k) == categoryTime:
+		return t.dayAs(k, day)
+	}
+	return ""
+}
+
+// resolveUnknown gives an untyped value its final kind, which is text.
+func (t *translator) resolveUnknown(v value) (value, error) {
+	if v.row {
+		return t.rowJSON(v), nil
+	}
+	if v.untyped() {
+		return t.implicit(v, kind.Text)
+	}
+	return v, nil
+}
+
+// unify converts values to a common kind.
+func (t *translator) unify(what string, values []value) (kind.Kind, error) {
+	k := kind.Unknown
+	for _, v := range values {
+		if v.param > 0 && v.kind == kind.Unknown {
+			v.kind = t.params[v.param-1]
+		}
+		next, fit := commonKind(k, v.kind)
+		if !fit {
+			return k, queryError(StateMismatch, v.at, "%s types %s and %s cannot be matched", what, typeTitle(k), typeTitle(v.kind)).withHint("cast one of them to the other's type")
+		}
+		k = next
+	}
+	if k == kind.Unknown {
+		k = kind.Text
+		if allNull(values) {
+			return k, nil
+		}
+	}
+	for i := range values {
+		v, err := t.implicit(values[i], k)
+		if err != nil {
+			return k, err
+		}
+		values[i] = v
+	}
+	return k, nil
+}
+
+func allNull(values []value) bool {
+	for _, v := range values {
+		if !v.null {
+			return false
+		}
+	}
+	return true
+}

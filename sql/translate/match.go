@@ -1,0 +1,97 @@
+package translate
+
+import (
+	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/query"
+)
+
+// like translates LIKE, ILIKE, SIMILAR TO or GLOB.
+func (t *translator) like(e *query.Like, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	y, err := t.expr(e.Pattern, s)
+	if err != nil {
+		return y, err
+	}
+	var escape *value
+	if e.Escape != nil {
+		v, err := t.expr(e.Escape, s)
+		if err != nil {
+			return v, err
+		}
+		if v, err = t.implicit(v, kind.Text); err != nil {
+			return v, err
+		}
+		escape = &v
+	}
+	v, err := t.matching(e.How, e.Not, x, y, escape, e.Place())
+	return v.placed(e.Place()), err
+}
+
+// matching writes a pattern match.
+func (t *translator) matching(how string, not bool, x, y value, escape *value, at int) (value, error) {
+	sign := map[string]string{"LIKE": "~~", "ILIKE": "~~*"}[how]
+	if sign == "" {
+		sign = how
+	}
+	x, y, err := t.bothTexts(sign, x, y, at)
+	if err != nil {
+		return x, err
+	}
+	word := map[bool]string{true: "NOT "}[not]
+	switch how {
+	case "SIMILAR":
+		args := []value{x, y}
+		if escape != nil {
+			args = append(args, *escape)
+		}
+		return negated(call(kind.Boolean, "rota_similar", args...), not), nil
+	case "GLOB":
+		return negated(call(kind.Boolean, "glob", y, x), not), nil
+	case "ILIKE":
+		if escape != nil {
+			return negated(call(kind.Boolean, "regexp", y, x, *escape), not), nil
+		}
+		return newValue(kind.Boolean, asComparison, cat(x.atLevel(asTerm), " ", word, "REGEXP ", y.atLevel(asTerm)), x, y), nil
+	}
+	text := cat(x.atLevel(asTerm), " ", word, "LIKE ", y.atLevel(asTerm))
+	if escape != nil {
+		if escape.sql.same(raw("''")) { // nothing escapes anything
+			return negated(call(kind.Boolean, "like", y, x, *escape), not), nil
+		}
+		text = cat(text, " ESCAPE ", *escape)
+	}
+	return newValue(kind.Boolean, asComparison, text, x, y), nil
+}
+
+// negated returns a boolean value or its negation.
+func negated(v value, not bool) value {
+	if !not {
+		return v
+	}
+	return newValue(kind.Boolean, asNot, cat("NOT ", v.atLevel(asNot)), v)
+}
+
+// likeOperator translates ~~ and similar, the operator forms of LIKE.
+func (t *translator) likeOperator(op string, x, y value, at int) (value, error) {
+	how := "LIKE"
+	if op[len(op)-1] == '*' {
+		how = "ILIKE"
+	}
+	return t.matching(how, op[0] == '!', x, y, nil, at)
+}
+
+// regex translates ~ and similar operators.
+func (t *translator) regex(op string, x, y value, at int) (value, error) {
+	x, y, err := t.bothTexts(op, x, y, at)
+	if err != nil {
+		return x, err
+	}
+	flags := "''"
+	if op[len(op)-1] == '*' {
+		flags = "'i'"
+	}
+	return negated(call(kind.Boolean, "rota_regex", x, y, constant(kind.Text, flags)), op[0] == '!'), nil
+}

@@ -1,0 +1,281 @@
+package translate
+
+import (
+	"strconv"
+
+	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/query"
+)
+
+// term is one item of ORDER BY.
+type term struct {
+	value
+	node *query.Term
+	item int // number of the select list item, from 1; 0: none
+}
+
+func number(n int) string { return strconv.Itoa(n) }
+
+// terms translates ORDER BY of a SELECT: positions and names of the select list, or
+// expressions.
+func (t *translator) terms(sel *selection, order []*query.Term) ([]term, error) {
+	sel.clause = "ORDER BY"
+	out := make([]term, 0, len(order))
+	for _, node := range order {
+		item, err := sel.itemOf(node.Expr, "ORDER BY", true)
+		if err != nil {
+			return nil, err
+		}
+		if item > 0 {
+			out = append(out, term{sel.items[item-1], node, item})
+			if err := checkOrderable(sel.items[item-1].kind, node.Expr.Place()); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		v, err := t.expr(node.Expr, sel.scope)
+		if err != nil {
+			return nil, err
+		}
+		sel.addOuter(v)
+		keys := []value{v}
+		if v.row { // by the first of it, then by the second
+			keys, node = v.elems, &query.Term{Expr: node.Expr, Desc: node.Desc}
+		}
+		for _, key := range keys {
+			if err := checkOrderable(key.kind, node.Expr.Place()); err != nil {
+				return nil, err
+			}
+			out = append(out, term{value: key, node: node, item: sel.same(key)})
+		}
+	}
+	return out, nil
+}
+
+// itemOf returns the item of the select list that a position or a name means, from 1; 0: none.
+func (sel *selection) itemOf(e query.Expr, clause string, names bool) (int, error) {
+	switch e := e.(type) {
+	case *query.Number:
+		n, err := strconv.Atoi(e.Text)
+		if err != nil {
+			return 0, queryError(StateSyntax, e.Place(), "non-integer constant in %s", clause).withHint("write the number of a column, or a name")
+		}
+		if n < 1 || n > len(sel.items) {
+			return 0, queryError(StatePosition, e.Place(), "%s position %d is not in select list", clause, n).withHint("the select list has %d columns", len(sel.items))
+		}
+		return n, nil
+	case *query.String:
+		return 0, queryError(StateSyntax, e.Place(), "non-integer constant in %s", clause).withHint("write a name without quotes or in double quotes")
+	case *query.Column:
+		if !names || len(e.Path) != 1 {
+			return 0, nil
+		}
+		return sel.itemNamed(e)
+	}
+	return 0, nil
+}
+
+func (sel *selection) itemNamed(e *query.Column) (found int, err error) {
+	for i, c := range sel.columns {
+		if c.name != e.Path[0].Text {
+			continue
+		}
+		if found > 0 && !sel.items[found-1].same(sel.items[i]) {
+			return 0, queryError(StateAmbiguous, e.Place(), "ORDER BY %q is ambiguous", c.name).withHint("use its position, or give one of the columns another name")
+		}
+		if found == 0 {
+			found = i + 1
+		}
+	}
+	return found, nil
+}
+
+// same reports whether two values have the same text.
+func (v value) same(other value) bool {
+	return v.sql != nil && other.sql != nil && v.sql.same(other.sql)
+}
+
+// same returns the item of the select list with the same text, or 0.
+func (sel *selection) same(v value) int {
+	for i, item := range sel.items {
+		if item.same(v) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// order writes ORDER BY.
+func (sel *selection) order(terms []term) *sql {
+	if len(terms) == 0 {
+		return nil
+	}
+	texts := make([]*sql, len(terms))
+	for i, o := range terms {
+		texts[i] = cat(o.text(sel), direction(o.node, false))
+	}
+	return cat(" ORDER BY ", list(texts))
+}
+
+// text is the sort key of an item. An expression of the select list is written as its position,
+// so that it is computed only once.
+func (o term) text(sel *selection) *sql {
+	v := o.value
+	switch {
+	case o.item > 0 && (v.sql == nil || v.kind != kind.Interval && !o.column()):
+		return raw(number(o.item))
+	case v.sql == nil || v.plain: // a constant must not be read as a position
+		return raw("NULL")
+	}
+	return sortKey(v)
+}
+
+// column reports whether the value is an unchanged column.
+func (o term) column() bool {
+	_, is := o.node.Expr.(*query.Column)
+	return is && o.level == atom && len(o.ungrouped) > 0
+}
+
+// sortKey is the text by which SQLite sorts like PostgreSQL.
+func sortKey(v value) *sql {
+	if v.kind == kind.Interval {
+		return cat("rota_micros(", v, ")")
+	}
+	return v.sql
+}
+
+// direction writes ASC or DESC and the order of NULLs. PostgreSQL's default order of NULLs is
+// written only in the sorted text, or if always is set.
+func direction(node *query.Term, always bool) *sql {
+	text, usual := "", "LAST"
+	if node.Desc {
+		text, usual = " DESC", "FIRST"
+	}
+	where := node.Nulls
+	if where == "" || where == usual {
+		if always {
+			return raw(text + " NULLS " + usual)
+		}
+		return cat(text, whenSorted(" NULLS "+usual))
+	}
+	return raw(text + " NULLS " + where)
+}
+
+// outputOrder translates ORDER BY of a compound query: only positions and names.
+func (t *translator) outputOrder(order []*query.Term, b *block) (*sql, error) {
+	if len(order) == 0 {
+		return nil, nil
+	}
+	sel := &selection{columns: b.columns, items: make([]value, len(b.columns))}
+	texts := make([]*sql, len(order))
+	for i, node := range order {
+		item, err := sel.itemOf(node.Expr, "ORDER BY", true)
+		if err != nil {
+			return nil, err
+		}
+		if item == 0 {
+			if c, is := node.Expr.(*query.Column); is && len(c.Path) == 1 {
+				return nil, queryError(StateColumn, c.Place(), "column %q does not exist", c.Path[0].Text).withHint("%s", suggestion(c.Path[0].Text, "the columns are", columnNames(b.columns)))
+			}
+			return nil, unsupported(node.Expr.Place(), "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").withHint("only result column names can be used, not expressions or functions; put the query into a subquery in FROM")
+		}
+		if err := checkOrderable(b.columns[item-1].kind, node.Expr.Place()); err != nil {
+			return nil, err
+		}
+		texts[i] = cat(number(item), direction(node, false))
+	}
+	return cat(" ORDER BY ", list(texts)), nil
+}
+
+// distinctOrder checks ORDER BY of SELECT DISTINCT.
+func (t *translator) distinctOrder(sel *selection, terms []term) error {
+	for _, o := range terms {
+		if o.item == 0 {
+			return queryError(StatePosition, o.node.Expr.Place(), "for SELECT DISTINCT, ORDER BY expressions must appear in select list").withHint("add it to the select list, or remove DISTINCT")
+		}
+	}
+	return nil
+}
+
+// distinctOn translates DISTINCT ON.
+func (t *translator) distinctOn(sel *selection, p *parts, terms []term, b *block) (*block, error) {
+	on := make([]*sql, len(sel.node.On))
+	for i, e := range sel.node.On {
+		item, err := sel.itemOf(e, "SELECT DISTINCT ON", true)
+		if err != nil {
+			return nil, err
+		}
+		var v value
+		if item > 0 {
+			v = sel.items[item-1]
+		} else if v, err = t.expr(e, sel.scope); err != nil {
+			return nil, err
+		}
+		if v, err = t.resolveUnknown(v); err != nil {
+			return nil, err
+		}
+		on[i] = v.sql
+	}
+	if err := checkDistinctOnOrder(sel, terms, on); err != nil {
+		return nil, err
+	}
+	for i, v := range sel.items {
+		v, err := t.resolveUnknown(v)
+		if err != nil {
+			return nil, err
+		}
+		sel.items[i], b.columns[i].kind = v, v.kind
+	}
+	b.items, b.member = nil, len(terms) == 0 && p.limit == nil
+	b.inner = func(bool) *sql { return sel.distinctOnText(p, terms, on, b.columns) }
+	return b, nil
+}
+
+// checkDistinctOnOrder checks that ORDER BY starts with the expressions of DISTINCT ON.
+func checkDistinctOnOrder(sel *selection, terms []term, on []*sql) error {
+	for i, o := range terms {
+		if i >= len(on) {
+			break
+		}
+		fits := false
+		for _, v := range on {
+			fits = fits || o.sql != nil && o.sql.same(v)
+		}
+		if !fits {
+			return queryError(StatePosition, o.node.Expr.Place(), "SELECT DISTINCT ON expressions must match initial ORDER BY expressions").withHint("put the DISTINCT ON expressions first in ORDER BY")
+		}
+	}
+	return nil
+}
+
+// distinctOnText writes DISTINCT ON with row numbers per group of equal values.
+func (sel *selection) distinctOnText(p *parts, terms []term, on []*sql, columns []column) *sql {
+	inner := make([]*sql, 0, len(sel.items)+len(terms)+1)
+	outer := make([]*sql, len(sel.items))
+	for i, v := range sel.items {
+		name := "_c" + number(i+1)
+		inner = append(inner, cat(v, " AS ", name))
+		outer[i] = cat(name, " AS ", quoted(columns[i].alias))
+	}
+	if len(outer) == 0 { // SQLite wants some
+		outer = append(outer, raw("NULL"))
+	}
+	keys, orders := make([]*sql, len(terms)), make([]*sql, len(terms))
+	for i, o := range terms {
+		name := "_o" + number(i+1)
+		text := raw("NULL")
+		if o.sql != nil {
+			text = sortKey(o.value)
+		}
+		inner = append(inner, cat(text, " AS ", name))
+		keys[i], orders[i] = cat(text, direction(o.node, false)), cat(name, direction(o.node, false))
+	}
+	window := cat("PARTITION BY ", list(on))
+	order := raw("")
+	if len(terms) > 0 {
+		window = cat(window, " ORDER BY ", list(keys))
+		order = cat(" ORDER BY ", list(orders))
+	}
+	inner = append(inner, cat("row_number() OVER (", window, ") AS _nth"))
+	return cat("SELECT ", list(outer), " FROM (SELECT ", p.distinct, list(inner), p.from, p.where, p.group, p.having, ") WHERE _nth = 1", order, p.limit)
+}

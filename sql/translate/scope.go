@@ -1,0 +1,259 @@
+package translate
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/query"
+)
+
+// scope resolves the names of one SELECT or of a part of it.
+type scope struct {
+	outer   *scope
+	names   []column  // columns that an unqualified name or * can mean
+	sources []*source // sources that can qualify a name
+	with    map[string]*commonTable
+	sel     *selection // the SELECT of the scope; nil: part of no SELECT
+}
+
+// source is one item of FROM.
+type source struct {
+	name    string // name in the query
+	schema  string // of a table
+	oid     int64  // of a table; 0: no tableoid
+	alias   string // name in the text
+	columns []column
+	single  bool // a function whose name can also mean its only column
+}
+
+// column is a column of a source or of an answer.
+type column struct {
+	name  string
+	kind  kind.Kind
+	sql   *sql
+	alias string // name in the text, as a column of a subquery
+	from  Origin
+}
+
+// ungroupedColumn is a column that is not an argument of an aggregate.
+type ungroupedColumn struct {
+	scope *selection
+	name  string
+	at    int
+}
+
+// inner returns a scope whose names hide those of s.
+func (s *scope) inner() *scope { return &scope{outer: s} }
+
+// commonTable finds a common table by name.
+func (s *scope) commonTable(name string) *commonTable {
+	for ; s != nil; s = s.outer {
+		if c := s.with[name]; c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// selection returns the SELECT that the scope belongs to.
+func (s *scope) selection() *selection {
+	for ; s != nil; s = s.outer {
+		if s.sel != nil {
+			return s.sel
+		}
+	}
+	return nil
+}
+
+// column resolves a column reference.
+func (t *translator) column(c *query.Column, s *scope) (value, error) {
+	last := c.Path[len(c.Path)-1]
+	for at := s; at != nil; at = at.outer {
+		v, found, err := at.find(c)
+		if err != nil || found {
+			return v, err
+		}
+	}
+	if len(c.Path) == 1 {
+		if v, err := t.wholeRow(c, s); err != nil || v.of != nil {
+			return v, err
+		}
+	}
+	return value{}, s.unknownColumn(c, last)
+}
+
+// find looks up a column in this scope only.
+func (s *scope) find(c *query.Column) (v value, found bool, err error) {
+	last := c.Path[len(c.Path)-1]
+	if len(c.Path) == 1 {
+		if v, found, err = s.pickColumn(s.names, last.Text, last.Text, c.Place()); found || err != nil {
+			return v, found, err
+		}
+		return s.pickColumn(tableOIDs(s.sources), last.Text, last.Text, c.Place())
+	}
+	from, err := s.source(c.Path[:len(c.Path)-1], c.Place())
+	if from == nil || err != nil {
+		return value{}, false, err
+	}
+	v, found, err = s.pickColumn(from.columns, last.Text, pathText(c.Path), c.Place())
+	if err == nil && !found {
+		v, found, err = s.pickColumn(tableOIDs([]*source{from}), last.Text, pathText(c.Path), c.Place())
+	}
+	if err == nil && !found {
+		err = queryError(StateColumn, last.At, "column %s does not exist", pathText(c.Path)).
+			withHint("%s", suggestion(last.Text, "the columns of "+from.name+" are", columnNames(from.columns)))
+	}
+	return v, found, err
+}
+
+// tableOIDs are the hidden tableoid columns of the tables, which * does not include.
+func tableOIDs(sources []*source) (columns []column) {
+	for _, from := range sources {
+		if from.oid != 0 {
+			text := cat("(CASE WHEN ", quoted(from.alias), ".rowid IS NOT NULL THEN ", number(int(from.oid)), " END)")
+			columns = append(columns, column{name: "tableoid", kind: kind.OID, sql: text, from: Origin{from.oid, tableOIDNumber}})
+		}
+	}
+	return columns
+}
+
+// tableOIDNumber is the attribute number of tableoid in PostgreSQL.
+const tableOIDNumber = -6
+
+func (s *scope) pickColumn(among []column, name, written string, at int) (v value, found bool, err error) {
+	for _, c := range among {
+		if c.name != name {
+			continue
+		}
+		if found {
+			return value{}, false, queryError(StateAmbiguous, at, "column reference %q is ambiguous", written).withHint("qualify it with a table name: %s", s.qualifiedNames(name))
+		}
+		v, found = s.value(c, at), true
+	}
+	return v, found, nil
+}
+
+func (s *scope) value(c column, at int) value {
+	v := value{sql: c.sql.from(at), kind: c.kind, level: atom, at: at, from: c.from}
+	if s.sel != nil {
+		v.ungrouped = []ungroupedColumn{{s.sel, c.name, at}}
+	}
+	return v
+}
+
+// qualifiedNames lists the qualified names of an ambiguous column.
+func (s *scope) qualifiedNames(name string) string {
+	var ways []string
+	for _, from := range s.sources {
+		for _, c := range from.columns {
+			if c.name == name {
+				ways = append(ways, from.name+"."+name)
+				break
+			}
+		}
+	}
+	return strings.Join(ways, " or ")
+}
+
+// source finds the source that a path names.
+func (s *scope) source(path []query.Name, at int) (found *source, err error) {
+	name, schema := path[len(path)-1].Text, ""
+	if len(path) > 1 {
+		schema = path[len(path)-2].Text
+	}
+	for _, from := range s.sources {
+		if from.name != name || schema != "" && from.schema != schema {
+			continue
+		}
+		if found != nil {
+			return nil, queryError(StateAmbiguous, at, "table reference %q is ambiguous", pathText(path)).withHint("give the tables other names with AS")
+		}
+		found = from
+	}
+	return found, nil
+}
+
+// lookup finds a source in this scope or in an outer one.
+func (s *scope) lookup(path []query.Name, at int) (*scope, *source, error) {
+	for ; s != nil; s = s.outer {
+		if from, err := s.source(path, at); from != nil || err != nil {
+			return s, from, err
+		}
+	}
+	return nil, nil, nil
+}
+
+// unknownColumn is the error of a column that does not exist.
+func (s *scope) unknownColumn(c *query.Column, last query.Name) error {
+	if len(c.Path) > 1 {
+		path := c.Path[:len(c.Path)-1]
+		return queryError(StateTable, c.Place(), "missing FROM-clause entry for table %q", pathText(path)).
+			withHint("%s", suggestion(pathText(path), "FROM contains", s.sourceNames()))
+	}
+	var names []string
+	seen := map[string]bool{}
+	for at := s; at != nil; at = at.outer {
+		for _, n := range columnNames(at.names) {
+			if !seen[n] {
+				seen[n] = true
+				names = append(names, n)
+			}
+		}
+	}
+	e := queryError(StateColumn, c.Place(), "column %q does not exist", last.Text)
+	if last.Quoted && len(names) == 0 {
+		return e.withHint("write a string in single quotes: '%s'", last.Text)
+	}
+	return e.withHint("%s", suggestion(last.Text, "the columns are", names))
+}
+
+// sourceNames returns the names of the sources.
+func (s *scope) sourceNames() (names []string) {
+	for ; s != nil; s = s.outer {
+		for _, from := range s.sources {
+			names = append(names, from.name)
+		}
+	}
+	return names
+}
+
+func columnNames(columns []column) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	return names
+}
+
+// pathText is a name as the query contains it.
+func pathText(path []query.Name) string {
+	parts := make([]string, len(path))
+	for i, p := range path {
+		parts[i] = p.Text
+	}
+	return strings.Join(parts, ".")
+}
+
+// wholeRow translates the name of a source as a value: the value of a function, or all columns
+// as one record.
+func (t *translator) wholeRow(c *query.Column, s *scope) (value, error) {
+	at, from, err := s.lookup(c.Path, c.Place())
+	if from == nil || err != nil {
+		return value{}, err
+	}
+	if from.single {
+		v := at.value(from.columns[0], c.Place())
+		v.of = from
+		return v, nil
+	}
+	parts := make([]*sql, 0, 2*len(from.columns))
+	for _, col := range from.columns {
+		parts = append(parts, raw(quoteText(col.name)), t.inJSON(at.value(col, c.Place())).sql)
+	}
+	v := newValue(kind.Record, atom, cat("json_object(", list(parts), ")"))
+	v.of = from
+	if at.sel != nil {
+		v.ungrouped = []ungroupedColumn{{at.sel, from.name, c.Place()}}
+	}
+	return v.placed(c.Place()), nil
+}

@@ -1,0 +1,191 @@
+package translate
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota/sql/kind"
+)
+
+// parseArray parses {a,b} to a JSON array.
+func parseArray(k kind.Kind, text string, zone *time.Location) (any, error) {
+	r := &arrayReader{text: strings.TrimSpace(text), kind: k, zone: zone}
+	v, err := r.array(0)
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(r.text[r.at:]) != "" {
+		return nil, r.bad()
+	}
+	return encode(v), nil
+}
+
+type arrayReader struct {
+	text string
+	at   int
+	kind kind.Kind
+	zone *time.Location
+}
+
+func (r *arrayReader) bad() error {
+	return valueError(StateBadText, "malformed array literal: %q", shorten(r.text)).withHint("write {a,b}, with double quotes around elements that contain commas")
+}
+
+func (r *arrayReader) array(depth int) ([]any, error) {
+	if r.at >= len(r.text) || r.text[r.at] != '{' || depth > 6 {
+		return nil, r.bad()
+	}
+	r.at++
+	list := []any{}
+	for {
+		r.blank()
+		if r.at >= len(r.text) {
+			return nil, r.bad()
+		}
+		switch r.text[r.at] {
+		case '}':
+			r.at++
+			return list, nil
+		case ',':
+			if len(list) == 0 {
+				return nil, r.bad()
+			}
+			r.at++
+			continue
+		case '{':
+			inner, err := r.array(depth + 1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, inner)
+		default:
+			v, err := r.element()
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+	}
+}
+
+func (r *arrayReader) blank() {
+	for r.at < len(r.text) && strings.IndexByte(" \t\r\n", r.text[r.at]) >= 0 {
+		r.at++
+	}
+}
+
+func (r *arrayReader) element() (any, error) {
+	var b strings.Builder
+	quoted := r.text[r.at] == '"'
+	if quoted {
+		r.at++
+	}
+	for ; r.at < len(r.text); r.at++ {
+		c := r.text[r.at]
+		switch {
+		case c == '\\' && r.at+1 < len(r.text):
+			r.at++
+			b.WriteByte(r.text[r.at])
+			continue
+		case quoted && c == '"':
+			r.at++
+			return parseIn(r.zone, r.kind.Elem(), b.String())
+		case !quoted && (c == ',' || c == '}'):
+			word := strings.TrimSpace(b.String())
+			if strings.EqualFold(word, "null") {
+				return nil, nil
+			}
+			return parseIn(r.zone, r.kind.Elem(), word)
+		}
+		b.WriteByte(c)
+	}
+	return nil, r.bad()
+}
+
+// parseVector parses the numbers of a vector.
+func parseVector(k kind.Kind, text string) (any, error) {
+	list := []any{}
+	for _, word := range strings.Fields(text) {
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return nil, badText(k, text)
+		}
+		list = append(list, n)
+	}
+	return encode(list), nil
+}
+
+func formatVector(stored string) string {
+	list, err := decodeArray(stored)
+	if err != nil {
+		return stored
+	}
+	words := make([]string, len(list))
+	for i, v := range list {
+		words[i] = asText(v)
+	}
+	return strings.Join(words, " ")
+}
+
+// formatArray formats an array as {a,b}.
+func formatArray(k kind.Kind, stored string, zone *time.Location) string {
+	list, err := decodeArray(stored)
+	if err != nil {
+		return stored
+	}
+	return arrayBraces(k.Elem(), list, zone)
+}
+
+func arrayBraces(elem kind.Kind, list []any, zone *time.Location) string {
+	words := make([]string, len(list))
+	for i, v := range list {
+		switch v := v.(type) {
+		case nil:
+			words[i] = "NULL"
+		case []any:
+			words[i] = arrayBraces(elem, v, zone)
+		case *object:
+			words[i] = quoteElement(encode(v))
+		default:
+			words[i] = quoteElement(formatIn(zone, elem, v))
+		}
+	}
+	return "{" + strings.Join(words, ",") + "}"
+}
+
+func quoteElement(text string) string {
+	if text != "" && !strings.EqualFold(text, "null") && !strings.ContainsAny(text, "{},\"\\ \t\r\n") {
+		return text
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+// formatRecord formats a record as (a,b).
+func formatRecord(stored string) string {
+	v, err := decode(stored)
+	o, is := v.(*object)
+	if err != nil || !is {
+		return stored
+	}
+	words := make([]string, len(o.keys))
+	for i, key := range o.keys {
+		switch field := o.values[key].(type) {
+		case nil:
+		case bool:
+			words[i] = map[bool]string{true: "t", false: "f"}[field]
+		case []any, *object:
+			words[i] = quoteField(encode(field))
+		default:
+			words[i] = quoteField(asText(field))
+		}
+	}
+	return "(" + strings.Join(words, ",") + ")"
+}
+
+func quoteField(text string) string {
+	if text != "" && !strings.ContainsAny(text, "(),\"\\ \t\r\n") {
+		return text
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `""`).Replace(text) + `"`
+}

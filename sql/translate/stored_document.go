@@ -1,0 +1,273 @@
+package translate
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// normalizeJSON normalises a document like jsonb: keys sorted by length and then bytes, without
+// duplicates. blanks adds the blanks that PostgreSQL prints.
+func normalizeJSON(text string, blanks bool) (string, error) {
+	v, err := decode(text)
+	if err != nil {
+		return "", err
+	}
+	sortKeys(v)
+	var b strings.Builder
+	blank := ""
+	if blanks {
+		blank = " "
+	}
+	writeJSON(&b, v, blank)
+	return b.String(), nil
+}
+
+// canonicalJSON returns a text that is equal for equal documents, independent of how numbers
+// are written.
+func canonicalJSON(text string) (string, error) {
+	v, err := decode(text)
+	if err != nil {
+		return "", err
+	}
+	sortKeys(v)
+	return encode(canonicalNumbers(v)), nil
+}
+
+// canonicalNumbers replaces each number by its canonical form.
+func canonicalNumbers(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i, e := range v {
+			v[i] = canonicalNumbers(e)
+		}
+	case *object:
+		for key, e := range v.values {
+			v.values[key] = canonicalNumbers(e)
+		}
+	case int64:
+		return json.Number(canonicalNumber(strconv.FormatInt(v, 10)))
+	case json.Number:
+		return json.Number(canonicalNumber(v.String()))
+	}
+	return v
+}
+
+// canonicalNumber is a number as digits without leading and trailing zeros, and a power of ten.
+func canonicalNumber(text string) string {
+	mantissa, power, _ := strings.Cut(strings.ToLower(text), "e")
+	exponent, _ := strconv.ParseInt(power, 10, 64) // none: 0; beyond all numbers: the largest
+	sign := ""
+	if strings.HasPrefix(mantissa, "-") {
+		sign, mantissa = "-", mantissa[1:]
+	}
+	before, after, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(before+after, "0")
+	short := strings.TrimRight(digits, "0")
+	if short == "" {
+		return "0"
+	}
+	exponent += int64(len(digits)-len(short)) - int64(len(after))
+	return sign + short + "e" + strconv.FormatInt(exponent, 10)
+}
+
+func sortKeys(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			sortKeys(e)
+		}
+	case *object:
+		sort.Slice(v.keys, func(i, j int) bool {
+			a, b := v.keys[i], v.keys[j]
+			if len(a) != len(b) {
+				return len(a) < len(b)
+			}
+			return a < b
+		})
+		for _, e := range v.values {
+			sortKeys(e)
+		}
+	}
+}
+
+// object is one of JSON, with its keys in their order.
+type object struct {
+	keys   []string
+	values map[string]any
+}
+
+func (o *object) put(key string, v any) {
+	if _, twice := o.values[key]; !twice {
+		o.keys = append(o.keys, key)
+	}
+	o.values[key] = v
+}
+
+// decode reads a document: nil, bool, int64, json.Number, string, []any or *object.
+func decode(text string) (any, error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	v, err := decodeNext(d, 0)
+	if err == nil {
+		if _, more := d.Token(); more == nil {
+			return nil, badText("json", text)
+		}
+	}
+	if err != nil {
+		return nil, valueError(StateBadText, "invalid input syntax for type json").withHint("the text is not valid JSON: %s", shorten(text))
+	}
+	return v, nil
+}
+
+func decodeNext(d *json.Decoder, depth int) (any, error) {
+	token, err := d.Token()
+	if err != nil || depth > 1000 {
+		return nil, badText("json", "")
+	}
+	switch token := token.(type) {
+	case json.Number:
+		return plainNumber(token.String()), nil
+	case json.Delim:
+		if token == '[' {
+			return decodeList(d, depth)
+		}
+		return decodeObject(d, depth)
+	}
+	return token, nil
+}
+
+func decodeList(d *json.Decoder, depth int) (any, error) {
+	list := []any{}
+	for d.More() {
+		v, err := decodeNext(d, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	_, err := d.Token()
+	return list, err
+}
+
+func decodeObject(d *json.Decoder, depth int) (any, error) {
+	o := &object{values: map[string]any{}}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		v, err := decodeNext(d, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		o.put(key.(string), v)
+	}
+	_, err := d.Token()
+	return o, err
+}
+
+func plainNumber(text string) any {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
+	}
+	return json.Number(text)
+}
+
+// scalarOf converts a JSON scalar to its stored form in SQLite.
+func scalarOf(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		f, _ := v.Float64() // what is too large is infinite
+		return f
+	case bool:
+		if v {
+			return int64(1)
+		}
+		return int64(0)
+	case []any, *object:
+		return encode(v)
+	}
+	return v
+}
+
+// decodeArray reads an array that is held.
+func decodeArray(stored string) ([]any, error) {
+	v, err := decode(stored)
+	list, is := v.([]any)
+	if err != nil || !is {
+		return nil, valueError(StateBadText, "%q is not an array", shorten(stored))
+	}
+	return list, nil
+}
+
+// encode writes a document, without blanks.
+func encode(v any) string {
+	var b strings.Builder
+	writeJSON(&b, v, "")
+	return b.String()
+}
+
+// writeJSON writes a document, with something behind colons and commas.
+func writeJSON(b *strings.Builder, v any, blank string) {
+	switch v := v.(type) {
+	case nil:
+		b.WriteString("null")
+	case string:
+		writeJSONString(b, v)
+	case []any:
+		b.WriteByte('[')
+		for i, e := range v {
+			if i > 0 {
+				b.WriteString("," + blank)
+			}
+			writeJSON(b, e, blank)
+		}
+		b.WriteByte(']')
+	case *object:
+		b.WriteByte('{')
+		for i, key := range v.keys {
+			if i > 0 {
+				b.WriteString("," + blank)
+			}
+			writeJSONString(b, key)
+			b.WriteString(":" + blank)
+			writeJSON(b, v.values[key], blank)
+		}
+		b.WriteByte('}')
+	case json.Number:
+		b.WriteString(v.String())
+	case []byte:
+		writeJSONString(b, string(v))
+	case float64:
+		b.WriteString(jsonReal(v))
+	default:
+		b.WriteString(asText(v))
+	}
+}
+
+// jsonReal writes a real number so that it is read as real again.
+func jsonReal(f float64) string {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return "null"
+	}
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if len(text) > 25 {
+		text = strconv.FormatFloat(f, 'e', -1, 64)
+	}
+	if !strings.ContainsAny(text, ".e") {
+		text += ".0"
+	}
+	return text
+}
+
+func writeJSONString(b *strings.Builder, s string) {
+	var buffer bytes.Buffer
+	e := json.NewEncoder(&buffer)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a text can always be written
+	b.Write(bytes.TrimRight(buffer.Bytes(), "\n"))
+}

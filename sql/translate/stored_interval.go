@@ -1,0 +1,303 @@
+package translate
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// interval is an interval. Months and days have no fixed length, so the parts stay separate.
+type interval struct{ months, days, micros int64 }
+
+const (
+	second  = int64(1_000_000)
+	minute  = 60 * second
+	hour    = 60 * minute
+	dayLong = 24 * hour
+)
+
+func (i interval) stored() string { return fmt.Sprintf("%d %d %d", i.months, i.days, i.micros) }
+
+// loadInterval reads a stored interval.
+func loadInterval(stored string) (i interval, err error) {
+	var rest string
+	if n, scanErr := fmt.Sscanf(stored+" .", "%d %d %d %s", &i.months, &i.days, &i.micros, &rest); n == 4 && scanErr == nil {
+		return i, nil
+	}
+	text, err := parseInterval(stored)
+	if err != nil {
+		return i, err
+	}
+	_, err = fmt.Sscanf(text.(string), "%d %d %d", &i.months, &i.days, &i.micros)
+	return i, err
+}
+
+// total is the length in microseconds with months of 30 days and days of 24 hours.
+func (i interval) total() int64 { return (i.months*30+i.days)*dayLong + i.micros }
+
+// intervalUnits maps the names of units to their months, days and microseconds.
+var intervalUnits = map[string]interval{
+	"microsecond": {0, 0, 1}, "us": {0, 0, 1}, "usec": {0, 0, 1}, "millisecond": {0, 0, 1000}, "ms": {0, 0, 1000}, "msec": {0, 0, 1000},
+	"second": {0, 0, second}, "sec": {0, 0, second}, "s": {0, 0, second}, "minute": {0, 0, minute}, "min": {0, 0, minute}, "m": {0, 0, minute},
+	"hour": {0, 0, hour}, "hr": {0, 0, hour}, "h": {0, 0, hour}, "day": {0, 1, 0}, "d": {0, 1, 0}, "week": {0, 7, 0}, "w": {0, 7, 0},
+	"month": {1, 0, 0}, "mon": {1, 0, 0}, "year": {12, 0, 0}, "yr": {12, 0, 0}, "y": {12, 0, 0}, "decade": {120, 0, 0}, "century": {1200, 0, 0}, "centurie": {1200, 0, 0},
+}
+
+// parseInterval parses an interval: 1 day, 2 hours 30 minutes, 01:30, P1DT2H, 1-2, 1 2:03.
+func parseInterval(text string) (any, error) { return parseIntervalFields(text, "") }
+
+// parseIntervalFields parses an interval with a field restriction such as day to second. A
+// number without a unit belongs to the last field, and smaller units are dropped.
+func parseIntervalFields(text, fields string) (any, error) {
+	word := strings.ToLower(strings.TrimSpace(text))
+	i, ok := isoInterval(word)
+	if !strings.HasPrefix(word, "p") {
+		i, ok = wordInterval(intervalTokens(word), fields)
+	}
+	if !ok {
+		return nil, valueError(StateBadTime, "invalid input syntax for type interval: %q", shorten(text)).withHint("write an interval such as 1 day or 2 hours 30 minutes")
+	}
+	return i.trimmed(fields).stored(), nil
+}
+
+// wordInterval parses an interval of numbers, units and a time of day.
+func wordInterval(tokens []string, fields string) (sum interval, ok bool) {
+	ago := false
+	for n := 0; n < len(tokens); n++ {
+		token := tokens[n]
+		switch {
+		case token == "ago":
+			ago = true
+		case token == "@" || token == "and":
+		case strings.Contains(token, ":"):
+			micros, fits := clockMicros(token, fields == "minute to second")
+			if !fits {
+				return sum, false
+			}
+			sum.micros += micros
+		case strings.LastIndexByte(token, '-') > 0:
+			months, fits := yearsMonths(token)
+			if !fits {
+				return sum, false
+			}
+			sum.months += months
+		default:
+			unit, taken := unitBehind(tokens[n+1:], fields)
+			of, known := intervalUnit(unit)
+			number, err := strconv.ParseFloat(token, 64)
+			if err != nil || !known || math.Abs(number) > 1e12 {
+				return sum, false
+			}
+			sum = sum.plus(of.times(number), 1)
+			n += taken
+		}
+	}
+	if ago {
+		sum = interval{-sum.months, -sum.days, -sum.micros}
+	}
+	return sum, len(tokens) > 0
+}
+
+// unitBehind returns the unit of a number from the following words, and how many words it uses.
+// A number without a unit before a time of day or before hours means days.
+func unitBehind(rest []string, fields string) (unit string, taken int) {
+	if len(rest) == 0 {
+		return lastField(fields), 0
+	}
+	if _, known := intervalUnit(rest[0]); known {
+		return rest[0], 1
+	}
+	if strings.Contains(rest[0], ":") || len(rest) == 1 && fields == "day to hour" {
+		return "day", 0
+	}
+	if len(rest) > 1 {
+		if of, known := intervalUnit(rest[1]); known && of.micros == hour {
+			return "day", 0
+		}
+	}
+	return "", 0
+}
+
+// lastField is the smallest field of a restriction.
+func lastField(fields string) string {
+	if fields == "" {
+		return "second"
+	}
+	return fields[strings.LastIndexByte(fields, ' ')+1:]
+}
+
+// trimmed drops the units below the last field of a restriction.
+func (i interval) trimmed(fields string) interval {
+	switch lastField(fields) {
+	case "year":
+		return interval{i.months / 12 * 12, 0, 0}
+	case "month":
+		return interval{i.months, 0, 0}
+	case "day":
+		return interval{i.months, i.days, 0}
+	case "hour":
+		i.micros -= i.micros % hour
+	case "minute":
+		i.micros -= i.micros % minute
+	}
+	return i
+}
+
+// yearsMonths parses 1-2 or -1-2.
+func yearsMonths(token string) (int64, bool) {
+	sign := int64(1)
+	if token[0] == '-' || token[0] == '+' {
+		if token[0] == '-' {
+			sign = -1
+		}
+		token = token[1:]
+	}
+	years, months, _ := strings.Cut(token, "-")
+	y, err1 := strconv.ParseInt(years, 10, 32)
+	m, err2 := strconv.ParseInt(months, 10, 32)
+	return sign * (y*12 + m), err1 == nil && err2 == nil && m >= 0 && m < 12
+}
+
+func intervalUnit(name string) (interval, bool) {
+	if of, known := intervalUnits[name]; known {
+		return of, true
+	}
+	of, known := intervalUnits[strings.TrimSuffix(name, "s")]
+	return of, known
+}
+
+// intervalTokens separates numbers from the units that follow them.
+func intervalTokens(word string) (tokens []string) {
+	for _, field := range strings.Fields(word) {
+		split := 0
+		for split < len(field) && strings.IndexByte("+-.:0123456789", field[split]) >= 0 {
+			split++
+		}
+		if split > 0 && split < len(field) && field[split] != 'e' {
+			tokens = append(tokens, field[:split], field[split:])
+		} else {
+			tokens = append(tokens, field)
+		}
+	}
+	return tokens
+}
+
+// clockMicros reads 01:30, 01:30:15.5 or -01:30. Two numbers are hours and minutes, unless
+// it is known that they are minutes and seconds, or the last of them has a fraction.
+func clockMicros(token string, minutes bool) (int64, bool) {
+	sign := int64(1)
+	if token[0] == '-' || token[0] == '+' {
+		if token[0] == '-' {
+			sign = -1
+		}
+		token = token[1:]
+	}
+	parts := strings.Split(token, ":")
+	if len(parts) == 2 && (minutes || strings.Contains(parts[1], ".")) {
+		parts = append([]string{"0"}, parts...)
+	}
+	if len(parts) > 3 {
+		return 0, false
+	}
+	h, err := strconv.ParseInt(parts[0], 10, 32)
+	if err != nil {
+		return 0, false
+	}
+	m, err := strconv.ParseInt(parts[1], 10, 32)
+	if err != nil || m > 59 {
+		return 0, false
+	}
+	micros := h*hour + m*minute
+	if len(parts) == 3 {
+		s, err := strconv.ParseFloat(parts[2], 64)
+		if err != nil || s >= 61 {
+			return 0, false
+		}
+		micros += int64(math.Round(s * 1e6))
+	}
+	return sign * micros, true
+}
+
+// isoInterval parses P1Y2M3DT4H5M6S.
+func isoInterval(word string) (sum interval, ok bool) {
+	date, clock, _ := strings.Cut(strings.TrimPrefix(word, "p"), "t")
+	for i, part := range []string{date, clock} {
+		for part != "" {
+			n := 0
+			for n < len(part) && strings.IndexByte("+-.0123456789", part[n]) >= 0 {
+				n++
+			}
+			number, err := strconv.ParseFloat(part[:n], 64)
+			if err != nil || n == len(part) || math.Abs(number) > 1e12 {
+				return sum, false
+			}
+			unit := map[byte]string{'y': "year", 'm': "month", 'w': "week", 'd': "day", 'h': "hour", 's': "second"}[part[n]]
+			if i == 1 && part[n] == 'm' {
+				unit = "minute"
+			}
+			of, known := intervalUnits[unit]
+			if !known {
+				return sum, false
+			}
+			sum = sum.plus(of.times(number), 1)
+			part = part[n+1:]
+		}
+	}
+	return sum, word != "p"
+}
+
+// plus is the sum or the difference of two intervals.
+func (i interval) plus(o interval, sign int64) interval {
+	return interval{i.months + sign*o.months, i.days + sign*o.days, i.micros + sign*o.micros}
+}
+
+// times multiplies an interval. Fractions of a month become days of 30 per month, fractions of
+// a day become hours.
+func (i interval) times(f float64) interval {
+	months, days := float64(i.months)*f, float64(i.days)*f
+	wholeMonths, wholeDays := math.Trunc(months), math.Trunc(days)
+	more := math.Round((months-wholeMonths)*30*1e6) / 1e6
+	wholeMore := math.Trunc(more)
+	part := math.Round((days-wholeDays+more-wholeMore)*86400*1e6) / 1e6 // in seconds
+	if over := math.Trunc(part / 86400); over != 0 {
+		wholeDays, part = wholeDays+over, part-over*86400
+	}
+	micros := math.RoundToEven(float64(i.micros)*f + part*1e6)
+	return interval{int64(wholeMonths), int64(wholeDays + wholeMore), int64(micros)}
+}
+
+// String formats the interval like PostgreSQL.
+func (i interval) String() string {
+	var parts []string
+	unit := func(n int64, name string) {
+		if n == 0 {
+			return
+		}
+		text := strconv.FormatInt(n, 10)
+		if n > 0 && len(parts) > 0 && strings.HasPrefix(parts[len(parts)-1], "-") {
+			text = "+" + text
+		}
+		if n != 1 {
+			name += "s"
+		}
+		parts = append(parts, text+" "+name)
+	}
+	unit(i.months/12, "year")
+	unit(i.months%12, "mon")
+	unit(i.days, "day")
+	if i.micros != 0 || len(parts) == 0 {
+		sign, n := "", i.micros
+		if n < 0 {
+			sign, n = "-", -n
+		} else if len(parts) > 0 && strings.HasPrefix(parts[len(parts)-1], "-") {
+			sign = "+"
+		}
+		text := fmt.Sprintf("%s%02d:%02d:%02d", sign, n/hour, n/minute%60, n/second%60)
+		if n%second != 0 {
+			text += "." + strings.TrimRight(fmt.Sprintf("%06d", n%second), "0")
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, " ")
+}

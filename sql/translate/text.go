@@ -1,0 +1,156 @@
+package translate
+
+import (
+	"sort"
+	"strings"
+)
+
+// Text is a translated query with the origins of its pieces.
+type Text struct {
+	SQL    string
+	pieces []piece
+}
+
+type piece struct{ here, there int }
+
+// Origin maps a position in the text for SQLite to the position in the original query.
+func (t *Text) Origin(at int) int {
+	i := sort.Search(len(t.pieces), func(i int) bool { return t.pieces[i].here > at }) - 1
+	if i < 0 {
+		return 0
+	}
+	return t.pieces[i].there
+}
+
+// sql is a piece of text for SQLite. It is a tree, so that concatenation costs little for long
+// texts. Two pieces with the same hash and size have the same text.
+type sql struct {
+	text   string
+	kids   []*sql
+	at     int  // position of the piece in the query, plus one; 0: none
+	sorted bool // only in the sorted text
+	hash   uint64
+	size   int
+	refs   int // tables that it reads after common tables are expanded
+}
+
+// base is the base of the polynomial hash.
+const base = 0x100000001b3
+
+// raw creates a piece from a text.
+func raw(text string) *sql {
+	s := &sql{text: text, size: len(text)}
+	for i := range len(text) {
+		s.hash = s.hash*base + uint64(text[i]) + 1
+	}
+	return s
+}
+
+// cat concatenates texts, pieces and values.
+func cat(parts ...any) *sql {
+	s := &sql{kids: make([]*sql, 0, len(parts))}
+	for _, p := range parts {
+		switch p := p.(type) {
+		case string:
+			s.add(raw(p))
+		case *sql:
+			s.add(p)
+		case value:
+			s.add(p.sql)
+		}
+	}
+	return s
+}
+
+// add appends a piece.
+func (s *sql) add(p *sql) {
+	if p == nil || p.size == 0 && !p.sorted && len(p.kids) == 0 {
+		return
+	}
+	s.kids = append(s.kids, p)
+	s.hash = s.hash*power(p.size) + p.hash
+	s.size = min(s.size+p.size, 2*sizeMax)
+	s.refs = min(s.refs+p.refs, 2*refsMax)
+}
+
+// power is base to the n.
+func power(n int) uint64 {
+	result, factor := uint64(1), uint64(base)
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			result *= factor
+		}
+		factor *= factor
+	}
+	return result
+}
+
+// from sets the position of a piece in the query.
+func (s *sql) from(at int) *sql {
+	return &sql{kids: []*sql{s}, at: at + 1, hash: s.hash, size: s.size, refs: s.refs}
+}
+
+// whenSorted is a piece that only the sorted text contains.
+func whenSorted(text string) *sql { return &sql{text: text, sorted: true} }
+
+// reading sets the number of tables that a piece reads.
+func (s *sql) reading(refs int) *sql {
+	after := *s
+	after.refs = refs
+	return &after
+}
+
+// list joins pieces with commas.
+func list(parts []*sql) *sql {
+	s := &sql{kids: make([]*sql, 0, 2*len(parts))}
+	for i, p := range parts {
+		if i > 0 {
+			s.add(comma)
+		}
+		s.add(p)
+	}
+	return s
+}
+
+var comma = raw(", ")
+
+// same reports whether two pieces have the same text.
+func (s *sql) same(other *sql) bool { return s.hash == other.hash && s.size == other.size }
+
+// sizeMax limits the text in bytes; it is SQLite's limit.
+const sizeMax = 1_000_000
+
+// write returns the complete text.
+func (s *sql) write(sorted bool) (*Text, error) {
+	if s.size > sizeMax {
+		return nil, queryError(StateLimit, -1, "the translated query exceeds %d bytes", sizeMax).withHint("split it into smaller queries")
+	}
+	t, b := &Text{}, &strings.Builder{}
+	s.writeTo(t, b, sorted, 0)
+	t.SQL = b.String()
+	return t, nil
+}
+
+func (s *sql) writeTo(t *Text, b *strings.Builder, sorted bool, at int) {
+	if s.sorted && !sorted {
+		return
+	}
+	if s.at > 0 {
+		at = s.at
+	}
+	if s.text != "" {
+		if n := len(t.pieces); at > 0 && (n == 0 || t.pieces[n-1].there != at-1) {
+			t.pieces = append(t.pieces, piece{b.Len(), at - 1})
+		}
+		b.WriteString(s.text)
+	}
+	for _, k := range s.kids {
+		k.writeTo(t, b, sorted, at)
+	}
+}
+
+// quoted quotes a name for SQLite.
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// quoteText quotes a text for SQLite.
+func quoteText(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

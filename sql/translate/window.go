@@ -1,0 +1,181 @@
+package translate
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota/sql/query"
+)
+
+// windowFunctions are the window functions.
+var windowFunctions = parseFunctions(`
+row_number() int8
+rank() int8
+dense_rank() int8
+percent_rank() float8
+cume_dist() float8
+ntile(int4) int4
+lag(any, int4?) first
+lag(same, int4, same) same
+lead(any, int4?) first
+lead(same, int4, same) same
+first_value(any) first
+last_value(any) first
+nth_value(any, int4) first
+`)
+
+// windowFunction translates the call of a window function.
+func (t *translator) windowFunction(e *query.Call, s *scope, name string) (value, error) {
+	known, is := windowFunctions[name]
+	if !is {
+		return value{}, queryError("42809", e.Place(), "OVER specified, but %s is not a window function nor an aggregate function", name).withHint("remove OVER")
+	}
+	sel := s.selection()
+	if err := sel.checkAggregate(e, name); err != nil {
+		return value{}, err
+	}
+	if e.Distinct || e.Filter != nil || len(e.Order) > 0 {
+		return value{}, unsupported(e.Place(), "%s with OVER does not support DISTINCT, FILTER or ORDER BY in its arguments", name)
+	}
+	args, err := t.args(e, s)
+	if err != nil {
+		return value{}, err
+	}
+	f, args, k, err := t.pick(name, known, args, e.Place())
+	if err != nil {
+		return value{}, err
+	}
+	if k == "first" {
+		k = args[0].kind
+	}
+	v := f.text(args, k, t.shownZone)
+	text, err := t.over(e, s, &v, v.sql)
+	v.sql = text
+	return v.placed(e.Place()), err
+}
+
+// over writes the OVER clause.
+func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, error) {
+	if v.over {
+		return nil, queryError(StateWindow, e.Place(), "window function calls cannot be nested").withHint("put the inner call into a subquery in FROM")
+	}
+	v.over = true
+	w, err := s.selection().window(e.Over, 0)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]*sql, 0, 3)
+	if len(w.Partition) > 0 {
+		texts := make([]*sql, len(w.Partition))
+		for i, n := range w.Partition {
+			p, err := t.windowValue(n, s, v)
+			if err != nil {
+				return nil, err
+			}
+			texts[i] = p.sql
+		}
+		parts = append(parts, cat("PARTITION BY ", list(texts)))
+	}
+	if len(w.Order) > 0 {
+		texts := make([]*sql, len(w.Order))
+		for i, node := range w.Order {
+			o, err := t.windowValue(node.Expr, s, v)
+			if err != nil {
+				return nil, err
+			}
+			if err := checkOrderable(o.kind, node.Expr.Place()); err != nil {
+				return nil, err
+			}
+			texts[i] = cat(sortKey(o), direction(node, false))
+		}
+		parts = append(parts, cat("ORDER BY ", list(texts)))
+	}
+	if w.Frame != "" {
+		if strings.ContainsAny(w.Frame, "'\"$?") || strings.Contains(w.Frame, "INTERVAL") {
+			return nil, unsupported(w.At, "frames with an interval are not supported").withHint("use ROWS, or a number")
+		}
+		if err := frame(w); err != nil {
+			return nil, err
+		}
+		parts = append(parts, raw(w.Frame))
+	}
+	inner := cat()
+	for i, p := range parts {
+		if i > 0 {
+			inner.add(raw(" "))
+		}
+		inner.add(p)
+	}
+	return cat(text, " OVER (", inner, ")"), nil
+}
+
+// frame checks that the frame starts before it ends.
+func frame(w *query.Window) error {
+	words := strings.Fields(w.Frame)
+	first := strings.Join(words[1:min(3, len(words))], " ")
+	if len(words) > 3 && words[1] == "BETWEEN" {
+		first = words[2] + " " + words[3]
+	}
+	_, last, _ := strings.Cut(w.Frame, " AND ")
+	switch {
+	case first == "UNBOUNDED FOLLOWING":
+		return queryError(StateWindow, w.At, "frame start cannot be UNBOUNDED FOLLOWING")
+	case strings.HasPrefix(last, "UNBOUNDED PRECEDING"):
+		return queryError(StateWindow, w.At, "frame end cannot be UNBOUNDED PRECEDING")
+	case last == "" && strings.Contains(w.Frame, "FOLLOWING"):
+		return queryError(StateWindow, w.At, "frame starting from following row cannot end with current row")
+	}
+	return nil
+}
+
+func (t *translator) windowValue(n query.Expr, s *scope, v *value) (value, error) {
+	o, err := t.expr(n, s)
+	if err != nil {
+		return o, err
+	}
+	if o.over {
+		return o, queryError(StateWindow, n.Place(), "window functions are not allowed in window definitions").withHint("put the inner call into a subquery in FROM")
+	}
+	if o, err = t.resolveUnknown(o); err != nil {
+		return o, err
+	}
+	v.addUngrouped(o.ungrouped)
+	if o.plain && o.level == atom { // a number would be no constant
+		o.sql = cat("(", o.sql, ")")
+	}
+	return o, nil
+}
+
+// window is what a window looks at, with what those have that it is built upon.
+func (sel *selection) window(w *query.Window, depth int) (*query.Window, error) {
+	base := w.Base
+	if depth == 0 && w.Base == nil && w.Name != nil {
+		return sel.windowNamed(w.Name, depth)
+	}
+	if base == nil {
+		return w, nil
+	}
+	under, err := sel.windowNamed(base, depth)
+	if err != nil {
+		return nil, err
+	}
+	both := *w
+	both.Partition = under.Partition
+	if len(w.Partition) > 0 {
+		return nil, queryError(StateWindow, w.At, "cannot override PARTITION BY clause of window %q", base.Text)
+	}
+	if len(w.Order) == 0 {
+		both.Order = under.Order
+	}
+	return &both, nil
+}
+
+func (sel *selection) windowNamed(name *query.Name, depth int) (*query.Window, error) {
+	var names []string
+	for _, w := range sel.node.Windows {
+		if w.Name.Text == name.Text && depth < 20 {
+			return sel.window(w, depth+1)
+		}
+		names = append(names, w.Name.Text)
+	}
+	return nil, queryError(StateObject, name.At, "window %q does not exist", name.Text).withHint("%s", suggestion(name.Text, "the windows are", names))
+}
