@@ -54,7 +54,7 @@ func (t *tx) loadAudits(ids []rota.ID, u *rules.UnitOfWork) []statement {
 		return nil
 	}
 	return []statement{{sql: sqlAudits, params: []param{idsParam(ids)}, eachRow: func(r row) error {
-		rules.Audits.Put(u, r.id(0), true)
+		rules.Audits.Put(u, r.ID(0), true)
 		return nil
 	}}}
 }
@@ -67,8 +67,8 @@ func (s *reader) Audit(ctx context.Context, after int64, limit int) (entries []r
 	}
 	err = s.query(ctx, "audit", statement{sql: sqlAuditAfter, params: []param{intParam(after), intParam(most)}, eachRow: func(r row) error {
 		entries = append(entries, rota.AuditEntry{
-			Seq: r.int(0), ID: r.id(1), At: r.time(2), Actor: r.text(3),
-			Act: r.text(4), JobID: r.id(5), Subject: r.text(6), Detail: r.text(7),
+			Seq: r.Int(0), ID: r.ID(1), At: r.Time(2), Actor: r.Text(3),
+			Act: r.Text(4), JobID: r.ID(5), Subject: r.Text(6), Detail: r.Text(7),
 		})
 		return nil
 	}})

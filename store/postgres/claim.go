@@ -124,10 +124,10 @@ func (t *tx) loadAnythingElse(n rules.Orders, u *rules.UnitOfWork) statement {
 		command = n.ClaimedBefore.Command
 	}
 	return statement{sql: sqlAnythingElse, params: []param{idParam(command), textsParam(n.Heads.Types)}, eachRow: func(r row) error {
-		if r.bool(0) {
+		if r.Bool(0) {
 			u.PutMoreHeads()
 		}
-		t.store.idlePath.observeReady(!r.bool(0))
+		t.store.idlePath.observeReady(!r.Bool(0))
 		return nil
 	}}
 }
@@ -160,7 +160,7 @@ func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 	return statement{sql: sql, params: []param{
 		textsParam(h.Types), intsParam(capacity), intParam(int64(limit)), intParam(int64(sharedCapacity)), intParam(int64(h.Bytes)),
 	}, eachRow: func(r row) error {
-		if scanned = int(r.int(0)); !r.null(1) {
+		if scanned = int(r.Int(0)); !r.Null(1) {
 			heads = append(heads, t.scanJob(r[1:]))
 		}
 		return nil
@@ -231,7 +231,7 @@ func (t *tx) loadClaimedBefore(q *rules.ClaimedBefore, u *rules.UnitOfWork) stat
 	return statement{sql: sqlClaimedBefore, params: []param{idParam(q.Command), idParam(low), idParam(high)}, eachRow: func(r row) error {
 		u.PutClaimRepeated()
 		t.claimRepeated = true
-		if r.null(1) {
+		if r.Null(1) {
 			return nil
 		}
 		if j := t.scanJob(r[1:]); j.Run != nil && j.Run.ID == rota.RunID(q.Command, j.ID) {

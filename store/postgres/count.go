@@ -31,7 +31,7 @@ func (s *reader) CountJobs(ctx context.Context, q rota.JobQuery) (n int64, err e
 	sql := `
 SELECT (` + sqlCount + conditions + `) - (` + sqlCountHidden + conditions + `)`
 	err = s.query(ctx, "count", withoutJIT, statement{sql: sql, params: l.params, eachRow: func(r row) error {
-		n = r.int(0)
+		n = r.Int(0)
 		return nil
 	}})
 	return n, err

@@ -26,7 +26,7 @@ func writeDefinition(name string) statement {
 // Definition returns the name of a definition id.
 func (s *reader) Definition(ctx context.Context, id rota.ID) (name string, err error) {
 	err = s.query(ctx, "definition", statement{sql: sqlDefinition, params: []param{idParam(id)}, eachRow: func(r row) error {
-		name = r.text(0)
+		name = r.Text(0)
 		return nil
 	}})
 	if err == nil && name == "" {

@@ -50,14 +50,14 @@ func writeEdges(schedule string, was, is []string) (statements []statement) {
 
 func (t *tx) loadDependents(q rules.Dependents, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlDependents, params: []param{textNotNull(q.Schedule), intParam(rota.DependentsMax + 1)}, eachRow: func(r row) error {
-		rules.Append(rules.DependentsOf, u, q, r.text(0))
+		rules.Append(rules.DependentsOf, u, q, r.Text(0))
 		return nil
 	}}
 }
 
 func (t *tx) loadReach(q rules.Reach, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlReach, params: []param{textNotNull(q.Schedule)}, eachRow: func(r row) error {
-		u.PutEdge(r.text(0), r.text(1))
+		u.PutEdge(r.Text(0), r.Text(1))
 		return nil
 	}}
 }
@@ -83,7 +83,7 @@ LIMIT $2`
 
 func (t *tx) loadLatest(q rules.Latest, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlLatest, params: latestParams(q), eachRow: func(r row) error {
-		rules.LatestJobs.Put(u, q, r.id(0))
+		rules.LatestJobs.Put(u, q, r.ID(0))
 		return nil
 	}}
 }

@@ -48,7 +48,7 @@ func (t *tx) loadDropped(schedules []string, u *rules.UnitOfWork) []statement {
 		return nil
 	}
 	return []statement{{sql: sqlDropped, params: []param{textsParam(schedules)}, eachRow: func(r row) error {
-		rules.DroppedSchedules.Put(u, &rules.Dropped{Schedule: r.text(0), Before: r.int(1), Hidden: r.int(2), By: r.text(3)})
+		rules.DroppedSchedules.Put(u, &rules.Dropped{Schedule: r.Text(0), Before: r.Int(1), Hidden: r.Int(2), By: r.Text(3)})
 		return nil
 	}}}
 }

@@ -306,9 +306,9 @@ func (t *tx) loadKeys(keys []rules.UniqueKey, u *rules.UnitOfWork) []statement {
 		t.readSet.addLookup(classKey, rowKey{k.Type, k.Key})
 	}
 	return []statement{{sql: sqlKeys, params: []param{types.param(), names.param()}, eachRow: func(r row) error {
-		k := rules.UniqueKey{Type: r.text(0), Key: r.text(1)}
+		k := rules.UniqueKey{Type: r.Text(0), Key: r.Text(1)}
 		t.readSet.addRow(classKey, rowKey{k.Type, k.Key}, r.xid(5))
-		rules.UniqueKeys.Put(u, &rules.UniqueKeyRecord{Key: k, ExecutionID: r.id(2), FreeAt: r.int(3), Ended: r.bool(4)})
+		rules.UniqueKeys.Put(u, &rules.UniqueKeyRecord{Key: k, ExecutionID: r.ID(2), FreeAt: r.Int(3), Ended: r.Bool(4)})
 		return nil
 	}}}
 }
@@ -362,7 +362,7 @@ func (t *tx) loadPlans(plans []rules.Plan, u *rules.UnitOfWork) []statement {
 		columns[3].int(p.Time)
 	}
 	return []statement{{sql: sqlPlans, params: paramsOf(columns), eachRow: func(r row) error {
-		rules.Plans.Put(u, plans[r.int(0)-1], r.id(1))
+		rules.Plans.Put(u, plans[r.Int(0)-1], r.ID(1))
 		return nil
 	}}}
 }

@@ -106,7 +106,7 @@ type explanation struct {
 
 func (e *explanation) read(id rota.ID, clock param) error {
 	err := e.send(e.ctx, withoutJIT, statement{sql: sqlTailOf, params: []param{clock, idParam(id)}, eachRow: func(r row) error {
-		e.Job, e.Now = scanWithoutToken(r), r.time(colResult+1)
+		e.Job, e.Now = scanWithoutToken(r), r.Time(colResult+1)
 		return nil
 	}})
 	if err != nil {
@@ -172,7 +172,7 @@ func (e *explanation) limits() []statement {
 		selectOne(&e.Reservation, scanReservation, sqlActive),
 		{sql: sqlThrottle, eachRow: scanInto(scanThrottle, func(t *rota.Throttle) { e.Limits = t.Spec })},
 		{sql: sqlOpenNow, params: []param{textNotNull(key), textNotNull(typ)}, eachRow: func(r row) error {
-			e.Open, e.OpenType, e.OpenKey, e.ReadyKey = int(r.int(0)), int(r.int(1)), int(r.int(2)), int(r.int(3))
+			e.Open, e.OpenType, e.OpenKey, e.ReadyKey = int(r.Int(0)), int(r.Int(1)), int(r.Int(2)), int(r.Int(3))
 			return nil
 		}},
 	}
@@ -188,7 +188,7 @@ func (e *explanation) order() []statement {
 		textNotNull(j.Type), intParam(int64(j.Priority)), intParam(j.Position), timeParam(j.CreatedAt), idParam(j.ID),
 		intParam(explain.CountMax + 1),
 	}, eachRow: func(r row) error {
-		e.BeforeType, e.Before = int(r.int(0)), int(r.int(1))
+		e.BeforeType, e.Before = int(r.Int(0)), int(r.Int(1))
 		return nil
 	}}}
 }
@@ -229,7 +229,7 @@ func (e *explanation) latest() error {
 	}
 	tails := make([]*rota.Job, count)
 	err := e.send(e.ctx, statement{sql: sqlLatestTails, params: paramsOf(columns), eachRow: func(r row) error {
-		tails[r.int(colResult+1)-1] = scanWithoutToken(r)
+		tails[r.Int(colResult+1)-1] = scanWithoutToken(r)
 		return nil
 	}})
 	for i := range e.Dependencies {

@@ -63,7 +63,7 @@ func (t *tx) loadLeases(ids []rota.ID, skipLocked bool, u *rules.UnitOfWork) []s
 			return nil
 		}},
 		{sql: sqlLeases, params: []param{idsParam(ids)}, eachRow: func(r row) error {
-			if id := r.id(0); !free[id] {
+			if id := r.ID(0); !free[id] {
 				u.PutLocked(scanLease(r))
 			}
 			return nil
@@ -103,7 +103,7 @@ func (t *tx) loadRetries(of []rota.ID, u *rules.UnitOfWork) []statement {
 		return nil
 	}
 	return []statement{{sql: sqlRetries, params: []param{idsParam(of)}, eachRow: func(r row) error {
-		rules.Retries.Put(u, r.id(0), r.id(1))
+		rules.Retries.Put(u, r.ID(0), r.ID(1))
 		return nil
 	}}}
 }
@@ -113,7 +113,7 @@ func (t *tx) loadChains(ids []rota.ID, u *rules.UnitOfWork) []statement {
 		return nil
 	}
 	return []statement{{sql: sqlChains, params: []param{idsParam(ids)}, eachRow: func(r row) error {
-		rules.Chains.Put(u, r.id(0), r.id(1))
+		rules.Chains.Put(u, r.ID(0), r.ID(1))
 		return nil
 	}}}
 }

@@ -53,11 +53,11 @@ type tally struct {
 
 func scanGroup(r row) (*rota.Group, error) {
 	g := &rota.Group{
-		ID: r.id(0), Name: r.text(1), Mode: rota.GroupMode(r.text(2)), OnFailure: rota.OnFailure(r.text(3)),
-		Size: int(r.int(4)), Ending: rota.Ending(r.text(5)), EndingReason: r.text(6), EndingBy: r.text(7),
-		CreatedBy: r.text(8), CreatedAt: r.time(9),
+		ID: r.ID(0), Name: r.Text(1), Mode: rota.GroupMode(r.Text(2)), OnFailure: rota.OnFailure(r.Text(3)),
+		Size: int(r.Int(4)), Ending: rota.Ending(r.Text(5)), EndingReason: r.Text(6), EndingBy: r.Text(7),
+		CreatedBy: r.Text(8), CreatedAt: r.Time(9),
 	}
-	if r.null(10) {
+	if r.Null(10) {
 		return g, nil
 	}
 	var pruned tally
@@ -135,7 +135,7 @@ func (s *reader) Groups(ctx context.Context, before rota.ID, limit int) ([]*rota
 // groups reads groups. A group has one row for each state that its members are in.
 func (s *reader) groups(ctx context.Context, sql string, params ...param) (groups []*rota.Group, err error) {
 	err = s.query(ctx, "groups", statement{sql: sql, params: params, eachRow: func(r row) error {
-		if n := len(groups); n == 0 || groups[n-1].ID != r.id(0) {
+		if n := len(groups); n == 0 || groups[n-1].ID != r.ID(0) {
 			g, err := scanGroup(r)
 			if err != nil {
 				return err

@@ -50,7 +50,7 @@ func (t *tx) loadMembers(q rules.Members, u *rules.UnitOfWork) statement {
 // countMembers adds the members of one row, which all are in the same state.
 func countMembers(into *rota.GroupTally, r row) {
 	tail := scanAttemptState(r)
-	for range r.int(len(r) - 1) {
+	for range r.Int(len(r) - 1) {
 		into.Count(tail)
 	}
 }
@@ -61,11 +61,11 @@ const attemptStateColumns = `j.id, j.status, j.attempt, j.sequel, j.finished_at,
 
 func scanAttemptState(r row) *rota.Job {
 	j := &rota.Job{
-		ID: r.id(0), Status: rota.Status(r.text(1)), Attempt: int(r.int(2)),
-		Sequel: rota.Sequel(r.text(3)), FinishedAt: r.time(4), Type: r.text(6),
+		ID: r.ID(0), Status: rota.Status(r.Text(1)), Attempt: int(r.Int(2)),
+		Sequel: rota.Sequel(r.Text(3)), FinishedAt: r.Time(4), Type: r.Text(6),
 	}
 	if j.Status == rota.StatusRunning {
-		j.Run = &rota.Run{Outcome: rota.Outcome(r.text(5))}
+		j.Run = &rota.Run{Outcome: rota.Outcome(r.Text(5))}
 	}
 	return j
 }

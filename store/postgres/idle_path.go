@@ -215,7 +215,7 @@ func (t *tx) checkAssumption() {
 	t.pending = append(t.pending, statement{sql: sqlCheckAssumption, params: []param{
 		idParam(s.claimID), textsParam(s.types), textNotNull(s.hooksStamp), now, intParam(idleClockLag.Microseconds()), intsParam(s.priorities),
 	}, eachRow: func(r row) error {
-		t.answered, s.serverClock = true, r.time(1)
+		t.answered, s.serverClock = true, r.Time(1)
 		t.store.idlePath.observeClock(s.serverClock, s.hooksStamp)
 		return nil
 	}, onConflict: errAssumption})

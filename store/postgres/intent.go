@@ -20,7 +20,7 @@ WHERE kind = $1 AND name = $2`
 
 func (t *tx) loadIntents(q rules.Intents, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlIntents, params: []param{intParam(int64(q.Limit))}, eachRow: func(r row) error {
-		u.PutIntent(q, rules.Intent{Kind: r.text(0), Name: r.text(1)})
+		u.PutIntent(q, rules.Intent{Kind: r.Text(0), Name: r.Text(1)})
 		return nil
 	}}
 }

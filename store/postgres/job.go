@@ -98,26 +98,26 @@ const (
 // scanJob reads a job and its run.
 func scanJob(r row) *rota.Job {
 	j := &rota.Job{
-		ID: r.id(colID), ExecutionID: r.id(colExecutionID), RetryOf: r.id(colRetryOf),
-		Type: r.text(colType), Status: rota.Status(r.text(colStatus)), Hold: rota.Hold(r.int(colHold)),
-		Priority: int(r.int(colPriority)), Position: r.int(colPosition),
-		Attempt: int(r.int(colAttempt)), Sequel: rota.Sequel(r.text(colSequel)),
+		ID: r.ID(colID), ExecutionID: r.ID(colExecutionID), RetryOf: r.ID(colRetryOf),
+		Type: r.Text(colType), Status: rota.Status(r.Text(colStatus)), Hold: rota.Hold(r.Int(colHold)),
+		Priority: int(r.Int(colPriority)), Position: r.Int(colPosition),
+		Attempt: int(r.Int(colAttempt)), Sequel: rota.Sequel(r.Text(colSequel)),
 		Policy: rota.Policy{
-			MaxAttempts: int(r.int(colMaxAttempts)), Backoff: r.duration(colBackoff),
-			BackoffMax: r.duration(colBackoffMax), Jitter: r.float(colJitter), Timeout: r.duration(colTimeout),
+			MaxAttempts: int(r.Int(colMaxAttempts)), Backoff: r.Duration(colBackoff),
+			BackoffMax: r.Duration(colBackoffMax), Jitter: r.Float(colJitter), Timeout: r.Duration(colTimeout),
 		},
-		CreatedAt: r.time(colCreatedAt), QueuedAt: r.time(colQueuedAt),
-		StartedAt: r.time(colStartedAt), FinishedAt: r.time(colFinishedAt),
-		RunAt: r.time(colRunAt), PlanTime: r.time(colPlanTime),
-		ScopeKind: r.text(colScopeKind), ScopeID: r.text(colScopeID), Name: r.text(colName),
-		UniqueKey: r.text(colUniqueKey), UniqueFor: r.duration(colUniqueFor),
-		Version: r.id(colVersion), CreatedBy: r.text(colCreatedBy), Params: r.json(colParams),
+		CreatedAt: r.Time(colCreatedAt), QueuedAt: r.Time(colQueuedAt),
+		StartedAt: r.Time(colStartedAt), FinishedAt: r.Time(colFinishedAt),
+		RunAt: r.Time(colRunAt), PlanTime: r.Time(colPlanTime),
+		ScopeKind: r.Text(colScopeKind), ScopeID: r.Text(colScopeID), Name: r.Text(colName),
+		UniqueKey: r.Text(colUniqueKey), UniqueFor: r.Duration(colUniqueFor),
+		Version: r.ID(colVersion), CreatedBy: r.Text(colCreatedBy), Params: r.JSON(colParams),
 	}
 	if j.ExecutionID.IsZero() {
 		j.ExecutionID = j.ID
 	}
 	scanRelations(r, j)
-	if len(r) > colResult && !r.null(colRunner) {
+	if len(r) > colResult && !r.Null(colRunner) {
 		j.Run = scanRun(r)
 	}
 	return j
@@ -126,37 +126,37 @@ func scanJob(r row) *rota.Job {
 // scanRelations reads the relations of a job to schedules, groups and other rows. Most jobs have
 // none.
 func scanRelations(r row, j *rota.Job) {
-	j.Template = r.text(colTemplate)
-	if !r.null(colSchedule) {
-		j.Schedule, j.CountsAt = r.text(colSchedule), r.time(colCountsAt)
-		j.WaitFrom, j.WaitUntil = r.time(colWaitFrom), r.time(colWaitUntil)
+	j.Template = r.Text(colTemplate)
+	if !r.Null(colSchedule) {
+		j.Schedule, j.CountsAt = r.Text(colSchedule), r.Time(colCountsAt)
+		j.WaitFrom, j.WaitUntil = r.Time(colWaitFrom), r.Time(colWaitUntil)
 	}
-	if !r.null(colGroupID) {
-		j.GroupID, j.GroupPosition = r.id(colGroupID), int(r.int(colGroupPosition))
+	if !r.Null(colGroupID) {
+		j.GroupID, j.GroupPosition = r.ID(colGroupID), int(r.Int(colGroupPosition))
 	}
-	j.ConcurrencyKey, j.Trace = r.text(colConcurrencyKey), r.text(colTrace)
-	j.RedriveOf = r.id(colRedriveOf)
+	j.ConcurrencyKey, j.Trace = r.Text(colConcurrencyKey), r.Text(colTrace)
+	j.RedriveOf = r.ID(colRedriveOf)
 }
 
 func scanRun(r row) *rota.Run {
 	run := &rota.Run{
-		ID: r.id(colRunID), Token: rota.Token(r.id(colToken)), Runner: r.text(colRunner), Incarnation: r.id(colLife),
-		StartedAt: r.time(colStartedAt), HeartbeatAt: r.time(colHeartbeatAt), StaleAfter: r.time(colStaleAfter),
-		Progress: r.json(colProgress), LogPath: r.text(colLogPath), Artifacts: r.lines(colArtifacts),
+		ID: r.ID(colRunID), Token: rota.Token(r.ID(colToken)), Runner: r.Text(colRunner), Incarnation: r.ID(colLife),
+		StartedAt: r.Time(colStartedAt), HeartbeatAt: r.Time(colHeartbeatAt), StaleAfter: r.Time(colStaleAfter),
+		Progress: r.JSON(colProgress), LogPath: r.Text(colLogPath), Artifacts: r.lines(colArtifacts),
 	}
-	if !r.null(colCancelAt) {
-		run.CancelAt, run.CancelBy, run.CancelReason = r.time(colCancelAt), r.text(colCancelBy), r.text(colCancelReason)
+	if !r.Null(colCancelAt) {
+		run.CancelAt, run.CancelBy, run.CancelReason = r.Time(colCancelAt), r.Text(colCancelBy), r.Text(colCancelReason)
 	}
-	if r.null(colOutcome) {
+	if r.Null(colOutcome) {
 		return run
 	}
-	run.Outcome, run.FinishedAt = rota.Outcome(r.text(colOutcome)), r.time(colRunFinishedAt)
-	run.Error, run.ErrorCode, run.Result = r.text(colError), r.text(colErrorCode), r.json(colResult)
-	if !r.null(colExitCode) {
-		run.ExitCode = new(int(r.int(colExitCode)))
+	run.Outcome, run.FinishedAt = rota.Outcome(r.Text(colOutcome)), r.Time(colRunFinishedAt)
+	run.Error, run.ErrorCode, run.Result = r.Text(colError), r.Text(colErrorCode), r.JSON(colResult)
+	if !r.Null(colExitCode) {
+		run.ExitCode = new(int(r.Int(colExitCode)))
 	}
-	if !r.null(colRowsAffected) {
-		run.RowsAffected = new(r.int(colRowsAffected))
+	if !r.Null(colRowsAffected) {
+		run.RowsAffected = new(r.Int(colRowsAffected))
 	}
 	return run
 }
@@ -164,23 +164,23 @@ func scanRun(r row) *rota.Run {
 // scanLease reads what a heartbeat, a finish and their events need.
 func scanLease(r row) *rota.Job {
 	j := &rota.Job{
-		ID: r.id(0), ExecutionID: r.id(1), Type: r.text(3), Status: rota.Status(r.text(4)),
-		Priority: int(r.int(5)), Attempt: int(r.int(6)),
-		Policy: rota.Policy{MaxAttempts: int(r.int(7)), Timeout: r.duration(28)},
-		Sequel: rota.Sequel(r.text(8)), UniqueKey: r.text(9), FinishedAt: r.time(10),
-		Schedule: r.text(21), GroupID: r.id(22), ConcurrencyKey: r.text(23),
-		StartedAt: r.time(24), PlanTime: r.time(25), Name: r.text(26), Template: r.text(27),
+		ID: r.ID(0), ExecutionID: r.ID(1), Type: r.Text(3), Status: rota.Status(r.Text(4)),
+		Priority: int(r.Int(5)), Attempt: int(r.Int(6)),
+		Policy: rota.Policy{MaxAttempts: int(r.Int(7)), Timeout: r.Duration(28)},
+		Sequel: rota.Sequel(r.Text(8)), UniqueKey: r.Text(9), FinishedAt: r.Time(10),
+		Schedule: r.Text(21), GroupID: r.ID(22), ConcurrencyKey: r.Text(23),
+		StartedAt: r.Time(24), PlanTime: r.Time(25), Name: r.Text(26), Template: r.Text(27),
 	}
 	if j.ExecutionID.IsZero() {
 		j.ExecutionID = j.ID
 	}
-	if r.null(12) {
+	if r.Null(12) {
 		return j
 	}
 	j.Run = &rota.Run{
-		ID: r.id(2), Token: rota.Token(r.id(11)), Runner: r.text(12), HeartbeatAt: r.time(13),
-		StaleAfter: r.time(14), Outcome: rota.Outcome(r.text(15)), ErrorCode: r.text(16),
-		CancelAt: r.time(17), CancelReason: r.text(18), LogPath: r.text(19), Artifacts: r.lines(20),
+		ID: r.ID(2), Token: rota.Token(r.ID(11)), Runner: r.Text(12), HeartbeatAt: r.Time(13),
+		StaleAfter: r.Time(14), Outcome: rota.Outcome(r.Text(15)), ErrorCode: r.Text(16),
+		CancelAt: r.Time(17), CancelReason: r.Text(18), LogPath: r.Text(19), Artifacts: r.lines(20),
 	}
 	return j
 }

@@ -78,8 +78,8 @@ func (t *tx) loadKeyQueue(q rules.KeyQueue, u *rules.UnitOfWork) statement {
 	return statement{
 		sql: sqlKeyQueue, params: params,
 		eachRow: func(r row) error {
-			state.Open = int(r.int(colKeyQueueOpen))
-			if !r.null(colKeyQueueType) {
+			state.Open = int(r.Int(colKeyQueueOpen))
+			if !r.Null(colKeyQueueType) {
 				t.addKeyQueueJob(r, &state, u)
 			}
 			return nil
@@ -94,15 +94,15 @@ func (t *tx) loadKeyQueue(q rules.KeyQueue, u *rules.UnitOfWork) statement {
 }
 
 func (t *tx) addKeyQueueJob(r row, state *rules.KeyQueueState, u *rules.UnitOfWork) {
-	name := r.text(colKeyQueueType)
+	name := r.Text(colKeyQueueType)
 	if n := len(state.Types); n == 0 || state.Types[n-1].Type != name {
 		state.Types = append(state.Types, rules.KeyQueueType{Type: name})
 	}
 	of := &state.Types[len(state.Types)-1]
 	j := t.scanJob(r[:colKeyQueueHold])
 	u.PutJob(j)
-	if r.int(colKeyQueueHold) != int64(rota.HoldKey) {
-		of.Ready = int(r.int(colKeyQueueReady))
+	if r.Int(colKeyQueueHold) != int64(rota.HoldKey) {
+		of.Ready = int(r.Int(colKeyQueueReady))
 		of.Last = append(of.Last, j.ID)
 		return
 	}
@@ -111,7 +111,7 @@ func (t *tx) addKeyQueueJob(r row, state *rules.KeyQueueState, u *rules.UnitOfWo
 
 func (t *tx) loadOpen(q rules.OpenCount, u *rules.UnitOfWork) statement {
 	a := statement{sql: sqlOpenAll, eachRow: func(r row) error {
-		rules.OpenCounts.Put(u, q, int(r.int(0)))
+		rules.OpenCounts.Put(u, q, int(r.Int(0)))
 		return nil
 	}}
 	switch {

@@ -45,7 +45,7 @@ func (s *Store) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (at rota.Me
 	err = s.query(ctx, "node heartbeat",
 		statement{sql: sqlNodeHeartbeat, params: own}, statement{sql: sqlTakeLead, params: own}, statement{sql: sqlDeleteExpiredNodes},
 		statement{sql: sqlMembership, params: []param{idParam(a.Incarnation)}, eachRow: func(r row) error {
-			at = rota.MembershipState{Nodes: int(r.int(0)), Leader: r.text(1), Leads: r.bool(2)}
+			at = rota.MembershipState{Nodes: int(r.Int(0)), Leader: r.Text(1), Leads: r.Bool(2)}
 			return nil
 		}})
 	return at, err

@@ -47,7 +47,7 @@ func scanTracked[T any](t *tx, c class, at func(row) rowKey, scan func(row) (*T,
 
 // keyOfName and keyOfSingle return the row keys of rows with a name in the first column, and of
 // tables with at most one row.
-func keyOfName(r row) rowKey { return rowKey{name: r.text(0)} }
+func keyOfName(r row) rowKey { return rowKey{name: r.Text(0)} }
 
 func keyOfSingle(row) rowKey { return rowKey{} }
 

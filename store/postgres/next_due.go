@@ -27,8 +27,8 @@ SELECT set_config('enable_seqscan', 'off', true)`}
 // NextDue returns the times of the next maintenance of each kind.
 func (s *Store) NextDue(ctx context.Context) (due rota.Due, err error) {
 	err = s.query(ctx, "next due", withoutSeqScan, statement{sql: sqlNextDue, params: []param{s.clockParam(ctx)}, eachRow: func(r row) error {
-		due = rota.Due{Now: r.time(0), Ready: r.time(1), Fire: r.time(2), Expire: r.time(3), Sweep: r.bool(5)}
-		if ends := r.time(4); due.Expire.IsZero() || !ends.IsZero() && ends.Before(due.Expire) {
+		due = rota.Due{Now: r.Time(0), Ready: r.Time(1), Fire: r.Time(2), Expire: r.Time(3), Sweep: r.Bool(5)}
+		if ends := r.Time(4); due.Expire.IsZero() || !ends.IsZero() && ends.Before(due.Expire) {
 			due.Expire = ends
 		}
 		return nil

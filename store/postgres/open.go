@@ -88,7 +88,7 @@ SELECT pg_backend_pid()`
 // pooler accepts connections itself and lends any backend.
 func (s *Store) ownBackend(ctx context.Context, c *session) (own bool) {
 	err := c.send(ctx, statement{sql: sqlBackend, eachRow: func(r row) error {
-		own = r.int(0) == int64(c.conn.PID())
+		own = r.Int(0) == int64(c.conn.PID())
 		return nil
 	}})
 	return err == nil && own
@@ -205,7 +205,7 @@ func (s *Store) now(ctx context.Context) (now time.Time, err error) {
 		return s.config.Clock().UTC().Truncate(time.Microsecond), nil
 	}
 	err = s.query(ctx, "now", statement{sql: sqlClock, eachRow: func(r row) error {
-		now = r.time(0)
+		now = r.Time(0)
 		return nil
 	}})
 	return now, err

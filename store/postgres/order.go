@@ -52,9 +52,9 @@ func (t *tx) loadTails(tails []rules.Tail, u *rules.UnitOfWork) (statements []st
 func (t *tx) tailsStatement(priorities []int, count int, u *rules.UnitOfWork) statement {
 	found := map[int]bool{}
 	return statement{sql: sqlTails, params: []param{intsParam(priorities), intParam(int64(count))}, eachRow: func(r row) error {
-		priority := int(r.int(0))
+		priority := int(r.Int(0))
 		found[priority] = true
-		rules.Append(rules.Tails, u, rules.Tail{Priority: priority, Count: count}, rules.LastJob{ID: r.id(1), Position: r.int(2)})
+		rules.Append(rules.Tails, u, rules.Tail{Priority: priority, Count: count}, rules.LastJob{ID: r.ID(1), Position: r.Int(2)})
 		return nil
 	}, afterRows: func() {
 		for _, p := range priorities {

@@ -90,14 +90,14 @@ func (t *tx) deleteJobs(gone []*rota.Job) {
 
 func (t *tx) loadAttempts(q rules.Attempts, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlAttempts, params: []param{idParam(q.Execution)}, eachRow: func(r row) error {
-		rules.Append(rules.AttemptsOf, u, q, r.id(0))
+		rules.Append(rules.AttemptsOf, u, q, r.ID(0))
 		return nil
 	}}
 }
 
 func (t *tx) loadRedriven(q rules.Redriven, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlRedriven, params: []param{idParam(q.Execution)}, eachRow: func(r row) error {
-		rules.Redrives.Put(u, q, r.id(0))
+		rules.Redrives.Put(u, q, r.ID(0))
 		return nil
 	}}
 }
@@ -127,7 +127,7 @@ func (s *Store) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.Prun
 			page.More = true
 			return nil
 		}
-		checkPrunable(&q, &page, r.id(0), scanAttemptState(r[1:]))
+		checkPrunable(&q, &page, r.ID(0), scanAttemptState(r[1:]))
 		return nil
 	}
 	err = s.query(ctx, "prunable", withoutJIT, stmt)

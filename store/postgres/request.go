@@ -22,12 +22,12 @@ WHERE actor = $1 AND key = $2`
 
 func scanRequest(r row) (*rules.Request, error) {
 	return &rules.Request{
-		Key: rules.RequestKey{Actor: r.text(0), Key: r.text(1)}, At: r.time(2), Command: r.id(3), Hash: r.text(4),
+		Key: rules.RequestKey{Actor: r.Text(0), Key: r.Text(1)}, At: r.Time(2), Command: r.ID(3), Hash: r.Text(4),
 	}, nil
 }
 
 // keyOfRequest returns the row key of a request: actor and key.
-func keyOfRequest(r row) rowKey { return rowKey{name: r.text(0), second: r.text(1)} }
+func keyOfRequest(r row) rowKey { return rowKey{name: r.Text(0), second: r.Text(1)} }
 
 func (t *tx) loadRequests(keys []rules.RequestKey, u *rules.UnitOfWork) []statement {
 	if len(keys) == 0 {

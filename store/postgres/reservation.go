@@ -37,8 +37,8 @@ WHERE id = $1`
 
 func scanReservation(r row) (*rota.Reservation, error) {
 	return &rota.Reservation{
-		ID: r.id(0), Node: r.text(1), Incarnation: r.id(2), Status: rota.ReservationStatus(r.text(3)),
-		ReservedBy: r.text(4), ReservedAt: r.time(5), ExpiresAt: r.time(6), EndedAt: r.time(7), JobID: r.id(8),
+		ID: r.ID(0), Node: r.Text(1), Incarnation: r.ID(2), Status: rota.ReservationStatus(r.Text(3)),
+		ReservedBy: r.Text(4), ReservedAt: r.Time(5), ExpiresAt: r.Time(6), EndedAt: r.Time(7), JobID: r.ID(8),
 	}, nil
 }
 
@@ -50,7 +50,7 @@ func (t *tx) loadReservations(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	}
 	putRow := scanInto(scanReservation, rules.Reservations.Into(u))
 	return []statement{{sql: sqlReservation, params: []param{idsParam(ids)}, eachRow: func(r row) error {
-		if rota.ReservationStatus(r.text(3)) == rota.ReservationActive {
+		if rota.ReservationStatus(r.Text(3)) == rota.ReservationActive {
 			t.readSet.addRow(classActive, rowKey{}, r.xid(len(r)-1))
 		}
 		return putRow(r)

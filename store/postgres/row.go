@@ -14,14 +14,14 @@ import (
 // The values that its methods return are copies.
 type row [][]byte
 
-func (r row) null(col int) bool { return r[col] == nil }
+func (r row) Null(col int) bool { return r[col] == nil }
 
-func (r row) text(col int) string { return string(r[col]) }
+func (r row) Text(col int) string { return string(r[col]) }
 
-func (r row) bool(col int) bool { return len(r[col]) == 1 && r[col][0] == 1 }
+func (r row) Bool(col int) bool { return len(r[col]) == 1 && r[col][0] == 1 }
 
-// int reads an integer of any width; NULL is 0.
-func (r row) int(col int) int64 {
+// Int reads an integer of any width; NULL is 0.
+func (r row) Int(col int) int64 {
 	switch b := r[col]; len(b) {
 	case 8:
 		return int64(binary.BigEndian.Uint64(b))
@@ -33,7 +33,7 @@ func (r row) int(col int) int64 {
 	return 0
 }
 
-func (r row) float(col int) float64 {
+func (r row) Float(col int) float64 {
 	if b := r[col]; len(b) == 8 {
 		return math.Float64frombits(binary.BigEndian.Uint64(b))
 	}
@@ -48,21 +48,21 @@ func (r row) xid(col int) uint32 {
 	return 0
 }
 
-func (r row) id(col int) (id rota.ID) {
+func (r row) ID(col int) (id rota.ID) {
 	copy(id[:], r[col])
 	return id
 }
 
-func (r row) time(col int) time.Time {
-	if r.null(col) {
+func (r row) Time(col int) time.Time {
+	if r.Null(col) {
 		return time.Time{}
 	}
-	return time.UnixMicro(r.int(col)).UTC()
+	return time.UnixMicro(r.Int(col)).UTC()
 }
 
-func (r row) duration(col int) time.Duration { return time.Duration(r.int(col)) * time.Microsecond }
+func (r row) Duration(col int) time.Duration { return time.Duration(r.Int(col)) * time.Microsecond }
 
-func (r row) json(col int) json.RawMessage {
+func (r row) JSON(col int) json.RawMessage {
 	if len(r[col]) == 0 {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (r row) lines(col int) []string {
 	if len(r[col]) == 0 {
 		return nil
 	}
-	lines := strings.Split(strings.TrimSuffix(r.text(col), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(r.Text(col), "\n"), "\n")
 	for i, line := range lines {
 		var text string
 		if json.Unmarshal([]byte(line), &text) == nil {

@@ -60,9 +60,9 @@ WHERE name = $1`
 
 func scanSchedule(r row) (*rota.Schedule, error) {
 	one := &rota.Schedule{
-		Name: r.text(0), State: rota.ScheduleState(r.text(1)), Reason: r.text(2), Anchor: r.time(3),
-		NextFire: r.time(4), LastFire: r.time(5), Version: r.id(6), CreatedBy: r.text(7),
-		CreatedAt: r.time(8), UpdatedAt: r.time(9), MovedAt: r.time(11),
+		Name: r.Text(0), State: rota.ScheduleState(r.Text(1)), Reason: r.Text(2), Anchor: r.Time(3),
+		NextFire: r.Time(4), LastFire: r.Time(5), Version: r.ID(6), CreatedBy: r.Text(7),
+		CreatedAt: r.Time(8), UpdatedAt: r.Time(9), MovedAt: r.Time(11),
 	}
 	return one, scanSpec(r, 10, &one.Spec, "schedule "+one.Name)
 }
@@ -74,7 +74,7 @@ func (t *tx) loadSchedules(names []string, u *rules.UnitOfWork) []statement {
 func (t *tx) loadUsing(q rules.Using, u *rules.UnitOfWork) statement {
 	params := []param{textNotNull(q.Template), boolParam(q.Disabled), intParam(int64(q.Limit))}
 	return statement{sql: sqlUsing, params: params, eachRow: func(r row) error {
-		rules.Append(rules.UsersOf, u, q, r.text(0))
+		rules.Append(rules.UsersOf, u, q, r.Text(0))
 		return nil
 	}}
 }
@@ -164,8 +164,8 @@ func (s *Store) DueSchedules(ctx context.Context, limit int) (page rota.DuePage,
 	err = s.query(ctx, "due schedules", statement{
 		sql: sqlDueSchedules, params: []param{s.clockParam(ctx), intParam(most)},
 		eachRow: func(r row) error {
-			page.Now = r.time(len(r) - 1)
-			if r.null(0) {
+			page.Now = r.Time(len(r) - 1)
+			if r.Null(0) {
 				return nil
 			}
 			return due(r)

@@ -40,13 +40,13 @@ WHERE state = 'ENABLED'`
 func (s *reader) Stats(ctx context.Context) (*rota.Stats, error) {
 	c := statsBuilder{types: map[string]*rota.TypeStats{}}
 	parts := []func(row){
-		func(r row) { c.stats.Now = r.time(0) },
+		func(r row) { c.stats.Now = r.Time(0) },
 		c.ready, c.held, c.open,
-		func(r row) { c.stats.Dead = int(r.int(3)) },
-		func(r row) { c.stats.Schedules = int(r.int(3)) },
+		func(r row) { c.stats.Dead = int(r.Int(3)) },
+		func(r row) { c.stats.Schedules = int(r.Int(3)) },
 	}
 	err := s.query(ctx, "stats", withoutJIT, statement{sql: sqlStats, params: []param{s.clockParam(ctx)}, eachRow: func(r row) error {
-		parts[r.int(1)](r)
+		parts[r.Int(1)](r)
 		return nil
 	}})
 	if err != nil {
@@ -62,7 +62,7 @@ type statsBuilder struct {
 }
 
 func (c *statsBuilder) typeStats(r row) *rota.TypeStats {
-	name := r.text(2)
+	name := r.Text(2)
 	if c.types[name] == nil {
 		c.types[name] = &rota.TypeStats{Type: name}
 	}
@@ -71,22 +71,22 @@ func (c *statsBuilder) typeStats(r row) *rota.TypeStats {
 
 func (c *statsBuilder) ready(r row) {
 	one := c.typeStats(r)
-	one.Queued = int(r.int(3))
+	one.Queued = int(r.Int(3))
 	if rota.InternalType(one.Type) {
 		return
 	}
-	if since := r.time(4); c.stats.Oldest.IsZero() || since.Before(c.stats.Oldest) {
+	if since := r.Time(4); c.stats.Oldest.IsZero() || since.Before(c.stats.Oldest) {
 		c.stats.Oldest = since
 	}
 }
 
 func (c *statsBuilder) held(r row) {
-	all, delayed := int(r.int(3)), int(r.int(4))
+	all, delayed := int(r.Int(3)), int(r.Int(4))
 	one := c.typeStats(r)
 	one.Scheduled, one.Blocked = delayed, all-delayed
 }
 
-func (c *statsBuilder) open(r row) { c.typeStats(r).Running = int(r.int(3)) }
+func (c *statsBuilder) open(r row) { c.typeStats(r).Running = int(r.Int(3)) }
 
 func (c *statsBuilder) result() *rota.Stats {
 	for _, one := range slices.SortedFunc(maps.Values(c.types), func(a, b *rota.TypeStats) int { return cmp.Compare(a.Type, b.Type) }) {

@@ -241,7 +241,7 @@ func (s *Store) Size() (size int64, err error) {
 	ctx, done := context.WithTimeout(context.Background(), openMax)
 	defer done()
 	err = s.query(ctx, "size", statement{sql: sqlSize, params: []param{textNotNull(s.dialect.schema)}, eachRow: func(r row) error {
-		size = r.int(0)
+		size = r.Int(0)
 		return nil
 	}})
 	return size, err

@@ -31,8 +31,8 @@ WHERE name = $1`
 
 func scanTemplate(r row) (*rota.Template, error) {
 	t := &rota.Template{
-		Name: r.text(0), State: rota.TemplateState(r.text(1)), Version: r.id(2), CreatedBy: r.text(3),
-		CreatedAt: r.time(4), UpdatedAt: r.time(5),
+		Name: r.Text(0), State: rota.TemplateState(r.Text(1)), Version: r.ID(2), CreatedBy: r.Text(3),
+		CreatedAt: r.Time(4), UpdatedAt: r.Time(5),
 	}
 	return t, scanSpec(r, 6, &t.Spec, "template "+t.Name)
 }

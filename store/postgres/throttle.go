@@ -40,7 +40,7 @@ func scanThrottle(r row) (*rota.Throttle, error) {
 }
 
 func scanThrottleHead(r row) *rota.Throttle {
-	return &rota.Throttle{Version: r.id(0), UpdatedBy: r.text(1), UpdatedAt: r.time(2)}
+	return &rota.Throttle{Version: r.ID(0), UpdatedBy: r.Text(1), UpdatedAt: r.Time(2)}
 }
 
 func (t *tx) loadThrottle(_ []struct{}, u *rules.UnitOfWork) []statement {
@@ -69,7 +69,7 @@ func (s *reader) Throttle(ctx context.Context) (*rota.Throttle, error) {
 }
 
 func scanBucket(r row) (*rota.Bucket, error) {
-	b := &rota.Bucket{Type: r.text(0), Slot: r.int(1)}
+	b := &rota.Bucket{Type: r.Text(0), Slot: r.Int(1)}
 	return b, scanSpec(r, 2, &b.Starts, "the starts of type "+b.Type)
 }
 

@@ -108,12 +108,12 @@ func (t *tx) begin() {
 // setClock reads the time and the stamp of the webhooks in force.
 func (t *tx) setClock(r row) error {
 	r = r[len(r)-2:]
-	if now := time.UnixMicro(r.int(0)).UTC(); now.After(t.now) { // the clock may have been set back
+	if now := time.UnixMicro(r.Int(0)).UTC(); now.After(t.now) { // the clock may have been set back
 		t.now = now
 	}
 	t.answered = true
-	t.hookState = hooksState{stamped: true, stamp: r.text(1)}
-	t.store.idlePath.observeClock(t.now, r.text(1))
+	t.hookState = hooksState{stamped: true, stamp: r.Text(1)}
+	t.store.idlePath.observeClock(t.now, r.Text(1))
 	return nil
 }
 

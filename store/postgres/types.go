@@ -31,7 +31,7 @@ WHERE name = $1`
 
 func scanType(r row) (*rota.Type, error) {
 	t := &rota.Type{
-		Name: r.text(0), Paused: r.bool(1), Version: r.id(2), CreatedBy: r.text(3), CreatedAt: r.time(4), UpdatedAt: r.time(5),
+		Name: r.Text(0), Paused: r.Bool(1), Version: r.ID(2), CreatedBy: r.Text(3), CreatedAt: r.Time(4), UpdatedAt: r.Time(5),
 	}
 	return t, scanSpec(r, 6, &t.Spec, "type "+t.Name)
 }

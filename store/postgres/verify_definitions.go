@@ -66,21 +66,21 @@ func (in *inspection) definitions() error {
 
 func (in *inspection) intents() error {
 	return in.each(sqlVerifyIntents, func(r row) error {
-		in.Intent(rules.Intent{Kind: r.text(0), Name: r.text(1)}, r.bool(2))
+		in.Intent(rules.Intent{Kind: r.Text(0), Name: r.Text(1)}, r.Bool(2))
 		return nil
 	})
 }
 
 func (in *inspection) throttle() error {
 	return in.each(sqlThrottle, func(r row) error {
-		in.Throttle(scanThrottleHead(r), r.json(3))
+		in.Throttle(scanThrottleHead(r), r.JSON(3))
 		return nil
 	})
 }
 
 func (in *inspection) webhooks() error {
 	return in.each(sqlWebhooks, func(r row) error {
-		in.Webhooks(scanWebhooksHead(r), r.json(3))
+		in.Webhooks(scanWebhooksHead(r), r.JSON(3))
 		return nil
 	})
 }
@@ -100,7 +100,7 @@ func (in *inspection) buckets() error {
 func (in *inspection) types() error {
 	return in.each(sqlVerifyTypes, func(r row) error {
 		t, _ := scanType(r)
-		in.Type(t, r.json(6))
+		in.Type(t, r.JSON(6))
 		return nil
 	})
 }
@@ -108,7 +108,7 @@ func (in *inspection) types() error {
 func (in *inspection) templates() error {
 	return in.each(sqlVerifyTemplates, func(r row) error {
 		t, _ := scanTemplate(r)
-		in.Template(t, r.text(7), int(r.int(8)), r.json(6))
+		in.Template(t, r.Text(7), int(r.Int(8)), r.JSON(6))
 		return nil
 	})
 }
@@ -117,7 +117,7 @@ func (in *inspection) templates() error {
 func (in *inspection) schedules() error {
 	edges := map[string][]string{}
 	err := in.each(sqlVerifyEdges, func(r row) error {
-		edges[r.text(0)] = append(edges[r.text(0)], r.text(1))
+		edges[r.Text(0)] = append(edges[r.Text(0)], r.Text(1))
 		return nil
 	})
 	if err != nil {
@@ -125,14 +125,14 @@ func (in *inspection) schedules() error {
 	}
 	return in.each(sqlVerifySchedules, func(r row) error {
 		one, _ := scanSchedule(r)
-		in.Schedule(verify.ScheduleRow{Schedule: one, Template: r.text(len(r) - 1), Edges: edges[one.Name], Spec: r.json(10)})
+		in.Schedule(verify.ScheduleRow{Schedule: one, Template: r.Text(len(r) - 1), Edges: edges[one.Name], Spec: r.JSON(10)})
 		return nil
 	})
 }
 
 func (in *inspection) orphanEdges() error {
 	return in.each(sqlVerifyOrphanEdges, func(r row) error {
-		in.OrphanEdge(r.text(0), r.text(1))
+		in.OrphanEdge(r.Text(0), r.Text(1))
 		return nil
 	})
 }

@@ -79,8 +79,8 @@ func (in *inspection) overlapTurns() error {
 	turns := in.Turns()
 	err := in.each(sqlVerifyOverlapTurns, func(r row) error {
 		turns.Next(&rota.Job{
-			ID: r.id(0), Schedule: r.text(1), ScopeKind: r.text(2), ScopeID: r.text(3),
-			Hold: rota.Hold(r.int(4)), PlanTime: r.time(5),
+			ID: r.ID(0), Schedule: r.Text(1), ScopeKind: r.Text(2), ScopeID: r.Text(3),
+			Hold: rota.Hold(r.Int(4)), PlanTime: r.Time(5),
 		})
 		return nil
 	})
@@ -94,8 +94,8 @@ func (in *inspection) queues() error {
 	queues := in.KeyQueues()
 	err := in.each(sqlVerifyKeyQueues, func(r row) error {
 		queues.Next(&rota.Job{
-			ID: r.id(0), ConcurrencyKey: r.text(1), Status: rota.Status(r.text(2)),
-			Hold: rota.Hold(r.int(3)), Priority: int(r.int(4)), Position: r.int(5), CreatedAt: r.time(6), Type: r.text(7),
+			ID: r.ID(0), ConcurrencyKey: r.Text(1), Status: rota.Status(r.Text(2)),
+			Hold: rota.Hold(r.Int(3)), Priority: int(r.Int(4)), Position: r.Int(5), CreatedAt: r.Time(6), Type: r.Text(7),
 		})
 		return nil
 	})
@@ -108,13 +108,13 @@ func (in *inspection) queues() error {
 func (in *inspection) redrives() error {
 	redrives := in.Redrives()
 	return in.each(sqlVerifyRedrives, func(r row) error {
-		j, tail := &rota.Job{ID: r.id(0), RedriveOf: r.id(1)}, &rota.Job{Status: rota.Status(r.text(2))}
-		if !r.null(3) {
-			tail.Run = &rota.Run{Outcome: rota.Outcome(r.text(3))}
+		j, tail := &rota.Job{ID: r.ID(0), RedriveOf: r.ID(1)}, &rota.Job{Status: rota.Status(r.Text(2))}
+		if !r.Null(3) {
+			tail.Run = &rota.Run{Outcome: rota.Outcome(r.Text(3))}
 		}
 		var first *rota.Job
-		if !r.null(4) {
-			first = &rota.Job{ID: r.id(4), RetryOf: r.id(5)}
+		if !r.Null(4) {
+			first = &rota.Job{ID: r.ID(4), RetryOf: r.ID(5)}
 		}
 		redrives.Next(j, tail, first)
 		return nil
@@ -133,7 +133,7 @@ func (in *inspection) groups() error {
 	}
 	begun := false
 	err := in.each(sqlVerifyGroups, func(r row) error {
-		if id := r.id(0); !begun || id != group {
+		if id := r.ID(0); !begun || id != group {
 			end()
 			begun, group, walk = true, id, nil
 			g, err := scanGroup(r[:colMember])
@@ -143,7 +143,7 @@ func (in *inspection) groups() error {
 			}
 			walk = in.Group(g)
 		}
-		if walk != nil && !r.null(colMember) {
+		if walk != nil && !r.Null(colMember) {
 			walk.Next(scanMember(r[colMember:]))
 		}
 		return nil
@@ -156,18 +156,18 @@ func (in *inspection) groups() error {
 
 func scanMember(r row) *rota.Job {
 	j := &rota.Job{
-		ID: r.id(0), RetryOf: r.id(1), GroupPosition: int(r.int(2)), Sequel: rota.Sequel(r.text(3)),
-		Status: rota.Status(r.text(4)), Hold: rota.Hold(r.int(5)),
+		ID: r.ID(0), RetryOf: r.ID(1), GroupPosition: int(r.Int(2)), Sequel: rota.Sequel(r.Text(3)),
+		Status: rota.Status(r.Text(4)), Hold: rota.Hold(r.Int(5)),
 	}
-	if !r.null(6) {
-		j.Run = &rota.Run{Runner: r.text(6), Outcome: rota.Outcome(r.text(7)), CancelAt: r.time(8)}
+	if !r.Null(6) {
+		j.Run = &rota.Run{Runner: r.Text(6), Outcome: rota.Outcome(r.Text(7)), CancelAt: r.Time(8)}
 	}
 	return j
 }
 
 func (in *inspection) orphanMembers() error {
 	return in.each(sqlVerifyOrphanMembers, func(r row) error {
-		in.OrphanMember(r.id(0), r.id(1))
+		in.OrphanMember(r.ID(0), r.ID(1))
 		return nil
 	})
 }
@@ -180,7 +180,7 @@ func (in *inspection) reservations() error {
 			return err
 		}
 		var job *rota.Job
-		if !r.null(colJob) {
+		if !r.Null(colJob) {
 			job = scanJob(r[colJob:])
 		}
 		in.Reservation(one, job)

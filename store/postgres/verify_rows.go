@@ -60,17 +60,17 @@ ORDER BY type, priority DESC, position, created_at, id`
 // jobs checks jobs with their runs and with the rows that they refer to.
 func (in *inspection) jobs() error {
 	return in.eachJob(sqlVerifyJobs, func(r row) {
-		row := verify.Row{Job: scanRaw(r), RunID: r.id(colRunID)}
+		row := verify.Row{Job: scanRaw(r), RunID: r.ID(colRunID)}
 		if row.Job.Run == nil && hasRunColumns(r) {
 			in.OrphanRun(row.Job.ID)
 		}
-		if !r.null(colParent) {
+		if !r.Null(colParent) {
 			row.Parent = scanJob(r[colParent:])
 		}
-		if !r.null(colKey) {
+		if !r.Null(colKey) {
 			row.Key = &rules.UniqueKeyRecord{
-				Key: rules.UniqueKey{Type: row.Job.Type, Key: row.Job.UniqueKey}, ExecutionID: r.id(colKey),
-				FreeAt: r.int(colKey + 1), Ended: r.bool(colKey + 2),
+				Key: rules.UniqueKey{Type: row.Job.Type, Key: row.Job.UniqueKey}, ExecutionID: r.ID(colKey),
+				FreeAt: r.Int(colKey + 1), Ended: r.Bool(colKey + 2),
 			}
 		}
 		in.Job(row)
@@ -81,7 +81,7 @@ func (in *inspection) jobs() error {
 // hasRunColumns reports whether a column has a value that only a run has.
 func hasRunColumns(r row) bool {
 	for col := colToken; col <= colResult; col++ {
-		if !r.null(col) {
+		if !r.Null(col) {
 			return true
 		}
 	}
@@ -92,8 +92,8 @@ func hasRunColumns(r row) bool {
 // incomplete relations.
 func scanRaw(r row) *rota.Job {
 	j := scanJob(r)
-	j.GroupPosition, j.CountsAt = int(r.int(colGroupPosition)), r.time(colCountsAt)
-	j.WaitFrom, j.WaitUntil = r.time(colWaitFrom), r.time(colWaitUntil)
+	j.GroupPosition, j.CountsAt = int(r.Int(colGroupPosition)), r.Time(colCountsAt)
+	j.WaitFrom, j.WaitUntil = r.Time(colWaitFrom), r.Time(colWaitUntil)
 	return j
 }
 
@@ -112,7 +112,7 @@ func (in *inspection) eachJob(sql string, check func(row)) error {
 		n := 0
 		err := in.each(page, func(r row) error {
 			n++
-			last = r.id(colID)
+			last = r.ID(colID)
 			check(r)
 			return nil
 		}, params...)
@@ -136,12 +136,12 @@ func (in *inspection) keys() error {
 	return in.each(sqlVerifyKeys, func(r row) error {
 		in.checked.Keys++
 		k := rules.UniqueKeyRecord{
-			Key: rules.UniqueKey{Type: r.text(0), Key: r.text(1)}, ExecutionID: r.id(2), FreeAt: r.int(3), Ended: r.bool(4),
+			Key: rules.UniqueKey{Type: r.Text(0), Key: r.Text(1)}, ExecutionID: r.ID(2), FreeAt: r.Int(3), Ended: r.Bool(4),
 		}
 		var first *rota.Job
-		if !r.null(5) {
+		if !r.Null(5) {
 			first = &rota.Job{
-				ID: r.id(5), RetryOf: r.id(6), Type: r.text(7), UniqueKey: r.text(8), UniqueFor: r.duration(9), CreatedAt: r.time(10),
+				ID: r.ID(5), RetryOf: r.ID(6), Type: r.Text(7), UniqueKey: r.Text(8), UniqueFor: r.Duration(9), CreatedAt: r.Time(10),
 			}
 		}
 		in.Key(k, first)
@@ -151,7 +151,7 @@ func (in *inspection) keys() error {
 
 func (in *inspection) audit() error {
 	return in.each(sqlVerifyAudit, func(r row) error {
-		in.checked.Audit = int(r.int(0))
+		in.checked.Audit = int(r.Int(0))
 		return nil
 	})
 }
@@ -164,11 +164,11 @@ func (in *inspection) indexScansOnly() error {
 func (in *inspection) order(sql string, order *verify.OrderWalk) error {
 	typ := ""
 	err := in.each(sql, func(r row) error {
-		if r.text(0) != typ {
-			typ = r.text(0)
+		if r.Text(0) != typ {
+			typ = r.Text(0)
 			order.NextType()
 		}
-		order.Next(&rota.Job{Priority: int(r.int(1)), Position: r.int(2), CreatedAt: r.time(3), ID: r.id(4)})
+		order.Next(&rota.Job{Priority: int(r.Int(1)), Position: r.Int(2), CreatedAt: r.Time(3), ID: r.ID(4)})
 		return nil
 	})
 	if err == nil {

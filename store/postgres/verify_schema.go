@@ -43,12 +43,12 @@ func (in *inspection) schema() error {
 	}
 	is := map[string]string{} // problem of each object; "" if it has none
 	err = in.each(sqlSchema, func(r row) error {
-		name := r.text(0)
+		name := r.Text(0)
 		body, isFunction := want.bodies[name]
 		switch {
-		case !r.bool(1):
+		case !r.Bool(1):
 			is[name] = "it is disabled or not valid"
-		case isFunction && r.text(2) != in.dialect.qualify(body):
+		case isFunction && r.Text(2) != in.dialect.qualify(body):
 			is[name] = "it differs from what this version creates"
 		default:
 			is[name] = ""

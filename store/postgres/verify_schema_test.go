@@ -13,7 +13,7 @@ func TestVerifyKnowsEverySchemaObject(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	var is []string
 	must(t, s.query(t.Context(), "schema", statement{sql: sqlSchema, params: []param{textNotNull(s.dialect.schema)}, eachRow: func(r row) error {
-		is = append(is, r.text(0))
+		is = append(is, r.Text(0))
 		return nil
 	}}))
 	want, err := schemaOfMigrations()

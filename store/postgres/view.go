@@ -58,7 +58,7 @@ func (v *view) begin(ctx context.Context) error {
 	return v.store.session(v.conn).send(ctx, statement{sql: sqlSnapshot}, statement{
 		sql: sqlClockHere, params: []param{v.store.clockOverride(ctx)},
 		eachRow: func(r row) error {
-			v.at = r.time(0)
+			v.at = r.Time(0)
 			return nil
 		},
 	})

@@ -50,7 +50,7 @@ func scanWebhooks(r row) (*rota.Webhooks, error) {
 }
 
 func scanWebhooksHead(r row) *rota.Webhooks {
-	return &rota.Webhooks{Version: r.id(0), UpdatedBy: r.text(1), UpdatedAt: r.time(2)}
+	return &rota.Webhooks{Version: r.ID(0), UpdatedBy: r.Text(1), UpdatedAt: r.Time(2)}
 }
 
 func (t *tx) loadWebhooks(_ struct{}, u *rules.UnitOfWork) statement {
@@ -124,7 +124,7 @@ func (t *tx) Hooks() (*rules.Hooks, error) {
 func (t *tx) readHooks() error {
 	read, stamp := &rules.Hooks{ByTemplate: map[string][]rota.Webhook{}}, ""
 	err := t.read(statement{sql: sqlHooks, eachRow: func(r row) error {
-		stamp = r.text(0)
+		stamp = r.Text(0)
 		return scanHooks(r, read)
 	}})
 	if err != nil {
@@ -141,15 +141,15 @@ func (t *tx) readHooks() error {
 // scanHooks reads the webhooks that receive all events, or those of a template.
 func scanHooks(r row, into *rules.Hooks) error {
 	switch {
-	case r.null(2):
+	case r.Null(2):
 		return nil
-	case r.null(1):
+	case r.Null(1):
 		return scanSpec(r, 2, &into.All, "the webhooks")
 	}
 	var spec struct {
 		Webhooks []rota.Webhook `json:"webhooks"`
 	}
-	name := r.text(1)
+	name := r.Text(1)
 	err := scanSpec(r, 2, &spec, "template "+name)
 	into.ByTemplate[name] = spec.Webhooks
 	return err
