@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/postgres"
 )
 
 // pgChild runs the workers of a database by the commands it reads, until the input ends.
@@ -23,6 +24,10 @@ func pgChild(url string, commands io.Reader, output io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", pgWorkEnv, err)
 	}
+	store, known := pgWarnOnly, false
+	if store.Disable, known = postgres.ParseFastPath(os.Getenv(pgDisableEnv)); !known {
+		return fmt.Errorf("%s is %q", pgDisableEnv, os.Getenv(pgDisableEnv))
+	}
 	c := &pgRotaPool{rotaPool: rotaPool{workers: workers}}
 	if work > 0 {
 		c.handler = func(context.Context, benchJob) error {
@@ -30,7 +35,7 @@ func pgChild(url string, commands io.Reader, output io.Writer) error {
 			return nil
 		}
 	}
-	if err := c.openAt(url, fmt.Sprintf("bench-%d", os.Getpid())); err != nil {
+	if err := c.openAt(url, store, fmt.Sprintf("bench-%d", os.Getpid())); err != nil {
 		return err
 	}
 	messages := make(chan string, 1024)

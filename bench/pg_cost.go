@@ -8,6 +8,7 @@ import (
 // The suffixes of cases that measure the server.
 const (
 	serverTail = "/server"
+	totalTail  = "/total" // client and server
 	logTail    = "/wal"
 )
 
@@ -57,5 +58,6 @@ func (r *report) addCost(caseName, subject string, jobs int, t cost) {
 	r.add(caseName, subject, "throughput", each/t.wall.Seconds(), "jobs/s")
 	r.add(caseName+processorTail, subject, "processor time of the client", t.processor.Seconds()*1e6/each, "µs/job")
 	r.add(caseName+serverTail, subject, "processor time of the server", t.server.Seconds()*1e6/each, "µs/job")
+	r.add(caseName+totalTail, subject, "processor time of client and server", (t.processor+t.server).Seconds()*1e6/each, "µs/job")
 	r.add(caseName+logTail, subject, "write-ahead log", float64(t.logged)/each, "bytes/job")
 }

@@ -79,7 +79,7 @@ func openPgNotifiedProbe(ctx context.Context, db *database) (probe, error) {
 		return nil, err
 	}
 	p := opened.(*pgRotaProbe)
-	p.other, err = postgres.OpenWith(db.url, pgWarnOnly)
+	p.other, err = postgres.OpenWith(db.url, db.config())
 	p.from = p.other
 	return p, err
 }

@@ -75,11 +75,11 @@ type pgProcesses struct {
 }
 
 func (c *pgProcesses) open(processes, workers int, work time.Duration) (err error) {
-	if c.store, err = postgres.OpenWith(c.db.url, pgWarnOnly); err != nil {
+	if c.store, err = postgres.OpenWith(c.db.url, c.db.config()); err != nil {
 		return err
 	}
 	for range processes {
-		m, err := startPgProcess(c.db.url, workers, work)
+		m, err := startPgProcess(c.db, workers, work)
 		if err != nil {
 			return err
 		}
@@ -142,10 +142,11 @@ type pgProcess struct {
 	ended    chan error
 }
 
-// pgChildEnv names the database of a child process, pgWorkersEnv its number of workers, and pgWorkEnv the duration of a
-// job.
+// pgChildEnv names the database of a child process, pgDisableEnv the fast paths that it does not use, pgWorkersEnv its
+// number of workers, and pgWorkEnv the duration of a job.
 const (
 	pgChildEnv   = "ROTA_BENCH_POSTGRES"
+	pgDisableEnv = "ROTA_BENCH_DISABLE"
 	pgWorkersEnv = "ROTA_BENCH_WORKERS"
 	pgWorkEnv    = "ROTA_BENCH_WORK"
 )
@@ -158,13 +159,13 @@ const (
 	messageStopped = "stopped"
 )
 
-func startPgProcess(url string, workers int, work time.Duration) (m *pgProcess, err error) {
+func startPgProcess(db *database, workers int, work time.Duration) (m *pgProcess, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	m = &pgProcess{child: exec.Command(self), lines: make(chan string, 2), ended: make(chan error, 1)}
-	m.child.Env = append(os.Environ(), pgChildEnv+"="+url, pgWorkersEnv+"="+strconv.Itoa(workers), pgWorkEnv+"="+work.String())
+	m.child.Env = append(os.Environ(), pgChildEnv+"="+db.url, pgDisableEnv+"="+db.disable.String(), pgWorkersEnv+"="+strconv.Itoa(workers), pgWorkEnv+"="+work.String())
 	m.child.Stderr = os.Stderr
 	m.child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // ends with this process, also after a failure
 	if m.commands, err = m.child.StdinPipe(); err != nil {

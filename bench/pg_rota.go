@@ -23,12 +23,12 @@ type pgRotaPool struct {
 
 func openPgRotaPool(db *database, workers int) (*pgRotaPool, error) {
 	c := &pgRotaPool{rotaPool: rotaPool{workers: workers}, db: db}
-	return c, c.openAt(db.url, "bench")
+	return c, c.openAt(db.url, db.config(), "bench")
 }
 
 // openAt opens a store for a worker of the given name. Workers that share a store have different names.
-func (c *pgRotaPool) openAt(url, name string) error {
-	inner, err := postgres.OpenWith(url, pgWarnOnly)
+func (c *pgRotaPool) openAt(url string, store postgres.Config, name string) error {
+	inner, err := postgres.OpenWith(url, store)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (c *pgRotaPool) close(ctx context.Context, n int) error {
 
 // openPgRotaBatchQueue opens a store for batches of n.
 func openPgRotaBatchQueue(_ context.Context, db *database, n int) (batchQueue, error) {
-	store, err := postgres.OpenWith(db.url, pgWarnOnly)
+	store, err := postgres.OpenWith(db.url, db.config())
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,9 +36,9 @@ func pgBenchmarks() []benchmark {
 	if !findPostgres() {
 		return nil
 	}
-	return []benchmark{
+	return slices.Concat([]benchmark{
 		pgEngineBenchmark(), pgInsertBenchmark(), pgLatencyBenchmark(), pgTwoBenchmark(), pgTwoSlowBenchmark(), pgHistoryBenchmark(), pgChurnBenchmark(),
-	}
+	}, pgWithoutBenchmarks())
 }
 
 // notePostgres adds a text to the report if the cases on PostgreSQL are selected but cannot run.
@@ -129,6 +130,14 @@ func (s *pgServer) describe(b *bench) error {
 type database struct {
 	name, url string
 	server    *pgServer
+	disable   postgres.FastPath // fast paths that stores in this database do not use
+}
+
+// config returns the configuration of a store in this database.
+func (d *database) config() postgres.Config {
+	config := pgWarnOnly
+	config.Disable = d.disable
+	return config
 }
 
 // database creates an empty database.

@@ -135,7 +135,7 @@ func (t *tx) updateSameFields(fields rules.JobField, jobs []*rota.Job) {
 	if fields&rules.JobRun != 0 {
 		params = append(params, idParam(t.claimID), idParam(jobs[0].ID))
 	}
-	set := updateSet{fields, true}
+	set := updateSet{fields, t.store.uses(SharedColumns)}
 	set.each(func(name string, i int) { set.shared = set.shared && !(sharedColumns[name] && columns[i].varies()) })
 	set.each(func(name string, i int) {
 		if set.shared && sharedColumns[name] {

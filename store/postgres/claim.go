@@ -99,7 +99,7 @@ WHERE took.before`
 // loadClaim reads the jobs that a repeated claim has taken before, and the candidates of the claim.
 // The statement for a single type checks for a repeated claim itself.
 func (t *tx) loadClaim(n rules.Orders, u *rules.UnitOfWork) []statement {
-	if u.ClaimAfterEnqueues() && n.ClaimedBefore != nil && t.pessimistic { // locked heads would also lock rows that the enqueues have read, and other claims would skip them
+	if u.ClaimAfterEnqueues() && n.ClaimedBefore != nil && (t.pessimistic || !t.store.uses(JoinedClaim)) { // locked heads would also lock rows that the enqueues have read, and other claims would skip them
 		u.PutMoreHeads()
 	}
 	if n.Heads != nil && n.Heads.AfterEnqueues {
@@ -108,7 +108,7 @@ func (t *tx) loadClaim(n rules.Orders, u *rules.UnitOfWork) []statement {
 		}
 		return []statement{t.loadAnythingElse(n, u)}
 	}
-	if h := n.Heads; h != nil && !t.mergesTypes {
+	if h := n.Heads; h != nil && !t.mergesTypes && t.store.uses(SingleType) {
 		if typ := t.store.singleType.current(); typ != "" && t.locksHeads(u) && h.Unlimited() && slices.Contains(h.Types, typ) {
 			return []statement{t.loadSingleTypeHeads(typ, n, u)}
 		}
@@ -171,6 +171,12 @@ func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 		}
 		t.store.singleType.observe(heads, h)
 		fitsAnswer := 2*paramsBytes(heads) < h.Bytes // otherwise the answer is full
+		if short := len(heads) < limit && scanned >= depth && fitsAnswer; !t.store.uses(Lookahead) {
+			if short {
+				u.PutMoreHeads()
+			}
+			return
+		}
 		switch retry := t.store.lookahead.observe(len(heads) < limit && scanned >= depth && fitsAnswer); {
 		case retry && len(heads) == 0:
 			t.readFurther = true
@@ -201,6 +207,9 @@ func (t *tx) loadMoreHeads(n rules.Orders, u *rules.UnitOfWork) error {
 // scanDepth returns how many jobs of a type queue a claim reads: enough to pass the jobs that the
 // other claims of this process and of other processes take at the same time.
 func (t *tx) scanDepth(limit int) int {
+	if !t.store.uses(Lookahead) {
+		return limit
+	}
 	if t.claimDemand == 0 {
 		t.claimDemand = int64(limit)
 		t.store.claimDemand.Add(t.claimDemand)

@@ -26,6 +26,9 @@ const dispatchedMax = 8192
 // load puts the cached jobs into the unit of work and returns the ids of the others. On a retry it
 // drops the cached jobs, because their versions may be outdated.
 func (d *dispatchedCache) load(t *tx, ids []rota.ID, u *rules.UnitOfWork) (others []rota.ID) {
+	if !t.store.uses(DispatchedCache) {
+		return ids
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, id := range ids {
@@ -47,7 +50,7 @@ func (d *dispatchedCache) load(t *tx, ids []rota.ID, u *rules.UnitOfWork) (other
 // update caches the jobs that a committed transaction has dispatched, and drops the other jobs that
 // it changed. It caches copies without params, because the caller of a claim may change its answer.
 func (d *dispatchedCache) update(t *tx) {
-	if len(t.changedJobs) == 0 {
+	if len(t.changedJobs) == 0 || !t.store.uses(DispatchedCache) {
 		return
 	}
 	d.mu.Lock()

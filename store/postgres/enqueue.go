@@ -116,11 +116,11 @@ func (t *tx) insertJobs(jobs []*rota.Job, changes []rules.JobChange) ([]rules.Jo
 	switch {
 	case len(jobs) == 0:
 		return changes, nil
-	case len(jobs) >= copyMin:
-		return changes, t.copyJobs(usedFields(jobs), jobs)
+	case len(jobs) >= copyMin && t.store.uses(Copy):
+		return changes, t.copyJobs(t.usedFields(jobs), jobs)
 	}
 	jobs, changes = withStarts(jobs, changes)
-	used := usedFields(jobs).roundUp()
+	used := t.usedFields(jobs).roundUp()
 	var params []param
 	for i, of := range insertColumns {
 		if used&(1<<i) == 0 {
@@ -201,6 +201,14 @@ func usedFields(jobs []*rota.Job) fieldsUsed {
 				used |= bits[i]
 			}
 		}
+	}
+	return used
+}
+
+func (t *tx) usedFields(jobs []*rota.Job) fieldsUsed {
+	used := usedFields(jobs)
+	if !t.store.uses(UsedColumns) {
+		used |= 1<<len(insertColumns) - 1&^startedFields
 	}
 	return used
 }

@@ -85,7 +85,7 @@ func (t *tx) loadFullJobs(ids []rota.ID, u *rules.UnitOfWork) []statement {
 // loadNew does not read jobs that the batch creates. If one of them exists, its insert violates the
 // primary key, and the retry reads them.
 func (t *tx) loadNew(ids []rota.ID, u *rules.UnitOfWork) []statement {
-	if t.pessimistic || t.readsNew {
+	if t.pessimistic || t.readsNew || !t.store.uses(UnreadNewJobs) {
 		return t.loadFullJobs(ids, u)
 	}
 	t.newUnread = append(t.newUnread, ids...)

@@ -47,7 +47,7 @@ func (r *rowCache) clear() {
 // useCached passes on a cached row, and reports whether there is one. It returns false in a
 // pessimistic transaction and in one that has changed cached rows.
 func useCached[T any](t *tx, c class, key rowKey, into func(*T)) bool {
-	if t.pessimistic || t.changesCachedRows {
+	if t.pessimistic || t.changesCachedRows || !t.store.uses(RowCache) {
 		return false
 	}
 	known, is := t.store.rowCache.get(c, key)

@@ -27,6 +27,8 @@ type Config struct {
 	// Poll switches LISTEN and NOTIFY off and has the store poll, because notifications get lost
 	// behind a pooler. Open detects a pooler in most cases.
 	Poll bool
+	// Disable switches fast paths off, for diagnosis and measurement.
+	Disable FastPath
 	// Clock replaces PostgreSQL's clock in tests.
 	Clock func() time.Time
 	// Logger receives the store's log messages. Default slog.Default.
@@ -147,7 +149,7 @@ func (s *Store) applyRetrying(ctx context.Context, b rota.Batch) (results []rota
 // applyOptimistic applies a batch in one transaction. It first tries the idle path, if that makes
 // an assumption for this batch, and otherwise reads what it needs.
 func (s *Store) applyOptimistic(ctx context.Context, b rota.Batch, pessimistic bool, earlyLocks locks) ([]rota.Result, error) {
-	if pessimistic {
+	if pessimistic || !s.uses(IdlePath) {
 		return s.applyOnce(ctx, b, pessimistic, nil, earlyLocks)
 	}
 	if assumed := s.idlePath.assume(b); assumed != nil {

@@ -135,7 +135,7 @@ func (t *tx) commit() error {
 			t.store.wake.WakeAll()
 		}
 	}}}
-	if t.ready && t.dialect.prepares && t.store.listener.beginNotify() {
+	if t.ready && t.dialect.prepares && t.store.uses(JoinedNotify) && t.store.listener.beginNotify() {
 		t.notified = true
 		statements = append(statements, t.store.listener.notifyStatement())
 	}

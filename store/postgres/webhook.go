@@ -110,7 +110,7 @@ func (h *hooksState) forget() { *h = hooksState{} }
 // Hooks returns the webhooks in force.
 func (t *tx) Hooks() (*rules.Hooks, error) {
 	h := &t.hookState
-	if h.stamped && !h.known {
+	if h.stamped && !h.known && t.store.uses(WebhookCache) {
 		h.inForce, h.known = t.store.hooks.get(h.stamp)
 	}
 	if !h.known {
