@@ -79,6 +79,7 @@ var packageRules = map[string]packageRule{
 	"internal/explain": {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}, beside: []string{"internal/rules"}},
 	"internal/fanout":  {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
 	"access":           {layer: 3},
+	"api":              {layer: 3},
 	"payload":          {layer: 3},
 	"eventring":        {layer: 3, tests: []string{"store/sqlite"}},
 

@@ -10,10 +10,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/rotajobs/rota/api"
 )
 
-// api is the HTTP handler.
-type api struct {
+// server is the HTTP handler.
+type server struct {
 	Config
 	mux              *http.ServeMux
 	doc              huma.API
@@ -37,7 +38,7 @@ func New(config Config) (http.Handler, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
-	a := &api{
+	a := &server{
 		Config: config, mux: http.NewServeMux(), auth: newAuthenticator(config.Token, config.Clock),
 		semaphores: newSemaphores(&config), largeBodies: make(semaphore, config.LargeMax),
 		limiter: newRateLimiter(config.Rate, config.Clock), anonymousLimiter: newRateLimiter(config.Rate, config.Clock),
@@ -49,7 +50,7 @@ func New(config Config) (http.Handler, error) {
 	return a, nil
 }
 
-func (a *api) routes() {
+func (a *server) routes() {
 	a.typeRoutes()
 	a.templateRoutes()
 	a.scheduleRoutes()
@@ -77,7 +78,7 @@ func (a *api) routes() {
 }
 
 // publicRoutes registers the routes that need no token.
-func (a *api) publicRoutes() {
+func (a *server) publicRoutes() {
 	a.mux.HandleFunc("GET /healthz", a.healthz)
 	a.mux.HandleFunc("GET /readyz", a.readyz)
 	if a.Metrics != nil {
@@ -89,7 +90,7 @@ func (a *api) publicRoutes() {
 }
 
 // ServeHTTP handles one request.
-func (a *api) ServeHTTP(response http.ResponseWriter, r *http.Request) {
+func (a *server) ServeHTTP(response http.ResponseWriter, r *http.Request) {
 	w := &trackedWriter{ResponseWriter: response}
 	defer a.recoverPanic(w, r)
 	h := w.Header()
@@ -117,7 +118,7 @@ func (a *api) ServeHTTP(response http.ResponseWriter, r *http.Request) {
 }
 
 // recoverPanic keeps the server running when a handler panics.
-func (a *api) recoverPanic(w *trackedWriter, r *http.Request) {
+func (a *server) recoverPanic(w *trackedWriter, r *http.Request) {
 	p := recover()
 	if p == nil {
 		return
@@ -155,7 +156,7 @@ func (w *trackedWriter) Write(data []byte) (int, error) {
 func (w *trackedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // notFound answers requests that match no route. If the path exists with other methods, it lists them.
-func (a *api) notFound(w http.ResponseWriter, r *http.Request) {
+func (a *server) notFound(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		other := *r
@@ -165,14 +166,14 @@ func (a *api) notFound(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		writeProblem(w, &Problem{
+		writeProblem(w, &api.Problem{
 			Title: "Not found", Status: http.StatusNotFound, Code: "not_found", Detail: "this path does not exist",
 			Hint: "see /docs for the list of paths",
 		})
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	writeProblem(w, &Problem{
+	writeProblem(w, &api.Problem{
 		Title: "Method not allowed", Status: http.StatusMethodNotAllowed, Code: codeMethod,
 		Detail: "this path does not support the method of the request", Hint: "use " + strings.Join(allowed, ", "),
 	})

@@ -5,15 +5,16 @@ import (
 	"slices"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
-func (a *api) auditRoutes() {
+func (a *server) auditRoutes() {
 	get(a, operation{
 		method: "GET", path: "/audit", id: "list-audit", tag: "Server", summary: "List audit entries",
 		description: "Newest first. With order=asc oldest first, to follow the audit.",
 		query: pageParams(param{
 			name: "order", form: formText, doc: "desc: newest first (default); asc: oldest first.", enum: auditOrders,
-		}), response: List[AuditEntry]{},
+		}), response: api.List[api.AuditEntry]{},
 	}, listAudit)
 }
 
@@ -50,7 +51,7 @@ func auditAscending(c *call, limit int, cursor string) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(newList(rows, more, NewAuditEntry, func(e rota.AuditEntry) Text { return seqCursor(cursorAudit, e.Seq) }))
+	return ok(newList(rows, more, api.NewAuditEntry, func(e rota.AuditEntry) api.Text { return seqCursor(cursorAudit, e.Seq) }))
 }
 
 // auditDescending lists the audit newest first. Its entries are numbered without gaps and never
@@ -69,14 +70,14 @@ func auditDescending(c *call, limit int, cursor string) (reply, error) {
 	}
 	after := max(0, before-1-int64(limit))
 	if after == before-1 {
-		return ok(List[AuditEntry]{Items: []AuditEntry{}})
+		return ok(api.List[api.AuditEntry]{Items: []api.AuditEntry{}})
 	}
 	rows, err := c.Store.Audit(c.ctx, after, int(before-1-after))
 	if err != nil {
 		return reply{}, err
 	}
 	slices.Reverse(rows)
-	return ok(newList(rows, after > 0, NewAuditEntry, func(e rota.AuditEntry) Text { return seqCursor(cursorAuditDescending, e.Seq) }))
+	return ok(newList(rows, after > 0, api.NewAuditEntry, func(e rota.AuditEntry) api.Text { return seqCursor(cursorAuditDescending, e.Seq) }))
 }
 
 // lastAudit returns the number of the newest entry, 0 if there is none. It searches from an entry that
@@ -103,7 +104,7 @@ func (c *call) lastAudit() (int64, error) {
 	return last, nil
 }
 
-func seqCursor(kind cursorKind, seq int64) Text {
+func seqCursor(kind cursorKind, seq int64) api.Text {
 	return cursorOf(kind, binary.BigEndian.AppendUint64(nil, uint64(seq)))
 }
 

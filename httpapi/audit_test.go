@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // auditSeqs returns the sequence numbers of the audit, read in pages of a size.
 func (s *server) auditSeqs(query string, size int) (seqs []int64) {
 	s.Helper()
 	for cursor := ""; ; {
-		page := read[httpapi.List[httpapi.AuditEntry]](s.get(fmt.Sprintf("audit?limit=%d%s&cursor=%s", size, query, cursor)).is(200))
+		page := read[api.List[api.AuditEntry]](s.get(fmt.Sprintf("audit?limit=%d%s&cursor=%s", size, query, cursor)).is(200))
 		for _, e := range page.Items {
 			seqs = append(seqs, e.Seq)
 		}
@@ -49,7 +49,7 @@ func TestAuditWhileGrowingListsNewestFirst(t *testing.T) {
 	if got := s.auditSeqs("&order=asc", 7); !slices.Equal(got, ascending) {
 		t.Errorf("ascending: %v", got)
 	}
-	last := read[httpapi.List[httpapi.AuditEntry]](s.get("audit?limit=1").is(200))
+	last := read[api.List[api.AuditEntry]](s.get("audit?limit=1").is(200))
 	if last.Items[0].Subject != "type type19" {
 		t.Errorf("%+v", last)
 	}

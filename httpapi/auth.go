@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // admin is the actor of requests with the admin token.
@@ -29,7 +30,7 @@ func newAuthenticator(token string, clock func() time.Time) *authenticator {
 // actor returns the actor of a request, or the reason to refuse it. The right token is accepted
 // regardless of wrong tokens from the same address: a hostile client must not lock out others behind
 // the same address.
-func (a *authenticator) actor(r *http.Request) (string, *Problem) {
+func (a *authenticator) actor(r *http.Request) (string, *api.Problem) {
 	token, found := bearer(r)
 	if !found {
 		return "", unauthorized("the request has no token")
@@ -39,7 +40,7 @@ func (a *authenticator) actor(r *http.Request) (string, *Problem) {
 		return admin, nil
 	}
 	if a.logins.tooMany(r.RemoteAddr) {
-		return "", &Problem{
+		return "", &api.Problem{
 			Title: "Too many requests", Status: http.StatusTooManyRequests, Code: codeTooMany,
 			Detail: "too many requests with a wrong token from this address", Hint: "wait one minute, then send the right token",
 		}
@@ -52,8 +53,8 @@ func bearer(r *http.Request) (token string, found bool) {
 	return strings.TrimSpace(token), found && strings.EqualFold(scheme, "Bearer")
 }
 
-func unauthorized(detail string) *Problem {
-	return &Problem{
+func unauthorized(detail string) *api.Problem {
+	return &api.Problem{
 		Title: "Not authorized", Status: http.StatusUnauthorized, Code: string(rota.Denied), Detail: detail,
 		Hint: "send the header Authorization: Bearer TOKEN; the admin token is in the file admin.token of the data directory",
 	}

@@ -15,7 +15,7 @@ import (
 // store.
 const diskReserve = 128 << 20
 
-func (a *api) backupRoutes() {
+func (a *server) backupRoutes() {
 	get(a, operation{
 		method: "GET", path: "/backup", id: "backup", tag: "Server", summary: "Download a consistent copy of the store",
 		description: "The server keeps running during the copy. Only one backup runs at a time, and only if the server has enough free disk space.",

@@ -58,7 +58,7 @@ func sendTestBackup(t *testing.T, size int, free uint64, stall int) (w *recordin
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler.(*api).freeDisk = func(string) (uint64, bool) { return free, true }
+	handler.(*server).freeDisk = func(string) (uint64, bool) { return free, true }
 	r := httptest.NewRequest(http.MethodGet, base+"/backup", nil)
 	r.Header.Set("Authorization", "Bearer a-token-that-nobody-guesses")
 	w = &recordingClient{ResponseRecorder: httptest.NewRecorder(), t: t, dir: dir, stallAt: stall}

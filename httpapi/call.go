@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // call is one request being handled.
 type call struct {
-	*api
+	*server
 	w     http.ResponseWriter
 	r     *http.Request
 	ctx   context.Context
@@ -39,6 +40,7 @@ type reply struct {
 }
 
 func ok(body any) (reply, error) { return reply{status: http.StatusOK, body: body}, nil }
+
 func created(body any, location string) (reply, error) {
 	return reply{status: http.StatusCreated, body: body, location: location}, nil
 }
@@ -95,7 +97,7 @@ func (c *call) name() string { return c.r.PathValue("name") }
 func (c *call) id() (rota.ID, error) {
 	id, err := rota.ParseID(c.r.PathValue("id"))
 	if err != nil {
-		return id, &rota.Error{Code: rota.NotFound, Reason: "the id in the path is malformed", Hint: "an id looks like " + exampleID}
+		return id, &rota.Error{Code: rota.NotFound, Reason: "the id in the path is malformed", Hint: "an id looks like " + api.ExampleID}
 	}
 	return id, nil
 }
@@ -115,15 +117,15 @@ func (c *call) readQuery() error {
 		case !c.op.hasQueryParam(name):
 			return c.unknownQuery(name)
 		case len(values) > 1:
-			return malformed(joinPath("", name), "is given more than once")
+			return malformed(api.FieldPath("", name), "is given more than once")
 		}
 	}
 	c.query = query
 	return nil
 }
 
-func (c *call) unknownQuery(name string) *Problem {
-	p := malformed(joinPath("", name), "is not a parameter of this path")
+func (c *call) unknownQuery(name string) *api.Problem {
+	p := malformed(api.FieldPath("", name), "is not a parameter of this path")
 	var known []string
 	for i := range c.op.query {
 		known = append(known, c.op.query[i].name)
@@ -177,17 +179,8 @@ func (c *call) enumParam(name string, allowed ...string) (string, error) {
 	if !given {
 		return "", nil
 	}
-	if found := oneOf(text, allowed); found != "" {
+	if found := api.OneOf(text, allowed); found != "" {
 		return found, nil
 	}
 	return "", malformed(name, "must be one of %s", strings.Join(allowed, ", "))
-}
-
-func oneOf(text string, allowed []string) string {
-	for _, a := range allowed {
-		if strings.EqualFold(a, text) {
-			return a
-		}
-	}
-	return ""
 }

@@ -6,38 +6,16 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
-
-// ClaimRequest requests jobs to run.
-type ClaimRequest struct {
-	Worker string    `json:"worker" doc:"Name of the worker, shown with its runs. Letters, digits and . _ - : / @ #." example:"mailer-1"`
-	Types  []string  `json:"types" doc:"Types that the worker handles, 1 to 256. A type need not be declared yet."`
-	Limit  *int      `json:"limit,omitempty" default:"1" doc:"Highest number of jobs to claim, 1 to 1,000."`
-	Lease  *Duration `json:"lease,omitempty" doc:"Duration of the leases without a heartbeat, 1s to 1h; default 30s."`
-	Wait   *Duration `json:"wait,omitempty" doc:"Longest time to wait for a job, up to 60s; default 0s."`
-}
-
-// Claimed lists the claimed jobs.
-type Claimed struct {
-	Items []ClaimedJob `json:"items" nullable:"false" doc:"Claimed jobs, in the order in which to start them. Empty: none were ready."`
-}
-
-// ClaimedJob is a job with its lease.
-type ClaimedJob struct {
-	Job        Job    `json:"job" doc:"Job to run; its params match the schema of its type."`
-	RunID      ID     `json:"run_id" nullable:"false" doc:"Id of the run. Extend and finish requests name it together with the job id and the token."`
-	LeaseToken string `json:"lease_token" doc:"Lease token: the proof that this worker holds the lease. Only this response shows it."`
-	StaleAfter Time   `json:"stale_after" doc:"Time the lease expires unless extended."`
-	Deadline   Time   `json:"deadline,omitzero" doc:"Time by which the run must end. Omitted: no limit."`
-}
 
 const (
 	waitMax          = time.Minute
 	claimAttemptsMax = 16 // claims of one request; each follows one that can claim no more jobs
 )
 
-// claim returns the command, without its id, and its longest wait.
-func (r *ClaimRequest) claim() (*rota.Claim, time.Duration, error) {
+// newClaim returns the command, without its id, and its longest wait.
+func newClaim(r *api.ClaimRequest) (*rota.Claim, time.Duration, error) {
 	limit, wait := 1, time.Duration(0)
 	if r.Limit != nil {
 		limit = *r.Limit
@@ -69,8 +47,8 @@ func internalType(field string) error {
 
 // claimJobs claims jobs for a remote worker. It fails jobs whose params do not match their type, and
 // claims others instead.
-func claimJobs(c *call, body *ClaimRequest) (reply, error) {
-	claim, wait, err := body.claim()
+func claimJobs(c *call, body *api.ClaimRequest) (reply, error) {
+	claim, wait, err := newClaim(body)
 	if err != nil {
 		return reply{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // codePayload is the error code of a job whose params do not match its type. The engine uses the same
@@ -83,9 +84,9 @@ func (c *call) sendClaimed(jobs []*rota.Job) (reply, error) {
 		c.releaseJobs(jobs)
 		jobs = nil
 	}
-	answer := Claimed{Items: make([]ClaimedJob, len(jobs))}
+	answer := api.Claimed{Items: make([]api.ClaimedJob, len(jobs))}
 	for i, job := range jobs {
-		answer.Items[i] = newClaimedJob(job)
+		answer.Items[i] = api.NewClaimedJob(job)
 	}
 	body, err := encode(answer)
 	if err != nil {
@@ -97,7 +98,7 @@ func (c *call) sendClaimed(jobs []*rota.Job) (reply, error) {
 	return reply{written: true}, nil
 }
 
-func encode(answer Claimed) (*bytes.Buffer, error) {
+func encode(answer api.Claimed) (*bytes.Buffer, error) {
 	body := &bytes.Buffer{}
 	e := json.NewEncoder(body)
 	e.SetEscapeHTML(false)
@@ -105,16 +106,6 @@ func encode(answer Claimed) (*bytes.Buffer, error) {
 		return nil, rota.Errorf(rota.Internal, "claim", "%w", err)
 	}
 	return body, nil
-}
-
-func newClaimedJob(job *rota.Job) ClaimedJob {
-	v := ClaimedJob{
-		Job: NewJob(job), RunID: ID{job.Run.ID}, LeaseToken: job.Run.Token.Reveal(), StaleAfter: Time{job.Run.StaleAfter},
-	}
-	if timeout := job.Policy.Timeout; timeout > 0 {
-		v.Deadline = Time{job.Run.StartedAt.Add(timeout)}
-	}
-	return v
 }
 
 // deliver writes a response, and returns the first error that is visible on this side of the

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/httpapi"
 	"github.com/rotajobs/rota/store/sqlite"
 	"github.com/rotajobs/rota/store/wrap"
@@ -46,7 +47,7 @@ func TestClaimRepeatedWithKeyReturnsSameJobs(t *testing.T) {
 	}
 }
 
-func tokens(items []httpapi.ClaimedJob) (all []string) {
+func tokens(items []api.ClaimedJob) (all []string) {
 	for _, item := range items {
 		all = append(all, item.LeaseToken)
 	}
@@ -83,7 +84,7 @@ func TestClaimRepeatedWithKeyDoesNotWait(t *testing.T) {
 	s.poll(`{"worker": "idle", "types": ["a"], "wait": "60s"}`)
 	waiting.reach(1)
 	began, lost := time.Now(), measureLag()
-	second := read[httpapi.Claimed](receive(t, s.poll(body, "Idempotency-Key", key)).is(200)).Items
+	second := read[api.Claimed](receive(t, s.poll(body, "Idempotency-Key", key)).is(200)).Items
 	if waited := time.Since(began) - lost(); waited > 4*time.Second { // the periodic recheck runs at 5 s
 		t.Errorf("it waited %v", waited)
 	}
@@ -101,12 +102,12 @@ func TestClaimRepeatedWhileWaitingReplacesFirstPoll(t *testing.T) {
 	first := s.poll(`{"worker": "w", "types": ["a"], "wait": "60s"}`, "Idempotency-Key", key)
 	waiting.reach(1)
 	second := s.poll(`{"worker": "w", "types": ["a"], "wait": "60s"}`, "Idempotency-Key", key)
-	if items := read[httpapi.Claimed](receive(t, first).is(200)).Items; len(items) != 0 {
+	if items := read[api.Claimed](receive(t, first).is(200)).Items; len(items) != 0 {
 		t.Errorf("%+v", items)
 	}
 	waiting.reach(1)
 	s.enqueue(`{"type": "a"}`)
-	if items := read[httpapi.Claimed](receive(t, second).is(200)).Items; len(items) != 1 {
+	if items := read[api.Claimed](receive(t, second).is(200)).Items; len(items) != 1 {
 		t.Errorf("%+v", items)
 	}
 }
@@ -168,7 +169,7 @@ func TestUndeliveredClaimWithoutKeyIsReleased(t *testing.T) {
 			<-(<-began).Done() // the server has seen the disconnect
 			slow.resume <- struct{}{}
 			<-ended
-			attempts := read[httpapi.ExecutionDetail](s.get("executions/" + id).is(200)).Attempts
+			attempts := read[api.ExecutionDetail](s.get("executions/" + id).is(200)).Attempts
 			run := attempts[attempt].Run
 			if run.Status != "FAILED" || run.ErrorCode != "shutdown" || !strings.Contains(string(run.Error), "gone") {
 				t.Errorf("%+v", run)
@@ -198,7 +199,7 @@ func TestUndeliveredClaimWithKeyWaitsForRepeat(t *testing.T) {
 		slow.resume <- struct{}{}
 		<-slow.claimed // the repeated claim
 		slow.resume <- struct{}{}
-		items := read[httpapi.Claimed](receive(t, again).is(200)).Items
+		items := read[api.Claimed](receive(t, again).is(200)).Items
 		if len(items) != 1 || items[0].Job.Attempt != 1 {
 			t.Fatalf("%+v", items)
 		}
@@ -424,7 +425,7 @@ func TestExtendManyLeasesKeepsOrder(t *testing.T) {
 	for i, job := range items {
 		beats[i] = lease(job, fmt.Sprintf(`, "progress": "%d%s"`, i, strings.Repeat("p", 900)))
 	}
-	held := read[httpapi.Extended](s.post("extend", `{"lease": "5m", "items": [`+strings.Join(beats, ",")+`]}`).is(200)).Items
+	held := read[api.Extended](s.post("extend", `{"lease": "5m", "items": [`+strings.Join(beats, ",")+`]}`).is(200)).Items
 	for i := range held {
 		if held[i].Code != "ok" || held[i].RunID != items[i].RunID || time.Until(held[i].StaleAfter.Time) < 4*time.Minute {
 			t.Fatalf("%d: %+v", i, held[i])

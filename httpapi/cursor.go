@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // cursorKind is the list that a cursor belongs to.
@@ -28,13 +29,13 @@ const (
 
 // cursorOf encodes the position where a page ended. Its checksum detects a truncated or changed
 // cursor.
-func cursorOf(kind cursorKind, position []byte) Text {
+func cursorOf(kind cursorKind, position []byte) api.Text {
 	raw := append([]byte{byte(kind)}, position...)
 	raw = binary.BigEndian.AppendUint32(raw, crc32.ChecksumIEEE(raw))
-	return Text(base64.RawURLEncoding.EncodeToString(raw))
+	return api.Text(base64.RawURLEncoding.EncodeToString(raw))
 }
 
-func idCursor(kind cursorKind, id rota.ID) Text { return cursorOf(kind, id[:]) }
+func idCursor(kind cursorKind, id rota.ID) api.Text { return cursorOf(kind, id[:]) }
 
 // readCursor decodes a cursor. An empty cursor is the start of the list.
 func readCursor(kind cursorKind, text string) ([]byte, error) {

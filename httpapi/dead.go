@@ -1,10 +1,12 @@
 package httpapi
 
-func (a *api) deadRoutes() {
+import "github.com/rotajobs/rota/api"
+
+func (a *server) deadRoutes() {
 	get(a, operation{
 		method: "GET", path: "/dead", id: "list-dead", tag: "Jobs", summary: "List dead letters",
 		description: "The last attempts of executions that failed permanently and were not retried, newest first.",
-		query:       pageParams(filterParams(nil)[1:]...), response: List[Job]{},
+		query:       pageParams(filterParams(nil)[1:]...), response: api.List[api.Job]{},
 	}, func(c *call) (reply, error) {
 		limit, before, err := c.idPage(cursorDead)
 		if err != nil {
@@ -22,6 +24,6 @@ func (a *api) deadRoutes() {
 		if err != nil {
 			return reply{}, err
 		}
-		return ok(List[Job]{Items: NewJobs(rows), NextCursor: nextCursor(cursorDead, next)})
+		return ok(api.List[api.Job]{Items: api.NewJobs(rows), NextCursor: nextCursor(cursorDead, next)})
 	})
 }

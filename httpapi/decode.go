@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/rotajobs/rota/api"
 )
 
 // bodyPool holds buffers for request bodies; large ones are not kept.
@@ -30,7 +32,7 @@ func readBody(w http.ResponseWriter, r *http.Request, maxBytes int64) (*bytes.Bu
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return nil, &Problem{
+		return nil, &api.Problem{
 			Title: "Body too large", Status: http.StatusRequestEntityTooLarge, Code: codeTooLarge,
 			Detail: "the body exceeds the limit of " + sizeText(maxBytes), Hint: "split it into several requests",
 		}
@@ -54,7 +56,7 @@ func checkMediaType(r *http.Request) error {
 	if given == "" || given == "application/json" || strings.HasPrefix(given, "application/") && strings.HasSuffix(given, "+json") {
 		return nil
 	}
-	return &Problem{
+	return &api.Problem{
 		Title: "Unsupported media type", Status: http.StatusUnsupportedMediaType, Code: codeMediaType,
 		Detail: "the Content-Type is not JSON", Hint: "send the header Content-Type: application/json",
 	}
@@ -70,7 +72,7 @@ func decode(body []byte, into any) error {
 		return badFields(errs)
 	}
 	if err := json.Unmarshal(body, into); err != nil { // the shape check accepted it, so this is a defect in this package
-		return badFields([]FieldError{{Field: "", Reason: "the body cannot be decoded"}})
+		return badFields([]api.FieldError{{Field: "", Reason: "the body cannot be decoded"}})
 	}
 	return nil
 }

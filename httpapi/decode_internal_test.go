@@ -6,23 +6,25 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rotajobs/rota/api"
 )
 
 // sample has a field of every form.
 type sample struct {
-	Text   string         `json:"text"`
-	Number int            `json:"number"`
-	Part   *float64       `json:"part"`
-	Flag   bool           `json:"flag"`
-	When   Time           `json:"when"`
-	Long   *Duration      `json:"long"`
-	Who    ID             `json:"who"`
-	Doc    Document       `json:"doc"`
-	Limits map[string]int `json:"limits"`
-	Each   []sampleItem   `json:"each"`
-	Maybe  Opt[int]       `json:"maybe"`
-	Any    anyValue       `json:"any"`
-	PolicyRequest
+	Text   string                   `json:"text"`
+	Number int                      `json:"number"`
+	Part   *float64                 `json:"part"`
+	Flag   bool                     `json:"flag"`
+	When   api.Time                 `json:"when"`
+	Long   *api.Duration            `json:"long"`
+	Who    api.ID                   `json:"who"`
+	Doc    api.Document             `json:"doc"`
+	Limits map[string]int           `json:"limits"`
+	Each   []sampleItem             `json:"each"`
+	Maybe  api.Opt[int]             `json:"maybe"`
+	Any    api.Opt[json.RawMessage] `json:"any"`
+	api.PolicyRequest
 }
 
 type sampleItem struct {
@@ -77,7 +79,7 @@ func TestDecodeIsStrict(t *testing.T) {
 	} {
 		var into sample
 		err := decode([]byte(test.body), &into)
-		var p *Problem
+		var p *api.Problem
 		if errors.As(err, &p); err == nil && test.status == 0 {
 			continue
 		}
@@ -111,14 +113,14 @@ func TestDecodeUnknownFieldSuggestsNearest(t *testing.T) {
 
 func TestDecodeLimitsNumberOfErrors(t *testing.T) {
 	err := decode([]byte(`{"each":[`+strings.Repeat("1,", 500)+`2]}`), &sample{})
-	var p *Problem
+	var p *api.Problem
 	if !errors.As(err, &p) || len(p.Errors) != errorsMax {
 		t.Error(err)
 	}
 }
 
 func TestOptDistinguishesNullFromOmitted(t *testing.T) {
-	var into TemplateRequest
+	var into api.TemplateRequest
 	if err := decode([]byte(`{"priority":null,"timeout":"5s"}`), &into); err != nil {
 		t.Fatal(err)
 	}
@@ -136,16 +138,16 @@ func TestDecodeUnknownFieldSuggestsAlias(t *testing.T) {
 		body, meant string
 		into        any
 	}{
-		{`{"params":{}}`, "default_params", &TemplateRequest{}},
-		{`{"Params":{}}`, "default_params", &TemplateRequest{}},
-		{`{"params":{}}`, "param_overrides", &ScheduleRequest{}},
-		{`{"corn":"* * * * *"}`, "cron", &ScheduleRequest{}},
-		{`{"priorty":1}`, "priority", &JobRequest{}},
-		{`{"jobs":[{"parms":{}}]}`, "params", &BatchRequest{}},
-		{`{"whatever":1}`, "", &JobRequest{}},
+		{`{"params":{}}`, "default_params", &api.TemplateRequest{}},
+		{`{"Params":{}}`, "default_params", &api.TemplateRequest{}},
+		{`{"params":{}}`, "param_overrides", &api.ScheduleRequest{}},
+		{`{"corn":"* * * * *"}`, "cron", &api.ScheduleRequest{}},
+		{`{"priorty":1}`, "priority", &api.JobRequest{}},
+		{`{"jobs":[{"parms":{}}]}`, "params", &api.BatchRequest{}},
+		{`{"whatever":1}`, "", &api.JobRequest{}},
 	} {
 		err := decode([]byte(test.body), test.into)
-		var p *Problem
+		var p *api.Problem
 		if !errors.As(err, &p) || p.Status != 422 || len(p.Errors) != 1 {
 			t.Errorf("%s: %v", test.body, err)
 			continue
@@ -168,7 +170,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var into sample
 		err := decode(slices.Clone(body), &into)
-		var p *Problem
+		var p *api.Problem
 		if err != nil && (!errors.As(err, &p) || p.Status != 400 && p.Status != 422 || p.Detail == "the body cannot be decoded") {
 			t.Fatalf("%q: %v", body, err)
 		}

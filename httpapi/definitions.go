@@ -7,15 +7,16 @@ import (
 	"slices"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
-func (a *api) definitionRoutes() {
+func (a *server) definitionRoutes() {
 	get(a, operation{
 		method: "GET", path: "/definitions", id: "get-definitions", tag: "Server", summary: "Export all definitions",
 		description: "Types except the built-in ones, templates, schedules with their states, limits, and the webhooks for all events, " +
 			"as one consistent document that PUT accepts unchanged.",
 		query:    []param{{name: "secrets", form: formFlag, doc: "Include the secrets that sign webhook deliveries; default false."}},
-		response: Definitions{}, errors: []int{409},
+		response: api.Definitions{}, errors: []int{409},
 	}, getDefinitions)
 	route(a, operation{
 		method: "PUT", path: "/definitions", id: "put-definitions", tag: "Server", summary: "Import definitions",
@@ -25,7 +26,7 @@ func (a *api) definitionRoutes() {
 		query: []param{{name: "dry_run", form: formFlag, doc: "Write nothing, and report what would be written."}},
 		example: `{"types": {"mail": {"max_retries": 5}}, "templates": {"digest": {"type": "mail", "default_params": {"to": "all"}}},
 			"schedules": {"digest": {"template": "digest", "cron": "0 7 * * *", "timezone": "Europe/Berlin"}}, "limits": {"types": {"mail": {"rate": "100/1m"}}}}`,
-		bulk: true, response: DefinitionsPut{}, errors: []int{409},
+		bulk: true, response: api.DefinitionsPut{}, errors: []int{409},
 	}, putDefinitions)
 }
 
@@ -150,25 +151,25 @@ func (f *definitionSet) fingerprint() string {
 	return string(fingerprint)
 }
 
-func (f *definitionSet) show(c *call, secrets bool) Definitions {
-	v := Definitions{
-		Version: definitionsVersion, Types: map[string]TypeDefinition{}, Templates: map[string]TemplateDefinition{}, Schedules: map[string]ScheduleDefinition{},
-		Limits: newLimitsDefinition(&f.throttle.Spec), Webhooks: newWebhookDefinitions(f.webhooks.Spec, secrets),
+func (f *definitionSet) show(c *call, secrets bool) api.Definitions {
+	v := api.Definitions{
+		Version: api.DefinitionsVersion, Types: map[string]api.TypeDefinition{}, Templates: map[string]api.TemplateDefinition{}, Schedules: map[string]api.ScheduleDefinition{},
+		Limits: api.NewLimitsDefinition(&f.throttle.Spec), Webhooks: api.NewWebhookDefinitions(f.webhooks.Spec, secrets),
 	}
 	for _, t := range f.types {
 		switch {
 		case rota.InternalType(t.Name):
 		case !c.isBuiltin(t.Name):
-			v.Types[t.Name] = newTypeDefinition(t)
+			v.Types[t.Name] = api.NewTypeDefinition(t)
 		case t.Paused:
-			v.Types[t.Name] = TypeDefinition{Paused: new(true)}
+			v.Types[t.Name] = api.TypeDefinition{Paused: new(true)}
 		}
 	}
 	for _, t := range f.templates {
-		v.Templates[t.Name] = newTemplateDefinition(t, secrets)
+		v.Templates[t.Name] = api.NewTemplateDefinition(t, secrets)
 	}
 	for _, s := range f.schedules {
-		v.Schedules[s.Name] = newScheduleDefinition(s)
+		v.Schedules[s.Name] = api.NewScheduleDefinition(s)
 	}
 	return v
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/httpapi"
 )
 
 // sampleDocument is a document with every kind of definition, in the form of an export.
@@ -58,15 +58,15 @@ func (s *server) definitions() string {
 	return strings.TrimSpace(s.get("definitions?secrets=true").is(200).text)
 }
 
-func (s *server) importDocument(text string) httpapi.DefinitionsPut {
+func (s *server) importDocument(text string) api.DefinitionsPut {
 	s.Helper()
-	return read[httpapi.DefinitionsPut](s.send("PUT", "definitions", text).is(200))
+	return read[api.DefinitionsPut](s.send("PUT", "definitions", text).is(200))
 }
 
-func (s *server) dryRun(text string) httpapi.DefinitionsPut {
+func (s *server) dryRun(text string) api.DefinitionsPut {
 	s.Helper()
 	before := s.dump()
-	would := read[httpapi.DefinitionsPut](s.send("PUT", "definitions?dry_run=true", text).is(200))
+	would := read[api.DefinitionsPut](s.send("PUT", "definitions?dry_run=true", text).is(200))
 	if s.dump() != before {
 		s.Error("a dry run changes something")
 	}
@@ -74,14 +74,14 @@ func (s *server) dryRun(text string) httpapi.DefinitionsPut {
 }
 
 // counts summarizes the result of an import.
-func counts(p httpapi.DefinitionsPut) string {
+func counts(p api.DefinitionsPut) string {
 	return fmt.Sprintf("%d created, %d changed, %d unchanged, %d left out", p.Created, p.Changed, p.Unchanged, p.LeftOut)
 }
 
-func itemOf(p httpapi.DefinitionsPut, kind, name string) httpapi.DefinitionChange {
-	at := slices.IndexFunc(p.Items, func(i httpapi.DefinitionChange) bool { return i.Kind == kind && i.Name == name })
+func itemOf(p api.DefinitionsPut, kind, name string) api.DefinitionChange {
+	at := slices.IndexFunc(p.Items, func(i api.DefinitionChange) bool { return i.Kind == kind && i.Name == name })
 	if at < 0 {
-		return httpapi.DefinitionChange{}
+		return api.DefinitionChange{}
 	}
 	return p.Items[at]
 }
@@ -119,7 +119,7 @@ func TestDefinitionsExportEqualsImport(t *testing.T) {
 func TestDefinitionsImportKeepsIntervalAnchor(t *testing.T) {
 	s := newServer(t)
 	s.importDocument(sampleDocument)
-	beat := read[httpapi.Schedule](s.get("schedules/beat").is(200))
+	beat := read[api.Schedule](s.get("schedules/beat").is(200))
 	anchor := time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)
 	every := 7*time.Minute + 250*time.Millisecond
 	if next := beat.NextFireAt.Time; next.Sub(anchor)%every != 0 || !next.After(time.Now()) || next.After(time.Now().Add(every)) {
@@ -133,11 +133,11 @@ func TestDefinitionsImportKeepsIntervalAnchor(t *testing.T) {
 	// Another interval without an anchor counts from now; the same interval keeps its anchor.
 	s.post("schedules/beat/pause", nil).is(200)
 	s.importDocument(`{"schedules": {"beat": {"template": "plain", "every": "7m0.25s", "description": "d"}}}`)
-	if got := read[httpapi.Definitions](s.get("definitions")).Schedules["beat"]; !got.Anchor.Equal(anchor) || got.State != "PAUSED" || got.Description != "d" {
+	if got := read[api.Definitions](s.get("definitions")).Schedules["beat"]; !got.Anchor.Equal(anchor) || got.State != "PAUSED" || got.Description != "d" {
 		t.Errorf("%+v", got)
 	}
 	s.importDocument(`{"schedules": {"beat": {"template": "plain", "every": "8m"}}}`)
-	if got := read[httpapi.Definitions](s.get("definitions")).Schedules["beat"]; time.Since(got.Anchor.Time) > time.Minute {
+	if got := read[api.Definitions](s.get("definitions")).Schedules["beat"]; time.Since(got.Anchor.Time) > time.Minute {
 		t.Errorf("%+v", got)
 	}
 }
@@ -172,7 +172,7 @@ func TestDefinitionsDryRunListsChangedFields(t *testing.T) {
 	if put := s.importDocument(change); counts(put) != counts(would) || put.DryRun {
 		t.Errorf("%+v", put)
 	}
-	now := read[httpapi.Definitions](s.get("definitions").is(200))
+	now := read[api.Definitions](s.get("definitions").is(200))
 	if mail := now.Types["mail"]; *mail.MaxRetries != 6 || mail.Timeout != nil || mail.Schema != nil || !*mail.Paused {
 		t.Errorf("%+v", mail)
 	}
@@ -332,17 +332,17 @@ func TestDefinitionsImportSkipsExpiredSchedules(t *testing.T) {
 func TestDefinitionsImportSchedulesOfArchivedTemplate(t *testing.T) {
 	s := newServer(t)
 	s.importDocument(sampleDocument)
-	if got := read[httpapi.Template](s.get("templates/old").is(200)); got.State != "ARCHIVED" {
+	if got := read[api.Template](s.get("templates/old").is(200)); got.State != "ARCHIVED" {
 		t.Errorf("%+v", got)
 	}
 	put := s.importDocument(`{"schedules": {"old": {"template": "old", "cron": "0 4 * * *"}, "old2": {"template": "old", "cron": "0 4 * * *", "state": "DISABLED"}}}`)
 	if counts(put) != "1 created, 1 changed, 0 unchanged, 0 left out" {
 		t.Errorf("%+v", put)
 	}
-	if got := read[httpapi.Template](s.get("templates/old").is(200)); got.State != "ARCHIVED" {
+	if got := read[api.Template](s.get("templates/old").is(200)); got.State != "ARCHIVED" {
 		t.Errorf("%+v", got)
 	}
-	if got := read[httpapi.Schedule](s.get("schedules/old").is(200)); got.State != "DISABLED" || got.Cron != "0 4 * * *" {
+	if got := read[api.Schedule](s.get("schedules/old").is(200)); got.State != "DISABLED" || got.Cron != "0 4 * * *" {
 		t.Errorf("%+v", got)
 	}
 	p := s.send("PUT", "definitions", `{"schedules": {"old": {"template": "old", "cron": "0 4 * * *", "state": "ENABLED"}}}`).problem(422, "invalid")
@@ -354,7 +354,7 @@ func TestDefinitionsImportSchedulesOfArchivedTemplate(t *testing.T) {
 	if counts(put) != "0 created, 3 changed, 0 unchanged, 0 left out" {
 		t.Errorf("%+v", put)
 	}
-	if got := read[httpapi.Schedule](s.get("schedules/z-first").is(200)); got.State != "DISABLED" || got.Reason == "" {
+	if got := read[api.Schedule](s.get("schedules/z-first").is(200)); got.State != "DISABLED" || got.Reason == "" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -373,7 +373,7 @@ func TestDefinitionsExcludeBuiltinTypes(t *testing.T) {
 	if put := s.importDocument(paused); counts(put) != "0 created, 1 changed, 1 unchanged, 0 left out" {
 		t.Errorf("%+v", put)
 	}
-	noop := read[httpapi.Type](s.get("types/noop").is(200))
+	noop := read[api.Type](s.get("types/noop").is(200))
 	if !noop.Paused || noop.Description == "" {
 		t.Errorf("%+v", noop)
 	}
@@ -483,7 +483,7 @@ func TestInvalidDefinitionsNameFieldsAndChangeNothing(t *testing.T) {
 	} {
 		for _, query := range []string{"", "?dry_run=true"} {
 			p := s.send("PUT", "definitions"+query, row.text).problem(422, "invalid")
-			at := slices.IndexFunc(p.Errors, func(e httpapi.FieldError) bool { return e.Field == row.field })
+			at := slices.IndexFunc(p.Errors, func(e api.FieldError) bool { return e.Field == row.field })
 			if at < 0 || !strings.Contains(p.Errors[at].Reason, row.reason) {
 				t.Errorf("%s\nis refused with %+v", row.text, p)
 			}
@@ -537,7 +537,7 @@ func TestDefinitionsImportRepeatedWithKeyAppliesOnce(t *testing.T) {
 	}
 	s.send("PATCH", "schedules/beat", `{"description": "changed since"}`).is(200)
 	s.send("PUT", "definitions", sampleDocument, "Idempotency-Key", "k").is(200)
-	if got := read[httpapi.Schedule](s.get("schedules/beat").is(200)); got.Description != "changed since" {
+	if got := read[api.Schedule](s.get("schedules/beat").is(200)); got.Description != "changed since" {
 		t.Error("a repeated request overwrote a later change")
 	}
 	s.send("PUT", "definitions", `{}`, "Idempotency-Key", "k").problem(409, "conflict")
@@ -567,7 +567,7 @@ func TestConcurrentDefinitionsImportsStayConsistent(t *testing.T) {
 	all.Go(func() {
 		for {
 			if a := s.get("definitions"); a.status != 503 {
-				d := read[httpapi.Definitions](a.is(200))
+				d := read[api.Definitions](a.is(200))
 				said := []string{d.Types["a"].Description, d.Templates["t"].Description, d.Templates["u"].Description, d.Schedules["s"].Description}
 				if len(slices.Compact(slices.Clone(said))) != 1 {
 					t.Errorf("the export mixes several documents: %v", said)

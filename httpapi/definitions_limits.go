@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 func (p *plan) planLimits() error {
 	if p.body.Limits == nil {
 		return nil
 	}
-	spec, err := p.body.Limits.spec()
+	spec, err := p.body.Limits.Spec()
 	if err == nil {
 		command := &rota.PutThrottle{Meta: p.meta("limits"), Spec: spec}
 		if err = limitError(command.Validate(), &spec); err == nil {
@@ -38,13 +39,13 @@ func (p *plan) planThrottle(command *rota.PutThrottle) error {
 	if err := p.c.checkLimits(unknown); err != nil {
 		return err
 	}
-	before, after := newLimitsDefinition(&current.Spec), newLimitsDefinition(&command.Spec)
+	before, after := api.NewLimitsDefinition(&current.Spec), api.NewLimitsDefinition(&command.Spec)
 	var currentShown any = before
 	if before == nil {
-		currentShown = &ThrottleRequest{}
+		currentShown = &api.ThrottleRequest{}
 	}
 	if after == nil {
-		after = &ThrottleRequest{}
+		after = &api.ThrottleRequest{}
 	}
 	if p.addItem("limits", "", currentShown, after, p.changedByRequest(current.Version, false, "limits")) {
 		command.Version = &current.Version
@@ -68,7 +69,7 @@ func (p *plan) planWebhooks() error {
 	if err := command.Validate(); err != nil {
 		return p.addError("webhooks", withoutName(err, "webhooks"))
 	}
-	before, after := newWebhookDefinitions(current.Spec, true), newWebhookDefinitions(command.Spec, true)
+	before, after := api.NewWebhookDefinitions(current.Spec, true), api.NewWebhookDefinitions(command.Spec, true)
 	changes := p.addItem("webhooks", "", before, after, p.changedByRequest(current.Version, false, "webhooks"))
 	p.items[len(p.items)-1].Fields = nil // a list has no fields
 	if changes {
@@ -84,8 +85,8 @@ func withoutName(err error, name string) error {
 }
 
 // fillSecrets sets the secrets that a document omits to those of the stored webhooks.
-func (p *plan) fillSecrets(defs []WebhookDefinition, stored []rota.Webhook) ([]rota.Webhook, error) {
-	hooks := definedWebhooks(defs)
+func (p *plan) fillSecrets(defs []api.WebhookDefinition, stored []rota.Webhook) ([]rota.Webhook, error) {
+	hooks := api.DefinedWebhooks(defs)
 	for i := range hooks {
 		if hooks[i].Secret != "" {
 			continue

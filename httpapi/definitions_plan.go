@@ -9,19 +9,20 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/payload"
 )
 
 // plan holds the commands that make the store match a document.
 type plan struct {
 	c    *call
-	body *Definitions
+	body *api.Definitions
 	now  time.Time // by the store's clock
 
-	items    []DefinitionChange
+	items    []api.DefinitionChange
 	commands []planCommand
 	written  int // commands that were written
-	errs     []FieldError
+	errs     []api.FieldError
 	hint     string
 
 	types              map[string]*rota.Type     // as they will be after the write, from the document or the store
@@ -36,7 +37,7 @@ type plan struct {
 }
 
 // plan compares a document with the store. Its error lists everything that is invalid.
-func (c *call) plan(body *Definitions) (*plan, error) {
+func (c *call) plan(body *api.Definitions) (*plan, error) {
 	now, err := c.now()
 	if err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func (c *call) plan(body *Definitions) (*plan, error) {
 
 // addError records an error of a definition. It returns errors of the store, which end the plan.
 func (p *plan) addError(path string, err error) error {
-	var problem *Problem
+	var problem *api.Problem
 	if !errors.As(atPath(path, err), &problem) || problem.Status >= http.StatusInternalServerError {
 		return err
 	}
@@ -85,7 +86,7 @@ func (p *plan) addCommand(path string, command rota.Command) {
 // its shown forms; current is nil if it does not exist. For a replayed request, change is what the
 // request did the first time.
 func (p *plan) addItem(kind, name string, current, target any, change string, notes ...string) (changes bool) {
-	item := DefinitionChange{Kind: kind, Name: name, Change: changeUnchanged, Notes: notes}
+	item := api.DefinitionChange{Kind: kind, Name: name, Change: changeUnchanged, Notes: notes}
 	switch {
 	case current == nil:
 		item.Change, changes = changeCreated, true

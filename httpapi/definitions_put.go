@@ -9,15 +9,16 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
-func putDefinitions(c *call, body *Definitions) (reply, error) {
+func putDefinitions(c *call, body *api.Definitions) (reply, error) {
 	dry, err := c.boolParam("dry_run")
 	if err != nil {
 		return reply{}, err
 	}
-	if body.Version > definitionsVersion || body.Version < 0 {
-		return reply{}, rota.Invalidf("version", "is %d; this server supports version %d", body.Version, definitionsVersion)
+	if body.Version > api.DefinitionsVersion || body.Version < 0 {
+		return reply{}, rota.Invalidf("version", "is %d; this server supports version %d", body.Version, api.DefinitionsVersion)
 	}
 	c.ensureCommandID()
 	clearDeadlines(c.w)
@@ -136,7 +137,7 @@ func atPath(path string, err error) error {
 	}
 	errs := slices.Clone(problem.Errors)
 	if len(errs) == 0 {
-		errs = []FieldError{{Reason: problem.Detail}}
+		errs = []api.FieldError{{Reason: problem.Detail}}
 	}
 	for i := range errs {
 		switch field := errs[i].Field; {
@@ -153,8 +154,8 @@ func atPath(path string, err error) error {
 }
 
 // result summarizes what happened to each definition.
-func (p *plan) result(dry bool) DefinitionsPut {
-	v := DefinitionsPut{DryRun: dry, Items: make([]DefinitionChange, 0, len(p.items))}
+func (p *plan) result(dry bool) api.DefinitionsPut {
+	v := api.DefinitionsPut{DryRun: dry, Items: make([]api.DefinitionChange, 0, len(p.items))}
 	if dry {
 		v.Steps = len(p.steps())
 	}

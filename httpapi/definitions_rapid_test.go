@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/httpapi"
 	"github.com/rotajobs/rota/internal/depth"
 	"github.com/rotajobs/rota/store/sqlite"
@@ -242,9 +243,9 @@ var (
 		return object
 	}
 	scopes = func(t *rapid.T) any {
-		all := []httpapi.Scope{}
+		all := []api.Scope{}
 		for range rapid.IntRange(0, 4).Draw(t, "scopes") {
-			all = append(all, httpapi.Scope{Kind: word("user", "team")(t).(string), ID: rapid.StringN(1, 9, 40).Filter(printable).Draw(t, "id")})
+			all = append(all, api.Scope{Kind: word("user", "team")(t).(string), ID: rapid.StringN(1, 9, 40).Filter(printable).Draw(t, "id")})
 		}
 		return all
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // schedulePlan is a schedule of the document and what the write does to it.
@@ -20,7 +21,7 @@ type schedulePlan struct {
 
 func (p *plan) planSchedules() error {
 	for _, name := range sortedNames(p.body.Schedules) {
-		path := joinPath("schedules", name)
+		path := api.FieldPath("schedules", name)
 		current, err := nilIfNotFound(p.c.Store.Schedule(p.c.ctx, name))
 		if err == nil {
 			err = p.planSchedule(path, name, p.body.Schedules[name], current)
@@ -41,20 +42,20 @@ func (p *plan) planSchedules() error {
 	return nil
 }
 
-func (p *plan) planSchedule(path, name string, d ScheduleDefinition, current *rota.Schedule) error {
+func (p *plan) planSchedule(path, name string, d api.ScheduleDefinition, current *rota.Schedule) error {
 	draft := &schedulePlan{name: name, path: path, current: current}
-	request, err := d.request()
+	request, err := d.Request()
 	if err != nil {
 		return err
 	}
 	spec := rota.ScheduleSpec{}
-	if err := request.apply(&spec); err != nil {
+	if err := request.Apply(&spec); err != nil {
 		return err
 	}
 	if draft.command, err = rota.Declare(p.meta("schedule "+name), name, spec, p.now); err != nil {
 		return err
 	}
-	if draft.command.State, err = request.state(); err != nil {
+	if draft.command.State, err = request.WantedState(); err != nil {
 		return err
 	}
 	template, err := p.findTemplate(draft.command.Spec.Template)
@@ -81,56 +82,17 @@ func (p *plan) planSchedule(path, name string, d ScheduleDefinition, current *ro
 	return nil
 }
 
-// request converts the definition to a schedule request, which parses enum words and scopes.
-func (d *ScheduleDefinition) request() (*ScheduleRequest, error) {
-	r := &ScheduleRequest{
-		Template: Some(d.Template), Description: Some(d.Description), Cron: orNull(d.Cron), Timezone: orNull(d.Timezone), Every: Opt[Duration]{Set: true, Value: d.Every},
-		At: timeOrNull(d.At), StartsAt: timeOrNull(d.StartsAt), EndsAt: timeOrNull(d.EndsAt), Scopes: Some(d.Scopes), State: orNull(d.State),
-		Priority: Opt[int]{Set: true, Value: d.Priority}, CatchUp: orNull(d.CatchUp), Overlap: orNull(d.Overlap), OnCompletion: orNull(d.OnCompletion), DependsOn: Some(d.DependsOn),
-		Class: orNull(d.Class), Partition: Opt[Partition]{Set: true, Value: d.Partition},
-		PolicyRequest: PolicyRequest{
-			MaxRetries: Opt[int]{Set: true, Value: d.MaxRetries}, Backoff: Opt[Duration]{Set: true, Value: d.Backoff}, BackoffMax: Opt[Duration]{Set: true, Value: d.BackoffMax},
-			Jitter: Opt[float64]{Set: true, Value: d.Jitter}, Timeout: Opt[Duration]{Set: true, Value: d.Timeout},
-		},
-	}
-	if len(d.ParamOverrides) > 0 {
-		r.ParamOverrides = Some(d.ParamOverrides)
-	}
-	switch {
-	case d.Anchor.IsZero():
-	case d.Every == nil:
-		return nil, rota.Invalidf("anchor", "is set, but only every has an anchor; omit it")
-	case !d.StartsAt.IsZero():
-		return nil, rota.Invalidf("anchor", "is set, but the interval counts from starts_at; omit one of them")
-	}
-	return r, nil
-}
-
-func orNull(word string) Opt[string] {
-	if word == "" {
-		return Opt[string]{}
-	}
-	return Some(word)
-}
-
-func timeOrNull(t Time) Opt[Time] {
-	if t.IsZero() {
-		return Opt[Time]{}
-	}
-	return Some(t)
-}
-
 // anchor sets the start of an interval: the anchor of the document, or that of the stored schedule if
 // the interval is the same, so that the fire times stay.
 func (p *plan) anchor(d *schedulePlan, given time.Time) error {
 	c := d.command
-	if !anchored(&c.Spec) {
+	if !api.Anchored(&c.Spec) {
 		return nil
 	}
 	switch {
 	case !given.IsZero():
 		c.Anchor = given.UTC().Truncate(time.Microsecond)
-	case d.current != nil && anchored(&d.current.Spec) && d.current.Spec.Every == c.Spec.Every:
+	case d.current != nil && api.Anchored(&d.current.Spec) && d.current.Spec.Every == c.Spec.Every:
 		c.Anchor = d.current.Anchor
 	}
 	if err := c.Validate(); err != nil {
@@ -167,13 +129,13 @@ func (p *plan) scheduleItem(d *schedulePlan, anchor time.Time) {
 	}
 	begins := d.current.State == rota.ScheduleDisabled && d.target.State != rota.ScheduleDisabled
 	if sameTimes && !begins { // its fire times and its anchor stay
-		if d.target.Anchor = d.current.Anchor; anchored(&c.Spec) && !anchor.IsZero() && !c.Anchor.Equal(d.current.Anchor) {
+		if d.target.Anchor = d.current.Anchor; api.Anchored(&c.Spec) && !anchor.IsZero() && !c.Anchor.Equal(d.current.Anchor) {
 			notes = append(notes, "the interval keeps its anchor "+d.current.Anchor.Format(time.RFC3339Nano)+"; to use the anchor of the document, delete the schedule first")
 		}
 	}
 	c.Mode, c.Version = rota.PutReplace, &d.current.Version
 	wrote := p.changedByRequest(d.current.Version, d.current.CreatedAt.Equal(d.current.UpdatedAt), "schedule "+d.name)
-	d.changed = p.addItem("schedule", d.name, newScheduleDefinition(d.current), newScheduleDefinition(d.target), wrote, notes...)
+	d.changed = p.addItem("schedule", d.name, api.NewScheduleDefinition(d.current), api.NewScheduleDefinition(d.target), wrote, notes...)
 }
 
 // expired returns the reason why a schedule never fires again, or an empty string.
@@ -190,7 +152,7 @@ func (p *plan) expired(s *rota.ScheduleSpec) string {
 // leaveOut skips a schedule that can no longer be declared.
 func (p *plan) leaveOut(d *schedulePlan, why string) {
 	d.leftOut = true
-	change := DefinitionChange{Kind: "schedule", Name: d.name, Change: changeLeftOut, Notes: []string{why + "; it is not created"}}
+	change := api.DefinitionChange{Kind: "schedule", Name: d.name, Change: changeLeftOut, Notes: []string{why + "; it is not created"}}
 	if d.current != nil {
 		change.Notes = []string{why + "; the stored schedule is unchanged"}
 	}
@@ -219,7 +181,7 @@ func (p *plan) orderSchedules() error {
 	state := map[string]int{}
 	for _, name := range sortedNames(p.body.Schedules) {
 		if err := p.visit(name, state, nil); err != nil {
-			return p.addError(joinPath("schedules", name), err)
+			return p.addError(api.FieldPath("schedules", name), err)
 		}
 	}
 	return nil

@@ -2,13 +2,15 @@ package httpapi
 
 import (
 	"strings"
+	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 func (p *plan) planTemplates() error {
 	for _, name := range sortedNames(p.body.Templates) {
-		d, path := p.body.Templates[name], joinPath("templates", name)
+		d, path := p.body.Templates[name], api.FieldPath("templates", name)
 		current, err := nilIfNotFound(p.c.Store.Template(p.c.ctx, name))
 		if err == nil {
 			err = p.planTemplate(path, name, d, current)
@@ -24,7 +26,7 @@ func (p *plan) planTemplates() error {
 
 var templateStates = []string{string(rota.TemplateActive), string(rota.TemplateArchived)}
 
-func (p *plan) planTemplate(path, name string, d TemplateDefinition, current *rota.Template) error {
+func (p *plan) planTemplate(path, name string, d api.TemplateDefinition, current *rota.Template) error {
 	target := &rota.Template{Name: name, State: rota.TemplateActive}
 	var stored []rota.Webhook
 	if current != nil {
@@ -36,11 +38,11 @@ func (p *plan) planTemplate(path, name string, d TemplateDefinition, current *ro
 		return renameFields(err, "", "webhooks")
 	}
 	target.Spec = rota.TemplateSpec{
-		Type: d.Type, Description: d.Description, Params: d.DefaultParams.raw(), Priority: d.Priority, ConcurrencyKey: d.ConcurrencyKey,
-		Policy: d.patch(), Webhooks: hooks,
+		Type: d.Type, Description: d.Description, Params: d.DefaultParams.Raw(), Priority: d.Priority, ConcurrencyKey: d.ConcurrencyKey,
+		Policy: d.Patch(), Webhooks: hooks,
 	}
 	if d.UniqueFor != nil {
-		target.Spec.UniqueFor = *spanOf(d.UniqueFor)
+		target.Spec.UniqueFor = time.Duration(*d.UniqueFor)
 	}
 	command := &rota.PutTemplate{Meta: p.meta("template " + name), Name: name, Spec: target.Spec}
 	if err := command.Validate(); err != nil {
@@ -48,7 +50,7 @@ func (p *plan) planTemplate(path, name string, d TemplateDefinition, current *ro
 	}
 	target.Spec = target.Spec.Canonical()
 	if d.State != "" {
-		state := oneOf(d.State, templateStates)
+		state := api.OneOf(d.State, templateStates)
 		if state == "" {
 			return rota.Invalidf("state", "must be %s", strings.Join(templateStates, " or "))
 		}
@@ -91,7 +93,7 @@ func (p *plan) addTemplateCommands(path string, command *rota.PutTemplate, curre
 		p.addCommand(path, command)
 	} else {
 		wrote := p.changedByRequest(current.Version, current.CreatedAt.Equal(current.UpdatedAt), "template "+target.Name, archiving, unarchiving)
-		before, after := newTemplateDefinition(current, true), newTemplateDefinition(target, true)
+		before, after := api.NewTemplateDefinition(current, true), api.NewTemplateDefinition(target, true)
 		if !p.addItem("template", target.Name, before, after, wrote) {
 			return
 		}
@@ -125,7 +127,7 @@ func (p *plan) unarchiveFirst(name string) {
 		return
 	}
 	p.unarchived[name] = true
-	path := joinPath("templates", name)
+	path := api.FieldPath("templates", name)
 	for _, m := range p.archiving {
 		if m.path == path {
 			return // it is archived only after the schedules

@@ -7,27 +7,27 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 func TestDeclareType(t *testing.T) {
 	s := newServer(t)
-	made := read[httpapi.Type](s.send("PUT", "types/mail", `{"description": "sends", "schema": {"type": "object"}, "max_retries": 9, "timeout": "5s", "jitter": 0.1}`).is(201))
+	made := read[api.Type](s.send("PUT", "types/mail", `{"description": "sends", "schema": {"type": "object"}, "max_retries": 9, "timeout": "5s", "jitter": 0.1}`).is(201))
 	if made.Name != "mail" || *made.MaxRetries != 9 || made.Backoff != nil || string(made.Schema) != `{"type":"object"}` || made.Paused || made.CreatedBy != "admin" {
 		t.Errorf("%+v", made)
 	}
 	again := s.send("PUT", "types/mail", `{"description": "sends", "schema": {"type": "object"}, "max_retries": 9, "timeout": "5s", "jitter": 0.1}`).is(200)
-	if read[httpapi.Type](again).Version != made.Version {
+	if read[api.Type](again).Version != made.Version {
 		t.Error("a repeated declaration changed it")
 	}
-	changed := read[httpapi.Type](s.send("PUT", "types/mail", `{}`).is(200))
+	changed := read[api.Type](s.send("PUT", "types/mail", `{}`).is(200))
 	if changed.MaxRetries != nil || changed.Schema != nil && string(changed.Schema) != "null" || changed.Description != "" {
 		t.Errorf("%+v", changed)
 	}
 	if job := s.post("jobs", `{"type": "mail"}`).is(201).job(); job.MaxAttempts != 4 {
 		t.Errorf("%+v", job)
 	}
-	if !read[httpapi.Type](s.post("types/mail/pause", nil).is(200)).Paused || read[httpapi.Type](s.post("types/mail/resume", nil).is(200)).Paused {
+	if !read[api.Type](s.post("types/mail/pause", nil).is(200)).Paused || read[api.Type](s.post("types/mail/resume", nil).is(200)).Paused {
 		t.Error("pause or resume has no effect")
 	}
 	s.post("types/nobody/pause", nil).problem(404, "not_found")
@@ -48,11 +48,11 @@ func TestDeclareType(t *testing.T) {
 func TestNameWithSlashInPath(t *testing.T) {
 	s := newServer(t)
 	s.send("PUT", "types/mail%2Fnews:a@b%23c", `{}`).is(201)
-	if got := read[httpapi.Type](s.get("types/mail%2Fnews:a@b%23c").is(200)); got.Name != "mail/news:a@b#c" {
+	if got := read[api.Type](s.get("types/mail%2Fnews:a@b%23c").is(200)); got.Name != "mail/news:a@b#c" {
 		t.Errorf("its name is %s", got.Name)
 	}
 	made := s.post("templates", `{"name": "a/b#c", "type": "mail/news:a@b#c"}`).is(201)
-	if got := read[httpapi.Template](s.send("GET", made.header.Get("Location"), nil).is(200)); got.Name != "a/b#c" {
+	if got := read[api.Template](s.send("GET", made.header.Get("Location"), nil).is(200)); got.Name != "a/b#c" {
 		t.Errorf("its location leads to %+v", got)
 	}
 }
@@ -78,7 +78,7 @@ func TestCreateAndChangeTemplate(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	changed := s.send("PATCH", "templates/welcome", `{"priority": null, "timeout": "1m", "default_params": {"to": "all"}, "unique_for": null, "name": "welcome"}`).is(200)
-	got := read[httpapi.Template](changed)
+	got := read[api.Template](changed)
 	if got.Priority != nil || got.UniqueFor != nil || string(got.DefaultParams) != `{"to":"all"}` || *got.MaxRetries != 5 || got.Description != "hello" {
 		t.Errorf("%s", changed.text)
 	}
@@ -103,11 +103,11 @@ func TestArchivedTemplateRefusesJobs(t *testing.T) {
 	for i := range 3 {
 		s.post("schedules", fmt.Sprintf(`{"name": "s%d", "template": "t", "cron": "0 3 * * *"}`, i)).is(201)
 	}
-	gone := read[httpapi.TemplateArchived](s.post("templates/t/archive", nil).is(200))
+	gone := read[api.TemplateArchived](s.post("templates/t/archive", nil).is(200))
 	if gone.State != "ARCHIVED" || gone.SchedulesDisabled != 3 {
 		t.Errorf("%+v", gone)
 	}
-	if one := read[httpapi.Schedule](s.get("schedules/s1").is(200)); one.State != "DISABLED" || one.Reason == "" {
+	if one := read[api.Schedule](s.get("schedules/s1").is(200)); one.State != "DISABLED" || one.Reason == "" {
 		t.Errorf("%+v", one)
 	}
 	if p := s.post("jobs", `{"template": "t"}`).problem(409, "conflict"); p.Errors[0].Field != "template" {
@@ -117,7 +117,7 @@ func TestArchivedTemplateRefusesJobs(t *testing.T) {
 	s.post("schedules", `{"name": "new", "template": "t", "cron": "0 3 * * *"}`).problem(409, "conflict")
 	s.post("schedules/s1/trigger", nil).problem(409, "conflict")
 	s.post("schedules/s1/resume", nil).problem(409, "conflict")
-	if back := read[httpapi.TemplateArchived](s.post("templates/t/unarchive", nil).is(200)); back.State != "ACTIVE" {
+	if back := read[api.TemplateArchived](s.post("templates/t/unarchive", nil).is(200)); back.State != "ACTIVE" {
 		t.Errorf("%+v", back)
 	}
 	s.post("jobs", `{"template": "t"}`).is(201)
@@ -136,7 +136,7 @@ func TestConcurrentTemplateChangesAreAllKept(t *testing.T) {
 		all.Go(func() { s.send("PATCH", "templates/t", body).is(200) })
 	}
 	all.Wait()
-	got := read[httpapi.Template](s.get("templates/t").is(200))
+	got := read[api.Template](s.get("templates/t").is(200))
 	if *got.Priority != 3 || *got.MaxRetries != 2 || got.Timeout == nil || got.Description != "d" || *got.Jitter != 0.5 {
 		t.Errorf("%+v", got)
 	}

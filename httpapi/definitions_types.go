@@ -2,12 +2,13 @@ package httpapi
 
 import (
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/payload"
 )
 
 func (p *plan) planTypes() error {
 	for _, name := range sortedNames(p.body.Types) {
-		d, path := p.body.Types[name], joinPath("types", name)
+		d, path := p.body.Types[name], api.FieldPath("types", name)
 		current, err := nilIfNotFound(p.c.Store.Type(p.c.ctx, name))
 		if err == nil {
 			err = p.planType(path, name, d, current)
@@ -21,14 +22,14 @@ func (p *plan) planTypes() error {
 	return nil
 }
 
-func (p *plan) planType(path, name string, d TypeDefinition, current *rota.Type) error {
+func (p *plan) planType(path, name string, d api.TypeDefinition, current *rota.Type) error {
 	var notes []string
-	spec := rota.TypeSpec{Description: d.Description, Schema: d.Schema.raw(), Policy: d.patch()}
+	spec := rota.TypeSpec{Description: d.Description, Schema: d.Schema.Raw(), Policy: d.Patch()}
 	command := &rota.PutType{Meta: p.meta("type " + name), Name: name, Spec: spec}
 	switch handled := p.c.handles(name); {
 	case rota.InternalType(name):
 		return &rota.Error{Code: rota.Invalid, Reason: "is reserved: names that start with rota. belong to Rota", Hint: "omit it"}
-	case p.c.isBuiltin(name) && len(changedFields(TypeDefinition{Paused: d.Paused}, d)) > 0:
+	case p.c.isBuiltin(name) && len(changedFields(api.TypeDefinition{Paused: d.Paused}, d)) > 0:
 		return &rota.Error{Code: rota.Invalid, Reason: "is built in; a document can only set paused", Hint: "omit the other fields, or use another name"}
 	case p.c.isBuiltin(name) && current == nil:
 		return &rota.Error{Code: rota.Invalid, Reason: "is not declared yet", Hint: "retry when the server has started"}
@@ -61,8 +62,8 @@ func (p *plan) planType(path, name string, d TypeDefinition, current *rota.Type)
 	return nil
 }
 
-func specDefinition(spec rota.TypeSpec) TypeDefinition {
-	return newTypeDefinition(&rota.Type{Spec: spec})
+func specDefinition(spec rota.TypeSpec) api.TypeDefinition {
+	return api.NewTypeDefinition(&rota.Type{Spec: spec})
 }
 
 func (p *plan) addTypeCommands(path string, command *rota.PutType, current, target *rota.Type, notes []string) {
@@ -73,7 +74,7 @@ func (p *plan) addTypeCommands(path string, command *rota.PutType, current, targ
 		p.addCommand(path, command)
 	} else {
 		wrote := p.changedByRequest(current.Version, current.CreatedAt.Equal(current.UpdatedAt), "type "+target.Name, pausing)
-		if !p.addItem("type", target.Name, newTypeDefinition(current), newTypeDefinition(target), wrote, notes...) {
+		if !p.addItem("type", target.Name, api.NewTypeDefinition(current), api.NewTypeDefinition(target), wrote, notes...) {
 			return
 		}
 		if len(changedFields(specDefinition(current.Spec), specDefinition(target.Spec))) > 0 {

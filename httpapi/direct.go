@@ -4,27 +4,20 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
-
-// DirectRequest requests an immediate run outside the queue.
-type DirectRequest struct {
-	Type    string    `json:"type" doc:"Type that this server handles." example:"sleep"`
-	Params  Document  `json:"params,omitempty" doc:"Params for the handler: a JSON object."`
-	Wait    *Duration `json:"wait,omitempty" doc:"Longest time to wait for a slot, up to 1h; default 30s."`
-	Timeout *Duration `json:"timeout,omitempty" doc:"Longest duration of the run. Omitted: the timeout of the type."`
-}
 
 const directWait = 30 * time.Second
 
-func (a *api) directRoutes() {
+func (a *server) directRoutes() {
 	route(a, operation{
 		method: "POST", path: "/direct", id: "direct", tag: "Jobs", summary: "Run a job now and return its result",
 		description: "Reserves the next slot of this server, runs the job outside the queue and responds when it has ended. The status is 200 even if the run failed; the field run has its outcome. The status is 409 with code busy if no slot became free in time.",
-		example:     `{"type": "sleep", "params": {"for": "2s"}, "wait": "10s"}`, response: Job{}, errors: []int{409}, class: classDirect,
+		example:     `{"type": "sleep", "params": {"for": "2s"}, "wait": "10s"}`, response: api.Job{}, errors: []int{409}, class: classDirect,
 	}, runDirect)
 }
 
-func runDirect(c *call, body *DirectRequest) (answer reply, err error) {
+func runDirect(c *call, body *api.DirectRequest) (answer reply, err error) {
 	if c.Engine == nil {
 		return reply{}, rota.Errorf(rota.Unavailable, "direct", "this server runs no jobs")
 	}
@@ -37,7 +30,7 @@ func runDirect(c *call, body *DirectRequest) (answer reply, err error) {
 	}
 	trace, done := c.startEnqueue(1)
 	defer func() { done(err) }()
-	job := rota.NewJob{Type: body.Type, Params: body.Params.raw(), Timeout: spanOf(body.Timeout), Trace: trace}
+	job := rota.NewJob{Type: body.Type, Params: body.Params.Raw(), Timeout: (*time.Duration)(body.Timeout), Trace: trace}
 	if err := (&rota.Enqueue{Jobs: []rota.NewJob{job}}).Validate(); err != nil {
 		return reply{}, renameFields(err, "jobs[0]", "")
 	}
@@ -56,7 +49,7 @@ func runDirect(c *call, body *DirectRequest) (answer reply, err error) {
 	case err != nil:
 		return reply{}, renameFields(err, "job", "")
 	}
-	return ok(NewJob(ran))
+	return ok(api.NewJob(ran))
 }
 
 // runOnce runs a job directly. For a replayed request whose job exists, it waits for the end of that

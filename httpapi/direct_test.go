@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/httpapi"
@@ -21,7 +22,7 @@ func TestDirectRunReturnsOutcome(t *testing.T) {
 	if failed.State != "failed" || !strings.Contains(string(failed.Run.Error), "as asked") || failed.MaxAttempts != 1 {
 		t.Errorf("%+v", failed)
 	}
-	past := read[httpapi.List[httpapi.Reservation]](s.get("reservations").is(200)).Items
+	past := read[api.List[api.Reservation]](s.get("reservations").is(200)).Items
 	if len(past) != 2 || past[0].Status != "RELEASED" || past[0].JobID != failed.ID || past[1].JobID != job.ID {
 		t.Errorf("%+v", past)
 	}

@@ -3,8 +3,8 @@
 //
 // A request passes these steps in order: recovery from panics, authentication, the rate limiter, the
 // router, the semaphore of its request class, the strict parser of its query and body, and the handler
-// of its resource. Handlers turn requests into commands, and entities into the DTOs of the model
-// files; the store decides whether a command is valid.
+// of its resource. Handlers turn requests into commands, and entities into the types of package api; the
+// store decides whether a command is valid.
 //
 // Routes, parameters, bodies and responses are described to huma, which builds the OpenAPI document
 // and registers the routes on the standard mux. This package parses bodies itself: an error never

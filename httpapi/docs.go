@@ -22,7 +22,7 @@ var (
 
 // docRoutes serves the OpenAPI document and its HTML page. The first request renders each of them,
 // so that a server starts faster.
-func (a *api) docRoutes() {
+func (a *server) docRoutes() {
 	allowNull(a.doc.OpenAPI().Components.Schemas)
 	document := sync.OnceValues(func() ([]byte, error) { return json.Marshal(a.doc.OpenAPI()) })
 	page := sync.OnceValues(func() ([]byte, error) {

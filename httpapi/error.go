@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/payload"
 	"github.com/rotajobs/rota/sql/session"
 )
@@ -44,8 +45,8 @@ type resourceBusy struct{ error }
 func (b resourceBusy) Unwrap() error { return b.error }
 
 // problemOf converts an error to the problem in the response. Internal errors go to the log only.
-func problemOf(err error) *Problem {
-	var ready *Problem
+func problemOf(err error) *api.Problem {
+	var ready *api.Problem
 	if errors.As(err, &ready) {
 		return ready
 	}
@@ -58,26 +59,26 @@ func problemOf(err error) *Problem {
 	if !known {
 		code, k = rota.Internal, problemKinds[rota.Internal]
 	}
-	p := &Problem{Title: k.title, Status: k.status, Code: string(code)}
+	p := &api.Problem{Title: k.title, Status: k.status, Code: string(code)}
 	var busy resourceBusy
 	if code == rota.Busy && errors.As(err, &busy) {
 		p.Status = http.StatusConflict
 	}
 	if code == rota.Internal {
-		p.describeInternal()
+		describeInternal(p)
 		return p
 	}
-	p.describe(err)
+	describeError(p, err)
 	return p
 }
 
 // describeInternal sets the texts of an internal error, without its cause.
-func (p *Problem) describeInternal() {
+func describeInternal(p *api.Problem) {
 	p.Detail, p.Hint = "internal error", "see the server log for the cause; if the error persists, run rota verify"
 }
 
-// describe sets the texts and fields of a problem.
-func (p *Problem) describe(err error) {
+// describeError sets the texts and fields of a problem.
+func describeError(p *api.Problem, err error) {
 	var e *rota.Error
 	if !errors.As(err, &e) { // the context has ended
 		p.Detail, p.Hint = "the request ended before its result was known", "send it again; with an Idempotency-Key it takes effect once"
@@ -96,39 +97,39 @@ func (p *Problem) describe(err error) {
 	var many payload.Problems
 	if errors.As(err, &many) && len(many) > 0 {
 		for _, one := range many[:min(len(many), errorsMax)] {
-			p.Errors = append(p.Errors, FieldError{Field: one.Field, Reason: one.Reason})
+			p.Errors = append(p.Errors, api.FieldError{Field: one.Field, Reason: one.Reason})
 		}
 		p.Detail = detailOf(p.Errors)
 		return
 	}
 	plain.Field = ""
-	p.Errors = []FieldError{{Field: e.Field, Reason: plain.Error()}}
+	p.Errors = []api.FieldError{{Field: e.Field, Reason: plain.Error()}}
 }
 
 // errorsMax is the highest number of invalid fields in one response.
 const errorsMax = 20
 
 // malformed is the error for input that cannot be parsed: 400.
-func malformed(field, format string, args ...any) *Problem {
+func malformed(field, format string, args ...any) *api.Problem {
 	reason := fmt.Sprintf(format, args...)
-	p := &Problem{Title: "Malformed request", Status: http.StatusBadRequest, Code: string(rota.Invalid), Detail: reason}
+	p := &api.Problem{Title: "Malformed request", Status: http.StatusBadRequest, Code: string(rota.Invalid), Detail: reason}
 	if field != "" {
 		p.Detail = field + ": " + reason
-		p.Errors = []FieldError{{Field: field, Reason: reason}}
+		p.Errors = []api.FieldError{{Field: field, Reason: reason}}
 	}
 	return p
 }
 
 // badFields is the error for a body with invalid fields: 422.
-func badFields(errs []FieldError) *Problem {
-	return &Problem{
+func badFields(errs []api.FieldError) *api.Problem {
+	return &api.Problem{
 		Title: problemKinds[rota.Invalid].title, Status: http.StatusUnprocessableEntity, Code: string(rota.Invalid),
 		Detail: detailOf(errs), Errors: errs,
 	}
 }
 
 // detailOf summarizes invalid fields in one sentence.
-func detailOf(errs []FieldError) string {
+func detailOf(errs []api.FieldError) string {
 	text := errs[0].Reason
 	if errs[0].Field != "" {
 		text = errs[0].Field + ": " + text

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/eventring"
 )
 
@@ -20,7 +21,7 @@ const streamHeartbeat = 15 * time.Second
 // eventPageMax is the number of events read from the ring at a time.
 const eventPageMax = eventring.PageMax
 
-func (a *api) eventRoutes() {
+func (a *server) eventRoutes() {
 	kinds := make([]string, len(rota.EventKinds))
 	for i, k := range rota.EventKinds {
 		kinds[i] = string(k)
@@ -36,7 +37,7 @@ func (a *api) eventRoutes() {
 			{name: "group", form: formID, doc: "Id of the group."},
 			{name: "execution", form: formID, doc: "Id of the execution."},
 			{name: "last_event_id", form: formText, doc: "Replacement for the header Last-Event-ID, for clients that cannot set it."},
-		}, response: Event{}, mediaType: "text/event-stream", class: classStream,
+		}, response: api.Event{}, mediaType: "text/event-stream", class: classStream,
 	}, streamEvents)
 }
 
@@ -171,7 +172,7 @@ func (s *eventStream) writeEvent(e *rota.Event) {
 	fmt.Fprintf(&s.out, "id: %s-%d\nevent: %s\ndata: ", s.c.Events.Incarnation(), s.seq, e.Kind)
 	text := json.NewEncoder(&s.out)
 	text.SetEscapeHTML(false)
-	_ = text.Encode(NewEvent(e)) // encoding an Event cannot fail; Encode ends the line
+	_ = text.Encode(api.NewEvent(e)) // encoding an Event cannot fail; Encode ends the line
 	s.out.WriteString("\n")
 }
 

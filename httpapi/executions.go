@@ -4,17 +4,18 @@ import (
 	"context"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
-func (a *api) executionRoutes() {
+func (a *server) executionRoutes() {
 	get(a, operation{
 		method: "GET", path: "/executions", id: "list-executions", tag: "Executions", summary: "List executions",
 		description: "One execution per job and its retries, newest last attempt first. A page may be shorter than its limit; continue while next_cursor is set.",
-		query:       pageParams(filterParams(executionStates)...), response: List[Execution]{},
+		query:       pageParams(filterParams(api.ExecutionStates)...), response: api.List[api.Execution]{},
 	}, listExecutions)
 	get(a, operation{
 		method: "GET", path: "/executions/{id}", id: "get-execution", tag: "Executions", summary: "Show an execution with its attempts",
-		description: "The id of any of its jobs is accepted.", response: ExecutionDetail{}, errors: []int{404},
+		description: "The id of any of its jobs is accepted.", response: api.ExecutionDetail{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		id, err := c.id()
 		if err != nil {
@@ -24,7 +25,7 @@ func (a *api) executionRoutes() {
 		if err != nil {
 			return reply{}, err
 		}
-		return ok(NewExecution(attempts))
+		return ok(api.NewExecutionDetail(attempts))
 	})
 }
 
@@ -33,7 +34,7 @@ func listExecutions(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	f, err := c.filter(executionStates)
+	f, err := c.filter(api.ExecutionStates)
 	if err != nil {
 		return reply{}, err
 	}
@@ -41,7 +42,7 @@ func listExecutions(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	list := List[Execution]{Items: make([]Execution, len(tails)), NextCursor: nextCursor(cursorExecutions, next)}
+	list := api.List[api.Execution]{Items: make([]api.Execution, len(tails)), NextCursor: nextCursor(cursorExecutions, next)}
 	for i, tail := range tails {
 		if list.Items[i], err = c.execution(tail); err != nil {
 			return reply{}, err
@@ -52,22 +53,22 @@ func listExecutions(c *call) (reply, error) {
 
 // execution returns an execution by its last attempt. The start time comes from the first attempt, the
 // error of a pending retry from the attempt before.
-func (c *call) execution(tail *rota.Job) (Execution, error) {
+func (c *call) execution(tail *rota.Job) (api.Execution, error) {
 	return executionOf(c.ctx, c.Store, tail)
 }
 
-func executionOf(ctx context.Context, store rota.Store, tail *rota.Job) (Execution, error) {
+func executionOf(ctx context.Context, store rota.Store, tail *rota.Job) (api.Execution, error) {
 	if tail.Attempt == 1 {
-		return newExecution(tail, tail), nil
+		return api.NewExecution(tail, tail), nil
 	}
 	first, err := store.Job(ctx, tail.ExecutionID)
 	if rota.CodeOf(err) == rota.NotFound { // pruned meanwhile
-		return newExecution(tail, tail), nil
+		return api.NewExecution(tail, tail), nil
 	}
 	if err != nil {
-		return Execution{}, err
+		return api.Execution{}, err
 	}
-	v := newExecution(first, tail)
+	v := api.NewExecution(first, tail)
 	if tail.Run != nil {
 		return v, nil
 	}
@@ -78,7 +79,7 @@ func executionOf(ctx context.Context, store rota.Store, tail *rota.Job) (Executi
 		}
 	}
 	if failed.Run != nil {
-		v.Error, v.ErrorCode = Text(failed.Run.Error), Text(failed.Run.ErrorCode)
+		v.Error, v.ErrorCode = api.Text(failed.Run.Error), api.Text(failed.Run.ErrorCode)
 	}
 	return v, nil
 }
@@ -93,15 +94,15 @@ func executionScans(f filter) []scan {
 		s.query.Status, s.query.State = status, state
 		return s
 	}
-	inState := func(j *rota.Job) bool { return executionState(j) == f.state }
+	inState := func(j *rota.Job) bool { return api.ExecutionState(j) == f.state }
 	switch f.state {
 	case "":
 		return []scan{in("", "", nil)}
-	case ExecutionPending, ExecutionFailed:
+	case api.ExecutionPending, api.ExecutionFailed:
 		return []scan{in(rota.StatusQueued, "", inState)}
-	case ExecutionDead:
+	case api.ExecutionDead:
 		return []scan{in("", rota.StateFailed, nil), in("", rota.StateCancelled, inState)}
-	case ExecutionCancelled:
+	case api.ExecutionCancelled:
 		return []scan{in("", rota.StateCancelled, inState)}
 	}
 	return []scan{in("", rota.State(f.state), nil)}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 func explainJob(c *call) (reply, error) {
@@ -17,14 +18,14 @@ func explainJob(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	v := Explanation{JobID: ID{id}, Reasons: make([]Reason, len(reasons))}
+	v := api.Explanation{JobID: api.ID{ID: id}, Reasons: make([]api.Reason, len(reasons))}
 	if attempts, err := c.Store.Execution(c.ctx, id); err == nil {
 		tail := attempts[len(attempts)-1]
-		v.JobID = ID{tail.ID}
+		v.JobID = api.ID{ID: tail.ID}
 		c.explainWorkers(tail, reasons)
 	}
 	for i, r := range reasons {
-		v.Reasons[i] = NewReason(r)
+		v.Reasons[i] = api.NewReason(r)
 	}
 	return ok(v)
 }

@@ -7,20 +7,21 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/httpapi"
 )
 
 // TestExplainTypeWithoutHandler explains jobs of a type that no worker handles.
 func TestExplainTypeWithoutHandler(t *testing.T) {
 	s := newServer(t, withEngine(t))
-	if made := read[httpapi.Type](s.send("PUT", "types/mail", `{}`).is(201)); made.Handled {
+	if made := read[api.Type](s.send("PUT", "types/mail", `{}`).is(201)); made.Handled {
 		t.Error("mail is reported as handled")
 	}
 	handled := map[string]bool{}
-	for _, typ := range read[httpapi.List[httpapi.Type]](s.get("types").is(200)).Items {
+	for _, typ := range read[api.List[api.Type]](s.get("types").is(200)).Items {
 		handled[typ.Name] = typ.Handled
 	}
-	if !handled["noop"] || !handled["chatty"] || handled["mail"] || !read[httpapi.Type](s.get("types/noop").is(200)).Handled {
+	if !handled["noop"] || !handled["chatty"] || handled["mail"] || !read[api.Type](s.get("types/noop").is(200)).Handled {
 		t.Errorf("%v", handled)
 	}
 	if why := s.explain(`{"type": "mail"}`); why.Code != "order" ||
@@ -63,7 +64,7 @@ func TestExplainNamesRemoteWorkers(t *testing.T) {
 	s.poll(`{"worker": "w1", "types": ["mail"], "wait": "30s"}`)
 	waiting.reach(1)
 	job := s.post("jobs", `{"type": "mail"}`).is(201).job()
-	for _, why := range read[httpapi.Explanation](s.get("jobs/" + job.ID.String() + "/explain").is(200)).Reasons {
+	for _, why := range read[api.Explanation](s.get("jobs/" + job.ID.String() + "/explain").is(200)).Reasons {
 		if strings.Contains(why.Text, "remote") {
 			t.Errorf("waiting worker: %+v", why)
 		}
@@ -98,9 +99,9 @@ func TestExplainWithoutEngineOmitsHandlers(t *testing.T) {
 }
 
 // explain enqueues a job and returns the first reason why it does not run.
-func (s *server) explain(body string) httpapi.Reason {
+func (s *server) explain(body string) api.Reason {
 	s.Helper()
 	job := s.post("jobs", body).is(201).job()
 	s.apply(&rota.Ready{Meta: rota.NewMeta("")})
-	return read[httpapi.Explanation](s.get("jobs/" + job.ID.String() + "/explain").is(200)).Reasons[0]
+	return read[api.Explanation](s.get("jobs/" + job.ID.String() + "/explain").is(200)).Reasons[0]
 }

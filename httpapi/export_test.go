@@ -3,4 +3,4 @@ package httpapi
 import "net/http"
 
 // BoundPages sets a lower byte limit for pages.
-func BoundPages(handler http.Handler, bytes int) { handler.(*api).pageBytes = bytes }
+func BoundPages(handler http.Handler, bytes int) { handler.(*server).pageBytes = bytes }

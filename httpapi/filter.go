@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // filter selects jobs and executions.
@@ -15,8 +16,6 @@ type filter struct {
 	group     rota.ID
 	execution rota.ID
 }
-
-var jobStates = []string{"scheduled", "blocked", "queued", "running", "completed", "failed", "skipped", "cancelled"}
 
 func filterParams(states []string) []param {
 	return []param{
@@ -55,7 +54,7 @@ func (c *call) queryID(name string) (id rota.ID, err error) {
 		return id, nil
 	}
 	if id, err = rota.ParseID(text); err != nil {
-		return id, malformed(name, "is not an id; an id looks like %s", exampleID)
+		return id, malformed(name, "is not an id; an id looks like %s", api.ExampleID)
 	}
 	return id, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // workerLogMax is the highest size of a log that a worker sends. Of a longer log only the end is kept,
@@ -23,7 +24,7 @@ type workerLog struct {
 
 // workerLogs returns the logs in a finish request by item index. A run that does not exist, or is not
 // the run of its job, has none: its outcome will be refused.
-func (c *call) workerLogs(runs []FinishRun) (map[int]workerLog, error) {
+func (c *call) workerLogs(runs []api.FinishRun) (map[int]workerLog, error) {
 	logs := map[int]workerLog{}
 	if c.LogWriter == nil {
 		return logs, nil
@@ -38,7 +39,7 @@ func (c *call) workerLogs(runs []FinishRun) (map[int]workerLog, error) {
 		case err != nil:
 			return nil, err
 		case job.Run != nil && job.Run.ID == runs[i].RunID.ID:
-			logs[i] = workerLog{job: job, path: c.LogWriter.Path(job), text: keepTail(replaceNUL(runs[i].Log), workerLogMax)}
+			logs[i] = workerLog{job: job, path: c.LogWriter.Path(job), text: keepTail(api.ReplaceNUL(runs[i].Log), workerLogMax)}
 		}
 	}
 	return logs, nil

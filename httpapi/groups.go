@@ -4,45 +4,38 @@ import (
 	"slices"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
-// GroupRequest submits a group of jobs, atomically.
-type GroupRequest struct {
-	Name      string       `json:"name,omitempty" doc:"Name for people; not necessarily unique."`
-	Mode      string       `json:"mode,omitempty" enum:"parallel,sequential" default:"parallel" doc:"Whether members run at the same time or one after the other."`
-	OnFailure string       `json:"on_failure,omitempty" enum:"continue,stop,skip" default:"continue" doc:"Effect of a dead member on members that have not started."`
-	Jobs      []JobRequest `json:"jobs" doc:"Jobs of the group in order, 1 to 10,000."`
-}
-
-func (a *api) groupRoutes() {
+func (a *server) groupRoutes() {
 	route(a, operation{
 		method: "POST", path: "/groups", id: "create-group", tag: "Groups", summary: "Enqueue a group",
 		example: `{"name": "release", "mode": "sequential", "on_failure": "stop", "jobs": [{"type": "build"}, {"type": "deploy"}]}`,
-		status:  201, response: GroupDetail{}, errors: []int{409, 413, 415}, bulk: true,
+		status:  201, response: api.GroupDetail{}, errors: []int{409, 413, 415}, bulk: true,
 	}, createGroup)
 	get(a, operation{
 		method: "GET", path: "/groups", id: "list-groups", tag: "Groups", summary: "List groups", description: "Newest first.",
-		query: pageParams(), response: List[Group]{},
+		query: pageParams(), response: api.List[api.Group]{},
 	}, func(c *call) (reply, error) {
-		return listByID(c, cursorGroups, c.Store.Groups, NewGroup, func(g *rota.Group) rota.ID { return g.ID })
+		return listByID(c, cursorGroups, c.Store.Groups, api.NewGroup, func(g *rota.Group) rota.ID { return g.ID })
 	})
 	get(a, operation{
 		method: "GET", path: "/groups/{id}", id: "get-group", tag: "Groups", summary: "Show a group with its members",
-		response: GroupDetail{}, errors: []int{404},
+		response: api.GroupDetail{}, errors: []int{404},
 	}, getGroup)
 	route(a, operation{
 		method: "POST", path: "/groups/{id}/cancel", id: "cancel-group", tag: "Groups", summary: "Cancel a group",
 		description: "Members that have not started are cancelled; running members are asked to stop.",
-		example:     `{"reason": "called off"}`, bodyOptional: true, response: GroupCancelled{}, errors: []int{404, 409},
+		example:     `{"reason": "called off"}`, bodyOptional: true, response: api.GroupCancelled{}, errors: []int{404, 409},
 	}, cancelGroup)
 }
 
-func createGroup(c *call, body *GroupRequest) (answer reply, err error) {
+func createGroup(c *call, body *api.GroupRequest) (answer reply, err error) {
 	command := &rota.EnqueueGroup{Meta: c.meta(), Name: body.Name, Mode: rota.GroupMode(body.Mode), OnFailure: rota.OnFailure(body.OnFailure)}
-	if word := oneOf(body.Mode, []string{"parallel", "sequential"}); word != "" {
+	if word := api.OneOf(body.Mode, []string{"parallel", "sequential"}); word != "" {
 		command.Mode = rota.GroupMode(word)
 	}
-	if word := oneOf(body.OnFailure, []string{"continue", "stop", "skip"}); word != "" {
+	if word := api.OneOf(body.OnFailure, []string{"continue", "stop", "skip"}); word != "" {
 		command.OnFailure = rota.OnFailure(word)
 	}
 	if len(body.Jobs) == 0 {
@@ -63,7 +56,7 @@ func createGroup(c *call, body *GroupRequest) (answer reply, err error) {
 	if err != nil {
 		return reply{}, err
 	}
-	v := GroupDetail{Group: NewGroup(group), Jobs: NewJobs(result.Jobs)}
+	v := api.GroupDetail{Group: api.NewGroup(group), Jobs: api.NewJobs(result.Jobs)}
 	return created(v, base+"/groups/"+v.ID.String())
 }
 
@@ -81,10 +74,10 @@ func getGroup(c *call) (reply, error) {
 		return reply{}, err
 	}
 	slices.SortFunc(tails, func(a, b *rota.Job) int { return a.GroupPosition - b.GroupPosition })
-	return ok(GroupDetail{Group: NewGroup(group), Jobs: NewJobs(tails)})
+	return ok(api.GroupDetail{Group: api.NewGroup(group), Jobs: api.NewJobs(tails)})
 }
 
-func cancelGroup(c *call, body *CancelRequest) (reply, error) {
+func cancelGroup(c *call, body *api.CancelRequest) (reply, error) {
 	id, err := c.id()
 	if err != nil {
 		return reply{}, err
@@ -97,5 +90,5 @@ func cancelGroup(c *call, body *CancelRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(GroupCancelled{Group: NewGroup(group), Cancelled: done.Cancelled, Stopping: done.Stopping, More: done.More})
+	return ok(api.GroupCancelled{Group: api.NewGroup(group), Cancelled: done.Cancelled, Stopping: done.Stopping, More: done.More})
 }

@@ -5,24 +5,24 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 func TestGroupLifecycle(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	made := s.post("groups", `{"name": "release", "mode": "SEQUENTIAL", "on_failure": "stop", "jobs": [{"type": "a"}, {"type": "a"}, {"type": "a"}]}`).is(201)
-	group := read[httpapi.GroupDetail](made)
+	group := read[api.GroupDetail](made)
 	if made.header.Get("Location") != "/api/v1/groups/"+group.ID.String() || group.Status != "QUEUED" || group.Size != 3 || group.Mode != "sequential" || group.OnFailure != "stop" ||
 		len(group.Jobs) != 3 || group.Jobs[1].State != "blocked" || *group.Jobs[2].GroupPosition != 3 || group.Counts.Queued != 3 {
 		t.Errorf("%s", made.text)
 	}
 	s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeCompleted})
-	group = read[httpapi.GroupDetail](s.get("groups/" + group.ID.String()).is(200))
+	group = read[api.GroupDetail](s.get("groups/" + group.ID.String()).is(200))
 	if group.Status != "RUNNING" || group.Counts.Completed != 1 || group.Jobs[0].State != "completed" || group.Jobs[1].State != "queued" {
 		t.Errorf("%+v", group)
 	}
-	gone := read[httpapi.GroupCancelled](s.post("groups/"+group.ID.String()+"/cancel", `{"reason": "off"}`).is(200))
+	gone := read[api.GroupCancelled](s.post("groups/"+group.ID.String()+"/cancel", `{"reason": "off"}`).is(200))
 	if gone.Cancelled != 2 || gone.Status != "PARTIAL" || gone.Ending != "cancel" || gone.EndingReason != "off" || gone.EndingBy != "admin" {
 		t.Errorf("%+v", gone)
 	}
@@ -44,8 +44,8 @@ func TestSetLimits(t *testing.T) {
 	if put.text != s.get("limits").text {
 		t.Error("GET differs from the response of PUT")
 	}
-	got := read[httpapi.Throttle](put)
-	if got.Global != 100 || got.Types["mail"] != (httpapi.TypeLimit{Concurrency: 5, Rate: "100/1m"}) || got.Types["sms"].Rate != "7/1h" || got.Keys["k"] != 2 {
+	got := read[api.Throttle](put)
+	if got.Global != 100 || got.Types["mail"] != (api.TypeLimit{Concurrency: 5, Rate: "100/1m"}) || got.Types["sms"].Rate != "7/1h" || got.Keys["k"] != 2 {
 		t.Errorf("%+v", got)
 	}
 	s.send("PUT", "limits", put.text).is(200)
@@ -70,11 +70,11 @@ func TestSetLimits(t *testing.T) {
 
 func TestSetLimitsWithStaleVersionConflicts(t *testing.T) {
 	s := newServer(t)
-	first := read[httpapi.Throttle](s.send("PUT", "limits", `{"global": 5, "version": null}`).is(200))
+	first := read[api.Throttle](s.send("PUT", "limits", `{"global": 5, "version": null}`).is(200))
 	s.send("PUT", "limits", `{"global": 6, "version": null}`).problem(409, "conflict")
-	second := read[httpapi.Throttle](s.send("PUT", "limits", `{"global": 7, "version": "`+first.Version.String()+`"}`).is(200))
+	second := read[api.Throttle](s.send("PUT", "limits", `{"global": 7, "version": "`+first.Version.String()+`"}`).is(200))
 	s.send("PUT", "limits", `{"global": 8, "version": "`+first.Version.String()+`"}`).problem(409, "conflict")
-	if now := read[httpapi.Throttle](s.get("limits").is(200)); now.Global != 7 || now.Version != second.Version {
+	if now := read[api.Throttle](s.get("limits").is(200)); now.Global != 7 || now.Version != second.Version {
 		t.Errorf("%+v", now)
 	}
 }
@@ -104,11 +104,11 @@ func TestStatsAndAuditAfterEnqueue(t *testing.T) {
 	s.declare("a", "b")
 	s.enqueue(`{"type": "a"}`)
 	s.enqueue(`{"type": "b", "delay": "1h"}`)
-	stats := read[httpapi.Stats](s.get("stats").is(200))
+	stats := read[api.Stats](s.get("stats").is(200))
 	if stats.Queued != 1 || stats.Scheduled != 1 || len(stats.Types) != 2 || stats.Types[0].Type != "a" || stats.Now.IsZero() || stats.Oldest.IsZero() {
 		t.Errorf("%+v", stats)
 	}
-	first := read[httpapi.List[httpapi.AuditEntry]](s.get("audit?limit=1&order=asc").is(200)).Items[0]
+	first := read[api.List[api.AuditEntry]](s.get("audit?limit=1&order=asc").is(200)).Items[0]
 	if first.Act != "TYPE_CREATED" || first.Actor != "admin" || first.Subject != "type a" {
 		t.Errorf("%+v", first)
 	}

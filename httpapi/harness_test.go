@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/httpapi"
@@ -208,16 +209,16 @@ func read[T any](a answer) (v T) {
 	return v
 }
 
-func (a answer) job() httpapi.Job {
+func (a answer) job() api.Job {
 	a.Helper()
-	return read[httpapi.Job](a)
+	return read[api.Job](a)
 }
 
 // problem checks the status and code of an error response.
-func (a answer) problem(status int, code string) httpapi.Problem {
+func (a answer) problem(status int, code string) api.Problem {
 	a.Helper()
 	a.is(status)
-	p := read[httpapi.Problem](a)
+	p := read[api.Problem](a)
 	if a.header.Get("Content-Type") != "application/problem+json" || p.Code != code || p.Status != status || p.Title == "" || p.Detail == "" {
 		a.Fatalf("the response is not a problem with the code %s: %s %s", code, a.header.Get("Content-Type"), a.text)
 	}

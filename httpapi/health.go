@@ -6,22 +6,18 @@ import (
 	"net/http"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
-// Health is the response of the health checks.
-type Health struct {
-	Status string `json:"status" enum:"ok"`
-}
-
 // healthz reports that the process is alive.
-func (a *api) healthz(w http.ResponseWriter, _ *http.Request) {
+func (a *server) healthz(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	writeJSON(w, http.StatusOK, "application/json", Health{Status: "ok"})
+	writeJSON(w, http.StatusOK, "application/json", api.Health{Status: "ok"})
 }
 
 // readyz reports whether the server accepts work. It needs no token, so an error of the store is
 // described in general terms; the log has the whole error, once.
-func (a *api) readyz(w http.ResponseWriter, _ *http.Request) {
+func (a *server) readyz(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	var err error
 	if a.Ready != nil {
@@ -29,7 +25,7 @@ func (a *api) readyz(w http.ResponseWriter, _ *http.Request) {
 	}
 	if err == nil {
 		a.notReadyReason.Store("")
-		writeJSON(w, http.StatusOK, "application/json", Health{Status: "ok"})
+		writeJSON(w, http.StatusOK, "application/json", api.Health{Status: "ok"})
 		return
 	}
 	reason := err.Error()

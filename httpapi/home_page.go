@@ -15,7 +15,7 @@ type frontPage struct {
 }
 
 // homePage serves the page at /. It needs no token and shows none.
-func (a *api) homePage(w http.ResponseWriter, _ *http.Request) {
+func (a *server) homePage(w http.ResponseWriter, _ *http.Request) {
 	view := frontPage{Version: a.Version, Metrics: a.Metrics != nil}
 	if a.Addresses != nil {
 		addresses := a.Addresses()

@@ -3,83 +3,31 @@ package httpapi
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
-// JobRequest submits a job. Exactly one of template and type is set.
-type JobRequest struct {
-	Template       string   `json:"template,omitempty" doc:"Template to create the job from."`
-	Type           string   `json:"type,omitempty" doc:"Type, for a job without a template." example:"mail"`
-	Name           string   `json:"name,omitempty" doc:"Name of the execution. Omitted: the type."`
-	Params         Document `json:"params,omitempty" doc:"Params for the handler: a JSON object."`
-	Priority       *int     `json:"priority,omitempty" doc:"Priority; higher runs first; default 0."`
-	RunAt          Time     `json:"run_at,omitzero" doc:"Earliest start. Set at most one of run_at and delay."`
-	Delay          Duration `json:"delay,omitempty" doc:"Delay before the earliest start."`
-	UniqueKey      string   `json:"unique_key,omitempty" doc:"Unique key. While it is held, enqueuing another job of this type and key returns the first job."`
-	UniqueFor      Duration `json:"unique_for,omitempty" doc:"Shortest time the unique key is held. Omitted: as long as the execution is kept."`
-	ScopeKind      string   `json:"scope_kind,omitempty" doc:"Kind of the scope. Set both scope_kind and scope_id, or neither."`
-	ScopeID        string   `json:"scope_id,omitempty" doc:"Id of the scope; see scope_kind."`
-	PlanTime       Time     `json:"plan_time,omitzero" doc:"Planned time. It is unique together with name and scope: the same plan is not created twice."`
-	ConcurrencyKey *string  `json:"concurrency_key,omitempty" doc:"Concurrency key. PUT /limits sets how many jobs of one key run at the same time."`
-	PolicyRequest
-	Class     anyValue `json:"class,omitzero" doc:"Not supported yet."`
-	Partition anyValue `json:"partition,omitzero" doc:"Not supported yet."`
-	Webhooks  anyValue `json:"webhooks,omitzero" doc:"Not supported yet."`
-}
-
-// newJob converts the request to a job of the library.
-func (r *JobRequest) newJob() (rota.NewJob, error) {
-	if err := refuseUnsupported("class", r.Class); err != nil {
-		return rota.NewJob{}, err
-	}
-	if err := refuseUnsupported("partition", r.Partition); err != nil {
-		return rota.NewJob{}, err
-	}
-	if err := refuseUnsupported("webhooks", r.Webhooks); err != nil {
-		return rota.NewJob{}, err
-	}
-	var p rota.PolicyPatch
-	r.apply(&p)
-	return rota.NewJob{
-		Type: r.Type, Name: r.Name, Template: r.Template, Params: r.Params.raw(), Priority: r.Priority,
-		RunAt: r.RunAt.Time, Delay: time.Duration(r.Delay), UniqueKey: r.UniqueKey, UniqueFor: time.Duration(r.UniqueFor),
-		ScopeKind: r.ScopeKind, ScopeID: r.ScopeID, PlanTime: r.PlanTime.Time, ConcurrencyKey: r.ConcurrencyKey,
-		MaxRetries: p.MaxRetries, Backoff: p.Backoff, BackoffMax: p.BackoffMax, Jitter: p.Jitter, Timeout: p.Timeout,
-	}, nil
-}
-
-// BatchRequest submits jobs, atomically.
-type BatchRequest struct {
-	Jobs []JobRequest `json:"jobs" doc:"Jobs in the order in which to run them, 1 to 10,000."`
-}
-
-// Batch is the response to a BatchRequest, one item per job in order.
-type Batch struct {
-	Items []Job `json:"items" nullable:"false" doc:"Jobs, in request order."`
-}
-
-func (a *api) jobRoutes() {
+func (a *server) jobRoutes() {
 	route(a, operation{
 		method: "POST", path: "/jobs", id: "create-job", tag: "Jobs", summary: "Enqueue a job",
 		description: "If its unique key or its plan is taken, the response is the job that holds it, with duplicate true and status 200. A header traceparent (W3C Trace Context) is stored with the job, and its run continues that trace.",
 		example:     `{"type": "mail", "params": {"to": "ada@example.com"}, "priority": 10, "delay": "5m", "unique_key": "welcome:7"}`,
-		status:      201, response: Job{}, otherStatuses: map[int]string{200: "The key is taken; the response is the job that holds it."}, errors: []int{409, 413, 415},
+		status:      201, response: api.Job{}, otherStatuses: map[int]string{200: "The key is taken; the response is the job that holds it."}, errors: []int{409, 413, 415},
 	}, createJob)
 	route(a, operation{
 		method: "POST", path: "/jobs/batch", id: "create-jobs", tag: "Jobs", summary: "Enqueue many jobs atomically",
 		example: `{"jobs": [{"type": "mail", "params": {"to": "ada@example.com"}}, {"type": "mail", "params": {"to": "bob@example.com"}}]}`,
-		status:  201, response: Batch{}, errors: []int{409, 413, 415}, bulk: true,
+		status:  201, response: api.Batch{}, errors: []int{409, 413, 415}, bulk: true,
 	}, createJobs)
 	get(a, operation{
 		method: "GET", path: "/jobs", id: "list-jobs", tag: "Jobs", summary: "List jobs", description: "Newest first, each attempt separately.",
-		query: pageParams(append(filterParams(jobStates), param{
+		query: pageParams(append(filterParams(api.JobStates), param{
 			name: "status", form: formText, doc: "Stored status. It stays RUNNING after the run ends; use state instead.", enum: []string{"QUEUED", "RUNNING", "CANCELLED"},
-		})...), response: List[Job]{},
+		})...), response: api.List[api.Job]{},
 	}, listJobs)
 	get(a, operation{
-		method: "GET", path: "/jobs/{id}", id: "get-job", tag: "Jobs", summary: "Show a job", response: Job{}, errors: []int{404},
+		method: "GET", path: "/jobs/{id}", id: "get-job", tag: "Jobs", summary: "Show a job", response: api.Job{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		id, err := c.id()
 		if err != nil {
@@ -89,14 +37,14 @@ func (a *api) jobRoutes() {
 		if err != nil {
 			return reply{}, err
 		}
-		return ok(NewJob(job))
+		return ok(api.NewJob(job))
 	})
 }
 
-func createJob(c *call, body *JobRequest) (answer reply, err error) {
+func createJob(c *call, body *api.JobRequest) (answer reply, err error) {
 	trace, done := c.startEnqueue(1)
 	defer func() { done(err) }()
-	job, err := body.newJob()
+	job, err := body.NewJob()
 	if err != nil {
 		return reply{}, err
 	}
@@ -128,7 +76,7 @@ func enqueueReply(s rota.Submitted) (reply, error) {
 			Hint: "send the request with another Idempotency-Key",
 		}
 	}
-	v := NewJob(s.Job)
+	v := api.NewJob(s.Job)
 	v.Duplicate = s.Duplicate
 	if s.Duplicate {
 		return ok(v)
@@ -136,7 +84,7 @@ func enqueueReply(s rota.Submitted) (reply, error) {
 	return created(v, base+"/jobs/"+v.ID.String())
 }
 
-func createJobs(c *call, body *BatchRequest) (answer reply, err error) {
+func createJobs(c *call, body *api.BatchRequest) (answer reply, err error) {
 	trace, done := c.startEnqueue(len(body.Jobs))
 	defer func() { done(err) }()
 	jobs, err := newJobs(c, body.Jobs, trace)
@@ -147,10 +95,10 @@ func createJobs(c *call, body *BatchRequest) (answer reply, err error) {
 	if err != nil {
 		return reply{}, asBodyError(err)
 	}
-	batch := Batch{Items: make([]Job, len(enqueued.Jobs))}
+	batch := api.Batch{Items: make([]api.Job, len(enqueued.Jobs))}
 	for i, s := range enqueued.Jobs {
 		if s.Job != nil {
-			batch.Items[i] = NewJob(s.Job)
+			batch.Items[i] = api.NewJob(s.Job)
 		}
 		batch.Items[i].Duplicate = s.Duplicate
 	}
@@ -158,10 +106,10 @@ func createJobs(c *call, body *BatchRequest) (answer reply, err error) {
 }
 
 // newJobs converts the jobs of a bulk request, and checks each against its definitions.
-func newJobs(c *call, requests []JobRequest, trace string) ([]rota.NewJob, error) {
+func newJobs(c *call, requests []api.JobRequest, trace string) ([]rota.NewJob, error) {
 	jobs := make([]rota.NewJob, len(requests))
 	for i := range requests {
-		job, err := requests[i].newJob()
+		job, err := requests[i].NewJob()
 		if err != nil {
 			return nil, atItem("jobs", i, err)
 		}
@@ -196,7 +144,7 @@ func listJobs(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	f, err := c.filter(jobStates)
+	f, err := c.filter(api.JobStates)
 	if err != nil {
 		return reply{}, err
 	}
@@ -210,10 +158,10 @@ func listJobs(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(List[Job]{Items: NewJobs(rows), NextCursor: nextCursor(cursorJobs, next)})
+	return ok(api.List[api.Job]{Items: api.NewJobs(rows), NextCursor: nextCursor(cursorJobs, next)})
 }
 
-func nextCursor(kind cursorKind, next rota.ID) Text {
+func nextCursor(kind cursorKind, next rota.ID) api.Text {
 	if next.IsZero() {
 		return ""
 	}

@@ -2,52 +2,35 @@ package httpapi
 
 import (
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
-// CancelRequest has the reason of a cancellation.
-type CancelRequest struct {
-	Reason string `json:"reason,omitempty" doc:"Reason, recorded in the audit and sent to the worker."`
-}
-
-// MoveRequest names the new position of a job. Exactly one of its fields is set.
-type MoveRequest struct {
-	Before ID     `json:"before,omitzero" doc:"Job to move in front of; the moved job takes its priority."`
-	After  ID     `json:"after,omitzero" doc:"Job to move behind; the moved job takes its priority."`
-	To     string `json:"to,omitempty" enum:"top,bottom" doc:"End of its own priority to move to."`
-}
-
-// EditRequest changes a queued job.
-type EditRequest struct {
-	Priority *int     `json:"priority,omitempty" doc:"New priority; the job moves to the end of that priority."`
-	Params   Document `json:"params,omitempty" doc:"New params, which replace the old ones."`
-}
-
-func (a *api) jobActionRoutes() {
+func (a *server) jobActionRoutes() {
 	route(a, operation{
 		method: "POST", path: "/jobs/{id}/cancel", id: "cancel-job", tag: "Jobs", summary: "Cancel a job",
 		description: "A waiting job is cancelled immediately; a running job is asked to stop. The id of an earlier attempt selects the last attempt of its execution.",
-		example:     `{"reason": "sent by mistake"}`, bodyOptional: true, response: JobCancelled{}, errors: []int{404, 409},
+		example:     `{"reason": "sent by mistake"}`, bodyOptional: true, response: api.JobCancelled{}, errors: []int{404, 409},
 	}, cancelJob)
 	route(a, operation{
 		method: "POST", path: "/jobs/{id}/move", id: "move-job", tag: "Jobs", summary: "Move a job in the queue",
-		description: "The status is 409 if the job has left the queue.", example: `{"to": "top"}`, response: Job{}, errors: []int{404, 409},
+		description: "The status is 409 if the job has left the queue.", example: `{"to": "top"}`, response: api.Job{}, errors: []int{404, 409},
 	}, moveJob)
 	route(a, operation{
 		method: "PATCH", path: "/jobs/{id}", id: "change-job", tag: "Jobs", summary: "Change the priority or params of a job",
-		description: "The status is 409 if the job has left the queue.", example: `{"priority": 100}`, response: Job{}, errors: []int{404, 409},
+		description: "The status is 409 if the job has left the queue.", example: `{"priority": 100}`, response: api.Job{}, errors: []int{404, 409},
 	}, editJob)
 	get(a, operation{
 		method: "POST", path: "/jobs/{id}/retry", id: "retry-job", tag: "Jobs", summary: "Retry a job",
 		description: "Retries an execution that is dead, cancelled or skipped, as a new job with the same params.",
-		status:      201, response: Job{}, errors: []int{404, 409},
+		status:      201, response: api.Job{}, errors: []int{404, 409},
 	}, retryJob)
 	get(a, operation{
 		method: "GET", path: "/jobs/{id}/explain", id: "explain-job", tag: "Jobs", summary: "Explain why a job does not run",
-		description: "The id of an earlier attempt selects the last attempt of its execution.", response: Explanation{}, errors: []int{404},
+		description: "The id of an earlier attempt selects the last attempt of its execution.", response: api.Explanation{}, errors: []int{404},
 	}, explainJob)
 }
 
-func cancelJob(c *call, body *CancelRequest) (reply, error) {
+func cancelJob(c *call, body *api.CancelRequest) (reply, error) {
 	id, err := c.id()
 	if err != nil {
 		return reply{}, err
@@ -56,16 +39,16 @@ func cancelJob(c *call, body *CancelRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(JobCancelled{Job: NewJob(done.Job), Stopping: done.Stopping})
+	return ok(api.JobCancelled{Job: api.NewJob(done.Job), Stopping: done.Stopping})
 }
 
-func moveJob(c *call, body *MoveRequest) (reply, error) {
+func moveJob(c *call, body *api.MoveRequest) (reply, error) {
 	id, err := c.id()
 	if err != nil {
 		return reply{}, err
 	}
 	command := &rota.Move{Meta: c.meta(), JobID: id}
-	field, err := body.setPlace(command)
+	field, err := body.SetPlace(command)
 	if err != nil {
 		return reply{}, err
 	}
@@ -77,41 +60,15 @@ func moveJob(c *call, body *MoveRequest) (reply, error) {
 		}
 		return reply{}, err
 	}
-	return ok(NewJob(moved.Job))
+	return ok(api.NewJob(moved.Job))
 }
 
-// setPlace sets the position in the command, and returns the field that names it.
-func (r *MoveRequest) setPlace(command *rota.Move) (field string, err error) {
-	given := 0
-	for name, is := range map[string]bool{"before": !r.Before.IsZero(), "after": !r.After.IsZero(), "to": r.To != ""} {
-		if is {
-			field, given = name, given+1
-		}
-	}
-	if given != 1 {
-		return "", rota.Invalidf("to", "%d of before, after and to are set; set exactly one", given)
-	}
-	switch field {
-	case "before":
-		command.Place, command.Anchor = rota.PlaceBefore, r.Before.ID
-	case "after":
-		command.Place, command.Anchor = rota.PlaceAfter, r.After.ID
-	default:
-		to := oneOf(r.To, []string{"top", "bottom"})
-		if to == "" {
-			return "", rota.Invalidf("to", "must be top or bottom")
-		}
-		command.Place = rota.Place(to)
-	}
-	return field, nil
-}
-
-func editJob(c *call, body *EditRequest) (reply, error) {
+func editJob(c *call, body *api.EditRequest) (reply, error) {
 	id, err := c.id()
 	if err != nil {
 		return reply{}, err
 	}
-	command := &rota.Edit{Meta: c.meta(), JobID: id, Priority: body.Priority, Params: body.Params.raw()}
+	command := &rota.Edit{Meta: c.meta(), JobID: id, Priority: body.Priority, Params: body.Params.Raw()}
 	if err := command.Validate(); err != nil {
 		return reply{}, err
 	}
@@ -124,12 +81,12 @@ func editJob(c *call, body *EditRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(NewJob(edited.Job))
+	return ok(api.NewJob(edited.Job))
 }
 
 // checkEdit checks new params against the schema of the type of the job. A type that is no longer
 // declared has none.
-func (c *call) checkEdit(id rota.ID, params Document) error {
+func (c *call) checkEdit(id rota.ID, params api.Document) error {
 	job, err := c.Store.Job(c.ctx, id)
 	if err != nil {
 		return err
@@ -144,7 +101,7 @@ func (c *call) checkEdit(id rota.ID, params Document) error {
 	if err != nil {
 		return err
 	}
-	return c.checkParams(t, params.raw())
+	return c.checkParams(t, params.Raw())
 }
 
 func retryJob(c *call) (reply, error) {
@@ -156,6 +113,6 @@ func retryJob(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	v := NewJob(redriven.Job)
+	v := api.NewJob(redriven.Job)
 	return created(v, base+"/jobs/"+v.ID.String())
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 func (s *server) enqueue(body string) string {
@@ -18,13 +18,13 @@ func TestCancelJob(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
 	waits := s.enqueue(`{"type": "a", "delay": "1h"}`)
-	gone := read[httpapi.JobCancelled](s.post("jobs/"+waits+"/cancel", `{"reason": "not needed"}`).is(200))
+	gone := read[api.JobCancelled](s.post("jobs/"+waits+"/cancel", `{"reason": "not needed"}`).is(200))
 	if gone.State != "cancelled" || gone.Status != "CANCELLED" || gone.Stopping || gone.FinishedAt.IsZero() {
 		t.Errorf("%+v", gone)
 	}
 	s.enqueue(`{"type": "a"}`)
 	runs := s.drive([]string{"a"}, rota.FinishItem{})
-	asked := read[httpapi.JobCancelled](s.post("jobs/"+runs.ID.String()+"/cancel", `{"reason": "too slow"}`).is(200))
+	asked := read[api.JobCancelled](s.post("jobs/"+runs.ID.String()+"/cancel", `{"reason": "too slow"}`).is(200))
 	if !asked.Stopping || asked.State != "running" || asked.Run.CancelReason != "too slow" || asked.Run.CancelBy != "admin" {
 		t.Errorf("%+v", asked)
 	}
@@ -41,11 +41,11 @@ func TestEarlierAttemptSelectsLastAttempt(t *testing.T) {
 	s.declare("a")
 	s.enqueue(`{"type": "a"}`)
 	old := s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeFailed, Error: "no"}).ID.String()
-	why := read[httpapi.Explanation](s.get("jobs/" + old + "/explain").is(200))
+	why := read[api.Explanation](s.get("jobs/" + old + "/explain").is(200))
 	if why.JobID.String() == old || why.Reasons[0].Code != "retry" || why.Reasons[0].Until.IsZero() || why.Reasons[0].Text == "" {
 		t.Errorf("%+v", why)
 	}
-	gone := read[httpapi.JobCancelled](s.post("jobs/"+old+"/cancel", nil).is(200))
+	gone := read[api.JobCancelled](s.post("jobs/"+old+"/cancel", nil).is(200))
 	if gone.ID.String() != why.JobID.String() || gone.State != "cancelled" || gone.Attempt != 2 {
 		t.Errorf("%+v", gone)
 	}
@@ -112,7 +112,7 @@ func TestRetryDeadJob(t *testing.T) {
 	s.declare("a")
 	s.enqueue(`{"type": "a", "max_retries": 0, "params": {"x": 1}}`)
 	dead := s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeFailed, Error: "boom", ErrorCode: "E1"})
-	list := read[httpapi.List[httpapi.Job]](s.get("dead").is(200)).Items
+	list := read[api.List[api.Job]](s.get("dead").is(200)).Items
 	if len(list) != 1 || list[0].ID.String() != dead.ID.String() || list[0].Run.Error != "boom" || list[0].Run.Status != "FAILED" {
 		t.Errorf("%+v", list)
 	}
@@ -120,7 +120,7 @@ func TestRetryDeadJob(t *testing.T) {
 	if job := retried.job(); job.RedriveOf.String() != dead.ID.String() || string(job.Params) != `{"x":1}` || job.State != "queued" {
 		t.Errorf("%+v", job)
 	}
-	if len(read[httpapi.List[httpapi.Job]](s.get("dead").is(200)).Items) != 0 {
+	if len(read[api.List[api.Job]](s.get("dead").is(200)).Items) != 0 {
 		t.Error("it is still dead")
 	}
 	s.post("jobs/"+dead.ID.String()+"/retry", nil).problem(409, "conflict")
@@ -146,16 +146,16 @@ func TestCancelManyJobs(t *testing.T) {
 	if s.dump() != before {
 		t.Fatal("a refused filter changed something")
 	}
-	many := read[httpapi.Many](s.post("jobs/cancel", `{"type": "a", "limit": 700}`).is(200))
+	many := read[api.Many](s.post("jobs/cancel", `{"type": "a", "limit": 700}`).is(200))
 	if many.Matched != 700 || many.Changed != 700 || !many.More {
 		t.Errorf("%+v", many)
 	}
-	many = read[httpapi.Many](s.post("jobs/cancel", `{"type": "a", "state": "scheduled"}`).is(200))
-	if many != (httpapi.Many{}) && many.Matched > 1 {
+	many = read[api.Many](s.post("jobs/cancel", `{"type": "a", "state": "scheduled"}`).is(200))
+	if many != (api.Many{}) && many.Matched > 1 {
 		t.Errorf("%+v", many)
 	}
 	for range 3 {
-		many = read[httpapi.Many](s.post("jobs/cancel", `{"all": true}`).is(200))
+		many = read[api.Many](s.post("jobs/cancel", `{"all": true}`).is(200))
 	}
 	if n := len(s.all("jobs?state=queued", 1000)); n != 0 || many.More || many.Refused != 0 {
 		t.Errorf("%d are left: %+v", n, many)
@@ -177,13 +177,13 @@ func TestRetryManyJobs(t *testing.T) {
 	s.post("jobs/retry", `{}`).problem(422, "invalid")
 	s.post("dead/retry", `{}`).problem(422, "invalid")
 	s.post("jobs/retry", `{"state": "queued"}`).problem(422, "invalid")
-	if many := read[httpapi.Many](s.post("jobs/retry", `{"type": "a", "limit": 1}`).is(200)); many.Retried != 1 || !many.More {
+	if many := read[api.Many](s.post("jobs/retry", `{"type": "a", "limit": 1}`).is(200)); many.Retried != 1 || !many.More {
 		t.Errorf("%+v", many)
 	}
-	if many := read[httpapi.Many](s.post("dead/retry", `{"all": true}`).is(200)); many.Retried != 2 || many.More {
+	if many := read[api.Many](s.post("dead/retry", `{"all": true}`).is(200)); many.Retried != 2 || many.More {
 		t.Errorf("%+v", many)
 	}
-	if many := read[httpapi.Many](s.post("jobs/retry", `{"state": "cancelled"}`).is(200)); many.Retried != 1 {
+	if many := read[api.Many](s.post("jobs/retry", `{"state": "cancelled"}`).is(200)); many.Retried != 1 {
 		t.Errorf("%+v", many)
 	}
 	if len(s.all("dead", 10)) != 0 || len(s.all("queue", 10)) != 4 {

@@ -6,20 +6,8 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
-
-// FilterRequest selects the jobs of a bulk action. Selecting all jobs requires all.
-type FilterRequest struct {
-	State     string `json:"state,omitempty" enum:"scheduled,blocked,queued,running,dead,failed,skipped,cancelled" doc:"State of the jobs: scheduled, blocked, queued or running for a cancel; dead, failed, skipped or cancelled for a retry."`
-	Type      string `json:"type,omitempty" doc:"Type of the jobs."`
-	Template  string `json:"template,omitempty" doc:"Template the jobs were created from."`
-	Schedule  string `json:"schedule,omitempty" doc:"Schedule that fired the jobs."`
-	Group     ID     `json:"group,omitzero" doc:"Group of the jobs."`
-	Execution ID     `json:"execution,omitzero" doc:"Execution of the jobs."`
-	All       bool   `json:"all,omitempty" doc:"Selects all jobs; required if there is no other filter."`
-	Limit     int    `json:"limit,omitempty" default:"10000" doc:"Highest number of jobs, 1 to 100,000."`
-	Reason    string `json:"reason,omitempty" doc:"Reason of a cancel."`
-}
 
 const (
 	bulkDefault = 10_000
@@ -27,12 +15,12 @@ const (
 	bulkBatch   = 500 // commands in one batch, which bounds how long other writers wait
 )
 
-func (a *api) bulkRoutes() {
+func (a *server) bulkRoutes() {
 	route(a, operation{
 		method: "POST", path: "/jobs/cancel", id: "cancel-jobs", tag: "Jobs", summary: "Cancel many jobs",
 		description: "Waiting jobs are cancelled; running jobs are asked to stop. An empty filter requires all to be true.",
-		example:     `{"type": "mail", "state": "queued", "reason": "the campaign is off"}`, response: Many{},
-	}, func(c *call, body *FilterRequest) (reply, error) {
+		example:     `{"type": "mail", "state": "queued", "reason": "the campaign is off"}`, response: api.Many{},
+	}, func(c *call, body *api.FilterRequest) (reply, error) {
 		return bulk(c, body, cancelScans, func(j *rota.Job) rota.Command {
 			return &rota.Cancel{Meta: c.metaFor(j.ID), JobID: j.ID, Reason: body.Reason}
 		})
@@ -41,8 +29,8 @@ func (a *api) bulkRoutes() {
 		route(a, operation{
 			method: "POST", path: path, id: id, tag: "Jobs", summary: "Retry many jobs",
 			description: "Retries dead letters, or the cancelled or skipped executions that state selects. An empty filter requires all to be true.",
-			example:     `{"type": "mail"}`, response: Many{},
-		}, func(c *call, body *FilterRequest) (reply, error) {
+			example:     `{"type": "mail"}`, response: api.Many{},
+		}, func(c *call, body *api.FilterRequest) (reply, error) {
 			return bulk(c, body, retryScans, func(j *rota.Job) rota.Command {
 				return &rota.Redrive{Meta: c.metaFor(j.ID), JobID: j.ID}
 			})
@@ -59,7 +47,7 @@ func cancelScans(f filter) ([]scan, error) {
 // retryScans returns the scans for executions that can be retried: dead letters, or those of the state
 // of the filter.
 func retryScans(f filter) ([]scan, error) {
-	if f.state != "" && oneOf(f.state, []string{"dead", "failed"}) == "" {
+	if f.state != "" && api.OneOf(f.state, []string{"dead", "failed"}) == "" {
 		return stateScans(f, []string{"cancelled", "skipped"}, "dead", "failed", "cancelled", "skipped")
 	}
 	q := f.query()
@@ -70,7 +58,7 @@ func retryScans(f filter) ([]scan, error) {
 // stateScans returns a scan for the state of a filter, or for each given state if it has none.
 func stateScans(f filter, states []string, allowed ...string) (scans []scan, err error) {
 	if f.state != "" {
-		state := oneOf(f.state, states)
+		state := api.OneOf(f.state, states)
 		if state == "" {
 			return nil, rota.Invalidf("state", "must be one of %s for this action", strings.Join(allowed, ", "))
 		}
@@ -86,8 +74,8 @@ func stateScans(f filter, states []string, allowed ...string) (scans []scan, err
 
 // bulk sends a command for each job of a filter, one batch at a time, and counts the results. Each
 // command is decided separately: a job whose state has changed meanwhile counts as refused.
-func bulk(c *call, body *FilterRequest, find func(filter) ([]scan, error), command func(*rota.Job) rota.Command) (reply, error) {
-	f, err := body.filter()
+func bulk(c *call, body *api.FilterRequest, find func(filter) ([]scan, error), command func(*rota.Job) rota.Command) (reply, error) {
+	f, err := newFilter(body)
 	if err != nil {
 		return reply{}, err
 	}
@@ -103,7 +91,7 @@ func bulk(c *call, body *FilterRequest, find func(filter) ([]scan, error), comma
 		return reply{}, err
 	}
 	clearDeadlines(c.w)
-	var done Many
+	var done api.Many
 	for before := c.scanStart(); ; {
 		page, next, err := c.findJobs(scans, f, before, min(bulkBatch, max(1, limit-done.Matched)))
 		if err != nil {
@@ -113,7 +101,7 @@ func bulk(c *call, body *FilterRequest, find func(filter) ([]scan, error), comma
 			done.More = true
 			return ok(done)
 		}
-		if err := done.send(c, page, command); err != nil {
+		if err := c.sendBulk(&done, page, command); err != nil {
 			return reply{}, err
 		}
 		if next.IsZero() {
@@ -137,8 +125,8 @@ func (c *call) scanStart() (end rota.ID) {
 	return end
 }
 
-// filter refuses a filter that selects everything without all.
-func (r *FilterRequest) filter() (filter, error) {
+// newFilter refuses a filter that selects everything without all.
+func newFilter(r *api.FilterRequest) (filter, error) {
 	f := filter{
 		state: r.State, typ: r.Type, template: r.Template, schedule: r.Schedule, group: r.Group.ID, execution: r.Execution.ID,
 	}
@@ -155,7 +143,7 @@ func (r *FilterRequest) filter() (filter, error) {
 	return f, q.Validate()
 }
 
-func (m *Many) send(c *call, page []*rota.Job, command func(*rota.Job) rota.Command) error {
+func (c *call) sendBulk(m *api.Many, page []*rota.Job, command func(*rota.Job) rota.Command) error {
 	if len(page) == 0 {
 		return nil
 	}
@@ -171,7 +159,7 @@ func (m *Many) send(c *call, page []*rota.Job, command func(*rota.Job) rota.Comm
 		return err
 	}
 	for _, result := range results {
-		m.count(result)
+		countResult(m, result)
 	}
 	if i := slices.IndexFunc(results, func(r rota.Result) bool {
 		return r.Err != nil && r.Err.Code != rota.Conflict && r.Err.Code != rota.NotFound
@@ -181,7 +169,7 @@ func (m *Many) send(c *call, page []*rota.Job, command func(*rota.Job) rota.Comm
 	return nil
 }
 
-func (m *Many) count(result rota.Result) {
+func countResult(m *api.Many, result rota.Result) {
 	m.Matched++
 	switch r := result.Reply.(type) {
 	case *rota.CancelledJob:

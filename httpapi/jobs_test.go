@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 func TestEnqueueAndShowJob(t *testing.T) {
@@ -103,7 +103,7 @@ func TestEnqueueWithInvalidParamsIsRefused(t *testing.T) {
 	if p := s.post("jobs/batch", `{"jobs": [{"type": "mail", "params": {"to": "ada"}}, {"type": "mail", "params": {"to": 7}}]}`).problem(422, "invalid"); p.Errors[0].Field != "jobs[1].params.to" {
 		t.Errorf("%+v", p)
 	}
-	if items := read[httpapi.List[httpapi.Job]](s.get("jobs").is(200)).Items; len(items) != 0 {
+	if items := read[api.List[api.Job]](s.get("jobs").is(200)).Items; len(items) != 0 {
 		t.Errorf("there are %d jobs", len(items))
 	}
 }
@@ -111,17 +111,17 @@ func TestEnqueueWithInvalidParamsIsRefused(t *testing.T) {
 func TestBatchIsAtomic(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
-	var asked []httpapi.JobRequest
+	var asked []api.JobRequest
 	for range 2500 {
-		asked = append(asked, httpapi.JobRequest{Type: "a"})
+		asked = append(asked, api.JobRequest{Type: "a"})
 	}
 	asked[7].UniqueKey, asked[9].UniqueKey = "k", "k"
-	batch := read[httpapi.Batch](s.post("jobs/batch", httpapi.BatchRequest{Jobs: asked}).is(201))
+	batch := read[api.Batch](s.post("jobs/batch", api.BatchRequest{Jobs: asked}).is(201))
 	if len(batch.Items) != 2500 || batch.Items[9].ID != batch.Items[7].ID || !batch.Items[9].Duplicate || batch.Items[8].Duplicate {
 		t.Errorf("%d items", len(batch.Items))
 	}
 	asked[100].Type = "unheard-of"
-	if p := s.post("jobs/batch", httpapi.BatchRequest{Jobs: asked}).problem(422, "invalid"); p.Errors[0].Field != "jobs[100].type" {
+	if p := s.post("jobs/batch", api.BatchRequest{Jobs: asked}).problem(422, "invalid"); p.Errors[0].Field != "jobs[100].type" {
 		t.Errorf("%+v", p)
 	}
 	if n := len(s.all("jobs", 1000)); n != 2499 {
@@ -141,7 +141,7 @@ func (s *server) all(path string, limit int) (ids []string) {
 		join = "&"
 	}
 	for cursor := ""; ; {
-		page := read[httpapi.List[row]](s.get(path + join + fmt.Sprintf("limit=%d", limit) + cursor).is(200))
+		page := read[api.List[row]](s.get(path + join + fmt.Sprintf("limit=%d", limit) + cursor).is(200))
 		for _, item := range page.Items {
 			ids = append(ids, item.ID+item.Name)
 		}
@@ -164,7 +164,7 @@ func TestListJobsWithFilters(t *testing.T) {
 	s.post("jobs", `{"type": "a", "delay": "1h"}`).is(201)
 	s.post("jobs", `{"template": "tpl"}`).is(201)
 	s.post("schedules/sch/trigger", nil).is(201)
-	group := read[httpapi.GroupDetail](s.post("groups", `{"mode": "sequential", "jobs": [{"type": "b"}, {"type": "b"}]}`).is(201))
+	group := read[api.GroupDetail](s.post("groups", `{"mode": "sequential", "jobs": [{"type": "b"}, {"type": "b"}]}`).is(201))
 	failed := s.drive([]string{"b"}, rota.FinishItem{Outcome: rota.OutcomeFailed, Error: "no"})
 	for filter, want := range map[string]int{
 		"": 7, "type=a": 3, "type=b": 4, "template=tpl": 2, "schedule=sch": 1, "group=" + group.ID.String(): 2,
@@ -251,10 +251,10 @@ func TestListQueueAfterCursorJobLeft(t *testing.T) {
 	for range 6 {
 		ids = append(ids, s.post("jobs", `{"type": "a"}`).is(201).job().ID.String())
 	}
-	page := read[httpapi.List[httpapi.Job]](s.get("queue?limit=3").is(200))
+	page := read[api.List[api.Job]](s.get("queue?limit=3").is(200))
 	s.post("jobs/"+ids[2]+"/cancel", nil).is(200)
 	s.post("jobs/"+ids[1]+"/cancel", nil).is(200)
-	rest := read[httpapi.List[httpapi.Job]](s.get("queue?limit=2&cursor=" + string(page.NextCursor)).is(200))
+	rest := read[api.List[api.Job]](s.get("queue?limit=2&cursor=" + string(page.NextCursor)).is(200))
 	if len(rest.Items) != 2 || rest.Items[0].ID.String() != ids[3] || rest.Items[1].ID.String() != ids[4] || rest.NextCursor == "" {
 		t.Errorf("%+v", rest)
 	}
@@ -266,7 +266,7 @@ func TestCursorOfAnotherListIsRefused(t *testing.T) {
 	for range 3 {
 		s.post("jobs", `{"type": "a"}`).is(201)
 	}
-	cursor := string(read[httpapi.List[httpapi.Job]](s.get("jobs?limit=1").is(200)).NextCursor)
+	cursor := string(read[api.List[api.Job]](s.get("jobs?limit=1").is(200)).NextCursor)
 	for _, path := range []string{
 		"executions?cursor=" + cursor, "queue?cursor=" + cursor, "types?cursor=" + cursor, "audit?cursor=" + cursor, "groups?cursor=" + cursor,
 		"jobs?cursor=" + cursor[:len(cursor)-2], "jobs?cursor=" + cursor + "AA", "jobs?cursor=x", "jobs?cursor=" + strings.ToUpper(cursor),

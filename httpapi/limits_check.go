@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/internal/suggest"
 )
 
@@ -42,13 +43,13 @@ func (c *call) unknownTypesError(unknown []string) error {
 	if err != nil {
 		return err
 	}
-	var errs []FieldError
+	var errs []api.FieldError
 	for _, name := range unknown[:min(len(unknown), errorsMax)] {
 		reason := "this type is not declared"
 		if meant := suggest.Nearest(name, declared); meant != "" {
 			reason += "; did you mean " + meant + "?"
 		}
-		errs = append(errs, FieldError{Field: joinPath("types", name), Reason: reason})
+		errs = append(errs, api.FieldError{Field: api.FieldPath("types", name), Reason: reason})
 	}
 	p := badFields(errs)
 	p.Hint = "check the name, or declare it with PUT /types/NAME"

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 func pageParams(others ...param) []param {
@@ -31,7 +32,7 @@ func listNamed[T, V any](
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(newList(rows, more, show, func(row T) Text { return cursorOf(kind, []byte(name(row))) }))
+	return ok(newList(rows, more, show, func(row T) api.Text { return cursorOf(kind, []byte(name(row))) }))
 }
 
 // listByID returns a page of small rows, newest first.
@@ -52,7 +53,7 @@ func listByID[T, V any](
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(newList(rows, more, show, func(row T) Text { return idCursor(kind, id(row)) }))
+	return ok(newList(rows, more, show, func(row T) api.Text { return idCursor(kind, id(row)) }))
 }
 
 func (c *call) namePage(kind cursorKind) (limit int, after string, err error) {

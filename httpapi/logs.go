@@ -14,7 +14,7 @@ const (
 	logTailMax   = 100_000                // lines
 )
 
-func (a *api) logRoutes() {
+func (a *server) logRoutes() {
 	get(a, operation{
 		method: "GET", path: "/jobs/{id}/log", id: "get-log", tag: "Jobs", summary: "Read the log of a job",
 		description: "The log of the job; if it has not run, the log of the last attempt of its execution. With follow the response continues until the run ends.",

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 func TestFollowLog(t *testing.T) {
@@ -95,7 +95,7 @@ func TestLogOfEachAttempt(t *testing.T) {
 		t.Errorf("a run that wrote nothing has %q", a.text)
 	}
 	write(first, "first")
-	retry := read[httpapi.ExecutionDetail](s.get("executions/" + first.ID.String()).is(200)).Attempts[1]
+	retry := read[api.ExecutionDetail](s.get("executions/" + first.ID.String()).is(200)).Attempts[1]
 	s.get("jobs/"+retry.ID.String()+"/log").problem(404, "not_found")
 	second := s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeCompleted})
 	write(second, "second\n")

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/httpapi"
 	"github.com/rotajobs/rota/store/wrap"
 )
@@ -159,7 +160,7 @@ func TestLongPollReturnsWhenJobIsEnqueued(t *testing.T) {
 		s.enqueue(`{"type": "b"}`) // another type
 		began := time.Now()
 		id := s.enqueue(`{"type": "a"}`)
-		items := read[httpapi.Claimed](receive(t, got).is(200)).Items
+		items := read[api.Claimed](receive(t, got).is(200)).Items
 		quickest = min(quickest, time.Since(began))
 		if len(items) != 1 || items[0].Job.ID.String() != id {
 			t.Fatalf("%+v", items)
@@ -195,7 +196,7 @@ func TestLongPollWaitsForDelayedJob(t *testing.T) {
 	s.declare("elsewhere")
 	id := s.enqueue(`{"type": "elsewhere", "delay": "300ms"}`)
 	got := s.poll(`{"worker": "w", "types": ["elsewhere"], "wait": "30s"}`)
-	if items := read[httpapi.Claimed](receive(t, got).is(200)).Items; len(items) != 1 || items[0].Job.ID.String() != id {
+	if items := read[api.Claimed](receive(t, got).is(200)).Items; len(items) != 1 || items[0].Job.ID.String() != id {
 		t.Errorf("%+v", items)
 	} else if early := items[0].Job.RunAt.Sub(items[0].Job.StartedAt.Time); early > 0 {
 		t.Errorf("it started %v too early", early)
@@ -212,9 +213,9 @@ func TestLongPollsAreServedInArrivalOrder(t *testing.T) {
 		polls[i] = s.poll(fmt.Sprintf(`{"worker": "w%d", "types": ["a"], "wait": "30s"}`, i))
 		waiting.reach(i + 1)
 	}
-	batch := read[httpapi.Batch](s.post("jobs/batch", `{"jobs": [`+strings.Repeat(`{"type": "a"},`, 4)+`{"type": "a"}]}`).is(201)).Items
+	batch := read[api.Batch](s.post("jobs/batch", `{"jobs": [`+strings.Repeat(`{"type": "a"},`, 4)+`{"type": "a"}]}`).is(201)).Items
 	for i := range 5 {
-		items := read[httpapi.Claimed](receive(t, polls[i]).is(200)).Items
+		items := read[api.Claimed](receive(t, polls[i]).is(200)).Items
 		if len(items) != 1 || items[0].Job.ID != batch[i].ID || string(items[0].Job.Worker) != fmt.Sprintf("w%d", i) {
 			t.Errorf("%d has %+v", i, items)
 		}
@@ -256,7 +257,7 @@ func TestLongPollDeliversEachJobOnce(t *testing.T) {
 	}
 	seen := map[rota.ID]bool{}
 	for _, p := range polls {
-		items := read[httpapi.Claimed](receive(t, p).is(200)).Items
+		items := read[api.Claimed](receive(t, p).is(200)).Items
 		if len(items) != 1 || seen[items[0].Job.ID.ID] {
 			t.Fatalf("%+v", items)
 		}
@@ -343,7 +344,7 @@ func TestLongPollWaitsForConcurrencyLimit(t *testing.T) {
 	second := s.poll(`{"worker": "w", "types": ["a"], "wait": "30s"}`)
 	waiting.reach(1)
 	s.finish(first, `, "outcome": "completed"`)
-	if items := read[httpapi.Claimed](receive(t, second).is(200)).Items; len(items) != 1 {
+	if items := read[api.Claimed](receive(t, second).is(200)).Items; len(items) != 1 {
 		t.Errorf("%+v", items)
 	}
 }
@@ -422,7 +423,7 @@ func TestLongPollSurvivesStoreOutage(t *testing.T) {
 	waiting.reach(1)
 	id := s.enqueue(`{"type": "a"}`)
 	broken.Store(false)
-	items := read[httpapi.Claimed](receive(t, got).is(200)).Items
+	items := read[api.Claimed](receive(t, got).is(200)).Items
 	if len(items) != 1 || items[0].Job.ID.String() != id || lost.Load() != 2 {
 		t.Errorf("%d tries: %+v", lost.Load(), items)
 	}
@@ -517,7 +518,7 @@ func TestLongPollOfDisconnectedWorkerGetsNothing(t *testing.T) {
 	}
 	waiting.reach(1)
 	s.enqueue(`{"type": "a"}`)
-	if items := read[httpapi.Claimed](receive(t, here).is(200)).Items; len(items) != 1 || items[0].Job.Worker != "here" || items[0].Job.Attempt != 1 {
+	if items := read[api.Claimed](receive(t, here).is(200)).Items; len(items) != 1 || items[0].Job.Worker != "here" || items[0].Job.Attempt != 1 {
 		t.Errorf("%+v", items)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/rotajobs/rota/api"
 )
 
 // base is the prefix of the API paths.
@@ -112,7 +113,7 @@ func (op *operation) describeResponses(r huma.Registry, entry *huma.Operation) {
 		entry.Responses[strconv.Itoa(status)] = &huma.Response{Description: words, Content: success.Content}
 	}
 	problem := map[string]*huma.MediaType{
-		"application/problem+json": {Schema: r.Schema(reflect.TypeFor[Problem](), true, "Problem")},
+		"application/problem+json": {Schema: r.Schema(reflect.TypeFor[api.Problem](), true, "Problem")},
 	}
 	for _, status := range append(op.errors, http.StatusBadRequest, http.StatusUnauthorized, http.StatusUnprocessableEntity,
 		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable) {
@@ -151,7 +152,7 @@ func pathParams(path string) (names []string) {
 func pathParam(name string) *huma.Param {
 	p := &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}
 	if name == "id" {
-		p.Schema.Format, p.Example, p.Description = "uuid", exampleID, "Id."
+		p.Schema.Format, p.Example, p.Description = "uuid", api.ExampleID, "Id."
 		return p
 	}
 	p.Description = "Name. Write a / in a name as %2F."

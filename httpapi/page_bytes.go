@@ -1,6 +1,9 @@
 package httpapi
 
-import "github.com/rotajobs/rota"
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
+)
 
 const (
 	pageBytesMax = 16 << 20 // limit on the large fields of one page; the page ends there
@@ -41,8 +44,8 @@ func readPage[T any](c *call, limit int, size func(T) int, read func(last *T, n 
 }
 
 // newList converts the rows of a page, and adds the cursor of the next page if there are more.
-func newList[T, V any](rows []T, more bool, show func(T) V, cursor func(T) Text) List[V] {
-	list := List[V]{Items: make([]V, len(rows))}
+func newList[T, V any](rows []T, more bool, show func(T) V, cursor func(T) api.Text) api.List[V] {
+	list := api.List[V]{Items: make([]V, len(rows))}
 	for i, row := range rows {
 		list.Items[i] = show(row)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/httpapi"
 )
 
@@ -36,7 +37,7 @@ func TestPagesAreLimitedByBytes(t *testing.T) {
 	for _, path := range []string{"jobs?limit=1000", "jobs?state=queued&limit=1000", "queue?limit=1000", "templates?limit=1000"} {
 		seen, pages := map[string]bool{}, 1
 		for cursor := ""; ; pages++ {
-			page := read[httpapi.List[json.RawMessage]](s.get(path + "&cursor=" + cursor).is(200))
+			page := read[api.List[json.RawMessage]](s.get(path + "&cursor=" + cursor).is(200))
 			if n := len(page.Items); n > pageBytes>>10 {
 				t.Errorf("%s: a page has %d items", path, n)
 			}
@@ -51,7 +52,7 @@ func TestPagesAreLimitedByBytes(t *testing.T) {
 			t.Errorf("%s: %d rows on %d pages", path, len(seen), pages)
 		}
 	}
-	if p := read[httpapi.Many](s.post("jobs/cancel", `{"all": true}`).is(200)); p.Cancelled != longRows {
+	if p := read[api.Many](s.post("jobs/cancel", `{"all": true}`).is(200)); p.Cancelled != longRows {
 		t.Errorf("%+v", p)
 	}
 }
@@ -76,7 +77,7 @@ func TestPageBoundariesOfBatchedReads(t *testing.T) {
 			if strings.Contains(path, "?") {
 				query = "&"
 			}
-			page := read[httpapi.List[httpapi.Job]](s.get(fmt.Sprintf("%s%slimit=%d", path, query, size)).is(200))
+			page := read[api.List[api.Job]](s.get(fmt.Sprintf("%s%slimit=%d", path, query, size)).is(200))
 			if len(page.Items) != min(size, n) || (page.NextCursor == "") != (size >= n) {
 				t.Errorf("%s by %d: %d, %q", path, size, len(page.Items), page.NextCursor)
 			}

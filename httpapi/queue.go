@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
-func (a *api) queueRoutes() {
+func (a *server) queueRoutes() {
 	get(a, operation{
 		method: "GET", path: "/queue", id: "list-queue", tag: "Jobs", summary: "List the queue",
-		description: "Ready jobs in dispatch order.", query: pageParams(), response: List[Job]{}, errors: []int{409},
+		description: "Ready jobs in dispatch order.", query: pageParams(), response: api.List[api.Job]{}, errors: []int{409},
 	}, listQueue)
 }
 
@@ -33,12 +34,12 @@ func listQueue(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(newList(jobs, more, NewJob, queueCursor))
+	return ok(newList(jobs, more, api.NewJob, queueCursor))
 }
 
 // queueCursor encodes the whole position of a job, so that the list can continue when the job itself
 // has left the queue.
-func queueCursor(j *rota.Job) Text {
+func queueCursor(j *rota.Job) api.Text {
 	position := append([]byte{}, j.ID[:]...)
 	position = binary.BigEndian.AppendUint64(position, uint64(j.Priority))
 	position = binary.BigEndian.AppendUint64(position, uint64(j.Position))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // rateLimiter limits the request rate with a token bucket that holds the tokens of one period.
@@ -40,8 +41,8 @@ func (l *rateLimiter) allow() bool {
 	return true
 }
 
-func rateExceeded() *Problem {
-	return &Problem{
+func rateExceeded() *api.Problem {
+	return &api.Problem{
 		Title: "Too many requests", Status: http.StatusTooManyRequests, Code: codeTooMany,
 		Detail: "the request rate exceeds the limit of this server", Hint: "send fewer requests, or raise http_rate in the configuration",
 	}

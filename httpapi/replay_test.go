@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // TestReplayAfterDefinitionsChangedReturnsResult repeats requests, as after a lost response, when they
@@ -81,18 +81,18 @@ func TestDeleteRepeatedWithKeyReturnsSameStatus(t *testing.T) {
 func TestBulkReplayIgnoresNewJobs(t *testing.T) {
 	s := newServerWithDefinitions(t)
 	s.enqueue(`{"type": "a"}`)
-	cancel := func() httpapi.Many {
-		return read[httpapi.Many](s.post("jobs/cancel", `{"all": true}`, "Idempotency-Key", "c").is(200))
+	cancel := func() api.Many {
+		return read[api.Many](s.post("jobs/cancel", `{"all": true}`, "Idempotency-Key", "c").is(200))
 	}
-	retry := func() httpapi.Many {
-		return read[httpapi.Many](s.post("dead/retry", `{"all": true}`, "Idempotency-Key", "r").is(200))
+	retry := func() api.Many {
+		return read[api.Many](s.post("dead/retry", `{"all": true}`, "Idempotency-Key", "r").is(200))
 	}
 	if got := cancel(); got.Cancelled != 1 {
 		t.Errorf("%+v", got)
 	}
 	waitMillisecond()
 	s.enqueue(`{"type": "a", "max_retries": 0}`)
-	if got := cancel(); got != (httpapi.Many{}) {
+	if got := cancel(); got != (api.Many{}) {
 		t.Errorf("%+v", got)
 	}
 	s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeFailed})
@@ -102,7 +102,7 @@ func TestBulkReplayIgnoresNewJobs(t *testing.T) {
 	waitMillisecond()
 	s.enqueue(`{"type": "a", "max_retries": 0, "priority": 9}`)
 	s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeFailed})
-	if got := retry(); got != (httpapi.Many{}) {
+	if got := retry(); got != (api.Many{}) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+
+	"github.com/rotajobs/rota/api"
 )
 
 // writeJSON writes a whole JSON body with its length.
@@ -29,7 +31,7 @@ func writeJSON(w http.ResponseWriter, status int, mediaType string, body any) {
 const problemType = "application/problem+json"
 
 // writeProblem writes an error. For overload and rate errors it sets Retry-After.
-func writeProblem(w http.ResponseWriter, p *Problem) {
+func writeProblem(w http.ResponseWriter, p *api.Problem) {
 	switch p.Status {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		if w.Header().Get("Retry-After") == "" {

@@ -16,17 +16,17 @@ import (
 type noBody struct{}
 
 // get registers an operation without a body.
-func get(a *api, op operation, handle func(*call) (reply, error)) {
+func get(a *server, op operation, handle func(*call) (reply, error)) {
 	route(a, op, func(c *call, _ *noBody) (reply, error) { return handle(c) })
 }
 
 // route registers an operation. Its body is parsed strictly into a B.
-func route[B any](a *api, op operation, handle func(*call, *B) (reply, error)) {
+func route[B any](a *server, op operation, handle func(*call, *B) (reply, error)) {
 	entry := op.describe(a.doc.OpenAPI().Components.Schemas, reflect.TypeFor[B]())
 	a.doc.OpenAPI().AddOperation(entry)
 	a.doc.Adapter().Handle(entry, func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
-		c := &call{api: a, w: w, r: r, ctx: r.Context(), op: &op, actor: actorOf(r)}
+		c := &call{server: a, w: w, r: r, ctx: r.Context(), op: &op, actor: actorOf(r)}
 		slots := a.semaphores[op.class]
 		if !slots.tryAcquire() && !(op.class.waitsBriefly() && slots.acquire(r.Context(), briefWait) == nil) {
 			writeProblem(w, problemOf(op.class.refusal()))

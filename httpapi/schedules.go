@@ -5,69 +5,36 @@ import (
 	"net/url"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
-// ScheduleRequest creates a schedule, or changes the fields it names. Exactly one of cron, at and
-// every is set. Defaults are only described in words: a generated client would otherwise send them
-// with every change.
-type ScheduleRequest struct {
-	Name           Opt[string]         `json:"name,omitzero" doc:"Name: letters, digits and . _ - : / @ #. It cannot be changed."`
-	Template       Opt[string]         `json:"template,omitzero" doc:"Template of its jobs."`
-	Description    Opt[string]         `json:"description,omitzero" doc:"Text for people."`
-	Cron           Opt[string]         `json:"cron,omitzero" doc:"Cron expression with five fields, evaluated in timezone."`
-	At             Opt[Time]           `json:"at,omitzero" doc:"Single fire time."`
-	Every          Opt[Duration]       `json:"every,omitzero" doc:"Interval, counted from starts_at or from the creation."`
-	Timezone       Opt[string]         `json:"timezone,omitzero" doc:"IANA time zone of cron; default UTC."`
-	Scopes         Opt[[]ScopeRequest] `json:"scopes,omitzero" doc:"Scopes. Each fire creates one execution per scope."`
-	StartsAt       Opt[Time]           `json:"starts_at,omitzero" doc:"Earliest fire time."`
-	EndsAt         Opt[Time]           `json:"ends_at,omitzero" doc:"Latest fire time."`
-	State          Opt[string]         `json:"state,omitzero" enum:"ENABLED,DISABLED,PAUSED" doc:"State; a new schedule is ENABLED."`
-	ParamOverrides Opt[Document]       `json:"param_overrides,omitzero" alias:"params" doc:"Params that replace the template's default_params key by key."`
-	Priority       Opt[int]            `json:"priority,omitzero" doc:"Priority of its jobs. Omitted: the priority of the template."`
-	PolicyRequest
-	CatchUp      Opt[string]    `json:"catch_up,omitzero" enum:"none,last,all" doc:"Handling of missed fire times; default last."`
-	Overlap      Opt[string]    `json:"overlap,omitzero" enum:"allow,skip,cancel" doc:"Behavior of a fire while an earlier execution has not ended; default allow."`
-	OnCompletion Opt[string]    `json:"on_completion,omitzero" enum:"preserve,drop" doc:"Whether an AT schedule is kept or deleted when its executions have ended; default preserve."`
-	DependsOn    Opt[[]string]  `json:"depends_on,omitzero" doc:"Schedules whose executions must complete first."`
-	Class        Opt[string]    `json:"class,omitzero" enum:"LOCAL_SAFE,LEADER_ONLY,QUORUM_REQUIRED" doc:"What its jobs require of the cluster while they run. A single node satisfies every class."`
-	Partition    Opt[Partition] `json:"partition,omitzero" doc:"Distribution over shards. It has no effect on a single node."`
-	Webhooks     anyValue       `json:"webhooks,omitzero" doc:"Not supported yet."`
-}
-
-// ScopeRequest is one scope, or several of one kind.
-type ScopeRequest struct {
-	Kind string   `json:"kind" example:"user" doc:"Kind of the scope."`
-	ID   string   `json:"id,omitempty" example:"7" doc:"Id within the kind."`
-	IDs  []string `json:"ids,omitempty" doc:"Several ids of one kind, instead of id."`
-}
-
-func (a *api) scheduleRoutes() {
+func (a *server) scheduleRoutes() {
 	get(a, operation{
 		method: "GET", path: "/schedules", id: "list-schedules", tag: "Schedules", summary: "List schedules", description: "By name.",
 		query: pageParams(
-			param{name: "state", form: formText, doc: "State.", enum: scheduleStates},
+			param{name: "state", form: formText, doc: "State.", enum: api.ScheduleStates},
 			param{name: "template", form: formText, doc: "Name of the template."},
-		), response: List[Schedule]{},
+		), response: api.List[api.Schedule]{},
 	}, listSchedules)
 	route(a, operation{
 		method: "POST", path: "/schedules", id: "create-schedule", tag: "Schedules", summary: "Create a schedule",
 		example: `{"name": "nightly", "template": "report", "cron": "0 3 * * *", "timezone": "Europe/Berlin", "catch_up": "last", "overlap": "skip"}`,
-		status:  201, required: []string{"name", "template"}, response: Schedule{}, errors: []int{409},
+		status:  201, required: []string{"name", "template"}, response: api.Schedule{}, errors: []int{409},
 	}, createSchedule)
 	get(a, operation{
 		method: "GET", path: "/schedules/{name}", id: "get-schedule", tag: "Schedules", summary: "Show a schedule",
-		response: Schedule{}, errors: []int{404},
+		response: api.Schedule{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		s, err := c.Store.Schedule(c.ctx, c.name())
 		if err != nil {
 			return reply{}, err
 		}
-		return ok(NewSchedule(s))
+		return ok(api.NewSchedule(s))
 	})
 	route(a, operation{
 		method: "PATCH", path: "/schedules/{name}", id: "change-schedule", tag: "Schedules", summary: "Change a schedule",
 		description: "Changes only the fields in the request; null returns a field to its default. Setting one of cron, at and every replaces the previous one.",
-		example:     `{"cron": "30 3 * * *", "priority": null}`, response: Schedule{}, errors: []int{404, 409},
+		example:     `{"cron": "30 3 * * *", "priority": null}`, response: api.Schedule{}, errors: []int{404, 409},
 	}, changeSchedule)
 	get(a, operation{
 		method: "DELETE", path: "/schedules/{name}", id: "delete-schedule", tag: "Schedules", summary: "Delete a schedule",
@@ -75,14 +42,12 @@ func (a *api) scheduleRoutes() {
 	}, deleteSchedule)
 }
 
-var scheduleStates = []string{string(rota.ScheduleEnabled), string(rota.ScheduleDisabled), string(rota.SchedulePaused)}
-
 func listSchedules(c *call) (reply, error) {
 	limit, after, err := c.namePage(cursorSchedules)
 	if err != nil {
 		return reply{}, err
 	}
-	state, err := c.enumParam("state", scheduleStates...)
+	state, err := c.enumParam("state", api.ScheduleStates...)
 	if err != nil {
 		return reply{}, err
 	}
@@ -101,7 +66,7 @@ func listSchedules(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, asMalformed(err)
 	}
-	return ok(newList(rows, more, NewSchedule, func(s *rota.Schedule) Text { return cursorOf(cursorSchedules, []byte(s.Name)) }))
+	return ok(newList(rows, more, api.NewSchedule, func(s *rota.Schedule) api.Text { return cursorOf(cursorSchedules, []byte(s.Name)) }))
 }
 
 // scheduleSize is the size of the large fields of a schedule, which may have many scopes.
@@ -113,10 +78,10 @@ func scheduleSize(s *rota.Schedule) int {
 	return size
 }
 
-func createSchedule(c *call, body *ScheduleRequest) (reply, error) {
+func createSchedule(c *call, body *api.ScheduleRequest) (reply, error) {
 	name := ""
-	body.Name.setValue(&name)
-	command, err := body.declare(c, c.meta(), name, rota.ScheduleSpec{})
+	body.Name.SetValue(&name)
+	command, err := c.declareSchedule(body, c.meta(), name, rota.ScheduleSpec{})
 	if err != nil {
 		return reply{}, err
 	}
@@ -128,7 +93,7 @@ func createSchedule(c *call, body *ScheduleRequest) (reply, error) {
 	if put.Schedule == nil {
 		return reply{}, deletedSince(name)
 	}
-	return created(NewSchedule(put.Schedule), base+"/schedules/"+url.PathEscape(name))
+	return created(api.NewSchedule(put.Schedule), base+"/schedules/"+url.PathEscape(name))
 }
 
 // deletedSince is the error for a replayed request whose schedule no longer exists.
@@ -136,7 +101,7 @@ func deletedSince(name string) error {
 	return &rota.Error{Code: rota.Conflict, Reason: "schedule " + name + " was created by this request and has been deleted since", Hint: "use another Idempotency-Key to create it again"}
 }
 
-func changeSchedule(c *call, body *ScheduleRequest) (reply, error) {
+func changeSchedule(c *call, body *api.ScheduleRequest) (reply, error) {
 	if body.Name.Set && (body.Name.Value == nil || *body.Name.Value != c.name()) {
 		return reply{}, rota.Invalidf("name", "cannot be changed: its executions refer to it")
 	}
@@ -147,9 +112,9 @@ func changeSchedule(c *call, body *ScheduleRequest) (reply, error) {
 			return reply{}, err
 		}
 		if c.replay && c.scheduleChanged(meta, s) {
-			return ok(NewSchedule(s))
+			return ok(api.NewSchedule(s))
 		}
-		command, err := body.declare(c, meta, s.Name, s.Spec)
+		command, err := c.declareSchedule(body, meta, s.Name, s.Spec)
 		if err != nil {
 			return reply{}, err
 		}
@@ -161,7 +126,7 @@ func changeSchedule(c *call, body *ScheduleRequest) (reply, error) {
 		if put.Schedule == nil {
 			return reply{}, deletedSince(s.Name)
 		}
-		return ok(NewSchedule(put.Schedule))
+		return ok(api.NewSchedule(put.Schedule))
 	})
 }
 
@@ -185,12 +150,9 @@ func scheduleNotFound(name string) error {
 	return &rota.Error{Code: rota.NotFound, Reason: "there is no schedule " + name, Hint: "check the name"}
 }
 
-// declare returns the command that applies the request to a schedule.
-func (r *ScheduleRequest) declare(c *call, meta rota.Meta, name string, spec rota.ScheduleSpec) (*rota.PutSchedule, error) {
-	if err := refuseUnsupported("webhooks", r.Webhooks); err != nil {
-		return nil, err
-	}
-	if err := r.apply(&spec); err != nil {
+// declareSchedule returns the command that applies the request to a schedule.
+func (c *call) declareSchedule(r *api.ScheduleRequest, meta rota.Meta, name string, spec rota.ScheduleSpec) (*rota.PutSchedule, error) {
+	if err := r.Apply(&spec); err != nil {
 		return nil, err
 	}
 	now, err := c.now()
@@ -201,24 +163,13 @@ func (r *ScheduleRequest) declare(c *call, meta rota.Meta, name string, spec rot
 	if err != nil {
 		return nil, scheduleError(err)
 	}
-	if command.State, err = r.state(); err != nil {
+	if command.State, err = r.WantedState(); err != nil {
 		return nil, err
 	}
 	return command, c.checkSchedule(&command.Spec)
 }
 
 func scheduleError(err error) error { return renameFields(err, "params", "param_overrides") }
-
-func (r *ScheduleRequest) state() (rota.ScheduleState, error) {
-	if r.State.Value == nil {
-		return "", nil
-	}
-	state := oneOf(*r.State.Value, scheduleStates)
-	if state == "" {
-		return "", rota.Invalidf("state", "must be ENABLED, DISABLED or PAUSED")
-	}
-	return rota.ScheduleState(state), nil
-}
 
 // checkSchedule checks the template and params of a schedule, unless the request is a replay.
 func (c *call) checkSchedule(spec *rota.ScheduleSpec) error {

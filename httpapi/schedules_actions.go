@@ -5,41 +5,30 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/cron"
 )
 
-// TriggerRequest sets params and priority of one triggered run.
-type TriggerRequest struct {
-	Params   Document `json:"params,omitempty" doc:"Params that replace those of the schedule key by key."`
-	Priority *int     `json:"priority,omitempty" doc:"Priority of these jobs. Omitted: the priority of the schedule."`
-}
-
-// BackfillRequest is a range of past times.
-type BackfillRequest struct {
-	From Time `json:"from" doc:"First time of the range, inclusive."`
-	To   Time `json:"to" doc:"Last time of the range, inclusive."`
-}
-
-func (a *api) scheduleActionRoutes() {
+func (a *server) scheduleActionRoutes() {
 	route(a, operation{
 		method: "POST", path: "/schedules/{name}/trigger", id: "trigger-schedule", tag: "Schedules", summary: "Run a schedule now",
 		description: "Creates one execution per scope, in any state of the schedule. The fire times stay unchanged; overlap applies, dependencies do not.",
-		example:     `{"params": {"full": true}}`, bodyOptional: true, status: 201, response: Triggered{}, errors: []int{404, 409},
+		example:     `{"params": {"full": true}}`, bodyOptional: true, status: 201, response: api.Triggered{}, errors: []int{404, 409},
 	}, triggerSchedule)
 	get(a, operation{
 		method: "POST", path: "/schedules/{name}/pause", id: "pause-schedule", tag: "Schedules", summary: "Pause a schedule",
-		description: "A paused schedule does not fire. It catches up when it is resumed.", response: Schedule{}, errors: []int{404},
+		description: "A paused schedule does not fire. It catches up when it is resumed.", response: api.Schedule{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return switchSchedule(c, &rota.SwitchSchedule{Meta: c.meta(), Name: c.name(), State: rota.SchedulePaused})
 	})
 	get(a, operation{
 		method: "POST", path: "/schedules/{name}/resume", id: "resume-schedule", tag: "Schedules", summary: "Resume a schedule",
-		description: "A paused schedule catches up; a disabled schedule starts from now.", response: Schedule{}, errors: []int{404, 409},
+		description: "A paused schedule catches up; a disabled schedule starts from now.", response: api.Schedule{}, errors: []int{404, 409},
 	}, resumeSchedule)
 	route(a, operation{
 		method: "POST", path: "/schedules/{name}/backfill", id: "backfill-schedule", tag: "Schedules", summary: "Run a schedule for past times",
 		description: "Times that already have an execution are skipped, and the fire times of the schedule stay unchanged. At most 1,000 times.",
-		example:     `{"from": "2026-11-01T00:00:00Z", "to": "2026-11-14T00:00:00Z"}`, status: 201, response: Backfilled{}, errors: []int{404, 409},
+		example:     `{"from": "2026-11-01T00:00:00Z", "to": "2026-11-14T00:00:00Z"}`, status: 201, response: api.Backfilled{}, errors: []int{404, 409},
 	}, backfillSchedule)
 	get(a, operation{
 		method: "GET", path: "/schedules/{name}/upcoming", id: "upcoming-schedule", tag: "Schedules", summary: "List the next fire times of a schedule",
@@ -47,12 +36,12 @@ func (a *api) scheduleActionRoutes() {
 		query: []param{
 			{name: "n", form: formInteger, doc: "Number of times, 1 to 1,000; default 10.", example: 10},
 			{name: "from", form: formTime, doc: "Lists times after this one; default now."},
-		}, response: Upcoming{}, errors: []int{404},
+		}, response: api.Upcoming{}, errors: []int{404},
 	}, upcomingTimes)
 }
 
-func triggerSchedule(c *call, body *TriggerRequest) (reply, error) {
-	command := &rota.Trigger{Meta: c.meta(), Schedule: c.name(), Params: body.Params.raw(), Priority: body.Priority}
+func triggerSchedule(c *call, body *api.TriggerRequest) (reply, error) {
+	command := &rota.Trigger{Meta: c.meta(), Schedule: c.name(), Params: body.Params.Raw(), Priority: body.Priority}
 	if err := command.Validate(); err != nil {
 		return reply{}, err
 	}
@@ -63,7 +52,7 @@ func triggerSchedule(c *call, body *TriggerRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return created(Triggered{Items: NewJobs(result.Jobs)}, "")
+	return created(api.Triggered{Items: api.NewJobs(result.Jobs)}, "")
 }
 
 // checkTrigger checks the params of a triggered run against the schema of its type, unless the request
@@ -95,7 +84,7 @@ func switchSchedule(c *call, command *rota.SwitchSchedule) (reply, error) {
 	if put.Schedule == nil {
 		return reply{}, scheduleNotFound(command.Name)
 	}
-	return ok(NewSchedule(put.Schedule))
+	return ok(api.NewSchedule(put.Schedule))
 }
 
 func resumeSchedule(c *call) (reply, error) {
@@ -114,8 +103,8 @@ func resumeSchedule(c *call) (reply, error) {
 	return switchSchedule(c, command)
 }
 
-func backfillSchedule(c *call, body *BackfillRequest) (reply, error) {
-	for field, given := range map[string]Time{"from": body.From, "to": body.To} {
+func backfillSchedule(c *call, body *api.BackfillRequest) (reply, error) {
+	for field, given := range map[string]api.Time{"from": body.From, "to": body.To} {
 		if given.IsZero() {
 			return reply{}, rota.Invalidf(field, "is missing; set both from and to")
 		}
@@ -136,7 +125,7 @@ func backfillSchedule(c *call, body *BackfillRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return created(Backfilled{Items: NewJobs(result.Jobs), Known: result.Known}, "")
+	return created(api.Backfilled{Items: api.NewJobs(result.Jobs), Known: result.Known}, "")
 }
 
 func upcomingTimes(c *call) (reply, error) {
@@ -152,7 +141,7 @@ func upcomingTimes(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	zone, err := cron.LoadZone(zoneOf(s))
+	zone, err := cron.LoadZone(api.ScheduleZone(s))
 	if err != nil {
 		zone = time.UTC
 	}
@@ -160,18 +149,11 @@ func upcomingTimes(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	v := Upcoming{Describe: table.Describe(), Items: []UpcomingAt{}}
+	v := api.Upcoming{Describe: table.Describe(), Items: []api.UpcomingAt{}}
 	for _, fire := range cron.Upcoming(table, from, n) {
-		v.Items = append(v.Items, UpcomingAt{At: exactTime(fire.At.In(zone)), UTC: Time{fire.At}, Note: fire.Note})
+		v.Items = append(v.Items, api.UpcomingAt{At: exactTime(fire.At.In(zone)), UTC: api.Time{Time: fire.At}, Note: fire.Note})
 	}
 	return ok(v)
-}
-
-func zoneOf(s *rota.Schedule) string {
-	if s.Spec.Zone == "" {
-		return "UTC"
-	}
-	return s.Spec.Zone
 }
 
 // from returns the time after which to list. A time without an offset is read in the time zone.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/httpapi"
 )
 
@@ -29,13 +30,13 @@ func TestCreateSchedule(t *testing.T) {
 	if made.header.Get("Location") != "/api/v1/schedules/nightly" {
 		t.Error(made.header.Get("Location"))
 	}
-	got := read[httpapi.Schedule](made)
+	got := read[api.Schedule](made)
 	if got.State != "PAUSED" || got.Timezone != "Europe/Berlin" || len(got.Scopes) != 3 || got.Scopes[2].ID != "9" || got.CatchUp != "all" || got.Overlap != "skip" ||
 		got.OnCompletion != "drop" || got.DependsOn[0] != "base" || *got.Priority != 2 || *got.MaxRetries != 1 || got.Describe == "" || got.NextFireAt.IsZero() {
 		t.Errorf("%s", made.text)
 	}
 	at := time.Now().Add(time.Hour).UTC().Truncate(time.Second).Format(time.RFC3339)
-	once := read[httpapi.Schedule](s.post("schedules", fmt.Sprintf(`{"name": "once", "template": "report", "at": %q}`, at)).is(201))
+	once := read[api.Schedule](s.post("schedules", fmt.Sprintf(`{"name": "once", "template": "report", "at": %q}`, at)).is(201))
 	if once.NextFireAt.Format(time.RFC3339) != at || once.State != "ENABLED" || once.CatchUp != "last" || once.Overlap != "allow" || once.Cron != "" || once.Timezone != "UTC" {
 		t.Errorf("%+v", once)
 	}
@@ -56,24 +57,24 @@ func TestChangeSchedule(t *testing.T) {
 	s := newServer(t)
 	s.declareReport()
 	s.post("schedules", `{"name": "s", "template": "report", "cron": "0 3 * * *", "timezone": "Europe/Berlin", "priority": 4, "overlap": "skip", "param_overrides": {"n": 1}}`).is(201)
-	first := read[httpapi.Schedule](s.get("schedules/s").is(200))
-	got := read[httpapi.Schedule](s.send("PATCH", "schedules/s", `{"priority": null, "overlap": null, "description": "d"}`).is(200))
+	first := read[api.Schedule](s.get("schedules/s").is(200))
+	got := read[api.Schedule](s.send("PATCH", "schedules/s", `{"priority": null, "overlap": null, "description": "d"}`).is(200))
 	if got.Priority != nil || got.Overlap != "allow" || got.Description != "d" || got.Cron != "0 3 * * *" || !got.NextFireAt.Equal(first.NextFireAt.Time) {
 		t.Errorf("%+v", got)
 	}
-	if got := read[httpapi.Schedule](s.send("PATCH", "schedules/s", `{"every": "10m"}`).is(200)); got.Cron != "" || got.Every == nil || got.Timezone != "UTC" {
+	if got := read[api.Schedule](s.send("PATCH", "schedules/s", `{"every": "10m"}`).is(200)); got.Cron != "" || got.Every == nil || got.Timezone != "UTC" {
 		t.Errorf("%+v", got)
 	}
-	if got := read[httpapi.Schedule](s.send("PATCH", "schedules/s", `{"cron": "5 4 * * *", "timezone": "Asia/Tokyo"}`).is(200)); got.Every != nil || got.Timezone != "Asia/Tokyo" {
+	if got := read[api.Schedule](s.send("PATCH", "schedules/s", `{"cron": "5 4 * * *", "timezone": "Asia/Tokyo"}`).is(200)); got.Every != nil || got.Timezone != "Asia/Tokyo" {
 		t.Errorf("%+v", got)
 	}
-	if got := read[httpapi.Schedule](s.send("PATCH", "schedules/s", `{"timezone": null}`).is(200)); got.Timezone != "UTC" || got.Cron != "5 4 * * *" {
+	if got := read[api.Schedule](s.send("PATCH", "schedules/s", `{"timezone": null}`).is(200)); got.Timezone != "UTC" || got.Cron != "5 4 * * *" {
 		t.Errorf("%+v", got)
 	}
-	if got := read[httpapi.Schedule](s.send("PATCH", "schedules/s", `{"state": "disabled"}`).is(200)); got.State != "DISABLED" || !got.NextFireAt.IsZero() {
+	if got := read[api.Schedule](s.send("PATCH", "schedules/s", `{"state": "disabled"}`).is(200)); got.State != "DISABLED" || !got.NextFireAt.IsZero() {
 		t.Errorf("%+v", got)
 	}
-	if got := read[httpapi.Schedule](s.send("PATCH", "schedules/s", `{"state": "ENABLED"}`).is(200)); got.State != "ENABLED" || got.NextFireAt.IsZero() {
+	if got := read[api.Schedule](s.send("PATCH", "schedules/s", `{"state": "ENABLED"}`).is(200)); got.State != "ENABLED" || got.NextFireAt.IsZero() {
 		t.Errorf("%+v", got)
 	}
 	for body, field := range map[string]string{
@@ -96,10 +97,10 @@ func TestPauseAndResumeSchedule(t *testing.T) {
 	s := newServer(t)
 	s.declareReport()
 	s.post("schedules", `{"name": "s", "template": "report", "every": "1h"}`).is(201)
-	if got := read[httpapi.Schedule](s.post("schedules/s/pause", nil).is(200)); got.State != "PAUSED" {
+	if got := read[api.Schedule](s.post("schedules/s/pause", nil).is(200)); got.State != "PAUSED" {
 		t.Errorf("%+v", got)
 	}
-	if got := read[httpapi.Schedule](s.post("schedules/s/resume", nil).is(200)); got.State != "ENABLED" || got.NextFireAt.IsZero() {
+	if got := read[api.Schedule](s.post("schedules/s/resume", nil).is(200)); got.State != "ENABLED" || got.NextFireAt.IsZero() {
 		t.Errorf("%+v", got)
 	}
 	s.post("schedules/nobody/pause", nil).problem(404, "not_found")
@@ -110,11 +111,11 @@ func TestTriggerSchedule(t *testing.T) {
 	s := newServer(t)
 	s.declareReport()
 	s.post("schedules", `{"name": "s", "template": "report", "cron": "0 3 * * *", "scopes": [{"kind": "user", "ids": ["7", "8"]}], "overlap": "skip", "param_overrides": {"n": 1}}`).is(201)
-	made := read[httpapi.Triggered](s.post("schedules/s/trigger", `{"params": {"n": 2}, "priority": 8}`).is(201))
+	made := read[api.Triggered](s.post("schedules/s/trigger", `{"params": {"n": 2}, "priority": 8}`).is(201))
 	if len(made.Items) != 2 || made.Items[0].ScopeID != "7" || string(made.Items[1].Params) != `{"n":2,"to":"ada"}` || made.Items[1].Priority != 8 || made.Items[0].Schedule != "s" || !made.Items[0].PlanTime.IsZero() {
 		t.Errorf("%+v", made)
 	}
-	again := read[httpapi.Triggered](s.post("schedules/s/trigger", nil).is(201))
+	again := read[api.Triggered](s.post("schedules/s/trigger", nil).is(201))
 	if len(again.Items) != 2 || again.Items[0].State != "skipped" || again.Items[0].Run.ErrorCode != "overlap" {
 		t.Errorf("%+v", again)
 	}
@@ -128,11 +129,11 @@ func TestBackfillSchedule(t *testing.T) {
 	s := newServer(t)
 	s.declareReport()
 	s.post("schedules", `{"name": "s", "template": "report", "cron": "0 3 * * *"}`).is(201)
-	made := read[httpapi.Backfilled](s.post("schedules/s/backfill", `{"from": "2026-01-01T00:00:00Z", "to": "2026-01-03T23:00:00Z"}`).is(201))
+	made := read[api.Backfilled](s.post("schedules/s/backfill", `{"from": "2026-01-01T00:00:00Z", "to": "2026-01-03T23:00:00Z"}`).is(201))
 	if len(made.Items) != 3 || made.Items[0].PlanTime.Format(time.RFC3339) != "2026-01-01T03:00:00Z" || made.Known != 0 {
 		t.Errorf("%+v", made)
 	}
-	made = read[httpapi.Backfilled](s.post("schedules/s/backfill", `{"from": "2026-01-03T00:00:00Z", "to": "2026-01-04T23:00:00Z"}`).is(201))
+	made = read[api.Backfilled](s.post("schedules/s/backfill", `{"from": "2026-01-03T00:00:00Z", "to": "2026-01-04T23:00:00Z"}`).is(201))
 	if len(made.Items) != 1 || made.Known != 1 {
 		t.Errorf("%+v", made)
 	}
@@ -165,19 +166,19 @@ func TestUpcomingTimesAcrossDaylightSaving(t *testing.T) {
 	s := newServer(t)
 	s.declareReport()
 	s.post("schedules", `{"name": "s", "template": "report", "cron": "30 2 * * *", "timezone": "Europe/Berlin"}`).is(201)
-	got := read[httpapi.Upcoming](s.get("schedules/s/upcoming?n=3&from=2026-03-28T00:00:00Z").is(200))
+	got := read[api.Upcoming](s.get("schedules/s/upcoming?n=3&from=2026-03-28T00:00:00Z").is(200))
 	if len(got.Items) != 3 || got.Items[0].At != "2026-03-28T02:30:00+01:00" || got.Items[1].At != "2026-03-30T02:30:00+02:00" {
 		t.Fatalf("%+v", got)
 	}
 	if !strings.Contains(got.Items[1].Note, "clocks go forward") || got.Items[0].Note != "" || got.Items[1].UTC.Format(time.RFC3339) != "2026-03-30T00:30:00Z" || got.Describe == "" {
 		t.Errorf("%+v", got)
 	}
-	if got := read[httpapi.Upcoming](s.get("schedules/s/upcoming").is(200)); len(got.Items) != 10 {
+	if got := read[api.Upcoming](s.get("schedules/s/upcoming").is(200)); len(got.Items) != 10 {
 		t.Errorf("%d times", len(got.Items))
 	}
 	at := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	s.post("schedules", fmt.Sprintf(`{"name": "once", "template": "report", "at": %q}`, at)).is(201)
-	if got := read[httpapi.Upcoming](s.get("schedules/once/upcoming").is(200)); len(got.Items) != 1 {
+	if got := read[api.Upcoming](s.get("schedules/once/upcoming").is(200)); len(got.Items) != 1 {
 		t.Errorf("%+v", got)
 	}
 	for _, query := range []string{"n=0", "n=1001", "n=x", "from=yesterday", "from=", "limit=3"} {
@@ -193,7 +194,7 @@ func TestSchedulesUseStoreClock(t *testing.T) {
 		s.declareReport()
 		next := func(what string, a answer) {
 			t.Helper()
-			in := time.Until(read[httpapi.Schedule](a).NextFireAt.Time)
+			in := time.Until(read[api.Schedule](a).NextFireAt.Time)
 			if a.status >= 300 || in < 59*time.Minute || in > time.Hour {
 				t.Errorf("ahead by %s, %s: every hour, and next in %s: %s", ahead, what, in, a.text)
 			}
@@ -203,7 +204,7 @@ func TestSchedulesUseStoreClock(t *testing.T) {
 		next("resumed", s.post("schedules/s/resume", nil))
 		s.send("PUT", "definitions", `{"schedules": {"d": {"template": "report", "every": "1h"}}}`).is(200)
 		next("defined", s.get("schedules/d"))
-		if at := read[httpapi.Upcoming](s.get("schedules/s/upcoming?n=1").is(200)).Items[0].UTC; time.Until(at.Time) > time.Hour {
+		if at := read[api.Upcoming](s.get("schedules/s/upcoming?n=1").is(200)).Items[0].UTC; time.Until(at.Time) > time.Hour {
 			t.Errorf("ahead by %s, the next is at %s", ahead, at)
 		}
 		times := func(from, to time.Duration) string {
@@ -252,7 +253,7 @@ func TestExecutionStates(t *testing.T) {
 			}
 		}
 		for _, id := range want {
-			if one := read[httpapi.ExecutionDetail](s.get("executions/" + id).is(200)); one.State != state {
+			if one := read[api.ExecutionDetail](s.get("executions/" + id).is(200)); one.State != state {
 				t.Errorf("%s is %s, not %s", id, one.State, state)
 			}
 			if got := s.all("executions?execution="+id+"&state="+state, 10); len(got) != 1 {
@@ -263,15 +264,15 @@ func TestExecutionStates(t *testing.T) {
 	if got := s.all("executions", 3); len(got) != 8 {
 		t.Errorf("there are %d", len(got))
 	}
-	one := read[httpapi.ExecutionDetail](s.get("executions/" + dead.ID.String()).is(200))
+	one := read[api.ExecutionDetail](s.get("executions/" + dead.ID.String()).is(200))
 	if len(one.Attempts) != 2 || one.RetryCount != 1 || one.Attempts[1].RetryOf != one.Attempts[0].ID || one.Error != "two" || one.ErrorCode != "E2" ||
 		!one.StartedAt.Equal(one.Attempts[0].StartedAt.Time) || !one.FinishedAt.Equal(one.Attempts[1].FinishedAt.Time) || one.Name != "a" || one.ScopeKind != "global" {
 		t.Errorf("%+v", one)
 	}
-	if same := s.get("executions/" + one.Attempts[1].ID.String()).is(200); read[httpapi.ExecutionDetail](same).ID != one.ID {
+	if same := s.get("executions/" + one.Attempts[1].ID.String()).is(200); read[api.ExecutionDetail](same).ID != one.ID {
 		t.Error("the id of another attempt finds another execution")
 	}
-	list := read[httpapi.List[httpapi.Execution]](s.get("executions?state=failed").is(200)).Items
+	list := read[api.List[api.Execution]](s.get("executions?state=failed").is(200)).Items
 	if list[0].Attempts != 2 || list[0].NextRetryAt.IsZero() || list[0].Error != "soon" || list[0].StartedAt.IsZero() || !list[0].FinishedAt.IsZero() {
 		t.Errorf("%+v", list[0])
 	}
@@ -289,16 +290,16 @@ func TestSchedulePartition(t *testing.T) {
 	const low, high = "018f2c4e-0000-7000-8000-00000000000a", "018f2c4e-0000-7000-8000-00000000000b"
 	s := newServer(t)
 	s.declareReport()
-	made := read[httpapi.Schedule](s.post("schedules", `{"name": "s", "template": "report", "every": "1h", "class": "leader_only",
+	made := read[api.Schedule](s.post("schedules", `{"name": "s", "template": "report", "every": "1h", "class": "leader_only",
 		"partition": {"strategy": "shard_set", "shards": ["`+strings.ToUpper(high)+`", "`+low+`"]}}`).is(201))
 	if made.Class != "LEADER_ONLY" || made.Partition == nil || made.Partition.Strategy != "SHARD_SET" || !slices.Equal(made.Partition.Shards, []string{low, high}) {
 		t.Errorf("%+v, partition %+v", made, made.Partition)
 	}
-	got := read[httpapi.Schedule](s.send("PATCH", "schedules/s", `{"partition": {"strategy": "DYNAMIC", "expression": "true"}}`).is(200))
+	got := read[api.Schedule](s.send("PATCH", "schedules/s", `{"partition": {"strategy": "DYNAMIC", "expression": "true"}}`).is(200))
 	if got.Class != "LEADER_ONLY" || got.Partition == nil || got.Partition.Expression != "true" || len(got.Partition.Shards) != 0 {
 		t.Errorf("%+v, partition %+v", got, got.Partition)
 	}
-	if got := read[httpapi.Schedule](s.send("PATCH", "schedules/s", `{"class": null, "partition": null}`).is(200)); got.Class != "" || got.Partition != nil {
+	if got := read[api.Schedule](s.send("PATCH", "schedules/s", `{"class": null, "partition": null}`).is(200)); got.Class != "" || got.Partition != nil {
 		t.Errorf("%+v, partition %+v", got, got.Partition)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // semaphore limits the number of concurrent requests.
@@ -39,8 +40,8 @@ func (s semaphore) acquire(ctx context.Context, timeout time.Duration) error {
 	}
 }
 
-func overloaded(detail string) *Problem {
-	return &Problem{
+func overloaded(detail string) *api.Problem {
+	return &api.Problem{
 		Title: problemKinds[rota.Unavailable].title, Status: http.StatusServiceUnavailable, Code: string(rota.Unavailable),
 		Detail: detail, Hint: "retry in a moment",
 	}

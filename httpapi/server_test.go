@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/httpapi"
 	"github.com/rotajobs/rota/store/sqlite"
 )
@@ -289,7 +290,7 @@ func TestUnauthenticatedRequestsHaveTheirOwnRate(t *testing.T) {
 
 func TestVerifyCleanStore(t *testing.T) {
 	s := newServer(t)
-	if got := read[httpapi.Verification](s.get("verify").is(200)); !got.Clean || got.Violations == nil {
+	if got := read[api.Verification](s.get("verify").is(200)); !got.Clean || got.Violations == nil {
 		t.Errorf("%+v", got)
 	}
 }

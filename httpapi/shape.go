@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/internal/suggest"
 )
 
@@ -42,7 +43,7 @@ var formNames = map[form]string{
 	formInteger: "a whole number", formNumber: "a number", formFlag: "true or false",
 	formTime:     "a time in RFC 3339; write it like 2026-11-15T07:00:00Z",
 	formDuration: "a duration; write it with a unit, such as \"90s\" or \"5 MINUTES\"",
-	formID:       "an id; an id looks like " + exampleID,
+	formID:       "an id; an id looks like " + api.ExampleID,
 }
 
 var shapeCache sync.Map // reflect.Type → *shape
@@ -56,11 +57,11 @@ func shapeOf(t reflect.Type) *shape {
 }
 
 var leafForms = map[reflect.Type]form{
-	reflect.TypeFor[Time]():            formTime,
-	reflect.TypeFor[Duration]():        formDuration,
-	reflect.TypeFor[ID]():              formID,
-	reflect.TypeFor[Document]():        formDocument,
-	reflect.TypeFor[SQLValue]():        formAny,
+	reflect.TypeFor[api.Time]():        formTime,
+	reflect.TypeFor[api.Duration]():    formDuration,
+	reflect.TypeFor[api.ID]():          formID,
+	reflect.TypeFor[api.Document]():    formDocument,
+	reflect.TypeFor[api.SQLValue]():    formAny,
 	reflect.TypeFor[json.RawMessage](): formAny,
 }
 
@@ -69,8 +70,8 @@ func newShape(t reflect.Type) *shape {
 	if form, known := leafForms[t]; known {
 		return &shape{form: form}
 	}
-	if opt, ok := reflect.Zero(t).Interface().(interface{ inner() reflect.Type }); ok {
-		return newShape(opt.inner())
+	if opt, ok := reflect.Zero(t).Interface().(interface{ Inner() reflect.Type }); ok {
+		return newShape(opt.Inner())
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -8,16 +8,17 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // checker walks valid JSON and records where it differs from its shape.
 type checker struct {
 	data []byte
-	errs []FieldError
+	errs []api.FieldError
 }
 
 // checkShape returns the invalid fields of a valid JSON text.
-func checkShape(data []byte, s *shape) []FieldError {
+func checkShape(data []byte, s *shape) []api.FieldError {
 	c := checker{data: data}
 	c.value(0, s, "")
 	return c.errs
@@ -25,7 +26,7 @@ func checkShape(data []byte, s *shape) []FieldError {
 
 func (c *checker) addError(path, reason string) {
 	if len(c.errs) < errorsMax {
-		c.errs = append(c.errs, FieldError{Field: path, Reason: reason})
+		c.errs = append(c.errs, api.FieldError{Field: path, Reason: reason})
 	}
 }
 
@@ -99,7 +100,7 @@ func (c *checker) text(text []byte, f form, path string) {
 	var err error
 	switch f {
 	case formTime:
-		_, err = parseTime(word)
+		_, err = api.ParseTime(word)
 	case formDuration:
 		_, err = rota.ParseDuration(word)
 	case formID:
@@ -123,7 +124,7 @@ func (c *checker) object(i int, s *shape, path string) {
 		end := c.skipValue(i)
 		var name string
 		_ = json.Unmarshal(c.data[i:end], &name) // the JSON is valid
-		at := joinPath(path, name)
+		at := api.FieldPath(path, name)
 		field := s.elem
 		if s.form == formObject {
 			field = s.fields[name]
@@ -157,19 +158,7 @@ func (c *checker) unknownField(s *shape, path, name string) {
 	if meant := s.nearest(name); meant != "" {
 		reason += "; did you mean " + meant + "?"
 	}
-	c.addError(joinPath(path, name), reason)
-}
-
-// joinPath returns the path of a field. Field names come from the request, so long ones are cut.
-func joinPath(path, name string) string {
-	const shown = 64
-	if len(name) > shown {
-		name = strings.ToValidUTF8(name[:shown], "") + "…"
-	}
-	if path == "" {
-		return name
-	}
-	return path + "." + name
+	c.addError(api.FieldPath(path, name), reason)
 }
 
 func (c *checker) skipSpace(i int) int {

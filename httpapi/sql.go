@@ -5,23 +5,24 @@ import (
 	"fmt"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/sql/ddl"
 	"github.com/rotajobs/rota/sql/session"
 )
 
-func (a *api) sqlRoutes() {
+func (a *server) sqlRoutes() {
 	route(a, operation{
 		method: "POST", path: "/sql", id: "run-sql", tag: "SQL", summary: "Run SQL",
 		description: "Several statements run as one transaction. A transaction that BEGIN opens and the request does not commit is rolled back. " +
 			"An error has its SQLSTATE and its position in the text. " +
 			"With an Idempotency-Key, writes take effect once; queries run each time.",
 		example:  `{"statement": "SELECT job_name, next_run_time_ts FROM sys.jobs WHERE state = $1", "args": ["ENABLED"]}`,
-		response: SQLAnswer{}, errors: []int{403, 404, 408, 409},
+		response: api.SQLAnswer{}, errors: []int{403, 404, 408, 409},
 	}, runSQL)
 }
 
-func runSQL(c *call, body *SQLRequest) (reply, error) {
-	args, err := body.check()
+func runSQL(c *call, body *api.SQLRequest) (reply, error) {
+	args, err := sqlArgs(body)
 	if err != nil {
 		return reply{}, err
 	}
@@ -32,7 +33,7 @@ func runSQL(c *call, body *SQLRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	v := SQLAnswer{SQLResult: NewSQLResult(&session.Answer{})}
+	v := api.SQLAnswer{SQLResult: NewSQLResult(&session.Answer{})}
 	for _, a := range answers {
 		v.Results = append(v.Results, NewSQLResult(a))
 	}
@@ -45,8 +46,8 @@ func runSQL(c *call, body *SQLRequest) (reply, error) {
 	return ok(v)
 }
 
-// check validates the request, and returns its arguments.
-func (r *SQLRequest) check() (args []any, err error) {
+// sqlArgs validates the request, and returns its arguments.
+func sqlArgs(r *api.SQLRequest) (args []any, err error) {
 	switch {
 	case r.Statement == "":
 		return nil, rota.Invalidf("statement", "is empty; send a statement, such as SHOW JOBS")
@@ -54,7 +55,7 @@ func (r *SQLRequest) check() (args []any, err error) {
 		return nil, rota.Invalidf("statement", "has %d bytes; at most %d are allowed", len(r.Statement), ddl.TextMax)
 	}
 	for i, v := range r.Args {
-		arg, simple := v.argument()
+		arg, simple := v.Argument()
 		if !simple {
 			return nil, rota.Invalidf(fmt.Sprintf("args[%d]", i), "must be a string, a number, true, false or null")
 		}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/sql/session"
 )
 
@@ -61,16 +62,16 @@ func sqlKindOfState(state string) (sqlKind, bool) {
 
 // sqlProblem converts the error of a statement. The request of a statement is cancelled only if its
 // client has left or the server stops. The server then answers as it does for any other request.
-func sqlProblem(e *session.Error) *Problem {
+func sqlProblem(e *session.Error) *api.Problem {
 	if errors.Is(e.Err, context.Canceled) {
 		p := problemOf(e.Err)
 		p.SQLState = e.State
 		return p
 	}
 	k, _ := sqlKindOfState(e.State)
-	p := &Problem{Title: k.title, Status: k.status, Code: k.code, SQLState: e.State}
+	p := &api.Problem{Title: k.title, Status: k.status, Code: k.code, SQLState: e.State}
 	if p.Status == http.StatusInternalServerError {
-		p.describeInternal()
+		describeInternal(p)
 		return p
 	}
 	p.Detail, p.Hint = e.Message, e.Hint

@@ -6,17 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // sql runs statements that must succeed.
-func (s *server) sql(statement string, args ...any) httpapi.SQLAnswer {
+func (s *server) sql(statement string, args ...any) api.SQLAnswer {
 	s.Helper()
-	return read[httpapi.SQLAnswer](s.post("sql", map[string]any{"statement": statement, "args": args}).is(200))
+	return read[api.SQLAnswer](s.post("sql", map[string]any{"statement": statement, "args": args}).is(200))
 }
 
 // refused runs statements that must fail.
-func (s *server) refused(statement string, status int, code, state string) httpapi.Problem {
+func (s *server) refused(statement string, status int, code, state string) api.Problem {
 	s.Helper()
 	p := s.post("sql", map[string]string{"statement": statement}).problem(status, code)
 	if p.SQLState != state {
@@ -26,7 +26,7 @@ func (s *server) refused(statement string, status int, code, state string) httpa
 }
 
 // cells returns the rows as JSON.
-func cells(t testing.TB, v httpapi.SQLResult) string {
+func cells(t testing.TB, v api.SQLResult) string {
 	t.Helper()
 	text, err := json.Marshal(v.Rows)
 	if err != nil {
@@ -41,12 +41,12 @@ func TestSQLCreatesScheduleSeenOverHTTP(t *testing.T) {
 	if made.Tag != "CREATE JOB" || len(made.Columns) != 0 || len(made.Rows) != 0 || made.Results != nil {
 		t.Errorf("%+v", made)
 	}
-	shown := read[httpapi.Schedule](s.get("schedules/nightly").is(200))
+	shown := read[api.Schedule](s.get("schedules/nightly").is(200))
 	if shown.Cron != "0 3 * * *" || shown.Timezone != "Europe/Berlin" {
 		t.Errorf("%+v", shown)
 	}
 	found := s.sql("SELECT job_name, state FROM sys.jobs WHERE job_name = $1", "nightly")
-	want := []httpapi.SQLColumn{{Name: "job_name", Type: "text"}, {Name: "state", Type: "text"}}
+	want := []api.SQLColumn{{Name: "job_name", Type: "text"}, {Name: "state", Type: "text"}}
 	if found.Tag != "SELECT 1" || !reflect.DeepEqual(found.Columns, want) || cells(t, found.SQLResult) != `[["nightly","ENABLED"]]` {
 		t.Errorf("%+v %s", found, cells(t, found.SQLResult))
 	}
@@ -78,8 +78,8 @@ func TestSQLValuesAreExact(t *testing.T) {
 		{"$1 IS NULL", "true", "boolean", []any{nil}},
 	} {
 		got := s.post("sql", map[string]any{"statement": "SELECT " + test.expression + " AS v", "args": test.args}).is(200)
-		v := read[httpapi.SQLAnswer](got)
-		if !strings.Contains(got.text, `"rows":[[`+test.want+`]]`) || v.Columns[0] != (httpapi.SQLColumn{Name: "v", Type: test.kind}) {
+		v := read[api.SQLAnswer](got)
+		if !strings.Contains(got.text, `"rows":[[`+test.want+`]]`) || v.Columns[0] != (api.SQLColumn{Name: "v", Type: test.kind}) {
 			t.Errorf("%s: %s", test.expression, got.text)
 		}
 	}

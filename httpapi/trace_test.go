@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/httpapi"
 )
 
@@ -17,12 +18,12 @@ func TestTraceparentIsStoredWithJob(t *testing.T) {
 	if got := s.post("jobs", `{"type": "a"}`, "traceparent", trace).is(201).job(); got.Trace != trace {
 		t.Errorf("the trace is %q", got.Trace)
 	}
-	for _, job := range read[httpapi.Batch](s.post("jobs/batch", `{"jobs": [{"type": "a"}, {"type": "a"}]}`, "traceparent", trace).is(201)).Items {
+	for _, job := range read[api.Batch](s.post("jobs/batch", `{"jobs": [{"type": "a"}, {"type": "a"}]}`, "traceparent", trace).is(201)).Items {
 		if job.Trace != trace {
 			t.Errorf("the trace is %q", job.Trace)
 		}
 	}
-	if got := read[httpapi.GroupDetail](s.post("groups", `{"jobs": [{"type": "a"}]}`, "traceparent", trace).is(201)).Jobs[0]; got.Trace != trace {
+	if got := read[api.GroupDetail](s.post("groups", `{"jobs": [{"type": "a"}]}`, "traceparent", trace).is(201)).Jobs[0]; got.Trace != trace {
 		t.Errorf("the trace is %q", got.Trace)
 	}
 	if got := s.post("direct", `{"type": "noop"}`, "traceparent", trace).is(200).job(); got.Trace != trace {

@@ -4,47 +4,17 @@ import (
 	"net/http"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/payload"
 )
 
-// PolicyRequest sets the retry and timeout policy.
-type PolicyRequest struct {
-	MaxRetries Opt[int]      `json:"max_retries,omitzero" doc:"Retries after a failure, 0 to 1,000."`
-	Backoff    Opt[Duration] `json:"backoff,omitzero" doc:"Pause before the first retry. It doubles with each retry."`
-	BackoffMax Opt[Duration] `json:"backoff_max,omitzero" doc:"Longest pause between retries; 0s means no limit."`
-	Jitter     Opt[float64]  `json:"jitter,omitzero" doc:"Fraction of each pause that is removed at random, 0 to 1."`
-	Timeout    Opt[Duration] `json:"timeout,omitzero" doc:"Longest duration of one run; 0s means no limit."`
-}
-
-// apply changes the fields that the request names.
-func (r *PolicyRequest) apply(p *rota.PolicyPatch) {
-	r.MaxRetries.setPointer(&p.MaxRetries)
-	r.Jitter.setPointer(&p.Jitter)
-	if r.Backoff.Set {
-		p.Backoff = spanOf(r.Backoff.Value)
-	}
-	if r.BackoffMax.Set {
-		p.BackoffMax = spanOf(r.BackoffMax.Value)
-	}
-	if r.Timeout.Set {
-		p.Timeout = spanOf(r.Timeout.Value)
-	}
-}
-
-// TypeRequest declares a whole type.
-type TypeRequest struct {
-	Description string   `json:"description,omitempty" doc:"Text for people."`
-	Schema      Document `json:"schema,omitempty" doc:"JSON Schema of the params. Omitted: any object is accepted."`
-	PolicyRequest
-}
-
-func (a *api) typeRoutes() {
+func (a *server) typeRoutes() {
 	get(a, operation{
 		method: "GET", path: "/types", id: "list-types", tag: "Types", summary: "List types", description: "By name.",
-		query: pageParams(), response: List[Type]{},
+		query: pageParams(), response: api.List[api.Type]{},
 	}, listTypes)
 	get(a, operation{
-		method: "GET", path: "/types/{name}", id: "get-type", tag: "Types", summary: "Show a type", response: Type{}, errors: []int{404},
+		method: "GET", path: "/types/{name}", id: "get-type", tag: "Types", summary: "Show a type", response: api.Type{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		t, err := c.Store.Type(c.ctx, c.name())
 		if err != nil {
@@ -56,11 +26,11 @@ func (a *api) typeRoutes() {
 		method: "PUT", path: "/types/{name}", id: "put-type", tag: "Types", summary: "Declare a type",
 		description: "Declares a type for remote workers, or replaces its declaration. Jobs of undeclared types are refused. An omitted field returns to its default. A type that this server handles itself can only be declared unchanged.",
 		example:     `{"schema": {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}, "max_retries": 5, "timeout": "30s"}`,
-		response:    Type{}, otherStatuses: map[int]string{201: "The type is new."}, errors: []int{409},
+		response:    api.Type{}, otherStatuses: map[int]string{201: "The type is new."}, errors: []int{409},
 	}, putType)
 	for path, paused := range map[string]bool{"pause": true, "resume": false} {
 		get(a, operation{
-			method: "POST", path: "/types/{name}/" + path, id: path + "-type", tag: "Types", summary: pauseSummaries[paused], response: Type{}, errors: []int{404},
+			method: "POST", path: "/types/{name}/" + path, id: path + "-type", tag: "Types", summary: pauseSummaries[paused], response: api.Type{}, errors: []int{404},
 			description: "Jobs of a paused type are accepted but not started; running jobs continue.",
 		}, func(c *call) (reply, error) { return switchType(c, paused) })
 	}
@@ -70,15 +40,15 @@ var pauseSummaries = map[bool]string{true: "Pause a type", false: "Resume a type
 
 func listTypes(c *call) (reply, error) {
 	workers := c.registry.workersByType()
-	return listNamed(c, cursorTypes, c.Store.Types, func(t *rota.Type) Type { return c.newType(t, workers) },
+	return listNamed(c, cursorTypes, c.Store.Types, func(t *rota.Type) api.Type { return c.newType(t, workers) },
 		func(t *rota.Type) string { return t.Name }, func(t *rota.Type) int { return len(t.Spec.Schema) })
 }
 
 // showType converts a type, with the workers that handle it.
-func (c *call) showType(t *rota.Type) Type { return c.newType(t, c.registry.workersByType()) }
+func (c *call) showType(t *rota.Type) api.Type { return c.newType(t, c.registry.workersByType()) }
 
-func (c *call) newType(t *rota.Type, workers map[string]int) Type {
-	v := NewType(t)
+func (c *call) newType(t *rota.Type, workers map[string]int) api.Type {
+	v := api.NewType(t)
 	v.Handled, v.Workers = c.handles(t.Name), workers[t.Name]
 	return v
 }
@@ -86,12 +56,12 @@ func (c *call) newType(t *rota.Type, workers map[string]int) Type {
 // handles reports whether this server runs jobs of a type.
 func (c *call) handles(typ string) bool { return c.Engine != nil && c.Engine.Handles(typ) }
 
-func putType(c *call, body *TypeRequest) (reply, error) {
+func putType(c *call, body *api.TypeRequest) (reply, error) {
 	if rota.InternalType(c.name()) {
 		return reply{}, internalType("name")
 	}
-	spec := rota.TypeSpec{Description: body.Description, Schema: body.Schema.raw()}
-	body.apply(&spec.Policy)
+	spec := rota.TypeSpec{Description: body.Description, Schema: body.Schema.Raw()}
+	body.Apply(&spec.Policy)
 	if len(spec.Schema) > 0 && len(spec.Schema) <= rota.SchemaMax {
 		if _, err := payload.Compile(spec.Schema); err != nil {
 			return reply{}, err

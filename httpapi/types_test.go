@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // TestDeclareTypeOfThisServerConflicts checks that others cannot change a type whose handler depends
@@ -23,9 +23,9 @@ func TestDeclareTypeOfThisServerConflicts(t *testing.T) {
 		t.Errorf("%s\nbecame\n%s", was, is)
 	}
 
-	stands := read[httpapi.Type](answer{TB: t, text: was})
+	stands := read[api.Type](answer{TB: t, text: was})
 	s.send("PUT", "types/sleep", map[string]any{"description": stands.Description, "schema": stands.Schema}).is(200)
-	if paused := read[httpapi.Type](s.post("types/sleep/pause", nil).is(200)); !paused.Paused {
+	if paused := read[api.Type](s.post("types/sleep/pause", nil).is(200)); !paused.Paused {
 		t.Errorf("%+v", paused)
 	}
 }

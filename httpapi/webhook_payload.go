@@ -7,23 +7,24 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // ComposeWebhook returns a function that composes the bodies of deliveries: the event, and the current
 // job, schedule, group or reservation. An entity that no longer exists is omitted.
 func ComposeWebhook(store rota.Store) func(ctx context.Context, id string, d rota.Delivery) ([]byte, error) {
 	return func(ctx context.Context, id string, d rota.Delivery) ([]byte, error) {
-		n := WebhookPayload{ID: id, Event: string(d.Event), Time: Time{d.Time}, PlanTime: Time{d.PlanTime}, Detail: d.Detail}
-		for _, add := range []func(context.Context, rota.Store, *rota.Delivery) error{n.addJob, n.addSchedule, n.addGroup, n.addReservation} {
-			if err := add(ctx, store, &d); err != nil && rota.CodeOf(err) != rota.NotFound {
+		n := api.WebhookPayload{ID: id, Event: string(d.Event), Time: api.Time{Time: d.Time}, PlanTime: api.Time{Time: d.PlanTime}, Detail: d.Detail}
+		for _, add := range []func(context.Context, rota.Store, *rota.Delivery, *api.WebhookPayload) error{addJob, addSchedule, addGroup, addReservation} {
+			if err := add(ctx, store, &d, &n); err != nil && rota.CodeOf(err) != rota.NotFound {
 				return nil, err
 			}
 		}
-		return n.encode()
+		return encodePayload(&n)
 	}
 }
 
-func (n *WebhookPayload) encode() ([]byte, error) {
+func encodePayload(n *api.WebhookPayload) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -31,20 +32,20 @@ func (n *WebhookPayload) encode() ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-func (n *WebhookPayload) addJob(ctx context.Context, store rota.Store, d *rota.Delivery) error {
+func addJob(ctx context.Context, store rota.Store, d *rota.Delivery, n *api.WebhookPayload) error {
 	if d.JobID == nil {
 		return nil
 	}
-	n.JobID = ID{*d.JobID}
+	n.JobID = api.ID{ID: *d.JobID}
 	job, err := store.Job(ctx, *d.JobID)
 	if err != nil {
 		return err
 	}
-	n.Job = new(NewJob(job))
+	n.Job = new(api.NewJob(job))
 	n.Run = n.Job.Run
 	execution, err := executionOf(ctx, store, job)
-	if execution.State == ExecutionFailed && job.Run != nil { // the retry is another job and not part of this event
-		execution.NextRetryAt = Time{}
+	if execution.State == api.ExecutionFailed && job.Run != nil { // the retry is another job and not part of this event
+		execution.NextRetryAt = api.Time{}
 	}
 	n.Execution = &execution
 	return err
@@ -54,7 +55,7 @@ func (n *WebhookPayload) addJob(ctx context.Context, store rota.Store, d *rota.D
 // one.
 func about(kind rota.EventKind, thing string) bool { return strings.HasPrefix(string(kind), thing+".") }
 
-func (n *WebhookPayload) addSchedule(ctx context.Context, store rota.Store, d *rota.Delivery) error {
+func addSchedule(ctx context.Context, store rota.Store, d *rota.Delivery, n *api.WebhookPayload) error {
 	if d.Schedule == "" || !about(d.Event, "schedule") {
 		return nil
 	}
@@ -63,33 +64,33 @@ func (n *WebhookPayload) addSchedule(ctx context.Context, store rota.Store, d *r
 	if err != nil {
 		return err
 	}
-	n.Schedule = new(NewSchedule(s))
+	n.Schedule = new(api.NewSchedule(s))
 	return nil
 }
 
-func (n *WebhookPayload) addGroup(ctx context.Context, store rota.Store, d *rota.Delivery) error {
+func addGroup(ctx context.Context, store rota.Store, d *rota.Delivery, n *api.WebhookPayload) error {
 	if d.GroupID == nil || !about(d.Event, "group") {
 		return nil
 	}
-	n.GroupID = ID{*d.GroupID}
+	n.GroupID = api.ID{ID: *d.GroupID}
 	g, err := store.Group(ctx, *d.GroupID)
 	if err != nil {
 		return err
 	}
-	n.Group = new(NewGroup(g))
+	n.Group = new(api.NewGroup(g))
 	return nil
 }
 
-func (n *WebhookPayload) addReservation(ctx context.Context, store rota.Store, d *rota.Delivery) error {
+func addReservation(ctx context.Context, store rota.Store, d *rota.Delivery, n *api.WebhookPayload) error {
 	if d.ReservationID == nil {
 		return nil
 	}
-	n.ReservationID = ID{*d.ReservationID}
+	n.ReservationID = api.ID{ID: *d.ReservationID}
 	found, err := store.Reservations(ctx, after(*d.ReservationID), 1)
 	if err != nil || len(found) == 0 || found[0].ID != *d.ReservationID {
 		return err
 	}
-	n.Reservation = new(NewReservation(found[0]))
+	n.Reservation = new(api.NewReservation(found[0]))
 	return nil
 }
 

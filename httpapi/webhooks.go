@@ -3,84 +3,39 @@ package httpapi
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
+	"github.com/rotajobs/rota/api"
 )
 
-// WebhookRequest declares a webhook.
-type WebhookRequest struct {
-	URL       string      `json:"url" alias:"address" doc:"Address of the receiver: http or https. It identifies the webhook in its list."`
-	Events    []string    `json:"events,omitempty" alias:"event" doc:"Kinds of events to deliver. Empty: all."`
-	Secret    Opt[string] `json:"secret,omitzero" alias:"key" doc:"Secret that signs deliveries. Omitted: the stored secret of this address."`
-	HasSecret Opt[bool]   `json:"has_secret,omitzero" doc:"Accepted because responses contain it; it has no effect."`
-}
-
-// mergeWebhooks converts webhooks. A stored webhook keeps its secret if the request has none, because
-// a client cannot send back a secret that is never shown.
-func mergeWebhooks(given []WebhookRequest, stored []rota.Webhook) []rota.Webhook {
-	hooks := make([]rota.Webhook, len(given))
-	for i, g := range given {
-		hooks[i] = rota.Webhook{URL: g.URL, Secret: secretOf(g.URL, stored)}
-		if g.Secret.Value != nil {
-			hooks[i].Secret = *g.Secret.Value
-		}
-		for _, kind := range g.Events {
-			hooks[i].Events = append(hooks[i].Events, rota.EventKind(kind))
-		}
-	}
-	return hooks
-}
-
-func secretOf(url string, stored []rota.Webhook) string {
-	at := slices.IndexFunc(stored, func(h rota.Webhook) bool { return h.URL == url })
-	if at < 0 {
-		return ""
-	}
-	return stored[at].Secret
-}
-
-// WebhooksRequest sets the webhooks for all events.
-type WebhooksRequest struct {
-	Webhooks []WebhookRequest `json:"webhooks" doc:"All webhooks: a webhook that is not listed is removed."`
-	Version  ID               `json:"version,omitzero" doc:"Version that was read. The webhooks are set only if they have not changed since."`
-}
-
-// WebhookTestRequest requests a webhook test.
-type WebhookTestRequest struct {
-	URL      string `json:"url" doc:"Address to send the test to."`
-	Secret   string `json:"secret,omitempty" doc:"Secret to sign it with. Omitted: the stored secret of this address."`
-	Template string `json:"template,omitempty" doc:"Template of the webhook, if it belongs to one."`
-}
-
-func (a *api) webhookRoutes() {
+func (a *server) webhookRoutes() {
 	get(a, operation{
 		method: "GET", path: "/webhooks", id: "get-webhooks", tag: "Webhooks", summary: "Show the webhooks for all events",
 		description: "The webhooks of a template are part of the template. GET /jobs?type=rota.webhook lists deliveries, GET /dead?type=rota.webhook those that failed permanently.",
-		response:    Webhooks{},
+		response:    api.Webhooks{},
 	}, func(c *call) (reply, error) {
 		h, err := c.Store.Webhooks(c.ctx)
 		if err != nil {
 			return reply{}, err
 		}
-		return ok(NewWebhooks(h))
+		return ok(api.NewWebhooks(h))
 	})
 	route(a, operation{
 		method: "PUT", path: "/webhooks", id: "put-webhooks", tag: "Webhooks", summary: "Set the webhooks for all events",
 		description: "Takes effect immediately. Pending deliveries to a removed webhook are dropped.",
 		example:     `{"webhooks": [{"url": "https://example.com/hooks/rota", "events": ["job.dead", "schedule.missed"], "secret": "a text that nobody guesses"}]}`,
-		response:    Webhooks{}, errors: []int{409},
+		response:    api.Webhooks{}, errors: []int{409},
 	}, putWebhooks)
 	route(a, operation{
 		method: "POST", path: "/webhooks/test", id: "test-webhook", tag: "Webhooks", summary: "Test a webhook",
 		description: "Sends one signed request with the event " + eventTest + " and returns the result. It is not retried.",
-		example:     `{"url": "https://example.com/hooks/rota", "secret": "a text that nobody guesses"}`, response: WebhookTested{},
+		example:     `{"url": "https://example.com/hooks/rota", "secret": "a text that nobody guesses"}`, response: api.WebhookTested{},
 	}, testWebhook)
 }
 
-func putWebhooks(c *call, body *WebhooksRequest) (reply, error) {
+func putWebhooks(c *call, body *api.WebhooksRequest) (reply, error) {
 	if body.Webhooks == nil {
 		return reply{}, &rota.Error{Code: rota.Invalid, Field: "webhooks", Reason: "is missing", Hint: "send [] to remove all webhooks"}
 	}
@@ -90,7 +45,7 @@ func putWebhooks(c *call, body *WebhooksRequest) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
-		command := &rota.PutWebhooks{Meta: meta, Version: &stored.Version, Spec: mergeWebhooks(body.Webhooks, stored.Spec)}
+		command := &rota.PutWebhooks{Meta: meta, Version: &stored.Version, Spec: api.MergeWebhooks(body.Webhooks, stored.Spec)}
 		if !body.Version.IsZero() {
 			command.Version = &body.Version.ID
 		}
@@ -101,7 +56,7 @@ func putWebhooks(c *call, body *WebhooksRequest) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
-		return ok(NewWebhooks(put.Webhooks))
+		return ok(api.NewWebhooks(put.Webhooks))
 	}
 	if !body.Version.IsZero() {
 		return change()
@@ -112,7 +67,7 @@ func putWebhooks(c *call, body *WebhooksRequest) (reply, error) {
 // eventTest is the event name of a test; no other delivery has it.
 const eventTest = "webhook.test"
 
-func testWebhook(c *call, body *WebhookTestRequest) (reply, error) {
+func testWebhook(c *call, body *api.WebhookTestRequest) (reply, error) {
 	if c.Webhooks == nil {
 		return reply{}, &rota.Error{Code: rota.Unavailable, Reason: "this server sends no webhooks", Hint: "use a server that was started with rota serve"}
 	}
@@ -120,9 +75,9 @@ func testWebhook(c *call, body *WebhookTestRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	tested, started := WebhookTested{DeliveryID: rota.NewID().String()}, time.Now()
-	message := WebhookPayload{ID: tested.DeliveryID, Event: eventTest, Time: Time{c.Clock()}, Detail: "this is a test; nothing happened"}
-	text, err := message.encode()
+	tested, started := api.WebhookTested{DeliveryID: rota.NewID().String()}, time.Now()
+	message := api.WebhookPayload{ID: tested.DeliveryID, Event: eventTest, Time: api.Time{Time: c.Clock()}, Detail: "this is a test; nothing happened"}
+	text, err := encodePayload(&message)
 	if err != nil {
 		return reply{}, err
 	}
@@ -131,23 +86,23 @@ func testWebhook(c *call, body *WebhookTestRequest) (reply, error) {
 	})
 	tested.DurationMS = time.Since(started).Milliseconds()
 	if err != nil {
-		tested.Error = Text(err.Error())
+		tested.Error = api.Text(err.Error())
 		return ok(tested)
 	}
-	tested.Status, tested.Delivered, tested.Body = &receipt.Status, receipt.Delivered(), Text(receipt.Body)
+	tested.Status, tested.Delivered, tested.Body = &receipt.Status, receipt.Delivered(), api.Text(receipt.Body)
 	if !tested.Delivered {
-		tested.Error = Text(fmt.Sprintf("the receiver answered %d; a 2xx status is required", receipt.Status))
+		tested.Error = api.Text(fmt.Sprintf("the receiver answered %d; a 2xx status is required", receipt.Status))
 	}
 	return ok(tested)
 }
 
 // webhookToTest returns the webhook that a request names, which need not be stored.
-func (c *call) webhookToTest(body *WebhookTestRequest) (hook rota.Webhook, err error) {
+func (c *call) webhookToTest(body *api.WebhookTestRequest) (hook rota.Webhook, err error) {
 	stored, err := c.storedWebhooks(body.Template)
 	if err != nil {
 		return hook, err
 	}
-	hook = rota.Webhook{URL: body.URL, Secret: cmp.Or(body.Secret, secretOf(body.URL, stored))}
+	hook = rota.Webhook{URL: body.URL, Secret: cmp.Or(body.Secret, api.WebhookSecret(body.URL, stored))}
 	err = (&rota.PutWebhooks{Meta: rota.NewMeta(""), Spec: []rota.Webhook{hook}}).Validate()
 	return hook, renameFields(err, "webhooks[0]", "")
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/httpapi"
 )
@@ -30,7 +31,7 @@ func hook(url string, events ...string) map[string]any {
 
 func TestSetAndShowWebhooks(t *testing.T) {
 	s := newServer(t)
-	none := read[httpapi.Webhooks](s.get("webhooks").is(200))
+	none := read[api.Webhooks](s.get("webhooks").is(200))
 	if none.Webhooks == nil || len(none.Webhooks) != 0 || !none.Version.IsZero() {
 		t.Errorf("%+v", none)
 	}
@@ -39,7 +40,7 @@ func TestSetAndShowWebhooks(t *testing.T) {
 	if put.text != shown.text {
 		t.Errorf("PUT returned %s, GET %s", put.text, shown.text)
 	}
-	got := read[httpapi.Webhooks](shown)
+	got := read[api.Webhooks](shown)
 	if len(got.Webhooks) != 2 || got.Webhooks[0].URL != "https://a.example/x" || !slices.Equal(got.Webhooks[0].Events, []string{"job.dead", "schedule.missed"}) ||
 		len(got.Webhooks[1].Events) != 0 || !got.Webhooks[1].HasSecret || got.Version.IsZero() {
 		t.Errorf("%+v", got)
@@ -59,7 +60,7 @@ func TestSetAndShowWebhooks(t *testing.T) {
 		t.Errorf("%+v", stored)
 	}
 	s.send("PUT", "webhooks", `{"webhooks": []}`).is(200)
-	if got := read[httpapi.Webhooks](s.get("webhooks").is(200)); len(got.Webhooks) != 0 {
+	if got := read[api.Webhooks](s.get("webhooks").is(200)); len(got.Webhooks) != 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -141,13 +142,13 @@ func TestInvalidWebhooksNameFieldAndChangeNothing(t *testing.T) {
 
 func TestSetWebhooksWithStaleVersionConflicts(t *testing.T) {
 	s := newServer(t)
-	first := read[httpapi.Webhooks](s.send("PUT", "webhooks", map[string]any{"webhooks": []any{hook("https://a.example/")}}).is(200))
+	first := read[api.Webhooks](s.send("PUT", "webhooks", map[string]any{"webhooks": []any{hook("https://a.example/")}}).is(200))
 	body := `{"webhooks": [{"url": "https://a.example/", "events": ["job.dead"]}], "version": "` + first.Version.String() + `"}`
 	s.send("PUT", "webhooks", body).is(200)
 	if p := s.send("PUT", "webhooks", strings.Replace(body, "job.dead", "job.failed", 1)).problem(409, "conflict"); p.Errors[0].Field != "version" {
 		t.Errorf("%+v", p)
 	}
-	if got := read[httpapi.Webhooks](s.get("webhooks").is(200)); got.Webhooks[0].Events[0] != "job.dead" {
+	if got := read[api.Webhooks](s.get("webhooks").is(200)); got.Webhooks[0].Events[0] != "job.dead" {
 		t.Errorf("%+v", got)
 	}
 
@@ -157,7 +158,7 @@ func TestSetWebhooksWithStaleVersionConflicts(t *testing.T) {
 	if again := s.send("PUT", "webhooks", map[string]any{"webhooks": []any{hook("https://one.example/")}}, "Idempotency-Key", "k").is(200); again.text == one.text {
 		t.Error("it was applied twice")
 	}
-	if got := read[httpapi.Webhooks](s.get("webhooks").is(200)); got.Webhooks[0].URL != "https://two.example/" {
+	if got := read[api.Webhooks](s.get("webhooks").is(200)); got.Webhooks[0].URL != "https://two.example/" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -165,11 +166,11 @@ func TestSetWebhooksWithStaleVersionConflicts(t *testing.T) {
 func TestTemplateWebhooks(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")
-	made := read[httpapi.Template](s.post("templates", map[string]any{"name": "t", "type": "a", "webhooks": []any{hook("https://a.example/", "job.dead")}}).is(201))
+	made := read[api.Template](s.post("templates", map[string]any{"name": "t", "type": "a", "webhooks": []any{hook("https://a.example/", "job.dead")}}).is(201))
 	if len(made.Webhooks) != 1 || !made.Webhooks[0].HasSecret || made.Webhooks[0].Events[0] != "job.dead" {
 		t.Errorf("%+v", made.Webhooks)
 	}
-	bare := read[httpapi.Template](s.post("templates", `{"name": "bare", "type": "a"}`).is(201))
+	bare := read[api.Template](s.post("templates", `{"name": "bare", "type": "a"}`).is(201))
 	if bare.Webhooks == nil || len(bare.Webhooks) != 0 {
 		t.Errorf("%+v", bare.Webhooks)
 	}
@@ -183,7 +184,7 @@ func TestTemplateWebhooks(t *testing.T) {
 	// A change of another field keeps the webhooks; a webhook with the same address keeps its
 	// secret.
 	s.send("PATCH", "templates/t", `{"priority": 3}`).is(200)
-	changed := read[httpapi.Template](s.send("PATCH", "templates/t", `{"webhooks": [{"url": "https://a.example/", "events": ["job.failed"], "has_secret": true}]}`).is(200))
+	changed := read[api.Template](s.send("PATCH", "templates/t", `{"webhooks": [{"url": "https://a.example/", "events": ["job.failed"], "has_secret": true}]}`).is(200))
 	if changed.Webhooks[0].Events[0] != "job.failed" || secretOf() != hookSecret {
 		t.Errorf("%+v %s", changed.Webhooks, secretOf())
 	}
@@ -193,7 +194,7 @@ func TestTemplateWebhooks(t *testing.T) {
 	}
 	for _, none := range []string{`{"webhooks": []}`, `{"webhooks": null}`} {
 		s.send("PATCH", "templates/t", map[string]any{"webhooks": []any{hook("https://a.example/")}}).is(200)
-		if got := read[httpapi.Template](s.send("PATCH", "templates/t", none).is(200)); len(got.Webhooks) != 0 {
+		if got := read[api.Template](s.send("PATCH", "templates/t", none).is(200)); len(got.Webhooks) != 0 {
 			t.Errorf("%s leaves %+v", none, got.Webhooks)
 		}
 	}
@@ -328,7 +329,7 @@ func TestWebhookPayloadMatchesAPI(t *testing.T) {
 	// retry.
 	s.post("jobs", `{"type": "fail", "params": {"message": "boom"}, "max_retries": 1, "backoff": "1h"}`).is(201)
 	failed := in.await(t, "job.failed")
-	execution := read[httpapi.Execution](answer{TB: t, text: string(failed["execution"])})
+	execution := read[api.Execution](answer{TB: t, text: string(failed["execution"])})
 	if execution.State != "failed" || execution.Error != "boom" || execution.Attempts != 1 || !execution.NextRetryAt.IsZero() {
 		t.Errorf("%+v", execution)
 	}
@@ -338,11 +339,11 @@ func TestWebhookPayloadMatchesAPI(t *testing.T) {
 	s.post("groups", `{"jobs": [{"type": "noop"}]}`).is(201)
 	s.post("direct", `{"type": "noop"}`).is(200)
 	group := in.await(t, "group.finished")
-	if g := read[httpapi.Group](answer{TB: t, text: string(group["group"])}); g.Status != "COMPLETED" || string(group["group_id"]) != `"`+g.ID.String()+`"` || string(group["job"]) != "null" {
+	if g := read[api.Group](answer{TB: t, text: string(group["group"])}); g.Status != "COMPLETED" || string(group["group_id"]) != `"`+g.ID.String()+`"` || string(group["job"]) != "null" {
 		t.Errorf("%s", group["group"])
 	}
 	reservation := in.await(t, "reservation.active")
-	if r := read[httpapi.Reservation](answer{TB: t, text: string(reservation["reservation"])}); r.ID.IsZero() || r.Node == "" {
+	if r := read[api.Reservation](answer{TB: t, text: string(reservation["reservation"])}); r.ID.IsZero() || r.Node == "" {
 		t.Errorf("%s", reservation["reservation"])
 	}
 	s.awaitDeliveries()
@@ -405,9 +406,9 @@ func TestComposeWebhookOfDeletedEntities(t *testing.T) {
 func TestWebhookTestReportsResult(t *testing.T) {
 	s := newServer(t, func(c *httpapi.Config) { c.Webhooks = loopback(t) })
 	in := newInbox(t)
-	test := func(body any) httpapi.WebhookTested {
+	test := func(body any) api.WebhookTested {
 		t.Helper()
-		return read[httpapi.WebhookTested](s.post("webhooks/test", body).is(200))
+		return read[api.WebhookTested](s.post("webhooks/test", body).is(200))
 	}
 	if got := test(map[string]any{"url": in.URL, "secret": hookSecret}); !got.Delivered || *got.Status != 200 || got.Error != "" || got.DeliveryID == "" {
 		t.Errorf("%+v", got)

@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/httpapi"
 	"github.com/rotajobs/rota/store/wrap"
 )
 
 // claim claims jobs as a worker.
-func (s *server) claim(body string, headers ...string) []httpapi.ClaimedJob {
+func (s *server) claim(body string, headers ...string) []api.ClaimedJob {
 	s.Helper()
-	return read[httpapi.Claimed](s.post("claim", body, headers...).is(200)).Items
+	return read[api.Claimed](s.post("claim", body, headers...).is(200)).Items
 }
 
 // claimOne claims exactly one job.
-func (s *server) claimOne(types ...string) httpapi.ClaimedJob {
+func (s *server) claimOne(types ...string) api.ClaimedJob {
 	s.Helper()
 	items := s.claim(fmt.Sprintf(`{"worker": "w", "types": ["%s"], "limit": 9}`, strings.Join(types, `", "`)))
 	if len(items) != 1 {
@@ -30,13 +31,13 @@ func (s *server) claimOne(types ...string) httpapi.ClaimedJob {
 }
 
 // lease returns an item for a claimed job, with more fields.
-func lease(job httpapi.ClaimedJob, more string) string {
+func lease(job api.ClaimedJob, more string) string {
 	return fmt.Sprintf(`{"run_id": "%s", "job_id": "%s", "lease_token": "%s"%s}`, job.RunID, job.Job.ID, job.LeaseToken, more)
 }
 
-func (s *server) extend(job httpapi.ClaimedJob, more string) httpapi.ExtendedLease {
+func (s *server) extend(job api.ClaimedJob, more string) api.ExtendedLease {
 	s.Helper()
-	items := read[httpapi.Extended](s.post("extend", `{"items": [`+lease(job, more)+`]}`).is(200)).Items
+	items := read[api.Extended](s.post("extend", `{"items": [`+lease(job, more)+`]}`).is(200)).Items
 	if len(items) != 1 || items[0].RunID != job.RunID {
 		s.Fatalf("%+v", items)
 	}
@@ -44,16 +45,16 @@ func (s *server) extend(job httpapi.ClaimedJob, more string) httpapi.ExtendedLea
 }
 
 // finish finishes a job, and returns the code of the result.
-func (s *server) finish(job httpapi.ClaimedJob, more string) string {
+func (s *server) finish(job api.ClaimedJob, more string) string {
 	s.Helper()
-	items := read[httpapi.Finished](s.post("finish", `{"items": [`+lease(job, more)+`]}`).is(200)).Items
+	items := read[api.Finished](s.post("finish", `{"items": [`+lease(job, more)+`]}`).is(200)).Items
 	if len(items) != 1 || items[0].RunID != job.RunID {
 		s.Fatalf("%+v", items)
 	}
 	return items[0].Code
 }
 
-func (s *server) show(id httpapi.ID) httpapi.Job {
+func (s *server) show(id api.ID) api.Job {
 	s.Helper()
 	return s.get("jobs/" + id.String()).is(200).job()
 }
@@ -90,7 +91,7 @@ func TestWorkerClaimsExtendsAndFinishes(t *testing.T) {
 	s.enqueue(`{"type": "mail"}`)
 	s.enqueue(`{"type": "other", "priority": 9}`)
 	answer := s.post("claim", `{"worker": "mailer-1", "types": ["mail", "nobody-declared-this"], "limit": 2, "lease": "1 MINUTE"}`).is(200)
-	items := read[httpapi.Claimed](answer).Items
+	items := read[api.Claimed](answer).Items
 	if len(items) != 2 || items[0].Job.ID.String() != first || items[1].Job.ID.String() != second {
 		t.Fatalf("%+v", items)
 	}
@@ -129,7 +130,7 @@ func TestWorkerClaimsExtendsAndFinishes(t *testing.T) {
 	}
 	again := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	code = s.finish(two, `, "outcome": "failed", "error": "`+strings.Repeat("é", 20_000)+`", "error_code": "E7", "retry_at": "`+again.Format(time.RFC3339)+`"`)
-	attempts := read[httpapi.ExecutionDetail](s.get("executions/" + second).is(200)).Attempts
+	attempts := read[api.ExecutionDetail](s.get("executions/" + second).is(200)).Attempts
 	if run := attempts[0].Run; code != "ok" || run.Status != "FAILED" || run.ErrorCode != "E7" || len(run.Error) > rota.ErrorMax || len(run.Error) < rota.ErrorMax-20 {
 		t.Errorf("%s %+v", code, run)
 	}
@@ -157,7 +158,7 @@ func TestFinalOutcomesAreNotRetried(t *testing.T) {
 		if code := s.finish(s.claimOne("a"), `, "outcome": `+outcome); code != "ok" {
 			t.Error(code)
 		}
-		attempts := read[httpapi.ExecutionDetail](s.get("executions/" + id).is(200)).Attempts
+		attempts := read[api.ExecutionDetail](s.get("executions/" + id).is(200)).Attempts
 		if len(attempts) != 1 || attempts[0].State != want {
 			t.Errorf("%s: %+v", outcome, attempts)
 		}
@@ -216,7 +217,7 @@ func TestExtendReportsCancelAndTimeout(t *testing.T) {
 		t.Errorf("%+v", held)
 	}
 	s.finish(job, `, "outcome": "cancelled", "error_code": "timeout"`)
-	if attempts := read[httpapi.ExecutionDetail](s.get("executions/" + job.Job.ID.String()).is(200)).Attempts; len(attempts) != 2 {
+	if attempts := read[api.ExecutionDetail](s.get("executions/" + job.Job.ID.String()).is(200)).Attempts; len(attempts) != 2 {
 		t.Errorf("a timeout must be retried: %+v", attempts)
 	}
 }
@@ -278,7 +279,7 @@ func TestLeaseWithWrongTokenIsLost(t *testing.T) {
 	unknown.Job.ID.ID, unknown.RunID.ID = rota.NewID(), rota.NewID()
 	before := s.show(items[0].Job.ID)
 	three := lease(forged, `, "outcome": "completed"`) + `,` + lease(items[1], `, "outcome": "completed"`) + `,` + lease(unknown, `, "outcome": "failed"`)
-	finished := read[httpapi.Finished](s.post("finish", `{"items": [`+three+`]}`).is(200)).Items
+	finished := read[api.Finished](s.post("finish", `{"items": [`+three+`]}`).is(200)).Items
 	if finished[0].Code != "lease_lost" || finished[1].Code != "ok" || finished[2].Code != "lease_lost" || finished[2].RunID != unknown.RunID {
 		t.Errorf("%+v", finished)
 	}
@@ -304,7 +305,7 @@ func TestFinishManyRuns(t *testing.T) {
 	for i, job := range items {
 		ends[i] = lease(job, result)
 	}
-	finished := read[httpapi.Finished](s.post("finish", `{"items": [`+strings.Join(ends, ",")+`]}`).is(200)).Items
+	finished := read[api.Finished](s.post("finish", `{"items": [`+strings.Join(ends, ",")+`]}`).is(200)).Items
 	if len(finished) != 400 {
 		t.Fatalf("%d are answered", len(finished))
 	}
@@ -313,7 +314,7 @@ func TestFinishManyRuns(t *testing.T) {
 			t.Fatalf("%d: %+v", i, finished[i])
 		}
 	}
-	if stats := read[httpapi.Stats](s.get("stats").is(200)); stats.Running != 0 {
+	if stats := read[api.Stats](s.get("stats").is(200)); stats.Running != 0 {
 		t.Errorf("%+v", stats)
 	}
 }
@@ -336,7 +337,7 @@ func TestClaimFailsJobsWithInvalidParams(t *testing.T) {
 		t.Fatalf("%+v", items)
 	}
 	for _, id := range bad {
-		attempts := read[httpapi.ExecutionDetail](s.get("executions/" + id).is(200)).Attempts
+		attempts := read[api.ExecutionDetail](s.get("executions/" + id).is(200)).Attempts
 		run := attempts[0].Run
 		if len(attempts) != 1 || run.Status != "FAILED" || run.ErrorCode != "payload" || !strings.Contains(string(run.Error), "params.to") {
 			t.Errorf("%d attempts, %+v", len(attempts), run)
@@ -371,9 +372,9 @@ func TestTypesCountActiveWorkers(t *testing.T) {
 	s.declare("a", "b")
 	handled := func(a, b int) {
 		t.Helper()
-		for _, typ := range read[httpapi.List[httpapi.Type]](s.get("types").is(200)).Items {
+		for _, typ := range read[api.List[api.Type]](s.get("types").is(200)).Items {
 			want := map[string]int{"a": a, "b": b}[typ.Name]
-			if one := read[httpapi.Type](s.get("types/" + typ.Name).is(200)); typ.Workers != want || one.Workers != want {
+			if one := read[api.Type](s.get("types/" + typ.Name).is(200)); typ.Workers != want || one.Workers != want {
 				t.Errorf("%d and %d handle %s, not %d", typ.Workers, one.Workers, typ.Name, want)
 			}
 		}

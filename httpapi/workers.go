@@ -4,72 +4,43 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // The worker protocol. A worker claims jobs, which are leased to it, extends the leases while it runs
 // the jobs, and reports their outcomes. A worker that stops extending loses the lease, and its later
 // requests for the run change nothing.
 
-// Codes of items in a response.
-const (
-	leaseOK   = "ok"
-	leaseLost = "lease_lost"
-)
-
-// LeaseRequest names a lease, with its token.
-type LeaseRequest struct {
-	RunID      ID     `json:"run_id" nullable:"false" doc:"Id of the run, from the claim."`
-	JobID      ID     `json:"job_id" nullable:"false" doc:"Id of its job."`
-	LeaseToken string `json:"lease_token" doc:"Lease token, from the claim."`
-}
-
-func (r *LeaseRequest) ref() (rota.LeaseRef, error) {
-	ref := rota.LeaseRef{JobID: r.JobID.ID, RunID: r.RunID.ID}
-	if r.LeaseToken == "" { // Validate refuses it together with other missing fields
-		return ref, nil
-	}
-	token, err := rota.ParseToken(r.LeaseToken)
-	ref.Token = token
-	return ref, err
-}
-
-func leaseCode(code rota.Code) string {
-	if code == "" {
-		return leaseOK
-	}
-	return leaseLost
-}
-
-// leaseOf returns the requested lease duration.
-func leaseOf(given *Duration) time.Duration {
-	if given == nil {
-		return rota.DefaultLease
-	}
-	return time.Duration(*given)
-}
-
-func (a *api) workerRoutes() {
+func (a *server) workerRoutes() {
 	route(a, operation{
 		method: "POST", path: "/claim", id: "claim", tag: "Workers", summary: "Claim jobs",
 		description: "Claims the first ready jobs of the given types and leases them to the worker. If no job is ready, the request waits up to wait; an empty list means that no job became ready. " +
 			"A request with the same Idempotency-Key returns those of its jobs that are still open. A UUIDv7 is the cheapest key for the server. " +
 			"Without a key, jobs claimed for a worker whose connection broke fail immediately with the code shutdown, and are retried immediately if attempts are left. With a key they stay leased to the worker until the lease expires.",
 		example:  `{"worker": "mailer-1", "types": ["mail"], "limit": 10, "lease": "30s", "wait": "30s"}`,
-		response: Claimed{}, errors: []int{409}, class: classPoll,
+		response: api.Claimed{}, errors: []int{409}, class: classPoll,
 	}, claimJobs)
 	route(a, operation{
 		method: "POST", path: "/extend", id: "extend", tag: "Workers", summary: "Extend leases",
 		description: "Send it every third of the lease duration. The response also says which runs must stop. Each item is handled separately: a lost lease does not affect the others. The request may be repeated.",
-		example: `{"lease": "30s", "items": [{"run_id": "` + exampleID + `", "job_id": "` + exampleID + `",
+		example: `{"lease": "30s", "items": [{"run_id": "` + api.ExampleID + `", "job_id": "` + api.ExampleID + `",
 			"lease_token": "5f60718293a4b5c6d7e8f9000a1b2c3d", "progress": {"done": 17, "of": 100}}]}`,
-		response: Extended{}, errors: []int{413}, bulk: true,
+		response: api.Extended{}, errors: []int{413}, bulk: true,
 	}, extendLeases)
 	route(a, operation{
 		method: "POST", path: "/finish", id: "finish", tag: "Workers", summary: "Report outcomes of jobs",
 		description: "Each item is handled separately: an item whose lease is lost changes nothing and does not affect the others. A malformed request is refused as a whole. " +
 			"The request may be repeated and needs no Idempotency-Key.",
-		example: `{"items": [{"run_id": "` + exampleID + `", "job_id": "` + exampleID + `", "lease_token": "5f60718293a4b5c6d7e8f9000a1b2c3d",
+		example: `{"items": [{"run_id": "` + api.ExampleID + `", "job_id": "` + api.ExampleID + `", "lease_token": "5f60718293a4b5c6d7e8f9000a1b2c3d",
 			"outcome": "completed", "result": {"sent": 3}, "log": "sent 3 mails\n"}]}`,
-		response: Finished{}, errors: []int{413}, bulk: true,
+		response: api.Finished{}, errors: []int{413}, bulk: true,
 	}, finishRuns)
+}
+
+// leaseOf returns the requested lease duration.
+func leaseOf(given *api.Duration) time.Duration {
+	if given == nil {
+		return rota.DefaultLease
+	}
+	return time.Duration(*given)
 }

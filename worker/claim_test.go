@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // fullJob is a job with every field that a claimed job can have.
@@ -31,19 +31,15 @@ func TestClaimedJobEqualsJobOfServer(t *testing.T) {
 		Attempt: 1, Policy: rota.Policy{MaxAttempts: 1}, CreatedAt: time.UnixMicro(1).UTC(), StartedAt: time.UnixMicro(2).UTC(),
 	}
 	for name, job := range map[string]*rota.Job{"whole": fullJob(), "least": least} {
-		text, err := encode(httpapi.NewJob(job))
+		text, err := encode(api.NewJob(job))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var view jobView
+		var view api.Job
 		if err := json.Unmarshal(text, &view); err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, text)
 		}
-		got, err := view.job()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(got, job) {
+		if got := view.Entity(); !reflect.DeepEqual(got, job) {
 			t.Errorf("%s: it was decoded as\n%+v, want\n%+v", name, got, job)
 		}
 	}

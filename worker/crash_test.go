@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/worker"
 	"github.com/rotajobs/rota/worker/workertest"
 )
@@ -30,7 +30,7 @@ func TestServerKilledWhileWorkersRunLosesAndRepeatsNothing(t *testing.T) {
 		}).awaitReady()
 	}
 	const count, kills = 400, 4
-	jobs := make([]httpapi.Job, count)
+	jobs := make([]api.Job, count)
 	var flow sync.WaitGroup
 	for from := range 4 {
 		flow.Go(func() {
@@ -97,7 +97,7 @@ func TestKilledWorkerIsRetriedByAnother(t *testing.T) {
 
 // checkRetried checks that an execution has two attempts: one whose lease expired, and one
 // that completed on another worker.
-func checkRetried(t *testing.T, e httpapi.ExecutionDetail, first, second string) {
+func checkRetried(t *testing.T, e api.ExecutionDetail, first, second string) {
 	t.Helper()
 	if len(e.Attempts) != 2 || e.State != "completed" {
 		t.Fatalf("it is %s after %d attempts: %s", e.State, len(e.Attempts), e.Error)
@@ -112,7 +112,7 @@ func checkRetried(t *testing.T, e httpapi.ExecutionDetail, first, second string)
 }
 
 // lateFinish records a run as completed with its old lease token.
-func lateFinish(s *workertest.Cluster, job httpapi.Job, of line) (code string) {
+func lateFinish(s *workertest.Cluster, job api.Job, of line) (code string) {
 	s.Helper()
 	var answer struct {
 		Items []struct{ Code string }
@@ -136,7 +136,7 @@ func TestSuspendedWorkerCannotRecordAfterLease(t *testing.T) {
 	ledgerOf(s).awaitLine(t, "start", "heeds")
 	proof := ledgerOf(s).awaitLine(t, "start", "deaf")
 	sleeper.Signal(syscall.SIGSTOP)
-	for _, job := range []httpapi.Job{heeds, deaf} {
+	for _, job := range []api.Job{heeds, deaf} {
 		s.Eventually("the lease has expired", func() bool { return s.Job(job.ID).State == "failed" })
 	}
 	heir := startWorker(t, s.NewProxy().URL(), s.Token(), ledgerOf(s).registry(), worker.Config{Name: "heir"}).awaitReady()
@@ -147,7 +147,7 @@ func TestSuspendedWorkerCannotRecordAfterLease(t *testing.T) {
 		t.Errorf("the cause in the handler of %s is %q", line.worker, line.more)
 	}
 	touch(t, s.Path("go"))
-	for _, job := range []httpapi.Job{heeds, deaf} {
+	for _, job := range []api.Job{heeds, deaf} {
 		checkRetried(t, s.AwaitEnd(job), "sleeper", "heir")
 	}
 	s.Eventually("the handler that ignores its context has ended", func() bool { return countEnds(ledgerOf(s).lines(t, "deaf")) == 2 })
@@ -175,7 +175,7 @@ func TestPartitionedWorkerCannotRecordAfterLease(t *testing.T) {
 	ledgerOf(s).awaitLine(t, "start", "stopped")
 	ledgerOf(s).awaitLine(t, "start", "ends")
 	way.Hold()
-	for _, job := range []httpapi.Job{stopped, ends} {
+	for _, job := range []api.Job{stopped, ends} {
 		s.Eventually("the lease has expired", func() bool { return s.Job(job.ID).State == "failed" })
 	}
 	touch(t, s.Path("go"))
@@ -202,7 +202,7 @@ func TestBrokenConnectionsRunEachJobOnce(t *testing.T) {
 	s := workertest.New(t)
 	way := s.NewProxy()
 	startWorker(t, way.URL(), s.Token(), ledgerOf(s).registry(), worker.Config{Workers: 4, Lease: time.Minute, Timeout: 2 * time.Second}).awaitReady()
-	var jobs []httpapi.Job
+	var jobs []api.Job
 	for i := range 200 {
 		jobs = append(jobs, s.Enqueue("task", workertest.Object{"mark": fmt.Sprint("m-", i), "do": "nap", "for": "3ms"}, nil))
 		if i%10 == 5 {
@@ -226,7 +226,7 @@ func TestStoppingWorkersRunTheirLastClaim(t *testing.T) {
 	s := workertest.New(t)
 	reg := ledgerOf(s).registry
 	first := startWorker(t, s.NewProxy().URL(), s.Token(), reg(), worker.Config{}).awaitReady()
-	var jobs []httpapi.Job
+	var jobs []api.Job
 	for i := range 150 {
 		jobs = append(jobs, s.Enqueue("task", workertest.Object{"mark": fmt.Sprint("m-", i), "do": "nap", "for": "10ms"}, nil))
 		if i%10 == 9 {
@@ -265,7 +265,7 @@ func sleepMeasured(s *workertest.Cluster, d time.Duration) (lost time.Duration) 
 func TestStopWaitsForRunningHandlers(t *testing.T) {
 	t.Parallel()
 	s := workertest.New(t)
-	var job httpapi.Job
+	var job api.Job
 	for _, lease := range []time.Duration{2 * time.Second, 8 * time.Second, 32 * time.Second} { // a busy machine loses short leases
 		mark := "s-" + lease.String()
 		w := startWorker(t, s.NewProxy().URL(), s.Token(), ledgerOf(s).registry(), worker.Config{Lease: lease}).awaitReady()

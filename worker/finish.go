@@ -2,31 +2,11 @@ package worker
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
-
-// finishRequest records how runs ended.
-type finishRequest struct {
-	Items []finishItem `json:"items"`
-}
-
-type finishItem struct {
-	leaseView
-	Outcome      string          `json:"outcome"`
-	Result       json.RawMessage `json:"result,omitempty"`
-	Error        string          `json:"error,omitempty"`
-	ErrorCode    string          `json:"error_code,omitempty"`
-	Permanent    bool            `json:"permanent,omitempty"`
-	RetryAt      time.Time       `json:"retry_at,omitzero"`
-	ExitCode     *int            `json:"exit_code,omitempty"`
-	RowsAffected *int64          `json:"rows_affected,omitempty"`
-	Artifacts    []string        `json:"artifacts,omitempty"`
-	Log          string          `json:"log,omitempty"`
-}
 
 // finishBytes bounds one request, unless a single end is larger.
 const finishBytes = 1 << 20
@@ -43,7 +23,7 @@ func (s *store) finish(ctx context.Context, c *rota.Finish) (rota.Reply, error) 
 			return nil, err
 		}
 		for i := range answers {
-			finished.Items = append(finished.Items, rota.FinishAnswer{RunID: answers[i].RunID, Code: answers[i].code()})
+			finished.Items = append(finished.Items, rota.FinishAnswer{RunID: answers[i].RunID.ID, Code: codeOfLease(&answers[i])})
 		}
 	}
 	return finished, nil
@@ -64,17 +44,16 @@ func (s *store) nextChunk(items []rota.FinishItem) []rota.FinishItem {
 	return items
 }
 
-func (s *store) finishChunk(ctx context.Context, items []rota.FinishItem) ([]leaseAnswer, error) {
-	body := finishRequest{Items: make([]finishItem, len(items))}
-	asked := make([]leaseView, len(items))
+// finishChunk sends one request. Its answer has the first fields of an answer to a heartbeat.
+func (s *store) finishChunk(ctx context.Context, items []rota.FinishItem) ([]api.ExtendedLease, error) {
+	body := api.FinishRequest{Items: make([]api.FinishRun, len(items))}
 	for i := range items {
-		asked[i] = newLeaseView(items[i].LeaseRef)
-		body.Items[i] = newFinishItem(&items[i], s.logs.text(items[i].RunID))
+		body.Items[i] = api.NewFinishRun(&items[i], s.logs.text(items[i].RunID))
 	}
-	var answers leaseAnswers
+	var answers api.Extended
 	err := s.server.call(ctx, request{act: "finish", method: http.MethodPost, path: "/finish", body: body, backoff: &s.server.otherBackoff}, &answers)
 	if err == nil {
-		err = answers.check("finish", asked)
+		err = checkLeases("finish", answers.Items, len(items), func(i int) api.ID { return body.Items[i].RunID })
 	}
 	// A refusal may be due to the log: the end is sent again without it.
 	if len(items) == 1 && err != nil && !undecided(err) && body.Items[0].Log != "" {
@@ -82,11 +61,4 @@ func (s *store) finishChunk(ctx context.Context, items []rota.FinishItem) ([]lea
 		return s.finishChunk(ctx, items)
 	}
 	return answers.Items, err
-}
-
-func newFinishItem(it *rota.FinishItem, log string) finishItem {
-	return finishItem{
-		leaseView: newLeaseView(it.LeaseRef), Outcome: string(it.Outcome), Result: it.Result, Error: it.Error, ErrorCode: it.ErrorCode,
-		Permanent: it.Permanent, RetryAt: it.RetryAt, ExitCode: it.ExitCode, RowsAffected: it.RowsAffected, Artifacts: it.Artifacts, Log: log,
-	}
 }

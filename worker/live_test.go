@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/httpapi"
 	"github.com/rotajobs/rota/worker"
 	"github.com/rotajobs/rota/worker/workertest"
 )
@@ -62,7 +62,7 @@ func TestWorkerDeclaresTypesAndLimits(t *testing.T) {
 	s := workertest.New(t)
 	s.Must("PUT", "/types/other", workertest.Object{}, nil)
 	s.Must("PUT", "/limits", workertest.Object{"global": 50, "types": workertest.Object{"other": workertest.Object{"rate": "100/1m"}}, "keys": workertest.Object{"k": 2}}, nil)
-	declare := func() (typ httpapi.Type, limits string) {
+	declare := func() (typ api.Type, limits string) {
 		reg := engine.NewRegistry()
 		engine.Handle(reg, func(context.Context, task) error { return nil },
 			engine.WithTimeout(90*time.Second), engine.WithRetries(7), engine.WithConcurrency(3), engine.WithDescription("for a test"))

@@ -10,19 +10,8 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
-
-// problem is an error as the server sends it.
-type problem struct {
-	Title  string `json:"title"`
-	Code   string `json:"code"`
-	Detail string `json:"detail"`
-	Hint   string `json:"hint"`
-	Errors []struct {
-		Field  string `json:"field"`
-		Reason string `json:"reason"`
-	} `json:"errors"`
-}
 
 // statusCodes maps HTTP statuses to codes, for problems whose code is not one of Rota's.
 var statusCodes = map[int]rota.Code{
@@ -47,16 +36,16 @@ func (s *server) read(act string, answer *http.Response, text []byte, into any) 
 		s.answered.Store(true)
 		return nil
 	}
-	var p problem
+	var p api.Problem
 	if answer.StatusCode < 400 || media != "application/problem+json" || json.Unmarshal(text, &p) != nil || p.Code == "" {
 		return s.notRotaError(act, answer)
 	}
 	s.answered.Store(true)
-	return withRetryAfter(answer, p.error(act, answer.StatusCode))
+	return withRetryAfter(answer, problemError(&p, act, answer.StatusCode))
 }
 
-// error returns a problem as a rota.Error.
-func (p *problem) error(act string, status int) *rota.Error {
+// problemError returns a problem as a rota.Error.
+func problemError(p *api.Problem, act string, status int) *rota.Error {
 	e := &rota.Error{Code: rota.Code(p.Code), Act: act, Reason: p.Detail, Hint: p.Hint}
 	if !slices.Contains(rota.Codes, e.Code) {
 		e.Code = codeOf(status)

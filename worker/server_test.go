@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // receivedRequest is a request as the server received it.
@@ -290,10 +291,10 @@ func TestLongFinishesAreSentInChunks(t *testing.T) {
 
 // respondAllOK answers that all leases of a request are valid.
 func respondAllOK(w http.ResponseWriter, r *http.Request) {
-	var asked, answer leaseAnswers
+	var asked, answer api.Extended
 	_ = json.NewDecoder(r.Body).Decode(&asked)
 	for _, item := range asked.Items {
-		answer.Items = append(answer.Items, leaseAnswer{RunID: item.RunID, Code: codeOK})
+		answer.Items = append(answer.Items, api.ExtendedLease{RunID: item.RunID, Code: api.LeaseOK})
 	}
 	text, _ := encode(answer)
 	respondOK(string(text))(w, r)

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // store is a server as the engine of a worker sees it: it claims jobs, extends leases,
@@ -63,60 +64,58 @@ func asError(err error) *rota.Error {
 
 // Type reads a type.
 func (s *store) Type(ctx context.Context, name string) (*rota.Type, error) {
-	var t typeView
-	err := s.server.call(ctx, request{
-		act: "type " + name, method: http.MethodGet, path: "/types/" + url.PathEscape(name), backoff: &s.server.otherBackoff,
-	}, &t)
-	if err != nil {
-		return nil, err
-	}
-	return t.typ()
+	return s.callType(ctx, name, request{method: http.MethodGet})
 }
 
 func (s *store) putType(ctx context.Context, c *rota.PutType) (rota.Reply, error) {
 	if c.Mode != rota.PutAny || c.Version != nil {
 		return nil, errUnsupported("put_type with a condition")
 	}
-	var t typeView
-	err := s.server.call(ctx, request{
-		act: "type " + c.Name, method: http.MethodPut, path: "/types/" + url.PathEscape(c.Name), key: c.ID.String(),
-		body: newTypeRequest(c.Spec), backoff: &s.server.otherBackoff,
-	}, &t)
-	if err != nil {
-		return nil, err
-	}
-	typ, err := t.typ()
+	typ, err := s.callType(ctx, c.Name, request{method: http.MethodPut, key: c.ID.String(), body: api.NewTypeRequest(c.Spec)})
 	if err != nil {
 		return nil, err
 	}
 	return &rota.TypePut{Type: typ, Changed: true}, nil
 }
 
+func (s *store) callType(ctx context.Context, name string, r request) (*rota.Type, error) {
+	r.act, r.path, r.backoff = "type "+name, "/types/"+url.PathEscape(name), &s.server.otherBackoff
+	var t api.Type
+	if err := s.server.call(ctx, r, &t); err != nil {
+		return nil, err
+	}
+	if t.Name == "" {
+		return nil, unreadable("type", rota.Invalidf("name", "is empty"))
+	}
+	return t.Entity(), nil
+}
+
 // Throttle reads the limits.
 func (s *store) Throttle(ctx context.Context) (*rota.Throttle, error) {
-	var t throttleView
+	var t api.Throttle
 	err := s.server.call(ctx, request{act: "limits", method: http.MethodGet, path: "/limits", backoff: &s.server.otherBackoff}, &t)
 	if err != nil {
 		return nil, err
 	}
-	spec, err := t.spec()
-	throttle := &rota.Throttle{Spec: spec}
-	if t.Version != nil {
-		throttle.Version = *t.Version
+	limits := t.Request()
+	spec, err := limits.Spec()
+	if err != nil {
+		return nil, unreadable("limits", err)
 	}
-	return throttle, err
+	return &rota.Throttle{Spec: spec, Version: t.Version.ID}, nil
 }
 
 // putThrottle writes all limits, unless they were changed since they were read.
 func (s *store) putThrottle(ctx context.Context, c *rota.PutThrottle) (rota.Reply, error) {
-	var t throttleView
-	view := newThrottleView(c.Spec)
+	limits := api.NewThrottle(&rota.Throttle{Spec: c.Spec})
+	body := limits.Request()
+	body.Version.Set = true // null: the limits were never set
 	if c.Version != nil && !c.Version.IsZero() {
-		view.Version = c.Version
+		body.Version.Value = &api.ID{ID: *c.Version}
 	}
 	err := s.server.call(ctx, request{
-		act: "limits", method: http.MethodPut, path: "/limits", key: c.ID.String(), body: view, backoff: &s.server.otherBackoff,
-	}, &t)
+		act: "limits", method: http.MethodPut, path: "/limits", key: c.ID.String(), body: body, backoff: &s.server.otherBackoff,
+	}, &limits)
 	if err != nil {
 		return nil, err
 	}

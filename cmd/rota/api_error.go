@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // statusExits maps HTTP status codes to exit codes, for problems with an unknown code.
@@ -27,7 +27,7 @@ var statusExits = map[int]int{
 // refusal converts the problem that the server answered to an error with its text, hint and exit code.
 func (a *app) refusal(address string, response *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	var p httpapi.Problem
+	var p api.Problem
 	if json.Unmarshal(text, &p) != nil || p.Title == "" && p.Detail == "" {
 		return notRotaError(address, "it answered "+response.Status)
 	}
@@ -52,7 +52,7 @@ func (a *app) refusal(address string, response *http.Response) error {
 }
 
 // problemText is the text of a problem. It names each invalid field once.
-func problemText(p httpapi.Problem) string {
+func problemText(p api.Problem) string {
 	text := sanitize(firstNonEmpty(p.Detail, p.Title))
 	if len(p.Errors) == 1 && strings.Contains(text, p.Errors[0].Reason) {
 		return text

@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // page is one page of a list, with items as the server sent them.
-type page = httpapi.List[json.RawMessage]
+type page = api.List[json.RawMessage]
 
 // listFlags holds the flags of every list command.
 type listFlags struct {
@@ -36,7 +36,7 @@ func (l *listFlags) flags(cmd *cobra.Command) {
 
 // list reads pages up to the limit and joins them.
 func (a *app) list(ctx context.Context, path string, query url.Values, l listFlags) (page, error) {
-	all := page{Items: []json.RawMessage{}, NextCursor: httpapi.Text(l.cursor)}
+	all := page{Items: []json.RawMessage{}, NextCursor: api.Text(l.cursor)}
 	for {
 		size := rota.PageMax
 		if l.limit > 0 {
@@ -53,7 +53,7 @@ func (a *app) list(ctx context.Context, path string, query url.Values, l listFla
 	}
 }
 
-func (a *app) page(ctx context.Context, path string, query url.Values, cursor httpapi.Text, size int) (page, error) {
+func (a *app) page(ctx context.Context, path string, query url.Values, cursor api.Text, size int) (page, error) {
 	asked := url.Values{"limit": {strconv.Itoa(size)}}
 	for name, values := range query {
 		asked[name] = values

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // TestServerAddressPrecedence: a flag overrides the environment, which overrides the files in the data directory.
@@ -148,7 +148,7 @@ func TestProblemCodesMapToExitCodes(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(row.status)
-			json.NewEncoder(w).Encode(httpapi.Problem{Title: "No", Status: row.status, Code: row.code, Detail: "the value is wrong", Hint: "fix it"})
+			json.NewEncoder(w).Encode(api.Problem{Title: "No", Status: row.status, Code: row.code, Detail: "the value is wrong", Hint: "fix it"})
 		}))
 		_, errs, code := runLine("stats --token x --url " + server.URL)
 		server.Close()
@@ -161,12 +161,12 @@ func TestProblemCodesMapToExitCodes(t *testing.T) {
 // TestProblemTextNamesEachFieldOnce checks also that control characters are removed.
 func TestProblemTextNamesEachFieldOnce(t *testing.T) {
 	for _, row := range []struct {
-		problem httpapi.Problem
+		problem api.Problem
 		want    string
 	}{
-		{httpapi.Problem{Title: "No"}, "No"},
-		{httpapi.Problem{Title: "No", Detail: "type: is empty", Errors: []httpapi.FieldError{{Field: "type", Reason: "is empty"}}}, "type: is empty"},
-		{httpapi.Problem{Detail: "two are wrong", Errors: []httpapi.FieldError{{Field: "a", Reason: "is not even"}, {Field: "b", Reason: "is \x1b[31mred"}}}, "two are wrong\n  a: is not even\n  b: is ?[31mred"},
+		{api.Problem{Title: "No"}, "No"},
+		{api.Problem{Title: "No", Detail: "type: is empty", Errors: []api.FieldError{{Field: "type", Reason: "is empty"}}}, "type: is empty"},
+		{api.Problem{Detail: "two are wrong", Errors: []api.FieldError{{Field: "a", Reason: "is not even"}, {Field: "b", Reason: "is \x1b[31mred"}}}, "two are wrong\n  a: is not even\n  b: is ?[31mred"},
 	} {
 		if got := problemText(row.problem); got != row.want {
 			t.Errorf("got %q, want %q", got, row.want)

@@ -3,9 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 func newAuditCommand(a *app) *cobra.Command {
@@ -18,7 +17,7 @@ func newAuditCommand(a *app) *cobra.Command {
 				return err
 			}
 			t := newTable("SEQ", "WHEN", "ACTOR", "ACT", "~SUBJECT", "~DETAIL")
-			return printPage(a, found, "the audit is empty", t, func(e httpapi.AuditEntry) []string {
+			return printPage(a, found, "the audit is empty", t, func(e api.AuditEntry) []string {
 				subject := firstNonEmpty(string(e.Subject), e.JobID.String())
 				return []string{fmt.Sprint(e.Seq), a.ago(e.At.Time), firstNonEmpty(string(e.Actor), "rota"), e.Act, subject, string(e.Detail)}
 			})

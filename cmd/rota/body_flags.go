@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/cron"
-	"github.com/rotajobs/rota/httpapi"
 )
 
 // bodyFlags holds the flags that become fields of a request's body. A flag that is not given sets no field, so that the
@@ -112,7 +112,7 @@ func completeZones(cmd *cobra.Command) {
 }
 
 // durationText formats a duration from the server; nil is the empty text.
-func durationText(d *httpapi.Duration) string {
+func durationText(d *api.Duration) string {
 	if d == nil {
 		return ""
 	}

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"net/url"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // countMax is the highest count that is taken by listing jobs, which costs as much as the list.
@@ -44,7 +44,7 @@ func (b *bulk) countByStats(ctx context.Context, a *app, path string) (n int, kn
 	if err != nil {
 		return 0, false
 	}
-	stats, err := decode[httpapi.Stats](answer)
+	stats, err := decode[api.Stats](answer)
 	switch {
 	case err != nil:
 		return 0, false

@@ -3,9 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 func newDeadCommand(a *app) *cobra.Command {
@@ -26,7 +25,7 @@ func newDeadListCommand(a *app) *cobra.Command {
 			return err
 		}
 		t := newTable("ID", "^NAME", "ATTEMPTS", "DIED", "CODE", "~ERROR").mayDrop("ATTEMPTS", "CODE", "DIED", "ERROR")
-		return printPage(a, found, "no dead letters", t, func(j httpapi.Job) []string {
+		return printPage(a, found, "no dead letters", t, func(j api.Job) []string {
 			return []string{j.ExecutionID.String(), j.Name, fmt.Sprint(j.Attempt), a.ago(j.FinishedAt.Time), runCode(j), runError(j)}
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 func newDirectCommand(a *app) *cobra.Command {
@@ -41,7 +41,7 @@ the command exits with 6 and nothing runs.`,
 
 // printDirect prints only the result and returns an error if the run failed.
 func (a *app) printDirect(answer json.RawMessage) error {
-	j, err := decode[httpapi.Job](answer)
+	j, err := decode[api.Job](answer)
 	if err != nil {
 		return err
 	}

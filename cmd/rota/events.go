@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // eventOptions holds the flags.
@@ -71,7 +71,7 @@ func (o *eventOptions) query() url.Values {
 }
 
 // match applies the filter in the client.
-func (o *eventOptions) match(e httpapi.Event) bool {
+func (o *eventOptions) match(e api.Event) bool {
 	if o.kind != "" && e.Type != o.kind {
 		return false
 	}
@@ -155,7 +155,7 @@ func (a *app) recentEvents(ctx context.Context, opts eventOptions) (found []even
 		if err != nil {
 			return nil, a.connectionError(err, false)
 		}
-		v, err := decode[httpapi.Event](json.RawMessage(e.data))
+		v, err := decode[api.Event](json.RawMessage(e.data))
 		switch {
 		case e.name == "reset":
 			return append(found, e), nil
@@ -201,7 +201,7 @@ func (a *app) printEvent(e event) error {
 		}
 		return err
 	}
-	v, err := decode[httpapi.Event](json.RawMessage(e.data))
+	v, err := decode[api.Event](json.RawMessage(e.data))
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (a *app) printEvent(e event) error {
 }
 
 // eventLine formats an event: time, kind, name, id and details.
-func eventLine(e httpapi.Event) string {
+func eventLine(e api.Event) string {
 	parts := []string{e.At.UTC().Format("2006-01-02 15:04:05.000"), fmt.Sprintf("%-20s", e.Kind)}
 	for _, part := range []string{firstNonEmpty(e.Name, e.Type, e.Schedule), firstNonEmpty(e.JobID.String(), e.GroupID.String(), e.ReservationID.String())} {
 		if part != "" {

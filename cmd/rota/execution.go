@@ -11,12 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 var executionStates = []string{
-	httpapi.ExecutionPending, httpapi.ExecutionRunning, httpapi.ExecutionCompleted, httpapi.ExecutionFailed,
-	httpapi.ExecutionDead, httpapi.ExecutionSkipped, httpapi.ExecutionCancelled,
+	api.ExecutionPending, api.ExecutionRunning, api.ExecutionCompleted, api.ExecutionFailed,
+	api.ExecutionDead, api.ExecutionSkipped, api.ExecutionCancelled,
 }
 
 func newExecutionCommand(a *app) *cobra.Command {
@@ -43,9 +43,9 @@ func (a *app) listExecutions(ctx context.Context, query url.Values, l listFlags)
 	}
 	t := newTable("ID", "^NAME", "!STATE", "ATTEMPTS", "PLANNED", "STARTED", "TOOK", "~ERROR").
 		mayDrop("PLANNED", "TOOK", "ATTEMPTS", "STARTED", "ERROR")
-	return printPage(a, found, "no executions", t, func(e httpapi.Execution) []string {
+	return printPage(a, found, "no executions", t, func(e api.Execution) []string {
 		took := ""
-		if !e.FinishedAt.IsZero() || e.State == httpapi.ExecutionRunning {
+		if !e.FinishedAt.IsZero() || e.State == api.ExecutionRunning {
 			took = a.elapsed(e.StartedAt.Time, e.FinishedAt.Time)
 		}
 		return []string{
@@ -71,7 +71,7 @@ func newExecutionShowCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e, err := decode[httpapi.ExecutionDetail](answer)
+			e, err := decode[api.ExecutionDetail](answer)
 			if err != nil {
 				return err
 			}
@@ -81,7 +81,7 @@ func newExecutionShowCommand(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) writeExecution(w io.Writer, e httpapi.ExecutionDetail) error {
+func (a *app) writeExecution(w io.Writer, e api.ExecutionDetail) error {
 	s := &keyValues{}
 	s.add("id", e.ID.String())
 	s.add("name", e.Name)
@@ -115,7 +115,7 @@ func (a *app) writeExecution(w io.Writer, e httpapi.ExecutionDetail) error {
 }
 
 // writeLastError prints the whole error of the last attempt if the table shows only its first line.
-func writeLastError(w io.Writer, e httpapi.ExecutionDetail) error {
+func writeLastError(w io.Writer, e api.ExecutionDetail) error {
 	if len(e.Attempts) == 0 {
 		return nil
 	}

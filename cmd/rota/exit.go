@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/cron"
-	"github.com/rotajobs/rota/httpapi"
 )
 
 // The exit codes. Scripts depend on them.
@@ -43,7 +43,7 @@ type exitError struct {
 
 	reasons []string // reason for each field, in the same order
 
-	statement *httpapi.Problem // problem of a SQL statement; nil for other requests
+	statement *api.Problem // problem of a SQL statement; nil for other requests
 }
 
 func (e *exitError) Error() string { return e.err.Error() }

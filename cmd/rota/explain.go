@@ -5,9 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 // newExplainCommand creates the explain command, which is both a subcommand of job and a top-level command.
@@ -20,7 +19,7 @@ func newExplainCommand(a *app, use string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e, err := decode[httpapi.Explanation](answer)
+			e, err := decode[api.Explanation](answer)
 			if err != nil {
 				return err
 			}
@@ -31,7 +30,7 @@ func newExplainCommand(a *app, use string) *cobra.Command {
 }
 
 // writeExplanation prints a paragraph for each reason: the reason, its end, the jobs it waits for, and the remedy.
-func (a *app) writeExplanation(w io.Writer, e httpapi.Explanation) error {
+func (a *app) writeExplanation(w io.Writer, e api.Explanation) error {
 	var b strings.Builder
 	for i, r := range e.Reasons {
 		if i > 0 {

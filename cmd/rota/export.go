@@ -9,9 +9,8 @@ import (
 	"net/url"
 	"os"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 const exportExample = `  rota export                            # print all definitions
@@ -104,7 +103,7 @@ func (a *app) encodeExport(answer json.RawMessage, secrets bool) ([]byte, error)
 
 // warnSecretsOmitted prints a warning if the document leaves out secrets.
 func (a *app) warnSecretsOmitted(answer json.RawMessage) {
-	definitions, err := decode[httpapi.Definitions](answer)
+	definitions, err := decode[api.Definitions](answer)
 	if err != nil {
 		return
 	}

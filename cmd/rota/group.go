@@ -7,9 +7,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 func newGroupCommand(a *app) *cobra.Command {
@@ -27,7 +26,7 @@ func newGroupListCommand(a *app) *cobra.Command {
 				return err
 			}
 			t := newTable("ID", "^NAME", "!STATUS", "MODE", "CREATED", "~MEMBERS").mayDrop("MODE", "CREATED", "MEMBERS")
-			return printPage(a, found, "no groups", t, func(g httpapi.Group) []string {
+			return printPage(a, found, "no groups", t, func(g api.Group) []string {
 				return []string{g.ID.String(), string(g.Name), g.Status, g.Mode, a.ago(g.CreatedAt.Time), countsText(g)}
 			})
 		},
@@ -37,7 +36,7 @@ func newGroupListCommand(a *app) *cobra.Command {
 }
 
 // countsText lists the number of members in each state that has members.
-func countsText(g httpapi.Group) string {
+func countsText(g api.Group) string {
 	var parts []string
 	for _, count := range []struct {
 		n    int
@@ -73,7 +72,7 @@ func newGroupShowCommand(a *app) *cobra.Command {
 }
 
 func (a *app) printGroup(answer json.RawMessage) error {
-	g, err := decode[httpapi.GroupDetail](answer)
+	g, err := decode[api.GroupDetail](answer)
 	if err != nil {
 		return err
 	}
@@ -143,7 +142,7 @@ fields of the file.`,
 		if err != nil {
 			return err
 		}
-		g, err := decode[httpapi.Group](answer)
+		g, err := decode[api.Group](answer)
 		if err != nil {
 			return err
 		}
@@ -209,7 +208,7 @@ func newGroupCancelCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		g, err := decode[httpapi.GroupCancelled](answer)
+		g, err := decode[api.GroupCancelled](answer)
 		if err != nil {
 			return err
 		}

@@ -10,9 +10,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 const importExample = `  rota import rota.yaml --dry-run        # show what would change
@@ -57,7 +56,7 @@ func (a *app) importFile(ctx context.Context, name string, dry bool) error {
 	if err != nil {
 		return d.withLines(err)
 	}
-	put, err := decode[httpapi.DefinitionsPut](answer)
+	put, err := decode[api.DefinitionsPut](answer)
 	if err != nil {
 		return err
 	}
@@ -104,7 +103,7 @@ func (d *document) withLines(err error) error {
 }
 
 // writeImport prints each change, each note and the totals.
-func (a *app) writeImport(w io.Writer, put httpapi.DefinitionsPut) error {
+func (a *app) writeImport(w io.Writer, put api.DefinitionsPut) error {
 	t := newTable("!CHANGE", "KIND", "NAME", "~FIELDS")
 	for _, item := range put.Items {
 		if item.Change != "unchanged" {
@@ -126,7 +125,7 @@ func (a *app) writeImport(w io.Writer, put httpapi.DefinitionsPut) error {
 	return err
 }
 
-func importSummary(put httpapi.DefinitionsPut) string {
+func importSummary(put api.DefinitionsPut) string {
 	verbs := [4]string{"created", "changed", "unchanged", "left out"}
 	if put.DryRun {
 		verbs = [4]string{"to create", "to change", "unchanged", "left out"}

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/crontab"
-	"github.com/rotajobs/rota/httpapi"
 )
 
 const importCrontabLong = `Read a crontab and show the template and the schedule for each line. Both have the same name, made from the
@@ -108,13 +108,13 @@ func (m *crontabImport) compare(ctx context.Context) error {
 	answer, err := m.a.get(ctx, "/definitions", nil)
 	if exitCode(err) == exitUnavailable && !m.apply {
 		m.offline = err
-		m.declare(httpapi.Definitions{}, false)
+		m.declare(api.Definitions{}, false)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	stored, err := decode[httpapi.Definitions](answer)
+	stored, err := decode[api.Definitions](answer)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (m *crontabImport) handled(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	kind, err := decode[httpapi.Type](answer)
+	kind, err := decode[api.Type](answer)
 	return kind.Handled && m.kind != typeExec, err
 }
 
@@ -163,11 +163,11 @@ func (m *crontabImport) put(ctx context.Context, dry bool) error {
 	if err != nil {
 		return m.withLines(err)
 	}
-	put, err := decode[httpapi.DefinitionsPut](answer)
+	put, err := decode[api.DefinitionsPut](answer)
 	if err != nil {
 		return err
 	}
-	changes := map[string][]httpapi.DefinitionChange{}
+	changes := map[string][]api.DefinitionChange{}
 	for _, item := range put.Items {
 		changes[item.Name] = append(changes[item.Name], item)
 	}
@@ -179,7 +179,7 @@ func (m *crontabImport) put(ctx context.Context, dry bool) error {
 }
 
 // mergeChanges merges the changes of a template and its schedule. Only the answer to a dry run has the fields.
-func mergeChanges(changes []httpapi.DefinitionChange, known []string) (change string, fields []string) {
+func mergeChanges(changes []api.DefinitionChange, known []string) (change string, fields []string) {
 	change, fields = "unchanged", known
 	for _, c := range changes {
 		fields = append(fields, c.Fields...)
@@ -200,7 +200,7 @@ func (m *crontabImport) withLines(err error) error {
 }
 
 // paramsOf returns the params of the job that runs an entry.
-func paramsOf(kind string, e *crontab.Entry) httpapi.Document {
+func paramsOf(kind string, e *crontab.Entry) api.Document {
 	params := map[string]any{}
 	if kind == typeExec {
 		params["command"], params["args"] = firstNonEmpty(e.Shell, "/bin/sh"), []string{"-c", e.Command}

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/cron"
 	"github.com/rotajobs/rota/crontab"
-	"github.com/rotajobs/rota/httpapi"
 	"github.com/rotajobs/rota/internal/scrub"
 )
 
@@ -26,7 +26,7 @@ type crontabImport struct {
 	entries     []crontab.Entry // entry of each line, in the same order
 	refused     []crontabRefusal
 	notes       []crontabNote
-	definitions httpapi.Definitions
+	definitions api.Definitions
 	offline     error // why the server could not be read; nil if it was
 	missing     bool  // the type is not declared
 	applied     bool
@@ -202,8 +202,8 @@ func looksSecret(s crontab.Setting) bool {
 
 // declare builds the definitions. For a stored definition it changes only the fields that the crontab sets, so that
 // other changes since the first import stay.
-func (m *crontabImport) declare(stored httpapi.Definitions, handled bool) {
-	m.definitions = httpapi.Definitions{Templates: map[string]httpapi.TemplateDefinition{}, Schedules: map[string]httpapi.ScheduleDefinition{}}
+func (m *crontabImport) declare(stored api.Definitions, handled bool) {
+	m.definitions = api.Definitions{Templates: map[string]api.TemplateDefinition{}, Schedules: map[string]api.ScheduleDefinition{}}
 	held := 0
 	for i := range m.lines {
 		l, e := &m.lines[i], &m.entries[i]
@@ -214,7 +214,7 @@ func (m *crontabImport) declare(stored httpapi.Definitions, handled bool) {
 		template.Type, template.DefaultParams = m.kind, paramsOf(m.kind, e)
 		schedule, known := stored.Schedules[l.Name]
 		if !known {
-			schedule = httpapi.ScheduleDefinition{State: string(rota.ScheduleEnabled), CatchUp: string(rota.CatchUpNone)}
+			schedule = api.ScheduleDefinition{State: string(rota.ScheduleEnabled), CatchUp: string(rota.CatchUpNone)}
 			if !handled && !m.enable {
 				schedule.State = string(rota.SchedulePaused)
 				held++
@@ -224,7 +224,7 @@ func (m *crontabImport) declare(stored httpapi.Definitions, handled bool) {
 			schedule.State = string(rota.ScheduleEnabled)
 		}
 		schedule.Template, schedule.Cron, schedule.Timezone = l.Name, l.Cron, l.Timezone
-		schedule.At, schedule.Every, schedule.Anchor = httpapi.Time{}, nil, httpapi.Time{}
+		schedule.At, schedule.Every, schedule.Anchor = api.Time{}, nil, api.Time{}
 		l.State = schedule.State
 		m.definitions.Templates[l.Name], m.definitions.Schedules[l.Name] = template, schedule
 	}
@@ -232,12 +232,12 @@ func (m *crontabImport) declare(stored httpapi.Definitions, handled bool) {
 }
 
 // newCrontabTemplate creates a template that runs a command as cron does: without retries and timeout.
-func newCrontabTemplate(e *crontab.Entry) httpapi.TemplateDefinition {
-	template := httpapi.TemplateDefinition{Description: "from a crontab"}
+func newCrontabTemplate(e *crontab.Entry) api.TemplateDefinition {
+	template := api.TemplateDefinition{Description: "from a crontab"}
 	if e.User != "" {
 		template.Description += ", user " + e.User
 	}
-	template.MaxRetries, template.Timeout = new(int), new(httpapi.Duration)
+	template.MaxRetries, template.Timeout = new(int), new(api.Duration)
 	return template
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 func newJobCommand(a *app) *cobra.Command {
@@ -59,14 +59,14 @@ func newJobTable() *table {
 	return newTable("ID", "^NAME", "!STATE", "PRIORITY", "ATTEMPT", "SINCE", "~NOTE").mayDrop("PRIORITY", "ATTEMPT", "SINCE", "NOTE")
 }
 
-func (a *app) jobRow(j httpapi.Job) []string {
+func (a *app) jobRow(j api.Job) []string {
 	return []string{
 		j.ID.String(), j.Name, j.State, fmt.Sprint(j.Priority), fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts), a.jobSince(j), a.jobNote(j),
 	}
 }
 
 // jobSince formats the time of the last change: finished, started or created.
-func (a *app) jobSince(j httpapi.Job) string {
+func (a *app) jobSince(j api.Job) string {
 	switch {
 	case !j.FinishedAt.IsZero():
 		return a.ago(j.FinishedAt.Time)
@@ -77,7 +77,7 @@ func (a *app) jobSince(j httpapi.Job) string {
 }
 
 // jobNote is the note of a job in lists: its error, its start time, or the command that explains it.
-func (a *app) jobNote(j httpapi.Job) string {
+func (a *app) jobNote(j api.Job) string {
 	switch {
 	case j.Run != nil && j.Run.Error != "":
 		return firstLine(string(j.Run.Error))
@@ -108,14 +108,14 @@ func newJobShowCommand(a *app) *cobra.Command {
 
 // printJob prints all details of a job.
 func (a *app) printJob(answer json.RawMessage) error {
-	j, err := decode[httpapi.Job](answer)
+	j, err := decode[api.Job](answer)
 	if err != nil {
 		return err
 	}
 	return a.print(answer, func(w io.Writer) error { return a.printKeyValues(w, a.jobKeyValues(j)) })
 }
 
-func (a *app) jobKeyValues(j httpapi.Job) *keyValues {
+func (a *app) jobKeyValues(j api.Job) *keyValues {
 	s := &keyValues{}
 	s.add("id", j.ID.String())
 	if j.ExecutionID != j.ID {
@@ -145,7 +145,7 @@ func (a *app) jobKeyValues(j httpapi.Job) *keyValues {
 	return s
 }
 
-func byActor(actor httpapi.Text) string {
+func byActor(actor api.Text) string {
 	if actor == "" {
 		return ""
 	}
@@ -153,7 +153,7 @@ func byActor(actor httpapi.Text) string {
 }
 
 // addOrigin adds the origin of a job: template, schedule, group, scope and keys.
-func (a *app) addOrigin(s *keyValues, j httpapi.Job) {
+func (a *app) addOrigin(s *keyValues, j api.Job) {
 	s.add("template", string(j.Template))
 	s.add("schedule", string(j.Schedule))
 	s.add("planned for", a.timestamp(j.PlanTime.Time))
@@ -167,7 +167,7 @@ func (a *app) addOrigin(s *keyValues, j httpapi.Job) {
 	s.add("concurrency key", string(j.ConcurrencyKey))
 }
 
-func policyText(j httpapi.Job) string {
+func policyText(j api.Job) string {
 	text := plural(j.MaxAttempts-1, "retry", "retries") + ", backoff " + durationText(&j.Backoff)
 	if j.BackoffMax != nil {
 		text += " up to " + durationText(j.BackoffMax)
@@ -181,7 +181,7 @@ func policyText(j httpapi.Job) string {
 	return text
 }
 
-func (a *app) addRun(s *keyValues, j httpapi.Job) {
+func (a *app) addRun(s *keyValues, j api.Job) {
 	r := j.Run
 	s.add("took", a.elapsed(r.StartedAt.Time, r.FinishedAt.Time))
 	s.add("worker", string(r.Runner))

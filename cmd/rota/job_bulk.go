@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 // bulk holds the flags of a command that changes single jobs or all jobs that match a filter.
@@ -62,7 +61,7 @@ func (b *bulk) filterText() string {
 }
 
 // apply repeats a bulk request until all matching jobs are changed: the server changes one page for each request.
-func (b *bulk) apply(ctx context.Context, a *app, path string, extra map[string]any) (total httpapi.Many, err error) {
+func (b *bulk) apply(ctx context.Context, a *app, path string, extra map[string]any) (total api.Many, err error) {
 	body := b.filters.body()
 	maps.Copy(body, extra)
 	if len(b.filters.query()) == 0 {
@@ -75,7 +74,7 @@ func (b *bulk) apply(ctx context.Context, a *app, path string, extra map[string]
 		if err != nil {
 			return total, err
 		}
-		part, err := decode[httpapi.Many](answer)
+		part, err := decode[api.Many](answer)
 		if err != nil {
 			return total, err
 		}
@@ -88,7 +87,7 @@ func (b *bulk) apply(ctx context.Context, a *app, path string, extra map[string]
 	}
 }
 
-func addBulk(total *httpapi.Many, part httpapi.Many) {
+func addBulk(total *api.Many, part api.Many) {
 	total.Matched += part.Matched
 	total.Changed += part.Changed
 	total.Cancelled += part.Cancelled
@@ -140,7 +139,7 @@ func (a *app) cancelJob(ctx context.Context, id string, body map[string]any) err
 	if err != nil {
 		return err
 	}
-	j, err := decode[httpapi.JobCancelled](answer)
+	j, err := decode[api.JobCancelled](answer)
 	if err != nil {
 		return err
 	}
@@ -192,7 +191,7 @@ func (a *app) retryJob(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	j, err := decode[httpapi.Job](answer)
+	j, err := decode[api.Job](answer)
 	if err != nil {
 		return err
 	}
@@ -210,7 +209,7 @@ func forEachID(ids []string, act func(id string) error) error {
 }
 
 // printBulk prints how many jobs were changed.
-func (a *app) printBulk(done httpapi.Many, text string) error {
+func (a *app) printBulk(done api.Many, text string) error {
 	if done.Refused > 0 {
 		text += fmt.Sprintf("; %d skipped because they changed meanwhile", done.Refused)
 	}

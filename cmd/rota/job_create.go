@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 const jobCreateExample = `  rota job create noop
@@ -107,14 +107,14 @@ func (c *jobCreate) body(a *app, args []string, s *bodyFlags) (map[string]any, e
 
 // warnUnhandled prints a warning if no server and no worker handles the type of the new job.
 func (a *app) warnUnhandled(ctx context.Context, answer json.RawMessage) {
-	j, err := decode[httpapi.Job](answer)
+	j, err := decode[api.Job](answer)
 	if err != nil || a.output != formatTable {
 		return
 	}
 	if answer, err = a.get(ctx, "/types"+pathSegment(j.Type), nil); err != nil {
 		return // the job was created; only the warning is missing
 	}
-	if t, err := decode[httpapi.Type](answer); err == nil && !t.Handled && t.Workers == 0 {
+	if t, err := decode[api.Type](answer); err == nil && !t.Handled && t.Workers == 0 {
 		fmt.Fprintf(a.err, "rota: neither this server nor a remote worker handles type %s; the job waits until one does\n", sanitize(j.Type))
 	}
 }
@@ -131,17 +131,17 @@ func setScope(body map[string]any, text string) error {
 	return err
 }
 
-func readScope(text string) (httpapi.Scope, error) {
+func readScope(text string) (api.Scope, error) {
 	kind, id, found := strings.Cut(text, "=")
 	if !found || kind == "" || id == "" {
-		return httpapi.Scope{}, usagef("write it like --scope user=7", "--scope %s is not of the form KIND=ID", shortened(text))
+		return api.Scope{}, usagef("write it like --scope user=7", "--scope %s is not of the form KIND=ID", shortened(text))
 	}
-	return httpapi.Scope{Kind: kind, ID: id}, nil
+	return api.Scope{Kind: kind, ID: id}, nil
 }
 
 // printEnqueued prints the id and the state of a new job. The id is first, since other commands need it.
 func (a *app) printEnqueued(answer json.RawMessage) error {
-	j, err := decode[httpapi.Job](answer)
+	j, err := decode[api.Job](answer)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (a *app) printEnqueued(answer json.RawMessage) error {
 }
 
 // stateText describes the state of a job in a few words.
-func (a *app) stateText(j httpapi.Job) string {
+func (a *app) stateText(j api.Job) string {
 	text := j.State
 	if j.State == string(rota.StateScheduled) {
 		text += ", starts " + a.ago(j.RunAt.Time)

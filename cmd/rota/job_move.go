@@ -3,9 +3,8 @@ package main
 import (
 	"net/http"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 func newJobMoveCommand(a *app) *cobra.Command {
@@ -65,7 +64,7 @@ func (a *app) printPosition(answer []byte, err error) error {
 	if err != nil {
 		return err
 	}
-	j, err := decode[httpapi.Job](answer)
+	j, err := decode[api.Job](answer)
 	if err != nil {
 		return err
 	}

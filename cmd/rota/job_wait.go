@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // The time between two polls of a job: short at first, for jobs that end at once, then longer.
@@ -20,7 +20,7 @@ const (
 // awaitJob waits until an execution has ended with all its attempts, prints the last attempt, and returns an error if
 // it did not complete. It prints the id first, so that the user can find the job if the wait is interrupted.
 func (a *app) awaitJob(ctx context.Context, answer json.RawMessage, follow bool) error {
-	first, err := decode[httpapi.Job](answer)
+	first, err := decode[api.Job](answer)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (a *app) awaitJob(ctx context.Context, answer json.RawMessage, follow bool)
 }
 
 // waitInterrupted adds a hint to the error of a lost server: the job exists, and runs without this command.
-func waitInterrupted(j httpapi.Job, err error) error {
+func waitInterrupted(j api.Job, err error) error {
 	if exitCode(err) != exitUnavailable {
 		return err
 	}
@@ -78,7 +78,7 @@ func (a *app) logWriter() io.Writer {
 	return a.err
 }
 
-func (a *app) execution(ctx context.Context, id string) (e httpapi.ExecutionDetail, tail json.RawMessage, err error) {
+func (a *app) execution(ctx context.Context, id string) (e api.ExecutionDetail, tail json.RawMessage, err error) {
 	answer, err := a.get(ctx, "/executions"+pathSegment(id), nil)
 	if err != nil {
 		return e, nil, err
@@ -89,7 +89,7 @@ func (a *app) execution(ctx context.Context, id string) (e httpapi.ExecutionDeta
 	if err != nil {
 		return e, nil, err
 	}
-	if e, err = decode[httpapi.ExecutionDetail](answer); err == nil && len(e.Attempts) == 0 {
+	if e, err = decode[api.ExecutionDetail](answer); err == nil && len(e.Attempts) == 0 {
 		err = errors.New("the server returned an execution without attempts")
 	}
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *app) execution(ctx context.Context, id string) (e httpapi.ExecutionDeta
 
 func ended(state string) bool {
 	switch state {
-	case httpapi.ExecutionPending, httpapi.ExecutionRunning, httpapi.ExecutionFailed:
+	case api.ExecutionPending, api.ExecutionRunning, api.ExecutionFailed:
 		return false
 	}
 	return true
@@ -118,7 +118,7 @@ func sleep(ctx context.Context, pause time.Duration) error {
 }
 
 // finishWait prints the last attempt under the id of the first, and returns an error if the execution did not complete.
-func (a *app) finishWait(first httpapi.Job, e httpapi.ExecutionDetail, raw json.RawMessage) error {
+func (a *app) finishWait(first api.Job, e api.ExecutionDetail, raw json.RawMessage) error {
 	last := e.Attempts[len(e.Attempts)-1]
 	if err := a.print(raw, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, sanitize(first.ID.String()+" "+a.outcome(last)))
@@ -126,7 +126,7 @@ func (a *app) finishWait(first httpapi.Job, e httpapi.ExecutionDetail, raw json.
 	}); err != nil {
 		return err
 	}
-	if e.State == httpapi.ExecutionCompleted {
+	if e.State == api.ExecutionCompleted {
 		return nil
 	}
 	hint := "rota job logs " + first.ID.String() + " shows its log"
@@ -139,7 +139,7 @@ func (a *app) finishWait(first httpapi.Job, e httpapi.ExecutionDetail, raw json.
 }
 
 // outcome describes the end of a job: state, duration and result.
-func (a *app) outcome(j httpapi.Job) string {
+func (a *app) outcome(j api.Job) string {
 	text := j.State
 	if took := a.elapsed(j.StartedAt.Time, j.FinishedAt.Time); took != "" {
 		text += " in " + took
@@ -151,14 +151,14 @@ func (a *app) outcome(j httpapi.Job) string {
 }
 
 // runError is the first line of the error of a run.
-func runError(j httpapi.Job) string {
+func runError(j api.Job) string {
 	if j.Run == nil {
 		return ""
 	}
 	return firstLine(string(j.Run.Error))
 }
 
-func runCode(j httpapi.Job) string {
+func runCode(j api.Job) string {
 	if j.Run == nil {
 		return ""
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 func newLimitsCommand(a *app) *cobra.Command {
@@ -34,7 +34,7 @@ func newLimitsShowCommand(a *app) *cobra.Command {
 }
 
 func (a *app) printLimits(answer json.RawMessage) error {
-	limits, err := decode[httpapi.Throttle](answer)
+	limits, err := decode[api.Throttle](answer)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func newLimitsSetCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		limits, err := decode[httpapi.Throttle](answer)
+		limits, err := decode[api.Throttle](answer)
 		if err != nil {
 			return err
 		}
@@ -113,12 +113,12 @@ func newLimitsSetCommand(a *app) *cobra.Command {
 }
 
 // apply changes the limits that the flags name.
-func (set *limitsSet) apply(limits *httpapi.Throttle, global bool) error {
+func (set *limitsSet) apply(limits *api.Throttle, global bool) error {
 	if global {
 		limits.Global = set.global
 	}
 	if limits.Types == nil {
-		limits.Types = map[string]httpapi.TypeLimit{}
+		limits.Types = map[string]api.TypeLimit{}
 	}
 	if limits.Keys == nil {
 		limits.Keys = map[string]int{}
@@ -138,7 +138,7 @@ func (set *limitsSet) apply(limits *httpapi.Throttle, global bool) error {
 			return usagef("write it like --rate mail.send=100/1m", "--rate %s is not of the form TYPE=N/DURATION", shortened(text))
 		}
 		limit := limits.Types[name]
-		if limit.Rate = httpapi.Text(rate); rate == "0" {
+		if limit.Rate = api.Text(rate); rate == "0" {
 			limit.Rate = ""
 		}
 		setLimit(limits, name, limit)
@@ -156,8 +156,8 @@ func (set *limitsSet) apply(limits *httpapi.Throttle, global bool) error {
 }
 
 // setLimit sets the limit of a type, or removes it if it is empty.
-func setLimit(limits *httpapi.Throttle, name string, limit httpapi.TypeLimit) {
-	if limits.Types[name] = limit; limit == (httpapi.TypeLimit{}) {
+func setLimit(limits *api.Throttle, name string, limit api.TypeLimit) {
+	if limits.Types[name] = limit; limit == (api.TypeLimit{}) {
 		delete(limits.Types, name)
 	}
 }

@@ -3,9 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 func newQueueCommand(a *app) *cobra.Command {
@@ -19,7 +18,7 @@ func newQueueCommand(a *app) *cobra.Command {
 				return err
 			}
 			t := newTable("ID", "^NAME", "PRIORITY", "POSITION", "QUEUED", "~PARAMS").mayDrop("POSITION", "PARAMS", "QUEUED", "PRIORITY")
-			return printPage(a, found, "the queue is empty", t, func(j httpapi.Job) []string {
+			return printPage(a, found, "the queue is empty", t, func(j api.Job) []string {
 				return []string{j.ID.String(), j.Name, fmt.Sprint(j.Priority), fmt.Sprint(j.Position), a.ago(j.QueuedAt.Time), string(j.Params)}
 			})
 		},

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // runningCommand is a command that runs in the background of a test.
@@ -100,7 +100,7 @@ func TestFollowedEventsContinueAfterServerRestart(t *testing.T) {
 	s.stop()
 	events.await(t, &events.errs, "the server does not answer")
 	first, _, _ := strings.Cut(events.out.String(), "\n")
-	if e, err := decode[httpapi.Event](json.RawMessage(first)); err != nil || e.Type != "noop" {
+	if e, err := decode[api.Event](json.RawMessage(first)); err != nil || e.Type != "noop" {
 		t.Errorf("the first line is %s: %v", first, err)
 	}
 	s.start()

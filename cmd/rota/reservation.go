@@ -1,9 +1,8 @@
 package main
 
 import (
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 func newReservationCommand(a *app) *cobra.Command {
@@ -16,7 +15,7 @@ func newReservationCommand(a *app) *cobra.Command {
 				return err
 			}
 			t := newTable("ID", "!STATUS", "NODE", "BY", "RESERVED", "ENDED", "JOB").mayDrop("BY", "NODE", "ENDED", "RESERVED", "JOB")
-			return printPage(a, found, "no reservations", t, func(r httpapi.Reservation) []string {
+			return printPage(a, found, "no reservations", t, func(r api.Reservation) []string {
 				return []string{
 					r.ID.String(), r.Status, r.Node, string(r.ReservedBy), a.ago(r.ReservedAt.Time), a.ago(r.EndedAt.Time), r.JobID.String(),
 				}

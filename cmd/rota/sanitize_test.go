@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // stack is an error with a stack trace and an escape sequence that would clear the terminal.
 const stack = "KeyError('month')\r\nTraceback (most recent call last):\n\n\tFile \"job.py\", line 7\n\x1b[2Jstate  completed\n"
 
-func failedJob(text string) httpapi.Job {
+func failedJob(text string) api.Job {
 	id := rota.NewID()
-	return httpapi.Job{
-		ID: httpapi.ID{ID: id}, ExecutionID: httpapi.ID{ID: id}, State: "failed", Attempt: 1, MaxAttempts: 1,
-		Run: &httpapi.Run{Error: httpapi.Text(text), ErrorCode: "error"},
+	return api.Job{
+		ID: api.ID{ID: id}, ExecutionID: api.ID{ID: id}, State: "failed", Attempt: 1, MaxAttempts: 1,
+		Run: &api.Run{Error: api.Text(text), ErrorCode: "error"},
 	}
 }
 
@@ -42,7 +42,7 @@ error code  error
 		t.Errorf("a job is shown as\n%s", b.String())
 	}
 	b.Reset()
-	if err := a.writeExecution(&b, httpapi.ExecutionDetail{Attempts: []httpapi.Job{failedJob(stack)}}); err != nil {
+	if err := a.writeExecution(&b, api.ExecutionDetail{Attempts: []api.Job{failedJob(stack)}}); err != nil {
 		t.Fatal(err)
 	}
 	want = `error  KeyError('month') …
@@ -63,14 +63,14 @@ func TestMessagesShowFirstLineOfError(t *testing.T) {
 	var b strings.Builder
 	a := tableApp(&b)
 	job := failedJob(stack)
-	err := a.finishWait(job, httpapi.ExecutionDetail{Attempts: []httpapi.Job{job}}, nil)
+	err := a.finishWait(job, api.ExecutionDetail{Attempts: []api.Job{job}}, nil)
 	if err == nil || !strings.HasSuffix(err.Error(), "did not complete: KeyError('month') …") {
 		t.Errorf("the wait ends with %v", err)
 	}
 	if note := a.jobNote(job); note != "KeyError('month') …" {
 		t.Errorf("a list notes %q", note)
 	}
-	if line := eventLine(httpapi.Event{Error: stack}); !strings.HasSuffix(line, "  KeyError('month') …") {
+	if line := eventLine(api.Event{Error: stack}); !strings.HasSuffix(line, "  KeyError('month') …") {
 		t.Errorf("an event is printed as %q", line)
 	}
 	for text, want := range map[string]string{

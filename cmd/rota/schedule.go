@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 func newScheduleCommand(a *app) *cobra.Command {
@@ -40,7 +40,7 @@ func newScheduleListCommand(a *app) *cobra.Command {
 			return err
 		}
 		t := newTable("NAME", "!STATE", "NEXT", "LAST", "^TEMPLATE", "~WHEN").mayDrop("LAST", "TEMPLATE", "WHEN")
-		return printPage(a, found, "no schedules; create one with rota schedule create", t, func(s httpapi.Schedule) []string {
+		return printPage(a, found, "no schedules; create one with rota schedule create", t, func(s api.Schedule) []string {
 			return []string{s.Name, s.State, a.nextFire(s), a.ago(s.LastFireAt.Time), s.Template, s.Describe}
 		})
 	}
@@ -48,7 +48,7 @@ func newScheduleListCommand(a *app) *cobra.Command {
 }
 
 // nextFire formats the next fire time. A schedule that is not enabled has none.
-func (a *app) nextFire(s httpapi.Schedule) string {
+func (a *app) nextFire(s api.Schedule) string {
 	if s.State != string(rota.ScheduleEnabled) || s.NextFireAt.IsZero() {
 		return "-"
 	}
@@ -70,7 +70,7 @@ func newScheduleShowCommand(a *app) *cobra.Command {
 }
 
 func (a *app) printSchedule(answer json.RawMessage) error {
-	v, err := decode[httpapi.Schedule](answer)
+	v, err := decode[api.Schedule](answer)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (a *app) printSchedule(answer json.RawMessage) error {
 }
 
 // addTerms adds the fields that apply to its executions.
-func (a *app) addTerms(s *keyValues, v httpapi.Schedule) {
+func (a *app) addTerms(s *keyValues, v api.Schedule) {
 	scopes := make([]string, len(v.Scopes))
 	for i, scope := range v.Scopes {
 		scopes[i] = scope.Kind + "=" + scope.ID

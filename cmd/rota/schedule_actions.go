@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 func newScheduleDeleteCommand(a *app) *cobra.Command {
@@ -42,7 +42,7 @@ func (a *app) scheduleSwitch(verb, short, done string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v, err := decode[httpapi.Schedule](answer)
+			v, err := decode[api.Schedule](answer)
 			if err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ func newScheduleTriggerCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		result, err := decode[httpapi.Triggered](answer)
+		result, err := decode[api.Triggered](answer)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func newScheduleTriggerCommand(a *app) *cobra.Command {
 }
 
 // writeJobs prints a table of created jobs.
-func (a *app) writeJobs(w io.Writer, jobs []httpapi.Job) error {
+func (a *app) writeJobs(w io.Writer, jobs []api.Job) error {
 	if len(jobs) == 0 {
 		_, err := fmt.Fprintln(w, "no jobs were created")
 		return err
@@ -134,7 +134,7 @@ call creates no duplicates.`,
 }
 
 func (a *app) printBackfilled(answer json.RawMessage) error {
-	result, err := decode[httpapi.Backfilled](answer)
+	result, err := decode[api.Backfilled](answer)
 	if err != nil {
 		return err
 	}

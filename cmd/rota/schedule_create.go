@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 const scheduleCreateExample = `  rota schedule create nightly --cron '30 2 * * *' --tz Europe/Berlin --type report.build -p format=pdf
@@ -64,7 +64,7 @@ func (f *scheduleFlags) body() (map[string]any, error) {
 		body["template"] = f.template
 	}
 	if len(f.scopes) > 0 {
-		scopes := make([]httpapi.Scope, len(f.scopes))
+		scopes := make([]api.Scope, len(f.scopes))
 		for i, text := range f.scopes {
 			var err error
 			if scopes[i], err = readScope(text); err != nil {
@@ -145,7 +145,7 @@ func (a *app) createSchedule(ctx context.Context, name, kind string, params json
 	if err != nil {
 		return err
 	}
-	v, err := decode[httpapi.Schedule](answer)
+	v, err := decode[api.Schedule](answer)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/payload"
 )
 
@@ -35,7 +35,7 @@ func (a *app) postScheduleOfType(
 	if err != nil {
 		return nil, "", err
 	}
-	t, err := decode[httpapi.Template](there)
+	t, err := decode[api.Template](there)
 	if err != nil {
 		return nil, "", err
 	}
@@ -66,7 +66,7 @@ func (a *app) checkNewSchedule(ctx context.Context, name, kind string, params js
 	if err != nil {
 		return err
 	}
-	t, err := decode[httpapi.Type](answer)
+	t, err := decode[api.Type](answer)
 	if err != nil || nonNull(t.Schema) == "" {
 		return err
 	}
@@ -101,7 +101,7 @@ func (a *app) postWithTemplate(
 }
 
 // reuseTemplate changes an existing template to the type and params. undo reverts the change.
-func (a *app) reuseTemplate(ctx context.Context, t httpapi.Template, kind string, params json.RawMessage) (note string, undo func(), err error) {
+func (a *app) reuseTemplate(ctx context.Context, t api.Template, kind string, params json.RawMessage) (note string, undo func(), err error) {
 	path, archived := "/templates"+pathSegment(t.Name), t.State == string(rota.TemplateArchived)
 	same := t.Type == kind && sameJSON(t.DefaultParams, params)
 	if !same {
@@ -136,7 +136,7 @@ func (a *app) checkUnused(ctx context.Context, name string) error {
 	if err != nil || len(users.Items) == 0 {
 		return err
 	}
-	user, err := decode[httpapi.Schedule](users.Items[0])
+	user, err := decode[api.Schedule](users.Items[0])
 	if err != nil {
 		return err
 	}

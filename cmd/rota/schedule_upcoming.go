@@ -6,9 +6,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 func newScheduleUpcomingCommand(a *app) *cobra.Command {
@@ -37,7 +36,7 @@ func newScheduleUpcomingCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		u, err := decode[httpapi.Upcoming](answer)
+		u, err := decode[api.Upcoming](answer)
 		if err != nil {
 			return err
 		}
@@ -48,7 +47,7 @@ func newScheduleUpcomingCommand(a *app) *cobra.Command {
 
 // writeUpcoming prints the table of rota cron with the times from the server. The distance is from now, not from the
 // start of the list.
-func (a *app) writeUpcoming(w io.Writer, u httpapi.Upcoming) error {
+func (a *app) writeUpcoming(w io.Writer, u api.Upcoming) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", sanitize(u.Describe)); err != nil {
 		return err
 	}

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 const sqlExample = `  rota sql                                             # a console; \? shows its help
@@ -69,7 +68,7 @@ func (s *sqlPrinter) run(ctx context.Context, p sqlRequest) error {
 	if s.output != formatTable {
 		return s.print(answer, nil)
 	}
-	v, err := decode[httpapi.SQLAnswer](answer)
+	v, err := decode[api.SQLAnswer](answer)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/sql/system"
 )
 
@@ -63,10 +63,10 @@ func (c *sqlConsole) command(ctx context.Context, line string) {
 // describe prints the tables of sys, or the columns of one table.
 func (c *sqlConsole) describe(name string) error {
 	tables := system.Tables()
-	v := httpapi.SQLResult{Columns: []httpapi.SQLColumn{{Name: "table"}, {Name: "columns", Type: string(system.Integer)}}}
+	v := api.SQLResult{Columns: []api.SQLColumn{{Name: "table"}, {Name: "columns", Type: string(system.Integer)}}}
 	if name == "" {
 		for _, table := range slices.Sorted(maps.Keys(tables)) {
-			v.Rows = append(v.Rows, []httpapi.SQLValue{textValue("sys." + table), httpapi.SQLValue(fmt.Sprint(len(tables[table])))})
+			v.Rows = append(v.Rows, []api.SQLValue{textValue("sys." + table), api.SQLValue(fmt.Sprint(len(tables[table])))})
 		}
 		return c.show(v)
 	}
@@ -74,15 +74,15 @@ func (c *sqlConsole) describe(name string) error {
 	if !known {
 		return usagef(`\d lists the tables`, "there is no table %s", shortened(name))
 	}
-	v.Columns = []httpapi.SQLColumn{{Name: "column"}, {Name: "type"}}
+	v.Columns = []api.SQLColumn{{Name: "column"}, {Name: "type"}}
 	for _, column := range columns {
-		v.Rows = append(v.Rows, []httpapi.SQLValue{textValue(column.Name), textValue(string(column.Kind))})
+		v.Rows = append(v.Rows, []api.SQLValue{textValue(column.Name), textValue(string(column.Kind))})
 	}
 	return c.show(v)
 }
 
 // show prints a table of the console itself, followed by an empty line.
-func (c *sqlConsole) show(v httpapi.SQLResult) error {
+func (c *sqlConsole) show(v api.SQLResult) error {
 	c.lastWasTable = false
 	if err := c.write(v); err != nil {
 		return err
@@ -91,9 +91,9 @@ func (c *sqlConsole) show(v httpapi.SQLResult) error {
 	return err
 }
 
-func textValue(text string) httpapi.SQLValue {
+func textValue(text string) api.SQLValue {
 	encoded, _ := encode(text, "") // encoding a string cannot fail
-	return httpapi.SQLValue(strings.TrimSpace(string(encoded)))
+	return api.SQLValue(strings.TrimSpace(string(encoded)))
 }
 
 // include runs the statements of a file as if they were typed, and stops at the first error.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/sql/system"
 )
 
@@ -142,7 +142,7 @@ func (k *sqlCompleter) names(prefix string) []string {
 	if err != nil {
 		return nil
 	}
-	v, err := decode[httpapi.SQLAnswer](answer)
+	v, err := decode[api.SQLAnswer](answer)
 	if err != nil {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"os/signal"
 	"strings"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/sql/ddl"
 	"github.com/rotajobs/rota/sql/session"
 )
@@ -76,7 +76,7 @@ func (c *sqlConsole) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v, err := decode[httpapi.SQLAnswer](answer)
+	v, err := decode[api.SQLAnswer](answer)
 	if err != nil {
 		return err
 	}
@@ -201,14 +201,14 @@ func (c *sqlConsole) execute(ctx context.Context, p sqlRequest, statement ddl.St
 	}
 	if _, begins := statement.(*ddl.Begin); begins {
 		c.transaction = &sqlTransaction{begin: p.text}
-		return c.write(httpapi.SQLResult{Tag: "BEGIN"})
+		return c.write(api.SQLResult{Tag: "BEGIN"})
 	}
 	return c.run(ctx, p)
 }
 
 // cancelledError is the error of a statement that the user cancelled. A write may have been applied.
 func cancelledError(p sqlRequest, statement ddl.Statement) error {
-	problem := httpapi.Problem{SQLState: session.StateCancelled, Detail: "the statement was cancelled"}
+	problem := api.Problem{SQLState: session.StateCancelled, Detail: "the statement was cancelled"}
 	if !isReadOnly(statement) {
 		problem.Hint = "the statement may have been applied; check before you run it again"
 	}

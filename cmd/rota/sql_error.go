@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/sql/ddl"
 	"github.com/rotajobs/rota/sql/session"
 )
@@ -19,7 +19,7 @@ var sqlExits = map[string]int{
 
 // statementError is the error of a statement. It is printed as psql does, with the line of the error.
 type statementError struct {
-	httpapi.Problem
+	api.Problem
 	sqlRequest
 	colour bool
 }
@@ -52,7 +52,7 @@ func (p sqlRequest) asStatementError(err error) error {
 	case errors.As(err, &refused) && refused.statement != nil:
 		return &statementError{Problem: *refused.statement, sqlRequest: p}
 	case errors.As(err, &syntax): // the text could not be split into statements
-		problem := httpapi.Problem{Detail: syntax.Reason, Hint: syntax.Hint, SQLState: syntax.State, Line: syntax.Line, Column: syntax.Column}
+		problem := api.Problem{Detail: syntax.Reason, Hint: syntax.Hint, SQLState: syntax.State, Line: syntax.Line, Column: syntax.Column}
 		return &statementError{Problem: problem, sqlRequest: p}
 	}
 	return err

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // expandedMode sets when a row is printed as lines.
@@ -28,10 +28,10 @@ type sqlPrinter struct {
 }
 
 // writeAll prints the result of each statement of a request.
-func (s *sqlPrinter) writeAll(v httpapi.SQLAnswer) error {
+func (s *sqlPrinter) writeAll(v api.SQLAnswer) error {
 	all := v.Results
 	if len(all) == 0 {
-		all = []httpapi.SQLResult{v.SQLResult}
+		all = []api.SQLResult{v.SQLResult}
 	}
 	for _, one := range all {
 		if err := s.write(one); err != nil {
@@ -42,7 +42,7 @@ func (s *sqlPrinter) writeAll(v httpapi.SQLAnswer) error {
 }
 
 // write prints the result of one statement: its rows or its command tag.
-func (s *sqlPrinter) write(v httpapi.SQLResult) error {
+func (s *sqlPrinter) write(v api.SQLResult) error {
 	for _, notice := range v.Notices {
 		fmt.Fprintf(s.err, "NOTICE:  %s\n", sanitize(notice))
 	}
@@ -83,7 +83,7 @@ type grid struct {
 	colour bool
 }
 
-func newGrid(v httpapi.SQLResult) *grid {
+func newGrid(v api.SQLResult) *grid {
 	g := &grid{}
 	for _, c := range v.Columns {
 		head := sanitize(c.Name)
@@ -108,7 +108,7 @@ func newGrid(v httpapi.SQLResult) *grid {
 }
 
 // cellText formats a value; null is the empty text.
-func cellText(v httpapi.SQLValue) string {
+func cellText(v api.SQLValue) string {
 	switch {
 	case len(v) == 0 || string(v) == "null":
 		return ""

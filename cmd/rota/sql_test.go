@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // TestSplitFile: each statement is a request, and so is each transaction.
@@ -105,7 +105,7 @@ func TestSQLFileStopsAtFirstError(t *testing.T) {
 
 func TestSQLExitCodes(t *testing.T) {
 	for state, want := range map[string]int{"42601": exitFailed, "42704": exitNotFound, "42501": exitDenied, "57P03": exitUnavailable, "40001": exitFailed} {
-		err := sqlRequest{}.asStatementError(&exitError{code: exitUsage, err: errors.New("no"), statement: &httpapi.Problem{SQLState: state}})
+		err := sqlRequest{}.asStatementError(&exitError{code: exitUsage, err: errors.New("no"), statement: &api.Problem{SQLState: state}})
 		if got := exitCode(err); got != want {
 			t.Errorf("%s exits with %d, not %d", state, got, want)
 		}
@@ -116,7 +116,7 @@ func TestSQLExitCodes(t *testing.T) {
 func TestErrorExcerptOfLongLine(t *testing.T) {
 	text := "SELECT\n" + strings.Repeat("x, ", 50) + "WRONG" + strings.Repeat(", y", 50)
 	var b strings.Builder
-	(&statementError{sqlRequest: sqlRequest{text: text}, Problem: httpapi.Problem{SQLState: "42703", Detail: "no\x1b such column", Line: 2, Column: 151}}).write(&b)
+	(&statementError{sqlRequest: sqlRequest{text: text}, Problem: api.Problem{SQLState: "42703", Detail: "no\x1b such column", Line: 2, Column: 151}}).write(&b)
 	lines := strings.Split(b.String(), "\n")
 	if lines[0] != "ERROR:  42703: no? such column" || len(lines[1]) > 150 || !strings.HasPrefix(lines[1], "LINE 2: ...") || !strings.HasSuffix(lines[1], "...") {
 		t.Errorf("%q", lines)

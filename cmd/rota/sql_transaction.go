@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/sql/ddl"
 	"github.com/rotajobs/rota/sql/session"
 )
@@ -27,19 +27,19 @@ func (c *sqlConsole) inTransaction(ctx context.Context, p sqlRequest, statement 
 	w := c.transaction
 	switch statement.(type) {
 	case *ddl.Begin:
-		return c.write(httpapi.SQLResult{Tag: "BEGIN", Notices: []string{"there is already a transaction in progress"}})
+		return c.write(api.SQLResult{Tag: "BEGIN", Notices: []string{"there is already a transaction in progress"}})
 	case *ddl.Rollback:
 		c.transaction = nil
-		return c.write(httpapi.SQLResult{Tag: "ROLLBACK"})
+		return c.write(api.SQLResult{Tag: "ROLLBACK"})
 	case *ddl.Commit:
 		c.transaction = nil
 		if w.failed {
-			return c.write(httpapi.SQLResult{Tag: "ROLLBACK", Notices: []string{"the transaction failed and was rolled back"}})
+			return c.write(api.SQLResult{Tag: "ROLLBACK", Notices: []string{"the transaction failed and was rolled back"}})
 		}
 		return c.commit(ctx, w)
 	}
 	if w.failed {
-		return &statementError{sqlRequest: p, Problem: httpapi.Problem{
+		return &statementError{sqlRequest: p, Problem: api.Problem{
 			SQLState: session.StateAborted, Detail: "current transaction is aborted, commands ignored until end of transaction block", Hint: "end it with ROLLBACK",
 		}}
 	}
@@ -55,7 +55,7 @@ func (c *sqlConsole) preview(ctx context.Context, p sqlRequest, statement ddl.St
 		c.transaction.failed = true
 		return p.relativeTo(err, strings.Count(before, "\n"))
 	}
-	v, err := decode[httpapi.SQLAnswer](answer)
+	v, err := decode[api.SQLAnswer](answer)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (c *sqlConsole) commit(ctx context.Context, w *sqlTransaction) error {
 	if c.output != formatTable {
 		return c.print(answer, nil)
 	}
-	v, err := decode[httpapi.SQLAnswer](answer)
+	v, err := decode[api.SQLAnswer](answer)
 	if err != nil {
 		return err
 	}

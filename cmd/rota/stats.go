@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 func newStatsCommand(a *app) *cobra.Command {
@@ -18,7 +17,7 @@ func newStatsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := decode[httpapi.Stats](answer)
+			s, err := decode[api.Stats](answer)
 			if err != nil {
 				return err
 			}
@@ -27,7 +26,7 @@ func newStatsCommand(a *app) *cobra.Command {
 	}
 }
 
-func (a *app) writeStats(w io.Writer, v httpapi.Stats) error {
+func (a *app) writeStats(w io.Writer, v api.Stats) error {
 	s := &keyValues{}
 	oldest := ""
 	if !v.Oldest.IsZero() {

@@ -6,9 +6,8 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 func newTemplateCommand(a *app) *cobra.Command {
@@ -27,7 +26,7 @@ func newTemplateListCommand(a *app) *cobra.Command {
 				return err
 			}
 			t := newTable("NAME", "^TYPE", "!STATE", "CHANGED", "~DEFAULT PARAMS").mayDrop("CHANGED", "DEFAULT PARAMS")
-			return printPage(a, found, "no templates; create one with rota template create", t, func(t httpapi.Template) []string {
+			return printPage(a, found, "no templates; create one with rota template create", t, func(t api.Template) []string {
 				return []string{t.Name, t.Type, t.State, a.ago(t.UpdatedAt.Time), string(t.DefaultParams)}
 			})
 		},
@@ -51,7 +50,7 @@ func newTemplateShowCommand(a *app) *cobra.Command {
 }
 
 func (a *app) printTemplate(answer json.RawMessage) error {
-	t, err := decode[httpapi.Template](answer)
+	t, err := decode[api.Template](answer)
 	if err != nil {
 		return err
 	}
@@ -76,7 +75,7 @@ func (a *app) printTemplate(answer json.RawMessage) error {
 }
 
 // addPolicy adds the retry policy and the timeout that a definition sets.
-func addPolicy(s *keyValues, p httpapi.Policy) {
+func addPolicy(s *keyValues, p api.Policy) {
 	s.add("retries", numberText(p.MaxRetries))
 	s.add("backoff", durationText(p.Backoff))
 	s.add("backoff max", durationText(p.BackoffMax))
@@ -204,7 +203,7 @@ func newTemplateArchiveCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t, err := decode[httpapi.TemplateArchived](answer)
+			t, err := decode[api.TemplateArchived](answer)
 			if err != nil {
 				return err
 			}

@@ -6,9 +6,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 func newTypeCommand(a *app) *cobra.Command {
@@ -28,7 +27,7 @@ func newTypeListCommand(a *app) *cobra.Command {
 				return err
 			}
 			t := newTable("NAME", "!STATE", "HANDLED", "WORKERS", "SCHEMA", "~DESCRIPTION").mayDrop("SCHEMA", "DESCRIPTION", "WORKERS", "HANDLED")
-			return printPage(a, found, "no types", t, func(t httpapi.Type) []string {
+			return printPage(a, found, "no types", t, func(t api.Type) []string {
 				schema := "any"
 				if nonNull(t.Schema) != "" {
 					schema = "checked"
@@ -42,14 +41,14 @@ func newTypeListCommand(a *app) *cobra.Command {
 }
 
 // handledText is yes if the server itself runs the type.
-func handledText(t httpapi.Type) string {
+func handledText(t api.Type) string {
 	if t.Handled {
 		return "yes"
 	}
 	return "no"
 }
 
-func typeState(t httpapi.Type) string {
+func typeState(t api.Type) string {
 	if t.Paused {
 		return "paused"
 	}
@@ -71,7 +70,7 @@ func newTypeShowCommand(a *app) *cobra.Command {
 }
 
 func (a *app) printType(answer json.RawMessage) error {
-	t, err := decode[httpapi.Type](answer)
+	t, err := decode[api.Type](answer)
 	if err != nil {
 		return err
 	}

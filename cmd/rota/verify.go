@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/store/postgres"
 	"github.com/rotajobs/rota/store/sqlite"
 )
@@ -156,7 +156,7 @@ func (a *app) verifyServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := decode[httpapi.Verification](answer)
+	found, err := decode[api.Verification](answer)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (a *app) verifyServer(ctx context.Context) error {
 	}
 }
 
-func (a *app) writeVerification(w io.Writer, found httpapi.Verification) error {
+func (a *app) writeVerification(w io.Writer, found api.Verification) error {
 	if found.Clean {
 		_, err := fmt.Fprintln(w, "clean: the server's store violates no invariant")
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 func newWebhookCommand(a *app) *cobra.Command {
@@ -22,8 +22,8 @@ func newWebhookCommand(a *app) *cobra.Command {
 // webhookList holds the webhooks of a template, or the global ones, which receive the events of all jobs.
 type webhookList struct {
 	template string
-	list     []httpapi.Webhook
-	version  httpapi.ID // version of the global webhooks
+	list     []api.Webhook
+	version  api.ID // version of the global webhooks
 }
 
 func (h *webhookList) flag(a *app, cmd *cobra.Command) {
@@ -41,29 +41,29 @@ func (h *webhookList) read(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	found, err := decode[httpapi.Webhooks](answer)
+	found, err := decode[api.Webhooks](answer)
 	h.list, h.version = found.Webhooks, found.Version
 	return err
 }
 
 // write replaces all webhooks. A template has no version, so that of two concurrent changes the later one wins.
-func (h *webhookList) write(ctx context.Context, a *app, all []httpapi.WebhookRequest) (json.RawMessage, error) {
+func (h *webhookList) write(ctx context.Context, a *app, all []api.WebhookRequest) (json.RawMessage, error) {
 	if h.template != "" {
 		return a.call(ctx, request{method: http.MethodPatch, path: "/templates" + pathSegment(h.template), body: map[string]any{"webhooks": all}})
 	}
-	return a.call(ctx, request{method: http.MethodPut, path: "/webhooks", body: httpapi.WebhooksRequest{Webhooks: all, Version: h.version}})
+	return a.call(ctx, request{method: http.MethodPut, path: "/webhooks", body: api.WebhooksRequest{Webhooks: all, Version: h.version}})
 }
 
 // find returns the index of a URL, or -1.
 func (h *webhookList) find(url string) int {
-	return slices.IndexFunc(h.list, func(w httpapi.Webhook) bool { return w.URL == url })
+	return slices.IndexFunc(h.list, func(w api.Webhook) bool { return w.URL == url })
 }
 
 // requests returns the webhooks in the form of a request, without secrets; the server keeps those.
-func (h *webhookList) requests() []httpapi.WebhookRequest {
-	all := make([]httpapi.WebhookRequest, len(h.list))
+func (h *webhookList) requests() []api.WebhookRequest {
+	all := make([]api.WebhookRequest, len(h.list))
 	for i, w := range h.list {
-		all[i] = httpapi.WebhookRequest{URL: w.URL, Events: w.Events}
+		all[i] = api.WebhookRequest{URL: w.URL, Events: w.Events}
 	}
 	return all
 }

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 func newWebhookAddCommand(a *app) *cobra.Command {
@@ -45,7 +44,7 @@ changes only what the flags name: without --event it keeps its events, without -
 		if err := h.read(cmd.Context(), a); err != nil {
 			return err
 		}
-		hook, made := httpapi.WebhookRequest{URL: args[0], Events: events}, ""
+		hook, made := api.WebhookRequest{URL: args[0], Events: events}, ""
 		if at := h.find(args[0]); at >= 0 && kept {
 			hook.Events = h.list[at].Events
 		} else if at < 0 && text == "" {
@@ -53,7 +52,7 @@ changes only what the flags name: without --event it keeps its events, without -
 			text = made
 		}
 		if text != "" {
-			hook.Secret = httpapi.Some(text)
+			hook.Secret = api.Some(text)
 		}
 		if _, err := h.write(cmd.Context(), a, h.with(hook)); err != nil {
 			return err
@@ -64,7 +63,7 @@ changes only what the flags name: without --event it keeps its events, without -
 }
 
 // with returns all webhooks with one added, or replaced if its URL is there already.
-func (h *webhookList) with(hook httpapi.WebhookRequest) []httpapi.WebhookRequest {
+func (h *webhookList) with(hook api.WebhookRequest) []api.WebhookRequest {
 	all := h.requests()
 	if at := h.find(hook.URL); at >= 0 {
 		all[at] = hook
@@ -93,7 +92,7 @@ func parseEvents(events []string) ([]string, error) {
 }
 
 // printAdded prints the webhook, and its secret if the command generated it: the server does not show secrets later.
-func (a *app) printAdded(h *webhookList, hook httpapi.WebhookRequest, made string) error {
+func (a *app) printAdded(h *webhookList, hook api.WebhookRequest, made string) error {
 	answer := map[string]any{"url": hook.URL, "events": append([]string{}, hook.Events...)}
 	if made != "" {
 		answer["secret"] = made

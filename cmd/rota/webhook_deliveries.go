@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 func newWebhookDeliveriesCommand(a *app) *cobra.Command {
@@ -32,7 +32,7 @@ rota dead list --type ` + rota.TypeWebhook + ` shows failed deliveries.`,
 		}
 		t := newTable("ID", "EVENT", "ABOUT", "!STATE", "ATTEMPT", "NEXT TRY", "SINCE", "~URL", "~ERROR").
 			mayDrop("SINCE", "ERROR", "ATTEMPT", "NEXT TRY", "ABOUT")
-		return printPage(a, found, "no deliveries", t, func(j httpapi.Job) []string {
+		return printPage(a, found, "no deliveries", t, func(j api.Job) []string {
 			d, _ := rota.ParseDelivery(j.Params) // invalid params show no event and no URL
 			return []string{
 				j.ID.String(), string(d.Event), subjectOf(&d), j.State, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts), a.nextAttempt(j), a.jobSince(j), d.URL, runError(j),
@@ -54,7 +54,7 @@ func subjectOf(d *rota.Delivery) string {
 
 // nextAttempt formats the start of a waiting attempt. An attempt that ended has none: its retry is another line of the
 // list.
-func (a *app) nextAttempt(j httpapi.Job) string {
+func (a *app) nextAttempt(j api.Job) string {
 	switch rota.State(j.State) {
 	case rota.StateScheduled:
 		return a.ago(j.RunAt.Time)

@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 // listedHook is a webhook and its template, in the output as JSON.
 type listedHook struct {
-	httpapi.Webhook
-	Template httpapi.Text `json:"template"` // null for a global webhook
+	api.Webhook
+	Template api.Text `json:"template"` // null for a global webhook
 }
 
 func newWebhookListCommand(a *app) *cobra.Command {
@@ -60,7 +59,7 @@ func (h *webhookList) listed(ctx context.Context, a *app) ([]listedHook, error) 
 		return nil, err
 	}
 	for _, item := range templates.Items {
-		t, err := decode[httpapi.Template](item)
+		t, err := decode[api.Template](item)
 		if err != nil {
 			return nil, err
 		}
@@ -69,9 +68,9 @@ func (h *webhookList) listed(ctx context.Context, a *app) ([]listedHook, error) 
 	return found, nil
 }
 
-func appendHooks(found []listedHook, list []httpapi.Webhook, template string) []listedHook {
+func appendHooks(found []listedHook, list []api.Webhook, template string) []listedHook {
 	for _, hook := range list {
-		found = append(found, listedHook{hook, httpapi.Text(template)})
+		found = append(found, listedHook{hook, api.Text(template)})
 	}
 	return found
 }

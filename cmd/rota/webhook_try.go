@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 func newWebhookTestCommand(a *app) *cobra.Command {
@@ -28,14 +27,14 @@ its answer. URL need not be a webhook yet; then --secret is required.`,
 		if err != nil {
 			return err
 		}
-		answer, err := a.post(cmd.Context(), "/webhooks/test", httpapi.WebhookTestRequest{URL: args[0], Secret: text, Template: h.template})
+		answer, err := a.post(cmd.Context(), "/webhooks/test", api.WebhookTestRequest{URL: args[0], Secret: text, Template: h.template})
 		if text == "" && refusedField(err, "secret") {
 			return h.notFound(args[0], hintTemplates+"; to test another URL, add --secret SECRET")
 		}
 		if err != nil {
 			return err
 		}
-		tested, err := decode[httpapi.WebhookTested](answer)
+		tested, err := decode[api.WebhookTested](answer)
 		if err != nil {
 			return err
 		}
@@ -57,7 +56,7 @@ func refusedField(err error, field string) bool {
 }
 
 // responseText is the beginning of the receiver's answer, which often has the reason.
-func responseText(body httpapi.Text) string {
+func responseText(body api.Text) string {
 	if body == "" {
 		return ""
 	}

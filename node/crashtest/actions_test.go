@@ -11,18 +11,18 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // enqueue requests one job and records the answer. It returns the zero job if the server
 // refused it.
-func (l *load) enqueue(action, path string, body object, mark string, allowed ...int) (job httpapi.Job) {
+func (l *load) enqueue(action, path string, body object, mark string, allowed ...int) (job api.Job) {
 	if l.request(action, "POST", path, body, &job, allowed...) {
 		l.answers.acknowledge(mark, job)
 		return job
 	}
 	l.answers.recordResult(mark, resultRefused)
-	return httpapi.Job{}
+	return api.Job{}
 }
 
 func (l *load) enqueueSingle() {
@@ -36,7 +36,7 @@ func (l *load) enqueueBatch() {
 		marks[i] = l.answers.newMark()
 		jobs = append(jobs, l.randomJob(marks[i]))
 	}
-	var batch httpapi.Batch
+	var batch api.Batch
 	if !l.request("enqueue batch", "POST", "/jobs/batch", object{"jobs": jobs}, &batch) {
 		return
 	}
@@ -56,7 +56,7 @@ func (l *load) enqueueLongEnoughForHeartbeat() {
 }
 
 // enqueueDelayed enqueues a job with a delay.
-func (l *load) enqueueDelayed(action, delay string) (job httpapi.Job) {
+func (l *load) enqueueDelayed(action, delay string) (job api.Job) {
 	mark := l.answers.newMark()
 	return l.enqueue(action, "/jobs", object{
 		"type": "ledger", "params": object{"behave": "succeed", "mark": mark}, "delay": delay,
@@ -83,7 +83,7 @@ func (l *load) enqueueAndMove() {
 
 // enqueueAndCancel cancels a job that is delayed, or one that may already run.
 func (l *load) enqueueAndCancel() {
-	job := httpapi.Job{}
+	job := api.Job{}
 	if rand.IntN(2) == 0 {
 		job = l.enqueueDelayed("cancel job", "2s")
 	} else {
@@ -92,7 +92,7 @@ func (l *load) enqueueAndCancel() {
 			"type": "ledger", "params": object{"behave": "sleep", "for": "300ms", "mark": mark}, "priority": 9,
 		}, mark)
 	}
-	var done httpapi.JobCancelled
+	var done api.JobCancelled
 	if job.ID.IsZero() || !l.request("cancel job", "POST", "/jobs/"+job.ID.String()+"/cancel", object{"reason": "a test"}, &done, http.StatusConflict) {
 		return
 	}
@@ -106,12 +106,12 @@ func (l *load) enqueueAndCancel() {
 }
 
 func (l *load) retryDead() {
-	var dead httpapi.List[httpapi.Job]
+	var dead api.List[api.Job]
 	if !l.request("retry dead", "GET", "/dead?limit=20", nil, &dead) || len(dead.Items) == 0 {
 		return
 	}
 	id := dead.Items[rand.IntN(len(dead.Items))].ID.String()
-	var job httpapi.Job
+	var job api.Job
 	if l.request("retry dead", "POST", "/jobs/"+id+"/retry", nil, &job, http.StatusConflict) {
 		l.answers.locked(func() { l.answers.jobs[job.ID.ID] = true; l.answers.counts["redrives"]++ })
 	}
@@ -137,7 +137,7 @@ func (l *load) runDirectOnFullSlots() {
 		marks = append(marks, mark)
 		jobs = append(jobs, object{"type": "ledger", "params": object{"behave": "sleep", "for": "150ms", "mark": mark}, "priority": 20})
 	}
-	var batch httpapi.Batch
+	var batch api.Batch
 	if !l.request("direct on full slots", "POST", "/jobs/batch", object{"jobs": jobs}, &batch) {
 		return
 	}
@@ -199,7 +199,7 @@ func (l *load) cancelLargeGroup() {
 	l.cancelGroup("cancel large group", l.postGroup("cancel large group", object{"jobs": members}, marks))
 }
 
-func (l *load) postGroup(action string, body object, marks []string) (group httpapi.GroupDetail) {
+func (l *load) postGroup(action string, body object, marks []string) (group api.GroupDetail) {
 	if !l.request(action, "POST", "/groups", body, &group) {
 		return group
 	}
@@ -210,7 +210,7 @@ func (l *load) postGroup(action string, body object, marks []string) (group http
 	return group
 }
 
-func (l *load) cancelGroup(action string, group httpapi.GroupDetail) {
+func (l *load) cancelGroup(action string, group api.GroupDetail) {
 	if !group.ID.IsZero() {
 		l.request(action, "POST", "/groups/"+group.ID.String()+"/cancel", object{"reason": "a test"}, nil, http.StatusConflict)
 	}
@@ -218,7 +218,7 @@ func (l *load) cancelGroup(action string, group httpapi.GroupDetail) {
 
 func (l *load) triggerSchedule() {
 	mark := l.answers.newMark()
-	var fired httpapi.Triggered
+	var fired api.Triggered
 	if !l.request("trigger", "POST", "/schedules/tick-allow/trigger", object{"params": object{"mark": mark}}, &fired) {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // answerLog records what the server has answered, in the memory of the test, which
@@ -62,7 +62,7 @@ func (l *answerLog) recordResult(mark string, result requestResult) {
 }
 
 // acknowledge records a job that the server acknowledged.
-func (l *answerLog) acknowledge(mark string, job httpapi.Job) {
+func (l *answerLog) acknowledge(mark string, job api.Job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.jobs[job.ID.ID] = true

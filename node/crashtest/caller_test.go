@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // caller is an HTTP client of a server. It repeats a request whose answer was lost or
@@ -186,13 +186,13 @@ func (c *caller) mustRead(path string, into any) {
 }
 
 // enqueue enqueues a job of type ledger.
-func (c *caller) enqueue(params object, more object) httpapi.Job {
+func (c *caller) enqueue(params object, more object) api.Job {
 	c.serverDir.Helper()
 	body := object{"type": "ledger", "params": params}
 	for k, v := range more {
 		body[k] = v
 	}
-	var job httpapi.Job
+	var job api.Job
 	c.mustWrite("POST", "/jobs", body, &job)
 	return job
 }
@@ -213,14 +213,14 @@ func (s *serverDir) waitUntil(what string, holds func() bool) {
 // waitUntilIdle waits until all jobs of the store have ended.
 func (c *caller) waitUntilIdle() {
 	c.serverDir.Helper()
-	var last httpapi.Stats
+	var last api.Stats
 	defer func() {
 		if c.serverDir.Failed() {
 			c.serverDir.Logf("last stats: %+v", last)
 		}
 	}()
 	c.serverDir.waitUntil("all jobs have ended", func() bool {
-		last = httpapi.Stats{}
+		last = api.Stats{}
 		c.mustRead("/stats", &last)
 		return last.Queued+last.Scheduled+last.Blocked+last.Running == 0
 	})

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // TestClockJumpsFireEachPlannedTimeOnce sets the clock of a running server half a day ahead, then half a day
@@ -80,7 +80,7 @@ func TestClockJumpsFireEachPlannedTimeOnce(t *testing.T) {
 func (c *caller) waitForTicks(name string, set time.Time, often int) {
 	c.serverDir.Helper()
 	c.serverDir.waitUntil(fmt.Sprintf("schedule %s continues at %s", name, set), func() bool {
-		var list httpapi.List[httpapi.Job]
+		var list api.List[api.Job]
 		c.mustRead("/jobs?schedule="+name+"&limit=5", &list)
 		fires := 0
 		for _, job := range list.Items {
@@ -93,9 +93,9 @@ func (c *caller) waitForTicks(name string, set time.Time, often int) {
 }
 
 // state returns the state of a job.
-func (c *caller) state(job httpapi.Job) string {
+func (c *caller) state(job api.Job) string {
 	c.serverDir.Helper()
-	var now httpapi.Job
+	var now api.Job
 	c.mustRead("/jobs/"+job.ID.String(), &now)
 	return now.State
 }

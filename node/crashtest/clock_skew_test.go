@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
@@ -26,7 +26,7 @@ func TestScheduleStartsByDatabaseClock(t *testing.T) {
 	c.mustWrite("POST", "/templates", object{"name": "tick", "type": "ledger"}, nil)
 	c.mustWrite("POST", "/schedules", object{"name": "tick", "template": "tick", "every": "1s"}, nil)
 	f.waitUntil("the schedule has fired", func() bool {
-		var list httpapi.List[httpapi.Job]
+		var list api.List[api.Job]
 		c.mustRead("/jobs?schedule=tick&limit=5", &list)
 		return len(list.Items) > 0
 	})

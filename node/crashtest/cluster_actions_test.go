@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // Limits of a cluster. They never change, because the audit compares the ledger with
@@ -70,7 +70,7 @@ func (l *load) readAtOtherServer() {
 	if job.ID.IsZero() {
 		return
 	}
-	var found httpapi.Job
+	var found api.Job
 	if l.request("read at other server", http.MethodGet, "/jobs/"+job.ID.String(), nil, &found) && found.ID != job.ID {
 		l.serverDir.Errorf("requested job %s, received %s", job.ID, found.ID)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
@@ -20,7 +20,7 @@ func TestDirectRunRetriedAtOtherServerIsAnswered(t *testing.T) {
 	f.startAll()
 	body := []byte(`{"type": "ledger", "params": {"behave": "sleep", "for": "1s"}, "wait": "30s"}`)
 	type reply struct {
-		job httpapi.Job
+		job api.Job
 		err error
 	}
 	answers := make(chan reply, len(f.servers))
@@ -38,7 +38,7 @@ func TestDirectRunRetriedAtOtherServerIsAnswered(t *testing.T) {
 		}()
 		time.Sleep(300 * time.Millisecond)
 	}
-	var jobs []httpapi.Job
+	var jobs []api.Job
 	for deadline := time.After(waitMax); len(jobs) < len(f.servers); {
 		select {
 		case r := <-answers:

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // TestFullDiskLosesNothing fills the disk of a running server to the last page. The
@@ -33,7 +33,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 	proc, c, answers := s.startUntilReady(), newCaller(s), newAnswerLog()
 	c.mustWrite("PUT", "/types/parked", object{}, nil)
 
-	var ran []httpapi.Job
+	var ran []api.Job
 	for range 4 { // jobs that end while the disk is full
 		mark := answers.newMark()
 		job := c.enqueue(object{"until": s.path("full"), "mark": mark}, nil)
@@ -83,7 +83,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 
 // fill enqueues jobs that no worker runs, until the disk has no space for the smallest
 // one. It returns the last answer of the server.
-func fill(c *caller, answers *answerLog) (problem httpapi.Problem) {
+func fill(c *caller, answers *answerLog) (problem api.Problem) {
 	c.serverDir.Helper()
 	for size := 64 << 10; size > 0; size /= 4 {
 		for full := 0; full < 8; { // checkpoints of the write-ahead log free some space
@@ -99,7 +99,7 @@ func fill(c *caller, answers *answerLog) (problem httpapi.Problem) {
 				continue
 			}
 			full = 0
-			var job httpapi.Job
+			var job api.Job
 			must(c.serverDir, a.decode(&job))
 			answers.acknowledge(mark, job)
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // TestFrozenServerLosesNoLease stops the whole process for three leases, as a machine
@@ -22,7 +22,7 @@ func TestFrozenServerLosesNoLease(t *testing.T) {
 	c.mustWrite("PUT", "/types/abandoned", object{"max_retries": 0}, nil)
 	c.mustWrite("POST", "/templates", object{"name": "tick", "type": "ledger"}, nil)
 	c.mustWrite("POST", "/schedules", object{"name": "tick-allow", "template": "tick", "every": "1s", "catch_up": "all"}, nil)
-	var ran []httpapi.Job
+	var ran []api.Job
 	for range 3 {
 		mark := answers.newMark()
 		ran = append(ran, c.enqueue(object{"behave": "sleep", "for": "1500ms", "mark": mark}, nil))

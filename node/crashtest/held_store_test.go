@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rotajobs/rota/api"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
-
-	"github.com/rotajobs/rota/httpapi"
 )
 
 // TestSecondServerOnSameStoreIsRefused starts a second server on the data directory of
@@ -72,7 +71,7 @@ func TestForeignWriterDelaysRequestsAndLosesNoLease(t *testing.T) {
 	t.Parallel()
 	s := newServerDir(t)
 	proc, c, answers := s.startUntilReady(), newCaller(s), newAnswerLog()
-	var ran []httpapi.Job
+	var ran []api.Job
 	for range 3 {
 		mark := answers.newMark()
 		ran = append(ran, c.enqueue(object{"behave": "sleep", "for": "1500ms", "mark": mark}, nil))
@@ -89,7 +88,7 @@ func TestForeignWriterDelaysRequestsAndLosesNoLease(t *testing.T) {
 	answered := make(chan time.Duration)
 	go func() {
 		mark := answers.newMark()
-		job := httpapi.Job{}
+		job := api.Job{}
 		a, err := c.write(t.Context(), "POST", "/jobs", object{"type": "ledger", "params": object{"mark": mark}})
 		if err == nil {
 			err = a.decode(&job)

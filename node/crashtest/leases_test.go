@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
@@ -171,7 +171,7 @@ func TestBrokenConnectionsLoseNoLease(t *testing.T) {
 	t.Parallel()
 	f := newTestCluster(t, pgtest.Shared(t), 2)
 	f.startAll()
-	var jobs []httpapi.Job
+	var jobs []api.Job
 	for i := range 4 {
 		jobs = append(jobs, f.enqueueHeld(fmt.Sprint("open-", i)))
 	}
@@ -192,7 +192,7 @@ func TestBrokenConnectionsLoseNoLease(t *testing.T) {
 
 // enqueueHeld enqueues a job that runs until a file exists, and waits until it runs.
 // Further fields of the request are given in pairs.
-func (f *testCluster) enqueueHeld(file string, more ...string) httpapi.Job {
+func (f *testCluster) enqueueHeld(file string, more ...string) api.Job {
 	f.Helper()
 	mark, body := f.answers.newMark(), object{}
 	for i := 0; i < len(more); i += 2 {
@@ -211,7 +211,7 @@ func (f *testCluster) release(file string) {
 }
 
 // checkFirstAttempt checks that the first attempt of a job is still running.
-func (f *testCluster) checkFirstAttempt(job httpapi.Job, fail failFunc) {
+func (f *testCluster) checkFirstAttempt(job api.Job, fail failFunc) {
 	f.Helper()
 	if chain := f.chain(job); len(chain) != 1 || chain[0].State() != rota.StateRunning {
 		fail(f, "before any fault, job %s has %d attempts, and the first is %s", job.ID, len(chain), chain[0].State())
@@ -219,7 +219,7 @@ func (f *testCluster) checkFirstAttempt(job httpapi.Job, fail failFunc) {
 }
 
 // chain returns the attempts at a job from the database.
-func (f *testCluster) chain(job httpapi.Job) []*rota.Job {
+func (f *testCluster) chain(job api.Job) []*rota.Job {
 	f.Helper()
 	chain, err := f.readOnlyStore().Execution(f.Context(), job.ID.ID)
 	must(f, err)
@@ -227,7 +227,7 @@ func (f *testCluster) chain(job httpapi.Job) []*rota.Job {
 }
 
 // lastAttempt returns the last attempt at a job.
-func (f *testCluster) lastAttempt(job httpapi.Job) *rota.Job {
+func (f *testCluster) lastAttempt(job api.Job) *rota.Job {
 	f.Helper()
 	chain := f.chain(job)
 	return chain[len(chain)-1]

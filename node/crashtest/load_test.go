@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // load is several clients that send all kinds of requests without a break.
@@ -147,7 +147,7 @@ func (l *load) request(action, method, path string, body, into any, allowed ...i
 
 // checkQueueLength reads the stats and records whether the queue is full.
 func (l *load) checkQueueLength() {
-	var s httpapi.Stats
+	var s api.Stats
 	if l.request("check queue length", "GET", "/stats", nil, &s) {
 		l.queueFull.Store(s.Queued > queueMax)
 	}

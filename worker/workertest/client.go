@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/api"
 )
 
 // Object is a JSON body.
@@ -101,33 +101,33 @@ func (c *Client) once(ctx context.Context, method, path string, body []byte, key
 }
 
 // Enqueue creates a job. Its retries are not delayed.
-func (c *Client) Enqueue(typ string, params any, more Object) httpapi.Job {
+func (c *Client) Enqueue(typ string, params any, more Object) api.Job {
 	c.t.Helper()
 	body := Object{"type": typ, "params": params, "backoff": "1ms"}
 	for k, v := range more {
 		body[k] = v
 	}
-	var job httpapi.Job
+	var job api.Job
 	c.Must(http.MethodPost, "/jobs", body, &job)
 	return job
 }
 
 // Job returns a job.
-func (c *Client) Job(id httpapi.ID) (job httpapi.Job) {
+func (c *Client) Job(id api.ID) (job api.Job) {
 	c.t.Helper()
 	c.Must(http.MethodGet, "/jobs/"+id.String(), nil, &job)
 	return job
 }
 
 // Execution returns an execution with its attempts.
-func (c *Client) Execution(id httpapi.ID) (e httpapi.ExecutionDetail) {
+func (c *Client) Execution(id api.ID) (e api.ExecutionDetail) {
 	c.t.Helper()
 	c.Must(http.MethodGet, "/executions/"+id.String(), nil, &e)
 	return e
 }
 
 // AwaitEnd waits until the execution of a job has ended.
-func (c *Client) AwaitEnd(job httpapi.Job) (e httpapi.ExecutionDetail) {
+func (c *Client) AwaitEnd(job api.Job) (e api.ExecutionDetail) {
 	c.t.Helper()
 	Eventually(c.t, fmt.Sprintf("%s %s has ended", job.Type, job.ID), func() bool {
 		e = c.Execution(job.ExecutionID)
@@ -141,7 +141,7 @@ func (c *Client) AwaitEnd(job httpapi.Job) (e httpapi.ExecutionDetail) {
 }
 
 // LogOf returns the log of the run of a job.
-func (c *Client) LogOf(id httpapi.ID) string {
+func (c *Client) LogOf(id api.ID) string {
 	c.t.Helper()
 	status, text := c.Send(http.MethodGet, "/jobs/"+id.String()+"/log", nil)
 	if status != http.StatusOK {
@@ -153,7 +153,7 @@ func (c *Client) LogOf(id httpapi.ID) string {
 // Verify checks the invariants of the store.
 func (c *Client) Verify() {
 	c.t.Helper()
-	var found httpapi.Verification
+	var found api.Verification
 	c.Must(http.MethodGet, "/verify", nil, &found)
 	for _, v := range found.Violations {
 		c.t.Errorf("the store violates %s: %s", v.Check, v.Detail)
@@ -161,7 +161,7 @@ func (c *Client) Verify() {
 }
 
 // JobOf returns the job with an id.
-func (c *Client) JobOf(id rota.ID) httpapi.Job {
+func (c *Client) JobOf(id rota.ID) api.Job {
 	c.t.Helper()
-	return c.Job(httpapi.ID{ID: id})
+	return c.Job(api.ID{ID: id})
 }

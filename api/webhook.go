@@ -1,6 +1,10 @@
-package httpapi
+package api
 
-import "github.com/rotajobs/rota"
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
 
 // Webhook is a receiver of events. Its secret is not shown.
 type Webhook struct {
@@ -69,4 +73,49 @@ type WebhookPayload struct {
 	ReservationID ID           `json:"reservation_id,omitzero"`
 	Reservation   *Reservation `json:"reservation,omitempty"`
 	Detail        string       `json:"detail,omitempty"`
+}
+
+// WebhookRequest declares a webhook.
+type WebhookRequest struct {
+	URL       string      `json:"url" alias:"address" doc:"Address of the receiver: http or https. It identifies the webhook in its list."`
+	Events    []string    `json:"events,omitempty" alias:"event" doc:"Kinds of events to deliver. Empty: all."`
+	Secret    Opt[string] `json:"secret,omitzero" alias:"key" doc:"Secret that signs deliveries. Omitted: the stored secret of this address."`
+	HasSecret Opt[bool]   `json:"has_secret,omitzero" doc:"Accepted because responses contain it; it has no effect."`
+}
+
+// MergeWebhooks converts webhooks. A stored webhook keeps its secret if the request has none, because
+// a client cannot send back a secret that is never shown.
+func MergeWebhooks(given []WebhookRequest, stored []rota.Webhook) []rota.Webhook {
+	hooks := make([]rota.Webhook, len(given))
+	for i, g := range given {
+		hooks[i] = rota.Webhook{URL: g.URL, Secret: WebhookSecret(g.URL, stored)}
+		if g.Secret.Value != nil {
+			hooks[i].Secret = *g.Secret.Value
+		}
+		for _, kind := range g.Events {
+			hooks[i].Events = append(hooks[i].Events, rota.EventKind(kind))
+		}
+	}
+	return hooks
+}
+
+func WebhookSecret(url string, stored []rota.Webhook) string {
+	at := slices.IndexFunc(stored, func(h rota.Webhook) bool { return h.URL == url })
+	if at < 0 {
+		return ""
+	}
+	return stored[at].Secret
+}
+
+// WebhooksRequest sets the webhooks for all events.
+type WebhooksRequest struct {
+	Webhooks []WebhookRequest `json:"webhooks" doc:"All webhooks: a webhook that is not listed is removed."`
+	Version  ID               `json:"version,omitzero" doc:"Version that was read. The webhooks are set only if they have not changed since."`
+}
+
+// WebhookTestRequest requests a webhook test.
+type WebhookTestRequest struct {
+	URL      string `json:"url" doc:"Address to send the test to."`
+	Secret   string `json:"secret,omitempty" doc:"Secret to sign it with. Omitted: the stored secret of this address."`
+	Template string `json:"template,omitempty" doc:"Template of the webhook, if it belongs to one."`
 }

@@ -1,4 +1,4 @@
-package httpapi
+package api
 
 import (
 	"bytes"
@@ -19,6 +19,9 @@ type Opt[T any] struct {
 
 // Some returns a field with a value.
 func Some[T any](value T) Opt[T] { return Opt[T]{Set: true, Value: &value} }
+
+// ifSet returns a field that is omitted if there is no value.
+func ifSet[T any](value *T) Opt[T] { return Opt[T]{Set: value != nil, Value: value} }
 
 // IsZero reports whether the field is omitted.
 func (o Opt[T]) IsZero() bool { return !o.Set }
@@ -45,17 +48,17 @@ func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
 	return &s
 }
 
-func (Opt[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
+func (Opt[T]) Inner() reflect.Type { return reflect.TypeFor[T]() }
 
-// setPointer changes an optional field.
-func (o Opt[T]) setPointer(field **T) {
+// SetPointer changes an optional field.
+func (o Opt[T]) SetPointer(field **T) {
 	if o.Set {
 		*field = o.Value
 	}
 }
 
-// setValue changes a field whose zero value is its default.
-func (o Opt[T]) setValue(field *T) {
+// SetValue changes a field whose zero value is its default.
+func (o Opt[T]) SetValue(field *T) {
 	if !o.Set {
 		return
 	}
@@ -91,8 +94,8 @@ func (Document) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, Nullable: true, AdditionalProperties: true}
 }
 
-// raw returns the object for the library; nil is none.
-func (d Document) raw() json.RawMessage { return json.RawMessage(d) }
+// Raw returns the object for the library; nil is none.
+func (d Document) Raw() json.RawMessage { return json.RawMessage(d) }
 
 // anyValue is a field that is accepted and not evaluated.
 type anyValue = Opt[json.RawMessage]

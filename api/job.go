@@ -1,4 +1,4 @@
-package httpapi
+package api
 
 import (
 	"encoding/json"
@@ -105,6 +105,28 @@ func NewJob(j *rota.Job) Job {
 	return v
 }
 
+// Entity converts a job back for the worker that runs it. It has no run.
+func (v *Job) Entity() *rota.Job {
+	job := &rota.Job{
+		ID: v.ID.ID, ExecutionID: v.ExecutionID.ID, Type: v.Type, Name: v.Name, Params: v.Params, Status: rota.StatusRunning,
+		Priority: v.Priority, Position: v.Position, Attempt: v.Attempt, RetryOf: v.RetryOf.ID, RedriveOf: v.RedriveOf.ID,
+		Policy: rota.Policy{
+			MaxAttempts: v.MaxAttempts, Backoff: time.Duration(v.Backoff), BackoffMax: unbound(v.BackoffMax), Jitter: v.Jitter, Timeout: unbound(v.Timeout),
+		},
+		Template: string(v.Template), Schedule: string(v.Schedule), GroupID: v.GroupID.ID, ConcurrencyKey: string(v.ConcurrencyKey),
+		ScopeKind: v.ScopeKind, ScopeID: v.ScopeID, PlanTime: v.PlanTime.Time, RunAt: v.RunAt.Time,
+		UniqueKey: string(v.UniqueKey), UniqueFor: unbound(v.UniqueFor), Trace: string(v.Trace),
+		CreatedBy: string(v.CreatedBy), CreatedAt: v.CreatedAt.Time, QueuedAt: v.QueuedAt.Time, StartedAt: v.StartedAt.Time,
+	}
+	if v.GroupPosition != nil {
+		job.GroupPosition = *v.GroupPosition
+	}
+	if v.ScopeKind == rota.GlobalScopeKind && v.ScopeID == rota.GlobalScopeID {
+		job.ScopeKind, job.ScopeID = "", ""
+	}
+	return job
+}
+
 // NewJobs converts jobs.
 func NewJobs(jobs []*rota.Job) []Job {
 	views := make([]Job, len(jobs))
@@ -151,9 +173,19 @@ func bound(d time.Duration) *Duration {
 	return new(Duration(d))
 }
 
+// unbound is the reverse of bound.
+func unbound(d *Duration) time.Duration {
+	if d == nil {
+		return 0
+	}
+	return time.Duration(*d)
+}
+
 func object(doc json.RawMessage) json.RawMessage {
 	if len(doc) == 0 {
 		return json.RawMessage("{}")
 	}
 	return doc
 }
+
+var JobStates = []string{"scheduled", "blocked", "queued", "running", "completed", "failed", "skipped", "cancelled"}

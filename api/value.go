@@ -1,4 +1,4 @@
-package httpapi
+package api
 
 import (
 	"bytes"
@@ -33,7 +33,7 @@ func (t *Time) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &word); err != nil {
 		return err
 	}
-	read, err := parseTime(word)
+	read, err := ParseTime(word)
 	*t = Time{read}
 	return err
 }
@@ -43,7 +43,7 @@ func (Time) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date-time", Nullable: true, Examples: []any{"2026-11-15T07:00:00Z"}}
 }
 
-func parseTime(text string) (time.Time, error) {
+func ParseTime(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		return time.Time{}, rota.Invalidf("", "is not a time in RFC 3339; write it like 2026-11-15T07:00:00Z")
@@ -79,10 +79,10 @@ func (id *ID) UnmarshalJSON(text []byte) error {
 
 // Schema describes an id.
 func (ID) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Format: "uuid", Nullable: true, Examples: []any{exampleID}}
+	return &huma.Schema{Type: huma.TypeString, Format: "uuid", Nullable: true, Examples: []any{ExampleID}}
 }
 
-const exampleID = "01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"
+const ExampleID = "01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"
 
 // Text is a string in JSON, null if empty.
 type Text string
@@ -129,22 +129,6 @@ func (Duration) Schema(huma.Registry) *huma.Schema {
 		Type: huma.TypeString, Examples: []any{"1h30m"},
 		Description: "Duration in Go notation (90s, 1h30m), with days (2d, 1d12h), or in SQL notation (90 SECONDS, 5 MINUTES).",
 	}
-}
-
-// span converts a duration for a response, nil if not set.
-func span(d *time.Duration) *Duration {
-	if d == nil {
-		return nil
-	}
-	return new(Duration(*d))
-}
-
-// spanOf converts a duration of a request, nil if not set.
-func spanOf(d *Duration) *time.Duration {
-	if d == nil {
-		return nil
-	}
-	return new(time.Duration(*d))
 }
 
 // List is one page. NextCursor is null on the last page.

@@ -1,14 +1,15 @@
-package httpapi
+package api
 
 import (
 	"bytes"
 	"encoding/json"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
 
-// definitionsVersion is the version of the document format.
-const definitionsVersion = 1
+// DefinitionsVersion is the version of the document format.
+const DefinitionsVersion = 1
 
 // Definitions is a document with all definitions of a server, enough to set up another server like it.
 // It contains no jobs.
@@ -105,29 +106,29 @@ type DefinitionChange struct {
 
 func newPolicyDefinition(p rota.PolicyPatch) PolicyDefinition { return PolicyDefinition(newPolicy(p)) }
 
-func (d *PolicyDefinition) patch() rota.PolicyPatch {
+func (d *PolicyDefinition) Patch() rota.PolicyPatch {
 	return rota.PolicyPatch{
-		MaxRetries: d.MaxRetries, Backoff: spanOf(d.Backoff), BackoffMax: spanOf(d.BackoffMax), Jitter: d.Jitter, Timeout: spanOf(d.Timeout),
+		MaxRetries: d.MaxRetries, Backoff: (*time.Duration)(d.Backoff), BackoffMax: (*time.Duration)(d.BackoffMax), Jitter: d.Jitter, Timeout: (*time.Duration)(d.Timeout),
 	}
 }
 
-func newTypeDefinition(t *rota.Type) TypeDefinition {
+func NewTypeDefinition(t *rota.Type) TypeDefinition {
 	return TypeDefinition{
 		Description: t.Spec.Description, Paused: new(t.Paused), PolicyDefinition: newPolicyDefinition(t.Spec.Policy), Schema: sortKeys(t.Spec.Schema),
 	}
 }
 
-func newTemplateDefinition(t *rota.Template, secrets bool) TemplateDefinition {
+func NewTemplateDefinition(t *rota.Template, secrets bool) TemplateDefinition {
 	s := &t.Spec
 	return TemplateDefinition{
 		Type: s.Type, Description: s.Description, State: string(t.State), DefaultParams: sortParams(s.Params), Priority: s.Priority,
 		ConcurrencyKey: s.ConcurrencyKey, UniqueFor: bound(s.UniqueFor), PolicyDefinition: newPolicyDefinition(s.Policy),
-		Webhooks: newWebhookDefinitions(s.Webhooks, secrets),
+		Webhooks: NewWebhookDefinitions(s.Webhooks, secrets),
 	}
 }
 
-// newScheduleDefinition omits fields that have their default.
-func newScheduleDefinition(s *rota.Schedule) ScheduleDefinition {
+// NewScheduleDefinition omits fields that have their default.
+func NewScheduleDefinition(s *rota.Schedule) ScheduleDefinition {
 	p := &s.Spec
 	d := ScheduleDefinition{
 		Template: p.Template, Description: p.Description, State: string(s.State), Cron: p.Cron, At: Time{p.At}, Every: bound(p.Every),
@@ -137,16 +138,16 @@ func newScheduleDefinition(s *rota.Schedule) ScheduleDefinition {
 		Class: string(p.Class), Partition: newPartition(p.Partition),
 	}
 	if p.Cron != "" {
-		d.Timezone = zoneOf(s)
+		d.Timezone = ScheduleZone(s)
 	}
-	if anchored(p) {
+	if Anchored(p) {
 		d.Anchor = Time{s.Anchor}
 	}
 	return d
 }
 
-// anchored reports whether the interval of a schedule starts at its anchor.
-func anchored(s *rota.ScheduleSpec) bool { return s.Every != 0 && s.StartsAt.IsZero() }
+// Anchored reports whether the interval of a schedule starts at its anchor.
+func Anchored(s *rota.ScheduleSpec) bool { return s.Every != 0 && s.StartsAt.IsZero() }
 
 func omitDefault[W ~string](word, fallback W) string {
 	if word == fallback {
@@ -171,7 +172,7 @@ func groupScopes(scopes []rota.Scope) (all []ScopeRequest) {
 	return all
 }
 
-func newWebhookDefinitions(hooks []rota.Webhook, secrets bool) (all []WebhookDefinition) {
+func NewWebhookDefinitions(hooks []rota.Webhook, secrets bool) (all []WebhookDefinition) {
 	for _, h := range hooks {
 		d := WebhookDefinition{URL: h.URL}
 		for _, kind := range h.Events {
@@ -185,8 +186,8 @@ func newWebhookDefinitions(hooks []rota.Webhook, secrets bool) (all []WebhookDef
 	return all
 }
 
-// definedWebhooks converts the webhooks of a document.
-func definedWebhooks(defs []WebhookDefinition) (hooks []rota.Webhook) {
+// DefinedWebhooks converts the webhooks of a document.
+func DefinedWebhooks(defs []WebhookDefinition) (hooks []rota.Webhook) {
 	for _, d := range defs {
 		h := rota.Webhook{URL: d.URL, Secret: d.Secret}
 		for _, kind := range d.Events {
@@ -197,8 +198,8 @@ func definedWebhooks(defs []WebhookDefinition) (hooks []rota.Webhook) {
 	return hooks
 }
 
-// newLimitsDefinition returns nil if there are no limits.
-func newLimitsDefinition(s *rota.ThrottleSpec) *ThrottleRequest {
+// NewLimitsDefinition returns nil if there are no limits.
+func NewLimitsDefinition(s *rota.ThrottleSpec) *ThrottleRequest {
 	if s.Global == 0 && len(s.Types) == 0 && len(s.Keys) == 0 {
 		return nil
 	}
@@ -239,4 +240,43 @@ func sortKeys(doc json.RawMessage) Document {
 		return Document(doc)
 	}
 	return Document(rota.EncodeSpec(value))
+}
+
+// Request converts the definition to a schedule request, which parses enum words and scopes.
+func (d *ScheduleDefinition) Request() (*ScheduleRequest, error) {
+	r := &ScheduleRequest{
+		Template: Some(d.Template), Description: Some(d.Description), Cron: orNull(d.Cron), Timezone: orNull(d.Timezone), Every: Opt[Duration]{Set: true, Value: d.Every},
+		At: timeOrNull(d.At), StartsAt: timeOrNull(d.StartsAt), EndsAt: timeOrNull(d.EndsAt), Scopes: Some(d.Scopes), State: orNull(d.State),
+		Priority: Opt[int]{Set: true, Value: d.Priority}, CatchUp: orNull(d.CatchUp), Overlap: orNull(d.Overlap), OnCompletion: orNull(d.OnCompletion), DependsOn: Some(d.DependsOn),
+		Class: orNull(d.Class), Partition: Opt[Partition]{Set: true, Value: d.Partition},
+		PolicyRequest: PolicyRequest{
+			MaxRetries: Opt[int]{Set: true, Value: d.MaxRetries}, Backoff: Opt[Duration]{Set: true, Value: d.Backoff}, BackoffMax: Opt[Duration]{Set: true, Value: d.BackoffMax},
+			Jitter: Opt[float64]{Set: true, Value: d.Jitter}, Timeout: Opt[Duration]{Set: true, Value: d.Timeout},
+		},
+	}
+	if len(d.ParamOverrides) > 0 {
+		r.ParamOverrides = Some(d.ParamOverrides)
+	}
+	switch {
+	case d.Anchor.IsZero():
+	case d.Every == nil:
+		return nil, rota.Invalidf("anchor", "is set, but only every has an anchor; omit it")
+	case !d.StartsAt.IsZero():
+		return nil, rota.Invalidf("anchor", "is set, but the interval counts from starts_at; omit one of them")
+	}
+	return r, nil
+}
+
+func orNull(word string) Opt[string] {
+	if word == "" {
+		return Opt[string]{}
+	}
+	return Some(word)
+}
+
+func timeOrNull(t Time) Opt[Time] {
+	if t.IsZero() {
+		return Opt[Time]{}
+	}
+	return Some(t)
 }

@@ -1,4 +1,4 @@
-package httpapi
+package api
 
 import "github.com/rotajobs/rota"
 
@@ -48,13 +48,13 @@ const (
 	ExecutionCancelled = "cancelled" //
 )
 
-// executionStates lists the states for filters.
-var executionStates = []string{
+// ExecutionStates lists the states for filters.
+var ExecutionStates = []string{
 	ExecutionPending, ExecutionRunning, ExecutionCompleted, ExecutionFailed, ExecutionDead, ExecutionSkipped, ExecutionCancelled,
 }
 
-// executionState derives the state of an execution from its last attempt.
-func executionState(tail *rota.Job) string {
+// ExecutionState derives the state of an execution from its last attempt.
+func ExecutionState(tail *rota.Job) string {
 	switch {
 	case tail.Sequel == rota.SequelDead:
 		return ExecutionDead
@@ -66,10 +66,10 @@ func executionState(tail *rota.Job) string {
 	return string(tail.State())
 }
 
-// newExecution converts an execution from its first and its last attempt, which may be the same job.
-func newExecution(first, tail *rota.Job) Execution {
+// NewExecution converts an execution from its first and its last attempt, which may be the same job.
+func NewExecution(first, tail *rota.Job) Execution {
 	v := Execution{
-		ID: ID{tail.ExecutionID}, Name: tail.DefinitionName(), Type: tail.Type, State: executionState(tail),
+		ID: ID{tail.ExecutionID}, Name: tail.DefinitionName(), Type: tail.Type, State: ExecutionState(tail),
 		RetryCount: tail.Attempt - 1, MaxAttempts: tail.Policy.MaxAttempts, Priority: tail.Priority,
 		Template: Text(tail.Template), Schedule: Text(tail.Schedule), GroupID: ID{tail.GroupID}, RedriveOf: ID{first.RedriveOf},
 		PlanTime: Time{tail.PlanTime}, CreatedAt: Time{first.CreatedAt}, StartedAt: Time{first.StartedAt},
@@ -85,10 +85,10 @@ func newExecution(first, tail *rota.Job) Execution {
 	return v
 }
 
-// NewExecution converts an execution with its attempts, first to last; there is at least one.
-func NewExecution(attempts []*rota.Job) ExecutionDetail {
+// NewExecutionDetail converts an execution with its attempts, first to last; there is at least one.
+func NewExecutionDetail(attempts []*rota.Job) ExecutionDetail {
 	tail := attempts[len(attempts)-1]
-	v := ExecutionDetail{Execution: newExecution(attempts[0], tail), Attempts: NewJobs(attempts)}
+	v := ExecutionDetail{Execution: NewExecution(attempts[0], tail), Attempts: NewJobs(attempts)}
 	if n := len(attempts); tail.Run == nil && n > 1 && attempts[n-2].Run != nil {
 		v.Error, v.ErrorCode = Text(attempts[n-2].Run.Error), Text(attempts[n-2].Run.ErrorCode)
 	}

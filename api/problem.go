@@ -1,6 +1,9 @@
-package httpapi
+package api
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Problem is the body of an error response: application/problem+json.
 type Problem struct {
@@ -45,3 +48,24 @@ func (p *Problem) GetStatus() int { return p.Status }
 
 // ContentType returns the media type of a problem for any requested type.
 func (p *Problem) ContentType(string) string { return "application/problem+json" }
+
+// FieldPath returns the path of a field. Field names come from the request, so long ones are cut.
+func FieldPath(path, name string) string {
+	const shown = 64
+	if len(name) > shown {
+		name = strings.ToValidUTF8(name[:shown], "") + "…"
+	}
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func OneOf(text string, allowed []string) string {
+	for _, a := range allowed {
+		if strings.EqualFold(a, text) {
+			return a
+		}
+	}
+	return ""
+}

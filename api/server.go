@@ -1,45 +1,8 @@
-package httpapi
+package api
 
 import (
-	"fmt"
-
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/engine"
 )
-
-// Throttle holds all limits. It is read and written as a whole.
-type Throttle struct {
-	Global int                  `json:"global" doc:"Runs at the same time, of all types; 0 means no limit."`
-	Types  map[string]TypeLimit `json:"types" doc:"Limits by type name."`
-	Keys   map[string]int       `json:"keys" doc:"Runs at the same time, by concurrency key."`
-
-	Version ID `json:"version" doc:"Changes with every change. Null: never set."`
-}
-
-// TypeLimit limits the jobs of one type.
-type TypeLimit struct {
-	Concurrency int  `json:"concurrency" doc:"Runs at the same time; 0 means no limit."`
-	Rate        Text `json:"rate" doc:"Starts per period, such as 100/1m. Null: no limit." example:"100/1m"`
-}
-
-// NewThrottle converts the limits.
-func NewThrottle(t *rota.Throttle) Throttle {
-	v := Throttle{Global: t.Spec.Global, Types: map[string]TypeLimit{}, Keys: map[string]int{}, Version: ID{t.Version}}
-	for _, l := range t.Spec.Types {
-		v.Types[l.Type] = TypeLimit{Concurrency: l.Concurrency, Rate: Text(rateText(l.Rate))}
-	}
-	for _, k := range t.Spec.Keys {
-		v.Keys[k.Key] = k.Concurrency
-	}
-	return v
-}
-
-func rateText(r rota.Rate) string {
-	if r == (rota.Rate{}) {
-		return ""
-	}
-	return fmt.Sprintf("%d/%s", r.Count, rota.FormatDuration(r.Per))
-}
 
 // Stats counts the jobs of the store, and the slots of this process.
 type Stats struct {
@@ -72,11 +35,11 @@ type Workers struct {
 }
 
 // NewStats converts the counts.
-func NewStats(s *rota.Stats, e engine.Snapshot) Stats {
+func NewStats(s *rota.Stats, w Workers) Stats {
 	v := Stats{
 		Now: Time{s.Now}, Queued: s.Queued, Scheduled: s.Scheduled, Blocked: s.Blocked, Running: s.Running, Dead: s.Dead,
 		Schedules: s.Schedules, Oldest: Time{s.Oldest}, Types: make([]TypeStats, len(s.Types)),
-		Workers: Workers{Slots: e.Workers, Running: e.Running, Abandoned: e.Abandoned},
+		Workers: w,
 	}
 	for i, t := range s.Types {
 		v.Types[i] = TypeStats(t)
@@ -116,4 +79,9 @@ type Violation struct {
 	Check  string   `json:"check" doc:"Name of the invariant."`
 	Rows   []string `json:"rows" nullable:"false" doc:"Rows that violate it."`
 	Detail string   `json:"detail" doc:"Description of the violation."`
+}
+
+// Health is the response of the health checks.
+type Health struct {
+	Status string `json:"status" enum:"ok"`
 }

@@ -1,6 +1,8 @@
-package httpapi
+package api
 
-import "github.com/rotajobs/rota"
+import (
+	"github.com/rotajobs/rota"
+)
 
 // Group is a set of jobs that belong together.
 type Group struct {
@@ -69,4 +71,12 @@ func NewReservation(r *rota.Reservation) Reservation {
 		ID: ID{r.ID}, Status: string(r.Status), Node: r.Node, ReservedBy: Text(r.ReservedBy), ReservedAt: Time{r.ReservedAt},
 		ExpiresAt: Time{r.ExpiresAt}, EndedAt: Time{r.EndedAt}, JobID: ID{r.JobID},
 	}
+}
+
+// GroupRequest submits a group of jobs, atomically.
+type GroupRequest struct {
+	Name      string       `json:"name,omitempty" doc:"Name for people; not necessarily unique."`
+	Mode      string       `json:"mode,omitempty" enum:"parallel,sequential" default:"parallel" doc:"Whether members run at the same time or one after the other."`
+	OnFailure string       `json:"on_failure,omitempty" enum:"continue,stop,skip" default:"continue" doc:"Effect of a dead member on members that have not started."`
+	Jobs      []JobRequest `json:"jobs" doc:"Jobs of the group in order, 1 to 10,000."`
 }

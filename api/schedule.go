@@ -1,4 +1,4 @@
-package httpapi
+package api
 
 import (
 	"encoding/json"
@@ -96,4 +96,23 @@ type Triggered struct {
 type Backfilled struct {
 	Items []Job `json:"items" nullable:"false" doc:"Jobs created, earliest time first."`
 	Known int   `json:"known" doc:"Planned executions that already existed."`
+}
+
+// TriggerRequest sets params and priority of one triggered run.
+type TriggerRequest struct {
+	Params   Document `json:"params,omitempty" doc:"Params that replace those of the schedule key by key."`
+	Priority *int     `json:"priority,omitempty" doc:"Priority of these jobs. Omitted: the priority of the schedule."`
+}
+
+// BackfillRequest is a range of past times.
+type BackfillRequest struct {
+	From Time `json:"from" doc:"First time of the range, inclusive."`
+	To   Time `json:"to" doc:"Last time of the range, inclusive."`
+}
+
+func ScheduleZone(s *rota.Schedule) string {
+	if s.Spec.Zone == "" {
+		return "UTC"
+	}
+	return s.Spec.Zone
 }

@@ -1,7 +1,9 @@
-package httpapi
+package api
 
 import (
+	"bytes"
 	"encoding/json"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -18,7 +20,7 @@ type Policy struct {
 
 func newPolicy(p rota.PolicyPatch) Policy {
 	return Policy{
-		MaxRetries: p.MaxRetries, Backoff: span(p.Backoff), BackoffMax: span(p.BackoffMax), Jitter: p.Jitter, Timeout: span(p.Timeout),
+		MaxRetries: p.MaxRetries, Backoff: (*Duration)(p.Backoff), BackoffMax: (*Duration)(p.BackoffMax), Jitter: p.Jitter, Timeout: (*Duration)(p.Timeout),
 	}
 }
 
@@ -45,36 +47,52 @@ func NewType(t *rota.Type) Type {
 	}
 }
 
-// Template is a reusable job definition: a type, default params, a policy.
-type Template struct {
-	Name           string          `json:"name" doc:"Name of the template."`
-	Type           string          `json:"type" doc:"Type of its jobs."`
-	Description    Text            `json:"description" doc:"Text for people."`
-	DefaultParams  json.RawMessage `json:"default_params" doc:"Default params. The params of a job replace them key by key."`
-	Priority       *int            `json:"priority" doc:"Priority of jobs that set none."`
-	ConcurrencyKey Text            `json:"concurrency_key" doc:"Concurrency key of jobs that set none."`
-	Policy
-	UniqueFor *Duration `json:"unique_for" nullable:"true" doc:"Shortest time a unique key is held, for jobs that set none."`
-	Webhooks  []Webhook `json:"webhooks" nullable:"false" doc:"Webhooks that receive the events of its jobs."`
-	State     string    `json:"state" enum:"ACTIVE,ARCHIVED" doc:"An archived template accepts no new jobs."`
-	Version   ID        `json:"version" nullable:"false" doc:"Changes with every change."`
-	CreatedBy Text      `json:"created_by" doc:"Actor that created it."`
-	CreatedAt Time      `json:"created_at" nullable:"false" doc:"Time of its creation."`
-	UpdatedAt Time      `json:"updated_at" nullable:"false" doc:"Time of its last change."`
+// PolicyRequest sets the retry and timeout policy.
+type PolicyRequest struct {
+	MaxRetries Opt[int]      `json:"max_retries,omitzero" doc:"Retries after a failure, 0 to 1,000."`
+	Backoff    Opt[Duration] `json:"backoff,omitzero" doc:"Pause before the first retry. It doubles with each retry."`
+	BackoffMax Opt[Duration] `json:"backoff_max,omitzero" doc:"Longest pause between retries; 0s means no limit."`
+	Jitter     Opt[float64]  `json:"jitter,omitzero" doc:"Fraction of each pause that is removed at random, 0 to 1."`
+	Timeout    Opt[Duration] `json:"timeout,omitzero" doc:"Longest duration of one run; 0s means no limit."`
 }
 
-// NewTemplate converts a template.
-func NewTemplate(t *rota.Template) Template {
-	s := &t.Spec
-	return Template{
-		Name: t.Name, Type: s.Type, Description: Text(s.Description), DefaultParams: object(s.Params), Priority: s.Priority,
-		ConcurrencyKey: Text(s.ConcurrencyKey), Policy: newPolicy(s.Policy), UniqueFor: bound(s.UniqueFor), Webhooks: newWebhooks(s.Webhooks), State: string(t.State),
-		Version: ID{t.Version}, CreatedBy: Text(t.CreatedBy), CreatedAt: Time{t.CreatedAt}, UpdatedAt: Time{t.UpdatedAt},
+// Apply changes the fields that the request names.
+func (r *PolicyRequest) Apply(p *rota.PolicyPatch) {
+	r.MaxRetries.SetPointer(&p.MaxRetries)
+	r.Jitter.SetPointer(&p.Jitter)
+	if r.Backoff.Set {
+		p.Backoff = (*time.Duration)(r.Backoff.Value)
+	}
+	if r.BackoffMax.Set {
+		p.BackoffMax = (*time.Duration)(r.BackoffMax.Value)
+	}
+	if r.Timeout.Set {
+		p.Timeout = (*time.Duration)(r.Timeout.Value)
 	}
 }
 
-// TemplateArchived is a template, and the number of schedules that were disabled immediately.
-type TemplateArchived struct {
-	Template
-	SchedulesDisabled int `json:"schedules_disabled" doc:"Schedules disabled so far; the server disables the rest within moments."`
+// TypeRequest declares a whole type.
+type TypeRequest struct {
+	Description string   `json:"description,omitempty" doc:"Text for people."`
+	Schema      Document `json:"schema,omitempty" doc:"JSON Schema of the params. Omitted: any object is accepted."`
+	PolicyRequest
+}
+
+// Entity converts a type back, without its version and times.
+func (v *Type) Entity() *rota.Type {
+	policy := PolicyDefinition(v.Policy)
+	t := &rota.Type{Name: v.Name, Paused: v.Paused, Spec: rota.TypeSpec{Description: string(v.Description), Policy: policy.Patch()}}
+	if !bytes.Equal(v.Schema, null) {
+		t.Spec.Schema = v.Schema
+	}
+	return t
+}
+
+// NewTypeRequest declares a type.
+func NewTypeRequest(spec rota.TypeSpec) TypeRequest {
+	p := &spec.Policy
+	return TypeRequest{Description: spec.Description, Schema: Document(spec.Schema), PolicyRequest: PolicyRequest{
+		MaxRetries: ifSet(p.MaxRetries), Backoff: ifSet((*Duration)(p.Backoff)), BackoffMax: ifSet((*Duration)(p.BackoffMax)),
+		Jitter: ifSet(p.Jitter), Timeout: ifSet((*Duration)(p.Timeout)),
+	}}
 }

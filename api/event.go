@@ -1,4 +1,4 @@
-package httpapi
+package api
 
 import "github.com/rotajobs/rota"
 
@@ -57,21 +57,4 @@ func NewReason(r rota.Reason) Reason {
 		v.Jobs[i] = ID{id}
 	}
 	return v
-}
-
-// JobCancelled is a job that was cancelled, or is running and was asked to stop.
-type JobCancelled struct {
-	Job
-	Stopping bool `json:"stopping" doc:"Whether the job is running and was asked to stop."`
-}
-
-// Many counts the results of a bulk action.
-type Many struct {
-	Matched   int  `json:"matched" doc:"Jobs that matched the filter."`
-	Changed   int  `json:"changed" doc:"Jobs that were cancelled, asked to stop, or retried."`
-	Cancelled int  `json:"cancelled" doc:"Jobs that were cancelled immediately."`
-	Stopping  int  `json:"stopping" doc:"Running jobs that were asked to stop."`
-	Retried   int  `json:"retried" doc:"Executions that were retried."`
-	Refused   int  `json:"refused" doc:"Jobs whose state changed in the meantime, so the action no longer applied."`
-	More      bool `json:"more" doc:"Whether the limit was reached: send the request again for the rest."`
 }
