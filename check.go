@@ -257,3 +257,11 @@ func checkOneOf[T ~string](field string, value T, allowed ...T) *Error {
 	}
 	return Invalidf(field, "is %s; allowed are %s", quote(string(value)), strings.Join(names, ", "))
 }
+
+// checkWord allows the listed values and the empty value.
+func checkWord[T ~string](field string, value T, allowed ...T) *Error {
+	if value == "" {
+		return nil
+	}
+	return checkOneOf(field, value, allowed...)
+}

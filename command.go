@@ -1,6 +1,10 @@
 package rota
 
-import "time"
+import (
+	"fmt"
+	"reflect"
+	"time"
+)
 
 // RulesVersion is the version of the rules that this program implements. A store
 // refuses a command with a later version, because it does not know those rules.
@@ -82,17 +86,73 @@ type Meta struct {
 	RulesVersion int    `wire:"3"` // rules the command was written for; 0 means 1
 }
 
+// Head returns the head.
+func (m *Meta) Head() *Meta { return m }
+
+// weigh is for commands without other contents.
+func (m *Meta) weigh() (entries, bytes int) { return 1, entryBytes }
+
 // NewMeta returns a head with a new id.
 func NewMeta(actor string) Meta {
 	return Meta{ID: NewID(), Actor: actor, RulesVersion: RulesVersion}
 }
 
-// Head returns the head.
-func (m *Meta) Head() *Meta { return m }
+// Result is the answer to one command: a Reply, or an error if the command was refused
+// and changed nothing.
+type Result struct {
+	Reply Reply
+	Err   *Error
+}
 
-// LeaseRef identifies a lease by job and run, and proves it by the token.
-type LeaseRef struct {
-	JobID ID    `wire:"1"`
-	RunID ID    `wire:"2"`
-	Token Token `wire:"3"`
+// Reply is the answer of a command that was applied. The set is closed: one type per
+// verb.
+type Reply interface{ reply() }
+
+// CheckCommand validates a command and its head.
+func CheckCommand(c Command) error {
+	if IsNil(c) {
+		return Invalidf("command", "is empty")
+	}
+	h := c.Head()
+	if h.RulesVersion < 0 || h.RulesVersion > RulesVersion {
+		return Invalidf("rules_version", "is %d; this program knows versions up to %d; upgrade it", h.RulesVersion, RulesVersion)
+	}
+	if err := first(checkNewID("id", h.ID), checkText("actor", h.Actor, NameMax), checkWeight(c)); err != nil {
+		return err
+	}
+	return c.Validate()
+}
+
+// IsNil reports whether c is nil or holds a nil pointer.
+func IsNil(c Command) bool {
+	return c == nil || reflect.ValueOf(c).IsNil()
+}
+
+// entryBytes is the estimated size of an entry without its contents.
+const entryBytes = 256
+
+// Weigh returns the number of jobs, items and artifacts of a command, and its estimated
+// size in bytes.
+func Weigh(c Command) (entries, bytes int) { return c.weigh() }
+
+// checkWeight bounds the size of a command. A command is atomic, so a store cannot split
+// it.
+func checkWeight(c Command) *Error {
+	entries, bytes := c.weigh()
+	switch {
+	case entries > CommandEntriesMax:
+		return Invalidf("command", "has %d jobs, items and artifacts; at most %d are allowed: split it", entries, CommandEntriesMax)
+	case bytes > CommandBytesMax:
+		return Invalidf("command", "has about %s; at most %s are allowed: split it", mebibytes(bytes), mebibytes(CommandBytesMax))
+	}
+	return nil
+}
+
+func mebibytes(n int) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+
+func lengths(texts []string) (total int) {
+	for _, t := range texts {
+		total += 8 + len(t)
+	}
+	return total
 }

@@ -1,6 +1,6 @@
 package rota
 
-import "time"
+import "fmt"
 
 // PutMode is what a Put requires of an existing definition.
 type PutMode string
@@ -22,6 +22,25 @@ type PutType struct {
 	Spec    TypeSpec `wire:"5"`
 }
 
+// Verb returns the kind of the command.
+func (*PutType) Verb() Verb { return VerbPutType }
+
+// Validate requires a name and checks the specification.
+func (c *PutType) Validate() error {
+	err := first(
+		checkName("name", c.Name, true),
+		checkMode(c.Mode),
+		checkText("description", c.Spec.Description, DescriptionMax),
+		checkObject("schema", c.Spec.Schema, SchemaMax),
+		c.Spec.Policy.validate(),
+	)
+	return asError(err)
+}
+
+func (c *PutType) weigh() (entries, bytes int) {
+	return 1, entryBytes + len(c.Spec.Schema) + len(c.Spec.Description)
+}
+
 // SwitchType pauses or resumes a type. Jobs of a paused type are accepted but not
 // started. Running jobs continue.
 type SwitchType struct {
@@ -29,6 +48,20 @@ type SwitchType struct {
 	Name   string `wire:"2"`
 	Paused bool   `wire:"3"`
 }
+
+// Verb returns the kind of the command.
+func (*SwitchType) Verb() Verb { return VerbSwitchType }
+
+// Validate requires a name.
+func (c *SwitchType) Validate() error { return asError(checkName("name", c.Name, true)) }
+
+// TypePut answers PutType and SwitchType. Changed is false if nothing changed.
+type TypePut struct {
+	Type    *Type
+	Changed bool
+}
+
+func (*TypePut) reply() {}
 
 // PutTemplate declares a template. Existing jobs do not change. An archived template
 // stays archived.
@@ -44,6 +77,33 @@ type PutTemplate struct {
 	OnlySchedule string `wire:"6"`
 }
 
+// Verb returns the kind of the command.
+func (*PutTemplate) Verb() Verb { return VerbPutTemplate }
+
+// Validate requires a name and a type and checks the specification.
+func (c *PutTemplate) Validate() error {
+	s := &c.Spec
+	return asError(first(
+		checkName("name", c.Name, true),
+		checkMode(c.Mode),
+		checkName("only_schedule", c.OnlySchedule, false),
+		checkName("type", s.Type, true),
+		checkNotInternal("type", s.Type),
+		checkText("description", s.Description, DescriptionMax),
+		checkObject("params", s.Params, ParamsMax),
+		checkIntPtr("priority", s.Priority, PriorityMin, PriorityMax),
+		s.Policy.validate(),
+		checkDuration("unique_for", s.UniqueFor, 0, DelayMax),
+		checkText("concurrency_key", s.ConcurrencyKey, KeyMax),
+		asType(checkWebhooks("webhooks", s.Webhooks, jobEvents)),
+	))
+}
+
+func (c *PutTemplate) weigh() (entries, bytes int) {
+	entries, bytes = weighWebhooks(c.Spec.Webhooks)
+	return entries, bytes + entryBytes + len(c.Spec.Params) + len(c.Spec.Description)
+}
+
 // Archive ends the use of a template. Existing jobs do not change, new jobs are
 // refused, and the schedules of the template are disabled.
 type Archive struct {
@@ -51,11 +111,33 @@ type Archive struct {
 	Name string `wire:"2"`
 }
 
+// Verb returns the kind of the command.
+func (*Archive) Verb() Verb { return VerbArchive }
+
+// Validate requires a name.
+func (c *Archive) Validate() error { return asError(checkName("name", c.Name, true)) }
+
 // Unarchive allows new jobs of a template again. Its schedules stay disabled.
 type Unarchive struct {
 	Meta `wire:"1"`
 	Name string `wire:"2"`
 }
+
+// Verb returns the kind of the command.
+func (*Unarchive) Verb() Verb { return VerbUnarchive }
+
+// Validate requires a name.
+func (c *Unarchive) Validate() error { return asError(checkName("name", c.Name, true)) }
+
+// TemplatePut answers PutTemplate, Archive and Unarchive. Disabled counts the schedules
+// that this command disabled; Sweep disables the others.
+type TemplatePut struct {
+	Template *Template
+	Changed  bool
+	Disabled int
+}
+
+func (*TemplatePut) reply() {}
 
 // PutThrottle replaces all limits on concurrency and rate. It takes effect at once.
 // Running jobs continue.
@@ -65,82 +147,59 @@ type PutThrottle struct {
 	Spec    ThrottleSpec `wire:"3"`
 }
 
-// PutSchedule declares a schedule; Declare builds the command. An unchanged
-// declaration changes nothing, not even the next fire. A changed declaration keeps
-// the state unless it sets one, and keeps the next fire unless the times changed.
-type PutSchedule struct {
-	Meta    `wire:"1"`
-	Name    string        `wire:"2"`
-	Mode    PutMode       `wire:"3"`
-	Version *ID           `wire:"4"` // version the caller has read; nil: any
-	Spec    ScheduleSpec  `wire:"5"`
-	State   ScheduleState `wire:"6"` // empty: unchanged; ENABLED for a new schedule
-	Anchor  time.Time     `wire:"7"` // start of an EVERY schedule without STARTS
-	Next    time.Time     `wire:"8"` // first fire; zero: none
-	// Recreate declares the schedule as if it had not existed. Schedules that
-	// depend on it keep their dependency.
-	Recreate bool `wire:"9"`
-}
-
-// SwitchSchedule sets the state of a schedule; Enable builds the command that enables
-// one. From PAUSED to ENABLED the schedule applies its catch-up policy. From DISABLED
-// to ENABLED it starts at Next.
-type SwitchSchedule struct {
-	Meta  `wire:"1"`
-	Name  string        `wire:"2"`
-	State ScheduleState `wire:"3"`
-	Next  time.Time     `wire:"4"` // with ENABLED: the next fire from now on; zero: none
-}
-
-// DeleteSchedule removes a schedule. Its jobs stay. Jobs that waited for them are
-// evaluated again without the dependency.
-type DeleteSchedule struct {
-	Meta    `wire:"1"`
-	Name    string `wire:"2"`
-	Version *ID    `wire:"3"` // version the caller has read; nil: any
-}
-
-// Drop removes a definition: a schedule, and the template of the same name unless
-// another schedule uses it. It cancels queued jobs, asks running jobs to stop,
-// archives the template and hides the history. All of this takes effect at once. A
-// Sweep processes the rows that exceed the size of one command, and deletes the
-// history.
-type Drop struct {
-	Meta        `wire:"1"`
-	Name        string `wire:"2"` // name of the schedule
-	Version     *ID    `wire:"3"` // version the caller has read; nil: any
-	KeepHistory bool   `wire:"4"` // keep ended executions, and those that are still to end
-	// Recreate keeps the schedule, its dependents and the template for a
-	// PutTemplate and a PutSchedule with Recreate that follow in the same All.
-	Recreate bool `wire:"5"`
-}
-
-// Verb returns the kind of the command.
-func (*PutType) Verb() Verb { return VerbPutType }
-
-// Verb returns the kind of the command.
-func (*SwitchType) Verb() Verb { return VerbSwitchType }
-
-// Verb returns the kind of the command.
-func (*PutTemplate) Verb() Verb { return VerbPutTemplate }
-
-// Verb returns the kind of the command.
-func (*Archive) Verb() Verb { return VerbArchive }
-
-// Verb returns the kind of the command.
-func (*Unarchive) Verb() Verb { return VerbUnarchive }
-
 // Verb returns the kind of the command.
 func (*PutThrottle) Verb() Verb { return VerbPutThrottle }
 
-// Verb returns the kind of the command.
-func (*PutSchedule) Verb() Verb { return VerbPutSchedule }
+// Validate checks the limits and refuses duplicates.
+func (c *PutThrottle) Validate() error {
+	s := &c.Spec
+	if err := first(
+		checkInt("global", s.Global, 0, LimitMax),
+		asType(checkCount("types", len(s.Types)+len(s.Keys), 0, ThrottleMax)),
+	); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for i := range s.Types {
+		field := fmt.Sprintf("types[%d]", i)
+		if err := s.Types[i].validate(); err != nil {
+			return within(field, withName("type", s.Types[i].Type, err))
+		}
+		if seen[s.Types[i].Type] {
+			return Invalidf(field+".type", "%s is listed twice; list each type once", quote(s.Types[i].Type))
+		}
+		seen[s.Types[i].Type] = true
+	}
+	seen = map[string]bool{}
+	for i, k := range s.Keys {
+		field := fmt.Sprintf("keys[%d]", i)
+		if err := k.validate(); err != nil {
+			return within(field, withName("key", k.Key, err))
+		}
+		if seen[k.Key] {
+			return Invalidf(field+".key", "%s is listed twice; list each key once", quote(k.Key))
+		}
+		seen[k.Key] = true
+	}
+	return nil
+}
 
-// Verb returns the kind of the command.
-func (*SwitchSchedule) Verb() Verb { return VerbSwitchSchedule }
+func (c *PutThrottle) weigh() (entries, bytes int) {
+	n := 1 + len(c.Spec.Types) + len(c.Spec.Keys)
+	for _, k := range c.Spec.Keys {
+		bytes += len(k.Key)
+	}
+	return n, bytes + n*entryBytes
+}
 
-// Verb returns the kind of the command.
-func (*DeleteSchedule) Verb() Verb { return VerbDeleteSchedule }
+// ThrottlePut answers PutThrottle.
+type ThrottlePut struct {
+	Throttle *Throttle
+	Changed  bool
+}
 
-// Verb returns the kind of the command.
-func (*Drop) Verb() Verb { return VerbDrop }
+func (*ThrottlePut) reply() {}
+
+func checkMode(mode PutMode) *Error {
+	return checkWord("mode", mode, PutCreate, PutReplace)
+}

@@ -2,8 +2,28 @@ package rota
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
+
+// LeaseRef identifies a lease by job and run, and proves it by the token.
+type LeaseRef struct {
+	JobID ID    `wire:"1"`
+	RunID ID    `wire:"2"`
+	Token Token `wire:"3"`
+}
+
+func (r *LeaseRef) validate() *Error {
+	switch {
+	case r.JobID.IsZero():
+		return Invalidf("job_id", "is empty")
+	case r.RunID.IsZero():
+		return Invalidf("run_id", "is empty")
+	case r.Token.IsZero():
+		return Invalidf("lease_token", "is empty")
+	}
+	return nil
+}
 
 // Extend is the heartbeat of many leases. The reply says which runs were asked to
 // stop. A lost lease changes nothing and gets LeaseLost; the other leases are
@@ -19,10 +39,48 @@ type Extend struct {
 	ReservationID ID            `wire:"4"` // zero: none
 }
 
+// Verb returns the kind of the command.
+func (*Extend) Verb() Verb { return VerbExtend }
+
+// Validate checks the lease and the items.
+func (c *Extend) Validate() error {
+	if err := checkDuration("lease", c.Lease, LeaseMin, LeaseMax); err != nil {
+		return err
+	}
+	if len(c.Items) == 0 && !c.ReservationID.IsZero() {
+		return nil
+	}
+	return eachItem(c.Items, func(it *ExtendItem) *Error {
+		return first(it.LeaseRef.validate(), checkJSON("progress", it.Progress, ProgressMax))
+	})
+}
+
+func (c *Extend) weigh() (entries, bytes int) {
+	for i := range c.Items {
+		bytes += entryBytes + len(c.Items[i].Progress)
+	}
+	return len(c.Items), bytes
+}
+
 // ExtendItem is the heartbeat of one run.
 type ExtendItem struct {
 	LeaseRef `wire:"1"`
 	Progress json.RawMessage `wire:"2"` // nil: unchanged
+}
+
+// Extended answers Extend, with one entry per item.
+type Extended struct{ Items []LeaseAnswer }
+
+func (*Extended) reply() {}
+
+// LeaseAnswer is the state of one lease. Code is empty, or LeaseLost.
+type LeaseAnswer struct {
+	RunID      ID
+	Code       Code
+	StaleAfter time.Time // end of the lease
+	Cancel     bool      // the run was asked to stop
+	Reason     string    // reason of the request to stop
+	Overdue    bool      // set by Extend: the run exceeds its timeout
 }
 
 // Note records progress, artifacts and the log path of runs. Artifacts may also be
@@ -30,6 +88,30 @@ type ExtendItem struct {
 type Note struct {
 	Meta  `wire:"1"`
 	Items []NoteItem `wire:"2"`
+}
+
+// Verb returns the kind of the command.
+func (*Note) Verb() Verb { return VerbNote }
+
+// Validate checks the items.
+func (c *Note) Validate() error {
+	return eachItem(c.Items, func(it *NoteItem) *Error {
+		return first(
+			it.LeaseRef.validate(),
+			checkJSON("progress", it.Progress, ProgressMax),
+			checkPaths("artifacts", it.Artifacts),
+			checkText("log_path", it.LogPath, PathMax),
+		)
+	})
+}
+
+func (c *Note) weigh() (entries, bytes int) {
+	for i := range c.Items {
+		it := &c.Items[i]
+		bytes += entryBytes + len(it.Progress) + len(it.LogPath) + lengths(it.Artifacts)
+		entries += 1 + len(it.Artifacts)
+	}
+	return entries, bytes
 }
 
 // NoteItem is the note of one run.
@@ -40,66 +122,55 @@ type NoteItem struct {
 	LogPath   string          `wire:"4"` // written once
 }
 
-// Finish closes runs with their outcomes. The same command creates the retry or the
-// dead letter. For a run that is already closed with this token and outcome, Finish
-// succeeds.
-//
-// A run that was asked to stop is recorded as CANCELLED unless it completed. A
-// CANCELLED outcome without such a request is recorded too, and is retried only with
-// CodeTimeout.
-type Finish struct {
-	Meta  `wire:"1"`
-	Items []FinishItem `wire:"2"`
-}
+// Noted answers Note, with one entry per item.
+type Noted struct{ Items []LeaseAnswer }
 
-// FinishItem is the end of one run, as its worker reports it.
-type FinishItem struct {
-	LeaseRef     `wire:"1"`
-	Outcome      Outcome         `wire:"2"`
-	ExitCode     *int            `wire:"3"`
-	Error        string          `wire:"4"` // for people, in UTF-8; truncated to ErrorMax
-	ErrorCode    string          `wire:"5"` // for programs: CodeTimeout, CodeShutdown, or your own
-	RowsAffected *int64          `wire:"6"`
-	Result       json.RawMessage `wire:"7"`
-	Artifacts    []string        `wire:"8"`
-	LogPath      string          `wire:"9"`
-	Permanent    bool            `wire:"10"` // never retry this error
-	RetryAt      time.Time       `wire:"11"` // retry then instead of after the backoff
-}
+func (*Noted) reply() {}
 
-// Reap fails the runs whose leases are stale. It also shortens leases that end too
-// far in the future because the clock was set back. Send it as often as heartbeats:
-// nothing else ends the runs of a worker that died.
-type Reap struct {
+// Claim dispatches the first ready jobs of the given types and leases them to the
+// worker. Sent again after it took jobs, it returns those that are still open and
+// takes no others, until the first of its jobs is pruned.
+type Claim struct {
 	Meta        `wire:"1"`
-	Incarnation ID  `wire:"2"` // of the sender, whose own runs Reap never fails; zero: fail all stale runs
-	Limit       int `wire:"3"` // maximum number of runs; 0: SweepMax
-}
-
-// Recover cleans up what an earlier incarnation of a process left open. It follows the
-// recovery matrix and touches no lease of another process. Send it at the start of a
-// process, before the first Claim, until the reply has no More.
-//
-// It fails only open runs of the same Runner with another, non-zero Incarnation. Reap
-// handles the runs of other runners and of workers without an Incarnation.
-type Recover struct {
-	Meta        `wire:"1"`
-	Runner      string `wire:"2"` // Worker of the claims, the same at every start
-	Incarnation ID     `wire:"3"` // incarnation that starts now, from NewID; not zero
-	Limit       int    `wire:"4"` // maximum number of jobs; 0: SweepMax
+	Worker      string        `wire:"2"` // name of the worker; with an Incarnation the same at every start, for Recover
+	Incarnation ID            `wire:"3"` // of the process, new at each start; zero: only Reap ends the runs of a worker that died
+	Types       []string      `wire:"4"` // types the worker can run, 1 to TypesMax
+	Limit       int           `wire:"5"` // maximum number of jobs, 1 to ClaimMax
+	Lease       time.Duration `wire:"6"` // LeaseMin to LeaseMax; the worker extends it after a third of that time
+	Seed        Token         `wire:"7"` // random, see NewToken; source of the lease tokens
 }
 
 // Verb returns the kind of the command.
-func (*Extend) Verb() Verb { return VerbExtend }
+func (*Claim) Verb() Verb { return VerbClaim }
 
-// Verb returns the kind of the command.
-func (*Note) Verb() Verb { return VerbNote }
+// Validate requires a worker, types, a limit, a lease and a seed.
+func (c *Claim) Validate() error {
+	err := first(
+		checkName("worker", c.Worker, true),
+		asType(checkCount("types", len(c.Types), 1, TypesMax)),
+		checkInt("limit", c.Limit, 1, ClaimMax),
+		checkDuration("lease", c.Lease, LeaseMin, LeaseMax),
+	)
+	if err == nil && c.Seed.IsZero() {
+		err = Invalidf("seed", "is empty; set it to a random token, see NewToken")
+	}
+	for i := 0; err == nil && i < len(c.Types); i++ {
+		err = checkName(fmt.Sprintf("types[%d]", i), c.Types[i], true)
+	}
+	return asError(err)
+}
 
-// Verb returns the kind of the command.
-func (*Finish) Verb() Verb { return VerbFinish }
+// TokenFor returns the lease token that the claim gives a job. It cannot be computed
+// from anything that other clients can see.
+func (c *Claim) TokenFor(job ID) Token { return tokenFor(c.Seed, job) }
 
-// Verb returns the kind of the command.
-func (*Reap) Verb() Verb { return VerbReap }
+// Claimed answers Claim.
+type Claimed struct {
+	Jobs  []*Job    // in dispatch order, each with its run and token
+	More  bool      // there may be further jobs that can start: claim again
+	Next  time.Time // when an exhausted rate allows the next start; zero: no rate held jobs back
+	Again bool      // the command was sent before and took jobs; Jobs are those that are still open
+	Now   time.Time // the store's time; measure Next and the end of leases from it
+}
 
-// Verb returns the kind of the command.
-func (*Recover) Verb() Verb { return VerbRecover }
+func (*Claimed) reply() {}

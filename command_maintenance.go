@@ -1,6 +1,9 @@
 package rota
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Expire records jobs as SKIPPED whose dependencies did not complete in time, and
 // expires the active reservation when its time is over. Send it at the time that
@@ -10,12 +13,42 @@ type Expire struct {
 	Limit int `wire:"2"` // maximum number of jobs; 0: SweepMax
 }
 
+// Verb returns the kind of the command.
+func (*Expire) Verb() Verb { return VerbExpire }
+
+// Validate checks the limit.
+func (c *Expire) Validate() error { return asError(checkInt("limit", c.Limit, 0, SweepMax)) }
+
+// Expired answers Expire.
+type Expired struct {
+	Skipped     []ID // jobs that were recorded as SKIPPED
+	Freed       []ID // jobs that became ready after all
+	Reservation ID   // reservation that expired; zero: none
+	More        bool // there are further jobs to expire
+}
+
+func (*Expired) reply() {}
+
 // Sweep executes intent records, one page per command: decisions of other commands for
 // more rows than one command may touch.
 type Sweep struct {
 	Meta  `wire:"1"`
 	Limit int `wire:"2"` // maximum number of rows; 0: SweepMax
 }
+
+// Verb returns the kind of the command.
+func (*Sweep) Verb() Verb { return VerbSweep }
+
+// Validate checks the limit.
+func (c *Sweep) Validate() error { return asError(checkInt("limit", c.Limit, 0, SweepMax)) }
+
+// Swept answers Sweep: how many rows it changed, and whether there are more.
+type Swept struct {
+	Count int
+	More  bool
+}
+
+func (*Swept) reply() {}
 
 // Prune deletes whole executions that have ended, with their runs. Prunable lists
 // them. Prune keeps an execution that has not ended, that ended too late, or that
@@ -27,6 +60,41 @@ type Prune struct {
 	Before     time.Time `wire:"3"` // only executions that ended before this time; zero: all
 }
 
+// Verb returns the kind of the command.
+func (*Prune) Verb() Verb { return VerbPrune }
+
+// Validate checks the list of executions.
+func (c *Prune) Validate() error {
+	if err := checkCount("executions", len(c.Executions), 1, PruneMax); err != nil {
+		return err
+	}
+	seen := make(map[ID]bool, len(c.Executions))
+	for i, id := range c.Executions {
+		field := fmt.Sprintf("executions[%d]", i)
+		if err := checkID(field, id); err != nil {
+			return err
+		}
+		if seen[id] {
+			return Invalidf(field, "is given twice")
+		}
+		seen[id] = true
+	}
+	return asError(checkTime("before", c.Before))
+}
+
+func (c *Prune) weigh() (entries, bytes int) {
+	return 1 + len(c.Executions), entryBytes + 32*len(c.Executions)
+}
+
+// Pruned answers Prune. Executions that no longer exist are neither counted nor kept.
+type Pruned struct {
+	Executions int  // deleted executions
+	Jobs       int  // deleted jobs
+	Kept       []ID // not deleted: not ended, ended too late, or redriving an execution that still exists
+}
+
+func (*Pruned) reply() {}
+
 // Redrive runs an execution again that is dead, cancelled or skipped, as a new job
 // with the same params. An execution can be redriven once, or again if the redrive
 // was cancelled.
@@ -36,13 +104,15 @@ type Redrive struct {
 }
 
 // Verb returns the kind of the command.
-func (*Expire) Verb() Verb { return VerbExpire }
-
-// Verb returns the kind of the command.
-func (*Sweep) Verb() Verb { return VerbSweep }
-
-// Verb returns the kind of the command.
-func (*Prune) Verb() Verb { return VerbPrune }
-
-// Verb returns the kind of the command.
 func (*Redrive) Verb() Verb { return VerbRedrive }
+
+// Validate requires a job.
+func (c *Redrive) Validate() error { return asError(checkID("job_id", c.JobID)) }
+
+// NewJobID returns the id of the job that redrives the execution.
+func (c *Redrive) NewJobID() ID { return jobID(c.ID, ID{}, 0) }
+
+// Redriven answers Redrive.
+type Redriven struct{ Job *Job }
+
+func (*Redriven) reply() {}

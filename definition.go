@@ -25,6 +25,14 @@ type TypeSpec struct {
 	Policy      PolicyPatch     `wire:"3" json:"policy"`
 }
 
+// Canonical returns the specification as stored.
+func (s TypeSpec) Canonical() TypeSpec { return canonical(s) }
+
+// Equal reports whether two specifications have the same stored form.
+func (s TypeSpec) Equal(other TypeSpec) bool {
+	return bytes.Equal(EncodeSpec(s.Canonical()), EncodeSpec(other.Canonical()))
+}
+
 // TemplateState is whether new jobs of a template are accepted.
 type TemplateState string
 
@@ -55,6 +63,17 @@ type TemplateSpec struct {
 	UniqueFor      time.Duration   `wire:"6" json:"unique_for,omitempty"`      // default for requests with a unique key
 	ConcurrencyKey string          `wire:"7" json:"concurrency_key,omitempty"` // default for requests
 	Webhooks       []Webhook       `wire:"8" json:"webhooks,omitempty"`        // notified of jobs of this template
+}
+
+// Canonical returns the specification as stored.
+func (s TemplateSpec) Canonical() TemplateSpec {
+	s.UniqueFor = s.UniqueFor.Truncate(time.Microsecond)
+	return canonical(s)
+}
+
+// Equal reports whether two specifications have the same stored form.
+func (s TemplateSpec) Equal(other TemplateSpec) bool {
+	return bytes.Equal(EncodeSpec(s.Canonical()), EncodeSpec(other.Canonical()))
 }
 
 // MergeParams overlays JSON objects key by key; a later object wins. Nested values are
@@ -116,23 +135,4 @@ func canonical[T any](spec T) T {
 		return spec
 	}
 	return read
-}
-
-// Canonical returns the specification as stored.
-func (s TypeSpec) Canonical() TypeSpec { return canonical(s) }
-
-// Canonical returns the specification as stored.
-func (s TemplateSpec) Canonical() TemplateSpec {
-	s.UniqueFor = s.UniqueFor.Truncate(time.Microsecond)
-	return canonical(s)
-}
-
-// Equal reports whether two specifications have the same stored form.
-func (s TypeSpec) Equal(other TypeSpec) bool {
-	return bytes.Equal(EncodeSpec(s.Canonical()), EncodeSpec(other.Canonical()))
-}
-
-// Equal reports whether two specifications have the same stored form.
-func (s TemplateSpec) Equal(other TemplateSpec) bool {
-	return bytes.Equal(EncodeSpec(s.Canonical()), EncodeSpec(other.Canonical()))
 }

@@ -1,4 +1,4 @@
-package rota
+package rota_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/samples"
 )
 
 func TestMergeParams(t *testing.T) {
@@ -32,7 +35,7 @@ func TestMergeParams(t *testing.T) {
 		for i, text := range test.layers {
 			layers[i] = json.RawMessage(text)
 		}
-		if got := MergeParams(layers...); string(got) != test.want {
+		if got := rota.MergeParams(layers...); string(got) != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -50,12 +53,12 @@ func TestMergeParamsOverlays(t *testing.T) {
 			layers = append(layers, doc)
 		}
 		got := map[string]int{}
-		if err := json.Unmarshal(MergeParams(layers...), &got); err != nil || !maps.Equal(got, want) {
+		if err := json.Unmarshal(rota.MergeParams(layers...), &got); err != nil || !maps.Equal(got, want) {
 			t.Fatalf("%s merge to %v, %v; want %v", layers, got, err, want)
 		}
 		if n := len(layers); n > 1 {
-			steps := MergeParams(MergeParams(layers[:n-1]...), layers[n-1])
-			if !json.Valid(steps) || string(MergeParams(steps, json.RawMessage(`{}`))) != string(steps) {
+			steps := rota.MergeParams(rota.MergeParams(layers[:n-1]...), layers[n-1])
+			if !json.Valid(steps) || string(rota.MergeParams(steps, json.RawMessage(`{}`))) != string(steps) {
 				t.Fatalf("%s merge to %s in two steps", layers, steps)
 			}
 		}
@@ -63,38 +66,38 @@ func TestMergeParamsOverlays(t *testing.T) {
 }
 
 func TestPolicyPatchFirstSetValueWins(t *testing.T) {
-	request := PolicyPatch{MaxRetries: new(0)}
-	schedule := PolicyPatch{MaxRetries: new(7), Backoff: new(time.Second)}
-	kind := PolicyPatch{Backoff: new(time.Hour), BackoffMax: new(time.Minute), Jitter: new(0.5), Timeout: new(3*time.Second + 999)}
-	got := request.Or(schedule).Or(PolicyPatch{}).Or(kind).Policy()
-	if want := (Policy{MaxAttempts: 1, Backoff: time.Second, BackoffMax: time.Minute, Jitter: 0.5, Timeout: 3 * time.Second}); got != want {
+	request := rota.PolicyPatch{MaxRetries: new(0)}
+	schedule := rota.PolicyPatch{MaxRetries: new(7), Backoff: new(time.Second)}
+	kind := rota.PolicyPatch{Backoff: new(time.Hour), BackoffMax: new(time.Minute), Jitter: new(0.5), Timeout: new(3*time.Second + 999)}
+	got := request.Or(schedule).Or(rota.PolicyPatch{}).Or(kind).Policy()
+	if want := (rota.Policy{MaxAttempts: 1, Backoff: time.Second, BackoffMax: time.Minute, Jitter: 0.5, Timeout: 3 * time.Second}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if want := (Policy{MaxAttempts: DefaultMaxRetries + 1, Backoff: DefaultBackoff, Timeout: DefaultTimeout}); (PolicyPatch{}).Policy() != want {
-		t.Errorf("the default is %+v, want %+v", PolicyPatch{}.Policy(), want)
+	if want := (rota.Policy{MaxAttempts: rota.DefaultMaxRetries + 1, Backoff: rota.DefaultBackoff, Timeout: rota.DefaultTimeout}); (rota.PolicyPatch{}).Policy() != want {
+		t.Errorf("the default is %+v, want %+v", rota.PolicyPatch{}.Policy(), want)
 	}
-	n := NewJob{MaxRetries: new(1), Backoff: new(time.Second), BackoffMax: new(time.Hour), Jitter: new(0.1), Timeout: new(time.Minute)}
-	if got := n.Patch().Or(kind).Policy(); got != (Policy{MaxAttempts: 2, Backoff: time.Second, BackoffMax: time.Hour, Jitter: 0.1, Timeout: time.Minute}) {
+	n := rota.NewJob{MaxRetries: new(1), Backoff: new(time.Second), BackoffMax: new(time.Hour), Jitter: new(0.1), Timeout: new(time.Minute)}
+	if got := n.Patch().Or(kind).Policy(); got != (rota.Policy{MaxAttempts: 2, Backoff: time.Second, BackoffMax: time.Hour, Jitter: 0.1, Timeout: time.Minute}) {
 		t.Errorf("a request says %+v", got)
 	}
 }
 
 func TestCanonicalSchedule(t *testing.T) {
 	east := time.FixedZone("east", 3600)
-	got := ScheduleSpec{
-		Template: "mail", Cron: "0 9 * * *", Zone: "UTC", StartsAt: sampleTime.Add(999).In(east), EndsAt: sampleTime.AddDate(1, 0, 0),
-		Scopes: []Scope{{"user", "8"}, {"user", "7"}, {"shard", "9"}, {"user", "8"}}, DependsOn: []string{"b", "a", "b"},
+	got := rota.ScheduleSpec{
+		Template: "mail", Cron: "0 9 * * *", Zone: "UTC", StartsAt: samples.Time.Add(999).In(east), EndsAt: samples.Time.AddDate(1, 0, 0),
+		Scopes: []rota.Scope{{"user", "8"}, {"user", "7"}, {"shard", "9"}, {"user", "8"}}, DependsOn: []string{"b", "a", "b"},
 		Params: json.RawMessage(`{ "b" : "<" }`),
 	}.Canonical()
-	want := ScheduleSpec{
-		Template: "mail", Cron: "0 9 * * *", StartsAt: sampleTime, EndsAt: sampleTime.AddDate(1, 0, 0),
-		Scopes: []Scope{{"shard", "9"}, {"user", "7"}, {"user", "8"}}, DependsOn: []string{"a", "b"},
-		Params: json.RawMessage(`{"b":"<"}`), CatchUp: CatchUpLast, Overlap: OverlapAllow, OnCompletion: CompletionPreserve,
+	want := rota.ScheduleSpec{
+		Template: "mail", Cron: "0 9 * * *", StartsAt: samples.Time, EndsAt: samples.Time.AddDate(1, 0, 0),
+		Scopes: []rota.Scope{{"shard", "9"}, {"user", "7"}, {"user", "8"}}, DependsOn: []string{"a", "b"},
+		Params: json.RawMessage(`{"b":"<"}`), CatchUp: rota.CatchUpLast, Overlap: rota.OverlapAllow, OnCompletion: rota.CompletionPreserve,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	every := ScheduleSpec{Every: time.Second + 999, Scopes: []Scope{}, DependsOn: []string{}}.Canonical()
+	every := rota.ScheduleSpec{Every: time.Second + 999, Scopes: []rota.Scope{}, DependsOn: []string{}}.Canonical()
 	if every.Every != time.Second || every.Scopes != nil || every.DependsOn != nil {
 		t.Errorf("got %+v", every)
 	}
@@ -102,8 +105,8 @@ func TestCanonicalSchedule(t *testing.T) {
 
 // Canonical must not change its argument, since the caller may still use it.
 func TestCanonicalDoesNotChangeArgument(t *testing.T) {
-	s := ScheduleSpec{Scopes: []Scope{{"b", "1"}, {"a", "1"}, {"a", "1"}}, DependsOn: []string{"b", "a", "a"}}
-	l := ThrottleSpec{Types: []TypeLimit{{Type: "b"}, {Type: "a"}}, Keys: []KeyLimit{{Key: "b"}, {Key: "a"}}}
+	s := rota.ScheduleSpec{Scopes: []rota.Scope{{"b", "1"}, {"a", "1"}, {"a", "1"}}, DependsOn: []string{"b", "a", "a"}}
+	l := rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "b"}, {Type: "a"}}, Keys: []rota.KeyLimit{{Key: "b"}, {Key: "a"}}}
 	s.Canonical()
 	l.Canonical()
 	if s.Scopes[0].Kind != "b" || s.Scopes[2].Kind != "a" || s.DependsOn[0] != "b" || s.DependsOn[2] != "a" {
@@ -118,18 +121,18 @@ func TestCanonicalDoesNotChangeArgument(t *testing.T) {
 // back loses nothing.
 func TestCanonicalIsIdempotent(t *testing.T) {
 	for _, spec := range []any{
-		sampleOf(VerbPutType).(*PutType).Spec, sampleOf(VerbPutTemplate).(*PutTemplate).Spec,
-		sampleOf(VerbPutThrottle).(*PutThrottle).Spec, sampleSchedule(),
-		TypeSpec{},
-		TemplateSpec{},
-		ThrottleSpec{},
-		ScheduleSpec{},
+		sampleOf(rota.VerbPutType).(*rota.PutType).Spec, sampleOf(rota.VerbPutTemplate).(*rota.PutTemplate).Spec,
+		sampleOf(rota.VerbPutThrottle).(*rota.PutThrottle).Spec, samples.Schedule(),
+		rota.TypeSpec{},
+		rota.TemplateSpec{},
+		rota.ThrottleSpec{},
+		rota.ScheduleSpec{},
 	} {
 		v := reflect.ValueOf(spec)
 		canonical := v.MethodByName("Canonical").Call(nil)[0]
 		again := canonical.MethodByName("Canonical").Call(nil)[0]
 		read := reflect.New(v.Type())
-		if err := json.Unmarshal(EncodeSpec(canonical.Interface()), read.Interface()); err != nil {
+		if err := json.Unmarshal(rota.EncodeSpec(canonical.Interface()), read.Interface()); err != nil {
 			t.Fatal(err)
 		}
 		for what, got := range map[string]reflect.Value{"again": again, "read back": read.Elem()} {
@@ -145,7 +148,7 @@ func TestCanonicalIsIdempotent(t *testing.T) {
 
 // Canonical keeps values that cannot be stored, so that validation can name them.
 func TestCanonicalKeepsInvalidValues(t *testing.T) {
-	s := TemplateSpec{Type: "mail", Params: json.RawMessage(`{`)}
+	s := rota.TemplateSpec{Type: "mail", Params: json.RawMessage(`{`)}
 	if got := s.Canonical(); !reflect.DeepEqual(got, s) {
 		t.Errorf("got %+v", got)
 	}
@@ -154,46 +157,46 @@ func TestCanonicalKeepsInvalidValues(t *testing.T) {
 func TestEqualSchedules(t *testing.T) {
 	for _, test := range []struct {
 		name      string
-		change    func(*ScheduleSpec)
+		change    func(*rota.ScheduleSpec)
 		equal     bool
 		sameTimes bool
 	}{
-		{"nothing", func(*ScheduleSpec) {}, true, true},
-		{"the order of scopes", func(s *ScheduleSpec) { s.Scopes = []Scope{{"user", "8"}, {"user", "7"}} }, true, true},
-		{"a dependency twice", func(s *ScheduleSpec) { s.DependsOn = []string{"import", "backup", "backup"} }, true, true},
-		{"blanks in params", func(s *ScheduleSpec) { s.Params = json.RawMessage(`{ "to": "all" }`) }, true, true},
-		{"the zone that a time is written in", func(s *ScheduleSpec) { s.StartsAt = s.StartsAt.In(time.FixedZone("east", 3600)) }, true, true},
-		{"params", func(s *ScheduleSpec) { s.Params = json.RawMessage(`{}`) }, false, true},
-		{"priority", func(s *ScheduleSpec) { s.Priority = nil }, false, true},
-		{"a retry", func(s *ScheduleSpec) { s.Policy.MaxRetries = new(6) }, false, true},
-		{"catch-up", func(s *ScheduleSpec) { s.CatchUp = CatchUpNone }, false, true},
-		{"template", func(s *ScheduleSpec) { s.Template = "other" }, false, true},
-		{"cron", func(s *ScheduleSpec) { s.Cron = "31 2 * * *" }, false, false},
-		{"every", func(s *ScheduleSpec) { s.Every = time.Hour }, false, false},
-		{"at", func(s *ScheduleSpec) { s.At = sampleTime }, false, false},
-		{"zone", func(s *ScheduleSpec) { s.Zone = "Europe/Paris" }, false, false},
-		{"start", func(s *ScheduleSpec) { s.StartsAt = time.Time{} }, false, false},
-		{"end", func(s *ScheduleSpec) { s.EndsAt = s.EndsAt.Add(time.Microsecond) }, false, false},
+		{"nothing", func(*rota.ScheduleSpec) {}, true, true},
+		{"the order of scopes", func(s *rota.ScheduleSpec) { s.Scopes = []rota.Scope{{"user", "8"}, {"user", "7"}} }, true, true},
+		{"a dependency twice", func(s *rota.ScheduleSpec) { s.DependsOn = []string{"import", "backup", "backup"} }, true, true},
+		{"blanks in params", func(s *rota.ScheduleSpec) { s.Params = json.RawMessage(`{ "to": "all" }`) }, true, true},
+		{"the zone that a time is written in", func(s *rota.ScheduleSpec) { s.StartsAt = s.StartsAt.In(time.FixedZone("east", 3600)) }, true, true},
+		{"params", func(s *rota.ScheduleSpec) { s.Params = json.RawMessage(`{}`) }, false, true},
+		{"priority", func(s *rota.ScheduleSpec) { s.Priority = nil }, false, true},
+		{"a retry", func(s *rota.ScheduleSpec) { s.Policy.MaxRetries = new(6) }, false, true},
+		{"catch-up", func(s *rota.ScheduleSpec) { s.CatchUp = rota.CatchUpNone }, false, true},
+		{"template", func(s *rota.ScheduleSpec) { s.Template = "other" }, false, true},
+		{"cron", func(s *rota.ScheduleSpec) { s.Cron = "31 2 * * *" }, false, false},
+		{"every", func(s *rota.ScheduleSpec) { s.Every = time.Hour }, false, false},
+		{"at", func(s *rota.ScheduleSpec) { s.At = samples.Time }, false, false},
+		{"zone", func(s *rota.ScheduleSpec) { s.Zone = "Europe/Paris" }, false, false},
+		{"start", func(s *rota.ScheduleSpec) { s.StartsAt = time.Time{} }, false, false},
+		{"end", func(s *rota.ScheduleSpec) { s.EndsAt = s.EndsAt.Add(time.Microsecond) }, false, false},
 	} {
-		s := sampleSchedule()
+		s := samples.Schedule()
 		test.change(&s)
-		if got := s.Equal(sampleSchedule()); got != test.equal {
+		if got := s.Equal(samples.Schedule()); got != test.equal {
 			t.Errorf("%s: equal %v", test.name, got)
 		}
-		if got := s.SameTimes(sampleSchedule()); got != test.sameTimes {
+		if got := s.SameTimes(samples.Schedule()); got != test.sameTimes {
 			t.Errorf("%s: same times %v", test.name, got)
 		}
 	}
-	utc, none := ScheduleSpec{Cron: "@daily", Zone: "UTC"}, ScheduleSpec{Cron: "@daily", CatchUp: CatchUpLast, Overlap: OverlapAllow}
+	utc, none := rota.ScheduleSpec{Cron: "@daily", Zone: "UTC"}, rota.ScheduleSpec{Cron: "@daily", CatchUp: rota.CatchUpLast, Overlap: rota.OverlapAllow}
 	if !utc.Equal(none) || !utc.SameTimes(none) {
 		t.Error("what is written out is not what is the default")
 	}
 }
 
 func TestEqualLimits(t *testing.T) {
-	a := ThrottleSpec{Types: []TypeLimit{{Type: "b", Concurrency: 1}, {Type: "a", Concurrency: 1}}, Keys: []KeyLimit{{"y", 1}, {"x", 1}}}
-	b := ThrottleSpec{Types: []TypeLimit{{Type: "a", Concurrency: 1}, {Type: "b", Concurrency: 1}}, Keys: []KeyLimit{{"x", 1}, {"y", 1}}}
-	if !a.Equal(b) || !(ThrottleSpec{Types: []TypeLimit{}}).Equal(ThrottleSpec{}) {
+	a := rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "b", Concurrency: 1}, {Type: "a", Concurrency: 1}}, Keys: []rota.KeyLimit{{"y", 1}, {"x", 1}}}
+	b := rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "a", Concurrency: 1}, {Type: "b", Concurrency: 1}}, Keys: []rota.KeyLimit{{"x", 1}, {"y", 1}}}
+	if !a.Equal(b) || !(rota.ThrottleSpec{Types: []rota.TypeLimit{}}).Equal(rota.ThrottleSpec{}) {
 		t.Error("the order of limits matters")
 	}
 	b.Keys[1].Concurrency = 2
@@ -203,34 +206,34 @@ func TestEqualLimits(t *testing.T) {
 }
 
 func TestEqualDefinitions(t *testing.T) {
-	kind := TypeSpec{Schema: json.RawMessage(`{"a":1}`)}
-	if !kind.Equal(TypeSpec{Schema: json.RawMessage(`{ "a": 1 }`)}) || kind.Equal(TypeSpec{Schema: json.RawMessage(`{"a":2}`)}) {
+	kind := rota.TypeSpec{Schema: json.RawMessage(`{"a":1}`)}
+	if !kind.Equal(rota.TypeSpec{Schema: json.RawMessage(`{ "a": 1 }`)}) || kind.Equal(rota.TypeSpec{Schema: json.RawMessage(`{"a":2}`)}) {
 		t.Error("schemas are equal if they are written alike but for blanks")
 	}
-	template := TemplateSpec{Type: "mail", UniqueFor: time.Second}
-	if !template.Equal(TemplateSpec{Type: "mail", UniqueFor: time.Second + 999}) || template.Equal(TemplateSpec{Type: "mail"}) {
+	template := rota.TemplateSpec{Type: "mail", UniqueFor: time.Second}
+	if !template.Equal(rota.TemplateSpec{Type: "mail", UniqueFor: time.Second + 999}) || template.Equal(rota.TemplateSpec{Type: "mail"}) {
 		t.Error("templates are equal if they are stored alike")
 	}
-	if zero := new(0); (TemplateSpec{Priority: zero}).Equal(TemplateSpec{}) {
+	if zero := new(0); (rota.TemplateSpec{Priority: zero}).Equal(rota.TemplateSpec{}) {
 		t.Error("a priority of 0 is none")
 	}
 }
 
 func TestEachScope(t *testing.T) {
-	if got := (ScheduleSpec{}).EachScope(); len(got) != 1 || got[0] != (Scope{}) {
+	if got := (rota.ScheduleSpec{}).EachScope(); len(got) != 1 || got[0] != (rota.Scope{}) {
 		t.Errorf("no scopes are %+v", got)
 	}
-	s := ScheduleSpec{Scopes: []Scope{{GlobalScopeKind, GlobalScopeID}, {"global", "7"}, {"user", "global"}}}
-	if got := s.EachScope(); !reflect.DeepEqual(got, []Scope{{}, {"global", "7"}, {"user", "global"}}) {
+	s := rota.ScheduleSpec{Scopes: []rota.Scope{{rota.GlobalScopeKind, rota.GlobalScopeID}, {"global", "7"}, {"user", "global"}}}
+	if got := s.EachScope(); !reflect.DeepEqual(got, []rota.Scope{{}, {"global", "7"}, {"user", "global"}}) {
 		t.Errorf("got %+v", got)
 	}
-	if s.Scopes[0].Kind != GlobalScopeKind {
+	if s.Scopes[0].Kind != rota.GlobalScopeKind {
 		t.Error("the specification itself has changed")
 	}
 }
 
 func TestSpecsAreStoredAsReadableJSON(t *testing.T) {
-	got := string(EncodeSpec(ScheduleSpec{Template: "mail", Cron: "@daily", Params: json.RawMessage(`{"a":"<"}`)}.Canonical()))
+	got := string(rota.EncodeSpec(rota.ScheduleSpec{Template: "mail", Cron: "@daily", Params: json.RawMessage(`{"a":"<"}`)}.Canonical()))
 	want := `{"template":"mail","cron":"@daily","params":{"a":"<"},"policy":{},"catch_up":"last","overlap":"allow","on_completion":"preserve"}`
 	if got != want || strings.Contains(got, "\n") {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -8,40 +8,6 @@ import (
 	"time"
 )
 
-// JobID returns the id of the i-th job of the command. Derived ids sort by index, so
-// adjacent jobs are on one database page: claims and finishes of a batch then write
-// half the pages.
-func (c *Enqueue) JobID(i int) ID { return jobID(c.ID, c.Jobs[i].ID, i) }
-
-// JobID returns the id of the i-th member of the group.
-func (c *EnqueueGroup) JobID(i int) ID { return jobID(c.ID, c.Jobs[i].ID, i) }
-
-// GroupID returns the id of the group that the command creates.
-func (c *EnqueueGroup) GroupID() ID { return c.ID.Derive([]byte("group")) }
-
-// JobID returns the id of the i-th job that the command creates, ordered by time, then
-// by scope.
-func (c *Fire) JobID(i int) ID { return jobID(c.ID, ID{}, i) }
-
-// JobID returns the id of the job for the i-th scope.
-func (c *Trigger) JobID(i int) ID { return jobID(c.ID, ID{}, i) }
-
-// JobID returns the id of the i-th job that the command creates, ordered by time, then
-// by scope.
-func (c *Backfill) JobID(i int) ID { return jobID(c.ID, ID{}, i) }
-
-// ReservationID returns the id of the reservation that the command creates.
-func (c *Reserve) ReservationID() ID { return c.ID.Derive([]byte("reservation")) }
-
-// JobID returns the id of the job of the direct run.
-func (c *Direct) JobID() ID { return jobID(c.ID, c.Job.ID, 0) }
-
-// TokenFor returns the lease token of the job.
-func (c *Direct) TokenFor(job ID) Token { return tokenFor(c.Seed, job) }
-
-// NewJobID returns the id of the job that redrives the execution.
-func (c *Redrive) NewJobID() ID { return jobID(c.ID, ID{}, 0) }
-
 func jobID(command, given ID, i int) ID {
 	if !given.IsZero() {
 		return given
@@ -98,10 +64,6 @@ func AuditID(command ID, verb Verb, job ID) ID {
 func AuditNameID(command ID, verb Verb, subject string) ID {
 	return command.Derive([]byte("audit " + string(verb) + " of " + subject))
 }
-
-// TokenFor returns the lease token that the claim gives a job. It cannot be computed
-// from anything that other clients can see.
-func (c *Claim) TokenFor(job ID) Token { return tokenFor(c.Seed, job) }
 
 func tokenFor(seed Token, job ID) Token {
 	var both [32]byte

@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rotajobs/rota/cron"
 	"pgregory.net/rapid"
+
+	"github.com/rotajobs/rota/cron"
 )
 
 // interval is a schedule and the approximate time between its fires.

@@ -20,6 +20,12 @@ func moment(text string) time.Time {
 	panic(text + " is not a time")
 }
 
+var sampleTime = time.Date(2026, 11, 15, 3, 30, 0, 123456000, time.UTC)
+
+func sampleMeta(n byte) Meta {
+	return Meta{ID: ID{6: 0x70, 8: 0x80, 15: n}, Actor: "ada", RulesVersion: 1}
+}
+
 // declared returns a schedule as a store keeps it, declared at a time.
 func declared(t testing.TB, spec ScheduleSpec, created string) *Schedule {
 	t.Helper()

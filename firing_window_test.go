@@ -1,7 +1,9 @@
 package rota
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -143,7 +145,10 @@ func TestPlanBackfillRefuses(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := PlanBackfill(sampleMeta(1), s, moment(test.from), moment(test.to), moment("2026-11-15 12:00"))
-			checkRefusal(t, err, "", test.field, test.reason)
+			var e *Error
+			if !errors.As(err, &e) || e.Code != Invalid || e.Field != test.field || !strings.Contains(e.Reason, test.reason) {
+				t.Errorf("got %v\nwant field %q, a reason with %q", err, test.field, test.reason)
+			}
 		})
 	}
 	b, err := PlanBackfill(sampleMeta(1), s, moment("2026-11-14 00:00"), moment("2026-11-14 16:39"), moment("2026-11-15 12:00"))

@@ -109,7 +109,7 @@ func newRetired(words []string) retired {
 
 // Applied migrations and golden files keep their names and text.
 func keepsItsText(name string) bool {
-	return strings.Contains(name, "/migrations/") || strings.HasPrefix(name, "testdata/codec/")
+	return strings.Contains(name, "/migrations/") || strings.HasPrefix(name, "internal/codec/testdata/")
 }
 
 // checkTree checks the names of all files, the identifiers and comments of Go

@@ -1,34 +1,37 @@
-package rota
+package rota_test
 
 import (
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/samples"
 )
 
 // The table is that of docs/concepts.md.
 func TestJobStateIsDerived(t *testing.T) {
-	const other Hold = 1 << 7 // a hold that is not the delay
-	run := func(o Outcome) *Run { return &Run{Outcome: o} }
+	const other rota.Hold = 1 << 7 // a hold that is not the delay
+	run := func(o rota.Outcome) *rota.Run { return &rota.Run{Outcome: o} }
 	for _, test := range []struct {
 		name         string
-		job          Job
-		want         State
+		job          rota.Job
+		want         rota.State
 		ready, ended bool
 	}{
-		{"in the order", Job{Status: StatusQueued}, StateQueued, true, false},
-		{"not due", Job{Status: StatusQueued, Hold: HoldDelay}, StateScheduled, false, false},
-		{"held", Job{Status: StatusQueued, Hold: other}, StateBlocked, false, false},
-		{"held and not due", Job{Status: StatusQueued, Hold: other | HoldDelay}, StateScheduled, false, false},
-		{"cancelled while queued", Job{Status: StatusCancelled, FinishedAt: sampleTime}, StateCancelled, false, true},
-		{"cancelled before it was due", Job{Status: StatusCancelled, Hold: HoldDelay, FinishedAt: sampleTime}, StateCancelled, false, true},
-		{"dispatched", Job{Status: StatusRunning, Run: run("")}, StateRunning, false, false},
-		{"dispatched, run not loaded", Job{Status: StatusRunning}, StateRunning, false, false},
-		{"completed", Job{Status: StatusRunning, FinishedAt: sampleTime, Run: run(OutcomeCompleted)}, StateCompleted, false, true},
-		{"failed", Job{Status: StatusRunning, FinishedAt: sampleTime, Run: run(OutcomeFailed)}, StateFailed, false, true},
-		{"skipped", Job{Status: StatusRunning, FinishedAt: sampleTime, Run: run(OutcomeSkipped)}, StateSkipped, false, true},
-		{"cancelled while running", Job{Status: StatusRunning, FinishedAt: sampleTime, Run: run(OutcomeCancelled)}, StateCancelled, false, true},
+		{"in the order", rota.Job{Status: rota.StatusQueued}, rota.StateQueued, true, false},
+		{"not due", rota.Job{Status: rota.StatusQueued, Hold: rota.HoldDelay}, rota.StateScheduled, false, false},
+		{"held", rota.Job{Status: rota.StatusQueued, Hold: other}, rota.StateBlocked, false, false},
+		{"held and not due", rota.Job{Status: rota.StatusQueued, Hold: other | rota.HoldDelay}, rota.StateScheduled, false, false},
+		{"cancelled while queued", rota.Job{Status: rota.StatusCancelled, FinishedAt: samples.Time}, rota.StateCancelled, false, true},
+		{"cancelled before it was due", rota.Job{Status: rota.StatusCancelled, Hold: rota.HoldDelay, FinishedAt: samples.Time}, rota.StateCancelled, false, true},
+		{"dispatched", rota.Job{Status: rota.StatusRunning, Run: run("")}, rota.StateRunning, false, false},
+		{"dispatched, run not loaded", rota.Job{Status: rota.StatusRunning}, rota.StateRunning, false, false},
+		{"completed", rota.Job{Status: rota.StatusRunning, FinishedAt: samples.Time, Run: run(rota.OutcomeCompleted)}, rota.StateCompleted, false, true},
+		{"failed", rota.Job{Status: rota.StatusRunning, FinishedAt: samples.Time, Run: run(rota.OutcomeFailed)}, rota.StateFailed, false, true},
+		{"skipped", rota.Job{Status: rota.StatusRunning, FinishedAt: samples.Time, Run: run(rota.OutcomeSkipped)}, rota.StateSkipped, false, true},
+		{"cancelled while running", rota.Job{Status: rota.StatusRunning, FinishedAt: samples.Time, Run: run(rota.OutcomeCancelled)}, rota.StateCancelled, false, true},
 	} {
 		j := &test.job
 		if j.State() != test.want || j.Ready() != test.ready || j.Ended() != test.ended {
@@ -39,7 +42,7 @@ func TestJobStateIsDerived(t *testing.T) {
 
 func TestEveryOutcomeHasAState(t *testing.T) {
 	for _, outcome := range declaredConstants(t, "run.go", "Outcome") {
-		if outcomeStates[Outcome(outcome)] == "" {
+		if rota.OutcomeStates[rota.Outcome(outcome)] == "" {
 			t.Errorf("%s has no state", outcome)
 		}
 	}
@@ -48,10 +51,10 @@ func TestEveryOutcomeHasAState(t *testing.T) {
 // The values come from small sets, so that ties are common.
 func TestJobBeforeIsStrictTotalOrder(t *testing.T) {
 	few := rapid.IntRange(0, 2)
-	draw := rapid.Custom(func(t *rapid.T) *Job {
-		return &Job{
-			ID: sampleID(byte(few.Draw(t, "id"))), Priority: few.Draw(t, "priority"), Position: int64(few.Draw(t, "position")),
-			CreatedAt: sampleTime.Add(time.Duration(few.Draw(t, "created"))),
+	draw := rapid.Custom(func(t *rapid.T) *rota.Job {
+		return &rota.Job{
+			ID: samples.ID(byte(few.Draw(t, "id"))), Priority: few.Draw(t, "priority"), Position: int64(few.Draw(t, "position")),
+			CreatedAt: samples.Time.Add(time.Duration(few.Draw(t, "created"))),
 		}
 	})
 	rapid.Check(t, func(t *rapid.T) {
@@ -71,14 +74,14 @@ func TestJobBeforeIsStrictTotalOrder(t *testing.T) {
 }
 
 func TestJobBeforeComparesKeysInOrder(t *testing.T) {
-	base := Job{ID: sampleID(5), Priority: 5, Position: 500, CreatedAt: sampleTime}
-	for name, change := range map[string]func(*Job){
-		"a higher priority beats all": func(j *Job) {
-			j.Priority, j.Position, j.CreatedAt, j.ID = 6, 900, sampleTime.Add(time.Hour), sampleID(9)
+	base := rota.Job{ID: samples.ID(5), Priority: 5, Position: 500, CreatedAt: samples.Time}
+	for name, change := range map[string]func(*rota.Job){
+		"a higher priority beats all": func(j *rota.Job) {
+			j.Priority, j.Position, j.CreatedAt, j.ID = 6, 900, samples.Time.Add(time.Hour), samples.ID(9)
 		},
-		"then a lower position": func(j *Job) { j.Position, j.CreatedAt, j.ID = -100, sampleTime.Add(time.Hour), sampleID(9) },
-		"then the older":        func(j *Job) { j.CreatedAt, j.ID = sampleTime.Add(-1), sampleID(9) },
-		"then the smaller id":   func(j *Job) { j.ID = sampleID(4) },
+		"then a lower position": func(j *rota.Job) { j.Position, j.CreatedAt, j.ID = -100, samples.Time.Add(time.Hour), samples.ID(9) },
+		"then the older":        func(j *rota.Job) { j.CreatedAt, j.ID = samples.Time.Add(-1), samples.ID(9) },
+		"then the smaller id":   func(j *rota.Job) { j.ID = samples.ID(4) },
 	} {
 		first := base
 		change(&first)
@@ -89,8 +92,8 @@ func TestJobBeforeComparesKeysInOrder(t *testing.T) {
 }
 
 func TestJobDefinitionName(t *testing.T) {
-	j := Job{ID: sampleID(2), ExecutionID: sampleID(1), Type: "mail.send"}
-	if j.DefinitionName() != "mail.send" || j.IdempotencyKey() != sampleID(1).String() {
+	j := rota.Job{ID: samples.ID(2), ExecutionID: samples.ID(1), Type: "mail.send"}
+	if j.DefinitionName() != "mail.send" || j.IdempotencyKey() != samples.ID(1).String() {
 		t.Errorf("got %s, %s", j.DefinitionName(), j.IdempotencyKey())
 	}
 	j.Name = "newsletter"
@@ -100,7 +103,7 @@ func TestJobDefinitionName(t *testing.T) {
 }
 
 func TestRunIsOpenUntilItsOutcome(t *testing.T) {
-	if !(&Run{}).Open() || (&Run{Outcome: OutcomeSkipped}).Open() {
+	if !(&rota.Run{}).Open() || (&rota.Run{Outcome: rota.OutcomeSkipped}).Open() {
 		t.Error("an outcome closes a run, and nothing else does")
 	}
 }

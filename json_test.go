@@ -19,7 +19,7 @@ var jsonTexts = []string{
 // sameJSON checks that Rota and the standard library agree on what is JSON.
 func sameJSON(t *testing.T, text string) {
 	t.Helper()
-	is := checkJSON("doc", json.RawMessage(text), ResultMax) == nil
+	is := CheckJSON("doc", json.RawMessage(text), ResultMax) == nil
 	if want := json.Valid([]byte(text)) && utf8.ValidString(text) && JSONDepth([]byte(text)) <= DepthMax; is != want && len(text) <= ResultMax {
 		t.Errorf("%.100q is taken for JSON: %t, by the standard library: %t", text, is, want)
 	}

@@ -77,6 +77,8 @@ var packageRules = map[string]packageRule{
 	"internal/rules":   {layer: 3, only: []string{"internal/verify", "internal/explain", "store/sqlite", "store/postgres", "store/dynamo"}},
 	"internal/verify":  {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}, beside: []string{"internal/rules"}},
 	"internal/explain": {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}, beside: []string{"internal/rules"}},
+	"internal/codec":   {layer: 3, tests: []string{"internal/samples"}},
+	"internal/samples": {layer: 3}, // commands for tests
 	"internal/fanout":  {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
 	"access":           {layer: 3},
 	"api":              {layer: 3},
@@ -85,7 +87,7 @@ var packageRules = map[string]packageRule{
 
 	"store/storetest/model": {layer: 3, only: []string{"store/storetest"}},
 
-	".": {layer: 2, tests: []string{"store/sqlite", "engine"}}, // its examples run the engine on a store
+	".": {layer: 2, tests: []string{"store/sqlite", "engine", "internal/codec", "internal/samples"}}, // its examples run the engine on a store
 
 	"internal/suggest": {layer: 0}, // imported by pure packages too
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -74,6 +75,30 @@ type Schedule struct {
 	UpdatedAt time.Time
 }
 
+// Timetable returns the fire times of the schedule.
+func (s *Schedule) Timetable() (cron.Timetable, error) { return s.Spec.Timetable(s.Name, s.Anchor) }
+
+// timetableAt returns the fire times by a clock that may have been set back since the
+// declaration. An EVERY schedule without STARTS counts from its creation. If the creation
+// is more than one interval in the future, timetableAt moves it back by whole intervals.
+// Otherwise a wrong clock at the declaration would stop the schedule until that time.
+func (s *Schedule) timetableAt(now time.Time) (cron.Timetable, error) {
+	anchor, every := s.Anchor, s.Spec.Every
+	if ahead := anchor.Sub(now); every > 0 && s.Spec.StartsAt.IsZero() && ahead > every {
+		anchor = anchor.Add(-(ahead/every + 1) * every)
+	}
+	return s.Spec.Timetable(s.Name, anchor)
+}
+
+// NextAfter returns the first fire time after t, or zero if there is none.
+func (s *Schedule) NextAfter(t time.Time) (time.Time, error) {
+	table, err := s.timetableAt(t)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return nextOf(table, t), nil
+}
+
 // ScheduleSpec is the declaration of a schedule. Exactly one of Cron, At and Every is
 // set.
 type ScheduleSpec struct {
@@ -95,6 +120,94 @@ type ScheduleSpec struct {
 	DependsOn    []string        `wire:"16" json:"depends_on,omitempty"` // names of schedules
 	Class        Class           `wire:"17" json:"class,omitempty"`
 	Partition    Partition       `wire:"18" json:"partition,omitzero"`
+}
+
+func (s *ScheduleSpec) validate(name string) *Error {
+	return first(
+		checkName("template", s.Template, true),
+		checkText("description", s.Description, DescriptionMax),
+		s.validateTimes(name),
+		s.validateScopes(),
+		checkObject("params", s.Params, ParamsMax),
+		checkIntPtr("priority", s.Priority, PriorityMin, PriorityMax),
+		s.Policy.validate(),
+		checkWord("catch_up", s.CatchUp, CatchUpNone, CatchUpLast, CatchUpAll),
+		checkWord("overlap", s.Overlap, OverlapAllow, OverlapSkip, OverlapCancel),
+		checkWord("on_completion", s.OnCompletion, CompletionPreserve, CompletionDrop),
+		s.validateDepends(name),
+		checkWord("class", s.Class, ClassLocalSafe, ClassLeaderOnly, ClassQuorumRequired),
+		s.Partition.validate(),
+	)
+}
+
+func (s *ScheduleSpec) validateTimes(name string) *Error {
+	given := 0
+	for _, is := range []bool{s.Cron != "", !s.At.IsZero(), s.Every != 0} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return Invalidf("cron", "none of cron, at and every is given; a schedule needs one")
+	case given > 1:
+		return Invalidf("cron", "more than one of cron, at and every is given; a schedule has one")
+	case s.Zone != "" && s.Cron == "":
+		return Invalidf("timezone", "is given, but only cron uses a zone")
+	case !s.At.IsZero() && (!s.StartsAt.IsZero() || !s.EndsAt.IsZero()):
+		return Invalidf("at", "starts_at or ends_at is also given; they are for cron and every")
+	case !s.EndsAt.IsZero() && s.EndsAt.Before(s.StartsAt):
+		return Invalidf("ends_at", "is before starts_at")
+	}
+	return first(checkTime("at", s.At), checkTime("starts_at", s.StartsAt), checkTime("ends_at", s.EndsAt),
+		checkText("timezone", s.Zone, NameMax), s.validateExpression(name))
+}
+
+func (s *ScheduleSpec) validateExpression(name string) *Error {
+	switch {
+	case s.Cron != "":
+		if _, err := cron.Parse(s.Cron, cron.Config{Name: name}); err != nil {
+			return asInvalid("cron", err)
+		}
+	case s.Every != 0:
+		if s.Every%cron.EveryMin != 0 {
+			return Invalidf("every", "is %s; use whole milliseconds", FormatDuration(s.Every))
+		}
+		return checkDuration("every", s.Every, cron.EveryMin, cron.EveryMax)
+	}
+	return nil
+}
+
+func (s *ScheduleSpec) validateScopes() *Error {
+	if len(s.Scopes) > ScopesMax {
+		return Invalidf("scopes", "has %d entries; at most %d are allowed", len(s.Scopes), ScopesMax)
+	}
+	for i, scope := range s.Scopes {
+		field := fmt.Sprintf("scopes[%d]", i)
+		if scope.Kind == "" || scope.ID == "" {
+			return Invalidf(field, "has an empty kind or id; give both")
+		}
+		if err := first(checkText(field+".kind", scope.Kind, NameMax), checkText(field+".id", scope.ID, KeyMax)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *ScheduleSpec) validateDepends(name string) *Error {
+	if len(s.DependsOn) > DependsMax {
+		return Invalidf("depends_on", "has %d entries; at most %d are allowed", len(s.DependsOn), DependsMax)
+	}
+	for i, on := range s.DependsOn {
+		field := fmt.Sprintf("depends_on[%d]", i)
+		if err := checkName(field, on, true); err != nil {
+			return err
+		}
+		if on == name {
+			return Invalidf(field, "is the schedule itself, which is a cycle")
+		}
+	}
+	return nil
 }
 
 // Canonical returns the specification as stored: with defaults filled in, times and
@@ -194,30 +307,6 @@ func asInvalid(field string, err error) *Error {
 	plain := *e
 	plain.Remedy = ""
 	return &Error{Code: Invalid, Field: field, Err: &plain, Hint: e.Remedy}
-}
-
-// Timetable returns the fire times of the schedule.
-func (s *Schedule) Timetable() (cron.Timetable, error) { return s.Spec.Timetable(s.Name, s.Anchor) }
-
-// timetableAt returns the fire times by a clock that may have been set back since the
-// declaration. An EVERY schedule without STARTS counts from its creation. If the creation
-// is more than one interval in the future, timetableAt moves it back by whole intervals.
-// Otherwise a wrong clock at the declaration would stop the schedule until that time.
-func (s *Schedule) timetableAt(now time.Time) (cron.Timetable, error) {
-	anchor, every := s.Anchor, s.Spec.Every
-	if ahead := anchor.Sub(now); every > 0 && s.Spec.StartsAt.IsZero() && ahead > every {
-		anchor = anchor.Add(-(ahead/every + 1) * every)
-	}
-	return s.Spec.Timetable(s.Name, anchor)
-}
-
-// NextAfter returns the first fire time after t, or zero if there is none.
-func (s *Schedule) NextAfter(t time.Time) (time.Time, error) {
-	table, err := s.timetableAt(t)
-	if err != nil {
-		return time.Time{}, err
-	}
-	return nextOf(table, t), nil
 }
 
 func nextOf(table cron.Timetable, after time.Time) time.Time {

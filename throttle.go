@@ -7,6 +7,15 @@ import (
 	"time"
 )
 
+// withName adds the name of the type or key to an error, since an index says little.
+func withName(kind, name string, err *Error) *Error {
+	named := *err
+	if name != "" {
+		named.Reason = "of " + kind + " " + quote(name) + " " + err.Reason
+	}
+	return &named
+}
+
 // Throttle holds the limits on concurrency and rate. The zero value has no limits.
 type Throttle struct {
 	Spec      ThrottleSpec
@@ -20,26 +29,6 @@ type ThrottleSpec struct {
 	Global int         `wire:"1" json:"global,omitempty"` // concurrent runs of all types but internal ones; 0: no limit
 	Types  []TypeLimit `wire:"2" json:"types,omitempty"`
 	Keys   []KeyLimit  `wire:"3" json:"keys,omitempty"`
-}
-
-// TypeLimit limits the jobs of one type.
-type TypeLimit struct {
-	Type        string `wire:"1" json:"type"`
-	Concurrency int    `wire:"2" json:"concurrency,omitempty"` // concurrent runs; 0: no limit
-	Rate        Rate   `wire:"3" json:"rate,omitzero"`
-}
-
-// Rate limits starts: at most Count in any period of length Per. The zero value means no
-// limit.
-type Rate struct {
-	Count int           `wire:"1" json:"count"`
-	Per   time.Duration `wire:"2" json:"per"`
-}
-
-// KeyLimit limits the concurrent runs of one concurrency key, across types.
-type KeyLimit struct {
-	Key         string `wire:"1" json:"key"`
-	Concurrency int    `wire:"2" json:"concurrency"`
 }
 
 // Type returns the limit of a type.
@@ -75,6 +64,49 @@ func (s ThrottleSpec) Equal(other ThrottleSpec) bool {
 	return bytes.Equal(EncodeSpec(s.Canonical()), EncodeSpec(other.Canonical()))
 }
 
+// TypeLimit limits the jobs of one type.
+type TypeLimit struct {
+	Type        string `wire:"1" json:"type"`
+	Concurrency int    `wire:"2" json:"concurrency,omitempty"` // concurrent runs; 0: no limit
+	Rate        Rate   `wire:"3" json:"rate,omitzero"`
+}
+
+func (t *TypeLimit) validate() *Error {
+	err := first(checkName("type", t.Type, true), checkInt("concurrency", t.Concurrency, 0, LimitMax))
+	switch {
+	case err != nil:
+		return err
+	case t.Rate != Rate{}:
+		return first(checkInt("rate.count", t.Rate.Count, 1, LimitMax), checkDuration("rate.per", t.Rate.Per, RatePerMin, RatePerMax))
+	case t.Concurrency == 0:
+		return Invalidf("concurrency", "neither concurrency nor rate is given; to stop a type, pause it")
+	}
+	return nil
+}
+
+// Rate limits starts: at most Count in any period of length Per. The zero value means no
+// limit.
+type Rate struct {
+	Count int           `wire:"1" json:"count"`
+	Per   time.Duration `wire:"2" json:"per"`
+}
+
+// slotLength returns the length of a slot in microseconds.
+func (r Rate) slotLength() int64 { return (r.Per.Microseconds() + rateSlots - 1) / rateSlots }
+
+// KeyLimit limits the concurrent runs of one concurrency key, across types.
+type KeyLimit struct {
+	Key         string `wire:"1" json:"key"`
+	Concurrency int    `wire:"2" json:"concurrency"`
+}
+
+func (k *KeyLimit) validate() *Error {
+	if k.Key == "" {
+		return Invalidf("key", "is empty")
+	}
+	return first(checkText("key", k.Key, KeyMax), checkInt("concurrency", k.Concurrency, 1, KeyLimitMax))
+}
+
 // rateSlots is the number of slots into which the period of a rate is divided. A start
 // counts until its slot is a whole period old. Any period therefore has at most as many
 // starts as the rate allows, and a start may be delayed by at most one slot.
@@ -86,9 +118,6 @@ type Bucket struct {
 	Slot   int64 // number of the newest slot
 	Starts []int // starts per slot, newest first; rateSlots+1 entries
 }
-
-// slotLength returns the length of a slot in microseconds.
-func (r Rate) slotLength() int64 { return (r.Per.Microseconds() + rateSlots - 1) / rateSlots }
 
 // At returns the bucket at a time, without the slots that are over. If the clock was set
 // back by at most a period, the bucket does not change until the clock has caught up.

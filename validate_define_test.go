@@ -1,4 +1,4 @@
-package rota
+package rota_test
 
 import (
 	"encoding/json"
@@ -7,168 +7,170 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/cron"
+	"github.com/rotajobs/rota/internal/samples"
 )
 
-func definitionRefusals() map[Verb][]refusal {
-	return map[Verb][]refusal{
-		VerbPutType:        append(putTypeRefusals(), patchRefusals(func(c Command) *PolicyPatch { return &c.(*PutType).Spec.Policy })...),
-		VerbPutTemplate:    append(putTemplateRefusals(), patchRefusals(func(c Command) *PolicyPatch { return &c.(*PutTemplate).Spec.Policy })...),
-		VerbPutThrottle:    append(putThrottleRefusals(), keyLimitRefusals()...),
-		VerbPutWebhooks:    putWebhooksRefusals(),
-		VerbPutSchedule:    putScheduleRefusals(),
-		VerbSwitchType:     {breaks("no name", func(c *SwitchType) { c.Name = "" }, "name", "is empty")},
-		VerbArchive:        {breaks("no name", func(c *Archive) { c.Name = "" }, "name", "is empty")},
-		VerbUnarchive:      {breaks("no name", func(c *Unarchive) { c.Name = "" }, "name", "is empty")},
-		VerbDeleteSchedule: {breaks("no name", func(c *DeleteSchedule) { c.Name = "" }, "name", "is empty")},
-		VerbDrop:           {breaks("no name", func(c *Drop) { c.Name = "" }, "name", "is empty")},
-		VerbSwitchSchedule: {
-			breaks("no name", func(c *SwitchSchedule) { c.Name = "" }, "name", "is empty"),
-			breaks("no state", func(c *SwitchSchedule) { c.State = "" }, "state", `is ""; allowed are ENABLED, DISABLED, PAUSED`),
-			breaks("an unknown state", func(c *SwitchSchedule) { c.State = "off" }, "state", `is "off"; allowed are ENABLED`),
-			breaks("next before 1970", func(c *SwitchSchedule) { c.Next = time.Unix(-1, 0) }, "next", "the year 1969"),
-			breaks("next of a paused one", func(c *SwitchSchedule) { c.State = SchedulePaused }, "next", "that is PAUSED has no next fire"),
-			breaks("next of a disabled one", func(c *SwitchSchedule) { c.State = ScheduleDisabled }, "next", "that is DISABLED has no next fire"),
+func definitionRefusals() map[rota.Verb][]refusal {
+	return map[rota.Verb][]refusal{
+		rota.VerbPutType:        append(putTypeRefusals(), patchRefusals(func(c rota.Command) *rota.PolicyPatch { return &c.(*rota.PutType).Spec.Policy })...),
+		rota.VerbPutTemplate:    append(putTemplateRefusals(), patchRefusals(func(c rota.Command) *rota.PolicyPatch { return &c.(*rota.PutTemplate).Spec.Policy })...),
+		rota.VerbPutThrottle:    append(putThrottleRefusals(), keyLimitRefusals()...),
+		rota.VerbPutWebhooks:    putWebhooksRefusals(),
+		rota.VerbPutSchedule:    putScheduleRefusals(),
+		rota.VerbSwitchType:     {breaks("no name", func(c *rota.SwitchType) { c.Name = "" }, "name", "is empty")},
+		rota.VerbArchive:        {breaks("no name", func(c *rota.Archive) { c.Name = "" }, "name", "is empty")},
+		rota.VerbUnarchive:      {breaks("no name", func(c *rota.Unarchive) { c.Name = "" }, "name", "is empty")},
+		rota.VerbDeleteSchedule: {breaks("no name", func(c *rota.DeleteSchedule) { c.Name = "" }, "name", "is empty")},
+		rota.VerbDrop:           {breaks("no name", func(c *rota.Drop) { c.Name = "" }, "name", "is empty")},
+		rota.VerbSwitchSchedule: {
+			breaks("no name", func(c *rota.SwitchSchedule) { c.Name = "" }, "name", "is empty"),
+			breaks("no state", func(c *rota.SwitchSchedule) { c.State = "" }, "state", `is ""; allowed are ENABLED, DISABLED, PAUSED`),
+			breaks("an unknown state", func(c *rota.SwitchSchedule) { c.State = "off" }, "state", `is "off"; allowed are ENABLED`),
+			breaks("next before 1970", func(c *rota.SwitchSchedule) { c.Next = time.Unix(-1, 0) }, "next", "the year 1969"),
+			breaks("next of a paused one", func(c *rota.SwitchSchedule) { c.State = rota.SchedulePaused }, "next", "that is PAUSED has no next fire"),
+			breaks("next of a disabled one", func(c *rota.SwitchSchedule) { c.State = rota.ScheduleDisabled }, "next", "that is DISABLED has no next fire"),
 		},
 	}
 }
 
-func patchRefusals(patch func(Command) *PolicyPatch) []refusal {
-	wrong := func(name string, change func(*PolicyPatch), field, reason string) refusal {
-		return refusal{name, func(c Command) { change(patch(c)) }, field, reason}
+func patchRefusals(patch func(rota.Command) *rota.PolicyPatch) []refusal {
+	wrong := func(name string, change func(*rota.PolicyPatch), field, reason string) refusal {
+		return refusal{name, func(c rota.Command) { change(patch(c)) }, field, reason}
 	}
 	return []refusal{
-		wrong("negative retries", func(p *PolicyPatch) { p.MaxRetries = new(-1) }, "max_retries", "is -1; allowed are 0 to 1000"),
-		wrong("long backoff", func(p *PolicyPatch) { p.Backoff = new(DelayMax + 1) }, "backoff", "allowed are 0s to"),
-		wrong("negative backoff_max", func(p *PolicyPatch) { p.BackoffMax = new(-time.Second) }, "backoff_max", "is -1s"),
-		wrong("jitter above one", func(p *PolicyPatch) { p.Jitter = new(1.5) }, "jitter", "is 1.5; it is a fraction"),
-		wrong("a timeout of nothing", func(p *PolicyPatch) { p.Timeout = new(time.Duration(1)) }, "timeout", "the shortest duration that is stored is 1µs"),
+		wrong("negative retries", func(p *rota.PolicyPatch) { p.MaxRetries = new(-1) }, "max_retries", "is -1; allowed are 0 to 1000"),
+		wrong("long backoff", func(p *rota.PolicyPatch) { p.Backoff = new(rota.DelayMax + 1) }, "backoff", "allowed are 0s to"),
+		wrong("negative backoff_max", func(p *rota.PolicyPatch) { p.BackoffMax = new(-time.Second) }, "backoff_max", "is -1s"),
+		wrong("jitter above one", func(p *rota.PolicyPatch) { p.Jitter = new(1.5) }, "jitter", "is 1.5; it is a fraction"),
+		wrong("a timeout of nothing", func(p *rota.PolicyPatch) { p.Timeout = new(time.Duration(1)) }, "timeout", "the shortest duration that is stored is 1µs"),
 	}
 }
 
 // deep is an object one level deeper than allowed.
 func deep() json.RawMessage {
-	return json.RawMessage(`{"a":` + string(nested(DepthMax)) + `}`)
+	return json.RawMessage(`{"a":` + string(nested(rota.DepthMax)) + `}`)
 }
 
 func putTypeRefusals() []refusal {
 	return []refusal{
-		breaks("no name", func(c *PutType) { c.Name = "" }, "name", "is empty"),
-		breaks("a name with a space", func(c *PutType) { c.Name = "a b" }, "name", "allowed are letters"),
-		breaks("an unknown mode", func(c *PutType) { c.Mode = "new" }, "mode", `is "new"; allowed are create, replace`),
-		breaks("a long description", func(c *PutType) { c.Spec.Description = strings.Repeat("x", DescriptionMax+1) }, "description", "has 4097 bytes"),
-		breaks("a description with NUL", func(c *PutType) { c.Spec.Description = "\x00" }, "description", "NUL"),
-		breaks("schema a list", func(c *PutType) { c.Spec.Schema = json.RawMessage("[]") }, "schema", "is not a JSON object"),
-		breaks("schema cut off", func(c *PutType) { c.Spec.Schema = json.RawMessage("{") }, "schema", "is not JSON"),
-		breaks("a large schema", func(c *PutType) { c.Spec.Schema = make(json.RawMessage, SchemaMax+1) }, "schema", "has 262145 bytes"),
-		breaks("a deep schema", func(c *PutType) { c.Spec.Schema = deep() }, "schema", "is nested more than 500 deep"),
+		breaks("no name", func(c *rota.PutType) { c.Name = "" }, "name", "is empty"),
+		breaks("a name with a space", func(c *rota.PutType) { c.Name = "a b" }, "name", "allowed are letters"),
+		breaks("an unknown mode", func(c *rota.PutType) { c.Mode = "new" }, "mode", `is "new"; allowed are create, replace`),
+		breaks("a long description", func(c *rota.PutType) { c.Spec.Description = strings.Repeat("x", rota.DescriptionMax+1) }, "description", "has 4097 bytes"),
+		breaks("a description with NUL", func(c *rota.PutType) { c.Spec.Description = "\x00" }, "description", "NUL"),
+		breaks("schema a list", func(c *rota.PutType) { c.Spec.Schema = json.RawMessage("[]") }, "schema", "is not a JSON object"),
+		breaks("schema cut off", func(c *rota.PutType) { c.Spec.Schema = json.RawMessage("{") }, "schema", "is not JSON"),
+		breaks("a large schema", func(c *rota.PutType) { c.Spec.Schema = make(json.RawMessage, rota.SchemaMax+1) }, "schema", "has 262145 bytes"),
+		breaks("a deep schema", func(c *rota.PutType) { c.Spec.Schema = deep() }, "schema", "is nested more than 500 deep"),
 	}
 }
 
 func putTemplateRefusals() []refusal {
 	return []refusal{
-		breaks("no name", func(c *PutTemplate) { c.Name = "" }, "name", "is empty"),
-		breaks("an unknown mode", func(c *PutTemplate) { c.Mode = "new" }, "mode", `is "new"`),
-		breaks("a sole user with a space", func(c *PutTemplate) { c.OnlySchedule = "a b" }, "only_schedule", "allowed are letters"),
-		breaks("no type", func(c *PutTemplate) { c.Spec.Type = "" }, "type", "is empty"),
-		breaks("a type of an internal type of Rota", func(c *PutTemplate) { c.Spec.Type = TypeWebhook }, "type", "an internal type of Rota"),
-		breaks("a webhook without a secret", func(c *PutTemplate) { c.Spec.Webhooks[0].Secret = "" }, "webhooks[0].secret", "is missing"),
-		breaks("a template webhook with a schedule event", func(c *PutTemplate) { c.Spec.Webhooks[0].Events[0] = EventScheduleFired },
+		breaks("no name", func(c *rota.PutTemplate) { c.Name = "" }, "name", "is empty"),
+		breaks("an unknown mode", func(c *rota.PutTemplate) { c.Mode = "new" }, "mode", `is "new"`),
+		breaks("a sole user with a space", func(c *rota.PutTemplate) { c.OnlySchedule = "a b" }, "only_schedule", "allowed are letters"),
+		breaks("no type", func(c *rota.PutTemplate) { c.Spec.Type = "" }, "type", "is empty"),
+		breaks("a type of an internal type of Rota", func(c *rota.PutTemplate) { c.Spec.Type = rota.TypeWebhook }, "type", "an internal type of Rota"),
+		breaks("a webhook without a secret", func(c *rota.PutTemplate) { c.Spec.Webhooks[0].Secret = "" }, "webhooks[0].secret", "is missing"),
+		breaks("a template webhook with a schedule event", func(c *rota.PutTemplate) { c.Spec.Webhooks[0].Events[0] = rota.EventScheduleFired },
 			"webhooks[0].events[0]", `"schedule.fired" is not an event of this webhook`),
-		breaks("a long description", func(c *PutTemplate) { c.Spec.Description = strings.Repeat("x", DescriptionMax+1) }, "description", "has 4097 bytes"),
-		breaks("params null", func(c *PutTemplate) { c.Spec.Params = json.RawMessage("null") }, "params", "is not a JSON object"),
-		breaks("large params", func(c *PutTemplate) { c.Spec.Params = make(json.RawMessage, ParamsMax+1) }, "params", "has 1048577 bytes"),
-		breaks("deep params", func(c *PutTemplate) { c.Spec.Params = deep() }, "params", "is nested more than 500 deep"),
-		breaks("high priority", func(c *PutTemplate) { c.Spec.Priority = new(PriorityMax + 1) }, "priority", "is 1000001"),
-		breaks("negative unique_for", func(c *PutTemplate) { c.Spec.UniqueFor = -time.Hour }, "unique_for", "is -1h"),
-		breaks("long concurrency_key", func(c *PutTemplate) { c.Spec.ConcurrencyKey = strings.Repeat("k", KeyMax+1) }, "concurrency_key", "has 513 bytes"),
+		breaks("a long description", func(c *rota.PutTemplate) { c.Spec.Description = strings.Repeat("x", rota.DescriptionMax+1) }, "description", "has 4097 bytes"),
+		breaks("params null", func(c *rota.PutTemplate) { c.Spec.Params = json.RawMessage("null") }, "params", "is not a JSON object"),
+		breaks("large params", func(c *rota.PutTemplate) { c.Spec.Params = make(json.RawMessage, rota.ParamsMax+1) }, "params", "has 1048577 bytes"),
+		breaks("deep params", func(c *rota.PutTemplate) { c.Spec.Params = deep() }, "params", "is nested more than 500 deep"),
+		breaks("high priority", func(c *rota.PutTemplate) { c.Spec.Priority = new(rota.PriorityMax + 1) }, "priority", "is 1000001"),
+		breaks("negative unique_for", func(c *rota.PutTemplate) { c.Spec.UniqueFor = -time.Hour }, "unique_for", "is -1h"),
+		breaks("long concurrency_key", func(c *rota.PutTemplate) { c.Spec.ConcurrencyKey = strings.Repeat("k", rota.KeyMax+1) }, "concurrency_key", "has 513 bytes"),
 	}
 }
 
 func putThrottleRefusals() []refusal {
-	limit := func(name string, change func(*TypeLimit), field, reason string) refusal {
-		return breaks(name, func(c *PutThrottle) { change(&c.Spec.Types[0]) }, "types[0]."+field, reason)
+	limit := func(name string, change func(*rota.TypeLimit), field, reason string) refusal {
+		return breaks(name, func(c *rota.PutThrottle) { change(&c.Spec.Types[0]) }, "types[0]."+field, reason)
 	}
 	return []refusal{
-		breaks("a negative global", func(c *PutThrottle) { c.Spec.Global = -1 }, "global", "is -1; allowed are 0 to 100000"),
-		breaks("a high global", func(c *PutThrottle) { c.Spec.Global = LimitMax + 1 }, "global", "is 100001"),
-		breaks("many entries", func(c *PutThrottle) { c.Spec.Types = make([]TypeLimit, ThrottleMax) }, "types", "has 1001 entries; allowed are 0 to 1000"),
-		limit("no type", func(l *TypeLimit) { l.Type = "" }, "type", "is empty"),
-		limit("a negative concurrency", func(l *TypeLimit) { l.Concurrency = -1 }, "concurrency", "is -1; allowed are 0 to 100000"),
-		limit("no limit", func(l *TypeLimit) { *l = TypeLimit{Type: l.Type} }, "concurrency", "neither concurrency nor rate is given; to stop a type, pause it"),
-		limit("a rate of nothing", func(l *TypeLimit) { l.Rate.Count = 0 }, "rate.count", "is 0; allowed are 1 to 100000"),
-		limit("a negative rate", func(l *TypeLimit) { l.Rate.Count = -5 }, "rate.count", "is -5"),
-		limit("a rate without a period", func(l *TypeLimit) { l.Rate.Per = 0 }, "rate.per", "is 0s; allowed are 1s to 24h"),
-		limit("a short period", func(l *TypeLimit) { l.Rate.Per = RatePerMin - 1 }, "rate.per", "is 999.999999ms"),
-		limit("a long period", func(l *TypeLimit) { l.Rate.Per = RatePerMax + 1 }, "rate.per", "allowed are 1s to 24h"),
-		breaks("a type twice", func(c *PutThrottle) { c.Spec.Types = append(c.Spec.Types, c.Spec.Types[0]) },
+		breaks("a negative global", func(c *rota.PutThrottle) { c.Spec.Global = -1 }, "global", "is -1; allowed are 0 to 100000"),
+		breaks("a high global", func(c *rota.PutThrottle) { c.Spec.Global = rota.LimitMax + 1 }, "global", "is 100001"),
+		breaks("many entries", func(c *rota.PutThrottle) { c.Spec.Types = make([]rota.TypeLimit, rota.ThrottleMax) }, "types", "has 1001 entries; allowed are 0 to 1000"),
+		limit("no type", func(l *rota.TypeLimit) { l.Type = "" }, "type", "is empty"),
+		limit("a negative concurrency", func(l *rota.TypeLimit) { l.Concurrency = -1 }, "concurrency", "is -1; allowed are 0 to 100000"),
+		limit("no limit", func(l *rota.TypeLimit) { *l = rota.TypeLimit{Type: l.Type} }, "concurrency", "neither concurrency nor rate is given; to stop a type, pause it"),
+		limit("a rate of nothing", func(l *rota.TypeLimit) { l.Rate.Count = 0 }, "rate.count", "is 0; allowed are 1 to 100000"),
+		limit("a negative rate", func(l *rota.TypeLimit) { l.Rate.Count = -5 }, "rate.count", "is -5"),
+		limit("a rate without a period", func(l *rota.TypeLimit) { l.Rate.Per = 0 }, "rate.per", "is 0s; allowed are 1s to 24h"),
+		limit("a short period", func(l *rota.TypeLimit) { l.Rate.Per = rota.RatePerMin - 1 }, "rate.per", "is 999.999999ms"),
+		limit("a long period", func(l *rota.TypeLimit) { l.Rate.Per = rota.RatePerMax + 1 }, "rate.per", "allowed are 1s to 24h"),
+		breaks("a type twice", func(c *rota.PutThrottle) { c.Spec.Types = append(c.Spec.Types, c.Spec.Types[0]) },
 			"types[1].type", `"mail.send" is listed twice; list each type once`),
 	}
 }
 
 func keyLimitRefusals() []refusal {
-	limit := func(name string, change func(*KeyLimit), field, reason string) refusal {
-		return breaks(name, func(c *PutThrottle) { change(&c.Spec.Keys[0]) }, "keys[0]."+field, reason)
+	limit := func(name string, change func(*rota.KeyLimit), field, reason string) refusal {
+		return breaks(name, func(c *rota.PutThrottle) { change(&c.Spec.Keys[0]) }, "keys[0]."+field, reason)
 	}
 	return []refusal{
-		limit("no key", func(l *KeyLimit) { l.Key = "" }, "key", "is empty"),
-		limit("a long key", func(l *KeyLimit) { l.Key = strings.Repeat("k", KeyMax+1) }, "key", "has 513 bytes"),
-		limit("a key without limit", func(l *KeyLimit) { l.Concurrency = 0 }, "concurrency", "is 0; allowed are 1 to 1000"),
-		limit("a negative limit of a key", func(l *KeyLimit) { l.Concurrency = -2 }, "concurrency", "is -2"),
-		limit("a high limit of a key", func(l *KeyLimit) { l.Concurrency = KeyLimitMax + 1 }, "concurrency", "is 1001"),
-		breaks("a key twice", func(c *PutThrottle) { c.Spec.Keys = append(c.Spec.Keys, c.Spec.Keys[0]) },
+		limit("no key", func(l *rota.KeyLimit) { l.Key = "" }, "key", "is empty"),
+		limit("a long key", func(l *rota.KeyLimit) { l.Key = strings.Repeat("k", rota.KeyMax+1) }, "key", "has 513 bytes"),
+		limit("a key without limit", func(l *rota.KeyLimit) { l.Concurrency = 0 }, "concurrency", "is 0; allowed are 1 to 1000"),
+		limit("a negative limit of a key", func(l *rota.KeyLimit) { l.Concurrency = -2 }, "concurrency", "is -2"),
+		limit("a high limit of a key", func(l *rota.KeyLimit) { l.Concurrency = rota.KeyLimitMax + 1 }, "concurrency", "is 1001"),
+		breaks("a key twice", func(c *rota.PutThrottle) { c.Spec.Keys = append(c.Spec.Keys, c.Spec.Keys[0]) },
 			"keys[1].key", `"tenant:7" is listed twice; list each key once`),
 	}
 }
 
 // spec returns a case with a wrong specification of a schedule.
-func spec(name string, change func(*ScheduleSpec), field, reason string) refusal {
-	return breaks(name, func(c *PutSchedule) { change(&c.Spec) }, field, reason)
+func spec(name string, change func(*rota.ScheduleSpec), field, reason string) refusal {
+	return breaks(name, func(c *rota.PutSchedule) { change(&c.Spec) }, field, reason)
 }
 
 func putScheduleRefusals() []refusal {
 	all := []refusal{
-		breaks("no name", func(c *PutSchedule) { c.Name = "" }, "name", "is empty"),
-		breaks("an unknown mode", func(c *PutSchedule) { c.Mode = "upsert" }, "mode", `is "upsert"`),
-		breaks("an unknown state", func(c *PutSchedule) { c.State = "on" }, "state", `is "on"; allowed are ENABLED, DISABLED, PAUSED`),
-		breaks("recreate in mode create", func(c *PutSchedule) { c.Mode, c.Recreate = PutCreate, true }, "recreate", "mode create refuses one"),
-		breaks("anchor before 1970", func(c *PutSchedule) { c.Anchor = time.Unix(-1, 0) }, "anchor", "the year 1969"),
-		breaks("next far off", func(c *PutSchedule) { c.Next = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "next", "the year 10000"),
-		spec("no template", func(s *ScheduleSpec) { s.Template = "" }, "template", "is empty"),
-		spec("a long description", func(s *ScheduleSpec) { s.Description = strings.Repeat("x", DescriptionMax+1) }, "description", "has 4097 bytes"),
-		spec("params a number", func(s *ScheduleSpec) { s.Params = json.RawMessage("7") }, "params", "is not a JSON object"),
-		spec("deep params", func(s *ScheduleSpec) { s.Params = deep() }, "params", "is nested more than 500 deep"),
-		spec("low priority", func(s *ScheduleSpec) { s.Priority = new(PriorityMin - 1) }, "priority", "is -1000001"),
-		spec("an unknown catch_up", func(s *ScheduleSpec) { s.CatchUp = "some" }, "catch_up", `is "some"; allowed are none, last, all`),
-		spec("an unknown overlap", func(s *ScheduleSpec) { s.Overlap = "queue" }, "overlap", `is "queue"; allowed are allow, skip, cancel`),
-		spec("an unknown on_completion", func(s *ScheduleSpec) { s.OnCompletion = "keep" }, "on_completion", `is "keep"; allowed are preserve, drop`),
+		breaks("no name", func(c *rota.PutSchedule) { c.Name = "" }, "name", "is empty"),
+		breaks("an unknown mode", func(c *rota.PutSchedule) { c.Mode = "upsert" }, "mode", `is "upsert"`),
+		breaks("an unknown state", func(c *rota.PutSchedule) { c.State = "on" }, "state", `is "on"; allowed are ENABLED, DISABLED, PAUSED`),
+		breaks("recreate in mode create", func(c *rota.PutSchedule) { c.Mode, c.Recreate = rota.PutCreate, true }, "recreate", "mode create refuses one"),
+		breaks("anchor before 1970", func(c *rota.PutSchedule) { c.Anchor = time.Unix(-1, 0) }, "anchor", "the year 1969"),
+		breaks("next far off", func(c *rota.PutSchedule) { c.Next = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "next", "the year 10000"),
+		spec("no template", func(s *rota.ScheduleSpec) { s.Template = "" }, "template", "is empty"),
+		spec("a long description", func(s *rota.ScheduleSpec) { s.Description = strings.Repeat("x", rota.DescriptionMax+1) }, "description", "has 4097 bytes"),
+		spec("params a number", func(s *rota.ScheduleSpec) { s.Params = json.RawMessage("7") }, "params", "is not a JSON object"),
+		spec("deep params", func(s *rota.ScheduleSpec) { s.Params = deep() }, "params", "is nested more than 500 deep"),
+		spec("low priority", func(s *rota.ScheduleSpec) { s.Priority = new(rota.PriorityMin - 1) }, "priority", "is -1000001"),
+		spec("an unknown catch_up", func(s *rota.ScheduleSpec) { s.CatchUp = "some" }, "catch_up", `is "some"; allowed are none, last, all`),
+		spec("an unknown overlap", func(s *rota.ScheduleSpec) { s.Overlap = "queue" }, "overlap", `is "queue"; allowed are allow, skip, cancel`),
+		spec("an unknown on_completion", func(s *rota.ScheduleSpec) { s.OnCompletion = "keep" }, "on_completion", `is "keep"; allowed are preserve, drop`),
 	}
 	all = append(all, timesRefusals()...)
 	all = append(all, scopeRefusals()...)
 	all = append(all, partitionRefusals()...)
-	return append(all, patchRefusals(func(c Command) *PolicyPatch { return &c.(*PutSchedule).Spec.Policy })...)
+	return append(all, patchRefusals(func(c rota.Command) *rota.PolicyPatch { return &c.(*rota.PutSchedule).Spec.Policy })...)
 }
 
 func timesRefusals() []refusal {
-	every := func(d time.Duration) func(*ScheduleSpec) {
-		return func(s *ScheduleSpec) { s.Cron, s.Zone, s.Every = "", "", d }
+	every := func(d time.Duration) func(*rota.ScheduleSpec) {
+		return func(s *rota.ScheduleSpec) { s.Cron, s.Zone, s.Every = "", "", d }
 	}
 	return []refusal{
-		spec("no times", func(s *ScheduleSpec) { s.Cron, s.Zone = "", "" }, "cron", "none of cron, at and every is given; a schedule needs one"),
-		spec("cron and at", func(s *ScheduleSpec) { s.At = sampleTime }, "cron", "more than one of cron, at and every is given"),
-		spec("cron and every", func(s *ScheduleSpec) { s.Every = time.Hour }, "cron", "more than one of cron, at and every is given"),
-		spec("at and every", func(s *ScheduleSpec) { s.Cron, s.At, s.Every = "", sampleTime, time.Hour }, "cron", "a schedule has one"),
-		spec("a zone without cron", func(s *ScheduleSpec) { s.Cron, s.Every = "", time.Hour }, "timezone", "only cron uses a zone"),
-		spec("a long zone", func(s *ScheduleSpec) { s.Zone = strings.Repeat("x", NameMax+1) }, "timezone", "has 129 bytes"),
-		spec("at within bounds", func(s *ScheduleSpec) { s.Cron, s.Zone, s.At = "", "", sampleTime }, "at", "starts_at or ends_at is also given"),
-		spec("ends before it starts", func(s *ScheduleSpec) { s.EndsAt = s.StartsAt.Add(-1) }, "ends_at", "is before starts_at"),
-		spec("at before 1970", func(s *ScheduleSpec) { *s = ScheduleSpec{Template: "mail", At: time.Unix(-1, 0)} }, "at", "the year 1969"),
-		spec("starts before 1970", func(s *ScheduleSpec) { s.StartsAt = time.Unix(-1, 0) }, "starts_at", "the year 1969"),
-		spec("ends far off", func(s *ScheduleSpec) { s.EndsAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "ends_at", "the year 10000"),
-		spec("a minute too many", func(s *ScheduleSpec) { s.Cron = "61 * * * *" }, "cron", `minute: "61" is out of range; allowed 0-59`),
-		spec("a field too few", func(s *ScheduleSpec) { s.Cron = "0 9 * *" }, "cron", "has 4 fields; allowed 5 fields"),
-		spec("a day that never comes", func(s *ScheduleSpec) { s.Cron = "0 0 30 2 *" }, "cron", "never fires"),
-		spec("an interval as cron", func(s *ScheduleSpec) { s.Cron = "@every 5m" }, "cron", "use EVERY"),
+		spec("no times", func(s *rota.ScheduleSpec) { s.Cron, s.Zone = "", "" }, "cron", "none of cron, at and every is given; a schedule needs one"),
+		spec("cron and at", func(s *rota.ScheduleSpec) { s.At = samples.Time }, "cron", "more than one of cron, at and every is given"),
+		spec("cron and every", func(s *rota.ScheduleSpec) { s.Every = time.Hour }, "cron", "more than one of cron, at and every is given"),
+		spec("at and every", func(s *rota.ScheduleSpec) { s.Cron, s.At, s.Every = "", samples.Time, time.Hour }, "cron", "a schedule has one"),
+		spec("a zone without cron", func(s *rota.ScheduleSpec) { s.Cron, s.Every = "", time.Hour }, "timezone", "only cron uses a zone"),
+		spec("a long zone", func(s *rota.ScheduleSpec) { s.Zone = strings.Repeat("x", rota.NameMax+1) }, "timezone", "has 129 bytes"),
+		spec("at within bounds", func(s *rota.ScheduleSpec) { s.Cron, s.Zone, s.At = "", "", samples.Time }, "at", "starts_at or ends_at is also given"),
+		spec("ends before it starts", func(s *rota.ScheduleSpec) { s.EndsAt = s.StartsAt.Add(-1) }, "ends_at", "is before starts_at"),
+		spec("at before 1970", func(s *rota.ScheduleSpec) { *s = rota.ScheduleSpec{Template: "mail", At: time.Unix(-1, 0)} }, "at", "the year 1969"),
+		spec("starts before 1970", func(s *rota.ScheduleSpec) { s.StartsAt = time.Unix(-1, 0) }, "starts_at", "the year 1969"),
+		spec("ends far off", func(s *rota.ScheduleSpec) { s.EndsAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "ends_at", "the year 10000"),
+		spec("a minute too many", func(s *rota.ScheduleSpec) { s.Cron = "61 * * * *" }, "cron", `minute: "61" is out of range; allowed 0-59`),
+		spec("a field too few", func(s *rota.ScheduleSpec) { s.Cron = "0 9 * *" }, "cron", "has 4 fields; allowed 5 fields"),
+		spec("a day that never comes", func(s *rota.ScheduleSpec) { s.Cron = "0 0 30 2 *" }, "cron", "never fires"),
+		spec("an interval as cron", func(s *rota.ScheduleSpec) { s.Cron = "@every 5m" }, "cron", "use EVERY"),
 		spec("a negative interval", every(-time.Hour), "every", "is -1h; allowed are 1ms to"),
 		spec("a short interval", every(time.Microsecond), "every", "is 1µs; use whole milliseconds"),
 		spec("an uneven interval", every(1500*time.Microsecond), "every", "is 1.5ms; use whole milliseconds"),
@@ -178,24 +180,24 @@ func timesRefusals() []refusal {
 
 func scopeRefusals() []refusal {
 	return []refusal{
-		spec("many scopes", func(s *ScheduleSpec) { s.Scopes = make([]Scope, ScopesMax+1) }, "scopes", "has 1001 entries; at most 1000"),
-		spec("a scope without a kind", func(s *ScheduleSpec) { s.Scopes[1].Kind = "" }, "scopes[1]", "has an empty kind or id; give both"),
-		spec("a scope without an id", func(s *ScheduleSpec) { s.Scopes[0].ID = "" }, "scopes[0]", "has an empty kind or id; give both"),
-		spec("a long scope kind", func(s *ScheduleSpec) { s.Scopes[1].Kind = strings.Repeat("x", NameMax+1) }, "scopes[1].kind", "has 129 bytes"),
-		spec("a scope id not UTF-8", func(s *ScheduleSpec) { s.Scopes[1].ID = "\xff" }, "scopes[1].id", "UTF-8"),
-		spec("many dependencies", func(s *ScheduleSpec) { s.DependsOn = make([]string, DependsMax+1) }, "depends_on", "has 101 entries; at most 100"),
-		spec("an empty dependency", func(s *ScheduleSpec) { s.DependsOn[1] = "" }, "depends_on[1]", "is empty"),
-		spec("itself", func(s *ScheduleSpec) { s.DependsOn[1] = "nightly" }, "depends_on[1]", "is the schedule itself, which is a cycle"),
+		spec("many scopes", func(s *rota.ScheduleSpec) { s.Scopes = make([]rota.Scope, rota.ScopesMax+1) }, "scopes", "has 1001 entries; at most 1000"),
+		spec("a scope without a kind", func(s *rota.ScheduleSpec) { s.Scopes[1].Kind = "" }, "scopes[1]", "has an empty kind or id; give both"),
+		spec("a scope without an id", func(s *rota.ScheduleSpec) { s.Scopes[0].ID = "" }, "scopes[0]", "has an empty kind or id; give both"),
+		spec("a long scope kind", func(s *rota.ScheduleSpec) { s.Scopes[1].Kind = strings.Repeat("x", rota.NameMax+1) }, "scopes[1].kind", "has 129 bytes"),
+		spec("a scope id not UTF-8", func(s *rota.ScheduleSpec) { s.Scopes[1].ID = "\xff" }, "scopes[1].id", "UTF-8"),
+		spec("many dependencies", func(s *rota.ScheduleSpec) { s.DependsOn = make([]string, rota.DependsMax+1) }, "depends_on", "has 101 entries; at most 100"),
+		spec("an empty dependency", func(s *rota.ScheduleSpec) { s.DependsOn[1] = "" }, "depends_on[1]", "is empty"),
+		spec("itself", func(s *rota.ScheduleSpec) { s.DependsOn[1] = "nightly" }, "depends_on[1]", "is the schedule itself, which is a cycle"),
 	}
 }
 
 // Declare refuses what a store refuses, with the same field names, and unknown zones.
 func TestDeclareRefuses(t *testing.T) {
 	for _, r := range append(timesRefusals(), scopeRefusals()...) {
-		c := sampleOf(VerbPutSchedule).(*PutSchedule)
+		c := sampleOf(rota.VerbPutSchedule).(*rota.PutSchedule)
 		r.change(c)
-		_, err := Declare(c.Meta, c.Name, c.Spec, sampleTime)
-		if e, ok := err.(*Error); !ok || e.Code != Invalid || e.Field != r.field || !strings.Contains(err.Error(), r.reason) {
+		_, err := rota.Declare(c.Meta, c.Name, c.Spec, samples.Time)
+		if e, ok := err.(*rota.Error); !ok || e.Code != rota.Invalid || e.Field != r.field || !strings.Contains(err.Error(), r.reason) {
 			t.Errorf("%s: %v, want field %q, a reason with %q", r.name, err, r.field, r.reason)
 		}
 	}
@@ -205,43 +207,43 @@ func TestDeclareRefuses(t *testing.T) {
 		"Local":        "depends on the machine",
 		"../etc/x":     "is not a zone name",
 	} {
-		_, err := Declare(sampleMeta(1), "nightly", ScheduleSpec{Template: "mail", Cron: "0 9 * * *", Zone: zone}, sampleTime)
-		if e, ok := err.(*Error); !ok || e.Field != "timezone" || !strings.Contains(err.Error(), reason) {
+		_, err := rota.Declare(samples.Meta(1), "nightly", rota.ScheduleSpec{Template: "mail", Cron: "0 9 * * *", Zone: zone}, samples.Time)
+		if e, ok := err.(*rota.Error); !ok || e.Field != "timezone" || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%s: %v, want %q", zone, err, reason)
 		}
 	}
-	_, err := Declare(sampleMeta(1), "nightly", ScheduleSpec{Template: "mail", Cron: "0 9 * * *", Params: json.RawMessage("{")}, sampleTime)
-	if e, ok := err.(*Error); !ok || e.Field != "params" {
+	_, err := rota.Declare(samples.Meta(1), "nightly", rota.ScheduleSpec{Template: "mail", Cron: "0 9 * * *", Params: json.RawMessage("{")}, samples.Time)
+	if e, ok := err.(*rota.Error); !ok || e.Field != "params" {
 		t.Errorf("params that cannot be written: %v", err)
 	}
 }
 
 // Values at the bounds are accepted.
 func TestDefinitionsAcceptBounds(t *testing.T) {
-	most := sampleOf(VerbPutSchedule).(*PutSchedule)
+	most := sampleOf(rota.VerbPutSchedule).(*rota.PutSchedule)
 	most.Spec.Scopes, most.Spec.DependsOn = nil, nil
-	for i := range ScopesMax {
-		most.Spec.Scopes = append(most.Spec.Scopes, Scope{"user", fmt.Sprint(i)})
+	for i := range rota.ScopesMax {
+		most.Spec.Scopes = append(most.Spec.Scopes, rota.Scope{"user", fmt.Sprint(i)})
 	}
-	for i := range DependsMax {
+	for i := range rota.DependsMax {
 		most.Spec.DependsOn = append(most.Spec.DependsOn, fmt.Sprint("d", i))
 	}
-	throttle := &PutThrottle{Meta: sampleMeta(1), Spec: ThrottleSpec{Global: LimitMax}}
-	for i := range ThrottleMax / 2 {
-		throttle.Spec.Types = append(throttle.Spec.Types, TypeLimit{Type: fmt.Sprint("t", i), Rate: Rate{Count: LimitMax, Per: RatePerMax}})
-		throttle.Spec.Keys = append(throttle.Spec.Keys, KeyLimit{Key: fmt.Sprint("t", i), Concurrency: KeyLimitMax})
+	throttle := &rota.PutThrottle{Meta: samples.Meta(1), Spec: rota.ThrottleSpec{Global: rota.LimitMax}}
+	for i := range rota.ThrottleMax / 2 {
+		throttle.Spec.Types = append(throttle.Spec.Types, rota.TypeLimit{Type: fmt.Sprint("t", i), Rate: rota.Rate{Count: rota.LimitMax, Per: rota.RatePerMax}})
+		throttle.Spec.Keys = append(throttle.Spec.Keys, rota.KeyLimit{Key: fmt.Sprint("t", i), Concurrency: rota.KeyLimitMax})
 	}
-	for name, c := range map[string]Command{
+	for name, c := range map[string]rota.Command{
 		"a full schedule":       most,
 		"full limits":           throttle,
-		"no limits":             &PutThrottle{Meta: sampleMeta(1)},
-		"ends as it starts":     &PutSchedule{Meta: sampleMeta(1), Name: "s", Spec: ScheduleSpec{Template: "t", Cron: "@daily", StartsAt: sampleTime, EndsAt: sampleTime}},
-		"the least interval":    &PutSchedule{Meta: sampleMeta(1), Name: "s", Spec: ScheduleSpec{Template: "t", Every: cron.EveryMin}},
-		"the most":              &PutSchedule{Meta: sampleMeta(1), Name: "s", Spec: ScheduleSpec{Template: "t", Every: cron.EveryMax}},
-		"a template of no more": &PutTemplate{Meta: sampleMeta(1), Name: "t", Spec: TemplateSpec{Type: "mail"}},
-		"a type of nothing":     &PutType{Meta: sampleMeta(1), Name: "mail"},
+		"no limits":             &rota.PutThrottle{Meta: samples.Meta(1)},
+		"ends as it starts":     &rota.PutSchedule{Meta: samples.Meta(1), Name: "s", Spec: rota.ScheduleSpec{Template: "t", Cron: "@daily", StartsAt: samples.Time, EndsAt: samples.Time}},
+		"the least interval":    &rota.PutSchedule{Meta: samples.Meta(1), Name: "s", Spec: rota.ScheduleSpec{Template: "t", Every: cron.EveryMin}},
+		"the most":              &rota.PutSchedule{Meta: samples.Meta(1), Name: "s", Spec: rota.ScheduleSpec{Template: "t", Every: cron.EveryMax}},
+		"a template of no more": &rota.PutTemplate{Meta: samples.Meta(1), Name: "t", Spec: rota.TemplateSpec{Type: "mail"}},
+		"a type of nothing":     &rota.PutType{Meta: samples.Meta(1), Name: "mail"},
 	} {
-		if err := CheckCommand(c); err != nil {
+		if err := rota.CheckCommand(c); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

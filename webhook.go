@@ -3,10 +3,88 @@ package rota
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
+
+// checkWebhooks checks addresses, secrets and events, and refuses duplicates.
+func checkWebhooks(field string, hooks []Webhook, events []EventKind) error {
+	if len(hooks) > WebhooksMax {
+		return Invalidf(field, "there are %d; at most %d are allowed", len(hooks), WebhooksMax)
+	}
+	seen := map[string]bool{}
+	for i := range hooks {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		if err := hooks[i].check(events); err != nil {
+			return within(at, err)
+		}
+		if seen[hooks[i].URL] {
+			return Invalidf(at+".url", "%s is listed twice; list each address once, with all its events", quote(hooks[i].URL))
+		}
+		seen[hooks[i].URL] = true
+	}
+	return nil
+}
+
+// checkURL requires an HTTP address.
+func checkURL(field, text string) *Error {
+	if err := checkText(field, text, URLMax); err != nil {
+		return err
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
+		return &Error{Code: Invalid, Field: field, Reason: shownURL(text) + " is not an address", Hint: "write http:// or https://, a host and a path"}
+	case u.User != nil:
+		return &Error{Code: Invalid, Field: field, Reason: "contains a user or a password", Hint: "remove it: addresses are shown and logged; the signature proves the sender"}
+	case u.Port() != "" && !isPort(u.Port()):
+		return &Error{Code: Invalid, Field: field, Reason: shownURL(text) + " has an invalid port", Hint: "use a port from 1 to 65535, or none"}
+	case strings.Contains(text, "#"):
+		return &Error{Code: Invalid, Field: field, Reason: shownURL(text) + " contains a #", Hint: "remove the # and the text after it, which is never sent"}
+	}
+	return nil
+}
+
+// shownURL quotes an address, unless it may contain a password.
+func shownURL(text string) string {
+	if strings.Contains(text, "@") {
+		return "the value"
+	}
+	return quote(text)
+}
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
+}
+
+// checkNotInternal refuses an internal type.
+func checkNotInternal(field, typ string) *Error {
+	if !InternalType(typ) {
+		return nil
+	}
+	return &Error{
+		Code: Invalid, Field: field, Reason: quote(typ) + " is an internal type of Rota",
+		Hint: "use a type that does not start with " + internalPrefix,
+	}
+}
+
+func kindNames(kinds []EventKind) string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = string(k)
+	}
+	return strings.Join(names, ", ")
+}
+
+// jobEvents are the events that the webhooks of a template can subscribe to.
+var jobEvents = slices.DeleteFunc(slices.Clone(WebhookEvents), func(kind EventKind) bool {
+	return !strings.HasPrefix(string(kind), "job.")
+})
 
 // Webhook is an address that receives events. Each delivery is a job of TypeWebhook,
 // created in the transaction of its event.
@@ -16,13 +94,23 @@ type Webhook struct {
 	Secret string      `wire:"3" json:"secret,omitempty"` // key that signs deliveries
 }
 
-// Webhooks are the global webhooks, which receive the events of everything, not only of
-// one template. The zero value has none.
-type Webhooks struct {
-	Spec      []Webhook
-	Version   ID // id of the last command that changed them
-	UpdatedBy string
-	UpdatedAt time.Time
+func (h *Webhook) check(events []EventKind) *Error {
+	if err := first(checkURL("url", h.URL), checkText("secret", h.Secret, KeyMax)); err != nil {
+		return err
+	}
+	if h.Secret == "" {
+		return &Error{Code: Invalid, Field: "secret", Reason: "is missing", Hint: "it signs deliveries; choose a long random text and give it to the receiver"}
+	}
+	for i, kind := range h.Events {
+		field := fmt.Sprintf("events[%d]", i)
+		if !slices.Contains(events, kind) {
+			return &Error{Code: Invalid, Field: field, Reason: quote(string(kind)) + " is not an event of this webhook", Hint: "use one of " + kindNames(events)}
+		}
+		if slices.Contains(h.Events[:i], kind) {
+			return Invalidf(field, "%s is listed twice", quote(string(kind)))
+		}
+	}
+	return nil
 }
 
 // Subscribes reports whether the webhook receives events of a kind.
@@ -32,6 +120,15 @@ func (h *Webhook) Subscribes(kind EventKind) bool {
 		kinds = WebhookEvents
 	}
 	return slices.Contains(kinds, kind)
+}
+
+// Webhooks are the global webhooks, which receive the events of everything, not only of
+// one template. The zero value has none.
+type Webhooks struct {
+	Spec      []Webhook
+	Version   ID // id of the last command that changed them
+	UpdatedBy string
+	UpdatedAt time.Time
 }
 
 // WebhookEvents lists the events that webhooks can receive. Webhooks of a template
@@ -107,6 +204,13 @@ type PutWebhooks struct {
 // Verb returns the kind of the command.
 func (*PutWebhooks) Verb() Verb { return VerbPutWebhooks }
 
+// Validate checks addresses, secrets and events, and refuses duplicates.
+func (c *PutWebhooks) Validate() error {
+	return checkWebhooks("webhooks", c.Spec, WebhookEvents)
+}
+
+func (c *PutWebhooks) weigh() (entries, bytes int) { return weighWebhooks(c.Spec) }
+
 // WebhooksPut answers PutWebhooks.
 type WebhooksPut struct {
 	Webhooks *Webhooks
@@ -114,13 +218,6 @@ type WebhooksPut struct {
 }
 
 func (*WebhooksPut) reply() {}
-
-// Validate checks addresses, secrets and events, and refuses duplicates.
-func (c *PutWebhooks) Validate() error {
-	return checkWebhooks("webhooks", c.Spec, WebhookEvents)
-}
-
-func (c *PutWebhooks) weigh() (entries, bytes int) { return weighWebhooks(c.Spec) }
 
 func weighWebhooks(hooks []Webhook) (entries, bytes int) {
 	for _, h := range hooks {

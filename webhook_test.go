@@ -1,31 +1,34 @@
-package rota
+package rota_test
 
 import (
 	"reflect"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/samples"
 )
 
 func TestWebhookSubscribes(t *testing.T) {
-	some := Webhook{Events: []EventKind{EventJobDead, EventScheduleMissed}}
-	all := Webhook{}
-	for _, kind := range EventKinds {
-		if got, want := some.Subscribes(kind), kind == EventJobDead || kind == EventScheduleMissed; got != want {
+	some := rota.Webhook{Events: []rota.EventKind{rota.EventJobDead, rota.EventScheduleMissed}}
+	all := rota.Webhook{}
+	for _, kind := range rota.EventKinds {
+		if got, want := some.Subscribes(kind), kind == rota.EventJobDead || kind == rota.EventScheduleMissed; got != want {
 			t.Errorf("%s: subscribed %t, want %t", kind, got, want)
 		}
-		if got, want := all.Subscribes(kind), kind != EventJobStopping; got != want {
+		if got, want := all.Subscribes(kind), kind != rota.EventJobStopping; got != want {
 			t.Errorf("%s: subscribed without a list %t, want %t", kind, got, want)
 		}
 	}
-	if len(WebhookEvents) > 1<<6 {
+	if len(rota.WebhookEvents) > 1<<6 {
 		t.Error("a delivery id has 6 bits for the event, which is too few")
 	}
 }
 
 func TestInternalTypeByPrefix(t *testing.T) {
-	for typ, want := range map[string]bool{TypeWebhook: true, "rota.": true, "rota": false, "rotary.phone": false, "my.rota.webhook": false, "": false} {
-		if InternalType(typ) != want {
+	for typ, want := range map[string]bool{rota.TypeWebhook: true, "rota.": true, "rota": false, "rotary.phone": false, "my.rota.webhook": false, "": false} {
+		if rota.InternalType(typ) != want {
 			t.Errorf("%q is internal: %t", typ, !want)
 		}
 	}
@@ -34,29 +37,29 @@ func TestInternalTypeByPrefix(t *testing.T) {
 // The id of a delivery depends on the delivery only, differs between deliveries, and sorts
 // by the time of the event.
 func TestDeliveryIDIsStableAndSortsByTime(t *testing.T) {
-	id := func(change func(*Delivery)) ID {
-		d := Delivery{URL: "https://example.org/", Event: EventJobFailed, Time: sampleTime, JobID: new(sampleID(1))}
+	id := func(change func(*rota.Delivery)) rota.ID {
+		d := rota.Delivery{URL: "https://example.org/", Event: rota.EventJobFailed, Time: samples.Time, JobID: new(samples.ID(1))}
 		change(&d)
-		return DeliveryID(EncodeSpec(d), d.Event, d.Time)
+		return rota.DeliveryID(rota.EncodeSpec(d), d.Event, d.Time)
 	}
-	plain := id(func(*Delivery) {})
-	if again := id(func(*Delivery) {}); again != plain {
+	plain := id(func(*rota.Delivery) {})
+	if again := id(func(*rota.Delivery) {}); again != plain {
 		t.Errorf("the same delivery is %s and %s", plain, again)
 	}
-	if err := checkNewID("id", plain); err != nil {
+	if err := rota.CheckNewID("id", plain); err != nil {
 		t.Error(err)
 	}
-	if !plain.Time().Equal(sampleTime.Truncate(time.Millisecond)) {
+	if !plain.Time().Equal(samples.Time.Truncate(time.Millisecond)) {
 		t.Errorf("its time is %s", plain.Time())
 	}
-	seen := map[ID]bool{plain: true}
-	for i, change := range []func(*Delivery){
-		func(d *Delivery) { d.URL = "https://example.org/other" },
-		func(d *Delivery) { d.Template = "mail" },
-		func(d *Delivery) { d.Event = EventJobDead },
-		func(d *Delivery) { d.JobID = new(sampleID(2)) },
-		func(d *Delivery) { d.Time = sampleTime.Add(time.Microsecond) },
-		func(d *Delivery) { d.Detail = "2 jobs" },
+	seen := map[rota.ID]bool{plain: true}
+	for i, change := range []func(*rota.Delivery){
+		func(d *rota.Delivery) { d.URL = "https://example.org/other" },
+		func(d *rota.Delivery) { d.Template = "mail" },
+		func(d *rota.Delivery) { d.Event = rota.EventJobDead },
+		func(d *rota.Delivery) { d.JobID = new(samples.ID(2)) },
+		func(d *rota.Delivery) { d.Time = samples.Time.Add(time.Microsecond) },
+		func(d *rota.Delivery) { d.Detail = "2 jobs" },
 	} {
 		if other := id(change); seen[other] {
 			t.Errorf("change %d is not seen in the id", i)
@@ -64,56 +67,56 @@ func TestDeliveryIDIsStableAndSortsByTime(t *testing.T) {
 			seen[other] = true
 		}
 	}
-	for i := range WebhookEvents[1:] {
-		first, second := id(func(d *Delivery) { d.Event = WebhookEvents[i] }), id(func(d *Delivery) { d.Event = WebhookEvents[i+1] })
+	for i := range rota.WebhookEvents[1:] {
+		first, second := id(func(d *rota.Delivery) { d.Event = rota.WebhookEvents[i] }), id(func(d *rota.Delivery) { d.Event = rota.WebhookEvents[i+1] })
 		if first.Compare(second) >= 0 {
-			t.Errorf("%s does not come before %s", WebhookEvents[i], WebhookEvents[i+1])
+			t.Errorf("%s does not come before %s", rota.WebhookEvents[i], rota.WebhookEvents[i+1])
 		}
 	}
-	var last ID
+	var last rota.ID
 	for us := range 3000 {
-		next := id(func(d *Delivery) { d.Time = sampleTime.Add(time.Duration(us) * time.Microsecond) })
+		next := id(func(d *rota.Delivery) { d.Time = samples.Time.Add(time.Duration(us) * time.Microsecond) })
 		if last.Compare(next) >= 0 {
 			t.Fatalf("microsecond %d does not come after the one before", us)
 		}
 		last = next
 	}
-	early := id(func(d *Delivery) { d.Time = time.Date(1969, 1, 1, 0, 0, 0, 999, time.UTC) })
-	if err := checkNewID("id", early); err != nil {
+	early := id(func(d *rota.Delivery) { d.Time = time.Date(1969, 1, 1, 0, 0, 0, 999, time.UTC) })
+	if err := rota.CheckNewID("id", early); err != nil {
 		t.Errorf("before the epoch: %v", err)
 	}
 }
 
 func TestParseDeliveryReadsEncodedParams(t *testing.T) {
-	d := Delivery{
-		URL: "https://example.org/?a=1&b=<2>", Template: "mail", Event: EventScheduleFired, Time: sampleTime, JobID: new(sampleID(1)),
-		Schedule: "nightly", PlanTime: sampleTime, GroupID: new(sampleID(2)), ReservationID: new(sampleID(3)), Detail: "2 jobs",
+	d := rota.Delivery{
+		URL: "https://example.org/?a=1&b=<2>", Template: "mail", Event: rota.EventScheduleFired, Time: samples.Time, JobID: new(samples.ID(1)),
+		Schedule: "nightly", PlanTime: samples.Time, GroupID: new(samples.ID(2)), ReservationID: new(samples.ID(3)), Detail: "2 jobs",
 	}
-	if back, err := ParseDelivery(EncodeSpec(d)); err != nil || !reflect.DeepEqual(back, d) {
+	if back, err := rota.ParseDelivery(rota.EncodeSpec(d)); err != nil || !reflect.DeepEqual(back, d) {
 		t.Errorf("got %+v, %v", back, err)
 	}
-	if text := string(EncodeSpec(Delivery{Event: EventJobFailed, Time: sampleTime})); text != `{"url":"","event":"job.failed","time":"2026-11-15T03:30:00.123456Z"}` {
+	if text := string(rota.EncodeSpec(rota.Delivery{Event: rota.EventJobFailed, Time: samples.Time})); text != `{"url":"","event":"job.failed","time":"2026-11-15T03:30:00.123456Z"}` {
 		t.Errorf("what is not there is written: %s", text)
 	}
-	if _, err := ParseDelivery([]byte(`[]`)); err == nil {
+	if _, err := rota.ParseDelivery([]byte(`[]`)); err == nil {
 		t.Error("a list was read")
 	}
 }
 
 func TestEqualWebhooks(t *testing.T) {
-	one := []Webhook{{URL: "https://example.org/", Secret: "s"}}
+	one := []rota.Webhook{{URL: "https://example.org/", Secret: "s"}}
 	other := slices.Clone(one)
-	other[0].Events = []EventKind{}
-	if !EqualWebhooks(one, other) || !EqualWebhooks(nil, []Webhook{}) {
+	other[0].Events = []rota.EventKind{}
+	if !rota.EqualWebhooks(one, other) || !rota.EqualWebhooks(nil, []rota.Webhook{}) {
 		t.Error("what is stored alike is not equal")
 	}
 	other[0].Secret = "t"
-	if EqualWebhooks(one, other) || EqualWebhooks(one, nil) || EqualWebhooks(one, append(one, one...)) {
+	if rota.EqualWebhooks(one, other) || rota.EqualWebhooks(one, nil) || rota.EqualWebhooks(one, append(one, one...)) {
 		t.Error("what is stored otherwise is equal")
 	}
-	own := CanonicalWebhooks(one)
+	own := rota.CanonicalWebhooks(one)
 	own[0].URL = "changed"
-	if one[0].URL == "changed" || CanonicalWebhooks([]Webhook{}) != nil {
+	if one[0].URL == "changed" || rota.CanonicalWebhooks([]rota.Webhook{}) != nil {
 		t.Error("it is not a copy, or not of nothing")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/codec"
 	"github.com/rotajobs/rota/internal/depth"
 )
 
@@ -82,7 +83,7 @@ func prepareFile(t *testing.T, sc scenario, path string) (rota.Batch, string) {
 // false if the command has fewer statements.
 func killAt(t *testing.T, path string, batch rota.Batch, n int) bool {
 	t.Helper()
-	encoded, err := rota.AppendBatch(nil, batch)
+	encoded, err := codec.AppendBatch(nil, batch)
 	must(t, err)
 	file := filepath.Join(t.TempDir(), "batch")
 	must(t, os.WriteFile(file, encoded, 0o600))
@@ -105,7 +106,7 @@ func applyAndKillSelf(path string) {
 	at, _ := strconv.Atoi(os.Getenv(envKillAt))
 	encoded, err := os.ReadFile(os.Getenv(envKillBatch))
 	exitOnError(err)
-	batch, err := rota.DecodeBatch(encoded)
+	batch, err := codec.DecodeBatch(encoded)
 	exitOnError(err)
 	s, err := OpenWith(path, Config{Logger: quiet, injectFault: func(statement int) error {
 		if statement == at {

@@ -1,4 +1,4 @@
-package rota
+package codec
 
 import (
 	"bytes"
@@ -11,11 +11,14 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"pgregory.net/rapid"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/samples"
 )
 
 func TestCodecRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := Batch{Now: drawTime(t), Commands: drawCommands(t, wireCommands[1:])}
+		b := rota.Batch{Now: drawTime(t), Commands: drawCommands(t, wireCommands[1:])}
 		data, err := AppendBatch(nil, b)
 		if err != nil {
 			t.Fatal(err)
@@ -36,11 +39,11 @@ func TestCodecRoundTrip(t *testing.T) {
 
 // drawCommands fills a command of each type by reflection, so that the test covers new
 // fields.
-func drawCommands(t *rapid.T, types []reflect.Type) (commands []Command) {
+func drawCommands(t *rapid.T, types []reflect.Type) (commands []rota.Command) {
 	for _, typ := range types {
 		v := reflect.New(typ)
 		drawFields(t, v.Elem())
-		commands = append(commands, v.Interface().(Command))
+		commands = append(commands, v.Interface().(rota.Command))
 	}
 	return commands
 }
@@ -61,7 +64,7 @@ func drawValue(t *rapid.T, v reflect.Value) {
 	case *json.RawMessage:
 		*value = rapid.SliceOfN(rapid.Byte(), 0, 200).Draw(t, "bytes")
 		return
-	case *[]Command:
+	case *[]rota.Command:
 		*value = drawCommands(t, wireCommands[1:allNumber])
 		return
 	}
@@ -93,25 +96,25 @@ func drawValue(t *rapid.T, v reflect.Value) {
 }
 
 func drawTime(t *rapid.T) time.Time {
-	last := time.Date(YearMax, 12, 31, 23, 59, 59, 0, time.UTC).UnixMicro()
+	last := time.Date(rota.YearMax, 12, 31, 23, 59, 59, 0, time.UTC).UnixMicro()
 	return time.UnixMicro(rapid.Int64Range(time.Time{}.UnixMicro(), last).Draw(t, "time")).UTC()
 }
 
 func FuzzDecodeBatch(f *testing.F) {
-	for _, c := range sampleCommands() {
-		f.Add(mustEncode(f, Batch{Now: sampleTime, Commands: []Command{c}}))
+	for _, c := range samples.Commands() {
+		f.Add(mustEncode(f, rota.Batch{Now: samples.Time, Commands: []rota.Command{c}}))
 	}
-	f.Add(mustEncode(f, Batch{Commands: sampleCommands()}))
+	f.Add(mustEncode(f, rota.Batch{Commands: samples.Commands()}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b, err := DecodeBatch(data)
 		if err != nil {
-			if CodeOf(err) != Invalid {
+			if rota.CodeOf(err) != rota.Invalid {
 				t.Fatalf("refused with %v", err)
 			}
 			return
 		}
 		for _, c := range b.Commands {
-			_ = CheckCommand(c) // must not panic on anything that decodes
+			_ = rota.CheckCommand(c) // must not panic on anything that decodes
 		}
 		if again := mustEncode(t, b); !bytes.Equal(again, data) {
 			t.Fatalf("%x decodes, but encodes to %x", data, again)
@@ -120,15 +123,15 @@ func FuzzDecodeBatch(f *testing.F) {
 }
 
 // thousandJobs returns a batch of 1,000 jobs with params of 200 bytes each.
-func thousandJobs() Batch {
+func thousandJobs() rota.Batch {
 	params := json.RawMessage(`{"text":"` + strings.Repeat("x", 189) + `"}`)
-	c := &Enqueue{Meta: sampleMeta(1)}
+	c := &rota.Enqueue{Meta: samples.Meta(1)}
 	for i := range 1000 {
-		id := sampleID(0)
+		id := samples.ID(0)
 		binary.BigEndian.PutUint16(id[14:], uint16(i))
-		c.Jobs = append(c.Jobs, NewJob{ID: id, Type: "mail.send", Params: params, Priority: new(i % 3), MaxRetries: new(5)})
+		c.Jobs = append(c.Jobs, rota.NewJob{ID: id, Type: "mail.send", Params: params, Priority: new(i % 3), MaxRetries: new(5)})
 	}
-	return Batch{Now: sampleTime, Commands: []Command{c}}
+	return rota.Batch{Now: samples.Time, Commands: []rota.Command{c}}
 }
 
 func BenchmarkAppendBatch1000Jobs(b *testing.B) {

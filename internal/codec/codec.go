@@ -1,10 +1,12 @@
-package rota
+package codec
 
 import (
 	"reflect"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/rotajobs/rota"
 )
 
 // The encoding of a batch is one version byte, then a message in protobuf's
@@ -31,55 +33,55 @@ const codecVersion = 1
 // much memory a few bytes can make a reader allocate. A caller splits a larger
 // batch.
 const (
-	EncodedMax = 64 << 20     // bytes
-	EntriesMax = 10 * JobsMax // commands, jobs, items and strings in lists, all together
+	EncodedMax = 64 << 20          // bytes
+	EntriesMax = 10 * rota.JobsMax // commands, jobs, items and strings in lists, all together
 )
 
 // wireCommands maps wire numbers to commands. A number is never reused.
 var wireCommands = [...]reflect.Type{
-	1:  reflect.TypeFor[Enqueue](),
-	2:  reflect.TypeFor[Ready](),
-	3:  reflect.TypeFor[Claim](),
-	4:  reflect.TypeFor[Extend](),
-	5:  reflect.TypeFor[Note](),
-	6:  reflect.TypeFor[Finish](),
-	7:  reflect.TypeFor[Cancel](),
-	8:  reflect.TypeFor[Edit](),
-	9:  reflect.TypeFor[Move](),
-	10: reflect.TypeFor[Normalise](),
-	11: reflect.TypeFor[Reap](),
-	12: reflect.TypeFor[Recover](),
-	13: reflect.TypeFor[All](),
-	14: reflect.TypeFor[PutType](),
-	15: reflect.TypeFor[SwitchType](),
-	16: reflect.TypeFor[PutTemplate](),
-	17: reflect.TypeFor[Archive](),
-	18: reflect.TypeFor[Unarchive](),
-	19: reflect.TypeFor[PutThrottle](),
-	20: reflect.TypeFor[PutSchedule](),
-	21: reflect.TypeFor[SwitchSchedule](),
-	22: reflect.TypeFor[DeleteSchedule](),
-	23: reflect.TypeFor[Fire](),
-	24: reflect.TypeFor[Trigger](),
-	25: reflect.TypeFor[Backfill](),
-	26: reflect.TypeFor[EnqueueGroup](),
-	27: reflect.TypeFor[CancelGroup](),
-	28: reflect.TypeFor[Reserve](),
-	29: reflect.TypeFor[Direct](),
-	30: reflect.TypeFor[Release](),
-	31: reflect.TypeFor[Expire](),
-	32: reflect.TypeFor[Sweep](),
-	33: reflect.TypeFor[Prune](),
-	34: reflect.TypeFor[Redrive](),
-	35: reflect.TypeFor[Remember](),
-	36: reflect.TypeFor[PutWebhooks](),
-	37: reflect.TypeFor[Drop](),
+	1:  reflect.TypeFor[rota.Enqueue](),
+	2:  reflect.TypeFor[rota.Ready](),
+	3:  reflect.TypeFor[rota.Claim](),
+	4:  reflect.TypeFor[rota.Extend](),
+	5:  reflect.TypeFor[rota.Note](),
+	6:  reflect.TypeFor[rota.Finish](),
+	7:  reflect.TypeFor[rota.Cancel](),
+	8:  reflect.TypeFor[rota.Edit](),
+	9:  reflect.TypeFor[rota.Move](),
+	10: reflect.TypeFor[rota.Normalise](),
+	11: reflect.TypeFor[rota.Reap](),
+	12: reflect.TypeFor[rota.Recover](),
+	13: reflect.TypeFor[rota.All](),
+	14: reflect.TypeFor[rota.PutType](),
+	15: reflect.TypeFor[rota.SwitchType](),
+	16: reflect.TypeFor[rota.PutTemplate](),
+	17: reflect.TypeFor[rota.Archive](),
+	18: reflect.TypeFor[rota.Unarchive](),
+	19: reflect.TypeFor[rota.PutThrottle](),
+	20: reflect.TypeFor[rota.PutSchedule](),
+	21: reflect.TypeFor[rota.SwitchSchedule](),
+	22: reflect.TypeFor[rota.DeleteSchedule](),
+	23: reflect.TypeFor[rota.Fire](),
+	24: reflect.TypeFor[rota.Trigger](),
+	25: reflect.TypeFor[rota.Backfill](),
+	26: reflect.TypeFor[rota.EnqueueGroup](),
+	27: reflect.TypeFor[rota.CancelGroup](),
+	28: reflect.TypeFor[rota.Reserve](),
+	29: reflect.TypeFor[rota.Direct](),
+	30: reflect.TypeFor[rota.Release](),
+	31: reflect.TypeFor[rota.Expire](),
+	32: reflect.TypeFor[rota.Sweep](),
+	33: reflect.TypeFor[rota.Prune](),
+	34: reflect.TypeFor[rota.Redrive](),
+	35: reflect.TypeFor[rota.Remember](),
+	36: reflect.TypeFor[rota.PutWebhooks](),
+	37: reflect.TypeFor[rota.Drop](),
 }
 
 // wireBatch is Batch with its field numbers.
 type wireBatch struct {
-	Now      time.Time `wire:"1"`
-	Commands []Command `wire:"2"`
+	Now      time.Time      `wire:"1"`
+	Commands []rota.Command `wire:"2"`
 }
 
 // AppendBatch appends the encoding of b to dst. It does not validate the commands:
@@ -87,7 +89,7 @@ type wireBatch struct {
 // returns Invalid for what it cannot encode: a nil or unknown command, an All
 // inside an All, a time out of range, and more than EncodedMax or EntriesMax. Times
 // are truncated to microseconds.
-func AppendBatch(dst []byte, b Batch) ([]byte, error) {
+func AppendBatch(dst []byte, b rota.Batch) ([]byte, error) {
 	e := encoder{buf: append(dst, codecVersion), start: len(dst)}
 	w := wireBatch(b)
 	if err := e.message(batchPlan, reflect.ValueOf(&w).Elem()); err != nil {
@@ -100,45 +102,45 @@ func AppendBatch(dst []byte, b Batch) ([]byte, error) {
 // DecodeBatch decodes the output of AppendBatch. It refuses every other input with
 // Invalid and names the position. The batch shares no memory with data. DecodeBatch
 // does not validate the commands.
-func DecodeBatch(data []byte) (Batch, error) {
+func DecodeBatch(data []byte) (rota.Batch, error) {
 	var w wireBatch
 	if err := decodeBatch(data, &w); err != nil {
 		err.Act = "decode"
-		return Batch{}, err
+		return rota.Batch{}, err
 	}
-	return Batch(w), nil
+	return rota.Batch(w), nil
 }
 
-func decodeBatch(data []byte, w *wireBatch) *Error {
+func decodeBatch(data []byte, w *wireBatch) *rota.Error {
 	switch {
 	case len(data) == 0:
-		return Invalidf("version", "the input is empty")
+		return rota.Invalidf("version", "the input is empty")
 	case len(data) > EncodedMax:
 		return tooLong(len(data))
 	case data[0] != codecVersion:
-		return Invalidf("version", "is %d; this program reads %d", data[0], codecVersion)
+		return rota.Invalidf("version", "is %d; this program reads %d", data[0], codecVersion)
 	}
 	d := decoder{data: data[1:]}
 	return d.message(batchPlan, reflect.ValueOf(w).Elem())
 }
 
-func tooLong(n int) *Error {
-	return Invalidf("", "the batch has %d bytes or more; at most %d are allowed; split it", n, EncodedMax)
+func tooLong(n int) *rota.Error {
+	return rota.Invalidf("", "the batch has %d bytes or more; at most %d are allowed; split it", n, EncodedMax)
 }
 
 // countEntry refuses a list, or a batch, with too many entries.
-func countEntry(total *int, index int) *Error {
+func countEntry(total *int, index int) *rota.Error {
 	*total++
 	switch {
-	case index >= BatchMax:
-		return Invalidf("", "the list has more than %d entries", BatchMax)
+	case index >= rota.BatchMax:
+		return rota.Invalidf("", "the list has more than %d entries", rota.BatchMax)
 	case *total > EntriesMax:
-		return Invalidf("", "the batch has more than %d entries; split it", EntriesMax)
+		return rota.Invalidf("", "the batch has more than %d entries; split it", EntriesMax)
 	}
 	return nil
 }
 
-var allNumber = commandNumbers[reflect.TypeFor[All]()]
+var allNumber = commandNumbers[reflect.TypeFor[rota.All]()]
 
 // commandNumbers is the inverse of wireCommands.
 var commandNumbers = func() map[reflect.Type]protowire.Number {

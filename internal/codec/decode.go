@@ -1,4 +1,4 @@
-package rota
+package codec
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/rotajobs/rota"
 )
 
 // decoder decodes one batch. It accepts only the canonical encoding. It allocates at
@@ -17,7 +19,7 @@ type decoder struct {
 	depth   int // nesting depth of commands
 }
 
-func (d *decoder) message(p *plan, v reflect.Value) *Error {
+func (d *decoder) message(p *plan, v reflect.Value) *rota.Error {
 	last, index := -1, 0 // index in the plan of the previous field, and number of its entries so far
 	for len(d.data) > 0 {
 		number, wire, err := d.tag()
@@ -26,18 +28,18 @@ func (d *decoder) message(p *plan, v reflect.Value) *Error {
 		}
 		i := p.find(number)
 		if i < 0 {
-			return Invalidf("", "unknown field %d", number)
+			return rota.Invalidf("", "unknown field %d", number)
 		}
 		f := &p.fields[i]
 		switch {
 		case wire != wireType[f.kind]:
-			return Invalidf(f.name, "has wire type %d; expected %d", wire, wireType[f.kind])
+			return rota.Invalidf(f.name, "has wire type %d; expected %d", wire, wireType[f.kind])
 		case i < last:
-			return Invalidf(f.name, "comes after %s; fields are in ascending order", p.fields[last].name)
+			return rota.Invalidf(f.name, "comes after %s; fields are in ascending order", p.fields[last].name)
 		case i > last:
 			last, index = i, 0
 		case f.shape != shapeMany:
-			return Invalidf(f.name, "is given twice")
+			return rota.Invalidf(f.name, "is given twice")
 		}
 		if err := d.field(f, v.Field(f.index), index); err != nil {
 			return err
@@ -56,7 +58,7 @@ func (p *plan) find(number protowire.Number) int {
 	return -1
 }
 
-func (d *decoder) field(f *planField, v reflect.Value, index int) *Error {
+func (d *decoder) field(f *planField, v reflect.Value, index int) *rota.Error {
 	switch f.shape {
 	case shapeMany:
 		err := countEntry(&d.entries, index)
@@ -78,7 +80,7 @@ func (d *decoder) field(f *planField, v reflect.Value, index int) *Error {
 			return at(f.name, err)
 		}
 		if v.IsZero() {
-			return Invalidf(f.name, "is zero; zero values are omitted")
+			return rota.Invalidf(f.name, "is zero; zero values are omitted")
 		}
 	}
 	return nil
@@ -90,7 +92,7 @@ func (d *decoder) entriesAhead(f *planField) int {
 	rest := d.data
 	for count := 1; ; count++ {
 		n := protowire.ConsumeFieldValue(f.number, wireType[f.kind], rest)
-		if n < 0 || count == BatchMax {
+		if n < 0 || count == rota.BatchMax {
 			return count
 		}
 		rest = rest[n:]
@@ -102,7 +104,7 @@ func (d *decoder) entriesAhead(f *planField) int {
 	}
 }
 
-func (d *decoder) value(f *planField, v reflect.Value) *Error {
+func (d *decoder) value(f *planField, v reflect.Value) *rota.Error {
 	switch wireType[f.kind] {
 	case protowire.VarintType:
 		return d.number(f, v)
@@ -126,18 +128,18 @@ func (d *decoder) value(f *planField, v reflect.Value) *Error {
 		v.SetBytes(append([]byte{}, body...))
 	case kindArray:
 		if len(body) != v.Len() {
-			return Invalidf("", "has %d bytes; expected %d", len(body), v.Len())
+			return rota.Invalidf("", "has %d bytes; expected %d", len(body), v.Len())
 		}
 		reflect.Copy(v, reflect.ValueOf(body))
 	case kindStruct:
-		return d.nested(body, func() *Error { return d.message(f.inner, v) })
+		return d.nested(body, func() *rota.Error { return d.message(f.inner, v) })
 	case kindCommand:
-		return d.nested(body, func() *Error { return d.command(v) })
+		return d.nested(body, func() *rota.Error { return d.command(v) })
 	}
 	return nil
 }
 
-func (d *decoder) number(f *planField, v reflect.Value) *Error {
+func (d *decoder) number(f *planField, v reflect.Value) *rota.Error {
 	raw, err := d.varint()
 	if err != nil {
 		return err
@@ -145,7 +147,7 @@ func (d *decoder) number(f *planField, v reflect.Value) *Error {
 	n := protowire.DecodeZigZag(raw)
 	switch {
 	case f.kind == kindBool && raw > 1:
-		return Invalidf("", "is %d; a bool is 0 or 1", raw)
+		return rota.Invalidf("", "is %d; a bool is 0 or 1", raw)
 	case f.kind == kindBool:
 		v.SetBool(raw == 1)
 	case f.kind == kindTime:
@@ -153,7 +155,7 @@ func (d *decoder) number(f *planField, v reflect.Value) *Error {
 		v.Set(reflect.ValueOf(t))
 		return checkWireTime(t)
 	case v.OverflowInt(n):
-		return Invalidf("", "is %d; that does not fit the type of the field", n)
+		return rota.Invalidf("", "is %d; that does not fit the type of the field", n)
 	default:
 		v.SetInt(n)
 	}
@@ -161,15 +163,15 @@ func (d *decoder) number(f *planField, v reflect.Value) *Error {
 }
 
 // command decodes a message whose only field number is the number of the command.
-func (d *decoder) command(v reflect.Value) *Error {
+func (d *decoder) command(v reflect.Value) *rota.Error {
 	number, wire, err := d.tag()
 	switch {
 	case err != nil:
 		return err
 	case int(number) >= len(wireCommands) || wireCommands[number] == nil:
-		return Invalidf("", "unknown command %d; it may need a later version of this program", number)
+		return rota.Invalidf("", "unknown command %d; it may need a later version of this program", number)
 	case wire != protowire.BytesType:
-		return Invalidf("", "has wire type %d; expected %d", wire, protowire.BytesType)
+		return rota.Invalidf("", "has wire type %d; expected %d", wire, protowire.BytesType)
 	case number == allNumber && d.depth > 0:
 		return nestedAll()
 	}
@@ -178,17 +180,17 @@ func (d *decoder) command(v reflect.Value) *Error {
 		return err
 	}
 	if len(d.data) > 0 {
-		return Invalidf("", "has %d bytes after its command", len(d.data))
+		return rota.Invalidf("", "has %d bytes after its command", len(d.data))
 	}
 	d.depth++
 	defer func() { d.depth-- }()
 	made := reflect.New(wireCommands[number])
 	v.Set(made)
-	return d.nested(body, func() *Error { return d.message(commandPlans[number], made.Elem()) })
+	return d.nested(body, func() *rota.Error { return d.message(commandPlans[number], made.Elem()) })
 }
 
 // nested decodes body as a message.
-func (d *decoder) nested(body []byte, read func() *Error) *Error {
+func (d *decoder) nested(body []byte, read func() *rota.Error) *rota.Error {
 	rest := d.data
 	d.data = body
 	err := read()
@@ -196,41 +198,41 @@ func (d *decoder) nested(body []byte, read func() *Error) *Error {
 	return err
 }
 
-func (d *decoder) tag() (protowire.Number, protowire.Type, *Error) {
+func (d *decoder) tag() (protowire.Number, protowire.Type, *rota.Error) {
 	raw, err := d.varint()
 	if err != nil {
 		return 0, 0, err
 	}
 	number, wire := protowire.DecodeTag(raw)
 	if !number.IsValid() {
-		return 0, 0, Invalidf("", "%d is not a field number", raw>>3)
+		return 0, 0, rota.Invalidf("", "%d is not a field number", raw>>3)
 	}
 	return number, wire, nil
 }
 
-func (d *decoder) varint() (uint64, *Error) {
+func (d *decoder) varint() (uint64, *rota.Error) {
 	raw, n := protowire.ConsumeVarint(d.data)
 	switch {
 	case len(d.data) == 0 || n < 0 && len(d.data) < 10:
 		return 0, truncated()
 	case n < 0 || n != protowire.SizeVarint(raw):
-		return 0, Invalidf("", "a number is not in its shortest form")
+		return 0, rota.Invalidf("", "a number is not in its shortest form")
 	}
 	d.data = d.data[n:]
 	return raw, nil
 }
 
-func (d *decoder) bytes() ([]byte, *Error) {
+func (d *decoder) bytes() ([]byte, *rota.Error) {
 	n, err := d.varint()
 	switch {
 	case err != nil:
 		return nil, err
 	case n > uint64(len(d.data)):
-		return nil, Invalidf("", "has a length of %d bytes, but %d are left", n, len(d.data))
+		return nil, rota.Invalidf("", "has a length of %d bytes, but %d are left", n, len(d.data))
 	}
 	body := d.data[:n]
 	d.data = d.data[n:]
 	return body, nil
 }
 
-func truncated() *Error { return Invalidf("", "the input ends in the middle of a value") }
+func truncated() *rota.Error { return rota.Invalidf("", "the input ends in the middle of a value") }

@@ -1,4 +1,4 @@
-package rota
+package codec
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/rotajobs/rota"
 )
 
 // encoder appends one batch to buf. It refuses a batch that exceeds the limits of the
@@ -18,7 +20,7 @@ type encoder struct {
 	depth   int // nesting depth of lists of commands
 }
 
-func (e *encoder) message(p *plan, v reflect.Value) *Error {
+func (e *encoder) message(p *plan, v reflect.Value) *rota.Error {
 	for i := range p.fields {
 		f := &p.fields[i]
 		if err := e.field(f, v.Field(f.index)); err != nil {
@@ -31,7 +33,7 @@ func (e *encoder) message(p *plan, v reflect.Value) *Error {
 	return nil
 }
 
-func (e *encoder) field(f *planField, v reflect.Value) *Error {
+func (e *encoder) field(f *planField, v reflect.Value) *rota.Error {
 	switch {
 	case f.shape == shapeMany:
 		return e.list(f, v)
@@ -49,10 +51,10 @@ func (e *encoder) field(f *planField, v reflect.Value) *Error {
 
 // inner writes a struct, or nothing if all its fields are empty. Go's IsZero is not
 // enough: a struct with an empty, non-nil list is not zero.
-func (e *encoder) inner(f *planField, v reflect.Value) *Error {
+func (e *encoder) inner(f *planField, v reflect.Value) *rota.Error {
 	e.buf = protowire.AppendTag(e.buf, f.number, wireType[f.kind])
 	from := len(e.buf)
-	if err := e.nested(func() *Error { return e.message(f.inner, v) }); err != nil {
+	if err := e.nested(func() *rota.Error { return e.message(f.inner, v) }); err != nil {
 		return err
 	}
 	if len(e.buf) == from+1 {
@@ -61,7 +63,7 @@ func (e *encoder) inner(f *planField, v reflect.Value) *Error {
 	return nil
 }
 
-func (e *encoder) list(f *planField, v reflect.Value) *Error {
+func (e *encoder) list(f *planField, v reflect.Value) *rota.Error {
 	for i := range v.Len() {
 		err := countEntry(&e.entries, i)
 		if err == nil {
@@ -74,7 +76,7 @@ func (e *encoder) list(f *planField, v reflect.Value) *Error {
 	return nil
 }
 
-func (e *encoder) value(f *planField, v reflect.Value) *Error {
+func (e *encoder) value(f *planField, v reflect.Value) *rota.Error {
 	e.buf = protowire.AppendTag(e.buf, f.number, wireType[f.kind])
 	switch f.kind {
 	case kindBool:
@@ -92,16 +94,16 @@ func (e *encoder) value(f *planField, v reflect.Value) *Error {
 		e.buf = protowire.AppendVarint(e.buf, protowire.EncodeZigZag(t.UnixMicro()))
 		return checkWireTime(t)
 	case kindStruct:
-		return e.nested(func() *Error { return e.message(f.inner, v) })
+		return e.nested(func() *rota.Error { return e.message(f.inner, v) })
 	case kindCommand:
-		return e.nested(func() *Error { return e.command(v) })
+		return e.nested(func() *rota.Error { return e.command(v) })
 	}
 	return nil
 }
 
 // nested writes the output of body with its length in front. Most messages are short:
 // nested reserves one byte for the length and shifts the few long messages.
-func (e *encoder) nested(body func() *Error) *Error {
+func (e *encoder) nested(body func() *rota.Error) *rota.Error {
 	from := len(e.buf)
 	e.buf = append(e.buf, 0)
 	if err := body(); err != nil {
@@ -115,25 +117,25 @@ func (e *encoder) nested(body func() *Error) *Error {
 	return nil
 }
 
-func (e *encoder) command(v reflect.Value) *Error {
+func (e *encoder) command(v reflect.Value) *rota.Error {
 	if v.IsNil() || v.Elem().Kind() != reflect.Pointer || v.Elem().IsNil() {
-		return Invalidf("", "the command is nil")
+		return rota.Invalidf("", "the command is nil")
 	}
 	body := v.Elem().Elem()
 	number, known := commandNumbers[body.Type()]
 	switch {
 	case !known:
-		return Invalidf("", "%s is not a command of Rota", body.Type())
+		return rota.Invalidf("", "%s is not a command of Rota", body.Type())
 	case number == allNumber && e.depth > 0:
 		return nestedAll()
 	}
 	e.depth++
 	defer func() { e.depth-- }()
 	e.buf = protowire.AppendTag(e.buf, number, protowire.BytesType)
-	return e.nested(func() *Error { return e.message(commandPlans[number], body) })
+	return e.nested(func() *rota.Error { return e.message(commandPlans[number], body) })
 }
 
-func nestedAll() *Error { return Invalidf("", "an All cannot contain an All") }
+func nestedAll() *rota.Error { return rota.Invalidf("", "an All cannot contain an All") }
 
 // micros truncates a time to microseconds, the precision of the rules.
 func micros(v reflect.Value) time.Time {
@@ -141,17 +143,22 @@ func micros(v reflect.Value) time.Time {
 }
 
 // checkWireTime allows the years that RFC 3339 can write.
-func checkWireTime(t time.Time) *Error {
-	if y := t.UTC().Year(); y < 1 || y > YearMax {
-		return Invalidf("", "is in the year %d; allowed are 1 to %d", y, YearMax)
+func checkWireTime(t time.Time) *rota.Error {
+	if y := t.UTC().Year(); y < 1 || y > rota.YearMax {
+		return rota.Invalidf("", "is in the year %d; allowed are 1 to %d", y, rota.YearMax)
 	}
 	return nil
 }
 
 // at prefixes the field of an error with a path.
-func at(path string, err *Error) *Error {
+func at(path string, err *rota.Error) *rota.Error {
 	if err == nil {
 		return nil
 	}
-	return asType(within(path, err))
+	inner := *err
+	inner.Field = path
+	if err.Field != "" {
+		inner.Field += "." + err.Field
+	}
+	return &inner
 }

@@ -1,4 +1,4 @@
-package rota
+package codec
 
 import (
 	"bytes"
@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/samples"
 )
 
 // Each input has one error. A batch is the version, then now (1) and commands (2).
@@ -59,21 +62,21 @@ func command(number byte, body string) string {
 
 func checkRefusal(t *testing.T, err error, act, field, reason string) {
 	t.Helper()
-	var e *Error
+	var e *rota.Error
 	if !errors.As(err, &e) {
 		t.Fatalf("got %v, want an *Error", err)
 	}
-	if e.Code != Invalid || e.Act != act || e.Field != field || !strings.Contains(e.Reason, reason) {
+	if e.Code != rota.Invalid || e.Act != act || e.Field != field || !strings.Contains(e.Reason, reason) {
 		t.Errorf("got %q (code %s, act %q, field %q)\nwant act %q, field %q, a reason with %q", e, e.Code, e.Act, e.Field, act, field, reason)
 	}
 }
 
 // The batch has all commands and is truncated at each byte.
 func TestDecodeRefusesEveryTruncation(t *testing.T) {
-	for _, c := range sampleCommands() {
-		data := mustEncode(t, Batch{Commands: []Command{c}})
+	for _, c := range samples.Commands() {
+		data := mustEncode(t, rota.Batch{Commands: []rota.Command{c}})
 		for n := 2; n < len(data); n++ {
-			if b, err := DecodeBatch(data[:n]); CodeOf(err) != Invalid {
+			if b, err := DecodeBatch(data[:n]); rota.CodeOf(err) != rota.Invalid {
 				t.Fatalf("%s cut at %d of %d: got %+v, %v", c.Verb(), n, len(data), b, err)
 			}
 		}
@@ -82,7 +85,7 @@ func TestDecodeRefusesEveryTruncation(t *testing.T) {
 
 func TestCodecBoundsListsAndBatches(t *testing.T) {
 	ready := "\x12\x02\x12\x00"
-	tooMany := "\x01" + strings.Repeat(ready, BatchMax+1)
+	tooMany := "\x01" + strings.Repeat(ready, rota.BatchMax+1)
 	_, err := DecodeBatch([]byte(tooMany))
 	checkRefusal(t, err, "decode", "commands[10000]", "more than 10000 entries")
 	if _, err := DecodeBatch([]byte(tooMany[:len(tooMany)-len(ready)])); err != nil {
@@ -91,32 +94,32 @@ func TestCodecBoundsListsAndBatches(t *testing.T) {
 	_, err = DecodeBatch(make([]byte, EncodedMax+1))
 	checkRefusal(t, err, "decode", "", "at most 67108864")
 
-	_, err = AppendBatch(nil, Batch{Commands: make([]Command, BatchMax+1)})
+	_, err = AppendBatch(nil, rota.Batch{Commands: make([]rota.Command, rota.BatchMax+1)})
 	checkRefusal(t, err, "encode", "commands[0]", "the command is nil")
-	_, err = AppendBatch(nil, Batch{Commands: []Command{&Enqueue{Jobs: make([]NewJob, JobsMax+1)}}})
+	_, err = AppendBatch(nil, rota.Batch{Commands: []rota.Command{&rota.Enqueue{Jobs: make([]rota.NewJob, rota.JobsMax+1)}}})
 	checkRefusal(t, err, "encode", "commands[0].jobs[10000]", "more than 10000 entries")
 
-	full := &Enqueue{Jobs: make([]NewJob, JobsMax)}
-	_, err = AppendBatch(nil, Batch{Commands: []Command{full, full, full, full, full, full, full, full, full, full}})
+	full := &rota.Enqueue{Jobs: make([]rota.NewJob, rota.JobsMax)}
+	_, err = AppendBatch(nil, rota.Batch{Commands: []rota.Command{full, full, full, full, full, full, full, full, full, full}})
 	checkRefusal(t, err, "encode", "commands[9].jobs[9990]", "split it")
-	large := NewJob{Params: bytes.Repeat([]byte("1"), EncodedMax)}
-	_, err = AppendBatch(nil, Batch{Commands: []Command{&Enqueue{Jobs: []NewJob{large}}}})
+	large := rota.NewJob{Params: bytes.Repeat([]byte("1"), EncodedMax)}
+	_, err = AppendBatch(nil, rota.Batch{Commands: []rota.Command{&rota.Enqueue{Jobs: []rota.NewJob{large}}}})
 	checkRefusal(t, err, "encode", "commands[0].jobs[0]", "at most 67108864")
 }
 
 // The inputs request the most memory: the maximum number of empty jobs, and a list far
 // longer than allowed.
 func TestDecodeAllocatesLittle(t *testing.T) {
-	full := &Enqueue{Jobs: make([]NewJob, JobsMax)}
-	most := mustEncode(t, Batch{Commands: []Command{full, full, full, full, full, full, full, full, full}})
+	full := &rota.Enqueue{Jobs: make([]rota.NewJob, rota.JobsMax)}
+	most := mustEncode(t, rota.Batch{Commands: []rota.Command{full, full, full, full, full, full, full, full, full}})
 	for _, test := range []struct {
 		name  string
 		input []byte
-		code  Code
+		code  rota.Code
 		mib   uint64
 	}{
 		{"the most that is allowed", most, "", 32},
-		{"a list too long", []byte("\x01" + strings.Repeat("\x12\x02\x12\x00", 1_000_000)), Invalid, 4},
+		{"a list too long", []byte("\x01" + strings.Repeat("\x12\x02\x12\x00", 1_000_000)), rota.Invalid, 4},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -124,14 +127,14 @@ func TestDecodeAllocatesLittle(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		mib := (after.TotalAlloc - before.TotalAlloc) >> 20
 		t.Logf("%s: %d KiB of input, %d MiB allocated", test.name, len(test.input)>>10, mib)
-		if mib > test.mib || CodeOf(err) != test.code {
+		if mib > test.mib || rota.CodeOf(err) != test.code {
 			t.Errorf("%s: %d MiB allocated, want at most %d; %v", test.name, mib, test.mib, err)
 		}
 	}
 }
 
 func TestDecodedBatchSharesNoMemory(t *testing.T) {
-	want := Batch{Now: sampleTime, Commands: sampleCommands()}
+	want := rota.Batch{Now: samples.Time, Commands: samples.Commands()}
 	data := mustEncode(t, want)
 	got := mustDecode(t, data)
 	clear(data)
@@ -141,19 +144,19 @@ func TestDecodedBatchSharesNoMemory(t *testing.T) {
 }
 
 // foreign implements Command but is not in the closed set.
-type foreign struct{ Ready }
+type foreign struct{ rota.Ready }
 
 func TestEncodeRefuses(t *testing.T) {
 	tests := []struct {
 		name          string
-		batch         Batch
+		batch         rota.Batch
 		field, reason string
 	}{
-		{"no command", Batch{Commands: []Command{nil}}, "commands[0]", "the command is nil"},
-		{"a nil command", Batch{Commands: []Command{&Ready{}, (*Ready)(nil)}}, "commands[1]", "the command is nil"},
-		{"a foreign command", Batch{Commands: []Command{&foreign{}}}, "commands[0]", "rota.foreign is not a command"},
-		{"all in all", Batch{Commands: []Command{&All{Members: []Command{&All{}}}}}, "commands[0].members[0]", "cannot contain"},
-		{"a far time", Batch{Now: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, "now", "is in the year 10000"},
+		{"no command", rota.Batch{Commands: []rota.Command{nil}}, "commands[0]", "the command is nil"},
+		{"a nil command", rota.Batch{Commands: []rota.Command{&rota.Ready{}, (*rota.Ready)(nil)}}, "commands[1]", "the command is nil"},
+		{"a foreign command", rota.Batch{Commands: []rota.Command{&foreign{}}}, "commands[0]", "codec.foreign is not a command"},
+		{"all in all", rota.Batch{Commands: []rota.Command{&rota.All{Members: []rota.Command{&rota.All{}}}}}, "commands[0].members[0]", "cannot contain"},
+		{"a far time", rota.Batch{Now: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, "now", "is in the year 10000"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -168,7 +171,7 @@ func TestEncodeRefuses(t *testing.T) {
 }
 
 func TestAppendBatchAppends(t *testing.T) {
-	b := Batch{Commands: []Command{&Ready{Meta: sampleMeta(1)}}}
+	b := rota.Batch{Commands: []rota.Command{&rota.Ready{Meta: samples.Meta(1)}}}
 	out, err := AppendBatch([]byte("before"), b)
 	if err != nil || string(out) != "before"+string(mustEncode(t, b)) {
 		t.Errorf("got %q, %v", out, err)
@@ -177,30 +180,30 @@ func TestAppendBatchAppends(t *testing.T) {
 
 func TestCodecTruncatesTimesToMicroseconds(t *testing.T) {
 	zone := time.FixedZone("east", 3600)
-	b := mustDecode(t, mustEncode(t, Batch{Now: sampleTime.Add(999).In(zone)}))
-	if b.Now != sampleTime {
-		t.Errorf("got %v, want %v", b.Now, sampleTime)
+	b := mustDecode(t, mustEncode(t, rota.Batch{Now: samples.Time.Add(999).In(zone)}))
+	if b.Now != samples.Time {
+		t.Errorf("got %v, want %v", b.Now, samples.Time)
 	}
 	for _, zero := range []time.Time{{}, time.Time{}.In(zone), time.Time{}.Add(999)} {
-		if data := mustEncode(t, Batch{Now: zero}); len(data) != 1 {
+		if data := mustEncode(t, rota.Batch{Now: zero}); len(data) != 1 {
 			t.Errorf("a zero time takes %d bytes", len(data)-1)
 		}
 	}
 	epoch := time.Unix(0, 0).UTC()
-	if b := mustDecode(t, mustEncode(t, Batch{Now: epoch})); b.Now != epoch {
+	if b := mustDecode(t, mustEncode(t, rota.Batch{Now: epoch})); b.Now != epoch {
 		t.Errorf("1970 came back as %v", b.Now)
 	}
 }
 
 // A specification with an empty list and one with a nil list have the same encoding.
 func TestCodecEncodesEmptyListAsNil(t *testing.T) {
-	for _, pair := range [][2]Command{
-		{&PutThrottle{Spec: ThrottleSpec{Types: []TypeLimit{}, Keys: []KeyLimit{}}}, &PutThrottle{}},
-		{&PutSchedule{Spec: ScheduleSpec{Scopes: []Scope{}, At: time.Time{}.Add(1)}, Name: "s"}, &PutSchedule{Name: "s"}},
-		{&Direct{Lease: 1, Job: NewJob{RunAt: time.Time{}.Add(1)}}, &Direct{Lease: 1}},
+	for _, pair := range [][2]rota.Command{
+		{&rota.PutThrottle{Spec: rota.ThrottleSpec{Types: []rota.TypeLimit{}, Keys: []rota.KeyLimit{}}}, &rota.PutThrottle{}},
+		{&rota.PutSchedule{Spec: rota.ScheduleSpec{Scopes: []rota.Scope{}, At: time.Time{}.Add(1)}, Name: "s"}, &rota.PutSchedule{Name: "s"}},
+		{&rota.Direct{Lease: 1, Job: rota.NewJob{RunAt: time.Time{}.Add(1)}}, &rota.Direct{Lease: 1}},
 	} {
-		data := mustEncode(t, Batch{Commands: pair[:1]})
-		if plain := mustEncode(t, Batch{Commands: pair[1:]}); !bytes.Equal(data, plain) {
+		data := mustEncode(t, rota.Batch{Commands: pair[:1]})
+		if plain := mustEncode(t, rota.Batch{Commands: pair[1:]}); !bytes.Equal(data, plain) {
 			t.Errorf("%s: got %x, want %x", pair[0].Verb(), data, plain)
 		}
 		if back := mustDecode(t, data); !reflect.DeepEqual(back.Commands[0], pair[1]) {

@@ -1,4 +1,4 @@
-package rota
+package codec
 
 import (
 	"encoding/json"
@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/rotajobs/rota"
 )
 
 // plan describes how the fields of a struct are encoded, in ascending order of their
@@ -121,7 +123,7 @@ func kindOf(t reflect.Type) (kind, error) {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return kindTime, nil
-	case t == reflect.TypeFor[Command]():
+	case t == reflect.TypeFor[rota.Command]():
 		return kindCommand, nil
 	case t.Kind() == reflect.Bool:
 		return kindBool, nil

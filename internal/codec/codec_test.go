@@ -1,12 +1,9 @@
-package rota
+package codec
 
 import (
 	"encoding/hex"
 	"encoding/json"
 	"flag"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,6 +13,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/samples"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -24,22 +24,22 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 // changes, the codec needs a new version byte and a decoder for the old version. Use
 // -update for new verbs and fields only.
 func TestCodecGolden(t *testing.T) {
-	mixed := Batch{Now: sampleTime}
-	for _, c := range sampleCommands() {
+	mixed := rota.Batch{Now: samples.Time}
+	for _, c := range samples.Commands() {
 		mixed.Commands = append(mixed.Commands, c)
-		checkGolden(t, string(c.Verb()), Batch{Now: sampleTime, Commands: []Command{c}})
+		checkGolden(t, string(c.Verb()), rota.Batch{Now: samples.Time, Commands: []rota.Command{c}})
 	}
-	for name, c := range sampleVariants() {
-		checkGolden(t, name, Batch{Now: sampleTime, Commands: []Command{c}})
+	for name, c := range samples.Variants() {
+		checkGolden(t, name, rota.Batch{Now: samples.Time, Commands: []rota.Command{c}})
 	}
 	checkGolden(t, "mixed", mixed)
-	checkGolden(t, "empty", Batch{})
+	checkGolden(t, "empty", rota.Batch{})
 }
 
-func checkGolden(t *testing.T, name string, b Batch) {
+func checkGolden(t *testing.T, name string, b rota.Batch) {
 	t.Helper()
 	data := mustEncode(t, b)
-	got, path := hex.Dump(data), filepath.Join("testdata", "codec", name+".golden")
+	got, path := hex.Dump(data), filepath.Join("testdata", name+".golden")
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -60,7 +60,7 @@ func checkGolden(t *testing.T, name string, b Batch) {
 // The samples set every field, so the golden files cover every field.
 func TestSamplesSetEveryField(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range append(sampleCommands(), slices.Collect(maps.Values(sampleVariants()))...) {
+	for _, c := range append(samples.Commands(), slices.Collect(maps.Values(samples.Variants()))...) {
 		noteFields(reflect.ValueOf(c).Elem(), seen)
 	}
 	for _, typ := range wireStructs() {
@@ -130,11 +130,11 @@ func TestEveryFieldHasAWireNumber(t *testing.T) {
 	}
 }
 
-// The test reads the verbs from the source, so it finds new ones.
+// A test of package rota checks that there is a sample of every verb.
 func TestEveryVerbHasAWireNumber(t *testing.T) {
 	numbered := map[string]bool{}
 	for _, typ := range wireCommands[1:] {
-		c, ok := reflect.New(typ).Interface().(Command)
+		c, ok := reflect.New(typ).Interface().(rota.Command)
 		if !ok {
 			t.Fatalf("%s is not a Command", typ)
 		}
@@ -143,7 +143,8 @@ func TestEveryVerbHasAWireNumber(t *testing.T) {
 		}
 		numbered[string(c.Verb())] = true
 	}
-	for _, verb := range declaredConstants(t, "command.go", "Verb") {
+	for _, c := range samples.Commands() {
+		verb := string(c.Verb())
 		if !numbered[verb] {
 			t.Errorf("verb %s has no number in wireCommands", verb)
 		}
@@ -152,33 +153,6 @@ func TestEveryVerbHasAWireNumber(t *testing.T) {
 	if len(numbered) > 0 {
 		t.Errorf("numbers of undeclared verbs: %v", numbered)
 	}
-}
-
-// declaredConstants reads the string constants of a type from the source.
-func declaredConstants(t *testing.T, path, typ string) (values []string) {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok || len(spec.Values) != 1 {
-			return true
-		}
-		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == typ {
-			value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
-			values = append(values, value)
-		}
-		return true
-	})
-	if len(values) == 0 {
-		t.Fatalf("%s declares no constants of type %s", path, typ)
-	}
-	return values
 }
 
 func TestPlanRefusesUnsupportedFields(t *testing.T) {
@@ -201,17 +175,17 @@ func TestPlanRefusesUnsupportedFields(t *testing.T) {
 // The test bounds the overhead of the encoding over the caller's bytes.
 func TestCodecIsCompact(t *testing.T) {
 	params := json.RawMessage(`{"text":"` + strings.Repeat("x", 189) + `"}`)
-	enqueue := &Enqueue{Meta: sampleMeta(1)}
-	finish := &Finish{Meta: sampleMeta(2)}
+	enqueue := &rota.Enqueue{Meta: samples.Meta(1)}
+	finish := &rota.Finish{Meta: samples.Meta(2)}
 	for range 1000 {
-		enqueue.Jobs = append(enqueue.Jobs, NewJob{ID: NewID(), Type: "mail.send", Params: params})
-		finish.Items = append(finish.Items, FinishItem{LeaseRef: sampleLease(), Outcome: OutcomeCompleted})
+		enqueue.Jobs = append(enqueue.Jobs, rota.NewJob{ID: rota.NewID(), Type: "mail.send", Params: params})
+		finish.Items = append(finish.Items, rota.FinishItem{LeaseRef: samples.Lease(), Outcome: rota.OutcomeCompleted})
 	}
 	for _, c := range []struct {
-		command Command
+		command rota.Command
 		most    int // bytes per entry
 	}{{enqueue, len(params) + 40}, {finish, 72}} {
-		data := mustEncode(t, Batch{Now: sampleTime, Commands: []Command{c.command}})
+		data := mustEncode(t, rota.Batch{Now: samples.Time, Commands: []rota.Command{c.command}})
 		t.Logf("%s: %d bytes an entry", c.command.Verb(), len(data)/1000)
 		if len(data)/1000 > c.most {
 			t.Errorf("%s: %d bytes an entry, want at most %d", c.command.Verb(), len(data)/1000, c.most)
@@ -219,7 +193,7 @@ func TestCodecIsCompact(t *testing.T) {
 	}
 }
 
-func mustEncode(t testing.TB, b Batch) []byte {
+func mustEncode(t testing.TB, b rota.Batch) []byte {
 	t.Helper()
 	data, err := AppendBatch(nil, b)
 	if err != nil {
@@ -228,7 +202,7 @@ func mustEncode(t testing.TB, b Batch) []byte {
 	return data
 }
 
-func mustDecode(t testing.TB, data []byte) Batch {
+func mustDecode(t testing.TB, data []byte) rota.Batch {
 	t.Helper()
 	b, err := DecodeBatch(data)
 	if err != nil {

@@ -1,0 +1,201 @@
+// Package samples has one valid command of every verb, with every field set, for tests.
+package samples
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// Time has whole microseconds, the precision of a store.
+var Time = time.Date(2026, 11, 15, 3, 30, 0, 123456000, time.UTC)
+
+// ID returns a valid id that ends with n.
+func ID(n byte) rota.ID {
+	return rota.ID{1: 0x92, 2: 0x6a, 3: 0x5e, 4: 0x7c, 5: 0x3b, 6: 0x70, 8: 0x80, 15: n}
+}
+
+// Token returns a token that ends with n.
+func Token(n byte) rota.Token { return rota.Token{0: 0xfe, 15: n} }
+
+// Meta returns the meta data of a command whose id ends with n.
+func Meta(n byte) rota.Meta { return rota.Meta{ID: ID(n), Actor: "ada", RulesVersion: 1} }
+
+// Lease returns a reference to a run.
+func Lease() rota.LeaseRef {
+	return rota.LeaseRef{JobID: ID(0x21), RunID: ID(0x22), Token: Token(0x23)}
+}
+
+// Commands returns a valid command of every verb, in the order of wire numbers, with
+// every field set. A job cannot have both run_at and delay, so the Enqueue has two jobs.
+func Commands() []rota.Command {
+	return slices.Concat(queue(), definitions(), fires(), maintenance(), reach())
+}
+
+func queue() []rota.Command {
+	return []rota.Command{
+		enqueue(),
+		&rota.Ready{Meta: Meta(2), Limit: 7},
+		&rota.Claim{
+			Meta: Meta(3), Worker: "worker-1", Incarnation: ID(0x31), Types: []string{"mail.send", "report"},
+			Limit: 10, Lease: 30 * time.Second, Seed: Token(0x32),
+		},
+		&rota.Extend{Meta: Meta(4), Lease: time.Minute, Items: []rota.ExtendItem{
+			{LeaseRef: Lease(), Progress: json.RawMessage(`{"done":3}`)},
+		}, ReservationID: ID(0x41)},
+		&rota.Note{Meta: Meta(5), Items: []rota.NoteItem{{
+			LeaseRef: Lease(), Progress: json.RawMessage(`0.5`),
+			Artifacts: []string{"out/a.csv", "out/b.csv"}, LogPath: "logs/a.log",
+		}}},
+		finish(),
+		&rota.Cancel{Meta: Meta(7), JobID: ID(0x71), Reason: "not needed any more"},
+		&rota.Edit{Meta: Meta(8), JobID: ID(0x81), Version: new(ID(0x82)), Priority: new(0), Params: json.RawMessage(`{}`)},
+		&rota.Move{Meta: Meta(9), JobID: ID(0x91), Version: new(rota.ID{}), Place: rota.PlaceBefore, Anchor: ID(0x92)},
+		&rota.Normalise{Meta: Meta(10), Priority: -5, After: ID(0xa1)},
+		&rota.Reap{Meta: Meta(11), Incarnation: ID(0xb1), Limit: 100},
+		&rota.Recover{Meta: Meta(12), Runner: "node-1", Incarnation: ID(0xc1), Limit: 1000},
+		&rota.All{Meta: Meta(13), Members: []rota.Command{
+			&rota.Cancel{Meta: Meta(14), JobID: ID(0xd1)},
+			&rota.Enqueue{Meta: Meta(15), Jobs: []rota.NewJob{{Type: "noop"}}},
+		}},
+	}
+}
+
+func enqueue() *rota.Enqueue {
+	return &rota.Enqueue{Meta: Meta(1), Jobs: []rota.NewJob{
+		{
+			ID: ID(0x11), Type: "mail.send", Name: "newsletter", Params: json.RawMessage(`{"to":"a@example.org"}`),
+			Priority: new(-3), RunAt: Time, UniqueKey: "mail:7", UniqueFor: 24 * time.Hour,
+			ScopeKind: "user", ScopeID: "7", PlanTime: Time.Add(time.Hour),
+			MaxRetries: new(0), Backoff: new(1500 * time.Millisecond), BackoffMax: new(time.Hour),
+			Jitter: new(0.25), Timeout: new(time.Duration(0)), Template: "mail", ConcurrencyKey: new("tenant:7"),
+			Trace: sampleTrace,
+		},
+		{Type: "report", Delay: 90 * time.Second},
+	}}
+}
+
+const sampleTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+func finish() *rota.Finish {
+	return &rota.Finish{Meta: Meta(6), Items: []rota.FinishItem{{
+		LeaseRef: Lease(), Outcome: rota.OutcomeFailed, ExitCode: new(-1), Error: "disk full", ErrorCode: "ENOSPC",
+		RowsAffected: new(int64(0)), Result: json.RawMessage(`[1,2]`), Artifacts: []string{"out/a.csv"},
+		LogPath: "logs/a.log", Permanent: true, RetryAt: Time,
+	}}}
+}
+
+func policy() rota.PolicyPatch {
+	return rota.PolicyPatch{
+		MaxRetries: new(5), Backoff: new(time.Second), BackoffMax: new(time.Minute),
+		Jitter: new(0.5), Timeout: new(10 * time.Minute),
+	}
+}
+
+func definitions() []rota.Command {
+	return []rota.Command{
+		&rota.PutType{Meta: Meta(16), Name: "mail.send", Mode: rota.PutCreate, Version: new(ID(0x41)), Spec: rota.TypeSpec{
+			Description: "sends a mail", Schema: json.RawMessage(`{"required":["to"]}`), Policy: policy(),
+		}},
+		&rota.SwitchType{Meta: Meta(17), Name: "mail.send", Paused: true},
+		&rota.PutTemplate{Meta: Meta(18), Name: "mail", Mode: rota.PutReplace, Version: new(rota.ID{}), Spec: rota.TemplateSpec{
+			Type: "mail.send", Description: "a mail of ours", Params: json.RawMessage(`{"from":"us"}`), Priority: new(7),
+			Policy: policy(), UniqueFor: time.Hour, ConcurrencyKey: "mail",
+			Webhooks: []rota.Webhook{{URL: "https://example.org/mails", Events: []rota.EventKind{rota.EventJobDead}, Secret: "shh"}},
+		}},
+		&rota.Archive{Meta: Meta(19), Name: "mail"},
+		&rota.Unarchive{Meta: Meta(20), Name: "mail"},
+		&rota.PutThrottle{Meta: Meta(21), Version: new(ID(0x42)), Spec: rota.ThrottleSpec{
+			Global: 100, Types: []rota.TypeLimit{{Type: "mail.send", Concurrency: 5, Rate: rota.Rate{Count: 100, Per: time.Minute}}},
+			Keys: []rota.KeyLimit{{Key: "tenant:7", Concurrency: 2}},
+		}},
+		&rota.PutSchedule{
+			Meta: Meta(22), Name: "nightly", Mode: rota.PutReplace, Version: new(ID(0x43)), State: rota.SchedulePaused,
+			Spec: Schedule(), Anchor: Time, Next: Time.Add(time.Hour),
+		},
+		&rota.SwitchSchedule{Meta: Meta(23), Name: "nightly", State: rota.ScheduleEnabled, Next: Time.Add(time.Hour)},
+		&rota.DeleteSchedule{Meta: Meta(24), Name: "nightly", Version: new(ID(0x44))},
+	}
+}
+
+// Variants set fields that a sample cannot set together with its others, and fields
+// that were added later. The samples do not change, to prove that old encodings can be
+// read.
+func Variants() map[string]rota.Command {
+	return map[string]rota.Command{
+		"put_schedule_at": &rota.PutSchedule{Meta: Meta(37), Name: "once", Spec: rota.ScheduleSpec{Template: "mail", At: Time}},
+		"put_schedule_anew": &rota.PutSchedule{Meta: Meta(42), Name: "spread", Recreate: true, Spec: rota.ScheduleSpec{
+			Template: "mail", Every: time.Hour, Class: rota.ClassQuorumRequired,
+			Partition: rota.Partition{Strategy: rota.PartitionSet, Shards: []string{Shard}},
+		}},
+		"put_schedule_picked": &rota.PutSchedule{Meta: Meta(43), Name: "picked", Spec: rota.ScheduleSpec{
+			Template: "mail", Every: time.Hour, Partition: rota.Partition{Strategy: rota.PartitionDynamic, Expression: `shard.region == "eu"`},
+		}},
+		"put_template_sole":  &rota.PutTemplate{Meta: Meta(44), Name: "mail", OnlySchedule: "newsletter", Spec: rota.TemplateSpec{Type: "mail.send"}},
+		"all_dry":            &rota.All{Meta: Meta(45), Members: []rota.Command{&rota.Archive{Meta: Meta(46), Name: "mail"}}, Dry: true},
+		"put_schedule_every": &rota.PutSchedule{Meta: Meta(38), Name: "often", Spec: rota.ScheduleSpec{Template: "mail", Every: 90 * time.Second}},
+	}
+}
+
+// Schedule returns a specification with every field set that one schedule can have.
+func Schedule() rota.ScheduleSpec {
+	return rota.ScheduleSpec{
+		Template: "mail", Description: "every night", Cron: "30 2 * * *", Zone: "Europe/Berlin",
+		StartsAt: Time, EndsAt: Time.AddDate(1, 0, 0), Scopes: []rota.Scope{{Kind: "user", ID: "7"}, {Kind: "user", ID: "8"}},
+		Params: json.RawMessage(`{"to":"all"}`), Priority: new(-7), Policy: policy(),
+		CatchUp: rota.CatchUpAll, Overlap: rota.OverlapSkip, OnCompletion: rota.CompletionDrop, DependsOn: []string{"backup", "import"},
+	}
+}
+
+// Shard is the id of a shard.
+const Shard = "018f2c4e-0000-7000-8000-000000000007"
+
+func fires() []rota.Command {
+	time1 := rota.FireTime{At: Time, From: Time.Add(-time.Hour), Until: Time.Add(time.Hour)}
+	time2 := rota.FireTime{At: Time.Add(time.Hour)}
+	return []rota.Command{
+		&rota.Fire{
+			Meta: Meta(25), Schedule: "nightly", Version: ID(0x45), Expect: Time.Add(-time.Hour),
+			Times: []rota.FireTime{time1, time2}, Next: Time.Add(2 * time.Hour), CatchUp: true, Missed: Time.Add(-time.Hour),
+		},
+		&rota.Trigger{Meta: Meta(26), Schedule: "nightly", Params: json.RawMessage(`{"to":"one"}`), Priority: new(9)},
+		&rota.Backfill{Meta: Meta(27), Schedule: "nightly", Times: []rota.FireTime{time1, time2}},
+		&rota.EnqueueGroup{
+			Meta: Meta(28), Name: "Monday's mails", Mode: rota.GroupSequential, OnFailure: rota.FailureStop,
+			Jobs: []rota.NewJob{{ID: ID(0x46), Type: "mail.send"}, {Template: "mail", Delay: time.Minute}},
+		},
+		&rota.CancelGroup{Meta: Meta(29), GroupID: ID(0x47), Reason: "not needed any more"},
+	}
+}
+
+func maintenance() []rota.Command {
+	return []rota.Command{
+		&rota.Reserve{Meta: Meta(30), Node: "node-1", Incarnation: ID(0x48), For: time.Minute},
+		&rota.Direct{
+			Meta: Meta(31), ReservationID: ID(0x49), Lease: 30 * time.Second, Seed: Token(0x50),
+			Job: rota.NewJob{
+				ID: ID(0x51), Type: "mail.send", Name: "by-hand", Params: json.RawMessage(`{"to":"me"}`), Priority: new(1),
+				ScopeKind: "user", ScopeID: "7", MaxRetries: new(0), Timeout: new(time.Minute), Template: "mail", ConcurrencyKey: new(""),
+			},
+		},
+		&rota.Release{Meta: Meta(32), ReservationID: ID(0x52)},
+		&rota.Expire{Meta: Meta(33), Limit: 8},
+		&rota.Sweep{Meta: Meta(34), Limit: 9},
+		&rota.Prune{Meta: Meta(35), Executions: []rota.ID{ID(0x53), ID(0x54)}, Before: Time},
+		&rota.Redrive{Meta: Meta(36), JobID: ID(0x55)},
+		&rota.Remember{Meta: Meta(39), Key: "order-7", Hash: strings.Repeat("0123456789abcdef", 4), Command: ID(0x56)},
+	}
+}
+
+func reach() []rota.Command {
+	return []rota.Command{
+		&rota.PutWebhooks{Meta: Meta(40), Version: new(ID(0x57)), Spec: []rota.Webhook{
+			{URL: "https://example.org/hook", Events: []rota.EventKind{rota.EventJobFailed, rota.EventScheduleMissed}, Secret: "between us"},
+			{URL: "http://localhost:8080/", Secret: "shh"},
+		}},
+		&rota.Drop{Meta: Meta(41), Name: "nightly", Version: new(ID(0x58)), KeepHistory: true, Recreate: true},
+	}
+}
