@@ -79,7 +79,7 @@ func TestSQLFileStopsAtFirstError(t *testing.T) {
 	if code != exitFailed || !strings.HasPrefix(errs, file+":3: ERROR:  42704: there is no job missing\n") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
-	names := func() string { return s.must("sql 'SELECT group_concat(job_name) AS n FROM sys.jobs'") }
+	names := func() string { return s.must("sql 'SELECT string_agg(job_name, chr(44)) AS n FROM sys.jobs'") }
 	if got := names(); !strings.Contains(got, "\n a\n") {
 		t.Errorf("want only job a: %s", got)
 	}

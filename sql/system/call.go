@@ -79,18 +79,6 @@ func calledAs(s translate.Signature) string {
 	return s.Name
 }
 
-// translationFunctions are the names of all those functions.
-var translationFunctions = sync.OnceValue(func() map[string]bool {
-	all := map[string]bool{}
-	for _, f := range translate.Functions {
-		all[strings.ToLower(f.Name)] = true
-	}
-	for _, f := range catalog.Functions() {
-		all[strings.ToLower(calledAs(f.Signature))] = true
-	}
-	return all
-})
-
 // goValues converts arguments of SQLite to Go values.
 func goValues(args []sqlite.Value) []any {
 	list := make([]any, len(args))

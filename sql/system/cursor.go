@@ -25,10 +25,7 @@ type cursor[R any] struct {
 
 // Filter begins a scan.
 func (c *cursor[R]) Filter(id sqlite.IndexID, argv []sqlite.Value) error {
-	p, err := parsePlan(id.String)
-	if err != nil {
-		return err
-	}
+	p := c.db.query.plans[id.Num]
 	c.rows, c.at, c.seen = nil, 0, 0
 	w, some := c.requestFor(p, argv)
 	if !some {
@@ -37,7 +34,7 @@ func (c *cursor[R]) Filter(id sqlite.IndexID, argv []sqlite.Value) error {
 	}
 	c.countOnly, c.scanRows = c.paths[p.path].countOnly, nil
 	if c.scanKey = ""; p.lean { // full rows hold documents of any size and are not cached
-		c.scanKey = scanKeyOf(c.name, id.String, argv)
+		c.scanKey = scanKeyOf(c.name, id.Num, argv)
 	}
 	if rows, known := c.db.query.cachedScans[c.scanKey].([]R); known { // a join repeats the scan; the view returns the same rows
 		c.next, c.scanKey = once(func() ([]R, error) { return rows, nil }), ""
@@ -48,9 +45,9 @@ func (c *cursor[R]) Filter(id sqlite.IndexID, argv []sqlite.Value) error {
 }
 
 // scanKeyOf identifies a scan within a query by its table, plan and arguments.
-func scanKeyOf(table, plan string, argv []sqlite.Value) string {
+func scanKeyOf(table string, plan int32, argv []sqlite.Value) string {
 	var b strings.Builder
-	b.WriteString(table + " " + plan)
+	b.WriteString(table + " " + strconv.Itoa(int(plan)))
 	for _, v := range argv {
 		b.WriteString("\x00" + v.Type().String() + v.Text())
 	}

@@ -62,8 +62,6 @@ func explain(text *translate.Text, err error) error {
 		e.Offset = text.Origin(at)
 	}
 	switch m := e.Message; {
-	case strings.HasPrefix(m, "not authorized to use function: "):
-		e.State, e.Message = StateDenied, "the function "+strings.TrimPrefix(m, "not authorized to use function: ")+" is not allowed"
 	case sqlite.ErrCode(err).ToPrimary() == sqlite.ResultAuth:
 		e.State, e.Message, e.Hint = StateDenied, "only the tables of sys can be read: "+m, "read one of "+tableList()
 	case strings.HasPrefix(m, "no such table"):

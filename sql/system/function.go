@@ -7,26 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rotajobs/rota/sql/translate"
 	"zombiezen.com/go/sqlite"
 )
-
-// functions are the functions of SQLite and of this file that a query may call.
-var functions = func() map[string]bool {
-	all := set("now like regexp instr replace char_length left right greatest least")
-	for _, name := range translate.NativeFunctions {
-		all[name] = true
-	}
-	return all
-}()
-
-func set(words string) map[string]bool {
-	all := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		all[w] = true
-	}
-	return all
-}
 
 type scalar = func(sqlite.Context, []sqlite.Value) (sqlite.Value, error)
 

@@ -1,16 +1,13 @@
 package system
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"zombiezen.com/go/sqlite"
 )
 
-// plan describes one scan: the access path, the use of each argument, and whether a lean read is enough. SQLite passes
-// it as text from BestIndex to Filter.
+// plan describes one scan: the access path, the use of each argument, and whether a lean read is enough. BestIndex adds
+// it to the plans of the query, and SQLite passes its number to Filter.
 type plan struct {
 	path int
 	lean bool
@@ -31,51 +28,41 @@ const (
 	useOffset = 'o' // rows to skip
 )
 
-func (p *plan) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d %t", p.path, p.lean)
-	for _, a := range p.args {
-		fmt.Fprintf(&b, " %c%d", a.use, a.column)
-	}
-	return b.String()
-}
-
-func parsePlan(text string) (p plan, err error) {
-	words := strings.Fields(text)
-	if len(words) < 2 {
-		return p, fmt.Errorf("sys: %q is not a plan", text)
-	}
-	if p.path, err = strconv.Atoi(words[0]); err != nil {
-		return p, err
-	}
-	p.lean = words[1] == "true"
-	for _, w := range words[2:] {
-		column, err := strconv.Atoi(w[1:])
-		if err != nil {
-			return p, err
-		}
-		p.args = append(p.args, arg{use: w[0], column: column})
-	}
-	return p, nil
-}
-
 // BestIndex chooses the access path with the lowest cost: the fewest rows, and among equals one in the right order.
 func (v *virtual[R]) BestIndex(in *sqlite.IndexInputs) (*sqlite.IndexOutputs, error) {
 	var best *sqlite.IndexOutputs
+	var chosen plan
 	for i := range v.paths {
-		out := v.evaluate(i, in)
+		p, out := v.evaluate(i, in)
 		if out != nil && (best == nil || out.EstimatedCost < best.EstimatedCost) {
-			best = out
+			best, chosen = out, p
 		}
+	}
+	if best != nil {
+		best.ID.Num = v.db.query.planNumber(chosen)
 	}
 	return best, nil
 }
 
+// planNumber returns the number of a plan among those of the query. Equal plans have the same number.
+func (q *query) planNumber(p plan) int32 {
+	i := slices.IndexFunc(q.plans, p.equal)
+	if i < 0 {
+		i = len(q.plans)
+		q.plans = append(q.plans, p)
+	}
+	return int32(i)
+}
+
+func (p plan) equal(o plan) bool {
+	return p.path == o.path && p.lean == o.lean && slices.Equal(p.args, o.args)
+}
+
 // evaluate returns the plan and cost of one access path, or nil if it cannot be used.
-func (v *virtual[R]) evaluate(i int, in *sqlite.IndexInputs) *sqlite.IndexOutputs {
+func (v *virtual[R]) evaluate(i int, in *sqlite.IndexInputs) (plan, *sqlite.IndexOutputs) {
 	w := &v.paths[i]
 	if w.countOnly && (in.ColumnsUsed != 0 || len(in.Constraints) > 0) {
-		return nil
+		return plan{}, nil
 	}
 	out := &sqlite.IndexOutputs{ConstraintUsage: make([]sqlite.IndexConstraintUsage, len(in.Constraints))}
 	p := plan{path: i, lean: in.ColumnsUsed&v.fullRowColumns == 0}
@@ -98,13 +85,12 @@ func (v *virtual[R]) evaluate(i int, in *sqlite.IndexInputs) *sqlite.IndexOutput
 		}
 	}
 	if !by {
-		return nil
+		return plan{}, nil
 	}
 	out.OrderByConsumed = v.inOrder(w, in.OrderBy)
 	if !all || len(in.OrderBy) > 0 && !out.OrderByConsumed {
 		p.dropLimit(out)
 	}
-	out.ID.String = p.String()
 	out.EstimatedRows = max(1, w.rows/narrowed)
 	out.EstimatedCost = float64(out.EstimatedRows)
 	if len(in.OrderBy) > 0 && !out.OrderByConsumed {
@@ -113,7 +99,7 @@ func (v *virtual[R]) evaluate(i int, in *sqlite.IndexInputs) *sqlite.IndexOutput
 	if w.rows == 1 {
 		out.IndexFlags = sqlite.IndexScanUnique
 	}
-	return out
+	return p, out
 }
 
 // narrowedMax bounds the factor by which conditions reduce the estimated number of rows.

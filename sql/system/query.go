@@ -18,6 +18,7 @@ type query struct {
 	reads  int       // number of reads of the store
 	rows   int64     // number of rows read
 
+	plans     []plan          // of the scans; SQLite knows them by their number
 	common    map[string]bool // names of common table expressions, in lower case
 	session   Session
 	collected int // bytes, into arrays and documents

@@ -15,14 +15,14 @@ func (t *translator) jsonOperator(op string, x, y value, at int) (value, error) 
 			return x, err
 		}
 	}
-	if !isJSON(x.kind) && x.kind != dynamic && categoryOf(x.kind) != categoryText {
+	if !isJSON(x.kind) && categoryOf(x.kind) != categoryText {
 		return x, noOperator(op, x, y, at)
 	}
 	as := x.kind
 	if !isJSON(as) {
 		as = kind.JSON
 	}
-	if op[len(op)-1] == '>' && strings.HasSuffix(op, ">>") {
+	if strings.HasSuffix(op, ">>") {
 		as = kind.Text
 	}
 	if op[0] == '#' {
@@ -39,7 +39,7 @@ func (t *translator) jsonOperator(op string, x, y value, at int) (value, error) 
 	if err != nil {
 		return y, err
 	}
-	if categoryOf(y.kind) != categoryText && !isInteger(y.kind) && y.kind != dynamic {
+	if categoryOf(y.kind) != categoryText && !isInteger(y.kind) {
 		return x, noOperator(op, x, y, at)
 	}
 	if as == kind.Text {
@@ -75,36 +75,29 @@ func (t *translator) implicitIfUnknown(v value, k kind.Kind) (value, error) {
 func (t *translator) contains(op string, x, y value, at int) (value, error) {
 	k := kindElse(t.currentKind(x), t.currentKind(y))
 	var err error
-	switch {
-	case op[0] == '?' && k == kind.JSON:
-		want := kind.Text
-		if op != "?" {
-			want = kind.Text.Array()
+	if op == "?" {
+		if k != kind.JSON {
+			return x, noOperator(op, x, y, at)
 		}
-		if y, err = t.implicit(y, want); err != nil {
-			return y, err
-		}
-		return call(kind.Boolean, "rota_json_has", x, y, textConstant(op)), nil
-	case op[0] == '?':
-		return x, noOperator(op, x, y, at)
+		y, err = t.implicit(y, kind.Text)
+		return call(kind.Boolean, "rota_json_has", x, y), err
 	}
 	values := []value{x, y}
 	if k, err = t.unify("operator "+op, values); err != nil {
 		return x, noOperator(op, x, y, at)
 	}
-	x, y = values[0], values[1]
 	if op == "<@" {
-		x, y = y, x
+		values[0], values[1] = values[1], values[0]
 	}
 	switch {
 	case k == kind.JSON && op != "&&":
-		return call(kind.Boolean, "rota_json_contains", x, y), nil
+		return call(kind.Boolean, "rota_json_contains", values...), nil
 	case k.Elem() == kind.Unknown:
 		return x, noOperator(op, x, y, at)
 	case op == "&&":
-		return call(kind.Boolean, "rota_array_overlap", x, y), nil
+		return call(kind.Boolean, "rota_array_overlap", values...), nil
 	}
-	return call(kind.Boolean, "rota_array_contains", x, y), nil
+	return call(kind.Boolean, "rota_array_contains", values...), nil
 }
 
 // field translates (x).name.
@@ -120,17 +113,17 @@ func (t *translator) field(e *query.Field, s *scope) (value, error) {
 	if x.kind != kind.Record {
 		return x, queryError("42809", e.Place(), "column notation .%s applied to type %s, which is not a composite type", e.Name.Text, typeTitle(x.kind))
 	}
-	k := dynamic
-	if x.set != nil {
-		known := false
-		for _, f := range x.set.fields {
-			if f.name == e.Name.Text {
-				k, known = f.kind, true
-			}
+	if x.set == nil {
+		return x, unsupported(e.Place(), "the fields of this value are not known").withHint("select the columns by name")
+	}
+	k, known := kind.Unknown, false
+	for _, f := range x.set.fields {
+		if f.name == e.Name.Text {
+			k, known = f.kind, true
 		}
-		if !known {
-			return x, queryError(StateColumn, e.Name.At, "could not identify column %q in record data type", e.Name.Text).withHint("%s", suggestion(e.Name.Text, "its fields are", columnNames(x.set.fields)))
-		}
+	}
+	if !known {
+		return x, queryError(StateColumn, e.Name.At, "could not identify column %q in record data type", e.Name.Text).withHint("%s", suggestion(e.Name.Text, "its fields are", columnNames(x.set.fields)))
 	}
 	return newValue(k, atom, cat("json_extract(", x, ", ", quoteText("$."+jsonKey(e.Name.Text)), ")"), x).placed(e.Place()), nil
 }
@@ -174,30 +167,7 @@ func (t *translator) inZone(e *query.Zone, s *scope) (value, error) {
 	if err != nil {
 		return zone, err
 	}
-	v, err := t.atZone(zone, x, e.Place())
-	return v.placed(e.Place()), err
-}
-
-func (t *translator) atZone(zone, x value, at int) (value, error) {
-	zone, err := t.implicitIfUnknown(zone, kind.Text)
-	if err != nil {
-		return zone, err
-	}
-	if x, err = t.implicitIfUnknown(x, kind.Timestamp); err != nil {
-		return x, err
-	}
-	switch x.kind {
-	case kind.Date:
-		x = t.toMoment(x, kind.Timestamp)
-	case kind.Timestamp, kind.Local:
-	default:
-		return x, queryError(StateFunction, at, "function timezone(%s, %s) does not exist", typeTitle(zone.kind), typeTitle(x.kind))
-	}
-	to := kind.Local
-	if x.kind == kind.Local {
-		to = kind.Timestamp
-	}
-	return call(to, "rota_zone", zone, x), nil
+	return t.callOf("timezone", e.Place(), zone, x)
 }
 
 // clockParts are the fields that a date does not have.

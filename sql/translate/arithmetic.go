@@ -11,18 +11,12 @@ func (t *translator) arithmetic(op string, x, y value, at int) (value, error) {
 		return t.timeArithmetic(op, x, y, at)
 	}
 	if op == "-" && a == kind.JSON {
-		y, err := t.resolveUnknown(y)
-		switch {
-		case err != nil:
-		case y.kind == kind.Text.Array():
-			return call(kind.JSON, "rota_json_delete_keys", x, y), nil
-		case categoryOf(y.kind) != categoryText && !isInteger(y.kind) && y.kind != dynamic:
-			err = noOperator(op, x, y, at)
-		}
-		return call(kind.JSON, "rota_json_delete", x, y), err
+		return x, unsupported(at, "operator - for jsonb is not supported").withHint("build the document in the client")
 	}
-	if (categoryOf(a) != categoryNumber && categoryOf(a) != categoryOID && a != kind.Unknown && a != dynamic) || (categoryOf(b) != categoryNumber && categoryOf(b) != categoryOID && b != kind.Unknown && b != dynamic) {
-		return x, noOperator(op, x, y, at)
+	for _, k := range []kind.Kind{a, b} {
+		if categoryOf(k) != categoryNumber && categoryOf(k) != categoryOID && k != kind.Unknown {
+			return x, noOperator(op, x, y, at)
+		}
 	}
 	k, fit := commonKind(a, b)
 	switch {
@@ -61,14 +55,14 @@ func numberArithmetic(op string, x, y value, k kind.Kind) value {
 		if isInteger(k) {
 			k = kind.Float
 		}
-		return call(k, "pow", x, y)
+		return call(k, "rota_power", x, y)
 	case op == "/" && !y.plain && isInteger(k):
 		return call(k, "rota_div", x, y)
-	case op == "/" && !y.plain && k != dynamic:
+	case op == "/" && !y.plain:
 		return call(k, "rota_quotient", x, y)
 	case op == "/" && !isInteger(k) && !x.real && !y.real:
 		return newValue(k, asTerm, cat("CAST(", x, " AS REAL) / ", y.parenthesized()), x, y)
-	case op == "%" && (!y.plain || !isInteger(k)) && k != dynamic:
+	case op == "%" && (!y.plain || !isInteger(k)):
 		return call(k, "rota_mod", x, y)
 	}
 	return newValue(k, asTerm, cat(x.parenthesized(), " "+op+" ", y.parenthesized()), x, y)

@@ -17,15 +17,14 @@ func (t *translator) arrayOf(e *query.Array, s *scope, want kind.Kind) (value, e
 	}
 	elems := make([]value, len(e.Elems))
 	for i, n := range e.Elems {
-		var err error
-		if inner, is := n.(*query.Array); is && want != kind.Unknown {
-			elems[i], err = t.arrayOf(inner, s, want)
-		} else {
-			elems[i], err = t.expr(n, s)
-		}
+		v, err := t.expr(n, s)
 		if err != nil {
 			return value{}, err
 		}
+		if v.kind.Elem() != kind.Unknown {
+			return value{}, oneDimension(n.Place())
+		}
+		elems[i] = v
 	}
 	if want == kind.Unknown && len(elems) == 0 {
 		return value{}, queryError("42P18", e.Place(), "cannot determine type of empty array").withHint("cast it: ARRAY[]::text[]")
@@ -34,34 +33,20 @@ func (t *translator) arrayOf(e *query.Array, s *scope, want kind.Kind) (value, e
 	var err error
 	if want == kind.Unknown {
 		k, err = t.unify("ARRAY", elems)
-	} else {
-		for i := range elems {
-			if elems[i].kind != want && err == nil {
-				elems[i], err = t.cast(elems[i], k, nil)
-			}
-		}
 	}
-	if err != nil {
-		return value{}, err
-	}
-	return t.writeArray(e, elems, k), nil
-}
-
-func (t *translator) writeArray(e *query.Array, elems []value, k kind.Kind) value {
 	texts := make([]*sql, len(elems))
-	nested := false
-	for i, v := range elems {
-		texts[i] = inArray(v).sql
-		nested = nested || v.kind.Elem() != kind.Unknown
+	for i := range elems {
+		if err == nil && want != kind.Unknown {
+			elems[i], err = t.cast(elems[i], k, nil)
+		}
+		if err != nil {
+			return value{}, err
+		}
+		texts[i] = inArray(elems[i]).sql
 	}
-	if k.Elem() == kind.Unknown {
-		k = k.Array()
-	}
-	v := newValue(k, atom, cat("json_array(", list(texts), ")"), elems...)
-	if !nested {
-		v.elems = elems
-	}
-	return v.placed(e.Place())
+	v := newValue(k.Array(), atom, cat("json_array(", list(texts), ")"), elems...)
+	v.elems = elems
+	return v.placed(e.Place()), nil
 }
 
 func (t *translator) arrayQuery(e *query.Array, s *scope, want kind.Kind) (value, error) {
@@ -164,7 +149,7 @@ func inJSON(v value, zone string) value {
 	switch {
 	case v.row:
 		return call(kind.PlainJSON, "json", rowJSON(v, zone))
-	case v.untyped(), categoryOf(v.kind) == categoryText, isInteger(v.kind), v.kind == dynamic, v.kind == kind.UUID:
+	case v.untyped(), categoryOf(v.kind) == categoryText, isInteger(v.kind), v.kind == kind.UUID:
 		return v
 	case isJSON(v.kind), v.kind == kind.Record:
 		return call(kind.PlainJSON, "json", v)
@@ -176,7 +161,7 @@ func inJSON(v value, zone string) value {
 // real number.
 func inArray(v value) value {
 	switch {
-	case v.kind.Elem() != kind.Unknown, isJSON(v.kind):
+	case isJSON(v.kind):
 		return call(v.kind, "json", v)
 	case categoryOf(v.kind) == categoryNumber && !isInteger(v.kind) && !v.plain:
 		return call(v.kind, "json", call(v.kind, "rota_json", textConstant(string(v.kind)), v))
@@ -211,13 +196,13 @@ func (t *translator) joinArrays(x, y value) (value, error) {
 // convertArray converts an array to another kind.
 func (t *translator) convertArray(v value, k kind.Kind) (value, error) {
 	from, to := v.kind.Elem(), k.Elem()
-	same := from == to || from == dynamic || categoryOf(from) == categoryText && categoryOf(to) == categoryText ||
+	same := from == to || categoryOf(from) == categoryText && categoryOf(to) == categoryText ||
 		categoryOf(from) == categoryOID && (categoryOf(to) == categoryOID || isInteger(to)) || isInteger(from) && categoryOf(to) == categoryOID ||
 		categoryOf(from) == categoryNumber && categoryOf(to) == categoryNumber && rank(from) <= rank(to)
 	if same {
 		return v.as(k), nil
 	}
-	if categoryOf(from) == categoryOther && categoryOf(to) == categoryOther && from != to && to != dynamic {
+	if categoryOf(from) == categoryOther && categoryOf(to) == categoryOther && from != to {
 		return v, cannotCast(v, k)
 	}
 	args := []value{v, textConstant(string(from)), textConstant(string(to))}
@@ -227,47 +212,29 @@ func (t *translator) convertArray(v value, k kind.Kind) (value, error) {
 	return call(k, "rota_array_cast", args...), nil
 }
 
-// index translates x[i] or x[from:to].
+// index translates x[i].
 func (t *translator) index(e *query.Index, s *scope) (value, error) {
 	x, err := t.expr(e.X, s)
 	if err != nil {
 		return x, err
 	}
-	if isJSON(x.kind) && !e.Slice {
-		i, err := t.expr(e.I, s)
-		if err != nil {
-			return i, err
-		}
-		return t.jsonOperator("->", x, i, e.Place())
+	if e.Slice {
+		return x, unsupported(e.Place(), "array slices are not supported").withHint("select the elements one by one, or use unnest")
 	}
-	if x.untyped() || x.kind.Elem() == kind.Unknown && x.kind != dynamic && x.kind != kind.AnyArray {
-		return x, queryError(StateMismatch, e.Place(), "cannot subscript type %s because it does not support subscripting", typeTitle(x.kind))
-	}
-	bound := func(n query.Expr) (value, error) {
-		if n == nil {
-			return constant(kind.Int4, "NULL"), nil
-		}
-		v, err := t.expr(n, s)
-		if err != nil {
-			return v, err
-		}
-		return t.implicit(v, kind.Int4)
-	}
-	i, err := bound(e.I)
+	i, err := t.expr(e.I, s)
 	if err != nil {
 		return i, err
+	}
+	switch {
+	case isJSON(x.kind):
+		return t.jsonOperator("->", x, i, e.Place())
+	case elemOf(x.kind) == kind.Unknown:
+		return x, queryError(StateMismatch, e.Place(), "cannot subscript type %s because it does not support subscripting", typeTitle(x.kind))
 	}
 	first := constant(kind.Int4, "1")
 	if x.kind == kind.Int2s || x.kind == kind.OIDs {
 		first = constant(kind.Int4, "0")
 	}
-	if e.Slice {
-		to, err := bound(e.To)
-		return call(x.kind, "rota_slice", x, i, to), err
-	}
-	elem := x.kind.Elem()
-	if x.kind == dynamic || x.kind == kind.AnyArray {
-		elem = dynamic
-	}
-	return call(elem, "rota_element", x, i, first).placed(e.Place()), nil
+	i, err = t.implicit(i, kind.Int4)
+	return call(elemOf(x.kind), "rota_element", x, i, first).placed(e.Place()), err
 }

@@ -36,15 +36,13 @@ func TestFunctionsAreBounded(t *testing.T) {
 		{"rota_array_overlap", []any{ones(many), twos}},
 		{"rota_json_contains", []any{ones(many), twos}},
 		{"rota_json_contains", []any{strings.TrimSuffix(ones(many/2), "]") + ",2]", twos}},
-		{"rota_json_has", []any{twos, strings.ReplaceAll(ones(many), "1", `"x"`), "?|"}},
-		{"rota_json_pretty", []any{deep}},
-		{"rota_regex_count", []any{long, "a(.*x)?"}},
+		{"rota_json_has", []any{twos, "x"}},
+		{"rota_json_typeof", []any{deep}},
 		{"rota_regex_replace", []any{long, "a(.*x)?", "b", "g"}},
 		{"rota_trim", []any{strings.Repeat("ä", 500_000), strings.Repeat("ö", 500_000) + "ä", int64(3)}},
-		{"rota_translate", []any{long, long, long}},
-		{"rota_format", append([]any{strings.Repeat("%1$s", 100_000)}, long)},
+		{"rota_format", append([]any{strings.Repeat("%s", 100_000)}, long)},
 		{"rota_series", []any{int64(1<<63 - 2), int64(1<<63 - 1), int64(1)}},
-		{"rota_string_to_array", []any{long, "a", nil}},
+		{"rota_string_to_array", []any{long, "a"}},
 	} {
 		begin := cpuTime(t)
 		_, err := callFunction(t, test.name, test.args...)
@@ -59,15 +57,14 @@ func TestFunctionsAreBounded(t *testing.T) {
 // Each aggregate that keeps rows checks the memory for each row.
 func TestAggregatesCheckMemory(t *testing.T) {
 	for text, times := range map[string]int{
-		"SELECT array_agg(n) FROM jobs":                                        1,
-		"SELECT json_agg(1) FILTER (WHERE n = 1 OR n = 2) FROM jobs":           1,
-		"SELECT json_object_agg(job_name, n) FROM jobs":                        2,
-		"SELECT string_agg(job_name, ',') FROM jobs":                           2,
-		"SELECT stddev(n), mode() WITHIN GROUP (ORDER BY n) FROM jobs":         2,
-		"SELECT sum(took), max(took), bit_or(n), corr(n, n) FROM jobs":         4,
-		"SELECT ARRAY(SELECT n FROM jobs)":                                     1,
-		"SELECT * FROM jobs j, LATERAL (SELECT j.n FROM runs) r":               1,
-		"SELECT count(*), max(n), sum(n), avg(n), bool_and(enabled) FROM jobs": 0,
+		"SELECT array_agg(n) FROM jobs":                                              1,
+		"SELECT json_agg(1) FILTER (WHERE n = 1 OR n = 2) FROM jobs":                 1,
+		"SELECT string_agg(job_name, ',') FROM jobs":                                 2,
+		"SELECT stddev(n), percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM jobs": 2,
+		"SELECT sum(took), max(took), var_pop(n) FROM jobs":                          3,
+		"SELECT ARRAY(SELECT n FROM jobs)":                                           1,
+		"SELECT * FROM jobs j, LATERAL (SELECT j.n FROM runs) r":                     1,
+		"SELECT count(*), max(n), sum(n), avg(n), bool_and(enabled) FROM jobs":       0,
 	} {
 		if got := strings.Count(translateText(t, text).Plain.SQL, "rota_weigh("); got != times {
 			t.Errorf("%s\n\tweighs %d times, want %d\n\t%s", text, got, times, translateText(t, text).Plain.SQL)

@@ -2,6 +2,7 @@ package translate
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/rotajobs/rota/sql/kind"
 	"github.com/rotajobs/rota/sql/query"
@@ -21,7 +22,7 @@ func (t *translator) castOf(e *query.Cast, s *scope) (value, error) {
 		return v, err
 	}
 	if e.Type.Fields != "" {
-		v, err = t.castFields(v, k, e.Type)
+		v, err = t.castField(v, k, e.Type)
 	} else {
 		v, err = t.cast(v, k, e.Type.Mods)
 	}
@@ -34,25 +35,13 @@ func (t *translator) castOf(e *query.Cast, s *scope) (value, error) {
 	return v, nil
 }
 
-// intervalFields are the valid field restrictions of an interval.
-var intervalFields = map[string]bool{
-	"year": true, "month": true, "day": true, "hour": true, "minute": true, "second": true, "year to month": true,
-	"day to hour": true, "day to minute": true, "day to second": true, "hour to minute": true, "hour to second": true, "minute to second": true,
-}
-
-// castFields converts a value to an interval with fields: interval '1' day.
-func (t *translator) castFields(v value, k kind.Kind, as *query.Type) (value, error) {
-	switch {
-	case !intervalFields[as.Fields]:
-		return v, queryError(StateSyntax, as.At, "invalid interval fields: %s", as.Fields).withHint("use day to second, or year to month")
-	case k != kind.Interval || len(as.Mods) > 0:
-		return v, unsupported(as.At, "arrays of interval %s and intervals with a precision are not supported", as.Fields).withHint("write interval without fields and precision")
-	case v.text != nil && v.kind == kind.Unknown:
-		stored, err := parseIntervalFields(*v.text, as.Fields)
-		return constant(k, valueLiteral(stored)).placed(v.at), err
+// castField converts a text to an interval whose unit is written behind it: interval '1' day.
+func (t *translator) castField(v value, k kind.Kind, as *query.Type) (value, error) {
+	if v.text == nil || k != kind.Interval || len(as.Mods) > 0 || strings.Contains(as.Fields, " ") {
+		return v, unsupported(as.At, "interval %s is not supported here", as.Fields).withHint("write interval '1 day 2 hours'")
 	}
-	v, err := t.cast(v, k, nil)
-	return call(k, "rota_interval_trim", v, textConstant(as.Fields)), err
+	i, err := parseIntervalField(*v.text, as.Fields)
+	return constant(k, valueLiteral(i)).placed(v.at), err
 }
 
 // kindOf returns the kind of a type name.
@@ -68,6 +57,9 @@ func kindOf(t *query.Type) (kind.Kind, error) {
 		} else {
 			return k, queryError(StateObject, t.At, "type %q does not exist", t.Name).withHint("%s", suggestion(t.Name, "the types are", kindNames))
 		}
+	}
+	if t.Array > 1 {
+		return k, oneDimension(t.At)
 	}
 	if t.Array > 0 {
 		k = k.Array()
@@ -131,8 +123,6 @@ func (t *translator) convert(v value, k kind.Kind) (value, error) {
 		return v, nil
 	case from == kind.Unknown:
 		return t.implicit(v, k)
-	case from == dynamic:
-		return t.fromDynamic(v, k)
 	case categoryOf(k) == categoryText:
 		return t.toText(v, k), nil
 	case categoryOf(from) == categoryText:
@@ -202,17 +192,6 @@ func (t *translator) fromText(v value, k kind.Kind) (value, error) {
 		return v, cannotCast(v, k)
 	}
 	return call(k, "rota_read", t.withZone(k, textConstant(string(k)), v)...), nil
-}
-
-// fromDynamic converts a value whose type only SQLite knows.
-func (t *translator) fromDynamic(v value, k kind.Kind) (value, error) {
-	switch {
-	case categoryOf(k) == categoryText:
-		return newValue(k, atom, cat("CAST(", v, " AS TEXT)"), v), nil
-	case isJSON(k), k.Elem() != kind.Unknown, k == kind.Record, k == kind.Unknown:
-		return v.as(k), nil
-	}
-	return t.fromText(newValue(kind.Text, atom, cat("CAST(", v, " AS TEXT)"), v), k)
 }
 
 // toNumber converts a value to a number.

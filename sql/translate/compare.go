@@ -37,8 +37,6 @@ func (t *translator) comparable(op string, x, y value, at int) (value, value, er
 		k = kind.Text
 	case kind.PlainJSON:
 		return x, y, noOperator(op, x, y, at)
-	case dynamic:
-		return t.compareDynamic(x, y)
 	}
 	if categoryOf(k) == categoryText || categoryOf(k) == categoryNumber || categoryOf(k) == categoryOID {
 		return t.comparableAsIs(x, y, a, b, k)
@@ -68,16 +66,6 @@ func kindElse(k, other kind.Kind) kind.Kind {
 		return other
 	}
 	return k
-}
-
-// compareDynamic compares with a value whose type only SQLite knows: as numbers or as texts.
-func (t *translator) compareDynamic(x, y value) (value, value, error) {
-	x, err := t.resolveUnknown(x)
-	if err != nil {
-		return x, y, err
-	}
-	y, err = t.resolveUnknown(y)
-	return x, y, err
 }
 
 // currentKind is the kind that is known of a value so far.

@@ -1,4 +1,4 @@
-// Package dialect translates queries of the PostgreSQL dialect to SQLite. It resolves the names
+// Package translate translates queries of the PostgreSQL dialect to SQLite. It resolves the names
 // of a query, determines the kind of each value, and writes the text for SQLite. It contains no
 // data; a [Catalogue] describes the tables and functions. Start reading at translate.go.
 package translate

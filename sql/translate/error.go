@@ -96,8 +96,6 @@ func typeTitle(k kind.Kind) string {
 	switch k {
 	case kind.Unknown:
 		return "unknown"
-	case dynamic:
-		return "any"
 	case kind.Timestamp:
 		return "timestamp with time zone"
 	case kind.Local:

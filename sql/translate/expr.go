@@ -97,7 +97,7 @@ func (t *translator) boolValue(v value, at int, what string) (value, error) {
 	if v.untyped() {
 		return t.implicit(v, kind.Boolean)
 	}
-	if v.kind != kind.Boolean && v.kind != dynamic {
+	if v.kind != kind.Boolean {
 		return v, queryError(StateMismatch, at, "%s must be type boolean, not type %s", what, typeTitle(v.kind)).withHint("write a comparison, for example x <> 0 or x IS NOT NULL")
 	}
 	return v, nil
@@ -119,22 +119,19 @@ func (t *translator) unary(e *query.Unary, s *scope) (value, error) {
 		}
 	}
 	switch {
+	case e.Op != "-" && e.Op != "+":
+		return v, unsupported(e.Place(), "operator %s is not supported", e.Op).withHint("use abs, sqrt or arithmetic")
 	case e.Op == "-" && v.kind == kind.Interval:
 		return call(kind.Interval, "rota_interval_times", v, constant(kind.Int4, "-1")), nil
-	case e.Op == "~" && !isInteger(v.kind), categoryOf(v.kind) != categoryNumber && v.kind != dynamic:
+	case categoryOf(v.kind) != categoryNumber:
 		return v, queryError(StateFunction, e.Place(), "operator does not exist: %s %s", e.Op, typeTitle(v.kind)).withHint("cast the value to a number: x::numeric")
 	}
-	switch e.Op {
-	case "+":
+	if e.Op == "+" {
 		return v, nil
-	case "-", "~":
-		out := newValue(v.kind, asTerm, cat(e.Op, v.parenthesized()), v).placed(e.Place())
-		out.plain, out.real = v.plain, v.real
-		return out, nil
-	case "@":
-		return call(v.kind, "abs", v).placed(e.Place()), nil
 	}
-	return v, unsupported(e.Place(), "operator %s is not supported", e.Op)
+	out := newValue(v.kind, asTerm, cat(e.Op, v.parenthesized()), v).placed(e.Place())
+	out.plain, out.real = v.plain, v.real
+	return out, nil
 }
 
 // caseOf translates CASE.
@@ -244,11 +241,10 @@ func (t *translator) is(e *query.Is, s *scope) (value, error) {
 	return x, unsupported(e.Place(), "IS %s is not supported", e.What)
 }
 
-// collations maps the accepted collations. Empty means the default byte order; the others are
-// collations of SQLite.
-var collations = map[string]string{
-	"default": "", "c": "", "posix": "", "ucs_basic": "", "unicode": "", "en_us": "", "en_us.utf8": "", "en_us.utf-8": "", "c.utf8": "", "c.utf-8": "",
-	"en-x-icu": "", "und-x-icu": "", "nocase": "NOCASE", "binary": "BINARY", "rtrim": "RTRIM",
+// collations are the accepted collations. All of them are the byte order.
+var collations = map[string]bool{
+	"default": true, "c": true, "posix": true, "ucs_basic": true, "unicode": true, "en_us": true, "en_us.utf8": true, "en_us.utf-8": true,
+	"c.utf8": true, "c.utf-8": true, "en-x-icu": true, "und-x-icu": true,
 }
 
 // collate translates COLLATE.
@@ -257,13 +253,8 @@ func (t *translator) collate(e *query.Collate, s *scope) (value, error) {
 	if err != nil {
 		return v, err
 	}
-	name := e.Path[len(e.Path)-1].Text
-	as, known := collations[strings.ToLower(name)]
-	if !known {
-		return v, queryError(StateObject, e.Path[0].At, "collation %q does not exist", name).withHint(`use "C", or NOCASE to ignore case`)
+	if name := e.Path[len(e.Path)-1].Text; !collations[strings.ToLower(name)] {
+		return v, queryError(StateObject, e.Path[0].At, "collation %q does not exist", name).withHint(`use "C", or lower(x) to ignore case`)
 	}
-	if v, err = t.resolveUnknown(v); err != nil || as == "" {
-		return v, err
-	}
-	return newValue(v.kind, asTerm, cat(v.parenthesized(), " COLLATE ", as), v), nil
+	return t.resolveUnknown(v)
 }

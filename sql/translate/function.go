@@ -19,10 +19,12 @@ type Function struct {
 }
 
 // Functions are the functions of this package that the texts call. The texts also call
-// NativeFunctions, and functions that the caller must provide: now(), like(), regexp(),
+// functions of SQLite, and functions that the caller must provide: now(), like(), regexp(),
 // instr(), replace(), char_length(), left(), right(), greatest() and least() as in PostgreSQL,
 // and two for each kind of catalogue ids, such as rota_regclass(text) and
-// rota_regclass_text(id).
+// rota_regclass_text(id). Aggregates that keep their input call rota_weigh(x) for each value,
+// which returns true. A caller that limits the memory of a query replaces it by a function
+// that counts the bytes, and declares it as not deterministic.
 var Functions = collect(castFunctions, numberFunctions, textFunctions, regexFunctions, timeFunctions, zoneFunctions, formatFunctions, arrayFunctions, aggregateFunctions, documentFunctions)
 
 func collect(lists ...[]Function) (all []Function) {
@@ -159,30 +161,15 @@ func arrayCast(a arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, to := a.kind(1), a.kind(2)
-	if err := castAll(list, from, to, zone); err != nil {
-		return nil, err
-	}
-	return encode(list), nil
-}
-
-func castAll(list []any, from, to kind.Kind, zone *time.Location) error {
 	for i, v := range list {
-		switch v := v.(type) {
-		case nil:
-		case []any:
-			if err := castAll(v, from, to, zone); err != nil {
-				return err
-			}
-		default:
-			stored, err := castOne(scalarOf(v), from, to, zone)
-			if err != nil {
-				return err
-			}
-			list[i] = stored
+		if v == nil {
+			continue
+		}
+		if list[i], err = castOne(scalarOf(v), a.kind(1), a.kind(2), zone); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return encode(list), nil
 }
 
 func castOne(v any, from, to kind.Kind, zone *time.Location) (any, error) {

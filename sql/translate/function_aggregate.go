@@ -2,6 +2,8 @@ package translate
 
 import (
 	"math"
+	"sort"
+	"strings"
 
 	"github.com/rotajobs/rota/sql/kind"
 )
@@ -11,11 +13,9 @@ var aggregateFunctions = []Function{
 	strict("rota_interval_sum", 2, intervalSum),
 	strict("rota_interval_min", 1, func(a arguments) (any, error) { return intervalExtreme(a, -1) }),
 	strict("rota_interval_max", 1, func(a arguments) (any, error) { return intervalExtreme(a, 1) }),
-	strict("rota_bits", 2, bitsOf),
 	strict("rota_statistic", 2, variance),
-	strict("rota_paired", 2, regressionOf),
-	withNulls("rota_percentile", 5, percentileOf),
-	withNulls("rota_weigh", 1, func(arguments) (any, error) { return int64(1), nil }), // replaced by a caller that limits memory; see NativeFunctions
+	strict("rota_percentile", 5, percentileOf),
+	withNulls("rota_weigh", 1, func(arguments) (any, error) { return int64(1), nil }), // replaced by a caller that limits memory
 }
 
 // nonNullElements are the elements of an array without NULL.
@@ -67,25 +67,6 @@ func intervalExtreme(a arguments, sign int64) (any, error) {
 	return best.stored(), nil
 }
 
-func bitsOf(a arguments) (any, error) {
-	list, err := nonNullElements(a.text(1))
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	out := arguments(list).int(0)
-	for i := range list[1:] {
-		switch n := arguments(list).int(i + 1); a.text(0) {
-		case "bit_and":
-			out &= n
-		case "bit_or":
-			out |= n
-		default:
-			out ^= n
-		}
-	}
-	return out, nil
-}
-
 // variance computes variance or standard deviation, of the population or of a sample.
 func variance(a arguments) (any, error) {
 	list, err := nonNullElements(a.text(1))
@@ -106,88 +87,25 @@ func variance(a arguments) (any, error) {
 			return nil, nil
 		}
 	}
-	if name == "stddev" || name == "stddev_samp" || name == "stddev_pop" {
+	if strings.HasPrefix(name, "stddev") {
 		return math.Sqrt(squares / n), nil
 	}
 	return squares / n, nil
 }
 
-// regressionOf computes aggregates of pairs of numbers y and x.
-func regressionOf(a arguments) (any, error) {
-	all, err := decodeArray(a.text(1))
-	if err != nil {
-		return nil, err
-	}
-	n, mx, my, xx, yy, xy := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 // sums of squares about the means: of large numbers plain ones keep nothing
-	for _, e := range all {
-		pair, is := e.([]any)
-		if !is || len(pair) != 2 || pair[0] == nil || pair[1] == nil {
-			continue
-		}
-		y, x := realOf(pair[0]), realOf(pair[1])
-		n++
-		dx, dy := x-mx, y-my
-		mx, my = mx+dx/n, my+dy/n
-		xx, yy, xy = xx+dx*(x-mx), yy+dy*(y-my), xy+dx*(y-my)
-	}
-	if a.text(0) == "regr_count" {
-		return int64(n), nil
-	}
-	if n == 0 {
-		return nil, nil
-	}
-	switch a.text(0) {
-	case "covar_pop":
-		return xy / n, nil
-	case "covar_samp":
-		if n > 1 {
-			return xy / (n - 1), nil
-		}
-	case "corr":
-		if xx > 0 && yy > 0 {
-			return xy / math.Sqrt(xx*yy), nil
-		}
-	case "regr_r2":
-		switch {
-		case xx > 0 && yy == 0:
-			return 1.0, nil
-		case xx > 0:
-			return xy * xy / (xx * yy), nil
-		}
-	case "regr_slope":
-		if xx > 0 {
-			return xy / xx, nil
-		}
-	case "regr_intercept":
-		if xx > 0 {
-			return my - mx*xy/xx, nil
-		}
-	}
-	return nil, nil
-}
-
-// percentileOf computes percentile_cont, percentile_disc or mode.
+// percentileOf computes percentile_cont or percentile_disc.
 func percentileOf(a arguments) (any, error) {
-	if a[1] == nil {
-		return nil, nil
-	}
 	list, err := nonNullElements(a.text(1))
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	k := a.kind(4)
 	sortValues(list, k, a.int(3) == 1)
-	if a.text(0) == "mode" {
-		return scalarOf(mostFrequent(list)), nil
-	}
-	if a[2] == nil {
-		return nil, nil
-	}
 	share := a.real(2)
 	if share < 0 || share > 1 {
 		return nil, valueError(StateRange, "percentile value %g is not between 0 and 1", share)
 	}
-	if a.text(0) == "percentile_disc" {
+	if a.text(0) == "disc" {
 		at := int(math.Ceil(share*float64(len(list)))) - 1
 		return scalarOf(list[max(at, 0)]), nil
 	}
@@ -209,17 +127,23 @@ func interpolate(low, high any, share float64) (any, error) {
 	return x.plus(y.plus(x, -1).times(share), 1).stored(), err
 }
 
-func mostFrequent(list []any) any {
-	best, most, run := list[0], 0, 0
-	for i, e := range list {
-		if i > 0 && equalElements(e, list[i-1]) {
-			run++
-		} else {
-			run = 1
+// sortValues sorts values of a kind.
+func sortValues(list []any, k kind.Kind, descending bool) {
+	less := func(x, y any) bool { return realOf(x) < realOf(y) }
+	switch {
+	case k == kind.Interval:
+		total := func(v any) int64 {
+			i, _ := loadInterval(asText(v)) // it is held, so it can be read
+			return i.total()
 		}
-		if run > most {
-			best, most = e, run
-		}
+		less = func(x, y any) bool { return total(x) < total(y) }
+	case !k.Number():
+		less = func(x, y any) bool { return asText(x) < asText(y) }
 	}
-	return best
+	sort.SliceStable(list, func(i, j int) bool {
+		if descending {
+			return less(list[j], list[i])
+		}
+		return less(list[i], list[j])
+	})
 }

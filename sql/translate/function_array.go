@@ -2,6 +2,7 @@ package translate
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,51 +12,36 @@ var arrayFunctions = []Function{
 	withNulls("rota_zip", -1, zip),
 	withNulls("rota_array_cat", 2, arrayCat),
 	strict("rota_element", 3, element),
-	withNulls("rota_slice", 3, slice),
 	strict("rota_array_length", 2, arrayLength),
-	strict("rota_array_lower", 2, func(a arguments) (any, error) {
-		n, err := arrayLength(a)
-		if n == nil || err != nil {
-			return nil, err
-		}
-		return int64(1), nil
-	}),
-	strict("rota_array_ndims", 1, func(a arguments) (any, error) {
-		list, err := a.array(0)
-		n := int64(0)
-		for len(list) > 0 {
-			n++
-			list, _ = list[0].([]any)
-		}
-		if n == 0 {
-			return nil, err
-		}
-		return n, err
-	}),
-	strict("rota_cardinality", 1, func(a arguments) (any, error) {
-		list, err := a.array(0)
-		return countElements(list), err
-	}),
 	withNulls("rota_array_text", 3, arrayText),
 	strict("rota_array_truths", 1, func(a arguments) (any, error) {
 		list, err := a.array(0)
-		return encode(boolTexts(list)), err
+		for i, e := range list {
+			if e != nil {
+				list[i] = map[bool]string{true: "t", false: "f"}[realOf(e) != 0]
+			}
+		}
+		return encode(list), err
+	}),
+	withNulls("rota_array_remove", 2, func(a arguments) (any, error) {
+		if a[0] == nil {
+			return nil, nil
+		}
+		list, err := a.array(0)
+		return encode(slices.DeleteFunc(list, func(e any) bool { return equalElements(e, a[1]) })), err
 	}),
 	withNulls("rota_array_position", 2, func(a arguments) (any, error) {
-		at, err := positions(a)
-		if len(at) == 0 {
-			return nil, err
+		if a[0] == nil {
+			return nil, nil
 		}
-		return at[0], err
-	}),
-	withNulls("rota_array_positions", 2, func(a arguments) (any, error) {
-		at, err := positions(a)
-		if at == nil {
-			at = []any{}
+		list, err := a.array(0)
+		for i, e := range list {
+			if equalElements(e, a[1]) {
+				return int64(i + 1), nil
+			}
 		}
-		return encode(at), err
+		return nil, err
 	}),
-	withNulls("rota_array_remove", 2, arrayRemove),
 	strict("rota_array_contains", 2, func(a arguments) (any, error) {
 		x, y, err := twoArrays(a)
 		if err != nil {
@@ -70,7 +56,7 @@ var arrayFunctions = []Function{
 		}
 		return boolean(holdsAny(x, y))
 	}),
-	withNulls("rota_string_to_array", 3, stringToArray),
+	withNulls("rota_string_to_array", 2, stringToArray),
 	strict("rota_series", 3, numberSeries),
 	strict("rota_subscripts", 2, func(a arguments) (any, error) {
 		list, err := a.array(0)
@@ -150,62 +136,13 @@ func element(a arguments) (any, error) {
 	return scalarOf(list[i]), nil
 }
 
-func slice(a arguments) (any, error) {
-	if a[0] == nil {
-		return nil, nil
-	}
-	list, err := a.array(0)
-	if err != nil {
-		return nil, err
-	}
-	from, to := int64(1), int64(len(list))
-	if a[1] != nil {
-		from = max(a.int(1), 1)
-	}
-	if a[2] != nil {
-		to = min(a.int(2), to)
-	}
-	if from > to {
-		return "[]", nil
-	}
-	return encode(list[from-1 : to]), nil
-}
-
+// arrayLength is the length of an array, which has one dimension; NULL if it is empty.
 func arrayLength(a arguments) (any, error) {
 	list, err := a.array(0)
-	for d := a.int(1); d > 1 && len(list) > 0; d-- {
-		list, _ = list[0].([]any)
-	}
-	if err != nil || len(list) == 0 || a.int(1) < 1 {
+	if err != nil || len(list) == 0 || a.int(1) != 1 {
 		return nil, err
 	}
 	return int64(len(list)), nil
-}
-
-func countElements(list []any) int64 {
-	n := int64(0)
-	for _, e := range list {
-		if inner, is := e.([]any); is {
-			n += countElements(inner)
-		} else {
-			n++
-		}
-	}
-	return n
-}
-
-// boolTexts replaces boolean elements by t and f, as in an answer.
-func boolTexts(list []any) []any {
-	for i, e := range list {
-		switch e := e.(type) {
-		case nil:
-		case []any:
-			list[i] = boolTexts(e)
-		default:
-			list[i] = map[bool]string{true: "t", false: "f"}[realOf(e) != 0]
-		}
-	}
-	return list
 }
 
 func arrayText(a arguments) (any, error) {
@@ -217,25 +154,15 @@ func arrayText(a arguments) (any, error) {
 		return nil, err
 	}
 	var words []string
-	collectWords(list, a[2], &words)
-	return checkLength(strings.Join(words, a.text(1)))
-}
-
-func collectWords(list []any, instead any, words *[]string) {
 	for _, e := range list {
-		switch e := e.(type) {
-		case nil:
-			if instead != nil {
-				*words = append(*words, asText(instead))
-			}
-		case []any:
-			collectWords(e, instead, words)
-		case *object:
-			*words = append(*words, encode(e))
-		default:
-			*words = append(*words, asText(e))
+		switch {
+		case e != nil:
+			words = append(words, asText(scalarOf(e)))
+		case a[2] != nil:
+			words = append(words, a.text(2))
 		}
 	}
+	return checkLength(strings.Join(words, a.text(1)))
 }
 
 // equalElements reports whether two elements are equal.
@@ -292,33 +219,6 @@ func holdsAll(list, all []any) bool {
 	return true
 }
 
-func positions(a arguments) (at []any, err error) {
-	if a[0] == nil {
-		return nil, nil
-	}
-	list, err := a.array(0)
-	for i, e := range list {
-		if equalElements(e, a[1]) {
-			at = append(at, int64(i+1))
-		}
-	}
-	return at, err
-}
-
-func arrayRemove(a arguments) (any, error) {
-	if a[0] == nil {
-		return nil, nil
-	}
-	list, err := a.array(0)
-	out := []any{}
-	for _, e := range list {
-		if !equalElements(e, a[1]) {
-			out = append(out, e)
-		}
-	}
-	return encode(out), err
-}
-
 func stringToArray(a arguments) (any, error) {
 	if a[0] == nil {
 		return nil, nil
@@ -335,9 +235,7 @@ func stringToArray(a arguments) (any, error) {
 	}
 	list := make([]any, len(parts))
 	for i, p := range parts {
-		if a[2] == nil || p != a.text(2) {
-			list[i] = p
-		}
+		list[i] = p
 	}
 	return checkLength(encode(list))
 }

@@ -3,7 +3,6 @@ package translate
 import (
 	"encoding/json"
 	"math"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -47,25 +46,13 @@ var documentFunctions = []Function{
 		}
 		return containsJSON(x, y)
 	}),
-	strict("rota_json_has", 3, jsonHas),
-	strict("rota_json_concat", 2, jsonConcat),
-	strict("rota_json_delete", 2, jsonDelete),
-	strict("rota_json_delete_keys", 2, jsonDeleteKeys),
-	strict("rota_json_strip", 1, func(a arguments) (any, error) {
-		v, err := decode(a.text(0))
-		return encode(stripNulls(v)), err
-	}),
-	strict("rota_json_pretty", 1, func(a arguments) (any, error) {
+	strict("rota_json_has", 2, func(a arguments) (any, error) {
 		v, err := decode(a.text(0))
 		if err != nil {
 			return nil, err
 		}
-		sortKeys(v)
-		var b strings.Builder
-		pretty(&b, v, "\n")
-		return checkLength(b.String())
+		return boolean(hasKey(v, a.text(1)))
 	}),
-	strict("rota_json_set", 4, jsonSet),
 }
 
 // documentOf converts a value to JSON.
@@ -75,33 +62,21 @@ func documentOf(a arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if elem := k.Elem(); elem != kind.Unknown {
-		list, err := decodeArray(asText(v))
-		if err != nil {
-			return nil, err
-		}
-		out, err := documentsOf(elem, list, zone)
-		return encode(out), err
+	elem := k.Elem()
+	switch {
+	case isJSON(k) || k == kind.Record:
+		return v, nil
+	case elem == kind.Unknown:
+		w, err := inDocument(k, v, zone)
+		return encode(w), err
 	}
-	w, err := inDocument(k, v, zone)
-	return encode(w), err
-}
-
-func documentsOf(elem kind.Kind, list []any, zone *time.Location) (out []any, err error) {
-	out = make([]any, len(list))
+	list, err := decodeArray(asText(v))
 	for i, e := range list {
-		switch e := e.(type) {
-		case nil:
-		case []any:
-			out[i], err = documentsOf(elem, e, zone)
-		default:
-			out[i], err = inDocument(elem, e, zone)
-		}
-		if err != nil {
-			return nil, err
+		if e != nil && err == nil {
+			list[i], err = inDocument(elem, e, zone)
 		}
 	}
-	return out, nil
+	return encode(list), err
 }
 
 // inDocument converts one value to its form in a document.
@@ -115,8 +90,8 @@ func inDocument(k kind.Kind, v any, zone *time.Location) (any, error) {
 			text += ":00" // an offset has its minutes there
 		}
 		return text, nil
-	case kind.JSON, kind.PlainJSON, kind.Record:
-		return decode(asText(v))
+	case kind.JSON, kind.PlainJSON:
+		return v, nil // an element of an array, which is decoded
 	case kind.Float, kind.Float4, kind.Numeric:
 		if f, real := v.(float64); real && f == math.Trunc(f) && math.Abs(f) < 1e15 {
 			return int64(f), nil
@@ -289,25 +264,4 @@ func jsonPairs(a arguments) (any, error) {
 		list[i] = &object{keys: []string{"key", "value"}, values: map[string]any{"key": key, "value": v}}
 	}
 	return checkLength(encode(list))
-}
-
-// sortValues sorts values of a kind.
-func sortValues(list []any, k kind.Kind, descending bool) {
-	less := func(x, y any) bool { return realOf(x) < realOf(y) }
-	switch {
-	case k == kind.Interval:
-		total := func(v any) int64 {
-			i, _ := loadInterval(asText(v)) // it is held, so it can be read
-			return i.total()
-		}
-		less = func(x, y any) bool { return total(x) < total(y) }
-	case !k.Number():
-		less = func(x, y any) bool { return asText(x) < asText(y) }
-	}
-	sort.SliceStable(list, func(i, j int) bool {
-		if descending {
-			return less(list[j], list[i])
-		}
-		return less(list[i], list[j])
-	})
 }

@@ -25,29 +25,19 @@ var numberFunctions = []Function{
 		return a.real(0) / a.real(1), nil
 	}),
 	strict("rota_mod", 2, modulo),
-	strict("rota_gcd", 2, func(a arguments) (any, error) {
-		x, y := a.int(0), a.int(1)
-		for y != 0 {
-			x, y = y, x%y
-		}
-		return max(x, -x), nil
-	}),
-	strict("rota_xor", 2, func(a arguments) (any, error) { return a.int(0) ^ a.int(1), nil }),
 	strict("rota_round", 2, func(a arguments) (any, error) { return decimal(a[0], a.int(1), true) }),
 	strict("rota_trunc", 2, func(a arguments) (any, error) { return decimal(a[0], a.int(1), false) }),
 	strict("rota_rint", 1, func(a arguments) (any, error) { return math.RoundToEven(a.real(0)), nil }),
 	strict("rota_ceil", 1, func(a arguments) (any, error) { return integral(a[0], math.Ceil) }),
 	strict("rota_floor", 1, func(a arguments) (any, error) { return integral(a[0], math.Floor) }),
-	strict("rota_cbrt", 1, func(a arguments) (any, error) { return math.Cbrt(a.real(0)), nil }),
 	strict("rota_sqrt", 1, func(a arguments) (any, error) {
 		if a.real(0) < 0 {
 			return nil, valueError("2201F", "cannot take square root of a negative number")
 		}
 		return math.Sqrt(a.real(0)), nil
 	}),
-	strict("rota_ln", 1, func(a arguments) (any, error) { return logarithm(a.real(0), math.E) }),
-	strict("rota_log", 1, func(a arguments) (any, error) { return logarithm(a.real(0), 10) }),
-	strict("rota_log", 2, func(a arguments) (any, error) { return logarithm(a.real(0), a.real(1)) }),
+	strict("rota_ln", 1, func(a arguments) (any, error) { return logarithm(a.real(0), math.Log) }),
+	strict("rota_log", 1, func(a arguments) (any, error) { return logarithm(a.real(0), math.Log10) }),
 	strict("rota_power", 2, func(a arguments) (any, error) {
 		f := math.Pow(a.real(0), a.real(1))
 		if math.IsNaN(f) || a.real(0) == 0 && a.real(1) < 0 {
@@ -94,18 +84,11 @@ func exact(f float64) (*big.Rat, bool) {
 	return new(big.Rat).SetString(strconv.FormatFloat(f, 'f', -1, 64))
 }
 
-func logarithm(x, base float64) (any, error) {
-	switch {
-	case x <= 0:
+func logarithm(x float64, log func(float64) float64) (any, error) {
+	if x <= 0 {
 		return nil, valueError("2201E", "cannot take logarithm of a number that is not positive")
-	case base == math.E:
-		return math.Log(x), nil
-	case base == 10:
-		return math.Log10(x), nil
-	case base == 2:
-		return math.Log2(x), nil
 	}
-	return math.Log(x) / math.Log(base), nil
+	return log(x), nil
 }
 
 func integral(v any, how func(float64) float64) (any, error) {

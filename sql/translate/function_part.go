@@ -1,7 +1,6 @@
 package translate
 
 import (
-	"math"
 	"strings"
 	"time"
 
@@ -93,6 +92,9 @@ func zonePart(part string, t time.Time) (any, bool) {
 }
 
 func noPart(part string, k kind.Kind) error {
+	if !partNames[part] {
+		return valueError(StateValue, "unit %q not recognized for type %s", part, typeTitle(k)).withHint("%s", suggestion(part, "use one of", partList))
+	}
 	return valueError(StateUnsupported, "unit %q not supported for type %s", part, typeTitle(k)).withHint("use one of %s", strings.Join(partList, ", "))
 }
 
@@ -198,12 +200,12 @@ func intervalPart(part string, i interval) (any, error) {
 	return nil, noPart(part, kind.Interval)
 }
 
-// truncate is date_trunc for a stored time.
-func truncate(part, stored string, zone *time.Location) (any, error) {
+// truncate is date_trunc. Days begin at midnight of the zone.
+func truncate(a arguments, zone *time.Location) (any, error) {
+	part, stored := partOf(a.text(0)), a.text(1)
 	if isInfinite(stored) {
 		return stored, nil
 	}
-	part = partOf(part)
 	t, k, err := loadTime(stored)
 	if err != nil || strings.Count(stored, " ") == 2 {
 		i, intervalErr := loadInterval(stored)
@@ -217,7 +219,7 @@ func truncate(part, stored string, zone *time.Location) (any, error) {
 	}
 	cut, ok := truncated(part, t)
 	if !ok {
-		return nil, valueError(StateValue, "unit %q not recognized for type %s", part, typeTitle(k)).withHint("use one of microseconds, milliseconds, second, minute, hour, day, week, month, quarter, year, decade, century, millennium")
+		return nil, noPart(part, k)
 	}
 	return storeTime(cut, k)
 }
@@ -272,29 +274,4 @@ func truncateInterval(part string, i interval) (any, error) {
 		return nil, noPart(part, kind.Interval)
 	}
 	return i.stored(), nil
-}
-
-// bin is date_bin: rounds a time down to a multiple of an interval from an origin.
-func bin(a arguments) (any, error) {
-	step, err := loadInterval(a.text(0))
-	if err != nil {
-		return nil, err
-	}
-	t, k, err := loadTime(a.text(1))
-	if err != nil {
-		return nil, err
-	}
-	origin, _, err := loadTime(a.text(2))
-	if err != nil {
-		return nil, err
-	}
-	if step.months != 0 {
-		return nil, valueError(StateUnsupported, "timestamps cannot be binned into intervals containing months or years")
-	}
-	stride := step.days*dayLong + step.micros
-	if stride <= 0 {
-		return nil, valueError(StateValue, "stride must be greater than zero")
-	}
-	n := math.Floor(float64(t.UnixMicro()-origin.UnixMicro()) / float64(stride))
-	return storeTime(time.UnixMicro(origin.UnixMicro()+int64(n)*stride).UTC(), k)
 }

@@ -18,56 +18,8 @@ var regexFunctions = []Function{
 		}
 		return boolean(re.MatchString(a.text(0)))
 	}),
-	strict("rota_similar", 2, func(a arguments) (any, error) { return similar(a.text(0), a.text(1), `\`) }),
-	strict("rota_similar", 3, func(a arguments) (any, error) { return similar(a.text(0), a.text(1), a.text(2)) }),
 	strict("rota_regex_substr", 2, regexSubstr),
-	strict("rota_regex_whole", 2, func(a arguments) (any, error) {
-		re, _, err := compile(a.text(0), a.text(1), "")
-		if err != nil {
-			return nil, err
-		}
-		if at := re.FindStringIndex(a.text(0)); at != nil {
-			return a.text(0)[at[0]:at[1]], nil
-		}
-		return nil, nil
-	}),
-	strict("rota_regex_count", 2, func(a arguments) (any, error) {
-		re, _, err := compile(a.text(0), a.text(1), "")
-		if err != nil {
-			return nil, err
-		}
-		found, err := re.findAll(a.text(0))
-		return int64(len(found)), err
-	}),
 	strict("rota_regex_replace", 4, regexReplace),
-	strict("rota_regex_match", 3, func(a arguments) (any, error) {
-		re, _, err := compile(a.text(0), a.text(1), a.text(2))
-		if err != nil {
-			return nil, err
-		}
-		m := re.FindStringSubmatchIndex(a.text(0))
-		if m == nil {
-			return nil, nil
-		}
-		return encode(groups(a.text(0), m)), nil
-	}),
-	strict("rota_regex_matches", 3, func(a arguments) (any, error) {
-		re, all, err := compile(a.text(0), a.text(1), a.text(2))
-		if err != nil {
-			return nil, err
-		}
-		found, err := re.find(a.text(0), all)
-		if err != nil {
-			return nil, err
-		}
-		list := []any{}
-		for _, m := range found {
-			list = append(list, groups(a.text(0), m))
-		}
-		return checkLength(encode(list))
-	}),
-	strict("rota_regex_split", 2, regexSplit),
-	strict("rota_regex_split", 3, regexSplit),
 }
 
 // pattern is a compiled pattern with its number of steps.
@@ -219,69 +171,20 @@ func stepsOf(written string) (int, error) {
 	return len(program.Inst), nil
 }
 
-// similar is SIMILAR TO: % and _ of LIKE, with | * + ? {} () and [].
-func similar(text, pattern, escape string) (any, error) {
-	var b strings.Builder
-	b.WriteString(`(?s)\A(?:`)
-	inside := false
-	for i := 0; i < len(pattern); i++ {
-		c := pattern[i]
-		switch {
-		case escape != "" && c == escape[0] && i+1 < len(pattern):
-			i++
-			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
-		case inside:
-			inside = c != ']'
-			b.WriteByte(c)
-		case c == '[':
-			inside = true
-			b.WriteByte(c)
-		case c == '%':
-			b.WriteString(".*")
-		case c == '_':
-			b.WriteByte('.')
-		case strings.IndexByte(`.^$\`, c) >= 0:
-			b.WriteString(`\` + string(c))
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteString(`)\z`)
-	re, err := compiled(b.String())
-	if err == nil {
-		err = re.checkCost(text)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return boolean(re.MatchString(text))
-}
-
+// regexSubstr is what the first parentheses of a pattern found, or the whole if it has none.
 func regexSubstr(a arguments) (any, error) {
 	re, _, err := compile(a.text(0), a.text(1), "")
 	if err != nil {
 		return nil, err
 	}
 	m := re.FindStringSubmatchIndex(a.text(0))
-	if m == nil {
+	if len(m) > 2 {
+		m = m[2:]
+	}
+	if m == nil || m[0] < 0 {
 		return nil, nil
 	}
-	return groups(a.text(0), m)[0], nil
-}
-
-// groups are what the parentheses of a pattern found, or the whole if it has none.
-func groups(text string, m []int) (list []any) {
-	if len(m) == 2 {
-		return []any{text[m[0]:m[1]]}
-	}
-	for i := 2; i < len(m); i += 2 {
-		if m[i] < 0 {
-			list = append(list, nil)
-			continue
-		}
-		list = append(list, text[m[i]:m[i+1]])
-	}
-	return list
+	return a.text(0)[m[0]:m[1]], nil
 }
 
 func regexReplace(a arguments) (any, error) {
@@ -333,23 +236,4 @@ func expandInto(b *strings.Builder, with, text string, m []int) {
 			b.WriteString(text[m[2*group]:m[2*group+1]])
 		}
 	}
-}
-
-func regexSplit(a arguments) (any, error) {
-	flags := ""
-	if len(a) > 2 {
-		flags = a.text(2)
-	}
-	re, _, err := compile(a.text(0), a.text(1), flags)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := re.findAll(a.text(0)); err != nil { // Split looks for as many
-		return nil, err
-	}
-	list := []any{}
-	for _, part := range re.Split(a.text(0), -1) {
-		list = append(list, part)
-	}
-	return checkLength(encode(list))
 }

@@ -4,8 +4,6 @@ import (
 	"crypto/md5"
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -49,11 +47,6 @@ var textFunctions = []Function{
 		}
 		return string(runes), nil
 	}),
-	strict("rota_translate", 3, translate),
-	strict("rota_overlay", 3, func(a arguments) (any, error) {
-		return overlay(a.text(0), a.text(1), a.int(2), int64(utf8.RuneCountInString(a.text(1))))
-	}),
-	strict("rota_overlay", 4, func(a arguments) (any, error) { return overlay(a.text(0), a.text(1), a.int(2), a.int(3)) }),
 	strict("rota_substr", 2, func(a arguments) (any, error) { return substr(a.text(0), a.int(1), 1<<40) }),
 	strict("rota_substr", 3, func(a arguments) (any, error) { return substr(a.text(0), a.int(1), a.int(2)) }),
 	strict("rota_split_part", 3, splitPart),
@@ -61,11 +54,8 @@ var textFunctions = []Function{
 		sum := md5.Sum([]byte(a.text(0)))
 		return hex.EncodeToString(sum[:]), nil
 	}),
-	strict("rota_to_hex", 1, func(a arguments) (any, error) { return strconv.FormatUint(uint64(a.int(0)), 16), nil }),
 	strict("rota_quote_ident", 1, func(a arguments) (any, error) { return quoteIdent(a.text(0)), nil }),
-	strict("rota_quote_literal", 1, func(a arguments) (any, error) { return quoteText(a.text(0)), nil }),
 	strict("rota_encode", 2, encodeBytes),
-	strict("rota_decode", 2, decodeBytes),
 	withNulls("rota_format", -1, formatText),
 	withNulls("rota_concat_ws", -1, concatWith),
 }
@@ -114,41 +104,6 @@ func pad(a arguments) (any, error) {
 		return checkLength(string(more) + string(text))
 	}
 	return checkLength(string(text) + string(more))
-}
-
-func translate(a arguments) (any, error) {
-	from, to := []rune(a.text(1)), []rune(a.text(2))
-	change := map[rune]rune{}
-	for i, r := range from {
-		if _, twice := change[r]; twice {
-			continue
-		}
-		change[r] = -1
-		if i < len(to) {
-			change[r] = to[i]
-		}
-	}
-	return strings.Map(func(r rune) rune {
-		if other, is := change[r]; is {
-			return other
-		}
-		return r
-	}, a.text(0)), nil
-}
-
-func overlay(text, with string, from, count int64) (any, error) {
-	if from < 1 {
-		return nil, valueError("22011", "negative substring length not allowed")
-	}
-	before, err := substr(text, 1, from-1)
-	if err != nil {
-		return nil, err
-	}
-	after, err := substr(text, from+count, 1<<40)
-	if err != nil {
-		return nil, err
-	}
-	return checkLength(before.(string) + with + after.(string))
 }
 
 func substr(text string, from, count int64) (any, error) {
@@ -223,25 +178,6 @@ func encodeBytes(a arguments) (any, error) {
 	return nil, valueError(StateValue, "unrecognized encoding: %q", shorten(a.text(1))).withHint("use hex, base64 or escape")
 }
 
-func decodeBytes(a arguments) (any, error) {
-	var b []byte
-	var err error
-	switch strings.ToLower(a.text(1)) {
-	case "hex":
-		b, err = hex.DecodeString(a.text(0))
-	case "base64":
-		b, err = base64.StdEncoding.DecodeString(a.text(0))
-	case "escape":
-		b = []byte(a.text(0))
-	default:
-		return nil, valueError(StateValue, "unrecognized encoding: %q", shorten(a.text(1))).withHint("use hex, base64 or escape")
-	}
-	if err != nil {
-		return nil, valueError(StateValue, "invalid %s data: %v", a.text(1), err)
-	}
-	return b, nil
-}
-
 // concatWith joins texts with the first one as the separator.
 func concatWith(a arguments) (any, error) {
 	if len(a) == 0 || a[0] == nil {
@@ -261,67 +197,37 @@ func concatWith(a arguments) (any, error) {
 	return checkLength(strings.Join(words, a.text(0)))
 }
 
-// formatText is format(): %s is a text, %I a name, %L a literal.
+// formatText is format(): %s is a text, %I a name, %L a literal, %% a percent sign.
 func formatText(a arguments) (any, error) {
-	if len(a) == 0 || a[0] == nil {
+	if a[0] == nil {
 		return nil, nil
 	}
+	parts := strings.Split(a.text(0), "%")
 	var b strings.Builder
-	next, pattern := 1, a.text(0)
-	for i := 0; i < len(pattern); i++ {
-		if pattern[i] != '%' {
-			b.WriteByte(pattern[i])
+	b.WriteString(parts[0])
+	next := 1
+	for i := 1; i < len(parts); i++ {
+		switch {
+		case parts[i] == "" && i+1 < len(parts): // %%
+			i++
+			b.WriteString("%" + parts[i])
 			continue
-		}
-		spec, width, at, flag := readSpec(pattern[i+1:])
-		i += spec
-		if i >= len(pattern) {
+		case parts[i] == "":
 			return nil, valueError(StateValue, "unterminated format() type specifier").withHint("for a single %% write %%%%")
-		}
-		if pattern[i] == '%' {
-			b.WriteByte('%')
-			continue
-		}
-		if at > 0 {
-			next = at
-		}
-		if next >= len(a) {
+		case next >= len(a):
 			return nil, valueError(StateValue, "too few arguments for format()")
 		}
-		text, err := formatOne(pattern[i], a[next])
+		text, err := formatOne(parts[i][0], a[next])
 		if err != nil {
 			return nil, err
 		}
 		next++
-		if flag == '-' {
-			text = fmt.Sprintf("%-*s", width, text)
-		} else {
-			text = fmt.Sprintf("%*s", width, text)
-		}
-		b.WriteString(text)
+		b.WriteString(text + parts[i][1:])
 		if b.Len() > valueMax {
 			return nil, tooLong()
 		}
 	}
 	return b.String(), nil
-}
-
-// readSpec parses the part of a format specifier between % and its letter: 1$, -, 10.
-func readSpec(text string) (length, width, at int, flag byte) {
-	i, n := 0, 0
-	for ; i < len(text); i++ {
-		switch c := text[i]; {
-		case c >= '0' && c <= '9':
-			n = min(n*10+int(c-'0'), 100_000)
-		case c == '$':
-			at, n = n, 0
-		case c == '-':
-			flag = '-'
-		default:
-			return i + 1, n, at, flag
-		}
-	}
-	return i + 1, n, at, flag
 }
 
 func formatOne(how byte, v any) (string, error) {
@@ -339,5 +245,5 @@ func formatOne(how byte, v any) (string, error) {
 		}
 		return quoteText(asText(v)), nil
 	}
-	return "", valueError(StateValue, "unrecognized format() type specifier %q", string(how)).withHint("use %%s, %%I or %%L; the format function of SQLite is printf()")
+	return "", valueError(StateUnsupported, "format() does not support the type specifier %q", string(how)).withHint("use %%s, %%I or %%L without a position and a width")
 }

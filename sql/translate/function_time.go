@@ -63,10 +63,6 @@ var timeFunctions = []Function{
 		return x.times(1 / a.real(1)).stored(), err
 	}),
 	strict("rota_time_of", 1, timeOf),
-	strict("rota_interval_trim", 2, func(a arguments) (any, error) {
-		i, err := loadInterval(a.text(0))
-		return i.trimmed(a.text(1)).stored(), err
-	}),
 	strict("rota_interval_of", 1, func(a arguments) (any, error) { return parseInterval(a.text(0)) }),
 	strict("rota_precision", 2, func(a arguments) (any, error) {
 		t, k, err := loadTime(a.text(0))
@@ -78,22 +74,21 @@ var timeFunctions = []Function{
 	}),
 	strict("rota_extract", 2, extractPart),
 	strict("rota_extract", 3, extractPart),
-	strict("rota_date_trunc", 2, func(a arguments) (any, error) { return truncate(a.text(0), a.text(1), time.UTC) }),
-	strict("rota_clock_trunc", 3, func(a arguments) (any, error) {
-		zone, err := a.zone(2)
-		if err != nil {
-			return nil, err
-		}
-		return truncate(a.text(0), a.text(1), zone)
-	}),
+	strict("rota_date_trunc", 2, func(a arguments) (any, error) { return truncate(a, time.UTC) }),
 	strict("rota_date_trunc", 3, func(a arguments) (any, error) {
 		zone, known := zoneNamed(a.text(2))
 		if !known || zone == nil {
 			return nil, noZone(a.text(2))
 		}
-		return truncate(a.text(0), a.text(1), zone)
+		return truncate(a, zone)
 	}),
-	strict("rota_date_bin", 3, bin),
+	strict("rota_clock_trunc", 3, func(a arguments) (any, error) { // in the zone of the session, which has no abbreviations
+		zone, err := a.zone(2)
+		if err != nil {
+			return nil, err
+		}
+		return truncate(a, zone)
+	}),
 	strict("rota_age", 2, age),
 	strict("rota_age", 3, age),
 	strict("rota_to_timestamp", 1, func(a arguments) (any, error) {
@@ -103,18 +98,11 @@ var timeFunctions = []Function{
 		}
 		return storeTime(time.UnixMicro(int64(math.Round(f*1e6))).UTC(), kind.Timestamp)
 	}),
-	strict("rota_make_date", 3, func(a arguments) (any, error) {
-		return makeTime(a.int(0), a.int(1), a.int(2), 0, 0, 0, kind.Date)
-	}),
-	strict("rota_make_time", 6, func(a arguments) (any, error) {
-		return makeTime(a.int(0), a.int(1), a.int(2), a.int(3), a.int(4), a.real(5), kind.Local)
-	}),
 	strict("rota_make_interval", 7, func(a arguments) (any, error) {
 		days := a.int(2)*7 + a.int(3)
 		micros := a.int(4)*hour + a.int(5)*minute + int64(math.Round(a.real(6)*1e6))
 		return interval{a.int(0)*12 + a.int(1), days, micros}.stored(), nil
 	}),
-	strict("rota_justify", 2, justify),
 	strict("rota_time_series", 3, timeSeries),
 	strict("rota_time_series", 4, timeSeries),
 }
@@ -199,25 +187,12 @@ func timeOf(a arguments) (any, error) {
 
 // offsetZone is a zone by its offset. That of PostgreSQL is POSIX's: west is positive.
 func offsetZone(text string) (*time.Location, bool) {
-	if i, err := loadInterval(text); err == nil && strings.Count(text, " ") == 2 {
-		return time.FixedZone("", int(i.micros/second)), true
-	}
 	zone, ok := zoneOf(text)
 	if !ok || zone == nil || text == "" || text[0] != '+' && text[0] != '-' {
 		return nil, false
 	}
 	_, offset := time.Date(2000, 1, 1, 0, 0, 0, 0, zone).Zone()
 	return time.FixedZone("", -offset), true
-}
-
-func makeTime(y, m, d, h, min int64, seconds float64, k kind.Kind) (any, error) {
-	micros := int64(math.Round(seconds * 1e6))
-	year, month, day, hours, minutes := int(y), int(m), int(d), int(h), int(min)
-	t := time.Date(year, time.Month(month), day, hours, minutes, int(micros/second), int(micros%second)*1000, time.UTC)
-	if t.Day() != day || int(t.Month()) != month || hours > 24 || minutes > 59 {
-		return nil, valueError(StateTimeRange, "date field value out of range: %d-%02d-%02d", year, month, day)
-	}
-	return storeTime(t, k)
 }
 
 // age is the time between two in years, months and days.
@@ -255,41 +230,6 @@ func age(a arguments) (any, error) {
 		months--
 	}
 	return interval{sign * months, sign * days, sign * micros}.stored(), nil
-}
-
-// justify makes days of hours (1), months of days (2), or both (3), and then lets the
-// smaller parts have the sign of the larger.
-func justify(a arguments) (any, error) {
-	i, err := loadInterval(a.text(0))
-	how := a.int(1)
-	if how&1 != 0 {
-		i.days += i.micros / dayLong
-		i.micros %= dayLong
-	}
-	if how&2 != 0 {
-		i.months += i.days / 30
-		i.days %= 30
-		below := i.days
-		if below == 0 && how == 3 {
-			below = i.micros
-		}
-		i.months, i.days = alignSigns(i.months, i.days, below, 30)
-	}
-	if how&1 != 0 {
-		i.days, i.micros = alignSigns(i.days, i.micros, i.micros, dayLong)
-	}
-	return i.stored(), err
-}
-
-// alignSigns gives the smaller part the sign of the larger one.
-func alignSigns(large, small, sign, unit int64) (int64, int64) {
-	switch {
-	case large > 0 && sign < 0:
-		return large - 1, small + unit
-	case large < 0 && sign > 0:
-		return large + 1, small - unit
-	}
-	return large, small
 }
 
 // seriesMax is how many values a series may have.

@@ -159,7 +159,7 @@ func (t *translator) quantified(e *query.Quantified, s *scope) (value, error) {
 		return t.inArray(x, isNot, array, e)
 	}
 	alias := t.alias("any")
-	y := value{sql: raw(quoted(alias) + `."value"`), kind: array.kind.Elem(), level: atom, at: e.Place(), ungrouped: array.ungrouped}
+	y := value{sql: raw(quoted(alias) + `."value"`), kind: elemOf(array.kind), level: atom, at: e.Place(), ungrouped: array.ungrouped}
 	return t.each(e, x, y, cat("json_each(", array, ") AS ", quoted(alias)))
 }
 
@@ -172,7 +172,7 @@ func (t *translator) arrayFor(x, array value, e *query.Quantified) (value, error
 		}
 		return t.implicit(array, elem.Array())
 	}
-	if array.kind.Elem() == kind.Unknown && array.kind != kind.AnyArray && array.kind != dynamic {
+	if elemOf(array.kind) == kind.Unknown {
 		return array, queryError("42809", e.Array.Place(), "op ANY/ALL (array) requires array on right side").withHint("write IN (…), or cast it: x::text[]")
 	}
 	return array, nil
@@ -180,8 +180,7 @@ func (t *translator) arrayFor(x, array value, e *query.Quantified) (value, error
 
 // inArray tests whether a value is an element of an array.
 func (t *translator) inArray(x value, not bool, array value, e *query.Quantified) (value, error) {
-	elem := kindElse(array.kind.Elem(), dynamic)
-	y := value{sql: raw(`"value"`), kind: elem, level: atom, at: e.Place()}
+	y := value{sql: raw(`"value"`), kind: elemOf(array.kind), level: atom, at: e.Place()}
 	x, y, err := t.comparable("=", x, y, e.Place())
 	if err != nil {
 		return x, err

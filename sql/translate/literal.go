@@ -71,10 +71,8 @@ func (t *translator) implicit(v value, k kind.Kind) (value, error) {
 		v = t.rowJSON(v)
 	}
 	switch {
-	case v.kind == k || k == kind.Unknown || k == dynamic && !v.untyped():
+	case v.kind == k || k == kind.Unknown:
 		return v, nil
-	case k == dynamic:
-		return t.resolveUnknown(v)
 	case v.param > 0 && v.kind == kind.Unknown:
 		return t.resolveParam(v, k)
 	case v.null:
@@ -137,9 +135,6 @@ func elementsOf(k kind.Kind, stored any, at int) (elems []value) {
 		return nil
 	}
 	for _, e := range list {
-		if _, nested := e.([]any); nested {
-			return nil
-		}
 		v := value{kind: k.Elem(), level: asTerm, at: at, sql: raw(valueLiteral(scalarOf(e)))}
 		elems = append(elems, v)
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/rotajobs/rota/sql/query"
 )
 
-// like translates LIKE, ILIKE, SIMILAR TO or GLOB.
+// like translates LIKE or ILIKE.
 func (t *translator) like(e *query.Like, s *scope) (value, error) {
 	x, err := t.expr(e.X, s)
 	if err != nil {
@@ -42,14 +42,8 @@ func (t *translator) matching(how string, not bool, x, y value, escape *value, a
 	}
 	word := map[bool]string{true: "NOT "}[not]
 	switch how {
-	case "SIMILAR":
-		args := []value{x, y}
-		if escape != nil {
-			args = append(args, *escape)
-		}
-		return negated(call(kind.Boolean, "rota_similar", args...), not), nil
-	case "GLOB":
-		return negated(call(kind.Boolean, "glob", y, x), not), nil
+	case "SIMILAR", "GLOB":
+		return x, unsupported(at, "%s is not supported", how).withHint("use LIKE, or ~ with a regular expression")
 	case "ILIKE":
 		if escape != nil {
 			return negated(call(kind.Boolean, "regexp", y, x, *escape), not), nil

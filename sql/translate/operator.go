@@ -43,15 +43,19 @@ func (t *translator) applyOperator(op string, x, y value, at int) (value, error)
 		return t.regex(op, x, y, at)
 	case "~~", "!~~", "~~*", "!~~*":
 		return t.likeOperator(op, x, y, at)
-	case "@>", "<@", "&&", "?", "?|", "?&":
+	case "@>", "<@", "&&", "?":
 		return t.contains(op, x, y, at)
-	case "&", "|", "<<", ">>", "#":
+	case "&", "|", "<<", ">>":
 		return t.bits(op, x, y, at)
-	case "^@":
-		x, y, err := t.bothTexts(op, x, y, at)
-		return call(kind.Boolean, "rota_starts", x, y), err
+	case "#", "^@", "?|", "?&", "@@", "-|-", "#-", "@?":
+		return x, unsupported(at, "operator %s is not supported", op).withHint("%s", operatorHints[op])
 	}
 	return x, noOperator(op, x, y, at)
+}
+
+// operatorHints say what to write instead of operators of PostgreSQL that Rota does not have.
+var operatorHints = map[string]string{
+	"#": "use arithmetic", "^@": "use starts_with", "?|": "use ? and OR", "?&": "use ? and AND", "@@": "use ~", "#-": "build the document in the client", "@?": "use #> and a comparison",
 }
 
 // noOperator is the error of an operator that does not exist for these kinds.
@@ -62,7 +66,7 @@ func noOperator(op string, x, y value, at int) error {
 // castHint suggests a type to cast to.
 func castHint(x, y value) kind.Kind {
 	for _, k := range []kind.Kind{x.kind, y.kind} {
-		if k != kind.Unknown && k != dynamic && categoryOf(k) != categoryText {
+		if k != kind.Unknown && categoryOf(k) != categoryText {
 			return k
 		}
 	}
@@ -145,12 +149,7 @@ func (t *translator) concat(x, y value, at int) (value, error) {
 	case ax || ay:
 		return t.joinArrays(x, y)
 	case x.kind == kind.JSON || y.kind == kind.JSON:
-		if x, err = t.implicit(x, kind.JSON); err == nil {
-			y, err = t.implicit(y, kind.JSON)
-		}
-		return call(kind.JSON, "rota_json_concat", x, y), err
-	case x.kind == kind.Bytea && y.kind == kind.Bytea:
-		return newValue(kind.Bytea, atom, cat("CAST(", x.parenthesized(), " || ", y.parenthesized(), " AS BLOB)"), x, y), nil
+		return x, unsupported(at, "operator || for jsonb is not supported").withHint("build the document in the client")
 	case !isText(x) && !isText(y):
 		return x, noOperator("||", x, y, at)
 	}
@@ -168,7 +167,7 @@ func (t *translator) concat(x, y value, at int) (value, error) {
 
 // isText reports whether a value is a text or can become one.
 func isText(v value) bool {
-	return v.untyped() || categoryOf(v.kind) == categoryText || v.kind == dynamic
+	return v.untyped() || categoryOf(v.kind) == categoryText
 }
 
 // bothTexts converts two values to texts.
@@ -190,9 +189,6 @@ func (t *translator) bits(op string, x, y value, at int) (value, error) {
 	k, err := t.unify("operator "+op, values)
 	if err != nil || !isInteger(k) {
 		return x, noOperator(op, x, y, at)
-	}
-	if op == "#" {
-		return call(k, "rota_xor", values...), nil
 	}
 	return newValue(k, asTerm, cat(values[0].parenthesized(), " "+op+" ", values[1].parenthesized()), values...), nil
 }

@@ -33,6 +33,7 @@ type column struct {
 	sql   *sql
 	alias string // name in the text, as a column of a subquery
 	from  Origin
+	set   *setFunction // whose records it contains
 }
 
 // ungroupedColumn is a column that is not an argument of an aggregate.
@@ -134,7 +135,7 @@ func (s *scope) pickColumn(among []column, name, written string, at int) (v valu
 }
 
 func (s *scope) value(c column, at int) value {
-	v := value{sql: c.sql.from(at), kind: c.kind, level: atom, at: at, from: c.from}
+	v := value{sql: c.sql.from(at), kind: c.kind, level: atom, at: at, from: c.from, set: c.set}
 	if s.sel != nil {
 		v.ungrouped = []ungroupedColumn{{s.sel, c.name, at}}
 	}

@@ -215,7 +215,7 @@ func (t *translator) add(sel *selection, name string, v value) error {
 		return queryError(StateLimit, v.at, "the query has more than %d columns", columnsMax).withHint("select only the columns that you need")
 	}
 	sel.items = append(sel.items, v)
-	sel.columns = append(sel.columns, column{name: name, kind: v.kind, from: v.from})
+	sel.columns = append(sel.columns, column{name: name, kind: v.kind, from: v.from, set: v.set})
 	return nil
 }
 
@@ -294,7 +294,7 @@ func (t *translator) count(e query.Expr, outer *scope, word string) (*sql, error
 	if err != nil || v.null {
 		return nil, err
 	}
-	if categoryOf(v.kind) != categoryNumber && !v.untyped() && v.kind != dynamic {
+	if categoryOf(v.kind) != categoryNumber && !v.untyped() {
 		return nil, queryError(StateMismatch, e.Place(), "argument of %s must be type bigint, not type %s", word, typeTitle(v.kind))
 	}
 	if n, is := e.(*query.Unary); is && n.Op == "-" {

@@ -1,52 +1,113 @@
 package translate
 
 import (
+	_ "embed"
+	"sort"
 	"strings"
 
 	"github.com/rotajobs/rota/sql/kind"
 )
 
-// function is the signature of a function with its text for SQLite. In addition to kinds an
-// argument can be
-//
-//	any      of any kind
-//	number   a number of any kind
-//	same     of the same kind as the other arguments marked same
-//	array    an array
-//	elem     an element of that array
-type function struct {
-	name     string
-	args     []string
-	optional int
-	variadic bool
-	set      bool
-	returns  string
-	fields   []column
-	as       string // the text: $1 is the first argument, $* are all, $- all but the first
-	zoned    string // the text where the session's zone is not UTC: it is $z; empty: the same
+//go:embed data/functions.txt
+var functionLines string
+
+//go:embed data/hints.txt
+var hintLines string
+
+// functions are the functions of queries by name.
+var functions = parseFunctions(functionLines)
+
+// functionNames are the names of all functions, for suggestions.
+var functionNames = func() (names []string) {
+	for name := range functions {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}()
+
+// FunctionNames are the names of the functions of a class, sorted: "" for functions of values, "set" for functions that
+// return rows, "aggregate", "within" and "over".
+func FunctionNames(of string) (names []string) {
+	for _, name := range functionNames {
+		if string(functions[name][0].class) == of && name[0] != '_' {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
-// parseFunctions parses lines of the form: name(kinds) returns = text. After a bar follows the
-// text for sessions whose zone is not UTC. An argument that ends in ? is optional; one that ends
-// in … can be repeated.
+// replacements are hints for functions that do not exist, by name.
+var replacements = func() map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(hintLines) {
+		if name, hint, found := strings.Cut(strings.TrimSpace(line), ": "); found && name[0] != '#' {
+			all[name] = hint
+		}
+	}
+	return all
+}()
+
+// function is the signature of a function with its text for SQLite. An argument is a kind or
+//
+//	any       of any kind
+//	number    a number of any kind
+//	same      of the same kind as the other arguments marked same
+//	ordered   the same, of a kind that has an order
+//	scalar    of a kind that has an order, and not a boolean
+//	array     an array
+//	elem      an element of that array
+//	words     an array whose elements are written as in an answer
+//	output    a value written as in an answer
+//	document  a value written as in a JSON document
+//	key       a value written as the name of a field of one
+//	element   a value written as an element of an array
+//
+// and the result is a kind, or one of these words for the kind of that argument.
+type function struct {
+	name     string
+	class    class
+	args     []string
+	optional int      // arguments at the end that can be missing
+	repeat   int      // arguments at the end that can be repeated together
+	returns  string   // of a set of records: record
+	fields   []column // of a set
+	text     string   // $1 is the first argument, $* all, $k the kind of the last, $z the zone, $d 1 for DESC
+	other    string   // text in a zone other than UTC; of an aggregate, its text with DISTINCT
+}
+
+// class says where a function can be called.
+type class string
+
+const (
+	scalarClass    class = ""
+	setClass       class = "set"
+	windowClass    class = "over"
+	aggregateClass class = "aggregate"
+	withinClass    class = "within" // an aggregate with WITHIN GROUP
+)
+
+// parseFunctions parses lines of the form: name(kinds) result = text | other. An argument that ends in ? is optional;
+// one that ends in … can be repeated.
 func parseFunctions(lines string) map[string][]*function {
 	all := map[string][]*function{}
-	for _, line := range strings.Split(lines, "\n") {
+	for line := range strings.Lines(lines) {
 		line = strings.TrimSpace(line)
-		if line == "" {
+		if line == "" || line[0] == '#' {
 			continue
 		}
-		head, as, _ := strings.Cut(line, " = ")
+		head, text, _ := strings.Cut(line, " = ")
 		name, rest, _ := strings.Cut(head, "(")
-		args, returns, _ := strings.Cut(rest, ") ")
-		f := &function{name: name, returns: kindName(returns)}
-		f.as, f.zoned, _ = strings.Cut(as, " | ")
+		args, result, _ := strings.Cut(rest, ") ")
+		f := &function{name: name}
+		f.text, f.other, _ = strings.Cut(text, " | ")
+		if text == "" {
+			f.text = name + "($*)"
+		}
 		for _, a := range strings.Split(args, ",") {
 			f.declareArg(strings.TrimSpace(a))
 		}
-		if as == "" {
-			f.as = name + "($*)"
-		}
+		f.declareResult(result)
 		all[name] = append(all[name], f)
 	}
 	return all
@@ -59,9 +120,34 @@ func (f *function) declareArg(a string) {
 	case strings.HasSuffix(a, "?"):
 		f.optional++
 	case strings.HasSuffix(a, "…"):
-		f.variadic = true
+		f.repeat++
 	}
 	f.args = append(f.args, kindName(strings.TrimRight(a, "?…")))
+}
+
+// declareResult parses the class of the function and its result. A set has one column or several.
+func (f *function) declareResult(result string) {
+	first, rest, more := strings.Cut(result, " ")
+	switch c := class(first); {
+	case strings.Contains(f.text, "{") && c != withinClass:
+		f.class = aggregateClass
+	case more:
+		f.class, result = c, rest
+	}
+	if f.class != setClass {
+		f.returns = kindName(result)
+		return
+	}
+	for _, field := range strings.Split(result, ", ") {
+		name, k, named := strings.Cut(field, " ")
+		if !named {
+			name, k = "", name
+		}
+		f.fields = append(f.fields, column{name: name, kind: kind.Kind(kindName(k))})
+	}
+	if f.returns = string(kind.Record); len(f.fields) == 1 {
+		f.returns = string(f.fields[0].kind)
+	}
 }
 
 // kindName is the canonical name of a kind.
@@ -76,6 +162,32 @@ func kindName(name string) string {
 	return name
 }
 
+// fromCatalogue converts a signature of the catalogue.
+func fromCatalogue(sig Signature) *function {
+	f := &function{name: sig.Name, returns: string(sig.Returns), optional: sig.Optional}
+	if sig.Variadic {
+		f.repeat = 1
+	}
+	for _, k := range sig.Args {
+		arg := string(k)
+		if k == kind.Unknown {
+			arg = "any"
+		}
+		f.args = append(f.args, arg)
+	}
+	if sig.Set {
+		f.class, f.fields = setClass, []column{{kind: sig.Returns}}
+	}
+	for i, c := range sig.Fields {
+		f.fields = append(f.fields[:i], column{name: c.Name, kind: c.Kind})
+	}
+	f.text = sig.Name + "($*)"
+	if sig.As != "" {
+		f.text = sig.As + "($*)"
+	}
+	return f
+}
+
 // spec is the signature for messages.
 func (f *function) spec() string {
 	args := make([]string, len(f.args))
@@ -86,11 +198,25 @@ func (f *function) spec() string {
 }
 
 // arg is the kind of the argument at a position.
-func (f *function) arg(i int) string { return f.args[min(i, len(f.args)-1)] }
+func (f *function) arg(i int) string {
+	if i >= len(f.args) {
+		i = len(f.args) - f.repeat + (i-len(f.args))%f.repeat
+	}
+	return f.args[i]
+}
+
+// takes reports whether the function takes a number of arguments.
+func (f *function) takes(n int) bool {
+	if f.repeat > 0 {
+		fixed := len(f.args) - f.repeat
+		return n >= fixed && (n-fixed)%f.repeat == 0
+	}
+	return n >= len(f.args)-f.optional && n <= len(f.args)
+}
 
 // cost is the amount of conversion for a call with these arguments; negative: not callable.
 func (f *function) cost(args []value, t *translator) int {
-	if len(args) < len(f.args)-f.optional && !(f.variadic && len(args) == len(f.args)-1) || len(args) > len(f.args) && !f.variadic {
+	if !f.takes(len(args)) {
 		return -1
 	}
 	sum := 0
@@ -107,23 +233,26 @@ func (f *function) cost(args []value, t *translator) int {
 // costOf is the cost of converting a value between kinds.
 func costOf(from kind.Kind, to string) int {
 	k := kind.Kind(to)
-	switch {
-	case to == "any" || to == "same" || to == "elem":
+	switch to {
+	case "scalar":
+		return costIf(from != kind.Boolean, 3)
+	case "any", "same", "ordered", "elem", "output", "document", "key", "element":
+		if from == kind.Unknown {
+			return 1
+		}
 		return 3
+	case "array", "words":
+		return costIf(from == kind.Unknown || elemOf(from) != kind.Unknown, 1)
+	case "number":
+		return costIf(from == kind.Unknown || categoryOf(from) == categoryNumber, 1)
+	}
+	switch {
 	case from == k:
 		return 0
 	case from == kind.Unknown && k == kind.Text:
 		return 1
-	case from == kind.Unknown && to == "number":
-		return 3
 	case from == kind.Unknown:
 		return 2
-	case from == dynamic:
-		return 4
-	case to == "number":
-		return costIf(categoryOf(from) == categoryNumber, 1)
-	case to == "array" || k == kind.AnyArray:
-		return costIf(from.Elem() != kind.Unknown || from == kind.AnyArray, 1)
 	case isInteger(from) && k == kind.Float: // PostgreSQL prefers it
 		return 3
 	case isInteger(from) && k == kind.Numeric:
@@ -149,127 +278,4 @@ func costIf(fits bool, cost int) int {
 		return cost
 	}
 	return -1
-}
-
-// take converts the arguments and returns the kind of the result.
-func (f *function) take(args []value, t *translator) ([]value, kind.Kind, error) {
-	args = append([]value{}, args...)
-	returns := kind.Kind(f.returns)
-	var alike []int
-	elem := kind.Unknown
-	for i := range args {
-		want := f.arg(i)
-		var err error
-		switch {
-		case want == "same":
-			alike = append(alike, i)
-		case want == "array":
-			args[i], err = t.implicitIfUnknown(args[i], kind.Text.Array())
-			if elem = args[i].kind.Elem(); elem == kind.Unknown {
-				elem = dynamic
-			}
-			if f.returns == "array" {
-				returns = args[i].kind
-			}
-		case want == "elem":
-			args[i], err = t.implicitIfUnknown(args[i], elem)
-		case want == "number":
-			args[i], err = t.implicitIfUnknown(args[i], kind.Float)
-			if f.returns == "number" {
-				returns = args[i].kind
-			}
-		case want == "any":
-			args[i], err = t.resolveUnknown(args[i])
-		default:
-			args[i], err = t.fitArgument(args[i], kind.Kind(want))
-		}
-		if err != nil {
-			return nil, "", err
-		}
-	}
-	if f.returns == "elem" {
-		returns = elem
-	}
-	return t.unifyArgs(f, args, alike, returns)
-}
-
-// fitArgument converts an argument to the kind of the parameter. A number is not converted to
-// another kind of number: functions accept all of them.
-func (t *translator) fitArgument(v value, k kind.Kind) (value, error) {
-	if categoryOf(v.kind) == categoryNumber && categoryOf(k) == categoryNumber && !v.untyped() {
-		return v, nil
-	}
-	return t.implicit(v, k)
-}
-
-func (t *translator) unifyArgs(f *function, args []value, alike []int, returns kind.Kind) ([]value, kind.Kind, error) {
-	if len(alike) == 0 {
-		return args, returns, nil
-	}
-	some := make([]value, len(alike))
-	for i, at := range alike {
-		some[i] = args[at]
-	}
-	k, err := t.unify(f.name, some)
-	if err != nil {
-		return nil, "", err
-	}
-	for i, at := range alike {
-		args[at] = some[i]
-	}
-	if f.returns == "same" {
-		returns = k
-	}
-	return args, returns, nil
-}
-
-// text is the call for SQLite in a session with a zone.
-func (f *function) text(args []value, k kind.Kind, zone string) value {
-	out := cat()
-	as := f.as
-	if zone != "" && f.zoned != "" {
-		as = f.zoned
-	}
-	rest := as
-	for rest != "" {
-		before, after, found := strings.Cut(rest, "$")
-		out.add(raw(before))
-		if !found {
-			break
-		}
-		switch c := after[0]; {
-		case c == 'z':
-			out.add(raw(quoteText(zone)))
-		case c == '*' || c == '-':
-			some := args
-			if c == '-' { // all but the first
-				some = args[1:]
-			}
-			for i, a := range some {
-				if i > 0 {
-					out.add(comma)
-				}
-				out.add(a.sql)
-			}
-		case int(c-'1') < len(args):
-			a := args[c-'1']
-			if rest := after[1:]; rest != "" && rest[0] != ',' && rest[0] != ')' || !strings.HasSuffix(before, "(") && !strings.HasSuffix(before, ", ") {
-				out.add(a.parenthesized())
-			} else {
-				out.add(a.sql)
-			}
-		default:
-			out.add(raw("NULL"))
-		}
-		rest = after[1:]
-	}
-	return newValue(k, levelOf(as), out, args...)
-}
-
-// levelOf is the precedence of a text of this package.
-func levelOf(text string) int {
-	if strings.HasSuffix(text, ")") && !strings.HasPrefix(text, "(") && !strings.Contains(text, ") ") {
-		return atom
-	}
-	return asOr
 }

@@ -11,7 +11,7 @@ import (
 // parseArray parses {a,b} to a JSON array.
 func parseArray(k kind.Kind, text string, zone *time.Location) (any, error) {
 	r := &arrayReader{text: strings.TrimSpace(text), kind: k, zone: zone}
-	v, err := r.array(0)
+	v, err := r.array()
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +32,8 @@ func (r *arrayReader) bad() error {
 	return valueError(StateBadText, "malformed array literal: %q", shorten(r.text)).withHint("write {a,b}, with double quotes around elements that contain commas")
 }
 
-func (r *arrayReader) array(depth int) ([]any, error) {
-	if r.at >= len(r.text) || r.text[r.at] != '{' || depth > 6 {
+func (r *arrayReader) array() ([]any, error) {
+	if !strings.HasPrefix(r.text, "{") {
 		return nil, r.bad()
 	}
 	r.at++
@@ -54,18 +54,13 @@ func (r *arrayReader) array(depth int) ([]any, error) {
 			r.at++
 			continue
 		case '{':
-			inner, err := r.array(depth + 1)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, inner)
-		default:
-			v, err := r.element()
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, v)
+			return nil, oneDimension(-1)
 		}
+		v, err := r.element()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
 	}
 }
 
@@ -134,21 +129,15 @@ func formatArray(k kind.Kind, stored string, zone *time.Location) string {
 	if err != nil {
 		return stored
 	}
-	return arrayBraces(k.Elem(), list, zone)
-}
-
-func arrayBraces(elem kind.Kind, list []any, zone *time.Location) string {
 	words := make([]string, len(list))
 	for i, v := range list {
 		switch v := v.(type) {
 		case nil:
 			words[i] = "NULL"
-		case []any:
-			words[i] = arrayBraces(elem, v, zone)
-		case *object:
+		case []any, *object:
 			words[i] = quoteElement(encode(v))
 		default:
-			words[i] = quoteElement(formatIn(zone, elem, v))
+			words[i] = quoteElement(formatIn(zone, k.Elem(), v))
 		}
 	}
 	return "{" + strings.Join(words, ",") + "}"

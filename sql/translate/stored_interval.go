@@ -45,24 +45,46 @@ var intervalUnits = map[string]interval{
 }
 
 // parseInterval parses an interval: 1 day, 2 hours 30 minutes, 01:30, P1DT2H, 1-2, 1 2:03.
-func parseInterval(text string) (any, error) { return parseIntervalFields(text, "") }
-
-// parseIntervalFields parses an interval with a field restriction such as day to second. A
-// number without a unit belongs to the last field, and smaller units are dropped.
-func parseIntervalFields(text, fields string) (any, error) {
+func parseInterval(text string) (any, error) {
 	word := strings.ToLower(strings.TrimSpace(text))
 	i, ok := isoInterval(word)
 	if !strings.HasPrefix(word, "p") {
-		i, ok = wordInterval(intervalTokens(word), fields)
+		i, ok = wordInterval(intervalTokens(word))
 	}
 	if !ok {
 		return nil, valueError(StateBadTime, "invalid input syntax for type interval: %q", shorten(text)).withHint("write an interval such as 1 day or 2 hours 30 minutes")
 	}
-	return i.trimmed(fields).stored(), nil
+	return i.stored(), nil
 }
 
-// wordInterval parses an interval of numbers, units and a time of day.
-func wordInterval(tokens []string, fields string) (sum interval, ok bool) {
+// parseIntervalField parses an interval whose unit is a field such as day. Smaller units are dropped.
+func parseIntervalField(text, field string) (any, error) {
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		text += " " + field
+	}
+	stored, err := parseInterval(text)
+	if err != nil {
+		return nil, err
+	}
+	i, err := loadInterval(asText(stored))
+	switch field {
+	case "year":
+		i = interval{i.months / 12 * 12, 0, 0}
+	case "month":
+		i = interval{i.months, 0, 0}
+	case "day":
+		i.micros = 0
+	case "hour":
+		i.micros -= i.micros % hour
+	case "minute":
+		i.micros -= i.micros % minute
+	}
+	return i.stored(), err
+}
+
+// wordInterval parses an interval of numbers, units and a time of day. A number without a unit means days before a
+// time of day, and seconds at the end.
+func wordInterval(tokens []string) (sum interval, ok bool) {
 	ago := false
 	for n := 0; n < len(tokens); n++ {
 		token := tokens[n]
@@ -71,7 +93,7 @@ func wordInterval(tokens []string, fields string) (sum interval, ok bool) {
 			ago = true
 		case token == "@" || token == "and":
 		case strings.Contains(token, ":"):
-			micros, fits := clockMicros(token, fields == "minute to second")
+			micros, fits := clockMicros(token)
 			if !fits {
 				return sum, false
 			}
@@ -83,65 +105,26 @@ func wordInterval(tokens []string, fields string) (sum interval, ok bool) {
 			}
 			sum.months += months
 		default:
-			unit, taken := unitBehind(tokens[n+1:], fields)
+			unit := "second"
+			if n+1 < len(tokens) {
+				if unit = tokens[n+1]; strings.Contains(unit, ":") {
+					unit = "day"
+				} else {
+					n++
+				}
+			}
 			of, known := intervalUnit(unit)
 			number, err := strconv.ParseFloat(token, 64)
 			if err != nil || !known || math.Abs(number) > 1e12 {
 				return sum, false
 			}
 			sum = sum.plus(of.times(number), 1)
-			n += taken
 		}
 	}
 	if ago {
 		sum = interval{-sum.months, -sum.days, -sum.micros}
 	}
 	return sum, len(tokens) > 0
-}
-
-// unitBehind returns the unit of a number from the following words, and how many words it uses.
-// A number without a unit before a time of day or before hours means days.
-func unitBehind(rest []string, fields string) (unit string, taken int) {
-	if len(rest) == 0 {
-		return lastField(fields), 0
-	}
-	if _, known := intervalUnit(rest[0]); known {
-		return rest[0], 1
-	}
-	if strings.Contains(rest[0], ":") || len(rest) == 1 && fields == "day to hour" {
-		return "day", 0
-	}
-	if len(rest) > 1 {
-		if of, known := intervalUnit(rest[1]); known && of.micros == hour {
-			return "day", 0
-		}
-	}
-	return "", 0
-}
-
-// lastField is the smallest field of a restriction.
-func lastField(fields string) string {
-	if fields == "" {
-		return "second"
-	}
-	return fields[strings.LastIndexByte(fields, ' ')+1:]
-}
-
-// trimmed drops the units below the last field of a restriction.
-func (i interval) trimmed(fields string) interval {
-	switch lastField(fields) {
-	case "year":
-		return interval{i.months / 12 * 12, 0, 0}
-	case "month":
-		return interval{i.months, 0, 0}
-	case "day":
-		return interval{i.months, i.days, 0}
-	case "hour":
-		i.micros -= i.micros % hour
-	case "minute":
-		i.micros -= i.micros % minute
-	}
-	return i
 }
 
 // yearsMonths parses 1-2 or -1-2.
@@ -183,9 +166,9 @@ func intervalTokens(word string) (tokens []string) {
 	return tokens
 }
 
-// clockMicros reads 01:30, 01:30:15.5 or -01:30. Two numbers are hours and minutes, unless
-// it is known that they are minutes and seconds, or the last of them has a fraction.
-func clockMicros(token string, minutes bool) (int64, bool) {
+// clockMicros reads 01:30, 01:30:15.5 or -01:30. Two numbers are hours and minutes, unless the last of them has a
+// fraction.
+func clockMicros(token string) (int64, bool) {
 	sign := int64(1)
 	if token[0] == '-' || token[0] == '+' {
 		if token[0] == '-' {
@@ -194,7 +177,7 @@ func clockMicros(token string, minutes bool) (int64, bool) {
 		token = token[1:]
 	}
 	parts := strings.Split(token, ":")
-	if len(parts) == 2 && (minutes || strings.Contains(parts[1], ".")) {
+	if len(parts) == 2 && strings.Contains(parts[1], ".") {
 		parts = append([]string{"0"}, parts...)
 	}
 	if len(parts) > 3 {

@@ -101,11 +101,14 @@ func (s *sql) reading(refs int) *sql {
 }
 
 // list joins pieces with commas.
-func list(parts []*sql) *sql {
-	s := &sql{kids: make([]*sql, 0, 2*len(parts))}
+func list(parts []*sql) *sql { return join(parts, ", ") }
+
+// join joins pieces with a text between them.
+func join(parts []*sql, between string) *sql {
+	s, separator := &sql{kids: make([]*sql, 0, 2*len(parts))}, raw(between)
 	for i, p := range parts {
 		if i > 0 {
-			s.add(comma)
+			s.add(separator)
 		}
 		s.add(p)
 	}

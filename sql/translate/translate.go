@@ -60,17 +60,11 @@ func outputColumns(columns []column) []Column {
 
 // outputKind is the kind that is reported to callers.
 func outputKind(k kind.Kind) kind.Kind {
-	if k == kind.Unknown || k == dynamic {
+	if k == kind.Unknown {
 		return kind.Text
-	}
-	if k == dynamic.Array() {
-		return kind.Text.Array()
 	}
 	return k
 }
-
-// dynamic is the kind of values whose type only SQLite knows, such as the values of json_each.
-const dynamic kind.Kind = "any"
 
 // translator translates one query.
 type translator struct {

@@ -162,13 +162,3 @@ func TestQueryLimits(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// Queries in the syntax of SQLite still work.
-func TestSQLiteSyntaxIsAccepted(t *testing.T) {
-	d := openTestDB(t)
-	for _, s := range samples(t, "sqlite.sql") {
-		if _, rows, err := d.query(s.text, s.args); err != nil || len(rows) == 0 {
-			t.Errorf("%s\n\t%d rows, %v", s.text, len(rows), err)
-		}
-	}
-}

@@ -166,8 +166,6 @@ func commonKind(a, b kind.Kind) (kind.Kind, bool) {
 		return a, true
 	case a == kind.Unknown:
 		return b, true
-	case a == dynamic || b == dynamic:
-		return dynamic, true
 	}
 	x, y := categoryOf(a), categoryOf(b)
 	switch {
@@ -196,4 +194,18 @@ func commonKind(a, b kind.Kind) (kind.Kind, bool) {
 		}
 	}
 	return kind.Unknown, false
+}
+
+// elemOf returns the element kind of an array, and Unknown for any other kind. The elements of an array of any kind
+// are texts.
+func elemOf(k kind.Kind) kind.Kind {
+	if k == kind.AnyArray {
+		return kind.Text
+	}
+	return k.Elem()
+}
+
+// oneDimension is the error of an array inside an array.
+func oneDimension(at int) error {
+	return unsupported(at, "arrays with several dimensions are not supported").withHint("use jsonb")
 }

@@ -6,35 +6,10 @@ import (
 	"github.com/rotajobs/rota/sql/query"
 )
 
-// windowFunctions are the window functions.
-var windowFunctions = parseFunctions(`
-row_number() int8
-rank() int8
-dense_rank() int8
-percent_rank() float8
-cume_dist() float8
-ntile(int4) int4
-lag(any, int4?) first
-lag(same, int4, same) same
-lead(any, int4?) first
-lead(same, int4, same) same
-first_value(any) first
-last_value(any) first
-nth_value(any, int4) first
-`)
-
 // windowFunction translates the call of a window function.
-func (t *translator) windowFunction(e *query.Call, s *scope, name string) (value, error) {
-	known, is := windowFunctions[name]
-	if !is {
-		return value{}, queryError("42809", e.Place(), "OVER specified, but %s is not a window function nor an aggregate function", name).withHint("remove OVER")
-	}
-	sel := s.selection()
-	if err := sel.checkAggregate(e, name); err != nil {
+func (t *translator) windowFunction(e *query.Call, s *scope, name string, known []*function) (value, error) {
+	if err := s.selection().checkAggregate(e, name); err != nil {
 		return value{}, err
-	}
-	if e.Distinct || e.Filter != nil || len(e.Order) > 0 {
-		return value{}, unsupported(e.Place(), "%s with OVER does not support DISTINCT, FILTER or ORDER BY in its arguments", name)
 	}
 	args, err := t.args(e, s)
 	if err != nil {
@@ -44,12 +19,8 @@ func (t *translator) windowFunction(e *query.Call, s *scope, name string) (value
 	if err != nil {
 		return value{}, err
 	}
-	if k == "first" {
-		k = args[0].kind
-	}
-	v := f.text(args, k, t.shownZone)
-	text, err := t.over(e, s, &v, v.sql)
-	v.sql = text
+	v := f.call(args, k, t.shownZone)
+	v.sql, err = t.over(e, s, &v, v.sql)
 	return v.placed(e.Place()), err
 }
 
@@ -98,14 +69,7 @@ func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, e
 		}
 		parts = append(parts, raw(w.Frame))
 	}
-	inner := cat()
-	for i, p := range parts {
-		if i > 0 {
-			inner.add(raw(" "))
-		}
-		inner.add(p)
-	}
-	return cat(text, " OVER (", inner, ")"), nil
+	return cat(text, " OVER (", join(parts, " "), ")"), nil
 }
 
 // frame checks that the frame starts before it ends.

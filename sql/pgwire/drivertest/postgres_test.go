@@ -154,8 +154,8 @@ func TestQueryTypesEqualPostgres(t *testing.T) {
 		"row_number() OVER ()", "rank() OVER (ORDER BY priority)", "lag(job_name) OVER (ORDER BY priority)", "sum(priority) OVER ()", "ntile(4) OVER (ORDER BY priority)", "first_value(created_at_ts) OVER ()",
 		"(SELECT count(*) FROM sys.job_runs)", "EXISTS (SELECT 1)", "priority IN (1, 2)", "priority BETWEEN 1 AND 2", "description IS NULL", "NOT true", "greatest(priority, 1)", "least(created_at_ts, now())",
 		"now()", "current_timestamp", "current_date", "localtimestamp", "clock_timestamp()", "current_user", "current_schema", "version()", "pg_backend_pid()", "current_setting('timezone')", "pg_typeof(priority)",
-		"interval '1 hour'", "interval '1 hour' * 2", "make_interval(hours => 1)", "justify_hours(interval '25 hours')", "'sys.jobs'::regclass", "'1'::oid", "'x'::name", "'x'::varchar", "'x'::varchar(3)", "'x'::char(3)", "'x'::\"char\"", "date '2026-01-01'", "time '12:00'", "'\\x00'::bytea", "'{}'::json", "'{a}'::text[]", "ROW(1, 'a')", "job_name COLLATE \"C\"",
-		"generate_series(1, 2)", "unnest(ARRAY['a'])", "tableoid", "j.job_name::varchar", "job_uuid::text", "octet_length(job_name)", "to_timestamp(0)", "encode('\\x00', 'hex')", "regexp_replace(job_name, 'a', 'b')", "job_name ~ 'a'", "starts_with(job_name, 'a')", "chr(65)", "ascii('a')", "reverse(job_name)", "repeat('a', 2)", "lpad('a', 2)", "initcap('a')", "num_nulls(1, NULL)",
+		"interval '1 hour'", "interval '1 hour' * 2", "make_interval(hours => 1)", "'sys.jobs'::regclass", "'1'::oid", "'x'::name", "'x'::varchar", "'x'::varchar(3)", "'x'::char(3)", "'x'::\"char\"", "date '2026-01-01'", "time '12:00'", "'\\x00'::bytea", "'{}'::json", "'{a}'::text[]", "ROW(1, 'a')", "job_name COLLATE \"C\"",
+		"generate_series(1, 2)", "unnest(ARRAY['a'])", "tableoid", "j.job_name::varchar", "job_uuid::text", "octet_length(job_name)", "to_timestamp(0)", "encode('\\x00', 'hex')", "regexp_replace(job_name, 'a', 'b')", "job_name ~ 'a'", "starts_with(job_name, 'a')", "chr(65)", "ascii('a')", "reverse(job_name)", "repeat('a', 2)", "lpad('a', 2)", "initcap('a')",
 	} {
 		sameTypes(t, ours, theirs, "SELECT "+expression+" FROM sys.jobs j")
 	}

@@ -20,7 +20,7 @@ SELECT max(next_run_time_ts), min(next_run_time_ts), count(next_run_time) FROM s
 
 -- Equality, ranges, IN, LIKE and similar conditions that are not pushed down.
 SELECT job_name FROM sys.jobs WHERE job_name = 'A';
-SELECT job_name FROM sys.jobs WHERE job_name = 'A' COLLATE NOCASE;
+SELECT job_name FROM sys.jobs WHERE upper(job_name) = 'A';
 SELECT job_name FROM sys.jobs WHERE job_name IN ('a', 'c', 'nobody') ORDER BY 1;
 SELECT job_name FROM sys.jobs WHERE interval_seconds = '7200';
 SELECT job_name FROM sys.jobs WHERE interval_seconds > 3600 ORDER BY job_name;

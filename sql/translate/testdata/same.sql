@@ -97,7 +97,6 @@ SELECT job_name FROM sys.jobs WHERE description LIKE '50!% !_off!_' ESCAPE '!'
 SELECT job_name FROM sys.jobs WHERE description LIKE $1 -- %f%
 SELECT job_name FROM sys.jobs WHERE description ~ '^The' AND description !~* 'FIRST'
 SELECT job_name FROM sys.jobs WHERE job_name ~* '^e' OR job_name ~~ 'b%'
-SELECT job_name FROM sys.jobs WHERE job_name SIMILAR TO '(alpha|beta)'
 SELECT job_name FROM sys.jobs WHERE title = 'Alpha' AND title || 'x' = 'Alphax'
 SELECT job_name FROM sys.jobs WHERE $1::text IS NULL OR job_name = $1 -- alpha
 SELECT job_name FROM sys.jobs WHERE state = 'ENABLED' AND (n = 1 OR n = 0) AND NOT job_name = 'x'
@@ -107,25 +106,24 @@ SELECT job_name FROM sys.jobs WHERE NULL
 SELECT 7 / 2, 7 / 2.0, 7 % 3, -7 / 2, -7 % 3, 2 ^ 10, 7.5 % 2, 1 / 3.0
 SELECT n / 2, n / 2.0, weight / 2, cost / 3, priority / 2, n % 2, small + n, n + priority, n * weight, small * small, cost + n FROM sys.jobs
 SELECT 2::smallint + 2::smallint, 1::int2 + 1, 1::bigint * 2, 1 + 1.5, 1 + 1.5::float8, 1.5::real + 1.5::real, 1.5::real + 1
-SELECT abs(-5), abs(-1.5), ceil(1.2), floor(-1.2), round(2.5), round(3.5), round(2.567, 2), trunc(2.567, 1), sign(-3), sqrt(16), cbrt(27), exp(0), ln(1), log(100), power(2, 3), mod(7, 3), div(7, 2), pi()
+SELECT abs(-5), abs(-1.5), ceil(1.2), floor(-1.2), round(2.5), round(3.5), round(2.567, 2), trunc(2.567, 1), sign(-3), sqrt(16), exp(0), ln(1), log(100), power(2, 3), mod(7, 3)
 SELECT round(2.5::float8), round(3.5::float8), round(-2.5), round(5), ceil(5), floor(weight), round(cost), round(cost, 1), abs(n), abs(cost) FROM sys.jobs
 SELECT 1.5::int, 2.5::int, -1.5::int, 2.5::float8::int, 3.7::float8::bigint, '12'::bigint, 1::boolean, true::int, 3::float8, 5::numeric(10,2), 1.005::numeric(10,2)
-SELECT 5 & 3, 5 | 3, 5 # 3, 1 << 4, 256 >> 2, ~5
+SELECT 5 & 3, 5 | 3, 1 << 4, 256 >> 2
 SELECT greatest(1, 2.5), least(n, 0), greatest(n, priority), greatest('a', 'b'), least(NULL, 3) FROM sys.jobs
 SELECT n::text, priority::text, weight::text, cost::text, enabled::text, small::text FROM sys.jobs
 SELECT $1::int4 + 1, $2 + n FROM sys.jobs -- 5 | 6
 SELECT - n, + n, -(-3), n - -1 FROM sys.jobs
 SELECT twice(4), twice(n) FROM sys.jobs
-SELECT gcd(12, 18), width FROM (SELECT 1 AS width) x
 SELECT 10 / nullif(n, 0) FROM sys.jobs
 # Texts.
 SELECT length('häß'), char_length('abc'), octet_length('ä'), lower('ÄB'), upper('äb'), initcap('hello wORLD'), left('hello', 2), right('hello', -3), repeat('ab', 2), reverse('abc')
-SELECT substring('hello' FROM 2 FOR 3), substr('hello', 2), substr('hello', -1, 4), substring('foobar' FROM 'o(.)b'), position('l' IN 'hello'), strpos('hello', 'x'), overlay('Txxxxas' PLACING 'hom' FROM 2 FOR 4)
-SELECT lpad('hi', 5, 'xy'), rpad('hi', 5), btrim('  x '), trim(both 'x' FROM 'xax'), ltrim('  a'), rtrim('a  '), trim('  q '), replace('abc', 'b', 'x'), translate('12345', '143', 'ax'), split_part('a,b,c', ',', 2), starts_with('alpha', 'al')
-SELECT concat('a', 1, NULL, true), concat_ws(',', 'a', NULL, 2), format('%s is %L and %I', 'x', 'it''s', 'A b'), md5('a'), ascii('a'), chr(65), quote_ident('A b'), quote_literal('it''s'), quote_nullable(NULL)
-SELECT regexp_replace('foobarbaz', 'b..', 'X'), regexp_replace('foobarbaz', 'b(..)', 'X\1Y', 'g'), regexp_match('foobarbequebaz', '(bar)(beque)'), regexp_like('abc', 'B', 'i'), regexp_count('abcabc', 'b')
+SELECT substring('hello' FROM 2 FOR 3), substr('hello', 2), substr('hello', -1, 4), substring('foobar' FROM 'o(.)b'), position('l' IN 'hello'), strpos('hello', 'x')
+SELECT lpad('hi', 5, 'xy'), rpad('hi', 5), btrim('  x '), trim(both 'x' FROM 'xax'), ltrim('  a'), rtrim('a  '), trim('  q '), replace('abc', 'b', 'x'), split_part('a,b,c', ',', 2), starts_with('alpha', 'al')
+SELECT concat('a', 1, NULL, true), concat_ws(',', 'a', NULL, 2), format('%s is %L and %I', 'x', 'it''s', 'A b'), md5('a'), ascii('a'), chr(65), quote_ident('A b')
+SELECT regexp_replace('foobarbaz', 'b..', 'X'), regexp_replace('foobarbaz', 'b(..)', 'X\1Y', 'g'), substring('foobarbequebaz' FROM '(bar)(beque)')
 SELECT 'a' || 1, 1 || 'a', job_name || n, description || '!' FROM sys.jobs
-SELECT to_hex(255), encode('abc', 'hex'), encode('abc'::bytea, 'base64'), decode('616263', 'hex')
+SELECT encode('abc', 'hex'), encode('abc'::bytea, 'base64'), encode('abc', 'escape')
 SELECT 'abc'::varchar(2), 'abc'::char(2), 'x'::name, 'abc'::"char"
 SELECT coalesce(description, 'none'), coalesce(title, job_name), coalesce(NULL, n, 5) FROM sys.jobs
 SELECT string_to_array('a,b,c', ','), array_to_string(ARRAY['a', NULL, 'c'], '-', '*'), array_to_string(tags, ',') FROM sys.jobs
@@ -135,14 +133,13 @@ SELECT next_run - timestamptz '2026-01-01', day - date '2026-01-01', day + 7, da
 SELECT took * 2, took / 2, took + interval '1 hour', took - interval '1 min', -took, 2.5 * interval '1 day', took::text FROM sys.jobs
 SELECT extract(epoch FROM next_run), extract(dow FROM day), extract(hour FROM clock), extract(day FROM took), extract(second FROM local), extract(week FROM day), extract(quarter FROM day), extract(epoch FROM took) FROM sys.jobs
 SELECT date_trunc('hour', next_run), date_trunc('month', local), date_trunc('week', day), date_trunc('day', next_run, 'Europe/Berlin'), date_trunc('hour', took), date_trunc('quarter', next_run) FROM sys.jobs
-SELECT to_char(next_run, 'YYYY-MM-DD HH24:MI:SS'), to_char(day, 'Day, DD Month YYYY'), to_char(local, 'FMMonth FMDDth HH12:MI AM'), to_char(next_run, 'IYYY-IW Q US MS TZ') FROM sys.jobs
-SELECT to_char(1234.5, '9,999.99'), to_char(5, '000'), to_char(-1.5, 'FM990.0'), to_char(12, 'FM9999')
-SELECT to_timestamp(1772366400), to_timestamp(1.5), to_date('2026-03-01', 'YYYY-MM-DD'), to_timestamp('01/02/2026 10:11', 'DD/MM/YYYY HH24:MI'), make_date(2026, 2, 3), make_interval(days => 3, hours => 2)
+SELECT to_char(next_run, 'YYYY-MM-DD HH24:MI:SS'), to_char(day, 'Day, DD Month YYYY'), to_char(local, 'FMMonth FMDD HH12:MI AM'), to_char(next_run, 'IYYY-IW Q US MS TZ') FROM sys.jobs
+SELECT to_char(took, 'HH24:MI:SS'), to_char(took, 'DD HH12 MM YYYY'), to_char(day, 'FMDay DY Dy dy MON mon YY D ID DDD'), to_char(local, 'HH:MI:SS.MS "at" pm') FROM sys.jobs
+SELECT to_timestamp(1772366400), to_timestamp(1.5), make_interval(1, 2), make_interval(days => 3, hours => 2)
 SELECT next_run::date, next_run::timestamp, day::timestamptz, day::timestamp, local::timestamptz, next_run::time, local::date, next_run::text, day::text, local::text, clock::text FROM sys.jobs
 SELECT '2026-03-01'::date, '2026-03-01 12:00'::timestamptz, '2026-03-01T12:00:00.123456+02'::timestamptz, '1 day 2 hours'::interval, 'P1Y2M3DT4H5M6S'::interval, '01:02:03'::interval, '-1 day'::interval, '1.5 days'::interval, '2 weeks'::interval, '12:30'::time
 SELECT timestamp '2026-03-01 12:00' AT TIME ZONE 'America/New_York', timestamptz '2026-07-01 12:00Z' AT TIME ZONE 'America/New_York', timezone('UTC', next_run) FROM sys.jobs
-SELECT age(timestamptz '2026-03-01', timestamptz '2024-02-29'), age(timestamp '2024-01-31', timestamp '2026-03-01 10:00'), justify_hours(interval '27 hours'), justify_days(interval '65 days')
-SELECT date_bin('15 minutes', next_run, timestamptz '2026-01-01') FROM sys.jobs
+SELECT age(timestamptz '2026-03-01', timestamptz '2024-02-29'), age(timestamp '2024-01-31', timestamp '2026-03-01 10:00')
 SELECT now() > '2020-01-01', current_date > '2020-01-01', now() - interval '1 day' < now(), current_timestamp = now(), localtimestamp > '2020-01-01'
 SELECT started, ended - started, ended - started > interval '15 seconds', extract(epoch FROM ended - started) * 1000 FROM sys.runs
 SELECT $1 < next_run, next_run + $2 FROM sys.jobs -- 2026-03-02 | 1 hour
@@ -154,13 +151,12 @@ SELECT upper(state) AS s, count(*) FROM sys.jobs GROUP BY s ORDER BY s
 SELECT count(n), count(DISTINCT priority), sum(n), sum(priority), sum(weight), sum(cost), sum(small), avg(n), avg(priority), avg(weight), avg(cost), min(n), max(next_run), min(day), max(weight) FROM sys.jobs
 SELECT count(n), sum(n), avg(n), max(a), min(b), array_agg(a), string_agg(b, ','), bool_and(a > 1) FROM sys.empty, (SELECT 1 AS n) x
 SELECT sum(took), avg(took), min(took), max(took) FROM sys.jobs
-SELECT bool_and(enabled), bool_or(enabled), every(n > -5) FROM sys.jobs
+SELECT bool_and(enabled), bool_or(enabled) FROM sys.jobs
 SELECT string_agg(job_name, ', ' ORDER BY job_name), string_agg(DISTINCT state, ','), array_agg(n ORDER BY n), array_agg(DISTINCT state ORDER BY state) FROM sys.jobs
 SELECT count(*) FILTER (WHERE enabled), sum(n) FILTER (WHERE n > 0) FROM sys.jobs
-SELECT json_agg(n ORDER BY n), jsonb_agg(enabled ORDER BY job_name), json_object_agg(job_name, n), json_agg(next_run ORDER BY job_name) FROM sys.jobs
+SELECT json_agg(n ORDER BY n), jsonb_agg(enabled ORDER BY job_name), json_agg(next_run ORDER BY job_name) FROM sys.jobs
 SELECT stddev(n), variance(n), stddev_pop(weight), var_samp(cost) FROM sys.jobs WHERE n < 3
-SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY ms), percentile_disc(0.5) WITHIN GROUP (ORDER BY ms), mode() WITHIN GROUP (ORDER BY state) FROM sys.runs
-SELECT corr(ms, row_count), regr_count(ms, row_count), covar_pop(ms, row_count) FROM sys.runs
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY ms), percentile_disc(0.5) WITHIN GROUP (ORDER BY ms), percentile_disc(0.2) WITHIN GROUP (ORDER BY state DESC) FROM sys.runs
 SELECT date_trunc('month', started) AS m, count(*) FROM sys.runs GROUP BY date_trunc('month', started) ORDER BY m
 SELECT date_trunc('month', started), count(*) FROM sys.runs GROUP BY 1 ORDER BY 1
 SELECT j.state, count(r.run_uuid) AS runs FROM sys.jobs j LEFT JOIN sys.runs r USING (job_uuid) GROUP BY j.state ORDER BY runs DESC, j.state
@@ -171,13 +167,11 @@ SELECT count(*) FROM sys.jobs HAVING count(*) > 100
 SELECT max(n) - min(n), sum(n) / count(*), sum(priority) / count(*), avg(n)::int, round(avg(n), 2) FROM sys.jobs
 SELECT CASE WHEN n > 0 THEN 'pos' ELSE 'neg' END AS s, count(*) FROM sys.jobs GROUP BY CASE WHEN n > 0 THEN 'pos' ELSE 'neg' END ORDER BY s
 SELECT enabled, bool_or(n > 0) FROM sys.jobs GROUP BY enabled ORDER BY enabled NULLS FIRST
-SELECT bit_and(n), bit_or(n) FROM sys.jobs WHERE n > 0
 # Windows.
 SELECT job_name, rank() OVER (ORDER BY priority DESC), dense_rank() OVER (ORDER BY state), ntile(2) OVER (ORDER BY job_name) FROM sys.jobs
 SELECT job_name, sum(n) OVER (PARTITION BY state ORDER BY job_name), count(*) OVER () FROM sys.jobs
 SELECT job_name, lag(job_name) OVER w, lead(n, 1, 0) OVER w, first_value(job_name) OVER w, last_value(job_name) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM sys.jobs WINDOW w AS (ORDER BY job_name)
 SELECT state, count(*), sum(count(*)) OVER (ORDER BY state) FROM sys.jobs GROUP BY state
-SELECT job_name, percent_rank() OVER (ORDER BY n), cume_dist() OVER (ORDER BY n), nth_value(job_name, 2) OVER (ORDER BY job_name) FROM sys.jobs
 SELECT * FROM (SELECT job_name, row_number() OVER (PARTITION BY state ORDER BY n DESC) AS rn FROM sys.jobs) x WHERE rn = 1
 SELECT job_name, avg(weight) OVER (ORDER BY job_name ROWS 1 PRECEDING) FROM sys.jobs
 SELECT job_name, array_agg(n) OVER (PARTITION BY state ORDER BY job_name) FROM sys.jobs
@@ -225,8 +219,8 @@ WITH x AS (SELECT state, count(*) AS c FROM sys.runs GROUP BY state) SELECT x.st
 WITH last AS (SELECT DISTINCT ON (job_name) job_name, started FROM sys.runs ORDER BY job_name, started DESC) SELECT * FROM last
 # Arrays.
 SELECT ARRAY[1, 2, 3], ARRAY['a', NULL], ARRAY[n, 2] FROM sys.jobs
-SELECT tags[1], nums[2], tags[5], (ARRAY[1, 2, 3])[2], nums[1:2], array_length(tags, 1), cardinality(nums), array_upper(nums, 1), array_position(tags, 'green') FROM sys.jobs
-SELECT tags || 'x'::text, nums || 4, 0 || nums, nums || ARRAY[5, 6], array_append(nums, 9), array_prepend(0, nums), array_cat(nums, nums), array_remove(nums, 2) FROM sys.jobs WHERE tags IS NOT NULL
+SELECT tags[1], nums[2], tags[5], (ARRAY[1, 2, 3])[2], array_length(tags, 1), cardinality(nums), array_upper(nums, 1), array_position(tags, 'green') FROM sys.jobs
+SELECT tags || 'x'::text, nums || 4, 0 || nums, nums || ARRAY[5, 6], array_remove(nums, 2) FROM sys.jobs WHERE tags IS NOT NULL
 SELECT ARRAY(SELECT n FROM sys.jobs WHERE n IS NOT NULL ORDER BY n), ARRAY(SELECT job_name FROM sys.jobs WHERE n = 1)
 SELECT nums @> ARRAY[1], nums && ARRAY[3, 9], ARRAY[1] <@ nums, tags = '{red}', tags = ARRAY['red', 'green'] FROM sys.jobs
 SELECT unnest(nums) FROM sys.jobs
@@ -241,26 +235,23 @@ SELECT generate_series(1, 3) AS i, 'x'
 SELECT i, count(r.run_uuid) FROM generate_series(1, 3) AS i LEFT JOIN sys.runs r ON r.row_count > i GROUP BY i ORDER BY i
 SELECT '{1,2}'::int[], '{a,"b c",NULL}'::text[], ARRAY[]::text[], ARRAY['1', '2']::int[], nums::text[], nums::text FROM sys.jobs
 SELECT count(*) FROM unnest('{1,2,3}'::int[]) AS u(x) WHERE x > 1
-SELECT x FROM regexp_split_to_table('a b  c', '\s+') AS x
 SELECT (information_schema._pg_expandarray(nums)).n, (information_schema._pg_expandarray(nums)).x FROM sys.jobs WHERE job_name = 'Epsilon'
 # Documents.
 SELECT params -> 'a', params ->> 'a', params -> 'b' -> 'c', params #>> '{b,c}', params #> '{l,0}', params -> 'l' -> 1, params ->> 't', params ->> 'n' FROM sys.jobs
 SELECT doc -> 'k', doc ->> 'k', doc -> 0, doc #>> '{x,1,y}' FROM sys.jobs
 SELECT job_name FROM sys.jobs WHERE params ->> 'a' = '1'
 SELECT (params ->> 'a')::int FROM sys.jobs WHERE job_name = 'alpha'
-SELECT params @> '{"a": 1}', params ? 'a', params ?| ARRAY['n', 'z'], params ?& ARRAY['a', 'l'] FROM sys.jobs
+SELECT params @> '{"a": 1}', params ? 'a' FROM sys.jobs
 SELECT jsonb_typeof(params), json_typeof(doc), jsonb_array_length(params -> 'l') FROM sys.jobs WHERE job_name = 'alpha'
-SELECT json_build_object('a', n, 'b', enabled, 'c', job_name, 'd', next_run, 'e', params), jsonb_build_array(n, enabled, NULL, tags), to_json(job_name), to_jsonb(enabled), to_json(nums) FROM sys.jobs
+SELECT json_build_object('a', n, 'b', enabled, 'c', job_name, 'd', next_run, 'e', params), to_json(job_name), to_jsonb(enabled), to_json(nums) FROM sys.jobs
 SELECT e.key, e.value FROM sys.jobs, jsonb_each(params) e WHERE job_name = 'alpha'
 SELECT key, value FROM sys.jobs, jsonb_each_text(params) WHERE job_name = 'alpha'
 SELECT jsonb_array_elements('[1, {"a": 2}, "x"]'), jsonb_array_elements_text('[1, {"a": 2}, "x"]')
 SELECT jsonb_object_keys(params) FROM sys.jobs WHERE job_name = 'alpha'
 SELECT value FROM jsonb_array_elements_text('["a", "b"]')
-SELECT params || '{"z": 9}', params - 'a', params = '{}' FROM sys.jobs WHERE job_name IN ('alpha', 'gamma')
+SELECT params = '{}' FROM sys.jobs WHERE job_name IN ('alpha', 'gamma')
 SELECT row_to_json(x) FROM (SELECT n, job_name FROM sys.jobs) x
 SELECT params::text, '{"b":1,"a":[1,2]}'::jsonb, '{"b":1,  "a":2}'::json, doc::text FROM sys.jobs
-SELECT jsonb_set('{"a": 1}', '{b}', '2'), jsonb_strip_nulls('{"a": null, "b": 1}'), jsonb_pretty('{"a": [1]}')
-SELECT jsonb_extract_path_text(params, 'b', 'c'), jsonb_extract_path(params, 'l') FROM sys.jobs
 # Cases, and what else there is.
 SELECT CASE n WHEN 1 THEN 'one' WHEN 0 THEN 'zero' ELSE 'many' END, CASE WHEN n > 0 THEN n ELSE 0.5 END, CASE WHEN enabled THEN next_run ELSE '2000-01-01' END FROM sys.jobs
 SELECT CASE $1 WHEN 'a' THEN 1 ELSE 2 END -- a
@@ -279,7 +270,6 @@ SELECT count(*) FROM (SELECT DISTINCT state, enabled FROM sys.jobs) x
 SELECT 'it''s', E'a\nb', $$x$$
 SELECT a.job_name FROM sys.jobs a WHERE a.job_name IN (SELECT a.job_name FROM sys.runs a WHERE a.state = 'COMPLETED')
 SELECT job_name, n IS NULL AS missing, n = 1 AS one FROM sys.jobs ORDER BY missing, one, job_name
-SELECT num_nulls(n, priority, description) FROM sys.jobs
 # Queries that stand for a value.
 SELECT (SELECT job_name FROM sys.jobs WHERE n = 1), (SELECT job_name FROM sys.jobs WHERE n = 12345), (SELECT next_run FROM sys.jobs WHERE n = 1), (SELECT tags FROM sys.jobs WHERE n = 1)
 SELECT j.job_name, (SELECT k.n FROM sys.jobs k WHERE k.job_name = j.job_name) FROM sys.jobs j
@@ -292,11 +282,9 @@ SELECT (WITH w AS (SELECT n FROM sys.jobs WHERE n = 1) SELECT n FROM w), ARRAY(S
 SELECT (SELECT count(*) FROM sys.jobs), (SELECT max(n) FROM sys.jobs HAVING count(*) > 0)
 # Intervals of some fields.
 SELECT interval '1' day, interval '2' year, interval '3' month, interval '4' hour, interval '5' minute, interval '6' second, interval '1.5' hour, '1'::interval day
-SELECT interval '1 2:03:04' day to second, interval '2:03' hour to minute, interval '2:03' minute to second, interval '1-2' year to month, interval '7' year to month, interval '1 2' day to hour
-SELECT interval '1 2:03:04', interval '1 2:03', interval '-1-2', interval '1-2 3 4:05:06', interval '1 2 hours', interval '3:04.5', interval '1 day 5'
+SELECT interval '1 2:03:04', interval '1 2:03', interval '-1-2', interval '1-2 3 4:05:06', interval '3:04.5', interval '1 day 5'
 SELECT interval '1 year 2 months 3 days 04:05:06' day, interval '1 year 2 months 3 days' year, interval '1 year 2 months 3 days' month, interval '04:05:06' hour, interval '04:05:06' minute
-SELECT took::interval day, CAST(took AS interval hour to minute), (ms || '')::interval minute FROM sys.jobs j, (SELECT 7 AS ms) m
-SELECT '1 day'::interval day to second, interval '-3' day, interval '1' day * 2, date '2026-01-01' + interval '1' month
+SELECT interval '-3' day, interval '1' day * 2, date '2026-01-01' + interval '1' month
 # What is equal, however it is written.
 SELECT '{"a":1,"b":[2.50]}'::jsonb = '{"b":[2.5],"a":1.0}', '[1e2]'::jsonb = '[100]', '1'::jsonb <> '1.00', '0'::jsonb = '-0.0', '[1,2]'::jsonb = '[2,1]', '"1"'::jsonb = '1'
 SELECT ARRAY[1, 2.0] = ARRAY[1.0, 2.0], ARRAY[1.5] = ARRAY[1.50], ARRAY['a', E'\u2028'] = '{a,\u2028}', ARRAY[0.1::float8] = ARRAY[0.1::float8], ARRAY[1, 2] <> ARRAY[2, 1]
@@ -309,7 +297,6 @@ VALUES (3, 'c'), (1, 'a'), (2, 'b') ORDER BY column2 DESC LIMIT 2
 SELECT * FROM (VALUES (3), (1) ORDER BY 1 LIMIT 1) v
 SELECT concat_ws('-', 1, '', 'x'), concat_ws('-', NULL, 'a', NULL), concat_ws(NULL, 'a'), concat_ws('', 'a', 'b')
 SELECT array_to_string(ARRAY[true, false], '|'), array_to_string(ARRAY[1.5, 2], ','), array_to_string(ARRAY[date '2026-01-01'], ','), array_to_string(ARRAY[interval '1 day'], ',')
-SELECT '{"a":1,"b":2,"c":3}'::jsonb - ARRAY['a', 'b'], '["a","b","c"]'::jsonb - ARRAY['a', 'x'], '{"a":1}'::jsonb - 'a', '[1,2]'::jsonb - 0
 SELECT time '24:00', time '23:59:59', timestamptz '2024-01-01 00:00 America/New_York', timestamptz '2024-01-01 03:00 AM', timestamptz '2024-01-01 12:30 PM Europe/Berlin'
 SELECT current_timestamp(0) = date_trunc('second', current_timestamp(0)), localtimestamp(0) = date_trunc('second', localtimestamp(0))
 SELECT ARRAY[9007199254740993] @> ARRAY[9007199254740992], ARRAY[9007199254740993] && ARRAY[9007199254740993], array_position(ARRAY[9007199254740993], 9007199254740992), ARRAY[1.0, 2.50] @> ARRAY[2.5, 1], ARRAY['1.0'] @> ARRAY['1']
@@ -317,10 +304,12 @@ SELECT ARRAY[1, NULL] @> ARRAY[1, NULL], ARRAY[1, NULL] && ARRAY[NULL]::int[], A
 SELECT generate_series(9223372036854775806, 9223372036854775807), 1
 SELECT * FROM generate_series(5, 1, -2)
 SELECT * FROM generate_series(3, 1)
-SELECT '[1,[2,3],{"a":[1,2]}]'::jsonb @> '[{"a":[2]},1]', '["a","b"]'::jsonb ?| ARRAY['x', 'b'], '["a","b"]'::jsonb ?& ARRAY['a', 'x'], '{"a":1}'::jsonb ?& ARRAY['a']
-SELECT regexp_replace('aXbXc', 'x', '<\&>', 'gi'), regexp_count('banana', 'an'), btrim('xyäx', 'xä'), regexp_split_to_array('a1b22c', '\d+')
-SELECT array_agg(n ORDER BY n) FILTER (WHERE n > 0 OR n < 0), json_object_agg(job_name, n) FILTER (WHERE n = 1), string_agg(job_name, ',' ORDER BY job_name) FROM sys.jobs
+SELECT '[1,[2,3],{"a":[1,2]}]'::jsonb @> '[{"a":[2]},1]', '["a","b"]'::jsonb ? 'b', '{"a":1}'::jsonb ? 'b', '"a"'::jsonb ? 'a'
+SELECT regexp_replace('aXbXc', 'x', '<\&>', 'gi'), btrim('xyäx', 'xä')
+SELECT array_agg(n ORDER BY n) FILTER (WHERE n > 0 OR n < 0), string_agg(job_name, ',' ORDER BY job_name) FROM sys.jobs
 SELECT job_name, array_agg(n) OVER (ORDER BY job_name) FROM sys.jobs ORDER BY job_name
 SELECT json_agg(1), array_agg('x'::text), stddev_pop(n), (SELECT json_agg(j.n) FROM (SELECT 1 AS n UNION ALL SELECT 2) j) FROM sys.jobs
 SELECT j.job_name, r.c FROM sys.jobs j, LATERAL (SELECT count(*) AS c, max(r.ms) AS m FROM sys.runs r WHERE r.job_uuid = j.job_uuid) r ORDER BY 1
-SELECT round(corr(x, x * 2)::numeric, 6), round(regr_slope(x * 2, x)::numeric, 6), round(covar_samp(x, 2 * x)::numeric, 3), round(regr_r2(x, 2 * x)::numeric, 6) FROM generate_series(1794826000000, 1794826000999) x
+SELECT variance(x), stddev_samp(x), round(var_pop(x), 3) FROM generate_series(1, 9) x
+SELECT key, value FROM json_each('{"k": [1]}')
+SELECT generate_subscripts(nums, 1), json_object_keys('{"a": 1}') FROM sys.jobs

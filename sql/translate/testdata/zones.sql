@@ -63,12 +63,11 @@ SELECT date_trunc('quarter', next_run), date_trunc('year', next_run), date_trunc
 SELECT date_trunc('day', next_run, 'America/New_York'), date_trunc('hour', next_run, 'Asia/Kolkata'), date_trunc('day', date '2026-03-29'), date_trunc('day', timestamp '2026-03-29 02:30') FROM sys.jobs
 SELECT date_trunc('day', started) AS d, count(*) FROM sys.runs GROUP BY 1 ORDER BY 1
 SELECT started::date AS d, count(*), min(started), max(started::time) FROM sys.runs GROUP BY started::date ORDER BY d
-SELECT date_bin('1 day', timestamptz '2026-03-29 12:00+00', timestamptz '2026-03-01'), date_bin('15 minutes', timestamptz '2026-10-25 01:07+00', '2026-10-25 00:00')
 # By a pattern.
-SELECT to_char(t, 'YYYY-MM-DD HH24:MI:SS TZ OF'), to_char(t, 'HH12 AM tz TZH:TZM'), to_char(t, 'Day DDD IW J SSSS') FROM generate_series(timestamptz '2026-03-28 22:30+00', timestamptz '2026-03-29 04:00+00', interval '30 min') t
-SELECT to_char(t, 'HH24:MI TZ OF TZH TZM') FROM generate_series(timestamptz '2026-10-24 22:30+00', timestamptz '2026-10-25 04:00+00', interval '30 min') t
+SELECT to_char(t, 'YYYY-MM-DD HH24:MI:SS TZ OF'), to_char(t, 'HH12 AM tz'), to_char(t, 'Day DDD IW') FROM generate_series(timestamptz '2026-03-28 22:30+00', timestamptz '2026-03-29 04:00+00', interval '30 min') t
+SELECT to_char(t, 'HH24:MI TZ OF') FROM generate_series(timestamptz '2026-10-24 22:30+00', timestamptz '2026-10-25 04:00+00', interval '30 min') t
 SELECT to_char(next_run, 'HH24:MI'), to_char(local, 'HH24:MI OF'), to_char(local, 'HH24 TZ'), to_char(day, 'YYYY-MM-DD HH24:MI') FROM sys.jobs
-SELECT to_timestamp('2026-03-29 02:30', 'YYYY-MM-DD HH24:MI'), to_timestamp('25 Oct 2026 02:30', 'DD Mon YYYY HH24:MI'), to_timestamp(1774744200), to_date('2026-03-29', 'YYYY-MM-DD')
+SELECT to_timestamp(1774744200)
 # Later and earlier.
 SELECT timestamptz '2026-03-28 12:00' + interval '1 day', timestamptz '2026-03-28 12:00' + interval '24 hours', timestamptz '2026-03-30 12:00' - interval '1 day', timestamptz '2026-03-30 12:00' - interval '1 day 12 hours'
 SELECT timestamptz '2026-10-24 12:00' + interval '1 day', timestamptz '2026-10-24 12:00' + interval '24 hours', timestamptz '2026-10-26 12:00' - interval '1 day', timestamptz '2026-10-26 12:00' - interval '1 day 12 hours'
@@ -93,20 +92,19 @@ SELECT generate_series(timestamptz '2026-10-24', timestamptz '2026-10-27', inter
 SELECT array_agg(t) FROM generate_series(timestamptz '2026-10-24', timestamptz '2026-10-27', interval '1 day') t
 # Texts and documents.
 SELECT next_run::text, 'at ' || next_run, concat(next_run, '/', local), format('%s', next_run), next_run::varchar(16), started FROM sys.jobs, sys.runs
-SELECT to_json(next_run), to_jsonb(next_run), json_build_object('t', next_run, 'l', local), jsonb_build_array(next_run, day), to_json(ARRAY[next_run]) FROM sys.jobs
+SELECT to_json(next_run), to_jsonb(next_run), json_build_object('t', next_run, 'l', local), to_json(ARRAY[next_run]) FROM sys.jobs
 SELECT to_json(t), json_build_object(t, 1) FROM generate_series(timestamptz '2026-10-24 22:30+00', timestamptz '2026-10-25 04:00+00', interval '30 min') t
 SELECT to_json(timestamptz '1850-06-01 00:00+00'), timestamptz '1850-06-01 00:00+00', to_json('infinity'::timestamptz), to_json(timestamp '2026-03-29 02:30')
-SELECT json_agg(next_run ORDER BY job_name), jsonb_agg(started) FILTER (WHERE false), json_object_agg(job_name, next_run), json_object_agg(coalesce(next_run, '2026-01-01'), n) FROM sys.jobs, (SELECT started FROM sys.runs LIMIT 1) r
+SELECT json_agg(next_run ORDER BY job_name), jsonb_agg(started) FILTER (WHERE false) FROM sys.jobs, (SELECT started FROM sys.runs LIMIT 1) r
 SELECT row_to_json(r) FROM (SELECT started, ended, started::date AS d FROM sys.runs) r
 SELECT to_jsonb(r) ->> 'started', (to_jsonb(r) ->> 'started')::timestamptz, (json_build_object('t', '2026-03-29 02:30') ->> 't')::timestamptz FROM sys.runs r
 SELECT json_build_object('a', ARRAY[next_run, '2026-03-29 02:30']) FROM sys.jobs
-SELECT array_to_json(ARRAY[next_run]), array_to_string(ARRAY[next_run, '2026-03-29 02:30'], ', ') FROM sys.jobs
+SELECT array_to_string(ARRAY[next_run, '2026-03-29 02:30'], ', ') FROM sys.jobs
 SELECT string_agg(next_run::text, ',' ORDER BY next_run) FROM sys.jobs
 SELECT started FROM sys.runs ORDER BY started::time, run_uuid
 SELECT ARRAY(SELECT next_run FROM sys.jobs ORDER BY job_name), ARRAY(SELECT next_run::date FROM sys.jobs ORDER BY job_name)
 SELECT (ARRAY[timestamptz '2026-03-29 02:30'])[1]::text, timestamptz '2026-03-29 02:30' = ANY(ARRAY[timestamp '2026-03-29 02:30'])
 # Made of numbers, and of other zones.
-SELECT make_timestamptz(2026, 3, 29, 2, 30, 0), make_timestamptz(2026, 10, 25, 2, 30, 0.5), make_timestamptz(2026, 7, 1, 12, 0, 0, 'Asia/Tokyo'), make_timestamp(2026, 3, 29, 2, 30, 0)::timestamptz
 SELECT next_run AT TIME ZONE 'Asia/Tokyo', local AT TIME ZONE 'Asia/Tokyo', day AT TIME ZONE 'Asia/Tokyo', '2026-03-29 02:30' AT TIME ZONE 'UTC', timezone('UTC', next_run) FROM sys.jobs
 SELECT next_run AT TIME ZONE 'UTC' AT TIME ZONE 'Europe/Berlin', (next_run AT TIME ZONE 'Asia/Tokyo')::timestamptz, (next_run AT TIME ZONE 'Asia/Tokyo')::date FROM sys.jobs
 SELECT date(next_run), date(local), next_run::date + 1, next_run::date - day, next_run::date + clock, next_run::time - clock FROM sys.jobs
@@ -117,10 +115,10 @@ SELECT age(timestamptz '2020-02-29 12:00') = age(current_date, timestamptz '2020
 SELECT max(started), min(started::date), count(DISTINCT started::date), max(age(ended, started)), percentile_disc(0.5) WITHIN GROUP (ORDER BY started) FROM sys.runs
 SELECT started, lag(started) OVER (ORDER BY started), row_number() OVER (PARTITION BY started::date ORDER BY started) FROM sys.runs WHERE started IS NOT NULL ORDER BY started
 WITH RECURSIVE d(t) AS (SELECT timestamptz '2026-03-27 02:30' UNION ALL SELECT t + interval '1 day' FROM d WHERE t < '2026-03-31') SELECT t, t::text FROM d
-SELECT isfinite(next_run), next_run = 'infinity', 'infinity'::timestamptz::date, 'infinity'::timestamptz::timestamp, 'infinity'::timestamptz + interval '1 day', date_trunc('day', '-infinity'::timestamptz) FROM sys.jobs
+SELECT next_run = 'infinity', 'infinity'::timestamptz::date, 'infinity'::timestamptz::timestamp, 'infinity'::timestamptz + interval '1 day', date_trunc('day', '-infinity'::timestamptz) FROM sys.jobs
 # What is short, or rare.
 SELECT timestamptz '2026-07-01 12:00' AT TIME ZONE 'CET', timestamp '2026-07-01 12:00' AT TIME ZONE 'CET', timestamptz '2026-07-01 12:00 CET', timestamptz '2026-07-01 12:00 EST', timestamptz '2026-07-01 12:00 CEST', timestamptz '2026-01-01 12:00 EET'
-SELECT quote_literal(next_run), quote_nullable(next_run), quote_nullable(day), quote_literal(took), array_to_string(ARRAY[clock], '/') FROM sys.jobs
+SELECT array_to_string(ARRAY[clock], '/') FROM sys.jobs
 SELECT l, l::timestamptz, date_trunc('day', l::timestamptz), l::timestamptz + interval '1 day' FROM generate_series(timestamp '2018-11-03 00:00', timestamp '2018-11-05 05:00', interval '30 min') l
 SELECT (timestamptz '2026-07-01 12:00', 5) < (timestamp '2026-07-01 12:00', 6), timestamptz '2026-07-01 12:00' IN (date '2026-07-01', timestamp '2026-07-01 12:00')
 SELECT started FROM sys.runs ORDER BY (started, run_uuid)
