@@ -26,12 +26,7 @@ func Apply(tx Tx, b rota.Batch) ([]rota.Result, error) {
 	results := make([]rota.Result, len(b.Commands))
 	for from := 0; from < len(b.Commands); {
 		to := from + mergeableCount(b.Commands[from:])
-		err := applyCommands(tx, at, b.Commands[from:to], results[from:to])
-		if err == errClaimAlone {
-			to--
-			err = applyCommands(tx, at, b.Commands[from:to], results[from:to])
-		}
-		if err != nil {
+		if err := applyCommands(tx, at, b.Commands[from:to], results[from:to]); err != nil {
 			return nil, err
 		}
 		from = to
@@ -41,15 +36,11 @@ func Apply(tx Tx, b rota.Batch) ([]rota.Result, error) {
 
 // mergeableCount returns how many commands, from the first on, may share one
 // unit of work. A schedule fires at most once in each, since the event of a
-// fire reports the state at the end of the step. A claim may be the last
-// command after enqueues.
+// fire reports the state at the end of the step.
 func mergeableCount(commands []rota.Command) int {
 	var fired map[string]bool
 	for n, c := range commands {
 		if n > 0 && !mergeable(commands[0], c) {
-			if isClaimAfterEnqueues(commands[:n+1]) {
-				return n + 1
-			}
 			return n
 		}
 		f, fires := c.(*rota.Fire)
@@ -82,25 +73,13 @@ func mergeable(a, b rota.Command) bool {
 	return false
 }
 
-// isClaimAfterEnqueues reports whether the commands are enqueues followed by a
-// claim.
-func isClaimAfterEnqueues(commands []rota.Command) bool {
-	_, enqueues := commands[0].(*rota.Enqueue)
-	_, claims := commands[len(commands)-1].(*rota.Claim)
-	return enqueues && claims
-}
-
 // applyCommands decides some commands, locks the rows they read, and writes the
 // changes. If another transaction changed a row before it was locked, it
 // discards the unit of work and decides the commands again.
 func applyCommands(tx Tx, at *batchTime, commands []rota.Command, results []rota.Result) error {
 	for range triesMax {
 		u := newUnitOfWork(at.now, jobsIn(commands))
-		u.afterEnqueues = isClaimAfterEnqueues(commands)
 		if err := decideCommands(tx, at, u, commands, results); err != nil {
-			return err
-		}
-		if err := checkClaimAfterEnqueues(tx, u, commands); err != nil {
 			return err
 		}
 		moved, err := tx.Lock(u)

@@ -22,8 +22,8 @@ type Changes struct {
 	rows map[kind]any // changes of other rows; see RowKind.Changes
 
 	Claim rota.ID // claim whose jobs start; zero: none
-	// Wake is set if a claim that found nothing may find a job now, or if
-	// something falls due earlier than before.
+	// Wake is set if a claim that found nothing may find a job now, other than
+	// one of NewJobs, or if something falls due earlier than before. See Wakeup.
 	Wake bool
 }
 
@@ -80,7 +80,7 @@ func (u *UnitOfWork) changes() *Changes {
 	for _, r := range u.touchedJobs {
 		c.addJob(r)
 	}
-	c.Wake = u.wake || u.queuesNewJob() || ChangesAny(c, Types, Schedules, Throttle, Reservations, IntentRecords) ||
+	c.Wake = u.wake || ChangesAny(c, Types, Schedules, Throttle, Reservations, IntentRecords) ||
 		slices.ContainsFunc(c.Jobs, func(j JobChange) bool { return j.Fields&JobHold != 0 })
 	return c
 }
@@ -88,13 +88,6 @@ func (u *UnitOfWork) changes() *Changes {
 // ChangesAny reports whether rows of some kinds change.
 func ChangesAny(c *Changes, kinds ...interface{ number() kind }) bool {
 	return slices.ContainsFunc(kinds, func(k interface{ number() kind }) bool { return c.rows[k.number()] != nil })
-}
-
-// queuesNewJob reports whether a created job is still QUEUED.
-func (u *UnitOfWork) queuesNewJob() bool {
-	return slices.ContainsFunc(u.touchedJobs, func(r *jobRow) bool {
-		return r.inserted != nil && r.is != nil && r.is.Status == rota.StatusQueued
-	})
 }
 
 // addJob adds the changes of a row. A job created in this transaction is

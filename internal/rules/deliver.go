@@ -37,7 +37,6 @@ func deliver(tx Tx, u *UnitOfWork, c *Changes) error {
 			c.NewJobs = append(c.NewJobs, j)
 		}
 	}
-	c.Wake = true
 	return nil
 }
 

@@ -33,10 +33,6 @@ type Heads struct {
 	Limit    int
 	Shared   int // at most so many of all types but the internal ones, which do not count
 	Bytes    int // of params; the first job is returned even if it is longer
-	// AfterEnqueues is set if the transaction creates jobs and takes those if
-	// no others are ready. The store then only needs to find out whether there
-	// are others.
-	AfterEnqueues bool
 }
 
 // Unlimited reports whether every type has capacity for the whole claim.

@@ -37,8 +37,6 @@ type UnitOfWork struct {
 	claimRepeated                               bool      // an earlier sending of the claim took jobs
 	moreHeads                                   bool      // ready jobs may follow the heads that were found
 	claims                                      []rota.ID // claim commands whose earlier sendings were queried
-	afterEnqueues                               bool      // the last command is a claim after enqueues
-	claimAlone                                  bool      // that claim has to be applied by itself
 
 	touchedJobs       []*jobRow
 	createdBySchedule map[string][]rota.ID  // jobs created in this transaction, by schedule

@@ -70,11 +70,6 @@ ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
 LIMIT $3
 FOR UPDATE OF j SKIP LOCKED`
 
-	// sqlAnythingElse checks whether a claim that follows enqueues may find anything but the new
-	// jobs, or is repeated. Mostly neither is the case.
-	sqlAnythingElse = `
-SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1) OR ` + someReady
-
 	// someReady reports whether a job of the given types is ready.
 	someReady = `EXISTS (
     SELECT
@@ -99,14 +94,8 @@ WHERE took.before`
 // loadClaim reads the jobs that a repeated claim has taken before, and the candidates of the claim.
 // The statement for a single type checks for a repeated claim itself.
 func (t *tx) loadClaim(n rules.Orders, u *rules.UnitOfWork) []statement {
-	if u.ClaimAfterEnqueues() && n.ClaimedBefore != nil && (t.pessimistic || !t.store.uses(JoinedClaim)) { // locked heads would also lock rows that the enqueues have read, and other claims would skip them
-		u.PutMoreHeads()
-	}
-	if n.Heads != nil && n.Heads.AfterEnqueues {
-		if t.assumeNothingReady(n) {
-			return nil
-		}
-		return []statement{t.loadAnythingElse(n, u)}
+	if t.putUnsentHeads(n, u) {
+		return nil
 	}
 	if h := n.Heads; h != nil && !t.mergesTypes && t.store.uses(SingleType) {
 		if typ := t.store.singleType.current(); typ != "" && t.locksHeads(u) && h.Unlimited() && slices.Contains(h.Types, typ) {
@@ -114,22 +103,6 @@ func (t *tx) loadClaim(n rules.Orders, u *rules.UnitOfWork) []statement {
 		}
 	}
 	return append(ifNeeded(n.ClaimedBefore, u, t.loadClaimedBefore), ifNeeded(n.Heads, u, t.loadHeads)...)
-}
-
-// loadAnythingElse checks whether a claim may find more than the jobs that the enqueues before it
-// create.
-func (t *tx) loadAnythingElse(n rules.Orders, u *rules.UnitOfWork) statement {
-	var command rota.ID
-	if n.ClaimedBefore != nil {
-		command = n.ClaimedBefore.Command
-	}
-	return statement{sql: sqlAnythingElse, params: []param{idParam(command), textsParam(n.Heads.Types)}, eachRow: func(r row) error {
-		if r.Bool(0) {
-			u.PutMoreHeads()
-		}
-		t.store.idlePath.observeReady(!r.Bool(0))
-		return nil
-	}}
 }
 
 // loadHeads reads the candidates of a claim, and locks them unless the claim is certain to be

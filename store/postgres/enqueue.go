@@ -120,6 +120,13 @@ func (t *tx) insertJobs(jobs []*rota.Job, changes []rules.JobChange) ([]rules.Jo
 		return changes, t.copyJobs(t.usedFields(jobs), jobs)
 	}
 	jobs, changes = withStarts(jobs, changes)
+	t.write(t.insertStatement(jobs, t.claimID))
+	return changes, nil
+}
+
+// insertStatement returns the statement that inserts a few jobs. The first of those that start
+// stores the claim's id.
+func (t *tx) insertStatement(jobs []*rota.Job, claimID rota.ID) statement {
 	used := t.usedFields(jobs).roundUp()
 	var params []param
 	for i, of := range insertColumns {
@@ -134,15 +141,14 @@ func (t *tx) insertJobs(jobs []*rota.Job, changes []rules.JobChange) ([]rules.Jo
 	}
 	a := statement{sql: t.store.sqlCache.insert(used), params: params}
 	if used&startedFields != 0 {
-		a.params = append(a.params, idParam(t.claimID), idParam(firstStarted(jobs)))
+		a.params = append(a.params, idParam(claimID), idParam(firstStarted(jobs)))
 		a.eachRow = func(r row) error {
 			t.xid = r.xid(0)
 			return nil
 		}
 		t.noteChanged(slices.DeleteFunc(slices.Clone(jobs), func(j *rota.Job) bool { return !isStarted(j) }))
 	}
-	t.write(a)
-	return changes, nil
+	return a
 }
 
 // startFields are the fields that change when a job starts.

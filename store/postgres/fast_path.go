@@ -14,7 +14,7 @@ type FastPath uint16
 // The fast paths.
 const (
 	IdlePath          FastPath = 1 << iota // decide an enqueue on an idle store without a read
-	JoinedClaim                            // decide a claim with the enqueues before it
+	UnsentClaim                            // claim the jobs of enqueues in the same batch before they are sent
 	RowCache                               // keep types, limits and the reservation between transactions
 	DispatchedCache                        // keep dispatched jobs until they are finished
 	WebhookCache                           // keep the webhooks in force between transactions
@@ -34,7 +34,7 @@ const (
 const EveryFastPath = JoinedNotify<<1 - 1
 
 var fastPathNames = []string{
-	"idle-path", "joined-claim", "row-cache", "dispatched-cache", "webhook-cache", "single-type", "lookahead",
+	"idle-path", "unsent-claim", "row-cache", "dispatched-cache", "webhook-cache", "single-type", "lookahead",
 	"unread-new-jobs", "copy", "used-columns", "shared-columns", "verified-rows", "joined-limits-check", "sql-cache", "joined-notify",
 }
 

@@ -45,7 +45,8 @@ type assumption struct {
 	now          time.Time
 	hooksStamp   string
 	nothingReady bool
-	checked      bool      // the check is sent, and nothing more may be assumed
+	placed       bool      // the check is among the pending statements
+	sent         bool      // the check is sent, and nothing more may be assumed
 	serverClock  time.Time // time of the check on the server
 
 	// What the transaction has used, also in a unit of work that was discarded.
@@ -162,7 +163,7 @@ func (c *idlePath) isEmpty(priorities []int) bool {
 }
 
 // mayAssume reports whether the transaction may still assume something.
-func (t *tx) mayAssume() bool { return t.assumed != nil && !t.assumed.checked }
+func (t *tx) mayAssume() bool { return t.assumed != nil && !t.assumed.sent }
 
 // assumeEmpty assumes that priorities have no queued jobs, if it may.
 func (t *tx) assumeEmpty(priorities []int) bool {
@@ -201,24 +202,28 @@ SELECT rota_expect((
   AND NOT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1)
   AND NOT ` + someReady + `)::int, 1, 1), ` + clockNow
 
-// checkAssumption adds the check of the assumption, before anything is written.
+// checkAssumption places the check of the assumption before anything is written. The check covers
+// what the transaction assumes until it is sent.
 func (t *tx) checkAssumption() {
-	if !t.mayAssume() {
+	s := t.assumed
+	if s == nil || s.placed {
 		return
 	}
-	s := t.assumed
-	s.checked = true
-	now := param{oid: oidInt}
-	if s.usedClock {
-		now = timeParam(s.now)
-	}
-	t.pending = append(t.pending, statement{sql: sqlCheckAssumption, params: []param{
-		idParam(s.claimID), textsParam(s.types), textNotNull(s.hooksStamp), now, intParam(idleClockLag.Microseconds()), intsParam(s.priorities),
-	}, eachRow: func(r row) error {
-		t.answered, s.serverClock = true, r.Time(1)
-		t.store.idlePath.observeClock(s.serverClock, s.hooksStamp)
-		return nil
-	}, onConflict: errAssumption})
+	s.placed = true
+	t.pending = append(t.pending, statement{late: func() statement {
+		s.sent = true
+		now := param{oid: oidInt}
+		if s.usedClock {
+			now = timeParam(s.now)
+		}
+		return statement{sql: sqlCheckAssumption, params: []param{
+			idParam(s.claimID), textsParam(s.types), textNotNull(s.hooksStamp), now, intParam(idleClockLag.Microseconds()), intsParam(s.priorities),
+		}, eachRow: func(r row) error {
+			t.answered, s.serverClock = true, r.Time(1)
+			t.store.idlePath.observeClock(s.serverClock, s.hooksStamp)
+			return nil
+		}, onConflict: errAssumption}
+	}})
 }
 
 // correctTimes sets the time of the answers to that of the check. A worker counts its leases from

@@ -295,8 +295,8 @@ func TestIdlePathFindsRepeatedCommand(t *testing.T) {
 	}
 }
 
-// TestIdlePathKeepsEnqueueOrder checks the order if the claim shares the unit of work of the
-// enqueues, and if it is decided separately because it may take webhook deliveries.
+// TestIdlePathKeepsEnqueueOrder checks the order if the claim takes unsent jobs, and if it takes
+// webhook deliveries, which are sent before it.
 func TestIdlePathKeepsEnqueueOrder(t *testing.T) {
 	s, p, _ := openIdle(t)
 	take := func(types ...string) (taken []*rota.Job) {

@@ -184,6 +184,7 @@ func (t *tx) Lock(u *rules.UnitOfWork) (decideAgain bool, err error) {
 // lockNow takes locks, and in a pessimistic transaction also locks the jobs. The wait may be long,
 // so it reads the clock again for the next decision.
 func (t *tx) lockNow(missing []lockKey, wanted locks, l *rules.Locks) error {
+	t.unsent.nothing = false
 	var statements []statement
 	if len(missing) > 0 {
 		statements = append(statements, t.lock(missing, wanted))

@@ -1,6 +1,10 @@
 package postgres
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/rotajobs/rota"
+)
 
 // rowCache holds rows that every batch reads and that seldom change: types, limits and the active
 // reservation. A batch uses them without reading. The writes check their versions like those of
@@ -42,6 +46,13 @@ func (r *rowCache) clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rows = nil
+}
+
+// knowsPaused reports whether the cache holds a type that is paused.
+func (r *rowCache) knowsPaused(name string) bool {
+	known, _ := r.get(classType, rowKey{name: name})
+	typ, is := known.row.(rota.Type)
+	return is && typ.Paused
 }
 
 // useCached passes on a cached row, and reports whether there is one. It returns false in a

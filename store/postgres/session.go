@@ -35,7 +35,8 @@ type statement struct {
 	eachRow   func(row) error // called for each row; may be nil
 	afterRows func()          // called after the last row; may be nil
 
-	onConflict error // error returned instead of a serialization failure; nil keeps the failure
+	late       func() statement // returns the statement when it is sent, in place of this one; may be nil
+	onConflict error            // error returned instead of a serialization failure; nil keeps the failure
 }
 
 // prepared holds the prepared statements of a connection, by their text.

@@ -154,7 +154,7 @@ func (s *Store) applyOptimistic(ctx context.Context, b rota.Batch, pessimistic b
 	}
 	if assumed := s.idlePath.assume(b); assumed != nil {
 		results, err := s.applyOnce(ctx, b, pessimistic, assumed, locks{})
-		if assumed.checked && (err == nil || err == errAssumption) {
+		if assumed.sent && (err == nil || err == errAssumption) {
 			s.idlePath.observeResult(err == nil)
 		}
 		if err != errAssumption {
@@ -191,12 +191,12 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, pessimistic bool, a
 		return nil, err
 	}
 	switch {
-	case err != nil && (t.ready || t.lockedHeads && isRetryable(err)): // the COMMIT may have succeeded although its answer is lost; other claims have skipped the locked jobs
+	case err != nil && (t.wakeup.Needed() || t.lockedHeads && isRetryable(err)): // the COMMIT may have succeeded although its answer is lost; other claims have skipped the locked jobs
 		s.wake.WakeAll()
 		s.listener.notifySoon()
 	case err != nil && t.lockedHeads: // the caller in this process receives the error and retries
 		s.listener.notifySoon()
-	case t.ready && !t.notified:
+	case t.wakeup.Needed() && !t.notified:
 		s.listener.notifySoon()
 	}
 	if err != nil && !t.answered && isLost(err) {

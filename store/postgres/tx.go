@@ -49,11 +49,12 @@ type tx struct {
 	changedJobs        map[rota.ID]*rota.Job // new states of changed jobs
 	xid                uint32
 	pending            []statement
+	unsent             unsentJobs
 	loading            []statement // of the current Load
 
 	hookState hooksState
 
-	ready    bool           // a job became ready
+	wakeup   rules.Wakeup   // whether to wake claims after the commit
 	watched  bool           // the store has watchers
 	notified bool           // a notification goes with the COMMIT
 	events   [][]rota.Event // published after the commit
@@ -131,11 +132,11 @@ func (t *tx) Now() (time.Time, error) {
 // processes are notified.
 func (t *tx) commit() error {
 	statements := []statement{{sql: sqlCommit, afterRows: func() {
-		if t.ready {
+		if t.wakeup.Needed() {
 			t.store.wake.WakeAll()
 		}
 	}}}
-	if t.ready && t.dialect.prepares && t.store.uses(JoinedNotify) && t.store.listener.beginNotify() {
+	if t.wakeup.Needed() && t.dialect.prepares && t.store.uses(JoinedNotify) && t.store.listener.beginNotify() {
 		t.notified = true
 		statements = append(statements, t.store.listener.notifyStatement())
 	}
@@ -147,11 +148,16 @@ func (t *tx) rollback() { t.endTransaction(t.ctx) }
 
 // read executes statements after the pending writes.
 func (t *tx) read(statements ...statement) error {
-	if t.mayAssume() {
+	if t.assumed != nil && !t.assumed.placed {
 		return errAssumption
 	}
 	statements = append(t.pending, statements...)
 	t.pending = nil
+	for i := range statements {
+		if late := statements[i].late; late != nil {
+			statements[i] = late()
+		}
+	}
 	return t.send(t.ctx, statements...)
 }
 
@@ -232,7 +238,7 @@ func (t *tx) Load(u *rules.UnitOfWork) error {
 	if len(statements) == 0 { // everything is cached
 		return nil
 	}
-	if err := t.read(statements...); err != nil {
+	if err := t.read(append(statements, t.loadAnythingElse()...)...); err != nil {
 		return err
 	}
 	return t.loadMoreHeads(orders, u)
@@ -279,7 +285,7 @@ func ifNeeded[Q any](query *Q, u *rules.UnitOfWork, load func(*Q, *rules.UnitOfW
 
 // Write adds the changes that the rules decided to the pending writes.
 func (t *tx) Write(c *rules.Changes) error {
-	t.ready = t.ready || c.Wake
+	t.wakeup.Add(c)
 	t.claimID = c.Claim
 	t.changesCachedRows = t.changesCachedRows || rules.ChangesAny(c, rules.Types, rules.Throttle, rules.Reservations)
 	if t.watched {
@@ -287,12 +293,14 @@ func (t *tx) Write(c *rules.Changes) error {
 		t.touched.add(c)
 	}
 	writeEach(t, rules.Groups.Changes(c), t.writeGroup)
-	t.updateJobs(c.Jobs)
-	remaining, err := t.insertJobs(c.NewJobs, c.NewJobChanges)
-	if err != nil {
-		return err
+	t.updateJobs(t.startUnsent(c))
+	if !t.holdBack(c) {
+		remaining, err := t.insertJobs(c.NewJobs, c.NewJobChanges)
+		if err != nil {
+			return err
+		}
+		t.updateJobs(remaining)
 	}
-	t.updateJobs(remaining)
 	t.deleteJobs(c.RemovedJobs)
 	writeEach(t, rules.Groups.Changes(c), t.deleteGroup) // after its members
 	t.writeKeys(rules.UniqueKeys.Changes(c))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/fanout"
+	"github.com/rotajobs/rota/internal/rules"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
@@ -83,10 +84,10 @@ func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 		b.Now = s.config.Clock()
 	}
 	results, err := w.applySplitting(ctx, b)
-	if w.wake {
-		w.wake = false
+	if w.wakeup.Needed() {
 		s.wake.WakeAll()
 	}
+	w.wakeup = rules.Wakeup{}
 	return results, err
 }
 

@@ -17,8 +17,8 @@ type writer struct {
 	stmts       statements
 	maxWait     time.Duration // maximal wait for other connections
 	injectFault func(statement int) error
-	writes      int  // statements that have written, for injectFault
-	wake        bool // jobs became ready since the last wake-up
+	writes      int          // statements that have written, for injectFault
+	wakeup      rules.Wakeup // of the current batch
 
 	watch   *fanout.Watchers
 	watched bool           // there are watchers of the current transaction
