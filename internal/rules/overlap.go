@@ -150,3 +150,18 @@ func replace(u *UnitOfWork, c rota.Command, s *rota.Schedule, id rota.ID) {
 	}
 	u.auditJob(c, rota.AuditJobCancelled, id, reason)
 }
+
+// wantOverlap asks for the template of a schedule, and for the jobs that may
+// overlap with new ones.
+func wantOverlap(u *UnitOfWork, s *rota.Schedule) {
+	if s.Spec.Overlap != rota.OverlapAllow {
+		for _, scope := range s.Spec.EachScope() {
+			LiveJobs.want(u, JobsOf{Schedule: s.Name, Scope: scope})
+			LiveJobs.want(u, JobsOf{Schedule: s.Name, Scope: scope, Waiting: true})
+		}
+	}
+	Templates.want(u, s.Spec.Template)
+	if t, known := Templates.peek(u, s.Spec.Template); known && t != nil {
+		wantScheduledJob(u, s, t)
+	}
+}
