@@ -3,7 +3,6 @@ package catalog
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"github.com/rotajobs/rota/sql/kind"
 	"github.com/rotajobs/rota/sql/translate"
@@ -18,7 +17,7 @@ type builder struct {
 
 // tableBuilder collects the rows of one relation.
 type tableBuilder struct {
-	*spec
+	*class
 	at       map[string]int
 	defaults []any // values of columns that are not set
 	rows     [][]any
@@ -43,32 +42,25 @@ func (sh *tableBuilder) row() []any {
 
 func newBuilder(c *Catalog) *builder {
 	b := &builder{Catalog: c, tableByName: map[string]*tableBuilder{}}
-	for _, s := range specs() {
-		sh := newTableBuilder(s)
+	for _, of := range systemClasses() {
+		sh := &tableBuilder{class: of, at: map[string]int{}, defaults: make([]any, len(of.attrs))}
+		for i, a := range of.attrs {
+			sh.at[a.name], sh.defaults[i] = i, a.defaultValue()
+		}
 		b.tables = append(b.tables, sh)
-		b.tableByName[s.name] = sh
+		b.tableByName[of.name] = sh
 	}
 	return b
 }
 
-func newTableBuilder(s *spec) *tableBuilder {
-	sh := &tableBuilder{spec: s, at: map[string]int{}, defaults: make([]any, len(s.columns))}
-	for i, c := range s.columns {
-		sh.at[c.name] = i
-		sh.defaults[i] = defaultValue(c)
-	}
-	return sh
-}
-
 // defaultValue is the value of a column that is not set.
-func defaultValue(c specColumn) any {
-	k := kindOf(c.typ)
+func (a attr) defaultValue() any {
 	switch {
-	case !c.must:
+	case !a.must:
 		return nil
-	case k.Number():
+	case a.kind.Number():
 		return int64(0)
-	case k.Elem() != "":
+	case a.kind.Elem() != "":
 		return "[]"
 	}
 	return ""
@@ -86,7 +78,7 @@ func (sh *tableBuilder) set(row, pairs []any) {
 	for i := 0; i < len(pairs); i += 2 {
 		at, known := sh.at[pairs[i].(string)]
 		if !known {
-			panic("pgcatalog: " + sh.name + " has no column " + pairs[i].(string))
+			panic("catalog: " + sh.name + " has no column " + pairs[i].(string))
 		}
 		row[at] = storedValue(pairs[i+1])
 	}
@@ -116,30 +108,29 @@ func boolInt(is bool) int64 {
 	return 0
 }
 
-// addLines adds a row for each line of text. The fields of a line are the values of the named
-// columns; shared values are added to all rows. A single minus sign means the default.
-func (b *builder) addLines(relation, columns, text string, shared ...any) {
-	sh, names := b.tableByName[relation], strings.Fields(columns)
-	kinds := make([]kind.Kind, len(names))
-	for i, name := range names {
-		kinds[i] = kindOf(sh.columns[sh.at[name]].typ)
-	}
-	for _, fields := range splitLines(text) {
+// addData adds the rows of the data file of a relation; shared values are added to all rows. An
+// empty field means the default.
+func (b *builder) addData(relation string, shared ...any) {
+	sh := b.tableByName[relation]
+	for _, r := range readData(relation).rows {
 		row := sh.row()
 		sh.set(row, shared)
-		for i, name := range names {
-			if fields[i] != "-" || kinds[i] == kind.Name {
-				row[sh.at[name]] = parseField(kinds[i], fields[i])
+		for i, field := range r.fields {
+			if field != "" {
+				at := sh.at[r.columns[i]]
+				row[at] = parseField(sh.attrs[at].kind, field)
 			}
 		}
 	}
 }
 
-// parseField parses one field of a line.
+// parseField parses a field of a data file.
 func parseField(k kind.Kind, field string) any {
 	switch {
 	case k == kind.Boolean:
 		return boolInt(field == "t")
+	case k == kind.Float4:
+		return float64(parseNumber(field))
 	case k.Number():
 		return parseNumber(field)
 	}
@@ -149,9 +140,9 @@ func parseField(k kind.Kind, field string) any {
 func (b *builder) relations() []Relation {
 	all := make([]Relation, len(b.tables))
 	for i, sh := range b.tables {
-		columns := make([]translate.Column, len(sh.columns))
-		for j, c := range sh.columns {
-			columns[j] = translate.Column{Name: c.name, Kind: kindOf(c.typ)}
+		columns := make([]translate.Column, len(sh.attrs))
+		for j, a := range sh.attrs {
+			columns[j] = translate.Column{Name: a.name, Kind: a.kind}
 		}
 		all[i] = Relation{Schema: sh.schema, Name: sh.name, OID: sh.oid, Columns: columns, Rows: sh.rows, Index: indexed[sh.name]}
 	}
@@ -173,7 +164,7 @@ var indexed = map[string][]string{
 func list(items ...string) string {
 	text, err := json.Marshal(append([]string{}, items...))
 	if err != nil {
-		panic("pgcatalog: " + err.Error()) // items are texts
+		panic("catalog: " + err.Error()) // items are texts
 	}
 	return string(text)
 }

@@ -1,9 +1,6 @@
 package catalog
 
-import (
-	"github.com/rotajobs/rota/sql/kind"
-	"github.com/rotajobs/rota/sql/translate"
-)
+import "github.com/rotajobs/rota/sql/translate"
 
 // Subject is the database that a catalogue describes.
 type Subject struct {
@@ -109,28 +106,7 @@ func (c *Catalog) OID(schema, table string) int64 {
 
 // parts are the functions that fill the relations.
 var parts = []func(*builder){
-	(*builder).schemas, (*builder).relationRows, (*builder).indexRows, (*builder).statistics, (*builder).types, (*builder).functions,
-	(*builder).operators, (*builder).roles, (*builder).databases, (*builder).methods, (*builder).settingRows, (*builder).zones,
-	(*builder).standardNames, (*builder).standardTables, (*builder).standardColumns, (*builder).standardKeys,
-	(*builder).standardPrivileges, (*builder).standardRoutines, (*builder).commentRows,
-}
-
-// kindOf returns the kind that stores values of a PostgreSQL type.
-func kindOf(name string) kind.Kind {
-	if k, known := kind.Named(name); known {
-		return k
-	}
-	if k, known := otherKinds[name]; known {
-		return k
-	}
-	if n := len(name) - len("[]"); n > 0 && name[n:] == "[]" {
-		return kindOf(name[:n]).Array()
-	}
-	panic("pgcatalog: no kind for the type " + name)
-}
-
-// otherKinds are the kinds of types without a kind of their own.
-var otherKinds = map[string]kind.Kind{
-	"sql_identifier": kind.Name, "cardinal_number": kind.Int4, "character_data": kind.Varchar, "yes_or_no": kind.Varchar, "time_stamp": kind.Timestamp,
-	"pg_lsn": kind.Text, "pg_ndistinct": kind.Text, "pg_dependencies": kind.Text, "pg_mcv_list": kind.Text, "pg_statistic[]": kind.Text,
+	(*builder).schemas, (*builder).relationRows, (*builder).indexRows, (*builder).statistics, (*builder).builtins, (*builder).roles,
+	(*builder).databases, (*builder).extensions, (*builder).settingRows, (*builder).zones, (*builder).standardTables,
+	(*builder).standardColumns, (*builder).standardKeys, (*builder).standardPrivileges, (*builder).commentRows,
 }

@@ -43,7 +43,7 @@ func typeOfAttribute(t *typ) []any {
 
 // dimensions is 1 for an array column of a table.
 func dimensions(c *class, t *typ) int {
-	if t.isArray() && c.kind != "v" && t.name != "_pg_statistic" {
+	if t.isArray() && c.kind != "v" {
 		return 1
 	}
 	return 0
@@ -55,7 +55,7 @@ func (b *builder) statistics() {
 		b.tableByName[view].zeroCounters()
 	}
 	for _, c := range b.classes {
-		if c.kind == "r" && c.space != catalogSpace && c.space != standardSpace {
+		if c.own() {
 			b.add("pg_stat_all_tables", "relid", c.oid, "schemaname", c.schema, "relname", c.name)
 			b.add("pg_stat_user_tables", "relid", c.oid, "schemaname", c.schema, "relname", c.name)
 		}
@@ -65,8 +65,8 @@ func (b *builder) statistics() {
 
 // zeroCounters sets the default of all numeric columns of a view to 0.
 func (sh *tableBuilder) zeroCounters() {
-	for i, c := range sh.columns {
-		switch kindOf(c.typ) {
+	for i, a := range sh.attrs {
+		switch a.kind {
 		case kind.Integer, kind.Int4:
 			sh.defaults[i] = int64(0)
 		case kind.Float:
@@ -126,7 +126,7 @@ func estimatedRows(c *class) float64 {
 
 // replicaIdentity is the replica identity of a relation. No table is replicated.
 func replicaIdentity(c *class) string {
-	if c.kind == "r" && c.space != catalogSpace && c.space != standardSpace {
+	if c.own() {
 		return "d"
 	}
 	return "n"
@@ -145,7 +145,6 @@ func (b *builder) indexRows() {
 		b.add("pg_constraint", "oid", index.constraint, "conname", index.name, "connamespace", index.space, "contype", "p",
 			"convalidated", true, "conrelid", index.of.oid, "conindid", index.oid, "confupdtype", " ", "confdeltype", " ",
 			"confmatchtype", " ", "conislocal", true, "connoinherit", true, "conkey", numbers(keys...))
-		b.add("pg_indexes", "schemaname", index.schema, "tablename", index.of.name, "indexname", index.name, "indexdef", index.define(true))
 		b.add("pg_depend", "classid", classTable, "objid", index.oid, "refclassid", constraintTable, "refobjid", index.constraint, "deptype", "i")
 	}
 }
@@ -169,9 +168,9 @@ func collations(index *class) (all []int64) {
 
 // operatorClassOf is the default operator class of a type.
 func operatorClassOf(t *typ) int64 {
-	for _, f := range splitLines(classFacts) {
-		if t.oid == parseNumber(f[4]) || t.name == "varchar" && f[2] == "text_ops" {
-			return parseNumber(f[0])
+	for _, r := range readData("pg_opclass").rows {
+		if t.oid == r.number("opcintype") || t.name == "varchar" && r.text("opcname") == "text_ops" {
+			return r.number("oid")
 		}
 	}
 	return 0

@@ -3,8 +3,15 @@ package catalog
 import (
 	"hash/fnv"
 	"slices"
+	"sync"
 
+	"github.com/rotajobs/rota/sql/kind"
 	"github.com/rotajobs/rota/sql/translate"
+)
+
+const (
+	catalogSchema  = "pg_catalog"
+	standardSchema = "information_schema"
 )
 
 // The numbers that PostgreSQL has given for good, and where those of others begin.
@@ -23,8 +30,7 @@ const (
 
 	heapMethod, btreeMethod = 2, 403
 
-	classTable, typeTable, procTable, spaceTable   = 1259, 1247, 1255, 2615
-	constraintTable, databaseTable, extensionTable = 2606, 1262, 3079
+	classTable, spaceTable, constraintTable, databaseTable, extensionTable = 1259, 2615, 2606, 1262, 3079
 )
 
 // class is a table, a view or an index.
@@ -43,7 +49,8 @@ type class struct {
 type attr struct {
 	name string
 	typ  *typ
-	must bool // never NULL
+	kind kind.Kind // of its values
+	must bool      // never NULL
 
 	collation int64
 }
@@ -57,31 +64,29 @@ func (c *class) has(columns []string) bool {
 	return !slices.ContainsFunc(columns, func(name string) bool { return c.attr(name) < 0 })
 }
 
+// own reports whether a class is a table of the subject.
+func (c *class) own() bool {
+	return c.kind == "r" && c.space != catalogSpace && c.space != standardSpace
+}
+
 // systemClasses are PostgreSQL's own relations, the same for every subject.
-func systemClasses() (all []*class) {
-	for _, s := range specs() {
-		c := &class{oid: s.oid, space: catalogSpace, schema: s.schema, name: s.name, kind: s.kind, shared: s.shared}
-		if s.schema == standardSchema {
+var systemClasses = sync.OnceValue(func() (all []*class) {
+	byName := map[string]*class{}
+	for _, r := range readData("relations").rows {
+		c := &class{
+			oid: r.number("oid"), space: catalogSpace, schema: r.text("schema"), name: r.text("relation"), kind: r.text("kind"), shared: r.bool("shared"),
+		}
+		if c.schema == standardSchema {
 			c.space = standardSpace
 		}
-		for _, col := range s.columns {
-			c.attrs = append(c.attrs, attr{col.name, allTypes().byFormattedName[col.typ], col.must, col.collation(s)})
-		}
-		all = append(all, c)
+		byName[c.name], all = c, append(all, c)
+	}
+	for _, r := range readData("columns").rows {
+		c, t := byName[r.text("relation")], allTypes().byName[r.text("type")]
+		c.attrs = append(c.attrs, attr{r.text("column"), t, t.kind(), r.bool("notnull"), r.number("collation")})
 	}
 	return all
-}
-
-// collation is the collation of a system column. Columns of system tables always use C.
-func (c specColumn) collation(of *spec) int64 {
-	t := allTypes().byFormattedName[c.typ]
-	if c.plain || t.collation == defaultCollation && of.kind == "r" && of.schema == catalogSchema {
-		return plainCollation
-	}
-	return t.collation
-}
-
-const defaultCollation, plainCollation = 100, 950
+})
 
 // addSchemas assigns the OIDs of schemas.
 func (c *Catalog) addSchemas() {
@@ -139,7 +144,7 @@ func (c *Catalog) tableClass(t translate.Table) *class {
 		if of == nil {
 			of = allTypes().byName["text"]
 		}
-		table.attrs = append(table.attrs, attr{col.Name, of, c.subject.NotNull(t.Name, col.Name), of.collation})
+		table.attrs = append(table.attrs, attr{col.Name, of, col.Kind, c.subject.NotNull(t.Name, col.Name), of.collation})
 	}
 	return table
 }
@@ -151,7 +156,7 @@ func (c *Catalog) keyOf(table *class, key []string) *class {
 	for _, column := range key {
 		at := table.attr(column)
 		table.attrs[at].must = true
-		index.attrs = append(index.attrs, attr{name: column, typ: table.attrs[at].typ, collation: table.attrs[at].collation})
+		index.attrs = append(index.attrs, attr{name: column, typ: table.attrs[at].typ, kind: table.attrs[at].kind, collation: table.attrs[at].collation})
 	}
 	table.key = index
 	index.constraint = c.oidOf("constraint " + table.schema + "." + name)

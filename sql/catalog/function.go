@@ -3,6 +3,8 @@ package catalog
 import (
 	"fmt"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/rotajobs/rota/sql/kind"
 	"github.com/rotajobs/rota/sql/translate"
@@ -54,24 +56,73 @@ type Function struct {
 }
 
 // Functions returns all functions of the catalogue.
-func Functions() (all []Function) {
-	for _, some := range [][]Function{
-		showFunctions, typeFunctions, commentFunctions, visibleFunctions, sessionFunctions, settingFunctions, privilegeFunctions(),
-		sizeFunctions, statisticsFunctions(), nameFunctions(), unsupportedFunctions(), standardFunctions,
-	} {
-		all = append(all, some...)
+var Functions = sync.OnceValue(func() (all []Function) {
+	for _, r := range readData("functions").rows {
+		all = append(all, functionsOf(r)...)
 	}
-	return all
-}
+	for _, r := range readData("refused").rows {
+		for name := range strings.FieldsSeq(r.text("names")) {
+			all = append(all, refused(name, r.text("message"), r.text("hint")))
+		}
+	}
+	for _, name := range []string{"user", "current_role"} { // words of the grammar
+		all = append(all, fn(name, nil, kind.Name, userName))
+	}
+	all = append(all, fn("current_catalog", nil, kind.Name, databaseName))
+	return append(all, nameFunctions()...)
+})
 
 // call is the implementation of a function. Most of them use only the catalogue.
 type call = func(env *Env, c *Catalog, args []any) (any, error)
 
-// fn declares a strict function: it returns NULL if an argument is NULL.
+// functionsOf returns the functions of a row of data/functions.tsv. Their signatures are those of
+// pg_proc. The answer is "go" for a function of calls, "translate" for one of sql/translate, or
+// else the value that the function returns for all arguments.
+func functionsOf(r dataRow) (all []Function) {
+	name, answer := r.text("name"), r.text("answer")
+	if answer == "translate" {
+		return nil
+	}
+	for _, s := range allProcs().signatures(name) {
+		do := calls[name]
+		if answer != "go" {
+			do = constant(s, answer)
+		}
+		if allProcs().byName[name][0].strict && !s.Set {
+			do = strict(do)
+		}
+		all = append(all, Function{s, do})
+	}
+	return all
+}
+
+// constant implements a function that always returns the same value; \N is NULL.
+func constant(s translate.Signature, answer string) call {
+	var value any
+	switch {
+	case answer == `\N`:
+	case s.Set:
+		value = answer
+	default:
+		value = parseField(s.Returns, answer)
+	}
+	return func(*Env, *Catalog, []any) (any, error) { return value, nil }
+}
+
+// refused is a function that always fails with an explanation.
+func refused(name, message, hint string) Function {
+	return Function{
+		translate.Signature{Name: name, Args: kinds(kind.Unknown), Optional: 1, Variadic: true, Returns: kind.Void},
+		func(*Env, *Catalog, []any) (any, error) { return nil, &Error{stateUnsupported, message, hint} },
+	}
+}
+
+// fn declares a strict function that is not in pg_proc.
 func fn(name string, args []kind.Kind, returns kind.Kind, do call) Function {
 	return Function{translate.Signature{Name: name, Args: args, Returns: returns}, strict(do)}
 }
 
+// strict makes a function return NULL if an argument is NULL.
 func strict(do call) call {
 	return func(env *Env, c *Catalog, args []any) (any, error) {
 		for _, arg := range args {
@@ -81,17 +132,6 @@ func strict(do call) call {
 		}
 		return do(env, c, args)
 	}
-}
-
-// optional makes the last n arguments optional.
-func (f Function) optional(n int) Function {
-	f.Optional = n
-	return f
-}
-
-// constant implements a function that always returns the same value.
-func constant(value any) call {
-	return func(*Env, *Catalog, []any) (any, error) { return value, nil }
 }
 
 func kinds(kinds ...kind.Kind) []kind.Kind { return kinds }

@@ -21,17 +21,11 @@ var regKinds = []struct {
 	{"regrole", kind.Regrole, (*Catalog).readRole, (*Catalog).showRole},
 }
 
-// nameFunctions convert between names and OIDs: to_regclass and similar, which return NULL for
-// an unknown name; rota_regclass, the cast of a text; and rota_regclass_text, the cast to text.
+// nameFunctions convert between names and OIDs: rota_regclass and similar cast a text, and
+// rota_regclass_text and similar cast to text.
 func nameFunctions() (all []Function) {
 	for _, r := range regKinds {
 		all = append(all,
-			fn("to_"+r.name, kinds(kind.Text), r.kind, func(env *Env, c *Catalog, args []any) (any, error) {
-				if found, err := r.read(c, env, textOf(args[0])); err == nil {
-					return found, nil
-				}
-				return nil, nil
-			}),
 			fn("rota_"+r.name, kinds(kind.Text), r.kind, func(env *Env, c *Catalog, args []any) (any, error) {
 				if n, is := oid(args[0]); is {
 					return n, nil
@@ -48,9 +42,17 @@ func nameFunctions() (all []Function) {
 			}),
 		)
 	}
-	return append(all, fn("quote_ident", kinds(kind.Text), kind.Text, func(_ *Env, _ *Catalog, args []any) (any, error) {
-		return QuoteIdent(textOf(args[0])), nil
-	}))
+	return all
+}
+
+// toReg implements to_regclass and similar, which return NULL for an unknown name.
+func toReg(read func(c *Catalog, env *Env, text string) (int64, error)) call {
+	return func(env *Env, c *Catalog, args []any) (any, error) {
+		if found, err := read(c, env, textOf(args[0])); err == nil {
+			return found, nil
+		}
+		return nil, nil
+	}
 }
 
 // ParseOID returns the OID that a text names, if the kind is one of the reg types.

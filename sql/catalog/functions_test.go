@@ -91,9 +91,6 @@ func TestFunctionResultsEqualPostgres(t *testing.T) {
 			expression = strings.Replace(expression, ")", "::bigint)", 1)
 			expression = strings.Replace(expression, "(-", "(0-", 1)
 		}
-		if strings.HasPrefix(call.name, "_pg_") {
-			expression = standardSchema + "." + expression
-		}
 		if want := real.outcome(t, expression); got != want {
 			t.Errorf("%s is %q, and %q in PostgreSQL", expression, got, want)
 		}
@@ -122,11 +119,6 @@ func sameCalls() (all []sameCall) {
 				add("format_type", typ.oid, mod)
 			}
 		}
-		for _, name := range []string{"_pg_char_max_length", "_pg_char_octet_length", "_pg_numeric_precision", "_pg_numeric_precision_radix", "_pg_numeric_scale", "_pg_datetime_precision"} {
-			if typ.elem == 0 && typ.kind == "b" {
-				add(name, typ.oid, int64(-1))
-			}
-		}
 	}
 	add("format_type", int64(0), nil)
 	add("format_type", int64(99), nil)
@@ -140,7 +132,7 @@ func sameCalls() (all []sameCall) {
 	for _, n := range []int64{0, 1, 1023, 10239, 10240, 10241, 20479, 1 << 20, 10<<20 - 1, 10 << 20, 12345678, 1 << 30, 1 << 40, 9 << 50, -10239, -10240, -12345678, 10485247, 10485248} {
 		add("pg_size_pretty", n)
 	}
-	for word := range keyword() {
+	for word := range keywords() {
 		add("quote_ident", word)
 	}
 	for _, name := range []string{"", "a", "A", "a b", "1a", "a1", "_a", "a$", `a"b`, "ä", "jobs", "sys"} {
@@ -148,8 +140,6 @@ func sameCalls() (all []sameCall) {
 	}
 	for _, name := range []string{"sys.jobs", "SYS.Jobs", ` sys . "jobs" `, "jobs", `"Odd One"`, `sys."Odd One"`, "pg_class", "pg_catalog.pg_class", "information_schema.tables", "no.thing", ".", "", `"`, "a b", "x.y.z", "a.b.c.d"} {
 		add("has_table_privilege", name, "SELECT")
-		add("pg_get_serial_sequence", name, "job_name")
-		add("has_column_privilege", name, "job_name", "select , insert")
 	}
 	for _, args := range [][]any{
 		{"sys.jobs", "LOOK"}, {int64(7), "SELECT"}, {"nobody", "sys.jobs", "SELECT"}, {"postgres", "sys.jobs", "SELECT"}, {nil, "SELECT"}, {"public", "pg_class", "select"},
@@ -159,12 +149,7 @@ func sameCalls() (all []sameCall) {
 	add("has_schema_privilege", "sys", "USAGE")
 	add("has_schema_privilege", "none", "USAGE")
 	add("has_schema_privilege", int64(7), "USAGE")
-	add("has_database_privilege", "none", "CONNECT")
 	add("has_type_privilege", "integer", "USAGE")
-	add("has_type_privilege", "nothing", "USAGE")
-	add("has_language_privilege", "sql", "USAGE")
-	add("has_language_privilege", "none", "USAGE")
-	add("has_tablespace_privilege", "none", "CREATE")
 	add("pg_has_role", "postgres", "MEMBER")
 	add("pg_has_role", "nobody", "MEMBER")
 	add("pg_has_role", "postgres", "LOOK")
@@ -177,15 +162,8 @@ func sameCalls() (all []sameCall) {
 	add("current_schemas", false)
 	add("pg_get_userbyid", int64(10))
 	add("pg_get_userbyid", int64(11))
-	add("pg_my_temp_schema")
 	add("obj_description", int64(7), "pg_class")
 	add("pg_get_viewdef", int64(7))
-	add("pg_describe_object", int64(1259), int64(1259), int64(0))
-	add("pg_describe_object", int64(1259), int64(1259), int64(2))
-	add("pg_describe_object", int64(1247), int64(1184), int64(0))
-	add("pg_describe_object", int64(2615), int64(11), int64(0))
-	add("pg_indexam_has_property", int64(403), "can_order")
-	add("pg_indexam_has_property", int64(403), "can_dance")
 	return all
 }
 

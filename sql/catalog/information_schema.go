@@ -1,46 +1,17 @@
 package catalog
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
-// The information schema is the standard's catalogue. What is read of it by tools is
-// filled; the rest is empty.
+// The information schema is the standard's catalogue. It has the views that tools read.
 
-// standardNames fills the views about the database as a whole.
-func (b *builder) standardNames() {
-	db, owner := b.subject.Database, b.subject.Owner
-	b.add("information_schema_catalog_name", "catalog_name", db)
-	for _, name := range sortedKeys(b.schemaOID) {
-		b.add("schemata", "catalog_name", db, "schema_name", name, "schema_owner", owner)
-	}
-	b.add("enabled_roles", "role_name", owner)
-	b.add("character_sets", "character_set_name", "UTF8", "character_repertoire", "UCS", "form_of_use", "UTF8",
-		"default_collate_catalog", db, "default_collate_schema", catalogSchema, "default_collate_name", "default")
-	for _, name := range []string{"C", "POSIX", "default"} {
-		b.add("collations", "collation_catalog", db, "collation_schema", catalogSchema, "collation_name", name, "pad_attribute", "NO PAD")
-		b.add("collation_character_set_applicability", "collation_catalog", db, "collation_schema", catalogSchema, "collation_name", name,
-			"character_set_name", "UTF8")
-	}
-	b.standardDomains()
-}
-
-// standardDomains fills the views about domains, which are those of the information schema.
-func (b *builder) standardDomains() {
-	db := b.subject.Database
-	for _, t := range allTypes().all {
-		if t.kind != "d" {
-			continue
-		}
-		root := t.root()
-		pairs := []any{
-			"domain_catalog", db, "domain_schema", standardSchema, "domain_name", t.name, "udt_catalog", db,
-			"udt_schema", catalogSchema, "udt_name", root.name, "dtd_identifier", "1",
-		}
-		b.add("domains", append(pairs, typeAttributes(root, t.typmod)...)...)
-	}
-}
-
-// standardTables fills the views about tables and views.
+// standardTables fills the views about schemas, tables and views.
 func (b *builder) standardTables() {
+	for _, name := range sortedKeys(b.schemaOID) {
+		b.add("schemata", "catalog_name", b.subject.Database, "schema_name", name, "schema_owner", b.subject.Owner)
+	}
 	for _, c := range b.classes {
 		name := []any{"table_catalog", b.subject.Database, "table_schema", c.schema, "table_name", c.name}
 		switch c.kind {
@@ -81,7 +52,7 @@ func (b *builder) standardColumns() {
 func (b *builder) typeOfColumn(t *typ) []any {
 	root, mod := t.root(), int64(-1)
 	pairs := []any{"udt_name", root.name}
-	if t.kind == "d" {
+	if t.base != 0 {
 		pairs = append(pairs, "domain_catalog", b.subject.Database, "domain_schema", standardSchema, "domain_name", t.name)
 		mod = t.typmod
 	}
@@ -104,13 +75,6 @@ func (b *builder) standardColumn(sh *tableBuilder, row []any, at int, a attr) {
 
 // collationNames are the names of collations other than the default.
 var collationNames = map[int64]string{950: "C", 951: "POSIX"}
-
-func yesNo(is bool) string {
-	if is {
-		return "YES"
-	}
-	return "NO"
-}
 
 // typeAttributes returns the SQL standard's name of a type and the limits of its values.
 func typeAttributes(t *typ, mod int64) []any {
@@ -150,4 +114,48 @@ func dataType(t *typ) string {
 		return "ARRAY"
 	}
 	return allTypes().format(t.oid, nil, nil)
+}
+
+// standardKeys fills the views about constraints. The information schema lists NOT NULL as a
+// constraint, too.
+func (b *builder) standardKeys() {
+	for _, c := range b.classes {
+		switch {
+		case c.kind == "i":
+			name := b.constraint(c.name, "PRIMARY KEY", c.of)
+			for i, a := range c.attrs {
+				b.add("key_column_usage", append(name, "column_name", a.name, "ordinal_position", i+1)...)
+				b.add("constraint_column_usage", append(name, "column_name", a.name)...)
+			}
+		case c.own():
+			for i, a := range c.attrs {
+				if a.must {
+					b.constraint(fmt.Sprintf("%d_%d_%d_not_null", c.space, c.oid, i+1), "CHECK", c)
+				}
+			}
+		}
+	}
+}
+
+// constraint adds a constraint of a table and returns the columns that name it in other views.
+func (b *builder) constraint(name, kind string, table *class) []any {
+	db := b.subject.Database
+	pairs := []any{
+		"constraint_catalog", db, "constraint_schema", table.schema, "constraint_name", name,
+		"table_catalog", db, "table_schema", table.schema, "table_name", table.name,
+	}
+	pairs = pairs[:len(pairs):len(pairs)]
+	b.add("table_constraints", append(pairs, "constraint_type", kind, "is_deferrable", "NO", "initially_deferred", "NO", "enforced", "YES")...)
+	return pairs
+}
+
+// standardPrivileges fills the privilege view: every role may read all tables, and none may
+// write.
+func (b *builder) standardPrivileges() {
+	for _, c := range b.classes {
+		if c.kind != "i" {
+			b.add("table_privileges", "grantor", b.subject.Owner, "grantee", "PUBLIC", "table_catalog", b.subject.Database, "table_schema", c.schema,
+				"table_name", c.name, "privilege_type", "SELECT", "is_grantable", "NO", "with_hierarchy", "YES")
+		}
+	}
 }

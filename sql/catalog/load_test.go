@@ -166,7 +166,7 @@ func TestToolQueriesReturnRows(t *testing.T) {
 			[]string{"rota|postgres|UTF8|C.UTF-8|0"},
 		},
 		{"psql: du", "SELECT rolname, rolsuper, rolcanlogin, rolpassword FROM pg_catalog.pg_roles", []string{"postgres|1|1|********"}},
-		{"no password", "SELECT rolpassword IS NULL, (SELECT passwd IS NULL FROM pg_catalog.pg_shadow) FROM pg_catalog.pg_authid", []string{"1|1"}},
+		{"no password", "SELECT rolpassword IS NULL, (SELECT passwd = '********' FROM pg_catalog.pg_user) FROM pg_catalog.pg_authid", []string{"1|1"}},
 		{
 			"psql: df version", `
 			SELECT n.nspname, p.proname, pg_get_function_result(p.oid), pg_get_function_arguments(p.oid), p.prokind FROM pg_catalog.pg_proc p

@@ -1,66 +1,106 @@
 package catalog
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
+
+	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/translate"
 )
 
-// proc is one of PostgreSQL's functions in functionFacts.
+// proc is one of PostgreSQL's functions. The fields are those of pg_proc.
 type proc struct {
-	oid        int64
-	name       string
-	kind       string // f: a function; a: an aggregate; w: of a window; p: a procedure
-	returns    int64
-	set        bool
-	volatile   string
-	strict     bool
-	defaults   int64
-	variadic   int64
-	cost, rows float64
-	definer    bool
-	leakproof  bool
-	parallel   string
-	language   int64
-	args       []int64
+	oid                        int64
+	name, source               string
+	kind, volatility, parallel string
+	set, strict, variadic      bool
+	returns                    int64
+	args                       []int64
+	outputs                    []translate.Column // the columns of a function that returns records
 }
 
-// languages maps letters to language OIDs: internal, C, SQL and PL/pgSQL.
-var languages = map[string]int64{"i": 12, "c": 13, "s": 14, "p": 13563}
-
 type procIndex struct {
-	all    []*proc
 	byOID  map[int64]*proc
 	byName map[string][]*proc
 }
 
 var allProcs = sync.OnceValue(func() *procIndex {
 	b := &procIndex{byOID: map[int64]*proc{}, byName: map[string][]*proc{}}
-	for _, text := range []string{functionFacts, functionFactsMore} {
-		for _, f := range splitLines(text) {
-			p := readProc(f)
-			b.all = append(b.all, p)
-			b.byOID[p.oid] = p
-			b.byName[p.name] = append(b.byName[p.name], p)
+	for _, r := range readData("pg_proc").rows {
+		p := &proc{
+			oid: r.number("oid"), name: r.text("proname"), source: r.text("prosrc"), kind: r.text("prokind"),
+			volatility: r.text("provolatile"), parallel: r.text("proparallel"), set: r.bool("proretset"), strict: r.bool("proisstrict"),
+			variadic: r.text("provariadic") != "0", returns: r.number("prorettype"),
 		}
+		r.decode("proargtypes", &p.args)
+		if p.set && r.text("proargmodes") != "" {
+			p.outputs = readOutputs(r)
+		}
+		b.byOID[p.oid] = p
+		b.byName[p.name] = append(b.byName[p.name], p)
 	}
 	return b
 })
 
-// readProc reads the fields of a function: oid, proname, prokind, prorettype,
-// proretset, provolatile, proisstrict, pronargdefaults, provariadic, procost,
-// prorows, prosecdef, proleakproof, proparallel, the language and proargtypes.
-func readProc(f []string) *proc {
-	p := &proc{
-		oid: parseNumber(f[0]), name: f[1], kind: f[2], returns: parseNumber(f[3]), set: f[4] == "t", volatile: f[5], strict: f[6] == "t",
-		defaults: parseNumber(f[7]), variadic: parseNumber(f[8]), cost: float64(parseNumber(f[9])), rows: float64(parseNumber(f[10])),
-		definer: f[11] == "t", leakproof: f[12] == "t", parallel: f[13], language: languages[f[14]],
+// decode reads an array, which may be missing.
+func (r dataRow) decode(column string, list any) {
+	text := r.text(column)
+	if text == "" {
+		return
 	}
-	if f[15] != "-" {
-		for arg := range strings.SplitSeq(f[15], ",") {
-			p.args = append(p.args, parseNumber(arg))
+	if err := json.Unmarshal([]byte(text), list); err != nil {
+		panic("catalog: " + column + ": " + err.Error())
+	}
+}
+
+// readOutputs reads the output columns of a function.
+func readOutputs(r dataRow) (all []translate.Column) {
+	var types []int64
+	var modes, names []string
+	r.decode("proallargtypes", &types)
+	r.decode("proargmodes", &modes)
+	r.decode("proargnames", &names)
+	for i, mode := range modes {
+		if mode == "o" {
+			all = append(all, translate.Column{Name: names[i], Kind: allTypes().byOID[types[i]].kind()})
 		}
 	}
-	return p
+	return all
+}
+
+// anyType is the OID of the pseudo-type "any".
+const anyType = 2276
+
+// signatures are the signatures of the functions of a name. Where functions with the same number
+// of arguments differ, an argument can be of any kind.
+func (b *procIndex) signatures(name string) []translate.Signature {
+	byCount := map[int]*translate.Signature{}
+	var all []*translate.Signature
+	for _, p := range b.byName[name] {
+		args := make([]kind.Kind, len(p.args))
+		for i, arg := range p.args {
+			if arg != anyType {
+				args[i] = allTypes().byOID[arg].kind()
+			}
+		}
+		s := byCount[len(args)]
+		if s == nil {
+			s = &translate.Signature{Name: name, Args: args, Returns: allTypes().byOID[p.returns].kind(), Set: p.set, Fields: p.outputs}
+			byCount[len(args)], all = s, append(all, s)
+		}
+		for i, arg := range args {
+			if s.Args[i] != arg {
+				s.Args[i] = kind.Unknown
+			}
+		}
+	}
+	list := make([]translate.Signature, len(all))
+	for i, s := range all {
+		list[i] = *s
+	}
+	return list
 }
 
 // arguments formats the argument types.
@@ -68,7 +108,7 @@ func (p *proc) arguments() string {
 	texts := make([]string, len(p.args))
 	for i, arg := range p.args {
 		texts[i] = allTypes().format(arg, nil, nil)
-		if p.variadic != 0 && i == len(p.args)-1 {
+		if p.variadic && i == len(p.args)-1 {
 			texts[i] = "VARIADIC " + texts[i]
 		}
 	}
@@ -84,30 +124,18 @@ func (p *proc) result() string {
 	return text
 }
 
-func (b *builder) functions() {
-	for _, p := range allProcs().all {
-		b.add("pg_proc", "oid", p.oid, "proname", p.name, "pronamespace", catalogSpace, "proowner", ownerRole, "prolang", p.language,
-			"procost", p.cost, "prorows", p.rows, "provariadic", p.variadic, "prokind", p.kind, "prosecdef", p.definer,
-			"proleakproof", p.leakproof, "proisstrict", p.strict, "proretset", p.set, "provolatile", p.volatile, "proparallel", p.parallel,
-			"pronargs", len(p.args), "pronargdefaults", p.defaults, "prorettype", p.returns, "proargtypes", numbers(p.args...), "prosrc", p.name)
-		if p.kind == "a" {
-			b.add("pg_aggregate", "aggfnoid", p.oid, "aggkind", "n", "aggfinalmodify", "r", "aggmfinalmodify", "r")
-		}
+// define is a statement that creates the function.
+func (p *proc) define() string {
+	if p.kind == "a" {
+		return ""
 	}
-}
-
-// operators fills the relations about operators, casts and operator classes.
-func (b *builder) operators() {
-	b.addLines("pg_operator", "oid oprname oprkind oprcanmerge oprcanhash oprleft oprright oprresult oprcom oprnegate oprcode oprrest oprjoin",
-		operatorFacts, "oprnamespace", catalogSpace, "oprowner", ownerRole)
-	b.addLines("pg_cast", "oid castsource casttarget castfunc castcontext castmethod", castFacts)
-	b.addLines("pg_opclass", "oid opcmethod opcname opcfamily opcintype opcdefault opckeytype", classFacts,
-		"opcnamespace", catalogSpace, "opcowner", ownerRole)
-	known := map[string]bool{}
-	for _, f := range splitLines(classFacts) {
-		if family := f[3]; !known[family] {
-			known[family] = true
-			b.add("pg_opfamily", "oid", parseNumber(family), "opfmethod", parseNumber(f[1]), "opfname", f[7], "opfnamespace", catalogSpace, "opfowner", ownerRole)
-		}
+	words := map[string]string{"i": " IMMUTABLE", "s": " STABLE"}[p.volatility] + map[string]string{"s": " PARALLEL SAFE", "r": " PARALLEL RESTRICTED"}[p.parallel]
+	if p.strict {
+		words += " STRICT"
 	}
+	if words != "" {
+		words += "\n"
+	}
+	return fmt.Sprintf("CREATE OR REPLACE FUNCTION pg_catalog.%s(%s)\n RETURNS %s\n LANGUAGE internal\n%sAS $function$%s$function$\n",
+		QuoteIdent(p.name), p.arguments(), p.result(), words, p.source)
 }

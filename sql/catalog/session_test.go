@@ -28,15 +28,11 @@ func TestSessionFunctions(t *testing.T) {
 		{"has_table_privilege", []any{jobs, "update, select"}, "t"},
 		{"has_table_privilege", []any{"sys.jobs", "SELECT WITH GRANT OPTION"}, "f"},
 		{"has_any_column_privilege", []any{"sys.jobs", "SELECT"}, "t"},
-		{"has_column_privilege", []any{"sys.jobs", int64(1), "SELECT"}, "t"},
-		{"has_column_privilege", []any{"sys.jobs", "none", "SELECT"}, "error 42703"},
 		{"has_schema_privilege", []any{"sys", "CREATE"}, "f"},
 		{"has_database_privilege", []any{"rota", "CONNECT"}, "t"},
 		{"has_database_privilege", []any{"rota", "TEMP"}, "f"},
 		{"has_function_privilege", []any{"version()", "EXECUTE"}, "t"},
 		{"pg_total_relation_size", []any{"sys.jobs"}, "0"},
-		{"pg_table_size", []any{"none"}, "error 42P01"},
-		{"pg_relation_filenode", []any{int64(7)}, ""},
 		{"pg_table_is_visible", []any{jobs}, "f"},
 		{"pg_table_is_visible", []any{int64(1259)}, "t"},
 		{"pg_table_is_visible", []any{int64(7)}, ""},
@@ -51,8 +47,7 @@ func TestSessionFunctions(t *testing.T) {
 		{"to_regclass", []any{"none"}, ""},
 		{"rota_regclass_text", []any{jobs}, "sys.jobs"},
 		{"pg_get_functiondef", []any{int64(7)}, ""},
-		{"pg_stat_get_live_tuples", []any{jobs}, "0"},
-		{"pg_index_column_has_property", []any{"sys.jobs_pkey", int64(1), "asc"}, "t"},
+		{"pg_stat_get_numscans", []any{jobs}, "0"},
 	} {
 		if got := callResult(t, c, test.name, test.args...); got != test.want {
 			t.Errorf("%s%v is %q, and not %q", test.name, test.args, got, test.want)
@@ -132,7 +127,7 @@ func TestFunctionsAcceptAnyArguments(t *testing.T) {
 
 // No row contains a password.
 func TestCatalogShowsNoSecrets(t *testing.T) {
-	for _, name := range []string{"pg_authid", "pg_shadow", "pg_roles", "pg_user", "pg_user_mapping", "pg_subscription", "pg_hba_file_rules", "pg_stat_ssl"} {
+	for _, name := range []string{"pg_authid", "pg_roles", "pg_user", "pg_user_mapping", "pg_subscription", "pg_hba_file_rules"} {
 		for _, row := range relationOf(t, New(subject), name).Rows {
 			for _, v := range row {
 				if text, is := v.(string); is && text != "postgres" && text != maskedPassword {

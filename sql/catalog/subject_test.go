@@ -48,14 +48,21 @@ var subject = Subject{
 
 var env = &Env{User: "postgres", Database: "rota", PID: 7, SearchPath: []string{"$user", "public"}}
 
-// createTables makes the same tables in a real PostgreSQL, and is its URL.
-func createTables(t *testing.T) string {
+// newDatabase creates an empty database in a real PostgreSQL and returns its URL.
+func newDatabase(t *testing.T) string {
 	t.Helper()
 	server := pgtest.Shared(t)
 	url := server.URL(server.NewDatabase(t, ""))
 	if got := pgtest.Query(t, url, "SHOW server_version_num")[0][0]; !strings.HasPrefix(got, "15") {
 		t.Skipf("the catalogue is that of PostgreSQL 15; this server is %s", got)
 	}
+	return url
+}
+
+// createTables makes the same tables in a real PostgreSQL, and is its URL.
+func createTables(t *testing.T) string {
+	t.Helper()
+	url := newDatabase(t)
 	var sql strings.Builder
 	sql.WriteString("CREATE SCHEMA sys;")
 	for _, table := range subject.Tables {

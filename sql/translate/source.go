@@ -81,6 +81,9 @@ func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
 		return t.nameSource(from, raw(quoted(c.alias)).reading(c.refs), c.alias, src.Alias, src.At)
 	}
 	table, found := t.in.Table(schema, name)
+	if !found && relationOfPostgreSQL(schema, name) {
+		return nil, unsupported(src.At, "relation %q of PostgreSQL is not supported", pathText(src.Path)).withHint("SELECT relname FROM pg_class lists the relations that are supported")
+	}
 	if !found {
 		return nil, queryError(StateTable, src.At, "relation %q does not exist", pathText(src.Path)).withHint("%s", suggestion(pathText(src.Path), "the tables are", t.in.Tables()))
 	}

@@ -41,6 +41,7 @@ SET TIME ZONE 'Mars/Olympus';
 \set VERBOSITY verbose
 DROP JOB nothing;
 SELECT 1 FROM sys.jbos;
+SELECT 1 FROM pg_shadow;
 \set VERBOSITY terse
 DROP JOB nothing;
 \set VERBOSITY sqlstate
