@@ -42,7 +42,10 @@ var packageRules = map[string]packageRule{
 
 	"node": {layer: 7},
 
-	"httpapi":    {layer: 6},
+	"httpapi": {layer: 6},
+
+	"httpapi/longpoll": {layer: 5, only: []string{"httpapi"}, tests: []string{"store/sqlite"}},
+
 	"sql/pgwire": {layer: 6},
 
 	"sql/session": {layer: 5, tests: []string{"store/sqlite", "store/postgres", "store/postgres/pgtest"}},

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/httpapi/longpoll"
 )
 
 // server is the HTTP handler.
@@ -25,7 +26,7 @@ type server struct {
 	anonymousLimiter *rateLimiter // for requests without a valid token, so that they do not use up the rate of valid ones
 	pageBytes        int
 	freeDisk         func(dir string) (free uint64, known bool)
-	longPoll         *longPoll
+	longPoll         *longpoll.Poller
 	registry         *workerRegistry
 	pendingLogs      *pendingLogs
 	lastAuditSeq     atomic.Int64 // number of an existing audit entry, where the search for the last one starts
@@ -42,7 +43,7 @@ func New(config Config) (http.Handler, error) {
 		Config: config, mux: http.NewServeMux(), auth: newAuthenticator(config.Token, config.Clock),
 		semaphores: newSemaphores(&config), largeBodies: make(semaphore, config.LargeMax),
 		limiter: newRateLimiter(config.Rate, config.Clock), anonymousLimiter: newRateLimiter(config.Rate, config.Clock),
-		pageBytes: pageBytesMax, freeDisk: freeDiskSpace, longPoll: newLongPoll(&config), registry: newWorkerRegistry(config.Clock), pendingLogs: newPendingLogs(),
+		pageBytes: pageBytesMax, freeDisk: freeDiskSpace, longPoll: longpoll.New(config.Store, config.Logger, config.OnPolls), registry: newWorkerRegistry(config.Clock), pendingLogs: newPendingLogs(),
 	}
 	a.doc = humago.New(a.mux, openAPI(config.Version))
 	a.routes()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/httpapi/longpoll"
 )
 
 const (
@@ -111,7 +112,7 @@ func (c *call) claimMeta(n int) rota.Meta {
 // claim.
 func (c *call) claim(claim *rota.Claim, wait time.Duration) (*rota.Claimed, error) {
 	if c.key != "" {
-		c.longPoll.replace(claim.ID)
+		c.longPoll.Replace(claim.ID)
 	}
 	if c.key != "" || wait <= 0 {
 		claimed, err := c.claimNow(claim)
@@ -119,7 +120,7 @@ func (c *call) claim(claim *rota.Claim, wait time.Duration) (*rota.Claimed, erro
 			return claimed, err
 		}
 	}
-	return c.longPoll.wait(c.ctx, claim, wait)
+	return c.longPoll.Wait(c.ctx, claim, wait)
 }
 
 // claimNow claims without waiting. It continues when the request ends meanwhile, because the claimed
@@ -137,5 +138,5 @@ func (c *call) claimNow(claim *rota.Claim) (*rota.Claimed, error) {
 
 // detached returns a context for work that must continue after the request has ended.
 func (c *call) detached() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(c.ctx), claimTimeout)
+	return context.WithTimeout(context.WithoutCancel(c.ctx), longpoll.ClaimTimeout)
 }

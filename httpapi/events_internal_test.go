@@ -41,3 +41,21 @@ func TestIdleEventStreamSendsHeartbeats(t *testing.T) {
 		<-over // the stream ends with its request
 	})
 }
+
+func TestInternalEventsMatchOnlyExplicitFilter(t *testing.T) {
+	own := &rota.Event{Kind: rota.EventJobStarted, Type: rota.TypeWebhook, ExecutionID: rota.NewID()}
+	for i, test := range []struct {
+		filter eventFilter
+		want   bool
+	}{
+		{eventFilter{}, false},
+		{eventFilter{kinds: []string{"job.*"}}, false},
+		{eventFilter{jobs: filter{typ: rota.TypeWebhook}}, true},
+		{eventFilter{jobs: filter{execution: own.ExecutionID}}, true},
+		{eventFilter{jobs: filter{typ: "mail"}}, false},
+	} {
+		if got := test.filter.match(own); got != test.want {
+			t.Errorf("%d: match is %v", i, got)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func (c *call) explainWorkers(job *rota.Job, reasons []rota.Reason) {
 		return
 	}
 	workers := c.registry.workersByType()[job.Type]
-	if workers > 0 && c.longPoll.countFor(job.Type) > 0 { // a waiting claim is about to take the job
+	if workers > 0 && c.longPoll.CountFor(job.Type) > 0 { // a waiting claim is about to take the job
 		return
 	}
 	claimedAt, runs := c.registry.lastClaim(job.Type)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi/longpoll"
 )
 
 const (
@@ -50,7 +51,7 @@ func newWorkerRegistry(clock func() time.Time) *workerRegistry {
 
 // recordClaim records that a worker claims.
 func (r *workerRegistry) recordClaim(worker string, types []string) *workerInfo {
-	typesKey, sorted := typesKey(types)
+	typesKey, sorted := longpoll.TypesKey(types)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := worker + " " + typesKey // names contain no space

@@ -1,4 +1,4 @@
-package httpapi
+package longpoll
 
 import (
 	"cmp"
@@ -17,16 +17,18 @@ const (
 	batchPollsMax = 256                  // claims in one batch
 	batchJobsMax  = 2_000                // jobs one batch may claim, which bounds the duration of its transaction
 	retryPauseMin = 50 * time.Millisecond
-	retryPauseMax = time.Second      // longest pause after a store error
-	claimTimeout  = 30 * time.Second // longest duration of a claim
+	retryPauseMax = time.Second // longest pause after a store error
 )
+
+// ClaimTimeout is the longest duration of a claim.
+const ClaimTimeout = 30 * time.Second
 
 // pollLoop sends the claims of waiting polls until no poll is left.
 //
 // It misses no wake-up. A wake-up that arrives while claims are in flight stays in the channel and is
 // read afterwards. A queue that is new, or whose first poll arrives after the last wake-up, is tried
 // immediately.
-func (lp *longPoll) pollLoop() {
+func (lp *Poller) pollLoop() {
 	wake, unsubscribe := lp.store.Wake()
 	defer unsubscribe()
 	timer := time.NewTimer(recheckEvery)
@@ -67,7 +69,7 @@ func (lp *longPoll) pollLoop() {
 }
 
 // markAll marks every queue: jobs may have become ready.
-func (lp *longPoll) markAll() {
+func (lp *Poller) markAll() {
 	lp.mu.Lock()
 	defer lp.mu.Unlock()
 	for _, q := range lp.queues {
@@ -78,7 +80,7 @@ func (lp *longPoll) markAll() {
 // recheck marks every queue, in case a wake-up was lost, and moves the first poll of each queue to its
 // end. A poll that cannot claim, for example because a direct run reserves the node of its name, must
 // not block those behind it.
-func (lp *longPoll) recheck() {
+func (lp *Poller) recheck() {
 	lp.markAll()
 	lp.mu.Lock()
 	defer lp.mu.Unlock()
@@ -89,7 +91,7 @@ func (lp *longPoll) recheck() {
 
 // nextWait returns how long pollLoop may sleep, and whether polls wait. If none do, pollLoop counts as
 // stopped from here on.
-func (lp *longPoll) nextWait(longest time.Duration) (sleep time.Duration, waiting bool) {
+func (lp *Poller) nextWait(longest time.Duration) (sleep time.Duration, waiting bool) {
 	lp.mu.Lock()
 	defer lp.mu.Unlock()
 	for _, q := range lp.queues {
@@ -108,7 +110,7 @@ func (lp *longPoll) nextWait(longest time.Duration) (sleep time.Duration, waitin
 
 // nextBatch selects the polls to send: of each marked queue up to its burst, the queue with the
 // longest wait first.
-func (lp *longPoll) nextBatch() (polls []*poll) {
+func (lp *Poller) nextBatch() (polls []*poll) {
 	lp.mu.Lock()
 	defer lp.mu.Unlock()
 	var queues []*pollQueue
@@ -137,7 +139,7 @@ func (lp *longPoll) nextBatch() (polls []*poll) {
 }
 
 // sendClaims sends the claims of polls as one batch, and reports whether any found a job.
-func (lp *longPoll) sendClaims(polls []*poll) (found bool, err error) {
+func (lp *Poller) sendClaims(polls []*poll) (found bool, err error) {
 	commands := make([]rota.Command, len(polls))
 	for i, p := range polls {
 		commands[i] = p.claim
@@ -167,8 +169,8 @@ func (lp *longPoll) sendClaims(polls []*poll) (found bool, err error) {
 
 // apply sends a batch with a context of its own: the batch belongs to all its polls, so the end of one
 // request must not cancel it.
-func (lp *longPoll) apply(b rota.Batch) (results []rota.Result, err error) {
-	ctx, done := context.WithTimeout(context.Background(), claimTimeout)
+func (lp *Poller) apply(b rota.Batch) (results []rota.Result, err error) {
+	ctx, done := context.WithTimeout(context.Background(), ClaimTimeout)
 	defer done()
 	defer func() {
 		if p := recover(); p != nil { // an uncaught panic in this goroutine would end the server
@@ -210,7 +212,7 @@ func (q *pollQueue) adjustBurst(short bool) {
 }
 
 // settle delivers the result of a claim. A poll without jobs keeps waiting unless its claim is final.
-func (lp *longPoll) settle(p *poll, got pollResult) {
+func (lp *Poller) settle(p *poll, got pollResult) {
 	p.inFlight, p.lastErr = false, nil
 	if got.err == nil && len(got.claimed.Jobs) == 0 && !got.claimed.Again && !p.final {
 		return
@@ -221,7 +223,7 @@ func (lp *longPoll) settle(p *poll, got pollResult) {
 
 // requeue keeps polls waiting whose batch failed: the same claim finds the jobs that it took, if it
 // took any. A final poll gets the error.
-func (lp *longPoll) requeue(polls []*poll, err error) {
+func (lp *Poller) requeue(polls []*poll, err error) {
 	for _, p := range polls {
 		p.inFlight, p.lastErr = false, err
 		if p.final {
@@ -232,7 +234,7 @@ func (lp *longPoll) requeue(polls []*poll, err error) {
 }
 
 // backOff pauses after a store error, longer after each one. It logs the first error and the recovery.
-func (lp *longPoll) backOff(pause time.Duration, err error) time.Duration {
+func (lp *Poller) backOff(pause time.Duration, err error) time.Duration {
 	switch {
 	case err == nil && pause > 0:
 		lp.logger.Info("claims of remote workers succeed again")

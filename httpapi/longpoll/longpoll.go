@@ -1,4 +1,6 @@
-package httpapi
+// Package longpoll holds the claims of remote workers that wait for jobs, and sends them to the store
+// when jobs may have become ready.
+package longpoll
 
 import (
 	"container/list"
@@ -12,11 +14,11 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// longPoll holds the claims that wait for jobs. They wait in queues, one per set of types, in arrival
+// Poller holds the claims that wait for jobs. They wait in queues, one per set of types, in arrival
 // order. A single goroutine, pollLoop, runs while claims wait and sends them to the store. While no
 // job becomes ready, waiting claims cost the store nothing, regardless of their number. When jobs
 // become ready, pollLoop sends only as many claims as may find them.
-type longPoll struct {
+type Poller struct {
 	store  rota.Store
 	logger *slog.Logger
 	report func(waiting int)
@@ -29,9 +31,11 @@ type longPoll struct {
 	lastSeq uint64            // seq of the newest poll
 }
 
-func newLongPoll(c *Config) *longPoll {
-	return &longPoll{
-		store: c.Store, logger: c.Logger, report: c.OnPolls, signal: make(chan struct{}, 1),
+// New returns a Poller for a store. It calls report with the number of waiting claims whenever that
+// changes.
+func New(store rota.Store, logger *slog.Logger, report func(waiting int)) *Poller {
+	return &Poller{
+		store: store, logger: logger, report: report, signal: make(chan struct{}, 1),
 		queues: map[string]*pollQueue{}, polls: map[rota.ID]*poll{},
 	}
 }
@@ -72,9 +76,9 @@ type pollResult struct {
 // emptyClaim is the result of a poll that found no job.
 func emptyClaim() *rota.Claimed { return &rota.Claimed{} }
 
-// wait waits until a claim gets jobs, its timeout passes, or its request ends. Jobs that were claimed
+// Wait waits until a claim gets jobs, its timeout passes, or its request ends. Jobs that were claimed
 // at that very moment are returned all the same, so that the caller can release them.
-func (lp *longPoll) wait(ctx context.Context, claim *rota.Claim, timeout time.Duration) (*rota.Claimed, error) {
+func (lp *Poller) Wait(ctx context.Context, claim *rota.Claim, timeout time.Duration) (*rota.Claimed, error) {
 	p := lp.add(ctx, claim)
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
@@ -94,10 +98,10 @@ func (lp *longPoll) wait(ctx context.Context, claim *rota.Claim, timeout time.Du
 	return got.claimed, got.err
 }
 
-func (lp *longPoll) add(ctx context.Context, claim *rota.Claim) *poll {
+func (lp *Poller) add(ctx context.Context, claim *rota.Claim) *poll {
 	lp.mu.Lock()
 	defer lp.mu.Unlock()
-	key, types := typesKey(claim.Types)
+	key, types := TypesKey(claim.Types)
 	q := lp.queues[key]
 	if q == nil {
 		q = &pollQueue{key: key, types: types, mayHaveJobs: true, burst: 1}
@@ -120,8 +124,8 @@ func (lp *longPoll) add(ctx context.Context, claim *rota.Claim) *poll {
 	return p
 }
 
-// typesKey returns a key for a set of types that does not depend on their order.
-func typesKey(types []string) (key string, sorted []string) {
+// TypesKey returns a key for a set of types that does not depend on their order.
+func TypesKey(types []string) (key string, sorted []string) {
 	sorted = slices.Clone(types)
 	slices.Sort(sorted)
 	sorted = slices.Compact(sorted)
@@ -130,7 +134,7 @@ func typesKey(types []string) (key string, sorted []string) {
 
 // cancel removes a poll from its queue. It returns false if the poll has a result or will get one,
 // because its claim is in flight or was a moment ago.
-func (lp *longPoll) cancel(p *poll) bool {
+func (lp *Poller) cancel(p *poll) bool {
 	lp.mu.Lock()
 	defer lp.mu.Unlock()
 	switch {
@@ -146,7 +150,7 @@ func (lp *longPoll) cancel(p *poll) bool {
 
 // remove removes a poll from its queue, at most once. When no poll is left it wakes pollLoop, which
 // then ends.
-func (lp *longPoll) remove(p *poll) {
+func (lp *Poller) remove(p *poll) {
 	if p.element == nil {
 		return
 	}
@@ -164,9 +168,9 @@ func (lp *longPoll) remove(p *poll) {
 	}
 }
 
-// replace ends the poll of a claim id with an empty result: the client sent the same claim again, so
-// it has lost the first response. replace returns when the first poll can claim nothing more.
-func (lp *longPoll) replace(claim rota.ID) {
+// Replace ends the poll of a claim id with an empty result: the client sent the same claim again, so
+// it has lost the first response. Replace returns when the first poll can claim nothing more.
+func (lp *Poller) Replace(claim rota.ID) {
 	lp.mu.Lock()
 	p := lp.polls[claim]
 	switch {
@@ -183,8 +187,8 @@ func (lp *longPoll) replace(claim rota.ID) {
 	}
 }
 
-// countFor counts the polls that would take jobs of a type.
-func (lp *longPoll) countFor(typ string) (n int) {
+// CountFor counts the polls that would take jobs of a type.
+func (lp *Poller) CountFor(typ string) (n int) {
 	lp.mu.Lock()
 	defer lp.mu.Unlock()
 	for _, q := range lp.queues {
@@ -196,7 +200,7 @@ func (lp *longPoll) countFor(typ string) (n int) {
 }
 
 // notify wakes pollLoop.
-func (lp *longPoll) notify() {
+func (lp *Poller) notify() {
 	select {
 	case lp.signal <- struct{}{}:
 	default:

@@ -1,4 +1,4 @@
-package httpapi
+package longpoll
 
 import (
 	"context"
@@ -17,9 +17,9 @@ type withoutWakeups struct{ rota.Store }
 
 func (withoutWakeups) Wake() (<-chan struct{}, func()) { return nil, func() {} }
 
-// newTestLongPoll returns a longPoll without wake-ups, and a function that applies commands. The clock
+// newTestPoller returns a Poller without wake-ups, and a function that applies commands. The clock
 // of the store may differ from that of the test.
-func newTestLongPoll(t *testing.T, ahead time.Duration) (*longPoll, func(rota.Command)) {
+func newTestPoller(t *testing.T, ahead time.Duration) (*Poller, func(rota.Command)) {
 	clock := func() time.Time { return time.Now().Add(ahead) }
 	store, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: clock})
 	if err != nil {
@@ -32,14 +32,12 @@ func newTestLongPoll(t *testing.T, ahead time.Duration) (*longPoll, func(rota.Co
 		}
 	}
 	apply(&rota.PutType{Meta: rota.NewMeta(""), Name: "a"})
-	return newLongPoll(&Config{
-		Store: withoutWakeups{store}, Logger: slog.New(slog.DiscardHandler), OnPolls: func(int) {},
-	}), apply
+	return New(withoutWakeups{store}, slog.New(slog.DiscardHandler), func(int) {}), apply
 }
 
 // waitFor waits for a job as a worker, and sends the name of the worker that got one.
-func (lp *longPoll) waitFor(ctx context.Context, worker string, got chan<- string) {
-	claimed, err := lp.wait(ctx, &rota.Claim{
+func (lp *Poller) waitFor(ctx context.Context, worker string, got chan<- string) {
+	claimed, err := lp.Wait(ctx, &rota.Claim{
 		Meta: rota.NewMeta(""), Worker: worker, Types: []string{"a"}, Limit: 1, Lease: time.Minute, Seed: rota.NewToken(),
 	}, time.Minute)
 	if err == nil && len(claimed.Jobs) == 1 {
@@ -51,7 +49,7 @@ func (lp *longPoll) waitFor(ctx context.Context, worker string, got chan<- strin
 // pollLoop ends when no poll is left.
 func TestLongPollFindsJobAfterLostWakeup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lp, apply := newTestLongPoll(t, 0)
+		lp, apply := newTestPoller(t, 0)
 		got := make(chan string, 1)
 		go lp.waitFor(t.Context(), "w", got)
 		time.Sleep(time.Second)
@@ -72,7 +70,7 @@ func TestLongPollFindsJobAfterLostWakeup(t *testing.T) {
 // The worker behind it gets the job.
 func TestLongPollOfReservedNodeDoesNotBlockOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lp, apply := newTestLongPoll(t, 0)
+		lp, apply := newTestPoller(t, 0)
 		apply(&rota.Reserve{Meta: rota.NewMeta(""), Node: "held"})
 		apply(&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "a"}}})
 		ctx, stop := context.WithCancel(t.Context())
@@ -93,7 +91,7 @@ func TestLongPollOfReservedNodeDoesNotBlockOthers(t *testing.T) {
 func TestLongPollWaitsForRateByStoreClock(t *testing.T) {
 	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
-			lp, apply := newTestLongPoll(t, ahead)
+			lp, apply := newTestPoller(t, ahead)
 			apply(&rota.PutThrottle{Meta: rota.NewMeta(""), Spec: rota.ThrottleSpec{
 				Types: []rota.TypeLimit{{Type: "a", Rate: rota.Rate{Count: 1, Per: time.Second}}},
 			}})
@@ -112,36 +110,18 @@ func TestLongPollWaitsForRateByStoreClock(t *testing.T) {
 }
 
 func TestTypesKeyIgnoresOrder(t *testing.T) {
-	one, types := typesKey([]string{"b", "a", "b"})
-	two, _ := typesKey([]string{"a", "b"})
-	other, _ := typesKey([]string{"a"})
+	one, types := TypesKey([]string{"b", "a", "b"})
+	two, _ := TypesKey([]string{"a", "b"})
+	other, _ := TypesKey([]string{"a"})
 	if one != two || one == other || len(types) != 2 {
 		t.Errorf("%q %q %q", one, two, other)
-	}
-}
-
-func TestInternalEventsMatchOnlyExplicitFilter(t *testing.T) {
-	own := &rota.Event{Kind: rota.EventJobStarted, Type: rota.TypeWebhook, ExecutionID: rota.NewID()}
-	for i, test := range []struct {
-		filter eventFilter
-		want   bool
-	}{
-		{eventFilter{}, false},
-		{eventFilter{kinds: []string{"job.*"}}, false},
-		{eventFilter{jobs: filter{typ: rota.TypeWebhook}}, true},
-		{eventFilter{jobs: filter{execution: own.ExecutionID}}, true},
-		{eventFilter{jobs: filter{typ: "mail"}}, false},
-	} {
-		if got := test.filter.match(own); got != test.want {
-			t.Errorf("%d: match is %v", i, got)
-		}
 	}
 }
 
 // TestLongPollCancelledAfterClaimKeepsJobs cancels a poll whose result has arrived. Otherwise its jobs
 // would belong to no worker until the lease expires.
 func TestLongPollCancelledAfterClaimKeepsJobs(t *testing.T) {
-	lp, _ := newTestLongPoll(t, 0)
+	lp, _ := newTestPoller(t, 0)
 	lp.running = true // keeps pollLoop from starting
 	p := lp.add(t.Context(), &rota.Claim{Meta: rota.NewMeta(""), Types: []string{"a"}, Limit: 1})
 	lp.mu.Lock()
