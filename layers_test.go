@@ -51,6 +51,7 @@ var packageRules = map[string]packageRule{
 	"sql/session": {layer: 5, tests: []string{"store/sqlite", "store/postgres", "store/postgres/pgtest"}},
 	"sql/system":  {layer: 4, only: []string{"sql/session", "httpapi", "sql/pgwire", "node", "cmd/rota"}, tests: []string{"store/sqlite"}},
 	"report":      {layer: 5},
+	"definitions": {layer: 5},
 
 	"sql/catalog":   {layer: 3, tests: []string{"store/postgres/pgtest"}}, // PostgreSQL's catalogue tables
 	"sql/translate": {layer: 2, tests: []string{"store/postgres/pgtest"}}, // types and translates queries
@@ -82,6 +83,7 @@ var packageRules = map[string]packageRule{
 	"internal/samples": {layer: 3}, // commands for tests
 	"internal/fanout":  {layer: 3, only: []string{"store/sqlite", "store/postgres"}},
 	"api":              {layer: 3},
+	"api/problem":      {layer: 4},
 	"payload":          {layer: 3},
 	"eventring":        {layer: 3, tests: []string{"store/sqlite"}},
 

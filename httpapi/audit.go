@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 func (a *server) auditRoutes() {
@@ -115,7 +116,7 @@ func readSeqCursor(kind cursorKind, text string) (int64, error) {
 		return 0, err
 	}
 	if len(position) != 8 {
-		return 0, malformed("cursor", "is not a cursor of this server; omit it to start from the first page")
+		return 0, problem.Malformed("cursor", "is not a cursor of this server; omit it to start from the first page")
 	}
 	return int64(binary.BigEndian.Uint64(position)), nil
 }

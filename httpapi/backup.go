@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 // diskReserve is the disk space that a backup leaves free, since its disk is probably that of the
@@ -69,7 +70,7 @@ func (c *call) copyStore(path string) error {
 func diskFull(total, done int64, free uint64) *rota.Error {
 	return &rota.Error{
 		Code: rota.Unavailable, Act: "backup",
-		Reason: fmt.Sprintf("the copy needs %s more; %s are free, of which %s stay reserved", sizeText(total-done), sizeText(int64(free)), sizeText(diskReserve)),
+		Reason: fmt.Sprintf("the copy needs %s more; %s are free, of which %s stay reserved", problem.Size(total-done), problem.Size(int64(free)), problem.Size(diskReserve)),
 		Hint:   "free disk space on the server",
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
+	"github.com/rotajobs/rota/definitions"
 )
 
 // call is one request being handled.
@@ -22,13 +24,14 @@ type call struct {
 	query url.Values
 	actor string
 
-	commandID     rota.ID // id of the first command of the request
-	provisionalID rota.ID // id of that command before the key was bound
-	commandCount  int     // commands created so far
-	key           string  // idempotency key; empty: none
-	hash          string  // hash that distinguishes the request from others with the same key
-	keyBound      bool    // the key is bound to commandID
-	replay        bool    // the key was bound before: the request was sent earlier and was valid
+	commandID     rota.ID             // id of the first command of the request
+	provisionalID rota.ID             // id of that command before the key was bound
+	commandCount  int                 // commands created so far
+	key           string              // idempotency key; empty: none
+	hash          string              // hash that distinguishes the request from others with the same key
+	keyBound      bool                // the key is bound to commandID
+	found         *definitions.Lookup // definitions read so far; see lookup
+	replay        bool                // the key was bound before: the request was sent earlier and was valid
 }
 
 // reply is the response of a handler. A handler that has written the response itself sets written.
@@ -110,14 +113,14 @@ func (c *call) readQuery() error {
 	}
 	query, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
-		return malformed("", "the query string cannot be parsed")
+		return problem.Malformed("", "the query string cannot be parsed")
 	}
 	for name, values := range query {
 		switch {
 		case !c.op.hasQueryParam(name):
 			return c.unknownQuery(name)
 		case len(values) > 1:
-			return malformed(api.FieldPath("", name), "is given more than once")
+			return problem.Malformed(api.FieldPath("", name), "is given more than once")
 		}
 	}
 	c.query = query
@@ -125,7 +128,7 @@ func (c *call) readQuery() error {
 }
 
 func (c *call) unknownQuery(name string) *api.Problem {
-	p := malformed(api.FieldPath("", name), "is not a parameter of this path")
+	p := problem.Malformed(api.FieldPath("", name), "is not a parameter of this path")
 	var known []string
 	for i := range c.op.query {
 		known = append(known, c.op.query[i].name)
@@ -149,7 +152,7 @@ func (c *call) intParam(name string, fallback, low, high int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < low || n > high {
-		return 0, malformed(name, "must be a number from %d to %d", low, high)
+		return 0, problem.Malformed(name, "must be a number from %d to %d", low, high)
 	}
 	return n, nil
 }
@@ -161,7 +164,7 @@ func (c *call) boolParam(name string) (bool, error) {
 	case text == "true":
 		return true, nil
 	}
-	return false, malformed(name, "must be true or false")
+	return false, problem.Malformed(name, "must be true or false")
 }
 
 // queryParam returns a query parameter, and whether it is set.
@@ -182,5 +185,5 @@ func (c *call) enumParam(name string, allowed ...string) (string, error) {
 	if found := api.OneOf(text, allowed); found != "" {
 		return found, nil
 	}
-	return "", malformed(name, "must be one of %s", strings.Join(allowed, ", "))
+	return "", problem.Malformed(name, "must be one of %s", strings.Join(allowed, ", "))
 }

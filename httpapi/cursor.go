@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 // cursorKind is the list that a cursor belongs to.
@@ -44,10 +45,10 @@ func readCursor(kind cursorKind, text string) ([]byte, error) {
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || strings.ContainsAny(text, "\r\n") || len(raw) < 5 || binary.BigEndian.Uint32(raw[len(raw)-4:]) != crc32.ChecksumIEEE(raw[:len(raw)-4]) {
-		return nil, malformed("cursor", "is not a cursor of this server; use next_cursor unchanged, or omit it to start from the first page")
+		return nil, problem.Malformed("cursor", "is not a cursor of this server; use next_cursor unchanged, or omit it to start from the first page")
 	}
 	if cursorKind(raw[0]) != kind {
-		return nil, malformed("cursor", "belongs to another list; omit it to start from the first page")
+		return nil, problem.Malformed("cursor", "belongs to another list; omit it to start from the first page")
 	}
 	return raw[1 : len(raw)-4], nil
 }
@@ -58,7 +59,7 @@ func readIDCursor(kind cursorKind, text string) (id rota.ID, err error) {
 		return id, err
 	}
 	if len(position) != len(id) {
-		return id, malformed("cursor", "is not a cursor of this server; omit it to start from the first page")
+		return id, problem.Malformed("cursor", "is not a cursor of this server; omit it to start from the first page")
 	}
 	return rota.ID(position), nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"reflect"
@@ -13,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 // bodyPool holds buffers for request bodies; large ones are not kept.
@@ -34,12 +34,12 @@ func readBody(w http.ResponseWriter, r *http.Request, maxBytes int64) (*bytes.Bu
 	case errors.As(err, &large):
 		return nil, &api.Problem{
 			Title: "Body too large", Status: http.StatusRequestEntityTooLarge, Code: codeTooLarge,
-			Detail: "the body exceeds the limit of " + sizeText(maxBytes), Hint: "split it into several requests",
+			Detail: "the body exceeds the limit of " + problem.Size(maxBytes), Hint: "split it into several requests",
 		}
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, malformed("", "the body is incomplete")
+		return nil, problem.Malformed("", "the body is incomplete")
 	}
-	return nil, malformed("", "the body could not be read")
+	return nil, problem.Malformed("", "the body could not be read")
 }
 
 func releaseBody(buf *bytes.Buffer) {
@@ -69,10 +69,10 @@ func decode(body []byte, into any) error {
 		return err
 	}
 	if errs := checkShape(body, shapeOf(reflect.TypeOf(into).Elem())); len(errs) > 0 {
-		return badFields(errs)
+		return problem.Fields(errs)
 	}
 	if err := json.Unmarshal(body, into); err != nil { // the shape check accepted it, so this is a defect in this package
-		return badFields([]api.FieldError{{Field: "", Reason: "the body cannot be decoded"}})
+		return problem.Fields([]api.FieldError{{Field: "", Reason: "the body cannot be decoded"}})
 	}
 	return nil
 }
@@ -80,9 +80,9 @@ func decode(body []byte, into any) error {
 func checkJSON(body []byte) error {
 	switch {
 	case len(bytes.TrimSpace(body)) == 0:
-		return malformed("", "the body is empty; send a JSON object")
+		return problem.Malformed("", "the body is empty; send a JSON object")
 	case !utf8.Valid(body):
-		return malformed("", "the body is not UTF-8 text")
+		return problem.Malformed("", "the body is not UTF-8 text")
 	case json.Valid(body):
 		return nil
 	}
@@ -91,9 +91,9 @@ func checkJSON(body []byte) error {
 	if err := json.Unmarshal(body, &any); errors.As(err, &syntax) {
 		at := max(0, min(int(syntax.Offset)-1, len(body)))
 		line, column := 1+bytes.Count(body[:at], []byte("\n")), at-bytes.LastIndexByte(body[:at], '\n')
-		return malformed("", "the body is not JSON: line %d, column %d: %s", line, column, syntaxReason(syntax))
+		return problem.Malformed("", "the body is not JSON: line %d, column %d: %s", line, column, syntaxReason(syntax))
 	}
-	return malformed("", "the body is not JSON")
+	return problem.Malformed("", "the body is not JSON")
 }
 
 // syntaxReason returns the reason of a syntax error. It repeats at most one character of the body,
@@ -104,11 +104,4 @@ func syntaxReason(err *json.SyntaxError) string {
 		return text
 	}
 	return "invalid syntax"
-}
-
-func sizeText(n int64) string {
-	if n >= 1<<20 {
-		return fmt.Sprintf("%.3g MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%d bytes", n)
 }

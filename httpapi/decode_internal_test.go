@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 // sample has a field of every form.
@@ -114,7 +115,7 @@ func TestDecodeUnknownFieldSuggestsNearest(t *testing.T) {
 func TestDecodeLimitsNumberOfErrors(t *testing.T) {
 	err := decode([]byte(`{"each":[`+strings.Repeat("1,", 500)+`2]}`), &sample{})
 	var p *api.Problem
-	if !errors.As(err, &p) || len(p.Errors) != errorsMax {
+	if !errors.As(err, &p) || len(p.Errors) != problem.Max {
 		t.Error(err)
 	}
 }

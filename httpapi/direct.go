@@ -5,6 +5,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 const directWait = 30 * time.Second
@@ -32,7 +33,7 @@ func runDirect(c *call, body *api.DirectRequest) (answer reply, err error) {
 	defer func() { done(err) }()
 	job := rota.NewJob{Type: body.Type, Params: body.Params.Raw(), Timeout: (*time.Duration)(body.Timeout), Trace: trace}
 	if err := (&rota.Enqueue{Jobs: []rota.NewJob{job}}).Validate(); err != nil {
-		return reply{}, renameFields(err, "jobs[0]", "")
+		return reply{}, problem.Rename(err, "jobs[0]", "")
 	}
 	if err := c.checkJob(&job); err != nil {
 		return reply{}, err
@@ -47,7 +48,7 @@ func runDirect(c *call, body *api.DirectRequest) (answer reply, err error) {
 	case err != nil && rota.CodeOf(err) == rota.Busy:
 		return reply{}, resourceBusy{err}
 	case err != nil:
-		return reply{}, renameFields(err, "job", "")
+		return reply{}, problem.Rename(err, "job", "")
 	}
 	return ok(api.NewJob(ran))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 	"github.com/rotajobs/rota/eventring"
 )
 
@@ -58,7 +59,7 @@ func (c *call) eventFilter() (f eventFilter, err error) {
 	for _, kind := range strings.Split(text, ",") {
 		kind = strings.TrimSpace(kind)
 		if !slices.ContainsFunc(rota.EventKinds, func(k rota.EventKind) bool { return kindMatches(kind, string(k)) }) {
-			return f, malformed("kinds", "contains an unknown kind of event; use kinds such as job.completed or job.*")
+			return f, problem.Malformed("kinds", "contains an unknown kind of event; use kinds such as job.completed or job.*")
 		}
 		f.kinds = append(f.kinds, kind)
 	}

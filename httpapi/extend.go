@@ -3,6 +3,7 @@ package httpapi
 import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 func extendLeases(c *call, body *api.ExtendRequest) (reply, error) {
@@ -10,7 +11,7 @@ func extendLeases(c *call, body *api.ExtendRequest) (reply, error) {
 	for i := range body.Items {
 		item, err := body.Items[i].Item()
 		if err != nil {
-			return reply{}, atItem("items", i, err)
+			return reply{}, problem.AtItem("items", i, err)
 		}
 		command.Items[i] = item
 	}

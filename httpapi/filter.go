@@ -5,6 +5,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 // filter selects jobs and executions.
@@ -38,7 +39,7 @@ func (c *call) filter(states []string) (f filter, err error) {
 	f.schedule, _ = c.queryParam("schedule")
 	for name, text := range map[string]string{"type": f.typ, "template": f.template, "schedule": f.schedule} {
 		if _, given := c.queryParam(name); given && text == "" {
-			return f, malformed(name, "is empty; omit it to list all")
+			return f, problem.Malformed(name, "is empty; omit it to list all")
 		}
 	}
 	if f.group, err = c.queryID("group"); err != nil {
@@ -54,7 +55,7 @@ func (c *call) queryID(name string) (id rota.ID, err error) {
 		return id, nil
 	}
 	if id, err = rota.ParseID(text); err != nil {
-		return id, malformed(name, "is not an id; an id looks like %s", api.ExampleID)
+		return id, problem.Malformed(name, "is not an id; an id looks like %s", api.ExampleID)
 	}
 	return id, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 // checkFinish refuses a negative count, and a retry that is delayed beyond the maximum delay.
@@ -30,7 +31,7 @@ func finishRuns(c *call, body *api.FinishRequest) (reply, error) {
 			err = c.checkFinish(&item)
 		}
 		if err != nil {
-			return reply{}, atItem("items", i, err)
+			return reply{}, problem.AtItem("items", i, err)
 		}
 		items[i] = item
 	}

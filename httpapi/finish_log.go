@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 // workerLogMax is the highest size of a log that a worker sends. Of a longer log only the end is kept,
@@ -63,5 +64,5 @@ func keepTail(text string, maxBytes int) string {
 		end = rest
 	}
 	end = strings.ToValidUTF8(end, "")
-	return fmt.Sprintf("[rota: %d bytes removed: the limit for logs of remote workers is %s]\n", len(text)-len(end), sizeText(int64(maxBytes))) + end
+	return fmt.Sprintf("[rota: %d bytes removed: the limit for logs of remote workers is %s]\n", len(text)-len(end), problem.Size(int64(maxBytes))) + end
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 func (a *server) groupRoutes() {
@@ -50,7 +51,7 @@ func createGroup(c *call, body *api.GroupRequest) (answer reply, err error) {
 	command.Jobs = jobs
 	result, err := do[*rota.GroupEnqueued](c, command)
 	if err != nil {
-		return reply{}, asBodyError(err)
+		return reply{}, problem.InBody(err)
 	}
 	group, err := c.Store.Group(c.ctx, result.Group.ID) // the reply of the command has no counts
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 const idempotencyHeader = "Idempotency-Key"
@@ -18,7 +19,7 @@ func (c *call) readKey(body []byte) error {
 		return nil
 	}
 	if len(key) > rota.KeyMax || !utf8.ValidString(key) {
-		return malformed(idempotencyHeader, "must be UTF-8 text of at most %d bytes", rota.KeyMax)
+		return problem.Malformed(idempotencyHeader, "must be UTF-8 text of at most %d bytes", rota.KeyMax)
 	}
 	c.key, c.hash = key, c.requestHash(body)
 	return nil

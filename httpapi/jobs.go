@@ -1,11 +1,9 @@
 package httpapi
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 func (a *server) jobRoutes() {
@@ -51,22 +49,24 @@ func createJob(c *call, body *api.JobRequest) (answer reply, err error) {
 	job.Trace = trace
 	command := &rota.Enqueue{Meta: c.meta(), Jobs: []rota.NewJob{job}}
 	if err := command.Validate(); err != nil {
-		return reply{}, renameFields(err, "jobs[0]", "")
+		return reply{}, problem.Rename(err, "jobs[0]", "")
 	}
 	if err := c.checkJob(&job); err != nil {
 		return reply{}, err
 	}
 	enqueued, err := do[*rota.Enqueued](c, command)
 	if err != nil {
-		return reply{}, asBodyError(renameFields(err, "jobs[0]", ""))
+		return reply{}, problem.InBody(problem.Rename(err, "jobs[0]", ""))
 	}
 	return enqueueReply(enqueued.Jobs[0])
 }
 
-// checkJob is definitionCache.check for a single job.
+// checkJob checks a job against its definitions. A replayed request is not checked again: it was valid when it was first sent.
 func (c *call) checkJob(job *rota.NewJob) error {
-	d := definitionCache{c: c, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}}
-	return d.check(job)
+	if c.replay {
+		return nil
+	}
+	return c.lookup().CheckJob(job)
 }
 
 func enqueueReply(s rota.Submitted) (reply, error) {
@@ -93,7 +93,7 @@ func createJobs(c *call, body *api.BatchRequest) (answer reply, err error) {
 	}
 	enqueued, err := do[*rota.Enqueued](c, &rota.Enqueue{Meta: c.meta(), Jobs: jobs})
 	if err != nil {
-		return reply{}, asBodyError(err)
+		return reply{}, problem.InBody(err)
 	}
 	batch := api.Batch{Items: make([]api.Job, len(enqueued.Jobs))}
 	for i, s := range enqueued.Jobs {
@@ -111,7 +111,7 @@ func newJobs(c *call, requests []api.JobRequest, trace string) ([]rota.NewJob, e
 	for i := range requests {
 		job, err := requests[i].NewJob()
 		if err != nil {
-			return nil, atItem("jobs", i, err)
+			return nil, problem.AtItem("jobs", i, err)
 		}
 		job.Trace = trace
 		jobs[i] = job
@@ -119,24 +119,12 @@ func newJobs(c *call, requests []api.JobRequest, trace string) ([]rota.NewJob, e
 	if err := (&rota.Enqueue{Jobs: jobs}).Validate(); err != nil {
 		return nil, err
 	}
-	d := c.newDefinitionCache()
 	for i := range jobs {
-		if err := d.check(&jobs[i]); err != nil {
-			return nil, atItem("jobs", i, err)
+		if err := c.checkJob(&jobs[i]); err != nil {
+			return nil, problem.AtItem("jobs", i, err)
 		}
 	}
 	return jobs, nil
-}
-
-// atItem prefixes the fields of an error with the position of an item.
-func atItem(list string, i int, err error) error {
-	e, isRotaError := err.(*rota.Error)
-	if !isRotaError || e.Field == "" {
-		return err
-	}
-	first, _, _ := strings.Cut(e.Field, ".")
-	first, _, _ = strings.Cut(first, "[")
-	return renameFields(err, first, fmt.Sprintf("%s[%d].%s", list, i, first))
 }
 
 func listJobs(c *call) (reply, error) {

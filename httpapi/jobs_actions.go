@@ -3,6 +3,7 @@ package httpapi
 import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 func (a *server) jobActionRoutes() {
@@ -54,9 +55,9 @@ func moveJob(c *call, body *api.MoveRequest) (reply, error) {
 	}
 	moved, err := do[*rota.Moved](c, command)
 	if err != nil {
-		err = renameFields(err, "anchor", field, "place", "to")
+		err = problem.Rename(err, "anchor", field, "place", "to")
 		if e, isRotaError := err.(*rota.Error); isRotaError && e.Code == rota.NotFound && e.Field == field {
-			err = recode(err, rota.NotFound, rota.Invalid, field) // the job itself exists; the job in the field does not
+			err = problem.Recode(err, rota.NotFound, rota.Invalid, field) // the job itself exists; the job in the field does not
 		}
 		return reply{}, err
 	}
@@ -101,7 +102,7 @@ func (c *call) checkEdit(id rota.ID, params api.Document) error {
 	if err != nil {
 		return err
 	}
-	return c.checkParams(t, params.Raw())
+	return c.lookup().CheckParams(t, params.Raw())
 }
 
 func retryJob(c *call) (reply, error) {

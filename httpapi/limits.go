@@ -1,12 +1,9 @@
 package httpapi
 
 import (
-	"errors"
-	"fmt"
-	"strings"
-
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 func (a *server) limitRoutes() {
@@ -38,46 +35,16 @@ func putLimits(c *call, body *api.ThrottleRequest) (reply, error) {
 		command.Version = &read.ID
 	}
 	if err := command.Validate(); err != nil {
-		return reply{}, limitError(err, &spec)
+		return reply{}, problem.OfLimits(err, &spec)
 	}
-	if err := c.checkLimits(spec.Types); err != nil {
-		return reply{}, err
+	if !c.replay {
+		if err := c.lookup().CheckLimits(spec.Types); err != nil {
+			return reply{}, err
+		}
 	}
 	put, err := do[*rota.ThrottlePut](c, command)
 	if err != nil {
-		return reply{}, limitError(err, &spec)
+		return reply{}, problem.OfLimits(err, &spec)
 	}
 	return ok(api.NewThrottle(put.Throttle))
-}
-
-// limitError replaces list positions in the fields of an error by the names of types and keys.
-func limitError(err error, spec *rota.ThrottleSpec) error {
-	for i, t := range spec.Types {
-		at := fmt.Sprintf("types[%d]", i)
-		name := "types." + api.FieldPath("", t.Type)
-		err = renameFields(err, at+".rate", name+".rate", at+".type", "types", at, name)
-	}
-	for i, k := range spec.Keys {
-		at := fmt.Sprintf("keys[%d]", i)
-		name := "keys." + api.FieldPath("", k.Key)
-		err = renameFields(err, at+".key", "keys", at+".concurrency", name, at, name)
-	}
-	return mergeRateField(err)
-}
-
-// mergeRateField moves the parts of a rate from the field of an error to its reason.
-func mergeRateField(err error) error {
-	var e *rota.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	cut := *e
-	for _, part := range []string{".count", ".per"} {
-		if at, found := strings.CutSuffix(e.Field, ".rate"+part); found {
-			cut.Field = at + ".rate"
-			cut.Reason = part[1:] + " " + e.Reason
-			return &cut
-		}
-	}
-	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 func (a *server) queueRoutes() {
@@ -53,7 +54,7 @@ func readQueueCursor(text string) (*rota.Job, error) {
 		return nil, err
 	}
 	if len(position) != 40 {
-		return nil, malformed("cursor", "is not a cursor of this server; omit it to start from the first page")
+		return nil, problem.Malformed("cursor", "is not a cursor of this server; omit it to start from the first page")
 	}
 	number := func(at int) int64 { return int64(binary.BigEndian.Uint64(position[at:])) }
 	return &rota.Job{

@@ -8,8 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
-
-	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 // noBody is the body type of an operation without a body.
@@ -93,7 +92,7 @@ func (c *call) readBody(takes bool) (*bytes.Buffer, error) {
 	default:
 		err = checkMediaType(c.r)
 		if err == nil && body.Len() == 0 {
-			err = malformed("", "the body is empty; send a JSON object")
+			err = problem.Malformed("", "the body is empty; send a JSON object")
 		}
 	}
 	if err != nil {
@@ -121,28 +120,4 @@ func (c *call) respond(answer reply, err error) {
 		}
 		writeJSON(c.w, answer.status, "application/json", answer.body)
 	}
-}
-
-// asBodyError turns NotFound for a name in the body into an error of the body.
-func asBodyError(err error) error {
-	e, isRotaError := err.(*rota.Error)
-	if !isRotaError || e.Code != rota.NotFound || e.Field == "" || e.Field == "name" {
-		return err
-	}
-	return recode(err, rota.NotFound, rota.Invalid, e.Field)
-}
-
-// recode changes the code of an error, for example NotFound of a name in a body to Invalid: the body
-// is wrong, not the path.
-func recode(err error, from, to rota.Code, field string) error {
-	if rota.CodeOf(err) != from {
-		return err
-	}
-	e, isRotaError := err.(*rota.Error)
-	if !isRotaError {
-		return err
-	}
-	changed := *e
-	changed.Code, changed.Field = to, field
-	return &changed
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
+	"github.com/rotajobs/rota/definitions"
 )
 
 func (a *server) scheduleRoutes() {
@@ -53,10 +55,10 @@ func listSchedules(c *call) (reply, error) {
 	}
 	template, given := c.queryParam("template")
 	if given && template == "" {
-		return reply{}, malformed("template", "is empty; omit it to list all")
+		return reply{}, problem.Malformed("template", "is empty; omit it to list all")
 	}
 	q := rota.ScheduleQuery{After: after, State: rota.ScheduleState(state), Template: template}
-	rows, more, err := readPage(c, limit, scheduleSize, func(last **rota.Schedule, n int) ([]*rota.Schedule, error) {
+	rows, more, err := readPage(c, limit, definitions.ScheduleSize, func(last **rota.Schedule, n int) ([]*rota.Schedule, error) {
 		q.Limit = n
 		if last != nil {
 			q.After = (*last).Name
@@ -69,15 +71,6 @@ func listSchedules(c *call) (reply, error) {
 	return ok(newList(rows, more, api.NewSchedule, func(s *rota.Schedule) api.Text { return cursorOf(cursorSchedules, []byte(s.Name)) }))
 }
 
-// scheduleSize is the size of the large fields of a schedule, which may have many scopes.
-func scheduleSize(s *rota.Schedule) int {
-	size := len(s.Spec.Params)
-	for _, scope := range s.Spec.Scopes {
-		size += len(scope.Kind) + len(scope.ID)
-	}
-	return size
-}
-
 func createSchedule(c *call, body *api.ScheduleRequest) (reply, error) {
 	name := ""
 	body.Name.SetValue(&name)
@@ -88,7 +81,7 @@ func createSchedule(c *call, body *api.ScheduleRequest) (reply, error) {
 	command.Mode = rota.PutCreate
 	put, err := do[*rota.SchedulePut](c, command)
 	if err != nil {
-		return reply{}, asBodyError(scheduleError(err))
+		return reply{}, problem.InBody(scheduleError(err))
 	}
 	if put.Schedule == nil {
 		return reply{}, deletedSince(name)
@@ -121,7 +114,7 @@ func changeSchedule(c *call, body *api.ScheduleRequest) (reply, error) {
 		command.Mode, command.Version = rota.PutReplace, &s.Version
 		put, err := do[*rota.SchedulePut](c, command)
 		if err != nil {
-			return reply{}, asBodyError(scheduleError(err))
+			return reply{}, problem.InBody(scheduleError(err))
 		}
 		if put.Schedule == nil {
 			return reply{}, deletedSince(s.Name)
@@ -169,28 +162,28 @@ func (c *call) declareSchedule(r *api.ScheduleRequest, meta rota.Meta, name stri
 	return command, c.checkSchedule(&command.Spec)
 }
 
-func scheduleError(err error) error { return renameFields(err, "params", "param_overrides") }
+func scheduleError(err error) error { return problem.Rename(err, "params", "param_overrides") }
 
 // checkSchedule checks the template and params of a schedule, unless the request is a replay.
 func (c *call) checkSchedule(spec *rota.ScheduleSpec) error {
 	if c.replay {
 		return nil
 	}
-	template, err := c.findTemplate(spec.Template)
+	template, err := c.lookup().ActiveTemplate(spec.Template)
 	if err != nil {
 		return err
 	}
-	t, err := c.findType(template.Spec.Type)
+	t, err := c.lookup().Type(template.Spec.Type)
 	if err != nil {
-		return recode(err, rota.Invalid, rota.Invalid, "template")
+		return problem.Recode(err, rota.Invalid, rota.Invalid, "template")
 	}
-	return scheduleError(c.checkParams(t, template.Spec.Params, spec.Params))
+	return scheduleError(c.lookup().CheckParams(t, template.Spec.Params, spec.Params))
 }
 
 // asMalformed turns a query that the store refuses into a 400.
 func asMalformed(err error) error {
 	if e, isRotaError := err.(*rota.Error); isRotaError && e.Code == rota.Invalid {
-		return malformed(e.Field, "%s", e.Reason)
+		return problem.Malformed(e.Field, "%s", e.Reason)
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 	"github.com/rotajobs/rota/cron"
 )
 
@@ -65,15 +66,15 @@ func (c *call) checkTrigger(command *rota.Trigger) error {
 	if err != nil {
 		return err
 	}
-	template, err := c.findTemplate(s.Spec.Template)
+	template, err := c.lookup().ActiveTemplate(s.Spec.Template)
 	if err != nil {
 		return err
 	}
-	t, err := c.findType(template.Spec.Type)
+	t, err := c.lookup().Type(template.Spec.Type)
 	if err != nil {
-		return recode(err, rota.Invalid, rota.Conflict, "template")
+		return problem.Recode(err, rota.Invalid, rota.Conflict, "template")
 	}
-	return c.checkParams(t, template.Spec.Params, s.Spec.Params, command.Params)
+	return c.lookup().CheckParams(t, template.Spec.Params, s.Spec.Params, command.Params)
 }
 
 func switchSchedule(c *call, command *rota.SwitchSchedule) (reply, error) {
@@ -165,7 +166,7 @@ func (c *call) from(zone *time.Location) (time.Time, error) {
 	from, err := cron.ParseTime(text, zone)
 	var refusal *cron.Error
 	if errors.As(err, &refusal) {
-		return from, malformed("from", "is not a time; write it like 2026-11-15T07:00:00Z")
+		return from, problem.Malformed("from", "is not a time; write it like 2026-11-15T07:00:00Z")
 	}
 	return from, err
 }

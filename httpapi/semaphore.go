@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 // semaphore limits the number of concurrent requests.
@@ -42,7 +43,7 @@ func (s semaphore) acquire(ctx context.Context, timeout time.Duration) error {
 
 func overloaded(detail string) *api.Problem {
 	return &api.Problem{
-		Title: problemKinds[rota.Unavailable].title, Status: http.StatusServiceUnavailable, Code: string(rota.Unavailable),
+		Title: problem.Kinds[rota.Unavailable].Title, Status: http.StatusServiceUnavailable, Code: string(rota.Unavailable),
 		Detail: detail, Hint: "retry in a moment",
 	}
 }

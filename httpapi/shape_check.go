@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 // checker walks valid JSON and records where it differs from its shape.
@@ -25,7 +26,7 @@ func checkShape(data []byte, s *shape) []api.FieldError {
 }
 
 func (c *checker) addError(path, reason string) {
-	if len(c.errs) < errorsMax {
+	if len(c.errs) < problem.Max {
 		c.errs = append(c.errs, api.FieldError{Field: path, Reason: reason})
 	}
 }

@@ -42,7 +42,7 @@ func TestSQLKindsCoverEveryState(t *testing.T) {
 		t.Fatalf("only %d states were found: %v", len(found), found)
 	}
 	for state := range found {
-		if k, known := sqlKindOfState(state); !known || k.status < 400 || k.title == "" || k.code == "" {
+		if k, known := sqlKindOfState(state); !known || k.Status < 400 || k.Title == "" || k.code == "" {
 			t.Errorf("%s has no status", state)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 	"github.com/rotajobs/rota/sql/session"
 )
 
@@ -15,11 +16,11 @@ const codeTooLong = "took_too_long"
 
 // sqlKind is the response kind of one SQLSTATE.
 type sqlKind struct {
-	problemKind
+	problem.Kind
 	code string
 }
 
-func sqlKindOf(code rota.Code) sqlKind { return sqlKind{problemKinds[code], string(code)} }
+func sqlKindOf(code rota.Code) sqlKind { return sqlKind{problem.Kinds[code], string(code)} }
 
 // sqlKinds maps SQLSTATEs, or their two-character classes. A test checks that it is complete.
 var sqlKinds = map[string]sqlKind{
@@ -40,8 +41,8 @@ var sqlKinds = map[string]sqlKind{
 	session.StateDuplicate:    sqlKindOf(rota.Conflict),
 	session.StateWrongState:   sqlKindOf(rota.Conflict),
 	session.StateConflict:     sqlKindOf(rota.Conflict),
-	session.StateBusy:         {problemKind{http.StatusConflict, "Busy"}, string(rota.Busy)},
-	session.StateCancelled:    {problemKind{http.StatusRequestTimeout, "Took too long"}, codeTooLong},
+	session.StateBusy:         {problem.Kind{Status: http.StatusConflict, Title: "Busy"}, string(rota.Busy)},
+	session.StateCancelled:    {problem.Kind{Status: http.StatusRequestTimeout, Title: "Took too long"}, codeTooLong},
 	session.StateUnavailable:  sqlKindOf(rota.Unavailable),
 	session.StateInternal:     sqlKindOf(rota.Internal),
 }
@@ -69,9 +70,9 @@ func sqlProblem(e *session.Error) *api.Problem {
 		return p
 	}
 	k, _ := sqlKindOfState(e.State)
-	p := &api.Problem{Title: k.title, Status: k.status, Code: k.code, SQLState: e.State}
+	p := &api.Problem{Title: k.Title, Status: k.Status, Code: k.code, SQLState: e.State}
 	if p.Status == http.StatusInternalServerError {
-		describeInternal(p)
+		problem.Hide(p)
 		return p
 	}
 	p.Detail, p.Hint = e.Message, e.Hint

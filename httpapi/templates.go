@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 func (a *server) templateRoutes() {
@@ -69,11 +70,11 @@ func (c *call) checkTemplate(command *rota.PutTemplate) error {
 	if err := templateError(command.Validate()); err != nil || c.replay {
 		return err
 	}
-	_, err := c.findType(command.Spec.Type)
+	_, err := c.lookup().Type(command.Spec.Type)
 	return err
 }
 
-func templateError(err error) error { return renameFields(err, "params", "default_params") }
+func templateError(err error) error { return problem.Rename(err, "params", "default_params") }
 
 func changeTemplate(c *call, body *api.TemplateRequest) (reply, error) {
 	if body.Name.Set && (body.Name.Value == nil || *body.Name.Value != c.name()) {

@@ -87,8 +87,8 @@ func (c *call) mayDeclare(name string, spec rota.TypeSpec) error {
 	if !c.handles(name) {
 		return nil
 	}
-	stored, err := nilIfNotFound(c.Store.Type(c.ctx, name))
-	if err != nil || stored != nil && stored.Spec.Equal(spec) {
+	stored, err := c.Store.Type(c.ctx, name)
+	if err != nil && rota.CodeOf(err) != rota.NotFound || err == nil && stored.Spec.Equal(spec) {
 		return err
 	}
 	return &rota.Error{

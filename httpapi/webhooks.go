@@ -8,6 +8,7 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 func (a *server) webhookRoutes() {
@@ -104,7 +105,7 @@ func (c *call) webhookToTest(body *api.WebhookTestRequest) (hook rota.Webhook, e
 	}
 	hook = rota.Webhook{URL: body.URL, Secret: cmp.Or(body.Secret, api.WebhookSecret(body.URL, stored))}
 	err = (&rota.PutWebhooks{Meta: rota.NewMeta(""), Spec: []rota.Webhook{hook}}).Validate()
-	return hook, renameFields(err, "webhooks[0]", "")
+	return hook, problem.Rename(err, "webhooks[0]", "")
 }
 
 // storedWebhooks returns the webhooks of a template, or those for all events.
@@ -118,7 +119,7 @@ func (c *call) storedWebhooks(template string) ([]rota.Webhook, error) {
 	}
 	t, err := c.Store.Template(c.ctx, template)
 	if err != nil {
-		return nil, recode(err, rota.NotFound, rota.Invalid, "template")
+		return nil, problem.Recode(err, rota.NotFound, rota.Invalid, "template")
 	}
 	return t.Spec.Webhooks, nil
 }

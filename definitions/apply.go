@@ -1,6 +1,7 @@
-package httpapi
+package definitions
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,41 +11,55 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
-func putDefinitions(c *call, body *api.Definitions) (reply, error) {
-	dry, err := c.boolParam("dry_run")
-	if err != nil {
-		return reply{}, err
-	}
+// Request identifies one import. The ids of its commands are derived from its id, so that an import that is
+// sent again changes nothing twice.
+type Request struct {
+	ID     rota.ID // zero: a new one
+	Actor  string
+	Replay bool // the request was sent before and was valid then, so what it refers to is not checked again
+
+	// Bind is called before the first write. It may set ID and Replay to those of an earlier sending.
+	// Nil: the request stays as it is.
+	Bind func(*Request) error
+}
+
+// Import applies a document: it creates and changes what the document names and leaves the rest. A dry run
+// writes nothing, and its result lists what a write would change.
+func (s *Sync) Import(ctx context.Context, body *api.Definitions, r Request, dry bool) (api.DefinitionsPut, error) {
 	if body.Version > api.DefinitionsVersion || body.Version < 0 {
-		return reply{}, rota.Invalidf("version", "is %d; this server supports version %d", body.Version, api.DefinitionsVersion)
+		return api.DefinitionsPut{}, rota.Invalidf("version", "is %d; this server supports version %d", body.Version, api.DefinitionsVersion)
 	}
-	c.ensureCommandID()
-	clearDeadlines(c.w)
+	if r.ID.IsZero() {
+		r.ID = rota.NewID()
+	}
 	for range 10 {
-		p, err := c.plan(body)
+		p, err := s.plan(ctx, body, &r)
 		if err != nil {
-			return reply{}, err
+			return api.DefinitionsPut{}, err
 		}
 		if dry {
-			return ok(p.result(true))
+			return p.result(true), nil
 		}
-		before := c.commandID
-		if err := c.bindKey(); err != nil {
-			return reply{}, err
+		before := r.ID
+		if r.Bind != nil {
+			if err := r.Bind(&r); err != nil {
+				return api.DefinitionsPut{}, err
+			}
 		}
-		if c.commandID != before { // replay: the earlier commands have other ids
+		if r.ID != before { // replay: the earlier commands have other ids
 			continue
 		}
 		if err = p.write(); err == nil {
-			return ok(p.result(false))
+			return p.result(false), nil
 		}
 		if !isStale(err) {
-			return reply{}, p.withPath(err)
+			return api.DefinitionsPut{}, p.withPath(err)
 		}
 	}
-	return reply{}, &rota.Error{Code: rota.Busy, Reason: "the definitions changed during every attempt to import", Hint: "retry in a moment"}
+	return api.DefinitionsPut{}, &rota.Error{Code: rota.Busy, Reason: "the definitions changed during every attempt to import", Hint: "retry in a moment"}
 }
 
 // isStale reports whether a plan was refused because something it depends on was created or changed
@@ -84,14 +99,14 @@ func (p *plan) steps() (steps [][]planCommand) {
 // write sends the commands.
 func (p *plan) write() error {
 	for i, step := range p.steps() {
-		all := &rota.All{Meta: rota.Meta{ID: p.c.commandID, Actor: p.c.actor, RulesVersion: rota.RulesVersion}}
+		all := &rota.All{Meta: rota.Meta{ID: p.request.ID, Actor: p.request.Actor, RulesVersion: rota.RulesVersion}}
 		if i > 0 {
-			all.ID = p.c.commandID.Derive([]byte("step " + strconv.Itoa(i)))
+			all.ID = p.request.ID.Derive([]byte("step " + strconv.Itoa(i)))
 		}
 		for _, m := range step {
 			all.Members = append(all.Members, m.Command)
 		}
-		if _, err := do[*rota.AllDone](p.c, all); err != nil {
+		if _, err := rota.Do[*rota.AllDone](p.ctx, p.Store, all); err != nil {
 			return err
 		}
 		p.written += len(step)
@@ -99,7 +114,7 @@ func (p *plan) write() error {
 	return nil
 }
 
-// writeError adds the path of the definition to an error of the write.
+// withPath adds the path of the definition to an error of the write.
 func (p *plan) withPath(err error) error {
 	var e *rota.Error
 	if !errors.As(err, &e) {
@@ -110,15 +125,15 @@ func (p *plan) withPath(err error) error {
 		number, field, _ := strings.Cut(rest, "]")
 		i, _ := strconv.Atoi(number)
 		located.Field = strings.TrimPrefix(field, ".")
-		err = atPath(p.commands[p.written+i].path, asBodyError(&located))
+		err = atPath(p.commands[p.written+i].path, problem.InBody(&located))
 	}
 	if p.written == 0 {
 		return err
 	}
-	problem := *problemOf(err)
-	problem.Detail += fmt.Sprintf(" (%d of %d changes are already written)", p.written, len(p.commands))
-	problem.Hint = strings.TrimPrefix(problem.Hint+"; the written changes stay, and you can send the same document again", "; ")
-	return &problem
+	refusal := *problem.Of(err)
+	refusal.Detail += fmt.Sprintf(" (%d of %d changes are already written)", p.written, len(p.commands))
+	refusal.Hint = strings.TrimPrefix(refusal.Hint+"; the written changes stay, and you can send the same document again", "; ")
+	return &refusal
 }
 
 // atPath turns the error of one definition into an error of the document: it prefixes fields with the
@@ -127,17 +142,17 @@ func atPath(path string, err error) error {
 	kind, _, _ := strings.Cut(path, ".")
 	switch kind {
 	case "templates":
-		err = templateError(err)
+		err = problem.Rename(err, "params", "default_params")
 	case "schedules":
-		err = scheduleError(err)
+		err = problem.Rename(err, "params", "param_overrides")
 	}
-	problem := *problemOf(err)
-	if problem.Status >= http.StatusInternalServerError {
+	refusal := *problem.Of(err)
+	if refusal.Status >= http.StatusInternalServerError {
 		return err
 	}
-	errs := slices.Clone(problem.Errors)
+	errs := slices.Clone(refusal.Errors)
 	if len(errs) == 0 {
-		errs = []api.FieldError{{Reason: problem.Detail}}
+		errs = []api.FieldError{{Reason: refusal.Detail}}
 	}
 	for i := range errs {
 		switch field := errs[i].Field; {
@@ -149,8 +164,8 @@ func atPath(path string, err error) error {
 			errs[i].Field = path + "." + field
 		}
 	}
-	problem.Errors, problem.Detail = errs, detailOf(errs)
-	return &problem
+	refusal.Errors, refusal.Detail = errs, problem.Detail(errs)
+	return &refusal
 }
 
 // result summarizes what happened to each definition.

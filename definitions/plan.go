@@ -1,23 +1,27 @@
-package httpapi
+package definitions
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
-	"net/http"
 	"slices"
 	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 	"github.com/rotajobs/rota/payload"
 )
 
 // plan holds the commands that make the store match a document.
 type plan struct {
-	c    *call
-	body *api.Definitions
-	now  time.Time // by the store's clock
+	*Sync
+	*Lookup // types and templates as they will be after the write, from the document or the store
+	ctx     context.Context
+	request *Request
+	body    *api.Definitions
+	now     time.Time // by the store's clock
 
 	items    []api.DefinitionChange
 	commands []planCommand
@@ -25,8 +29,6 @@ type plan struct {
 	errs     []api.FieldError
 	hint     string
 
-	types              map[string]*rota.Type     // as they will be after the write, from the document or the store
-	templates          map[string]*rota.Template // as they will be after the write
 	schemas            map[string]*payload.Compiled
 	schedulePlans      map[string]*schedulePlan // schedules of the document
 	storedDependencies map[string][]string
@@ -37,37 +39,38 @@ type plan struct {
 }
 
 // plan compares a document with the store. Its error lists everything that is invalid.
-func (c *call) plan(body *api.Definitions) (*plan, error) {
-	now, err := c.now()
+func (s *Sync) plan(ctx context.Context, body *api.Definitions, r *Request) (*plan, error) {
+	due, err := s.Store.NextDue(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p := &plan{
-		c: c, body: body, now: now, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}, schemas: map[string]*payload.Compiled{},
+		Sync: s, Lookup: NewLookup(ctx, s.Store, s.Schemas), ctx: ctx, request: r, body: body, now: due.Now, schemas: map[string]*payload.Compiled{},
 		schedulePlans: map[string]*schedulePlan{}, storedDependencies: map[string][]string{}, chainLength: map[string]int{}, unarchived: map[string]bool{},
 	}
+	p.searched = " in the document or in the store"
 	for _, part := range []func() error{p.planTypes, p.planTemplates, p.planSchedules, p.planLimits, p.planWebhooks} {
 		if err := part(); err != nil {
 			return nil, err
 		}
 	}
 	if len(p.errs) > 0 {
-		problem := badFields(p.errs[:min(len(p.errs), errorsMax)])
-		problem.Hint = p.hint
-		return nil, problem
+		refusal := problem.Fields(p.errs[:min(len(p.errs), problem.Max)])
+		refusal.Hint = p.hint
+		return nil, refusal
 	}
 	return p, nil
 }
 
 // addError records an error of a definition. It returns errors of the store, which end the plan.
 func (p *plan) addError(path string, err error) error {
-	var problem *api.Problem
-	if !errors.As(atPath(path, err), &problem) || problem.Status >= http.StatusInternalServerError {
+	var refusal *api.Problem
+	if !errors.As(atPath(path, err), &refusal) {
 		return err
 	}
-	p.errs = append(p.errs, problem.Errors...)
+	p.errs = append(p.errs, refusal.Errors...)
 	if p.hint == "" {
-		p.hint = problem.Hint
+		p.hint = refusal.Hint
 	}
 	return nil
 }
@@ -75,7 +78,7 @@ func (p *plan) addError(path string, err error) error {
 // meta returns the metadata of a command for one definition. Its id is derived from the request and
 // the action, so that a repeated request sends the same command.
 func (p *plan) meta(what string) rota.Meta {
-	return rota.Meta{ID: p.c.commandID.Derive([]byte("definition: " + what)), Actor: p.c.actor, RulesVersion: rota.RulesVersion}
+	return rota.Meta{ID: p.request.ID.Derive([]byte("definition: " + what)), Actor: p.request.Actor, RulesVersion: rota.RulesVersion}
 }
 
 func (p *plan) addCommand(path string, command rota.Command) {
@@ -136,33 +139,24 @@ func fieldMap(definition any) map[string]json.RawMessage {
 	return parts
 }
 
-// findType returns a type as it will be after the write.
-func (p *plan) findType(name string) (*rota.Type, error) {
-	if t := p.types[name]; t != nil {
-		return t, nil
-	}
-	t, err := p.c.findType(name)
-	if err == nil {
-		p.types[name] = t
-	}
-	return t, err
-}
-
-// findTemplate returns a template as it will be after the write, in any state.
-func (p *plan) findTemplate(name string) (*rota.Template, error) {
-	if t := p.templates[name]; t != nil {
-		return t, nil
-	}
-	t, err := p.c.Store.Template(p.c.ctx, name)
-	if rota.CodeOf(err) == rota.NotFound {
-		return nil, &rota.Error{
-			Code: rota.Invalid, Field: "template", Reason: "there is no template " + name + " in the document or in the store", Hint: "check the name",
+// planEach plans the definitions of one section of the document, by name.
+func planEach[D, T any](
+	p *plan, section string, all map[string]D, read func(context.Context, string) (*T, error),
+	planOne func(path, name string, d D, current *T) error,
+) error {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		path := api.FieldPath(section, name)
+		current, err := nilIfNotFound(read(p.ctx, name))
+		if err == nil {
+			err = planOne(path, name, all[name], current)
+		}
+		if err != nil {
+			if err := p.addError(path, err); err != nil {
+				return err
+			}
 		}
 	}
-	if err == nil {
-		p.templates[name] = t
-	}
-	return t, err
+	return nil
 }
 
 // nilIfNotFound turns a NotFound error into a nil value.

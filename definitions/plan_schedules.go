@@ -1,13 +1,15 @@
-package httpapi
+package definitions
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 // schedulePlan is a schedule of the document and what the write does to it.
@@ -20,17 +22,8 @@ type schedulePlan struct {
 }
 
 func (p *plan) planSchedules() error {
-	for _, name := range sortedNames(p.body.Schedules) {
-		path := api.FieldPath("schedules", name)
-		current, err := nilIfNotFound(p.c.Store.Schedule(p.c.ctx, name))
-		if err == nil {
-			err = p.planSchedule(path, name, p.body.Schedules[name], current)
-		}
-		if err != nil {
-			if err := p.addError(path, err); err != nil {
-				return err
-			}
-		}
+	if err := planEach(p, "schedules", p.body.Schedules, p.Store.Schedule, p.planSchedule); err != nil {
+		return err
 	}
 	if len(p.errs) > 0 {
 		return nil
@@ -58,11 +51,11 @@ func (p *plan) planSchedule(path, name string, d api.ScheduleDefinition, current
 	if draft.command.State, err = request.WantedState(); err != nil {
 		return err
 	}
-	template, err := p.findTemplate(draft.command.Spec.Template)
+	template, err := p.Template(draft.command.Spec.Template)
 	if _, named := p.body.Templates[draft.command.Spec.Template]; err != nil && named {
 		return nil // the template itself has an error
 	}
-	if err != nil && !p.c.replay {
+	if err != nil && !p.request.Replay {
 		return err
 	}
 	if template != nil && template.State == rota.TemplateArchived && draft.command.State != "" && draft.command.State != rota.ScheduleDisabled {
@@ -76,7 +69,7 @@ func (p *plan) planSchedule(path, name string, d api.ScheduleDefinition, current
 	}
 	p.schedulePlans[name] = draft
 	p.scheduleItem(draft, d.Anchor.Time)
-	if draft.changed && !p.c.replay {
+	if draft.changed && !p.request.Replay {
 		return p.checkOverrides(template, &draft.command.Spec)
 	}
 	return nil
@@ -164,14 +157,14 @@ func (p *plan) checkOverrides(template *rota.Template, s *rota.ScheduleSpec) err
 	if p.typeRefused(template.Spec.Type) {
 		return nil
 	}
-	t, err := p.findType(template.Spec.Type)
+	t, err := p.Type(template.Spec.Type)
 	if err != nil {
-		return recode(err, rota.Invalid, rota.Invalid, "template")
+		return problem.Recode(err, rota.Invalid, rota.Invalid, "template")
 	}
 	if compiled := p.schemas[t.Name]; compiled != nil {
 		return compiled.Check(rota.MergeParams(template.Spec.Params, s.Params))
 	}
-	return p.c.checkParams(t, template.Spec.Params, s.Params)
+	return p.CheckParams(t, template.Spec.Params, s.Params)
 }
 
 // orderSchedules orders the schedules after their dependencies, as these will be after the write. The
@@ -179,7 +172,7 @@ func (p *plan) checkOverrides(template *rota.Template, s *rota.ScheduleSpec) err
 // final state does not.
 func (p *plan) orderSchedules() error {
 	state := map[string]int{}
-	for _, name := range sortedNames(p.body.Schedules) {
+	for _, name := range slices.Sorted(maps.Keys(p.body.Schedules)) {
 		if err := p.visit(name, state, nil); err != nil {
 			return p.addError(api.FieldPath("schedules", name), err)
 		}
@@ -251,7 +244,7 @@ func (p *plan) dependsOn(name string) ([]string, error) {
 	if needs, known := p.storedDependencies[name]; known {
 		return needs, nil
 	}
-	s, err := nilIfNotFound(p.c.Store.Schedule(p.c.ctx, name))
+	s, err := nilIfNotFound(p.Store.Schedule(p.ctx, name))
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +265,7 @@ func (p *plan) checkDependencies(d *schedulePlan) error {
 			}
 			continue
 		}
-		if _, err := p.c.Store.Schedule(p.c.ctx, on); err != nil && !p.c.replay {
+		if _, err := p.Store.Schedule(p.ctx, on); err != nil && !p.request.Replay {
 			if rota.CodeOf(err) != rota.NotFound {
 				return err
 			}

@@ -1,4 +1,4 @@
-package httpapi
+package definitions
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 func (p *plan) planLimits() error {
@@ -15,7 +16,7 @@ func (p *plan) planLimits() error {
 	spec, err := p.body.Limits.Spec()
 	if err == nil {
 		command := &rota.PutThrottle{Meta: p.meta("limits"), Spec: spec}
-		if err = limitError(command.Validate(), &spec); err == nil {
+		if err = problem.OfLimits(command.Validate(), &spec); err == nil {
 			err = p.planThrottle(command)
 		}
 	}
@@ -26,7 +27,7 @@ func (p *plan) planLimits() error {
 }
 
 func (p *plan) planThrottle(command *rota.PutThrottle) error {
-	current, err := p.c.Store.Throttle(p.c.ctx)
+	current, err := p.Store.Throttle(p.ctx)
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func (p *plan) planThrottle(command *rota.PutThrottle) error {
 			unknown = append(unknown, limit)
 		}
 	}
-	if err := p.c.checkLimits(unknown); err != nil {
+	if err := p.checkLimits(unknown); err != nil {
 		return err
 	}
 	before, after := api.NewLimitsDefinition(&current.Spec), api.NewLimitsDefinition(&command.Spec)
@@ -58,7 +59,7 @@ func (p *plan) planWebhooks() error {
 	if p.body.Webhooks == nil {
 		return nil
 	}
-	current, err := p.c.Store.Webhooks(p.c.ctx)
+	current, err := p.Store.Webhooks(p.ctx)
 	if err != nil {
 		return err
 	}
@@ -78,10 +79,18 @@ func (p *plan) planWebhooks() error {
 	return nil
 }
 
+// checkLimits refuses limits of undeclared types, unless the request is a replay.
+func (p *plan) checkLimits(limits []rota.TypeLimit) error {
+	if p.request.Replay {
+		return nil
+	}
+	return p.CheckLimits(limits)
+}
+
 // withoutName removes a name from the front of the field of an error, because the path of the
 // definition already contains it.
 func withoutName(err error, name string) error {
-	return renameFields(err, name, "")
+	return problem.Rename(err, name, "")
 }
 
 // fillSecrets sets the secrets that a document omits to those of the stored webhooks.

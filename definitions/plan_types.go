@@ -1,4 +1,4 @@
-package httpapi
+package definitions
 
 import (
 	"github.com/rotajobs/rota"
@@ -7,34 +7,22 @@ import (
 )
 
 func (p *plan) planTypes() error {
-	for _, name := range sortedNames(p.body.Types) {
-		d, path := p.body.Types[name], api.FieldPath("types", name)
-		current, err := nilIfNotFound(p.c.Store.Type(p.c.ctx, name))
-		if err == nil {
-			err = p.planType(path, name, d, current)
-		}
-		if err != nil {
-			if err := p.addError(path, err); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return planEach(p, "types", p.body.Types, p.Store.Type, p.planType)
 }
 
 func (p *plan) planType(path, name string, d api.TypeDefinition, current *rota.Type) error {
 	var notes []string
 	spec := rota.TypeSpec{Description: d.Description, Schema: d.Schema.Raw(), Policy: d.Patch()}
 	command := &rota.PutType{Meta: p.meta("type " + name), Name: name, Spec: spec}
-	switch handled := p.c.handles(name); {
+	switch handled := p.handles(name); {
 	case rota.InternalType(name):
 		return &rota.Error{Code: rota.Invalid, Reason: "is reserved: names that start with rota. belong to Rota", Hint: "omit it"}
-	case p.c.isBuiltin(name) && len(changedFields(api.TypeDefinition{Paused: d.Paused}, d)) > 0:
+	case p.builtin(name) && len(changedFields(api.TypeDefinition{Paused: d.Paused}, d)) > 0:
 		return &rota.Error{Code: rota.Invalid, Reason: "is built in; a document can only set paused", Hint: "omit the other fields, or use another name"}
-	case p.c.isBuiltin(name) && current == nil:
+	case p.builtin(name) && current == nil:
 		return &rota.Error{Code: rota.Invalid, Reason: "is not declared yet", Hint: "retry when the server has started"}
-	case current != nil && (handled || p.c.isBuiltin(name)):
-		if !p.c.isBuiltin(name) && len(changedFields(specDefinition(current.Spec), specDefinition(spec))) > 0 {
+	case current != nil && (handled || p.builtin(name)):
+		if !p.builtin(name) && len(changedFields(specDefinition(current.Spec), specDefinition(spec))) > 0 {
 			notes = append(notes, "this server handles the type and declares it itself; the document does not change it")
 		}
 		command.Spec = current.Spec

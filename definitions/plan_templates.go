@@ -1,4 +1,4 @@
-package httpapi
+package definitions
 
 import (
 	"strings"
@@ -6,22 +6,11 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 func (p *plan) planTemplates() error {
-	for _, name := range sortedNames(p.body.Templates) {
-		d, path := p.body.Templates[name], api.FieldPath("templates", name)
-		current, err := nilIfNotFound(p.c.Store.Template(p.c.ctx, name))
-		if err == nil {
-			err = p.planTemplate(path, name, d, current)
-		}
-		if err != nil {
-			if err := p.addError(path, err); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return planEach(p, "templates", p.body.Templates, p.Store.Template, p.planTemplate)
 }
 
 var templateStates = []string{string(rota.TemplateActive), string(rota.TemplateArchived)}
@@ -35,7 +24,7 @@ func (p *plan) planTemplate(path, name string, d api.TemplateDefinition, current
 	}
 	hooks, err := p.fillSecrets(d.Webhooks, stored)
 	if err != nil {
-		return renameFields(err, "", "webhooks")
+		return problem.Rename(err, "", "webhooks")
 	}
 	target.Spec = rota.TemplateSpec{
 		Type: d.Type, Description: d.Description, Params: d.DefaultParams.Raw(), Priority: d.Priority, ConcurrencyKey: d.ConcurrencyKey,
@@ -69,10 +58,10 @@ func (p *plan) checkType(typ string) error {
 	if rota.InternalType(typ) {
 		return rota.Invalidf("type", "is reserved: names that start with rota. belong to Rota")
 	}
-	if p.c.replay || p.typeRefused(typ) {
+	if p.request.Replay || p.typeRefused(typ) {
 		return nil
 	}
-	_, err := p.findType(typ)
+	_, err := p.Type(typ)
 	return err
 }
 

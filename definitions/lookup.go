@@ -1,0 +1,165 @@
+package definitions
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
+	"github.com/rotajobs/rota/internal/suggest"
+	"github.com/rotajobs/rota/payload"
+)
+
+// Lookup reads the types and templates that a request names, each once, and checks params against them.
+type Lookup struct {
+	ctx       context.Context
+	store     rota.Store
+	schemas   *payload.SchemaCache
+	types     map[string]*rota.Type
+	templates map[string]*rota.Template
+	searched  string // where a template was searched, for the error that it is missing
+}
+
+// NewLookup returns a Lookup for one request.
+func NewLookup(ctx context.Context, store rota.Store, schemas *payload.SchemaCache) *Lookup {
+	return &Lookup{ctx: ctx, store: store, schemas: schemas, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}}
+}
+
+// Type reads a type that a request names. An undeclared type is an error in the request.
+func (l *Lookup) Type(name string) (*rota.Type, error) {
+	if t := l.types[name]; t != nil {
+		return t, nil
+	}
+	t, err := l.store.Type(l.ctx, name)
+	if rota.CodeOf(err) == rota.NotFound {
+		return nil, &rota.Error{
+			Code: rota.Invalid, Field: "type", Reason: "type " + name + " is not declared",
+			Hint: "check the name, or declare it with PUT /types/NAME",
+		}
+	}
+	if err == nil {
+		l.types[name] = t
+	}
+	return t, err
+}
+
+// Template reads a template that a request names, in any state.
+func (l *Lookup) Template(name string) (*rota.Template, error) {
+	if t := l.templates[name]; t != nil {
+		return t, nil
+	}
+	t, err := l.store.Template(l.ctx, name)
+	if rota.CodeOf(err) == rota.NotFound {
+		return nil, &rota.Error{Code: rota.Invalid, Field: "template", Reason: "there is no template " + name + l.searched, Hint: "check the name"}
+	}
+	if err == nil {
+		l.templates[name] = t
+	}
+	return t, err
+}
+
+// ActiveTemplate is Template, but refuses an archived one.
+func (l *Lookup) ActiveTemplate(name string) (*rota.Template, error) {
+	t, err := l.Template(name)
+	if err == nil && t.State == rota.TemplateArchived {
+		return nil, &rota.Error{
+			Code: rota.Conflict, Field: "template", Reason: "template " + name + " is archived and accepts no new jobs",
+			Hint: "unarchive it, or use another template",
+		}
+	}
+	return t, err
+}
+
+// CheckParams checks the merged params of a job against the schema of its type.
+func (l *Lookup) CheckParams(t *rota.Type, layers ...json.RawMessage) error {
+	return l.schemas.Check(t, rota.MergeParams(layers...))
+}
+
+// CheckJob checks a job against its definitions: its template is usable, its type is declared, its params are valid.
+func (l *Lookup) CheckJob(n *rota.NewJob) error {
+	var defaults json.RawMessage
+	name := n.Type
+	if n.Template != "" {
+		t, err := l.ActiveTemplate(n.Template)
+		if err != nil {
+			return err
+		}
+		if n.Type != "" && n.Type != t.Spec.Type {
+			return rota.Invalidf("type", "is %s, but template %s has type %s; omit type", n.Type, n.Template, t.Spec.Type)
+		}
+		defaults, name = t.Spec.Params, t.Spec.Type
+	}
+	t, err := l.Type(name)
+	if err != nil {
+		return err
+	}
+	return l.CheckParams(t, defaults, n.Params)
+}
+
+// CheckLimits refuses limits of undeclared types: a limit with a misspelled name would have no effect.
+// Types that already have a limit are accepted.
+func (l *Lookup) CheckLimits(limits []rota.TypeLimit) error {
+	if len(limits) == 0 {
+		return nil
+	}
+	stored, err := l.store.Throttle(l.ctx)
+	if err != nil {
+		return err
+	}
+	var unknown []string
+	for _, limit := range limits {
+		if slices.ContainsFunc(stored.Spec.Types, func(s rota.TypeLimit) bool { return s.Type == limit.Type }) {
+			continue
+		}
+		_, err := l.store.Type(l.ctx, limit.Type)
+		switch {
+		case rota.CodeOf(err) == rota.NotFound:
+			unknown = append(unknown, limit.Type)
+		case err != nil:
+			return err
+		}
+	}
+	return l.unknownTypesError(unknown)
+}
+
+// unknownTypesError names each undeclared type, with a suggestion.
+func (l *Lookup) unknownTypesError(unknown []string) error {
+	if len(unknown) == 0 {
+		return nil
+	}
+	declared, err := l.typeNames()
+	if err != nil {
+		return err
+	}
+	var errs []api.FieldError
+	for _, name := range unknown[:min(len(unknown), problem.Max)] {
+		reason := "this type is not declared"
+		if meant := suggest.Nearest(name, declared); meant != "" {
+			reason += "; did you mean " + meant + "?"
+		}
+		errs = append(errs, api.FieldError{Field: api.FieldPath("types", name), Reason: reason})
+	}
+	p := problem.Fields(errs)
+	p.Hint = "check the name, or declare it with PUT /types/NAME"
+	return p
+}
+
+// typeNames lists the first types by name, up to one page.
+func (l *Lookup) typeNames() (names []string, err error) {
+	const few = 100 // per read, since each row contains its schema
+	for after := ""; len(names) < rota.PageMax; after = names[len(names)-1] {
+		types, err := l.store.Types(l.ctx, rota.NameQuery{After: after, Limit: few})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range types {
+			names = append(names, t.Name)
+		}
+		if len(types) < few {
+			break
+		}
+	}
+	return names, nil
+}
