@@ -133,7 +133,7 @@ func (t *tx) updateSameFields(fields rules.JobField, jobs []*rota.Job) {
 		}
 	}
 	if fields&rules.JobRun != 0 {
-		params = append(params, idParam(t.claimID), idParam(jobs[0].ID))
+		params = append(params, idParam(t.writer.claimID), idParam(jobs[0].ID))
 	}
 	set := updateSet{fields, t.store.uses(SharedColumns)}
 	set.each(func(name string, i int) { set.shared = set.shared && !(sharedColumns[name] && columns[i].varies()) })
@@ -145,7 +145,7 @@ func (t *tx) updateSameFields(fields rules.JobField, jobs []*rota.Job) {
 		params = append(params, columns[i].param())
 	})
 	t.write(statement{sql: t.store.sqlCache.update(set), params: params, eachRow: func(r row) error {
-		t.xid = r.xid(1)
+		t.writer.xid = r.xid(1)
 		return nil
 	}})
 }

@@ -91,13 +91,23 @@ LEFT JOIN LATERAL (
 WHERE took.before`
 )
 
+// claimState is what a transaction knows of its claim.
+type claimState struct {
+	demand             int64 // limit of the claim, counted in the store's claimDemand
+	lockedHeads        bool  // has locked jobs that it may not take
+	repeated           bool  // the claim has taken jobs before
+	exceedsAnswerBytes bool  // its jobs do not fit into an answer
+	readFurther        bool  // other transactions hold all jobs that were read
+	mergesTypes        bool  // the single type had no job: merge the type queues
+}
+
 // loadClaim reads the jobs that a repeated claim has taken before, and the candidates of the claim.
 // The statement for a single type checks for a repeated claim itself.
 func (t *tx) loadClaim(n rules.Orders, u *rules.UnitOfWork) []statement {
 	if t.putUnsentHeads(n, u) {
 		return nil
 	}
-	if h := n.Heads; h != nil && !t.mergesTypes && t.store.uses(SingleType) {
+	if h := n.Heads; h != nil && !t.claim.mergesTypes && t.store.uses(SingleType) {
 		if typ := t.store.singleType.current(); typ != "" && t.locksHeads(u) && h.Unlimited() && slices.Contains(h.Types, typ) {
 			return []statement{t.loadSingleTypeHeads(typ, n, u)}
 		}
@@ -128,7 +138,7 @@ func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 	}
 	sql := sqlHeads
 	if t.locksHeads(u) {
-		sql, t.holdsRows, t.lockedHeads = sqlHeadsLocked, true, true
+		sql, t.locks.holdsRows, t.claim.lockedHeads = sqlHeadsLocked, true, true
 	}
 	return statement{sql: sql, params: []param{
 		textsParam(h.Types), intsParam(capacity), intParam(int64(limit)), intParam(int64(sharedCapacity)), intParam(int64(h.Bytes)),
@@ -152,7 +162,7 @@ func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 		}
 		switch retry := t.store.lookahead.observe(len(heads) < limit && scanned >= depth && fitsAnswer); {
 		case retry && len(heads) == 0:
-			t.readFurther = true
+			t.claim.readFurther = true
 		case retry:
 			u.PutMoreHeads()
 		}
@@ -165,12 +175,12 @@ func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 func (t *tx) loadMoreHeads(n rules.Orders, u *rules.UnitOfWork) error {
 	for {
 		switch {
-		case t.exceedsAnswerBytes, t.claimRepeated && n.ClaimedBefore != nil && n.Heads != nil:
+		case t.claim.exceedsAnswerBytes, t.claim.repeated && n.ClaimedBefore != nil && n.Heads != nil:
 			return errReadSetChanged
-		case !t.readFurther:
+		case !t.claim.readFurther:
 			return nil
 		}
-		t.readFurther = false
+		t.claim.readFurther = false
 		if err := t.read(t.loadClaim(n, u)...); err != nil {
 			return err
 		}
@@ -183,9 +193,9 @@ func (t *tx) scanDepth(limit int) int {
 	if !t.store.uses(Lookahead) {
 		return limit
 	}
-	if t.claimDemand == 0 {
-		t.claimDemand = int64(limit)
-		t.store.claimDemand.Add(t.claimDemand)
+	if t.claim.demand == 0 {
+		t.claim.demand = int64(limit)
+		t.store.claimDemand.Add(t.claim.demand)
 	}
 	return max(limit, int(t.store.claimDemand.Load())) + t.store.lookahead.size()
 }
@@ -195,11 +205,11 @@ func (t *tx) scanDepth(limit int) int {
 func (t *tx) locksHeads(u *rules.UnitOfWork) bool {
 	l := u.Locks()
 	for _, name := range l.OpenTypes {
-		if t.held[lockFor(classOpen, name)] != exclusive {
+		if t.locks.held[lockFor(classOpen, name)] != exclusive {
 			return false
 		}
 	}
-	return t.passes > 1 || !u.HasKeyLimits()
+	return t.readSet.passes > 1 || !u.HasKeyLimits()
 }
 
 // loadClaimedBefore reads the jobs that a repeated claim has taken before and that still run. The
@@ -212,7 +222,7 @@ func (t *tx) loadClaimedBefore(q *rules.ClaimedBefore, u *rules.UnitOfWork) stat
 	var taken []*rota.Job
 	return statement{sql: sqlClaimedBefore, params: []param{idParam(q.Command), idParam(low), idParam(high)}, eachRow: func(r row) error {
 		u.PutClaimRepeated()
-		t.claimRepeated = true
+		t.claim.repeated = true
 		if r.Null(1) {
 			return nil
 		}

@@ -34,9 +34,9 @@ func (d *dispatchedCache) load(t *tx, ids []rota.ID, u *rules.UnitOfWork) (other
 	for _, id := range ids {
 		known, is := d.jobs[id]
 		switch {
-		case !is || t.changedJobs[id] != nil:
+		case !is || t.writer.changedJobs[id] != nil:
 			others = append(others, id)
-		case t.pessimistic || t.passes > 1:
+		case t.pessimistic || t.readSet.passes > 1:
 			delete(d.jobs, id)
 			others = append(others, id)
 		default:
@@ -50,7 +50,7 @@ func (d *dispatchedCache) load(t *tx, ids []rota.ID, u *rules.UnitOfWork) (other
 // update caches the jobs that a committed transaction has dispatched, and drops the other jobs that
 // it changed. It caches copies without params, because the caller of a claim may change its answer.
 func (d *dispatchedCache) update(t *tx) {
-	if len(t.changedJobs) == 0 || !t.store.uses(DispatchedCache) {
+	if len(t.writer.changedJobs) == 0 || !t.store.uses(DispatchedCache) {
 		return
 	}
 	d.mu.Lock()
@@ -58,7 +58,7 @@ func (d *dispatchedCache) update(t *tx) {
 	if len(d.jobs) >= dispatchedMax { // most of them have been finished by other processes
 		d.jobs = nil
 	}
-	for id, c := range t.changedJobs {
+	for id, c := range t.writer.changedJobs {
 		if c.Run == nil || !c.Run.Open() {
 			delete(d.jobs, id)
 			continue
@@ -68,16 +68,16 @@ func (d *dispatchedCache) update(t *tx) {
 		}
 		job, run := *c, *c.Run
 		job.Params, job.Run = nil, &run
-		d.jobs[id] = dispatchedJob{&job, t.xid}
+		d.jobs[id] = dispatchedJob{&job, t.writer.xid}
 	}
 }
 
 // noteChanged keeps the state of changed jobs until the commit.
 func (t *tx) noteChanged(jobs []*rota.Job) {
-	if t.changedJobs == nil {
-		t.changedJobs = map[rota.ID]*rota.Job{}
+	if t.writer.changedJobs == nil {
+		t.writer.changedJobs = map[rota.ID]*rota.Job{}
 	}
 	for _, j := range jobs {
-		t.changedJobs[j.ID] = j
+		t.writer.changedJobs[j.ID] = j
 	}
 }

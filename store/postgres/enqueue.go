@@ -120,7 +120,7 @@ func (t *tx) insertJobs(jobs []*rota.Job, changes []rules.JobChange) ([]rules.Jo
 		return changes, t.copyJobs(t.usedFields(jobs), jobs)
 	}
 	jobs, changes = withStarts(jobs, changes)
-	t.write(t.insertStatement(jobs, t.claimID))
+	t.write(t.insertStatement(jobs, t.writer.claimID))
 	return changes, nil
 }
 
@@ -143,7 +143,7 @@ func (t *tx) insertStatement(jobs []*rota.Job, claimID rota.ID) statement {
 	if used&startedFields != 0 {
 		a.params = append(a.params, idParam(claimID), idParam(firstStarted(jobs)))
 		a.eachRow = func(r row) error {
-			t.xid = r.xid(0)
+			t.writer.xid = r.xid(0)
 			return nil
 		}
 		t.noteChanged(slices.DeleteFunc(slices.Clone(jobs), func(j *rota.Job) bool { return !isStarted(j) }))
@@ -281,7 +281,7 @@ func (t *tx) copyJobs(used fieldsUsed, jobs []*rota.Job) error {
 	if err := t.read(); err != nil {
 		return err
 	}
-	t.holdsRows = true
+	t.locks.holdsRows = true
 	_, err := t.conn.CopyFrom(t.ctx, newCopyRows(used, jobs), t.dialect.qualify(t.store.sqlCache.copy(used)))
 	return err
 }

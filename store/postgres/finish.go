@@ -53,7 +53,7 @@ func (t *tx) loadLeases(ids []rota.ID, skipLocked bool, u *rules.UnitOfWork) []s
 			return nil
 		}}}
 	}
-	t.holdsRows = true
+	t.locks.holdsRows = true
 	free := make(map[rota.ID]bool, len(ids))
 	return []statement{
 		{sql: sqlLeasesUnlocked, params: []param{idsParam(ids)}, eachRow: func(r row) error {
@@ -85,17 +85,17 @@ func (t *tx) loadFullJobs(ids []rota.ID, u *rules.UnitOfWork) []statement {
 // loadNew does not read jobs that the batch creates. If one of them exists, its insert violates the
 // primary key, and the retry reads them.
 func (t *tx) loadNew(ids []rota.ID, u *rules.UnitOfWork) []statement {
-	if t.pessimistic || t.readsNew || !t.store.uses(UnreadNewJobs) {
+	if t.pessimistic || t.readSet.readsNew || !t.store.uses(UnreadNewJobs) {
 		return t.loadFullJobs(ids, u)
 	}
-	t.newUnread = append(t.newUnread, ids...)
+	t.readSet.unread = append(t.readSet.unread, ids...)
 	return nil
 }
 
 // hasUnreadJob reports whether a new job was neither read nor created. That it does not exist was
 // only an assumption, which no insert would check.
 func (t *tx) hasUnreadJob(u *rules.UnitOfWork) bool {
-	return slices.ContainsFunc(t.newUnread, func(id rota.ID) bool { return !u.Creates(id) })
+	return slices.ContainsFunc(t.readSet.unread, func(id rota.ID) bool { return !u.Creates(id) })
 }
 
 func (t *tx) loadRetries(of []rota.ID, u *rules.UnitOfWork) []statement {

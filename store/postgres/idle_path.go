@@ -210,7 +210,7 @@ func (t *tx) checkAssumption() {
 		return
 	}
 	s.placed = true
-	t.pending = append(t.pending, statement{late: func() statement {
+	t.queue(statement{late: func() statement {
 		s.sent = true
 		now := param{oid: oidInt}
 		if s.usedClock {

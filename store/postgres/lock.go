@@ -70,6 +70,15 @@ func lockFor(c class, name string) lockKey {
 
 func singleLock(c class) lockKey { return lockKey(int32(c) << 16) }
 
+// lockSet is what a transaction has locked.
+type lockSet struct {
+	held      locks            // advisory locks
+	early     locks            // advisory locks that earlier attempts needed
+	verified  verifiedRows     // rows checked under those locks
+	jobs      map[rota.ID]bool // jobs locked by lockJobs
+	holdsRows bool             // has written or locked rows
+}
+
 // locks maps each lock to its mode.
 type locks map[lockKey]mode
 
@@ -118,13 +127,13 @@ FROM unnest($2, $3) AS v (key, alone)`
 // lock returns the statement that takes locks in order. It waits for them only if the transaction
 // holds no rows and no later lock.
 func (t *tx) lock(keys []lockKey, wanted locks) statement {
-	waits := !t.holdsRows && keys[0] > t.held.last()
+	waits := !t.locks.holdsRows && keys[0] > t.locks.held.last()
 	numbers, alone := newColumn(oidInts, len(keys)), newColumn(oidBools, len(keys))
 	for _, key := range keys {
 		numbers.int(int64(key))
 		alone.bool(wanted[key] == exclusive)
-		t.held.want(key, wanted[key])
-		t.earlyLocks.want(key, wanted[key])
+		t.locks.held.want(key, wanted[key])
+		t.locks.early.want(key, wanted[key])
 	}
 	params := []param{intParam(int64(t.store.lockSpace)), numbers.param(), alone.param()}
 	if waits {
@@ -138,7 +147,7 @@ func (t *tx) lock(keys []lockKey, wanted locks) statement {
 // transactions that move jobs. It takes no others, because all later transactions would wait behind
 // one that has stopped.
 func (t *tx) lockEarly() []statement {
-	wanted := maps.Clone(t.earlyLocks)
+	wanted := maps.Clone(t.locks.early)
 	for _, c := range t.commands {
 		if claim, ok := c.(*rota.Claim); ok && claim != nil {
 			wanted.want(lockFor(classCommand, string(claim.ID[:])), exclusive)
@@ -148,7 +157,7 @@ func (t *tx) lockEarly() []statement {
 	if len(wanted) == 0 {
 		return nil
 	}
-	return []statement{t.lock(t.held.missing(wanted), wanted)}
+	return []statement{t.lock(t.locks.held.missing(wanted), wanted)}
 }
 
 // Lock ensures that the rows that a unit of work has read stay unchanged until the commit, or
@@ -159,7 +168,7 @@ func (t *tx) Lock(u *rules.UnitOfWork) (decideAgain bool, err error) {
 		t.store.onDecided(t.commands)
 	}
 	if t.hasUnreadJob(u) {
-		t.readsNew = true
+		t.readSet.readsNew = true
 		return true, nil
 	}
 	if t.readSet.inconsistent && !t.pessimistic {
@@ -167,24 +176,24 @@ func (t *tx) Lock(u *rules.UnitOfWork) (decideAgain bool, err error) {
 	}
 	l := u.Locks()
 	wanted := t.wanted(u, &l)
-	missing := t.held.missing(wanted)
+	missing := t.locks.held.missing(wanted)
 	if (l.PredicateReads || t.pessimistic) && (len(missing) > 0 || t.pessimistic && t.unlocked(&l)) || t.readSet.inconsistent {
 		return true, t.lockNow(missing, wanted, &l)
 	}
 	t.checkAssumption()
-	read := t.readSet.readUnderLock(t.held) // before the new locks are added
+	read := t.readSet.readUnderLock(t.locks.held) // before the new locks are added
 	if len(missing) > 0 {
 		t.write(t.lock(missing, wanted))
 	}
 	t.write(t.validate(u, read, l.PredicateReads)...)
-	t.passes, t.readsNew = 0, false
+	t.readSet.accept()
 	return false, nil
 }
 
 // lockNow takes locks, and in a pessimistic transaction also locks the jobs. The wait may be long,
 // so it reads the clock again for the next decision.
 func (t *tx) lockNow(missing []lockKey, wanted locks, l *rules.Locks) error {
-	t.unsent.nothing = false
+	t.writer.unsent.nothing = false
 	var statements []statement
 	if len(missing) > 0 {
 		statements = append(statements, t.lock(missing, wanted))
@@ -203,19 +212,19 @@ ORDER BY j.id
 FOR UPDATE`
 
 func (t *tx) lockJobs(ids []rota.ID) statement {
-	if t.lockedJobs == nil {
-		t.lockedJobs = map[rota.ID]bool{}
+	if t.locks.jobs == nil {
+		t.locks.jobs = map[rota.ID]bool{}
 	}
 	for _, id := range ids {
-		t.lockedJobs[id] = true
+		t.locks.jobs[id] = true
 	}
-	t.holdsRows = true
+	t.locks.holdsRows = true
 	return statement{sql: sqlLockJobs, params: []param{idsParam(ids)}}
 }
 
 // unlocked reports whether a job was read that is not locked.
 func (t *tx) unlocked(l *rules.Locks) bool {
-	return slices.ContainsFunc(l.Jobs, func(id rota.ID) bool { return !t.lockedJobs[id] })
+	return slices.ContainsFunc(l.Jobs, func(id rota.ID) bool { return !t.locks.jobs[id] })
 }
 
 // wanted returns the locks of a unit of work: exclusive for rows that it changes and for sets of

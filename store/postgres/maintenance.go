@@ -33,7 +33,7 @@ FOR UPDATE SKIP LOCKED`
 )
 
 func (t *tx) loadDue(q *rules.Due, u *rules.UnitOfWork) statement {
-	t.holdsRows = true
+	t.locks.holdsRows = true
 	return statement{sql: sqlDue, params: []param{intParam(q.Now.UnixMicro()), intParam(int64(q.Limit))}, eachRow: func(r row) error {
 		u.PutDue(t.scanJob(r))
 		return nil
@@ -43,7 +43,7 @@ func (t *tx) loadDue(q *rules.Due, u *rules.UnitOfWork) statement {
 // loadStale reads every open run. There are never more of them than slots, and an index on
 // stale_after would have to be updated by each heartbeat.
 func (t *tx) loadStale(q *rules.Stale, u *rules.UnitOfWork) statement {
-	t.holdsRows = true
+	t.locks.holdsRows = true
 	except := param{oidID, q.Except[:]} // no run has the zero incarnation
 	return statement{sql: sqlStale, params: []param{
 		intParam(q.Before.UnixMicro()), except, intParam(q.Ahead.UnixMicro()), intParam(int64(q.Limit)),
@@ -54,7 +54,7 @@ func (t *tx) loadStale(q *rules.Stale, u *rules.UnitOfWork) statement {
 }
 
 func (t *tx) loadUnsettled(q *rules.Unsettled, u *rules.UnitOfWork) statement {
-	t.holdsRows = true
+	t.locks.holdsRows = true
 	return statement{sql: sqlUnsettled, params: []param{textNotNull(q.Runner), {oidID, q.Incarnation[:]}, intParam(int64(q.Limit))}, eachRow: func(r row) error {
 		u.PutUnsettled(t.scanJob(r))
 		return nil

@@ -58,7 +58,7 @@ func (r *rowCache) knowsPaused(name string) bool {
 // useCached passes on a cached row, and reports whether there is one. It returns false in a
 // pessimistic transaction and in one that has changed cached rows.
 func useCached[T any](t *tx, c class, key rowKey, into func(*T)) bool {
-	if t.pessimistic || t.changesCachedRows || !t.store.uses(RowCache) {
+	if t.pessimistic || t.writer.changesCachedRows || !t.store.uses(RowCache) {
 		return false
 	}
 	known, is := t.store.rowCache.get(c, key)
@@ -91,7 +91,7 @@ func cacheRows[T any](t *tx, c class, keys []rowKey, a statement, key func(row) 
 		return err
 	}
 	a.afterRows = func() {
-		if t.changesCachedRows {
+		if t.writer.changesCachedRows {
 			return
 		}
 		for one, row := range found {

@@ -57,7 +57,7 @@ func paramsBytes(jobs []*rota.Job) (bytes int) {
 // not take.
 func (t *tx) loadSingleTypeHeads(typ string, n rules.Orders, u *rules.UnitOfWork) statement {
 	h := n.Heads
-	t.holdsRows, t.lockedHeads = true, true
+	t.locks.holdsRows, t.claim.lockedHeads = true, true
 	others := slices.DeleteFunc(slices.Clone(h.Types), func(other string) bool { return other == typ })
 	var command rota.ID
 	if n.ClaimedBefore != nil {
@@ -69,9 +69,9 @@ func (t *tx) loadSingleTypeHeads(typ string, n rules.Orders, u *rules.UnitOfWork
 		return nil
 	}, afterRows: func() {
 		t.store.singleType.observe(heads, h)
-		t.mergesTypes = len(heads) == 0
-		t.readFurther = t.mergesTypes
-		t.exceedsAnswerBytes = len(heads) > 1 && paramsBytes(heads) > h.Bytes
+		t.claim.mergesTypes = len(heads) == 0
+		t.claim.readFurther = t.claim.mergesTypes
+		t.claim.exceedsAnswerBytes = len(heads) > 1 && paramsBytes(heads) > h.Bytes
 		slices.SortFunc(heads, dispatchOrder)
 		for _, j := range heads {
 			u.PutHead(j)

@@ -176,27 +176,29 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, pessimistic bool, a
 	within, done := context.WithTimeout(context.WithoutCancel(ctx), applyMax)
 	defer done()
 	t := &tx{
-		session: s.session(conn), store: s, ctx: within, commands: b.Commands, pessimistic: pessimistic, assumed: assumed,
-		held: locks{}, earlyLocks: earlyLocks, watched: s.watch.Any(),
+		store: s, commands: b.Commands, pessimistic: pessimistic, assumed: assumed,
+		pipeline: pipeline{session: s.session(conn), ctx: within},
+		locks:    lockSet{held: locks{}, early: earlyLocks},
+		writer:   writer{watched: s.watch.Any()},
 	}
 	results, err := t.apply(b)
-	s.claimDemand.Add(-t.claimDemand)
+	s.claimDemand.Add(-t.claim.demand)
 	if err != nil {
 		t.rollback()
 	}
 	if err == errAssumption { // nothing was committed and no notification sent
-		if t.notified {
+		if t.writer.notified {
 			s.listener.undoNotify()
 		}
 		return nil, err
 	}
 	switch {
-	case err != nil && (t.wakeup.Needed() || t.lockedHeads && isRetryable(err)): // the COMMIT may have succeeded although its answer is lost; other claims have skipped the locked jobs
+	case err != nil && (t.writer.wakeup.Needed() || t.claim.lockedHeads && isRetryable(err)): // the COMMIT may have succeeded although its answer is lost; other claims have skipped the locked jobs
 		s.wake.WakeAll()
 		s.listener.notifySoon()
-	case err != nil && t.lockedHeads: // the caller in this process receives the error and retries
+	case err != nil && t.claim.lockedHeads: // the caller in this process receives the error and retries
 		s.listener.notifySoon()
-	case t.wakeup.Needed() && !t.notified:
+	case t.writer.wakeup.Needed() && !t.writer.notified:
 		s.listener.notifySoon()
 	}
 	if err != nil && !t.answered && isLost(err) {
@@ -216,18 +218,18 @@ func (t *tx) apply(b rota.Batch) ([]rota.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	turn := t.store.commitOrder.enter(t.touched)
+	turn := t.store.commitOrder.enter(t.writer.touched)
 	defer turn.leave()
 	if err := t.commit(); err != nil {
 		return nil, err
 	}
 	t.assumed.correctTimes(results)
 	t.store.dispatched.update(t)
-	if t.changesCachedRows {
+	if t.writer.changesCachedRows {
 		t.store.rowCache.clear()
 	}
 	turn.wait()
-	for _, events := range t.events {
+	for _, events := range t.writer.events {
 		t.store.watch.Publish(events)
 	}
 	return results, nil

@@ -43,7 +43,7 @@ func (t *tx) loadTemplates(names []string, u *rules.UnitOfWork) []statement {
 
 func (t *tx) writeTemplate(c rules.Change[string, rota.Template]) []statement {
 	if c.Was != nil && len(c.Was.Spec.Webhooks) > 0 || c.Is != nil && len(c.Is.Spec.Webhooks) > 0 {
-		t.hookState.forget()
+		t.readSet.hooks.forget()
 	}
 	params := []param{textNotNull(c.Key)}
 	if c.Is != nil {

@@ -60,13 +60,13 @@ SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1) OR ` + someReady
 // but the jobs of the enqueues.
 func (t *tx) loadAnythingElse() []statement {
 	claim := t.claimAfterEnqueues()
-	if claim == nil || t.unsent.asked != nil || t.assumed != nil {
+	if claim == nil || t.writer.unsent.asked != nil || t.assumed != nil {
 		return nil
 	}
-	t.unsent.asked = slices.DeleteFunc(slices.Clone(claim.Types), t.store.rowCache.knowsPaused)
-	return []statement{{sql: sqlAnythingElse, params: []param{idParam(claim.ID), textsParam(t.unsent.asked)}, eachRow: func(r row) error {
-		t.unsent.nothing = !r.Bool(0)
-		t.store.idlePath.observeReady(t.unsent.nothing)
+	t.writer.unsent.asked = slices.DeleteFunc(slices.Clone(claim.Types), t.store.rowCache.knowsPaused)
+	return []statement{{sql: sqlAnythingElse, params: []param{idParam(claim.ID), textsParam(t.writer.unsent.asked)}, eachRow: func(r row) error {
+		t.writer.unsent.nothing = !r.Bool(0)
+		t.store.idlePath.observeReady(t.writer.unsent.nothing)
 		return nil
 	}}}
 }
@@ -76,16 +76,16 @@ func (t *tx) nothingElseReady(n rules.Orders) bool {
 	if t.assumed != nil {
 		return t.assumeNothingReady(n)
 	}
-	return t.unsent.nothing && !slices.ContainsFunc(n.Heads.Types, func(typ string) bool { return !slices.Contains(t.unsent.asked, typ) })
+	return t.writer.unsent.nothing && !slices.ContainsFunc(n.Heads.Types, func(typ string) bool { return !slices.Contains(t.writer.unsent.asked, typ) })
 }
 
 // putUnsentHeads answers the query of a claim from the unsent jobs, and reports whether it may.
 func (t *tx) putUnsentHeads(n rules.Orders, u *rules.UnitOfWork) bool {
 	h := n.Heads
-	if len(t.unsent.jobs) == 0 || h == nil || n.ClaimedBefore == nil || !h.Unlimited() || !t.nothingElseReady(n) {
+	if len(t.writer.unsent.jobs) == 0 || h == nil || n.ClaimedBefore == nil || !h.Unlimited() || !t.nothingElseReady(n) {
 		return false
 	}
-	heads := slices.DeleteFunc(slices.Clone(t.unsent.jobs), func(j *rota.Job) bool { return !j.Ready() || !slices.Contains(h.Types, j.Type) })
+	heads := slices.DeleteFunc(slices.Clone(t.writer.unsent.jobs), func(j *rota.Job) bool { return !j.Ready() || !slices.Contains(h.Types, j.Type) })
 	slices.SortFunc(heads, dispatchOrder)
 	size := 0
 	for i, j := range heads {
@@ -105,10 +105,10 @@ func (t *tx) holdBack(c *rules.Changes) bool {
 	if !c.Claim.IsZero() || len(c.Jobs)+len(c.NewJobChanges)+len(c.RemovedJobs) > 0 || t.claimAfterEnqueues() == nil {
 		return false
 	}
-	t.unsent.jobs = c.NewJobs
+	t.writer.unsent.jobs = c.NewJobs
 	t.write(statement{late: func() statement {
-		insert := t.insertStatement(t.unsent.jobs, t.unsent.claimID)
-		t.unsent.jobs = nil
+		insert := t.insertStatement(t.writer.unsent.jobs, t.writer.unsent.claimID)
+		t.writer.unsent.jobs = nil
 		return insert
 	}})
 	return true
@@ -116,10 +116,10 @@ func (t *tx) holdBack(c *rules.Changes) bool {
 
 // startUnsent starts unsent jobs as a claim has decided, and returns the other changes.
 func (t *tx) startUnsent(c *rules.Changes) (others []rules.JobChange) {
-	if len(t.unsent.jobs) == 0 {
+	if len(t.writer.unsent.jobs) == 0 {
 		return c.Jobs
 	}
-	t.unsent.claimID = c.Claim
-	t.unsent.jobs, others = withStarts(t.unsent.jobs, c.Jobs)
+	t.writer.unsent.claimID = c.Claim
+	t.writer.unsent.jobs, others = withStarts(t.writer.unsent.jobs, c.Jobs)
 	return others
 }

@@ -59,7 +59,7 @@ func (t *tx) loadWebhooks(_ struct{}, u *rules.UnitOfWork) statement {
 }
 
 func (t *tx) writeWebhooks(c rules.Change[struct{}, rota.Webhooks]) []statement {
-	t.hookState.forget()
+	t.readSet.hooks.forget()
 	if c.Is == nil {
 		return []statement{{sql: sqlDeleteWebhooks}}
 	}
@@ -109,7 +109,7 @@ func (h *hooksState) forget() { *h = hooksState{} }
 
 // Hooks returns the webhooks in force.
 func (t *tx) Hooks() (*rules.Hooks, error) {
-	h := &t.hookState
+	h := &t.readSet.hooks
 	if h.stamped && !h.known && t.store.uses(WebhookCache) {
 		h.inForce, h.known = t.store.hooks.get(h.stamp)
 	}
@@ -133,7 +133,7 @@ func (t *tx) readHooks() error {
 	if len(read.All)+len(read.ByTemplate) == 0 {
 		read = nil
 	}
-	t.hookState = hooksState{stamped: true, known: true, stamp: stamp, inForce: read}
+	t.readSet.hooks = hooksState{stamped: true, known: true, stamp: stamp, inForce: read}
 	t.store.hooks.set(stamp, read)
 	return nil
 }

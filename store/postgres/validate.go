@@ -1,0 +1,222 @@
+package postgres
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+// Statements that fail unless rows are unchanged: as many exist as before, each in its version.
+const (
+	sqlUnchangedNamed = `
+SELECT rota_expect(count(t.name) FILTER (WHERE t.xmin = v.version), $3, count(t.name))
+FROM unnest($1, $2) AS v (name, version)
+LEFT JOIN `
+	byName = ` t ON t.name = v.name`
+
+	sqlUnchangedTypes     = sqlUnchangedNamed + `rota_types` + byName
+	sqlUnchangedTemplates = sqlUnchangedNamed + `rota_templates` + byName
+	sqlUnchangedSchedules = sqlUnchangedNamed + `rota_schedules` + byName
+	sqlUnchangedGroups    = `
+SELECT rota_expect(count(t.id) FILTER (WHERE t.xmin = v.version), $3, count(t.id))
+FROM unnest($1, $2) AS v (id, version)
+LEFT JOIN rota_groups t ON t.id = v.id`
+	sqlUnchangedKeys = `
+SELECT rota_expect(count(t.key) FILTER (WHERE t.xmin = v.version), $4, count(t.key))
+FROM unnest($1, $3, $2) AS v (type, version, key)
+LEFT JOIN rota_keys t ON t.type = v.type AND t.key = v.key`
+	sqlUnchangedRequests = `
+SELECT rota_expect(count(t.key) FILTER (WHERE t.xmin = v.version), $4, count(t.key))
+FROM unnest($1, $3, $2) AS v (actor, version, key)
+LEFT JOIN rota_requests t ON t.actor = v.actor AND t.key = v.key`
+	sqlUnchangedThrottle = `
+SELECT rota_expect(count(*) FILTER (WHERE t.xmin = $1), $2, count(*))
+FROM rota_throttle t`
+	sqlUnchangedWebhooks = `
+SELECT rota_expect(count(*) FILTER (WHERE t.xmin = $1), $2, count(*))
+FROM rota_webhooks t`
+	sqlUnchangedActive = `
+SELECT rota_expect(count(*) FILTER (WHERE t.xmin = $1), $2, count(*))
+FROM rota_reservations t
+WHERE t.status = 'ACTIVE'`
+	// Everything that limits a claim, in one statement. No count can exceed its expected value, so
+	// the sums are equal only if all counts are.
+	sqlUnchangedClaimLimits = `
+SELECT rota_expect(t.matched + l.matched + a.matched, $3::bigint + $5 + $7, t.present + l.present + a.present)
+FROM (
+  SELECT count(t.name) FILTER (WHERE t.xmin = v.version) AS matched, count(t.name) AS present
+  FROM unnest($1, $2) AS v (name, version)
+  LEFT JOIN rota_types t ON t.name = v.name) t
+CROSS JOIN (
+  SELECT count(*) FILTER (WHERE t.xmin = $4) AS matched, count(*) AS present
+  FROM rota_throttle t) l
+CROSS JOIN (
+  SELECT count(*) FILTER (WHERE t.xmin = $6) AS matched, count(*) AS present
+  FROM rota_reservations t
+  WHERE t.status = 'ACTIVE') a`
+	sqlUnchangedJobs = `
+SELECT rota_expect(count(*), $3, $3)
+FROM unnest($1, $2) AS v (id, version)
+JOIN rota_jobs j ON j.id = v.id AND j.xmin = v.version`
+)
+
+// validate returns the statements that check the rows read without a lock. Jobs that change are
+// checked by their updates.
+func (t *tx) validate(u *rules.UnitOfWork, underLock func(class, rowKey) bool, sets bool) (statements []statement) {
+	unlocked := t.readSet.readWithoutLock(underLock)
+	if t.store.uses(VerifiedRows) {
+		t.locks.verified.skipVerified(unlocked, t.locks.held)
+	}
+	if types, limits, active := unlocked[classType], unlocked[classThrottle], unlocked[classActive]; len(limits) > 0 && len(active) > 0 && t.store.uses(JoinedLimitsCheck) {
+		statements = append(statements, unchangedClaimLimits(types, limits, active))
+		delete(unlocked, classType)
+		delete(unlocked, classThrottle)
+		delete(unlocked, classActive)
+	}
+	for _, one := range []struct {
+		class class
+		sql   string
+		check func(sql string, of map[rowKey]uint32) statement
+	}{
+		{classKey, sqlUnchangedKeys, unchangedPairs},
+		{classThrottle, sqlUnchangedThrottle, unchangedSingle},
+		{classWebhooks, sqlUnchangedWebhooks, unchangedSingle},
+		{classType, sqlUnchangedTypes, unchangedNamed},
+		{classTemplate, sqlUnchangedTemplates, unchangedNamed},
+		{classSchedule, sqlUnchangedSchedules, unchangedNamed},
+		{classGroup, sqlUnchangedGroups, unchangedGroups},
+		{classRequest, sqlUnchangedRequests, unchangedPairs},
+		{classActive, sqlUnchangedActive, unchangedSingle},
+	} {
+		if len(unlocked[one.class]) > 0 {
+			statements = append(statements, one.check(one.sql, unlocked[one.class]))
+		}
+	}
+	return append(statements, t.unchangedJobs(u, sets)...)
+}
+
+// readWithoutLock returns the rows that were read without a lock.
+func (s *readSet) readWithoutLock(underLock func(class, rowKey) bool) map[class]map[rowKey]uint32 {
+	all := map[class]map[rowKey]uint32{}
+	for c, names := range s.rows {
+		for at, version := range names {
+			if underLock(c, at) {
+				continue
+			}
+			if all[c] == nil {
+				all[c] = map[rowKey]uint32{}
+			}
+			all[c][at] = version
+		}
+	}
+	return all
+}
+
+// verifiedRows are rows that this transaction has checked under a lock that it still holds. They
+// need no second check.
+type verifiedRows map[class]map[rowKey]uint32
+
+// skipVerified removes the rows that were checked before, and records the others that are under a
+// lock.
+func (s *verifiedRows) skipVerified(unlocked map[class]map[rowKey]uint32, held locks) {
+	for c, names := range unlocked {
+		for at, version := range names {
+			if was, is := (*s)[c][at]; is && was == version {
+				delete(names, at)
+				continue
+			}
+			if held[at.lock(c)] == 0 {
+				continue
+			}
+			if *s == nil {
+				*s = verifiedRows{}
+			}
+			if (*s)[c] == nil {
+				(*s)[c] = map[rowKey]uint32{}
+			}
+			(*s)[c][at] = version
+		}
+	}
+}
+
+// unchangedJobs checks the jobs that were only read. If the command also reads sets of rows,
+// running jobs are not checked: their relevant columns are under a lock, and each heartbeat changes
+// their version.
+func (t *tx) unchangedJobs(u *rules.UnitOfWork, sets bool) []statement {
+	ids, versions, n := newColumn(oidIDs, 0), newColumn(oidXids, 0), 0
+	u.EachJob(func(j *rota.Job, changes bool) {
+		version, known := t.readSet.jobs[j.ID]
+		if changes || !known || t.locks.jobs[j.ID] || sets && j.Run != nil && j.Run.Open() {
+			return
+		}
+		ids.bytes(j.ID[:])
+		versions.xid(version)
+		n++
+	})
+	if n == 0 {
+		return nil
+	}
+	return []statement{{sql: sqlUnchangedJobs, params: []param{ids.param(), versions.param(), intParam(int64(n))}}}
+}
+
+func unchangedNamed(sql string, of map[rowKey]uint32) statement {
+	names, versions, n := newColumn(oidTexts, len(of)), newColumn(oidXids, len(of)), 0
+	for _, at := range sortedKeys(of) {
+		names.textNotNull(at.name)
+		versions.xid(of[at])
+		n += present(of[at])
+	}
+	return statement{sql: sql, params: []param{names.param(), versions.param(), intParam(int64(n))}}
+}
+
+func unchangedClaimLimits(types, limits, active map[rowKey]uint32) statement {
+	a := unchangedNamed(sqlUnchangedClaimLimits, types)
+	for _, one := range []map[rowKey]uint32{limits, active} {
+		a.params = append(a.params, unchangedSingle("", one).params...)
+	}
+	return a
+}
+
+func unchangedGroups(sql string, of map[rowKey]uint32) statement {
+	ids, versions, n := newColumn(oidIDs, len(of)), newColumn(oidXids, len(of)), 0
+	for _, at := range sortedKeys(of) {
+		ids.bytes([]byte(at.name))
+		versions.xid(of[at])
+		n += present(of[at])
+	}
+	return statement{sql: sql, params: []param{ids.param(), versions.param(), intParam(int64(n))}}
+}
+
+func unchangedPairs(sql string, of map[rowKey]uint32) statement {
+	first, second, versions, n := newColumn(oidTexts, len(of)), newColumn(oidTexts, len(of)), newColumn(oidXids, len(of)), 0
+	for _, at := range sortedKeys(of) {
+		first.textNotNull(at.name)
+		second.textNotNull(at.second)
+		versions.xid(of[at])
+		n += present(of[at])
+	}
+	return statement{sql: sql, params: []param{first.param(), second.param(), versions.param(), intParam(int64(n))}}
+}
+
+// unchangedSingle checks a table with at most one row.
+func unchangedSingle(sql string, of map[rowKey]uint32) statement {
+	version := of[rowKey{}]
+	return statement{sql: sql, params: []param{xidParam(version), intParam(int64(present(version)))}}
+}
+
+func present(version uint32) int {
+	if version == 0 {
+		return 0
+	}
+	return 1
+}
+
+// sortedKeys returns the row keys in order.
+func sortedKeys(of map[rowKey]uint32) []rowKey {
+	return slices.SortedFunc(maps.Keys(of), func(a, b rowKey) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.second, b.second))
+	})
+}
