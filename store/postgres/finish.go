@@ -1,8 +1,6 @@
 package postgres
 
 import (
-	"slices"
-
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
 )
@@ -80,22 +78,6 @@ func (t *tx) loadFullJobs(ids []rota.ID, u *rules.UnitOfWork) []statement {
 		u.PutJob(t.scanJob(r))
 		return nil
 	}}}
-}
-
-// loadNew does not read jobs that the batch creates. If one of them exists, its insert violates the
-// primary key, and the retry reads them.
-func (t *tx) loadNew(ids []rota.ID, u *rules.UnitOfWork) []statement {
-	if t.pessimistic || t.readSet.readsNew || !t.store.uses(UnreadNewJobs) {
-		return t.loadFullJobs(ids, u)
-	}
-	t.readSet.unread = append(t.readSet.unread, ids...)
-	return nil
-}
-
-// hasUnreadJob reports whether a new job was neither read nor created. That it does not exist was
-// only an assumption, which no insert would check.
-func (t *tx) hasUnreadJob(u *rules.UnitOfWork) bool {
-	return slices.ContainsFunc(t.readSet.unread, func(id rota.ID) bool { return !u.Creates(id) })
 }
 
 func (t *tx) loadRetries(of []rota.ID, u *rules.UnitOfWork) []statement {
