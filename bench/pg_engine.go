@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // The promised speeds on PostgreSQL.
@@ -92,6 +93,9 @@ func (s pgEngineComparison) subject(b *bench, a pgContender) subject {
 		close: func(ctx context.Context) error {
 			defer db.drop()
 			b.report.addCost(s.name, a.name, parts*jobs, took)
+			if of, has := c.(interface{ latencies() []time.Duration }); has {
+				b.report.addTimes(s.name, a.name, "wait for the handler", of.latencies())
+			}
 			return c.close(ctx, parts*jobs)
 		},
 	}

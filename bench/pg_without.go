@@ -28,7 +28,8 @@ func pgWorkloads() []pgWorkload {
 	return []pgWorkload{
 		{"engine", pgJobs / 2, func(_ context.Context, db *database) (workerPool, error) { return openPgRotaPool(db, pgWorkers) }},
 		{"insert", pgInsertBatches * pgBatch, openPgInsertPool},
-		{"latency", latencyJobs, openPgLatencyPool},
+		{"latency", latencyJobs, openPgLatencyPool(openPgRotaProbe)},
+		{"notified", latencyJobs, openPgLatencyPool(openPgNotifiedProbe)},
 		{"two", pgJobs / 2, func(_ context.Context, db *database) (workerPool, error) {
 			c := &pgProcesses{db: db}
 			return c, c.open(2, pgWorkers, 0)
@@ -62,6 +63,9 @@ func (w pgWorkload) without(name string, disable postgres.FastPath) benchmark {
 	s.bars = []bar{
 		{caseName: caseName + totalTail, subject: pgWithout, against: pgAllOn},
 		{caseName: caseName, subject: pgAllOn, against: pgWithout},
+	}
+	if w.name == "latency" || w.name == "notified" {
+		s.bars[1] = bar{caseName: caseName + medianTail, subject: pgWithout, against: pgAllOn}
 	}
 	m := s.benchmark()
 	m.keyword = pgWithoutCase
@@ -100,11 +104,16 @@ func (p *pgInsertPool) close(ctx context.Context, _ int) error {
 }
 
 // pgLatencyPool runs jobs one at a time, with pauses between them.
-type pgLatencyPool struct{ probe probe }
+type pgLatencyPool struct {
+	probe probe
+	times []time.Duration // from enqueue to handler
+}
 
-func openPgLatencyPool(ctx context.Context, db *database) (workerPool, error) {
-	p, err := openPgRotaProbe(ctx, db)
-	return &pgLatencyPool{probe: p}, err
+func openPgLatencyPool(open func(context.Context, *database) (probe, error)) func(context.Context, *database) (workerPool, error) {
+	return func(ctx context.Context, db *database) (workerPool, error) {
+		p, err := open(ctx, db)
+		return &pgLatencyPool{probe: p}, err
+	}
 }
 
 func (p *pgLatencyPool) fill(context.Context, int) error { return nil }
@@ -112,9 +121,11 @@ func (p *pgLatencyPool) fill(context.Context, int) error { return nil }
 func (p *pgLatencyPool) work(ctx context.Context, n int) error {
 	for range n {
 		time.Sleep(idlePause())
-		if _, err := p.probe.measure(ctx); err != nil {
+		took, err := p.probe.measure(ctx)
+		if err != nil {
 			return err
 		}
+		p.times = append(p.times, took)
 	}
 	return nil
 }
@@ -122,3 +133,6 @@ func (p *pgLatencyPool) work(ctx context.Context, n int) error {
 func (p *pgLatencyPool) stopWorkers(context.Context) error { return nil }
 
 func (p *pgLatencyPool) close(ctx context.Context, n int) error { return p.probe.close(ctx, n) }
+
+// latencies returns the times from enqueue to handler.
+func (p *pgLatencyPool) latencies() []time.Duration { return p.times }
