@@ -2,6 +2,7 @@ package system
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"time"
 
@@ -200,7 +201,18 @@ func jobColumns() []column[job] {
 		timeColumns("created_at", func(j *job) time.Time { return j.CreatedAt }),
 		timeColumns("updated_at", func(j *job) time.Time { return j.UpdatedAt }),
 	} {
+		if pair[0].name == "next_run_time" {
+			pair[0].sortKey = nextRunKey
+		}
 		columns = append(columns, pair...)
 	}
-	return columns
+	return append(columns, column[job]{name: nextRunKey, kind: Integer, hidden: true, notNull: true, value: func(j *job) sqlite.Value {
+		if j.NextFire.IsZero() {
+			return integer(math.MaxInt64)
+		}
+		return millis(j.NextFire)
+	}})
 }
+
+// nextRunKey is a hidden column with the order of the next run, in which jobs without one are last.
+const nextRunKey = "next_run_time_key"

@@ -22,7 +22,7 @@ var jobWays = []accessPath[job]{
 	}},
 	{filters: []string{"state", "template"}, order: []orderTerm{{column: "job_name"}}, rows: schedulesEstimate, read: jobsByName},
 	{
-		rangeColumn: "next_run_time", filters: []string{"state", "template"}, order: []orderTerm{{column: "next_run_time"}}, orderFirstOnly: true,
+		rangeColumn: "next_run_time", filters: []string{"state", "template"}, order: []orderTerm{{column: nextRunKey}}, orderFirstOnly: true,
 		rows: schedulesEstimate, read: jobsByNext,
 	},
 }

@@ -23,24 +23,15 @@ type catalogTable interface {
 	module(on *memoryDB) *sqlite.Module
 	tableName() string
 	tableColumns() []Column
-	notNullColumns() []string
 }
 
 func (t *table[R]) tableName() string { return t.name }
 
 func (t *table[R]) tableColumns() []Column {
-	list := make([]Column, len(t.columns))
-	for i, c := range t.columns {
-		list[i] = Column{Name: c.name, Kind: c.kind}
-	}
-	return list
-}
-
-// notNullColumns are the columns that are never NULL.
-func (t *table[R]) notNullColumns() (list []string) {
+	var list []Column
 	for _, c := range t.columns {
-		if c.notNull {
-			list = append(list, c.name)
+		if !c.hidden {
+			list = append(list, Column{Name: c.name, Kind: c.kind, NotNull: c.notNull, SortKey: c.sortKey})
 		}
 	}
 	return list

@@ -156,8 +156,7 @@ func (v *virtual[R]) usable(w *accessPath[R], c sqlite.IndexConstraint) byte {
 	return 0
 }
 
-// inOrder reports whether an access path returns rows in the requested order. Paths put NULLs last, which is wrong for
-// a descending order, so a descending column must be NOT NULL.
+// inOrder reports whether an access path returns rows in the requested order. No column of an order is ever NULL.
 func (v *virtual[R]) inOrder(w *accessPath[R], asked []sqlite.IndexOrderBy) bool {
 	if len(asked) == 0 || len(w.order) == 0 || w.orderFirstOnly && len(asked) > 1 {
 		return false
@@ -167,9 +166,6 @@ func (v *virtual[R]) inOrder(w *accessPath[R], asked []sqlite.IndexOrderBy) bool
 			return true // what came before is unique
 		}
 		if o.Column < 0 || v.columns[o.Column].name != w.order[i].column || o.Desc != w.order[i].desc {
-			return false
-		}
-		if o.Desc && !v.columns[o.Column].notNull {
 			return false
 		}
 	}

@@ -21,7 +21,7 @@ const (
 )
 
 // newCatalogue returns the catalogue of a store with schedules and runs.
-func newCatalogue(t *testing.T) (*system.Catalogue, rota.Store) {
+func newCatalogue(t testing.TB) (*system.Catalogue, rota.Store) {
 	t.Helper()
 	store, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: func() time.Time { return began }})
 	if err != nil {
@@ -133,5 +133,24 @@ func TestQueryReadsOnlyNeededRows(t *testing.T) {
 			t.Errorf("%s:\n%d reads, %d rows of the store, %d of the answer; want at most %d, %d, %d",
 				test.query, stats.Reads, stats.Rows, len(rows), test.reads, test.rows, test.want)
 		}
+	}
+}
+
+// BenchmarkQuery measures a query with an order that the table gives, and one that SQLite sorts.
+func BenchmarkQuery(b *testing.B) {
+	c, _ := newCatalogue(b)
+	for name, text := range map[string]string{
+		"next":   "SELECT job_name, next_run_time FROM sys.jobs ORDER BY next_run_time LIMIT 20",
+		"name":   "SELECT job_name FROM sys.jobs ORDER BY job_name LIMIT 5",
+		"one":    "SELECT job_name FROM sys.jobs WHERE job_name = 'job-007'",
+		"sorted": "SELECT state, count(*) FROM sys.job_runs WHERE job_name = 'job-008' GROUP BY state ORDER BY 2 DESC",
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, _, err := runQuery(c, text); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -2,42 +2,22 @@ package system
 
 import (
 	"fmt"
-	"strings"
 
 	"zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // run answers one query.
 func (d *memoryDB) run(q *Query, args []any, to func([]any) error) error {
 	d.conn.SetInterrupt(d.query.ctx.Done())
-	chosen := q.translated.Plain
-	if sorted := q.translated.Sorted; sorted.SQL != chosen.SQL && d.sorts(chosen.SQL) {
-		chosen = sorted
-	}
-	stmt, _, err := d.conn.PrepareTransient(chosen.SQL)
+	stmt, _, err := d.conn.PrepareTransient(q.translated.Text.SQL)
 	if err != nil {
-		return explain(chosen, err)
+		return explain(q.translated.Text, err)
 	}
 	defer stmt.Finalize()
 	if err := d.bind(stmt, q.Params, args); err != nil {
 		return err
 	}
 	return d.step(stmt, q.Columns, to)
-}
-
-// sorts reports whether SQLite sorts or merges the rows of a query itself, which puts NULLs first. Otherwise the rows
-// keep the order of the table, with NULLs last.
-func (d *memoryDB) sorts(text string) bool {
-	found := false
-	err := sqlitex.ExecuteTransient(d.conn, "EXPLAIN QUERY PLAN "+text, &sqlitex.ExecOptions{
-		ResultFunc: func(s *sqlite.Stmt) error {
-			step := s.ColumnText(3)
-			found = found || strings.Contains(step, "TEMP B-TREE") || strings.Contains(step, "MERGE") || strings.Contains(step, "COMPOUND")
-			return nil
-		},
-	})
-	return found || err != nil
 }
 
 func (d *memoryDB) bind(stmt *sqlite.Stmt, params []Kind, args []any) error {

@@ -27,9 +27,10 @@ var builtCatalog = sync.OnceValue(func() *catalog.Catalog {
 	must := map[[2]string]bool{}
 	var list []translate.Table
 	for _, t := range tables {
-		list = append(list, translate.Table{Schema: schema, Name: t.tableName(), Columns: t.tableColumns()})
-		for _, column := range t.notNullColumns() {
-			must[[2]string{t.tableName(), column}] = true
+		columns := t.tableColumns()
+		list = append(list, translate.Table{Schema: schema, Name: t.tableName(), Columns: columns})
+		for _, c := range columns {
+			must[[2]string{t.tableName(), c.Name}] = c.NotNull
 		}
 	}
 	return catalog.New(catalog.Subject{

@@ -20,8 +20,10 @@ type column[R any] struct {
 	name    string
 	kind    Kind
 	value   func(*R) sqlite.Value
-	notNull bool // never NULL
-	fullRow bool // shows a value that a lean read omits
+	notNull bool   // never NULL
+	sortKey string // hidden column that is never NULL and has the same order with NULLs last; empty: none
+	hidden  bool   // not listed
+	fullRow bool   // shows a value that a lean read omits
 }
 
 // needsFullRow marks a column that shows a value a lean read omits.

@@ -209,7 +209,7 @@ func (t *translator) aggregateOrder(e *query.Call, s *scope, v *value, g *aggreg
 			return nil, err
 		}
 		v.inherit(o)
-		texts[i] = cat(sortKey(o), direction(node, true))
+		texts[i] = cat(sortKey(o), direction(node, o.notNull))
 	}
 	return cat(" ORDER BY ", list(texts)), nil
 }

@@ -236,7 +236,7 @@ func (t *translator) compound(c *query.Compound, s *scope, between func(*block) 
 		return nil, err
 	}
 	for i := range left.columns { // they belong to no single table
-		left.columns[i].from = Origin{}
+		left.columns[i].from, left.columns[i].notNull = Origin{}, left.columns[i].notNull && right.columns[i].notNull
 	}
 	return t.compoundBlock(c, left, right), nil
 }

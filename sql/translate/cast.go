@@ -162,7 +162,7 @@ func cannotCast(v value, k kind.Kind) error {
 
 // as returns the value with another kind of the same stored form.
 func (v value) as(k kind.Kind) value {
-	v.kind, v.text, v.param = k, nil, 0
+	v.kind, v.text, v.param, v.order = k, nil, 0, nil
 	return v
 }
 

@@ -30,9 +30,11 @@ type Table struct {
 
 // Column is a column of a table or of an answer.
 type Column struct {
-	Name string
-	Kind kind.Kind
-	From Origin // of an answer
+	Name    string
+	Kind    kind.Kind
+	From    Origin // of an answer
+	NotNull bool   // of a table: never NULL
+	SortKey string // of a table: a column that is not listed, is never NULL and has the order of this one with NULLs last
 }
 
 // Origin is the table column that a column of an answer shows unchanged. The zero value means

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/rotajobs/rota/sql/kind"
@@ -112,9 +113,18 @@ func (sel *selection) order(terms []term) *sql {
 	}
 	texts := make([]*sql, len(terms))
 	for i, o := range terms {
-		texts[i] = cat(o.text(sel), direction(o.node, false))
+		if o.value.order != nil && o.usualNulls() && !sel.node.Distinct && !sel.aggregated && len(sel.groups) == 0 {
+			texts[i] = cat(o.value.order, direction(o.node, true))
+			continue
+		}
+		texts[i] = cat(o.text(sel), direction(o.node, o.notNull))
 	}
 	return cat(" ORDER BY ", list(texts))
+}
+
+// usualNulls reports whether NULLs are where PostgreSQL puts them by default: they are greater than all values.
+func (o term) usualNulls() bool {
+	return o.node.Nulls == "" || (o.node.Nulls == "FIRST") == o.node.Desc
 }
 
 // text is the sort key of an item. An expression of the select list is written as its position,
@@ -144,21 +154,17 @@ func sortKey(v value) *sql {
 	return v.sql
 }
 
-// direction writes ASC or DESC and the order of NULLs. PostgreSQL's default order of NULLs is
-// written only in the sorted text, or if always is set.
-func direction(node *query.Term, always bool) *sql {
-	text, usual := "", "LAST"
+// direction writes DESC and the order of NULLs, which SQLite puts first and PostgreSQL last. A value that is never NULL
+// needs none, and only without it SQLite offers the order to a virtual table.
+func direction(node *query.Term, notNull bool) string {
+	text, nulls := "", "LAST"
 	if node.Desc {
-		text, usual = " DESC", "FIRST"
+		text, nulls = " DESC", "FIRST"
 	}
-	where := node.Nulls
-	if where == "" || where == usual {
-		if always {
-			return raw(text + " NULLS " + usual)
-		}
-		return cat(text, whenSorted(" NULLS "+usual))
+	if notNull {
+		return text
 	}
-	return raw(text + " NULLS " + where)
+	return text + " NULLS " + cmp.Or(node.Nulls, nulls)
 }
 
 // outputOrder translates ORDER BY of a compound query: only positions and names.
@@ -182,7 +188,7 @@ func (t *translator) outputOrder(order []*query.Term, b *block) (*sql, error) {
 		if err := checkOrderable(b.columns[item-1].kind, node.Expr.Place()); err != nil {
 			return nil, err
 		}
-		texts[i] = cat(number(item), direction(node, false))
+		texts[i] = cat(number(item), direction(node, b.columns[item-1].notNull))
 	}
 	return cat(" ORDER BY ", list(texts)), nil
 }
@@ -268,7 +274,7 @@ func (sel *selection) distinctOnText(p *parts, terms []term, on []*sql, columns 
 			text = sortKey(o.value)
 		}
 		inner = append(inner, cat(text, " AS ", name))
-		keys[i], orders[i] = cat(text, direction(o.node, false)), cat(name, direction(o.node, false))
+		keys[i], orders[i] = cat(text, direction(o.node, o.notNull)), cat(name, direction(o.node, o.notNull))
 	}
 	window := cat("PARTITION BY ", list(on))
 	order := raw("")

@@ -34,6 +34,9 @@ type column struct {
 	alias string // name in the text, as a column of a subquery
 	from  Origin
 	set   *setFunction // whose records it contains
+
+	notNull bool   // never NULL
+	sortKey string // column of the text with the order of this one
 }
 
 // ungroupedColumn is a column that is not an argument of an aggregate.
@@ -135,7 +138,10 @@ func (s *scope) pickColumn(among []column, name, written string, at int) (v valu
 }
 
 func (s *scope) value(c column, at int) value {
-	v := value{sql: c.sql.from(at), kind: c.kind, level: atom, at: at, from: c.from, set: c.set}
+	v := value{sql: c.sql.from(at), kind: c.kind, level: atom, at: at, from: c.from, set: c.set, notNull: c.notNull}
+	if c.sortKey != "" {
+		v.order = raw(c.sortKey)
+	}
 	if s.sel != nil {
 		v.ungrouped = []ungroupedColumn{{s.sel, c.name, at}}
 	}

@@ -215,7 +215,7 @@ func (t *translator) add(sel *selection, name string, v value) error {
 		return queryError(StateLimit, v.at, "the query has more than %d columns", columnsMax).withHint("select only the columns that you need")
 	}
 	sel.items = append(sel.items, v)
-	sel.columns = append(sel.columns, column{name: name, kind: v.kind, from: v.from, set: v.set})
+	sel.columns = append(sel.columns, column{name: name, kind: v.kind, from: v.from, set: v.set, notNull: v.notNull})
 	return nil
 }
 

@@ -89,7 +89,7 @@ func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
 	}
 	from := &source{name: name, schema: table.Schema, oid: table.OID}
 	for i, c := range table.Columns {
-		from.columns = append(from.columns, column{name: c.Name, kind: c.Kind, alias: c.Name})
+		from.columns = append(from.columns, column{name: c.Name, kind: c.Kind, alias: c.Name, notNull: c.NotNull, sortKey: c.SortKey})
 		if table.OID != 0 {
 			from.columns[i].from = Origin{table.OID, i + 1}
 		}
@@ -112,7 +112,11 @@ func (t *translator) nameSource(from *source, text *sql, own string, alias query
 		return nil, err
 	}
 	for i := range from.columns {
-		from.columns[i].sql = raw(quoted(from.alias) + "." + quoted(from.columns[i].alias))
+		c := &from.columns[i]
+		c.sql = raw(quoted(from.alias) + "." + quoted(c.alias))
+		if c.sortKey != "" {
+			c.sortKey = quoted(from.alias) + "." + quoted(c.sortKey)
+		}
 	}
 	if from.alias != own {
 		text = cat(text, " AS ", quoted(from.alias))
@@ -191,6 +195,12 @@ func (t *translator) join(j *query.Join, s *scope) (*relation, error) {
 			return nil, withOffset(err, j.At)
 		}
 	}
+	if j.Kind == "LEFT" || j.Kind == "FULL" {
+		nullable(both.names[len(left.names):], right.sources)
+	}
+	if j.Kind == "RIGHT" || j.Kind == "FULL" {
+		nullable(both.names[:len(left.names)], left.sources)
+	}
 	out := &relation{names: both.names, sources: both.sources, joined: left.joined || j.Kind == "RIGHT" || j.Kind == "FULL"}
 	on, err := t.matches(j, left, right, both, out)
 	if err != nil {
@@ -202,6 +212,16 @@ func (t *translator) join(j *query.Join, s *scope) (*relation, error) {
 	}
 	out.sql = cat(left.sql, raw(joinWords[j.Kind]).from(j.At), right.sql, on)
 	return out, nil
+}
+
+// nullable marks the columns of one side of an outer join, whose rows can be missing.
+func nullable(names []column, sources []*source) {
+	for _, from := range sources {
+		nullable(from.columns, nil)
+	}
+	for i := range names {
+		names[i].notNull, names[i].sortKey = false, ""
+	}
 }
 
 // joinWords are SQLite's join operators. CROSS JOIN of SQLite would prevent it from choosing

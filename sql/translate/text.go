@@ -25,13 +25,12 @@ func (t *Text) Origin(at int) int {
 // sql is a piece of text for SQLite. It is a tree, so that concatenation costs little for long
 // texts. Two pieces with the same hash and size have the same text.
 type sql struct {
-	text   string
-	kids   []*sql
-	at     int  // position of the piece in the query, plus one; 0: none
-	sorted bool // only in the sorted text
-	hash   uint64
-	size   int
-	refs   int // tables that it reads after common tables are expanded
+	text string
+	kids []*sql
+	at   int // position of the piece in the query, plus one; 0: none
+	hash uint64
+	size int
+	refs int // tables that it reads after common tables are expanded
 }
 
 // base is the base of the polynomial hash.
@@ -64,7 +63,7 @@ func cat(parts ...any) *sql {
 
 // add appends a piece.
 func (s *sql) add(p *sql) {
-	if p == nil || p.size == 0 && !p.sorted && len(p.kids) == 0 {
+	if p == nil || p.size == 0 && len(p.kids) == 0 {
 		return
 	}
 	s.kids = append(s.kids, p)
@@ -89,9 +88,6 @@ func power(n int) uint64 {
 func (s *sql) from(at int) *sql {
 	return &sql{kids: []*sql{s}, at: at + 1, hash: s.hash, size: s.size, refs: s.refs}
 }
-
-// whenSorted is a piece that only the sorted text contains.
-func whenSorted(text string) *sql { return &sql{text: text, sorted: true} }
 
 // reading sets the number of tables that a piece reads.
 func (s *sql) reading(refs int) *sql {
@@ -124,20 +120,17 @@ func (s *sql) same(other *sql) bool { return s.hash == other.hash && s.size == o
 const sizeMax = 1_000_000
 
 // write returns the complete text.
-func (s *sql) write(sorted bool) (*Text, error) {
+func (s *sql) write() (*Text, error) {
 	if s.size > sizeMax {
 		return nil, queryError(StateLimit, -1, "the translated query exceeds %d bytes", sizeMax).withHint("split it into smaller queries")
 	}
 	t, b := &Text{}, &strings.Builder{}
-	s.writeTo(t, b, sorted, 0)
+	s.writeTo(t, b, 0)
 	t.SQL = b.String()
 	return t, nil
 }
 
-func (s *sql) writeTo(t *Text, b *strings.Builder, sorted bool, at int) {
-	if s.sorted && !sorted {
-		return
-	}
+func (s *sql) writeTo(t *Text, b *strings.Builder, at int) {
 	if s.at > 0 {
 		at = s.at
 	}
@@ -148,7 +141,7 @@ func (s *sql) writeTo(t *Text, b *strings.Builder, sorted bool, at int) {
 		b.WriteString(s.text)
 	}
 	for _, k := range s.kids {
-		k.writeTo(t, b, sorted, at)
+		k.writeTo(t, b, at)
 	}
 }
 

@@ -10,8 +10,7 @@ import (
 
 // Statement is a translated query.
 type Statement struct {
-	Plain        *Text       // ORDER BY as written, without a default order of NULLs
-	Sorted       *Text       // with an explicit NULL order in each ORDER BY
+	Text         *Text       // the query for SQLite
 	Columns      []Column    // columns of the answer
 	Params       []kind.Kind // kinds of the parameters
 	CommonTables []string    // names of the common tables in the text
@@ -36,10 +35,7 @@ func Translate(q *query.Query, in Catalogue, params []kind.Kind) (*Statement, er
 		return nil, err
 	}
 	s := &Statement{CommonTables: t.commonTables}
-	if s.Plain, err = text.write(false); err != nil {
-		return nil, err
-	}
-	if s.Sorted, err = text.write(true); err != nil {
+	if s.Text, err = text.write(); err != nil {
 		return nil, err
 	}
 	s.Columns, s.Params = outputColumns(b.columns), t.params

@@ -26,9 +26,9 @@ func translateText(t testing.TB, text string, params ...kind.Kind) *translate.St
 // Conditions that a table can evaluate itself reach the table.
 func TestSimpleQueriesStayUnchanged(t *testing.T) {
 	for text, want := range map[string]string{
-		"SELECT job_name, n FROM sys.jobs WHERE job_name = 'x' ORDER BY next_run LIMIT 20":         `SELECT "jobs"."job_name", "jobs"."n" FROM "sys"."jobs" WHERE "jobs"."job_name" = 'x' ORDER BY "jobs"."next_run" LIMIT 20`,
-		"SELECT * FROM empty ORDER BY a DESC":                                                      `SELECT "empty"."a", "empty"."b" FROM "sys"."empty" ORDER BY "empty"."a" DESC`,
-		"SELECT e.a AS x FROM sys.empty e WHERE e.a BETWEEN $1 AND 5 ORDER BY x":                   `SELECT "e"."a" FROM "sys"."empty" AS "e" WHERE "e"."a" BETWEEN ?1 AND 5 ORDER BY "e"."a"`,
+		"SELECT job_name, n FROM sys.jobs WHERE job_name = 'x' ORDER BY next_run LIMIT 20":         `SELECT "jobs"."job_name", "jobs"."n" FROM "sys"."jobs" WHERE "jobs"."job_name" = 'x' ORDER BY "jobs"."next_run" NULLS LAST LIMIT 20`,
+		"SELECT * FROM empty ORDER BY a DESC":                                                      `SELECT "empty"."a", "empty"."b" FROM "sys"."empty" ORDER BY "empty"."a" DESC NULLS FIRST`,
+		"SELECT e.a AS x FROM sys.empty e WHERE e.a BETWEEN $1 AND 5 ORDER BY x":                   `SELECT "e"."a" FROM "sys"."empty" AS "e" WHERE "e"."a" BETWEEN ?1 AND 5 ORDER BY "e"."a" NULLS LAST`,
 		"SELECT n FROM jobs WHERE next_run > '2026-03-01' AND priority = '5' AND enabled = 'yes'":  `SELECT "jobs"."n" FROM "sys"."jobs" WHERE "jobs"."next_run" > '2026-03-01T00:00:00.000000Z' AND "jobs"."priority" = 5 AND "jobs"."enabled" = 1`,
 		"SELECT n FROM jobs WHERE priority = $1 AND small::bigint = 3 AND n = 5::bigint":           `SELECT "jobs"."n" FROM "sys"."jobs" WHERE "jobs"."priority" = ?1 AND "jobs"."small" = 3 AND "jobs"."n" = 5`,
 		"SELECT n FROM jobs WHERE next_run < now() + interval '1 hour'":                            `SELECT "jobs"."n" FROM "sys"."jobs" WHERE "jobs"."next_run" < rota_shift(now(), '0 0 3600000000', 1)`,
@@ -37,28 +37,66 @@ func TestSimpleQueriesStayUnchanged(t *testing.T) {
 		"SELECT n FROM jobs WHERE state = ANY('{A,B}') OR n = ANY(ARRAY[1, 2])":                    `SELECT "jobs"."n" FROM "sys"."jobs" WHERE "jobs"."state" IN ('A', 'B') OR "jobs"."n" IN (1, 2)`,
 		"SELECT j.n FROM jobs j JOIN runs r USING (job_uuid) WHERE title LIKE 'x%'":                `SELECT "j"."n" FROM "sys"."jobs" AS "j" JOIN "sys"."runs" AS "r" ON "j"."job_uuid" = "r"."job_uuid" WHERE "j"."title" LIKE 'x%'`,
 		"SELECT count(*) FROM sys.jobs":                                                            `SELECT count(*) FROM "sys"."jobs"`,
-		"SELECT state, count(*) FROM sys.runs GROUP BY state ORDER BY 2":                           `SELECT "runs"."state", count(*) FROM "sys"."runs" GROUP BY "runs"."state" ORDER BY 2`,
+		"SELECT state, count(*) FROM sys.runs GROUP BY state ORDER BY 2":                           `SELECT "runs"."state", count(*) FROM "sys"."runs" GROUP BY "runs"."state" ORDER BY 2 NULLS LAST`,
 		"SELECT x.job_name FROM (SELECT * FROM sys.runs) x WHERE x.ms % 2 = 0 AND x.ms / 1000 > 2": ``,
 		"WITH x AS (SELECT a FROM empty) SELECT x.a FROM x WHERE NOT EXISTS (SELECT 1 FROM x)":     `WITH "x"("a") AS (SELECT "empty"."a" AS "a" FROM "sys"."empty") SELECT "x_2"."a" FROM "x" AS "x_2" WHERE NOT EXISTS (SELECT 1 FROM "x" AS "x_3")`,
 	} {
 		s := translateText(t, text)
-		if want != "" && s.Plain.SQL != want {
-			t.Errorf("%s\n\tgot  %s\n\twant %s", text, s.Plain.SQL, want)
-		}
-		if (s.Plain.SQL != s.Sorted.SQL) != strings.Contains(text, "ORDER BY") {
-			t.Errorf("%s\n\t%s\n\t%s", text, s.Plain.SQL, s.Sorted.SQL)
+		if want != "" && s.Text.SQL != want {
+			t.Errorf("%s\n\tgot  %s\n\twant %s", text, s.Text.SQL, want)
 		}
 	}
 }
 
-// Only the text Sorted specifies the order of NULLs, unless the query does.
-func TestSortedTextSpecifiesNullOrder(t *testing.T) {
-	s := translateText(t, "SELECT a FROM empty ORDER BY a, b DESC, a NULLS FIRST, b DESC NULLS FIRST")
-	plain := `SELECT "empty"."a" FROM "sys"."empty" ORDER BY "empty"."a", "empty"."b" DESC, "empty"."a" NULLS FIRST, "empty"."b" DESC`
-	sorted := `SELECT "empty"."a" FROM "sys"."empty" ORDER BY "empty"."a" NULLS LAST, "empty"."b" DESC NULLS FIRST, "empty"."a" NULLS FIRST, "empty"."b" DESC NULLS FIRST`
-	if s.Plain.SQL != plain || s.Sorted.SQL != sorted {
-		t.Errorf("got\n\t%s\n\t%s", s.Plain.SQL, s.Sorted.SQL)
+// The text specifies the order of NULLs, except for columns that are never NULL or have a sort key.
+func TestTextSpecifiesNullOrder(t *testing.T) {
+	for order, want := range map[string]string{
+		"n":                         `"jobs"."n" NULLS LAST`,
+		"n DESC":                    `"jobs"."n" DESC NULLS FIRST`,
+		"n NULLS FIRST":             `"jobs"."n" NULLS FIRST`,
+		"job_uuid":                  `"jobs"."job_uuid"`,
+		"job_uuid DESC NULLS FIRST": `"jobs"."job_uuid" DESC`,
+		"job_uuid || ''":            `"jobs"."job_uuid" || '' NULLS LAST`,
+		"priority, job_uuid":        `"jobs"."rank", "jobs"."job_uuid"`,
+		"priority DESC NULLS FIRST": `"jobs"."rank" DESC`,
+		"priority DESC NULLS LAST":  `"jobs"."priority" DESC NULLS LAST`,
+	} {
+		got := translateIn(t, sortedCatalogue{}, "SELECT state FROM sys.jobs ORDER BY "+order).Text.SQL
+		if _, got, _ := strings.Cut(got, " ORDER BY "); got != want {
+			t.Errorf("%s: got %s, want %s", order, got, want)
+		}
 	}
+	for text, want := range map[string]string{
+		"SELECT DISTINCT priority FROM sys.jobs ORDER BY 1":                                     `1 NULLS LAST`,
+		"SELECT priority, count(*) FROM sys.jobs GROUP BY 1 ORDER BY 1":                         `1 NULLS LAST`,
+		"SELECT job_uuid FROM sys.jobs UNION SELECT NULL ORDER BY 1":                            `1 NULLS LAST`,
+		"SELECT job_uuid FROM sys.jobs UNION SELECT job_uuid FROM sys.jobs ORDER BY 1":          `1`,
+		"SELECT x.job_uuid FROM (SELECT job_uuid FROM sys.jobs) x ORDER BY 1":                   `1`,
+		"SELECT 1 FROM sys.runs r LEFT JOIN sys.jobs j ON true ORDER BY j.job_uuid, j.priority": `"j"."job_uuid" NULLS LAST, "j"."priority" NULLS LAST`,
+		"SELECT 1 FROM sys.jobs j RIGHT JOIN sys.runs r ON true ORDER BY job_uuid":              `"j"."job_uuid" NULLS LAST`,
+		"SELECT 1 FROM sys.jobs j FULL JOIN sys.runs r ON true ORDER BY job_uuid":               `"j"."job_uuid" NULLS LAST`,
+		"SELECT 1 FROM sys.jobs j JOIN sys.runs r ON true ORDER BY priority":                    `"j"."rank"`,
+	} {
+		got := translateIn(t, sortedCatalogue{}, text).Text.SQL
+		if _, got, _ := strings.Cut(got, " ORDER BY "); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+// sortedCatalogue has a table with a column that is never NULL, and one with a sort key.
+type sortedCatalogue struct{ catalogue }
+
+func (c sortedCatalogue) Table(schema, name string) (*translate.Table, bool) {
+	if name == "runs" {
+		return &translate.Table{Schema: "sys", Name: "runs", Columns: []translate.Column{{Name: "ms", Kind: kind.Int4}}}, true
+	}
+	return &translate.Table{Schema: "sys", Name: "jobs", Columns: []translate.Column{
+		{Name: "job_uuid", Kind: kind.Text, NotNull: true},
+		{Name: "priority", Kind: kind.Integer, SortKey: "rank"},
+		{Name: "state", Kind: kind.Text},
+		{Name: "n", Kind: kind.Int4},
+	}}, true
 }
 
 // Each position of the text maps to a position of the query.
@@ -66,7 +104,7 @@ func TestOriginMapsPositions(t *testing.T) {
 	text := "SELECT  job_name ,  upper( state )  FROM sys.jobs WHERE  n  =  5"
 	s := translateText(t, text)
 	for ours, theirs := range map[string]string{`"jobs"."job_name"`: "job_name", "rota_upper": "upper", `"jobs"."state"`: "state", `"sys"`: "sys.jobs", `"jobs"."n"`: "n  =", "5": "5"} {
-		at := s.Plain.Origin(strings.Index(s.Plain.SQL, ours))
+		at := s.Text.Origin(strings.Index(s.Text.SQL, ours))
 		if !strings.HasPrefix(text[at:], theirs) {
 			t.Errorf("%s is from %q, want %q", ours, text[at:], theirs)
 		}

@@ -25,6 +25,8 @@ type value struct {
 	joins     bool              // texts joined with ||
 	of        *source           // the source whose whole row it is
 	from      Origin            // the unchanged table column
+	notNull   bool              // never NULL
+	order     *sql              // sort key of the unchanged table column
 }
 
 // Precedence levels of texts.

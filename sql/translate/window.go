@@ -56,7 +56,7 @@ func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, e
 			if err := checkOrderable(o.kind, node.Expr.Place()); err != nil {
 				return nil, err
 			}
-			texts[i] = cat(sortKey(o), direction(node, false))
+			texts[i] = cat(sortKey(o), direction(node, o.notNull))
 		}
 		parts = append(parts, cat("ORDER BY ", list(texts)))
 	}
