@@ -76,16 +76,17 @@ var packageRules = map[string]packageRule{
 
 	// Only stores import the rules. The conformance suite and its model must not:
 	// rules that are tested against themselves always pass.
-	"internal/rules":   {layer: 3, only: []string{"internal/verify", "internal/explain", "store/sqlite", "store/postgres"}},
-	"internal/verify":  {layer: 3, only: []string{"store/sqlite", "store/postgres"}, beside: []string{"internal/rules"}},
-	"internal/explain": {layer: 3, only: []string{"store/sqlite", "store/postgres"}, beside: []string{"internal/rules"}},
-	"internal/codec":   {layer: 3, tests: []string{"internal/samples"}},
-	"internal/samples": {layer: 3}, // commands for tests
-	"internal/fanout":  {layer: 3, only: []string{"store/sqlite", "store/postgres"}},
-	"api":              {layer: 3},
-	"api/problem":      {layer: 4},
-	"payload":          {layer: 3},
-	"eventring":        {layer: 3, tests: []string{"store/sqlite"}},
+	"internal/rules":    {layer: 3, only: []string{"internal/verify", "internal/explain", "internal/storekit", "store/sqlite", "store/postgres"}},
+	"internal/verify":   {layer: 3, only: []string{"internal/storekit", "store/sqlite", "store/postgres"}, beside: []string{"internal/rules"}},
+	"internal/explain":  {layer: 3, only: []string{"internal/storekit", "store/sqlite", "store/postgres"}, beside: []string{"internal/rules"}},
+	"internal/storekit": {layer: 3, only: []string{"store/sqlite", "store/postgres"}, beside: []string{"internal/rules", "internal/verify", "internal/explain"}},
+	"internal/codec":    {layer: 3, tests: []string{"internal/samples"}},
+	"internal/samples":  {layer: 3}, // commands for tests
+	"internal/fanout":   {layer: 3, only: []string{"store/sqlite", "store/postgres"}},
+	"api":               {layer: 3},
+	"api/problem":       {layer: 4},
+	"payload":           {layer: 3},
+	"eventring":         {layer: 3, tests: []string{"store/sqlite"}},
 
 	"store/storetest/model": {layer: 3, only: []string{"store/storetest"}},
 

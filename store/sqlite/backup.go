@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -51,7 +52,11 @@ func (s *Store) Backup(ctx context.Context, path string, progress func(done, tot
 // transaction, as here.
 func (s *Store) copyTo(ctx context.Context, from *sqlite.Conn, part string, progress func(done, total int64)) error {
 	size := int64(0)
-	if err := query(from, "PRAGMA page_size", nil, func(s *sqlite.Stmt) { size = s.ColumnInt64(0) }); err != nil {
+	err := query(from, "PRAGMA page_size", func(r storekit.Row) error {
+		size = r.Int(0)
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	if _, err := getMeta(from, metaVersion); err != nil { // the first read takes the snapshot

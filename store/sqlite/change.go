@@ -5,79 +5,9 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
 )
-
-// jobFields maps each field of a job or its run to its columns and binds their values. The columns
-// of a field always change together.
-var jobFields = []struct {
-	field   rules.JobField
-	columns []string
-	bind    func(s *sqlite.Stmt, param int, j *rota.Job)
-}{
-	{rules.JobStatus, []string{"status"}, func(s *sqlite.Stmt, p int, j *rota.Job) { s.BindText(p, string(j.Status)) }},
-	{rules.JobHold, []string{"hold"}, func(s *sqlite.Stmt, p int, j *rota.Job) { s.BindInt64(p, int64(j.Hold)) }},
-	{rules.JobPriority, []string{"priority"}, func(s *sqlite.Stmt, p int, j *rota.Job) { s.BindInt64(p, int64(j.Priority)) }},
-	{rules.JobPosition, []string{"position"}, func(s *sqlite.Stmt, p int, j *rota.Job) { s.BindInt64(p, j.Position) }},
-	{rules.JobVersion, []string{"version"}, func(s *sqlite.Stmt, p int, j *rota.Job) { bindID(s, p, j.Version) }},
-	{rules.JobQueuedAt, []string{"queued_at"}, func(s *sqlite.Stmt, p int, j *rota.Job) { bindTime(s, p, j.QueuedAt) }},
-	{rules.JobStartedAt, []string{"started_at"}, func(s *sqlite.Stmt, p int, j *rota.Job) { bindTime(s, p, j.StartedAt) }},
-	{rules.JobFinishedAt, []string{"finished_at"}, func(s *sqlite.Stmt, p int, j *rota.Job) { bindTime(s, p, j.FinishedAt) }},
-	{rules.JobSequel, []string{"sequel"}, func(s *sqlite.Stmt, p int, j *rota.Job) { bindText(s, p, string(j.Sequel)) }},
-	{rules.JobRun, []string{"run_id", "token", "runner", "life"}, bindRun},
-	{rules.RunHeartbeat, []string{"heartbeat_at", "stale_after"}, bindHeartbeat},
-	{rules.RunProgress, []string{"progress"}, func(s *sqlite.Stmt, p int, j *rota.Job) { bindJSON(s, p, j.Run.Progress) }},
-	{rules.RunCancel, []string{"cancel_at", "cancel_by", "cancel_reason"}, bindCancel},
-	{rules.RunArtifacts, []string{"artifacts"}, func(s *sqlite.Stmt, p int, j *rota.Job) { bindText(s, p, formatLines(j.Run.Artifacts)) }},
-	{rules.RunLogPath, []string{"log_path"}, func(s *sqlite.Stmt, p int, j *rota.Job) { bindText(s, p, j.Run.LogPath) }},
-	{rules.RunOutcome, []string{"outcome", "ended_at"}, bindOutcome},
-	{rules.RunFinished, []string{"ended_at"}, func(s *sqlite.Stmt, p int, j *rota.Job) { bindTime(s, p, j.Run.FinishedAt) }},
-	{rules.RunExitCode, []string{"exit_code"}, bindExitCode},
-	{rules.RunError, []string{"error_code", "error"}, bindError},
-	{rules.RunRows, []string{"rows_affected"}, bindRows},
-	{rules.RunResult, []string{"result"}, func(s *sqlite.Stmt, p int, j *rota.Job) { bindJSON(s, p, j.Run.Result) }},
-}
-
-// bindRun binds the columns of a new run. The update keeps a run_id that the job already has.
-func bindRun(s *sqlite.Stmt, p int, j *rota.Job) {
-	bindID(s, p, j.Run.ID)
-	s.BindBytes(p+1, j.Run.Token[:])
-	s.BindText(p+2, j.Run.Runner)
-	bindID(s, p+3, j.Run.Incarnation)
-}
-
-func bindHeartbeat(s *sqlite.Stmt, p int, j *rota.Job) {
-	bindTime(s, p, j.Run.HeartbeatAt)
-	bindTime(s, p+1, j.Run.StaleAfter)
-}
-
-func bindCancel(s *sqlite.Stmt, p int, j *rota.Job) {
-	bindTime(s, p, j.Run.CancelAt)
-	bindText(s, p+1, j.Run.CancelBy)
-	bindText(s, p+2, j.Run.CancelReason)
-}
-
-func bindOutcome(s *sqlite.Stmt, p int, j *rota.Job) {
-	bindText(s, p, string(j.Run.Outcome))
-	bindTime(s, p+1, j.Run.FinishedAt)
-}
-
-func bindExitCode(s *sqlite.Stmt, p int, j *rota.Job) {
-	if j.Run.ExitCode != nil {
-		s.BindInt64(p, int64(*j.Run.ExitCode))
-	}
-}
-
-func bindError(s *sqlite.Stmt, p int, j *rota.Job) {
-	bindText(s, p, j.Run.ErrorCode)
-	bindText(s, p+1, j.Run.Error)
-}
-
-func bindRows(s *sqlite.Stmt, p int, j *rota.Job) {
-	if j.Run.RowsAffected != nil {
-		s.BindInt64(p, *j.Run.RowsAffected)
-	}
-}
 
 // updateJobs writes only the changed fields of jobs and their runs: SQLite runs a trigger only for
 // the columns that a statement names. Jobs with the same changed fields share a statement, because
@@ -121,65 +51,65 @@ func (w *writer) updateSameFields(changes []rules.JobChange) error {
 	if fields == 0 {
 		return nil
 	}
-	s, err := w.jobUpdateStmt(jobUpdate{fields, len(changes)})
+	u, err := w.jobUpdate(updateKey{fields, len(changes)})
 	if err != nil {
 		return err
 	}
-	param := 1
+	b := &binder{stmt: u.stmt}
 	for _, c := range changes {
-		for i := range jobFields {
-			if f := &jobFields[i]; fields&f.field != 0 {
-				f.bind(s, param, c.Job)
-				param += len(f.columns)
-			}
+		for i := range u.columns {
+			u.columns[i].Write(b, c.Job)
 		}
-		s.BindBytes(param, c.Job.ID[:])
-		param++
+		b.ID(c.Job.ID)
 		w.dispatched.update(c)
 	}
-	return w.write(s)
+	return w.write(u.stmt)
 }
 
-// jobUpdate identifies a statement by the fields and the number of rows that it changes.
-type jobUpdate struct {
+// updateKey identifies a statement by the fields and the number of rows that it changes.
+type updateKey struct {
 	fields rules.JobField
 	rows   int
 }
 
-func (w *writer) jobUpdateStmt(u jobUpdate) (*sqlite.Stmt, error) {
-	if s := w.stmts.jobUpdate[u]; s != nil {
-		return s, s.ClearBindings()
-	}
-	s, _, err := w.conn.PrepareTransient(u.sql())
-	if err != nil {
-		return nil, err
-	}
-	w.stmts.jobUpdate[u] = s
-	return s, nil
+// jobUpdate is a prepared update of jobs and the columns that it changes.
+type jobUpdate struct {
+	stmt    *sqlite.Stmt
+	columns []storekit.Column[rota.Job]
 }
 
-func (u jobUpdate) sql() string {
-	var columns, set []string
-	for _, f := range jobFields {
-		if u.fields&f.field != 0 {
-			columns = append(columns, f.columns...)
-		}
+func (w *writer) jobUpdate(key updateKey) (jobUpdate, error) {
+	if u, known := w.stmts.jobUpdate[key]; known {
+		return u, u.stmt.ClearBindings()
 	}
+	columns := storekit.ColumnsOf(key.fields)
+	s, _, err := w.conn.PrepareTransient(rewrite(updateJobsSQL(columns, key.rows)))
+	if err != nil {
+		return jobUpdate{}, err
+	}
+	u := jobUpdate{s, columns}
+	w.stmts.jobUpdate[key] = u
+	return u, nil
+}
+
+// updateJobsSQL returns the update of some rows. It keeps a run_id that a job already has.
+func updateJobsSQL(columns []storekit.Column[rota.Job], rows int) string {
+	var names, set []string
 	for _, c := range columns {
 		value := "?"
-		if u.rows > 1 {
-			value = "v." + c
+		if rows > 1 {
+			value = "v." + c.Name
 		}
-		if c == "run_id" {
+		if c.Name == "run_id" {
 			value = "coalesce(rota_jobs.run_id, " + value + ")"
 		}
-		set = append(set, c+" = "+value)
+		names, set = append(names, c.Name), append(set, c.Name+" = "+value)
 	}
-	update := "UPDATE OR ROLLBACK rota_jobs\nSET " + strings.Join(set, ", ")
-	if u.rows == 1 {
+	update := "UPDATE rota_jobs\nSET " + strings.Join(set, ", ")
+	if rows == 1 {
 		return update + "\nWHERE id = ?"
 	}
-	row := "(" + strings.Repeat("?, ", len(columns)) + "?)"
-	return "WITH v (" + strings.Join(columns, ", ") + ", id) AS (VALUES " + row + strings.Repeat(", "+row, u.rows-1) + ")\n" +
+	row := "(" + strings.Repeat("?, ", len(names)) + "?)"
+	return "WITH v (" + strings.Join(names, ", ") + ", id) AS (VALUES " + row + strings.Repeat(", "+row, rows-1) + ")\n" +
 		update + "\nFROM v WHERE rota_jobs.id = v.id"
 }

@@ -6,20 +6,21 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
 )
 
-const (
+var (
 	sqlHeads = `
-SELECT ` + queuedColumns + `
+SELECT ` + storekit.QueuedJob + `
 FROM rota_jobs j INDEXED BY rota_jobs_claim
-WHERE j.type = ? AND j.status = 'QUEUED' AND j.hold = 0
+WHERE j.type = $1 AND j.status = 'QUEUED' AND j.hold = 0
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
-LIMIT +?`
+LIMIT $2`
 	sqlClaimedBefore = `
 SELECT id, run_id
 FROM rota_jobs INDEXED BY rota_jobs_run
-WHERE run_id BETWEEN ? AND ? AND run_id IS NOT NULL`
+WHERE run_id BETWEEN $1 AND $2 AND run_id IS NOT NULL`
 )
 
 // loadHeads merges the type queues in dispatch order. It reads no more of a type queue than the
@@ -61,7 +62,7 @@ func (w *writer) headStmt(i int) (*sqlite.Stmt, error) {
 	if i < len(w.stmts.heads) {
 		return w.stmts.heads[i], nil
 	}
-	s, _, err := w.conn.PrepareTransient(sqlHeads)
+	s, _, err := w.conn.PrepareTransient(rewrite(sqlHeads))
 	if err != nil {
 		return nil, err
 	}
@@ -76,46 +77,23 @@ func (w *writer) loadClaimedBefore(t *rules.ClaimedBefore, u *rules.UnitOfWork) 
 	for i := 6; i < len(low); i++ {
 		low[i], high[i] = 0, 0xff
 	}
-	s, err := w.stmt(sqlClaimedBefore)
-	if err != nil {
-		return err
-	}
-	s.BindBytes(1, low[:])
-	s.BindBytes(2, high[:])
 	var ids []rota.ID
-	err = rows(s, func(s *sqlite.Stmt) error {
-		if id := scanID(s, 0); scanID(s, 1) == rota.RunID(t.Command, id) {
+	err := w.Read(sqlClaimedBefore, func(r storekit.Row) error {
+		if id := r.ID(0); r.ID(1) == rota.RunID(t.Command, id) {
 			ids = append(ids, id)
 		}
 		return nil
-	})
+	}, low, high)
 	if err != nil {
 		return err
 	}
-	return w.putClaimedBefore(ids, u)
-}
-
-func (w *writer) putClaimedBefore(ids []rota.ID, u *rules.UnitOfWork) error {
 	var taken []*rota.Job
-	for _, id := range ids {
-		s, err := w.stmt(sqlFullJob)
-		if err != nil {
-			return err
-		}
-		s.BindBytes(1, id[:])
-		err = rows(s, func(s *sqlite.Stmt) error {
-			taken = append(taken, scanJob(s))
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
+	err = w.loadJobs(ids, func(j *rota.Job) { taken = append(taken, j) })
 	slices.SortFunc(taken, dispatchOrder)
 	for _, j := range taken {
 		u.PutClaimedBefore(j)
 	}
-	return nil
+	return err
 }
 
 func dispatchOrder(a, b *rota.Job) int {

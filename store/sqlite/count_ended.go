@@ -1,22 +1,26 @@
 package sqlite
 
-import "github.com/rotajobs/rota"
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
+)
 
 // Ended jobs are counted by a covering index whose first column is the outcome. SQLite counts the
 // entries of a whole index without reading them, and the entries of one outcome without comparing
 // other columns. So the counts of other conditions are separate statements whose results are
 // subtracted. A job without an outcome was cancelled before it ran.
 const (
-	sqlCountEnded = selectCountIndexed + fromEnded
+	selectEnded = `
+SELECT count(*)` + fromEnded
 	subtractEnded = `
-SELECT -count(*)
-FROM rota_jobs j INDEXED BY ` + fromEnded
-	fromEnded = `rota_jobs_ended
-WHERE j.sequel IS NOT NULL`
+SELECT -count(*)` + fromEnded
+	fromEnded = `
+FROM rota_jobs j INDEXED BY rota_jobs_ended
+WHERE `
+	sqlCountEnded = selectEnded + isEnded
 
-	andRetried    = ` AND j.sequel = 'retry'`
-	andNotRetried = ` AND j.sequel <> 'retry'`
-	andInternal   = ` AND j.schedule IS NULL AND j.type >= 'rota.' AND j.type < 'rota/'` // internal jobs have no schedule
+	isEnded    = `j.sequel IS NOT NULL`
+	isInternal = `j.schedule IS NULL AND j.type >= 'rota.' AND j.type < 'rota/'` // internal jobs have no schedule
 )
 
 // outcomeFilter selects the ended jobs of one outcome. Only failed and cancelled runs can have a
@@ -28,33 +32,46 @@ type outcomeFilter struct {
 }
 
 var outcomeFilters = []outcomeFilter{
-	{rota.StateCompleted, ` AND j.outcome = 'COMPLETED'`, false},
-	{rota.StateFailed, ` AND j.outcome = 'FAILED'`, true},
-	{rota.StateSkipped, ` AND j.outcome = 'SKIPPED'`, false},
-	{rota.StateCancelled, ` AND j.outcome = 'CANCELLED'`, true},
-	{rota.StateCancelled, ` AND j.outcome IS NULL`, false},
+	{rota.StateCompleted, `j.outcome = 'COMPLETED'`, false},
+	{rota.StateFailed, `j.outcome = 'FAILED'`, true},
+	{rota.StateSkipped, `j.outcome = 'SKIPPED'`, false},
+	{rota.StateCancelled, `j.outcome = 'CANCELLED'`, true},
+	{rota.StateCancelled, `j.outcome IS NULL`, false},
 }
 
 // countEnded returns the statements that count ended jobs, including hidden ones.
-func countEnded(q *rota.JobQuery) (all []string) {
+func countEnded(q *rota.JobQuery) (all []storekit.Statement) {
+	add := func(count string, conditions ...string) {
+		f := &storekit.Filter{}
+		f.Add(isEnded)
+		for _, one := range conditions {
+			f.Add(one)
+		}
+		if count == selectEnded {
+			f.Equal(`j.schedule`, q.Schedule)
+			f.Equal(`j.type`, q.Type)
+		}
+		all = append(all, storekit.Statement{SQL: count + f.SQL(), Args: f.Args()})
+	}
 	matching := outcomeFiltersOf(q)
 	whole := len(matching) == len(outcomeFilters) && q.Type == "" && q.Schedule == ""
 	if whole {
-		all = append(all, sqlCountEnded)
+		add(selectEnded)
 	}
 	for _, e := range matching {
-		condition, tails := e.condition, ""
-		if q.Tails && e.retried {
-			tails = andNotRetried
+		conditions := []string{e.condition}
+		tails := q.Tails && e.retried
+		if whole && tails {
+			add(subtractEnded, e.condition, `j.sequel = 'retry'`)
 		}
-		switch {
-		case !whole:
-			all = append(all, sqlCountEnded+condition+andEndedFilters(q)+tails)
-		case tails != "":
-			all = append(all, subtractEnded+condition+andRetried)
+		if tails {
+			conditions = append(conditions, `j.sequel <> 'retry'`)
+		}
+		if !whole {
+			add(selectEnded, conditions...)
 		}
 		if q.Type == "" && q.Schedule == "" {
-			all = append(all, subtractEnded+condition+andInternal+tails)
+			add(subtractEnded, append(conditions, isInternal)...)
 		}
 	}
 	return all
@@ -72,42 +89,15 @@ func outcomeFiltersOf(q *rota.JobQuery) (matching []outcomeFilter) {
 	return matching
 }
 
-// andEndedFilters returns the conditions for the schedule and the type of a query.
-func andEndedFilters(q *rota.JobQuery) (sql string) {
-	if q.Schedule != "" {
-		sql += ` AND j.schedule = ?6`
-	}
-	if q.Type != "" {
-		sql += ` AND j.type = ?4`
-	}
-	return sql
+// countHidden returns the statement that subtracts the hidden jobs: the index of ended jobs does not
+// have the time of creation.
+func countHidden(q *rota.JobQuery) storekit.Statement {
+	f := storekit.FilterOf(q, isDead)
+	return storekit.Statement{SQL: selectHidden + f.SQL(), Args: f.Args()}
 }
 
-// withEndedFilters adds all conditions of a query on ended jobs.
-func withEndedFilters(sql string, q *rota.JobQuery) string {
-	if q.Schedule != "" {
-		sql += ` AND j.schedule = ?6`
-	}
-	if q.Type != "" {
-		sql += ` AND j.type = ?4`
-	} else {
-		sql += ` AND NOT (j.type >= 'rota.' AND j.type < 'rota/')`
-	}
-	if q.Tails {
-		sql += ` AND j.sequel <> 'retry'`
-	}
-	switch q.Status {
-	case rota.StatusRunning:
-		sql += ` AND j.outcome IS NOT NULL`
-	case rota.StatusCancelled:
-		sql += ` AND j.outcome IS NULL`
-	}
-	switch q.State {
-	case "":
-	case rota.StateCancelled:
-		sql += ` AND (j.outcome IS NULL OR j.outcome = 'CANCELLED')`
-	default:
-		sql += ` AND j.outcome = upper(?8)`
-	}
-	return sql
-}
+const selectHidden = `
+SELECT -count(*)
+FROM rota_dropped d
+CROSS JOIN rota_jobs j INDEXED BY rota_jobs_schedule
+WHERE j.schedule = d.schedule AND j.created_at < d.hidden_before AND j.sequel IS NOT NULL AND `

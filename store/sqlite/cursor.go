@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -22,7 +23,7 @@ func (c *cursor) next() error {
 		c.head = nil
 		return c.stmt.Reset()
 	}
-	c.head = scanJob(c.stmt)
+	c.head = storekit.ScanJob(row{c.stmt})
 	return nil
 }
 

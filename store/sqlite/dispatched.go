@@ -3,7 +3,7 @@ package sqlite
 import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
-	"zombiezen.com/go/sqlite"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // dispatchedCache holds the jobs that this writer has dispatched, so that a finish need not read
@@ -21,8 +21,8 @@ const sqlDataVersion = `PRAGMA data_version`
 
 // dropStaleCaches drops the cached jobs and webhooks if another connection has written to the file.
 func (w *writer) dropStaleCaches() error {
-	return w.query(sqlDataVersion, nil, func(s *sqlite.Stmt) error {
-		if version := s.ColumnInt64(0); version != w.dispatched.version {
+	return w.Read(sqlDataVersion, func(r storekit.Row) error {
+		if version := r.Int(0); version != w.dispatched.version {
 			w.dispatched, w.hooks = dispatchedCache{version: version}, hooksCache{}
 		}
 		return nil

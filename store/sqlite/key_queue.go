@@ -5,36 +5,36 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
-	"zombiezen.com/go/sqlite"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
-const (
+var (
 	sqlKeyQueueOpen = `
 SELECT count(*)
 FROM rota_jobs INDEXED BY rota_jobs_lane
-WHERE concurrency_key = ? AND sequel IS NULL AND status = 'RUNNING'`
+WHERE concurrency_key = $1 AND sequel IS NULL AND status = 'RUNNING'`
 	sqlKeyQueueReady = `
 SELECT count(*)
 FROM rota_jobs INDEXED BY rota_jobs_lane
-WHERE concurrency_key = ? AND sequel IS NULL AND status = 'QUEUED' AND hold = 0 AND type = ?`
+WHERE concurrency_key = $1 AND sequel IS NULL AND status = 'QUEUED' AND hold = 0 AND type = $2`
 	sqlKeyQueueType = `
 SELECT min(type)
 FROM rota_jobs INDEXED BY rota_jobs_lane
-WHERE concurrency_key = ? AND sequel IS NULL AND status = 'QUEUED' AND hold = ? AND type > ?`
+WHERE concurrency_key = $1 AND sequel IS NULL AND status = 'QUEUED' AND hold = $2 AND type > $3`
 	sqlKeyQueueLast = `
-SELECT ` + queuedColumns + `
+SELECT ` + storekit.QueuedJob + `
 FROM rota_jobs j INDEXED BY rota_jobs_lane
-WHERE j.concurrency_key = ? AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold = 0 AND j.type = ?
+WHERE j.concurrency_key = $1 AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold = 0 AND j.type = $2
 ORDER BY j.priority, j.position DESC, j.created_at DESC, j.id DESC
-LIMIT +?`
+LIMIT $3`
 	sqlKeyQueueHeld = `
-SELECT ` + queuedColumns + `
+SELECT ` + storekit.QueuedJob + `
 FROM rota_jobs j INDEXED BY rota_jobs_lane
-WHERE j.concurrency_key = ? AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold = 16 AND j.type = ?
+WHERE j.concurrency_key = $1 AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold = 16 AND j.type = $2
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
-LIMIT +?`
+LIMIT $3`
 
-	sqlOpenOf = openJobs + ` AND type = ?`
+	sqlOpenOf = openJobs + ` AND type = $1`
 	openJobs  = `
 SELECT count(*)
 FROM rota_jobs INDEXED BY rota_jobs_open
@@ -74,17 +74,13 @@ func (w *writer) keyQueueTypes(q rules.KeyQueue) (types []string, err error) {
 	}
 	for _, hold := range holds {
 		for last, more := "", true; more && err == nil; {
-			err = w.query(sqlKeyQueueType, func(s *sqlite.Stmt) {
-				s.BindText(1, q.Key)
-				s.BindInt64(2, int64(hold))
-				s.BindText(3, last)
-			}, func(s *sqlite.Stmt) error {
-				if more = !s.ColumnIsNull(0); more {
-					last = s.ColumnText(0)
+			err = w.Read(sqlKeyQueueType, func(r storekit.Row) error {
+				if more = !r.Null(0); more {
+					last = r.Text(0)
 					types = append(types, last)
 				}
 				return nil
-			})
+			}, q.Key, int(hold), last)
 		}
 	}
 	slices.Sort(types)
@@ -95,16 +91,12 @@ func (w *writer) keyQueueOfType(q rules.KeyQueue, name string, u *rules.UnitOfWo
 	t.Type = name
 	list := func(sql string, into *[]rota.ID) func() error {
 		return func() error {
-			return w.query(sql, func(s *sqlite.Stmt) {
-				s.BindText(1, q.Key)
-				s.BindText(2, name)
-				s.BindInt64(3, int64(q.Limit))
-			}, func(s *sqlite.Stmt) error {
-				j := scanJob(s)
+			return w.Read(sql, func(r storekit.Row) error {
+				j := storekit.ScanJob(r)
 				u.PutJob(j)
 				*into = append(*into, j.ID)
 				return nil
-			})
+			}, q.Key, name, q.Limit)
 		}
 	}
 	if err = list(sqlKeyQueueHeld, &t.Held)(); err != nil || q.Unlimited {
@@ -116,31 +108,9 @@ func (w *writer) keyQueueOfType(q rules.KeyQueue, name string, u *rules.UnitOfWo
 	)
 }
 
-func (w *writer) countKeyQueue(into *int, sql string, of ...string) error {
-	return w.query(sql, func(s *sqlite.Stmt) {
-		for i, name := range of {
-			s.BindText(i+1, name)
-		}
-	}, func(s *sqlite.Stmt) error {
-		*into = int(s.ColumnInt64(0))
+func (w *writer) countKeyQueue(into *int, sql string, args ...any) error {
+	return w.Read(sql, func(r storekit.Row) error {
+		*into = int(r.Int(0))
 		return nil
-	})
-}
-
-func (w *writer) loadOpen(q rules.OpenCount, u *rules.UnitOfWork) error {
-	sql, of := sqlOpenAll, ""
-	switch {
-	case q.Key != "":
-		sql, of = sqlKeyQueueOpen, q.Key
-	case q.Type != "":
-		sql, of = sqlOpenOf, q.Type
-	}
-	return w.query(sql, func(s *sqlite.Stmt) {
-		if of != "" {
-			s.BindText(1, of)
-		}
-	}, func(s *sqlite.Stmt) error {
-		rules.OpenCounts.Put(u, q, int(s.ColumnInt64(0)))
-		return nil
-	})
+	}, args...)
 }

@@ -52,7 +52,7 @@ func OpenWith(path string, config Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{config: config, path: path, lock: lock, writer: make(chan *writer, 1), closed: make(chan struct{})}
-	s.reader = reader{withSnapshot: s.withPoolSnapshot, now: s.clock}
+	s.reader = newReader(s.withPoolSnapshot, s.clock)
 	w, err := openWriter(path, config)
 	if err != nil {
 		_ = lock.release()

@@ -3,52 +3,40 @@ package sqlite
 import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
-	"zombiezen.com/go/sqlite"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
-const (
+var (
 	sqlTail = `
 SELECT id, position
 FROM rota_jobs INDEXED BY rota_jobs_order
-WHERE status = 'QUEUED' AND priority = ?
-ORDER BY position DESC, created_at DESC, id DESC`
+WHERE status = 'QUEUED' AND priority = $1
+ORDER BY position DESC, created_at DESC, id DESC
+LIMIT $2`
 	sqlOrderAhead = `
-SELECT ` + jobColumns + `, NULL
+SELECT ` + storekit.QueuedLean + `
 FROM rota_jobs j INDEXED BY rota_jobs_order
-WHERE j.status = 'QUEUED' AND j.priority = ? AND (j.position, j.created_at, j.id) > (?, ?, ?)
+WHERE j.status = 'QUEUED' AND j.priority = $1 AND (j.position, j.created_at, j.id) > ($2, $3, $4)
 ORDER BY j.position, j.created_at, j.id
-LIMIT +?`
+LIMIT $5`
 	sqlOrderBack = `
-SELECT ` + jobColumns + `, NULL
+SELECT ` + storekit.QueuedLean + `
 FROM rota_jobs j INDEXED BY rota_jobs_order
-WHERE j.status = 'QUEUED' AND j.priority = ? AND (j.position, j.created_at, j.id) < (?, ?, ?)
+WHERE j.status = 'QUEUED' AND j.priority = $1 AND (j.position, j.created_at, j.id) < ($2, $3, $4)
 ORDER BY j.position DESC, j.created_at DESC, j.id DESC
-LIMIT +?`
+LIMIT $5`
 	sqlPosition = `
 SELECT position, created_at
 FROM rota_jobs
-WHERE id = ?`
+WHERE id = $1`
 )
 
 // loadTail reads the last jobs of a priority.
 func (w *writer) loadTail(q rules.Tail, u *rules.UnitOfWork) error {
-	s, err := w.stmt(sqlTail)
-	if err != nil {
-		return err
-	}
-	s.BindInt64(1, int64(q.Priority))
-	for range q.Count {
-		more, err := s.Step()
-		if err != nil {
-			_ = s.Reset()
-			return err
-		}
-		if !more {
-			break
-		}
-		rules.Append(rules.Tails, u, q, rules.LastJob{ID: scanID(s, 0), Position: s.ColumnInt64(1)})
-	}
-	return s.Reset()
+	return w.Read(sqlTail, func(r storekit.Row) error {
+		rules.Append(rules.Tails, u, q, rules.LastJob{ID: r.ID(0), Position: r.Int(1)})
+		return nil
+	}, q.Priority, q.Count)
 }
 
 func (w *writer) loadOrder(p rules.OrderPage, u *rules.UnitOfWork) error {
@@ -60,25 +48,16 @@ func (w *writer) loadOrder(p rules.OrderPage, u *rules.UnitOfWork) error {
 	if p.Back {
 		sql = sqlOrderBack
 	}
-	s, err := w.stmt(sql)
-	if err != nil {
-		return err
-	}
-	s.BindInt64(1, int64(p.Priority))
-	s.BindInt64(2, position)
-	s.BindInt64(3, created)
-	s.BindBytes(4, p.From[:])
-	s.BindInt64(5, int64(p.Limit))
-	return rows(s, func(s *sqlite.Stmt) error {
-		rules.AppendJob(rules.OrderPages, u, p, scanJob(s))
+	return w.Read(sql, func(r storekit.Row) error {
+		rules.AppendJob(rules.OrderPages, u, p, storekit.ScanJob(r))
 		return nil
-	})
+	}, p.Priority, position, created, p.From, p.Limit)
 }
 
 // Positions before and after all jobs.
 const (
-	positionFirst = -1 << 63
-	positionLast  = 1<<63 - 1
+	positionFirst int64 = -1 << 63
+	positionLast  int64 = 1<<63 - 1
 )
 
 // startPosition returns where a page begins: at a job, or at one end of the order.
@@ -89,14 +68,9 @@ func (w *writer) startPosition(p rules.OrderPage) (position, created int64, err 
 		}
 		return positionFirst, positionFirst, nil
 	}
-	s, err := w.stmt(sqlPosition)
-	if err != nil {
-		return 0, 0, err
-	}
-	s.BindBytes(1, p.From[:])
-	err = rows(s, func(s *sqlite.Stmt) error {
-		position, created = s.ColumnInt64(0), s.ColumnInt64(1)
+	err = w.Read(sqlPosition, func(r storekit.Row) error {
+		position, created = r.Int(0), r.Int(1)
 		return nil
-	})
+	}, p.From)
 	return position, created, err
 }

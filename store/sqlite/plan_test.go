@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -42,26 +44,14 @@ var plans = map[string]plan{
 	"sqlNewest":         {sql: sqlNewest, scans: []string{"rota_jobs"}}, // its last row
 	"sqlRetry":          {sql: sqlRetry, indexes: []string{"rota_jobs_retry"}},
 	"sqlChain":          {sql: sqlChain, indexes: []string{"rota_jobs_retry"}, sorts: true},
-	"sqlKeyGet":         {sql: sqlKeyGet},
 	"sqlPlan":           {sql: sqlPlan, indexes: []string{"rota_jobs_plan"}},
 	"sqlAuditGet":       {sql: sqlAuditGet, indexes: []string{"sqlite_autoindex_rota_audit_1"}},
-	"sqlAuditAfter":     {sql: sqlAuditAfter},
 
-	"sqlType":      {sql: sqlType},
-	"sqlTypes":     {sql: sqlTypes},
-	"sqlTemplate":  {sql: sqlTemplate},
-	"sqlTemplates": {sql: sqlTemplates},
-	"sqlThrottle":  {sql: sqlThrottle, scans: []string{"rota_throttle"}}, // its one row
-	"sqlBucket":    {sql: sqlBucket},
+	"sqlThrottle": {sql: sqlThrottle, scans: []string{"rota_throttle"}}, // its one row
 
-	"sqlWebhooks":         {sql: sqlWebhooks, scans: []string{"rota_webhooks"}},                                                        // its one row
 	"sqlTemplateWebhooks": {sql: sqlTemplateWebhooks, indexes: []string{"rota_templates_webhooks"}, scans: []string{"rota_templates"}}, // only templates with webhooks are in the index
 
-	"sqlSchedule":       {sql: sqlSchedule},
-	"sqlSchedules":      {sql: sqlSchedules},
-	"sqlSchedulesOf":    {sql: sqlSchedulesOf, indexes: []string{"rota_schedules_template"}},
 	"sqlDueSchedules":   {sql: sqlDueSchedules, indexes: []string{"rota_schedules_due"}},
-	"sqlDefinition":     {sql: sqlDefinition},
 	"sqlUsing":          {sql: sqlUsing, indexes: []string{"rota_schedules_template"}},
 	"sqlDependents":     {sql: sqlDependents, indexes: []string{"rota_edges_back"}},
 	"sqlReach":          {sql: sqlReach},
@@ -72,13 +62,12 @@ var plans = map[string]plan{
 	"sqlJobsOf":         {sql: sqlJobsOf, indexes: []string{"rota_jobs_live"}},
 	"sqlPlanned":        {sql: sqlPlanned, indexes: []string{"rota_jobs_live"}, sorts: true},
 
-	"sqlGroup":         {sql: sqlGroup},
-	"sqlGroups":        {sql: sqlGroups},
+	"sqlGroup":         {sql: sqlGroup, indexes: []string{"rota_jobs_group"}},
+	"sqlGroups":        {sql: sqlGroups, indexes: []string{"rota_jobs_group"}, scans: []string{"g"}},
 	"sqlMembersLive":   {sql: sqlMembersLive, indexes: []string{"rota_jobs_member"}},
 	"sqlMembersQueued": {sql: sqlMembersQueued, indexes: []string{"rota_jobs_member"}},
 	"sqlMembersEnding": {sql: sqlMembersEnding, indexes: []string{"rota_jobs_member"}},
 	"sqlMembersFirst":  {sql: sqlMembersFirst, indexes: []string{"rota_jobs_group"}},
-	"sqlTally":         {sql: sqlTally, indexes: []string{"rota_jobs_group"}},
 
 	"sqlKeyQueueOpen":  {sql: sqlKeyQueueOpen, indexes: []string{"COVERING INDEX rota_jobs_lane"}},
 	"sqlKeyQueueReady": {sql: sqlKeyQueueReady, indexes: []string{"COVERING INDEX rota_jobs_lane"}},
@@ -88,75 +77,46 @@ var plans = map[string]plan{
 	"sqlOpenAll":       {sql: sqlOpenAll, indexes: []string{"COVERING INDEX rota_jobs_open"}, scans: []string{"rota_jobs"}},
 	"sqlOpenOf":        {sql: sqlOpenOf, indexes: []string{"COVERING INDEX rota_jobs_open"}},
 
-	"sqlReservation":         {sql: sqlReservation},
-	"sqlReservations":        {sql: sqlReservations},
-	"sqlActive":              {sql: sqlActive, indexes: []string{"rota_reservations_active"}},
-	"sqlExpiredReservations": {sql: sqlExpiredReservations, scans: []string{"rota_reservations"}}, // they are few, and pruned
-	"sqlIntents":             {sql: sqlIntents, scans: []string{"rota_intents"}},                  // in the order of the index
-	"sqlDropped":             {sql: sqlDropped},
-	"sqlDroppedRunning":      {sql: sqlDroppedRunning, indexes: []string{"rota_jobs_live"}, sorts: true},
-	"sqlDroppedQueued":       {sql: sqlDroppedQueued, indexes: []string{"rota_jobs_live"}, sorts: true},
-	"sqlDroppedLive":         {sql: sqlDroppedLive, indexes: []string{"rota_jobs_live"}, sorts: true},
-	"sqlDroppedEnded":        {sql: sqlDroppedEnded, indexes: []string{"rota_jobs_schedule"}},
-	"sqlShownJob":            {sql: sqlShownJob},
-	"sqlIsShown":             {sql: sqlIsShown},
-	"sqlAttempts":            {sql: sqlAttempts, indexes: []string{"rota_jobs_retry"}, sorts: true},
-	"sqlRedriven":            {sql: sqlRedriven, indexes: []string{"rota_jobs_redrive"}},
-	"sqlPrunableOldest":      {sql: sqlPrunableOldest},
-	"sqlPrunableNewest":      {sql: sqlPrunableNewest},
-	"sqlEndOfChain":          {sql: sqlEndOfChain, indexes: []string{"rota_jobs_retry"}, sorts: true},
+	"sqlActive":         {sql: sqlActive, indexes: []string{"rota_reservations_active"}},
+	"sqlDroppedRunning": {sql: sqlDroppedRunning, indexes: []string{"rota_jobs_live"}, sorts: true},
+	"sqlDroppedQueued":  {sql: sqlDroppedQueued, indexes: []string{"rota_jobs_live"}, sorts: true},
+	"sqlDroppedLive":    {sql: sqlDroppedLive, indexes: []string{"rota_jobs_live"}, sorts: true},
+	"sqlDroppedEnded":   {sql: sqlDroppedEnded, indexes: []string{"rota_jobs_schedule"}},
+	"sqlAttempts":       {sql: sqlAttempts, indexes: []string{"rota_jobs_retry"}, sorts: true},
+	"sqlRedriven":       {sql: sqlRedriven, indexes: []string{"rota_jobs_redrive"}},
+	"sqlPrunableOldest": {sql: sqlPrunableOldest, indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
+	"sqlPrunableNewest": {sql: sqlPrunableNewest, indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
 	"sqlNextDue": {
 		sql: sqlNextDue, indexes: []string{"rota_jobs_due", "rota_schedules_due", "rota_jobs_wait", "rota_reservations_active"},
 		scans: []string{"rota_intents"}, // to its first row
 	},
 
-	"sqlList":          {sql: sqlList},
-	"sqlListSchedule":  {sql: sqlListSchedule, indexes: []string{"rota_jobs_schedule"}},
-	"sqlListDead":      {sql: sqlListDead, indexes: []string{"rota_jobs_dead", "rota_jobs_redrive", "rota_jobs_retry"}},
-	"sqlListGroup":     {sql: sqlListGroup, indexes: []string{"rota_jobs_group"}, sorts: true},
-	"sqlListGroupDead": {sql: sqlListGroupDead, indexes: []string{"rota_jobs_group", "rota_jobs_redrive", "rota_jobs_retry"}, sorts: true},
-
-	"sqlListReady":   {sql: sqlListReady, indexes: []string{"COVERING INDEX rota_jobs_claim"}, scans: []string{"j"}, sorts: true},
-	"sqlListReadyOf": {sql: sqlListReadyOf, indexes: []string{"rota_jobs_claim"}, scans: []string{"j"}, sorts: true},
-	"sqlListHeld":    {sql: sqlListHeld, indexes: []string{"COVERING INDEX rota_jobs_held"}, scans: []string{"j"}, sorts: true},
-	"sqlListHeldOf":  {sql: sqlListHeldOf, indexes: []string{"rota_jobs_held"}, scans: []string{"j"}, sorts: true},
-	"sqlListOpen":    {sql: sqlListOpen, indexes: []string{"rota_jobs_open"}, scans: []string{"j"}, sorts: true},
-	"sqlListLive":    {sql: sqlListLive, indexes: []string{"rota_jobs_live"}, sorts: true},
-
-	"sqlCountHidden": {sql: sqlCountHidden, indexes: []string{"rota_jobs_schedule"}, scans: []string{"d"}}, // mostly empty
+	"hidden jobs": {sql: selectHidden + "true", indexes: []string{"rota_jobs_schedule"}, scans: []string{"d"}}, // mostly empty
 
 	"sqlSchedulesNext":        {sql: sqlSchedulesNext, indexes: []string{"rota_schedules_due", "rota_schedules_paused"}},
 	"sqlSchedulesNextEnabled": {sql: sqlSchedulesNextEnabled, indexes: []string{"rota_schedules_due"}},
 	"sqlSchedulesNextPaused":  {sql: sqlSchedulesNextPaused, indexes: []string{"rota_schedules_paused"}},
 	"sqlSchedulesNextOf":      {sql: sqlSchedulesNextOf, indexes: []string{"rota_schedules_template"}, sorts: true},
 
-	"sqlCount":          {sql: sqlCount},
-	"sqlCountSchedule":  {sql: sqlCountSchedule, indexes: []string{"rota_jobs_schedule"}},
-	"sqlCountDead":      {sql: sqlCountDead, indexes: []string{"rota_jobs_dead", "rota_jobs_redrive", "rota_jobs_retry"}},
-	"sqlCountGroup":     {sql: sqlCountGroup, indexes: []string{"rota_jobs_group"}},
-	"sqlCountGroupDead": {sql: sqlCountGroupDead, indexes: []string{"rota_jobs_group", "rota_jobs_redrive", "rota_jobs_retry"}},
-	"sqlCountEnded":     {sql: sqlCountEnded, indexes: []string{"COVERING INDEX rota_jobs_ended"}, scans: []string{"j"}},
-	"sqlCountReady":     {sql: sqlCountReady, indexes: []string{"COVERING INDEX rota_jobs_claim"}, scans: []string{"j"}},
-	"sqlCountHeld":      {sql: sqlCountHeld, indexes: []string{"COVERING INDEX rota_jobs_held"}, scans: []string{"j"}},
-	"sqlCountOpen":      {sql: sqlCountOpen, indexes: []string{"rota_jobs_open"}, scans: []string{"j"}},
-	"sqlCountLive":      {sql: sqlCountLive, indexes: []string{"rota_jobs_live"}},
+	"sqlCountEnded": {sql: sqlCountEnded, indexes: []string{"COVERING INDEX rota_jobs_ended"}, scans: []string{"j"}},
 
-	"sqlStatsReady": {sql: sqlStatsReady, indexes: []string{"COVERING INDEX rota_jobs_claim"}, scans: []string{"rota_jobs"}},
-	"sqlStatsHeld":  {sql: sqlStatsHeld, indexes: []string{"COVERING INDEX rota_jobs_held"}, scans: []string{"rota_jobs"}},
-	"sqlStatsOpen":  {sql: sqlStatsOpen, indexes: []string{"rota_jobs_open"}, scans: []string{"j"}},
-	"sqlStatsDead":  {sql: sqlStatsDead, indexes: []string{"rota_jobs_dead", "rota_jobs_redrive", "rota_jobs_retry"}, scans: []string{"j"}},
-	"sqlStatsSchedules": {
-		sql: sqlStatsSchedules, indexes: []string{"COVERING INDEX rota_schedules_enabled"}, scans: []string{"rota_schedules"},
+	"sqlStats": {
+		sql: sqlStats, indexes: []string{
+			"COVERING INDEX rota_jobs_claim", "COVERING INDEX rota_jobs_held", "rota_jobs_open", "rota_jobs_dead", "rota_jobs_redrive",
+			"rota_jobs_retry", "COVERING INDEX rota_schedules_enabled",
+		}, scans: []string{"rota_jobs", "j", "rota_schedules"},
 	},
+	"sqlAhead":  {sql: sqlAhead, indexes: []string{"rota_jobs_live"}, sorts: true},
+	"sqlBefore": {sql: sqlBefore, indexes: []string{"rota_jobs_claim"}, scans: []string{"queues", "q"}},
 
-	"sqlRequest":         {sql: sqlRequest},
 	"sqlExpiredRequests": {sql: sqlExpiredRequests, indexes: []string{"rota_requests_at"}},
 
-	"sqlLeanJob":         {sql: sqlLeanJob},
-	"sqlEarlier":         {sql: sqlEarlier, indexes: []string{"rota_jobs_member"}},
-	"sqlAhead":           {sql: sqlAhead, indexes: []string{"rota_jobs_live"}, sorts: true},
-	"sqlTypeQueueAbove":  {sql: sqlTypeQueueAbove, indexes: []string{"rota_jobs_claim"}},
-	"sqlTypeQueueBefore": {sql: sqlTypeQueueBefore, indexes: []string{"rota_jobs_claim"}},
+	// Queries of the kit.
+	"audit":                   {},
+	"schedules of a template": {indexes: []string{"rota_schedules_template"}},
+	"intents":                 {scans: []string{"rota_intents"}}, // in the order of the index
+	"execution":               {indexes: []string{"rota_jobs_retry"}, scans: []string{"last"}, sorts: true},
+	"earlier members":         {indexes: []string{"rota_jobs_member"}},
 
 	// Lookups of triggers.
 	"members of a group": {
@@ -179,26 +139,70 @@ var (
 func TestStatementsUseExpectedIndexes(t *testing.T) {
 	s := openTest(t, Config{})
 	conn := rawConn(t, s.path)
-	wantPlans(t, conn, plans)
+	all := maps.Clone(plans)
+	for name, sql := range storekit.Lookups() {
+		one := all[name]
+		one.sql = sql
+		all[name] = one
+	}
+	wantPlans(t, conn, all)
 }
 
-// TestOldestFirstListsUseSameIndexes checks lists in the order oldest first and without documents.
-func TestOldestFirstListsUseSameIndexes(t *testing.T) {
+// queryPlans are the expected plans of lists and of counts. sorts is that of the list.
+var queryPlans = map[string]struct {
+	query rota.JobQuery
+	plan
+}{
+	"all":              {rota.JobQuery{}, plan{}},
+	"template":         {rota.JobQuery{Template: "x"}, plan{}},
+	"schedule":         {rota.JobQuery{Schedule: "x"}, plan{indexes: []string{"rota_jobs_schedule"}}},
+	"dead":             {rota.JobQuery{Dead: true}, plan{indexes: []string{"rota_jobs_dead", "rota_jobs_redrive", "rota_jobs_retry"}}},
+	"group":            {rota.JobQuery{GroupID: rota.ID{1}}, plan{indexes: []string{"rota_jobs_group"}, sorts: true}},
+	"group, dead":      {rota.JobQuery{GroupID: rota.ID{1}, Dead: true}, plan{indexes: []string{"rota_jobs_group", "rota_jobs_redrive", "rota_jobs_retry"}, sorts: true}},
+	"queued":           {rota.JobQuery{State: rota.StateQueued}, plan{indexes: []string{"COVERING INDEX rota_jobs_claim"}, sorts: true}},
+	"queued, template": {rota.JobQuery{State: rota.StateQueued, Template: "x"}, plan{indexes: []string{"rota_jobs_claim"}, sorts: true}},
+	"scheduled":        {rota.JobQuery{State: rota.StateScheduled}, plan{indexes: []string{"COVERING INDEX rota_jobs_held"}, sorts: true}},
+	"held, template":   {rota.JobQuery{State: rota.StateBlocked, Template: "x"}, plan{indexes: []string{"rota_jobs_held"}, sorts: true}},
+	"running":          {rota.JobQuery{State: rota.StateRunning}, plan{indexes: []string{"rota_jobs_open"}, sorts: true}},
+	"live, schedule":   {rota.JobQuery{State: rota.StateBlocked, Schedule: "x"}, plan{indexes: []string{"rota_jobs_live"}, sorts: true}},
+}
+
+// TestListsUseExpectedIndexes checks lists, also in the order oldest first and without documents.
+func TestListsUseExpectedIndexes(t *testing.T) {
 	s := openTest(t, Config{})
 	conn := rawConn(t, s.path)
-	adapted := map[string]plan{}
-	for name, list := range plans {
-		if !strings.HasPrefix(name, "sqlList") {
-			continue
+	lists := map[string]plan{}
+	for name, one := range queryPlans {
+		newest, _ := reads.ListSQL(&one.query, 10)
+		one.query.Oldest, one.query.Lean = true, true
+		oldest, _ := reads.ListSQL(&one.query, 10)
+		if strings.Contains(oldest, "DESC") || strings.Contains(oldest, "j.params") || oldest == newest {
+			t.Errorf("%s is not reversed or not lean:%s", name, oldest)
 		}
-		newest := list.sql
-		list.sql = withListOptions(newest, &rota.JobQuery{Oldest: true, Lean: true})
-		if strings.Contains(list.sql, "DESC") || strings.Contains(list.sql, "j.params") || list.sql == newest {
-			t.Errorf("%s is not reversed or not lean:%s", name, list.sql)
-		}
-		adapted[name] = list
+		one.plan.scans = []string{"j"} // an index that holds only such jobs, or the table in its order
+		one.plan.sql = newest
+		lists[name] = one.plan
+		one.plan.sql = oldest
+		lists["oldest "+name] = one.plan
 	}
-	wantPlans(t, conn, adapted)
+	wantPlans(t, conn, lists)
+}
+
+// TestCountsUseExpectedIndexes checks the counts that are not made of parts.
+func TestCountsUseExpectedIndexes(t *testing.T) {
+	s := openTest(t, Config{})
+	conn := rawConn(t, s.path)
+	counts := map[string]plan{}
+	for name, one := range queryPlans {
+		one.query.Before = rota.ID{1}
+		statements := countStatements(&one.query)
+		if len(statements) != 1 {
+			t.Errorf("%s is counted by %d statements", name, len(statements))
+		}
+		one.plan.sql, one.plan.sorts, one.plan.scans = statements[0].SQL, false, []string{"j"}
+		counts[name] = one.plan
+	}
+	wantPlans(t, conn, counts)
 }
 
 // TestEndedCountsUseOnlyTheirIndex checks the counts of ended jobs for all combinations of filters.
@@ -211,9 +215,9 @@ func TestEndedCountsUseOnlyTheirIndex(t *testing.T) {
 			for _, state := range []rota.State{"", rota.StateFailed, rota.StateCancelled} {
 				for _, status := range []rota.Status{"", rota.StatusRunning, rota.StatusCancelled} {
 					q := rota.JobQuery{Schedule: schedule, Type: typ, State: state, Status: status, Tails: typ == ""}
-					for i, sql := range countEnded(&q) {
-						one := plan{sql: sql, indexes: []string{"COVERING INDEX rota_jobs_ended"}}
-						if sql == sqlCountEnded {
+					for i, count := range countEnded(&q) {
+						one := plan{sql: count.SQL, indexes: []string{"COVERING INDEX rota_jobs_ended"}}
+						if count.SQL == sqlCountEnded {
 							one.scans = []string{"j"}
 						}
 						counts[strings.Join([]string{schedule, typ, string(state), string(status), strconv.Itoa(i)}, " ")] = one
@@ -255,11 +259,11 @@ func wantPlans(t *testing.T, conn *sqlite.Conn, plans map[string]plan) {
 
 func queryPlan(t *testing.T, conn *sqlite.Conn, sql string) (steps []string) {
 	t.Helper()
-	stmt, _, err := conn.PrepareTransient("EXPLAIN QUERY PLAN " + sql)
+	stmt, _, err := conn.PrepareTransient(rewrite("EXPLAIN QUERY PLAN " + sql))
 	must(t, err)
 	defer stmt.Finalize()
-	must(t, rows(stmt, func(s *sqlite.Stmt) error {
-		steps = append(steps, s.ColumnText(3))
+	must(t, rows(stmt, func(r storekit.Row) error {
+		steps = append(steps, r.Text(3))
 		return nil
 	}))
 	return steps

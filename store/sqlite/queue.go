@@ -4,35 +4,36 @@ import (
 	"context"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
 )
 
-const (
+var (
 	sqlNextReadyType = `
 SELECT type
 FROM rota_jobs INDEXED BY rota_jobs_claim
-WHERE status = 'QUEUED' AND hold = 0 AND type > ?
+WHERE status = 'QUEUED' AND hold = 0 AND type > $1
 ORDER BY type
 LIMIT 1`
 	sqlTypeQueueAfter = `
-SELECT ` + queuedColumns + `
+SELECT ` + storekit.QueuedJob + `
 FROM rota_jobs j INDEXED BY rota_jobs_claim
-WHERE j.type = ?1 AND j.status = 'QUEUED' AND j.hold = 0
-  AND j.priority = ?3 AND (j.position, j.created_at, j.id) > (?4, ?5, ?6)
+WHERE j.type = $1 AND j.status = 'QUEUED' AND j.hold = 0
+  AND j.priority = $3 AND (j.position, j.created_at, j.id) > ($4, $5, $6)
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
-LIMIT +?2`
+LIMIT $2`
 	sqlTypeQueueBelow = `
-SELECT ` + queuedColumns + `
+SELECT ` + storekit.QueuedJob + `
 FROM rota_jobs j INDEXED BY rota_jobs_claim
-WHERE j.type = ?1 AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority < ?3
+WHERE j.type = $1 AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority < $3
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
-LIMIT +?2`
+LIMIT $2`
 )
 
 // Queue lists the ready jobs in dispatch order. Like a claim it merges the type queues, so that
 // jobs on hold cost nothing.
 func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
-	pageSize, err := pageLimit(limit)
+	pageSize, err := storekit.PageLimit(limit)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.J
 		if err != nil {
 			return err
 		}
-		return mergeInOrder(cursors, int(pageSize), func(j *rota.Job) bool {
+		return mergeInOrder(cursors, pageSize, func(j *rota.Job) bool {
 			jobs = append(jobs, j)
 			return true
 		})
@@ -65,7 +66,7 @@ func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.J
 
 // openQueue opens a cursor for each type queue. After a job it opens two: for the rest of the job's
 // priority and for all lower priorities.
-func openQueue(conn *sqlite.Conn, from *rota.Job, limit int64) (cursors []*cursor, err error) {
+func openQueue(conn *sqlite.Conn, from *rota.Job, limit int) (cursors []*cursor, err error) {
 	statements := []string{sqlHeads}
 	if from != nil {
 		statements = []string{sqlTypeQueueAfter, sqlTypeQueueBelow}
@@ -78,28 +79,26 @@ func openQueue(conn *sqlite.Conn, from *rota.Job, limit int64) (cursors []*curso
 			continue
 		}
 		for _, sql := range statements {
-			stmt, _, err := conn.PrepareTransient(sql)
+			stmt, _, err := conn.PrepareTransient(rewrite(sql))
 			if err != nil {
 				return cursors, err
 			}
 			cursors = append(cursors, &cursor{stmt: stmt})
-			stmt.BindText(1, typ)
-			stmt.BindInt64(2, limit)
+			args := []any{typ, limit}
 			if from != nil {
-				stmt.BindInt64(3, int64(from.Priority))
+				args = append(args, from.Priority, from.Position, from.CreatedAt, from.ID)
 			}
-			if sql == sqlTypeQueueAfter {
-				stmt.BindInt64(4, from.Position)
-				stmt.BindInt64(5, from.CreatedAt.UnixMicro())
-				stmt.BindBytes(6, from.ID[:])
-			}
+			bind(stmt, args)
 		}
 	}
 }
 
 func nextReadyType(conn *sqlite.Conn, after string) (typ string, err error) {
-	return typ, query(conn, sqlNextReadyType, func(stmt *sqlite.Stmt) { stmt.BindText(1, after) },
-		func(stmt *sqlite.Stmt) { typ = stmt.ColumnText(0) })
+	err = query(conn, sqlNextReadyType, func(r storekit.Row) error {
+		typ = r.Text(0)
+		return nil
+	}, after)
+	return typ, err
 }
 
 func finalizeAll(cursors []*cursor) {

@@ -4,17 +4,63 @@ import (
 	"context"
 	"time"
 
+	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// reader implements the reads of the store on any connection: the store takes a connection of its
-// pool for each read, a view keeps one.
+// newReader returns the reads on any connection: the store takes a connection of its pool for each
+// read, a view keeps one. withSnapshot calls use with a read-only connection on which all statements
+// read one snapshot, and now returns the time that belongs to the snapshot.
+func newReader(withSnapshot func(ctx context.Context, act string, use func(*sqlite.Conn) error) error, now func() time.Time) reader {
+	return reader{
+		withSnapshot: withSnapshot,
+		Reader: storekit.NewReader(storekit.Connection{
+			Reads: &reads, Now: now,
+			Query: func(ctx context.Context, act, sql string, each func(storekit.Row) error, args ...any) error {
+				return withSnapshot(ctx, act, func(conn *sqlite.Conn) error { return query(conn, sql, each, args...) })
+			},
+			Snapshot: func(ctx context.Context, act string, use func(storekit.Querier) error) error {
+				return withSnapshot(ctx, act, func(conn *sqlite.Conn) error { return use(querier{conn}) })
+			},
+		}),
+	}
+}
+
+// reader implements the reads of the store.
 type reader struct {
-	// withSnapshot calls use with a read-only connection on which all statements read one snapshot.
+	storekit.Reader
 	withSnapshot func(ctx context.Context, act string, use func(*sqlite.Conn) error) error
-	// now returns the time that belongs to the snapshot.
-	now func() time.Time
+}
+
+// querier executes queries on a connection.
+type querier struct{ conn *sqlite.Conn }
+
+func (q querier) Query(queries ...storekit.Query) error {
+	for _, one := range queries {
+		if err := query(q.conn, one.SQL, one.Each, one.Args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func query(conn *sqlite.Conn, sql string, each func(storekit.Row) error, args ...any) error {
+	stmt, err := conn.Prepare(rewrite(sql))
+	if err != nil {
+		return err
+	}
+	bind(stmt, args)
+	return rows(stmt, each)
+}
+
+// reads are the queries of the reads.
+var reads = storekit.Reads{
+	Searches: searches, List: listSQL, Count: countStatements, IsDead: isDead,
+	Group: sqlGroup, Groups: sqlGroups, SchedulesNext: sqlSchedulesNext, SchedulesNextEnabled: sqlSchedulesNextEnabled,
+	SchedulesNextPaused: sqlSchedulesNextPaused, SchedulesNextOf: sqlSchedulesNextOf, DueSchedules: sqlDueSchedules,
+	NextDue: sqlNextDue, Stats: sqlStats, Clock: `$1`, Ahead: sqlAhead, Before: sqlBefore, ReadyOfKey: sqlKeyQueueReady,
+	PrunableOldest: sqlPrunableOldest, PrunableNewest: sqlPrunableNewest,
 }
 
 // withPoolSnapshot calls use with a connection of the pool. The pool is small, so use must be

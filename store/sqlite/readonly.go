@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -61,7 +62,11 @@ func openReadOnly(path string) (*writer, error) {
 // checkSchemaVersion returns an error if the file holds no store, or one of another schema version.
 func checkSchemaVersion(conn *sqlite.Conn, path string) error {
 	tables := int64(0)
-	if err := query(conn, sqlHasMeta, nil, func(s *sqlite.Stmt) { tables = s.ColumnInt64(0) }); err != nil {
+	err := query(conn, sqlHasMeta, func(r storekit.Row) error {
+		tables = r.Int(0)
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	if tables == 0 {

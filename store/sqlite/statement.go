@@ -4,14 +4,15 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
 )
 
-// statements holds the prepared statements. Those that change rows use OR ROLLBACK, so that SQLite
-// needs no statement journal for a table with a trigger and a constraint.
+// statements holds the prepared statements.
 type statements struct {
 	byText    map[string]*sqlite.Stmt
-	jobUpdate map[jobUpdate]*sqlite.Stmt
+	jobUpdate map[updateKey]jobUpdate
 	heads     []*sqlite.Stmt // one for each type queue that a claim reads at the same time
 }
 
@@ -20,15 +21,21 @@ type statements struct {
 func (w *writer) prepare() error {
 	w.stmts = statements{
 		byText:    map[string]*sqlite.Stmt{},
-		jobUpdate: map[jobUpdate]*sqlite.Stmt{},
+		jobUpdate: map[updateKey]jobUpdate{},
+	}
+	list := func(q rota.JobQuery) string {
+		sql, _ := reads.ListSQL(&q, 1)
+		return sql
 	}
 	for _, sql := range []string{
 		sqlBegin, sqlCommit, sqlDataVersion, sqlInsertJob, sqlInsertParams, sqlInsertAudit, sqlLease, sqlTail, sqlClaimedBefore,
-		sqlDue, sqlStale, sqlUnsettled, sqlOrderAhead, sqlKeyGet, sqlPlan, sqlRetry,
-		sqlType, sqlTemplate, sqlSchedule, sqlDueSchedules, sqlUsing, sqlDependents, sqlLatest, sqlExpiredWaits, sqlJobsOf,
-		sqlGroup, sqlMembersLive, sqlMembersFirst, sqlThrottle, sqlBucket, sqlKeyQueueOpen, sqlReservation, sqlActive,
-		sqlIntents, sqlRedriven, sqlListSchedule, sqlListDead, sqlRequest, sqlExpiredRequests, sqlWebhooks, sqlTemplateWebhooks,
-		sqlStatsReady, sqlStatsHeld, sqlStatsSchedules, sqlSchedulesNext, sqlCountEnded,
+		sqlDue, sqlStale, sqlUnsettled, sqlOrderAhead, sqlPlan, sqlRetry, sqlDueSchedules, sqlUsing, sqlDependents, sqlLatest,
+		sqlExpiredWaits, sqlJobsOf, sqlMembersLive, sqlMembersFirst, sqlKeyQueueOpen, sqlActive, sqlRedriven, sqlExpiredRequests,
+		sqlTemplateWebhooks, sqlStats, sqlSchedulesNext, sqlCountEnded,
+		storekit.UniqueKeys.ByKey(), storekit.Types.ByKey(), storekit.Templates.ByKey(), storekit.Schedules.ByKey(),
+		storekit.Groups.ByKey(), storekit.Throttle.ByKey(), storekit.Buckets.ByKey(), storekit.Reservations.ByKey(),
+		storekit.Requests.ByKey(), storekit.Webhooks.ByKey(), storekit.Intents.ByKey(),
+		list(rota.JobQuery{Schedule: "x"}), list(rota.JobQuery{Dead: true}),
 	} {
 		if _, err := w.stmt(sql); err != nil {
 			return err
@@ -40,7 +47,9 @@ func (w *writer) prepare() error {
 
 func (s *statements) finalize() {
 	all := slices.Collect(maps.Values(s.byText))
-	all = slices.AppendSeq(all, maps.Values(s.jobUpdate))
+	for _, u := range s.jobUpdate {
+		all = append(all, u.stmt)
+	}
 	for _, stmt := range append(all, s.heads...) {
 		_ = stmt.Finalize() // repeats the error of its last step
 	}
@@ -51,7 +60,7 @@ func (w *writer) stmt(sql string) (*sqlite.Stmt, error) {
 	if s := w.stmts.byText[sql]; s != nil {
 		return s, s.ClearBindings()
 	}
-	s, _, err := w.conn.PrepareTransient(sql)
+	s, _, err := w.conn.PrepareTransient(rewrite(sql))
 	if err != nil {
 		return nil, err
 	}
@@ -88,34 +97,32 @@ func (w *writer) write(s *sqlite.Stmt) error {
 	return w.step(s)
 }
 
-// query executes a query of the rules.
-func (w *writer) query(sql string, bind func(*sqlite.Stmt), each func(*sqlite.Stmt) error) error {
+// Read executes a query of the rules.
+func (w *writer) Read(sql string, each func(storekit.Row) error, args ...any) error {
 	s, err := w.stmt(sql)
 	if err != nil {
 		return err
 	}
-	if bind != nil {
-		bind(s)
-	}
+	bind(s, args)
 	return rows(s, each)
 }
 
-// change binds and executes a statement that changes rows.
-func (w *writer) change(sql string, bind func(*sqlite.Stmt)) error {
+// change executes a statement that changes rows.
+func (w *writer) change(sql string, args ...any) error {
 	s, err := w.stmt(sql)
 	if err != nil {
 		return err
 	}
-	bind(s)
+	bind(s, args)
 	return w.write(s)
 }
 
 // rows executes a bound query.
-func rows(s *sqlite.Stmt, each func(*sqlite.Stmt) error) error {
+func rows(s *sqlite.Stmt, each func(storekit.Row) error) error {
 	for {
 		more, err := s.Step()
 		if err == nil && more {
-			err = each(s)
+			err = each(row{s})
 		}
 		if err != nil || !more {
 			if resetErr := s.Reset(); err == nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/fanout"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
@@ -66,8 +67,8 @@ var _ rota.Store = (*Store)(nil)
 // Apply applies a batch in one transaction. If a constraint refuses what the rules allow, Apply
 // splits the batch in halves, so that only the command that violates the constraint is refused.
 func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
-	if len(b.Commands) > rota.BatchMax {
-		return nil, rota.Invalidf("commands", "has %d entries; at most %d are allowed", len(b.Commands), rota.BatchMax)
+	if err := storekit.CheckBatch(b); err != nil {
+		return nil, err
 	}
 	if s.config.ReadOnly {
 		return nil, &rota.Error{
@@ -83,7 +84,7 @@ func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	if b.Now.IsZero() {
 		b.Now = s.config.Clock()
 	}
-	results, err := w.applySplitting(ctx, b)
+	results, err := storekit.ApplyHalves(b, isConstraint, func(b rota.Batch) ([]rota.Result, error) { return w.apply(ctx, b) })
 	if w.wakeup.Needed() {
 		s.wake.WakeAll()
 	}

@@ -3,20 +3,20 @@ package sqlite
 import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
-	"zombiezen.com/go/sqlite"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 var _ rules.Tx = (*writer)(nil)
 
-const (
+var (
 	sqlLease = `
-SELECT ` + leaseColumns + `
+SELECT ` + storekit.LeasedJob + `
 FROM rota_jobs j
-WHERE j.id = ?`
+WHERE j.id = $1`
 	sqlFullJob = `
-SELECT ` + fullColumns + `
+SELECT ` + storekit.FullJob + `
 FROM rota_jobs j
-WHERE j.id = ?`
+WHERE j.id = $1`
 	sqlNewest = `
 SELECT id
 FROM rota_jobs
@@ -25,10 +25,10 @@ LIMIT 1`
 	sqlRetry = `
 SELECT id
 FROM rota_jobs
-WHERE retry_of = ?`
+WHERE retry_of = $1`
 	sqlChain = `
 WITH RECURSIVE chain (id, n) AS (
-  SELECT ?, 0
+  SELECT $1, 0
   UNION ALL
   SELECT j.id, chain.n + 1
   FROM chain JOIN rota_jobs j ON j.retry_of = chain.id
@@ -39,45 +39,48 @@ ORDER BY n DESC
 LIMIT 1`
 )
 
+var searches = storekit.Searches{
+	LiveJobs: sqlJobsOf, Blocked: sqlBlocked, Waiting: sqlOverlapWaiting, Latest: sqlLatest, Dependents: sqlDependents,
+	Reach: sqlReach, Users: sqlUsing, OpenAll: sqlOpenAll, OpenOfType: sqlOpenOf, OpenOfKey: sqlKeyQueueOpen,
+	Redriven: sqlRedriven, Attempts: sqlAttempts, LateWaits: sqlExpiredWaits,
+	Due: sqlDue, Stale: sqlStale, Unsettled: sqlUnsettled, Members: membersSQL, Dropped: droppedSQL,
+}
+
 // loaders load the rows that rules miss.
-var loaders = []rules.Loader[*writer]{
+var loaders = append(storekit.Loaders[*writer](&searches),
 	rules.LoadEach(rules.Retries, (*writer).loadRetry),
 	rules.LoadEach(rules.Chains, (*writer).loadChain),
-	rules.LoadEach(rules.UniqueKeys, (*writer).loadKey),
 	rules.LoadEach(rules.Plans, (*writer).loadPlan),
 	rules.LoadEach(rules.Tails, (*writer).loadTail),
 	rules.LoadEach(rules.Audits, (*writer).loadAudit),
 	rules.LoadEach(rules.OrderPages, (*writer).loadOrder),
-	rules.LoadEach(rules.Types, (*writer).loadType),
-	rules.LoadEach(rules.Templates, (*writer).loadTemplate),
-	rules.LoadEach(rules.Schedules, (*writer).loadSchedule),
-	rules.LoadEach(rules.Groups, (*writer).loadGroup),
-	rules.LoadEach(rules.Reservations, (*writer).loadReservation),
-	rules.LoadEach(rules.Requests, (*writer).loadRequest),
-	rules.LoadEach(rules.Buckets, (*writer).loadBucket),
 	rules.LoadEach(rules.Throttle, (*writer).loadThrottle),
-	rules.LoadEach(rules.Webhooks, (*writer).loadWebhooks),
 	rules.LoadEach(rules.Active, (*writer).loadActive),
-	rules.LoadEach(rules.LiveJobs, (*writer).loadJobsOf),
 	rules.LoadEach(rules.PlannedJobs, (*writer).loadPlanned),
-	rules.LoadEach(rules.GroupMembers, (*writer).loadMembers),
-	rules.LoadEach(rules.BlockedJobs, (*writer).loadBlocked),
-	rules.LoadEach(rules.WaitingJobs, (*writer).loadOverlapWaiting),
-	rules.LoadEach(rules.LatestJobs, (*writer).loadLatest),
-	rules.LoadEach(rules.DependentsOf, (*writer).loadDependents),
-	rules.LoadEach(rules.Dependencies, (*writer).loadReach),
-	rules.LoadEach(rules.UsersOf, (*writer).loadUsing),
 	rules.LoadEach(rules.KeyQueues, (*writer).loadKeyQueue),
-	rules.LoadEach(rules.OpenCounts, (*writer).loadOpen),
-	rules.LoadEach(rules.Redrives, (*writer).loadRedriven),
-	rules.LoadEach(rules.AttemptsOf, (*writer).loadAttempts),
-	rules.LoadEach(rules.LateWaits, (*writer).loadExpiredWaits),
-	rules.LoadEach(rules.PendingIntents, (*writer).loadIntents),
-	rules.LoadEach(rules.EndedReservations, (*writer).loadExpiredReservations),
 	rules.LoadEach(rules.OldRequests, (*writer).loadExpiredRequests),
-	rules.LoadEach(rules.DroppedSchedules, (*writer).loadDropped),
-	rules.LoadEach(rules.DroppedJobsOf, (*writer).loadDroppedJobs),
+	loadRow(rules.UniqueKeys, storekit.UniqueKeys),
+	loadRow(rules.Types, storekit.Types),
+	loadRow(rules.Templates, storekit.Templates),
+	loadRow(rules.Schedules, storekit.Schedules),
+	loadRow(rules.Groups, storekit.Groups),
+	loadRow(rules.Reservations, storekit.Reservations),
+	loadRow(rules.Requests, storekit.Requests),
+	loadRow(rules.Buckets, storekit.Buckets),
+	loadRow(rules.Webhooks, storekit.Webhooks),
+	loadRow(rules.DroppedSchedules, storekit.Dropped),
+)
+
+// loadRow returns a loader of the rows of a table, one at a time.
+func loadRow[K comparable, T any](k *rules.RowKind[K, T], t *storekit.Table[T]) rules.Loader[*writer] {
+	sql := t.ByKey()
+	return rules.LoadEach(k, func(w *writer, key K, u *rules.UnitOfWork) error {
+		return w.Read(sql, storekit.ScanInto(t, k.Into(u)), storekit.KeyArgs(key)...)
+	})
 }
+
+// TakeJob reads a job. The only writer need not check later that it is unchanged.
+func (w *writer) TakeJob(r storekit.Row) *rota.Job { return storekit.ScanJob(r) }
 
 // Load reads the rows that rules have missed.
 func (w *writer) Load(u *rules.UnitOfWork) error {
@@ -89,9 +92,7 @@ func (w *writer) Load(u *rules.UnitOfWork) error {
 		func() error { return rules.LoadMissing(w, u, loaders) },
 		ifNeeded(orders.ClaimedBefore, u, w.loadClaimedBefore),
 		ifNeeded(orders.Heads, u, w.loadHeads),
-		ifNeeded(orders.Due, u, w.loadDue),
-		ifNeeded(orders.Stale, u, w.loadStale),
-		ifNeeded(orders.Unsettled, u, w.loadUnsettled),
+		func() error { return storekit.LoadOrders(w, u, &searches) },
 	)
 }
 
@@ -125,17 +126,12 @@ func firstError(steps ...func() error) error {
 }
 
 // loadJobs reads jobs with their params, by id.
-func (w *writer) loadJobs(ids []rota.ID, u *rules.UnitOfWork) error {
+func (w *writer) loadJobs(ids []rota.ID, put func(*rota.Job)) error {
 	for _, id := range ids {
-		s, err := w.stmt(sqlFullJob)
-		if err != nil {
-			return err
-		}
-		s.BindBytes(1, id[:])
-		err = rows(s, func(s *sqlite.Stmt) error {
-			u.PutJob(scanJob(s))
+		err := w.Read(sqlFullJob, func(r storekit.Row) error {
+			put(storekit.ScanJob(r))
 			return nil
-		})
+		}, id)
 		if err != nil {
 			return err
 		}
@@ -150,10 +146,10 @@ func (w *writer) loadLeases(ids []rota.ID, put func(*rota.Job)) error {
 			put(job)
 			continue
 		}
-		err := w.query(sqlLease, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, func(s *sqlite.Stmt) error {
-			put(scanLease(s))
+		err := w.Read(sqlLease, func(r storekit.Row) error {
+			put(storekit.ScanLease(r))
 			return nil
-		})
+		}, id)
 		if err != nil {
 			return err
 		}
@@ -165,7 +161,7 @@ func (w *writer) loadLeases(ids []rota.ID, put func(*rota.Job)) error {
 // behind the newest existing job and need no lookup.
 func (w *writer) loadFullJobs(ids []rota.ID, u *rules.UnitOfWork) error {
 	if len(ids) < 2 {
-		return w.loadJobs(ids, u)
+		return w.loadJobs(ids, u.PutJob)
 	}
 	newest, err := w.newest()
 	if err != nil {
@@ -177,42 +173,29 @@ func (w *writer) loadFullJobs(ids []rota.ID, u *rules.UnitOfWork) error {
 			existing = append(existing, id)
 		}
 	}
-	return w.loadJobs(existing, u)
+	return w.loadJobs(existing, u.PutJob)
 }
 
 func (w *writer) newest() (id rota.ID, err error) {
-	s, err := w.stmt(sqlNewest)
-	if err != nil {
-		return id, err
-	}
-	return id, rows(s, func(s *sqlite.Stmt) error {
-		id = scanID(s, 0)
+	err = w.Read(sqlNewest, func(r storekit.Row) error {
+		id = r.ID(0)
 		return nil
 	})
+	return id, err
 }
 
 func (w *writer) loadRetry(of rota.ID, u *rules.UnitOfWork) error {
-	s, err := w.stmt(sqlRetry)
-	if err != nil {
-		return err
-	}
-	s.BindBytes(1, of[:])
-	return rows(s, func(s *sqlite.Stmt) error {
-		rules.Retries.Put(u, of, scanID(s, 0))
+	return w.Read(sqlRetry, func(r storekit.Row) error {
+		rules.Retries.Put(u, of, r.ID(0))
 		return nil
-	})
+	}, of)
 }
 
 func (w *writer) loadChain(id rota.ID, u *rules.UnitOfWork) error {
-	s, err := w.stmt(sqlChain)
-	if err != nil {
-		return err
-	}
-	s.BindBytes(1, id[:])
-	return rows(s, func(s *sqlite.Stmt) error {
-		rules.Chains.Put(u, id, scanID(s, 0))
+	return w.Read(sqlChain, func(r storekit.Row) error {
+		rules.Chains.Put(u, id, r.ID(0))
 		return nil
-	})
+	}, id)
 }
 
 // Write executes the changes that the rules decided.
@@ -221,25 +204,20 @@ func (w *writer) Write(c *rules.Changes) error {
 	if w.watched {
 		w.events = append(w.events, rules.Events(c)) // published after the commit
 	}
+	if storekit.ChangesHooks(c) {
+		w.hooks = hooksCache{}
+	}
 	return firstError(
-		each(rules.Groups.Changes(c), w.writeGroup),
+		each(storekit.BeforeJobs(c), w.execute),
 		func() error { return w.updateJobs(c.Jobs) },
 		func() error { return w.insertJobs(c.NewJobs) },
 		func() error { return w.updateJobs(c.NewJobChanges) },
 		each(c.RemovedJobs, w.deleteJob),
-		each(rules.Groups.Changes(c), w.deleteGroup), // after their members
-		each(rules.UniqueKeys.Changes(c), w.writeKey),
-		each(rules.Types.Changes(c), w.writeType),
-		each(rules.Templates.Changes(c), w.writeTemplate),
-		each(rules.Schedules.Changes(c), w.writeSchedule),
-		each(rules.Throttle.Changes(c), w.writeThrottle),
-		each(rules.Webhooks.Changes(c), w.writeWebhooks),
-		each(rules.Reservations.Changes(c), w.endReservation),
-		each(rules.Reservations.Changes(c), w.insertReservation), // after the previous reservation has ended
-		each(rules.Requests.Changes(c), w.writeRequest),
-		each(rules.Buckets.Changes(c), w.writeBucket),
-		each(rules.IntentRecords.Changes(c), w.writeIntent),
-		each(rules.DroppedSchedules.Changes(c), w.writeDropped),
+		each(storekit.KeyChanges(c), w.execute),
+		each(storekit.AfterJobs(c), w.execute),
+		each(storekit.Fired(c), w.execute),
 		each(c.Audit, w.writeAudit),
 	)
 }
+
+func (w *writer) execute(s storekit.Statement) error { return w.change(s.SQL, s.Args...) }

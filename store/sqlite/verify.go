@@ -2,16 +2,30 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/verify"
+	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
 )
 
-// checkedEvery is the number of jobs between two progress reports.
-const checkedEvery = 10_000
+const (
+	sqlVerifyParams = `
+SELECT p.job_id
+FROM rota_params p
+WHERE NOT EXISTS (SELECT 1 FROM rota_jobs WHERE id = p.job_id)
+ORDER BY p.job_id`
+	sqlVerifyQueue = `
+SELECT '', priority, position, created_at, id
+FROM rota_jobs INDEXED BY rota_jobs_order
+WHERE status = 'QUEUED'
+ORDER BY priority DESC, position, created_at, id`
+	sqlVerifyClaim = `
+SELECT type, priority, position, created_at, id
+FROM rota_jobs INDEXED BY rota_jobs_claim
+WHERE status = 'QUEUED' AND hold = 0
+ORDER BY type, priority DESC, position, created_at, id`
+)
 
 // Verify checks every invariant of rota.Checks on one snapshot of the file, while other
 // transactions continue to write.
@@ -22,101 +36,73 @@ func (s *Store) Verify(ctx context.Context) iter.Seq2[rota.Violation, error] {
 // VerifyProgress is Verify with progress reports: it reports how many rows it has checked, at
 // intervals and at the end.
 func (s *Store) VerifyProgress(ctx context.Context, progress func(rota.Checked)) iter.Seq2[rota.Violation, error] {
-	return s.inspect(ctx, progress, (*inspection).checkAll)
+	return s.inspect(ctx, progress, (*storekit.Inspection).CheckAll)
 }
 
-// verifyOpen checks only jobs that run, and jobs that ended and are not settled: an unclean stop
-// can leave only these incomplete.
+// verifyOpen checks only jobs that an unclean stop can leave incomplete.
 func (s *Store) verifyOpen(ctx context.Context) iter.Seq2[rota.Violation, error] {
-	return s.inspect(ctx, func(rota.Checked) {}, func(in *inspection) error { return in.jobs(sqlVerifyOpen) })
+	return s.inspect(ctx, func(rota.Checked) {}, func(in *storekit.Inspection) error {
+		return in.CheckOpen(indexedBy("rota_jobs_open"))
+	})
 }
-
-// inspection is one run of Verify on one connection.
-type inspection struct {
-	*verify.Verifier
-	conn     *sqlite.Conn
-	progress func(rota.Checked)
-	checked  rota.Checked
-	report   func(rota.Violation)
-	stopped  bool // the caller's loop has ended
-}
-
-// errStopped ends an inspection after the caller's loop has ended.
-var errStopped = errors.New("stopped")
 
 func (s *Store) inspect(
-	ctx context.Context, progress func(rota.Checked), check func(*inspection) error,
+	ctx context.Context, progress func(rota.Checked), check func(*storekit.Inspection) error,
 ) iter.Seq2[rota.Violation, error] {
-	return func(yield func(rota.Violation, error) bool) {
-		in := &inspection{progress: progress}
-		in.report = func(v rota.Violation) { in.stopped = in.stopped || !yield(v, nil) }
-		in.Verifier = verify.NewVerifier(in.report)
-		err := s.withOwnConn(ctx, "verify", func(conn *sqlite.Conn) error {
-			in.conn = conn
-			return in.damage(check(in))
-		})
-		switch {
-		case in.stopped || err == nil:
-		case ctx.Err() != nil:
-			yield(rota.Violation{}, ctx.Err())
-		default:
-			yield(rota.Violation{}, err)
-		}
-	}
+	return storekit.Inspect(ctx, progress, func(use func(storekit.Verified) error) error {
+		return s.withOwnConn(ctx, "verify", func(conn *sqlite.Conn) error { return use(verified{conn}) })
+	}, check)
 }
 
-// damage turns an error about a damaged file into a violation, because that is what Verify looks
-// for.
-func (in *inspection) damage(err error) error {
-	switch sqlite.ErrCode(err).ToPrimary() {
-	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
-		in.reportFile("it cannot be read completely: " + err.Error())
-		return nil
-	}
-	return err
-}
+// verified is a connection that Verify reads.
+type verified struct{ conn *sqlite.Conn }
 
-func (in *inspection) checkAll() error {
-	in.progress(in.checked)
-	err := firstError(
-		in.integrity,
-		in.schema,
-		in.definitions,
-		func() error { return in.jobs(sqlVerifyJobs) },
-		in.recheck,
-		in.orphanParams,
-		in.relations,
-		in.references,
-		in.keys,
-		in.audit,
-		func() error { return in.order(sqlVerifyQueue, in.QueueOrder()) },
-		func() error { return in.order(sqlVerifyClaim, in.ClaimOrder()) },
-	)
-	if err == nil {
-		in.progress(in.checked)
-	}
-	return err
-}
-
-func (in *inspection) references() error {
-	in.References()
-	return nil
-}
-
-// each executes a query and resets its statement, also if the caller's loop ends by a panic.
-func (in *inspection) each(sql string, bind func(*sqlite.Stmt), check func(*sqlite.Stmt) error) error {
-	stmt, err := in.conn.Prepare(sql)
+// Each executes a query and resets its statement, also if the caller's loop ends by a panic.
+func (v verified) Each(sql string, check func(storekit.Row) error, args ...any) error {
+	stmt, err := v.conn.Prepare(rewrite(sql))
 	if err != nil {
 		return err
 	}
 	defer stmt.Reset()
-	if bind != nil {
-		bind(stmt)
+	bind(stmt, args)
+	return rows(stmt, check)
+}
+
+// EachInIndex reads an index of the queue.
+func (v verified) EachInIndex(index storekit.Index, check func(storekit.Row) error) (exists bool, err error) {
+	sql := sqlVerifyQueue
+	if index == storekit.ClaimIndex {
+		sql = sqlVerifyClaim
 	}
-	return rows(stmt, func(s *sqlite.Stmt) error {
-		if err := check(s); err != nil || !in.stopped {
-			return err
-		}
-		return errStopped
+	if _, err := v.conn.Prepare(sql); err != nil {
+		return false, nil
+	}
+	return true, v.Each(sql, check)
+}
+
+// Damage describes a damaged file.
+func (v verified) Damage(err error) (database, detail string) {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
+		return "file", err.Error()
+	}
+	return "", ""
+}
+
+// CheckDatabase checks the file, its schema, and the params that have a table of their own.
+func (v verified) CheckDatabase(report func(rota.Violation)) error {
+	return firstError(
+		func() error { return v.checkIntegrity(report) },
+		func() error { return v.checkSchema(report) },
+		func() error { return v.checkParams(report) },
+	)
+}
+
+func (v verified) checkParams(report func(rota.Violation)) error {
+	return v.Each(sqlVerifyParams, func(r storekit.Row) error {
+		report(rota.Violation{
+			Check: rota.CheckOrphanParams, Rows: []string{"params of job " + r.ID(0).String()}, Detail: "there is no such job",
+		})
+		return nil
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -21,27 +22,23 @@ WHERE name GLOB 'rota_*'
 ORDER BY name`
 )
 
-// integrity runs SQLite's own check.
-func (in *inspection) integrity() error {
-	return in.each(sqlIntegrity, nil, func(s *sqlite.Stmt) error {
-		if text := s.ColumnText(0); text != "ok" {
-			in.reportFile(strings.ReplaceAll(text, "\n", "; "))
+// checkIntegrity runs SQLite's own check.
+func (v verified) checkIntegrity(report func(rota.Violation)) error {
+	return v.Each(sqlIntegrity, func(r storekit.Row) error {
+		if text := r.Text(0); text != "ok" {
+			report(rota.Violation{Check: rota.CheckFile, Rows: []string{"file"}, Detail: strings.ReplaceAll(text, "\n", "; ")})
 		}
 		return nil
 	})
 }
 
-func (in *inspection) reportFile(detail string) {
-	in.report(rota.Violation{Check: rota.CheckFile, Rows: []string{"file"}, Detail: detail})
-}
-
-// schema compares the tables, indexes and triggers with those of a new file.
-func (in *inspection) schema() error {
+// checkSchema compares the tables, indexes and triggers with those of a new file.
+func (v verified) checkSchema(report func(rota.Violation)) error {
 	want, err := newSchema()
 	if err != nil {
 		return err
 	}
-	is, err := schemaOf(in.conn)
+	is, err := schemaOf(v.conn)
 	if err != nil {
 		return err
 	}
@@ -49,9 +46,9 @@ func (in *inspection) schema() error {
 		sql, exists := is[name]
 		switch {
 		case !exists:
-			in.report(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: "it is missing"})
+			report(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: "it is missing"})
 		case sql != want[name]:
-			in.report(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: "its definition differs from that of this version"})
+			report(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: "its definition differs from that of this version"})
 		}
 	}
 	return nil
@@ -72,6 +69,9 @@ var newSchema = sync.OnceValues(func() (map[string]string, error) {
 
 func schemaOf(conn *sqlite.Conn) (map[string]string, error) {
 	schema := map[string]string{}
-	err := query(conn, sqlSchema, nil, func(s *sqlite.Stmt) { schema[s.ColumnText(0)] = s.ColumnText(1) })
+	err := query(conn, sqlSchema, func(r storekit.Row) error {
+		schema[r.Text(0)] = r.Text(1)
+		return nil
+	})
 	return schema, err
 }

@@ -40,7 +40,7 @@ func (s *Store) View(ctx context.Context) (rota.View, error) {
 		return nil, s.readFault(ctx, "view", err)
 	}
 	v := &view{store: s, conn: conn}
-	v.reader = reader{withSnapshot: v.useSnapshot, now: v.Now}
+	v.reader = newReader(v.useSnapshot, v.Now)
 	if err = v.begin(); err == nil && !s.views.add(v) {
 		err = errClosed()
 	}

@@ -32,27 +32,6 @@ type writer struct {
 	commands    []rota.Command       // of the current batch
 }
 
-// applySplitting applies a batch, or its halves if a constraint of the database refuses it.
-func (w *writer) applySplitting(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
-	results, err := w.apply(ctx, b)
-	switch {
-	case !isConstraint(err):
-		return results, err
-	case len(b.Commands) == 1:
-		return []rota.Result{{Err: err.(*rota.Error)}}, nil
-	}
-	half := len(b.Commands) / 2
-	left, err := w.applySplitting(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[:half]})
-	if err != nil {
-		return nil, err
-	}
-	right, err := w.applySplitting(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[half:]})
-	if err != nil {
-		return nil, err
-	}
-	return append(left, right...), nil
-}
-
 // apply applies a batch in one transaction. However it ends, also by a panic, no transaction stays
 // open.
 func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {

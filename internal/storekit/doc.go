@@ -1,0 +1,2 @@
+// Package storekit holds what the stores share.
+package storekit

@@ -1,0 +1,115 @@
+package storekit
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota"
+)
+
+// Filter is the condition of a query of the jobs j, with its arguments.
+type Filter struct {
+	conditions []string
+	args       []any
+}
+
+// Add adds a condition without arguments.
+func (f *Filter) Add(condition string) { f.conditions = append(f.conditions, condition) }
+
+// Compare adds a comparison with an argument: the left side and the operator.
+func (f *Filter) Compare(left string, arg any) {
+	f.args = append(f.args, arg)
+	f.Add(left + " " + place(len(f.args)-1))
+}
+
+// Equal adds a comparison with a text that is not empty.
+func (f *Filter) Equal(column, text string) {
+	if text != "" {
+		f.Compare(column+" =", text)
+	}
+}
+
+// Limit adds an argument that no condition uses and returns its placeholder.
+func (f *Filter) Limit(limit int) string {
+	f.args = append(f.args, limit)
+	return place(len(f.args) - 1)
+}
+
+// SQL returns the conditions.
+func (f *Filter) SQL() string { return strings.Join(f.conditions, " AND ") }
+
+// Args returns the arguments.
+func (f *Filter) Args() []any { return f.args }
+
+// Conditions that several queries share.
+const (
+	// NotInternal excludes the jobs of Rota itself.
+	NotInternal = `(j.type < 'rota.' OR j.type >= 'rota/')`
+	// NotDropped excludes the history of dropped schedules: ended jobs that were created before the
+	// drop. If nothing was dropped it costs a lookup in an empty table for each ended job of a
+	// schedule.
+	NotDropped = `(j.sequel IS NULL OR j.schedule IS NULL OR NOT EXISTS (
+  SELECT 1
+  FROM rota_dropped d
+  WHERE d.schedule = j.schedule AND d.hidden_before > j.created_at))`
+	notRetried = `j.sequel IS DISTINCT FROM 'retry'`
+)
+
+// stateSQL holds the condition of each state.
+var stateSQL = map[rota.State]string{
+	rota.StateQueued:    `j.status = 'QUEUED' AND j.hold = 0`,
+	rota.StateScheduled: `j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 <> 0`,
+	rota.StateBlocked:   `j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 = 0`,
+	rota.StateRunning:   `j.status = 'RUNNING' AND j.sequel IS NULL AND j.outcome IS NULL`,
+	rota.StateCompleted: `j.outcome = 'COMPLETED'`,
+	rota.StateFailed:    `j.outcome = 'FAILED'`,
+	rota.StateSkipped:   `j.outcome = 'SKIPPED'`,
+	rota.StateCancelled: `(j.status = 'CANCELLED' OR j.outcome = 'CANCELLED')`,
+}
+
+// liveStatusOf is the status of each state of jobs that have not ended.
+var liveStatusOf = map[rota.State]rota.Status{
+	rota.StateQueued: rota.StatusQueued, rota.StateScheduled: rota.StatusQueued, rota.StateBlocked: rota.StatusQueued,
+	rota.StateRunning: rota.StatusRunning,
+}
+
+// IsLive reports whether jobs of a state have not ended. They have a status of their own, no retry,
+// and are never hidden.
+func IsLive(s rota.State) bool { return liveStatusOf[s] != "" }
+
+// FilterOf returns the condition of a query, without the hidden history of dropped schedules. isDead
+// is the condition of dead letters that no redrive handles.
+func FilterOf(q *rota.JobQuery, isDead string) *Filter {
+	f := &Filter{}
+	live := IsLive(q.State)
+	if !q.Before.IsZero() {
+		f.Compare(`j.id <`, q.Before)
+	}
+	if !q.After.IsZero() {
+		f.Compare(`j.id >`, q.After)
+	}
+	if q.Type == "" {
+		f.Add(NotInternal)
+	}
+	f.Equal(`j.type`, q.Type)
+	if !live {
+		f.Equal(`j.status`, string(q.Status))
+	}
+	if q.State != "" {
+		f.Add(stateSQL[q.State])
+	}
+	f.Equal(`j.template`, q.Template)
+	f.Equal(`j.schedule`, q.Schedule)
+	if q.Schedule != "" && live { // the index of live jobs has this condition
+		f.Add(`j.sequel IS NULL`)
+	}
+	if !q.GroupID.IsZero() {
+		f.Compare(`j.group_id =`, q.GroupID)
+	}
+	if q.Tails && !live {
+		f.Add(notRetried)
+	}
+	if q.Dead {
+		f.Add(isDead)
+	}
+	return f
+}

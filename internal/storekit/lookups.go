@@ -1,0 +1,14 @@
+package storekit
+
+// Lookups returns the queries of this package that a store must be able to answer from an index, by
+// name. The tests of a store check how it plans them.
+func Lookups() map[string]string {
+	return map[string]string{
+		"type": Types.ByKey(), "template": Templates.ByKey(), "schedule": Schedules.ByKey(), "group": Groups.ByKey(),
+		"reservation": Reservations.ByKey(), "request": Requests.ByKey(), "unique key": UniqueKeys.ByKey(),
+		"bucket": Buckets.ByKey(), "dropped schedule": Dropped.ByKey(), "intents": sqlIntents,
+		"types": pageByName(Types, notInternalType), "templates": pageByName(Templates, ""), "schedules": sqlSchedules,
+		"schedules of a template": sqlSchedulesOf, "reservations": sqlReservations, "audit": sqlAuditAfter,
+		"definition": sqlDefinition, "job": sqlShownJob, "execution": sqlExecution, "earlier members": sqlEarlier, "dependencies": sqlDependencies,
+	}
+}

@@ -1,0 +1,99 @@
+package storekit
+
+import (
+	"context"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// Prunable finds executions that no longer need to be kept. It goes oldest first as far as one can
+// be old enough, or newest first through all of them if the retention counts executions.
+func (s *Reader) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.PrunePage, err error) {
+	if err := q.Validate(); err != nil {
+		return page, err
+	}
+	if q.Now.IsZero() {
+		if q.Now, err = s.clock(ctx); err != nil {
+			return page, err
+		}
+	}
+	if q.Limit == 0 {
+		q.Limit = rota.PageMax
+	}
+	page.Next = q.From
+	sql, args := s.on.Reads.PrunableNewest, []any{Before(q.From.Last), q.Limit + 1}
+	if !q.Retention.Counts() {
+		sql, args = s.on.Reads.PrunableOldest, []any{q.From.Last, q.Limit + 1, youngestPrunable(&q.Retention, q.Now)}
+	}
+	count := 0
+	err = s.on.Query(ctx, "prunable", sql, func(r Row) error {
+		if count++; count > q.Limit {
+			page.More = true
+			return nil
+		}
+		checkPrunable(&q, &page, r.ID(0), ScanAttempt(From(r, 1)))
+		return nil
+	}, args...)
+	return page, err
+}
+
+// clock returns the time of the store's clock.
+func (s *Reader) clock(ctx context.Context) (now time.Time, err error) {
+	if now = s.on.Now(); !now.IsZero() {
+		return now, nil
+	}
+	due, err := s.NextDue(ctx)
+	return due.Now, err
+}
+
+// youngestPrunable returns the highest id of an execution that can be older than the smallest age:
+// ids begin with the millisecond of their creation. It is zero if the retention has no age.
+func youngestPrunable(r *rota.Retention, now time.Time) (last rota.ID) {
+	var least time.Duration
+	for _, keep := range []rota.Keep{r.Completed, r.Skipped, r.Cancelled, r.Dead} {
+		if keep.Age > 0 && (least == 0 || keep.Age < least) {
+			least = keep.Age
+		}
+	}
+	ms := now.Add(-least).UnixMilli()
+	if least == 0 || ms < 0 {
+		return last
+	}
+	for i := range last {
+		last[i] = 0xff
+	}
+	for i := 5; i >= 0; i-- {
+		last[i], ms = byte(ms), ms>>8
+	}
+	return last
+}
+
+// checkPrunable checks one execution by the state of its last attempt.
+func checkPrunable(q *rota.PruneQuery, page *rota.PrunePage, first rota.ID, tail *rota.Job) {
+	page.Next.Last = first
+	if tail.Sequel == "" || tail.Sequel == rota.SequelRetry {
+		return
+	}
+	seen := page.Next.SeenOf(tail)
+	before := *seen
+	seen.Count(tail)
+	keep := q.Retention.For(tail)
+	if keep.Age > 0 && tail.FinishedAt.Before(q.Now.Add(-keep.Age)) ||
+		keep.Count > 0 && lastCount(before, *seen) > keep.Count {
+		page.Executions = append(page.Executions, first)
+	}
+}
+
+// lastCount returns the count of the outcome that was counted last.
+func lastCount(before, seen rota.GroupTally) int {
+	switch {
+	case seen.Completed > before.Completed:
+		return seen.Completed
+	case seen.Skipped > before.Skipped:
+		return seen.Skipped
+	case seen.Dead > before.Dead:
+		return seen.Dead
+	}
+	return seen.Cancelled
+}
