@@ -1,6 +1,8 @@
 package pgwire
 
 import (
+	"maps"
+
 	"github.com/rotajobs/rota/sql/kind"
 )
 
@@ -13,11 +15,11 @@ type coder struct {
 
 var textCoder = coder{-1, textOf, textOf}
 
-// oidCoder encodes object identifiers of the catalogue: unsigned numbers of four bytes. Some
+// oidKinds are the object identifiers of the catalogue: unsigned numbers of four bytes. Some
 // columns contain the name with the number.
-func oidCoder(k kind.Kind) coder { return coder{4, textOf, unsignedBinary(k)} }
+var oidKinds = []kind.Kind{kind.OID, kind.XID, kind.Regclass, kind.Regtype, kind.Regproc, kind.Regspace, kind.Regrole}
 
-// coders maps the kinds that are not arrays.
+// coders are the coders of all kinds. init adds those of arrays.
 var coders = map[kind.Kind]coder{
 	kind.Unknown: textCoder, kind.Text: textCoder, kind.Varchar: textCoder, kind.BPChar: textCoder, kind.NodeTree: textCoder, kind.ACLItem: textCoder,
 	kind.Char: {1, textOf, textOf}, kind.Name: {64, textOf, textOf},
@@ -28,48 +30,41 @@ var coders = map[kind.Kind]coder{
 	kind.Int2:    {2, integerText(kind.Int2, 16), integerBinary(kind.Int2, 2)},
 	kind.Float:   {8, floatText(64), floatBinary(64)},
 	kind.Float4:  {4, floatText(32), floatBinary(32)},
-	kind.Numeric: {-1, numericText, numericBinary},
+	kind.Numeric: {-1, numericText, transcoded(kind.Numeric, numericText)},
 	kind.Boolean: {1, booleanText, booleanBinary},
 
-	kind.Timestamp: {8, stampText, stampBinary},
-	kind.Local:     {8, localText, localBinary},
-	kind.Date:      {4, dateText, dateBinary},
-	kind.Time:      {8, timeText, timeBinary},
-	kind.Interval:  {16, intervalText, intervalBinary},
+	kind.Timestamp: {8, stampText, microsBinary(kind.Timestamp)},
+	kind.Local:     {8, localText, microsBinary(kind.Local)},
+	kind.Date:      {4, dateText, transcoded(kind.Date, dateText)},
+	kind.Time:      {8, timeText, transcoded(kind.Time, timeText)},
+	kind.Interval:  {16, intervalText, transcoded(kind.Interval, intervalText)},
 
 	kind.JSON: {-1, textOf, jsonbBinary}, kind.PlainJSON: textCoder,
 	kind.Bytea: {-1, byteaText, byteaBinary},
-	kind.Inet:  {-1, textOf, inetBinary},
-
-	kind.OID: oidCoder(kind.OID), kind.XID: oidCoder(kind.XID),
-	kind.Regclass: oidCoder(kind.Regclass), kind.Regtype: oidCoder(kind.Regtype), kind.Regproc: oidCoder(kind.Regproc),
-	kind.Regspace: oidCoder(kind.Regspace), kind.Regrole: oidCoder(kind.Regrole),
+	kind.Inet:  {-1, textOf, transcoded(kind.Inet, textOf)},
 
 	kind.Void: {4, voidValue, voidValue},
 }
 
 // These coders use other coders, so they are added after the map exists.
 func init() {
-	coders[kind.Int2s] = coder{-1, vectorText, arrayBinary(kind.Int2, 0)}
-	coders[kind.OIDs] = coder{-1, vectorText, arrayBinary(kind.OID, 0)}
+	for _, k := range oidKinds {
+		coders[k] = coder{4, textOf, unsignedBinary(k)}
+	}
+	coders[kind.Int2s] = coder{-1, vectorText, transcoded(kind.Int2s, vectorText)}
+	coders[kind.OIDs] = coder{-1, vectorText, transcoded(kind.OIDs, vectorText)}
 	coders[kind.Record] = coder{-1, recordText, recordBinary}
-	coders[kind.AnyArray] = coder{-1, arrayText(kind.Text), arrayBinary(kind.Text, 1)}
-	for k := range coders {
+	coders[kind.AnyArray] = coder{-1, arrayText(kind.Text), transcoded(kind.AnyArray, arrayText(kind.Text))}
+	for k := range maps.Clone(coders) {
 		if array := k.Array(); array.OID() != 0 {
-			arrays[array] = coder{-1, arrayText(k), arrayBinary(k, 1)}
+			coders[array] = coder{-1, arrayText(k), transcoded(array, arrayText(k))}
 		}
 	}
 }
 
-// arrays maps the kinds of arrays.
-var arrays = map[kind.Kind]coder{}
-
 // coderOf returns the coder of a kind. Unknown kinds are encoded as text.
 func coderOf(k kind.Kind) coder {
-	if c, plain := coders[k]; plain {
-		return c
-	}
-	if c, is := arrays[k]; is {
+	if c, known := coders[k]; known {
 		return c
 	}
 	return textCoder

@@ -2,12 +2,10 @@ package pgwire
 
 import (
 	"encoding/binary"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/rotajobs/rota/sql/kind"
-	"github.com/rotajobs/rota/sql/session"
 	"github.com/rotajobs/rota/sql/system"
 	"github.com/rotajobs/rota/sql/translate"
 )
@@ -68,16 +66,10 @@ func oidOf(k kind.Kind) uint32 {
 // append appends the length of a value and the value.
 func (c *column) append(dst []byte, value any) ([]byte, error) {
 	dst, err := c.settings.sized(dst, value, c.encode)
-	if err == nil {
-		return dst, nil
+	if err != nil {
+		return dst, prefixed(err, `column "`+c.name+`": `)
 	}
-	var consoleErr *session.Error
-	if errors.As(err, &consoleErr) {
-		named := *consoleErr
-		named.Message = "column \"" + c.name + "\": " + consoleErr.Message
-		return dst, &named
-	}
-	return dst, errorf(stateData, "", "column %q: %s", c.name, err)
+	return dst, nil
 }
 
 // sized appends the length of a value and the value.

@@ -3,17 +3,17 @@ package pgwire
 import (
 	"bytes"
 	"encoding/hex"
-	"errors"
+	"net/netip"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/rotajobs/rota/sql/kind"
-	"github.com/rotajobs/rota/sql/session"
 )
 
 // argument decodes an argument. The console parses texts, as if they were literals in the
-// statement. Binary values become numbers, bytes, or such texts.
+// statement. Binary values become such texts; those of bytea become bytes.
 func (v *formatSettings) argument(number int, k kind.Kind, format int16, raw []byte) (any, error) {
 	if raw == nil {
 		return nil, nil
@@ -23,13 +23,10 @@ func (v *formatSettings) argument(number int, k kind.Kind, format int16, raw []b
 		decode = v.fromBinary
 	}
 	value, err := decode(k, raw)
-	var consoleErr *session.Error
-	if errors.As(err, &consoleErr) {
-		named := *consoleErr
-		named.Message = "parameter $" + strconv.Itoa(number) + ": " + consoleErr.Message
-		return nil, &named
+	if err != nil {
+		return nil, prefixed(err, "parameter $"+strconv.Itoa(number)+": ")
 	}
-	return value, err
+	return value, nil
 }
 
 func (v *formatSettings) fromText(k kind.Kind, raw []byte) (any, error) {
@@ -72,4 +69,26 @@ func byteaFromText(raw []byte) (any, error) {
 		}
 	}
 	return plain, nil
+}
+
+// fromBinary decodes the binary format of a value.
+func (v *formatSettings) fromBinary(k kind.Kind, raw []byte) (any, error) {
+	switch k {
+	case kind.Bytea:
+		return bytes.Clone(raw), nil
+	case kind.Record, kind.Void, kind.AnyArray:
+		return nil, errorf(stateNotSupported, "", "parameters of type %s are not supported", k)
+	}
+	transcode := transcoders[k]
+	if transcode == nil {
+		return v.fromText(k, raw)
+	}
+	text, err := transcode([]byte{}, pgtype.BinaryFormatCode, raw)
+	if err != nil || text == nil { // pgx writes nothing for an invalid address
+		return nil, errorf(stateBadBinary, "", "incorrect binary data format for type %s", k)
+	}
+	if prefix, err := netip.ParsePrefix(string(text)); err == nil && k == kind.Inet && prefix.IsSingleIP() {
+		return prefix.Addr().String(), nil
+	}
+	return v.fromText(k, text)
 }

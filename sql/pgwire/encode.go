@@ -2,7 +2,6 @@ package pgwire
 
 import (
 	"encoding/hex"
-	"net/netip"
 	"strconv"
 	"strings"
 
@@ -93,31 +92,4 @@ func byteaBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
 		return append(dst, value...), nil
 	}
 	return dst, wrongType(value, kind.Bytea)
-}
-
-// inetBinary writes the address family, the network bits, the cidr flag 0, and the address.
-func inetBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
-	text, _ := value.(string)
-	prefix, err := parsePrefix(text)
-	if err != nil {
-		return dst, errorf(stateData, "", "text %.40q is not a valid %s", text, kind.Inet)
-	}
-	family := byte(2)
-	if prefix.Addr().Is6() {
-		family = 3
-	}
-	address := prefix.Addr().AsSlice()
-	return append(append(dst, family, byte(prefix.Bits()), 0, byte(len(address))), address...), nil
-}
-
-// parsePrefix parses an address with or without a network length.
-func parsePrefix(text string) (netip.Prefix, error) {
-	if strings.Contains(text, "/") {
-		return netip.ParsePrefix(text)
-	}
-	address, err := netip.ParseAddr(text)
-	if err != nil {
-		return netip.Prefix{}, err
-	}
-	return netip.PrefixFrom(address.WithZone(""), address.BitLen()), nil
 }

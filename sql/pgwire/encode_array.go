@@ -106,40 +106,6 @@ func appendQuoted(dst, plain []byte, special, escape string) []byte {
 	return append(dst, '"')
 }
 
-// arrayBinary encodes an array of one dimension: the header and the elements.
-func arrayBinary(elem kind.Kind, from uint32) encoder {
-	return func(dst []byte, value any, v *formatSettings) ([]byte, error) {
-		list, err := arrayElements(value, elem.Array())
-		if err != nil {
-			return dst, err
-		}
-		nulls, dimensions := uint32(0), uint32(min(len(list), 1))
-		for _, raw := range list {
-			switch {
-			case jsonValue(raw) == nil:
-				nulls = 1
-			case raw[0] == '[' && elem != kind.JSON && elem != kind.PlainJSON:
-				return dst, errorf(stateNotSupported, "request the column in text format", "arrays of more than one dimension are not supported in binary format")
-			}
-		}
-		for _, n := range []uint32{dimensions, nulls, oidOf(elem)} {
-			dst = binary.BigEndian.AppendUint32(dst, n)
-		}
-		if dimensions == 0 {
-			return dst, nil
-		}
-		dst = binary.BigEndian.AppendUint32(dst, uint32(len(list)))
-		dst = binary.BigEndian.AppendUint32(dst, from)
-		encode := coderOf(elem).binary
-		for _, raw := range list {
-			if dst, err = v.sized(dst, elementOf(raw, elem), encode); err != nil {
-				return dst, err
-			}
-		}
-		return dst, nil
-	}
-}
-
 // vectorText writes numbers separated by blanks.
 func vectorText(dst []byte, value any, v *formatSettings) ([]byte, error) {
 	list, err := arrayElements(value, kind.Int2s)

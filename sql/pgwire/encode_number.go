@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/rotajobs/rota/sql/kind"
 	"github.com/rotajobs/rota/sql/system"
 )
@@ -144,16 +143,4 @@ func numericText(dst []byte, value any, v *formatSettings) ([]byte, error) {
 		return append(dst, value...), nil
 	}
 	return dst, wrongType(value, kind.Numeric)
-}
-
-func numericBinary(dst []byte, value any, v *formatSettings) ([]byte, error) {
-	text, err := numericText(nil, value, v)
-	if err != nil {
-		return dst, err
-	}
-	var n pgtype.Numeric
-	if err := n.Scan(string(text)); err != nil {
-		return dst, errorf(stateData, "", "text %.40q is not a valid %s", text, kind.Numeric)
-	}
-	return pgtype.NumericCodec{}.PlanEncode(nil, pgtype.NumericOID, pgtype.BinaryFormatCode, n).Encode(n, dst)
 }

@@ -95,42 +95,19 @@ func timeText(dst []byte, value any, _ *formatSettings) ([]byte, error) {
 	})
 }
 
-func stampBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
-	return microsBinary(dst, value, kind.Timestamp)
-}
-
-func localBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
-	return microsBinary(dst, value, kind.Local)
-}
-
-func microsBinary(dst []byte, value any, k kind.Kind) ([]byte, error) {
-	t, infinite, err := moment(value, k, stampLayouts)
-	n := t.UnixMicro() - epoch.UnixMicro()
-	switch infinite {
-	case 1:
-		n = math.MaxInt64
-	case -1:
-		n = math.MinInt64
+// microsBinary writes the microseconds since epoch.
+func microsBinary(k kind.Kind) encoder {
+	return func(dst []byte, value any, _ *formatSettings) ([]byte, error) {
+		t, infinite, err := moment(value, k, stampLayouts)
+		n := t.UnixMicro() - epoch.UnixMicro()
+		switch infinite {
+		case 1:
+			n = math.MaxInt64
+		case -1:
+			n = math.MinInt64
+		}
+		return binary.BigEndian.AppendUint64(dst, uint64(n)), err
 	}
-	return binary.BigEndian.AppendUint64(dst, uint64(n)), err
-}
-
-func dateBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
-	t, infinite, err := moment(value, kind.Date, append(dateLayouts, stampLayouts...))
-	n := (t.Truncate(24*time.Hour).Unix() - epoch.Unix()) / 86400
-	switch infinite {
-	case 1:
-		n = math.MaxInt32
-	case -1:
-		n = math.MinInt32
-	}
-	return binary.BigEndian.AppendUint32(dst, uint32(int32(n))), err
-}
-
-func timeBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
-	t, _, err := moment(value, kind.Time, timeLayouts)
-	n := t.Sub(t.Truncate(24 * time.Hour)).Microseconds()
-	return binary.BigEndian.AppendUint64(dst, uint64(n)), err
 }
 
 // span is an interval. Months and days have no fixed length, so the parts stay separate.
@@ -148,13 +125,6 @@ func spanOf(value any) (s span, err error) {
 		return s, errorf(stateData, "", "text %.40q is not a valid %s", text, kind.Interval)
 	}
 	return s, nil
-}
-
-func intervalBinary(dst []byte, value any, _ *formatSettings) ([]byte, error) {
-	s, err := spanOf(value)
-	dst = binary.BigEndian.AppendUint64(dst, uint64(s.micros))
-	dst = binary.BigEndian.AppendUint32(dst, uint32(int32(s.days)))
-	return binary.BigEndian.AppendUint32(dst, uint32(int32(s.months))), err
 }
 
 func intervalText(dst []byte, value any, _ *formatSettings) ([]byte, error) {

@@ -41,6 +41,17 @@ func errorf(state, hint, format string, args ...any) *session.Error {
 	return &session.Error{State: state, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
+// prefixed puts a prefix before the message of an error.
+func prefixed(err error, prefix string) error {
+	named := *errorf(stateData, "", "%s", err)
+	var consoleErr *session.Error
+	if errors.As(err, &consoleErr) {
+		named = *consoleErr
+	}
+	named.Message = prefix + named.Message
+	return &named
+}
+
 // fatal is an error that ends the connection.
 type fatal struct{ err *session.Error }
 

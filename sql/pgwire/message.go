@@ -136,8 +136,8 @@ func (c *conn) sendAnswer(a *session.Answer) error {
 // afterStatement drops the prepared statements that the statement deallocated, updates the time
 // zone and sends notices.
 func (c *conn) afterStatement(a *session.Answer) {
-	if name, some := deallocated(a); some {
-		c.prepared.deallocate(name)
+	if a.Deallocate != nil {
+		c.prepared.deallocate(*a.Deallocate)
 	}
 	c.updateTimeZone()
 	if level, _ := c.session.Setting("client_min_messages"); level == "warning" || level == "error" {
@@ -146,15 +146,6 @@ func (c *conn) afterStatement(a *session.Answer) {
 	for _, text := range a.Notices {
 		c.out.send(&pgproto3.NoticeResponse{Severity: "NOTICE", SeverityUnlocalized: "NOTICE", Code: "00000", Message: cutAtNUL(text)})
 	}
-}
-
-// deallocated returns the prepared statement that the statement deallocated; an empty name
-// means all.
-func deallocated(a *session.Answer) (name string, some bool) {
-	if a.Deallocate == nil {
-		return "", false
-	}
-	return *a.Deallocate, true
 }
 
 // checkUTF8 rejects texts that are not valid UTF-8.
