@@ -144,7 +144,7 @@ func (t *tx) updateSameFields(fields rules.JobField, jobs []*rota.Job) {
 		}
 		params = append(params, columns[i].param())
 	})
-	t.write(statement{sql: t.store.sqlCache.update(set), params: params, eachRow: func(r row) error {
+	t.write(statement{sql: updateSQL(set), params: params, eachRow: func(r row) error {
 		t.writer.xid = r.xid(1)
 		return nil
 	}})

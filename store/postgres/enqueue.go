@@ -139,7 +139,7 @@ func (t *tx) insertStatement(jobs []*rota.Job, claimID rota.ID) statement {
 		}
 		params = append(params, c.param())
 	}
-	a := statement{sql: t.store.sqlCache.insert(used), params: params}
+	a := statement{sql: insertSQL(used), params: params}
 	if used&startedFields != 0 {
 		a.params = append(a.params, idParam(claimID), idParam(firstStarted(jobs)))
 		a.eachRow = func(r row) error {
@@ -282,7 +282,7 @@ func (t *tx) copyJobs(used fieldsUsed, jobs []*rota.Job) error {
 		return err
 	}
 	t.locks.holdsRows = true
-	_, err := t.conn.CopyFrom(t.ctx, newCopyRows(used, jobs), t.dialect.qualify(t.store.sqlCache.copy(used)))
+	_, err := t.conn.CopyFrom(t.ctx, newCopyRows(used, jobs), t.dialect.qualify(copySQL(used)))
 	return err
 }
 

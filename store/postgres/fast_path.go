@@ -26,7 +26,6 @@ const (
 	SharedColumns                          // send a value that all updated jobs share once
 	VerifiedRows                           // check a row under a lock only once
 	JoinedLimitsCheck                      // check limits, reservation and types in one statement
-	SQLCache                               // keep generated statements
 	JoinedNotify                           // send NOTIFY in the round trip of the COMMIT
 )
 
@@ -35,7 +34,7 @@ const EveryFastPath = JoinedNotify<<1 - 1
 
 var fastPathNames = []string{
 	"idle-path", "unsent-claim", "row-cache", "dispatched-cache", "webhook-cache", "single-type", "lookahead",
-	"unread-new-jobs", "copy", "used-columns", "shared-columns", "verified-rows", "joined-limits-check", "sql-cache", "joined-notify",
+	"unread-new-jobs", "copy", "used-columns", "shared-columns", "verified-rows", "joined-limits-check", "joined-notify",
 }
 
 // FastPaths returns the fast paths one by one.

@@ -163,3 +163,5 @@ func readRows(pipe *pgconn.Pipeline, each func(row) error, callbackErr *error) e
 }
 
 var errPipeline = errors.New("PostgreSQL sent an answer that does not belong to the statement")
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -68,7 +68,6 @@ type Store struct {
 	claimDemand   atomic.Int64 // jobs requested by the claims in flight
 	lookahead     lookahead
 	singleType    singleType
-	sqlCache      sqlCache
 	views         views
 
 	onDecided func([]rota.Command) // for tests: called when a command is decided and not yet locked
