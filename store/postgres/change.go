@@ -40,13 +40,6 @@ var jobFields = []struct {
 	{rules.RunResult, []string{"result"}, []uint32{oidTexts}, func(c []*column, j *rota.Job) { c[0].text(string(j.Run.Result)) }},
 }
 
-// sharedColumns are the columns in which the jobs of one update mostly have the same value, because
-// one command has changed them at one time.
-var sharedColumns = map[string]bool{
-	"status": true, "hold": true, "queued_at": true, "started_at": true, "finished_at": true, "sequel": true,
-	"runner": true, "life": true, "heartbeat_at": true, "stale_after": true, "outcome": true, "ended_at": true,
-}
-
 // putRun writes the columns of a new run. updateSQL keeps the run id of a job that already has one.
 func putRun(c []*column, j *rota.Job) {
 	c[0].id(j.Run.ID)
@@ -135,63 +128,33 @@ func (t *tx) updateSameFields(fields rules.JobField, jobs []*rota.Job) {
 	if fields&rules.JobRun != 0 {
 		params = append(params, idParam(t.writer.claimID), idParam(jobs[0].ID))
 	}
-	set := updateSet{fields, t.store.uses(SharedColumns)}
-	set.each(func(name string, i int) { set.shared = set.shared && !(sharedColumns[name] && columns[i].varies()) })
-	set.each(func(name string, i int) {
-		if set.shared && sharedColumns[name] {
-			params = append(params, columns[i].first())
-			return
-		}
-		params = append(params, columns[i].param())
-	})
-	t.write(statement{sql: updateSQL(set), params: params, eachRow: func(r row) error {
+	t.write(statement{sql: updateSQL(fields), params: append(params, paramsOf(columns)...), eachRow: func(r row) error {
 		t.writer.xid = r.xid(1)
 		return nil
 	}})
 }
 
-// updateSet identifies an update statement: the changed fields, and whether all jobs have the same
-// values in the shared columns.
-type updateSet struct {
-	fields rules.JobField
-	shared bool
-}
-
-// each calls do for every column of the set.
-func (s updateSet) each(do func(name string, i int)) {
-	n := 0
+// updateSQL returns the statement that updates fields. Version 0 stands for a job that this
+// transaction has inserted. The statement returns the new version of the rows. The first job of a
+// claim stores the claim's id.
+func updateSQL(fields rules.JobField) string {
+	names, places, set, first := []string{"id", "version_seen"}, []string{"$2", "$3"}, []string(nil), 4
+	if fields&rules.JobRun != 0 {
+		set, first = append(set, "claim_id = CASE j.id WHEN $5 THEN $4 END"), 6
+	}
 	for i := range jobFields {
-		if s.fields&jobFields[i].field == 0 {
+		if fields&jobFields[i].field == 0 {
 			continue
 		}
 		for _, name := range jobFields[i].columns {
-			do(name, n)
-			n++
+			value := "v." + name
+			if name == "run_id" {
+				value = "coalesce(j.run_id, v.run_id)"
+			}
+			places = append(places, "$"+itoa(first+len(names)-2))
+			names, set = append(names, name), append(set, name+" = "+value)
 		}
 	}
-}
-
-// updateSQL returns the statement that updates fields. Version 0 stands for a job that this
-// transaction has inserted. The statement returns the new version of the rows. A value that all
-// jobs share is sent once. The first job of a claim stores the claim's id.
-func updateSQL(s updateSet) string {
-	names, places, set, first := []string{"id", "version_seen"}, []string{"$2", "$3"}, []string(nil), 4
-	if s.fields&rules.JobRun != 0 {
-		set, first = append(set, "claim_id = CASE j.id WHEN $5 THEN $4 END"), 6
-	}
-	s.each(func(name string, i int) {
-		place := "$" + itoa(i+first)
-		if s.shared && sharedColumns[name] {
-			set = append(set, name+" = "+place)
-			return
-		}
-		names, places = append(names, name), append(places, place)
-		value := "v." + name
-		if name == "run_id" {
-			value = "coalesce(j.run_id, v.run_id)"
-		}
-		set = append(set, name+" = "+value)
-	})
 	return `
 WITH changed AS (
   UPDATE rota_jobs j

@@ -23,7 +23,6 @@ const (
 	UnreadNewJobs                          // insert new jobs without a search for them
 	Copy                                   // insert many jobs with COPY
 	UsedColumns                            // leave out columns that no new job uses
-	SharedColumns                          // send a value that all updated jobs share once
 	VerifiedRows                           // check a row under a lock only once
 	JoinedLimitsCheck                      // check limits, reservation and types in one statement
 	JoinedNotify                           // send NOTIFY in the round trip of the COMMIT
@@ -34,7 +33,7 @@ const EveryFastPath = JoinedNotify<<1 - 1
 
 var fastPathNames = []string{
 	"idle-path", "unsent-claim", "row-cache", "dispatched-cache", "webhook-cache", "single-type", "lookahead",
-	"unread-new-jobs", "copy", "used-columns", "shared-columns", "verified-rows", "joined-limits-check", "joined-notify",
+	"unread-new-jobs", "copy", "used-columns", "verified-rows", "joined-limits-check", "joined-notify",
 }
 
 // FastPaths returns the fast paths one by one.

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"math"
@@ -185,30 +184,6 @@ func (c *column) float(f float64) {
 func (c *column) xid(x uint32) {
 	c.length(4)
 	c.data = binary.BigEndian.AppendUint32(c.data, x)
-}
-
-// varies reports whether the elements differ.
-func (c *column) varies() bool {
-	all := c.data[arrayHeader:]
-	size := len(all) / max(1, c.count)
-	return size*c.count != len(all) || !bytes.Equal(all[size:], all[:len(all)-size])
-}
-
-// first returns the first element as a parameter of its own.
-func (c *column) first() param {
-	p := param{oid: elements[c.oid]}
-	if at := arrayHeader + 4; !bytes.Equal(c.data[arrayHeader:at], nullLength) {
-		p.data = c.data[at:c.elementEnd(arrayHeader)]
-	}
-	return p
-}
-
-var nullLength = []byte{0xff, 0xff, 0xff, 0xff} // length field of a NULL
-
-// elementEnd returns the offset after the element that begins at an offset.
-func (c *column) elementEnd(at int) int {
-	n := int32(binary.BigEndian.Uint32(c.data[at:]))
-	return at + 4 + int(max(n, 0))
 }
 
 // param returns the array.
