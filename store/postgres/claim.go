@@ -98,6 +98,7 @@ type claimState struct {
 	repeated           bool  // the claim has taken jobs before
 	exceedsAnswerBytes bool  // its jobs do not fit into an answer
 	readFurther        bool  // other transactions hold all jobs that were read
+	lookahead          int   // how many jobs it reads at least
 	mergesTypes        bool  // the single type had no job: merge the type queues
 }
 
@@ -117,8 +118,8 @@ func (t *tx) loadClaim(n rules.Orders, u *rules.UnitOfWork) []statement {
 
 // loadHeads reads the candidates of a claim, and locks them unless the claim is certain to be
 // decided again: other claims would skip jobs that are locked and not taken in the end. If other
-// transactions hold too many of the jobs, there may be more behind them. The claim then reports
-// More, and the next one reads further.
+// transactions hold some of the jobs, there may be more behind them, and the claim reports More. If
+// they hold all, the claim reads further.
 func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 	var heads []*rota.Job
 	depth, scanned := t.scanDepth(h.Limit), 0
@@ -154,16 +155,10 @@ func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 		}
 		t.store.singleType.observe(heads, h)
 		fitsAnswer := 2*paramsBytes(heads) < h.Bytes // otherwise the answer is full
-		if short := len(heads) < limit && scanned >= depth && fitsAnswer; !t.store.uses(Lookahead) {
-			if short {
-				u.PutMoreHeads()
-			}
-			return
-		}
-		switch retry := t.store.lookahead.observe(len(heads) < limit && scanned >= depth && fitsAnswer); {
-		case retry && len(heads) == 0:
-			t.claim.readFurther = true
-		case retry:
+		switch short := len(heads) < limit && scanned >= depth && fitsAnswer; {
+		case short && len(heads) == 0 && depth < lookaheadMax:
+			t.claim.readFurther, t.claim.lookahead = true, max(lookaheadMin, 2*depth)
+		case short:
 			u.PutMoreHeads()
 		}
 	}}
@@ -187,17 +182,20 @@ func (t *tx) loadMoreHeads(n rules.Orders, u *rules.UnitOfWork) error {
 	}
 }
 
+// First and largest number of jobs that a claim reads after it has found none.
+const (
+	lookaheadMin = 64
+	lookaheadMax = 1 << 16
+)
+
 // scanDepth returns how many jobs of a type queue a claim reads: enough to pass the jobs that the
-// other claims of this process and of other processes take at the same time.
+// other claims of this process take at the same time, and after it has found none twice as many.
 func (t *tx) scanDepth(limit int) int {
-	if !t.store.uses(Lookahead) {
-		return limit
-	}
 	if t.claim.demand == 0 {
 		t.claim.demand = int64(limit)
 		t.store.claimDemand.Add(t.claim.demand)
 	}
-	return max(limit, int(t.store.claimDemand.Load())) + t.store.lookahead.size()
+	return max(limit, int(t.store.claimDemand.Load()), t.claim.lookahead)
 }
 
 // locksHeads reports whether a claim locks the candidates that it reads. It does so once it holds

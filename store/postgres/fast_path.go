@@ -19,7 +19,6 @@ const (
 	DispatchedCache                        // keep dispatched jobs until they are finished
 	WebhookCache                           // keep the webhooks in force between transactions
 	SingleType                             // claim from one type queue without a merge
-	Lookahead                              // read further if other claims hold the heads
 	UnreadNewJobs                          // insert new jobs without a search for them
 	Copy                                   // insert many jobs with COPY
 	UsedColumns                            // leave out columns that no new job uses
@@ -32,7 +31,7 @@ const (
 const EveryFastPath = JoinedNotify<<1 - 1
 
 var fastPathNames = []string{
-	"idle-path", "unsent-claim", "row-cache", "dispatched-cache", "webhook-cache", "single-type", "lookahead",
+	"idle-path", "unsent-claim", "row-cache", "dispatched-cache", "webhook-cache", "single-type",
 	"unread-new-jobs", "copy", "used-columns", "verified-rows", "joined-limits-check", "joined-notify",
 }
 

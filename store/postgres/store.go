@@ -66,7 +66,6 @@ type Store struct {
 	idlePath      idlePath
 	dispatched    dispatchedCache
 	claimDemand   atomic.Int64 // jobs requested by the claims in flight
-	lookahead     lookahead
 	singleType    singleType
 	views         views
 
