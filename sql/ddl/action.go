@@ -58,18 +58,10 @@ func (p *parser) procedure() string {
 	}
 }
 
-func (a *Action) print() string {
+func (a Action) print() string {
 	switch a.Kind {
 	case Call:
-		parts := strings.Split(a.Procedure, ".")
-		for i, part := range parts {
-			parts[i] = printName(part)
-		}
-		args := make([]string, len(a.Args))
-		for i, v := range a.Args {
-			args[i] = v.print()
-		}
-		return "CALL " + strings.Join(parts, ".") + "(" + strings.Join(args, ", ") + ")"
+		return "CALL " + join(strings.Split(a.Procedure, "."), ".", printName) + "(" + join(a.Args, ", ", Value.print) + ")"
 	case Exec:
 		return "EXEC " + quoteString(a.Text)
 	default:

@@ -40,21 +40,7 @@ func (p *parser) grantedRights(s *Security) {
 		s.All = true
 		return
 	}
-	for {
-		at := p.tok
-		privilege := p.privilege()
-		if p.err != nil {
-			return
-		}
-		if slices.Contains(s.Privileges, privilege) {
-			p.failAt(at, badValue, privilege+" is named twice", "remove one of them")
-			return
-		}
-		s.Privileges = append(s.Privileges, privilege)
-		if !p.comma() {
-			return
-		}
-	}
+	s.Privileges = p.distinct(p.privilege, func(privilege string) string { return privilege }, p.comma)
 }
 
 var privilegeWords = []string{"CREATE", "ALTER", "DROP", "EXECUTE", "VIEW", "ADMIN", "ALL"}
@@ -95,22 +81,16 @@ func (p *parser) privilege() string {
 	return ""
 }
 
-func (s *Security) printGrant(b *strings.Builder) {
+func (s *Security) printGrant() string {
+	rights, side := strings.Join(s.Privileges, ", "), " TO "
 	switch {
 	case s.All:
-		b.WriteString("ALL PRIVILEGES")
+		rights = "ALL PRIVILEGES"
 	case s.Role != "":
-		b.WriteString(printName(s.Role))
-	default:
-		b.WriteString(strings.Join(s.Privileges, ", "))
+		rights = printName(s.Role)
 	}
-	if s.Job != "" {
-		b.WriteString(" ON JOB " + printName(s.Job))
+	if s.Kind == Revoke {
+		side = " FROM "
 	}
-	if s.Kind == Grant {
-		b.WriteString(" TO ")
-	} else {
-		b.WriteString(" FROM ")
-	}
-	b.WriteString(printNames(s.To))
+	return s.Tag() + " " + rights + given(s.Job != "", " ON JOB "+printName(s.Job)) + side + join(s.To, ", ", printName)
 }

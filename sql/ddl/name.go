@@ -41,20 +41,25 @@ func (p *parser) checkName(what, name string) bool {
 
 // names parses a list of distinct names. More reports whether the list continues after a name.
 func (p *parser) names(what string, more func() bool) []string {
+	return p.distinct(func() string { return p.name(what) }, func(name string) string { return excerpt(printName(name)) }, more)
+}
+
+// distinct parses a list of distinct entries. Show describes an entry in an error.
+func (p *parser) distinct(read func() string, show func(string) string, more func() bool) []string {
 	var list []string
 	seen := map[string]bool{}
 	for {
 		at := p.tok
-		name := p.name(what)
+		entry := read()
 		if p.err != nil {
 			return nil
 		}
-		if seen[name] {
-			p.failAt(at, badValue, excerpt(printName(name))+" is named twice", "remove one of them")
+		if seen[entry] {
+			p.failAt(at, badValue, show(entry)+" is named twice", "remove one of them")
 			return nil
 		}
-		seen[name] = true
-		list = append(list, name)
+		seen[entry] = true
+		list = append(list, entry)
 		if !more() || !p.checkLength(len(list)) {
 			return list
 		}
@@ -84,14 +89,6 @@ func printName(name string) string {
 		return name
 	}
 	return quoteName(name)
-}
-
-func printNames(names []string) string {
-	printed := make([]string, len(names))
-	for i, n := range names {
-		printed[i] = printName(n)
-	}
-	return strings.Join(printed, ", ")
 }
 
 // needsNoQuotes reports whether a name needs no quotes. Letters beyond ASCII get some:

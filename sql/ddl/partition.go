@@ -23,24 +23,7 @@ const shardID = "the UUID of a shard"
 
 func (p *parser) shardSet() []string {
 	p.expectSymbol("(")
-	var shards []string
-	seen := map[string]bool{}
-	for {
-		at := p.tok
-		shard := p.uuid(shardID)
-		if p.err != nil {
-			return nil
-		}
-		if seen[shard] {
-			p.failAt(at, badValue, "the shard "+shard+" is named twice", "remove one of them")
-			return nil
-		}
-		seen[shard] = true
-		shards = append(shards, shard)
-		if !p.comma() || !p.checkLength(len(shards)) {
-			break
-		}
-	}
+	shards := p.distinct(func() string { return p.uuid(shardID) }, func(shard string) string { return "the shard " + shard }, p.comma)
 	if !p.acceptSymbol(")") {
 		p.unexpected("a comma or )")
 	}
@@ -98,18 +81,12 @@ func (p *parser) closing(start int) int {
 	return 0
 }
 
-func (t *Partition) print() string {
+func (t Partition) print() string {
 	switch t.Strategy {
-	case SingleShard, ShardSet:
-		quoted := make([]string, len(t.Shards))
-		for i, s := range t.Shards {
-			quoted[i] = quoteString(s)
-		}
-		list := strings.Join(quoted, ", ")
-		if t.Strategy == ShardSet {
-			list = "(" + list + ")"
-		}
-		return t.Strategy + " " + list
+	case SingleShard:
+		return t.Strategy + " " + quoteString(t.Shards[0])
+	case ShardSet:
+		return t.Strategy + " (" + join(t.Shards, ", ", quoteString) + ")"
 	case Dynamic:
 		return t.Strategy + " " + quoteString(t.Expression)
 	default:

@@ -1,78 +1,52 @@
 package ddl
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // Print writes a statement in its canonical form: keywords in upper case, one
 // clause a line, clauses in the order of the manual. Parse returns an equal
 // statement, except for passwords and values of secrets, which Print writes as ***.
-func Print(s Statement) string {
-	switch s := s.(type) {
-	case *CreateJob:
-		return s.print()
-	case *AlterJob:
-		return s.print()
-	case *DropJob:
-		return s.print()
-	case *ExecuteJob:
-		return "EXECUTE JOB " + printName(s.Name)
-	case *CancelRun:
-		return "CANCEL JOB RUN " + quoteString(s.ID)
-	case *ExplainRun:
-		return "EXPLAIN JOB RUN " + quoteString(s.ID)
-	case *ShowJobs:
-		return "SHOW JOBS"
-	case *ShowCreateJob:
-		return "SHOW CREATE JOB " + printName(s.Name)
-	case *Show:
-		return "SHOW " + s.Name
-	case *Begin:
-		return s.print()
-	case *Commit, *Rollback, *Discard:
-		return s.Tag()
-	case *Set:
-		return s.print()
-	case *SetMode:
-		return s.print()
-	case *Reset:
-		return s.print()
-	case *Deallocate:
-		return s.print()
-	case *NoOp:
-		return s.What
-	case *Savepoint:
-		return "SAVEPOINT " + printName(s.Name)
-	case *Release:
-		return "RELEASE SAVEPOINT " + printName(s.Name)
-	case *RollbackTo:
-		return "ROLLBACK TO SAVEPOINT " + printName(s.Name)
-	case *Select:
-		return s.Text
-	case *ExplainQuery:
-		return s.Text
-	case *Security:
-		return s.print()
-	default:
-		panic(fmt.Sprintf("ddl: %T is not a statement of this package", s))
+func Print(s Statement) string { return s.print() }
+
+func (s *ExecuteJob) print() string    { return "EXECUTE JOB " + printName(s.Name) }
+func (s *CancelRun) print() string     { return "CANCEL JOB RUN " + quoteString(s.ID) }
+func (s *ExplainRun) print() string    { return "EXPLAIN JOB RUN " + quoteString(s.ID) }
+func (s *ShowJobs) print() string      { return "SHOW JOBS" }
+func (s *ShowCreateJob) print() string { return "SHOW CREATE JOB " + printName(s.Name) }
+func (s *Show) print() string          { return "SHOW " + s.Name }
+func (s *Commit) print() string        { return s.Tag() }
+func (s *Rollback) print() string      { return s.Tag() }
+func (s *Discard) print() string       { return s.Tag() }
+func (s *NoOp) print() string          { return s.What }
+func (s *Savepoint) print() string     { return "SAVEPOINT " + printName(s.Name) }
+func (s *Release) print() string       { return "RELEASE SAVEPOINT " + printName(s.Name) }
+func (s *RollbackTo) print() string    { return "ROLLBACK TO SAVEPOINT " + printName(s.Name) }
+func (s *Select) print() string        { return s.Text }
+func (s *ExplainQuery) print() string  { return s.Text }
+
+// given returns the text of an optional part of a statement.
+func given(is bool, text string) string {
+	if is {
+		return text
 	}
+	return ""
+}
+
+// join prints the entries of a list.
+func join[T any](list []T, separator string, print func(T) string) string {
+	printed := make([]string, len(list))
+	for i, entry := range list {
+		printed[i] = print(entry)
+	}
+	return strings.Join(printed, separator)
 }
 
 func (s *CreateJob) print() string {
-	head := s.Tag() + " "
-	if s.IfNotExists {
-		head += "IF NOT EXISTS "
-	}
-	return strings.Join(append([]string{head + printName(s.Name)}, s.Job.print(false)...), "\n  ")
+	head := s.Tag() + " " + given(s.IfNotExists, "IF NOT EXISTS ") + printName(s.Name)
+	return strings.Join(append([]string{head}, s.Job.print(false)...), "\n  ")
 }
 
 func (s *AlterJob) print() string {
-	head := s.Tag() + " "
-	if s.IfExists {
-		head += "IF EXISTS "
-	}
-	text := []string{head + printName(s.Name)}
+	text := []string{s.Tag() + " " + given(s.IfExists, "IF EXISTS ") + printName(s.Name)}
 	for _, line := range s.Set.print(true) {
 		text = append(text, "SET "+line)
 	}
@@ -90,29 +64,15 @@ func (c SecretChange) print() string {
 }
 
 func (s *DropJob) print() string {
-	text := "DROP JOB "
-	if s.IfExists {
-		text += "IF EXISTS "
-	}
-	text += printName(s.Name)
-	if s.KeepHistory {
-		text += " KEEP HISTORY"
-	}
-	return text
+	return "DROP JOB " + given(s.IfExists, "IF EXISTS ") + printName(s.Name) + given(s.KeepHistory, " KEEP HISTORY")
 }
 
 func (s *Begin) print() string { return "BEGIN" + s.Mode.print() }
 
-func (m *Mode) print() (text string) {
-	if m.Level != "" {
-		text = " ISOLATION LEVEL " + m.Level
-	}
-	switch {
-	case m.ReadOnly == nil:
-	case *m.ReadOnly:
-		text += " READ ONLY"
-	default:
-		text += " READ WRITE"
+func (m *Mode) print() string {
+	text := given(m.Level != "", " ISOLATION LEVEL "+m.Level)
+	if m.ReadOnly != nil {
+		text += map[bool]string{true: " READ ONLY", false: " READ WRITE"}[*m.ReadOnly]
 	}
 	return text
 }

@@ -1,89 +1,49 @@
 package ddl
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
-	"time"
 )
 
-// lines gathers clauses as they are printed, those that were said.
+// lines are the printed clauses of a statement.
 type lines []string
 
 func (l *lines) add(text string) { *l = append(*l, text) }
 
-func (l *lines) word(clause string, value *string) {
+// addValue prints a clause that was given.
+func addValue[T any](l *lines, clause string, value *T, print func(T) string) {
 	if value != nil {
-		l.add(clause + strings.ToUpper(*value))
-	}
-}
-
-func (l *lines) text(clause string, value *string) {
-	if value != nil {
-		l.add(clause + quoteString(*value))
-	}
-}
-
-func (l *lines) name(clause string, value *string) {
-	if value != nil {
-		l.add(clause + printName(*value))
-	}
-}
-
-func (l *lines) number(clause string, value *int) {
-	if value != nil {
-		l.add(clause + strconv.Itoa(*value))
-	}
-}
-
-func (l *lines) interval(clause string, value *time.Duration) {
-	if value != nil {
-		l.add(clause + printInterval(*value))
+		l.add(clause + print(*value))
 	}
 }
 
 // print writes one line for each clause. AS comes last, since it is the longest.
 func (c *Clauses) print(altering bool) []string {
 	var l lines
-	l.word("CLASS = ", c.Class)
-	if c.Partition != nil {
-		l.add("PARTITION BY " + c.Partition.print())
-	}
-	if c.Schedule != nil {
-		l.add("SCHEDULE = " + c.Schedule.print())
-	}
-	l.text("TIME ZONE ", c.TimeZone)
-	l.word("CATCH_UP = ", c.CatchUp)
-	l.word("OVERLAP = ", c.Overlap)
+	addValue(&l, "CLASS = ", c.Class, strings.ToUpper)
+	addValue(&l, "PARTITION BY ", c.Partition, Partition.print)
+	addValue(&l, "SCHEDULE = ", c.Schedule, Schedule.print)
+	addValue(&l, "TIME ZONE ", c.TimeZone, quoteString)
+	addValue(&l, "CATCH_UP = ", c.CatchUp, strings.ToUpper)
+	addValue(&l, "OVERLAP = ", c.Overlap, strings.ToUpper)
 	if c.DependsGiven {
 		l.add("DEPENDS ON " + namesOrNone(c.DependsOn))
 	}
-	l.number("MAX_RETRIES = ", c.MaxRetries)
-	l.interval("RETRY_BACKOFF = ", c.RetryBackoff)
-	l.interval("TIMEOUT = ", c.Timeout)
-	l.word("ON COMPLETION ", c.OnCompletion)
-	if c.RunAs != nil && *c.RunAs == "" {
-		l.add("RUN AS NONE")
-	} else {
-		l.name("RUN AS ", c.RunAs)
-	}
-	l.text("DESCRIPTION = ", c.Description)
-	l.number("PRIORITY = ", c.Priority)
-	l.name("ON TARGET ", c.Target)
-	l.text("WITH PARAMS ", c.Params)
-	if altering {
-		l.word("STATE = ", c.State)
-	} else {
-		l.word("", c.State)
-	}
-	if c.Action != nil {
-		l.add("AS " + c.Action.print())
-	}
+	addValue(&l, "MAX_RETRIES = ", c.MaxRetries, strconv.Itoa)
+	addValue(&l, "RETRY_BACKOFF = ", c.RetryBackoff, printInterval)
+	addValue(&l, "TIMEOUT = ", c.Timeout, printInterval)
+	addValue(&l, "ON COMPLETION ", c.OnCompletion, strings.ToUpper)
+	addValue(&l, "RUN AS ", c.RunAs, nameOrNone)
+	addValue(&l, "DESCRIPTION = ", c.Description, quoteString)
+	addValue(&l, "PRIORITY = ", c.Priority, strconv.Itoa)
+	addValue(&l, "ON TARGET ", c.Target, printName)
+	addValue(&l, "WITH PARAMS ", c.Params, quoteString)
+	addValue(&l, given(altering, "STATE = "), c.State, strings.ToUpper)
+	addValue(&l, "AS ", c.Action, Action.print)
 	return l
 }
 
-func namesOrNone(names []string) string {
-	if len(names) == 0 {
-		return "NONE"
-	}
-	return printNames(names)
-}
+func nameOrNone(name string) string { return cmp.Or(given(name != "", printName(name)), "NONE") }
+
+func namesOrNone(names []string) string { return cmp.Or(join(names, ", ", printName), "NONE") }

@@ -50,21 +50,13 @@ func (s *Schedule) usesZone() bool {
 	return false
 }
 
-func (s *Schedule) print() string {
-	text := ""
+func (s Schedule) print() string {
+	text := "CRON " + quoteString(s.Cron)
 	switch s.Kind {
 	case At:
 		return "AT " + quoteString(s.At)
 	case Every:
 		text = "EVERY " + printInterval(s.Every)
-	default:
-		text = "CRON " + quoteString(s.Cron)
 	}
-	if s.Starts != "" {
-		text += " STARTS " + quoteString(s.Starts)
-	}
-	if s.Ends != "" {
-		text += " ENDS " + quoteString(s.Ends)
-	}
-	return text
+	return text + given(s.Starts != "", " STARTS "+quoteString(s.Starts)) + given(s.Ends != "", " ENDS "+quoteString(s.Ends))
 }

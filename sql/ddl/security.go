@@ -1,7 +1,5 @@
 package ddl
 
-import "strings"
-
 // SecurityKind is the kind of a statement about users, roles and privileges.
 type SecurityKind int
 
@@ -84,21 +82,9 @@ func (p *parser) password() *string {
 const masked = "'***'"
 
 func (s *Security) print() string {
-	var b strings.Builder
-	b.WriteString(s.Tag() + " ")
 	if s.Kind == Grant || s.Kind == Revoke {
-		s.printGrant(&b)
-		return b.String()
+		return s.printGrant()
 	}
-	if s.IfExists {
-		b.WriteString("IF EXISTS ")
-	}
-	b.WriteString(printName(s.Name))
-	if s.Password != nil {
-		b.WriteString(" PASSWORD " + masked)
-	}
-	if s.Rename != "" {
-		b.WriteString(" RENAME TO " + printName(s.Rename))
-	}
-	return b.String()
+	return s.Tag() + " " + given(s.IfExists, "IF EXISTS ") + printName(s.Name) +
+		given(s.Password != nil, " PASSWORD "+masked) + given(s.Rename != "", " RENAME TO "+printName(s.Rename))
 }

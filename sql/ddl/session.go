@@ -40,16 +40,6 @@ type Release struct{ Name string }
 // RollbackTo undoes what was done since a savepoint.
 type RollbackTo struct{ Name string }
 
-func (*Set) statement()        {}
-func (*SetMode) statement()    {}
-func (*Reset) statement()      {}
-func (*Discard) statement()    {}
-func (*Deallocate) statement() {}
-func (*NoOp) statement()       {}
-func (*Savepoint) statement()  {}
-func (*Release) statement()    {}
-func (*RollbackTo) statement() {}
-
 // Tag is SET.
 func (*Set) Tag() string { return "SET" }
 
@@ -233,19 +223,7 @@ func (p *parser) rollbackTo() Statement {
 }
 
 func (s *Set) print() string {
-	text := "SET "
-	if s.Local {
-		text += "LOCAL "
-	}
-	text += printPath(s.Name) + " = "
-	if s.Values == nil {
-		return text + "DEFAULT"
-	}
-	values := make([]string, len(s.Values))
-	for i, v := range s.Values {
-		values[i] = quoteString(v)
-	}
-	return text + strings.Join(values, ", ")
+	return "SET " + given(s.Local, "LOCAL ") + printPath(s.Name) + " = " + cmp.Or(join(s.Values, ", ", quoteString), "DEFAULT")
 }
 
 func (s *SetMode) print() string {
@@ -272,14 +250,12 @@ func (s *Deallocate) print() string {
 
 // printPath writes the name of a setting and quotes the parts that would be parsed as something else.
 func printPath(name string) string {
-	parts := strings.Split(name, ".")
-	for i, part := range parts {
-		parts[i] = quoteName(part)
+	return join(strings.Split(name, "."), ".", func(part string) string {
 		if needsNoQuotes(part) && !settingWords[part] {
-			parts[i] = part
+			return part
 		}
-	}
-	return strings.Join(parts, ".")
+		return quoteName(part)
+	})
 }
 
 // settingWords are keywords, not settings, after SET and RESET.

@@ -3,8 +3,8 @@ package ddl
 // Statement is one of the statements of this package, each a pointer to its
 // struct. The set is closed.
 type Statement interface {
-	statement()
 	Tag() string // the command tag of the answer, such as CREATE JOB
+	print() string
 }
 
 // CreateMode states what happens if the job exists.
@@ -87,22 +87,6 @@ type Select struct{ Text string }
 // ExplainQuery asks for the plan of a query. Its text is the whole statement,
 // EXPLAIN included.
 type ExplainQuery struct{ Text string }
-
-func (*CreateJob) statement()     {}
-func (*AlterJob) statement()      {}
-func (*DropJob) statement()       {}
-func (*ExecuteJob) statement()    {}
-func (*CancelRun) statement()     {}
-func (*ExplainRun) statement()    {}
-func (*ShowJobs) statement()      {}
-func (*ShowCreateJob) statement() {}
-func (*Show) statement()          {}
-func (*Begin) statement()         {}
-func (*Commit) statement()        {}
-func (*Rollback) statement()      {}
-func (*Select) statement()        {}
-func (*ExplainQuery) statement()  {}
-func (*Security) statement()      {}
 
 // Tag names the mode: CREATE JOB, CREATE OR ALTER JOB or RECREATE JOB.
 func (s *CreateJob) Tag() string {

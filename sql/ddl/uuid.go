@@ -1,6 +1,9 @@
 package ddl
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 const uuidLength = 36
 
@@ -30,22 +33,6 @@ func (p *parser) uuid(what string) string {
 	return strings.ToLower(p.text[start:end])
 }
 
-func isUUID(text string) bool {
-	if len(text) != uuidLength {
-		return false
-	}
-	for i := range len(text) {
-		c := text[i]
-		switch i {
-		case 8, 13, 18, 23:
-			if c != '-' {
-				return false
-			}
-		default:
-			if !isDigit(c) && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
-				return false
-			}
-		}
-	}
-	return true
-}
+var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+func isUUID(text string) bool { return len(text) == uuidLength && uuidPattern.MatchString(text) }
