@@ -20,7 +20,7 @@
 //
 // Locks. A store with a single writer needs none. Any other store locks what a
 // unit of work has read once, after everything is decided and before anything is
-// written: in the order of the classes of [Locks] and by key within each class.
+// written: in the order of the [LockClass], and within a class in one order.
 // If a row has changed since it was loaded, [Apply] decides again under the locks
 // it holds. The [Orders] are the exception: the store locks exactly the jobs it
 // returns, as it finds them, so a rule asks for them once, when everything that

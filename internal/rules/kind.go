@@ -26,13 +26,13 @@ type table interface {
 type RowKind[K comparable, V any] struct {
 	kind
 	key  func(*V) K
-	lock func(*Locks, K) // nil: other locks cover the row
+	lock func(K) Lock // nil: other locks cover the row
 	// predicate is set if transactions change the row without reading it, so that
 	// it has to be read again under its lock.
 	predicate bool
 }
 
-func newRows[K comparable, V any](name string, key func(*V) K, lock func(*Locks, K)) *RowKind[K, V] {
+func newRows[K comparable, V any](name string, key func(*V) K, lock func(K) Lock) *RowKind[K, V] {
 	return &RowKind[K, V]{kind: newKind(name), key: key, lock: lock}
 }
 
@@ -87,15 +87,15 @@ func (k *RowKind[K, V]) Changes(c *Changes) []Change[K, V] {
 // QueryKind is one kind of queries.
 type QueryKind[Q comparable, A any] struct {
 	kind
-	lock      func(*Locks, Q) // nil: other locks cover what it finds
-	predicate bool            // it finds rows by a predicate, so other transactions may add some
+	lock      func(Q) Lock // nil: other locks cover what it finds
+	predicate bool         // it finds rows by a predicate, so other transactions may add some
 }
 
-func newQuery[Q comparable, A any](name string, lock func(*Locks, Q)) *QueryKind[Q, A] {
+func newQuery[Q comparable, A any](name string, lock func(Q) Lock) *QueryKind[Q, A] {
 	return &QueryKind[Q, A]{kind: newKind(name), lock: lock}
 }
 
-func newPredicate[Q comparable, A any](name string, lock func(*Locks, Q)) *QueryKind[Q, A] {
+func newPredicate[Q comparable, A any](name string, lock func(Q) Lock) *QueryKind[Q, A] {
 	return &QueryKind[Q, A]{kind: newKind(name), lock: lock, predicate: true}
 }
 

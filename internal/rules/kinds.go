@@ -6,17 +6,17 @@ import "github.com/rotajobs/rota"
 // under which it is read and written.
 var (
 	UniqueKeys = newRows("unique keys", func(r *UniqueKeyRecord) UniqueKey { return r.Key },
-		func(l *Locks, key UniqueKey) { l.UniqueKeys = append(l.UniqueKeys, key) })
+		func(key UniqueKey) Lock { return lockPair(LockUniqueKey, key.Type, key.Key) })
 	Types        = newRows("types", func(t *rota.Type) string { return t.Name }, lockType)
 	Templates    = newRows("templates", func(t *rota.Template) string { return t.Name }, lockTemplate)
 	Schedules    = newRows("schedules", func(s *rota.Schedule) string { return s.Name }, lockSchedule)
 	Groups       = newRows("groups", func(g *rota.Group) rota.ID { return g.ID }, lockGroup)
 	Reservations = newRows("reservations", func(r *rota.Reservation) rota.ID { return r.ID }, nil)
 	Requests     = newRows("requests", func(r *Request) RequestKey { return r.Key },
-		func(l *Locks, key RequestKey) { l.Requests = append(l.Requests, key) })
+		func(key RequestKey) Lock { return lockPair(LockRequest, key.Actor, key.Key) })
 	Buckets  = newRows("buckets", func(b *rota.Bucket) string { return b.Type }, lockOpenType).underLock()
-	Throttle = newRows("limits", func(*rota.Throttle) struct{} { return one }, func(l *Locks, _ struct{}) { l.Throttle = true })
-	Webhooks = newRows("webhooks", func(*rota.Webhooks) struct{} { return one }, func(l *Locks, _ struct{}) { l.Webhooks = true })
+	Throttle = newRows("limits", func(*rota.Throttle) struct{} { return one }, lockOne[struct{}](LockThrottle))
+	Webhooks = newRows("webhooks", func(*rota.Webhooks) struct{} { return one }, lockOne[struct{}](LockWebhooks))
 	// IntentRecords are written without being read, and read by PendingIntents.
 	IntentRecords    = newRows("intent records", func(i *Intent) Intent { return *i }, nil)
 	DroppedSchedules = newRows("dropped schedules", func(d *Dropped) string { return d.Schedule }, lockSchedule)
@@ -26,7 +26,7 @@ var (
 var (
 	Retries = newQuery[rota.ID, rota.ID]("retries", nil) // the job that retries this one
 	Chains  = newQuery[rota.ID, rota.ID]("chains", nil)  // the last job of the chain that contains this one
-	Plans   = newQuery[Plan, rota.ID]("plans", func(l *Locks, p Plan) { l.Plans = append(l.Plans, p) })
+	Plans   = newQuery[Plan, rota.ID]("plans", nil)      // a unique index of the store takes the place of a lock
 	Tails   = newQuery[Tail, []LastJob]("tails", nil)
 	Audits  = newQuery[rota.ID, bool]("audit entries", nil) // whether such an entry exists
 	Active  = newQuery[struct{}, rota.ID]("active reservation", nil)
@@ -36,28 +36,27 @@ var (
 // rows that match it, so each belongs to a name, and the lock of that name
 // covers it.
 var (
-	LiveJobs     = newPredicate[JobsOf, []rota.ID]("live jobs", func(l *Locks, q JobsOf) { lockSchedule(l, q.Schedule) })
-	PlannedJobs  = newPredicate[Planned, []rota.ID]("planned jobs", func(l *Locks, q Planned) { lockSchedule(l, q.Schedule) })
-	GroupMembers = newPredicate[Members, []rota.ID]("members", func(l *Locks, q Members) { lockGroup(l, q.Group) })
-	BlockedJobs  = newPredicate[Blocked, []rota.ID]("blocked jobs", func(l *Locks, q Blocked) { lockSchedule(l, q.Schedule) })
-	WaitingJobs  = newPredicate[OverlapWaiting, []rota.ID]("waiting jobs", func(l *Locks, q OverlapWaiting) { lockSchedule(l, q.Schedule) })
-	LatestJobs   = newPredicate[Latest, rota.ID]("latest executions", func(l *Locks, q Latest) { lockSchedule(l, q.Schedule) })
-	DependentsOf = newPredicate[Dependents, []string]("dependents", func(l *Locks, q Dependents) { lockSchedule(l, q.Schedule) })
-	Dependencies = newPredicate[Reach, bool]("dependencies", func(l *Locks, _ Reach) { l.Graph = true })
-	UsersOf      = newPredicate[Using, []string]("schedules of templates", func(l *Locks, q Using) { lockTemplate(l, q.Template) })
-	KeyQueues    = newPredicate[KeyQueue, KeyQueueState]("key queues", func(l *Locks, q KeyQueue) { lockKey(l, q.Key) })
-	OpenCounts   = newPredicate[OpenCount, int]("open jobs", func(l *Locks, q OpenCount) {
+	LiveJobs     = newPredicate[JobsOf, []rota.ID]("live jobs", func(q JobsOf) Lock { return lockSchedule(q.Schedule) })
+	PlannedJobs  = newPredicate[Planned, []rota.ID]("planned jobs", func(q Planned) Lock { return lockSchedule(q.Schedule) })
+	GroupMembers = newPredicate[Members, []rota.ID]("members", func(q Members) Lock { return lockGroup(q.Group) })
+	BlockedJobs  = newPredicate[Blocked, []rota.ID]("blocked jobs", func(q Blocked) Lock { return lockSchedule(q.Schedule) })
+	WaitingJobs  = newPredicate[OverlapWaiting, []rota.ID]("waiting jobs", func(q OverlapWaiting) Lock { return lockSchedule(q.Schedule) })
+	LatestJobs   = newPredicate[Latest, rota.ID]("latest executions", func(q Latest) Lock { return lockSchedule(q.Schedule) })
+	DependentsOf = newPredicate[Dependents, []string]("dependents", func(q Dependents) Lock { return lockSchedule(q.Schedule) })
+	Dependencies = newPredicate[Reach, bool]("dependencies", lockOne[Reach](LockGraph))
+	UsersOf      = newPredicate[Using, []string]("schedules of templates", func(q Using) Lock { return lockTemplate(q.Template) })
+	KeyQueues    = newPredicate[KeyQueue, KeyQueueState]("key queues", func(q KeyQueue) Lock { return lockKey(q.Key) })
+	OpenCounts   = newPredicate[OpenCount, int]("open jobs", func(q OpenCount) Lock {
 		if q.Key != "" {
-			lockKey(l, q.Key)
-		} else {
-			lockOpenType(l, q.Type)
+			return lockKey(q.Key)
 		}
+		return lockOpenType(q.Type)
 	})
-	Redrives = newPredicate[Redriven, rota.ID]("redrives", func(l *Locks, q Redriven) { l.Redriven = append(l.Redriven, q.Execution) })
+	Redrives = newPredicate[Redriven, rota.ID]("redrives", func(q Redriven) Lock { return Lock{LockRedriven, string(q.Execution[:])} })
 	// The lock of the first attempt covers the other attempts.
 	AttemptsOf    = newPredicate[Attempts, []rota.ID]("attempts", nil)
-	OrderPages    = newPredicate[OrderPage, []rota.ID]("pages of the order", func(l *Locks, _ OrderPage) { l.Order = true })
-	DroppedJobsOf = newPredicate[DroppedJobs, []rota.ID]("jobs of dropped schedules", func(l *Locks, q DroppedJobs) { lockSchedule(l, q.Schedule) })
+	OrderPages    = newPredicate[OrderPage, []rota.ID]("pages of the order", lockOne[OrderPage](LockOrder))
+	DroppedJobsOf = newPredicate[DroppedJobs, []rota.ID]("jobs of dropped schedules", func(q DroppedJobs) Lock { return lockSchedule(q.Schedule) })
 	// The rows that these find are read again under their own locks.
 	LateWaits         = newPredicate[ExpiredWaits, []rota.ID]("expired waits", nil)
 	PendingIntents    = newPredicate[Intents, []Intent]("pending intents", nil)
@@ -65,9 +64,14 @@ var (
 	OldRequests       = newPredicate[ExpiredRequests, []RequestKey]("expired requests", nil)
 )
 
-func lockType(l *Locks, name string)     { l.Types = append(l.Types, name) }
-func lockTemplate(l *Locks, name string) { l.Templates = append(l.Templates, name) }
-func lockSchedule(l *Locks, name string) { l.Schedules = append(l.Schedules, name) }
-func lockGroup(l *Locks, id rota.ID)     { l.Groups = append(l.Groups, id) }
-func lockKey(l *Locks, key string)       { l.ConcurrencyKeys = append(l.ConcurrencyKeys, key) }
-func lockOpenType(l *Locks, name string) { l.OpenTypes = append(l.OpenTypes, name) }
+func lockType(name string) Lock     { return Lock{LockType, name} }
+func lockTemplate(name string) Lock { return Lock{LockTemplate, name} }
+func lockSchedule(name string) Lock { return Lock{LockSchedule, name} }
+func lockGroup(id rota.ID) Lock     { return Lock{LockGroup, string(id[:])} }
+func lockKey(key string) Lock       { return Lock{LockKeyQueue, key} }
+func lockOpenType(name string) Lock { return Lock{LockOpen, name} }
+
+func lockPair(c LockClass, first, second string) Lock { return Lock{c, first + "\x00" + second} }
+
+// lockOne returns the lock of what there is one of.
+func lockOne[K any](c LockClass) func(K) Lock { return func(K) Lock { return Lock{Class: c} } }

@@ -1,40 +1,59 @@
 package rules
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/rotajobs/rota"
 )
 
-// Locks lists what a unit of work has read by key, present or absent. Each list
-// is sorted, so that all transactions lock in one order and none waits for the
-// other. The store chooses the order of the classes.
+// LockClass is the kind of a lock. All transactions take locks in the order of
+// the classes, so that none waits for the other. The numbers must never change,
+// because processes of several versions may run at the same time.
+type LockClass int32
+
+// The classes.
+const (
+	LockCommand   LockClass = iota + 1 // a claim: two sendings of it must not both find that nothing was taken
+	LockOrder                          // the order of queued jobs: a claim skips jobs that another transaction has locked
+	LockUniqueKey                      // present or absent
+	LockGraph                          // the whole dependency graph: two edges added at once may make a cycle
+	LockThrottle                       // the limits in force
+	LockWebhooks                       // the webhooks of all events
+	LockType
+	LockTemplate // with the set of schedules that use it
+	LockSchedule // with the sets of its dependents and of its live jobs
+	LockGroup    // with the set of its members
+	LockRedriven // an execution, with the set of its redrives
+	LockRequest
+	LockActive   // which reservation is active, present or absent
+	LockKeyQueue // which jobs of a concurrency key are ready and which are held back
+	LockOpen     // the open runs of a type, with its bucket; empty name: those of all types
+)
+
+// ReadsAlone reports whether a transaction that only reads what a lock of the
+// class protects excludes others that read it: where the decision depends on a
+// set of rows, each of them may add one. The owner of a set is read alone only
+// if the transaction has read sets.
+func (c LockClass) ReadsAlone(predicateReads bool) bool {
+	switch c {
+	case LockCommand, LockOrder, LockGraph, LockRedriven, LockKeyQueue, LockOpen:
+		return true
+	case LockTemplate, LockSchedule, LockGroup:
+		return predicateReads
+	}
+	return false
+}
+
+// Lock names what one lock protects.
+type Lock struct {
+	Class LockClass
+	Name  string // empty if there is one of its class
+}
+
+// Locks lists what a unit of work has read by key, present or absent.
 type Locks struct {
-	Commands   []rota.ID // claims: two sendings of one claim must not both find that nothing was taken
-	UniqueKeys []UniqueKey
-	Plans      []Plan
-
-	Graph     bool // the whole dependency graph: two edges added at once may make a cycle
-	Throttle  bool // the limits in force
-	Webhooks  bool // the webhooks of all events
-	Types     []string
-	Templates []string // with the set of schedules that use them, where that was queried
-	Schedules []string // with the set of their dependents and of their live jobs
-	Groups    []rota.ID
-	Redriven  []rota.ID // executions, with the set of their redrives
-	Requests  []RequestKey
-	Active    bool // which reservation is active, present or absent
-
-	Jobs []rota.ID // with their runs, and with the jobs that retry them
-
-	ConcurrencyKeys []string // which jobs of the key are ready and which are held back
-	OpenTypes       []string // types whose open runs were counted, with their buckets; empty string: all types
-
-	// Order is set if the transaction reads the order of queued jobs, or
-	// changes a job that stays in the queue. A claim that runs at the same time
-	// would skip the locked jobs.
-	Order bool
+	Names []Lock    // not sorted, may contain duplicates
+	Jobs  []rota.ID // with their runs, and with the jobs that retry them; sorted
 	// PredicateReads is set if the transaction has read rows by a predicate
 	// instead of by key. Other transactions may add rows that match it. Each
 	// predicate belongs to a name locked above; under that lock the rows have
@@ -42,9 +61,24 @@ type Locks struct {
 	PredicateReads bool
 }
 
+func (l *Locks) add(c LockClass, name string) { l.Names = append(l.Names, Lock{c, name}) }
+
+// Has reports whether there is a lock of a class.
+func (l *Locks) Has(c LockClass) bool {
+	return slices.ContainsFunc(l.Names, func(k Lock) bool { return k.Class == c })
+}
+
 // Locks returns what the unit of work has read by key.
-func (u *UnitOfWork) Locks() Locks {
-	l := Locks{Commands: u.claims, Active: u.lockActive, Order: u.changesOrder()}
+func (u *UnitOfWork) Locks() (l Locks) {
+	for _, id := range u.claims {
+		l.add(LockCommand, string(id[:]))
+	}
+	if u.lockActive {
+		l.add(LockActive, "")
+	}
+	if u.changesOrder() {
+		l.add(LockOrder, "")
+	}
 	for _, t := range u.tables {
 		if t != nil {
 			t.addLocks(&l)
@@ -56,44 +90,23 @@ func (u *UnitOfWork) Locks() Locks {
 			l.Jobs = append(l.Jobs, id)
 		}
 	}
-	l.sort()
+	slices.SortFunc(l.Jobs, rota.ID.Compare)
 	return l
 }
 
-// Changed returns the locks, without jobs, whose rows the unit of work changes.
-// Other transactions may read the rest at the same time.
-func (u *UnitOfWork) Changed() (l Locks) {
+// ChangedLocks returns the locks whose rows the unit of work changes. Other
+// transactions may read the rest at the same time.
+func (u *UnitOfWork) ChangedLocks() []Lock {
+	var l Locks
 	for _, t := range u.tables {
 		if t != nil {
 			t.addChangedLocks(&l)
 		}
 	}
 	for range Reservations.of(u).changed() {
-		l.Active = true
+		l.add(LockActive, "")
 	}
-	return l
-}
-
-// sort sorts the names of each class, and removes duplicates.
-func (l *Locks) sort() {
-	for _, names := range []*[]string{&l.Types, &l.Templates, &l.Schedules, &l.ConcurrencyKeys, &l.OpenTypes} {
-		slices.Sort(*names)
-		*names = slices.Compact(*names)
-	}
-	for _, ids := range []*[]rota.ID{&l.Commands, &l.Groups, &l.Redriven, &l.Jobs} {
-		slices.SortFunc(*ids, rota.ID.Compare)
-		*ids = slices.Compact(*ids)
-	}
-	slices.SortFunc(l.Requests, func(a, b RequestKey) int {
-		return cmp.Or(cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.Key, b.Key))
-	})
-	slices.SortFunc(l.UniqueKeys, func(a, b UniqueKey) int {
-		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Key, b.Key))
-	})
-	slices.SortFunc(l.Plans, func(a, b Plan) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ScopeKind, b.ScopeKind),
-			cmp.Compare(a.ScopeID, b.ScopeID), cmp.Compare(a.Time, b.Time))
-	})
+	return l.Names
 }
 
 // changesOrder reports whether the transaction changes a ready job that stays

@@ -83,7 +83,7 @@ func (c *queryCache[Q, A]) loaded() {
 func (c *queryCache[Q, A]) addLocks(l *Locks) {
 	if c.of.lock != nil {
 		for query := range c.answers {
-			c.of.lock(l, query)
+			l.Names = append(l.Names, c.of.lock(query))
 		}
 	}
 }

@@ -123,7 +123,7 @@ func (s *rowSet[K, V]) addChanges(c *Changes) {
 func (s *rowSet[K, V]) addLocks(l *Locks) {
 	if s.of.lock != nil {
 		for key := range s.rows {
-			s.of.lock(l, key)
+			l.Names = append(l.Names, s.of.lock(key))
 		}
 	}
 }
@@ -131,7 +131,7 @@ func (s *rowSet[K, V]) addLocks(l *Locks) {
 func (s *rowSet[K, V]) addChangedLocks(l *Locks) {
 	if s.of.lock != nil {
 		for r := range s.changed() {
-			s.of.lock(l, r.key)
+			l.Names = append(l.Names, s.of.lock(r.key))
 		}
 	}
 }

@@ -202,8 +202,8 @@ func (t *tx) scanDepth(limit int) int {
 // the locks of all limits that it knows of: then the decision will not be made again.
 func (t *tx) locksHeads(u *rules.UnitOfWork) bool {
 	l := u.Locks()
-	for _, name := range l.OpenTypes {
-		if t.locks.held[lockFor(classOpen, name)] != exclusive {
+	for _, k := range l.Names {
+		if k.Class == rules.LockOpen && t.locks.held[lockFor(k.Class, k.Name)] != exclusive {
 			return false
 		}
 	}

@@ -30,26 +30,21 @@ import (
 // locked by updating them, by claiming them (SKIP LOCKED), and in a pessimistic transaction before
 // they are read.
 
-// class is the kind of a lock. The order of the classes is the order of locking. Their numbers must
-// never change, because processes of several versions may run at the same time.
-type class int32
+// class is the kind of a lock, and of the rows that it protects.
+type class = rules.LockClass
 
 const (
-	classCommand class = iota + 1
-	classOrder
-	classKey
-	classGraph
-	classThrottle
-	classWebhooks
-	classType
-	classTemplate
-	classSchedule
-	classGroup
-	classRedriven
-	classRequest
-	classActive
-	classKeyQueue
-	classOpen
+	classCommand  = rules.LockCommand
+	classOrder    = rules.LockOrder
+	classKey      = rules.LockUniqueKey
+	classThrottle = rules.LockThrottle
+	classWebhooks = rules.LockWebhooks
+	classType     = rules.LockType
+	classTemplate = rules.LockTemplate
+	classSchedule = rules.LockSchedule
+	classGroup    = rules.LockGroup
+	classRequest  = rules.LockRequest
+	classActive   = rules.LockActive
 )
 
 // lockStripes is the number of locks that the names of a class share.
@@ -59,6 +54,9 @@ const lockStripes = 128
 type lockKey int32
 
 func lockFor(c class, name string) lockKey {
+	if name == "" {
+		return singleLock(c)
+	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
 	stripes := uint32(lockStripes)
@@ -231,53 +229,18 @@ func (t *tx) unlocked(l *rules.Locks) bool {
 // rows that it reads, shared for rows that it only reads.
 func (t *tx) wanted(u *rules.UnitOfWork, l *rules.Locks) locks {
 	all := locks{}
-	setMode := shared
-	if l.PredicateReads {
-		setMode = exclusive
+	for _, k := range l.Names {
+		m := shared
+		if k.Class.ReadsAlone(l.PredicateReads) {
+			m = exclusive
+		}
+		all.want(lockFor(k.Class, k.Name), m)
 	}
-	all.wantNames(classKeyQueue, l.ConcurrencyKeys, exclusive)
-	all.wantNames(classOpen, l.OpenTypes, exclusive)
-	all.wantIDs(classCommand, l.Commands, exclusive)
-	all.wantIDs(classRedriven, l.Redriven, exclusive)
-	all.wantOne(classGraph, l.Graph, exclusive)
-	all.wantOne(classOrder, l.Order || t.pessimistic && len(l.Commands) == 0 && u.ReadsReadyJob(), exclusive)
-	all.wantRows(l, shared, setMode)
-	changed := u.Changed()
-	all.wantRows(&changed, exclusive, exclusive)
+	for _, k := range u.ChangedLocks() {
+		all.want(lockFor(k.Class, k.Name), exclusive)
+	}
+	if t.pessimistic && !l.Has(classCommand) && u.ReadsReadyJob() {
+		all.want(singleLock(classOrder), exclusive)
+	}
 	return all
-}
-
-// wantRows adds the locks of named rows. The rows that own sets have a mode of their own.
-func (l locks) wantRows(of *rules.Locks, m, sets mode) {
-	for _, k := range of.UniqueKeys {
-		l.want(lockFor(classKey, k.Type+"\x00"+k.Key), m)
-	}
-	for _, k := range of.Requests {
-		l.want(lockFor(classRequest, k.Actor+"\x00"+k.Key), m)
-	}
-	l.wantOne(classThrottle, of.Throttle, m)
-	l.wantOne(classWebhooks, of.Webhooks, m)
-	l.wantOne(classActive, of.Active, m)
-	l.wantNames(classType, of.Types, m)
-	l.wantNames(classTemplate, of.Templates, sets)
-	l.wantNames(classSchedule, of.Schedules, sets)
-	l.wantIDs(classGroup, of.Groups, sets)
-}
-
-func (l locks) wantNames(c class, names []string, m mode) {
-	for _, name := range names {
-		l.want(lockFor(c, name), m)
-	}
-}
-
-func (l locks) wantIDs(c class, ids []rota.ID, m mode) {
-	for _, id := range ids {
-		l.want(lockFor(c, string(id[:])), m)
-	}
-}
-
-func (l locks) wantOne(c class, is bool, m mode) {
-	if is {
-		l.want(singleLock(c), m)
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // holdLock takes a lock in a transaction of its own until release is called.
@@ -148,8 +149,8 @@ func TestAbandonedClaimWakesOtherProcesses(t *testing.T) {
 // same ones at the same time.
 func TestLockNumbersAreStable(t *testing.T) {
 	for i, c := range []class{
-		classCommand, classOrder, classKey, classGraph, classThrottle, classWebhooks, classType, classTemplate, classSchedule, classGroup,
-		classRedriven, classRequest, classActive, classKeyQueue, classOpen,
+		classCommand, classOrder, classKey, rules.LockGraph, classThrottle, classWebhooks, classType, classTemplate, classSchedule, classGroup,
+		rules.LockRedriven, classRequest, classActive, rules.LockKeyQueue, rules.LockOpen,
 	} {
 		if c != class(i+1) {
 			t.Errorf("class %d has the number %d", i+1, c)
