@@ -8,15 +8,12 @@ import (
 )
 
 // jsonOperator translates ->, ->> and similar operators.
-func (t *translator) jsonOperator(op string, x, y value, at int) (value, error) {
+func (t *translator) jsonOperator(op string, x, y value, at int) value {
 	if x.untyped() {
-		var err error
-		if x, err = t.implicit(x, kind.JSON); err != nil {
-			return x, err
-		}
+		x = t.implicit(x, kind.JSON)
 	}
 	if !isJSON(x.kind) && categoryOf(x.kind) != categoryText {
-		return x, noOperator(op, x, y, at)
+		panic(noOperator(op, x, y, at))
 	}
 	as := x.kind
 	if !isJSON(as) {
@@ -26,29 +23,23 @@ func (t *translator) jsonOperator(op string, x, y value, at int) (value, error) 
 		as = kind.Text
 	}
 	if op[0] == '#' {
-		y, err := t.implicit(y, kind.Text.Array())
-		if err != nil {
-			return y, err
-		}
+		y := t.implicit(y, kind.Text.Array())
 		if y.kind != kind.Text.Array() {
-			return x, noOperator(op, x, y, at)
+			panic(noOperator(op, x, y, at))
 		}
-		return call(as, "rota_reach", x, y, form(as, x.kind)), nil
+		return call(as, "rota_reach", x, y, form(as, x.kind))
 	}
-	y, err := t.implicitIfUnknown(y, kind.Text)
-	if err != nil {
-		return y, err
-	}
+	y = t.implicitIfUnknown(y, kind.Text)
 	if categoryOf(y.kind) != categoryText && !isInteger(y.kind) {
-		return x, noOperator(op, x, y, at)
+		panic(noOperator(op, x, y, at))
 	}
 	if as == kind.Text {
-		return call(as, "rota_get_text", x, y, form(as, x.kind)), nil
+		return call(as, "rota_get_text", x, y, form(as, x.kind))
 	}
 	if isInteger(y.kind) || y.key {
-		return newValue(as, asTerm, cat(x.parenthesized(), " -> ", y.parenthesized()), x, y), nil
+		return newValue(as, asTerm, cat(x.parenthesized(), " -> ", y.parenthesized()), x, y)
 	}
-	return call(as, "rota_get", x, y), nil
+	return call(as, "rota_get", x, y)
 }
 
 // form is the output format of a part of a document: 0 JSON, 1 text, 2 text with blanks as
@@ -64,57 +55,50 @@ func form(as, of kind.Kind) value {
 }
 
 // implicitIfUnknown gives an untyped value a kind.
-func (t *translator) implicitIfUnknown(v value, k kind.Kind) (value, error) {
+func (t *translator) implicitIfUnknown(v value, k kind.Kind) value {
 	if v.untyped() {
 		return t.implicit(v, k)
 	}
-	return v, nil
+	return v
 }
 
 // contains translates @>, <@, && and ? for arrays and documents.
-func (t *translator) contains(op string, x, y value, at int) (value, error) {
+func (t *translator) contains(op string, x, y value, at int) value {
 	k := kindElse(t.currentKind(x), t.currentKind(y))
-	var err error
 	if op == "?" {
 		if k != kind.JSON {
-			return x, noOperator(op, x, y, at)
+			panic(noOperator(op, x, y, at))
 		}
-		y, err = t.implicit(y, kind.Text)
-		return call(kind.Boolean, "rota_json_has", x, y), err
+		y = t.implicit(y, kind.Text)
+		return call(kind.Boolean, "rota_json_has", x, y)
 	}
-	values := []value{x, y}
-	if k, err = t.unify("operator "+op, values); err != nil {
-		return x, noOperator(op, x, y, at)
-	}
+	k, values := t.operands(op, x, y, at)
 	if op == "<@" {
 		values[0], values[1] = values[1], values[0]
 	}
 	switch {
 	case k == kind.JSON && op != "&&":
-		return call(kind.Boolean, "rota_json_contains", values...), nil
+		return call(kind.Boolean, "rota_json_contains", values...)
 	case k.Elem() == kind.Unknown:
-		return x, noOperator(op, x, y, at)
+		panic(noOperator(op, x, y, at))
 	case op == "&&":
-		return call(kind.Boolean, "rota_array_overlap", values...), nil
+		return call(kind.Boolean, "rota_array_overlap", values...)
 	}
-	return call(kind.Boolean, "rota_array_contains", values...), nil
+	return call(kind.Boolean, "rota_array_contains", values...)
 }
 
 // field translates (x).name.
-func (t *translator) field(e *query.Field, s *scope) (value, error) {
-	x, err := t.expr(e.X, s)
-	if err != nil {
-		return x, err
-	}
+func (t *translator) field(e *query.Field, s *scope) value {
+	x := t.expr(e.X, s)
 	if x.of != nil {
 		c := &query.Column{At: e.At, Path: []query.Name{{Text: x.of.name}, e.Name}}
 		return t.column(c, s)
 	}
 	if x.kind != kind.Record {
-		return x, queryError("42809", e.Place(), "column notation .%s applied to type %s, which is not a composite type", e.Name.Text, typeTitle(x.kind))
+		panic(queryError("42809", e.Place(), "column notation .%s applied to type %s, which is not a composite type", e.Name.Text, typeTitle(x.kind)))
 	}
 	if x.set == nil {
-		return x, unsupported(e.Place(), "the fields of this value are not known").withHint("select the columns by name")
+		panic(unsupported(e.Place(), "the fields of this value are not known").withHint("select the columns by name"))
 	}
 	k, known := kind.Unknown, false
 	for _, f := range x.set.fields {
@@ -123,50 +107,36 @@ func (t *translator) field(e *query.Field, s *scope) (value, error) {
 		}
 	}
 	if !known {
-		return x, queryError(StateColumn, e.Name.At, "could not identify column %q in record data type", e.Name.Text).withHint("%s", suggestion(e.Name.Text, "its fields are", columnNames(x.set.fields)))
+		panic(queryError(StateColumn, e.Name.At, "could not identify column %q in record data type", e.Name.Text).withHint("%s", suggestion(e.Name.Text, "its fields are", columnNames(x.set.fields))))
 	}
-	return newValue(k, atom, cat("json_extract(", x, ", ", quoteText("$."+jsonKey(e.Name.Text)), ")"), x).placed(e.Place()), nil
+	return newValue(k, atom, cat("json_extract(", x, ", ", quoteText("$."+jsonKey(e.Name.Text)), ")"), x).placed(e.Place())
 }
 
 // jsonKey is a key as SQLite's paths write it.
 func jsonKey(name string) string { return `"` + strings.ReplaceAll(name, `"`, `\"`) + `"` }
 
 // fields translates (x).*.
-func (t *translator) fields(sel *selection, star *query.Star) error {
-	x, err := t.expr(star.Of, sel.scope)
-	if err != nil {
-		return err
-	}
+func (t *translator) fields(sel *selection, star *query.Star) {
+	x := t.expr(star.Of, sel.scope)
 	switch {
 	case x.of != nil && !x.of.single:
 		for _, c := range x.of.columns {
-			if err := t.add(sel, c.name, sel.scope.value(c, star.Place())); err != nil {
-				return err
-			}
+			t.add(sel, c.name, sel.scope.value(c, star.Place()))
 		}
-		return nil
+		return
 	case x.set == nil:
-		return unsupported(star.Place(), "the fields of this value are not known").withHint("name them: (x).name")
+		panic(unsupported(star.Place(), "the fields of this value are not known").withHint("name them: (x).name"))
 	}
 	for _, f := range x.set.fields {
 		v := newValue(f.kind, atom, cat("json_extract(", x, ", ", quoteText("$."+jsonKey(f.name)), ")"), x)
-		if err := t.add(sel, f.name, v); err != nil {
-			return err
-		}
+		t.add(sel, f.name, v)
 	}
-	return nil
 }
 
 // inZone translates AT TIME ZONE.
-func (t *translator) inZone(e *query.Zone, s *scope) (value, error) {
-	x, err := t.expr(e.X, s)
-	if err != nil {
-		return x, err
-	}
-	zone, err := t.expr(e.Zone, s)
-	if err != nil {
-		return zone, err
-	}
+func (t *translator) inZone(e *query.Zone, s *scope) value {
+	x := t.expr(e.X, s)
+	zone := t.expr(e.Zone, s)
 	return t.callOf("timezone", e.Place(), zone, x)
 }
 
@@ -176,29 +146,26 @@ var clockParts = map[string]bool{
 }
 
 // extract translates EXTRACT(field FROM x).
-func (t *translator) extract(e *query.Extract, s *scope) (value, error) {
-	x, err := t.expr(e.X, s)
-	if err != nil {
-		return x, err
-	}
+func (t *translator) extract(e *query.Extract, s *scope) value {
+	x := t.expr(e.X, s)
 	if x.kind == kind.Date && clockParts[partOf(e.Field)] {
-		return x, unsupported(e.Place(), "unit %q not supported for type date", e.Field).withHint("a date has no time of day; cast it to timestamp")
+		panic(unsupported(e.Place(), "unit %q not supported for type date", e.Field).withHint("a date has no time of day; cast it to timestamp"))
 	}
-	v, err := t.part(e.Field, x, kind.Numeric, e.Place())
-	return v.placed(e.Place()), err
+	v := t.part(e.Field, x, kind.Numeric, e.Place())
+	return v.placed(e.Place())
 }
 
 // part extracts a field of a time.
-func (t *translator) part(field string, x value, as kind.Kind, at int) (value, error) {
+func (t *translator) part(field string, x value, as kind.Kind, at int) value {
 	if x.untyped() {
-		return x, queryError(StateFunction, at, "function pg_catalog.extract(unknown, unknown) is not unique").withHint("specify the type: timestamptz '…'")
+		panic(queryError(StateFunction, at, "function pg_catalog.extract(unknown, unknown) is not unique").withHint("specify the type: timestamptz '…'"))
 	}
 	if !isTime(x.kind) {
-		return x, queryError(StateFunction, at, "function pg_catalog.extract(unknown, %s) does not exist", typeTitle(x.kind)).
-			withHint("cast it: x::timestamptz; for milliseconds since 1970 use to_timestamp(x / 1000.0)")
+		panic(queryError(StateFunction, at, "function pg_catalog.extract(unknown, %s) does not exist", typeTitle(x.kind)).
+			withHint("cast it: x::timestamptz; for milliseconds since 1970 use to_timestamp(x / 1000.0)"))
 	}
 	if !partNames[field] {
-		return x, queryError(StateValue, at, "unit %q not recognized for type %s", field, typeTitle(x.kind)).withHint("%s", suggestion(field, "use one of", partList))
+		panic(queryError(StateValue, at, "unit %q not recognized for type %s", field, typeTitle(x.kind)).withHint("%s", suggestion(field, "use one of", partList)))
 	}
-	return call(as, "rota_extract", t.withZone(x.kind, textConstant(field), x)...), nil
+	return call(as, "rota_extract", t.withZone(x.kind, textConstant(field), x)...)
 }

@@ -7,73 +7,57 @@ import (
 )
 
 // aggregate translates the call of an aggregate, which belongs to the surrounding SELECT.
-func (t *translator) aggregate(e *query.Call, s *scope, name string, known []*function) (value, error) {
+func (t *translator) aggregate(e *query.Call, s *scope, name string, known []*function) value {
 	sel := s.selection()
-	if err := sel.checkAggregate(e, name); err != nil {
-		return value{}, err
-	}
+	sel.checkAggregate(e, name)
 	if e.Over == nil {
 		sel.aggregateDepth++
 		defer func() { sel.aggregateDepth-- }()
 	}
-	args, err := t.aggregateArgs(e, s)
-	if err != nil {
-		return value{}, err
-	}
+	args := t.aggregateArgs(e, s)
 	g := &aggregateCall{name: "count", of: newValue("bigint", atom, nil)}
 	if !e.Star {
-		if g, err = t.pickAggregate(e, name, known, args); err != nil {
-			return value{}, withOffset(err, e.Place())
-		}
+		g = t.pickAggregate(e, name, known, args)
 	}
 	return t.writeAggregate(e, s, sel, g)
 }
 
 // aggregateArgs translates the arguments of an aggregate and the values of WITHIN GROUP (ORDER BY …).
-func (t *translator) aggregateArgs(e *query.Call, s *scope) ([]value, error) {
-	args, err := t.args(e, s)
-	if err != nil {
-		return nil, err
-	}
+func (t *translator) aggregateArgs(e *query.Call, s *scope) []value {
+	args := t.args(e, s)
 	for _, term := range e.Within {
-		v, err := t.expr(term.Expr, s)
-		if err != nil {
-			return nil, err
-		}
-		if v, err = t.resolveUnknown(v); err != nil {
-			return nil, err
-		}
+		v := t.expr(term.Expr, s)
+		v = t.resolveUnknown(v)
 		args = append(args, v)
 	}
 	for _, a := range args {
 		if a.over && e.Over == nil {
-			return nil, queryError(StateGrouping, e.Place(), "aggregate function calls cannot contain window function calls").withHint("put the window function into a subquery in FROM")
+			panic(queryError(StateGrouping, e.Place(), "aggregate function calls cannot contain window function calls").withHint("put the window function into a subquery in FROM"))
 		}
 	}
-	return args, nil
+	return args
 }
 
 // checkAggregate reports an aggregate where none is allowed.
-func (sel *selection) checkAggregate(e *query.Call, name string) error {
+func (sel *selection) checkAggregate(e *query.Call, name string) {
 	what, state := "aggregate functions", StateGrouping
 	if e.Over != nil {
 		what, state = "window functions", StateWindow
 	}
 	switch {
 	case sel == nil:
-		return queryError(state, e.Place(), "%s are not allowed here", what)
+		panic(queryError(state, e.Place(), "%s are not allowed here", what))
 	case e.Star && name != "count":
-		return queryError(StateFunction, e.Place(), "function %s() does not exist", name).withHint("pass a value instead of *")
+		panic(queryError(StateFunction, e.Place(), "function %s() does not exist", name).withHint("pass a value instead of *"))
 	case sel.aggregateDepth > 0 && e.Over == nil:
-		return queryError(state, e.Place(), "aggregate function calls cannot be nested").withHint("put the inner call into a subquery in FROM")
+		panic(queryError(state, e.Place(), "aggregate function calls cannot be nested").withHint("put the inner call into a subquery in FROM"))
 	case sel.clause == "WHERE", sel.clause == "FROM", sel.clause == "GROUP BY", sel.clause == "HAVING" && e.Over != nil:
 		e := queryError(state, e.Place(), "%s are not allowed in %s", what, sel.clause)
 		if sel.clause == "WHERE" && state == StateGrouping {
-			return e.withHint("use HAVING")
+			panic(e.withHint("use HAVING"))
 		}
-		return e.withHint("put %s into a subquery in FROM", name)
+		panic(e.withHint("put %s into a subquery in FROM", name))
 	}
-	return nil
 }
 
 // aggregateCall is an aggregate as SQLite computes it: a function of SQLite and the text around
@@ -87,19 +71,16 @@ type aggregateCall struct {
 }
 
 // pickAggregate selects the aggregate that fits the arguments.
-func (t *translator) pickAggregate(e *query.Call, name string, known []*function, args []value) (*aggregateCall, error) {
+func (t *translator) pickAggregate(e *query.Call, name string, known []*function, args []value) *aggregateCall {
 	switch within := known[0].class == withinClass; {
 	case within && len(e.Within) != 1:
-		return nil, queryError("42809", e.Place(), "WITHIN GROUP is required for ordered-set aggregate %s", name).withHint("write %s(…) WITHIN GROUP (ORDER BY x)", name)
+		panic(queryError("42809", e.Place(), "WITHIN GROUP is required for ordered-set aggregate %s", name).withHint("write %s(…) WITHIN GROUP (ORDER BY x)", name))
 	case !within && e.Within != nil:
-		return nil, queryError("42809", e.Place(), "%s is not an ordered-set aggregate", name).withHint("remove WITHIN GROUP")
+		panic(queryError("42809", e.Place(), "%s is not an ordered-set aggregate", name).withHint("remove WITHIN GROUP"))
 	case name == "count" && len(args) == 0:
-		return nil, queryError("42809", e.Place(), "count(*) must be used to call a parameterless aggregate function")
+		panic(queryError("42809", e.Place(), "count(*) must be used to call a parameterless aggregate function"))
 	}
-	f, args, k, err := t.pick(name, known, args, e.Place())
-	if err != nil {
-		return nil, err
-	}
+	f, args, k := t.pick(name, known, args, e.Place())
 	text := f.text
 	if e.Distinct && f.other != "" {
 		text = f.other
@@ -117,14 +98,14 @@ func (t *translator) pickAggregate(e *query.Call, name string, known []*function
 		if strings.Contains(marks, mark) {
 			g.args = append(g.args, a)
 		} else if strings.Contains(before+after, mark) && len(a.ungrouped) > 0 {
-			return nil, unsupported(e.Place(), "argument %d of %s must be a constant", i+1, name)
+			panic(unsupported(e.Place(), "argument %d of %s must be a constant", i+1, name))
 		}
 	}
-	return g, nil
+	return g
 }
 
 // writeAggregate writes an aggregate.
-func (t *translator) writeAggregate(e *query.Call, s *scope, sel *selection, g *aggregateCall) (value, error) {
+func (t *translator) writeAggregate(e *query.Call, s *scope, sel *selection, g *aggregateCall) value {
 	v := g.of
 	text := cat(g.before, g.name, "(")
 	if e.Distinct {
@@ -139,23 +120,17 @@ func (t *translator) writeAggregate(e *query.Call, s *scope, sel *selection, g *
 		}
 		text.add(a.sql)
 	}
-	order, err := t.aggregateOrder(e, s, &v, g)
-	if err != nil {
-		return v, err
-	}
-	filter, err := t.aggregateFilter(e, s, &v, g)
-	if err != nil {
-		return v, err
-	}
+	order := t.aggregateOrder(e, s, &v, g)
+	filter := t.aggregateFilter(e, s, &v, g)
 	text = cat(text, order, ")", filter)
 	if e.Over == nil {
 		sel.aggregated = true
 		v = outerColumns(v, sel)
-	} else if text, err = t.over(e, s, &v, text); err != nil {
-		return v, err
+	} else {
+		text = t.over(e, s, &v, text)
 	}
 	v.sql = cat(text, g.after)
-	return v.placed(e.Place()), nil
+	return v.placed(e.Place())
 }
 
 // accumulating are the aggregates of SQLite that keep all their input.
@@ -163,13 +138,10 @@ var accumulating = map[string]bool{"json_group_array": true, "group_concat": tru
 
 // aggregateFilter writes the FILTER of an aggregate. Aggregates that keep all their input check
 // the memory for each row, so that the caller can stop the query before it uses all memory.
-func (t *translator) aggregateFilter(e *query.Call, s *scope, v *value, g *aggregateCall) (*sql, error) {
+func (t *translator) aggregateFilter(e *query.Call, s *scope, v *value, g *aggregateCall) *sql {
 	var conditions []*sql
 	if e.Filter != nil {
-		f, err := t.boolExpr(e.Filter, s, "argument of FILTER")
-		if err != nil {
-			return nil, err
-		}
+		f := t.boolExpr(e.Filter, s, "argument of FILTER")
 		v.inherit(f)
 		conditions = append(conditions, f.atLevel(asNot))
 	}
@@ -179,9 +151,9 @@ func (t *translator) aggregateFilter(e *query.Call, s *scope, v *value, g *aggre
 		}
 	}
 	if len(conditions) == 0 {
-		return nil, nil
+		return nil
 	}
-	return cat(" FILTER (WHERE ", join(conditions, " AND "), ")"), nil
+	return cat(" FILTER (WHERE ", join(conditions, " AND "), ")")
 }
 
 // checkMemory writes a condition that is always true and reports the kept bytes to the function
@@ -189,27 +161,20 @@ func (t *translator) aggregateFilter(e *query.Call, s *scope, v *value, g *aggre
 func checkMemory(text *sql) *sql { return cat("rota_weigh(", text, ")") }
 
 // aggregateOrder writes the ORDER BY inside an aggregate. PostgreSQL sorts the elements of an aggregate with DISTINCT.
-func (t *translator) aggregateOrder(e *query.Call, s *scope, v *value, g *aggregateCall) (*sql, error) {
+func (t *translator) aggregateOrder(e *query.Call, s *scope, v *value, g *aggregateCall) *sql {
 	if len(e.Order) == 0 {
 		if e.Distinct && g.name == "json_group_array" {
-			return cat(" ORDER BY ", g.args[0], " NULLS LAST"), nil
+			return cat(" ORDER BY ", g.args[0], " NULLS LAST")
 		}
-		return nil, nil
+		return nil
 	}
 	texts := make([]*sql, len(e.Order))
 	for i, node := range e.Order {
-		o, err := t.expr(node.Expr, s)
-		if err != nil {
-			return nil, err
-		}
-		if o, err = t.resolveUnknown(o); err != nil {
-			return nil, err
-		}
-		if err := checkOrderable(o.kind, node.Expr.Place()); err != nil {
-			return nil, err
-		}
+		o := t.expr(node.Expr, s)
+		o = t.resolveUnknown(o)
+		checkOrderable(o.kind, node.Expr.Place())
 		v.inherit(o)
 		texts[i] = cat(sortKey(o), direction(node, o.notNull))
 	}
-	return cat(" ORDER BY ", list(texts)), nil
+	return cat(" ORDER BY ", list(texts))
 }

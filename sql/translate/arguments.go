@@ -7,18 +7,13 @@ import (
 )
 
 // take converts the arguments and returns the kind of the result.
-func (f *function) take(args []value, t *translator) ([]value, kind.Kind, error) {
+func (f *function) take(args []value, t *translator) ([]value, kind.Kind) {
 	args = append([]value{}, args...)
 	kinds := map[string]kind.Kind{} // of the words of the signature
-	if err := f.unifySame(args, kinds, t); err != nil {
-		return nil, "", err
-	}
+	f.unifySame(args, kinds, t)
 	for i := range args {
 		word := f.arg(i)
-		v, err := t.argument(args[i], word, kinds)
-		if err != nil {
-			return nil, "", err
-		}
+		v := t.argument(args[i], word, kinds)
 		args[i] = v
 		if _, known := kinds[word]; !known {
 			kinds[word] = v.kind
@@ -31,13 +26,13 @@ func (f *function) take(args []value, t *translator) ([]value, kind.Kind, error)
 		}
 	}
 	if k, word := kinds[f.returns]; word && !isKind(f.returns) {
-		return args, k, nil
+		return args, k
 	}
-	return args, kind.Kind(f.returns), nil
+	return args, kind.Kind(f.returns)
 }
 
 // unifySame converts the arguments that must have the same kind.
-func (f *function) unifySame(args []value, kinds map[string]kind.Kind, t *translator) error {
+func (f *function) unifySame(args []value, kinds map[string]kind.Kind, t *translator) {
 	var some []value
 	var at []int
 	word := ""
@@ -47,24 +42,23 @@ func (f *function) unifySame(args []value, kinds map[string]kind.Kind, t *transl
 		}
 	}
 	if len(some) == 0 {
-		return nil
+		return
 	}
-	k, err := t.unify(strings.ToUpper(f.name), some)
+	k := t.unify(strings.ToUpper(f.name), some)
 	for i, v := range some {
 		args[at[i]] = v
 	}
 	kinds[word] = k
-	if err == nil && word == "ordered" {
-		err = checkOrderable(k, some[0].at)
+	if word == "ordered" {
+		checkOrderable(k, some[0].at)
 	}
-	return err
 }
 
 // argument converts an argument as a word of a signature says.
-func (t *translator) argument(v value, word string, kinds map[string]kind.Kind) (value, error) {
+func (t *translator) argument(v value, word string, kinds map[string]kind.Kind) value {
 	switch word {
 	case "same", "ordered":
-		return v, nil
+		return v
 	case "array":
 		return t.implicitIfUnknown(v, kind.Text.Array())
 	case "elem":
@@ -81,22 +75,19 @@ func (t *translator) argument(v value, word string, kinds map[string]kind.Kind) 
 	if isKind(word) {
 		return t.fitArgument(v, kind.Kind(word))
 	}
-	v, err := t.resolveUnknown(v)
-	if err != nil {
-		return v, err
-	}
+	v = t.resolveUnknown(v)
 	switch word {
 	case "scalar":
-		err = checkOrderable(v.kind, v.at)
+		checkOrderable(v.kind, v.at)
 	case "document":
 		v = t.inJSON(v)
 	case "element":
 		if v.kind.Elem() != kind.Unknown {
-			return v, oneDimension(v.at)
+			panic(oneDimension(v.at))
 		}
 		v = inArray(v)
 	}
-	return v, err
+	return v
 }
 
 // isKind reports whether a word of a signature is a kind.
@@ -107,38 +98,38 @@ func isKind(word string) bool {
 
 // fitArgument converts an argument to the kind of the parameter. A number is not converted to
 // another kind of number: functions accept all of them.
-func (t *translator) fitArgument(v value, k kind.Kind) (value, error) {
+func (t *translator) fitArgument(v value, k kind.Kind) value {
 	if categoryOf(v.kind) == categoryNumber && categoryOf(k) == categoryNumber && !v.untyped() {
-		return v, nil
+		return v
 	}
 	return t.implicit(v, k)
 }
 
 // output converts a value to its output text: true becomes t.
-func (t *translator) output(v value) (value, error) {
+func (t *translator) output(v value) value {
 	if v.kind == kind.Boolean {
-		return newValue(kind.Text, atom, cat("CASE ", v.parenthesized(), " WHEN 1 THEN 't' WHEN 0 THEN 'f' END"), v), nil
+		return newValue(kind.Text, atom, cat("CASE ", v.parenthesized(), " WHEN 1 THEN 't' WHEN 0 THEN 'f' END"), v)
 	}
 	return t.cast(v, kind.Text, nil)
 }
 
 // words converts an array so that its elements are output texts.
-func (t *translator) words(v value) (value, error) {
+func (t *translator) words(v value) value {
 	switch elem := v.kind.Elem(); {
 	case v.untyped():
 		return t.implicit(v, kind.Text.Array())
 	case elem == kind.Boolean:
-		return call(kind.Text.Array(), "rota_array_truths", v), nil
+		return call(kind.Text.Array(), "rota_array_truths", v)
 	case isTime(elem):
 		return t.convert(v, kind.Text.Array())
 	}
-	return v, nil
+	return v
 }
 
 // jsonName converts a value to the name of a JSON field; times use the JSON format.
-func (t *translator) jsonName(v value) (value, error) {
+func (t *translator) jsonName(v value) value {
 	if v.kind == kind.Timestamp || v.kind == kind.Local {
-		return call(kind.Text, "rota_json_text", call(kind.PlainJSON, "rota_json", t.withZone(v.kind, textConstant(string(v.kind)), v)...)), nil
+		return call(kind.Text, "rota_json_text", call(kind.PlainJSON, "rota_json", t.withZone(v.kind, textConstant(string(v.kind)), v)...))
 	}
 	return t.cast(v, kind.Text, nil)
 }

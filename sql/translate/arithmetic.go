@@ -5,23 +5,23 @@ import (
 )
 
 // arithmetic translates + - * / % ^.
-func (t *translator) arithmetic(op string, x, y value, at int) (value, error) {
+func (t *translator) arithmetic(op string, x, y value, at int) value {
 	a, b := t.currentKind(x), t.currentKind(y)
 	if isTime(a) || isTime(b) {
 		return t.timeArithmetic(op, x, y, at)
 	}
 	if op == "-" && a == kind.JSON {
-		return x, unsupported(at, "operator - for jsonb is not supported").withHint("build the document in the client")
+		panic(unsupported(at, "operator - for jsonb is not supported").withHint("build the document in the client"))
 	}
 	for _, k := range []kind.Kind{a, b} {
 		if categoryOf(k) != categoryNumber && categoryOf(k) != categoryOID && k != kind.Unknown {
-			return x, noOperator(op, x, y, at)
+			panic(noOperator(op, x, y, at))
 		}
 	}
 	k, fit := commonKind(a, b)
 	switch {
 	case !fit || categoryOf(k) == categoryOID && !isInteger(a) && !isInteger(b):
-		return x, noOperator(op, x, y, at)
+		panic(noOperator(op, x, y, at))
 	case k == kind.Unknown:
 		k = kind.Float
 	case categoryOf(k) == categoryOID:
@@ -29,22 +29,17 @@ func (t *translator) arithmetic(op string, x, y value, at int) (value, error) {
 	case k == kind.Float4 && a != b && a != kind.Unknown && b != kind.Unknown:
 		k = kind.Float
 	}
-	var err error
-	if x, err = t.operand(x, k); err != nil {
-		return x, err
-	}
-	if y, err = t.operand(y, k); err != nil {
-		return y, err
-	}
-	return numberArithmetic(op, x, y, k), nil
+	x = t.operand(x, k)
+	y = t.operand(y, k)
+	return numberArithmetic(op, x, y, k)
 }
 
 // operand converts an operand to a number. A number stays unchanged.
-func (t *translator) operand(v value, k kind.Kind) (value, error) {
+func (t *translator) operand(v value, k kind.Kind) value {
 	if v.untyped() {
 		return t.implicit(v, k)
 	}
-	return v, nil
+	return v
 }
 
 // numberArithmetic writes arithmetic of numbers. SQLite divides integers like PostgreSQL; a
@@ -74,11 +69,8 @@ func isTime(k kind.Kind) bool {
 }
 
 // timeArithmetic translates arithmetic of times and intervals.
-func (t *translator) timeArithmetic(op string, x, y value, at int) (value, error) {
-	x, y, err := t.untypedTimes(op, x, y)
-	if err != nil {
-		return x, err
-	}
+func (t *translator) timeArithmetic(op string, x, y value, at int) value {
+	x, y = t.untypedTimes(op, x, y)
 	a, b := x.kind, y.kind
 	if op == "+" && (b != kind.Interval && a == kind.Interval && isTime(b) || isInteger(a) && b == kind.Date || a == kind.Time && b == kind.Date) {
 		x, y, a, b = y, x, b, a
@@ -89,53 +81,50 @@ func (t *translator) timeArithmetic(op string, x, y value, at int) (value, error
 	sign := constant(kind.Int4, map[string]string{"+": "1", "-": "-1"}[op])
 	switch {
 	case a == kind.Interval && categoryOf(b) == categoryNumber && op == "*":
-		return call(a, "rota_interval_times", x, y), nil
+		return call(a, "rota_interval_times", x, y)
 	case a == kind.Interval && categoryOf(b) == categoryNumber && op == "/":
-		return call(a, "rota_interval_over", x, y), nil
+		return call(a, "rota_interval_over", x, y)
 	case op != "+" && op != "-":
 	case a == kind.Interval && b == kind.Interval:
-		return call(a, "rota_interval_add", x, y, sign), nil
+		return call(a, "rota_interval_add", x, y, sign)
 	case categoryOf(a) == categoryTime && b == kind.Interval:
 		if a == kind.Date {
 			x, a = t.toMoment(x, kind.Local), kind.Local
 		}
-		return call(a, "rota_shift", t.withZone(a, x, y, sign)...), nil
+		return call(a, "rota_shift", t.withZone(a, x, y, sign)...)
 	case a == kind.Time && b == kind.Interval:
-		return call(a, "rota_time_shift", x, y, sign), nil
+		return call(a, "rota_time_shift", x, y, sign)
 	case a == kind.Date && isInteger(b):
 		if op == "-" {
 			y = newValue(b, asTerm, cat("-", y.parenthesized()), y)
 		}
-		return call(a, "rota_date_add", x, y), nil
+		return call(a, "rota_date_add", x, y)
 	case a == kind.Date && b == kind.Time && op == "+":
-		return newValue(kind.Local, asTerm, cat(x.parenthesized(), " || 'T' || ", y.parenthesized()), x, y), nil
+		return newValue(kind.Local, asTerm, cat(x.parenthesized(), " || 'T' || ", y.parenthesized()), x, y)
 	case a == kind.Date && b == kind.Date && op == "-":
-		return call(kind.Int4, "rota_days", x, y), nil
+		return call(kind.Int4, "rota_days", x, y)
 	case categoryOf(a) == categoryTime && categoryOf(b) == categoryTime && op == "-", a == kind.Time && b == kind.Time && op == "-":
 		return t.elapsed(x, y)
 	}
-	return x, noOperator(op, x, y, at)
+	panic(noOperator(op, x, y, at))
 }
 
 // elapsed is the difference of two times.
-func (t *translator) elapsed(x, y value) (value, error) {
+func (t *translator) elapsed(x, y value) value {
 	values := []value{x, y}
-	if _, err := t.unify("operator -", values); err != nil {
-		return x, err
-	}
-	return call(kind.Interval, "rota_between", values...), nil
+	t.unify("operator -", values)
+	return call(kind.Interval, "rota_between", values...)
 }
 
 // untypedTimes gives an untyped operand beside a time or an interval its kind.
-func (t *translator) untypedTimes(op string, x, y value) (value, value, error) {
-	var err error
+func (t *translator) untypedTimes(op string, x, y value) (value, value) {
 	if x.untyped() {
-		x, err = t.implicit(x, kindBeside(op, t.currentKind(y), x))
+		x = t.implicit(x, kindBeside(op, t.currentKind(y), x))
 	}
-	if err == nil && y.untyped() {
-		y, err = t.implicit(y, kindBeside(op, t.currentKind(x), y))
+	if y.untyped() {
+		y = t.implicit(y, kindBeside(op, t.currentKind(x), y))
 	}
-	return x, y, err
+	return x, y
 }
 
 func kindBeside(op string, other kind.Kind, v value) kind.Kind {

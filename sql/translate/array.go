@@ -6,97 +6,76 @@ import (
 )
 
 // array translates ARRAY[…] or ARRAY(query).
-func (t *translator) array(e *query.Array, s *scope) (value, error) {
+func (t *translator) array(e *query.Array, s *scope) value {
 	return t.arrayOf(e, s, kind.Unknown)
 }
 
 // arrayOf translates an array whose kind may be known already.
-func (t *translator) arrayOf(e *query.Array, s *scope, want kind.Kind) (value, error) {
+func (t *translator) arrayOf(e *query.Array, s *scope, want kind.Kind) value {
 	if e.Query != nil {
 		return t.arrayQuery(e, s, want)
 	}
 	elems := make([]value, len(e.Elems))
 	for i, n := range e.Elems {
-		v, err := t.expr(n, s)
-		if err != nil {
-			return value{}, err
-		}
+		v := t.expr(n, s)
 		if v.kind.Elem() != kind.Unknown {
-			return value{}, oneDimension(n.Place())
+			panic(oneDimension(n.Place()))
 		}
 		elems[i] = v
 	}
 	if want == kind.Unknown && len(elems) == 0 {
-		return value{}, queryError("42P18", e.Place(), "cannot determine type of empty array").withHint("cast it: ARRAY[]::text[]")
+		panic(queryError("42P18", e.Place(), "cannot determine type of empty array").withHint("cast it: ARRAY[]::text[]"))
 	}
 	k := want.Elem()
-	var err error
 	if want == kind.Unknown {
-		k, err = t.unify("ARRAY", elems)
+		k = t.unify("ARRAY", elems)
 	}
 	texts := make([]*sql, len(elems))
 	for i := range elems {
-		if err == nil && want != kind.Unknown {
-			elems[i], err = t.cast(elems[i], k, nil)
-		}
-		if err != nil {
-			return value{}, err
+		if want != kind.Unknown {
+			elems[i] = t.cast(elems[i], k, nil)
 		}
 		texts[i] = inArray(elems[i]).sql
 	}
 	v := newValue(k.Array(), atom, cat("json_array(", list(texts), ")"), elems...)
 	v.elems = elems
-	return v.placed(e.Place()), nil
+	return v.placed(e.Place())
 }
 
-func (t *translator) arrayQuery(e *query.Array, s *scope, want kind.Kind) (value, error) {
-	b, err := t.subquery(e.Query, s, 1)
-	if err != nil {
-		return value{}, err
-	}
+func (t *translator) arrayQuery(e *query.Array, s *scope, want kind.Kind) value {
+	b := t.subquery(e.Query, s, 1)
 	name := quoted(b.columns[0].alias)
 	v := value{kind: b.columns[0].kind.Array(), level: atom, at: e.Place(), ungrouped: b.ungrouped}
 	v.sql = cat("(SELECT json_group_array(", name, ") FILTER (WHERE ", checkMemory(raw(name)), ") FROM (", b.write(true), "))").from(e.Place())
 	if want == kind.Unknown {
-		return v, nil
+		return v
 	}
 	return t.convert(v, want)
 }
 
 // subquery translates a subquery with a number of columns; 0: any number.
-func (t *translator) subquery(q *query.Query, s *scope, columns int) (*block, error) {
-	b, err := t.query(q, s)
-	if err != nil {
-		return nil, err
-	}
-	if b, err = t.resolveBlock(b); err != nil {
-		return nil, err
-	}
+func (t *translator) subquery(q *query.Query, s *scope, columns int) *block {
+	b := t.query(q, s)
+	b = t.resolveBlock(b)
 	if columns > 0 && len(b.columns) != columns {
 		if columns == 1 {
-			return nil, queryError(StateSyntax, q.At, "subquery must return only one column").withHint("the subquery has %d columns; select one", len(b.columns))
+			panic(queryError(StateSyntax, q.At, "subquery must return only one column").withHint("the subquery has %d columns; select one", len(b.columns)))
 		}
-		return nil, queryError(StateSyntax, q.At, "subquery has %d columns, but %d are compared with it", len(b.columns), columns)
+		panic(queryError(StateSyntax, q.At, "subquery has %d columns, but %d are compared with it", len(b.columns), columns))
 	}
-	return b, nil
+	return b
 }
 
 // exists translates EXISTS.
-func (t *translator) exists(e *query.Exists, s *scope) (value, error) {
-	b, err := t.subquery(e.Query, s, 0)
-	if err != nil {
-		return value{}, err
-	}
-	return value{kind: kind.Boolean, level: atom, at: e.Place(), ungrouped: b.ungrouped, sql: cat("EXISTS (", b.write(false), ")").from(e.Place())}, nil
+func (t *translator) exists(e *query.Exists, s *scope) value {
+	b := t.subquery(e.Query, s, 0)
+	return value{kind: kind.Boolean, level: atom, at: e.Place(), ungrouped: b.ungrouped, sql: cat("EXISTS (", b.write(false), ")").from(e.Place())}
 }
 
 // scalar translates a scalar subquery.
-func (t *translator) scalar(e *query.Scalar, s *scope) (value, error) {
-	b, err := t.subquery(e.Query, s, 1)
-	if err != nil {
-		return value{}, err
-	}
-	return value{kind: b.columns[0].kind, level: atom, at: e.Place(), ungrouped: b.ungrouped, sql: b.scalarText().from(e.Place())}, nil
+func (t *translator) scalar(e *query.Scalar, s *scope) value {
+	b := t.subquery(e.Query, s, 1)
+	return value{kind: b.columns[0].kind, level: atom, at: e.Place(), ungrouped: b.ungrouped, sql: b.scalarText().from(e.Place())}
 }
 
 // scalarText is the text of a block that stands for a value. SQLite would take the first of many
@@ -114,20 +93,17 @@ func (b *block) scalarText() *sql {
 }
 
 // row translates (a, b).
-func (t *translator) row(e *query.Row, s *scope) (value, error) {
+func (t *translator) row(e *query.Row, s *scope) value {
 	v := value{kind: kind.Record, row: true, level: atom, at: e.Place()}
 	texts := make([]*sql, len(e.Elems))
 	for i, n := range e.Elems {
-		elem, err := t.expr(n, s)
-		if err != nil {
-			return v, err
-		}
+		elem := t.expr(n, s)
 		v.inherit(elem)
 		v.elems = append(v.elems, elem)
 		texts[i] = elem.sql
 	}
 	v.sql = cat("(", list(texts), ")")
-	return v, nil
+	return v
 }
 
 // rowJSON is a row in its stored form, a JSON object.
@@ -170,71 +146,65 @@ func inArray(v value) value {
 }
 
 // joinArrays translates || with an array on at least one side.
-func (t *translator) joinArrays(x, y value) (value, error) {
+func (t *translator) joinArrays(x, y value) value {
 	if x.kind.Elem() == kind.Unknown {
 		k, wanted := y.kind, y.kind
 		if !x.untyped() {
 			wanted = k.Elem()
 		}
-		x, err := t.implicit(x, wanted)
+		x = t.implicit(x, wanted)
 		if wanted == k {
-			return call(k, "rota_array_cat", x, y), err
+			return call(k, "rota_array_cat", x, y)
 		}
-		return call(k, "rota_array_cat", call(k, "json_array", inArray(x)), y), err
+		return call(k, "rota_array_cat", call(k, "json_array", inArray(x)), y)
 	}
 	k, wanted := x.kind, x.kind
 	if y.kind.Elem() == kind.Unknown && !y.untyped() {
 		wanted = k.Elem()
 	}
-	y, err := t.implicit(y, wanted)
+	y = t.implicit(y, wanted)
 	if wanted != k {
 		y = call(k, "json_array", inArray(y))
 	}
-	return call(k, "rota_array_cat", x, y), err
+	return call(k, "rota_array_cat", x, y)
 }
 
 // convertArray converts an array to another kind.
-func (t *translator) convertArray(v value, k kind.Kind) (value, error) {
+func (t *translator) convertArray(v value, k kind.Kind) value {
 	from, to := v.kind.Elem(), k.Elem()
 	same := from == to || categoryOf(from) == categoryText && categoryOf(to) == categoryText ||
 		categoryOf(from) == categoryOID && (categoryOf(to) == categoryOID || isInteger(to)) || isInteger(from) && categoryOf(to) == categoryOID ||
 		categoryOf(from) == categoryNumber && categoryOf(to) == categoryNumber && rank(from) <= rank(to)
 	if same {
-		return v.as(k), nil
+		return v.as(k)
 	}
 	if categoryOf(from) == categoryOther && categoryOf(to) == categoryOther && from != to {
-		return v, cannotCast(v, k)
+		panic(cannotCast(v, k))
 	}
 	args := []value{v, textConstant(string(from)), textConstant(string(to))}
 	if dependsOnZone(from) != dependsOnZone(to) {
 		args = t.withZone(kind.Timestamp, args...)
 	}
-	return call(k, "rota_array_cast", args...), nil
+	return call(k, "rota_array_cast", args...)
 }
 
 // index translates x[i].
-func (t *translator) index(e *query.Index, s *scope) (value, error) {
-	x, err := t.expr(e.X, s)
-	if err != nil {
-		return x, err
-	}
+func (t *translator) index(e *query.Index, s *scope) value {
+	x := t.expr(e.X, s)
 	if e.Slice {
-		return x, unsupported(e.Place(), "array slices are not supported").withHint("select the elements one by one, or use unnest")
+		panic(unsupported(e.Place(), "array slices are not supported").withHint("select the elements one by one, or use unnest"))
 	}
-	i, err := t.expr(e.I, s)
-	if err != nil {
-		return i, err
-	}
+	i := t.expr(e.I, s)
 	switch {
 	case isJSON(x.kind):
 		return t.jsonOperator("->", x, i, e.Place())
 	case elemOf(x.kind) == kind.Unknown:
-		return x, queryError(StateMismatch, e.Place(), "cannot subscript type %s because it does not support subscripting", typeTitle(x.kind))
+		panic(queryError(StateMismatch, e.Place(), "cannot subscript type %s because it does not support subscripting", typeTitle(x.kind)))
 	}
 	first := constant(kind.Int4, "1")
 	if x.kind == kind.Int2s || x.kind == kind.OIDs {
 		first = constant(kind.Int4, "0")
 	}
-	i, err = t.implicit(i, kind.Int4)
-	return call(elemOf(x.kind), "rota_element", x, i, first).placed(e.Place()), err
+	i = t.implicit(i, kind.Int4)
+	return call(elemOf(x.kind), "rota_element", x, i, first).placed(e.Place())
 }

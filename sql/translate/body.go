@@ -38,30 +38,22 @@ func (b *block) write(named bool) *sql {
 }
 
 // query translates a query in the scope that contains it.
-func (t *translator) query(q *query.Query, outer *scope) (*block, error) {
-	if err := t.enter(q.At); err != nil {
-		return nil, err
-	}
+func (t *translator) query(q *query.Query, outer *scope) *block {
+	t.enter(q.At)
 	defer t.leave()
 	s := outer
 	var with *sql
 	if len(q.With) > 0 {
 		s = outer.inner()
 		s.with = map[string]*commonTable{}
-		var err error
-		if with, err = t.with(q, s); err != nil {
-			return nil, err
-		}
+		with = t.with(q, s)
 	}
-	b, err := t.ordered(q, s)
-	if err != nil {
-		return nil, err
-	}
+	b := t.ordered(q, s)
 	b.single = b.single || atMostOne(q.Limit)
 	if with == nil {
-		return b, nil
+		return b
 	}
-	return b.withCommonTables(with), nil
+	return b.withCommonTables(with)
 }
 
 // atMostOne reports whether the limit is the number 0 or 1.
@@ -83,31 +75,23 @@ func (b *block) withCommonTables(with *sql) *block {
 }
 
 // ordered translates a query with its ORDER BY and LIMIT.
-func (t *translator) ordered(q *query.Query, s *scope) (*block, error) {
+func (t *translator) ordered(q *query.Query, s *scope) *block {
 	if sel, is := q.Body.(*query.Select); is {
 		return t.selectBlock(sel, q, s)
 	}
-	b, err := t.body(q.Body, s)
-	if err != nil || len(q.Order) == 0 && q.Limit == nil && q.Offset == nil {
-		return b, err
+	b := t.body(q.Body, s)
+	if len(q.Order) == 0 && q.Limit == nil && q.Offset == nil {
+		return b
 	}
-	if b, err = t.resolveBlock(b); err != nil {
-		return nil, err
-	}
-	order, err := t.outputOrder(q.Order, b)
-	if err != nil {
-		return nil, err
-	}
-	limit, err := t.limit(q, s)
-	if err != nil {
-		return nil, err
-	}
+	b = t.resolveBlock(b)
+	order := t.outputOrder(q.Order, b)
+	limit := t.limit(q, s)
 	before := b
 	switch q.Body.(type) {
 	case *query.Query, *query.Values: // the first can have its own order, and SQLite allows no order after VALUES
 		before = b.wrapped()
 	}
-	return &block{columns: b.columns, ungrouped: b.ungrouped, single: b.single, inner: func(named bool) *sql { return cat(before.write(named), order, limit) }}, nil
+	return &block{columns: b.columns, ungrouped: b.ungrouped, single: b.single, inner: func(named bool) *sql { return cat(before.write(named), order, limit) }}
 }
 
 // wrapped returns the block as the only subquery of SELECT *.
@@ -116,7 +100,7 @@ func (b *block) wrapped() *block {
 }
 
 // body translates the body of a query.
-func (t *translator) body(body query.Body, s *scope) (*block, error) {
+func (t *translator) body(body query.Body, s *scope) *block {
 	switch body := body.(type) {
 	case *query.Select:
 		return t.selectBlock(body, nil, s)
@@ -127,23 +111,20 @@ func (t *translator) body(body query.Body, s *scope) (*block, error) {
 	case *query.Query:
 		return t.query(body, s)
 	}
-	return nil, queryError(StateUnsupported, -1, "this form of query is not supported")
+	panic(queryError(StateUnsupported, -1, "this form of query is not supported"))
 }
 
 // values translates VALUES.
-func (t *translator) values(body *query.Values, outer *scope) (*block, error) {
+func (t *translator) values(body *query.Values, outer *scope) *block {
 	s := outer.inner()
 	rows := make([][]value, len(body.Rows))
 	b := &block{member: true}
 	for i, row := range body.Rows {
 		if len(row) != len(body.Rows[0]) {
-			return nil, queryError(StateSyntax, body.At, "VALUES lists must all be the same length").withHint("row %d has %d values, the first has %d", i+1, len(row), len(body.Rows[0]))
+			panic(queryError(StateSyntax, body.At, "VALUES lists must all be the same length").withHint("row %d has %d values, the first has %d", i+1, len(row), len(body.Rows[0])))
 		}
 		for _, e := range row {
-			v, err := t.expr(e, s)
-			if err != nil {
-				return nil, err
-			}
+			v := t.expr(e, s)
 			rows[i] = append(rows[i], v)
 			b.addUngrouped(v)
 		}
@@ -153,10 +134,7 @@ func (t *translator) values(body *query.Values, outer *scope) (*block, error) {
 		for i := range rows {
 			cells[i] = rows[i][c]
 		}
-		k, err := t.unify("VALUES", cells)
-		if err != nil {
-			return nil, err
-		}
+		k := t.unify("VALUES", cells)
 		for i := range rows {
 			rows[i][c] = cells[i]
 		}
@@ -166,10 +144,10 @@ func (t *translator) values(body *query.Values, outer *scope) (*block, error) {
 	if len(rows) == 1 {
 		b.items, b.single = rows[0], true
 		b.render = func(items []*sql) *sql { return cat("SELECT ", list(items)) }
-		return b, nil
+		return b
 	}
 	b.inner = func(bool) *sql { return writeRows(rows) }
-	return b, nil
+	return b
 }
 
 // addUngrouped records the columns of outer queries that the block refers to.
@@ -194,51 +172,35 @@ func writeRows(rows [][]value) *sql {
 
 // compound translates UNION, INTERSECT or EXCEPT. between is called after the first part was
 // translated: a recursive common table then knows its columns.
-func (t *translator) compound(c *query.Compound, s *scope, between func(*block) error) (*block, error) {
-	if err := t.enter(c.At); err != nil {
-		return nil, err
-	}
+func (t *translator) compound(c *query.Compound, s *scope, between func(*block)) *block {
+	t.enter(c.At)
 	defer t.leave()
-	left, err := t.body(c.Left, s)
-	if err != nil {
-		return nil, err
-	}
+	left := t.body(c.Left, s)
 	if between != nil {
-		if left, err = t.resolveBlock(left); err == nil {
-			err = between(left)
-		}
-		if err != nil {
-			return nil, err
-		}
+		left = t.resolveBlock(left)
+		between(left)
 	}
-	right, err := t.body(c.Right, s)
-	if err != nil {
-		return nil, err
-	}
+	right := t.body(c.Right, s)
 	if len(left.columns) != len(right.columns) {
-		return nil, queryError(StateSyntax, c.At, "each %s query must have the same number of columns", c.Op).withHint("the first has %d, the second %d", len(left.columns), len(right.columns))
+		panic(queryError(StateSyntax, c.At, "each %s query must have the same number of columns", c.Op).withHint("the first has %d, the second %d", len(left.columns), len(right.columns)))
 	}
 	kinds := make([]kind.Kind, len(left.columns))
 	for i := range kinds {
 		k, fit := commonKind(left.columns[i].kind, right.columns[i].kind)
 		if !fit {
-			return nil, queryError(StateMismatch, c.At, "%s types %s and %s cannot be matched", c.Op, typeTitle(left.columns[i].kind), typeTitle(right.columns[i].kind)).
-				withHint("cast column %d (%s) in one of the queries", i+1, left.columns[i].name)
+			panic(queryError(StateMismatch, c.At, "%s types %s and %s cannot be matched", c.Op, typeTitle(left.columns[i].kind), typeTitle(right.columns[i].kind)).
+				withHint("cast column %d (%s) in one of the queries", i+1, left.columns[i].name))
 		}
 		if kinds[i] = k; k == kind.Unknown {
 			kinds[i] = kind.Text
 		}
 	}
-	if left, err = t.convertBlock(left, kinds); err != nil {
-		return nil, err
-	}
-	if right, err = t.convertBlock(right, kinds); err != nil {
-		return nil, err
-	}
+	left = t.convertBlock(left, kinds)
+	right = t.convertBlock(right, kinds)
 	for i := range left.columns { // they belong to no single table
 		left.columns[i].from, left.columns[i].notNull = Origin{}, left.columns[i].notNull && right.columns[i].notNull
 	}
-	return t.compoundBlock(c, left, right), nil
+	return t.compoundBlock(c, left, right)
 }
 
 // compoundBlock writes two blocks as one compound query.
@@ -283,7 +245,7 @@ func outNames(columns []column) []string {
 }
 
 // resolveBlock returns the block with a fixed kind for each column.
-func (t *translator) resolveBlock(b *block) (*block, error) {
+func (t *translator) resolveBlock(b *block) *block {
 	kinds := make([]kind.Kind, len(b.columns))
 	for i, c := range b.columns {
 		if kinds[i] = c.kind; c.kind == kind.Unknown {
@@ -294,7 +256,7 @@ func (t *translator) resolveBlock(b *block) (*block, error) {
 }
 
 // convertBlock converts the columns of a block to other kinds.
-func (t *translator) convertBlock(b *block, kinds []kind.Kind) (*block, error) {
+func (t *translator) convertBlock(b *block, kinds []kind.Kind) *block {
 	after := *b
 	after.columns = append([]column{}, b.columns...)
 	same := true
@@ -303,33 +265,27 @@ func (t *translator) convertBlock(b *block, kinds []kind.Kind) (*block, error) {
 		after.columns[i].kind = k
 	}
 	if same {
-		return &after, nil
+		return &after
 	}
 	if b.items != nil {
 		after.items = append([]value{}, b.items...)
 		for i, k := range kinds {
-			v, err := t.implicit(b.items[i], k)
-			if err != nil {
-				return nil, err
-			}
+			v := t.implicit(b.items[i], k)
 			after.items[i] = v
 		}
-		return &after, nil
+		return &after
 	}
 	return t.convertOutput(b, &after, kinds)
 }
 
 // convertOutput converts the columns of a block in a query around it.
-func (t *translator) convertOutput(b, after *block, kinds []kind.Kind) (*block, error) {
+func (t *translator) convertOutput(b, after *block, kinds []kind.Kind) *block {
 	after.items, after.member = make([]value, len(kinds)), true
 	for i, k := range kinds {
 		v := value{sql: raw(quoted(b.columns[i].alias)), kind: b.columns[i].kind, level: atom, at: -1}
-		v, err := t.implicit(v, k)
-		if err != nil {
-			return nil, err
-		}
+		v = t.implicit(v, k)
 		after.items[i] = v
 	}
 	after.render = func(items []*sql) *sql { return cat("SELECT ", list(items), " FROM (", b.write(true), ")") }
-	return after, nil
+	return after
 }

@@ -11,16 +11,16 @@ import (
 )
 
 // call translates a function call.
-func (t *translator) call(e *query.Call, s *scope) (value, error) {
+func (t *translator) call(e *query.Call, s *scope) value {
 	name := callName(e)
 	if len(e.Path) > 1 {
 		schema := e.Path[len(e.Path)-2].Text
 		if schema != "pg_catalog" && schema != "information_schema" && schema != "public" && len(t.in.Functions(name)) == 0 {
-			return value{}, queryError("3F000", e.Place(), "schema %q does not exist", schema).withHint("call functions without a schema")
+			panic(queryError("3F000", e.Place(), "schema %q does not exist", schema).withHint("call functions without a schema"))
 		}
 	}
 	if e.Variadic {
-		return value{}, unsupported(e.Place(), "VARIADIC is not supported").withHint("use array_to_string")
+		panic(unsupported(e.Place(), "VARIADIC is not supported").withHint("use array_to_string"))
 	}
 	known := t.functions(name)
 	of := classOf(known)
@@ -28,28 +28,22 @@ func (t *translator) call(e *query.Call, s *scope) (value, error) {
 	case of == aggregateClass || of == withinClass:
 		return t.aggregate(e, s, name, known)
 	case len(known) == 0 && !isSpecial(name):
-		return value{}, t.unknownFunction(e, s)
+		panic(t.unknownFunction(e, s))
 	case of == windowClass && e.Over == nil:
-		return value{}, queryError("42809", e.Place(), "window function %s requires an OVER clause", name).withHint("write %s(…) OVER (ORDER BY …)", name)
+		panic(queryError("42809", e.Place(), "window function %s requires an OVER clause", name).withHint("write %s(…) OVER (ORDER BY …)", name))
 	case of != windowClass && e.Over != nil:
-		return value{}, queryError("42809", e.Place(), "OVER specified, but %s is not a window function nor an aggregate function", name).withHint("remove OVER")
+		panic(queryError("42809", e.Place(), "OVER specified, but %s is not a window function nor an aggregate function", name).withHint("remove OVER"))
 	case e.Star || e.Distinct || e.Filter != nil || e.Order != nil || e.Within != nil:
-		return value{}, queryError("42809", e.Place(), "%s is not an aggregate function", name).withHint("remove *, DISTINCT, FILTER, ORDER BY and WITHIN GROUP")
+		panic(queryError("42809", e.Place(), "%s is not an aggregate function", name).withHint("remove *, DISTINCT, FILTER, ORDER BY and WITHIN GROUP"))
 	case of == windowClass:
 		return t.windowFunction(e, s, name, known)
 	}
-	args, err := t.args(e, s)
-	if err != nil {
-		return value{}, err
-	}
-	set, v, err := t.apply(e, known, args)
-	if err != nil {
-		return value{}, withOffset(err, e.Place())
-	}
+	args := t.args(e, s)
+	set, v := t.apply(e, known, args)
 	if set != nil {
 		return t.setInList(e, s, set)
 	}
-	return v.placed(e.Place()), nil
+	return v.placed(e.Place())
 }
 
 func callName(e *query.Call) string { return e.Path[len(e.Path)-1].Text }
@@ -72,38 +66,32 @@ func classOf(known []*function) class {
 }
 
 // args translates the arguments of a call.
-func (t *translator) args(e *query.Call, s *scope) ([]value, error) {
+func (t *translator) args(e *query.Call, s *scope) []value {
 	args := make([]value, len(e.Args))
 	for i, n := range e.Args {
-		v, err := t.expr(n, s)
-		if err != nil {
-			return nil, err
-		}
+		v := t.expr(n, s)
 		args[i] = v
 	}
-	return args, nil
+	return args
 }
 
 // apply calls the function that fits the arguments. A set-returning function is returned as a
 // setFunction.
-func (t *translator) apply(e *query.Call, known []*function, args []value) (*setFunction, value, error) {
+func (t *translator) apply(e *query.Call, known []*function, args []value) (*setFunction, value) {
 	name := callName(e)
 	switch {
 	case name == "make_interval":
-		v, err := t.makeInterval(e, args)
-		return nil, v, err
+		v := t.makeInterval(e, args)
+		return nil, v
 	case e.Names != nil:
-		return nil, value{}, unsupported(e.Place(), "%s does not support named arguments", name).withHint("pass the arguments by position")
+		panic(unsupported(e.Place(), "%s does not support named arguments", name).withHint("pass the arguments by position"))
 	case name == "pg_typeof" && len(args) == 1:
-		return nil, t.typeOf(args[0]), nil
+		return nil, t.typeOf(args[0])
 	}
-	f, args, k, err := t.pick(name, known, args, e.Place())
-	if err != nil {
-		return nil, value{}, err
-	}
+	f, args, k := t.pick(name, known, args, e.Place())
 	v := f.call(args, k, t.shownZone)
 	if f.class != setClass {
-		return nil, v, nil
+		return nil, v
 	}
 	set := &setFunction{json: v, elem: k, fields: slices.Clone(f.fields)}
 	for i, c := range set.fields {
@@ -111,11 +99,11 @@ func (t *translator) apply(e *query.Call, known []*function, args []value) (*set
 			set.fields[i].kind = elemOf(args[0].kind)
 		}
 	}
-	return set, v, nil
+	return set, v
 }
 
 // pick selects the overload that fits the arguments best.
-func (t *translator) pick(name string, known []*function, args []value, at int) (*function, []value, kind.Kind, error) {
+func (t *translator) pick(name string, known []*function, args []value, at int) (*function, []value, kind.Kind) {
 	var best *function
 	least := -1
 	for _, f := range known {
@@ -124,22 +112,19 @@ func (t *translator) pick(name string, known []*function, args []value, at int) 
 		}
 	}
 	if best == nil {
-		return nil, nil, "", noFunction(name, known, args, at, t)
+		panic(noFunction(name, known, args, at, t))
 	}
 	if hint, is := strings.CutPrefix(best.text, "! "); is {
-		return nil, nil, "", unsupported(at, "function %s is not supported", best.spec()).withHint("%s", hint)
+		panic(unsupported(at, "function %s is not supported", best.spec()).withHint("%s", hint))
 	}
-	args, k, err := best.take(args, t)
-	return best, args, k, err
+	args, k := best.take(args, t)
+	return best, args, k
 }
 
 // callOf calls a function of the table by its name.
-func (t *translator) callOf(name string, at int, args ...value) (value, error) {
-	f, args, k, err := t.pick(name, functions[name], args, at)
-	if err != nil {
-		return value{}, err
-	}
-	return f.call(args, k, t.shownZone).placed(at), nil
+func (t *translator) callOf(name string, at int, args ...value) value {
+	f, args, k := t.pick(name, functions[name], args, at)
+	return f.call(args, k, t.shownZone).placed(at)
 }
 
 // noFunction is the error of a call whose arguments fit no function of the name.
@@ -157,7 +142,7 @@ func noFunction(name string, known []*function, args []value, at int, t *transla
 }
 
 // unknownFunction is the error of a call of a function that Rota does not have.
-func (t *translator) unknownFunction(e *query.Call, s *scope) error {
+func (t *translator) unknownFunction(e *query.Call, s *scope) *Error {
 	name, hint := callName(e), ""
 	if meant := suggest.Nearest(name, functionNames); meant != "" {
 		hint = "did you mean " + meant + "?"
@@ -168,9 +153,6 @@ func (t *translator) unknownFunction(e *query.Call, s *scope) error {
 	if KnownToPostgreSQL(name) {
 		return unsupported(e.Place(), "function %s is not supported", name).withHint("%s", cmp.Or(hint, "the SQL reference lists the functions"))
 	}
-	args, err := t.args(e, s)
-	if err != nil {
-		return err
-	}
+	args := t.args(e, s)
 	return noFunction(name, nil, args, e.Place(), t).withHint("%s", hint)
 }

@@ -9,43 +9,34 @@ import (
 )
 
 // castOf translates x::type, CAST(x AS type) or type 'text'.
-func (t *translator) castOf(e *query.Cast, s *scope) (value, error) {
-	k, err := kindOf(e.Type)
-	if err != nil {
-		return value{}, err
-	}
+func (t *translator) castOf(e *query.Cast, s *scope) value {
+	k := kindOf(e.Type)
 	if a, is := e.X.(*query.Array); is && k.Elem() != kind.Unknown {
 		return t.arrayOf(a, s, k)
 	}
-	v, err := t.expr(e.X, s)
-	if err != nil {
-		return v, err
-	}
+	v := t.expr(e.X, s)
 	if e.Type.Fields != "" {
-		v, err = t.castField(v, k, e.Type)
+		v = t.castField(v, k, e.Type)
 	} else {
-		v, err = t.cast(v, k, e.Type.Mods)
-	}
-	if err != nil {
-		return v, withOffset(err, e.Place())
+		v = t.cast(v, k, e.Type.Mods)
 	}
 	if v.at < 0 {
 		v = v.placed(e.Place())
 	}
-	return v, nil
+	return v
 }
 
 // castField converts a text to an interval whose unit is written behind it: interval '1' day.
-func (t *translator) castField(v value, k kind.Kind, as *query.Type) (value, error) {
+func (t *translator) castField(v value, k kind.Kind, as *query.Type) value {
 	if v.text == nil || k != kind.Interval || len(as.Mods) > 0 || strings.Contains(as.Fields, " ") {
-		return v, unsupported(as.At, "interval %s is not supported here", as.Fields).withHint("write interval '1 day 2 hours'")
+		panic(unsupported(as.At, "interval %s is not supported here", as.Fields).withHint("write interval '1 day 2 hours'"))
 	}
-	i, err := parseIntervalField(*v.text, as.Fields)
-	return constant(k, valueLiteral(i)).placed(v.at), err
+	i := parseIntervalField(*v.text, as.Fields)
+	return constant(k, valueLiteral(i.stored())).placed(v.at)
 }
 
 // kindOf returns the kind of a type name.
-func kindOf(t *query.Type) (kind.Kind, error) {
+func kindOf(t *query.Type) kind.Kind {
 	name := t.Name
 	if t.Quoted && name == "char" {
 		name = string(kind.Char)
@@ -55,16 +46,16 @@ func kindOf(t *query.Type) (kind.Kind, error) {
 		if known, is := aliasKinds[name]; is {
 			k = known
 		} else {
-			return k, queryError(StateObject, t.At, "type %q does not exist", t.Name).withHint("%s", suggestion(t.Name, "the types are", kindNames))
+			panic(queryError(StateObject, t.At, "type %q does not exist", t.Name).withHint("%s", suggestion(t.Name, "the types are", kindNames)))
 		}
 	}
 	if t.Array > 1 {
-		return k, oneDimension(t.At)
+		panic(oneDimension(t.At))
 	}
 	if t.Array > 0 {
 		k = k.Array()
 	}
-	return k, nil
+	return k
 }
 
 // aliasKinds are types that are stored as another kind.
@@ -80,51 +71,50 @@ var kindNames = []string{
 }
 
 // cast is an explicit cast.
-func (t *translator) cast(v value, k kind.Kind, mods []string) (value, error) {
-	var err error
+func (t *translator) cast(v value, k kind.Kind, mods []string) value {
 	if v.untyped() {
-		v, err = t.implicit(v, k)
+		v = t.implicit(v, k)
 	} else {
-		v, err = t.convert(v, k)
+		v = t.convert(v, k)
 	}
-	if err != nil || len(mods) == 0 {
-		return v, err
+	if len(mods) == 0 {
+		return v
 	}
 	n, err := strconv.Atoi(mods[0])
 	if err != nil {
-		return v, nil
+		return v
 	}
 	switch k {
 	case kind.Varchar, kind.BPChar:
-		return call(k, "substr", v, constant(kind.Int4, "1"), constant(kind.Int4, number(n))), nil
+		return call(k, "substr", v, constant(kind.Int4, "1"), constant(kind.Int4, number(n)))
 	case kind.Numeric:
 		scale := "0"
 		if len(mods) > 1 {
 			scale = mods[1]
 		}
-		return call(k, "rota_round", v, constant(kind.Int4, scale)), nil
+		return call(k, "rota_round", v, constant(kind.Int4, scale))
 	case kind.Timestamp, kind.Local, kind.Time:
 		if n < 6 {
-			return call(k, "rota_precision", v, constant(kind.Int4, number(n))), nil
+			return call(k, "rota_precision", v, constant(kind.Int4, number(n)))
 		}
 	}
-	return v, nil
+	return v
 }
 
 // convert converts a value to another kind.
-func (t *translator) convert(v value, k kind.Kind) (value, error) {
+func (t *translator) convert(v value, k kind.Kind) value {
 	from := v.kind
 	switch {
 	case v.row && k != kind.Record && k != kind.Text:
-		return v, cannotCast(v, k)
+		panic(cannotCast(v, k))
 	case v.row:
-		return t.rowJSON(v), nil
+		return t.rowJSON(v)
 	case from == k:
-		return v, nil
+		return v
 	case from == kind.Unknown:
 		return t.implicit(v, k)
 	case categoryOf(k) == categoryText:
-		return t.toText(v, k), nil
+		return t.toText(v, k)
 	case categoryOf(from) == categoryText:
 		return t.fromText(v, k)
 	case categoryOf(k) == categoryNumber:
@@ -133,30 +123,30 @@ func (t *translator) convert(v value, k kind.Kind) (value, error) {
 	return t.convertMore(v, k)
 }
 
-func (t *translator) convertMore(v value, k kind.Kind) (value, error) {
+func (t *translator) convertMore(v value, k kind.Kind) value {
 	from := v.kind
 	switch {
 	case categoryOf(k) == categoryOID && (categoryOf(from) == categoryOID || isInteger(from)):
-		return v.as(k), nil
+		return v.as(k)
 	case k == kind.Boolean && isInteger(from):
-		return newValue(k, asComparison, cat(v.parenthesized(), " <> 0"), v), nil
+		return newValue(k, asComparison, cat(v.parenthesized(), " <> 0"), v)
 	case k == kind.Boolean && isJSON(from):
-		return call(k, "rota_read", textConstant(string(k)), call(kind.Text, "rota_json_text", v)), nil
+		return call(k, "rota_read", textConstant(string(k)), call(kind.Text, "rota_json_text", v))
 	case isJSON(k) && isJSON(from):
-		return v.as(k), nil
+		return v.as(k)
 	case from == kind.Interval && k == kind.Time, categoryOf(from) == categoryTime && k == kind.Time:
-		return t.timeOf(v), nil
+		return t.timeOf(v)
 	case from == kind.Time && k == kind.Interval:
-		return call(k, "rota_interval_of", v), nil
+		return call(k, "rota_interval_of", v)
 	case categoryOf(from) == categoryTime && categoryOf(k) == categoryTime:
-		return t.toMoment(v, k), nil
+		return t.toMoment(v, k)
 	case from.Elem() != kind.Unknown && k.Elem() != kind.Unknown:
 		return t.convertArray(v, k)
 	}
-	return v, cannotCast(v, k)
+	panic(cannotCast(v, k))
 }
 
-func cannotCast(v value, k kind.Kind) error {
+func cannotCast(v value, k kind.Kind) *Error {
 	return queryError("42846", v.at, "cannot cast type %s to %s", typeTitle(v.kind), typeTitle(k)).withHint("cast the value to text first")
 }
 
@@ -182,41 +172,41 @@ func (t *translator) toText(v value, k kind.Kind) value {
 }
 
 // fromText parses a text at run time.
-func (t *translator) fromText(v value, k kind.Kind) (value, error) {
+func (t *translator) fromText(v value, k kind.Kind) value {
 	switch {
 	case k == kind.Inet, k == kind.NodeTree, k == kind.ACLItem:
-		return v.as(k), nil
+		return v.as(k)
 	case categoryOf(k) == categoryOID && k != kind.OID && k != kind.XID:
-		return call(k, "rota_"+string(k), v), nil
+		return call(k, "rota_"+string(k), v)
 	case k == kind.Record, k == kind.Void:
-		return v, cannotCast(v, k)
+		panic(cannotCast(v, k))
 	}
-	return call(k, "rota_read", t.withZone(k, textConstant(string(k)), v)...), nil
+	return call(k, "rota_read", t.withZone(k, textConstant(string(k)), v)...)
 }
 
 // toNumber converts a value to a number.
-func toNumber(v value, k kind.Kind) (value, error) {
+func toNumber(v value, k kind.Kind) value {
 	from, name := v.kind, textConstant(string(k))
 	switch {
 	case from == kind.Boolean && k == kind.Int4:
-		return v.as(k), nil
+		return v.as(k)
 	case categoryOf(from) == categoryOID && isInteger(k):
-		return v.as(k), nil
+		return v.as(k)
 	case isJSON(from):
-		return call(k, "rota_read", name, call(kind.Text, "rota_json_text", v)), nil
+		return call(k, "rota_read", name, call(kind.Text, "rota_json_text", v))
 	case categoryOf(from) != categoryNumber:
-		return v, cannotCast(v, k)
+		panic(cannotCast(v, k))
 	case isInteger(k) && from == kind.Numeric:
-		return call(k, "rota_int", call(from, "rota_round", v, constant(kind.Int4, "0")), name), nil
+		return call(k, "rota_int", call(from, "rota_round", v, constant(kind.Int4, "0")), name)
 	case isInteger(k) && (!isInteger(from) || rank(from) > rank(k)):
 		if v.plain && isInteger(from) && v.level == atom && k == kind.Integer {
-			return v.as(k), nil
+			return v.as(k)
 		}
-		return call(k, "rota_int", v, name), nil
+		return call(k, "rota_int", v, name)
 	case (k == kind.Float || k == kind.Float4) && !v.real && !isFloat(from):
-		return newValue(k, atom, cat("CAST(", v, " AS REAL)"), v), nil
+		return newValue(k, atom, cat("CAST(", v, " AS REAL)"), v)
 	}
-	return v.as(k), nil
+	return v.as(k)
 }
 
 func isFloat(k kind.Kind) bool { return k == kind.Float || k == kind.Float4 }

@@ -9,56 +9,47 @@ import (
 
 // compare translates a comparison. Columns of tables stay unchanged, so that SQLite can pass
 // the comparison to the table.
-func (t *translator) compare(op string, x, y value, at int) (value, error) {
+func (t *translator) compare(op string, x, y value, at int) value {
 	if x.row || y.row {
 		return t.compareRows(op, x, y, at)
 	}
-	x, y, err := t.comparable(op, x, y, at)
-	if err != nil {
-		return x, err
-	}
+	x, y = t.comparable(op, x, y, at)
 	if strings.ContainsAny(op, "<>") && op != "<>" {
-		if err := checkOrderable(x.kind, at); err != nil {
-			return x, err
-		}
+		checkOrderable(x.kind, at)
 	}
-	return newValue(kind.Boolean, asComparison, cat(compareText(x), " "+op+" ", compareText(y)), x, y), nil
+	return newValue(kind.Boolean, asComparison, cat(compareText(x), " "+op+" ", compareText(y)), x, y)
 }
 
 // comparable converts two values to kinds that can be compared.
-func (t *translator) comparable(op string, x, y value, at int) (value, value, error) {
+func (t *translator) comparable(op string, x, y value, at int) (value, value) {
 	a, b := t.currentKind(x), t.currentKind(y)
 	k, fit := commonKind(a, b)
 	if !fit {
-		return x, y, noOperator(op, x, y, at)
+		panic(noOperator(op, x, y, at))
 	}
 	switch k {
 	case kind.Unknown:
 		k = kind.Text
 	case kind.PlainJSON:
-		return x, y, noOperator(op, x, y, at)
+		panic(noOperator(op, x, y, at))
 	}
 	if categoryOf(k) == categoryText || categoryOf(k) == categoryNumber || categoryOf(k) == categoryOID {
 		return t.comparableAsIs(x, y, a, b, k)
 	}
-	x, err := t.implicit(x, k)
-	if err != nil {
-		return x, y, err
-	}
-	y, err = t.implicit(y, k)
-	return x, y, err
+	x = t.implicit(x, k)
+	y = t.implicit(y, k)
+	return x, y
 }
 
 // comparableAsIs returns values that SQLite compares correctly without a conversion.
-func (t *translator) comparableAsIs(x, y value, a, b, k kind.Kind) (value, value, error) {
-	var err error
+func (t *translator) comparableAsIs(x, y value, a, b, k kind.Kind) (value, value) {
 	if x.untyped() {
-		x, err = t.implicit(x, kindElse(b, k))
+		x = t.implicit(x, kindElse(b, k))
 	}
-	if err == nil && y.untyped() {
-		y, err = t.implicit(y, kindElse(a, k))
+	if y.untyped() {
+		y = t.implicit(y, kindElse(a, k))
 	}
-	return x, y, err
+	return x, y
 }
 
 func kindElse(k, other kind.Kind) kind.Kind {
@@ -96,81 +87,62 @@ func compareText(v value) *sql {
 
 // checkOrderable rejects kinds whose stored text can be compared for equality but not for
 // order.
-func checkOrderable(k kind.Kind, at int) error {
+func checkOrderable(k kind.Kind, at int) {
 	if k != kind.JSON && k != kind.Record && k != kind.AnyArray && k.Elem() == kind.Unknown {
-		return nil
+		return
 	}
-	return unsupported(at, "could not identify an ordering operator for type %s", typeTitle(k)).withHint("cast the values to text (x::text), or order by a part of them")
+	panic(unsupported(at, "could not identify an ordering operator for type %s", typeTitle(k)).withHint("cast the values to text (x::text), or order by a part of them"))
 }
 
 // compareRows compares (a, b) with (c, d), which SQLite supports.
-func (t *translator) compareRows(op string, x, y value, at int) (value, error) {
+func (t *translator) compareRows(op string, x, y value, at int) value {
 	if !x.row || !y.row {
-		return x, noOperator(op, x, y, at)
+		panic(noOperator(op, x, y, at))
 	}
 	if len(x.elems) != len(y.elems) {
-		return x, queryError(StateSyntax, at, "unequal number of entries in row expressions").withHint("the first has %d, the second %d", len(x.elems), len(y.elems))
+		panic(queryError(StateSyntax, at, "unequal number of entries in row expressions").withHint("the first has %d, the second %d", len(x.elems), len(y.elems)))
 	}
 	xs, ys := make([]*sql, len(x.elems)), make([]*sql, len(x.elems))
 	for i := range x.elems {
-		a, b, err := t.comparable(op, x.elems[i], y.elems[i], at)
-		if err != nil {
-			return x, err
-		}
+		a, b := t.comparable(op, x.elems[i], y.elems[i], at)
 		if op != "=" && op != "<>" {
-			if err := checkOrderable(a.kind, at); err != nil {
-				return x, err
-			}
+			checkOrderable(a.kind, at)
 		}
 		xs[i], ys[i] = compareText(a), compareText(b)
 	}
 	if len(xs) == 1 {
-		return newValue(kind.Boolean, asComparison, cat(xs[0], " "+op+" ", ys[0]), x, y), nil
+		return newValue(kind.Boolean, asComparison, cat(xs[0], " "+op+" ", ys[0]), x, y)
 	}
-	return newValue(kind.Boolean, asComparison, cat("(", list(xs), ") "+op+" (", list(ys), ")"), x, y), nil
+	return newValue(kind.Boolean, asComparison, cat("(", list(xs), ") "+op+" (", list(ys), ")"), x, y)
 }
 
 // between translates BETWEEN.
-func (t *translator) between(e *query.Between, s *scope) (value, error) {
+func (t *translator) between(e *query.Between, s *scope) value {
 	var vs [3]value
 	for i, n := range []query.Expr{e.X, e.Low, e.High} {
-		v, err := t.expr(n, s)
-		if err != nil {
-			return v, err
-		}
+		v := t.expr(n, s)
 		vs[i] = v
 	}
 	x, low, high := vs[0], vs[1], vs[2]
 	if x.untyped() {
 		k := kindElse(t.currentKind(low), t.currentKind(high))
-		var err error
-		if x, err = t.implicit(x, kindElse(k, kind.Text)); err != nil {
-			return x, err
-		}
+		x = t.implicit(x, kindElse(k, kind.Text))
 	}
-	x1, low, err := t.comparable("BETWEEN", x, low, e.Place())
-	if err != nil {
-		return x, err
-	}
-	x2, high, err := t.comparable("BETWEEN", x, high, e.Place())
-	if err != nil {
-		return x, err
-	}
-	if err := checkOrderable(x1.kind, e.Place()); err != nil {
-		return x, err
-	}
+	x1, low := t.comparable("BETWEEN", x, low, e.Place())
+	x2, high := t.comparable("BETWEEN", x, high, e.Place())
+	checkOrderable(x1.kind, e.Place())
 	text := betweenText(x1, x2, low, high)
 	if e.Symmetric {
 		text = cat("(", text, " OR ", betweenText(x2, x1, high, low), ")")
 	}
 	if e.Not {
-		return newValue(kind.Boolean, asNot, cat("NOT (", text, ")"), x, low, high).placed(e.Place()), nil
+		return newValue(kind.Boolean, asNot, cat("NOT (", text, ")"), x, low, high).placed(e.Place())
 	}
 	level := asComparison
 	if !x1.same(x2) {
 		level = asAnd
 	}
-	return newValue(kind.Boolean, level, text, x, low, high).placed(e.Place()), nil
+	return newValue(kind.Boolean, level, text, x, low, high).placed(e.Place())
 }
 
 // betweenText writes a range condition.

@@ -56,7 +56,7 @@ func queryError(state string, at int, format string, args ...any) *Error {
 	return &Error{State: state, Offset: at, Message: fmt.Sprintf(format, args...)}
 }
 
-// valueError creates an error of a value. It has no position until withOffset adds one.
+// valueError creates an error of a value. Its position is that of the current expression.
 func valueError(state, format string, args ...any) *Error {
 	return queryError(state, -1, format, args...)
 }
@@ -67,15 +67,16 @@ func (e *Error) withHint(format string, args ...any) *Error {
 	return e
 }
 
-// withOffset adds the position of the value to its error.
-func withOffset(err error, at int) error {
-	e, ours := err.(*Error)
-	if !ours || e.Offset >= 0 {
-		return err
+// catch returns the error that a panic carries. Errors inside this package are panics with an *Error, because returning
+// an error from every step would double the length of the translator; package query does the same.
+func catch(err *error) {
+	switch failure := recover().(type) {
+	case nil:
+	case *Error:
+		*err = failure
+	default:
+		panic(failure)
 	}
-	there := *e
-	there.Offset = at
-	return &there
 }
 
 // unsupported is the error of a PostgreSQL feature that this package does not support.

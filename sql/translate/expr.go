@@ -8,34 +8,32 @@ import (
 )
 
 // expr translates an expression.
-func (t *translator) expr(e query.Expr, s *scope) (value, error) {
-	if err := t.enter(e.Place()); err != nil {
-		return value{}, err
-	}
-	defer t.leave()
-	v, err := t.exprOf(e, s)
-	if err != nil {
-		return v, withOffset(err, e.Place())
-	}
-	return removeGrouped(v, s), nil
+func (t *translator) expr(e query.Expr, s *scope) value {
+	before := t.at
+	t.at = e.Place()
+	t.enter(t.at)
+	v := t.exprOf(e, s)
+	t.leave()
+	t.at = before
+	return removeGrouped(v, s)
 }
 
-func (t *translator) exprOf(e query.Expr, s *scope) (value, error) {
+func (t *translator) exprOf(e query.Expr, s *scope) value {
 	switch e := e.(type) {
 	case *query.Number:
 		return numberLiteral(e)
 	case *query.String:
-		return value{text: &e.Value, level: atom, at: e.Place(), sql: raw(quoteText(e.Value)).from(e.Place())}, nil
+		return value{text: &e.Value, level: atom, at: e.Place(), sql: raw(quoteText(e.Value)).from(e.Place())}
 	case *query.Bool:
-		return constant(kind.Boolean, map[bool]string{true: "1", false: "0"}[e.Value]).placed(e.Place()), nil
+		return constant(kind.Boolean, map[bool]string{true: "1", false: "0"}[e.Value]).placed(e.Place())
 	case *query.Null:
-		return value{null: true, level: atom, at: e.Place(), sql: raw("NULL").from(e.Place())}, nil
+		return value{null: true, level: atom, at: e.Place(), sql: raw("NULL").from(e.Place())}
 	case *query.Param:
 		return t.param(e)
 	case *query.Column:
 		return t.column(e, s)
 	case *query.Star:
-		return value{}, queryError(StateSyntax, e.Place(), "* is not allowed as a value").withHint("name a column")
+		panic(queryError(StateSyntax, e.Place(), "* is not allowed as a value").withHint("name a column"))
 	case *query.Call:
 		return t.call(e, s)
 	case *query.Unary:
@@ -50,7 +48,7 @@ func (t *translator) exprOf(e query.Expr, s *scope) (value, error) {
 	return t.exprMore(e, s)
 }
 
-func (t *translator) exprMore(e query.Expr, s *scope) (value, error) {
+func (t *translator) exprMore(e query.Expr, s *scope) value {
 	switch e := e.(type) {
 	case *query.Like:
 		return t.like(e, s)
@@ -81,119 +79,94 @@ func (t *translator) exprMore(e query.Expr, s *scope) (value, error) {
 	case *query.Field:
 		return t.field(e, s)
 	}
-	return value{}, unsupported(e.Place(), "this form of expression is not supported")
+	panic(unsupported(e.Place(), "this form of expression is not supported"))
 }
 
 // boolExpr translates an expression that must be boolean.
-func (t *translator) boolExpr(e query.Expr, s *scope, what string) (value, error) {
-	v, err := t.expr(e, s)
-	if err != nil {
-		return v, err
-	}
+func (t *translator) boolExpr(e query.Expr, s *scope, what string) value {
+	v := t.expr(e, s)
 	return t.boolValue(v, e.Place(), what)
 }
 
-func (t *translator) boolValue(v value, at int, what string) (value, error) {
+func (t *translator) boolValue(v value, at int, what string) value {
 	if v.untyped() {
 		return t.implicit(v, kind.Boolean)
 	}
 	if v.kind != kind.Boolean {
-		return v, queryError(StateMismatch, at, "%s must be type boolean, not type %s", what, typeTitle(v.kind)).withHint("write a comparison, for example x <> 0 or x IS NOT NULL")
+		panic(queryError(StateMismatch, at, "%s must be type boolean, not type %s", what, typeTitle(v.kind)).withHint("write a comparison, for example x <> 0 or x IS NOT NULL"))
 	}
-	return v, nil
+	return v
 }
 
 // unary translates a sign or NOT.
-func (t *translator) unary(e *query.Unary, s *scope) (value, error) {
+func (t *translator) unary(e *query.Unary, s *scope) value {
 	if e.Op == "NOT" {
-		v, err := t.boolExpr(e.X, s, "argument of NOT")
-		return newValue(kind.Boolean, asNot, cat("NOT ", v.atLevel(asNot)), v).placed(e.Place()), err
+		v := t.boolExpr(e.X, s, "argument of NOT")
+		return newValue(kind.Boolean, asNot, cat("NOT ", v.atLevel(asNot)), v).placed(e.Place())
 	}
-	v, err := t.expr(e.X, s)
-	if err != nil {
-		return v, err
-	}
+	v := t.expr(e.X, s)
 	if v.untyped() {
-		if v, err = t.implicit(v, kind.Float); err != nil {
-			return v, err
-		}
+		v = t.implicit(v, kind.Float)
 	}
 	switch {
 	case e.Op != "-" && e.Op != "+":
-		return v, unsupported(e.Place(), "operator %s is not supported", e.Op).withHint("use abs, sqrt or arithmetic")
+		panic(unsupported(e.Place(), "operator %s is not supported", e.Op).withHint("use abs, sqrt or arithmetic"))
 	case e.Op == "-" && v.kind == kind.Interval:
-		return call(kind.Interval, "rota_interval_times", v, constant(kind.Int4, "-1")), nil
+		return call(kind.Interval, "rota_interval_times", v, constant(kind.Int4, "-1"))
 	case categoryOf(v.kind) != categoryNumber:
-		return v, queryError(StateFunction, e.Place(), "operator does not exist: %s %s", e.Op, typeTitle(v.kind)).withHint("cast the value to a number: x::numeric")
+		panic(queryError(StateFunction, e.Place(), "operator does not exist: %s %s", e.Op, typeTitle(v.kind)).withHint("cast the value to a number: x::numeric"))
 	}
 	if e.Op == "+" {
-		return v, nil
+		return v
 	}
 	out := newValue(v.kind, asTerm, cat(e.Op, v.parenthesized()), v).placed(e.Place())
 	out.plain, out.real = v.plain, v.real
-	return out, nil
+	return out
 }
 
 // caseOf translates CASE.
-func (t *translator) caseOf(e *query.Case, s *scope) (value, error) {
+func (t *translator) caseOf(e *query.Case, s *scope) value {
 	var of value
-	var err error
 	if e.Of != nil {
-		if of, err = t.expr(e.Of, s); err != nil {
-			return of, err
-		}
+		of = t.expr(e.Of, s)
 	}
 	ifs, thens := make([]value, len(e.Whens)), make([]value, 0, len(e.Whens)+1)
 	for i, w := range e.Whens {
 		if e.Of == nil {
-			ifs[i], err = t.boolExpr(w.If, s, "argument of CASE/WHEN")
+			ifs[i] = t.boolExpr(w.If, s, "argument of CASE/WHEN")
 		} else {
-			ifs[i], err = t.expr(w.If, s)
+			ifs[i] = t.expr(w.If, s)
 		}
-		if err != nil {
-			return of, err
-		}
-		then, err := t.expr(w.Then, s)
-		if err != nil {
-			return then, err
-		}
+		then := t.expr(w.Then, s)
 		thens = append(thens, then)
 	}
 	if e.Else != nil {
-		last, err := t.expr(e.Else, s)
-		if err != nil {
-			return last, err
-		}
+		last := t.expr(e.Else, s)
 		thens = append(thens, last)
 	}
-	k, err := t.unifyCase(e, thens)
-	if err != nil {
-		return of, err
-	}
+	k := t.unifyCase(e, thens)
 	return t.writeCase(e, of, ifs, thens, k)
 }
 
 // unifyCase converts the results of CASE to a common kind. ELSE is considered first, as in
 // PostgreSQL.
-func (t *translator) unifyCase(e *query.Case, thens []value) (kind.Kind, error) {
+func (t *translator) unifyCase(e *query.Case, thens []value) kind.Kind {
 	last := len(thens) - 1
 	if e.Else == nil || last == 0 {
 		return t.unify("CASE", thens)
 	}
 	all := append([]value{thens[last]}, thens[:last]...)
-	k, err := t.unify("CASE", all)
+	k := t.unify("CASE", all)
 	copy(thens, all[1:])
 	thens[last] = all[0]
-	return k, err
+	return k
 }
 
-func (t *translator) writeCase(e *query.Case, of value, ifs, thens []value, k kind.Kind) (value, error) {
+func (t *translator) writeCase(e *query.Case, of value, ifs, thens []value, k kind.Kind) value {
 	text := cat("CASE")
 	if e.Of != nil {
 		all := append([]value{of}, ifs...)
-		if _, err := t.unify("CASE", all); err != nil {
-			return of, err
-		}
+		t.unify("CASE", all)
 		of, ifs = all[0], all[1:]
 		text = cat("CASE ", of.parenthesized())
 	}
@@ -205,40 +178,32 @@ func (t *translator) writeCase(e *query.Case, of value, ifs, thens []value, k ki
 	}
 	text.add(raw(" END"))
 	out := newValue(k, atom, text, append(append([]value{of}, ifs...), thens...)...)
-	return out.placed(e.Place()), nil
+	return out.placed(e.Place())
 }
 
 // is translates IS NULL, IS TRUE, IS DISTINCT FROM and similar.
-func (t *translator) is(e *query.Is, s *scope) (value, error) {
-	x, err := t.expr(e.X, s)
-	if err != nil {
-		return x, err
-	}
+func (t *translator) is(e *query.Is, s *scope) value {
+	x := t.expr(e.X, s)
 	not := map[bool]string{true: "NOT "}[e.Not]
 	switch e.What {
 	case "NULL":
 		if x.row {
-			return rowNull(x, e.Not), nil
+			return rowNull(x, e.Not)
 		}
-		return newValue(kind.Boolean, asComparison, cat(x.atLevel(asTerm), " IS ", not, "NULL"), x).placed(e.Place()), nil
+		return newValue(kind.Boolean, asComparison, cat(x.atLevel(asTerm), " IS ", not, "NULL"), x).placed(e.Place())
 	case "TRUE", "FALSE", "UNKNOWN":
-		if x, err = t.boolValue(x, e.X.Place(), "argument of IS "+not+e.What); err != nil {
-			return x, err
-		}
+		x = t.boolValue(x, e.X.Place(), "argument of IS "+not+e.What)
 		what := map[string]string{"TRUE": "1", "FALSE": "0", "UNKNOWN": "NULL"}[e.What]
-		return newValue(kind.Boolean, asComparison, cat(x.atLevel(asTerm), " IS ", not, what), x).placed(e.Place()), nil
+		return newValue(kind.Boolean, asComparison, cat(x.atLevel(asTerm), " IS ", not, what), x).placed(e.Place())
 	case "DISTINCT":
-		y, err := t.expr(e.Y, s)
-		if err != nil {
-			return y, err
-		}
+		y := t.expr(e.Y, s)
 		op := "IS NOT"
 		if e.Not {
 			op = "IS"
 		}
 		return t.compare(op, x, y, e.Place())
 	}
-	return x, unsupported(e.Place(), "IS %s is not supported", e.What)
+	panic(unsupported(e.Place(), "IS %s is not supported", e.What))
 }
 
 // collations are the accepted collations. All of them are the byte order.
@@ -248,13 +213,10 @@ var collations = map[string]bool{
 }
 
 // collate translates COLLATE.
-func (t *translator) collate(e *query.Collate, s *scope) (value, error) {
-	v, err := t.expr(e.X, s)
-	if err != nil {
-		return v, err
-	}
+func (t *translator) collate(e *query.Collate, s *scope) value {
+	v := t.expr(e.X, s)
 	if name := e.Path[len(e.Path)-1].Text; !collations[strings.ToLower(name)] {
-		return v, queryError(StateObject, e.Path[0].At, "collation %q does not exist", name).withHint(`use "C", or lower(x) to ignore case`)
+		panic(queryError(StateObject, e.Path[0].At, "collation %q does not exist", name).withHint(`use "C", or lower(x) to ignore case`))
 	}
 	return t.resolveUnknown(v)
 }

@@ -2,6 +2,7 @@ package translate
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,20 +36,21 @@ func collect(lists ...[]Function) (all []Function) {
 }
 
 // strict declares a function that returns NULL if any argument is NULL.
-func strict(name string, args int, f func(a arguments) (any, error)) Function {
-	return Function{name, args, func(list []any) (any, error) {
-		for _, v := range list {
-			if v == nil {
-				return nil, nil
-			}
+func strict(name string, args int, f func(a arguments) any) Function {
+	return withNulls(name, args, func(a arguments) any {
+		if slices.Contains(a, nil) {
+			return nil
 		}
-		return f(list)
-	}}
+		return f(a)
+	})
 }
 
 // withNulls declares a function that also receives NULL arguments.
-func withNulls(name string, args int, f func(a arguments) (any, error)) Function {
-	return Function{name, args, func(list []any) (any, error) { return f(list) }}
+func withNulls(name string, args int, f func(a arguments) any) Function {
+	return Function{name, args, func(list []any) (v any, err error) {
+		defer catch(&err)
+		return f(list), nil
+	}}
 }
 
 // arguments are the arguments of a function.
@@ -88,91 +90,79 @@ func (a arguments) int(i int) int64 {
 	return int64(f)
 }
 
-func (a arguments) array(i int) ([]any, error) { return decodeArray(asText(a[i])) }
+func (a arguments) array(i int) []any { return decodeArray(asText(a[i])) }
 
 // boolean returns the stored form of a boolean.
-func boolean(is bool) (any, error) {
+func boolean(is bool) any {
 	if is {
-		return int64(1), nil
+		return int64(1)
 	}
-	return int64(0), nil
+	return int64(0)
 }
 
 // valueMax limits the size of a text result in bytes.
 const valueMax = 4 << 20
 
-func checkLength(text string) (any, error) {
+func checkLength(text string) any {
 	if len(text) > valueMax {
-		return nil, tooLong()
+		panic(tooLong())
 	}
-	return text, nil
+	return text
 }
 
-func tooLong() error { return valueError(StateLimit, "value exceeds the limit of %d bytes", valueMax) }
+func tooLong() *Error { return valueError(StateLimit, "value exceeds the limit of %d bytes", valueMax) }
 
 // castFunctions parse and format values.
 var castFunctions = []Function{
-	strict("rota_read", 2, func(a arguments) (any, error) { return ParseValue(a.kind(0), a.text(1)) }),
-	strict("rota_read", 3, func(a arguments) (any, error) { return ParseValueIn(a.text(2), a.kind(0), a.text(1)) }),
+	strict("rota_read", 2, func(a arguments) any { return parseIn(time.UTC, a.kind(0), a.text(1)) }),
+	strict("rota_read", 3, func(a arguments) any { return parseIn(a.zone(2), a.kind(0), a.text(1)) }),
 	strict("rota_text", 2, asWritten),
 	strict("rota_text", 3, asWritten),
-	strict("rota_int", 2, func(a arguments) (any, error) { return toInteger(a[0], a.kind(1)) }),
-	strict("rota_jsonb", 1, func(a arguments) (any, error) { return normalizeJSON(a.text(0), false) }),
-	strict("rota_json_same", 1, func(a arguments) (any, error) { return canonicalJSON(a.text(0)) }),
+	strict("rota_int", 2, func(a arguments) any { return toInteger(a[0], a.kind(1)) }),
+	strict("rota_jsonb", 1, func(a arguments) any { return normalizeJSON(a.text(0), false) }),
+	strict("rota_json_same", 1, func(a arguments) any { return canonicalJSON(a.text(0)) }),
 	strict("rota_array_cast", 3, arrayCast),
 	strict("rota_array_cast", 4, arrayCast),
-	withNulls("rota_many", 1, func(arguments) (any, error) {
-		return nil, valueError(StateManyRows, "more than one row returned by a subquery used as an expression").withHint("add LIMIT 1, or a condition that matches one row")
+	withNulls("rota_many", 1, func(arguments) any {
+		panic(valueError(StateManyRows, "more than one row returned by a subquery used as an expression").withHint("add LIMIT 1, or a condition that matches one row"))
 	}),
 }
 
-func asWritten(a arguments) (any, error) {
+func asWritten(a arguments) any {
 	if a.kind(0) == kind.Boolean {
-		return map[bool]string{true: "true", false: "false"}[a.int(1) != 0], nil
+		return map[bool]string{true: "true", false: "false"}[a.int(1) != 0]
 	}
-	zone, err := a.zone(2)
-	if err != nil {
-		return nil, err
-	}
-	return formatIn(zone, a.kind(0), a[1]), nil
+	return formatIn(a.zone(2), a.kind(0), a[1])
 }
 
 // toInteger rounds to the nearest integer, halves to even.
-func toInteger(v any, k kind.Kind) (any, error) {
+func toInteger(v any, k kind.Kind) any {
 	switch v := v.(type) {
 	case int64:
 		return inRange(k, v)
 	case float64:
 		f := math.RoundToEven(v)
 		if math.IsNaN(f) || f >= math.MaxInt64 || f < math.MinInt64 {
-			return nil, valueError(StateRange, "%s out of range", typeTitle(k))
+			panic(valueError(StateRange, "%s out of range", typeTitle(k)))
 		}
 		return inRange(k, int64(f))
 	}
-	return ParseValue(k, asText(v))
+	return parseIn(time.UTC, k, asText(v))
 }
 
-func arrayCast(a arguments) (any, error) {
-	list, err := a.array(0)
-	if err != nil {
-		return nil, err
-	}
-	zone, err := a.zone(3)
-	if err != nil {
-		return nil, err
-	}
+func arrayCast(a arguments) any {
+	list := a.array(0)
+	zone := a.zone(3)
 	for i, v := range list {
 		if v == nil {
 			continue
 		}
-		if list[i], err = castOne(scalarOf(v), a.kind(1), a.kind(2), zone); err != nil {
-			return nil, err
-		}
+		list[i] = castOne(scalarOf(v), a.kind(1), a.kind(2), zone)
 	}
-	return encode(list), nil
+	return encode(list)
 }
 
-func castOne(v any, from, to kind.Kind, zone *time.Location) (any, error) {
+func castOne(v any, from, to kind.Kind, zone *time.Location) any {
 	if isInteger(to) && categoryOf(from) == categoryNumber {
 		if f, is := v.(float64); is && from == kind.Numeric {
 			v = math.Round(f)
@@ -180,7 +170,7 @@ func castOne(v any, from, to kind.Kind, zone *time.Location) (any, error) {
 		return toInteger(v, to)
 	}
 	if categoryOf(to) == categoryNumber && categoryOf(from) == categoryNumber {
-		return v, nil
+		return v
 	}
 	text := formatIn(zone, from, v)
 	if from == kind.Boolean {

@@ -14,80 +14,71 @@ var arrayFunctions = []Function{
 	strict("rota_element", 3, element),
 	strict("rota_array_length", 2, arrayLength),
 	withNulls("rota_array_text", 3, arrayText),
-	strict("rota_array_truths", 1, func(a arguments) (any, error) {
-		list, err := a.array(0)
+	strict("rota_array_truths", 1, func(a arguments) any {
+		list := a.array(0)
 		for i, e := range list {
 			if e != nil {
 				list[i] = map[bool]string{true: "t", false: "f"}[realOf(e) != 0]
 			}
 		}
-		return encode(list), err
+		return encode(list)
 	}),
-	withNulls("rota_array_remove", 2, func(a arguments) (any, error) {
+	withNulls("rota_array_remove", 2, func(a arguments) any {
 		if a[0] == nil {
-			return nil, nil
+			return nil
 		}
-		list, err := a.array(0)
-		return encode(slices.DeleteFunc(list, func(e any) bool { return equalElements(e, a[1]) })), err
+		list := a.array(0)
+		return encode(slices.DeleteFunc(list, func(e any) bool { return equalElements(e, a[1]) }))
 	}),
-	withNulls("rota_array_position", 2, func(a arguments) (any, error) {
+	withNulls("rota_array_position", 2, func(a arguments) any {
 		if a[0] == nil {
-			return nil, nil
+			return nil
 		}
-		list, err := a.array(0)
+		list := a.array(0)
 		for i, e := range list {
 			if equalElements(e, a[1]) {
-				return int64(i + 1), nil
+				return int64(i + 1)
 			}
 		}
-		return nil, err
+		return nil
 	}),
-	strict("rota_array_contains", 2, func(a arguments) (any, error) {
-		x, y, err := twoArrays(a)
-		if err != nil {
-			return nil, err
-		}
+	strict("rota_array_contains", 2, func(a arguments) any {
+		x, y := twoArrays(a)
 		return boolean(holdsAll(x, y))
 	}),
-	strict("rota_array_overlap", 2, func(a arguments) (any, error) {
-		x, y, err := twoArrays(a)
-		if err != nil {
-			return nil, err
-		}
+	strict("rota_array_overlap", 2, func(a arguments) any {
+		x, y := twoArrays(a)
 		return boolean(holdsAny(x, y))
 	}),
 	withNulls("rota_string_to_array", 2, stringToArray),
 	strict("rota_series", 3, numberSeries),
-	strict("rota_subscripts", 2, func(a arguments) (any, error) {
-		list, err := a.array(0)
+	strict("rota_subscripts", 2, func(a arguments) any {
+		list := a.array(0)
 		out := make([]any, len(list))
 		for i := range list {
 			out[i] = int64(i) + a.int(1)
 		}
-		return encode(out), err
+		return encode(out)
 	}),
-	strict("rota_expand", 1, func(a arguments) (any, error) {
-		list, err := a.array(0)
+	strict("rota_expand", 1, func(a arguments) any {
+		list := a.array(0)
 		out := make([]any, len(list))
 		for i, e := range list {
 			out[i] = &object{keys: []string{"x", "n"}, values: map[string]any{"x": e, "n": int64(i + 1)}}
 		}
-		return encode(out), err
+		return encode(out)
 	}),
 }
 
 // zip combines arrays element by element.
-func zip(a arguments) (any, error) {
+func zip(a arguments) any {
 	lists := make([][]any, len(a))
 	most := 0
 	for i := range a {
 		if a[i] == nil {
 			continue
 		}
-		list, err := a.array(i)
-		if err != nil {
-			return nil, err
-		}
+		list := a.array(i)
 		lists[i] = list
 		most = max(most, len(list))
 	}
@@ -104,55 +95,47 @@ func zip(a arguments) (any, error) {
 	return checkLength(encode(rows))
 }
 
-func arrayCat(a arguments) (any, error) {
+func arrayCat(a arguments) any {
 	switch {
 	case a[0] == nil:
-		return a[1], nil
+		return a[1]
 	case a[1] == nil:
-		return a[0], nil
+		return a[0]
 	}
-	x, y, err := twoArrays(a)
-	if err != nil {
-		return nil, err
-	}
+	x, y := twoArrays(a)
 	return checkLength(encode(append(append([]any{}, x...), y...)))
 }
 
-func twoArrays(a arguments) (x, y []any, err error) {
-	if x, err = a.array(0); err != nil {
-		return nil, nil, err
-	}
-	y, err = a.array(1)
-	return x, y, err
+func twoArrays(a arguments) (x, y []any) {
+	x = a.array(0)
+	y = a.array(1)
+	return x, y
 }
 
 // element returns an element; the lower bound is an argument.
-func element(a arguments) (any, error) {
-	list, err := a.array(0)
+func element(a arguments) any {
+	list := a.array(0)
 	i := a.int(1) - a.int(2)
-	if err != nil || i < 0 || i >= int64(len(list)) {
-		return nil, err
+	if i < 0 || i >= int64(len(list)) {
+		return nil
 	}
-	return scalarOf(list[i]), nil
+	return scalarOf(list[i])
 }
 
 // arrayLength is the length of an array, which has one dimension; NULL if it is empty.
-func arrayLength(a arguments) (any, error) {
-	list, err := a.array(0)
-	if err != nil || len(list) == 0 || a.int(1) != 1 {
-		return nil, err
+func arrayLength(a arguments) any {
+	list := a.array(0)
+	if len(list) == 0 || a.int(1) != 1 {
+		return nil
 	}
-	return int64(len(list)), nil
+	return int64(len(list))
 }
 
-func arrayText(a arguments) (any, error) {
+func arrayText(a arguments) any {
 	if a[0] == nil || a[1] == nil {
-		return nil, nil
+		return nil
 	}
-	list, err := a.array(0)
-	if err != nil {
-		return nil, err
-	}
+	list := a.array(0)
 	var words []string
 	for _, e := range list {
 		switch {
@@ -219,9 +202,9 @@ func holdsAll(list, all []any) bool {
 	return true
 }
 
-func stringToArray(a arguments) (any, error) {
+func stringToArray(a arguments) any {
 	if a[0] == nil {
-		return nil, nil
+		return nil
 	}
 	var parts []string
 	switch {
@@ -240,19 +223,19 @@ func stringToArray(a arguments) (any, error) {
 	return checkLength(encode(list))
 }
 
-func numberSeries(a arguments) (any, error) {
+func numberSeries(a arguments) any {
 	from, to, step := a.real(0), a.real(1), a.real(2)
 	if step == 0 {
-		return nil, valueError(StateValue, "step size cannot equal zero")
+		panic(valueError(StateValue, "step size cannot equal zero"))
 	}
 	if math.Floor((to-from)/step) >= seriesMax {
-		return nil, valueError(StateLimit, "generate_series returns at most %d values", seriesMax).withHint("use a recursive common table expression")
+		panic(valueError(StateLimit, "generate_series returns at most %d values", seriesMax).withHint("use a recursive common table expression"))
 	}
 	x, wholeFrom := a[0].(int64)
 	y, wholeTo := a[1].(int64)
 	z, wholeStep := a[2].(int64)
 	if wholeFrom && wholeTo && wholeStep {
-		return wholeSeries(x, y, z), nil
+		return wholeSeries(x, y, z)
 	}
 	list := []any{}
 	for n := int64(0); n <= seriesMax; n++ {
@@ -260,13 +243,10 @@ func numberSeries(a arguments) (any, error) {
 		if step > 0 && next > to || step < 0 && next < to {
 			break
 		}
-		v, err := decimal(next, 12, true)
-		if err != nil {
-			return nil, err
-		}
+		v := decimal(next, 12, true)
 		list = append(list, v)
 	}
-	return encode(list), nil
+	return encode(list)
 }
 
 // wholeSeries is a series of integers; it ends before an overflow.

@@ -14,138 +14,95 @@ import (
 var documentFunctions = []Function{
 	strict("rota_json", 2, documentOf),
 	strict("rota_json", 3, documentOf),
-	strict("rota_json_text", 1, func(a arguments) (any, error) { return asForm(1)(decode(a.text(0))) }),
-	strict("rota_get", 2, func(a arguments) (any, error) { return jsonPart(jsonGet(a)) }),
-	strict("rota_get_text", 3, func(a arguments) (any, error) { return asForm(a.int(2))(jsonGet(a)) }),
-	strict("rota_reach", 3, func(a arguments) (any, error) { return asForm(a.int(2))(jsonPath(a)) }),
-	strict("rota_json_typeof", 1, func(a arguments) (any, error) {
-		v, err := decode(a.text(0))
-		return typeOfJSON(v), err
-	}),
-	strict("rota_json_elements", 2, func(a arguments) (any, error) { return jsonElements(a, asForm(a.int(1))) }),
-	strict("rota_json_keys", 1, func(a arguments) (any, error) {
-		o, err := objectOf(a.text(0))
-		if err != nil {
-			return nil, err
-		}
+	strict("rota_json_text", 1, func(a arguments) any { return partAs(1, a.document(0)) }),
+	strict("rota_get", 2, func(a arguments) any { return partAs(0, jsonStep(a.document(0), a[1])) }),
+	strict("rota_get_text", 3, func(a arguments) any { return partAs(a.int(2), jsonStep(a.document(0), a[1])) }),
+	strict("rota_reach", 3, func(a arguments) any { return partAs(a.int(2), jsonPath(a.document(0), a.array(1))) }),
+	strict("rota_json_typeof", 1, func(a arguments) any { return typeOfJSON(a.document(0)) }),
+	strict("rota_json_elements", 2, jsonElements),
+	strict("rota_json_keys", 1, func(a arguments) any {
+		o := objectOf(a.text(0))
 		list := make([]any, len(o.keys))
 		for i, key := range o.keys {
 			list[i] = key
 		}
-		return encode(list), nil
+		return encode(list)
 	}),
 	strict("rota_json_pairs", 2, jsonPairs),
-	strict("rota_json_contains", 2, func(a arguments) (any, error) {
-		x, err := decode(a.text(0))
-		if err != nil {
-			return nil, err
-		}
-		y, err := decode(a.text(1))
-		if err != nil {
-			return nil, err
-		}
-		return containsJSON(x, y)
-	}),
-	strict("rota_json_has", 2, func(a arguments) (any, error) {
-		v, err := decode(a.text(0))
-		if err != nil {
-			return nil, err
-		}
-		return boolean(hasKey(v, a.text(1)))
-	}),
+	strict("rota_json_contains", 2, func(a arguments) any { return containsJSON(a.document(0), a.document(1)) }),
+	strict("rota_json_has", 2, func(a arguments) any { return boolean(hasKey(a.document(0), a.text(1))) }),
 }
 
+func (a arguments) document(i int) any { return decode(a.text(i)) }
+
 // documentOf converts a value to JSON.
-func documentOf(a arguments) (any, error) {
+func documentOf(a arguments) any {
 	k, v := a.kind(0), a[1]
-	zone, err := a.zone(2)
-	if err != nil {
-		return nil, err
-	}
+	zone := a.zone(2)
 	elem := k.Elem()
 	switch {
 	case isJSON(k) || k == kind.Record:
-		return v, nil
+		return v
 	case elem == kind.Unknown:
-		w, err := inDocument(k, v, zone)
-		return encode(w), err
+		return encode(inDocument(k, v, zone))
 	}
-	list, err := decodeArray(asText(v))
+	list := decodeArray(asText(v))
 	for i, e := range list {
-		if e != nil && err == nil {
-			list[i], err = inDocument(elem, e, zone)
+		if e != nil {
+			list[i] = inDocument(elem, e, zone)
 		}
 	}
-	return encode(list), err
+	return encode(list)
 }
 
 // inDocument converts one value to its form in a document.
-func inDocument(k kind.Kind, v any, zone *time.Location) (any, error) {
+func inDocument(k kind.Kind, v any, zone *time.Location) any {
 	switch k {
 	case kind.Boolean:
-		return arguments{v}.int(0) != 0, nil
+		return arguments{v}.int(0) != 0
 	case kind.Timestamp, kind.Local:
 		text := strings.Replace(formatIn(zone, k, v), " ", "T", 1)
 		if k == kind.Timestamp && len(text) > 3 && (text[len(text)-3] == '+' || text[len(text)-3] == '-') {
 			text += ":00" // an offset has its minutes there
 		}
-		return text, nil
+		return text
 	case kind.JSON, kind.PlainJSON:
-		return v, nil // an element of an array, which is decoded
+		return v // an element of an array, which is decoded
 	case kind.Float, kind.Float4, kind.Numeric:
 		if f, real := v.(float64); real && f == math.Trunc(f) && math.Abs(f) < 1e15 {
-			return int64(f), nil
+			return int64(f)
 		} else if real && k == kind.Numeric {
-			return json.Number(formatNumeric(f)), nil
+			return json.Number(formatNumeric(f))
 		}
-		return v, nil
+		return v
 	case kind.Int2, kind.Int4, kind.Integer, kind.OID:
-		return v, nil
+		return v
 	}
 	if categoryOf(k) == categoryText || k == kind.UUID || k == kind.Unknown {
-		return asText(v), nil
+		return asText(v)
 	}
-	return FormatValue(k, v), nil
+	return FormatValue(k, v)
 }
 
-// jsonPart returns a part of a document as JSON; a missing part is NULL.
-func jsonPart(v any, err error) (any, error) {
-	if err != nil || v == missingValue {
-		return nil, err
+// partAs formats a part of a document: 0 JSON, 1 text, 2 text with blanks. A missing part is NULL.
+func partAs(form int64, v any) any {
+	switch {
+	case v == missingValue, v == nil && form != 0:
+		return nil
+	case form == 0:
+		return encode(v)
 	}
-	return encode(v), nil
-}
-
-// asForm formats a part of a document: 0 JSON, 1 text, 2 text with blanks.
-func asForm(form int64) func(v any, err error) (any, error) {
-	if form == 0 {
-		return jsonPart
+	switch v.(type) {
+	case []any, *object:
+		var b strings.Builder
+		writeJSON(&b, v, map[int64]string{2: " "}[form])
+		return b.String()
 	}
-	blank := map[int64]string{2: " "}[form]
-	return func(v any, err error) (any, error) {
-		if err != nil || v == missingValue || v == nil {
-			return nil, err
-		}
-		switch v.(type) {
-		case []any, *object:
-			var b strings.Builder
-			writeJSON(&b, v, blank)
-			return b.String(), nil
-		}
-		return asText(v), nil
-	}
+	return asText(v)
 }
 
 // missingValue marks a missing part, which differs from JSON null.
 var missingValue any = struct{ missing bool }{true}
-
-func jsonGet(a arguments) (any, error) {
-	v, err := decode(a.text(0))
-	if err != nil {
-		return nil, err
-	}
-	return jsonStep(v, a[1]), nil
-}
 
 // jsonStep returns a field of an object or an element of an array.
 func jsonStep(v, key any) any {
@@ -169,28 +126,18 @@ func jsonStep(v, key any) any {
 	return missingValue
 }
 
-func jsonPath(a arguments) (any, error) {
-	v, err := decode(a.text(0))
-	if err != nil {
-		return nil, err
-	}
-	path, err := a.array(1)
-	if err != nil {
-		return nil, err
-	}
+func jsonPath(v any, path []any) any {
 	for _, key := range path {
 		if _, list := v.([]any); list {
 			n, err := strconv.ParseInt(asText(key), 10, 64)
 			if err != nil {
-				return missingValue, nil
+				return missingValue
 			}
 			key = n
 		}
-		if v = jsonStep(v, key); v == missingValue {
-			return missingValue, nil
-		}
+		v = jsonStep(v, key)
 	}
-	return v, nil
+	return v
 }
 
 func typeOfJSON(v any) any {
@@ -209,22 +156,16 @@ func typeOfJSON(v any) any {
 	return "number"
 }
 
-func jsonElements(a arguments, as func(any, error) (any, error)) (any, error) {
-	v, err := decode(a.text(0))
+func jsonElements(a arguments) any {
+	v := a.document(0)
 	list, is := v.([]any)
-	if err == nil && !is {
-		err = valueError(StateValue, "cannot extract elements from %s", describe(v))
+	if !is {
+		panic(valueError(StateValue, "cannot extract elements from %s", describe(v)))
 	}
-	if err != nil {
-		return nil, err
-	}
-	out := make([]any, len(list))
 	for i, e := range list {
-		if out[i], err = as(e, nil); err != nil {
-			return nil, err
-		}
+		list[i] = partAs(a.int(1), e)
 	}
-	return checkLength(encode(out))
+	return checkLength(encode(list))
 }
 
 func describe(v any) string {
@@ -237,30 +178,20 @@ func describe(v any) string {
 	return "a scalar"
 }
 
-func objectOf(text string) (*object, error) {
-	v, err := decode(text)
-	if err != nil {
-		return nil, err
-	}
+func objectOf(text string) *object {
+	v := decode(text)
 	o, is := v.(*object)
 	if !is {
-		return nil, valueError(StateValue, "cannot get the keys of %s", describe(v))
+		panic(valueError(StateValue, "cannot get the keys of %s", describe(v)))
 	}
-	return o, nil
+	return o
 }
 
-func jsonPairs(a arguments) (any, error) {
-	o, err := objectOf(a.text(0))
-	if err != nil {
-		return nil, err
-	}
-	as := asForm(a.int(1))
+func jsonPairs(a arguments) any {
+	o := objectOf(a.text(0))
 	list := make([]any, len(o.keys))
 	for i, key := range o.keys {
-		v, err := as(o.values[key], nil)
-		if err != nil {
-			return nil, err
-		}
+		v := partAs(a.int(1), o.values[key])
 		list[i] = &object{keys: []string{"key", "value"}, values: map[string]any{"key": key, "value": v}}
 	}
 	return checkLength(encode(list))

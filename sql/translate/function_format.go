@@ -96,20 +96,14 @@ func formatOffsetMinutes(t time.Time) string {
 var emptyZone = time.FixedZone("", 0)
 
 // timeByPattern is to_char of a time or of an interval.
-func timeByPattern(a arguments) (any, error) {
+func timeByPattern(a arguments) any {
 	stored, pattern := a.text(0), a.text(1)
-	t, k, err := loadTime(stored)
-	if err != nil || strings.Count(stored, " ") == 2 {
-		i, intervalErr := loadInterval(stored)
-		if intervalErr != nil {
-			return nil, err
-		}
+	if isInterval(stored) {
+		i := a.interval(0)
 		return writePattern(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i.micros%hour)*time.Microsecond), pattern, &i)
 	}
-	zone, err := a.zone(2)
-	if err != nil {
-		return nil, err
-	}
+	t, k := loadTime(stored)
+	zone := a.zone(2)
 	if k != kind.Timestamp {
 		zone = emptyZone
 	}
@@ -117,12 +111,12 @@ func timeByPattern(a arguments) (any, error) {
 }
 
 // writePattern formats a time, or the fields of an interval that are not those of a clock.
-func writePattern(t time.Time, pattern string, of *interval) (any, error) {
+func writePattern(t time.Time, pattern string, of *interval) any {
 	var b strings.Builder
 	fill := true
 	for pattern != "" {
 		if b.Len() > valueMax {
-			return nil, tooLong()
+			panic(tooLong())
 		}
 		if rest, literal := strings.CutPrefix(pattern, `"`); literal {
 			text, after, _ := strings.Cut(rest, `"`)
@@ -134,10 +128,7 @@ func writePattern(t time.Time, pattern string, of *interval) (any, error) {
 			fill, pattern = false, pattern[2:]
 			continue
 		}
-		f, err := fieldAt(pattern)
-		if err != nil {
-			return nil, err
-		}
+		f := fieldAt(pattern)
 		if f == nil {
 			b.WriteByte(pattern[0])
 			pattern = pattern[1:]
@@ -150,21 +141,21 @@ func writePattern(t time.Time, pattern string, of *interval) (any, error) {
 		fill, pattern = true, pattern[len(f.name):]
 		b.WriteString(text)
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // fieldAt is the field at the start of a pattern, or nil.
-func fieldAt(pattern string) (*patternField, error) {
+func fieldAt(pattern string) *patternField {
 	for i, f := range patternFields {
 		switch {
 		case !hasPrefixFold(pattern, f.name):
 		case f.write == nil:
-			return nil, valueError(StateUnsupported, "to_char does not support the field %s", f.name).withHint("put other text in double quotes")
+			panic(valueError(StateUnsupported, "to_char does not support the field %s", f.name).withHint("put other text in double quotes"))
 		default:
-			return &patternFields[i], nil
+			return &patternFields[i]
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 func hasPrefixFold(text, prefix string) bool {

@@ -39,42 +39,34 @@ func partOf(name string) string {
 }
 
 // extractPart extracts a field of a time or an interval.
-func extractPart(a arguments) (any, error) {
+func extractPart(a arguments) any {
 	part := partOf(a.text(0))
 	if isInfinite(a.text(1)) {
-		return nil, nil
+		return nil
 	}
-	t, k, err := loadTime(a.text(1))
-	if err != nil || strings.Count(a.text(1), " ") == 2 {
-		i, intervalErr := loadInterval(a.text(1))
-		if intervalErr != nil {
-			return nil, err
-		}
-		return intervalPart(part, i)
+	if isInterval(a.text(1)) {
+		return intervalPart(part, a.interval(1))
 	}
-	zone, err := a.zone(2)
-	if err != nil {
-		return nil, err
-	}
-	t = t.In(zone)
+	t, k := loadTime(a.text(1))
+	t = t.In(a.zone(2))
 	if v, is := clockPart(part, t); is {
-		return v, nil
+		return v
 	}
 	if k != kind.Time {
 		if v, is := dayPart(part, t); is {
-			return v, nil
+			return v
 		}
 	}
 	if part == "epoch" {
 		if k == kind.Time {
-			return float64(t.UnixMicro()-time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()) / 1e6, nil
+			return float64(t.UnixMicro()-time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()) / 1e6
 		}
-		return exactly(t.UnixMicro(), 1_000_000), nil
+		return exactly(t.UnixMicro(), 1_000_000)
 	}
 	if v, is := zonePart(part, t); is && k == kind.Timestamp {
-		return v, nil
+		return v
 	}
-	return nil, noPart(part, k)
+	panic(noPart(part, k))
 }
 
 // zonePart extracts the offset from UTC.
@@ -91,7 +83,7 @@ func zonePart(part string, t time.Time) (any, bool) {
 	return nil, false
 }
 
-func noPart(part string, k kind.Kind) error {
+func noPart(part string, k kind.Kind) *Error {
 	if !partNames[part] {
 		return valueError(StateValue, "unit %q not recognized for type %s", part, typeTitle(k)).withHint("%s", suggestion(part, "use one of", partList))
 	}
@@ -165,61 +157,57 @@ func dayPart(part string, t time.Time) (any, bool) {
 	return int64(n), true
 }
 
-func intervalPart(part string, i interval) (any, error) {
+func intervalPart(part string, i interval) any {
 	micros := i.micros % minute
 	switch part {
 	case "microseconds":
-		return micros, nil
+		return micros
 	case "milliseconds":
-		return exactly(micros, 1000), nil
+		return exactly(micros, 1000)
 	case "second":
-		return exactly(micros, second), nil
+		return exactly(micros, second)
 	case "minute":
-		return i.micros / minute % 60, nil
+		return i.micros / minute % 60
 	case "hour":
-		return i.micros / hour, nil
+		return i.micros / hour
 	case "day":
-		return i.days, nil
+		return i.days
 	case "month":
-		return i.months % 12, nil
+		return i.months % 12
 	case "quarter":
-		return i.months%12/3 + 1, nil
+		return i.months%12/3 + 1
 	case "year":
-		return i.months / 12, nil
+		return i.months / 12
 	case "decade":
-		return i.months / 120, nil
+		return i.months / 120
 	case "century":
-		return i.months / 1200, nil
+		return i.months / 1200
 	case "millennium":
-		return i.months / 12000, nil
+		return i.months / 12000
 	case "epoch":
 		const yearSeconds = 365.25 * 86400
 		seconds := float64(i.months/12)*yearSeconds + float64(i.months%12)*30*86400 + float64(i.days)*86400
-		return seconds + float64(i.micros)/1e6, nil
+		return seconds + float64(i.micros)/1e6
 	}
-	return nil, noPart(part, kind.Interval)
+	panic(noPart(part, kind.Interval))
 }
 
 // truncate is date_trunc. Days begin at midnight of the zone.
-func truncate(a arguments, zone *time.Location) (any, error) {
+func truncate(a arguments, zone *time.Location) any {
 	part, stored := partOf(a.text(0)), a.text(1)
 	if isInfinite(stored) {
-		return stored, nil
+		return stored
 	}
-	t, k, err := loadTime(stored)
-	if err != nil || strings.Count(stored, " ") == 2 {
-		i, intervalErr := loadInterval(stored)
-		if intervalErr != nil {
-			return nil, err
-		}
-		return truncateInterval(part, i)
+	if isInterval(stored) {
+		return truncateInterval(part, a.interval(1))
 	}
+	t, k := loadTime(stored)
 	if k == kind.Timestamp {
 		t = t.In(zone)
 	}
 	cut, ok := truncated(part, t)
 	if !ok {
-		return nil, noPart(part, k)
+		panic(noPart(part, k))
 	}
 	return storeTime(cut, k)
 }
@@ -260,7 +248,7 @@ func truncated(part string, t time.Time) (time.Time, bool) {
 	return t, false
 }
 
-func truncateInterval(part string, i interval) (any, error) {
+func truncateInterval(part string, i interval) any {
 	micros := map[string]int64{"microseconds": 1, "milliseconds": 1000, "second": second, "minute": minute, "hour": hour}[part]
 	months := map[string]int64{"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200, "millennium": 12000}[part]
 	switch {
@@ -271,7 +259,7 @@ func truncateInterval(part string, i interval) (any, error) {
 	case months > 0:
 		i = interval{months: i.months - i.months%months}
 	default:
-		return nil, noPart(part, kind.Interval)
+		panic(noPart(part, kind.Interval))
 	}
-	return i.stored(), nil
+	return i.stored()
 }

@@ -11,11 +11,8 @@ import (
 
 // regexFunctions match patterns.
 var regexFunctions = []Function{
-	strict("rota_regex", 3, func(a arguments) (any, error) {
-		re, _, err := compile(a.text(0), a.text(1), a.text(2))
-		if err != nil {
-			return nil, err
-		}
+	strict("rota_regex", 3, func(a arguments) any {
+		re, _ := compile(a.text(0), a.text(1), a.text(2))
 		return boolean(re.MatchString(a.text(0)))
 	}),
 	strict("rota_regex_substr", 2, regexSubstr),
@@ -42,47 +39,39 @@ const (
 	findingMost  = 500 * time.Millisecond // for all that is found in a text
 )
 
-func patternTooCostly() error {
+func patternTooCostly() *Error {
 	return valueError(StateLimit, "the regular expression is too costly for this text").withHint("use a shorter text or a simpler pattern")
 }
 
-// checkCost checks that matching the text takes acceptable time.
-func (p *pattern) checkCost(text string) error {
-	if p.steps*len(text) > matchingMost {
-		return patternTooCostly()
-	}
-	return nil
-}
-
 // find returns the first match, or all.
-func (p *pattern) find(text string, all bool) ([][]int, error) {
+func (p *pattern) find(text string, all bool) [][]int {
 	if all {
 		return p.findAll(text)
 	}
-	return p.FindAllStringSubmatchIndex(text, 1), nil
+	return p.FindAllStringSubmatchIndex(text, 1)
 }
 
 // findAll are the places where a pattern is found. To find each may cost as much as to read the
 // whole text, so that of a long one we take more and more until it has taken too long.
-func (p *pattern) findAll(text string) ([][]int, error) {
+func (p *pattern) findAll(text string) [][]int {
 	if p.steps*len(text) < matchingMost/(len(text)+1) {
-		return p.FindAllStringSubmatchIndex(text, -1), nil
+		return p.FindAllStringSubmatchIndex(text, -1)
 	}
 	begin := time.Now()
 	for most := 4; ; most *= 2 {
 		found := p.FindAllStringSubmatchIndex(text, most)
 		if len(found) < most {
-			return found, nil
+			return found
 		}
 		if time.Since(begin) > findingMost {
-			return nil, patternTooCostly()
+			panic(patternTooCostly())
 		}
 	}
 }
 
 // compile compiles a pattern. Flags: i ignores case, with n and m the signs ^ and $ match at
 // lines, s is the default, and g requests all matches.
-func compile(text, written, flags string) (re *pattern, all bool, err error) {
+func compile(text, written, flags string) (re *pattern, all bool) {
 	prefix := "s"
 	for _, f := range flags {
 		switch f {
@@ -94,16 +83,17 @@ func compile(text, written, flags string) (re *pattern, all bool, err error) {
 			all = true
 		case 's', 'c', 't', 'e':
 		default:
-			return nil, false, valueError(StateValue, "invalid regular expression option: %q", string(f))
+			panic(valueError(StateValue, "invalid regular expression option: %q", string(f)))
 		}
 	}
 	if prefix != "" {
 		prefix = "(?" + prefix + ")"
 	}
-	if re, err = compiled(prefix + goPattern(written)); err != nil {
-		return nil, false, err
+	re = compiled(prefix + goPattern(written))
+	if re.steps*len(text) > matchingMost {
+		panic(patternTooCostly())
 	}
-	return re, all, re.checkCost(text)
+	return re, all
 }
 
 // goPattern converts a pattern to Go's syntax, which has other names for \m, \M, \y, \A and \Z.
@@ -130,73 +120,61 @@ func goPattern(pattern string) string {
 	return b.String()
 }
 
-func compiled(written string) (*pattern, error) {
+func compiled(written string) *pattern {
 	const most = 200
 	patterns.Lock()
 	defer patterns.Unlock()
 	if re := patterns.known[written]; re != nil {
-		return re, nil
+		return re
 	}
 	if len(written) > patternMax {
-		return nil, valueError(StateLimit, "regular expression exceeds the limit of %d bytes", patternMax)
+		panic(valueError(StateLimit, "regular expression exceeds the limit of %d bytes", patternMax))
 	}
-	steps, err := stepsOf(written)
+	re, steps, err := compilePattern(written)
 	if err != nil {
-		return nil, valueError(StatePattern, "invalid regular expression: %v", err)
-	}
-	if steps > stepsMax {
-		return nil, valueError(StateLimit, "regular expression compiles to more than %d steps", stepsMax).withHint("use fewer or smaller repetitions")
-	}
-	re, err := regexp.Compile(written)
-	if err != nil {
-		return nil, valueError(StatePattern, "invalid regular expression: %v", err)
+		panic(valueError(StatePattern, "invalid regular expression: %v", err))
 	}
 	if patterns.known == nil || len(patterns.known) >= most {
 		patterns.known = map[string]*pattern{}
 	}
 	patterns.known[written] = &pattern{re, steps}
-	return patterns.known[written], nil
+	return patterns.known[written]
 }
 
-// stepsOf is how many steps a pattern has: a short one that repeats may have many.
-func stepsOf(written string) (int, error) {
+// compilePattern also returns how many steps a pattern has: a short one that repeats may have many.
+func compilePattern(written string) (*regexp.Regexp, int, error) {
 	tree, err := syntax.Parse(written, syntax.Perl)
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
-	return len(program.Inst), nil
+	if len(program.Inst) > stepsMax {
+		panic(valueError(StateLimit, "regular expression compiles to more than %d steps", stepsMax).withHint("use fewer or smaller repetitions"))
+	}
+	re, err := regexp.Compile(written)
+	return re, len(program.Inst), err
 }
 
 // regexSubstr is what the first parentheses of a pattern found, or the whole if it has none.
-func regexSubstr(a arguments) (any, error) {
-	re, _, err := compile(a.text(0), a.text(1), "")
-	if err != nil {
-		return nil, err
-	}
+func regexSubstr(a arguments) any {
+	re, _ := compile(a.text(0), a.text(1), "")
 	m := re.FindStringSubmatchIndex(a.text(0))
 	if len(m) > 2 {
 		m = m[2:]
 	}
 	if m == nil || m[0] < 0 {
-		return nil, nil
+		return nil
 	}
-	return a.text(0)[m[0]:m[1]], nil
+	return a.text(0)[m[0]:m[1]]
 }
 
-func regexReplace(a arguments) (any, error) {
-	re, all, err := compile(a.text(0), a.text(1), a.text(3))
-	if err != nil {
-		return nil, err
-	}
+func regexReplace(a arguments) any {
+	re, all := compile(a.text(0), a.text(1), a.text(3))
 	text, with := a.text(0), a.text(2)
-	found, err := re.find(text, all)
-	if err != nil {
-		return nil, err
-	}
+	found := re.find(text, all)
 	var b strings.Builder
 	done := 0
 	for _, m := range found {
@@ -204,7 +182,7 @@ func regexReplace(a arguments) (any, error) {
 		expandInto(&b, with, text, m)
 		done = m[1]
 		if b.Len() > valueMax {
-			return nil, tooLong()
+			panic(tooLong())
 		}
 	}
 	b.WriteString(text[done:])

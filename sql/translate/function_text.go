@@ -11,18 +11,18 @@ import (
 
 // textFunctions are the functions of texts.
 var textFunctions = []Function{
-	strict("rota_lower", 1, func(a arguments) (any, error) { return strings.ToLower(a.text(0)), nil }),
-	strict("rota_upper", 1, func(a arguments) (any, error) { return strings.ToUpper(a.text(0)), nil }),
-	strict("rota_initcap", 1, func(a arguments) (any, error) { return initcap(a.text(0)), nil }),
-	strict("rota_ascii", 1, func(a arguments) (any, error) {
+	strict("rota_lower", 1, func(a arguments) any { return strings.ToLower(a.text(0)) }),
+	strict("rota_upper", 1, func(a arguments) any { return strings.ToUpper(a.text(0)) }),
+	strict("rota_initcap", 1, func(a arguments) any { return initcap(a.text(0)) }),
+	strict("rota_ascii", 1, func(a arguments) any {
 		r, size := utf8.DecodeRuneInString(a.text(0))
 		if size == 0 {
-			return int64(0), nil
+			return int64(0)
 		}
-		return int64(r), nil
+		return int64(r)
 	}),
-	strict("rota_starts", 2, func(a arguments) (any, error) { return boolean(strings.HasPrefix(a.text(0), a.text(1))) }),
-	strict("rota_trim", 3, func(a arguments) (any, error) {
+	strict("rota_starts", 2, func(a arguments) any { return boolean(strings.HasPrefix(a.text(0), a.text(1))) }),
+	strict("rota_trim", 3, func(a arguments) any {
 		text, side, cut := a.text(0), a.int(2), runesOf(a.text(1))
 		if side&1 != 0 {
 			text = strings.TrimLeftFunc(text, cut)
@@ -30,31 +30,31 @@ var textFunctions = []Function{
 		if side&2 != 0 {
 			text = strings.TrimRightFunc(text, cut)
 		}
-		return text, nil
+		return text
 	}),
 	strict("rota_pad", 4, pad),
-	strict("rota_repeat", 2, func(a arguments) (any, error) {
+	strict("rota_repeat", 2, func(a arguments) any {
 		n := max(a.int(1), 0)
 		if n > valueMax || n*int64(len(a.text(0))) > valueMax {
-			return nil, tooLong()
+			panic(tooLong())
 		}
-		return strings.Repeat(a.text(0), int(n)), nil
+		return strings.Repeat(a.text(0), int(n))
 	}),
-	strict("rota_reverse", 1, func(a arguments) (any, error) {
+	strict("rota_reverse", 1, func(a arguments) any {
 		runes := []rune(a.text(0))
 		for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
 			runes[i], runes[j] = runes[j], runes[i]
 		}
-		return string(runes), nil
+		return string(runes)
 	}),
-	strict("rota_substr", 2, func(a arguments) (any, error) { return substr(a.text(0), a.int(1), 1<<40) }),
-	strict("rota_substr", 3, func(a arguments) (any, error) { return substr(a.text(0), a.int(1), a.int(2)) }),
+	strict("rota_substr", 2, func(a arguments) any { return substr(a.text(0), a.int(1), 1<<40) }),
+	strict("rota_substr", 3, func(a arguments) any { return substr(a.text(0), a.int(1), a.int(2)) }),
 	strict("rota_split_part", 3, splitPart),
-	strict("rota_md5", 1, func(a arguments) (any, error) {
+	strict("rota_md5", 1, func(a arguments) any {
 		sum := md5.Sum([]byte(a.text(0)))
-		return hex.EncodeToString(sum[:]), nil
+		return hex.EncodeToString(sum[:])
 	}),
-	strict("rota_quote_ident", 1, func(a arguments) (any, error) { return quoteIdent(a.text(0)), nil }),
+	strict("rota_quote_ident", 1, func(a arguments) any { return quoteIdent(a.text(0)) }),
 	strict("rota_encode", 2, encodeBytes),
 	withNulls("rota_format", -1, formatText),
 	withNulls("rota_concat_ws", -1, concatWith),
@@ -84,17 +84,17 @@ func initcap(text string) string {
 }
 
 // pad fills a text to a length, on the left (1) or on the right (2).
-func pad(a arguments) (any, error) {
+func pad(a arguments) any {
 	text, fill, n := []rune(a.text(0)), []rune(a.text(2)), a.int(1)
 	if n > valueMax {
-		return nil, tooLong()
+		panic(tooLong())
 	}
 	n = max(n, 0)
 	if int64(len(text)) >= n {
-		return string(text[:n]), nil
+		return string(text[:n])
 	}
 	if len(fill) == 0 {
-		return string(text), nil
+		return string(text)
 	}
 	more := make([]rune, 0, n)
 	for i := int64(0); i < n-int64(len(text)); i++ {
@@ -106,9 +106,9 @@ func pad(a arguments) (any, error) {
 	return checkLength(string(text) + string(more))
 }
 
-func substr(text string, from, count int64) (any, error) {
+func substr(text string, from, count int64) any {
 	if count < 0 {
-		return nil, valueError("22011", "negative substring length not allowed")
+		panic(valueError("22011", "negative substring length not allowed"))
 	}
 	runes := []rune(text)
 	n := int64(len(runes))
@@ -116,15 +116,15 @@ func substr(text string, from, count int64) (any, error) {
 	count = min(count, 1<<41)
 	begin, end := max(from, 1), min(from+count, n+1)
 	if begin >= end {
-		return "", nil
+		return ""
 	}
-	return string(runes[begin-1 : end-1]), nil
+	return string(runes[begin-1 : end-1])
 }
 
-func splitPart(a arguments) (any, error) {
+func splitPart(a arguments) any {
 	n := a.int(2)
 	if n == 0 {
-		return nil, valueError(StateValue, "field position must not be zero").withHint("fields count from 1")
+		panic(valueError(StateValue, "field position must not be zero").withHint("fields count from 1"))
 	}
 	parts := []string{a.text(0)}
 	if a.text(1) != "" {
@@ -134,9 +134,9 @@ func splitPart(a arguments) (any, error) {
 		n += int64(len(parts)) + 1
 	}
 	if n < 1 || n > int64(len(parts)) {
-		return "", nil
+		return ""
 	}
-	return parts[n-1], nil
+	return parts[n-1]
 }
 
 // quoteIdent quotes a name if needed.
@@ -165,7 +165,7 @@ least national nchar none nullif numeric out overlay position precision real row
 	return all
 }()
 
-func encodeBytes(a arguments) (any, error) {
+func encodeBytes(a arguments) any {
 	b := []byte(a.text(0))
 	switch strings.ToLower(a.text(1)) {
 	case "hex":
@@ -173,15 +173,15 @@ func encodeBytes(a arguments) (any, error) {
 	case "base64":
 		return checkLength(base64.StdEncoding.EncodeToString(b))
 	case "escape":
-		return string(b), nil
+		return string(b)
 	}
-	return nil, valueError(StateValue, "unrecognized encoding: %q", shorten(a.text(1))).withHint("use hex, base64 or escape")
+	panic(valueError(StateValue, "unrecognized encoding: %q", shorten(a.text(1))).withHint("use hex, base64 or escape"))
 }
 
 // concatWith joins texts with the first one as the separator.
-func concatWith(a arguments) (any, error) {
+func concatWith(a arguments) any {
 	if len(a) == 0 || a[0] == nil {
-		return nil, nil
+		return nil
 	}
 	var words []string
 	size := 0
@@ -192,15 +192,15 @@ func concatWith(a arguments) (any, error) {
 		}
 	}
 	if size > 2*valueMax {
-		return nil, tooLong()
+		panic(tooLong())
 	}
 	return checkLength(strings.Join(words, a.text(0)))
 }
 
 // formatText is format(): %s is a text, %I a name, %L a literal, %% a percent sign.
-func formatText(a arguments) (any, error) {
+func formatText(a arguments) any {
 	if a[0] == nil {
-		return nil, nil
+		return nil
 	}
 	parts := strings.Split(a.text(0), "%")
 	var b strings.Builder
@@ -213,37 +213,34 @@ func formatText(a arguments) (any, error) {
 			b.WriteString("%" + parts[i])
 			continue
 		case parts[i] == "":
-			return nil, valueError(StateValue, "unterminated format() type specifier").withHint("for a single %% write %%%%")
+			panic(valueError(StateValue, "unterminated format() type specifier").withHint("for a single %% write %%%%"))
 		case next >= len(a):
-			return nil, valueError(StateValue, "too few arguments for format()")
+			panic(valueError(StateValue, "too few arguments for format()"))
 		}
-		text, err := formatOne(parts[i][0], a[next])
-		if err != nil {
-			return nil, err
-		}
+		text := formatOne(parts[i][0], a[next])
 		next++
 		b.WriteString(text + parts[i][1:])
 		if b.Len() > valueMax {
-			return nil, tooLong()
+			panic(tooLong())
 		}
 	}
-	return b.String(), nil
+	return b.String()
 }
 
-func formatOne(how byte, v any) (string, error) {
+func formatOne(how byte, v any) string {
 	switch how {
 	case 's':
-		return asText(v), nil
+		return asText(v)
 	case 'I':
 		if v == nil {
-			return "", valueError(StateValue, "null values cannot be formatted as an SQL identifier")
+			panic(valueError(StateValue, "null values cannot be formatted as an SQL identifier"))
 		}
-		return quoteIdent(asText(v)), nil
+		return quoteIdent(asText(v))
 	case 'L':
 		if v == nil {
-			return "NULL", nil
+			return "NULL"
 		}
-		return quoteText(asText(v)), nil
+		return quoteText(asText(v))
 	}
-	return "", valueError(StateUnsupported, "format() does not support the type specifier %q", string(how)).withHint("use %%s, %%I or %%L without a position and a width")
+	panic(valueError(StateUnsupported, "format() does not support the type specifier %q", string(how)).withHint("use %%s, %%I or %%L without a position and a width"))
 }

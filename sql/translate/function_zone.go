@@ -10,36 +10,33 @@ import (
 // zoneFunctions convert between local times and instants.
 var zoneFunctions = []Function{
 	strict("rota_zone", 2, atZone),
-	strict("rota_moment", 3, func(a arguments) (any, error) {
-		zone, err := a.zone(2)
-		if err != nil {
-			return nil, err
-		}
+	strict("rota_moment", 3, func(a arguments) any {
+		zone := a.zone(2)
 		return momentAs(a.kind(0), a.text(1), zone)
 	}),
 }
 
 // zone is the session's time zone, the last argument; UTC if it is missing.
-func (a arguments) zone(i int) (*time.Location, error) {
+func (a arguments) zone(i int) *time.Location {
 	if i >= len(a) {
-		return time.UTC, nil
+		return time.UTC
 	}
 	return sessionZone(a.text(i))
 }
 
 // sessionZone finds a zone by the name that a session has set. Unlike AT TIME ZONE, it accepts
 // only names of the time zone database.
-func sessionZone(name string) (*time.Location, error) {
+func sessionZone(name string) *time.Location {
 	if name == "" {
-		return time.UTC, nil
+		return time.UTC
 	}
 	if zone, err := loadZone(name); err == nil {
-		return zone, nil
+		return zone
 	}
-	return nil, noZone(name)
+	panic(noZone(name))
 }
 
-func noZone(name string) error {
+func noZone(name string) *Error {
 	return valueError(StateValue, "time zone %q not recognized", shorten(name)).withHint("use a name such as Europe/Berlin")
 }
 
@@ -108,14 +105,12 @@ func shiftClock(face, as time.Time) time.Time {
 }
 
 // momentAs converts a time to another kind.
-func momentAs(k kind.Kind, stored string, zone *time.Location) (any, error) {
+func momentAs(k kind.Kind, stored string, zone *time.Location) any {
 	if isInfinite(stored) {
-		return stored, nil
+		return stored
 	}
-	t, from, err := loadTime(stored)
+	t, from := loadTime(stored)
 	switch {
-	case err != nil:
-		return nil, err
 	case from == kind.Timestamp:
 		t = t.In(zone)
 	case k == kind.Timestamp:
@@ -126,21 +121,18 @@ func momentAs(k kind.Kind, stored string, zone *time.Location) (any, error) {
 
 // atZone is AT TIME ZONE: of a time the one that a clock there shows, of what a clock
 // there shows the time.
-func atZone(a arguments) (any, error) {
+func atZone(a arguments) any {
 	zone, known := zoneNamed(a.text(0))
 	if !known {
 		zone, known = offsetZone(a.text(0))
 	}
 	if !known || zone == nil {
-		return nil, noZone(a.text(0))
+		panic(noZone(a.text(0)))
 	}
 	if isInfinite(a.text(1)) {
-		return a[1], nil
+		return a[1]
 	}
-	t, k, err := loadTime(a.text(1))
-	if err != nil {
-		return nil, err
-	}
+	t, k := loadTime(a.text(1))
 	if k == kind.Timestamp {
 		return storeTime(t.In(zone), kind.Local)
 	}

@@ -6,21 +6,15 @@ import (
 
 // groupBy translates GROUP BY: positions and names of the select list, or expressions. The
 // select list is translated later, so that its values know the groups.
-func (t *translator) groupBy(sel *selection) (*sql, error) {
+func (t *translator) groupBy(sel *selection) *sql {
 	if len(sel.node.Group) == 0 {
-		return nil, nil
+		return nil
 	}
 	sel.clause = "GROUP BY"
 	var texts []*sql
 	for _, e := range sel.node.Group {
-		e, err := t.groupExpr(sel, e)
-		if err != nil {
-			return nil, err
-		}
-		v, err := t.expr(e, sel.scope)
-		if err != nil {
-			return nil, err
-		}
+		e := t.groupExpr(sel, e)
+		v := t.expr(e, sel.scope)
 		if v.row {
 			for _, elem := range v.elems {
 				sel.groups = append(sel.groups, elem.sql)
@@ -28,9 +22,7 @@ func (t *translator) groupBy(sel *selection) (*sql, error) {
 			}
 			continue
 		}
-		if v, err = t.resolveUnknown(v); err != nil {
-			return nil, err
-		}
+		v = t.resolveUnknown(v)
 		sel.addOuter(v)
 		sel.groups = append(sel.groups, v.sql)
 		if len(v.ungrouped) == 0 { // a number would be a position
@@ -39,41 +31,38 @@ func (t *translator) groupBy(sel *selection) (*sql, error) {
 			texts = append(texts, v.sql)
 		}
 	}
-	return cat(" GROUP BY ", list(texts)), nil
+	return cat(" GROUP BY ", list(texts))
 }
 
 // groupExpr resolves one item of GROUP BY. A name means a column first, and a name of the
 // select list only if there is no such column.
-func (t *translator) groupExpr(sel *selection, e query.Expr) (query.Expr, error) {
+func (t *translator) groupExpr(sel *selection, e query.Expr) query.Expr {
 	items := &selection{items: make([]value, len(sel.node.Items))}
-	n, err := items.itemOf(e, "GROUP BY", false)
-	if err != nil {
-		return nil, err
-	}
+	n := items.itemOf(e, "GROUP BY", false)
 	if n > 0 {
 		for _, item := range sel.node.Items[:n] {
 			if _, star := item.Expr.(*query.Star); star {
-				return nil, unsupported(e.Place(), "a GROUP BY position after * is not supported").withHint("write the column's name")
+				panic(unsupported(e.Place(), "a GROUP BY position after * is not supported").withHint("write the column's name"))
 			}
 		}
-		return sel.node.Items[n-1].Expr, nil
+		return sel.node.Items[n-1].Expr
 	}
 	c, is := e.(*query.Column)
 	if !is || len(c.Path) != 1 {
-		return e, nil
+		return e
 	}
-	if _, found, _ := sel.scope.find(c); found {
-		return e, nil
+	if _, found := sel.scope.find(c); found {
+		return e
 	}
 	for _, item := range sel.node.Items {
 		if item.Alias != nil && item.Alias.Text == c.Path[0].Text {
-			return item.Expr, nil
+			return item.Expr
 		}
 		if item.Alias == nil && nameOf(item.Expr) == c.Path[0].Text {
-			return item.Expr, nil
+			return item.Expr
 		}
 	}
-	return e, nil
+	return e
 }
 
 // removeGrouped removes the ungrouped columns of a value that a surrounding query groups by.

@@ -6,27 +6,22 @@ import (
 )
 
 // inList translates IN with a list or a subquery.
-func (t *translator) inList(e *query.In, s *scope) (value, error) {
-	x, err := t.expr(e.X, s)
-	if err != nil {
-		return x, err
-	}
+func (t *translator) inList(e *query.In, s *scope) value {
+	x := t.expr(e.X, s)
 	if e.Query != nil {
-		v, err := t.inQuery(x, e.Not, e.Query, s)
-		return v.placed(e.Place()), err
+		v := t.inQuery(x, e.Not, e.Query, s)
+		return v.placed(e.Place())
 	}
 	values := make([]value, len(e.List))
 	for i, n := range e.List {
-		if values[i], err = t.expr(n, s); err != nil {
-			return x, err
-		}
+		values[i] = t.expr(n, s)
 	}
-	v, err := t.inValues(x, e.Not, values, e.Place())
-	return v.placed(e.Place()), err
+	v := t.inValues(x, e.Not, values, e.Place())
+	return v.placed(e.Place())
 }
 
 // inValues compares a value with a list of values.
-func (t *translator) inValues(x value, not bool, values []value, at int) (value, error) {
+func (t *translator) inValues(x value, not bool, values []value, at int) value {
 	if x.row {
 		return t.inRows(x, not, values, at)
 	}
@@ -34,29 +29,23 @@ func (t *translator) inValues(x value, not bool, values []value, at int) (value,
 	for _, v := range values {
 		next, fit := commonKind(k, t.currentKind(v))
 		if !fit {
-			return x, noOperator("=", x, v, at)
+			panic(noOperator("=", x, v, at))
 		}
 		k = next
 	}
 	if x.untyped() {
-		var err error
-		if x, err = t.implicit(x, kindElse(k, kind.Text)); err != nil {
-			return x, err
-		}
+		x = t.implicit(x, kindElse(k, kind.Text))
 	}
 	texts, all := make([]*sql, len(values)), []value{x}
 	for i, v := range values {
-		_, y, err := t.comparable("=", x, v, at)
-		if err != nil {
-			return x, err
-		}
+		_, y := t.comparable("=", x, v, at)
 		texts[i] = compareText(y)
 		all = append(all, y)
 	}
 	if k != x.kind && categoryOf(k) == categoryTime {
-		x, _ = t.implicit(x, k)
+		x = t.implicit(x, k)
 	}
-	return newValue(kind.Boolean, asComparison, cat(compareText(x), notWord(not), "IN (", list(texts), ")"), all...), nil
+	return newValue(kind.Boolean, asComparison, cat(compareText(x), notWord(not), "IN (", list(texts), ")"), all...)
 }
 
 func notWord(not bool) string {
@@ -67,31 +56,25 @@ func notWord(not bool) string {
 }
 
 // inRows compares (a, b) with a list of rows.
-func (t *translator) inRows(x value, not bool, rows []value, at int) (value, error) {
+func (t *translator) inRows(x value, not bool, rows []value, at int) value {
 	var parts []value
 	for _, row := range rows {
-		v, err := t.compareRows("=", x, row, at)
-		if err != nil {
-			return v, err
-		}
+		v := t.compareRows("=", x, row, at)
 		parts = append(parts, v)
 	}
 	if len(parts) == 1 {
-		return negated(parts[0], not), nil
+		return negated(parts[0], not)
 	}
-	return negated(balanced("OR", parts), not), nil
+	return negated(balanced("OR", parts), not)
 }
 
 // inQuery compares a value with the rows of a subquery.
-func (t *translator) inQuery(x value, not bool, q *query.Query, s *scope) (value, error) {
+func (t *translator) inQuery(x value, not bool, q *query.Query, s *scope) value {
 	want := 1
 	if x.row {
 		want = len(x.elems)
 	}
-	b, err := t.subquery(q, s, want)
-	if err != nil {
-		return x, err
-	}
+	b := t.subquery(q, s, want)
 	elems := []value{x}
 	if x.row {
 		elems = append([]value{}, x.elems...)
@@ -101,10 +84,7 @@ func (t *translator) inQuery(x value, not bool, q *query.Query, s *scope) (value
 	for i := range elems {
 		y := value{sql: raw(quoted(b.columns[i].alias)), kind: b.columns[i].kind, level: atom, at: elems[i].at}
 		before := y.sql
-		a, y, err := t.comparable("=", elems[i], y, elems[i].at)
-		if err != nil {
-			return x, err
-		}
+		a, y := t.comparable("=", elems[i], y, elems[i].at)
 		elems[i], texts[i], outs[i] = a, compareText(a), compareText(y)
 		plain = plain && outs[i].same(before)
 	}
@@ -118,39 +98,28 @@ func (t *translator) inQuery(x value, not bool, q *query.Query, s *scope) (value
 	}
 	v := newValue(kind.Boolean, asComparison, cat(left, notWord(not), "IN (", inner, ")"), elems...)
 	v.addUngrouped(b.ungrouped)
-	return v, nil
+	return v
 }
 
 // quantified translates = ANY (…), <> ALL (…) and similar, with an array or a subquery.
-func (t *translator) quantified(e *query.Quantified, s *scope) (value, error) {
-	x, err := t.expr(e.X, s)
-	if err != nil {
-		return x, err
-	}
+func (t *translator) quantified(e *query.Quantified, s *scope) value {
+	x := t.expr(e.X, s)
 	is, isNot := e.Op == "=" && !e.All, e.Op == "<>" && e.All
 	if e.Query != nil {
 		if is || isNot {
-			v, err := t.inQuery(x, isNot, e.Query, s)
-			return v.placed(e.Place()), err
+			v := t.inQuery(x, isNot, e.Query, s)
+			return v.placed(e.Place())
 		}
-		b, err := t.subquery(e.Query, s, 1)
-		if err != nil {
-			return x, err
-		}
+		b := t.subquery(e.Query, s, 1)
 		alias := t.alias("any")
 		y := value{sql: raw(quoted(alias) + "." + quoted(b.columns[0].alias)), kind: b.columns[0].kind, level: atom, at: e.Place(), ungrouped: b.ungrouped}
 		return t.each(e, x, y, cat("(", b.write(true), ") AS ", quoted(alias)))
 	}
-	array, err := t.expr(e.Array, s)
-	if err != nil {
-		return array, err
-	}
-	if array, err = t.arrayFor(x, array, e); err != nil {
-		return array, err
-	}
+	array := t.expr(e.Array, s)
+	array = t.arrayFor(x, array, e)
 	if (is || isNot) && array.elems != nil && len(array.elems) > 0 {
-		v, err := t.inValues(x, isNot, array.elems, e.Place())
-		return v.placed(e.Place()), err
+		v := t.inValues(x, isNot, array.elems, e.Place())
+		return v.placed(e.Place())
 	}
 	if array.elems == nil && !array.bound {
 		array = newValue(array.kind, atom, cat("ifnull(", array, ", '[null]')"), array) // of no array nothing is known
@@ -164,7 +133,7 @@ func (t *translator) quantified(e *query.Quantified, s *scope) (value, error) {
 }
 
 // arrayFor converts the right side to an array of the kind of the left side.
-func (t *translator) arrayFor(x, array value, e *query.Quantified) (value, error) {
+func (t *translator) arrayFor(x, array value, e *query.Quantified) value {
 	if array.untyped() {
 		elem := kindElse(t.currentKind(x), kind.Text)
 		if categoryOf(elem) == categoryText {
@@ -173,43 +142,36 @@ func (t *translator) arrayFor(x, array value, e *query.Quantified) (value, error
 		return t.implicit(array, elem.Array())
 	}
 	if elemOf(array.kind) == kind.Unknown {
-		return array, queryError("42809", e.Array.Place(), "op ANY/ALL (array) requires array on right side").withHint("write IN (…), or cast it: x::text[]")
+		panic(queryError("42809", e.Array.Place(), "op ANY/ALL (array) requires array on right side").withHint("write IN (…), or cast it: x::text[]"))
 	}
-	return array, nil
+	return array
 }
 
 // inArray tests whether a value is an element of an array.
-func (t *translator) inArray(x value, not bool, array value, e *query.Quantified) (value, error) {
+func (t *translator) inArray(x value, not bool, array value, e *query.Quantified) value {
 	y := value{sql: raw(`"value"`), kind: elemOf(array.kind), level: atom, at: e.Place()}
-	x, y, err := t.comparable("=", x, y, e.Place())
-	if err != nil {
-		return x, err
-	}
+	x, y = t.comparable("=", x, y, e.Place())
 	text := cat(compareText(x), notWord(not), "IN (SELECT ", compareText(y), " FROM json_each(", array, "))")
-	return newValue(kind.Boolean, asComparison, text, x, array).placed(e.Place()), nil
+	return newValue(kind.Boolean, asComparison, text, x, array).placed(e.Place())
 }
 
 // each compares with every element. For ANY one true comparison decides, for ALL one false
 // comparison; otherwise the result is NULL if any comparison is NULL.
-func (t *translator) each(e *query.Quantified, x, y value, from *sql) (value, error) {
+func (t *translator) each(e *query.Quantified, x, y value, from *sql) value {
 	var v value
-	var err error
 	if how, not := likeOperators[e.Op], len(e.Op) > 4 && e.Op[:4] == "NOT "; how != "" {
-		v, err = t.matching(how, not, x, y, nil, e.Place())
+		v = t.matching(how, not, x, y, nil, e.Place())
 	} else {
-		v, err = t.applyOperator(e.Op, x, y, e.Place())
-	}
-	if err != nil {
-		return v, err
+		v = t.applyOperator(e.Op, x, y, e.Place())
 	}
 	if v.kind != kind.Boolean {
-		return v, queryError(StateMismatch, e.Place(), "op ANY/ALL (array) requires operator to yield boolean")
+		panic(queryError(StateMismatch, e.Place(), "op ANY/ALL (array) requires operator to yield boolean"))
 	}
 	decides := "max(v) = 1 THEN 1 WHEN count(*) = count(v) THEN 0"
 	if e.All {
 		decides = "min(v) = 0 THEN 0 WHEN count(*) = count(v) THEN 1"
 	}
-	return newValue(kind.Boolean, atom, cat("(SELECT CASE WHEN "+decides+" END FROM (SELECT ", v, " AS v FROM ", from, "))"), v).placed(e.Place()), nil
+	return newValue(kind.Boolean, atom, cat("(SELECT CASE WHEN "+decides+" END FROM (SELECT ", v, " AS v FROM ", from, "))"), v).placed(e.Place())
 }
 
 var likeOperators = map[string]string{"LIKE": "LIKE", "ILIKE": "ILIKE", "NOT LIKE": "LIKE", "NOT ILIKE": "ILIKE"}

@@ -11,7 +11,7 @@ import (
 )
 
 // numberLiteral translates a number.
-func numberLiteral(e *query.Number) (value, error) {
+func numberLiteral(e *query.Number) value {
 	text := strings.ReplaceAll(e.Text, "_", "")
 	v := value{level: atom, at: e.Place()}
 	if n, err := strconv.ParseInt(text, 0, 64); err == nil && (len(text) < 2 || text[0] != '0' || text[1] > '9') {
@@ -20,18 +20,18 @@ func numberLiteral(e *query.Number) (value, error) {
 			v.kind = kind.Int4
 		}
 		v.sql = raw(strconv.FormatInt(n, 10)).from(e.Place())
-		return v, nil
+		return v
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil { // 007
 		v.kind, v.plain, v.sql = kind.Int4, n != 0, raw(strconv.FormatInt(n, 10)).from(e.Place())
-		return v, nil
+		return v
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) {
-		return v, queryError(StateRange, e.Place(), "number %s is too large", shorten(e.Text))
+		panic(queryError(StateRange, e.Place(), "number %s is too large", shorten(e.Text)))
 	}
 	v.kind, v.plain, v.real, v.sql = kind.Numeric, f != 0, true, raw(realText(f)).from(e.Place())
-	return v, nil
+	return v
 }
 
 // realText writes a number so that SQLite reads it as REAL.
@@ -66,18 +66,18 @@ func valueLiteral(v any) string {
 
 // implicit converts a value where a kind is expected. An untyped text or parameter becomes a
 // value of that kind.
-func (t *translator) implicit(v value, k kind.Kind) (value, error) {
+func (t *translator) implicit(v value, k kind.Kind) value {
 	if v.row {
 		v = t.rowJSON(v)
 	}
 	switch {
 	case v.kind == k || k == kind.Unknown:
-		return v, nil
+		return v
 	case v.param > 0 && v.kind == kind.Unknown:
 		return t.resolveParam(v, k)
 	case v.null:
 		v.kind = k
-		return v, nil
+		return v
 	case v.text != nil && v.kind == kind.Unknown:
 		return t.literal(v, k)
 	}
@@ -85,31 +85,31 @@ func (t *translator) implicit(v value, k kind.Kind) (value, error) {
 }
 
 // resolveParam sets the kind of a parameter. A parameter that has a kind already is converted.
-func (t *translator) resolveParam(v value, k kind.Kind) (value, error) {
+func (t *translator) resolveParam(v value, k kind.Kind) value {
 	known := t.params[v.param-1]
 	if known == kind.Unknown {
 		t.params[v.param-1] = k
 		v.kind = k
-		return v, nil
+		return v
 	}
 	v.kind, v.param = known, 0
 	if known == k {
-		return v, nil
+		return v
 	}
 	return t.convert(v, k)
 }
 
 // literal converts a string literal to a kind.
-func (t *translator) literal(v value, k kind.Kind) (value, error) {
+func (t *translator) literal(v value, k kind.Kind) value {
 	out := value{kind: k, level: atom, at: v.at}
 	if text := t.special(*v.text, k); text != "" {
 		out.sql = raw(text).from(v.at)
-		return out, nil
+		return out
 	}
-	stored, err := ParseValueIn(t.writtenZone, k, *v.text)
-	if err != nil {
-		return v, withOffset(err, v.at)
-	}
+	before := t.at
+	t.at = v.at
+	stored := parseIn(sessionZone(t.writtenZone), k, *v.text)
+	t.at = before
 	text := valueLiteral(stored)
 	if strings.HasPrefix(text, "-") {
 		out.level = asTerm
@@ -125,16 +125,12 @@ func (t *translator) literal(v value, k kind.Kind) (value, error) {
 	if n, is := stored.(float64); is {
 		out.plain, out.real = n != 0, true
 	}
-	return out, nil
+	return out
 }
 
 // elementsOf returns the elements of an array literal.
 func elementsOf(k kind.Kind, stored any, at int) (elems []value) {
-	list, err := decodeArray(asText(stored))
-	if err != nil {
-		return nil
-	}
-	for _, e := range list {
+	for _, e := range decodeArray(asText(stored)) {
 		v := value{kind: k.Elem(), level: asTerm, at: at, sql: raw(valueLiteral(scalarOf(e)))}
 		elems = append(elems, v)
 	}
@@ -172,18 +168,18 @@ func (t *translator) special(text string, k kind.Kind) string {
 }
 
 // resolveUnknown gives an untyped value its final kind, which is text.
-func (t *translator) resolveUnknown(v value) (value, error) {
+func (t *translator) resolveUnknown(v value) value {
 	if v.row {
-		return t.rowJSON(v), nil
+		return t.rowJSON(v)
 	}
 	if v.untyped() {
 		return t.implicit(v, kind.Text)
 	}
-	return v, nil
+	return v
 }
 
 // unify converts values to a common kind.
-func (t *translator) unify(what string, values []value) (kind.Kind, error) {
+func (t *translator) unify(what string, values []value) kind.Kind {
 	k := kind.Unknown
 	for _, v := range values {
 		if v.param > 0 && v.kind == kind.Unknown {
@@ -191,24 +187,21 @@ func (t *translator) unify(what string, values []value) (kind.Kind, error) {
 		}
 		next, fit := commonKind(k, v.kind)
 		if !fit {
-			return k, queryError(StateMismatch, v.at, "%s types %s and %s cannot be matched", what, typeTitle(k), typeTitle(v.kind)).withHint("cast one of them to the other's type")
+			panic(queryError(StateMismatch, v.at, "%s types %s and %s cannot be matched", what, typeTitle(k), typeTitle(v.kind)).withHint("cast one of them to the other's type"))
 		}
 		k = next
 	}
 	if k == kind.Unknown {
 		k = kind.Text
 		if allNull(values) {
-			return k, nil
+			return k
 		}
 	}
 	for i := range values {
-		v, err := t.implicit(values[i], k)
-		if err != nil {
-			return k, err
-		}
+		v := t.implicit(values[i], k)
 		values[i] = v
 	}
-	return k, nil
+	return k
 }
 
 func allNull(values []value) bool {

@@ -6,58 +6,44 @@ import (
 )
 
 // like translates LIKE or ILIKE.
-func (t *translator) like(e *query.Like, s *scope) (value, error) {
-	x, err := t.expr(e.X, s)
-	if err != nil {
-		return x, err
-	}
-	y, err := t.expr(e.Pattern, s)
-	if err != nil {
-		return y, err
-	}
+func (t *translator) like(e *query.Like, s *scope) value {
+	x := t.expr(e.X, s)
+	y := t.expr(e.Pattern, s)
 	var escape *value
 	if e.Escape != nil {
-		v, err := t.expr(e.Escape, s)
-		if err != nil {
-			return v, err
-		}
-		if v, err = t.implicit(v, kind.Text); err != nil {
-			return v, err
-		}
+		v := t.expr(e.Escape, s)
+		v = t.implicit(v, kind.Text)
 		escape = &v
 	}
-	v, err := t.matching(e.How, e.Not, x, y, escape, e.Place())
-	return v.placed(e.Place()), err
+	v := t.matching(e.How, e.Not, x, y, escape, e.Place())
+	return v.placed(e.Place())
 }
 
 // matching writes a pattern match.
-func (t *translator) matching(how string, not bool, x, y value, escape *value, at int) (value, error) {
+func (t *translator) matching(how string, not bool, x, y value, escape *value, at int) value {
 	sign := map[string]string{"LIKE": "~~", "ILIKE": "~~*"}[how]
 	if sign == "" {
 		sign = how
 	}
-	x, y, err := t.bothTexts(sign, x, y, at)
-	if err != nil {
-		return x, err
-	}
+	x, y = t.bothTexts(sign, x, y, at)
 	word := map[bool]string{true: "NOT "}[not]
 	switch how {
 	case "SIMILAR", "GLOB":
-		return x, unsupported(at, "%s is not supported", how).withHint("use LIKE, or ~ with a regular expression")
+		panic(unsupported(at, "%s is not supported", how).withHint("use LIKE, or ~ with a regular expression"))
 	case "ILIKE":
 		if escape != nil {
-			return negated(call(kind.Boolean, "regexp", y, x, *escape), not), nil
+			return negated(call(kind.Boolean, "regexp", y, x, *escape), not)
 		}
-		return newValue(kind.Boolean, asComparison, cat(x.atLevel(asTerm), " ", word, "REGEXP ", y.atLevel(asTerm)), x, y), nil
+		return newValue(kind.Boolean, asComparison, cat(x.atLevel(asTerm), " ", word, "REGEXP ", y.atLevel(asTerm)), x, y)
 	}
 	text := cat(x.atLevel(asTerm), " ", word, "LIKE ", y.atLevel(asTerm))
 	if escape != nil {
 		if escape.sql.same(raw("''")) { // nothing escapes anything
-			return negated(call(kind.Boolean, "like", y, x, *escape), not), nil
+			return negated(call(kind.Boolean, "like", y, x, *escape), not)
 		}
 		text = cat(text, " ESCAPE ", *escape)
 	}
-	return newValue(kind.Boolean, asComparison, text, x, y), nil
+	return newValue(kind.Boolean, asComparison, text, x, y)
 }
 
 // negated returns a boolean value or its negation.
@@ -69,7 +55,7 @@ func negated(v value, not bool) value {
 }
 
 // likeOperator translates ~~ and similar, the operator forms of LIKE.
-func (t *translator) likeOperator(op string, x, y value, at int) (value, error) {
+func (t *translator) likeOperator(op string, x, y value, at int) value {
 	how := "LIKE"
 	if op[len(op)-1] == '*' {
 		how = "ILIKE"
@@ -78,14 +64,11 @@ func (t *translator) likeOperator(op string, x, y value, at int) (value, error) 
 }
 
 // regex translates ~ and similar operators.
-func (t *translator) regex(op string, x, y value, at int) (value, error) {
-	x, y, err := t.bothTexts(op, x, y, at)
-	if err != nil {
-		return x, err
-	}
+func (t *translator) regex(op string, x, y value, at int) value {
+	x, y = t.bothTexts(op, x, y, at)
 	flags := "''"
 	if op[len(op)-1] == '*' {
 		flags = "'i'"
 	}
-	return negated(call(kind.Boolean, "rota_regex", x, y, constant(kind.Text, flags)), op[0] == '!'), nil
+	return negated(call(kind.Boolean, "rota_regex", x, y, constant(kind.Text, flags)), op[0] == '!')
 }

@@ -1,35 +1,27 @@
 package translate
 
 import (
+	"slices"
+
 	"github.com/rotajobs/rota/sql/kind"
 	"github.com/rotajobs/rota/sql/query"
 )
 
 // binary translates a binary operator.
-func (t *translator) binary(e *query.Binary, s *scope) (value, error) {
+func (t *translator) binary(e *query.Binary, s *scope) value {
 	if e.Op == "AND" || e.Op == "OR" {
 		return t.logic(e, s)
 	}
 	if e.Op == "||" {
 		return t.concatChain(e, s)
 	}
-	x, err := t.expr(e.X, s)
-	if err != nil {
-		return x, err
-	}
-	y, err := t.expr(e.Y, s)
-	if err != nil {
-		return y, err
-	}
-	v, err := t.applyOperator(e.Op, x, y, e.OpAt)
-	if err != nil {
-		return v, withOffset(err, e.OpAt)
-	}
-	return v.placed(e.Place()), nil
+	x, y := t.expr(e.X, s), t.expr(e.Y, s)
+	t.at = e.OpAt
+	return t.applyOperator(e.Op, x, y, e.OpAt).placed(e.Place())
 }
 
 // applyOperator applies an operator to two values.
-func (t *translator) applyOperator(op string, x, y value, at int) (value, error) {
+func (t *translator) applyOperator(op string, x, y value, at int) value {
 	switch op {
 	case "=", "<>", "<", "<=", ">", ">=":
 		return t.compare(op, x, y, at)
@@ -48,9 +40,9 @@ func (t *translator) applyOperator(op string, x, y value, at int) (value, error)
 	case "&", "|", "<<", ">>":
 		return t.bits(op, x, y, at)
 	case "#", "^@", "?|", "?&", "@@", "-|-", "#-", "@?":
-		return x, unsupported(at, "operator %s is not supported", op).withHint("%s", operatorHints[op])
+		panic(unsupported(at, "operator %s is not supported", op).withHint("%s", operatorHints[op]))
 	}
-	return x, noOperator(op, x, y, at)
+	panic(noOperator(op, x, y, at))
 }
 
 // operatorHints say what to write instead of operators of PostgreSQL that Rota does not have.
@@ -59,7 +51,7 @@ var operatorHints = map[string]string{
 }
 
 // noOperator is the error of an operator that does not exist for these kinds.
-func noOperator(op string, x, y value, at int) error {
+func noOperator(op string, x, y value, at int) *Error {
 	return queryError(StateFunction, at, "operator does not exist: %s %s %s", typeTitle(x.kind), op, typeTitle(y.kind)).withHint("cast one operand: x::%s", castHint(x, y))
 }
 
@@ -75,27 +67,26 @@ func castHint(x, y value) kind.Kind {
 
 // logic translates AND or OR. Long chains become balanced trees, so that the text does not
 // exceed SQLite's nesting limit.
-func (t *translator) logic(e *query.Binary, s *scope) (value, error) {
-	var nodes []query.Expr
-	var left query.Expr = e
+func (t *translator) logic(e *query.Binary, s *scope) value {
+	steps, first := chain(e)
+	values := []value{t.boolExpr(first, s, "argument of "+e.Op)}
+	for _, step := range steps {
+		values = append(values, t.boolExpr(step.Y, s, "argument of "+e.Op))
+	}
+	return balanced(e.Op, values).placed(e.Place())
+}
+
+// chain returns the steps of a chain of the same operator from left to right, and its first operand.
+func chain(e *query.Binary) (steps []*query.Binary, first query.Expr) {
+	first = e
 	for {
-		b, is := left.(*query.Binary)
+		b, is := first.(*query.Binary)
 		if !is || b.Op != e.Op {
-			break
+			slices.Reverse(steps)
+			return steps, first
 		}
-		nodes = append(nodes, b.Y)
-		left = b.X
+		steps, first = append(steps, b), b.X
 	}
-	nodes = append(nodes, left)
-	values := make([]value, len(nodes))
-	for i := range nodes {
-		v, err := t.boolExpr(nodes[len(nodes)-1-i], s, "argument of "+e.Op)
-		if err != nil {
-			return v, err
-		}
-		values[i] = v
-	}
-	return balanced(e.Op, values).placed(e.Place()), nil
 }
 
 func balanced(op string, values []value) value {
@@ -114,55 +105,36 @@ func balanced(op string, values []value) value {
 }
 
 // concatChain translates a chain of ||.
-func (t *translator) concatChain(e *query.Binary, s *scope) (value, error) {
-	var steps []*query.Binary
-	var left query.Expr = e
-	for {
-		b, is := left.(*query.Binary)
-		if !is || b.Op != "||" {
-			break
-		}
-		steps = append(steps, b)
-		left = b.X
+func (t *translator) concatChain(e *query.Binary, s *scope) value {
+	steps, first := chain(e)
+	v := t.expr(first, s)
+	for _, step := range steps {
+		y := t.expr(step.Y, s)
+		t.at = step.OpAt
+		v = t.concat(v, y, step.OpAt)
 	}
-	v, err := t.expr(left, s)
-	if err != nil {
-		return v, err
-	}
-	for i := len(steps) - 1; i >= 0; i-- {
-		y, err := t.expr(steps[i].Y, s)
-		if err != nil {
-			return y, err
-		}
-		if v, err = t.concat(v, y, steps[i].OpAt); err != nil {
-			return v, withOffset(err, steps[i].OpAt)
-		}
-	}
-	return v.placed(e.Place()), nil
+	return v.placed(e.Place())
 }
 
 // concat translates || of texts, arrays or documents.
-func (t *translator) concat(x, y value, at int) (value, error) {
-	var err error
+func (t *translator) concat(x, y value, at int) value {
 	ax, ay := x.kind.Elem() != kind.Unknown, y.kind.Elem() != kind.Unknown
 	switch {
 	case ax || ay:
 		return t.joinArrays(x, y)
 	case x.kind == kind.JSON || y.kind == kind.JSON:
-		return x, unsupported(at, "operator || for jsonb is not supported").withHint("build the document in the client")
+		panic(unsupported(at, "operator || for jsonb is not supported").withHint("build the document in the client"))
 	case !isText(x) && !isText(y):
-		return x, noOperator("||", x, y, at)
+		panic(noOperator("||", x, y, at))
 	}
-	if x, err = t.cast(x, kind.Text, nil); err == nil {
-		y, err = t.cast(y, kind.Text, nil)
-	}
+	x, y = t.cast(x, kind.Text, nil), t.cast(y, kind.Text, nil)
 	left := x.parenthesized()
 	if x.joins {
 		left = x.sql
 	}
 	out := newValue(kind.Text, asTerm, cat(left, " || ", y.parenthesized()), x, y)
 	out.joins = true
-	return out, err
+	return out
 }
 
 // isText reports whether a value is a text or can become one.
@@ -171,24 +143,27 @@ func isText(v value) bool {
 }
 
 // bothTexts converts two values to texts.
-func (t *translator) bothTexts(op string, x, y value, at int) (value, value, error) {
+func (t *translator) bothTexts(op string, x, y value, at int) (value, value) {
 	if !isText(x) || !isText(y) {
-		return x, y, noOperator(op, x, y, at)
+		panic(noOperator(op, x, y, at))
 	}
-	x, err := t.implicit(x, kind.Text)
-	if err != nil {
-		return x, y, err
+	return t.implicit(x, kind.Text), t.implicit(y, kind.Text)
+}
+
+// operands converts two operands to their common kind.
+func (t *translator) operands(op string, x, y value, at int) (kind.Kind, []value) {
+	if _, fit := commonKind(t.currentKind(x), t.currentKind(y)); !fit {
+		panic(noOperator(op, x, y, at))
 	}
-	y, err = t.implicit(y, kind.Text)
-	return x, y, err
+	values := []value{x, y}
+	return t.unify("operator "+op, values), values
 }
 
 // bits translates a bit operator on integers.
-func (t *translator) bits(op string, x, y value, at int) (value, error) {
-	values := []value{x, y}
-	k, err := t.unify("operator "+op, values)
-	if err != nil || !isInteger(k) {
-		return x, noOperator(op, x, y, at)
+func (t *translator) bits(op string, x, y value, at int) value {
+	k, values := t.operands(op, x, y, at)
+	if !isInteger(k) {
+		panic(noOperator(op, x, y, at))
 	}
-	return newValue(k, asTerm, cat(values[0].parenthesized(), " "+op+" ", values[1].parenthesized()), values...), nil
+	return newValue(k, asTerm, cat(values[0].parenthesized(), " "+op+" ", values[1].parenthesized()), values...)
 }

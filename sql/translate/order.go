@@ -19,76 +19,66 @@ func number(n int) string { return strconv.Itoa(n) }
 
 // terms translates ORDER BY of a SELECT: positions and names of the select list, or
 // expressions.
-func (t *translator) terms(sel *selection, order []*query.Term) ([]term, error) {
+func (t *translator) terms(sel *selection, order []*query.Term) []term {
 	sel.clause = "ORDER BY"
 	out := make([]term, 0, len(order))
 	for _, node := range order {
-		item, err := sel.itemOf(node.Expr, "ORDER BY", true)
-		if err != nil {
-			return nil, err
-		}
+		item := sel.itemOf(node.Expr, "ORDER BY", true)
 		if item > 0 {
 			out = append(out, term{sel.items[item-1], node, item})
-			if err := checkOrderable(sel.items[item-1].kind, node.Expr.Place()); err != nil {
-				return nil, err
-			}
+			checkOrderable(sel.items[item-1].kind, node.Expr.Place())
 			continue
 		}
-		v, err := t.expr(node.Expr, sel.scope)
-		if err != nil {
-			return nil, err
-		}
+		v := t.expr(node.Expr, sel.scope)
 		sel.addOuter(v)
 		keys := []value{v}
 		if v.row { // by the first of it, then by the second
 			keys, node = v.elems, &query.Term{Expr: node.Expr, Desc: node.Desc}
 		}
 		for _, key := range keys {
-			if err := checkOrderable(key.kind, node.Expr.Place()); err != nil {
-				return nil, err
-			}
+			checkOrderable(key.kind, node.Expr.Place())
 			out = append(out, term{value: key, node: node, item: sel.same(key)})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // itemOf returns the item of the select list that a position or a name means, from 1; 0: none.
-func (sel *selection) itemOf(e query.Expr, clause string, names bool) (int, error) {
+func (sel *selection) itemOf(e query.Expr, clause string, names bool) int {
 	switch e := e.(type) {
 	case *query.Number:
 		n, err := strconv.Atoi(e.Text)
 		if err != nil {
-			return 0, queryError(StateSyntax, e.Place(), "non-integer constant in %s", clause).withHint("write the number of a column, or a name")
+			panic(queryError(StateSyntax, e.Place(), "non-integer constant in %s", clause).withHint("write the number of a column, or a name"))
 		}
 		if n < 1 || n > len(sel.items) {
-			return 0, queryError(StatePosition, e.Place(), "%s position %d is not in select list", clause, n).withHint("the select list has %d columns", len(sel.items))
+			panic(queryError(StatePosition, e.Place(), "%s position %d is not in select list", clause, n).withHint("the select list has %d columns", len(sel.items)))
 		}
-		return n, nil
+		return n
 	case *query.String:
-		return 0, queryError(StateSyntax, e.Place(), "non-integer constant in %s", clause).withHint("write a name without quotes or in double quotes")
+		panic(queryError(StateSyntax, e.Place(), "non-integer constant in %s", clause).withHint("write a name without quotes or in double quotes"))
 	case *query.Column:
 		if !names || len(e.Path) != 1 {
-			return 0, nil
+			return 0
 		}
 		return sel.itemNamed(e)
 	}
-	return 0, nil
+	return 0
 }
 
-func (sel *selection) itemNamed(e *query.Column) (found int, err error) {
+func (sel *selection) itemNamed(e *query.Column) (found int) {
 	for i, c := range sel.columns {
 		if c.name != e.Path[0].Text {
 			continue
 		}
 		if found > 0 && !sel.items[found-1].same(sel.items[i]) {
-			return 0, queryError(StateAmbiguous, e.Place(), "ORDER BY %q is ambiguous", c.name).withHint("use its position, or give one of the columns another name")
+			panic(queryError(StateAmbiguous, e.Place(), "ORDER BY %q is ambiguous", c.name).withHint("use its position, or give one of the columns another name"))
 		}
 		if found == 0 {
 			found = i + 1
 		}
 	}
-	return found, nil
+	return found
 }
 
 // same reports whether two values have the same text.
@@ -168,77 +158,61 @@ func direction(node *query.Term, notNull bool) string {
 }
 
 // outputOrder translates ORDER BY of a compound query: only positions and names.
-func (t *translator) outputOrder(order []*query.Term, b *block) (*sql, error) {
+func (t *translator) outputOrder(order []*query.Term, b *block) *sql {
 	if len(order) == 0 {
-		return nil, nil
+		return nil
 	}
 	sel := &selection{columns: b.columns, items: make([]value, len(b.columns))}
 	texts := make([]*sql, len(order))
 	for i, node := range order {
-		item, err := sel.itemOf(node.Expr, "ORDER BY", true)
-		if err != nil {
-			return nil, err
-		}
+		item := sel.itemOf(node.Expr, "ORDER BY", true)
 		if item == 0 {
 			if c, is := node.Expr.(*query.Column); is && len(c.Path) == 1 {
-				return nil, queryError(StateColumn, c.Place(), "column %q does not exist", c.Path[0].Text).withHint("%s", suggestion(c.Path[0].Text, "the columns are", columnNames(b.columns)))
+				panic(queryError(StateColumn, c.Place(), "column %q does not exist", c.Path[0].Text).withHint("%s", suggestion(c.Path[0].Text, "the columns are", columnNames(b.columns))))
 			}
-			return nil, unsupported(node.Expr.Place(), "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").withHint("only result column names can be used, not expressions or functions; put the query into a subquery in FROM")
+			panic(unsupported(node.Expr.Place(), "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").withHint("only result column names can be used, not expressions or functions; put the query into a subquery in FROM"))
 		}
-		if err := checkOrderable(b.columns[item-1].kind, node.Expr.Place()); err != nil {
-			return nil, err
-		}
+		checkOrderable(b.columns[item-1].kind, node.Expr.Place())
 		texts[i] = cat(number(item), direction(node, b.columns[item-1].notNull))
 	}
-	return cat(" ORDER BY ", list(texts)), nil
+	return cat(" ORDER BY ", list(texts))
 }
 
 // distinctOrder checks ORDER BY of SELECT DISTINCT.
-func (t *translator) distinctOrder(sel *selection, terms []term) error {
+func (t *translator) distinctOrder(sel *selection, terms []term) {
 	for _, o := range terms {
 		if o.item == 0 {
-			return queryError(StatePosition, o.node.Expr.Place(), "for SELECT DISTINCT, ORDER BY expressions must appear in select list").withHint("add it to the select list, or remove DISTINCT")
+			panic(queryError(StatePosition, o.node.Expr.Place(), "for SELECT DISTINCT, ORDER BY expressions must appear in select list").withHint("add it to the select list, or remove DISTINCT"))
 		}
 	}
-	return nil
 }
 
 // distinctOn translates DISTINCT ON.
-func (t *translator) distinctOn(sel *selection, p *parts, terms []term, b *block) (*block, error) {
+func (t *translator) distinctOn(sel *selection, p *parts, terms []term, b *block) *block {
 	on := make([]*sql, len(sel.node.On))
 	for i, e := range sel.node.On {
-		item, err := sel.itemOf(e, "SELECT DISTINCT ON", true)
-		if err != nil {
-			return nil, err
-		}
+		item := sel.itemOf(e, "SELECT DISTINCT ON", true)
 		var v value
 		if item > 0 {
 			v = sel.items[item-1]
-		} else if v, err = t.expr(e, sel.scope); err != nil {
-			return nil, err
+		} else {
+			v = t.expr(e, sel.scope)
 		}
-		if v, err = t.resolveUnknown(v); err != nil {
-			return nil, err
-		}
+		v = t.resolveUnknown(v)
 		on[i] = v.sql
 	}
-	if err := checkDistinctOnOrder(sel, terms, on); err != nil {
-		return nil, err
-	}
+	checkDistinctOnOrder(sel, terms, on)
 	for i, v := range sel.items {
-		v, err := t.resolveUnknown(v)
-		if err != nil {
-			return nil, err
-		}
+		v := t.resolveUnknown(v)
 		sel.items[i], b.columns[i].kind = v, v.kind
 	}
 	b.items, b.member = nil, len(terms) == 0 && p.limit == nil
 	b.inner = func(bool) *sql { return sel.distinctOnText(p, terms, on, b.columns) }
-	return b, nil
+	return b
 }
 
 // checkDistinctOnOrder checks that ORDER BY starts with the expressions of DISTINCT ON.
-func checkDistinctOnOrder(sel *selection, terms []term, on []*sql) error {
+func checkDistinctOnOrder(sel *selection, terms []term, on []*sql) {
 	for i, o := range terms {
 		if i >= len(on) {
 			break
@@ -248,10 +222,9 @@ func checkDistinctOnOrder(sel *selection, terms []term, on []*sql) error {
 			fits = fits || o.sql != nil && o.sql.same(v)
 		}
 		if !fits {
-			return queryError(StatePosition, o.node.Expr.Place(), "SELECT DISTINCT ON expressions must match initial ORDER BY expressions").withHint("put the DISTINCT ON expressions first in ORDER BY")
+			panic(queryError(StatePosition, o.node.Expr.Place(), "SELECT DISTINCT ON expressions must match initial ORDER BY expressions").withHint("put the DISTINCT ON expressions first in ORDER BY"))
 		}
 	}
-	return nil
 }
 
 // distinctOnText writes DISTINCT ON with row numbers per group of equal values.

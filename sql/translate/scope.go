@@ -70,44 +70,42 @@ func (s *scope) selection() *selection {
 }
 
 // column resolves a column reference.
-func (t *translator) column(c *query.Column, s *scope) (value, error) {
+func (t *translator) column(c *query.Column, s *scope) value {
 	last := c.Path[len(c.Path)-1]
 	for at := s; at != nil; at = at.outer {
-		v, found, err := at.find(c)
-		if err != nil || found {
-			return v, err
+		if v, found := at.find(c); found {
+			return v
 		}
 	}
 	if len(c.Path) == 1 {
-		if v, err := t.wholeRow(c, s); err != nil || v.of != nil {
-			return v, err
+		if v := t.wholeRow(c, s); v.of != nil {
+			return v
 		}
 	}
-	return value{}, s.unknownColumn(c, last)
+	panic(s.unknownColumn(c, last))
 }
 
 // find looks up a column in this scope only.
-func (s *scope) find(c *query.Column) (v value, found bool, err error) {
+func (s *scope) find(c *query.Column) (v value, found bool) {
 	last := c.Path[len(c.Path)-1]
 	if len(c.Path) == 1 {
-		if v, found, err = s.pickColumn(s.names, last.Text, last.Text, c.Place()); found || err != nil {
-			return v, found, err
+		if v, found = s.pickColumn(s.names, last.Text, last.Text, c.Place()); found {
+			return v, found
 		}
 		return s.pickColumn(tableOIDs(s.sources), last.Text, last.Text, c.Place())
 	}
-	from, err := s.source(c.Path[:len(c.Path)-1], c.Place())
-	if from == nil || err != nil {
-		return value{}, false, err
+	from := s.source(c.Path[:len(c.Path)-1], c.Place())
+	if from == nil {
+		return value{}, false
 	}
-	v, found, err = s.pickColumn(from.columns, last.Text, pathText(c.Path), c.Place())
-	if err == nil && !found {
-		v, found, err = s.pickColumn(tableOIDs([]*source{from}), last.Text, pathText(c.Path), c.Place())
+	if v, found = s.pickColumn(from.columns, last.Text, pathText(c.Path), c.Place()); !found {
+		v, found = s.pickColumn(tableOIDs([]*source{from}), last.Text, pathText(c.Path), c.Place())
 	}
-	if err == nil && !found {
-		err = queryError(StateColumn, last.At, "column %s does not exist", pathText(c.Path)).
-			withHint("%s", suggestion(last.Text, "the columns of "+from.name+" are", columnNames(from.columns)))
+	if !found {
+		panic(queryError(StateColumn, last.At, "column %s does not exist", pathText(c.Path)).
+			withHint("%s", suggestion(last.Text, "the columns of "+from.name+" are", columnNames(from.columns))))
 	}
-	return v, found, err
+	return v, true
 }
 
 // tableOIDs are the hidden tableoid columns of the tables, which * does not include.
@@ -124,17 +122,17 @@ func tableOIDs(sources []*source) (columns []column) {
 // tableOIDNumber is the attribute number of tableoid in PostgreSQL.
 const tableOIDNumber = -6
 
-func (s *scope) pickColumn(among []column, name, written string, at int) (v value, found bool, err error) {
+func (s *scope) pickColumn(among []column, name, written string, at int) (v value, found bool) {
 	for _, c := range among {
 		if c.name != name {
 			continue
 		}
 		if found {
-			return value{}, false, queryError(StateAmbiguous, at, "column reference %q is ambiguous", written).withHint("qualify it with a table name: %s", s.qualifiedNames(name))
+			panic(queryError(StateAmbiguous, at, "column reference %q is ambiguous", written).withHint("qualify it with a table name: %s", s.qualifiedNames(name)))
 		}
 		v, found = s.value(c, at), true
 	}
-	return v, found, nil
+	return v, found
 }
 
 func (s *scope) value(c column, at int) value {
@@ -163,7 +161,7 @@ func (s *scope) qualifiedNames(name string) string {
 }
 
 // source finds the source that a path names.
-func (s *scope) source(path []query.Name, at int) (found *source, err error) {
+func (s *scope) source(path []query.Name, at int) (found *source) {
 	name, schema := path[len(path)-1].Text, ""
 	if len(path) > 1 {
 		schema = path[len(path)-2].Text
@@ -173,25 +171,25 @@ func (s *scope) source(path []query.Name, at int) (found *source, err error) {
 			continue
 		}
 		if found != nil {
-			return nil, queryError(StateAmbiguous, at, "table reference %q is ambiguous", pathText(path)).withHint("give the tables other names with AS")
+			panic(queryError(StateAmbiguous, at, "table reference %q is ambiguous", pathText(path)).withHint("give the tables other names with AS"))
 		}
 		found = from
 	}
-	return found, nil
+	return found
 }
 
 // lookup finds a source in this scope or in an outer one.
-func (s *scope) lookup(path []query.Name, at int) (*scope, *source, error) {
+func (s *scope) lookup(path []query.Name, at int) (*scope, *source) {
 	for ; s != nil; s = s.outer {
-		if from, err := s.source(path, at); from != nil || err != nil {
-			return s, from, err
+		if from := s.source(path, at); from != nil {
+			return s, from
 		}
 	}
-	return nil, nil, nil
+	return nil, nil
 }
 
 // unknownColumn is the error of a column that does not exist.
-func (s *scope) unknownColumn(c *query.Column, last query.Name) error {
+func (s *scope) unknownColumn(c *query.Column, last query.Name) *Error {
 	if len(c.Path) > 1 {
 		path := c.Path[:len(c.Path)-1]
 		return queryError(StateTable, c.Place(), "missing FROM-clause entry for table %q", pathText(path)).
@@ -243,15 +241,15 @@ func pathText(path []query.Name) string {
 
 // wholeRow translates the name of a source as a value: the value of a function, or all columns
 // as one record.
-func (t *translator) wholeRow(c *query.Column, s *scope) (value, error) {
-	at, from, err := s.lookup(c.Path, c.Place())
-	if from == nil || err != nil {
-		return value{}, err
+func (t *translator) wholeRow(c *query.Column, s *scope) value {
+	at, from := s.lookup(c.Path, c.Place())
+	if from == nil {
+		return value{}
 	}
 	if from.single {
 		v := at.value(from.columns[0], c.Place())
 		v.of = from
-		return v, nil
+		return v
 	}
 	parts := make([]*sql, 0, 2*len(from.columns))
 	for _, col := range from.columns {
@@ -262,5 +260,5 @@ func (t *translator) wholeRow(c *query.Column, s *scope) (value, error) {
 	if at.sel != nil {
 		v.ungrouped = []ungroupedColumn{{at.sel, from.name, c.Place()}}
 	}
-	return v.placed(c.Place()), nil
+	return v.placed(c.Place())
 }

@@ -30,79 +30,56 @@ type parts struct {
 }
 
 // selectBlock translates one SELECT with the ORDER BY and LIMIT of its query.
-func (t *translator) selectBlock(node *query.Select, q *query.Query, outer *scope) (*block, error) {
+func (t *translator) selectBlock(node *query.Select, q *query.Query, outer *scope) *block {
 	sel := &selection{node: node}
 	sel.scope = outer.inner()
 	sel.scope.sel = sel
 	p := &parts{}
-	var err error
-	if p.from, err = t.from(sel); err != nil {
-		return nil, err
-	}
-	if p.where, err = t.condition(sel, "WHERE", node.Where); err != nil {
-		return nil, err
-	}
-	if p.group, err = t.groupBy(sel); err != nil {
-		return nil, err
-	}
-	if err = t.items(sel); err != nil {
-		return nil, err
-	}
-	if p.having, err = t.condition(sel, "HAVING", node.Having); err != nil {
-		return nil, err
-	}
+	p.from = t.from(sel)
+	p.where = t.condition(sel, "WHERE", node.Where)
+	p.group = t.groupBy(sel)
+	t.items(sel)
+	p.having = t.condition(sel, "HAVING", node.Having)
 	var terms []term
 	if q != nil {
-		if terms, err = t.terms(sel, q.Order); err != nil {
-			return nil, err
-		}
-		if p.limit, err = t.limit(q, outer); err != nil {
-			return nil, err
-		}
+		terms = t.terms(sel, q.Order)
+		p.limit = t.limit(q, outer)
 	}
-	if err = t.finish(sel, terms); err != nil {
-		return nil, err
-	}
+	t.finish(sel, terms)
 	return t.assemble(sel, p, terms)
 }
 
 // finish runs the checks that need all parts of the SELECT.
-func (t *translator) finish(sel *selection, terms []term) error {
+func (t *translator) finish(sel *selection, terms []term) {
 	if sel.node.Having != nil {
 		sel.aggregated = true
 	}
 	if len(sel.sets) > 0 && (sel.aggregated || len(sel.groups) > 0) {
-		return unsupported(sel.node.At, "set-returning functions are not supported in the select list of a grouped query").withHint("call the function in FROM")
+		panic(unsupported(sel.node.At, "set-returning functions are not supported in the select list of a grouped query").withHint("call the function in FROM"))
 	}
 	if !sel.aggregated && len(sel.groups) == 0 {
-		return nil
+		return
 	}
 	for _, v := range sel.items {
-		if err := sel.grouped(v); err != nil {
-			return err
-		}
+		sel.grouped(v)
 	}
 	for _, o := range terms {
-		if err := sel.grouped(o.value); err != nil {
-			return err
-		}
+		sel.grouped(o.value)
 	}
-	return nil
 }
 
 // grouped checks that a value has a single result per group.
-func (sel *selection) grouped(v value) error {
+func (sel *selection) grouped(v value) {
 	for _, l := range v.ungrouped {
 		if l.scope == sel {
-			return queryError(StateGrouping, l.at, "column %q must appear in the GROUP BY clause or be used in an aggregate function", l.name).
-				withHint("add it to GROUP BY, or use max(%s)", l.name)
+			panic(queryError(StateGrouping, l.at, "column %q must appear in the GROUP BY clause or be used in an aggregate function", l.name).
+				withHint("add it to GROUP BY, or use max(%s)", l.name))
 		}
 	}
-	return nil
 }
 
 // assemble writes the SELECT.
-func (t *translator) assemble(sel *selection, p *parts, terms []term) (*block, error) {
+func (t *translator) assemble(sel *selection, p *parts, terms []term) *block {
 	b := &block{columns: sel.columns, items: sel.items}
 	b.single = len(sel.groups) == 0 && (sel.aggregated || len(sel.node.From) == 0 && len(sel.sets) == 0)
 	nameColumns(b.columns)
@@ -125,16 +102,14 @@ func (t *translator) assemble(sel *selection, p *parts, terms []term) (*block, e
 	}
 	if sel.node.Distinct {
 		p.distinct = "DISTINCT "
-		if err := t.distinctOrder(sel, terms); err != nil {
-			return nil, err
-		}
+		t.distinctOrder(sel, terms)
 	}
 	p.order = sel.order(terms)
 	b.member = p.order == nil && p.limit == nil
 	b.render = func(items []*sql) *sql {
 		return cat(raw("SELECT ").from(sel.node.At), p.distinct, list(items), p.from, p.where, p.group, p.having, p.order, p.limit)
 	}
-	return b, nil
+	return b
 }
 
 // outerColumns keeps only the ungrouped columns that belong to outer queries.
@@ -150,22 +125,17 @@ func outerColumns(v value, sel *selection) value {
 }
 
 // condition translates WHERE or HAVING.
-func (t *translator) condition(sel *selection, word string, e query.Expr) (*sql, error) {
+func (t *translator) condition(sel *selection, word string, e query.Expr) *sql {
 	if e == nil {
-		return nil, nil
+		return nil
 	}
 	sel.clause = word
-	v, err := t.boolExpr(e, sel.scope, "argument of "+word)
-	if err != nil {
-		return nil, err
-	}
+	v := t.boolExpr(e, sel.scope, "argument of "+word)
 	if word == "HAVING" {
-		if err := sel.grouped(v); err != nil {
-			return nil, err
-		}
+		sel.grouped(v)
 	}
 	sel.addOuter(v)
-	return cat(" "+word+" ", v.sql), nil
+	return cat(" "+word+" ", v.sql)
 }
 
 // addOuter records the columns of outer queries.
@@ -180,19 +150,14 @@ func (sel *selection) addOuter(v value) {
 }
 
 // items translates the select list.
-func (t *translator) items(sel *selection) error {
+func (t *translator) items(sel *selection) {
 	sel.clause = "SELECT"
 	for _, item := range sel.node.Items {
 		if star, is := item.Expr.(*query.Star); is {
-			if err := t.star(sel, star); err != nil {
-				return err
-			}
+			t.star(sel, star)
 			continue
 		}
-		v, err := t.expr(item.Expr, sel.scope)
-		if err != nil {
-			return err
-		}
+		v := t.expr(item.Expr, sel.scope)
 		if v.row {
 			v = t.rowJSON(v)
 		}
@@ -203,47 +168,38 @@ func (t *translator) items(sel *selection) error {
 		if item.Alias != nil {
 			name = item.Alias.Text
 		}
-		if err := t.add(sel, name, v); err != nil {
-			return err
-		}
+		t.add(sel, name, v)
 	}
-	return nil
 }
 
-func (t *translator) add(sel *selection, name string, v value) error {
+func (t *translator) add(sel *selection, name string, v value) {
 	if t.columns++; t.columns > 10*columnsMax || len(sel.items) >= columnsMax {
-		return queryError(StateLimit, v.at, "the query has more than %d columns", columnsMax).withHint("select only the columns that you need")
+		panic(queryError(StateLimit, v.at, "the query has more than %d columns", columnsMax).withHint("select only the columns that you need"))
 	}
 	sel.items = append(sel.items, v)
 	sel.columns = append(sel.columns, column{name: name, kind: v.kind, from: v.from, set: v.set, notNull: v.notNull})
-	return nil
 }
 
 // star expands * to all columns of the query, of a table, or of a value.
-func (t *translator) star(sel *selection, star *query.Star) error {
+func (t *translator) star(sel *selection, star *query.Star) {
 	s, columns := sel.scope, sel.scope.names
 	switch {
 	case star.Of != nil:
-		return t.fields(sel, star)
+		t.fields(sel, star)
+		return
 	case len(star.Path) > 0:
-		at, from, err := sel.scope.lookup(star.Path, star.Place())
-		if err != nil {
-			return err
-		}
+		at, from := sel.scope.lookup(star.Path, star.Place())
 		if from == nil {
-			return queryError(StateTable, star.Place(), "missing FROM-clause entry for table %q", pathText(star.Path)).
-				withHint("%s", suggestion(pathText(star.Path), "FROM contains", sel.scope.sourceNames()))
+			panic(queryError(StateTable, star.Place(), "missing FROM-clause entry for table %q", pathText(star.Path)).
+				withHint("%s", suggestion(pathText(star.Path), "FROM contains", sel.scope.sourceNames())))
 		}
 		s, columns = at, from.columns
 	case len(sel.scope.sources) == 0:
-		return queryError(StateSyntax, star.Place(), "SELECT * with no tables specified is not valid").withHint("add FROM")
+		panic(queryError(StateSyntax, star.Place(), "SELECT * with no tables specified is not valid").withHint("add FROM"))
 	}
 	for _, c := range columns {
-		if err := t.add(sel, c.name, s.value(c, star.Place())); err != nil {
-			return err
-		}
+		t.add(sel, c.name, s.value(c, star.Place()))
 	}
-	return nil
 }
 
 // nameColumns gives the columns unique names for the text.
@@ -264,17 +220,14 @@ func nameColumns(columns []column) {
 }
 
 // limit translates LIMIT and OFFSET.
-func (t *translator) limit(q *query.Query, s *scope) (*sql, error) {
+func (t *translator) limit(q *query.Query, s *scope) *sql {
 	if q.Limit == nil && q.Offset == nil {
-		return nil, nil
+		return nil
 	}
-	limit, err := t.count(q.Limit, s, "LIMIT")
-	if err != nil {
-		return nil, err
-	}
-	offset, err := t.count(q.Offset, s, "OFFSET")
-	if err != nil || limit == nil && offset == nil {
-		return nil, err
+	limit := t.count(q.Limit, s, "LIMIT")
+	offset := t.count(q.Offset, s, "OFFSET")
+	if limit == nil && offset == nil {
+		return nil
 	}
 	if limit == nil {
 		limit = raw("-1")
@@ -283,25 +236,25 @@ func (t *translator) limit(q *query.Query, s *scope) (*sql, error) {
 	if offset != nil {
 		text = cat(text, " OFFSET ", offset)
 	}
-	return text, nil
+	return text
 }
 
-func (t *translator) count(e query.Expr, outer *scope, word string) (*sql, error) {
+func (t *translator) count(e query.Expr, outer *scope, word string) *sql {
 	if e == nil {
-		return nil, nil
+		return nil
 	}
-	v, err := t.expr(e, (&scope{}).withCommonTables(outer))
-	if err != nil || v.null {
-		return nil, err
+	v := t.expr(e, (&scope{}).withCommonTables(outer))
+	if v.null {
+		return nil
 	}
 	if categoryOf(v.kind) != categoryNumber && !v.untyped() {
-		return nil, queryError(StateMismatch, e.Place(), "argument of %s must be type bigint, not type %s", word, typeTitle(v.kind))
+		panic(queryError(StateMismatch, e.Place(), "argument of %s must be type bigint, not type %s", word, typeTitle(v.kind)))
 	}
 	if n, is := e.(*query.Unary); is && n.Op == "-" {
-		return nil, queryError("2201W", e.Place(), "%s must not be negative", word)
+		panic(queryError("2201W", e.Place(), "%s must not be negative", word))
 	}
-	v, err = t.cast(v, kind.Integer, nil)
-	return v.sql, err
+	v = t.cast(v, kind.Integer, nil)
+	return v.sql
 }
 
 // withCommonTables returns an empty scope that knows the common tables of another scope.

@@ -19,10 +19,10 @@ func (y *setFunction) records() bool { return len(y.fields) > 1 }
 
 // setInList translates a set-returning function in the select list as an additional source.
 // Several of them advance together.
-func (t *translator) setInList(e *query.Call, s *scope, yields *setFunction) (value, error) {
+func (t *translator) setInList(e *query.Call, s *scope, yields *setFunction) value {
 	sel := s.selection()
 	if sel == nil || sel.clause != "SELECT" && sel.clause != "ORDER BY" || sel.aggregateDepth > 0 {
-		return value{}, unsupported(e.Place(), "set-returning functions are not allowed here").withHint("call the function in FROM")
+		panic(unsupported(e.Place(), "set-returning functions are not allowed here").withHint("call the function in FROM"))
 	}
 	if sel.setAlias == "" {
 		sel.setAlias = t.alias("_set")
@@ -35,27 +35,22 @@ func (t *translator) setInList(e *query.Call, s *scope, yields *setFunction) (va
 	text := cat("(", quoted(sel.setAlias), `."value"`, op, number(len(sel.sets)-1), ")")
 	v := newValue(yields.elem, atom, text, yields.json).placed(e.Place())
 	v.set = yields
-	return v, nil
+	return v
 }
 
 // funcSource translates a function in FROM.
-func (t *translator) funcSource(src *query.FuncSource, s *scope) (*relation, error) {
+func (t *translator) funcSource(src *query.FuncSource, s *scope) *relation {
 	name := callName(src.Call)
 	known := t.functions(name)
 	switch of := classOf(known); {
 	case of == aggregateClass || of == withinClass:
-		return nil, queryError(StateGrouping, src.At, "aggregate functions are not allowed in functions in FROM")
+		panic(queryError(StateGrouping, src.At, "aggregate functions are not allowed in functions in FROM"))
 	case len(known) == 0 && !isSpecial(name):
-		return nil, t.unknownFunction(src.Call, s)
+		panic(t.unknownFunction(src.Call, s))
 	}
-	args, err := t.args(src.Call, s)
-	if err != nil {
-		return nil, err
-	}
-	yields, v, err := t.apply(src.Call, known, args)
-	if err != nil {
-		return nil, withOffset(err, src.At)
-	}
+	args := t.args(src.Call, s)
+	t.at = src.At
+	yields, v := t.apply(src.Call, known, args)
 	if yields == nil {
 		yields = &setFunction{json: call(v.kind.Array(), "json_array", v), elem: v.kind, fields: []column{{kind: v.kind}}}
 	}
@@ -66,7 +61,7 @@ func (t *translator) funcSource(src *query.FuncSource, s *scope) (*relation, err
 }
 
 // setSource writes a set-returning function as a source, which SQLite reads from a JSON array.
-func (t *translator) setSource(src *query.FuncSource, yields *setFunction, name string) (*relation, error) {
+func (t *translator) setSource(src *query.FuncSource, yields *setFunction, name string) *relation {
 	from := &source{name: name, columns: slices.Clone(yields.fields), single: !yields.records() && !src.Ordinality}
 	if one := &from.columns[0]; one.name == "" {
 		one.name = name
@@ -77,10 +72,7 @@ func (t *translator) setSource(src *query.FuncSource, yields *setFunction, name 
 	if src.Ordinality {
 		from.columns = append(from.columns, column{name: "ordinality", kind: kind.Integer})
 	}
-	r, err := t.nameSource(from, cat("json_each(", yields.json, ")"), "", src.Alias, src.At)
-	if err != nil {
-		return nil, err
-	}
+	r := t.nameSource(from, cat("json_each(", yields.json, ")"), "", src.Alias, src.At)
 	of := quoted(from.alias)
 	for i := range from.columns {
 		text := of + `."value"`
@@ -92,5 +84,5 @@ func (t *translator) setSource(src *query.FuncSource, yields *setFunction, name 
 		}
 		from.columns[i].sql = raw(text)
 	}
-	return r, nil
+	return r
 }

@@ -13,45 +13,39 @@ type relation struct {
 }
 
 // from translates the FROM clause.
-func (t *translator) from(sel *selection) (*sql, error) {
+func (t *translator) from(sel *selection) *sql {
 	var texts []*sql
 	sel.clause = "FROM"
 	for i, src := range sel.node.From {
-		r, err := t.source(src, sel.scope)
-		if err != nil {
-			return nil, err
-		}
-		if err := sel.scope.addRelation(r); err != nil {
-			return nil, err
-		}
+		r := t.source(src, sel.scope)
+		sel.scope.addRelation(r)
 		if i > 0 && r.joined {
 			r.sql = cat("(", r.sql, ")")
 		}
 		texts = append(texts, r.sql)
 	}
 	if len(texts) == 0 {
-		return nil, nil
+		return nil
 	}
-	return cat(" FROM ", list(texts)), nil
+	return cat(" FROM ", list(texts))
 }
 
 // addRelation adds the names of sources to the scope.
-func (s *scope) addRelation(r *relation) error {
+func (s *scope) addRelation(r *relation) {
 	for _, more := range r.sources {
 		for _, have := range s.sources {
 			if have.name == more.name && (have.schema == more.schema || have.schema == "" || more.schema == "") {
-				return queryError(StateAlias, -1, "table name %q specified more than once", more.name).withHint("give one of the tables another name with AS")
+				panic(queryError(StateAlias, -1, "table name %q specified more than once", more.name).withHint("give one of the tables another name with AS"))
 			}
 		}
 	}
 	s.names = append(s.names, r.names...)
 	s.sources = append(s.sources, r.sources...)
-	return nil
 }
 
 // source translates one item of FROM. The items to its left are in the scope already; only a
 // lateral item may refer to them.
-func (t *translator) source(src query.Source, s *scope) (*relation, error) {
+func (t *translator) source(src query.Source, s *scope) *relation {
 	switch src := src.(type) {
 	case *query.Table:
 		return t.table(src, s)
@@ -60,17 +54,15 @@ func (t *translator) source(src query.Source, s *scope) (*relation, error) {
 	case *query.FuncSource:
 		return t.funcSource(src, s)
 	case *query.Join:
-		if err := t.enter(src.At); err != nil {
-			return nil, err
-		}
+		t.enter(src.At)
 		defer t.leave()
 		return t.join(src, s)
 	}
-	return nil, unsupported(-1, "this form of FROM item is not supported")
+	panic(unsupported(-1, "this form of FROM item is not supported"))
 }
 
 // table translates a reference to a common table or to a table of the catalogue.
-func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
+func (t *translator) table(src *query.Table, s *scope) *relation {
 	name := src.Path[len(src.Path)-1].Text
 	schema := ""
 	if len(src.Path) > 1 {
@@ -82,10 +74,10 @@ func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
 	}
 	table, found := t.in.Table(schema, name)
 	if !found && relationOfPostgreSQL(schema, name) {
-		return nil, unsupported(src.At, "relation %q of PostgreSQL is not supported", pathText(src.Path)).withHint("SELECT relname FROM pg_class lists the relations that are supported")
+		panic(unsupported(src.At, "relation %q of PostgreSQL is not supported", pathText(src.Path)).withHint("SELECT relname FROM pg_class lists the relations that are supported"))
 	}
 	if !found {
-		return nil, queryError(StateTable, src.At, "relation %q does not exist", pathText(src.Path)).withHint("%s", suggestion(pathText(src.Path), "the tables are", t.in.Tables()))
+		panic(queryError(StateTable, src.At, "relation %q does not exist", pathText(src.Path)).withHint("%s", suggestion(pathText(src.Path), "the tables are", t.in.Tables())))
 	}
 	from := &source{name: name, schema: table.Schema, oid: table.OID}
 	for i, c := range table.Columns {
@@ -103,14 +95,12 @@ func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
 
 // nameSource gives a source its name in the query and its alias in the text. own is the name
 // that the text already uses.
-func (t *translator) nameSource(from *source, text *sql, own string, alias query.Alias, at int) (*relation, error) {
+func (t *translator) nameSource(from *source, text *sql, own string, alias query.Alias, at int) *relation {
 	if alias.Name != nil {
 		from.name, from.schema = alias.Name.Text, ""
 	}
 	from.alias = t.alias(from.name)
-	if err := rename(from.columns, alias.Columns, from.name); err != nil {
-		return nil, err
-	}
+	rename(from.columns, alias.Columns, from.name)
 	for i := range from.columns {
 		c := &from.columns[i]
 		c.sql = raw(quoted(from.alias) + "." + quoted(c.alias))
@@ -121,26 +111,21 @@ func (t *translator) nameSource(from *source, text *sql, own string, alias query
 	if from.alias != own {
 		text = cat(text, " AS ", quoted(from.alias))
 	}
-	return &relation{sql: text.from(at), names: from.columns, sources: []*source{from}}, nil
+	return &relation{sql: text.from(at), names: from.columns, sources: []*source{from}}
 }
 
 // derived translates a subquery in FROM. SQLite does not support LATERAL: a subquery that
 // refers to other items of FROM becomes one JSON array of its rows, computed for each row of
 // those.
-func (t *translator) derived(src *query.Derived, s *scope) (*relation, error) {
+func (t *translator) derived(src *query.Derived, s *scope) *relation {
 	around := s.outer
 	if src.Lateral {
 		around = s
 	} else if len(s.with) > 0 {
 		around = (&scope{outer: s.outer}).withCommonTables(s)
 	}
-	b, err := t.query(src.Query, around)
-	if err != nil {
-		return nil, err
-	}
-	if b, err = t.resolveBlock(b); err != nil {
-		return nil, err
-	}
+	b := t.query(src.Query, around)
+	b = t.resolveBlock(b)
 	from := &source{columns: append([]column{}, b.columns...)}
 	if src.Lateral && refersTo(b.ungrouped, s) {
 		return t.lateral(from, b, src)
@@ -158,42 +143,31 @@ func refersTo(to []ungroupedColumn, s *scope) bool {
 	return false
 }
 
-func (t *translator) lateral(from *source, b *block, src *query.Derived) (*relation, error) {
+func (t *translator) lateral(from *source, b *block, src *query.Derived) *relation {
 	outs := make([]*sql, len(b.columns))
 	for i, c := range b.columns {
 		outs[i] = raw(quoted(c.alias))
 	}
 	row := cat("json_array(", list(outs), ")")
 	text := cat("json_each((SELECT json_group_array(", row, ") FILTER (WHERE ", checkMemory(row), ") FROM (", b.write(true), ")))")
-	r, err := t.nameSource(from, text, "", src.Alias, src.At)
-	if err != nil {
-		return nil, err
-	}
+	r := t.nameSource(from, text, "", src.Alias, src.At)
 	for i := range from.columns {
 		from.columns[i].sql = cat("(", quoted(from.alias), ".\"value\" ->> ", number(i), ")")
 	}
-	return r, nil
+	return r
 }
 
 // join translates a join.
-func (t *translator) join(j *query.Join, s *scope) (*relation, error) {
-	left, err := t.source(j.Left, s)
-	if err != nil {
-		return nil, err
-	}
+func (t *translator) join(j *query.Join, s *scope) *relation {
+	left := t.source(j.Left, s)
+	t.at = j.At
 	beside := &scope{outer: s.outer, with: s.with, sel: s.sel, names: s.names, sources: s.sources}
-	if err := beside.addRelation(left); err != nil {
-		return nil, withOffset(err, j.At)
-	}
-	right, err := t.source(j.Right, beside)
-	if err != nil {
-		return nil, err
-	}
+	beside.addRelation(left)
+	right := t.source(j.Right, beside)
+	t.at = j.At
 	both := &scope{outer: s.outer, with: s.with, sel: s.sel}
 	for _, r := range []*relation{left, right} {
-		if err := both.addRelation(r); err != nil {
-			return nil, withOffset(err, j.At)
-		}
+		both.addRelation(r)
 	}
 	if j.Kind == "LEFT" || j.Kind == "FULL" {
 		nullable(both.names[len(left.names):], right.sources)
@@ -202,16 +176,13 @@ func (t *translator) join(j *query.Join, s *scope) (*relation, error) {
 		nullable(both.names[:len(left.names)], left.sources)
 	}
 	out := &relation{names: both.names, sources: both.sources, joined: left.joined || j.Kind == "RIGHT" || j.Kind == "FULL"}
-	on, err := t.matches(j, left, right, both, out)
-	if err != nil {
-		return nil, err
-	}
+	on := t.matches(j, left, right, both, out)
 	_, nested := j.Right.(*query.Join)
 	if nested {
 		right.sql = cat("(", right.sql, ")")
 	}
 	out.sql = cat(left.sql, raw(joinWords[j.Kind]).from(j.At), right.sql, on)
-	return out, nil
+	return out
 }
 
 // nullable marks the columns of one side of an outer join, whose rows can be missing.
@@ -229,7 +200,7 @@ func nullable(names []column, sources []*source) {
 var joinWords = map[string]string{"": " JOIN ", "INNER": " JOIN ", "CROSS": " JOIN ", "LEFT": " LEFT JOIN ", "RIGHT": " RIGHT JOIN ", "FULL": " FULL JOIN "}
 
 // matches translates the condition of a join.
-func (t *translator) matches(j *query.Join, left, right *relation, both *scope, out *relation) (*sql, error) {
+func (t *translator) matches(j *query.Join, left, right *relation, both *scope, out *relation) *sql {
 	using := j.Using
 	if j.Natural {
 		using = sharedNames(left.names, right.names, j.At)
@@ -238,16 +209,13 @@ func (t *translator) matches(j *query.Join, left, right *relation, both *scope, 
 		return t.using(j, using, left, right, out)
 	}
 	if j.On == nil {
-		return nil, nil
+		return nil
 	}
-	v, err := t.boolExpr(j.On, both, "argument of JOIN/ON")
-	if err != nil {
-		return nil, err
-	}
+	v := t.boolExpr(j.On, both, "argument of JOIN/ON")
 	if both.sel != nil {
 		both.sel.addOuter(v)
 	}
-	return cat(" ON ", v.sql), nil
+	return cat(" ON ", v.sql)
 }
 
 // sharedNames are the column names that both sides have.
@@ -264,28 +232,22 @@ func sharedNames(left, right []column, at int) (names []query.Name) {
 }
 
 // using translates a join by columns of the same name, which are merged.
-func (t *translator) using(j *query.Join, names []query.Name, left, right *relation, out *relation) (*sql, error) {
+func (t *translator) using(j *query.Join, names []query.Name, left, right *relation, out *relation) *sql {
 	var merged []column
 	var conditions []*sql
 	ls, rs := &scope{names: left.names, sources: left.sources}, &scope{names: right.names, sources: right.sources}
 	for _, n := range names {
 		var sides [2]value
 		for i, side := range []*scope{ls, rs} {
-			v, found, err := side.pickColumn(side.names, n.Text, n.Text, n.At)
-			if err != nil {
-				return nil, err
-			}
+			v, found := side.pickColumn(side.names, n.Text, n.Text, n.At)
 			if !found {
 				which := []string{"left", "right"}[i]
-				return nil, queryError(StateColumn, n.At, "column %q specified in USING clause does not exist in %s table", n.Text, which).
-					withHint("%s", suggestion(n.Text, "its columns are", columnNames(side.names)))
+				panic(queryError(StateColumn, n.At, "column %q specified in USING clause does not exist in %s table", n.Text, which).
+					withHint("%s", suggestion(n.Text, "its columns are", columnNames(side.names))))
 			}
 			sides[i] = v
 		}
-		equal, err := t.compare("=", sides[0], sides[1], n.At)
-		if err != nil {
-			return nil, err
-		}
+		equal := t.compare("=", sides[0], sides[1], n.At)
 		conditions = append(conditions, equal.atLevel(asNot))
 		merged = append(merged, mergedColumn(j.Kind, n.Text, sides[0], sides[1]))
 	}
@@ -298,7 +260,7 @@ func (t *translator) using(j *query.Join, names []query.Name, left, right *relat
 		}
 		text.add(c)
 	}
-	return text, nil
+	return text
 }
 
 // mergedColumn is the merged column of USING.

@@ -15,7 +15,7 @@ func isSpecial(name string) bool { return name == "make_interval" || name == "pg
 var intervalArgs = []string{"years", "months", "weeks", "days", "hours", "mins", "secs"}
 
 // makeInterval translates make_interval, whose arguments can have names; missing ones are 0.
-func (t *translator) makeInterval(e *query.Call, args []value) (value, error) {
+func (t *translator) makeInterval(e *query.Call, args []value) value {
 	all := make([]value, len(intervalArgs))
 	for i := range all {
 		all[i] = constant(kind.Int4, "0")
@@ -26,18 +26,15 @@ func (t *translator) makeInterval(e *query.Call, args []value) (value, error) {
 			at = slices.Index(intervalArgs, e.Names[i].Text)
 		}
 		if at < 0 || at >= len(intervalArgs) {
-			return a, queryError(StateFunction, e.Place(), "make_interval has no such argument").withHint("the arguments are years, months, weeks, days, hours, mins, secs")
+			panic(queryError(StateFunction, e.Place(), "make_interval has no such argument").withHint("the arguments are years, months, weeks, days, hours, mins, secs"))
 		}
-		v, err := t.implicitIfUnknown(a, kind.Float)
-		if err != nil {
-			return v, err
-		}
+		v := t.implicitIfUnknown(a, kind.Float)
 		if categoryOf(v.kind) != categoryNumber {
-			return v, queryError(StateFunction, e.Place(), "make_interval takes numbers, not %s", typeTitle(v.kind))
+			panic(queryError(StateFunction, e.Place(), "make_interval takes numbers, not %s", typeTitle(v.kind)))
 		}
 		all[at] = v
 	}
-	return call(kind.Interval, "rota_make_interval", all...), nil
+	return call(kind.Interval, "rota_make_interval", all...)
 }
 
 // typeOf translates pg_typeof.

@@ -13,18 +13,15 @@ import (
 
 // ParseValue parses a value in PostgreSQL's input format and returns its stored form in SQLite:
 // int64, float64, string, []byte or nil. A time without a zone is in UTC.
-func ParseValue(k kind.Kind, text string) (any, error) { return parseIn(time.UTC, k, text) }
+func ParseValue(k kind.Kind, text string) (any, error) { return ParseValueIn("", k, text) }
 
 // ParseValueIn is ParseValue for a session with a time zone.
-func ParseValueIn(zone string, k kind.Kind, text string) (any, error) {
-	place, err := sessionZone(zone)
-	if err != nil {
-		return nil, err
-	}
-	return parseIn(place, k, text)
+func ParseValueIn(zone string, k kind.Kind, text string) (v any, err error) {
+	defer catch(&err)
+	return parseIn(sessionZone(zone), k, text), nil
 }
 
-func parseIn(zone *time.Location, k kind.Kind, text string) (any, error) {
+func parseIn(zone *time.Location, k kind.Kind, text string) any {
 	word := strings.TrimSpace(text)
 	switch k {
 	case kind.Int2, kind.Int4, kind.Integer:
@@ -40,31 +37,31 @@ func parseIn(zone *time.Location, k kind.Kind, text string) (any, error) {
 	case kind.Timestamp, kind.Local, kind.Date, kind.Time:
 		return parseTimeValue(k, word, zone)
 	case kind.Interval:
-		return parseInterval(text)
+		return parseInterval(text).stored()
 	case kind.JSON, kind.PlainJSON:
 		return parseDocument(k, text)
 	case kind.Bytea:
 		return parseBytes(text)
 	case kind.Char:
-		return text[:min(len(text), 1)], nil
+		return text[:min(len(text), 1)]
 	case kind.Name:
-		return text[:min(len(text), 63)], nil
+		return text[:min(len(text), 63)]
 	case kind.Int2s, kind.OIDs:
 		return parseVector(k, text)
 	}
 	if k.Elem() != kind.Unknown {
 		return parseArray(k, text, zone)
 	}
-	return text, nil
+	return text
 }
 
-func parseInteger(k kind.Kind, word string) (any, error) {
+func parseInteger(k kind.Kind, word string) any {
 	n, err := strconv.ParseInt(word, 10, 64)
 	if err != nil {
 		if isRange(err) {
-			return nil, outOfRange(k, word)
+			panic(outOfRange(k, word))
 		}
-		return nil, badText(k, word)
+		panic(badText(k, word))
 	}
 	return inRange(k, n)
 }
@@ -74,106 +71,109 @@ func isRange(err error) bool {
 	return is && e.Err == strconv.ErrRange
 }
 
-func outOfRange(k kind.Kind, word string) error {
+func outOfRange(k kind.Kind, word string) *Error {
 	return valueError(StateRange, "value %q is out of range for type %s", shorten(word), typeTitle(k))
 }
 
 // inRange checks the range of an integer kind.
-func inRange(k kind.Kind, n int64) (any, error) {
+func inRange(k kind.Kind, n int64) any {
 	if k == kind.Int4 && (n > math.MaxInt32 || n < math.MinInt32) || k == kind.Int2 && (n > math.MaxInt16 || n < math.MinInt16) {
-		return nil, valueError(StateRange, "%s out of range", typeTitle(k)).withHint("cast to bigint")
+		panic(valueError(StateRange, "%s out of range", typeTitle(k)).withHint("cast to bigint"))
 	}
-	return n, nil
+	return n
 }
 
-func parseOID(k kind.Kind, word string) (any, error) {
+func parseOID(k kind.Kind, word string) any {
 	if word == "-" && k != kind.OID {
-		return int64(0), nil
+		return int64(0)
 	}
 	n, err := strconv.ParseUint(word, 10, 32)
 	if err != nil {
-		return nil, badText(k, word)
+		panic(badText(k, word))
 	}
-	return int64(n), nil
+	return int64(n)
 }
 
-func parseReal(k kind.Kind, word string) (any, error) {
+func parseReal(k kind.Kind, word string) any {
 	if n, err := strconv.ParseInt(word, 10, 64); err == nil && k == kind.Numeric {
-		return n, nil
+		return n
 	}
 	f, err := strconv.ParseFloat(word, 64)
 	low := strings.ToLower(word)
 	switch {
 	case isRange(err) && k == kind.Numeric:
-		return f, nil
+		return f
 	case isRange(err):
-		return nil, outOfRange(k, word)
+		panic(outOfRange(k, word))
 	case err != nil || strings.ContainsAny(low, "xp_"):
-		return nil, badText(k, word)
+		panic(badText(k, word))
 	case math.IsNaN(f):
-		return nil, valueError(StateUnsupported, "NaN is not supported").withHint("use NULL")
+		panic(valueError(StateUnsupported, "NaN is not supported").withHint("use NULL"))
 	case k == kind.Float4:
-		return float64(float32(f)), nil
+		return float64(float32(f))
 	}
-	return f, nil
+	return f
 }
 
-func parseBoolean(text string) (any, error) {
+func parseBoolean(text string) any {
 	word := strings.ToLower(strings.TrimSpace(text))
 	is := func(of string, least int) bool { return len(word) >= least && strings.HasPrefix(of, word) }
 	switch {
 	case word == "1", is("true", 1), is("yes", 1), is("on", 2):
-		return int64(1), nil
+		return int64(1)
 	case word == "0", is("false", 1), is("no", 1), is("off", 2):
-		return int64(0), nil
+		return int64(0)
 	}
-	return nil, badText(kind.Boolean, text).withHint("write true or false")
+	panic(badText(kind.Boolean, text).withHint("write true or false"))
 }
 
-func parseUUID(text string) (any, error) {
+func parseUUID(text string) any {
 	word := strings.ToLower(text)
 	if strings.HasPrefix(word, "{") && strings.HasSuffix(word, "}") {
 		word = word[1 : len(word)-1]
 	}
 	digits := strings.ReplaceAll(word, "-", "")
 	if _, err := hex.DecodeString(digits); err != nil || len(digits) != 32 {
-		return nil, badText(kind.UUID, text).withHint("a uuid has 32 digits: 6f9619ff-8b86-d011-b42d-00c04fc964ff")
+		panic(badText(kind.UUID, text).withHint("a uuid has 32 digits: 6f9619ff-8b86-d011-b42d-00c04fc964ff"))
 	}
-	return digits[:8] + "-" + digits[8:12] + "-" + digits[12:16] + "-" + digits[16:20] + "-" + digits[20:], nil
+	return digits[:8] + "-" + digits[8:12] + "-" + digits[12:16] + "-" + digits[16:20] + "-" + digits[20:]
 }
 
-func parseDocument(k kind.Kind, text string) (any, error) {
+func parseDocument(k kind.Kind, text string) any {
 	if !json.Valid([]byte(text)) {
-		return nil, valueError(StateBadText, "invalid input syntax for type json").withHint("the text is not valid JSON: %s", shorten(text))
+		panic(valueError(StateBadText, "invalid input syntax for type json").withHint("the text is not valid JSON: %s", shorten(text)))
 	}
 	if k == kind.PlainJSON {
-		return text, nil
+		return text
 	}
 	return normalizeJSON(text, false)
 }
 
-func parseBytes(text string) (any, error) {
+func parseBytes(text string) any {
 	if !strings.HasPrefix(text, `\x`) {
-		return []byte(text), nil
+		return []byte(text)
 	}
 	b, err := hex.DecodeString(strings.Join(strings.Fields(text[2:]), ""))
 	if err != nil {
-		return nil, badText(kind.Bytea, text).withHint(`write \x and two digits for each byte`)
+		panic(badText(kind.Bytea, text).withHint(`write \x and two digits for each byte`))
 	}
-	return b, nil
+	return b
 }
 
 // FormatValue formats a stored value like PostgreSQL, with times in UTC. The value must not be
 // NULL.
-func FormatValue(k kind.Kind, v any) string { return formatIn(time.UTC, k, v) }
+func FormatValue(k kind.Kind, v any) string { return FormatValueIn("", k, v) }
 
 // FormatValueIn is FormatValue for a session with a time zone.
-func FormatValueIn(zone string, k kind.Kind, v any) string {
-	place, err := sessionZone(zone)
-	if err != nil {
-		place = time.UTC
-	}
-	return formatIn(place, k, v)
+func FormatValueIn(zone string, k kind.Kind, v any) (text string) {
+	var err error
+	defer func() {
+		if err != nil { // not a stored value
+			text = asText(v)
+		}
+	}()
+	defer catch(&err)
+	return formatIn(sessionZone(zone), k, v)
 }
 
 func formatIn(zone *time.Location, k kind.Kind, v any) string {
@@ -186,13 +186,9 @@ func formatIn(zone *time.Location, k kind.Kind, v any) string {
 	case kind.Timestamp, kind.Local, kind.Date, kind.Time:
 		return formatTimeValue(k, asText(v), zone)
 	case kind.Interval:
-		if i, err := loadInterval(asText(v)); err == nil {
-			return i.String()
-		}
+		return loadInterval(asText(v)).String()
 	case kind.JSON:
-		if text, err := normalizeJSON(asText(v), true); err == nil {
-			return text
-		}
+		return normalizeJSON(asText(v), true)
 	case kind.Float, kind.Numeric, kind.Float4:
 		return formatReal(k, v)
 	case kind.Bytea:

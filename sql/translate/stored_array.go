@@ -9,16 +9,13 @@ import (
 )
 
 // parseArray parses {a,b} to a JSON array.
-func parseArray(k kind.Kind, text string, zone *time.Location) (any, error) {
+func parseArray(k kind.Kind, text string, zone *time.Location) any {
 	r := &arrayReader{text: strings.TrimSpace(text), kind: k, zone: zone}
-	v, err := r.array()
-	if err != nil {
-		return nil, err
-	}
+	v := r.array()
 	if strings.TrimSpace(r.text[r.at:]) != "" {
-		return nil, r.bad()
+		panic(r.bad())
 	}
-	return encode(v), nil
+	return encode(v)
 }
 
 type arrayReader struct {
@@ -28,39 +25,35 @@ type arrayReader struct {
 	zone *time.Location
 }
 
-func (r *arrayReader) bad() error {
+func (r *arrayReader) bad() *Error {
 	return valueError(StateBadText, "malformed array literal: %q", shorten(r.text)).withHint("write {a,b}, with double quotes around elements that contain commas")
 }
 
-func (r *arrayReader) array() ([]any, error) {
+func (r *arrayReader) array() []any {
 	if !strings.HasPrefix(r.text, "{") {
-		return nil, r.bad()
+		panic(r.bad())
 	}
 	r.at++
 	list := []any{}
 	for {
 		r.blank()
 		if r.at >= len(r.text) {
-			return nil, r.bad()
+			panic(r.bad())
 		}
 		switch r.text[r.at] {
 		case '}':
 			r.at++
-			return list, nil
+			return list
 		case ',':
 			if len(list) == 0 {
-				return nil, r.bad()
+				panic(r.bad())
 			}
 			r.at++
 			continue
 		case '{':
-			return nil, oneDimension(-1)
+			panic(oneDimension(-1))
 		}
-		v, err := r.element()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, v)
+		list = append(list, r.element())
 	}
 }
 
@@ -70,7 +63,7 @@ func (r *arrayReader) blank() {
 	}
 }
 
-func (r *arrayReader) element() (any, error) {
+func (r *arrayReader) element() any {
 	var b strings.Builder
 	quoted := r.text[r.at] == '"'
 	if quoted {
@@ -89,33 +82,30 @@ func (r *arrayReader) element() (any, error) {
 		case !quoted && (c == ',' || c == '}'):
 			word := strings.TrimSpace(b.String())
 			if strings.EqualFold(word, "null") {
-				return nil, nil
+				return nil
 			}
 			return parseIn(r.zone, r.kind.Elem(), word)
 		}
 		b.WriteByte(c)
 	}
-	return nil, r.bad()
+	panic(r.bad())
 }
 
 // parseVector parses the numbers of a vector.
-func parseVector(k kind.Kind, text string) (any, error) {
+func parseVector(k kind.Kind, text string) any {
 	list := []any{}
 	for _, word := range strings.Fields(text) {
 		n, err := strconv.ParseInt(word, 10, 64)
 		if err != nil {
-			return nil, badText(k, text)
+			panic(badText(k, text))
 		}
 		list = append(list, n)
 	}
-	return encode(list), nil
+	return encode(list)
 }
 
 func formatVector(stored string) string {
-	list, err := decodeArray(stored)
-	if err != nil {
-		return stored
-	}
+	list := decodeArray(stored)
 	words := make([]string, len(list))
 	for i, v := range list {
 		words[i] = asText(v)
@@ -125,10 +115,7 @@ func formatVector(stored string) string {
 
 // formatArray formats an array as {a,b}.
 func formatArray(k kind.Kind, stored string, zone *time.Location) string {
-	list, err := decodeArray(stored)
-	if err != nil {
-		return stored
-	}
+	list := decodeArray(stored)
 	words := make([]string, len(list))
 	for i, v := range list {
 		switch v := v.(type) {
@@ -152,9 +139,8 @@ func quoteElement(text string) string {
 
 // formatRecord formats a record as (a,b).
 func formatRecord(stored string) string {
-	v, err := decode(stored)
-	o, is := v.(*object)
-	if err != nil || !is {
+	o, is := decode(stored).(*object)
+	if !is {
 		return stored
 	}
 	words := make([]string, len(o.keys))

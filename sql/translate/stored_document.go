@@ -11,11 +11,8 @@ import (
 
 // normalizeJSON normalises a document like jsonb: keys sorted by length and then bytes, without
 // duplicates. blanks adds the blanks that PostgreSQL prints.
-func normalizeJSON(text string, blanks bool) (string, error) {
-	v, err := decode(text)
-	if err != nil {
-		return "", err
-	}
+func normalizeJSON(text string, blanks bool) string {
+	v := decode(text)
 	sortKeys(v)
 	var b strings.Builder
 	blank := ""
@@ -23,18 +20,15 @@ func normalizeJSON(text string, blanks bool) (string, error) {
 		blank = " "
 	}
 	writeJSON(&b, v, blank)
-	return b.String(), nil
+	return b.String()
 }
 
 // canonicalJSON returns a text that is equal for equal documents, independent of how numbers
 // are written.
-func canonicalJSON(text string) (string, error) {
-	v, err := decode(text)
-	if err != nil {
-		return "", err
-	}
+func canonicalJSON(text string) string {
+	v := decode(text)
 	sortKeys(v)
-	return encode(canonicalNumbers(v)), nil
+	return encode(canonicalNumbers(v))
 }
 
 // canonicalNumbers replaces each number by its canonical form.
@@ -108,66 +102,47 @@ func (o *object) put(key string, v any) {
 }
 
 // decode reads a document: nil, bool, int64, json.Number, string, []any or *object.
-func decode(text string) (any, error) {
+func decode(text string) any {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	v, err := decodeNext(d, 0)
-	if err == nil {
-		if _, more := d.Token(); more == nil {
-			return nil, badText("json", text)
-		}
+	bad := valueError(StateBadText, "invalid input syntax for type json").withHint("the text is not valid JSON: %s", shorten(text))
+	v := decodeNext(d, 0, bad)
+	if _, more := d.Token(); more == nil {
+		panic(bad)
 	}
-	if err != nil {
-		return nil, valueError(StateBadText, "invalid input syntax for type json").withHint("the text is not valid JSON: %s", shorten(text))
-	}
-	return v, nil
+	return v
 }
 
-func decodeNext(d *json.Decoder, depth int) (any, error) {
-	token, err := d.Token()
-	if err != nil || depth > 1000 {
-		return nil, badText("json", "")
-	}
-	switch token := token.(type) {
-	case json.Number:
-		return plainNumber(token.String()), nil
-	case json.Delim:
-		if token == '[' {
-			return decodeList(d, depth)
+func decodeNext(d *json.Decoder, depth int, bad *Error) any {
+	next := func() json.Token {
+		token, err := d.Token()
+		if err != nil || depth > 1000 {
+			panic(bad)
 		}
-		return decodeObject(d, depth)
+		return token
 	}
-	return token, nil
-}
-
-func decodeList(d *json.Decoder, depth int) (any, error) {
-	list := []any{}
-	for d.More() {
-		v, err := decodeNext(d, depth+1)
-		if err != nil {
-			return nil, err
+	token := next()
+	switch token {
+	case json.Delim('['):
+		list := []any{}
+		for d.More() {
+			list = append(list, decodeNext(d, depth+1, bad))
 		}
-		list = append(list, v)
+		next()
+		return list
+	case json.Delim('{'):
+		o := &object{values: map[string]any{}}
+		for d.More() {
+			key := next()
+			o.put(key.(string), decodeNext(d, depth+1, bad))
+		}
+		next()
+		return o
 	}
-	_, err := d.Token()
-	return list, err
-}
-
-func decodeObject(d *json.Decoder, depth int) (any, error) {
-	o := &object{values: map[string]any{}}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		v, err := decodeNext(d, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		o.put(key.(string), v)
+	if number, is := token.(json.Number); is {
+		return plainNumber(number.String())
 	}
-	_, err := d.Token()
-	return o, err
+	return token
 }
 
 func plainNumber(text string) any {
@@ -195,13 +170,12 @@ func scalarOf(v any) any {
 }
 
 // decodeArray reads an array that is held.
-func decodeArray(stored string) ([]any, error) {
-	v, err := decode(stored)
-	list, is := v.([]any)
-	if err != nil || !is {
-		return nil, valueError(StateBadText, "%q is not an array", shorten(stored))
+func decodeArray(stored string) []any {
+	list, is := decode(stored).([]any)
+	if !is {
+		panic(valueError(StateBadText, "%q is not an array", shorten(stored)))
 	}
-	return list, nil
+	return list
 }
 
 // encode writes a document, without blanks.

@@ -20,17 +20,12 @@ const (
 func (i interval) stored() string { return fmt.Sprintf("%d %d %d", i.months, i.days, i.micros) }
 
 // loadInterval reads a stored interval.
-func loadInterval(stored string) (i interval, err error) {
+func loadInterval(stored string) (i interval) {
 	var rest string
 	if n, scanErr := fmt.Sscanf(stored+" .", "%d %d %d %s", &i.months, &i.days, &i.micros, &rest); n == 4 && scanErr == nil {
-		return i, nil
+		return i
 	}
-	text, err := parseInterval(stored)
-	if err != nil {
-		return i, err
-	}
-	_, err = fmt.Sscanf(text.(string), "%d %d %d", &i.months, &i.days, &i.micros)
-	return i, err
+	return parseInterval(stored)
 }
 
 // total is the length in microseconds with months of 30 days and days of 24 hours.
@@ -45,28 +40,24 @@ var intervalUnits = map[string]interval{
 }
 
 // parseInterval parses an interval: 1 day, 2 hours 30 minutes, 01:30, P1DT2H, 1-2, 1 2:03.
-func parseInterval(text string) (any, error) {
+func parseInterval(text string) interval {
 	word := strings.ToLower(strings.TrimSpace(text))
 	i, ok := isoInterval(word)
 	if !strings.HasPrefix(word, "p") {
 		i, ok = wordInterval(intervalTokens(word))
 	}
 	if !ok {
-		return nil, valueError(StateBadTime, "invalid input syntax for type interval: %q", shorten(text)).withHint("write an interval such as 1 day or 2 hours 30 minutes")
+		panic(valueError(StateBadTime, "invalid input syntax for type interval: %q", shorten(text)).withHint("write an interval such as 1 day or 2 hours 30 minutes"))
 	}
-	return i.stored(), nil
+	return i
 }
 
 // parseIntervalField parses an interval whose unit is a field such as day. Smaller units are dropped.
-func parseIntervalField(text, field string) (any, error) {
+func parseIntervalField(text, field string) interval {
 	if _, err := strconv.ParseFloat(text, 64); err == nil {
 		text += " " + field
 	}
-	stored, err := parseInterval(text)
-	if err != nil {
-		return nil, err
-	}
-	i, err := loadInterval(asText(stored))
+	i := parseInterval(text)
 	switch field {
 	case "year":
 		i = interval{i.months / 12 * 12, 0, 0}
@@ -79,7 +70,7 @@ func parseIntervalField(text, field string) (any, error) {
 	case "minute":
 		i.micros -= i.micros % minute
 	}
-	return i.stored(), err
+	return i
 }
 
 // wordInterval parses an interval of numbers, units and a time of day. A number without a unit means days before a

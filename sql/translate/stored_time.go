@@ -25,21 +25,21 @@ var (
 )
 
 // parseTimeValue parses a timestamp, a date or a time of day.
-func parseTimeValue(k kind.Kind, word string, zone *time.Location) (any, error) {
+func parseTimeValue(k kind.Kind, word string, zone *time.Location) any {
 	low := strings.ToLower(word)
 	if k != kind.Time && (low == "infinity" || low == "-infinity") {
-		return low, nil
+		return low
 	}
 	bad := valueError(StateBadTime, "invalid input syntax for type %s: %q", typeTitle(k), shorten(word)).withHint("%s", momentHint(k))
 	if k == kind.Time {
 		t, ok := parseClock(word)
 		if !ok {
-			return nil, bad
+			panic(bad)
 		}
 		if t.Day() == 2 {
-			return dayEnd, nil
+			return dayEnd
 		}
-		return t.Format(clockLayout), nil
+		return t.Format(clockLayout)
 	}
 	t, zoned, ok := parseMoment(word) // a time without a zone forgets the one that is written
 	if ok && k == kind.Timestamp {
@@ -50,19 +50,19 @@ func parseTimeValue(k kind.Kind, word string, zone *time.Location) (any, error) 
 	}
 	if !ok {
 		if looksLikeMoment(word) {
-			return nil, valueError(StateTimeRange, "date/time field value out of range: %q", shorten(word))
+			panic(valueError(StateTimeRange, "date/time field value out of range: %q", shorten(word)))
 		}
-		return nil, bad
+		panic(bad)
 	}
 	switch {
 	case t.Year() > 9999 || t.Year() < 1:
-		return nil, valueError(StateTimeRange, "time %q is out of range", shorten(word)).withHint("use the years 1 to 9999")
+		panic(valueError(StateTimeRange, "time %q is out of range", shorten(word)).withHint("use the years 1 to 9999"))
 	case k == kind.Timestamp:
-		return t.Round(time.Microsecond).Format(stampLayout), nil
+		return t.Round(time.Microsecond).Format(stampLayout)
 	case k == kind.Date:
-		return t.Format(dayLayout), nil
+		return t.Format(dayLayout)
 	}
-	return t.Round(time.Microsecond).Format(localLayout), nil
+	return t.Round(time.Microsecond).Format(localLayout)
 }
 
 func momentHint(k kind.Kind) string {
@@ -212,50 +212,50 @@ func zoneNamed(name string) (*time.Location, bool) {
 var abbreviations = map[string]int{"WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "MET": 1, "MEST": 2, "EET": 2, "EEST": 3, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "BST": 1, "MSK": 3, "JST": 9}
 
 // loadTime reads a stored time and returns its kind.
-func loadTime(stored string) (t time.Time, k kind.Kind, err error) {
+func loadTime(stored string) (t time.Time, k kind.Kind) {
 	for _, form := range []struct {
 		layout string
 		kind   kind.Kind
 	}{{stampLayout, kind.Timestamp}, {localLayout, kind.Local}, {dayLayout, kind.Date}, {clockLayout, kind.Time}} {
 		if len(stored) == len(form.layout) {
 			if t, err := time.Parse(form.layout, stored); err == nil {
-				return t, form.kind, nil
+				return t, form.kind
 			}
 		}
 	}
 	if t, zoned, ok := parseMoment(stored); ok {
 		if zoned {
-			return t.UTC(), kind.Timestamp, nil
+			return t.UTC(), kind.Timestamp
 		}
-		return t, kind.Local, nil
+		return t, kind.Local
 	}
-	return t, "", valueError(StateBadTime, "%q is not a time", shorten(stored))
+	panic(valueError(StateBadTime, "%q is not a time", shorten(stored)))
 }
 
 // storeTime converts a time to its stored form.
-func storeTime(t time.Time, k kind.Kind) (any, error) {
+func storeTime(t time.Time, k kind.Kind) any {
 	if t.Year() > 9999 || t.Year() < 1 {
-		return nil, valueError(StateTimeRange, "timestamp out of range").withHint("use the years 1 to 9999")
+		panic(valueError(StateTimeRange, "timestamp out of range").withHint("use the years 1 to 9999"))
 	}
 	switch k {
 	case kind.Timestamp:
-		return t.UTC().Format(stampLayout), nil
+		return t.UTC().Format(stampLayout)
 	case kind.Date:
-		return t.Format(dayLayout), nil
+		return t.Format(dayLayout)
 	case kind.Time:
-		return t.Format(clockLayout), nil
+		return t.Format(clockLayout)
 	}
-	return t.Format(localLayout), nil
+	return t.Format(localLayout)
 }
 
 func formatTimeValue(k kind.Kind, stored string, zone *time.Location) string {
-	if stored == dayEnd {
+	switch {
+	case stored == dayEnd:
 		return "24:00:00"
-	}
-	t, of, err := loadTime(stored)
-	if err != nil {
+	case isInfinite(stored):
 		return stored
 	}
+	t, of := loadTime(stored)
 	if of == kind.Timestamp {
 		t = t.In(zone)
 	}

@@ -120,14 +120,14 @@ func (s *sql) same(other *sql) bool { return s.hash == other.hash && s.size == o
 const sizeMax = 1_000_000
 
 // write returns the complete text.
-func (s *sql) write() (*Text, error) {
+func (s *sql) write() *Text {
 	if s.size > sizeMax {
-		return nil, queryError(StateLimit, -1, "the translated query exceeds %d bytes", sizeMax).withHint("split it into smaller queries")
+		panic(queryError(StateLimit, -1, "the translated query exceeds %d bytes", sizeMax).withHint("split it into smaller queries"))
 	}
 	t, b := &Text{}, &strings.Builder{}
 	s.writeTo(t, b, 0)
 	t.SQL = b.String()
-	return t, nil
+	return t
 }
 
 func (s *sql) writeTo(t *Text, b *strings.Builder, at int) {

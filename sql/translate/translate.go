@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -18,27 +19,21 @@ type Statement struct {
 
 // Translate translates a query. params are the parameter kinds that the caller knows;
 // kind.Unknown means that Translate determines them.
-func Translate(q *query.Query, in Catalogue, params []kind.Kind) (*Statement, error) {
-	t := &translator{in: in, params: append([]kind.Kind{}, params...), taken: map[string]bool{}}
+func Translate(q *query.Query, in Catalogue, params []kind.Kind) (s *Statement, err error) {
+	t := &translator{in: in, at: -1, params: append([]kind.Kind{}, params...), taken: map[string]bool{}}
 	written, shown := in.Zones()
 	t.writtenZone, t.shownZone = zoneWord(written), zoneWord(shown)
-	b, err := t.query(q, nil)
-	if err != nil {
-		return nil, err
-	}
-	b, err = t.resolveBlock(b)
-	if err != nil {
-		return nil, err
-	}
+	defer func() {
+		var e *Error
+		if errors.As(err, &e) && e.Offset < 0 {
+			e.Offset = t.at
+		}
+	}()
+	defer catch(&err)
+	b := t.resolveBlock(t.query(q, nil))
 	text := b.write(false)
-	if err := t.checkRefs(text); err != nil {
-		return nil, err
-	}
-	s := &Statement{CommonTables: t.commonTables}
-	if s.Text, err = text.write(); err != nil {
-		return nil, err
-	}
-	s.Columns, s.Params = outputColumns(b.columns), t.params
+	t.checkRefs(text)
+	s = &Statement{Text: text.write(), CommonTables: t.commonTables, Columns: outputColumns(b.columns), Params: t.params}
 	for i, k := range s.Params {
 		s.Params[i] = outputKind(k)
 	}
@@ -69,6 +64,7 @@ type translator struct {
 	taken        map[string]bool // names used in the text, in lower case
 	commonTables []string
 	depth        int
+	at           int // place of the current expression, for errors that have none
 	columns      int
 	writtenZone  string // zone of time literals; empty: UTC
 	shownZone    string // zone in which times are shown; empty: UTC
@@ -82,11 +78,10 @@ const (
 )
 
 // enter counts the nesting depth of the query.
-func (t *translator) enter(at int) error {
+func (t *translator) enter(at int) {
 	if t.depth++; t.depth > depthMax {
-		return queryError(StateLimit, at, "the query is nested deeper than %d levels", depthMax).withHint("use a common table expression or an IN list")
+		panic(queryError(StateLimit, at, "the query is nested deeper than %d levels", depthMax).withHint("use a common table expression or an IN list"))
 	}
-	return nil
 }
 
 func (t *translator) leave() { t.depth-- }
@@ -116,9 +111,9 @@ func (t *translator) reserved(name string) bool {
 }
 
 // param translates a parameter, with the kind that is known so far.
-func (t *translator) param(p *query.Param) (value, error) {
+func (t *translator) param(p *query.Param) value {
 	if p.N < 1 || p.N > paramsMax {
-		return value{}, queryError(StateParameter, p.Place(), "there is no parameter $%d", p.N).withHint("use $1 to $%d", paramsMax)
+		panic(queryError(StateParameter, p.Place(), "there is no parameter $%d", p.N).withHint("use $1 to $%d", paramsMax))
 	}
 	for len(t.params) < p.N {
 		t.params = append(t.params, kind.Unknown)
@@ -127,5 +122,5 @@ func (t *translator) param(p *query.Param) (value, error) {
 	if v.kind == kind.Unknown {
 		v.param = p.N
 	}
-	return v, nil
+	return v
 }

@@ -208,6 +208,6 @@ func elemOf(k kind.Kind) kind.Kind {
 }
 
 // oneDimension is the error of an array inside an array.
-func oneDimension(at int) error {
+func oneDimension(at int) *Error {
 	return unsupported(at, "arrays with several dimensions are not supported").withHint("use jsonb")
 }

@@ -7,41 +7,27 @@ import (
 )
 
 // windowFunction translates the call of a window function.
-func (t *translator) windowFunction(e *query.Call, s *scope, name string, known []*function) (value, error) {
-	if err := s.selection().checkAggregate(e, name); err != nil {
-		return value{}, err
-	}
-	args, err := t.args(e, s)
-	if err != nil {
-		return value{}, err
-	}
-	f, args, k, err := t.pick(name, known, args, e.Place())
-	if err != nil {
-		return value{}, err
-	}
+func (t *translator) windowFunction(e *query.Call, s *scope, name string, known []*function) value {
+	s.selection().checkAggregate(e, name)
+	args := t.args(e, s)
+	f, args, k := t.pick(name, known, args, e.Place())
 	v := f.call(args, k, t.shownZone)
-	v.sql, err = t.over(e, s, &v, v.sql)
-	return v.placed(e.Place()), err
+	v.sql = t.over(e, s, &v, v.sql)
+	return v.placed(e.Place())
 }
 
 // over writes the OVER clause.
-func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, error) {
+func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) *sql {
 	if v.over {
-		return nil, queryError(StateWindow, e.Place(), "window function calls cannot be nested").withHint("put the inner call into a subquery in FROM")
+		panic(queryError(StateWindow, e.Place(), "window function calls cannot be nested").withHint("put the inner call into a subquery in FROM"))
 	}
 	v.over = true
-	w, err := s.selection().window(e.Over, 0)
-	if err != nil {
-		return nil, err
-	}
+	w := s.selection().window(e.Over, 0)
 	parts := make([]*sql, 0, 3)
 	if len(w.Partition) > 0 {
 		texts := make([]*sql, len(w.Partition))
 		for i, n := range w.Partition {
-			p, err := t.windowValue(n, s, v)
-			if err != nil {
-				return nil, err
-			}
+			p := t.windowValue(n, s, v)
 			texts[i] = p.sql
 		}
 		parts = append(parts, cat("PARTITION BY ", list(texts)))
@@ -49,31 +35,24 @@ func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, e
 	if len(w.Order) > 0 {
 		texts := make([]*sql, len(w.Order))
 		for i, node := range w.Order {
-			o, err := t.windowValue(node.Expr, s, v)
-			if err != nil {
-				return nil, err
-			}
-			if err := checkOrderable(o.kind, node.Expr.Place()); err != nil {
-				return nil, err
-			}
+			o := t.windowValue(node.Expr, s, v)
+			checkOrderable(o.kind, node.Expr.Place())
 			texts[i] = cat(sortKey(o), direction(node, o.notNull))
 		}
 		parts = append(parts, cat("ORDER BY ", list(texts)))
 	}
 	if w.Frame != "" {
 		if strings.ContainsAny(w.Frame, "'\"$?") || strings.Contains(w.Frame, "INTERVAL") {
-			return nil, unsupported(w.At, "frames with an interval are not supported").withHint("use ROWS, or a number")
+			panic(unsupported(w.At, "frames with an interval are not supported").withHint("use ROWS, or a number"))
 		}
-		if err := frame(w); err != nil {
-			return nil, err
-		}
+		frame(w)
 		parts = append(parts, raw(w.Frame))
 	}
-	return cat(text, " OVER (", join(parts, " "), ")"), nil
+	return cat(text, " OVER (", join(parts, " "), ")")
 }
 
 // frame checks that the frame starts before it ends.
-func frame(w *query.Window) error {
+func frame(w *query.Window) {
 	words := strings.Fields(w.Frame)
 	first := strings.Join(words[1:min(3, len(words))], " ")
 	if len(words) > 3 && words[1] == "BETWEEN" {
@@ -82,58 +61,49 @@ func frame(w *query.Window) error {
 	_, last, _ := strings.Cut(w.Frame, " AND ")
 	switch {
 	case first == "UNBOUNDED FOLLOWING":
-		return queryError(StateWindow, w.At, "frame start cannot be UNBOUNDED FOLLOWING")
+		panic(queryError(StateWindow, w.At, "frame start cannot be UNBOUNDED FOLLOWING"))
 	case strings.HasPrefix(last, "UNBOUNDED PRECEDING"):
-		return queryError(StateWindow, w.At, "frame end cannot be UNBOUNDED PRECEDING")
+		panic(queryError(StateWindow, w.At, "frame end cannot be UNBOUNDED PRECEDING"))
 	case last == "" && strings.Contains(w.Frame, "FOLLOWING"):
-		return queryError(StateWindow, w.At, "frame starting from following row cannot end with current row")
+		panic(queryError(StateWindow, w.At, "frame starting from following row cannot end with current row"))
 	}
-	return nil
 }
 
-func (t *translator) windowValue(n query.Expr, s *scope, v *value) (value, error) {
-	o, err := t.expr(n, s)
-	if err != nil {
-		return o, err
-	}
+func (t *translator) windowValue(n query.Expr, s *scope, v *value) value {
+	o := t.expr(n, s)
 	if o.over {
-		return o, queryError(StateWindow, n.Place(), "window functions are not allowed in window definitions").withHint("put the inner call into a subquery in FROM")
+		panic(queryError(StateWindow, n.Place(), "window functions are not allowed in window definitions").withHint("put the inner call into a subquery in FROM"))
 	}
-	if o, err = t.resolveUnknown(o); err != nil {
-		return o, err
-	}
+	o = t.resolveUnknown(o)
 	v.addUngrouped(o.ungrouped)
 	if o.plain && o.level == atom { // a number would be no constant
 		o.sql = cat("(", o.sql, ")")
 	}
-	return o, nil
+	return o
 }
 
 // window is what a window looks at, with what those have that it is built upon.
-func (sel *selection) window(w *query.Window, depth int) (*query.Window, error) {
+func (sel *selection) window(w *query.Window, depth int) *query.Window {
 	base := w.Base
 	if depth == 0 && w.Base == nil && w.Name != nil {
 		return sel.windowNamed(w.Name, depth)
 	}
 	if base == nil {
-		return w, nil
+		return w
 	}
-	under, err := sel.windowNamed(base, depth)
-	if err != nil {
-		return nil, err
-	}
+	under := sel.windowNamed(base, depth)
 	both := *w
 	both.Partition = under.Partition
 	if len(w.Partition) > 0 {
-		return nil, queryError(StateWindow, w.At, "cannot override PARTITION BY clause of window %q", base.Text)
+		panic(queryError(StateWindow, w.At, "cannot override PARTITION BY clause of window %q", base.Text))
 	}
 	if len(w.Order) == 0 {
 		both.Order = under.Order
 	}
-	return &both, nil
+	return &both
 }
 
-func (sel *selection) windowNamed(name *query.Name, depth int) (*query.Window, error) {
+func (sel *selection) windowNamed(name *query.Name, depth int) *query.Window {
 	var names []string
 	for _, w := range sel.node.Windows {
 		if w.Name.Text == name.Text && depth < 20 {
@@ -141,5 +111,5 @@ func (sel *selection) windowNamed(name *query.Name, depth int) (*query.Window, e
 		}
 		names = append(names, w.Name.Text)
 	}
-	return nil, queryError(StateObject, name.At, "window %q does not exist", name.Text).withHint("%s", suggestion(name.Text, "the windows are", names))
+	panic(queryError(StateObject, name.At, "window %q does not exist", name.Text).withHint("%s", suggestion(name.Text, "the windows are", names)))
 }
