@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -43,8 +42,6 @@ func (s *server) flags(root *cobra.Command) {
 	flags.Var(textFlag{&s.url, "URL"}, "url", "address of the server (ROTA_URL; default: the address in the data directory, or "+defaultURL+")")
 	flags.Var(textFlag{&s.token, "TOKEN"}, "token", "token to send to the server (ROTA_TOKEN; default: the file admin.token in the data directory)")
 	flags.Var(textFlag{&s.data, "DIR"}, "data", "data directory of a server on this machine (ROTA_DATA; default: data in "+node.DefaultFile+", or "+defaultData+")")
-	completeFrom(root, "url", nil)
-	completeFrom(root, "token", nil)
 }
 
 // dataDir is the data directory of the server on this machine, by the same rules as rota serve.
@@ -129,14 +126,10 @@ type request struct {
 	lastID string // last event received, to continue an event stream
 }
 
-// get sends a GET request.
-func (a *app) get(ctx context.Context, path string, query url.Values) (json.RawMessage, error) {
-	return a.call(ctx, request{method: http.MethodGet, path: path, query: query})
-}
+func newGet(path string) request { return request{method: http.MethodGet, path: path} }
 
-// post sends a POST request.
-func (a *app) post(ctx context.Context, path string, body any) (json.RawMessage, error) {
-	return a.call(ctx, request{method: http.MethodPost, path: path, body: body})
+func newPost(path string, body any) request {
+	return request{method: http.MethodPost, path: path, body: body}
 }
 
 // call sends a request and returns the answer unchanged.
@@ -158,6 +151,14 @@ func (a *app) call(ctx context.Context, r request) (json.RawMessage, error) {
 		return nil, notRotaError(address, "its answer is not JSON")
 	}
 	return answer, nil
+}
+
+// fetch sends a request and decodes the answer. It also returns the answer unchanged, for output as JSON.
+func fetch[T any](ctx context.Context, a *app, r request) (value T, answer json.RawMessage, err error) {
+	if answer, err = a.call(ctx, r); err == nil {
+		value, err = decode[T](answer)
+	}
+	return value, answer, err
 }
 
 // open sends a request and returns the response with its open body. A write has an idempotency key, so that it can be
@@ -232,10 +233,7 @@ func (a *app) client() *http.Client {
 // decode decodes an answer.
 func decode[T any](answer json.RawMessage) (value T, err error) {
 	if err := json.Unmarshal(answer, &value); err != nil {
-		return value, &exitError{
-			code: exitFailed, err: fmt.Errorf("cannot decode the answer of the server: %w", err),
-			hint: "check that rota and the server have the same version: rota version",
-		}
+		return value, failf(exitFailed, "check that rota and the server have the same version: rota version", "cannot decode the answer of the server: %w", err)
 	}
 	return value, nil
 }

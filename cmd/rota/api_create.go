@@ -11,20 +11,20 @@ import (
 
 // create sends a POST that creates an object. The server reports a missing type, template or schedule in the body as
 // invalid; create turns that into the exit code for not found, as other commands have it.
-func (a *app) create(ctx context.Context, path string, body map[string]any) (json.RawMessage, error) {
-	answer, err := a.post(ctx, path, body)
+func create[T any](ctx context.Context, a *app, path string, body map[string]any) (value T, answer json.RawMessage, err error) {
+	value, answer, err = fetch[T](ctx, a, newPost(path, body))
 	var refused *exitError
 	if !errors.As(err, &refused) || refused.code != exitUsage {
-		return answer, err
+		return value, answer, err
 	}
 	for _, field := range refused.fields {
 		for _, path := range referencedPaths(body, field) {
-			if _, missing := a.get(ctx, path, nil); exitCode(missing) == exitNotFound {
+			if _, missing := a.call(ctx, newGet(path)); exitCode(missing) == exitNotFound {
 				refused.code = exitNotFound
 			}
 		}
 	}
-	return answer, err
+	return value, answer, err
 }
 
 // referencedPaths returns the API paths of the objects that a field of the body names. The field may be in a job of a

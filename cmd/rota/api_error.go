@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -83,10 +82,7 @@ func requestsToCommands(text string) string {
 }
 
 func notRotaError(address, why string) error {
-	return &exitError{
-		code: exitUnavailable, err: fmt.Errorf("the program at %s is not a Rota server: %s", address, why),
-		hint: "check --url, ROTA_URL and the data directory",
-	}
+	return failf(exitUnavailable, "check --url, ROTA_URL and the data directory", "the program at %s is not a Rota server: %s", address, why)
 }
 
 // maySendAgain reports whether sending a request a second time can help: the connection broke after it was made. A
@@ -130,5 +126,5 @@ func (a *app) connectionError(err error, wrote bool) error {
 	case wrote && !notConnected(err):
 		hint = "check that the server is running and reachable; the request may have been applied, and is safe to send again if it has a unique key"
 	}
-	return &exitError{code: exitUnavailable, err: fmt.Errorf("no server answers at %s: %w", address, cause), hint: hint}
+	return failf(exitUnavailable, hint, "no server answers at %s: %w", address, cause)
 }

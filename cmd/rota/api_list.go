@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 
@@ -31,7 +32,6 @@ const (
 func (l *listFlags) flags(cmd *cobra.Command) {
 	addNumberFlag(cmd, &l.limit, "limit", listDefault, 0, listMax, "list at most `N` items; 0 lists all")
 	cmd.Flags().StringVar(&l.cursor, "cursor", "", "continue after a previous list, with `CURSOR` from its next_cursor")
-	completeFrom(cmd, "cursor", nil)
 }
 
 // list reads pages up to the limit and joins them.
@@ -61,33 +61,60 @@ func (a *app) page(ctx context.Context, path string, query url.Values, cursor ap
 	if cursor != "" {
 		asked.Set("cursor", string(cursor))
 	}
-	answer, err := a.get(ctx, path, asked)
-	if err != nil {
-		return page{}, err
-	}
-	return decode[page](answer)
+	p, _, err := fetch[page](ctx, a, request{method: http.MethodGet, path: path, query: asked})
+	return p, err
 }
 
 // printPage prints a list as a table, with a hint for the next page, or the list as JSON or YAML.
-func printPage[T any](a *app, p page, none string, t *table, row func(T) []string) error {
-	return a.print(p, func(w io.Writer) error {
-		if len(p.Items) == 0 {
-			_, err := fmt.Fprintln(w, none)
+func printPage[T any](a *app, p page, t *table, row func(T) []string) error {
+	if a.output != formatTable {
+		return a.print(p, nil)
+	}
+	for _, item := range p.Items {
+		value, err := decode[T](item)
+		if err != nil {
 			return err
 		}
-		for _, item := range p.Items {
-			value, err := decode[T](item)
-			if err != nil {
-				return err
-			}
-			t.add(row(value)...)
-		}
-		if err := a.printTable(w, t); err != nil || p.NextCursor == "" {
-			return err
-		}
-		_, err := fmt.Fprintf(a.err, "there are more: continue with --cursor %s, or list all with --limit 0\n", p.NextCursor)
+		t.add(row(value)...)
+	}
+	err := a.print(p, func(w io.Writer) { a.printTable(w, t) })
+	if err == nil && p.NextCursor != "" {
+		_, err = fmt.Fprintf(a.err, "there are more: continue with --cursor %s, or list all with --limit 0\n", p.NextCursor)
+	}
+	return err
+}
+
+// listing is a command that prints a list of items of type T.
+type listing[T any] struct {
+	path    string
+	filters filters
+	prepare func(query url.Values) // changes the query before it is sent; nil: nothing to change
+	heads   []string               // columns, as newTable takes them
+	drop    []string               // columns that may be dropped, as mayDrop takes them
+	none    string                 // text for an empty list
+	row     func(T) []string
+}
+
+// command completes the command: it adds the flags of every list.
+func (l listing[T]) command(a *app, cmd *cobra.Command) *cobra.Command {
+	var flags listFlags
+	flags.flags(cmd)
+	if cmd.Args == nil {
+		cmd.Args = noArgs()
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return l.print(cmd.Context(), a, l.filters.query(), flags) }
+	return cmd
+}
+
+func (l listing[T]) print(ctx context.Context, a *app, query url.Values, flags listFlags) error {
+	if l.prepare != nil {
+		l.prepare(query)
+	}
+	found, err := a.list(ctx, l.path, query, flags)
+	if err != nil {
 		return err
-	})
+	}
+	return printPage(a, found, newTable(l.heads...).mayDrop(l.drop...).orElse(l.none), l.row)
 }
 
 // filters holds flags that become query parameters of the same name.
@@ -98,7 +125,9 @@ func (f filters) add(cmd *cobra.Command, name, usage string, words ...string) {
 	value := ""
 	f[name] = &value
 	cmd.Flags().StringVar(&value, name, "", usage)
-	completeFrom(cmd, name, words)
+	if words != nil {
+		completeFrom(cmd, name, words)
+	}
 }
 
 func (f filters) query() url.Values {

@@ -8,21 +8,13 @@ import (
 )
 
 func newAuditCommand(a *app) *cobra.Command {
-	var l listFlags
-	list := &cobra.Command{
-		Use: "list", Short: "List audit entries, newest first", Args: noArgs(), Example: "  rota audit list --limit 20",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			found, err := a.list(cmd.Context(), "/audit", nil, l)
-			if err != nil {
-				return err
-			}
-			t := newTable("SEQ", "WHEN", "ACTOR", "ACT", "~SUBJECT", "~DETAIL")
-			return printPage(a, found, "the audit is empty", t, func(e api.AuditEntry) []string {
-				subject := firstNonEmpty(string(e.Subject), e.JobID.String())
-				return []string{fmt.Sprint(e.Seq), a.ago(e.At.Time), firstNonEmpty(string(e.Actor), "rota"), e.Act, subject, string(e.Detail)}
-			})
+	list := listing[api.AuditEntry]{
+		path: "/audit", none: "the audit is empty", heads: []string{"SEQ", "WHEN", "ACTOR", "ACT", "~SUBJECT", "~DETAIL"},
+		row: func(e api.AuditEntry) []string {
+			subject := firstNonEmpty(string(e.Subject), e.JobID.String())
+			return []string{fmt.Sprint(e.Seq), a.ago(e.At.Time), firstNonEmpty(string(e.Actor), "rota"), e.Act, subject, string(e.Detail)}
 		},
 	}
-	l.flags(list)
-	return newParentCommand("audit", "Read the audit log: who changed what", list)
+	return newParentCommand("audit", "Read the audit log: who changed what",
+		list.command(a, &cobra.Command{Use: "list", Short: "List audit entries, newest first", Example: "  rota audit list --limit 20"}))
 }

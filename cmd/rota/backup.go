@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -68,10 +67,7 @@ func (a *app) backup(ctx context.Context, path string, force bool) error {
 	if err != nil {
 		return err
 	}
-	return a.print(backupView{path, size}, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "wrote %s, %s\n", path, byteSize(size))
-		return err
-	})
+	return a.printMessage(backupView{path, size}, "wrote %s, %s", path, byteSize(size))
 }
 
 // checkTarget checks before the download that the file can be written.
@@ -85,7 +81,7 @@ func checkTarget(path string, force bool) error {
 	case info.IsDir():
 		return usagef("name a file in it", "%s is a directory", path)
 	case !force:
-		return &exitError{code: exitFailed, err: fmt.Errorf("%s already exists", path), hint: "name another file, or replace it with --force"}
+		return failf(exitFailed, "name another file, or replace it with --force", "%s already exists", path)
 	}
 	return nil
 }
@@ -165,7 +161,7 @@ func (a *app) download(file *os.File, response *http.Response) error {
 		if errors.Is(err, context.Canceled) {
 			return &exitError{code: exitFailed, err: errors.New("interrupted: nothing was written")}
 		}
-		return &exitError{code: exitUnavailable, err: fmt.Errorf("the backup stopped after %s: %w", byteSize(count.done), err), hint: "run the command again"}
+		return failf(exitUnavailable, "run the command again", "the backup stopped after %s: %w", byteSize(count.done), err)
 	}
 	return checkComplete(file, count.done)
 }
@@ -192,16 +188,14 @@ func (c *counter) Write(p []byte) (int, error) {
 func checkComplete(file io.ReaderAt, size int64) error {
 	head := make([]byte, 100)
 	if _, err := file.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, sqliteMagic) {
-		return &exitError{code: exitFailed, err: errors.New("the answer of the server is not an SQLite database"), hint: "check the address of the server"}
+		return failf(exitFailed, "check the address of the server", "the answer of the server is not an SQLite database")
 	}
 	pageSize := int64(binary.BigEndian.Uint16(head[16:]))
 	if pageSize == 1 { // SQLite stores 65,536 as 1
 		pageSize = 1 << 16
 	}
 	if want := pageSize * int64(binary.BigEndian.Uint32(head[28:])); want != size {
-		return &exitError{
-			code: exitUnavailable, err: fmt.Errorf("the backup is incomplete: %s of %s received", byteSize(size), byteSize(want)), hint: "run the command again",
-		}
+		return failf(exitUnavailable, "run the command again", "the backup is incomplete: %s of %s received", byteSize(size), byteSize(want))
 	}
 	return nil
 }

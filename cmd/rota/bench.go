@@ -68,7 +68,6 @@ it at the end. It refuses an existing file.`,
 	addNumberFlag(cmd, &opts.jobs, "jobs", benchJobsDefault, 1, benchJobsMax, "run `N` jobs")
 	addNumberFlag(cmd, &opts.workers, "workers", engine.DefaultWorkers, 1, engine.WorkersMax, "run `N` jobs at once")
 	flags.Var(durationFlag{&opts.fire}, "fire", "measure schedules for `DURATION`; 0s skips this")
-	completeFrom(cmd, "fire", nil)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // a signal must not leave files
 		defer stop()
@@ -96,7 +95,7 @@ func (a *app) bench(ctx context.Context, opts benchOptions) error {
 		return err
 	}
 	bar.clear()
-	return a.print(view, func(w io.Writer) error { return a.writeBench(w, view) })
+	return a.print(view, func(w io.Writer) { a.writeBench(w, view) })
 }
 
 // benchPath returns the path of the store to create and a function that removes all its files. It refuses an existing
@@ -110,10 +109,7 @@ func benchPath(opts benchOptions) (path string, remove func(), err error) {
 		return "", nil, err
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-		return "", nil, &exitError{
-			code: exitFailed, err: fmt.Errorf("%s already exists; rota bench uses only a store that it creates", path),
-			hint: "name a file that does not exist, on the disk to measure",
-		}
+		return "", nil, failf(exitFailed, "name a file that does not exist, on the disk to measure", "%s already exists; rota bench uses only a store that it creates", path)
 	}
 	return path, func() {
 		for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
@@ -122,14 +118,14 @@ func benchPath(opts benchOptions) (path string, remove func(), err error) {
 	}, nil
 }
 
-func (a *app) writeBench(w io.Writer, view benchView) error {
+func (a *app) writeBench(w io.Writer, view benchView) {
 	fmt.Fprintf(w, "rota %s, %s, %s, %s\n%s\n\n", view.Version, view.Platform, plural(view.CPUs, "processor", "processors"),
 		plural(view.Workers, "worker", "workers"), view.Store)
 	t := newTable("CASE", "METRIC", "VALUE", "UNIT")
 	for _, row := range view.Rows {
 		t.add(row.Case, row.Metric, benchNumber(row.Value), row.Unit)
 	}
-	return a.printTable(w, t)
+	a.printTable(w, t)
 }
 
 // benchNumber formats a number with about three significant digits.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/cron"
 )
 
 // bodyFlags holds the flags that become fields of a request's body. A flag that is not given sets no field, so that the
@@ -34,7 +33,9 @@ func newBodyFlags(cmd *cobra.Command) *bodyFlags { return &bodyFlags{cmd: cmd} }
 func (s *bodyFlags) add(flag, field, noun, usage string, read func(s *bodyFlags, flag, text string) (any, error), words ...string) {
 	text := ""
 	s.cmd.Flags().Var(textFlag{&text, noun}, flag, usage)
-	completeFrom(s.cmd, flag, words)
+	if words != nil {
+		completeFrom(s.cmd, flag, words)
+	}
 	s.fields = append(s.fields, bodyFlag{flag, field, &text, read})
 }
 
@@ -98,17 +99,6 @@ func (s *bodyFlags) zoneFlag() { zoneFlag(s.cmd, &s.zone) }
 
 func zoneFlag(cmd *cobra.Command, zone *string) {
 	cmd.Flags().StringVar(zone, "tz", "", "IANA time `ZONE` of times without an offset (default: the zone of this machine)")
-	completeZones(cmd)
-}
-
-// completeZones completes --tz. The list of zones is read only when a shell completes.
-func completeZones(cmd *cobra.Command) {
-	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return cron.ZoneNames(), cobra.ShellCompDirectiveNoFileComp
-	}
-	if err := cmd.RegisterFlagCompletionFunc("tz", complete); err != nil {
-		panic(err) // the flag is not declared or registered twice: a bug in this program
-	}
 }
 
 // durationText formats a duration from the server; nil is the empty text.

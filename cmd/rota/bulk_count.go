@@ -40,11 +40,7 @@ func (b *bulk) countByStats(ctx context.Context, a *app, path string) (n int, kn
 	if len(query) > 0 {
 		return 0, false
 	}
-	answer, err := a.get(ctx, "/stats", nil)
-	if err != nil {
-		return 0, false
-	}
-	stats, err := decode[api.Stats](answer)
+	stats, _, err := fetch[api.Stats](ctx, a, newGet("/stats"))
 	switch {
 	case err != nil:
 		return 0, false

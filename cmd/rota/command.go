@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/cron"
 )
 
 // newParentCommand creates a command that only has subcommands. Without an argument it prints help; an unknown
@@ -83,6 +87,52 @@ func optionalArg(name string) cobra.PositionalArgs {
 	}
 }
 
+// showCommand completes a command that reads one object and prints it. suffix is what follows the object's id or name in
+// the path.
+func showCommand[T any](a *app, cmd *cobra.Command, path, suffix string, write func(w io.Writer, value T)) *cobra.Command {
+	onObject(a, cmd, path)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		value, answer, err := fetch[T](cmd.Context(), a, newGet(path+pathSegment(args[0])+suffix))
+		if err != nil {
+			return err
+		}
+		return a.print(answer, func(w io.Writer) { write(w, value) })
+	}
+	return cmd
+}
+
+// actionCommand completes a command that sends a POST about one object and prints a sentence about the answer.
+func actionCommand[T any](a *app, cmd *cobra.Command, path string, done func(value T) string) *cobra.Command {
+	onObject(a, cmd, path)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		value, answer, err := fetch[T](cmd.Context(), a, newPost(path+pathSegment(args[0])+"/"+cmd.Name(), nil))
+		if err != nil {
+			return err
+		}
+		return a.printMessage(answer, "%s", done(value))
+	}
+	return cmd
+}
+
+// onObject sets the argument of a command about one object, and its completion.
+func onObject(a *app, cmd *cobra.Command, path string) {
+	if cmd.Args == nil {
+		if cmd.Args = requireID("an ID"); fieldOf(path) == "name" {
+			cmd.Args = requireArgs("a NAME")
+		}
+	}
+	cmd.ValidArgsFunction = a.completeNames(path, fieldOf(path))
+}
+
+// fieldOf is the field that identifies the objects of a list.
+func fieldOf(path string) string {
+	switch path {
+	case "/types", "/templates", "/schedules":
+		return "name"
+	}
+	return "id"
+}
+
 // commandName is the path of a command without the leading rota, for messages, which begin with rota.
 func commandName(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "rota ") }
 
@@ -103,13 +153,40 @@ func (a *app) completeNames(path, field string) cobra.CompletionFunc {
 	}
 }
 
-// completeFlagNames is completeNames for a flag.
-func (a *app) completeFlagNames(cmd *cobra.Command, flag, path, field string) {
-	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return a.names(path, field), cobra.ShellCompDirectiveNoFileComp
+// fileFlags are the flags whose values are files or directories, or may name one. The shell completes them.
+var fileFlags = []string{"file", "params", "schema", "store", "data", "config", "sql-cert", "sql-key"}
+
+// objectFlags maps flags that name an object to the path of its list.
+var objectFlags = map[string]string{
+	"type": "/types", "template": "/templates", "schedule": "/schedules", "depends-on": "/schedules",
+	"group": "/groups", "execution": "/executions", "before": "/queue", "after": "/queue",
+}
+
+// completeFlags sets how the shell completes the flags that have no completion yet.
+func (a *app) completeFlags(cmd *cobra.Command) {
+	complete := func(f *pflag.Flag) {
+		if _, set := cmd.GetFlagCompletionFunc(f.Name); set || slices.Contains(fileFlags, f.Name) {
+			return
+		}
+		path, isObject := objectFlags[f.Name]
+		complete := cobra.NoFileCompletions
+		switch {
+		case f.Name == "tz":
+			complete = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+				return cron.ZoneNames(), cobra.ShellCompDirectiveNoFileComp
+			}
+		case isObject:
+			complete = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+				return a.names(path, fieldOf(path)), cobra.ShellCompDirectiveNoFileComp
+			}
+		}
+		if err := cmd.RegisterFlagCompletionFunc(f.Name, complete); err != nil {
+			panic(err) // the flag is not declared: a bug in this program
+		}
 	}
-	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
-		panic(err) // the flag is not declared or registered twice: a bug in this program
+	cmd.LocalFlags().VisitAll(complete)
+	for _, verb := range cmd.Commands() {
+		a.completeFlags(verb)
 	}
 }
 

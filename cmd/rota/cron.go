@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,23 +24,13 @@ const (
 type cronOptions struct {
 	zone, from, name string
 	fromGiven        bool // --from '' is an error, not the default
-	count            cronCount
+	count            int
 }
 
-// cronCount is the value of -n, with bounds.
-type cronCount int
-
-func (n *cronCount) String() string { return strconv.Itoa(int(*n)) }
-func (n *cronCount) Type() string   { return "N" }
-
-// Set parses the flag.
-func (n *cronCount) Set(text string) error {
-	value, err := strconv.Atoi(text)
-	if err != nil || value < 1 || value > cronCountMax {
-		return fmt.Errorf("use a whole number from 1 to %d", cronCountMax)
-	}
-	*n = cronCount(value)
-	return nil
+// countFlag adds -n, the number of times to list.
+func countFlag(cmd *cobra.Command, count *int) {
+	*count = cronCountDefault
+	cmd.Flags().VarP(numberFlag{count, 1, cronCountMax}, "count", "n", fmt.Sprintf("list `N` times, 1 to %d", cronCountMax))
 }
 
 // cronView is the output as JSON and YAML.
@@ -56,7 +45,7 @@ type cronTime struct {
 }
 
 func newCronCommand(a *app) *cobra.Command {
-	opts := cronOptions{count: cronCountDefault}
+	var opts cronOptions
 	cmd := &cobra.Command{
 		Use:     "cron EXPR",
 		Short:   "Describe a cron expression and list its next times",
@@ -74,7 +63,7 @@ func newCronCommand(a *app) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&opts.zone, "tz", "UTC", "IANA time `ZONE` of the fields")
 	flags.StringVar(&opts.from, "from", "", "list times after `TIME`: RFC 3339, or YYYY-MM-DD[ HH:MM[:SS]] in the zone (default: now)")
-	flags.VarP(&opts.count, "count", "n", fmt.Sprintf("list `N` times, 1 to %d", cronCountMax))
+	countFlag(cmd, &opts.count)
 	flags.StringVar(&opts.name, "name", "", "`NAME` of the schedule, which sets the value of H")
 	completeCron(cmd)
 	return cmd
@@ -116,10 +105,8 @@ func (a *app) cron(text string, opts cronOptions) error {
 	if err != nil {
 		return err
 	}
-	fires := cron.Upcoming(expression, from, int(opts.count))
-	return a.print(newCronView(expression, fires), func(w io.Writer) error {
-		return a.writeCron(w, expression, from, fires, int(opts.count))
-	})
+	fires := cron.Upcoming(expression, from, opts.count)
+	return a.print(newCronView(expression, fires), func(w io.Writer) { a.writeCron(w, expression, from, fires, opts.count) })
 }
 
 // parseCron parses the expression. An expression with H needs the name of the schedule; without one its own text is the
@@ -171,24 +158,22 @@ func offsetHasSeconds(at time.Time) bool {
 	return offset%60 != 0
 }
 
-func (a *app) writeCron(w io.Writer, expression cron.Cron, from time.Time, fires []cron.Fire, count int) error {
-	if _, err := fmt.Fprintf(w, "%s\n\n", expression.Describe()); err != nil {
-		return err
-	}
-	times := newTable("DAY", "LOCAL TIME", "UTC", "IN", "~NOTE").mayDrop("UTC", "DAY")
+func (a *app) writeCron(w io.Writer, expression cron.Cron, from time.Time, fires []cron.Fire, count int) {
+	fmt.Fprintf(w, "%s\n\n", expression.Describe())
+	times := newTimesTable()
 	for _, fire := range fires {
 		times.add(cronRow(fire, from)...)
 	}
 	if len(fires) > 0 {
-		if err := a.printTable(w, times); err != nil {
-			return err
-		}
+		a.printTable(w, times)
 	}
-	if len(fires) == count {
-		return nil
+	if len(fires) < count {
+		fmt.Fprintln(w, "no more times before the year 10000")
 	}
-	_, err := fmt.Fprintln(w, "no more times before the year 10000")
-	return err
+}
+
+func newTimesTable() *table {
+	return newTable("DAY", "LOCAL TIME", "UTC", "IN", "~NOTE").mayDrop("UTC", "DAY")
 }
 
 func cronRow(fire cron.Fire, from time.Time) []string {

@@ -30,8 +30,4 @@ func completeCron(cmd *cobra.Command) {
 		}
 		return cronNames, cobra.ShellCompDirectiveNoFileComp
 	}
-	completeZones(cmd)
-	for _, flag := range []string{"from", "count", "name"} {
-		completeFrom(cmd, flag, nil)
-	}
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -30,36 +28,24 @@ the command exits with 6 and nothing runs.`,
 		if err := fillParams(a, body, "params", &params, s); err != nil {
 			return err
 		}
-		answer, err := a.create(cmd.Context(), "/direct", body)
+		j, answer, err := create[api.Job](cmd.Context(), a, "/direct", body)
 		if err != nil {
 			return err
 		}
-		return a.printDirect(answer)
+		return a.printDirect(j, answer)
 	}
 	return cmd
 }
 
 // printDirect prints only the result and returns an error if the run failed.
-func (a *app) printDirect(answer json.RawMessage) error {
-	j, err := decode[api.Job](answer)
-	if err != nil {
+func (a *app) printDirect(j api.Job, answer json.RawMessage) error {
+	text := j.ID.String() + " " + a.outcome(j)
+	if j.Run != nil && nonNull(j.Run.Result) != "" {
+		text = string(j.Run.Result)
+	}
+	if err := a.printMessage(answer, "%s", text); err != nil || j.State == string(rota.StateCompleted) {
 		return err
 	}
-	if err := a.print(answer, func(w io.Writer) error {
-		if j.Run == nil || nonNull(j.Run.Result) == "" {
-			_, err := fmt.Fprintln(w, sanitize(j.ID.String()+" "+a.outcome(j)))
-			return err
-		}
-		_, err := fmt.Fprintln(w, sanitize(string(j.Run.Result)))
-		return err
-	}); err != nil {
-		return err
-	}
-	if j.State == string(rota.StateCompleted) {
-		return nil
-	}
-	return &exitError{
-		code: exitFailed, err: fmt.Errorf("the job did not complete: %s", firstNonEmpty(firstLineShort(runError(j)), "its state is "+j.State)),
-		hint: "rota job logs " + j.ID.String() + " shows its log",
-	}
+	why := firstNonEmpty(firstLineShort(runError(j)), "its state is "+j.State)
+	return failf(exitFailed, "rota job logs "+j.ID.String()+" shows its log", "the job did not complete: %s", why)
 }

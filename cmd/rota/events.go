@@ -44,9 +44,7 @@ output has one object on each line.`,
 	flags.StringSliceVar(&opts.kinds, "kind", nil, "only events of this `KIND`, such as job.failed or job.* (repeatable)")
 	flags.StringVar(&opts.kind, "type", "", "only events of jobs of this `TYPE`")
 	flags.VarP(numberFlag{&opts.count, 1, recentMax}, "count", "n", fmt.Sprintf("print the newest `N` events, 1 to %d", recentMax))
-	completeFrom(cmd, "count", nil)
 	completeFrom(cmd, "kind", words)
-	a.completeFlagNames(cmd, "type", "/types", "name")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if opts.follow && cmd.Flags().Changed("count") {
 			return usagef("remove one of them", "-n counts past events and -f follows new ones; they cannot be combined")

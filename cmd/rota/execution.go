@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 	"time"
 
@@ -14,45 +13,37 @@ import (
 	"github.com/rotajobs/rota/api"
 )
 
-var executionStates = []string{
-	api.ExecutionPending, api.ExecutionRunning, api.ExecutionCompleted, api.ExecutionFailed,
-	api.ExecutionDead, api.ExecutionSkipped, api.ExecutionCancelled,
-}
-
 func newExecutionCommand(a *app) *cobra.Command {
 	return newParentCommand("execution", "List and show executions: jobs with their retries", newExecutionListCommand(a), newExecutionShowCommand(a))
 }
 
 func newExecutionListCommand(a *app) *cobra.Command {
-	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List executions, newest first", Args: noArgs(),
+		Use: "list", Short: "List executions, newest first",
 		Example: `  rota execution list --state dead
   rota execution list --schedule nightly --limit 7`,
 	}
-	f := jobFilters(cmd, "executions", executionStates)
-	l.flags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return a.listExecutions(cmd.Context(), f.query(), l) }
-	return cmd
+	list := a.executionListing()
+	list.filters = jobFilters(cmd, "executions", api.ExecutionStates)
+	return list.command(a, cmd)
 }
 
-func (a *app) listExecutions(ctx context.Context, query url.Values, l listFlags) error {
-	found, err := a.list(ctx, "/executions", query, l)
-	if err != nil {
-		return err
+func (a *app) executionListing() listing[api.Execution] {
+	return listing[api.Execution]{
+		path: "/executions", none: "no executions",
+		heads: []string{"ID", "^NAME", "!STATE", "ATTEMPTS", "PLANNED", "STARTED", "TOOK", "~ERROR"},
+		drop:  []string{"PLANNED", "TOOK", "ATTEMPTS", "STARTED", "ERROR"},
+		row: func(e api.Execution) []string {
+			took := ""
+			if !e.FinishedAt.IsZero() || e.State == api.ExecutionRunning {
+				took = a.elapsed(e.StartedAt.Time, e.FinishedAt.Time)
+			}
+			return []string{
+				e.ID.String(), e.Name, e.State, fmt.Sprintf("%d/%d", e.Attempts, e.MaxAttempts), planText(e.PlanTime.Time),
+				a.ago(e.StartedAt.Time), took, firstLine(string(e.Error)),
+			}
+		},
 	}
-	t := newTable("ID", "^NAME", "!STATE", "ATTEMPTS", "PLANNED", "STARTED", "TOOK", "~ERROR").
-		mayDrop("PLANNED", "TOOK", "ATTEMPTS", "STARTED", "ERROR")
-	return printPage(a, found, "no executions", t, func(e api.Execution) []string {
-		took := ""
-		if !e.FinishedAt.IsZero() || e.State == api.ExecutionRunning {
-			took = a.elapsed(e.StartedAt.Time, e.FinishedAt.Time)
-		}
-		return []string{
-			e.ID.String(), e.Name, e.State, fmt.Sprintf("%d/%d", e.Attempts, e.MaxAttempts), planText(e.PlanTime.Time),
-			a.ago(e.StartedAt.Time), took, firstLine(string(e.Error)),
-		}
-	})
 }
 
 func planText(t time.Time) string {
@@ -63,25 +54,13 @@ func planText(t time.Time) string {
 }
 
 func newExecutionShowCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "show ID", Short: "Show an execution with its attempts; ID may be the id of any attempt", Args: requireID("an ID"),
+	return showCommand(a, &cobra.Command{
+		Use: "show ID", Short: "Show an execution with its attempts; ID may be the id of any attempt",
 		Example: "  rota execution show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.get(cmd.Context(), "/executions"+pathSegment(args[0]), nil)
-			if err != nil {
-				return err
-			}
-			e, err := decode[api.ExecutionDetail](answer)
-			if err != nil {
-				return err
-			}
-			return a.print(answer, func(w io.Writer) error { return a.writeExecution(w, e) })
-		},
-		ValidArgsFunction: a.completeNames("/executions", "id"),
-	}
+	}, "/executions", "", a.writeExecution)
 }
 
-func (a *app) writeExecution(w io.Writer, e api.ExecutionDetail) error {
+func (a *app) writeExecution(w io.Writer, e api.ExecutionDetail) {
 	s := &keyValues{}
 	s.add("id", e.ID.String())
 	s.add("name", e.Name)
@@ -99,33 +78,28 @@ func (a *app) writeExecution(w io.Writer, e api.ExecutionDetail) error {
 	s.add("started", a.timestamp(e.StartedAt.Time))
 	s.add("finished", a.timestamp(e.FinishedAt.Time))
 	s.add("next retry", a.timestamp(e.NextRetryAt.Time))
-	if err := a.printKeyValues(w, s); err != nil {
-		return err
-	}
+	a.printKeyValues(w, s)
 	fmt.Fprintln(w)
 	t := newTable("ATTEMPT", "JOB", "!STATE", "STARTED", "TOOK", "CODE", "~ERROR").mayDrop("TOOK", "STARTED", "CODE", "ERROR")
 	for _, j := range e.Attempts {
 		t.add(fmt.Sprint(j.Attempt), j.ID.String(), j.State, a.ago(j.StartedAt.Time), a.elapsed(j.StartedAt.Time, j.FinishedAt.Time),
 			runCode(j), runError(j))
 	}
-	if err := a.printTable(w, t); err != nil {
-		return err
-	}
-	return writeLastError(w, e)
+	a.printTable(w, t)
+	writeLastError(w, e)
 }
 
 // writeLastError prints the whole error of the last attempt if the table shows only its first line.
-func writeLastError(w io.Writer, e api.ExecutionDetail) error {
+func writeLastError(w io.Writer, e api.ExecutionDetail) {
 	if len(e.Attempts) == 0 {
-		return nil
+		return
 	}
 	last := e.Attempts[len(e.Attempts)-1]
 	if last.Run == nil || sanitizeLines(string(last.Run.Error)) == runError(last) {
-		return nil
+		return
 	}
 	indented := strings.ReplaceAll(sanitizeLines(string(last.Run.Error)), "\n", "\n  ")
-	_, err := fmt.Fprintf(w, "\nThe error of attempt %d:\n%s", last.Attempt, trimLines("  "+indented))
-	return err
+	fmt.Fprintf(w, "\nThe error of attempt %d:\n%s", last.Attempt, trimLines("  "+indented))
 }
 
 // newJobRunsCommand lists the executions of one name.
@@ -140,7 +114,7 @@ schedule and its template have the same name, the list has all runs of the templ
 		ValidArgsFunction: a.completeNames("/templates", "name"),
 	}
 	f := filters{}
-	f.add(cmd, "state", "only executions in this `STATE`", executionStates...)
+	f.add(cmd, "state", "only executions in this `STATE`", api.ExecutionStates...)
 	l.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		query := f.query()
@@ -151,7 +125,7 @@ schedule and its template have the same name, the list has all runs of the templ
 			}
 			query.Set(field, args[0])
 		}
-		return a.listExecutions(cmd.Context(), query, l)
+		return a.executionListing().print(cmd.Context(), a, query, l)
 	}
 	return cmd
 }
@@ -160,12 +134,9 @@ schedule and its template have the same name, the list has all runs of the templ
 func (a *app) kindOf(ctx context.Context, name string) (string, error) {
 	var err error
 	for _, kind := range []string{"template", "schedule", "type"} {
-		if _, err = a.get(ctx, "/"+kind+"s"+pathSegment(name), nil); exitCode(err) != exitNotFound {
+		if _, err = a.call(ctx, newGet("/"+kind+"s"+pathSegment(name))); exitCode(err) != exitNotFound {
 			return kind, err
 		}
 	}
-	return "", &exitError{
-		code: exitNotFound, err: fmt.Errorf("there is no template, schedule or type %q", name),
-		hint: "rota template list, rota schedule list and rota type list show the names",
-	}
+	return "", failf(exitNotFound, "rota template list, rota schedule list and rota type list show the names", "there is no template, schedule or type %q", name)
 }

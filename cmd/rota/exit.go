@@ -60,7 +60,12 @@ func usage(err error, hint string) error {
 
 // usagef creates a usage error with a hint.
 func usagef(hint, message string, args ...any) error {
-	return &exitError{code: exitUsage, hint: hint, err: fmt.Errorf(message, args...)}
+	return failf(exitUsage, hint, message, args...)
+}
+
+// failf creates an error with an exit code and a hint.
+func failf(code int, hint, message string, args ...any) error {
+	return &exitError{code: code, hint: hint, err: fmt.Errorf(message, args...)}
 }
 
 // exitCode maps an error to the exit code. It is the only place that does.

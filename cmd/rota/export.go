@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
+	"net/http"
 	"net/url"
 	"os"
 
@@ -54,7 +54,7 @@ func (a *app) export(ctx context.Context, path string, secrets, force bool) erro
 	if secrets {
 		query.Set("secrets", "true")
 	}
-	answer, err := a.get(ctx, "/definitions", query)
+	answer, err := a.call(ctx, request{method: http.MethodGet, path: "/definitions", query: query})
 	if err != nil {
 		return err
 	}
@@ -73,10 +73,7 @@ func (a *app) export(ctx context.Context, path string, secrets, force bool) erro
 	if err != nil {
 		return err
 	}
-	return a.print(backupView{path, size}, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "wrote %s, %s\n", path, byteSize(size))
-		return err
-	})
+	return a.printMessage(backupView{path, size}, "wrote %s, %s", path, byteSize(size))
 }
 
 const exportHead = `# Definitions of a Rota server: rota export writes this file, rota import reads it.

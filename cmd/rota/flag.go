@@ -41,7 +41,6 @@ func (n numberFlag) Set(text string) error {
 func addNumberFlag(cmd *cobra.Command, value *int, name string, initial, low, high int, usage string) {
 	*value = initial
 	cmd.Flags().Var(numberFlag{value, low, high}, name, usage)
-	completeFrom(cmd, name, nil)
 }
 
 // durationFlag is a flag for a duration, such as 90s or 2d.

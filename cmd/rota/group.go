@@ -17,22 +17,13 @@ func newGroupCommand(a *app) *cobra.Command {
 }
 
 func newGroupListCommand(a *app) *cobra.Command {
-	var l listFlags
-	cmd := &cobra.Command{
-		Use: "list", Short: "List groups, newest first", Args: noArgs(), Example: "  rota group list --limit 10",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			found, err := a.list(cmd.Context(), "/groups", nil, l)
-			if err != nil {
-				return err
-			}
-			t := newTable("ID", "^NAME", "!STATUS", "MODE", "CREATED", "~MEMBERS").mayDrop("MODE", "CREATED", "MEMBERS")
-			return printPage(a, found, "no groups", t, func(g api.Group) []string {
-				return []string{g.ID.String(), string(g.Name), g.Status, g.Mode, a.ago(g.CreatedAt.Time), countsText(g)}
-			})
+	return listing[api.Group]{
+		path: "/groups", none: "no groups",
+		heads: []string{"ID", "^NAME", "!STATUS", "MODE", "CREATED", "~MEMBERS"}, drop: []string{"MODE", "CREATED", "MEMBERS"},
+		row: func(g api.Group) []string {
+			return []string{g.ID.String(), string(g.Name), g.Status, g.Mode, a.ago(g.CreatedAt.Time), countsText(g)}
 		},
-	}
-	l.flags(cmd)
-	return cmd
+	}.command(a, &cobra.Command{Use: "list", Short: "List groups, newest first", Example: "  rota group list --limit 10"})
 }
 
 // countsText lists the number of members in each state that has members.
@@ -57,44 +48,29 @@ func countsText(g api.Group) string {
 }
 
 func newGroupShowCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "show ID", Short: "Show a group and its members", Args: requireID("an ID"),
-		Example: "  rota group show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.get(cmd.Context(), "/groups"+pathSegment(args[0]), nil)
-			if err != nil {
-				return err
-			}
-			return a.printGroup(answer)
-		},
-		ValidArgsFunction: a.completeNames("/groups", "id"),
-	}
+	return showCommand(a, &cobra.Command{
+		Use: "show ID", Short: "Show a group and its members", Example: "  rota group show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
+	}, "/groups", "", a.writeGroup)
 }
 
-func (a *app) printGroup(answer json.RawMessage) error {
-	g, err := decode[api.GroupDetail](answer)
-	if err != nil {
-		return err
+func (a *app) writeGroup(w io.Writer, g api.GroupDetail) {
+	s := &keyValues{}
+	s.add("id", g.ID.String())
+	s.add("name", string(g.Name))
+	s.add("status", g.Status)
+	s.add("mode", g.Mode)
+	s.add("on failure", g.OnFailure)
+	s.add("members", fmt.Sprintf("%d: %s", g.Size, countsText(g.Group)))
+	if g.Ending != "" {
+		s.add("ended", string(g.Ending)+byActor(g.EndingBy))
+		s.add("because", string(g.EndingReason))
 	}
-	return a.print(answer, func(w io.Writer) error {
-		s := &keyValues{}
-		s.add("id", g.ID.String())
-		s.add("name", string(g.Name))
-		s.add("status", g.Status)
-		s.add("mode", g.Mode)
-		s.add("on failure", g.OnFailure)
-		s.add("members", fmt.Sprintf("%d: %s", g.Size, countsText(g.Group)))
-		if g.Ending != "" {
-			s.add("ended", string(g.Ending)+byActor(g.EndingBy))
-			s.add("because", string(g.EndingReason))
-		}
-		s.add("created", a.timestamp(g.CreatedAt.Time)+byActor(g.CreatedBy))
-		if err := a.printKeyValues(w, s); err != nil || len(g.Jobs) == 0 {
-			return err
-		}
+	s.add("created", a.timestamp(g.CreatedAt.Time)+byActor(g.CreatedBy))
+	a.printKeyValues(w, s)
+	if len(g.Jobs) > 0 {
 		fmt.Fprintln(w)
-		return a.writeJobs(w, g.Jobs)
-	})
+		a.writeJobs(w, g.Jobs)
+	}
 }
 
 const groupCreateExample = `  rota group create --name import --mode sequential --on-failure stop --job load --job 'build={"table": "users"}'
@@ -119,7 +95,6 @@ fields of the file.`,
 	flags := cmd.Flags()
 	flags.StringVar(&file, "file", "", "read the group from a YAML or JSON `FILE`, or - for standard input")
 	flags.StringArrayVar(&jobs, "job", nil, "one member as `TYPE[=PARAMS]`; PARAMS is a JSON object (repeatable)")
-	completeFrom(cmd, "job", nil)
 	s := newBodyFlags(cmd)
 	s.add("name", "name", "NAME", "name of the group", asText)
 	s.add("mode", "mode", "MODE", "run members in parallel or one after the other: parallel or sequential", asText, "parallel", "sequential")
@@ -138,11 +113,7 @@ fields of the file.`,
 		if members, _ := body["jobs"].([]any); len(members) == 0 {
 			return usagef("add --file FILE or --job TYPE", "the group has no members")
 		}
-		answer, err := a.create(cmd.Context(), "/groups", body)
-		if err != nil {
-			return err
-		}
-		g, err := decode[api.Group](answer)
+		g, answer, err := create[api.Group](cmd.Context(), a, "/groups", body)
 		if err != nil {
 			return err
 		}
@@ -198,17 +169,8 @@ func newGroupCancelCommand(a *app) *cobra.Command {
 		ValidArgsFunction: a.completeNames("/groups", "id"),
 	}
 	cmd.Flags().Var(textFlag{&reason, "TEXT"}, "reason", "reason, which is stored with the group")
-	completeFrom(cmd, "reason", nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		body := map[string]any{}
-		if reason != "" {
-			body["reason"] = reason
-		}
-		answer, err := a.post(cmd.Context(), "/groups"+pathSegment(args[0])+"/cancel", body)
-		if err != nil {
-			return err
-		}
-		g, err := decode[api.GroupCancelled](answer)
+		g, answer, err := fetch[api.GroupCancelled](cmd.Context(), a, newPost("/groups"+pathSegment(args[0])+"/cancel", reasonBody(reason)))
 		if err != nil {
 			return err
 		}

@@ -52,15 +52,11 @@ func (a *app) importFile(ctx context.Context, name string, dry bool) error {
 	if err != nil {
 		return err
 	}
-	answer, err := a.putDefinitions(ctx, d.json, dry)
+	put, answer, err := a.putDefinitions(ctx, d.json, dry)
 	if err != nil {
 		return d.withLines(err)
 	}
-	put, err := decode[api.DefinitionsPut](answer)
-	if err != nil {
-		return err
-	}
-	return a.print(answer, func(w io.Writer) error { return a.writeImport(w, put) })
+	return a.print(answer, func(w io.Writer) { a.writeImport(w, put) })
 }
 
 // fileText reads a file, or standard input for -.
@@ -79,12 +75,12 @@ func fileName(name string) string {
 	return name
 }
 
-func (a *app) putDefinitions(ctx context.Context, body any, dry bool) (json.RawMessage, error) {
+func (a *app) putDefinitions(ctx context.Context, body any, dry bool) (api.DefinitionsPut, json.RawMessage, error) {
 	query := url.Values{}
 	if dry {
 		query.Set("dry_run", "true")
 	}
-	return a.call(ctx, request{method: http.MethodPut, path: "/definitions", query: query, body: body})
+	return fetch[api.DefinitionsPut](ctx, a, request{method: http.MethodPut, path: "/definitions", query: query, body: body})
 }
 
 // withLines adds the line numbers of the document to the fields that the server refused.
@@ -103,7 +99,7 @@ func (d *document) withLines(err error) error {
 }
 
 // writeImport prints each change, each note and the totals.
-func (a *app) writeImport(w io.Writer, put api.DefinitionsPut) error {
+func (a *app) writeImport(w io.Writer, put api.DefinitionsPut) {
 	t := newTable("!CHANGE", "KIND", "NAME", "~FIELDS")
 	for _, item := range put.Items {
 		if item.Change != "unchanged" {
@@ -111,9 +107,7 @@ func (a *app) writeImport(w io.Writer, put api.DefinitionsPut) error {
 		}
 	}
 	if len(t.rows) > 0 {
-		if err := a.printTable(w, t); err != nil {
-			return err
-		}
+		a.printTable(w, t)
 		fmt.Fprintln(w)
 	}
 	for _, item := range put.Items {
@@ -121,8 +115,7 @@ func (a *app) writeImport(w io.Writer, put api.DefinitionsPut) error {
 			fmt.Fprintf(w, "%s\n", sanitize(strings.TrimSpace(item.Kind+" "+item.Name)+": "+note))
 		}
 	}
-	_, err := fmt.Fprintln(w, importSummary(put))
-	return err
+	fmt.Fprintln(w, importSummary(put))
 }
 
 func importSummary(put api.DefinitionsPut) string {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -47,11 +46,8 @@ func newImportCrontabCommand(a *app) *cobra.Command {
 	flags.BoolVar(&o.system, "system", false, "lines have a user field, as in /etc/crontab (default: guessed)")
 	flags.BoolVar(&o.user, "user", false, "lines have no user field, as in the output of crontab -l (default: guessed)")
 	flags.StringVar(&o.zone, "tz", "", "IANA time `ZONE` of lines without CRON_TZ (default: the zone of this machine)")
-	completeZones(cmd)
 	flags.Var(textFlag{&o.prefix, "TEXT"}, "prefix", "prefix of every name, such as the name of the machine")
-	completeFrom(cmd, "prefix", nil)
 	flags.StringVar(&o.kind, "type", typeExec, "`TYPE` of the jobs")
-	a.completeFlagNames(cmd, "type", "/types", "name")
 	flags.BoolVar(&o.enable, "enable", false, "enable new schedules even if this server does not run the type")
 	flags.BoolVar(&o.skipRefused, "skip-refused", false, "import the other lines if some are refused")
 	return cmd
@@ -89,32 +85,29 @@ func (a *app) importCrontab(ctx context.Context, file string, o crontabOptions) 
 	}
 	refused := len(m.refused) > 0 && !o.skipRefused
 	if o.apply && !refused && len(m.lines) > 0 {
-		if err := m.write(ctx); err != nil {
+		if err := m.put(ctx, false); err != nil {
 			return err
 		}
+		m.applied = true
 	}
-	if err := a.print(m.view(), func(w io.Writer) error { return m.print(w) }); err != nil {
+	if err := a.print(m.view(), m.print); err != nil {
 		return err
 	}
 	if refused {
-		hint := "correct what is refused, or import the other lines with --skip-refused"
-		return &exitError{code: exitNotClean, err: errors.New(plural(len(m.refused), "line is refused", "lines are refused") + "; nothing was written"), hint: hint}
+		return failf(exitNotClean, "correct what is refused, or import the other lines with --skip-refused",
+			"%s; nothing was written", plural(len(m.refused), "line is refused", "lines are refused"))
 	}
 	return nil
 }
 
 // compare compares the lines with the definitions on the server. A dry run works without a server, too.
 func (m *crontabImport) compare(ctx context.Context) error {
-	answer, err := m.a.get(ctx, "/definitions", nil)
+	stored, _, err := fetch[api.Definitions](ctx, m.a, newGet("/definitions"))
 	if exitCode(err) == exitUnavailable && !m.apply {
 		m.offline = err
 		m.declare(api.Definitions{}, false)
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	stored, err := decode[api.Definitions](answer)
 	if err != nil {
 		return err
 	}
@@ -132,7 +125,7 @@ func (m *crontabImport) compare(ctx context.Context) error {
 // handled reports whether the server runs the type of the jobs. A type that is not declared is an error with --apply
 // and a note in a dry run.
 func (m *crontabImport) handled(ctx context.Context) (bool, error) {
-	answer, err := m.a.get(ctx, "/types"+pathSegment(m.kind), nil)
+	kind, _, err := fetch[api.Type](ctx, m.a, newGet("/types"+pathSegment(m.kind)))
 	var refused *exitError
 	if errors.As(err, &refused) && refused.code == exitNotFound {
 		m.missing = true
@@ -142,30 +135,14 @@ func (m *crontabImport) handled(ctx context.Context) (bool, error) {
 		}
 		return false, nil
 	}
-	if err != nil {
-		return false, err
-	}
-	kind, err := decode[api.Type](answer)
 	return kind.Handled && m.kind != typeExec, err
-}
-
-func (m *crontabImport) write(ctx context.Context) error {
-	if err := m.put(ctx, false); err != nil {
-		return err
-	}
-	m.applied = true
-	return nil
 }
 
 // put sends the definitions and records the change of each line.
 func (m *crontabImport) put(ctx context.Context, dry bool) error {
-	answer, err := m.a.putDefinitions(ctx, m.definitions, dry)
+	put, _, err := m.a.putDefinitions(ctx, m.definitions, dry)
 	if err != nil {
 		return m.withLines(err)
-	}
-	put, err := decode[api.DefinitionsPut](answer)
-	if err != nil {
-		return err
 	}
 	changes := map[string][]api.DefinitionChange{}
 	for _, item := range put.Items {

@@ -22,23 +22,13 @@ type crontabView struct {
 }
 
 func (m *crontabImport) view() crontabView {
-	v := crontabView{
+	return crontabView{
 		File: m.file, Form: string(m.read.Form), Guessed: m.read.Why, Timezone: m.zone.name, Applied: m.applied,
-		Lines: m.lines, Refused: m.refused, Notes: m.notes,
+		Lines: append([]crontabLine{}, m.lines...), Refused: append([]crontabRefusal{}, m.refused...), Notes: append([]crontabNote{}, m.notes...),
 	}
-	if v.Lines == nil {
-		v.Lines = []crontabLine{}
-	}
-	if v.Refused == nil {
-		v.Refused = []crontabRefusal{}
-	}
-	if v.Notes == nil {
-		v.Notes = []crontabNote{}
-	}
-	return v
 }
 
-func (m *crontabImport) print(w io.Writer) error {
+func (m *crontabImport) print(w io.Writer) {
 	guessed := ""
 	if m.read.Why != "" {
 		guessed = ", because " + m.read.Why + "; override with --user or --system"
@@ -50,9 +40,7 @@ func (m *crontabImport) print(w io.Writer) error {
 		for _, l := range m.lines {
 			t.add(fmt.Sprint(l.Line), l.Name, l.Describe, nextText(l.Next), l.Timezone, m.changeText(&l))
 		}
-		if err := m.a.printTable(w, t); err != nil {
-			return err
-		}
+		m.a.printTable(w, t)
 		fmt.Fprintln(w)
 	}
 	for _, r := range m.refused {
@@ -64,8 +52,7 @@ func (m *crontabImport) print(w io.Writer) error {
 	if len(m.refused)+len(m.notes) > 0 {
 		fmt.Fprintln(w)
 	}
-	_, err := fmt.Fprintln(w, m.summaryText())
-	return err
+	fmt.Fprintln(w, m.summaryText())
 }
 
 func linePrefix(line int) string {

@@ -19,15 +19,12 @@ func newJobCommand(a *app) *cobra.Command {
 	)
 }
 
-var jobStates = []string{
-	string(rota.StateScheduled), string(rota.StateBlocked), string(rota.StateQueued), string(rota.StateRunning),
-	string(rota.StateCompleted), string(rota.StateFailed), string(rota.StateSkipped), string(rota.StateCancelled),
-}
-
 // jobFilters adds the flags that select jobs or executions; noun names them in help.
 func jobFilters(cmd *cobra.Command, noun string, states []string) filters {
 	f := filters{}
-	f.add(cmd, "state", "only "+noun+" in this `STATE`", states...)
+	if states != nil {
+		f.add(cmd, "state", "only "+noun+" in this `STATE`", states...)
+	}
 	f.add(cmd, "type", "only "+noun+" of this `TYPE`")
 	f.add(cmd, "template", "only "+noun+" of the template `NAME`")
 	f.add(cmd, "schedule", "only "+noun+" of the schedule `NAME`")
@@ -36,28 +33,21 @@ func jobFilters(cmd *cobra.Command, noun string, states []string) filters {
 }
 
 func newJobListCommand(a *app) *cobra.Command {
-	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List jobs, newest first", Args: noArgs(),
+		Use: "list", Short: "List jobs, newest first",
 		Example: `  rota job list --state failed --type report.build
   rota job list --schedule nightly --limit 5 --output json`,
 	}
-	f := jobFilters(cmd, "jobs", jobStates)
+	f := jobFilters(cmd, "jobs", api.JobStates)
 	f.add(cmd, "execution", "only the attempts of the execution with this `ID`")
-	l.flags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		found, err := a.list(cmd.Context(), "/jobs", f.query(), l)
-		if err != nil {
-			return err
-		}
-		return printPage(a, found, "no jobs", newJobTable(), a.jobRow)
-	}
-	return cmd
+	return listing[api.Job]{path: "/jobs", filters: f, none: "no jobs", heads: jobHeads, drop: jobDrop, row: a.jobRow}.command(a, cmd)
 }
 
-func newJobTable() *table {
-	return newTable("ID", "^NAME", "!STATE", "PRIORITY", "ATTEMPT", "SINCE", "~NOTE").mayDrop("PRIORITY", "ATTEMPT", "SINCE", "NOTE")
-}
+// The columns of a list of jobs.
+var (
+	jobHeads = []string{"ID", "^NAME", "!STATE", "PRIORITY", "ATTEMPT", "SINCE", "~NOTE"}
+	jobDrop  = []string{"PRIORITY", "ATTEMPT", "SINCE", "NOTE"}
+)
 
 func (a *app) jobRow(j api.Job) []string {
 	return []string{
@@ -92,27 +82,9 @@ func (a *app) jobNote(j api.Job) string {
 }
 
 func newJobShowCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "show ID", Short: "Show all details of a job", Args: requireID("an ID"),
-		Example: "  rota job show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.get(cmd.Context(), "/jobs"+pathSegment(args[0]), nil)
-			if err != nil {
-				return err
-			}
-			return a.printJob(answer)
-		},
-		ValidArgsFunction: a.completeNames("/jobs", "id"),
-	}
-}
-
-// printJob prints all details of a job.
-func (a *app) printJob(answer json.RawMessage) error {
-	j, err := decode[api.Job](answer)
-	if err != nil {
-		return err
-	}
-	return a.print(answer, func(w io.Writer) error { return a.printKeyValues(w, a.jobKeyValues(j)) })
+	return showCommand(a, &cobra.Command{
+		Use: "show ID", Short: "Show all details of a job", Example: "  rota job show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
+	}, "/jobs", "", func(w io.Writer, j api.Job) { a.printKeyValues(w, a.jobKeyValues(j)) })
 }
 
 func (a *app) jobKeyValues(j api.Job) *keyValues {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -70,11 +69,7 @@ func (b *bulk) apply(ctx context.Context, a *app, path string, extra map[string]
 	bar := a.newProgress()
 	defer bar.clear()
 	for {
-		answer, err := a.post(ctx, path, body)
-		if err != nil {
-			return total, err
-		}
-		part, err := decode[api.Many](answer)
+		part, _, err := fetch[api.Many](ctx, a, newPost(path, body))
 		if err != nil {
 			return total, err
 		}
@@ -108,15 +103,11 @@ func newJobCancelCommand(a *app) *cobra.Command {
 	}
 	m.flags(cmd, "cancel all jobs that have not ended", openStates)
 	cmd.Flags().Var(textFlag{&reason, "TEXT"}, "reason", "reason, which is stored with each job")
-	completeFrom(cmd, "reason", nil)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		if err := m.check(cmd, ids); err != nil {
 			return err
 		}
-		body := map[string]any{}
-		if reason != "" {
-			body["reason"] = reason
-		}
+		body := reasonBody(reason)
 		if len(ids) > 0 {
 			return forEachID(ids, func(id string) error { return a.cancelJob(cmd.Context(), id, body) })
 		}
@@ -134,12 +125,17 @@ func newJobCancelCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) cancelJob(ctx context.Context, id string, body map[string]any) error {
-	answer, err := a.post(ctx, "/jobs"+pathSegment(id)+"/cancel", body)
-	if err != nil {
-		return err
+// reasonBody is a request with a reason, if there is one.
+func reasonBody(reason string) map[string]any {
+	body := map[string]any{}
+	if reason != "" {
+		body["reason"] = reason
 	}
-	j, err := decode[api.JobCancelled](answer)
+	return body
+}
+
+func (a *app) cancelJob(ctx context.Context, id string, body map[string]any) error {
+	j, answer, err := fetch[api.JobCancelled](ctx, a, newPost("/jobs"+pathSegment(id)+"/cancel", body))
 	if err != nil {
 		return err
 	}
@@ -187,11 +183,7 @@ func (a *app) retry(ctx context.Context, m *bulk, ids []string, path string) err
 }
 
 func (a *app) retryJob(ctx context.Context, id string) error {
-	answer, err := a.post(ctx, "/jobs"+pathSegment(id)+"/retry", nil)
-	if err != nil {
-		return err
-	}
-	j, err := decode[api.Job](answer)
+	j, answer, err := fetch[api.Job](ctx, a, newPost("/jobs"+pathSegment(id)+"/retry", nil))
 	if err != nil {
 		return err
 	}
@@ -213,8 +205,5 @@ func (a *app) printBulk(done api.Many, text string) error {
 	if done.Refused > 0 {
 		text += fmt.Sprintf("; %d skipped because they changed meanwhile", done.Refused)
 	}
-	return a.print(done, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, text)
-		return err
-	})
+	return a.printMessage(done, "%s", text)
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,9 +36,7 @@ not.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&c.kind, "type", "", "`TYPE` of the job, instead of the argument")
-	a.completeFlagNames(cmd, "type", "/types", "name")
 	flags.StringVar(&c.template, "template", "", "create the job from the template `NAME` instead of a type")
-	a.completeFlagNames(cmd, "template", "/templates", "name")
 	c.params.flags(cmd)
 	s := newBodyFlags(cmd)
 	s.policy()
@@ -52,7 +48,6 @@ not.`,
 	s.add("key", "concurrency_key", "KEY", "concurrency key, which limits how many jobs run at once; see rota limits", asText)
 	s.zoneFlag()
 	flags.StringVar(&c.scope, "scope", "", "scope of the job, as `KIND=ID`")
-	completeFrom(cmd, "scope", nil)
 	flags.BoolVar(&c.wait, "wait", false, "wait for the end of the job and its retries; exit with 1 if it does not complete")
 	flags.BoolVarP(&c.follow, "follow", "f", false, "show the log of the job; needs --wait")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -60,15 +55,15 @@ not.`,
 		if err != nil {
 			return err
 		}
-		answer, err := a.create(cmd.Context(), "/jobs", body)
+		j, answer, err := create[api.Job](cmd.Context(), a, "/jobs", body)
 		if err != nil {
 			return err
 		}
-		a.warnUnhandled(cmd.Context(), answer)
+		a.warnUnhandled(cmd.Context(), j)
 		if c.wait {
-			return a.awaitJob(cmd.Context(), answer, c.follow)
+			return a.awaitJob(cmd.Context(), j, c.follow)
 		}
-		return a.printEnqueued(answer)
+		return a.printMessage(answer, "%s %s", j.ID, a.stateText(j)) // the id is first, since other commands need it
 	}
 	return cmd
 }
@@ -95,26 +90,16 @@ func (c *jobCreate) body(a *app, args []string, s *bodyFlags) (map[string]any, e
 	if err := setScope(body, c.scope); err != nil {
 		return nil, err
 	}
-	params, err := c.params.read(a)
-	if err != nil {
-		return nil, err
-	}
-	if params != nil {
-		body["params"] = params
-	}
-	return body, s.fill(body)
+	return body, fillParams(a, body, "params", &c.params, s)
 }
 
 // warnUnhandled prints a warning if no server and no worker handles the type of the new job.
-func (a *app) warnUnhandled(ctx context.Context, answer json.RawMessage) {
-	j, err := decode[api.Job](answer)
-	if err != nil || a.output != formatTable {
+func (a *app) warnUnhandled(ctx context.Context, j api.Job) {
+	if a.output != formatTable {
 		return
 	}
-	if answer, err = a.get(ctx, "/types"+pathSegment(j.Type), nil); err != nil {
-		return // the job was created; only the warning is missing
-	}
-	if t, err := decode[api.Type](answer); err == nil && !t.Handled && t.Workers == 0 {
+	t, _, err := fetch[api.Type](ctx, a, newGet("/types"+pathSegment(j.Type)))
+	if err == nil && !t.Handled && t.Workers == 0 { // after an error only the warning is missing
 		fmt.Fprintf(a.err, "rota: neither this server nor a remote worker handles type %s; the job waits until one does\n", sanitize(j.Type))
 	}
 }
@@ -137,18 +122,6 @@ func readScope(text string) (api.Scope, error) {
 		return api.Scope{}, usagef("write it like --scope user=7", "--scope %s is not of the form KIND=ID", shortened(text))
 	}
 	return api.Scope{Kind: kind, ID: id}, nil
-}
-
-// printEnqueued prints the id and the state of a new job. The id is first, since other commands need it.
-func (a *app) printEnqueued(answer json.RawMessage) error {
-	j, err := decode[api.Job](answer)
-	if err != nil {
-		return err
-	}
-	return a.print(answer, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, sanitize(j.ID.String()+" "+a.stateText(j)))
-		return err
-	})
 }
 
 // stateText describes the state of a job in a few words.

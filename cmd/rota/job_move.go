@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/rotajobs/rota/api"
@@ -23,8 +24,6 @@ another priority it gets that priority.`,
 	flags.StringVar(&after, "after", "", "move it after the job with this `ID`")
 	flags.BoolVar(&top, "top", false, "move it to the top of its priority")
 	flags.BoolVar(&bottom, "bottom", false, "move it to the bottom of its priority")
-	a.completeFlagNames(cmd, "before", "/queue", "id")
-	a.completeFlagNames(cmd, "after", "/queue", "id")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var places []map[string]string
 		for _, place := range []struct {
@@ -38,7 +37,7 @@ another priority it gets that priority.`,
 		if len(places) != 1 {
 			return usagef("see rota job move --help", "job move needs one of --before, --after, --top and --bottom")
 		}
-		return a.printPosition(a.call(cmd.Context(), request{method: http.MethodPost, path: "/jobs" + pathSegment(args[0]) + "/move", body: places[0]}))
+		return a.printPosition(cmd.Context(), newPost("/jobs"+pathSegment(args[0])+"/move", places[0]))
 	}
 	return cmd
 }
@@ -54,17 +53,14 @@ func newJobPriorityCommand(a *app) *cobra.Command {
 				return err
 			}
 			body := map[string]any{"priority": n}
-			return a.printPosition(a.call(cmd.Context(), request{method: http.MethodPatch, path: "/jobs" + pathSegment(args[0]), body: body}))
+			return a.printPosition(cmd.Context(), request{method: http.MethodPatch, path: "/jobs" + pathSegment(args[0]), body: body})
 		},
 	}
 }
 
-// printPosition prints the new priority and position of a job.
-func (a *app) printPosition(answer []byte, err error) error {
-	if err != nil {
-		return err
-	}
-	j, err := decode[api.Job](answer)
+// printPosition sends a request and prints the new priority and position of the job.
+func (a *app) printPosition(ctx context.Context, r request) error {
+	j, answer, err := fetch[api.Job](ctx, a, r)
 	if err != nil {
 		return err
 	}

@@ -19,11 +19,7 @@ const (
 
 // awaitJob waits until an execution has ended with all its attempts, prints the last attempt, and returns an error if
 // it did not complete. It prints the id first, so that the user can find the job if the wait is interrupted.
-func (a *app) awaitJob(ctx context.Context, answer json.RawMessage, follow bool) error {
-	first, err := decode[api.Job](answer)
-	if err != nil {
-		return err
-	}
+func (a *app) awaitJob(ctx context.Context, first api.Job, follow bool) error {
 	fmt.Fprintln(a.err, sanitize(first.ID.String()+" "+a.stateText(first)))
 	shown := 0 // number of attempts whose log was printed
 	bar, connection := a.newProgress(), reconnector{a: a}
@@ -64,10 +60,7 @@ func waitInterrupted(j api.Job, err error) error {
 	if exitCode(err) != exitUnavailable {
 		return err
 	}
-	return &exitError{
-		code: exitUnavailable, err: err,
-		hint: fmt.Sprintf("job %s was accepted; rota job show %s shows its state when the server is back", j.ID, j.ID),
-	}
+	return failf(exitUnavailable, fmt.Sprintf("job %s was accepted; rota job show %s shows its state when the server is back", j.ID, j.ID), "%w", err)
 }
 
 // logWriter is where the log is printed: standard error if standard output has JSON or YAML.
@@ -78,24 +71,19 @@ func (a *app) logWriter() io.Writer {
 	return a.err
 }
 
+// execution reads an execution. tail is its last attempt as the server sent it.
 func (a *app) execution(ctx context.Context, id string) (e api.ExecutionDetail, tail json.RawMessage, err error) {
-	answer, err := a.get(ctx, "/executions"+pathSegment(id), nil)
+	e, answer, err := fetch[api.ExecutionDetail](ctx, a, newGet("/executions"+pathSegment(id)))
 	if err != nil {
 		return e, nil, err
+	}
+	if len(e.Attempts) == 0 {
+		return e, nil, errors.New("the server returned an execution without attempts")
 	}
 	raw, err := decode[struct {
 		Attempts []json.RawMessage `json:"attempts"`
 	}](answer)
-	if err != nil {
-		return e, nil, err
-	}
-	if e, err = decode[api.ExecutionDetail](answer); err == nil && len(e.Attempts) == 0 {
-		err = errors.New("the server returned an execution without attempts")
-	}
-	if err != nil {
-		return e, nil, err
-	}
-	return e, raw.Attempts[len(raw.Attempts)-1], nil
+	return e, raw.Attempts[len(e.Attempts)-1], err
 }
 
 func ended(state string) bool {
@@ -111,7 +99,7 @@ func sleep(ctx context.Context, pause time.Duration) error {
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return &exitError{code: exitFailed, err: errors.New("interrupted"), hint: "the job keeps running"}
+		return failf(exitFailed, "the job keeps running", "interrupted")
 	case <-timer.C:
 		return nil
 	}
@@ -120,22 +108,14 @@ func sleep(ctx context.Context, pause time.Duration) error {
 // finishWait prints the last attempt under the id of the first, and returns an error if the execution did not complete.
 func (a *app) finishWait(first api.Job, e api.ExecutionDetail, raw json.RawMessage) error {
 	last := e.Attempts[len(e.Attempts)-1]
-	if err := a.print(raw, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, sanitize(first.ID.String()+" "+a.outcome(last)))
+	if err := a.printMessage(raw, "%s %s", first.ID, a.outcome(last)); err != nil || e.State == api.ExecutionCompleted {
 		return err
-	}); err != nil {
-		return err
-	}
-	if e.State == api.ExecutionCompleted {
-		return nil
 	}
 	hint := "rota job logs " + first.ID.String() + " shows its log"
 	if len(e.Attempts) > 1 {
 		hint = "rota execution show " + first.ID.String() + " shows its attempts, rota job logs ID the log of each"
 	}
-	return &exitError{
-		code: exitFailed, err: fmt.Errorf("job %s did not complete: %s", first.ID, firstNonEmpty(firstLineShort(runError(last)), "its state is "+e.State)), hint: hint,
-	}
+	return failf(exitFailed, hint, "job %s did not complete: %s", first.ID, firstNonEmpty(firstLineShort(runError(last)), "its state is "+e.State))
 }
 
 // outcome describes the end of a job: state, duration and result.

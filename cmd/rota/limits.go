@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -23,39 +23,28 @@ func newLimitsCommand(a *app) *cobra.Command {
 func newLimitsShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "show", Short: "Show the limits", Args: noArgs(), Example: "  rota limits show",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			answer, err := a.get(cmd.Context(), "/limits", nil)
-			if err != nil {
-				return err
-			}
-			return a.printLimits(answer)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.printLimits(cmd.Context(), newGet("/limits")) },
 	}
 }
 
-func (a *app) printLimits(answer json.RawMessage) error {
-	limits, err := decode[api.Throttle](answer)
+// printLimits sends a request and prints the limits in its answer.
+func (a *app) printLimits(ctx context.Context, r request) error {
+	limits, answer, err := fetch[api.Throttle](ctx, a, r)
 	if err != nil {
 		return err
 	}
-	return a.print(answer, func(w io.Writer) error {
-		t := newTable("OF", "NAME", "AT ONCE", "RATE")
-		if limits.Global > 0 {
-			t.add("everything", "", fmt.Sprint(limits.Global), "")
-		}
-		for _, name := range slices.Sorted(maps.Keys(limits.Types)) {
-			limit := limits.Types[name]
-			t.add("type", name, limitText(limit.Concurrency), string(limit.Rate))
-		}
-		for _, name := range slices.Sorted(maps.Keys(limits.Keys)) {
-			t.add("key", name, fmt.Sprint(limits.Keys[name]), "")
-		}
-		if len(t.rows) == 0 {
-			_, err := fmt.Fprintln(w, "no limits")
-			return err
-		}
-		return a.printTable(w, t)
-	})
+	t := newTable("OF", "NAME", "AT ONCE", "RATE").orElse("no limits")
+	if limits.Global > 0 {
+		t.add("everything", "", fmt.Sprint(limits.Global), "")
+	}
+	for _, name := range slices.Sorted(maps.Keys(limits.Types)) {
+		limit := limits.Types[name]
+		t.add("type", name, limitText(limit.Concurrency), string(limit.Rate))
+	}
+	for _, name := range slices.Sorted(maps.Keys(limits.Keys)) {
+		t.add("key", name, fmt.Sprint(limits.Keys[name]), "")
+	}
+	return a.print(answer, func(w io.Writer) { a.printTable(w, t) })
 }
 
 func limitText(n int) string {
@@ -85,29 +74,18 @@ func newLimitsSetCommand(a *app) *cobra.Command {
 	flags.StringArrayVar(&set.types, "type", nil, "run at most N jobs of a type at once, as `TYPE=N` (repeatable)")
 	flags.StringArrayVar(&set.rates, "rate", nil, "start at most N jobs of a type in a period, as `TYPE=N/DURATION` (repeatable)")
 	flags.StringArrayVar(&set.keys, "key", nil, "run at most N jobs of a concurrency key at once, as `KEY=N` (repeatable)")
-	for _, flag := range []string{"type", "rate", "key"} {
-		completeFrom(cmd, flag, nil)
-	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().NFlag() == 0 {
 			return usagef("see rota limits set --help", "limits set needs a limit to set")
 		}
-		answer, err := a.get(cmd.Context(), "/limits", nil)
-		if err != nil {
-			return err
-		}
-		limits, err := decode[api.Throttle](answer)
+		limits, _, err := fetch[api.Throttle](cmd.Context(), a, newGet("/limits"))
 		if err != nil {
 			return err
 		}
 		if err := set.apply(&limits, cmd.Flags().Changed("global")); err != nil {
 			return err
 		}
-		answer, err = a.call(cmd.Context(), request{method: http.MethodPut, path: "/limits", body: limits})
-		if err != nil {
-			return err
-		}
-		return a.printLimits(answer)
+		return a.printLimits(cmd.Context(), request{method: http.MethodPut, path: "/limits", body: limits})
 	}
 	return cmd
 }

@@ -40,20 +40,24 @@ func (f *format) Type() string { return "FORMAT" }
 
 // print writes a value in the format of --output. YAML is converted from the value's JSON form, so that both have the
 // same content. The command itself writes the table.
-func (a *app) print(value any, table func(w io.Writer) error) error {
-	if a.output == formatTable {
-		return table(a.out)
-	}
-	text, err := encode(value, "  ")
-	if err != nil {
-		return err
-	}
-	if a.output == formatYAML {
-		if text, err = asYAML(text); err != nil {
-			return err
+func (a *app) print(value any, table func(w io.Writer)) error {
+	var text []byte
+	var err error
+	switch a.output {
+	case formatTable:
+		var b bytes.Buffer
+		table(&b)
+		text = b.Bytes()
+	case formatYAML:
+		if text, err = encode(value, ""); err == nil {
+			text, err = asYAML(text)
 		}
+	default:
+		text, err = encode(value, "  ")
 	}
-	_, err = a.out.Write(text)
+	if err == nil {
+		_, err = a.out.Write(text)
+	}
 	return err
 }
 
@@ -98,9 +102,6 @@ func asYAML(text []byte) ([]byte, error) {
 }
 
 // printMessage prints one sentence as the table format, and the server's answer as JSON or YAML.
-func (a *app) printMessage(answer json.RawMessage, format string, args ...any) error {
-	return a.print(answer, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s\n", sanitize(fmt.Sprintf(format, args...)))
-		return err
-	})
+func (a *app) printMessage(answer any, format string, args ...any) error {
+	return a.print(answer, func(w io.Writer) { fmt.Fprintln(w, sanitize(fmt.Sprintf(format, args...))) })
 }

@@ -22,7 +22,6 @@ type paramFlags struct {
 func (p *paramFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.document, "params", "", "params as a `JSON` object, @FILE, or - for standard input")
 	cmd.Flags().StringArrayVarP(&p.fields, "param", "p", nil, "one param as `KEY=VALUE`, which overrides --params; VALUE is JSON, or text if it is not valid JSON (repeatable)")
-	completeFrom(cmd, "param", nil)
 }
 
 func (p *paramFlags) given() bool { return p.document != "" || len(p.fields) > 0 }

@@ -81,15 +81,14 @@ func (a *app) restore(ctx context.Context, file string, force bool) error {
 	if view.Aside, err = a.replace(ctx, copied, target); err != nil {
 		return err
 	}
-	return a.print(view, func(w io.Writer) error { return writeRestore(w, file, view) })
+	return a.print(view, func(w io.Writer) { writeRestore(w, file, view) })
 }
 
-func writeRestore(w io.Writer, file string, view restoreView) error {
+func writeRestore(w io.Writer, file string, view restoreView) {
 	if view.Aside != "" {
 		fmt.Fprintf(w, "the previous store is now %s\n", view.Aside)
 	}
-	_, err := fmt.Fprintf(w, "restored %s from %s: clean, %s\n", view.Store, file, plural(view.Jobs, "job", "jobs"))
-	return err
+	fmt.Fprintf(w, "restored %s from %s: clean, %s\n", view.Store, file, plural(view.Jobs, "job", "jobs"))
 }
 
 func checkReplace(target string, force bool) error {
@@ -100,10 +99,7 @@ func checkReplace(target string, force bool) error {
 	case err != nil:
 		return err
 	case !force:
-		return &exitError{
-			code: exitFailed, err: fmt.Errorf("the store %s already exists", target),
-			hint: "replace it with --force, which keeps the previous store, or name another directory with --data",
-		}
+		return failf(exitFailed, "replace it with --force, which keeps the previous store, or name another directory with --data", "the store %s already exists", target)
 	}
 	return nil
 }
@@ -177,7 +173,7 @@ func (a *app) checkCopy(ctx context.Context, file, copied string) (jobs int, err
 		return 0, err
 	}
 	if !view.Clean {
-		_ = a.writeVerify(a.err, view)
+		a.writeVerify(a.err, view)
 		return 0, notClean(file, view)
 	}
 	return view.Checked.Jobs, nil

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -58,10 +57,8 @@ func lockFiles(dir string, paths ...string) (release func(), err error) {
 		file, err := tryLock(path)
 		if err == nil && file == nil {
 			holder, _ := os.ReadFile(path)
-			err = &exitError{
-				code: exitUnavailable, hint: "stop it first, or name another directory with --data",
-				err: fmt.Errorf("a server (process %s) uses %s", firstNonEmpty(strings.TrimSpace(string(holder)), "unknown"), dir),
-			}
+			err = failf(exitUnavailable, "stop it first, or name another directory with --data",
+				"a server (process %s) uses %s", firstNonEmpty(strings.TrimSpace(string(holder)), "unknown"), dir)
 		}
 		if err != nil {
 			release()

@@ -39,6 +39,7 @@ func newRootCommand(a *app) *cobra.Command {
 	completeFrom(root, "output", formatNames)
 	a.server.flags(root)
 	addGroups(root, a)
+	a.completeFlags(root)
 	disableFileCompletion(root)
 	// A command with subcommands cannot run by itself, so its usage leaves that line out.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))

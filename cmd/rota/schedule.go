@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"strings"
 
@@ -14,37 +13,26 @@ import (
 func newScheduleCommand(a *app) *cobra.Command {
 	return newParentCommand("schedule", "List, create, change and trigger schedules",
 		newScheduleListCommand(a), newScheduleShowCommand(a), newScheduleCreateCommand(a), newScheduleEditCommand(a),
-		newScheduleDeleteCommand(a), newSchedulePauseCommand(a), newScheduleResumeCommand(a), newScheduleTriggerCommand(a),
+		newScheduleDeleteCommand(a),
+		newScheduleSwitchCommand(a, "pause", "Pause a schedule; rota schedule resume applies its catch-up mode", "paused"),
+		newScheduleSwitchCommand(a, "resume", "Resume a paused or disabled schedule", "resumed"), newScheduleTriggerCommand(a),
 		newScheduleUpcomingCommand(a), newScheduleBackfillCommand(a))
 }
 
-var scheduleStates = []string{string(rota.ScheduleEnabled), string(rota.ScheduleDisabled), string(rota.SchedulePaused)}
-
 func newScheduleListCommand(a *app) *cobra.Command {
-	var l listFlags
-	f := filters{}
 	cmd := &cobra.Command{
-		Use: "list", Short: "List schedules by name", Args: noArgs(),
-		Example: "  rota schedule list\n  rota schedule list --state DISABLED",
+		Use: "list", Short: "List schedules by name", Example: "  rota schedule list\n  rota schedule list --state DISABLED",
 	}
-	f.add(cmd, "state", "only schedules in this `STATE`", scheduleStates...)
+	f := filters{}
+	f.add(cmd, "state", "only schedules in this `STATE`", api.ScheduleStates...)
 	f.add(cmd, "template", "only schedules of the template `NAME`")
-	l.flags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		query := f.query()
-		if state := query.Get("state"); state != "" {
-			query.Set("state", strings.ToUpper(state))
-		}
-		found, err := a.list(cmd.Context(), "/schedules", query, l)
-		if err != nil {
-			return err
-		}
-		t := newTable("NAME", "!STATE", "NEXT", "LAST", "^TEMPLATE", "~WHEN").mayDrop("LAST", "TEMPLATE", "WHEN")
-		return printPage(a, found, "no schedules; create one with rota schedule create", t, func(s api.Schedule) []string {
+	return listing[api.Schedule]{
+		path: "/schedules", filters: f, none: "no schedules; create one with rota schedule create",
+		heads: []string{"NAME", "!STATE", "NEXT", "LAST", "^TEMPLATE", "~WHEN"}, drop: []string{"LAST", "TEMPLATE", "WHEN"},
+		row: func(s api.Schedule) []string {
 			return []string{s.Name, s.State, a.nextFire(s), a.ago(s.LastFireAt.Time), s.Template, s.Describe}
-		})
-	}
-	return cmd
+		},
+	}.command(a, cmd)
 }
 
 // nextFire formats the next fire time. A schedule that is not enabled has none.
@@ -56,51 +44,37 @@ func (a *app) nextFire(s api.Schedule) string {
 }
 
 func newScheduleShowCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "show NAME", Short: "Show a schedule", Args: requireArgs("a NAME"), Example: "  rota schedule show nightly",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.get(cmd.Context(), "/schedules"+pathSegment(args[0]), nil)
-			if err != nil {
-				return err
-			}
-			return a.printSchedule(answer)
-		},
-		ValidArgsFunction: a.completeNames("/schedules", "name"),
-	}
+	return showCommand(a, &cobra.Command{
+		Use: "show NAME", Short: "Show a schedule", Example: "  rota schedule show nightly",
+	}, "/schedules", "", a.writeSchedule)
 }
 
-func (a *app) printSchedule(answer json.RawMessage) error {
-	v, err := decode[api.Schedule](answer)
-	if err != nil {
-		return err
+func (a *app) writeSchedule(w io.Writer, v api.Schedule) {
+	s := &keyValues{}
+	s.add("name", v.Name)
+	s.add("description", string(v.Description))
+	s.add("state", v.State)
+	s.add("reason", string(v.Reason))
+	s.add("template", v.Template)
+	s.add("when", v.Describe)
+	s.add("cron", string(v.Cron))
+	if v.Cron != "" {
+		s.add("time zone", v.Timezone)
 	}
-	return a.print(answer, func(w io.Writer) error {
-		s := &keyValues{}
-		s.add("name", v.Name)
-		s.add("description", string(v.Description))
-		s.add("state", v.State)
-		s.add("reason", string(v.Reason))
-		s.add("template", v.Template)
-		s.add("when", v.Describe)
-		s.add("cron", string(v.Cron))
-		if v.Cron != "" {
-			s.add("time zone", v.Timezone)
-		}
-		s.add("every", durationText(v.Every))
-		s.add("at", a.timestamp(v.At.Time))
-		s.add("starts", a.timestamp(v.StartsAt.Time))
-		s.add("ends", a.timestamp(v.EndsAt.Time))
-		next := a.timestamp(v.NextFireAt.Time)
-		if next != "" && v.State != string(rota.ScheduleEnabled) {
-			next = "- (" + strings.ToLower(v.State) + "; otherwise " + next + ")"
-		}
-		s.add("next", next)
-		s.add("last", a.timestamp(v.LastFireAt.Time))
-		a.addTerms(s, v)
-		s.add("created", a.timestamp(v.CreatedAt.Time)+byActor(v.CreatedBy))
-		s.add("changed", a.timestamp(v.UpdatedAt.Time))
-		return a.printKeyValues(w, s)
-	})
+	s.add("every", durationText(v.Every))
+	s.add("at", a.timestamp(v.At.Time))
+	s.add("starts", a.timestamp(v.StartsAt.Time))
+	s.add("ends", a.timestamp(v.EndsAt.Time))
+	next := a.timestamp(v.NextFireAt.Time)
+	if next != "" && v.State != string(rota.ScheduleEnabled) {
+		next = "- (" + strings.ToLower(v.State) + "; otherwise " + next + ")"
+	}
+	s.add("next", next)
+	s.add("last", a.timestamp(v.LastFireAt.Time))
+	a.addTerms(s, v)
+	s.add("created", a.timestamp(v.CreatedAt.Time)+byActor(v.CreatedBy))
+	s.add("changed", a.timestamp(v.UpdatedAt.Time))
+	a.printKeyValues(w, s)
 }
 
 // addTerms adds the fields that apply to its executions.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,47 +12,30 @@ import (
 )
 
 func newScheduleDeleteCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "delete NAME", Short: "Delete a schedule; its jobs are kept", Args: requireArgs("a NAME"),
-		Example: "  rota schedule delete nightly",
+	cmd := &cobra.Command{
+		Use: "delete NAME", Short: "Delete a schedule; its jobs are kept", Example: "  rota schedule delete nightly",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := a.call(cmd.Context(), request{method: http.MethodDelete, path: "/schedules" + pathSegment(args[0])}); err != nil {
 				return err
 			}
-			return a.printMessage(rota.EncodeSpec(map[string]string{"deleted": args[0]}), "deleted schedule %s", args[0])
+			return a.printMessage(map[string]string{"deleted": args[0]}, "deleted schedule %s", args[0])
 		},
-		ValidArgsFunction: a.completeNames("/schedules", "name"),
 	}
+	onObject(a, cmd, "/schedules")
+	return cmd
 }
 
-func newSchedulePauseCommand(a *app) *cobra.Command {
-	return a.scheduleSwitch("pause", "Pause a schedule; rota schedule resume applies its catch-up mode", "paused")
-}
-
-func newScheduleResumeCommand(a *app) *cobra.Command {
-	return a.scheduleSwitch("resume", "Resume a paused or disabled schedule", "resumed")
-}
-
-func (a *app) scheduleSwitch(verb, short, done string) *cobra.Command {
-	return &cobra.Command{
-		Use: verb + " NAME", Short: short, Args: requireArgs("a NAME"), Example: "  rota schedule " + verb + " nightly",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.post(cmd.Context(), "/schedules"+pathSegment(args[0])+"/"+verb, nil)
-			if err != nil {
-				return err
-			}
-			v, err := decode[api.Schedule](answer)
-			if err != nil {
-				return err
-			}
-			next := ""
-			if v.State == string(rota.ScheduleEnabled) && !v.NextFireAt.IsZero() {
-				next = ", fires " + a.ago(v.NextFireAt.Time)
-			}
-			return a.printMessage(answer, "%s schedule %s%s", done, v.Name, next)
-		},
-		ValidArgsFunction: a.completeNames("/schedules", "name"),
-	}
+// newScheduleSwitchCommand creates pause or resume.
+func newScheduleSwitchCommand(a *app, verb, short, done string) *cobra.Command {
+	return actionCommand(a, &cobra.Command{
+		Use: verb + " NAME", Short: short, Example: "  rota schedule " + verb + " nightly",
+	}, "/schedules", func(v api.Schedule) string {
+		next := ""
+		if v.State == string(rota.ScheduleEnabled) && !v.NextFireAt.IsZero() {
+			next = ", fires " + a.ago(v.NextFireAt.Time)
+		}
+		return fmt.Sprintf("%s schedule %s%s", done, v.Name, next)
+	})
 }
 
 func newScheduleTriggerCommand(a *app) *cobra.Command {
@@ -71,30 +53,22 @@ func newScheduleTriggerCommand(a *app) *cobra.Command {
 		if err := fillParams(a, body, "params", &params, s); err != nil {
 			return err
 		}
-		answer, err := a.post(cmd.Context(), "/schedules"+pathSegment(args[0])+"/trigger", body)
+		result, answer, err := fetch[api.Triggered](cmd.Context(), a, newPost("/schedules"+pathSegment(args[0])+"/trigger", body))
 		if err != nil {
 			return err
 		}
-		result, err := decode[api.Triggered](answer)
-		if err != nil {
-			return err
-		}
-		return a.print(answer, func(w io.Writer) error { return a.writeJobs(w, result.Items) })
+		return a.print(answer, func(w io.Writer) { a.writeJobs(w, result.Items) })
 	}
 	return cmd
 }
 
 // writeJobs prints a table of created jobs.
-func (a *app) writeJobs(w io.Writer, jobs []api.Job) error {
-	if len(jobs) == 0 {
-		_, err := fmt.Fprintln(w, "no jobs were created")
-		return err
-	}
-	t := newJobTable()
+func (a *app) writeJobs(w io.Writer, jobs []api.Job) {
+	t := newTable(jobHeads...).mayDrop(jobDrop...).orElse("no jobs were created")
 	for _, j := range jobs {
 		t.add(a.jobRow(j)...)
 	}
-	return a.printTable(w, t)
+	a.printTable(w, t)
 }
 
 func newScheduleBackfillCommand(a *app) *cobra.Command {
@@ -110,8 +84,6 @@ call creates no duplicates.`,
 	cmd.Flags().StringVar(&from, "from", "", "first `TIME`: RFC 3339, or YYYY-MM-DD[ HH:MM] in the zone of --tz or of this machine")
 	cmd.Flags().StringVar(&to, "to", "", "last `TIME`")
 	zoneFlag(cmd, &zone)
-	completeFrom(cmd, "from", nil)
-	completeFrom(cmd, "to", nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if from == "" || to == "" {
 			return usagef("add both", "schedule backfill needs --from and --to")
@@ -124,25 +96,17 @@ call creates no duplicates.`,
 		if err != nil {
 			return err
 		}
-		answer, err := a.post(cmd.Context(), "/schedules"+pathSegment(args[0])+"/backfill", map[string]any{"from": first.UTC(), "to": last.UTC()})
+		body := map[string]any{"from": first.UTC(), "to": last.UTC()}
+		result, answer, err := fetch[api.Backfilled](cmd.Context(), a, newPost("/schedules"+pathSegment(args[0])+"/backfill", body))
 		if err != nil {
 			return err
 		}
-		return a.printBackfilled(answer)
+		return a.print(answer, func(w io.Writer) {
+			a.writeJobs(w, result.Items)
+			if result.Known > 0 {
+				fmt.Fprintf(w, "%s already\n", plural(result.Known, "execution existed", "executions existed"))
+			}
+		})
 	}
 	return cmd
-}
-
-func (a *app) printBackfilled(answer json.RawMessage) error {
-	result, err := decode[api.Backfilled](answer)
-	if err != nil {
-		return err
-	}
-	return a.print(answer, func(w io.Writer) error {
-		if err := a.writeJobs(w, result.Items); err != nil || result.Known == 0 {
-			return err
-		}
-		_, err := fmt.Fprintf(w, "%s already\n", plural(result.Known, "execution existed", "executions existed"))
-		return err
-	})
 }

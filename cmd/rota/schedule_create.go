@@ -29,14 +29,12 @@ type scheduleFlags struct {
 func (f *scheduleFlags) flags(a *app, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.template, "template", "", "`NAME` of the template to run")
-	a.completeFlagNames(cmd, "template", "/templates", "name")
 	s := newBodyFlags(cmd)
 	f.fields = s
 	s.add("cron", "cron", "EXPRESSION", "fire at the times of a cron expression; rota cron shows them", asText, cronNames...)
 	s.add("every", "every", "DURATION", "fire at this interval", asDuration)
 	s.add("at", "at", "TIME", "fire once at this time", asTime)
 	flags.StringVar(&f.zone, "tz", "", "IANA time `ZONE` of --cron (default: UTC) and of times without an offset (default: the zone of this machine)")
-	completeZones(cmd)
 	s.add("starts", "starts_at", "TIME", "fire not before this time; intervals of --every start here", asTime)
 	s.add("ends", "ends_at", "TIME", "fire not after this time", asTime)
 	s.add("catch-up", "catch_up", "MODE", "which missed times to run after a pause or downtime: none, last or all", asText, "none", "last", "all")
@@ -47,9 +45,7 @@ func (f *scheduleFlags) flags(a *app, cmd *cobra.Command) {
 	s.add("description", "description", "TEXT", "description of the schedule", asText)
 	s.policy()
 	flags.StringArrayVar(&f.scopes, "scope", nil, "scope of an execution, as `KIND=ID`; each fire creates one execution for each scope (repeatable)")
-	completeFrom(cmd, "scope", nil)
 	flags.StringSliceVar(&f.dependsOn, "depends-on", nil, "start after the execution of the schedule `NAME` for the same time (repeatable)")
-	a.completeFlagNames(cmd, "depends-on", "/schedules", "name")
 	f.params.flags(cmd)
 }
 
@@ -96,7 +92,6 @@ runs it, the command changes its type and params.`,
 	}
 	f.flags(a, cmd)
 	cmd.Flags().StringVar(&f.kind, "type", "", "create a template of the same name for this `TYPE`")
-	a.completeFlagNames(cmd, "type", "/types", "name")
 	cmd.Flags().BoolVar(&disabled, "disabled", false, "create the schedule disabled; rota schedule resume enables it")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body, err := f.body()
@@ -141,11 +136,18 @@ func (f *scheduleFlags) check(body map[string]any) error {
 }
 
 func (a *app) createSchedule(ctx context.Context, name, kind string, params json.RawMessage, body map[string]any) error {
-	answer, note, err := a.postSchedule(ctx, name, kind, params, body)
-	if err != nil {
-		return err
+	var v api.Schedule
+	var answer json.RawMessage
+	var note string
+	var err error
+	if kind != "" {
+		v, answer, note, err = a.createScheduleOfType(ctx, name, kind, params, body)
+	} else {
+		if params != nil {
+			body["param_overrides"] = params
+		}
+		v, answer, err = create[api.Schedule](ctx, a, "/schedules", body)
 	}
-	v, err := decode[api.Schedule](answer)
 	if err != nil {
 		return err
 	}
@@ -154,20 +156,6 @@ func (a *app) createSchedule(ctx context.Context, name, kind string, params json
 		next = "fires " + a.ago(v.NextFireAt.Time)
 	}
 	return a.printMessage(answer, "created schedule %s: %s; %s%s", v.Name, v.Describe, next, note)
-}
-
-// postSchedule creates a schedule for a type, or for the template in its body.
-func (a *app) postSchedule(
-	ctx context.Context, name, kind string, params json.RawMessage, body map[string]any,
-) (answer json.RawMessage, note string, err error) {
-	if kind != "" {
-		return a.postScheduleOfType(ctx, name, kind, params, body)
-	}
-	if params != nil {
-		body["param_overrides"] = params
-	}
-	answer, err = a.create(ctx, "/schedules", body)
-	return answer, "", err
 }
 
 func newScheduleEditCommand(a *app) *cobra.Command {

@@ -14,59 +14,48 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// postScheduleOfType creates a schedule and a template of the same name. A template cannot be deleted, so it is created
+// createScheduleOfType creates a schedule and a template of the same name. A template cannot be deleted, so it is created
 // after all other checks, and an existing one is reused if no schedule runs it: after an error the user can correct the
 // command and run it again. The note says how an existing template was changed.
-func (a *app) postScheduleOfType(
+func (a *app) createScheduleOfType(
 	ctx context.Context, name, kind string, params json.RawMessage, body map[string]any,
-) (answer json.RawMessage, note string, err error) {
+) (v api.Schedule, answer json.RawMessage, note string, err error) {
 	if params == nil {
 		params = json.RawMessage("{}")
 	}
 	body["template"] = name
 	if err := a.checkNewSchedule(ctx, name, kind, params); err != nil {
-		return nil, "", err
+		return v, nil, "", err
 	}
-	there, err := a.get(ctx, "/templates"+pathSegment(name), nil)
+	t, _, err := fetch[api.Template](ctx, a, newGet("/templates"+pathSegment(name)))
 	if exitCode(err) == exitNotFound {
-		answer, err = a.postWithTemplate(ctx, name, kind, params, body)
-		return answer, "", err
+		v, answer, err = a.createWithTemplate(ctx, name, kind, params, body)
+		return v, answer, "", err
 	}
 	if err != nil {
-		return nil, "", err
-	}
-	t, err := decode[api.Template](there)
-	if err != nil {
-		return nil, "", err
+		return v, nil, "", err
 	}
 	note, undo, err := a.reuseTemplate(ctx, t, kind, params)
 	if err != nil {
-		return nil, "", err
+		return v, nil, "", err
 	}
-	answer, err = a.create(ctx, "/schedules", body)
+	v, answer, err = create[api.Schedule](ctx, a, "/schedules", body)
 	if err != nil {
 		undo()
 	}
-	return answer, note, err
+	return v, answer, note, err
 }
 
 // checkNewSchedule refuses a schedule name in use, an unknown type and params that do not match its schema.
 func (a *app) checkNewSchedule(ctx context.Context, name, kind string, params json.RawMessage) error {
-	_, err := a.get(ctx, "/schedules"+pathSegment(name), nil)
+	_, err := a.call(ctx, newGet("/schedules"+pathSegment(name)))
 	switch {
 	case err == nil:
-		return &exitError{
-			code: exitFailed, err: fmt.Errorf("the schedule %s already exists", name),
-			hint: "change it with rota schedule edit, or delete it first with rota schedule delete",
-		}
+		return failf(exitFailed, "change it with rota schedule edit, or delete it first with rota schedule delete", "the schedule %s already exists", name)
 	case exitCode(err) != exitNotFound:
 		return err
 	}
-	answer, err := a.get(ctx, "/types"+pathSegment(kind), nil)
-	if err != nil {
-		return err
-	}
-	t, err := decode[api.Type](answer)
+	t, _, err := fetch[api.Type](ctx, a, newGet("/types"+pathSegment(kind)))
 	if err != nil || nonNull(t.Schema) == "" {
 		return err
 	}
@@ -86,18 +75,19 @@ func paramsError(kind string, err error) error {
 	return usagef("rota type show "+kind+" shows the schema", "%s", strings.Join(lines, "\n  "))
 }
 
-// postWithTemplate creates the template and the schedule. It sends the schedule first, while the template is missing:
+// createWithTemplate creates the template and the schedule. It sends the schedule first, while the template is missing:
 // if the server refuses only the template, the schedule is valid and the template can be created.
-func (a *app) postWithTemplate(
+func (a *app) createWithTemplate(
 	ctx context.Context, name, kind string, params json.RawMessage, body map[string]any,
-) (json.RawMessage, error) {
-	if answer, err := a.post(ctx, "/schedules", body); !isUsageErrorOf(err, "template") {
-		return answer, err
+) (api.Schedule, json.RawMessage, error) {
+	if v, answer, err := fetch[api.Schedule](ctx, a, newPost("/schedules", body)); !isUsageErrorOf(err, "template") {
+		return v, answer, err
 	}
-	if _, err := a.create(ctx, "/templates", map[string]any{"name": name, "type": kind, "default_params": params}); err != nil {
-		return nil, err
+	template := map[string]any{"name": name, "type": kind, "default_params": params}
+	if _, _, err := create[api.Template](ctx, a, "/templates", template); err != nil {
+		return api.Schedule{}, nil, err
 	}
-	return a.create(ctx, "/schedules", body)
+	return create[api.Schedule](ctx, a, "/schedules", body)
 }
 
 // reuseTemplate changes an existing template to the type and params. undo reverts the change.
@@ -116,7 +106,7 @@ func (a *app) reuseTemplate(ctx context.Context, t api.Template, kind string, pa
 			_, changed = a.call(ctx, request{method: http.MethodPatch, path: path, body: body})
 		}
 		if archived {
-			_, switched = a.post(ctx, path+"/"+verb, nil)
+			_, switched = a.call(ctx, newPost(path+"/"+verb, nil))
 		}
 		return errors.Join(changed, switched)
 	}
@@ -140,10 +130,8 @@ func (a *app) checkUnused(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return &exitError{
-		code: exitFailed, err: fmt.Errorf("the template %s already exists with another type or params, and schedule %s runs it", name, user.Name),
-		hint: "run that template with --template " + name + ", or choose another name for the schedule",
-	}
+	return failf(exitFailed, "run that template with --template "+name+", or choose another name for the schedule",
+		"the template %s already exists with another type or params, and schedule %s runs it", name, user.Name)
 }
 
 func sameJSON(a, b json.RawMessage) bool {

@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/rotajobs/rota/api"
@@ -11,20 +13,18 @@ import (
 )
 
 func newScheduleUpcomingCommand(a *app) *cobra.Command {
-	count := cronCount(cronCountDefault)
+	var count int
 	var from, zone string
 	cmd := &cobra.Command{
 		Use: "upcoming NAME", Short: "List the next times of a schedule, with notes about clock changes", Args: requireArgs("a NAME"),
 		Example:           "  rota schedule upcoming nightly -n 5\n  rota schedule upcoming nightly --from 2027-03-27",
 		ValidArgsFunction: a.completeNames("/schedules", "name"),
 	}
-	cmd.Flags().VarP(&count, "count", "n", fmt.Sprintf("list `N` times, 1 to %d", cronCountMax))
+	countFlag(cmd, &count)
 	cmd.Flags().StringVar(&from, "from", "", "list times after `TIME` (default: now)")
 	zoneFlag(cmd, &zone)
-	completeFrom(cmd, "count", nil)
-	completeFrom(cmd, "from", nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		query := url.Values{"n": {count.String()}}
+		query := url.Values{"n": {strconv.Itoa(count)}}
 		if from != "" {
 			start, err := parseTimeFlag("--from", from, zone)
 			if err != nil {
@@ -32,26 +32,21 @@ func newScheduleUpcomingCommand(a *app) *cobra.Command {
 			}
 			query.Set("from", start.UTC().Format(time.RFC3339Nano))
 		}
-		answer, err := a.get(cmd.Context(), "/schedules"+pathSegment(args[0])+"/upcoming", query)
+		path := "/schedules" + pathSegment(args[0]) + "/upcoming"
+		u, answer, err := fetch[api.Upcoming](cmd.Context(), a, request{method: http.MethodGet, path: path, query: query})
 		if err != nil {
 			return err
 		}
-		u, err := decode[api.Upcoming](answer)
-		if err != nil {
-			return err
-		}
-		return a.print(answer, func(w io.Writer) error { return a.writeUpcoming(w, u) })
+		return a.print(answer, func(w io.Writer) { a.writeUpcoming(w, u) })
 	}
 	return cmd
 }
 
 // writeUpcoming prints the table of rota cron with the times from the server. The distance is from now, not from the
 // start of the list.
-func (a *app) writeUpcoming(w io.Writer, u api.Upcoming) error {
-	if _, err := fmt.Fprintf(w, "%s\n\n", sanitize(u.Describe)); err != nil {
-		return err
-	}
-	t := newTable("DAY", "LOCAL TIME", "UTC", "IN", "~NOTE").mayDrop("UTC", "DAY")
+func (a *app) writeUpcoming(w io.Writer, u api.Upcoming) {
+	fmt.Fprintf(w, "%s\n\n", sanitize(u.Describe))
+	t := newTimesTable().orElse("the schedule does not fire again")
 	for _, item := range u.Items {
 		local, err := time.Parse(time.RFC3339Nano, item.At)
 		if err != nil {
@@ -60,9 +55,5 @@ func (a *app) writeUpcoming(w io.Writer, u api.Upcoming) error {
 		t.add(local.Format("Mon"), local.Format("2006-01-02 15:04:05 -07:00"), item.UTC.UTC().Format("2006-01-02 15:04:05"),
 			a.until(item.UTC.Time), item.Note)
 	}
-	if len(u.Items) == 0 {
-		_, err := fmt.Fprintln(w, "the schedule does not fire again")
-		return err
-	}
-	return a.printTable(w, t)
+	a.printTable(w, t)
 }

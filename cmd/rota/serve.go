@@ -80,7 +80,9 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 		}
 		f.texts[s.Key] = new("")
 		flags.Var(textFlag{f.texts[s.Key], s.Noun()}, s.Flag(), fmt.Sprintf("%s (%s; default %s)", s.About, s.Variable(), s.Default()))
-		completeFrom(cmd, s.Flag(), serveWords[s.Key])
+		if words := serveWords[s.Key]; words != nil {
+			completeFrom(cmd, s.Flag(), words)
+		}
 	}
 	flags.StringVar(&f.config, "config", "", "`FILE` with settings (default: "+node.DefaultFile+" if it exists)")
 	flags.StringVar(&f.clockOffset, "clock-offset-file", "", "for tests only: `FILE` with an offset of the clock, read once a second")
@@ -174,7 +176,7 @@ func (a *app) printReady(n *node.Node, config node.Config) error {
 		SQL:  sqlURL(config.SQL, n.Addresses()["sql"]),
 		Data: absolute(config.Data), TokenFile: absolute(n.TokenFile()),
 	}
-	return a.print(view, func(w io.Writer) error {
+	return a.print(view, func(w io.Writer) {
 		where := ""
 		if config.Data != node.DefaultData {
 			where = " --data " + config.Data
@@ -183,7 +185,7 @@ func (a *app) printReady(n *node.Node, config node.Config) error {
 		if view.SQL != "" {
 			sql = "psql " + view.SQL
 		}
-		_, err := fmt.Fprintf(w, `Rota %s is ready.
+		fmt.Fprintf(w, `Rota %s is ready.
 
   http    %s
   sql     %s
@@ -195,7 +197,6 @@ Look    %s/docs
 Stop    Ctrl-C
 
 `, view.Version, view.HTTP, sql, view.Data, view.TokenFile, where, view.HTTP)
-		return err
 	})
 }
 

@@ -81,7 +81,7 @@ func (s *sqlPrinter) run(ctx context.Context, p sqlRequest) error {
 // send sends a request and measures its duration. A refused statement is a statementError.
 func (s *sqlPrinter) send(ctx context.Context, p sqlRequest) (answer json.RawMessage, took time.Duration, err error) {
 	began := time.Now()
-	answer, err = s.post(ctx, "/sql", map[string]string{"statement": p.text})
+	answer, err = s.call(ctx, newPost("/sql", map[string]string{"statement": p.text}))
 	if err != nil {
 		return nil, 0, s.asStatementError(p, err)
 	}

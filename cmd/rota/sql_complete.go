@@ -138,11 +138,8 @@ func (k *sqlCompleter) names(prefix string) []string {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), cmp.Or(k.timeout, completionTimeout))
 	defer stop()
-	answer, err := k.console.post(ctx, "/sql", map[string]any{"statement": sqlJobNames, "args": []string{prefix, prefix + "\U0010ffff"}})
-	if err != nil {
-		return nil
-	}
-	v, err := decode[api.SQLAnswer](answer)
+	body := map[string]any{"statement": sqlJobNames, "args": []string{prefix, prefix + "\U0010ffff"}}
+	v, _, err := fetch[api.SQLAnswer](ctx, k.console.app, newPost("/sql", body))
 	if err != nil {
 		return nil
 	}

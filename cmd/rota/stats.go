@@ -13,20 +13,16 @@ func newStatsCommand(a *app) *cobra.Command {
 		Use: "stats", Short: "Show the number of queued, running and dead jobs", Args: noArgs(),
 		Example: "  rota stats\n  watch -n 1 rota stats",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			answer, err := a.get(cmd.Context(), "/stats", nil)
+			s, answer, err := fetch[api.Stats](cmd.Context(), a, newGet("/stats"))
 			if err != nil {
 				return err
 			}
-			s, err := decode[api.Stats](answer)
-			if err != nil {
-				return err
-			}
-			return a.print(answer, func(w io.Writer) error { return a.writeStats(w, s) })
+			return a.print(answer, func(w io.Writer) { a.writeStats(w, s) })
 		},
 	}
 }
 
-func (a *app) writeStats(w io.Writer, v api.Stats) error {
+func (a *app) writeStats(w io.Writer, v api.Stats) {
 	s := &keyValues{}
 	oldest := ""
 	if !v.Oldest.IsZero() {
@@ -41,13 +37,14 @@ func (a *app) writeStats(w io.Writer, v api.Stats) error {
 	}
 	s.add("dead letters", fmt.Sprint(v.Dead))
 	s.add("schedules", fmt.Sprintf("%d enabled", v.Schedules))
-	if err := a.printKeyValues(w, s); err != nil || len(v.Types) == 0 {
-		return err
+	a.printKeyValues(w, s)
+	if len(v.Types) == 0 {
+		return
 	}
 	fmt.Fprintln(w)
 	t := newTable("TYPE", "QUEUED", "SCHEDULED", "BLOCKED", "RUNNING")
 	for _, c := range v.Types {
 		t.add(c.Type, fmt.Sprint(c.Queued), fmt.Sprint(c.Scheduled), fmt.Sprint(c.Blocked), fmt.Sprint(c.Running))
 	}
-	return a.printTable(w, t)
+	a.printTable(w, t)
 }

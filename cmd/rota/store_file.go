@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -34,7 +33,7 @@ func checkRegularFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return &exitError{code: exitNotFound, err: fmt.Errorf("there is no file %s", path), hint: "check the path"}
+		return failf(exitNotFound, "check the path", "there is no file %s", path)
 	case err != nil:
 		return usagef("check the path", "%s", openError(err))
 	case !info.Mode().IsRegular():
@@ -44,7 +43,7 @@ func checkRegularFile(path string) error {
 }
 
 func notStoreError(path string) error {
-	return &exitError{code: exitNotFound, err: fmt.Errorf("%s is not a Rota store", path), hint: "name the file of a store or a backup"}
+	return failf(exitNotFound, "name the file of a store or a backup", "%s is not a Rota store", path)
 }
 
 // storeError converts the error of opening a database: one without the tables of Rota is not a store.

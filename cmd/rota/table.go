@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ type table struct {
 	columns   []column
 	rows      [][]string
 	dropOrder []string // heads of columns to drop on a narrow terminal, the least important first
+	none      string   // text for a table without rows; empty: the heads alone
 }
 
 // newTable creates a table with these column heads. The prefix "~" marks a column that may be cut, "^" one that is cut
@@ -45,6 +47,12 @@ func (t *table) mayDrop(heads ...string) *table {
 	return t
 }
 
+// orElse sets the text for a table without rows.
+func (t *table) orElse(none string) *table {
+	t.none = none
+	return t
+}
+
 // add adds a row. Cells are sanitized, since they come from a server.
 func (t *table) add(cells ...string) {
 	for i, cell := range cells {
@@ -55,7 +63,11 @@ func (t *table) add(cells ...string) {
 
 // printTable prints the rows aligned under their heads, within the width of the terminal. It prints no borders and no
 // trailing spaces, so that copied text is clean.
-func (a *app) printTable(w io.Writer, t *table) error {
+func (a *app) printTable(w io.Writer, t *table) {
+	if len(t.rows) == 0 && t.none != "" {
+		fmt.Fprintln(w, t.none)
+		return
+	}
 	t, widths := t.fit(a.width())
 	var b strings.Builder
 	for i, c := range t.columns {
@@ -66,8 +78,7 @@ func (a *app) printTable(w io.Writer, t *table) error {
 			t.pad(&b, i, widths, cutText(cell, widths[i]), a.useColour() && t.columns[i].state)
 		}
 	}
-	_, err := io.WriteString(w, trimLines(b.String()))
-	return err
+	_, _ = io.WriteString(w, trimLines(b.String()))
 }
 
 // pad writes one cell with its padding, and a line break after the last cell.
@@ -174,7 +185,7 @@ func (s *keyValues) block(label, value string) {
 }
 
 // printKeyValues aligns the values behind their labels. It never cuts a value.
-func (a *app) printKeyValues(w io.Writer, s *keyValues) error {
+func (a *app) printKeyValues(w io.Writer, s *keyValues) {
 	width := 0
 	for _, label := range s.labels {
 		width = max(width, utf8.RuneCountInString(label))
@@ -188,6 +199,5 @@ func (a *app) printKeyValues(w io.Writer, s *keyValues) error {
 		value = strings.ReplaceAll(value, "\n", "\n"+strings.Repeat(" ", width+2))
 		b.WriteString(label + strings.Repeat(" ", width-utf8.RuneCountInString(label)+2) + value + "\n")
 	}
-	_, err := io.WriteString(w, trimLines(b.String()))
-	return err
+	_, _ = io.WriteString(w, trimLines(b.String()))
 }

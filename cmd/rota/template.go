@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,61 +16,38 @@ func newTemplateCommand(a *app) *cobra.Command {
 }
 
 func newTemplateListCommand(a *app) *cobra.Command {
-	var l listFlags
-	cmd := &cobra.Command{
-		Use: "list", Short: "List templates by name", Args: noArgs(), Example: "  rota template list",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			found, err := a.list(cmd.Context(), "/templates", nil, l)
-			if err != nil {
-				return err
-			}
-			t := newTable("NAME", "^TYPE", "!STATE", "CHANGED", "~DEFAULT PARAMS").mayDrop("CHANGED", "DEFAULT PARAMS")
-			return printPage(a, found, "no templates; create one with rota template create", t, func(t api.Template) []string {
-				return []string{t.Name, t.Type, t.State, a.ago(t.UpdatedAt.Time), string(t.DefaultParams)}
-			})
+	return listing[api.Template]{
+		path: "/templates", none: "no templates; create one with rota template create",
+		heads: []string{"NAME", "^TYPE", "!STATE", "CHANGED", "~DEFAULT PARAMS"}, drop: []string{"CHANGED", "DEFAULT PARAMS"},
+		row: func(t api.Template) []string {
+			return []string{t.Name, t.Type, t.State, a.ago(t.UpdatedAt.Time), string(t.DefaultParams)}
 		},
-	}
-	l.flags(cmd)
-	return cmd
+	}.command(a, &cobra.Command{Use: "list", Short: "List templates by name", Example: "  rota template list"})
 }
 
 func newTemplateShowCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "show NAME", Short: "Show a template", Args: requireArgs("a NAME"), Example: "  rota template show nightly",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.get(cmd.Context(), "/templates"+pathSegment(args[0]), nil)
-			if err != nil {
-				return err
-			}
-			return a.printTemplate(answer)
-		},
-		ValidArgsFunction: a.completeNames("/templates", "name"),
-	}
+	return showCommand(a, &cobra.Command{
+		Use: "show NAME", Short: "Show a template", Example: "  rota template show nightly",
+	}, "/templates", "", a.writeTemplate)
 }
 
-func (a *app) printTemplate(answer json.RawMessage) error {
-	t, err := decode[api.Template](answer)
-	if err != nil {
-		return err
+func (a *app) writeTemplate(w io.Writer, t api.Template) {
+	s := &keyValues{}
+	s.add("name", t.Name)
+	s.add("type", t.Type)
+	s.add("description", string(t.Description))
+	s.add("state", t.State)
+	s.add("default params", string(t.DefaultParams))
+	s.add("priority", numberText(t.Priority))
+	s.add("concurrency key", string(t.ConcurrencyKey))
+	addPolicy(s, t.Policy)
+	s.add("unique for", durationText(t.UniqueFor))
+	for _, hook := range t.Webhooks {
+		s.add("webhook", hook.URL+" ("+eventsText(hook.Events)+")")
 	}
-	return a.print(answer, func(w io.Writer) error {
-		s := &keyValues{}
-		s.add("name", t.Name)
-		s.add("type", t.Type)
-		s.add("description", string(t.Description))
-		s.add("state", t.State)
-		s.add("default params", string(t.DefaultParams))
-		s.add("priority", numberText(t.Priority))
-		s.add("concurrency key", string(t.ConcurrencyKey))
-		addPolicy(s, t.Policy)
-		s.add("unique for", durationText(t.UniqueFor))
-		for _, hook := range t.Webhooks {
-			s.add("webhook", hook.URL+" ("+eventsText(hook.Events)+")")
-		}
-		s.add("created", a.timestamp(t.CreatedAt.Time)+byActor(t.CreatedBy))
-		s.add("changed", a.timestamp(t.UpdatedAt.Time))
-		return a.printKeyValues(w, s)
-	})
+	s.add("created", a.timestamp(t.CreatedAt.Time)+byActor(t.CreatedBy))
+	s.add("changed", a.timestamp(t.UpdatedAt.Time))
+	a.printKeyValues(w, s)
 }
 
 // addPolicy adds the retry policy and the timeout that a definition sets.
@@ -111,7 +87,6 @@ func newTemplateCreateCommand(a *app) *cobra.Command {
 		Example: `  rota template create report --type report.build -p format=pdf --retries 5 --timeout 10m`,
 	}
 	cmd.Flags().StringVar(&kind, "type", "", "`TYPE` of its jobs")
-	a.completeFlagNames(cmd, "type", "/types", "name")
 	s := templateFlags(cmd, &params)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if kind == "" {
@@ -121,7 +96,7 @@ func newTemplateCreateCommand(a *app) *cobra.Command {
 		if err := fillParams(a, body, "default_params", &params, s); err != nil {
 			return err
 		}
-		answer, err := a.create(cmd.Context(), "/templates", body)
+		_, answer, err := create[api.Template](cmd.Context(), a, "/templates", body)
 		if err != nil {
 			return err
 		}
@@ -155,7 +130,6 @@ a field to the default of the type; FIELD is its name in JSON output.`,
 		ValidArgsFunction: a.completeNames("/templates", "name"),
 	}
 	cmd.Flags().StringVar(&kind, "type", "", "`TYPE` of its jobs")
-	a.completeFlagNames(cmd, "type", "/types", "name")
 	s := templateFlags(cmd, &params)
 	resetFlag(cmd, &reset)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -173,7 +147,6 @@ a field to the default of the type; FIELD is its name in JSON output.`,
 
 func resetFlag(cmd *cobra.Command, reset *[]string) {
 	cmd.Flags().StringSliceVar(reset, "reset", nil, "reset `FIELD` to its default (repeatable)")
-	completeFrom(cmd, "reset", nil)
 }
 
 // patch sends the changed fields and prints the result.
@@ -195,35 +168,15 @@ func (a *app) patch(cmd *cobra.Command, path string, body map[string]any, reset 
 }
 
 func newTemplateArchiveCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "archive NAME", Short: "Archive a template: it creates no more jobs, and its schedules are disabled", Args: requireArgs("a NAME"),
-		Example: "  rota template archive report",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.post(cmd.Context(), "/templates"+pathSegment(args[0])+"/archive", nil)
-			if err != nil {
-				return err
-			}
-			t, err := decode[api.TemplateArchived](answer)
-			if err != nil {
-				return err
-			}
-			return a.printMessage(answer, "archived template %s; %s disabled", t.Name, plural(t.SchedulesDisabled, "schedule was", "schedules were"))
-		},
-		ValidArgsFunction: a.completeNames("/templates", "name"),
-	}
+	return actionCommand(a, &cobra.Command{
+		Use: "archive NAME", Short: "Archive a template: it creates no more jobs, and its schedules are disabled", Example: "  rota template archive report",
+	}, "/templates", func(t api.TemplateArchived) string {
+		return fmt.Sprintf("archived template %s; %s disabled", t.Name, plural(t.SchedulesDisabled, "schedule was", "schedules were"))
+	})
 }
 
 func newTemplateUnarchiveCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "unarchive NAME", Short: "Unarchive a template; its schedules stay disabled", Args: requireArgs("a NAME"),
-		Example: "  rota template unarchive report",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.post(cmd.Context(), "/templates"+pathSegment(args[0])+"/unarchive", nil)
-			if err != nil {
-				return err
-			}
-			return a.printMessage(answer, "template %s is active again", args[0])
-		},
-		ValidArgsFunction: a.completeNames("/templates", "name"),
-	}
+	return actionCommand(a, &cobra.Command{
+		Use: "unarchive NAME", Short: "Unarchive a template; its schedules stay disabled", Example: "  rota template unarchive report",
+	}, "/templates", func(t api.TemplateArchived) string { return "template " + t.Name + " is active again" })
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
 	"strconv"
@@ -13,31 +12,22 @@ import (
 func newTypeCommand(a *app) *cobra.Command {
 	return newParentCommand("type", "List, declare, pause and resume types of jobs",
 		newTypeListCommand(a), newTypeShowCommand(a), newTypePutCommand(a),
-		a.typeSwitch("pause", "Pause a type: its jobs stay in the queue and do not start", "paused"),
-		a.typeSwitch("resume", "Resume a paused type", "resumed"))
+		newTypeSwitchCommand(a, "pause", "Pause a type: its jobs stay in the queue and do not start", "paused"),
+		newTypeSwitchCommand(a, "resume", "Resume a paused type", "resumed"))
 }
 
 func newTypeListCommand(a *app) *cobra.Command {
-	var l listFlags
-	cmd := &cobra.Command{
-		Use: "list", Short: "List types by name", Args: noArgs(), Example: "  rota type list",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			found, err := a.list(cmd.Context(), "/types", nil, l)
-			if err != nil {
-				return err
+	return listing[api.Type]{
+		path: "/types", none: "no types",
+		heads: []string{"NAME", "!STATE", "HANDLED", "WORKERS", "SCHEMA", "~DESCRIPTION"}, drop: []string{"SCHEMA", "DESCRIPTION", "WORKERS", "HANDLED"},
+		row: func(t api.Type) []string {
+			schema := "any"
+			if nonNull(t.Schema) != "" {
+				schema = "checked"
 			}
-			t := newTable("NAME", "!STATE", "HANDLED", "WORKERS", "SCHEMA", "~DESCRIPTION").mayDrop("SCHEMA", "DESCRIPTION", "WORKERS", "HANDLED")
-			return printPage(a, found, "no types", t, func(t api.Type) []string {
-				schema := "any"
-				if nonNull(t.Schema) != "" {
-					schema = "checked"
-				}
-				return []string{t.Name, typeState(t), handledText(t), strconv.Itoa(t.Workers), schema, string(t.Description)}
-			})
+			return []string{t.Name, typeState(t), handledText(t), strconv.Itoa(t.Workers), schema, string(t.Description)}
 		},
-	}
-	l.flags(cmd)
-	return cmd
+	}.command(a, &cobra.Command{Use: "list", Short: "List types by name", Example: "  rota type list"})
 }
 
 // handledText is yes if the server itself runs the type.
@@ -56,37 +46,21 @@ func typeState(t api.Type) string {
 }
 
 func newTypeShowCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "show NAME", Short: "Show a type", Args: requireArgs("a NAME"), Example: "  rota type show sleep",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.get(cmd.Context(), "/types"+pathSegment(args[0]), nil)
-			if err != nil {
-				return err
-			}
-			return a.printType(answer)
-		},
-		ValidArgsFunction: a.completeNames("/types", "name"),
-	}
+	return showCommand(a, &cobra.Command{Use: "show NAME", Short: "Show a type", Example: "  rota type show sleep"}, "/types", "", a.writeType)
 }
 
-func (a *app) printType(answer json.RawMessage) error {
-	t, err := decode[api.Type](answer)
-	if err != nil {
-		return err
-	}
-	return a.print(answer, func(w io.Writer) error {
-		s := &keyValues{}
-		s.add("name", t.Name)
-		s.add("description", string(t.Description))
-		s.add("state", typeState(t))
-		s.add("handled", handledText(t))
-		s.add("workers", strconv.Itoa(t.Workers))
-		addPolicy(s, t.Policy)
-		s.add("created", a.timestamp(t.CreatedAt.Time)+byActor(t.CreatedBy))
-		s.add("changed", a.timestamp(t.UpdatedAt.Time))
-		s.add("schema", nonNull(t.Schema))
-		return a.printKeyValues(w, s)
-	})
+func (a *app) writeType(w io.Writer, t api.Type) {
+	s := &keyValues{}
+	s.add("name", t.Name)
+	s.add("description", string(t.Description))
+	s.add("state", typeState(t))
+	s.add("handled", handledText(t))
+	s.add("workers", strconv.Itoa(t.Workers))
+	addPolicy(s, t.Policy)
+	s.add("created", a.timestamp(t.CreatedAt.Time)+byActor(t.CreatedBy))
+	s.add("changed", a.timestamp(t.UpdatedAt.Time))
+	s.add("schema", nonNull(t.Schema))
+	a.printKeyValues(w, s)
 }
 
 func newTypePutCommand(a *app) *cobra.Command {
@@ -124,16 +98,9 @@ defaults.`,
 	return cmd
 }
 
-func (a *app) typeSwitch(verb, short, done string) *cobra.Command {
-	return &cobra.Command{
-		Use: verb + " NAME", Short: short, Args: requireArgs("a NAME"), Example: "  rota type " + verb + " mail.send",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.post(cmd.Context(), "/types"+pathSegment(args[0])+"/"+verb, nil)
-			if err != nil {
-				return err
-			}
-			return a.printMessage(answer, "%s type %s", done, args[0])
-		},
-		ValidArgsFunction: a.completeNames("/types", "name"),
-	}
+// newTypeSwitchCommand creates pause or resume.
+func newTypeSwitchCommand(a *app, verb, short, done string) *cobra.Command {
+	return actionCommand(a, &cobra.Command{
+		Use: verb + " NAME", Short: short, Example: "  rota type " + verb + " mail.send",
+	}, "/types", func(t api.Type) string { return done + " type " + t.Name })
 }

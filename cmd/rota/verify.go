@@ -30,7 +30,7 @@ type verifyOptions struct {
 type verifyView struct {
 	Clean      bool            `json:"clean"`
 	Checked    verifyCount     `json:"checked"`
-	Violations []violationView `json:"violations"`
+	Violations []api.Violation `json:"violations"`
 }
 
 type verifyCount struct {
@@ -38,12 +38,6 @@ type verifyCount struct {
 	Runs  int `json:"runs"`
 	Keys  int `json:"keys"`
 	Audit int `json:"audit"`
-}
-
-type violationView struct {
-	Check  string   `json:"check"`
-	Rows   []string `json:"rows"`
-	Detail string   `json:"detail"`
 }
 
 type checkView struct {
@@ -90,7 +84,7 @@ func (a *app) verify(ctx context.Context, opts verifyOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := a.print(view, func(w io.Writer) error { return a.writeVerify(w, view) }); err != nil || view.Clean {
+	if err := a.print(view, func(w io.Writer) { a.writeVerify(w, view) }); err != nil || view.Clean {
 		return err
 	}
 	return notClean(path, view)
@@ -124,7 +118,7 @@ func openReadOnly(url string) (verifier, string, error) {
 
 // check checks every row of a store and shows the progress.
 func (a *app) check(ctx context.Context, store verifier) (verifyView, error) {
-	view := verifyView{Violations: []violationView{}}
+	view := verifyView{Violations: []api.Violation{}}
 	progress := a.newProgress()
 	defer progress.clear()
 	for v, err := range store.VerifyProgress(ctx, func(c rota.Checked) {
@@ -134,55 +128,52 @@ func (a *app) check(ctx context.Context, store verifier) (verifyView, error) {
 		if err != nil {
 			return view, err
 		}
-		view.Violations = append(view.Violations, violationView(v))
+		view.Violations = append(view.Violations, api.Violation(v))
 	}
 	view.Clean = len(view.Violations) == 0
 	return view, nil
 }
 
 func notClean(path string, view verifyView) error {
-	return &exitError{
-		code: exitNotClean, err: fmt.Errorf("%s is not clean: %s", path, plural(len(view.Violations), "violation", "violations")),
-		hint: "keep a copy of the file; rota verify --list describes each check",
-	}
+	return failf(exitNotClean, "keep a copy of the file; rota verify --list describes each check",
+		"%s is not clean: %s", path, plural(len(view.Violations), "violation", "violations"))
 }
 
 // verifyServer requests that a running server checks its store.
 func (a *app) verifyServer(ctx context.Context) error {
 	progress := a.newProgress()
 	progress.show("the server is checking its store")
-	answer, err := a.get(ctx, "/verify", nil)
+	found, answer, err := fetch[api.Verification](ctx, a, newGet("/verify"))
 	progress.clear()
 	if err != nil {
 		return err
 	}
-	found, err := decode[api.Verification](answer)
-	if err != nil {
+	if err := a.print(answer, func(w io.Writer) { a.writeVerification(w, found) }); err != nil || found.Clean {
 		return err
 	}
-	if err := a.print(answer, func(w io.Writer) error { return a.writeVerification(w, found) }); err != nil || found.Clean {
-		return err
+	return failf(exitNotClean, "create a backup for the investigation; rota verify --list describes each check",
+		"the server's store is not clean: %s", plural(len(found.Violations), "violation", "violations"))
+}
+
+func (a *app) writeVerification(w io.Writer, found api.Verification) {
+	if found.Clean {
+		fmt.Fprintln(w, "clean: the server's store violates no invariant")
 	}
-	return &exitError{
-		code: exitNotClean, err: fmt.Errorf("the server's store is not clean: %s", plural(len(found.Violations), "violation", "violations")),
-		hint: "create a backup for the investigation; rota verify --list describes each check",
+	a.writeViolations(w, found.Violations)
+	if found.More {
+		fmt.Fprintln(w, "there are more violations")
 	}
 }
 
-func (a *app) writeVerification(w io.Writer, found api.Verification) error {
-	if found.Clean {
-		_, err := fmt.Fprintln(w, "clean: the server's store violates no invariant")
-		return err
+func (a *app) writeViolations(w io.Writer, violations []api.Violation) {
+	if len(violations) == 0 {
+		return
 	}
 	t := newTable("CHECK", "~ROWS", "~DETAIL")
-	for _, v := range found.Violations {
+	for _, v := range violations {
 		t.add(v.Check, strings.Join(v.Rows, ", "), v.Detail)
 	}
-	if err := a.printTable(w, t); err != nil || !found.More {
-		return err
-	}
-	_, err := fmt.Fprintln(w, "there are more violations")
-	return err
+	a.printTable(w, t)
 }
 
 // storePath returns the file of a sqlite: URL.
@@ -197,24 +188,15 @@ func storePath(url string) (string, error) {
 	return path, nil
 }
 
-func (a *app) writeVerify(w io.Writer, view verifyView) error {
-	t := newTable("CHECK", "~ROWS", "~DETAIL")
-	for _, v := range view.Violations {
-		t.add(v.Check, strings.Join(v.Rows, ", "), v.Detail)
-	}
-	if len(t.rows) > 0 {
-		if err := a.printTable(w, t); err != nil {
-			return err
-		}
-	}
+func (a *app) writeVerify(w io.Writer, view verifyView) {
+	a.writeViolations(w, view.Violations)
 	word := "clean"
 	if !view.Clean {
 		word = "\nnot clean"
 	}
 	c := view.Checked
-	_, err := fmt.Fprintf(w, "%s: checked %s, %s, %s and %s\n", word, plural(c.Jobs, "job", "jobs"),
+	fmt.Fprintf(w, "%s: checked %s, %s, %s and %s\n", word, plural(c.Jobs, "job", "jobs"),
 		plural(c.Runs, "run", "runs"), plural(c.Keys, "unique key", "unique keys"), plural(c.Audit, "audit entry", "audit entries"))
-	return err
 }
 
 func (a *app) listChecks() error {
@@ -224,7 +206,7 @@ func (a *app) listChecks() error {
 		views = append(views, checkView{c.Name, c.Promise})
 		t.add(c.Name, c.Promise)
 	}
-	return a.print(views, func(w io.Writer) error { return a.printTable(w, t) })
+	return a.print(views, func(w io.Writer) { a.printTable(w, t) })
 }
 
 // verifyArgs refuses arguments, with a hint for a user who gives the file as an argument.

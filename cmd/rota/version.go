@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -25,10 +23,7 @@ func newVersionCommand(a *app) *cobra.Command {
 		Args:  noArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			view := versionView{buildVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-			return a.print(view, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "rota %s %s %s\n", view.Version, view.Go, view.Platform)
-				return err
-			})
+			return a.printMessage(view, "rota %s %s %s", view.Version, view.Go, view.Platform)
 		},
 	}
 }

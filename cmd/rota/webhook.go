@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,7 +27,6 @@ type webhookList struct {
 
 func (h *webhookList) flag(a *app, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&h.template, "template", "", "use the webhooks of the template `NAME`, which receive events of its jobs only")
-	a.completeFlagNames(cmd, "template", "/templates", "name")
 }
 
 // read reads the webhooks from the server.
@@ -37,11 +35,7 @@ func (h *webhookList) read(ctx context.Context, a *app) error {
 	if h.template != "" {
 		path = "/templates" + pathSegment(h.template)
 	}
-	answer, err := a.get(ctx, path, nil)
-	if err != nil {
-		return err
-	}
-	found, err := decode[api.Webhooks](answer)
+	found, _, err := fetch[api.Webhooks](ctx, a, newGet(path))
 	h.list, h.version = found.Webhooks, found.Version
 	return err
 }
@@ -78,7 +72,7 @@ func (h *webhookList) scopeText() string {
 
 // notFound is the error for an unknown URL.
 func (h *webhookList) notFound(url, hint string) error {
-	return &exitError{code: exitNotFound, err: fmt.Errorf("there is no webhook %s%s", shortened(url), h.scopeText()), hint: hint}
+	return failf(exitNotFound, hint, "there is no webhook %s%s", shortened(url), h.scopeText())
 }
 
 // hintTemplates is the hint for an unknown URL, which may belong to a template.

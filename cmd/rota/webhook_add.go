@@ -97,17 +97,15 @@ func (a *app) printAdded(h *webhookList, hook api.WebhookRequest, made string) e
 	if made != "" {
 		answer["secret"] = made
 	}
-	return a.print(answer, func(w io.Writer) error {
+	return a.print(answer, func(w io.Writer) {
 		events := "all events"
 		if len(hook.Events) > 0 {
 			events = strings.Join(hook.Events, ", ")
 		}
-		text := fmt.Sprintf("%s receives %s\n", sanitize(hook.URL), sanitize(events+h.scopeText()))
+		fmt.Fprintf(w, "%s receives %s\n", sanitize(hook.URL), sanitize(events+h.scopeText()))
 		if made != "" {
-			text += "its secret is " + made + "; it is not shown again, so store it in the receiver now\n"
+			fmt.Fprintf(w, "its secret is %s; it is not shown again, so store it in the receiver now\n", made)
 		}
-		_, err := io.WriteString(w, text)
-		return err
 	})
 }
 
@@ -118,7 +116,6 @@ func secretFlag(cmd *cobra.Command, secret *string, usage string) {
 		}
 		return nil
 	})
-	completeFrom(cmd, "secret", nil)
 }
 
 // secretText reads the secret of a flag, @FILE or standard input, without the line break at its end.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 
 	"github.com/spf13/cobra"
 
@@ -10,10 +11,9 @@ import (
 )
 
 func newWebhookDeliveriesCommand(a *app) *cobra.Command {
-	var l listFlags
 	f := filters{}
 	cmd := &cobra.Command{
-		Use: "deliveries", Short: "List deliveries to webhooks, newest first", Args: noArgs(),
+		Use: "deliveries", Short: "List deliveries to webhooks, newest first",
 		Long: `List each delivery attempt: the event, its job or schedule, and the time of the next attempt. Deliveries are jobs of
 type ` + rota.TypeWebhook + `, which other lists leave out. rota job show, retry and explain accept their ids, and
 rota dead list --type ` + rota.TypeWebhook + ` shows failed deliveries.`,
@@ -22,24 +22,17 @@ rota dead list --type ` + rota.TypeWebhook + ` shows failed deliveries.`,
   rota webhook deliveries --state scheduled     # waiting for the next attempt`,
 	}
 	f.add(cmd, "state", "only deliveries in this `STATE`", "scheduled", "queued", "running", "completed", "failed", "cancelled")
-	l.flags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		query := f.query()
-		query.Set("type", rota.TypeWebhook)
-		found, err := a.list(cmd.Context(), "/jobs", query, l)
-		if err != nil {
-			return err
-		}
-		t := newTable("ID", "EVENT", "ABOUT", "!STATE", "ATTEMPT", "NEXT TRY", "SINCE", "~URL", "~ERROR").
-			mayDrop("SINCE", "ERROR", "ATTEMPT", "NEXT TRY", "ABOUT")
-		return printPage(a, found, "no deliveries", t, func(j api.Job) []string {
+	return listing[api.Job]{
+		path: "/jobs", filters: f, prepare: func(query url.Values) { query.Set("type", rota.TypeWebhook) }, none: "no deliveries",
+		heads: []string{"ID", "EVENT", "ABOUT", "!STATE", "ATTEMPT", "NEXT TRY", "SINCE", "~URL", "~ERROR"},
+		drop:  []string{"SINCE", "ERROR", "ATTEMPT", "NEXT TRY", "ABOUT"},
+		row: func(j api.Job) []string {
 			d, _ := rota.ParseDelivery(j.Params) // invalid params show no event and no URL
 			return []string{
 				j.ID.String(), string(d.Event), subjectOf(&d), j.State, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts), a.nextAttempt(j), a.jobSince(j), d.URL, runError(j),
 			}
-		})
-	}
-	return cmd
+		},
+	}.command(a, cmd)
 }
 
 // subjectOf returns the id or name of the object that the event is about.

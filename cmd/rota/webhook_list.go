@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/rotajobs/rota/api"
@@ -28,17 +27,11 @@ shown.`,
 			if err != nil {
 				return err
 			}
-			return a.print(map[string]any{"webhooks": found}, func(w io.Writer) error {
-				if len(found) == 0 {
-					_, err := fmt.Fprintln(w, "no webhooks; add one with rota webhook add")
-					return err
-				}
-				t := newTable("URL", "^TEMPLATE", "~EVENTS")
-				for _, hook := range found {
-					t.add(hook.URL, firstNonEmpty(string(hook.Template), "-"), eventsText(hook.Events))
-				}
-				return a.printTable(w, t)
-			})
+			t := newTable("URL", "^TEMPLATE", "~EVENTS").orElse("no webhooks; add one with rota webhook add")
+			for _, hook := range found {
+				t.add(hook.URL, firstNonEmpty(string(hook.Template), "-"), eventsText(hook.Events))
+			}
+			return a.print(map[string]any{"webhooks": found}, func(w io.Writer) { a.printTable(w, t) })
 		},
 	}
 	h.flag(a, cmd)

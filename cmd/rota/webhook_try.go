@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
@@ -27,14 +26,11 @@ its answer. URL need not be a webhook yet; then --secret is required.`,
 		if err != nil {
 			return err
 		}
-		answer, err := a.post(cmd.Context(), "/webhooks/test", api.WebhookTestRequest{URL: args[0], Secret: text, Template: h.template})
-		if text == "" && refusedField(err, "secret") {
+		body := api.WebhookTestRequest{URL: args[0], Secret: text, Template: h.template}
+		tested, answer, err := fetch[api.WebhookTested](cmd.Context(), a, newPost("/webhooks/test", body))
+		if text == "" && isUsageErrorOf(err, "secret") {
 			return h.notFound(args[0], hintTemplates+"; to test another URL, add --secret SECRET")
 		}
-		if err != nil {
-			return err
-		}
-		tested, err := decode[api.WebhookTested](answer)
 		if err != nil {
 			return err
 		}
@@ -47,12 +43,6 @@ its answer. URL need not be a webhook yet; then --secret is required.`,
 		return &exitError{code: exitFailed, err: errors.New(sanitize(string(tested.Error)))}
 	}
 	return cmd
-}
-
-// refusedField reports whether the server refused a field.
-func refusedField(err error, field string) bool {
-	var refused *exitError
-	return errors.As(err, &refused) && slices.Contains(refused.fields, field)
 }
 
 // responseText is the beginning of the receiver's answer, which often has the reason.
