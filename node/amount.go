@@ -11,16 +11,10 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// parseDuration parses durations as all of Rota does, and also whole days such as
-// 30d, the usual unit of retention.
+// parseDuration parses durations as all of Rota does; 0 needs no unit.
 func parseDuration(text string) (time.Duration, error) {
 	if text == "0" {
 		return 0, nil
-	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.ParseUint(days, 10, 31); err == nil && time.Duration(n) < math.MaxInt64/day {
-			return time.Duration(n) * day, nil
-		}
 	}
 	d, err := rota.ParseDuration(text)
 	if err != nil {
@@ -36,37 +30,12 @@ func formatDuration(d time.Duration) string {
 	return rota.FormatDuration(d)
 }
 
-type sizeKind struct {
-	to        *int64
-	low, high int64
-}
-
 // units are the units of sizes. formatSize uses the first that divides the size.
 var units = []struct {
 	name  string
 	bytes int64
 }{
 	{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"KB", 1e3}, {"B", 1},
-}
-
-func (k sizeKind) noun() string { return "SIZE" }
-
-func (k sizeKind) Set(text string) error {
-	size, err := parseSize(text)
-	if err != nil {
-		return err
-	}
-	*k.to = size
-	return k.check()
-}
-
-func (k sizeKind) String() string { return formatSize(*k.to) }
-
-func (k sizeKind) check() error {
-	if *k.to < k.low || *k.to > k.high {
-		return fmt.Errorf("%s is out of range", formatSize(*k.to))
-	}
-	return nil
 }
 
 // parseSize parses a whole number of bytes, or of a unit.

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,225 +20,115 @@ type kind interface {
 	noun() string // placeholder for the value in the help of a flag
 }
 
-type pathKind struct{ to *string }
-
-func (k pathKind) noun() string { return "DIR" }
-
-func (k pathKind) Set(text string) error { *k.to = text; return k.check() }
-func (k pathKind) String() string        { return *k.to }
-
-func (k pathKind) check() error {
-	if strings.TrimSpace(*k.to) == "" {
-		return errors.New("the value is empty")
-	}
-	if strings.ContainsRune(*k.to, 0) {
-		return fmt.Errorf("%s contains a NUL character", quoted(*k.to))
-	}
-	return nil
+// kindOf is the kind of a field of type T.
+type kindOf[T any] struct {
+	to     *T
+	name   string // placeholder for the value
+	parse  func(text string) (T, error)
+	format func(T) string
+	valid  func(T) error
 }
 
-type nameKind struct{ to *string }
+func (k kindOf[T]) noun() string   { return k.name }
+func (k kindOf[T]) String() string { return k.format(*k.to) }
+func (k kindOf[T]) check() error   { return k.valid(*k.to) }
 
-func (k nameKind) noun() string { return "NAME" }
-
-func (k nameKind) Set(text string) error { *k.to = text; return k.check() }
-func (k nameKind) String() string        { return *k.to }
-
-// check validates the name as the first command that contains it does.
-func (k nameKind) check() error {
-	err := (&rota.Recover{Meta: rota.NewMeta(""), Runner: *k.to, Incarnation: rota.NewID()}).Validate()
-	var refusal *rota.Error
-	if errors.As(err, &refusal) {
-		return errors.New(refusal.Reason)
+func (k kindOf[T]) Set(text string) error {
+	value, err := k.parse(text)
+	if err != nil {
+		return err
 	}
-	return err
+	*k.to = value
+	return k.check()
 }
 
-type wordKind struct {
-	to    *string
-	words []string
-}
-
-func (k wordKind) noun() string { return strings.Join(k.words, "|") }
-
-func (k wordKind) Set(text string) error { *k.to = text; return k.check() }
-func (k wordKind) String() string        { return *k.to }
-
-func (k wordKind) check() error {
-	if slices.Contains(k.words, *k.to) {
+// bounded is the kind of an amount with bounds.
+func bounded[N int | int64 | float64 | time.Duration](to *N, name string, low, high N, parse func(string) (N, error), format func(N) string) kind {
+	return kindOf[N]{to, name, parse, format, func(n N) error {
+		if !(n >= low && n <= high) { // NaN is out of range, too
+			return fmt.Errorf("%s is out of range", format(n))
+		}
 		return nil
-	}
-	return fmt.Errorf("unknown value %s", quoted(*k.to))
+	}}
 }
 
-type levelKind struct{ to *slog.Level }
+func wholeKind(to *int, low, high int) kind { return bounded(to, "N", low, high, parseWhole, strconv.Itoa) }
 
-func (k levelKind) noun() string { return "LEVEL" }
+func durationKind(to *time.Duration, low, high time.Duration) kind {
+	return bounded(to, "DURATION", low, high, parseDuration, formatDuration)
+}
+
+func sizeKind(to *int64, low, high int64) kind {
+	return bounded(to, "SIZE", low, high, parseSize, formatSize)
+}
+
+func fractionKind(to *float64, low, high float64) kind {
+	return bounded(to, "FRACTION", low, high, func(text string) (float64, error) {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%s is not a number", quoted(text))
+		}
+		return f, nil
+	}, func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) })
+}
+
+func parseWhole(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, fmt.Errorf("%s is out of range", quoted(text))
+	case err != nil:
+		return 0, fmt.Errorf("%s is not a whole number", quoted(text))
+	}
+	return n, nil
+}
 
 var levels = map[string]slog.Level{
 	"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
 }
 
-func (k levelKind) Set(text string) error {
-	level, known := levels[strings.ToLower(text)]
-	if !known {
-		return fmt.Errorf("unknown value %s", quoted(text))
-	}
-	*k.to = level
-	return nil
+func levelKind(to *slog.Level) kind {
+	return kindOf[slog.Level]{to, "LEVEL", func(text string) (slog.Level, error) {
+		level, known := levels[strings.ToLower(text)]
+		if !known {
+			return 0, fmt.Errorf("unknown value %s", quoted(text))
+		}
+		return level, nil
+	}, func(l slog.Level) string { return strings.ToLower(l.String()) }, func(slog.Level) error { return nil }}
 }
 
-func (k levelKind) String() string { return strings.ToLower(k.to.String()) }
-func (k levelKind) check() error   { return nil }
+// rateKind is the kind of a rate limit; none: no limit.
+func rateKind(to *rota.Rate) kind { return kindOf[rota.Rate]{to, "RATE", parseRate, formatRate, checkRate} }
 
-type wholeKind struct {
-	to        *int
-	low, high int
-}
-
-func (k wholeKind) noun() string { return "N" }
-
-func (k wholeKind) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		return fmt.Errorf("%s is out of range", quoted(text))
-	case err != nil:
-		return fmt.Errorf("%s is not a whole number", quoted(text))
-	}
-	*k.to = n
-	return k.check()
-}
-
-func (k wholeKind) String() string { return strconv.Itoa(*k.to) }
-
-func (k wholeKind) check() error {
-	if *k.to < k.low || *k.to > k.high {
-		return fmt.Errorf("%d is out of range", *k.to)
-	}
-	return nil
-}
-
-type durationKind struct {
-	to        *time.Duration
-	low, high time.Duration
-}
-
-func (k durationKind) noun() string { return "DURATION" }
-
-func (k durationKind) Set(text string) error {
-	d, err := parseDuration(text)
-	if err != nil {
-		return err
-	}
-	*k.to = d
-	return k.check()
-}
-
-func (k durationKind) String() string { return formatDuration(*k.to) }
-
-func (k durationKind) check() error {
-	if *k.to < k.low || *k.to > k.high {
-		return fmt.Errorf("%s is out of range", formatDuration(*k.to))
-	}
-	return nil
-}
-
-type rateKind struct{ to *rota.Rate }
-
-func (k rateKind) noun() string { return "RATE" }
-
-// noRate is the word for no rate limit.
-const noRate = "none"
-
-func (k rateKind) Set(text string) error {
-	if text == noRate {
-		*k.to = rota.Rate{}
-		return nil
+func parseRate(text string) (r rota.Rate, err error) {
+	if text == unset {
+		return r, nil
 	}
 	count, per, found := strings.Cut(text, "/")
 	if !found {
-		return fmt.Errorf("%s is not a rate", quoted(text))
+		return r, fmt.Errorf("%s is not a rate", quoted(text))
 	}
-	if err := (wholeKind{&k.to.Count, 1, rateMax}).Set(strings.TrimSpace(count)); err != nil {
-		return fmt.Errorf("the count: %w", err)
+	if err := wholeKind(&r.Count, 1, rateMax).Set(strings.TrimSpace(count)); err != nil {
+		return r, fmt.Errorf("the count: %w", err)
 	}
-	if err := (durationKind{&k.to.Per, rota.RatePerMin, ratePeriods}).Set(strings.TrimSpace(per)); err != nil {
-		return fmt.Errorf("the time: %w", err)
+	if err := durationKind(&r.Per, rota.RatePerMin, ratePeriods).Set(strings.TrimSpace(per)); err != nil {
+		return r, fmt.Errorf("the time: %w", err)
+	}
+	return r, nil
+}
+
+func formatRate(r rota.Rate) string {
+	if r == (rota.Rate{}) {
+		return unset
+	}
+	return fmt.Sprintf("%d/%s", r.Count, formatDuration(r.Per))
+}
+
+func checkRate(r rota.Rate) error {
+	if r != (rota.Rate{}) && (r.Count < 1 || r.Count > rateMax || r.Per < rota.RatePerMin || r.Per > ratePeriods) {
+		return fmt.Errorf("%d/%s is out of range", r.Count, r.Per)
 	}
 	return nil
-}
-
-func (k rateKind) String() string {
-	if *k.to == (rota.Rate{}) {
-		return noRate
-	}
-	return fmt.Sprintf("%d/%s", k.to.Count, formatDuration(k.to.Per))
-}
-
-func (k rateKind) check() error {
-	if *k.to == (rota.Rate{}) {
-		return nil
-	}
-	if k.to.Count < 1 || k.to.Count > rateMax || k.to.Per < rota.RatePerMin || k.to.Per > ratePeriods {
-		return fmt.Errorf("%d/%s is out of range", k.to.Count, k.to.Per)
-	}
-	return nil
-}
-
-type addressKind struct{ to *string }
-
-func (k addressKind) noun() string { return "ADDR" }
-
-func (k addressKind) Set(text string) error { *k.to = text; return k.check() }
-func (k addressKind) String() string        { return *k.to }
-
-func (k addressKind) check() error {
-	text := *k.to
-	if text == "" {
-		return errors.New("the value is empty")
-	}
-	if strings.Contains(text, "://") {
-		return fmt.Errorf("%s is a URL, not an address", quoted(text))
-	}
-	host, port, err := net.SplitHostPort(text)
-	if err != nil {
-		return fmt.Errorf("%s is not an address: %w", quoted(text), withoutAddress(err))
-	}
-	if strings.ContainsFunc(host, invalidHostRune) {
-		return fmt.Errorf("%s is not a host name or IP address", quoted(host))
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return fmt.Errorf("%s is not a port from 0 to 65535", quoted(port))
-	}
-	return nil
-}
-
-// portKind is the address of an optional port; none: closed.
-type portKind struct{ addressKind }
-
-func (k portKind) Set(text string) error { *k.to = text; return k.check() }
-
-func (k portKind) check() error {
-	if *k.to == noPort {
-		return nil
-	}
-	return k.addressKind.check()
-}
-
-// invalidHostRune reports characters that occur in no host name or IP address.
-func invalidHostRune(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".-_:%", r))
-}
-
-// withoutAddress is an error of package net without the address, which the message already
-// names.
-func withoutAddress(err error) error {
-	var address *net.AddrError
-	if errors.As(err, &address) {
-		return errors.New(address.Err)
-	}
-	return err
 }
 
 // quoted quotes the text of a value and shortens a long one.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"math"
 	"strings"
 	"time"
 
@@ -37,131 +38,82 @@ const (
 	ratePeriods = time.Hour
 )
 
-var settings = []Setting{
-	{
-		"data", "directory of all files of the server", "a directory, such as ./rota-data",
-		func(c *Config) kind { return pathKind{&c.Data} },
-	},
-	{
-		"store", "URL of the store: sqlite:PATH, or postgres://USER@HOST:5432/DATABASE, which several servers can share", "sqlite:PATH or postgres://USER@HOST:5432/DATABASE",
-		func(c *Config) kind { return storeKind{&c.Store} },
-	},
-	{
-		"http", "address of the HTTP API; port 0 picks a free port", "HOST:PORT, such as 127.0.0.1:7420",
-		func(c *Config) kind { return addressKind{&c.HTTP} },
-	},
-	{
-		"sql", "address of the SQL port, for psql and other PostgreSQL clients; port 0 picks a free port, none disables it", "HOST:PORT, such as 127.0.0.1:7432, or none",
-		func(c *Config) kind { return portKind{addressKind{&c.SQL}} },
-	},
-	{
-		"sql_cert", "file of the TLS certificate of the SQL port", "a PEM file, such as server.crt",
-		func(c *Config) kind { return fileKind{&c.SQLCert} },
-	},
-	{
-		"sql_key", "file of the private key of that certificate", "a PEM file, such as server.key",
-		func(c *Config) kind { return fileKind{&c.SQLKey} },
-	},
-	{
-		"sql_tls", "whether clients of the SQL port may or must use TLS", "allow or require",
-		func(c *Config) kind { return wordKind{&c.SQLTLS, []string{"allow", "require"}} },
-	},
-	{
-		"workers", "number of jobs that run at the same time", "a whole number from 1 to 10000, such as 16",
-		func(c *Config) kind { return wholeKind{&c.Workers, 1, workersMax} },
-	},
-	{
-		"name", "name of this worker, the same at every start", "letters, digits and . _ - : / @ #, such as local",
-		func(c *Config) kind { return nameKind{&c.Name} },
-	},
-	{
-		"lease", "how long a worker keeps a run without a heartbeat", "a duration from 1s to 1h, such as 30s",
-		func(c *Config) kind { return durationKind{&c.Lease, rota.LeaseMin, rota.LeaseMax} },
-	},
-	{
-		"cancel_grace", "how long a handler may take to stop after its job is cancelled", "a duration from 10ms to 24h, such as 10s",
-		func(c *Config) kind { return durationKind{&c.CancelGrace, graceMin, graceMax} },
-	},
-	{
-		"shutdown_grace", "how long running jobs may continue after the server is asked to stop", "a duration from 10ms to 24h, such as 30s",
-		func(c *Config) kind { return durationKind{&c.ShutdownGrace, graceMin, graceMax} },
-	},
-	{
-		"log_level", "lowest level that the server logs", "debug, info, warn or error",
-		func(c *Config) kind { return levelKind{&c.LogLevel} },
-	},
-	{
-		"log_format", "format of the server's log", "text or json",
-		func(c *Config) kind { return wordKind{&c.LogFormat, []string{"text", "json"}} },
-	},
-	{
-		"log_max", "largest size of the log of one run", "a size from 1KiB to 100GiB, such as 10MiB",
-		func(c *Config) kind { return sizeKind{&c.LogMax, logMaxMin, logMaxMax} },
-	},
-	{
-		"log_keep", "how long run logs are kept", "a duration of at least 1h, such as 30d",
-		func(c *Config) kind { return durationKind{&c.LogKeep, logKeepMin, keepMax} },
-	},
-	{
-		"prune_every", "how often executions past their retention are removed", "a duration from 1s to 7d, such as 1h",
-		func(c *Config) kind { return durationKind{&c.PruneEvery, pruneMin, pruneMax} },
-	},
-	{
-		"http_rate", "limit of HTTP requests per time, of all clients together", "none, or COUNT/TIME such as 5000/1s",
-		func(c *Config) kind { return rateKind{&c.HTTPRate} },
-	},
-	{
-		"http_allow", "addresses outside the public internet that http jobs and webhooks may use", "none, or a list such as 10.0.0.0/8, intranet.example.org, loopback",
-		func(c *Config) kind { return allowKind{&c.HTTPAllow} },
-	},
-	{
-		"webhook_workers", "number of webhooks delivered at the same time", "a whole number from 1 to 1000, such as 16",
-		func(c *Config) kind { return wholeKind{&c.WebhookWorkers, 1, 1_000} },
-	},
-	{
-		"sentry_dsn", "Sentry project that receives error reports", "none, or the DSN of a project, such as https://KEY@sentry.example.org/7",
-		func(c *Config) kind { return dsnKind{&c.SentryDSN} },
-	},
-	{
-		"environment", "environment that error reports and traces name", "a word, such as production",
-		func(c *Config) kind { return textKind{&c.Environment} },
-	},
-	{
-		"otlp_endpoint", "URL that receives traces, as OpenTelemetry over HTTP", "none, or a URL such as http://127.0.0.1:4318",
-		func(c *Config) kind { return urlKind{&c.OTLPEndpoint} },
-	},
-	{
-		"otlp_headers", "headers of the requests that send traces", "none, or a list such as api-key=SECRET,tenant=7",
-		func(c *Config) kind { return headersKind{&c.OTLPHeaders} },
-	},
-	{
-		"trace_sample", "fraction of the traces started by this server that is sent", "a number above 0 and up to 1, such as 0.1",
-		func(c *Config) kind { return fractionKind{&c.TraceSample} },
-	},
-	ageSetting("completed", func(r *rota.Retention) *rota.Keep { return &r.Completed }),
-	countSetting("completed", func(r *rota.Retention) *rota.Keep { return &r.Completed }),
-	ageSetting("skipped", func(r *rota.Retention) *rota.Keep { return &r.Skipped }),
-	countSetting("skipped", func(r *rota.Retention) *rota.Keep { return &r.Skipped }),
-	ageSetting("cancelled", func(r *rota.Retention) *rota.Keep { return &r.Cancelled }),
-	countSetting("cancelled", func(r *rota.Retention) *rota.Keep { return &r.Cancelled }),
-	ageSetting("dead", func(r *rota.Retention) *rota.Keep { return &r.Dead }),
-	countSetting("dead", func(r *rota.Retention) *rota.Keep { return &r.Dead }),
+var settings = append([]Setting{
+	newSetting("data", "directory of all files of the server", "a directory, such as ./rota-data",
+		func(c *Config) kind { return textKind(&c.Data, "DIR", checkPath) }),
+	newSetting("store", "URL of the store: sqlite:PATH, or postgres://USER@HOST:5432/DATABASE, which several servers can share", "sqlite:PATH or postgres://USER@HOST:5432/DATABASE",
+		func(c *Config) kind { return textKind(&c.Store, "URL", checkStore) }),
+	newSetting("http", "address of the HTTP API; port 0 picks a free port", "HOST:PORT, such as 127.0.0.1:7420",
+		func(c *Config) kind { return textKind(&c.HTTP, "ADDR", checkAddress) }),
+	newSetting("sql", "address of the SQL port, for psql and other PostgreSQL clients; port 0 picks a free port, none disables it", "HOST:PORT, such as 127.0.0.1:7432, or none",
+		func(c *Config) kind { return textKind(&c.SQL, "ADDR", checkPort) }),
+	newSetting("sql_cert", "file of the TLS certificate of the SQL port", "a PEM file, such as server.crt",
+		func(c *Config) kind { return optionalKind(&c.SQLCert, "FILE", checkFile) }),
+	newSetting("sql_key", "file of the private key of that certificate", "a PEM file, such as server.key",
+		func(c *Config) kind { return optionalKind(&c.SQLKey, "FILE", checkFile) }),
+	newSetting("sql_tls", "whether clients of the SQL port may or must use TLS", "allow or require",
+		func(c *Config) kind { return wordKind(&c.SQLTLS, "allow", "require") }),
+	newSetting("workers", "number of jobs that run at the same time", "a whole number from 1 to 10000, such as 16",
+		func(c *Config) kind { return wholeKind(&c.Workers, 1, workersMax) }),
+	newSetting("name", "name of this worker, the same at every start", "letters, digits and . _ - : / @ #, such as local",
+		func(c *Config) kind { return textKind(&c.Name, "NAME", checkName) }),
+	newSetting("lease", "how long a worker keeps a run without a heartbeat", "a duration from 1s to 1h, such as 30s",
+		func(c *Config) kind { return durationKind(&c.Lease, rota.LeaseMin, rota.LeaseMax) }),
+	newSetting("cancel_grace", "how long a handler may take to stop after its job is cancelled", "a duration from 10ms to 24h, such as 10s",
+		func(c *Config) kind { return durationKind(&c.CancelGrace, graceMin, graceMax) }),
+	newSetting("shutdown_grace", "how long running jobs may continue after the server is asked to stop", "a duration from 10ms to 24h, such as 30s",
+		func(c *Config) kind { return durationKind(&c.ShutdownGrace, graceMin, graceMax) }),
+	newSetting("log_level", "lowest level that the server logs", "debug, info, warn or error",
+		func(c *Config) kind { return levelKind(&c.LogLevel) }),
+	newSetting("log_format", "format of the server's log", "text or json",
+		func(c *Config) kind { return wordKind(&c.LogFormat, "text", "json") }),
+	newSetting("log_max", "largest size of the log of one run", "a size from 1KiB to 100GiB, such as 10MiB",
+		func(c *Config) kind { return sizeKind(&c.LogMax, logMaxMin, logMaxMax) }),
+	newSetting("log_keep", "how long run logs are kept", "a duration of at least 1h, such as 30d",
+		func(c *Config) kind { return durationKind(&c.LogKeep, logKeepMin, keepMax) }),
+	newSetting("prune_every", "how often executions past their retention are removed", "a duration from 1s to 7d, such as 1h",
+		func(c *Config) kind { return durationKind(&c.PruneEvery, pruneMin, pruneMax) }),
+	newSetting("http_rate", "limit of HTTP requests per time, of all clients together", "none, or COUNT/TIME such as 5000/1s",
+		func(c *Config) kind { return rateKind(&c.HTTPRate) }),
+	newSetting("http_allow", "addresses outside the public internet that http jobs and webhooks may use", "none, or a list such as 10.0.0.0/8, intranet.example.org, loopback",
+		func(c *Config) kind { return optionalKind(&c.HTTPAllow, "LIST", checkAllow) }),
+	newSetting("webhook_workers", "number of webhooks delivered at the same time", "a whole number from 1 to 1000, such as 16",
+		func(c *Config) kind { return wholeKind(&c.WebhookWorkers, 1, 1_000) }),
+	newSetting("sentry_dsn", "Sentry project that receives error reports", "none, or the DSN of a project, such as https://KEY@sentry.example.org/7",
+		func(c *Config) kind { return secretKind(&c.SentryDSN, "DSN", checkDSN) }),
+	newSetting("environment", "environment that error reports and traces name", "a word, such as production",
+		func(c *Config) kind { return optionalKind(&c.Environment, "TEXT", checkWord) }),
+	newSetting("otlp_endpoint", "URL that receives traces, as OpenTelemetry over HTTP", "none, or a URL such as http://127.0.0.1:4318",
+		func(c *Config) kind { return optionalKind(&c.OTLPEndpoint, "URL", checkURL) }),
+	newSetting("otlp_headers", "headers of the requests that send traces", "none, or a list such as api-key=SECRET,tenant=7",
+		func(c *Config) kind { return secretKind(&c.OTLPHeaders, "LIST", checkHeaders) }),
+	newSetting("trace_sample", "fraction of the traces started by this server that is sent", "a number above 0 and up to 1, such as 0.1",
+		func(c *Config) kind { return fractionKind(&c.TraceSample, math.SmallestNonzeroFloat64, 1) }),
+}, retentionSettings()...)
+
+func newSetting(key, about, allowed string, field func(*Config) kind) Setting {
+	return Setting{Key: key, About: about, Allowed: allowed, field: field}
 }
 
-func ageSetting(outcome string, keep func(*rota.Retention) *rota.Keep) Setting {
-	return Setting{
-		"retention." + outcome + ".age", "how long executions that ended " + outcome + " are kept; 0: no limit",
-		"a duration, such as 30d, or 0",
-		func(c *Config) kind { return durationKind{&keep(c.retention()).Age, 0, keepMax} },
+// retentionSettings are the settings of the section retention: an age and a count for each outcome.
+func retentionSettings() (all []Setting) {
+	for _, r := range []struct {
+		outcome string
+		keep    func(*rota.Retention) *rota.Keep
+	}{
+		{"completed", func(r *rota.Retention) *rota.Keep { return &r.Completed }},
+		{"skipped", func(r *rota.Retention) *rota.Keep { return &r.Skipped }},
+		{"cancelled", func(r *rota.Retention) *rota.Keep { return &r.Cancelled }},
+		{"dead", func(r *rota.Retention) *rota.Keep { return &r.Dead }},
+	} {
+		key, ended := "retention."+r.outcome, "executions that ended "+r.outcome+" are kept; 0: no limit"
+		all = append(all,
+			newSetting(key+".age", "how long "+ended, "a duration, such as 30d, or 0",
+				func(c *Config) kind { return durationKind(&r.keep(c.retention()).Age, 0, keepMax) }),
+			newSetting(key+".count", "how many "+ended, "a whole number, such as 100000, or 0",
+				func(c *Config) kind { return wholeKind(&r.keep(c.retention()).Count, 0, countMax) }))
 	}
-}
-
-func countSetting(outcome string, keep func(*rota.Retention) *rota.Keep) Setting {
-	return Setting{
-		"retention." + outcome + ".count", "how many executions that ended " + outcome + " are kept; 0: no limit",
-		"a whole number, such as 100000, or 0",
-		func(c *Config) kind { return wholeKind{&keep(c.retention()).Count, 0, countMax} },
-	}
+	return all
 }
 
 // retention returns the retention for a setting to change; the first call creates it.

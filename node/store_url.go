@@ -16,18 +16,12 @@ var (
 	laterSchemes = []string{"dynamodb", "raft"}
 )
 
-// storeKind is the URL of a store. Errors never quote the part after the scheme,
+// checkStore checks the URL of a store. Errors never quote the part after the scheme,
 // because it may contain a password.
-type storeKind struct{ to *string }
-
-func (k storeKind) Set(text string) error { *k.to = text; return k.check() }
-func (k storeKind) String() string        { return *k.to }
-func (k storeKind) noun() string          { return "URL" }
-
-func (k storeKind) check() error {
-	scheme, rest, found := strings.Cut(*k.to, ":")
+func checkStore(url string) error {
+	scheme, rest, found := strings.Cut(url, ":")
 	switch {
-	case *k.to == "":
+	case url == "":
 		return errors.New("the URL is empty")
 	case !found:
 		return errors.New("the URL has no scheme")
