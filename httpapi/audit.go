@@ -6,7 +6,6 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/problem"
 )
 
 func (a *server) auditRoutes() {
@@ -22,46 +21,23 @@ func (a *server) auditRoutes() {
 var auditOrders = []string{"desc", "asc"}
 
 func listAudit(c *call) (reply, error) {
-	limit, err := c.limit()
-	if err != nil {
-		return reply{}, err
+	if c.word("order") != "asc" {
+		return auditDescending(c)
 	}
-	order, err := c.enumParam("order", auditOrders...)
-	if err != nil {
-		return reply{}, err
-	}
-	text, _ := c.queryParam("cursor")
-	if order == "asc" {
-		return auditAscending(c, limit, text)
-	}
-	return auditDescending(c, limit, text)
-}
-
-// auditAscending lists the audit oldest first.
-func auditAscending(c *call, limit int, cursor string) (reply, error) {
-	after, err := readSeqCursor(cursorAudit, cursor)
-	if err != nil {
-		return reply{}, err
-	}
-	rows, more, err := readPage(c, limit, nil, func(last *rota.AuditEntry, n int) ([]rota.AuditEntry, error) {
-		if last != nil {
-			after = last.Seq
-		}
-		return c.Store.Audit(c.ctx, after, n)
-	})
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(newList(rows, more, api.NewAuditEntry, func(e rota.AuditEntry) api.Text { return seqCursor(cursorAudit, e.Seq) }))
+	return rowList[rota.AuditEntry, api.AuditEntry]{
+		kind: cursorAudit, show: api.NewAuditEntry, position: seqPosition,
+		read: func(after []byte, n int) ([]rota.AuditEntry, error) { return c.Store.Audit(c.ctx, seqAt(after), n) },
+	}.page(c)
 }
 
 // auditDescending lists the audit newest first. Its entries are numbered without gaps and never
 // removed, so the entries before a number are known.
-func auditDescending(c *call, limit int, cursor string) (reply, error) {
-	before, err := readSeqCursor(cursorAuditDescending, cursor)
+func auditDescending(c *call) (reply, error) {
+	position, err := c.position(cursorAuditDescending)
 	if err != nil {
 		return reply{}, err
 	}
+	before := seqAt(position)
 	if before == 0 {
 		last, err := c.lastAudit()
 		if err != nil {
@@ -69,16 +45,22 @@ func auditDescending(c *call, limit int, cursor string) (reply, error) {
 		}
 		before = last + 1
 	}
-	after := max(0, before-1-int64(limit))
+	page := api.List[api.AuditEntry]{Items: []api.AuditEntry{}}
+	after := max(0, before-1-int64(c.limit()))
 	if after == before-1 {
-		return ok(api.List[api.AuditEntry]{Items: []api.AuditEntry{}})
+		return ok(page)
 	}
 	rows, err := c.Store.Audit(c.ctx, after, int(before-1-after))
 	if err != nil {
 		return reply{}, err
 	}
-	slices.Reverse(rows)
-	return ok(newList(rows, after > 0, api.NewAuditEntry, func(e rota.AuditEntry) api.Text { return seqCursor(cursorAuditDescending, e.Seq) }))
+	for _, row := range slices.Backward(rows) {
+		page.Items = append(page.Items, api.NewAuditEntry(row))
+	}
+	if after > 0 {
+		page.NextCursor = cursorOf(cursorAuditDescending, seqPosition(rows[0]))
+	}
+	return ok(page)
 }
 
 // lastAudit returns the number of the newest entry, 0 if there is none. It searches from an entry that
@@ -105,18 +87,12 @@ func (c *call) lastAudit() (int64, error) {
 	return last, nil
 }
 
-func seqCursor(kind cursorKind, seq int64) api.Text {
-	return cursorOf(kind, binary.BigEndian.AppendUint64(nil, uint64(seq)))
-}
+func seqPosition(e rota.AuditEntry) []byte { return binary.BigEndian.AppendUint64(nil, uint64(e.Seq)) }
 
-// readSeqCursor returns 0 if there is no cursor.
-func readSeqCursor(kind cursorKind, text string) (int64, error) {
-	position, err := readCursor(kind, text)
-	if err != nil || position == nil {
-		return 0, err
+// seqAt returns the number of a position, 0 for the start of the list.
+func seqAt(position []byte) int64 {
+	if position == nil {
+		return 0
 	}
-	if len(position) != 8 {
-		return 0, problem.Malformed("cursor", "is not a cursor of this server; omit it to start from the first page")
-	}
-	return int64(binary.BigEndian.Uint64(position)), nil
+	return int64(binary.BigEndian.Uint64(position))
 }

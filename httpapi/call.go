@@ -22,6 +22,7 @@ type call struct {
 	ctx   context.Context
 	op    *operation
 	query url.Values
+	id    rota.ID // id in the path
 	actor string
 
 	commandID     rota.ID             // id of the first command of the request
@@ -46,6 +47,22 @@ func ok(body any) (reply, error) { return reply{status: http.StatusOK, body: bod
 
 func created(body any, location string) (reply, error) {
 	return reply{status: http.StatusCreated, body: body, location: location}, nil
+}
+
+// then returns a function that responds with a result, or with the error of getting it. Its arguments are
+// the results of a read or of do.
+func then[T any](respond func(T) (reply, error)) func(T, error) (reply, error) {
+	return func(result T, err error) (reply, error) {
+		if err != nil {
+			return reply{}, err
+		}
+		return respond(result)
+	}
+}
+
+// show is then for a result that only has to be converted.
+func show[T, V any](convert func(T) V) func(T, error) (reply, error) {
+	return then(func(result T) (reply, error) { return ok(convert(result)) })
 }
 
 // meta returns the metadata of the next command. The id of the first command belongs to the request,
@@ -96,13 +113,16 @@ func (c *call) now() (time.Time, error) {
 // name is the name in the path.
 func (c *call) name() string { return c.r.PathValue("name") }
 
-// id parses the id in the path. A malformed id is NotFound, since it names nothing.
-func (c *call) id() (rota.ID, error) {
-	id, err := rota.ParseID(c.r.PathValue("id"))
-	if err != nil {
-		return id, &rota.Error{Code: rota.NotFound, Reason: "the id in the path is malformed", Hint: "an id looks like " + api.ExampleID}
+// readID parses the id in the path, if the path has one. A malformed id is NotFound, since it names nothing.
+func (c *call) readID() (err error) {
+	text := c.r.PathValue("id")
+	if text == "" {
+		return nil
 	}
-	return id, nil
+	if c.id, err = rota.ParseID(text); err != nil {
+		return &rota.Error{Code: rota.NotFound, Reason: "the id in the path is malformed", Hint: "an id looks like " + api.ExampleID}
+	}
+	return nil
 }
 
 // readQuery parses the query string. It refuses unknown parameters: a filter with a typo must not list
@@ -116,11 +136,15 @@ func (c *call) readQuery() error {
 		return problem.Malformed("", "the query string cannot be parsed")
 	}
 	for name, values := range query {
+		p := c.op.param(name)
 		switch {
-		case !c.op.hasQueryParam(name):
+		case p == nil:
 			return c.unknownQuery(name)
 		case len(values) > 1:
 			return problem.Malformed(api.FieldPath("", name), "is given more than once")
+		}
+		if err := p.check(values[0]); err != nil {
+			return err
 		}
 	}
 	c.query = query
@@ -140,50 +164,26 @@ func (c *call) unknownQuery(name string) *api.Problem {
 	return p
 }
 
-// limit is the page size.
-func (c *call) limit() (int, error) {
-	return c.intParam("limit", 100, 1, rota.PageMax)
+// The values of query parameters, which readQuery has checked.
+
+func (c *call) flag(name string) bool { return c.query.Get(name) == "true" }
+
+func (c *call) number(name string, fallback int) int {
+	if n, err := strconv.Atoi(c.query.Get(name)); err == nil {
+		return n
+	}
+	return fallback
 }
 
-func (c *call) intParam(name string, fallback, low, high int) (int, error) {
-	text, given := c.queryParam(name)
-	if !given {
-		return fallback, nil
+// word returns one of the words of an enum, or an empty text.
+func (c *call) word(name string) string {
+	if p := c.op.param(name); p != nil {
+		return api.OneOf(c.query.Get(name), p.enum)
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < low || n > high {
-		return 0, problem.Malformed(name, "must be a number from %d to %d", low, high)
-	}
-	return n, nil
+	return ""
 }
 
-func (c *call) boolParam(name string) (bool, error) {
-	switch text, given := c.queryParam(name); {
-	case !given || text == "false":
-		return false, nil
-	case text == "true":
-		return true, nil
-	}
-	return false, problem.Malformed(name, "must be true or false")
-}
-
-// queryParam returns a query parameter, and whether it is set.
-func (c *call) queryParam(name string) (string, bool) {
-	values, ok := c.query[name]
-	if !ok {
-		return "", false
-	}
-	return values[0], true
-}
-
-// enumParam returns a query parameter that must be one of the allowed words, in any letter case.
-func (c *call) enumParam(name string, allowed ...string) (string, error) {
-	text, given := c.queryParam(name)
-	if !given {
-		return "", nil
-	}
-	if found := api.OneOf(text, allowed); found != "" {
-		return found, nil
-	}
-	return "", problem.Malformed(name, "must be one of %s", strings.Join(allowed, ", "))
+func (c *call) queryID(name string) rota.ID {
+	id, _ := rota.ParseID(c.query.Get(name))
+	return id
 }

@@ -28,6 +28,12 @@ const (
 	cursorAuditDescending cursorKind = 'b'
 )
 
+// cursorBytes is the length of a position; names, which are missing here, have any length.
+var cursorBytes = map[cursorKind]int{
+	cursorJobs: 16, cursorExecutions: 16, cursorGroups: 16, cursorReservations: 16, cursorDead: 16,
+	cursorQueue: 40, cursorAudit: 8, cursorAuditDescending: 8,
+}
+
 // cursorOf encodes the position where a page ended. Its checksum detects a truncated or changed
 // cursor.
 func cursorOf(kind cursorKind, position []byte) api.Text {
@@ -35,8 +41,6 @@ func cursorOf(kind cursorKind, position []byte) api.Text {
 	raw = binary.BigEndian.AppendUint32(raw, crc32.ChecksumIEEE(raw))
 	return api.Text(base64.RawURLEncoding.EncodeToString(raw))
 }
-
-func idCursor(kind cursorKind, id rota.ID) api.Text { return cursorOf(kind, id[:]) }
 
 // readCursor decodes a cursor. An empty cursor is the start of the list.
 func readCursor(kind cursorKind, text string) ([]byte, error) {
@@ -50,16 +54,15 @@ func readCursor(kind cursorKind, text string) ([]byte, error) {
 	if cursorKind(raw[0]) != kind {
 		return nil, problem.Malformed("cursor", "belongs to another list; omit it to start from the first page")
 	}
-	return raw[1 : len(raw)-4], nil
+	position := raw[1 : len(raw)-4]
+	if n, fixed := cursorBytes[kind]; fixed && len(position) != n {
+		return nil, problem.Malformed("cursor", "is not a cursor of this server; omit it to start from the first page")
+	}
+	return position, nil
 }
 
-func readIDCursor(kind cursorKind, text string) (id rota.ID, err error) {
-	position, err := readCursor(kind, text)
-	if err != nil || position == nil {
-		return id, err
-	}
-	if len(position) != len(id) {
-		return id, problem.Malformed("cursor", "is not a cursor of this server; omit it to start from the first page")
-	}
-	return rota.ID(position), nil
+// idAt returns the id of a position; zero: the start of the list.
+func idAt(position []byte) (id rota.ID) {
+	copy(id[:], position)
+	return id
 }

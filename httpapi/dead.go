@@ -8,22 +8,20 @@ func (a *server) deadRoutes() {
 		description: "The last attempts of executions that failed permanently and were not retried, newest first.",
 		query:       pageParams(filterParams(nil)[1:]...), response: api.List[api.Job]{},
 	}, func(c *call) (reply, error) {
-		limit, before, err := c.idPage(cursorDead)
-		if err != nil {
-			return reply{}, err
-		}
-		f, err := c.filter(nil)
-		if err != nil {
-			return reply{}, err
-		}
+		f := c.filter()
 		scans, err := retryScans(f)
 		if err != nil {
 			return reply{}, err
 		}
-		rows, next, err := c.findJobs(scans, f, before, limit)
-		if err != nil {
-			return reply{}, err
-		}
-		return ok(api.List[api.Job]{Items: api.NewJobs(rows), NextCursor: nextCursor(cursorDead, next)})
+		return c.jobPage(cursorDead, scans, f)
 	})
+}
+
+// jobPage responds with a page of jobs.
+func (c *call) jobPage(kind cursorKind, scans []scan, f filter) (reply, error) {
+	rows, next, err := c.findPage(kind, scans, f)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(api.List[api.Job]{Items: api.NewJobs(rows), NextCursor: next})
 }

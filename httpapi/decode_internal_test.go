@@ -183,7 +183,9 @@ func FuzzDecode(f *testing.F) {
 }
 
 func FuzzCursor(f *testing.F) {
-	f.Add(string(idCursor(cursorJobs, [16]byte{1, 2, 3})))
+	f.Add(string(cursorOf(cursorJobs, make([]byte, 16))))
+	f.Add(string(cursorOf(cursorQueue, make([]byte, 39))))
+	f.Add(string(cursorOf(cursorAudit, make([]byte, 9))))
 	f.Add("AAAA")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, list := range []cursorKind{cursorJobs, cursorAudit} {
@@ -191,6 +193,11 @@ func FuzzCursor(f *testing.F) {
 				t.Fatalf("%q is accepted as a cursor", text)
 			}
 		}
-		_, _ = readQueueCursor(text)
+		if position, err := readCursor(cursorQueue, text); err == nil {
+			_ = jobAt(position) // must not panic
+		}
+		if position, err := readCursor(cursorAudit, text); err == nil {
+			_ = seqAt(position)
+		}
 	})
 }

@@ -34,15 +34,11 @@ func (c *call) definitionSync() *definitions.Sync {
 }
 
 func getDefinitions(c *call) (reply, error) {
-	secrets, err := c.boolParam("secrets")
-	if err != nil {
-		return reply{}, err
-	}
 	if err := c.largeBodies.acquire(c.ctx, largeBodyWait); err != nil { // the document takes as much memory as a large body
 		return reply{}, err
 	}
 	defer c.largeBodies.release()
-	document, err := c.definitionSync().Export(c.ctx, secrets)
+	document, err := c.definitionSync().Export(c.ctx, c.flag("secrets"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -50,10 +46,6 @@ func getDefinitions(c *call) (reply, error) {
 }
 
 func putDefinitions(c *call, body *api.Definitions) (reply, error) {
-	dry, err := c.boolParam("dry_run")
-	if err != nil {
-		return reply{}, err
-	}
 	c.ensureCommandID()
 	clearDeadlines(c.w)
 	put, err := c.definitionSync().Import(c.ctx, body, definitions.Request{
@@ -63,7 +55,7 @@ func putDefinitions(c *call, body *api.Definitions) (reply, error) {
 			r.ID, r.Replay = c.commandID, c.replay
 			return err
 		},
-	}, dry)
+	}, c.flag("dry_run"))
 	if err != nil {
 		return reply{}, err
 	}

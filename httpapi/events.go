@@ -32,9 +32,9 @@ func (a *server) eventRoutes() {
 		description: "Server-sent events, from now on or after Last-Event-ID. An event named reset means that events were lost: reload the data you show. Kinds: " + strings.Join(kinds, ", ") + ".",
 		query: []param{
 			{name: "kinds", form: formText, doc: "Kinds to deliver, separated by commas; job.* selects all kinds of job.", example: "job.completed,job.failed"},
-			{name: "type", form: formText, doc: "Type of the jobs."},
-			{name: "schedule", form: formText, doc: "Name of the schedule."},
-			{name: "template", form: formText, doc: "Name of the template."},
+			{name: "type", form: formName, doc: "Type of the jobs."},
+			{name: "schedule", form: formName, doc: "Name of the schedule."},
+			{name: "template", form: formName, doc: "Name of the template."},
 			{name: "group", form: formID, doc: "Id of the group."},
 			{name: "execution", form: formID, doc: "Id of the execution."},
 			{name: "last_event_id", form: formText, doc: "Replacement for the header Last-Event-ID, for clients that cannot set it."},
@@ -49,14 +49,11 @@ type eventFilter struct {
 }
 
 func (c *call) eventFilter() (f eventFilter, err error) {
-	if f.jobs, err = c.filter(nil); err != nil {
-		return f, err
-	}
-	text, given := c.queryParam("kinds")
-	if !given {
+	f.jobs = c.filter()
+	if !c.query.Has("kinds") {
 		return f, nil
 	}
-	for _, kind := range strings.Split(text, ",") {
+	for _, kind := range strings.Split(c.query.Get("kinds"), ",") {
 		kind = strings.TrimSpace(kind)
 		if !slices.ContainsFunc(rota.EventKinds, func(k rota.EventKind) bool { return kindMatches(kind, string(k)) }) {
 			return f, problem.Malformed("kinds", "contains an unknown kind of event; use kinds such as job.completed or job.*")
@@ -114,7 +111,7 @@ func (s *eventStream) resume() {
 	s.out.WriteString("retry: 1000\n\n")
 	last := s.c.r.Header.Get("Last-Event-ID")
 	if last == "" {
-		last, _ = s.c.queryParam("last_event_id")
+		last = s.c.query.Get("last_event_id")
 	}
 	incarnation, number, _ := strings.Cut(last, "-")
 	seq, err := strconv.ParseUint(number, 10, 64)

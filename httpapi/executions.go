@@ -17,46 +17,27 @@ func (a *server) executionRoutes() {
 		method: "GET", path: "/executions/{id}", id: "get-execution", tag: "Executions", summary: "Show an execution with its attempts",
 		description: "The id of any of its jobs is accepted.", response: api.ExecutionDetail{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
-		id, err := c.id()
-		if err != nil {
-			return reply{}, err
-		}
-		attempts, err := c.Store.Execution(c.ctx, id)
-		if err != nil {
-			return reply{}, err
-		}
-		return ok(api.NewExecutionDetail(attempts))
+		return show(api.NewExecutionDetail)(c.Store.Execution(c.ctx, c.id))
 	})
 }
 
 func listExecutions(c *call) (reply, error) {
-	limit, before, err := c.idPage(cursorExecutions)
+	f := c.filter()
+	tails, next, err := c.findPage(cursorExecutions, executionScans(f), f)
 	if err != nil {
 		return reply{}, err
 	}
-	f, err := c.filter(api.ExecutionStates)
-	if err != nil {
-		return reply{}, err
-	}
-	tails, next, err := c.findJobs(executionScans(f), f, before, limit)
-	if err != nil {
-		return reply{}, err
-	}
-	list := api.List[api.Execution]{Items: make([]api.Execution, len(tails)), NextCursor: nextCursor(cursorExecutions, next)}
+	list := api.List[api.Execution]{Items: make([]api.Execution, len(tails)), NextCursor: next}
 	for i, tail := range tails {
-		if list.Items[i], err = c.execution(tail); err != nil {
+		if list.Items[i], err = executionOf(c.ctx, c.Store, tail); err != nil {
 			return reply{}, err
 		}
 	}
 	return ok(list)
 }
 
-// execution returns an execution by its last attempt. The start time comes from the first attempt, the
+// executionOf returns an execution by its last attempt. The start time comes from the first attempt, the
 // error of a pending retry from the attempt before.
-func (c *call) execution(tail *rota.Job) (api.Execution, error) {
-	return executionOf(c.ctx, c.Store, tail)
-}
-
 func executionOf(ctx context.Context, store rota.Store, tail *rota.Job) (api.Execution, error) {
 	if tail.Attempt == 1 {
 		return api.NewExecution(tail, tail), nil

@@ -10,16 +10,12 @@ import (
 )
 
 func explainJob(c *call) (reply, error) {
-	id, err := c.id()
+	reasons, err := c.Store.Explain(c.ctx, c.id)
 	if err != nil {
 		return reply{}, err
 	}
-	reasons, err := c.Store.Explain(c.ctx, id)
-	if err != nil {
-		return reply{}, err
-	}
-	v := api.Explanation{JobID: api.ID{ID: id}, Reasons: make([]api.Reason, len(reasons))}
-	if attempts, err := c.Store.Execution(c.ctx, id); err == nil {
+	v := api.Explanation{JobID: api.ID{ID: c.id}, Reasons: make([]api.Reason, len(reasons))}
+	if attempts, err := c.Store.Execution(c.ctx, c.id); err == nil {
 		tail := attempts[len(attempts)-1]
 		v.JobID = api.ID{ID: tail.ID}
 		c.explainWorkers(tail, reasons)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/problem"
 )
 
 // filter selects jobs and executions.
@@ -21,43 +20,20 @@ type filter struct {
 func filterParams(states []string) []param {
 	return []param{
 		{name: "state", form: formText, doc: "State.", enum: states},
-		{name: "type", form: formText, doc: "Type.", example: "mail"},
-		{name: "template", form: formText, doc: "Template they were created from."},
-		{name: "schedule", form: formText, doc: "Schedule that fired them."},
+		{name: "type", form: formName, doc: "Type.", example: "mail"},
+		{name: "template", form: formName, doc: "Template they were created from."},
+		{name: "schedule", form: formName, doc: "Schedule that fired them."},
 		{name: "group", form: formID, doc: "Id of the group."},
 		{name: "execution", form: formID, doc: "Id of the execution, or of any of its jobs."},
 	}
 }
 
 // filter reads the filter parameters of the query.
-func (c *call) filter(states []string) (f filter, err error) {
-	if f.state, err = c.enumParam("state", states...); err != nil {
-		return f, err
+func (c *call) filter() filter {
+	return filter{
+		state: c.word("state"), typ: c.query.Get("type"), template: c.query.Get("template"), schedule: c.query.Get("schedule"),
+		group: c.queryID("group"), execution: c.queryID("execution"),
 	}
-	f.typ, _ = c.queryParam("type")
-	f.template, _ = c.queryParam("template")
-	f.schedule, _ = c.queryParam("schedule")
-	for name, text := range map[string]string{"type": f.typ, "template": f.template, "schedule": f.schedule} {
-		if _, given := c.queryParam(name); given && text == "" {
-			return f, problem.Malformed(name, "is empty; omit it to list all")
-		}
-	}
-	if f.group, err = c.queryID("group"); err != nil {
-		return f, err
-	}
-	f.execution, err = c.queryID("execution")
-	return f, err
-}
-
-func (c *call) queryID(name string) (id rota.ID, err error) {
-	text, given := c.queryParam(name)
-	if !given {
-		return id, nil
-	}
-	if id, err = rota.ParseID(text); err != nil {
-		return id, problem.Malformed(name, "is not an id; an id looks like %s", api.ExampleID)
-	}
-	return id, nil
 }
 
 // query returns the filter for the store without the state, whose values differ.
@@ -80,6 +56,19 @@ type scan struct {
 // scanMax is the highest number of rows that one request reads. If a page would need more, it is
 // shorter than its limit, and its cursor continues from there.
 const scanMax = 20_000
+
+// findPage returns the page of jobs that the cursor of the request selects, and the cursor of the next page.
+func (c *call) findPage(kind cursorKind, scans []scan, f filter) ([]*rota.Job, api.Text, error) {
+	position, err := c.position(kind)
+	if err != nil {
+		return nil, "", err
+	}
+	jobs, next, err := c.findJobs(scans, f, idAt(position), c.limit())
+	if err != nil || next.IsZero() {
+		return jobs, "", err
+	}
+	return jobs, cursorOf(kind, next[:]), nil
+}
 
 // findJobs returns a page of jobs, newest first, and the start of the next page; zero: there is none.
 func (c *call) findJobs(scans []scan, f filter, before rota.ID, limit int) (jobs []*rota.Job, next rota.ID, err error) {

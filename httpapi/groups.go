@@ -18,7 +18,7 @@ func (a *server) groupRoutes() {
 		method: "GET", path: "/groups", id: "list-groups", tag: "Groups", summary: "List groups", description: "Newest first.",
 		query: pageParams(), response: api.List[api.Group]{},
 	}, func(c *call) (reply, error) {
-		return listByID(c, cursorGroups, c.Store.Groups, api.NewGroup, func(g *rota.Group) rota.ID { return g.ID })
+		return idList(c, cursorGroups, c.Store.Groups, api.NewGroup, func(g *rota.Group) rota.ID { return g.ID })
 	})
 	get(a, operation{
 		method: "GET", path: "/groups/{id}", id: "get-group", tag: "Groups", summary: "Show a group with its members",
@@ -62,15 +62,11 @@ func createGroup(c *call, body *api.GroupRequest) (answer reply, err error) {
 }
 
 func getGroup(c *call) (reply, error) {
-	id, err := c.id()
+	group, err := c.Store.Group(c.ctx, c.id)
 	if err != nil {
 		return reply{}, err
 	}
-	group, err := c.Store.Group(c.ctx, id)
-	if err != nil {
-		return reply{}, err
-	}
-	tails, err := c.Store.Jobs(c.ctx, rota.JobQuery{GroupID: id, Tails: true, Limit: rota.PageMax})
+	tails, err := c.Store.Jobs(c.ctx, rota.JobQuery{GroupID: c.id, Tails: true, Limit: rota.PageMax})
 	if err != nil {
 		return reply{}, err
 	}
@@ -79,15 +75,11 @@ func getGroup(c *call) (reply, error) {
 }
 
 func cancelGroup(c *call, body *api.CancelRequest) (reply, error) {
-	id, err := c.id()
+	done, err := do[*rota.CancelledGroup](c, &rota.CancelGroup{Meta: c.meta(), GroupID: c.id, Reason: body.Reason})
 	if err != nil {
 		return reply{}, err
 	}
-	done, err := do[*rota.CancelledGroup](c, &rota.CancelGroup{Meta: c.meta(), GroupID: id, Reason: body.Reason})
-	if err != nil {
-		return reply{}, err
-	}
-	group, err := c.Store.Group(c.ctx, id)
+	group, err := c.Store.Group(c.ctx, c.id)
 	if err != nil {
 		return reply{}, err
 	}

@@ -27,15 +27,7 @@ func (a *server) jobRoutes() {
 	get(a, operation{
 		method: "GET", path: "/jobs/{id}", id: "get-job", tag: "Jobs", summary: "Show a job", response: api.Job{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
-		id, err := c.id()
-		if err != nil {
-			return reply{}, err
-		}
-		job, err := c.Store.Job(c.ctx, id)
-		if err != nil {
-			return reply{}, err
-		}
-		return ok(api.NewJob(job))
+		return show(api.NewJob)(c.Store.Job(c.ctx, c.id))
 	})
 }
 
@@ -128,30 +120,8 @@ func newJobs(c *call, requests []api.JobRequest, trace string) ([]rota.NewJob, e
 }
 
 func listJobs(c *call) (reply, error) {
-	limit, before, err := c.idPage(cursorJobs)
-	if err != nil {
-		return reply{}, err
-	}
-	f, err := c.filter(api.JobStates)
-	if err != nil {
-		return reply{}, err
-	}
-	status, err := c.enumParam("status", "QUEUED", "RUNNING", "CANCELLED")
-	if err != nil {
-		return reply{}, err
-	}
+	f := c.filter()
 	q := f.query()
-	q.State, q.Status = rota.State(f.state), rota.Status(status)
-	rows, next, err := c.findJobs([]scan{{query: q}}, f, before, limit)
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(api.List[api.Job]{Items: api.NewJobs(rows), NextCursor: nextCursor(cursorJobs, next)})
-}
-
-func nextCursor(kind cursorKind, next rota.ID) api.Text {
-	if next.IsZero() {
-		return ""
-	}
-	return idCursor(kind, next)
+	q.State, q.Status = rota.State(f.state), rota.Status(c.word("status"))
+	return c.jobPage(cursorJobs, []scan{{query: q}}, f)
 }

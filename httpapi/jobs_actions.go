@@ -32,23 +32,13 @@ func (a *server) jobActionRoutes() {
 }
 
 func cancelJob(c *call, body *api.CancelRequest) (reply, error) {
-	id, err := c.id()
-	if err != nil {
-		return reply{}, err
-	}
-	done, err := do[*rota.CancelledJob](c, &rota.Cancel{Meta: c.meta(), JobID: id, Reason: body.Reason})
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(api.JobCancelled{Job: api.NewJob(done.Job), Stopping: done.Stopping})
+	return show(func(done *rota.CancelledJob) api.JobCancelled {
+		return api.JobCancelled{Job: api.NewJob(done.Job), Stopping: done.Stopping}
+	})(do[*rota.CancelledJob](c, &rota.Cancel{Meta: c.meta(), JobID: c.id, Reason: body.Reason}))
 }
 
 func moveJob(c *call, body *api.MoveRequest) (reply, error) {
-	id, err := c.id()
-	if err != nil {
-		return reply{}, err
-	}
-	command := &rota.Move{Meta: c.meta(), JobID: id}
+	command := &rota.Move{Meta: c.meta(), JobID: c.id}
 	field, err := body.SetPlace(command)
 	if err != nil {
 		return reply{}, err
@@ -65,24 +55,16 @@ func moveJob(c *call, body *api.MoveRequest) (reply, error) {
 }
 
 func editJob(c *call, body *api.EditRequest) (reply, error) {
-	id, err := c.id()
-	if err != nil {
-		return reply{}, err
-	}
-	command := &rota.Edit{Meta: c.meta(), JobID: id, Priority: body.Priority, Params: body.Params.Raw()}
+	command := &rota.Edit{Meta: c.meta(), JobID: c.id, Priority: body.Priority, Params: body.Params.Raw()}
 	if err := command.Validate(); err != nil {
 		return reply{}, err
 	}
 	if command.Params != nil && !c.replay {
-		if err := c.checkEdit(id, body.Params); err != nil {
+		if err := c.checkEdit(c.id, body.Params); err != nil {
 			return reply{}, err
 		}
 	}
-	edited, err := do[*rota.Edited](c, command)
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(api.NewJob(edited.Job))
+	return show(func(edited *rota.Edited) api.Job { return api.NewJob(edited.Job) })(do[*rota.Edited](c, command))
 }
 
 // checkEdit checks new params against the schema of the type of the job. A type that is no longer
@@ -106,14 +88,7 @@ func (c *call) checkEdit(id rota.ID, params api.Document) error {
 }
 
 func retryJob(c *call) (reply, error) {
-	id, err := c.id()
-	if err != nil {
-		return reply{}, err
-	}
-	redriven, err := do[*rota.Redriven](c, &rota.Redrive{Meta: c.meta(), JobID: id})
-	if err != nil {
-		return reply{}, err
-	}
-	v := api.NewJob(redriven.Job)
-	return created(v, base+"/jobs/"+v.ID.String())
+	return then(func(redriven *rota.Redriven) (reply, error) {
+		return created(api.NewJob(redriven.Job), base+"/jobs/"+redriven.Job.ID.String())
+	})(do[*rota.Redriven](c, &rota.Redrive{Meta: c.meta(), JobID: c.id}))
 }

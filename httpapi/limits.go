@@ -10,11 +10,7 @@ func (a *server) limitRoutes() {
 	get(a, operation{
 		method: "GET", path: "/limits", id: "get-limits", tag: "Limits", summary: "Show the limits", response: api.Throttle{},
 	}, func(c *call) (reply, error) {
-		t, err := c.Store.Throttle(c.ctx)
-		if err != nil {
-			return reply{}, err
-		}
-		return ok(api.NewThrottle(t))
+		return show(api.NewThrottle)(c.Store.Throttle(c.ctx))
 	})
 	route(a, operation{
 		method: "PUT", path: "/limits", id: "put-limits", tag: "Limits", summary: "Set all limits",

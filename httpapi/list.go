@@ -9,67 +9,78 @@ import (
 
 func pageParams(others ...param) []param {
 	return append(others,
-		param{name: "limit", form: formInteger, doc: "Page size, 1 to 1,000; default 100.", example: 100},
+		param{name: "limit", form: formInteger, doc: "Page size, 1 to 1,000; default 100.", example: 100, low: 1, high: rota.PageMax},
 		param{name: "cursor", form: formText, doc: "The next_cursor of the previous page."},
 	)
 }
 
-// listNamed returns a page of rows that are ordered by name.
-func listNamed[T, V any](
-	c *call, kind cursorKind, read func(context.Context, rota.NameQuery) ([]T, error),
-	show func(T) V, name func(T) string, size func(T) int,
-) (reply, error) {
-	limit, after, err := c.namePage(kind)
+func (c *call) limit() int { return c.number("limit", 100) }
+
+// position returns the position in the cursor of the request; nil: the start of the list.
+func (c *call) position(kind cursorKind) ([]byte, error) {
+	return readCursor(kind, c.query.Get("cursor"))
+}
+
+// rowList is a list of rows that a request reads in pages. A cursor holds the position of the last row of a page.
+type rowList[T, V any] struct {
+	kind     cursorKind
+	read     func(after []byte, n int) ([]T, error) // rows after a position
+	position func(T) []byte
+	show     func(T) V
+	size     func(T) int // size of the large fields; nil: the rows are small
+}
+
+// page responds with one page. If rows may be large, it reads them in small batches, which bounds the
+// memory of the request.
+func (l rowList[T, V]) page(c *call) (reply, error) {
+	after, err := c.position(l.kind)
 	if err != nil {
 		return reply{}, err
 	}
-	rows, more, err := readPage(c, limit, size, func(last *T, n int) ([]T, error) {
-		if last != nil {
-			after = name(*last)
+	limit, budget, page := c.limit(), c.pageBytes, api.List[V]{Items: []V{}}
+	for {
+		n := min(limit+1-len(page.Items), rota.PageMax) // one row more shows whether there is a next page
+		if l.size != nil {
+			n = min(n, readRows)
 		}
-		return read(c.ctx, rota.NameQuery{After: after, Limit: n})
-	})
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(newList(rows, more, show, func(row T) api.Text { return cursorOf(kind, []byte(name(row))) }))
-}
-
-// listByID returns a page of small rows, newest first.
-func listByID[T, V any](
-	c *call, kind cursorKind, read func(ctx context.Context, before rota.ID, limit int) ([]T, error),
-	show func(T) V, id func(T) rota.ID,
-) (reply, error) {
-	limit, before, err := c.idPage(kind)
-	if err != nil {
-		return reply{}, err
-	}
-	rows, more, err := readPage(c, limit, nil, func(last *T, n int) ([]T, error) {
-		if last != nil {
-			before = id(*last)
+		part, err := l.read(after, n)
+		if err != nil {
+			return reply{}, err
 		}
-		return read(c.ctx, before, n)
-	})
-	if err != nil {
-		return reply{}, err
+		for _, row := range part {
+			if len(page.Items) == limit || budget <= 0 {
+				page.NextCursor = cursorOf(l.kind, after)
+				return ok(page)
+			}
+			page.Items, after = append(page.Items, l.show(row)), l.position(row)
+			if l.size != nil {
+				budget -= l.size(row)
+			}
+		}
+		if len(part) < n {
+			return ok(page)
+		}
 	}
-	return ok(newList(rows, more, show, func(row T) api.Text { return idCursor(kind, id(row)) }))
 }
 
-func (c *call) namePage(kind cursorKind) (limit int, after string, err error) {
-	if limit, err = c.limit(); err != nil {
-		return 0, "", err
-	}
-	text, _ := c.queryParam("cursor")
-	position, err := readCursor(kind, text)
-	return limit, string(position), err
+// namedList is a list of rows that are ordered by name.
+func namedList[T, V any](
+	c *call, kind cursorKind, read func(context.Context, rota.NameQuery) ([]T, error), show func(T) V, name func(T) string, size func(T) int,
+) (reply, error) {
+	return rowList[T, V]{
+		kind: kind, show: show, size: size, position: func(row T) []byte { return []byte(name(row)) },
+		read: func(after []byte, n int) ([]T, error) {
+			return read(c.ctx, rota.NameQuery{After: string(after), Limit: n})
+		},
+	}.page(c)
 }
 
-func (c *call) idPage(kind cursorKind) (limit int, before rota.ID, err error) {
-	if limit, err = c.limit(); err != nil {
-		return 0, before, err
-	}
-	text, _ := c.queryParam("cursor")
-	before, err = readIDCursor(kind, text)
-	return limit, before, err
+// idList is a list of small rows, newest first.
+func idList[T, V any](
+	c *call, kind cursorKind, read func(ctx context.Context, before rota.ID, limit int) ([]T, error), show func(T) V, id func(T) rota.ID,
+) (reply, error) {
+	return rowList[T, V]{
+		kind: kind, show: show, position: func(row T) []byte { at := id(row); return at[:] },
+		read: func(after []byte, n int) ([]T, error) { return read(c.ctx, idAt(after), n) },
+	}.page(c)
 }

@@ -20,25 +20,14 @@ func (a *server) logRoutes() {
 		description: "The log of the job; if it has not run, the log of the last attempt of its execution. With follow the response continues until the run ends.",
 		query: []param{
 			{name: "follow", form: formFlag, doc: "Continue until the run ends."},
-			{name: "tail", form: formInteger, doc: "Number of lines from the end of the log.", example: 100},
+			{name: "tail", form: formInteger, doc: "Number of lines from the end of the log.", example: 100, high: logTailMax},
 		}, mediaType: "text/plain", errors: []int{404}, class: classStream,
 	}, sendLog)
 }
 
 func sendLog(c *call) (reply, error) {
-	id, err := c.id()
-	if err != nil {
-		return reply{}, err
-	}
-	follow, err := c.boolParam("follow")
-	if err != nil {
-		return reply{}, err
-	}
-	tail, err := c.intParam("tail", -1, 0, logTailMax)
-	if err != nil {
-		return reply{}, err
-	}
-	job, err := c.jobWithLog(id)
+	follow, tail := c.flag("follow"), c.number("tail", -1)
+	job, err := c.jobWithLog(c.id)
 	if err != nil {
 		return reply{}, err
 	}

@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 // base is the prefix of the API paths.
@@ -43,18 +45,47 @@ type param struct {
 	doc     string
 	enum    []string
 	example any
+
+	low, high int // allowed numbers
 }
 
 // writes reports whether the operation sends commands, and so accepts an Idempotency-Key.
 func (op *operation) writes() bool { return op.method != http.MethodGet }
 
-func (op *operation) hasQueryParam(query string) bool {
+// param returns a query parameter, nil if the operation has none of that name.
+func (op *operation) param(name string) *param {
 	for i := range op.query {
-		if op.query[i].name == query {
-			return true
+		if op.query[i].name == name {
+			return &op.query[i]
 		}
 	}
-	return false
+	return nil
+}
+
+// check validates the value of a query parameter.
+func (p *param) check(text string) error {
+	switch p.form {
+	case formInteger:
+		if n, err := strconv.Atoi(text); err != nil || n < p.low || n > p.high {
+			return problem.Malformed(p.name, "must be a number from %d to %d", p.low, p.high)
+		}
+	case formFlag:
+		if text != "true" && text != "false" {
+			return problem.Malformed(p.name, "must be true or false")
+		}
+	case formID:
+		if _, err := rota.ParseID(text); err != nil {
+			return problem.Malformed(p.name, "is not an id; an id looks like %s", api.ExampleID)
+		}
+	case formName:
+		if text == "" {
+			return problem.Malformed(p.name, "is empty; omit it to list all")
+		}
+	}
+	if p.enum != nil && api.OneOf(text, p.enum) == "" {
+		return problem.Malformed(p.name, "must be one of %s", strings.Join(p.enum, ", "))
+	}
+	return nil
 }
 
 // describe returns the entry of the OpenAPI document.

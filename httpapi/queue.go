@@ -6,7 +6,6 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/problem"
 )
 
 func (a *server) queueRoutes() {
@@ -17,49 +16,30 @@ func (a *server) queueRoutes() {
 }
 
 func listQueue(c *call) (reply, error) {
-	limit, err := c.limit()
-	if err != nil {
-		return reply{}, err
-	}
-	text, _ := c.queryParam("cursor")
-	after, err := readQueueCursor(text)
-	if err != nil {
-		return reply{}, err
-	}
-	jobs, more, err := readPage(c, limit, jobSize, func(last **rota.Job, n int) ([]*rota.Job, error) {
-		if last != nil {
-			after = *last
-		}
-		return c.queueAfter(after, n)
-	})
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(newList(jobs, more, api.NewJob, queueCursor))
+	return rowList[*rota.Job, api.Job]{
+		kind: cursorQueue, show: api.NewJob, size: jobSize, position: queuePosition,
+		read: func(after []byte, n int) ([]*rota.Job, error) { return c.queueAfter(jobAt(after), n) },
+	}.page(c)
 }
 
-// queueCursor encodes the whole position of a job, so that the list can continue when the job itself
+// queuePosition encodes the whole position of a job, so that the list can continue when the job itself
 // has left the queue.
-func queueCursor(j *rota.Job) api.Text {
+func queuePosition(j *rota.Job) []byte {
 	position := append([]byte{}, j.ID[:]...)
 	position = binary.BigEndian.AppendUint64(position, uint64(j.Priority))
 	position = binary.BigEndian.AppendUint64(position, uint64(j.Position))
-	return cursorOf(cursorQueue, binary.BigEndian.AppendUint64(position, uint64(j.CreatedAt.UnixMicro())))
+	return binary.BigEndian.AppendUint64(position, uint64(j.CreatedAt.UnixMicro()))
 }
 
-// readQueueCursor returns the position as a job at that position; nil: the head.
-func readQueueCursor(text string) (*rota.Job, error) {
-	position, err := readCursor(cursorQueue, text)
-	if err != nil || position == nil {
-		return nil, err
-	}
-	if len(position) != 40 {
-		return nil, problem.Malformed("cursor", "is not a cursor of this server; omit it to start from the first page")
+// jobAt returns a position as a job at that position; nil: the head.
+func jobAt(position []byte) *rota.Job {
+	if position == nil {
+		return nil
 	}
 	number := func(at int) int64 { return int64(binary.BigEndian.Uint64(position[at:])) }
 	return &rota.Job{
 		ID: rota.ID(position[:16]), Priority: int(number(16)), Position: number(24), CreatedAt: time.UnixMicro(number(32)).UTC(),
-	}, nil
+	}
 }
 
 // queueScanMax is the number of rows searched for the position of a job that has left the queue.

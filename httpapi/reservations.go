@@ -10,6 +10,6 @@ func (a *server) reservationRoutes() {
 		method: "GET", path: "/reservations", id: "list-reservations", tag: "Jobs", summary: "List reservations of direct runs",
 		description: "Active and past, newest first.", query: pageParams(), response: api.List[api.Reservation]{},
 	}, func(c *call) (reply, error) {
-		return listByID(c, cursorReservations, c.Store.Reservations, api.NewReservation, func(r *rota.Reservation) rota.ID { return r.ID })
+		return idList(c, cursorReservations, c.Store.Reservations, api.NewReservation, func(r *rota.Reservation) rota.ID { return r.ID })
 	})
 }

@@ -64,6 +64,9 @@ func serve[B any](c *call, handle func(*call, *B) (reply, error)) (reply, error)
 	if c.op.class != classDefault && c.r.Method == http.MethodHead { // a HEAD request must not start a stream
 		return reply{status: http.StatusOK}, nil
 	}
+	if err := c.readID(); err != nil {
+		return reply{}, err
+	}
 	answer, err := handle(c, &into)
 	if err != nil && c.isReplay(err) {
 		return handle(c, &into)

@@ -15,7 +15,7 @@ func (a *server) scheduleRoutes() {
 		method: "GET", path: "/schedules", id: "list-schedules", tag: "Schedules", summary: "List schedules", description: "By name.",
 		query: pageParams(
 			param{name: "state", form: formText, doc: "State.", enum: api.ScheduleStates},
-			param{name: "template", form: formText, doc: "Name of the template."},
+			param{name: "template", form: formName, doc: "Name of the template."},
 		), response: api.List[api.Schedule]{},
 	}, listSchedules)
 	route(a, operation{
@@ -27,11 +27,7 @@ func (a *server) scheduleRoutes() {
 		method: "GET", path: "/schedules/{name}", id: "get-schedule", tag: "Schedules", summary: "Show a schedule",
 		response: api.Schedule{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
-		s, err := c.Store.Schedule(c.ctx, c.name())
-		if err != nil {
-			return reply{}, err
-		}
-		return ok(api.NewSchedule(s))
+		return show(api.NewSchedule)(c.Store.Schedule(c.ctx, c.name()))
 	})
 	route(a, operation{
 		method: "PATCH", path: "/schedules/{name}", id: "change-schedule", tag: "Schedules", summary: "Change a schedule",
@@ -45,30 +41,15 @@ func (a *server) scheduleRoutes() {
 }
 
 func listSchedules(c *call) (reply, error) {
-	limit, after, err := c.namePage(cursorSchedules)
-	if err != nil {
-		return reply{}, err
-	}
-	state, err := c.enumParam("state", api.ScheduleStates...)
-	if err != nil {
-		return reply{}, err
-	}
-	template, given := c.queryParam("template")
-	if given && template == "" {
-		return reply{}, problem.Malformed("template", "is empty; omit it to list all")
-	}
-	q := rota.ScheduleQuery{After: after, State: rota.ScheduleState(state), Template: template}
-	rows, more, err := readPage(c, limit, definitions.ScheduleSize, func(last **rota.Schedule, n int) ([]*rota.Schedule, error) {
-		q.Limit = n
-		if last != nil {
-			q.After = (*last).Name
-		}
-		return c.Store.Schedules(c.ctx, q)
-	})
-	if err != nil {
-		return reply{}, asMalformed(err)
-	}
-	return ok(newList(rows, more, api.NewSchedule, func(s *rota.Schedule) api.Text { return cursorOf(cursorSchedules, []byte(s.Name)) }))
+	q := rota.ScheduleQuery{State: rota.ScheduleState(c.word("state")), Template: c.query.Get("template")}
+	return rowList[*rota.Schedule, api.Schedule]{
+		kind: cursorSchedules, show: api.NewSchedule, size: definitions.ScheduleSize, position: func(s *rota.Schedule) []byte { return []byte(s.Name) },
+		read: func(after []byte, n int) ([]*rota.Schedule, error) {
+			q.After, q.Limit = string(after), n
+			rows, err := c.Store.Schedules(c.ctx, q)
+			return rows, asMalformed(err)
+		},
+	}.page(c)
 }
 
 func createSchedule(c *call, body *api.ScheduleRequest) (reply, error) {

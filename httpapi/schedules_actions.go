@@ -35,7 +35,7 @@ func (a *server) scheduleActionRoutes() {
 		method: "GET", path: "/schedules/{name}/upcoming", id: "upcoming-schedule", tag: "Schedules", summary: "List the next fire times of a schedule",
 		description: "In any state of the schedule, with notes about daylight saving changes.",
 		query: []param{
-			{name: "n", form: formInteger, doc: "Number of times, 1 to 1,000; default 10.", example: 10},
+			{name: "n", form: formInteger, doc: "Number of times, 1 to 1,000; default 10.", example: 10, low: 1, high: rota.PageMax},
 			{name: "from", form: formTime, doc: "Lists times after this one; default now."},
 		}, response: api.Upcoming{}, errors: []int{404},
 	}, upcomingTimes)
@@ -49,11 +49,9 @@ func triggerSchedule(c *call, body *api.TriggerRequest) (reply, error) {
 	if err := c.checkTrigger(command); err != nil {
 		return reply{}, err
 	}
-	result, err := do[*rota.Triggered](c, command)
-	if err != nil {
-		return reply{}, err
-	}
-	return created(api.Triggered{Items: api.NewJobs(result.Jobs)}, "")
+	return then(func(result *rota.Triggered) (reply, error) {
+		return created(api.Triggered{Items: api.NewJobs(result.Jobs)}, "")
+	})(do[*rota.Triggered](c, command))
 }
 
 // checkTrigger checks the params of a triggered run against the schema of its type, unless the request
@@ -88,12 +86,18 @@ func switchSchedule(c *call, command *rota.SwitchSchedule) (reply, error) {
 	return ok(api.NewSchedule(put.Schedule))
 }
 
-func resumeSchedule(c *call) (reply, error) {
+// scheduleNow returns the schedule in the path and the time of the store.
+func (c *call) scheduleNow() (*rota.Schedule, time.Time, error) {
 	s, err := c.Store.Schedule(c.ctx, c.name())
 	if err != nil {
-		return reply{}, err
+		return nil, time.Time{}, err
 	}
 	now, err := c.now()
+	return s, now, err
+}
+
+func resumeSchedule(c *call) (reply, error) {
+	s, now, err := c.scheduleNow()
 	if err != nil {
 		return reply{}, err
 	}
@@ -110,11 +114,7 @@ func backfillSchedule(c *call, body *api.BackfillRequest) (reply, error) {
 			return reply{}, rota.Invalidf(field, "is missing; set both from and to")
 		}
 	}
-	s, err := c.Store.Schedule(c.ctx, c.name())
-	if err != nil {
-		return reply{}, err
-	}
-	now, err := c.now()
+	s, now, err := c.scheduleNow()
 	if err != nil {
 		return reply{}, err
 	}
@@ -122,18 +122,12 @@ func backfillSchedule(c *call, body *api.BackfillRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	result, err := do[*rota.Backfilled](c, command)
-	if err != nil {
-		return reply{}, err
-	}
-	return created(api.Backfilled{Items: api.NewJobs(result.Jobs), Known: result.Known}, "")
+	return then(func(result *rota.Backfilled) (reply, error) {
+		return created(api.Backfilled{Items: api.NewJobs(result.Jobs), Known: result.Known}, "")
+	})(do[*rota.Backfilled](c, command))
 }
 
 func upcomingTimes(c *call) (reply, error) {
-	n, err := c.intParam("n", 10, 1, rota.PageMax)
-	if err != nil {
-		return reply{}, err
-	}
 	s, err := c.Store.Schedule(c.ctx, c.name())
 	if err != nil {
 		return reply{}, err
@@ -151,7 +145,7 @@ func upcomingTimes(c *call) (reply, error) {
 		return reply{}, err
 	}
 	v := api.Upcoming{Describe: table.Describe(), Items: []api.UpcomingAt{}}
-	for _, fire := range cron.Upcoming(table, from, n) {
+	for _, fire := range cron.Upcoming(table, from, c.number("n", 10)) {
 		v.Items = append(v.Items, api.UpcomingAt{At: exactTime(fire.At.In(zone)), UTC: api.Time{Time: fire.At}, Note: fire.Note})
 	}
 	return ok(v)
@@ -159,11 +153,10 @@ func upcomingTimes(c *call) (reply, error) {
 
 // from returns the time after which to list. A time without an offset is read in the time zone.
 func (c *call) from(zone *time.Location) (time.Time, error) {
-	text, given := c.queryParam("from")
-	if !given {
+	if !c.query.Has("from") {
 		return c.now()
 	}
-	from, err := cron.ParseTime(text, zone)
+	from, err := cron.ParseTime(c.query.Get("from"), zone)
 	var refusal *cron.Error
 	if errors.As(err, &refusal) {
 		return from, problem.Malformed("from", "is not a time; write it like 2026-11-15T07:00:00Z")

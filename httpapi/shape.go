@@ -36,6 +36,7 @@ const (
 	formTime
 	formDuration
 	formID
+	formName // text that is not empty; of query parameters only
 )
 
 var formNames = map[form]string{

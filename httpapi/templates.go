@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net/http"
 	"net/url"
 
 	"github.com/rotajobs/rota"
@@ -14,7 +13,7 @@ func (a *server) templateRoutes() {
 		method: "GET", path: "/templates", id: "list-templates", tag: "Templates", summary: "List templates", description: "By name.",
 		query: pageParams(), response: api.List[api.Template]{},
 	}, func(c *call) (reply, error) {
-		return listNamed(c, cursorTemplates, c.Store.Templates, api.NewTemplate,
+		return namedList(c, cursorTemplates, c.Store.Templates, api.NewTemplate,
 			func(t *rota.Template) string { return t.Name }, func(t *rota.Template) int { return len(t.Spec.Params) })
 	})
 	route(a, operation{
@@ -26,11 +25,7 @@ func (a *server) templateRoutes() {
 		method: "GET", path: "/templates/{name}", id: "get-template", tag: "Templates", summary: "Show a template",
 		response: api.Template{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
-		t, err := c.Store.Template(c.ctx, c.name())
-		if err != nil {
-			return reply{}, err
-		}
-		return ok(api.NewTemplate(t))
+		return show(api.NewTemplate)(c.Store.Template(c.ctx, c.name()))
 	})
 	route(a, operation{
 		method: "PATCH", path: "/templates/{name}", id: "change-template", tag: "Templates", summary: "Change a template",
@@ -103,11 +98,9 @@ func changeTemplate(c *call, body *api.TemplateRequest) (reply, error) {
 }
 
 func putTemplate(c *call, command rota.Command) (reply, error) {
-	put, err := do[*rota.TemplatePut](c, command)
-	if err != nil {
-		return reply{}, err
-	}
-	return reply{status: http.StatusOK, body: api.TemplateArchived{Template: api.NewTemplate(put.Template), SchedulesDisabled: put.Disabled}}, nil
+	return show(func(put *rota.TemplatePut) api.TemplateArchived {
+		return api.TemplateArchived{Template: api.NewTemplate(put.Template), SchedulesDisabled: put.Disabled}
+	})(do[*rota.TemplatePut](c, command))
 }
 
 // retryConflict repeats a change while other requests change the same row in between, a bounded number

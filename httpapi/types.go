@@ -16,11 +16,7 @@ func (a *server) typeRoutes() {
 	get(a, operation{
 		method: "GET", path: "/types/{name}", id: "get-type", tag: "Types", summary: "Show a type", response: api.Type{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
-		t, err := c.Store.Type(c.ctx, c.name())
-		if err != nil {
-			return reply{}, err
-		}
-		return ok(c.showType(t))
+		return show(c.showType)(c.Store.Type(c.ctx, c.name()))
 	})
 	route(a, operation{
 		method: "PUT", path: "/types/{name}", id: "put-type", tag: "Types", summary: "Declare a type",
@@ -40,7 +36,7 @@ var pauseSummaries = map[bool]string{true: "Pause a type", false: "Resume a type
 
 func listTypes(c *call) (reply, error) {
 	workers := c.registry.workersByType()
-	return listNamed(c, cursorTypes, c.Store.Types, func(t *rota.Type) api.Type { return c.newType(t, workers) },
+	return namedList(c, cursorTypes, c.Store.Types, func(t *rota.Type) api.Type { return c.newType(t, workers) },
 		func(t *rota.Type) string { return t.Name }, func(t *rota.Type) int { return len(t.Spec.Schema) })
 }
 
@@ -98,9 +94,6 @@ func (c *call) mayDeclare(name string, spec rota.TypeSpec) error {
 }
 
 func switchType(c *call, paused bool) (reply, error) {
-	put, err := do[*rota.TypePut](c, &rota.SwitchType{Meta: c.meta(), Name: c.name(), Paused: paused})
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(c.showType(put.Type))
+	return show(func(put *rota.TypePut) api.Type { return c.showType(put.Type) })(
+		do[*rota.TypePut](c, &rota.SwitchType{Meta: c.meta(), Name: c.name(), Paused: paused}))
 }

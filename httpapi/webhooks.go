@@ -17,11 +17,7 @@ func (a *server) webhookRoutes() {
 		description: "The webhooks of a template are part of the template. GET /jobs?type=rota.webhook lists deliveries, GET /dead?type=rota.webhook those that failed permanently.",
 		response:    api.Webhooks{},
 	}, func(c *call) (reply, error) {
-		h, err := c.Store.Webhooks(c.ctx)
-		if err != nil {
-			return reply{}, err
-		}
-		return ok(api.NewWebhooks(h))
+		return show(api.NewWebhooks)(c.Store.Webhooks(c.ctx))
 	})
 	route(a, operation{
 		method: "PUT", path: "/webhooks", id: "put-webhooks", tag: "Webhooks", summary: "Set the webhooks for all events",
@@ -53,11 +49,7 @@ func putWebhooks(c *call, body *api.WebhooksRequest) (reply, error) {
 		if err := command.Validate(); err != nil {
 			return reply{}, err
 		}
-		put, err := do[*rota.WebhooksPut](c, command)
-		if err != nil {
-			return reply{}, err
-		}
-		return ok(api.NewWebhooks(put.Webhooks))
+		return show(func(put *rota.WebhooksPut) api.Webhooks { return api.NewWebhooks(put.Webhooks) })(do[*rota.WebhooksPut](c, command))
 	}
 	if !body.Version.IsZero() {
 		return change()

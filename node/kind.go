@@ -52,7 +52,9 @@ func bounded[N int | int64 | float64 | time.Duration](to *N, name string, low, h
 	}}
 }
 
-func wholeKind(to *int, low, high int) kind { return bounded(to, "N", low, high, parseWhole, strconv.Itoa) }
+func wholeKind(to *int, low, high int) kind {
+	return bounded(to, "N", low, high, parseWhole, strconv.Itoa)
+}
 
 func durationKind(to *time.Duration, low, high time.Duration) kind {
 	return bounded(to, "DURATION", low, high, parseDuration, formatDuration)
@@ -98,7 +100,9 @@ func levelKind(to *slog.Level) kind {
 }
 
 // rateKind is the kind of a rate limit; none: no limit.
-func rateKind(to *rota.Rate) kind { return kindOf[rota.Rate]{to, "RATE", parseRate, formatRate, checkRate} }
+func rateKind(to *rota.Rate) kind {
+	return kindOf[rota.Rate]{to, "RATE", parseRate, formatRate, checkRate}
+}
 
 func parseRate(text string) (r rota.Rate, err error) {
 	if text == unset {
