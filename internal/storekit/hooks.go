@@ -13,11 +13,12 @@ type Hooks struct{ read rules.Hooks }
 // NewHooks returns an empty collection.
 func NewHooks() *Hooks { return &Hooks{rules.Hooks{ByTemplate: map[string][]rota.Webhook{}}} }
 
-// AddAll adds the row of Webhooks.
+// AddAll adds the webhooks that receive all events: a row with their spec.
 func (h *Hooks) AddAll(r Row) error {
-	all, err := Webhooks.Scan(r)
-	h.read.All = all.Spec
-	return err
+	if err := json.Unmarshal(r.JSON(0), &h.read.All); err != nil {
+		return undecodable("the webhooks", err)
+	}
+	return nil
 }
 
 // AddTemplate adds the webhooks of a template: a row with its name and its spec.

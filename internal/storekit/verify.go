@@ -32,8 +32,8 @@ const (
 	ClaimIndex              // all ready jobs in the order of the type queues
 )
 
-// checkedEvery is the number of jobs between two progress reports.
-const checkedEvery = 10_000
+// CheckedEvery is the number of jobs between two progress reports.
+const CheckedEvery = 10_000
 
 // errStopped ends an inspection after the caller's loop has ended.
 var errStopped = errors.New("stopped")

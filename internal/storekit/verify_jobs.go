@@ -24,7 +24,7 @@ SELECT ` + LeanJob + `
 FROM rota_jobs j`
 	sqlVerifyPage = `
 ORDER BY j.id
-LIMIT ` + strconv.Itoa(checkedEvery)
+LIMIT ` + strconv.Itoa(CheckedEvery)
 
 	sqlVerifyKeys = `
 SELECT k.type, k.key, k.execution_id, k.free_at, k.ended, j.id, j.retry_of, j.type, j.unique_key, j.unique_for, j.created_at
@@ -101,7 +101,7 @@ func (in *Inspection) eachJob(sql, condition string, check func(Row)) error {
 			last = r.ID(0)
 			check(r)
 		}, last)
-		if err != nil || n < checkedEvery {
+		if err != nil || n < CheckedEvery {
 			return err
 		}
 	}
@@ -112,7 +112,7 @@ func (in *Inspection) countJob(j *rota.Job) {
 	if j.Run != nil {
 		in.checked.Runs++
 	}
-	if in.checked.Jobs%checkedEvery == 0 {
+	if in.checked.Jobs%CheckedEvery == 0 {
 		in.progress(in.checked)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // all of it for an empty type; see decision 0009. The inner check of status and hold is written so
 // that no index fits, or the planner would scan one for each id. The number of jobs read is
 // returned even if none is free.
-const (
+var (
 	ranked = `
 WITH ranked AS MATERIALIZED (
   SELECT c.id, c.own, row_number() OVER line AS place,
@@ -70,17 +70,6 @@ ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
 LIMIT $3
 FOR UPDATE OF j SKIP LOCKED`
 
-	// someReady reports whether a job of the given types is ready.
-	someReady = `EXISTS (
-    SELECT
-    FROM unnest($2) AS queue (type)
-    CROSS JOIN LATERAL (
-      SELECT
-      FROM rota_jobs o
-      WHERE o.type BETWEEN queue.type AND queue.type AND o.status = 'QUEUED' AND o.hold = 0
-      ORDER BY o.type
-      LIMIT 1) o)`
-
 	sqlClaimedBefore = `
 SELECT 1, j.*
 FROM (SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1) AS before) took
@@ -101,6 +90,17 @@ type claimState struct {
 	lookahead          int   // how many jobs it reads at least
 	mergesTypes        bool  // the single type had no job: merge the type queues
 }
+
+// someReady reports whether a job of the given types is ready.
+const someReady = `EXISTS (
+    SELECT
+    FROM unnest($2) AS queue (type)
+    CROSS JOIN LATERAL (
+      SELECT
+      FROM rota_jobs o
+      WHERE o.type BETWEEN queue.type AND queue.type AND o.status = 'QUEUED' AND o.hold = 0
+      ORDER BY o.type
+      LIMIT 1) o)`
 
 // loadClaim reads the jobs that a repeated claim has taken before, and the candidates of the claim.
 // The statement for a single type checks for a repeated claim itself.

@@ -5,7 +5,7 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-const (
+var (
 	sqlLeases = `
 SELECT ` + leaseColumns + rowVersion + `
 FROM rota_jobs j

@@ -1,11 +1,8 @@
 package postgres
 
-import (
-	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/rules"
-)
+import "github.com/rotajobs/rota/internal/rules"
 
-const (
+var (
 	sqlJobsOf = `
 SELECT ` + fullColumns + rowVersion + `
 FROM rota_jobs j
@@ -32,14 +29,6 @@ ORDER BY few.id
 LIMIT $2`
 )
 
-func (t *tx) loadJobsOf(q rules.JobsOf, u *rules.UnitOfWork) statement {
-	params := append(scopeParams(q.Schedule, q.Scope), boolParam(q.Waiting), intParam(int64(q.Limit())))
-	return statement{sql: sqlJobsOf, params: params, eachRow: func(r row) error {
-		rules.AppendJob(rules.LiveJobs, u, q, t.scanJob(r))
-		return nil
-	}}
-}
-
 // loadPlanned reads the live planned jobs of all scopes of a schedule. Mostly it finds only the job
 // that is being finished, so it reads only the lease columns.
 func (t *tx) loadPlanned(q rules.Planned, u *rules.UnitOfWork) statement {
@@ -47,9 +36,4 @@ func (t *tx) loadPlanned(q rules.Planned, u *rules.UnitOfWork) statement {
 		rules.AppendJob(rules.PlannedJobs, u, q, t.scanLease(r))
 		return nil
 	}}
-}
-
-// scopeParams are a schedule and a scope. Both parts of the global scope are empty.
-func scopeParams(schedule string, scope rota.Scope) []param {
-	return []param{textNotNull(schedule), textNotNull(scope.Kind), textNotNull(scope.ID)}
 }

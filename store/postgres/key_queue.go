@@ -5,9 +5,10 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
-const (
+var (
 	keyQueueJobs = `
 SELECT count(*)
 FROM rota_jobs
@@ -64,11 +65,11 @@ WHERE status = 'RUNNING' AND sequel IS NULL`
 )
 
 // Column numbers after the columns of a queued job.
-const (
-	colKeyQueueHold = colParams + 2 + iota // after a queued job and its version
-	colKeyQueueType
-	colKeyQueueReady
-	colKeyQueueOpen
+var (
+	colKeyQueueHold  = storekit.QueuedWidth + 1 // after a queued job and its version
+	colKeyQueueType  = colKeyQueueHold + 1
+	colKeyQueueReady = colKeyQueueHold + 2
+	colKeyQueueOpen  = colKeyQueueHold + 3
 )
 
 // loadKeyQueue reads the queue of a concurrency key in dispatch order.
@@ -107,18 +108,4 @@ func (t *tx) addKeyQueueJob(r row, state *rules.KeyQueueState, u *rules.UnitOfWo
 		return
 	}
 	of.Held = append(of.Held, j.ID)
-}
-
-func (t *tx) loadOpen(q rules.OpenCount, u *rules.UnitOfWork) statement {
-	a := statement{sql: sqlOpenAll, eachRow: func(r row) error {
-		rules.OpenCounts.Put(u, q, int(r.Int(0)))
-		return nil
-	}}
-	switch {
-	case q.Key != "":
-		a.sql, a.params = sqlKeyQueueOpen, []param{textNotNull(q.Key)}
-	case q.Type != "":
-		a.sql, a.params = sqlOpenOf, []param{textNotNull(q.Type)}
-	}
-	return a
 }

@@ -4,10 +4,19 @@ import (
 	"slices"
 
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
+// searches are the queries that find rows by a condition.
+var searches = storekit.Searches{
+	LiveJobs: sqlJobsOf, Blocked: sqlBlocked, Waiting: sqlOverlapWaiting, Latest: sqlLatest, Dependents: sqlDependents,
+	Reach: sqlReach, Users: sqlUsing, OpenAll: sqlOpenAll, OpenOfType: sqlOpenOf, OpenOfKey: sqlKeyQueueOpen,
+	Redriven: sqlRedriven, Attempts: sqlAttempts, LateWaits: sqlExpiredWaits,
+	Due: sqlDue, Stale: sqlStale, Unsettled: sqlUnsettled, Members: membersSQL, Dropped: droppedSQL,
+}
+
 // loaders load the rows that rules miss, in one round trip.
-var loaders = []rules.Loader[*tx]{
+var loaders = append(storekit.Loaders[*tx](&searches),
 	loadAll(rules.Retries, (*tx).loadRetries),
 	loadAll(rules.Chains, (*tx).loadChains),
 	loadAll(rules.UniqueKeys, (*tx).loadKeys),
@@ -16,35 +25,20 @@ var loaders = []rules.Loader[*tx]{
 	loadAll(rules.Audits, (*tx).loadAudits),
 	loadEach(rules.OrderPages, (*tx).loadOrder),
 	loadAll(rules.Types, (*tx).loadTypes),
-	loadAll(rules.Templates, (*tx).loadTemplates),
-	loadAll(rules.Schedules, (*tx).loadSchedules),
+	loadNamed(rules.Templates, classTemplate, storekit.Templates, sqlTemplates),
+	loadNamed(rules.Schedules, classSchedule, storekit.Schedules, sqlSchedules),
 	loadAll(rules.Groups, (*tx).loadGroups),
 	loadAll(rules.Reservations, (*tx).loadReservations),
 	loadAll(rules.Requests, (*tx).loadRequests),
-	loadAll(rules.Buckets, (*tx).loadBuckets),
+	loadUntracked(rules.Buckets, storekit.Buckets, sqlBuckets),
+	loadUntracked(rules.DroppedSchedules, storekit.Dropped, sqlDropped),
 	loadAll(rules.Throttle, (*tx).loadThrottle),
 	loadEach(rules.Webhooks, (*tx).loadWebhooks),
 	loadAll(rules.Active, (*tx).loadActive),
-	loadEach(rules.LiveJobs, (*tx).loadJobsOf),
 	loadEach(rules.PlannedJobs, (*tx).loadPlanned),
-	loadEach(rules.GroupMembers, (*tx).loadMembers),
-	loadEach(rules.BlockedJobs, (*tx).loadBlocked),
-	loadEach(rules.WaitingJobs, (*tx).loadOverlapWaiting),
-	loadEach(rules.LatestJobs, (*tx).loadLatest),
-	loadEach(rules.DependentsOf, (*tx).loadDependents),
-	loadEach(rules.Dependencies, (*tx).loadReach),
-	loadEach(rules.UsersOf, (*tx).loadUsing),
 	loadEach(rules.KeyQueues, (*tx).loadKeyQueue),
-	loadEach(rules.OpenCounts, (*tx).loadOpen),
-	loadEach(rules.Redrives, (*tx).loadRedriven),
-	loadEach(rules.AttemptsOf, (*tx).loadAttempts),
-	loadEach(rules.LateWaits, (*tx).loadExpiredWaits),
-	loadEach(rules.PendingIntents, (*tx).loadIntents),
-	loadEach(rules.EndedReservations, (*tx).loadExpiredReservations),
 	loadEach(rules.OldRequests, (*tx).loadExpiredRequests),
-	loadAll(rules.DroppedSchedules, (*tx).loadDropped),
-	loadEach(rules.DroppedJobsOf, (*tx).loadDroppedJobs),
-}
+)
 
 // loadAll returns a loader with one statement for all keys.
 func loadAll[K any](k rules.Kind[K], load func(*tx, []K, *rules.UnitOfWork) []statement) rules.Loader[*tx] {
@@ -74,7 +68,14 @@ func (t *tx) Load(u *rules.UnitOfWork) error {
 		return err
 	}
 	orders := u.Orders()
-	statements := append(t.loading, t.loadOrders(orders, u)...)
+	t.loading = append(t.loading, t.loadClaim(orders, u)...)
+	if orders.Due != nil || orders.Stale != nil || orders.Unsettled != nil {
+		t.locks.holdsRows = true // the queries lock what they find
+	}
+	if err := storekit.LoadOrders(t, u, &searches); err != nil {
+		return err
+	}
+	statements := t.loading
 	if len(statements) == 0 { // everything is cached
 		return nil
 	}
@@ -82,6 +83,12 @@ func (t *tx) Load(u *rules.UnitOfWork) error {
 		return err
 	}
 	return t.loadMoreHeads(orders, u)
+}
+
+// Read adds a query of the kit to those of the current Load.
+func (t *tx) Read(sql string, each func(storekit.Row) error, args ...any) error {
+	t.loading = append(t.loading, statementOf(sql, each, args))
+	return nil
 }
 
 // LoadCached loads what limits a claim from the row cache.
@@ -107,13 +114,6 @@ func (t *tx) setUnit(u *rules.UnitOfWork) {
 	}
 	t.readSet.begin(u)
 	t.claim.repeated, t.claim.mergesTypes = false, false
-}
-
-func (t *tx) loadOrders(n rules.Orders, u *rules.UnitOfWork) (statements []statement) {
-	statements = append(statements, t.loadClaim(n, u)...)
-	statements = append(statements, ifNeeded(n.Due, u, t.loadDue)...)
-	statements = append(statements, ifNeeded(n.Stale, u, t.loadStale)...)
-	return append(statements, ifNeeded(n.Unsettled, u, t.loadUnsettled)...)
 }
 
 func ifNeeded[Q any](query *Q, u *rules.UnitOfWork, load func(*Q, *rules.UnitOfWork) statement) []statement {

@@ -1,10 +1,9 @@
 package postgres
 
-import "github.com/rotajobs/rota/internal/rules"
-
-// Jobs that other transactions have locked are skipped: the other transaction handles them, or the
+// sqlStale reads every open run. There are never more of them than slots, and an index on
+// stale_after would have to be updated by each heartbeat. Jobs that other transactions have locked are skipped: the other transaction handles them, or the
 // next call does.
-const (
+var (
 	sqlDue = `
 SELECT ` + leanColumns + rowVersion + `
 FROM rota_jobs j
@@ -31,32 +30,3 @@ ORDER BY uuid_send(j.id)
 LIMIT $3
 FOR UPDATE SKIP LOCKED`
 )
-
-func (t *tx) loadDue(q *rules.Due, u *rules.UnitOfWork) statement {
-	t.locks.holdsRows = true
-	return statement{sql: sqlDue, params: []param{intParam(q.Now.UnixMicro()), intParam(int64(q.Limit))}, eachRow: func(r row) error {
-		u.PutDue(t.scanJob(r))
-		return nil
-	}}
-}
-
-// loadStale reads every open run. There are never more of them than slots, and an index on
-// stale_after would have to be updated by each heartbeat.
-func (t *tx) loadStale(q *rules.Stale, u *rules.UnitOfWork) statement {
-	t.locks.holdsRows = true
-	except := param{oidID, q.Except[:]} // no run has the zero incarnation
-	return statement{sql: sqlStale, params: []param{
-		intParam(q.Before.UnixMicro()), except, intParam(q.Ahead.UnixMicro()), intParam(int64(q.Limit)),
-	}, eachRow: func(r row) error {
-		u.PutStale(t.scanJob(r))
-		return nil
-	}}
-}
-
-func (t *tx) loadUnsettled(q *rules.Unsettled, u *rules.UnitOfWork) statement {
-	t.locks.holdsRows = true
-	return statement{sql: sqlUnsettled, params: []param{textNotNull(q.Runner), {oidID, q.Incarnation[:]}, intParam(int64(q.Limit))}, eachRow: func(r row) error {
-		u.PutUnsettled(t.scanJob(r))
-		return nil
-	}}
-}

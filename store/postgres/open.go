@@ -38,7 +38,8 @@ func OpenWith(url string, config Config) (*Store, error) {
 		config: config, closed: make(chan struct{}),
 		dialect: &dialect{schema: pgx.Identifier{config.Schema}.Sanitize()}, lockSpace: lockSpaceOf(config.Schema),
 	}
-	s.reader = reader{withConn: s.withPoolConn, withSnapshot: s.withPoolSnapshot, clockParam: s.clockOverride}
+	s.reader = reader{withConn: s.withPoolConn, withSnapshot: s.withPoolSnapshot}
+	s.reader.init(s.clockOverride)
 	if !strings.Contains(url, "pool_max_conns") {
 		parsed.MaxConns = int32(config.Conns)
 	}

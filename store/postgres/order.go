@@ -9,7 +9,7 @@ import (
 
 // status LIKE 'QUEUED' instead of = restricts the planner to jobs_order, the index of the whole
 // queue.
-const (
+var (
 	sqlTails = `
 SELECT v.priority, c.id, c.position
 FROM unnest($1) AS v (priority)
@@ -24,7 +24,7 @@ WITH place AS (
   SELECT coalesce(max(position), $4) AS position, coalesce(max(created_at), $4) AS created_at
   FROM rota_jobs
   WHERE id = $2)
-SELECT ` + jobColumns + `, NULL` + runColumns + rowVersion + `
+SELECT ` + leanColumns + rowVersion + `
 FROM rota_jobs j, place p
 WHERE j.status LIKE 'QUEUED' AND j.priority = $1 AND (j.position, j.created_at, j.id)`
 	sqlOrderAhead = fromPlace + ` > (p.position, p.created_at, $2)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // Parameters are sent in PostgreSQL's binary format with their types declared. A batch is sent as
@@ -227,4 +228,52 @@ func intsParam[N int | int64](ints []N) param {
 		c.int(int64(n))
 	}
 	return c.param()
+}
+
+// The exported methods implement storekit.Param: each adds one element.
+
+func (c *column) Null()            { c.null() }
+func (c *column) Text(text string) { c.textNotNull(text) }
+func (c *column) Int(n int64)      { c.int(n) }
+func (c *column) Small(n int)      { c.int4(n) }
+func (c *column) Bool(is bool)     { c.bool(is) }
+func (c *column) ID(id rota.ID)    { c.bytes(id[:]) }
+
+func (c *column) Float(f float64) {
+	c.length(8)
+	c.data = binary.BigEndian.AppendUint64(c.data, math.Float64bits(f))
+}
+
+// arrayOf is the type of an array of each kind.
+var arrayOf = map[storekit.Kind]uint32{
+	storekit.Text: oidTexts, storekit.Int: oidInts, storekit.Small: oidInt4s, storekit.Float: oidFloats, storekit.Bool: oidBools,
+	storekit.ID: oidIDs,
+}
+
+// single returns the only element as a parameter of its own.
+func (c *column) single() param {
+	if c.nulls {
+		return param{oid: elements[c.oid]}
+	}
+	return param{elements[c.oid], c.data[arrayHeader+4:]}
+}
+
+// paramsFrom returns the parameters of the arguments of a statement of the kit.
+func paramsFrom(args []any) []param {
+	params := make([]param, len(args))
+	for i, arg := range args {
+		c := newColumn(arrayOf[storekit.KindOf(arg)], 1)
+		storekit.Pass(c, arg)
+		params[i] = c.single()
+	}
+	return params
+}
+
+// statementOf returns a statement of the kit.
+func statementOf(sql string, each func(storekit.Row) error, args []any) statement {
+	s := statement{sql: sql, params: paramsFrom(args)}
+	if each != nil {
+		s.eachRow = func(r row) error { return each(r) }
+	}
+	return s
 }

@@ -4,9 +4,10 @@ import (
 	"context"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
-const (
+var (
 	// readyTypes finds the types with ready jobs. It jumps from type to type in the index, however
 	// many jobs each has.
 	readyTypes = `
@@ -59,28 +60,52 @@ ORDER BY j.priority DESC, j.position, j.created_at, j.id`
     (` + inTypeQueue + ` AND j.priority = $2 AND (j.position, j.created_at, j.id) > ($3, $4, $5)` + typeQueueOrder + `)
     UNION ALL
     (` + inTypeQueue + ` AND j.priority < $2` + typeQueueOrder + `)` + mergedPage
+
+	// Counts the ready jobs before a job in dispatch order, type by type: all jobs of a higher
+	// priority and the first of its own. It counts at most as many as the answer reports.
+	sqlBefore = readyTypes + `
+SELECT
+  (SELECT count(*)
+  FROM (
+    SELECT
+    FROM (SELECT $1 AS type) queues
+    CROSS JOIN LATERAL (` + before + `) b
+    LIMIT $6) few),
+  (SELECT count(*)
+  FROM (
+    SELECT
+    FROM queues
+    CROSS JOIN LATERAL (` + before + `) b
+    LIMIT $6) few)`
+	before = `
+      SELECT
+      FROM rota_jobs j
+      WHERE j.type BETWEEN queues.type AND queues.type AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority > $2
+      UNION ALL
+      SELECT
+      FROM rota_jobs j
+      WHERE j.type BETWEEN queues.type AND queues.type AND j.status = 'QUEUED' AND j.hold = 0
+        AND j.priority = $2 AND (j.position, j.created_at, j.id) < ($3, $4, $5)`
 )
 
 // Queue lists the ready jobs in dispatch order. Like a claim it merges the type queues, so that
 // jobs on hold cost nothing.
-func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
-	most, err := pageLimit(limit)
+func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) (jobs []*rota.Job, err error) {
+	most, err := storekit.PageLimit(limit)
 	if err != nil {
 		return nil, err
 	}
-	if after.IsZero() {
-		return s.list(ctx, "queue", sqlQueue, intParam(most))
-	}
-	from, err := s.Job(ctx, after)
+	from, err := storekit.QueueStart(ctx, &s.Reader, after)
 	if err != nil {
 		return nil, err
 	}
-	if !from.Ready() {
-		return nil, &rota.Error{
-			Code: rota.NotFound, Act: "queue", Field: "after", Reason: "job " + after.String() + " has left the queue",
-			Hint: "list the queue again from its head",
-		}
+	sql, args := sqlQueue, []any{most}
+	if from != nil {
+		sql, args = sqlQueueAfter, []any{most, from.Priority, from.Position, from.CreatedAt, from.ID}
 	}
-	return s.list(ctx, "queue", sqlQueueAfter,
-		intParam(most), intParam(int64(from.Priority)), intParam(from.Position), timeParam(from.CreatedAt), idParam(from.ID))
+	err = s.query(ctx, "queue", statementOf(sql, func(r storekit.Row) error {
+		jobs = append(jobs, storekit.ScanListed(r))
+		return nil
+	}, args))
+	return jobs, err
 }

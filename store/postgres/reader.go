@@ -7,18 +7,76 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // reader implements the reads of the store on any connection: the store takes a connection of its
 // pool for each read, a view keeps one.
 type reader struct {
+	storekit.Reader
 	// withConn calls use with a connection for one round trip.
 	withConn func(ctx context.Context, act string, use func(*session) error) error
 	// withSnapshot calls use with a connection on which several round trips read one snapshot.
 	withSnapshot func(ctx context.Context, act string, use func(*session, context.Context) error) error
-	// clockParam is the time that replaces PostgreSQL's clock in a read, or NULL.
-	clockParam func(context.Context) param
 }
+
+// init sets the reads of the kit. now returns the time that replaces PostgreSQL's clock, or zero.
+func (s *reader) init(now func() time.Time) {
+	s.Reader = storekit.NewReader(storekit.Connection{
+		Reads: &reads, Now: now,
+		Query: func(ctx context.Context, act, sql string, each func(storekit.Row) error, args ...any) error {
+			return s.query(ctx, act, append(settingsOf[act], statementOf(sql, each, args))...)
+		},
+		Snapshot: func(ctx context.Context, act string, use func(storekit.Querier) error) error {
+			return s.withSnapshot(ctx, act, func(c *session, ctx context.Context) error {
+				if err := c.send(ctx, withoutJIT); err != nil {
+					return err
+				}
+				return use(querier{c, ctx})
+			})
+		},
+	})
+}
+
+// querier sends queries in one round trip.
+type querier struct {
+	*session
+	ctx context.Context
+}
+
+func (q querier) Query(queries ...storekit.Query) error {
+	statements := make([]statement, len(queries))
+	for i, one := range queries {
+		statements[i] = statementOf(one.SQL, one.Each, one.Args)
+	}
+	return q.send(q.ctx, statements...)
+}
+
+// reads are the queries of the reads.
+var reads = storekit.Reads{
+	Searches: searches, List: listSQL, Count: countSQL, IsDead: isDead,
+	Group: sqlCountedGroup, Groups: sqlCountedGroups, SchedulesNext: sqlSchedulesNext, SchedulesNextEnabled: sqlSchedulesNextEnabled,
+	SchedulesNextPaused: sqlSchedulesNextPaused, SchedulesNextOf: sqlSchedulesNextOf, DueSchedules: sqlDueSchedules,
+	NextDue: sqlNextDue, Stats: sqlStats, Clock: clockHere, Ahead: sqlAhead, Before: sqlBefore, ReadyOfKey: sqlKeyQueueReady,
+	PrunableOldest: sqlOldest, PrunableNewest: sqlLatestFirst,
+}
+
+// settingsOf are the settings of some reads. They last for the pipeline.
+var settingsOf = map[string][]statement{
+	"list": {withoutJIT}, "count": {withoutJIT}, "stats": {withoutJIT}, "prunable": {withoutJIT}, "next due": {withoutSeqScan},
+}
+
+var (
+	// withoutJIT goes before statements with recursive queries. The planner overestimates them and
+	// would compile the statement for a second to run it for milliseconds.
+	withoutJIT = statement{sql: `
+SELECT set_config('jit', 'off', true)`}
+	// withoutSeqScan goes before statements that every engine sends all the time. A plan that was
+	// made while the table was empty scans it whole, and PostgreSQL keeps it when there are a million
+	// jobs.
+	withoutSeqScan = statement{sql: `
+SELECT set_config('enable_seqscan', 'off', true)`}
+)
 
 // readMax is the time limit of a read, so that a server that does not answer is reported.
 const readMax = 10 * time.Second
@@ -81,10 +139,10 @@ func (s *Store) useConn(conn *pgxpool.Conn, use func(*session) error) error {
 	return use(s.session(conn))
 }
 
-// clockOverride is the time of Config.Clock, or NULL without one.
-func (s *Store) clockOverride(context.Context) param {
+// clockOverride is the time of Config.Clock, or zero without one.
+func (s *Store) clockOverride() time.Time {
 	if s.config.Clock == nil {
-		return timeParam(time.Time{})
+		return time.Time{}
 	}
-	return timeParam(s.config.Clock())
+	return s.config.Clock()
 }

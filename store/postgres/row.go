@@ -11,8 +11,12 @@ import (
 )
 
 // row is a row of a result in PostgreSQL's binary format. It is valid until the next row is read.
-// The values that its methods return are copies.
+// The values that its methods return are copies. It implements storekit.Row.
 type row [][]byte
+
+func (r row) Len() int { return len(r) }
+
+func (r row) Size(col int) int { return len(r[col]) }
 
 func (r row) Null(col int) bool { return r[col] == nil }
 
@@ -67,21 +71,6 @@ func (r row) JSON(col int) json.RawMessage {
 		return nil
 	}
 	return append(json.RawMessage(nil), r[col]...)
-}
-
-// lines reads artifacts, which are stored as one JSON string on each line.
-func (r row) lines(col int) []string {
-	if len(r[col]) == 0 {
-		return nil
-	}
-	lines := strings.Split(strings.TrimSuffix(r.Text(col), "\n"), "\n")
-	for i, line := range lines {
-		var text string
-		if json.Unmarshal([]byte(line), &text) == nil {
-			lines[i] = text
-		}
-	}
-	return lines
 }
 
 func formatLines(lines []string) string {

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // rowCache holds rows that every batch reads and that seldom change: types, limits and the active
@@ -74,7 +75,7 @@ func useCached[T any](t *tx, c class, key rowKey, into func(*T)) bool {
 }
 
 // cacheRows returns a statement whose rows are cached, also those that do not exist.
-func cacheRows[T any](t *tx, c class, keys []rowKey, a statement, key func(row) rowKey, scan func(row) (*T, error), into func(*T)) statement {
+func cacheRows[T any](t *tx, c class, keys []rowKey, a statement, key func(row) rowKey, scan func(storekit.Row) (*T, error), into func(*T)) statement {
 	found := map[rowKey]cachedRow{}
 	for _, one := range keys {
 		t.readSet.addLookup(c, one)

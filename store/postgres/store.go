@@ -12,6 +12,7 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/fanout"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // Config configures a store. The zero value works.
@@ -67,7 +68,7 @@ type Store struct {
 	dispatched    dispatchedCache
 	claimDemand   atomic.Int64 // jobs requested by the claims in flight
 	singleType    singleType
-	views         views
+	views         storekit.Views[*view] // ended by Close, because closing the pool waits for their connections
 
 	onDecided func([]rota.Command) // for tests: called when a command is decided and not yet locked
 
@@ -95,8 +96,8 @@ const (
 // Apply splits the batch in halves, so that only the command that violates the constraint is
 // refused.
 func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
-	if len(b.Commands) > rota.BatchMax {
-		return nil, rota.Invalidf("commands", "has %d entries; at most %d are allowed", len(b.Commands), rota.BatchMax)
+	if err := storekit.CheckBatch(b); err != nil {
+		return nil, err
 	}
 	if s.config.ReadOnly {
 		return nil, &rota.Error{Code: rota.Conflict, Act: "postgres: apply", Reason: "the store is opened read-only", Hint: "open it without ReadOnly to apply commands"}
@@ -104,27 +105,7 @@ func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	if len(b.Commands) == 0 {
 		return []rota.Result{}, ctx.Err()
 	}
-	return s.applySplitting(ctx, b)
-}
-
-func (s *Store) applySplitting(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
-	results, err := s.applyRetrying(ctx, b)
-	switch {
-	case !isConstraint(err):
-		return results, err
-	case len(b.Commands) == 1:
-		return []rota.Result{{Err: err.(*rota.Error)}}, nil
-	}
-	half := len(b.Commands) / 2
-	left, err := s.applySplitting(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[:half]})
-	if err != nil {
-		return nil, err
-	}
-	right, err := s.applySplitting(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[half:]})
-	if err != nil {
-		return nil, err
-	}
-	return append(left, right...), nil
+	return storekit.ApplyHalves(b, isConstraint, func(b rota.Batch) ([]rota.Result, error) { return s.applyRetrying(ctx, b) })
 }
 
 // applyRetrying applies a batch until no other transaction changes its rows in between, and until
@@ -269,7 +250,7 @@ func (s *Store) Listens() bool { return s.listener.isListening() }
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		close(s.closed)
-		s.views.close()
+		s.views.Close((*view).end)
 		s.listener.close()
 		s.pool.Close()
 	})

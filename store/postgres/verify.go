@@ -2,15 +2,28 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/verify"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
-// checkedEvery is the number of jobs between two progress reports.
-const checkedEvery = 10_000
+const (
+	// The statements after this one read the indexes of the queue.
+	sqlIndexScansOnly = `
+SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
+  set_config('enable_bitmapscan', 'off', true)`
+	sqlVerifyQueue = `
+SELECT '', priority, position, created_at, id
+FROM rota_jobs
+WHERE status LIKE 'QUEUED'
+ORDER BY priority DESC, position, created_at, id`
+	sqlVerifyClaim = `
+SELECT type, priority, position, created_at, id
+FROM rota_jobs
+WHERE status = 'QUEUED' AND hold = 0
+ORDER BY type, priority DESC, position, created_at, id`
+)
 
 // Verify checks every invariant of rota.Checks on one snapshot of the store, while other
 // transactions continue to write.
@@ -35,84 +48,41 @@ func (s *Store) VerifyProgress(ctx context.Context, progress func(rota.Checked))
 }
 
 func (s *Store) inspect(ctx context.Context, progress func(rota.Checked)) iter.Seq2[rota.Violation, error] {
-	return func(yield func(rota.Violation, error) bool) {
-		in := &inspection{progress: progress}
-		in.report = func(v rota.Violation) { in.stopped = in.stopped || !yield(v, nil) }
-		in.Verifier = verify.NewVerifier(in.report)
-		err := s.withSnapshot(ctx, "verify", func(c *session, ctx context.Context) error {
-			in.session, in.ctx = c, ctx
-			return in.damage(in.checkAll())
+	return storekit.Inspect(ctx, progress, func(use func(storekit.Verified) error) error {
+		return s.withSnapshot(ctx, "verify", func(c *session, ctx context.Context) error {
+			if err := c.send(ctx, withoutJIT); err != nil {
+				return err
+			}
+			return use(verified{c, ctx})
 		})
-		if err != nil && !in.stopped {
-			yield(rota.Violation{}, err)
-		}
-	}
+	}, (*storekit.Inspection).CheckAll)
 }
 
-// inspection is one run of Verify on one connection.
-type inspection struct {
-	*verify.Verifier
+// verified is a connection that Verify reads.
+type verified struct {
 	*session
-	ctx      context.Context
-	progress func(rota.Checked)
-	checked  rota.Checked
-	report   func(rota.Violation)
-	stopped  bool // the caller's loop has ended
+	ctx context.Context
 }
 
-// errStopped ends an inspection after the caller's loop has ended.
-var errStopped = errors.New("stopped")
+// Each executes a query and checks its rows as they arrive.
+func (v verified) Each(sql string, check func(storekit.Row) error, args ...any) error {
+	return v.send(v.ctx, statementOf(sql, check, args))
+}
 
-// damage turns an error about a damaged table or index into a violation, because that is what
-// Verify looks for.
-func (in *inspection) damage(err error) error {
+// EachInIndex reads an index of the queue, or another if that does not exist.
+func (v verified) EachInIndex(index storekit.Index, check func(storekit.Row) error) (exists bool, err error) {
+	sql := sqlVerifyQueue
+	if index == storekit.ClaimIndex {
+		sql = sqlVerifyClaim
+	}
+	return true, v.send(v.ctx, statement{sql: sqlIndexScansOnly}, statementOf(sql, check, nil))
+}
+
+// Damage describes a damaged table or index.
+func (v verified) Damage(err error) (database, detail string) {
 	switch stateOf(err) {
 	case "XX001", "XX002":
-		in.report(rota.Violation{
-			Check: rota.CheckFile, Rows: []string{"database"}, Detail: "it cannot be read completely: " + err.Error(),
-		})
-		return nil
+		return "database", err.Error()
 	}
-	return err
-}
-
-func (in *inspection) checkAll() error {
-	in.progress(in.checked)
-	if err := in.send(in.ctx, withoutJIT); err != nil {
-		return err
-	}
-	for _, check := range []func() error{
-		in.schema,
-		in.definitions,
-		in.jobs,
-		in.recheck,
-		in.relations,
-		in.references,
-		in.keys,
-		in.audit,
-		in.indexScansOnly,
-		func() error { return in.order(sqlVerifyQueue, in.QueueOrder()) },
-		func() error { return in.order(sqlVerifyClaim, in.ClaimOrder()) },
-	} {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	in.progress(in.checked)
-	return nil
-}
-
-func (in *inspection) references() error {
-	in.References()
-	return nil
-}
-
-// each executes a statement and checks one row after the other as they arrive.
-func (in *inspection) each(sql string, check func(row) error, params ...param) error {
-	return in.send(in.ctx, statement{sql: sql, params: params, eachRow: func(r row) error {
-		if err := check(r); err != nil || !in.stopped {
-			return err
-		}
-		return errStopped
-	}})
+	return "", ""
 }

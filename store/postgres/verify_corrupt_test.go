@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/verify"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // corruption is a change that bypasses all guards, and the checks that must find it: its own and
@@ -179,15 +179,16 @@ func TestEveryCheckIsTested(t *testing.T) {
 func violationsOn(t *testing.T, p *rawConn) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
-	in := &inspection{session: &session{conn: p.conn, dialect: p.text}, ctx: t.Context(), progress: func(rota.Checked) {}}
-	in.report = func(v rota.Violation) {
+	on := verified{&session{conn: p.conn, dialect: p.text}, t.Context()}
+	violations := storekit.Inspect(t.Context(), func(rota.Checked) {},
+		func(use func(storekit.Verified) error) error { return use(on) }, (*storekit.Inspection).CheckAll)
+	for v, err := range violations {
+		must(t, err)
 		if len(v.Rows) == 0 || v.Rows[0] == "" || v.Detail == "" {
 			t.Errorf("%+v names no row or no problem", v)
 		}
 		found[v.Check] = append(found[v.Check], v.Rows[0]+": "+v.Detail)
 	}
-	in.Verifier = verify.NewVerifier(in.report)
-	must(t, in.checkAll())
 	return found
 }
 

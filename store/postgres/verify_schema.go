@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // sqlSchema lists the objects of the schema with kind and name, whether each is in force, and the
@@ -35,26 +36,26 @@ SELECT 'function ' || p.proname, true, p.prosrc
 FROM pg_proc p
 WHERE p.pronamespace = to_regnamespace($1)`
 
-// schema compares the objects of the schema with those of a new store.
-func (in *inspection) schema() error {
+// CheckDatabase compares the objects of the schema with those of a new store.
+func (v verified) CheckDatabase(report func(rota.Violation)) error {
 	want, err := schemaOfMigrations()
 	if err != nil {
 		return err
 	}
 	is := map[string]string{} // problem of each object; "" if it has none
-	err = in.each(sqlSchema, func(r row) error {
+	err = v.Each(sqlSchema, func(r storekit.Row) error {
 		name := r.Text(0)
 		body, isFunction := want.bodies[name]
 		switch {
 		case !r.Bool(1):
 			is[name] = "it is disabled or not valid"
-		case isFunction && r.Text(2) != in.dialect.qualify(body):
+		case isFunction && r.Text(2) != v.dialect.qualify(body):
 			is[name] = "it differs from what this version creates"
 		default:
 			is[name] = ""
 		}
 		return nil
-	}, textNotNull(in.dialect.schema))
+	}, v.dialect.schema)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (in *inspection) schema() error {
 			detail = "it is missing"
 		}
 		if detail != "" {
-			in.report(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: detail})
+			report(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: detail})
 		}
 	}
 	return nil

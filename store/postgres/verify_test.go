@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 func verifyClean(t testing.TB, s rota.Store) {
@@ -31,7 +32,7 @@ func TestVerifyCountsCheckedRows(t *testing.T) {
 // TestVerifyChecksEveryPage checks that Verify finds problems on the first and the last page of
 // jobs.
 func TestVerifyChecksEveryPage(t *testing.T) {
-	const most = 2*checkedEvery + 1
+	const most = 2*storekit.CheckedEvery + 1
 	s := openTest(t, Config{Poll: true, Logger: quiet})
 	rows(t, s, fmt.Sprintf(`
 INSERT INTO rota_jobs (id, position, created_at, backoff, timeout, priority, max_attempts, type, queued_at, params)
@@ -48,7 +49,7 @@ FROM generate_series(1, %d) n`, most, most))
 	if found != 2 {
 		t.Errorf("found %d of 2", found)
 	}
-	if fmt.Sprint(reported) != fmt.Sprint([]int{0, checkedEvery, 2 * checkedEvery, most}) {
+	if fmt.Sprint(reported) != fmt.Sprint([]int{0, storekit.CheckedEvery, 2 * storekit.CheckedEvery, most}) {
 		t.Errorf("reported %v", reported)
 	}
 }
@@ -109,9 +110,17 @@ func TestVerifyStopsAndReleasesConnection(t *testing.T) {
 func TestVerifyReportsDamage(t *testing.T) {
 	for state, violation := range map[string]bool{"XX001": true, "XX002": true, "XX000": false, "57014": false} {
 		var found []rota.Violation
-		in := &inspection{report: func(v rota.Violation) { found = append(found, v) }}
-		if err := in.damage(pgError(state)); (err == nil) != violation {
-			t.Errorf("%s: %v", state, err)
+		var failed error
+		violations := storekit.Inspect(t.Context(), func(rota.Checked) {},
+			func(use func(storekit.Verified) error) error { return use(verified{}) },
+			func(*storekit.Inspection) error { return pgError(state) })
+		for v, err := range violations {
+			if failed = err; err == nil {
+				found = append(found, v)
+			}
+		}
+		if (failed == nil) != violation {
+			t.Errorf("%s: %v", state, failed)
 		}
 		if violation && (len(found) != 1 || found[0].Check != rota.CheckFile) {
 			t.Errorf("%s is reported as %+v", state, found)

@@ -38,12 +38,13 @@ func (s *Store) View(ctx context.Context) (rota.View, error) {
 		return nil, s.readFault(ctx, "view", err)
 	}
 	v := &view{store: s, conn: conn}
-	v.reader = reader{withConn: v.useConn, withSnapshot: v.useSnapshot, clockParam: v.clockOfView}
+	v.reader = reader{withConn: v.useConn, withSnapshot: v.useSnapshot}
+	v.reader.init(v.Now)
 	if err := v.begin(ctx); err != nil {
 		v.release(ctx)
 		return nil, s.readFault(ctx, "view", err)
 	}
-	if !s.views.add(v) {
+	if !s.views.Add(v) {
 		v.release(ctx)
 		return nil, errClosed()
 	}
@@ -56,7 +57,7 @@ func (v *view) begin(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, readMax)
 	defer done()
 	return v.store.session(v.conn).send(ctx, statement{sql: sqlSnapshot}, statement{
-		sql: sqlClockHere, params: []param{v.store.clockOverride(ctx)},
+		sql: sqlClockHere, params: []param{timeParam(v.store.clockOverride())},
 		eachRow: func(r row) error {
 			v.at = r.Time(0)
 			return nil
@@ -70,9 +71,6 @@ SELECT ` + clockHere
 // Now returns the time of the store's clock when the view was taken.
 func (v *view) Now() time.Time { return v.at }
 
-// clockOfView has reads that return a time return that of the view.
-func (v *view) clockOfView(context.Context) param { return timeParam(v.at) }
-
 // Close releases the connection.
 func (v *view) Close() error {
 	v.stopContext()
@@ -81,7 +79,7 @@ func (v *view) Close() error {
 }
 
 func (v *view) end() {
-	v.store.views.remove(v)
+	v.store.views.Remove(v)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.conn != nil {
@@ -131,44 +129,4 @@ func errViewClosed() *rota.Error {
 
 func errViewSpent() *rota.Error {
 	return &rota.Error{Code: rota.Unavailable, Act: "postgres: view", Reason: "an earlier read of the view failed", Hint: "open another view"}
-}
-
-// views holds the open views. A store that closes ends them, because closing the pool waits for
-// their connections.
-type views struct {
-	mu     sync.Mutex
-	closed bool
-	open   map[*view]struct{}
-}
-
-// add returns false if the store is closed.
-func (o *views) add(v *view) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed {
-		return false
-	}
-	if o.open == nil {
-		o.open = map[*view]struct{}{}
-	}
-	o.open[v] = struct{}{}
-	return true
-}
-
-func (o *views) remove(v *view) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.open, v)
-}
-
-// close ends all views, each after its current read.
-func (o *views) close() {
-	o.mu.Lock()
-	o.closed = true
-	all := o.open
-	o.open = nil
-	o.mu.Unlock()
-	for v := range all {
-		v.end()
-	}
 }

@@ -3,8 +3,8 @@ package postgres
 import (
 	"sync"
 
-	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // The webhook cache is a fast path of every step, since every step may have events to deliver. The
@@ -83,35 +83,21 @@ func (t *tx) Hooks() (*rules.Hooks, error) {
 }
 
 func (t *tx) readHooks() error {
-	read, stamp := &rules.Hooks{ByTemplate: map[string][]rota.Webhook{}}, ""
+	hooks, stamp := storekit.NewHooks(), ""
 	err := t.read(statement{sql: sqlHooks, eachRow: func(r row) error {
 		stamp = r.Text(0)
-		return scanHooks(r, read)
+		switch {
+		case r.Null(2):
+			return nil
+		case r.Null(1):
+			return hooks.AddAll(storekit.From(r, 2))
+		}
+		return hooks.AddTemplate(storekit.From(r, 1))
 	}})
 	if err != nil {
 		return err
 	}
-	if len(read.All)+len(read.ByTemplate) == 0 {
-		read = nil
-	}
-	t.readSet.hooks = hooksState{stamped: true, known: true, stamp: stamp, inForce: read}
-	t.store.hooks.set(stamp, read)
+	t.readSet.hooks = hooksState{stamped: true, known: true, stamp: stamp, inForce: hooks.InForce()}
+	t.store.hooks.set(stamp, hooks.InForce())
 	return nil
-}
-
-// scanHooks reads the webhooks that receive all events, or those of a template.
-func scanHooks(r row, into *rules.Hooks) error {
-	switch {
-	case r.Null(2):
-		return nil
-	case r.Null(1):
-		return scanSpec(r, 2, &into.All, "the webhooks")
-	}
-	var spec struct {
-		Webhooks []rota.Webhook `json:"webhooks"`
-	}
-	name := r.Text(1)
-	err := scanSpec(r, 2, &spec, "template "+name)
-	into.ByTemplate[name] = spec.Webhooks
-	return err
 }

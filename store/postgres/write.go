@@ -3,6 +3,7 @@ package postgres
 import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // writer is what a transaction changes, and what follows from it after the commit.
@@ -29,7 +30,10 @@ func (t *tx) Write(c *rules.Changes) error {
 		t.writer.events = append(t.writer.events, rules.Events(c)) // published after the commit
 		t.writer.touched.add(c)
 	}
-	writeEach(t, rules.Groups.Changes(c), t.writeGroup)
+	if storekit.ChangesHooks(c) {
+		t.readSet.hooks.forget()
+	}
+	t.writeAll(storekit.BeforeJobs(c))
 	t.updateJobs(t.startUnsent(c))
 	if !t.holdBack(c) {
 		remaining, err := t.insertJobs(c.NewJobs, c.NewJobChanges)
@@ -39,25 +43,15 @@ func (t *tx) Write(c *rules.Changes) error {
 		t.updateJobs(remaining)
 	}
 	t.deleteJobs(c.RemovedJobs)
-	writeEach(t, rules.Groups.Changes(c), t.deleteGroup) // after its members
 	t.writeKeys(rules.UniqueKeys.Changes(c))
-	writeEach(t, rules.Types.Changes(c), t.writeType)
-	writeEach(t, rules.Templates.Changes(c), t.writeTemplate)
-	t.writeSchedules(rules.Schedules.Changes(c))
-	writeEach(t, rules.Throttle.Changes(c), t.writeThrottle)
-	writeEach(t, rules.Webhooks.Changes(c), t.writeWebhooks)
-	writeEach(t, rules.Reservations.Changes(c), t.endReservation)
-	writeEach(t, rules.Reservations.Changes(c), t.insertReservation) // after the update that ends the previous one
-	writeEach(t, rules.Requests.Changes(c), t.writeRequest)
-	writeEach(t, rules.Buckets.Changes(c), t.writeBucket)
-	writeEach(t, rules.IntentRecords.Changes(c), t.writeIntent)
-	writeEach(t, rules.DroppedSchedules.Changes(c), t.writeDropped)
+	t.writeAll(storekit.AfterJobs(c))
+	t.fireSchedules(rules.Schedules.Changes(c))
 	t.writeAudit(c.Audit)
 	return nil
 }
 
-func writeEach[T any](t *tx, all []T, write func(T) []statement) {
-	for _, one := range all {
-		t.write(write(one)...)
+func (t *tx) writeAll(statements []storekit.Statement) {
+	for _, one := range statements {
+		t.write(statementOf(one.SQL, nil, one.Args))
 	}
 }

@@ -37,17 +37,9 @@ func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.J
 	if err != nil {
 		return nil, err
 	}
-	var from *rota.Job
-	if !after.IsZero() {
-		if from, err = s.Job(ctx, after); err != nil {
-			return nil, err
-		}
-		if !from.Ready() {
-			return nil, &rota.Error{
-				Code: rota.NotFound, Act: "queue", Field: "after", Reason: "job " + after.String() + " has left the queue",
-				Hint: "list the queue again from its head",
-			}
-		}
+	from, err := storekit.QueueStart(ctx, &s.Reader, after)
+	if err != nil {
+		return nil, err
 	}
 	var jobs []*rota.Job
 	err = s.withSnapshot(ctx, "queue", func(conn *sqlite.Conn) error {

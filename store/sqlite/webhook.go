@@ -5,11 +5,16 @@ import (
 	"github.com/rotajobs/rota/internal/storekit"
 )
 
-const sqlTemplateWebhooks = `
+const (
+	sqlWebhooks = `
+SELECT spec
+FROM rota_webhooks`
+	sqlTemplateWebhooks = `
 SELECT name, spec
 FROM rota_templates INDEXED BY rota_templates_webhooks
 WHERE webhooks > 0
 ORDER BY name`
+)
 
 // hooksCache holds the webhooks in force as last read. Every step needs them, and mostly there are
 // none. They are dropped when a transaction changes them, after a rollback, and after another
@@ -26,7 +31,7 @@ func (w *writer) Hooks() (*rules.Hooks, error) {
 	}
 	hooks := storekit.NewHooks()
 	err := firstError(
-		func() error { return w.Read(storekit.Webhooks.ByKey(), hooks.AddAll) },
+		func() error { return w.Read(sqlWebhooks, hooks.AddAll) },
 		func() error { return w.Read(sqlTemplateWebhooks, hooks.AddTemplate) },
 	)
 	if err != nil {
