@@ -21,39 +21,47 @@ func StartedJob() []Column[rota.Job] {
 // fieldColumns maps each field of a job or its run to its columns, which always change together.
 var fieldColumns = []struct {
 	field   rules.JobField
-	columns []string
+	columns []*Column[rota.Job]
 }{
-	{rules.JobStatus, []string{"status"}},
-	{rules.JobHold, []string{"hold"}},
-	{rules.JobPriority, []string{"priority"}},
-	{rules.JobPosition, []string{"position"}},
-	{rules.JobVersion, []string{"version"}},
-	{rules.JobParams, []string{"params"}},
-	{rules.JobQueuedAt, []string{"queued_at"}},
-	{rules.JobStartedAt, []string{"started_at"}},
-	{rules.JobFinishedAt, []string{"finished_at"}},
-	{rules.JobSequel, []string{"sequel"}},
-	{rules.JobRun, []string{"run_id", "token", "runner", "life"}},
-	{rules.RunHeartbeat, []string{"heartbeat_at", "stale_after"}},
-	{rules.RunProgress, []string{"progress"}},
-	{rules.RunCancel, []string{"cancel_at", "cancel_by", "cancel_reason"}},
-	{rules.RunArtifacts, []string{"artifacts"}},
-	{rules.RunLogPath, []string{"log_path"}},
-	{rules.RunOutcome, []string{"outcome", "ended_at"}},
-	{rules.RunFinished, []string{"ended_at"}},
-	{rules.RunExitCode, []string{"exit_code"}},
-	{rules.RunError, []string{"error_code", "error"}},
-	{rules.RunRows, []string{"rows_affected"}},
-	{rules.RunResult, []string{"result"}},
+	{rules.JobStatus, pointers("status")},
+	{rules.JobHold, pointers("hold")},
+	{rules.JobPriority, pointers("priority")},
+	{rules.JobPosition, pointers("position")},
+	{rules.JobVersion, pointers("version")},
+	{rules.JobParams, pointers("params")},
+	{rules.JobQueuedAt, pointers("queued_at")},
+	{rules.JobStartedAt, pointers("started_at")},
+	{rules.JobFinishedAt, pointers("finished_at")},
+	{rules.JobSequel, pointers("sequel")},
+	{rules.JobRun, pointers("run_id", "token", "runner", "life")},
+	{rules.RunHeartbeat, pointers("heartbeat_at", "stale_after")},
+	{rules.RunProgress, pointers("progress")},
+	{rules.RunCancel, pointers("cancel_at", "cancel_by", "cancel_reason")},
+	{rules.RunArtifacts, pointers("artifacts")},
+	{rules.RunLogPath, pointers("log_path")},
+	{rules.RunOutcome, pointers("outcome", "ended_at")},
+	{rules.RunFinished, pointers("ended_at")},
+	{rules.RunExitCode, pointers("exit_code")},
+	{rules.RunError, pointers("error_code", "error")},
+	{rules.RunRows, pointers("rows_affected")},
+	{rules.RunResult, pointers("result")},
+}
+
+// pointers returns columns of jobs by name.
+func pointers(names ...string) []*Column[rota.Job] {
+	columns := make([]*Column[rota.Job], len(names))
+	for i, name := range names {
+		columns[i] = &jobColumns[jobColumn(name)]
+	}
+	return columns
 }
 
 // ColumnsOf returns the columns of changed fields.
-func ColumnsOf(fields rules.JobField) []Column[rota.Job] {
-	var names []string
-	for _, f := range fieldColumns {
-		if fields&f.field != 0 {
-			names = append(names, f.columns...)
+func ColumnsOf(fields rules.JobField) (columns []*Column[rota.Job]) {
+	for i := range fieldColumns {
+		if f := &fieldColumns[i]; fields&f.field != 0 {
+			columns = append(columns, f.columns...)
 		}
 	}
-	return Named(names...)
+	return columns
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // The binary format of COPY: a signature, flags, the length of a header extension, then rows, then
@@ -18,17 +19,17 @@ const (
 // copyRows encodes jobs in that format while they are read, so that PostgreSQL inserts the first
 // while the next are encoded.
 type copyRows struct {
-	puts  []func(c *column, j *rota.Job)
-	jobs  []*rota.Job // jobs still to be encoded
-	rows  column      // buffer; a field is encoded like an array element
-	ended bool
+	columns []*storekit.Column[rota.Job]
+	jobs    []*rota.Job // jobs still to be encoded
+	rows    column      // buffer; a field is encoded like an array element
+	ended   bool
 }
 
 func newCopyRows(used fieldsUsed, jobs []*rota.Job) io.Reader {
 	c := &copyRows{jobs: jobs, rows: column{data: []byte(copyHeader)}}
-	for i, of := range insertColumns {
+	for i := range insertColumns {
 		if used&(1<<i) != 0 {
-			c.puts = append(c.puts, of.put)
+			c.columns = append(c.columns, &insertColumns[i])
 		}
 	}
 	return c
@@ -55,9 +56,9 @@ func (c *copyRows) more() bool {
 		c.rows.data = append(c.rows.data, copyEnd...)
 		return true
 	}
-	c.rows.data = binary.BigEndian.AppendUint16(c.rows.data, uint16(len(c.puts)))
-	for _, put := range c.puts {
-		put(&c.rows, c.jobs[0])
+	c.rows.data = binary.BigEndian.AppendUint16(c.rows.data, uint16(len(c.columns)))
+	for _, of := range c.columns {
+		of.Write(&c.rows, c.jobs[0])
 	}
 	c.jobs = c.jobs[1:]
 	return true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // Jobs are inserted together. A few are sent with the other writes, as one array for each column.
@@ -23,92 +24,15 @@ FROM STDIN (FORMAT binary)`
 	copyMin = 50 // jobs
 )
 
-// insertColumns are the columns of a new job, their values, and whether a job has a value; nil
-// means always.
-var insertColumns = []insertColumn{
-	{"id", oidIDs, func(c *column, j *rota.Job) { c.bytes(j.ID[:]) }, nil},
-	{"execution_id", oidIDs, putExecution, isRetry},
-	{"retry_of", oidIDs, func(c *column, j *rota.Job) { c.id(j.RetryOf) }, isRetry},
-	{"type", oidTexts, func(c *column, j *rota.Job) { c.textNotNull(j.Type) }, nil},
-	{"hold", oidInt4s, func(c *column, j *rota.Job) { c.int4(int(j.Hold)) }, func(j *rota.Job) bool { return j.Hold != 0 }},
-	{"priority", oidInt4s, func(c *column, j *rota.Job) { c.int4(j.Priority) }, nil},
-	{"position", oidInts, func(c *column, j *rota.Job) { c.int(j.Position) }, nil},
-	{"attempt", oidInt4s, func(c *column, j *rota.Job) { c.int4(j.Attempt) }, func(j *rota.Job) bool { return j.Attempt != 1 }},
-	{"max_attempts", oidInt4s, func(c *column, j *rota.Job) { c.int4(j.Policy.MaxAttempts) }, nil},
-	{"backoff", oidInts, func(c *column, j *rota.Job) { c.int(j.Policy.Backoff.Microseconds()) }, nil},
-	{"backoff_max", oidInts, func(c *column, j *rota.Job) { c.duration(j.Policy.BackoffMax) }, func(j *rota.Job) bool { return j.Policy.BackoffMax != 0 }},
-	{"jitter", oidFloats, func(c *column, j *rota.Job) { c.float(j.Policy.Jitter) }, func(j *rota.Job) bool { return j.Policy.Jitter != 0 }},
-	{"timeout", oidInts, func(c *column, j *rota.Job) { c.int(j.Policy.Timeout.Microseconds()) }, nil},
-	{"created_at", oidInts, func(c *column, j *rota.Job) { c.time(j.CreatedAt) }, nil},
-	{"queued_at", oidInts, func(c *column, j *rota.Job) { c.time(j.QueuedAt) }, func(j *rota.Job) bool { return !j.QueuedAt.IsZero() }},
-	{"run_at", oidInts, func(c *column, j *rota.Job) { c.time(j.RunAt) }, func(j *rota.Job) bool { return !j.RunAt.IsZero() }},
-	{"plan_time", oidInts, func(c *column, j *rota.Job) { c.time(j.PlanTime) }, func(j *rota.Job) bool { return !j.PlanTime.IsZero() }},
-	{"scope_kind", oidTexts, func(c *column, j *rota.Job) { c.text(j.ScopeKind) }, func(j *rota.Job) bool { return j.ScopeKind != "" }},
-	{"scope_id", oidTexts, func(c *column, j *rota.Job) { c.text(j.ScopeID) }, func(j *rota.Job) bool { return j.ScopeID != "" }},
-	{"name", oidTexts, func(c *column, j *rota.Job) { c.text(j.Name) }, func(j *rota.Job) bool { return j.Name != "" }},
-	{"unique_key", oidTexts, func(c *column, j *rota.Job) { c.text(j.UniqueKey) }, func(j *rota.Job) bool { return j.UniqueKey != "" }},
-	{"unique_for", oidInts, func(c *column, j *rota.Job) { c.duration(j.UniqueFor) }, func(j *rota.Job) bool { return j.UniqueFor != 0 }},
-	{"created_by", oidTexts, func(c *column, j *rota.Job) { c.text(j.CreatedBy) }, func(j *rota.Job) bool { return j.CreatedBy != "" }},
-	{"params", oidTexts, func(c *column, j *rota.Job) { c.textNotNull(string(j.Params)) }, nil},
-	{"template", oidTexts, func(c *column, j *rota.Job) { c.text(j.Template) }, func(j *rota.Job) bool { return j.Template != "" }},
-	{"schedule", oidTexts, func(c *column, j *rota.Job) { c.text(j.Schedule) }, func(j *rota.Job) bool { return j.Schedule != "" }},
-	{"group_id", oidIDs, func(c *column, j *rota.Job) { c.id(j.GroupID) }, isMember},
-	{"group_position", oidInt4s, putGroupPosition, isMember},
-	{"concurrency_key", oidTexts, func(c *column, j *rota.Job) { c.text(j.ConcurrencyKey) }, func(j *rota.Job) bool { return j.ConcurrencyKey != "" }},
-	{"counts_at", oidInts, func(c *column, j *rota.Job) { c.time(j.CountsAt) }, func(j *rota.Job) bool { return !j.CountsAt.IsZero() }},
-	{"wait_from", oidInts, func(c *column, j *rota.Job) { c.time(j.WaitFrom) }, func(j *rota.Job) bool { return !j.WaitFrom.IsZero() }},
-	{"wait_until", oidInts, func(c *column, j *rota.Job) { c.time(j.WaitUntil) }, func(j *rota.Job) bool { return !j.WaitUntil.IsZero() }},
-	{"redrive_of", oidIDs, func(c *column, j *rota.Job) { c.id(j.RedriveOf) }, func(j *rota.Job) bool { return !j.RedriveOf.IsZero() }},
-	{"trace", oidTexts, func(c *column, j *rota.Job) { c.text(j.Trace) }, func(j *rota.Job) bool { return j.Trace != "" }},
-	{"status", oidTexts, func(c *column, j *rota.Job) { c.textNotNull(string(j.Status)) }, isStarted},
-	{"started_at", oidInts, func(c *column, j *rota.Job) { c.time(j.StartedAt) }, isStarted},
-	{"run_id", oidIDs, runColumn(func(c *column, r *rota.Run) { c.id(r.ID) }), isStarted},
-	{"token", oidIDs, runColumn(func(c *column, r *rota.Run) { c.bytes(r.Token[:]) }), isStarted},
-	{"runner", oidTexts, runColumn(func(c *column, r *rota.Run) { c.textNotNull(r.Runner) }), isStarted},
-	{"life", oidIDs, runColumn(func(c *column, r *rota.Run) { c.id(r.Incarnation) }), isStarted},
-	{"heartbeat_at", oidInts, runColumn(func(c *column, r *rota.Run) { c.time(r.HeartbeatAt) }), isStarted},
-	{"stale_after", oidInts, runColumn(func(c *column, r *rota.Run) { c.time(r.StaleAfter) }), isStarted},
-}
-
-type insertColumn struct {
-	name string
-	oid  uint32
-	put  func(c *column, j *rota.Job)
-	has  func(j *rota.Job) bool
-}
+// insertColumns are the columns of a new job, then those of one that starts in the same transaction.
+var (
+	insertColumns = append(storekit.NewJob(), storekit.StartedJob()...)
+	allFields     = fieldsUsed(1)<<len(insertColumns) - 1
+	newFields     = len(storekit.NewJob())
+	startedFields = allFields &^ (1<<newFields - 1)
+)
 
 func isStarted(j *rota.Job) bool { return j.Run != nil }
-
-// runColumn writes a column of the run, or NULL for a job without one.
-func runColumn(put func(c *column, r *rota.Run)) func(c *column, j *rota.Job) {
-	return func(c *column, j *rota.Job) {
-		if j.Run == nil {
-			c.null()
-			return
-		}
-		put(c, j.Run)
-	}
-}
-
-func isRetry(j *rota.Job) bool { return !j.RetryOf.IsZero() }
-
-func isMember(j *rota.Job) bool { return !j.GroupID.IsZero() }
-
-func putExecution(c *column, j *rota.Job) {
-	if !isRetry(j) {
-		c.null()
-		return
-	}
-	c.id(j.ExecutionID)
-}
-
-func putGroupPosition(c *column, j *rota.Job) {
-	if !isMember(j) {
-		c.null()
-		return
-	}
-	c.int4(j.GroupPosition)
-}
 
 // insertJobs inserts new jobs. A few jobs that start in the same transaction are inserted as
 // running. It returns the other changes of the new jobs.
@@ -129,13 +53,14 @@ func (t *tx) insertJobs(jobs []*rota.Job, changes []rules.JobChange) ([]rules.Jo
 func (t *tx) insertStatement(jobs []*rota.Job, claimID rota.ID) statement {
 	used := t.usedFields(jobs).roundUp()
 	var params []param
-	for i, of := range insertColumns {
+	for i := range insertColumns {
 		if used&(1<<i) == 0 {
 			continue
 		}
-		c := newColumn(of.oid, len(jobs))
+		of := &insertColumns[i]
+		c := newColumn(arrayOf[of.Kind], len(jobs))
 		for _, j := range jobs {
-			of.put(c, j)
+			of.Write(c, j)
 		}
 		params = append(params, c.param())
 	}
@@ -191,20 +116,14 @@ type fieldsUsed uint64
 
 // usedFields returns the columns that any of the jobs uses. It iterates over the jobs in the outer
 // loop, which reads each job's memory once.
-func usedFields(jobs []*rota.Job) fieldsUsed {
-	used, has := fieldsUsed(0), make([]func(*rota.Job) bool, 0, len(insertColumns))
-	bits := make([]fieldsUsed, 0, len(insertColumns))
-	for i, of := range insertColumns {
-		if of.has == nil {
-			used |= 1 << i
-			continue
-		}
-		has, bits = append(has, of.has), append(bits, 1<<i)
-	}
+func usedFields(jobs []*rota.Job) (used fieldsUsed) {
 	for _, j := range jobs {
-		for i, is := range has {
-			if is(j) {
-				used |= bits[i]
+		if isStarted(j) {
+			used |= startedFields
+		}
+		for i := range newFields {
+			if bit := fieldsUsed(1) << i; used&bit == 0 && insertColumns[i].HasValue(j) {
+				used |= bit
 			}
 		}
 	}
@@ -214,7 +133,7 @@ func usedFields(jobs []*rota.Job) fieldsUsed {
 func (t *tx) usedFields(jobs []*rota.Job) fieldsUsed {
 	used := usedFields(jobs)
 	if !t.store.uses(UsedColumns) {
-		used |= 1<<len(insertColumns) - 1&^startedFields
+		used |= allFields &^ startedFields
 	}
 	return used
 }
@@ -224,7 +143,7 @@ func (t *tx) usedFields(jobs []*rota.Job) fieldsUsed {
 func (u fieldsUsed) roundUp() fieldsUsed {
 	common := basicFields
 	if u&^basicFields&^startedFields != 0 {
-		common = 1<<len(insertColumns) - 1&^startedFields
+		common = allFields &^ startedFields
 	}
 	if u&startedFields != 0 {
 		common |= startedFields
@@ -232,18 +151,12 @@ func (u fieldsUsed) roundUp() fieldsUsed {
 	return common
 }
 
-var startedFields = usedFields([]*rota.Job{{Run: &rota.Run{}}}) &^ usedFields([]*rota.Job{{}})
-
-var basicFields = usedFields([]*rota.Job{{QueuedAt: time.Unix(1, 0), CreatedBy: "x", Trace: "x"}}) &^ fieldsNamed("attempt")
-
-func fieldsNamed(name string) fieldsUsed {
-	return 1 << slices.IndexFunc(insertColumns, func(of insertColumn) bool { return of.name == name })
-}
+var basicFields = usedFields([]*rota.Job{{Attempt: 1, QueuedAt: time.Unix(1, 0), CreatedBy: "x", Trace: "x"}})
 
 func (u fieldsUsed) names() (names []string) {
-	for i, of := range insertColumns {
+	for i := range insertColumns {
 		if u&(1<<i) != 0 {
-			names = append(names, of.name)
+			names = append(names, insertColumns[i].Name)
 		}
 	}
 	return names
@@ -315,8 +228,8 @@ func (t *tx) loadKeys(keys []rules.UniqueKey, u *rules.UnitOfWork) []statement {
 	}
 	types, names := newColumn(oidTexts, len(keys)), newColumn(oidTexts, len(keys))
 	for _, k := range keys {
-		types.textNotNull(k.Type)
-		names.textNotNull(k.Key)
+		types.Text(k.Type)
+		names.Text(k.Key)
 		t.readSet.addLookup(classKey, rowKey{k.Type, k.Key})
 	}
 	return []statement{{sql: sqlKeys, params: []param{types.param(), names.param()}, eachRow: func(r row) error {
@@ -335,18 +248,18 @@ func (t *tx) writeKeys(changes []rules.Change[rules.UniqueKey, rules.UniqueKeyRe
 		if c.Is != nil {
 			into = put
 		}
-		into[0].textNotNull(c.Key.Type)
-		into[1].textNotNull(c.Key.Key)
+		into[0].Text(c.Key.Type)
+		into[1].Text(c.Key.Key)
 		if c.Is == nil {
 			continue
 		}
-		put[2].id(c.Is.ExecutionID)
+		put[2].ID(c.Is.ExecutionID)
 		if c.Is.FreeAt == 0 {
-			put[3].null()
+			put[3].Null()
 		} else {
-			put[3].int(c.Is.FreeAt)
+			put[3].Int(c.Is.FreeAt)
 		}
-		put[4].bool(c.Is.Ended)
+		put[4].Bool(c.Is.Ended)
 	}
 	if gone[0].count > 0 {
 		t.write(statement{sql: sqlDeleteKeys, params: paramsOf(gone)})
@@ -370,10 +283,10 @@ func (t *tx) loadPlans(plans []rules.Plan, u *rules.UnitOfWork) []statement {
 	}
 	columns := []*column{newColumn(oidTexts, 0), newColumn(oidTexts, 0), newColumn(oidTexts, 0), newColumn(oidInts, 0)}
 	for _, p := range plans {
-		columns[0].textNotNull(p.Name)
-		columns[1].textNotNull(p.ScopeKind)
-		columns[2].textNotNull(p.ScopeID)
-		columns[3].int(p.Time)
+		columns[0].Text(p.Name)
+		columns[1].Text(p.ScopeKind)
+		columns[2].Text(p.ScopeID)
+		columns[3].Int(p.Time)
 	}
 	return []statement{{sql: sqlPlans, params: paramsOf(columns), eachRow: func(r row) error {
 		rules.Plans.Put(u, plans[r.Int(0)-1], r.ID(1))

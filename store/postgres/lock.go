@@ -128,8 +128,8 @@ func (t *tx) lock(keys []lockKey, wanted locks) statement {
 	waits := !t.locks.holdsRows && keys[0] > t.locks.held.last()
 	numbers, alone := newColumn(oidInts, len(keys)), newColumn(oidBools, len(keys))
 	for _, key := range keys {
-		numbers.int(int64(key))
-		alone.bool(wanted[key] == exclusive)
+		numbers.Int(int64(key))
+		alone.Bool(wanted[key] == exclusive)
 		t.locks.held.want(key, wanted[key])
 		t.locks.early.want(key, wanted[key])
 	}

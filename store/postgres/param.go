@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"math"
 	"time"
 
@@ -58,17 +57,8 @@ func timeParam(t time.Time) param {
 	return intParam(t.UnixMicro())
 }
 
-func textParam(text string) param {
-	if text == "" {
-		return param{oid: oidText}
-	}
-	return textNotNull(text)
-}
-
 // textNotNull is a text that is never NULL.
 func textNotNull(text string) param { return param{oidText, append([]byte{}, text...)} }
-
-func jsonParam(doc json.RawMessage) param { return textParam(string(doc)) }
 
 func boolParam(is bool) param {
 	if is {
@@ -97,73 +87,36 @@ func newColumn(oid uint32, rows int) *column {
 	return &column{oid: oid, data: make([]byte, arrayHeader, arrayHeader+rows*20)}
 }
 
-func (c *column) null() {
+// The exported methods implement storekit.Param. Each adds one element.
+
+func (c *column) Null() {
 	c.count++
 	c.nulls = true
 	c.data = binary.BigEndian.AppendUint32(c.data, math.MaxUint32)
 }
 
-func (c *column) length(n int) {
-	c.count++
-	c.data = binary.BigEndian.AppendUint32(c.data, uint32(n))
-}
-
-func (c *column) id(id rota.ID) {
-	if id.IsZero() {
-		c.null()
-		return
-	}
-	c.bytes(id[:])
-}
-
-// bytes adds an id or another value of 16 bytes.
-func (c *column) bytes(b []byte) {
-	c.length(len(b))
-	c.data = append(c.data, b...)
-}
-
-func (c *column) int(n int64) {
-	c.length(8)
-	c.data = binary.BigEndian.AppendUint64(c.data, uint64(n))
-}
-
-// int4 adds a value of four bytes, which COPY requires for an int4 column.
-func (c *column) int4(n int) {
-	c.length(4)
-	c.data = binary.BigEndian.AppendUint32(c.data, uint32(int32(n)))
-}
-
-func (c *column) time(t time.Time) {
-	if t.IsZero() {
-		c.null()
-		return
-	}
-	c.int(t.UnixMicro())
-}
-
-// duration adds a duration; zero is NULL.
-func (c *column) duration(d time.Duration) {
-	if d == 0 {
-		c.null()
-		return
-	}
-	c.int(d.Microseconds())
-}
-
-func (c *column) text(text string) {
-	if text == "" {
-		c.null()
-		return
-	}
-	c.textNotNull(text)
-}
-
-func (c *column) textNotNull(text string) {
+func (c *column) Text(text string) {
 	c.length(len(text))
 	c.data = append(c.data, text...)
 }
 
-func (c *column) bool(is bool) {
+func (c *column) Int(n int64) {
+	c.length(8)
+	c.data = binary.BigEndian.AppendUint64(c.data, uint64(n))
+}
+
+// Small adds a value of four bytes, which COPY requires for an int4 column.
+func (c *column) Small(n int) {
+	c.length(4)
+	c.data = binary.BigEndian.AppendUint32(c.data, uint32(int32(n)))
+}
+
+func (c *column) Float(f float64) {
+	c.length(8)
+	c.data = binary.BigEndian.AppendUint64(c.data, math.Float64bits(f))
+}
+
+func (c *column) Bool(is bool) {
 	c.length(1)
 	if is {
 		c.data = append(c.data, 1)
@@ -172,14 +125,25 @@ func (c *column) bool(is bool) {
 	}
 }
 
-// float adds a number; zero is NULL.
-func (c *column) float(f float64) {
-	if f == 0 {
-		c.null()
+func (c *column) ID(id rota.ID) { c.bytes(id[:]) }
+
+func (c *column) length(n int) {
+	c.count++
+	c.data = binary.BigEndian.AppendUint32(c.data, uint32(n))
+}
+
+// bytes adds an id or another value of 16 bytes.
+func (c *column) bytes(b []byte) {
+	c.length(len(b))
+	c.data = append(c.data, b...)
+}
+
+func (c *column) time(t time.Time) {
+	if t.IsZero() {
+		c.Null()
 		return
 	}
-	c.length(8)
-	c.data = binary.BigEndian.AppendUint64(c.data, math.Float64bits(f))
+	c.Int(t.UnixMicro())
 }
 
 func (c *column) xid(x uint32) {
@@ -217,7 +181,7 @@ func idsParam(ids []rota.ID) param {
 func textsParam(texts []string) param {
 	c := newColumn(oidTexts, len(texts))
 	for _, text := range texts {
-		c.textNotNull(text)
+		c.Text(text)
 	}
 	return c.param()
 }
@@ -225,23 +189,9 @@ func textsParam(texts []string) param {
 func intsParam[N int | int64](ints []N) param {
 	c := newColumn(oidInts, len(ints))
 	for _, n := range ints {
-		c.int(int64(n))
+		c.Int(int64(n))
 	}
 	return c.param()
-}
-
-// The exported methods implement storekit.Param: each adds one element.
-
-func (c *column) Null()            { c.null() }
-func (c *column) Text(text string) { c.textNotNull(text) }
-func (c *column) Int(n int64)      { c.int(n) }
-func (c *column) Small(n int)      { c.int4(n) }
-func (c *column) Bool(is bool)     { c.bool(is) }
-func (c *column) ID(id rota.ID)    { c.bytes(id[:]) }
-
-func (c *column) Float(f float64) {
-	c.length(8)
-	c.data = binary.BigEndian.AppendUint64(c.data, math.Float64bits(f))
 }
 
 // arrayOf is the type of an array of each kind.

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -71,14 +70,4 @@ func (r row) JSON(col int) json.RawMessage {
 		return nil
 	}
 	return append(json.RawMessage(nil), r[col]...)
-}
-
-func formatLines(lines []string) string {
-	var b strings.Builder
-	for _, line := range lines {
-		quoted, _ := json.Marshal(line) // a string always marshals
-		b.Write(quoted)
-		b.WriteByte('\n')
-	}
-	return b.String()
 }

@@ -137,8 +137,8 @@ func (t *tx) loadRequests(keys []rules.RequestKey, u *rules.UnitOfWork) []statem
 	actors, names := newColumn(oidTexts, len(keys)), newColumn(oidTexts, len(keys))
 	for _, key := range keys {
 		t.readSet.addLookup(classRequest, rowKey{name: key.Actor, second: key.Key})
-		actors.textNotNull(key.Actor)
-		names.textNotNull(key.Key)
+		actors.Text(key.Actor)
+		names.Text(key.Key)
 	}
 	put := scanTracked(t, classRequest, keyOfPair, storekit.Requests, rules.Requests.Into(u))
 	return []statement{{sql: sqlRequests, params: []param{actors.param(), names.param()}, eachRow: put}}

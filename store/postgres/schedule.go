@@ -70,7 +70,7 @@ func (t *tx) fireSchedules(all []rules.Change[string, rota.Schedule]) {
 	lasts, moved := newColumn(oidInts, len(all)), newColumn(oidInts, len(all))
 	for _, c := range all {
 		if storekit.OnlyFired(c.Was, c.Is) {
-			names.textNotNull(c.Key)
+			names.Text(c.Key)
 			nexts.time(c.Is.NextFire)
 			lasts.time(c.Is.LastFire)
 			moved.time(c.Is.MovedAt)

@@ -165,7 +165,7 @@ func (t *tx) unchangedJobs(u *rules.UnitOfWork, sets bool) []statement {
 func unchangedNamed(sql string, of map[rowKey]uint32) statement {
 	names, versions, n := newColumn(oidTexts, len(of)), newColumn(oidXids, len(of)), 0
 	for _, at := range sortedKeys(of) {
-		names.textNotNull(at.name)
+		names.Text(at.name)
 		versions.xid(of[at])
 		n += present(of[at])
 	}
@@ -193,8 +193,8 @@ func unchangedGroups(sql string, of map[rowKey]uint32) statement {
 func unchangedPairs(sql string, of map[rowKey]uint32) statement {
 	first, second, versions, n := newColumn(oidTexts, len(of)), newColumn(oidTexts, len(of)), newColumn(oidXids, len(of)), 0
 	for _, at := range sortedKeys(of) {
-		first.textNotNull(at.name)
-		second.textNotNull(at.second)
+		first.Text(at.name)
+		second.Text(at.second)
 		versions.xid(of[at])
 		n += present(of[at])
 	}

@@ -75,7 +75,7 @@ type updateKey struct {
 // jobUpdate is a prepared update of jobs and the columns that it changes.
 type jobUpdate struct {
 	stmt    *sqlite.Stmt
-	columns []storekit.Column[rota.Job]
+	columns []*storekit.Column[rota.Job]
 }
 
 func (w *writer) jobUpdate(key updateKey) (jobUpdate, error) {
@@ -93,7 +93,7 @@ func (w *writer) jobUpdate(key updateKey) (jobUpdate, error) {
 }
 
 // updateJobsSQL returns the update of some rows. It keeps a run_id that a job already has.
-func updateJobsSQL(columns []storekit.Column[rota.Job], rows int) string {
+func updateJobsSQL(columns []*storekit.Column[rota.Job], rows int) string {
 	var names, set []string
 	for _, c := range columns {
 		value := "?"

@@ -49,7 +49,7 @@ var plans = map[string]plan{
 
 	"sqlThrottle": {sql: sqlThrottle, scans: []string{"rota_throttle"}}, // its one row
 
-	"sqlWebhooks":         {sql: sqlWebhooks, scans: []string{"rota_webhooks"}}, // its one row
+	"sqlWebhooks":         {sql: sqlWebhooks, scans: []string{"rota_webhooks"}},                                                        // its one row
 	"sqlTemplateWebhooks": {sql: sqlTemplateWebhooks, indexes: []string{"rota_templates_webhooks"}, scans: []string{"rota_templates"}}, // only templates with webhooks are in the index
 
 	"sqlDueSchedules":   {sql: sqlDueSchedules, indexes: []string{"rota_schedules_due"}},
