@@ -51,9 +51,11 @@ func (p *parser) arguments(c *Call) {
 		if c.Names != nil {
 			p.nameArgument(c, name)
 		}
-		c.Variadic = p.accept("variadic")
+		if t := p.peek(); p.accept("variadic") {
+			p.unsupported(t.at, "VARIADIC", "use array_to_string")
+		}
 		c.Args = append(c.Args, p.value())
-		if c.Variadic || !p.acceptSymbol(",") {
+		if !p.acceptSymbol(",") {
 			return
 		}
 	}

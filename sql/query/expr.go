@@ -52,7 +52,6 @@ type (
 		Names    []Name // of the arguments, where they are named; else nil
 		Star     bool   // count(*)
 		Distinct bool
-		Variadic bool
 		Bare     bool
 		Order    []*Term
 		Filter   Expr
@@ -62,25 +61,24 @@ type (
 	// Unary is a sign, or NOT, before a value.
 	Unary struct {
 		At
-		Op string // + - ~ @ NOT
+		Op string // + - NOT, or another operator, which the translator refuses
 		X  Expr
 	}
 	// Binary is an operator between two values: AND, OR, or what signs say. OPERATOR(…)
-	// is the sign that it names, == is =, and != is <>.
+	// is the sign that it names, and != is <>.
 	Binary struct {
 		At
-		Op     string
-		OpAt   int
-		Schema string // of OPERATOR(schema.op)
-		X, Y   Expr
+		Op   string
+		OpAt int
+		X, Y Expr
 	}
-	// Like is LIKE, ILIKE, SIMILAR TO or GLOB.
+	// Like is LIKE or ILIKE.
 	Like struct {
 		At
 		X, Pattern Expr
 		Escape     Expr
 		Not        bool
-		How        string // LIKE, ILIKE, SIMILAR, GLOB
+		How        string // LIKE, ILIKE
 	}
 	// Is is IS NULL, IS TRUE, IS DISTINCT FROM and so on.
 	Is struct {
@@ -101,8 +99,8 @@ type (
 	// Between is BETWEEN.
 	Between struct {
 		At
-		X, Low, High   Expr
-		Not, Symmetric bool
+		X, Low, High Expr
+		Not          bool
 	}
 	// Quantified is = ANY (…), <> ALL (…), of an array or a query.
 	Quantified struct {
@@ -167,12 +165,10 @@ type (
 		Field string // in small letters
 		X     Expr
 	}
-	// Index is x[i], or x[from:to].
+	// Index is x[i].
 	Index struct {
 		At
-		X, I  Expr
-		To    Expr
-		Slice bool
+		X, I Expr
 	}
 	// Field is (x).name.
 	Field struct {
@@ -190,5 +186,5 @@ type Type struct {
 	Quoted bool   // "char" is another than char
 	Mods   []string
 	Array  int    // how many times []
-	Fields string // of an interval: day to second
+	Field  string // of an interval: day
 }

@@ -90,19 +90,8 @@ func nonNil(all []Expr) (some []Expr) {
 }
 
 func (p *parser) overlay(t token) Expr {
-	p.open("(")
-	args := p.list()
-	if len(args) == 1 {
-		p.expect("placing")
-		args = append(args, p.value())
-		p.expect("from")
-		args = append(args, p.value())
-		if p.accept("for") {
-			args = append(args, p.value())
-		}
-	}
-	p.close(")")
-	return specialCall(t, "overlay", args...)
+	p.unsupported(t.at, "OVERLAY", "use left, right and ||")
+	return nil
 }
 
 // trim takes trim(BOTH 'x' FROM y), of which all but y may be missing.
@@ -151,19 +140,15 @@ func (p *parser) array() Expr {
 	return a
 }
 
-// elements takes those of an array. Brackets in it are arrays as well.
+// elements takes those of an array.
 func (p *parser) elements(at int) Expr {
 	a := &Array{At: At(at)}
 	p.open("[")
-	for !p.peek().symbol("]") {
-		if t := p.peek(); t.symbol("[") {
-			a.Elems = append(a.Elems, p.elements(t.at))
-		} else {
-			a.Elems = append(a.Elems, p.value())
-		}
-		if !p.acceptSymbol(",") {
-			break
-		}
+	switch t := p.peek(); {
+	case t.symbol("["):
+		p.unsupported(t.at, "an array with several dimensions", "use jsonb")
+	case !t.symbol("]"):
+		a.Elems = p.list()
 	}
 	p.close("]")
 	return a

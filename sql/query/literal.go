@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// hasStringPrefix reports whether the next token is a string with a prefix: E'…', B'…',
-// X'…', N'…', or U& before either kind of quotation mark.
+// hasStringPrefix reports whether the next token is a string with a prefix: E'…', B'…', X'…', N'…' or U&'…'.
 func (s *scanner) hasStringPrefix() bool {
 	switch s.text[s.pos] | 0x20 {
 	case 'e', 'b', 'x', 'n':
@@ -20,25 +19,19 @@ func (s *scanner) hasStringPrefix() bool {
 }
 
 func (s *scanner) prefixedString() token {
-	at, c := s.pos, s.text[s.pos]|0x20
-	s.pos += strings.IndexAny(s.text[at:], `'"`)
-	switch {
-	case s.text[s.pos] == '"':
-		return token{kind: quotedNameToken, text: unicodeText(s.quotedName('"'), at)}
-	case c == 'e':
-		text := s.stringLiteral(true)
-		if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
-			fail(stateEncoding, at, "the escapes in the string do not form valid UTF-8", `write characters as \uXXXX or \UXXXXXXXX`)
-		}
-		return token{kind: stringToken, text: text}
-	case c == 'u':
-		return token{kind: stringToken, text: unicodeText(s.stringLiteral(false), at)}
-	case c == 'b':
-		fail(stateUnsupported, at, "a bit string constant is not supported", "use a number or a text")
-	case c == 'x':
-		return token{kind: bytesToken, text: hexText(s.stringLiteral(false), at)}
+	at, c := s.pos, s.text[s.pos]
+	if c == '\'' {
+		return token{kind: stringToken, text: s.stringLiteral(false)}
 	}
-	return token{kind: stringToken, text: s.stringLiteral(false)}
+	if c|0x20 != 'e' {
+		fail(stateUnsupported, at, "a string with the prefix "+string(c)+" is not supported", `write '…', E'\u…' or '\x…'::bytea`)
+	}
+	s.pos++
+	text := s.stringLiteral(true)
+	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
+		fail(stateEncoding, at, "the escapes in the string do not form valid UTF-8", `write characters as \uXXXX or \UXXXXXXXX`)
+	}
+	return token{kind: stringToken, text: text}
 }
 
 // stringLiteral reads a string and those that go on with it: PostgreSQL joins strings that
@@ -117,22 +110,21 @@ func (s *scanner) escape(b *strings.Builder) {
 	case c == 'U':
 		s.escapedRune(b, at, 8)
 	case c == 'x' && isHex(s.byteAt(0)):
-		b.WriteByte(byte(s.digits(isHex, 2, 16)))
-	case isOctal(c):
-		s.pos--
-		b.WriteByte(byte(s.digits(isOctal, 3, 8)))
+		b.WriteByte(byte(s.hexDigits(2)))
+	case c >= '0' && c <= '7':
+		fail(stateUnsupported, at, "an octal escape is not supported", `write characters as \uXXXX or \xXX`)
 	default:
 		b.WriteByte(c)
 	}
 }
 
-// digits reads up to a number of digits.
-func (s *scanner) digits(in func(byte) bool, most, base int) int {
+// hexDigits reads a number of up to so many hexadecimal digits.
+func (s *scanner) hexDigits(most int) int {
 	from := s.pos
-	for s.pos < from+most && in(s.byteAt(0)) {
+	for s.pos < from+most && isHex(s.byteAt(0)) {
 		s.pos++
 	}
-	n, _ := strconv.ParseInt(s.text[from:s.pos], base, 64)
+	n, _ := strconv.ParseInt(s.text[from:s.pos], 16, 64) // none: 0
 	return int(n)
 }
 
@@ -151,7 +143,7 @@ func (s *scanner) escapedRune(b *strings.Builder, at, size int) {
 
 func (s *scanner) runeNumber(at, size int) rune {
 	from := s.pos
-	n := s.digits(isHex, size, 16)
+	n := s.hexDigits(size)
 	if s.pos != from+size || n > utf8.MaxRune {
 		badEscape(at)
 	}
@@ -162,63 +154,10 @@ func badEscape(at int) {
 	fail(stateSyntax, at, "an escape in the string is not a valid Unicode character", `write characters as \uXXXX or \UXXXXXXXX`)
 }
 
-// unicodeText is what U&'…' says: \XXXX or \+XXXXXX is a character.
-func unicodeText(text string, at int) string {
-	s := &scanner{text: text}
-	var b strings.Builder
-	for s.pos < len(text) {
-		switch {
-		case text[s.pos] != '\\':
-			b.WriteByte(text[s.pos])
-			s.pos++
-		case s.peek(2) == `\\`:
-			b.WriteByte('\\')
-			s.pos += 2
-		case s.peek(2) == `\+`:
-			s.pos += 2
-			s.unicodeRune(&b, at, 6)
-		default:
-			s.pos++
-			s.unicodeRune(&b, at, 4)
-		}
-	}
-	return b.String()
-}
-
-func (s *scanner) unicodeRune(b *strings.Builder, at, size int) {
-	r := s.runeNumber(at, size)
-	if utf16.IsSurrogate(r) && s.peek(1) == `\` {
-		s.pos++
-		r = utf16.DecodeRune(r, s.runeNumber(at, 4))
-	}
-	if r == 0 || !utf8.ValidRune(r) || r == utf8.RuneError {
-		badEscape(at)
-	}
-	b.WriteRune(r)
-}
-
-// hexText is X'ab' as PostgreSQL writes bytes.
-func hexText(text string, at int) string {
-	for i := range len(text) {
-		if !isHex(text[i]) {
-			fail(stateSyntax, at, "X'…' has a character that is not a hexadecimal digit", "use the digits 0 to 9 and a to f")
-		}
-	}
-	if len(text)%2 != 0 {
-		fail(stateSyntax, at, "X'…' has an odd number of digits", "write two digits for each byte")
-	}
-	return `\x` + lower(text)
-}
-
 // number reads a number and keeps its text.
 func (s *scanner) number() token {
 	from := s.pos
-	if in := digitsOf(s.peek(2)); in != nil && in(s.byteAt(2)) {
-		s.pos += 2
-		s.skipDigits(in)
-	} else {
-		s.decimal()
-	}
+	s.decimal()
 	if c := s.byteAt(0); inWord(c) {
 		end := s.pos
 		s.span(inWord)
@@ -235,10 +174,10 @@ func shorten(text string) string {
 }
 
 func (s *scanner) decimal() {
-	s.skipDigits(isDigit)
+	s.span(isDigit)
 	if s.byteAt(0) == '.' {
 		s.pos++
-		s.skipDigits(isDigit)
+		s.span(isDigit)
 	}
 	if s.byteAt(0)|0x20 != 'e' {
 		return
@@ -249,34 +188,11 @@ func (s *scanner) decimal() {
 	}
 	if isDigit(s.byteAt(n)) {
 		s.pos += n
-		s.skipDigits(isDigit)
+		s.span(isDigit)
 	}
 }
 
-// skipDigits passes over digits. Between two of them may be an underscore.
-func (s *scanner) skipDigits(in func(byte) bool) {
-	for in(s.byteAt(0)) {
-		s.pos++
-		if s.byteAt(0) == '_' && in(s.byteAt(1)) {
-			s.pos++
-		}
-	}
-}
-
-func digitsOf(prefix string) func(byte) bool {
-	switch lower(prefix) {
-	case "0x":
-		return isHex
-	case "0o":
-		return isOctal
-	case "0b":
-		return func(c byte) bool { return c == '0' || c == '1' }
-	}
-	return nil
-}
-
-func isOctal(c byte) bool { return c >= '0' && c <= '7' }
-func isHex(c byte) bool   { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
+func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
 // dollar reads a parameter such as $1, or a dollar-quoted string.
 func (s *scanner) dollar() token {

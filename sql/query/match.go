@@ -9,10 +9,6 @@ func (p *parser) isTest(x Expr) Expr {
 	case "notnull":
 		is.Not = true
 		return is
-	case "not": // NOT NULL, of SQLite
-		p.take()
-		is.Not = true
-		return is
 	}
 	is.Not = p.accept("not")
 	switch t := p.peek(); {
@@ -20,23 +16,12 @@ func (p *parser) isTest(x Expr) Expr {
 		is.What = upper(p.take().text)
 	case p.accept("distinct", "from"):
 		is.What, is.Y = "DISTINCT", p.valueWithPrecedence(isPrecedence+1)
+	case t.word("nfc", "nfd", "nfkc", "nfkd", "normalized", "json", "document"):
+		p.unsupported(t.at, "IS "+upper(t.text), "")
 	default:
-		p.rejectUnsupportedTest(t)
-		// SQLite's IS compares any two values, and NULL is the same as NULL.
-		is.What, is.Not, is.Y = "DISTINCT", !is.Not, p.valueWithPrecedence(comparisonPrecedence+1)
+		p.expected("NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM", "NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT")
 	}
 	return is
-}
-
-// rejectUnsupportedTest reports tests of PostgreSQL that are not supported.
-func (p *parser) rejectUnsupportedTest(t token) {
-	form := t.word("nfc", "nfd", "nfkc", "nfkd") && p.peekAt(1).word("normalized")
-	if form || t.word("normalized") {
-		p.unsupported(t.at, "IS NORMALIZED", "")
-	}
-	if t.word("json", "document") {
-		p.unsupported(t.at, "IS "+upper(t.text), "")
-	}
 }
 
 // matchOperator takes LIKE and its kin, IN and BETWEEN.
@@ -52,8 +37,7 @@ func (p *parser) matchOperator(x Expr) Expr {
 	case "overlaps":
 		p.unsupported(t.at, "OVERLAPS", "compare the ends of the two periods")
 	case "similar":
-		p.expect("to")
-		return p.like(x, not, "SIMILAR")
+		p.unsupported(t.at, "SIMILAR TO", "use LIKE, or ~ with a regular expression")
 	default:
 		return p.like(x, not, upper(t.text))
 	}
@@ -62,9 +46,10 @@ func (p *parser) matchOperator(x Expr) Expr {
 
 func (p *parser) between(x Expr, not bool) Expr {
 	b := &Between{At: place(x), X: x, Not: not}
-	if b.Symmetric = p.accept("symmetric"); !b.Symmetric {
-		p.accept("asymmetric")
+	if t := p.peek(); p.accept("symmetric") {
+		p.unsupported(t.at, "BETWEEN SYMMETRIC", "use least and greatest")
 	}
+	p.accept("asymmetric")
 	b.Low = p.valueWithPrecedence(matchPrecedence + 1)
 	p.expect("and")
 	b.High = p.valueWithPrecedence(matchPrecedence + 1)
@@ -73,10 +58,7 @@ func (p *parser) between(x Expr, not bool) Expr {
 }
 
 func (p *parser) like(x Expr, not bool, how string) Expr {
-	if t := p.peek(); t.word("any", "some", "all") {
-		if how == "SIMILAR" || how == "GLOB" {
-			p.unsupported(t.at, how+" with ANY or ALL", "")
-		}
+	if p.peek().word("any", "some", "all") {
 		if not {
 			how = "NOT " + how
 		}

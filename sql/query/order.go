@@ -45,17 +45,11 @@ func (p *parser) checkOnce(had Expr, t token, what string) {
 	}
 }
 
-// limit takes LIMIT n, LIMIT ALL, or SQLite's LIMIT offset, n.
+// limit takes LIMIT n, or LIMIT ALL.
 func (p *parser) limit(q *Query) {
-	t := p.take()
-	p.checkOnce(q.Limit, t, "LIMIT or FETCH")
-	if p.accept("all") {
-		return
-	}
-	q.Limit = p.value()
-	if p.acceptSymbol(",") {
-		p.checkOnce(q.Offset, t, "OFFSET")
-		q.Offset, q.Limit = q.Limit, p.value()
+	p.checkOnce(q.Limit, p.take(), "LIMIT or FETCH")
+	if !p.accept("all") {
+		q.Limit = p.value()
 	}
 }
 
@@ -80,23 +74,14 @@ func (p *parser) fetch() (n Expr) {
 }
 
 // terms takes what rows are ordered by.
-func (p *parser) terms() (terms []*Term) {
-	for {
-		terms = append(terms, p.term())
-		if !p.acceptSymbol(",") {
-			return terms
-		}
-	}
-}
+func (p *parser) terms() []*Term { return separated(p, p.term) }
 
 func (p *parser) term() *Term {
 	t := &Term{Expr: p.value()}
-	switch {
-	case p.accept("desc"):
-		t.Desc = true
-	case p.accept("using"):
-		t.Desc = p.ordering()
-	default:
+	if using := p.peek(); using.word("using") {
+		p.unsupported(using.at, "ORDER BY … USING", "use ASC or DESC")
+	}
+	if t.Desc = p.accept("desc"); !t.Desc {
 		p.accept("asc")
 	}
 	if p.accept("nulls") {
@@ -106,18 +91,4 @@ func (p *parser) term() *Term {
 		t.Nulls = upper(p.take().text)
 	}
 	return t
-}
-
-// ordering parses the operator of ORDER BY … USING and reports whether the order is descending.
-func (p *parser) ordering() (desc bool) {
-	at, op := p.peek().at, ""
-	if p.peek().kind == operatorToken {
-		op = p.take().text
-	} else {
-		op, _ = p.namedOperator()
-	}
-	if op != "<" && op != ">" {
-		p.unsupported(at, "ORDER BY … USING "+op, "use ASC or DESC")
-	}
-	return op == ">"
 }

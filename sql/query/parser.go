@@ -156,13 +156,9 @@ func (p *parser) expectEnd() {
 	}
 }
 
-// name takes the name of a column or a table. Brackets are quotation marks there,
-// as in SQLite.
+// name takes the name of a column or a table.
 func (p *parser) name(what string) Name {
-	switch t := p.peek(); {
-	case t.symbol("["):
-		return p.bracketed()
-	case !t.isName():
+	if !p.peek().isName() {
 		p.expected(what)
 	}
 	return p.take().name()
@@ -170,35 +166,26 @@ func (p *parser) name(what string) Name {
 
 // label takes a name where no word is reserved.
 func (p *parser) label(what string) Name {
-	switch t := p.peek(); {
-	case t.symbol("["):
-		return p.bracketed()
-	case !t.isLabel():
+	if !p.peek().isLabel() {
 		p.expected(what)
 	}
 	return p.take().name()
 }
 
-func (p *parser) bracketed() Name {
-	at := p.take().at
-	text := p.scan.text[at+1:]
-	n := strings.IndexByte(text, ']')
-	if n <= 0 {
-		fail(stateSyntax, at, "a name in brackets is empty or unterminated", "write it like [name]")
+// separated takes what one takes, with commas between them.
+func separated[T any](p *parser, one func() T) (all []T) {
+	for {
+		all = append(all, one())
+		if !p.acceptSymbol(",") {
+			return all
+		}
 	}
-	p.rescan(at + n + 2)
-	return Name{Text: text[:n], Quoted: true, At: at}
 }
 
 // names takes names in parentheses.
-func (p *parser) names(what string) (names []Name) {
+func (p *parser) names(what string) []Name {
 	p.open("(")
-	for {
-		names = append(names, p.name(what))
-		if !p.acceptSymbol(",") {
-			break
-		}
-	}
+	names := separated(p, func() Name { return p.name(what) })
 	p.close(")")
 	return names
 }
@@ -217,7 +204,7 @@ func (p *parser) pathFrom(first Name) []Name {
 	return path
 }
 
-// param takes $1 or ?, or ?1.
+// param takes $1 or ?.
 func (p *parser) param() Expr {
 	t := p.take()
 	style := p.scan.text[t.at]
@@ -228,9 +215,6 @@ func (p *parser) param() Expr {
 	digits := t.text
 	if t.kind == questionToken {
 		digits = strconv.Itoa(p.params + 1)
-		if next := p.scan.text[t.end:]; next != "" && isDigit(next[0]) {
-			digits = p.take().text
-		}
 	}
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 1 || n > paramsMax {

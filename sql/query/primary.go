@@ -11,7 +11,7 @@ func (p *parser) operand() Expr {
 	case t.kind == operatorToken && !t.operator("*"):
 		return p.prefix(t.text, otherPrecedence+1)
 	case t.word("operator") && p.peekAt(1).symbol("("):
-		return p.prefixNamed()
+		p.unsupported(t.at, "OPERATOR before a value", "")
 	}
 	x := p.primary()
 	for p.acceptSymbol("::") {
@@ -32,18 +32,6 @@ func (p *parser) prefix(op string, least precedence) Expr {
 	return u
 }
 
-func (p *parser) prefixNamed() Expr {
-	p.enter()
-	u := &Unary{At: At(p.peek().at)}
-	schema := ""
-	if u.Op, schema = p.namedOperator(); schema != "" && schema != "pg_catalog" {
-		p.unsupported(u.Place(), "a prefix operator of another schema", "")
-	}
-	u.X = p.valueWithPrecedence(otherPrecedence + 1)
-	p.leave()
-	return u
-}
-
 // primary takes a value without operators.
 func (p *parser) primary() Expr {
 	t := p.peek()
@@ -55,9 +43,6 @@ func (p *parser) primary() Expr {
 	case stringToken:
 		p.take()
 		return p.subscripts(&String{At: at, Value: t.text}, false)
-	case bytesToken:
-		p.take()
-		return &Cast{At: at, X: &String{At: at, Value: t.text}, Type: &Type{At: t.at, Name: "bytea"}, Literal: true}
 	case paramToken, questionToken:
 		return p.subscripts(p.param(), true)
 	case wordToken:
@@ -68,8 +53,6 @@ func (p *parser) primary() Expr {
 	switch {
 	case t.symbol("("):
 		return p.subscripts(p.paren(), true)
-	case t.symbol("["):
-		return p.nameValue()
 	case t.symbol(":"):
 		fail(stateSyntax, t.at, "expected a value, found :", "write parameters as $1 or ?")
 	}
@@ -145,7 +128,7 @@ func (p *parser) parenValues(at At) Expr {
 	return list[0]
 }
 
-// subscripts takes [1] and [1:2], and the fields of what may have some.
+// subscripts takes [1], and the fields of what may have some.
 func (p *parser) subscripts(x Expr, fields bool) Expr {
 	for {
 		switch {
@@ -170,11 +153,8 @@ func (p *parser) subscript(x Expr) Expr {
 	if !p.peek().symbol(":") {
 		i.I = p.value()
 	}
-	if p.acceptSymbol(":") {
-		i.Slice = true
-		if !p.peek().symbol("]") {
-			i.To = p.value()
-		}
+	if t := p.peek(); t.symbol(":") {
+		p.unsupported(t.at, "a slice of an array", "select the elements one by one, or use unnest")
 	}
 	p.close("]")
 	return i

@@ -26,7 +26,7 @@ func expr(x Expr) string {
 	case *Unary:
 		return "(" + x.Op + " " + expr(x.X) + ")"
 	case *Binary:
-		return "(" + expr(x.X) + " " + strings.TrimPrefix(x.Schema+"."+x.Op, ".") + " " + expr(x.Y) + ")"
+		return "(" + expr(x.X) + " " + x.Op + " " + expr(x.Y) + ")"
 	case *Like:
 		return "(" + expr(x.X) + when(x.Not, "NOT") + " " + x.How + " " + expr(x.Pattern) + opt("escape", x.Escape) + ")"
 	case *Is:
@@ -34,7 +34,7 @@ func expr(x Expr) string {
 	case *In:
 		return "(" + expr(x.X) + when(x.Not, "NOT") + " IN" + part("", exprs(x.List)...) + sub(x.Query) + ")"
 	case *Between:
-		return "(" + expr(x.X) + when(x.Not, "NOT") + " BETWEEN" + when(x.Symmetric, "SYMMETRIC") + " " + expr(x.Low) + " " + expr(x.High) + ")"
+		return "(" + expr(x.X) + when(x.Not, "NOT") + " BETWEEN" + " " + expr(x.Low) + " " + expr(x.High) + ")"
 	case *Quantified:
 		return "(" + expr(x.X) + " " + x.Op + " " + anyAll(x.All) + opt("array", x.Array) + sub(x.Query) + ")"
 	}
@@ -62,7 +62,7 @@ func exprMore(x Expr) string {
 	case *Extract:
 		return "(extract " + x.Field + " " + expr(x.X) + ")"
 	case *Index:
-		return "(index " + expr(x.X) + when(x.Slice, "slice") + opt("i", x.I) + opt("to", x.To) + ")"
+		return "(index " + expr(x.X) + opt("i", x.I) + ")"
 	case *Field:
 		return "(field " + expr(x.X) + " " + id(x.Name) + ")"
 	}
@@ -94,7 +94,7 @@ func showStar(s *Star) string {
 }
 
 func showCall(c *Call) string {
-	s := "(call " + path(c.Path) + when(c.Bare, "bare") + when(c.Star, "*") + when(c.Distinct, "distinct") + when(c.Variadic, "variadic")
+	s := "(call " + path(c.Path) + when(c.Bare, "bare") + when(c.Star, "*") + when(c.Distinct, "distinct")
 	for i, arg := range c.Args {
 		s += " "
 		if c.Names != nil && c.Names[i].Text != "" {
@@ -123,8 +123,8 @@ func showType(t *Type) string {
 	if t.Mods != nil {
 		s += "(" + strings.Join(t.Mods, ",") + ")"
 	}
-	if t.Fields != "" {
-		s += "{" + t.Fields + "}"
+	if t.Field != "" {
+		s += "{" + t.Field + "}"
 	}
 	return s + strings.Repeat("[]", t.Array)
 }

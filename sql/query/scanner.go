@@ -20,7 +20,6 @@ const (
 	wordToken
 	quotedNameToken // in quotation marks
 	stringToken
-	bytesToken // X'…'
 	numberToken
 	paramToken    // $1
 	questionToken // ?, which the parser makes a parameter or an operator
@@ -126,7 +125,7 @@ func (s *scanner) lexeme() token {
 	switch c := s.text[s.pos]; {
 	case c == '\'' || s.hasStringPrefix():
 		return s.prefixedString()
-	case c == '"' || c == '`':
+	case c == '"':
 		return token{kind: quotedNameToken, text: s.quotedName(c)}
 	case isDigit(c) || c == '.' && isDigit(s.byteAt(1)):
 		return s.number()

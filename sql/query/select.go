@@ -37,16 +37,14 @@ func bodyOf(q *Query) Body {
 	return q
 }
 
-func (p *parser) commons() (all []*Common) {
-	for {
-		all = append(all, p.common())
-		if p.peek().word("search", "cycle") {
-			p.unsupported(p.peek().at, "SEARCH or CYCLE", "keep the path in a column")
+func (p *parser) commons() []*Common {
+	return separated(p, func() *Common {
+		c := p.common()
+		if t := p.peek(); t.word("search", "cycle") {
+			p.unsupported(t.at, "SEARCH or CYCLE", "keep the path in a column")
 		}
-		if !p.acceptSymbol(",") {
-			return all
-		}
-	}
+		return c
+	})
 }
 
 func (p *parser) common() *Common {
@@ -119,19 +117,13 @@ func (p *parser) rows() Body {
 
 func (p *parser) values() *Values {
 	v := &Values{At: p.take().at}
-	for {
-		at := p.peek().at
+	v.Rows = separated(p, func() []Expr {
 		p.open("(")
 		row := p.list()
 		p.close(")")
-		if len(v.Rows) > 0 && len(row) != len(v.Rows[0]) {
-			fail(stateSyntax, at, "VALUES lists must all be the same length", "give each row the same number of values")
-		}
-		v.Rows = append(v.Rows, row)
-		if !p.acceptSymbol(",") {
-			return v
-		}
-	}
+		return row
+	})
+	return v
 }
 
 // wholeTable takes TABLE name, which is SELECT * FROM name.
@@ -188,14 +180,7 @@ func (p *parser) endsItems() bool {
 		t.word("from", "where", "group", "having", "window")
 }
 
-func (p *parser) items() (items []*Item) {
-	for {
-		items = append(items, p.item())
-		if !p.acceptSymbol(",") {
-			return items
-		}
-	}
-}
+func (p *parser) items() []*Item { return separated(p, p.item) }
 
 func (p *parser) item() *Item {
 	if t := p.peek(); t.operator("*") {
@@ -208,22 +193,13 @@ func (p *parser) item() *Item {
 	}
 	switch t := p.peek(); {
 	case p.accept("as"):
-		item.Alias = p.itemLabel()
+		name := p.label("a name")
+		item.Alias = &name
 	case t.isLabelWithoutAs():
 		name := p.aliasWithoutAs()
 		item.Alias = &name
 	}
 	return item
-}
-
-// itemLabel parses a name after AS. SQLite also allows a string there.
-func (p *parser) itemLabel() *Name {
-	if t := p.peek(); t.kind == stringToken {
-		name := p.take().name()
-		return &name
-	}
-	name := p.label("a name")
-	return &name
 }
 
 // aliasWithoutAs parses an alias without AS and keeps its position, because it may be a misspelled keyword.
@@ -233,19 +209,16 @@ func (p *parser) aliasWithoutAs() Name {
 	return t.name()
 }
 
-func (p *parser) groups() (groups []Expr) {
+func (p *parser) groups() []Expr {
 	if t := p.peek(); t.word("all", "distinct") {
 		p.unsupported(t.at, "GROUP BY "+upper(t.text), "")
 	}
-	for {
+	return separated(p, func() Expr {
 		t, next := p.peek(), p.peekAt(1)
 		switch {
 		case t.word("grouping") && next.word("sets"), t.word("rollup", "cube") && next.symbol("("), t.symbol("(") && next.symbol(")"):
 			p.unsupported(t.at, "grouping by GROUPING SETS, ROLLUP, CUBE or ()", "combine several queries with UNION ALL")
 		}
-		groups = append(groups, p.value())
-		if !p.acceptSymbol(",") {
-			return groups
-		}
-	}
+		return p.value()
+	})
 }

@@ -1,13 +1,8 @@
 package query
 
 // sources parses the sources of FROM.
-func (p *parser) sources() (all []Source) {
-	for {
-		all = append(all, p.joins(p.source()))
-		if !p.acceptSymbol(",") {
-			return all
-		}
-	}
+func (p *parser) sources() []Source {
+	return separated(p, func() Source { return p.joins(p.source()) })
 }
 
 // source takes one source, joins aside.
@@ -80,15 +75,7 @@ func (p *parser) lateral() Source {
 // only parses ONLY t, which equals t, because no table has child tables.
 func (p *parser) only() *Table {
 	p.take()
-	inner := p.peek().symbol("(")
-	if inner {
-		p.open("(")
-	}
-	t := &Table{At: p.peek().at, Path: p.path("a table")}
-	if inner {
-		p.close(")")
-	}
-	return p.aliased(t)
+	return p.aliased(&Table{At: p.peek().at, Path: p.path("a table")})
 }
 
 // table parses the table of a TABLE command, without an alias.
@@ -104,7 +91,7 @@ func (p *parser) table() *Table {
 // named takes a table, or a function that yields rows.
 func (p *parser) named(lateral bool) Source {
 	t := p.peek()
-	if !t.symbol("[") && !t.isName() && (!t.isFunction() || !p.peekAt(1).symbol("(")) {
+	if !t.isName() && (!t.isFunction() || !p.peekAt(1).symbol("(")) {
 		p.expected("a table")
 	}
 	path := p.pathFrom(p.label("a table"))
@@ -122,9 +109,6 @@ func (p *parser) named(lateral bool) Source {
 
 func (p *parser) aliased(t *Table) *Table {
 	p.rejectTableSample()
-	if p.peek().word("indexed") && p.peekAt(1).word("by") || p.words("not", "indexed") {
-		p.unsupported(p.peek().at, "INDEXED", "remove it: a query cannot choose an index")
-	}
 	t.Alias = p.sourceAlias()
 	p.rejectTableSample()
 	return t
@@ -164,17 +148,15 @@ func (p *parser) sourceAlias() (a Alias) {
 
 // aliasColumns takes the names of columns. A function that returns records may
 // have a type after each name, which is ignored.
-func (p *parser) aliasColumns() (columns []Name) {
+func (p *parser) aliasColumns() []Name {
 	p.open("(")
-	for {
-		columns = append(columns, p.name("the name of a column"))
+	columns := separated(p, func() Name {
+		name := p.name("the name of a column")
 		if t := p.peek(); !t.symbol(",") && !t.symbol(")") {
 			p.typeName()
 		}
-		if !p.acceptSymbol(",") {
-			break
-		}
-	}
+		return name
+	})
 	p.close(")")
 	return columns
 }

@@ -1,21 +1,12 @@
 package query
 
-import "strings"
-
 // typeName takes the name of a type.
 func (p *parser) typeName() *Type {
-	p.accept("setof")
 	t := &Type{At: p.peek().at}
 	switch first := p.peek(); {
 	case first.word("double"):
 		t.Name = p.oneOrTwoWords("double", "precision")
-	case first.word("national"):
-		p.take()
-		if !p.peek().word("character", "char") {
-			p.expected("CHARACTER", "CHARACTER", "CHAR")
-		}
-		t.Name = "national " + p.oneOrTwoWords(p.peek().text, "varying")
-	case first.word("character", "char", "nchar", "bit"):
+	case first.word("character", "char"):
 		t.Name = p.oneOrTwoWords(first.text, "varying")
 	case first.word("time", "timestamp"):
 		p.timeType(t)
@@ -23,7 +14,7 @@ func (p *parser) typeName() *Type {
 		p.take()
 		t.Name = "interval"
 		t.Mods = p.mods()
-		p.intervalFields(t)
+		p.intervalField(t)
 	default:
 		p.pathType(t)
 	}
@@ -56,7 +47,7 @@ func (p *parser) timeType(t *Type) {
 
 func (p *parser) pathType(t *Type) {
 	first := p.peek()
-	if !first.symbol("[") && !first.isFunction() {
+	if !first.isFunction() {
 		p.expected("a type")
 	}
 	path := p.pathFrom(p.label("a type"))
@@ -71,34 +62,20 @@ func (p *parser) pathType(t *Type) {
 	}
 }
 
-// mods parses the modifiers in parentheses after a type, usually lengths.
+// mods parses the modifiers in parentheses after a type, which are lengths.
 func (p *parser) mods() (mods []string) {
 	if !p.peek().symbol("(") {
 		return nil
 	}
 	p.open("(")
-	for {
-		mods = append(mods, p.mod())
-		if !p.acceptSymbol(",") {
-			break
+	mods = separated(p, func() string {
+		if p.peek().kind != numberToken {
+			p.expected("a number")
 		}
-	}
+		return p.take().text
+	})
 	p.close(")")
 	return mods
-}
-
-func (p *parser) mod() string {
-	minus := ""
-	if p.peek().operator("-") {
-		p.take()
-		minus = "-"
-	}
-	switch t := p.peek(); t.kind {
-	case numberToken, stringToken, wordToken, quotedNameToken:
-		return minus + p.take().text
-	}
-	p.expected("a number")
-	return ""
 }
 
 // dimensions takes the brackets of an array, or the word.
@@ -124,34 +101,27 @@ func (p *parser) dimension() {
 	p.close("]")
 }
 
-// intervalFields parses DAY, or DAY TO SECOND(3), after an interval.
-func (p *parser) intervalFields(t *Type) {
+// intervalField parses DAY after an interval.
+func (p *parser) intervalField(t *Type) {
 	if !p.peek().word(intervalWords...) {
 		return
 	}
-	fields := []string{p.take().text}
-	if p.peek().word("to") && p.peekAt(1).word(intervalWords...) {
-		fields = append(fields, p.take().text, p.take().text)
+	t.Field = p.take().text
+	if next := p.peek(); next.word("to") || next.symbol("(") {
+		p.unsupported(next.at, "an interval with a range of fields or a precision", "write interval '1 day 2 hours'")
 	}
-	if t.Mods == nil && p.previous.word("second") {
-		t.Mods = p.mods()
-	}
-	t.Fields = strings.Join(fields, " ")
 }
 
 var intervalWords = []string{"year", "month", "day", "hour", "minute", "second"}
 
 // startsTyped reports whether a typed literal comes next whose type is more than a name, such as double precision '1'.
-// SQLite's time('now') is a call.
 func (p *parser) startsTyped() bool {
 	next := p.peekAt(1)
 	switch t := p.peek(); {
 	case t.word("double"):
 		return next.word("precision")
-	case t.word("character", "char", "nchar", "bit"):
+	case t.word("character", "char"):
 		return next.word("varying")
-	case t.word("national"):
-		return next.word("character", "char")
 	case t.word("time", "timestamp"):
 		return next.kind == stringToken || next.word("with", "without") && p.peekAt(2).word("time") || p.hasPrecision()
 	case t.word("interval"):
@@ -181,8 +151,8 @@ func (p *parser) typedText(t *Type) Expr {
 		fail(stateSyntax, t.At, "a string cannot be prefixed with an array type", "write '{…}'::"+t.Name+"[]")
 	}
 	text := p.take()
-	if t.Name == "interval" && !t.Quoted && t.Fields == "" {
-		p.intervalFields(t)
+	if t.Name == "interval" && !t.Quoted && t.Field == "" {
+		p.intervalField(t)
 	}
 	return &Cast{At: At(t.At), X: &String{At: At(text.at), Value: text.text}, Type: t, Literal: true}
 }

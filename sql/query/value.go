@@ -38,14 +38,7 @@ func (p *parser) valueWithPrecedence(least precedence) Expr {
 }
 
 // list takes values with commas between them.
-func (p *parser) list() (all []Expr) {
-	for {
-		all = append(all, p.value())
-		if !p.acceptSymbol(",") {
-			return all
-		}
-	}
-}
+func (p *parser) list() []Expr { return separated(p, p.value) }
 
 // nextPrecedence returns the precedence of the next operator, or noPrecedence if the next token is no operator.
 func (p *parser) nextPrecedence() precedence {
@@ -64,7 +57,7 @@ func (p *parser) nextPrecedence() precedence {
 }
 
 var symbolPrecedence = map[string]precedence{
-	"=": comparisonPrecedence, "==": comparisonPrecedence, "<": comparisonPrecedence, ">": comparisonPrecedence, "<=": comparisonPrecedence, ">=": comparisonPrecedence,
+	"=": comparisonPrecedence, "<": comparisonPrecedence, ">": comparisonPrecedence, "<=": comparisonPrecedence, ">=": comparisonPrecedence,
 	"<>": comparisonPrecedence, "!=": comparisonPrecedence, "+": additivePrecedence, "-": additivePrecedence, "*": multiplicativePrecedence, "/": multiplicativePrecedence,
 	"%": multiplicativePrecedence, "^": powerPrecedence,
 }
@@ -81,11 +74,7 @@ func (p *parser) wordPrecedence(t token) precedence {
 		return s
 	}
 	switch {
-	case t.text == "not" && p.peekAt(1).word("null"):
-		return isPrecedence
-	case t.text == "not" && p.peekAt(1).word("between", "in", "like", "ilike", "similar", "glob"):
-		return matchPrecedence
-	case t.text == "glob" && p.startsOperand(p.peekAt(1)):
+	case t.text == "not" && p.peekAt(1).word("between", "in", "like", "ilike", "similar"):
 		return matchPrecedence
 	case t.text == "operator" && p.peekAt(1).symbol("("):
 		return otherPrecedence
@@ -93,17 +82,6 @@ func (p *parser) wordPrecedence(t token) precedence {
 		return timeZonePrecedence
 	}
 	return noPrecedence
-}
-
-// startsOperand reports whether a token certainly begins a value.
-func (p *parser) startsOperand(t token) bool {
-	switch t.kind {
-	case stringToken, numberToken, paramToken, questionToken, quotedNameToken:
-		return true
-	case wordToken:
-		return reserved[t.text] == 0 || t.text == "case" || t.text == "cast"
-	}
-	return t.symbol("(")
 }
 
 // infix parses an infix operator and its right operand.
@@ -133,11 +111,8 @@ func place(x Expr) At { return At(x.Place()) }
 // binary parses a symbolic operator, and the value or ANY (…) after it.
 func (p *parser) binary(x Expr, s precedence) Expr {
 	b := &Binary{At: place(x), OpAt: p.peek().at, X: x}
-	b.Op, b.Schema = p.operatorHere()
+	b.Op = p.operatorHere()
 	if p.peek().word("any", "some", "all") {
-		if b.Schema != "" && b.Schema != "pg_catalog" {
-			p.unsupported(b.OpAt, "an operator of another schema with ANY or ALL", "")
-		}
 		return p.quantified(x, b.Op)
 	}
 	b.Y = p.valueWithPrecedence(s + 1)
@@ -155,27 +130,20 @@ func (p *parser) rejectChain(s precedence) {
 	}
 }
 
-// operatorHere parses an infix or prefix operator.
-func (p *parser) operatorHere() (op, schema string) {
+// operatorHere parses an operator, or OPERATOR(pg_catalog.op).
+func (p *parser) operatorHere() string {
 	t := p.peek()
 	switch t.kind {
 	case wordToken:
 		return p.namedOperator()
 	case questionToken:
-		return p.questionOperator(), ""
+		return p.questionOperator()
 	}
 	p.take()
-	return canonical(t.text), ""
-}
-
-func canonical(op string) string {
-	switch op {
-	case "==":
-		return "="
-	case "!=":
+	if t.text == "!=" {
 		return "<>"
 	}
-	return op
+	return t.text
 }
 
 // questionOperator takes ?, ?| or ?&.
@@ -188,24 +156,24 @@ func (p *parser) questionOperator() string {
 	return "?"
 }
 
-// namedOperator takes OPERATOR(schema.op).
-func (p *parser) namedOperator() (op, schema string) {
+// namedOperator takes OPERATOR(pg_catalog.op).
+func (p *parser) namedOperator() string {
 	p.expect("operator")
 	p.open("(")
-	for p.peek().isLabel() {
-		schema = p.take().text
+	for t := p.peek(); t.isLabel(); t = p.peek() {
+		if !p.take().word("pg_catalog") {
+			p.unsupported(t.at, "an operator of another schema", "")
+		}
 		if !p.acceptSymbol(".") {
 			p.expected(".")
 		}
 	}
-	switch p.peek().kind {
-	case operatorToken, questionToken:
-		op, _ = p.operatorHere()
-	default:
+	if kind := p.peek().kind; kind != operatorToken && kind != questionToken {
 		p.expected("an operator")
 	}
+	op := p.operatorHere()
 	p.close(")")
-	return op, schema
+	return op
 }
 
 // collation takes the name of a collation. psql writes pg_catalog.default, which is

@@ -3,18 +3,15 @@ package query
 import "strings"
 
 // windows takes those that a SELECT gives names.
-func (p *parser) windows() (all []*Window) {
-	for {
+func (p *parser) windows() []*Window {
+	return separated(p, func() *Window {
 		at := p.peek().at
 		name := p.name("a name for the window")
 		p.expect("as")
 		w := p.window()
 		w.At, w.Name = at, &name
-		all = append(all, w)
-		if !p.acceptSymbol(",") {
-			return all
-		}
-	}
+		return w
+	})
 }
 
 // over parses the window after OVER: a name or a definition.
@@ -59,10 +56,10 @@ func (p *parser) frame() []string {
 	} else {
 		words = append(words, p.bound()...)
 	}
-	if !p.accept("exclude") {
-		return words
+	if t := p.peek(); t.word("exclude") {
+		p.unsupported(t.at, "EXCLUDE", "")
 	}
-	return append(append(words, "EXCLUDE"), p.excluded()...)
+	return words
 }
 
 // bound takes one end of a frame.
@@ -74,10 +71,6 @@ func (p *parser) bound() (words []string) {
 		words = append(words, "UNBOUNDED")
 	case t.kind == numberToken:
 		words = append(words, p.take().text)
-	case t.kind == stringToken:
-		words = append(words, quote(p.take().text))
-	case t.word("interval") && p.peekAt(1).kind == stringToken:
-		words = p.intervalBound()
 	default:
 		p.badBound(t)
 	}
@@ -87,37 +80,11 @@ func (p *parser) bound() (words []string) {
 	return append(words, upper(p.take().text))
 }
 
-func (p *parser) intervalBound() []string {
-	p.take()
-	words := []string{"INTERVAL", quote(p.take().text)}
-	for p.peek().word("to") || p.peek().word(intervalWords...) {
-		words = append(words, upper(p.take().text))
-	}
-	return words
-}
-
 // badBound fails at what a frame cannot begin or end with.
 func (p *parser) badBound(t token) {
 	words := []string{"UNBOUNDED", "CURRENT", "PRECEDING", "FOLLOWING"}
 	if t.kind == endToken || t.symbol(")") || p.suggestWord(t, words) != "" {
 		p.expected("the bound of a frame", words...)
 	}
-	p.unsupported(t.at, "a frame bound that is not a number or an interval", "write 3 PRECEDING, or UNBOUNDED PRECEDING")
-}
-
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
-
-func (p *parser) excluded() []string {
-	switch {
-	case p.accept("current", "row"):
-		return []string{"CURRENT", "ROW"}
-	case p.accept("no", "others"):
-		return []string{"NO", "OTHERS"}
-	case p.accept("group"):
-		return []string{"GROUP"}
-	case p.accept("ties"):
-		return []string{"TIES"}
-	}
-	p.expected("CURRENT ROW, GROUP, TIES or NO OTHERS", "CURRENT", "GROUP", "TIES", "OTHERS")
-	return nil
+	p.unsupported(t.at, "a frame bound that is not a number", "write 3 PRECEDING, or UNBOUNDED PRECEDING")
 }

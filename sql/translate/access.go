@@ -140,15 +140,10 @@ func (t *translator) inZone(e *query.Zone, s *scope) value {
 	return t.callOf("timezone", e.Place(), zone, x)
 }
 
-// clockParts are the fields that a date does not have.
-var clockParts = map[string]bool{
-	"hour": true, "minute": true, "second": true, "milliseconds": true, "microseconds": true, "timezone": true, "timezone_hour": true, "timezone_minute": true,
-}
-
 // extract translates EXTRACT(field FROM x).
 func (t *translator) extract(e *query.Extract, s *scope) value {
 	x := t.expr(e.X, s)
-	if x.kind == kind.Date && clockParts[partOf(e.Field)] {
+	if x.kind == kind.Date && clockUnits[partOf(e.Field)] > 0 {
 		panic(unsupported(e.Place(), "unit %q not supported for type date", e.Field).withHint("a date has no time of day; cast it to timestamp"))
 	}
 	v := t.part(e.Field, x, kind.Numeric, e.Place())
@@ -164,7 +159,7 @@ func (t *translator) part(field string, x value, as kind.Kind, at int) value {
 		panic(queryError(StateFunction, at, "function pg_catalog.extract(unknown, %s) does not exist", typeTitle(x.kind)).
 			withHint("cast it: x::timestamptz; for milliseconds since 1970 use to_timestamp(x / 1000.0)"))
 	}
-	if !partNames[field] {
+	if _, known := partNames[partOf(field)]; !known {
 		panic(queryError(StateValue, at, "unit %q not recognized for type %s", field, typeTitle(x.kind)).withHint("%s", suggestion(field, "use one of", partList)))
 	}
 	return call(as, "rota_extract", t.withZone(x.kind, textConstant(field), x)...)

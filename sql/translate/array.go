@@ -191,9 +191,6 @@ func (t *translator) convertArray(v value, k kind.Kind) value {
 // index translates x[i].
 func (t *translator) index(e *query.Index, s *scope) value {
 	x := t.expr(e.X, s)
-	if e.Slice {
-		panic(unsupported(e.Place(), "array slices are not supported").withHint("select the elements one by one, or use unnest"))
-	}
 	i := t.expr(e.I, s)
 	switch {
 	case isJSON(x.kind):

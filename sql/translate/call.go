@@ -19,9 +19,6 @@ func (t *translator) call(e *query.Call, s *scope) value {
 			panic(queryError("3F000", e.Place(), "schema %q does not exist", schema).withHint("call functions without a schema"))
 		}
 	}
-	if e.Variadic {
-		panic(unsupported(e.Place(), "VARIADIC is not supported").withHint("use array_to_string"))
-	}
 	known := t.functions(name)
 	of := classOf(known)
 	switch {

@@ -2,7 +2,6 @@ package translate
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/rotajobs/rota/sql/kind"
 	"github.com/rotajobs/rota/sql/query"
@@ -15,7 +14,7 @@ func (t *translator) castOf(e *query.Cast, s *scope) value {
 		return t.arrayOf(a, s, k)
 	}
 	v := t.expr(e.X, s)
-	if e.Type.Fields != "" {
+	if e.Type.Field != "" {
 		v = t.castField(v, k, e.Type)
 	} else {
 		v = t.cast(v, k, e.Type.Mods)
@@ -28,10 +27,10 @@ func (t *translator) castOf(e *query.Cast, s *scope) value {
 
 // castField converts a text to an interval whose unit is written behind it: interval '1' day.
 func (t *translator) castField(v value, k kind.Kind, as *query.Type) value {
-	if v.text == nil || k != kind.Interval || len(as.Mods) > 0 || strings.Contains(as.Fields, " ") {
-		panic(unsupported(as.At, "interval %s is not supported here", as.Fields).withHint("write interval '1 day 2 hours'"))
+	if v.text == nil || k != kind.Interval || len(as.Mods) > 0 {
+		panic(unsupported(as.At, "interval %s is not supported here", as.Field).withHint("write interval '1 day 2 hours'"))
 	}
-	i := parseIntervalField(*v.text, as.Fields)
+	i := parseIntervalField(*v.text, as.Field)
 	return constant(k, valueLiteral(i.stored())).placed(v.at)
 }
 

@@ -132,9 +132,6 @@ func (t *translator) between(e *query.Between, s *scope) value {
 	x2, high := t.comparable("BETWEEN", x, high, e.Place())
 	checkOrderable(x1.kind, e.Place())
 	text := betweenText(x1, x2, low, high)
-	if e.Symmetric {
-		text = cat("(", text, " OR ", betweenText(x2, x1, high, low), ")")
-	}
 	if e.Not {
 		return newValue(kind.Boolean, asNot, cat("NOT (", text, ")"), x, low, high).placed(e.Place())
 	}

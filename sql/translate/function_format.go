@@ -15,11 +15,6 @@ var formatFunctions = []Function{
 	strict("rota_to_char", 3, timeByPattern),
 }
 
-// number2 formats a number with two digits.
-func number2(of func(time.Time) int) func(time.Time) string {
-	return func(t time.Time) string { return fmt.Sprintf("%02d", of(t)) }
-}
-
 // layout formats a time with a layout of Go.
 func layout(of string) func(time.Time) string {
 	return func(t time.Time) string { return t.Format(of) }
@@ -68,8 +63,8 @@ var patternFields = []patternField{
 	{"MM", layout("01"), false},
 	{"DD", layout("02"), false},
 	{"DY", layout("Mon"), true},
-	{"ID", func(t time.Time) string { return strconv.Itoa((int(t.Weekday())+6)%7 + 1) }, false},
-	{"IW", number2(func(t time.Time) int { _, week := t.ISOWeek(); return week }), false},
+	{"ID", func(t time.Time) string { return strconv.Itoa(isoWeekday(t)) }, false},
+	{"IW", func(t time.Time) string { return fmt.Sprintf("%02d", isoWeek(t)) }, false},
 	{"TZ", func(t time.Time) string { zone, _ := t.Zone(); return zone }, true},
 	{"OF", formatOffsetMinutes, false},
 	{"TH", nil, false},

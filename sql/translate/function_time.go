@@ -152,11 +152,7 @@ func age(a arguments) any {
 	}
 	months := int64(x.Year()-y.Year())*12 + int64(x.Month()-y.Month())
 	days := int64(x.Day() - y.Day())
-	clock := func(t time.Time) int64 {
-		h, m, s := t.Clock()
-		return int64(h)*hour + int64(m)*minute + int64(s)*second + int64(t.Nanosecond()/1000)
-	}
-	micros := clock(x) - clock(y)
+	micros := clockOf(x) - clockOf(y)
 	if micros < 0 {
 		micros += dayLong
 		days--

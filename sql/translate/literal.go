@@ -12,21 +12,15 @@ import (
 
 // numberLiteral translates a number.
 func numberLiteral(e *query.Number) value {
-	text := strings.ReplaceAll(e.Text, "_", "")
 	v := value{level: atom, at: e.Place()}
-	if n, err := strconv.ParseInt(text, 0, 64); err == nil && (len(text) < 2 || text[0] != '0' || text[1] > '9') {
-		v.kind, v.plain = kind.Integer, n != 0
+	if n, err := strconv.ParseInt(e.Text, 10, 64); err == nil {
+		v.kind, v.plain, v.sql = kind.Integer, n != 0, raw(strconv.FormatInt(n, 10)).from(e.Place())
 		if n <= math.MaxInt32 {
 			v.kind = kind.Int4
 		}
-		v.sql = raw(strconv.FormatInt(n, 10)).from(e.Place())
 		return v
 	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil { // 007
-		v.kind, v.plain, v.sql = kind.Int4, n != 0, raw(strconv.FormatInt(n, 10)).from(e.Place())
-		return v
-	}
-	f, err := strconv.ParseFloat(text, 64)
+	f, err := strconv.ParseFloat(e.Text, 64)
 	if err != nil || math.IsInf(f, 0) {
 		panic(queryError(StateRange, e.Place(), "number %s is too large", shorten(e.Text)))
 	}

@@ -28,8 +28,6 @@ func (t *translator) matching(how string, not bool, x, y value, escape *value, a
 	x, y = t.bothTexts(sign, x, y, at)
 	word := map[bool]string{true: "NOT "}[not]
 	switch how {
-	case "SIMILAR", "GLOB":
-		panic(unsupported(at, "%s is not supported", how).withHint("use LIKE, or ~ with a regular expression"))
 	case "ILIKE":
 		if escape != nil {
 			return negated(call(kind.Boolean, "regexp", y, x, *escape), not)

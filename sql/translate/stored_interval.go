@@ -39,13 +39,9 @@ var intervalUnits = map[string]interval{
 	"month": {1, 0, 0}, "mon": {1, 0, 0}, "year": {12, 0, 0}, "yr": {12, 0, 0}, "y": {12, 0, 0}, "decade": {120, 0, 0}, "century": {1200, 0, 0}, "centurie": {1200, 0, 0},
 }
 
-// parseInterval parses an interval: 1 day, 2 hours 30 minutes, 01:30, P1DT2H, 1-2, 1 2:03.
+// parseInterval parses an interval: 1 day, 2 hours 30 minutes, 01:30, 1 2:03.
 func parseInterval(text string) interval {
-	word := strings.ToLower(strings.TrimSpace(text))
-	i, ok := isoInterval(word)
-	if !strings.HasPrefix(word, "p") {
-		i, ok = wordInterval(intervalTokens(word))
-	}
+	i, ok := wordInterval(intervalTokens(strings.ToLower(strings.TrimSpace(text))))
 	if !ok {
 		panic(valueError(StateBadTime, "invalid input syntax for type interval: %q", shorten(text)).withHint("write an interval such as 1 day or 2 hours 30 minutes"))
 	}
@@ -76,25 +72,15 @@ func parseIntervalField(text, field string) interval {
 // wordInterval parses an interval of numbers, units and a time of day. A number without a unit means days before a
 // time of day, and seconds at the end.
 func wordInterval(tokens []string) (sum interval, ok bool) {
-	ago := false
 	for n := 0; n < len(tokens); n++ {
 		token := tokens[n]
 		switch {
-		case token == "ago":
-			ago = true
-		case token == "@" || token == "and":
 		case strings.Contains(token, ":"):
 			micros, fits := clockMicros(token)
 			if !fits {
 				return sum, false
 			}
 			sum.micros += micros
-		case strings.LastIndexByte(token, '-') > 0:
-			months, fits := yearsMonths(token)
-			if !fits {
-				return sum, false
-			}
-			sum.months += months
 		default:
 			unit := "second"
 			if n+1 < len(tokens) {
@@ -112,25 +98,7 @@ func wordInterval(tokens []string) (sum interval, ok bool) {
 			sum = sum.plus(of.times(number), 1)
 		}
 	}
-	if ago {
-		sum = interval{-sum.months, -sum.days, -sum.micros}
-	}
 	return sum, len(tokens) > 0
-}
-
-// yearsMonths parses 1-2 or -1-2.
-func yearsMonths(token string) (int64, bool) {
-	sign := int64(1)
-	if token[0] == '-' || token[0] == '+' {
-		if token[0] == '-' {
-			sign = -1
-		}
-		token = token[1:]
-	}
-	years, months, _ := strings.Cut(token, "-")
-	y, err1 := strconv.ParseInt(years, 10, 32)
-	m, err2 := strconv.ParseInt(months, 10, 32)
-	return sign * (y*12 + m), err1 == nil && err2 == nil && m >= 0 && m < 12
 }
 
 func intervalUnit(name string) (interval, bool) {
@@ -191,34 +159,6 @@ func clockMicros(token string) (int64, bool) {
 		micros += int64(math.Round(s * 1e6))
 	}
 	return sign * micros, true
-}
-
-// isoInterval parses P1Y2M3DT4H5M6S.
-func isoInterval(word string) (sum interval, ok bool) {
-	date, clock, _ := strings.Cut(strings.TrimPrefix(word, "p"), "t")
-	for i, part := range []string{date, clock} {
-		for part != "" {
-			n := 0
-			for n < len(part) && strings.IndexByte("+-.0123456789", part[n]) >= 0 {
-				n++
-			}
-			number, err := strconv.ParseFloat(part[:n], 64)
-			if err != nil || n == len(part) || math.Abs(number) > 1e12 {
-				return sum, false
-			}
-			unit := map[byte]string{'y': "year", 'm': "month", 'w': "week", 'd': "day", 'h': "hour", 's': "second"}[part[n]]
-			if i == 1 && part[n] == 'm' {
-				unit = "minute"
-			}
-			of, known := intervalUnits[unit]
-			if !known {
-				return sum, false
-			}
-			sum = sum.plus(of.times(number), 1)
-			part = part[n+1:]
-		}
-	}
-	return sum, word != "p"
 }
 
 // plus is the sum or the difference of two intervals.

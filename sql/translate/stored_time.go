@@ -20,8 +20,8 @@ const dayEnd = "24:00:00.000000"
 
 // dayLayouts are how a day may be written, clockLayouts how a time of it.
 var (
-	dayLayouts   = []string{"2006-01-02", "2006-1-2", "20060102", "2006/01/02", "January 2, 2006", "January 2 2006", "Jan 2, 2006", "Jan 2 2006", "2 Jan 2006", "2 January 2006", "2-Jan-2006", "01/02/2006"}
-	clockLayouts = []string{"15:04:05.999999999", "15:04", "150405", "3:04:05 PM", "3:04 PM", "3:04:05PM", "3:04PM", "15"}
+	dayLayouts   = []string{"2006-01-02", "2006-1-2", "20060102"}
+	clockLayouts = []string{"15:04:05.999999999", "15:04"}
 )
 
 // parseTimeValue parses a timestamp, a date or a time of day.
@@ -135,16 +135,11 @@ func parsePrefix(layout, text string) (t time.Time, rest string, ok bool) {
 
 // parseClockZone parses a time of day and the zone after it.
 func parseClockZone(text string) (clock time.Time, zone *time.Location, zoned, ok bool) {
-	end := len(text)
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c == '+' || c == '-' || c == 'Z' || c == 'z' || c == ' ' && i+1 < len(text) && !isMeridiem(text[i+1:]) ||
-			(c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z') && c|0x20 != 'p' && c|0x20 != 'a' && c|0x20 != 'm' {
-			end = i
-			break
-		}
+	end := strings.IndexFunc(text, func(r rune) bool { return r != ':' && r != '.' && (r < '0' || r > '9') })
+	if end < 0 {
+		end = len(text)
 	}
-	clock, ok = parseClock(strings.TrimSpace(text[:end]))
+	clock, ok = parseClock(text[:end])
 	if !ok {
 		return clock, nil, false, false
 	}
@@ -153,12 +148,6 @@ func parseClockZone(text string) (clock time.Time, zone *time.Location, zoned, o
 		return clock, time.UTC, false, ok
 	}
 	return clock, zone, true, ok
-}
-
-// isMeridiem reports whether a text starts with AM or PM and not with a word such as America.
-func isMeridiem(text string) bool {
-	word, _, _ := strings.Cut(strings.ToUpper(text), " ")
-	return word == "AM" || word == "PM" || strings.HasPrefix(word, "AM+") || strings.HasPrefix(word, "PM+") || strings.HasPrefix(word, "AM-") || strings.HasPrefix(word, "PM-")
 }
 
 func parseClock(text string) (time.Time, bool) {

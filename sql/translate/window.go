@@ -42,9 +42,6 @@ func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) *sql {
 		parts = append(parts, cat("ORDER BY ", list(texts)))
 	}
 	if w.Frame != "" {
-		if strings.ContainsAny(w.Frame, "'\"$?") || strings.Contains(w.Frame, "INTERVAL") {
-			panic(unsupported(w.At, "frames with an interval are not supported").withHint("use ROWS, or a number"))
-		}
 		frame(w)
 		parts = append(parts, raw(w.Frame))
 	}

@@ -152,6 +152,7 @@ SELECT (SELECT count(*) FROM sys.jobs GROUP BY job_name)
 SELECT job_name FROM sys.jobs j WHERE n = (SELECT k.n FROM sys.jobs k WHERE k.job_name >= j.job_name OR true)
 SELECT interval '1 2 minutes'
 [22007] SELECT interval '1-13'
+[0A000] SELECT extract(century FROM next_run) FROM sys.jobs
 SELECT interval '5 ago'
 SELECT interval '1 2'
 [0A000] SELECT interval '1.234' second(2)
