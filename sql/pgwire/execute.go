@@ -83,8 +83,7 @@ func (c *conn) nextIsSync() (bool, error) {
 	if err := c.waitForMessage(); err != nil {
 		return false, err
 	}
-	next, _, _ := c.queue.peek()
-	return next == 'S', nil
+	return c.queue.next.kind == 'S', nil
 }
 
 // fetch sends rows of a portal, at most limit of them if limit is above 0. Like PostgreSQL it

@@ -75,36 +75,37 @@ func (c *conn) nextMessage() (frame, error) {
 	if err := c.waitForMessage(); err != nil {
 		return frame{}, err
 	}
-	f, _, err := c.queue.take()
-	return f, err
+	return c.queue.take(), nil
 }
 
-// waitForMessage waits for a message, at most for the idle limit.
+// waitForMessage waits until queue.next is set, at most for the idle limit.
 func (c *conn) waitForMessage() error {
+	select {
+	case <-c.closing:
+		return fatalf(stateShutdown, "", "%s", errShutdown)
+	default:
+	}
+	if c.queue.next != nil {
+		return nil
+	}
+	select {
+	case f, more := <-c.queue.frames:
+		return c.queue.received(f, more)
+	default:
+	}
 	var idle <-chan time.Time
-	for {
-		select {
-		case <-c.closing:
-			return fatalf(stateShutdown, "", "%s", errShutdown)
-		default:
-		}
-		if _, some, end := c.queue.peek(); some || end != nil {
-			return end
-		}
-		if idle == nil {
-			limit := c.idleLimit()
-			if limit > 0 {
-				timer := time.NewTimer(limit)
-				defer timer.Stop()
-				idle = timer.C
-			}
-		}
-		select {
-		case <-c.queue.ready:
-		case <-c.closing:
-		case <-idle:
-			return c.idleTimeout()
-		}
+	if limit := c.idleLimit(); limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		idle = timer.C
+	}
+	select {
+	case f, more := <-c.queue.frames:
+		return c.queue.received(f, more)
+	case <-c.closing:
+		return fatalf(stateShutdown, "", "%s", errShutdown)
+	case <-idle:
+		return c.idleTimeout()
 	}
 }
 

@@ -1,17 +1,15 @@
 package pgwire
 
-import "sync"
+import "sync/atomic"
 
 // messageQueue holds messages that were read ahead. One goroutine adds them and another takes
 // them.
 type messageQueue struct {
-	mu     sync.Mutex
-	frames []frame
-	first  int // index in frames of the next one to take
-	bytes  int
-	end    error // why no more messages arrive; nil: more may arrive
+	frames chan frame // closed when no more messages arrive
+	end    error      // why; set before frames is closed
+	next   *frame     // received, but not taken yet
+	bytes  atomic.Int64
 
-	ready  chan struct{} // signals a message or the end
 	space  chan struct{} // signals free space
 	closed chan struct{} // closed when no more messages are taken
 }
@@ -19,78 +17,56 @@ type messageQueue struct {
 // Limits of the read-ahead. A client that sends more waits until messages were answered.
 const (
 	readAheadBytes  = 1 << 20
-	readAheadFrames = 1024
+	readAheadFrames = 128
 )
 
 func newMessageQueue() *messageQueue {
-	return &messageQueue{ready: make(chan struct{}, 1), space: make(chan struct{}, 1), closed: make(chan struct{})}
+	return &messageQueue{frames: make(chan frame, readAheadFrames), space: make(chan struct{}, 1), closed: make(chan struct{})}
 }
 
 // put adds a message and waits while the queue is full. It returns false after the queue was
 // closed.
 func (b *messageQueue) put(f frame) bool {
-	for !b.add(f) {
+	size := int64(len(f.body))
+	for waiting := b.bytes.Load(); waiting > 0 && waiting+size > readAheadBytes; waiting = b.bytes.Load() {
 		select {
 		case <-b.space:
 		case <-b.closed:
 			return false
 		}
 	}
-	notify(b.ready)
-	return true
-}
-
-func (b *messageQueue) add(f frame) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if waiting := len(b.frames) - b.first; waiting > 0 && (waiting >= readAheadFrames || b.bytes+len(f.body) > readAheadBytes) {
+	b.bytes.Add(size)
+	select {
+	case b.frames <- f:
+		return true
+	case <-b.closed:
 		return false
 	}
-	if b.first == len(b.frames) {
-		b.frames, b.first = b.frames[:0], 0
-	}
-	b.frames = append(b.frames, f)
-	b.bytes += len(f.body)
-	return true
 }
 
 // finish records the error that ends the messages.
 func (b *messageQueue) finish(err error) {
-	b.mu.Lock()
 	b.end = err
-	b.mu.Unlock()
-	notify(b.ready)
+	close(b.frames)
 }
 
-// take removes the next message, if there is one.
-func (b *messageQueue) take() (f frame, some bool, end error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.first == len(b.frames) {
-		return frame{}, false, b.end
+// received keeps a message that was received from frames, or returns the error that ended them.
+func (b *messageQueue) received(f frame, more bool) error {
+	if !more {
+		return b.end
 	}
-	f = b.frames[b.first]
-	b.frames[b.first] = frame{}
-	b.first++
-	b.bytes -= len(f.body)
-	notify(b.space)
-	return f, true, nil
+	b.next = &f
+	return nil
 }
 
-// peek returns the type of the next message without removing it.
-func (b *messageQueue) peek() (kind byte, some bool, end error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.first == len(b.frames) {
-		return 0, false, b.end
-	}
-	return b.frames[b.first].kind, true, nil
-}
-
-// notify signals a current or future receiver without blocking.
-func notify(ready chan struct{}) {
+// take removes the message that was received last.
+func (b *messageQueue) take() frame {
+	f := *b.next
+	b.next = nil
+	b.bytes.Add(-int64(len(f.body)))
 	select {
-	case ready <- struct{}{}:
+	case b.space <- struct{}{}:
 	default:
 	}
+	return f
 }

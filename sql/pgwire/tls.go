@@ -3,7 +3,6 @@ package pgwire
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 
 	"github.com/xdg-go/scram"
 )
@@ -29,50 +28,25 @@ func (c *conn) offerTLS() error {
 }
 
 // recordingCertificate returns a configuration that stores which certificate the handshake
-// used. It disables session resumption, which uses no certificate.
+// used. It disables session resumption, which uses no certificate. A configuration that chooses
+// its certificates by a function is used as it is; then channel binding is not offered.
 func recordingCertificate(config *tls.Config, used **tls.Certificate) *tls.Config {
-	record := func(config *tls.Config) *tls.Config {
-		own := config.Clone()
-		own.SessionTicketsDisabled = true
-		own.GetConfigForClient = nil
-		own.GetCertificate = func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-			certificate, err := chooseCertificate(config, hello)
-			*used = certificate
-			return certificate, err
-		}
-		own.Certificates = nil
-		return own
+	if config.GetCertificate != nil || config.GetConfigForClient != nil || len(config.Certificates) == 0 {
+		return config
 	}
-	own := record(config)
-	if getConfig := config.GetConfigForClient; getConfig != nil {
-		own.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-			other, err := getConfig(hello)
-			if other == nil || err != nil {
-				return nil, err
+	own := config.Clone()
+	own.SessionTicketsDisabled, own.Certificates = true, nil
+	own.GetCertificate = func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		*used = &config.Certificates[0]
+		for i := range config.Certificates { // as crypto/tls chooses
+			if hello.SupportsCertificate(&config.Certificates[i]) == nil {
+				*used = &config.Certificates[i]
+				break
 			}
-			return record(other), nil
 		}
+		return *used, nil
 	}
 	return own
-}
-
-// chooseCertificate picks the certificate for a client, as crypto/tls does.
-func chooseCertificate(config *tls.Config, hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	list := config.Certificates
-	if config.GetCertificate != nil && (len(list) == 0 || hello.ServerName != "") {
-		if certificate, err := config.GetCertificate(hello); certificate != nil || err != nil {
-			return certificate, err
-		}
-	}
-	for i := range list {
-		if len(list) == 1 || hello.SupportsCertificate(&list[i]) == nil {
-			return &list[i], nil
-		}
-	}
-	if len(list) == 0 {
-		return nil, errors.New("no TLS certificate is configured")
-	}
-	return &list[0], nil
 }
 
 // channelBinding binds a login to the certificate, so that a proxy in the middle cannot forward

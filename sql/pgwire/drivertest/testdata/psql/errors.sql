@@ -42,6 +42,7 @@ SET TIME ZONE 'Mars/Olympus';
 DROP JOB nothing;
 SELECT 1 FROM sys.jbos;
 SELECT 1 FROM pg_shadow;
+SELECT pg_postmaster_start_time();
 \set VERBOSITY terse
 DROP JOB nothing;
 \set VERBOSITY sqlstate
