@@ -1,21 +1,34 @@
 package query
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/rotajobs/rota/internal/suggest"
 )
 
-// Error states why a text cannot be parsed.
+// Error states why a query was rejected or ended.
 type Error struct {
-	State   string // an SQLSTATE
+	State   string // SQLSTATE
 	Message string
 	Hint    string
-	Offset  int // where it went wrong, in bytes of the text
+	Offset  int // position in the query, in bytes; -1: none
 }
 
-func (e *Error) Error() string { return e.Message }
+// Error is the message with its hint.
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + "; " + e.Hint
+}
+
+// WithHint adds the remedy to an error.
+func (e *Error) WithHint(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
 
 // The states of errors that this package gives.
 const (

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -24,35 +23,13 @@ func (d *memoryDB) argumentValue(k Kind, arg any) (any, error) {
 	return storedForm(k, arg, d.query.session.zone())
 }
 
-// storedForm is an argument in the stored form of its kind. A client may send a text, a JSON
-// number, or the value itself. A time without a zone is in the zone of the session.
+// storedForm is an argument in the stored form of its kind. A client may send a text, a JSON number, or the value itself;
+// all but the simplest are read like the text that PostgreSQL would be sent. A time without a zone is in the zone of the
+// session.
 func storedForm(k Kind, arg any, zone string) (any, error) {
 	switch v := arg.(type) {
 	case nil:
 		return nil, nil
-	case bool:
-		if k == Boolean {
-			return map[bool]int64{true: 1}[v], nil
-		}
-		return translate.ParseValue(k, strconv.FormatBool(v))
-	case int:
-		return storedForm(k, int64(v), zone)
-	case int64:
-		if k.Number() && k != Boolean {
-			return v, nil
-		}
-		return translate.ParseValue(k, strconv.FormatInt(v, 10))
-	case float64:
-		if math.IsNaN(v) { // SQLite cannot store NaN as a number
-			return translate.ParseValue(k, "NaN")
-		}
-		if whole := int64(v); float64(whole) == v { // a number of JSON
-			return storedForm(k, whole, zone)
-		}
-		if k == kind.Float || k == kind.Float4 || k == kind.Numeric {
-			return v, nil
-		}
-		return translate.ParseValue(k, strconv.FormatFloat(v, 'g', -1, 64))
 	case string:
 		if k.Elem() != kind.Unknown && strings.HasPrefix(v, "[") {
 			return storedArray(k, v, zone)
@@ -68,8 +45,13 @@ func storedForm(k Kind, arg any, zone string) (any, error) {
 			return v.Format("2006-01-02T15:04:05.000000"), nil
 		}
 		return translate.ParseValue(k, v.UTC().Format(TimeLayout))
-	case json.Number:
-		return translate.ParseValue(k, v.String())
+	case float64:
+		if whole := int64(v); float64(whole) == v { // a number of JSON
+			return storedForm(k, whole, zone)
+		}
+		return translate.ParseValue(k, strconv.FormatFloat(v, 'g', -1, 64))
+	case bool, int, int64, json.Number:
+		return translate.ParseValue(k, fmt.Sprint(v))
 	}
 	return nil, &Error{State: StateType, Offset: -1, Message: fmt.Sprintf("an argument of type %T is not supported", arg), Hint: "pass a text, a number, a boolean, a time or bytes"}
 }

@@ -2,7 +2,6 @@ package system
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/rotajobs/rota/sql/catalog"
@@ -89,7 +88,7 @@ func goValues(args []sqlite.Value) []any {
 		case sqlite.TypeFloat:
 			list[i] = a.Float()
 		case sqlite.TypeText:
-			list[i] = strings.Clone(a.Text())
+			list[i] = a.Text()
 		case sqlite.TypeBlob:
 			list[i] = append([]byte{}, a.Blob()...)
 		}

@@ -1,6 +1,7 @@
 package system
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,18 +29,8 @@ const (
 )
 
 func (c Config) withDefaults() Config {
-	if c.Time == 0 {
-		c.Time = TimeDefault
-	}
-	if c.Rows == 0 {
-		c.Rows = RowsDefault
-	}
-	if c.Size == 0 {
-		c.Size = SizeDefault
-	}
-	if c.Concurrent == 0 {
-		c.Concurrent = ConcurrentDefault
-	}
+	c.Time, c.Rows, c.Size = cmp.Or(c.Time, TimeDefault), cmp.Or(c.Rows, RowsDefault), cmp.Or(c.Size, SizeDefault)
+	c.Concurrent = cmp.Or(c.Concurrent, ConcurrentDefault)
 	return c
 }
 
@@ -95,36 +86,7 @@ type ReadStats struct {
 	Rows  int64 // number of rows read
 }
 
-// Answer receives the result of a query: first the columns, then row by row.
-// A row holds int64, float64, bool, string, []byte, Named and nil.
-type Answer struct {
-	Columns func([]Column) error
-	Row     func([]any) error
-}
-
-// Select prepares a query and runs it without a session.
-func (c *Catalogue) Select(ctx context.Context, text string, args []any, to Answer) (ReadStats, error) {
-	q, err := c.Prepare(text, nil, Session{})
-	if err != nil {
-		return ReadStats{}, err
-	}
-	columnsSent := false
-	tally, err := c.Run(ctx, q, args, Session{}, func(row []any) error {
-		if !columnsSent {
-			columnsSent = true
-			if err := to.Columns(q.Columns); err != nil {
-				return err
-			}
-		}
-		return to.Row(row)
-	})
-	if err == nil && !columnsSent {
-		err = to.Columns(q.Columns)
-	}
-	return tally, err
-}
-
-// Run runs a query. An error is an *Error, or that of the context or the store.
+// Run runs a query and passes each row, which holds int64, float64, bool, string, []byte, Named and nil. An error is an *Error, or that of the context or the store.
 func (c *Catalogue) Run(ctx context.Context, q *Query, args []any, session Session, row func([]any) error) (ReadStats, error) {
 	q, err := q.inZone(session.zone())
 	if err != nil {

@@ -28,20 +28,7 @@ const (
 )
 
 // Error states why a query was rejected or ended.
-type Error struct {
-	State   string // SQLSTATE
-	Message string
-	Hint    string
-	Offset  int // position in the statement, in bytes; -1: none
-}
-
-// Error is the message with its hint.
-func (e *Error) Error() string {
-	if e.Hint == "" {
-		return e.Message
-	}
-	return e.Message + "; " + e.Hint
-}
+type Error = translate.Error
 
 // resultTooLarge reports a result above a limit.
 func resultTooLarge(what string) error {
@@ -51,8 +38,7 @@ func resultTooLarge(what string) error {
 	}
 }
 
-// explain converts an error that SQLite reports for a statement. SQLite has one code for most of them, so explain
-// distinguishes them by their text. It returns the interrupt of a cancelled query unchanged.
+// explain converts an error that SQLite reports for a statement. It returns the interrupt of a cancelled query unchanged.
 func explain(text *translate.Text, err error) error {
 	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultInterrupt {
 		return err
@@ -61,17 +47,8 @@ func explain(text *translate.Text, err error) error {
 	if at, known := sqlite.ErrorOffset(err); known {
 		e.Offset = text.Origin(at)
 	}
-	switch m := e.Message; {
-	case sqlite.ErrCode(err).ToPrimary() == sqlite.ResultAuth:
-		e.State, e.Message, e.Hint = StateDenied, "only the tables of sys can be read: "+m, "read one of "+tableList()
-	case strings.HasPrefix(m, "no such table"):
-		e.State, e.Hint = StateTable, "the tables are "+tableList()
-	case strings.HasPrefix(m, "no such column"):
-		e.State = StateColumn
-	case strings.HasPrefix(m, "no such function"):
-		e.State = StateFunction
-	case strings.HasPrefix(m, "ambiguous column"):
-		e.State = StateAmbiguous
+	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultAuth {
+		e.State, e.Message, e.Hint = StateDenied, "only the tables of sys can be read: "+e.Message, "read one of "+tableList()
 	}
 	return e
 }

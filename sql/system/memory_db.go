@@ -63,7 +63,7 @@ func (d *memoryDB) setUp() error {
 	if err := d.attach(); err != nil {
 		return err
 	}
-	if err := d.addPostgresFunctions(); err != nil {
+	if err := d.addClock(); err != nil {
 		return err
 	}
 	if err := d.addTranslationFunctions(); err != nil {

@@ -115,21 +115,18 @@ func (w *ordinaryTables) copy(t *testing.T, c *system.Catalogue, name string) {
 		t.Fatal(err)
 	}
 	insert := "INSERT INTO sys." + name + " VALUES (" + strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ") + ")"
-	_, err := c.Select(context.Background(), "SELECT * FROM sys."+name, nil, system.Answer{
-		Columns: func([]system.Column) error { return nil },
-		Row: func(row []any) error {
-			for i, v := range row {
-				key := name + "." + columns[i].Name
-				switch v := v.(type) {
-				case nil:
-				case string:
-					w.values[key] = append(w.values[key], "'"+strings.ReplaceAll(v, "'", "''")+"'")
-				default:
-					w.values[key] = append(w.values[key], fmt.Sprint(v))
-				}
+	_, err := selectRows(c, "SELECT * FROM sys."+name, nil, func(row []any) error {
+		for i, v := range row {
+			key := name + "." + columns[i].Name
+			switch v := v.(type) {
+			case nil:
+			case string:
+				w.values[key] = append(w.values[key], "'"+strings.ReplaceAll(v, "'", "''")+"'")
+			default:
+				w.values[key] = append(w.values[key], fmt.Sprint(v))
 			}
-			return sqlitex.ExecuteTransient(w.conn, insert, &sqlitex.ExecOptions{Args: row})
-		},
+		}
+		return sqlitex.ExecuteTransient(w.conn, insert, &sqlitex.ExecOptions{Args: row})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ type Query struct {
 func (c *Catalogue) Prepare(text string, params []kind.Kind, session Session) (*Query, error) {
 	read, err := tree.Parse(text)
 	if err != nil {
-		return nil, asError(err)
+		return nil, err
 	}
 	zone := session.zone()
 	q := &Query{parsed: read, knownParams: params, resolver: resolver{path: session.path(), literalZone: zone, outputZone: zone}}
@@ -49,7 +49,7 @@ func (c *Catalogue) Prepare(text string, params []kind.Kind, session Session) (*
 func (q *Query) translate() error {
 	meaning, err := translate.Translate(q.parsed, q.resolver, q.knownParams)
 	if err != nil {
-		return asError(err)
+		return err
 	}
 	q.Columns, q.Params, q.translated = meaning.Columns, meaning.Params, meaning
 	return nil
@@ -69,18 +69,11 @@ func (q *Query) inZone(zone string) (*Query, error) {
 	return &other, nil
 }
 
-// asError converts an error of the parser, the translator or the catalogue to an *Error.
+// asError converts an error of the catalogue to an *Error.
 func asError(err error) error {
-	var syntax *tree.Error
-	var sense *translate.Error
 	var call *catalog.Error
-	switch {
-	case errors.As(err, &call):
+	if errors.As(err, &call) {
 		return &Error{State: call.State, Message: call.Message, Hint: call.Hint, Offset: -1}
-	case errors.As(err, &syntax):
-		return &Error{State: syntax.State, Message: syntax.Message, Hint: syntax.Hint, Offset: syntax.Offset}
-	case errors.As(err, &sense):
-		return &Error{State: sense.State, Message: sense.Message, Hint: sense.Hint, Offset: sense.Offset}
 	}
 	return err
 }

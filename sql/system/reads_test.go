@@ -66,14 +66,19 @@ func newCatalogue(t testing.TB) (*system.Catalogue, rota.Store) {
 
 // runQuery runs a query and shows its rows, one a line.
 func runQuery(c *system.Catalogue, text string, args ...any) (rows []string, stats system.ReadStats, err error) {
-	stats, err = c.Select(context.Background(), text, args, system.Answer{
-		Columns: func([]system.Column) error { return nil },
-		Row: func(row []any) error {
-			rows = append(rows, strings.TrimSuffix(fmt.Sprintln(row...), "\n"))
-			return nil
-		},
+	stats, err = selectRows(c, text, args, func(row []any) error {
+		rows = append(rows, strings.TrimSuffix(fmt.Sprintln(row...), "\n"))
+		return nil
 	})
 	return rows, stats, err
+}
+
+func selectRows(c *system.Catalogue, text string, args []any, row func([]any) error) (system.ReadStats, error) {
+	q, err := c.Prepare(text, nil, system.Session{})
+	if err != nil {
+		return system.ReadStats{}, err
+	}
+	return c.Run(context.Background(), q, args, system.Session{}, row)
 }
 
 // TestQueryReadsOnlyNeededRows counts the reads and rows of queries whose conditions are pushed down

@@ -98,7 +98,7 @@ func (t *translator) field(e *query.Field, s *scope) value {
 		panic(queryError("42809", e.Place(), "column notation .%s applied to type %s, which is not a composite type", e.Name.Text, typeTitle(x.kind)))
 	}
 	if x.set == nil {
-		panic(unsupported(e.Place(), "the fields of this value are not known").withHint("select the columns by name"))
+		panic(unsupported(e.Place(), "the fields of this value are not known").WithHint("select the columns by name"))
 	}
 	k, known := kind.Unknown, false
 	for _, f := range x.set.fields {
@@ -107,7 +107,7 @@ func (t *translator) field(e *query.Field, s *scope) value {
 		}
 	}
 	if !known {
-		panic(queryError(StateColumn, e.Name.At, "could not identify column %q in record data type", e.Name.Text).withHint("%s", suggestion(e.Name.Text, "its fields are", columnNames(x.set.fields))))
+		panic(queryError(StateColumn, e.Name.At, "could not identify column %q in record data type", e.Name.Text).WithHint("%s", suggestion(e.Name.Text, "its fields are", columnNames(x.set.fields))))
 	}
 	return newValue(k, atom, cat("json_extract(", x, ", ", quoteText("$."+jsonKey(e.Name.Text)), ")"), x).placed(e.Place())
 }
@@ -125,7 +125,7 @@ func (t *translator) fields(sel *selection, star *query.Star) {
 		}
 		return
 	case x.set == nil:
-		panic(unsupported(star.Place(), "the fields of this value are not known").withHint("name them: (x).name"))
+		panic(unsupported(star.Place(), "the fields of this value are not known").WithHint("name them: (x).name"))
 	}
 	for _, f := range x.set.fields {
 		v := newValue(f.kind, atom, cat("json_extract(", x, ", ", quoteText("$."+jsonKey(f.name)), ")"), x)
@@ -144,7 +144,7 @@ func (t *translator) inZone(e *query.Zone, s *scope) value {
 func (t *translator) extract(e *query.Extract, s *scope) value {
 	x := t.expr(e.X, s)
 	if x.kind == kind.Date && clockUnits[partOf(e.Field)] > 0 {
-		panic(unsupported(e.Place(), "unit %q not supported for type date", e.Field).withHint("a date has no time of day; cast it to timestamp"))
+		panic(unsupported(e.Place(), "unit %q not supported for type date", e.Field).WithHint("a date has no time of day; cast it to timestamp"))
 	}
 	v := t.part(e.Field, x, kind.Numeric, e.Place())
 	return v.placed(e.Place())
@@ -153,14 +153,14 @@ func (t *translator) extract(e *query.Extract, s *scope) value {
 // part extracts a field of a time.
 func (t *translator) part(field string, x value, as kind.Kind, at int) value {
 	if x.untyped() {
-		panic(queryError(StateFunction, at, "function pg_catalog.extract(unknown, unknown) is not unique").withHint("specify the type: timestamptz '…'"))
+		panic(queryError(StateFunction, at, "function pg_catalog.extract(unknown, unknown) is not unique").WithHint("specify the type: timestamptz '…'"))
 	}
 	if !isTime(x.kind) {
 		panic(queryError(StateFunction, at, "function pg_catalog.extract(unknown, %s) does not exist", typeTitle(x.kind)).
-			withHint("cast it: x::timestamptz; for milliseconds since 1970 use to_timestamp(x / 1000.0)"))
+			WithHint("cast it: x::timestamptz; for milliseconds since 1970 use to_timestamp(x / 1000.0)"))
 	}
 	if _, known := partNames[partOf(field)]; !known {
-		panic(queryError(StateValue, at, "unit %q not recognized for type %s", field, typeTitle(x.kind)).withHint("%s", suggestion(field, "use one of", partList)))
+		panic(queryError(StateValue, at, "unit %q not recognized for type %s", field, typeTitle(x.kind)).WithHint("%s", suggestion(field, "use one of", partList)))
 	}
 	return call(as, "rota_extract", t.withZone(x.kind, textConstant(field), x)...)
 }

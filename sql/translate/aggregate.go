@@ -32,7 +32,7 @@ func (t *translator) aggregateArgs(e *query.Call, s *scope) []value {
 	}
 	for _, a := range args {
 		if a.over && e.Over == nil {
-			panic(queryError(StateGrouping, e.Place(), "aggregate function calls cannot contain window function calls").withHint("put the window function into a subquery in FROM"))
+			panic(queryError(StateGrouping, e.Place(), "aggregate function calls cannot contain window function calls").WithHint("put the window function into a subquery in FROM"))
 		}
 	}
 	return args
@@ -48,15 +48,15 @@ func (sel *selection) checkAggregate(e *query.Call, name string) {
 	case sel == nil:
 		panic(queryError(state, e.Place(), "%s are not allowed here", what))
 	case e.Star && name != "count":
-		panic(queryError(StateFunction, e.Place(), "function %s() does not exist", name).withHint("pass a value instead of *"))
+		panic(queryError(StateFunction, e.Place(), "function %s() does not exist", name).WithHint("pass a value instead of *"))
 	case sel.aggregateDepth > 0 && e.Over == nil:
-		panic(queryError(state, e.Place(), "aggregate function calls cannot be nested").withHint("put the inner call into a subquery in FROM"))
+		panic(queryError(state, e.Place(), "aggregate function calls cannot be nested").WithHint("put the inner call into a subquery in FROM"))
 	case sel.clause == "WHERE", sel.clause == "FROM", sel.clause == "GROUP BY", sel.clause == "HAVING" && e.Over != nil:
 		e := queryError(state, e.Place(), "%s are not allowed in %s", what, sel.clause)
 		if sel.clause == "WHERE" && state == StateGrouping {
-			panic(e.withHint("use HAVING"))
+			panic(e.WithHint("use HAVING"))
 		}
-		panic(e.withHint("put %s into a subquery in FROM", name))
+		panic(e.WithHint("put %s into a subquery in FROM", name))
 	}
 }
 
@@ -74,9 +74,9 @@ type aggregateCall struct {
 func (t *translator) pickAggregate(e *query.Call, name string, known []*function, args []value) *aggregateCall {
 	switch within := known[0].class == withinClass; {
 	case within && len(e.Within) != 1:
-		panic(queryError("42809", e.Place(), "WITHIN GROUP is required for ordered-set aggregate %s", name).withHint("write %s(…) WITHIN GROUP (ORDER BY x)", name))
+		panic(queryError("42809", e.Place(), "WITHIN GROUP is required for ordered-set aggregate %s", name).WithHint("write %s(…) WITHIN GROUP (ORDER BY x)", name))
 	case !within && e.Within != nil:
-		panic(queryError("42809", e.Place(), "%s is not an ordered-set aggregate", name).withHint("remove WITHIN GROUP"))
+		panic(queryError("42809", e.Place(), "%s is not an ordered-set aggregate", name).WithHint("remove WITHIN GROUP"))
 	case name == "count" && len(args) == 0:
 		panic(queryError("42809", e.Place(), "count(*) must be used to call a parameterless aggregate function"))
 	}

@@ -11,7 +11,7 @@ func (t *translator) arithmetic(op string, x, y value, at int) value {
 		return t.timeArithmetic(op, x, y, at)
 	}
 	if op == "-" && a == kind.JSON {
-		panic(unsupported(at, "operator - for jsonb is not supported").withHint("build the document in the client"))
+		panic(unsupported(at, "operator - for jsonb is not supported").WithHint("build the document in the client"))
 	}
 	for _, k := range []kind.Kind{a, b} {
 		if categoryOf(k) != categoryNumber && categoryOf(k) != categoryOID && k != kind.Unknown {

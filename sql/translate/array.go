@@ -24,7 +24,7 @@ func (t *translator) arrayOf(e *query.Array, s *scope, want kind.Kind) value {
 		elems[i] = v
 	}
 	if want == kind.Unknown && len(elems) == 0 {
-		panic(queryError("42P18", e.Place(), "cannot determine type of empty array").withHint("cast it: ARRAY[]::text[]"))
+		panic(queryError("42P18", e.Place(), "cannot determine type of empty array").WithHint("cast it: ARRAY[]::text[]"))
 	}
 	k := want.Elem()
 	if want == kind.Unknown {
@@ -59,7 +59,7 @@ func (t *translator) subquery(q *query.Query, s *scope, columns int) *block {
 	b = t.resolveBlock(b)
 	if columns > 0 && len(b.columns) != columns {
 		if columns == 1 {
-			panic(queryError(StateSyntax, q.At, "subquery must return only one column").withHint("the subquery has %d columns; select one", len(b.columns)))
+			panic(queryError(StateSyntax, q.At, "subquery must return only one column").WithHint("the subquery has %d columns; select one", len(b.columns)))
 		}
 		panic(queryError(StateSyntax, q.At, "subquery has %d columns, but %d are compared with it", len(b.columns), columns))
 	}

@@ -121,7 +121,7 @@ func (t *translator) values(body *query.Values, outer *scope) *block {
 	b := &block{member: true}
 	for i, row := range body.Rows {
 		if len(row) != len(body.Rows[0]) {
-			panic(queryError(StateSyntax, body.At, "VALUES lists must all be the same length").withHint("row %d has %d values, the first has %d", i+1, len(row), len(body.Rows[0])))
+			panic(queryError(StateSyntax, body.At, "VALUES lists must all be the same length").WithHint("row %d has %d values, the first has %d", i+1, len(row), len(body.Rows[0])))
 		}
 		for _, e := range row {
 			v := t.expr(e, s)
@@ -182,14 +182,14 @@ func (t *translator) compound(c *query.Compound, s *scope, between func(*block))
 	}
 	right := t.body(c.Right, s)
 	if len(left.columns) != len(right.columns) {
-		panic(queryError(StateSyntax, c.At, "each %s query must have the same number of columns", c.Op).withHint("the first has %d, the second %d", len(left.columns), len(right.columns)))
+		panic(queryError(StateSyntax, c.At, "each %s query must have the same number of columns", c.Op).WithHint("the first has %d, the second %d", len(left.columns), len(right.columns)))
 	}
 	kinds := make([]kind.Kind, len(left.columns))
 	for i := range kinds {
 		k, fit := commonKind(left.columns[i].kind, right.columns[i].kind)
 		if !fit {
 			panic(queryError(StateMismatch, c.At, "%s types %s and %s cannot be matched", c.Op, typeTitle(left.columns[i].kind), typeTitle(right.columns[i].kind)).
-				withHint("cast column %d (%s) in one of the queries", i+1, left.columns[i].name))
+				WithHint("cast column %d (%s) in one of the queries", i+1, left.columns[i].name))
 		}
 		if kinds[i] = k; k == kind.Unknown {
 			kinds[i] = kind.Text

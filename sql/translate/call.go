@@ -16,7 +16,7 @@ func (t *translator) call(e *query.Call, s *scope) value {
 	if len(e.Path) > 1 {
 		schema := e.Path[len(e.Path)-2].Text
 		if schema != "pg_catalog" && schema != "information_schema" && schema != "public" && len(t.in.Functions(name)) == 0 {
-			panic(queryError("3F000", e.Place(), "schema %q does not exist", schema).withHint("call functions without a schema"))
+			panic(queryError("3F000", e.Place(), "schema %q does not exist", schema).WithHint("call functions without a schema"))
 		}
 	}
 	known := t.functions(name)
@@ -27,11 +27,11 @@ func (t *translator) call(e *query.Call, s *scope) value {
 	case len(known) == 0 && !isSpecial(name):
 		panic(t.unknownFunction(e, s))
 	case of == windowClass && e.Over == nil:
-		panic(queryError("42809", e.Place(), "window function %s requires an OVER clause", name).withHint("write %s(…) OVER (ORDER BY …)", name))
+		panic(queryError("42809", e.Place(), "window function %s requires an OVER clause", name).WithHint("write %s(…) OVER (ORDER BY …)", name))
 	case of != windowClass && e.Over != nil:
-		panic(queryError("42809", e.Place(), "OVER specified, but %s is not a window function nor an aggregate function", name).withHint("remove OVER"))
+		panic(queryError("42809", e.Place(), "OVER specified, but %s is not a window function nor an aggregate function", name).WithHint("remove OVER"))
 	case e.Star || e.Distinct || e.Filter != nil || e.Order != nil || e.Within != nil:
-		panic(queryError("42809", e.Place(), "%s is not an aggregate function", name).withHint("remove *, DISTINCT, FILTER, ORDER BY and WITHIN GROUP"))
+		panic(queryError("42809", e.Place(), "%s is not an aggregate function", name).WithHint("remove *, DISTINCT, FILTER, ORDER BY and WITHIN GROUP"))
 	case of == windowClass:
 		return t.windowFunction(e, s, name, known)
 	}
@@ -81,7 +81,7 @@ func (t *translator) apply(e *query.Call, known []*function, args []value) (*set
 		v := t.makeInterval(e, args)
 		return nil, v
 	case e.Names != nil:
-		panic(unsupported(e.Place(), "%s does not support named arguments", name).withHint("pass the arguments by position"))
+		panic(unsupported(e.Place(), "%s does not support named arguments", name).WithHint("pass the arguments by position"))
 	case name == "pg_typeof" && len(args) == 1:
 		return nil, t.typeOf(args[0])
 	}
@@ -112,7 +112,7 @@ func (t *translator) pick(name string, known []*function, args []value, at int) 
 		panic(noFunction(name, known, args, at, t))
 	}
 	if hint, is := strings.CutPrefix(best.text, "! "); is {
-		panic(unsupported(at, "function %s is not supported", best.spec()).withHint("%s", hint))
+		panic(unsupported(at, "function %s is not supported", best.spec()).WithHint("%s", hint))
 	}
 	args, k := best.take(args, t)
 	return best, args, k
@@ -135,7 +135,7 @@ func noFunction(name string, known []*function, args []value, at int, t *transla
 		ways = append(ways, f.spec())
 	}
 	return queryError(StateFunction, at, "function %s(%s) does not exist", name, strings.Join(kinds, ", ")).
-		withHint("available: %s; cast the arguments, for example x::text", strings.Join(ways, ", "))
+		WithHint("available: %s; cast the arguments, for example x::text", strings.Join(ways, ", "))
 }
 
 // unknownFunction is the error of a call of a function that Rota does not have.
@@ -145,11 +145,11 @@ func (t *translator) unknownFunction(e *query.Call, s *scope) *Error {
 		hint = "did you mean " + meant + "?"
 	}
 	if instead := replacements[name]; instead != "" {
-		return unsupported(e.Place(), "function %s is not supported", name).withHint("%s", instead)
+		return unsupported(e.Place(), "function %s is not supported", name).WithHint("%s", instead)
 	}
 	if KnownToPostgreSQL(name) {
-		return unsupported(e.Place(), "function %s is not supported", name).withHint("%s", cmp.Or(hint, "the SQL reference lists the functions"))
+		return unsupported(e.Place(), "function %s is not supported", name).WithHint("%s", cmp.Or(hint, "the SQL reference lists the functions"))
 	}
 	args := t.args(e, s)
-	return noFunction(name, nil, args, e.Place(), t).withHint("%s", hint)
+	return noFunction(name, nil, args, e.Place(), t).WithHint("%s", hint)
 }

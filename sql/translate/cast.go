@@ -28,7 +28,7 @@ func (t *translator) castOf(e *query.Cast, s *scope) value {
 // castField converts a text to an interval whose unit is written behind it: interval '1' day.
 func (t *translator) castField(v value, k kind.Kind, as *query.Type) value {
 	if v.text == nil || k != kind.Interval || len(as.Mods) > 0 {
-		panic(unsupported(as.At, "interval %s is not supported here", as.Field).withHint("write interval '1 day 2 hours'"))
+		panic(unsupported(as.At, "interval %s is not supported here", as.Field).WithHint("write interval '1 day 2 hours'"))
 	}
 	i := parseIntervalField(*v.text, as.Field)
 	return constant(k, valueLiteral(i.stored())).placed(v.at)
@@ -45,7 +45,7 @@ func kindOf(t *query.Type) kind.Kind {
 		if known, is := aliasKinds[name]; is {
 			k = known
 		} else {
-			panic(queryError(StateObject, t.At, "type %q does not exist", t.Name).withHint("%s", suggestion(t.Name, "the types are", kindNames)))
+			panic(queryError(StateObject, t.At, "type %q does not exist", t.Name).WithHint("%s", suggestion(t.Name, "the types are", kindNames)))
 		}
 	}
 	if t.Array > 1 {
@@ -146,7 +146,7 @@ func (t *translator) convertMore(v value, k kind.Kind) value {
 }
 
 func cannotCast(v value, k kind.Kind) *Error {
-	return queryError("42846", v.at, "cannot cast type %s to %s", typeTitle(v.kind), typeTitle(k)).withHint("cast the value to text first")
+	return queryError("42846", v.at, "cannot cast type %s to %s", typeTitle(v.kind), typeTitle(k)).WithHint("cast the value to text first")
 }
 
 // as returns the value with another kind of the same stored form.

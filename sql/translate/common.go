@@ -22,7 +22,7 @@ func (t *translator) checkRefs(text *sql) {
 		return
 	}
 	panic(queryError(StateLimit, -1, "the query is too large after its common table expressions are expanded").
-		withHint("at most %d table references are allowed; refer to each common table expression fewer times", refsMax))
+		WithHint("at most %d table references are allowed; refer to each common table expression fewer times", refsMax))
 }
 
 // with writes the WITH clause and adds the common tables to the scope.
@@ -30,7 +30,7 @@ func (t *translator) with(q *query.Query, s *scope) *sql {
 	texts := make([]*sql, len(q.With))
 	for i, c := range q.With {
 		if s.with[c.Name.Text] != nil {
-			panic(queryError(StateAlias, c.Name.At, "WITH query name %q specified more than once", c.Name.Text).withHint("give one of the queries another name"))
+			panic(queryError(StateAlias, c.Name.At, "WITH query name %q specified more than once", c.Name.Text).WithHint("give one of the queries another name"))
 		}
 		alias := t.alias(c.Name.Text)
 		t.commonTables = append(t.commonTables, alias)
@@ -79,7 +79,7 @@ func tableOf(c *query.Common, alias string, b *block) *commonTable {
 // rename renames columns. There can be fewer names than columns.
 func rename(columns []column, names []query.Name, of string) {
 	if len(names) > len(columns) {
-		panic(queryError(StatePosition, names[len(columns)].At, "%q has %d columns available but %d columns specified", of, len(columns), len(names)).withHint("remove the last names"))
+		panic(queryError(StatePosition, names[len(columns)].At, "%q has %d columns available but %d columns specified", of, len(columns), len(names)).WithHint("remove the last names"))
 	}
 	for i, n := range names {
 		columns[i].name = n.Text

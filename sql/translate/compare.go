@@ -91,7 +91,7 @@ func checkOrderable(k kind.Kind, at int) {
 	if k != kind.JSON && k != kind.Record && k != kind.AnyArray && k.Elem() == kind.Unknown {
 		return
 	}
-	panic(unsupported(at, "could not identify an ordering operator for type %s", typeTitle(k)).withHint("cast the values to text (x::text), or order by a part of them"))
+	panic(unsupported(at, "could not identify an ordering operator for type %s", typeTitle(k)).WithHint("cast the values to text (x::text), or order by a part of them"))
 }
 
 // compareRows compares (a, b) with (c, d), which SQLite supports.
@@ -100,7 +100,7 @@ func (t *translator) compareRows(op string, x, y value, at int) value {
 		panic(noOperator(op, x, y, at))
 	}
 	if len(x.elems) != len(y.elems) {
-		panic(queryError(StateSyntax, at, "unequal number of entries in row expressions").withHint("the first has %d, the second %d", len(x.elems), len(y.elems)))
+		panic(queryError(StateSyntax, at, "unequal number of entries in row expressions").WithHint("the first has %d, the second %d", len(x.elems), len(y.elems)))
 	}
 	xs, ys := make([]*sql, len(x.elems)), make([]*sql, len(x.elems))
 	for i := range x.elems {

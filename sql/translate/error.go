@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotajobs/rota/internal/suggest"
 	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/query"
 )
 
 // SQLSTATE codes of errors of queries.
@@ -36,20 +37,7 @@ const (
 )
 
 // Error is an error of a query or of a function.
-type Error struct {
-	State   string // SQLSTATE
-	Message string
-	Hint    string
-	Offset  int // position in the query, in bytes; -1: none
-}
-
-// Error is the message with its hint.
-func (e *Error) Error() string {
-	if e.Hint == "" {
-		return e.Message
-	}
-	return e.Message + "; " + e.Hint
-}
+type Error = query.Error
 
 // queryError creates an error with a position in the query.
 func queryError(state string, at int, format string, args ...any) *Error {
@@ -59,12 +47,6 @@ func queryError(state string, at int, format string, args ...any) *Error {
 // valueError creates an error of a value. Its position is that of the current expression.
 func valueError(state, format string, args ...any) *Error {
 	return queryError(state, -1, format, args...)
-}
-
-// withHint adds the remedy to an error.
-func (e *Error) withHint(format string, args ...any) *Error {
-	e.Hint = fmt.Sprintf(format, args...)
-	return e
 }
 
 // catch returns the error that a panic carries. Errors inside this package are panics with an *Error, because returning

@@ -33,7 +33,7 @@ func (t *translator) exprOf(e query.Expr, s *scope) value {
 	case *query.Column:
 		return t.column(e, s)
 	case *query.Star:
-		panic(queryError(StateSyntax, e.Place(), "* is not allowed as a value").withHint("name a column"))
+		panic(queryError(StateSyntax, e.Place(), "* is not allowed as a value").WithHint("name a column"))
 	case *query.Call:
 		return t.call(e, s)
 	case *query.Unary:
@@ -93,7 +93,7 @@ func (t *translator) boolValue(v value, at int, what string) value {
 		return t.implicit(v, kind.Boolean)
 	}
 	if v.kind != kind.Boolean {
-		panic(queryError(StateMismatch, at, "%s must be type boolean, not type %s", what, typeTitle(v.kind)).withHint("write a comparison, for example x <> 0 or x IS NOT NULL"))
+		panic(queryError(StateMismatch, at, "%s must be type boolean, not type %s", what, typeTitle(v.kind)).WithHint("write a comparison, for example x <> 0 or x IS NOT NULL"))
 	}
 	return v
 }
@@ -110,11 +110,11 @@ func (t *translator) unary(e *query.Unary, s *scope) value {
 	}
 	switch {
 	case e.Op != "-" && e.Op != "+":
-		panic(unsupported(e.Place(), "operator %s is not supported", e.Op).withHint("use abs, sqrt or arithmetic"))
+		panic(unsupported(e.Place(), "operator %s is not supported", e.Op).WithHint("use abs, sqrt or arithmetic"))
 	case e.Op == "-" && v.kind == kind.Interval:
 		return call(kind.Interval, "rota_interval_times", v, constant(kind.Int4, "-1"))
 	case categoryOf(v.kind) != categoryNumber:
-		panic(queryError(StateFunction, e.Place(), "operator does not exist: %s %s", e.Op, typeTitle(v.kind)).withHint("cast the value to a number: x::numeric"))
+		panic(queryError(StateFunction, e.Place(), "operator does not exist: %s %s", e.Op, typeTitle(v.kind)).WithHint("cast the value to a number: x::numeric"))
 	}
 	if e.Op == "+" {
 		return v
@@ -216,7 +216,7 @@ var collations = map[string]bool{
 func (t *translator) collate(e *query.Collate, s *scope) value {
 	v := t.expr(e.X, s)
 	if name := e.Path[len(e.Path)-1].Text; !collations[strings.ToLower(name)] {
-		panic(queryError(StateObject, e.Path[0].At, "collation %q does not exist", name).withHint(`use "C", or lower(x) to ignore case`))
+		panic(queryError(StateObject, e.Path[0].At, "collation %q does not exist", name).WithHint(`use "C", or lower(x) to ignore case`))
 	}
 	return t.resolveUnknown(v)
 }

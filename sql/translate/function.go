@@ -20,13 +20,11 @@ type Function struct {
 }
 
 // Functions are the functions of this package that the texts call. The texts also call
-// functions of SQLite, and functions that the caller must provide: now(), like(), regexp(),
-// instr(), replace(), char_length(), left(), right(), greatest() and least() as in PostgreSQL,
-// and two for each kind of catalogue ids, such as rota_regclass(text) and
-// rota_regclass_text(id). Aggregates that keep their input call rota_weigh(x) for each value,
+// functions of SQLite, and functions that the caller must provide: now(), and two for each
+// kind of catalogue ids, such as rota_regclass(text) and rota_regclass_text(id). Aggregates that keep their input call rota_weigh(x) for each value,
 // which returns true. A caller that limits the memory of a query replaces it by a function
 // that counts the bytes, and declares it as not deterministic.
-var Functions = collect(castFunctions, numberFunctions, textFunctions, regexFunctions, timeFunctions, zoneFunctions, formatFunctions, arrayFunctions, aggregateFunctions, documentFunctions)
+var Functions = collect(compareFunctions, castFunctions, numberFunctions, textFunctions, regexFunctions, timeFunctions, zoneFunctions, formatFunctions, arrayFunctions, aggregateFunctions, documentFunctions)
 
 func collect(lists ...[]Function) (all []Function) {
 	for _, list := range lists {
@@ -124,7 +122,7 @@ var castFunctions = []Function{
 	strict("rota_array_cast", 3, arrayCast),
 	strict("rota_array_cast", 4, arrayCast),
 	withNulls("rota_many", 1, func(arguments) any {
-		panic(valueError(StateManyRows, "more than one row returned by a subquery used as an expression").withHint("add LIMIT 1, or a condition that matches one row"))
+		panic(valueError(StateManyRows, "more than one row returned by a subquery used as an expression").WithHint("add LIMIT 1, or a condition that matches one row"))
 	}),
 }
 

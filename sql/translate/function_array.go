@@ -229,7 +229,7 @@ func numberSeries(a arguments) any {
 		panic(valueError(StateValue, "step size cannot equal zero"))
 	}
 	if math.Floor((to-from)/step) >= seriesMax {
-		panic(valueError(StateLimit, "generate_series returns at most %d values", seriesMax).withHint("use a recursive common table expression"))
+		panic(valueError(StateLimit, "generate_series returns at most %d values", seriesMax).WithHint("use a recursive common table expression"))
 	}
 	x, wholeFrom := a[0].(int64)
 	y, wholeTo := a[1].(int64)

@@ -12,7 +12,7 @@ func containsJSON(x, y any) any {
 	c := &containment{containmentMax}
 	is := c.contains(x, y, true)
 	if c.budget <= 0 {
-		panic(valueError(StateLimit, "the documents are too large for a containment test").withHint("test a part of the document: x -> 'name'"))
+		panic(valueError(StateLimit, "the documents are too large for a containment test").WithHint("test a part of the document: x -> 'name'"))
 	}
 	return boolean(is)
 }

@@ -145,7 +145,7 @@ func fieldAt(pattern string) *patternField {
 		switch {
 		case !hasPrefixFold(pattern, f.name):
 		case f.write == nil:
-			panic(valueError(StateUnsupported, "to_char does not support the field %s", f.name).withHint("put other text in double quotes"))
+			panic(valueError(StateUnsupported, "to_char does not support the field %s", f.name).WithHint("put other text in double quotes"))
 		default:
 			return &patternFields[i]
 		}

@@ -51,7 +51,7 @@ var numberFunctions = []Function{
 }
 
 func divisionByZero() *Error {
-	return valueError(StateDivisionByZero, "division by zero").withHint("write x / nullif(y, 0)")
+	return valueError(StateDivisionByZero, "division by zero").WithHint("write x / nullif(y, 0)")
 }
 
 func modulo(a arguments) any {

@@ -37,9 +37,9 @@ func partOf(name string) string {
 // noPart is the error of a field that a kind does not have.
 func noPart(part string, k kind.Kind) *Error {
 	if _, known := partNames[part]; !known {
-		return valueError(StateValue, "unit %q not recognized for type %s", part, typeTitle(k)).withHint("%s", suggestion(part, "use one of", partList))
+		return valueError(StateValue, "unit %q not recognized for type %s", part, typeTitle(k)).WithHint("%s", suggestion(part, "use one of", partList))
 	}
-	return valueError(StateUnsupported, "unit %q not supported for type %s", part, typeTitle(k)).withHint("use one of %s", strings.Join(partList, ", "))
+	return valueError(StateUnsupported, "unit %q not supported for type %s", part, typeTitle(k)).WithHint("use one of %s", strings.Join(partList, ", "))
 }
 
 // clockUnits are the units of a clock in microseconds.

@@ -40,7 +40,7 @@ const (
 )
 
 func patternTooCostly() *Error {
-	return valueError(StateLimit, "the regular expression is too costly for this text").withHint("use a shorter text or a simpler pattern")
+	return valueError(StateLimit, "the regular expression is too costly for this text").WithHint("use a shorter text or a simpler pattern")
 }
 
 // find returns the first match, or all.
@@ -152,7 +152,7 @@ func compilePattern(written string) (*regexp.Regexp, int, error) {
 		return nil, 0, err
 	}
 	if len(program.Inst) > stepsMax {
-		panic(valueError(StateLimit, "regular expression compiles to more than %d steps", stepsMax).withHint("use fewer or smaller repetitions"))
+		panic(valueError(StateLimit, "regular expression compiles to more than %d steps", stepsMax).WithHint("use fewer or smaller repetitions"))
 	}
 	re, err := regexp.Compile(written)
 	return re, len(program.Inst), err

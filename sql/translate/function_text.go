@@ -124,7 +124,7 @@ func substr(text string, from, count int64) any {
 func splitPart(a arguments) any {
 	n := a.int(2)
 	if n == 0 {
-		panic(valueError(StateValue, "field position must not be zero").withHint("fields count from 1"))
+		panic(valueError(StateValue, "field position must not be zero").WithHint("fields count from 1"))
 	}
 	parts := []string{a.text(0)}
 	if a.text(1) != "" {
@@ -175,7 +175,7 @@ func encodeBytes(a arguments) any {
 	case "escape":
 		return string(b)
 	}
-	panic(valueError(StateValue, "unrecognized encoding: %q", shorten(a.text(1))).withHint("use hex, base64 or escape"))
+	panic(valueError(StateValue, "unrecognized encoding: %q", shorten(a.text(1))).WithHint("use hex, base64 or escape"))
 }
 
 // concatWith joins texts with the first one as the separator.
@@ -213,7 +213,7 @@ func formatText(a arguments) any {
 			b.WriteString("%" + parts[i])
 			continue
 		case parts[i] == "":
-			panic(valueError(StateValue, "unterminated format() type specifier").withHint("for a single %% write %%%%"))
+			panic(valueError(StateValue, "unterminated format() type specifier").WithHint("for a single %% write %%%%"))
 		case next >= len(a):
 			panic(valueError(StateValue, "too few arguments for format()"))
 		}
@@ -242,5 +242,5 @@ func formatOne(how byte, v any) string {
 		}
 		return quoteText(asText(v))
 	}
-	panic(valueError(StateUnsupported, "format() does not support the type specifier %q", string(how)).withHint("use %%s, %%I or %%L without a position and a width"))
+	panic(valueError(StateUnsupported, "format() does not support the type specifier %q", string(how)).WithHint("use %%s, %%I or %%L without a position and a width"))
 }

@@ -63,7 +63,7 @@ var timeFunctions = []Function{
 	strict("rota_to_timestamp", 1, func(a arguments) any {
 		f := a.real(0)
 		if math.Abs(f) > 1e12 {
-			panic(valueError(StateTimeRange, "timestamp out of range: %q", a.text(0)).withHint("to_timestamp takes seconds: divide milliseconds by 1000.0"))
+			panic(valueError(StateTimeRange, "timestamp out of range: %q", a.text(0)).WithHint("to_timestamp takes seconds: divide milliseconds by 1000.0"))
 		}
 		return storeTime(time.UnixMicro(int64(math.Round(f*1e6))).UTC(), kind.Timestamp)
 	}),

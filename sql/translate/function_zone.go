@@ -37,7 +37,7 @@ func sessionZone(name string) *time.Location {
 }
 
 func noZone(name string) *Error {
-	return valueError(StateValue, "time zone %q not recognized", shorten(name)).withHint("use a name such as Europe/Berlin")
+	return valueError(StateValue, "time zone %q not recognized", shorten(name)).WithHint("use a name such as Europe/Berlin")
 }
 
 // zones are those that were asked for: to read one takes far longer than to look at its

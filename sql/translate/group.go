@@ -42,7 +42,7 @@ func (t *translator) groupExpr(sel *selection, e query.Expr) query.Expr {
 	if n > 0 {
 		for _, item := range sel.node.Items[:n] {
 			if _, star := item.Expr.(*query.Star); star {
-				panic(unsupported(e.Place(), "a GROUP BY position after * is not supported").withHint("write the column's name"))
+				panic(unsupported(e.Place(), "a GROUP BY position after * is not supported").WithHint("write the column's name"))
 			}
 		}
 		return sel.node.Items[n-1].Expr

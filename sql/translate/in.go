@@ -142,7 +142,7 @@ func (t *translator) arrayFor(x, array value, e *query.Quantified) value {
 		return t.implicit(array, elem.Array())
 	}
 	if elemOf(array.kind) == kind.Unknown {
-		panic(queryError("42809", e.Array.Place(), "op ANY/ALL (array) requires array on right side").withHint("write IN (…), or cast it: x::text[]"))
+		panic(queryError("42809", e.Array.Place(), "op ANY/ALL (array) requires array on right side").WithHint("write IN (…), or cast it: x::text[]"))
 	}
 	return array
 }

@@ -181,7 +181,7 @@ func (t *translator) unify(what string, values []value) kind.Kind {
 		}
 		next, fit := commonKind(k, v.kind)
 		if !fit {
-			panic(queryError(StateMismatch, v.at, "%s types %s and %s cannot be matched", what, typeTitle(k), typeTitle(v.kind)).withHint("cast one of them to the other's type"))
+			panic(queryError(StateMismatch, v.at, "%s types %s and %s cannot be matched", what, typeTitle(k), typeTitle(v.kind)).WithHint("cast one of them to the other's type"))
 		}
 		k = next
 	}

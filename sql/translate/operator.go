@@ -40,7 +40,7 @@ func (t *translator) applyOperator(op string, x, y value, at int) value {
 	case "&", "|", "<<", ">>":
 		return t.bits(op, x, y, at)
 	case "#", "^@", "?|", "?&", "@@", "-|-", "#-", "@?":
-		panic(unsupported(at, "operator %s is not supported", op).withHint("%s", operatorHints[op]))
+		panic(unsupported(at, "operator %s is not supported", op).WithHint("%s", operatorHints[op]))
 	}
 	panic(noOperator(op, x, y, at))
 }
@@ -52,7 +52,7 @@ var operatorHints = map[string]string{
 
 // noOperator is the error of an operator that does not exist for these kinds.
 func noOperator(op string, x, y value, at int) *Error {
-	return queryError(StateFunction, at, "operator does not exist: %s %s %s", typeTitle(x.kind), op, typeTitle(y.kind)).withHint("cast one operand: x::%s", castHint(x, y))
+	return queryError(StateFunction, at, "operator does not exist: %s %s %s", typeTitle(x.kind), op, typeTitle(y.kind)).WithHint("cast one operand: x::%s", castHint(x, y))
 }
 
 // castHint suggests a type to cast to.
@@ -123,7 +123,7 @@ func (t *translator) concat(x, y value, at int) value {
 	case ax || ay:
 		return t.joinArrays(x, y)
 	case x.kind == kind.JSON || y.kind == kind.JSON:
-		panic(unsupported(at, "operator || for jsonb is not supported").withHint("build the document in the client"))
+		panic(unsupported(at, "operator || for jsonb is not supported").WithHint("build the document in the client"))
 	case !isText(x) && !isText(y):
 		panic(noOperator("||", x, y, at))
 	}

@@ -49,14 +49,14 @@ func (sel *selection) itemOf(e query.Expr, clause string, names bool) int {
 	case *query.Number:
 		n, err := strconv.Atoi(e.Text)
 		if err != nil {
-			panic(queryError(StateSyntax, e.Place(), "non-integer constant in %s", clause).withHint("write the number of a column, or a name"))
+			panic(queryError(StateSyntax, e.Place(), "non-integer constant in %s", clause).WithHint("write the number of a column, or a name"))
 		}
 		if n < 1 || n > len(sel.items) {
-			panic(queryError(StatePosition, e.Place(), "%s position %d is not in select list", clause, n).withHint("the select list has %d columns", len(sel.items)))
+			panic(queryError(StatePosition, e.Place(), "%s position %d is not in select list", clause, n).WithHint("the select list has %d columns", len(sel.items)))
 		}
 		return n
 	case *query.String:
-		panic(queryError(StateSyntax, e.Place(), "non-integer constant in %s", clause).withHint("write a name without quotes or in double quotes"))
+		panic(queryError(StateSyntax, e.Place(), "non-integer constant in %s", clause).WithHint("write a name without quotes or in double quotes"))
 	case *query.Column:
 		if !names || len(e.Path) != 1 {
 			return 0
@@ -72,7 +72,7 @@ func (sel *selection) itemNamed(e *query.Column) (found int) {
 			continue
 		}
 		if found > 0 && !sel.items[found-1].same(sel.items[i]) {
-			panic(queryError(StateAmbiguous, e.Place(), "ORDER BY %q is ambiguous", c.name).withHint("use its position, or give one of the columns another name"))
+			panic(queryError(StateAmbiguous, e.Place(), "ORDER BY %q is ambiguous", c.name).WithHint("use its position, or give one of the columns another name"))
 		}
 		if found == 0 {
 			found = i + 1
@@ -168,9 +168,9 @@ func (t *translator) outputOrder(order []*query.Term, b *block) *sql {
 		item := sel.itemOf(node.Expr, "ORDER BY", true)
 		if item == 0 {
 			if c, is := node.Expr.(*query.Column); is && len(c.Path) == 1 {
-				panic(queryError(StateColumn, c.Place(), "column %q does not exist", c.Path[0].Text).withHint("%s", suggestion(c.Path[0].Text, "the columns are", columnNames(b.columns))))
+				panic(queryError(StateColumn, c.Place(), "column %q does not exist", c.Path[0].Text).WithHint("%s", suggestion(c.Path[0].Text, "the columns are", columnNames(b.columns))))
 			}
-			panic(unsupported(node.Expr.Place(), "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").withHint("only result column names can be used, not expressions or functions; put the query into a subquery in FROM"))
+			panic(unsupported(node.Expr.Place(), "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").WithHint("only result column names can be used, not expressions or functions; put the query into a subquery in FROM"))
 		}
 		checkOrderable(b.columns[item-1].kind, node.Expr.Place())
 		texts[i] = cat(number(item), direction(node, b.columns[item-1].notNull))
@@ -182,7 +182,7 @@ func (t *translator) outputOrder(order []*query.Term, b *block) *sql {
 func (t *translator) distinctOrder(sel *selection, terms []term) {
 	for _, o := range terms {
 		if o.item == 0 {
-			panic(queryError(StatePosition, o.node.Expr.Place(), "for SELECT DISTINCT, ORDER BY expressions must appear in select list").withHint("add it to the select list, or remove DISTINCT"))
+			panic(queryError(StatePosition, o.node.Expr.Place(), "for SELECT DISTINCT, ORDER BY expressions must appear in select list").WithHint("add it to the select list, or remove DISTINCT"))
 		}
 	}
 }
@@ -222,7 +222,7 @@ func checkDistinctOnOrder(sel *selection, terms []term, on []*sql) {
 			fits = fits || o.sql != nil && o.sql.same(v)
 		}
 		if !fits {
-			panic(queryError(StatePosition, o.node.Expr.Place(), "SELECT DISTINCT ON expressions must match initial ORDER BY expressions").withHint("put the DISTINCT ON expressions first in ORDER BY"))
+			panic(queryError(StatePosition, o.node.Expr.Place(), "SELECT DISTINCT ON expressions must match initial ORDER BY expressions").WithHint("put the DISTINCT ON expressions first in ORDER BY"))
 		}
 	}
 }

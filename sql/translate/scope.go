@@ -103,7 +103,7 @@ func (s *scope) find(c *query.Column) (v value, found bool) {
 	}
 	if !found {
 		panic(queryError(StateColumn, last.At, "column %s does not exist", pathText(c.Path)).
-			withHint("%s", suggestion(last.Text, "the columns of "+from.name+" are", columnNames(from.columns))))
+			WithHint("%s", suggestion(last.Text, "the columns of "+from.name+" are", columnNames(from.columns))))
 	}
 	return v, true
 }
@@ -128,7 +128,7 @@ func (s *scope) pickColumn(among []column, name, written string, at int) (v valu
 			continue
 		}
 		if found {
-			panic(queryError(StateAmbiguous, at, "column reference %q is ambiguous", written).withHint("qualify it with a table name: %s", s.qualifiedNames(name)))
+			panic(queryError(StateAmbiguous, at, "column reference %q is ambiguous", written).WithHint("qualify it with a table name: %s", s.qualifiedNames(name)))
 		}
 		v, found = s.value(c, at), true
 	}
@@ -171,7 +171,7 @@ func (s *scope) source(path []query.Name, at int) (found *source) {
 			continue
 		}
 		if found != nil {
-			panic(queryError(StateAmbiguous, at, "table reference %q is ambiguous", pathText(path)).withHint("give the tables other names with AS"))
+			panic(queryError(StateAmbiguous, at, "table reference %q is ambiguous", pathText(path)).WithHint("give the tables other names with AS"))
 		}
 		found = from
 	}
@@ -193,7 +193,7 @@ func (s *scope) unknownColumn(c *query.Column, last query.Name) *Error {
 	if len(c.Path) > 1 {
 		path := c.Path[:len(c.Path)-1]
 		return queryError(StateTable, c.Place(), "missing FROM-clause entry for table %q", pathText(path)).
-			withHint("%s", suggestion(pathText(path), "FROM contains", s.sourceNames()))
+			WithHint("%s", suggestion(pathText(path), "FROM contains", s.sourceNames()))
 	}
 	var names []string
 	seen := map[string]bool{}
@@ -207,9 +207,9 @@ func (s *scope) unknownColumn(c *query.Column, last query.Name) *Error {
 	}
 	e := queryError(StateColumn, c.Place(), "column %q does not exist", last.Text)
 	if last.Quoted && len(names) == 0 {
-		return e.withHint("write a string in single quotes: '%s'", last.Text)
+		return e.WithHint("write a string in single quotes: '%s'", last.Text)
 	}
-	return e.withHint("%s", suggestion(last.Text, "the columns are", names))
+	return e.WithHint("%s", suggestion(last.Text, "the columns are", names))
 }
 
 // sourceNames returns the names of the sources.

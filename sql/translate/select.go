@@ -55,7 +55,7 @@ func (t *translator) finish(sel *selection, terms []term) {
 		sel.aggregated = true
 	}
 	if len(sel.sets) > 0 && (sel.aggregated || len(sel.groups) > 0) {
-		panic(unsupported(sel.node.At, "set-returning functions are not supported in the select list of a grouped query").withHint("call the function in FROM"))
+		panic(unsupported(sel.node.At, "set-returning functions are not supported in the select list of a grouped query").WithHint("call the function in FROM"))
 	}
 	if !sel.aggregated && len(sel.groups) == 0 {
 		return
@@ -73,7 +73,7 @@ func (sel *selection) grouped(v value) {
 	for _, l := range v.ungrouped {
 		if l.scope == sel {
 			panic(queryError(StateGrouping, l.at, "column %q must appear in the GROUP BY clause or be used in an aggregate function", l.name).
-				withHint("add it to GROUP BY, or use max(%s)", l.name))
+				WithHint("add it to GROUP BY, or use max(%s)", l.name))
 		}
 	}
 }
@@ -174,7 +174,7 @@ func (t *translator) items(sel *selection) {
 
 func (t *translator) add(sel *selection, name string, v value) {
 	if t.columns++; t.columns > 10*columnsMax || len(sel.items) >= columnsMax {
-		panic(queryError(StateLimit, v.at, "the query has more than %d columns", columnsMax).withHint("select only the columns that you need"))
+		panic(queryError(StateLimit, v.at, "the query has more than %d columns", columnsMax).WithHint("select only the columns that you need"))
 	}
 	sel.items = append(sel.items, v)
 	sel.columns = append(sel.columns, column{name: name, kind: v.kind, from: v.from, set: v.set, notNull: v.notNull})
@@ -191,11 +191,11 @@ func (t *translator) star(sel *selection, star *query.Star) {
 		at, from := sel.scope.lookup(star.Path, star.Place())
 		if from == nil {
 			panic(queryError(StateTable, star.Place(), "missing FROM-clause entry for table %q", pathText(star.Path)).
-				withHint("%s", suggestion(pathText(star.Path), "FROM contains", sel.scope.sourceNames())))
+				WithHint("%s", suggestion(pathText(star.Path), "FROM contains", sel.scope.sourceNames())))
 		}
 		s, columns = at, from.columns
 	case len(sel.scope.sources) == 0:
-		panic(queryError(StateSyntax, star.Place(), "SELECT * with no tables specified is not valid").withHint("add FROM"))
+		panic(queryError(StateSyntax, star.Place(), "SELECT * with no tables specified is not valid").WithHint("add FROM"))
 	}
 	for _, c := range columns {
 		t.add(sel, c.name, s.value(c, star.Place()))

@@ -22,7 +22,7 @@ func (y *setFunction) records() bool { return len(y.fields) > 1 }
 func (t *translator) setInList(e *query.Call, s *scope, yields *setFunction) value {
 	sel := s.selection()
 	if sel == nil || sel.clause != "SELECT" && sel.clause != "ORDER BY" || sel.aggregateDepth > 0 {
-		panic(unsupported(e.Place(), "set-returning functions are not allowed here").withHint("call the function in FROM"))
+		panic(unsupported(e.Place(), "set-returning functions are not allowed here").WithHint("call the function in FROM"))
 	}
 	if sel.setAlias == "" {
 		sel.setAlias = t.alias("_set")

@@ -35,7 +35,7 @@ func (s *scope) addRelation(r *relation) {
 	for _, more := range r.sources {
 		for _, have := range s.sources {
 			if have.name == more.name && (have.schema == more.schema || have.schema == "" || more.schema == "") {
-				panic(queryError(StateAlias, -1, "table name %q specified more than once", more.name).withHint("give one of the tables another name with AS"))
+				panic(queryError(StateAlias, -1, "table name %q specified more than once", more.name).WithHint("give one of the tables another name with AS"))
 			}
 		}
 	}
@@ -74,10 +74,10 @@ func (t *translator) table(src *query.Table, s *scope) *relation {
 	}
 	table, found := t.in.Table(schema, name)
 	if !found && relationOfPostgreSQL(schema, name) {
-		panic(unsupported(src.At, "relation %q of PostgreSQL is not supported", pathText(src.Path)).withHint("SELECT relname FROM pg_class lists the relations that are supported"))
+		panic(unsupported(src.At, "relation %q of PostgreSQL is not supported", pathText(src.Path)).WithHint("SELECT relname FROM pg_class lists the relations that are supported"))
 	}
 	if !found {
-		panic(queryError(StateTable, src.At, "relation %q does not exist", pathText(src.Path)).withHint("%s", suggestion(pathText(src.Path), "the tables are", t.in.Tables())))
+		panic(queryError(StateTable, src.At, "relation %q does not exist", pathText(src.Path)).WithHint("%s", suggestion(pathText(src.Path), "the tables are", t.in.Tables())))
 	}
 	from := &source{name: name, schema: table.Schema, oid: table.OID}
 	for i, c := range table.Columns {
@@ -243,7 +243,7 @@ func (t *translator) using(j *query.Join, names []query.Name, left, right *relat
 			if !found {
 				which := []string{"left", "right"}[i]
 				panic(queryError(StateColumn, n.At, "column %q specified in USING clause does not exist in %s table", n.Text, which).
-					withHint("%s", suggestion(n.Text, "its columns are", columnNames(side.names))))
+					WithHint("%s", suggestion(n.Text, "its columns are", columnNames(side.names))))
 			}
 			sides[i] = v
 		}

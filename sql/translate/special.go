@@ -26,7 +26,7 @@ func (t *translator) makeInterval(e *query.Call, args []value) value {
 			at = slices.Index(intervalArgs, e.Names[i].Text)
 		}
 		if at < 0 || at >= len(intervalArgs) {
-			panic(queryError(StateFunction, e.Place(), "make_interval has no such argument").withHint("the arguments are years, months, weeks, days, hours, mins, secs"))
+			panic(queryError(StateFunction, e.Place(), "make_interval has no such argument").WithHint("the arguments are years, months, weeks, days, hours, mins, secs"))
 		}
 		v := t.implicitIfUnknown(a, kind.Float)
 		if categoryOf(v.kind) != categoryNumber {

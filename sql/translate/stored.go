@@ -78,7 +78,7 @@ func outOfRange(k kind.Kind, word string) *Error {
 // inRange checks the range of an integer kind.
 func inRange(k kind.Kind, n int64) any {
 	if k == kind.Int4 && (n > math.MaxInt32 || n < math.MinInt32) || k == kind.Int2 && (n > math.MaxInt16 || n < math.MinInt16) {
-		panic(valueError(StateRange, "%s out of range", typeTitle(k)).withHint("cast to bigint"))
+		panic(valueError(StateRange, "%s out of range", typeTitle(k)).WithHint("cast to bigint"))
 	}
 	return n
 }
@@ -108,7 +108,7 @@ func parseReal(k kind.Kind, word string) any {
 	case err != nil || strings.ContainsAny(low, "xp_"):
 		panic(badText(k, word))
 	case math.IsNaN(f):
-		panic(valueError(StateUnsupported, "NaN is not supported").withHint("use NULL"))
+		panic(valueError(StateUnsupported, "NaN is not supported").WithHint("use NULL"))
 	case k == kind.Float4:
 		return float64(float32(f))
 	}
@@ -124,7 +124,7 @@ func parseBoolean(text string) any {
 	case word == "0", is("false", 1), is("no", 1), is("off", 2):
 		return int64(0)
 	}
-	panic(badText(kind.Boolean, text).withHint("write true or false"))
+	panic(badText(kind.Boolean, text).WithHint("write true or false"))
 }
 
 func parseUUID(text string) any {
@@ -134,14 +134,14 @@ func parseUUID(text string) any {
 	}
 	digits := strings.ReplaceAll(word, "-", "")
 	if _, err := hex.DecodeString(digits); err != nil || len(digits) != 32 {
-		panic(badText(kind.UUID, text).withHint("a uuid has 32 digits: 6f9619ff-8b86-d011-b42d-00c04fc964ff"))
+		panic(badText(kind.UUID, text).WithHint("a uuid has 32 digits: 6f9619ff-8b86-d011-b42d-00c04fc964ff"))
 	}
 	return digits[:8] + "-" + digits[8:12] + "-" + digits[12:16] + "-" + digits[16:20] + "-" + digits[20:]
 }
 
 func parseDocument(k kind.Kind, text string) any {
 	if !json.Valid([]byte(text)) {
-		panic(valueError(StateBadText, "invalid input syntax for type json").withHint("the text is not valid JSON: %s", shorten(text)))
+		panic(valueError(StateBadText, "invalid input syntax for type json").WithHint("the text is not valid JSON: %s", shorten(text)))
 	}
 	if k == kind.PlainJSON {
 		return text
@@ -155,7 +155,7 @@ func parseBytes(text string) any {
 	}
 	b, err := hex.DecodeString(strings.Join(strings.Fields(text[2:]), ""))
 	if err != nil {
-		panic(badText(kind.Bytea, text).withHint(`write \x and two digits for each byte`))
+		panic(badText(kind.Bytea, text).WithHint(`write \x and two digits for each byte`))
 	}
 	return b
 }

@@ -26,7 +26,7 @@ type arrayReader struct {
 }
 
 func (r *arrayReader) bad() *Error {
-	return valueError(StateBadText, "malformed array literal: %q", shorten(r.text)).withHint("write {a,b}, with double quotes around elements that contain commas")
+	return valueError(StateBadText, "malformed array literal: %q", shorten(r.text)).WithHint("write {a,b}, with double quotes around elements that contain commas")
 }
 
 func (r *arrayReader) array() []any {

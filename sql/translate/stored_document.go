@@ -105,7 +105,7 @@ func (o *object) put(key string, v any) {
 func decode(text string) any {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	bad := valueError(StateBadText, "invalid input syntax for type json").withHint("the text is not valid JSON: %s", shorten(text))
+	bad := valueError(StateBadText, "invalid input syntax for type json").WithHint("the text is not valid JSON: %s", shorten(text))
 	v := decodeNext(d, 0, bad)
 	if _, more := d.Token(); more == nil {
 		panic(bad)

@@ -43,7 +43,7 @@ var intervalUnits = map[string]interval{
 func parseInterval(text string) interval {
 	i, ok := wordInterval(intervalTokens(strings.ToLower(strings.TrimSpace(text))))
 	if !ok {
-		panic(valueError(StateBadTime, "invalid input syntax for type interval: %q", shorten(text)).withHint("write an interval such as 1 day or 2 hours 30 minutes"))
+		panic(valueError(StateBadTime, "invalid input syntax for type interval: %q", shorten(text)).WithHint("write an interval such as 1 day or 2 hours 30 minutes"))
 	}
 	return i
 }

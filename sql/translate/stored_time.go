@@ -30,7 +30,7 @@ func parseTimeValue(k kind.Kind, word string, zone *time.Location) any {
 	if k != kind.Time && (low == "infinity" || low == "-infinity") {
 		return low
 	}
-	bad := valueError(StateBadTime, "invalid input syntax for type %s: %q", typeTitle(k), shorten(word)).withHint("%s", momentHint(k))
+	bad := valueError(StateBadTime, "invalid input syntax for type %s: %q", typeTitle(k), shorten(word)).WithHint("%s", momentHint(k))
 	if k == kind.Time {
 		t, ok := parseClock(word)
 		if !ok {
@@ -56,7 +56,7 @@ func parseTimeValue(k kind.Kind, word string, zone *time.Location) any {
 	}
 	switch {
 	case t.Year() > 9999 || t.Year() < 1:
-		panic(valueError(StateTimeRange, "time %q is out of range", shorten(word)).withHint("use the years 1 to 9999"))
+		panic(valueError(StateTimeRange, "time %q is out of range", shorten(word)).WithHint("use the years 1 to 9999"))
 	case k == kind.Timestamp:
 		return t.Round(time.Microsecond).Format(stampLayout)
 	case k == kind.Date:
@@ -224,7 +224,7 @@ func loadTime(stored string) (t time.Time, k kind.Kind) {
 // storeTime converts a time to its stored form.
 func storeTime(t time.Time, k kind.Kind) any {
 	if t.Year() > 9999 || t.Year() < 1 {
-		panic(valueError(StateTimeRange, "timestamp out of range").withHint("use the years 1 to 9999"))
+		panic(valueError(StateTimeRange, "timestamp out of range").WithHint("use the years 1 to 9999"))
 	}
 	switch k {
 	case kind.Timestamp:

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/rotajobs/rota/sql/kind"
 	"github.com/rotajobs/rota/sql/query"
@@ -280,22 +279,6 @@ var hostFunctions = []translate.Function{
 	{Name: "now", Args: 0, Call: func([]any) (any, error) { return "2026-03-01T12:34:56.789012Z", nil }},
 	{Name: "rota_twice", Args: 1, Call: strict(func(a []any) any { return a[0].(int64) * 2 })},
 	{Name: "rota_user", Args: 0, Call: func([]any) (any, error) { return "postgres", nil }},
-	{Name: "like", Args: 2, Call: likeOf(false)},
-	{Name: "like", Args: 3, Call: likeOf(false)},
-	{Name: "regexp", Args: 2, Call: likeOf(true)},
-	{Name: "regexp", Args: 3, Call: likeOf(true)},
-	{Name: "instr", Args: 2, Call: strict(func(a []any) any {
-		at := strings.Index(a[0].(string), a[1].(string))
-		if at < 0 {
-			return int64(0)
-		}
-		return int64(utf8.RuneCountInString(a[0].(string)[:at])) + 1
-	})},
-	{Name: "char_length", Args: 1, Call: strict(func(a []any) any { return int64(utf8.RuneCountInString(fmt.Sprint(a[0]))) })},
-	{Name: "left", Args: 2, Call: strict(func(a []any) any { return part(a, true) })},
-	{Name: "right", Args: 2, Call: strict(func(a []any) any { return part(a, false) })},
-	{Name: "greatest", Args: -1, Call: greatestLeast(1)},
-	{Name: "least", Args: -1, Call: greatestLeast(-1)},
 }
 
 func strict(f func([]any) any) func([]any) (any, error) {
@@ -307,91 +290,4 @@ func strict(f func([]any) any) func([]any) (any, error) {
 		}
 		return f(a), nil
 	}
-}
-
-func part(a []any, left bool) string {
-	r, n := []rune(a[0].(string)), int(a[1].(int64))
-	if n < 0 {
-		n = max(0, len(r)+n)
-	}
-	n = min(n, len(r))
-	if left {
-		return string(r[:n])
-	}
-	return string(r[len(r)-n:])
-}
-
-func greatestLeast(sign int) func([]any) (any, error) {
-	return func(a []any) (any, error) {
-		var best any
-		for _, v := range a {
-			if v == nil {
-				continue
-			}
-			if best == nil || sign*compare(v, best) > 0 {
-				best = v
-			}
-		}
-		return best, nil
-	}
-}
-
-func compare(a, b any) int {
-	x, isX := a.(string)
-	y, isY := b.(string)
-	if isX && isY {
-		return strings.Compare(x, y)
-	}
-	f, g := number(a), number(b)
-	switch {
-	case f < g:
-		return -1
-	case f > g:
-		return 1
-	}
-	return 0
-}
-
-func number(v any) float64 {
-	switch v := v.(type) {
-	case int64:
-		return float64(v)
-	case float64:
-		return v
-	}
-	return 0
-}
-
-func likeOf(fold bool) func([]any) (any, error) {
-	return strict(func(a []any) any {
-		pattern, text, escape := fmt.Sprint(a[0]), fmt.Sprint(a[1]), `\`
-		if len(a) == 3 {
-			escape = a[2].(string)
-		}
-		if fold {
-			pattern, text = strings.ToLower(pattern), strings.ToLower(text)
-		}
-		if matches([]rune(text), []rune(pattern), escape) {
-			return int64(1)
-		}
-		return int64(0)
-	})
-}
-
-func matches(t, p []rune, escape string) bool {
-	if len(p) == 0 {
-		return len(t) == 0
-	}
-	switch {
-	case p[0] == '%':
-		for i := 0; i <= len(t); i++ {
-			if matches(t[i:], p[1:], escape) {
-				return true
-			}
-		}
-		return false
-	case escape != "" && p[0] == []rune(escape)[0] && len(p) > 1:
-		return len(t) > 0 && t[0] == p[1] && matches(t[1:], p[2:], escape)
-	}
-	return len(t) > 0 && (p[0] == '_' || p[0] == t[0]) && matches(t[1:], p[1:], escape)
 }

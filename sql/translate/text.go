@@ -122,7 +122,7 @@ const sizeMax = 1_000_000
 // write returns the complete text.
 func (s *sql) write() *Text {
 	if s.size > sizeMax {
-		panic(queryError(StateLimit, -1, "the translated query exceeds %d bytes", sizeMax).withHint("split it into smaller queries"))
+		panic(queryError(StateLimit, -1, "the translated query exceeds %d bytes", sizeMax).WithHint("split it into smaller queries"))
 	}
 	t, b := &Text{}, &strings.Builder{}
 	s.writeTo(t, b, 0)

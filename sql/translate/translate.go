@@ -80,7 +80,7 @@ const (
 // enter counts the nesting depth of the query.
 func (t *translator) enter(at int) {
 	if t.depth++; t.depth > depthMax {
-		panic(queryError(StateLimit, at, "the query is nested deeper than %d levels", depthMax).withHint("use a common table expression or an IN list"))
+		panic(queryError(StateLimit, at, "the query is nested deeper than %d levels", depthMax).WithHint("use a common table expression or an IN list"))
 	}
 }
 
@@ -113,7 +113,7 @@ func (t *translator) reserved(name string) bool {
 // param translates a parameter, with the kind that is known so far.
 func (t *translator) param(p *query.Param) value {
 	if p.N < 1 || p.N > paramsMax {
-		panic(queryError(StateParameter, p.Place(), "there is no parameter $%d", p.N).withHint("use $1 to $%d", paramsMax))
+		panic(queryError(StateParameter, p.Place(), "there is no parameter $%d", p.N).WithHint("use $1 to $%d", paramsMax))
 	}
 	for len(t.params) < p.N {
 		t.params = append(t.params, kind.Unknown)

@@ -209,5 +209,5 @@ func elemOf(k kind.Kind) kind.Kind {
 
 // oneDimension is the error of an array inside an array.
 func oneDimension(at int) *Error {
-	return unsupported(at, "arrays with several dimensions are not supported").withHint("use jsonb")
+	return unsupported(at, "arrays with several dimensions are not supported").WithHint("use jsonb")
 }

@@ -19,7 +19,7 @@ func (t *translator) windowFunction(e *query.Call, s *scope, name string, known 
 // over writes the OVER clause.
 func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) *sql {
 	if v.over {
-		panic(queryError(StateWindow, e.Place(), "window function calls cannot be nested").withHint("put the inner call into a subquery in FROM"))
+		panic(queryError(StateWindow, e.Place(), "window function calls cannot be nested").WithHint("put the inner call into a subquery in FROM"))
 	}
 	v.over = true
 	w := s.selection().window(e.Over, 0)
@@ -69,7 +69,7 @@ func frame(w *query.Window) {
 func (t *translator) windowValue(n query.Expr, s *scope, v *value) value {
 	o := t.expr(n, s)
 	if o.over {
-		panic(queryError(StateWindow, n.Place(), "window functions are not allowed in window definitions").withHint("put the inner call into a subquery in FROM"))
+		panic(queryError(StateWindow, n.Place(), "window functions are not allowed in window definitions").WithHint("put the inner call into a subquery in FROM"))
 	}
 	o = t.resolveUnknown(o)
 	v.addUngrouped(o.ungrouped)
@@ -108,5 +108,5 @@ func (sel *selection) windowNamed(name *query.Name, depth int) *query.Window {
 		}
 		names = append(names, w.Name.Text)
 	}
-	panic(queryError(StateObject, name.At, "window %q does not exist", name.Text).withHint("%s", suggestion(name.Text, "the windows are", names)))
+	panic(queryError(StateObject, name.At, "window %q does not exist", name.Text).WithHint("%s", suggestion(name.Text, "the windows are", names)))
 }
