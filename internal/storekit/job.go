@@ -198,3 +198,14 @@ func ScanAttempt(r Row) *rota.Job {
 	}
 	return j
 }
+
+// DispatchOrder compares jobs by the order in which claims take them.
+func DispatchOrder(a, b *rota.Job) int {
+	switch {
+	case a.Before(b):
+		return -1
+	case b.Before(a):
+		return 1
+	}
+	return 0
+}

@@ -29,7 +29,6 @@ type Searches struct {
 	OpenOfType string
 	OpenOfKey  string
 	Redriven   string // id of the newest redrive of an execution
-	Attempts   string // ids of the attempts of an execution, in order
 	LateWaits  string // jobs whose wait has expired
 	Due        string // delayed jobs that are due
 	Stale      string // runs whose lease has expired or ends too late
@@ -72,7 +71,7 @@ func Loaders[T Tx](s *Searches) []rules.Loader[T] {
 			func(u *rules.UnitOfWork, q rules.OpenCount, r Row) { rules.OpenCounts.Put(u, q, int(r.Int(0))) }),
 		search[T](rules.Redrives, func(q rules.Redriven) (string, []any) { return s.Redriven, []any{q.Execution} },
 			func(u *rules.UnitOfWork, q rules.Redriven, r Row) { rules.Redrives.Put(u, q, r.ID(0)) }),
-		search[T](rules.AttemptsOf, func(q rules.Attempts) (string, []any) { return s.Attempts, []any{q.Execution} },
+		search[T](rules.AttemptsOf, func(q rules.Attempts) (string, []any) { return sqlAttempts, []any{q.Execution} },
 			func(u *rules.UnitOfWork, q rules.Attempts, r Row) { rules.Append(rules.AttemptsOf, u, q, r.ID(0)) }),
 		search[T](rules.PendingIntents, func(q rules.Intents) (string, []any) { return sqlIntents, []any{q.Limit} },
 			func(u *rules.UnitOfWork, q rules.Intents, r Row) {
@@ -88,6 +87,19 @@ func Loaders[T Tx](s *Searches) []rules.Loader[T] {
 }
 
 var (
+	sqlAttempts = `
+WITH RECURSIVE chain (id, n) AS (
+  SELECT j.id, 1
+  FROM rota_jobs j
+  WHERE j.id = $1
+  UNION ALL
+  SELECT j.id, chain.n + 1
+  FROM chain
+  JOIN rota_jobs j ON j.retry_of = chain.id
+)
+SELECT id
+FROM chain
+ORDER BY n`
 	sqlIntents = Intents.Select() + `
 ORDER BY kind, name
 LIMIT $1`

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // ranked merges the type queues in dispatch order. It reads each queue somewhat further than the
@@ -149,7 +150,7 @@ func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 		}
 		return nil
 	}, afterRows: func() {
-		slices.SortFunc(heads, dispatchOrder)
+		slices.SortFunc(heads, storekit.DispatchOrder)
 		for _, j := range heads {
 			u.PutHead(j)
 		}
@@ -229,21 +230,11 @@ func (t *tx) loadClaimedBefore(q *rules.ClaimedBefore, u *rules.UnitOfWork) stat
 		}
 		return nil
 	}, afterRows: func() {
-		slices.SortFunc(taken, dispatchOrder)
+		slices.SortFunc(taken, storekit.DispatchOrder)
 		for _, j := range taken {
 			u.PutClaimedBefore(j)
 		}
 	}}
-}
-
-func dispatchOrder(a, b *rota.Job) int {
-	switch {
-	case a.Before(b):
-		return -1
-	case b.Before(a):
-		return 1
-	}
-	return 0
 }
 
 // scanJob reads a job and adds its version to the read set.

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 //go:embed migrations/*.sql
@@ -72,7 +73,7 @@ func migrate(ctx context.Context, conn *pgconn.PgConn, d *dialect, readOnly bool
 	case readOnly && !exists:
 		return m.noStore()
 	case readOnly && at < len(steps):
-		return tooOld(at, len(steps))
+		return checkVersion(at, len(steps))
 	}
 	if at < len(steps) {
 		var done context.CancelFunc
@@ -84,10 +85,7 @@ func migrate(ctx context.Context, conn *pgconn.PgConn, d *dialect, readOnly bool
 			return err
 		}
 	}
-	if at > len(steps) {
-		return tooNew(at, len(steps))
-	}
-	return nil
+	return checkVersion(at, len(steps))
 }
 
 // migration is a connection that migrates the schema.
@@ -224,18 +222,6 @@ func (m *migration) noStore() *rota.Error {
 	}
 }
 
-func tooNew(at, known int) *rota.Error {
-	return &rota.Error{
-		Code: rota.Conflict, Act: "postgres: open",
-		Reason: fmt.Sprintf("the store was written by a newer version of Rota (schema version %d, this program knows %d)", at, known),
-		Hint:   "upgrade this program, or restore a backup from before the upgrade",
-	}
-}
-
-func tooOld(at, has int) *rota.Error {
-	return &rota.Error{
-		Code: rota.Conflict, Act: "postgres: open",
-		Reason: fmt.Sprintf("the store was written by an older version of Rota (schema version %d, this program needs %d)", at, has),
-		Hint:   "open it once for writing with this version, which migrates it",
-	}
+func checkVersion(at, known int) error {
+	return storekit.CheckVersion("postgres: open", "the store", at, known)
 }

@@ -16,19 +16,6 @@ WITH gone AS (
 )
 SELECT rota_expect(count(*), $3, $3)
 FROM gone`
-	sqlAttempts = `
-WITH RECURSIVE chain (id, n) AS (
-  SELECT j.id, 1
-  FROM rota_jobs j
-  WHERE j.id = $1
-  UNION ALL
-  SELECT j.id, chain.n + 1
-  FROM chain
-  JOIN rota_jobs j ON j.retry_of = chain.id
-)
-SELECT id
-FROM chain
-ORDER BY n`
 	sqlRedriven = `
 SELECT id
 FROM rota_jobs

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // singleType remembers the type of the last claims. While only one type has ready jobs, a claim
@@ -72,7 +73,7 @@ func (t *tx) loadSingleTypeHeads(typ string, n rules.Orders, u *rules.UnitOfWork
 		t.claim.mergesTypes = len(heads) == 0
 		t.claim.readFurther = t.claim.mergesTypes
 		t.claim.exceedsAnswerBytes = len(heads) > 1 && paramsBytes(heads) > h.Bytes
-		slices.SortFunc(heads, dispatchOrder)
+		slices.SortFunc(heads, storekit.DispatchOrder)
 		for _, j := range heads {
 			u.PutHead(j)
 		}

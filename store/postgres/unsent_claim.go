@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // The claim of unsent jobs is a fast path for a batch of enqueues and one claim, as an idle engine
@@ -86,7 +87,7 @@ func (t *tx) putUnsentHeads(n rules.Orders, u *rules.UnitOfWork) bool {
 		return false
 	}
 	heads := slices.DeleteFunc(slices.Clone(t.writer.unsent.jobs), func(j *rota.Job) bool { return !j.Ready() || !slices.Contains(h.Types, j.Type) })
-	slices.SortFunc(heads, dispatchOrder)
+	slices.SortFunc(heads, storekit.DispatchOrder)
 	size := 0
 	for i, j := range heads {
 		if size += len(j.Params); i == h.Limit || i > 0 && size > h.Bytes {

@@ -89,19 +89,9 @@ func (w *writer) loadClaimedBefore(t *rules.ClaimedBefore, u *rules.UnitOfWork) 
 	}
 	var taken []*rota.Job
 	err = w.loadJobs(ids, func(j *rota.Job) { taken = append(taken, j) })
-	slices.SortFunc(taken, dispatchOrder)
+	slices.SortFunc(taken, storekit.DispatchOrder)
 	for _, j := range taken {
 		u.PutClaimedBefore(j)
 	}
 	return err
-}
-
-func dispatchOrder(a, b *rota.Job) int {
-	switch {
-	case a.Before(b):
-		return -1
-	case b.Before(a):
-		return 1
-	}
-	return 0
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -45,7 +46,7 @@ func migrate(conn *sqlite.Conn) error {
 		return err
 	}
 	if version > len(steps) {
-		return tooNew(version, len(steps))
+		return checkVersion(version, len(steps))
 	}
 	if err := registerFunctions(conn); err != nil {
 		return err
@@ -69,12 +70,8 @@ func registerFunctions(conn *sqlite.Conn) error {
 	})
 }
 
-func tooNew(version, known int) *rota.Error {
-	return &rota.Error{
-		Code: rota.Conflict, Act: "sqlite: open",
-		Reason: fmt.Sprintf("the file was written by a newer version of Rota (schema version %d, this program knows %d)", version, known),
-		Hint:   "upgrade this program, or restore a backup from before the upgrade",
-	}
+func checkVersion(version, known int) error {
+	return storekit.CheckVersion("sqlite: open", "the file", version, known)
 }
 
 func schemaVersion(conn *sqlite.Conn) (int, error) {

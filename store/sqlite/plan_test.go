@@ -83,7 +83,6 @@ var plans = map[string]plan{
 	"sqlDroppedQueued":  {sql: sqlDroppedQueued, indexes: []string{"rota_jobs_live"}, sorts: true},
 	"sqlDroppedLive":    {sql: sqlDroppedLive, indexes: []string{"rota_jobs_live"}, sorts: true},
 	"sqlDroppedEnded":   {sql: sqlDroppedEnded, indexes: []string{"rota_jobs_schedule"}},
-	"sqlAttempts":       {sql: sqlAttempts, indexes: []string{"rota_jobs_retry"}, sorts: true},
 	"sqlRedriven":       {sql: sqlRedriven, indexes: []string{"rota_jobs_redrive"}},
 	"sqlPrunableOldest": {sql: sqlPrunableOldest, indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
 	"sqlPrunableNewest": {sql: sqlPrunableNewest, indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
@@ -116,6 +115,7 @@ var plans = map[string]plan{
 	"audit":                   {},
 	"schedules of a template": {indexes: []string{"rota_schedules_template"}},
 	"intents":                 {scans: []string{"rota_intents"}}, // in the order of the index
+	"attempts":                {indexes: []string{"rota_jobs_retry"}, sorts: true},
 	"execution":               {indexes: []string{"rota_jobs_retry"}, scans: []string{"last"}, sorts: true},
 	"earlier members":         {indexes: []string{"rota_jobs_member"}},
 

@@ -9,18 +9,6 @@ var (
 	sqlDeleteJob = `
 DELETE FROM rota_jobs
 WHERE id = $1`
-	sqlAttempts = `
-WITH RECURSIVE chain (id, n) AS (
-  SELECT id, 1
-  FROM rota_jobs
-  WHERE id = $1
-  UNION ALL
-  SELECT j.id, chain.n + 1
-  FROM chain JOIN rota_jobs j ON j.retry_of = chain.id
-)
-SELECT id
-FROM chain
-ORDER BY n`
 	sqlRedriven = `
 SELECT id
 FROM rota_jobs INDEXED BY rota_jobs_redrive

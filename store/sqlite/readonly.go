@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -79,17 +78,8 @@ func checkSchemaVersion(conn *sqlite.Conn, path string) error {
 		return err
 	}
 	steps, err := fs.Glob(migrations, "migrations/*.sql")
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case version > len(steps):
-		return tooNew(version, len(steps))
-	case version < len(steps):
-		return &rota.Error{
-			Code: rota.Conflict, Act: "sqlite: open",
-			Reason: fmt.Sprintf("the file was written by an older version of Rota (schema version %d, this program needs %d)", version, len(steps)),
-			Hint:   "open it once for writing with this version, which migrates it",
-		}
 	}
-	return nil
+	return checkVersion(version, len(steps))
 }

@@ -42,7 +42,7 @@ LIMIT 1`
 var searches = storekit.Searches{
 	LiveJobs: sqlJobsOf, Blocked: sqlBlocked, Waiting: sqlOverlapWaiting, Latest: sqlLatest, Dependents: sqlDependents,
 	Reach: sqlReach, Users: sqlUsing, OpenAll: sqlOpenAll, OpenOfType: sqlOpenOf, OpenOfKey: sqlKeyQueueOpen,
-	Redriven: sqlRedriven, Attempts: sqlAttempts, LateWaits: sqlExpiredWaits,
+	Redriven: sqlRedriven, LateWaits: sqlExpiredWaits,
 	Due: sqlDue, Stale: sqlStale, Unsettled: sqlUnsettled, Members: membersSQL, Dropped: droppedSQL,
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -41,7 +42,7 @@ func (s *Store) View(ctx context.Context) (rota.View, error) {
 	}
 	v := &view{store: s, conn: conn}
 	v.reader = newReader(v.useSnapshot, v.Now)
-	if err = v.begin(); err == nil && !s.views.add(v) {
+	if err = v.begin(); err == nil && !s.views.Add(v) {
 		err = errClosed()
 	}
 	if err != nil {
@@ -73,7 +74,7 @@ func (v *view) Close() error {
 }
 
 func (v *view) end() error {
-	v.store.views.remove(v)
+	v.store.views.Remove(v)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.conn == nil {
@@ -111,12 +112,12 @@ func errViewClosed() *rota.Error {
 	return &rota.Error{Code: rota.Unavailable, Act: "sqlite: view", Reason: "the view is closed", Hint: "open another view"}
 }
 
-// views holds the open views. A store that closes ends them, because their connections keep the
-// file open.
+// views holds the open views, which the store ends when it closes, because their connections keep
+// the file open.
 type views struct {
+	storekit.Views[*view]
 	mu     sync.Mutex
 	closed bool
-	open   map[*view]struct{}
 	idle   []*sqlite.Conn // connections of closed views, for the next views
 }
 
@@ -154,36 +155,13 @@ func (o *views) keepConn(conn *sqlite.Conn) bool {
 	return true
 }
 
-// add returns false if the store is closed.
-func (o *views) add(v *view) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed {
-		return false
-	}
-	if o.open == nil {
-		o.open = map[*view]struct{}{}
-	}
-	o.open[v] = struct{}{}
-	return true
-}
-
-func (o *views) remove(v *view) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.open, v)
-}
-
 // close ends all views, each after its current read was interrupted.
 func (o *views) close() (err error) {
+	o.Close(func(v *view) { err = errors.Join(err, v.end()) })
 	o.mu.Lock()
-	o.closed = true
-	all, idle := o.open, o.idle
-	o.open, o.idle = nil, nil
+	idle := o.idle
+	o.closed, o.idle = true, nil
 	o.mu.Unlock()
-	for v := range all {
-		err = errors.Join(err, v.end())
-	}
 	for _, conn := range idle {
 		err = errors.Join(err, conn.Close())
 	}
