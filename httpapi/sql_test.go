@@ -70,7 +70,7 @@ func TestSQLValuesAreExact(t *testing.T) {
 		{"0.1::float8", "0.1", "double precision", nil},
 		{"'it''s <b>'", `"it's <b>"`, "text", nil},
 		{"NULL", "null", "text", nil},
-		{"x'00ff'", `"\\x00ff"`, "bytea", nil},
+		{"'\\x00ff'::bytea", `"\\x00ff"`, "bytea", nil},
 		{"'Infinity'::float8", `"Infinity"`, "double precision", nil},
 		{"$1", "9007199254740993", "bigint", []any{json.Number("9007199254740993")}},
 		{"$1", "1.5", "double precision", []any{1.5}},
