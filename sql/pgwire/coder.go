@@ -30,18 +30,18 @@ var coders = map[kind.Kind]coder{
 	kind.Int2:    {2, integerText(kind.Int2, 16), integerBinary(kind.Int2, 2)},
 	kind.Float:   {8, floatText(64), floatBinary(64)},
 	kind.Float4:  {4, floatText(32), floatBinary(32)},
-	kind.Numeric: {-1, numericText, transcoded(kind.Numeric, numericText)},
+	kind.Numeric: {-1, formatted(kind.Numeric), transcoded(kind.Numeric)},
 	kind.Boolean: {1, booleanText, booleanBinary},
 
 	kind.Timestamp: {8, stampText, microsBinary(kind.Timestamp)},
 	kind.Local:     {8, localText, microsBinary(kind.Local)},
-	kind.Date:      {4, dateText, transcoded(kind.Date, dateText)},
-	kind.Time:      {8, timeText, transcoded(kind.Time, timeText)},
-	kind.Interval:  {16, intervalText, transcoded(kind.Interval, intervalText)},
+	kind.Date:      {4, formatted(kind.Date), transcoded(kind.Date)},
+	kind.Time:      {8, formatted(kind.Time), transcoded(kind.Time)},
+	kind.Interval:  {16, formatted(kind.Interval), transcoded(kind.Interval)},
 
 	kind.JSON: {-1, textOf, jsonbBinary}, kind.PlainJSON: textCoder,
 	kind.Bytea: {-1, byteaText, byteaBinary},
-	kind.Inet:  {-1, textOf, transcoded(kind.Inet, textOf)},
+	kind.Inet:  {-1, formatted(kind.Inet), transcoded(kind.Inet)},
 
 	kind.Void: {4, voidValue, voidValue},
 }
@@ -51,13 +51,13 @@ func init() {
 	for _, k := range oidKinds {
 		coders[k] = coder{4, textOf, unsignedBinary(k)}
 	}
-	coders[kind.Int2s] = coder{-1, vectorText, transcoded(kind.Int2s, vectorText)}
-	coders[kind.OIDs] = coder{-1, vectorText, transcoded(kind.OIDs, vectorText)}
-	coders[kind.Record] = coder{-1, recordText, recordBinary}
-	coders[kind.AnyArray] = coder{-1, arrayText(kind.Text), transcoded(kind.AnyArray, arrayText(kind.Text))}
+	coders[kind.Record] = coder{-1, formatted(kind.Record), recordBinary}
+	coders[kind.Int2s] = coder{-1, formatted(kind.Int2s), transcoded(kind.Int2s)}
+	coders[kind.OIDs] = coder{-1, formatted(kind.OIDs), transcoded(kind.OIDs)}
+	coders[kind.AnyArray] = coder{-1, formatted(kind.Text.Array()), transcoded(kind.Text.Array())}
 	for k := range maps.Clone(coders) {
 		if array := k.Array(); array.OID() != 0 {
-			coders[array] = coder{-1, arrayText(k), transcoded(array, arrayText(k))}
+			coders[array] = coder{-1, formatted(array), transcoded(array)}
 		}
 	}
 }

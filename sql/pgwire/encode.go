@@ -2,12 +2,14 @@ package pgwire
 
 import (
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/rotajobs/rota/sql/kind"
 	"github.com/rotajobs/rota/sql/system"
+	"github.com/rotajobs/rota/sql/translate"
 )
 
 // textOf encodes any value as text. Most kinds use it as their text format.
@@ -27,6 +29,17 @@ func textOf(dst []byte, value any, _ *formatSettings) ([]byte, error) {
 		return strconv.AppendBool(dst, value), nil
 	}
 	return dst, wrongType(value, kind.Text)
+}
+
+// formatted encodes the text format of a kind like a cast to text.
+func formatted(k kind.Kind) encoder {
+	return func(dst []byte, value any, v *formatSettings) ([]byte, error) {
+		text, err := translate.CheckedFormat(v.zoneName, k, value)
+		if err != nil {
+			return dst, errorf(stateData, "", "value %.40q is not a valid %s", fmt.Sprint(value), k)
+		}
+		return append(dst, text...), nil
+	}
 }
 
 // voidValue encodes the only value of void.

@@ -128,19 +128,3 @@ func floatBinary(bits int) encoder {
 		return binary.BigEndian.AppendUint64(dst, math.Float64bits(f)), err
 	}
 }
-
-// numericText writes a number without an exponent. Texts are exact numbers.
-func numericText(dst []byte, value any, v *formatSettings) ([]byte, error) {
-	switch value := value.(type) {
-	case float64:
-		if math.IsNaN(value) || math.IsInf(value, 0) {
-			return appendFloat(dst, value, 64), nil
-		}
-		return strconv.AppendFloat(dst, value, 'f', -1, 64), nil
-	case int64:
-		return strconv.AppendInt(dst, value, 10), nil
-	case string:
-		return append(dst, value...), nil
-	}
-	return dst, wrongType(value, kind.Numeric)
-}

@@ -40,7 +40,6 @@ func init() {
 	transcodeBy[*netip.Prefix](kind.Inet)
 	transcoders[kind.Int2s] = transcodeVector[pgtype.Int2](kind.Int2.Array())
 	transcoders[kind.OIDs] = transcodeVector[pgtype.Uint32](kind.OID.Array())
-	transcoders[kind.AnyArray] = transcoders[kind.Text.Array()]
 }
 
 // transcodeBy adds the transcoders of a kind and of its array, which use a type of pgx.
@@ -95,7 +94,8 @@ func transcodeVector[T any](array kind.Kind) transcoder {
 }
 
 // transcoded encodes the binary format of a kind from its text format.
-func transcoded(k kind.Kind, text encoder) encoder {
+func transcoded(k kind.Kind) encoder {
+	text := formatted(k)
 	return func(dst []byte, value any, v *formatSettings) ([]byte, error) {
 		plain, err := text(nil, value, v)
 		if err != nil {

@@ -164,16 +164,20 @@ func parseBytes(text string) any {
 // NULL.
 func FormatValue(k kind.Kind, v any) string { return FormatValueIn("", k, v) }
 
-// FormatValueIn is FormatValue for a session with a time zone.
-func FormatValueIn(zone string, k kind.Kind, v any) (text string) {
-	var err error
-	defer func() {
-		if err != nil { // not a stored value
-			text = asText(v)
-		}
-	}()
+// FormatValueIn is FormatValue for a session with a time zone. A value that is not a stored value
+// of the kind is formatted as it is.
+func FormatValueIn(zone string, k kind.Kind, v any) string {
+	text, err := CheckedFormat(zone, k, v)
+	if err != nil {
+		return asText(v)
+	}
+	return text
+}
+
+// CheckedFormat is FormatValueIn with an error for a value that is not a stored value of the kind.
+func CheckedFormat(zone string, k kind.Kind, v any) (text string, err error) {
 	defer catch(&err)
-	return formatIn(sessionZone(zone), k, v)
+	return formatIn(sessionZone(zone), k, v), nil
 }
 
 func formatIn(zone *time.Location, k kind.Kind, v any) string {

@@ -118,11 +118,14 @@ func formatArray(k kind.Kind, stored string, zone *time.Location) string {
 	list := decodeArray(stored)
 	words := make([]string, len(list))
 	for i, v := range list {
-		switch v := v.(type) {
-		case nil:
+		_, nested := v.([]any)
+		switch {
+		case v == nil:
 			words[i] = "NULL"
-		case []any, *object:
+		case isJSON(k.Elem()):
 			words[i] = quoteElement(encode(v))
+		case nested:
+			words[i] = formatArray(k, encode(v), zone)
 		default:
 			words[i] = quoteElement(formatIn(zone, k.Elem(), v))
 		}
