@@ -242,41 +242,25 @@ func sortKeys(doc json.RawMessage) Document {
 	return Document(rota.EncodeSpec(value))
 }
 
-// Request converts the definition to a schedule request, which parses enum words and scopes.
-func (d *ScheduleDefinition) Request() (*ScheduleRequest, error) {
-	r := &ScheduleRequest{
-		Template: Some(d.Template), Description: Some(d.Description), Cron: orNull(d.Cron), Timezone: orNull(d.Timezone), Every: Opt[Duration]{Set: true, Value: d.Every},
-		At: timeOrNull(d.At), StartsAt: timeOrNull(d.StartsAt), EndsAt: timeOrNull(d.EndsAt), Scopes: Some(d.Scopes), State: orNull(d.State),
-		Priority: Opt[int]{Set: true, Value: d.Priority}, CatchUp: orNull(d.CatchUp), Overlap: orNull(d.Overlap), OnCompletion: orNull(d.OnCompletion), DependsOn: Some(d.DependsOn),
-		Class: orNull(d.Class), Partition: Opt[Partition]{Set: true, Value: d.Partition},
-		PolicyRequest: PolicyRequest{
-			MaxRetries: Opt[int]{Set: true, Value: d.MaxRetries}, Backoff: Opt[Duration]{Set: true, Value: d.Backoff}, BackoffMax: Opt[Duration]{Set: true, Value: d.BackoffMax},
-			Jitter: Opt[float64]{Set: true, Value: d.Jitter}, Timeout: Opt[Duration]{Set: true, Value: d.Timeout},
-		},
+// Spec converts the schedule. It expands scopes, and accepts words in any letter case.
+func (d *ScheduleDefinition) Spec() (spec rota.ScheduleSpec, err error) {
+	spec = rota.ScheduleSpec{
+		Template: d.Template, Description: d.Description, Cron: d.Cron, Zone: d.Timezone, At: d.At.Time, Every: unbound(d.Every),
+		StartsAt: d.StartsAt.Time, EndsAt: d.EndsAt.Time, DependsOn: d.DependsOn, Params: d.ParamOverrides.Raw(), Priority: d.Priority, Policy: d.Patch(),
+		CatchUp: catchUpWord(d.CatchUp), Overlap: overlapWord(d.Overlap), OnCompletion: completionWord(d.OnCompletion), Class: classWord(d.Class),
 	}
-	if len(d.ParamOverrides) > 0 {
-		r.ParamOverrides = Some(d.ParamOverrides)
+	if d.Partition != nil {
+		spec.Partition = d.Partition.entity()
+	}
+	if spec.Scopes, err = expandScopes(d.Scopes); err != nil {
+		return spec, err
 	}
 	switch {
 	case d.Anchor.IsZero():
 	case d.Every == nil:
-		return nil, rota.Invalidf("anchor", "is set, but only every has an anchor; omit it")
+		return spec, rota.Invalidf("anchor", "is set, but only every has an anchor; omit it")
 	case !d.StartsAt.IsZero():
-		return nil, rota.Invalidf("anchor", "is set, but the interval counts from starts_at; omit one of them")
+		return spec, rota.Invalidf("anchor", "is set, but the interval counts from starts_at; omit one of them")
 	}
-	return r, nil
-}
-
-func orNull(word string) Opt[string] {
-	if word == "" {
-		return Opt[string]{}
-	}
-	return Some(word)
-}
-
-func timeOrNull(t Time) Opt[Time] {
-	if t.IsZero() {
-		return Opt[Time]{}
-	}
-	return Some(t)
+	return spec, checkEvery(d.Every)
 }

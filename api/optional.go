@@ -59,13 +59,17 @@ func (o Opt[T]) SetPointer(field **T) {
 
 // SetValue changes a field whose zero value is its default.
 func (o Opt[T]) SetValue(field *T) {
-	if !o.Set {
+	change(o, field, func(value T) T { return value })
+}
+
+// change sets a field from an optional value. Null returns the field to its zero value.
+func change[T, F any](given Opt[T], field *F, convert func(T) F) {
+	if !given.Set {
 		return
 	}
-	var zero T
-	*field = zero
-	if o.Value != nil {
-		*field = *o.Value
+	*field = *new(F)
+	if given.Value != nil {
+		*field = convert(*given.Value)
 	}
 }
 

@@ -9,113 +9,6 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-// Apply changes the fields that the request names.
-func (r *ScheduleRequest) Apply(s *rota.ScheduleSpec) error {
-	if err := refuseUnsupported("webhooks", r.Webhooks); err != nil {
-		return err
-	}
-	r.Template.SetValue(&s.Template)
-	r.Description.SetValue(&s.Description)
-	if r.Every.Value != nil && *r.Every.Value == 0 { // the rules treat 0 as not set
-		return rota.Invalidf("every", "is 0s; allowed are %s to %s", rota.FormatDuration(cron.EveryMin), rota.FormatDuration(cron.EveryMax))
-	}
-	r.applyTimes(s)
-	if err := r.applyScopes(s); err != nil {
-		return err
-	}
-	if r.ParamOverrides.Set {
-		s.Params = nil
-		if r.ParamOverrides.Value != nil {
-			s.Params = r.ParamOverrides.Value.Raw()
-		}
-	}
-	r.Priority.SetPointer(&s.Priority)
-	r.PolicyRequest.Apply(&s.Policy)
-	applyEnum(r.CatchUp, &s.CatchUp, rota.CatchUpNone, rota.CatchUpLast, rota.CatchUpAll)
-	applyEnum(r.Overlap, &s.Overlap, rota.OverlapAllow, rota.OverlapSkip, rota.OverlapCancel)
-	applyEnum(r.OnCompletion, &s.OnCompletion, rota.CompletionPreserve, rota.CompletionDrop)
-	r.DependsOn.SetValue(&s.DependsOn)
-	applyEnum(r.Class, &s.Class, rota.ClassLocalSafe, rota.ClassLeaderOnly, rota.ClassQuorumRequired)
-	applyPartition(r.Partition, &s.Partition)
-	return nil
-}
-
-// applyTimes changes the fire times. Setting one of cron, at and every replaces the previous one.
-func (r *ScheduleRequest) applyTimes(s *rota.ScheduleSpec) {
-	if r.Cron.Value != nil || r.At.Value != nil || r.Every.Value != nil {
-		s.At, s.Every = time.Time{}, 0
-		if r.Cron.Value == nil {
-			s.Cron, s.Zone = "", ""
-		}
-		if r.At.Value != nil {
-			s.StartsAt, s.EndsAt = time.Time{}, time.Time{}
-		}
-	}
-	r.Cron.SetValue(&s.Cron)
-	r.Timezone.SetValue(&s.Zone)
-	applyTime(r.At, &s.At)
-	applyTime(r.StartsAt, &s.StartsAt)
-	applyTime(r.EndsAt, &s.EndsAt)
-	if r.Every.Set {
-		s.Every = 0
-		if r.Every.Value != nil {
-			s.Every = time.Duration(*r.Every.Value)
-		}
-	}
-}
-
-func applyTime(given Opt[Time], field *time.Time) {
-	if given.Set {
-		*field = time.Time{}
-	}
-	if given.Value != nil {
-		*field = given.Value.Time
-	}
-}
-
-// applyEnum sets an enum value in any letter case. An unknown value is left for the rules to refuse.
-func applyEnum[W ~string](given Opt[string], field *W, known ...W) {
-	if given.Set {
-		*field = ""
-	}
-	if given.Value == nil {
-		return
-	}
-	*field = W(*given.Value)
-	for _, word := range known {
-		if OneOf(*given.Value, []string{string(word)}) != "" {
-			*field = word
-		}
-	}
-}
-
-// applyScopes expands entries with several ids of one kind.
-func (r *ScheduleRequest) applyScopes(s *rota.ScheduleSpec) error {
-	if !r.Scopes.Set {
-		return nil
-	}
-	s.Scopes = nil
-	if r.Scopes.Value == nil {
-		return nil
-	}
-	for i, scope := range *r.Scopes.Value {
-		ids := scope.IDs
-		if scope.ID != "" {
-			if len(ids) > 0 {
-				return rota.Invalidf(fmt.Sprintf("scopes[%d].ids", i), "is set together with id; set only one of them")
-			}
-			ids = []string{scope.ID}
-		}
-		if scope.Kind == "" || len(ids) == 0 || slices.Contains(ids, "") {
-			return rota.Invalidf(fmt.Sprintf("scopes[%d]", i), "has an empty kind or id; give both")
-		}
-		for _, id := range ids {
-			s.Scopes = append(s.Scopes, rota.Scope{Kind: scope.Kind, ID: id})
-		}
-	}
-	return nil
-}
-
 // ScheduleRequest creates a schedule, or changes the fields it names. Exactly one of cron, at and
 // every is set. Defaults are only described in words: a generated client would otherwise send them
 // with every change.
@@ -150,15 +43,133 @@ type ScopeRequest struct {
 	IDs  []string `json:"ids,omitempty" doc:"Several ids of one kind, instead of id."`
 }
 
-func (r *ScheduleRequest) WantedState() (rota.ScheduleState, error) {
-	if r.State.Value == nil {
+// Apply changes the fields that the request names.
+func (r *ScheduleRequest) Apply(s *rota.ScheduleSpec) (err error) {
+	if err := refuseUnsupported("webhooks", r.Webhooks); err != nil {
+		return err
+	}
+	if err := checkEvery(r.Every.Value); err != nil {
+		return err
+	}
+	r.Template.SetValue(&s.Template)
+	r.Description.SetValue(&s.Description)
+	r.applyTimes(s)
+	if r.Scopes.Set {
+		var given []ScopeRequest
+		r.Scopes.SetValue(&given)
+		if s.Scopes, err = expandScopes(given); err != nil {
+			return err
+		}
+	}
+	change(r.ParamOverrides, &s.Params, Document.Raw)
+	r.Priority.SetPointer(&s.Priority)
+	r.PolicyRequest.Apply(&s.Policy)
+	change(r.CatchUp, &s.CatchUp, catchUpWord)
+	change(r.Overlap, &s.Overlap, overlapWord)
+	change(r.OnCompletion, &s.OnCompletion, completionWord)
+	r.DependsOn.SetValue(&s.DependsOn)
+	change(r.Class, &s.Class, classWord)
+	change(r.Partition, &s.Partition, Partition.entity) // as a whole: its fields have no meaning without each other
+	return nil
+}
+
+// applyTimes changes the fire times. Setting one of cron, at and every replaces the previous one.
+func (r *ScheduleRequest) applyTimes(s *rota.ScheduleSpec) {
+	if r.Cron.Value != nil || r.At.Value != nil || r.Every.Value != nil {
+		s.At, s.Every = time.Time{}, 0
+		if r.Cron.Value == nil {
+			s.Cron, s.Zone = "", ""
+		}
+		if r.At.Value != nil {
+			s.StartsAt, s.EndsAt = time.Time{}, time.Time{}
+		}
+	}
+	r.Cron.SetValue(&s.Cron)
+	r.Timezone.SetValue(&s.Zone)
+	for field, given := range map[*time.Time]Opt[Time]{&s.At: r.At, &s.StartsAt: r.StartsAt, &s.EndsAt: r.EndsAt} {
+		change(given, field, func(t Time) time.Time { return t.Time })
+	}
+	change(r.Every, &s.Every, func(d Duration) time.Duration { return time.Duration(d) })
+}
+
+// checkEvery refuses an interval of 0, which the rules would treat as not set.
+func checkEvery(every *Duration) error {
+	if every == nil || *every != 0 {
+		return nil
+	}
+	return rota.Invalidf("every", "is 0s; allowed are %s to %s", rota.FormatDuration(cron.EveryMin), rota.FormatDuration(cron.EveryMax))
+}
+
+// The words of enums, in any letter case. An unknown word is left for the rules to refuse.
+var (
+	catchUpWord    = wordOf(rota.CatchUpNone, rota.CatchUpLast, rota.CatchUpAll)
+	overlapWord    = wordOf(rota.OverlapAllow, rota.OverlapSkip, rota.OverlapCancel)
+	completionWord = wordOf(rota.CompletionPreserve, rota.CompletionDrop)
+	classWord      = wordOf(rota.ClassLocalSafe, rota.ClassLeaderOnly, rota.ClassQuorumRequired)
+	strategyWord   = wordOf(rota.PartitionAll, rota.PartitionSingle, rota.PartitionSet, rota.PartitionDynamic)
+)
+
+func wordOf[W ~string](known ...W) func(string) W {
+	return func(text string) W {
+		for _, word := range known {
+			if OneOf(text, []string{string(word)}) != "" {
+				return word
+			}
+		}
+		return W(text)
+	}
+}
+
+// expandScopes expands entries with several ids of one kind.
+func expandScopes(given []ScopeRequest) (scopes []rota.Scope, err error) {
+	for i, scope := range given {
+		ids := scope.IDs
+		if scope.ID != "" {
+			if len(ids) > 0 {
+				return nil, rota.Invalidf(fmt.Sprintf("scopes[%d].ids", i), "is set together with id; set only one of them")
+			}
+			ids = []string{scope.ID}
+		}
+		if scope.Kind == "" || len(ids) == 0 || slices.Contains(ids, "") {
+			return nil, rota.Invalidf(fmt.Sprintf("scopes[%d]", i), "has an empty kind or id; give both")
+		}
+		for _, id := range ids {
+			scopes = append(scopes, rota.Scope{Kind: scope.Kind, ID: id})
+		}
+	}
+	return scopes, nil
+}
+
+// ScheduleStates lists the states of a schedule.
+var ScheduleStates = []string{string(rota.ScheduleEnabled), string(rota.ScheduleDisabled), string(rota.SchedulePaused)}
+
+// ParseScheduleState reads a state in any letter case; nil is none.
+func ParseScheduleState(text *string) (rota.ScheduleState, error) {
+	if text == nil {
 		return "", nil
 	}
-	state := OneOf(*r.State.Value, ScheduleStates)
+	state := OneOf(*text, ScheduleStates)
 	if state == "" {
 		return "", rota.Invalidf("state", "must be ENABLED, DISABLED or PAUSED")
 	}
 	return rota.ScheduleState(state), nil
 }
 
-var ScheduleStates = []string{string(rota.ScheduleEnabled), string(rota.ScheduleDisabled), string(rota.SchedulePaused)}
+// Partition is the distribution of a schedule over shards.
+type Partition struct {
+	Strategy   string   `json:"strategy" enum:"ALL_SHARDS,SINGLE_SHARD,SHARD_SET,DYNAMIC" doc:"Shards it fires for."`
+	Shards     []string `json:"shards,omitempty" doc:"Shard ids: one for SINGLE_SHARD, several for SHARD_SET."`
+	Expression string   `json:"expression,omitempty" doc:"Expression that selects the shards, for DYNAMIC."`
+}
+
+// newPartition converts a partition; nil if there is none.
+func newPartition(p rota.Partition) *Partition {
+	if p.IsZero() {
+		return nil
+	}
+	return &Partition{Strategy: string(p.Strategy), Shards: p.Shards, Expression: p.Expression}
+}
+
+func (p Partition) entity() rota.Partition {
+	return rota.Partition{Strategy: strategyWord(p.Strategy), Shards: p.Shards, Expression: p.Expression}
+}

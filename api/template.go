@@ -57,20 +57,10 @@ type TemplateRequest struct {
 func (r *TemplateRequest) Apply(s *rota.TemplateSpec) {
 	r.Type.SetValue(&s.Type)
 	r.Description.SetValue(&s.Description)
-	if r.DefaultParams.Set {
-		s.Params = nil
-		if r.DefaultParams.Value != nil {
-			s.Params = r.DefaultParams.Value.Raw()
-		}
-	}
+	change(r.DefaultParams, &s.Params, Document.Raw)
 	r.Priority.SetPointer(&s.Priority)
 	r.ConcurrencyKey.SetValue(&s.ConcurrencyKey)
-	if r.UniqueFor.Set {
-		s.UniqueFor = 0
-		if r.UniqueFor.Value != nil {
-			s.UniqueFor = time.Duration(*r.UniqueFor.Value)
-		}
-	}
+	change(r.UniqueFor, &s.UniqueFor, func(d Duration) time.Duration { return time.Duration(d) })
 	r.PolicyRequest.Apply(&s.Policy)
 	if r.Webhooks.Set {
 		var given []WebhookRequest

@@ -60,14 +60,10 @@ type PolicyRequest struct {
 func (r *PolicyRequest) Apply(p *rota.PolicyPatch) {
 	r.MaxRetries.SetPointer(&p.MaxRetries)
 	r.Jitter.SetPointer(&p.Jitter)
-	if r.Backoff.Set {
-		p.Backoff = (*time.Duration)(r.Backoff.Value)
-	}
-	if r.BackoffMax.Set {
-		p.BackoffMax = (*time.Duration)(r.BackoffMax.Value)
-	}
-	if r.Timeout.Set {
-		p.Timeout = (*time.Duration)(r.Timeout.Value)
+	for field, given := range map[**time.Duration]Opt[Duration]{&p.Backoff: r.Backoff, &p.BackoffMax: r.BackoffMax, &p.Timeout: r.Timeout} {
+		if given.Set {
+			*field = (*time.Duration)(given.Value)
+		}
 	}
 }
 

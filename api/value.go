@@ -12,6 +12,17 @@ import (
 
 var null = []byte("null")
 
+// readText reads a JSON text; null is the zero value.
+func readText[T any](text []byte, into *T, parse func(string) (T, error)) (err error) {
+	*into = *new(T)
+	var word *string
+	if err := json.Unmarshal(text, &word); err != nil || word == nil {
+		return err
+	}
+	*into, err = parse(*word)
+	return err
+}
+
 // Time is a time in JSON: RFC 3339 in UTC, null for the zero time.
 type Time struct{ time.Time }
 
@@ -25,17 +36,10 @@ func (t Time) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (t *Time) UnmarshalJSON(text []byte) error {
-	if bytes.Equal(text, null) {
-		*t = Time{}
-		return nil
-	}
-	var word string
-	if err := json.Unmarshal(text, &word); err != nil {
-		return err
-	}
-	read, err := ParseTime(word)
-	*t = Time{read}
-	return err
+	return readText(text, t, func(word string) (Time, error) {
+		read, err := ParseTime(word)
+		return Time{read}, err
+	})
 }
 
 // Schema describes a time.
@@ -64,17 +68,10 @@ func (id ID) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (id *ID) UnmarshalJSON(text []byte) error {
-	if bytes.Equal(text, null) {
-		*id = ID{}
-		return nil
-	}
-	var word string
-	if err := json.Unmarshal(text, &word); err != nil {
-		return err
-	}
-	read, err := rota.ParseID(word)
-	*id = ID{read}
-	return err
+	return readText(text, id, func(word string) (ID, error) {
+		read, err := rota.ParseID(word)
+		return ID{read}, err
+	})
 }
 
 // Schema describes an id.

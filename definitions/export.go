@@ -2,7 +2,6 @@ package definitions
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/rotajobs/rota"
@@ -90,10 +89,8 @@ func readNamed[T any](
 			name, size := measure(row)
 			after = name
 			if *budget -= size + definitionOverhead; *budget < 0 {
-				return nil, &rota.Error{
-					Code: rota.Conflict, Reason: fmt.Sprintf("the definitions exceed %s, the limit for one document", problem.Size(s.BytesMax)),
-					Hint: "to move a whole server, use a backup: GET /backup",
-				}
+				return nil, problem.New(rota.Conflict, "", "to move a whole server, use a backup: GET /backup",
+					"the definitions exceed %s, the limit for one document", problem.Size(s.BytesMax))
 			}
 		}
 		rows = append(rows, part...)

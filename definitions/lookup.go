@@ -34,10 +34,7 @@ func (l *Lookup) Type(name string) (*rota.Type, error) {
 	}
 	t, err := l.store.Type(l.ctx, name)
 	if rota.CodeOf(err) == rota.NotFound {
-		return nil, &rota.Error{
-			Code: rota.Invalid, Field: "type", Reason: "type " + name + " is not declared",
-			Hint: "check the name, or declare it with PUT /types/NAME",
-		}
+		return nil, problem.New(rota.Invalid, "type", "check the name, or declare it with PUT /types/NAME", "type %s is not declared", name)
 	}
 	if err == nil {
 		l.types[name] = t
@@ -52,7 +49,7 @@ func (l *Lookup) Template(name string) (*rota.Template, error) {
 	}
 	t, err := l.store.Template(l.ctx, name)
 	if rota.CodeOf(err) == rota.NotFound {
-		return nil, &rota.Error{Code: rota.Invalid, Field: "template", Reason: "there is no template " + name + l.searched, Hint: "check the name"}
+		return nil, problem.New(rota.Invalid, "template", "check the name", "there is no template %s%s", name, l.searched)
 	}
 	if err == nil {
 		l.templates[name] = t
@@ -64,10 +61,7 @@ func (l *Lookup) Template(name string) (*rota.Template, error) {
 func (l *Lookup) ActiveTemplate(name string) (*rota.Template, error) {
 	t, err := l.Template(name)
 	if err == nil && t.State == rota.TemplateArchived {
-		return nil, &rota.Error{
-			Code: rota.Conflict, Field: "template", Reason: "template " + name + " is archived and accepts no new jobs",
-			Hint: "unarchive it, or use another template",
-		}
+		return nil, problem.New(rota.Conflict, "template", "unarchive it, or use another template", "template %s is archived and accepts no new jobs", name)
 	}
 	return t, err
 }

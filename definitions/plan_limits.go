@@ -102,10 +102,8 @@ func (p *plan) fillSecrets(defs []api.WebhookDefinition, stored []rota.Webhook) 
 		}
 		at := slices.IndexFunc(stored, func(h rota.Webhook) bool { return h.URL == hooks[i].URL })
 		if at < 0 {
-			return nil, &rota.Error{
-				Code: rota.Invalid, Field: fmt.Sprintf("[%d].secret", i), Reason: "is missing, and there is no stored webhook with this address whose secret could be kept",
-				Hint: "set the secret, or export with secrets",
-			}
+			return nil, problem.New(rota.Invalid, fmt.Sprintf("[%d].secret", i), "set the secret, or export with secrets",
+				"is missing, and there is no stored webhook with this address whose secret could be kept")
 		}
 		hooks[i].Secret = stored[at].Secret
 	}

@@ -1,7 +1,6 @@
 package definitions
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -37,19 +36,17 @@ func (p *plan) planSchedules() error {
 
 func (p *plan) planSchedule(path, name string, d api.ScheduleDefinition, current *rota.Schedule) error {
 	draft := &schedulePlan{name: name, path: path, current: current}
-	request, err := d.Request()
+	spec, err := d.Spec()
 	if err != nil {
-		return err
-	}
-	spec := rota.ScheduleSpec{}
-	if err := request.Apply(&spec); err != nil {
 		return err
 	}
 	if draft.command, err = rota.Declare(p.meta("schedule "+name), name, spec, p.now); err != nil {
 		return err
 	}
-	if draft.command.State, err = request.WantedState(); err != nil {
-		return err
+	if d.State != "" {
+		if draft.command.State, err = api.ParseScheduleState(&d.State); err != nil {
+			return err
+		}
 	}
 	template, err := p.Template(draft.command.Spec.Template)
 	if _, named := p.body.Templates[draft.command.Spec.Template]; err != nil && named {
@@ -59,10 +56,8 @@ func (p *plan) planSchedule(path, name string, d api.ScheduleDefinition, current
 		return err
 	}
 	if template != nil && template.State == rota.TemplateArchived && draft.command.State != "" && draft.command.State != rota.ScheduleDisabled {
-		return &rota.Error{
-			Code: rota.Invalid, Field: "state", Reason: fmt.Sprintf("is %s, but template %s is archived", draft.command.State, template.Name),
-			Hint: "set the template to ACTIVE, or the schedule to DISABLED",
-		}
+		return problem.New(rota.Invalid, "state", "set the template to ACTIVE, or the schedule to DISABLED",
+			"is %s, but template %s is archived", draft.command.State, template.Name)
 	}
 	if err := p.anchor(draft, d.Anchor.Time); err != nil {
 		return err
@@ -208,7 +203,8 @@ func (p *plan) visit(name string, state map[string]int, path []string) error {
 	state[name] = visited
 	if d := p.schedulePlans[name]; d != nil && d.changed {
 		if p.chainLength[name] > chainMax {
-			return chainTooLong(name)
+			return problem.New(rota.Invalid, "depends_on", "remove some dependencies, or combine schedules",
+				"%s ends a chain of more than %d schedules that each depend on the next", name, chainMax)
 		}
 		p.unarchiveFirst(d.command.Spec.Template)
 		p.addCommand(d.path, d.command)
@@ -220,20 +216,9 @@ func (p *plan) visit(name string, state map[string]int, path []string) error {
 // against all schedules after it while other writers wait.
 const chainMax = 1_000
 
-func chainTooLong(name string) error {
-	return &rota.Error{
-		Code: rota.Invalid, Field: "depends_on",
-		Reason: fmt.Sprintf("%s ends a chain of more than %d schedules that each depend on the next", name, chainMax),
-		Hint:   "remove some dependencies, or combine schedules",
-	}
-}
-
 func cycleError(path []string) error {
 	name := path[len(path)-1]
-	return &rota.Error{
-		Code: rota.Invalid, Field: "depends_on", Reason: "makes a cycle: " + strings.Join(path[slices.Index(path, name):], " → "),
-		Hint: "remove one of these dependencies",
-	}
+	return problem.New(rota.Invalid, "depends_on", "remove one of these dependencies", "makes a cycle: %s", strings.Join(path[slices.Index(path, name):], " → "))
 }
 
 // dependsOn returns the dependencies of a schedule as they will be after the write.
@@ -259,9 +244,7 @@ func (p *plan) checkDependencies(d *schedulePlan) error {
 	for _, on := range d.command.Spec.DependsOn {
 		if other := p.schedulePlans[on]; other != nil {
 			if other.leftOut && other.current == nil && d.changed {
-				return &rota.Error{
-					Code: rota.Invalid, Field: "depends_on", Reason: "names " + on + ", which is not created because its time has passed", Hint: "remove it from depends_on",
-				}
+				return problem.New(rota.Invalid, "depends_on", "remove it from depends_on", "names %s, which is not created because its time has passed", on)
 			}
 			continue
 		}
@@ -269,9 +252,7 @@ func (p *plan) checkDependencies(d *schedulePlan) error {
 			if rota.CodeOf(err) != rota.NotFound {
 				return err
 			}
-			return &rota.Error{
-				Code: rota.Invalid, Field: "depends_on", Reason: "there is no schedule " + on + " in the document or in the store", Hint: "check the name",
-			}
+			return problem.New(rota.Invalid, "depends_on", "check the name", "there is no schedule %s in the document or in the store", on)
 		}
 	}
 	return nil

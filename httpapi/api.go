@@ -85,7 +85,6 @@ func (a *server) publicRoutes() {
 	if a.Metrics != nil {
 		a.mux.Handle("GET /metrics", a.Metrics)
 	}
-	a.mux.HandleFunc("GET /{$}", a.homePage)
 	a.mux.HandleFunc("/", a.notFound)
 	a.docRoutes()
 }

@@ -28,9 +28,7 @@ func (a *server) backupRoutes() {
 // detect an incomplete copy.
 func sendBackup(c *call) (reply, error) {
 	if c.Backup == nil {
-		return reply{}, &rota.Error{
-			Code: rota.Unavailable, Reason: "this store does not support backups", Hint: "use the backup tools of its database",
-		}
+		return reply{}, problem.New(rota.Unavailable, "", "use the backup tools of its database", "this store does not support backups")
 	}
 	clearDeadlines(c.w)
 	dir, err := os.MkdirTemp(c.ScratchDir, "rota-backup-")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 	"github.com/rotajobs/rota/httpapi/longpoll"
 )
 
@@ -41,9 +42,7 @@ func newClaim(r *api.ClaimRequest) (*rota.Claim, time.Duration, error) {
 
 // internalType is the error for a request that uses a type of Rota itself.
 func internalType(field string) error {
-	return &rota.Error{
-		Code: rota.Invalid, Field: field, Reason: "names that start with rota. are reserved", Hint: "use another name",
-	}
+	return problem.New(rota.Invalid, field, "use another name", "names that start with rota. are reserved")
 }
 
 // claimJobs claims jobs for a remote worker. It fails jobs whose params do not match their type, and
@@ -75,10 +74,8 @@ func claimJobs(c *call, body *api.ClaimRequest) (reply, error) {
 			c.registry.recordRuns(worker, jobs)
 			return c.sendClaimed(jobs)
 		case n == claimAttemptsMax-1 && claimed.Again:
-			return reply{}, &rota.Error{
-				Code: rota.Conflict, Field: idempotencyHeader, Reason: "was used for " + strconv.Itoa(claimAttemptsMax) + " claims whose jobs have all ended",
-				Hint: "use a new key for each claim, and repeat a key only until its request is answered",
-			}
+			return reply{}, problem.New(rota.Conflict, idempotencyHeader, "use a new key for each claim, and repeat a key only until its request is answered",
+				"was used for %d claims whose jobs have all ended", claimAttemptsMax)
 		}
 	}
 	return c.sendClaimed(nil)

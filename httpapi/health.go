@@ -50,3 +50,46 @@ func publicReason(fault *rota.Error) string {
 	}
 	return "the store cannot be written; see the server log for the cause"
 }
+
+func (a *server) statsRoutes() {
+	get(a, operation{
+		method: "GET", path: "/stats", id: "get-stats", tag: "Server", summary: "Count jobs and runs", response: api.Stats{},
+	}, func(c *call) (reply, error) {
+		counts, err := c.Store.Stats(c.ctx)
+		if err != nil {
+			return reply{}, err
+		}
+		var slots api.Workers
+		if c.Engine != nil {
+			pool := c.Engine.Snapshot()
+			slots = api.Workers{Slots: pool.Workers, Running: pool.Running, Abandoned: pool.Abandoned}
+		}
+		return ok(api.NewStats(counts, slots))
+	})
+}
+
+const violationsMax = 1000
+
+func (a *server) verifyRoutes() {
+	get(a, operation{
+		method: "GET", path: "/verify", id: "verify", tag: "Server", summary: "Check every invariant of the store",
+		description: "Reads every row, which may take a while. The check ends when the client disconnects. Only one check runs at a time.", response: api.Verification{}, errors: []int{409}, class: classVerify,
+	}, verifyStore)
+}
+
+func verifyStore(c *call) (reply, error) {
+	clearDeadlines(c.w)
+	found := api.Verification{Violations: []api.Violation{}}
+	for v, err := range c.Store.Verify(c.ctx) {
+		if err != nil {
+			return reply{}, err
+		}
+		if len(found.Violations) == violationsMax {
+			found.More = true
+			break
+		}
+		found.Violations = append(found.Violations, api.Violation{Check: v.Check, Rows: append([]string{}, v.Rows...), Detail: v.Detail})
+	}
+	found.Clean = len(found.Violations) == 0
+	return ok(found)
+}

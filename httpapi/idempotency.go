@@ -45,10 +45,8 @@ func (c *call) bindKey() error {
 	c.ensureCommandID()
 	remembered, err := c.remember(rota.Batch{}, c.commandID)
 	if rota.CodeOf(err) == rota.Conflict {
-		return &rota.Error{
-			Code: rota.Conflict, Field: idempotencyHeader, Reason: "was used for another request in the last 24 hours",
-			Hint: "use a new key for each request, and repeat a key only with the same request",
-		}
+		return problem.New(rota.Conflict, idempotencyHeader, "use a new key for each request, and repeat a key only with the same request",
+			"was used for another request in the last 24 hours")
 	}
 	if err != nil {
 		return err

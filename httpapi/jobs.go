@@ -63,10 +63,8 @@ func (c *call) checkJob(job *rota.NewJob) error {
 
 func enqueueReply(s rota.Submitted) (reply, error) {
 	if s.Job == nil {
-		return reply{}, &rota.Error{
-			Code: rota.Conflict, Field: "unique_key", Reason: "was taken when the request was first sent, by a job that no longer exists",
-			Hint: "send the request with another Idempotency-Key",
-		}
+		return reply{}, problem.New(rota.Conflict, "unique_key", "send the request with another Idempotency-Key",
+			"was taken when the request was first sent, by a job that no longer exists")
 	}
 	v := api.NewJob(s.Job)
 	v.Duplicate = s.Duplicate

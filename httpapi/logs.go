@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 const (
@@ -32,9 +33,7 @@ func sendLog(c *call) (reply, error) {
 		return reply{}, err
 	}
 	if job.Run == nil && !follow {
-		return reply{}, &rota.Error{
-			Code: rota.NotFound, Reason: "job " + job.ID.String() + " has no log: it has not started", Hint: "GET /jobs/ID/explain shows why",
-		}
+		return reply{}, problem.New(rota.NotFound, "", "GET /jobs/ID/explain shows why", "job %s has no log: it has not started", job.ID)
 	}
 	clearDeadlines(c.w)
 	c.w.Header().Set("Content-Type", "text/plain; charset=utf-8")

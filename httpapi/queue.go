@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 func (a *server) queueRoutes() {
@@ -77,9 +78,7 @@ func (c *call) queueAfter(after *rota.Job, limit int) ([]*rota.Job, error) {
 		seen += len(page)
 		last = page[len(page)-1].ID
 	}
-	return nil, &rota.Error{
-		Code: rota.Conflict, Field: "cursor", Reason: "the job at the end of the last page has left the queue", Hint: "list the queue from its head",
-	}
+	return nil, problem.New(rota.Conflict, "cursor", "list the queue from its head", "the job at the end of the last page has left the queue")
 }
 
 // fillQueuePage fills the rest of a page.

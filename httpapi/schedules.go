@@ -137,7 +137,7 @@ func (c *call) declareSchedule(r *api.ScheduleRequest, meta rota.Meta, name stri
 	if err != nil {
 		return nil, scheduleError(err)
 	}
-	if command.State, err = r.WantedState(); err != nil {
+	if command.State, err = api.ParseScheduleState(r.State.Value); err != nil {
 		return nil, err
 	}
 	return command, c.checkSchedule(&command.Spec)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 	"github.com/rotajobs/rota/payload"
 )
 
@@ -87,10 +88,8 @@ func (c *call) mayDeclare(name string, spec rota.TypeSpec) error {
 	if err != nil && rota.CodeOf(err) != rota.NotFound || err == nil && stored.Spec.Equal(spec) {
 		return err
 	}
-	return &rota.Error{
-		Code: rota.Conflict, Reason: "type " + name + " is handled by this server, which declares it itself",
-		Hint: "change it where its handler is registered, or use another name; to stop its jobs from starting: POST /types/" + name + "/pause",
-	}
+	return problem.New(rota.Conflict, "", "change it where its handler is registered, or use another name; to stop its jobs from starting: POST /types/"+name+"/pause",
+		"type %s is handled by this server, which declares it itself", name)
 }
 
 func switchType(c *call, paused bool) (reply, error) {

@@ -17,8 +17,8 @@
 //	rota.scratch/ temporary files of backups; the next start removes what a crash left
 package node
 
-// Start reading at open.go, which puts the parts together; node.go runs them and
-// stop.go ends them. config.go declares the configuration; setting.go and kind*.go
+// Start reading at open.go, which puts the parts together; node.go runs and stops
+// them. config.go declares the configuration; setting.go and kind*.go
 // parse it; load.go, file.go and target.go read it from the file, the environment
 // and flags. data.go, lock_*.go, token.go and addr.go manage the data directory.
 // http.go and sql.go serve the API and the SQL port, delivery.go delivers webhooks.

@@ -27,6 +27,7 @@ type parsedFile struct {
 	file    string
 	lines   []line
 	targets []targetLine
+	seen    map[string]bool // keys read so far
 }
 
 // parseFile splits a file into lines. It keeps each value as written, because the
@@ -41,7 +42,7 @@ func parseFile(file string, text []byte) (read *parsedFile, err error) {
 	if err != nil {
 		return nil, malformed(file, err)
 	}
-	r := &parsedFile{file: file}
+	r := &parsedFile{file: file, seen: map[string]bool{}}
 	for i, doc := range tree.Docs {
 		if i > 0 && doc.Body != nil {
 			return nil, r.errorAt(doc.Body, "", "a second document begins here", "put all settings into one document")
@@ -76,19 +77,24 @@ func (r *parsedFile) document(body ast.Node) error {
 }
 
 func (r *parsedFile) mapping(node ast.Node, prefix string) error {
-	var values []*ast.MappingValueNode
-	switch node := node.(type) {
-	case *ast.MappingNode:
-		values = node.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{node}
-	}
-	for _, value := range values {
+	entries, _ := entriesOf(node)
+	for _, value := range entries {
 		if err := r.entry(value, prefix); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// entriesOf returns the entries of a mapping.
+func entriesOf(node ast.Node) (entries []*ast.MappingValueNode, isMapping bool) {
+	switch node := node.(type) {
+	case *ast.MappingNode:
+		return node.Values, true
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{node}, true
+	}
+	return nil, false
 }
 
 func (r *parsedFile) entry(node *ast.MappingValueNode, prefix string) error {
@@ -97,34 +103,38 @@ func (r *parsedFile) entry(node *ast.MappingValueNode, prefix string) error {
 		return r.errorAt(node.Key, "", "this is not the name of a setting", "write lines such as workers: 16")
 	}
 	key := prefix + name
-	if key == targetsKey {
-		return r.readTargets(node)
-	}
-	_, known := settingOf(key)
-	switch value := node.Value.(type) {
-	case *ast.MappingNode, *ast.MappingValueNode:
-		if isSection(key) {
-			return r.mapping(value, key+".")
-		}
-	}
+	s, known := settingOf(key)
+	_, isMapping := entriesOf(node.Value)
 	switch {
+	case key == targetsKey:
+		return r.readTargets(node)
+	case isSection(key) && isMapping:
+		return r.mapping(node.Value, key+".")
 	case isSection(key):
 		return r.errorAt(node.Key, key, "this is a section, not a setting", "write its settings below it, one per line: "+strings.Join(childNames(key), ", "))
 	case !known:
 		return r.unknown(node.Key, key)
 	}
+	l, err := r.line(node, key, s.remedy())
+	if err == nil {
+		r.lines = append(r.lines, l)
+	}
+	return err
+}
+
+// line reads a setting with one value. It refuses a second value of the same setting.
+func (r *parsedFile) line(node *ast.MappingValueNode, key, remedy string) (l line, err error) {
 	text, isScalar := scalar(node.Value)
-	s, _ := settingOf(key)
 	switch {
 	case !isScalar:
-		return r.errorAt(node.Key, key, "the value is not a scalar", s.remedy())
+		return l, r.errorAt(node.Key, key, "the value is not a scalar", remedy)
 	case text == "":
-		return r.errorAt(node.Key, key, "the setting has no value", s.remedy()+", or remove the line")
-	case slices.ContainsFunc(r.lines, func(l line) bool { return l.key == key }):
-		return r.errorAt(node.Key, key, "the setting occurs twice", "remove one of the lines")
+		return l, r.errorAt(node.Key, key, "the setting has no value", remedy+", or remove the line")
+	case r.seen[key]:
+		return l, r.errorAt(node.Key, key, "the setting occurs twice", "remove one of the lines")
 	}
-	r.lines = append(r.lines, line{key, text, r.file, lineOf(node.Key)})
-	return nil
+	r.seen[key] = true
+	return line{key, text, r.file, lineOf(node.Key)}, nil
 }
 
 // scalar is the text of a scalar, as it was written.

@@ -3,33 +3,15 @@
 package node
 
 import (
-	"fmt"
+	"errors"
 	"os"
-	"path/filepath"
 )
 
-// dirLock keeps a second server off a data directory. Without flock, the process
-// keeps the file open, which prevents other processes from removing it.
-type dirLock struct{ file *os.File }
-
-func lockData(data string) (*dirLock, error) {
-	name := filepath.Join(data, lockName)
-	_ = os.Remove(name) // fails while another process holds it
-	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		held, openErr := os.Open(name)
-		if openErr != nil {
-			return nil, dataError(name, err)
-		}
-		defer held.Close()
-		return nil, heldBy(data, held)
+// TryLock creates and opens a lock file, as a server does in its data directory. It returns a nil file if another
+// process holds the lock: a file that is open in another process cannot be removed.
+func TryLock(path string) (*os.File, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
-	_, _ = fmt.Fprintf(file, "%d\n", os.Getpid()) // for people; no program reads it
-	return &dirLock{file}, nil
-}
-
-func (l *dirLock) release() error {
-	err := l.file.Close()
-	_ = os.Remove(l.file.Name())
-	return err
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }

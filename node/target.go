@@ -2,6 +2,7 @@ package node
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -33,12 +34,13 @@ const targetRemedy = `write targets as in targets: {warehouse: {url: "postgres:/
 func (r *parsedFile) readTargets(node *ast.MappingValueNode) error {
 	return r.each(node, targetsKey, func(target *ast.MappingValueNode, name string) error {
 		key := targetsKey + "." + name
-		if err := checkTargetName(name); err != nil {
-			return r.targetErrorAt(target.Key, err)
+		if err := action.CheckTarget(name, action.Target{URL: action.MainURL}); err != nil {
+			return targetError(fmt.Sprintf("%s:%d", r.file, lineOf(target.Key)), err)
 		}
-		if slices.ContainsFunc(r.targets, func(l targetLine) bool { return l.name == name }) {
+		if r.seen[key] {
 			return r.errorAt(target.Key, key, "the target occurs twice", "remove one of the two")
 		}
+		r.seen[key] = true
 		r.targets = append(r.targets, targetLine{line: line{key, "", r.file, lineOf(target.Key)}, name: name})
 		return r.each(target, key, func(part *ast.MappingValueNode, word string) error {
 			return r.targetPart(part, name, key, word)
@@ -64,28 +66,17 @@ func (r *parsedFile) targetPart(node *ast.MappingValueNode, name, key, part stri
 }
 
 func (r *parsedFile) targetValue(node *ast.MappingValueNode, name, part, role, key string) error {
-	text, isScalar := scalar(node.Value)
-	switch {
-	case !isScalar:
-		return r.errorAt(node.Key, key, "the value is not a scalar", targetRemedy)
-	case text == "":
-		return r.errorAt(node.Key, key, "the setting has no value", targetRemedy+", or remove the line")
-	case slices.ContainsFunc(r.targets, func(l targetLine) bool { return l.key == key }):
-		return r.errorAt(node.Key, key, "the setting occurs twice", "remove one of the lines")
+	l, err := r.line(node, key, targetRemedy)
+	if err == nil {
+		r.targets = append(r.targets, targetLine{l, name, part, role})
 	}
-	r.targets = append(r.targets, targetLine{line{key, text, r.file, lineOf(node.Key)}, name, part, role})
-	return nil
+	return err
 }
 
 // each calls visit for each key below a section.
 func (r *parsedFile) each(node *ast.MappingValueNode, key string, visit func(*ast.MappingValueNode, string) error) error {
-	var values []*ast.MappingValueNode
-	switch value := node.Value.(type) {
-	case *ast.MappingNode:
-		values = value.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{value}
-	default:
+	values, isMapping := entriesOf(node.Value)
+	if !isMapping {
 		return r.errorAt(node.Key, key, "the section is not a list of names", targetRemedy)
 	}
 	for _, value := range values {
@@ -99,17 +90,6 @@ func (r *parsedFile) each(node *ast.MappingValueNode, key string, visit func(*as
 	}
 	return nil
 }
-
-func checkTargetName(name string) error {
-	return action.CheckTarget(name, action.Target{URL: action.MainURL})
-}
-
-// targetErrorAt adds the line to the error of a target.
-func (r *parsedFile) targetErrorAt(node ast.Node, err error) error {
-	return (&line{file: r.file, number: lineOf(node)}).targetError(err)
-}
-
-func (l *line) targetError(err error) error { return targetError(l.position(), err) }
 
 // targetError adds to the error of a target where its value was written.
 func targetError(source string, err error) error {
@@ -130,7 +110,7 @@ func (c *Config) setTargets(lines []targetLine, env func(string) string) error {
 			return err
 		}
 	}
-	for _, name := range c.targetNames() {
+	for _, name := range targetNames(c.Targets) {
 		for _, v := range targetVariables(name, c.Targets[name]) {
 			text := env(v.variable)
 			if text == "" {
@@ -143,16 +123,6 @@ func (c *Config) setTargets(lines []targetLine, env func(string) string) error {
 		}
 	}
 	return c.checkTargets(sources)
-}
-
-// targetNames lists the targets that environment variables can change.
-func (c *Config) targetNames() []string {
-	names := slices.Collect(maps.Keys(c.Targets))
-	if _, named := c.Targets[action.MainTarget]; !named {
-		names = append(names, action.MainTarget)
-	}
-	slices.Sort(names)
-	return names
 }
 
 func (c *Config) setTarget(name, part, role, text, source string) error {

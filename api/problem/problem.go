@@ -30,6 +30,11 @@ var Kinds = map[rota.Code]Kind{
 	rota.Internal:    {http.StatusInternalServerError, "Internal error"},
 }
 
+// New returns an error about a field, with a hint. An empty field stands for the whole request.
+func New(code rota.Code, field, hint, reason string, args ...any) *rota.Error {
+	return &rota.Error{Code: code, Field: field, Reason: fmt.Sprintf(reason, args...), Hint: hint}
+}
+
 // Of converts an error of the library to the problem of a response. An internal error keeps its cause to itself.
 func Of(err error) *api.Problem {
 	var ready *api.Problem

@@ -39,9 +39,9 @@ type server struct {
 
 func (s *server) flags(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.Var(textFlag{&s.url, "URL"}, "url", "address of the server (ROTA_URL; default: the address in the data directory, or "+defaultURL+")")
-	flags.Var(textFlag{&s.token, "TOKEN"}, "token", "token to send to the server (ROTA_TOKEN; default: the file admin.token in the data directory)")
-	flags.Var(textFlag{&s.data, "DIR"}, "data", "data directory of a server on this machine (ROTA_DATA; default: data in "+node.DefaultFile+", or "+defaultData+")")
+	flags.Var(textFlag(&s.url, "URL"), "url", "address of the server (ROTA_URL; default: the address in the data directory, or "+defaultURL+")")
+	flags.Var(textFlag(&s.token, "TOKEN"), "token", "token to send to the server (ROTA_TOKEN; default: the file admin.token in the data directory)")
+	flags.Var(textFlag(&s.data, "DIR"), "data", "data directory of a server on this machine (ROTA_DATA; default: data in "+node.DefaultFile+", or "+defaultData+")")
 }
 
 // dataDir is the data directory of the server on this machine, by the same rules as rota serve.

@@ -67,7 +67,7 @@ it at the end. It refuses an existing file.`,
 	flags.StringVar(&opts.store, "store", "", "create the store at `URL`, such as sqlite:/mnt/data/bench.db (default: a temporary file)")
 	addNumberFlag(cmd, &opts.jobs, "jobs", benchJobsDefault, 1, benchJobsMax, "run `N` jobs")
 	addNumberFlag(cmd, &opts.workers, "workers", engine.DefaultWorkers, 1, engine.WorkersMax, "run `N` jobs at once")
-	flags.Var(durationFlag{&opts.fire}, "fire", "measure schedules for `DURATION`; 0s skips this")
+	flags.Var(durationFlag(&opts.fire), "fire", "measure schedules for `DURATION`; 0s skips this")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // a signal must not leave files
 		defer stop()

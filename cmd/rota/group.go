@@ -168,7 +168,7 @@ func newGroupCancelCommand(a *app) *cobra.Command {
 		Example:           "  rota group cancel 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60 --reason 'wrong file'",
 		ValidArgsFunction: a.completeNames("/groups", "id"),
 	}
-	cmd.Flags().Var(textFlag{&reason, "TEXT"}, "reason", "reason, which is stored with the group")
+	cmd.Flags().Var(textFlag(&reason, "TEXT"), "reason", "reason, which is stored with the group")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		g, answer, err := fetch[api.GroupCancelled](cmd.Context(), a, newPost("/groups"+pathSegment(args[0])+"/cancel", reasonBody(reason)))
 		if err != nil {

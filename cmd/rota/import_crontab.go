@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/cron"
 	"github.com/rotajobs/rota/crontab"
 )
 
@@ -46,7 +49,7 @@ func newImportCrontabCommand(a *app) *cobra.Command {
 	flags.BoolVar(&o.system, "system", false, "lines have a user field, as in /etc/crontab (default: guessed)")
 	flags.BoolVar(&o.user, "user", false, "lines have no user field, as in the output of crontab -l (default: guessed)")
 	flags.StringVar(&o.zone, "tz", "", "IANA time `ZONE` of lines without CRON_TZ (default: the zone of this machine)")
-	flags.Var(textFlag{&o.prefix, "TEXT"}, "prefix", "prefix of every name, such as the name of the machine")
+	flags.Var(textFlag(&o.prefix, "TEXT"), "prefix", "prefix of every name, such as the name of the machine")
 	flags.StringVar(&o.kind, "type", typeExec, "`TYPE` of the jobs")
 	flags.BoolVar(&o.enable, "enable", false, "enable new schedules even if this server does not run the type")
 	flags.BoolVar(&o.skipRefused, "skip-refused", false, "import the other lines if some are refused")
@@ -198,4 +201,43 @@ func paramsOf(kind string, e *crontab.Entry) api.Document {
 		params["stdin"] = e.Input
 	}
 	return rota.EncodeSpec(params)
+}
+
+// machineZone is the name of a time zone and its source.
+type machineZone struct{ name, from string }
+
+// crontabZone is the zone of --tz, or else the zone that cron on this machine uses. It must have a name, since a
+// schedule has the same times on every machine.
+func (a *app) crontabZone(given string) (machineZone, error) {
+	if given != "" {
+		_, err := cron.LoadZone(given)
+		return machineZone{given, "from --tz"}, err
+	}
+	return localZone(a.getenv("TZ"), os.ReadFile, os.Readlink)
+}
+
+// localZone returns the zone of this machine, from TZ, /etc/timezone or /etc/localtime.
+func localZone(tz string, readFile func(string) ([]byte, error), readlink func(string) (string, error)) (machineZone, error) {
+	if name := strings.TrimPrefix(tz, ":"); name != "" {
+		if _, err := cron.LoadZone(name); err != nil {
+			return machineZone{}, usagef("name the zone, such as --tz Europe/Berlin", "TZ is %s, which is not the name of a time zone", shortened(tz))
+		}
+		return machineZone{name, "from TZ"}, nil
+	}
+	if text, err := readFile("/etc/timezone"); err == nil {
+		if name := strings.TrimSpace(string(text)); isZone(name) {
+			return machineZone{name, "from /etc/timezone"}, nil
+		}
+	}
+	if link, err := readlink("/etc/localtime"); err == nil {
+		if _, name, found := strings.Cut(link, "zoneinfo/"); found && isZone(name) {
+			return machineZone{name, "from /etc/localtime"}, nil
+		}
+	}
+	return machineZone{"UTC", "since this machine has no named zone; set another one with --tz"}, nil
+}
+
+func isZone(zone string) bool {
+	_, err := cron.LoadZone(zone)
+	return err == nil && zone != ""
 }

@@ -3,93 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
 )
-
-// bulk holds the flags of a command that changes single jobs or all jobs that match a filter.
-type bulk struct {
-	filters  filters
-	all, yes bool
-}
-
-func (b *bulk) flags(cmd *cobra.Command, what string, states []string) {
-	b.filters = jobFilters(cmd, "jobs", states)
-	cmd.Flags().BoolVar(&b.all, "all", false, what)
-	cmd.Flags().BoolVar(&b.yes, "yes", false, "do not ask for confirmation; required without a terminal")
-}
-
-// check requires ids, or a filter, or --all.
-func (b *bulk) check(cmd *cobra.Command, ids []string) error {
-	picked := len(b.filters.query()) > 0
-	switch {
-	case len(ids) > 0 && (picked || b.all):
-		return usagef("remove the ids or the filter", "%s takes ids or a filter, not both", commandName(cmd))
-	case len(ids) == 0 && !picked && !b.all:
-		return usagef("name an ID, or add a filter such as --type TYPE, or --all", "%s needs ids, a filter or --all", commandName(cmd))
-	}
-	return checkIDs(ids)
-}
-
-// The paths of bulk requests.
-const (
-	cancelPath    = "/jobs/cancel"
-	retryPath     = "/jobs/retry"
-	deadRetryPath = "/dead/retry"
-)
-
-// openStates are the states of jobs that have not ended.
-var openStates = []string{"scheduled", "blocked", "queued", "running"}
-
-// filterText describes the filter for the confirmation question.
-func (b *bulk) filterText() string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(b.filters)) {
-		if value := *b.filters[name]; value != "" {
-			parts = append(parts, name+" "+sanitize(value))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " with " + strings.Join(parts, ", ")
-}
-
-// apply repeats a bulk request until all matching jobs are changed: the server changes one page for each request.
-func (b *bulk) apply(ctx context.Context, a *app, path string, extra map[string]any) (total api.Many, err error) {
-	body := b.filters.body()
-	maps.Copy(body, extra)
-	if len(b.filters.query()) == 0 {
-		body["all"] = true // only without a filter
-	}
-	bar := a.newProgress()
-	defer bar.clear()
-	for {
-		part, _, err := fetch[api.Many](ctx, a, newPost(path, body))
-		if err != nil {
-			return total, err
-		}
-		addBulk(&total, part)
-		if !part.More || part.Changed == 0 { // the server refuses the rest
-			total.More = part.More
-			return total, nil
-		}
-		bar.show("%d so far", total.Changed)
-	}
-}
-
-func addBulk(total *api.Many, part api.Many) {
-	total.Matched += part.Matched
-	total.Changed += part.Changed
-	total.Cancelled += part.Cancelled
-	total.Stopping += part.Stopping
-	total.Retried += part.Retried
-	total.Refused += part.Refused
-}
 
 func newJobCancelCommand(a *app) *cobra.Command {
 	var m bulk
@@ -102,7 +19,7 @@ func newJobCancelCommand(a *app) *cobra.Command {
 		ValidArgsFunction: a.completeNames("/jobs", "id"),
 	}
 	m.flags(cmd, "cancel all jobs that have not ended", openStates)
-	cmd.Flags().Var(textFlag{&reason, "TEXT"}, "reason", "reason, which is stored with each job")
+	cmd.Flags().Var(textFlag(&reason, "TEXT"), "reason", "reason, which is stored with each job")
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		if err := m.check(cmd, ids); err != nil {
 			return err

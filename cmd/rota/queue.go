@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"net/http"
+
+	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota/api"
-	"github.com/spf13/cobra"
 )
 
 func newQueueCommand(a *app) *cobra.Command {
@@ -18,4 +21,63 @@ func newQueueCommand(a *app) *cobra.Command {
 	return newParentCommand("queue", "List the queue of ready jobs", list.command(a, &cobra.Command{
 		Use: "list", Short: "List ready jobs in the order in which they start", Example: "  rota queue list --limit 10",
 	}))
+}
+
+func newJobMoveCommand(a *app) *cobra.Command {
+	var before, after string
+	var top, bottom bool
+	cmd := &cobra.Command{
+		Use: "move ID", Short: "Move a job in the queue", Args: requireID("an ID"),
+		Long: `Move a job in the queue: before or after another job, or to the top or the bottom of its priority. Next to a job of
+another priority it gets that priority.`,
+		Example: `  rota job move ID --top
+  rota job move ID --before OTHER-ID`,
+		ValidArgsFunction: a.completeNames("/queue", "id"),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&before, "before", "", "move it before the job with this `ID`")
+	flags.StringVar(&after, "after", "", "move it after the job with this `ID`")
+	flags.BoolVar(&top, "top", false, "move it to the top of its priority")
+	flags.BoolVar(&bottom, "bottom", false, "move it to the bottom of its priority")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var places []map[string]string
+		for _, place := range []struct {
+			given      bool
+			key, value string
+		}{{before != "", "before", before}, {after != "", "after", after}, {top, "to", "top"}, {bottom, "to", "bottom"}} {
+			if place.given {
+				places = append(places, map[string]string{place.key: place.value})
+			}
+		}
+		if len(places) != 1 {
+			return usagef("see rota job move --help", "job move needs one of --before, --after, --top and --bottom")
+		}
+		return a.printPosition(cmd.Context(), newPost("/jobs"+pathSegment(args[0])+"/move", places[0]))
+	}
+	return cmd
+}
+
+func newJobPriorityCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "priority ID N", Short: "Change the priority of a queued job", Args: requireID("an ID", "a priority N"),
+		Example:           "  rota job priority ID 10",
+		ValidArgsFunction: a.completeNames("/queue", "id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := asInt(nil, "priority", args[1])
+			if err != nil {
+				return err
+			}
+			body := map[string]any{"priority": n}
+			return a.printPosition(cmd.Context(), request{method: http.MethodPatch, path: "/jobs" + pathSegment(args[0]), body: body})
+		},
+	}
+}
+
+// printPosition sends a request and prints the new priority and position of the job.
+func (a *app) printPosition(ctx context.Context, r request) error {
+	j, answer, err := fetch[api.Job](ctx, a, r)
+	if err != nil {
+		return err
+	}
+	return a.printMessage(answer, "%s has priority %d, position %d", j.ID, j.Priority, j.Position)
 }

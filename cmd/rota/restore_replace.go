@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/rotajobs/rota/node"
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
@@ -54,7 +55,7 @@ func lockFiles(dir string, paths ...string) (release func(), err error) {
 		}
 	}
 	for _, path := range paths {
-		file, err := tryLock(path)
+		file, err := node.TryLock(path)
 		if err == nil && file == nil {
 			holder, _ := os.ReadFile(path)
 			err = failf(exitUnavailable, "stop it first, or name another directory with --data",

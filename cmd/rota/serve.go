@@ -79,7 +79,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 			continue
 		}
 		f.texts[s.Key] = new("")
-		flags.Var(textFlag{f.texts[s.Key], s.Noun()}, s.Flag(), fmt.Sprintf("%s (%s; default %s)", s.About, s.Variable(), s.Default()))
+		flags.Var(textFlag(f.texts[s.Key], s.Noun()), s.Flag(), fmt.Sprintf("%s (%s; default %s)", s.About, s.Variable(), s.Default()))
 		if words := serveWords[s.Key]; words != nil {
 			completeFrom(cmd, s.Flag(), words)
 		}

@@ -5,6 +5,10 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -96,4 +100,99 @@ func (k *keyReader) Read(p []byte) (int, error) {
 	n := copy(p, k.buffered[:end])
 	k.buffered = k.buffered[n:]
 	return n, nil
+}
+
+// historyMax is the largest number of lines in the history.
+const historyMax = 1000
+
+// sqlHistory is the history of typed lines, with those of earlier sessions. Errors of its file are ignored: the console
+// works without a stored history.
+type sqlHistory struct {
+	path    string   // file of the history; empty if nothing is stored
+	lines   []string // oldest first
+	unsaved []string // lines of the incomplete statement
+}
+
+// historyFile returns the path of the user's history.
+func historyFile(getenv func(string) string) string {
+	dir := getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) {
+		home := getenv("HOME")
+		if home == "" {
+			return ""
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "rota", "sql_history")
+}
+
+func openSQLHistory(path string) *sqlHistory {
+	h := &sqlHistory{path: path}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return h
+	}
+	h.lines = slices.DeleteFunc(strings.Split(string(content), "\n"), func(line string) bool { return line == "" })
+	if len(h.lines) > historyMax {
+		h.lines = slices.Clone(h.lines[len(h.lines)-historyMax:])
+		h.rewrite()
+	}
+	return h
+}
+
+// rewrite replaces the file by one with the current lines.
+func (h *sqlHistory) rewrite() {
+	file, err := os.CreateTemp(filepath.Dir(h.path), "sql_history") // CreateTemp makes it readable by the user only
+	if err != nil {
+		return
+	}
+	_, err = file.WriteString(strings.Join(h.lines, "\n") + "\n")
+	if closed := file.Close(); err == nil && closed == nil {
+		err = os.Rename(file.Name(), h.path)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+	}
+}
+
+// Add adds a line.
+func (h *sqlHistory) Add(line string) {
+	if strings.TrimSpace(line) == "" {
+		return
+	}
+	h.unsaved = append(h.unsaved, line)
+	if n := len(h.lines); n > 0 && h.lines[n-1] == line {
+		return
+	}
+	h.lines = append(h.lines, line)
+	if len(h.lines) > historyMax {
+		h.lines = h.lines[1:]
+	}
+}
+
+// Len returns the number of lines.
+func (h *sqlHistory) Len() int { return len(h.lines) }
+
+// At returns a line, counted from the newest.
+func (h *sqlHistory) At(i int) string { return h.lines[len(h.lines)-1-i] }
+
+// secretWord matches words that accompany a secret in a statement.
+var secretWord = regexp.MustCompile(`(?i)password|secret`)
+
+// save stores the lines of a complete statement, unless one of them may contain a secret.
+func (h *sqlHistory) save(statement string) {
+	unsaved := h.unsaved
+	h.unsaved = nil
+	if h.path == "" || len(unsaved) == 0 || secretWord.MatchString(statement) || secretWord.MatchString(strings.Join(unsaved, "\n")) {
+		return
+	}
+	if os.MkdirAll(filepath.Dir(h.path), 0o700) != nil {
+		return
+	}
+	file, err := os.OpenFile(h.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	_, _ = file.WriteString(strings.Join(unsaved, "\n") + "\n")
+	_ = file.Close()
 }

@@ -2,15 +2,82 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
 )
+
+// valueFlag is a flag whose value is parsed.
+type valueFlag[T any] struct {
+	value  *T
+	name   string // name of the value in help
+	parse  func(text string) (T, error)
+	format func(T) string
+}
+
+func (f valueFlag[T]) String() string {
+	if f.value == nil { // pflag calls String on a zero value to recognize defaults
+		return ""
+	}
+	return f.format(*f.value)
+}
+
+// Type is the name of the value in help.
+func (f valueFlag[T]) Type() string { return f.name }
+
+// Set parses the flag.
+func (f valueFlag[T]) Set(text string) error {
+	value, err := f.parse(text)
+	if err == nil {
+		*f.value = value
+	}
+	return err
+}
+
+// numberFlag is a flag for a whole number within bounds.
+func numberFlag(value *int, low, high int) pflag.Value {
+	return valueFlag[int]{value, "N", func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < low || n > high {
+			return 0, fmt.Errorf("use a whole number from %d to %d", low, high)
+		}
+		return n, nil
+	}, strconv.Itoa}
+}
+
+// addNumberFlag adds a flag for a whole number within bounds.
+func addNumberFlag(cmd *cobra.Command, value *int, name string, initial, low, high int, usage string) {
+	*value = initial
+	cmd.Flags().Var(numberFlag(value, low, high), name, usage)
+}
+
+// durationFlag is a flag for a duration, such as 90s or 2d.
+func durationFlag(value *time.Duration) pflag.Value {
+	return valueFlag[time.Duration]{value, "DURATION", func(text string) (time.Duration, error) {
+		d, err := rota.ParseDuration(text)
+		var refusal *rota.Error
+		switch {
+		case errors.As(err, &refusal):
+			return 0, errors.New(refusal.Reason)
+		case err == nil && d < 0:
+			return 0, errors.New("the duration is negative; use 0s or more")
+		}
+		return d, err
+	}, rota.FormatDuration}
+}
+
+// textFlag is a flag for a text whose value has a name in help.
+func textFlag(value *string, name string) pflag.Value {
+	same := func(text string) string { return text }
+	return valueFlag[string]{value, name, func(text string) (string, error) { return text, nil }, same}
+}
 
 // bodyFlags holds the flags that become fields of a request's body. A flag that is not given sets no field, so that the
 // server keeps the value or applies its default.
@@ -32,7 +99,7 @@ func newBodyFlags(cmd *cobra.Command) *bodyFlags { return &bodyFlags{cmd: cmd} }
 // add adds a flag that sets a field. noun is the name of the value in help; words are offered for completion.
 func (s *bodyFlags) add(flag, field, noun, usage string, read func(s *bodyFlags, flag, text string) (any, error), words ...string) {
 	text := ""
-	s.cmd.Flags().Var(textFlag{&text, noun}, flag, usage)
+	s.cmd.Flags().Var(textFlag(&text, noun), flag, usage)
 	if words != nil {
 		completeFrom(s.cmd, flag, words)
 	}

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/api"
 )
 
 func newStatsCommand(a *app) *cobra.Command {
@@ -47,4 +48,30 @@ func (a *app) writeStats(w io.Writer, v api.Stats) {
 		t.add(c.Type, fmt.Sprint(c.Queued), fmt.Sprint(c.Scheduled), fmt.Sprint(c.Blocked), fmt.Sprint(c.Running))
 	}
 	a.printTable(w, t)
+}
+
+func newAuditCommand(a *app) *cobra.Command {
+	list := listing[api.AuditEntry]{
+		path: "/audit", none: "the audit is empty", heads: []string{"SEQ", "WHEN", "ACTOR", "ACT", "~SUBJECT", "~DETAIL"},
+		row: func(e api.AuditEntry) []string {
+			subject := firstNonEmpty(string(e.Subject), e.JobID.String())
+			return []string{fmt.Sprint(e.Seq), a.ago(e.At.Time), firstNonEmpty(string(e.Actor), "rota"), e.Act, subject, string(e.Detail)}
+		},
+	}
+	return newParentCommand("audit", "Read the audit log: who changed what",
+		list.command(a, &cobra.Command{Use: "list", Short: "List audit entries, newest first", Example: "  rota audit list --limit 20"}))
+}
+
+func newReservationCommand(a *app) *cobra.Command {
+	list := listing[api.Reservation]{
+		path: "/reservations", none: "no reservations",
+		heads: []string{"ID", "!STATUS", "NODE", "BY", "RESERVED", "ENDED", "JOB"}, drop: []string{"BY", "NODE", "ENDED", "RESERVED", "JOB"},
+		row: func(r api.Reservation) []string {
+			return []string{
+				r.ID.String(), r.Status, r.Node, string(r.ReservedBy), a.ago(r.ReservedAt.Time), a.ago(r.EndedAt.Time), r.JobID.String(),
+			}
+		},
+	}
+	return newParentCommand("reservation", "List reservations of nodes for direct runs",
+		list.command(a, &cobra.Command{Use: "list", Short: "List reservations, newest first", Example: "  rota reservation list"}))
 }

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/api"
+)
+
+// bulk holds the flags of a command that changes single jobs or all jobs that match a filter.
+type bulk struct {
+	filters  filters
+	all, yes bool
+}
+
+func (b *bulk) flags(cmd *cobra.Command, what string, states []string) {
+	b.filters = jobFilters(cmd, "jobs", states)
+	cmd.Flags().BoolVar(&b.all, "all", false, what)
+	cmd.Flags().BoolVar(&b.yes, "yes", false, "do not ask for confirmation; required without a terminal")
+}
+
+// check requires ids, or a filter, or --all.
+func (b *bulk) check(cmd *cobra.Command, ids []string) error {
+	picked := len(b.filters.query()) > 0
+	switch {
+	case len(ids) > 0 && (picked || b.all):
+		return usagef("remove the ids or the filter", "%s takes ids or a filter, not both", commandName(cmd))
+	case len(ids) == 0 && !picked && !b.all:
+		return usagef("name an ID, or add a filter such as --type TYPE, or --all", "%s needs ids, a filter or --all", commandName(cmd))
+	}
+	return checkIDs(ids)
+}
+
+// The paths of bulk requests.
+const (
+	cancelPath    = "/jobs/cancel"
+	retryPath     = "/jobs/retry"
+	deadRetryPath = "/dead/retry"
+)
+
+// openStates are the states of jobs that have not ended.
+var openStates = []string{"scheduled", "blocked", "queued", "running"}
+
+// filterText describes the filter for the confirmation question.
+func (b *bulk) filterText() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(b.filters)) {
+		if value := *b.filters[name]; value != "" {
+			parts = append(parts, name+" "+sanitize(value))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " with " + strings.Join(parts, ", ")
+}
+
+// apply repeats a bulk request until all matching jobs are changed: the server changes one page for each request.
+func (b *bulk) apply(ctx context.Context, a *app, path string, extra map[string]any) (total api.Many, err error) {
+	body := b.filters.body()
+	maps.Copy(body, extra)
+	if len(b.filters.query()) == 0 {
+		body["all"] = true // only without a filter
+	}
+	bar := a.newProgress()
+	defer bar.clear()
+	for {
+		part, _, err := fetch[api.Many](ctx, a, newPost(path, body))
+		if err != nil {
+			return total, err
+		}
+		addBulk(&total, part)
+		if !part.More || part.Changed == 0 { // the server refuses the rest
+			total.More = part.More
+			return total, nil
+		}
+		bar.show("%d so far", total.Changed)
+	}
+}
+
+func addBulk(total *api.Many, part api.Many) {
+	total.Matched += part.Matched
+	total.Changed += part.Changed
+	total.Cancelled += part.Cancelled
+	total.Stopping += part.Stopping
+	total.Retried += part.Retried
+	total.Refused += part.Refused
+}
+
+// countMax is the highest count that is taken by listing jobs, which costs as much as the list.
+const countMax = 100
+
+// countText is the number of matching jobs for the confirmation question. It is exact if the statistics of the server
+// have the number, or else counted up to countMax. It is empty if the server does not answer.
+func (b *bulk) countText(ctx context.Context, a *app, path string) string {
+	if n, known := b.countByStats(ctx, a, path); known {
+		return " (" + plural(n, "job", "jobs") + ")"
+	}
+	n := 0
+	for _, q := range b.lists(path) {
+		part, err := a.page(ctx, q.path, q.query, "", countMax)
+		if err != nil {
+			return ""
+		}
+		if n += len(part.Items); part.NextCursor != "" || n > countMax {
+			return fmt.Sprintf(" (more than %d jobs)", countMax)
+		}
+	}
+	return " (" + plural(n, "job", "jobs") + ")"
+}
+
+// countByStats takes the number from the statistics of the server, which count by type and state.
+func (b *bulk) countByStats(ctx context.Context, a *app, path string) (n int, known bool) {
+	query := b.filters.query()
+	kind, state := query.Get("type"), query.Get("state")
+	query.Del("type")
+	query.Del("state")
+	if len(query) > 0 {
+		return 0, false
+	}
+	stats, _, err := fetch[api.Stats](ctx, a, newGet("/stats"))
+	switch {
+	case err != nil:
+		return 0, false
+	case path != cancelPath:
+		return stats.Dead, kind == "" && (state == "" || state == "failed" || state == "dead")
+	}
+	for _, c := range stats.Types {
+		for name, count := range map[string]int{"queued": c.Queued, "scheduled": c.Scheduled, "blocked": c.Blocked, "running": c.Running} {
+			if (kind == "" || c.Type == kind) && (state == "" || state == name) {
+				n += count
+			}
+		}
+	}
+	return n, true
+}
+
+// listQuery is one list to count.
+type listQuery struct {
+	path  string
+	query url.Values
+}
+
+// lists returns the lists that contain the matching jobs.
+func (b *bulk) lists(path string) (lists []listQuery) {
+	query := b.filters.query()
+	state := query.Get("state")
+	dead := path != cancelPath && (state == "" || state == "failed" || state == "dead")
+	switch {
+	case dead:
+		query.Del("state")
+		return []listQuery{{"/dead", query}}
+	case state != "":
+		return []listQuery{{"/jobs", query}}
+	}
+	for _, open := range openStates {
+		one := maps.Clone(query)
+		one.Set("state", open)
+		lists = append(lists, listQuery{"/jobs", one})
+	}
+	return lists
+}
+
+// confirm asks the user before a command changes many jobs. Without a terminal it refuses, unless --yes was given.
+func (a *app) confirm(yes bool, question func() string) error {
+	switch {
+	case yes:
+		return nil
+	case !a.terminal.in || !a.terminal.err:
+		return usagef("add --yes to run it without confirmation", "this command changes many jobs and there is no terminal to ask on; nothing was done")
+	}
+	fmt.Fprintf(a.err, "%s [y/N] ", question())
+	answer, _ := bufio.NewReader(a.in).ReadString('\n') // no answer means no
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return &exitError{code: exitFailed, err: errors.New("nothing was done"), hint: "answer y, or add --yes"}
+}
