@@ -9,8 +9,8 @@ import (
 // retainAllocatorPages allocates a few pages of each size class for good, each with one allocation
 // in use. The allocator of modernc.org/libc, on which SQLite runs, returns a page to the system
 // when its last allocation is freed and requests a new one with the next. A statement that opens a
-// few cursors can do both each time it runs: half of the processor time of an update was spent on
-// that.
+// few cursors can do both each time it runs. Without these pages, enqueues take a tenth more processor
+// time; see docs/decisions/measurements/0002-sqlite-schema.md.
 var retainAllocatorPages = sync.OnceFunc(func() {
 	tls := libc.NewTLS()
 	for size := libc.Tsize_t(16); size <= allocatorSizeMax; size *= 2 {
