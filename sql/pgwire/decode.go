@@ -2,7 +2,6 @@ package pgwire
 
 import (
 	"bytes"
-	"encoding/hex"
 	"net/netip"
 	"strconv"
 	"unicode/utf8"
@@ -14,13 +13,13 @@ import (
 
 // argument decodes an argument. The console parses texts, as if they were literals in the
 // statement. Binary values become such texts; those of bytea become bytes.
-func (v *formatSettings) argument(number int, k kind.Kind, format int16, raw []byte) (any, error) {
+func argument(number int, k kind.Kind, format int16, raw []byte) (any, error) {
 	if raw == nil {
 		return nil, nil
 	}
-	decode := v.fromText
+	decode := fromText
 	if format == pgproto3.BinaryFormat {
-		decode = v.fromBinary
+		decode = fromBinary
 	}
 	value, err := decode(k, raw)
 	if err != nil {
@@ -29,50 +28,15 @@ func (v *formatSettings) argument(number int, k kind.Kind, format int16, raw []b
 	return value, nil
 }
 
-func (v *formatSettings) fromText(k kind.Kind, raw []byte) (any, error) {
+func fromText(_ kind.Kind, raw []byte) (any, error) {
 	if !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0 {
 		return nil, errorf(stateEncoding, "", "invalid byte sequence for encoding \"UTF8\"")
-	}
-	if k == kind.Bytea {
-		return byteaFromText(raw)
 	}
 	return string(raw), nil
 }
 
-// byteaFromText decodes both formats: hexadecimal after \x, or octal escapes.
-func byteaFromText(raw []byte) (any, error) {
-	wrong := errorf(stateBadText, "", "invalid input syntax for type bytea")
-	if bytes.HasPrefix(raw, []byte(`\x`)) {
-		plain, err := hex.DecodeString(string(raw[2:]))
-		if err != nil {
-			return nil, wrong
-		}
-		return plain, nil
-	}
-	plain := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); i++ {
-		switch {
-		case raw[i] != '\\':
-			plain = append(plain, raw[i])
-		case i+1 < len(raw) && raw[i+1] == '\\':
-			plain = append(plain, '\\')
-			i++
-		case i+3 < len(raw):
-			n, err := strconv.ParseUint(string(raw[i+1:i+4]), 8, 8)
-			if err != nil {
-				return nil, wrong
-			}
-			plain = append(plain, byte(n))
-			i += 3
-		default:
-			return nil, wrong
-		}
-	}
-	return plain, nil
-}
-
 // fromBinary decodes the binary format of a value.
-func (v *formatSettings) fromBinary(k kind.Kind, raw []byte) (any, error) {
+func fromBinary(k kind.Kind, raw []byte) (any, error) {
 	switch k {
 	case kind.Bytea:
 		return bytes.Clone(raw), nil
@@ -81,7 +45,7 @@ func (v *formatSettings) fromBinary(k kind.Kind, raw []byte) (any, error) {
 	}
 	transcode := transcoders[k]
 	if transcode == nil {
-		return v.fromText(k, raw)
+		return fromText(k, raw)
 	}
 	text, err := transcode([]byte{}, pgtype.BinaryFormatCode, raw)
 	if err != nil || text == nil { // pgx writes nothing for an invalid address
@@ -90,5 +54,5 @@ func (v *formatSettings) fromBinary(k kind.Kind, raw []byte) (any, error) {
 	if prefix, err := netip.ParsePrefix(string(text)); err == nil && k == kind.Inet && prefix.IsSingleIP() {
 		return prefix.Addr().String(), nil
 	}
-	return v.fromText(k, text)
+	return fromText(k, text)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/rotajobs/rota/sql/kind"
@@ -42,24 +41,24 @@ func formatted(k kind.Kind) encoder {
 	}
 }
 
+// recordBinary refuses the binary format of records: their fields have no known types.
+func recordBinary(dst []byte, _ any, _ *formatSettings) ([]byte, error) {
+	return dst, errorf(stateNotSupported, "cast the record to text", "records are not supported in binary format")
+}
+
 // voidValue encodes the only value of void.
 func voidValue(dst []byte, _ any, _ *formatSettings) ([]byte, error) { return dst, nil }
 
 func boolOf(value any) (bool, error) {
-	switch value := value.(type) {
-	case string:
-		if truth, known := boolTexts[strings.ToLower(strings.TrimSpace(value))]; known {
-			return truth, nil
+	if text, is := value.(string); is {
+		stored, err := translate.ParseValue(kind.Boolean, text)
+		if err != nil {
+			return false, errorf(stateData, "", "text %.40q is not a valid %s", text, kind.Boolean)
 		}
+		value = stored
 	}
 	n, err := integerOf(value, kind.Boolean)
 	return n != 0, err
-}
-
-// boolTexts are the texts of boolean values.
-var boolTexts = map[string]bool{
-	"t": true, "tr": true, "tru": true, "true": true, "y": true, "ye": true, "yes": true, "on": true, "1": true,
-	"f": false, "fa": false, "fal": false, "fals": false, "false": false, "n": false, "no": false, "of": false, "off": false, "0": false,
 }
 
 func booleanText(dst []byte, value any, _ *formatSettings) ([]byte, error) {

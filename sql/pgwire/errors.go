@@ -11,13 +11,13 @@ import (
 
 // SQLSTATE codes of errors of this package. The console has its own for statements.
 const (
-	stateProtocol           = "08P01"
-	stateNotSupported       = "0A000"
-	stateData               = "22000"
-	stateRange              = "22003"
-	stateEncoding           = "22021"
-	stateBadValue           = "22023"
-	stateBadText            = "22P02"
+	stateProtocol     = "08P01"
+	stateNotSupported = "0A000"
+	stateData         = "22000"
+	stateRange        = "22003"
+	stateEncoding     = "22021"
+	stateBadValue     = "22023"
+
 	stateBadBinary          = "22P03"
 	stateNoStatement        = "26000"
 	stateNotAuthorized      = "28000"

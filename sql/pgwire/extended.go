@@ -61,7 +61,7 @@ func (c *conn) bind(m *pgproto3.Bind) error {
 	}
 	p := &portal{statement: statement, args: make([]any, len(m.Parameters))}
 	for i, raw := range m.Parameters {
-		if p.args[i], err = c.settings.argument(i+1, statement.Params[i], formats[i], raw); err != nil {
+		if p.args[i], err = argument(i+1, statement.Params[i], formats[i], raw); err != nil {
 			return err
 		}
 		p.bytes += len(raw)

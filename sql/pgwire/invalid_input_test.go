@@ -198,8 +198,7 @@ func FuzzArgument(f *testing.F) {
 		if inBinary {
 			format = 1
 		}
-		v := &formatSettings{zone: time.UTC}
-		value, err := v.argument(1, list[0], format, raw)
+		value, err := argument(1, list[0], format, raw)
 		if err != nil && stateOf(err) == stateInternal {
 			t.Error(err)
 		}

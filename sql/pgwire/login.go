@@ -1,7 +1,6 @@
 package pgwire
 
 import (
-	"encoding/binary"
 	"errors"
 	"slices"
 	"strings"
@@ -105,11 +104,11 @@ func (c *conn) readInitialResponse() (mechanism, first string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	name, rest, found := strings.Cut(string(body), "\x00")
-	if !found || len(rest) < 4 || int(binary.BigEndian.Uint32([]byte(rest))) != len(rest)-4 {
+	m := &pgproto3.SASLInitialResponse{}
+	if err := m.Decode(body); err != nil {
 		return "", "", fatalf(stateProtocol, "", "malformed SASL message")
 	}
-	return name, rest[4:], nil
+	return m.AuthMechanism, string(m.Data), nil
 }
 
 // readSASLResponse reads one authentication message.

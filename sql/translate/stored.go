@@ -150,11 +150,12 @@ func parseDocument(k kind.Kind, text string) any {
 }
 
 func parseBytes(text string) any {
-	if !strings.HasPrefix(text, `\x`) {
+	if !strings.Contains(text, `\`) {
 		return []byte(text)
 	}
-	b, err := hex.DecodeString(strings.Join(strings.Fields(text[2:]), ""))
-	if err != nil {
+	digits, isHex := strings.CutPrefix(text, `\x`)
+	b, err := hex.DecodeString(strings.Join(strings.Fields(digits), ""))
+	if err != nil || !isHex {
 		panic(badText(kind.Bytea, text).WithHint(`write \x and two digits for each byte`))
 	}
 	return b
