@@ -81,6 +81,11 @@ func (p *parser) duration(bareNumber bool) time.Duration {
 		}
 		return d
 	}
+	return p.amounts(bareNumber)
+}
+
+// amounts reads 1 HOUR 30 MINUTES.
+func (p *parser) amounts(bareNumber bool) time.Duration {
 	text, at := p.signedNumber("an interval, such as 90 SECONDS or '1h30m'")
 	if p.err != nil {
 		return 0
@@ -129,23 +134,16 @@ func (p *parser) amount(at token, number string, unit time.Duration) time.Durati
 		p.failAt(at, badValue, excerpt(number)+" is not a whole number", "use a smaller unit")
 		return 0
 	}
-	d, ok := multiply(number, unit)
-	if !ok {
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n > int64(math.MaxInt64/unit) || n < int64(math.MinInt64/unit) {
 		p.intervalTooLong(at)
+		return 0
 	}
-	return d
+	return time.Duration(n) * unit
 }
 
 func (p *parser) intervalTooLong(at token) {
 	p.failAt(at, badValue, "the interval is too long", "the maximum is 292 years")
-}
-
-func multiply(number string, unit time.Duration) (time.Duration, bool) {
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n > int64(math.MaxInt64/unit) || n < int64(math.MinInt64/unit) {
-		return 0, false
-	}
-	return time.Duration(n) * unit, true
 }
 
 // durationMax bounds the strings that are read as lengths of time.
@@ -159,23 +157,12 @@ func parseDuration(text string) (time.Duration, bool) {
 	if d, err := time.ParseDuration(text); err == nil {
 		return d, true
 	}
-	fields := strings.Fields(text)
-	if len(fields) == 0 || len(fields)%2 != 0 {
+	words, err := newParser(text)
+	if err != nil {
 		return 0, false
 	}
-	sum := time.Duration(0)
-	for i := 0; i < len(fields); i += 2 {
-		unit := unitLength(upperWord(fields[i+1]))
-		if unit == 0 {
-			return 0, false
-		}
-		d, ok := multiply(fields[i], unit)
-		if !ok || d < 0 && i > 0 || sum > math.MaxInt64-max(d, 0) {
-			return 0, false
-		}
-		sum += d
-	}
-	return sum, true
+	d := words.amounts(false)
+	return d, words.err == nil && words.tok.kind == endToken
 }
 
 // printInterval writes whole seconds in the longest unit that they fill.

@@ -20,11 +20,7 @@ func skipQuoted(text string, at int) (end int, err *Error) {
 }
 
 func skipString(text string, at int) (end int, err *Error) {
-	skip := skipDoubled
-	if isEscapeString(text, at) {
-		skip = skipEscaped
-	}
-	if end := skip(text, at, '\''); end > 0 {
+	if end := closingQuote(text, at, isEscapeString(text, at)); end > 0 {
 		return end, nil
 	}
 	return 0, newError(text, at, Error{
@@ -37,24 +33,8 @@ func isEscapeString(text string, at int) bool {
 	return at > 0 && text[at-1]|0x20 == 'e' && (at == 1 || !isInWord(text[at-2]))
 }
 
-// skipEscaped is skipDoubled for strings in which a backslash also escapes a quote.
-func skipEscaped(text string, at int, quote byte) int {
-	for i := at + 1; i < len(text); i++ {
-		switch {
-		case text[i] == '\\':
-			i++
-		case text[i] != quote:
-		case i+1 == len(text) || text[i+1] != quote:
-			return i + 1
-		default:
-			i++
-		}
-	}
-	return 0
-}
-
 func skipName(text string, at int) (end int, err *Error) {
-	if end := skipDoubled(text, at, '"'); end > 0 {
+	if end := closingQuote(text, at, false); end > 0 {
 		return end, nil
 	}
 	return 0, newError(text, at, Error{
@@ -62,16 +42,19 @@ func skipName(text string, at int) (end int, err *Error) {
 	})
 }
 
-// skipDoubled returns the end of a quoted text, in which a quote is written twice. It returns 0 if there is no end.
-func skipDoubled(text string, at int, quote byte) int {
+// closingQuote returns the end of the quoted text at an offset, in which a quote is written twice or, if backslashes
+// escape, after a backslash. It returns 0 if there is no end.
+func closingQuote(text string, at int, backslashes bool) int {
 	for i := at + 1; i < len(text); i++ {
-		if text[i] != quote {
-			continue
-		}
-		if i+1 == len(text) || text[i+1] != quote {
+		switch {
+		case text[i] == '\\' && backslashes:
+			i++
+		case text[i] != text[at]:
+		case i+1 == len(text) || text[i+1] != text[at]:
 			return i + 1
+		default:
+			i++
 		}
-		i++
 	}
 	return 0
 }

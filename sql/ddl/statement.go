@@ -1,46 +1,27 @@
 package ddl
 
+// statements are the parsers of statements by their first word, which is the next token.
+var statements = map[string]func(*parser) Statement{
+	"CREATE": (*parser).create, "RECREATE": (*parser).recreate, "ALTER": (*parser).alter, "DROP": (*parser).drop,
+	"EXECUTE": (*parser).executeJob, "CANCEL": (*parser).cancelRun, "EXPLAIN": (*parser).explain, "SHOW": (*parser).show,
+	"SELECT": (*parser).query, "WITH": (*parser).query, "VALUES": (*parser).query, "TABLE": (*parser).query,
+	"BEGIN": (*parser).begin, "START": (*parser).begin,
+	"COMMIT": (*parser).endTransaction, "END": (*parser).endTransaction, "ROLLBACK": (*parser).endTransaction, "ABORT": (*parser).endTransaction,
+	"SAVEPOINT": (*parser).savepoint, "RELEASE": (*parser).release,
+	"GRANT": (*parser).grant, "REVOKE": (*parser).grant,
+	"SET": (*parser).set, "RESET": (*parser).reset, "DISCARD": (*parser).discard, "DEALLOCATE": (*parser).deallocate,
+	"CLOSE": (*parser).noOp, "UNLISTEN": (*parser).noOp,
+}
+
 // statement parses any statement. Its first word decides which.
 func (p *parser) statement() Statement {
 	first := p.tok
-	switch first.upper {
-	case "CREATE":
-		return p.create()
-	case "RECREATE":
-		p.advance()
-		p.expect("JOB")
-		return p.createJob(&CreateJob{Mode: Recreate})
-	case "ALTER":
-		return p.alter()
-	case "DROP":
-		return p.drop()
-	case "EXECUTE":
-		p.advance()
-		p.expect("JOB")
-		return &ExecuteJob{Name: p.name(jobName)}
-	case "CANCEL":
-		p.advance()
-		p.expect("JOB", "RUN")
-		return &CancelRun{ID: p.uuid(runID)}
-	case "EXPLAIN":
-		return p.explain()
-	case "SHOW":
-		return p.show()
-	case "SELECT", "WITH", "VALUES", "TABLE":
-		return &Select{Text: p.restOfStatement()}
-	case "BEGIN", "START":
-		return p.begin()
-	case "COMMIT", "END", "ROLLBACK", "ABORT":
-		return p.endTransaction()
-	case "GRANT", "REVOKE":
-		return p.grant()
-	}
-	if about := p.sessionStatement(first.upper); about != nil || p.err != nil {
-		return about
-	}
+	parse := statements[first.upper]
 	switch {
+	case parse != nil:
+		return parse(p)
 	case first.isSymbol("("):
-		return &Select{Text: p.restOfStatement()}
+		return p.query()
 	case unsupportedStatements[first.upper]:
 		return p.unsupported(first, first.upper, sysIsReadOnly)
 	case unsupportedSessionStatements[first.upper]:
@@ -50,26 +31,26 @@ func (p *parser) statement() Statement {
 	return nil
 }
 
-// sessionStatement parses a statement about the session or the transaction. It returns nil for any other word.
-func (p *parser) sessionStatement(word string) Statement {
-	switch word {
-	case "SET":
-		return p.set()
-	case "RESET":
-		return p.reset()
-	case "DISCARD":
-		return p.discard()
-	case "DEALLOCATE":
-		return p.deallocate()
-	case "CLOSE", "UNLISTEN":
-		return p.noOp()
-	case "SAVEPOINT":
-		p.advance()
-		return &Savepoint{Name: p.name(savepointName)}
-	case "RELEASE":
-		return p.release()
-	}
-	return nil
+func (p *parser) query() Statement { return &Select{Text: p.restOfStatement()} }
+
+func (p *parser) recreate() Statement {
+	p.expect("RECREATE", "JOB")
+	return p.createJob(&CreateJob{Mode: Recreate})
+}
+
+func (p *parser) executeJob() Statement {
+	p.expect("EXECUTE", "JOB")
+	return &ExecuteJob{Name: p.name(jobName)}
+}
+
+func (p *parser) cancelRun() Statement {
+	p.expect("CANCEL", "JOB", "RUN")
+	return &CancelRun{ID: p.uuid(runID)}
+}
+
+func (p *parser) savepoint() Statement {
+	p.expect("SAVEPOINT")
+	return &Savepoint{Name: p.name(savepointName)}
 }
 
 // Descriptions of names for errors.
