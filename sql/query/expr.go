@@ -44,7 +44,7 @@ type (
 		Of   Expr // (x).*
 	}
 	// Call is a function with what it is given. Words of SQL that call one without
-	// parentheses, such as CURRENT_USER, are calls with Bare.
+	// parentheses, such as CURRENT_USER, are calls, too.
 	Call struct {
 		At
 		Path     []Name
@@ -52,7 +52,6 @@ type (
 		Names    []Name // of the arguments, where they are named; else nil
 		Star     bool   // count(*)
 		Distinct bool
-		Bare     bool
 		Order    []*Term
 		Filter   Expr
 		Within   []*Term // WITHIN GROUP (ORDER BY …)
@@ -144,9 +143,8 @@ type (
 	// Cast is x::type, CAST(x AS type), or type 'text'.
 	Cast struct {
 		At
-		X       Expr
-		Type    *Type
-		Literal bool // it was written type 'text'
+		X    Expr
+		Type *Type
 	}
 	// Collate is COLLATE.
 	Collate struct {

@@ -94,7 +94,7 @@ func (p *parser) wordValue(t token) Expr {
 // callWithoutParens takes a function that is called without parentheses.
 func (p *parser) callWithoutParens() Expr {
 	t := p.take()
-	c := &Call{At: At(t.at), Path: []Name{t.name()}, Bare: true}
+	c := &Call{At: At(t.at), Path: []Name{t.name()}}
 	if timesWithoutParens[t.text] && p.peek().symbol("(") {
 		p.open("(")
 		c.Args = p.list()

@@ -97,9 +97,6 @@ func showWindow(w *Window) string {
 	if w.Name != nil {
 		s += " name=" + id(*w.Name)
 	}
-	if w.Base != nil {
-		s += " base=" + id(*w.Base)
-	}
 	s += part("partition", exprs(w.Partition)...) + part("order", showTerms(w.Order)...)
 	if w.Frame != "" {
 		s += " frame={" + w.Frame + "}"

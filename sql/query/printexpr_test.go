@@ -54,7 +54,7 @@ func exprMore(x Expr) string {
 	case *Case:
 		return showCase(x)
 	case *Cast:
-		return "(cast" + when(x.Literal, "literal") + " " + expr(x.X) + " " + showType(x.Type) + ")"
+		return "(cast" + " " + expr(x.X) + " " + showType(x.Type) + ")"
 	case *Collate:
 		return "(collate " + expr(x.X) + " " + path(x.Path) + ")"
 	case *Zone:
@@ -94,7 +94,7 @@ func showStar(s *Star) string {
 }
 
 func showCall(c *Call) string {
-	s := "(call " + path(c.Path) + when(c.Bare, "bare") + when(c.Star, "*") + when(c.Distinct, "distinct")
+	s := "(call " + path(c.Path) + when(c.Star, "*") + when(c.Distinct, "distinct")
 	for i, arg := range c.Args {
 		s += " "
 		if c.Names != nil && c.Names[i].Text != "" {

@@ -119,8 +119,7 @@ type Term struct {
 // Window is a window definition.
 type Window struct {
 	At        int
-	Name      *Name // its own name, or the one that it is built upon
-	Base      *Name
+	Name      *Name // of the WINDOW clause; nil: none
 	Partition []Expr
 	Order     []*Term
 	Frame     string // as it was written, in capitals; empty: none

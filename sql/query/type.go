@@ -154,5 +154,5 @@ func (p *parser) typedText(t *Type) Expr {
 	if t.Name == "interval" && !t.Quoted && t.Field == "" {
 		p.intervalField(t)
 	}
-	return &Cast{At: At(t.At), X: &String{At: At(text.at), Value: text.text}, Type: t, Literal: true}
+	return &Cast{At: At(t.At), X: &String{At: At(text.at), Value: text.text}, Type: t}
 }

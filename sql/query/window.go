@@ -28,8 +28,7 @@ func (p *parser) window() *Window {
 	w := &Window{At: p.peek().at}
 	p.open("(")
 	if t := p.peek(); t.isName() && !t.word("partition", "range", "rows", "groups") {
-		base := p.take().name()
-		w.Base = &base
+		p.unsupported(t.at, "a window that extends another one", "write the whole window, or OVER name")
 	}
 	if p.accept("partition") {
 		p.expect("by")

@@ -10,21 +10,15 @@ import (
 
 // The states of SQL that a query can end with.
 const (
-	StateSyntax       = "42601"
-	StateTable        = "42P01"
-	StateColumn       = "42703"
-	StateFunction     = "42883"
-	StateAmbiguous    = "42702"
-	StateDenied       = "42501"
-	StateParams       = "08P01"
-	StateType         = "42804"
-	StateValue        = "22000"
-	StateBadText      = "22P02" // a text cannot be converted to its type
-	StateLimit        = "54000"
-	StateTooMany      = "53300" // too many queries at once
-	StateCancelled    = "57014"
-	StateNotSupported = "0A000"
-	StateInternal     = "XX000"
+	StateSyntax    = "42601"
+	StateDenied    = "42501"
+	StateParams    = "08P01"
+	StateType      = "42804"
+	StateValue     = "22000"
+	StateLimit     = "54000"
+	StateTooMany   = "53300" // too many queries at once
+	StateCancelled = "57014"
+	StateInternal  = "XX000"
 )
 
 // Error states why a query was rejected or ended.
@@ -39,14 +33,11 @@ func resultTooLarge(what string) error {
 }
 
 // explain converts an error that SQLite reports for a statement. It returns the interrupt of a cancelled query unchanged.
-func explain(text *translate.Text, err error) error {
+func explain(err error) error {
 	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultInterrupt {
 		return err
 	}
 	e := &Error{State: StateSyntax, Offset: -1, Message: messageOf(err)}
-	if at, known := sqlite.ErrorOffset(err); known {
-		e.Offset = text.Origin(at)
-	}
 	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultAuth {
 		e.State, e.Message, e.Hint = StateDenied, "only the tables of sys can be read: "+e.Message, "read one of "+tableList()
 	}

@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"zombiezen.com/go/sqlite"
-
-	"github.com/rotajobs/rota/sql/translate"
 )
 
 // TestPrepareCancelledQueryReturnsInterrupt checks that the interrupt is not reported as a syntax error.
@@ -20,7 +18,7 @@ func TestPrepareCancelledQueryReturnsInterrupt(t *testing.T) {
 	close(over)
 	d.conn.SetInterrupt(over)
 	_, _, err = d.conn.PrepareTransient("SELECT 1")
-	if got := explain(&translate.Text{}, err); sqlite.ErrCode(got) != sqlite.ResultInterrupt {
+	if got := explain(err); sqlite.ErrCode(got) != sqlite.ResultInterrupt {
 		t.Errorf("SQLite reports %v, explain returns %v", err, got)
 	}
 }

@@ -9,9 +9,9 @@ import (
 // run answers one query.
 func (d *memoryDB) run(q *Query, args []any, to func([]any) error) error {
 	d.conn.SetInterrupt(d.query.ctx.Done())
-	stmt, _, err := d.conn.PrepareTransient(q.translated.Text.SQL)
+	stmt, _, err := d.conn.PrepareTransient(q.translated.Text)
 	if err != nil {
-		return explain(q.translated.Text, err)
+		return explain(err)
 	}
 	defer stmt.Finalize()
 	if err := d.bind(stmt, q.Params, args); err != nil {

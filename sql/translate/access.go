@@ -115,24 +115,6 @@ func (t *translator) field(e *query.Field, s *scope) value {
 // jsonKey is a key as SQLite's paths write it.
 func jsonKey(name string) string { return `"` + strings.ReplaceAll(name, `"`, `\"`) + `"` }
 
-// fields translates (x).*.
-func (t *translator) fields(sel *selection, star *query.Star) {
-	x := t.expr(star.Of, sel.scope)
-	switch {
-	case x.of != nil && !x.of.single:
-		for _, c := range x.of.columns {
-			t.add(sel, c.name, sel.scope.value(c, star.Place()))
-		}
-		return
-	case x.set == nil:
-		panic(unsupported(star.Place(), "the fields of this value are not known").WithHint("name them: (x).name"))
-	}
-	for _, f := range x.set.fields {
-		v := newValue(f.kind, atom, cat("json_extract(", x, ", ", quoteText("$."+jsonKey(f.name)), ")"), x)
-		t.add(sel, f.name, v)
-	}
-}
-
 // inZone translates AT TIME ZONE.
 func (t *translator) inZone(e *query.Zone, s *scope) value {
 	x := t.expr(e.X, s)

@@ -46,7 +46,7 @@ func (t *translator) arrayQuery(e *query.Array, s *scope, want kind.Kind) value 
 	b := t.subquery(e.Query, s, 1)
 	name := quoted(b.columns[0].alias)
 	v := value{kind: b.columns[0].kind.Array(), level: atom, at: e.Place(), ungrouped: b.ungrouped}
-	v.sql = cat("(SELECT json_group_array(", name, ") FILTER (WHERE ", checkMemory(raw(name)), ") FROM (", b.write(true), "))").from(e.Place())
+	v.sql = cat("(SELECT json_group_array(", name, ") FILTER (WHERE ", checkMemory(raw(name)), ") FROM (", b.write(true), "))")
 	if want == kind.Unknown {
 		return v
 	}
@@ -69,13 +69,13 @@ func (t *translator) subquery(q *query.Query, s *scope, columns int) *block {
 // exists translates EXISTS.
 func (t *translator) exists(e *query.Exists, s *scope) value {
 	b := t.subquery(e.Query, s, 0)
-	return value{kind: kind.Boolean, level: atom, at: e.Place(), ungrouped: b.ungrouped, sql: cat("EXISTS (", b.write(false), ")").from(e.Place())}
+	return value{kind: kind.Boolean, level: atom, at: e.Place(), ungrouped: b.ungrouped, sql: cat("EXISTS (", b.write(false), ")")}
 }
 
 // scalar translates a scalar subquery.
 func (t *translator) scalar(e *query.Scalar, s *scope) value {
 	b := t.subquery(e.Query, s, 1)
-	return value{kind: b.columns[0].kind, level: atom, at: e.Place(), ungrouped: b.ungrouped, sql: b.scalarText().from(e.Place())}
+	return value{kind: b.columns[0].kind, level: atom, at: e.Place(), ungrouped: b.ungrouped, sql: b.scalarText()}
 }
 
 // scalarText is the text of a block that stands for a value. SQLite would take the first of many

@@ -2,7 +2,6 @@ package translate
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/rotajobs/rota/sql/kind"
 	"github.com/rotajobs/rota/sql/query"
@@ -215,33 +214,14 @@ func (t *translator) compoundBlock(c *query.Compound, left, right *block) *block
 	b.addUngrouped(value{ungrouped: left.ungrouped})
 	b.addUngrouped(value{ungrouped: right.ungrouped})
 	if c.All && c.Op != "UNION" {
-		b.inner = func(bool) *sql { return compoundAll(c.Op, left, right) }
-		return b
+		panic(unsupported(c.At, "%s ALL is not supported", c.Op).WithHint("remove ALL, or add a row number"))
 	}
 	op := " " + c.Op + " "
 	if c.All {
 		op = " " + c.Op + " ALL "
 	}
-	b.inner = func(named bool) *sql { return cat(left.write(named), raw(op).from(c.At), right.write(false)) }
+	b.inner = func(named bool) *sql { return cat(left.write(named), raw(op), right.write(false)) }
 	return b
-}
-
-// compoundAll writes INTERSECT ALL or EXCEPT ALL, which SQLite does not support: a row number
-// distinguishes equal rows.
-func compoundAll(op string, left, right *block) *sql {
-	number := func(b *block) *sql {
-		all := strings.Join(outNames(b.columns), ", ")
-		return cat("SELECT "+all+", row_number() OVER (PARTITION BY "+all+") AS \"_nth\" FROM (", b.write(true), ")")
-	}
-	return cat("SELECT ", strings.Join(outNames(left.columns), ", "), " FROM (", number(left), " "+op+" ", number(right), ")")
-}
-
-func outNames(columns []column) []string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = quoted(c.alias)
-	}
-	return names
 }
 
 // resolveBlock returns the block with a fixed kind for each column.

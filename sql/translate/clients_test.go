@@ -135,9 +135,9 @@ func compareColumns(t *testing.T, d *testDB, conn *pgconn.PgConn, l *postgresCat
 			t.Errorf("%s\n\t$%d is %s, want %s", sql, i+1, s.Params[i], kindOf(oid))
 		}
 	}
-	stmt, _, err := d.conn.PrepareTransient(s.Text.SQL)
+	stmt, _, err := d.conn.PrepareTransient(s.Text)
 	if err != nil {
-		t.Fatalf("%s\n\t%s\n\t%v", sql, s.Text.SQL, err)
+		t.Fatalf("%s\n\t%s\n\t%v", sql, s.Text, err)
 	}
 	must(t, stmt.Finalize())
 }

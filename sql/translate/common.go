@@ -39,7 +39,7 @@ func (t *translator) with(q *query.Query, s *scope) *sql {
 		text := b.write(true)
 		table.refs = 1 + text.refs
 		s.with[c.Name.Text] = table
-		texts[i] = cat(quoted(alias), columnList(table.columns), " AS (", text, ")").from(c.Name.At).reading(0)
+		texts[i] = cat(quoted(alias), columnList(table.columns), " AS (", text, ")").reading(0)
 	}
 	if q.Recursive {
 		return cat("WITH RECURSIVE ", list(texts), " ")

@@ -29,7 +29,6 @@ const (
 	StateParameter      = "42P02"
 	StateObject         = "42704"
 	StateSyntax         = "42601"
-	StateRecursion      = "42P19"
 	StateUnsupported    = "0A000"
 	StateLimit          = "54000"
 	StatePattern        = "2201B"

@@ -23,11 +23,11 @@ func (t *translator) exprOf(e query.Expr, s *scope) value {
 	case *query.Number:
 		return numberLiteral(e)
 	case *query.String:
-		return value{text: &e.Value, level: atom, at: e.Place(), sql: raw(quoteText(e.Value)).from(e.Place())}
+		return value{text: &e.Value, level: atom, at: e.Place(), sql: raw(quoteText(e.Value))}
 	case *query.Bool:
 		return constant(kind.Boolean, map[bool]string{true: "1", false: "0"}[e.Value]).placed(e.Place())
 	case *query.Null:
-		return value{null: true, level: atom, at: e.Place(), sql: raw("NULL").from(e.Place())}
+		return value{null: true, level: atom, at: e.Place(), sql: raw("NULL")}
 	case *query.Param:
 		return t.param(e)
 	case *query.Column:

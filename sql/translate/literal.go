@@ -14,7 +14,7 @@ import (
 func numberLiteral(e *query.Number) value {
 	v := value{level: atom, at: e.Place()}
 	if n, err := strconv.ParseInt(e.Text, 10, 64); err == nil {
-		v.kind, v.plain, v.sql = kind.Integer, n != 0, raw(strconv.FormatInt(n, 10)).from(e.Place())
+		v.kind, v.plain, v.sql = kind.Integer, n != 0, raw(strconv.FormatInt(n, 10))
 		if n <= math.MaxInt32 {
 			v.kind = kind.Int4
 		}
@@ -24,7 +24,7 @@ func numberLiteral(e *query.Number) value {
 	if err != nil || math.IsInf(f, 0) {
 		panic(queryError(StateRange, e.Place(), "number %s is too large", shorten(e.Text)))
 	}
-	v.kind, v.plain, v.real, v.sql = kind.Numeric, f != 0, true, raw(realText(f)).from(e.Place())
+	v.kind, v.plain, v.real, v.sql = kind.Numeric, f != 0, true, raw(realText(f))
 	return v
 }
 
@@ -97,7 +97,7 @@ func (t *translator) resolveParam(v value, k kind.Kind) value {
 func (t *translator) literal(v value, k kind.Kind) value {
 	out := value{kind: k, level: atom, at: v.at}
 	if text := t.special(*v.text, k); text != "" {
-		out.sql = raw(text).from(v.at)
+		out.sql = raw(text)
 		return out
 	}
 	before := t.at
@@ -108,7 +108,7 @@ func (t *translator) literal(v value, k kind.Kind) value {
 	if strings.HasPrefix(text, "-") {
 		out.level = asTerm
 	}
-	out.sql = raw(text).from(v.at)
+	out.sql = raw(text)
 	if n, is := stored.(int64); is {
 		out.plain = n != 0
 	}
@@ -149,14 +149,6 @@ func (t *translator) special(text string, k kind.Kind) string {
 			return ""
 		}
 		return "rota_" + string(k) + "(" + quoteText(text) + ")"
-	}
-	days := map[string]string{"today": "0", "tomorrow": "1", "yesterday": "-1"}
-	day, is := days[word]
-	switch {
-	case word == "now" && categoryOf(k) == categoryTime:
-		return t.nowAs(k)
-	case is && categoryOf(k) == categoryTime:
-		return t.dayAs(k, day)
 	}
 	return ""
 }

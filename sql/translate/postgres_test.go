@@ -137,7 +137,7 @@ func compareSample(t *testing.T, d *testDB, conn *pgconn.PgConn, s sample) {
 		sort.Strings(b)
 	}
 	if strings.Join(a, "\n") != strings.Join(b, "\n") {
-		t.Errorf("%s\n\t%s\n\tgot  %s\n\twant %s", s.text, statement.Text.SQL, strings.Join(a, "\n\t     "), strings.Join(b, "\n\t     "))
+		t.Errorf("%s\n\t%s\n\tgot  %s\n\twant %s", s.text, statement.Text, strings.Join(a, "\n\t     "), strings.Join(b, "\n\t     "))
 	}
 }
 

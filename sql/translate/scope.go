@@ -136,7 +136,7 @@ func (s *scope) pickColumn(among []column, name, written string, at int) (v valu
 }
 
 func (s *scope) value(c column, at int) value {
-	v := value{sql: c.sql.from(at), kind: c.kind, level: atom, at: at, from: c.from, set: c.set, notNull: c.notNull}
+	v := value{sql: c.sql, kind: c.kind, level: atom, at: at, from: c.from, set: c.set, notNull: c.notNull}
 	if c.sortKey != "" {
 		v.order = raw(c.sortKey)
 	}

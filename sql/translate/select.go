@@ -107,7 +107,7 @@ func (t *translator) assemble(sel *selection, p *parts, terms []term) *block {
 	p.order = sel.order(terms)
 	b.member = p.order == nil && p.limit == nil
 	b.render = func(items []*sql) *sql {
-		return cat(raw("SELECT ").from(sel.node.At), p.distinct, list(items), p.from, p.where, p.group, p.having, p.order, p.limit)
+		return cat(raw("SELECT "), p.distinct, list(items), p.from, p.where, p.group, p.having, p.order, p.limit)
 	}
 	return b
 }
@@ -185,8 +185,7 @@ func (t *translator) star(sel *selection, star *query.Star) {
 	s, columns := sel.scope, sel.scope.names
 	switch {
 	case star.Of != nil:
-		t.fields(sel, star)
-		return
+		panic(unsupported(star.Place(), "(x).* is not supported").WithHint("name the fields: (x).name"))
 	case len(star.Path) > 0:
 		at, from := sel.scope.lookup(star.Path, star.Place())
 		if from == nil {

@@ -111,7 +111,7 @@ func (t *translator) nameSource(from *source, text *sql, own string, alias query
 	if from.alias != own {
 		text = cat(text, " AS ", quoted(from.alias))
 	}
-	return &relation{sql: text.from(at), names: from.columns, sources: []*source{from}}
+	return &relation{sql: text, names: from.columns, sources: []*source{from}}
 }
 
 // derived translates a subquery in FROM. SQLite does not support LATERAL: a subquery that
@@ -181,7 +181,7 @@ func (t *translator) join(j *query.Join, s *scope) *relation {
 	if nested {
 		right.sql = cat("(", right.sql, ")")
 	}
-	out.sql = cat(left.sql, raw(joinWords[j.Kind]).from(j.At), right.sql, on)
+	out.sql = cat(left.sql, raw(joinWords[j.Kind]), right.sql, on)
 	return out
 }
 

@@ -27,8 +27,13 @@ var (
 // parseTimeValue parses a timestamp, a date or a time of day.
 func parseTimeValue(k kind.Kind, word string, zone *time.Location) any {
 	low := strings.ToLower(word)
-	if k != kind.Time && (low == "infinity" || low == "-infinity") {
-		return low
+	switch low {
+	case "infinity", "-infinity":
+		if k != kind.Time {
+			return low
+		}
+	case "now", "today", "tomorrow", "yesterday":
+		panic(valueError(StateUnsupported, "the time %q is not supported", low).WithHint("use now(), current_date or current_date + 1"))
 	}
 	bad := valueError(StateBadTime, "invalid input syntax for type %s: %q", typeTitle(k), shorten(word)).WithHint("%s", momentHint(k))
 	if k == kind.Time {

@@ -217,7 +217,7 @@ func (d *testDB) query(text string, args []string) (*translate.Statement, [][]*s
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := d.run(s, s.Text.SQL, args)
+	found, err := d.run(s, s.Text, args)
 	return s, found, err
 }
 

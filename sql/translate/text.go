@@ -1,33 +1,14 @@
 package translate
 
 import (
-	"sort"
 	"strings"
 )
-
-// Text is a translated query with the origins of its pieces.
-type Text struct {
-	SQL    string
-	pieces []piece
-}
-
-type piece struct{ here, there int }
-
-// Origin maps a position in the text for SQLite to the position in the original query.
-func (t *Text) Origin(at int) int {
-	i := sort.Search(len(t.pieces), func(i int) bool { return t.pieces[i].here > at }) - 1
-	if i < 0 {
-		return 0
-	}
-	return t.pieces[i].there
-}
 
 // sql is a piece of text for SQLite. It is a tree, so that concatenation costs little for long
 // texts. Two pieces with the same hash and size have the same text.
 type sql struct {
 	text string
 	kids []*sql
-	at   int // position of the piece in the query, plus one; 0: none
 	hash uint64
 	size int
 	refs int // tables that it reads after common tables are expanded
@@ -84,11 +65,6 @@ func power(n int) uint64 {
 	return result
 }
 
-// from sets the position of a piece in the query.
-func (s *sql) from(at int) *sql {
-	return &sql{kids: []*sql{s}, at: at + 1, hash: s.hash, size: s.size, refs: s.refs}
-}
-
 // reading sets the number of tables that a piece reads.
 func (s *sql) reading(refs int) *sql {
 	after := *s
@@ -120,28 +96,19 @@ func (s *sql) same(other *sql) bool { return s.hash == other.hash && s.size == o
 const sizeMax = 1_000_000
 
 // write returns the complete text.
-func (s *sql) write() *Text {
+func (s *sql) write() string {
 	if s.size > sizeMax {
 		panic(queryError(StateLimit, -1, "the translated query exceeds %d bytes", sizeMax).WithHint("split it into smaller queries"))
 	}
-	t, b := &Text{}, &strings.Builder{}
-	s.writeTo(t, b, 0)
-	t.SQL = b.String()
-	return t
+	var b strings.Builder
+	s.writeTo(&b)
+	return b.String()
 }
 
-func (s *sql) writeTo(t *Text, b *strings.Builder, at int) {
-	if s.at > 0 {
-		at = s.at
-	}
-	if s.text != "" {
-		if n := len(t.pieces); at > 0 && (n == 0 || t.pieces[n-1].there != at-1) {
-			t.pieces = append(t.pieces, piece{b.Len(), at - 1})
-		}
-		b.WriteString(s.text)
-	}
+func (s *sql) writeTo(b *strings.Builder) {
+	b.WriteString(s.text)
 	for _, k := range s.kids {
-		k.writeTo(t, b, at)
+		k.writeTo(b)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Statement is a translated query.
 type Statement struct {
-	Text         *Text       // the query for SQLite
+	Text         string      // the query for SQLite
 	Columns      []Column    // columns of the answer
 	Params       []kind.Kind // kinds of the parameters
 	CommonTables []string    // names of the common tables in the text
@@ -118,7 +118,7 @@ func (t *translator) param(p *query.Param) value {
 	for len(t.params) < p.N {
 		t.params = append(t.params, kind.Unknown)
 	}
-	v := value{sql: raw("?" + strconv.Itoa(p.N)).from(p.Place()), kind: t.params[p.N-1], level: atom, at: p.Place(), bound: true}
+	v := value{sql: raw("?" + strconv.Itoa(p.N)), kind: t.params[p.N-1], level: atom, at: p.Place(), bound: true}
 	if v.kind == kind.Unknown {
 		v.param = p.N
 	}

@@ -89,9 +89,6 @@ next:
 // placed returns the value with its position in the query.
 func (v value) placed(at int) value {
 	v.at = at
-	if v.sql != nil {
-		v.sql = v.sql.from(at)
-	}
 	return v
 }
 

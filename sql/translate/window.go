@@ -22,13 +22,12 @@ func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) *sql {
 		panic(queryError(StateWindow, e.Place(), "window function calls cannot be nested").WithHint("put the inner call into a subquery in FROM"))
 	}
 	v.over = true
-	w := s.selection().window(e.Over, 0)
+	w := s.selection().window(e.Over)
 	parts := make([]*sql, 0, 3)
 	if len(w.Partition) > 0 {
 		texts := make([]*sql, len(w.Partition))
 		for i, n := range w.Partition {
-			p := t.windowValue(n, s, v)
-			texts[i] = p.sql
+			texts[i] = t.windowValue(n, s, v).sql
 		}
 		parts = append(parts, cat("PARTITION BY ", list(texts)))
 	}
@@ -50,18 +49,17 @@ func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) *sql {
 
 // frame checks that the frame starts before it ends.
 func frame(w *query.Window) {
-	words := strings.Fields(w.Frame)
-	first := strings.Join(words[1:min(3, len(words))], " ")
-	if len(words) > 3 && words[1] == "BETWEEN" {
-		first = words[2] + " " + words[3]
+	_, first, between := strings.Cut(w.Frame, " BETWEEN ")
+	first, last, _ := strings.Cut(first, " AND ")
+	if !between {
+		_, first, _ = strings.Cut(w.Frame, " ")
 	}
-	_, last, _ := strings.Cut(w.Frame, " AND ")
 	switch {
 	case first == "UNBOUNDED FOLLOWING":
 		panic(queryError(StateWindow, w.At, "frame start cannot be UNBOUNDED FOLLOWING"))
-	case strings.HasPrefix(last, "UNBOUNDED PRECEDING"):
+	case last == "UNBOUNDED PRECEDING":
 		panic(queryError(StateWindow, w.At, "frame end cannot be UNBOUNDED PRECEDING"))
-	case last == "" && strings.Contains(w.Frame, "FOLLOWING"):
+	case !between && strings.HasSuffix(first, "FOLLOWING"):
 		panic(queryError(StateWindow, w.At, "frame starting from following row cannot end with current row"))
 	}
 }
@@ -79,34 +77,17 @@ func (t *translator) windowValue(n query.Expr, s *scope, v *value) value {
 	return o
 }
 
-// window is what a window looks at, with what those have that it is built upon.
-func (sel *selection) window(w *query.Window, depth int) *query.Window {
-	base := w.Base
-	if depth == 0 && w.Base == nil && w.Name != nil {
-		return sel.windowNamed(w.Name, depth)
-	}
-	if base == nil {
+// window returns the definition of a window. OVER name refers to one of the WINDOW clause.
+func (sel *selection) window(w *query.Window) *query.Window {
+	if w.Name == nil {
 		return w
 	}
-	under := sel.windowNamed(base, depth)
-	both := *w
-	both.Partition = under.Partition
-	if len(w.Partition) > 0 {
-		panic(queryError(StateWindow, w.At, "cannot override PARTITION BY clause of window %q", base.Text))
-	}
-	if len(w.Order) == 0 {
-		both.Order = under.Order
-	}
-	return &both
-}
-
-func (sel *selection) windowNamed(name *query.Name, depth int) *query.Window {
 	var names []string
-	for _, w := range sel.node.Windows {
-		if w.Name.Text == name.Text && depth < 20 {
-			return sel.window(w, depth+1)
+	for _, named := range sel.node.Windows {
+		if named.Name.Text == w.Name.Text {
+			return named
 		}
-		names = append(names, w.Name.Text)
+		names = append(names, named.Name.Text)
 	}
-	panic(queryError(StateObject, name.At, "window %q does not exist", name.Text).WithHint("%s", suggestion(name.Text, "the windows are", names)))
+	panic(queryError(StateObject, w.Name.At, "window %q does not exist", w.Name.Text).WithHint("%s", suggestion(w.Name.Text, "the windows are", names)))
 }

@@ -61,29 +61,3 @@ func (t *translator) timeOf(v value) value {
 	}
 	return call(kind.Time, "rota_moment", textConstant(string(kind.Time)), v, textConstant(t.shownZone))
 }
-
-// nowAs is the text for the time of the statement as a value of a kind.
-func (t *translator) nowAs(k kind.Kind) string {
-	cut := map[kind.Kind]string{kind.Local: "1, 26", kind.Date: "1, 10", kind.Time: "12, 15"}[k]
-	switch {
-	case k == kind.Timestamp:
-		return "now()"
-	case t.shownZone == "":
-		return "substr(now(), " + cut + ")"
-	}
-	return "rota_moment(" + quoteText(string(k)) + ", now(), " + quoteText(t.shownZone) + ")"
-}
-
-// dayAs is the text for a day so many days from today, as a value of a kind.
-func (t *translator) dayAs(k kind.Kind, days string) string {
-	day := "rota_date_add(" + t.nowAs(kind.Date) + ", " + days + ")"
-	switch {
-	case k == kind.Date:
-		return day
-	case k == kind.Local:
-		return day + " || 'T00:00:00.000000'"
-	case t.shownZone == "":
-		return day + " || 'T00:00:00.000000Z'"
-	}
-	return "rota_moment(" + quoteText(string(k)) + ", " + day + ", " + quoteText(t.shownZone) + ")"
-}

@@ -50,7 +50,7 @@ func TestTimeLiteralsStayUnchangedInZones(t *testing.T) {
 		"local + interval '1 day' > date_trunc('day', local)":      `rota_shift("jobs"."local", '0 1 0', 1) > rota_date_trunc('day', "jobs"."local")`,
 		"(next_run, n) = ('2026-07-01', 1) AND clock > '10:00:00'": `("jobs"."next_run", "jobs"."n") = ('2026-06-30T22:00:00.000000Z', 1) AND "jobs"."clock" > '10:00:00.000000'`,
 	} {
-		got := translateIn(t, catalogue{"Europe/Berlin"}, "SELECT n FROM jobs WHERE "+text).Text.SQL
+		got := translateIn(t, catalogue{"Europe/Berlin"}, "SELECT n FROM jobs WHERE "+text).Text
 		if want = `SELECT "jobs"."n" FROM "sys"."jobs" WHERE ` + want; got != want {
 			t.Errorf("%s\n\tgot  %s\n\twant %s", text, got, want)
 		}
@@ -61,9 +61,9 @@ func TestTimeLiteralsStayUnchangedInZones(t *testing.T) {
 func TestUTCTextsHaveNoZone(t *testing.T) {
 	for _, file := range []string{"zones.sql", "same.sql"} {
 		for _, s := range samples(t, file) {
-			plain := translateText(t, s.text).Text.SQL
+			plain := translateText(t, s.text).Text
 			for _, zone := range []string{"UTC", "Etc/UTC"} {
-				if got := translateIn(t, catalogue{zone}, s.text).Text.SQL; got != plain {
+				if got := translateIn(t, catalogue{zone}, s.text).Text; got != plain {
 					t.Errorf("%s\n\tgot  %s\n\twant %s", s.text, got, plain)
 				}
 			}
@@ -82,7 +82,7 @@ func (m changedZone) Zones() (written, shown string) { return m.written, m.zone 
 // A change of the session's zone does not change the times that the query contains.
 func TestZoneChangeKeepsWrittenTimes(t *testing.T) {
 	in := changedZone{catalogue{"Asia/Kolkata"}, "Europe/Berlin"}
-	got := translateIn(t, in, "SELECT timestamptz '2026-01-01 12:00'::date").Text.SQL
+	got := translateIn(t, in, "SELECT timestamptz '2026-01-01 12:00'::date").Text
 	if want := `SELECT rota_moment('date', '2026-01-01T11:00:00.000000Z', 'Asia/Kolkata')`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

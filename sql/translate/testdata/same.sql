@@ -169,7 +169,7 @@ SELECT enabled, bool_or(n > 0) FROM sys.jobs GROUP BY enabled ORDER BY enabled N
 # Windows.
 SELECT job_name, rank() OVER (ORDER BY priority DESC), dense_rank() OVER (ORDER BY state), ntile(2) OVER (ORDER BY job_name) FROM sys.jobs
 SELECT job_name, sum(n) OVER (PARTITION BY state ORDER BY job_name), count(*) OVER () FROM sys.jobs
-SELECT job_name, lag(job_name) OVER w, lead(n, 1, 0) OVER w, first_value(job_name) OVER w, last_value(job_name) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM sys.jobs WINDOW w AS (ORDER BY job_name)
+SELECT job_name, lag(job_name) OVER w, lead(n, 1, 0) OVER w, first_value(job_name) OVER w, last_value(job_name) OVER (ORDER BY job_name ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM sys.jobs WINDOW w AS (ORDER BY job_name)
 SELECT state, count(*), sum(count(*)) OVER (ORDER BY state) FROM sys.jobs GROUP BY state
 SELECT * FROM (SELECT job_name, row_number() OVER (PARTITION BY state ORDER BY n DESC) AS rn FROM sys.jobs) x WHERE rn = 1
 SELECT job_name, avg(weight) OVER (ORDER BY job_name ROWS 1 PRECEDING) FROM sys.jobs
@@ -200,8 +200,6 @@ SELECT NULL UNION SELECT 1
 SELECT 'x' UNION SELECT 'y' ORDER BY 1
 SELECT job_uuid FROM sys.jobs INTERSECT SELECT job_uuid FROM sys.runs
 SELECT job_uuid FROM sys.jobs EXCEPT SELECT job_uuid FROM sys.runs
-SELECT state FROM sys.jobs EXCEPT ALL SELECT 'ENABLED'
-SELECT state FROM sys.jobs INTERSECT ALL SELECT state FROM sys.jobs WHERE n > 0
 (SELECT n FROM sys.jobs ORDER BY n LIMIT 1) UNION ALL (SELECT n FROM sys.jobs ORDER BY n DESC NULLS LAST LIMIT 1) ORDER BY 1
 SELECT 1 UNION SELECT 2 INTERSECT SELECT 2 ORDER BY 1
 SELECT 1 AS a UNION ALL (SELECT 2 UNION SELECT 2) ORDER BY a

@@ -119,6 +119,9 @@ SELECT DISTINCT ON (state) state FROM sys.jobs ORDER BY n
 SELECT 1 UNION SELECT 2 ORDER BY 1 + 1
 SELECT 1 AS a UNION SELECT 2 ORDER BY b
 # What we do not do.
+[0A000] SELECT 'today'::date
+[0A000] SELECT state FROM sys.jobs EXCEPT ALL SELECT 'ENABLED'
+[0A000] SELECT rank() OVER (w ORDER BY n) FROM sys.jobs WINDOW w AS (PARTITION BY n)
 [0A000] SELECT job_name FROM sys.jobs WHERE job_name SIMILAR TO '(alpha|beta)'
 [0A000] SELECT ARRAY[[1, 2], [3, 4]]
 [0A000] SELECT '{{1},{2}}'::int[]

@@ -109,8 +109,7 @@ SELECT next_run AT TIME ZONE 'Asia/Tokyo', local AT TIME ZONE 'Asia/Tokyo', day 
 SELECT next_run AT TIME ZONE 'UTC' AT TIME ZONE 'Europe/Berlin', (next_run AT TIME ZONE 'Asia/Tokyo')::timestamptz, (next_run AT TIME ZONE 'Asia/Tokyo')::date FROM sys.jobs
 SELECT date(next_run), date(local), next_run::date + 1, next_run::date - day, next_run::date + clock, next_run::time - clock FROM sys.jobs
 # The time of the statement.
-SELECT current_date = now()::date, localtimestamp = now()::timestamp, localtime = now()::time, 'today'::timestamptz = date_trunc('day', now()), 'today'::date = current_date
-SELECT 'now'::date = current_date, 'tomorrow'::date = current_date + 1, 'yesterday'::timestamp = current_date - interval '1 day', 'tomorrow'::timestamptz = date_trunc('day', now()) + interval '1 day'
+SELECT current_date = now()::date, localtimestamp = now()::timestamp, localtime = now()::time
 SELECT age(timestamptz '2020-02-29 12:00') = age(current_date, timestamptz '2020-02-29 12:00'), age(timestamp '2020-02-29 12:00') = age(current_date::timestamp, '2020-02-29 12:00'), now()::text::timestamptz = now(), to_char(now(), 'YYYY-MM-DD') = current_date::text
 SELECT max(started), min(started::date), count(DISTINCT started::date), max(age(ended, started)), percentile_disc(0.5) WITHIN GROUP (ORDER BY started) FROM sys.runs
 SELECT started, lag(started) OVER (ORDER BY started), row_number() OVER (PARTITION BY started::date ORDER BY started) FROM sys.runs WHERE started IS NOT NULL ORDER BY started
