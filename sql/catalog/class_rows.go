@@ -1,6 +1,9 @@
 package catalog
 
-import "github.com/rotajobs/rota/sql/kind"
+import (
+	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/query"
+)
 
 // schemas fills the relations about schemas.
 func (b *builder) schemas() {
@@ -12,7 +15,7 @@ func (b *builder) schemas() {
 // publicPrivileges is an access list that grants the privileges to PUBLIC.
 func (b *builder) publicPrivileges(letters string) string {
 	owner := b.subject.Owner
-	return list(QuoteIdent(owner)+"="+letters+"/"+QuoteIdent(owner), "="+letters+"/"+QuoteIdent(owner))
+	return list(query.QuoteIdent(owner)+"="+letters+"/"+query.QuoteIdent(owner), "="+letters+"/"+query.QuoteIdent(owner))
 }
 
 // relationRows fills the relations about tables and columns.
@@ -178,11 +181,11 @@ func operatorClassOf(t *typ) int64 {
 
 // define is a statement that creates the index.
 func (c *class) define(qualified bool) string {
-	name := QuoteIdent(c.of.name)
+	name := query.QuoteIdent(c.of.name)
 	if qualified {
-		name = QuoteIdent(c.schema) + "." + name
+		name = query.QuoteIdent(c.schema) + "." + name
 	}
-	return "CREATE UNIQUE INDEX " + QuoteIdent(c.name) + " ON " + name + " USING btree (" + c.columns() + ")"
+	return "CREATE UNIQUE INDEX " + query.QuoteIdent(c.name) + " ON " + name + " USING btree (" + c.columns() + ")"
 }
 
 // columns are the names of the columns of an index.
@@ -192,7 +195,7 @@ func (c *class) columns() string {
 		if i > 0 {
 			text += ", "
 		}
-		text += QuoteIdent(a.name)
+		text += query.QuoteIdent(a.name)
 	}
 	return text
 }

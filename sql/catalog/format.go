@@ -3,6 +3,8 @@ package catalog
 import (
 	"fmt"
 	"strings"
+
+	"github.com/rotajobs/rota/sql/query"
 )
 
 // format formats a type like format_type. A nil modifier means that none was requested. This
@@ -22,9 +24,9 @@ func (b *typeIndex) format(oid int64, mod *int64, seen func(*typ) bool) string {
 	if text := standardName(t.name, mod); text != "" && t.space == catalogSpace {
 		return text
 	}
-	name := QuoteIdent(t.name)
+	name := query.QuoteIdent(t.name)
 	if seen == nil && t.space != catalogSpace || seen != nil && !seen(t) {
-		name = QuoteIdent(spaceOf[t.space]) + "." + name
+		name = query.QuoteIdent(spaceOf[t.space]) + "." + name
 	}
 	if mod != nil && *mod >= 0 {
 		name += fmt.Sprintf("(%d)", *mod)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rotajobs/rota/sql/query"
 )
 
 // calls are the functions of the catalogue that depend on the session or the arguments. Functions
@@ -22,7 +24,6 @@ var calls = map[string]call{
 
 	"format_type":         formatType,
 	"pg_size_pretty":      func(_ *Env, _ *Catalog, args []any) (any, error) { return pretty(oidOr0(args[0])), nil },
-	"quote_ident":         func(_ *Env, _ *Catalog, args []any) (any, error) { return QuoteIdent(textOf(args[0])), nil },
 	"pg_get_keywords":     keywordRows,
 	"pg_encoding_to_char": encodingName,
 	"pg_char_to_encoding": encodingNumber,
@@ -106,7 +107,7 @@ func showIndex(env *Env, c *Catalog, args []any) (any, error) {
 	case at == 0:
 		return index.define(!isTrue(args[2]) || !c.visible(env, index.of)), nil
 	case at > 0 && at <= int64(len(index.attrs)):
-		return QuoteIdent(index.attrs[at-1].name), nil
+		return query.QuoteIdent(index.attrs[at-1].name), nil
 	}
 	return "", nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/query"
 )
 
 // regKinds are the reg types, whose values are OIDs that are written as names.
@@ -156,9 +157,9 @@ func (c *Catalog) showProc(_ *Env, oid int64) string {
 	case p == nil:
 		return ""
 	case len(allProcs().byName[p.name]) > 1: // then the name alone would not be read again
-		return catalogSchema + "." + QuoteIdent(p.name)
+		return catalogSchema + "." + query.QuoteIdent(p.name)
 	}
-	return QuoteIdent(p.name)
+	return query.QuoteIdent(p.name)
 }
 
 // parseSingleName parses an unqualified name.
@@ -186,7 +187,7 @@ func (c *Catalog) readSpace(_ *Env, text string) (int64, error) {
 
 func (c *Catalog) showSpace(_ *Env, oid int64) string {
 	if name := c.schemaName[oid]; name != "" {
-		return QuoteIdent(name)
+		return query.QuoteIdent(name)
 	}
 	return ""
 }
@@ -204,7 +205,7 @@ func (c *Catalog) readRole(_ *Env, text string) (int64, error) {
 
 func (c *Catalog) showRole(_ *Env, oid int64) string {
 	if oid == ownerRole {
-		return QuoteIdent(c.subject.Owner)
+		return query.QuoteIdent(c.subject.Owner)
 	}
 	return ""
 }

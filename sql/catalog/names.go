@@ -3,6 +3,8 @@ package catalog
 import (
 	"slices"
 	"strings"
+
+	"github.com/rotajobs/rota/sql/query"
 )
 
 // path returns the schemas of the search path, in order.
@@ -142,7 +144,7 @@ func (c *Catalog) typeVisible(env *Env) func(*typ) bool {
 // displayName is the name of a relation, qualified if the search path requires it.
 func (c *Catalog) displayName(env *Env, of *class) string {
 	if c.visible(env, of) {
-		return QuoteIdent(of.name)
+		return query.QuoteIdent(of.name)
 	}
-	return QuoteIdent(of.schema) + "." + QuoteIdent(of.name)
+	return query.QuoteIdent(of.schema) + "." + query.QuoteIdent(of.name)
 }

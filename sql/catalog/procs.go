@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/query"
 	"github.com/rotajobs/rota/sql/translate"
 )
 
@@ -137,5 +138,5 @@ func (p *proc) define() string {
 		words += "\n"
 	}
 	return fmt.Sprintf("CREATE OR REPLACE FUNCTION pg_catalog.%s(%s)\n RETURNS %s\n LANGUAGE internal\n%sAS $function$%s$function$\n",
-		QuoteIdent(p.name), p.arguments(), p.result(), words, p.source)
+		query.QuoteIdent(p.name), p.arguments(), p.result(), words, p.source)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/query"
 	"github.com/rotajobs/rota/sql/translate"
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
@@ -73,10 +74,10 @@ func createTables(t *testing.T) string {
 }
 
 func create(table translate.Table) string {
-	name := table.Schema + "." + QuoteIdent(table.Name)
+	name := table.Schema + "." + query.QuoteIdent(table.Name)
 	var lines []string
 	for _, c := range table.Columns {
-		line := QuoteIdent(c.Name) + " " + string(c.Kind)
+		line := query.QuoteIdent(c.Name) + " " + string(c.Kind)
 		if subject.NotNull(table.Name, c.Name) {
 			line += " NOT NULL"
 		}
@@ -85,7 +86,7 @@ func create(table translate.Table) string {
 	if key := subject.Key(table.Name); len(key) > 0 {
 		for i := range key {
 			key = append([]string(nil), key...)
-			key[i] = QuoteIdent(key[i])
+			key[i] = query.QuoteIdent(key[i])
 		}
 		lines = append(lines, "PRIMARY KEY ("+strings.Join(key, ", ")+")")
 	}
@@ -95,7 +96,7 @@ func create(table translate.Table) string {
 	}
 	for _, c := range table.Columns {
 		if text := subject.Comment(table.Name, c.Name); text != "" {
-			sql += fmt.Sprintf("COMMENT ON COLUMN %s.%s IS '%s';", name, QuoteIdent(c.Name), text)
+			sql += fmt.Sprintf("COMMENT ON COLUMN %s.%s IS '%s';", name, query.QuoteIdent(c.Name), text)
 		}
 	}
 	return sql

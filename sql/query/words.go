@@ -1,6 +1,9 @@
 package query
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // wordClass states where a keyword can be used as a name. Keywords that are not listed can be names everywhere.
 type wordClass byte
@@ -25,8 +28,20 @@ var reserved = classes(map[wordClass]string{
 	isColumn: `between bigint bit boolean char character coalesce dec decimal exists extract
 		float greatest grouping inout int integer interval least national nchar none
 		normalize nullif numeric out overlay position precision real row setof smallint
-		substring time timestamp treat trim values varchar`,
+		substring time timestamp treat trim values varchar xmlattributes xmlconcat xmlelement
+		xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable`,
 })
+
+var simpleName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+
+// QuoteIdent quotes a name if PostgreSQL's quote_ident does: unless it consists of lower-case letters, digits and
+// underscores and can be a name everywhere.
+func QuoteIdent(name string) string {
+	if simpleName.MatchString(name) && reserved[name] == 0 {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
 
 func classes(lists map[wordClass]string) map[string]wordClass {
 	all := map[string]wordClass{}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rotajobs/rota/sql/query"
 )
 
 // textFunctions are the functions of texts.
@@ -54,7 +56,7 @@ var textFunctions = []Function{
 		sum := md5.Sum([]byte(a.text(0)))
 		return hex.EncodeToString(sum[:])
 	}),
-	strict("rota_quote_ident", 1, func(a arguments) any { return quoteIdent(a.text(0)) }),
+	strict("rota_quote_ident", 1, func(a arguments) any { return query.QuoteIdent(a.text(0)) }),
 	strict("rota_encode", 2, encodeBytes),
 	withNulls("rota_format", -1, formatText),
 	withNulls("rota_concat_ws", -1, concatWith),
@@ -139,32 +141,6 @@ func splitPart(a arguments) any {
 	return parts[n-1]
 }
 
-// quoteIdent quotes a name if needed.
-func quoteIdent(name string) string {
-	simple := name != ""
-	for i, c := range name {
-		simple = simple && (c == '_' || c >= 'a' && c <= 'z' || i > 0 && c >= '0' && c <= '9')
-	}
-	if simple && !keywords[name] {
-		return name
-	}
-	return quoted(name)
-}
-
-// keywords are the words that must be quoted as names.
-var keywords = func() map[string]bool {
-	all := map[string]bool{}
-	for _, w := range strings.Fields(`all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create
-current_catalog current_date current_role current_time current_timestamp current_user default deferrable desc distinct do else end except false
-fetch for foreign from grant group having in initially intersect into lateral leading limit localtime localtimestamp not null offset on only or
-order placing primary references returning select session_user some symmetric table then to trailing true union unique user using variadic when
-where window with between bigint bit boolean char character coalesce dec decimal exists extract float greatest grouping inout int integer interval
-least national nchar none nullif numeric out overlay position precision real row setof smallint substring time timestamp treat trim values varchar`) {
-		all[w] = true
-	}
-	return all
-}()
-
 func encodeBytes(a arguments) any {
 	b := []byte(a.text(0))
 	switch strings.ToLower(a.text(1)) {
@@ -235,7 +211,7 @@ func formatOne(how byte, v any) string {
 		if v == nil {
 			panic(valueError(StateValue, "null values cannot be formatted as an SQL identifier"))
 		}
-		return quoteIdent(asText(v))
+		return query.QuoteIdent(asText(v))
 	case 'L':
 		if v == nil {
 			return "NULL"
