@@ -1,22 +1,5 @@
 package query
 
-// calledOrTyped parses a call, or a text after a type with a length: numeric(3, 1) '1'.
-func (p *parser) calledOrTyped(path []Name) Expr {
-	c := p.call(path)
-	if p.peek().kind != stringToken {
-		return p.subscripts(p.aggregated(c), false)
-	}
-	t := pathAsType(path)
-	for _, arg := range c.Args {
-		n, ok := arg.(*Number)
-		if !ok {
-			p.expected("an operator")
-		}
-		t.Mods = append(t.Mods, n.Text)
-	}
-	return p.typedText(t)
-}
-
 // call takes the arguments of a function.
 func (p *parser) call(path []Name) *Call {
 	c := &Call{At: At(path[0].At), Path: path}

@@ -186,6 +186,9 @@ func separated[T any](p *parser, one func() T) (all []T) {
 func (p *parser) names(what string) []Name {
 	p.open("(")
 	names := separated(p, func() Name { return p.name(what) })
+	if t := p.peek(); t.isName() {
+		p.unsupported(t.at, "a type after the name of a column", "remove the types")
+	}
 	p.close(")")
 	return names
 }

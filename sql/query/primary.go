@@ -171,12 +171,18 @@ func (p *parser) nameValue() Expr {
 		p.take()
 		return &Star{At: At(at), Path: path}
 	case t.symbol("("):
-		return p.calledOrTyped(path)
+		c := p.call(path)
+		if next := p.peek(); next.kind == stringToken && len(c.Args) > 0 && isNumber(c.Args[0]) {
+			p.unsupported(next.at, "a literal of a type with a length", "cast it: '1'::numeric(3, 1)")
+		}
+		return p.subscripts(p.aggregated(c), false)
 	case t.kind == stringToken:
 		return p.typedText(pathAsType(path))
 	}
 	return p.subscripts(&Column{At: At(at), Path: path}, true)
 }
+
+func isNumber(x Expr) bool { _, is := x.(*Number); return is }
 
 func pathAsType(path []Name) *Type {
 	last := path[len(path)-1]

@@ -141,22 +141,7 @@ func (p *parser) sourceAlias() (a Alias) {
 		return a
 	}
 	if p.peek().symbol("(") {
-		a.Columns = p.aliasColumns()
+		a.Columns = p.names("the name of a column")
 	}
 	return a
-}
-
-// aliasColumns takes the names of columns. A function that returns records may
-// have a type after each name, which is ignored.
-func (p *parser) aliasColumns() []Name {
-	p.open("(")
-	columns := separated(p, func() Name {
-		name := p.name("the name of a column")
-		if t := p.peek(); !t.symbol(",") && !t.symbol(")") {
-			p.typeName()
-		}
-		return name
-	})
-	p.close(")")
-	return columns
 }

@@ -123,19 +123,11 @@ func (p *parser) startsTyped() bool {
 	case t.word("character", "char"):
 		return next.word("varying")
 	case t.word("time", "timestamp"):
-		return next.kind == stringToken || next.word("with", "without") && p.peekAt(2).word("time") || p.hasPrecision()
+		return next.kind == stringToken || next.word("with", "without") && p.peekAt(2).word("time")
 	case t.word("interval"):
-		return next.kind == stringToken || p.hasPrecision()
+		return next.kind == stringToken
 	}
 	return false
-}
-
-// hasPrecision reports whether the next token has a precision in parentheses, followed by the rest of a typed literal.
-func (p *parser) hasPrecision() bool {
-	if !p.peekAt(1).symbol("(") || p.peekAt(2).kind != numberToken || !p.peekAt(3).symbol(")") {
-		return false
-	}
-	return p.peekAt(4).kind == stringToken || p.peekAt(4).word("with", "without")
 }
 
 // typed takes a type and the text that is read as one: date '2024-01-01'.

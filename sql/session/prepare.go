@@ -23,20 +23,21 @@ type Prepared struct {
 // Prepare parses a text of at most one statement. Parameter types that the caller does not give are inferred, with
 // text as the default.
 func (s *Session) Prepare(_ context.Context, text string, params []kind.Kind) (*Prepared, error) {
-	list, err := parse(text)
+	list, failed := parse(text)
 	switch {
-	case err != nil:
-		return nil, s.fail(err)
+	case failed != nil:
+		return nil, s.fail(failed)
 	case len(list) == 0:
 		return &Prepared{Text: text, Empty: true}, nil
 	case len(list) > 1:
 		return nil, s.fail(newError(StateSyntax, "send each statement separately", "cannot prepare %d statements at once", len(list)))
 	}
 	p := &Prepared{Text: text, statement: list[0].statement, offset: list[0].offset}
-	if err := s.checkNotAborted(p.statement); err != nil {
-		return nil, s.fail(asError(err, text, p.offset))
+	err := s.checkNotAborted(p.statement)
+	if err == nil {
+		err = s.describe(p, params)
 	}
-	if err := s.describe(p, params); err != nil {
+	if err != nil {
 		return nil, s.fail(asError(err, text, p.offset))
 	}
 	return p, nil
@@ -82,26 +83,15 @@ func (s *Session) Execute(ctx context.Context, p *Prepared, args []any) (*Answer
 	if p.Empty {
 		return &Answer{}, nil
 	}
-	s.metas = statementMetas{base: s.newMeta()}
-	answer, err := s.runPrepared(ctx, p, args)
-	if err != nil {
-		failed := asError(err, p.Text, p.offset)
-		if s.tx != nil && s.tx.implicit {
-			s.end(false)
+	return s.perform(p.Text, p.offset, func() (*Answer, error) {
+		if p.query == nil {
+			return s.runStatement(ctx, p.statement, args)
 		}
-		return nil, s.fail(failed)
-	}
-	return answer, nil
-}
-
-func (s *Session) runPrepared(ctx context.Context, p *Prepared, args []any) (*Answer, error) {
-	if p.query == nil {
-		return s.runStatement(ctx, p.statement, args)
-	}
-	if err := s.checkNotAborted(p.statement); err != nil {
-		return nil, err
-	}
-	return s.answer(ctx, p.query, args)
+		if err := s.checkNotAborted(p.statement); err != nil {
+			return nil, err
+		}
+		return s.answer(ctx, p.query, args)
+	})
 }
 
 // BeginImplicit begins a transaction without BEGIN: Sync applies the statements executed until then together or not at

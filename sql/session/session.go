@@ -65,13 +65,9 @@ func (s *Session) Run(ctx context.Context, text string, args []any, each func(*A
 			s.begin(false)
 			s.tx.implicit = true
 		}
-		s.metas = statementMetas{base: s.newMeta()}
-		answer, err := s.runStatement(ctx, one.statement, args)
+		answer, err := s.perform(text, one.offset, func() (*Answer, error) { return s.runStatement(ctx, one.statement, args) })
 		if err != nil {
-			if s.tx != nil && s.tx.implicit {
-				s.end(false)
-			}
-			return s.fail(asError(err, text, one.offset))
+			return err
 		}
 		if err := each(answer); err != nil {
 			return err
@@ -81,6 +77,20 @@ func (s *Session) Run(ctx context.Context, text string, args []any, each func(*A
 		return s.endImplicit(ctx)
 	}
 	return nil
+}
+
+// perform runs one statement that begins at an offset of a text. An error is an *Error and ends an implicit transaction.
+func (s *Session) perform(text string, offset int, run func() (*Answer, error)) (*Answer, error) {
+	s.metas = statementMetas{base: s.newMeta()}
+	answer, err := run()
+	if err == nil {
+		return answer, nil
+	}
+	failed := asError(err, text, offset)
+	if s.tx != nil && s.tx.implicit {
+		s.end(false)
+	}
+	return nil, s.fail(failed)
 }
 
 // endImplicit commits an implicit transaction.
@@ -161,10 +171,25 @@ func (s *Session) runStatement(ctx context.Context, statement ddl.Statement, arg
 	case *ddl.ExplainQuery:
 		return nil, newError(StateNotSupported, "EXPLAIN JOB RUN id explains why a run does not run", "EXPLAIN of a query is not supported")
 	case *ddl.Security:
-		return nil, securityNotSupported(q.Tag())
-	}
-	if answer, err := s.runSessionStatement(statement); answer != nil || err != nil {
-		return answer, err
+		return nil, newError(StateNotSupported, "the only user is admin, and it may do everything", "%s is not supported yet", q.Tag())
+	case *ddl.Set:
+		return s.set(q)
+	case *ddl.SetMode:
+		return s.setMode(q)
+	case *ddl.Reset:
+		return s.reset(q, q.Tag())
+	case *ddl.Discard:
+		return s.discard(q)
+	case *ddl.Deallocate:
+		return &Answer{Tag: q.Tag(), Deallocate: &q.Name}, nil
+	case *ddl.NoOp:
+		return tagAnswer(q.Tag()), nil
+	case *ddl.Savepoint:
+		return s.savepoint(q)
+	case *ddl.Release:
+		return s.release(q)
+	case *ddl.RollbackTo:
+		return s.rollbackTo(q)
 	}
 	return s.write(ctx, statement)
 }
@@ -183,34 +208,4 @@ func (s *Session) checkNotAborted(statement ddl.Statement) error {
 
 func noArguments(statement ddl.Statement) error {
 	return newError(StateProtocol, "write the values into the statement", "%s takes no arguments", statement.Tag())
-}
-
-// runSessionStatement runs a statement about the session or the transaction. It returns nil for any other statement.
-func (s *Session) runSessionStatement(statement ddl.Statement) (*Answer, error) {
-	switch q := statement.(type) {
-	case *ddl.Set:
-		return s.set(q)
-	case *ddl.SetMode:
-		return s.setMode(q)
-	case *ddl.Reset:
-		return s.reset(q, q.Tag())
-	case *ddl.Discard:
-		return s.discard(q)
-	case *ddl.Deallocate:
-		return s.deallocate(q)
-	case *ddl.NoOp:
-		return tagAnswer(q.Tag()), nil
-	case *ddl.Savepoint:
-		return s.savepoint(q)
-	case *ddl.Release:
-		return s.release(q)
-	case *ddl.RollbackTo:
-		return s.rollbackTo(q)
-	}
-	return nil, nil
-}
-
-// securityNotSupported rejects statements about users and privileges, which are parsed but not supported yet.
-func securityNotSupported(tag string) *Error {
-	return newError(StateNotSupported, "the only user is admin, and it may do everything", "%s is not supported yet", tag)
 }

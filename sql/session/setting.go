@@ -183,23 +183,14 @@ func (s *Session) reset(q *ddl.Reset, tag string) (*Answer, error) {
 func (s *Session) readOnly() bool { return s.settings["default_transaction_read_only"] == "on" }
 
 func (s *Session) discard(q *ddl.Discard) (*Answer, error) {
-	a := tagAnswer(q.Tag())
-	switch q.What {
-	case "ALL":
-		if s.tx != nil {
-			return nil, newError(StateActiveTransaction, "end the transaction first", "DISCARD ALL cannot run inside a transaction block")
-		}
-		s.settings = nil
-		a.Deallocate = new("")
-	case "PLANS":
+	switch {
+	case q.What != "ALL":
+		return tagAnswer(q.Tag()), nil
+	case s.tx != nil:
+		return nil, newError(StateActiveTransaction, "end the transaction first", "DISCARD ALL cannot run inside a transaction block")
 	}
-	return a, nil
-}
-
-func (s *Session) deallocate(q *ddl.Deallocate) (*Answer, error) {
-	a := tagAnswer(q.Tag())
-	a.Deallocate = &q.Name
-	return a, nil
+	s.settings = nil
+	return &Answer{Tag: q.Tag(), Deallocate: new("")}, nil
 }
 
 // settingAliases are names of several words that SHOW accepts.
@@ -209,10 +200,7 @@ func (s *Session) show(name string) (*Answer, error) {
 	if name == "all" {
 		return s.showAll(), nil
 	}
-	if plain, known := settingAliases[name]; known {
-		name = plain
-	}
-	value, known := s.Setting(name)
+	value, known := s.Setting(cmp.Or(settingAliases[name], name))
 	if !known {
 		return nil, newError(StateUnknown, "SHOW ALL lists the settings, SHOW JOBS lists the jobs, SHOW CREATE JOB name shows the statement that creates a job", "there is no setting %s", name)
 	}
@@ -220,9 +208,7 @@ func (s *Session) show(name string) (*Answer, error) {
 }
 
 func showColumns(name string) []system.Column {
-	if plain, known := settingAliases[name]; known {
-		name = plain
-	}
+	name = cmp.Or(settingAliases[name], name)
 	if one, known := settings[name]; known {
 		name = one.title
 	}

@@ -19,15 +19,12 @@ type Session struct {
 	Version string                                       // of the program
 }
 
-// Query is a prepared query with the types of its parameters and columns.
+// Query is a prepared query: the statement for SQLite, and what it was translated from.
 type Query struct {
-	Columns []Column
-	Params  []kind.Kind
-
-	translated  *translate.Statement
-	parsed      *tree.Query
-	knownParams []kind.Kind // parameter types that the caller gave
-	resolver    resolver
+	*translate.Statement
+	parsed   *tree.Query
+	known    []kind.Kind // parameter types that the caller gave
+	resolver resolver
 }
 
 // Prepare parses and translates a query. Parameter types that are not given are inferred, with text as the default. An
@@ -38,21 +35,9 @@ func (c *Catalogue) Prepare(text string, params []kind.Kind, session Session) (*
 		return nil, err
 	}
 	zone := session.zone()
-	q := &Query{parsed: read, knownParams: params, resolver: resolver{path: session.path(), literalZone: zone, outputZone: zone}}
-	if err := q.translate(); err != nil {
-		return nil, err
-	}
-	return q, nil
-}
-
-// translate translates the parsed query for SQLite.
-func (q *Query) translate() error {
-	meaning, err := translate.Translate(q.parsed, q.resolver, q.knownParams)
-	if err != nil {
-		return err
-	}
-	q.Columns, q.Params, q.translated = meaning.Columns, meaning.Params, meaning
-	return nil
+	q := &Query{parsed: read, known: params, resolver: resolver{path: session.path(), literalZone: zone, outputZone: zone}}
+	q.Statement, err = translate.Translate(read, q.resolver, params)
+	return q, err
 }
 
 // inZone returns the query for a session whose time zone changed since Prepare. Time literals in the text keep the zone
@@ -63,10 +48,9 @@ func (q *Query) inZone(zone string) (*Query, error) {
 	}
 	other := *q
 	other.resolver.outputZone = zone
-	if err := other.translate(); err != nil {
-		return nil, err
-	}
-	return &other, nil
+	var err error
+	other.Statement, err = translate.Translate(q.parsed, other.resolver, q.known)
+	return &other, err
 }
 
 // asError converts an error of the catalogue to an *Error.

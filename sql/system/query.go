@@ -30,7 +30,7 @@ type query struct {
 
 func newQuery(ctx context.Context, from *Source, of *Query, session Session) *query {
 	q := &query{ctx: ctx, source: from, session: session, common: map[string]bool{}, cachedScans: map[string]any{}}
-	for _, name := range of.translated.CommonTables {
+	for _, name := range of.CommonTables {
 		q.common[strings.ToLower(name)] = true
 	}
 	return q

@@ -9,7 +9,7 @@ import (
 // run answers one query.
 func (d *memoryDB) run(q *Query, args []any, to func([]any) error) error {
 	d.conn.SetInterrupt(d.query.ctx.Done())
-	stmt, _, err := d.conn.PrepareTransient(q.translated.Text)
+	stmt, _, err := d.conn.PrepareTransient(q.Text)
 	if err != nil {
 		return explain(err)
 	}

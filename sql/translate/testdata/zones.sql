@@ -23,7 +23,7 @@ SELECT '2026-07-01'::timestamptz, '2026-07-01 24:00'::timestamptz, 'epoch'::time
 SELECT '2026-07-01 10:00+00'::timestamp, '2026-07-01 23:00-09'::date, '2026-07-01 12:00'::text::timestamptz, ('2026-01-' || '05')::timestamptz
 SELECT timestamptz '1900-01-01 12:00', timestamptz '1850-06-01 00:00', timestamptz '1970-06-01', timestamptz '2090-06-15 12:00'
 SELECT timestamp '2026-03-29 02:30'::timestamptz::timestamp, timestamp '2026-10-25 02:30'::timestamptz::text, date '2026-03-29'::timestamptz::text
-SELECT timestamptz(3) '2026-03-29 02:30:00.123456', '2026-10-25 02:30:00.9999'::timestamptz(0)
+SELECT '2026-03-29 02:30:00.123456'::timestamptz(3), '2026-10-25 02:30:00.9999'::timestamptz(0)
 SELECT $1::timestamptz, $2::timestamptz, $3::timestamptz -- 2026-03-29 02:30 | 2026-10-25 02:30 | 2026-10-25 02:30+00
 SELECT $1::timestamp, $2::date, $3::time, $1::timestamp::timestamptz -- 2026-03-29 02:30 | 2026-10-25 | 10:00
 SELECT $1::text::timestamptz, $2::timestamptz[] -- 2026-10-25 02:30 | {2026-03-29 02:30,NULL,2026-07-01 00:00Z}
