@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -111,21 +112,14 @@ func (c Config) withDefaults() Config {
 	if c.ScratchDir == "" {
 		c.ScratchDir = os.TempDir()
 	}
-	c.InFlightMax = orDefault(c.InFlightMax, 1024)
-	c.StreamsMax = orDefault(c.StreamsMax, 256)
-	c.DirectMax = orDefault(c.DirectMax, 256)
-	c.PollsMax = orDefault(c.PollsMax, 4096)
-	c.LargeMax = orDefault(c.LargeMax, 8)
-	c.BodyMax = orDefault(c.BodyMax, bodyMaxDefault)
-	c.BatchMax = orDefault(c.BatchMax, batchMaxDefault)
+	c.InFlightMax = cmp.Or(c.InFlightMax, 1024)
+	c.StreamsMax = cmp.Or(c.StreamsMax, 256)
+	c.DirectMax = cmp.Or(c.DirectMax, 256)
+	c.PollsMax = cmp.Or(c.PollsMax, 4096)
+	c.LargeMax = cmp.Or(c.LargeMax, 8)
+	c.BodyMax = cmp.Or(c.BodyMax, bodyMaxDefault)
+	c.BatchMax = cmp.Or(c.BatchMax, batchMaxDefault)
 	return c
-}
-
-func orDefault[N int | int64](given, fallback N) N {
-	if given == 0 {
-		return fallback
-	}
-	return given
 }
 
 func (c *Config) validate() error {

@@ -164,12 +164,7 @@ func (op *operation) responseSchema(r huma.Registry) *huma.Schema {
 	return nil
 }
 
-func (op *operation) success() int {
-	if op.status == 0 {
-		return http.StatusOK
-	}
-	return op.status
-}
+func (op *operation) success() int { return cmp.Or(op.status, http.StatusOK) }
 
 func pathParams(path string) (names []string) {
 	for _, part := range strings.Split(path, "/") {

@@ -15,7 +15,7 @@ import (
 func ComposeWebhook(store rota.Store) func(ctx context.Context, id string, d rota.Delivery) ([]byte, error) {
 	return func(ctx context.Context, id string, d rota.Delivery) ([]byte, error) {
 		n := api.WebhookPayload{ID: id, Event: string(d.Event), Time: api.Time{Time: d.Time}, PlanTime: api.Time{Time: d.PlanTime}, Detail: d.Detail}
-		for _, add := range []func(context.Context, rota.Store, *rota.Delivery, *api.WebhookPayload) error{addJob, addSchedule, addGroup, addReservation} {
+		for _, add := range []func(context.Context, rota.Store, *rota.Delivery, *api.WebhookPayload) error{addJob, addSubject, addReservation} {
 			if err := add(ctx, store, &d, &n); err != nil && rota.CodeOf(err) != rota.NotFound {
 				return nil, err
 			}
@@ -51,34 +51,27 @@ func addJob(ctx context.Context, store rota.Store, d *rota.Delivery, n *api.Webh
 	return err
 }
 
-// about reports whether an event is about a kind of entity, and not only about a job that belongs to
-// one.
-func about(kind rota.EventKind, thing string) bool { return strings.HasPrefix(string(kind), thing+".") }
-
-func addSchedule(ctx context.Context, store rota.Store, d *rota.Delivery, n *api.WebhookPayload) error {
-	if d.Schedule == "" || !about(d.Event, "schedule") {
-		return nil
+// addSubject adds the entity that an event is about, if it is not about a job.
+func addSubject(ctx context.Context, store rota.Store, d *rota.Delivery, n *api.WebhookPayload) (err error) {
+	switch kind, _, _ := strings.Cut(string(d.Event), "."); {
+	case kind == "schedule" && d.Schedule != "":
+		n.ScheduleName = d.Schedule
+		n.Schedule, err = converted(api.NewSchedule)(store.Schedule(ctx, d.Schedule))
+	case kind == "group" && d.GroupID != nil:
+		n.GroupID = api.ID{ID: *d.GroupID}
+		n.Group, err = converted(api.NewGroup)(store.Group(ctx, *d.GroupID))
 	}
-	n.ScheduleName = d.Schedule
-	s, err := store.Schedule(ctx, d.Schedule)
-	if err != nil {
-		return err
-	}
-	n.Schedule = new(api.NewSchedule(s))
-	return nil
+	return err
 }
 
-func addGroup(ctx context.Context, store rota.Store, d *rota.Delivery, n *api.WebhookPayload) error {
-	if d.GroupID == nil || !about(d.Event, "group") {
-		return nil
+// converted returns a function that converts a row that was read.
+func converted[T, V any](convert func(T) V) func(T, error) (*V, error) {
+	return func(row T, err error) (*V, error) {
+		if err != nil {
+			return nil, err
+		}
+		return new(convert(row)), nil
 	}
-	n.GroupID = api.ID{ID: *d.GroupID}
-	g, err := store.Group(ctx, *d.GroupID)
-	if err != nil {
-		return err
-	}
-	n.Group = new(api.NewGroup(g))
-	return nil
 }
 
 func addReservation(ctx context.Context, store rota.Store, d *rota.Delivery, n *api.WebhookPayload) error {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -83,23 +84,23 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	fill(&c.Data, DefaultData)
-	fill(&c.Store, sqliteScheme+":"+filepath.Join(c.Data, "rota.db"))
-	fill(&c.HTTP, DefaultHTTP)
+	c.Data = cmp.Or(c.Data, DefaultData)
+	c.Store = cmp.Or(c.Store, sqliteScheme+":"+filepath.Join(c.Data, "rota.db"))
+	c.HTTP = cmp.Or(c.HTTP, DefaultHTTP)
 	c.sqlDefaulted = c.sqlDefaulted || c.SQL == ""
-	fill(&c.SQL, DefaultSQL)
-	fill(&c.SQLTLS, DefaultSQLTLS)
-	fill(&c.Workers, engine.DefaultWorkers)
-	fill(&c.Name, engine.DefaultName)
-	fill(&c.Lease, rota.DefaultLease)
-	fill(&c.CancelGrace, engine.DefaultCancelGrace)
-	fill(&c.ShutdownGrace, engine.DefaultShutdownGrace)
-	fill(&c.LogFormat, DefaultLogFormat)
-	fill(&c.LogMax, DefaultLogMax)
-	fill(&c.LogKeep, DefaultLogKeep)
-	fill(&c.PruneEvery, engine.DefaultPruneEvery)
-	fill(&c.WebhookWorkers, DefaultWebhookWorkers)
-	fill(&c.TraceSample, DefaultTraceSample)
+	c.SQL = cmp.Or(c.SQL, DefaultSQL)
+	c.SQLTLS = cmp.Or(c.SQLTLS, DefaultSQLTLS)
+	c.Workers = cmp.Or(c.Workers, engine.DefaultWorkers)
+	c.Name = cmp.Or(c.Name, engine.DefaultName)
+	c.Lease = cmp.Or(c.Lease, rota.DefaultLease)
+	c.CancelGrace = cmp.Or(c.CancelGrace, engine.DefaultCancelGrace)
+	c.ShutdownGrace = cmp.Or(c.ShutdownGrace, engine.DefaultShutdownGrace)
+	c.LogFormat = cmp.Or(c.LogFormat, DefaultLogFormat)
+	c.LogMax = cmp.Or(c.LogMax, DefaultLogMax)
+	c.LogKeep = cmp.Or(c.LogKeep, DefaultLogKeep)
+	c.PruneEvery = cmp.Or(c.PruneEvery, engine.DefaultPruneEvery)
+	c.WebhookWorkers = cmp.Or(c.WebhookWorkers, DefaultWebhookWorkers)
+	c.TraceSample = cmp.Or(c.TraceSample, DefaultTraceSample)
 	if c.Retention == nil {
 		c.Retention = new(rota.DefaultRetention)
 	}
@@ -110,13 +111,6 @@ func (c Config) withDefaults() Config {
 		c.Clock = time.Now
 	}
 	return c
-}
-
-func fill[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 // validate checks values that a Go program set. Load has already checked those that

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
@@ -53,23 +54,17 @@ func (c Config) withDefaults() Config {
 	if c.Name == "" {
 		c.Name = newName()
 	}
-	def(&c.Workers, engine.DefaultWorkers)
-	def(&c.Lease, rota.DefaultLease)
-	def(&c.Wait, DefaultWait)
-	def(&c.Timeout, DefaultTimeout)
-	def(&c.CancelGrace, engine.DefaultCancelGrace)
-	def(&c.ShutdownGrace, engine.DefaultShutdownGrace)
-	def(&c.Logger, slog.Default())
+	c.Workers = cmp.Or(c.Workers, engine.DefaultWorkers)
+	c.Lease = cmp.Or(c.Lease, rota.DefaultLease)
+	c.Wait = cmp.Or(c.Wait, DefaultWait)
+	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	c.CancelGrace = cmp.Or(c.CancelGrace, engine.DefaultCancelGrace)
+	c.ShutdownGrace = cmp.Or(c.ShutdownGrace, engine.DefaultShutdownGrace)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.HTTP == nil {
 		c.HTTP = newClient()
 	}
 	return c
-}
-
-func def[T comparable](field *T, otherwise T) {
-	if *field == *new(T) {
-		*field = otherwise
-	}
 }
 
 // newName names a worker by its host, with a random suffix.

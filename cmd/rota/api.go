@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -46,7 +47,7 @@ func (s *server) flags(root *cobra.Command) {
 
 // dataDir is the data directory of the server on this machine, by the same rules as rota serve.
 func (a *app) dataDir() string {
-	return firstNonEmpty(a.server.data, a.getenv("ROTA_DATA"), a.configuredData(), defaultData)
+	return cmp.Or(a.server.data, a.getenv("ROTA_DATA"), a.configuredData(), defaultData)
 }
 
 // configuredData is the data directory in the configuration file of the working directory. An invalid file is ignored
@@ -66,12 +67,12 @@ func (a *app) configuredData() string {
 // data directory and removes it when it stops. The last address read stays in use, so that a command that waits for a
 // restart does not switch to another server at the default address.
 func (a *app) address() (string, error) {
-	text := firstNonEmpty(a.server.url, a.getenv("ROTA_URL"))
+	text := cmp.Or(a.server.url, a.getenv("ROTA_URL"))
 	if text == "" {
 		if written := readAddressFile(a.dataDir()); written != "" {
 			a.lastAddress = written
 		}
-		text = firstNonEmpty(a.lastAddress, defaultURL)
+		text = cmp.Or(a.lastAddress, defaultURL)
 	}
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -105,15 +106,6 @@ func dialableHost(host string) string {
 		return net.JoinHostPort("127.0.0.1", port)
 	}
 	return host
-}
-
-func firstNonEmpty(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // request is one request to the server.
@@ -204,7 +196,7 @@ func (a *app) sendOnce(ctx context.Context, address string, r request, body []by
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	req.Header.Set("Accept", firstNonEmpty(r.accept, "application/json"))
+	req.Header.Set("Accept", cmp.Or(r.accept, "application/json"))
 	req.Header.Set("User-Agent", "rota/"+buildVersion())
 	if r.lastID != "" {
 		req.Header.Set("Last-Event-ID", r.lastID)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,7 +53,7 @@ func (a *app) refusal(address string, response *http.Response) error {
 
 // problemText is the text of a problem. It names each invalid field once.
 func problemText(p api.Problem) string {
-	text := sanitize(firstNonEmpty(p.Detail, p.Title))
+	text := sanitize(cmp.Or(p.Detail, p.Title))
 	if len(p.Errors) == 1 && strings.Contains(text, p.Errors[0].Reason) {
 		return text
 	}

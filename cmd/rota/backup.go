@@ -8,9 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -36,9 +34,7 @@ restores it.`,
 		Example: backupExample,
 		Args:    requireArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // a signal must not leave a partial file
-			defer stop()
-			return a.backup(ctx, args[0], force)
+			return untilSignal(cmd, func(ctx context.Context) error { return a.backup(ctx, args[0], force) }) // a signal must not leave a partial file
 		},
 		ValidArgsFunction: completeFiles,
 	}

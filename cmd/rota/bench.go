@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -69,9 +67,7 @@ it at the end. It refuses an existing file.`,
 	addNumberFlag(cmd, &opts.workers, "workers", engine.DefaultWorkers, 1, engine.WorkersMax, "run `N` jobs at once")
 	flags.Var(durationFlag(&opts.fire), "fire", "measure schedules for `DURATION`; 0s skips this")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // a signal must not leave files
-		defer stop()
-		return a.bench(ctx, opts)
+		return untilSignal(cmd, func(ctx context.Context) error { return a.bench(ctx, opts) }) // a signal must not leave files
 	}
 	return cmd
 }

@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"io"
+	"os"
+	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -131,6 +134,13 @@ func fieldOf(path string) string {
 		return "name"
 	}
 	return "id"
+}
+
+// untilSignal runs a command whose context ends with the first signal, so that it can remove what it has not completed.
+func untilSignal(cmd *cobra.Command, run func(ctx context.Context) error) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return run(ctx)
 }
 
 // commandName is the path of a command without the leading rota, for messages, which begin with rota.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/spf13/cobra"
@@ -46,6 +47,6 @@ func (a *app) printDirect(j api.Job, answer json.RawMessage) error {
 	if err := a.printMessage(answer, "%s", text); err != nil || j.State == string(rota.StateCompleted) {
 		return err
 	}
-	why := firstNonEmpty(firstLineShort(runError(j)), "its state is "+j.State)
+	why := cmp.Or(firstLineShort(runError(j)), "its state is "+j.State)
 	return failf(exitFailed, "rota job logs "+j.ID.String()+" shows its log", "the job did not complete: %s", why)
 }

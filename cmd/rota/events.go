@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -188,29 +189,25 @@ func (a *app) printEvent(e event) error {
 		_, err := fmt.Fprintln(a.err, "rota: some events are missing: the server no longer has them")
 		return err
 	}
+	v, err := decode[api.Event](json.RawMessage(e.data))
+	text := []byte(eventLine(v) + "\n")
 	switch a.output {
 	case formatJSON:
-		_, err := fmt.Fprintln(a.out, e.data)
-		return err
+		text, err = []byte(e.data+"\n"), nil
 	case formatYAML:
-		text, err := asYAML([]byte(e.data))
-		if err == nil {
-			_, err = fmt.Fprintf(a.out, "---\n%s", text)
-		}
-		return err
+		text, err = asYAML([]byte(e.data))
+		text = append([]byte("---\n"), text...)
 	}
-	v, err := decode[api.Event](json.RawMessage(e.data))
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = a.out.Write(text)
 	}
-	_, err = fmt.Fprintln(a.out, eventLine(v))
 	return err
 }
 
 // eventLine formats an event: time, kind, name, id and details.
 func eventLine(e api.Event) string {
 	parts := []string{e.At.UTC().Format("2006-01-02 15:04:05.000"), fmt.Sprintf("%-20s", e.Kind)}
-	for _, part := range []string{firstNonEmpty(e.Name, e.Type, e.Schedule), firstNonEmpty(e.JobID.String(), e.GroupID.String(), e.ReservationID.String())} {
+	for _, part := range []string{cmp.Or(e.Name, e.Type, e.Schedule), cmp.Or(e.JobID.String(), e.GroupID.String(), e.ReservationID.String())} {
 		if part != "" {
 			parts = append(parts, part)
 		}
@@ -218,7 +215,7 @@ func eventLine(e api.Event) string {
 	if e.Attempt > 1 {
 		parts = append(parts, fmt.Sprintf("attempt %d", e.Attempt))
 	}
-	if why := firstNonEmpty(e.Error, e.Detail); why != "" {
+	if why := cmp.Or(e.Error, e.Detail); why != "" {
 		parts = append(parts, firstLineShort(why))
 	}
 	return sanitize(strings.Join(parts, "  "))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -183,7 +184,7 @@ func (m *crontabImport) withLines(err error) error {
 func paramsOf(kind string, e *crontab.Entry) api.Document {
 	params := map[string]any{}
 	if kind == typeExec {
-		params["command"], params["args"] = firstNonEmpty(e.Shell, "/bin/sh"), []string{"-c", e.Command}
+		params["command"], params["args"] = cmp.Or(e.Shell, "/bin/sh"), []string{"-c", e.Command}
 	} else {
 		params["command"] = e.Command
 		if e.User != "" {

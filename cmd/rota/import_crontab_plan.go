@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -75,9 +76,7 @@ func (m *crontabImport) checkEntries() {
 		}
 	}
 	slices.SortStableFunc(m.refused, func(a, b crontabRefusal) int { return a.Line - b.Line })
-	m.noteMail()
-	m.noteUsers()
-	m.noteSecrets()
+	m.noteEntries()
 	slices.SortStableFunc(m.notes, func(a, b crontabNote) int { return a.Line - b.Line })
 }
 
@@ -86,7 +85,7 @@ func (m *crontabImport) note(line int, format string, args ...any) {
 }
 
 func (m *crontabImport) line(e *crontab.Entry, name string) (line crontabLine, fine bool) {
-	zone := firstNonEmpty(e.Zone, m.zone.name)
+	zone := cmp.Or(e.Zone, m.zone.name)
 	expression, err := cron.Parse(e.Times, cron.Config{Zone: zone, Name: name})
 	if err == nil {
 		err = (&rota.PutTemplate{Name: name, Spec: rota.TemplateSpec{Type: m.kind}}).Validate()
@@ -121,7 +120,7 @@ func refusalOf(line int, err error) crontabRefusal {
 		}
 		return crontabRefusal{Line: line, Reason: bare.Error(), Remedy: remedy}
 	case errors.As(err, &other):
-		return crontabRefusal{Line: line, Reason: "invalid name: " + other.Reason, Remedy: firstNonEmpty(other.Hint, "choose another --prefix or --type")}
+		return crontabRefusal{Line: line, Reason: "invalid name: " + other.Reason, Remedy: cmp.Or(other.Hint, "choose another --prefix or --type")}
 	}
 	return crontabRefusal{Line: line, Reason: err.Error()}
 }
@@ -148,47 +147,37 @@ func clockChangeNote(expression cron.Cron, now time.Time) string {
 	return ""
 }
 
-// noteMail adds a note for each MAILTO address.
-func (m *crontabImport) noteMail() {
-	seen := map[string]bool{}
-	for _, e := range m.entries {
-		if e.MailTo != "" && !seen[e.MailTo] {
-			seen[e.MailTo] = true
-			m.note(e.Line, "MAILTO %s is ignored: Rota sends no mail. For notifications of failures add a webhook: rota webhook add URL --event job.dead", e.MailTo)
-		}
-	}
-}
-
-// noteUsers adds a note for each user, since Rota does not switch users.
-func (m *crontabImport) noteUsers() {
-	seen := map[string]bool{}
-	for _, e := range m.entries {
-		if e.User == "" || seen[e.User] {
-			continue
-		}
-		seen[e.User] = true
-		kept := "the user is kept in the description of the template"
-		if m.kind != typeExec {
-			kept = "the user is kept in the param user for the worker"
-		}
-		m.note(e.Line, "cron ran the command as %s; Rota runs commands as its own user: %s", e.User, kept)
-	}
-}
-
-// noteSecrets adds a note for each variable and each command that seems to contain a secret, since params are visible.
-func (m *crontabImport) noteSecrets() {
+// noteEntries adds notes about what Rota does not do as cron does: it sends no mail and does not switch users. Params are
+// visible, so each variable and each command that seems to contain a secret gets a note, too.
+func (m *crontabImport) noteEntries() {
 	const open = "looks like a secret, and every user who may read templates sees params (rota template list)"
-	seen := map[string]bool{}
+	kept := "the user is kept in the description of the template"
+	if m.kind != typeExec {
+		kept = "the user is kept in the param user for the worker"
+	}
 	for _, e := range m.entries {
+		if e.MailTo != "" {
+			m.noteOnce(e.Line, "MAILTO %s is ignored: Rota sends no mail. For notifications of failures add a webhook: rota webhook add URL --event job.dead", e.MailTo)
+		}
+		if e.User != "" {
+			m.noteOnce(e.Line, "cron ran the command as %s; Rota runs commands as its own user: %s", e.User, kept)
+		}
 		for _, s := range e.Settings {
-			if !seen[s.Name] && looksSecret(s) {
-				seen[s.Name] = true
-				m.note(e.Line, "%s %s: remove it from the crontab, and let the command read it from a file or the environment of the worker", s.Name, open)
+			if looksSecret(s) {
+				m.noteOnce(e.Line, "%s %s: remove it from the crontab, and let the command read it from a file or the environment of the worker", s.Name, open)
 			}
 		}
 		if scrub.Text(e.Command) != e.Command || scrub.Text(e.Input) != e.Input {
 			m.note(e.Line, "a part of the command %s: let the command read it from a file", open)
 		}
+	}
+}
+
+// noteOnce is note, unless an earlier line has the same note.
+func (m *crontabImport) noteOnce(line int, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !slices.ContainsFunc(m.notes, func(n crontabNote) bool { return n.Note == text }) {
+		m.note(line, "%s", text)
 	}
 }
 

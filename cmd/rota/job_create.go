@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -70,7 +71,7 @@ not.`,
 
 // body builds the request.
 func (c *jobCreate) body(a *app, args []string, s *bodyFlags) (map[string]any, error) {
-	kind := firstNonEmpty(append(args, c.kind)...)
+	kind := cmp.Or(append(args, c.kind)...)
 	switch {
 	case kind == "" && c.template == "":
 		return nil, usagef("write rota job create TYPE, or --template NAME", "job create needs a type or a template")

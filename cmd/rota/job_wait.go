@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -115,7 +116,7 @@ func (a *app) finishWait(first api.Job, e api.ExecutionDetail, raw json.RawMessa
 	if len(e.Attempts) > 1 {
 		hint = "rota execution show " + first.ID.String() + " shows its attempts, rota job logs ID the log of each"
 	}
-	return failf(exitFailed, hint, "job %s did not complete: %s", first.ID, firstNonEmpty(firstLineShort(runError(last)), "its state is "+e.State))
+	return failf(exitFailed, hint, "job %s did not complete: %s", first.ID, cmp.Or(firstLineShort(runError(last)), "its state is "+e.State))
 }
 
 // outcome describes the end of a job: state, duration and result.

@@ -106,20 +106,17 @@ func (set *limitsSet) apply(limits *api.Throttle, global bool) error {
 		if err != nil {
 			return err
 		}
-		limit := limits.Types[name]
-		limit.Concurrency = n
-		setLimit(limits, name, limit)
+		setLimit(limits, name, api.TypeLimit{Concurrency: n, Rate: limits.Types[name].Rate})
 	}
 	for _, text := range set.rates {
 		name, rate, found := cutLast(text)
 		if !found {
 			return usagef("write it like --rate mail.send=100/1m", "--rate %s is not of the form TYPE=N/DURATION", shortened(text))
 		}
-		limit := limits.Types[name]
-		if limit.Rate = api.Text(rate); rate == "0" {
-			limit.Rate = ""
+		if rate == "0" {
+			rate = ""
 		}
-		setLimit(limits, name, limit)
+		setLimit(limits, name, api.TypeLimit{Concurrency: limits.Types[name].Concurrency, Rate: api.Text(rate)})
 	}
 	for _, text := range set.keys {
 		name, n, err := parseLimit("--key", text)

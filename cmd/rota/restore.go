@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -39,9 +37,7 @@ jobs that ran at the time of the backup stale and retries them by their policy.`
 		Example: restoreExample,
 		Args:    requireArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // a signal must not leave a partial copy
-			defer stop()
-			return a.restore(ctx, args[0], force)
+			return untilSignal(cmd, func(ctx context.Context) error { return a.restore(ctx, args[0], force) }) // a signal must not leave a partial copy
 		},
 		ValidArgsFunction: completeFiles,
 	}

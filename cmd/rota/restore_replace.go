@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -59,7 +60,7 @@ func lockFiles(dir string, paths ...string) (release func(), err error) {
 		if err == nil && file == nil {
 			holder, _ := os.ReadFile(path)
 			err = failf(exitUnavailable, "stop it first, or name another directory with --data",
-				"a server (process %s) uses %s", firstNonEmpty(strings.TrimSpace(string(holder)), "unknown"), dir)
+				"a server (process %s) uses %s", cmp.Or(strings.TrimSpace(string(holder)), "unknown"), dir)
 		}
 		if err != nil {
 			release()

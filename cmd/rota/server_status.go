@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -54,8 +55,8 @@ func newAuditCommand(a *app) *cobra.Command {
 	list := listing[api.AuditEntry]{
 		path: "/audit", none: "the audit is empty", heads: []string{"SEQ", "WHEN", "ACTOR", "ACT", "~SUBJECT", "~DETAIL"},
 		row: func(e api.AuditEntry) []string {
-			subject := firstNonEmpty(string(e.Subject), e.JobID.String())
-			return []string{fmt.Sprint(e.Seq), a.ago(e.At.Time), firstNonEmpty(string(e.Actor), "rota"), e.Act, subject, string(e.Detail)}
+			subject := cmp.Or(string(e.Subject), e.JobID.String())
+			return []string{fmt.Sprint(e.Seq), a.ago(e.At.Time), cmp.Or(string(e.Actor), "rota"), e.Act, subject, string(e.Detail)}
 		},
 	}
 	return newParentCommand("audit", "Read the audit log: who changed what",

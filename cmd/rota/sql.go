@@ -61,16 +61,12 @@ type sqlRequest struct {
 
 // run sends a request and prints the result.
 func (s *sqlPrinter) run(ctx context.Context, p sqlRequest) error {
-	answer, took, err := s.send(ctx, p)
+	v, answer, took, err := s.send(ctx, p)
 	if err != nil {
 		return err
 	}
 	if s.output != formatTable {
 		return s.print(answer, nil)
-	}
-	v, err := decode[api.SQLAnswer](answer)
-	if err != nil {
-		return err
 	}
 	if err := s.writeAll(v); err != nil {
 		return err
@@ -79,13 +75,10 @@ func (s *sqlPrinter) run(ctx context.Context, p sqlRequest) error {
 }
 
 // send sends a request and measures its duration. A refused statement is a statementError.
-func (s *sqlPrinter) send(ctx context.Context, p sqlRequest) (answer json.RawMessage, took time.Duration, err error) {
+func (s *sqlPrinter) send(ctx context.Context, p sqlRequest) (v api.SQLAnswer, answer json.RawMessage, took time.Duration, err error) {
 	began := time.Now()
-	answer, err = s.call(ctx, newPost("/sql", map[string]string{"statement": p.text}))
-	if err != nil {
-		return nil, 0, s.asStatementError(p, err)
-	}
-	return answer, time.Since(began), nil
+	v, answer, err = fetch[api.SQLAnswer](ctx, s.app, newPost("/sql", map[string]string{"statement": p.text}))
+	return v, answer, time.Since(began), s.asStatementError(p, err)
 }
 
 func (s *sqlPrinter) writeTime(took time.Duration) error {

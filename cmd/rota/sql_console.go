@@ -72,11 +72,7 @@ func (c *sqlConsole) drainInterrupt() {
 
 // connect sends a first request, so that a missing server or a wrong token is reported at once, and prints the banner.
 func (c *sqlConsole) connect(ctx context.Context) error {
-	answer, _, err := c.send(ctx, sqlRequest{text: "SHOW rota_version"})
-	if err != nil {
-		return err
-	}
-	v, err := decode[api.SQLAnswer](answer)
+	v, _, _, err := c.send(ctx, sqlRequest{text: "SHOW rota_version"})
 	if err != nil {
 		return err
 	}

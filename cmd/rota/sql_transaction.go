@@ -50,14 +50,10 @@ func (c *sqlConsole) inTransaction(ctx context.Context, p sqlRequest, statement 
 // prints only the command tag, since COMMIT runs the statement again with other ids.
 func (c *sqlConsole) preview(ctx context.Context, p sqlRequest, statement ddl.Statement) error {
 	before := c.transaction.text()
-	answer, took, err := c.send(ctx, sqlRequest{text: before + p.text + ";\nROLLBACK"})
+	v, _, took, err := c.send(ctx, sqlRequest{text: before + p.text + ";\nROLLBACK"})
 	if err != nil {
 		c.transaction.failed = true
 		return p.relativeTo(err, strings.Count(before, "\n"))
-	}
-	v, err := decode[api.SQLAnswer](answer)
-	if err != nil {
-		return err
 	}
 	if len(v.Results) < 2 {
 		return nil
@@ -76,16 +72,12 @@ func (c *sqlConsole) preview(ctx context.Context, p sqlRequest, statement ddl.St
 // commit sends all statements and COMMIT. It prints only rows and the last command tag, since preview printed the
 // others.
 func (c *sqlConsole) commit(ctx context.Context, w *sqlTransaction) error {
-	answer, took, err := c.send(ctx, sqlRequest{text: w.text() + "COMMIT"})
+	v, answer, took, err := c.send(ctx, sqlRequest{text: w.text() + "COMMIT"})
 	if err != nil {
 		return err
 	}
 	if c.output != formatTable {
 		return c.print(answer, nil)
-	}
-	v, err := decode[api.SQLAnswer](answer)
-	if err != nil {
-		return err
 	}
 	for i, result := range v.Results {
 		if len(result.Columns) == 0 && i < len(v.Results)-1 {

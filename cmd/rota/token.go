@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"os"
@@ -29,7 +30,7 @@ func (a *app) tokenFile() string { return filepath.Join(a.dataDir(), "admin.toke
 // isLocal reports whether the server is on this machine: its address comes from the data directory, is equal to the one
 // there, or is a loopback address.
 func (a *app) isLocal() bool {
-	if firstNonEmpty(a.server.url, a.getenv("ROTA_URL")) == "" {
+	if cmp.Or(a.server.url, a.getenv("ROTA_URL")) == "" {
 		return true
 	}
 	address, err := a.address()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ shown.`,
 			}
 			t := newTable("URL", "^TEMPLATE", "~EVENTS").orElse("no webhooks; add one with rota webhook add")
 			for _, hook := range found {
-				t.add(hook.URL, firstNonEmpty(string(hook.Template), "-"), eventsText(hook.Events))
+				t.add(hook.URL, cmp.Or(string(hook.Template), "-"), eventsText(hook.Events))
 			}
 			return a.print(map[string]any{"webhooks": found}, func(w io.Writer) { a.printTable(w, t) })
 		},
@@ -104,7 +105,7 @@ func subjectOf(d *rota.Delivery) string {
 			return id.String()
 		}
 	}
-	return firstNonEmpty(d.Schedule, "-")
+	return cmp.Or(d.Schedule, "-")
 }
 
 // nextAttempt formats the start of a waiting attempt. An attempt that ended has none: its retry is another line of the
