@@ -55,24 +55,30 @@ func listSchedules(c *call) (reply, error) {
 func createSchedule(c *call, body *api.ScheduleRequest) (reply, error) {
 	name := ""
 	body.Name.SetValue(&name)
-	command, err := c.declareSchedule(body, c.meta(), name, rota.ScheduleSpec{})
-	if err != nil {
-		return reply{}, err
-	}
-	command.Mode = rota.PutCreate
-	put, err := do[*rota.SchedulePut](c, command)
-	if err != nil {
-		return reply{}, problem.InBody(scheduleError(err))
-	}
-	if put.Schedule == nil {
-		return reply{}, deletedSince(name)
-	}
-	return created(api.NewSchedule(put.Schedule), base+"/schedules/"+url.PathEscape(name))
+	return then(func(s *rota.Schedule) (reply, error) {
+		return created(api.NewSchedule(s), base+"/schedules/"+url.PathEscape(name))
+	})(c.putSchedule(body, c.meta(), name, rota.ScheduleSpec{}, nil))
 }
 
-// deletedSince is the error for a replayed request whose schedule no longer exists.
-func deletedSince(name string) error {
-	return &rota.Error{Code: rota.Conflict, Reason: "schedule " + name + " was created by this request and has been deleted since", Hint: "use another Idempotency-Key to create it again"}
+// putSchedule applies the request to a specification and sends the command. Without a version it creates the
+// schedule.
+func (c *call) putSchedule(r *api.ScheduleRequest, meta rota.Meta, name string, spec rota.ScheduleSpec, version *rota.ID) (*rota.Schedule, error) {
+	command, err := c.declareSchedule(r, meta, name, spec)
+	if err != nil {
+		return nil, err
+	}
+	if command.Mode, command.Version = rota.PutReplace, version; version == nil {
+		command.Mode = rota.PutCreate
+	}
+	put, err := do[*rota.SchedulePut](c, command)
+	if err != nil {
+		return nil, problem.InBody(scheduleError(err))
+	}
+	if put.Schedule == nil { // a replayed request
+		return nil, problem.New(rota.Conflict, "", "use another Idempotency-Key to create it again",
+			"schedule %s was created by this request and has been deleted since", name)
+	}
+	return put.Schedule, nil
 }
 
 func changeSchedule(c *call, body *api.ScheduleRequest) (reply, error) {
@@ -82,25 +88,10 @@ func changeSchedule(c *call, body *api.ScheduleRequest) (reply, error) {
 	meta := c.meta()
 	return retryConflict(func() (reply, error) {
 		s, err := c.Store.Schedule(c.ctx, c.name())
-		if err != nil {
-			return reply{}, err
+		if err != nil || c.replay && c.scheduleChanged(meta, s) {
+			return show(api.NewSchedule)(s, err)
 		}
-		if c.replay && c.scheduleChanged(meta, s) {
-			return ok(api.NewSchedule(s))
-		}
-		command, err := c.declareSchedule(body, meta, s.Name, s.Spec)
-		if err != nil {
-			return reply{}, err
-		}
-		command.Mode, command.Version = rota.PutReplace, &s.Version
-		put, err := do[*rota.SchedulePut](c, command)
-		if err != nil {
-			return reply{}, problem.InBody(scheduleError(err))
-		}
-		if put.Schedule == nil {
-			return reply{}, deletedSince(s.Name)
-		}
-		return ok(api.NewSchedule(put.Schedule))
+		return show(api.NewSchedule)(c.putSchedule(body, meta, s.Name, s.Spec, &s.Version))
 	})
 }
 

@@ -36,13 +36,13 @@ func (a *server) templateRoutes() {
 		method: "POST", path: "/templates/{name}/archive", id: "archive-template", tag: "Templates", summary: "Archive a template",
 		description: "Existing jobs continue, new jobs are refused, and its schedules are disabled.", response: api.TemplateArchived{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
-		return putTemplate(c, &rota.Archive{Meta: c.meta(), Name: c.name()})
+		return archiveTemplate(c, &rota.Archive{Meta: c.meta(), Name: c.name()})
 	})
 	get(a, operation{
 		method: "POST", path: "/templates/{name}/unarchive", id: "unarchive-template", tag: "Templates", summary: "Unarchive a template",
 		description: "Its schedules stay disabled.", response: api.TemplateArchived{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
-		return putTemplate(c, &rota.Unarchive{Meta: c.meta(), Name: c.name()})
+		return archiveTemplate(c, &rota.Unarchive{Meta: c.meta(), Name: c.name()})
 	})
 }
 
@@ -50,23 +50,25 @@ func createTemplate(c *call, body *api.TemplateRequest) (reply, error) {
 	command := &rota.PutTemplate{Meta: c.meta(), Mode: rota.PutCreate}
 	body.Name.SetValue(&command.Name)
 	body.Apply(&command.Spec)
-	if err := c.checkTemplate(command); err != nil {
-		return reply{}, err
+	return then(func(t *rota.Template) (reply, error) {
+		return created(api.NewTemplate(t), base+"/templates/"+url.PathEscape(t.Name))
+	})(c.putTemplate(command))
+}
+
+// putTemplate validates and sends the command. It refuses an undeclared type, which the store does not check.
+func (c *call) putTemplate(command *rota.PutTemplate) (*rota.Template, error) {
+	err := command.Validate()
+	if err == nil && !c.replay {
+		_, err = c.lookup().Type(command.Spec.Type)
+	}
+	if err != nil {
+		return nil, templateError(err)
 	}
 	put, err := do[*rota.TemplatePut](c, command)
 	if err != nil {
-		return reply{}, templateError(err)
+		return nil, templateError(err)
 	}
-	return created(api.NewTemplate(put.Template), base+"/templates/"+url.PathEscape(command.Name))
-}
-
-// checkTemplate validates the command, and refuses an undeclared type, which the store does not check.
-func (c *call) checkTemplate(command *rota.PutTemplate) error {
-	if err := templateError(command.Validate()); err != nil || c.replay {
-		return err
-	}
-	_, err := c.lookup().Type(command.Spec.Type)
-	return err
+	return put.Template, nil
 }
 
 func templateError(err error) error { return problem.Rename(err, "params", "default_params") }
@@ -78,26 +80,17 @@ func changeTemplate(c *call, body *api.TemplateRequest) (reply, error) {
 	meta := c.meta()
 	return retryConflict(func() (reply, error) {
 		t, err := c.Store.Template(c.ctx, c.name())
-		if err != nil {
-			return reply{}, err
-		}
-		if c.replay && c.templateChanged(meta, t) {
-			return ok(api.NewTemplate(t))
+		if err != nil || c.replay && c.templateChanged(meta, t) {
+			return show(api.NewTemplate)(t, err)
 		}
 		command := &rota.PutTemplate{Meta: meta, Name: t.Name, Mode: rota.PutReplace, Version: &t.Version, Spec: t.Spec}
 		body.Apply(&command.Spec)
-		if err := c.checkTemplate(command); err != nil {
-			return reply{}, err
-		}
-		put, err := do[*rota.TemplatePut](c, command)
-		if err != nil {
-			return reply{}, templateError(err)
-		}
-		return ok(api.NewTemplate(put.Template))
+		return show(api.NewTemplate)(c.putTemplate(command))
 	})
 }
 
-func putTemplate(c *call, command rota.Command) (reply, error) {
+// archiveTemplate archives a template or makes it active again.
+func archiveTemplate(c *call, command rota.Command) (reply, error) {
 	return show(func(put *rota.TemplatePut) api.TemplateArchived {
 		return api.TemplateArchived{Template: api.NewTemplate(put.Template), SchedulesDisabled: put.Disabled}
 	})(do[*rota.TemplatePut](c, command))

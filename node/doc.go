@@ -18,9 +18,8 @@
 package node
 
 // Start reading at open.go, which puts the parts together; node.go runs and stops
-// them. config.go declares the configuration; setting.go and kind*.go
-// parse it; load.go, file.go and target.go read it from the file, the environment
-// and flags. data.go, lock_*.go, token.go and addr.go manage the data directory.
-// http.go and sql.go serve the API and the SQL port, delivery.go delivers webhooks.
-// logs.go, log_file.go and log_days.go store the logs of runs. metrics*.go,
-// event_counter.go and store_monitor.go produce the metrics.
+// them. config.go declares the configuration; setting.go and kind*.go parse it;
+// load.go, file.go and target.go read it from the file, the environment and flags.
+// data.go, lock_*.go and token.go manage the data directory. http.go and sql.go
+// serve the API and the SQL port. logs.go and log_file.go store the logs of runs.
+// metrics*.go, event_counter.go and store_monitor.go produce the metrics.
