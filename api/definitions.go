@@ -106,18 +106,21 @@ type DefinitionChange struct {
 
 func newPolicyDefinition(p rota.PolicyPatch) PolicyDefinition { return PolicyDefinition(newPolicy(p)) }
 
+// Patch converts the policy.
 func (d *PolicyDefinition) Patch() rota.PolicyPatch {
 	return rota.PolicyPatch{
 		MaxRetries: d.MaxRetries, Backoff: (*time.Duration)(d.Backoff), BackoffMax: (*time.Duration)(d.BackoffMax), Jitter: d.Jitter, Timeout: (*time.Duration)(d.Timeout),
 	}
 }
 
+// NewTypeDefinition converts a type.
 func NewTypeDefinition(t *rota.Type) TypeDefinition {
 	return TypeDefinition{
 		Description: t.Spec.Description, Paused: new(t.Paused), PolicyDefinition: newPolicyDefinition(t.Spec.Policy), Schema: sortKeys(t.Spec.Schema),
 	}
 }
 
+// NewTemplateDefinition converts a template, with or without the secrets of its webhooks.
 func NewTemplateDefinition(t *rota.Template, secrets bool) TemplateDefinition {
 	s := &t.Spec
 	return TemplateDefinition{
@@ -172,6 +175,7 @@ func groupScopes(scopes []rota.Scope) (all []ScopeRequest) {
 	return all
 }
 
+// NewWebhookDefinitions converts webhooks, with or without their secrets.
 func NewWebhookDefinitions(hooks []rota.Webhook, secrets bool) (all []WebhookDefinition) {
 	for _, h := range hooks {
 		d := WebhookDefinition{URL: h.URL}

@@ -188,4 +188,5 @@ func object(doc json.RawMessage) json.RawMessage {
 	return doc
 }
 
+// JobStates lists the states of a job.
 var JobStates = []string{"scheduled", "blocked", "queued", "running", "completed", "failed", "skipped", "cancelled"}

@@ -61,6 +61,7 @@ func FieldPath(path, name string) string {
 	return path + "." + name
 }
 
+// OneOf returns the allowed word that equals a text in any letter case, or an empty text.
 func OneOf(text string, allowed []string) string {
 	for _, a := range allowed {
 		if strings.EqualFold(a, text) {

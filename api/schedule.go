@@ -110,6 +110,7 @@ type BackfillRequest struct {
 	To   Time `json:"to" doc:"Last time of the range, inclusive."`
 }
 
+// ScheduleZone is the name of the time zone of a schedule.
 func ScheduleZone(s *rota.Schedule) string {
 	if s.Spec.Zone == "" {
 		return "UTC"

@@ -81,4 +81,5 @@ func (v SQLValue) Argument() (value any, simple bool) {
 	return number, err == nil
 }
 
+// SQLText is a text as an SQL value.
 func SQLText(text string) SQLValue { return SQLValue(rota.EncodeSpec(text)) }

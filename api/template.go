@@ -54,6 +54,7 @@ type TemplateRequest struct {
 	Webhooks Opt[[]WebhookRequest] `json:"webhooks,omitzero" alias:"webhook" doc:"Webhooks that receive the events of its jobs. A change names all of them."`
 }
 
+// Apply changes the fields that the request names.
 func (r *TemplateRequest) Apply(s *rota.TemplateSpec) {
 	r.Type.SetValue(&s.Type)
 	r.Description.SetValue(&s.Description)

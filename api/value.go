@@ -47,6 +47,7 @@ func (Time) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date-time", Nullable: true, Examples: []any{"2026-11-15T07:00:00Z"}}
 }
 
+// ParseTime reads a time in RFC 3339.
 func ParseTime(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
@@ -79,6 +80,7 @@ func (ID) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "uuid", Nullable: true, Examples: []any{ExampleID}}
 }
 
+// ExampleID is an id for examples.
 const ExampleID = "01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"
 
 // Text is a string in JSON, null if empty.

@@ -99,6 +99,7 @@ func MergeWebhooks(given []WebhookRequest, stored []rota.Webhook) []rota.Webhook
 	return hooks
 }
 
+// WebhookSecret is the secret of the stored webhook with an address; empty: there is none.
 func WebhookSecret(url string, stored []rota.Webhook) string {
 	at := slices.IndexFunc(stored, func(h rota.Webhook) bool { return h.URL == url })
 	if at < 0 {

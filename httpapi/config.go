@@ -91,27 +91,19 @@ func (c Config) withDefaults() Config {
 	if c.Events == nil && c.Store != nil {
 		c.Events = eventring.New(c.Store, 0)
 	}
-	if c.Schemas == nil {
-		c.Schemas = payload.NewSchemaCache()
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Schemas = cmp.Or(c.Schemas, payload.NewSchemaCache())
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
 	if c.OnPolls == nil {
 		c.OnPolls = func(int) {}
 	}
-	if c.Version == "" {
-		c.Version = "devel"
-	}
+	c.Version = cmp.Or(c.Version, "devel")
 	if c.Console == nil && c.Store != nil {
 		c.Console = session.New(session.Config{Store: c.Store, Schemas: c.Schemas, Clock: c.Clock, Version: c.Version})
 	}
-	if c.ScratchDir == "" {
-		c.ScratchDir = os.TempDir()
-	}
+	c.ScratchDir = cmp.Or(c.ScratchDir, os.TempDir())
 	c.InFlightMax = cmp.Or(c.InFlightMax, 1024)
 	c.StreamsMax = cmp.Or(c.StreamsMax, 256)
 	c.DirectMax = cmp.Or(c.DirectMax, 256)

@@ -79,19 +79,13 @@ func integerReason(path string) string {
 
 // canStartWith reports whether a value of the form can start with a byte.
 func (f form) canStartWith(first byte) bool {
-	switch f {
-	case formObject, formMap, formDocument:
-		return first == '{'
-	case formList:
-		return first == '['
-	case formText, formTime, formDuration, formID:
-		return first == '"'
-	case formInteger, formNumber:
-		return first == '-' || first >= '0' && first <= '9'
-	case formFlag:
-		return first == 't' || first == 'f'
-	}
-	return true
+	return formStarts[f] == "" || strings.IndexByte(formStarts[f], first) >= 0
+}
+
+// formStarts has the first bytes of the values of a form; empty: any byte.
+var formStarts = [...]string{
+	formObject: "{", formMap: "{", formDocument: "{", formList: "[", formText: `"`, formTime: `"`, formDuration: `"`, formID: `"`,
+	formInteger: "-0123456789", formNumber: "-0123456789", formFlag: "tf", formName: "",
 }
 
 // text checks a string that has a format.

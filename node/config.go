@@ -101,12 +101,8 @@ func (c Config) withDefaults() Config {
 	c.PruneEvery = cmp.Or(c.PruneEvery, engine.DefaultPruneEvery)
 	c.WebhookWorkers = cmp.Or(c.WebhookWorkers, DefaultWebhookWorkers)
 	c.TraceSample = cmp.Or(c.TraceSample, DefaultTraceSample)
-	if c.Retention == nil {
-		c.Retention = new(rota.DefaultRetention)
-	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Retention = cmp.Or(c.Retention, new(rota.DefaultRetention))
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}

@@ -104,38 +104,32 @@ func (m *metricSet) declareHTTP() {
 func (m *metricSet) setPolls(waiting int) { m.polls.Set(float64(waiting)) }
 
 func (m *metricSet) counters(name, help string, labels ...string) *prometheus.CounterVec {
-	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-	m.declare(c, declared{name, "counter", help, labels})
-	return c
+	return declare(m, prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels), declared{name, "counter", help, labels})
 }
 
 func (m *metricSet) counter(name, help string) prometheus.Counter {
-	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
-	m.declare(c, declared{name, "counter", help, nil})
-	return c
+	return declare(m, prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help}), declared{name, "counter", help, nil})
 }
 
 func (m *metricSet) gauge(name, help string) prometheus.Gauge {
-	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
-	m.declare(g, declared{name, "gauge", help, nil})
-	return g
+	return declare(m, prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help}), declared{name, "gauge", help, nil})
 }
 
 func (m *metricSet) histogram(name, help string, buckets []float64) prometheus.Histogram {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
-	m.declare(h, declared{name, "histogram", help, nil})
-	return h
+	return declare(m, h, declared{name, "histogram", help, nil})
 }
 
 func (m *metricSet) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
-	m.declare(h, declared{name, "histogram", help, labels})
-	return h
+	return declare(m, h, declared{name, "histogram", help, labels})
 }
 
-func (m *metricSet) declare(c prometheus.Collector, d declared) {
+// declare registers a metric and records its description.
+func declare[C prometheus.Collector](m *metricSet, c C, d declared) C {
 	m.registry.MustRegister(c)
 	m.declared = append(m.declared, d)
+	return c
 }
 
 // handler serves the metrics. If a gauge cannot be read, it serves the others.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -118,9 +119,7 @@ func retentionSettings() (all []Setting) {
 
 // retention returns the retention for a setting to change; the first call creates it.
 func (c *Config) retention() *rota.Retention {
-	if c.Retention == nil {
-		c.Retention = new(rota.DefaultRetention)
-	}
+	c.Retention = cmp.Or(c.Retention, new(rota.DefaultRetention))
 	return c.Retention
 }
 

@@ -31,7 +31,9 @@ func (s *store) claim(ctx context.Context, c *rota.Claim) (rota.Reply, error) {
 }
 
 func (s *store) sendClaim(ctx context.Context, c *rota.Claim, limit int, wait time.Duration) (rota.Reply, error) {
-	var answer api.Claimed
+	var answer struct {
+		Items []claimedItem `json:"items"`
+	}
 	err := s.server.call(ctx, request{
 		act: "claim", method: http.MethodPost, path: "/claim", key: c.ID.String(), wait: wait, backoff: &s.server.claimBackoff,
 		body: api.ClaimRequest{
@@ -50,8 +52,18 @@ func (s *store) sendClaim(ctx context.Context, c *rota.Claim, limit int, wait ti
 	return claimed, nil
 }
 
+// claimedItem is api.ClaimedJob without the decoded run of its job: the run repeats the params, and the worker needs only
+// the lease.
+type claimedItem struct {
+	api.ClaimedJob
+	Job struct {
+		api.Job
+		Run struct{} `json:"run"`
+	} `json:"job"`
+}
+
 // claimedJob returns the job with its run, as a store returns it to the claimer.
-func claimedJob(it *api.ClaimedJob, worker string) (*rota.Job, error) {
+func claimedJob(it *claimedItem, worker string) (*rota.Job, error) {
 	if it.Job.ID.IsZero() || it.Job.Type == "" {
 		return nil, unreadable("claim", rota.Invalidf("items.job", "has no id or no type"))
 	}

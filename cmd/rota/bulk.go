@@ -15,16 +15,55 @@ import (
 	"github.com/rotajobs/rota/api"
 )
 
-// bulk holds the flags of a command that changes single jobs or all jobs that match a filter.
+// bulk is a command that changes single jobs, or all jobs that match a filter.
 type bulk struct {
+	path     string                                     // of the request for all jobs
+	question string                                     // with the text of the filter and the number of jobs
+	body     func() map[string]any                      // fields of the request besides the filter; nil: none
+	one      func(ctx context.Context, id string) error // changes a single job
+	done     func(total api.Many) string                // text about the changed jobs
+
 	filters  filters
 	all, yes bool
 }
 
-func (b *bulk) flags(cmd *cobra.Command, what string, states []string) {
+// command completes the command. all is the help of --all.
+func (b *bulk) command(a *app, cmd *cobra.Command, all string, states []string) *cobra.Command {
 	b.filters = jobFilters(cmd, "jobs", states)
-	cmd.Flags().BoolVar(&b.all, "all", false, what)
+	cmd.Flags().BoolVar(&b.all, "all", false, all)
 	cmd.Flags().BoolVar(&b.yes, "yes", false, "do not ask for confirmation; required without a terminal")
+	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
+		if err := b.check(cmd, ids); err != nil {
+			return err
+		}
+		if len(ids) == 0 {
+			return b.run(cmd.Context(), a)
+		}
+		for _, id := range ids {
+			if err := b.one(cmd.Context(), id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return cmd
+}
+
+// run changes all jobs that match the filter, after a confirmation, and prints how many were changed.
+func (b *bulk) run(ctx context.Context, a *app) error {
+	question := func() string { return fmt.Sprintf(b.question, b.filterText(), b.countText(ctx, a)) }
+	if err := a.confirm(b.yes, question); err != nil {
+		return err
+	}
+	done, err := b.apply(ctx, a)
+	if err != nil {
+		return err
+	}
+	text := b.done(done)
+	if done.Refused > 0 {
+		text += fmt.Sprintf("; %d skipped because they changed meanwhile", done.Refused)
+	}
+	return a.printMessage(done, "%s", text)
 }
 
 // check requires ids, or a filter, or --all.
@@ -39,12 +78,8 @@ func (b *bulk) check(cmd *cobra.Command, ids []string) error {
 	return checkIDs(ids)
 }
 
-// The paths of bulk requests.
-const (
-	cancelPath    = "/jobs/cancel"
-	retryPath     = "/jobs/retry"
-	deadRetryPath = "/dead/retry"
-)
+// cancelPath is the path of the request that cancels many jobs; the others retry them.
+const cancelPath = "/jobs/cancel"
 
 // openStates are the states of jobs that have not ended.
 var openStates = []string{"scheduled", "blocked", "queued", "running"}
@@ -64,16 +99,18 @@ func (b *bulk) filterText() string {
 }
 
 // apply repeats a bulk request until all matching jobs are changed: the server changes one page for each request.
-func (b *bulk) apply(ctx context.Context, a *app, path string, extra map[string]any) (total api.Many, err error) {
+func (b *bulk) apply(ctx context.Context, a *app) (total api.Many, err error) {
 	body := b.filters.body()
-	maps.Copy(body, extra)
+	if b.body != nil {
+		maps.Copy(body, b.body())
+	}
 	if len(b.filters.query()) == 0 {
 		body["all"] = true // only without a filter
 	}
 	bar := a.newProgress()
 	defer bar.clear()
 	for {
-		part, _, err := fetch[api.Many](ctx, a, newPost(path, body))
+		part, _, err := fetch[api.Many](ctx, a, newPost(b.path, body))
 		if err != nil {
 			return total, err
 		}
@@ -100,12 +137,12 @@ const countMax = 100
 
 // countText is the number of matching jobs for the confirmation question. It is exact if the statistics of the server
 // have the number, or else counted up to countMax. It is empty if the server does not answer.
-func (b *bulk) countText(ctx context.Context, a *app, path string) string {
-	if n, known := b.countByStats(ctx, a, path); known {
+func (b *bulk) countText(ctx context.Context, a *app) string {
+	if n, known := b.countByStats(ctx, a); known {
 		return " (" + plural(n, "job", "jobs") + ")"
 	}
 	n := 0
-	for _, q := range b.lists(path) {
+	for _, q := range b.lists() {
 		part, err := a.page(ctx, q.path, q.query, "", countMax)
 		if err != nil {
 			return ""
@@ -118,7 +155,7 @@ func (b *bulk) countText(ctx context.Context, a *app, path string) string {
 }
 
 // countByStats takes the number from the statistics of the server, which count by type and state.
-func (b *bulk) countByStats(ctx context.Context, a *app, path string) (n int, known bool) {
+func (b *bulk) countByStats(ctx context.Context, a *app) (n int, known bool) {
 	query := b.filters.query()
 	kind, state := query.Get("type"), query.Get("state")
 	query.Del("type")
@@ -130,7 +167,7 @@ func (b *bulk) countByStats(ctx context.Context, a *app, path string) (n int, kn
 	switch {
 	case err != nil:
 		return 0, false
-	case path != cancelPath:
+	case b.path != cancelPath:
 		return stats.Dead, kind == "" && (state == "" || state == "failed" || state == "dead")
 	}
 	for _, c := range stats.Types {
@@ -150,10 +187,10 @@ type listQuery struct {
 }
 
 // lists returns the lists that contain the matching jobs.
-func (b *bulk) lists(path string) (lists []listQuery) {
+func (b *bulk) lists() (lists []listQuery) {
 	query := b.filters.query()
 	state := query.Get("state")
-	dead := path != cancelPath && (state == "" || state == "failed" || state == "dead")
+	dead := b.path != cancelPath && (state == "" || state == "failed" || state == "dead")
 	switch {
 	case dead:
 		query.Del("state")

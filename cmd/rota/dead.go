@@ -23,20 +23,10 @@ func newDeadListCommand(a *app) *cobra.Command {
 }
 
 func newDeadRetryCommand(a *app) *cobra.Command {
-	var m bulk
-	cmd := &cobra.Command{
-		Use: "retry [ID]...", Short: "Retry dead letters",
+	return retryCommand(a, &cobra.Command{
+		Short: "Retry dead letters",
 		Example: `  rota dead retry 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60
   rota dead retry --type mail.send           # asks first
   rota dead retry --all --yes`,
-		ValidArgsFunction: a.completeNames("/dead", "execution_id"),
-	}
-	m.flags(cmd, "retry all dead letters", nil)
-	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
-		if err := m.check(cmd, ids); err != nil {
-			return err
-		}
-		return a.retry(cmd.Context(), &m, ids, deadRetryPath)
-	}
-	return cmd
+	}, "/dead/retry", nil)
 }

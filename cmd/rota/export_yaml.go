@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -184,39 +185,25 @@ func (w *yamlWriter) literal(text string, depth int) {
 
 // flow formats a value on one line: JSON, without the quotes of simple words.
 func flow(value any) string {
-	var b strings.Builder
-	writeFlow(&b, value)
-	return b.String()
-}
-
-func writeFlow(b *strings.Builder, value any) {
 	switch v := value.(type) {
 	case nil:
-		b.WriteString("null")
+		return "null"
 	case string:
-		b.WriteString(yamlText(v, plainWord))
+		return yamlText(v, plainWord)
 	case []any:
-		b.WriteByte('[')
+		items := make([]string, len(v))
 		for i, item := range v {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			writeFlow(b, item)
+			items[i] = flow(item)
 		}
-		b.WriteByte(']')
+		return "[" + strings.Join(items, ", ") + "]"
 	case object:
-		b.WriteByte('{')
+		fields := make([]string, len(v))
 		for i, f := range v {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(quotedText(f.name) + ": ")
-			writeFlow(b, f.value)
+			fields[i] = strconv.Quote(f.name) + ": " + flow(f.value)
 		}
-		b.WriteByte('}')
-	default:
-		fmt.Fprint(b, v) // a number unchanged, true or false
+		return "{" + strings.Join(fields, ", ") + "}"
 	}
+	return fmt.Sprint(value) // a number unchanged, true or false
 }
 
 var (
@@ -235,31 +222,7 @@ func yamlText(text string, plain *regexp.Regexp) string {
 	if len(text) < 200 && (plain.MatchString(text) && !reserved.MatchString(text) && !strings.Contains(text, ": ") || plainSpan.MatchString(text)) {
 		return text
 	}
-	return quotedText(text)
-}
-
-// quotedText formats a text in quotes with escapes.
-func quotedText(text string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteString(`\` + string(r))
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case !unprintable(r):
-			b.WriteRune(r)
-		case r < 1<<16:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08X`, r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return strconv.Quote(text) // YAML has the same escapes as Go
 }
 
 // unprintable reports whether a character is written as an escape: it is invisible, or some parser reads it as a line

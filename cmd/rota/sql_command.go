@@ -66,7 +66,7 @@ func (c *sqlConsole) describe(name string) error {
 	v := api.SQLResult{Columns: []api.SQLColumn{{Name: "table"}, {Name: "columns", Type: string(system.Integer)}}}
 	if name == "" {
 		for _, table := range slices.Sorted(maps.Keys(tables)) {
-			v.Rows = append(v.Rows, []api.SQLValue{textValue("sys." + table), api.SQLValue(fmt.Sprint(len(tables[table])))})
+			v.Rows = append(v.Rows, []api.SQLValue{api.SQLText("sys." + table), api.SQLValue(fmt.Sprint(len(tables[table])))})
 		}
 		return c.show(v)
 	}
@@ -76,7 +76,7 @@ func (c *sqlConsole) describe(name string) error {
 	}
 	v.Columns = []api.SQLColumn{{Name: "column"}, {Name: "type"}}
 	for _, column := range columns {
-		v.Rows = append(v.Rows, []api.SQLValue{textValue(column.Name), textValue(string(column.Kind))})
+		v.Rows = append(v.Rows, []api.SQLValue{api.SQLText(column.Name), api.SQLText(string(column.Kind))})
 	}
 	return c.show(v)
 }
@@ -89,11 +89,6 @@ func (c *sqlConsole) show(v api.SQLResult) error {
 	}
 	_, err := io.WriteString(c.out, "\n")
 	return err
-}
-
-func textValue(text string) api.SQLValue {
-	encoded, _ := encode(text, "") // encoding a string cannot fail
-	return api.SQLValue(strings.TrimSpace(string(encoded)))
 }
 
 // include runs the statements of a file as if they were typed, and stops at the first error.
