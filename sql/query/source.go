@@ -17,7 +17,7 @@ func (p *parser) source() Source {
 	case t.word("lateral"):
 		return p.lateral()
 	case t.word("only"):
-		return p.only()
+		p.take() // no table has child tables
 	case t.word("rows") && p.peekAt(1).word("from"):
 		p.unsupported(t.at, "ROWS FROM", "join the functions on their WITH ORDINALITY columns")
 	case t.word("select", "values", "with"):
@@ -70,12 +70,6 @@ func (p *parser) lateral() Source {
 		fail(stateSyntax, at, "LATERAL must be followed by a subquery or a function", "")
 	}
 	return p.derived(at, true, q)
-}
-
-// only parses ONLY t, which equals t, because no table has child tables.
-func (p *parser) only() *Table {
-	p.take()
-	return p.aliased(&Table{At: p.peek().at, Path: p.path("a table")})
 }
 
 // table parses the table of a TABLE command, without an alias.

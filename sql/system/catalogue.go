@@ -103,24 +103,28 @@ func (c *Catalogue) Run(ctx context.Context, q *Query, args []any, session Sessi
 		return ReadStats{}, err
 	}
 	d.query = newQuery(ctx, &c.config.Source, q, session)
-	defer c.finish(d)()
+	defer c.finish(d)
 	err = d.run(q, args, c.config.limited(row))
 	if err != nil {
-		err = c.endError(ctx, d.cause(err))
+		err = c.endError(ctx, cmp.Or(d.query.err, err)) // SQLite keeps only the text of an error of a store or function
 	}
 	return ReadStats{d.query.reads, d.query.rows}, err
 }
 
-// finish returns the database after a query. A database whose query failed is closed.
-func (c *Catalogue) finish(d *memoryDB) func() {
-	return func() {
-		broken := recover()
-		d.query.close()
-		if broken != nil {
-			_ = d.conn.Close()
-			panic(broken)
-		}
-		c.release(d)
+// finish returns the database after a query. It closes a database whose query panicked.
+func (c *Catalogue) finish(d *memoryDB) {
+	broken := recover()
+	d.query.close()
+	d.query = nil
+	if broken != nil {
+		_ = d.conn.Close()
+		panic(broken)
+	}
+	d.conn.SetInterrupt(nil)
+	select {
+	case c.idle <- d:
+	default:
+		_ = d.conn.Close()
 	}
 }
 
@@ -181,16 +185,6 @@ func (c *Catalogue) db() (*memoryDB, error) {
 	}
 }
 
-func (c *Catalogue) release(d *memoryDB) {
-	d.query = nil
-	d.conn.SetInterrupt(nil)
-	select {
-	case c.idle <- d:
-	default:
-		_ = d.conn.Close()
-	}
-}
-
 // endError returns the error of a query that ran into its time limit or was cancelled, and any other error unchanged.
 func (c *Catalogue) endError(ctx context.Context, err error) error {
 	switch {
@@ -202,14 +196,6 @@ func (c *Catalogue) endError(ctx context.Context, err error) error {
 		}
 	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || sqlite.ErrCode(err) == sqlite.ResultInterrupt):
 		return context.Cause(ctx)
-	}
-	return err
-}
-
-// cause returns the error of a store or function that SQLite called, if there is one.
-func (d *memoryDB) cause(err error) error {
-	if d.query.err != nil {
-		return d.query.err
 	}
 	return err
 }

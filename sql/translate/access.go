@@ -128,8 +128,7 @@ func (t *translator) extract(e *query.Extract, s *scope) value {
 	if x.kind == kind.Date && clockUnits[partOf(e.Field)] > 0 {
 		panic(unsupported(e.Place(), "unit %q not supported for type date", e.Field).WithHint("a date has no time of day; cast it to timestamp"))
 	}
-	v := t.part(e.Field, x, kind.Numeric, e.Place())
-	return v.placed(e.Place())
+	return t.part(e.Field, x, kind.Numeric, e.Place()).placed(e.Place())
 }
 
 // part extracts a field of a time.

@@ -9,15 +9,13 @@ import (
 func (t *translator) inList(e *query.In, s *scope) value {
 	x := t.expr(e.X, s)
 	if e.Query != nil {
-		v := t.inQuery(x, e.Not, e.Query, s)
-		return v.placed(e.Place())
+		return t.inQuery(x, e.Not, e.Query, s).placed(e.Place())
 	}
 	values := make([]value, len(e.List))
 	for i, n := range e.List {
 		values[i] = t.expr(n, s)
 	}
-	v := t.inValues(x, e.Not, values, e.Place())
-	return v.placed(e.Place())
+	return t.inValues(x, e.Not, values, e.Place()).placed(e.Place())
 }
 
 // inValues compares a value with a list of values.
@@ -107,8 +105,7 @@ func (t *translator) quantified(e *query.Quantified, s *scope) value {
 	is, isNot := e.Op == "=" && !e.All, e.Op == "<>" && e.All
 	if e.Query != nil {
 		if is || isNot {
-			v := t.inQuery(x, isNot, e.Query, s)
-			return v.placed(e.Place())
+			return t.inQuery(x, isNot, e.Query, s).placed(e.Place())
 		}
 		b := t.subquery(e.Query, s, 1)
 		alias := t.alias("any")
@@ -118,8 +115,7 @@ func (t *translator) quantified(e *query.Quantified, s *scope) value {
 	array := t.expr(e.Array, s)
 	array = t.arrayFor(x, array, e)
 	if (is || isNot) && array.elems != nil && len(array.elems) > 0 {
-		v := t.inValues(x, isNot, array.elems, e.Place())
-		return v.placed(e.Place())
+		return t.inValues(x, isNot, array.elems, e.Place()).placed(e.Place())
 	}
 	if array.elems == nil && !array.bound {
 		array = newValue(array.kind, atom, cat("ifnull(", array, ", '[null]')"), array) // of no array nothing is known

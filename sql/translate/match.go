@@ -15,8 +15,7 @@ func (t *translator) like(e *query.Like, s *scope) value {
 		v = t.implicit(v, kind.Text)
 		escape = &v
 	}
-	v := t.matching(e.How, e.Not, x, y, escape, e.Place())
-	return v.placed(e.Place())
+	return t.matching(e.How, e.Not, x, y, escape, e.Place()).placed(e.Place())
 }
 
 // matching writes a pattern match.

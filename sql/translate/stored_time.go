@@ -86,67 +86,42 @@ func looksLikeMoment(word string) bool {
 	return len(word) >= 8 && word[0] >= '0' && word[0] <= '9' && strings.Count(word, "-") >= 2 && !strings.ContainsAny(word, "abcdefghijklmnopqrsuvwxyz")
 }
 
-// parseMoment parses a time; without a zone it is in UTC.
+// parseMoment parses a day with an optional time of day and zone; without a zone it is in UTC.
 func parseMoment(text string) (t time.Time, zoned, ok bool) {
 	if strings.EqualFold(text, "epoch") {
 		return time.Unix(0, 0).UTC(), true, true
 	}
-	for _, layout := range dayLayouts {
-		t, rest, fits := parsePrefix(layout, text)
-		if !fits {
-			continue
-		}
-		if rest == "" {
-			return t, false, true
-		}
-		if behind := strings.TrimLeft(rest, " "); behind != "" && strings.ContainsRune("+-", rune(behind[0])) {
-			rest = behind // 2026-11-15 +01, as JDBC writes a day
-		}
-		if rest[0] != ' ' && rest[0] != 'T' && rest[0] != 't' {
-			if zone, known := zoneOf(rest); known && zone != nil {
-				return in(t, zone), true, true
-			}
-			continue
-		}
-		clock, zone, zoned, fits := parseClockZone(strings.TrimSpace(rest[1:]))
-		if !fits {
-			continue
-		}
-		y, m, d := t.Date()
-		h, min, s := clock.Clock()
-		t = time.Date(y, m, d, h, min, s, clock.Nanosecond(), time.UTC)
-		if clock.Day() == 2 { // 24:00
-			t = time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC)
-		}
-		return in(t, zone), zoned, true
+	day, rest := text, ""
+	if end := strings.IndexAny(text, " Tt+"); end > 0 {
+		day, rest = text[:end], strings.TrimLeft(text[end:], " Tt")
 	}
-	return t, false, false
+	if t, ok = parseLayouts(dayLayouts, day); !ok || day == text {
+		return t, false, ok
+	}
+	clock, zone, zoned, ok := parseClockZone(rest)
+	y, m, d := t.Date()
+	h, min, s := clock.Clock()
+	t = time.Date(y, m, d+clock.Day()-1, h, min, s, clock.Nanosecond(), time.UTC) // 24:00 is on the second day
+	return in(t, zone), zoned, ok
 }
 
-// parsePrefix parses the start of a text with a layout.
-func parsePrefix(layout, text string) (t time.Time, rest string, ok bool) {
-	t, err := time.Parse(layout, text)
-	if err == nil {
-		return t, "", true
+func parseLayouts(layouts []string, text string) (time.Time, bool) {
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.Round(time.Microsecond), true
+		}
 	}
-	e, is := err.(*time.ParseError)
-	if !is || !strings.HasPrefix(e.Message, ": extra text: ") {
-		return t, "", false
-	}
-	rest = text[len(text)-len(strings.TrimSuffix(e.ValueElem, "")):]
-	t, err = time.Parse(layout, strings.TrimSuffix(text, rest))
-	return t, rest, err == nil
+	return time.Time{}, false
 }
 
-// parseClockZone parses a time of day and the zone after it.
+// parseClockZone parses a time of day and the zone after it, of which one can be missing: 2026-11-15 +01, as JDBC writes
+// a day.
 func parseClockZone(text string) (clock time.Time, zone *time.Location, zoned, ok bool) {
-	end := strings.IndexFunc(text, func(r rune) bool { return r != ':' && r != '.' && (r < '0' || r > '9') })
-	if end < 0 {
-		end = len(text)
-	}
-	clock, ok = parseClock(text[:end])
-	if !ok {
-		return clock, nil, false, false
+	end := strings.IndexFunc(text+" ", func(r rune) bool { return r != ':' && r != '.' && (r < '0' || r > '9') })
+	if end > 0 || text == "" {
+		if clock, ok = parseClock(text[:end]); !ok {
+			return clock, time.UTC, false, false
+		}
 	}
 	zone, ok = zoneOf(strings.TrimSpace(text[end:]))
 	if zone == nil {
@@ -159,12 +134,7 @@ func parseClock(text string) (time.Time, bool) {
 	if text == "24:00" || text == "24:00:00" {
 		return time.Date(0, 1, 2, 0, 0, 0, 0, time.UTC), true
 	}
-	for _, layout := range clockLayouts {
-		if t, err := time.Parse(layout, strings.ToUpper(text)); err == nil {
-			return t.Round(time.Microsecond), true
-		}
-	}
-	return time.Time{}, false
+	return parseLayouts(clockLayouts, text)
 }
 
 // zoneOf parses an offset or the name of a zone; both are optional.
