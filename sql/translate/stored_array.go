@@ -133,11 +133,17 @@ func formatArray(k kind.Kind, stored string, zone *time.Location) string {
 	return "{" + strings.Join(words, ",") + "}"
 }
 
+// Escapes of the elements of arrays and of the fields of records.
+var (
+	elementEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	fieldEscapes   = strings.NewReplacer(`\`, `\\`, `"`, `""`)
+)
+
 func quoteElement(text string) string {
 	if text != "" && !strings.EqualFold(text, "null") && !strings.ContainsAny(text, "{},\"\\ \t\r\n") {
 		return text
 	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+	return `"` + elementEscapes.Replace(text) + `"`
 }
 
 // formatRecord formats a record as (a,b).
@@ -165,5 +171,5 @@ func quoteField(text string) string {
 	if text != "" && !strings.ContainsAny(text, "(),\"\\ \t\r\n") {
 		return text
 	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `""`).Replace(text) + `"`
+	return `"` + fieldEscapes.Replace(text) + `"`
 }
