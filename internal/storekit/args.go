@@ -74,11 +74,11 @@ func KindOf(arg any) Kind {
 }
 
 // args returns the values of a row as arguments.
-func args[T any](columns []Column[T], row *T) []any {
+func args[T any](columns []*Column[T], row *T) []any {
 	all := make([]any, len(columns))
-	for i := range columns {
-		taken := taker{Null{columns[i].Kind}}
-		columns[i].Write(&taken, row)
+	for i, c := range columns {
+		taken := taker{Null{c.Kind}}
+		c.Write(&taken, row)
 		all[i] = taken.arg
 	}
 	return all

@@ -11,7 +11,7 @@ import (
 
 // jobColumns are the columns of a job, then those of its run, in the order in which ScanJob reads
 // them. A job that is not started has no run: only the columns up to params are selected.
-var jobColumns = []Column[rota.Job]{
+var jobColumns = pointersTo([]Column[rota.Job]{
 	id("id", func(j *rota.Job) *rota.ID { return &j.ID }).notNull(),
 	id("execution_id", func(j *rota.Job) *rota.ID { return &j.ExecutionID }).onlyIf(isRetry), // the first attempt has its own id
 	id("retry_of", func(j *rota.Job) *rota.ID { return &j.RetryOf }),
@@ -71,6 +71,14 @@ var jobColumns = []Column[rota.Job]{
 	ofRun(text("log_path", func(r *rota.Run) *string { return &r.LogPath })),
 	ofRun(lines("artifacts", func(r *rota.Run) *[]string { return &r.Artifacts })),
 	ofRun(raw("result", func(r *rota.Run) *json.RawMessage { return &r.Result })),
+})
+
+func pointersTo[T any](columns []Column[T]) []*Column[T] {
+	pointers := make([]*Column[T], len(columns))
+	for i := range columns {
+		pointers[i] = &columns[i]
+	}
+	return pointers
 }
 
 func isRetry(j *rota.Job) bool { return !j.RetryOf.IsZero() }
@@ -81,15 +89,16 @@ func isQueued(j *rota.Job) bool { return j.Status == rota.StatusQueued }
 
 // ofRun makes a column of a run one of its job. It is NULL if the job has no run.
 func ofRun(c Column[rota.Run]) Column[rota.Job] {
-	without := func(j *rota.Job) bool { return j.Run == nil || c.null != nil && c.null(j.Run) }
 	return Column[rota.Job]{
-		Name: c.Name, Kind: c.Kind, null: without, usual: without,
+		Name: c.Name, Kind: c.Kind, required: c.required,
+		valid: func(j *rota.Job) bool { return j.Run != nil && (c.valid == nil || c.valid(j.Run)) },
+		usual: func(j *rota.Job) bool { return j.Run == nil || c.usual != nil && c.usual(j.Run) },
 		read: func(r Row, col int, j *rota.Job) {
 			if j.Run != nil {
 				c.read(r, col, j.Run)
 			}
 		},
-		write: func(p Param, j *rota.Job) { c.write(p, j.Run) },
+		write: func(p Param, j *rota.Job, optional bool) { c.write(p, j.Run, optional) },
 	}
 }
 
@@ -104,7 +113,7 @@ var (
 )
 
 func jobColumn(name string) int {
-	return slices.IndexFunc(jobColumns, func(c Column[rota.Job]) bool { return c.Name == name })
+	return slices.IndexFunc(jobColumns, func(c *Column[rota.Job]) bool { return c.Name == name })
 }
 
 // leaseColumns are what a heartbeat, a finish and their events need, in the order in which ScanLease
@@ -126,7 +135,7 @@ var (
 )
 
 // jobSQL returns a list of columns, with NULL in place of those that are not needed.
-func jobSQL(columns []Column[rota.Job], without ...string) string {
+func jobSQL(columns []*Column[rota.Job], without ...string) string {
 	list := columnNames(columns)
 	for i, name := range list {
 		list[i] = "j." + name
@@ -137,9 +146,9 @@ func jobSQL(columns []Column[rota.Job], without ...string) string {
 	return "\n  " + strings.Join(list, ", ")
 }
 
-// Named returns columns of jobs.
-func Named(names ...string) []Column[rota.Job] {
-	columns := make([]Column[rota.Job], len(names))
+// Named returns columns of jobs by name.
+func Named(names ...string) []*Column[rota.Job] {
+	columns := make([]*Column[rota.Job], len(names))
 	for i, name := range names {
 		columns[i] = jobColumns[jobColumn(name)]
 	}
@@ -165,9 +174,11 @@ func newJob(r Row, colRunner int) *rota.Job {
 	return &rota.Job{Run: &rota.Run{}}
 }
 
-func scanJob(r Row, columns []Column[rota.Job], j *rota.Job) *rota.Job {
-	for col := range columns {
-		columns[col].read(r, col, j)
+func scanJob(r Row, columns []*Column[rota.Job], j *rota.Job) *rota.Job {
+	for col, c := range columns {
+		if !r.Null(col) {
+			c.read(r, col, j)
+		}
 	}
 	if j.ExecutionID.IsZero() {
 		j.ExecutionID = j.ID

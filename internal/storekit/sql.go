@@ -7,7 +7,7 @@ import (
 
 // The statements of this package have PostgreSQL's placeholders, $1 and so on.
 
-func insertSQL[T any](table string, columns []Column[T]) string {
+func insertSQL[T any](table string, columns []*Column[T]) string {
 	places := make([]string, len(columns))
 	for i := range places {
 		places[i] = place(i)
@@ -15,7 +15,7 @@ func insertSQL[T any](table string, columns []Column[T]) string {
 	return "\nINSERT INTO " + table + " (" + strings.Join(columnNames(columns), ", ") + ")\nVALUES (" + strings.Join(places, ", ") + ")"
 }
 
-func onConflict[T any](keys, changed []Column[T]) string {
+func onConflict[T any](keys, changed []*Column[T]) string {
 	conflict := "\nON CONFLICT (" + strings.Join(columnNames(keys), ", ") + ") DO "
 	if len(changed) == 0 {
 		return conflict + "NOTHING"
@@ -27,7 +27,7 @@ func onConflict[T any](keys, changed []Column[T]) string {
 	return conflict + "UPDATE\nSET " + strings.Join(set, ", ")
 }
 
-func updateSQL[T any](table string, keys, changed []Column[T]) string {
+func updateSQL[T any](table string, keys, changed []*Column[T]) string {
 	set := columnNames(changed)
 	for i, name := range set {
 		set[i] = name + " = " + place(len(keys)+i)
@@ -35,7 +35,7 @@ func updateSQL[T any](table string, keys, changed []Column[T]) string {
 	return "\nUPDATE " + table + "\nSET " + strings.Join(set, ", ") + whereKey(keys)
 }
 
-func whereKey[T any](keys []Column[T]) string {
+func whereKey[T any](keys []*Column[T]) string {
 	conditions := columnNames(keys)
 	for i, name := range conditions {
 		conditions[i] = name + " = " + place(i)
@@ -43,7 +43,7 @@ func whereKey[T any](keys []Column[T]) string {
 	return "\nWHERE " + strings.Join(conditions, " AND ")
 }
 
-func columnNames[T any](columns []Column[T]) []string {
+func columnNames[T any](columns []*Column[T]) []string {
 	names := make([]string, len(columns))
 	for i := range columns {
 		names[i] = columns[i].Name

@@ -18,18 +18,19 @@ type Table[T any] struct {
 	upserts  bool                  // a change inserts or updates the row, whichever fits
 	replaces func(was, is *T) bool // whether a change deletes the row and inserts another; nil: never
 
-	read     []Column[T] // columns of Select
-	inserted []Column[T]
-	updated  []Column[T] // the key, then what an update changes
-	keys     []Column[T]
+	read     []*Column[T] // columns of Select
+	inserted []*Column[T]
+	updated  []*Column[T] // the key, then what an update changes
+	keys     []*Column[T]
 
 	insert, update, upsert, remove string
 }
 
 // newTable completes the description of a table.
 func newTable[T any](t Table[T]) *Table[T] {
-	var changed []Column[T]
-	for _, c := range t.columns {
+	var changed []*Column[T]
+	for i := range t.columns {
+		c := &t.columns[i]
 		if c.read != nil {
 			t.read = append(t.read, c)
 		}
@@ -59,17 +60,19 @@ func (t *Table[T]) Select(more ...string) string {
 
 // Col returns the number of a column in a row of Select.
 func (t *Table[T]) Col(name string) int {
-	return slices.IndexFunc(t.read, func(c Column[T]) bool { return c.Name == name })
+	return slices.IndexFunc(t.read, func(c *Column[T]) bool { return c.Name == name })
 }
 
 // Scan reads a row of Select. It returns the row also if its document cannot be decoded.
 func (t *Table[T]) Scan(r Row) (*T, error) {
 	row := new(T)
 	var err error
-	for col := range t.read {
-		c := &t.read[col]
+	for col, c := range t.read {
+		if r.Null(col) {
+			continue
+		}
 		c.read(r, col, row)
-		if c.decode != nil && !r.Null(col) {
+		if c.decode != nil {
 			err = json.Unmarshal(r.JSON(col), c.decode(row))
 		}
 	}
@@ -112,14 +115,14 @@ func (t *Table[T]) Change(was, is *T) []Statement {
 // only be updated, if they have values.
 func (t *Table[T]) insertRow(row *T) []Statement {
 	all := []Statement{{t.insert, args(t.inserted, row)}}
-	if slices.ContainsFunc(t.updated, func(c Column[T]) bool { return c.later && c.HasValue(row) }) {
+	if slices.ContainsFunc(t.updated, func(c *Column[T]) bool { return c.later && c.HasValue(row) }) {
 		all = append(all, Statement{t.update, args(t.updated, row)})
 	}
 	return all
 }
 
 // Inserted returns the columns of an insert.
-func (t *Table[T]) Inserted() []Column[T] { return t.inserted }
+func (t *Table[T]) Inserted() []*Column[T] { return t.inserted }
 
 // ByKey returns the query of the row of a key. Its arguments are those of KeyArgs.
 func (t *Table[T]) ByKey(more ...string) string {

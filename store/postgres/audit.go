@@ -28,12 +28,12 @@ func (t *tx) writeAudit(entries []rota.AuditEntry) {
 }
 
 // columnsOf returns the columns of rows, each as an array.
-func columnsOf[T any](columns []storekit.Column[T], rows []T) []param {
+func columnsOf[T any](columns []*storekit.Column[T], rows []T) []param {
 	params := make([]param, len(columns))
-	for i := range columns {
-		c := newColumn(arrayOf[columns[i].Kind], len(rows))
+	for i, of := range columns {
+		c := newColumn(arrayOf[of.Kind], len(rows))
 		for j := range rows {
-			columns[i].Write(c, &rows[j])
+			of.Write(c, &rows[j])
 		}
 		params[i] = c.param()
 	}

@@ -27,9 +27,9 @@ type copyRows struct {
 
 func newCopyRows(used fieldsUsed, jobs []*rota.Job) io.Reader {
 	c := &copyRows{jobs: jobs, rows: column{data: []byte(copyHeader)}}
-	for i := range insertColumns {
+	for i, of := range insertColumns {
 		if used&(1<<i) != 0 {
-			c.columns = append(c.columns, &insertColumns[i])
+			c.columns = append(c.columns, of)
 		}
 	}
 	return c

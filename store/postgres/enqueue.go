@@ -53,11 +53,10 @@ func (t *tx) insertJobs(jobs []*rota.Job, changes []rules.JobChange) ([]rules.Jo
 func (t *tx) insertStatement(jobs []*rota.Job, claimID rota.ID) statement {
 	used := t.usedFields(jobs).roundUp()
 	var params []param
-	for i := range insertColumns {
+	for i, of := range insertColumns {
 		if used&(1<<i) == 0 {
 			continue
 		}
-		of := &insertColumns[i]
 		c := newColumn(arrayOf[of.Kind], len(jobs))
 		for _, j := range jobs {
 			of.Write(c, j)
@@ -154,9 +153,9 @@ func (u fieldsUsed) roundUp() fieldsUsed {
 var basicFields = usedFields([]*rota.Job{{Attempt: 1, QueuedAt: time.Unix(1, 0), CreatedBy: "x", Trace: "x"}})
 
 func (u fieldsUsed) names() (names []string) {
-	for i := range insertColumns {
+	for i, of := range insertColumns {
 		if u&(1<<i) != 0 {
-			names = append(names, insertColumns[i].Name)
+			names = append(names, of.Name)
 		}
 	}
 	return names

@@ -20,8 +20,8 @@ var (
 
 func insertJobsSQL(rows int) string {
 	names, places := make([]string, len(newJob)), make([]string, len(newJob))
-	for i := range newJob {
-		names[i], places[i] = newJob[i].Name, "?"
+	for i, c := range newJob {
+		names[i], places[i] = c.Name, "?"
 	}
 	row := "(" + strings.Join(places, ", ") + ")"
 	return "\nINSERT INTO rota_jobs (" + strings.Join(names, ", ") + ")\nVALUES " + row + strings.Repeat(", "+row, rows-1)
@@ -95,12 +95,12 @@ func (w *writer) insertRows(sql string, jobs []*rota.Job) error {
 
 // bindNewJob binds the columns of a new job. Long params go to a table of their own.
 func bindNewJob(b *binder, j *rota.Job) {
-	for i := range newJob {
-		if newJob[i].Name == "params" && len(j.Params) > paramsInline {
+	for _, c := range newJob {
+		if c.Name == "params" && len(j.Params) > paramsInline {
 			b.Null()
 			continue
 		}
-		newJob[i].Write(b, j)
+		c.Write(b, j)
 	}
 }
 

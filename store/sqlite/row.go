@@ -21,26 +21,19 @@ func (r row) Int(col int) int64     { return r.ColumnInt64(col) }
 func (r row) Bool(col int) bool     { return r.ColumnInt64(col) != 0 }
 func (r row) Float(col int) float64 { return r.ColumnFloat(col) }
 
-// Text checks for NULL first, because many texts of a job are NULL.
-func (r row) Text(col int) string {
-	if r.ColumnIsNull(col) {
-		return ""
-	}
-	return r.ColumnText(col)
-}
+func (r row) Text(col int) string { return r.ColumnText(col) }
 
 func (r row) ID(col int) (id rota.ID) {
-	if !r.ColumnIsNull(col) {
-		r.ColumnBytes(col, id[:])
-	}
+	r.ColumnBytes(col, id[:])
 	return id
 }
 
 func (r row) Time(col int) time.Time {
-	if r.ColumnIsNull(col) {
+	n := r.ColumnInt64(col)
+	if n == 0 && r.ColumnIsNull(col) {
 		return time.Time{}
 	}
-	return time.UnixMicro(r.ColumnInt64(col)).UTC()
+	return time.UnixMicro(n).UTC()
 }
 
 func (r row) Duration(col int) time.Duration {
