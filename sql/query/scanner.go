@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,15 +29,7 @@ const (
 )
 
 func (t token) word(words ...string) bool {
-	if t.kind != wordToken {
-		return false
-	}
-	for _, w := range words {
-		if t.text == w {
-			return true
-		}
-	}
-	return false
+	return t.kind == wordToken && slices.Contains(words, t.text)
 }
 
 func (t token) symbol(s string) bool { return t.kind == symbolToken && t.text == s }

@@ -66,16 +66,12 @@ func (v *virtual[R]) evaluate(i int, in *sqlite.IndexInputs) (plan, *sqlite.Inde
 	}
 	out := &sqlite.IndexOutputs{ConstraintUsage: make([]sqlite.IndexConstraintUsage, len(in.Constraints))}
 	p := plan{path: i, lean: in.ColumnsUsed&v.fullRowColumns == 0}
-	by, all, narrowed := w.key == "", true, int64(1)
+	uses, by, all, narrowed := make([]byte, len(in.Constraints)), w.key == "", true, int64(1)
 	for k, c := range in.Constraints {
-		use := v.usable(w, c)
-		if use == 0 {
+		uses[k] = v.usable(w, c)
+		switch use := uses[k]; {
+		case use == 0:
 			all = false
-			continue
-		}
-		p.args = append(p.args, arg{use, c.Column})
-		out.ConstraintUsage[k].ArgvIndex = len(p.args)
-		switch {
 		case use == useEqual && v.columns[c.Column].name == w.key:
 			by = true
 		case use == useEqual:
@@ -88,12 +84,18 @@ func (v *virtual[R]) evaluate(i int, in *sqlite.IndexInputs) (plan, *sqlite.Inde
 		return plan{}, nil
 	}
 	out.OrderByConsumed = v.inOrder(w, in.OrderBy)
-	if !all || len(in.OrderBy) > 0 && !out.OrderByConsumed {
-		p.dropLimit(out)
+	sorts := len(in.OrderBy) > 0 && !out.OrderByConsumed
+	for k, use := range uses {
+		limits := use == useLimit || use == useOffset
+		if use == 0 || limits && (!all || sorts) { // LIMIT does not apply to rows that SQLite still filters or sorts
+			continue
+		}
+		p.args = append(p.args, arg{use, in.Constraints[k].Column})
+		out.ConstraintUsage[k].ArgvIndex = len(p.args)
 	}
 	out.EstimatedRows = max(1, w.rows/narrowed)
 	out.EstimatedCost = float64(out.EstimatedRows)
-	if len(in.OrderBy) > 0 && !out.OrderByConsumed {
+	if sorts {
 		out.EstimatedCost *= 3 // they are sorted afterwards
 	}
 	if w.rows == 1 {
@@ -104,22 +106,6 @@ func (v *virtual[R]) evaluate(i int, in *sqlite.IndexInputs) (plan, *sqlite.Inde
 
 // narrowedMax bounds the factor by which conditions reduce the estimated number of rows.
 const narrowedMax = 1 << 20
-
-// dropLimit removes LIMIT and OFFSET from the plan. They do not apply to a read whose rows SQLite still filters or
-// sorts.
-func (p *plan) dropLimit(out *sqlite.IndexOutputs) {
-	kept := p.args[:0]
-	for i, a := range p.args {
-		at := slices.IndexFunc(out.ConstraintUsage, func(u sqlite.IndexConstraintUsage) bool { return u.ArgvIndex == i+1 })
-		if a.use == useLimit || a.use == useOffset {
-			out.ConstraintUsage[at] = sqlite.IndexConstraintUsage{}
-			continue
-		}
-		kept = append(kept, a)
-		out.ConstraintUsage[at].ArgvIndex = len(kept)
-	}
-	p.args = kept
-}
 
 // usable returns how an access path uses a condition, or 0 if it cannot.
 func (v *virtual[R]) usable(w *accessPath[R], c sqlite.IndexConstraint) byte {

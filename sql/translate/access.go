@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/rotajobs/rota/sql/kind"
@@ -64,7 +65,7 @@ func (t *translator) implicitIfUnknown(v value, k kind.Kind) value {
 
 // contains translates @>, <@, && and ? for arrays and documents.
 func (t *translator) contains(op string, x, y value, at int) value {
-	k := kindElse(t.currentKind(x), t.currentKind(y))
+	k := cmp.Or(t.currentKind(x), t.currentKind(y))
 	if op == "?" {
 		if k != kind.JSON {
 			panic(noOperator(op, x, y, at))

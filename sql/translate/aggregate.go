@@ -3,6 +3,7 @@ package translate
 import (
 	"strings"
 
+	"github.com/rotajobs/rota/sql/kind"
 	"github.com/rotajobs/rota/sql/query"
 )
 
@@ -15,7 +16,7 @@ func (t *translator) aggregate(e *query.Call, s *scope, name string, known []*fu
 		defer func() { sel.aggregateDepth-- }()
 	}
 	args := t.aggregateArgs(e, s)
-	g := &aggregateCall{name: "count", of: newValue("bigint", atom, nil)}
+	g := &aggregateCall{name: "count", of: newValue(kind.Integer, atom, nil)}
 	if !e.Star {
 		g = t.pickAggregate(e, name, known, args)
 	}
@@ -26,9 +27,7 @@ func (t *translator) aggregate(e *query.Call, s *scope, name string, known []*fu
 func (t *translator) aggregateArgs(e *query.Call, s *scope) []value {
 	args := t.args(e, s)
 	for _, term := range e.Within {
-		v := t.expr(term.Expr, s)
-		v = t.resolveUnknown(v)
-		args = append(args, v)
+		args = append(args, t.resolveUnknown(t.expr(term.Expr, s)))
 	}
 	for _, a := range args {
 		if a.over && e.Over == nil {
@@ -170,8 +169,7 @@ func (t *translator) aggregateOrder(e *query.Call, s *scope, v *value, g *aggreg
 	}
 	texts := make([]*sql, len(e.Order))
 	for i, node := range e.Order {
-		o := t.expr(node.Expr, s)
-		o = t.resolveUnknown(o)
+		o := t.resolveUnknown(t.expr(node.Expr, s))
 		checkOrderable(o.kind, node.Expr.Place())
 		v.inherit(o)
 		texts[i] = cat(sortKey(o), direction(node, o.notNull))

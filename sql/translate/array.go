@@ -55,8 +55,7 @@ func (t *translator) arrayQuery(e *query.Array, s *scope, want kind.Kind) value 
 
 // subquery translates a subquery with a number of columns; 0: any number.
 func (t *translator) subquery(q *query.Query, s *scope, columns int) *block {
-	b := t.query(q, s)
-	b = t.resolveBlock(b)
+	b := t.resolveBlock(t.query(q, s))
 	if columns > 0 && len(b.columns) != columns {
 		if columns == 1 {
 			panic(queryError(StateSyntax, q.At, "subquery must return only one column").WithHint("the subquery has %d columns; select one", len(b.columns)))

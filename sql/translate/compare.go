@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/rotajobs/rota/sql/kind"
@@ -36,27 +37,18 @@ func (t *translator) comparable(op string, x, y value, at int) (value, value) {
 	if categoryOf(k) == categoryText || categoryOf(k) == categoryNumber || categoryOf(k) == categoryOID {
 		return t.comparableAsIs(x, y, a, b, k)
 	}
-	x = t.implicit(x, k)
-	y = t.implicit(y, k)
-	return x, y
+	return t.implicit(x, k), t.implicit(y, k)
 }
 
 // comparableAsIs returns values that SQLite compares correctly without a conversion.
 func (t *translator) comparableAsIs(x, y value, a, b, k kind.Kind) (value, value) {
 	if x.untyped() {
-		x = t.implicit(x, kindElse(b, k))
+		x = t.implicit(x, cmp.Or(b, k))
 	}
 	if y.untyped() {
-		y = t.implicit(y, kindElse(a, k))
+		y = t.implicit(y, cmp.Or(a, k))
 	}
 	return x, y
-}
-
-func kindElse(k, other kind.Kind) kind.Kind {
-	if k == kind.Unknown {
-		return other
-	}
-	return k
 }
 
 // currentKind is the kind that is known of a value so far.
@@ -125,8 +117,8 @@ func (t *translator) between(e *query.Between, s *scope) value {
 	}
 	x, low, high := vs[0], vs[1], vs[2]
 	if x.untyped() {
-		k := kindElse(t.currentKind(low), t.currentKind(high))
-		x = t.implicit(x, kindElse(k, kind.Text))
+		k := cmp.Or(t.currentKind(low), t.currentKind(high))
+		x = t.implicit(x, cmp.Or(k, kind.Text))
 	}
 	x1, low := t.comparable("BETWEEN", x, low, e.Place())
 	x2, high := t.comparable("BETWEEN", x, high, e.Place())

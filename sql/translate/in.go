@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"github.com/rotajobs/rota/sql/kind"
 	"github.com/rotajobs/rota/sql/query"
 )
@@ -32,7 +33,7 @@ func (t *translator) inValues(x value, not bool, values []value, at int) value {
 		k = next
 	}
 	if x.untyped() {
-		x = t.implicit(x, kindElse(k, kind.Text))
+		x = t.implicit(x, cmp.Or(k, kind.Text))
 	}
 	texts, all := make([]*sql, len(values)), []value{x}
 	for i, v := range values {
@@ -131,7 +132,7 @@ func (t *translator) quantified(e *query.Quantified, s *scope) value {
 // arrayFor converts the right side to an array of the kind of the left side.
 func (t *translator) arrayFor(x, array value, e *query.Quantified) value {
 	if array.untyped() {
-		elem := kindElse(t.currentKind(x), kind.Text)
+		elem := cmp.Or(t.currentKind(x), kind.Text)
 		if categoryOf(elem) == categoryText {
 			elem = kind.Text
 		}

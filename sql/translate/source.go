@@ -124,8 +124,7 @@ func (t *translator) derived(src *query.Derived, s *scope) *relation {
 	} else if len(s.with) > 0 {
 		around = (&scope{outer: s.outer}).withCommonTables(s)
 	}
-	b := t.query(src.Query, around)
-	b = t.resolveBlock(b)
+	b := t.resolveBlock(t.query(src.Query, around))
 	from := &source{columns: append([]column{}, b.columns...)}
 	if src.Lateral && refersTo(b.ungrouped, s) {
 		return t.lateral(from, b, src)
