@@ -86,9 +86,10 @@ func (r *ScheduleRequest) applyTimes(s *rota.ScheduleSpec) {
 	}
 	r.Cron.SetValue(&s.Cron)
 	r.Timezone.SetValue(&s.Zone)
-	for field, given := range map[*time.Time]Opt[Time]{&s.At: r.At, &s.StartsAt: r.StartsAt, &s.EndsAt: r.EndsAt} {
-		change(given, field, func(t Time) time.Time { return t.Time })
-	}
+	plainTime := func(t Time) time.Time { return t.Time }
+	change(r.At, &s.At, plainTime)
+	change(r.StartsAt, &s.StartsAt, plainTime)
+	change(r.EndsAt, &s.EndsAt, plainTime)
 	change(r.Every, &s.Every, func(d Duration) time.Duration { return time.Duration(d) })
 }
 

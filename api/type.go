@@ -60,10 +60,14 @@ type PolicyRequest struct {
 func (r *PolicyRequest) Apply(p *rota.PolicyPatch) {
 	r.MaxRetries.SetPointer(&p.MaxRetries)
 	r.Jitter.SetPointer(&p.Jitter)
-	for field, given := range map[**time.Duration]Opt[Duration]{&p.Backoff: r.Backoff, &p.BackoffMax: r.BackoffMax, &p.Timeout: r.Timeout} {
-		if given.Set {
-			*field = (*time.Duration)(given.Value)
-		}
+	setDuration(r.Backoff, &p.Backoff)
+	setDuration(r.BackoffMax, &p.BackoffMax)
+	setDuration(r.Timeout, &p.Timeout)
+}
+
+func setDuration(given Opt[Duration], field **time.Duration) {
+	if given.Set {
+		*field = (*time.Duration)(given.Value)
 	}
 }
 

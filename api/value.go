@@ -15,11 +15,14 @@ var null = []byte("null")
 // readText reads a JSON text; null is the zero value.
 func readText[T any](text []byte, into *T, parse func(string) (T, error)) (err error) {
 	*into = *new(T)
-	var word *string
-	if err := json.Unmarshal(text, &word); err != nil || word == nil {
+	if bytes.Equal(text, null) {
+		return nil
+	}
+	var word string
+	if err := json.Unmarshal(text, &word); err != nil {
 		return err
 	}
-	*into, err = parse(*word)
+	*into, err = parse(word)
 	return err
 }
 

@@ -17,19 +17,45 @@ type Lookup struct {
 	ctx       context.Context
 	store     rota.Store
 	schemas   *payload.SchemaCache
-	types     map[string]*rota.Type
-	templates map[string]*rota.Template
+	types     cache[rota.Type]
+	templates cache[rota.Template]
 	searched  string // where a template was searched, for the error that it is missing
 }
 
 // NewLookup returns a Lookup for one request.
-func NewLookup(ctx context.Context, store rota.Store, schemas *payload.SchemaCache) *Lookup {
-	return &Lookup{ctx: ctx, store: store, schemas: schemas, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}}
+func NewLookup(ctx context.Context, store rota.Store, schemas *payload.SchemaCache) Lookup {
+	return Lookup{ctx: ctx, store: store, schemas: schemas}
+}
+
+// cache holds rows by name. It allocates nothing for the first one, since most requests name one type and at most one
+// template.
+type cache[T any] struct {
+	name  string
+	first *T
+	more  map[string]*T
+}
+
+func (c *cache[T]) get(name string) *T {
+	if c.first != nil && c.name == name {
+		return c.first
+	}
+	return c.more[name]
+}
+
+func (c *cache[T]) put(name string, row *T) {
+	switch {
+	case c.first == nil || c.name == name:
+		c.name, c.first = name, row
+	case c.more == nil:
+		c.more = map[string]*T{name: row}
+	default:
+		c.more[name] = row
+	}
 }
 
 // Type reads a type that a request names. An undeclared type is an error in the request.
 func (l *Lookup) Type(name string) (*rota.Type, error) {
-	if t := l.types[name]; t != nil {
+	if t := l.types.get(name); t != nil {
 		return t, nil
 	}
 	t, err := l.store.Type(l.ctx, name)
@@ -37,14 +63,14 @@ func (l *Lookup) Type(name string) (*rota.Type, error) {
 		return nil, problem.New(rota.Invalid, "type", "check the name, or declare it with PUT /types/NAME", "type %s is not declared", name)
 	}
 	if err == nil {
-		l.types[name] = t
+		l.types.put(name, t)
 	}
 	return t, err
 }
 
 // Template reads a template that a request names, in any state.
 func (l *Lookup) Template(name string) (*rota.Template, error) {
-	if t := l.templates[name]; t != nil {
+	if t := l.templates.get(name); t != nil {
 		return t, nil
 	}
 	t, err := l.store.Template(l.ctx, name)
@@ -52,7 +78,7 @@ func (l *Lookup) Template(name string) (*rota.Template, error) {
 		return nil, problem.New(rota.Invalid, "template", "check the name", "there is no template %s%s", name, l.searched)
 	}
 	if err == nil {
-		l.templates[name] = t
+		l.templates.put(name, t)
 	}
 	return t, err
 }

@@ -17,7 +17,7 @@ import (
 // plan holds the commands that make the store match a document.
 type plan struct {
 	*Sync
-	*Lookup // types and templates as they will be after the write, from the document or the store
+	Lookup  // types and templates as they will be after the write, from the document or the store
 	ctx     context.Context
 	request *Request
 	body    *api.Definitions

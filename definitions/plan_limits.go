@@ -33,7 +33,7 @@ func (p *plan) planThrottle(command *rota.PutThrottle) error {
 	}
 	var unknown []rota.TypeLimit
 	for _, limit := range command.Spec.Types {
-		if p.types[limit.Type] == nil {
+		if p.types.get(limit.Type) == nil {
 			unknown = append(unknown, limit)
 		}
 	}

@@ -49,7 +49,7 @@ func (p *plan) planType(path, name string, d api.TypeDefinition, current *rota.T
 	if d.Paused != nil {
 		target.Paused = *d.Paused
 	}
-	p.types[name] = target
+	p.types.put(name, target)
 	p.addTypeCommands(path, command, current, target, notes)
 	return nil
 }
@@ -118,7 +118,7 @@ func (p *plan) planTemplate(path, name string, d api.TemplateDefinition, current
 	if err := p.checkType(target.Spec.Type); err != nil {
 		return err
 	}
-	p.templates[name] = target
+	p.templates.put(name, target)
 	p.addTemplateCommands(path, command, current, target)
 	return nil
 }
@@ -139,7 +139,7 @@ func (p *plan) checkType(typ string) error {
 // are not reported.
 func (p *plan) typeRefused(typ string) bool {
 	_, named := p.body.Types[typ]
-	return named && p.types[typ] == nil
+	return named && p.types.get(typ) == nil
 }
 
 // addTemplateCommands adds the commands of a template. A template is archived after its schedules were
@@ -181,7 +181,7 @@ func (p *plan) archiveLast(path, name string) {
 
 // unarchiveFirst unarchives a template that is and stays archived while its schedules are declared.
 func (p *plan) unarchiveFirst(name string) {
-	t := p.templates[name]
+	t := p.templates.get(name)
 	if t == nil || t.State != rota.TemplateArchived || p.unarchived[name] {
 		return
 	}

@@ -25,14 +25,15 @@ type call struct {
 	id    rota.ID // id in the path
 	actor string
 
-	commandID     rota.ID             // id of the first command of the request
-	provisionalID rota.ID             // id of that command before the key was bound
-	commandCount  int                 // commands created so far
-	key           string              // idempotency key; empty: none
-	hash          string              // hash that distinguishes the request from others with the same key
-	keyBound      bool                // the key is bound to commandID
-	found         *definitions.Lookup // definitions read so far; see lookup
-	replay        bool                // the key was bound before: the request was sent earlier and was valid
+	commandID     rota.ID            // id of the first command of the request
+	provisionalID rota.ID            // id of that command before the key was bound
+	commandCount  int                // commands created so far
+	key           string             // idempotency key; empty: none
+	hash          string             // hash that distinguishes the request from others with the same key
+	keyBound      bool               // the key is bound to commandID
+	found         definitions.Lookup // definitions read so far; see lookup
+	looked        bool               // found is set
+	replay        bool               // the key was bound before: the request was sent earlier and was valid
 }
 
 // reply is the response of a handler. A handler that has written the response itself sets written.

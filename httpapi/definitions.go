@@ -64,8 +64,8 @@ func putDefinitions(c *call, body *api.Definitions) (reply, error) {
 
 // lookup returns the definitions that the request names, each read once.
 func (c *call) lookup() *definitions.Lookup {
-	if c.found == nil {
-		c.found = definitions.NewLookup(c.ctx, c.Store, c.Schemas)
+	if !c.looked {
+		c.found, c.looked = definitions.NewLookup(c.ctx, c.Store, c.Schemas), true
 	}
-	return c.found
+	return &c.found
 }
