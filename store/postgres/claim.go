@@ -59,18 +59,6 @@ LEFT JOIN LATERAL (
 	sqlHeads = ranked + rankedWithinCapacity + `
   ORDER BY r.place` + rankedEnd
 
-	// sqlSingleType is used when all ready jobs are of one type. It walks the order from lock to
-	// lock and reads no job that it does not take.
-	sqlSingleType = `
-SELECT ` + queuedColumns + rowVersion + `
-FROM rota_jobs j
-WHERE j.type BETWEEN $1 AND $1 AND j.status = 'QUEUED' AND j.hold = 0
-  AND NOT ` + someReady + `
-  AND NOT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $4)
-ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
-LIMIT $3
-FOR UPDATE OF j SKIP LOCKED`
-
 	sqlClaimedBefore = `
 SELECT 1, j.*
 FROM (SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1) AS before) took

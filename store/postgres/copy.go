@@ -3,10 +3,35 @@ package postgres
 import (
 	"encoding/binary"
 	"io"
+	"strings"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/storekit"
 )
+
+// COPY is a fast path for many new jobs. The plain way inserts them with the other writes, from one
+// array for each column. COPY costs a round trip of its own, and less for each job. It assumes
+// nothing: the table checks its rows like those of an INSERT.
+const (
+	copyInto = `
+COPY rota_jobs (`
+	copyFrom = `)
+FROM STDIN (FORMAT binary)`
+
+	copyMin = 50 // jobs
+)
+
+func copySQL(used fieldsUsed) string { return copyInto + strings.Join(used.names(), ", ") + copyFrom }
+
+// copyJobs sends jobs with COPY, after the statements that are pending.
+func (t *tx) copyJobs(used fieldsUsed, jobs []*rota.Job) error {
+	if err := t.read(); err != nil {
+		return err
+	}
+	t.locks.holdsRows = true
+	_, err := t.conn.CopyFrom(t.ctx, newCopyRows(used, jobs), t.dialect.qualify(copySQL(used)))
+	return err
+}
 
 // The binary format of COPY: a signature, flags, the length of a header extension, then rows, then
 // an end marker.

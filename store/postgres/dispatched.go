@@ -7,9 +7,12 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// dispatchedCache holds the jobs that this process has dispatched, as the commit left them, so that
-// a finish need not read them again. If another process has changed a job since, its version
-// differs, the write fails, and the batch is decided again on rows that are read.
+// The dispatched cache is a fast path of a finish. The plain way reads the jobs that end. The fast
+// path keeps the jobs that this process has dispatched, as the commit left them, and assumes that
+// no other process has changed them. The update checks their versions. If one differs, the batch is
+// decided again on jobs that are read.
+
+// dispatchedCache holds the dispatched jobs.
 type dispatchedCache struct {
 	mu   sync.Mutex
 	jobs map[rota.ID]dispatchedJob

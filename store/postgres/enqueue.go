@@ -10,19 +10,10 @@ import (
 	"github.com/rotajobs/rota/internal/storekit"
 )
 
-// Jobs are inserted together. A few are sent with the other writes, as one array for each column.
-// Many are sent with COPY, which costs a round trip of its own and half the time for each job.
-// Columns that are empty in all jobs are left out.
-const (
-	insertInto = `
+// Jobs are inserted together, as one array for each column. Columns that are empty in all jobs are
+// left out.
+const insertInto = `
 INSERT INTO rota_jobs (`
-	copyInto = `
-COPY rota_jobs (`
-	copyFrom = `)
-FROM STDIN (FORMAT binary)`
-
-	copyMin = 50 // jobs
-)
 
 // insertColumns are the columns of a new job, then those of one that starts in the same transaction.
 var (
@@ -184,18 +175,6 @@ RETURNING 1)
 SELECT pg_current_xact_id()::xid
 FROM inserted
 LIMIT 1`
-}
-
-func copySQL(used fieldsUsed) string { return copyInto + strings.Join(used.names(), ", ") + copyFrom }
-
-// copyJobs sends jobs with COPY, after the statements that are pending.
-func (t *tx) copyJobs(used fieldsUsed, jobs []*rota.Job) error {
-	if err := t.read(); err != nil {
-		return err
-	}
-	t.locks.holdsRows = true
-	_, err := t.conn.CopyFrom(t.ctx, newCopyRows(used, jobs), t.dialect.qualify(copySQL(used)))
-	return err
 }
 
 const (

@@ -91,22 +91,6 @@ func (t *tx) Read(sql string, each func(storekit.Row) error, args ...any) error 
 	return nil
 }
 
-// LoadCached loads what limits a claim from the row cache.
-func (t *tx) LoadCached(u *rules.UnitOfWork) {
-	t.setUnit(u)
-	for _, name := range slices.Clone(rules.Types.Missing(u)) {
-		if useCached(t, classType, rowKey{name: name}, rules.Types.Into(u)) {
-			rules.Types.PutAbsent(u, name) // unless there is a row
-		}
-	}
-	if len(rules.Throttle.Missing(u)) > 0 && useCached(t, classThrottle, rowKey{}, rules.Throttle.Into(u)) {
-		rules.Throttle.PutAbsent(u, struct{}{})
-	}
-	if len(rules.Active.Missing(u)) > 0 && useCached(t, classActive, rowKey{}, u.PutActive) {
-		u.PutNoActive()
-	}
-}
-
 // setUnit makes a unit of work the current one, with an empty read set.
 func (t *tx) setUnit(u *rules.UnitOfWork) {
 	if t.readSet.unit == u {

@@ -1,15 +1,20 @@
 package postgres
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 	"github.com/rotajobs/rota/internal/storekit"
 )
 
-// rowCache holds rows that every batch reads and that seldom change: types, limits and the active
-// reservation. A batch uses them without reading. The writes check their versions like those of
-// other rows read without a lock, and if one has changed the batch is decided again on new rows.
+// The row cache is a fast path of claims, finishes and enqueues. The plain way reads types, limits
+// and the active reservation in each transaction. The fast path keeps these rows, which seldom
+// change, and assumes that they are unchanged. The writes check their versions like those of other
+// rows read without a lock. If one has changed, the batch is decided again on rows that are read.
+
+// rowCache holds the rows.
 type rowCache struct {
 	mu   sync.Mutex
 	rows map[class]map[rowKey]cachedRow
@@ -100,4 +105,20 @@ func cacheRows[T any](t *tx, c class, keys []rowKey, a statement, key func(row) 
 		}
 	}
 	return a
+}
+
+// LoadCached loads what limits a claim from the row cache.
+func (t *tx) LoadCached(u *rules.UnitOfWork) {
+	t.setUnit(u)
+	for _, name := range slices.Clone(rules.Types.Missing(u)) {
+		if useCached(t, classType, rowKey{name: name}, rules.Types.Into(u)) {
+			rules.Types.PutAbsent(u, name) // unless there is a row
+		}
+	}
+	if len(rules.Throttle.Missing(u)) > 0 && useCached(t, classThrottle, rowKey{}, rules.Throttle.Into(u)) {
+		rules.Throttle.PutAbsent(u, struct{}{})
+	}
+	if len(rules.Active.Missing(u)) > 0 && useCached(t, classActive, rowKey{}, u.PutActive) {
+		u.PutNoActive()
+	}
 }

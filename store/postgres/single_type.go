@@ -9,10 +9,25 @@ import (
 	"github.com/rotajobs/rota/internal/storekit"
 )
 
-// singleType remembers the type of the last claims. While only one type has ready jobs, a claim
-// need not merge the type queues. One claim that got its full limit from one type activates it, and
-// so do two smaller claims in sequence. If the claims alternate between types, the queues are
-// merged.
+// The claim of a single type is a fast path for a queue in which all ready jobs are of one type. The
+// plain way merges the type queues. The fast path assumes that only the type of the last claims has
+// ready jobs, and walks its queue from lock to lock. The statement itself checks that no other type
+// has a ready job, and that the claim was not sent before. If that does not hold, it returns no job,
+// and the transaction merges the type queues.
+
+// sqlSingleType reads no job that it does not take.
+var sqlSingleType = `
+SELECT ` + queuedColumns + rowVersion + `
+FROM rota_jobs j
+WHERE j.type BETWEEN $1 AND $1 AND j.status = 'QUEUED' AND j.hold = 0
+  AND NOT ` + someReady + `
+  AND NOT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $4)
+ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
+LIMIT $3
+FOR UPDATE OF j SKIP LOCKED`
+
+// singleType remembers the type of the last claims. One claim that got its full limit from one type
+// activates it, and so do two smaller claims in sequence.
 type singleType struct {
 	mu       sync.Mutex
 	lastType string // type of the last claim that found a job
