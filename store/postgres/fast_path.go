@@ -22,7 +22,6 @@ const (
 	UnreadNewJobs                          // insert new jobs without a search for them
 	Copy                                   // insert many jobs with COPY
 	UsedColumns                            // leave out columns that no new job uses
-	VerifiedRows                           // check a row under a lock only once
 	JoinedLimitsCheck                      // check limits, reservation and types in one statement
 	JoinedNotify                           // send NOTIFY in the round trip of the COMMIT
 )
@@ -32,7 +31,7 @@ const EveryFastPath = JoinedNotify<<1 - 1
 
 var fastPathNames = []string{
 	"idle-path", "unsent-claim", "row-cache", "dispatched-cache", "webhook-cache", "single-type",
-	"unread-new-jobs", "copy", "used-columns", "verified-rows", "joined-limits-check", "joined-notify",
+	"unread-new-jobs", "copy", "used-columns", "joined-limits-check", "joined-notify",
 }
 
 // FastPaths returns the fast paths one by one.

@@ -72,7 +72,6 @@ func singleLock(c class) lockKey { return lockKey(int32(c) << 16) }
 type lockSet struct {
 	held      locks            // advisory locks
 	early     locks            // advisory locks that earlier attempts needed
-	verified  verifiedRows     // rows checked under those locks
 	jobs      map[rota.ID]bool // jobs locked by lockJobs
 	holdsRows bool             // has written or locked rows
 }

@@ -67,9 +67,6 @@ JOIN rota_jobs j ON j.id = v.id AND j.xmin = v.version`
 // checked by their updates.
 func (t *tx) validate(u *rules.UnitOfWork, underLock func(class, rowKey) bool, sets bool) (statements []statement) {
 	unlocked := t.readSet.readWithoutLock(underLock)
-	if t.store.uses(VerifiedRows) {
-		t.locks.verified.skipVerified(unlocked, t.locks.held)
-	}
 	if types, limits, active := unlocked[classType], unlocked[classThrottle], unlocked[classActive]; len(limits) > 0 && len(active) > 0 && t.store.uses(JoinedLimitsCheck) {
 		statements = append(statements, unchangedClaimLimits(types, limits, active))
 		delete(unlocked, classType)
@@ -113,33 +110,6 @@ func (s *readSet) readWithoutLock(underLock func(class, rowKey) bool) map[class]
 		}
 	}
 	return all
-}
-
-// verifiedRows are rows that this transaction has checked under a lock that it still holds. They
-// need no second check.
-type verifiedRows map[class]map[rowKey]uint32
-
-// skipVerified removes the rows that were checked before, and records the others that are under a
-// lock.
-func (s *verifiedRows) skipVerified(unlocked map[class]map[rowKey]uint32, held locks) {
-	for c, names := range unlocked {
-		for at, version := range names {
-			if was, is := (*s)[c][at]; is && was == version {
-				delete(names, at)
-				continue
-			}
-			if held[at.lock(c)] == 0 {
-				continue
-			}
-			if *s == nil {
-				*s = verifiedRows{}
-			}
-			if (*s)[c] == nil {
-				(*s)[c] = map[rowKey]uint32{}
-			}
-			(*s)[c][at] = version
-		}
-	}
 }
 
 // unchangedJobs checks the jobs that were only read. If the command also reads sets of rows,
