@@ -67,7 +67,7 @@ JOIN rota_jobs j ON j.id = v.id AND j.xmin = v.version`
 // checked by their updates.
 func (t *tx) validate(u *rules.UnitOfWork, underLock func(class, rowKey) bool, sets bool) (statements []statement) {
 	unlocked := t.readSet.readWithoutLock(underLock)
-	if types, limits, active := unlocked[classType], unlocked[classThrottle], unlocked[classActive]; len(limits) > 0 && len(active) > 0 && t.store.uses(JoinedLimitsCheck) {
+	if types, limits, active := unlocked[classType], unlocked[classThrottle], unlocked[classActive]; len(limits) > 0 && len(active) > 0 {
 		statements = append(statements, unchangedClaimLimits(types, limits, active))
 		delete(unlocked, classType)
 		delete(unlocked, classThrottle)
