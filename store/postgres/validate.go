@@ -42,21 +42,6 @@ FROM rota_webhooks t`
 SELECT rota_expect(count(*) FILTER (WHERE t.xmin = $1), $2, count(*))
 FROM rota_reservations t
 WHERE t.status = 'ACTIVE'`
-	// Everything that limits a claim, in one statement. No count can exceed its expected value, so
-	// the sums are equal only if all counts are.
-	sqlUnchangedClaimLimits = `
-SELECT rota_expect(t.matched + l.matched + a.matched, $3::bigint + $5 + $7, t.present + l.present + a.present)
-FROM (
-  SELECT count(t.name) FILTER (WHERE t.xmin = v.version) AS matched, count(t.name) AS present
-  FROM unnest($1, $2) AS v (name, version)
-  LEFT JOIN rota_types t ON t.name = v.name) t
-CROSS JOIN (
-  SELECT count(*) FILTER (WHERE t.xmin = $4) AS matched, count(*) AS present
-  FROM rota_throttle t) l
-CROSS JOIN (
-  SELECT count(*) FILTER (WHERE t.xmin = $6) AS matched, count(*) AS present
-  FROM rota_reservations t
-  WHERE t.status = 'ACTIVE') a`
 	sqlUnchangedJobs = `
 SELECT rota_expect(count(*), $3, $3)
 FROM unnest($1, $2) AS v (id, version)
@@ -67,12 +52,6 @@ JOIN rota_jobs j ON j.id = v.id AND j.xmin = v.version`
 // checked by their updates.
 func (t *tx) validate(u *rules.UnitOfWork, underLock func(class, rowKey) bool, sets bool) (statements []statement) {
 	unlocked := t.readSet.readWithoutLock(underLock)
-	if types, limits, active := unlocked[classType], unlocked[classThrottle], unlocked[classActive]; len(limits) > 0 && len(active) > 0 {
-		statements = append(statements, unchangedClaimLimits(types, limits, active))
-		delete(unlocked, classType)
-		delete(unlocked, classThrottle)
-		delete(unlocked, classActive)
-	}
 	for _, one := range []struct {
 		class class
 		sql   string
@@ -140,14 +119,6 @@ func unchangedNamed(sql string, of map[rowKey]uint32) statement {
 		n += present(of[at])
 	}
 	return statement{sql: sql, params: []param{names.param(), versions.param(), intParam(int64(n))}}
-}
-
-func unchangedClaimLimits(types, limits, active map[rowKey]uint32) statement {
-	a := unchangedNamed(sqlUnchangedClaimLimits, types)
-	for _, one := range []map[rowKey]uint32{limits, active} {
-		a.params = append(a.params, unchangedSingle("", one).params...)
-	}
-	return a
 }
 
 func unchangedGroups(sql string, of map[rowKey]uint32) statement {
