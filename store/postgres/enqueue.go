@@ -3,7 +3,6 @@ package postgres
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
@@ -32,7 +31,7 @@ func (t *tx) insertJobs(jobs []*rota.Job, changes []rules.JobChange) ([]rules.Jo
 	case len(jobs) == 0:
 		return changes, nil
 	case len(jobs) >= copyMin && t.store.uses(Copy):
-		return changes, t.copyJobs(t.usedFields(jobs), jobs)
+		return changes, t.copyJobs(t.columnsOf(jobs), jobs)
 	}
 	jobs, changes = withStarts(jobs, changes)
 	t.write(t.insertStatement(jobs, t.writer.claimID))
@@ -42,7 +41,7 @@ func (t *tx) insertJobs(jobs []*rota.Job, changes []rules.JobChange) ([]rules.Jo
 // insertStatement returns the statement that inserts a few jobs. The first of those that start
 // stores the claim's id.
 func (t *tx) insertStatement(jobs []*rota.Job, claimID rota.ID) statement {
-	used := t.usedFields(jobs).roundUp()
+	used := t.columnsOf(jobs).roundUp()
 	var params []param
 	for i, of := range insertColumns {
 		if used&(1<<i) == 0 {
@@ -94,57 +93,6 @@ func firstStarted(jobs []*rota.Job) (id rota.ID) {
 		id = jobs[i].ID
 	}
 	return id
-}
-
-// fieldsUsed is a bit set of the insertColumns that have a value.
-type fieldsUsed uint64
-
-// usedFields returns the columns that any of the jobs uses. It iterates over the jobs in the outer
-// loop, which reads each job's memory once.
-func usedFields(jobs []*rota.Job) (used fieldsUsed) {
-	for _, j := range jobs {
-		if isStarted(j) {
-			used |= startedFields
-		}
-		for i := range newFields {
-			if bit := fieldsUsed(1) << i; used&bit == 0 && insertColumns[i].HasValue(j) {
-				used |= bit
-			}
-		}
-	}
-	return used
-}
-
-func (t *tx) usedFields(jobs []*rota.Job) fieldsUsed {
-	used := usedFields(jobs)
-	if !t.store.uses(UsedColumns) {
-		used |= allFields &^ startedFields
-	}
-	return used
-}
-
-// roundUp returns one of four supersets: the columns of a simple job or all columns, with or
-// without those of a run. Connections keep one prepared statement for each set.
-func (u fieldsUsed) roundUp() fieldsUsed {
-	common := basicFields
-	if u&^basicFields&^startedFields != 0 {
-		common = allFields &^ startedFields
-	}
-	if u&startedFields != 0 {
-		common |= startedFields
-	}
-	return common
-}
-
-var basicFields = usedFields([]*rota.Job{{Attempt: 1, QueuedAt: time.Unix(1, 0), CreatedBy: "x", Trace: "x"}})
-
-func (u fieldsUsed) names() (names []string) {
-	for i, of := range insertColumns {
-		if u&(1<<i) != 0 {
-			names = append(names, of.Name)
-		}
-	}
-	return names
 }
 
 // insertSQL returns the statement that inserts jobs. If some of them start, the first of those

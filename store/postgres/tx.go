@@ -99,16 +99,12 @@ func (t *tx) Now() (time.Time, error) {
 // commit sends the pending writes and the COMMIT. It wakes the claims of this process before other
 // processes are notified.
 func (t *tx) commit() error {
-	statements := []statement{{sql: sqlCommit, afterRows: func() {
+	commit := statement{sql: sqlCommit, afterRows: func() {
 		if t.writer.wakeup.Needed() {
 			t.store.wake.WakeAll()
 		}
-	}}}
-	if t.writer.wakeup.Needed() && t.dialect.prepares && t.store.uses(JoinedNotify) && t.store.listener.beginNotify() {
-		t.writer.notified = true
-		statements = append(statements, t.store.listener.notifyStatement())
-	}
-	return t.read(statements...)
+	}}
+	return t.read(append([]statement{commit}, t.joinNotify()...)...)
 }
 
 // read executes statements after the pending writes.
