@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"math"
 	"testing"
 
 	"github.com/rotajobs/rota"
@@ -90,5 +91,33 @@ func TestFastPathNames(t *testing.T) {
 	}
 	if n := len(FastPaths()); EveryFastPath != 1<<n-1 {
 		t.Errorf("the set of all fast paths is %b; %d have names", EveryFastPath, n)
+	}
+}
+
+// TestRoundTripsWithoutFastPaths counts the round trips of an enqueue and a claim in one batch on an
+// idle store, without each of the fast paths that save some.
+func TestRoundTripsWithoutFastPaths(t *testing.T) {
+	s, p, _ := openIdle(t)
+	for _, one := range []struct {
+		off  FastPath
+		want int
+	}{
+		{0, 1}, {IdlePath, 2}, {UnsentClaim, 2}, {UnreadNewJobs, 2}, {WebhookCache, 3}, {RowCache, 4}, {EveryFastPath, 5},
+	} {
+		least := math.MaxInt
+		for range 10 { // a pause of the machine makes an assumption wrong
+			s.config.Disable = 0
+			waitIdle(t, s)
+			s.config.Disable = one.off
+			var jobs []*rota.Job
+			n := p.count(func() { jobs = enqueueAndClaim(t, s, 1) })
+			finish(t, s, jobs)
+			if least = min(least, n); least <= one.want {
+				break
+			}
+		}
+		if least != one.want {
+			t.Errorf("without %q: %d round trips, want %d", one.off, least, one.want)
+		}
 	}
 }
