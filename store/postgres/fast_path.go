@@ -13,15 +13,16 @@ type FastPath uint16
 
 // The fast paths.
 const (
-	IdlePath      FastPath = 1 << iota // decide an enqueue on an idle store without a read
-	UnsentClaim                        // claim the jobs of enqueues in the same batch before they are sent
-	RowCache                           // keep types, limits and the reservation between transactions
-	WebhookCache                       // keep the webhooks in force between transactions
-	SingleType                         // claim from one type queue without a merge
-	UnreadNewJobs                      // insert new jobs without a search for them
-	Copy                               // insert many jobs with COPY
-	UsedColumns                        // leave out columns that no new job uses
-	JoinedNotify                       // send NOTIFY in the round trip of the COMMIT
+	IdlePath          FastPath = 1 << iota // decide an enqueue on an idle store without a read
+	UnsentClaim                            // claim the jobs of enqueues in the same batch before they are sent
+	RowCache                               // keep types, limits and the reservation between transactions
+	WebhookCache                           // keep the webhooks in force between transactions
+	SingleType                             // claim from one type queue without a merge
+	UnreadNewJobs                          // insert new jobs without a search for them
+	Copy                                   // insert many jobs with COPY
+	UsedColumns                            // leave out columns that no new job uses
+	JoinedLimitsCheck                      // check limits, reservation and types in one statement
+	JoinedNotify                           // send NOTIFY in the round trip of the COMMIT
 )
 
 // EveryFastPath is the set of all fast paths.
@@ -29,7 +30,7 @@ const EveryFastPath = JoinedNotify<<1 - 1
 
 var fastPathNames = []string{
 	"idle-path", "unsent-claim", "row-cache", "webhook-cache", "single-type",
-	"unread-new-jobs", "copy", "used-columns", "joined-notify",
+	"unread-new-jobs", "copy", "used-columns", "joined-limits-check", "joined-notify",
 }
 
 // FastPaths returns the fast paths one by one.

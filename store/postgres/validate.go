@@ -52,6 +52,7 @@ JOIN rota_jobs j ON j.id = v.id AND j.xmin = v.version`
 // checked by their updates.
 func (t *tx) validate(u *rules.UnitOfWork, underLock func(class, rowKey) bool, sets bool) (statements []statement) {
 	unlocked := t.readSet.readWithoutLock(underLock)
+	statements = t.joinLimitsCheck(unlocked)
 	for _, one := range []struct {
 		class class
 		sql   string
