@@ -93,6 +93,7 @@ func anyWebhook(hooks *Hooks, c *Changes) bool {
 // existingDeliveries reports which deliveries exist already: their event was
 // pruned, and has happened again at the same time.
 func existingDeliveries(tx Tx, u *UnitOfWork, jobs []*rota.Job) (map[rota.ID]bool, error) {
+	u.forgetMissing()
 	for _, j := range jobs {
 		u.fullJobs.want(j.ID)
 	}

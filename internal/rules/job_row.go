@@ -35,6 +35,14 @@ func (m *jobMisses) loaded() {
 	m.ids = nil
 }
 
+func (m *jobMisses) forgetMissing() {
+	for _, id := range m.ids {
+		r := m.unit.jobs[id]
+		r.missed, r.missedFull = false, false
+	}
+	m.ids = nil
+}
+
 func (m *jobMisses) want(id rota.ID) {
 	r := m.unit.jobs[id]
 	if r == nil {

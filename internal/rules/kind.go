@@ -16,6 +16,7 @@ func newKind(name string) kind {
 type table interface {
 	missing() int           // how many keys are to be loaded
 	loaded()                // they have been loaded
+	forgetMissing()         // they are not to be loaded any more
 	addLocks(l *Locks)      // what was read
 	addChangedLocks(*Locks) // what is decided differently
 	addChanges(c *Changes)  // how it is decided

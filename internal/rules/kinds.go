@@ -19,7 +19,7 @@ var (
 	Webhooks = newRows("webhooks", func(*rota.Webhooks) struct{} { return one }, lockOne[struct{}](LockWebhooks))
 	// IntentRecords are written without being read, and read by PendingIntents.
 	IntentRecords    = newRows("intent records", func(i *Intent) Intent { return *i }, nil)
-	DroppedSchedules = newRows("dropped schedules", func(d *Dropped) string { return d.Schedule }, lockSchedule)
+	DroppedSchedules = newRows("dropped schedules", func(d *Dropped) string { return d.Schedule }, lockSchedule).underLock()
 )
 
 // The kinds of queries that find rows by a key.

@@ -80,6 +80,13 @@ func (c *queryCache[Q, A]) loaded() {
 	c.wanted = nil
 }
 
+func (c *queryCache[Q, A]) forgetMissing() {
+	for _, query := range c.misses() {
+		delete(c.answers, query)
+	}
+	c.wanted = nil
+}
+
 func (c *queryCache[Q, A]) addLocks(l *Locks) {
 	if c.of.lock != nil {
 		for query := range c.answers {

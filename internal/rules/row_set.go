@@ -99,6 +99,13 @@ func (s *rowSet[K, V]) loaded() {
 	s.wanted = nil
 }
 
+func (s *rowSet[K, V]) forgetMissing() {
+	for _, key := range s.wanted {
+		s.rows[key].wanted = false
+	}
+	s.wanted = nil
+}
+
 // changed returns the rows that are decided differently from what is stored.
 func (s *rowSet[K, V]) changed() iter.Seq[*rowEntry[K, V]] {
 	return func(yield func(*rowEntry[K, V]) bool) {

@@ -127,6 +127,19 @@ func (u *UnitOfWork) load(tx Tx) error {
 	return nil
 }
 
+// forgetMissing drops what rules have asked for and did not need. After the rows
+// are locked, loading it would replace the versions that were checked.
+func (u *UnitOfWork) forgetMissing() {
+	for _, t := range u.tables {
+		if t != nil {
+			t.forgetMissing()
+		}
+	}
+	u.leases.forgetMissing()
+	u.fullJobs.forgetMissing()
+	u.newJobs.forgetMissing()
+}
+
 // misses reports whether there is anything to load.
 func (u *UnitOfWork) misses() bool {
 	for _, t := range u.tables {

@@ -30,15 +30,17 @@ func (in *Inspection) intents() error {
 	var all []rules.Intent
 	err := in.each(Intents.Select()+`
 ORDER BY kind, name`, func(r Row) { all = append(all, rules.Intent{Kind: r.Text(0), Name: r.Text(1)}) })
+	if err != nil {
+		return err
+	}
 	for _, i := range all {
+		exists, err := in.exists(i)
 		if err != nil {
 			return err
 		}
-		var exists bool
-		exists, err = in.exists(i)
 		in.Intent(i, exists)
 	}
-	return err
+	return nil
 }
 
 // exists reports whether the row that an intent names exists.

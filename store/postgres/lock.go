@@ -54,7 +54,8 @@ const lockStripes = 128
 type lockKey int32
 
 func lockFor(c class, name string) lockKey {
-	if name == "" {
+	switch c {
+	case classOrder, rules.LockGraph, classThrottle, classWebhooks, classActive: // there is one of the class
 		return singleLock(c)
 	}
 	h := fnv.New32a()

@@ -156,8 +156,16 @@ func TestLockNumbersAreStable(t *testing.T) {
 			t.Errorf("class %d has the number %d", i+1, c)
 		}
 	}
-	if at := lockFor(classKey, "work\x00k"); at != 3<<16|17 {
-		t.Errorf("the lock of the key has the number %d", at)
+	for _, one := range []struct {
+		class  class
+		name   string
+		number lockKey
+	}{
+		{classKey, "work\x00k", 3<<16 | 17}, {rules.LockOpen, "", 15<<16 | 69}, {classThrottle, "", 5 << 16},
+	} {
+		if at := lockFor(one.class, one.name); at != one.number {
+			t.Errorf("the lock of class %d for %q has the number %d, want %d", one.class, one.name, at, one.number)
+		}
 	}
 }
 

@@ -99,10 +99,7 @@ func (s *readSet) readUnderLock(held locks) func(class, rowKey) bool {
 
 // lock returns the lock that protects a row.
 func (at rowKey) lock(c class) lockKey {
-	switch c {
-	case classThrottle, classWebhooks, classActive:
-		return singleLock(c)
-	case classKey, classRequest:
+	if c == classKey || c == classRequest {
 		return lockFor(c, at.name+"\x00"+at.second)
 	}
 	return lockFor(c, at.name)
