@@ -3,7 +3,7 @@ package storekit
 import "github.com/rotajobs/rota"
 
 // Reads are the queries of Reader that differ between databases. Their parameters and columns are
-// the same in all stores. A parameter now is the time of Reader.Now; NULL stands for the clock of
+// the same in all stores. A parameter now is the time of Connection.Now; NULL stands for the clock of
 // the database.
 type Reads struct {
 	Searches
@@ -23,7 +23,7 @@ type Reads struct {
 	// their next fire.
 	SchedulesNext, SchedulesNextEnabled, SchedulesNextPaused, SchedulesNextOf string
 
-	DueSchedules string // $1 now, $2 limit: schedules that are due; the last column is the time, unless Reader.Now returns it
+	DueSchedules string // $1 now, $2 limit: schedules that are due; the last column is the time, unless Connection.Now returns it
 	NextDue      string // $1 now: the time, the next delayed job, fire, end of a wait, end of the reservation; whether there are intents
 	Stats        string // $1 now: counts; see statsBuilder
 

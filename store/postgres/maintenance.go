@@ -1,8 +1,8 @@
 package postgres
 
 // sqlStale reads every open run. There are never more of them than slots, and an index on
-// stale_after would have to be updated by each heartbeat. Jobs that other transactions have locked are skipped: the other transaction handles them, or the
-// next call does.
+// stale_after would have to be updated by each heartbeat. All three skip jobs that other
+// transactions have locked: the other transaction handles them, or the next call does.
 var (
 	sqlDue = `
 SELECT ` + leanColumns + rowVersion + `

@@ -23,13 +23,11 @@ package sqlite
 
 // The files are named by the commands and rows that they implement. enqueue.go inserts jobs,
 // claim.go reads the candidates of a claim, change.go updates jobs and runs, order.go reads the
-// order of the queue, maintenance.go reads jobs that are due, stale or unsettled. query.go, list.go
-// and count.go are the reads. reader.go gives them a connection, view.go one that keeps its
+// order of the queue, maintenance.go reads jobs that are due, stale or unsettled. list.go, queue.go,
+// stats.go and count.go are the reads. reader.go gives them a connection, view.go one that keeps its
 // snapshot.
 //
-// Rows related to jobs: types.go, template.go, schedule.go and throttle.go hold the definitions,
-// named_rows.go what these have in common, fire.go and depend.go the jobs of schedules and their
-// dependencies, group.go and group_member.go groups, key_queue.go concurrency keys, reservation.go
-// direct runs, intent.go what Sweep has to do, prune.go what is deleted, next_due.go the times of
-// the next maintenance. request.go holds idempotency keys, stats.go counts, watch.go publishes
-// events, backup.go copies the store.
+// Rows related to jobs: schedule.go, fire.go and depend.go hold schedules, their jobs and their
+// dependencies, group.go groups, key_queue.go concurrency keys, limits.go limits and idempotency
+// keys, prune.go what is deleted. watch.go publishes events, backup.go copies the store. The columns
+// of all rows are in internal/storekit.
