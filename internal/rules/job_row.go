@@ -44,11 +44,7 @@ func (m *jobMisses) forgetMissing() {
 }
 
 func (m *jobMisses) want(id rota.ID) {
-	r := m.unit.jobs[id]
-	if r == nil {
-		r = m.unit.newRow()
-		m.unit.jobs[id] = r
-	}
+	r := m.unit.rowOf(id)
 	switch {
 	case m.full() && (!r.known || r.is != nil && !r.complete) && !r.missedFull:
 		r.missed, r.missedFull = true, true
@@ -101,23 +97,28 @@ func (u *UnitOfWork) completeJob(m *jobMisses, id rota.ID) *rota.Job {
 	return r.is
 }
 
-// PutJob adds a job as stored, with its run. A decided job takes precedence,
-// and so does a job that was loaded with all fields.
+// PutJob adds a job as stored, with its run, and with or without its params. A
+// decided job takes precedence, and so does a job that was loaded with all
+// fields.
 func (u *UnitOfWork) PutJob(j *rota.Job) {
-	r := u.jobs[j.ID]
-	if r == nil {
-		r = u.newRow()
-		u.jobs[j.ID] = r
-	}
+	r := u.rowOf(j.ID)
 	if r.is == r.was && (r.is == nil || !r.complete) {
 		r.was, r.is, r.known, r.complete = j, j, true, j.Params != nil
 	}
 }
 
-// PutLocked adds a job that another transaction has locked. It cannot be
+// PutLease adds a job as stored, with the fields that a heartbeat or the end of
+// a run needs. A row that is known may have more fields, so it stays.
+func (u *UnitOfWork) PutLease(j *rota.Job) {
+	if r := u.rowOf(j.ID); r.is == nil && r.was == nil {
+		u.PutJob(j)
+	}
+}
+
+// PutLocked adds a lease that another transaction has locked. It cannot be
 // changed now.
 func (u *UnitOfWork) PutLocked(j *rota.Job) {
-	u.PutJob(j)
+	u.PutLease(j)
 	if u.lockedByOthers == nil {
 		u.lockedByOthers = map[rota.ID]bool{}
 	}

@@ -141,3 +141,10 @@ func AppendJob[Q comparable](k *QueryKind[Q, []rota.ID], u *UnitOfWork, query Q,
 	u.PutJob(j)
 	Append(k, u, query, j.ID)
 }
+
+// AppendLease adds a job of which the fields of a lease are loaded to an answer,
+// and to the unit of work.
+func AppendLease[Q comparable](k *QueryKind[Q, []rota.ID], u *UnitOfWork, query Q, j *rota.Job) {
+	u.PutLease(j)
+	Append(k, u, query, j.ID)
+}

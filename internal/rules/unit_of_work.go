@@ -150,6 +150,16 @@ func (u *UnitOfWork) misses() bool {
 	return len(u.leases.ids)+len(u.fullJobs.ids)+len(u.newJobs.ids) > 0 || u.orders != Orders{}
 }
 
+// rowOf returns the row of a job, which is new if nothing was known of the job.
+func (u *UnitOfWork) rowOf(id rota.ID) *jobRow {
+	r := u.jobs[id]
+	if r == nil {
+		r = u.newRow()
+		u.jobs[id] = r
+	}
+	return r
+}
+
 // newRow returns a row of which nothing is known. Rows are allocated many at a
 // time.
 func (u *UnitOfWork) newRow() *jobRow {
@@ -210,11 +220,7 @@ func (u *UnitOfWork) editLeavingQueue(id rota.ID) *rota.Job {
 
 // insert adds a job that does not exist yet.
 func (u *UnitOfWork) insert(j *rota.Job) {
-	r := u.jobs[j.ID]
-	if r == nil {
-		r = u.newRow()
-		u.jobs[j.ID] = r
-	}
+	r := u.rowOf(j.ID)
 	u.saveRow(r)
 	r.is, r.inserted, r.commandSeq = j, j, u.commandSeq
 	r.known, r.complete = true, true

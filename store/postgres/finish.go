@@ -43,7 +43,7 @@ func (t *tx) loadLeases(ids []rota.ID, skipLocked bool, u *rules.UnitOfWork) []s
 	}
 	if !skipLocked || t.pessimistic {
 		return []statement{{sql: sqlLeases, params: []param{idsParam(ids)}, eachRow: func(r row) error {
-			u.PutJob(t.scanLease(r))
+			u.PutLease(t.scanLease(r))
 			return nil
 		}}}
 	}
@@ -53,7 +53,7 @@ func (t *tx) loadLeases(ids []rota.ID, skipLocked bool, u *rules.UnitOfWork) []s
 		{sql: sqlLeasesUnlocked, params: []param{idsParam(ids)}, eachRow: func(r row) error {
 			j := t.scanLease(r)
 			free[j.ID] = true
-			u.PutJob(j)
+			u.PutLease(j)
 			return nil
 		}},
 		{sql: sqlLeases, params: []param{idsParam(ids)}, eachRow: func(r row) error {

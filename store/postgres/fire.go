@@ -33,7 +33,7 @@ LIMIT $2`
 // that is being finished, so it reads only the lease columns.
 func (t *tx) loadPlanned(q rules.Planned, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlPlanned, params: []param{textNotNull(q.Schedule), intParam(int64(q.Limit))}, eachRow: func(r row) error {
-		rules.AppendJob(rules.PlannedJobs, u, q, t.scanLease(r))
+		rules.AppendLease(rules.PlannedJobs, u, q, t.scanLease(r))
 		return nil
 	}}
 }

@@ -34,5 +34,5 @@ func (w *writer) loadPlanned(q rules.Planned, u *rules.UnitOfWork) error {
 	if err != nil {
 		return err
 	}
-	return w.loadLeases(ids, func(j *rota.Job) { rules.AppendJob(rules.PlannedJobs, u, q, j) })
+	return w.loadLeases(ids, func(j *rota.Job) { rules.AppendLease(rules.PlannedJobs, u, q, j) })
 }

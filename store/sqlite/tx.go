@@ -86,7 +86,7 @@ func (w *writer) TakeJob(r storekit.Row) *rota.Job { return storekit.ScanJob(r) 
 func (w *writer) Load(u *rules.UnitOfWork) error {
 	orders := u.Orders()
 	return firstError(
-		func() error { return w.loadLeases(u.MissingLeases(), u.PutJob) },
+		func() error { return w.loadLeases(u.MissingLeases(), u.PutLease) },
 		func() error { return w.loadFullJobs(u.MissingJobs(), u) },
 		func() error { return w.loadFullJobs(u.MissingNewJobs(), u) },
 		func() error { return rules.LoadMissing(w, u, loaders) },

@@ -14,6 +14,7 @@ func testCompletion(t *testing.T, h Harness) {
 		{"an AT schedule ends with its execution, not with a failed attempt", onceRetried},
 		{"a dead or cancelled execution ends an AT schedule", onceDead},
 		{"an AT schedule with several scopes ends with the last of them", onceScopes},
+		{"recovery settles the cancelled run of an AT schedule", onceRecovered},
 		{"a trigger does not end an AT schedule", onceTriggered},
 		{"a skipped fire ends an AT schedule at once", onceSkipped},
 		{"an AT schedule that did not complete is disabled and not dropped", onceFailed},
@@ -271,4 +272,15 @@ func onceDescribed(y *story) {
 	wantTime(y, "next fire", y.schedule("once").NextFire, time.Time{})
 	y.complete(y.claimOne())
 	y.wantNoSchedule("once")
+}
+
+// Recovery reads the run, and the jobs that the schedule still waits for. The second read must not
+// replace what the first has found.
+func onceRecovered(y *story) {
+	y.declareOnce(rota.ScheduleSpec{})
+	y.fireNext("once")
+	j := y.claimOne()
+	y.cancel(j.ID)
+	y.recoverOne(j, rota.SettledRunFailed)
+	y.wantHasRun()
 }
