@@ -17,7 +17,7 @@ type transcoder func(dst []byte, from int16, raw []byte) ([]byte, error)
 var transcoders = map[kind.Kind]transcoder{}
 
 func init() {
-	for _, k := range []kind.Kind{kind.Text, kind.Varchar, kind.BPChar, kind.Name, kind.PlainJSON, kind.JSON} {
+	for _, k := range append(textKinds, kind.Text, kind.Varchar, kind.BPChar, kind.Name, kind.PlainJSON, kind.JSON) {
 		transcodeBy[*string](k)
 	}
 	for _, k := range oidKinds {
@@ -48,16 +48,28 @@ func transcodeBy[T any](k kind.Kind) {
 	transcoders[k.Array()] = transcodeValue(k.Array(), func(*pgtype.Array[T]) {})
 }
 
+// textKinds are kinds whose binary format is their text. pgx has other types for them, which
+// cannot be empty or have no binary format.
+var textKinds = []kind.Kind{kind.Char, kind.ACLItem}
+
 // typeMaps are registries of pgx's types. One goroutine at a time may use a registry.
 var typeMaps = sync.Pool{New: func() any {
 	m := pgtype.NewMap()
 	for _, k := range oidKinds {
-		elem := &pgtype.Type{Name: string(k), OID: k.OID(), Codec: pgtype.Uint32Codec{}}
-		m.RegisterType(elem)
-		m.RegisterType(&pgtype.Type{Name: string(k.Array()), OID: k.Array().OID(), Codec: &pgtype.ArrayCodec{ElementType: elem}})
+		registerType(m, k, pgtype.Uint32Codec{})
+	}
+	for _, k := range textKinds {
+		registerType(m, k, pgtype.TextCodec{})
 	}
 	return m
 }}
+
+// registerType adds a kind and its array to a registry.
+func registerType(m *pgtype.Map, k kind.Kind, codec pgtype.Codec) {
+	elem := &pgtype.Type{Name: string(k), OID: k.OID(), Codec: codec}
+	m.RegisterType(elem)
+	m.RegisterType(&pgtype.Type{Name: string(k.Array()), OID: k.Array().OID(), Codec: &pgtype.ArrayCodec{ElementType: elem}})
+}
 
 // transcodeValue reads a value in one format, changes it, and writes it in the other.
 func transcodeValue[T any](k kind.Kind, change func(*T)) transcoder {
@@ -97,12 +109,16 @@ func transcodeVector[T any](array kind.Kind) transcoder {
 func transcoded(k kind.Kind) encoder {
 	text := formatted(k)
 	return func(dst []byte, value any, v *formatSettings) ([]byte, error) {
+		transcode := transcoders[k]
+		if transcode == nil { // arrays of records and of vectors
+			return dst, errorf(stateNotSupported, "cast the value to text", "type %s is not supported in binary format", k)
+		}
 		plain, err := text(nil, value, v)
 		if err != nil {
 			return dst, err
 		}
-		raw, err := transcoders[k](dst, pgtype.TextFormatCode, plain)
-		if err != nil {
+		raw, err := transcode(dst, pgtype.TextFormatCode, plain)
+		if err != nil || raw == nil { // pgx writes nothing for an invalid address
 			return dst, errorf(stateData, "", "text %.40q is not a valid %s", plain, k)
 		}
 		return raw, nil

@@ -59,25 +59,23 @@ func (o *bufferedWriter) fail(err error) {
 	}
 }
 
-// row sends the values of one row, each encoded by the function of its column. A
-// row that cannot be encoded is not sent.
-func (o *bufferedWriter) row(values []any, columns []column) error {
+// row sends the values of one row, each encoded by the function of its column. The buffer
+// receives complete rows only: a row whose encoder fails or panics is not sent.
+func (o *bufferedWriter) row(values []any, columns []column) (err error) {
 	start := len(o.buf)
-	o.buf = append(o.buf, 'D', 0, 0, 0, 0)
-	o.buf = binary.BigEndian.AppendUint16(o.buf, uint16(len(columns)))
+	buf := append(o.buf, 'D', 0, 0, 0, 0)
+	buf = binary.BigEndian.AppendUint16(buf, uint16(len(columns)))
 	for i := range columns {
 		var value any
 		if i < len(values) {
 			value = values[i]
 		}
-		buf, err := columns[i].append(o.buf, value)
-		if err != nil {
-			o.buf = o.buf[:start]
+		if buf, err = columns[i].append(buf, value); err != nil {
 			return err
 		}
-		o.buf = buf
 	}
-	binary.BigEndian.PutUint32(o.buf[start+1:], uint32(len(o.buf)-start-1))
+	binary.BigEndian.PutUint32(buf[start+1:], uint32(len(buf)-start-1))
+	o.buf = buf
 	o.flushIfFull()
 	return o.err
 }

@@ -236,11 +236,17 @@ func formatReal(k kind.Kind, v any) string {
 	return strconv.FormatFloat(f, 'f', -1, bits)
 }
 
-// formatNumeric writes only the exact digits: 0.1 + 0.2 is 0.3.
+// formatNumeric writes the shortest text that parses to the same number. A number that differs
+// from one of 15 digits only by the rounding of a calculation is that number: 0.1 + 0.2 is 0.3.
+// The microseconds of an epoch differ by more and stay.
 func formatNumeric(f float64) string {
-	const certain = 15
+	const certain, epsilon = 15, 0x1p-52
+	tolerance := 2 * epsilon * math.Abs(f)
+	if math.Abs(f) >= 1e9 {
+		tolerance /= 2
+	}
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', certain, 64), 64)
-	if err != nil {
+	if err != nil || math.Abs(rounded-f) > tolerance {
 		rounded = f
 	}
 	return strconv.FormatFloat(rounded, 'f', -1, 64)

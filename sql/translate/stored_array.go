@@ -124,6 +124,8 @@ func formatArray(k kind.Kind, stored string, zone *time.Location) string {
 			words[i] = "NULL"
 		case isJSON(k.Elem()):
 			words[i] = quoteElement(encode(v))
+		case k.Elem() == kind.Record:
+			words[i] = quoteElement(formatRecord(encode(v)))
 		case nested:
 			words[i] = formatArray(k, encode(v), zone)
 		default:
