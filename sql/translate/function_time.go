@@ -68,9 +68,11 @@ var timeFunctions = []Function{
 		return storeTime(time.UnixMicro(int64(math.Round(f*1e6))).UTC(), kind.Timestamp)
 	}),
 	strict("rota_make_interval", 7, func(a arguments) any {
-		days := a.int(2)*7 + a.int(3)
-		micros := a.int(4)*hour + a.int(5)*minute + int64(math.Round(a.real(6)*1e6))
-		return interval{a.int(0)*12 + a.int(1), days, micros}.stored()
+		for i := range 6 {
+			inRange(kind.Int4, a.int(i))
+		}
+		clock := interval{a.int(0)*12 + a.int(1), a.int(2)*7 + a.int(3), a.int(4)*hour + a.int(5)*minute}
+		return clock.plus(interval{micros: wholeNumber(math.Round(a.real(6) * 1e6))}, 1).stored()
 	}),
 	strict("rota_time_series", 3, timeSeries),
 	strict("rota_time_series", 4, timeSeries),

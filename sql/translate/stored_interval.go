@@ -17,7 +17,23 @@ const (
 	dayLong = 24 * hour
 )
 
-func (i interval) stored() string { return fmt.Sprintf("%d %d %d", i.months, i.days, i.micros) }
+// stored returns the stored form. Months and days have the range of an int4, as in PostgreSQL.
+func (i interval) stored() string {
+	if i.months != int64(int32(i.months)) || i.days != int64(int32(i.days)) {
+		panic(intervalOutOfRange())
+	}
+	return fmt.Sprintf("%d %d %d", i.months, i.days, i.micros)
+}
+
+func intervalOutOfRange() *Error { return valueError(StateTimeRange, "interval out of range") }
+
+// wholeNumber converts a calculated part of an interval.
+func wholeNumber(f float64) int64 {
+	if !(math.Abs(f) < math.MaxInt64) { // or NaN
+		panic(intervalOutOfRange())
+	}
+	return int64(f)
+}
 
 // loadInterval reads a stored interval.
 func loadInterval(stored string) (i interval) {
@@ -92,7 +108,7 @@ func wordInterval(tokens []string) (sum interval, ok bool) {
 			}
 			of, known := intervalUnit(unit)
 			number, err := strconv.ParseFloat(token, 64)
-			if err != nil || !known || math.Abs(number) > 1e12 {
+			if err != nil && !isRange(err) || !known {
 				return sum, false
 			}
 			sum = sum.plus(of.times(number), 1)
@@ -163,6 +179,7 @@ func clockMicros(token string) (int64, bool) {
 
 // plus is the sum or the difference of two intervals.
 func (i interval) plus(o interval, sign int64) interval {
+	wholeNumber(float64(i.micros) + float64(sign)*float64(o.micros))
 	return interval{i.months + sign*o.months, i.days + sign*o.days, i.micros + sign*o.micros}
 }
 
@@ -178,7 +195,7 @@ func (i interval) times(f float64) interval {
 		wholeDays, part = wholeDays+over, part-over*86400
 	}
 	micros := math.RoundToEven(float64(i.micros)*f + part*1e6)
-	return interval{int64(wholeMonths), int64(wholeDays + wholeMore), int64(micros)}
+	return interval{wholeNumber(wholeMonths), wholeNumber(wholeDays + wholeMore), wholeNumber(micros)}
 }
 
 // String formats the interval like PostgreSQL.

@@ -313,7 +313,7 @@ SELECT generate_subscripts(nums, 1), json_object_keys('{"a": 1}') FROM sys.jobs
 # Numbers with more than 15 digits, and numbers that a calculation rounds.
 SELECT extract(epoch FROM timestamptz '2026-11-17 19:04:00.376249+00'), extract(epoch FROM timestamptz '2026-11-17 19:04:00.000001+00'), extract(epoch FROM timestamptz '2090-06-15 12:00:00.000001+00')
 SELECT 1234567890123456.5::numeric, 0.1 + 0.2, 0.7 + 0.1, 1.1 + 2.2, 1.1 * 1.1 * 1.1, 4.35 * 100, 999999999.123456, 1234567.654321
-SELECT (0.1 + 0.2)::text, (extract(epoch FROM timestamptz '2026-11-17 19:04:00.376249+00'))::text
+SELECT (0.1 + 0.2)::text, 1234567890123456.5::numeric::text, 0.9999999999::numeric::text, (extract(epoch FROM timestamptz '2026-11-17 19:04:00.376249+00'))::text
 # Arrays of records.
 SELECT ARRAY[ROW(1, 2)], ARRAY[ROW('a b', NULL), ROW('q"x', true)]
 SELECT array_agg(t ORDER BY t.a) FROM (VALUES (1, 'x'), (2, 'y z')) t(a, b)

@@ -186,3 +186,13 @@ SELECT extract(day FROM time '10:00')
 [54000] SELECT 'a' ~ repeat('a', 20000)
 [54000] SELECT 'a' ~ repeat('a{1000}', 100)
 [54000] SELECT regexp_replace(repeat('a', 3000000), '(.*)', repeat('\1', 100000))
+# Intervals that are too long.
+[22008] SELECT make_interval(secs => 1e300)
+[22008] SELECT make_interval(years => 2000000000)
+SELECT interval '1 day' * 1e300
+SELECT interval '1 month' * 1e10
+SELECT interval '1 second' * 1e300
+SELECT interval '1 second' / 1e-300
+[22008] SELECT interval '1e300 days'
+[22008] SELECT interval '9999999999 days'
+[22008] SELECT sum(i) FROM (VALUES (interval '2000000000 days'), (interval '2000000000 days')) t(i)
