@@ -173,7 +173,7 @@ func (p *parser) nameValue() Expr {
 	case t.symbol("("):
 		c := p.call(path)
 		if next := p.peek(); next.kind == stringToken && len(c.Args) > 0 && isNumber(c.Args[0]) {
-			p.unsupported(next.at, "a literal of a type with a length", "cast it: '1'::numeric(3, 1)")
+			p.unsupported(next.at, "a literal of a type with a length", "cast it: '…'::"+path[len(path)-1].Text+"(…)")
 		}
 		return p.subscripts(p.aggregated(c), false)
 	case t.kind == stringToken:

@@ -141,14 +141,11 @@ func noFunction(name string, known []*function, args []value, at int, t *transla
 // unknownFunction is the error of a call of a function that Rota does not have.
 func (t *translator) unknownFunction(e *query.Call, s *scope) *Error {
 	name, hint := callName(e), ""
+	if instead := replacements[name]; instead != "" || KnownToPostgreSQL(name) {
+		return unsupported(e.Place(), "function %s is not supported", name).WithHint("%s", cmp.Or(instead, "the SQL reference lists the functions"))
+	}
 	if meant := suggest.Nearest(name, functionNames); meant != "" {
 		hint = "did you mean " + meant + "?"
-	}
-	if instead := replacements[name]; instead != "" {
-		return unsupported(e.Place(), "function %s is not supported", name).WithHint("%s", instead)
-	}
-	if KnownToPostgreSQL(name) {
-		return unsupported(e.Place(), "function %s is not supported", name).WithHint("%s", cmp.Or(hint, "the SQL reference lists the functions"))
 	}
 	args := t.args(e, s)
 	return noFunction(name, nil, args, e.Place(), t).WithHint("%s", hint)

@@ -21,12 +21,13 @@ func (t *translator) makeInterval(e *query.Call, args []value) value {
 		all[i] = constant(kind.Int4, "0")
 	}
 	for i, a := range args {
-		at := i
+		at, name := i, number(i+1)
 		if e.Names != nil && e.Names[i].Text != "" {
-			at = slices.Index(intervalArgs, e.Names[i].Text)
+			name = e.Names[i].Text
+			at = slices.Index(intervalArgs, name)
 		}
 		if at < 0 || at >= len(intervalArgs) {
-			panic(queryError(StateFunction, e.Place(), "make_interval has no such argument").WithHint("the arguments are years, months, weeks, days, hours, mins, secs"))
+			panic(queryError(StateFunction, e.Place(), "make_interval has no argument %s", name).WithHint("the arguments are years, months, weeks, days, hours, mins, secs"))
 		}
 		v := t.implicitIfUnknown(a, kind.Float)
 		if categoryOf(v.kind) != categoryNumber {

@@ -3,6 +3,7 @@ package translate
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -55,10 +56,31 @@ var intervalUnits = map[string]interval{
 	"month": {1, 0, 0}, "mon": {1, 0, 0}, "year": {12, 0, 0}, "yr": {12, 0, 0}, "y": {12, 0, 0}, "decade": {120, 0, 0}, "century": {1200, 0, 0}, "centurie": {1200, 0, 0},
 }
 
-// parseInterval parses an interval: 1 day, 2 hours 30 minutes, 01:30, 1 2:03.
+var (
+	// isoDuration is a duration of ISO 8601.
+	isoDuration = regexp.MustCompile(`^P(?:([-+.\d]+)Y)?(?:([-+.\d]+)M)?(?:([-+.\d]+)W)?(?:([-+.\d]+)D)?(?:T(?:([-+.\d]+)H)?(?:([-+.\d]+)M)?(?:([-+.\d]+)S)?)?$`)
+	isoUnits    = []string{"y", "mon", "w", "d", "h", "m", "s"}
+	// otherIntervals are forms of PostgreSQL that are not supported.
+	otherIntervals = regexp.MustCompile(`^@|[a-z] *ago$|^[-+]?\d+-\d+|^p\d+-|^p\d*t\d+:`)
+)
+
+// parseInterval parses an interval: 1 day, 2 hours 30 minutes, 01:30, 1 2:03, P1DT2H.
 func parseInterval(text string) interval {
-	i, ok := wordInterval(intervalTokens(strings.ToLower(strings.TrimSpace(text))))
+	word := strings.ToLower(strings.TrimSpace(text))
+	tokens := intervalTokens(word)
+	if parts := isoDuration.FindStringSubmatch(strings.TrimSpace(text)); parts != nil {
+		tokens = nil
+		for i, number := range parts[1:] {
+			if number != "" {
+				tokens = append(tokens, number, isoUnits[i])
+			}
+		}
+	}
+	i, ok := wordInterval(tokens)
 	if !ok {
+		if otherIntervals.MatchString(word) {
+			panic(valueError(StateUnsupported, "the interval format of %q is not supported", shorten(text)).WithHint("write an interval such as 1 day, -1 day or 1 year 2 months"))
+		}
 		panic(valueError(StateBadTime, "invalid input syntax for type interval: %q", shorten(text)).WithHint("write an interval such as 1 day or 2 hours 30 minutes"))
 	}
 	return i

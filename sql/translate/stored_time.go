@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -24,6 +25,10 @@ var (
 	clockLayouts = []string{"15:04:05.999999999", "15:04"}
 )
 
+// otherTimes are forms of PostgreSQL that are not supported: 10:00 PM, 5 May 2026, 05/06/2026, 10:00:00,5 and
+// 20260505T101112.
+var otherTimes = regexp.MustCompile(`\d *[ap]m\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b.*\d|\d/\d+/\d|:\d+,\d|\dt\d{4}`)
+
 // parseTimeValue parses a timestamp, a date or a time of day.
 func parseTimeValue(k kind.Kind, word string, zone *time.Location) any {
 	low := strings.ToLower(word)
@@ -36,6 +41,9 @@ func parseTimeValue(k kind.Kind, word string, zone *time.Location) any {
 		panic(valueError(StateUnsupported, "the time %q is not supported", low).WithHint("use now(), current_date or current_date + 1"))
 	}
 	bad := valueError(StateBadTime, "invalid input syntax for type %s: %q", typeTitle(k), shorten(word)).WithHint("%s", momentHint(k))
+	if otherTimes.MatchString(low) {
+		bad = valueError(StateUnsupported, "the time format of %q is not supported", shorten(word)).WithHint("%s", momentHint(k))
+	}
 	if k == kind.Time {
 		t, ok := parseClock(word)
 		if !ok {
@@ -54,7 +62,7 @@ func parseTimeValue(k kind.Kind, word string, zone *time.Location) any {
 		t = t.UTC()
 	}
 	if !ok {
-		if looksLikeMoment(word) {
+		if looksLikeMoment(word) && bad.State != StateUnsupported {
 			panic(valueError(StateTimeRange, "date/time field value out of range: %q", shorten(word)))
 		}
 		panic(bad)

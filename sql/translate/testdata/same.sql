@@ -317,3 +317,5 @@ SELECT (0.1 + 0.2)::text, 1234567890123456.5::numeric::text, 0.9999999999::numer
 # Arrays of records.
 SELECT ARRAY[ROW(1, 2)], ARRAY[ROW('a b', NULL), ROW('q"x', true)]
 SELECT array_agg(t ORDER BY t.a) FROM (VALUES (1, 'x'), (2, 'y z')) t(a, b)
+# Durations of ISO 8601.
+SELECT interval 'P1D', interval 'PT5M', interval 'P1Y2M3W4DT5H6M7.5S', interval 'P-1DT-2H', 'PT0.5S'::interval, interval 'P1.5D'

@@ -154,7 +154,7 @@ SELECT (SELECT generate_series(1, 3))
 SELECT (SELECT count(*) FROM sys.jobs GROUP BY job_name)
 SELECT job_name FROM sys.jobs j WHERE n = (SELECT k.n FROM sys.jobs k WHERE k.job_name >= j.job_name OR true)
 SELECT interval '1 2 minutes'
-[22007] SELECT interval '1-13'
+[0A000] SELECT interval '1-13'
 [0A000] SELECT extract(century FROM next_run) FROM sys.jobs
 SELECT interval '5 ago'
 SELECT interval '1 2'
@@ -196,3 +196,28 @@ SELECT interval '1 second' / 1e-300
 [22008] SELECT interval '1e300 days'
 [22008] SELECT interval '9999999999 days'
 [22008] SELECT sum(i) FROM (VALUES (interval '2000000000 days'), (interval '2000000000 days')) t(i)
+# Formats of times and intervals that we do not read.
+[0A000] SELECT interval '1-2'
+[0A000] SELECT interval '1 day ago'
+[0A000] SELECT interval '@ 1 day'
+[0A000] SELECT interval 'P0001-02-03T04:05:06'
+SELECT interval 'P'
+[22007] SELECT interval 'PT'
+SELECT interval 'p1m'
+SELECT interval 'pear'
+SELECT interval 'P1X'
+[0A000] SELECT timestamp '2026-05-05 10:00 PM'
+[0A000] SELECT timestamp '2026-05-05 10:00:00am'
+[0A000] SELECT time '10:00 AM'
+[0A000] SELECT timestamp '5 May 2026'
+[0A000] SELECT date 'May 5, 2026'
+[0A000] SELECT date '2026-may-05'
+[0A000] SELECT timestamp '05/06/2026'
+[0A000] SELECT timestamptz '20260505T101112'
+[0A000] SELECT timestamp '2026-05-05 10:00:00,5'
+SELECT timestamptz 'maybe'
+SELECT timestamptz '2026-13-05'
+SELECT date '2026-02-30'
+[0A000] SELECT percentile_cont(ARRAY[0.5, 0.9]) WITHIN GROUP (ORDER BY n) FROM sys.jobs
+[0A000] SELECT percentile_disc('{0.5,0.9}'::float8[]) WITHIN GROUP (ORDER BY job_name) FROM sys.jobs
+[0A000] SELECT now() AT TIME ZONE interval '1 hour'
