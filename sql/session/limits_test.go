@@ -82,6 +82,29 @@ func TestAggregateOverSizeLimitIsAnError(t *testing.T) {
 	b.has("SELECT array_agg(x) FROM generate_series(1, 3) x", "[1,2,3]")
 }
 
+// TestManyArguments checks that the limits of SQLite are reported as limits, at the place of the call.
+func TestManyArguments(t *testing.T) {
+	b := newFixture(t)
+	list := func(n int) string { return strings.TrimSuffix(strings.Repeat("'a',", n), ",") }
+	for text, position := range map[string]int{
+		"SELECT 1, concat(" + list(101) + ")":   11,
+		"SELECT 1, coalesce(" + list(101) + ")": 11,
+		"SELECT 1, ROW(" + list(51) + ")":       11,
+		"SELECT 1, ARRAY[" + list(200) + "]":    0,
+	} {
+		_, err := b.session.Answers(context.Background(), text)
+		var e *session.Error
+		if !errors.As(err, &e) || e.State != "54000" || e.Hint == "" || e.Position != position {
+			t.Errorf("%.40s: %+v", text, err)
+		}
+	}
+	b.has("SELECT length(concat("+list(100)+"))", "\n100\n")
+	b.has("SELECT 'a' = ANY(ARRAY["+list(200)+"])", "true")
+	b.has("SELECT pg_notify('a', 'b')", "NOTIFY is not supported")
+	b.has("SELECT pg_advisory_lock(1, 2)", "advisory locks are not supported")
+	b.has("SELECT pg_advisory_unlock_all()", "advisory locks are not supported")
+}
+
 // forbiddenQueries read internal tables, secrets, files or call functions that are not allowed.
 var forbiddenQueries = []string{
 	"SELECT * FROM rota_jobs", "SELECT * FROM main.rota_jobs", "SELECT * FROM rota_job_runs", "SELECT * FROM sqlite_schema", "SELECT * FROM sqlite_master", "SELECT * FROM sys.sqlite_master",

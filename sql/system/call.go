@@ -36,8 +36,11 @@ func (d *memoryDB) addTranslationFunctions() error {
 		call := func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 			return d.functionResult(f.Call(d.query.env(), builtCatalog(), goValues(args)))
 		}
-		least := len(f.Args) - f.Optional
-		for n := least; n <= len(f.Args); n++ {
+		least, most := len(f.Args)-f.Optional, len(f.Args)
+		if f.Variadic {
+			least, most = -1, -1 // any number
+		}
+		for n := least; n <= most; n++ {
 			if err := d.conn.CreateFunction(calledAs(f.Signature), &sqlite.FunctionImpl{NArgs: n, Scalar: call, AllowIndirect: true}); err != nil {
 				return err
 			}

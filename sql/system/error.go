@@ -2,6 +2,7 @@ package system
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/rotajobs/rota/sql/translate"
@@ -38,6 +39,9 @@ func explain(err error) error {
 		return err
 	}
 	e := &Error{State: StateSyntax, Offset: -1, Message: messageOf(err)}
+	if strings.HasPrefix(e.Message, "too many arguments on function") { // an array is too long: the translator checks calls
+		e.State, e.Hint = StateLimit, fmt.Sprintf("write an array of at most %d elements, or '{…}'::text[]", translate.ArgsMax)
+	}
 	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultAuth {
 		e.State, e.Message, e.Hint = StateDenied, "only the tables of sys can be read: "+e.Message, "read one of "+tableList()
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/rotajobs/rota/sql/translate"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -90,7 +91,7 @@ var limits = map[sqlite.Limit]int32{
 	sqlite.LimitSQLLength:      1 << 20,
 	sqlite.LimitExprDepth:      200,
 	sqlite.LimitCompoundSelect: 50,
-	sqlite.LimitFunctionArg:    100,
+	sqlite.LimitFunctionArg:    translate.ArgsMax + 5, // the translator adds some
 	sqlite.LimitVDBEOp:         1_000_000,
 	sqlite.LimitWorkerThreads:  0,
 }

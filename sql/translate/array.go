@@ -110,6 +110,7 @@ func (t *translator) rowJSON(v value) value { return rowJSON(v, t.shownZone) }
 
 // rowJSON is a row as a document whose times are those of a zone.
 func rowJSON(v value, zone string) value {
+	checkArgs(2*len(v.elems), "the record", v.at)
 	parts := make([]*sql, 0, 2*len(v.elems))
 	for i, e := range v.elems {
 		parts = append(parts, raw(quoteText("f"+number(i+1))), inJSON(e, zone).sql)

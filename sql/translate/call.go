@@ -62,8 +62,19 @@ func classOf(known []*function) class {
 	return known[0].class
 }
 
+// ArgsMax is the maximal number of arguments of a function in a translated text.
+const ArgsMax = 100
+
+// checkArgs checks the number of arguments of a function, or of names and values of a record.
+func checkArgs(n int, what string, at int) {
+	if n > ArgsMax {
+		panic(queryError(StateLimit, at, "%s is too long: it needs %d arguments, and the limit is %d", what, n, ArgsMax).WithHint("split it into several"))
+	}
+}
+
 // args translates the arguments of a call.
 func (t *translator) args(e *query.Call, s *scope) []value {
+	checkArgs(len(e.Args), "the call of "+callName(e), e.Place())
 	args := make([]value, len(e.Args))
 	for i, n := range e.Args {
 		v := t.expr(n, s)

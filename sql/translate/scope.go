@@ -251,6 +251,7 @@ func (t *translator) wholeRow(c *query.Column, s *scope) value {
 		v.of = from
 		return v
 	}
+	checkArgs(2*len(from.columns), "the record", c.Place())
 	parts := make([]*sql, 0, 2*len(from.columns))
 	for _, col := range from.columns {
 		parts = append(parts, raw(quoteText(col.name)), t.inJSON(at.value(col, c.Place())).sql)

@@ -143,6 +143,7 @@ func refersTo(to []ungroupedColumn, s *scope) bool {
 }
 
 func (t *translator) lateral(from *source, b *block, src *query.Derived) *relation {
+	checkArgs(len(b.columns), "the row of a LATERAL subquery", src.At)
 	outs := make([]*sql, len(b.columns))
 	for i, c := range b.columns {
 		outs[i] = raw(quoted(c.alias))
