@@ -23,6 +23,9 @@ const keptFunctions = `pronamespace = 'pg_catalog'::regnamespace AND (oid IN (
 	WHERE p.oid NOT IN (SELECT aggfnoid FROM pg_aggregate WHERE aggkind <> 'n') AND (answer <> 'translate' OR proargtypes::oid[] <@ array_cat(ARRAY[` + kept + `]::oid[], '{"\"any\"", anyelement, anycompatible, anycompatiblearray}'::regtype[]::oid[]))) OR oid IN (
 	SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend, typmodin, typmodout, typanalyze, typsubscript]::oid[]) FROM pg_type UNION SELECT amhandler FROM pg_am))`
 
+// refusedOperators are the operators of these types that queries cannot use.
+const refusedOperators = `(oprname IN ('#', '^@', '@@', '~<~', '~<=~', '~>~', '~>=~') OR oprname IN ('-', '||') AND oprleft = 3802)`
+
 type builtin struct{ relation, columns, where string }
 
 // builtins are the relations whose rows are copied from a server. The first column is the key.
@@ -34,7 +37,7 @@ var builtins = []builtin{
 		"pronargs pronargdefaults prorettype proargtypes proallargtypes proargmodes proargnames prosrc", keptFunctions},
 	{"pg_aggregate", "aggfnoid aggkind aggnumdirectargs aggfinalmodify aggmfinalmodify", "aggfnoid::oid IN (SELECT oid FROM pg_proc WHERE " + keptFunctions + ")"},
 	{"pg_operator", "oid oprname oprnamespace oprkind oprcanmerge oprcanhash oprleft oprright oprresult oprcom oprnegate oprcode oprrest oprjoin",
-		"oprleft IN (" + kept + ") AND oprright IN (" + kept + ")"},
+		"oprleft IN (" + kept + ") AND oprright IN (" + kept + ") AND NOT " + refusedOperators},
 	{"pg_cast", "oid castsource casttarget castfunc castcontext castmethod", "castsource IN (" + kept + ") AND casttarget IN (" + kept + ")"},
 	{"pg_opclass", "oid opcmethod opcname opcnamespace opcfamily opcintype opcdefault opckeytype", "opcmethod = 403 AND opcdefault AND opcintype IN (" + kept + ")"},
 	{"pg_opfamily", "oid opfmethod opfname opfnamespace", "oid IN (SELECT opcfamily FROM pg_opclass WHERE opcmethod = 403 AND opcdefault AND opcintype IN (" + kept + "))"},
