@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,23 @@ func TestAggregateOverSizeLimitIsAnError(t *testing.T) {
 	b.has("SELECT json_agg(repeat('x', 1000000)) FROM generate_series(1, 1000)", "(54000)")
 	b.has("SELECT array_length(ARRAY(SELECT repeat('x', 1000000) FROM generate_series(1, 1000)), 1)", "(54000)")
 	b.has("SELECT array_agg(x) FROM generate_series(1, 3) x", "[1,2,3]")
+}
+
+// TestNumericsAreRounded checks that a numeric has the same digits as a value and as a text.
+func TestNumericsAreRounded(t *testing.T) {
+	b := newFixture(t)
+	for text, want := range map[string]any{
+		"0.1 + 0.2": 0.3, "1.1 * 1.1 * 1.1": 1.331, "1234567890123456.5::numeric": 1234567890123456.5,
+		"extract(epoch FROM timestamptz '2026-11-17 19:04:00.376249+00')": 1794942240.376249,
+	} {
+		answers, err := b.session.Answers(context.Background(), "SELECT "+text+", ("+text+")::text")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row := answers[0].Rows[0]; row[0] != want || row[1] != strconv.FormatFloat(want.(float64), 'f', -1, 64) {
+			t.Errorf("%s is %v, want %v", text, row, want)
+		}
+	}
 }
 
 // TestManyArguments checks that the limits of SQLite are reported as limits, at the place of the call.

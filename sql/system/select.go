@@ -3,6 +3,8 @@ package system
 import (
 	"fmt"
 
+	"github.com/rotajobs/rota/sql/kind"
+	"github.com/rotajobs/rota/sql/translate"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -73,6 +75,9 @@ func (d *memoryDB) row(stmt *sqlite.Stmt, columns []Column) []any {
 			values[i] = d.number(stmt.ColumnInt64(i), columns[i].Kind)
 		case sqlite.TypeFloat:
 			values[i] = stmt.ColumnFloat(i)
+			if columns[i].Kind == kind.Numeric {
+				values[i] = translate.RoundNumeric(stmt.ColumnFloat(i)) // the same on each interface
+			}
 		case sqlite.TypeText:
 			values[i] = stmt.ColumnText(i)
 		case sqlite.TypeBlob:

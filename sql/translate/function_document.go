@@ -72,7 +72,7 @@ func inDocument(k kind.Kind, v any, zone *time.Location) any {
 		if f, real := v.(float64); real && f == math.Trunc(f) && math.Abs(f) < 1e15 {
 			return int64(f)
 		} else if real && k == kind.Numeric {
-			return json.Number(formatNumeric(f))
+			return json.Number(strconv.FormatFloat(RoundNumeric(f), 'f', -1, 64))
 		}
 		return v
 	case kind.Int2, kind.Int4, kind.Integer, kind.OID:

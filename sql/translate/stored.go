@@ -224,7 +224,7 @@ func formatReal(k kind.Kind, v any) string {
 	case f == 0: // and not -0
 		return "0"
 	case k == kind.Numeric:
-		return formatNumeric(f)
+		return strconv.FormatFloat(RoundNumeric(f), 'f', -1, 64)
 	}
 	bits := 64
 	if k == kind.Float4 {
@@ -236,20 +236,20 @@ func formatReal(k kind.Kind, v any) string {
 	return strconv.FormatFloat(f, 'f', -1, bits)
 }
 
-// formatNumeric writes the shortest text that parses to the same number. A number that differs
-// from one of 15 digits only by the rounding of a calculation is that number: 0.1 + 0.2 is 0.3.
-// The microseconds of an epoch differ by more and stay.
-func formatNumeric(f float64) string {
+// RoundNumeric returns the numeric that a calculation means: a number that differs from one of
+// 15 digits only by the rounding of a calculation is that number, so that 0.1 + 0.2 is 0.3. The
+// microseconds of an epoch differ by more and stay.
+func RoundNumeric(f float64) float64 {
 	const certain, epsilon = 15, 0x1p-52
 	tolerance := 2 * epsilon * math.Abs(f)
 	if math.Abs(f) >= 1e9 {
 		tolerance /= 2
 	}
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', certain, 64), 64)
-	if err != nil || math.Abs(rounded-f) > tolerance {
-		rounded = f
+	if err != nil || math.IsInf(f, 0) || math.Abs(rounded-f) > tolerance {
+		return f
 	}
-	return strconv.FormatFloat(rounded, 'f', -1, 64)
+	return rounded
 }
 
 // asText is a value as a text, whatever it is.
