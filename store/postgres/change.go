@@ -23,6 +23,7 @@ func (t *tx) updateJobs(changes []rules.JobChange) {
 	}
 	for _, fields := range order {
 		t.updateSameFields(fields, groups[fields])
+		t.noteChanged(groups[fields])
 	}
 }
 
@@ -45,12 +46,15 @@ func (t *tx) updateSameFields(fields rules.JobField, jobs []*rota.Job) {
 		}
 		params = append(params, c.param())
 	}
-	t.write(statement{sql: updateSQL(fields, columns), params: params})
+	t.write(statement{sql: updateSQL(fields, columns), params: params, eachRow: func(r row) error {
+		t.writer.xid = r.xid(1)
+		return nil
+	}})
 }
 
 // updateSQL returns the statement that updates fields. Version 0 stands for a job that this
-// transaction has inserted. The first job of a claim stores the claim's id. A job keeps the run id
-// that it has.
+// transaction has inserted. The statement returns the new version of the rows. The first job of a
+// claim stores the claim's id. A job keeps the run id that it has.
 func updateSQL(fields rules.JobField, columns []*storekit.Column[rota.Job]) string {
 	names, places, set, first := []string{"id", "version_seen"}, []string{"$2", "$3"}, []string(nil), 4
 	if fields&rules.JobRun != 0 {
@@ -71,6 +75,6 @@ WITH changed AS (
   FROM unnest(` + strings.Join(places, ", ") + `) AS v (` + strings.Join(names, ", ") + `)
   WHERE j.id = v.id AND (j.xmin = v.version_seen OR v.version_seen = '0'::xid)
   RETURNING 1)
-SELECT rota_expect(count(*), $1, $1)
+SELECT rota_expect(count(*), $1, $1), pg_current_xact_id()::xid
 FROM changed`
 }

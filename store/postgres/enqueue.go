@@ -56,6 +56,11 @@ func (t *tx) insertStatement(jobs []*rota.Job, claimID rota.ID) statement {
 	a := statement{sql: insertSQL(used), params: params}
 	if used&startedFields != 0 {
 		a.params = append(a.params, idParam(claimID), idParam(firstStarted(jobs)))
+		a.eachRow = func(r row) error {
+			t.writer.xid = r.xid(0)
+			return nil
+		}
+		t.noteChanged(slices.DeleteFunc(slices.Clone(jobs), func(j *rota.Job) bool { return !isStarted(j) }))
 	}
 	return a
 }
@@ -96,7 +101,7 @@ func firstStarted(jobs []*rota.Job) (id rota.ID) {
 }
 
 // insertSQL returns the statement that inserts jobs. If some of them start, the first of those
-// stores the claim's id.
+// stores the claim's id, and the statement returns the version of the rows.
 func insertSQL(used fieldsUsed) string {
 	names := used.names()
 	places := make([]string, len(names))
@@ -111,8 +116,13 @@ FROM unnest(` + strings.Join(places, ", ") + `)`
 SELECT *` + rows
 	}
 	claim, first := "$"+itoa(len(names)+1), "$"+itoa(len(names)+2)
-	return insertInto + of + `, claim_id)
-SELECT v.*, CASE v.id WHEN ` + first + ` THEN ` + claim + ` END` + rows + ` AS v (` + of + `)`
+	return `
+WITH inserted AS (` + insertInto + of + `, claim_id)
+SELECT v.*, CASE v.id WHEN ` + first + ` THEN ` + claim + ` END` + rows + ` AS v (` + of + `)
+RETURNING 1)
+SELECT pg_current_xact_id()::xid
+FROM inserted
+LIMIT 1`
 }
 
 const (

@@ -16,6 +16,7 @@ const (
 	IdlePath          FastPath = 1 << iota // decide an enqueue on an idle store without a read
 	UnsentClaim                            // claim the jobs of enqueues in the same batch before they are sent
 	RowCache                               // keep types, limits and the reservation between transactions
+	DispatchedCache                        // keep dispatched jobs until they are finished
 	WebhookCache                           // keep the webhooks in force between transactions
 	SingleType                             // claim from one type queue without a merge
 	UnreadNewJobs                          // insert new jobs without a search for them
@@ -29,7 +30,7 @@ const (
 const EveryFastPath = JoinedNotify<<1 - 1
 
 var fastPathNames = []string{
-	"idle-path", "unsent-claim", "row-cache", "webhook-cache", "single-type",
+	"idle-path", "unsent-claim", "row-cache", "dispatched-cache", "webhook-cache", "single-type",
 	"unread-new-jobs", "copy", "used-columns", "joined-limits-check", "joined-notify",
 }
 

@@ -42,6 +42,10 @@ func (t *tx) loadLeases(ids []rota.ID, skipLocked bool, u *rules.UnitOfWork) []s
 		return nil
 	}
 	if !skipLocked || t.pessimistic {
+		ids = t.store.dispatched.load(t, ids, u)
+		if len(ids) == 0 {
+			return nil
+		}
 		return []statement{{sql: sqlLeases, params: []param{idsParam(ids)}, eachRow: func(r row) error {
 			u.PutLease(t.scanLease(r))
 			return nil

@@ -65,6 +65,7 @@ type Store struct {
 	hooks         hooksCache
 	rowCache      rowCache
 	idlePath      idlePath
+	dispatched    dispatchedCache
 	claimDemand   atomic.Int64 // jobs requested by the claims in flight
 	singleType    singleType
 	views         storekit.Views[*view] // ended by Close, because closing the pool waits for their connections
@@ -202,6 +203,7 @@ func (t *tx) apply(b rota.Batch) ([]rota.Result, error) {
 		return nil, err
 	}
 	t.assumed.correctTimes(results)
+	t.store.dispatched.update(t)
 	if t.writer.changesCachedRows {
 		t.store.rowCache.clear()
 	}

@@ -8,9 +8,11 @@ import (
 
 // writer is what a transaction changes, and what follows from it after the commit.
 type writer struct {
-	unsent            unsentJobs // jobs of an insert that is not sent yet
-	claimID           rota.ID    // claim of the jobs that start
-	changesCachedRows bool       // has changed types, limits or reservations
+	unsent            unsentJobs            // jobs of an insert that is not sent yet
+	claimID           rota.ID               // claim of the jobs that start
+	changedJobs       map[rota.ID]*rota.Job // new states of changed jobs
+	xid               uint32                // version of the changed jobs: the id of this transaction
+	changesCachedRows bool                  // has changed types, limits or reservations
 
 	wakeup   rules.Wakeup   // whether to wake claims after the commit
 	notified bool           // a notification goes with the COMMIT
