@@ -41,7 +41,7 @@ const (
 	HoldGroup                       // earlier members of its sequential group have not ended
 	HoldDependency                  // a dependency has not completed
 	HoldOverlap                     // an earlier execution of its schedule has not ended
-	HoldKey                         // the limit of its concurrency key is reached
+	HoldKey                         // the limit of its concurrency key is reached; there is then no other hold
 )
 
 // Sequel is what follows the end of a job.
@@ -76,7 +76,7 @@ type Job struct {
 	ScopeKind string // what the execution is for; both empty: global/global
 	ScopeID   string
 	PlanTime  time.Time // zero: not planned
-	RunAt     time.Time // zero: no delay
+	RunAt     time.Time // zero: no delay; never changes
 	UniqueKey string
 	UniqueFor time.Duration // 0: the key is held as long as the execution is kept
 
@@ -94,7 +94,7 @@ type Job struct {
 
 	CreatedBy  string
 	CreatedAt  time.Time
-	QueuedAt   time.Time // when it became ready
+	QueuedAt   time.Time // when it became ready; written once, so zero while it is held for another reason than its key
 	StartedAt  time.Time
 	FinishedAt time.Time
 

@@ -62,7 +62,7 @@ func TestValidateRefuses(t *testing.T) {
 		},
 		rota.VerbRecover: {
 			breaks("no runner", func(c *rota.Recover) { c.Runner = "" }, "runner", "is empty"),
-			breaks("no life", func(c *rota.Recover) { c.Incarnation = rota.ID{} }, "incarnation", "is empty"),
+			breaks("no incarnation", func(c *rota.Recover) { c.Incarnation = rota.ID{} }, "incarnation", "is empty"),
 			breaks("limit", func(c *rota.Recover) { c.Limit = rota.SweepMax + 1 }, "limit", "is 1001"),
 		},
 	}

@@ -191,5 +191,5 @@ func (g *gen) worker() string { return choose(g, "worker", "w1", "w2") }
 
 // meta returns the head of a command. Some commands have no actor.
 func (g *gen) meta() rota.Meta {
-	return rota.Meta{ID: g.ids.next(), Actor: choose(g, "actor", "", "ada"), RulesVersion: choose(g, "law", 0, rota.RulesVersion)}
+	return rota.Meta{ID: g.ids.next(), Actor: choose(g, "actor", "", "ada"), RulesVersion: choose(g, "rules version", 0, rota.RulesVersion)}
 }

@@ -11,7 +11,7 @@ import (
 
 // command generates one command of any verb, common ones more often.
 func (g *gen) command() rota.Command {
-	if g.rarely(2, "company") {
+	if g.rarely(2, "definition") {
 		return g.definitionCommand()
 	}
 	kinds := []func() rota.Command{
@@ -200,7 +200,7 @@ func (g *gen) reap() rota.Command {
 }
 
 func (g *gen) recover() rota.Command {
-	incarnation := choose(g, "new life", incarnationOne, incarnationTwo)
+	incarnation := choose(g, "incarnation", incarnationOne, incarnationTwo)
 	return &rota.Recover{Meta: g.meta(), Runner: g.worker(), Incarnation: incarnation, Limit: choose(g, "limit", 0, 1)}
 }
 
