@@ -1,4 +1,4 @@
-// Package console runs SQL against a store: the statements of package ddl, and
+// Package session runs SQL against a store: the statements of package ddl, and
 // queries over the catalogue of package sys.
 //
 // CREATE JOB creates a template and a schedule of one name, the same as over HTTP, so

@@ -1,4 +1,4 @@
-// Package sys is the catalogue that people read with SELECT: sys.jobs,
+// Package system is the catalogue that people read with SELECT: sys.jobs,
 // sys.job_runs and the other tables of schema sys.
 //
 // Each is a SQLite virtual table over the typed reads of a store. So every store
@@ -9,6 +9,7 @@
 // order and the row limit. SQLite checks every row again, so a read may return too
 // many rows but never too few.
 //
-// A connection has an allow list. SQLite rejects everything else before it runs
-// the query: other tables, ATTACH, PRAGMA, and functions that are not listed.
+// A connection has an allow list of tables. SQLite rejects everything else before
+// it runs the query: other tables, ATTACH, PRAGMA. Package translate writes the
+// names of all functions, so that no other function is reachable.
 package system
