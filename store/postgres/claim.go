@@ -18,8 +18,8 @@ import (
 // The condition type BETWEEN x AND x with ORDER BY type forces the planner onto the per-type index.
 // With type = x other indexes fit as well, and with statistics of a long queue the planner scans
 // all of it for an empty type; see decision 0009. The inner check of status and hold is written so
-// that no index fits, or the planner would scan one for each id. The number of jobs read is
-// returned even if none is free.
+// that no index fits, or the planner would scan one for each id. The number of jobs read that the
+// shared limit allows is returned even if none is free.
 var (
 	ranked = `
 WITH ranked AS MATERIALIZED (
@@ -39,7 +39,7 @@ WITH ranked AS MATERIALIZED (
   ORDER BY c.priority DESC, c.position, c.created_at, c.id
 )
 SELECT s.n, h.*
-FROM (SELECT count(*) AS n FROM ranked) s
+FROM (SELECT count(*) FILTER (WHERE own OR shared <= $4) AS n FROM ranked) s
 LEFT JOIN LATERAL (
   SELECT j.*
   FROM ranked r

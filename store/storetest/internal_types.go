@@ -17,6 +17,7 @@ func testInternalTypes(t *testing.T, h Harness) {
 		{"retention counts internal jobs separately", internalPrune},
 		{"internal jobs take no positions", internalPositions},
 		{"the global limit does not apply to internal jobs", internalGlobalLimit},
+		{"a claim of internal jobs at the global limit reports no more jobs", internalGlobalLimitMore},
 		{"a type limit applies to internal jobs", internalTypeLimit},
 		{"enqueues, edits and moves of internal jobs are refused", internalRefused},
 		{"internal jobs can be cancelled, read and explained", internalCancel},
@@ -158,6 +159,14 @@ func internalGlobalLimit(y *story) {
 	for _, r := range must(y, "reasons", reasons, err) {
 		want(y, "the global limit is a reason", r.Code == rota.ReasonGlobalLimit, false)
 	}
+}
+
+func internalGlobalLimitMore(y *story) {
+	y.throttle(rota.ThrottleSpec{Global: 1})
+	y.enqueueMany(2)
+	got := do[*rota.Claimed](y, y.claimCommand(2, rota.TypeWebhook, "mail"))
+	want(y, "claimed", len(got.Jobs), 1)
+	want(y, "more", got.More, false)
 }
 
 func countType(jobs []*rota.Job, typ string) (n int) {
