@@ -51,7 +51,8 @@ func (r *report) addTimes(caseName, subject, metric string, times []time.Duratio
 func runLatency(b *bench) error {
 	b.report.explain(latencyCase+": what is timed",
 		"From the call that enqueues a job to the first instruction of its handler, both in this process: one commit lies\n"+
-			"between. The log of the database has its largest size from the start, and is overwritten. fsync is a write and sync of 4 KiB, measured at the same time.")
+			"between. The log of the database has its largest size from the start, and is overwritten. fsync is a write and sync\n"+
+			"of 4 KiB, measured at the same time.")
 	return b.compare(latencyCase,
 		latencySubject(b, latencyCase, "rota", openRotaProbe), latencySubject(b, latencyCase, "backlite", openBackliteProbe),
 		latencySubject(b, latencyCase, "fsync", openSyncProbe))
