@@ -28,7 +28,7 @@ func (l LatestTail) Completed() bool {
 
 // Windows returns the queries for the executions of a dependency that the job
 // needs.
-func (f *Facts) Windows(d *rota.Schedule) (windows []rules.Latest) {
+func (f *Facts) Windows(d *rota.Schedule) (windows []rules.LatestJobsQuery) {
 	for _, scope := range rules.ScopesNeeded(f.Job, d) {
 		windows = append(windows, rules.WindowOf(f.Job, d, scope))
 	}

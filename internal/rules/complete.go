@@ -48,7 +48,7 @@ func completeSchedule(u *UnitOfWork, c rota.Command, s *rota.Schedule, completed
 // archiveUnused archives the template of a removed schedule, if the template
 // was created for that schedule alone.
 func archiveUnused(u *UnitOfWork, c rota.Command, s *rota.Schedule) bool {
-	UsersOf.want(u, otherUsers(s.Spec.Template))
+	TemplateSchedules.want(u, otherUsers(s.Spec.Template))
 	t := Templates.get(u, s.Spec.Template)
 	if t == nil || t.Name != s.Name || t.State != rota.TemplateActive || usedByOthers(u, t.Name, s.Name) {
 		return false
@@ -63,7 +63,7 @@ func archiveUnused(u *UnitOfWork, c rota.Command, s *rota.Schedule) bool {
 // plannedLeft reports whether a planned execution of the schedule has not
 // ended.
 func (u *UnitOfWork) plannedLeft(schedule string) bool {
-	ids := slices.Concat(PlannedJobs.get(u, Planned{Schedule: schedule, Limit: plannedMax}), u.createdBySchedule[schedule])
+	ids := slices.Concat(PlannedJobs.get(u, PlannedJobsQuery{Schedule: schedule, Limit: plannedMax}), u.createdBySchedule[schedule])
 	return slices.ContainsFunc(ids, func(id rota.ID) bool {
 		j := u.partOfJob(id)
 		return j != nil && j.Sequel == "" && !j.PlanTime.IsZero()
@@ -76,12 +76,14 @@ func usedByOthers(u *UnitOfWork, template, but string) bool {
 
 // otherUsers returns the query for enough schedules of a template to find
 // another than one.
-func otherUsers(template string) Using { return Using{Template: template, Disabled: true, Limit: 2} }
+func otherUsers(template string) TemplateSchedulesQuery {
+	return TemplateSchedulesQuery{Template: template, Disabled: true, Limit: 2}
+}
 
 // otherUser returns the first schedule of a template other than but, empty if
 // there is none. Schedules that were not loaded count as stored.
-func otherUser(u *UnitOfWork, q Using, but string) string {
-	names := slices.Clone(UsersOf.get(u, q))
+func otherUser(u *UnitOfWork, q TemplateSchedulesQuery, but string) string {
+	names := slices.Clone(TemplateSchedules.get(u, q))
 	for r := range Schedules.of(u).changed() {
 		names = append(names, r.key)
 	}

@@ -12,7 +12,7 @@ var everyScope = rota.Scope{Kind: "\x00"}
 
 // dependentsOf returns the schedules that depend on one, by name.
 func (u *UnitOfWork) dependentsOf(schedule string) (names []string) {
-	all := slices.Clone(DependentsOf.get(u, Dependents{Schedule: schedule}))
+	all := slices.Clone(Dependents.get(u, DependentsQuery{Schedule: schedule}))
 	for r := range Schedules.of(u).changed() {
 		if r.is != nil && slices.Contains(r.is.Spec.DependsOn, schedule) {
 			all = append(all, r.key)
@@ -30,11 +30,11 @@ func (u *UnitOfWork) dependentsOf(schedule string) (names []string) {
 
 // blockedBy returns the query for jobs that the end of an execution in a scope
 // may release.
-func blockedBy(schedule string, scope rota.Scope) Blocked {
+func blockedBy(schedule string, scope rota.Scope) BlockedJobsQuery {
 	if scope == everyScope || scope == (rota.Scope{}) {
-		return Blocked{Schedule: schedule, Every: true}
+		return BlockedJobsQuery{Schedule: schedule, Every: true}
 	}
-	return Blocked{Schedule: schedule, Scope: scope}
+	return BlockedJobsQuery{Schedule: schedule, Scope: scope}
 }
 
 // blockedOf returns the jobs of a schedule that wait for dependencies and that
@@ -55,7 +55,7 @@ func (u *UnitOfWork) blockedOf(schedule string, scope rota.Scope) (ids []rota.ID
 }
 
 // latestOf returns the first attempt of the execution that counts.
-func (u *UnitOfWork) latestOf(q Latest) rota.ID {
+func (u *UnitOfWork) latestOf(q LatestJobsQuery) rota.ID {
 	stored := LatestJobs.get(u, q)
 	best := u.job(stored)
 	for _, id := range u.createdBySchedule[q.Schedule] {
@@ -86,12 +86,12 @@ func ScopesNeeded(b *rota.Job, d *rota.Schedule) []rota.Scope {
 	return []rota.Scope{own}
 }
 
-func WindowOf(b *rota.Job, d *rota.Schedule, scope rota.Scope) Latest {
+func WindowOf(b *rota.Job, d *rota.Schedule, scope rota.Scope) LatestJobsQuery {
 	after := int64(math.MinInt64)
 	if !b.WaitFrom.IsZero() {
 		after = b.WaitFrom.UnixMicro()
 	}
-	return Latest{Schedule: d.Name, Scope: scope, After: after, Until: b.PlanTime.UnixMicro()}
+	return LatestJobsQuery{Schedule: d.Name, Scope: scope, After: after, Until: b.PlanTime.UnixMicro()}
 }
 
 // unmet returns the first dependency of a job that has not completed in its
@@ -122,7 +122,7 @@ func dependencyMet(u *UnitOfWork, b *rota.Job, d *rota.Schedule) bool {
 }
 
 // completedIn reports whether the execution that counts in a window completed.
-func (u *UnitOfWork) completedIn(q Latest) bool {
+func (u *UnitOfWork) completedIn(q LatestJobsQuery) bool {
 	id := u.latestOf(q)
 	if id.IsZero() {
 		return false

@@ -23,9 +23,9 @@ func decideDrop(u *UnitOfWork, c *rota.Drop) (rota.Reply, *rota.Error) {
 	wantDroppedJobs(u, c.Name, math.MaxInt64, rota.SweepMax)
 	if !c.Recreate {
 		Templates.want(u, s.Spec.Template)
-		UsersOf.want(u, otherUsers(s.Spec.Template))
+		TemplateSchedules.want(u, otherUsers(s.Spec.Template))
 		BlockedJobs.want(u, blockedBy(c.Name, everyScope))
-		DependentsOf.want(u, Dependents{Schedule: c.Name})
+		Dependents.want(u, DependentsQuery{Schedule: c.Name})
 	}
 	d := recordDropped(u, c)
 	reply := &rota.Dropped{}
@@ -115,8 +115,8 @@ func hidden(u *UnitOfWork, j *rota.Job) bool {
 
 // wantDroppedJobs asks for what is to be ended of a schedule.
 func wantDroppedJobs(u *UnitOfWork, schedule string, before int64, limit int) {
-	DroppedJobsOf.want(u, DroppedJobs{Schedule: schedule, Before: before, Kind: DroppedRunning, Limit: limit})
-	DroppedJobsOf.want(u, DroppedJobs{Schedule: schedule, Before: before, Kind: DroppedQueued, Limit: limit})
+	DroppedJobs.want(u, DroppedJobsQuery{Schedule: schedule, Before: before, Kind: DroppedRunning, Limit: limit})
+	DroppedJobs.want(u, DroppedJobsQuery{Schedule: schedule, Before: before, Kind: DroppedQueued, Limit: limit})
 }
 
 // endDroppedJobs asks running jobs of a schedule to stop, and then cancels
@@ -124,13 +124,13 @@ func wantDroppedJobs(u *UnitOfWork, schedule string, before int64, limit int) {
 // a job that waits for an earlier execution ends before it could be released.
 func endDroppedJobs(u *UnitOfWork, c rota.Command, d *Dropped, before int64, maxCount, limit int) (stopping, cancelled int) {
 	reason := "job " + d.Schedule + " was dropped"
-	runs := u.droppedJobsOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedRunning, Limit: limit})
+	runs := u.droppedJobsOf(DroppedJobsQuery{Schedule: d.Schedule, Before: before, Kind: DroppedRunning, Limit: limit})
 	for _, j := range runs[:min(len(runs), maxCount)] {
 		stopRun(u, j.ID, d.By, reason)
 		u.auditJobAs(c, d.By, rota.AuditJobCancelled, j.ID, reason)
 		stopping++
 	}
-	queued := u.droppedJobsOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedQueued, Limit: limit})
+	queued := u.droppedJobsOf(DroppedJobsQuery{Schedule: d.Schedule, Before: before, Kind: DroppedQueued, Limit: limit})
 	u.each(min(len(queued), maxCount-stopping), func(i int) {
 		cancelJob(u, c, queued[i].ID, true)
 		u.auditJobAs(c, d.By, rota.AuditJobCancelled, queued[i].ID, reason)
@@ -140,8 +140,8 @@ func endDroppedJobs(u *UnitOfWork, c rota.Command, d *Dropped, before int64, max
 }
 
 // droppedJobsOf returns the queried jobs as decided, in their order.
-func (u *UnitOfWork) droppedJobsOf(q DroppedJobs) (jobs []*rota.Job) {
-	ids := slices.Concat(DroppedJobsOf.get(u, q), u.createdBySchedule[q.Schedule])
+func (u *UnitOfWork) droppedJobsOf(q DroppedJobsQuery) (jobs []*rota.Job) {
+	ids := slices.Concat(DroppedJobs.get(u, q), u.createdBySchedule[q.Schedule])
 	slices.SortFunc(ids, rota.ID.Compare)
 	for _, id := range slices.Compact(ids) {
 		if j := u.job(id); j != nil && j.CreatedAt.UnixMicro() < q.Before && q.Kind.picks(j) {
@@ -174,12 +174,12 @@ func (u *UnitOfWork) auditJobAs(c rota.Command, actor, act string, job rota.ID, 
 	})
 }
 
-func liveDroppedJobs(d *Dropped) DroppedJobs {
-	return DroppedJobs{Schedule: d.Schedule, Before: d.Before, Kind: DroppedLive, Limit: 1}
+func liveDroppedJobs(d *Dropped) DroppedJobsQuery {
+	return DroppedJobsQuery{Schedule: d.Schedule, Before: d.Before, Kind: DroppedLive, Limit: 1}
 }
 
-func endedDroppedJobs(d *Dropped, limit int) DroppedJobs {
-	return DroppedJobs{Schedule: d.Schedule, Before: d.Hidden, Kind: DroppedEnded, Limit: limit}
+func endedDroppedJobs(d *Dropped, limit int) DroppedJobsQuery {
+	return DroppedJobsQuery{Schedule: d.Schedule, Before: d.Hidden, Kind: DroppedEnded, Limit: limit}
 }
 
 // sweepDrop ends what is left of a dropped schedule and removes its hidden
@@ -191,7 +191,7 @@ func sweepDrop(u *UnitOfWork, c *rota.Sweep, schedule string, maxCount, limit in
 		return 0, true
 	}
 	wantDroppedJobs(u, schedule, d.Before, limit)
-	DroppedJobsOf.want(u, liveDroppedJobs(d))
+	DroppedJobs.want(u, liveDroppedJobs(d))
 	var ended []*rota.Job
 	if d.Hidden != 0 {
 		ended = u.droppedJobsOf(endedDroppedJobs(d, limit))

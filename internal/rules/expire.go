@@ -7,7 +7,7 @@ import "github.com/rotajobs/rota"
 func decideExpire(u *UnitOfWork, c *rota.Expire) (rota.Reply, *rota.Error) {
 	Active.want(u, one)
 	limit := sweepLimit(c.Limit)
-	ids, more := firstOf(LateWaits.get(u, ExpiredWaits{Now: u.Now.UnixMicro(), Limit: limit + 1}), limit)
+	ids, more := firstOf(ExpiredWaits.get(u, ExpiredWaitsQuery{Now: u.Now.UnixMicro(), Limit: limit + 1}), limit)
 	reply := &rota.Expired{More: more}
 	u.each(len(ids), func(i int) {
 		id := ids[i]

@@ -60,9 +60,9 @@ func decideFire(u *UnitOfWork, c *rota.Fire) (rota.Reply, *rota.Error) {
 // wantFire asks for what it takes to fire a schedule.
 func wantFire(u *UnitOfWork, c *rota.Fire, s *rota.Schedule) {
 	wantFireJobs(u, s, c.Times, c.JobID)
-	DependentsOf.want(u, Dependents{Schedule: s.Name})
+	Dependents.want(u, DependentsQuery{Schedule: s.Name})
 	if c.Next.IsZero() && !s.Spec.At.IsZero() {
-		PlannedJobs.want(u, Planned{Schedule: s.Name, Limit: plannedMax})
+		PlannedJobs.want(u, PlannedJobsQuery{Schedule: s.Name, Limit: plannedMax})
 	}
 }
 

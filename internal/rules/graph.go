@@ -17,8 +17,8 @@ var noTime time.Time
 func wantGraph(u *UnitOfWork, c *rota.PutSchedule) {
 	for _, on := range c.Spec.DependsOn {
 		Schedules.want(u, on)
-		DependentsOf.want(u, Dependents{Schedule: on})
-		Dependencies.want(u, Reach{Schedule: on})
+		Dependents.want(u, DependentsQuery{Schedule: on})
+		Dependencies.want(u, DependenciesQuery{Schedule: on})
 	}
 }
 
@@ -55,7 +55,7 @@ func mayDepend(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) *rota.Error
 // countDependents counts the schedules that depend on one. Schedules that were
 // not changed count as stored.
 func (u *UnitOfWork) countDependents(schedule string) (count int) {
-	names := slices.Clone(DependentsOf.get(u, Dependents{Schedule: schedule}))
+	names := slices.Clone(Dependents.get(u, DependentsQuery{Schedule: schedule}))
 	for r := range Schedules.of(u).changed() {
 		names = append(names, r.key)
 	}
@@ -75,7 +75,7 @@ func (u *UnitOfWork) dependsOn(name string) []string {
 		return s.Spec.DependsOn
 	}
 	if _, known := u.edges[name]; !known {
-		Dependencies.get(u, Reach{Schedule: name})
+		Dependencies.get(u, DependenciesQuery{Schedule: name})
 	}
 	return u.edges[name]
 }

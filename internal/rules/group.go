@@ -17,7 +17,7 @@ func decideEnqueueGroup(u *UnitOfWork, c *rota.EnqueueGroup) (rota.Reply, *rota.
 	}
 	if g := Groups.get(u, c.GroupID()); g != nil {
 		reply := &rota.GroupEnqueued{Group: g}
-		for _, id := range GroupMembers.get(u, Members{Group: g.ID, Kind: MembersFirst, Limit: rota.JobsMax}) {
+		for _, id := range GroupMembers.get(u, GroupMembersQuery{Group: g.ID, Kind: MembersFirst, Limit: rota.JobsMax}) {
 			reply.Jobs = append(reply.Jobs, withoutToken(u.job(id)))
 		}
 		return reply, nil
@@ -83,13 +83,13 @@ func enqueueMember(u *UnitOfWork, c *rota.EnqueueGroup, g *rota.Group, i int) (*
 // mayHaveMore reports whether there may be more members than were loaded: the
 // store returned as many as were queried, or this transaction has added
 // members.
-func (u *UnitOfWork) mayHaveMore(q Members) bool {
+func (u *UnitOfWork) mayHaveMore(q GroupMembersQuery) bool {
 	return len(GroupMembers.get(u, q)) >= q.Limit || len(u.membersOf(q)) >= q.Limit
 }
 
 // nextMembers returns the query for the members that may be next.
-func nextMembers(group rota.ID) Members {
-	return Members{Group: group, Kind: MembersLive, Limit: rota.MembersMax + 1}
+func nextMembers(group rota.ID) GroupMembersQuery {
+	return GroupMembersQuery{Group: group, Kind: MembersLive, Limit: rota.MembersMax + 1}
 }
 
 // afterMemberEnd continues a group when the execution of a member has ended:
@@ -106,7 +106,7 @@ func afterMemberEnd(u *UnitOfWork, c rota.Command, j *rota.Job) {
 			ending = rota.EndingSkip
 		}
 		g = endGroup(u, g, ending, "a member died: job "+j.ID.String(), c.Head().Actor)
-		endMembers(u, c, g, Members{Group: g.ID, Kind: MembersQueued, Limit: rota.MembersMax + 1})
+		endMembers(u, c, g, GroupMembersQuery{Group: g.ID, Kind: MembersQueued, Limit: rota.MembersMax + 1})
 		return
 	}
 	if g.Mode == rota.GroupSequential {
@@ -130,7 +130,7 @@ func releaseNextMember(u *UnitOfWork, g *rota.Group) {
 }
 
 // membersOf returns the queried members as decided, by position.
-func (u *UnitOfWork) membersOf(q Members) (live []*rota.Job) {
+func (u *UnitOfWork) membersOf(q GroupMembersQuery) (live []*rota.Job) {
 	for _, id := range slices.Concat(GroupMembers.get(u, q), u.createdByGroup[q.Group]) {
 		j := u.job(u.tailOfChain(id))
 		if j != nil && q.picks(j) && !slices.Contains(live, j) {
@@ -141,7 +141,7 @@ func (u *UnitOfWork) membersOf(q Members) (live []*rota.Job) {
 	return live[:min(len(live), q.Limit)]
 }
 
-func (q Members) picks(j *rota.Job) bool {
+func (q GroupMembersQuery) picks(j *rota.Job) bool {
 	switch {
 	case j.Sequel != "":
 		return false
@@ -160,7 +160,7 @@ func endGroup(u *UnitOfWork, g *rota.Group, ending rota.Ending, reason, by strin
 
 // endMembers ends the loaded members except the one beyond the limit, which
 // shows that a Sweep has to continue.
-func endMembers(u *UnitOfWork, c rota.Command, g *rota.Group, q Members) (cancelled, stopping int, more bool) {
+func endMembers(u *UnitOfWork, c rota.Command, g *rota.Group, q GroupMembersQuery) (cancelled, stopping int, more bool) {
 	members := u.membersOf(q)
 	more = u.mayHaveMore(q)
 	u.each(min(len(members), q.Limit-1), func(i int) {
@@ -207,12 +207,12 @@ func endMember(u *UnitOfWork, c rota.Command, g *rota.Group, id rota.ID) memberE
 
 // membersToEnd returns the query for the members that the end of the group
 // concerns.
-func membersToEnd(g *rota.Group, limit int) Members {
+func membersToEnd(g *rota.Group, limit int) GroupMembersQuery {
 	which := MembersQueued
 	if g.Ending == rota.EndingCancel {
 		which = MembersEnding
 	}
-	return Members{Group: g.ID, Kind: which, Limit: limit}
+	return GroupMembersQuery{Group: g.ID, Kind: which, Limit: limit}
 }
 
 func GroupSubject(id rota.ID) string { return "group " + id.String() }
@@ -222,7 +222,7 @@ func GroupSubject(id rota.ID) string { return "group " + id.String() }
 func decideCancelGroup(u *UnitOfWork, c *rota.CancelGroup) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, GroupSubject(c.GroupID))
 	GroupMembers.want(u, nextMembers(c.GroupID))
-	GroupMembers.want(u, Members{Group: c.GroupID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
+	GroupMembers.want(u, GroupMembersQuery{Group: c.GroupID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
 	g := Groups.get(u, c.GroupID)
 	switch {
 	case g == nil:
@@ -238,6 +238,6 @@ func decideCancelGroup(u *UnitOfWork, c *rota.CancelGroup) (rota.Reply, *rota.Er
 	g = endGroup(u, g, rota.EndingCancel, c.Reason, c.Actor)
 	u.auditSubject(c, rota.AuditGroupCancelled, GroupSubject(g.ID), c.Reason)
 	reply := &rota.CancelledGroup{Group: g}
-	reply.Cancelled, reply.Stopping, reply.More = endMembers(u, c, g, Members{Group: g.ID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
+	reply.Cancelled, reply.Stopping, reply.More = endMembers(u, c, g, GroupMembersQuery{Group: g.ID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
 	return reply, nil
 }

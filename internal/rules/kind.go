@@ -92,11 +92,11 @@ type QueryKind[Q comparable, A any] struct {
 	predicate bool         // it finds rows by a predicate, so other transactions may add some
 }
 
-func newQuery[Q comparable, A any](name string, lock func(Q) Lock) *QueryKind[Q, A] {
+func newQuery[A any, Q comparable](name string, lock func(Q) Lock) *QueryKind[Q, A] {
 	return &QueryKind[Q, A]{kind: newKind(name), lock: lock}
 }
 
-func newPredicate[Q comparable, A any](name string, lock func(Q) Lock) *QueryKind[Q, A] {
+func newPredicate[A any, Q comparable](name string, lock func(Q) Lock) *QueryKind[Q, A] {
 	return &QueryKind[Q, A]{kind: newKind(name), lock: lock, predicate: true}
 }
 

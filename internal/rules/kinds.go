@@ -26,42 +26,42 @@ var (
 var (
 	Retries = newQuery[rota.ID, rota.ID]("retries", nil) // the job that retries this one
 	Chains  = newQuery[rota.ID, rota.ID]("chains", nil)  // the last job of the chain that contains this one
-	Plans   = newQuery[Plan, rota.ID]("plans", nil)      // a unique index of the store takes the place of a lock
-	Tails   = newQuery[Tail, []LastJob]("tails", nil)
-	Audits  = newQuery[rota.ID, bool]("audit entries", nil) // whether such an entry exists
-	Active  = newQuery[struct{}, rota.ID]("active reservation", nil)
+	Plans   = newQuery[rota.ID, Plan]("plans", nil)      // a unique index of the store takes the place of a lock
+	Tails   = newQuery[[]LastJob, Tail]("tails", nil)
+	Audits  = newQuery[bool, rota.ID]("audit entries", nil) // whether such an entry exists
+	Active  = newQuery[rota.ID, struct{}]("active reservation", nil)
 )
 
 // The kinds of queries that find rows by a predicate. Other transactions may add
 // rows that match it, so each belongs to a name, and the lock of that name
 // covers it.
 var (
-	LiveJobs     = newPredicate[JobsOf, []rota.ID]("live jobs", func(q JobsOf) Lock { return lockSchedule(q.Schedule) })
-	PlannedJobs  = newPredicate[Planned, []rota.ID]("planned jobs", func(q Planned) Lock { return lockSchedule(q.Schedule) })
-	GroupMembers = newPredicate[Members, []rota.ID]("members", func(q Members) Lock { return lockGroup(q.Group) })
-	BlockedJobs  = newPredicate[Blocked, []rota.ID]("blocked jobs", func(q Blocked) Lock { return lockSchedule(q.Schedule) })
-	WaitingJobs  = newPredicate[OverlapWaiting, []rota.ID]("waiting jobs", func(q OverlapWaiting) Lock { return lockSchedule(q.Schedule) })
-	LatestJobs   = newPredicate[Latest, rota.ID]("latest executions", func(q Latest) Lock { return lockSchedule(q.Schedule) })
-	DependentsOf = newPredicate[Dependents, []string]("dependents", func(q Dependents) Lock { return lockSchedule(q.Schedule) })
-	Dependencies = newPredicate[Reach, bool]("dependencies", lockOne[Reach](LockGraph))
-	UsersOf      = newPredicate[Using, []string]("schedules of templates", func(q Using) Lock { return lockTemplate(q.Template) })
-	KeyQueues    = newPredicate[KeyQueue, KeyQueueState]("key queues", func(q KeyQueue) Lock { return lockKey(q.Key) })
-	OpenCounts   = newPredicate[OpenCount, int]("open jobs", func(q OpenCount) Lock {
+	LiveJobs          = newPredicate[[]rota.ID]("live jobs", func(q LiveJobsQuery) Lock { return lockSchedule(q.Schedule) })
+	PlannedJobs       = newPredicate[[]rota.ID]("planned jobs", func(q PlannedJobsQuery) Lock { return lockSchedule(q.Schedule) })
+	GroupMembers      = newPredicate[[]rota.ID]("members", func(q GroupMembersQuery) Lock { return lockGroup(q.Group) })
+	BlockedJobs       = newPredicate[[]rota.ID]("blocked jobs", func(q BlockedJobsQuery) Lock { return lockSchedule(q.Schedule) })
+	WaitingJobs       = newPredicate[[]rota.ID]("waiting jobs", func(q WaitingJobsQuery) Lock { return lockSchedule(q.Schedule) })
+	LatestJobs        = newPredicate[rota.ID]("latest executions", func(q LatestJobsQuery) Lock { return lockSchedule(q.Schedule) })
+	Dependents        = newPredicate[[]string]("dependents", func(q DependentsQuery) Lock { return lockSchedule(q.Schedule) })
+	Dependencies      = newPredicate[bool]("dependencies", lockOne[DependenciesQuery](LockGraph))
+	TemplateSchedules = newPredicate[[]string]("schedules of templates", func(q TemplateSchedulesQuery) Lock { return lockTemplate(q.Template) })
+	KeyQueues         = newPredicate[KeyQueueState]("key queues", func(q KeyQueue) Lock { return lockKey(q.Key) })
+	OpenCounts        = newPredicate[int]("open jobs", func(q OpenCount) Lock {
 		if q.Key != "" {
 			return lockKey(q.Key)
 		}
 		return lockOpenType(q.Type)
 	})
-	Redrives = newPredicate[Redriven, rota.ID]("redrives", func(q Redriven) Lock { return Lock{LockRedriven, string(q.Execution[:])} })
+	Redrives = newPredicate[rota.ID]("redrives", func(q RedrivesQuery) Lock { return Lock{LockRedriven, string(q.Execution[:])} })
 	// The lock of the first attempt covers the other attempts.
-	AttemptsOf    = newPredicate[Attempts, []rota.ID]("attempts", nil)
-	OrderPages    = newPredicate[OrderPage, []rota.ID]("pages of the order", lockOne[OrderPage](LockOrder))
-	DroppedJobsOf = newPredicate[DroppedJobs, []rota.ID]("jobs of dropped schedules", func(q DroppedJobs) Lock { return lockSchedule(q.Schedule) })
+	Attempts    = newPredicate[[]rota.ID, AttemptsQuery]("attempts", nil)
+	OrderPages  = newPredicate[[]rota.ID]("pages of the order", lockOne[OrderPage](LockOrder))
+	DroppedJobs = newPredicate[[]rota.ID]("jobs of dropped schedules", func(q DroppedJobsQuery) Lock { return lockSchedule(q.Schedule) })
 	// The rows that these find are read again under their own locks.
-	LateWaits         = newPredicate[ExpiredWaits, []rota.ID]("expired waits", nil)
-	PendingIntents    = newPredicate[Intents, []Intent]("pending intents", nil)
-	EndedReservations = newPredicate[ExpiredReservations, []rota.ID]("expired reservations", nil)
-	OldRequests       = newPredicate[ExpiredRequests, []RequestKey]("expired requests", nil)
+	ExpiredWaits        = newPredicate[[]rota.ID, ExpiredWaitsQuery]("expired waits", nil)
+	PendingIntents      = newPredicate[[]Intent, PendingIntentsQuery]("pending intents", nil)
+	ExpiredReservations = newPredicate[[]rota.ID, ExpiredReservationsQuery]("expired reservations", nil)
+	ExpiredRequests     = newPredicate[[]RequestKey, ExpiredRequestsQuery]("expired requests", nil)
 )
 
 func lockType(name string) Lock     { return Lock{LockType, name} }

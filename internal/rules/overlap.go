@@ -9,18 +9,18 @@ import (
 // liveOf returns the jobs of a schedule and a scope that have not ended: those
 // that wait for an earlier execution, and the others, both by id.
 func (u *UnitOfWork) liveOf(schedule string, scope rota.Scope) (waiting, others []*rota.Job) {
-	LiveJobs.want(u, JobsOf{Schedule: schedule, Scope: scope})
-	LiveJobs.want(u, JobsOf{Schedule: schedule, Scope: scope, Waiting: true})
+	LiveJobs.want(u, LiveJobsQuery{Schedule: schedule, Scope: scope})
+	LiveJobs.want(u, LiveJobsQuery{Schedule: schedule, Scope: scope, Waiting: true})
 	return u.byWaiting(schedule, scope, slices.Concat(
-		LiveJobs.get(u, JobsOf{Schedule: schedule, Scope: scope}),
-		LiveJobs.get(u, JobsOf{Schedule: schedule, Scope: scope, Waiting: true}),
+		LiveJobs.get(u, LiveJobsQuery{Schedule: schedule, Scope: scope}),
+		LiveJobs.get(u, LiveJobsQuery{Schedule: schedule, Scope: scope, Waiting: true}),
 	))
 }
 
 // waitingOf returns the jobs of a schedule and a scope that wait for an earlier
 // execution, by id.
 func (u *UnitOfWork) waitingOf(schedule string, scope rota.Scope) []*rota.Job {
-	waiting, _ := u.byWaiting(schedule, scope, LiveJobs.get(u, JobsOf{Schedule: schedule, Scope: scope, Waiting: true}))
+	waiting, _ := u.byWaiting(schedule, scope, LiveJobs.get(u, LiveJobsQuery{Schedule: schedule, Scope: scope, Waiting: true}))
 	return waiting
 }
 
@@ -61,7 +61,7 @@ func releaseWaiting(u *UnitOfWork, schedule string) {
 	if !mayOverlap(u, schedule) {
 		return
 	}
-	ids := WaitingJobs.get(u, OverlapWaiting{Schedule: schedule})
+	ids := WaitingJobs.get(u, WaitingJobsQuery{Schedule: schedule})
 	u.each(len(ids), func(i int) {
 		if j := u.job(ids[i]); j.Status == rota.StatusQueued && j.Hold&rota.HoldOverlap != 0 {
 			releaseHold(u, j.ID, rota.HoldOverlap)
@@ -156,8 +156,8 @@ func replace(u *UnitOfWork, c rota.Command, s *rota.Schedule, id rota.ID) {
 func wantOverlap(u *UnitOfWork, s *rota.Schedule) {
 	if s.Spec.Overlap != rota.OverlapAllow {
 		for _, scope := range s.Spec.EachScope() {
-			LiveJobs.want(u, JobsOf{Schedule: s.Name, Scope: scope})
-			LiveJobs.want(u, JobsOf{Schedule: s.Name, Scope: scope, Waiting: true})
+			LiveJobs.want(u, LiveJobsQuery{Schedule: s.Name, Scope: scope})
+			LiveJobs.want(u, LiveJobsQuery{Schedule: s.Name, Scope: scope, Waiting: true})
 		}
 	}
 	Templates.want(u, s.Spec.Template)

@@ -7,16 +7,16 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func expiredReservationsQuery(u *UnitOfWork) ExpiredReservations {
-	return ExpiredReservations{Before: u.Now.Add(-rota.ReservationKeep).UnixMicro(), Limit: rota.PruneMax}
+func expiredReservationsQuery(u *UnitOfWork) ExpiredReservationsQuery {
+	return ExpiredReservationsQuery{Before: u.Now.Add(-rota.ReservationKeep).UnixMicro(), Limit: rota.PruneMax}
 }
 
 // decidePrune removes whole executions that have ended, and the records only
 // they hold. A redrive is kept as long as the execution it redrives; otherwise
 // a dead letter that was redriven would appear as unhandled again.
 func decidePrune(u *UnitOfWork, c *rota.Prune) (rota.Reply, *rota.Error) {
-	EndedReservations.want(u, expiredReservationsQuery(u))
-	OldRequests.want(u, expiredRequestsQuery(u, rota.PruneMax))
+	ExpiredReservations.want(u, expiredReservationsQuery(u))
+	ExpiredRequests.want(u, expiredRequestsQuery(u, rota.PruneMax))
 	reply := &rota.Pruned{}
 	u.each(len(c.Executions), func(i int) {
 		id := c.Executions[i]
@@ -33,7 +33,7 @@ func decidePrune(u *UnitOfWork, c *rota.Prune) (rota.Reply, *rota.Error) {
 		reply.Executions++
 		reply.Jobs += len(attempts)
 	})
-	for _, id := range EndedReservations.get(u, expiredReservationsQuery(u)) {
+	for _, id := range ExpiredReservations.get(u, expiredReservationsQuery(u)) {
 		Reservations.set(u, id, nil)
 	}
 	removeExpiredRequests(u, rota.PruneMax)
@@ -55,7 +55,7 @@ func attemptsOf(u *UnitOfWork, first *rota.Job) []rota.ID {
 	if !first.GroupID.IsZero() {
 		Groups.want(u, first.GroupID)
 	}
-	attempts := AttemptsOf.get(u, Attempts{Execution: first.ID})
+	attempts := Attempts.get(u, AttemptsQuery{Execution: first.ID})
 	u.each(len(attempts), func(i int) { u.job(attempts[i]) })
 	return attempts
 }

@@ -47,21 +47,21 @@ func (u *UnitOfWork) PutEdge(from, to string) {
 }
 
 // PutIntent adds an intent record.
-func (u *UnitOfWork) PutIntent(q Intents, i Intent) {
+func (u *UnitOfWork) PutIntent(q PendingIntentsQuery, i Intent) {
 	IntentRecords.Put(u, &i)
 	Append(PendingIntents, u, q, i)
 }
 
 // PutExpiredReservation adds a reservation that ended.
-func (u *UnitOfWork) PutExpiredReservation(q ExpiredReservations, r *rota.Reservation) {
+func (u *UnitOfWork) PutExpiredReservation(q ExpiredReservationsQuery, r *rota.Reservation) {
 	Reservations.Put(u, r)
-	Append(EndedReservations, u, q, r.ID)
+	Append(ExpiredReservations, u, q, r.ID)
 }
 
 // PutExpiredRequest adds an idempotency key that has expired.
-func (u *UnitOfWork) PutExpiredRequest(q ExpiredRequests, r *Request) {
+func (u *UnitOfWork) PutExpiredRequest(q ExpiredRequestsQuery, r *Request) {
 	Requests.Put(u, r)
-	Append(OldRequests, u, q, r.Key)
+	Append(ExpiredRequests, u, q, r.Key)
 }
 
 func (u *UnitOfWork) addResult(f *orderResult, j *rota.Job) {

@@ -2,32 +2,33 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// The queries for rows that are not found by key. A store answers each with the
+// The queries for rows that are not found by key. The query of a kind has the
+// name of the kind. A store answers each with the
 // rows as stored; the unit of work overlays what the transaction has decided.
 
-// JobsOf queries the live jobs of a schedule and a scope, by id: those that
+// LiveJobsQuery finds the live jobs of a schedule and a scope, by id: those that
 // wait for an earlier execution, or the others.
-type JobsOf struct {
+type LiveJobsQuery struct {
 	Schedule string
 	Scope    rota.Scope // empty: global
 	Waiting  bool       // with HoldOverlap
 }
 
 // jobsOfMax limits the answer. It is more jobs than one command can end.
-const jobsOfMax = rota.ItemsMax + 1
+const liveJobsMax = rota.ItemsMax + 1
 
 // Limit is the largest number of jobs in the answer.
-func (JobsOf) Limit() int { return jobsOfMax }
+func (LiveJobsQuery) Limit() int { return liveJobsMax }
 
-// Planned queries the live planned jobs of a schedule in any scope, by id, at
-// most Limit of them.
-type Planned struct {
+// PlannedJobsQuery finds the live planned jobs of a schedule in any scope, by
+// id, at most Limit of them.
+type PlannedJobsQuery struct {
 	Schedule string
 	Limit    int
 }
 
-// Members queries members of a group, by position in the group.
-type Members struct {
+// GroupMembersQuery finds members of a group, by position in the group.
+type GroupMembersQuery struct {
 	Group rota.ID
 	Kind  MemberKind
 	Limit int
@@ -44,38 +45,38 @@ const (
 	MembersFirst                    // the first attempt of each, live or not
 )
 
-// Blocked queries the QUEUED jobs of a schedule that wait for dependencies, by
-// id, at most DependentsMax: those of a scope and the global ones, or all.
-type Blocked struct {
+// BlockedJobsQuery finds the QUEUED jobs of a schedule that wait for
+// dependencies, by id, at most DependentsMax: those of a scope and the global ones, or all.
+type BlockedJobsQuery struct {
 	Schedule string
 	Scope    rota.Scope
 	Every    bool
 }
 
-// OverlapWaiting queries the QUEUED jobs of a schedule that wait for an earlier
+// WaitingJobsQuery finds the QUEUED jobs of a schedule that wait for an earlier
 // execution, in any scope, by id, at most DependentsMax.
-type OverlapWaiting struct{ Schedule string }
+type WaitingJobsQuery struct{ Schedule string }
 
-// Latest queries the first attempt of the latest execution that counts for
-// dependents of a schedule: in a scope, after After and not after Until, in
+// LatestJobsQuery finds the first attempt of the latest execution that counts
+// for dependents of a schedule: in a scope, after After and not after Until, in
 // microseconds; the greatest (counts_at, id).
-type Latest struct {
+type LatestJobsQuery struct {
 	Schedule     string
 	Scope        rota.Scope // empty: global
 	After, Until int64
 }
 
-// Dependents queries the names of the schedules that depend on one, sorted, at
-// most DependentsMax+1.
-type Dependents struct{ Schedule string }
+// DependentsQuery finds the names of the schedules that depend on one, sorted,
+// at most DependentsMax+1.
+type DependentsQuery struct{ Schedule string }
 
-// Reach queries what a schedule depends on, directly and transitively: the
-// edges of the schedule and of every schedule reached.
-type Reach struct{ Schedule string }
+// DependenciesQuery finds what a schedule depends on, directly and transitively:
+// the edges of the schedule and of every schedule reached.
+type DependenciesQuery struct{ Schedule string }
 
-// Using queries the names of the schedules of a template, sorted, at most
-// Limit.
-type Using struct {
+// TemplateSchedulesQuery finds the names of the schedules of a template, sorted,
+// at most Limit.
+type TemplateSchedulesQuery struct {
 	Template string
 	Disabled bool // include DISABLED schedules
 	Limit    int
@@ -110,21 +111,21 @@ type KeyQueueType struct {
 // with neither, of all types but Rota's internal ones.
 type OpenCount struct{ Type, Key string }
 
-// Redriven queries the newest first attempt that redrives an execution.
-type Redriven struct{ Execution rota.ID }
+// RedrivesQuery finds the newest first attempt that redrives an execution.
+type RedrivesQuery struct{ Execution rota.ID }
 
-// Attempts queries the ids of all attempts of an execution, first to last.
-type Attempts struct{ Execution rota.ID }
+// AttemptsQuery finds the ids of all attempts of an execution, first to last.
+type AttemptsQuery struct{ Execution rota.ID }
 
-// ExpiredWaits queries the QUEUED jobs whose wait for dependencies ended at Now
-// or before, by (wait_until, id).
-type ExpiredWaits struct {
+// ExpiredWaitsQuery finds the QUEUED jobs whose wait for dependencies ended at
+// Now or before, by (wait_until, id).
+type ExpiredWaitsQuery struct {
 	Now   int64
 	Limit int
 }
 
-// Intents queries the intent records, by kind and name.
-type Intents struct{ Limit int }
+// PendingIntentsQuery finds the intent records, by kind and name.
+type PendingIntentsQuery struct{ Limit int }
 
 // Intent records work that was decided for more rows than one command may
 // change. Sweep executes it.
@@ -139,9 +140,9 @@ const (
 	IntentDrop     = "drop"
 )
 
-// DroppedJobs queries jobs of a dropped schedule that were created before
+// DroppedJobsQuery finds jobs of a dropped schedule that were created before
 // Before, in microseconds, at most Limit.
-type DroppedJobs struct {
+type DroppedJobsQuery struct {
 	Schedule string
 	Before   int64
 	Kind     DroppedKind
@@ -159,16 +160,16 @@ const (
 	DroppedEnded                      // last attempts of executions that have ended, by id
 )
 
-// ExpiredReservations queries the ids of reservations that ended before Before,
-// by id.
-type ExpiredReservations struct {
+// ExpiredReservationsQuery finds the ids of reservations that ended before
+// Before, by id.
+type ExpiredReservationsQuery struct {
 	Before int64
 	Limit  int
 }
 
-// ExpiredRequests queries the idempotency keys that were stored at By or
+// ExpiredRequestsQuery finds the idempotency keys that were stored at By or
 // before, by (at, actor, key).
-type ExpiredRequests struct {
+type ExpiredRequestsQuery struct {
 	By    int64
 	Limit int
 }

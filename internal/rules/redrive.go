@@ -41,7 +41,7 @@ func decideRedrive(u *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
 // for what the new job needs.
 func wantRedrive(u *UnitOfWork, c *rota.Redrive, tail *rota.Job) {
 	u.wantAudited(c, tail.ID)
-	Redrives.want(u, Redriven{Execution: tail.ExecutionID})
+	Redrives.want(u, RedrivesQuery{Execution: tail.ExecutionID})
 	u.wantTail(tail.Priority)
 	if tail.UniqueKey != "" {
 		UniqueKeys.want(u, UniqueKey{tail.Type, tail.UniqueKey})
@@ -51,8 +51,8 @@ func wantRedrive(u *UnitOfWork, c *rota.Redrive, tail *rota.Job) {
 	}
 	if tail.Schedule != "" {
 		Schedules.want(u, tail.Schedule)
-		LiveJobs.want(u, JobsOf{Schedule: tail.Schedule, Scope: ScopeOf(tail)})
-		LiveJobs.want(u, JobsOf{Schedule: tail.Schedule, Scope: ScopeOf(tail), Waiting: true})
+		LiveJobs.want(u, LiveJobsQuery{Schedule: tail.Schedule, Scope: ScopeOf(tail)})
+		LiveJobs.want(u, LiveJobsQuery{Schedule: tail.Schedule, Scope: ScopeOf(tail), Waiting: true})
 	}
 }
 
@@ -95,7 +95,7 @@ func mayRedrive(u *UnitOfWork, tail *rota.Job) *rota.Error {
 // redriveOf returns the last attempt of the redrive of an execution, nil if
 // there is none.
 func (u *UnitOfWork) redriveOf(execution rota.ID) *rota.Job {
-	best := u.job(Redrives.get(u, Redriven{Execution: execution}))
+	best := u.job(Redrives.get(u, RedrivesQuery{Execution: execution}))
 	for _, r := range u.touchedJobs {
 		if r.is != nil && r.is.RedriveOf == execution && (best == nil || r.is.ID.Compare(best.ID) > 0) {
 			best = r.is

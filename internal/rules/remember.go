@@ -13,7 +13,7 @@ func requestKey(c *rota.Remember) RequestKey { return RequestKey{Actor: c.Actor,
 // stands for.
 func decideRemember(u *UnitOfWork, c *rota.Remember) (rota.Reply, *rota.Error) {
 	key := requestKey(c)
-	OldRequests.want(u, expiredRequestsQuery(u, expiredRequestsMax))
+	ExpiredRequests.want(u, expiredRequestsQuery(u, expiredRequestsMax))
 	switch held := Requests.get(u, key); {
 	case held == nil || !held.At.Add(rota.RequestKeep).After(u.Now):
 	case held.Hash != c.Hash:
@@ -31,11 +31,11 @@ func decideRemember(u *UnitOfWork, c *rota.Remember) (rota.Reply, *rota.Error) {
 
 // removeExpiredRequests removes expired keys.
 func removeExpiredRequests(u *UnitOfWork, limit int) {
-	for _, key := range OldRequests.get(u, expiredRequestsQuery(u, limit)) {
+	for _, key := range ExpiredRequests.get(u, expiredRequestsQuery(u, limit)) {
 		Requests.set(u, key, nil)
 	}
 }
 
-func expiredRequestsQuery(u *UnitOfWork, limit int) ExpiredRequests {
-	return ExpiredRequests{By: u.Now.Add(-rota.RequestKeep).UnixMicro(), Limit: limit}
+func expiredRequestsQuery(u *UnitOfWork, limit int) ExpiredRequestsQuery {
+	return ExpiredRequestsQuery{By: u.Now.Add(-rota.RequestKeep).UnixMicro(), Limit: limit}
 }

@@ -15,9 +15,9 @@ func ScheduleSubject(name string) string { return "schedule " + name }
 func decidePutSchedule(u *UnitOfWork, c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, ScheduleSubject(c.Name))
 	Templates.want(u, c.Spec.Template)
-	WaitingJobs.want(u, OverlapWaiting{Schedule: c.Name})
+	WaitingJobs.want(u, WaitingJobsQuery{Schedule: c.Name})
 	BlockedJobs.want(u, blockedBy(c.Name, everyScope))
-	DependentsOf.want(u, Dependents{Schedule: c.Name})
+	Dependents.want(u, DependentsQuery{Schedule: c.Name})
 	DroppedSchedules.want(u, c.Name)
 	wantGraph(u, c)
 	s := Schedules.get(u, c.Name)
@@ -173,7 +173,7 @@ func timePassed(u *UnitOfWork, s *rota.Schedule) *rota.Error {
 
 func decideSwitchSchedule(u *UnitOfWork, c *rota.SwitchSchedule) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, ScheduleSubject(c.Name))
-	DependentsOf.want(u, Dependents{Schedule: c.Name})
+	Dependents.want(u, DependentsQuery{Schedule: c.Name})
 	s := Schedules.get(u, c.Name)
 	switch {
 	case s == nil:
@@ -217,7 +217,7 @@ func disable(u *UnitOfWork, c rota.Command, s *rota.Schedule, reason string) {
 func decideDeleteSchedule(u *UnitOfWork, c *rota.DeleteSchedule) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, ScheduleSubject(c.Name))
 	BlockedJobs.want(u, blockedBy(c.Name, everyScope))
-	DependentsOf.want(u, Dependents{Schedule: c.Name})
+	Dependents.want(u, DependentsQuery{Schedule: c.Name})
 	s := Schedules.get(u, c.Name)
 	switch {
 	case s == nil || u.auditedSubject(c, ScheduleSubject(c.Name)):

@@ -16,7 +16,7 @@ func keyQueueToSweep(u *UnitOfWork, key string, limit int) KeyQueue {
 // decideSweep executes intents one after the other until it has changed as many
 // rows as it may.
 func decideSweep(u *UnitOfWork, c *rota.Sweep) (rota.Reply, *rota.Error) {
-	intents := PendingIntents.get(u, Intents{Limit: intentsMax + 1})
+	intents := PendingIntents.get(u, PendingIntentsQuery{Limit: intentsMax + 1})
 	reply := &rota.Swept{More: len(intents) > intentsMax}
 	maxCount := sweepLimit(c.Limit)
 	u.each(min(len(intents), intentsMax), func(i int) {

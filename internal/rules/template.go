@@ -11,14 +11,14 @@ func TemplateSubject(name string) string { return "template " + name }
 // otherUsersQuery returns the query for enough schedules of a template to find
 // another than one among them, even if some were changed in the same
 // transaction.
-func otherUsersQuery(template string) Using {
-	return Using{Template: template, Disabled: true, Limit: rota.DependsMax}
+func otherUsersQuery(template string) TemplateSchedulesQuery {
+	return TemplateSchedulesQuery{Template: template, Disabled: true, Limit: rota.DependsMax}
 }
 
 func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, TemplateSubject(c.Name))
 	if c.OnlySchedule != "" {
-		UsersOf.want(u, otherUsersQuery(c.Name))
+		TemplateSchedules.want(u, otherUsersQuery(c.Name))
 	}
 	t := Templates.get(u, c.Name)
 	if u.auditedSubject(c, TemplateSubject(c.Name)) {
@@ -63,7 +63,7 @@ func templateShared(template, other string) *rota.Error {
 // the first of its schedules. A Sweep disables the rest.
 func decideArchive(u *UnitOfWork, c *rota.Archive) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, TemplateSubject(c.Name))
-	UsersOf.want(u, Using{Template: c.Name, Limit: rota.SweepMax + 1})
+	TemplateSchedules.want(u, TemplateSchedulesQuery{Template: c.Name, Limit: rota.SweepMax + 1})
 	t := Templates.get(u, c.Name)
 	switch {
 	case t == nil:
@@ -102,7 +102,7 @@ func disableUsing(u *UnitOfWork, c rota.Command, template string, limit int) (di
 
 // usersOf returns the schedules of a template that are not disabled, by name.
 func (u *UnitOfWork) usersOf(template string, limit int) (schedules []*rota.Schedule) {
-	names := slices.Clone(UsersOf.get(u, Using{Template: template, Limit: limit}))
+	names := slices.Clone(TemplateSchedules.get(u, TemplateSchedulesQuery{Template: template, Limit: limit}))
 	for r := range Schedules.of(u).changed() {
 		names = append(names, r.key)
 	}

@@ -18,68 +18,73 @@ type Tx interface {
 // Searches are the queries that find rows by a condition. The arguments of each are listed in
 // Loaders and LoadOrders.
 type Searches struct {
-	LiveJobs   string // jobs of a schedule and a scope that have not ended
-	Blocked    string // jobs of a schedule that wait for a dependency
-	Waiting    string // jobs of a schedule that wait for an overlap
-	Latest     string // id of the newest execution of a schedule and a scope that counts in a window
-	Dependents string // names of the schedules that depend on one
-	Reach      string // edges of all direct and indirect dependencies of a schedule
-	Users      string // names of the schedules of a template
-	OpenAll    string // number of running jobs
-	OpenOfType string
-	OpenOfKey  string
-	Redriven   string // id of the newest redrive of an execution
-	LateWaits  string // jobs whose wait has expired
-	Due        string // delayed jobs that are due
-	Stale      string // runs whose lease has expired or ends too late
-	Unsettled  string // runs of an earlier incarnation of a worker, and runs that ended without a sequel
+	LiveJobs          string // jobs of a schedule and a scope that have not ended
+	BlockedJobs       string // jobs of a schedule that wait for a dependency
+	WaitingJobs       string // jobs of a schedule that wait for an overlap
+	LatestJobs        string // id of the newest execution of a schedule and a scope that counts in a window
+	Dependents        string // names of the schedules that depend on one
+	Dependencies      string // edges of all direct and indirect dependencies of a schedule
+	TemplateSchedules string // names of the schedules of a template
+	OpenAll           string // number of running jobs
+	OpenOfType        string
+	OpenOfKey         string
+	Redrives          string // id of the newest redrive of an execution
+	ExpiredWaits      string // jobs whose wait has expired
+	Due               string // delayed jobs that are due
+	Stale             string // runs whose lease has expired or ends too late
+	Unsettled         string // runs of an earlier incarnation of a worker, and runs that ended without a sequel
 
-	Members map[rules.MemberKind]string  // members of a group
-	Dropped map[rules.DroppedKind]string // jobs of a dropped schedule
+	GroupMembers map[rules.MemberKind]string  // members of a group
+	DroppedJobs  map[rules.DroppedKind]string // jobs of a dropped schedule
 }
 
 // Loaders returns the loaders of the queries that find rows by a condition.
 func Loaders[T Tx](s *Searches) []rules.Loader[T] {
 	return []rules.Loader[T]{
-		jobsBy[T](rules.LiveJobs, func(q rules.JobsOf) (string, []any) {
+		jobsBy[T](rules.LiveJobs, func(q rules.LiveJobsQuery) (string, []any) {
 			return s.LiveJobs, []any{q.Schedule, q.Scope.Kind, q.Scope.ID, q.Waiting, q.Limit()}
 		}),
-		jobsBy[T](rules.BlockedJobs, func(q rules.Blocked) (string, []any) {
-			return s.Blocked, []any{q.Schedule, rota.DependentsMax, q.Scope.Kind, q.Scope.ID, q.Every}
+		jobsBy[T](rules.BlockedJobs, func(q rules.BlockedJobsQuery) (string, []any) {
+			return s.BlockedJobs, []any{q.Schedule, rota.DependentsMax, q.Scope.Kind, q.Scope.ID, q.Every}
 		}),
-		jobsBy[T](rules.WaitingJobs, func(q rules.OverlapWaiting) (string, []any) {
-			return s.Waiting, []any{q.Schedule, rota.DependentsMax}
+		jobsBy[T](rules.WaitingJobs, func(q rules.WaitingJobsQuery) (string, []any) {
+			return s.WaitingJobs, []any{q.Schedule, rota.DependentsMax}
 		}),
-		jobsBy[T](rules.LateWaits, func(q rules.ExpiredWaits) (string, []any) { return s.LateWaits, []any{q.Now, q.Limit} }),
-		jobsBy[T](rules.GroupMembers, func(q rules.Members) (string, []any) { return s.Members[q.Kind], []any{q.Group, q.Limit} }),
-		jobsBy[T](rules.DroppedJobsOf, func(q rules.DroppedJobs) (string, []any) {
-			return s.Dropped[q.Kind], []any{q.Schedule, q.Limit, q.Before}
+		jobsBy[T](rules.ExpiredWaits, func(q rules.ExpiredWaitsQuery) (string, []any) { return s.ExpiredWaits, []any{q.Now, q.Limit} }),
+		jobsBy[T](rules.GroupMembers, func(q rules.GroupMembersQuery) (string, []any) {
+			return s.GroupMembers[q.Kind], []any{q.Group, q.Limit}
+		}),
+		jobsBy[T](rules.DroppedJobs, func(q rules.DroppedJobsQuery) (string, []any) {
+			return s.DroppedJobs[q.Kind], []any{q.Schedule, q.Limit, q.Before}
 		}),
 
-		search[T](rules.LatestJobs, func(q rules.Latest) (string, []any) { return s.Latest, latestArgs(q) },
-			func(u *rules.UnitOfWork, q rules.Latest, r Row) { rules.LatestJobs.Put(u, q, r.ID(0)) }),
-		search[T](rules.DependentsOf, func(q rules.Dependents) (string, []any) {
+		search[T](rules.LatestJobs, func(q rules.LatestJobsQuery) (string, []any) { return s.LatestJobs, latestArgs(q) },
+			func(u *rules.UnitOfWork, q rules.LatestJobsQuery, r Row) { rules.LatestJobs.Put(u, q, r.ID(0)) }),
+		search[T](rules.Dependents, func(q rules.DependentsQuery) (string, []any) {
 			return s.Dependents, []any{q.Schedule, rota.DependentsMax + 1}
-		}, func(u *rules.UnitOfWork, q rules.Dependents, r Row) {
-			rules.Append(rules.DependentsOf, u, q, r.Text(0))
+		}, func(u *rules.UnitOfWork, q rules.DependentsQuery, r Row) {
+			rules.Append(rules.Dependents, u, q, r.Text(0))
 		}),
-		search[T](rules.Dependencies, func(q rules.Reach) (string, []any) { return s.Reach, []any{q.Schedule} },
-			func(u *rules.UnitOfWork, _ rules.Reach, r Row) { u.PutEdge(r.Text(0), r.Text(1)) }),
-		search[T](rules.UsersOf, func(q rules.Using) (string, []any) { return s.Users, []any{q.Template, q.Disabled, q.Limit} },
-			func(u *rules.UnitOfWork, q rules.Using, r Row) { rules.Append(rules.UsersOf, u, q, r.Text(0)) }),
+		search[T](rules.Dependencies, func(q rules.DependenciesQuery) (string, []any) { return s.Dependencies, []any{q.Schedule} },
+			func(u *rules.UnitOfWork, _ rules.DependenciesQuery, r Row) { u.PutEdge(r.Text(0), r.Text(1)) }),
+		search[T](rules.TemplateSchedules, func(q rules.TemplateSchedulesQuery) (string, []any) {
+			return s.TemplateSchedules, []any{q.Template, q.Disabled, q.Limit}
+		}, func(u *rules.UnitOfWork, q rules.TemplateSchedulesQuery, r Row) {
+			rules.Append(rules.TemplateSchedules, u, q, r.Text(0))
+		}),
 		search[T](rules.OpenCounts, s.openCount,
 			func(u *rules.UnitOfWork, q rules.OpenCount, r Row) { rules.OpenCounts.Put(u, q, int(r.Int(0))) }),
-		search[T](rules.Redrives, func(q rules.Redriven) (string, []any) { return s.Redriven, []any{q.Execution} },
-			func(u *rules.UnitOfWork, q rules.Redriven, r Row) { rules.Redrives.Put(u, q, r.ID(0)) }),
-		search[T](rules.AttemptsOf, func(q rules.Attempts) (string, []any) { return sqlAttempts, []any{q.Execution} },
-			func(u *rules.UnitOfWork, q rules.Attempts, r Row) { rules.Append(rules.AttemptsOf, u, q, r.ID(0)) }),
-		search[T](rules.PendingIntents, func(q rules.Intents) (string, []any) { return sqlIntents, []any{q.Limit} },
-			func(u *rules.UnitOfWork, q rules.Intents, r Row) {
+		search[T](rules.Redrives, func(q rules.RedrivesQuery) (string, []any) { return s.Redrives, []any{q.Execution} },
+			func(u *rules.UnitOfWork, q rules.RedrivesQuery, r Row) { rules.Redrives.Put(u, q, r.ID(0)) }),
+		search[T](rules.Attempts, func(q rules.AttemptsQuery) (string, []any) { return sqlAttempts, []any{q.Execution} },
+			func(u *rules.UnitOfWork, q rules.AttemptsQuery, r Row) { rules.Append(rules.Attempts, u, q, r.ID(0)) }),
+		search[T](rules.PendingIntents, func(q rules.PendingIntentsQuery) (string, []any) { return sqlIntents, []any{q.Limit} },
+			func(u *rules.UnitOfWork, q rules.PendingIntentsQuery, r Row) {
 				u.PutIntent(q, rules.Intent{Kind: r.Text(0), Name: r.Text(1)})
 			}),
-		search[T](rules.EndedReservations, func(q rules.ExpiredReservations) (string, []any) {
-			return sqlEndedReservations, []any{q.Before, q.Limit}
-		}, func(u *rules.UnitOfWork, q rules.ExpiredReservations, r Row) {
+		search[T](rules.ExpiredReservations, func(q rules.ExpiredReservationsQuery) (string, []any) {
+			return sqlExpiredReservations, []any{q.Before, q.Limit}
+		}, func(u *rules.UnitOfWork, q rules.ExpiredReservationsQuery, r Row) {
 			one, _ := Reservations.Scan(r) // it has no document
 			u.PutExpiredReservation(q, one)
 		}),
@@ -103,7 +108,7 @@ ORDER BY n`
 	sqlIntents = Intents.Select() + `
 ORDER BY kind, name
 LIMIT $1`
-	sqlEndedReservations = Reservations.Select() + `
+	sqlExpiredReservations = Reservations.Select() + `
 WHERE status <> 'ACTIVE' AND ended_at < $1
 ORDER BY id
 LIMIT $2`
@@ -119,7 +124,7 @@ func (s *Searches) openCount(q rules.OpenCount) (string, []any) {
 	return s.OpenAll, nil
 }
 
-func latestArgs(q rules.Latest) []any {
+func latestArgs(q rules.LatestJobsQuery) []any {
 	return []any{q.Schedule, q.Scope.Kind, q.Scope.ID, q.After, q.Until}
 }
 

@@ -107,7 +107,7 @@ func (e *explanation) related() (queries []Query) {
 			queries = append(queries, e.order())
 		}
 	case j.Ended():
-		queries = append(queries, jobQuery(&e.Redrive, selectLean+lastAttempt(`(`+e.reads.Redriven+`)`), j.ExecutionID))
+		queries = append(queries, jobQuery(&e.Redrive, selectLean+lastAttempt(`(`+e.reads.Redrives+`)`), j.ExecutionID))
 	}
 	return queries
 }
@@ -167,12 +167,12 @@ func (e *explanation) order() Query {
 // latest returns the queries of the last attempts of the executions that count for the dependencies,
 // and where they are put.
 func (e *explanation) latest() (queries []Query, tails []*rota.Job) {
-	var windows []rules.Latest
+	var windows []rules.LatestJobsQuery
 	for _, d := range e.Dependencies {
 		windows = append(windows, e.Windows(d.Schedule)...)
 	}
 	tails = make([]*rota.Job, len(windows))
-	sql := selectLean + lastAttempt(`(`+e.reads.Latest+`)`)
+	sql := selectLean + lastAttempt(`(`+e.reads.LatestJobs+`)`)
 	for i, q := range windows {
 		queries = append(queries, jobQuery(&tails[i], sql, latestArgs(q)...))
 	}
@@ -181,7 +181,7 @@ func (e *explanation) latest() (queries []Query, tails []*rota.Job) {
 
 // untilMissed returns the state of a dependency up to the first scope for which it has not
 // completed.
-func untilMissed(windows []rules.Latest, tails []*rota.Job) (all []explain.LatestTail) {
+func untilMissed(windows []rules.LatestJobsQuery, tails []*rota.Job) (all []explain.LatestTail) {
 	for i, q := range windows {
 		one := explain.LatestTail{Scope: q.Scope, Tail: tails[i]}
 		if all = append(all, one); !one.Completed() {

@@ -9,10 +9,10 @@ import (
 
 // searches are the queries that find rows by a condition.
 var searches = storekit.Searches{
-	LiveJobs: sqlJobsOf, Blocked: sqlBlocked, Waiting: sqlOverlapWaiting, Latest: sqlLatest, Dependents: sqlDependents,
-	Reach: sqlReach, Users: sqlUsing, OpenAll: sqlOpenAll, OpenOfType: sqlOpenOf, OpenOfKey: sqlKeyQueueOpen,
-	Redriven: sqlRedriven, LateWaits: sqlExpiredWaits,
-	Due: sqlDue, Stale: sqlStale, Unsettled: sqlUnsettled, Members: membersSQL, Dropped: droppedSQL,
+	LiveJobs: sqlLiveJobs, BlockedJobs: sqlBlockedJobs, WaitingJobs: sqlWaitingJobs, LatestJobs: sqlLatestJobs,
+	Dependents: sqlDependents, Dependencies: sqlDependencies, TemplateSchedules: sqlTemplateSchedules,
+	OpenAll: sqlOpenAll, OpenOfType: sqlOpenOf, OpenOfKey: sqlKeyQueueOpen, Redrives: sqlRedrives, ExpiredWaits: sqlExpiredWaits,
+	Due: sqlDue, Stale: sqlStale, Unsettled: sqlUnsettled, GroupMembers: membersSQL, DroppedJobs: droppedSQL,
 }
 
 // loaders load the rows that rules miss, in one round trip.
@@ -37,7 +37,7 @@ var loaders = append(storekit.Loaders[*tx](&searches),
 	loadAll(rules.Active, (*tx).loadActive),
 	loadEach(rules.PlannedJobs, (*tx).loadPlanned),
 	loadEach(rules.KeyQueues, (*tx).loadKeyQueue),
-	loadEach(rules.OldRequests, (*tx).loadExpiredRequests),
+	loadEach(rules.ExpiredRequests, (*tx).loadExpiredRequests),
 )
 
 // loadAll returns a loader with one statement for all keys.

@@ -16,7 +16,7 @@ WITH gone AS (
 )
 SELECT rota_expect(count(*), $3, $3)
 FROM gone`
-	sqlRedriven = `
+	sqlRedrives = `
 SELECT id
 FROM rota_jobs
 WHERE redrive_of = $1

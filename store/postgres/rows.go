@@ -144,7 +144,7 @@ func (t *tx) loadRequests(keys []rules.RequestKey, u *rules.UnitOfWork) []statem
 	return []statement{{sql: sqlRequests, params: []param{actors.param(), names.param()}, eachRow: put}}
 }
 
-func (t *tx) loadExpiredRequests(q rules.ExpiredRequests, u *rules.UnitOfWork) statement {
+func (t *tx) loadExpiredRequests(q rules.ExpiredRequestsQuery, u *rules.UnitOfWork) statement {
 	put := scanTracked(t, classRequest, keyOfPair, storekit.Requests, func(r *rules.Request) { u.PutExpiredRequest(q, r) })
 	return statement{sql: sqlExpiredRequests, params: []param{intParam(q.By), intParam(int64(q.Limit))}, eachRow: put}
 }

@@ -28,7 +28,7 @@ SELECT ` + clockHere + `,
   (SELECT min(wait_until) FROM rota_jobs WHERE status = 'QUEUED' AND hold & 4 <> 0),
   (SELECT expires_at FROM rota_reservations WHERE status = 'ACTIVE'),
   EXISTS (SELECT FROM rota_intents)`
-	sqlUsing = `
+	sqlTemplateSchedules = `
 SELECT name
 FROM rota_schedules
 WHERE template = $1 AND ($2 OR state <> 'DISABLED')

@@ -10,7 +10,7 @@ FROM rota_edges INDEXED BY rota_edges_back
 WHERE depends_on = $1
 ORDER BY schedule
 LIMIT $2`
-	sqlReach = `
+	sqlDependencies = `
 WITH RECURSIVE reach (name) AS (
   SELECT $1
   UNION
@@ -19,21 +19,21 @@ WITH RECURSIVE reach (name) AS (
 )
 SELECT e.schedule, e.depends_on
 FROM reach CROSS JOIN rota_edges e ON e.schedule = reach.name`
-	sqlLatest = `
+	sqlLatestJobs = `
 SELECT id
 FROM rota_jobs INDEXED BY rota_jobs_counts
 WHERE schedule = $1 AND scope_kind IS nullif($2, '') AND scope_id IS nullif($3, '')
   AND counts_at > $4 AND counts_at <= $5 AND retry_of IS NULL
 ORDER BY counts_at DESC, id DESC
 LIMIT 1`
-	sqlBlocked = `
+	sqlBlockedJobs = `
 SELECT ` + storekit.QueuedJob + `
 FROM rota_jobs j INDEXED BY rota_jobs_live
 WHERE j.schedule = $1 AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold & 4
   AND ($5 OR j.scope_kind IS NULL OR (j.scope_kind = $3 AND j.scope_id = $4))
 ORDER BY j.id
 LIMIT $2`
-	sqlOverlapWaiting = `
+	sqlWaitingJobs = `
 SELECT ` + storekit.QueuedJob + `
 FROM rota_jobs j INDEXED BY rota_jobs_live
 WHERE j.schedule = $1 AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold & 8

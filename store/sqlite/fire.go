@@ -7,14 +7,14 @@ import (
 )
 
 var (
-	sqlJobsOf = `
+	sqlLiveJobs = `
 SELECT ` + storekit.FullJob + `
 FROM rota_jobs j INDEXED BY rota_jobs_live
 WHERE j.schedule = $1 AND j.scope_kind IS nullif($2, '') AND j.scope_id IS nullif($3, '') AND j.sequel IS NULL
   AND (j.hold & 8 <> 0) = $4
 ORDER BY j.id
 LIMIT $5`
-	sqlPlanned = `
+	sqlPlannedJobs = `
 SELECT j.id
 FROM rota_jobs j INDEXED BY rota_jobs_live
 WHERE j.schedule = $1 AND j.sequel IS NULL AND j.plan_time IS NOT NULL
@@ -25,9 +25,9 @@ LIMIT $2`
 // loadPlanned reads the live planned jobs of all scopes of a schedule and sorts them: a schedule
 // that fires once has one execution for each scope. Mostly it finds only the job that is being
 // finished, so it reads only the lease columns.
-func (w *writer) loadPlanned(q rules.Planned, u *rules.UnitOfWork) error {
+func (w *writer) loadPlanned(q rules.PlannedJobsQuery, u *rules.UnitOfWork) error {
 	var ids []rota.ID
-	err := w.Read(sqlPlanned, func(r storekit.Row) error {
+	err := w.Read(sqlPlannedJobs, func(r storekit.Row) error {
 		ids = append(ids, r.ID(0))
 		return nil
 	}, q.Schedule, q.Limit)

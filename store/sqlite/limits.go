@@ -39,7 +39,7 @@ func (w *writer) loadActive(_ struct{}, u *rules.UnitOfWork) error {
 	return w.Read(sqlActive, storekit.ScanInto(storekit.Reservations, u.PutActive))
 }
 
-func (w *writer) loadExpiredRequests(q rules.ExpiredRequests, u *rules.UnitOfWork) error {
+func (w *writer) loadExpiredRequests(q rules.ExpiredRequestsQuery, u *rules.UnitOfWork) error {
 	return w.Read(sqlExpiredRequests,
 		storekit.ScanInto(storekit.Requests, func(r *rules.Request) { u.PutExpiredRequest(q, r) }), q.By, q.Limit)
 }

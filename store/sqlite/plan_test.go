@@ -52,16 +52,16 @@ var plans = map[string]plan{
 	"sqlWebhooks":         {sql: sqlWebhooks, scans: []string{"rota_webhooks"}},                                                        // its one row
 	"sqlTemplateWebhooks": {sql: sqlTemplateWebhooks, indexes: []string{"rota_templates_webhooks"}, scans: []string{"rota_templates"}}, // only templates with webhooks are in the index
 
-	"sqlDueSchedules":   {sql: sqlDueSchedules, indexes: []string{"rota_schedules_due"}},
-	"sqlUsing":          {sql: sqlUsing, indexes: []string{"rota_schedules_template"}},
-	"sqlDependents":     {sql: sqlDependents, indexes: []string{"rota_edges_back"}},
-	"sqlReach":          {sql: sqlReach},
-	"sqlLatest":         {sql: sqlLatest, indexes: []string{"rota_jobs_counts"}},
-	"sqlBlocked":        {sql: sqlBlocked, indexes: []string{"rota_jobs_live"}, sorts: true},
-	"sqlOverlapWaiting": {sql: sqlOverlapWaiting, indexes: []string{"rota_jobs_live"}, sorts: true},
-	"sqlExpiredWaits":   {sql: sqlExpiredWaits, indexes: []string{"rota_jobs_wait"}},
-	"sqlJobsOf":         {sql: sqlJobsOf, indexes: []string{"rota_jobs_live"}},
-	"sqlPlanned":        {sql: sqlPlanned, indexes: []string{"rota_jobs_live"}, sorts: true},
+	"sqlDueSchedules":      {sql: sqlDueSchedules, indexes: []string{"rota_schedules_due"}},
+	"sqlTemplateSchedules": {sql: sqlTemplateSchedules, indexes: []string{"rota_schedules_template"}},
+	"sqlDependents":        {sql: sqlDependents, indexes: []string{"rota_edges_back"}},
+	"sqlDependencies":      {sql: sqlDependencies},
+	"sqlLatestJobs":        {sql: sqlLatestJobs, indexes: []string{"rota_jobs_counts"}},
+	"sqlBlockedJobs":       {sql: sqlBlockedJobs, indexes: []string{"rota_jobs_live"}, sorts: true},
+	"sqlWaitingJobs":       {sql: sqlWaitingJobs, indexes: []string{"rota_jobs_live"}, sorts: true},
+	"sqlExpiredWaits":      {sql: sqlExpiredWaits, indexes: []string{"rota_jobs_wait"}},
+	"sqlLiveJobs":          {sql: sqlLiveJobs, indexes: []string{"rota_jobs_live"}},
+	"sqlPlannedJobs":       {sql: sqlPlannedJobs, indexes: []string{"rota_jobs_live"}, sorts: true},
 
 	"sqlGroup":         {sql: sqlGroup, indexes: []string{"rota_jobs_group"}},
 	"sqlGroups":        {sql: sqlGroups, indexes: []string{"rota_jobs_group"}, scans: []string{"g"}},
@@ -83,7 +83,7 @@ var plans = map[string]plan{
 	"sqlDroppedQueued":  {sql: sqlDroppedQueued, indexes: []string{"rota_jobs_live"}, sorts: true},
 	"sqlDroppedLive":    {sql: sqlDroppedLive, indexes: []string{"rota_jobs_live"}, sorts: true},
 	"sqlDroppedEnded":   {sql: sqlDroppedEnded, indexes: []string{"rota_jobs_schedule"}},
-	"sqlRedriven":       {sql: sqlRedriven, indexes: []string{"rota_jobs_redrive"}},
+	"sqlRedrives":       {sql: sqlRedrives, indexes: []string{"rota_jobs_redrive"}},
 	"sqlPrunableOldest": {sql: sqlPrunableOldest, indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
 	"sqlPrunableNewest": {sql: sqlPrunableNewest, indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
 	"sqlNextDue": {

@@ -9,7 +9,7 @@ var (
 	sqlDeleteJob = `
 DELETE FROM rota_jobs
 WHERE id = $1`
-	sqlRedriven = `
+	sqlRedrives = `
 SELECT id
 FROM rota_jobs INDEXED BY rota_jobs_redrive
 WHERE redrive_of = $1

@@ -7,7 +7,7 @@ var (
 WHERE state = 'ENABLED' AND next_fire <= $1
 ORDER BY next_fire, name
 LIMIT $2`
-	sqlUsing = `
+	sqlTemplateSchedules = `
 SELECT name
 FROM rota_schedules INDEXED BY rota_schedules_template
 WHERE template = $1 AND ($2 OR state <> 'DISABLED')

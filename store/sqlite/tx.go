@@ -40,10 +40,10 @@ LIMIT 1`
 )
 
 var searches = storekit.Searches{
-	LiveJobs: sqlJobsOf, Blocked: sqlBlocked, Waiting: sqlOverlapWaiting, Latest: sqlLatest, Dependents: sqlDependents,
-	Reach: sqlReach, Users: sqlUsing, OpenAll: sqlOpenAll, OpenOfType: sqlOpenOf, OpenOfKey: sqlKeyQueueOpen,
-	Redriven: sqlRedriven, LateWaits: sqlExpiredWaits,
-	Due: sqlDue, Stale: sqlStale, Unsettled: sqlUnsettled, Members: membersSQL, Dropped: droppedSQL,
+	LiveJobs: sqlLiveJobs, BlockedJobs: sqlBlockedJobs, WaitingJobs: sqlWaitingJobs, LatestJobs: sqlLatestJobs,
+	Dependents: sqlDependents, Dependencies: sqlDependencies, TemplateSchedules: sqlTemplateSchedules,
+	OpenAll: sqlOpenAll, OpenOfType: sqlOpenOf, OpenOfKey: sqlKeyQueueOpen, Redrives: sqlRedrives, ExpiredWaits: sqlExpiredWaits,
+	Due: sqlDue, Stale: sqlStale, Unsettled: sqlUnsettled, GroupMembers: membersSQL, DroppedJobs: droppedSQL,
 }
 
 // loaders load the rows that rules miss.
@@ -58,7 +58,7 @@ var loaders = append(storekit.Loaders[*writer](&searches),
 	rules.LoadEach(rules.Active, (*writer).loadActive),
 	rules.LoadEach(rules.PlannedJobs, (*writer).loadPlanned),
 	rules.LoadEach(rules.KeyQueues, (*writer).loadKeyQueue),
-	rules.LoadEach(rules.OldRequests, (*writer).loadExpiredRequests),
+	rules.LoadEach(rules.ExpiredRequests, (*writer).loadExpiredRequests),
 	loadRow(rules.UniqueKeys, storekit.UniqueKeys),
 	loadRow(rules.Types, storekit.Types),
 	loadRow(rules.Templates, storekit.Templates),
