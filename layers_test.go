@@ -85,6 +85,7 @@ var packageRules = map[string]packageRule{
 	"internal/fanout":   {layer: 3, only: []string{"store/sqlite", "store/postgres"}},
 	"api":               {layer: 3},
 	"api/problem":       {layer: 4},
+	"api/client":        {layer: 4},
 	"payload":           {layer: 3},
 	"eventring":         {layer: 3, tests: []string{"store/sqlite"}},
 

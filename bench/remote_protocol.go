@@ -1,13 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/rotajobs/rota/api/client"
 )
 
 // protocol is a minimal client of the worker protocol.
@@ -60,22 +61,13 @@ func (p *protocol) finish(ctx context.Context, items []claimed) error {
 }
 
 func (p *protocol) call(ctx context.Context, verb string, body, answer any) error {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.server.addr+"/api/v1/"+verb, bytes.NewReader(text))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Authorization", "Bearer "+p.server.token)
-	request.Header.Set("Content-Type", "application/json")
-	response, err := p.client.Do(request)
+	c := client.Client{HTTP: p.client, Address: "http://" + p.server.addr, Token: p.server.token}
+	response, err := c.Send(ctx, client.Request{Method: http.MethodPost, Path: "/" + verb, Body: body})
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	text, err = io.ReadAll(response.Body)
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		return err
 	}

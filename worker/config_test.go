@@ -35,8 +35,8 @@ func TestZeroConfigWorks(t *testing.T) {
 	if other := New("http://h", "token", registry("mail"), Config{}); other.Name() == w.Name() {
 		t.Errorf("two workers are both called %s", w.Name())
 	}
-	if w.server.base != "http://127.0.0.1:7420/api/v1" {
-		t.Errorf("the URL of the API is %s", w.server.base)
+	if w.server.client.Address != "http://127.0.0.1:7420" {
+		t.Errorf("the address of the server is %s", w.server.client.Address)
 	}
 }
 

@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/client"
 )
 
 // statusCodes maps HTTP statuses to codes, for problems whose code is not one of Rota's.
@@ -36,12 +36,12 @@ func (s *server) read(act string, answer *http.Response, text []byte, into any) 
 		s.answered.Store(true)
 		return nil
 	}
-	var p api.Problem
-	if answer.StatusCode < 400 || media != "application/problem+json" || json.Unmarshal(text, &p) != nil || p.Code == "" {
+	p := client.Problem(answer, text)
+	if p == nil || p.Code == "" {
 		return s.notRotaError(act, answer)
 	}
 	s.answered.Store(true)
-	return withRetryAfter(answer, problemError(&p, act, answer.StatusCode))
+	return withRetryAfter(answer, problemError(p, act, answer.StatusCode))
 }
 
 // problemError returns a problem as a rota.Error.
@@ -76,7 +76,7 @@ func codeOf(status int) rota.Code {
 func (s *server) notRotaError(act string, answer *http.Response) error {
 	e := &rota.Error{
 		Code: codeOf(answer.StatusCode), Act: act, Field: "url", Hint: "use the address of a Rota server",
-		Reason: "what listens at " + strings.TrimSuffix(s.base, "/api/v1") + " is not a Rota server: it answers " + answer.Status,
+		Reason: "what listens at " + s.client.Address + " is not a Rota server: it answers " + answer.Status,
 	}
 	switch {
 	case s.answered.Load() && answer.StatusCode == http.StatusRequestEntityTooLarge: // a retry has the same result

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/client"
 )
 
 // finalClaimTimeout is how long a stopping worker waits for the answer to its last claim.
@@ -34,9 +35,9 @@ func (s *store) sendClaim(ctx context.Context, c *rota.Claim, limit int, wait ti
 	var answer struct {
 		Items []claimedItem `json:"items"`
 	}
-	err := s.server.call(ctx, request{
-		act: "claim", method: http.MethodPost, path: "/claim", key: c.ID.String(), wait: wait, backoff: &s.server.claimBackoff,
-		body: api.ClaimRequest{
+	err := s.server.longPoll(ctx, wait, client.Request{
+		Method: http.MethodPost, Path: "/claim", Key: c.ID.String(),
+		Body: api.ClaimRequest{
 			Worker: c.Worker, Types: c.Types, Limit: &limit, Lease: (*api.Duration)(&c.Lease), Wait: (*api.Duration)(&wait),
 		},
 	}, &answer)
@@ -107,9 +108,9 @@ func (s *store) note(ctx context.Context, c *rota.Note) (rota.Reply, error) {
 
 func (s *store) beat(ctx context.Context, act string, lease time.Duration, items []api.ExtendRunning) ([]rota.LeaseAnswer, error) {
 	var read api.Extended
-	err := s.server.call(ctx, request{
-		act: act, method: http.MethodPost, path: "/extend", backoff: &s.server.otherBackoff,
-		body: api.ExtendRequest{Lease: (*api.Duration)(&lease), Items: items},
+	err := s.server.call(ctx, act, client.Request{
+		Method: http.MethodPost, Path: "/extend",
+		Body: api.ExtendRequest{Lease: (*api.Duration)(&lease), Items: items},
 	}, &read)
 	if err != nil {
 		return nil, err
@@ -197,7 +198,7 @@ func (s *store) finishChunk(ctx context.Context, items []rota.FinishItem) ([]api
 		body.Items[i] = api.NewFinishRun(&items[i], s.logs.text(items[i].RunID))
 	}
 	var answers api.Extended
-	err := s.server.call(ctx, request{act: "finish", method: http.MethodPost, path: "/finish", body: body, backoff: &s.server.otherBackoff}, &answers)
+	err := s.server.call(ctx, "finish", client.Request{Method: http.MethodPost, Path: "/finish", Body: body}, &answers)
 	if err == nil {
 		err = checkLeases("finish", answers.Items, len(items), func(i int) api.ID { return body.Items[i].RunID })
 	}

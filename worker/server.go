@@ -1,9 +1,7 @@
 package worker
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -15,13 +13,12 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api/client"
 )
 
 // server sends requests to a Rota server.
 type server struct {
-	base    string // of all URLs
-	token   string
-	http    *http.Client
+	client  client.Client
 	timeout time.Duration // of an answer, without the wait of a long poll
 
 	claimBackoff backoff                    // separate, since a server may refuse long polls
@@ -30,22 +27,11 @@ type server struct {
 	denied       atomic.Pointer[rota.Error] // the server refused the token: no more requests are sent
 }
 
-// request is one request to the server.
-type request struct {
-	act     string // the operation, for errors
-	method  string
-	path    string // appended to the base
-	body    any
-	key     string        // idempotency key, the same when the request is sent again; empty: none is needed
-	wait    time.Duration // how long the server may wait before it answers
-	backoff *backoff
-}
-
 // answerMax bounds one response: twice the params of one claim, as text.
 const answerMax = 256 << 20
 
-// apiURL returns the URL of the API of a server.
-func apiURL(text string) (string, error) {
+// checkAddress returns the URL of a server without a trailing slash.
+func checkAddress(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https", u.RawQuery != "", u.Fragment != "":
@@ -53,7 +39,7 @@ func apiURL(text string) (string, error) {
 	case u.User != nil:
 		return "", rota.Invalidf("url", "contains a name or a password, which would appear in logs; pass the token separately")
 	}
-	return strings.TrimRight(u.String(), "/") + "/api/v1", nil
+	return strings.TrimRight(u.String(), "/"), nil
 }
 
 // newClient returns the HTTP client of one worker. HTTP/1 suffices for its three concurrent
@@ -66,32 +52,36 @@ func newClient() *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// withoutRedirects returns a client that follows no redirect: a person should learn that the
-// server has moved, and the token must not reach another server.
-func withoutRedirects(client *http.Client) *http.Client {
-	own := *client
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &own
+// call sends a request and decodes the response. The act names the operation in errors.
+func (s *server) call(ctx context.Context, act string, r client.Request, into any) error {
+	return s.callAfter(ctx, &s.otherBackoff, s.timeout, act, r, into)
 }
 
-// call sends a request and decodes the response. After a failure it first waits for the
-// backoff, so that the workers do not all reach a restarted server at once.
-func (s *server) call(ctx context.Context, r request, into any) error {
+// longPoll is call for a claim, which the server may answer only after a wait.
+func (s *server) longPoll(ctx context.Context, wait time.Duration, r client.Request, into any) error {
+	return s.callAfter(ctx, &s.claimBackoff, wait+s.timeout, "claim", r, into)
+}
+
+// callAfter sends a request after the backoff, so that the workers do not all reach a
+// restarted server at once.
+func (s *server) callAfter(ctx context.Context, b *backoff, timeout time.Duration, act string, r client.Request, into any) error {
 	if err := s.denied.Load(); err != nil {
 		return err
 	}
-	if err := r.backoff.wait(ctx); err != nil {
-		return rota.Errorf(rota.Unavailable, r.act, "%w", err)
+	if err := b.wait(ctx); err != nil {
+		return rota.Errorf(rota.Unavailable, act, "%w", err)
 	}
-	err := s.send(ctx, r, into)
+	ctx, done := context.WithTimeout(ctx, timeout)
+	defer done()
+	err := s.send(ctx, act, r, into)
 	var later *retryLater
 	switch {
 	case errors.As(err, &later):
-		r.backoff.failed(later.after)
+		b.failed(later.after)
 	case undecided(err):
-		r.backoff.failed(0)
+		b.failed(0)
 	default:
-		r.backoff.succeeded()
+		b.succeeded()
 	}
 	if rota.CodeOf(err) == rota.Denied {
 		s.denied.Store(asError(err))
@@ -108,65 +98,30 @@ func undecided(err error) bool {
 	return false
 }
 
-func (s *server) send(ctx context.Context, r request, into any) error {
-	ctx, done := context.WithTimeout(ctx, r.wait+s.timeout)
-	defer done()
-	req, err := s.req(ctx, r)
+func (s *server) send(ctx context.Context, act string, r client.Request, into any) error {
+	answer, err := s.client.Send(ctx, r)
 	if err != nil {
-		return err
-	}
-	answer, err := s.http.Do(req)
-	if err != nil {
-		return s.noAnswer(ctx, r.act, err)
+		return s.noAnswer(ctx, act, err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, answerMax+1))
 	switch {
 	case err != nil:
-		return s.noAnswer(ctx, r.act, err)
+		return s.noAnswer(ctx, act, err)
 	case len(text) > answerMax:
-		return rota.Errorf(rota.Internal, r.act, "the server's answer is longer than %d bytes", answerMax)
+		return rota.Errorf(rota.Internal, act, "the server's answer is longer than %d bytes", answerMax)
 	}
-	return s.read(r.act, answer, text, into)
-}
-
-func (s *server) req(ctx context.Context, r request) (*http.Request, error) {
-	var body io.Reader
-	if r.body != nil {
-		text, err := encode(r.body)
-		if err != nil {
-			return nil, rota.Errorf(rota.Invalid, r.act, "cannot be written as JSON: %w", err)
-		}
-		body = bytes.NewReader(text)
-	}
-	req, err := http.NewRequestWithContext(ctx, r.method, s.base+r.path, body)
-	if err != nil {
-		return nil, rota.Errorf(rota.Invalid, r.act, "%w", err)
-	}
-	req.Header.Set("Authorization", "Bearer "+s.token)
-	req.Header.Set("Accept", "application/json")
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if r.key != "" {
-		req.Header.Set("Idempotency-Key", r.key)
-	}
-	return req, nil
-}
-
-// encode returns JSON in which embedded documents stay unescaped.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return b.Bytes(), err
+	return s.read(act, answer, text, into)
 }
 
 // noAnswer is the error of a request without an answer. It closes the idle connections,
 // which may be dead, too.
 func (s *server) noAnswer(ctx context.Context, act string, err error) error {
-	s.http.CloseIdleConnections()
+	if invalid, is := err.(*rota.Error); is { // the request could not be built
+		invalid.Act = act
+		return invalid
+	}
+	s.client.HTTP.CloseIdleConnections()
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.DeadlineExceeded) {
 		return rota.Errorf(rota.Unavailable, act, "%w", cause)
 	}
@@ -174,11 +129,8 @@ func (s *server) noAnswer(ctx context.Context, act string, err error) error {
 	if errors.As(err, &outer) {
 		err = outer.Err
 	}
-	return rota.Errorf(rota.Unavailable, act, "no server answers at %s: %w", s.address(), err)
+	return rota.Errorf(rota.Unavailable, act, "no server answers at %s: %w", s.client.Address, err)
 }
-
-// address is the address of the server as the user gave it.
-func (s *server) address() string { return strings.TrimSuffix(s.base, "/api/v1") }
 
 // backoff is how long to wait before the next request to a server that has failed: longer
 // after each failure, and slightly different for each worker.

@@ -296,7 +296,7 @@ func respondAllOK(w http.ResponseWriter, r *http.Request) {
 	for _, item := range asked.Items {
 		answer.Items = append(answer.Items, api.ExtendedLease{RunID: item.RunID, Code: api.LeaseOK})
 	}
-	text, _ := encode(answer)
+	text, _ := json.Marshal(answer)
 	respondOK(string(text))(w, r)
 }
 

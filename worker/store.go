@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/client"
 )
 
 // store is a server as the engine of a worker sees it: it claims jobs, extends leases,
@@ -64,24 +65,24 @@ func asError(err error) *rota.Error {
 
 // Type reads a type.
 func (s *store) Type(ctx context.Context, name string) (*rota.Type, error) {
-	return s.callType(ctx, name, request{method: http.MethodGet})
+	return s.callType(ctx, name, client.Request{Method: http.MethodGet})
 }
 
 func (s *store) putType(ctx context.Context, c *rota.PutType) (rota.Reply, error) {
 	if c.Mode != rota.PutAny || c.Version != nil {
 		return nil, errUnsupported("put_type with a condition")
 	}
-	typ, err := s.callType(ctx, c.Name, request{method: http.MethodPut, key: c.ID.String(), body: api.NewTypeRequest(c.Spec)})
+	typ, err := s.callType(ctx, c.Name, client.Request{Method: http.MethodPut, Key: c.ID.String(), Body: api.NewTypeRequest(c.Spec)})
 	if err != nil {
 		return nil, err
 	}
 	return &rota.TypePut{Type: typ, Changed: true}, nil
 }
 
-func (s *store) callType(ctx context.Context, name string, r request) (*rota.Type, error) {
-	r.act, r.path, r.backoff = "type "+name, "/types/"+url.PathEscape(name), &s.server.otherBackoff
+func (s *store) callType(ctx context.Context, name string, r client.Request) (*rota.Type, error) {
+	r.Path = "/types/" + url.PathEscape(name)
 	var t api.Type
-	if err := s.server.call(ctx, r, &t); err != nil {
+	if err := s.server.call(ctx, "type "+name, r, &t); err != nil {
 		return nil, err
 	}
 	if t.Name == "" {
@@ -93,7 +94,7 @@ func (s *store) callType(ctx context.Context, name string, r request) (*rota.Typ
 // Throttle reads the limits.
 func (s *store) Throttle(ctx context.Context) (*rota.Throttle, error) {
 	var t api.Throttle
-	err := s.server.call(ctx, request{act: "limits", method: http.MethodGet, path: "/limits", backoff: &s.server.otherBackoff}, &t)
+	err := s.server.call(ctx, "limits", client.Request{Method: http.MethodGet, Path: "/limits"}, &t)
 	if err != nil {
 		return nil, err
 	}
@@ -113,9 +114,7 @@ func (s *store) putThrottle(ctx context.Context, c *rota.PutThrottle) (rota.Repl
 	if c.Version != nil && !c.Version.IsZero() {
 		body.Version.Value = &api.ID{ID: *c.Version}
 	}
-	err := s.server.call(ctx, request{
-		act: "limits", method: http.MethodPut, path: "/limits", key: c.ID.String(), body: body, backoff: &s.server.otherBackoff,
-	}, &limits)
+	err := s.server.call(ctx, "limits", client.Request{Method: http.MethodPut, Path: "/limits", Key: c.ID.String(), Body: body}, &limits)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +134,6 @@ func (s *store) Watch(func([]rota.Event)) (stop func()) { return func() {} }
 
 // Close closes the idle connections.
 func (s *store) Close() error {
-	s.server.http.CloseIdleConnections()
+	s.server.client.HTTP.CloseIdleConnections()
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api/client"
 	"github.com/rotajobs/rota/engine"
 )
 
@@ -28,7 +29,7 @@ type Worker struct {
 // and the types of a registry; Run starts it.
 func New(url, token string, reg *engine.Registry, config Config) *Worker {
 	w := &Worker{config: config.withDefaults(), types: reg}
-	base, err := apiURL(url)
+	address, err := checkAddress(url)
 	if err == nil && token == "" {
 		err = rota.Invalidf("token", "is empty; pass the token of the file admin.token in the data directory of the server")
 	}
@@ -36,7 +37,10 @@ func New(url, token string, reg *engine.Registry, config Config) *Worker {
 		err = w.config.validate()
 	}
 	w.configErr = err
-	w.server = &server{base: base, token: token, http: withoutRedirects(w.config.HTTP), timeout: w.config.Timeout}
+	w.server = &server{
+		client:  client.Client{HTTP: client.WithoutRedirects(w.config.HTTP), Address: address, Token: token},
+		timeout: w.config.Timeout,
+	}
 	logs := newLogs()
 	w.engine = engine.New(rota.New(&store{server: w.server, config: &w.config, logs: logs}), reg, engine.Config{
 		Remote: true, Name: w.config.Name, Workers: w.config.Workers, Lease: w.config.Lease,
@@ -66,7 +70,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	if w.configErr != nil {
 		return w.configErr
 	}
-	defer w.server.http.CloseIdleConnections()
+	defer w.server.client.HTTP.CloseIdleConnections()
 	done := make(chan struct{})
 	defer close(done)
 	go w.logStart(done)
@@ -77,7 +81,7 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) logStart(done <-chan struct{}) {
 	select {
 	case <-w.Ready():
-		w.config.Logger.Info("working", "for", w.server.address(), "types", w.types.Types(), "slots", w.config.Workers, "worker", w.config.Name)
+		w.config.Logger.Info("working", "for", w.server.client.Address, "types", w.types.Types(), "slots", w.config.Workers, "worker", w.config.Name)
 	case <-done:
 	}
 }

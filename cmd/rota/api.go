@@ -17,13 +17,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api/client"
 	"github.com/rotajobs/rota/node"
 )
 
 const (
 	defaultURL  = "http://127.0.0.1:7420"
 	defaultData = "./rota-data"
-	apiBase     = "/api/v1"
 
 	// answerMax is the largest answer in bytes that is read into memory. A page of 1,000 jobs with the largest params
 	// fits.
@@ -108,24 +108,14 @@ func dialableHost(host string) string {
 	return host
 }
 
-// request is one request to the server.
-type request struct {
-	method string
-	path   string // below apiBase, each segment escaped
-	query  url.Values
-	body   any // sent as JSON; nil for none
-	accept string
-	lastID string // last event received, to continue an event stream
-}
+func newGet(path string) client.Request { return client.Request{Method: http.MethodGet, Path: path} }
 
-func newGet(path string) request { return request{method: http.MethodGet, path: path} }
-
-func newPost(path string, body any) request {
-	return request{method: http.MethodPost, path: path, body: body}
+func newPost(path string, body any) client.Request {
+	return client.Request{Method: http.MethodPost, Path: path, Body: body}
 }
 
 // call sends a request and returns the answer unchanged.
-func (a *app) call(ctx context.Context, r request) (json.RawMessage, error) {
+func (a *app) call(ctx context.Context, r client.Request) (json.RawMessage, error) {
 	response, err := a.open(ctx, r)
 	if err != nil {
 		return nil, err
@@ -133,7 +123,7 @@ func (a *app) call(ctx context.Context, r request) (json.RawMessage, error) {
 	defer response.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, answerMax))
 	if err != nil {
-		return nil, a.connectionError(err, r.method != http.MethodGet)
+		return nil, a.connectionError(err, r.Method != http.MethodGet)
 	}
 	if len(bytes.TrimSpace(answer)) == 0 {
 		return json.RawMessage("null"), nil
@@ -146,7 +136,7 @@ func (a *app) call(ctx context.Context, r request) (json.RawMessage, error) {
 }
 
 // fetch sends a request and decodes the answer. It also returns the answer unchanged, for output as JSON.
-func fetch[T any](ctx context.Context, a *app, r request) (value T, answer json.RawMessage, err error) {
+func fetch[T any](ctx context.Context, a *app, r client.Request) (value T, answer json.RawMessage, err error) {
 	if answer, err = a.call(ctx, r); err == nil {
 		value, err = decode[T](answer)
 	}
@@ -155,24 +145,24 @@ func fetch[T any](ctx context.Context, a *app, r request) (value T, answer json.
 
 // open sends a request and returns the response with its open body. A write has an idempotency key, so that it can be
 // sent a second time if the connection breaks before the answer.
-func (a *app) open(ctx context.Context, r request) (*http.Response, error) {
+func (a *app) open(ctx context.Context, r client.Request) (*http.Response, error) {
 	address, err := a.address()
 	if err != nil {
 		return nil, err
 	}
-	var body []byte
-	if r.body != nil {
-		if body, err = encode(r.body, ""); err != nil {
-			return nil, err
-		}
+	if r.Method != http.MethodGet {
+		r.Key = rota.NewID().String()
 	}
-	key := rota.NewID().String()
-	response, err := a.sendOnce(ctx, address, r, body, key)
+	token, _ := a.authToken()
+	c := client.Client{
+		HTTP: a.httpClient(), Address: address, Token: token, Header: http.Header{"User-Agent": {"rota/" + buildVersion()}},
+	}
+	response, err := c.Send(ctx, r)
 	if err != nil && ctx.Err() == nil && maySendAgain(err) {
-		response, err = a.sendOnce(ctx, address, r, body, key)
+		response, err = c.Send(ctx, r)
 	}
 	if err != nil {
-		return nil, a.connectionError(err, r.method != http.MethodGet)
+		return nil, a.connectionError(err, r.Method != http.MethodGet)
 	}
 	if response.StatusCode >= 300 {
 		defer response.Body.Close()
@@ -181,43 +171,13 @@ func (a *app) open(ctx context.Context, r request) (*http.Response, error) {
 	return response, nil
 }
 
-func (a *app) sendOnce(ctx context.Context, address string, r request, body []byte, key string) (*http.Response, error) {
-	target := address + apiBase + r.path
-	if len(r.query) > 0 {
-		target += "?" + r.query.Encode()
-	}
-	req, err := http.NewRequestWithContext(ctx, r.method, target, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	if r.method != http.MethodGet {
-		req.Header.Set("Idempotency-Key", key)
-	}
-	if r.body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	req.Header.Set("Accept", cmp.Or(r.accept, "application/json"))
-	req.Header.Set("User-Agent", "rota/"+buildVersion())
-	if r.lastID != "" {
-		req.Header.Set("Last-Event-ID", r.lastID)
-	}
-	if token, _ := a.authToken(); token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	return a.client().Do(req)
-}
-
-// client returns the HTTP client. It has no timeout for the body, since a followed log has no end, and does not follow
-// redirects, which would send the token to another server.
-func (a *app) client() *http.Client {
+// httpClient returns the HTTP client. It has no timeout for the body, since a followed log has no end.
+func (a *app) httpClient() *http.Client {
 	if a.http == nil {
-		a.http = &http.Client{
-			Transport: &http.Transport{
-				Proxy:       http.ProxyFromEnvironment,
-				DialContext: (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-			},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}
+		a.http = client.WithoutRedirects(&http.Client{Transport: &http.Transport{
+			Proxy:       http.ProxyFromEnvironment,
+			DialContext: (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		}})
 	}
 	return a.http
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/client"
 )
 
 // statusExits maps HTTP status codes to exit codes, for problems with an unknown code.
@@ -27,8 +27,8 @@ var statusExits = map[int]int{
 // refusal converts the problem that the server answered to an error with its text, hint and exit code.
 func (a *app) refusal(address string, response *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	var p api.Problem
-	if json.Unmarshal(text, &p) != nil || p.Title == "" && p.Detail == "" {
+	p := client.Problem(response, text)
+	if p == nil || p.Title == "" && p.Detail == "" {
 		return notRotaError(address, "it answered "+response.Status)
 	}
 	code, known := exitCodes[rota.Code(p.Code)]
@@ -43,7 +43,7 @@ func (a *app) refusal(address string, response *http.Response) error {
 	}
 	refused := &exitError{code: code, hint: requestsToCommands(sanitize(p.Hint)), err: errors.New(problemText(p))}
 	if p.SQLState != "" {
-		refused.statement = &p
+		refused.statement = p
 	}
 	for _, e := range p.Errors {
 		refused.fields, refused.reasons = append(refused.fields, e.Field), append(refused.reasons, e.Reason)
@@ -52,7 +52,7 @@ func (a *app) refusal(address string, response *http.Response) error {
 }
 
 // problemText is the text of a problem. It names each invalid field once.
-func problemText(p api.Problem) string {
+func problemText(p *api.Problem) string {
 	text := sanitize(cmp.Or(p.Detail, p.Title))
 	if len(p.Errors) == 1 && strings.Contains(text, p.Errors[0].Reason) {
 		return text
@@ -109,6 +109,9 @@ func notConnected(err error) bool {
 // connectionError converts the error of a request without an answer. wrote says whether the request was a write.
 func (a *app) connectionError(err error, wrote bool) error {
 	address, _ := a.address()
+	if _, invalid := err.(*rota.Error); invalid { // the request could not be built
+		return err
+	}
 	if errors.Is(err, context.Canceled) {
 		return &exitError{code: exitFailed, err: errors.New("interrupted")}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/client"
 )
 
 // page is one page of a list, with items as the server sent them.
@@ -61,7 +62,7 @@ func (a *app) page(ctx context.Context, path string, query url.Values, cursor ap
 	if cursor != "" {
 		asked.Set("cursor", string(cursor))
 	}
-	p, _, err := fetch[page](ctx, a, request{method: http.MethodGet, path: path, query: asked})
+	p, _, err := fetch[page](ctx, a, client.Request{Method: http.MethodGet, Path: path, Query: asked})
 	return p, err
 }
 

@@ -168,7 +168,7 @@ func TestProblemTextNamesEachFieldOnce(t *testing.T) {
 		{api.Problem{Title: "No", Detail: "type: is empty", Errors: []api.FieldError{{Field: "type", Reason: "is empty"}}}, "type: is empty"},
 		{api.Problem{Detail: "two are wrong", Errors: []api.FieldError{{Field: "a", Reason: "is not even"}, {Field: "b", Reason: "is \x1b[31mred"}}}, "two are wrong\n  a: is not even\n  b: is ?[31mred"},
 	} {
-		if got := problemText(row.problem); got != row.want {
+		if got := problemText(&row.problem); got != row.want {
 			t.Errorf("got %q, want %q", got, row.want)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/api/client"
 )
 
 const backupExample = `  rota backup rota-2026-11-15.db
@@ -54,7 +56,7 @@ func (a *app) backup(ctx context.Context, path string, force bool) error {
 	if err := checkTarget(path, force); err != nil {
 		return err
 	}
-	response, err := a.open(ctx, request{method: http.MethodGet, path: "/backup", accept: "application/vnd.sqlite3"})
+	response, err := a.open(ctx, client.Request{Method: http.MethodGet, Path: "/backup", Accept: "application/vnd.sqlite3"})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/rotajobs/rota/api/client"
 )
 
 // eventStream is an open stream of events and the id of the last complete event.
@@ -18,7 +20,7 @@ type eventStream struct {
 
 // stream opens a stream of the events after lastID, or of new events if lastID is empty.
 func (a *app) stream(ctx context.Context, query url.Values, lastID string) (*eventStream, error) {
-	response, err := a.open(ctx, request{method: http.MethodGet, path: "/events", query: query, accept: "text/event-stream", lastID: lastID})
+	response, err := a.open(ctx, client.Request{Method: http.MethodGet, Path: "/events", Query: query, Accept: "text/event-stream", LastEventID: lastID})
 	if err != nil {
 		return nil, err
 	}

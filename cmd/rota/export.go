@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/client"
 	"github.com/spf13/cobra"
 )
 
@@ -54,7 +55,7 @@ func (a *app) export(ctx context.Context, path string, secrets, force bool) erro
 	if secrets {
 		query.Set("secrets", "true")
 	}
-	answer, err := a.call(ctx, request{method: http.MethodGet, path: "/definitions", query: query})
+	answer, err := a.call(ctx, client.Request{Method: http.MethodGet, Path: "/definitions", Query: query})
 	if err != nil {
 		return err
 	}

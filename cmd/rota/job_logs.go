@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/api/client"
 )
 
 func newJobLogsCommand(a *app) *cobra.Command {
@@ -81,7 +83,7 @@ func (a *app) copyLogFrom(ctx context.Context, id string, follow bool, out *coun
 	if follow {
 		query.Set("follow", "true")
 	}
-	response, err := a.open(ctx, request{method: http.MethodGet, path: "/jobs" + pathSegment(id) + "/log", query: query, accept: "text/plain"})
+	response, err := a.open(ctx, client.Request{Method: http.MethodGet, Path: "/jobs" + pathSegment(id) + "/log", Query: query, Accept: "text/plain"})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/client"
 )
 
 func newLimitsCommand(a *app) *cobra.Command {
@@ -28,7 +29,7 @@ func newLimitsShowCommand(a *app) *cobra.Command {
 }
 
 // printLimits sends a request and prints the limits in its answer.
-func (a *app) printLimits(ctx context.Context, r request) error {
+func (a *app) printLimits(ctx context.Context, r client.Request) error {
 	limits, answer, err := fetch[api.Throttle](ctx, a, r)
 	if err != nil {
 		return err
@@ -85,7 +86,7 @@ func newLimitsSetCommand(a *app) *cobra.Command {
 		if err := set.apply(&limits, cmd.Flags().Changed("global")); err != nil {
 			return err
 		}
-		return a.printLimits(cmd.Context(), request{method: http.MethodPut, path: "/limits", body: limits})
+		return a.printLimits(cmd.Context(), client.Request{Method: http.MethodPut, Path: "/limits", Body: limits})
 	}
 	return cmd
 }

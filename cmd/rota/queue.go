@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/client"
 )
 
 func newQueueCommand(a *app) *cobra.Command {
@@ -68,13 +69,13 @@ func newJobPriorityCommand(a *app) *cobra.Command {
 				return err
 			}
 			body := map[string]any{"priority": n}
-			return a.printPosition(cmd.Context(), request{method: http.MethodPatch, path: "/jobs" + pathSegment(args[0]), body: body})
+			return a.printPosition(cmd.Context(), client.Request{Method: http.MethodPatch, Path: "/jobs" + pathSegment(args[0]), Body: body})
 		},
 	}
 }
 
 // printPosition sends a request and prints the new priority and position of the job.
-func (a *app) printPosition(ctx context.Context, r request) error {
+func (a *app) printPosition(ctx context.Context, r client.Request) error {
 	j, answer, err := fetch[api.Job](ctx, a, r)
 	if err != nil {
 		return err

@@ -12,13 +12,14 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/client"
 )
 
 func newScheduleDeleteCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "delete NAME", Short: "Delete a schedule; its jobs are kept", Example: "  rota schedule delete nightly",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := a.call(cmd.Context(), request{method: http.MethodDelete, path: "/schedules" + pathSegment(args[0])}); err != nil {
+			if _, err := a.call(cmd.Context(), client.Request{Method: http.MethodDelete, Path: "/schedules" + pathSegment(args[0])}); err != nil {
 				return err
 			}
 			return a.printMessage(map[string]string{"deleted": args[0]}, "deleted schedule %s", args[0])
@@ -135,7 +136,7 @@ func newScheduleUpcomingCommand(a *app) *cobra.Command {
 			query.Set("from", start.UTC().Format(time.RFC3339Nano))
 		}
 		path := "/schedules" + pathSegment(args[0]) + "/upcoming"
-		u, answer, err := fetch[api.Upcoming](cmd.Context(), a, request{method: http.MethodGet, path: path, query: query})
+		u, answer, err := fetch[api.Upcoming](cmd.Context(), a, client.Request{Method: http.MethodGet, Path: path, Query: query})
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/client"
 	"github.com/rotajobs/rota/payload"
 )
 
@@ -103,7 +104,7 @@ func (a *app) reuseTemplate(ctx context.Context, t api.Template, kind string, pa
 		var changed, switched error
 		if !same {
 			body := map[string]any{"type": kind, "default_params": params}
-			_, changed = a.call(ctx, request{method: http.MethodPatch, path: path, body: body})
+			_, changed = a.call(ctx, client.Request{Method: http.MethodPatch, Path: path, Body: body})
 		}
 		if archived {
 			_, switched = a.call(ctx, newPost(path+"/"+verb, nil))

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/client"
 	"github.com/spf13/cobra"
 )
 
@@ -89,7 +90,7 @@ defaults.`,
 		if err := s.fill(body); err != nil {
 			return err
 		}
-		answer, err := a.call(cmd.Context(), request{method: http.MethodPut, path: "/types" + pathSegment(args[0]), body: body})
+		answer, err := a.call(cmd.Context(), client.Request{Method: http.MethodPut, Path: "/types" + pathSegment(args[0]), Body: body})
 		if err != nil {
 			return err
 		}

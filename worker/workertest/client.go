@@ -3,7 +3,6 @@
 package workertest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/client"
 )
 
 // Object is a JSON body.
@@ -31,7 +31,7 @@ type Client struct {
 }
 
 func newClient(t testing.TB, url string, token func() string) Client {
-	c := Client{http.Header{}, t, url + "/api/v1", token, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
+	c := Client{http.Header{}, t, url, token, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
 	t.Cleanup(c.http.CloseIdleConnections)
 	return c
 }
@@ -55,16 +55,13 @@ func (c *Client) Send(method, path string, body any) (status int, text []byte) {
 	c.t.Helper()
 	ctx, done := context.WithTimeout(context.Background(), WaitMax)
 	defer done()
-	content, err := json.Marshal(body)
-	if err != nil {
-		c.t.Fatal(err)
+	r := client.Request{Method: method, Path: path, Body: body}
+	if method != http.MethodGet {
+		r.Key = rota.NewID().String()
 	}
-	if body == nil {
-		content = nil
-	}
-	key := rota.NewID().String()
+	var err error
 	for {
-		status, text, err = c.once(ctx, method, path, content, key)
+		status, text, err = c.once(ctx, r)
 		if err == nil && status != http.StatusServiceUnavailable && status != http.StatusTooManyRequests {
 			return status, text
 		}
@@ -76,22 +73,11 @@ func (c *Client) Send(method, path string, body any) (status int, text []byte) {
 	}
 }
 
-func (c *Client) once(ctx context.Context, method, path string, body []byte, key string) (int, []byte, error) {
+func (c *Client) once(ctx context.Context, r client.Request) (int, []byte, error) {
 	ctx, done := context.WithTimeout(ctx, WaitMax/2)
 	defer done()
-	r, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	r.Header = c.Header.Clone()
-	r.Header.Set("Authorization", "Bearer "+c.token())
-	if len(body) > 0 {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	if method != http.MethodGet {
-		r.Header.Set("Idempotency-Key", key)
-	}
-	answer, err := c.http.Do(r)
+	server := client.Client{HTTP: c.http, Address: c.url, Token: c.token(), Header: c.Header}
+	answer, err := server.Send(ctx, r)
 	if err != nil {
 		return 0, nil, err
 	}
