@@ -27,19 +27,6 @@ func (t *tx) writeAudit(entries []rota.AuditEntry) {
 	}
 }
 
-// columnsOf returns the columns of rows, each as an array.
-func columnsOf[T any](columns []*storekit.Column[T], rows []T) []param {
-	params := make([]param, len(columns))
-	for i, of := range columns {
-		c := newColumn(arrayOf[of.Kind], len(rows))
-		for j := range rows {
-			of.Write(c, &rows[j])
-		}
-		params[i] = c.param()
-	}
-	return params
-}
-
 func (t *tx) loadAudits(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	return []statement{{sql: sqlAudits, params: []param{idsParam(ids)}, eachRow: func(r row) error {
 		rules.Audits.Put(u, r.ID(0), true)

@@ -35,12 +35,4 @@ FROM rota_jobs j
 WHERE j.status = 'QUEUED' AND j.hold & 4 <> 0 AND j.wait_until <= $1
 ORDER BY j.wait_until, j.id
 LIMIT $2`
-	// Jobs that wait for an overlap start in the order of their ids, when no other job is active.
-	sqlAhead = `
-SELECT ` + leanColumns + `
-FROM rota_jobs j
-WHERE j.schedule = $1 AND coalesce(j.scope_kind, '') = $2 AND coalesce(j.scope_id, '') = $3 AND j.sequel IS NULL
-  AND j.id <> $4 AND (j.hold & 8 = 0 OR j.id < $4)
-ORDER BY j.hold & 8, j.id
-LIMIT $5`
 )

@@ -34,9 +34,6 @@ WHERE name = $1 AND life = $2`
 	sqlResign = `
 DELETE FROM rota_leader
 WHERE life = $1`
-
-	// clockNow is the time of PostgreSQL's clock in microseconds.
-	clockNow = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
 )
 
 // Heartbeat records that a node is alive, and returns the leader.

@@ -196,18 +196,3 @@ func (s *session) endTransaction(ctx context.Context) {
 		_ = s.conn.Close(ctx)
 	}
 }
-
-const sqlClock = `
-SELECT ` + clockNow
-
-// now returns the time of PostgreSQL's clock in the stored precision.
-func (s *Store) now(ctx context.Context) (now time.Time, err error) {
-	if s.config.Clock != nil {
-		return s.config.Clock().UTC().Truncate(time.Microsecond), nil
-	}
-	err = s.query(ctx, "now", statement{sql: sqlClock, eachRow: func(r row) error {
-		now = r.Time(0)
-		return nil
-	}})
-	return now, err
-}

@@ -227,3 +227,16 @@ func statementOf(sql string, each func(storekit.Row) error, args []any) statemen
 	}
 	return s
 }
+
+// columnsOf returns the columns of rows, each as an array.
+func columnsOf[T any](columns []*storekit.Column[T], rows []T) []param {
+	params := make([]param, len(columns))
+	for i, of := range columns {
+		c := newColumn(arrayOf[of.Kind], len(rows))
+		for j := range rows {
+			of.Write(c, &rows[j])
+		}
+		params[i] = c.param()
+	}
+	return params
+}

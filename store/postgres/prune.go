@@ -16,12 +16,6 @@ WITH gone AS (
 )
 SELECT rota_expect(count(*), $3, $3)
 FROM gone`
-	sqlRedrives = `
-SELECT id
-FROM rota_jobs
-WHERE redrive_of = $1
-ORDER BY id DESC
-LIMIT 1`
 
 	// One row for each execution: the id of its first attempt and the state of its last. Most
 	// executions have one attempt.

@@ -60,32 +60,6 @@ ORDER BY j.priority DESC, j.position, j.created_at, j.id`
     (` + inTypeQueue + ` AND j.priority = $2 AND (j.position, j.created_at, j.id) > ($3, $4, $5)` + typeQueueOrder + `)
     UNION ALL
     (` + inTypeQueue + ` AND j.priority < $2` + typeQueueOrder + `)` + mergedPage
-
-	// Counts the ready jobs before a job in dispatch order, type by type: all jobs of a higher
-	// priority and the first of its own. It counts at most as many as the answer reports.
-	sqlBefore = readyTypes + `
-SELECT
-  (SELECT count(*)
-  FROM (
-    SELECT
-    FROM (SELECT $1 AS type) queues
-    CROSS JOIN LATERAL (` + before + `) b
-    LIMIT $6) few),
-  (SELECT count(*)
-  FROM (
-    SELECT
-    FROM queues
-    CROSS JOIN LATERAL (` + before + `) b
-    LIMIT $6) few)`
-	before = `
-      SELECT
-      FROM rota_jobs j
-      WHERE j.type BETWEEN queues.type AND queues.type AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority > $2
-      UNION ALL
-      SELECT
-      FROM rota_jobs j
-      WHERE j.type BETWEEN queues.type AND queues.type AND j.status = 'QUEUED' AND j.hold = 0
-        AND j.priority = $2 AND (j.position, j.created_at, j.id) < ($3, $4, $5)`
 )
 
 // Queue lists the ready jobs in dispatch order. Like a claim it merges the type queues, so that

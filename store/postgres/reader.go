@@ -138,11 +138,3 @@ func (s *Store) useConn(conn *pgxpool.Conn, use func(*session) error) error {
 	defer conn.Release()
 	return use(s.session(conn))
 }
-
-// clockOverride is the time of Config.Clock, or zero without one.
-func (s *Store) clockOverride() time.Time {
-	if s.config.Clock == nil {
-		return time.Time{}
-	}
-	return s.config.Clock()
-}

@@ -6,15 +6,12 @@ import (
 	"github.com/rotajobs/rota/internal/storekit"
 )
 
-// clockHere is the first parameter, or without one the time of PostgreSQL's clock.
-const clockHere = `coalesce($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)`
-
 var (
 	// Every row contains the clock's time, and a row of its own if nothing is due, so that both are
 	// of one reading of the clock.
 	sqlDueSchedules = `
 SELECT s.*, c.now
-FROM (SELECT coalesce($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS now) c
+FROM (SELECT ` + clockHere + ` AS now) c
 LEFT JOIN LATERAL (` + storekit.Schedules.Select() + `
   WHERE state = 'ENABLED' AND next_fire <= c.now
   ORDER BY next_fire, name

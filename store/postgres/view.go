@@ -65,9 +65,6 @@ func (v *view) begin(ctx context.Context) error {
 	})
 }
 
-const sqlClockHere = `
-SELECT ` + clockHere
-
 // Now returns the time of the store's clock when the view was taken.
 func (v *view) Now() time.Time { return v.at }
 

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
-	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // dispatchedCache holds the jobs that this writer has dispatched, so that a finish need not read
@@ -16,18 +15,6 @@ type dispatchedCache struct {
 
 // dispatchedMax is the maximal number of jobs in the cache; others are read.
 const dispatchedMax = 4096
-
-const sqlDataVersion = `PRAGMA data_version`
-
-// dropStaleCaches drops the cached jobs and webhooks if another connection has written to the file.
-func (w *writer) dropStaleCaches() error {
-	return w.Read(sqlDataVersion, func(r storekit.Row) error {
-		if version := r.Int(0); version != w.dispatched.version {
-			w.dispatched, w.hooks = dispatchedCache{version: version}, hooksCache{}
-		}
-		return nil
-	})
-}
 
 // update caches a job that a change dispatches, and drops a job that another change concerns. It
 // caches a copy without params, because the caller of a claim may change its answer.

@@ -9,12 +9,6 @@ var (
 	sqlDeleteJob = `
 DELETE FROM rota_jobs
 WHERE id = $1`
-	sqlRedrives = `
-SELECT id
-FROM rota_jobs INDEXED BY rota_jobs_redrive
-WHERE redrive_of = $1
-ORDER BY id DESC
-LIMIT 1`
 
 	// One row for each execution: the id of its first attempt and the state of its last. Most
 	// executions have one attempt.

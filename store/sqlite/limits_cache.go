@@ -6,15 +6,7 @@ import (
 	"github.com/rotajobs/rota/internal/storekit"
 )
 
-var (
-	sqlThrottle = storekit.Throttle.ByKey()
-	sqlActive   = storekit.Reservations.Select() + ` INDEXED BY rota_reservations_active
-WHERE status = 'ACTIVE'`
-	sqlExpiredRequests = storekit.Requests.Select() + ` INDEXED BY rota_requests_at
-WHERE at <= $1
-ORDER BY at, actor, key
-LIMIT $2`
-)
+var sqlThrottle = storekit.Throttle.ByKey()
 
 // limitsCache holds the limits as last read. Every claim needs them, and decoding up to ThrottleMax
 // entries would cost more than the claim.
@@ -33,13 +25,4 @@ func (w *writer) loadThrottle(_ struct{}, u *rules.UnitOfWork) error {
 		}
 		return err
 	})
-}
-
-func (w *writer) loadActive(_ struct{}, u *rules.UnitOfWork) error {
-	return w.Read(sqlActive, storekit.ScanInto(storekit.Reservations, u.PutActive))
-}
-
-func (w *writer) loadExpiredRequests(q rules.ExpiredRequestsQuery, u *rules.UnitOfWork) error {
-	return w.Read(sqlExpiredRequests,
-		storekit.ScanInto(storekit.Requests, func(r *rules.Request) { u.PutExpiredRequest(q, r) }), q.By, q.Limit)
 }

@@ -1,0 +1,35 @@
+package sqlite
+
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
+	"zombiezen.com/go/sqlite"
+)
+
+// binder binds one parameter after the other. It implements storekit.Param. NULL needs no call:
+// writer.stmt clears the parameters of a statement before each use.
+type binder struct {
+	stmt *sqlite.Stmt
+	last int // number of the last parameter
+}
+
+func (b *binder) next() int {
+	b.last++
+	return b.last
+}
+
+func (b *binder) Null()            { b.next() }
+func (b *binder) Text(text string) { b.stmt.BindText(b.next(), text) }
+func (b *binder) Int(n int64)      { b.stmt.BindInt64(b.next(), n) }
+func (b *binder) Small(n int)      { b.stmt.BindInt64(b.next(), int64(n)) }
+func (b *binder) Float(f float64)  { b.stmt.BindFloat(b.next(), f) }
+func (b *binder) Bool(is bool)     { b.stmt.BindBool(b.next(), is) }
+func (b *binder) ID(id rota.ID)    { b.stmt.BindBytes(b.next(), id[:]) }
+
+// bind binds the arguments of a query. It binds as many as the statement has parameters.
+func bind(stmt *sqlite.Stmt, args []any) {
+	b := binder{stmt: stmt}
+	for _, arg := range args[:min(len(args), stmt.BindParamCount())] {
+		storekit.Pass(&b, arg)
+	}
+}

@@ -1,0 +1,9 @@
+package sqlite
+
+// sqlRedrives finds the newest redrive of an execution.
+const sqlRedrives = `
+SELECT id
+FROM rota_jobs INDEXED BY rota_jobs_redrive
+WHERE redrive_of = $1
+ORDER BY id DESC
+LIMIT 1`
