@@ -1,6 +1,10 @@
 package ddl
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/rotajobs/rota/sql/lexer"
+)
 
 // action parses the action after AS.
 func (p *parser) action() *Action {
@@ -9,7 +13,7 @@ func (p *parser) action() *Action {
 		return p.call()
 	case p.accept("EXEC"):
 		return &Action{Kind: Exec, Text: p.nonEmptyString("the command")}
-	case p.tok.kind == stringToken:
+	case p.tok.Kind == lexer.String:
 		return &Action{Kind: SQL, Text: p.nonEmptyString("the statement")}
 	}
 	p.unexpected("a statement in single quotes, CALL or EXEC", "CALL", "EXEC")

@@ -1,6 +1,10 @@
 package ddl
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/rotajobs/rota/sql/lexer"
+)
 
 // secretKeyMax is the size in bytes of the key column of sys.job_secrets.
 const secretKeyMax = 128
@@ -64,18 +68,18 @@ func (p *parser) secretChange(s *AlterJob, keys map[string]bool, drop bool) {
 // nameListContinues reports whether another name follows the comma that is the next token. The alternative is the
 // next clause to set, which has a value after its first word.
 func (p *parser) nameListContinues() bool {
-	if kind := p.peek().kind; kind != wordToken && kind != nameToken {
+	if kind := p.peek().Kind; kind != lexer.Word && kind != lexer.Name {
 		return true // an error, which reading a name finds
 	}
 	behind := p.peekTwoAhead()
-	return behind.ends() || behind.isSymbol(",") || behind.is("SET") || behind.is("DROP")
+	return behind.ends() || behind.IsSymbol(",") || behind.is("SET") || behind.is("DROP")
 }
 
 // peekTwoAhead returns the token after peek. The scanner goes back and reads it again later.
 func (p *parser) peekTwoAhead() token {
 	p.peek()
-	at, last := p.at, p.last
+	at, last := p.At, p.last
 	t := p.next()
-	p.at, p.last = at, last
+	p.At, p.last = at, last
 	return t
 }

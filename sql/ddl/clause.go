@@ -54,8 +54,8 @@ type clausePositions map[string]token
 func (p *parser) checkOnce(given clausePositions, name string) {
 	first, again := given[name]
 	if again {
-		p.steps += first.start
-		p.failAt(p.tok, "", fmt.Sprintf("%s is given twice, first in line %d", name, lineOf(p.text, first.start)), "remove one of them")
+		p.steps += first.Start
+		p.failAt(p.tok, "", fmt.Sprintf("%s is given twice, first in line %d", name, lineOf(p.Text, first.Start)), "remove one of them")
 		return
 	}
 	given[name] = p.tok
@@ -104,7 +104,7 @@ func (p *parser) findClause(given clausePositions, in clauseContext) (clause, bo
 	}
 	words := clauseWords(given, in)
 	if state := p.stateWord(); state != "" {
-		p.fail(p.tok.start, Error{Found: p.tok.found(), Expected: in.expected, Hint: "write STATE = " + state})
+		p.fail(p.tok.Start, Error{Found: p.tok.found(), Expected: in.expected, Hint: "write STATE = " + state})
 	}
 	p.unexpected(in.expected+" ("+oneOf(words)+")", words...)
 	return clause{}, false
@@ -158,7 +158,7 @@ func (p *parser) dependsClause(c *Clauses) {
 		return
 	}
 	c.DependsOn = p.names(jobName, func() bool {
-		if !p.tok.isSymbol(",") {
+		if !p.tok.IsSymbol(",") {
 			return false
 		}
 		if p.altering && !p.nameListContinues() {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/rotajobs/rota/sql/lexer"
 )
 
 // unit is a word for a length of time.
@@ -53,7 +55,7 @@ func (p *parser) interval(clause string, bareNumber bool) time.Duration {
 	if bareNumber {
 		least = "write 0 or more"
 	}
-	written := excerpt(p.text[start.start:p.stop])
+	written := excerpt(p.Text[start.Start:p.stop])
 	switch {
 	case d < 0:
 		p.failAt(start, badValue, clause+" "+written+" is negative", least)
@@ -73,11 +75,11 @@ func (p *parser) interval(clause string, bareNumber bool) time.Duration {
 // before any of them.
 func (p *parser) duration(bareNumber bool) time.Duration {
 	p.accept("INTERVAL")
-	if p.tok.kind == stringToken {
+	if p.tok.Kind == lexer.String {
 		at := p.advance()
-		d, ok := parseDuration(at.value)
+		d, ok := parseDuration(at.Text)
 		if !ok {
-			p.failAt(at, badValue, excerpt(quoteString(at.value))+" is not an interval", "write it like 90 SECONDS, '90s' or '1h30m'")
+			p.failAt(at, badValue, excerpt(quoteString(at.Text))+" is not an interval", "write it like 90 SECONDS, '90s' or '1h30m'")
 		}
 		return d
 	}
@@ -94,9 +96,9 @@ func (p *parser) amounts(bareNumber bool) time.Duration {
 		return p.amount(at, text, time.Second)
 	}
 	d := p.amount(at, text, p.unit())
-	for p.err == nil && p.tok.kind == numberToken {
+	for p.err == nil && p.tok.Kind == lexer.Number {
 		at := p.advance()
-		next := p.amount(at, at.value, p.unit())
+		next := p.amount(at, at.Text, p.unit())
 		if d > math.MaxInt64-max(next, 0) {
 			p.intervalTooLong(at)
 		}
@@ -107,11 +109,11 @@ func (p *parser) amounts(bareNumber bool) time.Duration {
 
 // looksLikeUnit reports whether the next token is a unit or a misspelled one. Any other word begins a clause.
 func (p *parser) looksLikeUnit() bool {
-	if p.tok.kind != wordToken {
+	if p.tok.Kind != lexer.Word {
 		return false
 	}
 	p.steps += len(units)
-	return unitLength(p.tok.upper) > 0 || suggestion(p.tok.value, unitWords()) != ""
+	return unitLength(p.tok.upper) > 0 || suggestion(p.tok.Text, unitWords()) != ""
 }
 
 func (p *parser) unit() time.Duration {
@@ -162,7 +164,7 @@ func parseDuration(text string) (time.Duration, bool) {
 		return 0, false
 	}
 	d := words.amounts(false)
-	return d, words.err == nil && words.tok.kind == endToken
+	return d, words.err == nil && words.tok.Kind == lexer.End
 }
 
 // printInterval writes whole seconds in the longest unit that they fill.

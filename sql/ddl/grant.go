@@ -3,6 +3,8 @@ package ddl
 import (
 	"slices"
 	"strings"
+
+	"github.com/rotajobs/rota/sql/lexer"
 )
 
 // Privileges are the rights that can be granted.
@@ -32,7 +34,7 @@ func (p *parser) grant() Statement {
 // grantedRights reads what is granted. A single word that begins no privilege is a role.
 func (p *parser) grantedRights(s *Security) {
 	switch {
-	case p.tok.kind == nameToken || p.tok.kind == wordToken && !p.beginsPrivilege():
+	case p.tok.Kind == lexer.Name || p.tok.Kind == lexer.Word && !p.beginsPrivilege():
 		s.Role = p.role()
 		return
 	case p.accept("ALL"):
@@ -50,7 +52,7 @@ func (p *parser) beginsPrivilege() bool { return slices.Contains(privilegeWords,
 // role reads the name of a role. A word that more words
 // follow is a misspelled privilege.
 func (p *parser) role() string {
-	if next := p.peek(); p.tok.kind == wordToken && (next.is("JOB") || next.is("EXTERNAL") || next.isSymbol(",")) {
+	if next := p.peek(); p.tok.Kind == lexer.Word && (next.is("JOB") || next.is("EXTERNAL") || next.IsSymbol(",")) {
 		p.unexpected("a privilege ("+strings.Join(Privileges, ", ")+")", privilegeWords...)
 		return ""
 	}

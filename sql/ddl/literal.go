@@ -5,15 +5,17 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/rotajobs/rota/sql/lexer"
 )
 
 // stringLiteral parses a string. What describes it in errors, for example "a cron expression".
 func (p *parser) stringLiteral(what string) string {
-	if p.tok.kind != stringToken {
+	if p.tok.Kind != lexer.String {
 		p.unexpected(what + " in single quotes")
 		return ""
 	}
-	return p.advance().value
+	return p.advance().Text
 }
 
 // nonEmptyString reads a string with something in it.
@@ -28,9 +30,9 @@ func (p *parser) nonEmptyString(what string) string {
 
 // secretLiteral parses a string. Its errors never contain the text, quoted or not.
 func (p *parser) secretLiteral(what string) string {
-	switch p.tok.kind {
-	case wordToken, nameToken, numberToken, badToken:
-		p.fail(p.tok.start, Error{Found: "a value without quotes", Expected: what + " in single quotes"})
+	switch kind := p.tok.Kind; {
+	case kind == lexer.Word, kind == lexer.Name, kind == lexer.Number, p.tok.err != nil:
+		p.fail(p.tok.Start, Error{Found: "a value without quotes", Expected: what + " in single quotes"})
 		return ""
 	}
 	return p.stringLiteral(what)
@@ -45,11 +47,11 @@ func (p *parser) signedNumber(what string) (number string, at token) {
 	} else {
 		p.acceptSymbol("+")
 	}
-	if p.tok.kind != numberToken {
+	if p.tok.Kind != lexer.Number {
 		p.unexpected(what)
 		return "", at
 	}
-	return sign + p.advance().value, at
+	return sign + p.advance().Text, at
 }
 
 // wholeNumber reads the number of a clause. The columns of sys hold 32 bits.
@@ -81,9 +83,9 @@ func (p *parser) literal() Value {
 		return Value{Kind: Bool, Text: "true"}
 	case p.accept("FALSE"):
 		return Value{Kind: Bool, Text: "false"}
-	case p.tok.kind == stringToken:
-		return Value{Kind: String, Text: p.advance().value}
-	case p.tok.kind == wordToken || p.tok.kind == nameToken:
+	case p.tok.Kind == lexer.String:
+		return Value{Kind: String, Text: p.advance().Text}
+	case p.tok.Kind == lexer.Word || p.tok.Kind == lexer.Name:
 		p.unexpected("a literal (a string, a number, TRUE, FALSE or NULL)", "NULL", "TRUE", "FALSE")
 		return Value{}
 	}
@@ -94,7 +96,7 @@ func (p *parser) literal() Value {
 // jsonNumber leaves out the zeros before a number, which JSON does not know.
 func jsonNumber(text string) string {
 	digits, negative := strings.CutPrefix(text, "-")
-	for len(digits) > 1 && digits[0] == '0' && isDigit(digits[1]) {
+	for len(digits) > 1 && digits[0] == '0' && lexer.IsDigit(digits[1]) {
 		digits = digits[1:]
 	}
 	if negative {

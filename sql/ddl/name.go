@@ -3,18 +3,20 @@ package ddl
 import (
 	"fmt"
 	"strings"
+
+	"github.com/rotajobs/rota/sql/lexer"
 )
 
 // name parses a name. What describes it in errors, for example "the name of a job".
 func (p *parser) name(what string) string {
 	name := ""
-	switch p.tok.kind {
-	case wordToken:
-		name = strings.ToLower(p.tok.value)
-	case nameToken:
-		name = p.tok.value
-	case stringToken:
-		p.fail(p.tok.start, Error{Found: "a string", Expected: what, Hint: `write a name without quotes or in "double quotes"`})
+	switch p.tok.Kind {
+	case lexer.Word:
+		name = strings.ToLower(p.tok.Text)
+	case lexer.Name:
+		name = p.tok.Text
+	case lexer.String:
+		p.fail(p.tok.Start, Error{Found: "a string", Expected: what, Hint: `write a name without quotes or in "double quotes"`})
 		return ""
 	default:
 		p.unexpected(what)
@@ -96,7 +98,7 @@ func printName(name string) string {
 func needsNoQuotes(name string) bool {
 	for i := range len(name) {
 		c := name[i]
-		if c != '_' && (c < 'a' || c > 'z') && (i == 0 || !isDigit(c)) {
+		if c != '_' && (c < 'a' || c > 'z') && (i == 0 || !lexer.IsDigit(c)) {
 			return false
 		}
 	}

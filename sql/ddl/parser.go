@@ -3,6 +3,8 @@ package ddl
 import (
 	"fmt"
 	"strings"
+
+	"github.com/rotajobs/rota/sql/lexer"
 )
 
 // Limits on what is read.
@@ -50,8 +52,8 @@ func newParser(text string) (*parser, *Error) {
 	if err := checkCharacters(text); err != nil {
 		return nil, err
 	}
-	p := &parser{scanner: scanner{text: text, at: byteOrderMarkLength(text)}}
-	p.last = p.at
+	start := len(text) - len(strings.TrimPrefix(text, byteOrderMark))
+	p := &parser{scanner: scanner{Scanner: lexer.Scanner{Text: text, At: start}, last: start}}
 	p.tok = p.next()
 	return p, nil
 }
@@ -59,11 +61,11 @@ func newParser(text string) (*parser, *Error) {
 // advance takes the token and looks at the next one.
 func (p *parser) advance() token {
 	taken := p.tok
-	p.stop = taken.stop
+	p.stop = taken.Stop
 	switch {
 	case p.err != nil:
-	case taken.kind == badToken:
-		p.fail(taken.start, *taken.err)
+	case taken.err != nil:
+		p.fail(taken.Start, *taken.err)
 	case p.ahead != nil:
 		p.tok, p.ahead = *p.ahead, nil
 	default:
@@ -74,7 +76,7 @@ func (p *parser) advance() token {
 
 // peek returns the token after the next one.
 func (p *parser) peek() token {
-	if p.err != nil || p.tok.kind == endToken || p.tok.kind == badToken {
+	if p.err != nil || p.tok.Kind == lexer.End || p.tok.err != nil {
 		return p.tok
 	}
 	if p.ahead == nil {
@@ -86,7 +88,7 @@ func (p *parser) peek() token {
 
 // continueAt continues at a later offset of the text.
 func (p *parser) continueAt(at int) {
-	p.at, p.last, p.stop, p.ahead = at, at, at, nil
+	p.At, p.last, p.stop, p.ahead = at, at, at, nil
 	p.tok = p.next()
 }
 
@@ -98,29 +100,29 @@ func (p *parser) fail(offset int, e Error) {
 	if e.State == "" {
 		e.State = syntaxError
 	}
-	p.err = newError(p.text, offset, e)
-	p.steps += len(p.text)
-	p.tok, p.ahead = token{kind: endToken, start: offset, stop: offset}, nil
+	p.err = newError(p.Text, offset, e)
+	p.steps += len(p.Text)
+	p.tok, p.ahead = token{Token: lexer.Token{Start: offset, Stop: offset}}, nil
 }
 
 // failAt reports an error at a token.
 func (p *parser) failAt(t token, state, reason, hint string) {
-	p.fail(t.start, Error{Reason: reason, Hint: hint, State: state})
+	p.fail(t.Start, Error{Reason: reason, Hint: hint, State: state})
 }
 
 // unexpected reports the next token as an error. The words are the keywords allowed there; the hint suggests the
 // nearest one.
 func (p *parser) unexpected(expected string, words ...string) {
-	if p.tok.kind == badToken {
-		p.fail(p.tok.start, *p.tok.err)
+	if p.tok.err != nil {
+		p.fail(p.tok.Start, *p.tok.err)
 		return
 	}
 	e := Error{Found: p.tok.found(), Expected: expected}
-	if p.tok.kind == wordToken {
+	if p.tok.Kind == lexer.Word {
 		p.steps += len(words)
-		e.Hint = suggestion(p.tok.value, words)
+		e.Hint = suggestion(p.tok.Text, words)
 	}
-	p.fail(p.tok.start, e)
+	p.fail(p.tok.Start, e)
 }
 
 // accept takes a keyword if it comes next.
@@ -143,7 +145,7 @@ func (p *parser) acceptBoth(first, second string) bool {
 }
 
 func (p *parser) acceptSymbol(mark string) bool {
-	if !p.tok.isSymbol(mark) {
+	if !p.tok.IsSymbol(mark) {
 		return false
 	}
 	p.advance()
@@ -162,8 +164,8 @@ func (p *parser) expect(keywords ...string) {
 func (p *parser) expectSymbol(mark string) {
 	switch {
 	case p.acceptSymbol(mark):
-	case p.tok.kind == badToken && p.tok.value != "": // such as a UUID
-		p.fail(p.tok.start, Error{Found: p.tok.found(), Expected: mark})
+	case p.tok.err != nil && p.tok.Text != "": // such as a UUID
+		p.fail(p.tok.Start, Error{Found: p.tok.found(), Expected: mark})
 	default:
 		p.unexpected(mark)
 	}
@@ -193,7 +195,7 @@ func (p *parser) expectEnd() {
 		semicolon = true
 	}
 	switch {
-	case p.tok.kind == endToken:
+	case p.tok.Kind == lexer.End:
 	case semicolon:
 		p.failAt(p.tok, "", "a second statement begins here", "send one statement at a time")
 	default:

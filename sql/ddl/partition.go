@@ -3,6 +3,8 @@ package ddl
 import (
 	"fmt"
 	"strings"
+
+	"github.com/rotajobs/rota/sql/lexer"
 )
 
 // partition parses the strategy after PARTITION BY.
@@ -32,19 +34,19 @@ func (p *parser) shardSet() []string {
 
 // expression parses the expression that selects shards: a string, or any text between parentheses.
 func (p *parser) expression() string {
-	if p.tok.kind == stringToken {
+	if p.tok.Kind == lexer.String {
 		return p.nonEmptyString("the expression")
 	}
-	if !p.tok.isSymbol("(") {
+	if !p.tok.IsSymbol("(") {
 		p.unexpected("an expression in single quotes or parentheses")
 		return ""
 	}
 	open := p.tok
-	end := p.closing(open.start)
+	end := p.closing(open.Start)
 	if p.err != nil {
 		return ""
 	}
-	text := strings.TrimSpace(p.text[open.stop : end-1])
+	text := strings.TrimSpace(p.Text[open.Stop : end-1])
 	if text == "" {
 		p.failAt(open, badValue, "the expression is empty", "write it between the parentheses")
 		return ""
@@ -55,30 +57,30 @@ func (p *parser) expression() string {
 
 // closing returns the offset after the parenthesis that closes the one at start.
 func (p *parser) closing(start int) int {
-	depth := 0
-	for at := start; at < len(p.text); {
-		switch p.text[at] {
-		case '(':
+	s := scanner{Scanner: lexer.Scanner{Text: p.Text, At: start}}
+	defer func() { p.steps += s.steps }()
+	for depth := 0; ; {
+		t := s.next()
+		switch err := unclosed(t.Token); {
+		case err != nil:
+			p.fail(t.Start, *err)
+			return 0
+		case t.Kind == lexer.End:
+			p.fail(start, Error{Reason: "the parenthesis that begins here is not closed", Hint: "end it with )"})
+			return 0
+		case t.IsSymbol("("):
 			depth++
-		case ')':
+		case t.IsSymbol(")"):
 			depth--
 		}
-		end, err := skip(p.text, at)
 		switch {
-		case err != nil:
-			p.fail(err.Offset, *err)
-			return 0
 		case depth == 0:
-			return end
+			return t.Stop
 		case depth > nestingMax:
-			p.fail(at, Error{Reason: fmt.Sprintf("parentheses are nested more than %d levels deep", nestingMax), Hint: "write the expression in single quotes", State: limitExceeded})
+			p.fail(t.Start, Error{Reason: fmt.Sprintf("parentheses are nested more than %d levels deep", nestingMax), Hint: "write the expression in single quotes", State: limitExceeded})
 			return 0
 		}
-		p.steps += end - at
-		at = end
 	}
-	p.fail(start, Error{Reason: "the parenthesis that begins here is not closed", Hint: "end it with )"})
-	return 0
 }
 
 func (t Partition) print() string {

@@ -3,20 +3,23 @@ package ddl
 import (
 	"fmt"
 	"strings"
+
+	"github.com/rotajobs/rota/sql/lexer"
 )
 
 // restOfStatement takes the text from the next token to the end of the statement, as it is.
 // It only checks that quotes are closed.
 func (p *parser) restOfStatement() string {
-	start := p.tok.start
-	s, err := statementSpan(p.text, start)
+	start := p.tok.Start
+	s := lexer.Scanner{Text: p.Text, At: start}
+	source, err := nextSource(&s)
 	if err != nil {
 		p.fail(err.Offset, *err)
 		return ""
 	}
-	p.steps += s.next - start
-	p.continueAt(s.stop)
-	return p.text[start:s.stop]
+	p.steps += s.At - start
+	p.continueAt(start + len(source.Text))
+	return source.Text
 }
 
 func (p *parser) explain() Statement {
@@ -56,14 +59,14 @@ func (p *parser) setting() string {
 		case !first:
 			b.WriteByte(' ')
 		}
-		if p.tok.kind != wordToken {
+		if p.tok.Kind != lexer.Word {
 			p.unexpected("JOBS, CREATE JOB or the name of a setting")
 			return ""
 		}
-		b.WriteString(strings.ToLower(p.advance().value))
+		b.WriteString(strings.ToLower(p.advance().Text))
 	}
 	if b.Len() > NameMax {
-		p.failAt(token{start: p.last}, nameTooLong, fmt.Sprintf("the name of the setting has %d bytes; at most %d are allowed", b.Len(), NameMax), "shorten it")
+		p.failAt(token{Token: lexer.Token{Start: p.last}}, nameTooLong, fmt.Sprintf("the name of the setting has %d bytes; at most %d are allowed", b.Len(), NameMax), "shorten it")
 	}
 	return b.String()
 }

@@ -2,154 +2,108 @@ package ddl
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/rotajobs/rota/sql/lexer"
 )
+
+// token is a part of a statement.
+type token struct {
+	lexer.Token
+	upper string // of a word, if it may be a keyword
+	err   *Error // a lexical error; reported, with its position, only where no UUID is allowed
+}
+
+// is reports whether the token is this keyword.
+func (t token) is(keyword string) bool { return t.Kind == lexer.Word && t.upper == keyword }
+
+// ends reports whether nothing follows that belongs to the statement.
+func (t token) ends() bool { return t.Kind == lexer.End || t.IsSymbol(";") }
+
+// found names the token for an error. What strings hold is not repeated: it may
+// be a password.
+func (t token) found() string {
+	switch {
+	case t.ends():
+		return "the end of the statement"
+	case t.IsSymbol(","):
+		return "a comma"
+	case t.Kind == lexer.String:
+		return "a string"
+	case t.Kind == lexer.Name:
+		return excerpt(quoteName(t.Text))
+	default:
+		return excerpt(t.Text)
+	}
+}
 
 // scanner cuts a statement into tokens, one when it is asked for.
 type scanner struct {
-	text  string
-	at    int
+	lexer.Scanner
 	last  int // where the last token ended: the end of the statement is there
 	steps int // bytes read; tests check that it stays linear in the length of the text
 }
 
 // next reads the token at the scanner's place.
 func (s *scanner) next() token {
-	if err := s.skipBlank(); err != nil {
-		s.at = len(s.text)
-		return token{kind: badToken, start: err.Offset, stop: len(s.text), err: err}
+	from := s.At
+	t := token{Token: s.Next()}
+	s.steps += s.At - from
+	switch t.Kind {
+	case lexer.End:
+		t.Start, t.Stop = s.last, s.last
+	case lexer.Word:
+		t.upper = upperWord(t.Text)
+	case lexer.EscapeString:
+		t.Text = ""
+		t.err = &Error{Reason: "escape strings (E'…') are not supported", Hint: "leave out the E and write the characters themselves, '' for a quote", State: syntaxError}
+	case lexer.WordAfterNumber:
+		number := t.Text
+		t.Text = s.Text[t.Start:t.Stop]
+		t.err = &Error{
+			Reason: excerpt(t.Text) + " is neither a number nor a name",
+			Hint:   "put a space after " + excerpt(number) + `, or put a name in "double quotes"`,
+			State:  syntaxError,
+		}
+	default:
+		if t.err = unclosed(t.Token); t.err != nil {
+			t.Text = ""
+		}
 	}
-	if s.at == len(s.text) {
-		return token{kind: endToken, start: s.last, stop: s.last}
-	}
-	t := s.read()
-	s.steps += t.stop - t.start
-	s.at, s.last = t.stop, t.stop
+	s.last = t.Stop
 	return t
 }
 
-// skipBlank passes over white space and comments.
-func (s *scanner) skipBlank() *Error {
-	from := s.at
-	defer func() { s.steps += s.at - from }()
-	for s.at < len(s.text) {
-		switch {
-		case isSpace(s.text[s.at]):
-			s.at++
-		case isComment(s.text[s.at:]):
-			end, err := skipComment(s.text, s.at)
-			if err != nil {
-				return err
-			}
-			s.at = end
-		default:
-			return nil
-		}
-	}
-	return nil
-}
-
-func (s *scanner) read() token {
-	switch c := s.text[s.at]; {
-	case c == '\'':
-		return s.readQuoted(stringToken, "'")
-	case c == '"':
-		return s.readQuoted(nameToken, `"`)
-	case c == '$':
-		return s.readDollarQuoted()
-	case isDigit(c):
-		return s.readNumber()
-	case isLetter(c):
-		return s.readWord()
+// unclosed is the error of a quoted text or a comment without an end, or nil.
+func unclosed(t lexer.Token) *Error {
+	what, hint := "string", ""
+	switch t.Kind {
+	case lexer.UnclosedString:
+		hint = "end it with '; write '' for a quote inside"
+	case lexer.UnclosedName:
+		what, hint = "name", `end it with "; write "" for a quote inside`
+	case lexer.UnclosedDollars:
+		hint = "end it with " + excerpt(t.Text)
+	case lexer.UnclosedComment:
+		what, hint = "comment", "end it with */; each nested comment needs its own */"
 	default:
-		return s.readSymbol()
+		return nil
 	}
+	return &Error{Reason: "the " + what + " that begins here is not closed", Hint: hint, State: syntaxError}
 }
 
-func (s *scanner) readQuoted(kind tokenKind, quote string) token {
-	end, err := skipQuoted(s.text, s.at)
-	if err != nil {
-		return s.bad(err)
-	}
-	between := s.text[s.at+1 : end-1]
-	return token{kind: kind, start: s.at, stop: end, value: strings.ReplaceAll(between, quote+quote, quote)}
-}
+// keywordMax is longer than any keyword; longer words are not compared with keywords.
+const keywordMax = 32
 
-func (s *scanner) readDollarQuoted() token {
-	end, err := skipDollarQuoted(s.text, s.at)
-	if err != nil {
-		return s.bad(err)
+// upperWord is a word as keywords are written, or empty if it cannot be one.
+// Letters beyond ASCII are left alone: some of them become ASCII in upper case.
+func upperWord(word string) string {
+	if len(word) > keywordMax {
+		return ""
 	}
-	if end == s.at {
-		return s.readSymbol()
-	}
-	tag := len(dollarTag(s.text[s.at:]))
-	return token{kind: stringToken, start: s.at, stop: end, value: s.text[s.at+tag : end-tag]}
-}
-
-// readNumber reads 1, 1.5 and 1e-5. A letter directly after the number is an error, so that 5MINUTES is rejected in
-// every clause alike.
-func (s *scanner) readNumber() token {
-	end := s.digits(s.at)
-	if end+1 < len(s.text) && s.text[end] == '.' && isDigit(s.text[end+1]) {
-		end = s.digits(end + 1)
-	}
-	if mantissa := end; end < len(s.text) && (s.text[end] == 'e' || s.text[end] == 'E') {
-		end++
-		if end < len(s.text) && (s.text[end] == '+' || s.text[end] == '-') {
-			end++
-		}
-		if digits := s.digits(end); digits > end {
-			end = digits
-		} else {
-			end = mantissa
+	for i := range len(word) {
+		if word[i] >= 0x80 {
+			return ""
 		}
 	}
-	if end < len(s.text) && isInWord(s.text[end]) {
-		return s.badNumber(end)
-	}
-	return token{kind: numberToken, start: s.at, stop: end, value: s.text[s.at:end]}
-}
-
-func (s *scanner) digits(from int) int {
-	for from < len(s.text) && isDigit(s.text[from]) {
-		from++
-	}
-	return from
-}
-
-func (s *scanner) badNumber(end int) token {
-	number := s.text[s.at:end]
-	for end < len(s.text) && isInWord(s.text[end]) {
-		end++
-	}
-	return token{kind: badToken, start: s.at, stop: end, value: s.text[s.at:end], err: &Error{
-		Reason: excerpt(s.text[s.at:end]) + " is neither a number nor a name",
-		Hint:   "put a space after " + excerpt(number) + `, or put a name in "double quotes"`,
-		State:  syntaxError,
-	}}
-}
-
-func (s *scanner) readWord() token {
-	end := s.at
-	for end < len(s.text) && isInWord(s.text[end]) {
-		end++
-	}
-	word := s.text[s.at:end]
-	if end < len(s.text) && s.text[end] == '\'' && upperWord(word) == "E" {
-		return s.bad(&Error{
-			Reason: "escape strings (E'…') are not supported", Hint: "leave out the E and write the characters themselves, '' for a quote", State: syntaxError,
-		})
-	}
-	return token{kind: wordToken, start: s.at, stop: end, value: word, upper: upperWord(word)}
-}
-
-func (s *scanner) readSymbol() token {
-	_, size := utf8.DecodeRuneInString(s.text[s.at:])
-	return token{kind: symbolToken, start: s.at, stop: s.at + size, value: s.text[s.at : s.at+size]}
-}
-
-// bad returns the token of a lexical error. Scanning ends there.
-func (s *scanner) bad(err *Error) token {
-	return token{kind: badToken, start: s.at, stop: len(s.text), err: err}
+	return strings.ToUpper(word)
 }

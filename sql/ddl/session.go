@@ -3,6 +3,8 @@ package ddl
 import (
 	"cmp"
 	"strings"
+
+	"github.com/rotajobs/rota/sql/lexer"
 )
 
 // Set changes a setting, for the session or until the transaction ends. Without
@@ -94,10 +96,10 @@ func (p *parser) set() Statement {
 		return p.unsupported(p.tok, "SET SESSION AUTHORIZATION", "connect as that user")
 	case p.tok.is("ROLE"):
 		return p.unsupported(p.tok, "SET ROLE", "connect as that user")
-	case p.tok.is("LOCAL") && !p.peek().isSymbol("="):
+	case p.tok.is("LOCAL") && !p.peek().IsSymbol("="):
 		p.advance()
 		local = true
-	case p.tok.is("SESSION") && !p.peek().isSymbol("="):
+	case p.tok.is("SESSION") && !p.peek().IsSymbol("="):
 		p.advance()
 	}
 	switch {
@@ -152,12 +154,12 @@ func (p *parser) settingValues() (values []string) {
 
 func (p *parser) settingValue() string {
 	sign := ""
-	if p.tok.isSymbol("-") || p.tok.isSymbol("+") {
-		sign = strings.TrimPrefix(p.advance().value, "+")
+	if p.tok.IsSymbol("-") || p.tok.IsSymbol("+") {
+		sign = strings.TrimPrefix(p.advance().Text, "+")
 	}
-	switch p.tok.kind {
-	case wordToken, nameToken, stringToken, numberToken:
-		return sign + p.advance().value
+	switch p.tok.Kind {
+	case lexer.Word, lexer.Name, lexer.String, lexer.Number:
+		return sign + p.advance().Text
 	}
 	p.unexpected("a value")
 	return ""

@@ -20,7 +20,7 @@ func (p *parser) statement() Statement {
 	switch {
 	case parse != nil:
 		return parse(p)
-	case first.isSymbol("("):
+	case first.IsSymbol("("):
 		return p.query()
 	case unsupportedStatements[first.upper]:
 		return p.unsupported(first, first.upper, sysIsReadOnly)
@@ -65,7 +65,7 @@ func (p *parser) create() Statement {
 	first := p.advance()
 	if p.accept("OR") {
 		if p.tok.is("REPLACE") {
-			p.fail(p.tok.start, Error{Found: p.tok.found(), Expected: "ALTER", Hint: "use CREATE OR ALTER JOB to change an existing job, RECREATE JOB to drop and create it"})
+			p.fail(p.tok.Start, Error{Found: p.tok.found(), Expected: "ALTER", Hint: "use CREATE OR ALTER JOB to change an existing job, RECREATE JOB to drop and create it"})
 		}
 		p.expect("ALTER", "JOB")
 		return p.createJob(&CreateJob{Mode: CreateOrAlter})

@@ -1,5 +1,7 @@
 package ddl
 
+import "github.com/rotajobs/rota/sql/lexer"
+
 const sysIsReadOnly = "the tables of sys are read-only; use CREATE JOB, ALTER JOB and DROP JOB to change jobs"
 
 // unsupported reports a statement that other databases have and Rota does not.
@@ -10,7 +12,7 @@ func (p *parser) unsupported(at token, what, hint string) Statement {
 
 // objectType takes the word after CREATE, ALTER or DROP; first is that token.
 func (p *parser) objectType(first token, known ...string) string {
-	if p.tok.kind == wordToken && unsupportedObjects[p.tok.upper] {
+	if p.tok.Kind == lexer.Word && unsupportedObjects[p.tok.upper] {
 		p.unsupported(first, first.upper+" "+p.tok.upper, sysIsReadOnly)
 		return ""
 	}

@@ -5,7 +5,7 @@ func (p *parser) call(path []Name) *Call {
 	c := &Call{At: At(path[0].At), Path: path}
 	p.open("(")
 	switch {
-	case p.peek().symbol(")"):
+	case p.peek().IsSymbol(")"):
 	case p.peek().operator("*"):
 		p.take()
 		c.Star = true
@@ -35,7 +35,7 @@ func (p *parser) arguments(c *Call) {
 			p.nameArgument(c, name)
 		}
 		if t := p.peek(); p.accept("variadic") {
-			p.unsupported(t.at, "VARIADIC", "use array_to_string")
+			p.unsupported(t.Start, "VARIADIC", "use array_to_string")
 		}
 		c.Args = append(c.Args, p.value())
 		if !p.acceptSymbol(",") {
@@ -46,13 +46,13 @@ func (p *parser) arguments(c *Call) {
 
 func (p *parser) nameArgument(c *Call, name Name) {
 	if name.Text == "" {
-		fail(stateSyntax, p.peek().at, "positional argument cannot follow named argument", "name this argument as well, or put it before the named ones")
+		fail(stateSyntax, p.peek().Start, "positional argument cannot follow named argument", "name this argument as well, or put it before the named ones")
 	}
 	c.Names = append(c.Names, name)
 }
 
 func (p *parser) argumentName() (name Name) {
-	if next := p.peekAt(1); p.peek().isLabel() && (next.symbol("=>") || next.symbol(":=")) {
+	if next := p.peekAt(1); p.peek().isLabel() && (next.IsSymbol("=>") || next.IsSymbol(":=")) {
 		name = p.take().name()
 		p.take()
 	}
@@ -67,7 +67,7 @@ func (p *parser) aggregated(c *Call) Expr {
 		c.Within = p.terms()
 		p.close(")")
 	}
-	if p.peek().word("filter") && p.peekAt(1).symbol("(") {
+	if p.peek().word("filter") && p.peekAt(1).IsSymbol("(") {
 		p.take()
 		p.open("(")
 		p.expect("where")
@@ -75,7 +75,7 @@ func (p *parser) aggregated(c *Call) Expr {
 		p.close(")")
 	}
 	if t := p.peek(); t.word("respect", "ignore") && p.peekAt(1).word("nulls") {
-		p.unsupported(t.at, upper(t.text)+" NULLS", "")
+		p.unsupported(t.Start, upper(t.Text)+" NULLS", "")
 	}
 	if p.accept("over") {
 		c.Over = p.over()

@@ -3,9 +3,9 @@ package query
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/rotajobs/rota/internal/suggest"
+	"github.com/rotajobs/rota/sql/lexer"
 )
 
 // Error states why a query was rejected or ended.
@@ -55,14 +55,14 @@ func (p *parser) expected(what string, words ...string) {
 	t := p.peek()
 	message := "expected " + what + ", found " + p.tokenText(t)
 	if word := p.suggestWord(t, words); word != "" {
-		fail(stateSyntax, t.at, message+"; did you mean "+word+"?", "")
+		fail(stateSyntax, t.Start, message+"; did you mean "+word+"?", "")
 	}
-	if alias := p.previous; alias.at == p.alias && p.alias >= 0 {
+	if alias := p.previous; alias.Start == p.alias && p.alias >= 0 {
 		if word := p.suggestWord(alias, clauseWords); word != "" {
 			message += "; did you mean " + word + " instead of " + p.tokenText(alias) + "?"
 		}
 	}
-	fail(stateSyntax, t.at, message, p.reservedHint(t, what))
+	fail(stateSyntax, t.Start, message, p.reservedHint(t, what))
 }
 
 // clauseWords are keywords that can continue a query.
@@ -74,18 +74,10 @@ var clauseWords = []string{
 
 // tokenText returns a token as error messages show it.
 func (p *parser) tokenText(t token) string {
-	if t.kind == endToken {
+	if t.Kind == lexer.End {
 		return "the end of the query"
 	}
-	raw := p.scan.text[t.at:t.end]
-	if len(raw) <= foundMax {
-		return raw
-	}
-	cut := foundMax
-	for !utf8.RuneStart(raw[cut]) {
-		cut--
-	}
-	return raw[:cut] + "…"
+	return shorten(p.scan.Text[t.Start:t.Stop])
 }
 
 // foundMax is how much of a token is shown, in bytes.
@@ -93,10 +85,10 @@ const foundMax = 40
 
 // suggestWord returns the word that a token probably misspells, or an empty string.
 func (p *parser) suggestWord(t token, words []string) string {
-	if t.kind != wordToken || len(t.text) < 3 || len(t.text) > 16 {
+	if t.Kind != lexer.Word || len(t.Text) < 3 || len(t.Text) > 16 {
 		return ""
 	}
-	written := strings.ToUpper(t.text)
+	written := strings.ToUpper(t.Text)
 	if word := suggest.Nearest(written, words); word != written {
 		return word
 	}
@@ -107,7 +99,7 @@ func (p *parser) suggestWord(t token, words []string) string {
 func (p *parser) reservedHint(t token, what string) string {
 	value := what == "a value" || what == "a table"
 	switch {
-	case t.kind != wordToken || reserved[t.text] == 0:
+	case t.Kind != lexer.Word || reserved[t.Text] == 0:
 		return ""
 	case t.word("union", "intersect", "except") && what == "the end of the query":
 		return "put a part that has its own ORDER BY or LIMIT in parentheses"
@@ -115,8 +107,8 @@ func (p *parser) reservedHint(t token, what string) string {
 		if value || what == "(" {
 			return "put a subquery in parentheses"
 		}
-	case structureWords[t.text]:
-		if value && p.previous.symbol(",") {
+	case structureWords[t.Text]:
+		if value && p.previous.IsSymbol(",") {
 			return "remove the comma before it"
 		}
 	case value || strings.HasPrefix(what, "a name") || strings.HasPrefix(what, "the name") || what == "an alias":

@@ -1,5 +1,7 @@
 package query
 
+import "github.com/rotajobs/rota/sql/lexer"
+
 // specialForms parse the functions that have a syntax of their own. Each gets the token of the function; the next token
 // is the parenthesis.
 var specialForms map[string]func(*parser, token) Expr
@@ -15,15 +17,15 @@ func init() {
 
 func (p *parser) exists(t token) Expr {
 	p.open("(")
-	e := &Exists{At: At(t.at), Query: p.query()}
+	e := &Exists{At: At(t.Start), Query: p.query()}
 	p.close(")")
 	return e
 }
 
 func (p *parser) row(t token) Expr {
-	r := &Row{At: At(t.at)}
+	r := &Row{At: At(t.Start)}
 	p.open("(")
-	if !p.peek().symbol(")") {
+	if !p.peek().IsSymbol(")") {
 		r.Elems = p.list()
 	}
 	p.close(")")
@@ -31,12 +33,12 @@ func (p *parser) row(t token) Expr {
 }
 
 func (p *parser) extract(t token) Expr {
-	e := &Extract{At: At(t.at)}
+	e := &Extract{At: At(t.Start)}
 	p.open("(")
-	if f := p.peek(); !f.isLabel() && f.kind != stringToken {
+	if f := p.peek(); !f.isLabel() && f.Kind != lexer.String {
 		p.expected("a field such as YEAR")
 	}
-	e.Field = lower(p.take().text)
+	e.Field = lower(p.take().Text)
 	p.expect("from")
 	e.X = p.value()
 	p.close(")")
@@ -55,7 +57,7 @@ func (p *parser) position(t token) Expr {
 }
 
 func specialCall(t token, name string, args ...Expr) *Call {
-	return &Call{At: At(t.at), Path: []Name{{Text: name, At: t.at}}, Args: args}
+	return &Call{At: At(t.Start), Path: []Name{{Text: name, At: t.Start}}, Args: args}
 }
 
 // substring takes FROM and FOR in either order. Without FROM it is from the first.
@@ -90,7 +92,7 @@ func nonNil(all []Expr) (some []Expr) {
 }
 
 func (p *parser) overlay(t token) Expr {
-	p.unsupported(t.at, "OVERLAY", "use left, right and ||")
+	p.unsupported(t.Start, "OVERLAY", "use left, right and ||")
 	return nil
 }
 
@@ -119,7 +121,7 @@ func (p *parser) trim(t token) Expr {
 
 // cast takes CAST(x AS type).
 func (p *parser) cast() Expr {
-	c := &Cast{At: At(p.take().at)}
+	c := &Cast{At: At(p.take().Start)}
 	p.open("(")
 	c.X = p.value()
 	p.expect("as")
@@ -130,8 +132,8 @@ func (p *parser) cast() Expr {
 
 // array takes ARRAY[…], or ARRAY(query).
 func (p *parser) array() Expr {
-	at := p.take().at
-	if !p.peek().symbol("(") {
+	at := p.take().Start
+	if !p.peek().IsSymbol("(") {
 		return p.elements(at)
 	}
 	p.open("(")
@@ -145,9 +147,9 @@ func (p *parser) elements(at int) Expr {
 	a := &Array{At: At(at)}
 	p.open("[")
 	switch t := p.peek(); {
-	case t.symbol("["):
-		p.unsupported(t.at, "an array with several dimensions", "use jsonb")
-	case !t.symbol("]"):
+	case t.IsSymbol("["):
+		p.unsupported(t.Start, "an array with several dimensions", "use jsonb")
+	case !t.IsSymbol("]"):
 		a.Elems = p.list()
 	}
 	p.close("]")
@@ -157,7 +159,7 @@ func (p *parser) elements(at int) Expr {
 // caseExpr takes CASE.
 func (p *parser) caseExpr() Expr {
 	p.enter()
-	c := &Case{At: At(p.take().at)}
+	c := &Case{At: At(p.take().Start)}
 	if !p.peek().word("when") {
 		c.Of = p.value()
 	}

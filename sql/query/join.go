@@ -1,5 +1,7 @@
 package query
 
+import "github.com/rotajobs/rota/sql/lexer"
+
 // joins takes all that is joined to a source.
 func (p *parser) joins(left Source) Source {
 	for p.startsJoin() {
@@ -14,7 +16,7 @@ func (p *parser) startsJoin() bool {
 
 // join parses one join. Its position is that of the first keyword between the two sources.
 func (p *parser) join(left Source) Source {
-	j := &Join{At: p.peek().at, Left: left}
+	j := &Join{At: p.peek().Start, Left: left}
 	j.Natural = p.accept("natural")
 	j.Kind = p.joinKind()
 	if j.Kind == "CROSS" && j.Natural {
@@ -31,10 +33,10 @@ func (p *parser) joinKind() string {
 	kind := "INNER"
 	switch t := p.peek(); {
 	case t.word("left", "right", "full"):
-		kind = upper(p.take().text)
+		kind = upper(p.take().Text)
 		p.accept("outer")
 	case t.word("inner", "cross"):
-		kind = upper(p.take().text)
+		kind = upper(p.take().Text)
 	}
 	p.expect("join")
 	return kind
@@ -54,7 +56,7 @@ func (p *parser) joinCondition(j *Join) {
 	case p.accept("using"):
 		j.Using = p.names("the name of a column")
 		if t := p.peek(); t.word("as") {
-			p.unsupported(t.at, "an alias after USING", "remove the alias")
+			p.unsupported(t.Start, "an alias after USING", "remove the alias")
 		}
 	default:
 		p.missingJoinCondition()
@@ -64,8 +66,8 @@ func (p *parser) joinCondition(j *Join) {
 // missingJoinCondition reports a join without ON or USING.
 func (p *parser) missingJoinCondition() {
 	t := p.peek()
-	if p.suggestWord(p.previous, clauseWords) != "" || t.kind != endToken && !structureWords[t.text] {
+	if p.suggestWord(p.previous, clauseWords) != "" || t.Kind != lexer.End && !structureWords[t.Text] {
 		p.expected("ON or USING", "ON", "USING")
 	}
-	fail(stateSyntax, t.at, "expected ON or USING, found "+p.tokenText(t), "add a condition, or use CROSS JOIN")
+	fail(stateSyntax, t.Start, "expected ON or USING, found "+p.tokenText(t), "add a condition, or use CROSS JOIN")
 }

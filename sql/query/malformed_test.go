@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/rotajobs/rota/sql/lexer"
 )
 
 func validQueries(t testing.TB) (texts []string) {
@@ -34,10 +36,10 @@ func mustNotPanic(t *testing.T, text string) error {
 }
 
 func allTokens(text string) (tokens []token) {
-	s := &scanner{text: text}
+	s := newScanner(text)
 	for {
 		t := s.next()
-		if t.kind == endToken {
+		if t.Kind == lexer.End {
 			return tokens
 		}
 		tokens = append(tokens, t)
@@ -48,13 +50,13 @@ func TestParseBrokenQueriesDoNotPanic(t *testing.T) {
 	for _, text := range validQueries(t) {
 		tokens := allTokens(text)
 		for i, tok := range tokens {
-			mustNotPanic(t, text[:tok.at])
-			mustNotPanic(t, text[tok.at:])
-			mustNotPanic(t, text[:tok.at]+text[tok.end:])
-			mustNotPanic(t, text[:tok.end]+" "+text[tok.at:])
+			mustNotPanic(t, text[:tok.Start])
+			mustNotPanic(t, text[tok.Start:])
+			mustNotPanic(t, text[:tok.Start]+text[tok.Stop:])
+			mustNotPanic(t, text[:tok.Stop]+" "+text[tok.Start:])
 			if i > 0 {
 				before := tokens[i-1]
-				mustNotPanic(t, text[:before.at]+text[tok.at:tok.end]+" "+text[before.at:before.end]+" "+text[tok.end:])
+				mustNotPanic(t, text[:before.Start]+text[tok.Start:tok.Stop]+" "+text[before.Start:before.Stop]+" "+text[tok.Stop:])
 			}
 		}
 		for i := range text {

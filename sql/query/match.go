@@ -3,7 +3,7 @@ package query
 // isTest parses IS and its test.
 func (p *parser) isTest(x Expr) Expr {
 	is := &Is{At: place(x), X: x, What: "NULL"}
-	switch p.take().text {
+	switch p.take().Text {
 	case "isnull":
 		return is
 	case "notnull":
@@ -13,11 +13,11 @@ func (p *parser) isTest(x Expr) Expr {
 	is.Not = p.accept("not")
 	switch t := p.peek(); {
 	case t.word("null", "true", "false", "unknown"):
-		is.What = upper(p.take().text)
+		is.What = upper(p.take().Text)
 	case p.accept("distinct", "from"):
 		is.What, is.Y = "DISTINCT", p.valueWithPrecedence(isPrecedence+1)
 	case t.word("nfc", "nfd", "nfkc", "nfkd", "normalized", "json", "document"):
-		p.unsupported(t.at, "IS "+upper(t.text), "")
+		p.unsupported(t.Start, "IS "+upper(t.Text), "")
 	default:
 		p.expected("NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM", "NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT")
 	}
@@ -27,7 +27,7 @@ func (p *parser) isTest(x Expr) Expr {
 // matchOperator takes LIKE and its kin, IN and BETWEEN.
 func (p *parser) matchOperator(x Expr) Expr {
 	not := p.accept("not")
-	switch t := p.take(); t.text {
+	switch t := p.take(); t.Text {
 	case "in":
 		in := &In{At: place(x), X: x, Not: not}
 		in.List, in.Query = p.listOrQuery()
@@ -35,11 +35,11 @@ func (p *parser) matchOperator(x Expr) Expr {
 	case "between":
 		return p.between(x, not)
 	case "overlaps":
-		p.unsupported(t.at, "OVERLAPS", "compare the ends of the two periods")
+		p.unsupported(t.Start, "OVERLAPS", "compare the ends of the two periods")
 	case "similar":
-		p.unsupported(t.at, "SIMILAR TO", "use LIKE, or ~ with a regular expression")
+		p.unsupported(t.Start, "SIMILAR TO", "use LIKE, or ~ with a regular expression")
 	default:
-		return p.like(x, not, upper(t.text))
+		return p.like(x, not, upper(t.Text))
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (p *parser) matchOperator(x Expr) Expr {
 func (p *parser) between(x Expr, not bool) Expr {
 	b := &Between{At: place(x), X: x, Not: not}
 	if t := p.peek(); p.accept("symmetric") {
-		p.unsupported(t.at, "BETWEEN SYMMETRIC", "use least and greatest")
+		p.unsupported(t.Start, "BETWEEN SYMMETRIC", "use least and greatest")
 	}
 	p.accept("asymmetric")
 	b.Low = p.valueWithPrecedence(matchPrecedence + 1)

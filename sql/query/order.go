@@ -24,7 +24,7 @@ func (p *parser) orderAndLimit(q *Query) *Query {
 			p.checkOnce(q.Limit, t, "LIMIT or FETCH")
 			q.Limit = p.fetch()
 		case t.word("for"):
-			p.unsupported(t.at, "FOR "+upper(p.peekAt(1).text), "queries are read-only and take no locks")
+			p.unsupported(t.Start, "FOR "+upper(p.peekAt(1).Text), "queries are read-only and take no locks")
 		default:
 			return withoutParens(q)
 		}
@@ -41,7 +41,7 @@ func withoutParens(q *Query) *Query {
 
 func (p *parser) checkOnce(had Expr, t token, what string) {
 	if had != nil {
-		fail(stateSyntax, t.at, what+" is given twice", "remove one of them")
+		fail(stateSyntax, t.Start, what+" is given twice", "remove one of them")
 	}
 }
 
@@ -59,7 +59,7 @@ func (p *parser) fetch() (n Expr) {
 		p.expected("FIRST or NEXT", "FIRST", "NEXT")
 	}
 	if p.peek().word("row", "rows") {
-		n = &Number{At: At(p.peek().at), Text: "1"}
+		n = &Number{At: At(p.peek().Start), Text: "1"}
 	} else {
 		n = p.valueWithPrecedence(unaryPrecedence)
 	}
@@ -67,7 +67,7 @@ func (p *parser) fetch() (n Expr) {
 		p.expected("ROW or ROWS", "ROW", "ROWS")
 	}
 	if t := p.peek(); p.accept("with", "ties") {
-		p.unsupported(t.at, "WITH TIES", "")
+		p.unsupported(t.Start, "WITH TIES", "")
 	}
 	p.expect("only")
 	return n
@@ -79,7 +79,7 @@ func (p *parser) terms() []*Term { return separated(p, p.term) }
 func (p *parser) term() *Term {
 	t := &Term{Expr: p.value()}
 	if using := p.peek(); using.word("using") {
-		p.unsupported(using.at, "ORDER BY … USING", "use ASC or DESC")
+		p.unsupported(using.Start, "ORDER BY … USING", "use ASC or DESC")
 	}
 	if t.Desc = p.accept("desc"); !t.Desc {
 		p.accept("asc")
@@ -88,7 +88,7 @@ func (p *parser) term() *Term {
 		if !p.peek().word("first", "last") {
 			p.expected("FIRST or LAST", "FIRST", "LAST")
 		}
-		t.Nulls = upper(p.take().text)
+		t.Nulls = upper(p.take().Text)
 	}
 	return t
 }

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/rotajobs/rota/sql/lexer"
 )
 
 // Parse reads a query: SELECT, VALUES, TABLE, or WITH before one. The error, if
@@ -20,7 +21,7 @@ func Parse(text string) (q *Query, err error) {
 		}
 	}()
 	checkText(text)
-	p := &parser{scan: scanner{text: text}, alias: -1}
+	p := &parser{scan: newScanner(text), alias: -1}
 	q = p.query()
 	p.expectEnd()
 	q.Params = p.params
@@ -31,13 +32,12 @@ func checkText(text string) {
 	if len(text) > textMax {
 		fail(stateLimit, 0, fmt.Sprintf("the query has %d bytes; at most %d are allowed", len(text), textMax), "shorten it")
 	}
-	for i, r := range text {
-		if r == 0 {
-			fail(stateEncoding, i, "the query has a NUL character here", "remove it")
-		}
-		if r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {
-			fail(stateEncoding, i, "the query is not valid UTF-8 here", "send it in UTF-8")
-		}
+	switch at := lexer.BadCharacter(text); {
+	case at < 0:
+	case text[at] == 0:
+		fail(stateEncoding, at, "the query has a NUL character here", "remove it")
+	default:
+		fail(stateEncoding, at, "the query is not valid UTF-8 here", "send it in UTF-8")
 	}
 }
 
@@ -75,7 +75,7 @@ func (p *parser) take() token {
 // context.
 func (p *parser) rescan(from int) {
 	p.lookahead = p.lookahead[:0]
-	p.scan.pos = from
+	p.scan.At = from
 }
 
 // words reports whether these words come next in sequence.
@@ -109,7 +109,7 @@ func (p *parser) expect(words ...string) {
 }
 
 func (p *parser) acceptSymbol(s string) bool {
-	if p.peek().symbol(s) {
+	if p.peek().IsSymbol(s) {
 		p.take()
 		return true
 	}
@@ -119,7 +119,7 @@ func (p *parser) acceptSymbol(s string) bool {
 // enter and leave count the nesting depth. Every recursive step of the parser calls them.
 func (p *parser) enter() {
 	if p.depth++; p.depth > depthMax {
-		fail(stateLimit, p.peek().at, fmt.Sprintf("the query is nested more than %d levels deep", depthMax), "simplify it")
+		fail(stateLimit, p.peek().Start, fmt.Sprintf("the query is nested more than %d levels deep", depthMax), "simplify it")
 	}
 }
 
@@ -127,7 +127,7 @@ func (p *parser) leave() { p.depth-- }
 
 // open takes an opening bracket; close takes the matching one.
 func (p *parser) open(s string) {
-	if !p.peek().symbol(s) {
+	if !p.peek().IsSymbol(s) {
 		p.expected(s)
 	}
 	p.enter()
@@ -135,7 +135,7 @@ func (p *parser) open(s string) {
 }
 
 func (p *parser) close(s string) {
-	if !p.peek().symbol(s) {
+	if !p.peek().IsSymbol(s) {
 		p.expected(s, clauseWords...)
 	}
 	p.leave()
@@ -147,11 +147,11 @@ func (p *parser) expectEnd() {
 	if p.acceptSymbol(";") {
 		for p.acceptSymbol(";") {
 		}
-		if t := p.peek(); t.kind != endToken {
-			fail(stateSyntax, t.at, "the text has more than one statement: "+p.tokenText(t)+" follows the semicolon", "send one statement at a time")
+		if t := p.peek(); t.Kind != lexer.End {
+			fail(stateSyntax, t.Start, "the text has more than one statement: "+p.tokenText(t)+" follows the semicolon", "send one statement at a time")
 		}
 	}
-	if p.peek().kind != endToken {
+	if p.peek().Kind != lexer.End {
 		p.expected("the end of the query", clauseWords...)
 	}
 }
@@ -187,7 +187,7 @@ func (p *parser) names(what string) []Name {
 	p.open("(")
 	names := separated(p, func() Name { return p.name(what) })
 	if t := p.peek(); t.isName() {
-		p.unsupported(t.at, "a type after the name of a column", "remove the types")
+		p.unsupported(t.Start, "a type after the name of a column", "remove the types")
 	}
 	p.close(")")
 	return names
@@ -200,7 +200,7 @@ func (p *parser) path(what string) []Name {
 
 func (p *parser) pathFrom(first Name) []Name {
 	path := []Name{first}
-	for p.peek().symbol(".") && !p.peekAt(1).operator("*") {
+	for p.peek().IsSymbol(".") && !p.peekAt(1).operator("*") {
 		p.take()
 		path = append(path, p.label("a name"))
 	}
@@ -210,21 +210,21 @@ func (p *parser) pathFrom(first Name) []Name {
 // param takes $1 or ?.
 func (p *parser) param() Expr {
 	t := p.take()
-	style := p.scan.text[t.at]
+	style := p.scan.Text[t.Start]
 	if p.style != 0 && p.style != style {
-		fail(stateSyntax, t.at, "parameters are written both as $ and as ?", "write all of them as $1 or all of them as ?")
+		fail(stateSyntax, t.Start, "parameters are written both as $ and as ?", "write all of them as $1 or all of them as ?")
 	}
 	p.style = style
-	digits := t.text
-	if t.kind == questionToken {
+	digits := t.Text
+	if t.Kind == questionToken {
 		digits = strconv.Itoa(p.params + 1)
 	}
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 1 || n > paramsMax {
-		fail(stateParam, t.at, fmt.Sprintf("there is no parameter %s", shorten(digits)), fmt.Sprintf("number parameters from 1 to %d", paramsMax))
+		fail(stateParam, t.Start, fmt.Sprintf("there is no parameter %s", shorten(digits)), fmt.Sprintf("number parameters from 1 to %d", paramsMax))
 	}
 	p.params = max(p.params, n)
-	return &Param{At: At(t.at), N: n}
+	return &Param{At: At(t.Start), N: n}
 }
 
 const paramsMax = 65535

@@ -1,5 +1,7 @@
 package query
 
+import "github.com/rotajobs/rota/sql/lexer"
+
 // operand parses an operand with its prefix operators and casts.
 func (p *parser) operand() Expr {
 	t := p.peek()
@@ -7,11 +9,11 @@ func (p *parser) operand() Expr {
 	case t.word("not"):
 		return p.prefix("NOT", notPrecedence)
 	case t.operator("+") || t.operator("-"):
-		return p.prefix(t.text, unaryPrecedence)
-	case t.kind == operatorToken && !t.operator("*"):
-		return p.prefix(t.text, otherPrecedence+1)
-	case t.word("operator") && p.peekAt(1).symbol("("):
-		p.unsupported(t.at, "OPERATOR before a value", "")
+		return p.prefix(t.Text, unaryPrecedence)
+	case t.Kind == operatorToken && !t.operator("*"):
+		return p.prefix(t.Text, otherPrecedence+1)
+	case t.word("operator") && p.peekAt(1).IsSymbol("("):
+		p.unsupported(t.Start, "OPERATOR before a value", "")
 	}
 	x := p.primary()
 	for p.acceptSymbol("::") {
@@ -26,7 +28,7 @@ func (p *parser) prefix(op string, least precedence) Expr {
 		p.expected("a value")
 	}
 	p.enter()
-	u := &Unary{At: At(p.take().at), Op: op}
+	u := &Unary{At: At(p.take().Start), Op: op}
 	u.X = p.valueWithPrecedence(least)
 	p.leave()
 	return u
@@ -35,26 +37,26 @@ func (p *parser) prefix(op string, least precedence) Expr {
 // primary takes a value without operators.
 func (p *parser) primary() Expr {
 	t := p.peek()
-	at := At(t.at)
-	switch t.kind {
-	case numberToken:
+	at := At(t.Start)
+	switch t.Kind {
+	case lexer.Number:
 		p.take()
-		return p.subscripts(&Number{At: at, Text: t.text}, false)
-	case stringToken:
+		return p.subscripts(&Number{At: at, Text: t.Text}, false)
+	case lexer.String:
 		p.take()
-		return p.subscripts(&String{At: at, Value: t.text}, false)
+		return p.subscripts(&String{At: at, Value: t.Text}, false)
 	case paramToken, questionToken:
 		return p.subscripts(p.param(), true)
-	case wordToken:
+	case lexer.Word:
 		return p.wordValue(t)
-	case quotedNameToken:
+	case lexer.Name:
 		return p.nameValue()
 	}
 	switch {
-	case t.symbol("("):
+	case t.IsSymbol("("):
 		return p.subscripts(p.paren(), true)
-	case t.symbol(":"):
-		fail(stateSyntax, t.at, "expected a value, found :", "write parameters as $1 or ?")
+	case t.IsSymbol(":"):
+		fail(stateSyntax, t.Start, "expected a value, found :", "write parameters as $1 or ?")
 	}
 	p.expected("a value")
 	return nil
@@ -62,14 +64,14 @@ func (p *parser) primary() Expr {
 
 // wordValue takes a value that begins with a word.
 func (p *parser) wordValue(t token) Expr {
-	at := At(t.at)
-	switch t.text {
+	at := At(t.Start)
+	switch t.Text {
 	case "null":
 		p.take()
 		return &Null{At: at}
 	case "true", "false":
 		p.take()
-		return &Bool{At: at, Value: t.text == "true"}
+		return &Bool{At: at, Value: t.Text == "true"}
 	case "case":
 		return p.caseExpr()
 	case "cast":
@@ -78,14 +80,14 @@ func (p *parser) wordValue(t token) Expr {
 		return p.subscripts(p.array(), false)
 	}
 	switch next := p.peekAt(1); {
-	case timesWithoutParens[t.text] || callsWithoutParens[t.text] && !next.symbol("("):
+	case timesWithoutParens[t.Text] || callsWithoutParens[t.Text] && !next.IsSymbol("("):
 		return p.callWithoutParens()
 	case p.startsTyped():
 		return p.typed()
-	case next.symbol("(") && specialForms[t.text] != nil:
+	case next.IsSymbol("(") && specialForms[t.Text] != nil:
 		p.take()
-		return p.subscripts(specialForms[t.text](p, t), false)
-	case !t.isFunction(), !t.isName() && !next.symbol("(") && next.kind != stringToken:
+		return p.subscripts(specialForms[t.Text](p, t), false)
+	case !t.isFunction(), !t.isName() && !next.IsSymbol("(") && next.Kind != lexer.String:
 		p.expected("a value")
 	}
 	return p.nameValue()
@@ -94,8 +96,8 @@ func (p *parser) wordValue(t token) Expr {
 // callWithoutParens takes a function that is called without parentheses.
 func (p *parser) callWithoutParens() Expr {
 	t := p.take()
-	c := &Call{At: At(t.at), Path: []Name{t.name()}}
-	if timesWithoutParens[t.text] && p.peek().symbol("(") {
+	c := &Call{At: At(t.Start), Path: []Name{t.name()}}
+	if timesWithoutParens[t.Text] && p.peek().IsSymbol("(") {
 		p.open("(")
 		c.Args = p.list()
 		p.close(")")
@@ -105,7 +107,7 @@ func (p *parser) callWithoutParens() Expr {
 
 // paren parses the content of parentheses: a value, several, or a query.
 func (p *parser) paren() Expr {
-	at := At(p.peek().at)
+	at := At(p.peek().Start)
 	p.open("(")
 	var x Expr
 	if p.startsQuery() {
@@ -132,9 +134,9 @@ func (p *parser) parenValues(at At) Expr {
 func (p *parser) subscripts(x Expr, fields bool) Expr {
 	for {
 		switch {
-		case p.peek().symbol("["):
+		case p.peek().IsSymbol("["):
 			x, fields = p.subscript(x), true
-		case !fields || !p.peek().symbol("."):
+		case !fields || !p.peek().IsSymbol("."):
 			return x
 		default:
 			p.take()
@@ -150,11 +152,11 @@ func (p *parser) subscripts(x Expr, fields bool) Expr {
 func (p *parser) subscript(x Expr) Expr {
 	i := &Index{At: place(x), X: x}
 	p.open("[")
-	if !p.peek().symbol(":") {
+	if !p.peek().IsSymbol(":") {
 		i.I = p.value()
 	}
-	if t := p.peek(); t.symbol(":") {
-		p.unsupported(t.at, "a slice of an array", "select the elements one by one, or use unnest")
+	if t := p.peek(); t.IsSymbol(":") {
+		p.unsupported(t.Start, "a slice of an array", "select the elements one by one, or use unnest")
 	}
 	p.close("]")
 	return i
@@ -163,20 +165,20 @@ func (p *parser) subscript(x Expr) Expr {
 // nameValue takes what begins with a name: a column, all columns, a call, or a text
 // with its type before it.
 func (p *parser) nameValue() Expr {
-	at := p.peek().at
+	at := p.peek().Start
 	path := p.pathFrom(p.label("a value"))
 	switch t := p.peek(); {
-	case t.symbol("."): // a star follows and ended the path
+	case t.IsSymbol("."): // a star follows and ended the path
 		p.take()
 		p.take()
 		return &Star{At: At(at), Path: path}
-	case t.symbol("("):
+	case t.IsSymbol("("):
 		c := p.call(path)
-		if next := p.peek(); next.kind == stringToken && len(c.Args) > 0 && isNumber(c.Args[0]) {
-			p.unsupported(next.at, "a literal of a type with a length", "cast it: '…'::"+path[len(path)-1].Text+"(…)")
+		if next := p.peek(); next.Kind == lexer.String && len(c.Args) > 0 && isNumber(c.Args[0]) {
+			p.unsupported(next.Start, "a literal of a type with a length", "cast it: '…'::"+path[len(path)-1].Text+"(…)")
 		}
 		return p.subscripts(p.aggregated(c), false)
-	case t.kind == stringToken:
+	case t.Kind == lexer.String:
 		return p.typedText(pathAsType(path))
 	}
 	return p.subscripts(&Column{At: At(at), Path: path}, true)

@@ -4,40 +4,28 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/rotajobs/rota/sql/lexer"
 )
 
-// token is a part of a query. Blanks and comments between tokens belong to none.
-type token struct {
-	kind    tokenKind
-	text    string // a word in lower case, the content of quotes, or the text as written
-	at, end int    // from where to where, in bytes
-}
+// token is a part of a query. The text of a word is in lower case. The symbols are ( ) [ ] , ; . : :: := =>.
+type token struct{ lexer.Token }
 
-type tokenKind byte
-
+// Kinds of tokens that only queries have.
 const (
-	endToken tokenKind = iota
-	wordToken
-	quotedNameToken // in quotation marks
-	stringToken
-	numberToken
-	paramToken    // $1
-	questionToken // ?, which the parser makes a parameter or an operator
-	symbolToken   // what separates: ( ) [ ] , ; . : :: := =>
+	paramToken    lexer.Kind = 100 + iota // $1
+	questionToken                         // ?, which the parser makes a parameter or an operator
 	operatorToken
 )
 
 func (t token) word(words ...string) bool {
-	return t.kind == wordToken && slices.Contains(words, t.text)
+	return t.Kind == lexer.Word && slices.Contains(words, t.Text)
 }
 
-func (t token) symbol(s string) bool { return t.kind == symbolToken && t.text == s }
-
-func (t token) operator(s string) bool { return t.kind == operatorToken && t.text == s }
+func (t token) operator(s string) bool { return t.Kind == operatorToken && t.Text == s }
 
 // name is a token as a name.
-func (t token) name() Name { return Name{Text: t.text, Quoted: t.kind != wordToken, At: t.at} }
+func (t token) name() Name { return Name{Text: t.Text, Quoted: t.Kind != lexer.Word, At: t.Start} }
 
 const (
 	textMax   = 1 << 20
@@ -46,160 +34,117 @@ const (
 	operatorMax = 16
 )
 
-// scanner cuts a text into tokens, one at a time, because only the parser knows whether a bracket begins a name or a
-// subscript.
+// scanner adds PostgreSQL's operators, parameters and escape strings to the tokens of all SQL text.
 type scanner struct {
-	text  string
-	pos   int
+	lexer.Scanner
 	count int
 }
 
+func newScanner(text string) scanner {
+	return scanner{Scanner: lexer.Scanner{Text: text, BarePoint: true}}
+}
+
 func (s *scanner) next() token {
-	s.skipBlanks()
-	at := s.pos
-	if at == len(s.text) {
-		return token{kind: endToken, at: at, end: at}
+	t := s.Next()
+	if t.Kind == lexer.End {
+		return token{t}
 	}
 	if s.count++; s.count > tokensMax {
-		fail(stateLimit, at, fmt.Sprintf("the query has more than %d tokens", tokensMax), "shorten it")
+		fail(stateLimit, t.Start, fmt.Sprintf("the query has more than %d tokens", tokensMax), "shorten it")
 	}
-	t := s.lexeme()
-	t.at, t.end = at, s.pos
-	return t
-}
-
-// skipBlanks passes over blanks and comments.
-func (s *scanner) skipBlanks() {
-	for s.pos < len(s.text) {
-		switch rest := s.text[s.pos:]; {
-		case isBlank(rest[0]):
-			s.pos++
-		case strings.HasPrefix(rest, "--"):
-			s.skipLine()
-		case strings.HasPrefix(rest, "/*"):
-			s.skipComment()
-		default:
-			return
+	s.rejectUnclosed(t)
+	switch t.Kind {
+	case lexer.Word:
+		s.rejectPrefix(t)
+		t.Text = lower(t.Text)
+	case lexer.Name:
+		if t.Text == "" {
+			fail(stateSyntax, t.Start, "a quoted name is empty", "write the name between the quotes")
 		}
+	case lexer.String, lexer.EscapeString:
+		t.Text = s.stringLiteral(t)
+		t.Kind = lexer.String
+	case lexer.WordAfterNumber:
+		fail(stateSyntax, t.Start, "the number "+t.Text+" is followed directly by "+shorten(s.Text[t.Start+len(t.Text):t.Stop]), "put a space between them")
+	case lexer.Symbol:
+		t.Kind, t.Text = s.symbol(t)
+	}
+	t.Stop = s.At
+	return token{t}
+}
+
+// rejectUnclosed fails if the token is a quoted text or a comment without an end.
+func (s *scanner) rejectUnclosed(t lexer.Token) {
+	switch t.Kind {
+	case lexer.UnclosedString:
+		fail(stateSyntax, t.Start, "unterminated quoted string", "end it with '; write '' for a quote inside")
+	case lexer.UnclosedName:
+		fail(stateSyntax, t.Start, "unterminated quoted identifier", `end it with "`)
+	case lexer.UnclosedDollars:
+		fail(stateSyntax, t.Start, "unterminated dollar-quoted string", "end it with "+shorten(t.Text))
+	case lexer.UnclosedComment:
+		fail(stateSyntax, t.Start, "unterminated comment", "comments nest: each /* needs its own */")
 	}
 }
 
-// skipLine passes over the rest of the line.
-func (s *scanner) skipLine() {
-	n := strings.IndexByte(s.text[s.pos:], '\n')
-	if n < 0 {
-		n = len(s.text) - s.pos
-	}
-	s.pos += n
-}
-
-// skipComment passes over a comment. Comments nest, as in PostgreSQL.
-func (s *scanner) skipComment() {
-	depth := 0
-	for i := s.pos; i+1 < len(s.text); i++ {
-		switch s.text[i : i+2] {
-		case "/*":
-			depth++
-			i++
-		case "*/":
-			depth--
-			i++
-		}
-		if depth == 0 {
-			s.pos = i + 1
-			return
-		}
-	}
-	fail(stateSyntax, s.pos, "unterminated comment", "comments nest: each /* needs its own */")
-}
-
-// lexeme reads the next token.
-func (s *scanner) lexeme() token {
-	switch c := s.text[s.pos]; {
-	case c == '\'' || s.hasStringPrefix():
-		return s.prefixedString()
-	case c == '"':
-		return token{kind: quotedNameToken, text: s.quotedName(c)}
-	case isDigit(c) || c == '.' && isDigit(s.byteAt(1)):
-		return s.number()
-	case isLetter(c):
-		return token{kind: wordToken, text: lower(s.span(inWord))}
+// symbol reads what a symbol begins: a parameter, an operator, or a symbol of one or two characters.
+func (s *scanner) symbol(t lexer.Token) (kind lexer.Kind, text string) {
+	s.At = t.Start
+	switch c := s.Peek(0); {
 	case c == '$':
-		return s.dollar()
+		return paramToken, s.param()
 	case c == '?':
-		s.pos++
-		return token{kind: questionToken, text: "?"}
+		return questionToken, s.take(1)
+	case c == ':' && (s.Peek(1) == ':' || s.Peek(1) == '='):
+		return lexer.Symbol, s.take(2)
 	case strings.IndexByte("()[],;.:", c) >= 0:
-		return s.separator()
+		return lexer.Symbol, s.take(1)
 	case isOperator(c):
 		return s.operator()
 	}
-	r, _ := utf8.DecodeRuneInString(s.text[s.pos:])
-	fail(stateSyntax, s.pos, fmt.Sprintf("unexpected character %q", r), "")
-	return token{}
+	fail(stateSyntax, t.Start, fmt.Sprintf("unexpected character %q", []rune(t.Text)[0]), "")
+	return 0, ""
 }
 
-func (s *scanner) separator() token {
-	n := 1
-	if two := s.peek(2); two == "::" || two == ":=" {
-		n = 2
+// take returns the next n bytes.
+func (s *scanner) take(n int) string {
+	s.At += n
+	return s.Text[s.At-n : s.At]
+}
+
+// param reads the digits of a parameter such as $1.
+func (s *scanner) param() string {
+	at := s.At
+	digits := s.Text[at+1 : lexer.EndOf(s.Text, at+1, lexer.IsDigit)]
+	s.At += 1 + len(digits)
+	switch {
+	case digits == "":
+		fail(stateSyntax, at, "$ begins neither a parameter nor a string", "write parameters as $1, $2 and so on")
+	case lexer.InWord(s.Peek(0)):
+		fail(stateSyntax, at, "the parameter $"+shorten(digits)+" is followed directly by a word", "put a space between them")
 	}
-	s.pos += n
-	return token{kind: symbolToken, text: s.text[s.pos-n : s.pos]}
+	return digits
 }
 
 // operator reads the longest operator. A plus or minus at its end belongs to the next token, as in a=-1, except in #-.
-func (s *scanner) operator() token {
-	rest, n := s.text[s.pos:], 0
-	for n < len(rest) && n < operatorMax && isOperator(rest[n]) && !isComment(rest[n:]) {
+func (s *scanner) operator() (kind lexer.Kind, text string) {
+	rest, n := s.Text[s.At:], 0
+	for n < len(rest) && n < operatorMax && isOperator(rest[n]) && !lexer.IsComment(rest[n:]) {
 		n++
 	}
-	if rest[:n] == "@" && s.byteAt(1) == '?' {
+	if rest[:n] == "@" && s.Peek(1) == '?' {
 		n = 2
 	}
 	for n > 1 && (rest[n-1] == '+' || rest[n-1] == '-') && rest[:n] != "#-" {
 		n--
 	}
-	s.pos += n
 	if rest[:n] == "=>" {
-		return token{kind: symbolToken, text: "=>"}
+		return lexer.Symbol, s.take(n)
 	}
-	return token{kind: operatorToken, text: rest[:n]}
+	return operatorToken, s.take(n)
 }
 
-// peek is the next n bytes, or what is left of them.
-func (s *scanner) peek(n int) string {
-	return s.text[s.pos:min(s.pos+n, len(s.text))]
-}
-
-// byteAt returns the byte n positions ahead, or zero after the end.
-func (s *scanner) byteAt(n int) byte {
-	if s.pos+n < len(s.text) {
-		return s.text[s.pos+n]
-	}
-	return 0
-}
-
-func (s *scanner) span(in func(byte) bool) string {
-	from := s.pos
-	for s.pos < len(s.text) && in(s.text[s.pos]) {
-		s.pos++
-	}
-	return s.text[from:s.pos]
-}
-
-func isComment(text string) bool {
-	return strings.HasPrefix(text, "--") || strings.HasPrefix(text, "/*")
-}
-
-func isBlank(c byte) bool    { return c == ' ' || c >= '\t' && c <= '\r' }
-func isDigit(c byte) bool    { return c >= '0' && c <= '9' }
 func isOperator(c byte) bool { return strings.IndexByte("+-*/<>=~!@#%^&|", c) >= 0 }
-func inWord(c byte) bool     { return isLetter(c) || isDigit(c) || c == '$' }
-
-func isLetter(c byte) bool {
-	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
-}
 
 // lower makes the letters of ASCII small and leaves all others, as PostgreSQL does.
 func lower(text string) string {

@@ -1,8 +1,10 @@
 package query
 
+import "github.com/rotajobs/rota/sql/lexer"
+
 // query parses a whole query: WITH, the body, ORDER BY and LIMIT.
 func (p *parser) query() *Query {
-	q := &Query{At: p.peek().at}
+	q := &Query{At: p.peek().Start}
 	if p.accept("with") {
 		q.Recursive = p.accept("recursive")
 		q.With = p.commons()
@@ -21,7 +23,7 @@ func (p *parser) queryFrom(first *Query) *Query {
 // startsQuery reports whether a query without parentheses comes next.
 func (p *parser) startsQuery() bool {
 	t := p.peek()
-	return t.word("select", "with", "table") || t.word("values") && p.peekAt(1).symbol("(")
+	return t.word("select", "with", "table") || t.word("values") && p.peekAt(1).IsSymbol("(")
 }
 
 // continuesQuery reports whether the next token continues a query in parentheses, such as UNION or LIMIT.
@@ -41,7 +43,7 @@ func (p *parser) commons() []*Common {
 	return separated(p, func() *Common {
 		c := p.common()
 		if t := p.peek(); t.word("search", "cycle") {
-			p.unsupported(t.at, "SEARCH or CYCLE", "keep the path in a column")
+			p.unsupported(t.Start, "SEARCH or CYCLE", "keep the path in a column")
 		}
 		return c
 	})
@@ -49,7 +51,7 @@ func (p *parser) commons() []*Common {
 
 func (p *parser) common() *Common {
 	c := &Common{Name: p.name("a name for the query")}
-	if p.peek().symbol("(") {
+	if p.peek().IsSymbol("(") {
 		c.Columns = p.names("the name of a column")
 	}
 	p.expect("as")
@@ -61,7 +63,7 @@ func (p *parser) common() *Common {
 	}
 	p.open("(")
 	if t := p.peek(); t.word("insert", "update", "delete", "merge") {
-		p.unsupported(t.at, p.tokenText(t)+" in WITH", "queries are read-only")
+		p.unsupported(t.Start, p.tokenText(t)+" in WITH", "queries are read-only")
 	}
 	c.Query = p.query()
 	p.close(")")
@@ -89,7 +91,7 @@ func (p *parser) union(left Body) Body {
 
 func (p *parser) compound(left Body) *Compound {
 	t := p.take()
-	c := &Compound{At: t.at, Op: upper(t.text), Left: left}
+	c := &Compound{At: t.Start, Op: upper(t.Text), Left: left}
 	if c.All = p.accept("all"); !c.All {
 		p.accept("distinct")
 	}
@@ -105,7 +107,7 @@ func (p *parser) rows() Body {
 		return p.values()
 	case t.word("table"):
 		return p.wholeTable()
-	case t.symbol("("):
+	case t.IsSymbol("("):
 		p.open("(")
 		q := p.query()
 		p.close(")")
@@ -116,7 +118,7 @@ func (p *parser) rows() Body {
 }
 
 func (p *parser) values() *Values {
-	v := &Values{At: p.take().at}
+	v := &Values{At: p.take().Start}
 	v.Rows = separated(p, func() []Expr {
 		p.open("(")
 		row := p.list()
@@ -128,19 +130,19 @@ func (p *parser) values() *Values {
 
 // wholeTable takes TABLE name, which is SELECT * FROM name.
 func (p *parser) wholeTable() *Select {
-	at := p.take().at
+	at := p.take().Start
 	star := &Item{Expr: &Star{At: At(at)}}
 	return &Select{At: at, Items: []*Item{star}, From: []Source{p.table()}}
 }
 
 func (p *parser) selection() *Select {
-	s := &Select{At: p.take().at}
+	s := &Select{At: p.take().Start}
 	p.distinct(s)
 	if !p.endsItems() {
 		s.Items = p.items()
 	}
 	if t := p.peek(); t.word("into") {
-		p.unsupported(t.at, "SELECT INTO", "queries are read-only")
+		p.unsupported(t.Start, "SELECT INTO", "queries are read-only")
 	}
 	if p.accept("from") {
 		s.From = p.sources()
@@ -176,7 +178,7 @@ func (p *parser) distinct(s *Select) {
 // endsItems reports whether a SELECT has no items, which PostgreSQL allows.
 func (p *parser) endsItems() bool {
 	t := p.peek()
-	return t.kind == endToken || t.symbol(")") || t.symbol(";") || p.continuesQuery() ||
+	return t.Kind == lexer.End || t.IsSymbol(")") || t.IsSymbol(";") || p.continuesQuery() ||
 		t.word("from", "where", "group", "having", "window")
 }
 
@@ -185,7 +187,7 @@ func (p *parser) items() []*Item { return separated(p, p.item) }
 func (p *parser) item() *Item {
 	if t := p.peek(); t.operator("*") {
 		p.take()
-		return &Item{Expr: &Star{At: At(t.at)}}
+		return &Item{Expr: &Star{At: At(t.Start)}}
 	}
 	item := &Item{Expr: p.value()}
 	if _, all := item.Expr.(*Star); all {
@@ -205,19 +207,19 @@ func (p *parser) item() *Item {
 // aliasWithoutAs parses an alias without AS and keeps its position, because it may be a misspelled keyword.
 func (p *parser) aliasWithoutAs() Name {
 	t := p.take()
-	p.alias = t.at
+	p.alias = t.Start
 	return t.name()
 }
 
 func (p *parser) groups() []Expr {
 	if t := p.peek(); t.word("all", "distinct") {
-		p.unsupported(t.at, "GROUP BY "+upper(t.text), "")
+		p.unsupported(t.Start, "GROUP BY "+upper(t.Text), "")
 	}
 	return separated(p, func() Expr {
 		t, next := p.peek(), p.peekAt(1)
 		switch {
-		case t.word("grouping") && next.word("sets"), t.word("rollup", "cube") && next.symbol("("), t.symbol("(") && next.symbol(")"):
-			p.unsupported(t.at, "grouping by GROUPING SETS, ROLLUP, CUBE or ()", "combine several queries with UNION ALL")
+		case t.word("grouping") && next.word("sets"), t.word("rollup", "cube") && next.IsSymbol("("), t.IsSymbol("(") && next.IsSymbol(")"):
+			p.unsupported(t.Start, "grouping by GROUPING SETS, ROLLUP, CUBE or ()", "combine several queries with UNION ALL")
 		}
 		return p.value()
 	})

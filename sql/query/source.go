@@ -8,10 +8,10 @@ func (p *parser) sources() []Source {
 // source takes one source, joins aside.
 func (p *parser) source() Source {
 	switch t := p.peek(); {
-	case t.symbol("("):
+	case t.IsSymbol("("):
 		source, q := p.parenthesised()
 		if q != nil {
-			return p.derived(t.at, false, q)
+			return p.derived(t.Start, false, q)
 		}
 		return source
 	case t.word("lateral"):
@@ -19,7 +19,7 @@ func (p *parser) source() Source {
 	case t.word("only"):
 		p.take() // no table has child tables
 	case t.word("rows") && p.peekAt(1).word("from"):
-		p.unsupported(t.at, "ROWS FROM", "join the functions on their WITH ORDINALITY columns")
+		p.unsupported(t.Start, "ROWS FROM", "join the functions on their WITH ORDINALITY columns")
 	case t.word("select", "values", "with"):
 		p.expected("a table")
 	}
@@ -29,18 +29,18 @@ func (p *parser) source() Source {
 // parenthesised parses joined sources or a query in parentheses. For ((…) …) only the tokens after the inner
 // parentheses decide which it is.
 func (p *parser) parenthesised() (source Source, q *Query) {
-	at := p.peek().at
+	at := p.peek().Start
 	p.open("(")
 	switch {
 	case p.startsQuery():
 		q = p.query()
-	case p.peek().symbol("("):
-		inner := p.peek().at
+	case p.peek().IsSymbol("("):
+		inner := p.peek().Start
 		source, q = p.parenthesised()
 		switch {
 		case q != nil && p.continuesQuery():
 			q = p.queryFrom(q)
-		case q != nil && !p.peek().symbol(")"):
+		case q != nil && !p.peek().IsSymbol(")"):
 			source, q = p.joins(p.derived(inner, false, q)), nil
 		case q == nil:
 			source = p.joins(source)
@@ -61,8 +61,8 @@ func (p *parser) derived(at int, lateral bool, q *Query) *Derived {
 }
 
 func (p *parser) lateral() Source {
-	at := p.take().at
-	if !p.peek().symbol("(") {
+	at := p.take().Start
+	if !p.peek().IsSymbol("(") {
 		return p.named(true)
 	}
 	source, q := p.parenthesised()
@@ -75,7 +75,7 @@ func (p *parser) lateral() Source {
 // table parses the table of a TABLE command, without an alias.
 func (p *parser) table() *Table {
 	p.accept("only")
-	t := &Table{At: p.peek().at, Path: p.path("a table")}
+	t := &Table{At: p.peek().Start, Path: p.path("a table")}
 	if p.peek().operator("*") {
 		p.take()
 	}
@@ -85,12 +85,12 @@ func (p *parser) table() *Table {
 // named takes a table, or a function that yields rows.
 func (p *parser) named(lateral bool) Source {
 	t := p.peek()
-	if !t.isName() && (!t.isFunction() || !p.peekAt(1).symbol("(")) {
+	if !t.isName() && (!t.isFunction() || !p.peekAt(1).IsSymbol("(")) {
 		p.expected("a table")
 	}
 	path := p.pathFrom(p.label("a table"))
-	if p.peek().symbol("(") {
-		return p.functionSource(t.at, lateral, path)
+	if p.peek().IsSymbol("(") {
+		return p.functionSource(t.Start, lateral, path)
 	}
 	if lateral {
 		p.expected("(")
@@ -98,7 +98,7 @@ func (p *parser) named(lateral bool) Source {
 	if p.peek().operator("*") {
 		p.take()
 	}
-	return p.aliased(&Table{At: t.at, Path: path})
+	return p.aliased(&Table{At: t.Start, Path: path})
 }
 
 func (p *parser) aliased(t *Table) *Table {
@@ -110,7 +110,7 @@ func (p *parser) aliased(t *Table) *Table {
 
 func (p *parser) rejectTableSample() {
 	if t := p.peek(); t.word("tablesample") {
-		p.unsupported(t.at, "TABLESAMPLE", "use ORDER BY md5(x) and LIMIT")
+		p.unsupported(t.Start, "TABLESAMPLE", "use ORDER BY md5(x) and LIMIT")
 	}
 }
 
@@ -124,7 +124,7 @@ func (p *parser) functionSource(at int, lateral bool, path []Name) Source {
 // sourceAlias takes AS alias (columns), of which all may be missing.
 func (p *parser) sourceAlias() (a Alias) {
 	switch as := p.accept("as"); {
-	case as && p.peek().symbol("("):
+	case as && p.peek().IsSymbol("("):
 	case as:
 		name := p.name("an alias")
 		a.Name = &name
@@ -134,7 +134,7 @@ func (p *parser) sourceAlias() (a Alias) {
 	default:
 		return a
 	}
-	if p.peek().symbol("(") {
+	if p.peek().IsSymbol("(") {
 		a.Columns = p.names("the name of a column")
 	}
 	return a

@@ -1,13 +1,15 @@
 package query
 
+import "github.com/rotajobs/rota/sql/lexer"
+
 // typeName takes the name of a type.
 func (p *parser) typeName() *Type {
-	t := &Type{At: p.peek().at}
+	t := &Type{At: p.peek().Start}
 	switch first := p.peek(); {
 	case first.word("double"):
 		t.Name = p.oneOrTwoWords("double", "precision")
 	case first.word("character", "char"):
-		t.Name = p.oneOrTwoWords(first.text, "varying")
+		t.Name = p.oneOrTwoWords(first.Text, "varying")
 	case first.word("time", "timestamp"):
 		p.timeType(t)
 	case first.word("interval"):
@@ -18,7 +20,7 @@ func (p *parser) typeName() *Type {
 	default:
 		p.pathType(t)
 	}
-	if t.Mods == nil && p.peek().symbol("(") {
+	if t.Mods == nil && p.peek().IsSymbol("(") {
 		t.Mods = p.mods()
 	}
 	p.dimensions(t)
@@ -35,7 +37,7 @@ func (p *parser) oneOrTwoWords(first, second string) string {
 }
 
 func (p *parser) timeType(t *Type) {
-	t.Name = p.take().text
+	t.Name = p.take().Text
 	t.Mods = p.mods()
 	for _, with := range []string{"with", "without"} {
 		if p.accept(with, "time", "zone") {
@@ -58,21 +60,21 @@ func (p *parser) pathType(t *Type) {
 	case 2:
 		t.Schema = path[0].Text
 	default:
-		fail(stateSyntax, first.at, "the name of the type has more than two parts", "write type or schema.type")
+		fail(stateSyntax, first.Start, "the name of the type has more than two parts", "write type or schema.type")
 	}
 }
 
 // mods parses the modifiers in parentheses after a type, which are lengths.
 func (p *parser) mods() (mods []string) {
-	if !p.peek().symbol("(") {
+	if !p.peek().IsSymbol("(") {
 		return nil
 	}
 	p.open("(")
 	mods = separated(p, func() string {
-		if p.peek().kind != numberToken {
+		if p.peek().Kind != lexer.Number {
 			p.expected("a number")
 		}
-		return p.take().text
+		return p.take().Text
 	})
 	p.close(")")
 	return mods
@@ -82,12 +84,12 @@ func (p *parser) mods() (mods []string) {
 func (p *parser) dimensions(t *Type) {
 	if p.accept("array") {
 		t.Array = 1
-		if p.peek().symbol("[") {
+		if p.peek().IsSymbol("[") {
 			p.dimension()
 		}
 		return
 	}
-	for p.peek().symbol("[") {
+	for p.peek().IsSymbol("[") {
 		p.dimension()
 		t.Array++
 	}
@@ -95,7 +97,7 @@ func (p *parser) dimensions(t *Type) {
 
 func (p *parser) dimension() {
 	p.open("[")
-	if p.peek().kind == numberToken {
+	if p.peek().Kind == lexer.Number {
 		p.take()
 	}
 	p.close("]")
@@ -106,9 +108,9 @@ func (p *parser) intervalField(t *Type) {
 	if !p.peek().word(intervalWords...) {
 		return
 	}
-	t.Field = p.take().text
-	if next := p.peek(); next.word("to") || next.symbol("(") {
-		p.unsupported(next.at, "an interval with a range of fields or a precision", "write interval '1 day 2 hours'")
+	t.Field = p.take().Text
+	if next := p.peek(); next.word("to") || next.IsSymbol("(") {
+		p.unsupported(next.Start, "an interval with a range of fields or a precision", "write interval '1 day 2 hours'")
 	}
 }
 
@@ -123,9 +125,9 @@ func (p *parser) startsTyped() bool {
 	case t.word("character", "char"):
 		return next.word("varying")
 	case t.word("time", "timestamp"):
-		return next.kind == stringToken || next.word("with", "without") && p.peekAt(2).word("time")
+		return next.Kind == lexer.String || next.word("with", "without") && p.peekAt(2).word("time")
 	case t.word("interval"):
-		return next.kind == stringToken
+		return next.Kind == lexer.String
 	}
 	return false
 }
@@ -136,7 +138,7 @@ func (p *parser) typed() Expr {
 }
 
 func (p *parser) typedText(t *Type) Expr {
-	if p.peek().kind != stringToken {
+	if p.peek().Kind != lexer.String {
 		p.expected("a text")
 	}
 	if t.Array > 0 {
@@ -146,5 +148,5 @@ func (p *parser) typedText(t *Type) Expr {
 	if t.Name == "interval" && !t.Quoted && t.Field == "" {
 		p.intervalField(t)
 	}
-	return &Cast{At: At(t.At), X: &String{At: At(text.at), Value: text.text}, Type: t}
+	return &Cast{At: At(t.At), X: &String{At: At(text.Start), Value: text.Text}, Type: t}
 }

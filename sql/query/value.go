@@ -1,5 +1,7 @@
 package query
 
+import "github.com/rotajobs/rota/sql/lexer"
+
 // precedence is the precedence of an operator.
 type precedence int
 
@@ -42,13 +44,13 @@ func (p *parser) list() []Expr { return separated(p, p.value) }
 
 // nextPrecedence returns the precedence of the next operator, or noPrecedence if the next token is no operator.
 func (p *parser) nextPrecedence() precedence {
-	switch t := p.peek(); t.kind {
-	case wordToken:
+	switch t := p.peek(); t.Kind {
+	case lexer.Word:
 		return p.wordPrecedence(t)
 	case questionToken:
 		return otherPrecedence
 	case operatorToken:
-		if s, ok := symbolPrecedence[t.text]; ok {
+		if s, ok := symbolPrecedence[t.Text]; ok {
 			return s
 		}
 		return otherPrecedence
@@ -70,15 +72,15 @@ var keywordPrecedence = map[string]precedence{
 
 // wordPrecedence returns the precedence of a word. Some words are operators only before certain other words.
 func (p *parser) wordPrecedence(t token) precedence {
-	if s, ok := keywordPrecedence[t.text]; ok {
+	if s, ok := keywordPrecedence[t.Text]; ok {
 		return s
 	}
 	switch {
-	case t.text == "not" && p.peekAt(1).word("between", "in", "like", "ilike", "similar"):
+	case t.Text == "not" && p.peekAt(1).word("between", "in", "like", "ilike", "similar"):
 		return matchPrecedence
-	case t.text == "operator" && p.peekAt(1).symbol("("):
+	case t.Text == "operator" && p.peekAt(1).IsSymbol("("):
 		return otherPrecedence
-	case t.text == "at" && (p.peekAt(1).word("local") || p.peekAt(1).word("time") && p.peekAt(2).word("zone")):
+	case t.Text == "at" && (p.peekAt(1).word("local") || p.peekAt(1).word("time") && p.peekAt(2).word("zone")):
 		return timeZonePrecedence
 	}
 	return noPrecedence
@@ -87,13 +89,13 @@ func (p *parser) wordPrecedence(t token) precedence {
 // infix parses an infix operator and its right operand.
 func (p *parser) infix(x Expr, s precedence) Expr {
 	t := p.peek()
-	if t.kind != wordToken || t.text == "operator" {
+	if t.Kind != lexer.Word || t.Text == "operator" {
 		return p.binary(x, s)
 	}
-	switch t.text {
+	switch t.Text {
 	case "or", "and":
 		p.take()
-		return &Binary{At: place(x), Op: upper(t.text), OpAt: t.at, X: x, Y: p.valueWithPrecedence(s + 1)}
+		return &Binary{At: place(x), Op: upper(t.Text), OpAt: t.Start, X: x, Y: p.valueWithPrecedence(s + 1)}
 	case "collate":
 		p.take()
 		return &Collate{At: place(x), X: x, Path: p.collation()}
@@ -110,7 +112,7 @@ func place(x Expr) At { return At(x.Place()) }
 
 // binary parses a symbolic operator, and the value or ANY (…) after it.
 func (p *parser) binary(x Expr, s precedence) Expr {
-	b := &Binary{At: place(x), OpAt: p.peek().at, X: x}
+	b := &Binary{At: place(x), OpAt: p.peek().Start, X: x}
 	b.Op = p.operatorHere()
 	if p.peek().word("any", "some", "all") {
 		return p.quantified(x, b.Op)
@@ -125,7 +127,7 @@ func (p *parser) binary(x Expr, s precedence) Expr {
 // rejectChain fails if a second operator of a non-associative precedence follows, as in a < b < c.
 func (p *parser) rejectChain(s precedence) {
 	if t := p.peek(); p.nextPrecedence() == s {
-		fail(stateSyntax, t.at, "expected AND, OR or the end of the condition, found "+p.tokenText(t),
+		fail(stateSyntax, t.Start, "expected AND, OR or the end of the condition, found "+p.tokenText(t),
 			"comparisons do not chain; put the first one in parentheses, or combine them with AND")
 	}
 }
@@ -133,24 +135,24 @@ func (p *parser) rejectChain(s precedence) {
 // operatorHere parses an operator, or OPERATOR(pg_catalog.op).
 func (p *parser) operatorHere() string {
 	t := p.peek()
-	switch t.kind {
-	case wordToken:
+	switch t.Kind {
+	case lexer.Word:
 		return p.namedOperator()
 	case questionToken:
 		return p.questionOperator()
 	}
 	p.take()
-	if t.text == "!=" {
+	if t.Text == "!=" {
 		return "<>"
 	}
-	return t.text
+	return t.Text
 }
 
 // questionOperator takes ?, ?| or ?&.
 func (p *parser) questionOperator() string {
 	t := p.take()
-	if next := p.scan.text[t.end:]; next != "" && (next[0] == '|' || next[0] == '&') {
-		p.rescan(t.end + 1)
+	if next := p.scan.Text[t.Stop:]; next != "" && (next[0] == '|' || next[0] == '&') {
+		p.rescan(t.Stop + 1)
 		return "?" + next[:1]
 	}
 	return "?"
@@ -162,13 +164,13 @@ func (p *parser) namedOperator() string {
 	p.open("(")
 	for t := p.peek(); t.isLabel(); t = p.peek() {
 		if !p.take().word("pg_catalog") {
-			p.unsupported(t.at, "an operator of another schema", "")
+			p.unsupported(t.Start, "an operator of another schema", "")
 		}
 		if !p.acceptSymbol(".") {
 			p.expected(".")
 		}
 	}
-	if kind := p.peek().kind; kind != operatorToken && kind != questionToken {
+	if kind := p.peek().Kind; kind != operatorToken && kind != questionToken {
 		p.expected("an operator")
 	}
 	op := p.operatorHere()
@@ -183,7 +185,7 @@ func (p *parser) collation() []Name {
 }
 
 func (p *parser) zone(x Expr) Expr {
-	at := p.take().at
+	at := p.take().Start
 	if p.peek().word("local") {
 		p.unsupported(at, "AT LOCAL", "name the zone: AT TIME ZONE 'UTC'")
 	}
@@ -194,7 +196,7 @@ func (p *parser) zone(x Expr) Expr {
 // quantified takes ANY (…), SOME (…) or ALL (…).
 func (p *parser) quantified(x Expr, op string) Expr {
 	q := &Quantified{At: place(x), X: x, Op: op, All: p.take().word("all")}
-	at := p.peek().at
+	at := p.peek().Start
 	list, query := p.listOrQuery()
 	if len(list) > 1 {
 		fail(stateSyntax, at, "ANY and ALL take one array or a query", "write ANY (ARRAY[…]), or IN (…)")

@@ -3,6 +3,8 @@ package query
 import (
 	"regexp"
 	"strings"
+
+	"github.com/rotajobs/rota/sql/lexer"
 )
 
 // wordClass states where a keyword can be used as a name. Keywords that are not listed can be names everywhere.
@@ -76,19 +78,19 @@ func set(list string) map[string]bool {
 
 // isName reports whether a token names a column, a table or an alias.
 func (t token) isName() bool {
-	class := reserved[t.text]
-	return t.kind == quotedNameToken || t.kind == wordToken && class != isReserved && class != isFunction
+	class := reserved[t.Text]
+	return t.Kind == lexer.Name || t.Kind == lexer.Word && class != isReserved && class != isFunction
 }
 
 // isFunction reports whether a token names a function or a type.
 func (t token) isFunction() bool {
-	return t.kind == quotedNameToken || t.kind == wordToken && reserved[t.text] != isReserved
+	return t.Kind == lexer.Name || t.Kind == lexer.Word && reserved[t.Text] != isReserved
 }
 
 // isLabel reports whether a token can be a name after AS or a dot, where every word is allowed.
-func (t token) isLabel() bool { return t.kind == quotedNameToken || t.kind == wordToken }
+func (t token) isLabel() bool { return t.Kind == lexer.Name || t.Kind == lexer.Word }
 
 // isLabelWithoutAs reports whether a token names an item without AS.
 func (t token) isLabelWithoutAs() bool {
-	return t.isName() && (t.kind == quotedNameToken || !labelsOnlyAfterAs[t.text])
+	return t.isName() && (t.Kind == lexer.Name || !labelsOnlyAfterAs[t.Text])
 }
