@@ -86,6 +86,7 @@ var packageRules = map[string]packageRule{
 	"api":               {layer: 3},
 	"api/problem":       {layer: 4},
 	"api/client":        {layer: 4},
+	"internal/yamlfile": {layer: 3, only: []string{"node", "cmd/rota"}},
 	"payload":           {layer: 3},
 	"eventring":         {layer: 3, tests: []string{"store/sqlite"}},
 

@@ -2,16 +2,14 @@ package node
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/internal/suggest"
+	"github.com/rotajobs/rota/internal/yamlfile"
 )
 
 // targetsKey is the section of the file that configures databases. Users choose the
@@ -31,64 +29,54 @@ type targetLine struct {
 const targetRemedy = `write targets as in targets: {warehouse: {url: "postgres://app@db/warehouse", timeout: 30s}}`
 
 // readTargets reads the section targets.
-func (r *parsedFile) readTargets(node *ast.MappingValueNode) error {
-	return r.each(node, targetsKey, func(target *ast.MappingValueNode, name string) error {
-		key := targetsKey + "." + name
-		if err := action.CheckTarget(name, action.Target{URL: action.MainURL}); err != nil {
-			return targetError(fmt.Sprintf("%s:%d", r.file, lineOf(target.Key)), err)
+func (r *parsedFile) readTargets(section yamlfile.Entry) error {
+	return r.each(section, targetsKey, func(target yamlfile.Entry, key string) error {
+		l := line{key, "", r.Name, target.Line()}
+		if err := action.CheckTarget(target.Name, action.Target{URL: action.MainURL}); err != nil {
+			return targetError(l.position(), err)
 		}
-		if r.seen[key] {
-			return r.errorAt(target.Key, key, "the target occurs twice", "remove one of the two")
-		}
-		r.seen[key] = true
-		r.targets = append(r.targets, targetLine{line: line{key, "", r.file, lineOf(target.Key)}, name: name})
-		return r.each(target, key, func(part *ast.MappingValueNode, word string) error {
-			return r.targetPart(part, name, key, word)
+		r.targets = append(r.targets, targetLine{line: l, name: target.Name})
+		return r.each(target, key, func(part yamlfile.Entry, key string) error {
+			return r.targetPart(part, target.Name, key)
 		})
 	})
 }
 
-func (r *parsedFile) targetPart(node *ast.MappingValueNode, name, key, part string) error {
-	if !slices.Contains(targetParts, part) {
+func (r *parsedFile) targetPart(part yamlfile.Entry, target, key string) error {
+	switch {
+	case !slices.Contains(targetParts, part.Name):
 		hint := "the settings of a target are " + strings.Join(targetParts, ", ")
-		if meant := suggest.Nearest(part, targetParts); meant != "" {
+		if meant := suggest.Nearest(part.Name, targetParts); meant != "" {
 			hint = "did you mean " + meant + "?"
 		}
-		return r.errorAt(node.Key, "", "unknown setting "+quoted(key+"."+part), hint)
-	}
-	key += "." + part
-	if part == "roles" {
-		return r.each(node, key, func(role *ast.MappingValueNode, word string) error {
-			return r.targetValue(role, name, part, word, key+"."+word)
+		return r.errorAt(part, "", "unknown setting "+quoted(key), hint)
+	case part.Name == "roles":
+		return r.each(part, key, func(role yamlfile.Entry, key string) error {
+			return r.targetValue(role, targetLine{name: target, part: part.Name, role: role.Name}, key)
 		})
 	}
-	return r.targetValue(node, name, part, "", key)
+	return r.targetValue(part, targetLine{name: target, part: part.Name}, key)
 }
 
-func (r *parsedFile) targetValue(node *ast.MappingValueNode, name, part, role, key string) error {
-	l, err := r.line(node, key, targetRemedy)
-	if err == nil {
-		r.targets = append(r.targets, targetLine{l, name, part, role})
+func (r *parsedFile) targetValue(e yamlfile.Entry, l targetLine, key string) (err error) {
+	if l.line, err = r.line(e, key, targetRemedy); err == nil {
+		r.targets = append(r.targets, l)
 	}
 	return err
 }
 
-// each calls visit for each key below a section.
-func (r *parsedFile) each(node *ast.MappingValueNode, key string, visit func(*ast.MappingValueNode, string) error) error {
-	values, isMapping := entriesOf(node.Value)
-	if !isMapping {
-		return r.errorAt(node.Key, key, "the section is not a list of names", targetRemedy)
+// each calls visit for each entry of a section, with its key.
+func (r *parsedFile) each(section yamlfile.Entry, key string, visit func(e yamlfile.Entry, key string) error) error {
+	if !yamlfile.IsMapping(section.Value) {
+		return r.errorAt(section, key, "the section is not a list of names", targetRemedy)
 	}
-	for _, value := range values {
-		word, isScalar := scalar(value.Key)
-		if !isScalar || word == "" {
-			return r.errorAt(value.Key, key, "this is not a name", targetRemedy)
-		}
-		if err := visit(value, word); err != nil {
+	entries, err := r.Entries(section.Value)
+	for _, e := range entries {
+		if err := visit(e, key+"."+e.Name); err != nil {
 			return err
 		}
 	}
-	return nil
+	return err
 }
 
 // targetError adds to the error of a target where its value was written.

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/rotajobs/rota/api"
 	"github.com/spf13/cobra"
 )
@@ -124,21 +124,21 @@ fields of the file.`,
 
 // groupFile reads a group from a file. JSON is a subset of YAML, so one parser reads both.
 func (a *app) groupFile(name string) (map[string]any, error) {
-	body := map[string]any{}
 	if name == "" {
-		return body, nil
+		return map[string]any{}, nil
 	}
-	if name != "-" {
-		name = "@" + name
-	}
-	source, err := a.content(name)
+	text, err := a.fileText(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := yaml.Unmarshal(source, &body); err != nil {
-		return nil, usagef("see rota group create --help", "cannot read the group: %s", shortened(yaml.FormatError(err, false, false)))
+	d, err := readFields(fileName(name), text, "a group", "see rota group create --help")
+	if err != nil {
+		return nil, err
 	}
-	return body, nil
+	body := map[string]any{}
+	decoder := json.NewDecoder(bytes.NewReader(d.json))
+	decoder.UseNumber() // params keep every digit
+	return body, decoder.Decode(&body)
 }
 
 func addMembers(body map[string]any, jobs []string) error {

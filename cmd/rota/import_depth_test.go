@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rotajobs/rota/internal/yamlfile"
 )
 
 // TestDocumentsBeyondDepthLimitAreRefused: the error names the line, and comes before the parser needs time and memory
@@ -12,7 +14,7 @@ func TestDocumentsBeyondDepthLimitAreRefused(t *testing.T) {
 	list := func(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
 	began := time.Now()
 	for name, text := range map[string]string{
-		"lists":      "version: 1\na: " + list(depthMax+1),
+		"lists":      "version: 1\na: " + list(yamlfile.DepthMax+1),
 		"objects":    "version: 1\na: " + strings.Repeat("{a: ", 200_000) + strings.Repeat("}", 200_000),
 		"dashes":     "version: 1\na:\n" + strings.Repeat("- ", 200_000) + "x",
 		"not closed": "version: 1\na: " + strings.Repeat("[", 500_000),
@@ -26,7 +28,7 @@ func TestDocumentsBeyondDepthLimitAreRefused(t *testing.T) {
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("reading took %s", took)
 	}
-	if _, err := readDocument("f.yaml", []byte("a: "+list(depthMax))); err != nil {
+	if _, err := readDocument("f.yaml", []byte("a: "+list(yamlfile.DepthMax))); err != nil {
 		t.Error(err)
 	}
 }
