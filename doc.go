@@ -1,6 +1,6 @@
 // Package rota defines the vocabulary of Rota, a durable job scheduler, queue and
 // runner: entities and their states, the closed set of commands that change them,
-// the contract of a store, one error type, and the codec of a batch.
+// the contract of a store, and one error type.
 //
 // The one idea: a [Store] applies batches of commands. Every other part either
 // creates commands or is a store in front of a store. A [Command] is a plain struct. It contains no clock, no
@@ -63,6 +63,7 @@
 //	Sweep                            *Swept            how many rows it changed, and whether there are more
 //	Prune                            *Pruned           how much was deleted, and what was kept
 //	Redrive                          *Redriven         the new job
+//	Remember                         *Remembered       the command of the key, and whether the key was known
 //
 // A command that is refused has an [Error] in place of a reply.
 package rota

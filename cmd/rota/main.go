@@ -1,5 +1,5 @@
-// Command rota is the Rota server and its command-line client in one binary. newRootCommand lists the commands; each
-// command is in a file of its own.
+// Command rota is the Rota server and its command-line client in one binary. newRootCommand lists the commands; files
+// are named after them.
 package main
 
 import (

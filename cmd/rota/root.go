@@ -23,7 +23,7 @@ type app struct {
 	started       bool    // a command has started, so its errors are not errors of the command line
 }
 
-// newRootCommand builds the command tree. Each subcommand has a file with one constructor, which addGroups calls.
+// newRootCommand builds the command tree. Each command has a constructor, which addGroups or its parent command calls.
 func newRootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:                        "rota",

@@ -1,3 +1,5 @@
+// Package codec encodes and decodes a batch of commands in a canonical, versioned format. codec.go describes
+// the format.
 package codec
 
 import (

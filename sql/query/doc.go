@@ -1,6 +1,6 @@
-// Package query parses queries in the syntax of PostgreSQL, with some extensions
-// of SQLite, into a tree. It knows neither tables nor types: package dialect
-// resolves names and gives the tree its meaning.
+// Package query parses queries in the syntax of PostgreSQL into a tree. It knows
+// neither tables nor types: package translate resolves names and gives the tree
+// its meaning.
 //
 //	scanner.go   text to tokens
 //	literal.go   strings and numbers
@@ -24,8 +24,8 @@
 // The parser rewrites some forms. TABLE t is SELECT * FROM t. position(a IN b) is a call
 // of position with a and b in that order, substring(x FROM a FOR b) one of
 // substring with x, a and b, and trim one of btrim, ltrim or rtrim with the text
-// first. SQLite's a IS b is IS NOT DISTINCT FROM. A query in parentheses without
-// WITH, ORDER BY, LIMIT and OFFSET is replaced by its body.
+// first. A query in parentheses without WITH, ORDER BY, LIMIT and OFFSET is
+// replaced by its body.
 //
 // Chains of operators, joins and parts of a UNION are left-deep trees, as deep as
 // the chain is long. Everything else is nested at most 200 levels deep.

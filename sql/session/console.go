@@ -20,7 +20,7 @@ type Config struct {
 	Nodes   func(context.Context) ([]system.Node, error)   // nil: sys.nodes is empty
 	Metrics func(context.Context) ([]system.Metric, error) // nil: sys.performance shows only metrics of the store
 
-	SelectTime time.Duration // how long a query may run; 0: the default of package sys
+	SelectTime time.Duration // how long a query may run; 0: the default of package system
 	SelectRows int           // how many rows its result may have; 0: the default
 }
 

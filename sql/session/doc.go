@@ -1,5 +1,5 @@
 // Package session runs SQL against a store: the statements of package ddl, and
-// queries over the catalogue of package sys.
+// queries over the tables of package system.
 //
 // CREATE JOB creates a template and a schedule of one name, the same as over HTTP, so
 // that each interface shows the jobs of the other. AS, ON TARGET and RUN AS set the

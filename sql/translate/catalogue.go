@@ -1,6 +1,7 @@
 // Package translate translates queries of the PostgreSQL dialect to SQLite. It resolves the names
-// of a query, determines the kind of each value, and writes the text for SQLite. It contains no
-// data; a [Catalogue] describes the tables and functions. Start reading at translate.go.
+// of a query, determines the kind of each value, and writes the text for SQLite. The functions of
+// queries are listed in data/functions.txt; a [Catalogue] describes the tables and further functions.
+// Start reading at translate.go.
 package translate
 
 import (
