@@ -3,7 +3,6 @@ package catalog
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/rotajobs/rota/sql/kind"
@@ -60,11 +59,6 @@ var Functions = sync.OnceValue(func() (all []Function) {
 	for _, r := range readData("functions").rows {
 		all = append(all, functionsOf(r)...)
 	}
-	for _, r := range readData("refused").rows {
-		for name := range strings.FieldsSeq(r.text("names")) {
-			all = append(all, refused(name, r.text("message"), r.text("hint")))
-		}
-	}
 	for _, name := range []string{"user", "current_role"} { // words of the grammar
 		all = append(all, fn(name, nil, kind.Name, userName))
 	}
@@ -107,14 +101,6 @@ func constant(s translate.Signature, answer string) call {
 		value = parseField(s.Returns, answer)
 	}
 	return func(*Env, *Catalog, []any) (any, error) { return value, nil }
-}
-
-// refused is a function that always fails with an explanation.
-func refused(name, message, hint string) Function {
-	return Function{
-		translate.Signature{Name: name, Args: kinds(kind.Unknown), Optional: 1, Variadic: true, Returns: kind.Void},
-		func(*Env, *Catalog, []any) (any, error) { return nil, &Error{stateUnsupported, message, hint} },
-	}
 }
 
 // fn declares a strict function that is not in pg_proc.

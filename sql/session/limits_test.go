@@ -118,9 +118,30 @@ func TestManyArguments(t *testing.T) {
 	}
 	b.has("SELECT length(concat("+list(100)+"))", "\n100\n")
 	b.has("SELECT 'a' = ANY(ARRAY["+list(200)+"])", "true")
-	b.has("SELECT pg_notify('a', 'b')", "NOTIFY is not supported")
-	b.has("SELECT pg_advisory_lock(1, 2)", "advisory locks are not supported")
-	b.has("SELECT pg_advisory_unlock_all()", "advisory locks are not supported")
+}
+
+// TestRefusedFunctions checks that a function of PostgreSQL that Rota does not have is refused with a reason, at the
+// place of the call.
+func TestRefusedFunctions(t *testing.T) {
+	b := newFixture(t)
+	for _, test := range []struct {
+		text, message string
+		position      int
+	}{
+		{"SELECT 1, pg_notify('a', 'b')", "NOTIFY is not supported", 11},
+		{"SELECT 1, pg_advisory_lock(1, 2)", "advisory locks are not supported", 11},
+		{"SELECT 1, pg_advisory_unlock_all()", "advisory locks are not supported", 11},
+		{"SELECT 1, pg_catalog.pg_sleep(1.0)", "a query cannot sleep", 11},
+		{"SELECT *\nFROM   pg_terminate_backend(1)", "a session cannot cancel", 17},
+		{"SELECT 1, txid_current()", "function txid_current is not supported", 11},
+		{"SELECT 1, ifnull(1, 2)", "function ifnull is not supported", 11},
+	} {
+		_, err := b.session.Answers(context.Background(), test.text)
+		var e *session.Error
+		if !errors.As(err, &e) || e.State != "0A000" || !strings.HasPrefix(e.Message, test.message) || e.Hint == "" || e.Position != test.position {
+			t.Errorf("%s: %+v", test.text, err)
+		}
+	}
 }
 
 // forbiddenQueries read internal tables, secrets, files or call functions that are not allowed.

@@ -1,7 +1,6 @@
 package translate
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -152,8 +151,11 @@ func noFunction(name string, known []*function, args []value, at int, t *transla
 // unknownFunction is the error of a call of a function that Rota does not have.
 func (t *translator) unknownFunction(e *query.Call, s *scope) *Error {
 	name, hint := callName(e), ""
-	if instead := replacements[name]; instead != "" || KnownToPostgreSQL(name) {
-		return unsupported(e.Place(), "function %s is not supported", name).WithHint("%s", cmp.Or(instead, "the SQL reference lists the functions"))
+	if r, found := refusals[name]; found {
+		return unsupported(e.Place(), "%s", r.message).WithHint("%s", r.hint)
+	}
+	if KnownToPostgreSQL(name) {
+		return unsupported(e.Place(), "function %s is not supported", name).WithHint("the SQL reference lists the functions")
 	}
 	if meant := suggest.Nearest(name, functionNames); meant != "" {
 		hint = "did you mean " + meant + "?"

@@ -37,12 +37,22 @@ func FunctionNames(of string) (names []string) {
 	return names
 }
 
-// replacements are hints for functions that do not exist, by name.
-var replacements = func() map[string]string {
-	all := map[string]string{}
+// refusal is the error of a function that does not exist.
+type refusal struct{ message, hint string }
+
+// refusals are the refusals of functions for which there is a hint, by name.
+var refusals = func() map[string]refusal {
+	all := map[string]refusal{}
 	for line := range strings.Lines(hintLines) {
-		if name, hint, found := strings.Cut(strings.TrimSpace(line), ": "); found && name[0] != '#' {
-			all[name] = hint
+		if line[0] == '#' {
+			continue
+		}
+		names, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		message, hint, found := strings.Cut(text, " | ")
+		for name := range strings.FieldsSeq(names) {
+			if all[name] = (refusal{message, hint}); !found {
+				all[name] = refusal{"function " + name + " is not supported", text}
+			}
 		}
 	}
 	return all
