@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"fmt"
+
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
@@ -26,10 +28,14 @@ func (b *binder) Float(f float64)  { b.stmt.BindFloat(b.next(), f) }
 func (b *binder) Bool(is bool)     { b.stmt.BindBool(b.next(), is) }
 func (b *binder) ID(id rota.ID)    { b.stmt.BindBytes(b.next(), id[:]) }
 
-// bind binds the arguments of a query. It binds as many as the statement has parameters.
-func bind(stmt *sqlite.Stmt, args []any) {
+// bind binds the arguments of a statement. Their number must be that of its parameters.
+func bind(stmt *sqlite.Stmt, sql string, args []any) error {
+	if want := stmt.BindParamCount(); len(args) != want {
+		return fmt.Errorf("a statement has %d parameters and %d arguments: %s", want, len(args), sql)
+	}
 	b := binder{stmt: stmt}
-	for _, arg := range args[:min(len(args), stmt.BindParamCount())] {
+	for _, arg := range args {
 		storekit.Pass(&b, arg)
 	}
+	return nil
 }

@@ -56,13 +56,8 @@ func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.J
 	return jobs, err
 }
 
-// openQueue opens a cursor for each type queue. After a job it opens two: for the rest of the job's
-// priority and for all lower priorities.
+// openQueue opens the cursors of each type queue.
 func openQueue(conn *sqlite.Conn, from *rota.Job, limit int) (cursors []*cursor, err error) {
-	statements := []string{sqlHeads}
-	if from != nil {
-		statements = []string{sqlTypeQueueAfter, sqlTypeQueueBelow}
-	}
 	for typ := ""; ; {
 		if typ, err = nextReadyType(conn, typ); err != nil || typ == "" {
 			return cursors, err
@@ -70,18 +65,28 @@ func openQueue(conn *sqlite.Conn, from *rota.Job, limit int) (cursors []*cursor,
 		if rota.InternalType(typ) {
 			continue
 		}
-		for _, sql := range statements {
-			stmt, _, err := conn.PrepareTransient(rewrite(sql))
+		for _, one := range typeQueueStatements(typ, from, limit) {
+			stmt, _, err := conn.PrepareTransient(rewrite(one.SQL))
 			if err != nil {
 				return cursors, err
 			}
 			cursors = append(cursors, &cursor{stmt: stmt})
-			args := []any{typ, limit}
-			if from != nil {
-				args = append(args, from.Priority, from.Position, from.CreatedAt, from.ID)
+			if err := bind(stmt, one.SQL, one.Args); err != nil {
+				return cursors, err
 			}
-			bind(stmt, args)
 		}
+	}
+}
+
+// typeQueueStatements returns the statement that reads a type queue. After a job there are two: for
+// the rest of the job's priority and for all lower priorities.
+func typeQueueStatements(typ string, from *rota.Job, limit int) []storekit.Statement {
+	if from == nil {
+		return []storekit.Statement{{SQL: sqlHeads, Args: []any{typ, limit}}}
+	}
+	return []storekit.Statement{
+		{SQL: sqlTypeQueueAfter, Args: []any{typ, limit, from.Priority, from.Position, from.CreatedAt, from.ID}},
+		{SQL: sqlTypeQueueBelow, Args: []any{typ, limit, from.Priority}},
 	}
 }
 

@@ -50,7 +50,9 @@ func query(conn *sqlite.Conn, sql string, each func(storekit.Row) error, args ..
 	if err != nil {
 		return err
 	}
-	bind(stmt, args)
+	if err := bind(stmt, sql, args); err != nil {
+		return err
+	}
 	return rows(stmt, each)
 }
 

@@ -103,7 +103,9 @@ func (w *writer) Read(sql string, each func(storekit.Row) error, args ...any) er
 	if err != nil {
 		return err
 	}
-	bind(s, args)
+	if err := bind(s, sql, args); err != nil {
+		return err
+	}
 	return rows(s, each)
 }
 
@@ -113,7 +115,9 @@ func (w *writer) change(sql string, args ...any) error {
 	if err != nil {
 		return err
 	}
-	bind(s, args)
+	if err := bind(s, sql, args); err != nil {
+		return err
+	}
 	return w.write(s)
 }
 

@@ -64,7 +64,9 @@ func (v verified) Each(sql string, check func(storekit.Row) error, args ...any) 
 		return err
 	}
 	defer stmt.Reset()
-	bind(stmt, args)
+	if err := bind(stmt, sql, args); err != nil {
+		return err
+	}
 	return rows(stmt, check)
 }
 
