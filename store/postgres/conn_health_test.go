@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
@@ -82,7 +83,7 @@ func TestLockWaitIgnoresServerStatementTimeout(t *testing.T) {
 	held, err := pgx.Connect(t.Context(), url)
 	must(t, err)
 	defer held.Close(context.Background())
-	_, err = held.Exec(t.Context(), `SELECT pg_advisory_lock($1::int, $2::int)`, s.lockSpace, int(singleLock(classOrder)))
+	_, err = held.Exec(t.Context(), `SELECT pg_advisory_lock($1::int, $2::int)`, s.lockSpace, int(singleLock(rules.LockOrder)))
 	must(t, err)
 	claimed := make(chan error, 1)
 	go func() {

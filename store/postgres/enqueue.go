@@ -156,11 +156,11 @@ func (t *tx) loadKeys(keys []rules.UniqueKey, u *rules.UnitOfWork) []statement {
 	for _, k := range keys {
 		types.Text(k.Type)
 		names.Text(k.Key)
-		t.readSet.addLookup(classKey, rowKey{k.Type, k.Key})
+		t.readSet.addLookup(rules.LockUniqueKey, rowKey{k.Type, k.Key})
 	}
 	return []statement{{sql: sqlKeys, params: []param{types.param(), names.param()}, eachRow: func(r row) error {
 		k := rules.UniqueKey{Type: r.Text(0), Key: r.Text(1)}
-		t.readSet.addRow(classKey, rowKey{k.Type, k.Key}, r.xid(5))
+		t.readSet.addRow(rules.LockUniqueKey, rowKey{k.Type, k.Key}, r.xid(5))
 		rules.UniqueKeys.Put(u, &rules.UniqueKeyRecord{Key: k, ExecutionID: r.ID(2), FreeAt: r.Int(3), Ended: r.Bool(4)})
 		return nil
 	}}}

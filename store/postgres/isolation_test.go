@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // A batch of one process must not block other batches, nor change what they read.
@@ -37,7 +38,7 @@ func TestDuplicateDoesNotBlockClaims(t *testing.T) {
 	done[*rota.Enqueued](t, s, keyed())
 	slow := pauseClaims(t, openAt(t, urlOf(s), Config{Logger: quiet}), 1)
 	stopped := claimOf("slow", 10)
-	lockOf := func(c *rota.Claim) lockKey { return lockFor(classCommand, string(c.ID[:])) }
+	lockOf := func(c *rota.Claim) lockKey { return lockFor(rules.LockCommand, string(c.ID[:])) }
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -70,7 +71,7 @@ func TestWaitingBatchDoesNotDelayOtherAnswers(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), urlOf(s))
 	must(t, err)
 	defer conn.Close(context.Background())
-	_, err = conn.Exec(t.Context(), fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock(%d, %d)", s.lockSpace, lockFor(classType, "other")))
+	_, err = conn.Exec(t.Context(), fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock(%d, %d)", s.lockSpace, lockFor(rules.LockType, "other")))
 	must(t, err)
 	over := make(chan struct{})
 	go func() {

@@ -1,5 +1,7 @@
 package postgres
 
+import "github.com/rotajobs/rota/internal/rules"
+
 // The joined check of limits is a fast path of claims and finishes. The plain way checks with one
 // statement each that limits, active reservation and types are unchanged. The fast path checks all
 // of them with one statement. It assumes nothing.
@@ -22,14 +24,14 @@ CROSS JOIN (
 
 // joinLimitsCheck removes limits, reservation and types from the rows to check, and returns the
 // statement that checks them together.
-func (t *tx) joinLimitsCheck(rows map[class]map[rowKey]uint32) []statement {
-	types, limits, active := rows[classType], rows[classThrottle], rows[classActive]
+func (t *tx) joinLimitsCheck(rows map[rules.LockClass]map[rowKey]uint32) []statement {
+	types, limits, active := rows[rules.LockType], rows[rules.LockThrottle], rows[rules.LockActive]
 	if len(limits) == 0 || len(active) == 0 || !t.store.uses(JoinedLimitsCheck) {
 		return nil
 	}
-	delete(rows, classType)
-	delete(rows, classThrottle)
-	delete(rows, classActive)
+	delete(rows, rules.LockType)
+	delete(rows, rules.LockThrottle)
+	delete(rows, rules.LockActive)
 	check := unchangedNamed(sqlUnchangedClaimLimits, types)
 	for _, one := range []map[rowKey]uint32{limits, active} {
 		check.params = append(check.params, unchangedSingle("", one).params...)

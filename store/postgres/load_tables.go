@@ -41,7 +41,7 @@ func scanInto[T any](t *storekit.Table[T], into func(*T)) func(row) error {
 }
 
 // scanTracked is scanInto that also adds the row's version to the read set.
-func scanTracked[T any](t *tx, c class, at func(row) rowKey, table *storekit.Table[T], into func(*T)) func(row) error {
+func scanTracked[T any](t *tx, c rules.LockClass, at func(row) rowKey, table *storekit.Table[T], into func(*T)) func(row) error {
 	scanRow := scanInto(table, into)
 	return func(r row) error {
 		t.readSet.addRow(c, at(r), r.xid(len(r)-1))
@@ -61,7 +61,7 @@ func keyOfSingle(row) rowKey { return rowKey{} }
 var singleKey = []rowKey{{}}
 
 // loadNamed returns a loader of rows by name, all at once.
-func loadNamed[T any](k *rules.RowKind[string, T], c class, table *storekit.Table[T], sql string) rules.Loader[*tx] {
+func loadNamed[T any](k *rules.RowKind[string, T], c rules.LockClass, table *storekit.Table[T], sql string) rules.Loader[*tx] {
 	return loadAll(k, func(t *tx, names []string, u *rules.UnitOfWork) []statement {
 		for _, name := range names {
 			t.readSet.addLookup(c, rowKey{name: name})
@@ -82,7 +82,7 @@ func (t *tx) loadTypes(names []string, u *rules.UnitOfWork) []statement {
 	var left []string
 	var keys []rowKey
 	for _, name := range names {
-		if at := (rowKey{name: name}); !useCached(t, classType, at, rules.Types.Into(u)) {
+		if at := (rowKey{name: name}); !useCached(t, rules.LockType, at, rules.Types.Into(u)) {
 			left, keys = append(left, name), append(keys, at)
 		}
 	}
@@ -90,14 +90,14 @@ func (t *tx) loadTypes(names []string, u *rules.UnitOfWork) []statement {
 		return nil
 	}
 	read := statement{sql: sqlTypes, params: []param{textsParam(left)}}
-	return []statement{cacheRows(t, classType, keys, read, keyOfName, storekit.Types.Scan, rules.Types.Into(u))}
+	return []statement{cacheRows(t, rules.LockType, keys, read, keyOfName, storekit.Types.Scan, rules.Types.Into(u))}
 }
 
 func (t *tx) loadGroups(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	for _, id := range ids {
-		t.readSet.addLookup(classGroup, rowKey{name: string(id[:])})
+		t.readSet.addLookup(rules.LockGroup, rowKey{name: string(id[:])})
 	}
-	put := scanTracked(t, classGroup, keyOfName, storekit.Groups, rules.Groups.Into(u))
+	put := scanTracked(t, rules.LockGroup, keyOfName, storekit.Groups, rules.Groups.Into(u))
 	return []statement{{sql: sqlGroups, params: []param{idsParam(ids)}, eachRow: put}}
 }
 
@@ -107,44 +107,44 @@ func (t *tx) loadReservations(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	putRow := scanInto(storekit.Reservations, rules.Reservations.Into(u))
 	return []statement{{sql: sqlReservations, params: []param{idsParam(ids)}, eachRow: func(r row) error {
 		if rota.ReservationStatus(r.Text(storekit.Reservations.Col("status"))) == rota.ReservationActive {
-			t.readSet.addRow(classActive, rowKey{}, r.xid(len(r)-1))
+			t.readSet.addRow(rules.LockActive, rowKey{}, r.xid(len(r)-1))
 		}
 		return putRow(r)
 	}}}
 }
 
 func (t *tx) loadActive(_ []struct{}, u *rules.UnitOfWork) []statement {
-	if useCached(t, classActive, rowKey{}, u.PutActive) {
+	if useCached(t, rules.LockActive, rowKey{}, u.PutActive) {
 		return nil
 	}
-	return []statement{cacheRows(t, classActive, singleKey, statement{sql: sqlActive}, keyOfSingle, storekit.Reservations.Scan, u.PutActive)}
+	return []statement{cacheRows(t, rules.LockActive, singleKey, statement{sql: sqlActive}, keyOfSingle, storekit.Reservations.Scan, u.PutActive)}
 }
 
 func (t *tx) loadThrottle(_ []struct{}, u *rules.UnitOfWork) []statement {
 	into := rules.Throttle.Into(u)
-	if useCached(t, classThrottle, rowKey{}, into) {
+	if useCached(t, rules.LockThrottle, rowKey{}, into) {
 		return nil
 	}
-	return []statement{cacheRows(t, classThrottle, singleKey, statement{sql: sqlThrottle}, keyOfSingle, storekit.Throttle.Scan, into)}
+	return []statement{cacheRows(t, rules.LockThrottle, singleKey, statement{sql: sqlThrottle}, keyOfSingle, storekit.Throttle.Scan, into)}
 }
 
 func (t *tx) loadWebhooks(_ struct{}, u *rules.UnitOfWork) statement {
-	t.readSet.addLookup(classWebhooks, rowKey{})
-	return statement{sql: sqlWebhooks, eachRow: scanTracked(t, classWebhooks, keyOfSingle, storekit.Webhooks, rules.Webhooks.Into(u))}
+	t.readSet.addLookup(rules.LockWebhooks, rowKey{})
+	return statement{sql: sqlWebhooks, eachRow: scanTracked(t, rules.LockWebhooks, keyOfSingle, storekit.Webhooks, rules.Webhooks.Into(u))}
 }
 
 func (t *tx) loadRequests(keys []rules.RequestKey, u *rules.UnitOfWork) []statement {
 	actors, names := newColumn(oidTexts, len(keys)), newColumn(oidTexts, len(keys))
 	for _, key := range keys {
-		t.readSet.addLookup(classRequest, rowKey{name: key.Actor, second: key.Key})
+		t.readSet.addLookup(rules.LockRequest, rowKey{name: key.Actor, second: key.Key})
 		actors.Text(key.Actor)
 		names.Text(key.Key)
 	}
-	put := scanTracked(t, classRequest, keyOfPair, storekit.Requests, rules.Requests.Into(u))
+	put := scanTracked(t, rules.LockRequest, keyOfPair, storekit.Requests, rules.Requests.Into(u))
 	return []statement{{sql: sqlRequests, params: []param{actors.param(), names.param()}, eachRow: put}}
 }
 
 func (t *tx) loadExpiredRequests(q rules.ExpiredRequestsQuery, u *rules.UnitOfWork) statement {
-	put := scanTracked(t, classRequest, keyOfPair, storekit.Requests, func(r *rules.Request) { u.PutExpiredRequest(q, r) })
+	put := scanTracked(t, rules.LockRequest, keyOfPair, storekit.Requests, func(r *rules.Request) { u.PutExpiredRequest(q, r) })
 	return statement{sql: sqlExpiredRequests, params: []param{intParam(q.By), intParam(int64(q.Limit))}, eachRow: put}
 }

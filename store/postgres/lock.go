@@ -30,44 +30,27 @@ import (
 // locked by updating them, by claiming them (SKIP LOCKED), and in a pessimistic transaction before
 // they are read.
 
-// class is the kind of a lock, and of the rows that it protects.
-type class = rules.LockClass
-
-const (
-	classCommand  = rules.LockCommand
-	classOrder    = rules.LockOrder
-	classKey      = rules.LockUniqueKey
-	classThrottle = rules.LockThrottle
-	classWebhooks = rules.LockWebhooks
-	classType     = rules.LockType
-	classTemplate = rules.LockTemplate
-	classSchedule = rules.LockSchedule
-	classGroup    = rules.LockGroup
-	classRequest  = rules.LockRequest
-	classActive   = rules.LockActive
-)
-
 // lockStripes is the number of locks that the names of a class share.
 const lockStripes = 128
 
 // lockKey is the number of a lock: its class and its stripe.
 type lockKey int32
 
-func lockFor(c class, name string) lockKey {
+func lockFor(c rules.LockClass, name string) lockKey {
 	switch c {
-	case classOrder, rules.LockGraph, classThrottle, classWebhooks, classActive: // there is one of the class
+	case rules.LockOrder, rules.LockGraph, rules.LockThrottle, rules.LockWebhooks, rules.LockActive: // there is one of the class
 		return singleLock(c)
 	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
 	stripes := uint32(lockStripes)
-	if c == classCommand { // few are held at once, so each command gets a lock of its own
+	if c == rules.LockCommand { // few are held at once, so each command gets a lock of its own
 		stripes = 1 << 16
 	}
 	return lockKey(int32(c)<<16 | int32(h.Sum32()%stripes))
 }
 
-func singleLock(c class) lockKey { return lockKey(int32(c) << 16) }
+func singleLock(c rules.LockClass) lockKey { return lockKey(int32(c) << 16) }
 
 // lockSet is what a transaction has locked.
 type lockSet struct {
@@ -148,8 +131,8 @@ func (t *tx) lockEarly() []statement {
 	wanted := maps.Clone(t.locks.early)
 	for _, c := range t.commands {
 		if claim, ok := c.(*rota.Claim); ok && claim != nil {
-			wanted.want(lockFor(classCommand, string(claim.ID[:])), exclusive)
-			wanted.want(singleLock(classOrder), shared)
+			wanted.want(lockFor(rules.LockCommand, string(claim.ID[:])), exclusive)
+			wanted.want(singleLock(rules.LockOrder), shared)
 		}
 	}
 	if len(wanted) == 0 {
@@ -239,8 +222,8 @@ func (t *tx) wanted(u *rules.UnitOfWork, l *rules.Locks) locks {
 	for _, k := range u.ChangedLocks() {
 		all.want(lockFor(k.Class, k.Name), exclusive)
 	}
-	if t.pessimistic && !l.Has(classCommand) && u.ReadsReadyJob() {
-		all.want(singleLock(classOrder), exclusive)
+	if t.pessimistic && !l.Has(rules.LockCommand) && u.ReadsReadyJob() {
+		all.want(singleLock(rules.LockOrder), exclusive)
 	}
 	return all
 }

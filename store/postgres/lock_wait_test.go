@@ -44,7 +44,7 @@ func TestClaimAfterLockWaitUsesNewWebhooks(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 1)
 	claim := claimOf("w", 1)
-	release := holdLock(t, s, lockFor(classCommand, string(claim.ID[:])))
+	release := holdLock(t, s, lockFor(rules.LockCommand, string(claim.ID[:])))
 	over := make(chan int, 1)
 	go func() { over <- len(done[*rota.Claimed](t, s, claim).Jobs) }()
 	waitForLockWaiter(t, s)
@@ -67,7 +67,7 @@ func TestClaimAfterLockWaitUsesLaterTime(t *testing.T) {
 	fillQueue(t, s, 1)
 	done[*rota.ThrottlePut](t, s, &rota.PutThrottle{Meta: rota.NewMeta(""), Spec: rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "work", Concurrency: 1}}}})
 	done[*rota.TypePut](t, s, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "work", Paused: true})
-	release := holdLock(t, s, singleLock(classThrottle)) // precedes the lock of the type
+	release := holdLock(t, s, singleLock(rules.LockThrottle)) // precedes the lock of the type
 	over := make(chan []*rota.Job, 1)
 	go func() {
 		defer close(over)
@@ -148,20 +148,21 @@ func TestAbandonedClaimWakesOtherProcesses(t *testing.T) {
 // TestLockNumbersAreStable checks the lock numbers, because processes of other versions use the
 // same ones at the same time.
 func TestLockNumbersAreStable(t *testing.T) {
-	for i, c := range []class{
-		classCommand, classOrder, classKey, rules.LockGraph, classThrottle, classWebhooks, classType, classTemplate, classSchedule, classGroup,
-		rules.LockRedriven, classRequest, classActive, rules.LockKeyQueue, rules.LockOpen,
+	for i, c := range []rules.LockClass{
+		rules.LockCommand, rules.LockOrder, rules.LockUniqueKey, rules.LockGraph, rules.LockThrottle, rules.LockWebhooks,
+		rules.LockType, rules.LockTemplate, rules.LockSchedule, rules.LockGroup, rules.LockRedriven, rules.LockRequest,
+		rules.LockActive, rules.LockKeyQueue, rules.LockOpen,
 	} {
-		if c != class(i+1) {
+		if c != rules.LockClass(i+1) {
 			t.Errorf("class %d has the number %d", i+1, c)
 		}
 	}
 	for _, one := range []struct {
-		class  class
+		class  rules.LockClass
 		name   string
 		number lockKey
 	}{
-		{classKey, "work\x00k", 3<<16 | 17}, {rules.LockOpen, "", 15<<16 | 69}, {classThrottle, "", 5 << 16},
+		{rules.LockUniqueKey, "work\x00k", 3<<16 | 17}, {rules.LockOpen, "", 15<<16 | 69}, {rules.LockThrottle, "", 5 << 16},
 	} {
 		if at := lockFor(one.class, one.name); at != one.number {
 			t.Errorf("the lock of class %d for %q has the number %d, want %d", one.class, one.name, at, one.number)

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // pausedStore is a store whose claims pause after a decision, before the commit.
@@ -229,7 +230,7 @@ func TestClaimWithEnqueueDoesNotHideJobs(t *testing.T) {
 	done[*rota.Enqueued](t, remote, held)
 	done[*rota.Claimed](t, local, claimOf("w", 1)) // caches what limits the claim
 	free := `SELECT count(*) FROM (SELECT FROM rota_jobs WHERE id = '` + held.JobID(0).String() + `' FOR UPDATE SKIP LOCKED) j`
-	claims := fmt.Sprintf(`SELECT pg_try_advisory_xact_lock_shared(%d, %d)`, local.lockSpace, singleLock(classOrder))
+	claims := fmt.Sprintf(`SELECT pg_try_advisory_xact_lock_shared(%d, %d)`, local.lockSpace, singleLock(rules.LockOrder))
 	steps := 0
 	local.onDecided = func([]rota.Command) {
 		if steps++; steps == 1 {

@@ -14,11 +14,11 @@ type readSet struct {
 	hooks  hooksState        // webhooks in force, of the whole transaction
 
 	jobs         map[rota.ID]uint32
-	rows         map[class]map[rowKey]uint32 // 0: no such row
-	cached       map[class]map[rowKey]bool   // rows taken from the row cache
-	inconsistent bool                        // a row was read twice with different versions
-	unread       []rota.ID                   // ids of new jobs that were not read
-	readsNew     bool                        // read new jobs as well, in all passes of the step
+	rows         map[rules.LockClass]map[rowKey]uint32 // 0: no such row
+	cached       map[rules.LockClass]map[rowKey]bool   // rows taken from the row cache
+	inconsistent bool                                  // a row was read twice with different versions
+	unread       []rota.ID                             // ids of new jobs that were not read
+	readsNew     bool                                  // read new jobs as well, in all passes of the step
 }
 
 // begin empties the read set for a new unit of work.
@@ -44,14 +44,14 @@ func (s *readSet) addJob(id rota.ID, version uint32) {
 }
 
 // addLookup adds a row that is about to be read and may not exist.
-func (s *readSet) addLookup(c class, at rowKey) {
+func (s *readSet) addLookup(c rules.LockClass, at rowKey) {
 	if all := s.versionsOf(c); all[at] == 0 {
 		all[at] = 0
 	}
 }
 
 // addRow adds a row that was found.
-func (s *readSet) addRow(c class, at rowKey, version uint32) {
+func (s *readSet) addRow(c rules.LockClass, at rowKey, version uint32) {
 	all := s.versionsOf(c)
 	if was := all[at]; (was != 0 || s.cached[c][at]) && was != version {
 		s.inconsistent = true
@@ -60,11 +60,11 @@ func (s *readSet) addRow(c class, at rowKey, version uint32) {
 }
 
 // addCached adds a row from the row cache.
-func (s *readSet) addCached(c class, at rowKey, version uint32) {
+func (s *readSet) addCached(c rules.LockClass, at rowKey, version uint32) {
 	s.addLookup(c, at)
 	s.addRow(c, at, version)
 	if s.cached == nil {
-		s.cached = map[class]map[rowKey]bool{}
+		s.cached = map[rules.LockClass]map[rowKey]bool{}
 	}
 	if s.cached[c] == nil {
 		s.cached[c] = map[rowKey]bool{}
@@ -72,9 +72,9 @@ func (s *readSet) addCached(c class, at rowKey, version uint32) {
 	s.cached[c][at] = true
 }
 
-func (s *readSet) versionsOf(c class) map[rowKey]uint32 {
+func (s *readSet) versionsOf(c rules.LockClass) map[rowKey]uint32 {
 	if s.rows == nil {
-		s.rows = map[class]map[rowKey]uint32{}
+		s.rows = map[rules.LockClass]map[rowKey]uint32{}
 	}
 	if s.rows[c] == nil {
 		s.rows[c] = map[rowKey]uint32{}
@@ -83,13 +83,13 @@ func (s *readSet) versionsOf(c class) map[rowKey]uint32 {
 }
 
 // readUnderLock returns a function that reports whether a row was read under a lock.
-func (s *readSet) readUnderLock(held locks) func(class, rowKey) bool {
+func (s *readSet) readUnderLock(held locks) func(rules.LockClass, rowKey) bool {
 	copied := make(locks, len(held))
 	for key, m := range held {
 		copied[key] = m
 	}
 	known := s.cached
-	return func(c class, at rowKey) bool {
+	return func(c rules.LockClass, at rowKey) bool {
 		if known[c][at] {
 			return false
 		}
@@ -98,8 +98,8 @@ func (s *readSet) readUnderLock(held locks) func(class, rowKey) bool {
 }
 
 // lock returns the lock that protects a row.
-func (at rowKey) lock(c class) lockKey {
-	if c == classKey || c == classRequest {
+func (at rowKey) lock(c rules.LockClass) lockKey {
+	if c == rules.LockUniqueKey || c == rules.LockRequest {
 		return lockFor(c, at.name+"\x00"+at.second)
 	}
 	return lockFor(c, at.name)

@@ -17,7 +17,7 @@ import (
 // rowCache holds the rows.
 type rowCache struct {
 	mu   sync.Mutex
-	rows map[class]map[rowKey]cachedRow
+	rows map[rules.LockClass]map[rowKey]cachedRow
 }
 
 // cachedRow is a row and its version. A nil row does not exist.
@@ -29,18 +29,18 @@ type cachedRow struct {
 // rowCacheMax is the maximal number of cached rows of a class.
 const rowCacheMax = 4096
 
-func (r *rowCache) get(c class, key rowKey) (cachedRow, bool) {
+func (r *rowCache) get(c rules.LockClass, key rowKey) (cachedRow, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	row, known := r.rows[c][key]
 	return row, known
 }
 
-func (r *rowCache) set(c class, key rowKey, row cachedRow) {
+func (r *rowCache) set(c rules.LockClass, key rowKey, row cachedRow) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.rows == nil {
-		r.rows = map[class]map[rowKey]cachedRow{}
+		r.rows = map[rules.LockClass]map[rowKey]cachedRow{}
 	}
 	if r.rows[c] == nil || len(r.rows[c]) >= rowCacheMax {
 		r.rows[c] = map[rowKey]cachedRow{}
@@ -56,14 +56,14 @@ func (r *rowCache) clear() {
 
 // knowsPaused reports whether the cache holds a type that is paused.
 func (r *rowCache) knowsPaused(name string) bool {
-	known, _ := r.get(classType, rowKey{name: name})
+	known, _ := r.get(rules.LockType, rowKey{name: name})
 	typ, is := known.row.(rota.Type)
 	return is && typ.Paused
 }
 
 // useCached passes on a cached row, and reports whether there is one. It returns false in a
 // pessimistic transaction and in one that has changed cached rows.
-func useCached[T any](t *tx, c class, key rowKey, into func(*T)) bool {
+func useCached[T any](t *tx, c rules.LockClass, key rowKey, into func(*T)) bool {
 	if t.pessimistic || t.writer.changesCachedRows || !t.store.uses(RowCache) {
 		return false
 	}
@@ -80,7 +80,9 @@ func useCached[T any](t *tx, c class, key rowKey, into func(*T)) bool {
 }
 
 // cacheRows returns a statement whose rows are cached, also those that do not exist.
-func cacheRows[T any](t *tx, c class, keys []rowKey, a statement, key func(row) rowKey, scan func(storekit.Row) (*T, error), into func(*T)) statement {
+func cacheRows[T any](
+	t *tx, c rules.LockClass, keys []rowKey, a statement, key func(row) rowKey, scan func(storekit.Row) (*T, error), into func(*T),
+) statement {
 	found := map[rowKey]cachedRow{}
 	for _, one := range keys {
 		t.readSet.addLookup(c, one)
@@ -111,14 +113,14 @@ func cacheRows[T any](t *tx, c class, keys []rowKey, a statement, key func(row) 
 func (t *tx) LoadCached(u *rules.UnitOfWork) {
 	t.setUnit(u)
 	for _, name := range slices.Clone(rules.Types.Missing(u)) {
-		if useCached(t, classType, rowKey{name: name}, rules.Types.Into(u)) {
+		if useCached(t, rules.LockType, rowKey{name: name}, rules.Types.Into(u)) {
 			rules.Types.PutAbsent(u, name) // unless there is a row
 		}
 	}
-	if len(rules.Throttle.Missing(u)) > 0 && useCached(t, classThrottle, rowKey{}, rules.Throttle.Into(u)) {
+	if len(rules.Throttle.Missing(u)) > 0 && useCached(t, rules.LockThrottle, rowKey{}, rules.Throttle.Into(u)) {
 		rules.Throttle.PutAbsent(u, struct{}{})
 	}
-	if len(rules.Active.Missing(u)) > 0 && useCached(t, classActive, rowKey{}, u.PutActive) {
+	if len(rules.Active.Missing(u)) > 0 && useCached(t, rules.LockActive, rowKey{}, u.PutActive) {
 		u.PutNoActive()
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // TestRowCacheDetectsChangesOfOtherProcess checks that a process does not claim on cached types,
@@ -18,7 +19,7 @@ func TestRowCacheDetectsChangesOfOtherProcess(t *testing.T) {
 	cacheType := func() {
 		t.Helper()
 		done[*rota.Claimed](t, local, claimOf("w", 1))
-		if _, known := local.rowCache.get(classType, rowKey{name: "work"}); !known {
+		if _, known := local.rowCache.get(rules.LockType, rowKey{name: "work"}); !known {
 			t.Fatal("the type is not cached")
 		}
 	}

@@ -50,23 +50,23 @@ JOIN rota_jobs j ON j.id = v.id AND j.xmin = v.version`
 
 // validate returns the statements that check the rows read without a lock. Jobs that change are
 // checked by their updates.
-func (t *tx) validate(u *rules.UnitOfWork, underLock func(class, rowKey) bool, sets bool) (statements []statement) {
+func (t *tx) validate(u *rules.UnitOfWork, underLock func(rules.LockClass, rowKey) bool, sets bool) (statements []statement) {
 	unlocked := t.readSet.readWithoutLock(underLock)
 	statements = t.joinLimitsCheck(unlocked)
 	for _, one := range []struct {
-		class class
+		class rules.LockClass
 		sql   string
 		check func(sql string, of map[rowKey]uint32) statement
 	}{
-		{classKey, sqlUnchangedKeys, unchangedPairs},
-		{classThrottle, sqlUnchangedThrottle, unchangedSingle},
-		{classWebhooks, sqlUnchangedWebhooks, unchangedSingle},
-		{classType, sqlUnchangedTypes, unchangedNamed},
-		{classTemplate, sqlUnchangedTemplates, unchangedNamed},
-		{classSchedule, sqlUnchangedSchedules, unchangedNamed},
-		{classGroup, sqlUnchangedGroups, unchangedGroups},
-		{classRequest, sqlUnchangedRequests, unchangedPairs},
-		{classActive, sqlUnchangedActive, unchangedSingle},
+		{rules.LockUniqueKey, sqlUnchangedKeys, unchangedPairs},
+		{rules.LockThrottle, sqlUnchangedThrottle, unchangedSingle},
+		{rules.LockWebhooks, sqlUnchangedWebhooks, unchangedSingle},
+		{rules.LockType, sqlUnchangedTypes, unchangedNamed},
+		{rules.LockTemplate, sqlUnchangedTemplates, unchangedNamed},
+		{rules.LockSchedule, sqlUnchangedSchedules, unchangedNamed},
+		{rules.LockGroup, sqlUnchangedGroups, unchangedGroups},
+		{rules.LockRequest, sqlUnchangedRequests, unchangedPairs},
+		{rules.LockActive, sqlUnchangedActive, unchangedSingle},
 	} {
 		if len(unlocked[one.class]) > 0 {
 			statements = append(statements, one.check(one.sql, unlocked[one.class]))
@@ -76,8 +76,8 @@ func (t *tx) validate(u *rules.UnitOfWork, underLock func(class, rowKey) bool, s
 }
 
 // readWithoutLock returns the rows that were read without a lock.
-func (s *readSet) readWithoutLock(underLock func(class, rowKey) bool) map[class]map[rowKey]uint32 {
-	all := map[class]map[rowKey]uint32{}
+func (s *readSet) readWithoutLock(underLock func(rules.LockClass, rowKey) bool) map[rules.LockClass]map[rowKey]uint32 {
+	all := map[rules.LockClass]map[rowKey]uint32{}
 	for c, names := range s.rows {
 		for at, version := range names {
 			if underLock(c, at) {
