@@ -29,6 +29,15 @@ type Connection struct {
 // NewReader returns the reads on a connection.
 func NewReader(on Connection) Reader { return Reader{on} }
 
+// clock returns the time of the store's clock.
+func (s *Reader) clock(ctx context.Context) (now time.Time, err error) {
+	err = s.on.Query(ctx, "clock", "\nSELECT "+s.on.Reads.Clock, func(r Row) error {
+		now = r.Time(0)
+		return nil
+	}, s.on.Now())
+	return now, err
+}
+
 // Querier executes queries in order, if possible in one round trip.
 type Querier interface {
 	Query(queries ...Query) error

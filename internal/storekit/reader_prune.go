@@ -38,15 +38,6 @@ func (s *Reader) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.Pru
 	return page, err
 }
 
-// clock returns the time of the store's clock.
-func (s *Reader) clock(ctx context.Context) (now time.Time, err error) {
-	if now = s.on.Now(); !now.IsZero() {
-		return now, nil
-	}
-	due, err := s.NextDue(ctx)
-	return due.Now, err
-}
-
 // youngestPrunable returns the highest id of an execution that can be older than the smallest age:
 // ids begin with the millisecond of their creation. It is zero if the retention has no age.
 func youngestPrunable(r *rota.Retention, now time.Time) (last rota.ID) {

@@ -27,8 +27,9 @@ type Reads struct {
 	NextDue      string // $1 now: the time, the next delayed job, fire, end of a wait, end of the reservation; whether there are intents
 	Stats        string // $1 now: counts; see statsBuilder
 
+	Clock string // the time, as an expression with the parameter $1 now
+
 	// What Explain reads besides.
-	Clock      string // the time, as an expression with the parameter $1 now
 	Ahead      string // $1 schedule, $2 and $3 scope, $4 id, $5 limit: jobs that run before a job that waits for an overlap
 	Before     string // $1 type, $2 priority, $3 position, $4 time of creation, $5 id, $6 limit: number of ready jobs of the type before a job, and of all
 	ReadyOfKey string // $1 concurrency key, $2 type: number of ready jobs

@@ -1,9 +1,6 @@
 package postgres
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 const (
 	// clockNow is the time of PostgreSQL's clock in microseconds.
@@ -21,19 +18,4 @@ func (s *Store) clockOverride() time.Time {
 		return time.Time{}
 	}
 	return s.config.Clock()
-}
-
-const sqlClock = `
-SELECT ` + clockNow
-
-// now returns the time of PostgreSQL's clock in the stored precision.
-func (s *Store) now(ctx context.Context) (now time.Time, err error) {
-	if s.config.Clock != nil {
-		return s.config.Clock().UTC().Truncate(time.Microsecond), nil
-	}
-	err = s.query(ctx, "now", statement{sql: sqlClock, eachRow: func(r row) error {
-		now = r.Time(0)
-		return nil
-	}})
-	return now, err
 }

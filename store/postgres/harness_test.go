@@ -84,3 +84,11 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// storeTime returns the time of the store's clock.
+func storeTime(t *testing.T, s *Store) time.Time {
+	t.Helper()
+	due, err := s.NextDue(t.Context())
+	must(t, err)
+	return due.Now
+}

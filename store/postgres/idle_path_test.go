@@ -231,14 +231,12 @@ func TestIdlePathDetectsWrongClock(t *testing.T) {
 	for _, offset := range []time.Duration{-time.Hour, -time.Second, time.Second, time.Hour} {
 		s, p, _ := openIdle(t)
 		s.idlePath.clock = s.idlePath.clock.Add(offset)
-		before, err := s.now(t.Context())
-		must(t, err)
+		before := storeTime(t, s)
 		var made *rota.Job
 		if n := p.count(func() { made = done[*rota.Enqueued](t, s, enqueueOne()).Jobs[0].Job }); n < 3 {
 			t.Errorf("the idle path was not tried: %d round trips", n)
 		}
-		after, err := s.now(t.Context())
-		must(t, err)
+		after := storeTime(t, s)
 		if made.CreatedAt.Before(before.Add(-idleClockLag)) || made.CreatedAt.After(after) {
 			t.Errorf("clock off by %v: a job was created at %v, want between %v and %v", offset, made.CreatedAt, before, after)
 		}
@@ -339,8 +337,7 @@ func TestIdlePathLeaseNeverOutlastsServerLease(t *testing.T) {
 	s, p, _ := openIdle(t)
 	assumed := false
 	for range 10 {
-		asked, err := s.now(t.Context())
-		must(t, err)
+		asked := storeTime(t, s)
 		s.idlePath.clock = s.idlePath.clock.Add(-10 * time.Millisecond) // as with a long network delay
 		var claimed *rota.Claimed
 		n := p.count(func() {
@@ -367,8 +364,7 @@ func TestIdlePathLeaseNeverOutlastsServerLease(t *testing.T) {
 func TestIdlePathSkipsDelayedJobs(t *testing.T) {
 	s, _, _ := openIdle(t)
 	for range 5 {
-		now, err := s.now(t.Context())
-		must(t, err)
+		now := storeTime(t, s)
 		due := done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work", RunAt: now}}}).Jobs[0].Job
 		if due.Hold != 0 {
 			t.Errorf("a due job has the hold %v", due.Hold)

@@ -75,8 +75,7 @@ func TestClaimAfterLockWaitUsesLaterTime(t *testing.T) {
 	}()
 	waitForLockWaiter(t, s)
 	done[*rota.TypePut](t, s, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "work"})
-	resumed, err := s.now(t.Context())
-	must(t, err)
+	resumed := storeTime(t, s)
 	release()
 	started := <-over
 	if len(started) != 1 {
