@@ -14,7 +14,7 @@ type LiveJobsQuery struct {
 	Waiting  bool       // with HoldOverlap
 }
 
-// jobsOfMax limits the answer. It is more jobs than one command can end.
+// liveJobsMax limits the answer. It is more jobs than one command can end.
 const liveJobsMax = rota.ItemsMax + 1
 
 // Limit is the largest number of jobs in the answer.

@@ -28,6 +28,6 @@ package sqlite
 // snapshot.
 //
 // Rows related to jobs: schedule.go, fire.go and depend.go hold schedules, their jobs and their
-// dependencies, group.go groups, key_queue.go concurrency keys, limits.go limits and idempotency
-// keys, prune.go what is deleted. watch.go publishes events, backup.go copies the store. The columns
-// of all rows are in internal/storekit.
+// dependencies, group.go groups, key_queue.go concurrency keys, limits_cache.go limits, reservation.go
+// the active reservation, request.go idempotency keys, prune.go what is deleted. watch.go publishes
+// events, backup.go copies the store. The columns of all rows are in internal/storekit.
