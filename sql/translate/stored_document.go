@@ -103,46 +103,66 @@ func (o *object) put(key string, v any) {
 
 // decode reads a document: nil, bool, int64, json.Number, string, []any or *object.
 func decode(text string) any {
-	d := json.NewDecoder(strings.NewReader(text))
+	d := documentDecoder{json.NewDecoder(strings.NewReader(text)), text}
 	d.UseNumber()
-	bad := valueError(StateBadText, "invalid input syntax for type json").WithHint("the text is not valid JSON: %s", shorten(text))
-	v := decodeNext(d, 0, bad)
+	v := d.value(0)
 	if _, more := d.Token(); more == nil {
-		panic(bad)
+		panic(d.bad())
 	}
 	return v
 }
 
-func decodeNext(d *json.Decoder, depth int, bad *Error) any {
-	next := func() json.Token {
-		token, err := d.Token()
-		if err != nil || depth > 1000 {
-			panic(bad)
-		}
-		return token
-	}
-	token := next()
-	switch token {
-	case json.Delim('['):
-		list := []any{}
-		for d.More() {
-			list = append(list, decodeNext(d, depth+1, bad))
-		}
-		next()
-		return list
-	case json.Delim('{'):
-		o := &object{values: map[string]any{}}
-		for d.More() {
-			key := next()
-			o.put(key.(string), decodeNext(d, depth+1, bad))
-		}
-		next()
-		return o
-	}
-	if number, is := token.(json.Number); is {
-		return plainNumber(number.String())
+type documentDecoder struct {
+	*json.Decoder
+	text string
+}
+
+func (d documentDecoder) bad() *Error {
+	return valueError(StateBadText, "invalid input syntax for type json").WithHint("the text is not valid JSON: %s", shorten(d.text))
+}
+
+func (d documentDecoder) next() json.Token {
+	token, err := d.Token()
+	if err != nil {
+		panic(d.bad())
 	}
 	return token
+}
+
+func (d documentDecoder) value(depth int) any {
+	if depth > 1000 {
+		panic(d.bad())
+	}
+	switch token := d.next().(type) {
+	case json.Number:
+		return plainNumber(token.String())
+	case json.Delim:
+		if token == '[' {
+			return d.array(depth)
+		}
+		return d.object(depth)
+	default:
+		return token
+	}
+}
+
+func (d documentDecoder) array(depth int) []any {
+	list := []any{}
+	for d.More() {
+		list = append(list, d.value(depth+1))
+	}
+	d.next()
+	return list
+}
+
+func (d documentDecoder) object(depth int) *object {
+	o := &object{values: map[string]any{}}
+	for d.More() {
+		key := d.next()
+		o.put(key.(string), d.value(depth+1))
+	}
+	d.next()
+	return o
 }
 
 func plainNumber(text string) any {

@@ -37,12 +37,20 @@ func wholeNumber(f float64) int64 {
 }
 
 // loadInterval reads a stored interval.
-func loadInterval(stored string) (i interval) {
-	var rest string
-	if n, scanErr := fmt.Sscanf(stored+" .", "%d %d %d %s", &i.months, &i.days, &i.micros, &rest); n == 4 && scanErr == nil {
-		return i
+func loadInterval(stored string) interval {
+	words := strings.Fields(stored)
+	if len(words) != 3 {
+		return parseInterval(stored)
 	}
-	return parseInterval(stored)
+	var parts [3]int64
+	for i, word := range words {
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return parseInterval(stored)
+		}
+		parts[i] = n
+	}
+	return interval{months: parts[0], days: parts[1], micros: parts[2]}
 }
 
 // total is the length in microseconds with months of 30 days and days of 24 hours.

@@ -231,19 +231,15 @@ func formatTimeValue(k kind.Kind, stored string, zone *time.Location) string {
 	if of == kind.Timestamp {
 		t = t.In(zone)
 	}
-	text := strings.TrimRight(strings.TrimRight(t.Format("2006-01-02 15:04:05.000000"), "0"), ".")
-	if t.Nanosecond() == 0 {
-		text = t.Format("2006-01-02 15:04:05")
-	}
 	switch k {
 	case kind.Timestamp:
-		return text + formatOffset(t)
+		return t.Format("2006-01-02 15:04:05.999999") + formatOffset(t)
 	case kind.Date:
 		return t.Format(dayLayout)
 	case kind.Time:
-		return text[11:]
+		return t.Format("15:04:05.999999")
 	}
-	return text
+	return t.Format("2006-01-02 15:04:05.999999")
 }
 
 // formatOffset formats the offset from UTC without its zero parts.
