@@ -22,8 +22,8 @@ type Column[T any] struct {
 
 	required bool // a zero value is written as it is
 	key      bool // part of the key
-	fixed    bool // written by the insert only
-	later    bool // written by updates only
+	fixed    bool // no update writes it
+	later    bool // the insert does not write it
 }
 
 // Write passes the value of t to p.
@@ -234,3 +234,6 @@ func (c Column[T]) updateOnly() Column[T] {
 	c.later = true
 	return c
 }
+
+// setByStore makes the store set a column: neither the insert nor an update of the table writes it.
+func (c Column[T]) setByStore() Column[T] { return c.insertOnly().updateOnly() }

@@ -23,7 +23,7 @@ type Table[T any] struct {
 	updated  []*Column[T] // the key, then what an update changes
 	keys     []*Column[T]
 
-	insert, update, upsert, remove string
+	insert, update, remove string // the insert of a table with upserts also updates
 }
 
 // newTable completes the description of a table.
@@ -46,8 +46,12 @@ func newTable[T any](t Table[T]) *Table[T] {
 	}
 	t.updated = slices.Concat(t.keys, changed)
 	t.insert = insertSQL(t.Name, t.inserted)
-	t.upsert = t.insert + onConflict(t.keys, changed)
-	t.update = updateSQL(t.Name, t.keys, changed)
+	switch {
+	case t.upserts:
+		t.insert += onConflict(t.keys, changed)
+	case len(changed) > 0:
+		t.update = updateSQL(t.Name, t.keys, changed)
+	}
 	t.remove = "\nDELETE FROM " + t.Name + whereKey(t.keys)
 	return &t
 }
@@ -101,9 +105,7 @@ func (t *Table[T]) Change(was, is *T) []Statement {
 	switch {
 	case is == nil:
 		return []Statement{{t.remove, args(t.keys, was)}}
-	case t.upserts:
-		return []Statement{{t.upsert, args(t.inserted, is)}}
-	case was == nil:
+	case was == nil || t.upserts:
 		return t.insertRow(is)
 	case t.replaces != nil && t.replaces(was, is):
 		return append(t.Change(was, nil), t.insertRow(is)...)
@@ -114,7 +116,7 @@ func (t *Table[T]) Change(was, is *T) []Statement {
 // insertRow returns the statements of a new row: an insert, and an update of the columns that may
 // only be updated, if they have values.
 func (t *Table[T]) insertRow(row *T) []Statement {
-	all := []Statement{{t.insert, args(t.inserted, row)}}
+	all := []Statement{{t.insert, t.InsertArgs(row)}}
 	if slices.ContainsFunc(t.updated, func(c *Column[T]) bool { return c.later && c.HasValue(row) }) {
 		all = append(all, Statement{t.update, args(t.updated, row)})
 	}
@@ -123,6 +125,9 @@ func (t *Table[T]) insertRow(row *T) []Statement {
 
 // Inserted returns the columns of an insert.
 func (t *Table[T]) Inserted() []*Column[T] { return t.inserted }
+
+// InsertArgs returns the values of a row in the columns of an insert.
+func (t *Table[T]) InsertArgs(row *T) []any { return args(t.inserted, row) }
 
 // ByKey returns the query of the row of a key. Its arguments are those of KeyArgs.
 func (t *Table[T]) ByKey(more ...string) string {

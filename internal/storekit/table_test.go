@@ -2,6 +2,7 @@ package storekit
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,6 +62,27 @@ func TestRecreatedScheduleIsDeletedAndInserted(t *testing.T) {
 	is.CreatedAt = was.CreatedAt
 	if got := Schedules.Change(was, is); len(got) != 1 || got[0].SQL != Schedules.update {
 		t.Errorf("a changed one is written by %+v", got)
+	}
+}
+
+// TestUpsertInsertsOrUpdates checks that a table with upserts writes a new and a changed row by one
+// statement, and that no other table has such a statement.
+func TestUpsertInsertsOrUpdates(t *testing.T) {
+	is := &rota.Bucket{Type: "mail", Slot: 7}
+	want := []Statement{{`
+INSERT INTO rota_buckets (type, slot, starts)
+VALUES ($1, $2, $3)
+ON CONFLICT (type) DO UPDATE
+SET slot = excluded.slot, starts = excluded.starts`, Buckets.InsertArgs(is)}}
+	for _, was := range []*rota.Bucket{nil, {Type: "mail"}} {
+		if got := Buckets.Change(was, is); !reflect.DeepEqual(got, want) {
+			t.Errorf("a change from %v is written by %+v, want %+v", was, got, want)
+		}
+	}
+	for name, sql := range map[string]string{"types": Types.insert, "audit entries": Audit.insert} {
+		if strings.Contains(sql, "ON CONFLICT") {
+			t.Errorf("%s have %s", name, sql)
+		}
 	}
 }
 

@@ -167,11 +167,11 @@ var (
 		},
 	})
 
-	// The store numbers the entries. A repeated command may produce an entry again.
+	// The store numbers the entries, and inserts each once by a statement of its own.
 	Audit = newTable(Table[rota.AuditEntry]{
-		Name: "rota_audit", upserts: true,
+		Name: "rota_audit",
 		columns: []Column[rota.AuditEntry]{
-			number("seq", func(e *rota.AuditEntry) *int64 { return &e.Seq }).updateOnly(),
+			number("seq", func(e *rota.AuditEntry) *int64 { return &e.Seq }).setByStore(),
 			id("id", func(e *rota.AuditEntry) *rota.ID { return &e.ID }).asKey(),
 			moment("at", func(e *rota.AuditEntry) *time.Time { return &e.At }).insertOnly(),
 			text("actor", func(e *rota.AuditEntry) *string { return &e.Actor }).insertOnly(),

@@ -19,7 +19,7 @@ WHERE id = $1`
 
 // writeAudit writes each entry once: a repeated command may produce the same entry again.
 func (w *writer) writeAudit(e rota.AuditEntry) error {
-	return w.change(sqlInsertAudit, storekit.Audit.Change(nil, &e)[0].Args...)
+	return w.change(sqlInsertAudit, storekit.Audit.InsertArgs(&e)...)
 }
 
 func (w *writer) loadAudit(id rota.ID, u *rules.UnitOfWork) error {
