@@ -19,6 +19,8 @@ type Verified interface {
 	// EachInIndex reads an index of QUEUED jobs in its order: type, priority, position, time of
 	// creation, id. It returns false if the index does not exist, which CheckDatabase has reported.
 	EachInIndex(index Index, check func(Row) error) (exists bool, err error)
+	// EachWrongAuditID calls check with the id of each audit entry whose id does not have 16 bytes.
+	EachWrongAuditID(check func(Row) error) error
 	// Damage returns a description of a damaged database if err reports one, and "" otherwise.
 	Damage(err error) (database, detail string)
 }

@@ -78,6 +78,9 @@ func (v verified) EachInIndex(index storekit.Index, check func(storekit.Row) err
 	return true, v.send(v.ctx, statement{sql: sqlIndexScansOnly}, statementOf(sql, check, nil))
 }
 
+// EachWrongAuditID reads nothing: every value of the type uuid has 16 bytes.
+func (verified) EachWrongAuditID(func(storekit.Row) error) error { return nil }
+
 // Damage describes a damaged table or index.
 func (v verified) Damage(err error) (database, detail string) {
 	switch stateOf(err) {

@@ -15,6 +15,10 @@ SELECT p.job_id
 FROM rota_params p
 WHERE NOT EXISTS (SELECT 1 FROM rota_jobs WHERE id = p.job_id)
 ORDER BY p.job_id`
+	sqlVerifyAuditIDs = `
+SELECT id
+FROM rota_audit
+WHERE length(id) <> 16`
 	sqlVerifyQueue = `
 SELECT '', priority, position, created_at, id
 FROM rota_jobs INDEXED BY rota_jobs_order
@@ -80,6 +84,11 @@ func (v verified) EachInIndex(index storekit.Index, check func(storekit.Row) err
 		return false, nil
 	}
 	return true, v.Each(sql, check)
+}
+
+// EachWrongAuditID reads the audit ids that do not have 16 bytes.
+func (v verified) EachWrongAuditID(check func(storekit.Row) error) error {
+	return v.Each(sqlVerifyAuditIDs, check)
 }
 
 // Damage describes a damaged file.
