@@ -177,14 +177,18 @@ func readNamed[T any](ctx context.Context, s *Reader, t *Table[T], what, name st
 	if !utf8.ValidString(name) || strings.Contains(name, "\x00") { // PostgreSQL refuses such an argument
 		return nil, notFound(what, name)
 	}
-	all, err := readAll(ctx, s, t, what, t.ByKey(), name)
-	if err != nil {
+	var found *T
+	err := s.on.Query(ctx, what, t.ByKey(), func(r Row) (err error) {
+		found, err = t.Scan(r)
+		return err
+	}, name)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if len(all) == 0 {
+	case found == nil:
 		return nil, notFound(what, name)
 	}
-	return all[0], nil
+	return found, nil
 }
 
 func notFound(what, name string) *rota.Error {

@@ -24,6 +24,7 @@ type Table[T any] struct {
 	keys     []*Column[T]
 
 	insert, update, remove string // the insert of a table with upserts also updates
+	byKey                  string
 }
 
 // newTable completes the description of a table.
@@ -53,6 +54,10 @@ func newTable[T any](t Table[T]) *Table[T] {
 		t.update = updateSQL(t.Name, t.keys, changed)
 	}
 	t.remove = "\nDELETE FROM " + t.Name + whereKey(t.keys)
+	t.byKey = t.Select()
+	if t.keys[0].read != nil { // otherwise there is at most one row
+		t.byKey += whereKey(t.keys)
+	}
 	return &t
 }
 
@@ -130,12 +135,7 @@ func (t *Table[T]) Inserted() []*Column[T] { return t.inserted }
 func (t *Table[T]) InsertArgs(row *T) []any { return args(t.inserted, row) }
 
 // ByKey returns the query of the row of a key. Its arguments are those of KeyArgs.
-func (t *Table[T]) ByKey(more ...string) string {
-	if t.keys[0].read == nil { // there is at most one row
-		return t.Select(more...)
-	}
-	return t.Select(more...) + whereKey(t.keys)
-}
+func (t *Table[T]) ByKey() string { return t.byKey }
 
 // KeyArgs returns the arguments of ByKey.
 func KeyArgs(key any) []any {

@@ -17,8 +17,8 @@ var (
 WHERE type = ANY ($1)`
 	sqlDropped = storekit.Dropped.Select() + `
 WHERE schedule = ANY ($1)`
-	sqlThrottle = storekit.Throttle.ByKey("xmin")
-	sqlWebhooks = storekit.Webhooks.ByKey("xmin")
+	sqlThrottle = storekit.Throttle.Select("xmin")
+	sqlWebhooks = storekit.Webhooks.Select("xmin")
 	sqlActive   = storekit.Reservations.Select("xmin") + `
 WHERE status = 'ACTIVE'`
 	sqlRequests = storekit.Requests.Select("rota_requests.xmin") + `
