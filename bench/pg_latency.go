@@ -13,7 +13,8 @@ import (
 const (
 	pgLatencyCase = "postgres/latency"
 
-	// Limits for the time from enqueue to handler, in milliseconds. Two commits lie between.
+	// Limits for the time from enqueue to handler, in milliseconds. One commit lies between, and two if another process
+	// enqueues the job.
 	pgLatencyMedian = 3
 	pgLatencyWorst  = 15
 )
