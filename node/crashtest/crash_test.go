@@ -164,6 +164,9 @@ func (c *crashTest) killWhileStopping() {
 			return
 		}
 		proc.kill()
+		if proc.exitStatus() == "exit 0" { // it stopped just before the kill
+			return
+		}
 	}
 	c.countKill(proc)
 }
