@@ -9,6 +9,8 @@ func Lookups() map[string]string {
 		"bucket": Buckets.ByKey(), "dropped schedule": Dropped.ByKey(), "intents": sqlIntents,
 		"types": pageByName(Types, notInternalType), "templates": pageByName(Templates, ""), "schedules": sqlSchedules,
 		"schedules of a template": sqlSchedulesOf, "reservations": sqlReservations, "audit": sqlAuditAfter,
-		"definition": sqlDefinition, "attempts": sqlAttempts, "job": sqlShownJob, "execution": sqlExecution, "earlier members": sqlEarlier, "dependencies": sqlDependencies,
+		"definition": sqlDefinition, "attempts": sqlAttempts, "job": sqlShownJob, "execution": sqlExecution,
+		"earlier members": sqlEarlier, "dependencies": sqlDependencies,
+		"prunable oldest": sqlPrunableOldest, "prunable newest": sqlPrunableNewest,
 	}
 }

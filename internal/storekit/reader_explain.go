@@ -9,20 +9,7 @@ import (
 )
 
 // lastAttempt returns the condition of the last attempt of an execution, given any of its attempts.
-func lastAttempt(id string) string {
-	return `j.id = (
-  WITH RECURSIVE chain (id, n) AS (
-    SELECT ` + id + `, 1
-    UNION ALL
-    SELECT a.id, chain.n + 1
-    FROM chain
-    JOIN rota_jobs a ON a.retry_of = chain.id
-  )
-  SELECT chain.id
-  FROM chain
-  ORDER BY chain.n DESC
-  LIMIT 1)`
-}
+func lastAttempt(id string) string { return `j.id = ` + idOfLastAttempt(id) }
 
 var (
 	selectLean = `

@@ -33,6 +33,23 @@ WHERE EXISTS (
 ORDER BY chain.n`
 )
 
+// idOfLastAttempt returns the query of the id of the last attempt of an execution, given any of its
+// attempts.
+func idOfLastAttempt(id string) string {
+	return `(
+  WITH RECURSIVE chain (id, n) AS (
+    SELECT ` + id + `, 1
+    UNION ALL
+    SELECT a.id, chain.n + 1
+    FROM chain
+    JOIN rota_jobs a ON a.retry_of = chain.id
+  )
+  SELECT chain.id
+  FROM chain
+  ORDER BY chain.n DESC
+  LIMIT 1)`
+}
+
 // Job returns a job with its run.
 func (s *Reader) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
 	jobs, err := s.list(ctx, "job", sqlShownJob, id)

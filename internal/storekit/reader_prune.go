@@ -7,6 +7,28 @@ import (
 	"github.com/rotajobs/rota"
 )
 
+// One row for each execution: the id of its first attempt and the state of its last. Most executions
+// have one attempt. The subquery computes the id of the last attempt: if a join did, PostgreSQL would
+// read the whole table.
+var (
+	selectFirst = `
+SELECT first.id, ` + AttemptJob + `
+FROM (
+  SELECT f.id, CASE f.sequel WHEN 'retry' THEN ` + idOfLastAttempt(`f.id`) + ` ELSE f.id END AS last
+  FROM rota_jobs f
+  WHERE f.retry_of IS NULL AND f.id `
+	joinLast = `
+) first
+JOIN rota_jobs j ON j.id = first.last
+ORDER BY first.id`
+	sqlPrunableOldest = selectFirst + `> $1 AND f.id <= $3
+  ORDER BY f.id
+  LIMIT $2` + joinLast
+	sqlPrunableNewest = selectFirst + `< $1
+  ORDER BY f.id DESC
+  LIMIT $2` + joinLast + ` DESC`
+)
+
 // Prunable finds executions that no longer need to be kept. It goes oldest first as far as one can
 // be old enough, or newest first through all of them if the retention counts executions.
 func (s *Reader) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.PrunePage, err error) {
@@ -22,9 +44,9 @@ func (s *Reader) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.Pru
 		q.Limit = rota.PageMax
 	}
 	page.Next = q.From
-	sql, args := s.on.Reads.PrunableNewest, []any{Before(q.From.Last), q.Limit + 1}
+	sql, args := sqlPrunableNewest, []any{Before(q.From.Last), q.Limit + 1}
 	if !q.Retention.Counts() {
-		sql, args = s.on.Reads.PrunableOldest, []any{q.From.Last, q.Limit + 1, youngestPrunable(&q.Retention, q.Now)}
+		sql, args = sqlPrunableOldest, []any{q.From.Last, q.Limit + 1, youngestPrunable(&q.Retention, q.Now)}
 	}
 	count := 0
 	err = s.on.Query(ctx, "prunable", sql, func(r Row) error {

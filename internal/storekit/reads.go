@@ -33,8 +33,4 @@ type Reads struct {
 	Ahead      string // $1 schedule, $2 and $3 scope, $4 id, $5 limit: jobs that run before a job that waits for an overlap
 	Before     string // $1 type, $2 priority, $3 position, $4 time of creation, $5 id, $6 limit: number of ready jobs of the type before a job, and of all
 	ReadyOfKey string // $1 concurrency key, $2 type: number of ready jobs
-
-	// $1 id, $2 limit, $3 id: the first attempts after an id up to an id, or before an id; each with
-	// the state (AttemptJob) of the last attempt of its execution.
-	PrunableOldest, PrunableNewest string
 }

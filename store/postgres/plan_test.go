@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/rotajobs/rota/internal/storekit"
 )
 
 // filtersRows matches a plan line that reads jobs and filters them by type or priority.
@@ -106,4 +108,28 @@ WHERE status = 'RUNNING' AND outcome IS NULL AND `+which)
 	rows(t, s, `SET session_replication_role = replica; DELETE FROM rota_jobs`)
 	rows(t, s, `VACUUM ANALYZE rota_jobs`)
 	checkPlans("none left", true)
+}
+
+// TestPrunableLooksUpLastAttempts checks that a page of prunable executions does not join all jobs.
+func TestPrunableLooksUpLastAttempts(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	rows(t, s, `
+SET session_replication_role = replica;
+INSERT INTO rota_jobs (id, type, status, priority, position, max_attempts, backoff, timeout, params, created_at, queued_at)
+SELECT gen_random_uuid(), 'work', 'QUEUED', 0, g, 1, 0, 0, '{}', 1, 1
+FROM generate_series(1, 60000) g`)
+	rows(t, s, `ANALYZE rota_jobs`)
+	for name, types := range map[string]string{"prunable oldest": "uuid, bigint, uuid", "prunable newest": "uuid, bigint"} {
+		values := strings.NewReplacer("uuid", "'80000000-0000-0000-0000-000000000000'", "bigint", "1001").Replace(types)
+		plan := ""
+		for _, line := range rows(t, s, `
+SET jit = off; SET plan_cache_mode = force_generic_plan;
+PREPARE e (`+types+`) AS `+storekit.Lookups()[name]+`;
+EXPLAIN EXECUTE e (`+values+`)`) {
+			plan += line[0] + "\n"
+		}
+		if strings.Contains(plan, "Hash Join") || strings.Contains(plan, "Merge Join") || !strings.Contains(plan, "jobs_pkey on jobs j") {
+			t.Errorf("%s is planned as\n%s", name, plan)
+		}
+	}
 }

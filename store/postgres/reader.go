@@ -58,7 +58,6 @@ var reads = storekit.Reads{
 	Group: sqlCountedGroup, Groups: sqlCountedGroups, SchedulesNext: sqlSchedulesNext, SchedulesNextEnabled: sqlSchedulesNextEnabled,
 	SchedulesNextPaused: sqlSchedulesNextPaused, SchedulesNextOf: sqlSchedulesNextOf, DueSchedules: sqlDueSchedules,
 	NextDue: sqlNextDue, Stats: sqlStats, Clock: clockHere, Ahead: sqlAhead, Before: sqlBefore, ReadyOfKey: sqlKeyQueueReady,
-	PrunableOldest: sqlOldest, PrunableNewest: sqlLatestFirst,
 }
 
 // settingsOf are the settings of some reads. They last for the pipeline.

@@ -84,8 +84,6 @@ var plans = map[string]plan{
 	"sqlDroppedLive":    {sql: sqlDroppedLive, indexes: []string{"rota_jobs_live"}, sorts: true},
 	"sqlDroppedEnded":   {sql: sqlDroppedEnded, indexes: []string{"rota_jobs_schedule"}},
 	"sqlRedrives":       {sql: sqlRedrives, indexes: []string{"rota_jobs_redrive"}},
-	"sqlPrunableOldest": {sql: sqlPrunableOldest, indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
-	"sqlPrunableNewest": {sql: sqlPrunableNewest, indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
 	"sqlNextDue": {
 		sql: sqlNextDue, indexes: []string{"rota_jobs_due", "rota_schedules_due", "rota_jobs_wait", "rota_reservations_active"},
 		scans: []string{"rota_intents"}, // to its first row
@@ -117,6 +115,8 @@ var plans = map[string]plan{
 	"intents":                 {scans: []string{"rota_intents"}}, // in the order of the index
 	"attempts":                {indexes: []string{"rota_jobs_retry"}, sorts: true},
 	"execution":               {indexes: []string{"rota_jobs_retry"}, scans: []string{"last"}, sorts: true},
+	"prunable oldest":         {indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
+	"prunable newest":         {indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
 	"earlier members":         {indexes: []string{"rota_jobs_member"}},
 
 	// Lookups of triggers.

@@ -62,7 +62,6 @@ var reads = storekit.Reads{
 	Group: sqlGroup, Groups: sqlGroups, SchedulesNext: sqlSchedulesNext, SchedulesNextEnabled: sqlSchedulesNextEnabled,
 	SchedulesNextPaused: sqlSchedulesNextPaused, SchedulesNextOf: sqlSchedulesNextOf, DueSchedules: sqlDueSchedules,
 	NextDue: sqlNextDue, Stats: sqlStats, Clock: `$1`, Ahead: sqlAhead, Before: sqlBefore, ReadyOfKey: sqlKeyQueueReady,
-	PrunableOldest: sqlPrunableOldest, PrunableNewest: sqlPrunableNewest,
 }
 
 // withPoolSnapshot calls use with a connection of the pool. The pool is small, so use must be
