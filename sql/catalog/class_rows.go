@@ -78,7 +78,7 @@ func (sh *tableBuilder) zeroCounters() {
 	}
 }
 
-// listRow adds a relation to pg_tables or pg_views.
+// listRow adds a relation to pg_tables, pg_views or pg_indexes.
 func (b *builder) listRow(c *class) {
 	switch c.kind {
 	case "r":
@@ -86,6 +86,8 @@ func (b *builder) listRow(c *class) {
 			"hasindexes", c.key != nil, "hasrules", false, "hastriggers", false, "rowsecurity", false)
 	case "v":
 		b.add("pg_views", "schemaname", c.schema, "viewname", c.name, "viewowner", b.subject.Owner)
+	case "i":
+		b.add("pg_indexes", "schemaname", c.schema, "tablename", c.of.name, "indexname", c.name, "indexdef", c.define(true))
 	}
 }
 

@@ -24,9 +24,12 @@ var calls = map[string]call{
 
 	"format_type":         formatType,
 	"pg_size_pretty":      func(_ *Env, _ *Catalog, args []any) (any, error) { return pretty(oidOr0(args[0])), nil },
-	"pg_get_keywords":     keywordRows,
 	"pg_encoding_to_char": encodingName,
 	"pg_char_to_encoding": encodingNumber,
+
+	"pg_get_keywords":      keywordRecords,
+	"pg_show_all_settings": settingRecords,
+	"aclexplode":           privilegeRecords,
 
 	"obj_description":   objectComment,
 	"shobj_description": objectComment,

@@ -92,14 +92,14 @@ func (s *scope) find(c *query.Column) (v value, found bool) {
 		if v, found = s.pickColumn(s.names, last.Text, last.Text, c.Place()); found {
 			return v, found
 		}
-		return s.pickColumn(tableOIDs(s.sources), last.Text, last.Text, c.Place())
+		return s.pickColumn(hiddenColumns(s.sources), last.Text, last.Text, c.Place())
 	}
 	from := s.source(c.Path[:len(c.Path)-1], c.Place())
 	if from == nil {
 		return value{}, false
 	}
 	if v, found = s.pickColumn(from.columns, last.Text, pathText(c.Path), c.Place()); !found {
-		v, found = s.pickColumn(tableOIDs([]*source{from}), last.Text, pathText(c.Path), c.Place())
+		v, found = s.pickColumn(hiddenColumns([]*source{from}), last.Text, pathText(c.Path), c.Place())
 	}
 	if !found {
 		panic(queryError(StateColumn, last.At, "column %s does not exist", pathText(c.Path)).
@@ -108,19 +108,21 @@ func (s *scope) find(c *query.Column) (v value, found bool) {
 	return v, true
 }
 
-// tableOIDs are the hidden tableoid columns of the tables, which * does not include.
-func tableOIDs(sources []*source) (columns []column) {
+// hiddenColumns are the columns tableoid and xmin of the tables, which * does not include. pgAdmin reads xmin, the
+// transaction that wrote a row; that of all rows is the one that creates a database.
+func hiddenColumns(sources []*source) (columns []column) {
 	for _, from := range sources {
-		if from.oid != 0 {
-			text := cat("(CASE WHEN ", quoted(from.alias), ".rowid IS NOT NULL THEN ", number(int(from.oid)), " END)")
-			columns = append(columns, column{name: "tableoid", kind: kind.OID, sql: text, from: Origin{from.oid, tableOIDNumber}})
+		if from.oid == 0 {
+			continue
 		}
+		hidden := func(name string, k kind.Kind, attribute int, value int64) column {
+			text := cat("(CASE WHEN ", quoted(from.alias), ".rowid IS NOT NULL THEN ", number(int(value)), " END)")
+			return column{name: name, kind: k, sql: text, from: Origin{from.oid, attribute}}
+		}
+		columns = append(columns, hidden("tableoid", kind.OID, -6, from.oid), hidden("xmin", kind.XID, -2, 1))
 	}
 	return columns
 }
-
-// tableOIDNumber is the attribute number of tableoid in PostgreSQL.
-const tableOIDNumber = -6
 
 func (s *scope) pickColumn(among []column, name, written string, at int) (v value, found bool) {
 	for _, c := range among {

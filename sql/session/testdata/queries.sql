@@ -74,3 +74,16 @@ SELECT count(*) FROM sys.reservations;
 SELECT count(*) FROM sys.nodes;
 SELECT event_type, user_name, subject FROM sys.audit WHERE seq <= 8 ORDER BY seq;
 SELECT job_name, status, attempt FROM sys.executions WHERE schedule = 'b';
+
+-- The catalogue, as tools read it.
+SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'sys' AND tablename LIKE 'job%' ORDER BY 1;
+SELECT count(*) FROM pg_partitioned_table;
+SELECT (a).grantee, (a).privilege_type, (a).is_grantable FROM (SELECT aclexplode(relacl) AS a FROM pg_class WHERE oid = 'sys.jobs'::regclass) AS acl ORDER BY 1;
+SELECT datname, privilege_type FROM pg_database, aclexplode(datacl) WHERE grantee = 0;
+SELECT s.setting, s.vartype FROM pg_show_all_settings() s WHERE s.name = 'default_transaction_isolation';
+SELECT c.xmin, host('10.0.0.1/8'::inet), bpchar(c.relkind) = 'r'::bpchar AS is_table FROM pg_class c WHERE c.oid = 'sys.jobs'::regclass;
+SELECT constraint_type, count(*) FROM information_schema.table_constraints WHERE table_schema = 'sys' AND table_name = 'jobs' AND constraint_type <> 'CHECK' GROUP BY 1;
+SELECT table_name, column_name, ordinal_position FROM information_schema.key_column_usage WHERE table_name = 'job_dependencies' ORDER BY ordinal_position;
+SELECT count(*) FROM information_schema.views WHERE table_schema = 'sys';
+SELECT schema_name FROM information_schema.schemata ORDER BY 1;
+SELECT count(*) FROM information_schema.referential_constraints;

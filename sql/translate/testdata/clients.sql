@@ -912,3 +912,7 @@ SELECT c.oid, a.attnum, a.attname, c.relname, n.nspname, a.attnotnull OR ( t.typ
 select t.oid, case when nsp.nspname in ('pg_catalog', 'public') then t.typname else nsp.nspname||'.'||t.typname end from pg_type t left join pg_type base_type on t.typelem=base_type.oid left join pg_class base_cls ON base_type.typrelid = base_cls.oid left join pg_namespace nsp on t.typnamespace = nsp.oid where t.typtype in('b', 'p', 'r', 'e') and (base_type.oid is null or base_type.typtype in('b', 'p', 'r'))
 ;;
 SELECT version(), current_database(), current_schema(), pg_catalog.pg_encoding_to_char(6), current_setting('server_version_num')::int/100 AS v, pg_backend_pid()
+;;
+SELECT c.oid, c.xmin FROM pg_catalog.pg_class c JOIN pg_catalog.pg_rewrite r ON r.ev_class = c.oid WHERE bpchar(r.ev_type) = '1'::bpchar
+;;
+SELECT host(r.client_addr) AS client FROM pg_catalog.pg_stat_replication r
