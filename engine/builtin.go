@@ -43,14 +43,10 @@ func Builtins(reg *Registry) {
 
 func sleep(ctx context.Context, p Sleep) error {
 	Log(ctx).Info("sleep", "for", time.Duration(p.For).String())
-	timer := time.NewTimer(time.Duration(p.For))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	if !pause(ctx, time.Duration(p.For)) {
 		return context.Cause(ctx)
 	}
+	return nil
 }
 
 func fail(ctx context.Context, p Fail) error {

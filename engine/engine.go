@@ -213,19 +213,15 @@ func (e *Engine) drain() error {
 func (e *Engine) awaitRecorded(idle <-chan struct{}) error {
 	last := time.NewTimer(e.cutGrace + e.recordGrace)
 	defer last.Stop()
-	select {
-	case <-idle:
-		return nil
-	case <-last.C:
-		return e.unrecorded()
-	case <-e.cut:
-		e.pool.cutOff(cutGraceNow)
-	}
-	select {
-	case <-idle:
-		return nil
-	case <-last.C:
-		return e.unrecorded()
+	for cut := e.cut; ; cut = nil { // the second signal counts once
+		select {
+		case <-idle:
+			return nil
+		case <-last.C:
+			return e.unrecorded()
+		case <-cut:
+			e.pool.cutOff(cutGraceNow)
+		}
 	}
 }
 
