@@ -34,11 +34,7 @@ func (s *Session) savepoint(q *ddl.Savepoint) (*Answer, error) {
 }
 
 func (s *Session) release(q *ddl.Release) (*Answer, error) {
-	tx, err := s.explicitTransaction("RELEASE SAVEPOINT")
-	if err != nil {
-		return nil, err
-	}
-	at, err := tx.savepointIndex(q.Name)
+	tx, at, err := s.findSavepoint("RELEASE SAVEPOINT", q.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -48,11 +44,7 @@ func (s *Session) release(q *ddl.Release) (*Answer, error) {
 
 // rollbackTo discards the statements since a savepoint and keeps the savepoint.
 func (s *Session) rollbackTo(q *ddl.RollbackTo) (*Answer, error) {
-	tx, err := s.explicitTransaction("ROLLBACK TO SAVEPOINT")
-	if err != nil {
-		return nil, err
-	}
-	at, err := tx.savepointIndex(q.Name)
+	tx, at, err := s.findSavepoint("ROLLBACK TO SAVEPOINT", q.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -71,12 +63,15 @@ func (s *Session) explicitTransaction(what string) (*transaction, error) {
 	return s.tx, nil
 }
 
-// savepointIndex finds the last savepoint of a name.
-func (tx *transaction) savepointIndex(name string) (int, error) {
-	for i := len(tx.savepoints) - 1; i >= 0; i-- {
-		if tx.savepoints[i].name == name {
-			return i, nil
+// findSavepoint finds the last savepoint of a name in the transaction that BEGIN opened.
+func (s *Session) findSavepoint(what, name string) (tx *transaction, at int, err error) {
+	if tx, err = s.explicitTransaction(what); err != nil {
+		return nil, 0, err
+	}
+	for i, savepoint := range slices.Backward(tx.savepoints) {
+		if savepoint.name == name {
+			return tx, i, nil
 		}
 	}
-	return 0, newError(StateNoSavepoint, "set it with SAVEPOINT", "there is no savepoint %s", name)
+	return nil, 0, newError(StateNoSavepoint, "set it with SAVEPOINT", "there is no savepoint %s", name)
 }
