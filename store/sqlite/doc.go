@@ -29,5 +29,5 @@ package sqlite
 //
 // Rows related to jobs: schedule.go, fire.go and depend.go hold schedules, their jobs and their
 // dependencies, group.go groups, key_queue.go concurrency keys, limits_cache.go limits, reservation.go
-// the active reservation, request.go idempotency keys, prune.go what is deleted. watch.go publishes
+// the active reservation, request.go idempotency keys, delete_job.go deletes jobs. watch.go publishes
 // events, backup.go copies the store. The columns of all rows are in internal/storekit.
