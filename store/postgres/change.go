@@ -55,6 +55,11 @@ func (t *tx) updateSameFields(fields rules.JobField, jobs []*rota.Job) {
 // updateSQL returns the statement that updates fields. Version 0 stands for a job that this
 // transaction has inserted. The statement returns the new version of the rows. The first job of a
 // claim stores the claim's id. A job keeps the run id that it has.
+//
+// The condition = ANY (ARRAY[…]) forces the planner to look up each row by its key. With = alone it
+// may also read the whole table in the order of the key, and compare each row with each row of the
+// arrays. It prefers that if the table was empty when it was analysed, and keeps the plan when the
+// table has grown. All statements that join arrays with a table do so.
 func updateSQL(fields rules.JobField, columns []*storekit.Column[rota.Job]) string {
 	names, places, set, first := []string{"id", "version_seen"}, []string{"$2", "$3"}, []string(nil), 4
 	if fields&rules.JobRun != 0 {
@@ -73,7 +78,7 @@ WITH changed AS (
   UPDATE rota_jobs j
   SET ` + strings.Join(set, ", ") + `
   FROM unnest(` + strings.Join(places, ", ") + `) AS v (` + strings.Join(names, ", ") + `)
-  WHERE j.id = v.id AND (j.xmin = v.version_seen OR v.version_seen = '0'::xid)
+  WHERE j.id = ANY (ARRAY[v.id]) AND (j.xmin = v.version_seen OR v.version_seen = '0'::xid)
   RETURNING 1)
 SELECT rota_expect(count(*), $1, $1), pg_current_xact_id()::xid
 FROM changed`

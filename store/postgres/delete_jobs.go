@@ -7,7 +7,7 @@ const sqlDeleteJobs = `
 WITH gone AS (
   DELETE FROM rota_jobs j
   USING unnest($1, $2) AS v (id, version_seen)
-  WHERE j.id = v.id AND (j.xmin = v.version_seen OR v.version_seen = '0'::xid)
+  WHERE j.id = ANY (ARRAY[v.id]) AND (j.xmin = v.version_seen OR v.version_seen = '0'::xid)
   RETURNING 1
 )
 SELECT rota_expect(count(*), $3, $3)

@@ -129,7 +129,7 @@ const (
 	sqlKeys = `
 SELECT k.type, k.key, k.execution_id, k.free_at, k.ended, k.xmin
 FROM unnest($1, $2) AS v (type, key)
-JOIN rota_keys k ON k.type = v.type AND k.key = v.key`
+JOIN rota_keys k ON k.type = ANY (ARRAY[v.type]) AND k.key = v.key`
 	sqlPutKeys = `
 INSERT INTO rota_keys (type, key, execution_id, free_at, ended)
 SELECT *
@@ -139,13 +139,18 @@ SET execution_id = excluded.execution_id, free_at = excluded.free_at, ended = ex
 	sqlDeleteKeys = `
 DELETE FROM rota_keys k
 USING unnest($1, $2) AS v (type, key)
-WHERE k.type = v.type AND k.key = v.key`
+WHERE k.type = ANY (ARRAY[v.type]) AND k.key = v.key`
+	// OFFSET 0 has each plan looked up by its key, as = ANY does in updateSQL.
 	sqlPlans = `
 SELECT v.n, j.id
 FROM unnest($1, $2, $3, $4) WITH ORDINALITY AS v (name, scope_kind, scope_id, plan_time, n)
-JOIN rota_jobs j ON coalesce(j.name, j.type) = v.name AND coalesce(j.scope_kind, 'global') = v.scope_kind
-  AND coalesce(j.scope_id, 'global') = v.scope_id AND j.plan_time = v.plan_time
-  AND j.plan_time IS NOT NULL AND j.retry_of IS NULL`
+CROSS JOIN LATERAL (
+  SELECT j.id
+  FROM rota_jobs j
+  WHERE coalesce(j.name, j.type) = v.name AND coalesce(j.scope_kind, 'global') = v.scope_kind
+    AND coalesce(j.scope_id, 'global') = v.scope_id AND j.plan_time = v.plan_time
+    AND j.plan_time IS NOT NULL AND j.retry_of IS NULL
+  OFFSET 0) j`
 )
 
 func (t *tx) loadKeys(keys []rules.UniqueKey, u *rules.UnitOfWork) []statement {

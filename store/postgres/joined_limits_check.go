@@ -13,7 +13,7 @@ SELECT rota_expect(t.matched + l.matched + a.matched, $3::bigint + $5 + $7, t.pr
 FROM (
   SELECT count(t.name) FILTER (WHERE t.xmin = v.version) AS matched, count(t.name) AS present
   FROM unnest($1, $2) AS v (name, version)
-  LEFT JOIN rota_types t ON t.name = v.name) t
+  LEFT JOIN rota_types t ON t.name = ANY (ARRAY[v.name])) t
 CROSS JOIN (
   SELECT count(*) FILTER (WHERE t.xmin = $4) AS matched, count(*) AS present
   FROM rota_throttle t) l

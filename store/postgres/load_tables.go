@@ -22,7 +22,7 @@ WHERE schedule = ANY ($1)`
 	sqlActive   = storekit.Reservations.Select("xmin") + `
 WHERE status = 'ACTIVE'`
 	sqlRequests = storekit.Requests.Select("rota_requests.xmin") + `
-JOIN unnest($1, $2) AS v (a, k) ON actor = v.a AND key = v.k`
+JOIN unnest($1, $2) AS v (a, k) ON actor = ANY (ARRAY[v.a]) AND key = v.k`
 	sqlExpiredRequests = storekit.Requests.Select("xmin") + `
 WHERE at <= $1
 ORDER BY at, actor, key

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rotajobs/rota/internal/rules"
 	"github.com/rotajobs/rota/internal/storekit"
 )
 
@@ -108,6 +109,54 @@ WHERE status = 'RUNNING' AND outcome IS NULL AND `+which)
 	rows(t, s, `SET session_replication_role = replica; DELETE FROM rota_jobs`)
 	rows(t, s, `VACUUM ANALYZE rota_jobs`)
 	checkPlans("none left", true)
+}
+
+// TestPlansLookUpRowsByKey checks that statements which join arrays with a table look up each row by
+// its key, also if they were planned while the table was empty and analysed.
+func TestPlansLookUpRowsByKey(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	position := storekit.ColumnsOf(rules.JobPosition)
+	statements := []struct{ name, sql, types string }{
+		{"update jobs", updateSQL(rules.JobPosition, position), "bigint, uuid[], xid[], bigint[]"},
+		{"delete jobs", sqlDeleteJobs, "uuid[], xid[], bigint"},
+		{"jobs unchanged", sqlUnchangedJobs, "uuid[], xid[], bigint"},
+		{"plans", sqlPlans, "text[], text[], text[], bigint[]"},
+		{"keys", sqlKeys, "text[], text[]"},
+		{"delete keys", sqlDeleteKeys, "text[], text[]"},
+		{"keys unchanged", sqlUnchangedKeys, "text[], text[], xid[], bigint"},
+		{"requests", sqlRequests, "text[], text[]"},
+		{"requests unchanged", sqlUnchangedRequests, "text[], text[], xid[], bigint"},
+		{"schedules unchanged", sqlUnchangedSchedules, "text[], xid[], bigint"},
+		{"fire schedules", sqlFireSchedules, "text[], bigint[], bigint[], bigint[]"},
+		{"groups unchanged", sqlUnchangedGroups, "uuid[], xid[], bigint"},
+	}
+	scans := regexp.MustCompile(`Scan .*on (jobs|keys|requests|schedules|groups) `)
+	for _, when := range []string{"new", "VACUUM ANALYZE"} {
+		if when != "new" {
+			rows(t, s, when)
+		}
+		for _, one := range statements {
+			var plan []string
+			for _, line := range rows(t, s, `
+SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan;
+PREPARE e (`+one.types+`) AS `+one.sql+`;
+EXPLAIN EXECUTE e (NULL`+strings.Repeat(", NULL", strings.Count(one.types, ","))+`)`) {
+				plan = append(plan, line[0])
+			}
+			found := false
+			for i, line := range plan {
+				if scans.MatchString(line) {
+					found = true
+					if i+1 == len(plan) || !strings.Contains(plan[i+1], "Cond:") {
+						t.Errorf("%s: %s reads a whole table:\n%s", when, one.name, strings.Join(plan, "\n"))
+					}
+				}
+			}
+			if !found {
+				t.Errorf("%s: %s reads no table:\n%s", when, one.name, strings.Join(plan, "\n"))
+			}
+		}
+	}
 }
 
 // TestPrunableLooksUpLastAttempts checks that a page of prunable executions does not join all jobs.

@@ -35,7 +35,7 @@ LIMIT $3`
 UPDATE rota_schedules s
 SET next_fire = v.next_fire, last_fire = v.last_fire, moved_at = v.moved_at
 FROM unnest($1, $2, $3, $4) AS v (name, next_fire, last_fire, moved_at)
-WHERE s.name = v.name`
+WHERE s.name = ANY (ARRAY[v.name])`
 )
 
 // Schedules by their next fire. ENABLED and PAUSED schedules each have an index in this order, and

@@ -15,7 +15,7 @@ const (
 SELECT rota_expect(count(t.name) FILTER (WHERE t.xmin = v.version), $3, count(t.name))
 FROM unnest($1, $2) AS v (name, version)
 LEFT JOIN `
-	byName = ` t ON t.name = v.name`
+	byName = ` t ON t.name = ANY (ARRAY[v.name])`
 
 	sqlUnchangedTypes     = sqlUnchangedNamed + `rota_types` + byName
 	sqlUnchangedTemplates = sqlUnchangedNamed + `rota_templates` + byName
@@ -23,15 +23,15 @@ LEFT JOIN `
 	sqlUnchangedGroups    = `
 SELECT rota_expect(count(t.id) FILTER (WHERE t.xmin = v.version), $3, count(t.id))
 FROM unnest($1, $2) AS v (id, version)
-LEFT JOIN rota_groups t ON t.id = v.id`
+LEFT JOIN rota_groups t ON t.id = ANY (ARRAY[v.id])`
 	sqlUnchangedKeys = `
 SELECT rota_expect(count(t.key) FILTER (WHERE t.xmin = v.version), $4, count(t.key))
 FROM unnest($1, $3, $2) AS v (type, version, key)
-LEFT JOIN rota_keys t ON t.type = v.type AND t.key = v.key`
+LEFT JOIN rota_keys t ON t.type = ANY (ARRAY[v.type]) AND t.key = v.key`
 	sqlUnchangedRequests = `
 SELECT rota_expect(count(t.key) FILTER (WHERE t.xmin = v.version), $4, count(t.key))
 FROM unnest($1, $3, $2) AS v (actor, version, key)
-LEFT JOIN rota_requests t ON t.actor = v.actor AND t.key = v.key`
+LEFT JOIN rota_requests t ON t.actor = ANY (ARRAY[v.actor]) AND t.key = v.key`
 	sqlUnchangedThrottle = `
 SELECT rota_expect(count(*) FILTER (WHERE t.xmin = $1), $2, count(*))
 FROM rota_throttle t`
@@ -45,7 +45,7 @@ WHERE t.status = 'ACTIVE'`
 	sqlUnchangedJobs = `
 SELECT rota_expect(count(*), $3, $3)
 FROM unnest($1, $2) AS v (id, version)
-JOIN rota_jobs j ON j.id = v.id AND j.xmin = v.version`
+JOIN rota_jobs j ON j.id = ANY (ARRAY[v.id]) AND j.xmin = v.version`
 )
 
 // validate returns the statements that check the rows read without a lock. Jobs that change are
