@@ -41,7 +41,7 @@
 //
 // Open, Close, Size, and errors translated by the codes of the driver.
 //
-// # What the kit and the rules provide
+// # What storekit and the rules provide
 //
 // internal/rules decides every command on loaded rows and lists the changes. This package holds the
 // columns of each table and how their values are read and written (Table, Column), the statements

@@ -85,7 +85,7 @@ func (t *tx) Load(u *rules.UnitOfWork) error {
 	return t.loadMoreHeads(orders, u)
 }
 
-// Read adds a query of the kit to those of the current Load.
+// Read adds a query of storekit to those of the current Load.
 func (t *tx) Read(sql string, each func(storekit.Row) error, args ...any) error {
 	t.loading = append(t.loading, statementOf(sql, each, args))
 	return nil

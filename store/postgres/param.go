@@ -208,7 +208,7 @@ func (c *column) single() param {
 	return param{elements[c.oid], c.data[arrayHeader+4:]}
 }
 
-// paramsFrom returns the parameters of the arguments of a statement of the kit.
+// paramsFrom returns the parameters of the arguments of a statement of storekit.
 func paramsFrom(args []any) []param {
 	params := make([]param, len(args))
 	for i, arg := range args {
@@ -219,7 +219,7 @@ func paramsFrom(args []any) []param {
 	return params
 }
 
-// statementOf returns a statement of the kit.
+// statementOf returns a statement of storekit.
 func statementOf(sql string, each func(storekit.Row) error, args []any) statement {
 	s := statement{sql: sql, params: paramsFrom(args)}
 	if each != nil {

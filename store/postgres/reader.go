@@ -20,7 +20,7 @@ type reader struct {
 	withSnapshot func(ctx context.Context, act string, use func(*session, context.Context) error) error
 }
 
-// init sets the reads of the kit. now returns the time that replaces PostgreSQL's clock, or zero.
+// init sets the reads of storekit. now returns the time that replaces PostgreSQL's clock, or zero.
 func (s *reader) init(now func() time.Time) {
 	s.Reader = storekit.NewReader(storekit.Connection{
 		Reads: &reads, Now: now,

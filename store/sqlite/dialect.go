@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// dialect rewrites statements of the kit, which have PostgreSQL's placeholders. A statement that
+// dialect rewrites statements of storekit, which have PostgreSQL's placeholders. A statement that
 // changes rows uses OR ROLLBACK, so that SQLite needs no statement journal for a table with a
 // trigger and a constraint. A limit is an expression, so that SQLite does not plan the statement
 // again for each value. Long params of a job have a table of their own.

@@ -109,7 +109,7 @@ var plans = map[string]plan{
 
 	"sqlExpiredRequests": {sql: sqlExpiredRequests, indexes: []string{"rota_requests_at"}},
 
-	// Queries of the kit.
+	// Queries of storekit.
 	"audit":                   {},
 	"schedules of a template": {indexes: []string{"rota_schedules_template"}},
 	"intents":                 {scans: []string{"rota_intents"}}, // in the order of the index
