@@ -40,7 +40,7 @@ test: format vet python postgres mariadb drivers withpostgres ## check the forma
 
 # With -short the conformance suite runs completely on SQLite, and in part on PostgreSQL.
 # The test files are in memory if 4 GB are free; make test uses the disk.
-quick: format postgres withpostgres ## vet and run the tests that a change most likely breaks, in 90 seconds; use it while you work
+quick: format postgres withpostgres ## vet and run the tests that a change most likely breaks, in one and a half to two minutes; use it while you work
 	$(GO) vet ./...
 	@export GOTMPDIR=$${GOTMPDIR:-$${TMPDIR:-/tmp}}; \
 	[ "$$(df -Pk /dev/shm 2>/dev/null | awk 'END { print $$4 }')" -gt 4000000 ] 2>/dev/null && export TMPDIR=/dev/shm; \
