@@ -55,34 +55,51 @@ func Enable(meta Meta, s *Schedule, now time.Time) (*SwitchSchedule, error) {
 }
 
 // PlanFire builds the command that fires the due times of a schedule, or returns nil if
-// none is due.
+// none is due. A scheduler has run without interruption since alive; zero means always.
 //
-// While the oldest due time is at most MisfireGrace late, each due time fires. If it is
-// later, the catch-up policy decides for all due times. If one command cannot hold all
-// times, the rest stays due for the next command.
+// A due time is missed if no scheduler ran at that time or since, or if the schedule was
+// paused then. Otherwise it is late. The catch-up policy decides for the missed times;
+// each late time fires. If a late time is later than MisfireGrace, the catch-up policy
+// decides for all due times. Times that do not fit into the command stay due for the next
+// command: the late times after missed ones, and those beyond FireJobsMax.
 //
 // If NextFire was set at a time that is now in the future, the clock was set back.
 // PlanFire then computes the next time again from now. The plan key prevents firing a
 // time twice.
-func PlanFire(meta Meta, s *Schedule, now time.Time) (*Fire, error) {
+func PlanFire(meta Meta, s *Schedule, now, alive time.Time) (*Fire, error) {
 	table, err := s.timetableAt(now)
 	if err != nil {
 		return nil, err
 	}
 	f := &Fire{Meta: meta, Schedule: s.Name, Version: s.Version, Expect: s.NextFire}
-	switch late := now.Sub(s.NextFire); {
+	switch missed := s.missedUntil(now, alive); {
 	case s.NextFire.IsZero():
 		return nil, nil
-	case late < 0:
+	case s.NextFire.After(now):
 		return planAfterClockSetBack(f, table, s, now), nil
-	case late <= MisfireGrace:
+	case s.NextFire.After(missed):
 		f.planEach(table, s, now)
 	default:
 		f.CatchUp = true
-		f.planGap(table, s, now)
+		f.planMissed(table, s, missed)
 	}
 	f.setWindows(table, s, now)
 	return f, nil
+}
+
+// missedUntil returns the end of what was missed: due times up to then were missed, and
+// those after it are late.
+func (s *Schedule) missedUntil(now, alive time.Time) time.Time {
+	late := s.NextFire // first late time
+	for _, from := range []time.Time{alive, s.ResumedAt} {
+		if from.After(late) && !from.After(now) { // a later time was set by a clock that was ahead
+			late = from
+		}
+	}
+	if now.Sub(late) > MisfireGrace {
+		return now
+	}
+	return late.Add(-time.Microsecond)
 }
 
 // planAfterClockSetBack plans a new next time if the clock was set back after the
@@ -105,9 +122,9 @@ func (c *Fire) planEach(table cron.Timetable, s *Schedule, now time.Time) {
 	c.Next = nextOf(table, c.Times[len(c.Times)-1].At)
 }
 
-// planGap plans the due times that the catch-up policy selects, and records the first
-// time that it gives up.
-func (c *Fire) planGap(table cron.Timetable, s *Schedule, now time.Time) {
+// planMissed plans the times up to until that the catch-up policy selects, and records
+// the first time that it gives up.
+func (c *Fire) planMissed(table cron.Timetable, s *Schedule, until time.Time) {
 	most := 0
 	switch s.Spec.CatchUp {
 	case CatchUpLast:
@@ -117,12 +134,12 @@ func (c *Fire) planGap(table cron.Timetable, s *Schedule, now time.Time) {
 	}
 	var due []time.Time
 	if most > 0 {
-		due, _ = cron.Latest(table, s.NextFire.Add(-time.Microsecond), now, most)
+		due, _ = cron.Latest(table, s.NextFire.Add(-time.Microsecond), until, most)
 		if len(due) == 0 {
 			due = []time.Time{s.NextFire} // NextFire is no longer in the timetable, but it was announced
 		}
 	}
-	c.Next = nextOf(table, now)
+	c.Next = nextOf(table, until)
 	if most := s.timesMax(); len(due) > most {
 		c.Next = cutTime(due[most])
 		due = due[:most]

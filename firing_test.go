@@ -46,7 +46,7 @@ func declared(t testing.TB, spec ScheduleSpec, created string) *Schedule {
 // planned returns the command of PlanFire, or nil.
 func planned(t testing.TB, s *Schedule, now time.Time) *Fire {
 	t.Helper()
-	f, err := PlanFire(sampleMeta(2), s, now)
+	f, err := PlanFire(sampleMeta(2), s, now, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,6 +244,58 @@ func TestPlanFireLatenessAndCatchUp(t *testing.T) {
 	}
 }
 
+// Times before a scheduler ran and before the schedule was resumed were missed, however
+// short the interruption was. The times after that are late.
+func TestPlanFireAppliesCatchUpBeforeStartAndResume(t *testing.T) {
+	const day = "2026-11-15 "
+	at := func(texts ...string) (times []time.Time) {
+		for _, text := range texts {
+			times = append(times, moment(day+text))
+		}
+		return times
+	}
+	for _, test := range []struct {
+		name           string
+		catchUp        CatchUp
+		alive, resumed string
+		want           []time.Time
+	}{
+		{name: "none", catchUp: CatchUpNone, alive: "08:00:31", want: at("08:00:40", "08:00:50")},
+		{name: "last", catchUp: CatchUpLast, alive: "08:00:31", want: at("08:00:30", "08:00:40", "08:00:50")},
+		{name: "all", catchUp: CatchUpAll, alive: "08:00:31", want: at("08:00:10", "08:00:20", "08:00:30", "08:00:40", "08:00:50")},
+		{name: "started at a fire time", catchUp: CatchUpNone, alive: "08:00:30", want: at("08:00:30", "08:00:40", "08:00:50")},
+		{name: "started after all times", catchUp: CatchUpNone, alive: "08:00:55"},
+		{name: "started before all times", catchUp: CatchUpNone, alive: "08:00:05", want: at("08:00:10", "08:00:20", "08:00:30", "08:00:40", "08:00:50")},
+		{name: "resumed: none", catchUp: CatchUpNone, resumed: "08:00:45", want: at("08:00:50")},
+		{name: "resumed: last", catchUp: CatchUpLast, resumed: "08:00:45", want: at("08:00:40", "08:00:50")},
+		{name: "resumed before the start", catchUp: CatchUpLast, alive: "08:00:45", resumed: "08:00:15", want: at("08:00:40", "08:00:50")},
+		{name: "resumed by a clock that was ahead", catchUp: CatchUpNone, resumed: "09:00", want: at("08:00:10", "08:00:20", "08:00:30", "08:00:40", "08:00:50")},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, now := declared(t, ScheduleSpec{Every: 10 * time.Second, CatchUp: test.catchUp}, day+"08:00"), moment(day+"08:00:55")
+			var alive time.Time
+			if test.alive != "" {
+				alive = moment(day + test.alive)
+			}
+			if test.resumed != "" {
+				s.ResumedAt = moment(day + test.resumed)
+			}
+			var got []time.Time
+			for !s.NextFire.After(now) {
+				f, err := PlanFire(sampleMeta(2), s, now, alive)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, timesOf(f)...)
+				follow(s, f, now)
+			}
+			if !slices.EqualFunc(got, test.want, time.Time.Equal) {
+				t.Errorf("fires %s, want %s", show(got...), show(test.want...))
+			}
+		})
+	}
+}
+
 func TestPlanFireWithoutNextFireIsNil(t *testing.T) {
 	s := declared(t, ScheduleSpec{Cron: "0 * * * *"}, "2026-11-15 08:00")
 	s.NextFire = time.Time{}
@@ -332,7 +384,7 @@ func TestPlanFireTimetableCallsAreBounded(t *testing.T) {
 			f.planEach(asked, s, now)
 		} else {
 			f.CatchUp = true
-			f.planGap(asked, s, now)
+			f.planMissed(asked, s, now)
 		}
 		f.setWindows(asked, s, now)
 		t.Logf("%s %s: asked %d times for %d", test.spec.Cron, test.spec.CatchUp, asked.calls, len(f.Times))
@@ -371,7 +423,7 @@ func TestPlanFireBoundsJobsByScopes(t *testing.T) {
 
 func TestPlanFireRefusesInvalidSchedule(t *testing.T) {
 	s := &Schedule{Name: "s", Spec: ScheduleSpec{Template: "mail", Cron: "0 9 * * *", Zone: "Mars/Olympus"}, NextFire: sampleTime}
-	if _, err := PlanFire(sampleMeta(1), s, sampleTime); CodeOf(err) != Invalid {
+	if _, err := PlanFire(sampleMeta(1), s, sampleTime, time.Time{}); CodeOf(err) != Invalid {
 		t.Errorf("fire: %v", err)
 	}
 	if _, err := PlanBackfill(sampleMeta(1), s, sampleTime, sampleTime, sampleTime); CodeOf(err) != Invalid {

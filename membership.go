@@ -23,6 +23,7 @@ type NodeHeartbeat struct {
 	Node        string
 	Incarnation ID // this start of the process
 	Lease       time.Duration
+	Since       time.Time // since when the process has run without interruption, by the store's clock; zero: since now
 }
 
 // MembershipState is the answer to a heartbeat.
@@ -30,4 +31,8 @@ type MembershipState struct {
 	Nodes  int    // live nodes, including this one
 	Leader string // name of the leader
 	Leads  bool   // this node leads
+
+	// OthersSince is since when the oldest live node of another name has run; zero: there
+	// is none. A process of the same name has replaced one that has ended.
+	OthersSince time.Time
 }

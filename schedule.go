@@ -61,18 +61,20 @@ type Scope struct {
 
 // Schedule is when a template runs.
 type Schedule struct {
-	Name      string
-	Spec      ScheduleSpec
-	State     ScheduleState
-	Reason    string    // why Rota disabled it; empty: a user did
-	Anchor    time.Time // start of an EVERY schedule without STARTS
-	NextFire  time.Time // oldest time that has not fired; zero: none
-	LastFire  time.Time // newest time that has fired
-	MovedAt   time.Time // when NextFire was set; a future time means that the clock was set back
-	Version   ID        // id of the last command that changed the declaration or state; firing does not change it
-	CreatedBy string
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Name        string
+	Spec        ScheduleSpec
+	State       ScheduleState
+	Reason      string    // why Rota disabled it; empty: a user did
+	Anchor      time.Time // start of an EVERY schedule without STARTS
+	NextFire    time.Time // oldest time that has not fired; zero: none
+	LastFire    time.Time // newest time that has fired
+	MovedAt     time.Time // when NextFire was set; a future time means that the clock was set back
+	ResumedAt   time.Time // when the last pause ended; zero: it was never paused
+	TriggeredAt time.Time // when it was last triggered by hand; zero: never
+	Version     ID        // id of the last command that changed the declaration or state; firing does not change it
+	CreatedBy   string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
 }
 
 // Timetable returns the fire times of the schedule.

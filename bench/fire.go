@@ -137,7 +137,7 @@ func (e *rotaFirer) fire(ctx context.Context, limit int) (int, error) {
 	}
 	batch := rota.Batch{Commands: make([]rota.Command, 0, len(page.Schedules))}
 	for _, s := range page.Schedules {
-		f, err := rota.PlanFire(rota.NewMeta(""), s, page.Now)
+		f, err := rota.PlanFire(rota.NewMeta(""), s, page.Now, time.Time{})
 		if err != nil {
 			return 0, err
 		}

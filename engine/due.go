@@ -46,6 +46,7 @@ func (d *dueChecker) run(ctx context.Context) {
 // check wakes the loops that have something to do, and returns how long to sleep.
 func (d *dueChecker) check(ctx context.Context) time.Duration {
 	d.checkClock()
+	asked := time.Now()
 	due, err := d.e.store.NextDue(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -54,6 +55,7 @@ func (d *dueChecker) check(ctx context.Context) time.Duration {
 		return dueEvery
 	}
 	d.outage.recovered(d.e.config.Logger, "the next due time can be read again")
+	d.e.uptime.observe(due.Now, asked)
 	d.e.firer.checkClockSetBack(due.Now)
 	next := dueEvery
 	isDue := func(t time.Time) bool {

@@ -28,6 +28,7 @@ type Engine struct {
 	notifier       *notifier
 	direct         *direct
 	membership     *membership
+	uptime         uptime
 	leaseDeadlines *leaseDeadlines
 	reporter       *reporter // nil: no Reporter is configured
 
@@ -138,8 +139,9 @@ func (e *Engine) subscribe() (stop func()) {
 	}
 }
 
-// prepare declares the types and settles what an earlier incarnation left open. For a
-// remote worker the server does the latter, when the leases expire.
+// prepare declares the types, settles what an earlier incarnation left open, and reads
+// the clock from which on this process fires schedules. For a remote worker the server
+// does all but the first.
 func (e *Engine) prepare(ctx context.Context) error {
 	if err := e.declare(ctx); err != nil {
 		return err
@@ -147,7 +149,14 @@ func (e *Engine) prepare(ctx context.Context) error {
 	if e.config.Remote {
 		return nil
 	}
-	return e.recover(ctx)
+	if err := e.recover(ctx); err != nil || e.config.WorkOnly {
+		return err
+	}
+	asked := time.Now()
+	if due, err := e.store.NextDue(ctx); err == nil { // otherwise the loops read it as soon as they can
+		e.uptime.observe(due.Now, asked)
+	}
+	return nil
 }
 
 // runLoops runs the loops. Loops that start new work end with ctx; loops that finish

@@ -31,6 +31,9 @@ const (
 // in a time zone that this machine does not know.
 const planRetry = time.Minute
 
+// olderNodeRetry is how long a schedule waits whose due time another node may fire.
+const olderNodeRetry = 500 * time.Millisecond
+
 func newFirer(e *Engine) *firer {
 	f := &firer{e: e, signal: newSignal(), retryAt: map[string]time.Time{}}
 	f.requestRealign() // the clock may have been set back while no process ran
@@ -61,11 +64,13 @@ func (f *firer) run(ctx context.Context) {
 
 // fireDue fires a page of what is due, and reports whether there may be more.
 func (f *firer) fireDue(ctx context.Context) bool {
+	asked := time.Now()
 	page, err := f.e.store.DueSchedules(ctx, rota.PageMax)
 	if err != nil {
 		f.retryLater(ctx, err)
 		return false
 	}
+	f.e.uptime.observe(page.Now, asked)
 	f.outage.recovered(f.e.config.Logger, "schedules are read again")
 	fired := 0
 	for schedules := range slices.Chunk(page.Schedules, fireBatch) {
@@ -86,12 +91,12 @@ func (f *firer) retryLater(ctx context.Context, err error) {
 func (f *firer) fire(ctx context.Context, schedules []*rota.Schedule, now time.Time) (moved int) {
 	f.lastFireMicros.Store(now.UnixMicro())
 	var fires []rota.Command
-	jobs := 0
+	jobs, alive := 0, f.e.uptime.start()
 	for _, s := range schedules {
-		if f.mustWait(s, now) {
+		if f.mustWait(s, now) || f.leftToOlderNode(s, now, alive) {
 			continue
 		}
-		fire, err := rota.PlanFire(rota.NewMeta(""), s, now)
+		fire, err := rota.PlanFire(rota.NewMeta(""), s, now, alive)
 		if err != nil {
 			f.planFailed(s, err, now)
 		}
@@ -139,6 +144,7 @@ func (f *firer) settleFire(fire *rota.Fire, result rota.Result, now time.Time) (
 	delete(f.retryAt, fire.Schedule)
 	fired := result.Reply.(*rota.Fired)
 	switch {
+	case fired.ScheduleChanged: // another process has fired it
 	case fired.Disabled != "":
 		f.e.config.Logger.Warn("a schedule was disabled", "schedule", fire.Schedule, "reason", fired.Disabled)
 	case !fire.Missed.IsZero():
@@ -160,6 +166,16 @@ func (f *firer) mustWait(s *rota.Schedule, now time.Time) bool {
 	return wait > 0 && wait <= planRetry && !s.NextFire.After(now)
 }
 
+// leftToOlderNode reports whether a due time was missed by this process but not by
+// another node. That node fires it, or its lease ends and the time was missed by all.
+func (f *firer) leftToOlderNode(s *rota.Schedule, now, alive time.Time) bool {
+	if s.NextFire.After(now) || !s.NextFire.Before(alive) || s.NextFire.Before(s.ResumedAt) || !f.e.membership.othersSince(s.NextFire) {
+		return false
+	}
+	f.retryIn(s.Name, now, olderNodeRetry)
+	return true
+}
+
 // planFailed logs that the times of a schedule cannot be computed here. The schedule
 // stays as it is, since another machine, or this one after an update, may know its
 // time zone.
@@ -178,12 +194,14 @@ func (f *firer) checkClockSetBack(now time.Time) {
 // realign recomputes the next times of schedules that were moved by a clock which has
 // been set back since.
 func (f *firer) realign(ctx context.Context) {
+	asked := time.Now()
 	due, err := f.e.store.NextDue(ctx)
 	if err != nil {
 		f.clockSetBack.Store(true)
 		f.retryLater(ctx, err)
 		return
 	}
+	f.e.uptime.observe(due.Now, asked)
 	f.lastFireMicros.Store(due.Now.UnixMicro())
 	query := rota.ScheduleQuery{State: rota.ScheduleEnabled, Ahead: due.Now, Limit: rota.PageMax}
 	for {

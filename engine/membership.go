@@ -41,7 +41,9 @@ func (r *membership) run(ctx context.Context) {
 	var outage outageLog
 	for ctx.Err() == nil {
 		sent := time.Now() // before the request: the lease in the store begins later
-		state, err := r.e.config.Membership.Heartbeat(ctx, rota.NodeHeartbeat{Node: r.e.config.Name, Incarnation: r.e.incarnation, Lease: r.lease})
+		state, err := r.e.config.Membership.Heartbeat(ctx, rota.NodeHeartbeat{
+			Node: r.e.config.Name, Incarnation: r.e.incarnation, Lease: r.lease, Since: r.e.uptime.start(),
+		})
 		if err == nil {
 			r.update(state, sent.Add(r.lease))
 			outage.recovered(r.e.config.Logger, "the membership heartbeat succeeds again")
@@ -79,6 +81,16 @@ func (r *membership) nodes() int {
 		return answer.Nodes
 	}
 	return 1
+}
+
+// othersSince reports whether another node has run since t, as far as this process knows.
+// Until the first heartbeat is answered it does not know, and assumes so.
+func (r *membership) othersSince(t time.Time) bool {
+	if r.e.config.Membership == nil {
+		return false
+	}
+	answer := r.state.Load()
+	return answer == nil || !answer.OthersSince.IsZero() && !answer.OthersSince.After(t)
 }
 
 // Leads reports whether this engine does the work that one process does for all.

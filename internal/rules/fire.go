@@ -233,7 +233,7 @@ func finishFire(u *UnitOfWork, c *rota.Fire, name string) {
 	switch {
 	case s == nil || !spent(s):
 	case len(c.Times) == 0:
-		disable(u, c, s, "its time passed while nobody fired it")
+		disable(u, c, s, "its time passed while no scheduler ran")
 	default:
 		completeSchedule(u, c, s, false)
 	}

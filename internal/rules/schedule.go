@@ -104,6 +104,8 @@ func nextSchedule(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) (*rota.S
 		next.NextFire = noTime
 	case takesNext:
 		next.NextFire, next.MovedAt = micros(c.Next), u.Now
+	case s.State == rota.SchedulePaused && next.State == rota.ScheduleEnabled:
+		next.ResumedAt = u.Now
 	}
 	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, u.Now
 	return next, nil
@@ -196,6 +198,8 @@ func decideSwitchSchedule(u *UnitOfWork, c *rota.SwitchSchedule) (rota.Reply, *r
 				return nil, refusal
 			}
 			next.NextFire, next.MovedAt = micros(c.Next), u.Now
+		} else {
+			next.ResumedAt = u.Now
 		}
 	case rota.ScheduleDisabled:
 		next.NextFire = noTime

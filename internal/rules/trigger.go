@@ -24,6 +24,9 @@ func decideTrigger(u *UnitOfWork, c *rota.Trigger) (rota.Reply, *rota.Error) {
 		return nil, rota.Invalidf("params", "have %d bytes together with those of schedule %s; at most %d are allowed", len(params), s.Name, rota.ParamsMax)
 	}
 	wantScheduledJob(u, s, t)
+	next := *s
+	next.TriggeredAt = u.Now
+	Schedules.set(u, s.Name, &next)
 	var created []rota.ID
 	u.each(len(scopes), func(i int) {
 		j := scheduledJob(u, s, t, scopes[i])

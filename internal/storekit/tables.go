@@ -57,6 +57,8 @@ var (
 			moment("updated_at", func(s *rota.Schedule) *time.Time { return &s.UpdatedAt }),
 			document("spec", func(s *rota.Schedule) any { return &s.Spec }),
 			moment("moved_at", func(s *rota.Schedule) *time.Time { return &s.MovedAt }),
+			moment("resumed_at", func(s *rota.Schedule) *time.Time { return &s.ResumedAt }),
+			moment("triggered_at", func(s *rota.Schedule) *time.Time { return &s.TriggeredAt }),
 			derived("template", func(s *rota.Schedule) string { return s.Spec.Template }),
 		},
 	})

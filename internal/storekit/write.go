@@ -97,10 +97,11 @@ func edges(sql, schedule string, all, but []string) (statements []Statement) {
 	return statements
 }
 
-// OnlyFired reports whether only the times of a schedule differ. Every change of its spec also
-// changes its version.
+// OnlyFired reports whether only the times that a fire sets differ. Every change of the spec and
+// every resume also change the version.
 func OnlyFired(was, is *rota.Schedule) bool {
-	return was != nil && is != nil && was.Version == is.Version && was.State == is.State && was.Reason == is.Reason
+	return was != nil && is != nil && was.Version == is.Version && was.State == is.State && was.Reason == is.Reason &&
+		was.TriggeredAt.Equal(is.TriggeredAt)
 }
 
 const sqlFire = `

@@ -30,7 +30,7 @@ type ScheduleRow struct {
 func (v *Verifier) Schedule(r ScheduleRow) {
 	s, row := r.Schedule, rules.ScheduleSubject(r.Schedule.Name)
 	knownWord(v, row, "state", s.State, rota.ScheduleEnabled, rota.ScheduleDisabled, rota.SchedulePaused)
-	v.times(row, s.Anchor, s.NextFire, s.LastFire, s.MovedAt, s.CreatedAt, s.UpdatedAt)
+	v.times(row, s.Anchor, s.NextFire, s.LastFire, s.MovedAt, s.ResumedAt, s.TriggeredAt, s.CreatedAt, s.UpdatedAt)
 	switch {
 	case s.State == rota.ScheduleDisabled && !s.NextFire.IsZero():
 		v.violation(rota.CheckScheduleShape, []string{row}, "it is DISABLED, but fires next at %s", rules.Stamp(s.NextFire))

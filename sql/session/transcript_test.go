@@ -106,7 +106,7 @@ func (b *fixture) fire() {
 		b.Fatal(err)
 	}
 	for _, s := range page.Schedules {
-		c, err := rota.PlanFire(rota.NewMeta(""), s, page.Now)
+		c, err := rota.PlanFire(rota.NewMeta(""), s, page.Now, time.Time{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -11,9 +11,9 @@ var _ rota.Membership = (*Store)(nil)
 const (
 	sqlNodeHeartbeat = `
 INSERT INTO rota_nodes (name, life, since, until)
-VALUES ($1, $2, ` + clockNow + `, ` + clockNow + ` + $3)
+VALUES ($1, $2, coalesce($4, ` + clockNow + `), ` + clockNow + ` + $3)
 ON CONFLICT (name, life) DO UPDATE
-SET until = excluded.until`
+SET since = excluded.since, until = excluded.until`
 	// The leader keeps the lead until its lease ends, and only the leader extends that lease.
 	sqlTakeLead = `
 INSERT INTO rota_leader (id, name, life, since, until)
@@ -26,7 +26,7 @@ WHERE rota_leader.life = excluded.life OR rota_leader.until < ` + clockNow
 DELETE FROM rota_nodes
 WHERE until < ` + clockNow
 	sqlMembership = `
-SELECT (SELECT count(*) FROM rota_nodes), l.name, l.life = $1
+SELECT (SELECT count(*) FROM rota_nodes), l.name, l.life = $1, (SELECT min(since) FROM rota_nodes WHERE name <> $2)
 FROM rota_leader l`
 	sqlLeave = `
 DELETE FROM rota_nodes
@@ -40,9 +40,9 @@ WHERE life = $1`
 func (s *Store) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (at rota.MembershipState, err error) {
 	own := []param{textNotNull(a.Node), idParam(a.Incarnation), intParam(a.Lease.Microseconds())}
 	err = s.query(ctx, "node heartbeat",
-		statement{sql: sqlNodeHeartbeat, params: own}, statement{sql: sqlTakeLead, params: own}, statement{sql: sqlDeleteExpiredNodes},
-		statement{sql: sqlMembership, params: []param{idParam(a.Incarnation)}, eachRow: func(r row) error {
-			at = rota.MembershipState{Nodes: int(r.Int(0)), Leader: r.Text(1), Leads: r.Bool(2)}
+		statement{sql: sqlNodeHeartbeat, params: append(own[:3:3], timeParam(a.Since))}, statement{sql: sqlTakeLead, params: own}, statement{sql: sqlDeleteExpiredNodes},
+		statement{sql: sqlMembership, params: []param{idParam(a.Incarnation), textNotNull(a.Node)}, eachRow: func(r row) error {
+			at = rota.MembershipState{Nodes: int(r.Int(0)), Leader: r.Text(1), Leads: r.Bool(2), OthersSince: r.Time(3)}
 			return nil
 		}})
 	return at, err

@@ -23,7 +23,7 @@ func TestMembershipHasOneLeader(t *testing.T) {
 	if at := heartbeat("a", a, time.Minute); at != (rota.MembershipState{Nodes: 1, Leader: "a", Leads: true}) {
 		t.Errorf("%+v", at)
 	}
-	if at := heartbeat("b", b, time.Hour); at != (rota.MembershipState{Nodes: 2, Leader: "a"}) {
+	if at := heartbeat("b", b, time.Hour); at.Nodes != 2 || at.Leader != "a" || at.Leads || at.OthersSince.IsZero() {
 		t.Errorf("%+v", at)
 	}
 	if left := rows(t, s, `SELECT (until - since) / 1000000 FROM rota_leader`)[0][0]; left != "60" {
@@ -46,6 +46,36 @@ func TestMembershipHasOneLeader(t *testing.T) {
 	must(t, s.Leave(t.Context(), "b", b))
 	if at := heartbeat("a", a, time.Minute); !at.Leads || at.Nodes != 2 {
 		t.Errorf("after the leader has left: %+v", at)
+	}
+}
+
+// TestMembershipReportsOldestOtherNode checks that a heartbeat is answered with the start of the
+// oldest live node of another name, as that node reported it last.
+func TestMembershipReportsOldestOtherNode(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	others := func(node string, incarnation rota.ID, lease time.Duration, since time.Time) time.Time {
+		t.Helper()
+		at, err := s.Heartbeat(t.Context(), rota.NodeHeartbeat{Node: node, Incarnation: incarnation, Lease: lease, Since: since})
+		must(t, err)
+		return at.OthersSince
+	}
+	start := time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)
+	a, b := rota.NewID(), rota.NewID()
+	if since := others("a", a, time.Minute, start); !since.IsZero() {
+		t.Errorf("others than the only node run since %s", since)
+	}
+	if since := others("a", rota.NewID(), time.Minute, start.Add(time.Second)); !since.IsZero() {
+		t.Errorf("a process counts the one of its name that it replaced, since %s", since)
+	}
+	if since := others("b", b, time.Minute, start.Add(time.Hour)); !since.Equal(start) {
+		t.Errorf("others run since %s, want %s", since, start)
+	}
+	others("a", a, time.Minute, start.Add(2*time.Second)) // the machine of a slept
+	if since := others("b", b, time.Minute, start.Add(time.Hour)); !since.Equal(start.Add(time.Second)) {
+		t.Errorf("others run since %s, want %s", since, start.Add(time.Second))
+	}
+	if since := others("c", rota.NewID(), time.Minute, time.Time{}); !since.Equal(start.Add(time.Second)) {
+		t.Errorf("others run since %s, want %s", since, start.Add(time.Second))
 	}
 }
 

@@ -171,6 +171,8 @@ func forbiddenDefinitions() (all []attempt) {
 	add("a schedule disabled with a fire owed", "schedules_state", `UPDATE rota_schedules SET state = 'DISABLED' WHERE name = 'nightly'`)
 	add("a fire at no time", saysSyntax, `UPDATE rota_schedules SET last_fire = 'soon'`)
 	add("a calendar moved at no time", saysSyntax, `UPDATE rota_schedules SET moved_at = 'soon'`)
+	add("a schedule resumed at no time", saysSyntax, `UPDATE rota_schedules SET resumed_at = 'soon'`)
+	add("a schedule triggered at no time", saysSyntax, `UPDATE rota_schedules SET triggered_at = 'soon'`)
 	add("a schedule that depends on itself", "edges_self", `INSERT INTO rota_edges VALUES ('nightly', 'nightly')`)
 	add("an edge of no schedule", "edges_schedule_fkey", `INSERT INTO rota_edges VALUES ('missing', 'nightly')`)
 	add("an edge of another schedule", saysEdgeKept, `UPDATE rota_edges SET schedule = 'once'`)

@@ -60,7 +60,7 @@ func addFires(ctx context.Context, store rota.Store, maintenance []rota.Command)
 		return maintenance, err
 	}
 	for _, schedule := range page.Schedules {
-		fire, err := rota.PlanFire(rota.NewMeta(""), schedule, page.Now) // by the store's clock
+		fire, err := rota.PlanFire(rota.NewMeta(""), schedule, page.Now, time.Time{}) // by the store's clock
 		if err != nil {
 			log.Println(schedule.Name, err) // such as a time zone that this machine does not know
 		} else if fire != nil {

@@ -85,7 +85,7 @@ func (c *relatedLoad) fire() {
 		if s.NextFire.IsZero() || s.NextFire.After(c.now) || c.random.IntN(4) == 0 {
 			continue
 		}
-		plan, err := rota.PlanFire(rota.NewMeta(""), s, c.now)
+		plan, err := rota.PlanFire(rota.NewMeta(""), s, c.now, time.Time{})
 		must(c.t, err)
 		if r, done := c.send(plan).(*rota.Fired); done {
 			c.remember(r.Jobs...)

@@ -207,6 +207,8 @@ func forbiddenDefinitions() (all []attempt) {
 	add("a schedule disabled with a fire owed", saysCheck, `UPDATE rota_schedules SET state = 'DISABLED' WHERE name = 'nightly'`)
 	add("a fire at no time", saysType, `UPDATE rota_schedules SET last_fire = 'soon'`)
 	add("a calendar moved at no time", saysType, `UPDATE rota_schedules SET moved_at = 'soon'`)
+	add("a schedule resumed at no time", saysType, `UPDATE rota_schedules SET resumed_at = 'soon'`)
+	add("a schedule triggered at no time", saysType, `UPDATE rota_schedules SET triggered_at = 'soon'`)
 	add("a schedule that depends on itself", saysCheck, `INSERT INTO rota_edges VALUES ('nightly', 'nightly')`)
 	add("an edge of a missing schedule", saysEdgeOf, `INSERT INTO rota_edges VALUES ('nobody', 'nightly')`)
 	add("an edge moved to another schedule", saysEdgeKept, `UPDATE rota_edges SET schedule = 'once'`)

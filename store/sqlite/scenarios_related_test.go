@@ -182,7 +182,7 @@ func dueFire(t testing.TB, s rota.Store, name string, after time.Duration) *rota
 	t.Helper()
 	row, err := s.Schedule(t.Context(), name)
 	must(t, err)
-	c, err := rota.PlanFire(rota.NewMeta(""), row, noon.Add(after))
+	c, err := rota.PlanFire(rota.NewMeta(""), row, noon.Add(after), time.Time{})
 	must(t, err)
 	if c == nil {
 		t.Fatalf("%s is not due", name)

@@ -171,7 +171,7 @@ func onceMissed(y *story) {
 	y.wantPlans(y.fire("once"))
 	row := y.schedule("once")
 	want(y, "state", row.State, rota.ScheduleDisabled)
-	want(y, "reason", row.Reason, "its time passed while nobody fired it")
+	want(y, "reason", row.Reason, "its time passed while no scheduler ran")
 	acts := joinNames(y.wholeAudit(), func(e rota.AuditEntry) string { return e.Act })
 	want(y, "the audit", acts, "TEMPLATE_CREATED JOB_CREATED SCHEDULE_MISSED SCHEDULE_DISABLED")
 }

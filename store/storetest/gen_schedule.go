@@ -105,7 +105,11 @@ func (g *gen) fire() rota.Command {
 	name := g.scheduleName()
 	s := g.currentSchedule(name)
 	if s != nil && !g.rarely(5, "made-up fire") {
-		if c, err := rota.PlanFire(g.meta(), s, g.now); err == nil && c != nil {
+		alive := time.Time{}
+		if g.rarely(3, "a scheduler that started lately") {
+			alive = g.nearNow("alive")
+		}
+		if c, err := rota.PlanFire(g.meta(), s, g.now, alive); err == nil && c != nil {
 			return c
 		}
 	}

@@ -102,11 +102,13 @@ func scheduleNewTimes(y *story) {
 func schedulePausedChanged(y *story) {
 	first := y.declare("nightly", rota.ScheduleSpec{}).NextFire
 	y.switchTo("nightly", rota.SchedulePaused)
-	y.advance(5 * time.Hour)
+	y.advance(5*time.Hour + time.Minute)
 	row := y.declare("nightly", rota.ScheduleSpec{Description: "new"})
 	want(y, "state", row.State, rota.SchedulePaused)
 	wantTime(y, "next fire", row.NextFire, first)
+	wantTime(y, "resumed at, while paused", row.ResumedAt, time.Time{})
 	y.switchTo("nightly", rota.ScheduleEnabled)
+	wantTime(y, "resumed at", y.schedule("nightly").ResumedAt, y.now)
 	wantTime(y, "caught up with", y.fire("nightly")[0].PlanTime, first.Add(4*time.Hour))
 }
 

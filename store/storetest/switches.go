@@ -33,7 +33,7 @@ func switchPaused(y *story) {
 	before := y.dump()
 	want(y, "a fire reports it as moved", do[*rota.Fired](y, fire).ScheduleChanged, true)
 	y.wantUnchanged(before)
-	y.advance(3 * time.Hour)
+	y.advance(3*time.Hour + time.Minute)
 	y.switchTo("nightly", rota.ScheduleEnabled)
 	wantTime(y, "next fire kept", y.schedule("nightly").NextFire, first)
 	wantTime(y, "caught up with", y.fire("nightly")[0].PlanTime, first.Add(3*time.Hour))

@@ -142,6 +142,8 @@ func (b *text) schedule(indent string, s *rota.Schedule) {
 	b.line(in, "next_fire", timeText(s.NextFire))
 	b.line(in, "last_fire", timeText(s.LastFire))
 	b.line(in, "moved_at", timeText(s.MovedAt))
+	b.line(in, "resumed_at", timeText(s.ResumedAt))
+	b.line(in, "triggered_at", timeText(s.TriggeredAt))
 	b.definition(in, s.Spec, s.Version, s.CreatedBy, s.CreatedAt, s.UpdatedAt)
 }
 

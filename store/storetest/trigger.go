@@ -45,6 +45,7 @@ func triggerNow(y *story) {
 	row := y.schedule("nightly")
 	wantTime(y, "next fire", row.NextFire, s.NextFire)
 	wantTime(y, "last fire", row.LastFire, time.Time{})
+	wantTime(y, "triggered at", row.TriggeredAt, y.now)
 	want(y, "version", row.Version, s.Version)
 	y.wantAuditSince(written, y.auditEntry(c, rota.AuditScheduleFired, "schedule nightly", "trigger"))
 }

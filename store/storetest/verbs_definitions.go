@@ -98,7 +98,7 @@ func (y *story) deleteSchedule(name string) *rota.ScheduleDeleted {
 // fireCommand returns the command that PlanFire makes now. The schedule must be due.
 func (y *story) fireCommand(name string) *rota.Fire {
 	y.Helper()
-	c, err := rota.PlanFire(y.ids.meta(), y.schedule(name), y.now)
+	c, err := rota.PlanFire(y.ids.meta(), y.schedule(name), y.now, time.Time{})
 	if err != nil || c == nil {
 		y.Fatalf("schedule %s is not due at %s: %v", name, y.now, err)
 	}

@@ -80,7 +80,7 @@ func (lc *limitChecker) firer(y *story, times int, r *rand.Rand) {
 		if now.After(s.Anchor.Add(time.Duration(times) * time.Second)) {
 			return
 		}
-		c, err := rota.PlanFire(rota.NewMeta(""), s, now)
+		c, err := rota.PlanFire(rota.NewMeta(""), s, now, time.Time{})
 		if err != nil || c == nil {
 			lc.fault("planned %v, %v", c, err)
 			return

@@ -191,7 +191,7 @@ func (s *step) advanceCalendar(d *rota.Schedule, c *rota.Fire) {
 	switch {
 	case d.Spec.At.IsZero() || !d.NextFire.IsZero():
 	case len(c.Times) == 0:
-		s.disable(d, "its time passed while nobody fired it")
+		s.disable(d, "its time passed while no scheduler ran")
 	default:
 		s.completeSchedule(d.Name, false)
 	}

@@ -102,7 +102,7 @@ func (f *fixture) schedule(name string) *rota.Schedule {
 // fire fires what is due of a schedule.
 func (f *fixture) fire(name string) *rota.Fired {
 	f.Helper()
-	c, err := rota.PlanFire(meta(), f.schedule(name), f.now)
+	c, err := rota.PlanFire(meta(), f.schedule(name), f.now, time.Time{})
 	if err != nil || c == nil {
 		f.Fatalf("nothing to fire: %v", err)
 	}

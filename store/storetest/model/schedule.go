@@ -63,6 +63,7 @@ func (s *step) enable(d *rota.Schedule, c *rota.SwitchSchedule) *rota.Error {
 		return err
 	}
 	if !d.NextFire.IsZero() {
+		d.ResumedAt = s.now
 		return nil
 	}
 	if s.timePassed(d) {

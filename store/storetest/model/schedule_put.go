@@ -156,6 +156,7 @@ func (s *step) pathTo(goal, from string, passed map[string]bool) []string {
 // declare writes a declaration. A schedule whose times stay the same keeps its anchor and its
 // next fire.
 func (s *step) declare(d *rota.Schedule, c *rota.PutSchedule, newTimes, takesNext bool) {
+	paused := d.State == rota.SchedulePaused
 	d.State = s.stateAfter(c, d)
 	if c.State != "" || d.State != rota.ScheduleDisabled {
 		d.Reason = ""
@@ -171,6 +172,8 @@ func (s *step) declare(d *rota.Schedule, c *rota.PutSchedule, newTimes, takesNex
 		d.NextFire = never
 	case takesNext:
 		d.NextFire, d.MovedAt = micros(c.Next), s.now
+	case paused && d.State == rota.ScheduleEnabled:
+		d.ResumedAt = s.now
 	}
 }
 

@@ -33,6 +33,7 @@ func (s *step) trigger(c *rota.Trigger) (rota.Reply, *rota.Error) {
 			s.enterQueue(j)
 		}
 	}
+	d.TriggeredAt = s.now
 	s.auditSubject(rota.AuditScheduleFired, scheduleSubject(c.Schedule), "trigger")
 	return reply, nil
 }
