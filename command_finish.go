@@ -92,14 +92,18 @@ type Reap struct {
 	Meta        `wire:"1"`
 	Incarnation ID  `wire:"2"` // of the sender, whose own runs Reap never fails; zero: fail all stale runs
 	Limit       int `wire:"3"` // maximum number of runs; 0: SweepMax
+
+	// Grace is how long a remote worker may continue after its deadline or after a cancel; Reap
+	// ends the run then, even if its lease is held. Zero: no limit.
+	Grace time.Duration `wire:"4"`
 }
 
 // Verb returns the kind of the command.
 func (*Reap) Verb() Verb { return VerbReap }
 
-// Validate checks the limit.
+// Validate checks the limit and the grace.
 func (c *Reap) Validate() error {
-	return asError(checkInt("limit", c.Limit, 0, SweepMax))
+	return asError(first(checkInt("limit", c.Limit, 0, SweepMax), checkDuration("grace", c.Grace, 0, DelayMax)))
 }
 
 // Reaped answers Reap. More means that there are further stale runs.
@@ -157,7 +161,7 @@ type Settlement struct {
 // Settling is the action of a Settlement.
 type Settling string
 
-// The actions. All but the last two are rows of the recovery matrix.
+// The actions. All but the last three are rows of the recovery matrix.
 const (
 	SettledRunMade    Settling = "run_made"    // a RUNNING job had no run: a FAILED run was created
 	SettledRunFailed  Settling = "run_failed"  // the open run was failed
@@ -165,4 +169,5 @@ const (
 	SettledRetryMade  Settling = "retry_made"  // the job had failed and its retry was missing
 	SettledLeasePull  Settling = "lease_pull"  // the lease ended too far in the future and was shortened
 	SettledRunExpired Settling = "run_expired" // the lease was stale
+	SettledRunStopped Settling = "run_stopped" // a remote worker did not stop after a cancel or a timeout
 )

@@ -37,6 +37,10 @@ type Extend struct {
 	Lease         time.Duration `wire:"2"` // counted from now, LeaseMin to LeaseMax
 	Items         []ExtendItem  `wire:"3"` // may be empty if a reservation is given
 	ReservationID ID            `wire:"4"` // zero: none
+
+	// Grace is how long a remote worker may continue after its deadline or after a cancel; the
+	// lease is lost then. Zero: no limit.
+	Grace time.Duration `wire:"5"`
 }
 
 // Verb returns the kind of the command.
@@ -44,7 +48,7 @@ func (*Extend) Verb() Verb { return VerbExtend }
 
 // Validate checks the lease and the items.
 func (c *Extend) Validate() error {
-	if err := checkDuration("lease", c.Lease, LeaseMin, LeaseMax); err != nil {
+	if err := first(checkDuration("lease", c.Lease, LeaseMin, LeaseMax), checkDuration("grace", c.Grace, 0, DelayMax)); err != nil {
 		return err
 	}
 	if len(c.Items) == 0 && !c.ReservationID.IsZero() {

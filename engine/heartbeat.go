@@ -10,7 +10,7 @@ import (
 
 // heartbeat extends all leases of the process in one command, every third of a lease,
 // and the reservation of a direct run that has yet to begin. The answers name the
-// runs that are to stop. It continues until the last end is recorded, also during a
+// runs that are to stop; a remote worker learns it from them alone, and asks more often. It continues until the last end is recorded, also during a
 // shutdown. Between heartbeats it writes progress.
 type heartbeat struct {
 	e              *Engine
@@ -31,6 +31,9 @@ func (h *heartbeat) progressChanged() { h.progressSignal.send() }
 
 func (h *heartbeat) run(ctx context.Context) {
 	every := h.e.config.Lease / 3
+	if h.e.config.Remote {
+		every = min(every, max(h.e.config.CancelGrace/3, time.Second))
+	}
 	beat := time.NewTimer(every)
 	defer beat.Stop()
 	var progress <-chan struct{} = h.progressSignal

@@ -7,18 +7,19 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// reaper fails the runs of workers that have stopped sending heartbeats. It leaves out
-// the runs of its own process: the pool handles handlers that hang.
+// reaper fails the runs of workers that have stopped sending heartbeats, and ends those
+// that a remote worker continues longer than the grace after a cancel or a timeout. It
+// leaves out the runs of its own process: the pool handles handlers that hang.
 type reaper struct{ e *Engine }
 
 func newReaper(e *Engine) *reaper { return &reaper{e} }
 
-// run reaps every third of a lease. After a pause of the whole process, and at its
+// run reaps every third of a lease, or more often if the grace is short. After a pause of the whole process, and at its
 // start, workers elsewhere could not reach it either: they get the time of a lease to
 // send a heartbeat.
 func (r *reaper) run(ctx context.Context) {
 	every := r.e.config.Lease / 3
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(min(every, max(r.e.config.CancelGrace/4, time.Second)))
 	defer tick.Stop()
 	last := r.e.config.Clock().Round(0) // wall clock: it shows that the machine slept or its clock was set
 	notBefore := last.Add(r.e.config.Lease)
@@ -41,7 +42,7 @@ func (r *reaper) run(ctx context.Context) {
 
 func (r *reaper) reap(ctx context.Context) {
 	for more := true; more; {
-		reaped, err := do[*rota.Reaped](ctx, r.e, &rota.Reap{Meta: rota.NewMeta(""), Incarnation: r.e.incarnation})
+		reaped, err := do[*rota.Reaped](ctx, r.e, &rota.Reap{Meta: rota.NewMeta(""), Incarnation: r.e.incarnation, Grace: r.e.config.CancelGrace})
 		if err != nil {
 			if ctx.Err() == nil {
 				r.e.config.Logger.Error("stale leases were not reaped", "error", err)
@@ -49,7 +50,7 @@ func (r *reaper) reap(ctx context.Context) {
 			return
 		}
 		for _, s := range reaped.Jobs {
-			r.e.config.Logger.Warn("a lease expired and the run was failed", "job", s.JobID, "act", s.Act, "retry", s.RetryID)
+			r.e.config.Logger.Warn("the server ended a run", "job", s.JobID, "act", s.Act, "outcome", s.Outcome, "retry", s.RetryID)
 		}
 		more = reaped.More
 	}

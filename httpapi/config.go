@@ -30,6 +30,10 @@ type Config struct {
 
 	Console *session.Console // runs SQL; nil: a new one
 
+	// CancelGrace is how long a remote worker may continue after its deadline or after a cancel.
+	// Default: engine.DefaultCancelGrace.
+	CancelGrace time.Duration
+
 	Token string    // admin token; it grants every permission
 	Logs  LogReader // nil: runs have no logs
 
@@ -100,6 +104,7 @@ func (c Config) withDefaults() Config {
 		c.OnPolls = func(int) {}
 	}
 	c.Version = cmp.Or(c.Version, "devel")
+	c.CancelGrace = cmp.Or(c.CancelGrace, engine.DefaultCancelGrace)
 	if c.Console == nil && c.Store != nil {
 		c.Console = session.New(session.Config{Store: c.Store, Schemas: c.Schemas, Clock: c.Clock, Version: c.Version})
 	}

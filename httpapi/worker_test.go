@@ -440,3 +440,29 @@ func TestWorkerRequestReportsStoreError(t *testing.T) {
 		t.Error(code)
 	}
 }
+
+// A worker that ignores a cancel or its deadline loses the lease when the grace is over.
+func TestWorkerThatDoesNotStopLosesLease(t *testing.T) {
+	s, clock := newSkewedServer(t, func(c *httpapi.Config) { c.CancelGrace = 4 * time.Second })
+	s.declare("mail")
+	for _, test := range []struct {
+		job    string
+		toStop func(id string)
+	}{
+		{`{"type": "mail"}`, func(id string) { s.post("jobs/"+id+"/cancel", `{}`).is(200) }},
+		{`{"type": "mail", "timeout": "5s"}`, func(string) { clock.by += 5 * time.Second }},
+	} {
+		s.enqueue(test.job)
+		job := s.claimOne("mail")
+		test.toStop(job.Job.ID.String())
+		clock.by += 3 * time.Second
+		if held := s.extend(job, ""); held.Code == string(rota.LeaseLost) {
+			t.Errorf("%s: within the grace: %+v", test.job, held)
+		}
+		clock.by += 2 * time.Second
+		if held := s.extend(job, ""); held.Code != string(rota.LeaseLost) {
+			t.Errorf("%s: after the grace: %+v", test.job, held)
+		}
+		s.finish(job, `, "outcome": "completed"`) // no reap has ended the run yet
+	}
+}

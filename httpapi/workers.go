@@ -47,7 +47,7 @@ func leaseOf(given *api.Duration) time.Duration {
 }
 
 func extendLeases(c *call, body *api.ExtendRequest) (reply, error) {
-	command := &rota.Extend{Meta: c.meta(), Lease: leaseOf(body.Lease), Items: make([]rota.ExtendItem, len(body.Items))}
+	command := &rota.Extend{Meta: c.meta(), Lease: leaseOf(body.Lease), Grace: c.CancelGrace, Items: make([]rota.ExtendItem, len(body.Items))}
 	for i := range body.Items {
 		item, err := body.Items[i].Item()
 		if err != nil {

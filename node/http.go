@@ -28,7 +28,7 @@ func (n *Node) openHTTP() error {
 		Token: n.token, Logs: logReader{n.logs}, LogWriter: n.logs, Backup: n.backend.backup, ScratchDir: n.scratch,
 		Metrics: n.metrics.handler(n.logger), Ready: n.readiness, Version: n.config.Version,
 		Logger: n.logger, Clock: n.clock, Addresses: n.Addresses, Rate: n.config.HTTPRate, Webhooks: n.sender,
-		OnPolls: n.metrics.setPolls,
+		OnPolls: n.metrics.setPolls, CancelGrace: n.config.CancelGrace,
 	}
 	if n.traces != nil {
 		config.OnEnqueue = n.traces.Enqueuing

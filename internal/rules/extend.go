@@ -11,7 +11,7 @@ func decideExtend(u *UnitOfWork, c *rota.Extend) (rota.Reply, *rota.Error) {
 	for i := range c.Items {
 		item := &c.Items[i]
 		j := leased(u, &item.LeaseRef)
-		if j == nil || !j.Run.Open() {
+		if j == nil || !j.Run.Open() || graceOver(u, j, c.Grace) != "" {
 			answers[i] = leaseLost(&item.LeaseRef)
 			continue
 		}
@@ -33,8 +33,8 @@ func decideExtend(u *UnitOfWork, c *rota.Extend) (rota.Reply, *rota.Error) {
 	return &rota.Extended{Items: answers}, nil
 }
 
-// late reports whether a run has taken longer than its policy allows. The rules
-// do not stop it: its runner does.
+// late reports whether a run has taken longer than its policy allows. Its runner
+// stops it then; if a remote worker does not, Reap does.
 func late(u *UnitOfWork, j *rota.Job) bool {
 	return j.Policy.Timeout > 0 && !u.Now.Before(j.StartedAt.Add(j.Policy.Timeout))
 }

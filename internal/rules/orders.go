@@ -47,10 +47,13 @@ type Due struct {
 }
 
 // Stale queries open runs whose lease ended before Before or ends after Ahead,
-// except those of one incarnation, in (stale_after, job id) order.
+// except those of one incarnation, in (stale_after, job id) order. With a Grace
+// it also queries runs of remote workers that should have stopped that long
+// before Before, because of a cancel or a timeout.
 type Stale struct {
 	Before, Ahead time.Time
 	Except        rota.ID
+	Grace         time.Duration
 	Limit         int
 }
 

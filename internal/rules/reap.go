@@ -7,13 +7,14 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// decideReap fails runs whose lease has expired. A lease that ends later than
-// the longest possible lease was granted before the clock was set back. It is
+// decideReap fails runs whose lease has expired, and ends those that a remote
+// worker continues although it was to stop. A lease that ends later than the
+// longest possible lease was granted before the clock was set back. It is
 // shortened, or it would hold its job until the clock has caught up.
 func decideReap(u *UnitOfWork, c *rota.Reap) (rota.Reply, *rota.Error) {
 	limit := sweepLimit(c.Limit)
 	ids, more := firstOf(queryOnce(&u.stale, &u.orders.Stale, Stale{
-		Before: u.Now, Ahead: u.Now.Add(rota.LeaseMax), Except: c.Incarnation, Limit: limit + 1,
+		Before: u.Now, Ahead: u.Now.Add(rota.LeaseMax), Except: c.Incarnation, Grace: c.Grace, Limit: limit + 1,
 	}), limit)
 	reply := &rota.Reaped{More: more}
 	u.each(len(ids), func(i int) {
@@ -21,6 +22,8 @@ func decideReap(u *UnitOfWork, c *rota.Reap) (rota.Reply, *rota.Error) {
 		j := u.partOfJob(id)
 		switch {
 		case j.Run == nil || !j.Run.Open():
+		case graceOver(u, j, c.Grace) != "":
+			reply.Jobs = append(reply.Jobs, stopRemoteRun(u, c, id))
 		case j.Run.StaleAfter.Before(u.Now) && (c.Incarnation.IsZero() || j.Run.Incarnation != c.Incarnation):
 			reply.Jobs = append(reply.Jobs, expireRun(u, c, id))
 		case j.Run.StaleAfter.After(u.Now.Add(rota.LeaseMax)):
@@ -36,6 +39,35 @@ func expireRun(u *UnitOfWork, c rota.Command, id rota.ID) rota.Settlement {
 	failRun(u, c, j, fmt.Sprintf("lease expired: %s was last heard of at %s",
 		j.Run.Runner, j.Run.HeartbeatAt.Format(time.RFC3339Nano)))
 	return settlement(u, j, rota.SettledRunExpired)
+}
+
+// graceOver returns the error code with which the server ends the run of a
+// remote worker that was to stop, empty if the worker may continue. Runs of an
+// engine that shares the store have an incarnation; the engine ends them itself.
+func graceOver(u *UnitOfWork, j *rota.Job, grace time.Duration) string {
+	over := func(since time.Time) bool { return since.Add(grace).Before(u.Now) }
+	switch {
+	case grace == 0 || !j.Run.Incarnation.IsZero():
+		return ""
+	case !j.Run.CancelAt.IsZero() && over(j.Run.CancelAt):
+		return rota.CodeCancelled
+	case j.Policy.Timeout > 0 && over(j.StartedAt.Add(j.Policy.Timeout)):
+		return rota.CodeTimeout
+	}
+	return ""
+}
+
+// stopRemoteRun ends the run of a remote worker that was to stop.
+func stopRemoteRun(u *UnitOfWork, c *rota.Reap, id rota.ID) rota.Settlement {
+	j := u.edit(id)
+	reason := "cancelled"
+	if j.Run.ErrorCode = graceOver(u, j, c.Grace); j.Run.ErrorCode == rota.CodeTimeout {
+		reason = fmt.Sprintf("timed out after %s", j.Policy.Timeout)
+	}
+	j.Run.Error = fmt.Sprintf("%s; worker %s did not stop within %s", reason, j.Run.Runner, c.Grace)
+	endRun(u, j, rota.OutcomeCancelled)
+	settle(u, c, j, retryOptions{})
+	return settlement(u, j, rota.SettledRunStopped)
 }
 
 // failRun fails the open run of a holder that is gone.

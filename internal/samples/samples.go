@@ -43,7 +43,7 @@ func queue() []rota.Command {
 			Meta: Meta(3), Worker: "worker-1", Incarnation: ID(0x31), Types: []string{"mail.send", "report"},
 			Limit: 10, Lease: 30 * time.Second, Seed: Token(0x32),
 		},
-		&rota.Extend{Meta: Meta(4), Lease: time.Minute, Items: []rota.ExtendItem{
+		&rota.Extend{Meta: Meta(4), Lease: time.Minute, Grace: 10 * time.Second, Items: []rota.ExtendItem{
 			{LeaseRef: Lease(), Progress: json.RawMessage(`{"done":3}`)},
 		}, ReservationID: ID(0x41)},
 		&rota.Note{Meta: Meta(5), Items: []rota.NoteItem{{
@@ -55,7 +55,7 @@ func queue() []rota.Command {
 		&rota.Edit{Meta: Meta(8), JobID: ID(0x81), Version: new(ID(0x82)), Priority: new(0), Params: json.RawMessage(`{}`)},
 		&rota.Move{Meta: Meta(9), JobID: ID(0x91), Version: new(rota.ID{}), Place: rota.PlaceBefore, Anchor: ID(0x92)},
 		&rota.Normalise{Meta: Meta(10), Priority: -5, After: ID(0xa1)},
-		&rota.Reap{Meta: Meta(11), Incarnation: ID(0xb1), Limit: 100},
+		&rota.Reap{Meta: Meta(11), Incarnation: ID(0xb1), Limit: 100, Grace: 10 * time.Second},
 		&rota.Recover{Meta: Meta(12), Runner: "node-1", Incarnation: ID(0xc1), Limit: 1000},
 		&rota.All{Meta: Meta(13), Members: []rota.Command{
 			&rota.Cancel{Meta: Meta(14), JobID: ID(0xd1)},

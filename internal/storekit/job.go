@@ -121,7 +121,7 @@ func jobColumn(name string) int {
 var leaseColumns = Named(
 	"id", "runner", "execution_id", "run_id", "type", "status", "priority", "attempt", "max_attempts", "sequel", "unique_key",
 	"finished_at", "token", "heartbeat_at", "stale_after", "outcome", "error_code", "cancel_at", "cancel_reason", "log_path",
-	"artifacts", "schedule", "group_id", "concurrency_key", "started_at", "plan_time", "name", "template", "timeout")
+	"artifacts", "schedule", "group_id", "concurrency_key", "started_at", "plan_time", "name", "template", "timeout", "life")
 
 // The lists of columns that queries select, of the jobs j. A job without its run is QUEUED.
 var (

@@ -35,7 +35,7 @@ func TestPlansUseIndexesOfTypeQueues(t *testing.T) {
 			{"check assumption", sqlCheckAssumption, "uuid, text[], text, bigint, bigint, int[]", "NULL, '{other}', '', 0, 0, '{0}'", "jobs_order"},
 			{"ahead", sqlOrderAhead, "int, uuid, bigint, bigint", "0, NULL, 10, 0", "jobs_order"},
 			{"back", sqlOrderBack, "int, uuid, bigint, bigint", "0, NULL, 10, 0", "jobs_order"},
-			{"stale", sqlStale, "bigint, uuid, bigint, bigint", "0, NULL, 0, 10", "jobs_open"},
+			{"stale", sqlStale, "bigint, uuid, bigint, bigint, bigint", "0, NULL, 0, 10, 1", "jobs_open"},
 			{"unsettled", sqlUnsettled, "text, uuid, bigint", "'w', NULL, 10", "jobs_open"},
 		} {
 			plan, how := "", "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;"

@@ -101,7 +101,7 @@ func (g *gen) claim() rota.Command {
 }
 
 func (g *gen) extend() rota.Command {
-	c := &rota.Extend{Meta: g.meta(), Lease: choose(g, "lease", lease, time.Second, rota.LeaseMax)}
+	c := &rota.Extend{Meta: g.meta(), Lease: choose(g, "lease", lease, time.Second, rota.LeaseMax), Grace: g.grace()}
 	for range rapid.IntRange(1, 3).Draw(g.t, "items") {
 		c.Items = append(c.Items, rota.ExtendItem{LeaseRef: g.lease(), Progress: g.document()})
 	}
@@ -196,8 +196,11 @@ func (g *gen) normalise() rota.Command {
 }
 
 func (g *gen) reap() rota.Command {
-	return &rota.Reap{Meta: g.meta(), Incarnation: g.incarnation(), Limit: choose(g, "limit", 0, 1, 2)}
+	return &rota.Reap{Meta: g.meta(), Incarnation: g.incarnation(), Limit: choose(g, "limit", 0, 1, 2), Grace: g.grace()}
 }
+
+// grace is how long remote workers may continue after a cancel or a timeout.
+func (g *gen) grace() time.Duration { return choose(g, "grace", 0, time.Second, time.Minute) }
 
 func (g *gen) recover() rota.Command {
 	incarnation := choose(g, "incarnation", incarnationOne, incarnationTwo)

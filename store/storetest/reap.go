@@ -25,6 +25,9 @@ func testReap(t *testing.T, h Harness) {
 		{"a lease that ends too late after the clock is set back is shortened", reapLeaseTooLong},
 		{"a process shortens its own lease that ends too late", reapOwnLeaseTooLong},
 		{"a healthy run without a timeout is not reaped", reapWithoutTimeout},
+		{"a remote run that does not stop after a cancel is cancelled when the grace is over", reapRemoteCancelled},
+		{"a remote run that does not stop at its deadline times out when the grace is over", reapRemoteTimedOut},
+		{"the engine of a store ends its own runs that do not stop", reapLocalOverdue},
 	})
 }
 
@@ -226,5 +229,79 @@ func reapWithoutTimeout(y *story) {
 		y.advance(lease)
 		want(y, "heartbeat", y.heartbeat(j).Code, "")
 		want(y, "reaped", len(y.reap().Jobs), 0)
+	}
+}
+
+// grace is how long remote workers of these stories may continue.
+const grace = 10 * time.Second
+
+// runningRemotely enqueues a job and claims it as a remote worker does.
+func (y *story) runningRemotely(n rota.NewJob) *rota.Job {
+	y.Helper()
+	y.enqueue(n)
+	c := y.claimCommand(1)
+	c.Incarnation = rota.ID{}
+	return do[*rota.Claimed](y, c).Jobs[0]
+}
+
+// extendWithin extends the lease of a remote worker, with the grace.
+func (y *story) extendWithin(j *rota.Job) rota.LeaseAnswer {
+	y.Helper()
+	c := &rota.Extend{Meta: y.ids.meta(), Lease: lease, Grace: grace, Items: []rota.ExtendItem{{LeaseRef: leaseOf(j)}}}
+	return do[*rota.Extended](y, c).Items[0]
+}
+
+// reapWithin reaps with the grace.
+func (y *story) reapWithin() *rota.Reaped {
+	y.Helper()
+	return do[*rota.Reaped](y, &rota.Reap{Meta: y.ids.meta(), Incarnation: incarnationOther, Grace: grace})
+}
+
+func reapRemoteCancelled(y *story) {
+	j := y.runningRemotely(rota.NewJob{})
+	y.cancel(j.ID)
+	y.advance(grace)
+	want(y, "asked to stop", y.extendWithin(j).Cancel, true)
+	want(y, "reaped within the grace", len(y.reapWithin().Jobs), 0)
+	y.advance(time.Microsecond)
+	want(y, "code of a heartbeat", y.extendWithin(j).Code, rota.LeaseLost)
+	want(y, "settlement", y.reapWithin().Jobs[0], rota.Settlement{
+		JobID: j.ID, Act: rota.SettledRunStopped, Outcome: rota.OutcomeCancelled, Sequel: rota.SequelNone,
+	})
+	run := y.job(j.ID).Run
+	want(y, "error code", run.ErrorCode, rota.CodeCancelled)
+	want(y, "error", run.Error, "cancelled; worker w1 did not stop within 10s")
+	want(y, "code of a heartbeat after the end", y.extendWithin(j).Code, rota.LeaseLost)
+	want(y, "code of a finish", do[*rota.Finished](y, y.finishCommand(j, rota.OutcomeCompleted, false)).Items[0].Code, rota.LeaseLost)
+}
+
+func reapRemoteTimedOut(y *story) {
+	j := y.runningRemotely(rota.NewJob{Timeout: ptr(time.Minute)})
+	for range 6 {
+		y.advance(10 * time.Second)
+		want(y, "code of a heartbeat", y.extendWithin(j).Code, "")
+	}
+	y.advance(grace)
+	want(y, "overdue", y.extendWithin(j).Overdue, true)
+	want(y, "reaped within the grace", len(y.reapWithin().Jobs), 0)
+	y.advance(time.Microsecond)
+	want(y, "code of a heartbeat", y.extendWithin(j).Code, rota.LeaseLost)
+	got := y.reapWithin().Jobs[0]
+	want(y, "settlement", got, rota.Settlement{
+		JobID: j.ID, Act: rota.SettledRunStopped, Outcome: rota.OutcomeCancelled, Sequel: rota.SequelRetry, RetryID: got.RetryID,
+	})
+	run := y.job(j.ID).Run
+	want(y, "error code", run.ErrorCode, rota.CodeTimeout)
+	want(y, "error", run.Error, "timed out after 1m0s; worker w1 did not stop within 10s")
+	want(y, "retry of", y.job(got.RetryID).RetryOf, j.ID)
+}
+
+func reapLocalOverdue(y *story) {
+	j := y.running(rota.NewJob{Timeout: ptr(time.Second)})
+	y.cancel(j.ID)
+	for range 10 {
+		y.advance(lease)
+		want(y, "code of a heartbeat", y.extendWithin(j).Code, "")
+		want(y, "reaped", len(y.reapWithin().Jobs), 0)
 	}
 }

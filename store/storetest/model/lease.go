@@ -31,7 +31,7 @@ func (s *step) extend(c *rota.Extend) (rota.Reply, *rota.Error) {
 	reply := &rota.Extended{}
 	for _, it := range c.Items {
 		answer := leaseLost(it.LeaseRef)
-		if j := s.jobOfLease(it.LeaseRef); j != nil && j.Run.Open() {
+		if j := s.jobOfLease(it.LeaseRef); j != nil && j.Run.Open() && !graceOver(j, c.Grace, s.now) {
 			j.Run.HeartbeatAt = s.now
 			j.Run.StaleAfter = micros(s.now.Add(c.Lease))
 			if it.Progress != nil {

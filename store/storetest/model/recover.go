@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -12,6 +13,9 @@ func (s *step) reap(c *rota.Reap) (rota.Reply, *rota.Error) {
 		if !leased(j) {
 			return false
 		}
+		if graceOver(j, c.Grace, s.now) {
+			return true
+		}
 		own := !c.Incarnation.IsZero() && j.Run.Incarnation == c.Incarnation
 		return j.Run.StaleAfter.After(latest) || !own && j.Run.StaleAfter.Before(s.now)
 	})
@@ -19,6 +23,11 @@ func (s *step) reap(c *rota.Reap) (rota.Reply, *rota.Error) {
 	found, more := page(found, c.Limit)
 	reply := &rota.Reaped{More: more}
 	for _, j := range found {
+		if graceOver(j, c.Grace, s.now) {
+			s.stopRun(j, c.Grace)
+			reply.Jobs = append(reply.Jobs, s.settlement(j, rota.SettledRunStopped))
+			continue
+		}
 		if j.Run.StaleAfter.After(latest) {
 			j.Run.StaleAfter = latest
 			reply.Jobs = append(reply.Jobs, rota.Settlement{JobID: j.ID, Act: rota.SettledLeasePull})
@@ -28,6 +37,27 @@ func (s *step) reap(c *rota.Reap) (rota.Reply, *rota.Error) {
 		reply.Jobs = append(reply.Jobs, s.settlement(j, rota.SettledRunExpired))
 	}
 	return reply, nil
+}
+
+// graceOver reports whether a remote worker was to stop longer than the grace ago.
+func graceOver(j *rota.Job, grace time.Duration, now time.Time) bool {
+	if grace == 0 || j.Run.Incarnation != (rota.ID{}) {
+		return false
+	}
+	cancelled := !j.Run.CancelAt.IsZero() && now.Sub(j.Run.CancelAt) > grace
+	timedOut := j.Policy.Timeout > 0 && now.Sub(j.StartedAt) > j.Policy.Timeout+grace
+	return cancelled || timedOut
+}
+
+// stopRun closes the run of a remote worker that was to stop.
+func (s *step) stopRun(j *rota.Job, grace time.Duration) {
+	j.Run.Outcome, j.Run.ErrorCode = rota.OutcomeCancelled, rota.CodeTimeout
+	why := "timed out after " + j.Policy.Timeout.String()
+	if !j.Run.CancelAt.IsZero() && s.now.Sub(j.Run.CancelAt) > grace {
+		j.Run.ErrorCode, why = rota.CodeCancelled, "cancelled"
+	}
+	j.Run.Error = why + "; worker " + j.Run.Runner + " did not stop within " + grace.String()
+	j.Run.FinishedAt, j.FinishedAt = s.now, s.now
 }
 
 func byStaleAfter(a, b *rota.Job) int {
