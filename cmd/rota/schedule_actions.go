@@ -35,8 +35,12 @@ func newScheduleSwitchCommand(a *app, verb, short, done string) *cobra.Command {
 		Use: verb + " NAME", Short: short, Example: "  rota schedule " + verb + " nightly",
 	}, "/schedules", func(v api.Schedule) string {
 		next := ""
-		if v.State == string(rota.ScheduleEnabled) && !v.NextFireAt.IsZero() {
-			next = ", fires " + a.ago(v.NextFireAt.Time)
+		switch at := v.NextFireAt.Time; {
+		case v.State != string(rota.ScheduleEnabled) || at.IsZero():
+		case at.After(a.now()):
+			next = ", fires " + a.ago(at)
+		default:
+			next = ", applies catch-up " + v.CatchUp + " to the times it missed"
 		}
 		return fmt.Sprintf("%s schedule %s%s", done, v.Name, next)
 	})
