@@ -126,10 +126,13 @@ func (c *Normalise) Validate() error {
 }
 
 // Normalised answers Normalise. If More is set, Last is the After of the next page.
+// Otherwise Below is the next lower priority that has QUEUED jobs, nil if there is
+// none: a caller that starts at PriorityMax reaches every priority.
 type Normalised struct {
 	Count int
 	Last  ID
 	More  bool
+	Below *int
 }
 
 func (*Normalised) reply() {}

@@ -25,29 +25,6 @@ func TestPrunerAppliesRetention(t *testing.T) {
 	h.job(ids[19]) // the newest are kept
 }
 
-func TestIdleQueueIsRenumbered(t *testing.T) {
-	h := newHarness(t)
-	for range 3 {
-		h.add(rota.NewJob{}, rota.NewJob{}, rota.NewJob{})
-	}
-	before := h.queue()
-	mustApply[*rota.Moved](h, &rota.Move{Meta: meta(), JobID: before[8].ID, Place: rota.PlaceBefore, Anchor: before[1].ID})
-	reg := engine.NewRegistry()
-	reg.Func("other", rota.TypeSpec{}, done)
-	h.start(reg, engine.Config{PruneEvery: time.Second})
-	h.eventually("the queue has even gaps", func() bool {
-		for i, job := range h.queue() {
-			if job.Position != int64(i+1)*rota.PositionGap {
-				return false
-			}
-		}
-		return true
-	})
-	if after := h.queue(); after[1].ID != before[8].ID || after[0].ID != before[0].ID || after[8].ID != before[7].ID {
-		t.Error("its order has changed")
-	}
-}
-
 func TestSweeperExpiresReservation(t *testing.T) {
 	h := newHarness(t)
 	h.start(registry(done), engine.Config{})

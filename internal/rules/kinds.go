@@ -29,7 +29,9 @@ var (
 	Plans   = newQuery[rota.ID, Plan]("plans", nil)      // a unique index of the store takes the place of a lock
 	Tails   = newQuery[[]LastJob, Tail]("tails", nil)
 	Audits  = newQuery[bool, rota.ID]("audit entries", nil) // whether such an entry exists
-	Active  = newQuery[rota.ID, struct{}]("active reservation", nil)
+	// LowerPriorities finds the next lower priority that has QUEUED jobs, nil if there is none.
+	LowerPriorities = newQuery[*int, int]("lower priorities", nil)
+	Active          = newQuery[rota.ID, struct{}]("active reservation", nil)
 )
 
 // The kinds of queries that find rows by a predicate. Other transactions may add

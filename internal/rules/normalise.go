@@ -16,9 +16,13 @@ func decideNormalise(u *UnitOfWork, c *rota.Normalise) (rota.Reply, *rota.Error)
 		}
 		r.low = after.Position
 	}
+	LowerPriorities.want(u, c.Priority)
 	all := OrderPages.get(u, OrderPage{Priority: c.Priority, From: c.After, Limit: rota.OrderMax + 1})
 	ids, more := firstOf(all, rota.OrderMax)
 	reply := &rota.Normalised{More: more}
+	if !more {
+		reply.Below = LowerPriorities.get(u, c.Priority)
+	}
 	if len(ids) == 0 {
 		return reply, nil
 	}

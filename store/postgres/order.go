@@ -19,6 +19,12 @@ CROSS JOIN LATERAL (
   WHERE j.status LIKE 'QUEUED' AND j.priority = v.priority
   ORDER BY j.priority, j.position DESC
   LIMIT $2) c`
+	sqlLowerPriority = `
+SELECT priority
+FROM rota_jobs
+WHERE status LIKE 'QUEUED' AND priority < $1
+ORDER BY priority DESC
+LIMIT 1`
 	fromPlace = `
 WITH place AS (
   SELECT coalesce(max(position), $4) AS position, coalesce(max(created_at), $4) AS created_at
@@ -79,6 +85,14 @@ func (t *tx) loadOrder(p rules.OrderPage, u *rules.UnitOfWork) statement {
 		intParam(int64(p.Priority)), {oidID, p.From[:]}, intParam(int64(p.Limit)), intParam(beyond),
 	}, eachRow: func(r row) error {
 		rules.AppendJob(rules.OrderPages, u, p, t.scanJob(r))
+		return nil
+	}}
+}
+
+// loadLowerPriority reads the next lower priority that has QUEUED jobs.
+func (t *tx) loadLowerPriority(priority int, u *rules.UnitOfWork) statement {
+	return statement{sql: sqlLowerPriority, params: []param{intParam(int64(priority))}, eachRow: func(r row) error {
+		rules.LowerPriorities.Put(u, priority, new(int(r.Int(0))))
 		return nil
 	}}
 }

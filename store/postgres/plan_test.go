@@ -33,6 +33,7 @@ func TestPlansUseIndexesOfTypeQueues(t *testing.T) {
 			{"next to expire", sqlNextDue, "bigint", "0", "jobs_wait"},
 			{"tails", sqlTails, "int[], bigint", "'{0}', 10", "jobs_order"},
 			{"check assumption", sqlCheckAssumption, "uuid, text[], text, bigint, bigint, int[]", "NULL, '{other}', '', 0, 0, '{0}'", "jobs_order"},
+			{"lower priority", sqlLowerPriority, "int", "0", "jobs_order"},
 			{"ahead", sqlOrderAhead, "int, uuid, bigint, bigint", "0, NULL, 10, 0", "jobs_order"},
 			{"back", sqlOrderBack, "int, uuid, bigint, bigint", "0, NULL, 10, 0", "jobs_order"},
 			{"stale", sqlStale, "bigint, uuid, bigint, bigint, bigint", "0, NULL, 0, 10, 1", "jobs_open"},

@@ -25,6 +25,12 @@ FROM rota_jobs j INDEXED BY rota_jobs_order
 WHERE j.status = 'QUEUED' AND j.priority = $1 AND (j.position, j.created_at, j.id) < ($2, $3, $4)
 ORDER BY j.position DESC, j.created_at DESC, j.id DESC
 LIMIT $5`
+	sqlLowerPriority = `
+SELECT priority
+FROM rota_jobs INDEXED BY rota_jobs_order
+WHERE status = 'QUEUED' AND priority < $1
+ORDER BY priority DESC
+LIMIT 1`
 	sqlPosition = `
 SELECT position, created_at
 FROM rota_jobs
@@ -52,6 +58,14 @@ func (w *writer) loadOrder(p rules.OrderPage, u *rules.UnitOfWork) error {
 		rules.AppendJob(rules.OrderPages, u, p, storekit.ScanJob(r))
 		return nil
 	}, p.Priority, position, created, p.From, p.Limit)
+}
+
+// loadLowerPriority reads the next lower priority that has QUEUED jobs.
+func (w *writer) loadLowerPriority(priority int, u *rules.UnitOfWork) error {
+	return w.Read(sqlLowerPriority, func(r storekit.Row) error {
+		rules.LowerPriorities.Put(u, priority, new(int(r.Int(0))))
+		return nil
+	}, priority)
 }
 
 // Positions before and after all jobs.

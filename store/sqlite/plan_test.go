@@ -36,6 +36,7 @@ var plans = map[string]plan{
 	"sqlOrderAhead":     {sql: sqlOrderAhead, indexes: []string{"rota_jobs_order"}},
 	"sqlOrderBack":      {sql: sqlOrderBack, indexes: []string{"rota_jobs_order"}},
 	"sqlPosition":       {sql: sqlPosition},
+	"sqlLowerPriority":  {sql: sqlLowerPriority, indexes: []string{"rota_jobs_order"}},
 	"sqlDue":            {sql: sqlDue, indexes: []string{"rota_jobs_due"}},
 	"sqlStale":          {sql: sqlStale, indexes: []string{"rota_jobs_open"}, scans: []string{"j"}, sorts: true},
 	"sqlUnsettled":      {sql: sqlUnsettled, indexes: []string{"rota_jobs_open"}, scans: []string{"j"}, sorts: true},

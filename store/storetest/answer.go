@@ -73,7 +73,7 @@ func (b *text) reply(indent string, reply rota.Reply) {
 		b.line(indent, "moved", "yes")
 		b.job(indent, r.Job)
 	case *rota.Normalised:
-		b.line(indent, "normalised", fmt.Sprintf("%d last %s more %v", r.Count, r.Last, r.More))
+		b.line(indent, "normalised", fmt.Sprintf("%d last %s more %v below %s", r.Count, r.Last, r.More, optionalText(r.Below)))
 	case *rota.Reaped:
 		b.settlements(indent, "reaped", r.Jobs, r.More)
 	case *rota.Recovered:
@@ -209,4 +209,12 @@ func (b *text) settlements(indent, name string, jobs []rota.Settlement, more boo
 		b.line(indent+"  ", "sequel", string(it.Sequel))
 		b.line(indent+"  ", "retry", it.RetryID.String())
 	}
+}
+
+// optionalText writes a number that may be absent.
+func optionalText(n *int) string {
+	if n == nil {
+		return "none"
+	}
+	return fmt.Sprint(*n)
 }

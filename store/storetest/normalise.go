@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -16,6 +17,8 @@ func testNormalise(t *testing.T, h Harness) {
 		{"a page begins after the given job", normaliseAfter},
 		{"a page after a job that is not queued in the priority is a conflict", normaliseAfterGone},
 		{"an empty priority has nothing to number", normaliseEmpty},
+		{"the answer names the next lower priority, down to the last", normaliseBelow},
+		{"a priority with delayed jobs only is named and numbered", normaliseDelayed},
 		{"a queue longer than a page is numbered page by page", normalisePages},
 	})
 }
@@ -84,6 +87,35 @@ func normaliseAfterGone(y *story) {
 func normaliseEmpty(y *story) {
 	y.enqueue(rota.NewJob{Priority: new(1)})
 	want(y, "answer", *y.normalise(0, rota.ID{}), rota.Normalised{})
+}
+
+func normaliseBelow(y *story) {
+	for _, priority := range []int{7, 0, -3} {
+		y.enqueue(rota.NewJob{Priority: new(priority)})
+	}
+	y.running(rota.NewJob{Priority: new(9)})
+	got := []int{}
+	for at := new(rota.PriorityMax); at != nil; {
+		reply := y.normalise(*at, rota.ID{})
+		want(y, "more", reply.More, false)
+		if at = reply.Below; at != nil {
+			got = append(got, *at)
+		}
+	}
+	want(y, "priorities", fmt.Sprint(got), "[7 0 -3]")
+}
+
+func normaliseDelayed(y *story) {
+	y.enqueueMany(2)
+	late := rota.NewJob{Priority: new(-5), Delay: time.Hour}
+	first, second := y.enqueue(late), y.enqueue(late)
+	y.cancel(first.ID)
+	below := y.normalise(0, rota.ID{}).Below
+	if below == nil || *below != -5 {
+		y.Fatalf("the priority below 0 is %v; want -5", below)
+	}
+	want(y, "count", y.normalise(*below, rota.ID{}).Count, 1)
+	want(y, "position", y.job(second.ID).Position, 100)
 }
 
 func normalisePages(y *story) {

@@ -110,6 +110,9 @@ func (s *step) normalise(c *rota.Normalise) (rota.Reply, *rota.Error) {
 		step = min(step, (next.Position-low)/int64(len(withoutInternal(row))+1))
 	}
 	reply := &rota.Normalised{More: more}
+	if !more {
+		reply.Below = s.lowerPriority(c.Priority)
+	}
 	if len(row) > 0 {
 		reply.Last = row[len(row)-1].ID
 	}
@@ -120,4 +123,17 @@ func (s *step) normalise(c *rota.Normalise) (rota.Reply, *rota.Error) {
 		}
 	}
 	return reply, nil
+}
+
+// lowerPriority returns the highest priority below one that has queued jobs.
+func (s *step) lowerPriority(than int) (below *int) {
+	for _, j := range s.jobs {
+		if j.Status == rota.StatusQueued && j.Priority < than && (below == nil || j.Priority > *below) {
+			below = &j.Priority
+		}
+	}
+	if below != nil {
+		below = new(*below)
+	}
+	return below
 }
