@@ -6,7 +6,7 @@ import "time"
 type EventKind string
 
 // The kinds. A job event is published once per attempt. If there will be no other
-// attempt, job.dead follows job.failed, or job.cancelled after a timeout.
+// attempt, job.dead follows job.failed.
 const (
 	EventJobEnqueued  EventKind = "job.enqueued"
 	EventJobStarted   EventKind = "job.started"

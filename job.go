@@ -121,7 +121,7 @@ func (j *Job) State() State {
 	case j.Run == nil || j.Run.Outcome == "":
 		return StateRunning
 	}
-	return outcomeStates[j.Run.Outcome]
+	return outcomeStates[j.Run.ShownOutcome()]
 }
 
 var outcomeStates = map[Outcome]State{

@@ -17,14 +17,14 @@ const (
 	OutcomeCompleted Outcome = "COMPLETED"
 	OutcomeFailed    Outcome = "FAILED"
 	OutcomeSkipped   Outcome = "SKIPPED"
-	OutcomeCancelled Outcome = "CANCELLED" // cancelled by a user, or timed out
+	OutcomeCancelled Outcome = "CANCELLED" // cancelled by a user, or timed out: see Run.ShownOutcome
 )
 
 // Error codes that Rota defines. Workers send CodeTimeout and CodeShutdown. The store
 // writes CodeLeaseExpired, which workers must not send, CodeCancelled if a worker sent
 // no code, and the last three for skipped runs.
 const (
-	CodeTimeout      = "timeout"       // exceeded its timeout: the runner finishes it as CANCELLED; retried like a failure
+	CodeTimeout      = "timeout"       // exceeded its timeout: the runner finishes it as CANCELLED; shown and retried as a failure
 	CodeLeaseExpired = "lease_expired" // its worker sent no heartbeat
 	CodeShutdown     = "shutdown"      // stopped at the end of the shutdown grace; retried at once
 	CodeCancelled    = "cancelled"     // cancelled by a user
@@ -95,3 +95,19 @@ type Run struct {
 
 // Open reports whether the run has no outcome yet.
 func (r *Run) Open() bool { return r.Outcome == "" }
+
+// TimedOut reports whether the run exceeded its timeout. A run that was asked to stop was
+// cancelled, whatever its worker reports.
+func (r *Run) TimedOut() bool {
+	return r.Outcome == OutcomeCancelled && r.ErrorCode == CodeTimeout && r.CancelAt.IsZero()
+}
+
+// ShownOutcome returns the outcome for people. It differs from the stored one only if the
+// run timed out: that is stored as CANCELLED, but it is a failure. Everything that shows,
+// counts, reports or retries a run uses this outcome.
+func (r *Run) ShownOutcome() Outcome {
+	if r.TimedOut() {
+		return OutcomeFailed
+	}
+	return r.Outcome
+}

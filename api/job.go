@@ -59,7 +59,7 @@ type Job struct {
 // Run is the lease and the outcome of one job.
 type Run struct {
 	ID             ID              `json:"id" nullable:"false" doc:"Id of the run."`
-	Status         string          `json:"status" enum:"RUNNING,COMPLETED,FAILED,SKIPPED,CANCELLED" doc:"Outcome; RUNNING until the run ends."`
+	Status         string          `json:"status" enum:"RUNNING,COMPLETED,FAILED,SKIPPED,CANCELLED" doc:"Outcome; RUNNING until the run ends. A run that timed out is CANCELLED with the error_code timeout; the state of its job is failed."`
 	StartedAt      Time            `json:"started_at" doc:"Start of the run."`
 	FinishedAt     Time            `json:"finished_at" doc:"End of the run."`
 	ExitCode       *int            `json:"exit_code" doc:"Exit code of the process, if the handler ran one."`

@@ -97,7 +97,7 @@ type Extended struct {
 // ExtendedLease is the state of one lease.
 type ExtendedLease struct {
 	RunID      ID     `json:"run_id" nullable:"false" doc:"Id of the run."`
-	Code       string `json:"code" enum:"ok,lease_lost" doc:"Whether the worker still holds the lease. If not, it should stop: another worker may run the job."`
+	Code       string `json:"code" enum:"ok,lease_lost" doc:"Whether the worker still holds the lease. If not, it should stop: the run has ended, or another worker may run the job."`
 	StaleAfter Time   `json:"stale_after" doc:"Time the lease expires unless extended."`
 	Cancel     bool   `json:"cancel" doc:"Whether the run must stop. The worker then finishes it as cancelled."`
 	Reason     Text   `json:"reason" doc:"Reason to stop, as given in the cancel request. timeout: the run exceeded its timeout; finish it with this error_code."`

@@ -10,8 +10,9 @@ import (
 
 // heartbeat extends all leases of the process in one command, every third of a lease,
 // and the reservation of a direct run that has yet to begin. The answers name the
-// runs that are to stop; a remote worker learns it from them alone, and asks more often. It continues until the last end is recorded, also during a
-// shutdown. Between heartbeats it writes progress.
+// runs that are to stop; a remote worker learns it from them alone, and asks more often.
+// It continues until the last end is recorded, also during a shutdown. Between heartbeats
+// it writes progress.
 type heartbeat struct {
 	e              *Engine
 	progressSignal signal // a run has progress to write

@@ -14,9 +14,9 @@ type reaper struct{ e *Engine }
 
 func newReaper(e *Engine) *reaper { return &reaper{e} }
 
-// run reaps every third of a lease, or more often if the grace is short. After a pause of the whole process, and at its
-// start, workers elsewhere could not reach it either: they get the time of a lease to
-// send a heartbeat.
+// run reaps every third of a lease, or more often if the grace is short. After a pause of
+// the whole process, and at its start, workers elsewhere could not reach it either: they
+// get the time of a lease to send a heartbeat.
 func (r *reaper) run(ctx context.Context) {
 	every := r.e.config.Lease / 3
 	tick := time.NewTicker(min(every, max(r.e.config.CancelGrace/4, time.Second)))

@@ -65,7 +65,7 @@ func isFailure(ev *rota.Event) bool {
 	if rota.InternalType(ev.Type) {
 		return ev.Kind == rota.EventJobDead
 	}
-	return ev.Kind == rota.EventJobFailed || ev.Kind == rota.EventJobCancelled && ev.ErrorCode == rota.CodeTimeout
+	return ev.Kind == rota.EventJobFailed
 }
 
 // isCheckIn selects the events that happen once in an execution of a schedule. The start

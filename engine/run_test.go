@@ -301,7 +301,7 @@ func TestBuiltinTypes(t *testing.T) {
 		rota.NewJob{Type: "sleep", Params: json.RawMessage(`{"for":"a while"}`)},
 	)
 	for i, want := range []rota.State{
-		rota.StateCompleted, rota.StateCompleted, rota.StateFailed, rota.StateFailed, rota.StateCancelled, rota.StateFailed,
+		rota.StateCompleted, rota.StateCompleted, rota.StateFailed, rota.StateFailed, rota.StateFailed, rota.StateFailed,
 	} {
 		if job := h.awaitEnded(ids[i]); job.State() != want {
 			t.Errorf("%s: %s %s, want %s", job.Type, job.State(), job.Run.Error, want)

@@ -24,13 +24,16 @@ func (h *harness) cancel(id rota.ID) *rota.CancelledJob {
 	return mustApply[*rota.CancelledJob](h, &rota.Cancel{Meta: meta(), JobID: id, Reason: "enough"})
 }
 
-func TestTimedOutRunIsCancelledAndRetried(t *testing.T) {
+func TestTimedOutRunIsFailedAndRetried(t *testing.T) {
 	h := newHarness(t)
 	h.start(registry(untilCancelled(func(cause error) error { return cause }), engine.WithTimeout(30*time.Millisecond)), engine.Config{})
 	job := h.awaitEnded(h.add(rota.NewJob{})[0])
 	run := job.Run
 	if run.Outcome != rota.OutcomeCancelled || run.ErrorCode != rota.CodeTimeout || run.Error != "the run exceeded its timeout" {
 		t.Errorf("%s, %q: %s", run.Outcome, run.ErrorCode, run.Error)
+	}
+	if job.State() != rota.StateFailed {
+		t.Errorf("it is %s", job.State())
 	}
 	if job.Sequel != rota.SequelRetry || run.FinishedAt.Sub(run.StartedAt) < 30*time.Millisecond {
 		t.Errorf("%s after %v", job.Sequel, run.FinishedAt.Sub(run.StartedAt))

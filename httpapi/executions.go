@@ -65,8 +65,7 @@ func executionOf(ctx context.Context, store rota.Store, tail *rota.Job) (api.Exe
 	return v, nil
 }
 
-// executionScans returns the scans for the last attempts of executions in a state. A timeout that is
-// not retried is a dead letter, though its run was cancelled.
+// executionScans returns the scans for the last attempts of executions in a state.
 func executionScans(f filter) []scan {
 	q := f.query()
 	q.Tails = true
@@ -82,9 +81,7 @@ func executionScans(f filter) []scan {
 	case api.ExecutionPending, api.ExecutionFailed:
 		return []scan{in(rota.StatusQueued, "", inState)}
 	case api.ExecutionDead:
-		return []scan{in("", rota.StateFailed, nil), in("", rota.StateCancelled, inState)}
-	case api.ExecutionCancelled:
-		return []scan{in("", rota.StateCancelled, inState)}
+		return []scan{in("", rota.StateFailed, nil)}
 	}
 	return []scan{in("", rota.State(f.state), nil)}
 }

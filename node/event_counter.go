@@ -85,11 +85,7 @@ func (c *eventCounter) count(e *rota.Event) {
 // internal counts the events of Rota's internal jobs, which the metrics of user jobs
 // do not include.
 func (c *eventCounter) internal(e *rota.Event) {
-	kind := e.Kind
-	if kind == rota.EventJobCancelled && e.ErrorCode == rota.CodeTimeout {
-		kind = rota.EventJobFailed
-	}
-	if result := deliveryResults[kind]; result != "" && e.Type == rota.TypeWebhook {
+	if result := deliveryResults[e.Kind]; result != "" && e.Type == rota.TypeWebhook {
 		c.metrics.deliveries.WithLabelValues(result).Inc()
 	}
 	if e.ErrorCode == rota.CodeLeaseExpired && e.Kind != rota.EventJobDead {
@@ -111,8 +107,8 @@ func (c *eventCounter) ended(e *rota.Event) {
 	if !e.StartedAt.IsZero() {
 		of.seconds.Observe(since(e.StartedAt, e.At).Seconds())
 	}
-	if e.Kind == rota.EventJobFailed || e.Kind == rota.EventJobCancelled && e.ErrorCode == rota.CodeTimeout {
-		of.failed.Inc() // a timeout is a failure, although its outcome is cancelled
+	if e.Kind == rota.EventJobFailed {
+		of.failed.Inc()
 	}
 	if e.ErrorCode == rota.CodeLeaseExpired {
 		c.metrics.leaseLosses.Inc()

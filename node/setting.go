@@ -60,7 +60,7 @@ var settings = append([]Setting{
 		func(c *Config) kind { return textKind(&c.Name, "NAME", checkName) }),
 	newSetting("lease", "how long a worker keeps a run without a heartbeat", "a duration from 1s to 1h, such as 30s",
 		func(c *Config) kind { return durationKind(&c.Lease, rota.LeaseMin, rota.LeaseMax) }),
-	newSetting("cancel_grace", "how long a handler may take to stop after its job is cancelled", "a duration from 10ms to 24h, such as 10s",
+	newSetting("cancel_grace", "how long a handler may take to stop after its job is cancelled or times out; then the server ends the run", "a duration from 10ms to 24h, such as 10s",
 		func(c *Config) kind { return durationKind(&c.CancelGrace, graceMin, graceMax) }),
 	newSetting("shutdown_grace", "how long running jobs may continue after the server is asked to stop", "a duration from 10ms to 24h, such as 30s",
 		func(c *Config) kind { return durationKind(&c.ShutdownGrace, graceMin, graceMax) }),

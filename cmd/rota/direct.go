@@ -23,7 +23,7 @@ the command exits with 6 and nothing runs.`,
 	params.flags(cmd)
 	s := newBodyFlags(cmd)
 	s.add("wait", "wait", "DURATION", "longest wait for a free slot", asDuration)
-	s.add("timeout", "timeout", "DURATION", "cancel the run if it takes longer", asDuration)
+	s.add("timeout", "timeout", "DURATION", "stop and fail the run if it takes longer", asDuration)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body := map[string]any{"type": args[0]}
 		if err := fillParams(a, body, "params", &params, s); err != nil {

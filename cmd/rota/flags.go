@@ -188,5 +188,5 @@ func (s *bodyFlags) failure() {
 	s.add("backoff", "backoff", "DURATION", "pause before the first retry; it doubles with each retry", asDuration)
 	s.add("backoff-max", "backoff_max", "DURATION", "longest pause before a retry", asDuration)
 	s.add("jitter", "jitter", "FRACTION", "shorten each pause by a random part of up to FRACTION, from 0 to 1", asFraction)
-	s.add("timeout", "timeout", "DURATION", "cancel a run that takes longer", asDuration)
+	s.add("timeout", "timeout", "DURATION", "stop and fail a run that takes longer", asDuration)
 }

@@ -27,7 +27,7 @@ func (a *explainer) howEnded() string {
 		return fmt.Sprintf("It ended at %s, and no run records the outcome.", at)
 	case j.Sequel == rota.SequelDead:
 		return fmt.Sprintf("It failed for good at %s, in %s%s.", at, attemptOf(j), afterColon(errorOf(run)))
-	case rules.IsFailure(run.Outcome, run.ErrorCode, run):
+	case run.ShownOutcome() == rota.OutcomeFailed:
 		return fmt.Sprintf("It failed at %s, in %s%s.", at, attemptOf(j), afterColon(errorOf(run)))
 	case run.Outcome == rota.OutcomeCompleted:
 		return fmt.Sprintf("It completed at %s, in %s.", at, attemptOf(j))
@@ -55,7 +55,7 @@ func (a *explainer) endRemedy() string {
 	switch {
 	case completed:
 		return "Nothing is left to do; to run it again, create a new job: rota job create."
-	case a.Redrive != nil && !rules.WasCancelled(a.Redrive):
+	case a.Redrive != nil && a.Redrive.State() != rota.StateCancelled:
 		return fmt.Sprintf("It was retried as %s: rota job explain %s.", rules.JobRef(a.Redrive.ID), a.Redrive.ID)
 	case j.Status == rota.StatusRunning && j.Sequel == "":
 		return "Its worker settles this at its next start; if it does not, check the store with rota verify."

@@ -53,7 +53,7 @@ func eachStart(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
 		case j.Job.Run.Open():
 			job(rota.EventJobStarted, j.Job)
 		default:
-			job(outcomeEvents[j.Job.Run.Outcome], j.Job)
+			job(outcomeEvents[j.Job.Run.ShownOutcome()], j.Job)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func eachEnd(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
 		switch {
 		case j.Fields&JobRun != 0:
 		case j.Fields&RunOutcome != 0:
-			job(outcomeEvents[j.Job.Run.Outcome], j.Job)
+			job(outcomeEvents[j.Job.Run.ShownOutcome()], j.Job)
 		case j.Fields&RunCancel != 0 && j.Job.Run.Open():
 			job(rota.EventJobStopping, j.Job)
 		}

@@ -26,7 +26,8 @@ func finishOne(u *UnitOfWork, c *rota.Finish, item *rota.FinishItem) rota.Finish
 		}
 		return finishAnswer(u, j)
 	}
-	failed := IsFailure(outcome, item.ErrorCode, j.Run)
+	ended := rota.Run{Outcome: outcome, ErrorCode: item.ErrorCode, CancelAt: j.Run.CancelAt}
+	failed := ended.ShownOutcome() == rota.OutcomeFailed
 	if failed {
 		wantRetry(u, j)
 	}

@@ -83,7 +83,7 @@ func mayRedrive(u *UnitOfWork, tail *rota.Job) *rota.Error {
 	case tail.Run != nil && tail.Run.Outcome == rota.OutcomeCompleted:
 		return conflict(name+" has completed", "to run it once more, enqueue it again")
 	}
-	if again := u.redriveOf(tail.ExecutionID); again != nil && !WasCancelled(again) {
+	if again := u.redriveOf(tail.ExecutionID); again != nil && again.State() != rota.StateCancelled {
 		return conflict(name+" was already retried, as job "+again.ExecutionID.String(), "if that job died too, retry that one")
 	}
 	if holder := keyHolder(u, tail.Type, tail.UniqueKey); holder != nil && holder.ExecutionID != tail.ExecutionID {
@@ -105,8 +105,4 @@ func (u *UnitOfWork) redriveOf(execution rota.ID) *rota.Job {
 		return nil
 	}
 	return u.job(u.tailOfChain(best.ID))
-}
-
-func WasCancelled(j *rota.Job) bool {
-	return j.Status == rota.StatusCancelled || j.Run != nil && j.Run.Outcome == rota.OutcomeCancelled
 }

@@ -7,13 +7,6 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// IsFailure reports whether a run that ended so is to be retried: it failed or
-// timed out. A run that a person cancelled never is.
-func IsFailure(outcome rota.Outcome, code string, run *rota.Run) bool {
-	return outcome == rota.OutcomeFailed ||
-		outcome == rota.OutcomeCancelled && code == rota.CodeTimeout && run.CancelAt.IsZero()
-}
-
 // wantRetry asks for what it takes to retry a job, or to end it if it is not
 // retried.
 func wantRetry(u *UnitOfWork, j *rota.Job) {
@@ -29,7 +22,7 @@ func wantRetry(u *UnitOfWork, j *rota.Job) {
 // dead letter; and what that means for other rows.
 func settle(u *UnitOfWork, c rota.Command, j *rota.Job, e retryOptions) {
 	run := j.Run
-	failed := IsFailure(run.Outcome, run.ErrorCode, run)
+	failed := run.ShownOutcome() == rota.OutcomeFailed
 	if failed {
 		wantRetry(u, j)
 	}

@@ -54,16 +54,23 @@ const (
 	notRetried = `j.sequel IS DISTINCT FROM 'retry'`
 )
 
-// stateSQL holds the condition of each state.
+// NotCancelled returns the condition of jobs, of the given name in the query, that were not cancelled.
+func NotCancelled(job string) string {
+	return strings.ReplaceAll(`j.status <> 'CANCELLED'
+  AND (j.outcome IS DISTINCT FROM 'CANCELLED' OR j.error_code = 'timeout' AND j.cancel_at IS NULL)`, "j.", job+".")
+}
+
+// stateSQL holds the condition of each state. A run that timed out has failed: see
+// rota.Run.ShownOutcome.
 var stateSQL = map[rota.State]string{
 	rota.StateQueued:    `j.status = 'QUEUED' AND j.hold = 0`,
 	rota.StateScheduled: `j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 <> 0`,
 	rota.StateBlocked:   `j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 = 0`,
 	rota.StateRunning:   `j.status = 'RUNNING' AND j.sequel IS NULL AND j.outcome IS NULL`,
 	rota.StateCompleted: `j.outcome = 'COMPLETED'`,
-	rota.StateFailed:    `j.outcome = 'FAILED'`,
+	rota.StateFailed:    `(j.outcome = 'FAILED' OR j.outcome = 'CANCELLED' AND j.error_code = 'timeout' AND j.cancel_at IS NULL)`,
 	rota.StateSkipped:   `j.outcome = 'SKIPPED'`,
-	rota.StateCancelled: `(j.status = 'CANCELLED' OR j.outcome = 'CANCELLED')`,
+	rota.StateCancelled: `(j.status = 'CANCELLED' OR j.outcome = 'CANCELLED' AND (j.error_code IS DISTINCT FROM 'timeout' OR j.cancel_at IS NOT NULL))`,
 }
 
 // liveStatusOf is the status of each state of jobs that have not ended.

@@ -131,7 +131,7 @@ var (
 	QueuedJob  = jobSQL(jobColumns[:QueuedWidth])
 	QueuedLean = jobSQL(jobColumns[:QueuedWidth], "params")
 	LeasedJob  = jobSQL(leaseColumns)
-	AttemptJob = `j.id, j.status, j.attempt, j.sequel, j.finished_at, j.outcome, j.type` // read by ScanAttempt
+	AttemptJob = `j.id, j.status, j.attempt, j.sequel, j.finished_at, j.outcome, j.type, j.error_code, j.cancel_at` // read by ScanAttempt
 )
 
 // jobSQL returns a list of columns, with NULL in place of those that are not needed.
@@ -205,7 +205,7 @@ func ScanAttempt(r Row) *rota.Job {
 		Sequel: rota.Sequel(r.Text(3)), FinishedAt: r.Time(4), Type: r.Text(6),
 	}
 	if j.Status == rota.StatusRunning {
-		j.Run = &rota.Run{Outcome: rota.Outcome(r.Text(5))}
+		j.Run = &rota.Run{Outcome: rota.Outcome(r.Text(5)), ErrorCode: r.Text(7), CancelAt: r.Time(8)}
 	}
 	return j
 }

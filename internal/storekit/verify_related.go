@@ -19,7 +19,7 @@ ORDER BY concurrency_key`
 	// Each redrive with its own last attempt and with the first attempt of the redriven execution.
 	// $1 limits the chain, which in a damaged store may be a cycle.
 	sqlVerifyRedrives = `
-SELECT j.id, j.redrive_of, t.status, t.outcome, f.id, f.retry_of
+SELECT j.id, j.redrive_of, t.status, t.outcome, t.error_code, t.cancel_at, f.id, f.retry_of
 FROM rota_jobs j
 JOIN rota_jobs t ON t.id = (
   WITH RECURSIVE chain (id, sequel, n) AS (
@@ -88,11 +88,11 @@ func (in *Inspection) redrives() error {
 	return in.each(sqlVerifyRedrives, func(r Row) {
 		j, tail := &rota.Job{ID: r.ID(0), RedriveOf: r.ID(1)}, &rota.Job{Status: rota.Status(r.Text(2))}
 		if !r.Null(3) {
-			tail.Run = &rota.Run{Outcome: rota.Outcome(r.Text(3))}
+			tail.Run = &rota.Run{Outcome: rota.Outcome(r.Text(3)), ErrorCode: r.Text(4), CancelAt: r.Time(5)}
 		}
 		var first *rota.Job
-		if !r.Null(4) {
-			first = &rota.Job{ID: r.ID(4), RetryOf: r.ID(5)}
+		if !r.Null(6) {
+			first = &rota.Job{ID: r.ID(6), RetryOf: r.ID(7)}
 		}
 		redrives.Next(j, tail, first)
 	}, rota.MaxRetriesMax)

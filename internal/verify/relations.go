@@ -86,7 +86,7 @@ func (r *RedriveWalk) Next(j, tail, first *rota.Job) {
 	if r.of != j.RedriveOf {
 		r.of, r.active = j.RedriveOf, rota.ID{}
 	}
-	if tail == nil || rules.WasCancelled(tail) {
+	if tail == nil || tail.State() == rota.StateCancelled {
 		return
 	}
 	if !r.active.IsZero() {

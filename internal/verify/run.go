@@ -78,7 +78,7 @@ func (v *Verifier) sequel(j *rota.Job) {
 	case j.Sequel != "" && !j.Ended():
 		v.jobViolation(j.ID, rota.CheckSequelUnfinished, "its sequel is %s, but it has not ended", j.Sequel)
 	case j.Sequel != "" && j.Status == rota.StatusRunning && j.Run != nil && !j.Run.Open():
-		failed := rules.IsFailure(j.Run.Outcome, j.Run.ErrorCode, j.Run)
+		failed := j.Run.ShownOutcome() == rota.OutcomeFailed
 		v.require(failed == (j.Sequel != rota.SequelNone), j, rota.CheckWrongSequel,
 			"its run is %s, but its sequel is %s", j.Run.Outcome, j.Sequel)
 	}

@@ -129,7 +129,7 @@ func endedEvents(of pages[*rota.Job]) pages[event] {
 
 func eventOf(j *rota.Job) event {
 	act := eventExecuted
-	switch j.Run.Outcome {
+	switch j.Run.ShownOutcome() {
 	case rota.OutcomeFailed:
 		act = eventFailed
 	case rota.OutcomeCancelled:
@@ -137,7 +137,7 @@ func eventOf(j *rota.Job) event {
 	}
 	r := run{j}
 	return event{
-		attempt: j.ID, at: j.FinishedAt, act: act, actor: j.CreatedBy, job: j.Schedule, run: j.ExecutionID, outcome: string(j.Run.Outcome),
+		attempt: j.ID, at: j.FinishedAt, act: act, actor: j.CreatedBy, job: j.Schedule, run: j.ExecutionID, outcome: string(j.Run.ShownOutcome()),
 		subject: "job " + j.ID.String(), detail: r.message(),
 	}
 }

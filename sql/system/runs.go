@@ -25,7 +25,7 @@ func (r *run) state() string {
 	case r.Run == nil || r.Run.Outcome == "":
 		return runRunning
 	}
-	return string(r.Run.Outcome)
+	return string(r.Run.ShownOutcome())
 }
 
 // scheduled returns when the run was due: its plan time, else its run time, else its creation time.

@@ -30,10 +30,11 @@ ORDER BY g.id DESC`
 	// storekit.AttemptJob.
 	memberCounts = `
 LEFT JOIN LATERAL (
-  SELECT count(*), NULL::uuid, j.status, least(j.attempt, 2), j.sequel, min(j.finished_at), j.outcome, NULL
+  SELECT count(*), NULL::uuid, j.status, least(j.attempt, 2), j.sequel, min(j.finished_at), j.outcome, NULL, min(j.error_code), min(j.cancel_at)
   FROM rota_jobs j
   WHERE j.group_id = g.id AND j.sequel IS DISTINCT FROM 'retry'
-  GROUP BY j.status, least(j.attempt, 2), j.sequel, j.finished_at IS NULL, j.outcome
+  GROUP BY j.status, least(j.attempt, 2), j.sequel, j.finished_at IS NULL, j.outcome,
+    j.error_code IS NOT DISTINCT FROM 'timeout', j.cancel_at IS NULL
 ) e ON true`
 )
 

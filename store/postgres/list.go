@@ -5,7 +5,7 @@ import (
 	"github.com/rotajobs/rota/internal/storekit"
 )
 
-const (
+var (
 	// A dead letter is handled while a redrive exists that was not cancelled, which mostly shows in
 	// the redrive's first attempt. OFFSET 0 has it looked up for each dead letter on its own.
 	isDead = `j.sequel = 'dead' AND NOT EXISTS (
@@ -13,18 +13,18 @@ const (
   FROM rota_jobs a
   WHERE a.redrive_of = coalesce(j.execution_id, j.id) AND CASE a.sequel
     WHEN 'retry' THEN EXISTS (
-      WITH RECURSIVE chain (id, sequel, status, outcome) AS (
-        SELECT a.id, a.sequel, a.status, a.outcome
+      WITH RECURSIVE chain (id, sequel, status, outcome, error_code, cancel_at) AS (
+        SELECT a.id, a.sequel, a.status, a.outcome, a.error_code, a.cancel_at
         UNION ALL
-        SELECT n.id, n.sequel, n.status, n.outcome
+        SELECT n.id, n.sequel, n.status, n.outcome, n.error_code, n.cancel_at
         FROM chain
         JOIN rota_jobs n ON n.retry_of = chain.id
         WHERE chain.sequel = 'retry'
       )
       SELECT
       FROM chain
-      WHERE sequel IS DISTINCT FROM 'retry' AND status <> 'CANCELLED' AND outcome IS DISTINCT FROM 'CANCELLED')
-    ELSE a.status <> 'CANCELLED' AND a.outcome IS DISTINCT FROM 'CANCELLED' END
+      WHERE chain.sequel IS DISTINCT FROM 'retry' AND ` + storekit.NotCancelled("chain") + `)
+    ELSE ` + storekit.NotCancelled("a") + ` END
   OFFSET 0)`
 )
 

@@ -3,7 +3,7 @@ package postgres
 import "github.com/rotajobs/rota/internal/storekit"
 
 // Each count uses a partial index without ended jobs. One statement sees one snapshot.
-const sqlStats = `
+var sqlStats = `
 SELECT 0, NULL, NULL::bigint, ` + clockHere + `
 UNION ALL
 SELECT 1, j.type, count(*), min(j.queued_at)

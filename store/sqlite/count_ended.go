@@ -23,8 +23,8 @@ WHERE `
 	isInternal = `j.schedule IS NULL AND j.type >= 'rota.' AND j.type < 'rota/'` // internal jobs have no schedule
 )
 
-// outcomeFilter selects the ended jobs of one outcome. Only failed and cancelled runs can have a
-// retry.
+// outcomeFilter selects the ended jobs of one state and outcome. Only failed runs can have a retry. Of
+// the cancelled runs, those that timed out have failed; they have a retry or are dead letters.
 type outcomeFilter struct {
 	state     rota.State
 	condition string
@@ -35,7 +35,8 @@ var outcomeFilters = []outcomeFilter{
 	{rota.StateCompleted, `j.outcome = 'COMPLETED'`, false},
 	{rota.StateFailed, `j.outcome = 'FAILED'`, true},
 	{rota.StateSkipped, `j.outcome = 'SKIPPED'`, false},
-	{rota.StateCancelled, `j.outcome = 'CANCELLED'`, true},
+	{rota.StateFailed, `j.outcome = 'CANCELLED' AND j.sequel <> 'none'`, true},
+	{rota.StateCancelled, `j.outcome = 'CANCELLED' AND j.sequel = 'none'`, false},
 	{rota.StateCancelled, `j.outcome IS NULL`, false},
 }
 

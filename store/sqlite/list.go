@@ -6,7 +6,7 @@ import (
 )
 
 // isDead excludes a dead letter while a redrive of it exists that was not cancelled.
-const isDead = `j.sequel = 'dead' AND NOT EXISTS (
+var isDead = `j.sequel = 'dead' AND NOT EXISTS (
     WITH RECURSIVE chain (id) AS (
       SELECT a.id
       FROM rota_jobs a INDEXED BY rota_jobs_redrive
@@ -18,7 +18,7 @@ const isDead = `j.sequel = 'dead' AND NOT EXISTS (
     SELECT 1
     FROM chain
     JOIN rota_jobs t ON t.id = chain.id
-    WHERE t.sequel IS NOT 'retry' AND t.status <> 'CANCELLED' AND t.outcome IS NOT 'CANCELLED')`
+    WHERE t.sequel IS NOT 'retry' AND ` + storekit.NotCancelled("t") + `)`
 
 // listSQL returns the statement of a list. Jobs are listed by id, and most filters are checked row
 // by row. The index of dead letters and that of a schedule are in this order. The members of a group

@@ -134,6 +134,7 @@ func (y *story) mixedJobs() (group rota.ID) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	for _, end := range []func(*rota.Job){
 		func(j *rota.Job) { y.complete(j) }, func(j *rota.Job) { y.fail(j) }, func(j *rota.Job) { y.failPermanently(j) },
+		func(j *rota.Job) { y.timeOut(j) },
 	} {
 		y.fireNext("nightly")
 		end(y.claimOne())

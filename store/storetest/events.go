@@ -18,7 +18,7 @@ func testEvents(t *testing.T, h Harness) {
 		{"each outcome publishes its event", eventOutcomes},
 		{"job.failed comes before the job.enqueued of the retry", eventRetry},
 		{"job.dead follows job.failed", eventDead},
-		{"job.dead follows the job.cancelled of a timeout", eventTimeout},
+		{"job.dead follows the job.failed of a timeout", eventTimeout},
 		{"a job cancelled in the queue publishes job.cancelled without a run", eventCancelled},
 		{"a run that is asked to stop publishes job.stopping once", eventStopping},
 		{"a job skipped by overlap publishes job.enqueued and job.skipped", eventSkipped},
@@ -193,7 +193,7 @@ func eventDead(y *story) {
 func eventTimeout(y *story) {
 	j := y.running(rota.NewJob{MaxRetries: ptr(0)})
 	y.wantEvents(func() { y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCancelled, ErrorCode: rota.CodeTimeout}) },
-		withError(runEvent(rota.EventJobCancelled, j), rota.CodeTimeout, ""), withError(runEvent(rota.EventJobDead, j), rota.CodeTimeout, ""))
+		withError(runEvent(rota.EventJobFailed, j), rota.CodeTimeout, ""), withError(runEvent(rota.EventJobDead, j), rota.CodeTimeout, ""))
 }
 
 func eventCancelled(y *story) {

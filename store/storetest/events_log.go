@@ -118,7 +118,7 @@ func mayFollow(before rota.State, kind rota.EventKind) bool {
 	case rota.EventJobEnqueued:
 		return !live
 	case rota.EventJobDead:
-		return before == rota.StateFailed || before == rota.StateCancelled
+		return before == rota.StateFailed
 	case rota.EventJobStarted:
 		return before == rota.StateQueued
 	}

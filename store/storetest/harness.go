@@ -88,6 +88,7 @@ func Stories(t *testing.T, h Harness) {
 		{"note", testNote},
 		{"finish", testFinish},
 		{"retry", testRetry},
+		{"timeout", testTimeout},
 		{"cancel", testCancel},
 		{"edit", testEdit},
 		{"move", testMove},

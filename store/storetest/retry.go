@@ -86,7 +86,7 @@ func retryTimeout(y *story) {
 	a := y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCancelled, ErrorCode: rota.CodeTimeout})
 	want(y, "outcome", a.Outcome, rota.OutcomeCancelled)
 	want(y, "sequel", a.Sequel, rota.SequelRetry)
-	want(y, "state", y.job(j.ID).State(), rota.StateCancelled)
+	want(y, "state", y.job(j.ID).State(), rota.StateFailed)
 }
 
 // delays fails an execution count times, and returns the delay of each retry.

@@ -39,7 +39,7 @@ func (s *state) redriven(execution rota.ID) bool {
 		return false
 	}
 	last := s.tail(tries[len(tries)-1].ExecutionID)
-	cancelled := last.Status == rota.StatusCancelled || last.Run != nil && last.Run.Outcome == rota.OutcomeCancelled
+	cancelled := last.Status == rota.StatusCancelled || last.Run != nil && last.Run.Outcome == rota.OutcomeCancelled && !isFailure(last.Run)
 	return !cancelled
 }
 

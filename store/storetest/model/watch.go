@@ -82,10 +82,14 @@ func jobEvents(was, is *rota.Job) (events []rota.Event) {
 		add(rota.EventJobCancelled)
 	}
 	if is.Run != nil && !is.Run.Open() && (was.Run == nil || was.Run.Open()) {
-		add(map[rota.Outcome]rota.EventKind{
+		kind := map[rota.Outcome]rota.EventKind{
 			rota.OutcomeCompleted: rota.EventJobCompleted, rota.OutcomeFailed: rota.EventJobFailed,
 			rota.OutcomeSkipped: rota.EventJobSkipped, rota.OutcomeCancelled: rota.EventJobCancelled,
-		}[is.Run.Outcome])
+		}[is.Run.Outcome]
+		if isFailure(is.Run) { // also one that timed out
+			kind = rota.EventJobFailed
+		}
+		add(kind)
 	}
 	if is.Sequel == rota.SequelDead && was.Sequel != rota.SequelDead {
 		add(rota.EventJobDead)
