@@ -33,6 +33,7 @@ func (c *Finish) Validate() error {
 			checkPaths("artifacts", it.Artifacts),
 			checkText("log_path", it.LogPath, PathMax),
 			checkTime("retry_at", it.RetryAt),
+			checkDuration("ended_ago", it.EndedAgo, 0, DelayMax),
 		)
 	})
 }
@@ -59,6 +60,7 @@ type FinishItem struct {
 	LogPath      string          `wire:"9"`
 	Permanent    bool            `wire:"10"` // never retry this error
 	RetryAt      time.Time       `wire:"11"` // retry then instead of after the backoff
+	EndedAgo     time.Duration   `wire:"12"` // how long before the command was sent the handler ended: the end of the run is that much before Batch.Now, but not before its start
 }
 
 // validateCode refuses the code that only the store writes.

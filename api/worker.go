@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -134,6 +135,7 @@ type FinishRun struct {
 	ExitCode     *int            `json:"exit_code,omitempty" doc:"Exit code of the process, if it ran one."`
 	RowsAffected *int64          `json:"rows_affected,omitempty" doc:"Number of rows changed."`
 	Artifacts    []string        `json:"artifacts,omitempty" doc:"Paths of the files created, up to 1,000."`
+	EndedAgo     Duration        `json:"ended_ago,omitzero" doc:"How long ago the run ended, if the request was delayed, as by an outage. finished_at is that much earlier, but not before started_at."`
 	Log          string          `json:"log,omitempty" doc:"Log text. Only the last 1 MiB is kept."`
 }
 
@@ -146,6 +148,7 @@ func NewFinishRun(it *rota.FinishItem, log string) FinishRun {
 	return FinishRun{
 		LeaseRequest: NewLeaseRequest(it.LeaseRef), Outcome: string(it.Outcome), Result: it.Result, Error: it.Error, ErrorCode: it.ErrorCode,
 		Permanent: it.Permanent, RetryAt: Time{it.RetryAt}, ExitCode: it.ExitCode, RowsAffected: it.RowsAffected, Artifacts: it.Artifacts, Log: log,
+		EndedAgo: Duration(it.EndedAgo),
 	}
 }
 
@@ -155,6 +158,7 @@ func (r *FinishRun) Item() (rota.FinishItem, error) {
 	item := rota.FinishItem{
 		LeaseRef: ref, Outcome: rota.Outcome(r.Outcome), ExitCode: r.ExitCode, Error: ReplaceNUL(r.Error), ErrorCode: r.ErrorCode,
 		RowsAffected: r.RowsAffected, Result: nullAsNil(r.Result), Artifacts: r.Artifacts, Permanent: r.Permanent, RetryAt: r.RetryAt.Time,
+		EndedAgo: time.Duration(r.EndedAgo),
 	}
 	if word := OneOf(r.Outcome, outcomes); word != "" {
 		item.Outcome = rota.Outcome(word)

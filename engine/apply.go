@@ -16,6 +16,12 @@ const (
 // apply sends commands until the store has decided them, or ctx ends. A command that
 // is sent again has no second effect. An outage is logged when it begins and ends.
 func (e *Engine) apply(ctx context.Context, commands ...rota.Command) ([]rota.Result, error) {
+	return e.applyRenewed(ctx, commands, func() []rota.Command { return commands })
+}
+
+// applyRenewed is apply for commands that state how long ago something happened: it
+// renews them before it sends them again. Their ids stay the same.
+func (e *Engine) applyRenewed(ctx context.Context, commands []rota.Command, renew func() []rota.Command) ([]rota.Result, error) {
 	var outage outageLog
 	for wait := retryFirst; ; wait = min(2*wait, retryMax) {
 		sent := time.Now()
@@ -40,6 +46,7 @@ func (e *Engine) apply(ctx context.Context, commands ...rota.Command) ([]rota.Re
 		if !pause(ctx, wait) {
 			return nil, err
 		}
+		commands = renew()
 	}
 }
 
@@ -85,8 +92,13 @@ func (e *Engine) retryRead(ctx context.Context, read func() error) error {
 
 // do sends one command until it is decided, and returns its reply.
 func do[R rota.Reply](ctx context.Context, e *Engine, command rota.Command) (R, error) {
-	var none R
 	results, err := e.apply(ctx, command)
+	return replyOf[R](results, err)
+}
+
+// replyOf returns the reply to the only command of a batch.
+func replyOf[R rota.Reply](results []rota.Result, err error) (R, error) {
+	var none R
 	if err != nil {
 		return none, err
 	}

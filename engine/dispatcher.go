@@ -307,11 +307,12 @@ func (d *dispatcher) recordEach(ctx context.Context, ended []*ending, why error)
 			d.dropUnrecorded(end.task, why)
 			continue
 		}
-		item := end.item
-		finished, err := do[*rota.Finished](ctx, d.e, finishOf(item))
+		finished, err := d.record(ctx, end)
 		if err != nil && ctx.Err() == nil {
 			d.e.config.Logger.Error("the store refused the end of a run; recording the run as failed", "job", end.task.job.ID, "error", err, "before", why)
-			finished, err = do[*rota.Finished](ctx, d.e, finishOf(refusedItem(item, err)))
+			refused := *end
+			refused.item = refusedItem(end.item, err)
+			finished, err = d.record(ctx, &refused)
 		}
 		if err != nil {
 			d.dropUnrecorded(end.task, err)
@@ -355,7 +356,7 @@ func finishCommands(ended []*ending) (commands []rota.Command) {
 	var last *rota.Finish
 	from, entries, bytes := 0, 0, 0
 	for i := range ended {
-		items[i] = ended[i].item
+		items[i] = ended[i].sentNow()
 		n, weight := rota.Weigh(&rota.Finish{Items: items[i : i+1]})
 		if last == nil || entries+n > rota.ItemsMax || bytes+weight > rota.CommandBytesMax/2 {
 			last = &rota.Finish{Meta: rota.NewMeta("")}
@@ -368,6 +369,9 @@ func finishCommands(ended []*ending) (commands []rota.Command) {
 	return commands
 }
 
-func finishOf(item rota.FinishItem) *rota.Finish {
-	return &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{item}}
+// record sends one end in a command of its own.
+func (d *dispatcher) record(ctx context.Context, end *ending) (*rota.Finished, error) {
+	b := &batch{ended: []*ending{end}, commands: finishCommands([]*ending{end}), finishesEnd: 1}
+	results, err := d.e.applyRenewed(ctx, b.commands, b.renewed)
+	return replyOf[*rota.Finished](results, err)
 }

@@ -46,6 +46,32 @@ func TestOutageRecordsEachEndOnceAndRunsNothingTwice(t *testing.T) {
 	}
 }
 
+func TestEndDuringOutageIsRecordedWithItsTime(t *testing.T) {
+	h := newHarness(t)
+	var restored atomic.Bool
+	var refused atomic.Int64
+	store := wrap.Flaky(h.store, wrap.Fault{Before: func(b rota.Batch) error {
+		if restored.Load() || !hasVerb(b, rota.VerbFinish) {
+			return nil
+		}
+		refused.Add(1)
+		return errDown
+	}})
+	s := newControlledHandler()
+	h.startOn(store, registry(s.handle), engine.Config{})
+	id := h.addOne()
+	s.awaitStart(h)
+	s.results <- nil
+	h.eventually("the end was sent many times", func() bool { return refused.Load() > 6 })
+	at := h.clock.now()
+	restored.Store(true)
+	job := h.awaitEnded(id)
+	if !job.FinishedAt.Before(at) || !job.Run.FinishedAt.Equal(job.FinishedAt) || job.FinishedAt.Before(job.StartedAt) {
+		t.Errorf("the job started at %s and ended at %s, its run at %s; the store was restored at %s, after the handler had returned",
+			job.StartedAt, job.FinishedAt, job.Run.FinishedAt, at)
+	}
+}
+
 // The engine cannot distinguish a batch that never arrived from a lost answer.
 func TestRandomStoreFailuresRunEachJobOnce(t *testing.T) {
 	h := newHarness(t)

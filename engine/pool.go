@@ -45,6 +45,15 @@ type ending struct {
 	task *task
 	item rota.FinishItem
 	note *rota.NoteItem // progress not written yet; nil: none
+	at   time.Time      // when the handler returned or was abandoned, with the monotonic clock
+}
+
+// sentNow returns the end as it is sent now: with how long ago it was. The clock of the
+// store may differ from the clock of this process, so the end is not sent as a time.
+func (e *ending) sentNow() rota.FinishItem {
+	item := e.item
+	item.EndedAgo = min(time.Since(e.at).Truncate(time.Microsecond), rota.DelayMax)
+	return item
 }
 
 func newPool(e *Engine) *pool {
@@ -131,6 +140,7 @@ func notStartedBecause(stopRequested, cut, expired bool) error {
 // queueEnd queues the end of a run for the dispatcher. A run that lost its lease has
 // nothing to record: the store has another attempt in its place.
 func (p *pool) queueEnd(t *task, err error) {
+	ended := time.Now()
 	item := t.finishItem(err)
 	lost := context.Cause(t.ctx) == errLeaseLost
 	t.cancel(nil)
@@ -143,7 +153,7 @@ func (p *pool) queueEnd(t *task, err error) {
 		if p.endings == nil {
 			p.endings = make([]*ending, 0, len(p.byRun))
 		}
-		p.endings = append(p.endings, &ending{t, item, t.unsentProgress()})
+		p.endings = append(p.endings, &ending{task: t, item: item, note: t.unsentProgress(), at: ended})
 	}
 	wait := p.coalescing && !lost && p.running > 0
 	p.mu.Unlock()

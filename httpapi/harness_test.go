@@ -225,6 +225,16 @@ func (a answer) problem(status int, code string) api.Problem {
 	return p
 }
 
+// field checks the status of an error response and the first field that it names.
+func (a answer) field(status int, code, field string) api.Problem {
+	a.Helper()
+	p := a.problem(status, code)
+	if len(p.Errors) == 0 || p.Errors[0].Field != field {
+		a.Fatalf("the response does not name the field %s: %s", field, a.text)
+	}
+	return p
+}
+
 // declare declares types without a schema.
 func (s *server) declare(names ...string) {
 	s.Helper()

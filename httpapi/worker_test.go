@@ -319,6 +319,19 @@ func TestFinishManyRuns(t *testing.T) {
 	}
 }
 
+func TestFinishRecordsWhenDelayedRunEnded(t *testing.T) {
+	s := newServer(t)
+	s.declare("a")
+	s.post("jobs", `{"type": "a"}`).is(201)
+	job := s.claim(`{"worker": "w", "types": ["a"]}`)[0]
+	s.post("finish", `{"items": [`+lease(job, `, "outcome": "completed", "ended_ago": "-1s"`)+`]}`).field(422, "invalid", "items[0].ended_ago")
+	s.post("finish", `{"items": [`+lease(job, `, "outcome": "completed", "ended_ago": "1h"`)+`]}`).is(200)
+	ended := read[api.Job](s.get("jobs/" + job.Job.ID.String()).is(200))
+	if !ended.FinishedAt.Equal(ended.StartedAt.Time) || !ended.Run.FinishedAt.Equal(ended.FinishedAt.Time) {
+		t.Errorf("it started at %s and ended an hour before, so at its start; got %s, run %s", ended.StartedAt, ended.FinishedAt, ended.Run.FinishedAt)
+	}
+}
+
 // TestClaimFailsJobsWithInvalidParams uses a schema that became stricter while the jobs waited.
 func TestClaimFailsJobsWithInvalidParams(t *testing.T) {
 	s := newServer(t)

@@ -289,6 +289,21 @@ func TestLongFinishesAreSentInChunks(t *testing.T) {
 	_ = kept
 }
 
+// The request has how long ago a run ended: the server may have been down since.
+func TestFinishCarriesHowLongAgoTheRunEnded(t *testing.T) {
+	srv := newFakeServer(t, respondAllOK)
+	item := rota.FinishItem{
+		LeaseRef: rota.LeaseRef{JobID: rota.NewID(), RunID: rota.NewID(), Token: rota.NewToken()}, Outcome: rota.OutcomeCompleted, EndedAgo: 90 * time.Second,
+	}
+	results, err := srv.store(Config{}).Apply(t.Context(), rota.Batch{Commands: []rota.Command{&rota.Finish{Items: []rota.FinishItem{item}}}})
+	if err != nil || results[0].Err != nil {
+		t.Fatal(err, results)
+	}
+	if sent := srv.requests(); len(sent) != 1 || !strings.Contains(sent[0].body, `"ended_ago":"1m30s"`) {
+		t.Errorf("it was sent as %+v", sent)
+	}
+}
+
 // respondAllOK answers that all leases of a request are valid.
 func respondAllOK(w http.ResponseWriter, r *http.Request) {
 	var asked, answer api.Extended

@@ -36,7 +36,7 @@ func finishOne(u *UnitOfWork, c *rota.Finish, item *rota.FinishItem) rota.Finish
 	}
 	j = u.edit(j.ID)
 	recordResult(u, j.Run, item)
-	endRun(u, j, outcome)
+	endRunAt(u, j, outcome, endOf(u, j.Run, item.EndedAgo))
 	settle(u, c, j, retryOptions{permanent: item.Permanent, retryAt: micros(item.RetryAt)})
 	return finishAnswer(u, j)
 }
@@ -63,13 +63,29 @@ func recordResult(u *UnitOfWork, run *rota.Run, item *rota.FinishItem) {
 	}
 }
 
-// endRun closes a run and its job.
-func endRun(u *UnitOfWork, j *rota.Job, outcome rota.Outcome) {
+// endRun closes a run and its job now.
+func endRun(u *UnitOfWork, j *rota.Job, outcome rota.Outcome) { endRunAt(u, j, outcome, u.Now) }
+
+func endRunAt(u *UnitOfWork, j *rota.Job, outcome rota.Outcome, at time.Time) {
 	j.Run.Outcome = outcome
-	j.Run.FinishedAt = u.Now
+	j.Run.FinishedAt = at
 	if j.FinishedAt.IsZero() {
-		j.FinishedAt = u.Now
+		j.FinishedAt = at
 	}
+}
+
+// endOf returns when a handler ended that ended some time ago: not before its run
+// started, and not in the future. What follows from the end, such as the time of a
+// retry, counts from now.
+func endOf(u *UnitOfWork, run *rota.Run, ago time.Duration) time.Time {
+	at := micros(u.Now.Add(-ago))
+	if at.Before(run.StartedAt) {
+		at = run.StartedAt
+	}
+	if at.After(u.Now) { // the clock was set back since the run started
+		at = u.Now
+	}
+	return at
 }
 
 func finishAnswer(u *UnitOfWork, j *rota.Job) rota.FinishAnswer {

@@ -84,7 +84,7 @@ func finish() *rota.Finish {
 	return &rota.Finish{Meta: Meta(6), Items: []rota.FinishItem{{
 		LeaseRef: Lease(), Outcome: rota.OutcomeFailed, ExitCode: new(-1), Error: "disk full", ErrorCode: "ENOSPC",
 		RowsAffected: new(int64(0)), Result: json.RawMessage(`[1,2]`), Artifacts: []string{"out/a.csv"},
-		LogPath: "logs/a.log", Permanent: true, RetryAt: Time,
+		LogPath: "logs/a.log", Permanent: true, RetryAt: Time, EndedAgo: 90 * time.Second,
 	}}}
 }
 
@@ -146,7 +146,7 @@ func Schedule() rota.ScheduleSpec {
 		Template: "mail", Description: "every night", Cron: "30 2 * * *", Zone: "Europe/Berlin",
 		StartsAt: Time, EndsAt: Time.AddDate(1, 0, 0), Scopes: []rota.Scope{{Kind: "user", ID: "7"}, {Kind: "user", ID: "8"}},
 		Params: json.RawMessage(`{"to":"all"}`), Priority: new(-7), Policy: policy(),
-		CatchUp: rota.CatchUpAll, Overlap: rota.OverlapSkip, OnCompletion: rota.CompletionDrop, DependsOn: []string{"backup", "import"},
+		CatchUp: rota.CatchUpAll, Overlap: rota.OverlapSkip, OnCompletion: rota.CompletionPreserve, DependsOn: []string{"backup", "import"},
 	}
 }
 

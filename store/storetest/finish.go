@@ -25,6 +25,10 @@ func testFinish(t *testing.T, h Harness) {
 		{"a failure after a cancel is recorded as cancelled and not retried", finishCancelledFailure},
 		{"a run that completes after a cancel is recorded as completed", finishCompletedAnyway},
 		{"a run that reports cancelled without a cancel is not retried", finishOwnCancel},
+		{"a run whose end is recorded late ended when its handler did", finishLate},
+		{"what follows from a late end counts from now", finishLateRetry},
+		{"a run does not end before it started", finishBeforeStart},
+		{"a run does not end in the future if the clock was set back", finishClockSetBack},
 		{"a run with a stale lease that was not reaped can be finished", finishStale},
 	})
 }
@@ -51,6 +55,40 @@ func finishCompleted(y *story) {
 	want(y, "artifacts", fmt.Sprint(r.Artifacts), "[a b]")
 	want(y, "log", r.LogPath, "log")
 	want(y, "error", r.Error+" "+r.ErrorCode, "a warning soft")
+}
+
+func finishLate(y *story) {
+	j := y.running(rota.NewJob{})
+	y.advance(10 * time.Minute)
+	y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCompleted, EndedAgo: 4*time.Minute + 1500*time.Nanosecond})
+	row, ended := y.job(j.ID), y.now.Add(-4*time.Minute-1500*time.Nanosecond).Truncate(time.Microsecond)
+	wantTime(y, "finished at", row.FinishedAt, ended)
+	wantTime(y, "run finished at", row.Run.FinishedAt, ended)
+}
+
+func finishLateRetry(y *story) {
+	j := y.running(rota.NewJob{MaxRetries: new(1), Backoff: new(time.Minute), Jitter: new(0.0)})
+	y.advance(10 * time.Minute)
+	answer := y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, EndedAgo: 4 * time.Minute})
+	wantTime(y, "finished at", y.job(j.ID).FinishedAt, y.now.Add(-4*time.Minute))
+	retry := y.job(answer.RetryID)
+	wantTime(y, "retry at", retry.RunAt, y.now.Add(time.Minute))
+	wantTime(y, "retry created at", retry.CreatedAt, y.now)
+}
+
+func finishBeforeStart(y *story) {
+	j := y.running(rota.NewJob{})
+	y.advance(time.Minute)
+	y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCompleted, EndedAgo: time.Hour})
+	row := y.job(j.ID)
+	wantTime(y, "finished at", row.FinishedAt, row.StartedAt)
+}
+
+func finishClockSetBack(y *story) {
+	j := y.running(rota.NewJob{})
+	y.advance(-time.Minute)
+	y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCompleted, EndedAgo: time.Second})
+	wantTime(y, "finished at", y.job(j.ID).FinishedAt, y.now)
 }
 
 func finishSkipped(y *story) {

@@ -147,6 +147,9 @@ func (g *gen) finishItem() rota.FinishItem {
 	if g.rarely(3, "words") {
 		it.Error = choose(g, "error", "bad", strings.Repeat("é", rota.ErrorMax))
 	}
+	if g.rarely(3, "ended before") {
+		it.EndedAgo = choose(g, "ended ago", time.Microsecond, 1500*time.Nanosecond, time.Minute, 24*time.Hour)
+	}
 	if g.rarely(6, "retry at") {
 		it.RetryAt = g.now.Add(choose(g, "retry in", 0, time.Minute, -time.Minute))
 	}

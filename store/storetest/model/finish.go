@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/rotajobs/rota"
@@ -41,6 +42,9 @@ func (s *step) closeRun(j *rota.Job, it *rota.FinishItem, outcome rota.Outcome) 
 	r := j.Run
 	r.Outcome = outcome
 	r.FinishedAt = s.now
+	if started := micros(r.StartedAt); !started.After(s.now) && it.EndedAgo > 0 {
+		r.FinishedAt = latestOf(started, micros(s.now.Add(-it.EndedAgo)))
+	}
 	r.ExitCode = copyOf(it.ExitCode)
 	r.RowsAffected = copyOf(it.RowsAffected)
 	r.Result = slices.Clone(it.Result)
@@ -53,7 +57,14 @@ func (s *step) closeRun(j *rota.Job, it *rota.FinishItem, outcome rota.Outcome) 
 	if r.LogPath == "" {
 		r.LogPath = it.LogPath
 	}
-	j.FinishedAt = s.now
+	j.FinishedAt = r.FinishedAt
+}
+
+func latestOf(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // finishAnswer returns the answer for a closed run.
