@@ -24,6 +24,7 @@ type Engine struct {
 	dispatcher     *dispatcher
 	firer          *firer
 	sweeper        *sweeper
+	disabledLog    *disabledLog
 	heartbeat      *heartbeat
 	notifier       *notifier
 	direct         *direct
@@ -58,6 +59,7 @@ func New(client *rota.Client, reg *Registry, config Config) *Engine {
 	e.dispatcher = newDispatcher(e)
 	e.firer = newFirer(e)
 	e.sweeper = newSweeper(e)
+	e.disabledLog = newDisabledLog(e)
 	e.notifier = newNotifier(e)
 	e.direct = newDirect(e)
 	e.membership = newMembership(e)
@@ -195,7 +197,7 @@ func (e *Engine) loops() (ends, works []func(context.Context)) {
 		works = append(works, newRemoteClaimer(e).run)
 	case !e.config.WorkOnly:
 		ends = append(ends, e.notifier.run)
-		works = append(works, e.membership.run, newDueChecker(e).run, e.firer.run, e.sweeper.run, newReaper(e).run, newPruner(e).run)
+		works = append(works, e.membership.run, newDueChecker(e).run, e.firer.run, e.sweeper.run, newReaper(e).run, newPruner(e).run, e.disabledLog.run)
 	}
 	return ends, works
 }

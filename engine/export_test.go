@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -11,6 +12,9 @@ func (e *Engine) SetCutGrace(d time.Duration) { e.cutGrace = d }
 
 // SetRecordGrace sets how long a store may take to record what was cut off.
 func (e *Engine) SetRecordGrace(d time.Duration) { e.recordGrace = d }
+
+// LogDisabled logs the skipped times of disabled schedules since the last call.
+func (e *Engine) LogDisabled(ctx context.Context) { e.disabledLog.check(ctx) }
 
 // TypeHandler returns what an engine calls to run a job of a type.
 func (r *Registry) TypeHandler(name string) Handler {
