@@ -136,6 +136,7 @@ func (s *ScheduleSpec) validate(name string) *Error {
 		checkWord("catch_up", s.CatchUp, CatchUpNone, CatchUpLast, CatchUpAll),
 		checkWord("overlap", s.Overlap, OverlapAllow, OverlapSkip, OverlapCancel),
 		checkWord("on_completion", s.OnCompletion, CompletionPreserve, CompletionDrop),
+		s.validateCompletion(),
 		s.validateDepends(name),
 		checkWord("class", s.Class, ClassLocalSafe, ClassLeaderOnly, ClassQuorumRequired),
 		s.Partition.validate(),
@@ -163,6 +164,17 @@ func (s *ScheduleSpec) validateTimes(name string) *Error {
 	}
 	return first(checkTime("at", s.At), checkTime("starts_at", s.StartsAt), checkTime("ends_at", s.EndsAt),
 		checkText("timezone", s.Zone, NameMax), s.validateExpression(name))
+}
+
+// validateCompletion refuses drop for a schedule that never completes.
+func (s *ScheduleSpec) validateCompletion() *Error {
+	if s.OnCompletion == CompletionDrop && s.At.IsZero() {
+		return &Error{
+			Code: Invalid, Field: "on_completion", Reason: "is drop, but only a schedule with at completes; cron and every fire again",
+			Hint: "omit it",
+		}
+	}
+	return nil
 }
 
 func (s *ScheduleSpec) validateExpression(name string) *Error {

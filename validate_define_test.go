@@ -143,6 +143,7 @@ func putScheduleRefusals() []refusal {
 		spec("low priority", func(s *rota.ScheduleSpec) { s.Priority = new(rota.PriorityMin - 1) }, "priority", "is -1000001"),
 		spec("an unknown catch_up", func(s *rota.ScheduleSpec) { s.CatchUp = "some" }, "catch_up", `is "some"; allowed are none, last, all`),
 		spec("an unknown overlap", func(s *rota.ScheduleSpec) { s.Overlap = "queue" }, "overlap", `is "queue"; allowed are allow, skip, cancel`),
+		spec("on_completion drop without at", func(s *rota.ScheduleSpec) { s.OnCompletion = rota.CompletionDrop }, "on_completion", "only a schedule with at completes"),
 		spec("an unknown on_completion", func(s *rota.ScheduleSpec) { s.OnCompletion = "keep" }, "on_completion", `is "keep"; allowed are preserve, drop`),
 	}
 	all = append(all, timesRefusals()...)

@@ -35,10 +35,13 @@ type Schedule struct {
 	Reason     Text   `json:"reason" doc:"Reason why Rota disabled it. Null if a person did."`
 	NextFireAt Time   `json:"next_fire_at" doc:"Earliest time not fired yet."`
 	LastFireAt Time   `json:"last_fire_at" doc:"Latest time fired."`
-	Version    ID     `json:"version" nullable:"false" doc:"Changes with every change that a person makes."`
-	CreatedBy  Text   `json:"created_by" doc:"Actor that created it."`
-	CreatedAt  Time   `json:"created_at" nullable:"false" doc:"Time of its creation."`
-	UpdatedAt  Time   `json:"updated_at" nullable:"false" doc:"Time of its last change."`
+
+	LastTriggeredAt Time `json:"last_triggered_at" doc:"When it was last triggered by hand. A trigger does not change next_fire_at and last_fire_at."`
+
+	Version   ID   `json:"version" nullable:"false" doc:"Changes with every change that a person makes."`
+	CreatedBy Text `json:"created_by" doc:"Actor that created it."`
+	CreatedAt Time `json:"created_at" nullable:"false" doc:"Time of its creation."`
+	UpdatedAt Time `json:"updated_at" nullable:"false" doc:"Time of its last change."`
 }
 
 // Scope is the scope of an execution.
@@ -56,7 +59,7 @@ func NewSchedule(s *rota.Schedule) Schedule {
 		ParamOverrides: object(p.Params), Priority: p.Priority, Policy: newPolicy(p.Policy),
 		CatchUp: string(p.CatchUp), Overlap: string(p.Overlap), OnCompletion: string(p.OnCompletion), DependsOn: p.DependsOn,
 		Class: Text(p.Class), Partition: newPartition(p.Partition),
-		State: string(s.State), Reason: Text(s.Reason), NextFireAt: Time{s.NextFire}, LastFireAt: Time{s.LastFire},
+		State: string(s.State), Reason: Text(s.Reason), NextFireAt: Time{s.NextFire}, LastFireAt: Time{s.LastFire}, LastTriggeredAt: Time{s.TriggeredAt},
 		Version: ID{s.Version}, CreatedBy: Text(s.CreatedBy), CreatedAt: Time{s.CreatedAt}, UpdatedAt: Time{s.UpdatedAt},
 	}
 	for _, scope := range p.Scopes {

@@ -178,7 +178,7 @@ func (s *testSite) declareSchedules(templates []string) {
 	names := drawNames(s.T, "schedules", 0, 6)
 	for i, name := range names {
 		body := s.fields(s.policy(), "description", text, "param_overrides", object, "priority", priority,
-			"catch_up", word("none", "last", "all"), "overlap", word("allow", "skip", "cancel"), "on_completion", word("preserve", "drop"),
+			"catch_up", word("none", "last", "all"), "overlap", word("allow", "skip", "cancel"),
 			"state", word("ENABLED", "DISABLED", "PAUSED"), "scopes", scopes, "class", word("LOCAL_SAFE", "LEADER_ONLY", "QUORUM_REQUIRED"))
 		if rapid.Bool().Draw(s.T, "spread") {
 			body["partition"] = map[string]any{"strategy": "DYNAMIC", "expression": `shard.region == "eu"`}
@@ -190,6 +190,7 @@ func (s *testSite) declareSchedules(templates []string) {
 		switch rapid.IntRange(0, 3).Draw(s.T, "when") {
 		case 0:
 			body["at"] = future(s.T, "at")
+			body["on_completion"] = rapid.SampledFrom([]string{"preserve", "drop"}).Draw(s.T, "on_completion")
 		case 1:
 			body["every"] = rota.FormatDuration(time.Duration(rapid.IntRange(1, 1e8).Draw(s.T, "every")) * time.Millisecond)
 		case 2:

@@ -25,14 +25,14 @@ func TestCreateSchedule(t *testing.T) {
 	s.post("schedules", `{"name": "base", "template": "report", "every": "5 MINUTES"}`).is(201)
 	made := s.post("schedules", `{"name": "nightly", "template": "report", "cron": "0 3 * * *", "timezone": "Europe/Berlin",
 		"scopes": [{"kind": "user", "id": "7"}, {"kind": "user", "ids": ["8", "9"]}], "starts_at": "2026-01-01T00:00:00Z", "ends_at": "2099-01-01T00:00:00Z",
-		"state": "paused", "param_overrides": {"n": 3}, "priority": 2, "catch_up": "ALL", "overlap": "Skip", "on_completion": "drop",
+		"state": "paused", "param_overrides": {"n": 3}, "priority": 2, "catch_up": "ALL", "overlap": "Skip", "on_completion": "preserve",
 		"depends_on": ["base"], "max_retries": 1, "description": "at night"}`).is(201)
 	if made.header.Get("Location") != "/api/v1/schedules/nightly" {
 		t.Error(made.header.Get("Location"))
 	}
 	got := read[api.Schedule](made)
 	if got.State != "PAUSED" || got.Timezone != "Europe/Berlin" || len(got.Scopes) != 3 || got.Scopes[2].ID != "9" || got.CatchUp != "all" || got.Overlap != "skip" ||
-		got.OnCompletion != "drop" || got.DependsOn[0] != "base" || *got.Priority != 2 || *got.MaxRetries != 1 || got.Describe == "" || got.NextFireAt.IsZero() {
+		got.OnCompletion != "preserve" || got.DependsOn[0] != "base" || *got.Priority != 2 || *got.MaxRetries != 1 || got.Describe == "" || got.NextFireAt.IsZero() {
 		t.Errorf("%s", made.text)
 	}
 	at := time.Now().Add(time.Hour).UTC().Truncate(time.Second).Format(time.RFC3339)
@@ -114,6 +114,9 @@ func TestTriggerSchedule(t *testing.T) {
 	made := read[api.Triggered](s.post("schedules/s/trigger", `{"params": {"n": 2}, "priority": 8}`).is(201))
 	if len(made.Items) != 2 || made.Items[0].ScopeID != "7" || string(made.Items[1].Params) != `{"n":2,"to":"ada"}` || made.Items[1].Priority != 8 || made.Items[0].Schedule != "s" || !made.Items[0].PlanTime.IsZero() {
 		t.Errorf("%+v", made)
+	}
+	if got := read[api.Schedule](s.get("schedules/s").is(200)); !got.LastTriggeredAt.Equal(made.Items[0].CreatedAt.Time) || !got.LastFireAt.IsZero() {
+		t.Errorf("last triggered at %s, last fire at %s, created at %s", got.LastTriggeredAt, got.LastFireAt, made.Items[0].CreatedAt)
 	}
 	again := read[api.Triggered](s.post("schedules/s/trigger", nil).is(201))
 	if len(again.Items) != 2 || again.Items[0].State != "skipped" || again.Items[0].Run.ErrorCode != "overlap" {
@@ -302,4 +305,21 @@ func TestSchedulePartition(t *testing.T) {
 	if got := read[api.Schedule](s.send("PATCH", "schedules/s", `{"class": null, "partition": null}`).is(200)); got.Class != "" || got.Partition != nil {
 		t.Errorf("%+v, partition %+v", got, got.Partition)
 	}
+}
+
+// TestOnCompletionDropNeedsAt: a schedule that fires again never completes.
+func TestOnCompletionDropNeedsAt(t *testing.T) {
+	s := newServer(t)
+	s.declareReport()
+	for _, when := range []string{`"cron": "0 3 * * *"`, `"every": "5m"`, `"cron": "0 3 * * *", "ends_at": "2099-01-01T00:00:00Z"`} {
+		p := s.post("schedules", `{"name": "x", "template": "report", `+when+`, "on_completion": "drop"}`).field(422, "invalid", "on_completion")
+		if !strings.Contains(p.Detail, "only a schedule with at completes") {
+			t.Error(p.Detail)
+		}
+	}
+	s.post("schedules", `{"name": "x", "template": "report", "cron": "0 3 * * *"}`).is(201)
+	s.send("PATCH", "schedules/x", `{"on_completion": "drop"}`).field(422, "invalid", "on_completion")
+	s.post("schedules", `{"name": "once", "template": "report", "at": "2099-01-01T00:00:00Z", "on_completion": "drop"}`).is(201)
+	s.send("PATCH", "schedules/once", `{"at": null, "every": "1h"}`).field(422, "invalid", "on_completion")
+	s.send("PUT", "definitions", `{"schedules": {"y": {"template": "report", "every": "1h", "on_completion": "drop"}}}`).field(422, "invalid", "schedules.y.on_completion")
 }

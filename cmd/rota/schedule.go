@@ -71,6 +71,7 @@ func (a *app) writeSchedule(w io.Writer, v api.Schedule) {
 	}
 	s.add("next", next)
 	s.add("last", a.timestamp(v.LastFireAt.Time))
+	s.add("triggered", a.timestamp(v.LastTriggeredAt.Time))
 	a.addTerms(s, v)
 	s.add("created", a.timestamp(v.CreatedAt.Time)+byActor(v.CreatedBy))
 	s.add("changed", a.timestamp(v.UpdatedAt.Time))

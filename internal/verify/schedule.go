@@ -45,7 +45,11 @@ func (v *Verifier) Schedule(r ScheduleRow) {
 	if !read {
 		return
 	}
-	v.checkAccepted(row, (&rota.PutSchedule{Name: s.Name, Spec: spec}).Validate(), rota.CheckBadSpec)
+	accepted := spec
+	if accepted.At.IsZero() {
+		accepted.OnCompletion = rota.CompletionPreserve // earlier versions accepted and ignored drop here
+	}
+	v.checkAccepted(row, (&rota.PutSchedule{Name: s.Name, Spec: accepted}).Validate(), rota.CheckBadSpec)
 	v.column(row, "template", r.Template, spec.Template)
 	if !slices.Equal(r.Edges, spec.DependsOn) {
 		v.violation(rota.CheckScheduleEdges, []string{row}, "it depends on [%s], but its spec depends on [%s]",

@@ -65,11 +65,8 @@ func setPtrIfGiven[T any](field **T, given *T) {
 	}
 }
 
-// check rejects clauses that exclude each other and validates the params against the schema of the type.
+// check validates the params against the schema of the type.
 func (d *definition) check(p *planner) error {
-	if d.spec.OnCompletion == rota.CompletionDrop && d.spec.At.IsZero() {
-		return newError(StateBadValue, "leave it out", "ON COMPLETION DROP needs SCHEDULE = AT: CRON and EVERY schedules never complete")
-	}
 	t, err := p.typeNamed(d.templateSpec.Type)
 	if err != nil {
 		return err

@@ -198,6 +198,7 @@ func jobColumns() []column[job] {
 		timeColumns("ends_at", func(j *job) time.Time { return j.Spec.EndsAt }),
 		timeColumns("next_run_time", func(j *job) time.Time { return j.NextFire }),
 		timeColumns("last_run_time", func(j *job) time.Time { return j.LastFire }),
+		timeColumns("last_triggered_at", func(j *job) time.Time { return j.TriggeredAt }),
 		timeColumns("created_at", func(j *job) time.Time { return j.CreatedAt }),
 		timeColumns("updated_at", func(j *job) time.Time { return j.UpdatedAt }),
 	} {

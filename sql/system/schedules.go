@@ -46,6 +46,7 @@ func scheduleTimes() (columns []column[job]) {
 		timeColumns("ends_at", func(j *job) time.Time { return j.Spec.EndsAt }),
 		timeColumns("next_fire", func(j *job) time.Time { return j.NextFire }),
 		timeColumns("last_fire", func(j *job) time.Time { return j.LastFire }),
+		timeColumns("last_triggered_at", func(j *job) time.Time { return j.TriggeredAt }),
 		timeColumns("created_at", func(j *job) time.Time { return j.CreatedAt }),
 		timeColumns("updated_at", func(j *job) time.Time { return j.UpdatedAt }),
 	} {

@@ -96,11 +96,12 @@ func (c *relatedLoad) fire() {
 func (c *relatedLoad) declare() {
 	spec := rota.ScheduleSpec{
 		Template: c.template(), Overlap: rota.Overlap(c.pick("allow", "skip", "cancel")),
-		CatchUp: rota.CatchUp(c.pick("none", "last", "all")), OnCompletion: rota.OnCompletion(c.pick("preserve", "drop")),
+		CatchUp: rota.CatchUp(c.pick("none", "last", "all")),
 	}
 	switch c.random.IntN(3) {
 	case 0:
 		spec.At = c.now.Add(time.Duration(c.random.IntN(60)) * time.Second)
+		spec.OnCompletion = rota.OnCompletion(c.pick("preserve", "drop"))
 	default:
 		spec.Every = time.Duration(20+c.random.IntN(60)) * time.Second
 	}

@@ -16,10 +16,9 @@ func (g *gen) putSchedule() rota.Command {
 	spec := rota.ScheduleSpec{
 		Template: choose(g, "template", "t", "t", "u", "x", "none"), Description: choose(g, "description", "", "d"),
 		Params: g.document(), Policy: g.patch(),
-		CatchUp:      choose(g, "catch-up", "", rota.CatchUpNone, rota.CatchUpAll),
-		Overlap:      choose(g, "overlap", "", rota.OverlapSkip, rota.OverlapCancel, rota.OverlapAllow),
-		OnCompletion: choose(g, "on completion", "", rota.CompletionDrop),
-		Scopes:       choose(g, "scopes", nil, nil, tenants, tenants[:1], []rota.Scope{{Kind: "global", ID: "global"}, tenants[1]}),
+		CatchUp: choose(g, "catch-up", "", rota.CatchUpNone, rota.CatchUpAll),
+		Overlap: choose(g, "overlap", "", rota.OverlapSkip, rota.OverlapCancel, rota.OverlapAllow),
+		Scopes:  choose(g, "scopes", nil, nil, tenants, tenants[:1], []rota.Scope{{Kind: "global", ID: "global"}, tenants[1]}),
 	}
 	g.scheduleTimes(&spec)
 	for _, on := range []string{"x", "y", "z"} {
@@ -49,6 +48,7 @@ func (g *gen) scheduleTimes(spec *rota.ScheduleSpec) {
 		spec.Zone = choose(g, "zone", "", "UTC", "Europe/Berlin")
 	case 2:
 		spec.At = g.nearNow("at")
+		spec.OnCompletion = choose(g, "on completion", "", rota.CompletionDrop)
 		return
 	}
 	if g.rarely(4, "starts") {

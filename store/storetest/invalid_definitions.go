@@ -173,6 +173,7 @@ func invalidSchedules() []invalidCase {
 		spec("catch_up", func(s *rota.ScheduleSpec) { s.CatchUp = "some" }),
 		spec("overlap", func(s *rota.ScheduleSpec) { s.Overlap = "forbid" }),
 		spec("on_completion", func(s *rota.ScheduleSpec) { s.OnCompletion = "keep" }),
+		spec("on_completion", func(s *rota.ScheduleSpec) { s.OnCompletion = rota.CompletionDrop }),
 		spec("scopes[1]", func(s *rota.ScheduleSpec) { s.Scopes = []rota.Scope{tenants[0], {Kind: "t"}} }),
 		spec("scopes[0].id", func(s *rota.ScheduleSpec) { s.Scopes = []rota.Scope{{Kind: "t", ID: "\xff"}} }),
 		spec("scopes", func(s *rota.ScheduleSpec) { s.Scopes = slices.Repeat(tenants, rota.ScopesMax) }),

@@ -54,6 +54,8 @@ CANCEL JOB RUN {id 1};
 DROP JOB fresher;
 DROP JOB shell KEEP HISTORY;
 
+SELECT job_name, last_triggered_at IS NOT NULL AS triggered, last_run_time FROM sys.jobs ORDER BY job_name;
+SELECT schedule_name, last_triggered_at_ts IS NOT NULL AS triggered FROM sys.schedules ORDER BY schedule_name;
 SELECT job_name, state, next_run_time FROM sys.jobs ORDER BY next_run_time;
 SELECT job_run_uuid, state, retry_count, result_message FROM sys.job_runs;
 SELECT job_name, job_type, job_class, job_sql, external_command, schedule_kind, cron_expression, interval_seconds, schedule_tz FROM sys.jobs ORDER BY job_name;
