@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/store/sqlite"
 	_ "github.com/rotajobs/rota/worker" // makes the test cache depend on the package that the examples use
 	"github.com/rotajobs/rota/worker/workertest"
@@ -116,8 +117,9 @@ func interpreter(s *workertest.Cluster) string {
 }
 
 // startPython starts the Python worker with a lease in seconds and an additional handler,
-// which writes a ledger and, with the param until, waits for a file.
-func startPython(s *workertest.Cluster, name string, lease int) *workertest.Process {
+// which writes a ledger and, with the param until, waits for a file. The edits are pairs of old and
+// new text of the worker.
+func startPython(s *workertest.Cluster, name string, lease int, edits ...string) *workertest.Process {
 	s.Helper()
 	program := interpreter(s)
 	text, err := os.ReadFile("worker-python/worker.py")
@@ -129,10 +131,17 @@ def ledger(params, stop):
     def note(word):
         with open(os.environ["LEDGER"], "a") as file: file.write(f"{word} {params['mark']} {NAME}\n")
     note("start")
+    if "wrong" in params: stop.progress = {"not", "JSON"}
+    if "ignore" in params:
+        while not stop.wait(60): pass
+        note("stopped:" + stop.why)
+        stop.clear()
+        while not os.path.exists(params["ignore"]): time.sleep(0.01)
     while "until" in params and not os.path.exists(params["until"]):
         if stop.wait(0.01):
             note("stopped:" + stop.why)
             raise InterruptedError(stop.why)
+    if "print" in params: print(params["print"], 7, sep="|")
     if "raise" in params: raise RuntimeError(params["raise"])
     time.sleep(random.random() / 50)
     note("end")
@@ -140,6 +149,7 @@ def ledger(params, stop):
 
 NAME = os.environ["NAME"]
 TYPES = {"ledger": (ledger, {"type": "object", "required": ["mark"]}),`, 1)
+	source = strings.NewReplacer(edits...).Replace(source)
 	copied := s.Path(name + ".py")
 	if err := os.WriteFile(copied, []byte(source), 0o600); err != nil {
 		s.Fatal(err)
@@ -213,6 +223,91 @@ func TestWorkerPythonRunsFailsAndCancelsJobs(t *testing.T) {
 	w.Stop()
 	if e := s.Execution(last.ID); e.State != "completed" || len(e.Attempts) != 1 {
 		t.Errorf("the job that ran at the stop is %s after %d attempts", e.State, len(e.Attempts))
+	}
+}
+
+// The output of each handler is the log of its run, also if several run at once, and its progress is
+// sent with the heartbeat.
+func TestWorkerPythonSendsLogAndProgress(t *testing.T) {
+	t.Parallel()
+	s := workertest.New(t)
+	w := startPython(s, "py-1", 3)
+	type run struct {
+		text string
+		job  api.Job
+	}
+	var runs []run
+	for _, text := range []string{"one", "twö", "three"} {
+		runs = append(runs, run{text, s.Enqueue("ledger", workertest.Object{"mark": text, "print": text, "until": s.Path("go")}, nil)})
+	}
+	s.Eventually("all jobs run", func() bool { return countLines(s, "start ") == len(runs) })
+	touch(t, s.Path("go"))
+	for _, r := range runs {
+		if e := s.AwaitEnd(r.job); e.State != "completed" || s.LogOf(r.job.ID) != r.text+"|7\n" {
+			t.Errorf("the job that prints %s is %s with the log %q", r.text, e.State, s.LogOf(r.job.ID))
+		}
+	}
+	failed := s.AwaitEnd(s.Enqueue("ledger", workertest.Object{"mark": "f", "print": "before", "raise": "no luck"}, workertest.Object{"max_retries": 0}))
+	if log := s.LogOf(failed.Attempts[0].ID); !strings.HasPrefix(log, "before|7\nTraceback") || !strings.HasSuffix(log, "RuntimeError: no luck\n") {
+		t.Errorf("the log of the failure is %q", log)
+	}
+	napping := s.Enqueue("nap", workertest.Object{"seconds": 600}, nil)
+	s.Eventually("the progress is shown", func() bool {
+		run := s.Job(napping.ID).Run
+		return run != nil && strings.ReplaceAll(string(run.Progress), " ", "") == `{"percent":0}`
+	})
+	wrong := s.Enqueue("ledger", workertest.Object{"mark": "w", "wrong": true, "until": s.Path("go on")}, nil)
+	s.Eventually("a lease has passed", func() bool { return strings.Count(w.Output(), "progress is not sent: ") > 4 })
+	touch(t, s.Path("go on"))
+	if e := s.AwaitEnd(wrong); e.State != "completed" || len(e.Attempts) != 1 {
+		t.Errorf("the job with a wrong progress is %s after %d attempts", e.State, len(e.Attempts))
+	}
+	if said := w.Output(); strings.Contains(said, "|7") {
+		t.Errorf("the worker prints what handlers print:\n%s", said)
+	}
+}
+
+// The worker stops a job at its deadline by itself, here without a heartbeat, and whatever its clock
+// says. If the handler does not stop, the server ends the run.
+func TestWorkerPythonHonoursDeadline(t *testing.T) {
+	t.Parallel()
+	s := workertest.New(t, "ROTA_CANCEL_GRACE=4s")
+	startPython(s, "py-1", 60, "time.sleep(min(int(LEASE) / 3, 3))", "time.sleep(3600)", "time.time_ns()", "(time.time_ns() + 10**16)")
+	late := s.AwaitEnd(s.Enqueue("ledger", workertest.Object{"mark": "t", "until": s.Path("never")}, workertest.Object{"timeout": "700ms", "max_retries": 0}))
+	run := late.Attempts[0].Run
+	if late.State != "dead" || late.Attempts[0].State != "failed" || run.Status != "CANCELLED" || run.ErrorCode != rota.CodeTimeout ||
+		!strings.HasPrefix(string(run.Error), "InterruptedError('timeout')") || countLines(s, "stopped:timeout t ") != 1 {
+		t.Errorf("the job that timed out is %s: %+v", late.State, run)
+	}
+	if took := run.FinishedAt.Sub(run.StartedAt.Time); took < 700*time.Millisecond {
+		t.Errorf("it was stopped after %v", took)
+	}
+
+	ignores := s.AwaitEnd(s.Enqueue("ledger", workertest.Object{"mark": "i", "ignore": s.Path("end")}, workertest.Object{"timeout": "700ms", "max_retries": 0}))
+	run = ignores.Attempts[0].Run
+	if ignores.State != "dead" || run.ErrorCode != rota.CodeTimeout || run.Error != "timed out after 700ms; worker py-1 did not stop within 4s" {
+		t.Errorf("the job that ignores its deadline is %s: %+v", ignores.State, run)
+	}
+	touch(t, s.Path("end"))
+	if next := s.AwaitEnd(s.Enqueue("wordcount", workertest.Object{"text": "next"}, nil)); next.State != "completed" {
+		t.Errorf("the next job is %s", next.State)
+	}
+	s.Verify()
+}
+
+// A server that stops answers the requests that wait. The worker reports the outage once, although it
+// notices it with four requests, some of them before others are answered.
+func TestWorkerPythonReportsOutageOnce(t *testing.T) {
+	t.Parallel()
+	s := workertest.New(t)
+	w := startPython(s, "py-1", 30, `os.environ.get("ROTA_URL", "http://127.0.0.1:7420").rstrip("/")`, `"http://`+s.Address()+`"`)
+	w.AwaitLine("worker py-1 runs ")
+	s.AwaitEnd(s.Enqueue("wordcount", workertest.Object{"text": "one"}, nil)) // the worker claims
+	s.Stop()
+	s.Eventually("the worker notices", func() bool { return strings.Contains(w.Output(), " does not answer, retrying: ") })
+	w.Stop()
+	if said := w.Output(); strings.Count(said, " does not answer, retrying: ") != 1 || strings.Contains(said, " answers again") {
+		t.Errorf("the worker printed:\n%s", said)
 	}
 }
 
@@ -310,7 +405,7 @@ func TestWorkerPythonKilledOrFrozenLosesItsJobs(t *testing.T) {
 
 // Users copy the examples, so each one is short and has a README.
 func TestExamplesAreShortAndHaveReadme(t *testing.T) {
-	for file, limit := range map[string]int{"worker-python/worker.py": 79, "worker-go/main.go": 79, "embedded/main.go": 79} {
+	for file, limit := range map[string]int{"worker-python/worker.py": 112, "worker-go/main.go": 79, "embedded/main.go": 79} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

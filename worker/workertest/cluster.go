@@ -76,6 +76,13 @@ func (s *Cluster) Restart() {
 	s.setTargets(s.server.AwaitLine("ready "))
 }
 
+// Stop stops the server with SIGTERM. Requests that wait are answered.
+func (s *Cluster) Stop() {
+	s.Helper()
+	s.server.Stop()
+	s.setTargets("")
+}
+
 // Kill kills the server with SIGKILL.
 func (s *Cluster) Kill() {
 	if s.server != nil {
