@@ -155,39 +155,48 @@ func (c *PutThrottle) Validate() error {
 	s := &c.Spec
 	if err := first(
 		checkInt("global", s.Global, 0, LimitMax),
-		asType(checkCount("types", len(s.Types)+len(s.Keys), 0, ThrottleMax)),
+		asType(checkCount("types", s.entries(), 0, ThrottleMax)),
 	); err != nil {
 		return err
 	}
+	return asError(first(
+		checkLimits("types", "type", s.Types, func(l *TypeLimit) (string, *Error) { return l.Type, l.validate() }),
+		checkLimits("keys", "key", s.Keys, func(l *KeyLimit) (string, *Error) { return l.Key, l.validate() }),
+		checkLimits("each_key", "pattern", s.EachKey, func(l *EachKeyLimit) (string, *Error) { return l.Pattern, l.validate() }),
+		checkLimits("each_key_of_type", "type", s.EachKeyOfType, func(l *EachKeyOfTypeLimit) (string, *Error) { return l.Type, l.validate() }),
+	))
+}
+
+// checkLimits checks a list of limits. Each has a name, which is in the field nameField
+// and which no other one has.
+func checkLimits[L any](list, nameField string, limits []L, check func(*L) (name string, err *Error)) *Error {
 	seen := map[string]bool{}
-	for i := range s.Types {
-		field := fmt.Sprintf("types[%d]", i)
-		if err := s.Types[i].validate(); err != nil {
-			return within(field, withName("type", s.Types[i].Type, err))
+	for i := range limits {
+		field := fmt.Sprintf("%s[%d]", list, i)
+		name, err := check(&limits[i])
+		if err != nil {
+			return asType(within(field, withName(nameField, name, err)))
 		}
-		if seen[s.Types[i].Type] {
-			return Invalidf(field+".type", "%s is listed twice; list each type once", quote(s.Types[i].Type))
+		if seen[name] {
+			return Invalidf(field+"."+nameField, "%s is listed twice; list each %s once", quote(name), nameField)
 		}
-		seen[s.Types[i].Type] = true
-	}
-	seen = map[string]bool{}
-	for i, k := range s.Keys {
-		field := fmt.Sprintf("keys[%d]", i)
-		if err := k.validate(); err != nil {
-			return within(field, withName("key", k.Key, err))
-		}
-		if seen[k.Key] {
-			return Invalidf(field+".key", "%s is listed twice; list each key once", quote(k.Key))
-		}
-		seen[k.Key] = true
+		seen[name] = true
 	}
 	return nil
 }
 
+// entries returns the number of limits of types and keys.
+func (s *ThrottleSpec) entries() int {
+	return len(s.Types) + len(s.Keys) + len(s.EachKey) + len(s.EachKeyOfType)
+}
+
 func (c *PutThrottle) weigh() (entries, bytes int) {
-	n := 1 + len(c.Spec.Types) + len(c.Spec.Keys)
+	n := 1 + c.Spec.entries()
 	for _, k := range c.Spec.Keys {
 		bytes += len(k.Key)
+	}
+	for _, k := range c.Spec.EachKey {
+		bytes += len(k.Pattern)
 	}
 	return n, bytes + n*entryBytes
 }

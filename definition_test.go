@@ -107,12 +107,13 @@ func TestCanonicalSchedule(t *testing.T) {
 func TestCanonicalDoesNotChangeArgument(t *testing.T) {
 	s := rota.ScheduleSpec{Scopes: []rota.Scope{{"b", "1"}, {"a", "1"}, {"a", "1"}}, DependsOn: []string{"b", "a", "a"}}
 	l := rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "b"}, {Type: "a"}}, Keys: []rota.KeyLimit{{Key: "b"}, {Key: "a"}}}
+	l.EachKey, l.EachKeyOfType = []rota.EachKeyLimit{{Pattern: "b*"}, {Pattern: "a*"}}, []rota.EachKeyOfTypeLimit{{Type: "b"}, {Type: "a"}}
 	s.Canonical()
 	l.Canonical()
 	if s.Scopes[0].Kind != "b" || s.Scopes[2].Kind != "a" || s.DependsOn[0] != "b" || s.DependsOn[2] != "a" {
 		t.Errorf("got %+v", s)
 	}
-	if l.Types[0].Type != "b" || l.Keys[0].Key != "b" {
+	if l.Types[0].Type != "b" || l.Keys[0].Key != "b" || l.EachKey[0].Pattern != "b*" || l.EachKeyOfType[0].Type != "b" {
 		t.Errorf("got %+v", l)
 	}
 }
@@ -196,12 +197,19 @@ func TestEqualSchedules(t *testing.T) {
 func TestEqualLimits(t *testing.T) {
 	a := rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "b", Concurrency: 1}, {Type: "a", Concurrency: 1}}, Keys: []rota.KeyLimit{{"y", 1}, {"x", 1}}}
 	b := rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "a", Concurrency: 1}, {Type: "b", Concurrency: 1}}, Keys: []rota.KeyLimit{{"x", 1}, {"y", 1}}}
+	a.EachKey, a.EachKeyOfType = []rota.EachKeyLimit{{"b*", 1}, {"a*", 1}}, []rota.EachKeyOfTypeLimit{{"b", 1}, {"a", 1}}
+	b.EachKey, b.EachKeyOfType = []rota.EachKeyLimit{{"a*", 1}, {"b*", 1}}, []rota.EachKeyOfTypeLimit{{"a", 1}, {"b", 1}}
 	if !a.Equal(b) || !(rota.ThrottleSpec{Types: []rota.TypeLimit{}}).Equal(rota.ThrottleSpec{}) {
 		t.Error("the order of limits matters")
 	}
 	b.Keys[1].Concurrency = 2
 	if a.Equal(b) {
 		t.Error("another limit is the same")
+	}
+	for _, c := range []rota.ThrottleSpec{{EachKey: []rota.EachKeyLimit{{"*", 1}}}, {EachKeyOfType: []rota.EachKeyOfTypeLimit{{"mail", 1}}}} {
+		if c.Equal(rota.ThrottleSpec{}) {
+			t.Errorf("%+v is the same as no limits", c)
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ const (
 	ThrottleMax   = 1_000   // entries of a Throttle, which every claim reads
 	LimitMax      = 100_000 // largest concurrency limit, and largest count of a rate
 	KeyLimitMax   = 1_000   // largest limit of a concurrency key: that many jobs are kept ready
+	SweepKeysMax  = 100     // concurrency keys that one Sweep visits after the limits of all keys changed
 	KeySpare      = 16      // jobs of a limited key that one command may change beyond the limit; Sweep changes the others
 
 	CommandEntriesMax = 50_000   // jobs, items and artifacts of one command

@@ -10,7 +10,11 @@ import (
 // withName adds the name of the type or key to an error, since an index says little.
 func withName(kind, name string, err *Error) *Error {
 	named := *err
-	if name != "" {
+	switch {
+	case name == "":
+	case err.Field == kind: // the name itself is wrong
+		named.Reason = quote(name) + " " + err.Reason
+	default:
 		named.Reason = "of " + kind + " " + quote(name) + " " + err.Reason
 	}
 	return &named
@@ -29,6 +33,9 @@ type ThrottleSpec struct {
 	Global int         `wire:"1" json:"global,omitempty"` // concurrent runs of all types but internal ones; 0: no limit
 	Types  []TypeLimit `wire:"2" json:"types,omitempty"`
 	Keys   []KeyLimit  `wire:"3" json:"keys,omitempty"`
+
+	EachKey       []EachKeyLimit       `wire:"4" json:"each_key,omitempty"`
+	EachKeyOfType []EachKeyOfTypeLimit `wire:"5" json:"each_key_of_type,omitempty"`
 }
 
 // Type returns the limit of a type.
@@ -41,21 +48,14 @@ func (s *ThrottleSpec) Type(name string) TypeLimit {
 	return TypeLimit{Type: name}
 }
 
-// Key returns the concurrency limit of a key, and whether it has one.
-func (s *ThrottleSpec) Key(name string) (limit int, limited bool) {
-	for _, k := range s.Keys {
-		if k.Key == name {
-			return k.Concurrency, true
-		}
-	}
-	return 0, false
-}
-
 // Canonical returns the specification as stored, with entries sorted by name.
 func (s ThrottleSpec) Canonical() ThrottleSpec {
 	s.Types, s.Keys = slices.Clone(s.Types), slices.Clone(s.Keys)
+	s.EachKey, s.EachKeyOfType = slices.Clone(s.EachKey), slices.Clone(s.EachKeyOfType)
 	slices.SortFunc(s.Types, func(a, b TypeLimit) int { return cmp.Compare(a.Type, b.Type) })
 	slices.SortFunc(s.Keys, func(a, b KeyLimit) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(s.EachKey, func(a, b EachKeyLimit) int { return cmp.Compare(a.Pattern, b.Pattern) })
+	slices.SortFunc(s.EachKeyOfType, func(a, b EachKeyOfTypeLimit) int { return cmp.Compare(a.Type, b.Type) })
 	return canonical(s)
 }
 
@@ -93,19 +93,6 @@ type Rate struct {
 
 // slotLength returns the length of a slot in microseconds.
 func (r Rate) slotLength() int64 { return (r.Per.Microseconds() + rateSlots - 1) / rateSlots }
-
-// KeyLimit limits the concurrent runs of one concurrency key, across types.
-type KeyLimit struct {
-	Key         string `wire:"1" json:"key"`
-	Concurrency int    `wire:"2" json:"concurrency"`
-}
-
-func (k *KeyLimit) validate() *Error {
-	if k.Key == "" {
-		return Invalidf("key", "is empty")
-	}
-	return first(checkText("key", k.Key, KeyMax), checkInt("concurrency", k.Concurrency, 1, KeyLimitMax))
-}
 
 // rateSlots is the number of slots into which the period of a rate is divided. A start
 // counts until its slot is a whole period old. Any period therefore has at most as many

@@ -182,10 +182,43 @@ func TestThrottleFindsTypesAndKeys(t *testing.T) {
 	if got := s.Type("report"); got != (TypeLimit{Type: "report"}) {
 		t.Errorf("got %+v", got)
 	}
-	if n, limited := s.Key("tenant:7"); n != 3 || !limited {
-		t.Errorf("got %d, %v", n, limited)
+	if got, limited := s.Key("tenant:7", "mail"); got.Concurrency != 3 || !limited {
+		t.Errorf("got %+v, %v", got, limited)
 	}
-	if n, limited := s.Key("tenant:8"); n != 0 || limited {
-		t.Errorf("got %d, %v", n, limited)
+	if got, limited := s.Key("tenant:8", "mail"); limited {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestThrottleFindsLimitOfKeyAndType(t *testing.T) {
+	s := ThrottleSpec{
+		Keys:          []KeyLimit{{"tenant:7", 7}, {"a*", 8}},
+		EachKey:       []EachKeyLimit{{"tenant:*", 1}, {"tenant:4*", 4}, {"user:*", 2}, {"a*", 9}},
+		EachKeyOfType: []EachKeyOfTypeLimit{{"mail", 3}, {"report", 5}},
+	}
+	for _, test := range []struct {
+		key, typ string
+		want     AppliedKeyLimit
+	}{
+		{"", "mail", AppliedKeyLimit{}},
+		{"tenant:7", "mail", AppliedKeyLimit{7, "", LimitOfKeys, "tenant:7"}},
+		{"tenant:77", "mail", AppliedKeyLimit{1, "", LimitOfEachKey, "tenant:*"}},
+		{"tenant:", "other", AppliedKeyLimit{1, "", LimitOfEachKey, "tenant:*"}},
+		{"tenant:42", "mail", AppliedKeyLimit{4, "", LimitOfEachKey, "tenant:4*"}},
+		{"tenant", "mail", AppliedKeyLimit{3, "mail", LimitOfEachKeyOfType, "mail"}},
+		{"db", "report", AppliedKeyLimit{5, "report", LimitOfEachKeyOfType, "report"}},
+		{"db", "other", AppliedKeyLimit{}},
+		{"db", "", AppliedKeyLimit{}},
+		{"user:1", "", AppliedKeyLimit{2, "", LimitOfEachKey, "user:*"}},
+		{"a*", "mail", AppliedKeyLimit{8, "", LimitOfKeys, "a*"}},
+		{"ab", "mail", AppliedKeyLimit{9, "", LimitOfEachKey, "a*"}},
+	} {
+		if got, limited := s.Key(test.key, test.typ); got != test.want || limited != (test.want != AppliedKeyLimit{}) {
+			t.Errorf("key %q, type %q: got %+v, %v, want %+v", test.key, test.typ, got, limited, test.want)
+		}
+	}
+	s.EachKey = append(s.EachKey, EachKeyLimit{"*", 6})
+	if got, _ := s.Key("db", "mail"); got != (AppliedKeyLimit{6, "", LimitOfEachKey, "*"}) {
+		t.Errorf("got %+v", got)
 	}
 }

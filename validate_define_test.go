@@ -3,6 +3,7 @@ package rota_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ func definitionRefusals() map[rota.Verb][]refusal {
 	return map[rota.Verb][]refusal{
 		rota.VerbPutType:        append(putTypeRefusals(), patchRefusals(func(c rota.Command) *rota.PolicyPatch { return &c.(*rota.PutType).Spec.Policy })...),
 		rota.VerbPutTemplate:    append(putTemplateRefusals(), patchRefusals(func(c rota.Command) *rota.PolicyPatch { return &c.(*rota.PutTemplate).Spec.Policy })...),
-		rota.VerbPutThrottle:    append(putThrottleRefusals(), keyLimitRefusals()...),
+		rota.VerbPutThrottle:    slices.Concat(putThrottleRefusals(), keyLimitRefusals(), eachKeyRefusals()),
 		rota.VerbPutWebhooks:    putWebhooksRefusals(),
 		rota.VerbPutSchedule:    putScheduleRefusals(),
 		rota.VerbSwitchType:     {breaks("no name", func(c *rota.SwitchType) { c.Name = "" }, "name", "is empty")},
@@ -220,6 +221,41 @@ func TestDeclareRefuses(t *testing.T) {
 }
 
 // Values at the bounds are accepted.
+func eachKeyRefusals() []refusal {
+	one := func(name string, change func(*rota.EachKeyLimit), field, reason string) refusal {
+		return breaks(name, func(c *rota.PutThrottle) {
+			c.Spec.EachKey = []rota.EachKeyLimit{{Pattern: "tenant:*", Concurrency: 1}}
+			change(&c.Spec.EachKey[0])
+		}, "each_key[0]."+field, reason)
+	}
+	ofType := func(name string, change func(*rota.EachKeyOfTypeLimit), field, reason string) refusal {
+		return breaks(name, func(c *rota.PutThrottle) {
+			c.Spec.EachKeyOfType = []rota.EachKeyOfTypeLimit{{Type: "mail.send", Concurrency: 1}}
+			change(&c.Spec.EachKeyOfType[0])
+		}, "each_key_of_type[0]."+field, reason)
+	}
+	pattern := func(text string) func(*rota.EachKeyLimit) { return func(l *rota.EachKeyLimit) { l.Pattern = text } }
+	return []refusal{
+		one("no pattern", pattern(""), "pattern", "is empty; write a prefix and *, such as tenant:*, or * for every key"),
+		one("a pattern that is one key", pattern("tenant:7"), "pattern", `"tenant:7" has no * at its end; write a prefix and *, such as tenant:*, or use keys for one key`),
+		one("a pattern with a * inside", pattern("*:mail"), "pattern", `"*:mail" has a * before its end; write a prefix and *, such as tenant:*, or use keys for one key`),
+		one("a pattern with two *", pattern("a*b*"), "pattern", "has a * before its end"),
+		one("a long pattern", pattern(strings.Repeat("k", rota.KeyMax+1)+"*"), "pattern", "has 514 bytes; at most 513 are allowed"),
+		one("a pattern without limit", func(l *rota.EachKeyLimit) { l.Concurrency = 0 }, "concurrency", "is 0; allowed are 1 to 1000"),
+		one("a high limit of each key", func(l *rota.EachKeyLimit) { l.Concurrency = rota.KeyLimitMax + 1 }, "concurrency", "is 1001"),
+		breaks("a pattern twice", func(c *rota.PutThrottle) { c.Spec.EachKey = []rota.EachKeyLimit{{"a*", 1}, {"a*", 2}} },
+			"each_key[1].pattern", `"a*" is listed twice; list each pattern once`),
+		ofType("no type of each key", func(l *rota.EachKeyOfTypeLimit) { l.Type = "" }, "type", "is empty"),
+		ofType("a type of each key without limit", func(l *rota.EachKeyOfTypeLimit) { l.Concurrency = 0 }, "concurrency", "is 0; allowed are 1 to 1000"),
+		ofType("a high limit of each key of a type", func(l *rota.EachKeyOfTypeLimit) { l.Concurrency = rota.KeyLimitMax + 1 }, "concurrency", "is 1001"),
+		breaks("a type of each key twice", func(c *rota.PutThrottle) { c.Spec.EachKeyOfType = []rota.EachKeyOfTypeLimit{{"a", 1}, {"a", 2}} },
+			"each_key_of_type[1].type", `"a" is listed twice; list each type once`),
+		breaks("many entries of all kinds", func(c *rota.PutThrottle) {
+			c.Spec.EachKey, c.Spec.EachKeyOfType = make([]rota.EachKeyLimit, rota.ThrottleMax/2), make([]rota.EachKeyOfTypeLimit, rota.ThrottleMax/2)
+		}, "types", "has 1002 entries; allowed are 0 to 1000"),
+	}
+}
+
 func TestDefinitionsAcceptBounds(t *testing.T) {
 	most := sampleOf(rota.VerbPutSchedule).(*rota.PutSchedule)
 	most.Spec.Scopes, most.Spec.DependsOn = nil, nil
@@ -237,6 +273,7 @@ func TestDefinitionsAcceptBounds(t *testing.T) {
 	for name, c := range map[string]rota.Command{
 		"a full schedule":       most,
 		"full limits":           throttle,
+		"the widest pattern":    &rota.PutThrottle{Meta: samples.Meta(1), Spec: rota.ThrottleSpec{EachKey: []rota.EachKeyLimit{{"*", 1}, {strings.Repeat("k", rota.KeyMax) + "*", 1}}}},
 		"no limits":             &rota.PutThrottle{Meta: samples.Meta(1)},
 		"ends as it starts":     &rota.PutSchedule{Meta: samples.Meta(1), Name: "s", Spec: rota.ScheduleSpec{Template: "t", Cron: "@daily", StartsAt: samples.Time, EndsAt: samples.Time}},
 		"the least interval":    &rota.PutSchedule{Meta: samples.Meta(1), Name: "s", Spec: rota.ScheduleSpec{Template: "t", Every: cron.EveryMin}},

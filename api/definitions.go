@@ -204,23 +204,31 @@ func DefinedWebhooks(defs []WebhookDefinition) (hooks []rota.Webhook) {
 
 // NewLimitsDefinition returns nil if there are no limits.
 func NewLimitsDefinition(s *rota.ThrottleSpec) *ThrottleRequest {
-	if s.Global == 0 && len(s.Types) == 0 && len(s.Keys) == 0 {
+	if s.Global == 0 && len(s.Types) == 0 && !s.LimitsKeys() {
 		return nil
 	}
 	d := &ThrottleRequest{Global: s.Global}
 	for _, t := range s.Types {
-		if d.Types == nil {
-			d.Types = map[string]TypeLimitRequest{}
-		}
-		d.Types[t.Type] = TypeLimitRequest{Concurrency: t.Concurrency, Rate: rateText(t.Rate)}
+		setEntry(&d.Types, t.Type, TypeLimitRequest{Concurrency: t.Concurrency, Rate: rateText(t.Rate)})
 	}
 	for _, k := range s.Keys {
-		if d.Keys == nil {
-			d.Keys = map[string]int{}
-		}
-		d.Keys[k.Key] = k.Concurrency
+		setEntry(&d.Keys, k.Key, k.Concurrency)
+	}
+	for _, k := range s.EachKey {
+		setEntry(&d.EachKey, k.Pattern, k.Concurrency)
+	}
+	for _, k := range s.EachKeyOfType {
+		setEntry(&d.EachKeyOfType, k.Type, k.Concurrency)
 	}
 	return d
+}
+
+// setEntry sets an entry of a map that may be nil.
+func setEntry[V any](m *map[string]V, name string, value V) {
+	if *m == nil {
+		*m = map[string]V{}
+	}
+	(*m)[name] = value
 }
 
 // sortParams is sortKeys for params, where nil and an empty object are equal.

@@ -15,6 +15,9 @@ type Throttle struct {
 	Types  map[string]TypeLimit `json:"types" doc:"Limits by type name."`
 	Keys   map[string]int       `json:"keys" doc:"Runs at the same time, by concurrency key."`
 
+	EachKey       map[string]int `json:"each_key" doc:"Runs at the same time of each concurrency key that begins with a prefix and is not in keys, by prefix and *. The longest prefix applies."`
+	EachKeyOfType map[string]int `json:"each_key_of_type" doc:"Runs at the same time of each concurrency key that neither keys nor each_key limits, by type name. Only jobs of the type count."`
+
 	Version ID `json:"version" doc:"Changes with every change. Null: never set."`
 }
 
@@ -26,12 +29,21 @@ type TypeLimit struct {
 
 // NewThrottle converts the limits.
 func NewThrottle(t *rota.Throttle) Throttle {
-	v := Throttle{Global: t.Spec.Global, Types: map[string]TypeLimit{}, Keys: map[string]int{}, Version: ID{t.Version}}
+	v := Throttle{
+		Global: t.Spec.Global, Types: map[string]TypeLimit{}, Keys: map[string]int{},
+		EachKey: map[string]int{}, EachKeyOfType: map[string]int{}, Version: ID{t.Version},
+	}
 	for _, l := range t.Spec.Types {
 		v.Types[l.Type] = TypeLimit{Concurrency: l.Concurrency, Rate: Text(rateText(l.Rate))}
 	}
 	for _, k := range t.Spec.Keys {
 		v.Keys[k.Key] = k.Concurrency
+	}
+	for _, k := range t.Spec.EachKey {
+		v.EachKey[k.Pattern] = k.Concurrency
+	}
+	for _, k := range t.Spec.EachKeyOfType {
+		v.EachKeyOfType[k.Type] = k.Concurrency
 	}
 	return v
 }
@@ -41,6 +53,9 @@ type ThrottleRequest struct {
 	Global int                         `json:"global,omitempty" doc:"Runs at the same time, of all types; 0 means no limit."`
 	Types  map[string]TypeLimitRequest `json:"types,omitempty" doc:"Limits by type name."`
 	Keys   map[string]int              `json:"keys,omitempty" doc:"Runs at the same time, by concurrency key."`
+
+	EachKey       map[string]int `json:"each_key,omitempty" doc:"Runs at the same time of each concurrency key that begins with a prefix and is not in keys, by prefix and *. The longest prefix applies."`
+	EachKeyOfType map[string]int `json:"each_key_of_type,omitempty" doc:"Runs at the same time of each concurrency key that neither keys nor each_key limits, by type name. Only jobs of the type count."`
 
 	Version Opt[ID] `json:"version,omitzero" doc:"Version that was read. The limits are set only if they have not changed since; null: only if they were never set."`
 }
@@ -53,7 +68,7 @@ type TypeLimitRequest struct {
 
 // Request returns the limits as a request that sets them.
 func (v *Throttle) Request() ThrottleRequest {
-	r := ThrottleRequest{Global: v.Global, Types: map[string]TypeLimitRequest{}, Keys: v.Keys}
+	r := ThrottleRequest{Global: v.Global, Types: map[string]TypeLimitRequest{}, Keys: v.Keys, EachKey: v.EachKey, EachKeyOfType: v.EachKeyOfType}
 	for name, l := range v.Types {
 		r.Types[name] = TypeLimitRequest{Concurrency: l.Concurrency, Rate: string(l.Rate)}
 	}
@@ -72,6 +87,12 @@ func (r *ThrottleRequest) Spec() (rota.ThrottleSpec, error) {
 	}
 	for key, n := range r.Keys {
 		spec.Keys = append(spec.Keys, rota.KeyLimit{Key: key, Concurrency: n})
+	}
+	for pattern, n := range r.EachKey {
+		spec.EachKey = append(spec.EachKey, rota.EachKeyLimit{Pattern: pattern, Concurrency: n})
+	}
+	for typ, n := range r.EachKeyOfType {
+		spec.EachKeyOfType = append(spec.EachKeyOfType, rota.EachKeyOfTypeLimit{Type: typ, Concurrency: n})
 	}
 	return spec.Canonical(), nil
 }

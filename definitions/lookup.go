@@ -120,7 +120,7 @@ func (l *Lookup) CheckJob(n *rota.NewJob) error {
 
 // CheckLimits refuses limits of undeclared types: a limit with a misspelled name would have no effect.
 // Types that already have a limit are accepted.
-func (l *Lookup) CheckLimits(limits []rota.TypeLimit) error {
+func (l *Lookup) CheckLimits(limits []LimitedType) error {
 	if len(limits) == 0 {
 		return nil
 	}
@@ -128,15 +128,16 @@ func (l *Lookup) CheckLimits(limits []rota.TypeLimit) error {
 	if err != nil {
 		return err
 	}
-	var unknown []string
+	var unknown []LimitedType
+	known := LimitedTypes(&stored.Spec)
 	for _, limit := range limits {
-		if slices.ContainsFunc(stored.Spec.Types, func(s rota.TypeLimit) bool { return s.Type == limit.Type }) {
+		if slices.ContainsFunc(known, func(k LimitedType) bool { return k.Type == limit.Type }) {
 			continue
 		}
 		_, err := l.store.Type(l.ctx, limit.Type)
 		switch {
 		case rota.CodeOf(err) == rota.NotFound:
-			unknown = append(unknown, limit.Type)
+			unknown = append(unknown, limit)
 		case err != nil:
 			return err
 		}
@@ -144,8 +145,22 @@ func (l *Lookup) CheckLimits(limits []rota.TypeLimit) error {
 	return l.unknownTypesError(unknown)
 }
 
+// LimitedType is a type that a limit names, and the field of the limits that names it.
+type LimitedType struct{ Field, Type string }
+
+// LimitedTypes returns the types that limits name.
+func LimitedTypes(spec *rota.ThrottleSpec) (types []LimitedType) {
+	for _, limit := range spec.Types {
+		types = append(types, LimitedType{"types", limit.Type})
+	}
+	for _, limit := range spec.EachKeyOfType {
+		types = append(types, LimitedType{"each_key_of_type", limit.Type})
+	}
+	return types
+}
+
 // unknownTypesError names each undeclared type, with a suggestion.
-func (l *Lookup) unknownTypesError(unknown []string) error {
+func (l *Lookup) unknownTypesError(unknown []LimitedType) error {
 	if len(unknown) == 0 {
 		return nil
 	}
@@ -154,12 +169,12 @@ func (l *Lookup) unknownTypesError(unknown []string) error {
 		return err
 	}
 	var errs []api.FieldError
-	for _, name := range unknown[:min(len(unknown), problem.Max)] {
+	for _, limit := range unknown[:min(len(unknown), problem.Max)] {
 		reason := "this type is not declared"
-		if meant := suggest.Nearest(name, declared); meant != "" {
+		if meant := suggest.Nearest(limit.Type, declared); meant != "" {
 			reason += "; did you mean " + meant + "?"
 		}
-		errs = append(errs, api.FieldError{Field: api.FieldPath("types", name), Reason: reason})
+		errs = append(errs, api.FieldError{Field: api.FieldPath(limit.Field, limit.Type), Reason: reason})
 	}
 	p := problem.Fields(errs)
 	p.Hint = "check the name, or declare it with PUT /types/NAME"

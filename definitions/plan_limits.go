@@ -31,12 +31,7 @@ func (p *plan) planThrottle(command *rota.PutThrottle) error {
 	if err != nil {
 		return err
 	}
-	var unknown []rota.TypeLimit
-	for _, limit := range command.Spec.Types {
-		if p.types.get(limit.Type) == nil {
-			unknown = append(unknown, limit)
-		}
-	}
+	unknown := slices.DeleteFunc(LimitedTypes(&command.Spec), func(l LimitedType) bool { return p.types.get(l.Type) != nil })
 	if err := p.checkLimits(unknown); err != nil {
 		return err
 	}
@@ -80,7 +75,7 @@ func (p *plan) planWebhooks() error {
 }
 
 // checkLimits refuses limits of undeclared types, unless the request is a replay.
-func (p *plan) checkLimits(limits []rota.TypeLimit) error {
+func (p *plan) checkLimits(limits []LimitedType) error {
 	if p.request.Replay {
 		return nil
 	}

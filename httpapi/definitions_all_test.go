@@ -40,7 +40,7 @@ const sampleDocument = `{
 		"once": {"template": "plain", "state": "ENABLED", "at": "2099-01-01T12:00:00Z", "on_completion": "drop"},
 		"z-first": {"template": "plain", "state": "ENABLED", "cron": "0 4 * * *", "timezone": "UTC"}
 	},
-	"limits": {"global": 50, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}}, "keys": {"tenant": 2}}
+	"limits": {"global": 50, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}}, "keys": {"tenant": 2}, "each_key": {"tenant:*": 1}, "each_key_of_type": {"mail": 2}}
 }`
 
 // compact removes insignificant space from a JSON document.
@@ -163,7 +163,7 @@ func TestDefinitionsDryRunListsChangedFields(t *testing.T) {
 		{"template", "new", "created", ""},
 		{"schedule", "beat", "unchanged", ""},
 		{"schedule", "digest", "changed", "catch_up class description ends_at overlap param_overrides partition priority scopes starts_at state timeout"},
-		{"limits", "", "changed", "global types"},
+		{"limits", "", "changed", "each_key each_key_of_type global types"},
 	} {
 		if got := itemOf(would, row.kind, row.name); got.Change != row.change || strings.Join(got.Fields, " ") != row.fields {
 			t.Errorf("%s %s: %+v", row.kind, row.name, got)
@@ -480,6 +480,8 @@ func TestInvalidDefinitionsNameFieldsAndChangeNothing(t *testing.T) {
 		{`{"limits": {"types": {"mail": {"rate": "fast"}}}}`, "limits.types.mail.rate", "is not a rate"},
 		{`{"limits": {"global": -1}}`, "limits.global", ""},
 		{`{"limits": {"keys": {"k": 0}}}`, "limits.keys.k", ""},
+		{`{"limits": {"each_key": {"k": 1}}}`, "limits.each_key", "use keys for one key"},
+		{`{"limits": {"each_key_of_type": {"nobody": 1}}}`, "limits.each_key_of_type.nobody", "is not declared"},
 	} {
 		for _, query := range []string{"", "?dry_run=true"} {
 			p := s.send("PUT", "definitions"+query, row.text).problem(422, "invalid")

@@ -169,6 +169,9 @@ func (s *testSite) declareRandom() {
 			"global": rapid.IntRange(0, 100).Draw(s.T, "global"),
 			"types":  map[string]any{types[0]: map[string]any{"concurrency": rapid.IntRange(1, 9).Draw(s.T, "n"), "rate": "7/1m30s"}},
 			"keys":   map[string]any{rapid.StringN(1, 20, 100).Filter(printable).Draw(s.T, "key"): 3},
+
+			"each_key":         map[string]any{strings.ReplaceAll(rapid.StringN(0, 20, 100).Filter(printable).Draw(s.T, "prefix"), "*", "") + "*": 2},
+			"each_key_of_type": map[string]any{types[0]: 4},
 		}
 	}
 	s.must("PUT", "limits", limits)

@@ -36,16 +36,17 @@ func TestGroupLifecycle(t *testing.T) {
 
 func TestSetLimits(t *testing.T) {
 	s := newServer(t)
-	if got := s.get("limits").is(200).text; got != `{"global":0,"types":{},"keys":{},"version":null}`+"\n" {
+	if got := s.get("limits").is(200).text; got != `{"global":0,"types":{},"keys":{},"each_key":{},"each_key_of_type":{},"version":null}`+"\n" {
 		t.Error(got)
 	}
 	s.declare("mail", "sms")
-	put := s.send("PUT", "limits", `{"global": 100, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}, "sms": {"rate": "7 / 1 HOUR"}}, "keys": {"k": 2}}`).is(200)
+	put := s.send("PUT", "limits", `{"global": 100, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}, "sms": {"rate": "7 / 1 HOUR"}}, "keys": {"k": 2}, "each_key": {"tenant:*": 1, "*": 7}, "each_key_of_type": {"mail": 3}}`).is(200)
 	if put.text != s.get("limits").text {
 		t.Error("GET differs from the response of PUT")
 	}
 	got := read[api.Throttle](put)
-	if got.Global != 100 || got.Types["mail"] != (api.TypeLimit{Concurrency: 5, Rate: "100/1m"}) || got.Types["sms"].Rate != "7/1h" || got.Keys["k"] != 2 {
+	if got.Global != 100 || got.Types["mail"] != (api.TypeLimit{Concurrency: 5, Rate: "100/1m"}) || got.Types["sms"].Rate != "7/1h" || got.Keys["k"] != 2 ||
+		got.EachKey["tenant:*"] != 1 || got.EachKey["*"] != 7 || got.EachKeyOfType["mail"] != 3 {
 		t.Errorf("%+v", got)
 	}
 	s.send("PUT", "limits", put.text).is(200)
@@ -55,15 +56,20 @@ func TestSetLimits(t *testing.T) {
 		`{"types": {"mail": {"rate": "5/1ms"}}}`: "types.mail.rate", `{"types": {"a": {"concurrency": 1}, "mail": {"rate": "-5/1m"}}}`: "types.mail.rate",
 		`{"types": {"mail": {"concurrency": -1}}}`: "types.mail.concurrency", `{"types": {"mail": {}}}`: "types.mail.concurrency", `{"types": {"a b": {"concurrency": 1}}}`: "types",
 		`{"global": -1}`: "global", `{"global": "1"}`: "global", `{"keys": {"k": 0}}`: "keys.k", `{"keys": {"k": "x"}}`: "keys.k", `{"keys": {"": 1}}`: "keys", `{"types": {"mail": {"rates": "1/1m"}}}`: "types.mail.rates",
+		`{"each_key": {"tenant:*": 0}}`: "each_key.tenant:*", `{"each_key": {"tenant:7": 1}}`: "each_key", `{"each_key": {"*:7": 1}}`: "each_key", `{"each_key": {"": 1}}`: "each_key",
+		`{"each_key_of_type": {"mail": 0}}`: "each_key_of_type.mail", `{"each_key_of_type": {"a b": 1}}`: "each_key_of_type", `{"each_key_of_type": {"mial": 1}}`: "each_key_of_type.mial",
 	} {
 		if p := s.send("PUT", "limits", body).problem(422, "invalid"); p.Errors[0].Field != field {
 			t.Errorf("%s: %+v", body, p)
 		}
 	}
+	if p := s.send("PUT", "limits", `{"each_key": {"tenant:7": 1}}`).problem(422, "invalid"); p.Errors[0].Reason != `"tenant:7" has no * at its end; write a prefix and *, such as tenant:*, or use keys for one key` {
+		t.Errorf("%+v", p)
+	}
 	if s.dump() != before {
 		t.Error("something changed")
 	}
-	if got := s.send("PUT", "limits", `{}`).is(200).text; !strings.HasPrefix(got, `{"global":0,"types":{},"keys":{},"version":"`) {
+	if got := s.send("PUT", "limits", `{}`).is(200).text; !strings.HasPrefix(got, `{"global":0,"types":{},"keys":{},"each_key":{},"each_key_of_type":{},"version":"`) {
 		t.Error(got)
 	}
 }

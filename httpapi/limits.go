@@ -4,6 +4,7 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/api/problem"
+	"github.com/rotajobs/rota/definitions"
 )
 
 func (a *server) limitRoutes() {
@@ -14,8 +15,8 @@ func (a *server) limitRoutes() {
 	})
 	route(a, operation{
 		method: "PUT", path: "/limits", id: "put-limits", tag: "Limits", summary: "Set all limits",
-		description: "Limits that are not named are removed. An undeclared type is refused unless it already has a limit. The change takes effect immediately; running jobs continue.",
-		example:     `{"global": 100, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}}, "keys": {"tenant-7": 2}}`, response: api.Throttle{}, errors: []int{409},
+		description: "Limits that are not named are removed. The limit of a concurrency key is that in keys, else that of its longest prefix in each_key, else that of the type of the job in each_key_of_type. An undeclared type is refused unless it already has a limit. The change takes effect immediately; running jobs continue.",
+		example:     `{"global": 100, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}}, "keys": {"tenant:7": 5}, "each_key": {"tenant:*": 2}, "each_key_of_type": {"mail": 1}}`, response: api.Throttle{}, errors: []int{409},
 	}, putLimits)
 }
 
@@ -34,7 +35,7 @@ func putLimits(c *call, body *api.ThrottleRequest) (reply, error) {
 		return reply{}, problem.OfLimits(err, &spec)
 	}
 	if !c.replay {
-		if err := c.lookup().CheckLimits(spec.Types); err != nil {
+		if err := c.lookup().CheckLimits(definitions.LimitedTypes(&spec)); err != nil {
 			return reply{}, err
 		}
 	}

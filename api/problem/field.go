@@ -93,11 +93,21 @@ func OfLimits(err error, spec *rota.ThrottleSpec) error {
 		err = Rename(err, at+".rate", name+".rate", at+".type", "types", at, name)
 	}
 	for i, k := range spec.Keys {
-		at := fmt.Sprintf("keys[%d]", i)
-		name := "keys." + api.FieldPath("", k.Key)
-		err = Rename(err, at+".key", "keys", at+".concurrency", name, at, name)
+		err = renameLimit(err, "keys", i, "key", k.Key)
+	}
+	for i, k := range spec.EachKey {
+		err = renameLimit(err, "each_key", i, "pattern", k.Pattern)
+	}
+	for i, k := range spec.EachKeyOfType {
+		err = renameLimit(err, "each_key_of_type", i, "type", k.Type)
 	}
 	return mergeRateField(err)
+}
+
+// renameLimit replaces a position in a list of limits of keys by the name of the limit.
+func renameLimit(err error, list string, i int, nameField, name string) error {
+	at, path := fmt.Sprintf("%s[%d]", list, i), list+"."+api.FieldPath("", name)
+	return Rename(err, at+"."+nameField, list, at+".concurrency", path, at, path)
 }
 
 // mergeRateField moves the parts of a rate from the field of an error to its reason.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -45,6 +46,12 @@ func (a *app) printLimits(ctx context.Context, r client.Request) error {
 	for _, name := range slices.Sorted(maps.Keys(limits.Keys)) {
 		t.add("key", name, fmt.Sprint(limits.Keys[name]), "")
 	}
+	for _, pattern := range slices.Sorted(maps.Keys(limits.EachKey)) {
+		t.add("each key", pattern, fmt.Sprint(limits.EachKey[pattern]), "")
+	}
+	for _, name := range slices.Sorted(maps.Keys(limits.EachKeyOfType)) {
+		t.add("each key of type", name, fmt.Sprint(limits.EachKeyOfType[name]), "")
+	}
 	return a.print(answer, func(w io.Writer) { a.printTable(w, t) })
 }
 
@@ -57,17 +64,22 @@ func limitText(n int) string {
 
 // limitsSet holds the flags.
 type limitsSet struct {
-	global             int
-	types, rates, keys []string
+	global                 int
+	types, rates, keys     []string
+	eachKey, eachKeyOfType []string
 }
 
 func newLimitsSetCommand(a *app) *cobra.Command {
 	var set limitsSet
 	cmd := &cobra.Command{
 		Use: "set", Short: "Change the limits that the flags name", Args: noArgs(),
-		Long: `Change the limits that the flags name and leave the others. 0 removes a limit.`,
+		Long: `Change the limits that the flags name and leave the others. 0 removes a limit.
+
+The limit of a concurrency key is the one of --key, else the one of its longest prefix in --each-key,
+else the one of the type of the job in --each-key-of-type. The last counts only jobs of the type.`,
 		Example: `  rota limits set --global 50
-  rota limits set --type mail.send=5 --rate mail.send=100/1m --key tenant-7=2
+  rota limits set --type mail.send=5 --rate mail.send=100/1m --key tenant:7=2
+  rota limits set --each-key 'tenant:*=1' --each-key-of-type mail.send=2
   rota limits set --type mail.send=0 --rate mail.send=0    # remove both limits`,
 	}
 	flags := cmd.Flags()
@@ -75,6 +87,8 @@ func newLimitsSetCommand(a *app) *cobra.Command {
 	flags.StringArrayVar(&set.types, "type", nil, "run at most N jobs of a type at once, as `TYPE=N` (repeatable)")
 	flags.StringArrayVar(&set.rates, "rate", nil, "start at most N jobs of a type in a period, as `TYPE=N/DURATION` (repeatable)")
 	flags.StringArrayVar(&set.keys, "key", nil, "run at most N jobs of a concurrency key at once, as `KEY=N` (repeatable)")
+	flags.StringArrayVar(&set.eachKey, "each-key", nil, "run at most N jobs at once of each concurrency key that begins with PREFIX, as `PREFIX*=N` (repeatable)")
+	flags.StringArrayVar(&set.eachKeyOfType, "each-key-of-type", nil, "run at most N jobs of a type at once for each concurrency key, as `TYPE=N` (repeatable)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().NFlag() == 0 {
 			return usagef("see rota limits set --help", "limits set needs a limit to set")
@@ -99,9 +113,6 @@ func (set *limitsSet) apply(limits *api.Throttle, global bool) error {
 	if limits.Types == nil {
 		limits.Types = map[string]api.TypeLimit{}
 	}
-	if limits.Keys == nil {
-		limits.Keys = map[string]int{}
-	}
 	for _, text := range set.types {
 		name, n, err := parseLimit("--type", text)
 		if err != nil {
@@ -119,13 +130,25 @@ func (set *limitsSet) apply(limits *api.Throttle, global bool) error {
 		}
 		setLimit(limits, name, api.TypeLimit{Concurrency: limits.Types[name].Concurrency, Rate: api.Text(rate)})
 	}
-	for _, text := range set.keys {
-		name, n, err := parseLimit("--key", text)
+	return cmp.Or(
+		applyLimits("--key", set.keys, &limits.Keys),
+		applyLimits("--each-key", set.eachKey, &limits.EachKey),
+		applyLimits("--each-key-of-type", set.eachKeyOfType, &limits.EachKeyOfType),
+	)
+}
+
+// applyLimits sets the limits that a flag names, and removes those that are 0.
+func applyLimits(flag string, texts []string, limits *map[string]int) error {
+	if *limits == nil {
+		*limits = map[string]int{}
+	}
+	for _, text := range texts {
+		name, n, err := parseLimit(flag, text)
 		if err != nil {
 			return err
 		}
-		if limits.Keys[name] = n; n == 0 {
-			delete(limits.Keys, name)
+		if (*limits)[name] = n; n == 0 {
+			delete(*limits, name)
 		}
 	}
 	return nil

@@ -12,18 +12,21 @@ const raiseLimit = "PUT /api/v1/limits"
 // key explains a job whose concurrency key holds it back.
 func (a *explainer) key() {
 	j := a.Job
-	limit, limited := a.Limits.Key(j.ConcurrencyKey)
+	applied, limited := a.Limits.Key(j.ConcurrencyKey, j.Type)
 	held, name := j.Hold&rota.HoldKey != 0, oneLine(j.ConcurrencyKey)
-	remedy := fmt.Sprintf("It may start when one of them ends; to let more run at once, raise the limit of the key: %s.", raiseLimit)
+	limit, counted, setting := applied.Concurrency, "with the concurrency key "+name, limitSetting(applied)
+	if applied.OfType != "" {
+		counted = "of type " + applied.OfType + " " + counted
+	}
+	remedy := fmt.Sprintf("It may start when one of them ends; to let more run at once, raise %s: %s.", setting, raiseLimit)
 	switch {
 	case j.ConcurrencyKey == "" || !held && j.Hold != 0:
 	case limited && a.OpenKey >= limit:
-		a.addReason(rota.ReasonKeyLimit,
-			fmt.Sprintf("%d of at most %s with the concurrency key %s run.", a.OpenKey, jobCount(limit), name), remedy)
+		a.addReason(rota.ReasonKeyLimit, fmt.Sprintf("%d of at most %s %s run.", a.OpenKey, jobCount(limit), counted), remedy)
 	case held && limited && a.OpenKey+a.ReadyKey >= limit:
 		a.addReason(rota.ReasonKeyLimit,
-			fmt.Sprintf("At most %s with the concurrency key %s may run at once; running: %d, ready before it, of its type: %d.",
-				jobCount(limit), name, a.OpenKey, a.ReadyKey), remedy)
+			fmt.Sprintf("At most %s %s may run at once; running: %d, ready before it, of its type: %d.",
+				jobCount(limit), counted, a.OpenKey, a.ReadyKey), remedy)
 	case held && limited:
 		a.addReason(rota.ReasonKeyLimit,
 			fmt.Sprintf("The concurrency key %s is below its limit, and this job is about to be released.", name), remedyServer)
@@ -31,6 +34,17 @@ func (a *explainer) key() {
 		a.addReason(rota.ReasonKeyLimit,
 			fmt.Sprintf("The concurrency key %s has no limit any more, and this job is about to be released.", name), remedyServer)
 	}
+}
+
+// limitSetting names the setting that limits a key.
+func limitSetting(limit rota.AppliedKeyLimit) string {
+	switch limit.Source {
+	case rota.LimitOfEachKey:
+		return "the limit of each key " + oneLine(limit.Name) + " in each_key"
+	case rota.LimitOfEachKeyOfType:
+		return "the limit of each key of type " + limit.Name + " in each_key_of_type"
+	}
+	return "the limit of the key in keys"
 }
 
 // global explains a job that the global limit holds back.

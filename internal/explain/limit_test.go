@@ -16,7 +16,7 @@ func aboutKey(hold rota.Hold, open, ready int) *Facts {
 	})
 }
 
-const whenOneEnds = "It may start when one of them ends; to let more run at once, raise the limit of the key: PUT /api/v1/limits."
+const whenOneEnds = "It may start when one of them ends; to let more run at once, raise the limit of the key in keys: PUT /api/v1/limits."
 
 var limits = []explained{
 	{
@@ -43,6 +43,24 @@ var limits = []explained{
 		"its key has no limit any more and it was not released",
 		about(func(j *rota.Job, _ *Facts) { j.ConcurrencyKey, j.Hold = "db", rota.HoldKey }),
 		only(because(rota.ReasonKeyLimit, "The concurrency key db has no limit any more, and this job is about to be released.", remedyServer)),
+	},
+	{
+		"its key is at the limit of its prefix",
+		about(func(j *rota.Job, f *Facts) {
+			j.ConcurrencyKey, j.Hold, f.OpenKey = "tenant:7", rota.HoldKey, 1
+			f.Limits.EachKey = []rota.EachKeyLimit{{Pattern: "*", Concurrency: 3}, {Pattern: "tenant:*", Concurrency: 1}}
+		}),
+		only(because(rota.ReasonKeyLimit, "1 of at most 1 job with the concurrency key tenant:7 run.",
+			"It may start when one of them ends; to let more run at once, raise the limit of each key tenant:* in each_key: PUT /api/v1/limits.")),
+	},
+	{
+		"its key is at the limit of each key of its type",
+		about(func(j *rota.Job, f *Facts) {
+			j.ConcurrencyKey, j.Hold, f.OpenKey, f.ReadyKey = "tenant:7", rota.HoldKey, 1, 1
+			f.Limits.EachKeyOfType = []rota.EachKeyOfTypeLimit{{Type: "mail", Concurrency: 2}}
+		}),
+		only(because(rota.ReasonKeyLimit, "At most 2 jobs of type mail with the concurrency key tenant:7 may run at once; running: 1, ready before it, of its type: 1.",
+			"It may start when one of them ends; to let more run at once, raise the limit of each key of type mail in each_key_of_type: PUT /api/v1/limits.")),
 	},
 	{
 		"everything is at its limit",

@@ -36,17 +36,16 @@ func decideClaim(u *UnitOfWork, c *rota.Claim) (rota.Reply, *rota.Error) {
 	}
 	heads := u.headsOf(c)
 	reply := &rota.Claimed{Jobs: make([]*rota.Job, 0, min(len(heads), c.Limit)), More: u.moreHeads, Now: u.Now}
-	byKey, byType := map[string]int{}, map[string]int{}
+	byKey, byType := map[OpenCount]int{}, map[string]int{}
 	u.each(len(heads), func(i int) {
 		j := u.job(heads[i])
 		if !j.Ready() || !slices.Contains(c.Types, j.Type) || len(reply.Jobs) == c.Limit {
 			return
 		}
-		if rejectHead(u, c, j, byKey[j.ConcurrencyKey]) {
+		if rejectHead(u, c, j, byKey) {
 			reply.More = true
 			return
 		}
-		byKey[j.ConcurrencyKey]++
 		byType[j.Type]++
 		reply.Jobs = append(reply.Jobs, startRun(u, c, j.ID))
 	})
@@ -147,21 +146,23 @@ func nodeReserved(u *UnitOfWork, c *rota.Claim) bool {
 
 // rejectHead takes a job that must not start out of the dispatch order: it ends the
 // job if its group was ended, and holds it back if its key is at its limit. It
-// reports whether it did.
-func rejectHead(u *UnitOfWork, c *rota.Claim, j *rota.Job, started int) bool {
+// reports whether it did; if not, it counts the start. started has the starts
+// of this claim that the limits of keys count.
+func rejectHead(u *UnitOfWork, c *rota.Claim, j *rota.Job, started map[OpenCount]int) bool {
 	if groupEnding(u, j) {
 		endMember(u, c, Groups.get(u, j.GroupID), j.ID)
 		return true
 	}
-	if j.ConcurrencyKey == "" {
+	limit, limited := u.limits().Key(j.ConcurrencyKey, j.Type)
+	if !limited {
 		return false
 	}
-	if limit, limited := u.limits().Key(j.ConcurrencyKey); limited {
-		if OpenCounts.get(u, OpenCount{Key: j.ConcurrencyKey})+started >= limit {
-			u.edit(j.ID).Hold = rota.HoldKey
-			return true
-		}
+	counted := OpenCount{Key: j.ConcurrencyKey, Type: limit.OfType}
+	if OpenCounts.get(u, counted)+started[counted] >= limit.Concurrency {
+		u.edit(j.ID).Hold = rota.HoldKey
+		return true
 	}
+	started[counted]++
 	return false
 }
 

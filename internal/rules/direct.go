@@ -68,8 +68,10 @@ func mayStartNow(u *UnitOfWork, j *rota.Job) *rota.Error {
 	u.wantCapacity([]string{j.Type})
 	limits := u.limits()
 	limit := limits.Type(j.Type)
-	if _, limited := limits.Key(j.ConcurrencyKey); limited {
-		OpenCounts.want(u, OpenCount{Key: j.ConcurrencyKey})
+	keyLimit, keyLimited := limits.Key(j.ConcurrencyKey, j.Type)
+	openOfKey := OpenCount{Key: j.ConcurrencyKey, Type: keyLimit.OfType}
+	if keyLimited {
+		OpenCounts.want(u, openOfKey)
 	}
 	busy := func(reason string) *rota.Error {
 		return &rota.Error{Code: rota.Busy, Field: "job", Reason: reason, Hint: "try again later"}
@@ -83,13 +85,24 @@ func mayStartNow(u *UnitOfWork, j *rota.Job) *rota.Error {
 	if limit.Concurrency > 0 && OpenCounts.get(u, OpenCount{Type: j.Type}) >= limit.Concurrency {
 		return busy("the concurrency limit of type " + j.Type + " is reached")
 	}
-	if maxCount, limited := limits.Key(j.ConcurrencyKey); limited && OpenCounts.get(u, OpenCount{Key: j.ConcurrencyKey}) >= maxCount {
-		return busy("the concurrency limit of key " + j.ConcurrencyKey + " is reached")
+	if keyLimited && OpenCounts.get(u, openOfKey) >= keyLimit.Concurrency {
+		return busy(keyBusy(j, keyLimit))
 	}
 	if limit.Rate.Count > 0 && bucketOf(u, j.Type, limit.Rate).Available(limit.Rate) == 0 {
 		return busy("the rate limit of type " + j.Type + " is reached")
 	}
 	return nil
+}
+
+// keyBusy says which limit of a concurrency key is reached.
+func keyBusy(j *rota.Job, limit rota.AppliedKeyLimit) string {
+	switch limit.Source {
+	case rota.LimitOfEachKey:
+		return "the concurrency limit of key " + j.ConcurrencyKey + ", set for each key " + limit.Name + ", is reached"
+	case rota.LimitOfEachKeyOfType:
+		return "the concurrency limit of key " + j.ConcurrencyKey + ", set for each key of type " + limit.Name + ", is reached"
+	}
+	return "the concurrency limit of key " + j.ConcurrencyKey + " is reached"
 }
 
 // startDirect dispatches a job that was just enqueued.
@@ -110,6 +123,6 @@ func startDirect(u *UnitOfWork, c *rota.Direct, r *rota.Reservation, id rota.ID)
 	}
 	Reservations.set(u, r.ID, &next)
 	countStarts(u, map[string]int{j.Type: 1})
-	u.markKeyChanged(j.ConcurrencyKey)
+	u.markKeyChanged(j)
 	return j
 }

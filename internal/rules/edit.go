@@ -19,7 +19,7 @@ func decideEdit(u *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
 	if c.Priority != nil && *c.Priority != j.Priority {
 		u.forgetTailOf(j)
 		j.Priority, j.Position = *c.Priority, u.appendPosition(*c.Priority)
-		u.markKeyChanged(j.ConcurrencyKey)
+		u.markKeyChanged(j)
 	}
 	if c.Params != nil {
 		j.Params = c.Params

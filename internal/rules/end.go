@@ -57,7 +57,7 @@ func KeepsKey(j *rota.Job) bool {
 // runEnded does what follows from the end of a run, whether or not it is
 // retried.
 func runEnded(u *UnitOfWork, j *rota.Job) {
-	u.markKeyChanged(j.ConcurrencyKey)
+	u.markKeyChanged(j)
 	Throttle.want(u, one)
 	if r := u.activeReservation(); r != nil && r.JobID == j.ID {
 		endReservation(u, r, rota.ReservationReleased)
@@ -73,7 +73,7 @@ func skipJob(u *UnitOfWork, c rota.Command, id rota.ID, code, text string, withG
 	j := u.editLeavingQueue(id)
 	u.forgetTailOf(j)
 	markReady(u, j)
-	u.markKeyChanged(j.ConcurrencyKey)
+	u.markKeyChanged(j)
 	j.Status, j.Hold, j.Sequel = rota.StatusRunning, 0, rota.SequelNone
 	j.StartedAt, j.FinishedAt = u.Now, u.Now
 	j.Run = &rota.Run{
@@ -87,7 +87,7 @@ func skipJob(u *UnitOfWork, c rota.Command, id rota.ID, code, text string, withG
 func cancelJob(u *UnitOfWork, c rota.Command, id rota.ID, withGroup bool) *rota.Job {
 	j := u.editLeavingQueue(id)
 	u.forgetTailOf(j)
-	u.markKeyChanged(j.ConcurrencyKey)
+	u.markKeyChanged(j)
 	j.Status, j.FinishedAt, j.Sequel = rota.StatusCancelled, u.Now, rota.SequelNone
 	executionEnded(u, c, j, withGroup)
 	return j

@@ -39,8 +39,8 @@ func resolveHold(u *UnitOfWork, j *rota.Job) {
 		return
 	}
 	if j.ConcurrencyKey != "" {
-		u.markKeyChanged(j.ConcurrencyKey)
-		if limitedKey(u, j.ConcurrencyKey) {
+		u.markKeyChanged(j)
+		if _, limited := u.limits().Key(j.ConcurrencyKey, j.Type); limited {
 			j.Hold = rota.HoldKey
 			return
 		}

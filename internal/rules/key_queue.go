@@ -11,37 +11,62 @@ import (
 // A key queue is the jobs of one concurrency key. Of each type, as many jobs are
 // ready as may still start; the others are held back. A key at its limit
 // therefore costs a claim next to nothing, however many jobs wait for it.
+//
+// If the limits of a key count the jobs of each type by themselves, each type of
+// the key is a key queue of its own, and a command reads only those of the types
+// that it changes.
 
-// keyQueueQuery returns the query for a key under its current limit: one more
-// job than a command changes.
-func keyQueueQuery(u *UnitOfWork, key string) KeyQueue {
-	return KeyQueue{Key: key, Limit: keyQueueChangesMax(u, key) + 1, Unlimited: !limitedKey(u, key)}
-}
+// keyOfType names the jobs of a concurrency key that are of one type.
+type keyOfType struct{ key, typ string }
 
-// keyQueueChangesMax is how many jobs of a key queue one command changes: as
-// many as may run, and some to spare.
-func keyQueueChangesMax(u *UnitOfWork, key string) int {
-	limit, limited := u.limits().Key(key)
-	if !limited {
-		return rota.KeyLimitMax
+// keyQueueOf returns the query for the key queue of a key and a type under their
+// current limit: one more job than a command changes.
+func keyQueueOf(u *UnitOfWork, key, typ string) KeyQueue {
+	limit, limited := u.limits().Key(key, typ)
+	queue := KeyQueue{Key: key, Limit: rota.KeyLimitMax + 1, Unlimited: !limited}
+	if limited {
+		queue.Limit = min(limit.Concurrency, rota.KeyLimitMax) + rota.KeySpare + 1
 	}
-	return min(limit, rota.KeyLimitMax) + rota.KeySpare
+	if limitsTypesApart(u, key) {
+		queue.Type = typ
+	}
+	return queue
 }
 
-// markKeyChanged notes that the queue of a key has changed.
-func (u *UnitOfWork) markKeyChanged(key string) {
-	if key != "" && !slices.Contains(u.keysToBalance, key) {
-		u.keysToBalance = append(u.keysToBalance, key)
+// changesMax is how many jobs of a key queue one command changes: as many as may
+// run, and some to spare.
+func (q KeyQueue) changesMax() int { return q.Limit - 1 }
+
+// limitsTypesApart reports whether the limits of a key count the jobs of each
+// type by themselves.
+func limitsTypesApart(u *UnitOfWork, key string) bool {
+	limits := u.limits()
+	if len(limits.EachKeyOfType) == 0 {
+		return false
+	}
+	_, shared := limits.Key(key, "")
+	return !shared
+}
+
+// markKeyChanged notes that the key queue of a job has changed.
+func (u *UnitOfWork) markKeyChanged(j *rota.Job) {
+	changed := keyOfType{j.ConcurrencyKey, j.Type}
+	if changed.key != "" && !slices.Contains(u.keysToBalance, changed) {
+		u.keysToBalance = append(u.keysToBalance, changed)
 	}
 }
 
 // balanceChangedKeys balances the key queues that the command has changed.
 func (u *UnitOfWork) balanceChangedKeys() {
-	slices.Sort(u.keysToBalance)
-	u.each(len(u.keysToBalance), func(i int) {
-		key := u.keysToBalance[i]
-		if _, done := balance(u, u.widenKeyQueue(keyQueueQuery(u, key)), keyQueueChangesMax(u, key)); !done {
-			u.addIntent(IntentKey, key)
+	slices.SortFunc(u.keysToBalance, func(a, b keyOfType) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.typ, b.typ)) })
+	var queues []KeyQueue
+	for _, changed := range u.keysToBalance {
+		queues = append(queues, keyQueueOf(u, changed.key, changed.typ))
+	}
+	queues = slices.Compact(queues)
+	u.each(len(queues), func(i int) {
+		if _, done := balance(u, u.widenKeyQueue(queues[i]), queues[i].changesMax()); !done {
+			u.addIntent(IntentKey, queues[i].Key)
 		}
 	})
 	u.keysToBalance = u.keysToBalance[:0]
@@ -56,7 +81,7 @@ func (u *UnitOfWork) widenKeyQueue(queue KeyQueue) KeyQueue {
 		return queue
 	}
 	left := 0
-	for _, r := range u.touchedByKey[queue.Key] {
+	for _, r := range u.touchedIn(queue) {
 		left += boolToInt(changedPlace(r))
 	}
 	if left == 0 {
@@ -70,16 +95,26 @@ func (u *UnitOfWork) widenKeyQueue(queue KeyQueue) KeyQueue {
 	}
 }
 
+// touchedIn returns the touched jobs of a key queue.
+func (u *UnitOfWork) touchedIn(queue KeyQueue) []*jobRow {
+	touched := u.touchedByKey[queue.Key]
+	if queue.Type == "" {
+		return touched
+	}
+	var ofType []*jobRow
+	for _, r := range touched {
+		if r.is != nil && r.is.Type == queue.Type || r.was != nil && r.was.Type == queue.Type {
+			ofType = append(ofType, r)
+		}
+	}
+	return ofType
+}
+
 // changedPlace reports whether a job that is QUEUED in the store has another
 // status or hold now.
 func changedPlace(r *jobRow) bool {
 	return r.was != nil && r.was.Status == rota.StatusQueued &&
 		(r.is == nil || r.is.Status != r.was.Status || r.is.Hold != r.was.Hold)
-}
-
-func limitedKey(u *UnitOfWork, key string) bool {
-	_, limited := u.limits().Key(key)
-	return limited
 }
 
 // limits returns the limits in force.
@@ -113,24 +148,24 @@ func balance(u *UnitOfWork, queue KeyQueue, maxCount int) (changed int, done boo
 	return changed, done
 }
 
-// keyCapacity is how many more jobs of a key may start.
+// keyCapacity is how many more jobs of a key queue may start.
 func keyCapacity(u *UnitOfWork, queue KeyQueue, state KeyQueueState) int {
-	limit, limited := u.limits().Key(queue.Key)
+	limit, limited := u.limits().Key(queue.Key, queue.Type)
 	if !limited {
 		return math.MaxInt
 	}
 	open := state.Open
-	for _, r := range u.touchedByKey[queue.Key] {
+	for _, r := range u.touchedIn(queue) {
 		open += boolToInt(IsOpen(r.is)) - boolToInt(IsOpen(r.was))
 	}
-	return max(0, limit-open)
+	return max(0, limit.Concurrency-open)
 }
 
 // keyQueueTypes returns the types in a key queue: those in the store, and those
 // added in this transaction.
 func keyQueueTypes(u *UnitOfWork, queue KeyQueue, state KeyQueueState) []KeyQueueType {
 	types := slices.Clone(state.Types)
-	for _, r := range u.touchedByKey[queue.Key] {
+	for _, r := range u.touchedIn(queue) {
 		if r.is == nil || slices.ContainsFunc(types, func(t KeyQueueType) bool { return t.Type == r.is.Type }) {
 			continue
 		}

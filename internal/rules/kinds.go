@@ -48,6 +48,7 @@ var (
 	Dependencies      = newPredicate[bool]("dependencies", lockOne[DependenciesQuery](LockGraph))
 	TemplateSchedules = newPredicate[[]string]("schedules of templates", func(q TemplateSchedulesQuery) Lock { return lockTemplate(q.Template) })
 	KeyQueues         = newPredicate[KeyQueueState]("key queues", func(q KeyQueue) Lock { return lockKey(q.Key) })
+	KeyTypes          = newPredicate[[]string]("types of keys", func(q KeyTypesQuery) Lock { return lockKey(q.Key) })
 	OpenCounts        = newPredicate[int]("open jobs", func(q OpenCount) Lock {
 		if q.Key != "" {
 			return lockKey(q.Key)
@@ -61,6 +62,7 @@ var (
 	DroppedJobs = newPredicate[[]rota.ID]("jobs of dropped schedules", func(q DroppedJobsQuery) Lock { return lockSchedule(q.Schedule) })
 	// The rows that these find are read again under their own locks.
 	ExpiredWaits        = newPredicate[[]rota.ID, ExpiredWaitsQuery]("expired waits", nil)
+	LiveKeys            = newPredicate[[]string, LiveKeysQuery]("live keys", nil)
 	PendingIntents      = newPredicate[[]Intent, PendingIntentsQuery]("pending intents", nil)
 	ExpiredReservations = newPredicate[[]rota.ID, ExpiredReservationsQuery]("expired reservations", nil)
 	ExpiredRequests     = newPredicate[[]RequestKey, ExpiredRequestsQuery]("expired requests", nil)

@@ -144,8 +144,8 @@ func (u *UnitOfWork) Creates(id rota.ID) bool {
 	return r != nil && r.inserted != nil
 }
 
-// HasKeyLimits reports whether the loaded limits contain a concurrency key.
+// HasKeyLimits reports whether the loaded limits limit concurrency keys.
 func (u *UnitOfWork) HasKeyLimits() bool {
 	t, _ := Throttle.peek(u, one)
-	return t != nil && len(t.Spec.Keys) > 0
+	return t != nil && t.Spec.LimitsKeys()
 }

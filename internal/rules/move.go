@@ -41,7 +41,7 @@ func decideMove(u *UnitOfWork, c *rota.Move) (rota.Reply, *rota.Error) {
 	case !s.stays:
 		moved.Position = s.position()
 	}
-	u.markKeyChanged(moved.ConcurrencyKey)
+	u.markKeyChanged(moved)
 	u.auditJob(c, rota.AuditJobModified, j.ID, string(rota.VerbMove))
 	return &rota.Moved{Job: withoutToken(moved)}, nil
 }

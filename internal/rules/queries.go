@@ -82,15 +82,16 @@ type TemplateSchedulesQuery struct {
 	Limit    int
 }
 
-// KeyQueue queries the state of a concurrency key. It lists no more jobs than
-// one command is likely to change.
+// KeyQueue queries the state of a concurrency key, or only of its jobs of one
+// type. It lists no more jobs than one command is likely to change.
 type KeyQueue struct {
 	Key       string
-	Limit     int  // ids in each list
-	Unlimited bool // the key has no limit: only held jobs matter
+	Type      string // empty: all types
+	Limit     int    // ids in each list
+	Unlimited bool   // the key has no limit: only held jobs matter
 }
 
-// KeyQueueState is the answer: how many jobs of the key are open (RUNNING and
+// KeyQueueState is the answer: how many jobs of the queue are open (RUNNING and
 // not settled), and its queued jobs by type.
 type KeyQueueState struct {
 	Open  int
@@ -107,8 +108,19 @@ type KeyQueueType struct {
 	Last, Held []rota.ID
 }
 
-// OpenCount queries how many jobs are open: of a concurrency key, of a type, or,
-// with neither, of all types but Rota's internal ones.
+// KeyTypesQuery finds the types of which a concurrency key has queued jobs that
+// are ready or that only the key holds back, sorted.
+type KeyTypesQuery struct{ Key string }
+
+// LiveKeysQuery finds the concurrency keys after After that have jobs that have
+// not ended, sorted, at most Limit.
+type LiveKeysQuery struct {
+	After string
+	Limit int
+}
+
+// OpenCount queries how many jobs are open: of a concurrency key, of a type, of
+// both, or, with neither, of all types but Rota's internal ones.
 type OpenCount struct{ Type, Key string }
 
 // RedrivesQuery finds the newest first attempt that redrives an execution.
@@ -132,10 +144,12 @@ type PendingIntentsQuery struct{ Limit int }
 type Intent struct{ Kind, Name string }
 
 // The kinds of intents. The name is the id of the group, the key, the template
-// or the schedule.
+// or the schedule. IntentKeys is for all keys after its name, which is empty
+// or the last key that a Sweep has balanced.
 const (
 	IntentGroup    = "group"
 	IntentKey      = "key"
+	IntentKeys     = "keys"
 	IntentTemplate = "template"
 	IntentDrop     = "drop"
 )

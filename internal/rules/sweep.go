@@ -5,14 +5,6 @@ import "github.com/rotajobs/rota"
 // intentsMax is how many intents one Sweep reads.
 const intentsMax = 100
 
-// keyQueueToSweep returns the query for as much of a key queue as a Sweep may
-// change.
-func keyQueueToSweep(u *UnitOfWork, key string, limit int) KeyQueue {
-	queue := keyQueueQuery(u, key)
-	queue.Limit = max(queue.Limit, limit)
-	return queue
-}
-
 // decideSweep executes intents one after the other until it has changed as many
 // rows as it may.
 func decideSweep(u *UnitOfWork, c *rota.Sweep) (rota.Reply, *rota.Error) {
@@ -42,7 +34,9 @@ func executeIntent(u *UnitOfWork, c *rota.Sweep, i Intent, maxCount, limit int) 
 	case IntentGroup:
 		return sweepGroup(u, c, i, maxCount, limit)
 	case IntentKey:
-		return balance(u, keyQueueToSweep(u, i.Name, limit), maxCount)
+		return sweepKey(u, i.Name, maxCount, limit)
+	case IntentKeys:
+		return sweepKeys(u, i, maxCount, limit)
 	case IntentDrop:
 		return sweepDrop(u, c, i.Name, maxCount, limit)
 	}
@@ -54,6 +48,49 @@ func executeIntent(u *UnitOfWork, c *rota.Sweep, i Intent, maxCount, limit int) 
 		disable(u, c, s, "template "+i.Name+" is archived")
 	}
 	return min(len(users), maxCount), len(users) <= maxCount
+}
+
+// sweepKey balances the queues of a key.
+func sweepKey(u *UnitOfWork, key string, maxCount, limit int) (touched int, done bool) {
+	types := []string{""}
+	if limitsTypesApart(u, key) {
+		types = KeyTypes.get(u, KeyTypesQuery{Key: key})
+	}
+	done = true
+	u.each(len(types), func(i int) {
+		queue := keyQueueOf(u, key, types[i])
+		queue.Limit = max(queue.Limit, limit)
+		n, balanced := balance(u, queue, maxCount-touched)
+		touched, done = touched+n, done && balanced
+	})
+	return touched, done
+}
+
+// sweepKeys balances the queues of the next keys. It stops at a key that it
+// cannot finish, and replaces the intent by one for the keys after the last
+// that it has balanced.
+func sweepKeys(u *UnitOfWork, i Intent, maxCount, limit int) (touched int, done bool) {
+	Throttle.get(u, one) // under its lock, no change of the limits adds this intent while it is removed
+	keys := LiveKeys.get(u, LiveKeysQuery{After: i.Name, Limit: rota.SweepKeysMax + 1})
+	last, done := i.Name, true
+	u.each(min(len(keys), rota.SweepKeysMax), func(i int) {
+		if !done {
+			return
+		}
+		var n int
+		if n, done = sweepKey(u, keys[i], maxCount-touched, limit); done {
+			last = keys[i]
+		}
+		touched += n
+	})
+	if done && len(keys) <= rota.SweepKeysMax {
+		return touched, true
+	}
+	if last != i.Name {
+		IntentRecords.set(u, i, nil)
+		u.addIntent(IntentKeys, last)
+	}
+	return touched, false
 }
 
 func sweepGroup(u *UnitOfWork, c *rota.Sweep, i Intent, maxCount, limit int) (touched int, done bool) {

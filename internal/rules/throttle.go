@@ -1,11 +1,16 @@
 package rules
 
-import "github.com/rotajobs/rota"
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
 
 const ThrottleSubject = "limits"
 
 // decidePutThrottle sets the limits. They apply at once, since claims read
-// them; a Sweep balances the queues of keys whose limit changed.
+// them; a Sweep balances the queues of keys whose limit changed, or of all keys
+// if the limit of each key of a prefix or a type changed.
 func decidePutThrottle(u *UnitOfWork, c *rota.PutThrottle) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, ThrottleSubject)
 	t := Throttle.get(u, one)
@@ -28,8 +33,12 @@ func decidePutThrottle(u *UnitOfWork, c *rota.PutThrottle) (rota.Reply, *rota.Er
 			Buckets.set(u, limit.Type, nil)
 		}
 	})
-	for _, key := range keysWithNewLimit(&t.Spec, &next.Spec) {
-		u.addIntent(IntentKey, key)
+	if !slices.Equal(t.Spec.EachKey, next.Spec.EachKey) || !slices.Equal(t.Spec.EachKeyOfType, next.Spec.EachKeyOfType) {
+		u.addIntent(IntentKeys, "")
+	} else {
+		for _, key := range keysWithNewLimit(t.Spec.Keys, next.Spec.Keys) {
+			u.addIntent(IntentKey, key)
+		}
 	}
 	u.auditSubject(c, rota.AuditThrottleModified, ThrottleSubject, "")
 	return &rota.ThrottlePut{Throttle: next, Changed: true}, nil
@@ -43,15 +52,16 @@ func ownThrottle(t *rota.Throttle) *rota.Throttle {
 	return &own
 }
 
-// keysWithNewLimit returns the keys whose limit differs, in either direction.
-func keysWithNewLimit(was, is *rota.ThrottleSpec) (keys []string) {
-	for _, k := range was.Keys {
-		if limit, limited := is.Key(k.Key); !limited || limit != k.Concurrency {
+// keysWithNewLimit returns the keys whose own limit was added, removed or
+// changed.
+func keysWithNewLimit(was, is []rota.KeyLimit) (keys []string) {
+	for _, k := range was {
+		if !slices.Contains(is, k) {
 			keys = append(keys, k.Key)
 		}
 	}
-	for _, k := range is.Keys {
-		if _, limited := was.Key(k.Key); !limited {
+	for _, k := range is {
+		if !slices.Contains(was, k) && !slices.Contains(keys, k.Key) {
 			keys = append(keys, k.Key)
 		}
 	}

@@ -42,7 +42,7 @@ type UnitOfWork struct {
 	createdBySchedule map[string][]rota.ID  // jobs created in this transaction, by schedule
 	createdByGroup    map[rota.ID][]rota.ID // jobs created in this transaction, by group
 	touchedByKey      map[string][]*jobRow  // touched jobs, by concurrency key
-	keysToBalance     []string              // concurrency keys to balance at the end of the command
+	keysToBalance     []keyOfType           // concurrency keys, with the types of their changed jobs, to balance at the end of the command
 	wake              bool                  // a claim that found nothing may find a job now
 	audit             []rota.AuditEntry
 	undo              []undo

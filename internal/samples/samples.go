@@ -134,8 +134,12 @@ func Variants() map[string]rota.Command {
 		"put_schedule_picked": &rota.PutSchedule{Meta: Meta(43), Name: "picked", Spec: rota.ScheduleSpec{
 			Template: "mail", Every: time.Hour, Partition: rota.Partition{Strategy: rota.PartitionDynamic, Expression: `shard.region == "eu"`},
 		}},
-		"put_template_sole":  &rota.PutTemplate{Meta: Meta(44), Name: "mail", OnlySchedule: "newsletter", Spec: rota.TemplateSpec{Type: "mail.send"}},
-		"all_dry":            &rota.All{Meta: Meta(45), Members: []rota.Command{&rota.Archive{Meta: Meta(46), Name: "mail"}}, Dry: true},
+		"put_template_sole": &rota.PutTemplate{Meta: Meta(44), Name: "mail", OnlySchedule: "newsletter", Spec: rota.TemplateSpec{Type: "mail.send"}},
+		"all_dry":           &rota.All{Meta: Meta(45), Members: []rota.Command{&rota.Archive{Meta: Meta(46), Name: "mail"}}, Dry: true},
+		"put_throttle_each": &rota.PutThrottle{Meta: Meta(47), Spec: rota.ThrottleSpec{
+			EachKey:       []rota.EachKeyLimit{{Pattern: "tenant:*", Concurrency: 1}},
+			EachKeyOfType: []rota.EachKeyOfTypeLimit{{Type: "mail.send", Concurrency: 2}},
+		}},
 		"put_schedule_every": &rota.PutSchedule{Meta: Meta(38), Name: "often", Spec: rota.ScheduleSpec{Template: "mail", Every: 90 * time.Second}},
 	}
 }

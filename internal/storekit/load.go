@@ -28,6 +28,8 @@ type Searches struct {
 	OpenAll           string // number of running jobs
 	OpenOfType        string
 	OpenOfKey         string
+	OpenOfKeyAndType  string
+	LiveKeys          string // concurrency keys of jobs that have not ended
 	Redrives          string // id of the newest redrive of an execution
 	ExpiredWaits      string // jobs whose wait has expired
 	Due               string // delayed jobs that are due
@@ -74,6 +76,8 @@ func Loaders[T Tx](s *Searches) []rules.Loader[T] {
 		}),
 		search[T](rules.OpenCounts, s.openCount,
 			func(u *rules.UnitOfWork, q rules.OpenCount, r Row) { rules.OpenCounts.Put(u, q, int(r.Int(0))) }),
+		search[T](rules.LiveKeys, func(q rules.LiveKeysQuery) (string, []any) { return s.LiveKeys, []any{q.After, q.Limit} },
+			func(u *rules.UnitOfWork, q rules.LiveKeysQuery, r Row) { rules.Append(rules.LiveKeys, u, q, r.Text(0)) }),
 		search[T](rules.Redrives, func(q rules.RedrivesQuery) (string, []any) { return s.Redrives, []any{q.Execution} },
 			func(u *rules.UnitOfWork, q rules.RedrivesQuery, r Row) { rules.Redrives.Put(u, q, r.ID(0)) }),
 		search[T](rules.Attempts, func(q rules.AttemptsQuery) (string, []any) { return sqlAttempts, []any{q.Execution} },
@@ -116,6 +120,8 @@ LIMIT $2`
 
 func (s *Searches) openCount(q rules.OpenCount) (string, []any) {
 	switch {
+	case q.Key != "" && q.Type != "":
+		return s.OpenOfKeyAndType, []any{q.Key, q.Type}
 	case q.Key != "":
 		return s.OpenOfKey, []any{q.Key}
 	case q.Type != "":

@@ -136,9 +136,13 @@ func (e *explanation) counts() []Query {
 		return nil
 	}
 	typ, key := e.Job.Type, e.Job.ConcurrencyKey
+	openOfKey := count(&e.OpenKey, e.reads.OpenOfKey, key)
+	if limit, _ := e.Limits.Key(key, typ); limit.OfType != "" {
+		openOfKey = count(&e.OpenKey, e.reads.OpenOfKeyAndType, key, typ)
+	}
 	return []Query{
 		count(&e.Open, e.reads.OpenAll), count(&e.OpenType, e.reads.OpenOfType, typ),
-		count(&e.OpenKey, e.reads.OpenOfKey, key), count(&e.ReadyKey, e.reads.ReadyOfKey, key, typ),
+		openOfKey, count(&e.ReadyKey, e.reads.ReadyOfKey, key, typ),
 	}
 }
 

@@ -56,7 +56,7 @@ func (in *Inspection) exists(i rules.Intent) (found bool, err error) {
 	case rules.IntentDrop:
 		err = in.each(Dropped.ByKey(), markFound, i.Name)
 	default:
-		found = i.Name != ""
+		found = i.Kind == rules.IntentKeys || i.Name != ""
 	}
 	return found, err
 }

@@ -156,6 +156,51 @@ func walkKeyQueue(limit int, letters string, owed bool) []string {
 	return *names
 }
 
+// A limit of each key of a type counts only the jobs of the type, and a key's
+// other types are free.
+func TestKeyQueueWalkCountsEachKeyAndType(t *testing.T) {
+	prefix := rota.ThrottleSpec{EachKey: []rota.EachKeyLimit{{Pattern: "print*", Concurrency: 1}}}
+	perType := rota.ThrottleSpec{EachKeyOfType: []rota.EachKeyOfTypeLimit{{Type: "mail", Concurrency: 1}}}
+	for _, test := range []struct {
+		limits       rota.ThrottleSpec
+		mails, other string // as in keyQueueJobs
+		clean        bool
+	}{
+		{prefix, "rh", "rh", true},
+		{prefix, "oh", "h", true},
+		{prefix, "h", "o", true},
+		{prefix, "rr", "", false},
+		{prefix, "h", "", false},
+		{perType, "rh", "rrr", true},
+		{perType, "oh", "oorr", true},
+		{perType, "h", "o", false}, // the other type does not count
+		{perType, "rr", "", false},
+		{perType, "r", "h", false}, // the other type has no limit
+	} {
+		for _, pending := range []*rules.Intent{nil, {Kind: rules.IntentKeys, Name: "printer"}, {Kind: rules.IntentKeys}, {Kind: rules.IntentKeys, Name: "printed"}} {
+			v, names := checkNames()
+			v.limits = test.limits
+			if pending != nil {
+				v.Intent(*pending, true)
+			}
+			walk := v.KeyQueues()
+			for _, j := range keyQueueJobs("printer", test.mails) {
+				j.Type = "mail"
+				walk.Next(j)
+			}
+			for _, j := range keyQueueJobs("printer", test.other) {
+				j.Type = "other"
+				walk.Next(j)
+			}
+			walk.End()
+			swept := pending != nil && pending.Name < "printer" // a Sweep is to visit it
+			if (len(*names) == 0) != (test.clean || swept) {
+				t.Errorf("%+v, mails %s, others %s, intent %v: found %v", test.limits, test.mails, test.other, pending, *names)
+			}
+		}
+	}
+}
+
 func TestTurnWalkReportsBySchedulesAndScopes(t *testing.T) {
 	job := func(n int, schedule, scope string, hold rota.Hold) *rota.Job {
 		j := readyJob(n)

@@ -48,8 +48,11 @@ func (v *Verifier) directRun(row string, r *rota.Reservation, j *rota.Job) {
 // exists; a key always does.
 func (v *Verifier) Intent(i rules.Intent, there bool) {
 	v.intents[i] = true
+	if i.Kind == rules.IntentKeys && (v.keysAfter == nil || i.Name < *v.keysAfter) {
+		v.keysAfter = &i.Name
+	}
 	row := "intent " + i.Kind + " " + i.Name
-	knownWord(v, row, "kind", i.Kind, rules.IntentGroup, rules.IntentKey, rules.IntentTemplate, rules.IntentDrop)
+	knownWord(v, row, "kind", i.Kind, rules.IntentGroup, rules.IntentKey, rules.IntentKeys, rules.IntentTemplate, rules.IntentDrop)
 	if !there {
 		v.violation(rota.CheckIntentMissing, []string{row}, "there is no %s %s", i.Kind, i.Name)
 	}

@@ -63,9 +63,10 @@ type KeyQueueWalk struct {
 	types map[string]*keyQueueOfType
 }
 
-// keyQueueOfType is the number of ready jobs of one type, the last of them, and
-// the first job that only the key holds back.
+// keyQueueOfType is the number of running and of ready jobs of one type, the last
+// ready one, and the first job that only the key holds back.
 type keyQueueOfType struct {
+	open       int
 	ready      int
 	last, held *rota.Job
 }
@@ -87,6 +88,7 @@ func (l *KeyQueueWalk) Next(j *rota.Job) {
 	switch {
 	case rules.IsOpen(j):
 		l.open++
+		t.open++
 	case j.Ready():
 		t.ready++
 		if t.last == nil || t.last.Before(j) {
@@ -101,18 +103,27 @@ func (l *KeyQueueWalk) Next(j *rota.Job) {
 
 // End ends the walk.
 func (l *KeyQueueWalk) End() {
-	if l.key == "" || l.v.intents[rules.Intent{Kind: rules.IntentKey, Name: l.key}] {
+	if l.key == "" || l.sweepPending() {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.types)) {
-		l.endType(l.types[name])
+		l.endType(name, l.types[name])
 	}
 }
 
-func (l *KeyQueueWalk) endType(t *keyQueueOfType) {
+// sweepPending reports whether a Sweep is to balance the key.
+func (l *KeyQueueWalk) sweepPending() bool {
+	return l.v.intents[rules.Intent{Kind: rules.IntentKey, Name: l.key}] || l.v.keysAfter != nil && l.key > *l.v.keysAfter
+}
+
+func (l *KeyQueueWalk) endType(name string, t *keyQueueOfType) {
 	row := "concurrency key " + l.key
-	limit, limited := l.v.limits.Key(l.key)
-	capacity := max(0, limit-l.open)
+	applied, limited := l.v.limits.Key(l.key, name)
+	limit, open := applied.Concurrency, l.open
+	if applied.OfType != "" {
+		open = t.open
+	}
+	capacity := max(0, limit-open)
 	switch {
 	case t.held != nil && !limited:
 		l.v.violation(rota.CheckKeyTurn, []string{row, rules.JobRef(t.held.ID)}, "it holds a job back, but has no limit")

@@ -25,6 +25,7 @@ type Verifier struct {
 	queue, ready orderChecksum // of all QUEUED jobs, of all ready jobs
 
 	intents     map[rules.Intent]bool
+	keysAfter   *string // a Sweep is to balance all keys after this one; nil: none
 	limits      rota.ThrottleSpec
 	templates   map[string]rota.TemplateState
 	schedules   map[string]*declaredSchedule

@@ -13,8 +13,10 @@ var (
 SELECT count(*)
 FROM rota_jobs
 WHERE concurrency_key = $1 AND sequel IS NULL`
-	sqlKeyQueueOpen  = keyQueueJobs + ` AND status = 'RUNNING'`
-	sqlKeyQueueReady = keyQueueJobs + ` AND status = 'QUEUED' AND hold = 0 AND type = $2`
+	sqlKeyQueueOpen = keyQueueJobs + ` AND status = 'RUNNING'`
+	// No running job has a hold. The condition lets the index find the type.
+	sqlKeyQueueOpenOf = sqlKeyQueueOpen + ` AND hold = 0 AND type = $2`
+	sqlKeyQueueReady  = keyQueueJobs + ` AND status = 'QUEUED' AND hold = 0 AND type = $2`
 
 	// Reads the queue of one concurrency key: the jobs with hold 16, which only the key holds back,
 	// and, if the key is limited, the ready jobs. It jumps from type to type in the index, so that
@@ -25,22 +27,70 @@ WHERE concurrency_key = $1 AND sequel IS NULL`
 	// contain all keys, and seem as good while they are short.
 	sqlKeyQueue = `
 WITH RECURSIVE types (status, hold, type) AS (
-  SELECT 'QUEUED', h.hold, ''::text COLLATE "C"
+  SELECT 'QUEUED', h.hold, ''::text COLLATE "C"` + keyQueueHolds + ` OR NOT $3` + keyQueueNextType + `
+), ` + keyQueueOfTypes(sqlKeyQueueOpen)
+	// Reads the jobs of one type in the queue of a concurrency key.
+	sqlKeyQueueOfType = `
+WITH types (status, hold, type) AS (
+  SELECT 'QUEUED', h.hold, $4::text COLLATE "C"` + keyQueueHolds + ` OR NOT $3
+), ` + keyQueueOfTypes(sqlKeyQueueOpen+` AND hold = 0 AND type = $4`)
+	sqlKeyTypes = `
+WITH RECURSIVE types (status, hold, type) AS (
+  SELECT 'QUEUED', h.hold, ''::text COLLATE "C"` + keyQueueHolds + ` OR true` + keyQueueNextType + `
+)
+SELECT DISTINCT t.type
+FROM types t
+WHERE t.type <> ''
+ORDER BY t.type`
+	keyQueueHolds = `
   FROM (VALUES (0), (16)) AS h (hold)
-  WHERE h.hold <> 0 OR NOT $3
+  WHERE h.hold <> 0`
+	keyQueueNextType = `
   UNION ALL
   SELECT t.status, t.hold, (
     SELECT min(j.type)` + keyQueueWaiting + ` AND j.type > t.type)
   FROM types t
-  WHERE t.type IS NOT NULL
-), queue (status, hold, type, ready) AS MATERIALIZED (
+  WHERE t.type IS NOT NULL`
+	keyQueueWaiting = `
+  FROM rota_jobs j
+  WHERE j.concurrency_key = $1 AND j.sequel IS NULL AND j.status = t.status AND j.hold = t.hold`
+
+	// Jumps from key to key in the index, so that the number of jobs of each does not matter.
+	sqlLiveKeys = `
+WITH RECURSIVE keys (key, n) AS (
+  SELECT (` + nextLiveKey + `$1), 1
+  UNION ALL
+  SELECT (` + nextLiveKey + `keys.key), n + 1
+  FROM keys
+  WHERE keys.key IS NOT NULL AND n < $2
+)
+SELECT key
+FROM keys
+WHERE key IS NOT NULL
+ORDER BY key`
+	nextLiveKey = `
+    SELECT min(j.concurrency_key)
+    FROM rota_jobs j
+    WHERE j.sequel IS NULL AND j.concurrency_key > `
+
+	openJobs = `
+SELECT count(*)
+FROM rota_jobs
+WHERE status = 'RUNNING' AND sequel IS NULL`
+	sqlOpenOf  = openJobs + ` AND type = $1`
+	sqlOpenAll = openJobs + ` AND (type < 'rota.' OR type >= 'rota/')`
+)
+
+// keyQueueOfTypes returns the end of the statement that reads a key queue, after the types.
+func keyQueueOfTypes(open string) string {
+	return `queue (status, hold, type, ready) AS MATERIALIZED (
   SELECT t.status, t.hold, t.type, CASE WHEN t.hold = 0 THEN (
     SELECT count(*)` + keyQueueWaiting + ` AND j.type = t.type) END
   FROM types t
   WHERE t.type <> ''
 )
 SELECT few.*, t.hold, t.type, t.ready, o.open
-FROM (` + sqlKeyQueueOpen + ` AND NOT $3) o (open)
+FROM (` + open + ` AND NOT $3) o (open)
 LEFT JOIN queue t ON true
 LEFT JOIN LATERAL (
   (SELECT ` + queuedColumns + rowVersion + keyQueueWaiting + ` AND j.type = t.type AND t.hold = 0
@@ -52,17 +102,7 @@ LEFT JOIN LATERAL (
   LIMIT $2)
 ) few ON true
 ORDER BY t.type, t.hold, few.priority DESC, few.position, few.created_at, few.id`
-	keyQueueWaiting = `
-  FROM rota_jobs j
-  WHERE j.concurrency_key = $1 AND j.sequel IS NULL AND j.status = t.status AND j.hold = t.hold`
-
-	openJobs = `
-SELECT count(*)
-FROM rota_jobs
-WHERE status = 'RUNNING' AND sequel IS NULL`
-	sqlOpenOf  = openJobs + ` AND type = $1`
-	sqlOpenAll = openJobs + ` AND (type < 'rota.' OR type >= 'rota/')`
-)
+}
 
 // Column numbers after the columns of a queued job.
 var (
@@ -75,12 +115,15 @@ var (
 // loadKeyQueue reads the queue of a concurrency key in dispatch order.
 func (t *tx) loadKeyQueue(q rules.KeyQueue, u *rules.UnitOfWork) statement {
 	var state rules.KeyQueueState
-	params := []param{textNotNull(q.Key), intParam(int64(q.Limit)), boolParam(q.Unlimited)}
+	sql, params := sqlKeyQueue, []param{textNotNull(q.Key), intParam(int64(q.Limit)), boolParam(q.Unlimited)}
+	if q.Type != "" {
+		sql, params = sqlKeyQueueOfType, append(params, textNotNull(q.Type))
+	}
 	return statement{
-		sql: sqlKeyQueue, params: params,
+		sql: sql, params: params,
 		eachRow: func(r row) error {
 			state.Open = int(r.Int(colKeyQueueOpen))
-			if !r.Null(colKeyQueueType) {
+			if !r.Null(0) {
 				t.addKeyQueueJob(r, &state, u)
 			}
 			return nil
@@ -92,6 +135,14 @@ func (t *tx) loadKeyQueue(q rules.KeyQueue, u *rules.UnitOfWork) statement {
 			rules.KeyQueues.Put(u, q, state)
 		},
 	}
+}
+
+// loadKeyTypes reads the types of the queued jobs of a concurrency key.
+func (t *tx) loadKeyTypes(q rules.KeyTypesQuery, u *rules.UnitOfWork) statement {
+	return statement{sql: sqlKeyTypes, params: []param{textNotNull(q.Key)}, eachRow: func(r row) error {
+		rules.Append(rules.KeyTypes, u, q, r.Text(0))
+		return nil
+	}}
 }
 
 func (t *tx) addKeyQueueJob(r row, state *rules.KeyQueueState, u *rules.UnitOfWork) {

@@ -11,7 +11,7 @@ import (
 var searches = storekit.Searches{
 	LiveJobs: sqlLiveJobs, BlockedJobs: sqlBlockedJobs, WaitingJobs: sqlWaitingJobs, LatestJobs: sqlLatestJobs,
 	Dependents: sqlDependents, Dependencies: sqlDependencies, TemplateSchedules: sqlTemplateSchedules,
-	OpenAll: sqlOpenAll, OpenOfType: sqlOpenOf, OpenOfKey: sqlKeyQueueOpen, Redrives: sqlRedrives, ExpiredWaits: sqlExpiredWaits,
+	OpenAll: sqlOpenAll, OpenOfType: sqlOpenOf, OpenOfKey: sqlKeyQueueOpen, OpenOfKeyAndType: sqlKeyQueueOpenOf, LiveKeys: sqlLiveKeys, Redrives: sqlRedrives, ExpiredWaits: sqlExpiredWaits,
 	Due: sqlDue, Stale: sqlStale, Unsettled: sqlUnsettled, GroupMembers: membersSQL, DroppedJobs: droppedSQL,
 }
 
@@ -38,6 +38,7 @@ var loaders = append(storekit.Loaders[*tx](&searches),
 	loadAll(rules.Active, (*tx).loadActive),
 	loadEach(rules.PlannedJobs, (*tx).loadPlanned),
 	loadEach(rules.KeyQueues, (*tx).loadKeyQueue),
+	loadEach(rules.KeyTypes, (*tx).loadKeyTypes),
 	loadEach(rules.ExpiredRequests, (*tx).loadExpiredRequests),
 )
 

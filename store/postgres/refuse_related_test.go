@@ -43,6 +43,7 @@ var relatedRows = []string{
 	`INSERT INTO rota_webhooks VALUES (1, gen_random_uuid(), 'ada', 7, '[]')`,
 	`INSERT INTO rota_buckets VALUES ('mail', 7, '[1]')`,
 	`INSERT INTO rota_intents VALUES ('key', 'k')`,
+	`INSERT INTO rota_intents VALUES ('keys', '')`,
 	`INSERT INTO rota_dropped VALUES ('nightly', 9, 8, 'ada')`,
 	requestSQL("'ada'", "'order-7'", hash64),
 	groupSQL(":group", "'parallel'", "'stop'", "3", "NULL"),

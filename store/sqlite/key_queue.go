@@ -13,7 +13,9 @@ var (
 SELECT count(*)
 FROM rota_jobs INDEXED BY rota_jobs_lane
 WHERE concurrency_key = $1 AND sequel IS NULL AND status = 'RUNNING'`
-	sqlKeyQueueReady = `
+	// No running job has a hold; with it, the type is next in the index.
+	sqlKeyQueueOpenOf = sqlKeyQueueOpen + ` AND hold = 0 AND type = $2`
+	sqlKeyQueueReady  = `
 SELECT count(*)
 FROM rota_jobs INDEXED BY rota_jobs_lane
 WHERE concurrency_key = $1 AND sequel IS NULL AND status = 'QUEUED' AND hold = 0 AND type = $2`
@@ -34,6 +36,23 @@ WHERE j.concurrency_key = $1 AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
 LIMIT $3`
 
+	// Jumps from key to key in the index, so that the number of jobs of each does not matter.
+	sqlLiveKeys = `
+WITH RECURSIVE keys (key, n) AS (
+  SELECT (` + nextLiveKey + `$1), 1
+  UNION ALL
+  SELECT (` + nextLiveKey + `keys.key), n + 1
+  FROM keys
+  WHERE keys.key IS NOT NULL AND n < $2
+)
+SELECT key
+FROM keys
+WHERE key IS NOT NULL`
+	nextLiveKey = `
+    SELECT min(concurrency_key)
+    FROM rota_jobs INDEXED BY rota_jobs_lane
+    WHERE sequel IS NULL AND concurrency_key > `
+
 	sqlOpenOf = openJobs + ` AND type = $1`
 	openJobs  = `
 SELECT count(*)
@@ -47,8 +66,15 @@ SELECT (` + openJobs + `) - (` + openJobs + ` AND ` + internalType + `)`
 
 func (w *writer) loadKeyQueue(q rules.KeyQueue, u *rules.UnitOfWork) error {
 	var state rules.KeyQueueState
-	types, err := w.keyQueueTypes(q)
-	if err == nil && !q.Unlimited {
+	types, err := []string{q.Type}, error(nil)
+	if q.Type == "" {
+		types, err = w.keyQueueTypes(q.Key, q.Unlimited)
+	}
+	switch {
+	case err != nil || q.Unlimited:
+	case q.Type != "":
+		err = w.countKeyQueue(&state.Open, sqlKeyQueueOpenOf, q.Key, q.Type)
+	default:
 		err = w.countKeyQueue(&state.Open, sqlKeyQueueOpen, q.Key)
 	}
 	for _, name := range types {
@@ -65,11 +91,19 @@ func (w *writer) loadKeyQueue(q rules.KeyQueue, u *rules.UnitOfWork) error {
 	return err
 }
 
+func (w *writer) loadKeyTypes(q rules.KeyTypesQuery, u *rules.UnitOfWork) error {
+	types, err := w.keyQueueTypes(q.Key, false)
+	if err == nil {
+		rules.KeyTypes.Put(u, q, types)
+	}
+	return err
+}
+
 // keyQueueTypes returns the types with jobs that only the key holds back, and the types with ready
-// jobs if the key has a limit. Each type is one lookup, however many jobs it has.
-func (w *writer) keyQueueTypes(q rules.KeyQueue) (types []string, err error) {
+// jobs unless onlyHeld is set. Each type is one lookup, however many jobs it has.
+func (w *writer) keyQueueTypes(key string, onlyHeld bool) (types []string, err error) {
 	holds := []rota.Hold{rota.HoldKey, 0}
-	if q.Unlimited {
+	if onlyHeld {
 		holds = holds[:1]
 	}
 	for _, hold := range holds {
@@ -80,7 +114,7 @@ func (w *writer) keyQueueTypes(q rules.KeyQueue) (types []string, err error) {
 					types = append(types, last)
 				}
 				return nil
-			}, q.Key, int(hold), last)
+			}, key, int(hold), last)
 		}
 	}
 	slices.Sort(types)

@@ -203,9 +203,15 @@ func (c *relatedLoad) cancelGroup() {
 func (c *relatedLoad) limit() {
 	spec := rota.ThrottleSpec{Global: c.random.IntN(2) * 8}
 	for _, key := range []string{"k0", "k1"} {
-		if n := c.random.IntN(4); n > 0 {
+		if n := c.random.IntN(6) - 2; n > 0 {
 			spec.Keys = append(spec.Keys, rota.KeyLimit{Key: key, Concurrency: n})
 		}
+	}
+	if n := c.random.IntN(4); n > 0 {
+		spec.EachKey = []rota.EachKeyLimit{{Pattern: []string{"*", "k*", "k1*"}[n-1], Concurrency: n}}
+	}
+	if n := c.random.IntN(4); n > 0 {
+		spec.EachKeyOfType = []rota.EachKeyOfTypeLimit{{Type: c.pick("mail", "web"), Concurrency: n}}
 	}
 	if c.random.IntN(2) == 0 {
 		spec.Types = []rota.TypeLimit{{Type: "web", Concurrency: 3, Rate: rota.Rate{Count: 1 + c.random.IntN(5), Per: time.Minute}}}

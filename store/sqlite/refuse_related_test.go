@@ -56,6 +56,7 @@ var relatedRows = []string{
 	`INSERT INTO rota_webhooks VALUES (1, randomblob(16), 'ada', 7, '[]')`,
 	`INSERT INTO rota_buckets VALUES ('mail', 7, '[1]')`,
 	`INSERT INTO rota_intents VALUES ('key', 'k')`,
+	`INSERT INTO rota_intents VALUES ('keys', '')`,
 	`INSERT INTO rota_dropped VALUES ('nightly', 9, 8, 'ada')`,
 	requestSQL("INSERT", "'ada'", "'order-7'", "randomblob(16)", hash64),
 	`INSERT INTO rota_groups (id, mode, on_failure, size, created_at) VALUES (:group, 'parallel', 'stop', 3, 7)`,

@@ -30,7 +30,7 @@ func (w *writer) prepare() error {
 	for _, sql := range []string{
 		sqlBegin, sqlCommit, sqlDataVersion, sqlInsertJob, sqlInsertParams, sqlInsertAudit, sqlLease, sqlTail, sqlClaimedBefore,
 		sqlDue, sqlStale, sqlUnsettled, sqlOrderAhead, sqlPlan, sqlRetry, sqlDueSchedules, sqlTemplateSchedules, sqlDependents,
-		sqlLatestJobs, sqlExpiredWaits, sqlLiveJobs, sqlMembersLive, sqlMembersFirst, sqlKeyQueueOpen, sqlActive, sqlRedrives,
+		sqlLatestJobs, sqlExpiredWaits, sqlLiveJobs, sqlMembersLive, sqlMembersFirst, sqlKeyQueueOpen, sqlKeyQueueOpenOf, sqlLiveKeys, sqlActive, sqlRedrives,
 		sqlExpiredRequests, sqlTemplateWebhooks, sqlStats, sqlSchedulesNext, sqlCountEnded,
 		storekit.UniqueKeys.ByKey(), storekit.Types.ByKey(), storekit.Templates.ByKey(), storekit.Schedules.ByKey(),
 		storekit.Groups.ByKey(), storekit.Throttle.ByKey(), storekit.Buckets.ByKey(), storekit.Reservations.ByKey(),

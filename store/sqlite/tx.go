@@ -42,7 +42,7 @@ LIMIT 1`
 var searches = storekit.Searches{
 	LiveJobs: sqlLiveJobs, BlockedJobs: sqlBlockedJobs, WaitingJobs: sqlWaitingJobs, LatestJobs: sqlLatestJobs,
 	Dependents: sqlDependents, Dependencies: sqlDependencies, TemplateSchedules: sqlTemplateSchedules,
-	OpenAll: sqlOpenAll, OpenOfType: sqlOpenOf, OpenOfKey: sqlKeyQueueOpen, Redrives: sqlRedrives, ExpiredWaits: sqlExpiredWaits,
+	OpenAll: sqlOpenAll, OpenOfType: sqlOpenOf, OpenOfKey: sqlKeyQueueOpen, OpenOfKeyAndType: sqlKeyQueueOpenOf, LiveKeys: sqlLiveKeys, Redrives: sqlRedrives, ExpiredWaits: sqlExpiredWaits,
 	Due: sqlDue, Stale: sqlStale, Unsettled: sqlUnsettled, GroupMembers: membersSQL, DroppedJobs: droppedSQL,
 }
 
@@ -59,6 +59,7 @@ var loaders = append(storekit.Loaders[*writer](&searches),
 	rules.LoadEach(rules.Active, (*writer).loadActive),
 	rules.LoadEach(rules.PlannedJobs, (*writer).loadPlanned),
 	rules.LoadEach(rules.KeyQueues, (*writer).loadKeyQueue),
+	rules.LoadEach(rules.KeyTypes, (*writer).loadKeyTypes),
 	rules.LoadEach(rules.ExpiredRequests, (*writer).loadExpiredRequests),
 	loadRow(rules.UniqueKeys, storekit.UniqueKeys),
 	loadRow(rules.Types, storekit.Types),

@@ -37,6 +37,7 @@ func testExplain(t *testing.T, h Harness) {
 		{"an ended group is a reason", explainEnding},
 		{"an earlier execution of the schedule is a reason", explainOverlap},
 		{"a key at its limit is a reason", explainKey},
+		{"a limit of each key is a reason that names where it is set", explainEachKey},
 		{"a type limit and the global limit are reasons", explainLimits},
 		{"an exhausted rate is a reason", explainRate},
 		{"a reserved node is a reason", explainReservation},

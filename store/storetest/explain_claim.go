@@ -85,6 +85,12 @@ func (w *claimChecker) limits() {
 	if n := w.draw("key", 2); n > 0 {
 		spec.Keys = append(spec.Keys, rota.KeyLimit{Key: "k", Concurrency: n})
 	}
+	if n := w.draw("each key", 2); n > 0 {
+		spec.EachKey = []rota.EachKeyLimit{{Pattern: "k*", Concurrency: n}}
+	}
+	if n := w.draw("each key of type", 2); n > 0 {
+		spec.EachKeyOfType = []rota.EachKeyOfTypeLimit{{Type: "a", Concurrency: n}}
+	}
 	w.y.send(&rota.PutThrottle{Meta: w.y.ids.meta(), Spec: spec})
 }
 

@@ -253,6 +253,26 @@ func explainOrder(y *story) {
 	wantWords(y, y.wantReasons(jobs[2], rota.ReasonOrder)[0], "It is the first in the order")
 }
 
+func explainEachKey(y *story) {
+	y.throttle(rota.ThrottleSpec{
+		Keys:          []rota.KeyLimit{{Key: "db", Concurrency: 1}},
+		EachKey:       []rota.EachKeyLimit{{Pattern: "t:*", Concurrency: 1}},
+		EachKeyOfType: []rota.EachKeyOfTypeLimit{{Type: "mail", Concurrency: 1}, {Type: "other", Concurrency: 3}},
+	})
+	y.ofKey("other", "disk", 2)
+	for key, words := range map[string][2]string{
+		"db":   {"1 of at most 1 job with the concurrency key db run", "the limit of the key in keys"},
+		"t:1":  {"1 of at most 1 job with the concurrency key t:1 run", "the limit of each key t:* in each_key"},
+		"disk": {"1 of at most 1 job of type mail with the concurrency key disk run", "the limit of each key of type mail in each_key_of_type"},
+	} {
+		jobs := y.ofKey("mail", key, 2)
+		wantWords(y, y.wantReasons(jobs[1], rota.ReasonKeyLimit)[0], "running: 0, ready before it, of its type: 1")
+		y.claimAny(9)
+		reason := y.wantReasons(jobs[1], rota.ReasonKeyLimit)[0]
+		wantWords(y, reason, words[0], words[1])
+	}
+}
+
 func explainEverything(y *story) {
 	y.declareType("mail", rota.TypeSpec{})
 	y.throttle(rota.ThrottleSpec{

@@ -112,7 +112,7 @@ func (g *gen) templateAndKey(n *rota.NewJob) {
 		}
 	}
 	if g.rarely(3, "concurrency key") {
-		n.ConcurrencyKey = new(choose(g, "key", "k", "k", "l", ""))
+		n.ConcurrencyKey = new(choose(g, "key", "k", "k", "kk", "l", ""))
 	}
 }
 
@@ -137,7 +137,7 @@ func (g *gen) putTemplate() rota.Command {
 	c := &rota.PutTemplate{Meta: g.meta(), Name: choose(g, "template", "t", "u", "x"), Mode: g.mode(), Version: g.putVersion()}
 	c.Spec = rota.TemplateSpec{
 		Type: choose(g, "type", "a", "b"), Params: g.document(), Policy: g.patch(),
-		ConcurrencyKey: choose(g, "key", "", "k", "l"), UniqueFor: choose(g, "unique for", 0, 0, time.Minute, time.Minute+1),
+		ConcurrencyKey: choose(g, "key", "", "k", "kk", "l"), UniqueFor: choose(g, "unique for", 0, 0, time.Minute, time.Minute+1),
 	}
 	if g.rarely(2, "template priority") {
 		c.Spec.Priority = new(g.priority())
@@ -190,8 +190,18 @@ func (g *gen) putThrottle() rota.Command {
 		}
 	}
 	for _, key := range []string{"l", "k"} {
-		if !g.rarely(3, "no key limit") {
+		if g.rarely(2, "key limit") {
 			c.Spec.Keys = append(c.Spec.Keys, rota.KeyLimit{Key: key, Concurrency: choose(g, "key concurrency", 1, 1, 2, 4)})
+		}
+	}
+	for _, pattern := range []string{"*", "k*", "kk*"} {
+		if g.rarely(3, "each key") {
+			c.Spec.EachKey = append(c.Spec.EachKey, rota.EachKeyLimit{Pattern: pattern, Concurrency: choose(g, "each key concurrency", 1, 1, 2, 4)})
+		}
+	}
+	for _, name := range []string{"b", "a"} {
+		if g.rarely(2, "each key of type") {
+			c.Spec.EachKeyOfType = append(c.Spec.EachKeyOfType, rota.EachKeyOfTypeLimit{Type: name, Concurrency: choose(g, "each key of type concurrency", 1, 1, 2, 4)})
 		}
 	}
 	return c

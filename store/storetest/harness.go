@@ -129,6 +129,7 @@ func Stories(t *testing.T, h Harness) {
 		{"group end", testGroupEnd},
 		{"limits", testLimits},
 		{"key limit", testKeyLimit},
+		{"each key", testEachKey},
 		{"reservations", testReservations},
 		{"prune", testPrune},
 		{"redrive", testRedrive},

@@ -125,6 +125,9 @@ func invalidThrottles() []invalidCase {
 			c := &rota.PutThrottle{Meta: fx.ids.meta(), Spec: rota.ThrottleSpec{
 				Types: []rota.TypeLimit{{Type: "a", Concurrency: 1}, {Type: "b", Rate: rota.Rate{Count: 1, Per: time.Second}}},
 				Keys:  []rota.KeyLimit{{Key: "a", Concurrency: 1}, {Key: "b", Concurrency: 1}},
+
+				EachKey:       []rota.EachKeyLimit{{Pattern: "a*", Concurrency: 1}, {Pattern: "b*", Concurrency: 1}},
+				EachKeyOfType: []rota.EachKeyOfTypeLimit{{Type: "a", Concurrency: 1}, {Type: "b", Concurrency: 1}},
 			}}
 			change(&c.Spec)
 			return c
@@ -146,6 +149,15 @@ func invalidThrottles() []invalidCase {
 		set("keys[1].key", func(s *rota.ThrottleSpec) { s.Keys[1].Key = longKey }),
 		set("keys[1].concurrency", func(s *rota.ThrottleSpec) { s.Keys[1].Concurrency = 0 }),
 		set("keys[1].concurrency", func(s *rota.ThrottleSpec) { s.Keys[1].Concurrency = rota.KeyLimitMax + 1 }),
+		set("each_key[1].pattern", func(s *rota.ThrottleSpec) { s.EachKey[1].Pattern = "" }),
+		set("each_key[1].pattern", func(s *rota.ThrottleSpec) { s.EachKey[1].Pattern = "b" }),
+		set("each_key[1].pattern", func(s *rota.ThrottleSpec) { s.EachKey[1].Pattern = "*b" }),
+		set("each_key[1].pattern", func(s *rota.ThrottleSpec) { s.EachKey[1].Pattern = "a*" }),
+		set("each_key[1].pattern", func(s *rota.ThrottleSpec) { s.EachKey[1].Pattern = longKey + "*" }),
+		set("each_key[1].concurrency", func(s *rota.ThrottleSpec) { s.EachKey[1].Concurrency = 0 }),
+		set("each_key_of_type[1].type", func(s *rota.ThrottleSpec) { s.EachKeyOfType[1].Type = "" }),
+		set("each_key_of_type[1].type", func(s *rota.ThrottleSpec) { s.EachKeyOfType[1].Type = "a" }),
+		set("each_key_of_type[1].concurrency", func(s *rota.ThrottleSpec) { s.EachKeyOfType[1].Concurrency = rota.KeyLimitMax + 1 }),
 	}
 }
 

@@ -100,7 +100,7 @@ func (s *step) endOrHoldBack(j *rota.Job) bool {
 		s.endMember(g, j)
 		return true
 	}
-	if s.keyFull(j.ConcurrencyKey) {
+	if s.keyCapacity(j.ConcurrencyKey, j.Type) == 0 {
 		j.Hold = rota.HoldKey
 		return true
 	}

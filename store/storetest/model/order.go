@@ -31,7 +31,7 @@ func (s *step) resolveHold(j *rota.Job) {
 		return
 	}
 	s.markKeyChanged(j)
-	if _, limited := s.throttle.Spec.Key(j.ConcurrencyKey); limited {
+	if _, limited := s.throttle.Spec.Key(j.ConcurrencyKey, j.Type); limited {
 		j.Hold = rota.HoldKey
 		return
 	}

@@ -88,7 +88,7 @@ func (s *step) direct(c *rota.Direct) (rota.Reply, *rota.Error) {
 	if t := s.typ(j.Type); t != nil && t.Paused {
 		return nil, s.refuse(rota.Busy, "", "type %s is paused", j.Type)
 	}
-	if s.globalCapacity() == 0 || s.typeCapacity(j.Type) == 0 || s.keyFull(j.ConcurrencyKey) {
+	if s.globalCapacity() == 0 || s.typeCapacity(j.Type) == 0 || s.keyCapacity(j.ConcurrencyKey, j.Type) == 0 {
 		return nil, s.refuse(rota.Busy, "", "a limit is reached")
 	}
 	s.startDirect(c, j, r)

@@ -10,8 +10,8 @@ import (
 type step struct {
 	*state
 	now         time.Time
-	command     rota.Command    // the current command; in an All, the member
-	changedKeys map[string]bool // concurrency keys to balance at the end
+	command     rota.Command      // the current command; in an All, the member
+	changedKeys map[keyQueue]bool // to balance at the end
 }
 
 // apply executes a command, balances the keys that it changed, and only then copies the rows of
@@ -20,7 +20,7 @@ func (s *step) apply(c rota.Command) (rota.Reply, *rota.Error) {
 	if err := rota.CheckCommand(c); err != nil {
 		return nil, err.(*rota.Error)
 	}
-	s.command, s.changedKeys = c, map[string]bool{}
+	s.command, s.changedKeys = c, map[keyQueue]bool{}
 	reply, err := s.decide(c)
 	if err != nil {
 		return nil, err

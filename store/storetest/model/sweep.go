@@ -37,7 +37,9 @@ func (s *step) executeIntent(what intent, maxCount, budget int) (count int, left
 	case "group":
 		return s.sweepGroup(what.name, maxCount)
 	case "key":
-		return s.rebalance(what.name, maxCount)
+		return s.rebalance(keyQueue{key: what.name}, maxCount)
+	case "keys":
+		return s.sweepKeys(what, maxCount)
 	case "drop":
 		return s.sweepDrop(what.name, maxCount, budget)
 	}
@@ -46,6 +48,33 @@ func (s *step) executeIntent(what intent, maxCount, budget int) (count int, left
 		return 0, false
 	}
 	return s.disableSchedulesOf(t, maxCount)
+}
+
+// sweepKeys balances the next keys that have live jobs, in order. It stops at a key that it
+// cannot finish. The intent then starts after the last key that it has balanced.
+func (s *step) sweepKeys(what intent, maxCount int) (count int, left bool) {
+	live := map[string]bool{}
+	for _, j := range s.jobs {
+		if j.Sequel == "" && j.ConcurrencyKey > what.name {
+			live[j.ConcurrencyKey] = true
+		}
+	}
+	keys, left := page(slices.Sorted(maps.Keys(live)), rota.SweepKeysMax)
+	last := what.name
+	for _, key := range keys {
+		n, unfinished := s.rebalance(keyQueue{key: key}, maxCount-count)
+		count += n
+		if unfinished {
+			left = true
+			break
+		}
+		last = key
+	}
+	if left && last != what.name {
+		delete(s.intents, what)
+		s.intents[intent{"keys", last}] = true
+	}
+	return count, left
 }
 
 func (s *step) sweepGroup(id string, maxCount int) (count int, left bool) {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -36,12 +37,16 @@ func (s *step) forgetStarts(old rota.ThrottleSpec) {
 	}
 }
 
-// addKeyIntents adds an intent for each key whose limit was added, removed or changed.
+// addKeyIntents adds an intent for all keys if a limit of each key was added, removed or
+// changed, and otherwise one for each key whose own limit was.
 func (s *step) addKeyIntents(old rota.ThrottleSpec) {
-	for _, k := range append(append([]rota.KeyLimit{}, old.Keys...), s.throttle.Spec.Keys...) {
-		was, had := old.Key(k.Key)
-		is, has := s.throttle.Spec.Key(k.Key)
-		if was != is || had != has {
+	is := s.throttle.Spec
+	if !slices.Equal(old.EachKey, is.EachKey) || !slices.Equal(old.EachKeyOfType, is.EachKeyOfType) {
+		s.intents[intent{"keys", ""}] = true
+		return
+	}
+	for _, k := range slices.Concat(old.Keys, is.Keys) {
+		if slices.Contains(old.Keys, k) != slices.Contains(is.Keys, k) {
 			s.intents[intent{"key", k.Key}] = true
 		}
 	}
@@ -69,10 +74,16 @@ func (s *step) typeCapacity(typ string) int {
 	return capacity
 }
 
-// keyFull reports whether the open jobs of a key are at its limit.
-func (s *step) keyFull(key string) bool {
-	limit, limited := s.throttle.Spec.Key(key)
-	return limited && s.open(func(j *rota.Job) bool { return j.ConcurrencyKey == key }) >= limit
+// keyCapacity returns how many jobs of a key and a type may start. A limit of each key of the
+// type counts only jobs of the type.
+func (s *step) keyCapacity(key, typ string) int {
+	limit, limited := s.throttle.Spec.Key(key, typ)
+	if !limited {
+		return math.MaxInt
+	}
+	return max(0, limit.Concurrency-s.open(func(j *rota.Job) bool {
+		return j.ConcurrencyKey == key && (limit.OfType == "" || j.Type == limit.OfType)
+	}))
 }
 
 // bucket returns the recent starts of a type at the current time.
