@@ -22,6 +22,7 @@ func (p *parser) action() *Action {
 
 // call reads a procedure and its arguments.
 func (p *parser) call() *Action {
+	p.mark(PlaceAction)
 	a := &Action{Kind: Call, Procedure: p.procedure()}
 	p.expectSymbol("(")
 	if p.acceptSymbol(")") {

@@ -11,7 +11,7 @@ const secretKeyMax = 128
 
 // alterJob parses the changes. SET is written once or before each change; commas between changes are optional.
 func (p *parser) alterJob() Statement {
-	s := &AlterJob{IfExists: p.acceptBoth("IF", "EXISTS"), Name: p.name(jobName)}
+	s := &AlterJob{IfExists: p.acceptBoth("IF", "EXISTS"), Name: p.job()}
 	p.altering = true
 	given, keys := clausePositions{}, map[string]bool{}
 	p.change(s, given, keys, false)

@@ -15,28 +15,33 @@ type clause struct {
 
 func (c clause) name() string { return strings.Join(c.words, " ") }
 
-// clauses are in the order in which errors list them.
-var clauses = []clause{
-	{[]string{"SCHEDULE"}, (*parser).scheduleClause},
-	{[]string{"AS"}, func(p *parser, c *Clauses) { c.Action = p.action() }},
-	{[]string{"DEPENDS", "ON"}, (*parser).dependsClause},
-	{[]string{"MAX_RETRIES"}, func(p *parser, c *Clauses) { p.equals(); c.MaxRetries = p.wholeNumber("MAX_RETRIES", 0) }},
-	{[]string{"TIMEOUT"}, func(p *parser, c *Clauses) { c.Timeout = p.seconds("TIMEOUT") }},
-	{[]string{"DESCRIPTION"}, func(p *parser, c *Clauses) { p.equals(); c.Description = pointer(p.stringLiteral("the description")) }},
-	{[]string{"RETRY_BACKOFF"}, func(p *parser, c *Clauses) { c.RetryBackoff = p.seconds("RETRY_BACKOFF") }},
-	{[]string{"CLASS"}, func(p *parser, c *Clauses) { p.equals(); c.Class = pointer(p.choose("a class", classes...)) }},
-	{[]string{"PARTITION", "BY"}, func(p *parser, c *Clauses) { c.Partition = p.partition() }},
-	{[]string{"TIME", "ZONE"}, func(p *parser, c *Clauses) { c.TimeZone = pointer(p.nonEmptyString("the time zone")) }},
-	{[]string{"CATCH_UP"}, func(p *parser, c *Clauses) { c.CatchUp = p.policy("NONE", "LAST", "ALL") }},
-	{[]string{"OVERLAP"}, func(p *parser, c *Clauses) { c.Overlap = p.policy("ALLOW", "SKIP", "CANCEL") }},
-	{[]string{"ON", "COMPLETION"}, func(p *parser, c *Clauses) {
-		c.OnCompletion = pointer(strings.ToLower(p.choose("", "PRESERVE", "DROP")))
-	}},
-	{[]string{"ON", "TARGET"}, func(p *parser, c *Clauses) { c.Target = pointer(p.name("the name of a target")) }},
-	{[]string{"RUN", "AS"}, (*parser).runAsClause},
-	{[]string{"PRIORITY"}, func(p *parser, c *Clauses) { p.equals(); c.Priority = p.wholeNumber("PRIORITY", priorityMin) }},
-	{[]string{"WITH", "PARAMS"}, (*parser).paramsClause},
-	{[]string{"STATE"}, func(p *parser, c *Clauses) { p.equals(); c.State = pointer(p.choose("a state", states...)) }},
+// clauses are in the order in which errors list them. The variable has no initial value, because PARTITION BY ends where
+// another clause begins and so refers to it.
+var clauses []clause
+
+func init() {
+	clauses = []clause{
+		{[]string{"SCHEDULE"}, (*parser).scheduleClause},
+		{[]string{"AS"}, func(p *parser, c *Clauses) { c.Action = p.action() }},
+		{[]string{"DEPENDS", "ON"}, (*parser).dependsClause},
+		{[]string{"MAX_RETRIES"}, func(p *parser, c *Clauses) { p.equals(); c.MaxRetries = p.wholeNumber("MAX_RETRIES", 0) }},
+		{[]string{"TIMEOUT"}, func(p *parser, c *Clauses) { c.Timeout = p.seconds("TIMEOUT") }},
+		{[]string{"DESCRIPTION"}, func(p *parser, c *Clauses) { p.equals(); c.Description = pointer(p.stringLiteral("the description")) }},
+		{[]string{"RETRY_BACKOFF"}, func(p *parser, c *Clauses) { c.RetryBackoff = p.seconds("RETRY_BACKOFF") }},
+		{[]string{"CLASS"}, func(p *parser, c *Clauses) { p.equals(); c.Class = pointer(p.choose("a class", classes...)) }},
+		{[]string{"PARTITION", "BY"}, func(p *parser, c *Clauses) { c.Partition = p.partition() }},
+		{[]string{"TIME", "ZONE"}, func(p *parser, c *Clauses) { c.TimeZone = pointer(p.nonEmptyString("the time zone")) }},
+		{[]string{"CATCH_UP"}, func(p *parser, c *Clauses) { c.CatchUp = p.policy("NONE", "LAST", "ALL") }},
+		{[]string{"OVERLAP"}, func(p *parser, c *Clauses) { c.Overlap = p.policy("ALLOW", "SKIP", "CANCEL") }},
+		{[]string{"ON", "COMPLETION"}, func(p *parser, c *Clauses) {
+			c.OnCompletion = pointer(strings.ToLower(p.choose("", "PRESERVE", "DROP")))
+		}},
+		{[]string{"ON", "TARGET"}, func(p *parser, c *Clauses) { c.Target = pointer(p.name("the name of a target")) }},
+		{[]string{"RUN", "AS"}, (*parser).runAsClause},
+		{[]string{"PRIORITY"}, func(p *parser, c *Clauses) { p.equals(); c.Priority = p.wholeNumber("PRIORITY", priorityMin) }},
+		{[]string{"WITH", "PARAMS"}, (*parser).paramsClause},
+		{[]string{"STATE"}, func(p *parser, c *Clauses) { p.equals(); c.State = pointer(p.choose("a state", states...)) }},
+	}
 }
 
 // priorityMin is the least value of the column of sys. The store checks the actual range of priorities.
@@ -81,6 +86,11 @@ func (p *parser) clause(c *Clauses, given clausePositions, in clauseContext) {
 	}
 	p.checkOnce(given, found.name())
 	p.expect(found.words...)
+	value := p.tok
+	if value.IsSymbol("=") {
+		value = p.peek()
+	}
+	p.markAt(found.name(), value)
 	found.read(p, c)
 }
 
@@ -192,8 +202,5 @@ func (p *parser) checkCombinations(c *Clauses, given clausePositions) {
 	}
 	if c.OnCompletion != nil && *c.OnCompletion == "drop" && c.Schedule.Kind != At {
 		p.failAt(given["ON COMPLETION"], badValue, "ON COMPLETION DROP needs SCHEDULE = AT: CRON and EVERY schedules never complete", "leave it out")
-	}
-	if c.TimeZone != nil && !c.Schedule.usesZone() {
-		p.failAt(given["TIME ZONE"], badValue, "TIME ZONE has no effect here: EVERY and AT use it only for times without an offset", "leave it out")
 	}
 }

@@ -2,7 +2,7 @@ package ddl
 
 // createJob parses the name and the clauses, and then checks that the required clauses are there.
 func (p *parser) createJob(s *CreateJob) Statement {
-	s.Name = p.name(jobName)
+	s.Name = p.job()
 	given := clausePositions{}
 	for !p.atEnd() {
 		if state := p.stateWord(); state != "" {

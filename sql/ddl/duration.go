@@ -71,12 +71,15 @@ func (p *parser) interval(clause string, bareNumber bool) time.Duration {
 	return 0
 }
 
-// duration reads 5 MINUTES, 1 HOUR 30 MINUTES, '90s', '5 minutes' and INTERVAL
-// before any of them.
+// duration reads 5 MINUTES, 1 HOUR 30 MINUTES, '90s', '5 minutes', INTERVAL before any
+// of them, and INTERVAL '5' MINUTE.
 func (p *parser) duration(bareNumber bool) time.Duration {
-	p.accept("INTERVAL")
+	interval := p.accept("INTERVAL")
 	if p.tok.Kind == lexer.String {
 		at := p.advance()
+		if interval && unitLength(p.tok.upper) > 0 && isWhole(at.Text) { // INTERVAL '5' MINUTE
+			return p.amount(at, at.Text, p.unit())
+		}
 		d, ok := parseDuration(at.Text)
 		if !ok {
 			p.failAt(at, badValue, excerpt(quoteString(at.Text))+" is not an interval", "write it like 90 SECONDS, '90s' or '1h30m'")
@@ -84,6 +87,12 @@ func (p *parser) duration(bareNumber bool) time.Duration {
 		return d
 	}
 	return p.amounts(bareNumber)
+}
+
+// isWhole reports whether a text is a whole number.
+func isWhole(text string) bool {
+	_, err := strconv.ParseInt(text, 10, 64)
+	return err == nil
 }
 
 // amounts reads 1 HOUR 30 MINUTES.

@@ -9,7 +9,7 @@ import (
 
 // Parts of many errors.
 const (
-	timeHint      = "; write it like 2026-11-15T09:00:00Z or, in the job's time zone, 2026-11-15 09:00"
+	timeHint      = "; write it like 2026-11-15T09:00:00Z, 2026-11-15 09:00+02 or, in the job's time zone, 2026-11-15 09:00 or 2026-11-15"
 	uuidHint      = "; write it like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"
 	allClauses    = "(SCHEDULE, AS, DEPENDS ON, MAX_RETRIES, TIMEOUT, DESCRIPTION, …)"
 	allStatements = "(CREATE, ALTER, DROP, EXECUTE, SHOW, SELECT, …)"
@@ -127,9 +127,12 @@ var invalidStatements = []struct{ text, want, state string }{
 	{"CREATE JOB a SCHEDULE = CRON ' '", "1, column 30: the cron expression is empty; write it between the quotes", "22023"},
 	{"CREATE JOB a SCHEDULE = AT 'tomorrow'", "1, column 28: 'tomorrow' is not a time" + timeHint, "22023"},
 	{"CREATE JOB a SCHEDULE = AT '2026-02-30 09:00'", "1, column 28: '2026-02-30 09:00' is not a time" + timeHint, "22023"},
-	{"CREATE JOB a SCHEDULE = AT '2026-11-15T09:00'", "1, column 28: '2026-11-15T09:00' is not a time" + timeHint, "22023"},
+	{"CREATE JOB a SCHEDULE = AT '2026-11-15+02'", "1, column 28: '2026-11-15+02' is not a time" + timeHint, "22023"},
+	{"CREATE JOB a SCHEDULE = AT '2026-11-15 09:00+2'", "1, column 28: '2026-11-15 09:00+2' is not a time" + timeHint, "22023"},
+	{"CREATE JOB a SCHEDULE = AT '2026-11-15 09:00+25'", "1, column 28: '2026-11-15 09:00+25' is not a time" + timeHint, "22023"},
+	{"CREATE JOB a SCHEDULE = AT '2026-02-30'", "1, column 28: '2026-02-30' is not a time" + timeHint, "22023"},
 	{"CREATE JOB a SCHEDULE = AT '2026-11-15T09:00:00,5Z'", "1, column 28: '2026-11-15T09:00:00,5Z' is not a time" + timeHint, "22023"},
-	{"CREATE JOB a SCHEDULE = AT '2026-11-15 09:00:00.1234567'", "1, column 28: '2026-11-15 09:00:00.1234567' is not a time" + timeHint, "22023"},
+	{"CREATE JOB a SCHEDULE = AT '2026-11-15 09:00:00.1234567890'", "1, column 28: '2026-11-15 09:00:00.1234567890' is not a time" + timeHint, "22023"},
 	{"CREATE JOB a SCHEDULE = AT 2026-11-15", "1, column 28: found 2026, expected a time in single quotes", ""},
 	{"CREATE JOB a SCHEDULE = AT '2026-11-15 09:00' STARTS '2026-11-15 09:00'", "1, column 47: STARTS cannot be used with AT, which is a single time; leave it out", ""},
 	{"CREATE JOB a SCHEDULE = CRON 'x' ENDS 'never'", "1, column 39: 'never' is not a time" + timeHint, "22023"},
@@ -155,8 +158,9 @@ var invalidStatements = []struct{ text, want, state string }{
 	{"CREATE JOB a RETRY_BACKOFF = soon", "1, column 30: found soon, expected an interval, such as 90 SECONDS or '1h30m'", ""},
 	{"CREATE JOB a SCHEDULE = CRON 'x' ON COMPLETION DROP AS 'y'", "1, column 34: ON COMPLETION DROP needs SCHEDULE = AT: CRON and EVERY schedules never complete; leave it out", "22023"},
 	{"CREATE JOB a ON COMPLETION DROP SCHEDULE = EVERY 1 DAY AS 'y'", "1, column 14: ON COMPLETION DROP needs SCHEDULE = AT: CRON and EVERY schedules never complete; leave it out", "22023"},
-	{"CREATE JOB a SCHEDULE = EVERY 1 DAY TIME ZONE 'UTC' AS 'y'", "1, column 37: TIME ZONE has no effect here: EVERY and AT use it only for times without an offset; leave it out", "22023"},
-	{"CREATE JOB a SCHEDULE = AT '2026-11-15T09:00:00Z' TIME ZONE 'UTC' AS 'y'", "1, column 51: TIME ZONE has no effect here: EVERY and AT use it only for times without an offset; leave it out", "22023"},
+	{"CREATE JOB a SCHEDULE = EVERY INTERVAL '5'", "1, column 40: '5' is not an interval; write it like 90 SECONDS, '90s' or '1h30m'", "22023"},
+	{"CREATE JOB a SCHEDULE = EVERY INTERVAL '-5' MINUTE", "1, column 31: EVERY INTERVAL '-5' MINUTE is negative; write at least 1 SECOND", "22023"},
+	{"CREATE JOB a SCHEDULE = EVERY '5' MINUTE", "1, column 31: '5' is not an interval; write it like 90 SECONDS, '90s' or '1h30m'", "22023"},
 
 	// Shards.
 	{"CREATE JOB a PARTITION BY SHARDS", "1, column 27: found SHARDS, expected ALL_SHARDS, SINGLE_SHARD, SHARD_SET or DYNAMIC", ""},
@@ -168,7 +172,10 @@ var invalidStatements = []struct{ text, want, state string }{
 	{"CREATE JOB a PARTITION BY SHARD_SET ('3f2504e0-4f89-11d3-9a0c-0305e82c3301' x)", "1, column 77: found x, expected a comma or )", ""},
 	{"CREATE JOB a PARTITION BY SHARD_SET ('3f2504e0-4f89-11d3-9a0c-0305e82c3301', 3F2504E0-4F89-11D3-9A0C-0305E82C3301)", "1, column 78: the shard 3f2504e0-4f89-11d3-9a0c-0305e82c3301 is named twice; remove one of them", "22023"},
 	{"CREATE JOB a PARTITION BY SHARD_SET (12e-4567, x)", "1, column 38: found 12e-4567, expected the UUID of a shard" + uuidHint, ""},
-	{"CREATE JOB a PARTITION BY DYNAMIC x > 1", "1, column 35: found x, expected an expression in single quotes or parentheses", ""},
+	{"CREATE JOB a PARTITION BY DYNAMIC", "1, column 34: found the end of the statement, expected an expression", ""},
+	{"CREATE JOB a PARTITION BY DYNAMIC SCHEDULE = CRON 'x'", "1, column 35: found SCHEDULE, expected an expression", ""},
+	{"CREATE JOB a PARTITION BY DYNAMIC x > 1)", "1, column 40: found ), expected a clause (SCHEDULE, AS, DEPENDS ON, MAX_RETRIES, TIMEOUT, DESCRIPTION, …)", ""},
+	{"CREATE JOB a PARTITION BY DYNAMIC x + (1", "1, column 35: the expression that begins here has a parenthesis that is not closed; end it with )", ""},
 	{"CREATE JOB a PARTITION BY DYNAMIC ()", "1, column 35: the expression is empty; write it between the parentheses", "22023"},
 	{"CREATE JOB a PARTITION BY DYNAMIC (f(x)", "1, column 35: the parenthesis that begins here is not closed; end it with )", ""},
 	{"CREATE JOB a PARTITION BY DYNAMIC ('x)", "1, column 36: the string that begins here is not closed; end it with '; write '' for a quote inside", ""},

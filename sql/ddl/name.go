@@ -43,7 +43,12 @@ func (p *parser) checkName(what, name string) bool {
 
 // names parses a list of distinct names. More reports whether the list continues after a name.
 func (p *parser) names(what string, more func() bool) []string {
-	return p.distinct(func() string { return p.name(what) }, func(name string) string { return excerpt(printName(name)) }, more)
+	return p.distinct(func() string {
+		at := p.tok
+		name := p.name(what)
+		p.markAt(DependsPlace(name), at)
+		return name
+	}, func(name string) string { return excerpt(printName(name)) }, more)
 }
 
 // distinct parses a list of distinct entries. Show describes an entry in an error.

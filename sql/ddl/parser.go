@@ -38,7 +38,8 @@ type parser struct {
 	stop     int   // where the last token that was taken ended
 	ahead    *token
 	err      *Error
-	altering bool // in ALTER JOB, where commas have a second meaning
+	altering bool           // in ALTER JOB, where commas have a second meaning
+	places   map[string]int // where the parts of the statement begin; nil: not wanted
 }
 
 func newParser(text string) (*parser, *Error) {

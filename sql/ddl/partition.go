@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rotajobs/rota/sql/lexer"
@@ -32,27 +33,77 @@ func (p *parser) shardSet() []string {
 	return shards
 }
 
-// expression parses the expression that selects shards: a string, or any text between parentheses.
+// expression parses the expression that selects shards: a string, text between parentheses, or any text up to the next
+// clause.
 func (p *parser) expression() string {
-	if p.tok.Kind == lexer.String {
-		return p.nonEmptyString("the expression")
-	}
-	if !p.tok.IsSymbol("(") {
-		p.unexpected("an expression in single quotes or parentheses")
-		return ""
-	}
-	open := p.tok
-	end := p.closing(open.Start)
+	start, stop := p.tok, p.expressionEnd()
 	if p.err != nil {
 		return ""
 	}
-	text := strings.TrimSpace(p.Text[open.Stop : end-1])
-	if text == "" {
-		p.failAt(open, badValue, "the expression is empty", "write it between the parentheses")
-		return ""
+	text := p.Text[start.Start:stop]
+	switch {
+	case start.Kind == lexer.String && stop == start.Stop:
+		return p.nonEmptyString("the expression")
+	case start.IsSymbol("(") && p.closing(start.Start) == stop: // the parentheses are not part of it
+		if text = strings.TrimSpace(text[1 : len(text)-1]); text == "" {
+			p.failAt(start, badValue, "the expression is empty", "write it between the parentheses")
+			return ""
+		}
 	}
-	p.continueAt(end)
+	p.continueAt(stop)
 	return text
+}
+
+// expressionEnd returns the offset after the expression that begins at the next token.
+func (p *parser) expressionEnd() (stop int) {
+	s := scanner{Scanner: lexer.Scanner{Text: p.Text, At: p.tok.Start}}
+	defer func() { p.steps += s.steps }()
+	for depth, last := 0, (token{}); ; {
+		t := s.next()
+		switch err := unclosed(t.Token); {
+		case err != nil:
+			p.fail(t.Start, *err)
+			return 0
+		case t.Kind == lexer.End && depth > 0:
+			p.closing(p.tok.Start) // reports where the parenthesis begins
+			p.fail(p.tok.Start, Error{Reason: "the expression that begins here has a parenthesis that is not closed", Hint: "end it with )"})
+			return 0
+		case depth == 0 && (t.ends() || t.IsSymbol(",") || t.IsSymbol(")") || s.beginsClause(t, last)):
+			if stop == 0 {
+				p.unexpected("an expression")
+			}
+			return stop
+		case t.IsSymbol("("):
+			depth++
+		case t.IsSymbol(")"):
+			depth--
+		}
+		if depth > nestingMax {
+			p.nestedTooDeep(t)
+			return 0
+		}
+		stop, last = t.Stop, t
+	}
+}
+
+// beginsClause reports whether a token behind an expression begins the next clause.
+func (s *scanner) beginsClause(t, last token) bool {
+	if t.Kind != lexer.Word || last.is("AT") { // AT TIME ZONE is an operator
+		return false
+	}
+	if slices.Contains(states, t.upper) || t.is("SET") || t.is("DROP") {
+		return true
+	}
+	for _, c := range clauses {
+		if !t.is(c.words[0]) {
+			continue
+		}
+		ahead := *s
+		if len(c.words) == 1 || ahead.next().is(c.words[1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // closing returns the offset after the parenthesis that closes the one at start.
@@ -77,10 +128,14 @@ func (p *parser) closing(start int) int {
 		case depth == 0:
 			return t.Stop
 		case depth > nestingMax:
-			p.fail(t.Start, Error{Reason: fmt.Sprintf("parentheses are nested more than %d levels deep", nestingMax), Hint: "write the expression in single quotes", State: limitExceeded})
+			p.nestedTooDeep(t)
 			return 0
 		}
 	}
+}
+
+func (p *parser) nestedTooDeep(t token) {
+	p.fail(t.Start, Error{Reason: fmt.Sprintf("parentheses are nested more than %d levels deep", nestingMax), Hint: "write the expression in single quotes", State: limitExceeded})
 }
 
 func (t Partition) print() string {

@@ -27,7 +27,7 @@ func (p *parser) explain() Statement {
 	case next.is("JOB"):
 		p.advance()
 		p.expect("JOB", "RUN")
-		return &ExplainRun{ID: p.uuid(runID)}
+		return &ExplainRun{ID: p.run()}
 	case next.ends():
 		p.advance()
 		p.unexpected("JOB RUN or a query")
@@ -44,7 +44,7 @@ func (p *parser) show() Statement {
 		return &ShowJobs{}
 	case p.accept("CREATE"):
 		p.expect("JOB")
-		return &ShowCreateJob{Name: p.name(jobName)}
+		return &ShowCreateJob{Name: p.job()}
 	}
 	return &Show{Name: p.setting()}
 }

@@ -208,9 +208,6 @@ func drawClauses(t *rapid.T, whole bool) Clauses {
 	if c.Schedule != nil && c.Schedule.Kind != At && c.OnCompletion != nil {
 		*c.OnCompletion = "preserve"
 	}
-	if c.Schedule != nil && !c.Schedule.usesZone() {
-		c.TimeZone = nil
-	}
 	return c
 }
 

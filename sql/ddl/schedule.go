@@ -4,7 +4,9 @@ package ddl
 func (p *parser) scheduleClause(c *Clauses) {
 	p.equals()
 	s := &Schedule{}
-	switch p.choose("", "CRON", "EVERY", "AT") {
+	kind := p.choose("", "CRON", "EVERY", "AT")
+	p.mark("SCHEDULE") // its value is the expression, the interval or the time
+	switch kind {
 	case "CRON":
 		s.Kind, s.Cron = Cron, p.nonEmptyString("the cron expression")
 		p.bounds(s)
@@ -33,21 +35,9 @@ func (p *parser) bounds(s *Schedule) {
 			return
 		}
 		p.advance()
+		p.mark(word.upper)
 		*bound = p.timestamp()
 	}
-}
-
-// usesZone reports whether a time zone changes when the schedule fires.
-func (s *Schedule) usesZone() bool {
-	if s.Kind == Cron {
-		return true
-	}
-	for _, t := range []string{s.At, s.Starts, s.Ends} {
-		if t != "" && !hasOffset(t) {
-			return true
-		}
-	}
-	return false
 }
 
 func (s Schedule) print() string {

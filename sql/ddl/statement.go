@@ -40,12 +40,12 @@ func (p *parser) recreate() Statement {
 
 func (p *parser) executeJob() Statement {
 	p.expect("EXECUTE", "JOB")
-	return &ExecuteJob{Name: p.name(jobName)}
+	return &ExecuteJob{Name: p.job()}
 }
 
 func (p *parser) cancelRun() Statement {
 	p.expect("CANCEL", "JOB", "RUN")
-	return &CancelRun{ID: p.uuid(runID)}
+	return &CancelRun{ID: p.run()}
 }
 
 func (p *parser) savepoint() Statement {
@@ -98,7 +98,7 @@ func (p *parser) drop() Statement {
 	first := p.advance()
 	switch p.objectType(first, "JOB", "USER", "ROLE") {
 	case "JOB":
-		s := &DropJob{IfExists: p.acceptBoth("IF", "EXISTS"), Name: p.name(jobName)}
+		s := &DropJob{IfExists: p.acceptBoth("IF", "EXISTS"), Name: p.job()}
 		if p.accept("KEEP") {
 			p.expect("HISTORY")
 			s.KeepHistory = true

@@ -5,31 +5,45 @@ import (
 	"time"
 )
 
-// timeLayouts are the forms of times. The patterns are stricter than the layouts, with which the
-// package time also reads a comma as a point.
-var timeLayouts = []struct {
-	pattern *regexp.Regexp
-	layout  string
-}{
-	{regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[^,]*$`), time.RFC3339Nano},
-	{regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d$`), "2006-01-02 15:04"},
-	{regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?$`), "2006-01-02 15:04:05.999999999"},
-}
+// timePattern is stricter than the layouts of package time, which also read a comma as a point. Its groups are the
+// date, the time with its seconds, and the offset.
+var timePattern = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?:(:\d\d)(\.\d{1,9})?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$`)
 
-// ParseTime reads a time as statements have it: as RFC 3339 does, or as
-// YYYY-MM-DD HH:MM[:SS[.ffffff]] on the clocks of a zone.
+// ParseTime reads a time as statements have it: as RFC 3339 does, or as YYYY-MM-DD[ HH:MM[:SS[.ffffff]]] on the clocks of
+// a zone. A date alone is its midnight. An offset may have hours only, as +02 does.
 func ParseTime(text string, zone *time.Location) (t time.Time, ok bool) {
-	for _, form := range timeLayouts {
-		if form.pattern.MatchString(text) {
-			t, err := time.ParseInLocation(form.layout, text, zone)
-			return t, err == nil
-		}
+	parts := timePattern.FindStringSubmatch(text)
+	if parts == nil {
+		return time.Time{}, false
 	}
-	return time.Time{}, false
+	date, minutes, seconds, fraction, offset := parts[1], parts[2], parts[3], parts[4], parts[5]
+	if minutes == "" {
+		minutes = "00:00"
+	}
+	if seconds == "" {
+		seconds = ":00"
+	}
+	layout := "2006-01-02 15:04:05"
+	switch len(offset) {
+	case len("Z"):
+		offset = "+00"
+		fallthrough
+	case len("+02"):
+		layout += "-07"
+	case len("+0200"):
+		layout += "-0700"
+	case len("+02:00"):
+		layout += "-07:00"
+	}
+	t, err := time.ParseInLocation(layout, date+" "+minutes+seconds+fraction+offset, zone)
+	return t, err == nil
 }
 
-// hasOffset reports whether a time that ParseTime reads needs no zone.
-func hasOffset(text string) bool { return text[len("2006-01-02")] == 'T' }
+// HasOffset reports whether a time that ParseTime reads needs no zone.
+func HasOffset(text string) bool {
+	parts := timePattern.FindStringSubmatch(text)
+	return parts != nil && parts[5] != ""
+}
 
 // timestamp reads a time and keeps it as it was written.
 func (p *parser) timestamp() string {
@@ -40,7 +54,7 @@ func (p *parser) timestamp() string {
 	}
 	if _, ok := ParseTime(text, time.UTC); !ok {
 		p.failAt(at, badValue, excerpt(quoteString(text))+" is not a time",
-			"write it like 2026-11-15T09:00:00Z or, in the job's time zone, 2026-11-15 09:00")
+			"write it like 2026-11-15T09:00:00Z, 2026-11-15 09:00+02 or, in the job's time zone, 2026-11-15 09:00 or 2026-11-15")
 		return ""
 	}
 	return text
