@@ -15,6 +15,9 @@ func Declare(meta Meta, name string, spec ScheduleSpec, now time.Time) (*PutSche
 		return nil, withScheduleName(name, err)
 	}
 	c.Spec = spec.Canonical()
+	if _, err := cron.LoadZone(c.Spec.Zone); err != nil { // also of a schedule that only keeps it
+		return nil, withScheduleName(name, asInvalid("timezone", err))
+	}
 	table, err := c.Spec.Timetable(name, c.Anchor)
 	if err != nil {
 		return nil, withScheduleName(name, err)

@@ -109,7 +109,7 @@ type ScheduleSpec struct {
 	Cron         string          `wire:"3" json:"cron,omitempty"`
 	At           time.Time       `wire:"4" json:"at,omitzero"`
 	Every        time.Duration   `wire:"5" json:"every,omitempty"`
-	Zone         string          `wire:"6" json:"zone,omitempty"` // for Cron; empty: UTC
+	Zone         string          `wire:"6" json:"zone,omitempty"` // Cron is evaluated in it; At and Every only keep it; empty: UTC
 	StartsAt     time.Time       `wire:"7" json:"starts_at,omitzero"`
 	EndsAt       time.Time       `wire:"8" json:"ends_at,omitzero"`
 	Scopes       []Scope         `wire:"9" json:"scopes,omitempty"`  // empty: one execution with scope global/global
@@ -155,8 +155,6 @@ func (s *ScheduleSpec) validateTimes(name string) *Error {
 		return Invalidf("cron", "none of cron, at and every is given; a schedule needs one")
 	case given > 1:
 		return Invalidf("cron", "more than one of cron, at and every is given; a schedule has one")
-	case s.Zone != "" && s.Cron == "":
-		return Invalidf("timezone", "is given, but only cron uses a zone")
 	case !s.At.IsZero() && (!s.StartsAt.IsZero() || !s.EndsAt.IsZero()):
 		return Invalidf("at", "starts_at or ends_at is also given; they are for cron and every")
 	case !s.EndsAt.IsZero() && s.EndsAt.Before(s.StartsAt):
@@ -257,7 +255,7 @@ func (s ScheduleSpec) Equal(other ScheduleSpec) bool {
 // SameTimes reports whether two specifications fire at the same times.
 func (s ScheduleSpec) SameTimes(other ScheduleSpec) bool {
 	a, b := s.Canonical(), other.Canonical()
-	return a.Cron == b.Cron && a.At.Equal(b.At) && a.Every == b.Every && a.Zone == b.Zone &&
+	return a.Cron == b.Cron && a.At.Equal(b.At) && a.Every == b.Every && (a.Zone == b.Zone || a.Cron == "") &&
 		a.StartsAt.Equal(b.StartsAt) && a.EndsAt.Equal(b.EndsAt)
 }
 

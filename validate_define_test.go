@@ -162,7 +162,6 @@ func timesRefusals() []refusal {
 		spec("cron and at", func(s *rota.ScheduleSpec) { s.At = samples.Time }, "cron", "more than one of cron, at and every is given"),
 		spec("cron and every", func(s *rota.ScheduleSpec) { s.Every = time.Hour }, "cron", "more than one of cron, at and every is given"),
 		spec("at and every", func(s *rota.ScheduleSpec) { s.Cron, s.At, s.Every = "", samples.Time, time.Hour }, "cron", "a schedule has one"),
-		spec("a zone without cron", func(s *rota.ScheduleSpec) { s.Cron, s.Every = "", time.Hour }, "timezone", "only cron uses a zone"),
 		spec("a long zone", func(s *rota.ScheduleSpec) { s.Zone = strings.Repeat("x", rota.NameMax+1) }, "timezone", "has 129 bytes"),
 		spec("at within bounds", func(s *rota.ScheduleSpec) { s.Cron, s.Zone, s.At = "", "", samples.Time }, "at", "starts_at or ends_at is also given"),
 		spec("ends before it starts", func(s *rota.ScheduleSpec) { s.EndsAt = s.StartsAt.Add(-1) }, "ends_at", "is before starts_at"),

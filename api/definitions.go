@@ -58,7 +58,7 @@ type ScheduleDefinition struct {
 	Description    string         `json:"description,omitempty" doc:"Text for people."`
 	State          string         `json:"state,omitempty" enum:"ENABLED,DISABLED,PAUSED" doc:"Whether it fires. Omitted: unchanged; a new schedule is ENABLED."`
 	Cron           string         `json:"cron,omitempty" doc:"Cron expression with five fields, evaluated in timezone."`
-	Timezone       string         `json:"timezone,omitempty" doc:"IANA time zone of cron; default UTC."`
+	Timezone       string         `json:"timezone,omitempty" doc:"IANA time zone in which cron is evaluated; default UTC. With at and every it is kept and shown."`
 	At             Time           `json:"at,omitzero" doc:"Single fire time."`
 	Every          *Duration      `json:"every,omitempty" doc:"Interval, counted from starts_at or from anchor."`
 	Anchor         Time           `json:"anchor,omitzero" doc:"Start of the interval when starts_at is not set. Omitted: the time of creation."`
@@ -140,7 +140,7 @@ func NewScheduleDefinition(s *rota.Schedule) ScheduleDefinition {
 		CatchUp: omitDefault(p.CatchUp, rota.CatchUpLast), Overlap: omitDefault(p.Overlap, rota.OverlapAllow), OnCompletion: omitDefault(p.OnCompletion, rota.CompletionPreserve),
 		Class: string(p.Class), Partition: newPartition(p.Partition),
 	}
-	if p.Cron != "" {
+	if p.Cron != "" || p.Zone != "" {
 		d.Timezone = ScheduleZone(s)
 	}
 	if Anchored(p) {

@@ -14,7 +14,7 @@ type Schedule struct {
 	Cron        Text      `json:"cron" doc:"Cron expression with five fields, evaluated in timezone. Exactly one of cron, at and every is set."`
 	At          Time      `json:"at" doc:"Single fire time."`
 	Every       *Duration `json:"every" nullable:"true" doc:"Interval, counted from starts_at or from the creation."`
-	Timezone    string    `json:"timezone" doc:"Time zone of cron."`
+	Timezone    string    `json:"timezone" doc:"Time zone of the schedule, in which cron is evaluated."`
 	Describe    string    `json:"describe" doc:"Description of the fire times, in words."`
 
 	StartsAt       Time            `json:"starts_at" doc:"Earliest fire time."`

@@ -19,7 +19,7 @@ type ScheduleRequest struct {
 	Cron           Opt[string]         `json:"cron,omitzero" doc:"Cron expression with five fields, evaluated in timezone."`
 	At             Opt[Time]           `json:"at,omitzero" doc:"Single fire time."`
 	Every          Opt[Duration]       `json:"every,omitzero" doc:"Interval, counted from starts_at or from the creation."`
-	Timezone       Opt[string]         `json:"timezone,omitzero" doc:"IANA time zone of cron; default UTC."`
+	Timezone       Opt[string]         `json:"timezone,omitzero" doc:"IANA time zone in which cron is evaluated; default UTC. With at and every it is kept and shown."`
 	Scopes         Opt[[]ScopeRequest] `json:"scopes,omitzero" doc:"Scopes. Each fire creates one execution per scope."`
 	StartsAt       Opt[Time]           `json:"starts_at,omitzero" doc:"Earliest fire time."`
 	EndsAt         Opt[Time]           `json:"ends_at,omitzero" doc:"Latest fire time."`
@@ -78,7 +78,7 @@ func (r *ScheduleRequest) applyTimes(s *rota.ScheduleSpec) {
 	if r.Cron.Value != nil || r.At.Value != nil || r.Every.Value != nil {
 		s.At, s.Every = time.Time{}, 0
 		if r.Cron.Value == nil {
-			s.Cron, s.Zone = "", ""
+			s.Cron = ""
 		}
 		if r.At.Value != nil {
 			s.StartsAt, s.EndsAt = time.Time{}, time.Time{}

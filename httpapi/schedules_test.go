@@ -62,7 +62,7 @@ func TestChangeSchedule(t *testing.T) {
 	if got.Priority != nil || got.Overlap != "allow" || got.Description != "d" || got.Cron != "0 3 * * *" || !got.NextFireAt.Equal(first.NextFireAt.Time) {
 		t.Errorf("%+v", got)
 	}
-	if got := read[api.Schedule](s.send("PATCH", "schedules/s", `{"every": "10m"}`).is(200)); got.Cron != "" || got.Every == nil || got.Timezone != "UTC" {
+	if got := read[api.Schedule](s.send("PATCH", "schedules/s", `{"every": "10m"}`).is(200)); got.Cron != "" || got.Every == nil || got.Timezone != "Europe/Berlin" {
 		t.Errorf("%+v", got)
 	}
 	if got := read[api.Schedule](s.send("PATCH", "schedules/s", `{"cron": "5 4 * * *", "timezone": "Asia/Tokyo"}`).is(200)); got.Every != nil || got.Timezone != "Asia/Tokyo" {

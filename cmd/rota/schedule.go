@@ -58,7 +58,7 @@ func (a *app) writeSchedule(w io.Writer, v api.Schedule) {
 	s.add("template", v.Template)
 	s.add("when", v.Describe)
 	s.add("cron", string(v.Cron))
-	if v.Cron != "" {
+	if v.Cron != "" || v.Timezone != "UTC" {
 		s.add("time zone", v.Timezone)
 	}
 	s.add("every", durationText(v.Every))

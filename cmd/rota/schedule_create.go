@@ -75,9 +75,6 @@ func (f *scheduleFlags) body() (map[string]any, error) {
 	if err := f.fields.fill(body); err != nil {
 		return nil, err
 	}
-	if body["cron"] == nil && (body["at"] != nil || body["every"] != nil) {
-		delete(body, "timezone") // --tz was only for parsing the time
-	}
 	return body, nil
 }
 

@@ -40,12 +40,12 @@ func (g *gen) putSchedule() rota.Command {
 }
 
 func (g *gen) scheduleTimes(spec *rota.ScheduleSpec) {
+	spec.Zone = choose(g, "zone", "", "UTC", "Europe/Berlin")
 	switch choose(g, "kind", 0, 0, 1, 2) {
 	case 0:
 		spec.Every = choose(g, "every", time.Minute, time.Hour, 25*time.Second)
 	case 1:
 		spec.Cron = choose(g, "cron", "0 * * * *", "*/5 * * * *", "30 3 * * *")
-		spec.Zone = choose(g, "zone", "", "UTC", "Europe/Berlin")
 	case 2:
 		spec.At = g.nearNow("at")
 		spec.OnCompletion = choose(g, "on completion", "", rota.CompletionDrop)
