@@ -46,13 +46,13 @@ func (d *definition) applyAction(p *planner, c *ddl.Clauses) error {
 	}
 	if c.Target != nil {
 		if !runsOnTarget(d.templateSpec.Type) {
-			return newError(StateBadValue, "leave ON TARGET out", "ON TARGET needs an SQL statement or a stored procedure; a job of type %s has no target", d.templateSpec.Type)
+			return newError(StateBadValue, "leave ON TARGET out", "ON TARGET needs an SQL statement or a stored procedure; a job of type %s has no target", d.templateSpec.Type).at("ON TARGET")
 		}
 		params.Target = *c.Target
 	}
 	if c.RunAs != nil {
 		if !runsOnTarget(d.templateSpec.Type) && *c.RunAs != "" {
-			return newError(StateNotSupported, "leave RUN AS out", "RUN AS needs an SQL statement or a stored procedure; a job of type %s has no role", d.templateSpec.Type)
+			return newError(StateNotSupported, "leave RUN AS out", "RUN AS needs an SQL statement or a stored procedure; a job of type %s has no role", d.templateSpec.Type).at("RUN AS")
 		}
 		params.RunAs = *c.RunAs
 	}
@@ -75,7 +75,7 @@ func (d *definition) applyAs(p *planner, c *ddl.Clauses, params *actionParams) e
 		d.templateSpec.Type, params.Statement = typeSQL, a.Text
 	case ddl.Exec:
 		d.templateSpec.Type, params.Command = typeExec, a.Text
-		params.Target, params.RunAs = "", ""
+		return d.dropTarget(c, params)
 	case ddl.Call:
 		return d.applyCall(p, c, params)
 	}
@@ -96,13 +96,26 @@ func (d *definition) applyCall(p *planner, c *ddl.Clauses, params *actionParams)
 	switch {
 	case rota.CodeOf(err) == rota.NotFound || rota.CodeOf(err) == rota.Invalid || rota.InternalType(a.Procedure):
 		return newError(StateNoProcedure, "check the name of the handler, or name the database of a stored procedure with ON TARGET",
-			"there is no handler %s", a.Procedure)
+			"there is no handler %s", a.Procedure).at(ddl.PlaceAction)
 	case err != nil:
 		return err
 	case len(a.Args) > 0:
-		return newError(StateBadValue, "leave the parentheses empty and use WITH PARAMS '{…}'", "the handler %s takes params, not arguments", a.Procedure)
+		return newError(StateBadValue, "leave the parentheses empty and use WITH PARAMS '{…}'", "the handler %s takes params, not arguments", a.Procedure).at(ddl.PlaceAction)
 	}
 	d.templateSpec.Type = a.Procedure
+	return d.dropTarget(c, params)
+}
+
+// dropTarget removes the target and the role of a job whose new action has none. A role is a right, so the statement
+// must remove it in words.
+func (d *definition) dropTarget(c *ddl.Clauses, params *actionParams) error {
+	if params.RunAs != "" && c.RunAs == nil {
+		return newError(StateNotSupported, "add SET RUN AS NONE to remove the role",
+			"the job runs as %s, and a job of type %s has no role", params.RunAs, d.templateSpec.Type).at(ddl.PlaceAction)
+	}
+	if params.Target != "" {
+		d.notice("the job no longer has target %s: a job of type %s has none", params.Target, d.templateSpec.Type)
+	}
 	params.Target, params.RunAs = "", ""
 	return nil
 }
@@ -115,5 +128,5 @@ func (p *planner) checkTarget(name *string) error {
 	if len(p.config.Targets) > 0 {
 		hint = "the configured targets are " + strings.Join(p.config.Targets, ", ")
 	}
-	return newError(StateUnknown, hint, "there is no target %s", *name)
+	return newError(StateUnknown, hint, "there is no target %s", *name).at("ON TARGET")
 }

@@ -28,7 +28,7 @@ func (p *planner) create(q *ddl.CreateJob) (*plan, error) {
 	case s != nil && q.IfNotExists:
 		return fixedPlan(tagAnswer(q.Tag()).notice("job %s already exists, skipping", q.Name)), nil
 	case s != nil && q.Mode == ddl.Create:
-		return nil, newError(StateDuplicate, "change it with ALTER JOB or CREATE OR ALTER JOB, or choose another name", "job %s already exists", q.Name)
+		return nil, newError(StateDuplicate, "change it with ALTER JOB or CREATE OR ALTER JOB, or choose another name", "job %s already exists", q.Name).at(ddl.PlaceName)
 	}
 	d := &definition{name: q.Name}
 	d.spec.Template = q.Name
@@ -51,7 +51,7 @@ func (p *planner) create(q *ddl.CreateJob) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fixedPlan(tagAnswer(q.Tag()), append(commands, more...)...), nil
+	return fixedPlan(d.answer(q.Tag()), append(commands, more...)...), nil
 }
 
 // findTemplate reads the template of the job. CREATE JOB fails if an active template of that name exists; CREATE OR
@@ -68,7 +68,7 @@ func (p *planner) findTemplate(d *definition, q *ddl.CreateJob, s *rota.Schedule
 		if now, err := p.schedule(q.Name); now != nil || err != nil { // another session created both meanwhile
 			return cmp.Or(err, errChanged)
 		}
-		return newError(StateDuplicate, "use CREATE OR ALTER JOB to take it over, or choose another name", "template %s already exists, and no job of this name uses it", t.Name)
+		return newError(StateDuplicate, "use CREATE OR ALTER JOB to take it over, or choose another name", "template %s already exists, and no job of this name uses it", t.Name).at(ddl.PlaceName)
 	}
 	d.template = t
 	return nil
@@ -108,5 +108,5 @@ func (p *planner) alter(q *ddl.AlterJob) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fixedPlan(tagAnswer(q.Tag()), commands...), nil
+	return fixedPlan(d.answer(q.Tag()), commands...), nil
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/rotajobs/rota"
@@ -18,7 +19,11 @@ type definition struct {
 	state        rota.ScheduleState // empty: unchanged
 	keepOthers   bool               // clauses that are not given stay unchanged
 	recreate     bool               // the job is dropped first
+	notices      []string           // what the statement does that its author may not expect
 }
+
+// answer answers the statement that declares the job.
+func (d *definition) answer(tag string) *Answer { return &Answer{Tag: tag, Notices: d.notices} }
 
 // apply applies the given clauses.
 func (d *definition) apply(p *planner, c *ddl.Clauses) error {
@@ -28,6 +33,7 @@ func (d *definition) apply(p *planner, c *ddl.Clauses) error {
 	if err := d.applyAction(p, c); err != nil {
 		return err
 	}
+	d.noticeNotHonoured(c)
 	s := &d.spec
 	setIfGiven(&s.Class, c.Class)
 	setIfGiven(&s.CatchUp, c.CatchUp)
@@ -51,6 +57,23 @@ func (d *definition) apply(p *planner, c *ddl.Clauses) error {
 		s.Params = json.RawMessage(*c.Params)
 	}
 	return d.check(p)
+}
+
+// noticeNotHonoured adds a notice for each given clause that is stored and has no effect yet.
+func (d *definition) noticeNotHonoured(c *ddl.Clauses) {
+	if c.Class != nil && rota.Class(*c.Class) != rota.ClassLocalSafe {
+		d.notice("CLASS = %s is stored, but this server does not honour it yet: any node may run the job", *c.Class)
+	}
+	if c.Partition != nil {
+		d.notice("PARTITION BY %s is stored, but this server does not honour it yet: it has no shards, and each fire starts one run", c.Partition.Strategy)
+	}
+	if c.Action != nil && c.Action.Kind == ddl.Exec {
+		d.notice("EXEC is stored, but this server does not run commands yet: each run of the job fails")
+	}
+}
+
+func (d *definition) notice(format string, args ...any) {
+	d.notices = append(d.notices, fmt.Sprintf(format, args...))
 }
 
 func setIfGiven[W ~string](field *W, word *string) {
@@ -77,7 +100,7 @@ func (d *definition) check(p *planner) error {
 func (p *planner) typeNamed(name string) (*rota.Type, error) {
 	t, err := p.config.Store.Type(p.ctx, name)
 	if rota.CodeOf(err) == rota.NotFound {
-		return nil, newError(StateNoProcedure, "check the name; a worker declares the types of its handlers, PUT /types/NAME declares any type", "there is no type %s", name)
+		return nil, newError(StateNoProcedure, "check the name; a worker declares the types of its handlers, PUT /types/NAME declares any type", "there is no type %s", name).at(ddl.PlaceAction)
 	}
 	return t, err
 }

@@ -47,6 +47,7 @@ type Error struct {
 	Line     int // from 1; 0: none
 	Column   int // in characters
 	Err      error
+	place    string // part of the statement that it is about, as ddl.Places names it; empty: none
 }
 
 // Error reads as "message; hint (SQLSTATE)".
@@ -67,6 +68,30 @@ func (e *Error) Unwrap() error { return e.Err }
 // newError returns an error with a SQLSTATE.
 func newError(state, hint, format string, args ...any) *Error {
 	return &Error{State: state, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// at names the part of the statement that the error is about.
+func (e *Error) at(place string) *Error {
+	e.place = place
+	return e
+}
+
+// locate sets the position of the part that the error is about, in a statement of a text.
+func (e *Error) locate(text string, in span) *Error {
+	if e.place == "" || e.Position > 0 {
+		return e
+	}
+	places := ddl.Places(text[in.start:in.stop])
+	offset, found := places[e.place]
+	for _, clause := range []string{"SCHEDULE", "DEPENDS ON"} { // SCHEDULE AT is part of SCHEDULE
+		if !found && strings.HasPrefix(e.place, clause+" ") {
+			offset, found = places[clause]
+		}
+	}
+	if !found {
+		return e
+	}
+	return e.setPosition(text, in.start+offset)
 }
 
 // sqlStates are the SQLSTATE of each code.
@@ -133,7 +158,11 @@ func storeError(err error) *Error {
 	}
 	plain := *e
 	plain.Act, plain.Field, plain.Hint = "", clauseName(field), ""
-	return &Error{State: state, Message: scheduleAsJob(plain.Error()), Hint: scheduleAsJob(e.Hint), Err: err}
+	place := plain.Field
+	if job, missing := strings.CutPrefix(e.Reason, "there is no schedule "); missing && place == "DEPENDS ON" {
+		place = ddl.DependsPlace(job)
+	}
+	return &Error{State: state, Message: scheduleAsJob(plain.Error()), Hint: scheduleAsJob(e.Hint), Err: err, place: place}
 }
 
 var scheduleWord = regexp.MustCompile(`\bschedule\b`)

@@ -13,11 +13,20 @@ import (
 type plan struct {
 	commands []rota.Command
 	answer   func([]rota.Reply) *Answer
+	reword   func(error) error // words an error of the store for the statement; nil: unchanged
+}
+
+// failed returns the error of a plan that the store refused.
+func (p *plan) failed(err error) error {
+	if p.reword == nil {
+		return err
+	}
+	return p.reword(err)
 }
 
 // fixedPlan returns a plan whose answer does not depend on the replies.
 func fixedPlan(a *Answer, commands ...rota.Command) *plan {
-	return &plan{commands, func([]rota.Reply) *Answer { return a }}
+	return &plan{commands: commands, answer: func([]rota.Reply) *Answer { return a }}
 }
 
 // planner turns statements into commands.
@@ -90,7 +99,7 @@ func (p *planner) version(of rota.ID, touched bool) *rota.ID {
 }
 
 func noJob(name string) *Error {
-	return newError(StateUnknown, "check the name; SHOW JOBS lists the jobs", "there is no job %s", name)
+	return newError(StateUnknown, "check the name; SHOW JOBS lists the jobs", "there is no job %s", name).at(ddl.PlaceName)
 }
 
 func (p *planner) drop(q *ddl.DropJob) (*plan, error) {
@@ -122,7 +131,7 @@ func (p *planner) execute(q *ddl.ExecuteJob) (*plan, error) {
 	case s == nil:
 		return nil, noJob(q.Name)
 	}
-	return &plan{[]rota.Command{c}, func(replies []rota.Reply) *Answer {
+	return &plan{commands: []rota.Command{c}, answer: func(replies []rota.Reply) *Answer {
 		return runsAnswer(q.Tag(), replies[0].(*rota.Triggered).Jobs)
 	}}, nil
 }
@@ -173,5 +182,16 @@ func (p *planner) cancel(q *ddl.CancelRun) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fixedPlan(tagAnswer(q.Tag()), &rota.Cancel{Meta: p.newMeta(), JobID: id, Reason: "CANCEL JOB RUN"}), nil
+	plan := fixedPlan(tagAnswer(q.Tag()), &rota.Cancel{Meta: p.newMeta(), JobID: id, Reason: "CANCEL JOB RUN"})
+	plan.reword = func(err error) error {
+		if rota.CodeOf(err) == rota.NotFound {
+			return noRun(q.ID)
+		}
+		return err
+	}
+	return plan, nil
+}
+
+func noRun(id string) *Error {
+	return newError(StateUnknown, "check the id; sys.job_runs lists the runs, and old ones are pruned", "run %s does not exist", id).at(ddl.PlaceRun)
 }

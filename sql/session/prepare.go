@@ -16,7 +16,7 @@ type Prepared struct {
 	Empty   bool            // the text has no statement
 
 	statement ddl.Statement
-	offset    int
+	span      span
 	query     *system.Query // nil: not a query
 }
 
@@ -32,13 +32,13 @@ func (s *Session) Prepare(_ context.Context, text string, params []kind.Kind) (*
 	case len(list) > 1:
 		return nil, s.fail(newError(StateSyntax, "send each statement separately", "cannot prepare %d statements at once", len(list)))
 	}
-	p := &Prepared{Text: text, statement: list[0].statement, offset: list[0].offset}
+	p := &Prepared{Text: text, statement: list[0].statement, span: list[0].span}
 	err := s.checkNotAborted(p.statement)
 	if err == nil {
 		err = s.describe(p, params)
 	}
 	if err != nil {
-		return nil, s.fail(asError(err, text, p.offset))
+		return nil, s.fail(asError(err, text, p.span.start))
 	}
 	return p, nil
 }
@@ -83,7 +83,7 @@ func (s *Session) Execute(ctx context.Context, p *Prepared, args []any) (*Answer
 	if p.Empty {
 		return &Answer{}, nil
 	}
-	return s.perform(p.Text, p.offset, func() (*Answer, error) {
+	return s.perform(p.Text, p.span, func() (*Answer, error) {
 		if p.query == nil {
 			return s.runStatement(ctx, p.statement, args)
 		}

@@ -65,7 +65,7 @@ func (s *Session) Run(ctx context.Context, text string, args []any, each func(*A
 			s.begin(false)
 			s.tx.implicit = true
 		}
-		answer, err := s.perform(text, one.offset, func() (*Answer, error) { return s.runStatement(ctx, one.statement, args) })
+		answer, err := s.perform(text, one.span, func() (*Answer, error) { return s.runStatement(ctx, one.statement, args) })
 		if err != nil {
 			return err
 		}
@@ -79,14 +79,14 @@ func (s *Session) Run(ctx context.Context, text string, args []any, each func(*A
 	return nil
 }
 
-// perform runs one statement that begins at an offset of a text. An error is an *Error and ends an implicit transaction.
-func (s *Session) perform(text string, offset int, run func() (*Answer, error)) (*Answer, error) {
+// perform runs one statement of a text. An error is an *Error and ends an implicit transaction.
+func (s *Session) perform(text string, in span, run func() (*Answer, error)) (*Answer, error) {
 	s.metas = statementMetas{base: s.newMeta()}
 	answer, err := run()
 	if err == nil {
 		return answer, nil
 	}
-	failed := asError(err, text, offset)
+	failed := asError(err, text, in.start).locate(text, in)
 	if s.tx != nil && s.tx.implicit {
 		s.end(false)
 	}
@@ -123,8 +123,11 @@ func (s *Session) Answers(ctx context.Context, text string, args ...any) (all []
 
 type parsedStatement struct {
 	statement ddl.Statement
-	offset    int
+	span
 }
+
+// span is the place of a statement in a text, in bytes.
+type span struct{ start, stop int }
 
 // parse reads all statements of a text.
 func parse(text string) (list []parsedStatement, _ *Error) {
@@ -137,7 +140,7 @@ func parse(text string) (list []parsedStatement, _ *Error) {
 		if err != nil {
 			return nil, asError(err, text, one.Offset)
 		}
-		list = append(list, parsedStatement{statement, one.Offset})
+		list = append(list, parsedStatement{statement, span{one.Offset, one.Offset + len(one.Text)}})
 	}
 	return list, nil
 }

@@ -89,6 +89,9 @@ func (s *Session) explainRun(ctx context.Context, id string) (*Answer, error) {
 		return nil, err
 	}
 	reasons, err := s.console.config.Store.Explain(ctx, parsed)
+	if rota.CodeOf(err) == rota.NotFound {
+		return nil, noRun(id)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -146,7 +146,7 @@ func (s *Session) write(ctx context.Context, statement ddl.Statement) (*Answer, 
 	tried := append(related(tx.commands, plan.commands), plan.commands...)
 	replies, err := s.send(ctx, tried, true)
 	if err != nil {
-		return nil, conflictError(err)
+		return nil, conflictError(plan.failed(err))
 	}
 	tx.commands = append(tx.commands, plan.commands...)
 	tx.writes++
@@ -187,7 +187,7 @@ func (s *Session) try(ctx context.Context, statement ddl.Statement, assumeNew bo
 	}
 	replies, err := s.send(ctx, plan.commands, false)
 	if err != nil {
-		return nil, err
+		return nil, plan.failed(err)
 	}
 	return plan.answer(replies), nil
 }

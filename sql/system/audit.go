@@ -135,9 +135,8 @@ func eventOf(j *rota.Job) event {
 	case rota.OutcomeCancelled:
 		act = eventCancelled
 	}
-	r := run{j}
 	return event{
 		attempt: j.ID, at: j.FinishedAt, act: act, actor: j.CreatedBy, job: j.Schedule, run: j.ExecutionID, outcome: string(j.Run.ShownOutcome()),
-		subject: "job " + j.ID.String(), detail: r.message(),
+		subject: "job " + j.ID.String(), detail: endMessage(j),
 	}
 }

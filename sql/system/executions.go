@@ -1,64 +1,36 @@
 package system
 
 import (
+	"math"
 	"time"
 
 	"github.com/rotajobs/rota"
 	"zombiezen.com/go/sqlite"
 )
 
-// execution is a row of sys.executions: the record of document 003. It shows the
-// last attempt that was dispatched, or the first if none was.
-type execution struct {
-	*rota.Job
-	q              *query
-	lastDispatched *rota.Job // the last attempt that was dispatched; nil: not read yet
-}
+// execution is a row of sys.executions: the record of document 003. It appears when its first attempt is dispatched, or
+// ends without that, and shows the last attempt that was dispatched.
+type execution struct{ chain }
 
-func (q *query) execution(tail *rota.Job) execution { return execution{Job: tail, q: q} }
+func (q *query) execution(tail *rota.Job) execution { return execution{chain{Job: tail, q: q}} }
 
-// dispatched returns the last attempt that was dispatched, or the first attempt if none was.
-func (e *execution) dispatched() *rota.Job {
-	if e.lastDispatched != nil {
-		return e.lastDispatched
-	}
-	e.lastDispatched = e.Job
-	if e.Status == rota.StatusQueued && !e.RetryOf.IsZero() {
-		if before := e.q.attempt(e.RetryOf); before != nil {
-			e.lastDispatched = before
-		}
-	}
-	return e.lastDispatched
-}
-
-// attempt reads one job, nil if it is gone. An error ends the query.
-func (q *query) attempt(id rota.ID) *rota.Job {
-	view, err := q.store()
-	if err != nil {
-		_ = q.fail(err)
-		return nil
-	}
-	q.reads++
-	j, err := view.Job(q.ctx, id)
-	if err != nil && rota.CodeOf(err) != rota.NotFound {
-		_ = q.fail(err)
-	}
-	return j
+// begun keeps the executions that were dispatched or have ended.
+func begun(all pages[execution]) pages[execution] {
+	return filtered(all, func(e execution) bool { return !pending(e.Job) })
 }
 
 // status returns a status of document 003. SUCCESS is an execution that completed or that its worker skipped. FAILED
 // includes executions that were cancelled or that Rota skipped; error_code distinguishes them.
 func (e *execution) status() string {
-	j := e.dispatched()
-	switch {
-	case j.Status == rota.StatusQueued:
-		return "PENDING"
-	case j.Status == rota.StatusCancelled:
-		return "FAILED"
-	case j.Run == nil || j.Run.Outcome == "":
+	switch j := e.dispatched(); j.State() {
+	case rota.StateRunning:
 		return "RUNNING"
-	case j.Run.Outcome == rota.OutcomeCompleted, j.Run.Outcome == rota.OutcomeSkipped && j.Run.Runner != "":
+	case rota.StateCompleted:
 		return "SUCCESS"
+	case rota.StateSkipped:
+		if j.Run.Runner != "" {
+			return "SUCCESS"
+		}
 	}
 	return "FAILED"
 }
@@ -66,23 +38,12 @@ func (e *execution) status() string {
 // nextRetry returns the time of the next attempt.
 func (e *execution) nextRetry() time.Time {
 	switch {
-	case e.Status != rota.StatusQueued || e.RetryOf.IsZero():
+	case !e.waitsForRetry():
 		return time.Time{}
 	case e.RunAt.IsZero():
 		return e.CreatedAt
 	}
 	return e.RunAt
-}
-
-// created is when its first attempt was made.
-func (e *execution) created() time.Time {
-	if e.RetryOf.IsZero() {
-		return e.CreatedAt
-	}
-	if first := e.q.attempt(e.ExecutionID); first != nil {
-		return first.CreatedAt
-	}
-	return time.Time{}
 }
 
 // updated is when anything last happened to it.
@@ -102,29 +63,21 @@ func (e *execution) updated() time.Time {
 	return last
 }
 
-func (e *execution) errorCode() string {
-	j := e.dispatched()
-	switch {
-	case j.Run != nil && j.Run.ErrorCode != "":
-		return j.Run.ErrorCode
-	case j.State() == rota.StateCancelled:
-		return rota.CodeCancelled
-	}
-	return ""
-}
-
-func (e *execution) errorText() string {
-	r := run{e.dispatched()}
-	return r.message()
-}
-
 // duration is how long the last attempt took. A clock may have been set back.
 func (e *execution) duration() sqlite.Value {
 	j := e.dispatched()
 	if j.Run == nil || j.Run.Outcome == "" {
 		return null
 	}
-	return integer(max(0, j.FinishedAt.Sub(j.StartedAt).Milliseconds()))
+	return integer(min(max(0, j.FinishedAt.Sub(j.StartedAt).Milliseconds()), math.MaxInt32))
+}
+
+// result returns the result of the last attempt that was dispatched, or an empty document.
+func (e *execution) result() sqlite.Value {
+	if r := e.dispatched().Run; r != nil && len(r.Result) > 0 {
+		return document(r.Result)
+	}
+	return notNullText("{}")
 }
 
 // dispatchedRun shows a value of the last run that there was.
@@ -151,8 +104,8 @@ var executions = &table[execution]{
 		{name: "scope_id", kind: Text, value: func(e *execution) sqlite.Value { return notNullText(orGlobal(e.ScopeID)) }, notNull: true},
 		timestampColumn("plan_time", func(e *execution) time.Time { return e.PlanTime }),
 		{name: "status", kind: Text, value: func(e *execution) sqlite.Value { return notNullText(e.status()) }, notNull: true},
-		{name: "attempt", kind: Integer, value: func(e *execution) sqlite.Value { return integer(int64(e.dispatched().Attempt)) }, notNull: true},
-		{name: "max_attempts", kind: Integer, value: func(e *execution) sqlite.Value { return integer(int64(e.Policy.MaxAttempts)) }, notNull: true},
+		{name: "attempt", kind: Int4, value: func(e *execution) sqlite.Value { return integer(int64(e.dispatched().Attempt)) }, notNull: true},
+		{name: "max_attempts", kind: Int4, value: func(e *execution) sqlite.Value { return integer(int64(e.Policy.MaxAttempts)) }, notNull: true},
 		timestampColumn("next_retry_at", (*execution).nextRetry),
 		{name: "runner_id", kind: Text, value: dispatchedRun(func(r *rota.Run) sqlite.Value { return text(r.Runner) })},
 		{name: "lease_token", kind: UUID, value: func(*execution) sqlite.Value { return null }}, // secret of the worker that claimed the job
@@ -160,27 +113,36 @@ var executions = &table[execution]{
 		{name: "stale_after", kind: Timestamp, value: dispatchedRun(func(r *rota.Run) sqlite.Value { return timestamp(r.StaleAfter) })},
 		timestampColumn("started_at", func(e *execution) time.Time { return e.dispatched().StartedAt }),
 		timestampColumn("finished_at", func(e *execution) time.Time { return e.dispatched().FinishedAt }),
-		{name: "duration_ms", kind: Integer, value: (*execution).duration},
+		{name: "duration_ms", kind: Int4, value: (*execution).duration},
 		{name: "rows_affected", kind: Integer, value: dispatchedRun(func(r *rota.Run) sqlite.Value { return integerOf(r.RowsAffected) })},
-		column[execution]{name: "result", kind: JSON, value: dispatchedRun(func(r *rota.Run) sqlite.Value { return document(r.Result) })}.needsFullRow(),
+		column[execution]{name: "result", kind: JSON, value: (*execution).result, notNull: true}.needsFullRow(),
 		{name: "error_code", kind: Text, value: func(e *execution) sqlite.Value { return text(e.errorCode()) }},
-		{name: "error_msg", kind: Text, value: func(e *execution) sqlite.Value { return text(e.errorText()) }},
+		{name: "error_msg", kind: Text, value: func(e *execution) sqlite.Value { return text(e.message()) }},
 		{name: "schedule", kind: Text, value: func(e *execution) sqlite.Value { return text(e.Schedule) }},
 		{name: "type", kind: Text, value: func(e *execution) sqlite.Value { return notNullText(e.Type) }, notNull: true},
 		{name: "template", kind: Text, value: func(e *execution) sqlite.Value { return text(e.Template) }},
-		timestampColumn("created_at", (*execution).created),
+		timestampColumn("created_at", func(e *execution) time.Time { return e.created() }),
 		timestampColumn("updated_at", (*execution).updated),
 	},
 	paths: []accessPath[execution]{
-		{key: "id", rows: 1, read: func(q *query, w readRequest) pages[execution] { return tailOf(q, w.equal["id"].Text(), q.execution) }},
+		{key: "id", rows: 1, read: func(q *query, w readRequest) pages[execution] {
+			return begun(tailOf(q, w.equal["id"].Text(), q.execution))
+		}},
 		{key: "schedule", filters: []string{"type", "template"}, rows: someEstimate, read: func(q *query, w readRequest) pages[execution] {
-			return executionsMatching(q, w, rota.JobQuery{Schedule: w.equal["schedule"].Text()}, q.execution)
+			return begun(executionsMatching(q, w, rota.JobQuery{Schedule: w.equal["schedule"].Text()}, q.execution))
 		}},
-		{countOnly: true, rows: runsEstimate, read: func(q *query, _ readRequest) pages[execution] {
-			return countRows[execution](q, rota.JobQuery{Tails: true})
-		}},
+		{countOnly: true, rows: runsEstimate, read: countBegun},
 		{filters: []string{"type", "template"}, rows: runsEstimate, read: func(q *query, w readRequest) pages[execution] {
-			return executionsMatching(q, w, rota.JobQuery{}, q.execution)
+			return begun(executionsMatching(q, w, rota.JobQuery{}, q.execution))
 		}},
 	},
+}
+
+// countBegun counts the executions that were dispatched or have ended: all those that are not queued, which the store
+// counts, and the queued ones that are retries, which it lists.
+func countBegun(q *query, _ readRequest) pages[execution] {
+	retries := begun(executionsMatching(q, readRequest{lean: true}, rota.JobQuery{Status: rota.StatusQueued}, q.execution))
+	return concat(concat(
+		countRows[execution](q, rota.JobQuery{Tails: true, Status: rota.StatusRunning}),
+		countRows[execution](q, rota.JobQuery{Tails: true, Status: rota.StatusCancelled})), retries)
 }

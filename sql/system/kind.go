@@ -17,10 +17,12 @@ const (
 	Text      = kind.Text
 	UUID      = kind.UUID
 	Integer   = kind.Integer
+	Int4      = kind.Int4
 	Float     = kind.Float
 	Boolean   = kind.Boolean
 	Timestamp = kind.Timestamp
 	JSON      = kind.JSON
+	Bytea     = kind.Bytea
 )
 
 // declared returns the SQLite type of a column of a kind. It sets the affinity of the column, so that a number written
@@ -118,6 +120,13 @@ func timestamp(t time.Time) sqlite.Value {
 }
 
 func seconds(d time.Duration) sqlite.Value { return integer(int64(d / time.Second)) }
+
+func bytesOf(doc json.RawMessage) sqlite.Value {
+	if len(doc) == 0 {
+		return null
+	}
+	return sqlite.BlobValue(doc)
+}
 
 func document(doc json.RawMessage) sqlite.Value {
 	if len(doc) == 0 {

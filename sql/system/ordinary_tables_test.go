@@ -106,7 +106,7 @@ func (w *ordinaryTables) copy(t *testing.T, c *system.Catalogue, name string) {
 	columns := system.Tables()[name]
 	var defs []string
 	for _, one := range columns {
-		defs = append(defs, one.Name+map[system.Kind]string{system.Integer: " INTEGER", system.Boolean: " INTEGER", system.Float: " REAL", system.UUID: " TEXT COLLATE NOCASE"}[one.Kind])
+		defs = append(defs, one.Name+map[system.Kind]string{system.Integer: " INTEGER", system.Int4: " INTEGER", system.Bytea: " BLOB", system.Boolean: " INTEGER", system.Float: " REAL", system.UUID: " TEXT COLLATE NOCASE"}[one.Kind])
 		if !strings.Contains(defs[len(defs)-1], " ") {
 			defs[len(defs)-1] += " TEXT"
 		}
@@ -122,6 +122,8 @@ func (w *ordinaryTables) copy(t *testing.T, c *system.Catalogue, name string) {
 			case nil:
 			case string:
 				w.values[key] = append(w.values[key], "'"+strings.ReplaceAll(v, "'", "''")+"'")
+			case []byte:
+				w.values[key] = append(w.values[key], fmt.Sprintf("'\\x%x'", v))
 			default:
 				w.values[key] = append(w.values[key], fmt.Sprint(v))
 			}
@@ -144,6 +146,10 @@ func (w *ordinaryTables) ask(query string) (rows []string, err error) {
 				row[i] = s.ColumnFloat(i)
 			case driver.TypeText:
 				row[i] = s.ColumnText(i)
+			case driver.TypeBlob:
+				value := make([]byte, s.ColumnLen(i))
+				s.ColumnBytes(i, value)
+				row[i] = value
 			}
 		}
 		rows = append(rows, strings.TrimSuffix(fmt.Sprintln(row...), "\n"))

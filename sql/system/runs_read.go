@@ -9,7 +9,7 @@ var runWays = []accessPath[run]{
 		return tailOf(q, w.equal["job_run_uuid"].Text(), q.run)
 	}},
 	{key: "job_uuid", filters: runFilters, rows: someEstimate, read: func(q *query, w readRequest) pages[run] {
-		return runsOf(q, w, q.definitionName(w.equal["job_uuid"].Text()))
+		return runsOfDefinition(q, w, w.equal["job_uuid"].Text())
 	}},
 	{key: "job_name", filters: runFilters, rows: someEstimate, read: func(q *query, w readRequest) pages[run] {
 		return runsOf(q, w, w.equal["job_name"].Text())
@@ -19,13 +19,54 @@ var runWays = []accessPath[run]{
 	{filters: runFilters, rows: runsEstimate, read: func(q *query, w readRequest) pages[run] { return executionsMatching(q, w, rota.JobQuery{}, q.run) }},
 }
 
-func (q *query) run(tail *rota.Job) run { return run{tail} }
-
 func runsOf(q *query, w readRequest, schedule string) pages[run] {
 	if schedule == "" {
 		return noRows[run]
 	}
 	return executionsMatching(q, w, rota.JobQuery{Schedule: schedule}, q.run)
+}
+
+// runsOfDefinition lists the runs with a job_uuid: those of a definition, or those without a schedule of a template or type.
+func runsOfDefinition(q *query, w readRequest, id string) pages[run] {
+	if name := q.definitionName(id); name != "" {
+		return runsOf(q, w, name)
+	}
+	parsed, err := rota.ParseID(id)
+	if err != nil {
+		return noRows[run]
+	}
+	return filtered(executionsMatching(q, w, q.unscheduled(parsed), q.run), func(r run) bool { return r.jobID() == parsed })
+}
+
+// unscheduled returns a query that lists the runs whose job_uuid is an id of a template or type. A type need not be
+// declared: the query for an id that is not found lists all runs. An error ends the search.
+func (q *query) unscheduled(id rota.ID) rota.JobQuery {
+	byTemplate := paged(q, readRequest{}, templatesAfter(q), func(t *rota.Template) rota.JobQuery { return rota.JobQuery{Template: t.Name} })
+	byType := paged(q, readRequest{}, typesAfter(q), func(t *rota.Type) rota.JobQuery { return rota.JobQuery{Type: t.Name} })
+	for next := concat(byTemplate, byType); ; {
+		list, err := next()
+		if err != nil {
+			_ = q.fail(err)
+		}
+		if len(list) == 0 || err != nil {
+			return rota.JobQuery{}
+		}
+		for _, one := range list {
+			if one.Template != "" && templateUUID(one.Template) == id || one.Template == "" && typeUUID(one.Type) == id {
+				return one
+			}
+		}
+	}
+}
+
+func typesAfter(q *query) func(rota.View, int, **rota.Type) ([]*rota.Type, error) {
+	return func(v rota.View, limit int, last **rota.Type) ([]*rota.Type, error) {
+		ask := rota.NameQuery{Limit: limit}
+		if last != nil {
+			ask.After = (*last).Name
+		}
+		return v.Types(q.ctx, ask)
+	}
 }
 
 func runsOfGroup(q *query, w readRequest) pages[run] {
@@ -76,7 +117,9 @@ func attemptsOf(q *query, id string) pages[*rota.Job] {
 // executionsMatching lists executions, the newest attempt first.
 func executionsMatching[R any](q *query, w readRequest, ask rota.JobQuery, row func(*rota.Job) R) pages[R] {
 	ask.Tails, ask.Lean = true, w.lean
-	ask.Template, ask.Type = w.equal["template"].Text(), w.equal["type"].Text()
+	if !narrow(&ask.Template, w.equal["template"].Text()) || !narrow(&ask.Type, w.equal["type"].Text()) {
+		return noRows[R]
+	}
 	if state, is := w.equal["state"]; is && !filterByState(&ask, state.Text()) || rota.InternalType(ask.Type) {
 		return noRows[R]
 	}
@@ -88,6 +131,18 @@ func executionsMatching[R any](q *query, w readRequest, ask rota.JobQuery, row f
 		}
 		return v.Jobs(q.ctx, ask)
 	}, row)
+}
+
+// narrow restricts a field of a query to a value, if there is one. It reports false if the field has another value.
+func narrow(field *string, to string) bool {
+	switch {
+	case to == "" || *field == to:
+	case *field == "":
+		*field = to
+	default:
+		return false
+	}
+	return true
 }
 
 // filterByState restricts the query to a state. It reports false if there is no such state.

@@ -21,7 +21,7 @@ var schedules = &table[job]{
 		{name: "timezone", kind: Text, value: func(j *job) sqlite.Value { return notNullText(j.zone()) }, notNull: true},
 		{name: "scopes", kind: JSON, value: func(j *job) sqlite.Value { return encoded(append([]rota.Scope{}, j.Spec.Scopes...)) }},
 		{name: "param_overrides", kind: JSON, value: func(j *job) sqlite.Value { return document(j.Spec.Params) }},
-		{name: "priority", kind: Integer, value: func(j *job) sqlite.Value { return integerOf(j.Spec.Priority) }},
+		{name: "priority", kind: Int4, value: func(j *job) sqlite.Value { return integerOf(j.Spec.Priority) }},
 		{name: "catch_up", kind: Text, value: func(j *job) sqlite.Value { return text(string(j.Spec.CatchUp)) }},
 		{name: "overlap", kind: Text, value: func(j *job) sqlite.Value { return text(string(j.Spec.Overlap)) }},
 		{name: "on_completion", kind: Text, value: func(j *job) sqlite.Value { return text(string(j.Spec.OnCompletion)) }},

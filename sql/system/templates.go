@@ -15,8 +15,8 @@ var templateTable = &table[*rota.Template]{
 		{name: "type", kind: Text, value: func(t **rota.Template) sqlite.Value { return notNullText((*t).Spec.Type) }, notNull: true},
 		{name: "description", kind: Text, value: func(t **rota.Template) sqlite.Value { return text((*t).Spec.Description) }},
 		{name: "params", kind: JSON, value: func(t **rota.Template) sqlite.Value { return document((*t).Spec.Params) }},
-		{name: "priority", kind: Integer, value: func(t **rota.Template) sqlite.Value { return integerOf((*t).Spec.Priority) }},
-		{name: "max_retries", kind: Integer, value: func(t **rota.Template) sqlite.Value { return integerOf((*t).Spec.Policy.MaxRetries) }},
+		{name: "priority", kind: Int4, value: func(t **rota.Template) sqlite.Value { return integerOf((*t).Spec.Priority) }},
+		{name: "max_retries", kind: Int4, value: func(t **rota.Template) sqlite.Value { return integerOf((*t).Spec.Policy.MaxRetries) }},
 		{name: "concurrency_key", kind: Text, value: func(t **rota.Template) sqlite.Value { return text((*t).Spec.ConcurrencyKey) }},
 		{name: "state", kind: Text, value: func(t **rota.Template) sqlite.Value { return notNullText(string((*t).State)) }, notNull: true},
 		{name: "created_by", kind: Text, value: func(t **rota.Template) sqlite.Value { return text((*t).CreatedBy) }},
@@ -41,13 +41,17 @@ func templateTimes() []column[*rota.Template] {
 }
 
 func templatesByName(q *query, w readRequest) pages[*rota.Template] {
-	return paged(q, w, func(v rota.View, limit int, last **rota.Template) ([]*rota.Template, error) {
+	return paged(q, w, templatesAfter(q), asRead[*rota.Template])
+}
+
+func templatesAfter(q *query) func(rota.View, int, **rota.Template) ([]*rota.Template, error) {
+	return func(v rota.View, limit int, last **rota.Template) ([]*rota.Template, error) {
 		ask := rota.NameQuery{Limit: limit}
 		if last != nil {
 			ask.After = (*last).Name
 		}
 		return v.Templates(q.ctx, ask)
-	}, asRead[*rota.Template])
+	}
 }
 
 // templates caches the templates of sys.jobs. A scan in name order also needs templates in name order; then one read

@@ -108,7 +108,7 @@ func TestPgxScansIntoGoTypes(t *testing.T) {
 		if span.Months != 1 || span.Days != 2 || span.Microseconds != 3e6 || spent != 90*time.Second || day.Format(time.DateOnly) != "2026-02-03" {
 			t.Error(span, spent, day)
 		}
-		if class == 0 || mixed != int64(7) || nothing.Valid {
+		if class == 0 || mixed != int32(7) || nothing.Valid {
 			t.Errorf("%d %T %v", class, mixed, nothing)
 		}
 	})
@@ -128,11 +128,11 @@ func TestPgxPrepareReportsTypes(t *testing.T) {
 	for _, f := range d.Fields {
 		got = append(got, f.DataTypeOID)
 	}
-	want := []uint32{pgtype.UUIDOID, pgtype.TextOID, pgtype.Int8OID, pgtype.TimestamptzOID, pgtype.JSONBOID, pgtype.BoolOID, pgtype.IntervalOID, pgtype.NumericOID}
+	want := []uint32{pgtype.UUIDOID, pgtype.TextOID, pgtype.Int4OID, pgtype.TimestamptzOID, pgtype.ByteaOID, pgtype.BoolOID, pgtype.IntervalOID, pgtype.NumericOID}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the columns are %v, want %v", got, want)
 	}
-	params := []uint32{pgtype.UUIDOID, pgtype.TimestamptzOID, pgtype.Int8OID, pgtype.TextArrayOID, pgtype.JSONBOID, pgtype.Int8OID}
+	params := []uint32{pgtype.UUIDOID, pgtype.TimestamptzOID, pgtype.Int4OID, pgtype.TextArrayOID, pgtype.JSONBOID, pgtype.Int8OID}
 	if !reflect.DeepEqual(d.ParamOIDs, params) {
 		t.Errorf("the parameters are %v, want %v", d.ParamOIDs, params)
 	}
@@ -217,7 +217,7 @@ func TestPgxCollectsRows(t *testing.T) {
 		}
 		rows, _ = conn.Query(t.Context(), "SELECT job_name, priority FROM sys.jobs ORDER BY priority DESC, job_name LIMIT 2")
 		maps, err := pgx.CollectRows(rows, pgx.RowToMap)
-		if err != nil || maps[0]["job_name"] != "tick" || maps[0]["priority"] != int64(7) {
+		if err != nil || maps[0]["job_name"] != "tick" || maps[0]["priority"] != int32(7) {
 			t.Errorf("%v, %v", maps, err)
 		}
 		var none string
@@ -240,8 +240,11 @@ func TestPgxErrorsHaveStateAndPosition(t *testing.T) {
 			{"SELECT * FROM sys.jbos", "42P01", 15, true},
 			{"SELEC 1", "42601", 1, true},
 			{"SELECT 'é', nothing(1)", "42883", 13, false},
-			{"DROP JOB nothing", "42704", 0, true},
-			{"CREATE JOB tick SCHEDULE EVERY 1 HOUR AS 'SELECT 1'", "42710", 0, true},
+			{"DROP JOB nothing", "42704", 10, true},
+			{"CREATE JOB tick SCHEDULE EVERY 1 HOUR AS 'SELECT 1'", "42710", 12, true},
+			{"CREATE JOB bad SCHEDULE CRON '61 * * * *' AS 'SELECT 1'", "22023", 30, false},
+			{"CREATE JOB bad SCHEDULE CRON '@daily' TIME ZONE 'Mars/Olympus' AS 'SELECT 1'", "22023", 49, true},
+			{"CREATE JOB bad SCHEDULE AT '2020-01-01' AS 'SELECT 1'", "22023", 28, false},
 			{"SELECT 'x'::uuid", "22P02", 8, true},
 			{"SELECT 1 / (SELECT 0)", "22012", 0, true},
 			{"LISTEN something", "0A000", 1, true},

@@ -262,7 +262,7 @@ func TestDatabaseSQL(t *testing.T) {
 		got = append(got, c.Name()+" "+c.DatabaseTypeName()+" "+c.ScanType().String())
 	}
 	want := []string{
-		"job_name TEXT string", "priority INT8 int64", "job_uuid UUID string", "next_run_time_ts TIMESTAMPTZ time.Time",
+		"job_name TEXT string", "priority INT4 int32", "job_uuid UUID string", "next_run_time_ts TIMESTAMPTZ time.Time",
 		"params JSONB string", "description TEXT string", "is_null BOOL bool",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {

@@ -46,6 +46,9 @@ ALTER JOB nightly SET AS 'SELECT 2';
 SELECT job_sql, run_as_role, target FROM sys.jobs WHERE job_name = 'nightly';
 ALTER JOB nightly SET AS CALL report();
 ALTER JOB nightly SET AS EXEC '/bin/true';
+SELECT job_sql, run_as_role FROM sys.jobs WHERE job_name = 'nightly';
+ALTER JOB nightly SET AS CALL report() SET RUN AS NONE;
+ALTER JOB nightly SET AS EXEC '/bin/true';
 ALTER JOB nightly SET SCHEDULE = EVERY 2 HOURS SET MAX_RETRIES = 1, SET TIMEOUT = 5 MINUTES;
 
 EXECUTE JOB nightly;

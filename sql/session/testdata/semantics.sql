@@ -77,7 +77,7 @@ SELECT status, attempt, max_attempts, next_retry_at, error_code, error_msg FROM 
 SELECT next_retry_at FROM sys.executions WHERE schedule = 'flaky';
 -- @advance 2m
 -- @fail
-SELECT state, retry_count, result_message, error_code FROM sys.job_runs WHERE job_name = 'flaky';
+SELECT state, retry_count, result_message, error_code, error_name FROM sys.job_runs WHERE job_name = 'flaky';
 SELECT event_type, outcome, detail FROM sys.audit WHERE job_name = 'flaky' ORDER BY at, event_type;
 
 -- Dependencies: extract, then load, in the window of load.
@@ -104,7 +104,7 @@ SELECT event_type, user_name, job_run_uuid FROM sys.audit WHERE job_run_uuid = '
 CREATE JOB slow SCHEDULE = EVERY 10 MINUTES OVERLAP = SKIP AS CALL report();
 -- @advance 10m
 -- @advance 10m
-SELECT state, error_code FROM sys.job_runs WHERE job_name = 'slow' ORDER BY scheduled_time;
+SELECT state, error_name FROM sys.job_runs WHERE job_name = 'slow' ORDER BY scheduled_time;
 
 -- DROP hides the history at once; KEEP HISTORY keeps it.
 SELECT count(*) > 0 AS some FROM sys.job_runs WHERE job_name = 'load';

@@ -1,0 +1,100 @@
+package system
+
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// chain is an execution, known by its last attempt. Earlier attempts are read when a column needs them.
+type chain struct {
+	*rota.Job // the last attempt
+	q         *query
+	head      *rota.Job // the first attempt; nil: not read yet
+	shown     *rota.Job // the last attempt that was dispatched; nil: not read yet
+}
+
+// waitsForRetry reports whether an attempt has ended and the next one waits.
+func (c *chain) waitsForRetry() bool { return c.Status == rota.StatusQueued && !c.RetryOf.IsZero() }
+
+// pending reports whether the execution has neither been dispatched nor ended.
+func pending(tail *rota.Job) bool { return tail.Status == rota.StatusQueued && tail.RetryOf.IsZero() }
+
+// first returns the first attempt.
+func (c *chain) first() *rota.Job {
+	if c.head == nil {
+		c.head = c.read(c.ExecutionID)
+	}
+	return c.head
+}
+
+// dispatched returns the last attempt that was dispatched, or the first attempt if none was.
+func (c *chain) dispatched() *rota.Job {
+	if c.shown == nil {
+		c.shown = c.Job
+		if c.waitsForRetry() {
+			c.shown = c.read(c.RetryOf)
+		}
+	}
+	return c.shown
+}
+
+// read reads another attempt. If it is gone, the last attempt stands for it.
+func (c *chain) read(id rota.ID) *rota.Job {
+	if id == c.ID {
+		return c.Job
+	}
+	if j := c.q.attempt(id); j != nil {
+		return j
+	}
+	return c.Job
+}
+
+// created returns when the first attempt was created.
+func (c *chain) created() time.Time {
+	if c.RetryOf.IsZero() {
+		return c.CreatedAt
+	}
+	return c.first().CreatedAt
+}
+
+// errorCode returns the code of the last attempt that was dispatched.
+func (c *chain) errorCode() string {
+	j := c.dispatched()
+	switch {
+	case j.Run != nil && j.Run.ErrorCode != "":
+		return j.Run.ErrorCode
+	case j.State() == rota.StateCancelled:
+		return rota.CodeCancelled
+	}
+	return ""
+}
+
+// message returns the message of the last attempt that was dispatched.
+func (c *chain) message() string { return endMessage(c.dispatched()) }
+
+// endMessage returns the error of a job, or the reason of its cancellation.
+func endMessage(j *rota.Job) string {
+	switch {
+	case j.Run == nil:
+		return ""
+	case j.Run.Error != "":
+		return j.Run.Error
+	}
+	return j.Run.CancelReason
+}
+
+// attempt reads one job, nil if it is gone. An error ends the query.
+func (q *query) attempt(id rota.ID) *rota.Job {
+	view, err := q.store()
+	if err != nil {
+		_ = q.fail(err)
+		return nil
+	}
+	q.reads++
+	j, err := view.Job(q.ctx, id)
+	if err != nil && rota.CodeOf(err) != rota.NotFound {
+		_ = q.fail(err)
+	}
+	return j
+}
