@@ -58,12 +58,14 @@ type Batch struct {
 	Items []Job `json:"items" nullable:"false" doc:"Jobs, in request order."`
 }
 
-// DirectRequest requests an immediate run outside the queue.
+// DirectRequest requests an immediate run outside the queue. Exactly one of template
+// and type is set.
 type DirectRequest struct {
-	Type    string    `json:"type" doc:"Type that this server handles." example:"sleep"`
-	Params  Document  `json:"params,omitempty" doc:"Params for the handler: a JSON object."`
-	Wait    *Duration `json:"wait,omitempty" doc:"Longest time to wait for a slot, up to 1h; default 30s."`
-	Timeout *Duration `json:"timeout,omitempty" doc:"Longest duration of the run. Omitted: the timeout of the type."`
+	Template string    `json:"template,omitempty" doc:"Template to run, of a type that this server handles."`
+	Type     string    `json:"type,omitempty" doc:"Type that this server handles, for a run without a template." example:"sleep"`
+	Params   Document  `json:"params,omitempty" doc:"Params for the handler: a JSON object."`
+	Wait     *Duration `json:"wait,omitempty" doc:"Longest time to wait for a slot, up to 1h; default 30s."`
+	Timeout  *Duration `json:"timeout,omitempty" doc:"Longest duration of the run. Omitted: the timeout of the template or the type."`
 }
 
 // CancelRequest has the reason of a cancellation.

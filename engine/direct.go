@@ -23,6 +23,7 @@ type direct struct {
 
 // directCall is the request of one caller.
 type directCall struct {
+	actor    string // on whose behalf it runs
 	job      rota.NewJob
 	wait     time.Duration
 	started  chan error    // receives one value: nil if the run has begun
@@ -55,22 +56,26 @@ func (d *direct) reservationToExtend() (id rota.ID) {
 func (d *direct) close() { d.closeOnce.Do(func() { close(d.closed) }) }
 
 // Direct runs a job now, past the queue, in the next free slot, and returns the job
-// as it ended. Meanwhile this engine claims nothing. If the run cannot begin within
-// wait, the error is Busy. If ctx ends once the run has begun, the run continues.
+// as it ended. The job names its type or its template. The actor of the client is
+// recorded as its creator. Meanwhile this engine claims nothing. If the run cannot
+// begin within wait, the error is Busy. If ctx ends once the run has begun, the run
+// continues.
 func (e *Engine) Direct(ctx context.Context, job rota.NewJob, wait time.Duration) (*rota.Job, error) {
+	return e.DirectAs(ctx, e.client.Actor(), job, wait)
+}
+
+// DirectAs is Direct on behalf of an actor: the run and its reservation record it.
+func (e *Engine) DirectAs(ctx context.Context, actor string, job rota.NewJob, wait time.Duration) (*rota.Job, error) {
 	if e.config.WorkOnly {
 		return nil, &rota.Error{
 			Code: rota.Conflict, Act: "direct", Reason: "this process only runs jobs from the queue",
 			Hint: "send the request to the process that opened the store",
 		}
 	}
-	if e.reg.types[job.Type] == nil {
-		return nil, &rota.Error{
-			Code: rota.Invalid, Act: "direct", Field: "type", Reason: "no handler for type " + job.Type + " is registered in this process",
-			Hint: "use a type that this process runs, or enqueue the job",
-		}
+	if err := e.fixDirectType(ctx, &job); err != nil {
+		return nil, err
 	}
-	c := &directCall{job: job, wait: max(wait, 0), started: make(chan error, 1), recorded: make(chan struct{})}
+	c := &directCall{actor: actor, job: job, wait: max(wait, 0), started: make(chan error, 1), recorded: make(chan struct{})}
 	if err := e.direct.enter(ctx, c); err != nil {
 		return nil, err
 	}
@@ -90,6 +95,28 @@ func (e *Engine) Direct(ctx context.Context, job rota.NewJob, wait time.Duration
 	case <-e.allDone.Done():
 		return e.answerAtStop(ctx, c)
 	}
+}
+
+// fixDirectType sets the type of a job that names a template, so that the store refuses
+// the job if the template has another type by then, and requires a handler of the type.
+func (e *Engine) fixDirectType(ctx context.Context, job *rota.NewJob) error {
+	if job.Template != "" && job.Type == "" {
+		template, err := e.store.Template(ctx, job.Template)
+		if rota.CodeOf(err) == rota.NotFound {
+			return &rota.Error{Code: rota.NotFound, Act: "direct", Field: "template", Reason: "there is no template " + job.Template, Hint: "check the name"}
+		}
+		if err != nil {
+			return err
+		}
+		job.Type = template.Spec.Type
+	}
+	if e.reg.types[job.Type] == nil {
+		return &rota.Error{
+			Code: rota.Invalid, Act: "direct", Field: "type", Reason: "no handler for type " + job.Type + " is registered in this process",
+			Hint: "use a type that this process runs, or enqueue the job",
+		}
+	}
+	return nil
 }
 
 // answerAtStop answers a caller when the engine has ended.
@@ -145,7 +172,7 @@ func (d *direct) begin(ctx, waitCtx context.Context, c *directCall) error {
 		if err = d.start(ctx, waitCtx, reservation, c); err == nil {
 			return nil
 		}
-		d.release(reservation)
+		d.release(reservation, c.actor)
 		if rota.CodeOf(err) != rota.Busy || !d.retryWait(waitCtx) {
 			return d.waitError(ctx, err, "no slot came free")
 		}
@@ -210,7 +237,7 @@ func (d *direct) waitError(ctx context.Context, err error, reason string) error 
 // expires.
 func (d *direct) reserve(ctx, waitCtx context.Context, c *directCall) (rota.ID, error) {
 	reserve := &rota.Reserve{
-		Meta: rota.NewMeta(d.e.client.Actor()), Node: d.e.config.Name, Incarnation: d.e.incarnation, For: d.e.config.Lease,
+		Meta: rota.NewMeta(c.actor), Node: d.e.config.Name, Incarnation: d.e.incarnation, For: d.e.config.Lease,
 	}
 	for unknown := false; ; {
 		results, err := d.e.store.Apply(d.e.allDone, rota.Batch{Commands: []rota.Command{reserve}})
@@ -228,7 +255,7 @@ func (d *direct) reserve(ctx, waitCtx context.Context, c *directCall) (rota.ID, 
 			}
 			if unknown {
 				c.answer(err)
-				d.release(reserve.ReservationID())
+				d.release(reserve.ReservationID(), c.actor)
 			}
 			return rota.ID{}, err
 		}
@@ -273,7 +300,7 @@ func (d *direct) start(ctx, waitCtx context.Context, reservation rota.ID, c *dir
 // the store has started the job: no other part of the process looks after it.
 func (d *direct) send(reservation rota.ID, c *directCall) error {
 	started, err := do[*rota.Directed](d.e.allDone, d.e, &rota.Direct{
-		Meta: rota.NewMeta(d.e.client.Actor()), ReservationID: reservation, Job: c.job, Lease: d.e.config.Lease, Seed: rota.NewToken(),
+		Meta: rota.NewMeta(c.actor), ReservationID: reservation, Job: c.job, Lease: d.e.config.Lease, Seed: rota.NewToken(),
 	})
 	if reservationExpired(err) {
 		return &rota.Error{Code: rota.Busy, Act: "direct", Reason: "the reservation expired before the run could begin", Hint: "retry the request"}
@@ -299,10 +326,10 @@ func reservationExpired(err error) bool {
 }
 
 // release ends a reservation whose run never began.
-func (d *direct) release(reservation rota.ID) {
+func (d *direct) release(reservation rota.ID, actor string) {
 	ctx, done := context.WithTimeout(context.Background(), recordGrace)
 	defer done()
-	_, err := do[*rota.Released](ctx, d.e, &rota.Release{Meta: rota.NewMeta(d.e.client.Actor()), ReservationID: reservation})
+	_, err := do[*rota.Released](ctx, d.e, &rota.Release{Meta: rota.NewMeta(actor), ReservationID: reservation})
 	if err != nil && rota.CodeOf(err) != rota.NotFound {
 		d.e.config.Logger.Warn("a reservation was not released; it expires with its lease", "reservation", reservation, "error", err)
 	}

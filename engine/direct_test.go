@@ -403,3 +403,58 @@ func TestDirectRunOfPausedTypeDoesNotHoldQueue(t *testing.T) {
 		t.Errorf("%v, %v", a.job, a.err)
 	}
 }
+
+func TestDirectRunRecordsActor(t *testing.T) {
+	h := newHarness(t)
+	r := h.start(registry(done), engine.Config{})
+	for want, run := range map[string]func() (*rota.Job, error){
+		"ada": func() (*rota.Job, error) { // the actor of the client
+			return r.Direct(context.Background(), rota.NewJob{Type: "work"}, time.Minute)
+		},
+		"bob": func() (*rota.Job, error) {
+			return r.DirectAs(context.Background(), "bob", rota.NewJob{Type: "work"}, time.Minute)
+		},
+	} {
+		job, err := run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		newest, err := h.store.Reservations(context.Background(), rota.ID{}, 1)
+		if err != nil || len(newest) != 1 || newest[0].JobID != job.ID {
+			t.Fatalf("the newest reservation is %+v, %v", newest, err)
+		}
+		if job.CreatedBy != want || newest[0].ReservedBy != want {
+			t.Errorf("created by %q, reserved by %q; want %q", job.CreatedBy, newest[0].ReservedBy, want)
+		}
+	}
+}
+
+func TestDirectRunOfTemplate(t *testing.T) {
+	h := newHarness(t)
+	reg := engine.NewRegistry()
+	engine.Handle(reg, func(ctx context.Context, p letter) error { return engine.Result(ctx, "to "+p.To) })
+	r := h.start(reg, engine.Config{})
+	put := func(name, kind, params string) {
+		mustApply[*rota.TemplatePut](h, &rota.PutTemplate{Meta: meta(), Name: name, Spec: rota.TemplateSpec{
+			Type: kind, Params: json.RawMessage(params), Policy: rota.PolicyPatch{MaxRetries: new(3), Timeout: new(time.Minute)},
+		}})
+	}
+	put("greet", "letter", `{"to":"ada"}`)
+	put("old", "letter", `{"to":"ada"}`)
+	put("other", "elsewhere", `{}`)
+	mustApply[*rota.TemplatePut](h, &rota.Archive{Meta: meta(), Name: "old"})
+	for params, want := range map[string]string{`{}`: `"to ada"`, `{"to":"bob"}`: `"to bob"`} {
+		job, err := r.Direct(context.Background(), rota.NewJob{Template: "greet", Params: json.RawMessage(params)}, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(job.Run.Result) != want || job.Template != "greet" || job.Type != "letter" || job.Policy.MaxAttempts != 1 || job.Policy.Timeout != time.Minute {
+			t.Errorf("%s: %s, template %q, policy %+v", params, job.Run.Result, job.Template, job.Policy)
+		}
+	}
+	for name, want := range map[string]rota.Code{"old": rota.Conflict, "nowhere": rota.NotFound, "other": rota.Invalid} {
+		if _, err := r.Direct(context.Background(), rota.NewJob{Template: name}, time.Minute); rota.CodeOf(err) != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}

@@ -13,7 +13,7 @@ const directWait = 30 * time.Second
 func (a *server) directRoutes() {
 	route(a, operation{
 		method: "POST", path: "/direct", id: "direct", tag: "Jobs", summary: "Run a job now and return its result",
-		description: "Reserves the next slot of this server, runs the job outside the queue and responds when it has ended. The status is 200 even if the run failed; the field run has its outcome. The status is 409 with code busy if no slot became free in time.",
+		description: "Reserves the next slot of this server, runs the job outside the queue and responds when it has ended. The params of a template are its defaults, overlaid with those of the request. The status is 200 even if the run failed; the field run has its outcome. The status is 409 with code busy if no slot became free in time.",
 		example:     `{"type": "sleep", "params": {"for": "2s"}, "wait": "10s"}`, response: api.Job{}, errors: []int{409}, class: classDirect,
 	}, runDirect)
 }
@@ -31,7 +31,7 @@ func runDirect(c *call, body *api.DirectRequest) (answer reply, err error) {
 	}
 	trace, done := c.startEnqueue(1)
 	defer func() { done(err) }()
-	job := rota.NewJob{Type: body.Type, Params: body.Params.Raw(), Timeout: (*time.Duration)(body.Timeout), Trace: trace}
+	job := rota.NewJob{Type: body.Type, Template: body.Template, Params: body.Params.Raw(), Timeout: (*time.Duration)(body.Timeout), Trace: trace}
 	if err := (&rota.Enqueue{Jobs: []rota.NewJob{job}}).Validate(); err != nil {
 		return reply{}, problem.Rename(err, "jobs[0]", "")
 	}
@@ -61,7 +61,7 @@ func (c *call) runOnce(job rota.NewJob, wait time.Duration) (*rota.Job, error) {
 			return c.awaitEnd(job.ID)
 		}
 	}
-	ran, err := c.Engine.Direct(c.ctx, job, wait)
+	ran, err := c.Engine.DirectAs(c.ctx, c.actor, job, wait)
 	if err != nil && c.replay && c.ctx.Err() == nil {
 		if _, missing := c.Store.Job(c.ctx, job.ID); missing == nil {
 			return c.awaitEnd(job.ID)

@@ -38,6 +38,33 @@ func TestDirectRunReturnsOutcome(t *testing.T) {
 	s.post("direct", `{"type": "elsewhere"}`).problem(422, "invalid")
 }
 
+func TestDirectRunRecordsCaller(t *testing.T) {
+	s := newServer(t, withEngine(t))
+	queued := s.post("jobs", `{"type": "noop"}`).is(201).job()
+	job := s.post("direct", `{"type": "noop"}`).is(200).job()
+	reserved := read[api.List[api.Reservation]](s.get("reservations").is(200)).Items[0]
+	if queued.CreatedBy == "" || job.CreatedBy != queued.CreatedBy || reserved.ReservedBy != queued.CreatedBy {
+		t.Errorf("created by %q, reserved by %q; a queued job is created by %q", job.CreatedBy, reserved.ReservedBy, queued.CreatedBy)
+	}
+}
+
+func TestDirectRunOfTemplate(t *testing.T) {
+	s := newServer(t, withEngine(t))
+	s.post("templates", `{"name": "pause", "type": "sleep", "default_params": {"for": "1ms"}, "max_retries": 4}`).is(201)
+	job := s.post("direct", `{"template": "pause"}`).is(200).job()
+	if job.State != "completed" || job.Template != "pause" || job.Type != "sleep" || string(job.Params) != `{"for":"1ms"}` || job.MaxAttempts != 1 {
+		t.Errorf("%+v", job)
+	}
+	if job := s.post("direct", `{"template": "pause", "params": {"for": "2ms"}}`).is(200).job(); string(job.Params) != `{"for":"2ms"}` {
+		t.Errorf("%+v", job)
+	}
+	s.post("direct", `{"template": "pause", "params": {"for": 7}}`).field(422, "invalid", "params.for")
+	s.post("direct", `{"template": "nowhere"}`).field(422, "invalid", "template")
+	s.post("direct", `{"template": "pause", "type": "noop"}`).field(422, "invalid", "type")
+	s.post("templates/pause/archive", nil).is(200)
+	s.post("direct", `{"template": "pause"}`).field(409, "conflict", "template")
+}
+
 func TestDirectRunWithoutFreeSlotIsBusy(t *testing.T) {
 	s := newServer(t, withEngine(t))
 	s.apply(&rota.Reserve{Meta: rota.NewMeta(""), Node: "another"})

@@ -12,20 +12,26 @@ import (
 
 func newDirectCommand(a *app) *cobra.Command {
 	var params paramFlags
+	var template string
 	cmd := &cobra.Command{
-		Use: "direct TYPE", Short: "Run a job now without queueing it, and print its result", Args: requireArgs("a TYPE"),
-		Long: `Reserve a slot, run a job in it at once, wait for its end and print its result. If no slot becomes free within --wait,
-the command exits with 6 and nothing runs.`,
+		Use: "direct [TYPE]", Short: "Run a job now without queueing it, and print its result", Args: optionalArg("a TYPE"),
+		Long: `Reserve a slot, run a job of a type or from a template in it at once, wait for its end and print its result. If no slot becomes
+free within --wait, the command exits with 6 and nothing runs.`,
 		Example: `  rota direct noop
-  rota direct report.build --params '{"month": "2026-11"}' --wait 30s`,
+  rota direct report.build --params '{"month": "2026-11"}' --wait 30s
+  rota direct --template monthly-report -p month=2026-11`,
 		ValidArgsFunction: a.completeNames("/types", "name"),
 	}
+	cmd.Flags().StringVar(&template, "template", "", "run the template `NAME` instead of a type")
 	params.flags(cmd)
 	s := newBodyFlags(cmd)
 	s.add("wait", "wait", "DURATION", "longest wait for a free slot", asDuration)
 	s.add("timeout", "timeout", "DURATION", "stop and fail the run if it takes longer", asDuration)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		body := map[string]any{"type": args[0]}
+		body, err := typeOrTemplate("direct", cmp.Or(args...), template)
+		if err != nil {
+			return err
+		}
 		if err := fillParams(a, body, "params", &params, s); err != nil {
 			return err
 		}

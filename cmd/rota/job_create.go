@@ -73,25 +73,32 @@ not.`,
 func (c *jobCreate) body(a *app, args []string, s *bodyFlags) (map[string]any, error) {
 	kind := cmp.Or(append(args, c.kind)...)
 	switch {
-	case kind == "" && c.template == "":
-		return nil, usagef("write rota job create TYPE, or --template NAME", "job create needs a type or a template")
 	case len(args) > 0 && c.kind != "" && c.kind != kind:
 		return nil, usagef("remove one of them", "the argument and --type name different types")
-	case kind != "" && c.template != "":
-		return nil, usagef("remove one of them", "job create takes a type or --template, not both")
 	case c.follow && !c.wait:
 		return nil, usagef("add --wait, or follow the log later with rota job logs -f ID", "--follow needs --wait")
 	}
-	body := map[string]any{}
-	if c.template != "" {
-		body["template"] = c.template
-	} else {
-		body["type"] = kind
+	body, err := typeOrTemplate("job create", kind, c.template)
+	if err != nil {
+		return nil, err
 	}
 	if err := setScope(body, c.scope); err != nil {
 		return nil, err
 	}
 	return body, fillParams(a, body, "params", &c.params, s)
+}
+
+// typeOrTemplate returns a request that names what a command runs: a type or a template.
+func typeOrTemplate(command, kind, template string) (map[string]any, error) {
+	switch {
+	case kind == "" && template == "":
+		return nil, usagef("write rota "+command+" TYPE, or --template NAME", "%s needs a type or a template", command)
+	case kind != "" && template != "":
+		return nil, usagef("remove one of them", "%s takes a type or --template, not both", command)
+	case template != "":
+		return map[string]any{"template": template}, nil
+	}
+	return map[string]any{"type": kind}, nil
 }
 
 // warnUnhandled prints a warning if no server and no worker handles the type of the new job.
