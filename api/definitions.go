@@ -254,6 +254,14 @@ func sortKeys(doc json.RawMessage) Document {
 	return Document(rota.EncodeSpec(value))
 }
 
+// Spec converts the template, without its webhooks.
+func (d *TemplateDefinition) Spec() rota.TemplateSpec {
+	return rota.TemplateSpec{
+		Type: d.Type, Description: d.Description, Params: d.DefaultParams.Raw(), Priority: d.Priority, ConcurrencyKey: d.ConcurrencyKey,
+		Policy: d.Patch(), UniqueFor: unbound(d.UniqueFor),
+	}
+}
+
 // Spec converts the schedule. It expands scopes, and accepts words in any letter case.
 func (d *ScheduleDefinition) Spec() (spec rota.ScheduleSpec, err error) {
 	spec = rota.ScheduleSpec{

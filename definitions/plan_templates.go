@@ -2,7 +2,6 @@ package definitions
 
 import (
 	"strings"
-	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
@@ -96,13 +95,8 @@ func (p *plan) planTemplate(path, name string, d api.TemplateDefinition, current
 	if err != nil {
 		return problem.Rename(err, "", "webhooks")
 	}
-	target.Spec = rota.TemplateSpec{
-		Type: d.Type, Description: d.Description, Params: d.DefaultParams.Raw(), Priority: d.Priority, ConcurrencyKey: d.ConcurrencyKey,
-		Policy: d.Patch(), Webhooks: hooks,
-	}
-	if d.UniqueFor != nil {
-		target.Spec.UniqueFor = time.Duration(*d.UniqueFor)
-	}
+	target.Spec = d.Spec()
+	target.Spec.Webhooks = hooks
 	command := &rota.PutTemplate{Meta: p.meta("template " + name), Name: name, Spec: target.Spec}
 	if err := command.Validate(); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 
 const exportExample = `  rota export                            # print all definitions
   rota export rota.yaml                  # write them to a file
+  rota export -o sql jobs.sql            # as CREATE JOB statements
   rota export rota.yaml --secrets        # with webhook secrets, to move to another server
   rota export | rota import - --url http://other:7420 --token …`
 
@@ -28,7 +29,11 @@ func newExportCommand(a *app) *cobra.Command {
 output, or as JSON with --output json. The document shows one point in time and has a fixed order, so it can be
 kept under version control. rota import reads it; a server that was empty before the import exports the
 same bytes. The document contains a built-in type only while it is paused. It does not contain jobs, runs and the
-audit log: rota backup copies those too.`,
+audit log: rota backup copies those too.
+
+With --output sql the command writes CREATE JOB statements that rota sql -f and psql -f run, each job after those that
+it depends on. SQL has no types, limits, webhooks, scopes and shared templates: a comment that begins with -- names each
+of these, and each job that CREATE JOB would refuse because its time has passed.`,
 		Example: exportExample,
 		Args:    optionalArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,12 +45,17 @@ audit log: rota backup copies those too.`,
 		},
 		ValidArgsFunction: completeFiles,
 	}
+	cmd.Flags().VarP(exportFormat{&a.output}, "output", "o", "output format: yaml, json or sql")
+	completeFrom(cmd, "output", exportFormatNames)
 	cmd.Flags().BoolVar(&secrets, "secrets", false, "include the secrets of webhooks")
 	cmd.Flags().BoolVar(&force, "force", false, "replace FILE if it exists")
 	return cmd
 }
 
 func (a *app) export(ctx context.Context, path string, secrets, force bool) error {
+	if secrets && a.output == formatSQL {
+		return usagef("remove --secrets, or export YAML", "SQL has no webhooks, so it has no secrets of webhooks")
+	}
 	if path != "" {
 		if err := checkTarget(path, force); err != nil {
 			return err
@@ -63,7 +73,7 @@ func (a *app) export(ctx context.Context, path string, secrets, force bool) erro
 	if err != nil {
 		return err
 	}
-	if !secrets {
+	if !secrets && a.output != formatSQL {
 		a.warnSecretsOmitted(answer)
 	}
 	if path == "" {
@@ -74,6 +84,9 @@ func (a *app) export(ctx context.Context, path string, secrets, force bool) erro
 	if err != nil {
 		return err
 	}
+	if a.output == formatSQL {
+		a.output = formatTable // the message is no statement
+	}
 	return a.printMessage(backupView{path, size}, "wrote %s, %s", path, byteSize(size))
 }
 
@@ -83,9 +96,12 @@ const exportHead = `# Definitions of a Rota server: rota export writes this file
 const exportSecrets = `# This file contains secrets of webhooks: protect it like a password.
 `
 
-// encodeExport formats the document as YAML with a head comment, or as JSON.
+// encodeExport formats the document as YAML with a head comment, as JSON, or as SQL.
 func (a *app) encodeExport(answer json.RawMessage, secrets bool) ([]byte, error) {
-	if a.output == formatJSON {
+	switch a.output {
+	case formatSQL:
+		return toSQL(answer, a.now())
+	case formatJSON:
 		var b bytes.Buffer
 		err := json.Indent(&b, bytes.TrimSpace(answer), "", "  ")
 		b.WriteByte('\n')

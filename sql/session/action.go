@@ -16,6 +16,9 @@ const (
 	typeExec = "exec"
 )
 
+// mainTarget is the target of jobs that name none.
+const mainTarget = "main"
+
 // actionParams are the params of the built-in types.
 type actionParams struct {
 	Statement string          `json:"statement,omitempty"`

@@ -34,8 +34,15 @@ func (s *Session) showCreate(ctx context.Context, name string) (*Answer, error) 
 	if t == nil {
 		t = &rota.Template{Name: job.Spec.Template}
 	}
-	text := strings.Join(unsupportedNotes(job, t), "") + ddl.Print(&ddl.CreateJob{Name: name, Job: clausesOf(job, t)}) + ";"
+	statement, notes := CreateStatement(job, t)
+	text := strings.Join(append(notes, statement+";"), "\n")
 	return rowsAnswer("SHOW", createColumns, []any{name, text}), nil
+}
+
+// CreateStatement returns the statement that creates a job, without a semicolon, and a comment for each property of the
+// job that no clause can express.
+func CreateStatement(s *rota.Schedule, t *rota.Template) (statement string, comments []string) {
+	return ddl.Print(&ddl.CreateJob{Name: s.Name, Job: clausesOf(s, t)}), unsupportedNotes(s, t)
 }
 
 // clausesOf returns the clauses of a schedule and its template.
@@ -109,20 +116,43 @@ func actionOf(c *ddl.Clauses, s *rota.Schedule, t *rota.Template) {
 	var action actionParams
 	params := rota.MergeParams(t.Spec.Params, s.Spec.Params)
 	_ = json.Unmarshal(params, &action)
+	written := []string{"target", "run_as"} // params that clauses express
 	switch kind := t.Spec.Type; kind {
 	case typeSQL:
 		c.Action = &ddl.Action{Kind: ddl.SQL, Text: action.Statement}
+		written = append(written, "statement")
 	case typeCall:
-		c.Action = &ddl.Action{Kind: ddl.Call, Procedure: action.Procedure, Args: valuesOf(action.Args)}
+		c.Action = &ddl.Action{Kind: ddl.Call, Procedure: action.Procedure}
+		written = append(written, "procedure")
+		if list, plain := valuesOf(action.Args); plain {
+			c.Action.Args, written = list, append(written, "args")
+		}
+		if action.Target == "" {
+			action.Target = mainTarget // without a target, CALL names a handler
+		}
 	case typeExec:
 		c.Action = &ddl.Action{Kind: ddl.Exec, Text: action.Command}
+		written = []string{"command"}
+		action.Target, action.RunAs = "", ""
 	default:
 		c.Action = &ddl.Action{Kind: ddl.Call, Procedure: kind}
 		c.Params = nonEmptyParams(params)
 		return
 	}
 	c.Target, c.RunAs = unlessEmpty(action.Target), unlessEmpty(action.RunAs)
-	c.Params = nonEmptyParams(s.Spec.Params)
+	c.Params = nonEmptyParams(rota.MergeParams(without(t.Spec.Params, written...), s.Spec.Params))
+}
+
+// without returns params without some keys.
+func without(params json.RawMessage, keys ...string) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(params, &fields) != nil {
+		return nil
+	}
+	for _, key := range keys {
+		delete(fields, key)
+	}
+	return rota.EncodeSpec(fields)
 }
 
 func nonEmptyParams(params json.RawMessage) *string {
@@ -133,15 +163,19 @@ func nonEmptyParams(params json.RawMessage) *string {
 	return &text
 }
 
-func valuesOf(args json.RawMessage) (list []ddl.Value) {
+// valuesOf returns arguments as literals. It reports false if one of them is a list or an object, which no literal is.
+func valuesOf(args json.RawMessage) (list []ddl.Value, plain bool) {
 	var raw []json.RawMessage
-	if json.Unmarshal(args, &raw) != nil {
-		return nil
+	if len(args) > 0 && json.Unmarshal(args, &raw) != nil {
+		return nil, false
 	}
 	for _, one := range raw {
+		if one[0] == '[' || one[0] == '{' {
+			return nil, false
+		}
 		list = append(list, valueOf(one))
 	}
-	return list
+	return list, true
 }
 
 func valueOf(raw json.RawMessage) ddl.Value {
@@ -161,12 +195,14 @@ func valueOf(raw json.RawMessage) ddl.Value {
 func unsupportedNotes(s *rota.Schedule, t *rota.Template) (lines []string) {
 	note := func(is bool, text string) {
 		if is {
-			lines = append(lines, "-- "+text+"\n")
+			lines = append(lines, "-- "+text)
 		}
 	}
 	policy := s.Spec.Policy.Or(t.Spec.Policy)
+	note(t.State == rota.TemplateArchived, "the template of the job is archived, which no clause can express")
 	note(t.Name != s.Name, "the job uses template "+t.Name+"; a job created with this statement gets its own template")
 	note(len(s.Spec.Scopes) > 0, "the schedule has scopes, which no clause can express")
+	note(policy != s.Spec.Policy || t.Spec.Description != "" || t.Spec.Priority != nil, "settings of the template are written as settings of the job")
 	note(len(t.Spec.Webhooks) > 0, "the template has webhooks, which no clause can express")
 	note(policy.BackoffMax != nil || policy.Jitter != nil, "the retry policy has a maximum delay or jitter, which no clause can express")
 	note(t.Spec.ConcurrencyKey != "" || t.Spec.UniqueFor != 0, "the template has a concurrency key or a unique period, which no clause can express")

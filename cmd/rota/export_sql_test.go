@@ -1,0 +1,182 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/sql/ddl"
+)
+
+// hostile are texts that a careless writer of SQL breaks.
+var hostile = []string{
+	"it's; DROP JOB a; --", "-- comment\n/* open", "*/ ; \\i file \\q", "line 1\nline 2\r\n\n\ttab ", "'';''\"", "$$ $x$ :name {y} %s",
+	"äöü 日本語 🚀 \u200b\ufeff end", strings.Repeat("long '", 5_000), `{"json": "in text"}`, `\'\\`,
+}
+
+// hostileDocument has a job for each hostile text and each kind of schedule and action that SQL expresses.
+func hostileDocument() []byte {
+	templates, schedules := map[string]any{}, map[string]any{}
+	add := func(name, kind string, params, schedule map[string]any) {
+		templates[name] = map[string]any{"type": kind, "state": "ACTIVE", "default_params": params}
+		schedule["template"] = name
+		if schedule["state"] == nil {
+			schedule["state"] = "ENABLED"
+		}
+		schedules[name] = schedule
+	}
+	for i, text := range hostile {
+		name := string(rune('a'+i)) + "-Job.#1"
+		add(name, "sql", map[string]any{"statement": "SELECT 1 -- " + text, "target": "main", "run_as": "etl"}, map[string]any{
+			"cron": "*/5 9-17 * * MON-FRI", "timezone": "America/New_York", "description": text[:min(len(text), 4_000)], "param_overrides": map[string]any{},
+		})
+		add(name+".noop", "noop", nil, map[string]any{
+			"every": "1h30m", "starts_at": "2027-01-01T00:00:00Z", "ends_at": "2099-01-01T00:00:00.000001Z", "timezone": "Asia/Tokyo", "description": text[:min(len(text), 4_000)],
+			"param_overrides": map[string]any{text: text, "n": json.Number("12345678901234567890"), "list": []any{text, nil, true, map[string]any{text: 1}}},
+		})
+		add(name+".call", "call", map[string]any{"procedure": "sums.Daily-x", "args": []any{text, nil, true, json.Number("-1.50")}, "target": "main"}, map[string]any{
+			"at": "2098-06-01T12:00:00Z", "timezone": "Europe/Berlin", "on_completion": "drop", "depends_on": []string{name, name + ".noop"},
+		})
+	}
+	add("zz", "exec", map[string]any{"command": "/bin/true 'x'"}, map[string]any{"every": "30s", "state": "DISABLED", "catch_up": "none", "overlap": "cancel", "priority": -3})
+	add("aa", "noop", nil, map[string]any{"every": "48h", "state": "PAUSED", "depends_on": []string{"zz"}, "max_retries": 0, "backoff": "90s", "timeout": "0s", "catch_up": "all", "overlap": "skip"})
+	add("select", "noop", nil, map[string]any{"cron": "@daily", "class": "LEADER_ONLY", "partition": map[string]any{"strategy": "DYNAMIC", "expression": "a'b = ')'"}})
+	return rota.EncodeSpec(map[string]any{"version": 1, "templates": templates, "schedules": schedules})
+}
+
+// anchors differ, because an interval without a start counts from the creation of its job.
+var anchors = regexp.MustCompile(`(?m)^ *"anchor": .*\n`)
+
+// TestExportAsSQLRoundTrips exports hostile definitions as SQL, runs the file on new servers with rota sql and with psql, and
+// compares what these export.
+func TestExportAsSQLRoundTrips(t *testing.T) {
+	dir := t.TempDir()
+	document, script := filepath.Join(dir, "all.json"), filepath.Join(dir, "jobs.sql")
+	if err := os.WriteFile(document, hostileDocument(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := startServer(t)
+	first.must("import " + document)
+	want := anchors.ReplaceAllString(first.must("export -o json"), "")
+	first.must("export -o sql " + script)
+
+	exported := func(s *testServer) string { return anchors.ReplaceAllString(s.must("export -o json"), "") }
+	second := startServer(t)
+	second.must("sql -f " + script)
+	if got := exported(second); got != want {
+		t.Errorf("after rota sql: %s", firstDifference(want, got))
+	}
+	if again := second.must("export -o sql"); len(again) != len(readFileText(t, script)) {
+		t.Errorf("the second export is\n%.2000s", again)
+	}
+	third := startServer(t)
+	third.psql(script)
+	if got := exported(third); got != want {
+		t.Errorf("after psql: %s", firstDifference(want, got))
+	}
+}
+
+func readFileText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// psql runs a file on the SQL port and stops at the first error.
+func (s *testServer) psql(file string) {
+	s.t.Helper()
+	var addresses struct{ SQL string }
+	if err := json.Unmarshal([]byte(readFileText(s.t, filepath.Join(s.data, "rota.addr"))), &addresses); err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.Command("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", file, "postgres://admin@"+addresses.SQL+"/rota")
+	cmd.Env = append(os.Environ(), "PGPASSWORD="+strings.TrimSpace(readFileText(s.t, filepath.Join(s.data, "admin.token"))))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("psql: %v\n%s", err, out)
+	}
+}
+
+// TestExportAsSQLCommentsWhatSQLCannotExpress writes a document with everything that CREATE JOB has no clause for.
+func TestExportAsSQLCommentsWhatSQLCannotExpress(t *testing.T) {
+	const document = `{"version": 1,
+		"types": {"mail.send": {"paused": false}},
+		"templates": {
+			"digest": {"type": "mail.send", "state": "ACTIVE", "max_retries": 5, "jitter": 0.5, "webhooks": [{"url": "https://x.example"}], "concurrency_key": "k"},
+			"idle": {"type": "noop", "state": "ACTIVE"},
+			"deep": {"type": "a.b.c.d", "state": "ACTIVE"},
+			"later": {"type": "call", "state": "ACTIVE", "default_params": {"procedure": "p", "args": [[1], {"a": 2}]}},
+			"once": {"type": "noop", "state": "ARCHIVED"}},
+		"schedules": {
+			"a-digest": {"template": "digest", "state": "ENABLED", "cron": "0 5 * * *", "depends_on": ["once", "z-digest"], "scopes": [{"kind": "user", "id": "7"}]},
+			"z-digest": {"template": "digest", "state": "ENABLED", "every": "1500ms", "anchor": "2026-01-01T00:00:00Z"},
+			"deep": {"template": "deep", "state": "ENABLED", "cron": "0 5 * * *"},
+			"later": {"template": "later", "state": "PAUSED", "cron": "0 5 * * *"},
+			"ended": {"template": "once", "state": "DISABLED", "every": "1h", "starts_at": "2020-01-01T00:00:00Z", "ends_at": "2020-01-02T00:00:00Z"},
+			"once": {"template": "once", "state": "DISABLED", "at": "2020-01-01T00:00:00Z", "description": "two\nlines"}},
+		"limits": {"global": 5}, "webhooks": [{"url": "https://y.example"}]}`
+	text, err := toSQL(json.RawMessage(document), time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\n-- type mail.send: SQL cannot declare types",
+		"\n-- template idle: SQL cannot express a template that no schedule uses\n",
+		"\n-- template digest: 2 schedules use it; in SQL, each job has a template of its own\n",
+		"\n-- limits: SQL cannot express them\n",
+		"\n-- webhooks: SQL cannot express",
+		"\n-- it depends on once, which is not created; the dependency is left out\n",
+		"\n-- the schedule has scopes, which no clause can express\n",
+		"\n-- the template has webhooks, which no clause can express\n",
+		"\n-- the retry policy has a maximum delay or jitter, which no clause can express\n",
+		"\n-- the template has a concurrency key or a unique period, which no clause can express\n",
+		"\n-- settings of the template are written as settings of the job\n",
+		"\n-- its intervals have fractions of a second, which no clause can express\n",
+		"\n-- its interval counts from 2026-01-01T00:00:00Z; the job that this statement creates counts from its creation\n",
+		"\n-- the template of the job is archived, which no clause can express\n",
+		"\n-- job once is left out: its only fire time has passed\n-- CREATE JOB once\n",
+		"\n-- job ended is left out: its last fire time has passed\n-- CREATE JOB ended\n",
+		"\n-- job deep is left out: SQL cannot express it: ",
+		"\n  WITH PARAMS '{\"args\":[[1],{\"a\":2}]}'\n  PAUSED\n  AS CALL p();\n",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	sources, err := ddl.Split(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, one := range sources {
+		statement, err := ddl.Parse(one.Text)
+		if err != nil {
+			t.Fatalf("%s: %v", one.Text, err)
+		}
+		names = append(names, statement.(*ddl.CreateJob).Name)
+	}
+	if got := strings.Join(names, " "); got != "z-digest a-digest later" {
+		t.Errorf("the statements create %s; each job must come after those that it depends on", got)
+	}
+}
+
+func TestExportAsSQLRefusesSecrets(t *testing.T) {
+	s := startServer(t)
+	if _, errs, code := s.run("export -o sql --secrets"); code != exitUsage || !strings.Contains(errs, "remove --secrets") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if _, errs, code := s.run("export -o xml"); code != exitUsage || !strings.Contains(errs, "yaml, json or sql") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if _, _, code := s.run("job list -o sql"); code != exitUsage {
+		t.Errorf("rota job list -o sql exits with %d", code)
+	}
+}
