@@ -13,9 +13,11 @@ var (
 SELECT count(*)
 FROM rota_jobs
 WHERE concurrency_key = $1 AND sequel IS NULL`
-	sqlKeyQueueOpen = keyQueueJobs + ` AND status = 'RUNNING'`
+	// The status is a subquery, so that the index of all open jobs does not fit.
+	sqlKeyQueueOpen = keyQueueJobs + ` AND status = (SELECT 'RUNNING')`
 	// No running job has a hold. The condition lets the index find the type.
-	sqlKeyQueueOpenOf = sqlKeyQueueOpen + ` AND hold = 0 AND type = $2`
+	sqlKeyQueueOpenOf = keyQueueOpenOf + `$2`
+	keyQueueOpenOf    = sqlKeyQueueOpen + ` AND hold = 0 AND type = `
 	sqlKeyQueueReady  = keyQueueJobs + ` AND status = 'QUEUED' AND hold = 0 AND type = $2`
 
 	// Reads the queue of one concurrency key: the jobs with hold 16, which only the key holds back,
@@ -33,7 +35,7 @@ WITH RECURSIVE types (status, hold, type) AS (
 	sqlKeyQueueOfType = `
 WITH types (status, hold, type) AS (
   SELECT 'QUEUED', h.hold, $4::text COLLATE "C"` + keyQueueHolds + ` OR NOT $3
-), ` + keyQueueOfTypes(sqlKeyQueueOpen+` AND hold = 0 AND type = $4`)
+), ` + keyQueueOfTypes(keyQueueOpenOf+`$4`)
 	sqlKeyTypes = `
 WITH RECURSIVE types (status, hold, type) AS (
   SELECT 'QUEUED', h.hold, ''::text COLLATE "C"` + keyQueueHolds + ` OR true` + keyQueueNextType + `

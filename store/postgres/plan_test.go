@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -110,6 +111,74 @@ WHERE status = 'RUNNING' AND outcome IS NULL AND `+which)
 	rows(t, s, `SET session_replication_role = replica; DELETE FROM rota_jobs`)
 	rows(t, s, `VACUUM ANALYZE rota_jobs`)
 	checkPlans("none left", true)
+}
+
+// scannedJobs matches a plan line that reads jobs, with how many rows it returns how often.
+var scannedJobs = regexp.MustCompile(`Scan .*jobs.*actual rows=([0-9.]+) loops=(\d+)`)
+
+// TestPlansOfKeyQueuesReadFewJobs checks that the statements about a concurrency key read no more index
+// entries than they have to, for any statistics of the table. The key k has 50,000 ready jobs of one
+// type, and 10,000 held and 3 running ones of another; 2,000 other keys have one job each.
+func TestPlansOfKeyQueuesReadFewJobs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
+	s := openTest(t, Config{Logger: quiet})
+	checkPlans := func(when string) {
+		for _, one := range []struct {
+			name, sql, types, values string
+			atMost                   int
+		}{
+			{"queue of a type", sqlKeyQueueOfType, "text, bigint, boolean, text", "'k', 19, false, 'held'", 60},
+			{"queue of a type without limit", sqlKeyQueueOfType, "text, bigint, boolean, text", "'k', 19, true, 'work'", 60},
+			{"queue without limit", sqlKeyQueue, "text, bigint, boolean", "'k', 19, true", 60},
+			{"open jobs of a key", sqlKeyQueueOpen, "text", "'k'", 3},
+			{"open jobs of a key and a type", sqlKeyQueueOpenOf, "text, text", "'k', 'held'", 3},
+			{"types", sqlKeyTypes, "text", "'k'", 20},
+			{"live keys", sqlLiveKeys, "text, bigint", "'', 101", 120},
+			{"live keys after one", sqlLiveKeys, "text, bigint", "'k', 101", 120},
+		} {
+			plan, read, ofJobs := "", 0.0, false
+			for _, line := range rows(t, s, `
+SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan;
+PREPARE e (`+one.types+`) AS `+one.sql+`;
+EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) EXECUTE e (`+one.values+`)`) {
+				plan += line[0] + "\n"
+				if strings.Contains(line[0], "Scan ") {
+					ofJobs = strings.Contains(line[0], " on jobs")
+				}
+				if ofJobs && strings.Contains(line[0], "Rows Removed") {
+					plan += "^ filters jobs\n"
+				}
+				if strings.Contains(line[0], " on jobs") && !strings.Contains(line[0], "jobs_lane ") {
+					plan += "^ uses another index\n"
+				}
+				if m := scannedJobs.FindStringSubmatch(line[0]); m != nil {
+					each, _ := strconv.ParseFloat(m[1], 64)
+					loops, _ := strconv.ParseFloat(m[2], 64)
+					read += each * loops
+				}
+			}
+			if strings.Contains(plan, "^") || read > float64(one.atMost) {
+				t.Errorf("%s: %s reads %.0f jobs:\n%s", when, one.name, read, plan)
+			}
+		}
+	}
+	checkPlans("new")
+	rows(t, s, `
+SET session_replication_role = replica;
+INSERT INTO rota_jobs (id, type, status, hold, concurrency_key, priority, position, max_attempts, backoff, timeout, params, created_at, queued_at)
+SELECT gen_random_uuid(), CASE WHEN g <= 50000 THEN 'work' ELSE 'held' END, 'QUEUED', CASE WHEN g BETWEEN 50001 AND 60000 THEN 16 ELSE 0 END,
+  CASE WHEN g <= 60003 THEN 'k' ELSE 'x' || g END, 0, g, 1, 0, 0, '{}', 1, 1
+FROM generate_series(1, 62003) g`)
+	rows(t, s, `
+SET session_replication_role = replica;
+UPDATE rota_jobs
+SET status = 'RUNNING', started_at = 1, runner = 'w', token = id, run_id = id, heartbeat_at = 1, stale_after = 1
+WHERE position BETWEEN 60001 AND 60003`)
+	checkPlans("full")
+	rows(t, s, `VACUUM ANALYZE rota_jobs`)
+	checkPlans("full and analysed")
 }
 
 // TestPlansLookUpRowsByKey checks that statements which join arrays with a table look up each row by
