@@ -23,6 +23,8 @@ const raceClaimers = 100
 func manyRaces() []manyRace {
 	return append(reaperRaces(), []manyRace{
 		{"a hundred claims and an edit of priority at a key limit: the limit holds", claimersOfKey, limitKept(3)},
+		{"a hundred claims and an edit of priority at a limit of each key of a type: the limit holds", claimersOfKeyAndType, limitKept(3)},
+		{"a hundred claims at a limit of each key of a prefix: the limit holds", claimersOfEachKey, limitKept(6)},
 		{"a hundred claims at a type limit: the limit holds", claimersOfType, limitKept(7)},
 		{"a hundred claims at a rate: the rate holds", claimersAtRate, limitKept(5)},
 		{"a hundred fires of one time: one creates the jobs", manyFires, firedByOne},
@@ -96,6 +98,21 @@ func (y *story) manyClaims() (claims []rota.Command) {
 func claimersOfKey(y *story) []rota.Command {
 	jobs := y.enqueueLimited(3, 10)
 	return append(y.manyClaims(), y.editCommand(jobs[7].ID, toPriority(1)))
+}
+
+func claimersOfKeyAndType(y *story) []rota.Command {
+	y.throttle(eachKeyOfType("mail", 3))
+	y.ofKey("other", "db", 5)
+	jobs := y.ofKey("mail", "db", 10)
+	return append(y.manyClaims(), y.editCommand(jobs[7].ID, toPriority(1)))
+}
+
+// claimersOfEachKey adds the limit after the jobs, so that all of them are ready.
+func claimersOfEachKey(y *story) []rota.Command {
+	y.ofKey("mail", "t:1", 10)
+	y.ofKey("mail", "t:2", 10)
+	y.throttle(eachKey("t:*", 3))
+	return y.manyClaims()
 }
 
 func claimersOfType(y *story) []rota.Command {

@@ -19,6 +19,9 @@ func races() []race {
 		{"a claim against a direct run at a limit: one job runs", claimAgainstDirect, oneRuns},
 		{"an enqueue against the end of the running job of its key: the job is claimable", enqueueAgainstEnd, oneOfKeyClaimable},
 		{"a due job against the end of the running job of its key: the job is claimable", readyAgainstEnd, oneOfKeyClaimable},
+		{"an enqueue against the end of the running job of its key and type: the job is claimable", enqueueAgainstEndOfType, oneOfKeyClaimable},
+		{"a new limit of each key against an enqueue: a sweep holds the job back", eachKeyAgainstEnqueue, twoOfKeyReady},
+		{"a changed limit of each key against the sweep of the last change: the change is applied", eachKeyAgainstSweep, twoOfKeyReady},
 		{"a lowered limit against an enqueue", throttleAgainstEnqueue, func(*story, rota.Result, rota.Result) {}},
 		{"a reserve against a claim of its node: later claims take nothing", reserveAgainstClaim, reservedOrClaimed},
 		{"a reserve against a reserve: one is refused", reserveAgainstReserve, oneRefused},
@@ -133,6 +136,31 @@ func throttleAgainstEnqueue(y *story) (a, b rota.Command) {
 	y.enqueueLimited(2, 1)
 	y.claimOne()
 	return &rota.PutThrottle{Meta: y.ids.meta(), Spec: keyLimit("db", 1)}, y.enqueueCommand(jobOfKey(0))
+}
+
+func enqueueAgainstEndOfType(y *story) (a, b rota.Command) {
+	y.throttle(eachKeyOfType("mail", 1))
+	y.ofKey("other", "db", 2)
+	y.enqueue(jobOfKey(0))
+	return y.finishCommand(y.claimOne(), rota.OutcomeCompleted, false), y.enqueueCommand(jobOfKey(0))
+}
+
+func eachKeyAgainstEnqueue(y *story) (a, b rota.Command) {
+	y.ofKey("mail", "db", 2)
+	return &rota.PutThrottle{Meta: y.ids.meta(), Spec: eachKey("d*", 2)}, y.enqueueCommand(jobOfKey(0))
+}
+
+func eachKeyAgainstSweep(y *story) (a, b rota.Command) {
+	y.ofKey("mail", "db", 3)
+	y.throttle(eachKey("*", 1))
+	return &rota.PutThrottle{Meta: y.ids.meta(), Spec: eachKey("*", 2)}, &rota.Sweep{Meta: y.ids.meta()}
+}
+
+// twoOfKeyReady wants two of three jobs of the key to be ready once the sweeps are done.
+func twoOfKeyReady(y *story, _, _ rota.Result) {
+	y.Helper()
+	y.sweepAll(0)
+	want(y, "ready", len(y.queue()), 2)
 }
 
 func reserveAgainstClaim(y *story) (a, b rota.Command) {
