@@ -1,6 +1,7 @@
 package rota
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -96,18 +97,26 @@ type Pruned struct {
 func (*Pruned) reply() {}
 
 // Redrive runs an execution again that is dead, cancelled or skipped, as a new job
-// with the same params. An execution can be redriven once, or again if the redrive
-// was cancelled.
+// with the same params. Such an execution can be redriven once, or again if the redrive
+// was cancelled. With Again it also runs a completed execution, any number of times.
+//
+// A job that repeats a completed execution gets its unique key only if the key is free.
 type Redrive struct {
-	Meta  `wire:"1"`
-	JobID ID `wire:"2"` // any attempt of the execution
+	Meta   `wire:"1"`
+	JobID  ID              `wire:"2"` // any attempt of the execution
+	Params json.RawMessage `wire:"3"` // its keys replace those of the old params; the others stay
+	Again  bool            `wire:"4"` // also a completed execution, unless its template is archived
 }
 
 // Verb returns the kind of the command.
 func (*Redrive) Verb() Verb { return VerbRedrive }
 
 // Validate requires a job.
-func (c *Redrive) Validate() error { return asError(checkID("job_id", c.JobID)) }
+func (c *Redrive) Validate() error {
+	return asError(first(checkID("job_id", c.JobID), checkObject("params", c.Params, ParamsMax)))
+}
+
+func (c *Redrive) weigh() (entries, bytes int) { return 1, entryBytes + len(c.Params) }
 
 // NewJobID returns the id of the job that redrives the execution.
 func (c *Redrive) NewJobID() ID { return jobID(c.ID, ID{}, 0) }

@@ -1,6 +1,9 @@
 package rota
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Cancel cancels a QUEUED job and asks a RUNNING job to stop. The id of an earlier
 // attempt selects the last attempt of its execution.
@@ -27,14 +30,27 @@ type CancelledJob struct {
 
 func (*CancelledJob) reply() {}
 
-// Edit changes priority and params of a QUEUED job. With a new priority the job goes
-// to the end of that priority.
+// Edit changes a QUEUED job: its priority, its params, and when it may start. With a
+// new priority the job goes to the end of that priority.
+//
+// A job whose time is set to the future is delayed until then, even if it was ready.
+// A delayed job whose time is set to now or to the past becomes ready as if it had
+// fallen due: at the end of its priority, as far as limits permit. Other reasons to
+// hold it back stay.
 type Edit struct {
 	Meta     `wire:"1"`
 	JobID    ID              `wire:"2"`
 	Version  *ID             `wire:"3"` // version the caller has read; nil: any
 	Priority *int            `wire:"4"`
 	Params   json.RawMessage `wire:"5"` // nil: unchanged
+
+	MergeParams json.RawMessage `wire:"6"` // its keys replace those of the params; the others stay
+	RunAt       time.Time       `wire:"7"` // earliest start; at most one of RunAt, Delay and RunNow
+	Delay       *time.Duration  `wire:"8"` // earliest start, relative to the Now of the batch
+	// RunNow ends the delay of a job or of a waiting retry. The id of an earlier attempt
+	// selects the last attempt of its execution. A job that is ready stays as it is. A
+	// job that is held for another reason than its time or its concurrency key is refused.
+	RunNow bool `wire:"9"`
 }
 
 // Verb returns the kind of the command.
@@ -42,17 +58,43 @@ func (*Edit) Verb() Verb { return VerbEdit }
 
 // Validate requires a job and at least one change.
 func (c *Edit) Validate() error {
-	if c.Priority == nil && c.Params == nil {
-		return Invalidf("priority", "neither priority nor params is given; give at least one")
+	if c.Priority == nil && c.Params == nil && c.MergeParams == nil && !c.setsTime() {
+		return Invalidf("priority", "no change is given; give at least one of priority, params and run_at")
 	}
 	return asError(first(
 		checkID("job_id", c.JobID),
 		checkIntPtr("priority", c.Priority, PriorityMin, PriorityMax),
 		checkObject("params", c.Params, ParamsMax),
+		checkObject("merge_params", c.MergeParams, ParamsMax),
+		c.validateParams(),
+		checkTime("run_at", c.RunAt),
+		checkDurationPtr("delay", c.Delay, 0, DelayMax),
+		c.validateTime(),
 	))
 }
 
-func (c *Edit) weigh() (entries, bytes int) { return 1, entryBytes + len(c.Params) }
+func (c *Edit) setsTime() bool { return !c.RunAt.IsZero() || c.Delay != nil || c.RunNow }
+
+func (c *Edit) validateParams() *Error {
+	if c.Params != nil && c.MergeParams != nil {
+		return Invalidf("merge_params", "params is also given; give one of them")
+	}
+	return nil
+}
+
+func (c *Edit) validateTime() *Error {
+	switch {
+	case c.Delay != nil && !c.RunAt.IsZero():
+		return Invalidf("delay", "run_at is also given; give one of them")
+	case c.RunNow && (c.Delay != nil || !c.RunAt.IsZero()):
+		return Invalidf("run_now", "run_at or delay is also given; give one of them")
+	}
+	return nil
+}
+
+func (c *Edit) weigh() (entries, bytes int) {
+	return 1, entryBytes + len(c.Params) + len(c.MergeParams)
+}
 
 // Edited answers Edit.
 type Edited struct{ Job *Job }

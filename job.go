@@ -76,7 +76,7 @@ type Job struct {
 	ScopeKind string // what the execution is for; both empty: global/global
 	ScopeID   string
 	PlanTime  time.Time // zero: not planned
-	RunAt     time.Time // zero: no delay; never changes
+	RunAt     time.Time // zero: no delay; only Edit changes it
 	UniqueKey string
 	UniqueFor time.Duration // 0: the key is held as long as the execution is kept
 
@@ -88,13 +88,13 @@ type Job struct {
 	CountsAt       time.Time // of a scheduled job: time at which it counts for dependent schedules
 	WaitFrom       time.Time // of a job with dependencies: start of the window in which they count
 	WaitUntil      time.Time // end of the wait for dependencies
-	RedriveOf      ID        // execution that this one runs again
+	RedriveOf      ID        // execution that this one repeats
 
 	Trace string // traceparent of the span that enqueued it, kept by retries; empty: none
 
 	CreatedBy  string
 	CreatedAt  time.Time
-	QueuedAt   time.Time // when it became ready; written once, so zero while it is held for another reason than its key
+	QueuedAt   time.Time // when it became ready; zero while it is held for another reason than its key
 	StartedAt  time.Time
 	FinishedAt time.Time
 

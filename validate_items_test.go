@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/samples"
@@ -85,6 +86,13 @@ func editRefusals() []refusal {
 		breaks("low priority", func(c *rota.Edit) { c.Priority = new(rota.PriorityMin - 1) }, "priority", "is -1000001"),
 		breaks("params a string", func(c *rota.Edit) { c.Params = json.RawMessage(`"x"`) }, "params", "is not a JSON object"),
 		breaks("params of no bytes", func(c *rota.Edit) { c.Params = json.RawMessage{} }, "params", "is not JSON"),
+		breaks("merged params a list", func(c *rota.Edit) { c.Params, c.MergeParams = nil, json.RawMessage(`[]`) }, "merge_params", "is not a JSON object"),
+		breaks("merged and other params", func(c *rota.Edit) { c.MergeParams = json.RawMessage(`{}`) }, "merge_params", "params is also given"),
+		breaks("a year of the past", func(c *rota.Edit) { c.RunAt = time.Date(1969, 1, 1, 0, 0, 0, 0, time.UTC) }, "run_at", "is in the year 1969; allowed are 1970 to"),
+		breaks("a delay into the past", func(c *rota.Edit) { c.Delay = new(-time.Second) }, "delay", "is -1s; allowed are 0s to"),
+		breaks("a delay and a time", func(c *rota.Edit) { c.RunAt, c.Delay = samples.Time, new(time.Second) }, "delay", "run_at is also given"),
+		breaks("now and a time", func(c *rota.Edit) { c.RunAt, c.RunNow = samples.Time, true }, "run_now", "run_at or delay is also given"),
+		breaks("now and a delay", func(c *rota.Edit) { c.Delay, c.RunNow = new(time.Second), true }, "run_now", "run_at or delay is also given"),
 	}
 }
 

@@ -46,7 +46,10 @@ func relationRefusals() map[rota.Verb][]refusal {
 			breaks("an id twice", func(c *rota.Prune) { c.Executions[1] = c.Executions[0] }, "executions[1]", "is given twice"),
 			breaks("before 1970", func(c *rota.Prune) { c.Before = time.Unix(-1, 0) }, "before", "the year 1969"),
 		},
-		rota.VerbRedrive: {breaks("no job", func(c *rota.Redrive) { c.JobID = rota.ID{} }, "job_id", "is empty")},
+		rota.VerbRedrive: {
+			breaks("no job", func(c *rota.Redrive) { c.JobID = rota.ID{} }, "job_id", "is empty"),
+			breaks("params a string", func(c *rota.Redrive) { c.Params = json.RawMessage(`"x"`) }, "params", "is not a JSON object"),
+		},
 		rota.VerbRemember: {
 			breaks("no key", func(c *rota.Remember) { c.Key = "" }, "key", "is empty"),
 			breaks("a long key", func(c *rota.Remember) { c.Key = strings.Repeat("x", rota.KeyMax+1) }, "key", "has 513 bytes; at most 512 are allowed"),

@@ -131,8 +131,8 @@ var Checks = []Check{
 	{CheckChainLength, "the attempt of a retry is that of its parent + 1"},
 	{CheckChainIdentity, "a retry has the execution of the job that it retries"},
 	{CheckChainKept, "a retry keeps type, name, scope, plan time, template, schedule, group, keys, trace and policy, and, unless edited, params and priority"},
-	{CheckRedriveShape, "only a first attempt redrives an execution, and it has no delay"},
-	{CheckRedriveTwice, "an execution has at most one redrive that was not cancelled"},
+	{CheckRedriveShape, "only a first attempt redrives an execution, and only an edit delays it"},
+	{CheckRedriveTwice, "an execution that did not complete has at most one redrive that was not cancelled"},
 
 	{CheckOrderTotal, "the dispatch order contains every QUEUED job once and is strictly ascending"},
 	{CheckPlanTwice, "a planned execution has one first attempt"},

@@ -54,7 +54,7 @@ func (a *explainer) endRemedy() string {
 	completed := j.Run != nil && j.Run.Outcome == rota.OutcomeCompleted
 	switch {
 	case completed:
-		return "Nothing is left to do; to run it again, create a new job: rota job create."
+		return fmt.Sprintf("Nothing is left to do; to run it again: rota job run-again %s.", j.ID)
 	case a.Redrive != nil && a.Redrive.State() != rota.StateCancelled:
 		return fmt.Sprintf("It was retried as %s: rota job explain %s.", rules.JobRef(a.Redrive.ID), a.Redrive.ID)
 	case j.Status == rota.StatusRunning && j.Sequel == "":

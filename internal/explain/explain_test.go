@@ -116,7 +116,7 @@ var ends = []explained{
 		"it completed",
 		aboutEnd(rota.OutcomeCompleted, rota.SequelNone, func(*rota.Job, *Facts) {}),
 		only(because(rota.ReasonEnded, "It completed at 2026-05-04T12:00:00Z, in attempt 1 of 4.",
-			"Nothing is left to do; to run it again, create a new job: rota job create.")),
+			"Nothing is left to do; to run it again: rota job run-again "+self+".")),
 	},
 	{
 		"it failed for good",

@@ -18,12 +18,12 @@ func (a *explainer) delay() {
 	if !j.RetryOf.IsZero() {
 		code, text = rota.ReasonRetry, a.failedBefore()+fmt.Sprintf("attempt %d of %d waits until %s.", j.Attempt, j.Policy.MaxAttempts, at)
 	}
-	remedy := fmt.Sprintf("It becomes ready at %s; to run it now: %s.", at, rerunCommands(j.ID))
+	remedy := fmt.Sprintf("It becomes ready at %s; to run it now: rota job run-now %s.", at, j.ID)
 	switch {
 	case !j.RunAt.After(a.Now):
 		remedy = "That time has come. " + remedyServer
-	case !j.GroupID.IsZero():
-		remedy = fmt.Sprintf("It becomes ready at %s; to cancel it: rota job cancel %s.", at, j.ID)
+	case j.Hold != rota.HoldDelay:
+		remedy = fmt.Sprintf("This delay ends at %s; to end it now: rota job edit %s --delay 0s.", at, j.ID)
 	}
 	a.addReason(code, text, remedy).Until = j.RunAt
 }

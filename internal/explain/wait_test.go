@@ -43,7 +43,7 @@ var waits = []explained{
 		"its time has not come",
 		about(func(j *rota.Job, _ *Facts) { j.Hold, j.RunAt = rota.HoldDelay, testNow.Add(time.Hour) }),
 		only(until(because(rota.ReasonDelay, "It may not start before 2026-05-04T13:00:00Z.",
-			"It becomes ready at 2026-05-04T13:00:00Z; to run it now: rota job cancel "+self+", then rota job retry "+self+"."),
+			"It becomes ready at 2026-05-04T13:00:00Z; to run it now: rota job run-now "+self+"."),
 			testNow.Add(time.Hour))),
 	},
 	{
@@ -53,7 +53,19 @@ var waits = []explained{
 			f.Group = &rota.Group{ID: jobID(3)}
 		}),
 		only(until(because(rota.ReasonDelay, "It may not start before 2026-05-04T13:00:00Z.",
-			"It becomes ready at 2026-05-04T13:00:00Z; to cancel it: rota job cancel "+self+"."), testNow.Add(time.Hour))),
+			"It becomes ready at 2026-05-04T13:00:00Z; to run it now: rota job run-now "+self+"."), testNow.Add(time.Hour))),
+	},
+	{
+		"neither the time nor the turn of a member has come",
+		about(func(j *rota.Job, f *Facts) {
+			j.Hold, j.RunAt, j.GroupID, j.GroupPosition = rota.HoldDelay|rota.HoldGroup, testNow.Add(time.Hour), jobID(3), 3
+			f.Group = &rota.Group{ID: jobID(3)}
+		}),
+		[]rota.Reason{
+			until(because(rota.ReasonDelay, "It may not start before 2026-05-04T13:00:00Z.",
+				"This delay ends at 2026-05-04T13:00:00Z; to end it now: rota job edit "+self+" --delay 0s."), testNow.Add(time.Hour)),
+			because(rota.ReasonGroup, "It is member 3 of group "+third+", the members before it have ended, and it is about to be released.", remedyServer),
+		},
 	},
 	{
 		"its time has come and it was not released",
@@ -70,7 +82,7 @@ var waits = []explained{
 		}),
 		only(until(because(rota.ReasonRetry,
 			"Attempt 1 failed at 2026-05-04T12:00:00Z (no such host), and attempt 2 of 4 waits until 2026-05-04T12:01:00Z.",
-			"It becomes ready at 2026-05-04T12:01:00Z; to run it now: rota job cancel "+self+", then rota job retry "+self+"."),
+			"It becomes ready at 2026-05-04T12:01:00Z; to run it now: rota job run-now "+self+"."),
 			testNow.Add(time.Minute))),
 	},
 	{

@@ -54,6 +54,7 @@ const (
 	RunError // error and error_code
 	RunRows
 	RunResult
+	JobRunAt
 )
 
 // JobChange is a job as decided, and the fields that differ.
@@ -121,6 +122,7 @@ func diffJob(was, is *rota.Job) (f JobField) {
 	set(was.Position != is.Position, JobPosition)
 	set(was.Version != is.Version, JobVersion)
 	set(!bytes.Equal(was.Params, is.Params), JobParams)
+	set(!was.RunAt.Equal(is.RunAt), JobRunAt)
 	set(!was.QueuedAt.Equal(is.QueuedAt), JobQueuedAt)
 	set(!was.StartedAt.Equal(is.StartedAt), JobStartedAt)
 	set(!was.FinishedAt.Equal(is.FinishedAt), JobFinishedAt)

@@ -8,14 +8,21 @@ func decideEdit(u *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
 	if c.Priority != nil {
 		u.wantTail(*c.Priority)
 	}
-	again, refusal := mayChange(u, c, c.JobID, c.Version)
+	id := c.JobID
+	if c.RunNow {
+		id = u.tailOfChain(id)
+	}
+	again, refusal := mayChange(u, c, c.JobID, id, c.Version)
+	if refusal == nil && !again {
+		refusal = mayEdit(u, c, u.job(id))
+	}
 	if refusal != nil {
 		return nil, refusal
 	}
 	if again {
-		return &rota.Edited{Job: withoutToken(u.job(c.JobID))}, nil
+		return &rota.Edited{Job: withoutToken(u.job(id))}, nil
 	}
-	j := u.edit(c.JobID)
+	j := u.edit(id)
 	if c.Priority != nil && *c.Priority != j.Priority {
 		u.forgetTailOf(j)
 		j.Priority, j.Position = *c.Priority, u.appendPosition(*c.Priority)
@@ -24,8 +31,14 @@ func decideEdit(u *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
 	if c.Params != nil {
 		j.Params = c.Params
 	}
+	if c.MergeParams != nil {
+		j.Params = rota.MergeParams(j.Params, c.MergeParams)
+	}
+	if at := newRunAt(u, c); !at.IsZero() {
+		setRunAt(u, j, at)
+	}
 	j.Version = c.ID
-	u.auditJob(c, rota.AuditJobModified, j.ID, string(rota.VerbEdit))
+	u.auditAttempt(c, rota.AuditJobModified, c.JobID, id, string(rota.VerbEdit))
 	return &rota.Edited{Job: withoutToken(j)}, nil
 }
 
@@ -36,15 +49,15 @@ func (u *UnitOfWork) wantChange(c rota.Command, id rota.ID) {
 }
 
 // mayChange refuses to change a job that does not exist, has left the queue, or
-// was changed since the sender read it. It reports again if an earlier sending
-// of this command has changed the job; the audit shows that even if the job was
-// changed since.
-func mayChange(u *UnitOfWork, c rota.Command, id rota.ID, version *rota.ID) (again bool, refusal *rota.Error) {
+// was changed since the sender read it. named is the id in the command. It
+// reports again if an earlier sending of this command has changed the job; the
+// audit shows that even if the job was changed since.
+func mayChange(u *UnitOfWork, c rota.Command, named, id rota.ID, version *rota.ID) (again bool, refusal *rota.Error) {
 	j := u.job(id)
 	switch {
 	case j == nil:
-		return false, noJob("job_id", id)
-	case u.audited(c, id):
+		return false, noJob("job_id", named)
+	case u.audited(c, named):
 		return true, nil
 	case rota.InternalType(j.Type):
 		return false, internalJob("job_id", j)

@@ -11,7 +11,7 @@ func decideMove(u *UnitOfWork, c *rota.Move) (rota.Reply, *rota.Error) {
 		u.fullJobs.want(c.Anchor)
 	}
 	j := u.job(c.JobID)
-	again, refusal := mayChange(u, c, c.JobID, c.Version)
+	again, refusal := mayChange(u, c, c.JobID, c.JobID, c.Version)
 	if refusal != nil {
 		return nil, refusal
 	}

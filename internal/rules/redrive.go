@@ -2,8 +2,8 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// decideRedrive runs an execution that did not complete again, as a new job,
-// since what has ended does not change.
+// decideRedrive runs an execution that has ended again, as a new job, since what
+// has ended does not change.
 func decideRedrive(u *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
 	u.fullJobs.want(c.JobID)
 	if own := u.job(c.NewJobID()); own != nil {
@@ -20,7 +20,7 @@ func decideRedrive(u *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
 	if u.audited(c, tail.ID) {
 		return nil, noJob("job_id", c.NewJobID()) // it was created and has been pruned since
 	}
-	if refusal := mayRedrive(u, tail); refusal != nil {
+	if refusal := mayRedrive(u, c, tail); refusal != nil {
 		return nil, refusal
 	}
 	j := &rota.Job{
@@ -29,6 +29,12 @@ func decideRedrive(u *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
 		ScopeKind: tail.ScopeKind, ScopeID: tail.ScopeID, UniqueKey: tail.UniqueKey, UniqueFor: tail.UniqueFor,
 		Template: tail.Template, Schedule: tail.Schedule, ConcurrencyKey: tail.ConcurrencyKey, CountsAt: tail.CountsAt,
 		RedriveOf: tail.ExecutionID, Trace: tail.Trace, CreatedBy: c.Actor, CreatedAt: u.Now,
+	}
+	if c.Params != nil {
+		j.Params = rota.MergeParams(tail.Params, c.Params)
+	}
+	if hasCompleted(tail) && keyHolder(u, j.Type, j.UniqueKey) != nil {
+		j.UniqueKey, j.UniqueFor = "", 0
 	}
 	enterQueue(u, j, overlapHold(u, j))
 	u.insert(j)
@@ -48,6 +54,9 @@ func wantRedrive(u *UnitOfWork, c *rota.Redrive, tail *rota.Job) {
 	}
 	if tail.ConcurrencyKey != "" {
 		Throttle.want(u, one)
+	}
+	if c.Again && tail.Template != "" {
+		Templates.want(u, tail.Template)
 	}
 	if tail.Schedule != "" {
 		Schedules.want(u, tail.Schedule)
@@ -72,16 +81,19 @@ func overlapHold(u *UnitOfWork, j *rota.Job) rota.Hold {
 	return 0
 }
 
-func mayRedrive(u *UnitOfWork, tail *rota.Job) *rota.Error {
+func mayRedrive(u *UnitOfWork, c *rota.Redrive, tail *rota.Job) *rota.Error {
 	conflict := func(reason, hint string) *rota.Error {
 		return &rota.Error{Code: rota.Conflict, Field: "job_id", Reason: reason, Hint: hint}
 	}
 	name := "job " + tail.ID.String()
 	switch {
 	case !tail.Ended():
-		return conflict(name+" has not ended: it is "+string(tail.State()), "retry only dead, cancelled or skipped executions")
-	case tail.Run != nil && tail.Run.Outcome == rota.OutcomeCompleted:
-		return conflict(name+" has completed", "to run it once more, enqueue it again")
+		return conflict(name+" has not ended: it is "+string(tail.State()), runNowHint(tail))
+	case hasCompleted(tail) && !c.Again:
+		return conflict(name+" has completed", "to run it once more: rota job run-again "+tail.ID.String())
+	}
+	if refusal := mayRepeat(u, c, tail); refusal != nil || hasCompleted(tail) {
+		return refusal
 	}
 	if again := u.redriveOf(tail.ExecutionID); again != nil && again.State() != rota.StateCancelled {
 		return conflict(name+" was already retried, as job "+again.ExecutionID.String(), "if that job died too, retry that one")
@@ -90,6 +102,39 @@ func mayRedrive(u *UnitOfWork, tail *rota.Job) *rota.Error {
 		return conflict("its unique key is held by job "+holder.ID.String(), "wait until that has ended")
 	}
 	return nil
+}
+
+// mayRepeat refuses changed params that do not fit the job, and a template that
+// accepts no new jobs.
+func mayRepeat(u *UnitOfWork, c *rota.Redrive, tail *rota.Job) *rota.Error {
+	if c.Params != nil {
+		if rota.InternalType(tail.Type) {
+			return internalJob("params", tail)
+		}
+		if refusal := mergedTooLong(tail.Params, c.Params, "params"); refusal != nil {
+			return refusal
+		}
+	}
+	if !c.Again || tail.Template == "" {
+		return nil
+	}
+	if t := Templates.get(u, tail.Template); t != nil {
+		return usable(t, "template", t.Name)
+	}
+	return nil
+}
+
+// hasCompleted reports whether a job has ended and completed.
+func hasCompleted(j *rota.Job) bool {
+	return j.Ended() && j.Run != nil && j.Run.Outcome == rota.OutcomeCompleted
+}
+
+// runNowHint says what can be done with a job that has not ended.
+func runNowHint(j *rota.Job) string {
+	if j.Status == rota.StatusQueued && j.Hold&rota.HoldDelay != 0 {
+		return "to run it now: rota job run-now " + j.ID.String()
+	}
+	return "wait until it has ended, or cancel it: rota job cancel " + j.ID.String()
 }
 
 // redriveOf returns the last attempt of the redrive of an execution, nil if

@@ -18,9 +18,10 @@ func JobRef(id rota.ID) string {
 func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // WaitedForTime reports whether only run_at can have held a job back. A job
-// that waited for its group or its key became ready later, when the clock may
-// have been set back; a skipped job did not wait for its time.
+// that waited for its group, its key, or for other executions of a schedule
+// became ready later, when the clock may have been set back; a skipped job did
+// not wait for its time.
 func WaitedForTime(j *rota.Job) bool {
-	turn := !j.GroupID.IsZero() && j.RetryOf.IsZero()
+	turn := (!j.GroupID.IsZero() || j.Schedule != "") && j.RetryOf.IsZero()
 	return !turn && j.ConcurrencyKey == "" && !(j.Run != nil && j.Run.Outcome == rota.OutcomeSkipped)
 }

@@ -356,8 +356,15 @@ func (u *UnitOfWork) wantAudited(c rota.Command, job rota.ID) {
 
 // auditJob writes an audit entry about a job.
 func (u *UnitOfWork) auditJob(c rota.Command, act string, job rota.ID, detail string) {
+	u.auditAttempt(c, act, job, job, detail)
+}
+
+// auditAttempt writes an audit entry about a job that the command names by the id
+// of an earlier attempt. audited finds the entry by that id, also after the job
+// was retried again.
+func (u *UnitOfWork) auditAttempt(c rota.Command, act string, named, job rota.ID, detail string) {
 	u.appendAudit(rota.AuditEntry{
-		ID: rota.AuditID(c.Head().ID, c.Verb(), job), At: u.Now, Actor: c.Head().Actor, Act: act, JobID: job, Detail: detail,
+		ID: rota.AuditID(c.Head().ID, c.Verb(), named), At: u.Now, Actor: c.Head().Actor, Act: act, JobID: job, Detail: detail,
 	})
 }
 

@@ -140,6 +140,14 @@ func Variants() map[string]rota.Command {
 			EachKey:       []rota.EachKeyLimit{{Pattern: "tenant:*", Concurrency: 1}},
 			EachKeyOfType: []rota.EachKeyOfTypeLimit{{Type: "mail.send", Concurrency: 2}},
 		}},
+		"edit_later": &rota.Edit{
+			Meta: Meta(51), JobID: ID(0x59), RunAt: Time, MergeParams: json.RawMessage(`{"to":"me"}`),
+		},
+		"edit_delay": &rota.Edit{Meta: Meta(52), JobID: ID(0x60), Delay: new(90 * time.Second)},
+		"edit_now":   &rota.Edit{Meta: Meta(53), JobID: ID(0x61), RunNow: true},
+		"redrive_again": &rota.Redrive{
+			Meta: Meta(54), JobID: ID(0x62), Params: json.RawMessage(`{"to":"me"}`), Again: true,
+		},
 		"put_schedule_every": &rota.PutSchedule{Meta: Meta(38), Name: "often", Spec: rota.ScheduleSpec{Template: "mail", Every: 90 * time.Second}},
 	}
 }

@@ -29,6 +29,7 @@ var fieldColumns = []struct {
 	{rules.JobPosition, Named("position")},
 	{rules.JobVersion, Named("version")},
 	{rules.JobParams, Named("params")},
+	{rules.JobRunAt, Named("run_at")},
 	{rules.JobQueuedAt, Named("queued_at")},
 	{rules.JobStartedAt, Named("started_at")},
 	{rules.JobFinishedAt, Named("finished_at")},

@@ -16,10 +16,21 @@ SELECT id, concurrency_key, status, hold, priority, position, created_at, type
 FROM rota_jobs
 WHERE concurrency_key IS NOT NULL AND sequel IS NULL
 ORDER BY concurrency_key`
-	// Each redrive with its own last attempt and with the first attempt of the redriven execution.
-	// $1 limits the chain, which in a damaged store may be a cycle.
+	// Each redrive with its own last attempt, with the first attempt of the redriven execution, and
+	// whether that execution completed. $1 limits the chain, which in a damaged store may be a cycle.
 	sqlVerifyRedrives = `
-SELECT j.id, j.redrive_of, t.status, t.outcome, t.error_code, t.cancel_at, f.id, f.retry_of
+SELECT j.id, j.redrive_of, t.status, t.outcome, t.error_code, t.cancel_at, f.id, f.retry_of, (
+  WITH RECURSIVE chain (id, outcome, n) AS (
+    SELECT f.id, f.outcome, 0
+    UNION ALL
+    SELECT a.id, a.outcome, chain.n + 1
+    FROM chain
+    JOIN rota_jobs a ON a.retry_of = chain.id
+    WHERE chain.n < $1
+  )
+  SELECT count(*)
+  FROM chain
+  WHERE chain.outcome = 'COMPLETED')
 FROM rota_jobs j
 JOIN rota_jobs t ON t.id = (
   WITH RECURSIVE chain (id, sequel, n) AS (
@@ -94,7 +105,7 @@ func (in *Inspection) redrives() error {
 		if !r.Null(6) {
 			first = &rota.Job{ID: r.ID(6), RetryOf: r.ID(7)}
 		}
-		redrives.Next(j, tail, first)
+		redrives.Next(j, tail, first, r.Int(8) > 0)
 	}, rota.MaxRetriesMax)
 }
 

@@ -55,7 +55,7 @@ func (v *Verifier) redrive(j *rota.Job) {
 		v.jobViolation(j.ID, rota.CheckRedriveShape, "it redrives itself")
 	case !j.RetryOf.IsZero():
 		v.jobViolation(j.ID, rota.CheckRedriveShape, "it redrives job %s, but is a retry", j.RedriveOf)
-	case !j.PlanTime.IsZero() || !j.RunAt.IsZero() || !j.GroupID.IsZero():
+	case !j.PlanTime.IsZero() || !j.GroupID.IsZero() || !j.RunAt.IsZero() && j.Version.IsZero():
 		v.jobViolation(j.ID, rota.CheckRedriveShape, "it redrives job %s, but is planned, delayed or in a group", j.RedriveOf)
 	}
 }
@@ -77,16 +77,16 @@ type RedriveWalk struct {
 func (v *Verifier) Redrives() *RedriveWalk { return &RedriveWalk{v: v} }
 
 // Next checks the next first attempt that redrives an execution, given its own
-// last attempt and the first attempt of that execution, nil if that does not
-// exist.
-func (r *RedriveWalk) Next(j, tail, first *rota.Job) {
+// last attempt, the first attempt of that execution, nil if that does not exist,
+// and whether that execution completed: such a one may be repeated at will.
+func (r *RedriveWalk) Next(j, tail, first *rota.Job, completed bool) {
 	if first != nil && !first.RetryOf.IsZero() {
 		r.v.pairViolation(rota.CheckRedriveShape, first.ID, j.ID, "the second redrives the first, which is not a first attempt")
 	}
 	if r.of != j.RedriveOf {
 		r.of, r.active = j.RedriveOf, rota.ID{}
 	}
-	if tail == nil || tail.State() == rota.StateCancelled {
+	if tail == nil || first == nil || completed || tail.State() == rota.StateCancelled {
 		return
 	}
 	if !r.active.IsZero() {

@@ -71,14 +71,33 @@ func TestRedriveTwiceIgnoresCancelledRedrives(t *testing.T) {
 	other.RedriveOf = jobID(7)
 	v, names := checkNames()
 	r := v.Redrives()
-	r.Next(cancelled, cancelled, dead)
-	r.Next(active, active, dead)
-	r.Next(other, other, nil) // of an execution that was pruned
+	r.Next(cancelled, cancelled, dead, false)
+	r.Next(active, active, dead, false)
+	r.Next(other, other, nil, false) // of an execution that was pruned
+	r.Next(copyWithID(other, 5), other, nil, false)
 	if len(*names) > 0 {
 		t.Errorf("found %v", *names)
 	}
-	r.Next(copyWithID(other, 5), other, nil)
+	dead2 := copyWithID(dead, 9)
+	for n := 10; n <= 11; n++ {
+		again := copyWithID(active, n)
+		again.RedriveOf = dead2.ID
+		r.Next(again, again, dead2, false)
+	}
 	if !slices.Equal(*names, []string{rota.CheckRedriveTwice}) {
+		t.Errorf("found %v", *names)
+	}
+}
+
+func TestRedriveTwiceIgnoresRepeatsOfCompletedExecutions(t *testing.T) {
+	done := endedJob(1, rota.OutcomeCompleted, rota.SequelNone)
+	one, other := readyJob(2), readyJob(3)
+	one.RedriveOf, other.RedriveOf = done.ID, done.ID
+	v, names := checkNames()
+	r := v.Redrives()
+	r.Next(one, one, done, true)
+	r.Next(other, other, done, true)
+	if len(*names) > 0 {
 		t.Errorf("found %v", *names)
 	}
 }

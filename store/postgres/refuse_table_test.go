@@ -103,12 +103,13 @@ var (
 	otherRetry = map[string]string{
 		"id": "gen_random_uuid()", "execution_id": "gen_random_uuid()", "retry_of": "gen_random_uuid()", "type": "'other'",
 		"attempt": "3", "max_attempts": "9", "backoff": "7", "backoff_max": "7", "jitter": "0.5", "timeout": "7",
-		"created_at": "8", "run_at": "7", "plan_time": "7", "scope_kind": "'other'", "scope_id": "'8'", "name": "'other'",
+		"created_at": "8", "plan_time": "7", "scope_kind": "'other'", "scope_id": "'8'", "name": "'other'",
 		"unique_key": "'other'", "unique_for": "7", "created_by": "'eve'", "template": "'other'", "schedule": "'other'",
 		"concurrency_key": "'other'", "counts_at": "7", "wait_from": "7", "wait_until": "7", "trace": "'other'",
 	}
 	frozenJob = map[string]string{
 		"params": `'{"n":2}'`, "priority": "priority + 1", "position": "position + 1", "hold": "1", "version": "gen_random_uuid()",
+		"run_at": "7",
 	}
 	onceJob = map[string]string{
 		"queued_at": "queued_at + 1", "started_at": "started_at + 1", "finished_at": "finished_at + 1", "sequel": "'dead'",
@@ -155,6 +156,8 @@ var forbiddenStates = []attempt{
 	{"CANCELLED sideways to RUNNING, with a run", `UPDATE rota_jobs SET status = 'RUNNING', started_at = 7, token = id, runner = 'eve', heartbeat_at = 7, stale_after = 7, outcome = 'FAILED' WHERE id = :cancelled`, saysStatus},
 	{"an unknown status", `UPDATE rota_jobs SET status = 'SLEEPING' WHERE id = :queued`, saysState},
 	{"a status in small letters", `UPDATE rota_jobs SET status = 'queued' WHERE id = :queued`, saysState},
+	{"a ready job without a time of queueing", `UPDATE rota_jobs SET queued_at = NULL WHERE id = :queued`, saysOnce},
+	{"a delayed job with another time of queueing", `UPDATE rota_jobs SET hold = 1, run_at = 9, queued_at = queued_at + 1 WHERE id = :queued`, saysOnce},
 	{"an unknown sequel", `UPDATE rota_jobs SET finished_at = 7, sequel = 'later' WHERE id = :unsettled`, saysState},
 	{"RUNNING without a start", `UPDATE rota_jobs SET status = 'RUNNING' WHERE id = :queued`, saysState},
 	{"QUEUED and started", `UPDATE rota_jobs SET started_at = 7 WHERE id = :queued`, saysState},
@@ -293,6 +296,8 @@ func startedJob(others map[string]string) map[string]string {
 // allowed are statements that resemble the forbidden ones and that the rules themselves send.
 var allowed = []attempt{
 	{name: "params, priority and position of a queued job", sql: `UPDATE rota_jobs SET params = '{"n":2}', priority = 7, position = 7, version = gen_random_uuid() WHERE id = :queued`},
+	{name: "another time of a delayed job", sql: `UPDATE rota_jobs SET run_at = 11 WHERE id = :delayed`},
+	{name: "a ready job delayed again", sql: `UPDATE rota_jobs SET hold = 1, run_at = 11, queued_at = NULL WHERE id = :queued`},
 	{name: "a delayed job made ready", sql: `UPDATE rota_jobs SET hold = 0, queued_at = 7 WHERE id = :delayed`},
 	{name: "QUEUED to RUNNING", sql: `UPDATE rota_jobs SET status = 'RUNNING', started_at = 7, run_id = gen_random_uuid(), token = gen_random_uuid(), runner = 'eve', heartbeat_at = 7, stale_after = 7 WHERE id = :queued`},
 	{name: "QUEUED to CANCELLED", sql: `UPDATE rota_jobs SET status = 'CANCELLED', finished_at = 7, sequel = 'none' WHERE id = :queued`},

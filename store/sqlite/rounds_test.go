@@ -10,20 +10,20 @@ import (
 // trip, unless the rows are cached.
 var rounds = map[int][]string{
 	1: {
-		"enqueue", "extend", "note", "cancel running", "edit", "normalise", "put type", "switch type",
+		"enqueue", "extend", "note", "cancel running", "edit", "delay", "normalise", "put type", "switch type",
 		"put template", "put schedule", "switch schedule", "enqueue group", "cancel group", "reserve",
 		"direct", "release", "finish of a direct run", "remember", "put webhooks",
 	},
 	2: {
 		"ready", "claim", "finish", "cancel queued", "move", "reap", "recover", "archive", "put limits",
-		"prune", "redrive", "enqueue with webhooks", "claim of a delivery", "finish of a delivery",
+		"prune", "redrive", "run again", "enqueue with webhooks", "claim of a delivery", "finish of a delivery",
 	},
 	3: {
 		"all", "delete schedule", "fire once", "trigger", "backfill", "finish of a key", "claim of a rate",
 		"sweep", "claim with webhooks", "finish with webhooks", "reap with webhooks",
 	},
 	4: {
-		"death of a member", "fire with webhooks", "all with the webhooks that it puts",
+		"death of a member", "run now", "fire with webhooks", "all with the webhooks that it puts",
 	},
 	5: {
 		"fire",

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -146,6 +147,11 @@ var relatedScenarios = []scenario{
 		end.Items[0].Permanent = true
 		apply(t, s, at(2*time.Second, end))
 		return at(3*time.Second, &rota.Redrive{Meta: rota.NewMeta("ada"), JobID: j.ID})
+	}},
+	{"run again", func(t testing.TB, s rota.Store) rota.Batch {
+		j := running(t, s, 1)[0]
+		apply(t, s, at(2*time.Second, finish(j, rota.OutcomeCompleted)))
+		return at(3*time.Second, &rota.Redrive{Meta: rota.NewMeta("ada"), JobID: j.ID, Params: json.RawMessage(`{"n":2}`), Again: true})
 	}},
 	{"remember", func(t testing.TB, s rota.Store) rota.Batch {
 		for _, key := range []string{"a", "b", "c"} {

@@ -73,6 +73,16 @@ var queueScenarios = []scenario{
 			Meta: rota.NewMeta("ada"), JobID: queued(t, s, 2)[0].ID, Priority: new(7), Params: json.RawMessage(`{"n":2}`),
 		})
 	}},
+	{"delay", func(t testing.TB, s rota.Store) rota.Batch {
+		return at(time.Second, &rota.Edit{
+			Meta: rota.NewMeta("ada"), JobID: queued(t, s, 2)[0].ID, Delay: new(time.Hour), MergeParams: json.RawMessage(`{"n":2}`),
+		})
+	}},
+	{"run now", func(t testing.TB, s rota.Store) rota.Batch {
+		j := running(t, s, 1)[0]
+		apply(t, s, at(2*time.Second, finish(j, rota.OutcomeFailed)))
+		return at(3*time.Second, &rota.Edit{Meta: rota.NewMeta("ada"), JobID: j.ID, RunNow: true})
+	}},
 	{"move", func(t testing.TB, s rota.Store) rota.Batch {
 		jobs := queued(t, s, 5)
 		move := func(id, before rota.ID) rota.Batch {

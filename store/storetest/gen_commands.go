@@ -174,8 +174,22 @@ func (g *gen) version() *rota.ID {
 }
 
 func (g *gen) edit() rota.Command {
-	c := &rota.Edit{Meta: g.meta(), JobID: g.job(), Version: g.version(), Params: g.document()}
-	if c.Params == nil || g.rarely(2, "new priority") {
+	c := &rota.Edit{Meta: g.meta(), JobID: g.job(), Version: g.version()}
+	if doc := g.document(); g.rarely(3, "merge") {
+		c.MergeParams = doc
+	} else {
+		c.Params = doc
+	}
+	switch choose(g, "new time", 0, 0, 1, 2, 3) {
+	case 1:
+		c.RunAt = g.now.Add(choose(g, "run in", 0, time.Microsecond, 30*time.Second, time.Hour, -time.Minute))
+	case 2:
+		c.Delay = ptr(choose(g, "delay", 0, time.Second, time.Hour))
+	case 3:
+		c.RunNow = true
+	}
+	unchanged := c.Params == nil && c.MergeParams == nil && c.RunAt.IsZero() && c.Delay == nil && !c.RunNow
+	if unchanged || g.rarely(2, "new priority") {
 		c.Priority = ptr(g.priority())
 	}
 	return c

@@ -277,7 +277,9 @@ func (g *gen) prune() rota.Command {
 	return c
 }
 
-func (g *gen) redrive() rota.Command { return &rota.Redrive{Meta: g.meta(), JobID: g.job()} }
+func (g *gen) redrive() rota.Command {
+	return &rota.Redrive{Meta: g.meta(), JobID: g.job(), Params: g.document(), Again: g.rarely(2, "again")}
+}
 
 // remember uses one of a few keys, usually with the same request. Its command is new or,
 // sometimes, one that a key is tied to.

@@ -216,6 +216,15 @@ func invalidEdits() []invalidCase {
 		set("priority", toPriority(rota.PriorityMax+1)),
 		set("params", toParams(`"text"`)),
 		set("params", func(c *rota.Edit) { c.Priority, c.Params = ptr(1), oversized(rota.ParamsMax) }),
+		set("merge_params", toMerged(`[1]`)),
+		set("merge_params", func(c *rota.Edit) { c.MergeParams = oversized(rota.ParamsMax) }),
+		set("merge_params", func(c *rota.Edit) { c.Params, c.MergeParams = []byte(`{}`), []byte(`{}`) }),
+		set("run_at", toRunAt(beyondMaxTime)),
+		set("delay", toDelay(-1)),
+		set("delay", toDelay(rota.DelayMax+1)),
+		set("delay", func(c *rota.Edit) { c.RunAt, c.Delay = startTime, new(time.Hour) }),
+		set("run_now", func(c *rota.Edit) { c.RunNow, c.RunAt = true, startTime }),
+		set("run_now", func(c *rota.Edit) { c.RunNow, c.Delay = true, new(time.Hour) }),
 	}
 }
 

@@ -250,5 +250,11 @@ func invalidNames() []invalidCase {
 		}},
 		{"for", func(fx *fixture) rota.Command { return &rota.Reserve{Meta: fx.ids.meta(), Node: "w1", For: -1} }},
 		{"job_id", func(fx *fixture) rota.Command { return &rota.Redrive{Meta: fx.ids.meta()} }},
+		{"params", func(fx *fixture) rota.Command {
+			return &rota.Redrive{Meta: fx.ids.meta(), JobID: fx.queued.ID, Params: []byte(`"text"`)}
+		}},
+		{"params", func(fx *fixture) rota.Command {
+			return &rota.Redrive{Meta: fx.ids.meta(), JobID: fx.queued.ID, Params: oversized(rota.ParamsMax)}
+		}},
 	}
 }

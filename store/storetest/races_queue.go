@@ -16,6 +16,10 @@ func races() []race {
 		{"the end of a member against the cancel of its group: no member starts", endAgainstCancel, allMembersEnded},
 		{"two claims at a limit: one job runs", claimAgainstClaim, oneRuns},
 		{"a claim against an edit of priority at a key limit: one job runs", claimAgainstEdit, oneRuns},
+		{"a claim against a delay of the only job", claimAgainstDelay, claimedOrDelayed},
+		{"a claim against a run now at a key limit: one job runs", claimAgainstRunNow, oneRuns},
+		{"a run now against the end of the running job of its key: the job is claimable", runNowAgainstEnd, oneOfKeyClaimable},
+		{"a run now against a ready of the same job: the job is claimable", runNowAgainstReady, oneOfKeyClaimable},
 		{"a claim against a direct run at a limit: one job runs", claimAgainstDirect, oneRuns},
 		{"an enqueue against the end of the running job of its key: the job is claimable", enqueueAgainstEnd, oneOfKeyClaimable},
 		{"a due job against the end of the running job of its key: the job is claimable", readyAgainstEnd, oneOfKeyClaimable},
@@ -90,6 +94,36 @@ func claimAgainstClaim(y *story) (a, b rota.Command) {
 func claimAgainstEdit(y *story) (a, b rota.Command) {
 	jobs := y.enqueueLimited(1, 2)
 	return y.claimCommand(1), y.editCommand(jobs[1].ID, toPriority(1))
+}
+
+func claimAgainstDelay(y *story) (a, b rota.Command) {
+	return y.claimCommand(1), y.editCommand(y.enqueue(rota.NewJob{}).ID, toDelay(time.Hour))
+}
+
+func claimedOrDelayed(y *story, claimed, delayed rota.Result) {
+	y.Helper()
+	want(y, "claimed", len(claimed.Reply.(*rota.Claimed).Jobs), count(delayed.Err != nil))
+}
+
+func claimAgainstRunNow(y *story) (a, b rota.Command) {
+	delayed := jobOfKey(1)
+	delayed.Delay = time.Hour
+	y.enqueueLimited(1, 1)
+	return y.claimCommand(1), y.editCommand(y.enqueue(delayed).ID, runsNow)
+}
+
+func runNowAgainstEnd(y *story) (a, b rota.Command) {
+	delayed := jobOfKey(0)
+	delayed.Delay = time.Hour
+	y.enqueueLimited(1, 1)
+	waiting := y.enqueue(delayed)
+	return y.finishCommand(y.claimOne(), rota.OutcomeCompleted, false), y.editCommand(waiting.ID, runsNow)
+}
+
+func runNowAgainstReady(y *story) (a, b rota.Command) {
+	j := y.enqueue(rota.NewJob{Delay: time.Minute})
+	y.advance(time.Minute)
+	return &rota.Ready{Meta: y.ids.meta()}, y.editCommand(j.ID, runsNow)
 }
 
 func claimAgainstDirect(y *story) (a, b rota.Command) {

@@ -47,6 +47,8 @@ func resendCommands() []repeatedCommand {
 		{"cancel in the queue", resendCancelQueued, false},
 		{"cancel of a run", resendCancelRunning, false},
 		{"edit", resendEdit, false},
+		{"edit to a later time", resendEditLater, false},
+		{"run now", resendRunNow, false},
 		{"move", resendMove, false},
 		{"move that renumbers", resendMoveRenumbers, false},
 		{"all", resendAll, false},
@@ -240,6 +242,18 @@ func resendCancelRunning(y *story) rota.Command { return y.cancelCommand(y.runni
 func resendEdit(y *story) rota.Command {
 	j := y.enqueueMany(2)[0]
 	return y.editCommand(j.ID, func(c *rota.Edit) { c.Priority, c.Params, c.Version = ptr(4), []byte(`{"b":1}`), &rota.ID{} })
+}
+
+func resendEditLater(y *story) rota.Command {
+	return y.editCommand(y.enqueueMany(2)[0].ID, func(c *rota.Edit) {
+		c.Delay, c.MergeParams = new(time.Hour), []byte(`{"b":1}`)
+	})
+}
+
+func resendRunNow(y *story) rota.Command {
+	j := y.running(rota.NewJob{MaxRetries: new(1)})
+	y.fail(j)
+	return y.editCommand(j.ID, runsNow)
 }
 
 func resendMove(y *story) rota.Command {

@@ -105,6 +105,12 @@ func resendDefinitionCommands() []repeatedCommand {
 			_, _, _, dead := y.endInEachWay()
 			return y.redriveCommand(dead.ID)
 		}, false},
+		{"run again", func(y *story) rota.Command {
+			done, _, _, _ := y.endInEachWay()
+			c := y.runAgainCommand(done.ID)
+			c.Params = []byte(`{"a":1}`)
+			return c
+		}, false},
 		{"remember", func(y *story) rota.Command { return y.rememberCommand("k", "a") }, false},
 	}
 }

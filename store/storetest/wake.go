@@ -40,6 +40,19 @@ func otherWakeStories() []namedStory {
 		return namedStory{name + " causes a wake-up", func(y *story) { y.wantWakeDuring(prepare(y)) }}
 	}
 	return []namedStory{
+		wakeStory("a run now", func(y *story) func() {
+			j := y.enqueue(rota.NewJob{Delay: time.Hour})
+			return func() { y.edit(j.ID, runsNow) }
+		}),
+		wakeStory("a job whose time is set to an earlier one", func(y *story) func() {
+			j := y.enqueue(rota.NewJob{Delay: time.Hour})
+			return func() { y.edit(j.ID, toDelay(time.Minute)) }
+		}),
+		wakeStory("a run again", func(y *story) func() {
+			done := y.running(rota.NewJob{})
+			y.complete(done)
+			return func() { y.runAgain(done.ID) }
+		}),
 		wakeStory("a fire", func(y *story) func() {
 			y.advanceTo(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
 			return func() { y.fire("nightly") }

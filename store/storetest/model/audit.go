@@ -20,6 +20,11 @@ func (s *step) auditJob(act string, job rota.ID, detail string) {
 	s.appendAudit(rota.AuditEntry{ID: s.auditID(job), Act: act, JobID: job, Detail: detail})
 }
 
+// auditAttempt adds an entry about a job that the command names by the id of an earlier attempt.
+func (s *step) auditAttempt(act string, named, job rota.ID, detail string) {
+	s.appendAudit(rota.AuditEntry{ID: s.auditID(named), Act: act, JobID: job, Detail: detail})
+}
+
 // auditSubject adds an entry about the subject of the command.
 func (s *step) auditSubject(act, subject, detail string) {
 	s.appendAudit(rota.AuditEntry{ID: s.auditNameID(subject), Act: act, Subject: subject, Detail: detail})

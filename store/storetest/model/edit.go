@@ -2,18 +2,19 @@ package model
 
 import (
 	"slices"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
 
-// changeable returns the job that an Edit or Move may change. Again reports that the same
-// command has changed it before, even if other commands changed it since.
-func (s *step) changeable(id rota.ID, version *rota.ID) (j *rota.Job, again bool, err *rota.Error) {
+// changeable returns the job that an Edit or Move may change; named is the id in the command. Again
+// reports that the same command has changed it before, even if other commands changed it since.
+func (s *step) changeable(named, id rota.ID, version *rota.ID) (j *rota.Job, again bool, err *rota.Error) {
 	j = s.find(id)
 	switch {
 	case j == nil:
-		return nil, false, s.refuse(rota.NotFound, "job_id", "there is no job %s", id)
-	case s.auditedJob(id):
+		return nil, false, s.refuse(rota.NotFound, "job_id", "there is no job %s", named)
+	case s.auditedJob(named):
 		return j, true, nil
 	case rota.InternalType(j.Type):
 		return nil, false, s.refuse(rota.Conflict, "job_id", "job %s has an internal type", id)
@@ -26,22 +27,58 @@ func (s *step) changeable(id rota.ID, version *rota.ID) (j *rota.Job, again bool
 }
 
 func (s *step) edit(c *rota.Edit) (rota.Reply, *rota.Error) {
-	j, again, err := s.changeable(c.JobID, c.Version)
+	id := c.JobID
+	if named := s.find(id); named != nil && c.RunNow {
+		id = s.tail(named.ExecutionID).ID
+	}
+	j, again, err := s.changeable(c.JobID, id, c.Version)
 	if err != nil {
 		return nil, err
 	}
 	if again {
 		return &rota.Edited{Job: j}, nil
 	}
+	params := slices.Clone(c.Params)
+	if c.MergeParams != nil {
+		if params = rota.MergeParams(j.Params, c.MergeParams); len(params) > rota.ParamsMax {
+			return nil, s.refuse(rota.Invalid, "merge_params", "the params have %d bytes", len(params))
+		}
+	}
+	if c.RunNow && j.Hold&^(rota.HoldDelay|rota.HoldKey) != 0 {
+		return nil, s.refuse(rota.Conflict, "job_id", "job %s waits for more than its time", j.ID)
+	}
 	if c.Priority != nil && *c.Priority != j.Priority {
 		j.Position = s.endPosition(*c.Priority)
 		j.Priority = *c.Priority
 		s.markKeyChanged(j)
 	}
-	if c.Params != nil {
-		j.Params = slices.Clone(c.Params)
+	if params != nil {
+		j.Params = params
 	}
+	s.editTime(c, j)
 	j.Version = c.ID
-	s.auditJob(rota.AuditJobModified, j.ID, "edit")
+	s.auditAttempt(rota.AuditJobModified, c.JobID, j.ID, "edit")
 	return &rota.Edited{Job: j}, nil
+}
+
+// editTime changes when a job may start.
+func (s *step) editTime(c *rota.Edit, j *rota.Job) {
+	at := micros(c.RunAt)
+	if c.Delay != nil {
+		at = micros(s.now.Add(*c.Delay))
+	}
+	delayed := j.Hold&rota.HoldDelay != 0
+	switch {
+	case at.After(s.now):
+		j.RunAt = at
+		if !delayed {
+			j.QueuedAt = time.Time{}
+			j.Hold = j.Hold&^rota.HoldKey | rota.HoldDelay
+			s.markKeyChanged(j)
+		}
+	case delayed && (c.RunNow || !at.IsZero()):
+		j.RunAt = s.now
+		j.Position = s.endPositionOf(j)
+		s.releaseHold(j, rota.HoldDelay)
+	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func (s *step) move(c *rota.Move) (rota.Reply, *rota.Error) {
-	j, again, err := s.changeable(c.JobID, c.Version)
+	j, again, err := s.changeable(c.JobID, c.JobID, c.Version)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@ package model
 
 import "github.com/rotajobs/rota"
 
-// redrive creates a new execution for one that did not complete.
+// redrive creates a new execution for one that has ended.
 func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
 	if own := s.find(c.NewJobID()); own != nil {
 		return &rota.Redriven{Job: own}, nil
@@ -12,24 +12,50 @@ func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
 		return nil, s.refuse(rota.NotFound, "job_id", "there is no job %s", c.JobID)
 	}
 	tail := s.tail(named.ExecutionID)
-	holder := s.holder(tail.Type, tail.UniqueKey)
-	switch {
-	case s.auditedJob(tail.ID):
+	if s.auditedJob(tail.ID) {
 		return nil, s.refuse(rota.NotFound, "job_id", "job %s was created and removed", c.NewJobID())
-	case live(tail):
-		return nil, s.refuse(rota.Conflict, "job_id", "job %s has not ended", tail.ID)
-	case completed(tail):
-		return nil, s.refuse(rota.Conflict, "job_id", "job %s has completed", tail.ID)
-	case s.redriven(tail.ExecutionID):
-		return nil, s.refuse(rota.Conflict, "job_id", "job %s was already retried", tail.ID)
-	case holder != nil && holder.ExecutionID != tail.ExecutionID:
-		return nil, s.refuse(rota.Conflict, "job_id", "job %s holds its unique key", holder.ID)
+	}
+	if err := s.mayRedrive(c, tail); err != nil {
+		return nil, err
 	}
 	j := s.redriveJob(tail, c.NewJobID())
+	if c.Params != nil {
+		j.Params = rota.MergeParams(tail.Params, c.Params)
+	}
+	if completed(tail) && s.holder(tail.Type, tail.UniqueKey) != nil {
+		j.UniqueKey, j.UniqueFor = "", 0
+	}
 	s.enterQueue(j)
 	s.holdKey(j)
 	s.auditJob(rota.AuditJobRedriven, tail.ID, j.ID.String())
 	return &rota.Redriven{Job: j}, nil
+}
+
+func (s *step) mayRedrive(c *rota.Redrive, tail *rota.Job) *rota.Error {
+	template := s.template(tail.Template)
+	switch {
+	case live(tail):
+		return s.refuse(rota.Conflict, "job_id", "job %s has not ended", tail.ID)
+	case completed(tail) && !c.Again:
+		return s.refuse(rota.Conflict, "job_id", "job %s has completed", tail.ID)
+	case c.Params != nil && rota.InternalType(tail.Type):
+		return s.refuse(rota.Conflict, "params", "job %s has an internal type", tail.ID)
+	case c.Params != nil && len(rota.MergeParams(tail.Params, c.Params)) > rota.ParamsMax:
+		return s.refuse(rota.Invalid, "params", "the params are too long")
+	case c.Again && template != nil && template.State == rota.TemplateArchived:
+		return s.refuse(rota.Conflict, "template", "template %s is archived", template.Name)
+	}
+	if completed(tail) {
+		return nil
+	}
+	holder := s.holder(tail.Type, tail.UniqueKey)
+	switch {
+	case s.redriven(tail.ExecutionID):
+		return s.refuse(rota.Conflict, "job_id", "job %s was already retried", tail.ID)
+	case holder != nil && holder.ExecutionID != tail.ExecutionID:
+		return s.refuse(rota.Conflict, "job_id", "job %s holds its unique key", holder.ID)
+	}
+	return nil
 }
 
 // redriven reports whether an execution was redriven and the redrive was not cancelled.
