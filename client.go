@@ -171,16 +171,6 @@ func (c *Client) Cancel(ctx context.Context, id ID, reason string) (*CancelledJo
 	return applyWithRetry[*CancelledJob](ctx, c.store, &Cancel{Meta: NewMeta(c.actor), JobID: id, Reason: reason})
 }
 
-// Retry runs an execution again that is dead, cancelled or skipped, as a new job
-// with the same params. The id may be that of any attempt.
-func (c *Client) Retry(ctx context.Context, id ID) (*Job, error) {
-	redriven, err := applyWithRetry[*Redriven](ctx, c.store, &Redrive{Meta: NewMeta(c.actor), JobID: id})
-	if err != nil {
-		return nil, err
-	}
-	return redriven.Job, nil
-}
-
 // Job returns a job with its run, or NotFound.
 func (c *Client) Job(ctx context.Context, id ID) (*Job, error) { return c.store.Job(ctx, id) }
 

@@ -76,18 +76,37 @@ func validatePayload(p Payload) error {
 
 // encodePayload encodes a payload as a JSON object.
 func encodePayload(p Payload) (json.RawMessage, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(p); err != nil {
-		return nil, &Error{Code: Invalid, Field: "params", Reason: fmt.Sprintf("%T cannot be encoded as JSON", p), Err: err}
+	params, err := encodeParams(p)
+	if err != nil {
+		return nil, err
 	}
-	params := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	if params[0] != '{' {
 		return nil, Invalidf("params", "%T, the payload of type %s, is encoded as %s; params are a JSON object, so use a struct or a map",
 			p, quote(p.JobType()), quote(string(params)))
 	}
 	return params, nil
+}
+
+// encodeObject encodes a value that must be a JSON object.
+func encodeObject(value any) (json.RawMessage, *Error) {
+	params, err := encodeParams(value)
+	if err != nil {
+		return nil, err
+	}
+	if params[0] != '{' {
+		return nil, Invalidf("params", "%T is encoded as %s; params are a JSON object, so use a struct or a map", value, quote(string(params)))
+	}
+	return params, nil
+}
+
+func encodeParams(value any) (json.RawMessage, *Error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, &Error{Code: Invalid, Field: "params", Reason: fmt.Sprintf("%T cannot be encoded as JSON", value), Err: err}
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // withoutIndex removes the index from an error about the only job of a command.

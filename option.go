@@ -2,6 +2,7 @@ package rota
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -15,12 +16,15 @@ type call string
 const (
 	callEnqueue  call = "Enqueue"
 	callSchedule call = "Schedule"
+	callEdit     call = "Edit"
+	callRetry    call = "Retry"
+	callRunAgain call = "RunAgain"
 )
 
 // request collects the options of one call.
 type request struct {
 	call  call
-	job   NewJob       // for Enqueue; for Schedule the fields of the template
+	job   NewJob       // for Enqueue; for Schedule the fields of the template; for others the changes
 	spec  ScheduleSpec // for Schedule
 	given map[string]bool
 	err   *Error
@@ -44,15 +48,19 @@ func (r *request) take(options []Option) error {
 type option struct {
 	name  string // name of the function
 	field string // field that it sets, as errors name it
-	fits  []call // calls that accept it; empty: all
+	fits  []call // calls that accept it; empty: Enqueue and Schedule
 	give  func(*request)
 	check *Error // error of its value; nil: none
 }
 
 func (o option) set(r *request) {
+	fits := o.fits
+	if len(fits) == 0 {
+		fits = forBoth
+	}
 	switch {
-	case len(o.fits) > 0 && o.fits[0] != r.call:
-		r.err = Invalidf(o.field, "the option %s is for %s, not for %s", o.name, o.fits[0], r.call)
+	case !slices.Contains(fits, r.call):
+		r.err = Invalidf(o.field, "the option %s is for %s, not for %s", o.name, callNames(fits), r.call)
 	case r.given[o.name]:
 		r.err = Invalidf(o.field, "the option %s is given twice", o.name)
 	case o.check != nil:
@@ -66,11 +74,25 @@ func (o option) set(r *request) {
 var (
 	forEnqueue  = []call{callEnqueue}
 	forSchedule = []call{callSchedule}
+	forBoth     = []call{callEnqueue, callSchedule}
 )
+
+// callNames lists calls in a text.
+func callNames(calls []call) string {
+	text := string(calls[0])
+	for i, c := range calls[1:] {
+		separator := ", "
+		if i == len(calls)-2 {
+			separator = " and "
+		}
+		text += separator + string(c)
+	}
+	return text
+}
 
 // At sets a time: a job does not run before it; a schedule fires once at that time.
 func At(t time.Time) Option {
-	return option{name: "At", field: "at", check: checkGiven("at", t), give: func(r *request) {
+	return option{name: "At", field: "at", fits: []call{callEnqueue, callSchedule, callEdit}, check: checkGiven("at", t), give: func(r *request) {
 		if r.call == callSchedule {
 			r.spec.At = t
 			return
@@ -81,7 +103,7 @@ func At(t time.Time) Option {
 
 // After delays a job, measured by the store's clock.
 func After(d time.Duration) Option {
-	return option{name: "After", field: "delay", fits: forEnqueue, give: func(r *request) { r.job.Delay = d }}
+	return option{name: "After", field: "delay", fits: []call{callEnqueue, callEdit}, give: func(r *request) { r.job.Delay = d }}
 }
 
 // Unique sets the unique key of a job. A second job of the same type and key is not
@@ -103,7 +125,17 @@ func UniqueFor(d time.Duration) Option {
 // Priority sets the priority of a job. Jobs with a higher number run first. The default
 // is 0.
 func Priority(n int) Option {
-	return option{name: "Priority", field: "priority", give: func(r *request) { r.job.Priority = &n }}
+	return option{name: "Priority", field: "priority", fits: []call{callEnqueue, callSchedule, callEdit}, give: func(r *request) { r.job.Priority = &n }}
+}
+
+// SetParams changes params of a job that exists: each key of fields replaces that key
+// of the old params, and the other keys stay. Fields is a struct or a map that encodes
+// as a JSON object.
+func SetParams(fields any) Option {
+	params, err := encodeObject(fields)
+	return option{name: "SetParams", field: "params", fits: []call{callEdit, callRetry, callRunAgain}, check: err, give: func(r *request) {
+		r.job.Params = params
+	}}
 }
 
 // Retries sets how often a failed job is retried.

@@ -35,7 +35,7 @@ func TestOptionErrorsNameOption(t *testing.T) {
 		"negative delay":      {enqueueWith(client, rota.After(-time.Second)), "delay", "is -1s"},
 		"too many retries":    {enqueueWith(client, rota.Retries(100_000)), "max_retries", "allowed are 0 to 1000"},
 		"half a scope":        {enqueueWith(client, rota.ForScope("user", "")), "scope_id", "is empty"},
-		"after a schedule":    {client.Schedule(ctx, "s", mail{}, every, rota.After(time.Second)), "delay", "the option After is for Enqueue, not for Schedule"},
+		"after a schedule":    {client.Schedule(ctx, "s", mail{}, every, rota.After(time.Second)), "delay", "the option After is for Enqueue and Edit, not for Schedule"},
 		"unique schedule":     {client.Schedule(ctx, "s", mail{}, every, rota.Unique("k")), "unique_key", "Unique"},
 		"unique for schedule": {client.Schedule(ctx, "s", mail{}, every, rota.UniqueFor(time.Hour)), "unique_for", "UniqueFor"},
 		"planned schedule":    {client.Schedule(ctx, "s", mail{}, every, rota.Planned(now)), "plan_time", "Planned"},

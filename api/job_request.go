@@ -114,8 +114,24 @@ func (r *MoveRequest) SetPlace(command *rota.Move) (field string, err error) {
 
 // EditRequest changes a queued job.
 type EditRequest struct {
-	Priority *int     `json:"priority,omitempty" doc:"New priority; the job moves to the end of that priority."`
-	Params   Document `json:"params,omitempty" doc:"New params, which replace the old ones."`
+	Priority    *int      `json:"priority,omitempty" doc:"New priority; the job moves to the end of that priority."`
+	Params      Document  `json:"params,omitempty" doc:"New params, which replace the old ones. Set at most one of params and merge_params."`
+	MergeParams Document  `json:"merge_params,omitempty" doc:"Params to change: each key replaces that key of the old params, and the other keys stay."`
+	RunAt       Time      `json:"run_at,omitzero" doc:"New earliest start, also of a waiting retry. A time in the past is now. Set at most one of run_at and delay."`
+	Delay       *Duration `json:"delay,omitempty" doc:"New delay before the earliest start, measured from now."`
+}
+
+// Edit converts the request to a command of the library.
+func (r *EditRequest) Edit(meta rota.Meta, job rota.ID) *rota.Edit {
+	return &rota.Edit{
+		Meta: meta, JobID: job, Priority: r.Priority, Params: r.Params.Raw(), MergeParams: r.MergeParams.Raw(),
+		RunAt: r.RunAt.Time, Delay: (*time.Duration)(r.Delay),
+	}
+}
+
+// RepeatRequest changes params of an execution that runs again.
+type RepeatRequest struct {
+	Params Document `json:"params,omitempty" doc:"Params to change: each key replaces that key of the old params, and the other keys stay."`
 }
 
 // FilterRequest selects the jobs of a bulk action. Selecting all jobs requires all.
@@ -129,6 +145,12 @@ type FilterRequest struct {
 	All       bool   `json:"all,omitempty" doc:"Selects all jobs; required if there is no other filter."`
 	Limit     int    `json:"limit,omitempty" default:"10000" doc:"Highest number of jobs, 1 to 100,000."`
 	Reason    string `json:"reason,omitempty" doc:"Reason of a cancel."`
+}
+
+// RetryManyRequest selects the executions of a bulk retry.
+type RetryManyRequest struct {
+	FilterRequest
+	RepeatRequest
 }
 
 // Many counts the results of a bulk action.

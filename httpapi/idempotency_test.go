@@ -22,6 +22,11 @@ func writeRequests() []writeRequest {
 		s.enqueue(`{"type": "a", "max_retries": 0, "priority": 999}`)
 		return s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeFailed}).ID.String()
 	}
+	delayed := func(s *server) string { return s.enqueue(`{"type": "a", "delay": "1h"}`) }
+	completed := func(s *server) string {
+		s.enqueue(`{"type": "a", "priority": 999}`)
+		return s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeCompleted}).ID.String()
+	}
 	none := func(*server) string { return "" }
 	return []writeRequest{
 		{"PUT", "types/new", `{"max_retries": 2}`, none, 201},
@@ -45,9 +50,13 @@ func writeRequests() []writeRequest {
 		{"POST", "jobs/{id}/cancel", `{"reason": "r"}`, job, 200},
 		{"POST", "jobs/{id}/move", `{"to": "top"}`, job, 200},
 		{"PATCH", "jobs/{id}", `{"priority": 3}`, job, 200},
+		{"PATCH", "jobs/{id}", `{"delay": "1h", "merge_params": {"y": 2}}`, job, 200},
+		{"POST", "jobs/{id}/run-now", ``, delayed, 200},
 		{"POST", "jobs/{id}/retry", ``, dead, 201},
+		{"POST", "jobs/{id}/retry", `{"params": {"y": 2}}`, dead, 201},
 		{"POST", "jobs/retry", `{"type": "a"}`, dead, 200},
 		{"POST", "dead/retry", `{"type": "a"}`, dead, 200},
+		{"POST", "jobs/{id}/run-again", `{"params": {"y": 2}}`, completed, 201},
 		{"POST", "groups", `{"jobs": [{"type": "a"}]}`, none, 201},
 		{"POST", "groups/{id}/cancel", ``, func(s *server) string {
 			a := s.post("groups", `{"jobs": [{"type": "a"}]}`).is(201)

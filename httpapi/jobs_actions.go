@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"encoding/json"
+
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/api/problem"
@@ -17,14 +19,25 @@ func (a *server) jobActionRoutes() {
 		description: "The status is 409 if the job has left the queue.", example: `{"to": "top"}`, response: api.Job{}, errors: []int{404, 409},
 	}, moveJob)
 	route(a, operation{
-		method: "PATCH", path: "/jobs/{id}", id: "change-job", tag: "Jobs", summary: "Change the priority or params of a job",
-		description: "The status is 409 if the job has left the queue.", example: `{"priority": 100}`, response: api.Job{}, errors: []int{404, 409},
+		method: "PATCH", path: "/jobs/{id}", id: "change-job", tag: "Jobs", summary: "Change the priority, the params or the start time of a job",
+		description: "A ready job whose run_at is in the future is delayed until then. A delayed job whose run_at is not in the future becomes ready, at the end of its priority. The status is 409 if the job has left the queue.",
+		example:     `{"priority": 100, "run_at": "2026-11-15T07:00:00Z"}`, response: api.Job{}, errors: []int{404, 409},
 	}, editJob)
 	get(a, operation{
+		method: "POST", path: "/jobs/{id}/run-now", id: "run-job-now", tag: "Jobs", summary: "Run a waiting job now",
+		description: "Ends the delay of a job or of a waiting retry. The id of an earlier attempt selects the last attempt of its execution. A job that is ready stays as it is. The status is 409 if the job waits for something else than its time, runs or has ended.",
+		response:    api.Job{}, errors: []int{404, 409},
+	}, runJobNow)
+	route(a, operation{
+		method: "POST", path: "/jobs/{id}/run-again", id: "run-job-again", tag: "Jobs", summary: "Run an ended job again",
+		description: "Runs an execution that has ended again, as a new execution that refers to the old one. A completed execution can be repeated any number of times; another one is retried. The new job gets the unique key of a completed one only if the key is free, and never its plan time. The status is 409 if the execution has not ended or its template is archived.",
+		example:     `{"params": {"month": "2026-11"}}`, bodyOptional: true, status: 201, response: api.Job{}, errors: []int{404, 409},
+	}, func(c *call, body *api.RepeatRequest) (reply, error) { return c.repeatJob(body, true) })
+	route(a, operation{
 		method: "POST", path: "/jobs/{id}/retry", id: "retry-job", tag: "Jobs", summary: "Retry a job",
-		description: "Retries an execution that is dead, cancelled or skipped, as a new job with the same params.",
-		status:      201, response: api.Job{}, errors: []int{404, 409},
-	}, retryJob)
+		description: "Retries an execution that is dead, cancelled or skipped, as a new job with the same params or with changed ones.",
+		example:     `{"params": {"to": "ada@example.com"}}`, bodyOptional: true, status: 201, response: api.Job{}, errors: []int{404, 409},
+	}, func(c *call, body *api.RepeatRequest) (reply, error) { return c.repeatJob(body, false) })
 	get(a, operation{
 		method: "GET", path: "/jobs/{id}/explain", id: "explain-job", tag: "Jobs", summary: "Explain why a job does not run",
 		description: "The id of an earlier attempt selects the last attempt of its execution.", response: api.Explanation{}, errors: []int{404},
@@ -55,40 +68,83 @@ func moveJob(c *call, body *api.MoveRequest) (reply, error) {
 }
 
 func editJob(c *call, body *api.EditRequest) (reply, error) {
-	command := &rota.Edit{Meta: c.meta(), JobID: c.id, Priority: body.Priority, Params: body.Params.Raw()}
+	command := body.Edit(c.meta(), c.id)
 	if err := command.Validate(); err != nil {
 		return reply{}, err
 	}
-	if command.Params != nil && !c.replay {
-		if err := c.checkEdit(c.id, body.Params); err != nil {
+	if (command.Params != nil || command.MergeParams != nil) && !c.replay {
+		if err := c.checkEdit(command); err != nil {
 			return reply{}, err
 		}
 	}
-	return show(func(edited *rota.Edited) api.Job { return api.NewJob(edited.Job) })(do[*rota.Edited](c, command))
+	return show(api.NewJob)(editedJob(do[*rota.Edited](c, command)))
 }
 
-// checkEdit checks new params against the schema of the type of the job. A type that is no longer
-// declared has none.
-func (c *call) checkEdit(id rota.ID, params api.Document) error {
-	job, err := c.Store.Job(c.ctx, id)
+func editedJob(edited *rota.Edited, err error) (*rota.Job, error) {
+	if err != nil {
+		return nil, err
+	}
+	return edited.Job, nil
+}
+
+// checkEdit checks new params against the schema of the type of the job.
+func (c *call) checkEdit(command *rota.Edit) error {
+	job, err := c.Store.Job(c.ctx, command.JobID)
 	if err != nil {
 		return err
 	}
 	if job.Status != rota.StatusQueued {
 		return nil // the store refuses the command with the reason
 	}
-	t, err := c.Store.Type(c.ctx, job.Type)
+	if command.MergeParams != nil {
+		return problem.Rename(c.checkParams(job.Type, job.Params, command.MergeParams), "params", "merge_params")
+	}
+	return c.checkParams(job.Type, command.Params)
+}
+
+// checkParams checks merged params against the schema of a type. A type that is no longer declared has
+// none.
+func (c *call) checkParams(typ string, layers ...json.RawMessage) error {
+	t, err := c.Store.Type(c.ctx, typ)
 	if rota.CodeOf(err) == rota.NotFound {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return c.lookup().CheckParams(t, params.Raw())
+	return c.lookup().CheckParams(t, layers...)
 }
 
-func retryJob(c *call) (reply, error) {
+func runJobNow(c *call) (reply, error) {
+	return show(api.NewJob)(editedJob(do[*rota.Edited](c, &rota.Edit{Meta: c.meta(), JobID: c.id, RunNow: true})))
+}
+
+// repeatJob runs an ended execution again, with again also a completed one.
+func (c *call) repeatJob(body *api.RepeatRequest, again bool) (reply, error) {
+	command := &rota.Redrive{Meta: c.meta(), JobID: c.id, Params: body.Params.Raw(), Again: again}
+	if err := command.Validate(); err != nil {
+		return reply{}, err
+	}
+	if command.Params != nil && !c.replay {
+		if err := c.checkRepeat(command); err != nil {
+			return reply{}, err
+		}
+	}
 	return then(func(redriven *rota.Redriven) (reply, error) {
 		return created(api.NewJob(redriven.Job), base+"/jobs/"+redriven.Job.ID.String())
-	})(do[*rota.Redriven](c, &rota.Redrive{Meta: c.meta(), JobID: c.id}))
+	})(do[*rota.Redriven](c, command))
+}
+
+// checkRepeat checks changed params, merged into those of the last attempt, against the schema of the
+// type.
+func (c *call) checkRepeat(command *rota.Redrive) error {
+	attempts, err := c.Store.Execution(c.ctx, command.JobID)
+	if err != nil {
+		return err
+	}
+	last := attempts[len(attempts)-1]
+	if !last.Ended() || rota.InternalType(last.Type) {
+		return nil // the store refuses the command with the reason
+	}
+	return c.checkParams(last.Type, last.Params, command.Params)
 }

@@ -21,21 +21,28 @@ func (a *server) bulkRoutes() {
 		description: "Waiting jobs are cancelled; running jobs are asked to stop. An empty filter requires all to be true.",
 		example:     `{"type": "mail", "state": "queued", "reason": "the campaign is off"}`, response: api.Many{},
 	}, func(c *call, body *api.FilterRequest) (reply, error) {
-		return bulk(c, body, cancelScans, func(j *rota.Job) rota.Command {
-			return &rota.Cancel{Meta: c.metaFor(j.ID), JobID: j.ID, Reason: body.Reason}
+		return bulk(c, body, cancelScans, func(j *rota.Job) (rota.Command, error) {
+			return &rota.Cancel{Meta: c.metaFor(j.ID), JobID: j.ID, Reason: body.Reason}, nil
 		})
 	})
 	for path, id := range map[string]string{"/jobs/retry": "retry-jobs", "/dead/retry": "retry-dead"} {
 		route(a, operation{
 			method: "POST", path: path, id: id, tag: "Jobs", summary: "Retry many jobs",
-			description: "Retries dead letters, or the cancelled or skipped executions that state selects. An empty filter requires all to be true.",
-			example:     `{"type": "mail"}`, response: api.Many{},
-		}, func(c *call, body *api.FilterRequest) (reply, error) {
-			return bulk(c, body, retryScans, func(j *rota.Job) rota.Command {
-				return &rota.Redrive{Meta: c.metaFor(j.ID), JobID: j.ID}
-			})
+			description: "Retries dead letters, or the cancelled or skipped executions that state selects. Changed params apply to each of them; the first job whose type refuses them ends the request with status 422. An empty filter requires all to be true.",
+			example:     `{"type": "mail", "params": {"from": "us@example.com"}}`, response: api.Many{},
+		}, func(c *call, body *api.RetryManyRequest) (reply, error) {
+			return bulk(c, &body.FilterRequest, retryScans, func(j *rota.Job) (rota.Command, error) { return c.retryOne(j, body) })
 		})
 	}
+}
+
+// retryOne returns the command that retries one job of a bulk request.
+func (c *call) retryOne(j *rota.Job, body *api.RetryManyRequest) (rota.Command, error) {
+	command := &rota.Redrive{Meta: c.metaFor(j.ID), JobID: j.ID, Params: body.Params.Raw()}
+	if command.Params == nil || c.replay || rota.InternalType(j.Type) {
+		return command, nil
+	}
+	return command, c.checkParams(j.Type, j.Params, command.Params)
 }
 
 // cancelScans returns the scans for jobs that can be cancelled.
@@ -74,7 +81,7 @@ func stateScans(f filter, states []string, allowed ...string) (scans []scan, err
 
 // bulk sends a command for each job of a filter, one batch at a time, and counts the results. Each
 // command is decided separately: a job whose state has changed meanwhile counts as refused.
-func bulk(c *call, body *api.FilterRequest, find func(filter) ([]scan, error), command func(*rota.Job) rota.Command) (reply, error) {
+func bulk(c *call, body *api.FilterRequest, find func(filter) ([]scan, error), command func(*rota.Job) (rota.Command, error)) (reply, error) {
 	f, err := newFilter(body)
 	if err != nil {
 		return reply{}, err
@@ -143,14 +150,17 @@ func newFilter(r *api.FilterRequest) (filter, error) {
 	return f, q.Validate()
 }
 
-func (c *call) sendBulk(m *api.Many, page []*rota.Job, command func(*rota.Job) rota.Command) error {
+func (c *call) sendBulk(m *api.Many, page []*rota.Job, command func(*rota.Job) (rota.Command, error)) error {
 	if len(page) == 0 {
 		return nil
 	}
 	commands := make([]rota.Command, len(page))
 	for i, j := range page {
-		commands[i] = command(j)
-		if err := commands[i].Validate(); err != nil {
+		var err error
+		if commands[i], err = command(j); err == nil {
+			err = commands[i].Validate()
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -177,7 +177,7 @@ func TestOpenAPIListsEveryRoute(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range strings.Fields(`POST/jobs GET/jobs POST/jobs/batch GET/jobs/{id} PATCH/jobs/{id} POST/jobs/{id}/cancel POST/jobs/{id}/move POST/jobs/{id}/retry
+	for _, want := range strings.Fields(`POST/jobs GET/jobs POST/jobs/batch GET/jobs/{id} PATCH/jobs/{id} POST/jobs/{id}/cancel POST/jobs/{id}/move POST/jobs/{id}/retry POST/jobs/{id}/run-now POST/jobs/{id}/run-again
 		GET/jobs/{id}/explain GET/jobs/{id}/log POST/jobs/cancel POST/jobs/retry GET/queue GET/executions GET/executions/{id} POST/groups GET/groups GET/groups/{id}
 		POST/groups/{id}/cancel POST/direct GET/reservations GET/dead POST/dead/retry GET/limits PUT/limits GET/stats GET/audit GET/events GET/backup GET/verify
 		GET/types GET/types/{name} PUT/types/{name} POST/types/{name}/pause POST/types/{name}/resume POST/templates GET/templates GET/templates/{name} PATCH/templates/{name}

@@ -14,9 +14,10 @@ import (
 )
 
 func newJobCommand(a *app) *cobra.Command {
-	return newParentCommand("job", "List, create, cancel, move and retry jobs",
+	return newParentCommand("job", "List, create, change, run, cancel and retry jobs",
 		newJobListCommand(a), newJobShowCommand(a), newJobCreateCommand(a), newJobRunsCommand(a), newJobCancelCommand(a),
-		newJobMoveCommand(a), newJobPriorityCommand(a), newJobRetryCommand(a), newExplainCommand(a, "explain ID"), newJobLogsCommand(a),
+		newJobMoveCommand(a), newJobPriorityCommand(a), newJobEditCommand(a), newJobRunNowCommand(a), newJobRetryCommand(a),
+		newJobRunAgainCommand(a), newExplainCommand(a, "explain ID"), newJobLogsCommand(a),
 	)
 }
 

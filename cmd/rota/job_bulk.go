@@ -52,8 +52,9 @@ func newJobRetryCommand(a *app) *cobra.Command {
 	return retryCommand(a, &cobra.Command{
 		Short: "Retry jobs that failed for good or were cancelled",
 		Long: `Retry an execution that ended without completing. The retry is a new execution with the same params and policy, and
-refers to the old one.`,
+refers to the old one. -p and --params override single params; the others stay.`,
 		Example: `  rota job retry 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60
+  rota job retry ID -p to=ada@example.com
   rota job retry --type mail.send --state failed`,
 	}, "/jobs/retry", []string{"failed", "cancelled", "skipped"})
 }
@@ -61,14 +62,22 @@ refers to the old one.`,
 // retryCommand completes a command that retries jobs by their ids, or all that match the filter.
 func retryCommand(a *app, cmd *cobra.Command, path string, states []string) *cobra.Command {
 	cmd.Use, cmd.ValidArgsFunction = "retry [ID]...", a.completeNames("/dead", "execution_id")
+	var params paramFlags
+	params.flags(cmd)
+	var body map[string]any
+	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
+		body, err = repeatBody(a, &params)
+		return err
+	}
 	return (&bulk{
-		path: path, question: "Retry every job%s that ended without completing%s?", one: a.retryJob,
+		path: path, question: "Retry every job%s that ended without completing%s?", body: func() map[string]any { return body },
+		one:  func(ctx context.Context, id string) error { return a.retryJob(ctx, id, body) },
 		done: func(total api.Many) string { return "retried " + plural(total.Retried, "job", "jobs") },
 	}).command(a, cmd, "retry all dead letters", states)
 }
 
-func (a *app) retryJob(ctx context.Context, id string) error {
-	j, answer, err := fetch[api.Job](ctx, a, newPost("/jobs"+pathSegment(id)+"/retry", nil))
+func (a *app) retryJob(ctx context.Context, id string, body map[string]any) error {
+	j, answer, err := fetch[api.Job](ctx, a, newPost("/jobs"+pathSegment(id)+"/retry", body))
 	if err != nil {
 		return err
 	}

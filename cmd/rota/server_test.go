@@ -157,7 +157,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+( UTC)?`), "TIME"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d [+-]\d\d:\d\d`), "NEXT"},
 	{regexp.MustCompile(`(\d\d:\d\d:\d\d  +)(\d+[dhms] )?\d+[dhms]( ago)?`), "${1}DISTANCE"},
-	{regexp.MustCompile(`\b(\d+[dhms] )?\d+[dhms] ago|\bnow\b`), "AGO"},
+	{regexp.MustCompile(`\b(\d+[dhms] )?\d+[dhms] ago|(^| )now(\s|$)`), "${2}AGO${3}"},
 	{regexp.MustCompile(`\b(completed|failed|cancelled) in \d+(\.\d+)?(ms|µs|s)\b`), "${1} in TOOK"}, // may be whole seconds
 	{regexp.MustCompile(`\bin (\d+[dhm] )?\d+[dhms]\b`), "SOON"},
 	{regexp.MustCompile(`(in |  )\d+(\.\d+)?(ms|µs|s)\b`), "${1}TOOK"},

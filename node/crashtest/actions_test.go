@@ -69,6 +69,7 @@ func (l *load) enqueueAndEdit() {
 	job, priority := l.enqueueDelayed("edit job", "900ms"), 10+rand.IntN(10)
 	if !job.ID.IsZero() && l.request("edit job", "PATCH", "/jobs/"+job.ID.String(), object{"priority": priority}, nil, http.StatusConflict) {
 		l.answers.locked(func() { l.answers.edited[job.ID.ID] = priority })
+		l.request("edit job", "POST", "/jobs/"+job.ID.String()+"/run-now", nil, nil, http.StatusConflict)
 	}
 }
 

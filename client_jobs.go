@@ -1,0 +1,62 @@
+package rota
+
+import "context"
+
+// Edit changes a job that has not started, or a retry that waits. The options At and
+// After set its earliest start: a ready job is delayed again, and a delayed one becomes
+// ready if the time is not in the future. Priority moves the job to the end of that
+// priority. SetParams changes params.
+func (c *Client) Edit(ctx context.Context, id ID, options ...Option) (*Job, error) {
+	r := request{call: callEdit}
+	if err := r.take(options); err != nil {
+		return nil, withAct(string(VerbEdit), err)
+	}
+	command := &Edit{Meta: NewMeta(c.actor), JobID: id, Priority: r.job.Priority, RunAt: r.job.RunAt, MergeParams: r.job.Params}
+	if r.given["After"] {
+		command.Delay = &r.job.Delay
+	}
+	return c.edit(ctx, command)
+}
+
+// RunNow ends the delay of a job or of a waiting retry. The id of an earlier attempt
+// selects the last attempt of its execution. A job that is ready stays as it is. A job
+// that waits for something else than its time is a Conflict, and so is one that runs or
+// has ended.
+func (c *Client) RunNow(ctx context.Context, id ID) (*Job, error) {
+	return c.edit(ctx, &Edit{Meta: NewMeta(c.actor), JobID: id, RunNow: true})
+}
+
+func (c *Client) edit(ctx context.Context, command *Edit) (*Job, error) {
+	edited, err := applyWithRetry[*Edited](ctx, c.store, command)
+	if err != nil {
+		return nil, err
+	}
+	return edited.Job, nil
+}
+
+// Retry runs an execution again that is dead, cancelled or skipped, as a new job with
+// the same params. The option SetParams changes some of them. The id may be that of any
+// attempt.
+func (c *Client) Retry(ctx context.Context, id ID, options ...Option) (*Job, error) {
+	return c.redrive(ctx, callRetry, id, options)
+}
+
+// RunAgain runs an execution that has ended again, as a new job. Other than Retry it also
+// repeats an execution that completed, any number of times. The option SetParams changes
+// some params.
+func (c *Client) RunAgain(ctx context.Context, id ID, options ...Option) (*Job, error) {
+	return c.redrive(ctx, callRunAgain, id, options)
+}
+
+func (c *Client) redrive(ctx context.Context, by call, id ID, options []Option) (*Job, error) {
+	r := request{call: by}
+	if err := r.take(options); err != nil {
+		return nil, withAct(string(VerbRedrive), err)
+	}
+	command := &Redrive{Meta: NewMeta(c.actor), JobID: id, Params: r.job.Params, Again: by == callRunAgain}
+	redriven, err := applyWithRetry[*Redriven](ctx, c.store, command)
+	if err != nil {
+		return nil, err
+	}
+	return redriven.Job, nil
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/client"
+)
+
+func newJobEditCommand(a *app) *cobra.Command {
+	var params paramFlags
+	cmd := &cobra.Command{
+		Use: "edit ID", Short: "Change the start time, priority or params of a queued job", Args: requireID("an ID"),
+		Long: `Change a job that has not started, or a retry that waits. With a time in the future the job is delayed until then, even
+if it was ready. With --delay 0s or a time in the past a delayed job becomes ready. -p changes single params, and
+--params replaces all of them.`,
+		Example: `  rota job edit ID --run-at '2026-11-15 07:00' --tz Europe/Berlin
+  rota job edit ID --delay 2h --priority 10
+  rota job edit ID -p month=2026-11`,
+		ValidArgsFunction: a.completeNames("/jobs", "id"),
+	}
+	s := newBodyFlags(cmd)
+	s.add("run-at", "run_at", "TIME", "start the job at this time: RFC 3339, or YYYY-MM-DD HH:MM in the zone of --tz or of this machine", asTime)
+	s.add("delay", "delay", "DURATION", "start the job this long from now at the earliest", asDuration)
+	s.add("priority", "priority", "N", "priority; jobs with a higher N start first", asInt)
+	s.zoneFlag()
+	params.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		field := "merge_params"
+		if params.document != "" {
+			field = "params"
+		}
+		body := map[string]any{}
+		if err := fillParams(a, body, field, &params, s); err != nil {
+			return err
+		}
+		if len(body) == 0 {
+			return usagef("add --run-at, --delay, --priority, -p or --params", "job edit needs a change")
+		}
+		j, answer, err := fetch[api.Job](cmd.Context(), a, client.Request{Method: http.MethodPatch, Path: "/jobs" + pathSegment(args[0]), Body: body})
+		if err != nil {
+			return err
+		}
+		return a.printMessage(answer, "%s changed: %s", j.ID, a.stateText(j))
+	}
+	return cmd
+}
+
+func newJobRunNowCommand(a *app) *cobra.Command {
+	return actionCommand(a, &cobra.Command{
+		Use: "run-now ID", Short: "Run a delayed job or a waiting retry now",
+		Long: `End the delay of a job or of a waiting retry. The job becomes ready, at the end of its priority. The id of an earlier
+attempt selects the waiting retry. A job that waits for something else than its time is refused; rota job explain
+shows what it waits for.`,
+		Example: "  rota job run-now 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
+	}, "/jobs", func(j api.Job) string { return j.ID.String() + " " + a.stateText(j) })
+}
+
+func newJobRunAgainCommand(a *app) *cobra.Command {
+	var params paramFlags
+	cmd := &cobra.Command{
+		Use: "run-again ID", Short: "Run an ended job again, as a new execution", Args: requireID("an ID"),
+		Long: `Run an execution that has ended again, also one that completed. The new execution has the same type, template, params,
+priority, policy and scope, and refers to the old one. -p and --params override single params; the others stay.
+An execution that did not complete is retried, as with rota job retry.`,
+		Example: `  rota job run-again 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60
+  rota job run-again ID -p month=2026-10`,
+		ValidArgsFunction: a.completeNames("/executions", "id"),
+	}
+	params.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		body, err := repeatBody(a, &params)
+		if err != nil {
+			return err
+		}
+		j, answer, err := fetch[api.Job](cmd.Context(), a, newPost("/jobs"+pathSegment(args[0])+"/run-again", body))
+		if err != nil {
+			return err
+		}
+		return a.printMessage(answer, "%s repeats %s: %s", j.ID, args[0], a.stateText(j))
+	}
+	return cmd
+}
+
+// repeatBody is the request of a retry or a repeat: the params to change, if there are any.
+func repeatBody(a *app, params *paramFlags) (map[string]any, error) {
+	body := map[string]any{}
+	changes, err := params.read(a)
+	if changes != nil {
+		body["params"] = changes
+	}
+	return body, err
+}
