@@ -56,6 +56,11 @@ func TestRunNowOfDelayedJobAndWaitingRetry(t *testing.T) {
 		}
 	}
 	s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeFailed})
+	running := s.enqueue(`{"type": "a"}`)
+	s.drive([]string{"a"}, rota.FinishItem{})
+	if p := s.post("jobs/"+running+"/run-now", nil).problem(409, "conflict"); !strings.Contains(p.Hint, "run-again "+running) {
+		t.Errorf("%+v", p)
+	}
 	retry := s.post("jobs/"+id+"/run-now", nil).is(200).job()
 	if retry.Attempt != 2 || retry.State != "queued" || retry.RetryOf.String() != id {
 		t.Errorf("%+v", retry)
@@ -104,7 +109,12 @@ func TestCompletedJobRunsAgain(t *testing.T) {
 	if p := s.post("jobs/"+id+"/run-again", `{"params": {"to": 3}}`).problem(422, "invalid"); p.Errors[0].Field != "params.to" {
 		t.Errorf("%+v", p)
 	}
-	if p := s.post("jobs/"+job.ID.String()+"/run-again", nil).problem(409, "conflict"); !strings.Contains(p.Detail, "has not ended") {
+	if p := s.post("jobs/"+job.ID.String()+"/run-again", nil).problem(409, "conflict"); !strings.Contains(p.Detail, "has not ended") ||
+		!strings.Contains(p.Hint, "rota job cancel "+job.ID.String()) {
+		t.Errorf("%+v", p)
+	}
+	waits := s.enqueue(`{"type": "mail", "params": {"to": "ada"}, "delay": "1h"}`)
+	if p := s.post("jobs/"+waits+"/run-again", nil).problem(409, "conflict"); !strings.Contains(p.Hint, "rota job run-now "+waits) {
 		t.Errorf("%+v", p)
 	}
 	s.post("templates/welcome/archive", nil).is(200)

@@ -85,6 +85,6 @@ func setRunAt(u *UnitOfWork, j *rota.Job, at time.Time) {
 	default:
 		j.RunAt, j.QueuedAt = at, time.Time{}
 		j.Hold = j.Hold&^rota.HoldKey | rota.HoldDelay
-		u.markKeyChanged(j.ConcurrencyKey)
+		u.markKeyChanged(j)
 	}
 }

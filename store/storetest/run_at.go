@@ -172,8 +172,7 @@ func runAtLeft(y *story) {
 	cancelled := y.enqueue(rota.NewJob{Delay: time.Hour})
 	y.cancel(cancelled.ID)
 	for _, j := range []*rota.Job{running, done, cancelled} {
-		refusal := y.wantField(rota.Conflict, "job_id", y.editCommand(j.ID, toDelay(time.Hour)))
-		want(y, "names the remedy", strings.Contains(refusal.Hint, "rota job run-again "+j.ID.String()), true)
+		y.wantField(rota.Conflict, "job_id", y.editCommand(j.ID, toDelay(time.Hour)))
 	}
 }
 

@@ -45,7 +45,7 @@ func (s *step) edit(c *rota.Edit) (rota.Reply, *rota.Error) {
 		}
 	}
 	if c.RunNow && j.Hold&^(rota.HoldDelay|rota.HoldKey) != 0 {
-		return nil, s.refuse(rota.Conflict, "job_id", "job %s waits for more than its time", j.ID)
+		return nil, s.refuse(rota.Conflict, "job_id", "job %s waits for %s", j.ID, s.waitsFor(j))
 	}
 	if c.Priority != nil && *c.Priority != j.Priority {
 		j.Position = s.endPosition(*c.Priority)
@@ -59,6 +59,17 @@ func (s *step) edit(c *rota.Edit) (rota.Reply, *rota.Error) {
 	j.Version = c.ID
 	s.auditAttempt(rota.AuditJobModified, c.JobID, j.ID, "edit")
 	return &rota.Edited{Job: j}, nil
+}
+
+// waitsFor names one thing that a job waits for other than its time and its key.
+func (s *step) waitsFor(j *rota.Job) string {
+	switch {
+	case j.Hold&rota.HoldGroup != 0:
+		return "earlier members of group " + j.GroupID.String()
+	case j.Hold&rota.HoldDependency != 0:
+		return "schedule " + s.unmet(j)
+	}
+	return "an earlier execution of schedule " + j.Schedule
 }
 
 // editTime changes when a job may start.
