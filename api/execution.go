@@ -15,7 +15,7 @@ type Execution struct {
 	Template  Text   `json:"template" doc:"Template it was created from."`
 	Schedule  Text   `json:"schedule" doc:"Schedule that fired it."`
 	GroupID   ID     `json:"group_id" doc:"Group it belongs to."`
-	RedriveOf ID     `json:"redrive_of" doc:"Execution that it retries."`
+	RedriveOf ID     `json:"redrive_of" doc:"Execution that it retries or repeats."`
 	PlanTime  Time   `json:"plan_time" doc:"Planned time."`
 	ScopeKind string `json:"scope_kind" doc:"Kind of its scope; global/global means no particular scope."`
 	ScopeID   string `json:"scope_id" doc:"Id of its scope; see scope_kind."`

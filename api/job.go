@@ -22,7 +22,7 @@ type Job struct {
 	Attempt     int   `json:"attempt" doc:"Attempt number within its execution, from 1."`
 	MaxAttempts int   `json:"max_attempts" doc:"Highest number of attempts: retries + 1."`
 	RetryOf     ID    `json:"retry_of" doc:"Job that it retries."`
-	RedriveOf   ID    `json:"redrive_of" doc:"Execution that it retries."`
+	RedriveOf   ID    `json:"redrive_of" doc:"Execution that it retries or repeats."`
 
 	Backoff    Duration  `json:"backoff" doc:"Pause before the first retry. It doubles with each retry."`
 	BackoffMax *Duration `json:"backoff_max" nullable:"true" doc:"Longest pause between retries. Null: no limit."`
