@@ -14,6 +14,8 @@ type Membership interface {
 	// first node leads. When the lease of the leader ends, the next node that sends
 	// a heartbeat leads.
 	Heartbeat(ctx context.Context, a NodeHeartbeat) (MembershipState, error)
+	// Members lists the live nodes by name.
+	Members(ctx context.Context) ([]Member, error)
 	// Leave removes a node. If it led, the next node that sends a heartbeat leads.
 	Leave(ctx context.Context, node string, incarnation ID) error
 }
@@ -24,6 +26,13 @@ type NodeHeartbeat struct {
 	Incarnation ID // this start of the process
 	Lease       time.Duration
 	Since       time.Time // since when the process has run without interruption, by the store's clock; zero: since now
+}
+
+// Member is a live node.
+type Member struct {
+	Name  string
+	Leads bool
+	Since time.Time // since when it has run
 }
 
 // MembershipState is the answer to a heartbeat.

@@ -15,6 +15,8 @@ import (
 type ScheduleRequest struct {
 	Name           Opt[string]         `json:"name,omitzero" doc:"Name: letters, digits and . _ - : / @ #. It cannot be changed."`
 	Template       Opt[string]         `json:"template,omitzero" doc:"Template of its jobs."`
+	Type           Opt[string]         `json:"type,omitzero" doc:"Type of its jobs, instead of template, when the schedule is created: the request also creates a template of the same name, or changes it if no other schedule uses it."`
+	DefaultParams  Opt[Document]       `json:"default_params,omitzero" doc:"With type: the default params of the template."`
 	Description    Opt[string]         `json:"description,omitzero" doc:"Text for people."`
 	Cron           Opt[string]         `json:"cron,omitzero" doc:"Cron expression with five fields, evaluated in timezone."`
 	At             Opt[Time]           `json:"at,omitzero" doc:"Single fire time."`
@@ -50,6 +52,9 @@ func (r *ScheduleRequest) Apply(s *rota.ScheduleSpec) (err error) {
 	}
 	if err := checkEvery(r.Every.Value); err != nil {
 		return err
+	}
+	if r.DefaultParams.Set && r.Type.Value == nil {
+		return rota.Invalidf("default_params", "is set, but only a new template, which type creates, takes it; use param_overrides")
 	}
 	r.Template.SetValue(&s.Template)
 	r.Description.SetValue(&s.Description)

@@ -60,3 +60,6 @@ func TestOnlyLeaderPrunes(t *testing.T) {
 		t.Errorf("%v, left %d times", err, book.left.Load())
 	}
 }
+
+// Members lists nothing: the engine does not ask for it.
+func (b *fakeMembership) Members(context.Context) ([]rota.Member, error) { return nil, nil }

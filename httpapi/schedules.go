@@ -21,7 +21,7 @@ func (a *server) scheduleRoutes() {
 	route(a, operation{
 		method: "POST", path: "/schedules", id: "create-schedule", tag: "Schedules", summary: "Create a schedule",
 		example: `{"name": "nightly", "template": "report", "cron": "0 3 * * *", "timezone": "Europe/Berlin", "catch_up": "last", "overlap": "skip"}`,
-		status:  201, required: []string{"name", "template"}, response: api.Schedule{}, errors: []int{409},
+		status:  201, required: []string{"name"}, response: api.Schedule{}, errors: []int{409},
 	}, createSchedule)
 	get(a, operation{
 		method: "GET", path: "/schedules/{name}", id: "get-schedule", tag: "Schedules", summary: "Show a schedule",
@@ -37,6 +37,7 @@ func (a *server) scheduleRoutes() {
 	get(a, operation{
 		method: "DELETE", path: "/schedules/{name}", id: "delete-schedule", tag: "Schedules", summary: "Delete a schedule",
 		description: "Its jobs are kept.", status: 204, errors: []int{404, 409},
+		query: []param{{name: "with_template", form: formFlag, doc: "Also archive its template, if no other schedule uses it."}},
 	}, deleteSchedule)
 }
 
@@ -55,6 +56,12 @@ func listSchedules(c *call) (reply, error) {
 func createSchedule(c *call, body *api.ScheduleRequest) (reply, error) {
 	name := ""
 	body.Name.SetValue(&name)
+	switch {
+	case body.Type.Value != nil:
+		return createScheduleOfType(c, body, name)
+	case body.Template.Value == nil:
+		return reply{}, rota.Invalidf("template", "is missing; set template, or type to create one of the same name")
+	}
 	return then(func(s *rota.Schedule) (reply, error) {
 		return created(api.NewSchedule(s), base+"/schedules/"+url.PathEscape(name))
 	})(c.putSchedule(body, c.meta(), name, rota.ScheduleSpec{}, nil))
@@ -85,6 +92,9 @@ func changeSchedule(c *call, body *api.ScheduleRequest) (reply, error) {
 	if body.Name.Set && (body.Name.Value == nil || *body.Name.Value != c.name()) {
 		return reply{}, rota.Invalidf("name", "cannot be changed: its executions refer to it")
 	}
+	if body.Type.Set {
+		return reply{}, rota.Invalidf("type", "cannot be changed here: it belongs to the template")
+	}
 	meta := c.meta()
 	return retryConflict(func() (reply, error) {
 		s, err := c.Store.Schedule(c.ctx, c.name())
@@ -101,12 +111,43 @@ func deleteSchedule(c *call) (reply, error) {
 	if _, err := c.Store.Schedule(c.ctx, c.name()); err != nil && !c.replay {
 		return reply{}, err
 	}
+	if c.flag("with_template") {
+		return deleteWithTemplate(c)
+	}
 	gone, err := do[*rota.ScheduleDeleted](c, &rota.DeleteSchedule{Meta: c.meta(), Name: c.name()})
 	if err != nil {
 		return reply{}, err
 	}
 	if gone.Gone && !c.replay {
 		return reply{}, scheduleNotFound(c.name())
+	}
+	return reply{status: http.StatusNoContent}, nil
+}
+
+// deleteWithTemplate deletes a schedule and archives its template, both or neither.
+func deleteWithTemplate(c *call) (reply, error) {
+	s, err := c.Store.Schedule(c.ctx, c.name())
+	if rota.CodeOf(err) == rota.NotFound && c.replay { // the first sending did both
+		return reply{status: http.StatusNoContent}, nil
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	users, err := c.Store.Schedules(c.ctx, rota.ScheduleQuery{Template: s.Spec.Template, Limit: 2})
+	if err != nil {
+		return reply{}, err
+	}
+	for _, other := range users {
+		if other.Name != s.Name {
+			return reply{}, problem.New(rota.Conflict, "with_template", "omit with_template, or delete that schedule first",
+				"template %s is used by schedule %s too", s.Spec.Template, other.Name)
+		}
+	}
+	all := &rota.All{Meta: c.meta(), Members: []rota.Command{
+		&rota.DeleteSchedule{Meta: c.meta(), Name: s.Name, Version: &s.Version}, &rota.Archive{Meta: c.meta(), Name: s.Spec.Template},
+	}}
+	if _, err := do[*rota.AllDone](c, all); err != nil {
+		return reply{}, ofMember(err, 0)
 	}
 	return reply{status: http.StatusNoContent}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
@@ -20,17 +22,34 @@ func (n *Node) openConsole() error {
 	started := n.clock()
 	n.console = session.New(session.Config{
 		Store: n.store, Schemas: n.schemas, Clock: n.clock, Version: n.config.Version, Targets: targetNames(n.config.Targets),
-		Nodes: func(context.Context) ([]system.Node, error) {
-			pool := n.engine.Snapshot()
-			return []system.Node{{
-				Name: n.config.Name, State: n.state(), Leader: n.engine.Leads(), Workers: pool.Workers, Running: pool.Running,
-				Version: n.config.Version, Since: started,
-			}}, nil
-		},
+		Nodes:   func(ctx context.Context) ([]system.Node, error) { return n.liveNodes(ctx, started) },
 		Metrics: func(context.Context) ([]system.Metric, error) { return n.metrics.jobMetrics() },
 	})
 	n.onClose(n.console.Close)
 	return nil
+}
+
+// liveNodes lists the nodes that share the store, by name. The figures of other nodes are not known here.
+func (n *Node) liveNodes(ctx context.Context, started time.Time) ([]system.Node, error) {
+	pool := n.engine.Snapshot()
+	all := []system.Node{{
+		Name: n.config.Name, State: n.state(), Leader: n.engine.Leads(), Workers: &pool.Workers, Running: &pool.Running,
+		Version: n.config.Version, Since: started,
+	}}
+	if n.backend.membership == nil {
+		return all, nil
+	}
+	members, err := n.backend.membership.Members(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range members {
+		if m.Name != n.config.Name {
+			all = append(all, system.Node{Name: m.Name, State: "ACTIVE", Leader: m.Leads, Since: m.Since})
+		}
+	}
+	slices.SortFunc(all, func(a, b system.Node) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
 }
 
 // state is the state of the node that sys.nodes shows.

@@ -1,9 +1,14 @@
 package node
 
 import (
+	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/sql/system"
 )
@@ -49,5 +54,39 @@ func TestMainIsAlwaysTarget(t *testing.T) {
 	}
 	if got := targetNames(map[string]action.Target{"shop": {}, "main": {}}); !slices.Equal(got, []string{"main", "shop"}) {
 		t.Error(got)
+	}
+}
+
+// fixedMembership is a membership whose members do not change.
+type fixedMembership struct {
+	rota.Membership
+	members []rota.Member
+}
+
+func (m fixedMembership) Members(context.Context) ([]rota.Member, error) { return m.members, nil }
+
+// TestNodesOfConsoleAreAllLiveNodes reads sys.nodes of a node alone, and of one that shares its store.
+func TestNodesOfConsoleAreAllLiveNodes(t *testing.T) {
+	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	names := func(n *testNode) (list []string) {
+		answers, err := n.console.Session("admin").Answers(t.Context(), "SELECT node_name, state, is_leader, workers, started_at_ts FROM sys.nodes ORDER BY node_name")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range answers[0].Rows {
+			if row[0] == n.config.Name {
+				row[4] = nil // the start of this process
+			}
+			list = append(list, strings.TrimSuffix(fmt.Sprintln(row...), "\n"))
+		}
+		return list
+	}
+	alone := start(t, Config{Data: t.TempDir(), Name: "b", Workers: 3})
+	if got := names(alone); !slices.Equal(got, []string{"b ACTIVE true 3 <nil>"}) {
+		t.Errorf("%q", got)
+	}
+	alone.backend.membership = fixedMembership{members: []rota.Member{{Name: "a", Since: since}, {Name: "b", Leads: true, Since: since}, {Name: "c", Leads: true, Since: since}}}
+	if got := names(alone); !slices.Equal(got, []string{"a ACTIVE false <nil> 2026-01-01T00:00:00.000000Z", "b ACTIVE true 3 <nil>", "c ACTIVE true <nil> 2026-01-01T00:00:00.000000Z"}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -19,7 +19,15 @@ type exportFormat struct{ *format }
 
 const formatSQL format = "sql"
 
-var exportFormatNames = append([]string{string(formatSQL)}, formatNames...)
+// String returns the format that is written: YAML instead of a table.
+func (f exportFormat) String() string {
+	if *f.format == formatTable {
+		return string(formatYAML)
+	}
+	return string(*f.format)
+}
+
+var exportFormatNames = []string{string(formatYAML), string(formatJSON), string(formatSQL)}
 
 // Set refuses unknown formats.
 func (f exportFormat) Set(text string) error {

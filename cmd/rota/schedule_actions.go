@@ -16,15 +16,25 @@ import (
 )
 
 func newScheduleDeleteCommand(a *app) *cobra.Command {
+	withTemplate := false
 	cmd := &cobra.Command{
-		Use: "delete NAME", Short: "Delete a schedule; its jobs are kept", Example: "  rota schedule delete nightly",
+		Use: "delete NAME", Short: "Delete a schedule; its jobs are kept",
+		Long: `Delete a schedule. Its jobs and its template are kept; with --with-template the template is archived, which is refused
+if another schedule uses it. rota schedule create with --type takes over a template of its name that no schedule uses.`,
+		Example: "  rota schedule delete nightly\n  rota schedule delete nightly --with-template",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := a.call(cmd.Context(), client.Request{Method: http.MethodDelete, Path: "/schedules" + pathSegment(args[0])}); err != nil {
+			query, what := url.Values{}, ""
+			if withTemplate {
+				query.Set("with_template", "true")
+				what = " and archived its template"
+			}
+			if _, err := a.call(cmd.Context(), client.Request{Method: http.MethodDelete, Path: "/schedules" + pathSegment(args[0]), Query: query}); err != nil {
 				return err
 			}
-			return a.printMessage(map[string]string{"deleted": args[0]}, "deleted schedule %s", args[0])
+			return a.printMessage(map[string]string{"deleted": args[0]}, "deleted schedule %s%s", args[0], what)
 		},
 	}
+	cmd.Flags().BoolVar(&withTemplate, "with-template", false, "also archive its template, if no other schedule uses it")
 	onObject(a, cmd, "/schedules")
 	return cmd
 }

@@ -83,9 +83,9 @@ func newScheduleCreateCommand(a *app) *cobra.Command {
 	disabled := false
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create a schedule", Args: requireArgs("a NAME"), Example: scheduleCreateExample,
-		Long: `Create a schedule that runs a template by --cron, --every or --at. With --type instead of --template the command first
-creates a template of the same name with that type and the params. If a template of that name exists and no schedule
-runs it, the command changes its type and params.`,
+		Long: `Create a schedule that runs a template by --cron, --every or --at. With --type instead of --template the command also
+creates a template of the same name with that type and the params, both or neither. If a template of that name exists
+and no schedule runs it, the command changes its type and params.`,
 	}
 	f.flags(a, cmd)
 	cmd.Flags().StringVar(&f.kind, "type", "", "create a template of the same name for this `TYPE`")

@@ -11,8 +11,8 @@ type Node struct {
 	Name    string
 	State   string // such as ACTIVE
 	Leader  bool
-	Workers int // how many jobs it runs at once
-	Running int // how many it runs now
+	Workers *int // how many jobs it runs at once; nil: unknown
+	Running *int // how many it runs now; nil: unknown
 	Version string
 	Since   time.Time // when it started
 }
@@ -23,8 +23,8 @@ var nodes = &table[Node]{
 		{name: "node_name", kind: Text, value: func(n *Node) sqlite.Value { return notNullText(n.Name) }, notNull: true},
 		{name: "state", kind: Text, value: func(n *Node) sqlite.Value { return notNullText(n.State) }, notNull: true},
 		{name: "is_leader", kind: Boolean, value: func(n *Node) sqlite.Value { return boolean(n.Leader) }, notNull: true},
-		{name: "workers", kind: Integer, value: func(n *Node) sqlite.Value { return integer(int64(n.Workers)) }, notNull: true},
-		{name: "running", kind: Integer, value: func(n *Node) sqlite.Value { return integer(int64(n.Running)) }, notNull: true},
+		{name: "workers", kind: Integer, value: func(n *Node) sqlite.Value { return integerOf(n.Workers) }},
+		{name: "running", kind: Integer, value: func(n *Node) sqlite.Value { return integerOf(n.Running) }},
 		{name: "version", kind: Text, value: func(n *Node) sqlite.Value { return text(n.Version) }},
 	}, timeColumns("started_at", func(n *Node) time.Time { return n.Since })...),
 	paths: []accessPath[Node]{{rows: 10, read: func(q *query, _ readRequest) pages[Node] {

@@ -28,6 +28,13 @@ WHERE until < ` + clockNow
 	sqlMembership = `
 SELECT (SELECT count(*) FROM rota_nodes), l.name, l.life = $1, (SELECT min(since) FROM rota_nodes WHERE name <> $2)
 FROM rota_leader l`
+	// A node that was restarted has two rows until the lease of the first one ends.
+	sqlMembers = `
+SELECT DISTINCT ON (n.name) n.name, l.life IS NOT NULL, n.since
+FROM rota_nodes n
+LEFT JOIN rota_leader l ON l.life = n.life AND l.until >= ` + clockNow + `
+WHERE n.until >= ` + clockNow + `
+ORDER BY n.name, n.until DESC, n.life DESC`
 	sqlLeave = `
 DELETE FROM rota_nodes
 WHERE name = $1 AND life = $2`
@@ -46,6 +53,15 @@ func (s *Store) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (at rota.Me
 			return nil
 		}})
 	return at, err
+}
+
+// Members lists the live nodes.
+func (s *Store) Members(ctx context.Context) (all []rota.Member, err error) {
+	err = s.query(ctx, "list nodes", statement{sql: sqlMembers, eachRow: func(r row) error {
+		all = append(all, rota.Member{Name: r.Text(0), Leads: r.Bool(1), Since: r.Time(2)})
+		return nil
+	}})
+	return all, err
 }
 
 // Leave removes a node from the membership.

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -103,5 +104,32 @@ func TestConcurrentHeartbeatsElectOneLeader(t *testing.T) {
 			t.Errorf("round %d: %d leaders, want 1", round, n)
 		}
 		rows(t, s, `UPDATE rota_leader SET until = 0`)
+	}
+}
+
+// TestMembersListsLiveNodesByName checks that a node is listed once, also after a restart, and no longer
+// than its lease.
+func TestMembersListsLiveNodesByName(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	heartbeat := func(node string, lease time.Duration, since time.Time) rota.ID {
+		t.Helper()
+		id := rota.NewID()
+		_, err := s.Heartbeat(t.Context(), rota.NodeHeartbeat{Node: node, Incarnation: id, Lease: lease, Since: since})
+		must(t, err)
+		return id
+	}
+	old, recent := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+	b := heartbeat("b", time.Minute, old) // the first leads
+	heartbeat("a", time.Minute, old)
+	heartbeat("a", time.Hour, recent) // restarted
+	heartbeat("gone", -time.Second, old)
+	got, err := s.Members(t.Context())
+	must(t, err)
+	if want := []rota.Member{{Name: "a", Since: recent}, {Name: "b", Leads: true, Since: old}}; !slices.Equal(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	must(t, s.Leave(t.Context(), "b", b))
+	if got, err := s.Members(t.Context()); err != nil || len(got) != 1 || got[0].Leads {
+		t.Errorf("after b has left: %+v, %v", got, err)
 	}
 }
