@@ -12,6 +12,7 @@ type Client struct {
 	store    Store
 	actor    string
 	checker  Checker
+	lenient  bool // a Go type without a schema is accepted
 	trace    func(context.Context) string
 	declared declaredTypes
 }
@@ -23,12 +24,14 @@ type ClientOption func(*Client)
 // records it.
 func WithActor(name string) ClientOption { return func(c *Client) { c.actor = name } }
 
-// WithChecker validates every payload against the schema of its Go type before the
-// client accepts it, and declares the type with that schema. Package payload
-// provides a checker:
-//
-//	rota.New(store, rota.WithChecker(payload.NewChecker()))
-func WithChecker(checker Checker) ClientOption { return func(c *Client) { c.checker = checker } }
+// WithChecker replaces the checker of package payload, which clients use by default:
+// it validates every payload against the schema of its Go type before the client
+// accepts it, and declares the type with that schema. A checker that is given here
+// refuses a Go type that has no schema. With nil the client checks no schemas and
+// declares types without one.
+func WithChecker(checker Checker) ClientOption {
+	return func(c *Client) { c.checker, c.lenient = checker, false }
+}
 
 // WithTrace links each job that the client enqueues to the trace of its caller.
 // The function returns a traceparent of W3C Trace Context for the context. If the
@@ -40,9 +43,11 @@ func WithTrace(trace func(context.Context) string) ClientOption {
 	return func(c *Client) { c.trace = trace }
 }
 
-// New returns a client for a store.
+// New returns a client for a store. The client checks each payload against the schema
+// of its Go type, and calls its Validate; see Payload and WithChecker. For a Go type
+// that has no schema, such as one with a MarshalJSON of its own, it only calls Validate.
 func New(store Store, options ...ClientOption) *Client {
-	c := &Client{store: store}
+	c := &Client{store: store, checker: defaultChecker, lenient: true}
 	for _, option := range options {
 		option(c)
 	}

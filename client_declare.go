@@ -58,11 +58,16 @@ func (c *Client) declare(ctx context.Context, p Payload) error {
 	return nil
 }
 
+// schema returns the schema of the payload's Go type, nil if it is not checked.
 func (c *Client) schema(p Payload) (json.RawMessage, error) {
 	if c.checker == nil {
 		return nil, nil
 	}
-	return c.checker.Schema(p)
+	schema, err := c.checker.Schema(p)
+	if err != nil && c.lenient {
+		return nil, nil
+	}
+	return schema, err
 }
 
 // putType declares a type. It ignores a Conflict: another process declared the type

@@ -13,7 +13,8 @@ import (
 // object. JobType returns the same name for every value of the Go type.
 //
 // If a payload has a method Validate() error, the client calls it before it accepts
-// the job. An error of Validate becomes Invalid with the field "params".
+// the job, and the engine before it calls the handler, whatever way the job came. An
+// error of Validate becomes Invalid with the field "params".
 type Payload interface{ JobType() string }
 
 // Checker validates payloads against the schema of their Go type.
@@ -25,6 +26,14 @@ type Checker interface {
 	Check(p Payload, params json.RawMessage) error
 }
 
+// defaultChecker is the checker of clients without WithChecker.
+var defaultChecker Checker
+
+// RegisterChecker sets the checker of clients that are created without WithChecker.
+// Package payload calls it when a program is initialized; every store imports that
+// package, so that all clients check payloads.
+func RegisterChecker(checker Checker) { defaultChecker = checker }
+
 // params validates the payload and returns it as JSON.
 func (c *Client) params(p Payload) (json.RawMessage, error) {
 	if isNilPayload(p) {
@@ -33,11 +42,15 @@ func (c *Client) params(p Payload) (json.RawMessage, error) {
 	if err := checkName("type", p.JobType(), true); err != nil {
 		return nil, &Error{Code: Invalid, Field: "type", Reason: fmt.Sprintf("of %T %s", p, err.Reason), Hint: "its method JobType returns the name"}
 	}
-	if err := validatePayload(p); err != nil {
+	if err := ValidatePayload(p); err != nil {
 		return nil, err
 	}
 	params, err := encodePayload(p)
-	if err != nil || c.checker == nil {
+	if err != nil {
+		return params, err
+	}
+	schema, err := c.schema(p)
+	if err != nil || schema == nil {
 		return params, err
 	}
 	return params, c.checker.Check(p, params)
@@ -54,10 +67,16 @@ func isNilPayload(p Payload) bool {
 	return false
 }
 
-// validatePayload calls the payload's Validate. If the error names a field, the
-// field is reported below params.
-func validatePayload(p Payload) error {
-	v, is := p.(interface{ Validate() error })
+// ValidatePayload calls the payload's Validate, if it has one, also one with a pointer
+// receiver. The error is Invalid. If it names a field, the field is reported below
+// params. The engine calls it before a handler runs.
+func ValidatePayload(p Payload) error {
+	v, is := p.(validator)
+	if !is && !isNilPayload(p) {
+		copied := reflect.New(reflect.TypeOf(p))
+		copied.Elem().Set(reflect.ValueOf(p))
+		v, is = copied.Interface().(validator)
+	}
 	if !is {
 		return nil
 	}
@@ -73,6 +92,8 @@ func validatePayload(p Payload) error {
 	}
 	return &Error{Code: Invalid, Field: "params", Err: err}
 }
+
+type validator interface{ Validate() error }
 
 // encodePayload encodes a payload as a JSON object.
 func encodePayload(p Payload) (json.RawMessage, error) {

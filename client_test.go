@@ -181,6 +181,43 @@ func TestEnqueueRefusesWrongPayload(t *testing.T) {
 	}
 }
 
+// ticket has limits in its schema and a Validate with a pointer receiver.
+type ticket struct {
+	Copies int    `json:"copies" jsonschema:"minimum=1"`
+	Name   string `json:"name,omitempty"`
+}
+
+func (ticket) JobType() string { return "ticket" }
+
+func (t *ticket) Validate() error {
+	if t.Name == "nobody" {
+		return rota.Invalidf("name", "is nobody")
+	}
+	return nil
+}
+
+func TestClientChecksPayloadsByDefault(t *testing.T) {
+	ctx, store := context.Background(), openStore(t)
+	client := rota.New(store)
+	_, err := client.Enqueue(ctx, ticket{Copies: 0})
+	wantInvalid(t, err, "params.copies", "")
+	_, err = client.Enqueue(ctx, ticket{Copies: 1, Name: "nobody"})
+	wantInvalid(t, err, "params.name", "is nobody")
+	wantInvalid(t, client.Schedule(ctx, "s", ticket{}, rota.Every(time.Hour)), "params.copies", "")
+	if _, err := client.Enqueue(ctx, ticket{Copies: 1}); err != nil {
+		t.Error(err)
+	}
+	if declared, err := store.Type(ctx, "ticket"); err != nil || !strings.Contains(string(declared.Spec.Schema), "copies") {
+		t.Errorf("the type was declared without its schema: %+v, %v", declared, err)
+	}
+	if _, err := client.Enqueue(ctx, spelled{"own", `{"a":1}`}); err != nil {
+		t.Errorf("a Go type without a schema is refused: %v", err)
+	}
+	if _, err := rota.New(store, rota.WithChecker(nil)).Enqueue(ctx, ticket{Copies: 0}); err != nil {
+		t.Errorf("without a checker: %v", err)
+	}
+}
+
 func TestEnqueueDeclaresItsTypeOnce(t *testing.T) {
 	ctx, store := context.Background(), openStore(t)
 	var group sync.WaitGroup
@@ -226,7 +263,7 @@ func TestEnqueueKeepsDeclaredType(t *testing.T) {
 	}
 	theirs := rota.TypeSpec{Description: "letters", Policy: rota.PolicyPatch{MaxRetries: new(9)}}
 	put(theirs)
-	if got := enqueue(); !got.Equal(theirs) {
+	if got := enqueue(rota.WithChecker(nil)); !got.Equal(theirs) {
 		t.Errorf("without a schema it became %+v", got)
 	}
 	filled := theirs

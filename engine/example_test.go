@@ -11,7 +11,6 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/payload"
 	"github.com/rotajobs/rota/store/sqlite"
 	"github.com/rotajobs/rota/store/wrap"
 )
@@ -52,7 +51,7 @@ func Example() {
 	file, err := sqlite.Open(filepath.Join(dir, "app.db"))
 	must(err)
 	defer file.Close()
-	client := rota.New(wrap.Coalesce(file), rota.WithChecker(payload.NewChecker()))
+	client := rota.New(wrap.Coalesce(file))
 
 	reg := engine.NewRegistry()
 	engine.Handle(reg, send, engine.WithTimeout(time.Minute), engine.WithRetries(5), engine.WithConcurrency(4))

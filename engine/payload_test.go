@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
@@ -74,4 +76,50 @@ func TestRegistryMistakesPanic(t *testing.T) {
 			mistake(reg)
 		})
 	}
+}
+
+// booking refuses itself in Validate, which the schema cannot express.
+type booking struct {
+	Row string `json:"row"`
+}
+
+func (booking) JobType() string { return "booking" }
+
+func (b booking) Validate() error {
+	if b.Row == "13" {
+		return rota.Invalidf("row", "is 13, which does not exist")
+	}
+	return nil
+}
+
+// TestValidateIsCalledBeforeHandler creates jobs in the ways that do not know the Go type.
+func TestValidateIsCalledBeforeHandler(t *testing.T) {
+	h := newHarness(t)
+	reg := engine.NewRegistry()
+	var handled atomic.Int64
+	engine.Handle(reg, func(context.Context, booking) error { handled.Add(1); return nil }, engine.WithRetries(3))
+	r := h.start(reg, engine.Config{})
+	wrong := json.RawMessage(`{"row":"13"}`)
+	mustApply[*rota.TemplatePut](h, &rota.PutTemplate{Meta: meta(), Name: "t", Spec: rota.TemplateSpec{Type: "booking", Params: wrong}})
+	put, err := rota.Declare(meta(), "s", rota.ScheduleSpec{Template: "t", Every: time.Hour}, h.clock.now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustApply[*rota.SchedulePut](h, put)
+	jobs := map[string]*rota.Job{
+		"queue":    h.awaitEnded(h.add(rota.NewJob{Type: "booking", Params: wrong})[0]),
+		"schedule": h.awaitEnded(mustApply[*rota.Triggered](h, &rota.Trigger{Meta: meta(), Schedule: "s"}).Jobs[0].ID),
+	}
+	if jobs["direct"], err = r.Direct(context.Background(), rota.NewJob{Type: "booking", Params: wrong}, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	for way, job := range jobs {
+		if job.State() != rota.StateFailed || job.Sequel != rota.SequelDead || job.Run.ErrorCode != "payload" || !strings.Contains(job.Run.Error, "params.row: is 13") {
+			t.Errorf("%s: the job is %s, its sequel %s, its error %q: %s", way, job.State(), job.Sequel, job.Run.ErrorCode, job.Run.Error)
+		}
+	}
+	if n := handled.Load(); n != 0 {
+		t.Errorf("the handler was called %d times", n)
+	}
+	h.awaitCompleted(h.add(rota.NewJob{Type: "booking", Params: json.RawMessage(`{"row":"14"}`)})[0])
 }

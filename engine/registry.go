@@ -59,7 +59,9 @@ func WithDescription(text string) TypeOption {
 func NewRegistry() *Registry { return &Registry{types: map[string]*registeredType{}} }
 
 // Handle registers the handler of a payload's type. The schema of its params is derived
-// from the Go type. It panics if the type has a handler already, or if no schema can
+// from the Go type. A job whose params do not match the schema, or that the payload's
+// Validate refuses, fails with the code "payload" and is not retried; the handler is
+// not called. Handle panics if the type has a handler already, or if no schema can
 // be derived: these are mistakes in the program.
 func Handle[P rota.Payload](reg *Registry, handler func(context.Context, P) error, options ...TypeOption) {
 	zero := zeroPayload[P]()
@@ -74,6 +76,9 @@ func Handle[P rota.Payload](reg *Registry, handler func(context.Context, P) erro
 			target = p
 		}
 		if err := json.Unmarshal(job.Params, target); err != nil {
+			return &payloadError{err}
+		}
+		if err := rota.ValidatePayload(p); err != nil {
 			return &payloadError{err}
 		}
 		return handler(ctx, p)

@@ -21,6 +21,9 @@ type typeSchema struct {
 	err      error
 }
 
+// Clients without a checker of their own use one of this package.
+func init() { rota.RegisterChecker(NewChecker()) }
+
 // NewChecker returns a checker without any schemas.
 func NewChecker() *Checker { return &Checker{} }
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/payload"
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
@@ -38,7 +37,7 @@ func run(ctx context.Context, file string) error {
 		return err
 	}
 	defer store.Close()
-	client := rota.New(store, rota.WithChecker(payload.NewChecker()))
+	client := rota.New(store)
 
 	// Runs at every start: an unchanged schedule stays as it is.
 	if err := client.Schedule(ctx, "stretch", Reminder{Text: "stretch your legs"}, rota.Every(2*time.Second), rota.OverlapSkip); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/rotajobs/rota/internal/fanout"
 	"github.com/rotajobs/rota/internal/rules"
 	"github.com/rotajobs/rota/internal/storekit"
+	_ "github.com/rotajobs/rota/payload" // clients of the store check payloads with it
 )
 
 // Config configures a store. The zero value works.
