@@ -97,6 +97,11 @@ func (l *Lookup) CheckParams(t *rota.Type, layers ...json.RawMessage) error {
 	return l.schemas.Check(t, rota.MergeParams(layers...))
 }
 
+// CheckDefaults checks the default params of a template: what a job adds later may be missing.
+func (l *Lookup) CheckDefaults(t *rota.Type, params json.RawMessage) error {
+	return l.schemas.CheckPartial(t, params)
+}
+
 // CheckJob checks a job against its definitions: its template is usable, its type is declared, its params are valid.
 func (l *Lookup) CheckJob(n *rota.NewJob) error {
 	var defaults json.RawMessage

@@ -112,9 +112,27 @@ func (p *plan) planTemplate(path, name string, d api.TemplateDefinition, current
 	if err := p.checkType(target.Spec.Type); err != nil {
 		return err
 	}
+	if err := p.checkDefaults(&target.Spec); err != nil {
+		return problem.Rename(err, "params", "default_params")
+	}
 	p.templates.put(name, target)
 	p.addTemplateCommands(path, command, current, target)
 	return nil
+}
+
+// checkDefaults checks the default params of a template against the schema of its type, as it will be after the write.
+func (p *plan) checkDefaults(spec *rota.TemplateSpec) error {
+	if p.request.Replay || p.typeRefused(spec.Type) {
+		return nil
+	}
+	t, err := p.Type(spec.Type)
+	if err != nil {
+		return err
+	}
+	if compiled := p.schemas[t.Name]; compiled != nil {
+		return compiled.CheckPartial(spec.Params)
+	}
+	return p.CheckDefaults(t, spec.Params)
 }
 
 // checkType refuses an undeclared type.

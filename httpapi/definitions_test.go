@@ -96,6 +96,28 @@ func TestCreateAndChangeTemplate(t *testing.T) {
 	}
 }
 
+// TestTemplateDefaultsAreChecked: a default may be missing, but not wrong.
+func TestTemplateDefaultsAreChecked(t *testing.T) {
+	s := newServer(t)
+	s.declareMail() // to: at least 3 characters, required; n: a whole number; nothing else
+	s.post("templates", `{"name": "partial", "type": "mail", "default_params": {"n": 1}}`).is(201)
+	for params, field := range map[string]string{
+		`{"n": "x"}`: "default_params.n", `{"to": "a"}`: "default_params.to", `{"too": "ada"}`: "default_params.too",
+	} {
+		s.post("templates", `{"name": "wrong", "type": "mail", "default_params": `+params+`}`).field(422, "invalid", field)
+		s.send("PATCH", "templates/partial", `{"default_params": `+params+`}`).field(422, "invalid", field)
+		s.send("PUT", "definitions", `{"templates": {"wrong": {"type": "mail", "default_params": `+params+`}}}`).field(422, "invalid", "templates.wrong."+field)
+	}
+	s.send("PUT", "definitions", `{"types": {"fax": {"schema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["to"]}}},
+		"templates": {"fax": {"type": "fax", "default_params": {"n": "x"}}}}`).field(422, "invalid", "templates.fax.default_params.n")
+	s.send("PUT", "definitions", `{"types": {"fax": {"schema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["to"]}}},
+		"templates": {"fax": {"type": "fax", "default_params": {"n": 1}}}}`).is(200)
+	s.get("templates/wrong").problem(404, "not_found")
+	s.post("jobs", `{"template": "partial", "params": {"to": "ada"}}`).is(201)
+	s.post("jobs", `{"template": "partial"}`).field(422, "invalid", "params.to")
+	s.post("schedules", `{"name": "s", "template": "partial", "every": "1h"}`).field(422, "invalid", "param_overrides.to")
+}
+
 func TestArchivedTemplateRefusesJobs(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")

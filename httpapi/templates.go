@@ -55,11 +55,15 @@ func createTemplate(c *call, body *api.TemplateRequest) (reply, error) {
 	})(c.putTemplate(command))
 }
 
-// putTemplate validates and sends the command. It refuses an undeclared type, which the store does not check.
+// putTemplate validates and sends the command. It refuses an undeclared type and default params that the type refuses, which
+// the store does not check.
 func (c *call) putTemplate(command *rota.PutTemplate) (*rota.Template, error) {
 	err := command.Validate()
 	if err == nil && !c.replay {
-		_, err = c.lookup().Type(command.Spec.Type)
+		var t *rota.Type
+		if t, err = c.lookup().Type(command.Spec.Type); err == nil {
+			err = c.lookup().CheckDefaults(t, command.Spec.Params)
+		}
 	}
 	if err != nil {
 		return nil, templateError(err)

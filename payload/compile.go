@@ -17,6 +17,9 @@ type Compiled struct {
 	costliestEnum int         // cost of comparing a value with the longest enum
 	fastPath      *flatSchema // nil: the schema is not flat
 	programs      sync.Pool   // of *program; each runs one check at a time
+
+	relaxOnce sync.Once
+	partial   *Compiled // for CheckPartial
 }
 
 // program is a schema compiled for the validator, with the budget of its checks.

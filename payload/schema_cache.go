@@ -33,6 +33,15 @@ func NewSchemaCache() *SchemaCache { return &SchemaCache{entries: map[string]cac
 // accepts every object. A schema that does not compile is an Invalid error with
 // the field "type", because a store does not check schemas when a type is declared.
 func (s *SchemaCache) Check(t *rota.Type, params json.RawMessage) error {
+	return s.check(t, params, (*Compiled).Check)
+}
+
+// CheckPartial checks params that others complete; see Compiled.CheckPartial.
+func (s *SchemaCache) CheckPartial(t *rota.Type, params json.RawMessage) error {
+	return s.check(t, params, (*Compiled).CheckPartial)
+}
+
+func (s *SchemaCache) check(t *rota.Type, params json.RawMessage, by func(*Compiled, json.RawMessage) error) error {
 	if len(t.Spec.Schema) == 0 {
 		return anyObject(params)
 	}
@@ -40,7 +49,7 @@ func (s *SchemaCache) Check(t *rota.Type, params json.RawMessage) error {
 	if p.err != nil {
 		return p.err
 	}
-	return p.compiled.Check(params)
+	return by(p.compiled, params)
 }
 
 // anyObject checks the params of a type without a schema.
