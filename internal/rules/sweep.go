@@ -70,7 +70,7 @@ func sweepKey(u *UnitOfWork, key string, maxCount, limit int) (touched int, done
 // cannot finish, and replaces the intent by one for the keys after the last
 // that it has balanced.
 func sweepKeys(u *UnitOfWork, i Intent, maxCount, limit int) (touched int, done bool) {
-	Throttle.get(u, one) // under its lock, no change of the limits adds this intent while it is removed
+	Throttle.want(u, one) // under its lock, no change of the limits adds this intent while it is removed
 	keys := LiveKeys.get(u, LiveKeysQuery{After: i.Name, Limit: rota.SweepKeysMax + 1})
 	last, done := i.Name, true
 	u.each(min(len(keys), rota.SweepKeysMax), func(i int) {

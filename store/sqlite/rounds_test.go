@@ -20,10 +20,10 @@ var rounds = map[int][]string{
 	},
 	3: {
 		"all", "delete schedule", "fire once", "trigger", "backfill", "finish of a key", "claim of a rate",
-		"sweep", "claim with webhooks", "finish with webhooks", "reap with webhooks",
+		"sweep", "claim with webhooks", "finish with webhooks", "reap with webhooks", "sweep of each key", "finish of a key and a type",
 	},
 	4: {
-		"death of a member", "run now", "fire with webhooks", "all with the webhooks that it puts",
+		"sweep of each key of a type", "death of a member", "run now", "fire with webhooks", "all with the webhooks that it puts",
 	},
 	5: {
 		"fire",

@@ -129,6 +129,22 @@ var relatedScenarios = []scenario{
 		apply(t, s, putLimits(time.Second, rota.ThrottleSpec{Keys: []rota.KeyLimit{{Key: "k", Concurrency: 2}}}))
 		return at(2*time.Second, &rota.Sweep{Meta: rota.NewMeta("")})
 	}},
+	{"sweep of each key", func(t testing.TB, s rota.Store) rota.Batch {
+		enqueueKeyed(t, s, 5)
+		apply(t, s, putLimits(time.Second, rota.ThrottleSpec{EachKey: []rota.EachKeyLimit{{Pattern: "*", Concurrency: 2}}}))
+		return at(2*time.Second, &rota.Sweep{Meta: rota.NewMeta("")})
+	}},
+	{"sweep of each key of a type", func(t testing.TB, s rota.Store) rota.Batch {
+		enqueueKeyed(t, s, 5)
+		apply(t, s, putLimits(time.Second, rota.ThrottleSpec{EachKeyOfType: []rota.EachKeyOfTypeLimit{{Type: "mail", Concurrency: 2}}}))
+		return at(2*time.Second, &rota.Sweep{Meta: rota.NewMeta("")})
+	}},
+	{"finish of a key and a type", func(t testing.TB, s rota.Store) rota.Batch {
+		apply(t, s, putLimits(0, rota.ThrottleSpec{EachKeyOfType: []rota.EachKeyOfTypeLimit{{Type: "mail", Concurrency: 1}}}))
+		enqueueKeyed(t, s, 3)
+		j := apply(t, s, at(time.Second, claim(3)))[0].Reply.(*rota.Claimed).Jobs[0]
+		return at(2*time.Second, finish(j, rota.OutcomeCompleted))
+	}},
 	{"prune", func(t testing.TB, s rota.Store) rota.Batch {
 		c := newGroup(rota.GroupParallel, "", 2)
 		apply(t, s, at(0, c))
