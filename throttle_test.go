@@ -193,7 +193,7 @@ func TestThrottleFindsTypesAndKeys(t *testing.T) {
 func TestThrottleFindsLimitOfKeyAndType(t *testing.T) {
 	s := ThrottleSpec{
 		Keys:          []KeyLimit{{"tenant:7", 7}, {"a*", 8}},
-		EachKey:       []EachKeyLimit{{"tenant:*", 1}, {"tenant:4*", 4}, {"user:*", 2}, {"a*", 9}},
+		EachKey:       []EachKeyLimit{{"tenant:*", 1}, {"tenant:4*", 4}, {"user:*", 2}, {"a!*", 5}, {"a*", 9}},
 		EachKeyOfType: []EachKeyOfTypeLimit{{"mail", 3}, {"report", 5}},
 	}
 	for _, test := range []struct {
@@ -211,6 +211,7 @@ func TestThrottleFindsLimitOfKeyAndType(t *testing.T) {
 		{"db", "", AppliedKeyLimit{}},
 		{"user:1", "", AppliedKeyLimit{2, "", LimitOfEachKey, "user:*"}},
 		{"a*", "mail", AppliedKeyLimit{8, "", LimitOfKeys, "a*"}},
+		{"a!b", "mail", AppliedKeyLimit{5, "", LimitOfEachKey, "a!*"}}, // listed before the shorter one
 		{"ab", "mail", AppliedKeyLimit{9, "", LimitOfEachKey, "a*"}},
 	} {
 		if got, limited := s.Key(test.key, test.typ); got != test.want || limited != (test.want != AppliedKeyLimit{}) {
