@@ -106,7 +106,7 @@ func (c *Catalog) OID(schema, table string) int64 {
 
 // parts are the functions that fill the relations.
 var parts = []func(*builder){
-	(*builder).schemas, (*builder).relationRows, (*builder).indexRows, (*builder).statistics, (*builder).builtins, (*builder).roles,
+	(*builder).schemas, (*builder).relationRows, (*builder).indexRows, (*builder).statistics, (*builder).builtins, (*builder).ownFunctions, (*builder).roles,
 	(*builder).databases, (*builder).extensions, (*builder).settingRows, (*builder).zones, (*builder).standardTables,
 	(*builder).standardColumns, (*builder).standardKeys, (*builder).standardPrivileges, (*builder).commentRows,
 }

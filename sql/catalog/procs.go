@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -42,8 +43,48 @@ var allProcs = sync.OnceValue(func() *procIndex {
 		b.byOID[p.oid] = p
 		b.byName[p.name] = append(b.byName[p.name], p)
 	}
+	for _, name := range queryFunctions() {
+		for _, p := range b.byName[name] {
+			b.byOID[ownProcs+p.oid] = p
+		}
+	}
 	return b
 })
+
+// ownProcs is added to the OID of a function of PostgreSQL for its row in our own schema.
+const ownProcs = 1_000_000_000
+
+// queryFunctions are the names of the functions that queries are written with, as opposed to those that only clients call.
+func queryFunctions() (names []string) {
+	for _, r := range readData("functions").rows {
+		if r.text("answer") == "translate" {
+			names = append(names, r.text("name"))
+		}
+	}
+	return names
+}
+
+// ownFunctions lists the functions of queries in our own schema too, because psql's \df leaves out those of pg_catalog.
+func (b *builder) ownFunctions() {
+	sh, own := b.tableByName["pg_proc"], map[string]bool{}
+	space, known := b.schemaOID[ownSchema]
+	if !known {
+		return
+	}
+	for _, name := range queryFunctions() {
+		own[name] = true
+	}
+	for _, row := range slices.Clone(sh.rows) {
+		if own[textOf(row[sh.at["proname"]])] {
+			copied := sh.row()
+			copy(copied, row)
+			sh.set(copied, []any{"oid", row[sh.at["oid"]].(int64) + ownProcs, "pronamespace", space})
+		}
+	}
+}
+
+// ownSchema is the schema of our tables.
+const ownSchema = "sys"
 
 // decode reads an array, which may be missing.
 func (r dataRow) decode(column string, list any) {

@@ -14,7 +14,7 @@ func (t *translator) call(e *query.Call, s *scope) value {
 	name := callName(e)
 	if len(e.Path) > 1 {
 		schema := e.Path[len(e.Path)-2].Text
-		if schema != "pg_catalog" && schema != "information_schema" && schema != "public" && len(t.in.Functions(name)) == 0 {
+		if schema != "pg_catalog" && schema != "information_schema" && schema != "public" && schema != "sys" && len(t.in.Functions(name)) == 0 {
 			panic(queryError("3F000", e.Place(), "schema %q does not exist", schema).WithHint("call functions without a schema"))
 		}
 	}
