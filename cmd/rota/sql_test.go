@@ -76,7 +76,7 @@ func TestSQLFileStopsAtFirstError(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, errs, code := s.run("sql -f " + file)
-	if code != exitFailed || !strings.HasPrefix(errs, file+":3: ERROR:  42704: there is no job missing\n") {
+	if code != exitFailed || !strings.HasPrefix(errs, file+":5: ERROR:  42704: there is no job missing\n") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	names := func() string { return s.must("sql 'SELECT string_agg(job_name, chr(44)) AS n FROM sys.jobs'") }
@@ -88,7 +88,7 @@ func TestSQLFileStopsAtFirstError(t *testing.T) {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	for _, want := range []string{
-		"NOTICE:  job a already exists, skipping\n", "standard input:3: ERROR:  42704: there is no job missing\n",
+		"NOTICE:  job a already exists, skipping\n", "standard input:5: ERROR:  42704: there is no job missing\n",
 		"standard input:8: ERROR:  42601: ", "LINE 8:   NOW\n          ^\n", "rota: 2 of 4 requests failed\n",
 	} {
 		if !strings.Contains(errs, want) {
