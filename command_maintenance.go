@@ -53,12 +53,14 @@ func (*Swept) reply() {}
 
 // Prune deletes whole executions that have ended, with their runs. Prunable lists
 // them. Prune keeps an execution that has not ended, that ended too late, or that
-// redrives an execution which still exists. It also deletes reservations that ended
-// more than ReservationKeep ago.
+// redrives an execution which still exists. It writes the acts of the deleted jobs to
+// the audit. It also deletes reservations that ended more than ReservationKeep ago,
+// and the oldest audit entries before AuditBefore, at most PruneMax.
 type Prune struct {
-	Meta       `wire:"1"`
-	Executions []ID      `wire:"2"` // at most PruneMax
-	Before     time.Time `wire:"3"` // only executions that ended before this time; zero: all
+	Meta        `wire:"1"`
+	Executions  []ID      `wire:"2"` // at most PruneMax
+	Before      time.Time `wire:"3"` // only executions that ended before this time; zero: all
+	AuditBefore time.Time `wire:"4"` // only audit entries before this time; zero: none
 }
 
 // Verb returns the kind of the command.
@@ -80,7 +82,7 @@ func (c *Prune) Validate() error {
 		}
 		seen[id] = true
 	}
-	return asError(checkTime("before", c.Before))
+	return asError(first(checkTime("before", c.Before), checkTime("audit_before", c.AuditBefore)))
 }
 
 func (c *Prune) weigh() (entries, bytes int) {
@@ -92,6 +94,8 @@ type Pruned struct {
 	Executions int  // deleted executions
 	Jobs       int  // deleted jobs
 	Kept       []ID // not deleted: not ended, ended too late, or redriving an execution that still exists
+	Audit      int  // deleted audit entries
+	MoreAudit  bool // further entries are before AuditBefore
 }
 
 func (*Pruned) reply() {}

@@ -65,6 +65,13 @@ func AuditNameID(command ID, verb Verb, subject string) ID {
 	return command.Derive([]byte("audit " + string(verb) + " of " + subject))
 }
 
+// AuditEndID returns the id of the audit entry about the end of a job. It sorts as the id of the job.
+// The entry about the creation of a job has the id of the job.
+func AuditEndID(job ID) ID {
+	job[6] = job[6]&0x0f | 0x80
+	return job
+}
+
 func tokenFor(seed Token, job ID) Token {
 	var both [32]byte
 	copy(both[:16], seed[:])

@@ -94,6 +94,8 @@ var packageRules = map[string]packageRule{
 
 	".": {layer: 2, tests: []string{"store/sqlite", "engine", "internal/codec", "internal/samples"}}, // its examples run the engine on a store
 
+	"internal/diff": {layer: 2},
+
 	"internal/suggest": {layer: 0}, // imported by pure packages too
 
 	"sql/lexer": {layer: 0}, // imported by the parsers, which are pure

@@ -64,9 +64,10 @@ type Reader interface {
 	// execution. There is at least one reason.
 	Explain(ctx context.Context, id ID) ([]Reason, error)
 
-	// Audit lists audit entries after the given number, in the order in which
-	// they were written.
-	Audit(ctx context.Context, after int64, limit int) ([]AuditEntry, error)
+	// Audit lists what happened, newest first: the stored entries, and the entries that
+	// follow from the jobs that are kept. It examines a bounded number of rows; a page
+	// with More continues at Next, even if it has fewer entries than the limit.
+	Audit(ctx context.Context, q AuditQuery) (AuditPage, error)
 }
 
 // View is a consistent snapshot of a store. One goroutine may use it at a time. Close it

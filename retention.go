@@ -7,12 +7,13 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-// Retention is how long ended executions are kept.
+// Retention is how long ended executions and the audit are kept.
 type Retention struct {
 	Completed Keep
 	Skipped   Keep
 	Cancelled Keep
 	Dead      Keep
+	Audit     time.Duration // since the act; 0: no bound
 }
 
 // Keep bounds ended executions by age and by count. Zero means no bound.
@@ -21,12 +22,13 @@ type Keep struct {
 	Count int           // number of newest executions, by id
 }
 
-// DefaultRetention keeps dead letters for 90 days and everything else for 30.
+// DefaultRetention keeps dead letters for 90 days, other executions for 30 and the audit for a year.
 var DefaultRetention = Retention{
 	Completed: Keep{Age: 30 * day},
 	Skipped:   Keep{Age: 30 * day},
 	Cancelled: Keep{Age: 30 * day},
 	Dead:      Keep{Age: 90 * day},
+	Audit:     365 * day,
 }
 
 // For returns the bound of an execution, given its last attempt.
@@ -58,7 +60,9 @@ type PruneQuery struct {
 
 // Validate refuses bounds that are out of range.
 func (q *PruneQuery) Validate() error {
-	err := first(checkInt("limit", q.Limit, 0, PageMax), checkTime("now", q.Now))
+	err := first(
+		checkInt("limit", q.Limit, 0, PageMax), checkTime("now", q.Now), checkDuration("audit", q.Retention.Audit, 0, cron.EveryMax),
+	)
 	for _, k := range []struct {
 		name string
 		keep Keep

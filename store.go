@@ -178,48 +178,6 @@ type Limits struct {
 	Batches int
 }
 
-// AuditEntry is one line of the append-only audit.
-type AuditEntry struct {
-	Seq     int64 // number of the entry, from 1 in the order of writing
-	ID      ID    // derived from the command and the job, so that a command is recorded once
-	At      time.Time
-	Actor   string
-	Act     string // such as JOB_CANCELLED
-	JobID   ID
-	Subject string // object that is not a job, such as "schedule nightly"
-	Detail  string
-}
-
-// The acts in the audit.
-const (
-	AuditJobCancelled = "JOB_CANCELLED"
-	AuditJobModified  = "JOB_MODIFIED"
-	AuditJobRecovered = "JOB_RECOVERED"
-	AuditJobRedriven  = "JOB_REDRIVEN"
-
-	AuditScheduleCreated  = "JOB_CREATED" // a schedule is a job in SQL
-	AuditScheduleModified = AuditJobModified
-	AuditScheduleDeleted  = "JOB_DELETED"
-	AuditScheduleFired    = "JOB_EXECUTED"      // triggered or backfilled by a user
-	AuditScheduleDisabled = "SCHEDULE_DISABLED" // by Rota, with the reason
-	AuditScheduleMissed   = "SCHEDULE_MISSED"   // times that catch-up gave up
-
-	AuditTypeCreated  = "TYPE_CREATED"
-	AuditTypeModified = "TYPE_MODIFIED"
-	AuditTypePaused   = "TYPE_PAUSED"
-	AuditTypeResumed  = "TYPE_RESUMED"
-
-	AuditTemplateCreated    = "TEMPLATE_CREATED"
-	AuditTemplateModified   = "TEMPLATE_MODIFIED"
-	AuditTemplateArchived   = "TEMPLATE_ARCHIVED"
-	AuditTemplateUnarchived = "TEMPLATE_UNARCHIVED"
-
-	AuditThrottleModified   = "LIMITS_MODIFIED"
-	AuditWebhooksModified   = "WEBHOOKS_MODIFIED"
-	AuditGroupCancelled     = "GROUP_CANCELLED"
-	AuditReservationExpired = "RESERVATION_EXPIRED"
-)
-
 // Violation is one or more rows that break an invariant.
 type Violation struct {
 	Check  string // name of the invariant

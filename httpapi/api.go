@@ -29,7 +29,6 @@ type server struct {
 	longPoll         *longpoll.Poller
 	registry         *workerRegistry
 	pendingLogs      *pendingLogs
-	lastAuditSeq     atomic.Int64 // number of an existing audit entry, where the search for the last one starts
 	notReadyReason   atomic.Value // last logged reason why the server is not ready
 }
 

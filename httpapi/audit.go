@@ -2,97 +2,88 @@ package httpapi
 
 import (
 	"encoding/binary"
-	"slices"
+	"strings"
+	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
+	"github.com/rotajobs/rota/cron"
 )
 
 func (a *server) auditRoutes() {
 	get(a, operation{
 		method: "GET", path: "/audit", id: "list-audit", tag: "Server", summary: "List audit entries",
-		description: "Newest first. With order=asc oldest first, to follow the audit.",
-		query: pageParams(param{
-			name: "order", form: formText, doc: "desc: newest first (default); asc: oldest first.", enum: auditOrders,
-		}), response: api.List[api.AuditEntry]{},
+		description: "Newest first. A page examines a bounded number of rows: with a filter it may have fewer entries than the limit, or none, " +
+			"although more follow; continue until next_cursor is null.",
+		query: pageParams(
+			param{name: "since", form: formTime, doc: "Only entries at or after this time."},
+			param{name: "until", form: formTime, doc: "Only entries before this time."},
+			param{name: "actor", form: formText, doc: "Actor."},
+			param{name: "act", form: formText, doc: "Acts, separated by commas.", example: "JOB_FAILED,JOB_CANCELLED"},
+			param{name: "subject", form: formText, doc: "Subject.", example: "schedule nightly"},
+			param{name: "schedule", form: formName, doc: "Entries about this schedule and about its jobs."},
+			param{name: "execution", form: formID, doc: "Entries about the jobs of this execution."},
+		), response: api.List[api.AuditEntry]{},
 	}, listAudit)
 }
 
-var auditOrders = []string{"desc", "asc"}
-
 func listAudit(c *call) (reply, error) {
-	if c.word("order") != "asc" {
-		return auditDescending(c)
-	}
-	return rowList[rota.AuditEntry, api.AuditEntry]{
-		kind: cursorAudit, show: api.NewAuditEntry, position: seqPosition,
-		read: func(after []byte, n int) ([]rota.AuditEntry, error) { return c.Store.Audit(c.ctx, seqAt(after), n) },
-	}.page(c)
-}
-
-// auditDescending lists the audit newest first. Its entries are numbered without gaps and never
-// removed, so the entries before a number are known.
-func auditDescending(c *call) (reply, error) {
-	position, err := c.position(cursorAuditDescending)
+	position, err := c.position(cursorAudit)
 	if err != nil {
 		return reply{}, err
 	}
-	before := seqAt(position)
-	if before == 0 {
-		last, err := c.lastAudit()
-		if err != nil {
-			return reply{}, err
-		}
-		before = last + 1
+	since, err := c.queryTime("since")
+	if err != nil {
+		return reply{}, err
+	}
+	until, err := c.queryTime("until")
+	if err != nil {
+		return reply{}, err
+	}
+	ask := rota.AuditQuery{
+		Since: since, Until: until, Actor: c.query.Get("actor"), Subject: c.query.Get("subject"),
+		Schedule: c.query.Get("schedule"), ExecutionID: c.queryID("execution"), Before: auditAt(position), Limit: c.limit(),
+	}
+	if acts := c.query.Get("act"); acts != "" {
+		ask.Acts = strings.Split(acts, ",")
+	}
+	found, err := c.Store.Audit(c.ctx, ask)
+	if err != nil {
+		return reply{}, err
 	}
 	page := api.List[api.AuditEntry]{Items: []api.AuditEntry{}}
-	after := max(0, before-1-int64(c.limit()))
-	if after == before-1 {
-		return ok(page)
+	for _, e := range found.Entries {
+		page.Items = append(page.Items, api.NewAuditEntry(e))
 	}
-	rows, err := c.Store.Audit(c.ctx, after, int(before-1-after))
-	if err != nil {
-		return reply{}, err
-	}
-	for _, row := range slices.Backward(rows) {
-		page.Items = append(page.Items, api.NewAuditEntry(row))
-	}
-	if after > 0 {
-		page.NextCursor = cursorOf(cursorAuditDescending, seqPosition(rows[0]))
+	if found.More {
+		page.NextCursor = cursorOf(cursorAudit, auditPosition(found.Next))
 	}
 	return ok(page)
 }
 
-// lastAudit returns the number of the newest entry, 0 if there is none. It searches from an entry that
-// is known to exist, with strides that grow and then shrink.
-func (c *call) lastAudit() (int64, error) {
-	last, stride := c.lastAuditSeq.Load(), int64(1)
-	for growing := true; stride > 0; {
-		rows, err := c.Store.Audit(c.ctx, last+stride-1, 1)
-		switch {
-		case err != nil:
-			return 0, err
-		case len(rows) > 0:
-			last += stride
-		default:
-			growing = false
-		}
-		if growing {
-			stride *= 2
-		} else {
-			stride /= 2
-		}
+// queryTime returns a time of the query; zero: it is not given.
+func (c *call) queryTime(name string) (time.Time, error) {
+	if !c.query.Has(name) {
+		return time.Time{}, nil
 	}
-	c.lastAuditSeq.Store(last)
-	return last, nil
+	at, err := cron.ParseTime(c.query.Get(name), time.UTC)
+	if err != nil {
+		return at, problem.Malformed(name, "is not a time; write it like 2026-11-15T07:00:00Z")
+	}
+	return at, nil
 }
 
-func seqPosition(e rota.AuditEntry) []byte { return binary.BigEndian.AppendUint64(nil, uint64(e.Seq)) }
+// auditPosition encodes a place in the audit: microseconds, then an id.
+func auditPosition(at rota.AuditCursor) []byte {
+	return append(binary.BigEndian.AppendUint64(nil, uint64(at.At.UnixMicro())), at.ID[:]...)
+}
 
-// seqAt returns the number of a position, 0 for the start of the list.
-func seqAt(position []byte) int64 {
-	if position == nil {
-		return 0
+// auditAt decodes a place in the audit; nil is the start of the list.
+func auditAt(position []byte) (at rota.AuditCursor) {
+	if position != nil {
+		at.At = time.UnixMicro(int64(binary.BigEndian.Uint64(position))).UTC()
+		copy(at.ID[:], position[8:])
 	}
-	return int64(binary.BigEndian.Uint64(position))
+	return at
 }

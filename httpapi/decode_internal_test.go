@@ -185,7 +185,7 @@ func FuzzDecode(f *testing.F) {
 func FuzzCursor(f *testing.F) {
 	f.Add(string(cursorOf(cursorJobs, make([]byte, 16))))
 	f.Add(string(cursorOf(cursorQueue, make([]byte, 39))))
-	f.Add(string(cursorOf(cursorAudit, make([]byte, 9))))
+	f.Add(string(cursorOf(cursorAudit, make([]byte, 25))))
 	f.Add("AAAA")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, list := range []cursorKind{cursorJobs, cursorAudit} {
@@ -197,7 +197,7 @@ func FuzzCursor(f *testing.F) {
 			_ = jobAt(position) // must not panic
 		}
 		if position, err := readCursor(cursorAudit, text); err == nil {
-			_ = seqAt(position)
+			_ = auditAt(position)
 		}
 	})
 }

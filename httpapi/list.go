@@ -94,23 +94,22 @@ func idList[T, V any](
 type cursorKind byte
 
 const (
-	cursorJobs            cursorKind = 'j'
-	cursorQueue           cursorKind = 'q'
-	cursorExecutions      cursorKind = 'e'
-	cursorGroups          cursorKind = 'g'
-	cursorReservations    cursorKind = 'r'
-	cursorDead            cursorKind = 'd'
-	cursorTypes           cursorKind = 't'
-	cursorTemplates       cursorKind = 'm'
-	cursorSchedules       cursorKind = 's'
-	cursorAudit           cursorKind = 'a'
-	cursorAuditDescending cursorKind = 'b'
+	cursorJobs         cursorKind = 'j'
+	cursorQueue        cursorKind = 'q'
+	cursorExecutions   cursorKind = 'e'
+	cursorGroups       cursorKind = 'g'
+	cursorReservations cursorKind = 'r'
+	cursorDead         cursorKind = 'd'
+	cursorTypes        cursorKind = 't'
+	cursorTemplates    cursorKind = 'm'
+	cursorSchedules    cursorKind = 's'
+	cursorAudit        cursorKind = 'u'
 )
 
 // cursorBytes is the length of a position; names, which are missing here, have any length.
 var cursorBytes = map[cursorKind]int{
 	cursorJobs: 16, cursorExecutions: 16, cursorGroups: 16, cursorReservations: 16, cursorDead: 16,
-	cursorQueue: 40, cursorAudit: 8, cursorAuditDescending: 8,
+	cursorQueue: 40, cursorAudit: 24,
 }
 
 // cursorOf encodes the position where a page ended. Its checksum detects a truncated or changed

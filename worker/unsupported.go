@@ -121,8 +121,8 @@ func (unsupportedStore) Prunable(context.Context, rota.PruneQuery) (rota.PrunePa
 }
 
 // Audit is not supported.
-func (unsupportedStore) Audit(context.Context, int64, int) ([]rota.AuditEntry, error) {
-	return nil, errUnsupported("audit")
+func (unsupportedStore) Audit(context.Context, rota.AuditQuery) (rota.AuditPage, error) {
+	return rota.AuditPage{}, errUnsupported("audit")
 }
 
 // Verify is not supported.

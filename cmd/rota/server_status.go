@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 
@@ -49,18 +48,6 @@ func (a *app) writeStats(w io.Writer, v api.Stats) {
 		t.add(c.Type, fmt.Sprint(c.Queued), fmt.Sprint(c.Scheduled), fmt.Sprint(c.Blocked), fmt.Sprint(c.Running))
 	}
 	a.printTable(w, t)
-}
-
-func newAuditCommand(a *app) *cobra.Command {
-	list := listing[api.AuditEntry]{
-		path: "/audit", none: "the audit is empty", heads: []string{"SEQ", "WHEN", "ACTOR", "ACT", "~SUBJECT", "~DETAIL"},
-		row: func(e api.AuditEntry) []string {
-			subject := cmp.Or(string(e.Subject), e.JobID.String())
-			return []string{fmt.Sprint(e.Seq), a.ago(e.At.Time), cmp.Or(string(e.Actor), "rota"), e.Act, subject, string(e.Detail)}
-		},
-	}
-	return newParentCommand("audit", "Read the audit log: who changed what",
-		list.command(a, &cobra.Command{Use: "list", Short: "List audit entries, newest first", Example: "  rota audit list --limit 20"}))
 }
 
 func newReservationCommand(a *app) *cobra.Command {

@@ -34,13 +34,13 @@ func decideCancel(u *UnitOfWork, c *rota.Cancel) (rota.Reply, *rota.Error) {
 
 func cancelQueued(u *UnitOfWork, c *rota.Cancel, id rota.ID) *rota.Job {
 	j := cancelJob(u, c, id, true)
-	u.auditJob(c, rota.AuditJobCancelled, id, c.Reason)
+	u.auditJob(c, rota.AuditJobCancelled, j, c.Reason, nil)
 	return j
 }
 
 func askToStop(u *UnitOfWork, c *rota.Cancel, j *rota.Job) *rota.Job {
 	if stopRun(u, j.ID, c.Actor, c.Reason) {
-		u.auditJob(c, rota.AuditJobCancelled, j.ID, c.Reason)
+		u.auditJob(c, rota.AuditJobCancelled, u.job(j.ID), c.Reason, nil)
 	}
 	return u.job(j.ID)
 }

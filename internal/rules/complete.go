@@ -39,7 +39,7 @@ func completeSchedule(u *UnitOfWork, c rota.Command, s *rota.Schedule, completed
 	u.together(
 		func() { removeSchedule(u, c, s) },
 		func() {
-			u.auditSideEffect(c, rota.AuditScheduleDeleted, ScheduleSubject(s.Name), "on completion")
+			u.auditSideEffect(c, rota.AuditScheduleDeleted, ScheduleSubject(s.Name), "on completion", scheduleChanges(s, nil))
 			archiveUnused(u, c, s)
 		},
 	)
@@ -56,7 +56,7 @@ func archiveUnused(u *UnitOfWork, c rota.Command, s *rota.Schedule) bool {
 	archived := *t
 	archived.State, archived.Version, archived.UpdatedAt = rota.TemplateArchived, c.Head().ID, u.Now
 	Templates.set(u, t.Name, &archived)
-	u.auditSideEffect(c, rota.AuditTemplateArchived, TemplateSubject(t.Name), "")
+	u.auditSideEffect(c, rota.AuditTemplateArchived, TemplateSubject(t.Name), "", templateChanges(t, &archived))
 	return true
 }
 

@@ -53,7 +53,7 @@ func decidePutType(u *UnitOfWork, c *rota.PutType) (rota.Reply, *rota.Error) {
 	}
 	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, u.Now
 	Types.set(u, c.Name, next)
-	u.auditSubject(c, act, typeSubject(c.Name), "")
+	u.auditSubject(c, act, typeSubject(c.Name), "", typeChanges(t, next))
 	return &rota.TypePut{Type: next, Changed: true}, nil
 }
 
@@ -79,6 +79,6 @@ func decideSwitchType(u *UnitOfWork, c *rota.SwitchType) (rota.Reply, *rota.Erro
 	}
 	next.Paused, next.Version, next.UpdatedAt = c.Paused, c.ID, u.Now
 	Types.set(u, c.Name, &next)
-	u.auditSubject(c, act, typeSubject(c.Name), "")
+	u.auditSubject(c, act, typeSubject(c.Name), "", typeChanges(t, &next))
 	return &rota.TypePut{Type: &next, Changed: true}, nil
 }

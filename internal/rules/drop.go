@@ -44,7 +44,7 @@ func decideDrop(u *UnitOfWork, c *rota.Drop) (rota.Reply, *rota.Error) {
 			}
 		},
 	)
-	u.auditSubject(c, rota.AuditScheduleDeleted, ScheduleSubject(s.Name), "")
+	u.auditSubject(c, rota.AuditScheduleDeleted, ScheduleSubject(s.Name), "", scheduleChanges(s, nil))
 	return reply, nil
 }
 
@@ -127,13 +127,13 @@ func endDroppedJobs(u *UnitOfWork, c rota.Command, d *Dropped, before int64, max
 	runs := u.droppedJobsOf(DroppedJobsQuery{Schedule: d.Schedule, Before: before, Kind: DroppedRunning, Limit: limit})
 	for _, j := range runs[:min(len(runs), maxCount)] {
 		stopRun(u, j.ID, d.By, reason)
-		u.auditJobAs(c, d.By, rota.AuditJobCancelled, j.ID, reason)
+		u.auditJobAs(c, d.By, rota.AuditJobCancelled, u.job(j.ID), reason, nil)
 		stopping++
 	}
 	queued := u.droppedJobsOf(DroppedJobsQuery{Schedule: d.Schedule, Before: before, Kind: DroppedQueued, Limit: limit})
 	u.each(min(len(queued), maxCount-stopping), func(i int) {
 		cancelJob(u, c, queued[i].ID, true)
-		u.auditJobAs(c, d.By, rota.AuditJobCancelled, queued[i].ID, reason)
+		u.auditJobAs(c, d.By, rota.AuditJobCancelled, u.job(queued[i].ID), reason, nil)
 		cancelled++
 	})
 	return stopping, cancelled
@@ -164,14 +164,6 @@ func (r DroppedKind) picks(j *rota.Job) bool {
 		return j.Sequel == ""
 	}
 	return j.Sequel != "" && j.Sequel != rota.SequelRetry
-}
-
-// auditJobAs writes an audit entry about a job for an actor other than the
-// sender of the command.
-func (u *UnitOfWork) auditJobAs(c rota.Command, actor, act string, job rota.ID, detail string) {
-	u.appendAudit(rota.AuditEntry{
-		ID: rota.AuditID(c.Head().ID, c.Verb(), job), At: u.Now, Actor: actor, Act: act, JobID: job, Detail: detail,
-	})
 }
 
 func liveDroppedJobs(d *Dropped) DroppedJobsQuery {

@@ -22,6 +22,7 @@ func decideEdit(u *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
 	if again {
 		return &rota.Edited{Job: withoutToken(u.job(id))}, nil
 	}
+	was := *u.job(id)
 	j := u.edit(id)
 	if c.Priority != nil && *c.Priority != j.Priority {
 		u.forgetTailOf(j)
@@ -38,7 +39,7 @@ func decideEdit(u *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
 		setRunAt(u, j, at)
 	}
 	j.Version = c.ID
-	u.auditAttempt(c, rota.AuditJobModified, c.JobID, id, string(rota.VerbEdit))
+	u.auditAttempt(c, c.Head().Actor, rota.AuditJobModified, c.JobID, j, string(rota.VerbEdit), jobChanges(&was, j))
 	return &rota.Edited{Job: withoutToken(j)}, nil
 }
 

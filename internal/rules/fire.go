@@ -222,7 +222,7 @@ func advanceCalendar(u *UnitOfWork, c *rota.Fire, name string) {
 	Schedules.set(u, s.Name, &next)
 	if !c.Missed.IsZero() {
 		u.auditSideEffect(c, rota.AuditScheduleMissed, ScheduleSubject(s.Name),
-			"fire times from "+Stamp(micros(c.Missed))+" on were given up (catch-up "+string(s.Spec.CatchUp)+")")
+			"fire times from "+Stamp(micros(c.Missed))+" on were given up (catch-up "+string(s.Spec.CatchUp)+")", nil)
 	}
 }
 

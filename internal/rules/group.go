@@ -197,9 +197,11 @@ func endMember(u *UnitOfWork, c rota.Command, g *rota.Group, id rota.ID) memberE
 		skipJob(u, c, id, rota.CodeGroup, "skipped: "+g.EndingReason, false)
 		return memberDequeued
 	case j.Status == rota.StatusQueued:
-		cancelJob(u, c, id, false)
+		j = cancelJob(u, c, id, false)
+		u.auditJobAs(c, g.EndingBy, rota.AuditJobCancelled, j, g.EndingReason, nil)
 		return memberDequeued
 	case g.Ending == rota.EndingCancel && stopRun(u, id, g.EndingBy, g.EndingReason):
+		u.auditJobAs(c, g.EndingBy, rota.AuditJobCancelled, u.job(id), g.EndingReason, nil)
 		return memberStopping
 	}
 	return memberUnchanged
@@ -236,7 +238,7 @@ func decideCancelGroup(u *UnitOfWork, c *rota.CancelGroup) (rota.Reply, *rota.Er
 		return nil, &rota.Error{Code: rota.Conflict, Field: "group_id", Reason: "group " + g.ID.String() + " has ended", Hint: "no member is left to cancel"}
 	}
 	g = endGroup(u, g, rota.EndingCancel, c.Reason, c.Actor)
-	u.auditSubject(c, rota.AuditGroupCancelled, GroupSubject(g.ID), c.Reason)
+	u.auditSubject(c, rota.AuditGroupCancelled, GroupSubject(g.ID), c.Reason, nil)
 	reply := &rota.CancelledGroup{Group: g}
 	reply.Cancelled, reply.Stopping, reply.More = endMembers(u, c, g, GroupMembersQuery{Group: g.ID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
 	return reply, nil

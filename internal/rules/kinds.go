@@ -66,6 +66,7 @@ var (
 	PendingIntents      = newPredicate[[]Intent, PendingIntentsQuery]("pending intents", nil)
 	ExpiredReservations = newPredicate[[]rota.ID, ExpiredReservationsQuery]("expired reservations", nil)
 	ExpiredRequests     = newPredicate[[]RequestKey, ExpiredRequestsQuery]("expired requests", nil)
+	OldAudit            = newPredicate[[]OldEntry, OldAuditQuery]("old audit entries", nil)
 )
 
 func lockType(name string) Lock     { return Lock{LockType, name} }

@@ -30,7 +30,7 @@ func decideMove(u *UnitOfWork, c *rota.Move) (rota.Reply, *rota.Error) {
 			return nil, internalJob("anchor", anchor)
 		}
 	}
-	s := targetOf(u, c, j, anchor)
+	s, was := targetOf(u, c, j, anchor), *j
 	moved := u.edit(j.ID)
 	moved.Priority, moved.Version = anchor.Priority, c.ID
 	switch {
@@ -42,7 +42,7 @@ func decideMove(u *UnitOfWork, c *rota.Move) (rota.Reply, *rota.Error) {
 		moved.Position = s.position()
 	}
 	u.markKeyChanged(moved)
-	u.auditJob(c, rota.AuditJobModified, j.ID, string(rota.VerbMove))
+	u.auditJob(c, rota.AuditJobModified, moved, string(rota.VerbMove), jobChanges(&was, moved))
 	return &rota.Moved{Job: withoutToken(moved)}, nil
 }
 

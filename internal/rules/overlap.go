@@ -148,7 +148,7 @@ func replace(u *UnitOfWork, c rota.Command, s *rota.Schedule, id rota.ID) {
 	case !stopRun(u, id, c.Head().Actor, reason):
 		return
 	}
-	u.auditJob(c, rota.AuditJobCancelled, id, reason)
+	u.auditJob(c, rota.AuditJobCancelled, u.job(id), reason, nil)
 }
 
 // wantOverlap asks for the template of a schedule, and for the jobs that may

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -17,6 +18,9 @@ func expiredReservationsQuery(u *UnitOfWork) ExpiredReservationsQuery {
 func decidePrune(u *UnitOfWork, c *rota.Prune) (rota.Reply, *rota.Error) {
 	ExpiredReservations.want(u, expiredReservationsQuery(u))
 	ExpiredRequests.want(u, expiredRequestsQuery(u, rota.PruneMax))
+	if !c.AuditBefore.IsZero() {
+		OldAudit.want(u, oldAuditQuery(u, micros(c.AuditBefore)))
+	}
 	reply := &rota.Pruned{}
 	u.each(len(c.Executions), func(i int) {
 		id := c.Executions[i]
@@ -37,7 +41,41 @@ func decidePrune(u *UnitOfWork, c *rota.Prune) (rota.Reply, *rota.Error) {
 		Reservations.set(u, id, nil)
 	}
 	removeExpiredRequests(u, rota.PruneMax)
+	if !c.AuditBefore.IsZero() {
+		reply.Audit, reply.MoreAudit = removeOldAudit(u, micros(c.AuditBefore))
+	}
 	return reply, nil
+}
+
+func oldAuditQuery(u *UnitOfWork, before time.Time) OldAuditQuery {
+	return OldAuditQuery{Before: before.UnixMicro(), Limit: rota.PruneMax + 1 + len(u.removedAudit)}
+}
+
+// removeOldAudit removes the oldest audit entries before a time, at most
+// PruneMax, including entries of this transaction.
+func removeOldAudit(u *UnitOfWork, before time.Time) (removed int, more bool) {
+	old := slices.Clone(OldAudit.get(u, oldAuditQuery(u, before)))
+	for i := range u.audit {
+		if e := &u.audit[i]; e.At.Before(before) {
+			old = append(old, OldEntry{At: e.At.UnixMicro(), ID: e.ID})
+		}
+	}
+	slices.SortFunc(old, func(a, b OldEntry) int { return cmp.Or(cmp.Compare(a.At, b.At), a.ID.Compare(b.ID)) })
+	old = slices.DeleteFunc(slices.Compact(old), func(e OldEntry) bool { return slices.Contains(u.removedAudit, e.ID) })
+	if len(old) == 0 {
+		return 0, false
+	}
+	more = len(old) > rota.PruneMax
+	old = old[:min(len(old), rota.PruneMax)]
+	length, bound := len(u.removedAudit), u.auditBound
+	u.onUndo(func() { u.removedAudit, u.auditBound = u.removedAudit[:length], bound })
+	for _, e := range old {
+		u.removedAudit = append(u.removedAudit, e.ID)
+	}
+	if before.After(bound) {
+		u.auditBound = before
+	}
+	return len(old), more
 }
 
 // attemptsOf returns the attempts of an execution, given its first one, and asks
@@ -80,6 +118,9 @@ func pruneOne(u *UnitOfWork, first *rota.Job, attempts []rota.ID) {
 		if g := Groups.get(u, first.GroupID); g != nil {
 			countPruned(u, g, tail)
 		}
+	}
+	for _, id := range attempts {
+		u.archive(u.job(id))
 	}
 	for _, id := range slices.Backward(attempts) {
 		u.remove(id)

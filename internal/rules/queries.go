@@ -181,6 +181,18 @@ type ExpiredReservationsQuery struct {
 	Limit  int
 }
 
+// OldAuditQuery finds the oldest audit entries before Before, by (at, id).
+type OldAuditQuery struct {
+	Before int64
+	Limit  int
+}
+
+// OldEntry is an answer to OldAuditQuery: the time and the id of an entry.
+type OldEntry struct {
+	At int64
+	ID rota.ID
+}
+
 // ExpiredRequestsQuery finds the idempotency keys that were stored at By or
 // before, by (at, actor, key).
 type ExpiredRequestsQuery struct {

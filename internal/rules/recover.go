@@ -15,7 +15,7 @@ func decideRecover(u *UnitOfWork, c *rota.Recover) (rota.Reply, *rota.Error) {
 	u.each(len(ids), func(i int) {
 		if act, left := recoverOne(u, c, ids[i]); left {
 			reply.Jobs = append(reply.Jobs, settlement(u, u.partOfJob(ids[i]), act))
-			u.auditJob(c, rota.AuditJobRecovered, ids[i], string(act))
+			u.auditJob(c, rota.AuditJobRecovered, u.partOfJob(ids[i]), string(act), nil)
 		}
 	})
 	if r := u.activeReservation(); r != nil && r.Node == c.Runner && !r.Incarnation.IsZero() && r.Incarnation != c.Incarnation {

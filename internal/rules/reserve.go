@@ -44,7 +44,7 @@ func endReservation(u *UnitOfWork, r *rota.Reservation, status rota.ReservationS
 // expireReservation ends a reservation that was not released.
 func expireReservation(u *UnitOfWork, c rota.Command, r *rota.Reservation) {
 	endReservation(u, r, rota.ReservationExpired)
-	u.auditSideEffect(c, rota.AuditReservationExpired, ReservationSubject(r.ID), "")
+	u.auditSideEffect(c, rota.AuditReservationExpired, ReservationSubject(r.ID), "", nil)
 }
 
 // extendForRun makes the active reservation last as long as the lease of its

@@ -39,14 +39,14 @@ func decidePutSchedule(u *UnitOfWork, c *rota.PutSchedule) (rota.Reply, *rota.Er
 		return nil, refusal
 	}
 	Schedules.set(u, c.Name, next)
-	act := rota.AuditScheduleModified
+	act, was := rota.AuditScheduleModified, s
 	if s == nil || c.Recreate {
-		act = rota.AuditScheduleCreated
+		act, was = rota.AuditScheduleCreated, nil
 	}
 	if s == nil {
 		boundDropped(u, c.Name)
 	}
-	u.auditSubject(c, act, ScheduleSubject(c.Name), "")
+	u.auditSubject(c, act, ScheduleSubject(c.Name), "", scheduleChanges(was, next))
 	u.together(
 		func() { releaseWaiting(u, c.Name) },
 		func() { releaseBlocked(u, c.Name, everyScope, rota.DependentsMax) },
@@ -205,7 +205,7 @@ func decideSwitchSchedule(u *UnitOfWork, c *rota.SwitchSchedule) (rota.Reply, *r
 		next.NextFire = noTime
 	}
 	Schedules.set(u, c.Name, &next)
-	u.auditSubject(c, rota.AuditScheduleModified, ScheduleSubject(c.Name), string(c.State))
+	u.auditSubject(c, rota.AuditScheduleModified, ScheduleSubject(c.Name), string(c.State), scheduleChanges(s, &next))
 	releaseDependents(u, c.Name, everyScope)
 	return &rota.SchedulePut{Schedule: &next, Changed: true}, nil
 }
@@ -215,7 +215,7 @@ func disable(u *UnitOfWork, c rota.Command, s *rota.Schedule, reason string) {
 	next := *s
 	next.State, next.NextFire, next.Reason = rota.ScheduleDisabled, noTime, reason
 	Schedules.set(u, s.Name, &next)
-	u.auditSideEffect(c, rota.AuditScheduleDisabled, ScheduleSubject(s.Name), reason)
+	u.auditSideEffect(c, rota.AuditScheduleDisabled, ScheduleSubject(s.Name), reason, scheduleChanges(s, &next))
 }
 
 func decideDeleteSchedule(u *UnitOfWork, c *rota.DeleteSchedule) (rota.Reply, *rota.Error) {
@@ -230,7 +230,7 @@ func decideDeleteSchedule(u *UnitOfWork, c *rota.DeleteSchedule) (rota.Reply, *r
 		return nil, changedSince("schedule " + c.Name)
 	}
 	removeSchedule(u, c, s)
-	u.auditSubject(c, rota.AuditScheduleDeleted, ScheduleSubject(s.Name), "")
+	u.auditSubject(c, rota.AuditScheduleDeleted, ScheduleSubject(s.Name), "", scheduleChanges(s, nil))
 	return &rota.ScheduleDeleted{}, nil
 }
 
@@ -241,11 +241,13 @@ func removeSchedule(u *UnitOfWork, c rota.Command, s *rota.Schedule) {
 	dependents := u.dependentsOf(s.Name)
 	Schedules.set(u, s.Name, nil)
 	for _, name := range dependents {
-		next := *Schedules.get(u, name)
+		dependent := Schedules.get(u, name)
+		next := *dependent
 		next.Spec.DependsOn = slices.DeleteFunc(slices.Clone(next.Spec.DependsOn), func(on string) bool { return on == s.Name })
 		next.Spec = next.Spec.Canonical()
 		next.Version, next.UpdatedAt = c.Head().ID, u.Now
 		Schedules.set(u, name, &next)
+		u.auditSideEffect(c, rota.AuditScheduleModified, ScheduleSubject(name), ScheduleSubject(s.Name)+" was removed", scheduleChanges(dependent, &next))
 	}
 	left := rota.DependentsMax
 	u.together(

@@ -17,6 +17,7 @@ func otherUsersQuery(template string) TemplateSchedulesQuery {
 
 func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, TemplateSubject(c.Name))
+	TemplateSchedules.want(u, usersQuery(c.Name))
 	if c.OnlySchedule != "" {
 		TemplateSchedules.want(u, otherUsersQuery(c.Name))
 	}
@@ -46,7 +47,11 @@ func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Er
 	}
 	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, u.Now
 	Templates.set(u, c.Name, next)
-	u.auditSubject(c, act, TemplateSubject(c.Name), "")
+	changes, detail := templateChanges(t, next), ""
+	if t != nil {
+		detail = auditUsers(u, c, c.Name, changes)
+	}
+	u.auditSubject(c, act, TemplateSubject(c.Name), detail, changes)
 	return &rota.TemplatePut{Template: next, Changed: true}, nil
 }
 
@@ -83,7 +88,7 @@ func setTemplate(u *UnitOfWork, c rota.Command, t *rota.Template, state rota.Tem
 	next := *t
 	next.State, next.Version, next.UpdatedAt = state, c.Head().ID, u.Now
 	Templates.set(u, t.Name, &next)
-	u.auditSubject(c, act, TemplateSubject(t.Name), "")
+	u.auditSubject(c, act, TemplateSubject(t.Name), "", templateChanges(t, &next))
 	return &next
 }
 

@@ -40,7 +40,7 @@ func decidePutThrottle(u *UnitOfWork, c *rota.PutThrottle) (rota.Reply, *rota.Er
 			u.addIntent(IntentKey, key)
 		}
 	}
-	u.auditSubject(c, rota.AuditThrottleModified, ThrottleSubject, "")
+	u.auditSubject(c, rota.AuditThrottleModified, ThrottleSubject, "", throttleChanges(t, next))
 	return &rota.ThrottlePut{Throttle: next, Changed: true}, nil
 }
 

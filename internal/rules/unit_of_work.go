@@ -45,6 +45,8 @@ type UnitOfWork struct {
 	keysToBalance     []keyOfType           // concurrency keys, with the types of their changed jobs, to balance at the end of the command
 	wake              bool                  // a claim that found nothing may find a job now
 	audit             []rota.AuditEntry
+	removedAudit      []rota.ID // audit entries to delete, stored or written in this transaction
+	auditBound        time.Time // entries before this time may be deleted
 	undo              []undo
 	commandSeq        int // number of the current command, so that each can be undone alone
 
@@ -341,67 +343,6 @@ func (u *UnitOfWork) jobIDs(c *rota.Enqueue) []rota.ID {
 
 func isQueuedAt(j *rota.Job, priority int) bool {
 	return j.Status == rota.StatusQueued && j.Priority == priority
-}
-
-// audited reports whether an earlier sending of the command wrote an audit
-// entry about the job.
-func (u *UnitOfWork) audited(c rota.Command, job rota.ID) bool {
-	return Audits.get(u, rota.AuditID(c.Head().ID, c.Verb(), job))
-}
-
-// wantAudited asks for what audited reads.
-func (u *UnitOfWork) wantAudited(c rota.Command, job rota.ID) {
-	Audits.want(u, rota.AuditID(c.Head().ID, c.Verb(), job))
-}
-
-// auditJob writes an audit entry about a job.
-func (u *UnitOfWork) auditJob(c rota.Command, act string, job rota.ID, detail string) {
-	u.auditAttempt(c, act, job, job, detail)
-}
-
-// auditAttempt writes an audit entry about a job that the command names by the id
-// of an earlier attempt. audited finds the entry by that id, also after the job
-// was retried again.
-func (u *UnitOfWork) auditAttempt(c rota.Command, act string, named, job rota.ID, detail string) {
-	u.appendAudit(rota.AuditEntry{
-		ID: rota.AuditID(c.Head().ID, c.Verb(), named), At: u.Now, Actor: c.Head().Actor, Act: act, JobID: job, Detail: detail,
-	})
-}
-
-// auditedSubject reports whether an earlier sending of the command wrote an
-// audit entry about a named subject.
-func (u *UnitOfWork) auditedSubject(c rota.Command, subject string) bool {
-	return Audits.get(u, rota.AuditNameID(c.Head().ID, c.Verb(), subject))
-}
-
-// wantAuditedSubject asks for what auditedSubject reads.
-func (u *UnitOfWork) wantAuditedSubject(c rota.Command, subject string) {
-	Audits.want(u, rota.AuditNameID(c.Head().ID, c.Verb(), subject))
-}
-
-// auditSubject writes an audit entry about a named subject.
-func (u *UnitOfWork) auditSubject(c rota.Command, act, subject, detail string) {
-	u.appendAudit(rota.AuditEntry{
-		ID: rota.AuditNameID(c.Head().ID, c.Verb(), subject), At: u.Now, Actor: c.Head().Actor, Act: act,
-		Subject: subject, Detail: detail,
-	})
-}
-
-// auditSideEffect writes an audit entry about a subject that the command
-// changes besides its own. The id of the entry contains the act, since one
-// command may change a subject in several ways.
-func (u *UnitOfWork) auditSideEffect(c rota.Command, act, subject, detail string) {
-	u.appendAudit(rota.AuditEntry{
-		ID: rota.AuditNameID(c.Head().ID, c.Verb(), act+" "+subject), At: u.Now, Actor: c.Head().Actor, Act: act,
-		Subject: subject, Detail: detail,
-	})
-}
-
-func (u *UnitOfWork) appendAudit(e rota.AuditEntry) {
-	length := len(u.audit)
-	u.onUndo(func() { u.audit = u.audit[:length] })
-	Audits.set(u, e.ID, true)
-	u.audit = append(u.audit, e)
 }
 
 // activeReservation returns the active reservation, nil if there is none.

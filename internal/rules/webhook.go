@@ -5,8 +5,8 @@ import "github.com/rotajobs/rota"
 const WebhooksSubject = "webhooks"
 
 // decidePutWebhooks sets the webhooks of all events. They receive the events of
-// this very step. The audit entry does not contain the webhooks, since they
-// contain secrets.
+// this very step. The audit entry contains the webhooks without their
+// secrets.
 func decidePutWebhooks(u *UnitOfWork, c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, WebhooksSubject)
 	h := Webhooks.get(u, one)
@@ -23,6 +23,6 @@ func decidePutWebhooks(u *UnitOfWork, c *rota.PutWebhooks) (rota.Reply, *rota.Er
 	}
 	next := &rota.Webhooks{Spec: rota.CanonicalWebhooks(c.Spec), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: u.Now}
 	Webhooks.set(u, one, next)
-	u.auditSubject(c, rota.AuditWebhooksModified, WebhooksSubject, "")
+	u.auditSubject(c, rota.AuditWebhooksModified, WebhooksSubject, "", webhooksChanges(h, next))
 	return &rota.WebhooksPut{Webhooks: next, Changed: true}, nil
 }

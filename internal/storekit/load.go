@@ -86,6 +86,10 @@ func Loaders[T Tx](s *Searches) []rules.Loader[T] {
 			func(u *rules.UnitOfWork, q rules.PendingIntentsQuery, r Row) {
 				u.PutIntent(q, rules.Intent{Kind: r.Text(0), Name: r.Text(1)})
 			}),
+		search[T](rules.OldAudit, func(q rules.OldAuditQuery) (string, []any) { return sqlOldAudit, []any{q.Before, q.Limit} },
+			func(u *rules.UnitOfWork, q rules.OldAuditQuery, r Row) {
+				rules.Append(rules.OldAudit, u, q, rules.OldEntry{At: r.Int(0), ID: r.ID(1)})
+			}),
 		search[T](rules.ExpiredReservations, func(q rules.ExpiredReservationsQuery) (string, []any) {
 			return sqlExpiredReservations, []any{q.Before, q.Limit}
 		}, func(u *rules.UnitOfWork, q rules.ExpiredReservationsQuery, r Row) {

@@ -8,9 +8,12 @@ func Lookups() map[string]string {
 		"reservation": Reservations.ByKey(), "request": Requests.ByKey(), "unique key": UniqueKeys.ByKey(),
 		"bucket": Buckets.ByKey(), "dropped schedule": Dropped.ByKey(), "intents": sqlIntents,
 		"types": pageByName(Types, notInternalType), "templates": pageByName(Templates, ""), "schedules": sqlSchedules,
-		"schedules of a template": sqlSchedulesOf, "reservations": sqlReservations, "audit": sqlAuditAfter,
+		"schedules of a template": sqlSchedulesOf, "reservations": sqlReservations,
 		"definition": sqlDefinition, "attempts": sqlAttempts, "job": sqlShownJob, "execution": sqlExecution,
 		"earlier members": sqlEarlier, "dependencies": sqlDependencies,
+		"audit": sqlAudit, "audit of a subject": sqlAuditOfSubject, "audit of a schedule": sqlAuditOfSchedule,
+		"audit of an execution": sqlAuditOfExecution, "old audit": sqlOldAudit, "created jobs": sqlCreatedJobs,
+		"finished jobs": sqlFinishedJobs, "finished jobs of a schedule": sqlFinishedJobsOf, "chain of a job": sqlChainOf,
 		"prunable oldest": sqlPrunableOldest, "prunable newest": sqlPrunableNewest,
 	}
 }

@@ -123,25 +123,6 @@ func (s *Reader) Reservations(ctx context.Context, before rota.ID, limit int) ([
 	return readAll(ctx, s, Reservations, "reservations", sqlReservations, Before(before), most)
 }
 
-var sqlAuditAfter = Audit.Select() + `
-WHERE seq > $1
-ORDER BY seq
-LIMIT $2`
-
-// Audit lists audit entries in the order of their numbers.
-func (s *Reader) Audit(ctx context.Context, after int64, limit int) ([]rota.AuditEntry, error) {
-	most, err := PageLimit(limit)
-	if err != nil {
-		return nil, err
-	}
-	all, err := readAll(ctx, s, Audit, "audit", sqlAuditAfter, after, most)
-	var entries []rota.AuditEntry
-	for _, one := range all {
-		entries = append(entries, *one)
-	}
-	return entries, err
-}
-
 const sqlDefinition = `
 SELECT name
 FROM rota_definitions

@@ -1,6 +1,7 @@
 package storekit
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -173,7 +174,6 @@ var (
 	Audit = newTable(Table[rota.AuditEntry]{
 		Name: "rota_audit",
 		columns: []Column[rota.AuditEntry]{
-			number("seq", func(e *rota.AuditEntry) *int64 { return &e.Seq }).setByStore(),
 			id("id", func(e *rota.AuditEntry) *rota.ID { return &e.ID }).asKey(),
 			moment("at", func(e *rota.AuditEntry) *time.Time { return &e.At }).insertOnly(),
 			text("actor", func(e *rota.AuditEntry) *string { return &e.Actor }).insertOnly(),
@@ -181,6 +181,11 @@ var (
 			id("job_id", func(e *rota.AuditEntry) *rota.ID { return &e.JobID }).insertOnly(),
 			text("subject", func(e *rota.AuditEntry) *string { return &e.Subject }).insertOnly(),
 			text("detail", func(e *rota.AuditEntry) *string { return &e.Detail }).insertOnly(),
+			text("schedule", func(e *rota.AuditEntry) *string { return &e.Schedule }).insertOnly(),
+			id("execution_id", func(e *rota.AuditEntry) *rota.ID { return &e.ExecutionID }).insertOnly(),
+			id("run_id", func(e *rota.AuditEntry) *rota.ID { return &e.RunID }).insertOnly(),
+			text("outcome", func(e *rota.AuditEntry) *string { return &e.Outcome }).insertOnly(),
+			raw("changes", func(e *rota.AuditEntry) *json.RawMessage { return &e.Changes }).insertOnly(),
 		},
 	})
 )

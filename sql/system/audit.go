@@ -1,142 +1,113 @@
 package system
 
 import (
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/rotajobs/rota"
 	"zombiezen.com/go/sqlite"
 )
 
-// event is a row of sys.audit: an entry of the audit, or an attempt that ended,
-// which is its own record.
-type event struct {
-	seq     int64   // 0: of an attempt
-	attempt rota.ID // the attempt that ended
-	at      time.Time
-	act     string
-	actor   string
-	job     string // the definition, if it is about one
-	run     rota.ID
-	outcome string
-	subject string
-	detail  string
-}
-
-// Event types of ended attempts.
-const (
-	eventExecuted  = "JOB_EXECUTED"
-	eventFailed    = "JOB_FAILED"
-	eventCancelled = "JOB_CANCELLED"
-)
-
-func (e *event) key() string {
-	if e.seq != 0 {
-		return strconv.FormatInt(e.seq, 10)
-	}
-	return string(e.attempt[:])
-}
-
-func (e *event) number() sqlite.Value {
-	if e.seq == 0 {
-		return null
-	}
-	return integer(e.seq)
-}
+// event is a row of sys.audit.
+type event struct{ *rota.AuditEntry }
 
 var audit = &table[event]{
-	name: "audit", key: (*event).key,
+	name: "audit", key: func(e *event) string { return string(e.ID[:]) },
 	columns: append([]column[event]{
-		{name: "seq", kind: Integer, value: (*event).number},
-		{name: "event_type", kind: Text, value: func(e *event) sqlite.Value { return notNullText(e.act) }, notNull: true},
-		{name: "job_uuid", kind: UUID, value: func(e *event) sqlite.Value { return definitionUUID(e.job) }},
-		{name: "job_name", kind: Text, value: func(e *event) sqlite.Value { return text(e.job) }},
-		{name: "job_run_uuid", kind: UUID, value: func(e *event) sqlite.Value { return uuid(e.run) }},
-		{name: "user_name", kind: Text, value: func(e *event) sqlite.Value { return text(e.actor) }},
-		{name: "outcome", kind: Text, value: func(e *event) sqlite.Value { return text(e.outcome) }},
-		{name: "subject", kind: Text, value: func(e *event) sqlite.Value { return text(e.subject) }},
-		{name: "detail", kind: Text, value: func(e *event) sqlite.Value { return text(e.detail) }},
-	}, timeColumns("at", func(e *event) time.Time { return e.at })...),
+		{name: "audit_uuid", kind: UUID, value: func(e *event) sqlite.Value { return uuid(e.ID) }, notNull: true},
+		{name: "event_type", kind: Text, value: func(e *event) sqlite.Value { return notNullText(e.Act) }, notNull: true},
+		{name: "job_uuid", kind: UUID, value: func(e *event) sqlite.Value { return definitionUUID(e.Schedule) }},
+		{name: "job_name", kind: Text, value: func(e *event) sqlite.Value { return text(e.Schedule) }},
+		{name: "job_run_uuid", kind: UUID, value: func(e *event) sqlite.Value { return uuid(e.ExecutionID) }},
+		{name: "user_name", kind: Text, value: func(e *event) sqlite.Value { return text(e.Actor) }},
+		{name: "outcome", kind: Text, value: func(e *event) sqlite.Value { return text(e.Outcome) }},
+		{name: "subject", kind: Text, value: func(e *event) sqlite.Value { return text(e.Subject) }},
+		{name: "detail", kind: Text, value: func(e *event) sqlite.Value { return text(e.Detail) }},
+		{name: "changes", kind: JSON, value: func(e *event) sqlite.Value { return document(e.Changes) }},
+	}, timeColumns("at", func(e *event) time.Time { return e.At })...),
 	paths: []accessPath[event]{
-		{key: "job_run_uuid", rows: someEstimate, read: func(q *query, w readRequest) pages[event] {
-			id := w.equal["job_run_uuid"].Text()
-			w.limit = 0
-			return concat(aboutRun(auditEntries(q, w), id), endedEvents(attemptsOf(q, id)))
-		}},
-		{rangeColumn: "seq", rows: runsEstimate, read: func(q *query, w readRequest) pages[event] {
-			if w.hasBounds("seq") { // attempts have no number
-				return auditEntries(q, w)
-			}
-			return concat(auditEntries(q, w), attempts(q, w))
-		}},
+		auditBy("job_run_uuid", func(q *query, ask *rota.AuditQuery, value string) bool {
+			id, err := rota.ParseID(value)
+			ask.ExecutionID = id
+			return err == nil
+		}),
+		auditBy("subject", func(q *query, ask *rota.AuditQuery, value string) bool {
+			ask.Subject = value
+			return value != ""
+		}),
+		auditBy("job_uuid", func(q *query, ask *rota.AuditQuery, value string) bool {
+			ask.Schedule = q.definitionName(value)
+			return ask.Schedule != ""
+		}),
+		auditBy("job_name", func(q *query, ask *rota.AuditQuery, value string) bool {
+			ask.Schedule = value
+			return value != ""
+		}),
+		{
+			rangeColumn: "at", filters: auditFilters, order: auditOrder, orderFirstOnly: true, rows: runsEstimate,
+			read: func(q *query, w readRequest) pages[event] { return auditPages(q, w, rota.AuditQuery{}) },
+		},
 	},
 }
 
-// auditEntries lists the entries of the audit by number.
-func auditEntries(q *query, w readRequest) pages[event] {
-	first, last := w.numbers("seq")
-	return paged(q, w, func(v rota.View, limit int, read *rota.AuditEntry) ([]rota.AuditEntry, error) {
-		after := max(0, max(first, 0)-1)
-		if read != nil {
-			after = read.Seq
-		}
-		if after >= last {
-			return nil, nil
-		}
-		return v.Audit(q.ctx, after, int(min(int64(limit), last-after)))
-	}, func(e rota.AuditEntry) event {
-		job, _ := strings.CutPrefix(e.Subject, "schedule ")
-		if job == e.Subject {
-			job = ""
-		}
-		return event{seq: e.Seq, at: e.At, act: e.Act, actor: e.Actor, job: job, run: e.JobID, subject: e.Subject, detail: e.Detail}
-	})
-}
+var (
+	auditFilters = []string{"user_name", "event_type"}
+	auditOrder   = []orderTerm{{column: "at", desc: true}}
+)
 
-// aboutRun keeps only the events of one run.
-func aboutRun(of pages[event], id string) pages[event] {
-	parsed, err := rota.ParseID(id)
-	if err != nil {
-		return noRows[event]
+// auditBy is the path to the entries that have one value in a column. set puts the value into the
+// query, or reports false if no entry has it.
+func auditBy(column string, set func(q *query, ask *rota.AuditQuery, value string) bool) accessPath[event] {
+	return accessPath[event]{
+		key: column, rangeColumn: "at", filters: auditFilters, order: auditOrder, orderFirstOnly: true, rows: someEstimate,
+		read: func(q *query, w readRequest) pages[event] {
+			var ask rota.AuditQuery
+			if !set(q, &ask, w.equal[column].Text()) {
+				return noRows[event]
+			}
+			return auditPages(q, w, ask)
+		},
 	}
-	return filtered(of, func(e event) bool { return e.run == parsed })
 }
 
-// attempts are the attempts that ended, newest first.
-func attempts(q *query, w readRequest) pages[event] {
-	return endedEvents(paged(q, w, func(v rota.View, limit int, last **rota.Job) ([]*rota.Job, error) {
-		ask := rota.JobQuery{Lean: true, Limit: limit}
-		if last != nil {
-			ask.Before = (*last).ID
-		}
-		return v.Jobs(q.ctx, ask)
-	}, asRead[*rota.Job]))
-}
-
-// endedEvents returns an event for each job that has ended.
-func endedEvents(of pages[*rota.Job]) pages[event] {
-	of = filtered(of, func(j *rota.Job) bool { return j.Run != nil && j.Run.Outcome != "" })
+// auditPages lists entries, newest first. A page of the store may be empty although others follow.
+func auditPages(q *query, w readRequest, ask rota.AuditQuery) pages[event] {
+	var to time.Time
+	ask.Since, to = w.times("at")
+	if !to.IsZero() {
+		ask.Until = to.Add(time.Microsecond) // the store excludes it
+	}
+	ask.Actor = w.equal["user_name"].Text()
+	if act, is := w.equal["event_type"]; is {
+		ask.Acts = []string{act.Text()}
+	}
+	size, done := w.page(), false
 	return func() ([]event, error) {
-		list, err := of()
-		rows := make([]event, len(list))
-		for i, j := range list {
-			rows[i] = eventOf(j)
+		for !done {
+			view, err := q.store()
+			if err != nil {
+				return nil, err
+			}
+			ask.Limit = size()
+			page, err := view.Audit(q.ctx, ask)
+			switch {
+			case rota.CodeOf(err) == rota.Invalid: // a condition has a value that no entry can have, such as an unknown act
+				return nil, nil
+			case err != nil:
+				return nil, err
+			}
+			ask.Before, done = page.Next, !page.More
+			if rows := events(page.Entries); len(rows) > 0 {
+				return rows, nil
+			}
 		}
-		return rows, err
+		return nil, nil
 	}
 }
 
-func eventOf(j *rota.Job) event {
-	act := eventExecuted
-	switch j.Run.ShownOutcome() {
-	case rota.OutcomeFailed:
-		act = eventFailed
-	case rota.OutcomeCancelled:
-		act = eventCancelled
+func events(entries []rota.AuditEntry) []event {
+	rows := make([]event, len(entries))
+	for i := range entries {
+		rows[i] = event{&entries[i]}
 	}
-	return event{
-		attempt: j.ID, at: j.FinishedAt, act: act, actor: j.CreatedBy, job: j.Schedule, run: j.ExecutionID, outcome: string(j.Run.ShownOutcome()),
-		subject: "job " + j.ID.String(), detail: endMessage(j),
-	}
+	return rows
 }

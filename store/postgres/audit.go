@@ -10,9 +10,10 @@ const (
 	// A trigger numbers the entries at the commit, in the order of their insertion. A repeated
 	// command may produce the same entry again.
 	sqlInsertAudit = `
-INSERT INTO rota_audit (id, at, actor, act, job_id, subject, detail)
-SELECT v.id, v.at, v.actor, v.act, v.job_id, v.subject, v.detail
-FROM unnest($1, $2, $3, $4, $5, $6, $7) WITH ORDINALITY AS v (id, at, actor, act, job_id, subject, detail, n)
+INSERT INTO rota_audit (id, at, actor, act, job_id, subject, detail, schedule, execution_id, run_id, outcome, changes)
+SELECT v.id, v.at, v.actor, v.act, v.job_id, v.subject, v.detail, v.schedule, v.execution_id, v.run_id, v.outcome, v.changes
+FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) WITH ORDINALITY
+  AS v (id, at, actor, act, job_id, subject, detail, schedule, execution_id, run_id, outcome, changes, n)
 ORDER BY v.n
 ON CONFLICT (id) DO NOTHING`
 	sqlAudits = `

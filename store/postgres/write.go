@@ -47,6 +47,7 @@ func (t *tx) Write(c *rules.Changes) error {
 	t.writeAll(storekit.AfterJobs(c))
 	t.fireSchedules(rules.Schedules.Changes(c))
 	t.writeAudit(c.Audit)
+	t.writeAll(storekit.RemovedAudit(c))
 	return nil
 }
 

@@ -8,8 +8,8 @@ import (
 
 const (
 	sqlInsertAudit = `
-INSERT INTO rota_audit (seq, id, at, actor, act, job_id, subject, detail)
-SELECT (SELECT coalesce(max(seq), 0) + 1 FROM rota_audit), $1, $2, $3, $4, $5, $6, $7
+INSERT INTO rota_audit (seq, id, at, actor, act, job_id, subject, detail, schedule, execution_id, run_id, outcome, changes)
+SELECT (SELECT coalesce(max(seq), 0) + 1 FROM rota_audit), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
 WHERE NOT EXISTS (SELECT 1 FROM rota_audit WHERE id = $1)`
 	sqlAuditGet = `
 SELECT 1

@@ -110,10 +110,11 @@ func TestOpenMigratesOlderFile(t *testing.T) {
 	if len(dead) != 1 || dead[0].ID != jobs["dead"] {
 		t.Errorf("the dead letters are %v", dead)
 	}
-	entries, err := s.Audit(t.Context(), 0, 0)
+	cancelled := jobs["cancelled"]
+	page, err := s.Audit(t.Context(), rota.AuditQuery{Subject: "job " + cancelled.String()})
 	must(t, err)
-	if len(entries) != 1 || entries[0].Subject != "" || entries[0].JobID != jobs["cancelled"] {
-		t.Errorf("the audit is %+v", entries)
+	if e := page.Entries; len(e) != 1 || e[0].JobID != cancelled || e[0].ExecutionID != cancelled || e[0].Actor != "ada" {
+		t.Errorf("the audit is %+v", e)
 	}
 	c := claim(10)
 	c.Types = []string{"web"}

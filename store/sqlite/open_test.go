@@ -173,7 +173,7 @@ func TestClosedStoreRefusesEveryCall(t *testing.T) {
 		"Queue":     func() error { _, err := s.Queue(t.Context(), rota.ID{}, 1); return err },
 		"Execution": func() error { _, err := s.Execution(t.Context(), jobs["queued"]); return err },
 		"NextDue":   func() error { _, err := s.NextDue(t.Context()); return err },
-		"Audit":     func() error { _, err := s.Audit(t.Context(), 0, 1); return err },
+		"Audit":     func() error { _, err := s.Audit(t.Context(), rota.AuditQuery{}); return err },
 
 		"Type":         func() error { _, err := s.Type(t.Context(), "mail"); return err },
 		"Types":        func() error { _, err := s.Types(t.Context(), rota.NameQuery{}); return err },

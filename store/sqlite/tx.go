@@ -219,6 +219,7 @@ func (w *writer) Write(c *rules.Changes) error {
 		each(storekit.AfterJobs(c), w.execute),
 		each(storekit.Fired(c), w.execute),
 		each(c.Audit, w.writeAudit),
+		each(storekit.RemovedAudit(c), w.execute),
 	)
 }
 

@@ -25,13 +25,14 @@ func archiveStops(y *story) {
 	y.advanceTo(y.schedule("nightly").NextFire)
 	late := y.fireCommand("nightly")
 	y.advance(time.Second)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := &rota.Archive{Meta: y.ids.meta(), Name: "report"}
 	row := do[*rota.TemplatePut](y, c).Template
 	want(y, "state", row.State, rota.TemplateArchived)
 	want(y, "version", row.Version, c.ID)
 	wantTime(y, "updated at", row.UpdatedAt, y.now)
-	want(y, "audited act", y.wholeAudit()[written].Act, rota.AuditTemplateArchived)
+	y.wantAuditSince(written, y.auditEntry(c, rota.AuditTemplateArchived, "template report", ""),
+		y.auditEffect(c, rota.AuditScheduleDisabled, "schedule nightly", "template report is archived"))
 	y.wantField(rota.Conflict, "jobs[0].template", &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{{Template: "report"}}})
 	y.wantField(rota.Conflict, "schedule", &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"})
 	y.wantField(rota.Conflict, "template", y.declareCommand("hourly", rota.ScheduleSpec{}))
@@ -63,7 +64,7 @@ func archiveDisables(y *story) {
 	y.switchTo("c", rota.ScheduleDisabled)
 	y.declare("d", rota.ScheduleSpec{Template: "other"})
 	version := y.schedule("b").Version
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	y.advance(time.Second)
 	c := &rota.Archive{Meta: y.ids.meta(), Name: "report"}
 	want(y, "disabled", do[*rota.TemplatePut](y, c).Disabled, 2)
@@ -84,7 +85,7 @@ func archiveUndone(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	y.archive("report")
 	y.advance(time.Second)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := &rota.Unarchive{Meta: y.ids.meta(), Name: "report"}
 	row := do[*rota.TemplatePut](y, c).Template
 	want(y, "state", row.State, rota.TemplateActive)

@@ -2,8 +2,9 @@ package storetest
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -132,25 +133,38 @@ func (y *story) auditEffect(c rota.Command, act, subject, detail string) rota.Au
 	return e
 }
 
-// wantAuditSince wants exactly these entries after the first length entries of the audit.
-func (y *story) wantAuditSince(length int, entries ...rota.AuditEntry) {
+// wantAuditSince wants exactly these entries to be written after others, in any order. It compares
+// what an entry says of the act and of its subject; the stories of the audit compare the rest.
+func (y *story) wantAuditSince(written []rota.AuditEntry, entries ...rota.AuditEntry) {
 	y.Helper()
-	all := y.wholeAudit()
-	if len(all)-length != len(entries) {
-		y.Fatalf("%d entries were written, want %d: %v", len(all)-length, len(entries), all[length:])
+	show := func(list []rota.AuditEntry) string {
+		var lines []string
+		for _, e := range list {
+			subject := e.Subject
+			if !e.JobID.IsZero() {
+				subject = rota.JobSubject(e.JobID)
+			}
+			lines = append(lines, fmt.Sprintf("%s %s %s by %q about %s: %s", e.ID, timeText(e.At), e.Act, e.Actor, subject, e.Detail))
+		}
+		slices.Sort(lines)
+		return strings.Join(lines, "\n")
 	}
-	for i, e := range all[length:] {
-		w := entries[i]
-		wantTime(y, "audited at", e.At, w.At)
-		e.At, w.At, w.Seq = time.Time{}, time.Time{}, int64(length+i+1)
-		want(y, "audit", e, w)
+	since := slices.DeleteFunc(y.writtenAudit(), func(e rota.AuditEntry) bool {
+		return slices.ContainsFunc(written, func(w rota.AuditEntry) bool { return w.ID == e.ID })
+	})
+	if got, wanted := show(since), show(entries); got != wanted {
+		y.Errorf("written to the audit:\n%s\nwant:\n%s", got, wanted)
 	}
 }
 
-func (y *story) wholeAudit() []rota.AuditEntry {
+// writtenAudit returns the entries that commands have written, oldest first, without those that
+// follow from jobs.
+func (y *story) writtenAudit() []rota.AuditEntry {
 	y.Helper()
 	all, err := wholeAudit(y.ctx, y.s)
-	return must(y, "audit", all, err)
+	return slices.DeleteFunc(must(y, "audit", all, err), func(e rota.AuditEntry) bool {
+		return e.ID == e.JobID || e.ID == rota.AuditEndID(e.JobID)
+	})
 }
 
 // wantNoViolations wants verify to find no violation.

@@ -92,7 +92,7 @@ func dropAudit(y *story) {
 	runs := y.fireNext("nightly")
 	y.claimOne()
 	first, second := y.fireNext("nightly"), y.fireNext("nightly")
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := y.dropCommand("nightly")
 	c.Actor = "ada"
 	do[*rota.Dropped](y, c)

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rotajobs/rota"
@@ -108,14 +109,7 @@ func dumpAudit(ctx context.Context, s rota.Store, b *text) error {
 		return err
 	}
 	for _, e := range entries {
-		about := "job " + e.JobID.String()
-		if e.Subject != "" {
-			about = e.Subject
-		}
-		if e.Subject != "" && !e.JobID.IsZero() {
-			about += " and job " + e.JobID.String()
-		}
-		b.line("", fmt.Sprintf("audit %d", e.Seq), fmt.Sprintf("%s %s %s %s %s: %s", e.ID, timeText(e.At), e.Act, e.Actor, about, brief(e.Detail)))
+		b.line("", "audit "+e.ID.String(), auditText(&e))
 	}
 	return nil
 }
@@ -173,20 +167,34 @@ func wholeQueue(ctx context.Context, s rota.Store) ([]*rota.Job, error) {
 	}
 }
 
-// wholeAudit reads every page of the audit.
+func auditText(e *rota.AuditEntry) string {
+	detail := e.Detail
+	if strings.HasPrefix(detail, "lease expired:") || detail == "its process ended while it ran" {
+		detail = "" // each store words this error itself
+	}
+	return fmt.Sprintf("%s %s %s by %q about %q of %q: job %s execution %s run %s %s %s %s", e.ID, timeText(e.At), e.Act, e.Actor, e.Subject, e.Schedule,
+		e.JobID, e.ExecutionID, e.RunID, e.Outcome, brief(detail), e.Changes)
+}
+
+// wholeAudit reads every page of the audit and returns the entries oldest first.
 func wholeAudit(ctx context.Context, s rota.Store) ([]rota.AuditEntry, error) {
-	var all []rota.AuditEntry
-	var after int64
+	all, err := auditPages(ctx, s, rota.AuditQuery{Limit: dumpPage})
+	slices.Reverse(all)
+	return all, err
+}
+
+// auditPages reads every page of a query.
+func auditPages(ctx context.Context, s rota.Reader, q rota.AuditQuery) (all []rota.AuditEntry, err error) {
 	for {
-		entries, err := s.Audit(ctx, after, dumpPage)
+		page, err := s.Audit(ctx, q)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, entries...)
-		if len(entries) < dumpPage {
+		all = append(all, page.Entries...)
+		if !page.More {
 			return all, nil
 		}
-		after = entries[len(entries)-1].Seq
+		q.Before = page.Next
 	}
 }
 

@@ -266,7 +266,7 @@ func (g *gen) sweep() rota.Command {
 }
 
 func (g *gen) prune() rota.Command {
-	c := &rota.Prune{Meta: g.meta(), Before: choose(g, "before", time.Time{}, g.now, g.now.Add(-time.Minute))}
+	c := &rota.Prune{Meta: g.meta(), Before: choose(g, "before", time.Time{}, g.now, g.now.Add(-time.Minute)), AuditBefore: choose(g, "audit before", time.Time{}, time.Time{}, g.now, g.now.Add(-time.Minute))}
 	seen := map[rota.ID]bool{}
 	for range rapid.IntRange(1, 5).Draw(g.t, "executions") {
 		if id := g.job(); !seen[id] {

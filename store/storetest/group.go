@@ -171,7 +171,7 @@ func groupContinue(y *story) {
 func groupStop(y *story) {
 	id, jobs := y.groupOfThree(rota.GroupParallel, rota.FailureStop)
 	running := y.claim(2)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	y.advance(time.Second)
 	y.failPermanently(running[0])
 	g := y.group(id)
@@ -182,6 +182,8 @@ func groupStop(y *story) {
 	want(y, "status", row.Status, rota.StatusCancelled)
 	want(y, "sequel", row.Sequel, rota.SequelNone)
 	wantTime(y, "finished at", row.FinishedAt, y.now)
+	written = append(written, y.audit(rota.AuditQuery{Subject: rota.JobSubject(jobs[2].ID), Acts: []string{rota.AuditJobCancelled}})...)
+	want(y, "entries about the cancelled member", y.actsOf(jobs[2]), "JOB_CANCELLED:CANCELLED JOB_CREATED")
 	y.wantAuditSince(written)
 	want(y, "the other run is asked to stop", y.heartbeat(running[1]).Cancel, false)
 	y.complete(running[1])

@@ -30,7 +30,7 @@ func cancelGroupAll(y *story) {
 	id, jobs := y.groupOfThree(rota.GroupSequential, "")
 	running := y.claimOne()
 	y.advance(time.Second)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := &rota.CancelGroup{Meta: y.ids.meta(), GroupID: id, Reason: "not needed"}
 	got := do[*rota.CancelledGroup](y, c)
 	want(y, "cancelled", got.Cancelled, 2)
@@ -46,7 +46,13 @@ func cancelGroupAll(y *story) {
 	want(y, "asked by", run.CancelBy, "ada")
 	want(y, "asked why", run.CancelReason, "not needed")
 	wantTime(y, "asked at", run.CancelAt, y.now)
-	y.wantAuditSince(written, y.auditEntry(c, rota.AuditGroupCancelled, "group "+id.String(), "not needed"))
+	entries := []rota.AuditEntry{y.auditEntry(c, rota.AuditGroupCancelled, "group "+id.String(), "not needed")}
+	for _, j := range jobs {
+		entries = append(entries, rota.AuditEntry{
+			ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobCancelled, JobID: j.ID, Detail: "not needed",
+		})
+	}
+	y.wantAuditSince(written, entries...)
 	want(y, "status meanwhile", g.Status(), rota.GroupRunning)
 	want(y, "outcome", y.fail(running).Outcome, rota.OutcomeCancelled)
 	y.wantTally(id, rota.GroupCancelled, rota.GroupTally{Cancelled: 3})

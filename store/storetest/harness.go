@@ -134,6 +134,7 @@ func Stories(t *testing.T, h Harness) {
 		{"each key", testEachKey},
 		{"reservations", testReservations},
 		{"prune", testPrune},
+		{"audit", testAudit},
 		{"redrive", testRedrive},
 		{"run again", testRunAgain},
 		{"remember", testRemember},

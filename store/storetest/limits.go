@@ -51,7 +51,7 @@ func limitsDeclared(y *story) {
 		want(y, "by", l.UpdatedBy, "ada")
 		wantTime(y, "at", l.UpdatedAt, y.now)
 	}
-	y.wantAuditSince(0, y.auditEntry(c, rota.AuditThrottleModified, "limits", ""))
+	y.wantAuditSince(nil, y.auditEntry(c, rota.AuditThrottleModified, "limits", ""))
 	y.advance(time.Second)
 	before := y.dump()
 	want(y, "changed again", do[*rota.ThrottlePut](y, &rota.PutThrottle{Meta: y.ids.meta(), Spec: spec}).Changed, false)

@@ -111,7 +111,7 @@ func overlapCancelled(y *story) {
 	y.fireNext("nightly")
 	first := y.claimOne()
 	y.advanceTo(y.schedule("nightly").NextFire)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := y.fireCommand("nightly")
 	second := do[*rota.Fired](y, c).Jobs[0]
 	const why = "replaced by a later fire of schedule nightly"

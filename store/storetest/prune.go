@@ -159,7 +159,7 @@ func pruneAudit(y *story) {
 	j := y.enqueue(rota.NewJob{})
 	y.cancel(j.ID)
 	y.prune(j.ID)
-	want(y, "entries", len(y.wholeAudit()), 1)
+	want(y, "entries", len(y.writtenAudit()), 1)
 }
 
 // prunable reads every page of what may be pruned, checking limit executions per page.

@@ -81,6 +81,16 @@ func lists(rt *rapid.T, s rota.Store, q rota.PruneQuery) string {
 		count, err := s.CountJobs(context.Background(), pick)
 		fmt.Fprintf(&b, "counted: %d %v\n", count, rota.CodeOf(err))
 	}
+	for _, pick := range []rota.AuditQuery{
+		{Actor: "ada"}, {Acts: []string{rota.AuditJobFailed, rota.AuditJobCancelled}}, {Schedule: "x"}, {Subject: "schedule x"}, {Subject: "limits"},
+	} {
+		pick.Limit = q.Limit
+		entries, err := auditPages(context.Background(), s, pick)
+		fmt.Fprintf(&b, "%+v: %v\n", pick, rota.CodeOf(err))
+		for _, e := range entries {
+			fmt.Fprintf(&b, "  %s\n", auditText(&e))
+		}
+	}
 	nexts, err := s.Schedules(context.Background(), rota.ScheduleQuery{ByNext: true})
 	for _, one := range nexts {
 		fmt.Fprintf(&b, "next: %s %s\n", one.Name, one.NextFire)

@@ -21,7 +21,6 @@ func testReads(t *testing.T, h Harness) {
 		{"the queue is listed in dispatch order, page by page", readQueue},
 		{"a page after a job that left the queue is not found", readQueueGone},
 		{"an execution is found by any attempt and listed first to last", readExecution},
-		{"the audit is listed oldest first, page by page", readAudit},
 		{"later changes of a read job do not change the stored job", readCopies},
 		{"a query with an invalid filter is refused", readWrongQuery},
 		{"a name that is not valid text is not found", readNoText},
@@ -156,26 +155,6 @@ func readExecution(y *story) {
 		want(y, "token", chain[2].Run.Token, rota.Token{})
 	}
 	want(y, "idempotency key", third.IdempotencyKey(), first.IdempotencyKey())
-}
-
-func readAudit(y *story) {
-	jobs := y.enqueueMany(5)
-	for _, j := range jobs {
-		y.advance(time.Second)
-		y.cancel(j.ID)
-	}
-	var seen []rota.ID
-	var after int64
-	for range 4 {
-		entries, err := y.s.Audit(y.ctx, after, 2)
-		if err != nil {
-			y.Fatal(err)
-		}
-		for _, e := range entries {
-			seen, after = append(seen, e.JobID), e.Seq
-		}
-	}
-	wantIDs(y, "the audit", seen, jobs...)
 }
 
 // readAtOnce has several goroutines read in a loop, so that all connections of a store are in

@@ -35,7 +35,7 @@ func recreateFresh(y *story) {
 	y.fireNext("nightly")
 	y.switchTo("nightly", rota.SchedulePaused)
 	y.advance(90 * time.Second)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := y.recreateScheduleCommand("nightly", rota.ScheduleSpec{Description: "new"})
 	c.Actor = "bob"
 	got := do[*rota.SchedulePut](y, c)

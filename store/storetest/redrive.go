@@ -33,7 +33,7 @@ func redriveDead(y *story) {
 	fired := y.fireNext("nightly")
 	y.failPermanently(y.claimOne())
 	y.advance(time.Minute)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := y.redriveCommand(fired.ID)
 	c.Actor = "bob"
 	got := do[*rota.Redriven](y, c).Job

@@ -79,7 +79,7 @@ func reserveExpires(y *story) {
 	want(y, "expired too early", y.expire().Reservation, rota.ID{})
 	y.advance(time.Microsecond)
 	want(y, "claimed in time", len(y.claimBy("w1", 1)), 1)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	expire := &rota.Expire{Meta: y.ids.meta()}
 	want(y, "expired", do[*rota.Expired](y, expire).Reservation, r.ID)
 	row := y.reservation(r.ID)
@@ -93,7 +93,7 @@ func reserveExpires(y *story) {
 func reserveReplacesExpired(y *story) {
 	old := y.reserve()
 	y.advance(rota.DefaultReservation)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := y.reserveCommand()
 	r := do[*rota.Reserved](y, c).Reservation
 	want(y, "status", r.Status, rota.ReservationActive)
@@ -187,7 +187,7 @@ func reserveRecovered(y *story) {
 	want(y, "expired by its own incarnation", do[*rota.Recovered](y, same).Reservation, rota.ID{})
 	other := &rota.Recover{Meta: y.ids.meta(), Runner: "w2", Incarnation: incarnationTwo}
 	want(y, "expired by another node", do[*rota.Recovered](y, other).Reservation, rota.ID{})
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := &rota.Recover{Meta: y.ids.meta(), Runner: "w1", Incarnation: incarnationTwo}
 	want(y, "expired", do[*rota.Recovered](y, c).Reservation, r.ID)
 	want(y, "status", y.reservation(r.ID).Status, rota.ReservationExpired)

@@ -33,7 +33,7 @@ func scheduleDeclared(y *story) {
 		Template: "report", Description: "at night", Every: time.Hour, Params: []byte(`{"a":1}`), Priority: new(3),
 		Scopes: []rota.Scope{{Kind: "tenant", ID: "b"}, {Kind: "tenant", ID: "a"}, {Kind: "tenant", ID: "b"}},
 	}
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := y.declareCommand("nightly", spec)
 	got := do[*rota.SchedulePut](y, c)
 	want(y, "changed", got.Changed, true)
@@ -70,7 +70,7 @@ func scheduleChanged(y *story) {
 	old := y.declare("nightly", rota.ScheduleSpec{})
 	fired := y.fireNext("nightly")
 	y.advance(10 * time.Minute)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := y.declareCommand("nightly", rota.ScheduleSpec{Description: "new", Overlap: rota.OverlapSkip})
 	c.Version = &old.Version
 	row := do[*rota.SchedulePut](y, c).Schedule

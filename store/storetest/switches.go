@@ -67,7 +67,7 @@ func switchSame(y *story) {
 func switchAudit(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	y.advance(time.Second)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := y.switchCommand("nightly", rota.SchedulePaused, time.Time{})
 	got := do[*rota.SchedulePut](y, c)
 	want(y, "changed", got.Changed, true)
@@ -93,7 +93,7 @@ func deleteLeavesJobs(y *story) {
 	runs := y.fireNext("nightly")
 	y.claimOne()
 	waits := y.fireNext("nightly")
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := &rota.DeleteSchedule{Meta: y.ids.meta(), Name: "nightly"}
 	want(y, "gone", do[*rota.ScheduleDeleted](y, c).Gone, false)
 	y.wantNoSchedule("nightly")

@@ -39,7 +39,7 @@ func templateDeclared(y *story) {
 		wantTime(y, "created at", t.CreatedAt, y.now)
 		wantTime(y, "updated at", t.UpdatedAt, y.now)
 	}
-	y.wantAuditSince(0, y.auditEntry(c, rota.AuditTemplateCreated, "template letter", ""))
+	y.wantAuditSince(nil, y.auditEntry(c, rota.AuditTemplateCreated, "template letter", ""))
 	y.advance(time.Second)
 	before := y.dump()
 	want(y, "changed again", do[*rota.TemplatePut](y, y.templateCommand("letter", templateSpec)).Changed, false)
@@ -102,7 +102,7 @@ func templateChanged(y *story) {
 	j := y.enqueue(rota.NewJob{Template: "letter"})
 	y.advance(time.Second)
 	before := jobText(y.job(j.ID))
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := y.templateCommand("letter", rota.TemplateSpec{Type: "other"})
 	row := do[*rota.TemplatePut](y, c).Template
 	want(y, "difference of its job", difference(before, jobText(y.job(j.ID))), "")

@@ -30,7 +30,7 @@ func triggerNow(y *story) {
 	y.declareTemplate("report", rota.TemplateSpec{Params: json.RawMessage(`{"a":1}`), ConcurrencyKey: "db"})
 	s := y.declare("nightly", rota.ScheduleSpec{Priority: new(2)})
 	y.advance(time.Minute)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}
 	c.Actor = "bob"
 	jobs := do[*rota.Triggered](y, c).Jobs
@@ -110,7 +110,7 @@ func triggerRefused(y *story) {
 func backfillTimes(y *story) {
 	s := y.declare("nightly", rota.ScheduleSpec{})
 	y.now = startTime.Add(4*time.Hour + 30*time.Minute)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := y.backfillCommand("nightly", startTime, startTime.Add(3*time.Hour))
 	c.Actor = "bob"
 	got := do[*rota.Backfilled](y, c)

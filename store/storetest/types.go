@@ -45,7 +45,7 @@ func typeDeclared(y *story) {
 		wantTime(y, "created at", t.CreatedAt, y.now)
 		wantTime(y, "updated at", t.UpdatedAt, y.now)
 	}
-	y.wantAuditSince(0, y.auditEntry(c, rota.AuditTypeCreated, "type mail", ""))
+	y.wantAuditSince(nil, y.auditEntry(c, rota.AuditTypeCreated, "type mail", ""))
 }
 
 // errOf returns the error of a read.
@@ -66,7 +66,7 @@ func typeChanged(y *story) {
 	y.advance(time.Second)
 	c := y.typeCommand("mail", rota.TypeSpec{Description: "other"})
 	c.Actor, c.Version = "bob", &old.Version
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	row := do[*rota.TypePut](y, c).Type
 	want(y, "description", row.Spec.Description, "other")
 	want(y, "retries", row.Spec.Policy.MaxRetries, nil)
@@ -158,7 +158,7 @@ func pausedAudit(y *story) {
 	y.wantField(rota.NotFound, "name", &rota.SwitchType{Meta: y.ids.meta(), Name: "mail", Paused: true})
 	y.declareType("mail", typeSpec)
 	y.advance(time.Second)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	pause := &rota.SwitchType{Meta: y.ids.meta(), Name: "mail", Paused: true}
 	row := do[*rota.TypePut](y, pause).Type
 	want(y, "paused", row.Paused, true)

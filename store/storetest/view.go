@@ -72,8 +72,8 @@ func readerText(y *story, r rota.Reader) (all string) {
 	for _, s := range must(y, "schedules", schedules, err) {
 		all += s.Name + " " + string(s.State) + "\n"
 	}
-	entries, err := r.Audit(y.ctx, 0, 0)
-	for _, e := range must(y, "audit", entries, err) {
+	audit, err := r.Audit(y.ctx, rota.AuditQuery{})
+	for _, e := range must(y, "audit", audit, err).Entries {
 		all += e.Act + " " + e.ID.String() + "\n"
 	}
 	return all

@@ -97,11 +97,11 @@ func webhooksReplaced(y *story) {
 func webhooksAudit(y *story) {
 	c := y.webhooksCommand(hook("a"))
 	do[*rota.WebhooksPut](y, c)
-	y.wantAuditSince(0, y.auditEntry(c, rota.AuditWebhooksModified, "webhooks", ""))
+	y.wantAuditSince(nil, y.auditEntry(c, rota.AuditWebhooksModified, "webhooks", ""))
 	y.declareTemplate("letter", rota.TemplateSpec{Webhooks: []rota.Webhook{hook("t")}})
 	entries, err := wholeAudit(y.ctx, y.s)
 	for _, e := range must(y, "audit", entries, err) {
-		want(y, "a secret in "+e.Act, strings.Contains(e.Subject+e.Detail, "secret"), false)
+		want(y, "a secret in "+e.Act, strings.Contains(e.Subject+e.Detail+string(e.Changes), "the secret of"), false)
 	}
 }
 

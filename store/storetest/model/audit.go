@@ -1,7 +1,11 @@
 package model
 
 import (
+	"context"
+	"encoding/json"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -15,9 +19,32 @@ func reservationSubject(id rota.ID) string { return "reservation " + id.String()
 
 const limitsSubject = "limits"
 
-// auditJob adds an entry about a job.
-func (s *step) auditJob(act string, job rota.ID, detail string) {
-	s.appendAudit(rota.AuditEntry{ID: s.auditID(job), Act: act, JobID: job, Detail: detail})
+// auditJob adds an entry about a job, as the command leaves it.
+func (s *step) auditJob(act string, j *rota.Job, detail string) {
+	s.auditJobAs(s.actor(), act, j, detail, nil)
+}
+
+// auditJobAs adds an entry about a job on behalf of an actor.
+func (s *step) auditJobAs(actor, act string, j *rota.Job, detail string, changes json.RawMessage) {
+	s.auditAttempt(actor, act, j.ID, j, detail, changes)
+}
+
+// auditAttempt adds an entry about a job that the command names by the id of an earlier attempt.
+func (s *step) auditAttempt(actor, act string, named rota.ID, j *rota.Job, detail string, changes json.RawMessage) {
+	e := rota.AuditEntry{
+		ID: s.auditID(named), At: s.now, Actor: actor, Act: act, Subject: "job " + j.ID.String(), Schedule: j.Schedule,
+		JobID: j.ID, ExecutionID: j.ExecutionID, Detail: detail, Changes: changes,
+	}
+	if j.Status == rota.StatusCancelled {
+		e.Outcome = "CANCELLED"
+	}
+	if j.Run != nil {
+		e.RunID, e.Outcome = j.Run.ID, string(j.Run.Outcome)
+		if e.Outcome == "" && act == rota.AuditJobCancelled {
+			e.Outcome = "STOPPING"
+		}
+	}
+	s.appendAudit(e)
 }
 
 // auditAttempt adds an entry about a job that the command names by the id of an earlier attempt.
@@ -26,23 +53,116 @@ func (s *step) auditAttempt(act string, named, job rota.ID, detail string) {
 }
 
 // auditSubject adds an entry about the subject of the command.
-func (s *step) auditSubject(act, subject, detail string) {
-	s.appendAudit(rota.AuditEntry{ID: s.auditNameID(subject), Act: act, Subject: subject, Detail: detail})
+func (s *step) auditSubject(act, subject, detail string, changes json.RawMessage) {
+	s.auditName(subject, act, subject, detail, changes)
 }
 
 // auditEffect adds an entry about a side effect of the command.
-func (s *step) auditEffect(act, subject, detail string) {
-	s.appendAudit(rota.AuditEntry{ID: s.auditNameID(act + " " + subject), Act: act, Subject: subject, Detail: detail})
+func (s *step) auditEffect(act, subject, detail string, changes json.RawMessage) {
+	s.auditName(act+" "+subject, act, subject, detail, changes)
+}
+
+func (s *step) auditName(name, act, subject, detail string, changes json.RawMessage) {
+	e := rota.AuditEntry{
+		ID: s.auditNameID(name), At: s.now, Actor: s.actor(), Act: act, Subject: subject, Detail: detail, Changes: changes,
+	}
+	if strings.HasPrefix(subject, "schedule ") {
+		e.Schedule = subject[len("schedule "):]
+	}
+	s.appendAudit(e)
 }
 
 // appendAudit adds an entry once. A command that is sent again and changes rows again adds no
 // second one.
 func (s *step) appendAudit(e rota.AuditEntry) {
-	if s.hasEntry(e.ID) {
-		return
+	if !s.hasEntry(e.ID) {
+		s.audit = append(s.audit, e)
 	}
-	e.Seq, e.At, e.Actor = int64(len(s.audit)+1), s.now, s.actor()
-	s.audit = append(s.audit, e)
+}
+
+// The documents of an entry that says what changed. None stands for a row that does not exist.
+var none []byte
+
+func typeDocument(t *rota.Type) []byte {
+	return withField(t.Spec, "paused", t.Paused)
+}
+
+func templateDocument(t *rota.Template) []byte { return withField(t.Spec, "state", t.State) }
+
+func scheduleDocument(d *rota.Schedule) []byte { return withField(d.Spec, "state", d.State) }
+
+func jobDocument(j *rota.Job) []byte {
+	fields := map[string]any{"priority": j.Priority, "position": j.Position, "params": j.Params}
+	if !j.RunAt.IsZero() {
+		fields["run_at"] = j.RunAt
+	}
+	return rota.EncodeSpec(fields)
+}
+
+// withField returns a specification with one more field.
+func withField(spec any, name string, value any) []byte {
+	fields := map[string]any{}
+	var stored map[string]json.RawMessage
+	if err := json.Unmarshal(rota.EncodeSpec(spec), &stored); err != nil {
+		panic(err)
+	}
+	for field, one := range stored {
+		fields[field] = one
+	}
+	fields[name] = value
+	return rota.EncodeSpec(fields)
+}
+
+// auditUsers adds an entry for each schedule of a changed template, and returns what the entry of
+// the template says about them.
+func (s *step) auditUsers(t *rota.Template, changes json.RawMessage) (detail string) {
+	for i, d := range s.schedulesOf(t.Name) {
+		if i == rota.TemplateModifiedMax {
+			return "more than 100 schedules use it; only the first 100 have an entry JOB_MODIFIED of their own"
+		}
+		s.auditEffect(rota.AuditScheduleModified, scheduleSubject(d.Name), "template "+t.Name, changes)
+	}
+	return ""
+}
+
+// Audit lists the audit, newest first: the written entries and those that follow from jobs.
+func (m *Model) Audit(_ context.Context, q rota.AuditQuery) (rota.AuditPage, error) {
+	if err := q.Validate(); err != nil {
+		return rota.AuditPage{}, err
+	}
+	return read(m, func(s *state) (rota.AuditPage, error) {
+		entries := slices.Clone(s.audit)
+		for _, j := range s.jobs {
+			entries = append(entries, j.AuditEntries()...)
+		}
+		slices.SortFunc(entries, func(a, b rota.AuditEntry) int { return b.Compare(&a) })
+		entries = slices.DeleteFunc(entries, func(e rota.AuditEntry) bool {
+			last := rota.AuditEntry{At: q.Before.At, ID: q.Before.ID}
+			return !q.Matches(&e) || q.Before != rota.AuditCursor{} && e.Compare(&last) >= 0
+		})
+		p := rota.AuditPage{Entries: entries}
+		if p.Entries, p.More = page(entries, atMost(q.Limit)); p.More {
+			last := p.Entries[len(p.Entries)-1]
+			p.Next = rota.AuditCursor{At: last.At, ID: last.ID}
+		}
+		return p, nil
+	})
+}
+
+// removeAudit removes the oldest written entries before a time.
+func (s *step) removeAudit(before time.Time) (removed int, more bool) {
+	var old []rota.AuditEntry
+	for _, e := range s.audit {
+		if e.At.Before(before) {
+			old = append(old, e)
+		}
+	}
+	slices.SortFunc(old, func(a, b rota.AuditEntry) int { return a.Compare(&b) })
+	old, more = page(old, rota.PruneMax)
+	s.audit = slices.DeleteFunc(s.audit, func(e rota.AuditEntry) bool {
+		return slices.ContainsFunc(old, func(o rota.AuditEntry) bool { return o.ID == e.ID })
+	})
+	return len(old), more
 }
 
 // auditedJob reports whether the command has written an entry about a job.

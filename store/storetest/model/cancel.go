@@ -15,11 +15,11 @@ func (s *step) cancel(c *rota.Cancel) (rota.Reply, *rota.Error) {
 		return &rota.CancelledJob{Job: j, Stopping: leased(j)}, nil
 	case j.Status == rota.StatusQueued:
 		s.cancelQueued(j)
-		s.auditJob(rota.AuditJobCancelled, j.ID, c.Reason)
+		s.auditJob(rota.AuditJobCancelled, j, c.Reason)
 		return &rota.CancelledJob{Job: j}, nil
 	case leased(j):
 		if s.askToStop(j, c.Actor, c.Reason) {
-			s.auditJob(rota.AuditJobCancelled, j.ID, c.Reason)
+			s.auditJob(rota.AuditJobCancelled, j, c.Reason)
 		}
 		return &rota.CancelledJob{Job: j, Stopping: true}, nil
 	case j.Status == rota.StatusCancelled:

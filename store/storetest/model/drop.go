@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/diff"
 )
 
 // drop is a dropped name whose jobs are not all removed yet.
@@ -47,7 +48,7 @@ func (s *step) drop(c *rota.Drop) (rota.Reply, *rota.Error) {
 	if !c.Recreate {
 		reply.Archived = s.archiveUnused(d)
 	}
-	s.auditSubject(rota.AuditScheduleDeleted, scheduleSubject(d.Name), "")
+	s.auditSubject(rota.AuditScheduleDeleted, scheduleSubject(d.Name), "", diff.Documents(scheduleDocument(d), none))
 	return reply, nil
 }
 
@@ -83,19 +84,13 @@ func (s *step) endDropped(name string, cond func(*rota.Job) bool, maxCount int) 
 	queued = queued[:min(len(queued), maxCount-len(runs))]
 	for _, j := range runs {
 		s.askToStop(j, by, reason)
-		s.auditJobAs(by, rota.AuditJobCancelled, j.ID, reason)
+		s.auditJobAs(by, rota.AuditJobCancelled, j, reason, nil)
 	}
 	for _, j := range queued {
 		s.cancelQueued(j)
-		s.auditJobAs(by, rota.AuditJobCancelled, j.ID, reason)
+		s.auditJobAs(by, rota.AuditJobCancelled, j, reason, nil)
 	}
 	return len(runs), len(queued)
-}
-
-// auditJobAs adds an entry about a job on behalf of the actor of the drop.
-func (s *step) auditJobAs(by, act string, job rota.ID, detail string) {
-	s.auditJob(act, job, detail)
-	s.audit[len(s.audit)-1].Actor = by
 }
 
 // wasDropped reports whether a job was created before its definition was dropped.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/diff"
 )
 
 // changeable returns the job that an Edit or Move may change; named is the id in the command. Again
@@ -47,6 +48,7 @@ func (s *step) edit(c *rota.Edit) (rota.Reply, *rota.Error) {
 	if c.RunNow && j.Hold&^(rota.HoldDelay|rota.HoldKey) != 0 {
 		return nil, s.refuse(rota.Conflict, "job_id", "job %s waits for %s", j.ID, s.waitsFor(j))
 	}
+	was := jobDocument(j)
 	if c.Priority != nil && *c.Priority != j.Priority {
 		j.Position = s.endPosition(*c.Priority)
 		j.Priority = *c.Priority
@@ -57,7 +59,7 @@ func (s *step) edit(c *rota.Edit) (rota.Reply, *rota.Error) {
 	}
 	s.editTime(c, j)
 	j.Version = c.ID
-	s.auditAttempt(rota.AuditJobModified, c.JobID, j.ID, "edit")
+	s.auditAttempt(c.Actor, rota.AuditJobModified, c.JobID, j, "edit", diff.Documents(was, jobDocument(j)))
 	return &rota.Edited{Job: j}, nil
 }
 

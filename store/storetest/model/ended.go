@@ -1,6 +1,9 @@
 package model
 
-import "github.com/rotajobs/rota"
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/diff"
+)
 
 // executionEnded applies the effects of the end of an execution, given its last attempt: it was
 // settled, cancelled while it waited, or skipped.
@@ -72,7 +75,7 @@ func (s *step) completeSchedule(name string, completed bool) {
 		return
 	}
 	s.removeSchedule(d)
-	s.auditEffect(rota.AuditScheduleDeleted, scheduleSubject(d.Name), "on completion")
+	s.auditEffect(rota.AuditScheduleDeleted, scheduleSubject(d.Name), "on completion", diff.Documents(scheduleDocument(d), none))
 	s.archiveUnused(d)
 }
 
@@ -83,7 +86,8 @@ func (s *step) archiveUnused(d *rota.Schedule) bool {
 	if t == nil || t.Name != d.Name || t.State != rota.TemplateActive || len(s.schedulesOf(t.Name)) > 0 {
 		return false
 	}
+	was := templateDocument(t)
 	t.State, t.Version, t.UpdatedAt = rota.TemplateArchived, s.id(), s.now
-	s.auditEffect(rota.AuditTemplateArchived, templateSubject(t.Name), "")
+	s.auditEffect(rota.AuditTemplateArchived, templateSubject(t.Name), "", diff.Documents(was, templateDocument(t)))
 	return true
 }

@@ -153,9 +153,9 @@ func (s *step) replace(j *rota.Job, reason string) {
 	switch {
 	case j.Status == rota.StatusQueued:
 		s.cancelQueued(j)
-		s.auditJob(rota.AuditJobCancelled, j.ID, reason)
+		s.auditJob(rota.AuditJobCancelled, j, reason)
 	case leased(j) && s.askToStop(j, s.actor(), reason):
-		s.auditJob(rota.AuditJobCancelled, j.ID, reason)
+		s.auditJob(rota.AuditJobCancelled, j, reason)
 	}
 }
 
@@ -186,7 +186,7 @@ func (s *step) advanceCalendar(d *rota.Schedule, c *rota.Fire) {
 	}
 	if missed := micros(c.Missed); !missed.IsZero() {
 		s.auditEffect(rota.AuditScheduleMissed, scheduleSubject(d.Name), "fire times from "+missed.Format(time.RFC3339Nano)+
-			" on were given up (catch-up "+string(d.Spec.CatchUp)+")")
+			" on were given up (catch-up "+string(d.Spec.CatchUp)+")", nil)
 	}
 	switch {
 	case d.Spec.At.IsZero() || !d.NextFire.IsZero():

@@ -62,7 +62,7 @@ func (s *step) cancelGroup(c *rota.CancelGroup) (rota.Reply, *rota.Error) {
 		return nil, s.refuse(rota.Conflict, "group_id", "group %s has ended", g.ID)
 	}
 	g.Ending, g.EndingReason, g.EndingBy = rota.EndingCancel, c.Reason, c.Actor
-	s.auditSubject(rota.AuditGroupCancelled, groupSubject(g.ID), c.Reason)
+	s.auditSubject(rota.AuditGroupCancelled, groupSubject(g.ID), c.Reason, nil)
 	reply := &rota.CancelledGroup{Group: g}
 	for _, j := range s.endMembers(g) {
 		if j.Status == rota.StatusRunning {
@@ -124,11 +124,14 @@ func (s *step) membersToEnd(g *rota.Group) []*rota.Job {
 func (s *step) endMember(g *rota.Group, j *rota.Job) {
 	switch {
 	case j.Status == rota.StatusRunning:
-		s.askToStop(j, g.EndingBy, g.EndingReason)
+		if s.askToStop(j, g.EndingBy, g.EndingReason) {
+			s.auditJobAs(g.EndingBy, rota.AuditJobCancelled, j, g.EndingReason, nil)
+		}
 	case g.Ending == rota.EndingSkip:
 		s.skip(j, rota.CodeGroup, "skipped: "+g.EndingReason)
 	default:
 		s.cancelQueued(j)
+		s.auditJobAs(g.EndingBy, rota.AuditJobCancelled, j, g.EndingReason, nil)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/diff"
 )
 
 func (s *step) move(c *rota.Move) (rota.Reply, *rota.Error) {
@@ -14,6 +15,7 @@ func (s *step) move(c *rota.Move) (rota.Reply, *rota.Error) {
 	if again {
 		return &rota.Moved{Job: j}, nil
 	}
+	was := jobDocument(j)
 	switch c.Place {
 	case rota.PlaceTop:
 		if head := s.queued(j.Priority)[0]; head != j {
@@ -30,7 +32,7 @@ func (s *step) move(c *rota.Move) (rota.Reply, *rota.Error) {
 	}
 	s.markKeyChanged(j)
 	j.Version = c.ID
-	s.auditJob(rota.AuditJobModified, j.ID, "move")
+	s.auditJobAs(c.Actor, rota.AuditJobModified, j, "move", diff.Documents(was, jobDocument(j)))
 	return &rota.Moved{Job: j}, nil
 }
 

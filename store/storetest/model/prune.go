@@ -28,6 +28,9 @@ func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
 	}
 	s.pruneReservations(s.now.Add(-rota.ReservationKeep))
 	s.removeExpiredRequests(rota.PruneMax)
+	if !c.AuditBefore.IsZero() {
+		reply.Audit, reply.MoreAudit = s.removeAudit(micros(c.AuditBefore))
+	}
 	return reply, nil
 }
 
@@ -43,6 +46,12 @@ func (s *step) removeExecution(first, tail *rota.Job) int {
 	name := keyName{first.Type, first.UniqueKey}
 	if record, held := s.keys[name]; held && record.execution == first.ID {
 		delete(s.keys, name)
+	}
+	attempts := s.pick(func(j *rota.Job) bool { return j.ExecutionID == first.ID })
+	for _, j := range attempts {
+		for _, e := range j.AuditEntries() {
+			s.appendAudit(e)
+		}
 	}
 	had := len(s.jobs)
 	s.jobs = slices.DeleteFunc(s.jobs, func(j *rota.Job) bool { return j.ExecutionID == first.ID })

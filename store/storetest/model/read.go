@@ -118,19 +118,6 @@ func (m *Model) Explain(_ context.Context, id rota.ID) ([]rota.Reason, error) {
 	})
 }
 
-// Audit lists the audit in the order of writing.
-func (m *Model) Audit(_ context.Context, after int64, limit int) ([]rota.AuditEntry, error) {
-	return read(m, func(s *state) ([]rota.AuditEntry, error) {
-		var entries []rota.AuditEntry
-		for _, e := range s.audit {
-			if e.Seq > after {
-				entries = append(entries, e)
-			}
-		}
-		return entries[:min(len(entries), atMost(limit))], nil
-	})
-}
-
 func atMost(limit int) int {
 	if limit == 0 {
 		return 100

@@ -98,7 +98,7 @@ func (s *step) recover(c *rota.Recover) (rota.Reply, *rota.Error) {
 	for _, j := range found {
 		act := s.repair(c, j)
 		reply.Jobs = append(reply.Jobs, s.settlement(j, act))
-		s.auditJob(rota.AuditJobRecovered, j.ID, string(act))
+		s.auditJob(rota.AuditJobRecovered, j, string(act))
 	}
 	if r := s.active(); r != nil && r.Node == c.Runner && !r.Incarnation.IsZero() && r.Incarnation != c.Incarnation {
 		s.expireReservation(r)

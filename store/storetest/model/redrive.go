@@ -27,7 +27,7 @@ func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
 	}
 	s.enterQueue(j)
 	s.holdKey(j)
-	s.auditJob(rota.AuditJobRedriven, tail.ID, j.ID.String())
+	s.auditJob(rota.AuditJobRedriven, tail, j.ID.String())
 	return &rota.Redriven{Job: j}, nil
 }
 

@@ -28,7 +28,7 @@ func (s *step) reserve(c *rota.Reserve) (rota.Reply, *rota.Error) {
 // expireReservation ends a reservation that was not released.
 func (s *step) expireReservation(r *rota.Reservation) {
 	r.Status, r.EndedAt = rota.ReservationExpired, s.now
-	s.auditEffect(rota.AuditReservationExpired, reservationSubject(r.ID), "")
+	s.auditEffect(rota.AuditReservationExpired, reservationSubject(r.ID), "", nil)
 }
 
 // extendReservation extends a reservation to the lease of its run.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/diff"
 )
 
 func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
@@ -29,6 +30,10 @@ func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 	if d == nil {
 		s.boundDropped(c.Name)
 	}
+	was := none
+	if d != nil && !c.Recreate {
+		was = scheduleDocument(d)
+	}
 	if c.Recreate { // as if it had not existed
 		s.schedules = slices.DeleteFunc(s.schedules, func(other *rota.Schedule) bool { return other.Name == c.Name })
 		d = nil
@@ -41,7 +46,7 @@ func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 		s.schedules = append(s.schedules, d)
 	}
 	s.declare(d, c, newTimes, takesNext)
-	s.auditSubject(act, subject, "")
+	s.auditSubject(act, subject, "", diff.Documents(was, scheduleDocument(d)))
 	s.releaseOverlapWaiting(d)
 	s.recheckBlocked(s.blocked(c.Name))
 	s.recheckDependents(c.Name)

@@ -1,6 +1,9 @@
 package model
 
-import "github.com/rotajobs/rota"
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/diff"
+)
 
 func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 	t, subject := s.template(c.Name), templateSubject(c.Name)
@@ -14,7 +17,10 @@ func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 	if err := s.checkExpectation(expectation{c.Mode, c.Version}, version, subject); err != nil {
 		return nil, err
 	}
-	act := rota.AuditTemplateModified
+	act, was := rota.AuditTemplateModified, none
+	if t != nil {
+		was = templateDocument(t)
+	}
 	switch {
 	case t == nil:
 		act = rota.AuditTemplateCreated
@@ -30,7 +36,11 @@ func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 		}
 	}
 	t.Spec, t.Version, t.UpdatedAt = c.Spec.Canonical(), c.ID, s.now
-	s.auditSubject(act, subject, "")
+	changes, detail := diff.Documents(was, templateDocument(t)), ""
+	if act == rota.AuditTemplateModified {
+		detail = s.auditUsers(t, changes)
+	}
+	s.auditSubject(act, subject, detail, changes)
 	return &rota.TemplatePut{Template: t, Changed: true}, nil
 }
 
@@ -44,8 +54,9 @@ func (s *step) archive(c *rota.Archive) (rota.Reply, *rota.Error) {
 	if s.auditedSubject(templateSubject(c.Name)) || t.State == rota.TemplateArchived {
 		return &rota.TemplatePut{Template: t}, nil
 	}
+	was := templateDocument(t)
 	t.State, t.Version, t.UpdatedAt = rota.TemplateArchived, c.ID, s.now
-	s.auditSubject(rota.AuditTemplateArchived, templateSubject(c.Name), "")
+	s.auditSubject(rota.AuditTemplateArchived, templateSubject(c.Name), "", diff.Documents(was, templateDocument(t)))
 	count, left := s.disableSchedulesOf(t, rota.SweepMax)
 	if left {
 		s.intents[intent{"template", t.Name}] = true
@@ -61,8 +72,9 @@ func (s *step) unarchive(c *rota.Unarchive) (rota.Reply, *rota.Error) {
 	if s.auditedSubject(templateSubject(c.Name)) || t.State == rota.TemplateActive {
 		return &rota.TemplatePut{Template: t}, nil
 	}
+	was := templateDocument(t)
 	t.State, t.Version, t.UpdatedAt = rota.TemplateActive, c.ID, s.now
-	s.auditSubject(rota.AuditTemplateUnarchived, templateSubject(c.Name), "")
+	s.auditSubject(rota.AuditTemplateUnarchived, templateSubject(c.Name), "", diff.Documents(was, templateDocument(t)))
 	return &rota.TemplatePut{Template: t, Changed: true}, nil
 }
 

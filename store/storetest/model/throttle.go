@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/diff"
 )
 
 // putThrottle replaces all limits. It does not change running jobs, and leaves jobs that wait
@@ -24,7 +25,7 @@ func (s *step) putThrottle(c *rota.PutThrottle) (rota.Reply, *rota.Error) {
 	s.throttle = rota.Throttle{Spec: c.Spec.Canonical(), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: s.now}
 	s.forgetStarts(old)
 	s.addKeyIntents(old)
-	s.auditSubject(rota.AuditThrottleModified, limitsSubject, "")
+	s.auditSubject(rota.AuditThrottleModified, limitsSubject, "", diff.Documents(rota.EncodeSpec(old), rota.EncodeSpec(s.throttle.Spec)))
 	return &rota.ThrottlePut{Throttle: &s.throttle, Changed: true}, nil
 }
 

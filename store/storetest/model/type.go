@@ -1,6 +1,9 @@
 package model
 
-import "github.com/rotajobs/rota"
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/diff"
+)
 
 func (s *step) putType(c *rota.PutType) (rota.Reply, *rota.Error) {
 	t, subject := s.typ(c.Name), typeSubject(c.Name)
@@ -14,7 +17,10 @@ func (s *step) putType(c *rota.PutType) (rota.Reply, *rota.Error) {
 	if err := s.checkExpectation(expectation{c.Mode, c.Version}, version, subject); err != nil {
 		return nil, err
 	}
-	act := rota.AuditTypeModified
+	act, was := rota.AuditTypeModified, none
+	if t != nil {
+		was = typeDocument(t)
+	}
 	switch {
 	case t == nil:
 		act = rota.AuditTypeCreated
@@ -24,7 +30,7 @@ func (s *step) putType(c *rota.PutType) (rota.Reply, *rota.Error) {
 		return &rota.TypePut{Type: t}, nil
 	}
 	t.Spec, t.Version, t.UpdatedAt = c.Spec.Canonical(), c.ID, s.now
-	s.auditSubject(act, subject, "")
+	s.auditSubject(act, subject, "", diff.Documents(was, typeDocument(t)))
 	return &rota.TypePut{Type: t, Changed: true}, nil
 }
 
@@ -36,11 +42,12 @@ func (s *step) switchType(c *rota.SwitchType) (rota.Reply, *rota.Error) {
 	case s.auditedSubject(subject) || t.Paused == c.Paused:
 		return &rota.TypePut{Type: t}, nil
 	}
+	was := typeDocument(t)
 	t.Paused, t.Version, t.UpdatedAt = c.Paused, c.ID, s.now
 	act := rota.AuditTypeResumed
 	if c.Paused {
 		act = rota.AuditTypePaused
 	}
-	s.auditSubject(act, subject, "")
+	s.auditSubject(act, subject, "", diff.Documents(was, typeDocument(t)))
 	return &rota.TypePut{Type: t, Changed: true}, nil
 }

@@ -50,7 +50,10 @@ func eventsBetween(before, after *state, now time.Time) (events []rota.Event) {
 	for _, r := range after.reservations {
 		events = append(events, reservationEvents(before.reservation(r.ID), r)...)
 	}
-	for _, e := range after.audit[len(before.audit):] {
+	for _, e := range after.audit {
+		if slices.ContainsFunc(before.audit, func(b rota.AuditEntry) bool { return b.ID == e.ID }) {
+			continue
+		}
 		kind := map[string]rota.EventKind{
 			rota.AuditScheduleMissed: rota.EventScheduleMissed, rota.AuditScheduleDisabled: rota.EventScheduleDisabled,
 		}[e.Act]

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/diff"
 )
 
 const webhooksSubject = "webhooks"
@@ -31,9 +32,14 @@ func (s *step) putWebhooks(c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
 	case rota.EqualWebhooks(s.webhooks.Spec, c.Spec):
 		return &rota.WebhooksPut{Webhooks: &s.webhooks}, nil
 	}
+	old := s.webhooks.Spec
 	s.webhooks = rota.Webhooks{Spec: rota.CanonicalWebhooks(c.Spec), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: s.now}
-	s.auditSubject(rota.AuditWebhooksModified, webhooksSubject, "")
+	s.auditSubject(rota.AuditWebhooksModified, webhooksSubject, "", diff.Documents(webhooksDocument(old), webhooksDocument(s.webhooks.Spec)))
 	return &rota.WebhooksPut{Webhooks: &s.webhooks, Changed: true}, nil
+}
+
+func webhooksDocument(hooks []rota.Webhook) []byte {
+	return rota.EncodeSpec(map[string]any{"webhooks": hooks})
 }
 
 // createDeliveries adds a delivery for each webhook that subscribes to an event of a command.

@@ -1,0 +1,182 @@
+package rota
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
+
+// AuditEntry is one entry of the append-only audit: an act, its actor, what it was about and
+// what came of it.
+//
+// The ends of jobs, and the creation of jobs by a caller, are not written as they happen: as long as
+// a job is kept, AuditEntries derives them from it. Prune writes them down, with the same content,
+// before it deletes the job.
+type AuditEntry struct {
+	ID          ID // derived from the command and the subject, or from the job, so that an act is recorded once
+	At          time.Time
+	Actor       string // empty: Rota
+	Act         string // such as JOB_CANCELLED
+	Subject     string // such as "job 0192…" or "schedule nightly"
+	Schedule    string // definition that it is about, or to which the job belongs; empty: none
+	JobID       ID
+	ExecutionID ID
+	RunID       ID
+	Outcome     string // of the run: COMPLETED, FAILED, SKIPPED, CANCELLED, or STOPPING if it was asked to stop; empty: no run ended
+	Detail      string
+	Changes     json.RawMessage // {"field": {"old": …, "new": …}}, without secrets; nil: nothing changed
+}
+
+// AuditStopping is the outcome of a JOB_CANCELLED entry about a job that was running: the request was
+// recorded, and the worker is asked to stop.
+const AuditStopping = "STOPPING"
+
+// The acts in the audit.
+const (
+	AuditJobCreated   = "JOB_CREATED" // enqueued by a caller
+	AuditJobExecuted  = "JOB_EXECUTED"
+	AuditJobFailed    = "JOB_FAILED"
+	AuditJobCancelled = "JOB_CANCELLED"
+	AuditJobModified  = "JOB_MODIFIED"
+	AuditJobRecovered = "JOB_RECOVERED"
+	AuditJobRedriven  = "JOB_REDRIVEN"
+
+	AuditScheduleCreated  = AuditJobCreated // a schedule is a job in SQL
+	AuditScheduleModified = AuditJobModified
+	AuditScheduleDeleted  = "JOB_DELETED"
+	AuditScheduleFired    = AuditJobExecuted    // triggered or backfilled by a user
+	AuditScheduleDisabled = "SCHEDULE_DISABLED" // by Rota, with the reason
+	AuditScheduleMissed   = "SCHEDULE_MISSED"   // times that catch-up gave up
+
+	AuditTypeCreated  = "TYPE_CREATED"
+	AuditTypeModified = "TYPE_MODIFIED"
+	AuditTypePaused   = "TYPE_PAUSED"
+	AuditTypeResumed  = "TYPE_RESUMED"
+
+	AuditTemplateCreated    = "TEMPLATE_CREATED"
+	AuditTemplateModified   = "TEMPLATE_MODIFIED"
+	AuditTemplateArchived   = "TEMPLATE_ARCHIVED"
+	AuditTemplateUnarchived = "TEMPLATE_UNARCHIVED"
+
+	AuditThrottleModified   = "LIMITS_MODIFIED"
+	AuditWebhooksModified   = "WEBHOOKS_MODIFIED"
+	AuditGroupCancelled     = "GROUP_CANCELLED"
+	AuditReservationExpired = "RESERVATION_EXPIRED"
+)
+
+// AuditActs are all acts, sorted.
+var AuditActs = []string{
+	AuditGroupCancelled, AuditJobCancelled, AuditJobCreated, AuditScheduleDeleted, AuditJobExecuted, AuditJobFailed,
+	AuditJobModified, AuditJobRecovered, AuditJobRedriven, AuditThrottleModified, AuditReservationExpired,
+	AuditScheduleDisabled, AuditScheduleMissed, AuditTemplateArchived, AuditTemplateCreated, AuditTemplateModified,
+	AuditTemplateUnarchived, AuditTypeCreated, AuditTypeModified, AuditTypePaused, AuditTypeResumed, AuditWebhooksModified,
+}
+
+// TemplateModifiedMax is the number of schedules of a changed template that get a JOB_MODIFIED entry
+// each. If there are more, the entry of the template says so.
+const TemplateModifiedMax = 100
+
+// AuditEntries returns the entries that follow from a job: that a caller enqueued it, and how it
+// ended. Jobs of internal types have none. A job of a schedule was not enqueued by a caller but by
+// the schedule, and a retry by the attempt before it; a redrive has an entry of its own. So has every
+// cancellation, with the actor that requested it.
+func (j *Job) AuditEntries() []AuditEntry {
+	var entries []AuditEntry
+	if j.auditsCreation() {
+		e := j.auditEntry(j.ID, AuditJobCreated, j.CreatedAt)
+		entries = append(entries, e)
+	}
+	if act := j.auditedEnd(); act != "" {
+		e := j.auditEntry(AuditEndID(j.ID), act, j.FinishedAt)
+		e.RunID, e.Outcome, e.Detail = j.Run.ID, string(j.Run.Outcome), cmp.Or(j.Run.Error, j.Run.CancelReason)
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// auditsCreation reports whether the creation of the job is an entry. A program that names no actor
+// creates jobs on its own behalf, which is no act of a user.
+func (j *Job) auditsCreation() bool {
+	return j.RetryOf.IsZero() && j.Schedule == "" && j.RedriveOf.IsZero() && j.CreatedBy != "" && !InternalType(j.Type)
+}
+
+// auditedEnd returns the act of the end of the job, or "" if it has not ended or its end has an
+// entry of its own.
+func (j *Job) auditedEnd() string {
+	if j.FinishedAt.IsZero() || j.Run == nil || InternalType(j.Type) {
+		return ""
+	}
+	switch {
+	case j.Run.Outcome == OutcomeFailed, j.Run.Outcome == OutcomeCancelled && j.Run.ErrorCode == CodeTimeout:
+		return AuditJobFailed
+	case j.Run.Outcome == OutcomeCancelled && !j.Run.CancelAt.IsZero():
+		return ""
+	case j.Run.Outcome == OutcomeCancelled:
+		return AuditJobCancelled
+	}
+	return AuditJobExecuted
+}
+
+func (j *Job) auditEntry(id ID, act string, at time.Time) AuditEntry {
+	return AuditEntry{
+		ID: id, At: at, Actor: j.CreatedBy, Act: act, Subject: JobSubject(j.ID), Schedule: j.Schedule, JobID: j.ID, ExecutionID: j.ExecutionID,
+	}
+}
+
+// JobSubject is the subject of the entries about a job.
+func JobSubject(id ID) string { return "job " + id.String() }
+
+// Compare orders entries by time, then by id.
+func (e *AuditEntry) Compare(other *AuditEntry) int {
+	return cmp.Or(e.At.Compare(other.At), e.ID.Compare(other.ID))
+}
+
+// AuditQuery selects audit entries. A zero field selects all.
+type AuditQuery struct {
+	Since       time.Time // at or after
+	Until       time.Time // before
+	Actor       string
+	Acts        []string // any of them
+	Subject     string
+	Schedule    string // entries about this definition and about its jobs
+	ExecutionID ID
+	Before      AuditCursor // continues after an entry
+	Limit       int         // at most PageMax; 0 means 100
+}
+
+// AuditCursor is a place in the audit: entries before it are older.
+type AuditCursor struct {
+	At time.Time
+	ID ID
+}
+
+// AuditPage is the answer to an AuditQuery.
+type AuditPage struct {
+	Entries []AuditEntry
+	Next    AuditCursor // where the next page starts
+	More    bool        // there may be further entries
+}
+
+// Validate refuses values that no entry has.
+func (q *AuditQuery) Validate() error {
+	err := first(
+		checkTime("since", q.Since), checkTime("until", q.Until), checkText("actor", q.Actor, NameMax), checkUTF8("subject", q.Subject),
+		checkName("schedule", q.Schedule, false), checkTime("before.at", q.Before.At), checkInt("limit", q.Limit, 0, PageMax),
+	)
+	for _, act := range q.Acts {
+		if err == nil && !slices.Contains(AuditActs, act) {
+			err = Invalidf("act", "%s is not an act of the audit; the acts are %s", quote(act), strings.Join(AuditActs, ", "))
+		}
+	}
+	return asError(err)
+}
+
+// Matches reports whether the query selects an entry, apart from Before and Limit.
+func (q *AuditQuery) Matches(e *AuditEntry) bool {
+	return (q.Since.IsZero() || !e.At.Before(q.Since)) && (q.Until.IsZero() || e.At.Before(q.Until)) &&
+		(q.Actor == "" || q.Actor == e.Actor) && (len(q.Acts) == 0 || slices.Contains(q.Acts, e.Act)) &&
+		(q.Subject == "" || q.Subject == e.Subject) && (q.Schedule == "" || q.Schedule == e.Schedule) &&
+		(q.ExecutionID.IsZero() || q.ExecutionID == e.ExecutionID)
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
+	"github.com/spf13/cobra"
+)
+
+func newAuditCommand(a *app) *cobra.Command {
+	return newParentCommand("audit", "Read the audit log: who changed what", newAuditListCommand(a), newAuditExportCommand(a))
+}
+
+// auditFlags holds the filters of the audit.
+type auditFlags struct {
+	filters      filters
+	since, until string
+	acts         []string
+}
+
+func (f *auditFlags) flags(cmd *cobra.Command) {
+	f.filters = filters{}
+	cmd.Flags().StringVar(&f.since, "since", "", "only entries at or after `TIME`, or the last 1h, 7d")
+	cmd.Flags().StringVar(&f.until, "until", "", "only entries before `TIME`, or before the last 1h, 7d")
+	cmd.Flags().StringSliceVar(&f.acts, "act", nil, "only these `ACTS`, such as JOB_FAILED,JOB_CANCELLED")
+	completeFrom(cmd, "act", rota.AuditActs)
+	f.filters.add(cmd, "actor", "only acts of `ACTOR`")
+	f.filters.add(cmd, "subject", "only entries about `SUBJECT`, such as \"schedule nightly\"")
+	f.filters.add(cmd, "schedule", "only entries about schedule `NAME` and its jobs")
+	f.filters.add(cmd, "execution", "only entries about the jobs of execution `ID`")
+}
+
+// query returns the parameters of the request.
+func (f *auditFlags) query(a *app) (url.Values, error) {
+	query := f.filters.query()
+	for _, one := range []struct{ name, text string }{{"since", f.since}, {"until", f.until}} {
+		if one.text == "" {
+			continue
+		}
+		at, err := a.momentFlag("--"+one.name, one.text)
+		if err != nil {
+			return nil, err
+		}
+		query.Set(one.name, at.UTC().Format(time.RFC3339Nano))
+	}
+	for i, act := range f.acts {
+		f.acts[i] = strings.ToUpper(act)
+		if !slices.Contains(rota.AuditActs, f.acts[i]) {
+			return nil, usagef("the acts are "+strings.Join(rota.AuditActs, ", "), "--act %s is not an act of the audit", shortened(act))
+		}
+	}
+	if len(f.acts) > 0 {
+		query.Set("act", strings.Join(f.acts, ","))
+	}
+	return query, nil
+}
+
+// momentFlag parses a time, or a duration that is counted back from now.
+func (a *app) momentFlag(flag, text string) (time.Time, error) {
+	if d, err := rota.ParseDuration(text); err == nil && d >= 0 {
+		return a.now().Add(-d), nil
+	}
+	return parseTimeFlag(flag, text, "")
+}
+
+func newAuditListCommand(a *app) *cobra.Command {
+	var flags auditFlags
+	var pages listFlags
+	list := listing[api.AuditEntry]{
+		path: "/audit", none: "no entries", heads: []string{"WHEN", "ACTOR", "ACT", "OUTCOME", "~SUBJECT", "~CHANGES", "~DETAIL"},
+		drop: []string{"DETAIL", "CHANGES"},
+		row: func(e api.AuditEntry) []string {
+			return []string{
+				a.ago(e.At.Time), cmp.Or(string(e.Actor), "rota"), e.Act, string(e.Outcome), string(e.Subject), changedFields(e.Changes), string(e.Detail),
+			}
+		},
+	}
+	cmd := &cobra.Command{
+		Use: "list", Short: "List audit entries, newest first", Args: noArgs(),
+		Long: `List audit entries, newest first: changes of definitions and limits, jobs that a caller enqueued, changed or
+cancelled, and the end of every run. The column CHANGES names the fields that changed; --output json shows their old
+and new values.`,
+		Example: "  rota audit list --limit 20\n  rota audit list --since 24h --act JOB_FAILED\n  rota audit list --subject 'schedule nightly' -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			query, err := flags.query(a)
+			if err != nil {
+				return err
+			}
+			return list.print(cmd.Context(), a, query, pages)
+		},
+	}
+	flags.flags(cmd)
+	pages.flags(cmd)
+	return cmd
+}
+
+// changedFields returns the names of the fields that changed.
+func changedFields(changes json.RawMessage) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(changes, &fields) != nil {
+		return ""
+	}
+	names := make([]string, 0, len(fields))
+	for name := range fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+func newAuditExportCommand(a *app) *cobra.Command {
+	var flags auditFlags
+	cmd := &cobra.Command{
+		Use: "export", Short: "Write audit entries as JSON lines, newest first", Args: noArgs(),
+		Long: `Write all audit entries to standard output, newest first, one JSON object a line. Entries that are written
+meanwhile are not included.`,
+		Example: "  rota audit export > audit.jsonl\n  rota audit export --since 2026-11-01T00:00:00Z | gzip > november.jsonl.gz",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			query, err := flags.query(a)
+			if err != nil {
+				return err
+			}
+			return a.exportAudit(cmd.Context(), query)
+		},
+	}
+	flags.flags(cmd)
+	return cmd
+}
+
+func (a *app) exportAudit(ctx context.Context, query url.Values) error {
+	for cursor := api.Text(""); ; {
+		part, err := a.page(ctx, "/audit", query, cursor, rota.PageMax)
+		if err != nil {
+			return err
+		}
+		var lines bytes.Buffer
+		for _, item := range part.Items {
+			if err := json.Compact(&lines, item); err != nil {
+				return err
+			}
+			lines.WriteByte('\n')
+		}
+		if _, err := fmt.Fprint(a.out, lines.String()); err != nil {
+			return err
+		}
+		if cursor = part.NextCursor; cursor == "" {
+			return nil
+		}
+	}
+}

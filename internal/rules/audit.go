@@ -1,0 +1,198 @@
+package rules
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/diff"
+)
+
+// The audit entries that commands write. The ends of jobs are not among them:
+// they are derived from the jobs until those are removed; see archive.
+
+// audited reports whether an earlier sending of the command wrote an audit
+// entry about the job.
+func (u *UnitOfWork) audited(c rota.Command, job rota.ID) bool {
+	return Audits.get(u, rota.AuditID(c.Head().ID, c.Verb(), job))
+}
+
+// wantAudited asks for what audited reads.
+func (u *UnitOfWork) wantAudited(c rota.Command, job rota.ID) {
+	Audits.want(u, rota.AuditID(c.Head().ID, c.Verb(), job))
+}
+
+// auditJob writes an audit entry about a job, as the command leaves it.
+func (u *UnitOfWork) auditJob(c rota.Command, act string, j *rota.Job, detail string, changes json.RawMessage) {
+	u.auditJobAs(c, c.Head().Actor, act, j, detail, changes)
+}
+
+// auditJobAs writes an audit entry about a job for an actor other than the
+// sender of the command.
+func (u *UnitOfWork) auditJobAs(c rota.Command, actor, act string, j *rota.Job, detail string, changes json.RawMessage) {
+	u.auditAttempt(c, actor, act, j.ID, j, detail, changes)
+}
+
+// auditAttempt writes an audit entry about a job that the command names by the id
+// of an earlier attempt. audited finds the entry by that id, also after the job
+// was retried again.
+func (u *UnitOfWork) auditAttempt(c rota.Command, actor, act string, named rota.ID, j *rota.Job, detail string, changes json.RawMessage) {
+	e := rota.AuditEntry{
+		ID: rota.AuditID(c.Head().ID, c.Verb(), named), At: u.Now, Actor: actor, Act: act, Subject: rota.JobSubject(j.ID),
+		Schedule: j.Schedule, JobID: j.ID, ExecutionID: j.ExecutionID, Detail: detail, Changes: changes,
+	}
+	switch {
+	case j.Run != nil && j.Run.Open() && act == rota.AuditJobCancelled:
+		e.RunID, e.Outcome = j.Run.ID, rota.AuditStopping
+	case j.Run != nil:
+		e.RunID, e.Outcome = j.Run.ID, string(j.Run.Outcome)
+	case j.Status == rota.StatusCancelled:
+		e.Outcome = string(rota.OutcomeCancelled)
+	}
+	u.appendAudit(e)
+}
+
+// auditedSubject reports whether an earlier sending of the command wrote an
+// audit entry about a named subject.
+func (u *UnitOfWork) auditedSubject(c rota.Command, subject string) bool {
+	return Audits.get(u, rota.AuditNameID(c.Head().ID, c.Verb(), subject))
+}
+
+// wantAuditedSubject asks for what auditedSubject reads.
+func (u *UnitOfWork) wantAuditedSubject(c rota.Command, subject string) {
+	Audits.want(u, rota.AuditNameID(c.Head().ID, c.Verb(), subject))
+}
+
+// auditSubject writes an audit entry about a named subject.
+func (u *UnitOfWork) auditSubject(c rota.Command, act, subject, detail string, changes json.RawMessage) {
+	u.auditName(c, subject, act, subject, detail, changes)
+}
+
+// auditSideEffect writes an audit entry about a subject that the command
+// changes besides its own. The id of the entry contains the act, since one
+// command may change a subject in several ways.
+func (u *UnitOfWork) auditSideEffect(c rota.Command, act, subject, detail string, changes json.RawMessage) {
+	u.auditName(c, act+" "+subject, act, subject, detail, changes)
+}
+
+func (u *UnitOfWork) auditName(c rota.Command, name, act, subject, detail string, changes json.RawMessage) {
+	e := rota.AuditEntry{
+		ID: rota.AuditNameID(c.Head().ID, c.Verb(), name), At: u.Now, Actor: c.Head().Actor, Act: act,
+		Subject: subject, Detail: detail, Changes: changes,
+	}
+	if schedule, is := strings.CutPrefix(subject, ScheduleSubject("")); is {
+		e.Schedule = schedule
+	}
+	u.appendAudit(e)
+}
+
+func (u *UnitOfWork) appendAudit(e rota.AuditEntry) {
+	length := len(u.audit)
+	u.onUndo(func() { u.audit = u.audit[:length] })
+	Audits.set(u, e.ID, true)
+	u.audit = append(u.audit, e)
+}
+
+// archive writes the entries that were derived from a job until now.
+func (u *UnitOfWork) archive(j *rota.Job) {
+	for _, e := range j.AuditEntries() {
+		u.appendAudit(e)
+	}
+}
+
+// The documents whose fields are compared: the specification, and the state
+// beside it.
+type (
+	typeDocument struct {
+		Paused bool `json:"paused"`
+		rota.TypeSpec
+	}
+	templateDocument struct {
+		State rota.TemplateState `json:"state"`
+		rota.TemplateSpec
+	}
+	scheduleDocument struct {
+		State rota.ScheduleState `json:"state"`
+		rota.ScheduleSpec
+	}
+	webhooksDocument struct {
+		Webhooks []rota.Webhook `json:"webhooks"`
+	}
+	jobDocument struct {
+		Priority int             `json:"priority"`
+		Position int64           `json:"position"`
+		RunAt    time.Time       `json:"run_at,omitzero"`
+		Params   json.RawMessage `json:"params"`
+	}
+)
+
+func typeChanges(was, is *rota.Type) json.RawMessage {
+	return changesOf(was, is, func(t *rota.Type) any { return typeDocument{t.Paused, t.Spec} })
+}
+
+func templateChanges(was, is *rota.Template) json.RawMessage {
+	return changesOf(was, is, func(t *rota.Template) any { return templateDocument{t.State, t.Spec} })
+}
+
+func scheduleChanges(was, is *rota.Schedule) json.RawMessage {
+	return changesOf(was, is, func(s *rota.Schedule) any { return scheduleDocument{s.State, s.Spec} })
+}
+
+func throttleChanges(was, is *rota.Throttle) json.RawMessage {
+	return changesOf(was, is, func(t *rota.Throttle) any { return t.Spec })
+}
+
+func webhooksChanges(was, is *rota.Webhooks) json.RawMessage {
+	return changesOf(was, is, func(h *rota.Webhooks) any { return webhooksDocument{h.Spec} })
+}
+
+func jobChanges(was, is *rota.Job) json.RawMessage {
+	return changesOf(was, is, func(j *rota.Job) any { return jobDocument{j.Priority, j.Position, j.RunAt, j.Params} })
+}
+
+// changesOf returns the fields that differ; nil stands for a row that does not
+// exist.
+func changesOf[T any](was, is *T, document func(*T) any) json.RawMessage {
+	encode := func(row *T) []byte {
+		if row == nil {
+			return nil
+		}
+		return rota.EncodeSpec(document(row))
+	}
+	return diff.Documents(encode(was), encode(is))
+}
+
+// auditUsers writes that the schedules of a template have changed with it, and
+// returns what the entry of the template says about them.
+func auditUsers(u *UnitOfWork, c rota.Command, template string, changes json.RawMessage) (detail string) {
+	names := schedulesUsing(u, template)
+	if len(names) > rota.TemplateModifiedMax {
+		names = names[:rota.TemplateModifiedMax]
+		detail = "more than 100 schedules use it; only the first 100 have an entry JOB_MODIFIED of their own"
+	}
+	for _, name := range names {
+		u.auditSideEffect(c, rota.AuditScheduleModified, ScheduleSubject(name), "template "+template, changes)
+	}
+	return detail
+}
+
+func usersQuery(template string) TemplateSchedulesQuery {
+	return TemplateSchedulesQuery{Template: template, Disabled: true, Limit: rota.TemplateModifiedMax + 1}
+}
+
+// schedulesUsing returns the schedules of a template by name, at most one more
+// than get an entry. Schedules that were not loaded count as stored.
+func schedulesUsing(u *UnitOfWork, template string) []string {
+	names := slices.Clone(TemplateSchedules.get(u, usersQuery(template)))
+	for r := range Schedules.of(u).changed() {
+		names = append(names, r.key)
+	}
+	slices.Sort(names)
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool {
+		s, known := Schedules.peek(u, name)
+		return known && (s == nil || s.Spec.Template != template)
+	})
+	return names[:min(len(names), rota.TemplateModifiedMax+1)]
+}
