@@ -37,8 +37,7 @@ func (p *pruner) run(ctx context.Context) {
 }
 
 func (p *pruner) prune(ctx context.Context) (removed int, err error) {
-	// A Prune of an unknown execution removes what else is past its time.
-	if _, err := do[*rota.Pruned](ctx, p.e, &rota.Prune{Meta: rota.NewMeta(""), Executions: []rota.ID{rota.NewID()}}); err != nil {
+	if err := p.pruneAudit(ctx); err != nil {
 		return 0, err
 	}
 	for query := (rota.PruneQuery{Retention: *p.e.config.Retention, Limit: prunePage}); ; {
@@ -57,5 +56,31 @@ func (p *pruner) prune(ctx context.Context) (removed int, err error) {
 			return removed, nil
 		}
 		query.From = page.Next
+	}
+}
+
+// pruneAudit removes the audit entries that are past their retention, and what else is past its time, with a Prune of
+// an unknown execution.
+func (p *pruner) pruneAudit(ctx context.Context) error {
+	due, err := p.e.store.NextDue(ctx) // the clock of the store
+	if err != nil {
+		return err
+	}
+	var before time.Time
+	if age := p.e.config.Retention.Audit; age > 0 {
+		before = due.Now.Add(-age)
+	}
+	for removed := 0; ; {
+		pruned, err := do[*rota.Pruned](ctx, p.e, &rota.Prune{Meta: rota.NewMeta(""), Executions: []rota.ID{rota.NewID()}, AuditBefore: before})
+		if err != nil {
+			return err
+		}
+		removed += pruned.Audit
+		if !pruned.MoreAudit || !pause(ctx, prunePause) {
+			if removed > 0 {
+				p.e.config.Logger.Info("the audit was pruned", "entries", removed)
+			}
+			return nil
+		}
 	}
 }

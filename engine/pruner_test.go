@@ -25,6 +25,18 @@ func TestPrunerAppliesRetention(t *testing.T) {
 	h.job(ids[19]) // the newest are kept
 }
 
+func TestPrunerAppliesRetentionOfAudit(t *testing.T) {
+	h := newHarness(t)
+	mustApply[*rota.ThrottlePut](h, &rota.PutThrottle{Meta: meta(), Spec: rota.ThrottleSpec{Global: 50}})
+	h.setClock(2 * time.Hour)
+	mustApply[*rota.ThrottlePut](h, &rota.PutThrottle{Meta: meta(), Spec: rota.ThrottleSpec{Global: 60}})
+	h.start(registry(done), engine.Config{PruneEvery: time.Second, Retention: &rota.Retention{Audit: time.Hour}})
+	h.eventually("the newer change is left", func() bool {
+		page, err := h.store.Audit(context.Background(), rota.AuditQuery{Subject: "limits"})
+		return err == nil && len(page.Entries) == 1
+	})
+}
+
 func TestSweeperExpiresReservation(t *testing.T) {
 	h := newHarness(t)
 	h.start(registry(done), engine.Config{})

@@ -96,7 +96,8 @@ func newSetting(key, about, allowed string, field func(*Config) kind) Setting {
 	return Setting{Key: key, About: about, Allowed: allowed, field: field}
 }
 
-// retentionSettings are the settings of the section retention: an age and a count for each outcome.
+// retentionSettings are the settings of the section retention: an age and a count for each outcome, and an age for
+// the audit.
 func retentionSettings() (all []Setting) {
 	for _, r := range []struct {
 		outcome string
@@ -114,7 +115,8 @@ func retentionSettings() (all []Setting) {
 			newSetting(key+".count", "how many "+ended, "a whole number, such as 100000, or 0",
 				func(c *Config) kind { return wholeKind(&r.keep(c.retention()).Count, 0, countMax) }))
 	}
-	return all
+	return append(all, newSetting("retention.audit", "how long audit entries are kept; 0: no limit", "a duration, such as 365d, or 0",
+		func(c *Config) kind { return durationKind(&c.retention().Audit, 0, keepMax) }))
 }
 
 // retention returns the retention for a setting to change; the first call creates it.

@@ -196,7 +196,7 @@ func maintenance() []rota.Command {
 		&rota.Release{Meta: Meta(32), ReservationID: ID(0x52)},
 		&rota.Expire{Meta: Meta(33), Limit: 8},
 		&rota.Sweep{Meta: Meta(34), Limit: 9},
-		&rota.Prune{Meta: Meta(35), Executions: []rota.ID{ID(0x53), ID(0x54)}, Before: Time},
+		&rota.Prune{Meta: Meta(35), Executions: []rota.ID{ID(0x53), ID(0x54)}, Before: Time, AuditBefore: Time},
 		&rota.Redrive{Meta: Meta(36), JobID: ID(0x55)},
 		&rota.Remember{Meta: Meta(39), Key: "order-7", Hash: strings.Repeat("0123456789abcdef", 4), Command: ID(0x56)},
 	}

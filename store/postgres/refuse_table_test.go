@@ -28,6 +28,7 @@ const (
 	saysRunOnce     = "of a run are written once"
 	saysArtifacts   = "artifacts are only appended to"
 	saysAudit       = "the audit is only appended to"
+	saysAuditBound  = "the bound of the audit only moves forward"
 	saysState       = "jobs_state"
 	saysRun         = "jobs_run"
 	saysClose       = "jobs_close"
@@ -225,6 +226,11 @@ var forbiddenDeletes = []attempt{
 	{"an open run removed", withoutRun(":running"), saysRunIdentity},
 	{"a closed run removed", withoutRun(":unsettled"), saysOutcome},
 	{"an audit entry removed", `DELETE FROM rota_audit`, saysAudit},
+	{"an audit entry at the bound removed", `UPDATE rota_audit_bound SET removed_before = 9; DELETE FROM rota_audit WHERE at = 9`, saysAudit},
+	{"the bound of the audit moved back", `UPDATE rota_audit_bound SET removed_before = 9; UPDATE rota_audit_bound SET removed_before = 8`, saysAuditBound},
+	{"the bound of the audit removed", `DELETE FROM rota_audit_bound`, saysAuditBound},
+	{"the bound of the audit truncated", `TRUNCATE rota_audit_bound`, saysAuditBound},
+	{"a second bound of the audit", `INSERT INTO rota_audit_bound (id, removed_before) VALUES (2, 7)`, "audit_bound_one"},
 	{"the audit removed", `TRUNCATE rota_audit`, saysAudit},
 }
 
@@ -318,6 +324,7 @@ var allowed = []attempt{
 	{name: "an ended job removed", sql: `DELETE FROM rota_jobs WHERE id = :completed`},
 	{name: "a dead job removed", sql: `DELETE FROM rota_jobs WHERE id = :dead`},
 	{name: "a chain removed at once", sql: `UPDATE rota_jobs SET status = 'CANCELLED', finished_at = 9, sequel = 'none' WHERE id = :retry; DELETE FROM rota_jobs WHERE id IN (:failed, :retry)`},
+	{name: "an audit entry before the bound removed", sql: `UPDATE rota_audit_bound SET removed_before = 10; DELETE FROM rota_audit WHERE at < 10`},
 	{name: "an audit entry", sql: `INSERT INTO rota_audit (id, at, act) VALUES (gen_random_uuid(), 7, 'X')`},
 	{name: "an audit entry that is there", sql: `INSERT INTO rota_audit (id, at, act) VALUES (:line, 7, 'X') ON CONFLICT (id) DO NOTHING; SELECT 1`},
 	{name: "a key freed", sql: `DELETE FROM rota_keys`},

@@ -111,7 +111,7 @@ func TestOpenMigratesOlderFile(t *testing.T) {
 		t.Errorf("the dead letters are %v", dead)
 	}
 	cancelled := jobs["cancelled"]
-	page, err := s.Audit(t.Context(), rota.AuditQuery{Subject: "job " + cancelled.String()})
+	page, err := s.Audit(t.Context(), rota.AuditQuery{Subject: "job " + cancelled.String(), Acts: []string{rota.AuditJobCancelled}})
 	must(t, err)
 	if e := page.Entries; len(e) != 1 || e[0].JobID != cancelled || e[0].ExecutionID != cancelled || e[0].Actor != "ada" {
 		t.Errorf("the audit is %+v", e)

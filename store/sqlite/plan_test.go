@@ -113,14 +113,22 @@ var plans = map[string]plan{
 	"sqlExpiredRequests": {sql: sqlExpiredRequests, indexes: []string{"rota_requests_at"}},
 
 	// Queries of storekit.
-	"audit":                   {},
-	"schedules of a template": {indexes: []string{"rota_schedules_template"}},
-	"intents":                 {scans: []string{"rota_intents"}}, // in the order of the index
-	"attempts":                {indexes: []string{"rota_jobs_retry"}, sorts: true},
-	"execution":               {indexes: []string{"rota_jobs_retry"}, scans: []string{"last"}, sorts: true},
-	"prunable oldest":         {indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
-	"prunable newest":         {indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
-	"earlier members":         {indexes: []string{"rota_jobs_member"}},
+	"audit":                       {indexes: []string{"rota_audit_at"}},
+	"audit of a subject":          {indexes: []string{"rota_audit_subject"}},
+	"audit of a schedule":         {indexes: []string{"rota_audit_schedule"}},
+	"audit of an execution":       {indexes: []string{"rota_audit_execution"}},
+	"old audit":                   {indexes: []string{"rota_audit_at"}},
+	"created jobs":                {indexes: []string{"rota_jobs_created"}},
+	"finished jobs":               {indexes: []string{"rota_jobs_finished"}},
+	"finished jobs of a schedule": {indexes: []string{"rota_jobs_schedule_finished"}},
+	"chain of a job":              {indexes: []string{"rota_jobs_retry"}, sorts: true},
+	"schedules of a template":     {indexes: []string{"rota_schedules_template"}},
+	"intents":                     {scans: []string{"rota_intents"}}, // in the order of the index
+	"attempts":                    {indexes: []string{"rota_jobs_retry"}, sorts: true},
+	"execution":                   {indexes: []string{"rota_jobs_retry"}, scans: []string{"last"}, sorts: true},
+	"prunable oldest":             {indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
+	"prunable newest":             {indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
+	"earlier members":             {indexes: []string{"rota_jobs_member"}},
 
 	// Lookups of triggers.
 	"members of a group": {

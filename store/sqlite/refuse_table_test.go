@@ -31,6 +31,7 @@ const (
 	saysRunOnce     = "of a run are written once"
 	saysArtifacts   = "artifacts are only appended to"
 	saysAudit       = "the audit is only appended to"
+	saysAuditBound  = "the bound of the audit only moves forward"
 	saysCheck       = "CHECK constraint failed"
 	saysType        = "cannot store"
 	saysPlace       = "replaced where they stand"
@@ -175,6 +176,10 @@ var forbiddenDeletes = []attempt{
 	{"an open run removed", withoutRun(":running"), saysRunIdentity},
 	{"a closed run removed", withoutRun(":completed"), saysRunIdentity},
 	{"an audit entry removed", `DELETE FROM rota_audit`, saysAudit},
+	{"the bound of the audit moved back", `UPDATE rota_audit_bound SET removed_before = removed_before - 1`, saysAuditBound},
+	{"the bound of the audit removed", `DELETE FROM rota_audit_bound`, saysAuditBound},
+	{"a second bound of the audit", `INSERT INTO rota_audit_bound (id, removed_before) VALUES (2, 7)`, saysAuditBound},
+	{"the bound of the audit replaced", `INSERT OR REPLACE INTO rota_audit_bound (id, removed_before) VALUES (1, 7)`, saysAuditBound},
 }
 
 // forbiddenInserts are rows that are invalid, or that replace existing rows.
@@ -272,6 +277,7 @@ var allowed = []attempt{
 	{name: "a first retry", sql: insertJobSQL("INSERT", map[string]string{"retry_of": ":dead", "execution_id": ":dead", "attempt": "2"})},
 	{name: "an ended job removed", sql: `DELETE FROM rota_jobs WHERE id = :completed`},
 	{name: "a dead job removed", sql: `DELETE FROM rota_jobs WHERE id = :dead`},
+	{name: "the bound of the audit moved forward", sql: `UPDATE rota_audit_bound SET removed_before = 10`},
 	{name: "an audit entry", sql: `INSERT INTO rota_audit (id, at, act) VALUES (randomblob(16), 7, 'X')`},
 	{name: "a key freed", sql: `DELETE FROM rota_keys`},
 }
