@@ -2,71 +2,106 @@ package httpapi_test
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rotajobs/rota/api"
 )
 
-// auditSeqs returns the sequence numbers of the audit, read in pages of a size.
-func (s *server) auditSeqs(query string, size int) (seqs []int64) {
+// audit returns the entries that a query selects, read in pages of a size.
+func (s *server) audit(query string, size int) (entries []api.AuditEntry) {
 	s.Helper()
 	for cursor := ""; ; {
-		page := read[api.List[api.AuditEntry]](s.get(fmt.Sprintf("audit?limit=%d%s&cursor=%s", size, query, cursor)).is(200))
-		for _, e := range page.Items {
-			seqs = append(seqs, e.Seq)
-		}
+		page := read[api.List[api.AuditEntry]](s.get(fmt.Sprintf("audit?limit=%d&%s&cursor=%s", size, query, cursor)).is(200))
+		entries = append(entries, page.Items...)
 		if cursor = string(page.NextCursor); cursor == "" {
-			return seqs
-		}
-		if len(page.Items) != size {
-			s.Fatalf("a page of %d has %d", size, len(page.Items))
+			return entries
 		}
 	}
 }
 
-// TestAuditWhileGrowingListsNewestFirst lists the audit repeatedly while it grows, with various page
-// sizes.
-func TestAuditWhileGrowingListsNewestFirst(t *testing.T) {
+func subjects(entries []api.AuditEntry) (all []string) {
+	for _, e := range entries {
+		all = append(all, e.Act+" "+string(e.Subject))
+	}
+	return all
+}
+
+// TestAuditPagesListNewestFirst lists the audit repeatedly while it grows, with various page sizes.
+func TestAuditPagesListNewestFirst(t *testing.T) {
 	s := newServer(t)
 	if got := s.get("audit").is(200).text; got != `{"items":[],"next_cursor":null}`+"\n" {
 		t.Errorf("an empty audit: %s", got)
 	}
-	var ascending []int64
-	for n := range 20 {
+	for n := range 12 {
 		s.declare(fmt.Sprint("type", n))
-		ascending = append(ascending, int64(n+1))
-		if n%3 == 1 { // sometimes several entries are added between two reads
-			continue
+		whole := s.audit("", 1000)
+		if len(whole) != n+1 || !slices.IsSortedFunc(whole, func(a, b api.AuditEntry) int { return b.At.Compare(a.At.Time) }) {
+			t.Errorf("of %d: %v", n+1, subjects(whole))
 		}
-		descending := slices.Clone(ascending)
-		slices.Reverse(descending)
-		if got := s.auditSeqs("", n/2+1); !slices.Equal(got, descending) {
-			t.Errorf("of %d: %v", n+1, got)
+		if got := s.audit("", n/2+1); !slices.Equal(subjects(got), subjects(whole)) {
+			t.Errorf("pages of %d: %v, want %v", n/2+1, subjects(got), subjects(whole))
 		}
 	}
-	if got := s.auditSeqs("&order=asc", 7); !slices.Equal(got, ascending) {
-		t.Errorf("ascending: %v", got)
-	}
-	last := read[api.List[api.AuditEntry]](s.get("audit?limit=1").is(200))
-	if last.Items[0].Subject != "type type19" {
-		t.Errorf("%+v", last)
-	}
-	s.get("audit?order=random").problem(400, "invalid")
-	if p := s.get("audit?order=asc&cursor="+string(last.NextCursor)).problem(400, "invalid"); !strings.Contains(p.Detail, "another list") {
+	page := read[api.List[api.AuditEntry]](s.get("audit?limit=1").is(200))
+	if p := s.get("jobs?cursor="+string(page.NextCursor)).problem(400, "invalid"); !strings.Contains(p.Detail, "another list") {
 		t.Errorf("%+v", p)
 	}
 }
 
-// TestAuditOnNewServerFindsLastEntry lists an existing audit with a server that has not read it yet.
-func TestAuditOnNewServerFindsLastEntry(t *testing.T) {
+// TestAuditFilters selects entries by time, actor, act, subject, schedule and execution.
+func TestAuditFilters(t *testing.T) {
 	s := newServer(t)
-	for n := 1; n <= 17; n++ {
-		s.declare(fmt.Sprint("type", n))
-		other := newSecondServer(s)
-		if got := other.auditSeqs("", 100); len(got) != n || got[0] != int64(n) {
-			t.Errorf("of %d: %v", n, got)
+	s.declare("mail")
+	s.post("templates", `{"name":"letter","type":"mail"}`).is(201)
+	s.post("schedules", `{"name":"nightly","template":"letter","cron":"0 2 * * *"}`).is(201)
+	job := s.enqueue(`{"type":"mail"}`)
+	s.post("jobs/"+job+"/cancel", `{"reason":"not needed"}`).is(200)
+	for query, want := range map[string]string{
+		"actor=admin&act=JOB_CANCELLED":                                          "JOB_CANCELLED job " + job,
+		"actor=eve":                                                              "",
+		"act=TYPE_CREATED,TEMPLATE_CREATED":                                      "TEMPLATE_CREATED template letter, TYPE_CREATED type mail",
+		"subject=" + url.QueryEscape("template letter"):                          "TEMPLATE_CREATED template letter",
+		"schedule=nightly":                                                       "JOB_CREATED schedule nightly",
+		"execution=" + job + "&act=JOB_CREATED":                                  "JOB_CREATED job " + job,
+		"since=" + url.QueryEscape("2099-01-01T00:00:00Z"):                       "",
+		"until=" + url.QueryEscape("1999-01-01T00:00:00Z"):                       "",
+		"since=1999-01-01T00:00:00Z&until=2099-01-01T00:00:00Z&act=TYPE_CREATED": "TYPE_CREATED type mail",
+	} {
+		got := subjects(s.audit(query, 1))
+		slices.Sort(got)
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: %v, want %s", query, got, want)
 		}
+	}
+	for query, field := range map[string]string{
+		"since=soon": "since", "until=2026-13-01": "until", "act=JOB_SWALLOWED": "act", "execution=7": "execution", "schedule=no+name": "schedule", "limit=0": "limit",
+	} {
+		if r := s.get("audit?" + query); r.status != 400 && r.status != 422 || !strings.Contains(r.text, field) {
+			t.Errorf("%s: %d %s", query, r.status, r.text)
+		}
+	}
+}
+
+// TestAuditShowsWhatChanged changes the SQL text of a template and reads the entries of its schedule.
+func TestAuditShowsWhatChanged(t *testing.T) {
+	s := newServer(t)
+	s.declare("sql")
+	s.post("templates", `{"name":"report","type":"sql","default_params":{"sql":"SELECT 1"}}`).is(201)
+	s.post("schedules", `{"name":"nightly","template":"report","cron":"0 2 * * *"}`).is(201)
+	s.send("PATCH", "templates/report", `{"default_params":{"sql":"SELECT 2"}}`).is(200)
+	entries := s.audit("schedule=nightly&act=JOB_MODIFIED", 10)
+	if len(entries) != 1 {
+		t.Fatalf("%v", subjects(entries))
+	}
+	e := entries[0]
+	if string(e.Changes) != `{"params":{"old":{"sql":"SELECT 1"},"new":{"sql":"SELECT 2"}}}` || e.Schedule != "nightly" || e.Actor != "admin" {
+		t.Errorf("%+v %s", e, e.Changes)
+	}
+	if since := time.Since(e.At.Time); since > time.Hour || since < -time.Hour {
+		t.Errorf("at %s", e.At)
 	}
 }

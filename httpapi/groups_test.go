@@ -114,7 +114,7 @@ func TestStatsAndAuditAfterEnqueue(t *testing.T) {
 	if stats.Queued != 1 || stats.Scheduled != 1 || len(stats.Types) != 2 || stats.Types[0].Type != "a" || stats.Now.IsZero() || stats.Oldest.IsZero() {
 		t.Errorf("%+v", stats)
 	}
-	first := read[api.List[api.AuditEntry]](s.get("audit?limit=1&order=asc").is(200)).Items[0]
+	first := read[api.List[api.AuditEntry]](s.get("audit?act=TYPE_CREATED&subject=type+a").is(200)).Items[0]
 	if first.Act != "TYPE_CREATED" || first.Actor != "admin" || first.Subject != "type a" {
 		t.Errorf("%+v", first)
 	}
