@@ -46,7 +46,7 @@ const (
 	AuditScheduleCreated  = AuditJobCreated // a schedule is a job in SQL
 	AuditScheduleModified = AuditJobModified
 	AuditScheduleDeleted  = "JOB_DELETED"
-	AuditScheduleFired    = AuditJobExecuted    // triggered or backfilled by a user
+	AuditScheduleFired    = "JOB_TRIGGERED"     // triggered or backfilled by a user
 	AuditScheduleDisabled = "SCHEDULE_DISABLED" // by Rota, with the reason
 	AuditScheduleMissed   = "SCHEDULE_MISSED"   // times that catch-up gave up
 
@@ -69,7 +69,7 @@ const (
 // AuditActs are all acts, sorted.
 var AuditActs = []string{
 	AuditGroupCancelled, AuditJobCancelled, AuditJobCreated, AuditScheduleDeleted, AuditJobExecuted, AuditJobFailed,
-	AuditJobModified, AuditJobRecovered, AuditJobRedriven, AuditThrottleModified, AuditReservationExpired,
+	AuditJobModified, AuditJobRecovered, AuditJobRedriven, AuditScheduleFired, AuditThrottleModified, AuditReservationExpired,
 	AuditScheduleDisabled, AuditScheduleMissed, AuditTemplateArchived, AuditTemplateCreated, AuditTemplateModified,
 	AuditTemplateUnarchived, AuditTypeCreated, AuditTypeModified, AuditTypePaused, AuditTypeResumed, AuditWebhooksModified,
 }

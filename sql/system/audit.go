@@ -23,7 +23,7 @@ var audit = &table[event]{
 		{name: "subject", kind: Text, value: func(e *event) sqlite.Value { return text(e.Subject) }},
 		{name: "detail", kind: Text, value: func(e *event) sqlite.Value { return text(e.Detail) }},
 		{name: "changes", kind: JSON, value: func(e *event) sqlite.Value { return document(e.Changes) }},
-	}, timeColumns("at", func(e *event) time.Time { return e.At })...),
+	}, neverNull(timeColumns("at", func(e *event) time.Time { return e.At }))...),
 	paths: []accessPath[event]{
 		auditBy("job_run_uuid", func(q *query, ask *rota.AuditQuery, value string) bool {
 			id, err := rota.ParseID(value)
@@ -47,6 +47,14 @@ var audit = &table[event]{
 			read: func(q *query, w readRequest) pages[event] { return auditPages(q, w, rota.AuditQuery{}) },
 		},
 	},
+}
+
+// neverNull marks columns that always have a value.
+func neverNull[R any](columns []column[R]) []column[R] {
+	for i := range columns {
+		columns[i].notNull = true
+	}
+	return columns
 }
 
 var (

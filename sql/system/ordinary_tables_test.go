@@ -25,7 +25,7 @@ var testedColumns = map[string][]string{
 	"executions":       {"id", "schedule", "type", "template", "status", "result"},
 	"schedules":        {"schedule_name", "schedule_uuid", "state", "template", "next_fire"},
 	"templates":        {"template_name", "state", "type", "priority"},
-	"audit":            {"job_run_uuid", "seq", "event_type", "job_name", "outcome"},
+	"audit":            {"job_run_uuid", "job_uuid", "at", "event_type", "job_name", "user_name", "subject", "outcome"},
 	"job_dependencies": {"job_uuid", "job_name", "depends_on_job_name"},
 }
 

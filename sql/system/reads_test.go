@@ -118,8 +118,14 @@ func TestQueryReadsOnlyNeededRows(t *testing.T) {
 		{"SELECT j.job_name, r.state FROM sys.jobs j JOIN sys.job_runs r ON r.job_uuid = j.job_uuid WHERE j.job_name = 'job-008'", 5, 2, 1},
 		{"SELECT depends_on_job_name FROM sys.job_dependencies WHERE job_name = 'job-007'", 2, 0, 0},
 		{"SELECT template_name FROM sys.templates WHERE template_name = 'job-007'", 2, 1, 1},
-		{"SELECT seq FROM sys.audit WHERE seq BETWEEN 5 AND 7", 2, 3, 3},
-		{"SELECT event_type FROM sys.audit WHERE seq = 6", 2, 1, 1},
+		{"SELECT event_type FROM sys.audit WHERE subject = 'schedule job-006'", 2, 1, 1},
+		{"SELECT event_type FROM sys.audit WHERE job_name = 'job-006'", 2, 1, 1},
+		{"SELECT event_type FROM sys.audit WHERE job_uuid = '" + id + "' ORDER BY at DESC LIMIT 5", 3, 5, 5},
+		{"SELECT event_type FROM sys.audit WHERE job_run_uuid = '" + one + "'", 2, 0, 0},
+		{"SELECT event_type FROM sys.audit ORDER BY at DESC LIMIT 5", 2, 5, 5},
+		{"SELECT event_type FROM sys.audit WHERE at > " + soon + " ORDER BY at DESC", 2, 0, 0},
+		{"SELECT event_type FROM sys.audit WHERE user_name = 'nobody' AND at > " + soon, 2, 0, 0},
+		{"SELECT event_type FROM sys.audit WHERE event_type = 'JOB_SWALLOWED'", 2, 0, 0},
 
 		// Conditions that cannot be pushed down.
 		{"SELECT job_name FROM sys.jobs WHERE upper(job_name) = 'JOB-007'", 6, schedulesMade, 1},

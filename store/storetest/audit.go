@@ -129,7 +129,7 @@ func auditCreations(y *story) {
 	want(y, "acts of a fire", y.actsOf(fired), "none")
 	triggered := y.trigger("nightly")
 	want(y, "acts of a trigger", y.actsOf(triggered), "none")
-	want(y, "acts of the schedule", acts(y.audit(rota.AuditQuery{Schedule: "nightly"})), "JOB_EXECUTED JOB_CREATED")
+	want(y, "acts of the schedule", acts(y.audit(rota.AuditQuery{Schedule: "nightly"})), "JOB_TRIGGERED JOB_CREATED")
 }
 
 func auditNoActor(y *story) {
@@ -387,7 +387,7 @@ func auditFilters(y *story) {
 		q    rota.AuditQuery
 		acts string
 	}{
-		{rota.AuditQuery{Since: second}, "JOB_CREATED JOB_EXECUTED:COMPLETED JOB_EXECUTED"},
+		{rota.AuditQuery{Since: second}, "JOB_CREATED JOB_EXECUTED:COMPLETED JOB_TRIGGERED"},
 		{rota.AuditQuery{Until: second}, "JOB_CREATED TEMPLATE_CREATED"},
 		{rota.AuditQuery{Since: second, Until: second.Add(time.Microsecond), Acts: []string{rota.AuditJobFailed}}, "none"},
 		{rota.AuditQuery{Actor: "eve"}, "JOB_CREATED"},

@@ -72,7 +72,7 @@ SELECT metric, value, unit FROM sys.performance WHERE type IS NULL AND metric IN
 SELECT count(*) FROM sys.groups;
 SELECT count(*) FROM sys.reservations;
 SELECT count(*) FROM sys.nodes;
-SELECT event_type, user_name, subject FROM sys.audit WHERE seq <= 8 ORDER BY seq;
+SELECT event_type, user_name, subject, changes -> 'cron' ->> 'new' AS cron FROM sys.audit WHERE event_type IN ('JOB_CREATED', 'TEMPLATE_CREATED') AND subject IS NOT NULL ORDER BY subject LIMIT 8;
 SELECT job_name, status, attempt FROM sys.executions WHERE schedule = 'b';
 
 -- The catalogue, as tools read it.
