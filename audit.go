@@ -90,7 +90,7 @@ func (j *Job) AuditEntries() []AuditEntry {
 	}
 	if act := j.auditedEnd(); act != "" {
 		e := j.auditEntry(AuditEndID(j.ID), act, j.FinishedAt)
-		e.RunID, e.Outcome, e.Detail = j.Run.ID, string(j.Run.Outcome), cmp.Or(j.Run.Error, j.Run.CancelReason)
+		e.RunID, e.Outcome, e.Detail = j.Run.ID, string(j.Run.ShownOutcome()), cmp.Or(j.Run.Error, j.Run.CancelReason)
 		entries = append(entries, e)
 	}
 	return entries
@@ -108,12 +108,12 @@ func (j *Job) auditedEnd() string {
 	if j.FinishedAt.IsZero() || j.Run == nil || InternalType(j.Type) {
 		return ""
 	}
-	switch {
-	case j.Run.Outcome == OutcomeFailed, j.Run.Outcome == OutcomeCancelled && j.Run.ErrorCode == CodeTimeout:
+	switch outcome := j.Run.ShownOutcome(); {
+	case outcome == OutcomeFailed:
 		return AuditJobFailed
-	case j.Run.Outcome == OutcomeCancelled && !j.Run.CancelAt.IsZero():
-		return ""
-	case j.Run.Outcome == OutcomeCancelled:
+	case outcome == OutcomeCancelled && !j.Run.CancelAt.IsZero():
+		return "" // the request to stop has an entry
+	case outcome == OutcomeCancelled:
 		return AuditJobCancelled
 	}
 	return AuditJobExecuted

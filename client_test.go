@@ -236,8 +236,8 @@ func TestEnqueueDeclaresItsTypeOnce(t *testing.T) {
 	if err != nil || string(mailType.Spec.Schema) != `{"type":"object"}` || mailType.CreatedBy != "ada" {
 		t.Fatalf("got %+v, %v", mailType, err)
 	}
-	audit, err := store.Audit(ctx, 0, 100)
-	if err != nil || len(audit) != 1 || audit[0].Act != rota.AuditTypeCreated {
+	audit, err := store.Audit(ctx, rota.AuditQuery{Subject: "type mail"})
+	if err != nil || len(audit.Entries) != 1 || audit.Entries[0].Act != rota.AuditTypeCreated {
 		t.Errorf("the audit says %v, %v", audit, err)
 	}
 }

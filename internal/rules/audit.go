@@ -47,7 +47,7 @@ func (u *UnitOfWork) auditAttempt(c rota.Command, actor, act string, named rota.
 	case j.Run != nil && j.Run.Open() && act == rota.AuditJobCancelled:
 		e.RunID, e.Outcome = j.Run.ID, rota.AuditStopping
 	case j.Run != nil:
-		e.RunID, e.Outcome = j.Run.ID, string(j.Run.Outcome)
+		e.RunID, e.Outcome = j.Run.ID, string(j.Run.ShownOutcome())
 	case j.Status == rota.StatusCancelled:
 		e.Outcome = string(rota.OutcomeCancelled)
 	}

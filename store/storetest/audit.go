@@ -111,8 +111,8 @@ func auditTimeout(y *story) {
 	j := y.running(rota.NewJob{MaxRetries: new(0)})
 	y.advance(time.Second)
 	y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCancelled, ErrorCode: rota.CodeTimeout, Error: "too slow"})
-	want(y, "acts", y.actsOf(j), "JOB_FAILED:CANCELLED JOB_CREATED")
-	want(y, "failures", acts(y.audit(rota.AuditQuery{Acts: []string{rota.AuditJobFailed}})), "JOB_FAILED:CANCELLED")
+	want(y, "acts", y.actsOf(j), "JOB_FAILED:FAILED JOB_CREATED")
+	want(y, "failures", acts(y.audit(rota.AuditQuery{Acts: []string{rota.AuditJobFailed}})), "JOB_FAILED:FAILED")
 	want(y, "cancellations", len(y.audit(rota.AuditQuery{Acts: []string{rota.AuditJobCancelled}})), 0)
 }
 

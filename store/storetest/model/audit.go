@@ -39,7 +39,7 @@ func (s *step) auditAttempt(actor, act string, named rota.ID, j *rota.Job, detai
 		e.Outcome = "CANCELLED"
 	}
 	if j.Run != nil {
-		e.RunID, e.Outcome = j.Run.ID, string(j.Run.Outcome)
+		e.RunID, e.Outcome = j.Run.ID, string(j.Run.ShownOutcome())
 		if e.Outcome == "" && act == rota.AuditJobCancelled {
 			e.Outcome = "STOPPING"
 		}
