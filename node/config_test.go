@@ -87,7 +87,7 @@ func TestEverySettingIsReadFromFileVariableAndFlag(t *testing.T) {
 		"lease": "1m", "cancel_grace": "5s", "shutdown_grace": "2m", "log_level": "debug", "log_format": "json",
 		"log_max": "1MiB", "log_keep": "7d", "prune_every": "10m", "http_rate": "5000/1s",
 		"http_allow": "10.0.0.0/8, intranet.example.org", "webhook_workers": "4", "environment": "staging",
-		"sentry_dsn": "https://key@sentry.example.org/7", "otlp_endpoint": "http://127.0.0.1:4318", "otlp_headers": "api-key=secret", "trace_sample": "0.25",
+		"sentry_dsn": "https://key@sentry.example.org/7", "otlp_endpoint": "http://127.0.0.1:4318", "otlp_headers": "api-key=secret", "trace_sample": "0.25", "retention.audit": "90d",
 	}
 	hidden := map[string]bool{"sentry_dsn": true, "otlp_headers": true} // what has a key in it is not shown
 	for _, s := range Settings() {
@@ -172,7 +172,7 @@ func TestInvalidSettingNamesValueAndRemedy(t *testing.T) {
 		{"wrokers: 4", none, FlagValue{}, "FILE:1", []string{`unknown setting "wrokers"`, "did you mean workers?"}},
 		{"log-level: info", none, FlagValue{}, "FILE:1", []string{"did you mean log_level?"}},
 		{"name: a\nelephants: 4", none, FlagValue{}, "FILE:2", []string{`unknown setting "elephants"`, "--help"}},
-		{"retention: 30d", none, FlagValue{}, "FILE:1", []string{"a section, not a setting", "completed, skipped, cancelled, dead"}},
+		{"retention: 30d", none, FlagValue{}, "FILE:1", []string{"a section, not a setting", "completed, skipped, cancelled, dead, audit"}},
 		{"retention:\n  completed: 30d", none, FlagValue{}, "FILE:2", []string{"a section, not a setting", "age, count"}},
 		{"retention:\n  completd:\n    age: 1d", none, FlagValue{}, "FILE:2", []string{"unknown setting"}},
 		{"retention:\n  dead:\n    age: soon", none, FlagValue{}, "FILE:3", []string{"retention.dead.age", "not a duration"}},
