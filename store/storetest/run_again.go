@@ -41,7 +41,7 @@ func runAgainCompleted(y *story) {
 	done := y.running(rota.NewJob{Template: "report", Priority: new(3), MaxRetries: new(7), ScopeKind: "t", ScopeID: "a", Delay: 0})
 	y.complete(done)
 	y.advance(time.Minute)
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := y.runAgainCommand(done.ID)
 	c.Actor = "bob"
 	got := do[*rota.Redriven](y, c).Job

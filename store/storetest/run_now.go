@@ -133,7 +133,7 @@ func runNowAgainAfterRetry(y *story) {
 func runNowAudit(y *story) {
 	first := y.running(rota.NewJob{MaxRetries: new(1)})
 	id := y.fail(first).RetryID
-	written := len(y.wholeAudit())
+	written := y.writtenAudit()
 	c := y.editCommand(first.ID, runsNow)
 	c.Actor = "bob"
 	do[*rota.Edited](y, c)

@@ -47,11 +47,6 @@ func (s *step) auditAttempt(actor, act string, named rota.ID, j *rota.Job, detai
 	s.appendAudit(e)
 }
 
-// auditAttempt adds an entry about a job that the command names by the id of an earlier attempt.
-func (s *step) auditAttempt(act string, named, job rota.ID, detail string) {
-	s.appendAudit(rota.AuditEntry{ID: s.auditID(named), Act: act, JobID: job, Detail: detail})
-}
-
 // auditSubject adds an entry about the subject of the command.
 func (s *step) auditSubject(act, subject, detail string, changes json.RawMessage) {
 	s.auditName(subject, act, subject, detail, changes)
