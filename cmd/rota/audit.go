@@ -80,7 +80,7 @@ func newAuditListCommand(a *app) *cobra.Command {
 		drop: []string{"DETAIL", "CHANGES"},
 		row: func(e api.AuditEntry) []string {
 			return []string{
-				a.ago(e.At.Time), cmp.Or(string(e.Actor), "rota"), e.Act, string(e.Outcome), string(e.Subject), changedFields(e.Changes), string(e.Detail),
+				a.timestamp(e.At.Time), cmp.Or(string(e.Actor), "rota"), e.Act, string(e.Outcome), string(e.Subject), changedFields(e.Changes), string(e.Detail),
 			}
 		},
 	}
