@@ -79,9 +79,14 @@ func auditBy(column string, set func(q *query, ask *rota.AuditQuery, value strin
 
 // auditPages lists entries, newest first. A page of the store may be empty although others follow.
 func auditPages(q *query, w readRequest, ask rota.AuditQuery) pages[event] {
-	var to time.Time
-	ask.Since, to = w.times("at")
-	if !to.IsZero() {
+	from, to := w.times("at")
+	if from.After(time.UnixMicro(0)) { // no entry is older, and the store refuses such a bound
+		ask.Since = from
+	}
+	if !to.IsZero() && to.Before(time.UnixMicro(0)) {
+		return noRows[event]
+	}
+	if !to.IsZero() && to.Year() < rota.YearMax {
 		ask.Until = to.Add(time.Microsecond) // the store excludes it
 	}
 	ask.Actor = w.equal["user_name"].Text()
