@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/diff"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -53,8 +54,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 INSERT INTO rota_definitions (id, name)
 VALUES (?, ?)`
 	insertAudit = `
-INSERT INTO rota_audit (id, at, act, subject)
-VALUES (?, ?, ?, ?)`
+INSERT INTO rota_audit (id, at, act, subject, schedule, changes)
+VALUES (?, ?, ?, ?, ?, ?)`
 )
 
 // make writes the same rows as the commands, which would take minutes for a million schedules. A test compares the two.
@@ -113,7 +114,11 @@ func (w *scheduleWriter) addTemplate(c *rota.PutTemplate) error {
 	if err := do(s); err != nil {
 		return err
 	}
-	return w.addAudit(c, rota.AuditTemplateCreated, "template "+c.Name)
+	w.audit.BindNull(5)
+	return w.addAudit(c, rota.AuditTemplateCreated, "template "+c.Name, struct {
+		State rota.TemplateState `json:"state"`
+		rota.TemplateSpec
+	}{rota.TemplateActive, c.Spec.Canonical()})
 }
 
 func (w *scheduleWriter) addSchedule(c *rota.PutSchedule) error {
@@ -136,14 +141,19 @@ func (w *scheduleWriter) addSchedule(c *rota.PutSchedule) error {
 	if err := do(w.definition); err != nil {
 		return err
 	}
-	return w.addAudit(c, rota.AuditScheduleCreated, "schedule "+c.Name)
+	w.audit.BindText(5, c.Name)
+	return w.addAudit(c, rota.AuditScheduleCreated, "schedule "+c.Name, struct {
+		State rota.ScheduleState `json:"state"`
+		rota.ScheduleSpec
+	}{rota.ScheduleEnabled, c.Spec})
 }
 
-func (w *scheduleWriter) addAudit(c rota.Command, act, subject string) error {
+func (w *scheduleWriter) addAudit(c rota.Command, act, subject string, created any) error {
 	id, s := rota.AuditNameID(c.Head().ID, c.Verb(), subject), w.audit
 	s.BindBytes(1, id[:])
 	s.BindInt64(2, w.at)
 	s.BindText(3, act)
 	s.BindText(4, subject)
+	s.BindText(6, string(diff.Documents(nil, rota.EncodeSpec(created))))
 	return do(s)
 }
