@@ -47,6 +47,7 @@ var rules = []struct {
 	{[]string{"@tcp", "@udp", "@unix"}, hideSources},
 	{[]string{"slack", "discord", "webhook.office", "telegram"}, hidePaths},
 	{[]string{"authorization", "cookie"}, hideHeaders},
+	{[]string{"password", "identified"}, hideLiterals},
 	{[]string{"pass", "pwd", "secret", "token", "key", "credential", "session", "connection", "authorization", "cookie", "dsn", "jwt", "bearer"}, hideAssigned},
 	{[]string{"bearer", "basic", "digest", "negotiate", "token", "key"}, hideBearers},
 	{[]string{"eyj", "akia", "asia", "gh", "github_pat_", "glpat-", "xox", "xapp-", "whsec_", "k_live", "k_test", "sk-", "aiza", "ya29.", "npm_"}, hideKnownKeys},
@@ -60,6 +61,13 @@ func hidePrivateKeys(text string) string { return privateKey.ReplaceAllLiteralSt
 var source = regexp.MustCompile(`([^\s:/@"']*):(\S+)@(tcp6?|udp|unix)\(`)
 
 func hideSources(text string) string { return source.ReplaceAllString(text, "${1}:"+Hidden+"@${3}(") }
+
+// literal is a password in an SQL statement: ALTER ROLE app PASSWORD '…', CREATE USER app IDENTIFIED BY '…'. One
+// that is not closed extends to the end of the text.
+var literal = regexp.MustCompile(`(?is)\b((?:password|identified[ \t\r\n]+(?:with[ \t\r\n]+\S+[ \t\r\n]+)?(?:by|as))[ \t\r\n]+(?:E|U&|N)?)` +
+	`(?:'(?:[^'\\]|''|\\.)*\\?'?|"(?:[^"\\]|""|\\.)*\\?"?)`)
+
+func hideLiterals(text string) string { return literal.ReplaceAllString(text, "${1}'"+Hidden+"'") }
 
 // bearer is a credential after one or more names of schemes: bearer token …, or a repeated Bearer Bearer ….
 var bearer = regexp.MustCompile(`(?i)\b((?:(?:bearer|basic|digest|negotiate|token|api-?key)(?:[ \t]+|%20))+)([A-Za-z0-9._~+/=\-]{6,})`)

@@ -39,6 +39,13 @@ func TestTextHidesSecrets(t *testing.T) {
 		{"?auth=Bearer%20abcdefghijkl", "?auth=Bearer%20[hidden]"},
 		{"bearer=abc", "bearer=[hidden]"},
 
+		// SQL
+		{"ALTER ROLE app WITH PASSWORD 'hunter2' VALID UNTIL 'infinity'", "ALTER ROLE app WITH PASSWORD '[hidden]' VALID UNTIL 'infinity'"},
+		{"create user app encrypted password\n  E'hun\\'ter''2'; SELECT 'x'", "create user app encrypted password\n  E'[hidden]'; SELECT 'x'"},
+		{"CREATE USER app IDENTIFIED BY 'hunter2'", "CREATE USER app IDENTIFIED BY '[hidden]'"},
+		{`CREATE USER app IDENTIFIED WITH mysql_native_password BY "hunter2"`, "CREATE USER app IDENTIFIED WITH mysql_native_password BY '[hidden]'"},
+		{"ALTER USER app PASSWORD 'cut of", "ALTER USER app PASSWORD '[hidden]'"},
+
 		// names and values
 		{"password=hunter2", "password=[hidden]"},
 		{"PASSWORD = 'hunter 2' user=app", "PASSWORD = '[hidden]' user=app"},
