@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rotajobs/rota/internal/scrub"
 )
 
 // AuditEntry is one entry of the append-only audit: an act, its actor, what it was about and
@@ -24,8 +26,8 @@ type AuditEntry struct {
 	JobID       ID
 	ExecutionID ID
 	RunID       ID
-	Outcome     string // of the run: COMPLETED, FAILED, SKIPPED, CANCELLED, or STOPPING if it was asked to stop; empty: no run ended
-	Detail      string
+	Outcome     string          // of the run: COMPLETED, FAILED, SKIPPED, CANCELLED, or STOPPING if it was asked to stop; empty: no run ended
+	Detail      string          // without secrets
 	Changes     json.RawMessage // {"field": {"old": …, "new": …}}, without secrets; nil: nothing changed
 }
 
@@ -86,14 +88,29 @@ func (j *Job) AuditEntries() []AuditEntry {
 	var entries []AuditEntry
 	if j.auditsCreation() {
 		e := j.auditEntry(j.ID, AuditJobCreated, j.CreatedAt)
+		e.Changes = j.creation()
 		entries = append(entries, e)
 	}
 	if act := j.auditedEnd(); act != "" {
 		e := j.auditEntry(AuditEndID(j.ID), act, j.FinishedAt)
-		e.RunID, e.Outcome, e.Detail = j.Run.ID, string(j.Run.ShownOutcome()), cmp.Or(j.Run.Error, j.Run.CancelReason)
+		e.RunID, e.Outcome, e.Detail = j.Run.ID, string(j.Run.ShownOutcome()), scrub.Text(cmp.Or(j.Run.Error, j.Run.CancelReason))
 		entries = append(entries, e)
 	}
 	return entries
+}
+
+// creation returns the changes of the entry about the creation of a job. A job keeps its type and its
+// template, so the entry is the same whenever it is derived.
+func (j *Job) creation() json.RawMessage {
+	type change struct {
+		Old any    `json:"old"`
+		New string `json:"new"`
+	}
+	fields := map[string]change{"type": {New: j.Type}}
+	if j.Template != "" {
+		fields["template"] = change{New: j.Template}
+	}
+	return EncodeSpec(fields)
 }
 
 // auditsCreation reports whether the creation of the job is an entry. A program that names no actor

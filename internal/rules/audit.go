@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/diff"
+	"github.com/rotajobs/rota/internal/scrub"
 )
 
 // The audit entries that commands write. The ends of jobs are not among them:
@@ -89,6 +90,7 @@ func (u *UnitOfWork) auditName(c rota.Command, name, act, subject, detail string
 }
 
 func (u *UnitOfWork) appendAudit(e rota.AuditEntry) {
+	e.Detail = scrub.Text(e.Detail) // a reason or an error may contain a secret
 	length := len(u.audit)
 	u.onUndo(func() { u.audit = u.audit[:length] })
 	Audits.set(u, e.ID, true)

@@ -25,6 +25,8 @@ func testAudit(t *testing.T, h Harness) {
 		{"changed limits and types show old and new", auditLimitsAndTypes},
 		{"an edited or moved job shows old and new", auditJobChanges},
 		{"secrets are left out of changes", auditSecrets},
+		{"secrets are left out of errors and reasons", auditSecretDetails},
+		{"the entry of a created job has its type and template", auditCreated},
 		{"a long value is cut", auditLong},
 		{"a changed template modifies each schedule that uses it", auditTemplateUsers},
 		{"of many schedules of a template the first have entries", auditManyUsers},
@@ -130,6 +132,38 @@ func auditCreations(y *story) {
 	triggered := y.trigger("nightly")
 	want(y, "acts of a trigger", y.actsOf(triggered), "none")
 	want(y, "acts of the schedule", acts(y.audit(rota.AuditQuery{Schedule: "nightly"})), "JOB_TRIGGERED JOB_CREATED")
+}
+
+func auditSecretDetails(y *story) {
+	failed := y.running(rota.NewJob{MaxRetries: new(0)})
+	y.mustFinish(failed, rota.FinishItem{Outcome: rota.OutcomeFailed, Error: "dial postgres://app:HUSH@db: refused"})
+	cancelled := y.enqueue(rota.NewJob{})
+	c := y.cancelCommand(cancelled.ID)
+	c.Reason = "leaked token=HUSH"
+	do[*rota.CancelledJob](y, c)
+	y.advance(time.Hour)
+	before := y.auditTexts()
+	y.prune(failed.ID, cancelled.ID)
+	want(y, "the audit after the prune", strings.Join(y.auditTexts(), "\n"), strings.Join(before, "\n"))
+	for j, detail := range map[*rota.Job]string{failed: "dial postgres://app:[hidden]@db: refused", cancelled: "leaked token=[hidden]"} {
+		want(y, "detail", y.audit(rota.AuditQuery{Subject: rota.JobSubject(j.ID), Limit: 1})[0].Detail, detail)
+	}
+}
+
+func auditCreated(y *story) {
+	y.declareTemplate("report", rota.TemplateSpec{})
+	plain, made := y.running(rota.NewJob{Type: "mail"}), y.running(rota.NewJob{Template: "report"})
+	for j, changes := range map[*rota.Job]string{
+		plain: `{"type":{"old":null,"new":"mail"}}`,
+		made:  `{"template":{"old":null,"new":"report"},"type":{"old":null,"new":"mail"}}`,
+	} {
+		q := rota.AuditQuery{Subject: rota.JobSubject(j.ID), Acts: []string{rota.AuditJobCreated}}
+		want(y, "changes", string(y.audit(q)[0].Changes), changes)
+		y.complete(j)
+		y.advance(time.Hour)
+		y.prune(j.ID)
+		want(y, "changes after the prune", string(y.audit(q)[0].Changes), changes)
+	}
 }
 
 func auditNoActor(y *story) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/scrub"
 )
 
 // Subjects of audit entries that are not about jobs.
@@ -71,6 +72,7 @@ func (s *step) auditName(name, act, subject, detail string, changes json.RawMess
 // second one.
 func (s *step) appendAudit(e rota.AuditEntry) {
 	if !s.hasEntry(e.ID) {
+		e.Detail = scrub.Text(e.Detail)
 		s.audit = append(s.audit, e)
 	}
 }
