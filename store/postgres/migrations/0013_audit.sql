@@ -1,5 +1,7 @@
 -- The audit says which definition, execution and run an entry is about, what came
--- of it and what changed.
+-- of it and what changed. This migration locks the audit and no other table: a transaction that has
+-- changed jobs may wait to write to the audit, and this migration must not wait for it in turn.
+
 ALTER TABLE rota_audit ADD COLUMN schedule text COLLATE "C";
 ALTER TABLE rota_audit ADD COLUMN execution_id uuid;
 ALTER TABLE rota_audit ADD COLUMN run_id uuid;
@@ -10,17 +12,12 @@ ALTER TABLE rota_audit ADD COLUMN changes text; -- JSON: old and new of each fie
 DROP TRIGGER audit_keep ON rota_audit;
 
 UPDATE rota_audit
-SET subject = 'job ' || job_id
-WHERE job_id IS NOT NULL AND subject IS NULL;
-
-UPDATE rota_audit
-SET execution_id = coalesce((SELECT j.execution_id FROM rota_jobs j WHERE j.id = rota_audit.job_id), job_id),
-  schedule = (SELECT j.schedule FROM rota_jobs j WHERE j.id = rota_audit.job_id)
-WHERE job_id IS NOT NULL;
-
-UPDATE rota_audit
-SET schedule = substr(subject, 10)
-WHERE subject LIKE 'schedule %';
+SET subject = coalesce(rota_audit.subject, 'job ' || a.job_id),
+  execution_id = coalesce(j.execution_id, a.job_id),
+  schedule = coalesce(j.schedule, CASE WHEN a.subject LIKE 'schedule %' THEN substr(a.subject, 10) END)
+FROM rota_audit a
+LEFT JOIN rota_jobs j ON j.id = a.job_id
+WHERE a.id = rota_audit.id AND (a.job_id IS NOT NULL OR a.subject LIKE 'schedule %');
 
 CREATE TRIGGER audit_keep AFTER UPDATE ON rota_audit FOR EACH ROW
 WHEN (pg_trigger_depth() = 0 OR OLD.seq IS NOT NULL)
@@ -67,12 +64,3 @@ END $$;
 
 CREATE TRIGGER audit_stay BEFORE DELETE ON rota_audit FOR EACH ROW
 EXECUTE FUNCTION rota_audit_stay();
-
--- The acts that follow from jobs, by time: what ended, all of it and by schedule,
--- and what a caller enqueued.
-CREATE INDEX jobs_finished ON rota_jobs (finished_at, id)
-  WHERE finished_at IS NOT NULL;
-CREATE INDEX jobs_schedule_finished ON rota_jobs (schedule, finished_at, id)
-  WHERE schedule IS NOT NULL AND finished_at IS NOT NULL;
-CREATE INDEX jobs_created ON rota_jobs (created_at, id)
-  WHERE created_by IS NOT NULL AND schedule IS NULL AND retry_of IS NULL AND redrive_of IS NULL;
