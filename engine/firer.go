@@ -168,8 +168,10 @@ func (f *firer) mustWait(s *rota.Schedule, now time.Time) bool {
 
 // leftToOlderNode reports whether a due time was missed by this process but not by
 // another node. That node fires it, or its lease ends and the time was missed by all.
+// The other node may be unable to fire it, such as in a time zone that its machine does
+// not know. After MisfireGrace, catch-up decides on every node, so this process fires it.
 func (f *firer) leftToOlderNode(s *rota.Schedule, now, alive time.Time) bool {
-	if s.NextFire.After(now) || !s.NextFire.Before(alive) || s.NextFire.Before(s.ResumedAt) || !f.e.membership.othersSince(s.NextFire) {
+	if s.NextFire.After(now) || now.Sub(s.NextFire) > rota.MisfireGrace || !s.NextFire.Before(alive) || s.NextFire.Before(s.ResumedAt) || !f.e.membership.othersSince(s.NextFire) {
 		return false
 	}
 	f.retryIn(s.Name, now, olderNodeRetry)

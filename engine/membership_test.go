@@ -13,6 +13,7 @@ import (
 
 // fakeMembership answers heartbeats as the test sets it.
 type fakeMembership struct {
+	othersSince    time.Time
 	leads, failing atomic.Bool
 	calls, left    atomic.Int32
 }
@@ -22,7 +23,7 @@ func (b *fakeMembership) Heartbeat(_ context.Context, a rota.NodeHeartbeat) (rot
 	if b.failing.Load() {
 		return rota.MembershipState{}, errors.New("unreachable")
 	}
-	return rota.MembershipState{Nodes: 2, Leader: "x", Leads: b.leads.Load()}, nil
+	return rota.MembershipState{Nodes: 2, Leader: "x", Leads: b.leads.Load(), OthersSince: b.othersSince}, nil
 }
 
 func (b *fakeMembership) Leave(context.Context, string, rota.ID) error {

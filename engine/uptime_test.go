@@ -133,3 +133,15 @@ func TestNewNodeLeavesLateTimesToOlderNode(t *testing.T) {
 		h.T.Errorf("%d of %d late times fired, want all", fired, due)
 	}
 }
+
+// Another node that has run for longer may be unable to fire a schedule, since it does not
+// know its time zone. A new node waits for it no longer than the misfire grace.
+func TestNewNodeWaitsForOlderNodeOnlyInMisfireGrace(t *testing.T) {
+	h := newHarness(t)
+	h.start(registry(done), engine.Config{Membership: &fakeMembership{othersSince: time.UnixMicro(1)}})
+	h.declareSchedule("often", rota.ScheduleSpec{Every: interval, CatchUp: rota.CatchUpNone})
+	h.eventually("often fires", func() bool { return len(h.planTimes("often")) > 1 })
+	h.setClock(2 * rota.MisfireGrace) // begins a new uptime
+	from := h.clock.now()
+	h.eventually("often fires again", func() bool { return h.schedule("often").LastFire.After(from) })
+}
