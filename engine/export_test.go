@@ -48,3 +48,9 @@ func (e *Engine) StartAfterLeaseEnded(job *rota.Job) {
 		t.run()
 	}
 }
+
+// Uptime is the uptime of an engine.
+type Uptime = uptime
+
+// Observe records a reading of the store's clock.
+func (u *uptime) Observe(now, asked time.Time) time.Time { return u.observe(now, asked) }

@@ -11,10 +11,11 @@ import (
 // does not; the same holds for a clock that is set forward. Both begin a new uptime. A
 // store that cannot be reached does not.
 type uptime struct {
-	mu    sync.Mutex
-	since time.Time
-	now   time.Time // the store's clock at the last reading
-	asked time.Time // when that reading was requested, by the monotonic clock
+	mu       sync.Mutex
+	since    time.Time
+	now      time.Time // the store's clock at the last reading
+	asked    time.Time // when that reading was requested, by the monotonic clock
+	received time.Time // when it was received
 }
 
 // interruptionMin is by how much more than the monotonic clock the store's clock has to
@@ -30,12 +31,12 @@ func (u *uptime) observe(now, asked time.Time) (since time.Time) {
 	switch advanced := now.Sub(u.now); {
 	case u.since.IsZero(), advanced > received.Sub(u.asked)+interruptionMin:
 		u.since = now
-	case advanced < -interruptionMin && u.since.After(now): // the clock was set back
+	case advanced < 0 && asked.Before(u.received):
+		return u.since // an older reading that was received later
+	case u.since.After(now): // the clock was set back
 		u.since = now
-	case advanced < 0 && advanced >= -interruptionMin:
-		return u.since // a concurrent reading was received first
 	}
-	u.now, u.asked = now, asked
+	u.now, u.asked, u.received = now, asked, received
 	return u.since
 }
 

@@ -145,3 +145,26 @@ func TestNewNodeWaitsForOlderNodeOnlyInMisfireGrace(t *testing.T) {
 	from := h.clock.now()
 	h.eventually("often fires again", func() bool { return h.schedule("often").LastFire.After(from) })
 }
+
+// Two loops have asked for the store's clock when the machine falls asleep. The answer
+// from before the sleep may be received last. It does not show that the clock was set back.
+func TestUptimeIgnoresAnswerFromBeforeSleep(t *testing.T) {
+	var u engine.Uptime
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	u.Observe(began, time.Now())
+	asked := time.Now()
+	awake := began.Add(time.Minute)
+	if since := u.Observe(awake, asked); !since.Equal(awake) {
+		t.Errorf("after the sleep it has run since %s, want %s", since, awake)
+	}
+	if since := u.Observe(began.Add(time.Millisecond), asked); !since.Equal(awake) {
+		t.Errorf("after an answer from before the sleep it has run since %s, want %s", since, awake)
+	}
+	if since := u.Observe(awake.Add(time.Millisecond), time.Now()); !since.Equal(awake) {
+		t.Errorf("it has run since %s, want %s", since, awake)
+	}
+	back := began.Add(-time.Hour)
+	if since := u.Observe(back, time.Now()); !since.Equal(back) {
+		t.Errorf("after the clock was set back it has run since %s, want %s", since, back)
+	}
+}
