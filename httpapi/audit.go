@@ -69,7 +69,7 @@ func (c *call) queryTime(name string) (time.Time, error) {
 	}
 	at, err := cron.ParseTime(c.query.Get(name), time.UTC)
 	if err != nil {
-		return at, problem.Malformed(name, "is not a time; write it like 2026-11-15T07:00:00Z")
+		return at, problem.Malformed(name, "%.64q is not a time; write it like 2026-11-15T07:00:00Z", c.query.Get(name))
 	}
 	return at, nil
 }

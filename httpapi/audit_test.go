@@ -78,7 +78,7 @@ func TestAuditFilters(t *testing.T) {
 		}
 	}
 	for query, field := range map[string]string{
-		"since=soon": "since", "until=2026-13-01": "until", "act=JOB_SWALLOWED": "act", "execution=7": "execution", "schedule=no+name": "schedule", "limit=0": "limit",
+		"since=soon": `since: \"soon\" is not a time`, "until=2026-13-01": `until: \"2026-13-01\" is not a time`, "act=JOB_SWALLOWED": "act", "execution=7": "execution", "schedule=no+name": "schedule", "limit=0": "limit",
 	} {
 		if r := s.get("audit?" + query); r.status != 400 && r.status != 422 || !strings.Contains(r.text, field) {
 			t.Errorf("%s: %d %s", query, r.status, r.text)

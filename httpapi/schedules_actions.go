@@ -159,7 +159,7 @@ func (c *call) from(zone *time.Location) (time.Time, error) {
 	from, err := cron.ParseTime(c.query.Get("from"), zone)
 	var refusal *cron.Error
 	if errors.As(err, &refusal) {
-		return from, problem.Malformed("from", "is not a time; write it like 2026-11-15T07:00:00Z")
+		return from, problem.Malformed("from", "%.64q is not a time; write it like 2026-11-15T07:00:00Z", c.query.Get("from"))
 	}
 	return from, err
 }

@@ -16,13 +16,13 @@ func newJobEditCommand(a *app) *cobra.Command {
 		Long: `Change a job that has not started, or a retry that waits. With a time in the future the job is delayed until then, even
 if it was ready. With --delay 0s or a time in the past a delayed job becomes ready. -p changes single params, and
 --params replaces all of them.`,
-		Example: `  rota job edit ID --run-at '2026-11-15 07:00' --tz Europe/Berlin
+		Example: `  rota job edit ID --at '2026-11-15 07:00' --tz Europe/Berlin
   rota job edit ID --delay 2h --priority 10
   rota job edit ID -p month=2026-11`,
 		ValidArgsFunction: a.completeNames("/jobs", "id"),
 	}
 	s := newBodyFlags(cmd)
-	s.add("run-at", "run_at", "TIME", "start the job at this time: RFC 3339, or YYYY-MM-DD HH:MM in the zone of --tz or of this machine", asTime)
+	s.add("at", "run_at", "TIME", "start the job at this time: RFC 3339, or YYYY-MM-DD HH:MM in the zone of --tz or of this machine", asTime)
 	s.add("delay", "delay", "DURATION", "start the job this long from now at the earliest", asDuration)
 	s.add("priority", "priority", "N", "priority; jobs with a higher N start first", asInt)
 	s.zoneFlag()
@@ -37,7 +37,7 @@ if it was ready. With --delay 0s or a time in the past a delayed job becomes rea
 			return err
 		}
 		if len(body) == 0 {
-			return usagef("add --run-at, --delay, --priority, -p or --params", "job edit needs a change")
+			return usagef("add --at, --delay, --priority, -p or --params", "job edit needs a change")
 		}
 		j, answer, err := fetch[api.Job](cmd.Context(), a, client.Request{Method: http.MethodPatch, Path: "/jobs" + pathSegment(args[0]), Body: body})
 		if err != nil {

@@ -174,7 +174,11 @@ func parseLimit(flag, text string) (string, int, error) {
 	name, value, found := cutLast(text)
 	n, err := strconv.Atoi(value)
 	if !found || err != nil || n < 0 {
-		return "", 0, usagef("write it like "+flag+" NAME=5; 0 removes a limit", "%s %s is not of the form NAME=N", flag, shortened(text))
+		form, example := "NAME=N", "NAME=5"
+		if flag == "--each-key" {
+			form, example = "PREFIX*=N", "'tenant:*=5'"
+		}
+		return "", 0, usagef("write it like "+flag+" "+example+"; 0 removes a limit", "%s %s is not of the form %s", flag, shortened(text), form)
 	}
 	return name, n, nil
 }
