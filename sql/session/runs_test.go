@@ -38,6 +38,7 @@ func (b *fixture) value(query string) any {
 }
 
 // TestColumnsHaveTypesOfTheDocuments compares the types of sys with document 002 §6 and document 003. VARCHAR is text.
+// exit_code, which they lack, holds what a remote worker sends: Windows has exit codes above the range of integer.
 func TestColumnsHaveTypesOfTheDocuments(t *testing.T) {
 	for table, columns := range map[string]string{
 		"jobs": `job_uuid uuid, job_name text, description text, job_class text, job_type text, job_sql text, procedure_uuid uuid,
@@ -47,7 +48,7 @@ func TestColumnsHaveTypesOfTheDocuments(t *testing.T) {
 			created_by_user_uuid uuid, run_as_role_uuid uuid, created_at bigint, state text, priority integer`,
 		"job_runs": `job_run_uuid uuid, job_uuid uuid, assigned_node_uuid uuid, shard_uuid uuid, scheduled_time bigint, started_at bigint,
 			completed_at bigint, state text, retry_count integer, result_message text, rows_affected bigint, result_data bytea,
-			error_code integer, error_name text, result_json jsonb, priority integer`,
+			error_code integer, error_name text, result_json jsonb, priority integer, exit_code bigint`,
 		"job_dependencies": `job_uuid uuid, depends_on_job_uuid uuid`,
 		"executions": `id uuid, job_name text, scope_kind text, scope_id text, plan_time timestamptz, status text, attempt integer,
 			max_attempts integer, next_retry_at timestamptz, runner_id text, lease_token uuid, heartbeat_at timestamptz,

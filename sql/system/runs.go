@@ -105,7 +105,7 @@ func runColumns() []column[run] {
 		column[run]{name: "result_json", kind: JSON, value: ofRun(func(r *rota.Run) sqlite.Value { return document(r.Result) })}.needsFullRow(),
 		{name: "error_code", kind: Int4, value: (*run).errorNumber},
 		{name: "error_name", kind: Text, value: func(r *run) sqlite.Value { return text(r.errorCode()) }},
-		{name: "exit_code", kind: Int4, value: ofDispatched(func(r *rota.Run) sqlite.Value { return integerOf(r.ExitCode) })},
+		{name: "exit_code", kind: Integer, value: ofDispatched(func(r *rota.Run) sqlite.Value { return integerOf(r.ExitCode) })},
 		{name: "type", kind: Text, value: func(r *run) sqlite.Value { return notNullText(r.Type) }, notNull: true},
 		{name: "template", kind: Text, value: func(r *run) sqlite.Value { return text(r.Template) }},
 		{name: "group_uuid", kind: UUID, value: func(r *run) sqlite.Value { return uuid(r.GroupID) }},
