@@ -51,7 +51,10 @@ func hostileDocument() []byte {
 }
 
 // anchors differ, because an interval without a start counts from the creation of its job.
-var anchors = regexp.MustCompile(`(?m)^ *"anchor": .*\n`)
+var (
+	anchors  = regexp.MustCompile(`(?m)^ *"anchor": .*\n`)
+	countsOf = regexp.MustCompile(`its interval counts from [^;]*;`)
+)
 
 // TestExportAsSQLRoundTrips exports hostile definitions as SQL, runs the file on new servers with rota sql and with psql, and
 // compares what these export.
@@ -72,8 +75,9 @@ func TestExportAsSQLRoundTrips(t *testing.T) {
 	if got := exported(second); got != want {
 		t.Errorf("after rota sql: %s", firstDifference(want, got))
 	}
-	if again := second.must("export -o sql"); len(again) != len(readFileText(t, script)) {
-		t.Errorf("the second export is\n%.2000s", again)
+	statements := func(export string) string { return countsOf.ReplaceAllString(export, "") }
+	if was, again := statements(readFileText(t, script)), statements(second.must("export -o sql")); again != was {
+		t.Errorf("the second export: %s", firstDifference(was, again))
 	}
 	third := startServer(t)
 	third.psql(script)

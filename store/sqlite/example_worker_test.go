@@ -274,7 +274,7 @@ func Example_worker() {
 		fmt.Println(job.Name, job.State(), job.Run.ErrorCode)
 	}
 	// Output:
-	// slow cancelled timeout
+	// slow failed timeout
 	// unwanted cancelled cancelled
 	// later completed
 }

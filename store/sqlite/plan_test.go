@@ -252,7 +252,7 @@ func wantPlans(t *testing.T, conn *sqlite.Conn, plans map[string]plan) {
 				}
 			}
 			for _, m := range planIndex.FindAllStringSubmatch(used, -1) {
-				if !slices.ContainsFunc(want.indexes, func(index string) bool { return strings.HasSuffix(index, m[2]) }) {
+				if !slices.ContainsFunc(want.indexes, func(index string) bool { return strings.Contains(index+" ", m[2]+" ") }) {
 					t.Errorf("%s is used:\n%s", m[2], used)
 				}
 			}

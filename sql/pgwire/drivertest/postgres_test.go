@@ -69,7 +69,7 @@ func TestPsqlDescribesTablesLikePostgres(t *testing.T) {
 	of := postgresWithTables(t, s)
 	var script strings.Builder
 	for _, command := range []string{
-		`\d`, `\dt`, `\dt sys.*`, `\dt sys.job*`, `\dt nothing`, `\di`, `\di sys.jobs*`, `\dv`, `\ds`, `\dm`, `\dE`, `\dT`, `\dT+`, `\df`, `\da`, `\dD`, `\do`, `\dc`,
+		`\d`, `\dt`, `\dt sys.*`, `\dt sys.job*`, `\dt nothing`, `\di`, `\di sys.jobs*`, `\dv`, `\ds`, `\dm`, `\dE`, `\dT`, `\dT+`, `\dD`, `\do`, `\dc`,
 		`\df pg_catalog.format*`, `\dp`, `\z jobs`, `\ddp`, `\dy`, `\dRp`, `\dRs`, `\des`, `\dew`, `\deu`, `\det`, `\dP`, `\dX`, `\dA`,
 		`\dAc btree uuid`, `\dAf btree uuid`, `\dC uuid`, `\sf format_type`, `\d jobs_pkey`, `\d+ jobs_pkey`, `\d sys.nothing`, `\dn sys`,
 		`\d information_schema.schemata`,
