@@ -63,7 +63,8 @@ func tablesOf(t *testing.T, s *server) []string {
 	return append([]string{"CREATE SCHEMA sys"}, list...)
 }
 
-// The \d commands of psql print the same text for both servers.
+// The \d commands of psql print the same text for both servers, except \df and \da: Rota lists its functions in
+// schema sys, so that these commands show them.
 func TestPsqlDescribesTablesLikePostgres(t *testing.T) {
 	s := startNode(t)
 	of := postgresWithTables(t, s)
