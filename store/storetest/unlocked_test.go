@@ -121,9 +121,6 @@ func merged(before, after, now reflect.Value) reflect.Value {
 			r.Set(mergedRows(b, a, n))
 		case n.Kind() == reflect.Slice: // the audit, which only grows
 			r.Set(reflect.AppendSlice(reflect.AppendSlice(reflect.MakeSlice(n.Type(), 0, 0), n), a.Slice(b.Len(), a.Len())))
-			for k := range r.Len() {
-				r.Index(k).FieldByName("Seq").SetInt(int64(k + 1))
-			}
 		case !reflect.DeepEqual(b.Interface(), a.Interface()):
 			r.Set(a)
 		default:
