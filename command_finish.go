@@ -15,6 +15,10 @@ import (
 type Finish struct {
 	Meta  `wire:"1"`
 	Items []FinishItem `wire:"2"`
+
+	// Grace is how long a remote worker may continue after its deadline or after a cancel; the
+	// lease of a run that ended later is lost. Zero: no limit.
+	Grace time.Duration `wire:"3"`
 }
 
 // Verb returns the kind of the command.
@@ -22,6 +26,9 @@ func (*Finish) Verb() Verb { return VerbFinish }
 
 // Validate checks the items.
 func (c *Finish) Validate() error {
+	if err := checkDuration("grace", c.Grace, 0, DelayMax); err != nil {
+		return err
+	}
 	return eachItem(c.Items, func(it *FinishItem) *Error {
 		return first(
 			it.LeaseRef.validate(),

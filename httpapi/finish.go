@@ -86,7 +86,7 @@ func (c *call) finishCommands(items []rota.FinishItem) (commands []rota.Command)
 	for i := range items {
 		n, weight := rota.Weigh(&rota.Finish{Items: items[i : i+1]})
 		if last == nil || entries+n > rota.ItemsMax || bytes+weight > rota.CommandBytesMax/2 {
-			last = &rota.Finish{Meta: c.meta()}
+			last = &rota.Finish{Meta: c.meta(), Grace: c.CancelGrace}
 			commands = append(commands, last)
 			from, entries, bytes = i, 0, 0
 		}

@@ -476,6 +476,12 @@ func TestWorkerThatDoesNotStopLosesLease(t *testing.T) {
 		if held := s.extend(job, ""); held.Code != string(rota.LeaseLost) {
 			t.Errorf("%s: after the grace: %+v", test.job, held)
 		}
-		s.finish(job, `, "outcome": "completed"`) // no reap has ended the run yet
+		// No reap has ended the run yet.
+		if code := s.finish(job, `, "outcome": "completed"`); code != string(rota.LeaseLost) {
+			t.Errorf("%s: a finish after the grace: %s", test.job, code)
+		}
+		if code := s.finish(job, `, "outcome": "completed", "ended_ago": "3s"`); code != "ok" {
+			t.Errorf("%s: the finish of a run that ended within the grace: %s", test.job, code)
+		}
 	}
 }

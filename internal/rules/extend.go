@@ -11,7 +11,7 @@ func decideExtend(u *UnitOfWork, c *rota.Extend) (rota.Reply, *rota.Error) {
 	for i := range c.Items {
 		item := &c.Items[i]
 		j := leased(u, &item.LeaseRef)
-		if j == nil || !j.Run.Open() || graceOver(u, j, c.Grace) != "" {
+		if j == nil || !j.Run.Open() || graceOver(j, c.Grace, u.Now) != "" {
 			answers[i] = leaseLost(&item.LeaseRef)
 			continue
 		}

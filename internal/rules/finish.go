@@ -20,10 +20,13 @@ func finishOne(u *UnitOfWork, c *rota.Finish, item *rota.FinishItem) rota.Finish
 		return lost
 	}
 	outcome := recordedOutcome(j.Run, item.Outcome)
-	if !j.Run.Open() {
-		if leaseExpired(j.Run) || j.Run.Outcome != outcome {
-			return lost
-		}
+	end := endOf(u, j.Run, item.EndedAgo)
+	switch {
+	case j.Run.Open() && graceOver(j, c.Grace, end) != "":
+		return lost // Reap ends the run
+	case !j.Run.Open() && (leaseExpired(j.Run) || j.Run.Outcome != outcome):
+		return lost
+	case !j.Run.Open():
 		return finishAnswer(u, j)
 	}
 	ended := rota.Run{Outcome: outcome, ErrorCode: item.ErrorCode, CancelAt: j.Run.CancelAt}
@@ -36,7 +39,7 @@ func finishOne(u *UnitOfWork, c *rota.Finish, item *rota.FinishItem) rota.Finish
 	}
 	j = u.edit(j.ID)
 	recordResult(u, j.Run, item)
-	endRunAt(u, j, outcome, endOf(u, j.Run, item.EndedAgo))
+	endRunAt(u, j, outcome, end)
 	settle(u, c, j, retryOptions{permanent: item.Permanent, retryAt: micros(item.RetryAt)})
 	return finishAnswer(u, j)
 }

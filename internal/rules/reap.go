@@ -22,7 +22,7 @@ func decideReap(u *UnitOfWork, c *rota.Reap) (rota.Reply, *rota.Error) {
 		j := u.partOfJob(id)
 		switch {
 		case j.Run == nil || !j.Run.Open():
-		case graceOver(u, j, c.Grace) != "":
+		case graceOver(j, c.Grace, u.Now) != "":
 			reply.Jobs = append(reply.Jobs, stopRemoteRun(u, c, id))
 		case j.Run.StaleAfter.Before(u.Now) && (c.Incarnation.IsZero() || j.Run.Incarnation != c.Incarnation):
 			reply.Jobs = append(reply.Jobs, expireRun(u, c, id))
@@ -42,10 +42,11 @@ func expireRun(u *UnitOfWork, c rota.Command, id rota.ID) rota.Settlement {
 }
 
 // graceOver returns the error code with which the server ends the run of a
-// remote worker that was to stop, empty if the worker may continue. Runs of an
-// engine that shares the store have an incarnation; the engine ends them itself.
-func graceOver(u *UnitOfWork, j *rota.Job, grace time.Duration) string {
-	over := func(since time.Time) bool { return since.Add(grace).Before(u.Now) }
+// remote worker that was to stop, empty if the worker may continue at a time. Runs
+// of an engine that shares the store have an incarnation; the engine ends them
+// itself.
+func graceOver(j *rota.Job, grace time.Duration, at time.Time) string {
+	over := func(since time.Time) bool { return since.Add(grace).Before(at) }
 	switch {
 	case grace == 0 || !j.Run.Incarnation.IsZero():
 		return ""
@@ -61,7 +62,7 @@ func graceOver(u *UnitOfWork, j *rota.Job, grace time.Duration) string {
 func stopRemoteRun(u *UnitOfWork, c *rota.Reap, id rota.ID) rota.Settlement {
 	j := u.edit(id)
 	reason := "cancelled"
-	if j.Run.ErrorCode = graceOver(u, j, c.Grace); j.Run.ErrorCode == rota.CodeTimeout {
+	if j.Run.ErrorCode = graceOver(j, c.Grace, u.Now); j.Run.ErrorCode == rota.CodeTimeout {
 		reason = fmt.Sprintf("timed out after %s", j.Policy.Timeout)
 	}
 	j.Run.Error = fmt.Sprintf("%s; worker %s did not stop within %s", reason, j.Run.Runner, c.Grace)

@@ -81,7 +81,7 @@ func enqueue() *rota.Enqueue {
 const sampleTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 func finish() *rota.Finish {
-	return &rota.Finish{Meta: Meta(6), Items: []rota.FinishItem{{
+	return &rota.Finish{Meta: Meta(6), Grace: 10 * time.Second, Items: []rota.FinishItem{{
 		LeaseRef: Lease(), Outcome: rota.OutcomeFailed, ExitCode: new(-1), Error: "disk full", ErrorCode: "ENOSPC",
 		RowsAffected: new(int64(0)), Result: json.RawMessage(`[1,2]`), Artifacts: []string{"out/a.csv"},
 		LogPath: "logs/a.log", Permanent: true, RetryAt: Time, EndedAgo: 90 * time.Second,

@@ -126,7 +126,7 @@ func (g *gen) artifacts() []string {
 }
 
 func (g *gen) finish() rota.Command {
-	c := &rota.Finish{Meta: g.meta()}
+	c := &rota.Finish{Meta: g.meta(), Grace: g.grace()}
 	for range rapid.IntRange(1, 3).Draw(g.t, "items") {
 		c.Items = append(c.Items, g.finishItem())
 	}

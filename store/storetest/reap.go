@@ -27,6 +27,7 @@ func testReap(t *testing.T, h Harness) {
 		{"a healthy run without a timeout is not reaped", reapWithoutTimeout},
 		{"a remote run that does not stop after a cancel is cancelled when the grace is over", reapRemoteCancelled},
 		{"a remote run that does not stop at its deadline times out when the grace is over", reapRemoteTimedOut},
+		{"a remote run that completed within the grace is finished after it", finishRemoteLate},
 		{"the engine of a store ends its own runs that do not stop", reapLocalOverdue},
 	})
 }
@@ -251,6 +252,14 @@ func (y *story) extendWithin(j *rota.Job) rota.LeaseAnswer {
 	return do[*rota.Extended](y, c).Items[0]
 }
 
+// finishWithin finishes the run of a remote worker that completed some time ago, with the grace.
+func (y *story) finishWithin(j *rota.Job, ago time.Duration) rota.FinishAnswer {
+	y.Helper()
+	c := y.finishCommand(j, rota.OutcomeCompleted, false)
+	c.Grace, c.Items[0].EndedAgo = grace, ago
+	return do[*rota.Finished](y, c).Items[0]
+}
+
 // reapWithin reaps with the grace.
 func (y *story) reapWithin() *rota.Reaped {
 	y.Helper()
@@ -265,6 +274,7 @@ func reapRemoteCancelled(y *story) {
 	want(y, "reaped within the grace", len(y.reapWithin().Jobs), 0)
 	y.advance(time.Microsecond)
 	want(y, "code of a heartbeat", y.extendWithin(j).Code, rota.LeaseLost)
+	want(y, "code of a finish before the reap", y.finishWithin(j, 0).Code, rota.LeaseLost)
 	want(y, "settlement", y.reapWithin().Jobs[0], rota.Settlement{
 		JobID: j.ID, Act: rota.SettledRunStopped, Outcome: rota.OutcomeCancelled, Sequel: rota.SequelNone,
 	})
@@ -294,6 +304,14 @@ func reapRemoteTimedOut(y *story) {
 	want(y, "error code", run.ErrorCode, rota.CodeTimeout)
 	want(y, "error", run.Error, "timed out after 1m0s; worker w1 did not stop within 10s")
 	want(y, "retry of", y.job(got.RetryID).RetryOf, j.ID)
+}
+
+func finishRemoteLate(y *story) {
+	j := y.runningRemotely(rota.NewJob{Timeout: ptr(time.Minute)})
+	y.advance(time.Minute + grace + time.Second)
+	want(y, "code of a run that ended after the grace", y.finishWithin(j, time.Second-time.Microsecond).Code, rota.LeaseLost)
+	want(y, "code of a run that ended within the grace", y.finishWithin(j, time.Second).Code, "")
+	want(y, "state", y.job(j.ID).State(), rota.StateCompleted)
 }
 
 func reapLocalOverdue(y *story) {

@@ -11,12 +11,12 @@ import (
 func (s *step) finish(c *rota.Finish) (rota.Reply, *rota.Error) {
 	reply := &rota.Finished{}
 	for i := range c.Items {
-		reply.Items = append(reply.Items, s.finishOne(&c.Items[i]))
+		reply.Items = append(reply.Items, s.finishOne(&c.Items[i], c.Grace))
 	}
 	return reply, nil
 }
 
-func (s *step) finishOne(it *rota.FinishItem) rota.FinishAnswer {
+func (s *step) finishOne(it *rota.FinishItem, grace time.Duration) rota.FinishAnswer {
 	lost := rota.FinishAnswer{RunID: it.RunID, Code: rota.LeaseLost}
 	j := s.jobOfLease(it.LeaseRef)
 	if j == nil {
@@ -27,6 +27,8 @@ func (s *step) finishOne(it *rota.FinishItem) rota.FinishAnswer {
 		outcome = rota.OutcomeCancelled
 	}
 	switch {
+	case j.Run.Open() && graceOver(j, grace, s.endOf(j.Run, it)):
+		return lost
 	case j.Run.Open():
 		s.closeRun(j, it, outcome)
 		s.settle(j, settling{permanent: it.Permanent, retryAt: micros(it.RetryAt)})
@@ -38,13 +40,18 @@ func (s *step) finishOne(it *rota.FinishItem) rota.FinishAnswer {
 	return s.finishAnswer(j)
 }
 
+// endOf returns when the handler of a run ended.
+func (s *step) endOf(r *rota.Run, it *rota.FinishItem) time.Time {
+	if started := micros(r.StartedAt); !started.After(s.now) && it.EndedAgo > 0 {
+		return latestOf(started, micros(s.now.Add(-it.EndedAgo)))
+	}
+	return s.now
+}
+
 func (s *step) closeRun(j *rota.Job, it *rota.FinishItem, outcome rota.Outcome) {
 	r := j.Run
 	r.Outcome = outcome
-	r.FinishedAt = s.now
-	if started := micros(r.StartedAt); !started.After(s.now) && it.EndedAgo > 0 {
-		r.FinishedAt = latestOf(started, micros(s.now.Add(-it.EndedAgo)))
-	}
+	r.FinishedAt = s.endOf(r, it)
 	r.ExitCode = copyOf(it.ExitCode)
 	r.RowsAffected = copyOf(it.RowsAffected)
 	r.Result = slices.Clone(it.Result)
