@@ -109,18 +109,24 @@ func lists(rt *rapid.T, s rota.Store, q rota.PruneQuery) string {
 	}
 }
 
-// wantUniqueAuditIDs wants no command to have written one audit entry twice.
+// wantUniqueAuditIDs wants no command to have written one audit entry twice. A resent command
+// creates its job again if the job was pruned; the acts of both have one id and different times.
 func wantUniqueAuditIDs(rt *rapid.T, s rota.Store) {
 	entries, err := wholeAudit(context.Background(), s)
 	if err != nil {
 		rt.Fatalf("audit: %v", err)
 	}
-	seen := map[rota.ID]rota.AuditEntry{}
+	type act struct {
+		id rota.ID
+		at int64
+	}
+	seen := map[act]rota.AuditEntry{}
 	for _, e := range entries {
-		if first, twice := seen[e.ID]; twice {
+		key := act{e.ID, e.At.UnixMicro()}
+		if first, twice := seen[key]; twice {
 			rt.Errorf("two audit entries have one id: %v and %v", first, e)
 		}
-		seen[e.ID] = e
+		seen[key] = e
 	}
 }
 
