@@ -117,10 +117,8 @@ func merged(before, after, now reflect.Value) reflect.Value {
 		switch {
 		case n.Kind() == reflect.Map:
 			r.Set(mergedMap(b, a, n))
-		case n.Kind() == reflect.Slice && n.Type().Elem().Kind() == reflect.Pointer:
+		case n.Kind() == reflect.Slice:
 			r.Set(mergedRows(b, a, n))
-		case n.Kind() == reflect.Slice: // the audit, which only grows
-			r.Set(reflect.AppendSlice(reflect.AppendSlice(reflect.MakeSlice(n.Type(), 0, 0), n), a.Slice(b.Len(), a.Len())))
 		case !reflect.DeepEqual(b.Interface(), a.Interface()):
 			r.Set(a)
 		default:
@@ -183,10 +181,11 @@ func find(rows, like reflect.Value) reflect.Value {
 }
 
 func nameOf(row reflect.Value) any {
-	if id := row.Elem().FieldByName("ID"); id.IsValid() {
+	row = reflect.Indirect(row)
+	if id := row.FieldByName("ID"); id.IsValid() {
 		return id.Interface()
 	}
-	return row.Elem().FieldByName("Name").Interface()
+	return row.FieldByName("Name").Interface()
 }
 
 // recorder is a testing.TB that records failures.
