@@ -1,8 +1,6 @@
 package session
 
 import (
-	"cmp"
-
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/sql/ddl"
 )
@@ -34,14 +32,18 @@ func (p *planner) create(q *ddl.CreateJob) (*plan, error) {
 	d.spec.Template = q.Name
 	if s != nil && q.Mode == ddl.CreateOrAlter {
 		d.schedule, d.spec.Template = s, s.Spec.Template
-		d.spec.Scopes = s.Spec.Scopes // no clause sets scopes
+		d.spec.Scopes, d.spec.Policy = s.Spec.Scopes, withoutClauses(s.Spec.Policy) // no clause sets these
 	}
 	if err := p.findTemplate(d, q, s); err != nil {
+		return nil, err
+	}
+	if err := d.replaceRunAs(q); err != nil {
 		return nil, err
 	}
 	if err := d.apply(p, &q.Job); err != nil {
 		return nil, err
 	}
+	d.noticeReplaced()
 	var commands []rota.Command
 	if s != nil && q.Mode == ddl.Recreate {
 		commands = append(commands, &rota.Drop{Meta: drop, Name: q.Name, Recreate: true})
@@ -52,26 +54,6 @@ func (p *planner) create(q *ddl.CreateJob) (*plan, error) {
 		return nil, err
 	}
 	return fixedPlan(d.answer(q.Tag()), append(commands, more...)...), nil
-}
-
-// findTemplate reads the template of the job. CREATE JOB fails if an active template of that name exists; CREATE OR
-// ALTER JOB and RECREATE JOB take it over.
-func (p *planner) findTemplate(d *definition, q *ddl.CreateJob, s *rota.Schedule) error {
-	if p.assumeNew {
-		return nil
-	}
-	t, err := p.template(d.spec.Template)
-	if err != nil || t == nil {
-		return err
-	}
-	if s == nil && !p.resent && q.Mode == ddl.Create && t.State == rota.TemplateActive {
-		if now, err := p.schedule(q.Name); now != nil || err != nil { // another session created both meanwhile
-			return cmp.Or(err, errChanged)
-		}
-		return newError(StateDuplicate, "use CREATE OR ALTER JOB to take it over, or choose another name", "template %s already exists, and no job of this name uses it", t.Name).at(ddl.PlaceName)
-	}
-	d.template = t
-	return nil
 }
 
 // alter plans ALTER JOB.

@@ -14,6 +14,7 @@ type definition struct {
 	name         string
 	schedule     *rota.Schedule // existing; nil: none
 	template     *rota.Template // existing; nil: none
+	replaced     *rota.Template // existing, without a job; nil: none
 	spec         rota.ScheduleSpec
 	templateSpec rota.TemplateSpec
 	state        rota.ScheduleState // empty: unchanged
