@@ -41,8 +41,8 @@ func (f exportFormat) Set(text string) error {
 	return nil
 }
 
-const exportSQLHead = `-- Jobs of a Rota server: rota export -o sql writes this file; rota sql -f and psql -f read it.
--- A comment before a statement names what SQL cannot express; rota export writes everything.
+const exportSQLHead = `-- The jobs of a Rota server, written by rota export -o sql. Run this file with rota sql -f FILE or psql -f FILE.
+-- Comments name what it leaves out or changes. rota export -o yaml leaves out only secrets; rota import reads it.
 `
 
 // toSQL writes the schedules of a document as CREATE JOB statements, each after the jobs that it depends on, and a comment
@@ -77,8 +77,9 @@ func (w *sqlExport) comment(format string, args ...any) {
 
 // others writes comments for the definitions that are no jobs.
 func (w *sqlExport) others() {
-	for _, name := range slices.Sorted(maps.Keys(w.Types)) {
-		w.comment("type %s: SQL cannot declare types; declare it before you run this file", name)
+	if len(w.Types) > 0 {
+		w.comment("types left out, since no statement declares them: %s", strings.Join(slices.Sorted(maps.Keys(w.Types)), ", "))
+		w.comment("before you run this file, start workers that declare these types, or use rota type put")
 	}
 	used := map[string]int{}
 	for _, s := range w.Schedules {
@@ -87,16 +88,16 @@ func (w *sqlExport) others() {
 	for _, name := range slices.Sorted(maps.Keys(w.Templates)) {
 		switch {
 		case used[name] == 0:
-			w.comment("template %s: SQL cannot express a template that no schedule uses", name)
+			w.comment("template %s is left out: no job uses it", name)
 		case used[name] > 1:
-			w.comment("template %s: %d schedules use it; in SQL, each job has a template of its own", name, used[name])
+			w.comment("template %s: %d jobs use it; this file gives each of them a template of its own", name, used[name])
 		}
 	}
 	if w.Limits != nil {
-		w.comment("limits: SQL cannot express them")
+		w.comment("the limits are left out: no statement sets them")
 	}
 	if n := len(w.Webhooks); n > 0 {
-		w.comment("webhooks: SQL cannot express %s for all events", plural(n, "the webhook", "webhooks"))
+		w.comment("the webhooks of the server (%d) are left out: no statement adds webhooks", n)
 	}
 }
 
@@ -124,8 +125,8 @@ func (w *sqlExport) job(name string) error {
 	}
 	w.b.WriteByte('\n')
 	w.dependencies(s)
-	if api.Anchored(&s.Spec) {
-		w.comment("its interval counts from %s; the job that this statement creates counts from its creation", definition.Anchor.UTC().Format(time.RFC3339Nano))
+	if err := w.interval(s, definition.Anchor.Time); err != nil {
+		return err
 	}
 	statement, comments := session.CreateStatement(s, t)
 	for _, line := range comments {
@@ -135,11 +136,24 @@ func (w *sqlExport) job(name string) error {
 	return nil
 }
 
+// interval writes a comment about the times of a job with an interval and no start, in the words of rota schedule show.
+func (w *sqlExport) interval(s *rota.Schedule, anchor time.Time) error {
+	if !api.Anchored(&s.Spec) {
+		return nil
+	}
+	table, err := s.Spec.Timetable(s.Name, anchor)
+	if err != nil {
+		return err
+	}
+	w.comment("the job runs %s; a job that this statement creates counts from its creation", table.Describe())
+	return nil
+}
+
 // dependencies removes the dependencies on jobs that are left out.
 func (w *sqlExport) dependencies(s *rota.Schedule) {
 	s.Spec.DependsOn = slices.DeleteFunc(s.Spec.DependsOn, func(on string) bool {
 		if w.skipped[on] {
-			w.comment("it depends on %s, which is not created; the dependency is left out", on)
+			w.comment("DEPENDS ON leaves out %s, because this file does not create it", on)
 		}
 		return w.skipped[on]
 	})
@@ -151,7 +165,8 @@ func (w *sqlExport) statement(s *rota.Schedule, statement string) {
 	_, err := ddl.Parse(statement)
 	switch spec := &s.Spec; {
 	case err != nil:
-		reason = "SQL cannot express it: " + err.Error()
+		_, message, _ := strings.Cut(err.Error(), ": ") // without the position
+		reason = "SQL cannot express it: " + message
 		statement = "CREATE JOB " + s.Name + " …"
 	case !spec.At.IsZero() && !spec.At.After(w.now):
 		reason = "its only fire time has passed"

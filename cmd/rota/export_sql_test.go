@@ -53,7 +53,7 @@ func hostileDocument() []byte {
 // anchors differ, because an interval without a start counts from the creation of its job.
 var (
 	anchors  = regexp.MustCompile(`(?m)^ *"anchor": .*\n`)
-	countsOf = regexp.MustCompile(`its interval counts from [^;]*;`)
+	countsOf = regexp.MustCompile(`, counted from [^;]*;`)
 )
 
 // TestExportAsSQLRoundTrips exports hostile definitions as SQL, runs the file on new servers with rota sql and with psql, and
@@ -109,6 +109,37 @@ func (s *testServer) psql(file string) {
 	}
 }
 
+// TestExportAsSQLRoundsUpToSeconds exports durations with fractions of a second.
+func TestExportAsSQLRoundsUpToSeconds(t *testing.T) {
+	s := startServer(t)
+	s.must("schedule create short --type noop --every 500ms --timeout 1ms --backoff 999ms --starts 2098-01-01T00:00:00Z")
+	s.must("schedule create long --type noop --every 1500ms --timeout 90.1s --backoff 0s --starts 2098-01-01T00:00:00Z")
+	text := s.must("export -o sql")
+	for _, want := range []string{
+		"\n-- rounded up, since a clause has whole seconds: EVERY from 500ms, RETRY_BACKOFF from 999ms, TIMEOUT from 1ms\nCREATE JOB short\n",
+		"\n  SCHEDULE = EVERY 1 SECOND STARTS", "\n  RETRY_BACKOFF = 1 SECOND\n", "\n  TIMEOUT = 1 SECOND\n",
+		"\n-- rounded up, since a clause has whole seconds: EVERY from 1.5s, TIMEOUT from 1m30.1s\nCREATE JOB long\n",
+		"\n  SCHEDULE = EVERY 2 SECONDS STARTS", "\n  RETRY_BACKOFF = 0 SECONDS\n", "\n  TIMEOUT = 91 SECONDS\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+}
+
+// TestExportAsSQLDescribesIntervalsAsShowDoes compares the words of both.
+func TestExportAsSQLDescribesIntervalsAsShowDoes(t *testing.T) {
+	s := startServer(t)
+	s.must("schedule create tick --type noop --every 5m")
+	var tick struct{ Describe string }
+	if err := json.Unmarshal([]byte(s.must("schedule show tick -o json")), &tick); err != nil {
+		t.Fatal(err)
+	}
+	if text, want := s.must("export -o sql"), "\n-- the job runs "+tick.Describe+"; a job that this statement creates counts from its creation\n"; !strings.Contains(text, want) {
+		t.Errorf("%q is missing in\n%s", want, text)
+	}
+}
+
 // TestExportAsSQLCommentsWhatSQLCannotExpress writes a document with everything that CREATE JOB has no clause for.
 func TestExportAsSQLCommentsWhatSQLCannotExpress(t *testing.T) {
 	const document = `{"version": 1,
@@ -132,23 +163,19 @@ func TestExportAsSQLCommentsWhatSQLCannotExpress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"\n-- type mail.send: SQL cannot declare types",
-		"\n-- template idle: SQL cannot express a template that no schedule uses\n",
-		"\n-- template digest: 2 schedules use it; in SQL, each job has a template of its own\n",
-		"\n-- limits: SQL cannot express them\n",
-		"\n-- webhooks: SQL cannot express",
-		"\n-- it depends on once, which is not created; the dependency is left out\n",
-		"\n-- the schedule has scopes, which no clause can express\n",
-		"\n-- the template has webhooks, which no clause can express\n",
-		"\n-- the retry policy has a maximum delay or jitter, which no clause can express\n",
-		"\n-- the template has a concurrency key or a unique period, which no clause can express\n",
-		"\n-- settings of the template are written as settings of the job\n",
-		"\n-- its intervals have fractions of a second, which no clause can express\n",
-		"\n-- its interval counts from 2026-01-01T00:00:00Z; the job that this statement creates counts from its creation\n",
-		"\n-- the template of the job is archived, which no clause can express\n",
+		"\n-- types left out, since no statement declares them: mail.send\n",
+		"\n-- template idle is left out: no job uses it\n",
+		"\n-- template digest: 2 jobs use it; this file gives each of them a template of its own\n",
+		"\n-- the limits are left out: no statement sets them\n",
+		"\n-- the webhooks of the server (1) are left out: no statement adds webhooks\n",
+		"\n-- DEPENDS ON leaves out once, because this file does not create it\n",
+		"\n-- the job uses template digest; the statement creates a template for this job alone\n",
+		"\n-- left out, since no clause sets it: scopes (1), webhooks (1), jitter 0.5, concurrency_key \"k\"\n",
+		"\n-- settings of the template, written as clauses of the job: MAX_RETRIES\n",
+		"\n-- the template of the job is archived; the statement creates an active one\n",
 		"\n-- job once is left out: its only fire time has passed\n-- CREATE JOB once\n",
 		"\n-- job ended is left out: its last fire time has passed\n-- CREATE JOB ended\n",
-		"\n-- job deep is left out: SQL cannot express it: ",
+		"\n-- job deep is left out: SQL cannot express it: the name of the procedure has more than three parts",
 		"\n  WITH PARAMS '{\"args\":[[1],{\"a\":2}]}'\n  PAUSED\n  AS CALL p();\n",
 	} {
 		if !strings.Contains(string(text), want) {

@@ -39,10 +39,10 @@ func (s *Session) showCreate(ctx context.Context, name string) (*Answer, error) 
 	return rowsAnswer("SHOW", createColumns, []any{name, text}), nil
 }
 
-// CreateStatement returns the statement that creates a job, without a semicolon, and a comment for each property of the
-// job that no clause can express.
+// CreateStatement returns the statement that creates a job, without a semicolon, and comments about what differs between
+// the job and the one that the statement creates.
 func CreateStatement(s *rota.Schedule, t *rota.Template) (statement string, comments []string) {
-	return ddl.Print(&ddl.CreateJob{Name: s.Name, Job: clausesOf(s, t)}), unsupportedNotes(s, t)
+	return ddl.Print(&ddl.CreateJob{Name: s.Name, Job: clausesOf(s, t)}), differences(s, t)
 }
 
 // clausesOf returns the clauses of a schedule and its template.
@@ -87,14 +87,6 @@ func unlessEmpty[W ~string](w W) *string {
 	return &text
 }
 
-// wholeSeconds returns a duration, or nil if it has a fraction of a second, which no clause can express.
-func wholeSeconds(d *time.Duration) *time.Duration {
-	if d == nil || *d%time.Second != 0 {
-		return nil
-	}
-	return d
-}
-
 func scheduleOf(spec *rota.ScheduleSpec) *ddl.Schedule {
 	at := func(t time.Time) string {
 		if t.IsZero() {
@@ -106,7 +98,7 @@ func scheduleOf(spec *rota.ScheduleSpec) *ddl.Schedule {
 	case spec.Cron != "":
 		return &ddl.Schedule{Kind: ddl.Cron, Cron: spec.Cron, Starts: at(spec.StartsAt), Ends: at(spec.EndsAt)}
 	case spec.Every != 0:
-		return &ddl.Schedule{Kind: ddl.Every, Every: max(spec.Every.Truncate(time.Second), time.Second), Starts: at(spec.StartsAt), Ends: at(spec.EndsAt)}
+		return &ddl.Schedule{Kind: ddl.Every, Every: system.WholeSeconds(spec.Every), Starts: at(spec.StartsAt), Ends: at(spec.EndsAt)}
 	}
 	return &ddl.Schedule{Kind: ddl.At, At: at(spec.At)}
 }
@@ -190,24 +182,3 @@ func valueOf(raw json.RawMessage) ddl.Value {
 	}
 	return ddl.Value{Kind: ddl.Number, Text: string(raw)}
 }
-
-// unsupportedNotes returns comments for properties of a job that no clause can express.
-func unsupportedNotes(s *rota.Schedule, t *rota.Template) (lines []string) {
-	note := func(is bool, text string) {
-		if is {
-			lines = append(lines, "-- "+text)
-		}
-	}
-	policy := s.Spec.Policy.Or(t.Spec.Policy)
-	note(t.State == rota.TemplateArchived, "the template of the job is archived, which no clause can express")
-	note(t.Name != s.Name, "the job uses template "+t.Name+"; a job created with this statement gets its own template")
-	note(len(s.Spec.Scopes) > 0, "the schedule has scopes, which no clause can express")
-	note(policy != s.Spec.Policy || t.Spec.Description != "" || t.Spec.Priority != nil, "settings of the template are written as settings of the job")
-	note(len(t.Spec.Webhooks) > 0, "the template has webhooks, which no clause can express")
-	note(policy.BackoffMax != nil || policy.Jitter != nil, "the retry policy has a maximum delay or jitter, which no clause can express")
-	note(t.Spec.ConcurrencyKey != "" || t.Spec.UniqueFor != 0, "the template has a concurrency key or a unique period, which no clause can express")
-	note(s.Spec.Every%time.Second != 0 || hasFraction(policy.Backoff) || hasFraction(policy.Timeout), "its intervals have fractions of a second, which no clause can express")
-	return lines
-}
-
-func hasFraction(d *time.Duration) bool { return d != nil && *d%time.Second != 0 }

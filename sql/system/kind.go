@@ -119,7 +119,15 @@ func timestamp(t time.Time) sqlite.Value {
 	return sqlite.TextValue(t.UTC().Format(TimeLayout))
 }
 
-func seconds(d time.Duration) sqlite.Value { return integer(int64(d / time.Second)) }
+func seconds(d time.Duration) sqlite.Value { return integer(int64(WholeSeconds(d) / time.Second)) }
+
+// WholeSeconds rounds a duration up, as SQL shows it: 0 often means that there is no limit or no delay.
+func WholeSeconds(d time.Duration) time.Duration {
+	if part := d % time.Second; part > 0 {
+		return d - part + time.Second
+	}
+	return d
+}
 
 func bytesOf(doc json.RawMessage) sqlite.Value {
 	if len(doc) == 0 {
