@@ -19,10 +19,23 @@ type Finish struct {
 	// Grace is how long a remote worker may continue after its deadline or after a cancel; the
 	// lease of a run that ended later is lost. Zero: no limit.
 	Grace time.Duration `wire:"3"`
+
+	// Sent is when the items were written, by the clock of this process. A store adds to EndedAgo
+	// how long the command has waited since then: in a queue, for a connection, between two
+	// attempts. It is not encoded. Zero: the command has not waited.
+	Sent time.Time `wire:"-"`
 }
 
 // Verb returns the kind of the command.
 func (*Finish) Verb() Verb { return VerbFinish }
+
+// Waited returns how long the command has waited at a time of the clock of this process.
+func (c *Finish) Waited(at time.Time) time.Duration {
+	if c.Sent.IsZero() || at.IsZero() {
+		return 0
+	}
+	return max(0, at.Sub(c.Sent))
+}
 
 // Validate checks the items.
 func (c *Finish) Validate() error {
@@ -67,7 +80,7 @@ type FinishItem struct {
 	LogPath      string          `wire:"9"`
 	Permanent    bool            `wire:"10"` // never retry this error
 	RetryAt      time.Time       `wire:"11"` // retry then instead of after the backoff
-	EndedAgo     time.Duration   `wire:"12"` // how long before the command was sent the handler ended: the end of the run is that much before Batch.Now, but not before its start
+	EndedAgo     time.Duration   `wire:"12"` // how long before Sent the handler ended, without Sent how long before Batch.Now; a run does not end before its start
 }
 
 // validateCode refuses the code that only the store writes.

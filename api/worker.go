@@ -143,12 +143,12 @@ var outcomes = []string{
 	string(rota.OutcomeCompleted), string(rota.OutcomeFailed), string(rota.OutcomeSkipped), string(rota.OutcomeCancelled),
 }
 
-// NewFinishRun converts the outcome of a run, with its log.
-func NewFinishRun(it *rota.FinishItem, log string) FinishRun {
+// NewFinishRun converts the outcome of a run whose command has waited, with its log.
+func NewFinishRun(it *rota.FinishItem, waited time.Duration, log string) FinishRun {
 	return FinishRun{
 		LeaseRequest: NewLeaseRequest(it.LeaseRef), Outcome: string(it.Outcome), Result: it.Result, Error: it.Error, ErrorCode: it.ErrorCode,
 		Permanent: it.Permanent, RetryAt: Time{it.RetryAt}, ExitCode: it.ExitCode, RowsAffected: it.RowsAffected, Artifacts: it.Artifacts, Log: log,
-		EndedAgo: Duration(it.EndedAgo),
+		EndedAgo: Duration(min((it.EndedAgo + waited).Truncate(time.Microsecond), rota.DelayMax)),
 	}
 }
 

@@ -16,12 +16,6 @@ const (
 // apply sends commands until the store has decided them, or ctx ends. A command that
 // is sent again has no second effect. An outage is logged when it begins and ends.
 func (e *Engine) apply(ctx context.Context, commands ...rota.Command) ([]rota.Result, error) {
-	return e.applyRenewed(ctx, commands, func() []rota.Command { return commands })
-}
-
-// applyRenewed is apply for commands that state how long ago something happened: it
-// renews them before it sends them again. Their ids stay the same.
-func (e *Engine) applyRenewed(ctx context.Context, commands []rota.Command, renew func() []rota.Command) ([]rota.Result, error) {
 	var outage outageLog
 	for wait := retryFirst; ; wait = min(2*wait, retryMax) {
 		sent := time.Now()
@@ -46,7 +40,6 @@ func (e *Engine) applyRenewed(ctx context.Context, commands []rota.Command, rene
 		if !pause(ctx, wait) {
 			return nil, err
 		}
-		commands = renew()
 	}
 }
 

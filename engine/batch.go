@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -81,24 +80,8 @@ func (d *dispatcher) send(ctx context.Context, b *batch) {
 
 func (d *dispatcher) applyBatch(ctx context.Context, b *batch) {
 	resent := d.e.resent.Load()
-	b.results, b.err = d.e.applyRenewed(ctx, b.commands, b.renewed)
+	b.results, b.err = d.e.apply(ctx, b.commands...)
 	b.resent = d.e.resent.Load() > resent
-}
-
-// renewed returns the commands to send again: the ends of runs were longer ago now. It
-// copies the finishes, since the store may still read those that were sent.
-func (b *batch) renewed() []rota.Command {
-	commands, ended := slices.Clone(b.commands), b.ended
-	for i := b.notesEnd; i < b.finishesEnd; i++ {
-		finish := *commands[i].(*rota.Finish)
-		finish.Items = make([]rota.FinishItem, len(finish.Items))
-		for k := range finish.Items {
-			finish.Items[k] = ended[k].sentNow()
-		}
-		ended = ended[len(finish.Items):]
-		commands[i] = &finish
-	}
-	return commands
 }
 
 // settleBatch processes the answer to a batch.

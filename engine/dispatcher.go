@@ -354,12 +354,12 @@ func noteCommands(ended []*ending) (commands []rota.Command) {
 func finishCommands(ended []*ending) (commands []rota.Command) {
 	items := make([]rota.FinishItem, len(ended))
 	var last *rota.Finish
-	from, entries, bytes := 0, 0, 0
+	now, from, entries, bytes := time.Now(), 0, 0, 0
 	for i := range ended {
-		items[i] = ended[i].sentNow()
+		items[i] = ended[i].sentAt(now)
 		n, weight := rota.Weigh(&rota.Finish{Items: items[i : i+1]})
 		if last == nil || entries+n > rota.ItemsMax || bytes+weight > rota.CommandBytesMax/2 {
-			last = &rota.Finish{Meta: rota.NewMeta("")}
+			last = &rota.Finish{Meta: rota.NewMeta(""), Sent: now}
 			commands = append(commands, last)
 			from, entries, bytes = i, 0, 0
 		}
@@ -371,7 +371,6 @@ func finishCommands(ended []*ending) (commands []rota.Command) {
 
 // record sends one end in a command of its own.
 func (d *dispatcher) record(ctx context.Context, end *ending) (*rota.Finished, error) {
-	b := &batch{ended: []*ending{end}, commands: finishCommands([]*ending{end}), finishesEnd: 1}
-	results, err := d.e.applyRenewed(ctx, b.commands, b.renewed)
+	results, err := d.e.apply(ctx, finishCommands([]*ending{end})...)
 	return replyOf[*rota.Finished](results, err)
 }

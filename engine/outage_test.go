@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -69,6 +70,35 @@ func TestEndDuringOutageIsRecordedWithItsTime(t *testing.T) {
 	if !job.FinishedAt.Before(at) || !job.Run.FinishedAt.Equal(job.FinishedAt) || job.FinishedAt.Before(job.StartedAt) {
 		t.Errorf("the job started at %s and ended at %s, its run at %s; the store was restored at %s, after the handler had returned",
 			job.StartedAt, job.FinishedAt, job.Run.FinishedAt, at)
+	}
+}
+
+// A store may hold a batch for seconds before it decides it: it waits for a lock, a connection, or
+// the batches before it.
+func TestEndThatTheStoreHoldsIsRecordedWithItsTime(t *testing.T) {
+	h := newHarness(t)
+	held, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	store := wrap.Flaky(h.store, wrap.Fault{Before: func(b rota.Batch) error {
+		if hasVerb(b, rota.VerbFinish) {
+			once.Do(func() {
+				close(held)
+				<-release
+			})
+		}
+		return nil
+	}})
+	s := newControlledHandler()
+	h.startOn(store, registry(s.handle), engine.Config{})
+	id := h.addOne()
+	s.awaitStart(h)
+	s.results <- nil
+	<-held
+	at := h.clock.now()
+	close(release)
+	if job := h.awaitEnded(id); !job.FinishedAt.Before(at) || !job.Run.FinishedAt.Equal(job.FinishedAt) {
+		t.Errorf("the job ended at %s, its run at %s; at %s the store held the command of a handler that had returned",
+			job.FinishedAt, job.Run.FinishedAt, at)
 	}
 }
 

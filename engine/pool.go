@@ -48,11 +48,11 @@ type ending struct {
 	at   time.Time      // when the handler returned or was abandoned, with the monotonic clock
 }
 
-// sentNow returns the end as it is sent now: with how long ago it was. The clock of the
+// sentAt returns the end as it is sent at a time: with how long ago it was. The clock of the
 // store may differ from the clock of this process, so the end is not sent as a time.
-func (e *ending) sentNow() rota.FinishItem {
+func (e *ending) sentAt(now time.Time) rota.FinishItem {
 	item := e.item
-	item.EndedAgo = min(time.Since(e.at).Truncate(time.Microsecond), rota.DelayMax)
+	item.EndedAgo = min(now.Sub(e.at).Truncate(time.Microsecond), rota.DelayMax)
 	return item
 }
 

@@ -24,6 +24,7 @@ func (c *call) checkFinish(item *rota.FinishItem) error {
 // so the worker can fix it and no outcome is lost. The command is executed even if the client has
 // disconnected.
 func finishRuns(c *call, body *api.FinishRequest) (reply, error) {
+	arrived := time.Now()
 	items := make([]rota.FinishItem, len(body.Items))
 	for i := range body.Items {
 		item, err := body.Items[i].Item()
@@ -47,7 +48,7 @@ func finishRuns(c *call, body *api.FinishRequest) (reply, error) {
 	for i, log := range logs {
 		items[i].LogPath = log.path
 	}
-	answers, err := c.finishAll(items)
+	answers, err := c.finishAll(items, arrived)
 	if err != nil {
 		return reply{}, err
 	}
@@ -63,11 +64,11 @@ func finishRuns(c *call, body *api.FinishRequest) (reply, error) {
 	return ok(answer)
 }
 
-// finishAll sends outcomes in as few commands as possible.
-func (c *call) finishAll(items []rota.FinishItem) (answers []rota.FinishAnswer, err error) {
+// finishAll sends outcomes that arrived at a time in as few commands as possible.
+func (c *call) finishAll(items []rota.FinishItem, sent time.Time) (answers []rota.FinishAnswer, err error) {
 	ctx, done := c.detached()
 	defer done()
-	results, err := c.Store.Apply(ctx, rota.Batch{Commands: c.finishCommands(items)})
+	results, err := c.Store.Apply(ctx, rota.Batch{Commands: c.finishCommands(items, sent)})
 	if err != nil {
 		return nil, err
 	}
@@ -80,13 +81,13 @@ func (c *call) finishAll(items []rota.FinishItem) (answers []rota.FinishAnswer, 
 	return answers, nil
 }
 
-func (c *call) finishCommands(items []rota.FinishItem) (commands []rota.Command) {
+func (c *call) finishCommands(items []rota.FinishItem, sent time.Time) (commands []rota.Command) {
 	var last *rota.Finish
 	from, entries, bytes := 0, 0, 0
 	for i := range items {
 		n, weight := rota.Weigh(&rota.Finish{Items: items[i : i+1]})
 		if last == nil || entries+n > rota.ItemsMax || bytes+weight > rota.CommandBytesMax/2 {
-			last = &rota.Finish{Meta: c.meta(), Grace: c.CancelGrace}
+			last = &rota.Finish{Meta: c.meta(), Grace: c.CancelGrace, Sent: sent}
 			commands = append(commands, last)
 			from, entries, bytes = i, 0, 0
 		}

@@ -454,6 +454,25 @@ func TestWorkerRequestReportsStoreError(t *testing.T) {
 	}
 }
 
+// How long ago a run ended counts from the arrival of the request, however long the store holds it.
+func TestFinishStatesWhenItArrived(t *testing.T) {
+	var sent time.Time
+	s := newServer(t, func(c *httpapi.Config) {
+		c.Store = wrap.Flaky(c.Store, wrap.Fault{Before: func(b rota.Batch) error {
+			if finish, is := b.Commands[0].(*rota.Finish); is {
+				sent = finish.Sent
+			}
+			return nil
+		}})
+	})
+	s.declare("a")
+	s.enqueue(`{"type": "a"}`)
+	job, before := s.claimOne("a"), time.Now()
+	if code := s.finish(job, `, "outcome": "completed", "ended_ago": "1s"`); code != "ok" || sent.Before(before) || sent.After(time.Now()) {
+		t.Errorf("%s; the command states %s, want a time after %s", code, sent, before)
+	}
+}
+
 // A worker that ignores a cancel or its deadline loses the lease when the grace is over.
 func TestWorkerThatDoesNotStopLosesLease(t *testing.T) {
 	s, clock := newSkewedServer(t, func(c *httpapi.Config) { c.CancelGrace = 4 * time.Second })

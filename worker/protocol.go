@@ -165,7 +165,7 @@ func (s *store) finish(ctx context.Context, c *rota.Finish) (rota.Reply, error) 
 	for rest := c.Items; len(rest) > 0; {
 		chunk := s.nextChunk(rest)
 		rest = rest[len(chunk):]
-		answers, err := s.finishChunk(ctx, chunk)
+		answers, err := s.finishChunk(ctx, c, chunk)
 		if err != nil {
 			return nil, err
 		}
@@ -192,10 +192,10 @@ func (s *store) nextChunk(items []rota.FinishItem) []rota.FinishItem {
 }
 
 // finishChunk sends one request. Its answer has the first fields of an answer to a heartbeat.
-func (s *store) finishChunk(ctx context.Context, items []rota.FinishItem) ([]api.ExtendedLease, error) {
+func (s *store) finishChunk(ctx context.Context, c *rota.Finish, items []rota.FinishItem) ([]api.ExtendedLease, error) {
 	body := api.FinishRequest{Items: make([]api.FinishRun, len(items))}
 	for i := range items {
-		body.Items[i] = api.NewFinishRun(&items[i], s.logs.text(items[i].RunID))
+		body.Items[i] = api.NewFinishRun(&items[i], c.Waited(time.Now()), s.logs.text(items[i].RunID))
 	}
 	var answers api.Extended
 	err := s.server.call(ctx, "finish", client.Request{Method: http.MethodPost, Path: "/finish", Body: body}, &answers)
@@ -205,7 +205,7 @@ func (s *store) finishChunk(ctx context.Context, items []rota.FinishItem) ([]api
 	// A refusal may be due to the log: the end is sent again without it.
 	if len(items) == 1 && err != nil && !undecided(err) && body.Items[0].Log != "" {
 		s.logs.drop(items[0].RunID)
-		return s.finishChunk(ctx, items)
+		return s.finishChunk(ctx, c, items)
 	}
 	return answers.Items, err
 }

@@ -304,6 +304,22 @@ func TestFinishCarriesHowLongAgoTheRunEnded(t *testing.T) {
 	}
 }
 
+// A command that waits in the worker, for instance between two attempts, adds its wait.
+func TestFinishCarriesHowLongItWaited(t *testing.T) {
+	srv := newFakeServer(t, respondAllOK)
+	item := rota.FinishItem{
+		LeaseRef: rota.LeaseRef{JobID: rota.NewID(), RunID: rota.NewID(), Token: rota.NewToken()}, Outcome: rota.OutcomeCompleted, EndedAgo: time.Minute,
+	}
+	finish := &rota.Finish{Items: []rota.FinishItem{item}, Sent: time.Now().Add(-time.Hour)}
+	results, err := srv.store(Config{}).Apply(t.Context(), rota.Batch{Commands: []rota.Command{finish}})
+	if err != nil || results[0].Err != nil {
+		t.Fatal(err, results)
+	}
+	if sent := srv.requests(); len(sent) != 1 || !strings.Contains(sent[0].body, `"ended_ago":"1h1m`) {
+		t.Errorf("it was sent as %+v", sent)
+	}
+}
+
 // respondAllOK answers that all leases of a request are valid.
 func respondAllOK(w http.ResponseWriter, r *http.Request) {
 	var asked, answer api.Extended

@@ -84,6 +84,9 @@ func mustPlan(t reflect.Type) *plan {
 func planOf(t reflect.Type) (*plan, error) {
 	p := &plan{}
 	for i := range t.NumField() {
+		if t.Field(i).Tag.Get("wire") == notEncoded {
+			continue
+		}
 		f, err := planFieldOf(t.Field(i), i)
 		if err != nil {
 			return nil, fmt.Errorf("%s.%s: %w", t, t.Field(i).Name, err)
@@ -98,6 +101,9 @@ func planOf(t reflect.Type) (*plan, error) {
 	}
 	return p, nil
 }
+
+// notEncoded is the wire tag of a field that has a meaning in one process only.
+const notEncoded = "-"
 
 func planFieldOf(sf reflect.StructField, index int) (planField, error) {
 	n, err := strconv.Atoi(sf.Tag.Get("wire"))

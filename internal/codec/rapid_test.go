@@ -50,7 +50,7 @@ func drawCommands(t *rapid.T, types []reflect.Type) (commands []rota.Command) {
 
 func drawFields(t *rapid.T, v reflect.Value) {
 	for i := range v.NumField() {
-		if rapid.IntRange(0, 9).Draw(t, "set") > 0 {
+		if v.Type().Field(i).Tag.Get("wire") != notEncoded && rapid.IntRange(0, 9).Draw(t, "set") > 0 {
 			drawValue(t, v.Field(i))
 		}
 	}

@@ -11,14 +11,21 @@ import (
 // remote store can return the time with the first rows. It is read again when a
 // step is repeated, since that step may have waited for locks.
 type Clock interface {
-	Now() (time.Time, error)
+	Now() (Reading, error)
+}
+
+// Reading is a time of the store's clock, and when it was read.
+type Reading struct {
+	Now    time.Time
+	ReadAt time.Time // by the clock of this process, whose monotonic reading tells how long a command has waited
 }
 
 // batchTime is the time of a batch. It is zero until it is known.
 type batchTime struct {
 	tx        Tx
 	now       time.Time
-	fromClock bool // now was read from the store's clock
+	readAt    time.Time // of the Reading; zero: the batch has its own time
+	fromClock bool      // now was read from the store's clock
 }
 
 func (at *batchTime) set(now time.Time) {
@@ -31,14 +38,14 @@ func (at *batchTime) set(now time.Time) {
 // necessary.
 func (at *batchTime) update(u *UnitOfWork) error {
 	if clock, has := at.tx.(Clock); has && (at.now.IsZero() || at.fromClock) {
-		now, err := clock.Now()
+		reading, err := clock.Now()
 		if err != nil {
 			return err
 		}
-		at.set(now)
-		at.fromClock = true
+		at.set(reading.Now)
+		at.readAt, at.fromClock = reading.ReadAt, true
 	}
-	u.Now = at.now
+	u.Now, u.ReadAt = at.now, at.readAt
 	return nil
 }
 

@@ -20,7 +20,7 @@ func finishOne(u *UnitOfWork, c *rota.Finish, item *rota.FinishItem) rota.Finish
 		return lost
 	}
 	outcome := recordedOutcome(j.Run, item.Outcome)
-	end := endOf(u, j.Run, item.EndedAgo)
+	end := endOf(u, j.Run, item.EndedAgo+c.Waited(u.ReadAt))
 	switch {
 	case j.Run.Open() && graceOver(j, c.Grace, end) != "":
 		return lost // Reap ends the run

@@ -17,7 +17,8 @@ import (
 // it gets the first.
 type UnitOfWork struct {
 	Now        time.Time
-	SkipLocked bool // leases that other transactions have locked are passed to PutLocked
+	ReadAt     time.Time // when Now was read, by the clock of this process; zero: the batch has its own time
+	SkipLocked bool      // leases that other transactions have locked are passed to PutLocked
 
 	tables []table // by kind; nil: nothing of that kind is known
 	orders Orders  // what is to be loaded of the orders

@@ -188,7 +188,7 @@ func (t *tx) assumeNow() bool {
 	if !t.mayAssume() {
 		return false
 	}
-	t.now, t.assumed.usedClock = t.assumed.now, true
+	t.clock, t.assumed.usedClock = rules.Reading{Now: t.assumed.now}, true // no command of the idle path has waited
 	return true
 }
 

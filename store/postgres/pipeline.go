@@ -2,7 +2,8 @@ package postgres
 
 import (
 	"context"
-	"time"
+
+	"github.com/rotajobs/rota/internal/rules"
 )
 
 // pipeline is the connection of a transaction and the statements that are not sent yet. It sends
@@ -10,10 +11,10 @@ import (
 type pipeline struct {
 	*session
 	ctx      context.Context
-	pending  []statement // to be sent with the next read or the COMMIT
-	loading  []statement // of the current Load
-	answered bool        // the server has answered
-	now      time.Time   // time of the batch; zero until it is read
+	pending  []statement   // to be sent with the next read or the COMMIT
+	loading  []statement   // of the current Load
+	answered bool          // the server has answered
+	clock    rules.Reading // time of the batch; zero until it is read
 }
 
 // queue adds statements to those that are sent next.

@@ -191,8 +191,8 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, pessimistic bool, a
 // events of two transactions that change the same row in the order of their commits.
 func (t *tx) apply(b rota.Batch) ([]rota.Result, error) {
 	t.begin()
-	if b.Now.IsZero() && t.store.config.Clock != nil {
-		b.Now = t.store.config.Clock()
+	if t.store.config.Clock != nil {
+		t.testClock = rules.Reading{Now: t.store.config.Clock(), ReadAt: time.Now()}
 	}
 	results, err := rules.Apply(t, b)
 	if err != nil {

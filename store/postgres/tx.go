@@ -19,8 +19,9 @@ var (
 type tx struct {
 	store       *Store
 	commands    []rota.Command
-	pessimistic bool        // a retry: lock before reading
-	assumed     *assumption // of the idle path; nil without
+	pessimistic bool          // a retry: lock before reading
+	assumed     *assumption   // of the idle path; nil without
+	testClock   rules.Reading // of Config.Clock; zero without one
 
 	pipeline
 	readSet readSet
@@ -77,23 +78,27 @@ func (t *tx) begin() {
 // setClock reads the time and the stamp of the webhooks in force.
 func (t *tx) setClock(r row) error {
 	r = r[len(r)-2:]
-	if now := time.UnixMicro(r.Int(0)).UTC(); now.After(t.now) { // the clock may have been set back
-		t.now = now
+	if now := time.UnixMicro(r.Int(0)).UTC(); now.After(t.clock.Now) { // the clock may have been set back
+		t.clock.Now = now
 	}
+	t.clock.ReadAt = time.Now()
 	t.answered = true
 	t.readSet.hooks = hooksState{stamped: true, stamp: r.Text(1)}
-	t.store.idlePath.observeClock(t.now, r.Text(1))
+	t.store.idlePath.observeClock(t.clock.Now, r.Text(1))
 	return nil
 }
 
 // Now returns the time when the transaction began, or when it got the locks under which it decides
 // again. An assumed time is slightly earlier than the server's.
-func (t *tx) Now() (time.Time, error) {
+func (t *tx) Now() (rules.Reading, error) {
+	if !t.testClock.Now.IsZero() {
+		return t.testClock, nil
+	}
 	var err error
-	if t.now.IsZero() && !t.assumeNow() {
+	if t.clock.Now.IsZero() && !t.assumeNow() {
 		err = t.read()
 	}
-	return t.now, err
+	return t.clock, err
 }
 
 // commit sends the pending writes and the COMMIT. It wakes the claims of this process before other

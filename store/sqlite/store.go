@@ -82,9 +82,7 @@ func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 		return nil, err
 	}
 	defer s.release(w)
-	if b.Now.IsZero() {
-		b.Now = s.config.Clock()
-	}
+	w.clock = rules.Reading{Now: s.config.Clock(), ReadAt: time.Now()}
 	results, err := storekit.ApplyHalves(b, isConstraint, func(b rota.Batch) ([]rota.Result, error) { return w.apply(ctx, b) })
 	if w.wakeup.Needed() {
 		s.wake.WakeAll()

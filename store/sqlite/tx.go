@@ -6,7 +6,10 @@ import (
 	"github.com/rotajobs/rota/internal/storekit"
 )
 
-var _ rules.Tx = (*writer)(nil)
+var (
+	_ rules.Tx    = (*writer)(nil)
+	_ rules.Clock = (*writer)(nil)
+)
 
 var (
 	sqlLease = `

@@ -17,8 +17,9 @@ type writer struct {
 	stmts       statements
 	maxWait     time.Duration // maximal wait for other connections
 	injectFault func(statement int) error
-	writes      int          // statements that have written, for injectFault
-	wakeup      rules.Wakeup // of the current batch
+	writes      int           // statements that have written, for injectFault
+	wakeup      rules.Wakeup  // of the current batch
+	clock       rules.Reading // of the current batch, unless it has its own time
 
 	watch   *fanout.Watchers
 	watched bool           // there are watchers of the current transaction
@@ -107,6 +108,9 @@ const (
 	sqlCommit   = `COMMIT`
 	sqlRollback = `ROLLBACK`
 )
+
+// Now returns the time when the batch got the writer.
+func (w *writer) Now() (rules.Reading, error) { return w.clock, nil }
 
 // Lock does nothing, because there is only one writer.
 func (w *writer) Lock(*rules.UnitOfWork) (bool, error) {

@@ -26,6 +26,7 @@ func testFinish(t *testing.T, h Harness) {
 		{"a run that completes after a cancel is recorded as completed", finishCompletedAnyway},
 		{"a run that reports cancelled without a cancel is not retried", finishOwnCancel},
 		{"a run whose end is recorded late ended when its handler did", finishLate},
+		{"the time that a command waits for the store is no part of the run", finishWaited},
 		{"what follows from a late end counts from now", finishLateRetry},
 		{"a run does not end before it started", finishBeforeStart},
 		{"a run does not end in the future if the clock was set back", finishClockSetBack},
@@ -64,6 +65,28 @@ func finishLate(y *story) {
 	row, ended := y.job(j.ID), y.now.Add(-4*time.Minute-1500*time.Nanosecond).Truncate(time.Microsecond)
 	wantTime(y, "finished at", row.FinishedAt, ended)
 	wantTime(y, "run finished at", row.Run.FinishedAt, ended)
+}
+
+// finishWaited sends a Finish that has waited four minutes, for instance for a connection. Only
+// the store knows when it reads its clock.
+func finishWaited(y *story) {
+	y.now = time.Now().UTC().Add(-time.Hour).Truncate(time.Microsecond)
+	alone, inAll := y.running(rota.NewJob{}), y.running(rota.NewJob{})
+	before := time.Now()
+	sent := before.Add(-4 * time.Minute)
+	finish := func(j *rota.Job) *rota.Finish {
+		it := rota.FinishItem{LeaseRef: leaseOf(j), Outcome: rota.OutcomeCompleted, EndedAgo: time.Minute}
+		return &rota.Finish{Meta: y.ids.meta(), Items: []rota.FinishItem{it}, Sent: sent}
+	}
+	apply[*rota.Finished](y, time.Time{}, finish(alone))
+	apply[*rota.AllDone](y, time.Time{}, &rota.All{Meta: y.ids.meta(), Members: []rota.Command{finish(inAll)}})
+	for _, j := range []*rota.Job{alone, inAll} {
+		row := y.job(j.ID)
+		if off := row.FinishedAt.Sub(before.Add(-5 * time.Minute)); off < -30*time.Second || off > 30*time.Second {
+			y.Errorf("finished at %s, %s from the end of its handler", row.FinishedAt, off)
+		}
+		wantTime(y, "run finished at", row.Run.FinishedAt, row.FinishedAt)
+	}
 }
 
 func finishLateRetry(y *story) {

@@ -11,9 +11,15 @@ import (
 func (s *step) finish(c *rota.Finish) (rota.Reply, *rota.Error) {
 	reply := &rota.Finished{}
 	for i := range c.Items {
-		reply.Items = append(reply.Items, s.finishOne(&c.Items[i], c.Grace))
+		reply.Items = append(reply.Items, s.finishOne(s.withWait(c, c.Items[i]), c.Grace))
 	}
 	return reply, nil
+}
+
+// withWait adds to the time since the handler ended how long the command has waited.
+func (s *step) withWait(c *rota.Finish, it rota.FinishItem) *rota.FinishItem {
+	it.EndedAgo += c.Waited(s.readAt)
+	return &it
 }
 
 func (s *step) finishOne(it *rota.FinishItem, grace time.Duration) rota.FinishAnswer {

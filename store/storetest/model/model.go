@@ -40,13 +40,13 @@ func (m *Model) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := b.Now
+	now, readAt := b.Now, time.Time{}
 	if now.IsZero() {
-		now = m.clock()
+		now, readAt = m.clock(), time.Now()
 	}
 	results := make([]rota.Result, len(b.Commands))
 	for i, c := range b.Commands {
-		results[i] = m.applyOne(micros(now), c)
+		results[i] = m.applyOne(micros(now), readAt, c)
 	}
 	m.publish(m.events)
 	m.events = nil
@@ -54,8 +54,8 @@ func (m *Model) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	return results, nil
 }
 
-func (m *Model) applyOne(now time.Time, c rota.Command) rota.Result {
-	trial := &step{state: m.state.clone(), now: now}
+func (m *Model) applyOne(now, readAt time.Time, c rota.Command) rota.Result {
+	trial := &step{state: m.state.clone(), now: now, readAt: readAt}
 	reply, err := trial.apply(c)
 	if err != nil {
 		return rota.Result{Err: err}

@@ -10,6 +10,7 @@ import (
 type step struct {
 	*state
 	now         time.Time
+	readAt      time.Time         // when now was read; zero: the batch has its own time
 	command     rota.Command      // the current command; in an All, the member
 	changedKeys map[keyQueue]bool // to balance at the end
 }
