@@ -100,7 +100,8 @@ func (c scheduleSet) byName() []int {
 type scheduleWriter struct {
 	template, schedule, definition, audit *sqlite.Stmt
 
-	at int64
+	at           int64
+	templateSpec []byte // of all schedules
 }
 
 func (w *scheduleWriter) addTemplate(c *rota.PutTemplate) error {
@@ -115,10 +116,11 @@ func (w *scheduleWriter) addTemplate(c *rota.PutTemplate) error {
 		return err
 	}
 	w.audit.BindNull(5)
-	return w.addAudit(c, rota.AuditTemplateCreated, "template "+c.Name, struct {
+	w.templateSpec = rota.EncodeSpec(c.Spec.Canonical())
+	return w.addAudit(c, rota.AuditTemplateCreated, "template "+c.Name, rota.EncodeSpec(struct {
 		State rota.TemplateState `json:"state"`
 		rota.TemplateSpec
-	}{rota.TemplateActive, c.Spec.Canonical()})
+	}{rota.TemplateActive, c.Spec.Canonical()}))
 }
 
 func (w *scheduleWriter) addSchedule(c *rota.PutSchedule) error {
@@ -142,18 +144,18 @@ func (w *scheduleWriter) addSchedule(c *rota.PutSchedule) error {
 		return err
 	}
 	w.audit.BindText(5, c.Name)
-	return w.addAudit(c, rota.AuditScheduleCreated, "schedule "+c.Name, struct {
+	return w.addAudit(c, rota.AuditScheduleCreated, "schedule "+c.Name, diff.WithTemplate(rota.EncodeSpec(struct {
 		State rota.ScheduleState `json:"state"`
 		rota.ScheduleSpec
-	}{rota.ScheduleEnabled, c.Spec})
+	}{rota.ScheduleEnabled, c.Spec}), w.templateSpec))
 }
 
-func (w *scheduleWriter) addAudit(c rota.Command, act, subject string, created any) error {
+func (w *scheduleWriter) addAudit(c rota.Command, act, subject string, created []byte) error {
 	id, s := rota.AuditNameID(c.Head().ID, c.Verb(), subject), w.audit
 	s.BindBytes(1, id[:])
 	s.BindInt64(2, w.at)
 	s.BindText(3, act)
 	s.BindText(4, subject)
-	s.BindText(6, string(diff.Documents(nil, rota.EncodeSpec(created))))
+	s.BindText(6, string(diff.Documents(nil, created)))
 	return do(s)
 }

@@ -86,20 +86,29 @@ func TestAuditFilters(t *testing.T) {
 	}
 }
 
-// TestAuditShowsWhatChanged changes the SQL text of a template and reads the entries of its schedule.
+// TestAuditShowsWhatChanged changes the SQL text of a template, deletes its schedule and reads the entries of the schedule.
 func TestAuditShowsWhatChanged(t *testing.T) {
 	s := newServer(t)
 	s.declare("sql")
 	s.post("templates", `{"name":"report","type":"sql","default_params":{"sql":"SELECT 1"}}`).is(201)
 	s.post("schedules", `{"name":"nightly","template":"report","cron":"0 2 * * *"}`).is(201)
 	s.send("PATCH", "templates/report", `{"default_params":{"sql":"SELECT 2"}}`).is(200)
-	entries := s.audit("schedule=nightly&act=JOB_MODIFIED", 10)
-	if len(entries) != 1 {
+	s.send("DELETE", "schedules/nightly", nil).is(204)
+	entries := s.audit("schedule=nightly", 10)
+	if len(entries) != 3 {
 		t.Fatalf("%v", subjects(entries))
 	}
-	e := entries[0]
-	if string(e.Changes) != `{"params":{"old":{"sql":"SELECT 1"},"new":{"sql":"SELECT 2"}}}` || e.Schedule != "nightly" || e.Actor != "admin" {
+	e := entries[1]
+	if string(e.Changes) != `{"template.params":{"old":{"sql":"SELECT 1"},"new":{"sql":"SELECT 2"}}}` || e.Schedule != "nightly" || e.Actor != "admin" {
 		t.Errorf("%+v %s", e, e.Changes)
+	}
+	for i, want := range map[int]string{
+		2: `"template.params":{"old":null,"new":{"sql":"SELECT 1"}}`, // created
+		0: `"template.params":{"old":{"sql":"SELECT 2"},"new":null}`, // deleted
+	} {
+		if !strings.Contains(string(entries[i].Changes), want) {
+			t.Errorf("%s: %s", entries[i].Act, entries[i].Changes)
+		}
 	}
 	if since := time.Since(e.At.Time); since > time.Hour || since < -time.Hour {
 		t.Errorf("at %s", e.At)

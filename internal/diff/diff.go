@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/textproto"
 	"slices"
 	"unicode/utf8"
@@ -48,6 +49,17 @@ func Documents(was, is []byte) json.RawMessage {
 		return nil
 	}
 	return encode(changed)
+}
+
+// WithTemplate returns the document of a schedule together with the fields of its template, whose names begin with
+// "template.". An empty document has no fields.
+func WithTemplate(schedule, template []byte) []byte {
+	all := map[string]json.RawMessage{}
+	maps.Copy(all, fields(schedule))
+	for name, value := range fields(template) {
+		all["template."+name] = value
+	}
+	return encode(all)
 }
 
 func fields(document []byte) (all map[string]json.RawMessage) {

@@ -138,8 +138,33 @@ func templateChanges(was, is *rota.Template) json.RawMessage {
 	return changesOf(was, is, func(t *rota.Template) any { return templateDocument{t.State, t.Spec} })
 }
 
-func scheduleChanges(was, is *rota.Schedule) json.RawMessage {
-	return changesOf(was, is, func(s *rota.Schedule) any { return scheduleDocument{s.State, s.Spec} })
+// scheduleChanges compares a schedule together with its template, since the
+// template says what its jobs do. It reads no template that stays the same.
+func scheduleChanges(u *UnitOfWork, was, is *rota.Schedule) json.RawMessage {
+	sameTemplate := was != nil && is != nil && was.Spec.Template == is.Spec.Template
+	encode := func(s *rota.Schedule) []byte {
+		if s == nil {
+			return nil
+		}
+		document := rota.EncodeSpec(scheduleDocument{s.State, s.Spec})
+		if sameTemplate {
+			return document
+		}
+		return diff.WithTemplate(document, templateFields(Templates.get(u, s.Spec.Template)))
+	}
+	return diff.Documents(encode(was), encode(is))
+}
+
+// wantScheduleChanges asks for what scheduleChanges reads of a schedule that is
+// removed or gets another template.
+func wantScheduleChanges(u *UnitOfWork, was *rota.Schedule) { Templates.want(u, was.Spec.Template) }
+
+// templateFields returns what a template contributes to its schedules.
+func templateFields(t *rota.Template) []byte {
+	if t == nil {
+		return nil
+	}
+	return rota.EncodeSpec(t.Spec)
 }
 
 func throttleChanges(was, is *rota.Throttle) json.RawMessage {
@@ -168,14 +193,15 @@ func changesOf[T any](was, is *T, document func(*T) any) json.RawMessage {
 
 // auditUsers writes that the schedules of a template have changed with it, and
 // returns what the entry of the template says about them.
-func auditUsers(u *UnitOfWork, c rota.Command, template string, changes json.RawMessage) (detail string) {
-	names := schedulesUsing(u, template)
+func auditUsers(u *UnitOfWork, c rota.Command, was, is *rota.Template) (detail string) {
+	names := schedulesUsing(u, is.Name)
+	changes := diff.Documents(diff.WithTemplate(nil, templateFields(was)), diff.WithTemplate(nil, templateFields(is)))
 	if len(names) > rota.TemplateModifiedMax {
 		names = names[:rota.TemplateModifiedMax]
 		detail = "more than 100 schedules use it; only the first 100 have an entry JOB_MODIFIED of their own"
 	}
 	for _, name := range names {
-		u.auditSideEffect(c, rota.AuditScheduleModified, ScheduleSubject(name), "template "+template, changes)
+		u.auditSideEffect(c, rota.AuditScheduleModified, ScheduleSubject(name), "template "+is.Name, changes)
 	}
 	return detail
 }

@@ -39,7 +39,7 @@ func completeSchedule(u *UnitOfWork, c rota.Command, s *rota.Schedule, completed
 	u.together(
 		func() { removeSchedule(u, c, s) },
 		func() {
-			u.auditSideEffect(c, rota.AuditScheduleDeleted, ScheduleSubject(s.Name), "on completion", scheduleChanges(s, nil))
+			u.auditSideEffect(c, rota.AuditScheduleDeleted, ScheduleSubject(s.Name), "on completion", scheduleChanges(u, s, nil))
 			archiveUnused(u, c, s)
 		},
 	)

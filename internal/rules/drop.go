@@ -21,8 +21,8 @@ func decideDrop(u *UnitOfWork, c *rota.Drop) (rota.Reply, *rota.Error) {
 		return nil, changedSince("schedule " + c.Name)
 	}
 	wantDroppedJobs(u, c.Name, math.MaxInt64, rota.SweepMax)
+	wantScheduleChanges(u, s)
 	if !c.Recreate {
-		Templates.want(u, s.Spec.Template)
 		TemplateSchedules.want(u, otherUsers(s.Spec.Template))
 		BlockedJobs.want(u, blockedBy(c.Name, everyScope))
 		Dependents.want(u, DependentsQuery{Schedule: c.Name})
@@ -44,7 +44,7 @@ func decideDrop(u *UnitOfWork, c *rota.Drop) (rota.Reply, *rota.Error) {
 			}
 		},
 	)
-	u.auditSubject(c, rota.AuditScheduleDeleted, ScheduleSubject(s.Name), "", scheduleChanges(s, nil))
+	u.auditSubject(c, rota.AuditScheduleDeleted, ScheduleSubject(s.Name), "", scheduleChanges(u, s, nil))
 	return reply, nil
 }
 

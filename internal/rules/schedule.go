@@ -34,6 +34,9 @@ func decidePutSchedule(u *UnitOfWork, c *rota.PutSchedule) (rota.Reply, *rota.Er
 	if s != nil && !c.Recreate && s.Spec.Equal(c.Spec) && (c.State == "" || c.State == s.State) {
 		return &rota.SchedulePut{Schedule: s}, nil
 	}
+	if s != nil {
+		wantScheduleChanges(u, s)
+	}
 	next, refusal := nextSchedule(u, c, s)
 	if refusal != nil {
 		return nil, refusal
@@ -46,7 +49,7 @@ func decidePutSchedule(u *UnitOfWork, c *rota.PutSchedule) (rota.Reply, *rota.Er
 	if s == nil {
 		boundDropped(u, c.Name)
 	}
-	u.auditSubject(c, act, ScheduleSubject(c.Name), "", scheduleChanges(was, next))
+	u.auditSubject(c, act, ScheduleSubject(c.Name), "", scheduleChanges(u, was, next))
 	u.together(
 		func() { releaseWaiting(u, c.Name) },
 		func() { releaseBlocked(u, c.Name, everyScope, rota.DependentsMax) },
@@ -205,7 +208,7 @@ func decideSwitchSchedule(u *UnitOfWork, c *rota.SwitchSchedule) (rota.Reply, *r
 		next.NextFire = noTime
 	}
 	Schedules.set(u, c.Name, &next)
-	u.auditSubject(c, rota.AuditScheduleModified, ScheduleSubject(c.Name), string(c.State), scheduleChanges(s, &next))
+	u.auditSubject(c, rota.AuditScheduleModified, ScheduleSubject(c.Name), string(c.State), scheduleChanges(u, s, &next))
 	releaseDependents(u, c.Name, everyScope)
 	return &rota.SchedulePut{Schedule: &next, Changed: true}, nil
 }
@@ -215,7 +218,7 @@ func disable(u *UnitOfWork, c rota.Command, s *rota.Schedule, reason string) {
 	next := *s
 	next.State, next.NextFire, next.Reason = rota.ScheduleDisabled, noTime, reason
 	Schedules.set(u, s.Name, &next)
-	u.auditSideEffect(c, rota.AuditScheduleDisabled, ScheduleSubject(s.Name), reason, scheduleChanges(s, &next))
+	u.auditSideEffect(c, rota.AuditScheduleDisabled, ScheduleSubject(s.Name), reason, scheduleChanges(u, s, &next))
 }
 
 func decideDeleteSchedule(u *UnitOfWork, c *rota.DeleteSchedule) (rota.Reply, *rota.Error) {
@@ -229,8 +232,9 @@ func decideDeleteSchedule(u *UnitOfWork, c *rota.DeleteSchedule) (rota.Reply, *r
 	case c.Version != nil && *c.Version != s.Version:
 		return nil, changedSince("schedule " + c.Name)
 	}
+	wantScheduleChanges(u, s)
 	removeSchedule(u, c, s)
-	u.auditSubject(c, rota.AuditScheduleDeleted, ScheduleSubject(s.Name), "", scheduleChanges(s, nil))
+	u.auditSubject(c, rota.AuditScheduleDeleted, ScheduleSubject(s.Name), "", scheduleChanges(u, s, nil))
 	return &rota.ScheduleDeleted{}, nil
 }
 
@@ -247,7 +251,7 @@ func removeSchedule(u *UnitOfWork, c rota.Command, s *rota.Schedule) {
 		next.Spec = next.Spec.Canonical()
 		next.Version, next.UpdatedAt = c.Head().ID, u.Now
 		Schedules.set(u, name, &next)
-		u.auditSideEffect(c, rota.AuditScheduleModified, ScheduleSubject(name), ScheduleSubject(s.Name)+" was removed", scheduleChanges(dependent, &next))
+		u.auditSideEffect(c, rota.AuditScheduleModified, ScheduleSubject(name), ScheduleSubject(s.Name)+" was removed", scheduleChanges(u, dependent, &next))
 	}
 	left := rota.DependentsMax
 	u.together(

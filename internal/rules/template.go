@@ -49,7 +49,7 @@ func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Er
 	Templates.set(u, c.Name, next)
 	changes, detail := templateChanges(t, next), ""
 	if t != nil {
-		detail = auditUsers(u, c, c.Name, changes)
+		detail = auditUsers(u, c, t, next)
 	}
 	u.auditSubject(c, act, TemplateSubject(c.Name), detail, changes)
 	return &rota.TemplatePut{Template: next, Changed: true}, nil

@@ -18,6 +18,8 @@ var audit = &table[event]{
 		{name: "job_uuid", kind: UUID, value: func(e *event) sqlite.Value { return definitionUUID(e.Schedule) }},
 		{name: "job_name", kind: Text, value: func(e *event) sqlite.Value { return text(e.Schedule) }},
 		{name: "job_run_uuid", kind: UUID, value: func(e *event) sqlite.Value { return uuid(e.ExecutionID) }},
+		{name: "job_id", kind: UUID, value: func(e *event) sqlite.Value { return uuid(e.JobID) }},
+		{name: "run_id", kind: UUID, value: func(e *event) sqlite.Value { return uuid(e.RunID) }},
 		{name: "user_name", kind: Text, value: func(e *event) sqlite.Value { return text(e.Actor) }},
 		{name: "outcome", kind: Text, value: func(e *event) sqlite.Value { return text(e.Outcome) }},
 		{name: "subject", kind: Text, value: func(e *event) sqlite.Value { return text(e.Subject) }},

@@ -29,6 +29,7 @@ func testAudit(t *testing.T, h Harness) {
 		{"the entry of a created job has its type and template", auditCreated},
 		{"a long value is cut", auditLong},
 		{"a changed template modifies each schedule that uses it", auditTemplateUsers},
+		{"the entries of a schedule show the definition of its template", auditTemplateOfSchedule},
 		{"of many schedules of a template the first have entries", auditManyUsers},
 		{"a removed schedule modifies the schedules that depend on it", auditDependents},
 		{"pruning changes nothing that a reader sees", auditPruned},
@@ -304,14 +305,50 @@ func auditTemplateUsers(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Template: "report"})
 	y.advance(time.Second)
 	y.declareTemplate("report", rota.TemplateSpec{Params: []byte(`{"sql":"SELECT 2"}`)})
-	changes := `{"params":{"old":{"sql":"SELECT 1"},"new":{"sql":"SELECT 2"}}}`
+	changes := `{"old":{"sql":"SELECT 1"},"new":{"sql":"SELECT 2"}}}`
 	for _, name := range []string{"daily", "nightly"} {
-		y.wantChanges("schedule "+name, rota.AuditScheduleModified, changes)
+		y.wantChanges("schedule "+name, rota.AuditScheduleModified, `{"template.params":`+changes)
 		e := y.audit(rota.AuditQuery{Schedule: name})[0]
 		want(y, "definition", e.Schedule, name)
 		want(y, "detail", e.Detail, "template report")
 	}
-	y.wantChanges("template report", rota.AuditTemplateModified, changes)
+	y.wantChanges("template report", rota.AuditTemplateModified, `{"params":`+changes)
+}
+
+// auditTemplateOfSchedule reads the entries of a schedule only, as an auditor of one job does.
+func auditTemplateOfSchedule(y *story) {
+	newest := func(what, act, changes string) {
+		y.Helper()
+		e := y.audit(rota.AuditQuery{Schedule: "nightly"})[0]
+		want(y, "act of "+what, e.Act, act)
+		if !strings.Contains(string(e.Changes), changes) {
+			y.Errorf("%s: the changes have no %s: %s", what, changes, e.Changes)
+		}
+		y.advance(time.Second)
+	}
+	put := func(statement string) {
+		y.Helper()
+		y.declareTemplate("nightly", rota.TemplateSpec{Params: []byte(`{"sql":"` + statement + `"}`)})
+	}
+	declare := func(template string) {
+		y.Helper()
+		y.declare("nightly", rota.ScheduleSpec{Template: template})
+	}
+	put("SELECT 1")
+	declare("nightly")
+	newest("a created schedule", rota.AuditScheduleCreated, `"template.params":{"old":null,"new":{"sql":"SELECT 1"}},"template.policy":{"old":null,"new":{}},"template.type":{"old":null,"new":"mail"}`)
+	put("SELECT 2")
+	newest("a changed template", rota.AuditScheduleModified, `"template.params":{"old":{"sql":"SELECT 1"},"new":{"sql":"SELECT 2"}}`)
+	y.declareTemplate("other", rota.TemplateSpec{Params: []byte(`{"sql":"SELECT 3"}`)})
+	declare("other")
+	newest("another template", rota.AuditScheduleModified, `{"template":{"old":"nightly","new":"other"},"template.params":{"old":{"sql":"SELECT 2"},"new":{"sql":"SELECT 3"}}}`)
+	declare("nightly")
+	y.deleteSchedule("nightly")
+	deleted := `"template.params":{"old":{"sql":"SELECT 2"},"new":null}`
+	newest("a deleted schedule", rota.AuditScheduleDeleted, deleted)
+	declare("nightly")
+	y.drop("nightly")
+	newest("a dropped schedule", rota.AuditScheduleDeleted, deleted)
 }
 
 func auditManyUsers(y *story) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/diff"
 	"github.com/rotajobs/rota/internal/scrub"
 )
 
@@ -86,7 +87,14 @@ func typeDocument(t *rota.Type) []byte {
 
 func templateDocument(t *rota.Template) []byte { return withField(t.Spec, "state", t.State) }
 
-func scheduleDocument(d *rota.Schedule) []byte { return withField(d.Spec, "state", d.State) }
+// scheduleDocument contains the template, which says what the jobs of the schedule do.
+func (s *step) scheduleDocument(d *rota.Schedule) []byte {
+	own, template := withField(d.Spec, "state", d.State), none
+	if t := s.template(d.Spec.Template); t != nil {
+		template = rota.EncodeSpec(t.Spec)
+	}
+	return diff.WithTemplate(own, template)
+}
 
 func jobDocument(j *rota.Job) []byte {
 	fields := map[string]any{"priority": j.Priority, "position": j.Position, "params": j.Params}
@@ -112,7 +120,8 @@ func withField(spec any, name string, value any) []byte {
 
 // auditUsers adds an entry for each schedule of a changed template, and returns what the entry of
 // the template says about them.
-func (s *step) auditUsers(t *rota.Template, changes json.RawMessage) (detail string) {
+func (s *step) auditUsers(t *rota.Template, old rota.TemplateSpec) (detail string) {
+	changes := diff.Documents(diff.WithTemplate(none, rota.EncodeSpec(old)), diff.WithTemplate(none, rota.EncodeSpec(t.Spec)))
 	for i, d := range s.schedulesOf(t.Name) {
 		if i == rota.TemplateModifiedMax {
 			return "more than 100 schedules use it; only the first 100 have an entry JOB_MODIFIED of their own"

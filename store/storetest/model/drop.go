@@ -26,7 +26,7 @@ func (s *step) drop(c *rota.Drop) (rota.Reply, *rota.Error) {
 	case c.Version != nil && *c.Version != d.Version:
 		return nil, s.refuse(rota.Conflict, "version", "schedule %s was changed meanwhile", c.Name)
 	}
-	was := scheduleDocument(d) // the end of its last job may disable it
+	was := s.scheduleDocument(d) // the end of its last job may disable it
 	what := s.dropped[c.Name]
 	what.by = c.Actor
 	switch {

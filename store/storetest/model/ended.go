@@ -75,7 +75,7 @@ func (s *step) completeSchedule(name string, completed bool) {
 		return
 	}
 	s.removeSchedule(d)
-	s.auditEffect(rota.AuditScheduleDeleted, scheduleSubject(d.Name), "on completion", diff.Documents(scheduleDocument(d), none))
+	s.auditEffect(rota.AuditScheduleDeleted, scheduleSubject(d.Name), "on completion", diff.Documents(s.scheduleDocument(d), none))
 	s.archiveUnused(d)
 }
 

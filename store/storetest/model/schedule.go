@@ -32,9 +32,9 @@ func (s *state) schedulesOf(template string) []*rota.Schedule {
 // disable disables a schedule on behalf of Rota. No person changed the schedule, so its version
 // stays, and it records the reason.
 func (s *step) disable(d *rota.Schedule, reason string) {
-	was := scheduleDocument(d)
+	was := s.scheduleDocument(d)
 	d.State, d.NextFire, d.Reason = rota.ScheduleDisabled, never, reason
-	s.auditEffect(rota.AuditScheduleDisabled, scheduleSubject(d.Name), reason, diff.Documents(was, scheduleDocument(d)))
+	s.auditEffect(rota.AuditScheduleDisabled, scheduleSubject(d.Name), reason, diff.Documents(was, s.scheduleDocument(d)))
 }
 
 func (s *step) switchSchedule(c *rota.SwitchSchedule) (rota.Reply, *rota.Error) {
@@ -45,7 +45,7 @@ func (s *step) switchSchedule(c *rota.SwitchSchedule) (rota.Reply, *rota.Error) 
 	case s.auditedSubject(scheduleSubject(c.Name)) || d.State == c.State:
 		return &rota.SchedulePut{Schedule: d}, nil
 	}
-	was := scheduleDocument(d)
+	was := s.scheduleDocument(d)
 	switch c.State {
 	case rota.ScheduleEnabled:
 		if err := s.enable(d, c); err != nil {
@@ -55,7 +55,7 @@ func (s *step) switchSchedule(c *rota.SwitchSchedule) (rota.Reply, *rota.Error) 
 		d.NextFire = never
 	}
 	d.State, d.Reason, d.Version, d.UpdatedAt = c.State, "", c.ID, s.now
-	s.auditSubject(rota.AuditScheduleModified, scheduleSubject(c.Name), string(c.State), diff.Documents(was, scheduleDocument(d)))
+	s.auditSubject(rota.AuditScheduleModified, scheduleSubject(c.Name), string(c.State), diff.Documents(was, s.scheduleDocument(d)))
 	s.recheckDependents(c.Name)
 	return &rota.SchedulePut{Schedule: d, Changed: true}, nil
 }
@@ -99,7 +99,7 @@ func (s *step) deleteSchedule(c *rota.DeleteSchedule) (rota.Reply, *rota.Error) 
 		return nil, s.refuse(rota.Conflict, "version", "schedule %s was changed meanwhile", c.Name)
 	}
 	s.removeSchedule(d)
-	s.auditSubject(rota.AuditScheduleDeleted, scheduleSubject(d.Name), "", diff.Documents(scheduleDocument(d), none))
+	s.auditSubject(rota.AuditScheduleDeleted, scheduleSubject(d.Name), "", diff.Documents(s.scheduleDocument(d), none))
 	return &rota.ScheduleDeleted{}, nil
 }
 
@@ -109,10 +109,10 @@ func (s *step) removeSchedule(d *rota.Schedule) {
 	s.schedules = slices.DeleteFunc(s.schedules, func(other *rota.Schedule) bool { return other == d })
 	dependents := s.dependents(d.Name)
 	for _, other := range dependents {
-		was := scheduleDocument(other)
+		was := s.scheduleDocument(other)
 		other.Spec.DependsOn = slices.DeleteFunc(slices.Clone(other.Spec.DependsOn), func(n string) bool { return n == d.Name })
 		other.Version, other.UpdatedAt = s.id(), s.now
-		s.auditEffect(rota.AuditScheduleModified, scheduleSubject(other.Name), scheduleSubject(d.Name)+" was removed", diff.Documents(was, scheduleDocument(other)))
+		s.auditEffect(rota.AuditScheduleModified, scheduleSubject(other.Name), scheduleSubject(d.Name)+" was removed", diff.Documents(was, s.scheduleDocument(other)))
 	}
 	s.recheckBlocked(s.blocked(d.Name))
 	for _, other := range dependents {

@@ -32,7 +32,7 @@ func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 	}
 	was := none
 	if d != nil && !c.Recreate {
-		was = scheduleDocument(d)
+		was = s.scheduleDocument(d)
 	}
 	if c.Recreate { // as if it had not existed
 		s.schedules = slices.DeleteFunc(s.schedules, func(other *rota.Schedule) bool { return other.Name == c.Name })
@@ -46,7 +46,7 @@ func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 		s.schedules = append(s.schedules, d)
 	}
 	s.declare(d, c, newTimes, takesNext)
-	s.auditSubject(act, subject, "", diff.Documents(was, scheduleDocument(d)))
+	s.auditSubject(act, subject, "", diff.Documents(was, s.scheduleDocument(d)))
 	s.releaseOverlapWaiting(d)
 	s.recheckBlocked(s.blocked(c.Name))
 	s.recheckDependents(c.Name)

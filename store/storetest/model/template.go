@@ -35,10 +35,11 @@ func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 			}
 		}
 	}
+	old := t.Spec
 	t.Spec, t.Version, t.UpdatedAt = c.Spec.Canonical(), c.ID, s.now
 	changes, detail := diff.Documents(was, templateDocument(t)), ""
 	if act == rota.AuditTemplateModified {
-		detail = s.auditUsers(t, changes)
+		detail = s.auditUsers(t, old)
 	}
 	s.auditSubject(act, subject, detail, changes)
 	return &rota.TemplatePut{Template: t, Changed: true}, nil
