@@ -53,8 +53,8 @@ var calls = map[string]call{
 		return ifKnown(of != nil, func() bool { return c.typeVisible(env)(of) }), nil
 	},
 	"pg_function_is_visible": func(_ *Env, _ *Catalog, args []any) (any, error) {
-		of := allProcs().byOID[oidOr0(args[0])]
-		return ifKnown(of != nil, func() bool { return true }), nil
+		oid := oidOr0(args[0])
+		return ifKnown(allProcs().byOID[oid] != nil, func() bool { return allProcs().visible(oid) }), nil
 	},
 
 	"has_table_privilege":      hasPrivilege(relationExists),

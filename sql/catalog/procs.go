@@ -18,8 +18,10 @@ type proc struct {
 	name, source               string
 	kind, volatility, parallel string
 	set, strict, variadic      bool
+	shadowed                   bool // our own schema has a row of it too
 	returns                    int64
 	args                       []int64
+	direct                     int                // arguments before ORDER BY of an ordered-set aggregate; 0: it is none
 	outputs                    []translate.Column // the columns of a function that returns records
 }
 
@@ -43,13 +45,23 @@ var allProcs = sync.OnceValue(func() *procIndex {
 		b.byOID[p.oid] = p
 		b.byName[p.name] = append(b.byName[p.name], p)
 	}
+	for _, r := range readData("pg_aggregate").rows {
+		if r.text("aggkind") != "n" {
+			b.byOID[r.number("aggfnoid")].direct = int(r.number("aggnumdirectargs"))
+		}
+	}
 	for _, name := range queryFunctions() {
 		for _, p := range b.byName[name] {
 			b.byOID[ownProcs+p.oid] = p
+			p.shadowed = true
 		}
 	}
 	return b
 })
+
+// visible reports whether a query finds a function without its schema. The row of a function in our own schema hides that
+// in pg_catalog, or psql's \df NAME would list both.
+func (b *procIndex) visible(oid int64) bool { return oid >= ownProcs || !b.byOID[oid].shadowed }
 
 // ownProcs is added to the OID of a function of PostgreSQL for its row in our own schema.
 const ownProcs = 1_000_000_000
@@ -153,6 +165,9 @@ func (p *proc) arguments() string {
 		if p.variadic && i == len(p.args)-1 {
 			texts[i] = "VARIADIC " + texts[i]
 		}
+	}
+	if p.direct > 0 {
+		return strings.Join(texts[:p.direct], ", ") + " ORDER BY " + strings.Join(texts[p.direct:], ", ")
 	}
 	return strings.Join(texts, ", ")
 }

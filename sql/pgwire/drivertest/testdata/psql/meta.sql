@@ -20,6 +20,8 @@
 \df pg_catalog.format*
 \df+ format_type
 \df *.now
+\df count
+\df percentile*
 \da
 \daS count
 \dv
