@@ -141,11 +141,15 @@ func mayUseTimes(u *UnitOfWork, c *rota.PutSchedule, newTimes bool) *rota.Error 
 	case !newTimes:
 		return nil
 	case !at.IsZero() && at.Before(u.Now):
-		return rota.Invalidf("at", "of schedule %s, %s, has passed; it is %s: give a future time, or trigger it", c.Name, Stamp(at), Stamp(u.Now))
+		return inThePast(u, "at", "schedule "+c.Name+" cannot run at "+Stamp(at)+", which has passed")
 	case !ends.IsZero() && ends.Before(u.Now):
-		return rota.Invalidf("ends_at", "of schedule %s, %s, has passed; it is %s: it would never fire", c.Name, Stamp(ends), Stamp(u.Now))
+		return inThePast(u, "ends_at", "schedule "+c.Name+" would never run: it ends at "+Stamp(ends)+", which has passed")
 	}
 	return nil
+}
+
+func inThePast(u *UnitOfWork, field, reason string) *rota.Error {
+	return &rota.Error{Code: rota.Invalid, Field: field, Reason: reason, Hint: "it is " + Stamp(u.Now) + " now; give a later time"}
 }
 
 // mayBegin refuses a next fire that is missing, since the schedule would never

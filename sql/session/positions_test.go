@@ -57,6 +57,15 @@ func TestErrorsHavePositions(t *testing.T) {
 	}
 }
 
+// TestPastTimesNameJobTimeReasonAndRemedy reads the errors about times in the past.
+func TestPastTimesNameJobTimeReasonAndRemedy(t *testing.T) {
+	b := newFixture(t)
+	b.has("CREATE JOB f1 SCHEDULE = AT '2020-01-01' AS CALL noop()",
+		"SCHEDULE AT: job f1 cannot run at 2020-01-01T00:00:00Z, which has passed; it is 2026-03-01T12:00:00Z now; give a later time (22023)")
+	b.has("CREATE JOB f1 SCHEDULE = EVERY 1 HOUR ENDS '2020-01-01' AS CALL noop()",
+		"ENDS: job f1 would never run: it ends at 2020-01-01T00:00:00Z, which has passed; it is 2026-03-01T12:00:00Z now; give a later time (22023)")
+}
+
 // TestCancelOfAnUnknownRunSpeaksOfARun also explains one.
 func TestCancelOfAnUnknownRunSpeaksOfARun(t *testing.T) {
 	b := newFixture(t)
