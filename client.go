@@ -15,6 +15,7 @@ type Client struct {
 	lenient  bool // a Go type without a schema is accepted
 	trace    func(context.Context) string
 	declared declaredTypes
+	payloads payloadTypes
 }
 
 // ClientOption configures a client.

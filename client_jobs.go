@@ -5,7 +5,8 @@ import "context"
 // Edit changes a job that has not started, or a retry that waits. The options At and
 // After set its earliest start: a ready job is delayed again, and a delayed one becomes
 // ready if the time is not in the future. Priority moves the job to the end of that
-// priority. SetParams changes params.
+// priority. SetParams changes params; the params as changed are checked
+// as those of Enqueue.
 func (c *Client) Edit(ctx context.Context, id ID, options ...Option) (*Job, error) {
 	r := request{call: callEdit}
 	if err := r.take(options); err != nil {
@@ -14,6 +15,14 @@ func (c *Client) Edit(ctx context.Context, id ID, options ...Option) (*Job, erro
 	command := &Edit{Meta: NewMeta(c.actor), JobID: id, Priority: r.job.Priority, RunAt: r.job.RunAt, MergeParams: r.job.Params}
 	if r.given["After"] {
 		command.Delay = &r.job.Delay
+	}
+	if err := command.Validate(); err != nil {
+		return nil, err
+	}
+	if command.MergeParams != nil {
+		if err := c.checkEdit(ctx, id, command.MergeParams); err != nil {
+			return nil, withAct(string(VerbEdit), err)
+		}
 	}
 	return c.edit(ctx, command)
 }
@@ -35,8 +44,8 @@ func (c *Client) edit(ctx context.Context, command *Edit) (*Job, error) {
 }
 
 // Retry runs an execution again that is dead, cancelled or skipped, as a new job with
-// the same params. The option SetParams changes some of them. The id may be that of any
-// attempt.
+// the same params. The option SetParams changes some of them; the params as changed are
+// checked as those of Enqueue. The id may be that of any attempt.
 func (c *Client) Retry(ctx context.Context, id ID, options ...Option) (*Job, error) {
 	return c.redrive(ctx, callRetry, id, options)
 }
@@ -54,6 +63,14 @@ func (c *Client) redrive(ctx context.Context, by call, id ID, options []Option) 
 		return nil, withAct(string(VerbRedrive), err)
 	}
 	command := &Redrive{Meta: NewMeta(c.actor), JobID: id, Params: r.job.Params, Again: by == callRunAgain}
+	if err := command.Validate(); err != nil {
+		return nil, err
+	}
+	if command.Params != nil {
+		if err := c.checkRepeat(ctx, id, command.Params); err != nil {
+			return nil, withAct(string(VerbRedrive), err)
+		}
+	}
 	redriven, err := applyWithRetry[*Redriven](ctx, c.store, command)
 	if err != nil {
 		return nil, err

@@ -15,8 +15,8 @@ func TestClientEditsAndRunsNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Now().Add(48 * time.Hour).UTC().Truncate(time.Second)
-	edited, err := client.Edit(ctx, job.ID, rota.At(at), rota.Priority(3), rota.SetParams(map[string]any{"to": "b", "n": 1}))
-	if err != nil || !edited.RunAt.Equal(at) || edited.Priority != 3 || string(edited.Params) != `{"n":1,"to":"b"}` {
+	edited, err := client.Edit(ctx, job.ID, rota.At(at), rota.Priority(3), rota.SetParams(map[string]any{"to": "b"}))
+	if err != nil || !edited.RunAt.Equal(at) || edited.Priority != 3 || string(edited.Params) != `{"to":"b"}` {
 		t.Fatalf("got %+v, %v", edited, err)
 	}
 	ready, err := client.RunNow(ctx, job.ID)
@@ -64,9 +64,80 @@ func TestClientRunsAgain(t *testing.T) {
 	if _, err := client.Cancel(ctx, again.ID, ""); err != nil {
 		t.Fatal(err)
 	}
-	retried, err := client.Retry(ctx, again.ID, rota.SetParams(map[string]int{"n": 1}))
-	if err != nil || string(retried.Params) != `{"n":1,"to":"b"}` {
+	retried, err := client.Retry(ctx, again.ID, rota.SetParams(map[string]string{"to": "c"}))
+	if err != nil || string(retried.Params) != `{"to":"c"}` {
 		t.Errorf("got %+v, %v", retried, err)
+	}
+}
+
+// finishOne runs the next job of a type.
+func finishOne(t *testing.T, store rota.Store, typ string, outcome rota.Outcome) {
+	t.Helper()
+	ctx := context.Background()
+	claimed, err := rota.Do[*rota.Claimed](ctx, store, &rota.Claim{
+		Meta: rota.NewMeta(""), Worker: "w", Types: []string{typ}, Limit: 1, Lease: time.Minute, Seed: rota.NewToken(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	item := rota.FinishItem{LeaseRef: claimed.Jobs[0].Lease(), Outcome: outcome, Permanent: outcome == rota.OutcomeFailed}
+	if _, err := rota.Do[*rota.Finished](ctx, store, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{item}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestChangedParamsAreCheckedAsPayloads changes params of a queued, a dead and a completed job. One
+// client knows the Go type, another one only the schema that the store has.
+func TestChangedParamsAreCheckedAsPayloads(t *testing.T) {
+	ctx, store := context.Background(), openStore(t)
+	client := rota.New(store)
+	enqueue := func() rota.ID {
+		t.Helper()
+		job, err := client.Enqueue(ctx, ticket{Copies: 1, Name: "ada"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return job.ID
+	}
+	completed := enqueue()
+	finishOne(t, store, "ticket", rota.OutcomeCompleted)
+	dead := enqueue()
+	finishOne(t, store, "ticket", rota.OutcomeFailed)
+	queued := enqueue()
+	type change func(*rota.Client, map[string]any) (*rota.Job, error)
+	changes := map[string]change{
+		"edit": func(c *rota.Client, p map[string]any) (*rota.Job, error) {
+			return c.Edit(ctx, queued, rota.SetParams(p))
+		},
+		"retry": func(c *rota.Client, p map[string]any) (*rota.Job, error) {
+			return c.Retry(ctx, dead, rota.SetParams(p))
+		},
+		"run again": func(c *rota.Client, p map[string]any) (*rota.Job, error) {
+			return c.RunAgain(ctx, completed, rota.SetParams(p))
+		},
+	}
+	for name, change := range changes {
+		t.Run(name, func(t *testing.T) {
+			for _, other := range []*rota.Client{client, rota.New(store)} {
+				_, err := change(other, map[string]any{"copies": 0})
+				wantInvalid(t, err, "params.copies", "")
+				_, err = change(other, map[string]any{"cc": "bob"})
+				wantInvalid(t, err, "params.cc", "")
+			}
+			_, err := change(client, map[string]any{"name": "nobody"})
+			wantInvalid(t, err, "params.name", "is nobody")
+			told := rota.New(store)
+			told.KnowType(ticket{})
+			_, err = change(told, map[string]any{"name": "nobody"})
+			wantInvalid(t, err, "params.name", "is nobody")
+			changed, err := change(client, map[string]any{"copies": 2})
+			if err != nil || string(changed.Params) != `{"copies":2,"name":"ada"}` {
+				t.Errorf("got %+v, %v", changed, err)
+			}
+		})
+	}
+	if _, err := rota.New(store, rota.WithChecker(nil)).Edit(ctx, queued, rota.SetParams(map[string]int{"copies": 0})); err != nil {
+		t.Errorf("without a checker: %v", err)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // object. JobType returns the same name for every value of the Go type.
 //
 // If a payload has a method Validate() error, the client calls it before it accepts
-// the job, and the engine before it calls the handler, whatever way the job came. An
+// the job or a change of its params, and the engine before it calls the handler, whatever way the job came. An
 // error of Validate becomes Invalid with the field "params".
 type Payload interface{ JobType() string }
 
@@ -42,6 +42,7 @@ func (c *Client) params(p Payload) (json.RawMessage, error) {
 	if err := checkName("type", p.JobType(), true); err != nil {
 		return nil, &Error{Code: Invalid, Field: "type", Reason: fmt.Sprintf("of %T %s", p, err.Reason), Hint: "its method JobType returns the name"}
 	}
+	c.KnowType(p)
 	if err := ValidatePayload(p); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -92,6 +93,20 @@ func (e *Engine) Snapshot() Snapshot { return e.pool.snapshot() }
 // Handles reports whether this engine runs jobs of a type.
 func (e *Engine) Handles(typ string) bool { return e.reg.types[typ] != nil }
 
+// ValidateParams decodes the params of a job as the Go type that Handle registered for the
+// type, and calls its Validate. The error is Invalid. A type without a Go type in this
+// process accepts all params.
+func (e *Engine) ValidateParams(typ string, params json.RawMessage) error {
+	one := e.reg.types[typ]
+	if one == nil || one.validate == nil {
+		return nil
+	}
+	if len(params) == 0 {
+		params = json.RawMessage("{}")
+	}
+	return one.validate(params)
+}
+
 // Run runs jobs until ctx ends. Then it claims no more, waits for running handlers
 // as long as the grace allows, cuts off the rest, and returns when the end of each
 // is recorded. An engine runs once.
@@ -106,6 +121,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.reg.check(); err != nil {
 		return err
 	}
+	e.reg.introduce(e.client)
 	runners, err := e.reg.typeRunners()
 	if err != nil {
 		return err

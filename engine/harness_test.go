@@ -98,10 +98,11 @@ func (c *clock) set(d time.Duration) { c.ahead.Add(int64(d)) }
 // runningEngine is an engine whose Run was called.
 type runningEngine struct {
 	*engine.Engine
-	h    *harness
-	stop context.CancelFunc
-	done chan struct{}
-	err  error // of Run, valid once done is closed
+	h      *harness
+	client *rota.Client
+	stop   context.CancelFunc
+	done   chan struct{}
+	err    error // of Run, valid once done is closed
 }
 
 // start runs an engine until the test ends.
@@ -134,7 +135,8 @@ func (h *harness) launch(store rota.Store, reg *engine.Registry, config engine.C
 		config.Membership = h.membership
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	r := &runningEngine{Engine: engine.New(rota.New(store, rota.WithActor("ada")), reg, config), h: h, stop: stop, done: make(chan struct{})}
+	client := rota.New(store, rota.WithActor("ada"))
+	r := &runningEngine{Engine: engine.New(client, reg, config), h: h, client: client, stop: stop, done: make(chan struct{})}
 	go func() {
 		defer close(r.done)
 		r.err = r.Run(ctx)

@@ -123,3 +123,17 @@ func TestValidateIsCalledBeforeHandler(t *testing.T) {
 	}
 	h.awaitCompleted(h.add(rota.NewJob{Type: "booking", Params: json.RawMessage(`{"row":"14"}`)})[0])
 }
+
+// TestClientOfEngineKnowsItsGoTypes changes params with the client of an engine, which was never given
+// a payload of the type.
+func TestClientOfEngineKnowsItsGoTypes(t *testing.T) {
+	h := newHarness(t)
+	reg := engine.NewRegistry()
+	engine.Handle(reg, func(context.Context, booking) error { return nil })
+	client := h.start(reg, engine.Config{}).client
+	id := h.add(rota.NewJob{Type: "booking", Params: json.RawMessage(`{"row":"1"}`), Delay: time.Hour})[0]
+	_, err := client.Edit(context.Background(), id, rota.SetParams(map[string]string{"row": "13"}))
+	if rota.CodeOf(err) != rota.Invalid || !strings.Contains(err.Error(), "params.row: is 13") {
+		t.Errorf("got %v, want the error of Validate", err)
+	}
+}

@@ -23,7 +23,9 @@ type registeredType struct {
 	name        string
 	spec        rota.TypeSpec
 	concurrency int
-	check       *payload.Compiled // nil: params are not checked
+	check       *payload.Compiled           // nil: params are not checked
+	zero        rota.Payload                // zero value of its Go type; nil: it has none
+	validate    func(json.RawMessage) error // decodes params and calls Validate; nil: it has no Go type
 	handler     Handler
 	middleware  []Middleware // inside of the middleware of the registry
 }
@@ -70,19 +72,31 @@ func Handle[P rota.Payload](reg *Registry, handler func(context.Context, P) erro
 		panic(fmt.Sprintf("engine: %T cannot be a payload: %v", zero, err))
 	}
 	reg.Func(zero.JobType(), rota.TypeSpec{Schema: schema}, func(ctx context.Context, job *rota.Job) error {
-		p := zeroPayload[P]()
-		target := any(&p)
-		if reflect.TypeFor[P]().Kind() == reflect.Pointer {
-			target = p
-		}
-		if err := json.Unmarshal(job.Params, target); err != nil {
-			return &payloadError{err}
-		}
-		if err := rota.ValidatePayload(p); err != nil {
+		p, err := decodePayload[P](job.Params)
+		if err != nil {
 			return &payloadError{err}
 		}
 		return handler(ctx, p)
 	}, options...)
+	one := reg.types[zero.JobType()]
+	one.zero = zero
+	one.validate = func(params json.RawMessage) error {
+		_, err := decodePayload[P](params)
+		return err
+	}
+}
+
+// decodePayload decodes params and calls Validate.
+func decodePayload[P rota.Payload](params json.RawMessage) (P, error) {
+	p := zeroPayload[P]()
+	target := any(&p)
+	if reflect.TypeFor[P]().Kind() == reflect.Pointer {
+		target = p
+	}
+	if err := json.Unmarshal(params, target); err != nil {
+		return p, &rota.Error{Code: rota.Invalid, Field: "params", Reason: fmt.Sprintf("cannot be decoded as %T", p), Err: err}
+	}
+	return p, rota.ValidatePayload(p)
 }
 
 // zeroPayload returns a payload whose JobType can be called: a pointer points to a zero
@@ -130,6 +144,15 @@ func (r *Registry) Spec(name string) (spec rota.TypeSpec, found bool) {
 		return rota.TypeSpec{}, false
 	}
 	return one.spec, true
+}
+
+// introduce tells a client the Go types of the registry.
+func (r *Registry) introduce(client *rota.Client) {
+	for _, one := range r.types {
+		if one.zero != nil {
+			client.KnowType(one.zero)
+		}
+	}
 }
 
 // limits reports whether any type has a concurrency limit.

@@ -26,7 +26,7 @@ type Config struct {
 	Store   rota.Store
 	Engine  *engine.Engine       // nil: direct runs are refused
 	Events  *eventring.Ring      // nil: a new one
-	Schemas *payload.SchemaCache // nil: a new one
+	Schemas *payload.SchemaCache // nil: a new one, which also asks the Go types of Engine
 
 	Console *session.Console // runs SQL; nil: a new one
 
@@ -95,7 +95,12 @@ func (c Config) withDefaults() Config {
 	if c.Events == nil && c.Store != nil {
 		c.Events = eventring.New(c.Store, 0)
 	}
-	c.Schemas = cmp.Or(c.Schemas, payload.NewSchemaCache())
+	if c.Schemas == nil {
+		c.Schemas = payload.NewSchemaCache()
+		if c.Engine != nil {
+			c.Schemas.ValidateWith(c.Engine.ValidateParams)
+		}
+	}
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Clock == nil {
 		c.Clock = time.Now

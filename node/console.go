@@ -19,6 +19,7 @@ import (
 // openConsole creates the console, which executes SQL for the SQL port and the API.
 func (n *Node) openConsole() error {
 	n.schemas = payload.NewSchemaCache()
+	n.schemas.ValidateWith(n.engine.ValidateParams)
 	started := n.clock()
 	n.console = session.New(session.Config{
 		Store: n.store, Schemas: n.schemas, Clock: n.clock, Version: n.config.Version, Targets: targetNames(n.config.Targets),

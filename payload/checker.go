@@ -11,7 +11,8 @@ import (
 // Checker checks the payloads of a Go program against the schemas of their types.
 // It implements rota.Checker, for rota.WithChecker, and is safe for concurrent use.
 type Checker struct {
-	types sync.Map // *typeSchema by reflect.Type
+	types   sync.Map // *typeSchema by reflect.Type
+	schemas SchemaCache
 }
 
 // typeSchema is the schema of a Go type, or the error of generating it.
@@ -40,6 +41,11 @@ func (c *Checker) Check(p rota.Payload, params json.RawMessage) error {
 		return d.err
 	}
 	return d.compiled.Check(params)
+}
+
+// CheckType checks params against the schema of a declared type.
+func (c *Checker) CheckType(t *rota.Type, params json.RawMessage) error {
+	return c.schemas.Check(t, params)
 }
 
 func (c *Checker) describe(p rota.Payload) *typeSchema {

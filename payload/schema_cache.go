@@ -14,6 +14,7 @@ import (
 type SchemaCache struct {
 	mu      sync.RWMutex
 	entries map[string]cacheEntry
+	own     func(typ string, params json.RawMessage) error // see ValidateWith; nil: none
 }
 
 // cacheEntry is the compiled schema of one type, or the error of compiling it.
@@ -29,14 +30,32 @@ const schemasMax = 1_000
 // NewSchemaCache returns an empty cache.
 func NewSchemaCache() *SchemaCache { return &SchemaCache{entries: map[string]cacheEntry{}} }
 
+// ValidateWith sets a function that Check calls for params that match the schema, such as
+// engine.Engine.ValidateParams: it knows what the Go types of this process refuse.
+func (s *SchemaCache) ValidateWith(own func(typ string, params json.RawMessage) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.own = own
+}
+
 // Check checks params against the schema of a type. A type without a schema
 // accepts every object. A schema that does not compile is an Invalid error with
 // the field "type", because a store does not check schemas when a type is declared.
 func (s *SchemaCache) Check(t *rota.Type, params json.RawMessage) error {
-	return s.check(t, params, (*Compiled).Check)
+	if err := s.check(t, params, (*Compiled).Check); err != nil {
+		return err
+	}
+	s.mu.RLock()
+	own := s.own
+	s.mu.RUnlock()
+	if own == nil {
+		return nil
+	}
+	return own(t.Name, params)
 }
 
-// CheckPartial checks params that others complete; see Compiled.CheckPartial.
+// CheckPartial checks params that others complete; see Compiled.CheckPartial. It does not
+// call the function of ValidateWith, which may refuse params because some are missing.
 func (s *SchemaCache) CheckPartial(t *rota.Type, params json.RawMessage) error {
 	return s.check(t, params, (*Compiled).CheckPartial)
 }
@@ -98,6 +117,9 @@ func (s *SchemaCache) add(name string, p cacheEntry) {
 			break
 		}
 		delete(s.entries, other)
+	}
+	if s.entries == nil {
+		s.entries = map[string]cacheEntry{}
 	}
 	s.entries[name] = p
 }
