@@ -153,7 +153,7 @@ func TestOptionsOfChangesNameTheirCalls(t *testing.T) {
 		err           error
 		field, reason string
 	}{
-		"nothing":             {edit(), "priority", "no change is given"},
+		"nothing":             {edit(), "", "no change is given; set at least one of priority, params, merge_params, run_at and delay"},
 		"retries":             {edit(rota.Retries(1)), "max_retries", "the option Retries is for Enqueue and Schedule, not for Edit"},
 		"unique":              {edit(rota.Unique("k")), "unique_key", "the option Unique is for Enqueue, not for Edit"},
 		"two times":           {edit(rota.At(time.Now()), rota.After(0)), "delay", "run_at is also given"},

@@ -155,7 +155,7 @@ func (c *PutThrottle) Validate() error {
 	s := &c.Spec
 	if err := first(
 		checkInt("global", s.Global, 0, LimitMax),
-		asType(checkCount("types", s.entries(), 0, ThrottleMax)),
+		s.checkEntries(),
 	); err != nil {
 		return err
 	}
@@ -183,6 +183,24 @@ func checkLimits[L any](list, nameField string, limits []L, check func(*L) (name
 		seen[name] = true
 	}
 	return nil
+}
+
+// checkEntries bounds the number of limits. The error names the longest list.
+func (s *ThrottleSpec) checkEntries() *Error {
+	if s.entries() <= ThrottleMax {
+		return nil
+	}
+	field, most := "types", len(s.Types)
+	for _, list := range []struct {
+		field string
+		n     int
+	}{{"keys", len(s.Keys)}, {"each_key", len(s.EachKey)}, {"each_key_of_type", len(s.EachKeyOfType)}} {
+		if list.n > most {
+			field, most = list.field, list.n
+		}
+	}
+	return Invalidf(field, "has %d entries, and all limits of types and keys together have %d; allowed are %d together; remove some, or use each_key for keys with the same prefix",
+		most, s.entries(), ThrottleMax)
 }
 
 // entries returns the number of limits of types and keys.

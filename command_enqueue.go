@@ -112,7 +112,7 @@ func (n *NewJob) Patch() PolicyPatch {
 func (n *NewJob) validate() *Error {
 	return first(
 		n.validateID(),
-		checkName("type", n.Type, n.Template == ""),
+		n.validateType(),
 		checkName("template", n.Template, false),
 		checkName("name", n.Name, false),
 		checkObject("params", n.Params, ParamsMax),
@@ -131,6 +131,21 @@ func (n *NewJob) validate() *Error {
 		n.validateKey(),
 		checkTrace("trace", n.Trace),
 	)
+}
+
+func (n *NewJob) validateType() *Error {
+	if n.Type == "" && n.Template == "" {
+		return Invalidf("type", "is empty, and so is template; set one of them")
+	}
+	return checkName("type", n.Type, false)
+}
+
+// TypeOrTemplate refuses a request that names both a type and a template.
+func (n *NewJob) TypeOrTemplate() error {
+	if n.Type == "" || n.Template == "" {
+		return nil
+	}
+	return Invalidf("type", "is %s, and template is %s; set only one of them, since a template has a type", quote(n.Type), quote(n.Template))
 }
 
 func (n *NewJob) validateKey() *Error {

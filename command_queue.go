@@ -59,7 +59,7 @@ func (*Edit) Verb() Verb { return VerbEdit }
 // Validate requires a job and at least one change.
 func (c *Edit) Validate() error {
 	if c.Priority == nil && c.Params == nil && c.MergeParams == nil && !c.setsTime() {
-		return Invalidf("priority", "no change is given; give at least one of priority, params and run_at")
+		return Invalidf("", "no change is given; set at least one of priority, params, merge_params, run_at and delay")
 	}
 	return asError(first(
 		checkID("job_id", c.JobID),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -11,11 +12,15 @@ import (
 func withName(kind, name string, err *Error) *Error {
 	named := *err
 	switch {
-	case name == "":
+	case name == "" || strings.HasPrefix(err.Reason, quote(name)):
 	case err.Field == kind: // the name itself is wrong
 		named.Reason = quote(name) + " " + err.Reason
 	default:
-		named.Reason = "of " + kind + " " + quote(name) + " " + err.Reason
+		fact, remedy, found := strings.Cut(err.Reason, ";")
+		named.Reason = fact + " for " + kind + " " + quote(name)
+		if found {
+			named.Reason += ";" + remedy
+		}
 	}
 	return &named
 }

@@ -12,7 +12,7 @@ func (k *KeyLimit) validate() *Error {
 	if k.Key == "" {
 		return Invalidf("key", "is empty")
 	}
-	return first(checkText("key", k.Key, KeyMax), checkInt("concurrency", k.Concurrency, 1, KeyLimitMax))
+	return first(checkText("key", k.Key, KeyMax), checkKeyLimit(k.Concurrency))
 }
 
 // EachKeyLimit limits the concurrent runs of each concurrency key that begins with a
@@ -23,7 +23,15 @@ type EachKeyLimit struct {
 }
 
 func (l *EachKeyLimit) validate() *Error {
-	return first(checkPattern("pattern", l.Pattern), checkInt("concurrency", l.Concurrency, 1, KeyLimitMax))
+	return first(checkPattern("pattern", l.Pattern), checkKeyLimit(l.Concurrency))
+}
+
+func checkKeyLimit(n int) *Error {
+	err := checkInt("concurrency", n, 1, KeyLimitMax)
+	if err != nil && n == 0 {
+		err.Reason += "; omit the entry to remove the limit"
+	}
+	return err
 }
 
 func checkPattern(field, pattern string) *Error {
@@ -47,7 +55,7 @@ type EachKeyOfTypeLimit struct {
 }
 
 func (l *EachKeyOfTypeLimit) validate() *Error {
-	return first(checkName("type", l.Type, true), checkInt("concurrency", l.Concurrency, 1, KeyLimitMax))
+	return first(checkName("type", l.Type, true), checkKeyLimit(l.Concurrency))
 }
 
 // LimitSource is the field of ThrottleSpec that sets the limit of a concurrency key.

@@ -95,13 +95,14 @@ func putThrottleRefusals() []refusal {
 	return []refusal{
 		breaks("a negative global", func(c *rota.PutThrottle) { c.Spec.Global = -1 }, "global", "is -1; allowed are 0 to 100000"),
 		breaks("a high global", func(c *rota.PutThrottle) { c.Spec.Global = rota.LimitMax + 1 }, "global", "is 100001"),
-		breaks("many entries", func(c *rota.PutThrottle) { c.Spec.Types = make([]rota.TypeLimit, rota.ThrottleMax) }, "types", "has 1001 entries; allowed are 0 to 1000"),
+		breaks("many entries", func(c *rota.PutThrottle) { c.Spec.Types = make([]rota.TypeLimit, rota.ThrottleMax) }, "types", "has 1000 entries, and all limits of types and keys together have 1001; allowed are 1000 together; remove some"),
 		limit("no type", func(l *rota.TypeLimit) { l.Type = "" }, "type", "is empty"),
-		limit("a negative concurrency", func(l *rota.TypeLimit) { l.Concurrency = -1 }, "concurrency", "is -1; allowed are 0 to 100000"),
-		limit("no limit", func(l *rota.TypeLimit) { *l = rota.TypeLimit{Type: l.Type} }, "concurrency", "neither concurrency nor rate is given; to stop a type, pause it"),
-		limit("a rate of nothing", func(l *rota.TypeLimit) { l.Rate.Count = 0 }, "rate.count", "is 0; allowed are 1 to 100000"),
+		limit("a bad type", func(l *rota.TypeLimit) { l.Type = "b d" }, "type", `"b d" contains ' '; allowed are`),
+		limit("a negative concurrency", func(l *rota.TypeLimit) { l.Concurrency = -1 }, "concurrency", `is -1 for type "mail.send"; allowed are 0 to 100000`),
+		limit("no limit", func(l *rota.TypeLimit) { *l = rota.TypeLimit{Type: l.Type} }, "concurrency", `neither concurrency nor rate is given for type "mail.send"; to stop a type, pause it`),
+		limit("a rate of nothing", func(l *rota.TypeLimit) { l.Rate.Count = 0 }, "rate.count", `is 0 for type "mail.send"; allowed are 1 to 100000`),
 		limit("a negative rate", func(l *rota.TypeLimit) { l.Rate.Count = -5 }, "rate.count", "is -5"),
-		limit("a rate without a period", func(l *rota.TypeLimit) { l.Rate.Per = 0 }, "rate.per", "is 0s; allowed are 1s to 24h"),
+		limit("a rate without a period", func(l *rota.TypeLimit) { l.Rate.Per = 0 }, "rate.per", `is 0s for type "mail.send"; allowed are 1s to 24h`),
 		limit("a short period", func(l *rota.TypeLimit) { l.Rate.Per = rota.RatePerMin - 1 }, "rate.per", "is 999.999999ms"),
 		limit("a long period", func(l *rota.TypeLimit) { l.Rate.Per = rota.RatePerMax + 1 }, "rate.per", "allowed are 1s to 24h"),
 		breaks("a type twice", func(c *rota.PutThrottle) { c.Spec.Types = append(c.Spec.Types, c.Spec.Types[0]) },
@@ -116,7 +117,7 @@ func keyLimitRefusals() []refusal {
 	return []refusal{
 		limit("no key", func(l *rota.KeyLimit) { l.Key = "" }, "key", "is empty"),
 		limit("a long key", func(l *rota.KeyLimit) { l.Key = strings.Repeat("k", rota.KeyMax+1) }, "key", "has 513 bytes"),
-		limit("a key without limit", func(l *rota.KeyLimit) { l.Concurrency = 0 }, "concurrency", "is 0; allowed are 1 to 1000"),
+		limit("a key without limit", func(l *rota.KeyLimit) { l.Concurrency = 0 }, "concurrency", `is 0 for key "tenant:7"; allowed are 1 to 1000; omit the entry to remove the limit`),
 		limit("a negative limit of a key", func(l *rota.KeyLimit) { l.Concurrency = -2 }, "concurrency", "is -2"),
 		limit("a high limit of a key", func(l *rota.KeyLimit) { l.Concurrency = rota.KeyLimitMax + 1 }, "concurrency", "is 1001"),
 		breaks("a key twice", func(c *rota.PutThrottle) { c.Spec.Keys = append(c.Spec.Keys, c.Spec.Keys[0]) },
@@ -240,18 +241,18 @@ func eachKeyRefusals() []refusal {
 		one("a pattern with a * inside", pattern("*:mail"), "pattern", `"*:mail" has a * before its end; write a prefix and *, such as tenant:*, or use keys for one key`),
 		one("a pattern with two *", pattern("a*b*"), "pattern", "has a * before its end"),
 		one("a long pattern", pattern(strings.Repeat("k", rota.KeyMax+1)+"*"), "pattern", "has 514 bytes; at most 513 are allowed"),
-		one("a pattern without limit", func(l *rota.EachKeyLimit) { l.Concurrency = 0 }, "concurrency", "is 0; allowed are 1 to 1000"),
+		one("a pattern without limit", func(l *rota.EachKeyLimit) { l.Concurrency = 0 }, "concurrency", `is 0 for pattern "tenant:*"; allowed are 1 to 1000; omit the entry to remove the limit`),
 		one("a high limit of each key", func(l *rota.EachKeyLimit) { l.Concurrency = rota.KeyLimitMax + 1 }, "concurrency", "is 1001"),
 		breaks("a pattern twice", func(c *rota.PutThrottle) { c.Spec.EachKey = []rota.EachKeyLimit{{"a*", 1}, {"a*", 2}} },
 			"each_key[1].pattern", `"a*" is listed twice; list each pattern once`),
 		ofType("no type of each key", func(l *rota.EachKeyOfTypeLimit) { l.Type = "" }, "type", "is empty"),
-		ofType("a type of each key without limit", func(l *rota.EachKeyOfTypeLimit) { l.Concurrency = 0 }, "concurrency", "is 0; allowed are 1 to 1000"),
+		ofType("a type of each key without limit", func(l *rota.EachKeyOfTypeLimit) { l.Concurrency = 0 }, "concurrency", `is 0 for type "mail.send"; allowed are 1 to 1000; omit the entry to remove the limit`),
 		ofType("a high limit of each key of a type", func(l *rota.EachKeyOfTypeLimit) { l.Concurrency = rota.KeyLimitMax + 1 }, "concurrency", "is 1001"),
 		breaks("a type of each key twice", func(c *rota.PutThrottle) { c.Spec.EachKeyOfType = []rota.EachKeyOfTypeLimit{{"a", 1}, {"a", 2}} },
 			"each_key_of_type[1].type", `"a" is listed twice; list each type once`),
 		breaks("many entries of all kinds", func(c *rota.PutThrottle) {
 			c.Spec.EachKey, c.Spec.EachKeyOfType = make([]rota.EachKeyLimit, rota.ThrottleMax/2), make([]rota.EachKeyOfTypeLimit, rota.ThrottleMax/2)
-		}, "types", "has 1002 entries; allowed are 0 to 1000"),
+		}, "each_key", "has 500 entries, and all limits of types and keys together have 1002"),
 	}
 }
 

@@ -82,7 +82,7 @@ func TestJSONDepthIgnoresStrings(t *testing.T) {
 func editRefusals() []refusal {
 	return []refusal{
 		breaks("no job", func(c *rota.Edit) { c.JobID = rota.ID{} }, "job_id", "is empty"),
-		breaks("nothing", func(c *rota.Edit) { c.Priority, c.Params = nil, nil }, "priority", "give at least one"),
+		breaks("nothing", func(c *rota.Edit) { c.Priority, c.Params = nil, nil }, "", "set at least one of priority, params, merge_params, run_at and delay"),
 		breaks("low priority", func(c *rota.Edit) { c.Priority = new(rota.PriorityMin - 1) }, "priority", "is -1000001"),
 		breaks("params a string", func(c *rota.Edit) { c.Params = json.RawMessage(`"x"`) }, "params", "is not a JSON object"),
 		breaks("params of no bytes", func(c *rota.Edit) { c.Params = json.RawMessage{} }, "params", "is not JSON"),

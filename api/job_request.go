@@ -40,12 +40,13 @@ func (r *JobRequest) NewJob() (rota.NewJob, error) {
 	}
 	var p rota.PolicyPatch
 	r.Apply(&p)
-	return rota.NewJob{
+	job := rota.NewJob{
 		Type: r.Type, Name: r.Name, Template: r.Template, Params: r.Params.Raw(), Priority: r.Priority,
 		RunAt: r.RunAt.Time, Delay: time.Duration(r.Delay), UniqueKey: r.UniqueKey, UniqueFor: time.Duration(r.UniqueFor),
 		ScopeKind: r.ScopeKind, ScopeID: r.ScopeID, PlanTime: r.PlanTime.Time, ConcurrencyKey: r.ConcurrencyKey,
 		MaxRetries: p.MaxRetries, Backoff: p.Backoff, BackoffMax: p.BackoffMax, Jitter: p.Jitter, Timeout: p.Timeout,
-	}, nil
+	}
+	return job, job.TypeOrTemplate()
 }
 
 // BatchRequest submits jobs, atomically.

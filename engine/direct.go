@@ -100,7 +100,13 @@ func (e *Engine) DirectAs(ctx context.Context, actor string, job rota.NewJob, wa
 // fixDirectType sets the type of a job that names a template, so that the store refuses
 // the job if the template has another type by then, and requires a handler of the type.
 func (e *Engine) fixDirectType(ctx context.Context, job *rota.NewJob) error {
-	if job.Template != "" && job.Type == "" {
+	if err := job.TypeOrTemplate(); err != nil {
+		return err
+	}
+	if job.Template == "" && job.Type == "" {
+		return &rota.Error{Code: rota.Invalid, Act: "direct", Field: "type", Reason: "is empty, and so is template", Hint: "set one of them"}
+	}
+	if job.Template != "" {
 		template, err := e.store.Template(ctx, job.Template)
 		if rota.CodeOf(err) == rota.NotFound {
 			return &rota.Error{Code: rota.NotFound, Act: "direct", Field: "template", Reason: "there is no template " + job.Template, Hint: "check the name"}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -376,6 +377,14 @@ func TestInvalidDirectRunIsRefused(t *testing.T) {
 	} {
 		if _, err := r.Direct(context.Background(), job, time.Minute); rota.CodeOf(err) != rota.Invalid {
 			t.Errorf("%s: %v, want Invalid", name, err)
+		}
+	}
+	for reason, job := range map[string]rota.NewJob{
+		"is empty, and so is template":                         {},
+		`is "work", and template is "t"; set only one of them`: {Type: "work", Template: "t"},
+	} {
+		if _, err := r.Direct(context.Background(), job, time.Minute); rota.CodeOf(err) != rota.Invalid || !strings.Contains(err.Error(), "type: "+reason) {
+			t.Errorf("got %v, want an Invalid of type that %s", err, reason)
 		}
 	}
 	h.addOne()

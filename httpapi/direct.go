@@ -32,6 +32,9 @@ func runDirect(c *call, body *api.DirectRequest) (answer reply, err error) {
 	trace, done := c.startEnqueue(1)
 	defer func() { done(err) }()
 	job := rota.NewJob{Type: body.Type, Template: body.Template, Params: body.Params.Raw(), Timeout: (*time.Duration)(body.Timeout), Trace: trace}
+	if err := job.TypeOrTemplate(); err != nil {
+		return reply{}, err
+	}
 	if err := (&rota.Enqueue{Jobs: []rota.NewJob{job}}).Validate(); err != nil {
 		return reply{}, problem.Rename(err, "jobs[0]", "")
 	}

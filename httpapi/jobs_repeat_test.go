@@ -29,7 +29,7 @@ func TestRunAtOfWaitingJobChanges(t *testing.T) {
 		t.Errorf("%+v", job)
 	}
 	p := s.send("PATCH", "jobs/"+id, `{"delay": "3h"}`).problem(409, "conflict")
-	if !strings.Contains(p.Hint, "rota job explain "+id) {
+	if !strings.Contains(p.Hint, "it is retried as job "+retry.ID.String()) {
 		t.Errorf("%+v", p)
 	}
 }

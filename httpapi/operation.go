@@ -67,15 +67,15 @@ func (p *param) check(text string) error {
 	switch p.form {
 	case formInteger:
 		if n, err := strconv.Atoi(text); err != nil || n < p.low || n > p.high {
-			return problem.Malformed(p.name, "must be a number from %d to %d", p.low, p.high)
+			return problem.Malformed(p.name, "is %s; it must be a number from %d to %d", quoted(text), p.low, p.high)
 		}
 	case formFlag:
 		if text != "true" && text != "false" {
-			return problem.Malformed(p.name, "must be true or false")
+			return problem.Malformed(p.name, "is %s; it must be true or false", quoted(text))
 		}
 	case formID:
 		if _, err := rota.ParseID(text); err != nil {
-			return problem.Malformed(p.name, "is not an id; an id looks like %s", api.ExampleID)
+			return problem.Malformed(p.name, "is %s, which is not an id; an id looks like %s", quoted(text), api.ExampleID)
 		}
 	case formName:
 		if text == "" {
@@ -83,9 +83,18 @@ func (p *param) check(text string) error {
 		}
 	}
 	if p.enum != nil && api.OneOf(text, p.enum) == "" {
-		return problem.Malformed(p.name, "must be one of %s", strings.Join(p.enum, ", "))
+		return problem.Malformed(p.name, "is %s; it must be one of %s", quoted(text), strings.Join(p.enum, ", "))
 	}
 	return nil
+}
+
+// quoted quotes a value of a request, and cuts a long one.
+func quoted(text string) string {
+	const shown = 64
+	if len(text) > shown {
+		return strconv.Quote(text[:shown]) + "…"
+	}
+	return strconv.Quote(text)
 }
 
 // describe returns the entry of the OpenAPI document.

@@ -105,11 +105,20 @@ func (c *call) readBody(takes bool) (*bytes.Buffer, error) {
 	return body, nil
 }
 
+// withoutPathField removes the field from an error about the job or group in the path: the reason names
+// it, and the request has no such field.
+func (c *call) withoutPathField(err error) error {
+	if c.id.IsZero() {
+		return err
+	}
+	return problem.Rename(err, "job_id", "", "group_id", "")
+}
+
 // respond writes the response, and logs internal errors, which the response does not contain.
 func (c *call) respond(answer reply, err error) {
 	switch {
 	case err != nil:
-		p := problemOf(err)
+		p := problemOf(c.withoutPathField(err))
 		if p.Status == http.StatusInternalServerError {
 			c.Logger.Error("request failed with an internal error", slog.String("method", c.r.Method), slog.String("path", c.r.URL.Path), slog.Any("error", err))
 		}

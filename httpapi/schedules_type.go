@@ -44,7 +44,7 @@ func createScheduleOfType(c *call, body *api.ScheduleRequest, name string) (repl
 // planScheduleOfType returns the commands that create the template and the schedule, the schedule last. They have no ids.
 func (c *call) planScheduleOfType(body *api.ScheduleRequest, name string) ([]rota.Command, error) {
 	if body.Template.Value != nil {
-		return nil, rota.Invalidf("template", "is set, but type creates a template of the same name; omit one of them")
+		return nil, rota.Invalidf("template", "is %q, and type is %q; set only one of them, since type creates a template of the same name", *body.Template.Value, *body.Type.Value)
 	}
 	spec := rota.ScheduleSpec{Template: name}
 	if err := body.Apply(&spec); err != nil {

@@ -41,7 +41,7 @@ func (a *app) refusal(address string, response *http.Response) error {
 	if response.StatusCode == http.StatusUnauthorized {
 		p.Hint = a.tokenHint()
 	}
-	refused := &exitError{code: code, hint: requestsToCommands(sanitize(p.Hint)), err: errors.New(problemText(p))}
+	refused := &exitError{code: code, hint: fieldsToFlags(requestsToCommands(sanitize(p.Hint))), err: errors.New(fieldsToFlags(problemText(p)))}
 	if p.SQLState != "" {
 		refused.statement = p
 	}
@@ -81,6 +81,16 @@ func requestsToCommands(text string) string {
 	}
 	return text
 }
+
+// adviceFlags maps fields in the server's texts to flags, where a command has no field of that name.
+var adviceFlags = strings.NewReplacer(
+	"with_template", "--with-template",
+	"merge_params", "params",
+	"with template instead of type", "with --template instead of --type",
+)
+
+// fieldsToFlags replaces fields in a text by the flags that set them.
+func fieldsToFlags(text string) string { return adviceFlags.Replace(text) }
 
 func notRotaError(address, why string) error {
 	return failf(exitUnavailable, "check --url, ROTA_URL and the data directory", "the program at %s is not a Rota server: %s", address, why)

@@ -39,11 +39,24 @@ func (a *app) executionListing() listing[api.Execution] {
 				took = a.elapsed(e.StartedAt.Time, e.FinishedAt.Time)
 			}
 			return []string{
-				e.ID.String(), e.Name, e.State, fmt.Sprintf("%d/%d", e.Attempts, e.MaxAttempts), planText(e.PlanTime.Time),
+				e.ID.String(), e.Name, e.State, a.attemptsText(e), planText(e.PlanTime.Time),
 				a.ago(e.StartedAt.Time), took, firstLine(string(e.Error)),
 			}
 		},
 	}
+}
+
+// attemptsText is the number of attempts that have started, of those that may, and when a waiting retry starts.
+func (a *app) attemptsText(e api.Execution) string {
+	switch {
+	case e.State == api.ExecutionFailed && e.NextRetryAt.After(a.now()):
+		return fmt.Sprintf("%d/%d, retry %s", e.Attempts-1, e.MaxAttempts, a.ago(e.NextRetryAt.Time))
+	case e.State == api.ExecutionFailed:
+		return fmt.Sprintf("%d/%d, retry queued", e.Attempts-1, e.MaxAttempts)
+	case e.StartedAt.IsZero():
+		return fmt.Sprintf("0/%d", e.MaxAttempts)
+	}
+	return fmt.Sprintf("%d/%d", e.Attempts, e.MaxAttempts)
 }
 
 func planText(t time.Time) string {

@@ -85,7 +85,10 @@ func (c *jobCreate) body(a *app, args []string, s *bodyFlags) (map[string]any, e
 	if err := setScope(body, c.scope); err != nil {
 		return nil, err
 	}
-	return body, fillParams(a, body, "params", &c.params, s)
+	if err := fillParams(a, body, "params", &c.params, s); err != nil {
+		return nil, err
+	}
+	return body, refuseTwoTimes(body)
 }
 
 // typeOrTemplate returns a request that names what a command runs: a type or a template.
@@ -94,7 +97,7 @@ func typeOrTemplate(command, kind, template string) (map[string]any, error) {
 	case kind == "" && template == "":
 		return nil, usagef("write rota "+command+" TYPE, or --template NAME", "%s needs a type or a template", command)
 	case kind != "" && template != "":
-		return nil, usagef("remove one of them", "%s takes a type or --template, not both", command)
+		return nil, usagef("remove one of them; a template has a type", "%s has both the type %s and --template %s", command, shortened(kind), shortened(template))
 	case template != "":
 		return map[string]any{"template": template}, nil
 	}

@@ -39,6 +39,9 @@ if it was ready. With --delay 0s or a time in the past a delayed job becomes rea
 		if len(body) == 0 {
 			return usagef("add --at, --delay, --priority, -p or --params", "job edit needs a change")
 		}
+		if err := refuseTwoTimes(body); err != nil {
+			return err
+		}
 		j, answer, err := fetch[api.Job](cmd.Context(), a, client.Request{Method: http.MethodPatch, Path: "/jobs" + pathSegment(args[0]), Body: body})
 		if err != nil {
 			return err
@@ -46,6 +49,14 @@ if it was ready. With --delay 0s or a time in the past a delayed job becomes rea
 		return a.printMessage(answer, "%s changed: %s", j.ID, a.stateText(j))
 	}
 	return cmd
+}
+
+// refuseTwoTimes refuses two flags that set the start of a job.
+func refuseTwoTimes(body map[string]any) error {
+	if body["run_at"] != nil && body["delay"] != nil {
+		return usagef("remove one of them", "--at and --delay both set when the job starts")
+	}
+	return nil
 }
 
 func newJobRunNowCommand(a *app) *cobra.Command {

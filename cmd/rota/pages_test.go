@@ -74,3 +74,19 @@ func TestPagesStateDeliveryAttemptsAndHours(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandsOfLimitsPageRun runs the commands of docs/limits.md as the page has them, on a new server.
+func TestCommandsOfLimitsPageRun(t *testing.T) {
+	text, err := os.ReadFile("../../docs/limits.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile(`(?m)^\$ rota (.*)$`).FindAllStringSubmatch(string(text), -1)
+	if len(commands) < 6 {
+		t.Fatalf("found only %d commands; the pattern no longer matches the page", len(commands))
+	}
+	s := startServer(t)
+	for _, command := range commands {
+		s.must(command[1])
+	}
+}

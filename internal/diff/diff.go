@@ -33,14 +33,14 @@ type change struct {
 //	{"cron": {"old": "0 2 * * *", "new": "0 3 * * *"}}
 //
 // An empty document stands for an object that does not exist; a field that one object lacks is null
-// there. Documents returns nil if nothing differs. A secret is shown as [hidden] on both sides, so
+// there, and does not differ from an empty one. Documents returns nil if nothing differs. A secret is shown as [hidden] on both sides, so
 // that the entry says that it changed.
 func Documents(was, is []byte) json.RawMessage {
 	old, next := fields(was), fields(is)
 	changed := map[string]change{}
 	for _, both := range []map[string]json.RawMessage{old, next} {
 		for name := range both {
-			if !bytes.Equal(old[name], next[name]) {
+			if !bytes.Equal(old[name], next[name]) && !(blank(old[name]) && blank(next[name])) {
 				changed[name] = change{shown(name, old[name]), shown(name, next[name])}
 			}
 		}
@@ -60,6 +60,15 @@ func WithTemplate(schedule, template []byte) []byte {
 		all["template."+name] = value
 	}
 	return encode(all)
+}
+
+// blank reports whether a value says no more than a missing one.
+func blank(value json.RawMessage) bool {
+	switch string(value) {
+	case "", "null", "{}", "[]", `""`:
+		return true
+	}
+	return false
 }
 
 func fields(document []byte) (all map[string]json.RawMessage) {

@@ -11,6 +11,8 @@ import (
 func TestDocumentsShowsOldAndNewOfEachFieldThatDiffers(t *testing.T) {
 	for _, one := range []struct{ name, was, is, want string }{
 		{"nothing differs", `{"a":1}`, `{"a":1}`, ``},
+		{"empty values are missing ones", `{"c":null,"d":{}}`, `{"a":{},"b":[],"c":"","d":{"x":1}}`, `{"d":{"old":{},"new":{"x":1}}}`},
+		{"created with an empty value", ``, `{"a":1,"policy":{}}`, `{"a":{"old":null,"new":1}}`},
 		{"one field", `{"a":1,"b":2}`, `{"a":1,"b":3}`, `{"b":{"old":2,"new":3}}`},
 		{"added and removed", `{"a":1}`, `{"b":"<x>"}`, `{"a":{"old":1,"new":null},"b":{"old":null,"new":"<x>"}}`},
 		{"created", ``, `{"a":{"b":1}}`, `{"a":{"old":null,"new":{"b":1}}}`},

@@ -22,7 +22,7 @@ func (a *explainer) key() {
 	switch {
 	case j.ConcurrencyKey == "" || !held && j.Hold != 0:
 	case limited && a.OpenKey >= limit:
-		a.addReason(rota.ReasonKeyLimit, fmt.Sprintf("%d of at most %s %s run.", a.OpenKey, jobCount(limit), counted), remedy)
+		a.addReason(rota.ReasonKeyLimit, limitReached(a.OpenKey, counted, limit), remedy)
 	case held && limited && a.OpenKey+a.ReadyKey >= limit:
 		a.addReason(rota.ReasonKeyLimit,
 			fmt.Sprintf("At most %s %s may run at once; running: %d, ready before it, of its type: %d.",
@@ -51,7 +51,7 @@ func limitSetting(limit rota.AppliedKeyLimit) string {
 func (a *explainer) global() {
 	if limit := a.Limits.Global; limit > 0 && a.Open >= limit && !rota.InternalType(a.Job.Type) {
 		a.addReason(rota.ReasonGlobalLimit,
-			fmt.Sprintf("%d of at most %s of all types run.", a.Open, jobCount(limit)),
+			limitReached(a.Open, "of all types", limit),
 			fmt.Sprintf("The next one starts when one of them ends; to let more run at once, raise the global limit: %s.", raiseLimit))
 	}
 }
@@ -59,7 +59,7 @@ func (a *explainer) global() {
 func (a *explainer) typeLimit() {
 	if limit := a.Limits.Type(a.Job.Type).Concurrency; limit > 0 && a.OpenType >= limit {
 		a.addReason(rota.ReasonTypeLimit,
-			fmt.Sprintf("%d of at most %s of type %s run.", a.OpenType, jobCount(limit), a.Job.Type),
+			limitReached(a.OpenType, "of type "+a.Job.Type, limit),
 			fmt.Sprintf("The next one starts when one of them ends; to let more run at once, raise the limit of the type: %s.", raiseLimit))
 	}
 }
@@ -143,6 +143,15 @@ func cappedCount(n int) string {
 		return "more than 10,000"
 	}
 	return fmt.Sprint(n)
+}
+
+// limitReached says how many jobs run, and that no more may.
+func limitReached(running int, which string, limit int) string {
+	verb := "run"
+	if running == 1 {
+		verb = "runs"
+	}
+	return fmt.Sprintf("%s %s %s, and the limit is %d.", jobCount(running), which, verb, limit)
 }
 
 // jobCount returns a number of jobs as text.

@@ -22,12 +22,12 @@ var limits = []explained{
 	{
 		"its key is at its limit",
 		aboutKey(rota.HoldKey, 2, 0),
-		only(because(rota.ReasonKeyLimit, "2 of at most 2 jobs with the concurrency key db run.", whenOneEnds)),
+		only(because(rota.ReasonKeyLimit, "2 jobs with the concurrency key db run, and the limit is 2.", whenOneEnds)),
 	},
 	{
 		"its key is at its limit although it is ready",
 		aboutKey(0, 2, 1),
-		[]rota.Reason{because(rota.ReasonKeyLimit, "2 of at most 2 jobs with the concurrency key db run.", whenOneEnds), first},
+		[]rota.Reason{because(rota.ReasonKeyLimit, "2 jobs with the concurrency key db run, and the limit is 2.", whenOneEnds), first},
 	},
 	{
 		"others of its key are ready",
@@ -50,7 +50,7 @@ var limits = []explained{
 			j.ConcurrencyKey, j.Hold, f.OpenKey = "tenant:7", rota.HoldKey, 1
 			f.Limits.EachKey = []rota.EachKeyLimit{{Pattern: "*", Concurrency: 3}, {Pattern: "tenant:*", Concurrency: 1}}
 		}),
-		only(because(rota.ReasonKeyLimit, "1 of at most 1 job with the concurrency key tenant:7 run.",
+		only(because(rota.ReasonKeyLimit, "1 job with the concurrency key tenant:7 runs, and the limit is 1.",
 			"It may start when one of them ends; to let more run at once, raise the limit of each key tenant:* in each_key: PUT /api/v1/limits.")),
 	},
 	{
@@ -66,7 +66,7 @@ var limits = []explained{
 		"everything is at its limit",
 		about(func(_ *rota.Job, f *Facts) { f.Limits.Global, f.Open = 5, 5 }),
 		[]rota.Reason{
-			because(rota.ReasonGlobalLimit, "5 of at most 5 jobs of all types run.",
+			because(rota.ReasonGlobalLimit, "5 jobs of all types run, and the limit is 5.",
 				"The next one starts when one of them ends; to let more run at once, raise the global limit: PUT /api/v1/limits."),
 			first,
 		},
@@ -77,7 +77,7 @@ var limits = []explained{
 			f.Limits.Types, f.OpenType = []rota.TypeLimit{{Type: "mail", Concurrency: 5}}, 6
 		}),
 		[]rota.Reason{
-			because(rota.ReasonTypeLimit, "6 of at most 5 jobs of type mail run.",
+			because(rota.ReasonTypeLimit, "6 jobs of type mail run, and the limit is 5.",
 				"The next one starts when one of them ends; to let more run at once, raise the limit of the type: PUT /api/v1/limits."),
 			first,
 		},

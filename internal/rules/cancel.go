@@ -53,14 +53,14 @@ func noJob(field string, id rota.ID) *rota.Error {
 }
 
 // notQueued refuses to change a job that has left the queue.
-func notQueued(field string, j *rota.Job) *rota.Error {
+func notQueued(u *UnitOfWork, field string, j *rota.Job) *rota.Error {
 	refusal := &rota.Error{
 		Code: rota.Conflict, Field: field,
 		Reason: "job " + j.ID.String() + " is no longer queued: it is " + strings.ToLower(string(j.State())),
 	}
 	switch {
 	case j.Sequel == rota.SequelRetry:
-		refusal.Hint = "it is retried as another job: rota job explain " + j.ID.String()
+		refusal.Hint = "it is retried as job " + u.tailOfChain(j.ID).String() + ": use that id"
 	case !j.Ended():
 		refusal.Hint = "to run it once more when it has ended: rota job run-again " + j.ID.String()
 	default:

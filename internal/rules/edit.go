@@ -63,7 +63,7 @@ func mayChange(u *UnitOfWork, c rota.Command, named, id rota.ID, version *rota.I
 	case rota.InternalType(j.Type):
 		return false, internalJob("job_id", j)
 	case j.Status != rota.StatusQueued:
-		return false, notQueued("job_id", j)
+		return false, notQueued(u, "job_id", j)
 	case version != nil && *version != j.Version:
 		return false, &rota.Error{
 			Code: rota.Conflict, Field: "version", Reason: "job " + j.ID.String() + " was changed since it was read",

@@ -24,7 +24,7 @@ func decideMove(u *UnitOfWork, c *rota.Move) (rota.Reply, *rota.Error) {
 			return nil, noJob("anchor", c.Anchor)
 		}
 		if anchor.Status != rota.StatusQueued {
-			return nil, notQueued("anchor", anchor)
+			return nil, notQueued(u, "anchor", anchor)
 		}
 		if rota.InternalType(anchor.Type) {
 			return nil, internalJob("anchor", anchor)

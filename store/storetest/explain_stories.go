@@ -190,7 +190,7 @@ func explainKey(y *story) {
 	y.wantReasons(two, rota.ReasonOrder)
 	wantWords(y, y.wantReasons(three, rota.ReasonKeyLimit)[0], "db", "running: 0, ready before it, of its type: 2")
 	running := y.claim(2)
-	wantWords(y, y.wantReasons(three, rota.ReasonKeyLimit)[0], "2 of at most 2", "db")
+	wantWords(y, y.wantReasons(three, rota.ReasonKeyLimit)[0], "2 jobs with the concurrency key db run, and the limit is 2")
 	y.complete(running[0])
 	y.wantReasons(three, rota.ReasonOrder)
 	y.throttle(keyLimit("db", 1))
@@ -209,11 +209,11 @@ func explainLimits(y *story) {
 	running := y.claim(2)
 	last := y.job(y.queue()[0])
 	reasons := y.wantReasons(last, rota.ReasonTypeLimit, rota.ReasonOrder)
-	wantWords(y, reasons[0], "2 of at most 2 jobs of type mail run")
+	wantWords(y, reasons[0], "2 jobs of type mail run, and the limit is 2")
 	y.enqueue(rota.NewJob{Type: "print"})
 	y.claim(1, "print")
 	reasons = y.wantReasons(last, rota.ReasonGlobalLimit, rota.ReasonTypeLimit, rota.ReasonOrder)
-	wantWords(y, reasons[0], "3 of at most 3 jobs")
+	wantWords(y, reasons[0], "3 jobs of all types run, and the limit is 3")
 	y.complete(running[0])
 	y.wantReasons(last, rota.ReasonOrder)
 }
@@ -261,9 +261,9 @@ func explainEachKey(y *story) {
 	})
 	y.ofKey("other", "disk", 2)
 	for key, words := range map[string][2]string{
-		"db":   {"1 of at most 1 job with the concurrency key db run", "the limit of the key in keys"},
-		"t:1":  {"1 of at most 1 job with the concurrency key t:1 run", "the limit of each key t:* in each_key"},
-		"disk": {"1 of at most 1 job of type mail with the concurrency key disk run", "the limit of each key of type mail in each_key_of_type"},
+		"db":   {"1 job with the concurrency key db runs, and the limit is 1", "the limit of the key in keys"},
+		"t:1":  {"1 job with the concurrency key t:1 runs, and the limit is 1", "the limit of each key t:* in each_key"},
+		"disk": {"1 job of type mail with the concurrency key disk runs, and the limit is 1", "the limit of each key of type mail in each_key_of_type"},
 	} {
 		jobs := y.ofKey("mail", key, 2)
 		wantWords(y, y.wantReasons(jobs[1], rota.ReasonKeyLimit)[0], "running: 0, ready before it, of its type: 1")
