@@ -212,7 +212,7 @@ func invalidEdits() []invalidCase {
 	}
 	return []invalidCase{
 		set("job_id", func(c *rota.Edit) { c.JobID, c.Priority = rota.ID{}, ptr(1) }),
-		set("priority", func(*rota.Edit) {}),
+		set("", func(*rota.Edit) {}),
 		set("priority", toPriority(rota.PriorityMax+1)),
 		set("params", toParams(`"text"`)),
 		set("params", func(c *rota.Edit) { c.Priority, c.Params = ptr(1), oversized(rota.ParamsMax) }),

@@ -136,7 +136,7 @@ func invalidThrottles() []invalidCase {
 	return []invalidCase{
 		set("global", func(s *rota.ThrottleSpec) { s.Global = -1 }),
 		set("global", func(s *rota.ThrottleSpec) { s.Global = rota.LimitMax + 1 }),
-		set("types", func(s *rota.ThrottleSpec) { s.Keys = slices.Repeat(s.Keys, rota.ThrottleMax/2) }),
+		set("keys", func(s *rota.ThrottleSpec) { s.Keys = slices.Repeat(s.Keys, rota.ThrottleMax/2) }),
 		set("types[1].type", func(s *rota.ThrottleSpec) { s.Types[1].Type = "" }),
 		set("types[1].type", func(s *rota.ThrottleSpec) { s.Types[1].Type = "a" }),
 		set("types[0].concurrency", func(s *rota.ThrottleSpec) { s.Types[0].Concurrency = 0 }),
