@@ -12,7 +12,7 @@ import (
 
 // booking refuses row 13 and a row without a chair in Validate; its schema accepts both.
 type booking struct {
-	Row  string `json:"row"`
+	Row   string `json:"row"`
 	Chair string `json:"chair,omitempty"`
 }
 

@@ -336,7 +336,7 @@ func auditTemplateOfSchedule(y *story) {
 	}
 	put("SELECT 1")
 	declare("nightly")
-	newest("a created schedule", rota.AuditScheduleCreated, `"template.params":{"old":null,"new":{"sql":"SELECT 1"}},"template.policy":{"old":null,"new":{}},"template.type":{"old":null,"new":"mail"}`)
+	newest("a created schedule", rota.AuditScheduleCreated, `"template.params":{"old":null,"new":{"sql":"SELECT 1"}},"template.type":{"old":null,"new":"mail"}`)
 	put("SELECT 2")
 	newest("a changed template", rota.AuditScheduleModified, `"template.params":{"old":{"sql":"SELECT 1"},"new":{"sql":"SELECT 2"}}`)
 	y.declareTemplate("other", rota.TemplateSpec{Params: []byte(`{"sql":"SELECT 3"}`)})
