@@ -93,7 +93,7 @@ func (j *Job) AuditEntries() []AuditEntry {
 	}
 	if act := j.auditedEnd(); act != "" {
 		e := j.auditEntry(AuditEndID(j.ID), act, j.FinishedAt)
-		e.RunID, e.Outcome, e.Detail = j.Run.ID, string(j.Run.ShownOutcome()), scrub.Text(cmp.Or(j.Run.Error, j.Run.CancelReason))
+		e.RunID, e.Outcome, e.Detail = j.Run.ID, string(j.Run.ShownOutcome()), scrub.Text(j.Run.Error)
 		entries = append(entries, e)
 	}
 	return entries

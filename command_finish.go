@@ -9,7 +9,8 @@ import (
 // dead letter. For a run that is already closed with this token and outcome, Finish
 // succeeds.
 //
-// A run that was asked to stop is recorded as CANCELLED unless it completed. A
+// A run that was asked to stop is recorded as CANCELLED unless it completed. If it timed
+// out before it was asked, it is recorded as FAILED with CodeTimeout and not retried. A
 // CANCELLED outcome without such a request is recorded too, and is retried only with
 // CodeTimeout.
 type Finish struct {
@@ -101,7 +102,7 @@ func (*Finished) reply() {}
 type FinishAnswer struct {
 	RunID   ID
 	Code    Code
-	Outcome Outcome // outcome as recorded: after a Cancel it is CANCELLED unless the run completed
+	Outcome Outcome // outcome as recorded: after a Cancel it is CANCELLED unless the run completed or had timed out before
 	Sequel  Sequel
 	RetryID ID        // id of the retry; zero: none
 	RetryAt time.Time // when the retry is due

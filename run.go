@@ -103,7 +103,8 @@ func (r *Run) TimedOut() bool {
 }
 
 // ShownOutcome returns the outcome for people. It differs from the stored one only if the
-// run timed out: that is stored as CANCELLED, but it is a failure. Everything that shows,
+// run timed out: that is stored as CANCELLED, but it is a failure. A run that timed out and
+// was asked to stop afterwards is stored as FAILED. Everything that shows,
 // counts, reports or retries a run uses this outcome.
 func (r *Run) ShownOutcome() Outcome {
 	if r.TimedOut() {

@@ -115,7 +115,7 @@ var Checks = []Check{
 	{CheckTokenEmpty, "an open run has a lease token"},
 	{CheckOpenJobClosedRun, "a job has ended if its run has"},
 	{CheckClosedJobOpenRun, "a run has ended if its job has"},
-	{CheckCancelIgnored, "a run that was asked to stop completed or was cancelled"},
+	{CheckCancelIgnored, "a run that was asked to stop completed, was cancelled, or had timed out before"},
 	{CheckSkippedShape, "a run without a runner was skipped and has the reason"},
 
 	{CheckFinishedWithoutSequel, "an ended job has a sequel"},

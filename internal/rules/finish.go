@@ -19,11 +19,13 @@ func finishOne(u *UnitOfWork, c *rota.Finish, item *rota.FinishItem) rota.Finish
 	if j == nil {
 		return lost
 	}
-	outcome := recordedOutcome(j.Run, item.Outcome)
+	outcome := recordedOutcome(j, item.Outcome, item.ErrorCode)
 	end := endOf(u, j.Run, item.EndedAgo+c.Waited(u.ReadAt))
 	switch {
 	case j.Run.Open() && graceOver(j, c.Grace, end) != "":
 		return lost // Reap ends the run
+	case !j.Run.Open() && endedByReap(u, j, c.Grace):
+		return lost
 	case !j.Run.Open() && (leaseExpired(j.Run) || j.Run.Outcome != outcome):
 		return lost
 	case !j.Run.Open():
@@ -38,26 +40,40 @@ func finishOne(u *UnitOfWork, c *rota.Finish, item *rota.FinishItem) rota.Finish
 		j = u.job(j.ID)
 	}
 	j = u.edit(j.ID)
-	recordResult(u, j.Run, item)
+	recordResult(j.Run, outcome, item)
 	endRunAt(u, j, outcome, end)
 	settle(u, c, j, retryOptions{permanent: item.Permanent, retryAt: micros(item.RetryAt)})
 	return finishAnswer(u, j)
 }
 
-// recordedOutcome is the outcome stored for a reported one: once a run was
-// asked to stop, every outcome but completion is a cancellation.
-func recordedOutcome(run *rota.Run, reported rota.Outcome) rota.Outcome {
-	if !run.CancelAt.IsZero() && reported != rota.OutcomeCompleted {
-		return rota.OutcomeCancelled
+// endedByReap reports whether Reap ended the run of a remote worker that did not
+// stop: Finish accepts no end after the grace.
+func endedByReap(u *UnitOfWork, j *rota.Job, grace time.Duration) bool {
+	if grace == 0 || !j.Run.Incarnation.IsZero() {
+		return false
 	}
-	return reported
+	return graceOver(j, grace, u.job(j.ID).Run.FinishedAt) != "" // a lease is read without its end
+}
+
+// recordedOutcome is the outcome stored for a reported one. Once a run was asked
+// to stop, every outcome but completion is a cancellation. A run whose timeout
+// came before the request failed, and is stored as FAILED: with a request to stop,
+// CANCELLED means that the request ended the run.
+func recordedOutcome(j *rota.Job, reported rota.Outcome, code string) rota.Outcome {
+	if j.Run.CancelAt.IsZero() || reported == rota.OutcomeCompleted {
+		return reported
+	}
+	if _, first := StopCause(j); reported == rota.OutcomeCancelled && code == rota.CodeTimeout && first == rota.CodeTimeout {
+		return rota.OutcomeFailed
+	}
+	return rota.OutcomeCancelled
 }
 
 // recordResult stores what the worker reports about the end of a run.
-func recordResult(u *UnitOfWork, run *rota.Run, item *rota.FinishItem) {
+func recordResult(run *rota.Run, outcome rota.Outcome, item *rota.FinishItem) {
 	run.ExitCode, run.RowsAffected, run.Result = item.ExitCode, item.RowsAffected, item.Result
 	run.Error, run.ErrorCode = truncateError(item.Error), item.ErrorCode
-	if run.ErrorCode == "" && recordedOutcome(run, item.Outcome) == rota.OutcomeCancelled && !run.CancelAt.IsZero() {
+	if cancelled := outcome == rota.OutcomeCancelled && !run.CancelAt.IsZero(); cancelled && (run.ErrorCode == "" || run.ErrorCode == rota.CodeTimeout) {
 		run.ErrorCode = rota.CodeCancelled
 	}
 	addArtifacts(run, item.Artifacts)

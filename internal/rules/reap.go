@@ -46,16 +46,27 @@ func expireRun(u *UnitOfWork, c rota.Command, id rota.ID) rota.Settlement {
 // of an engine that shares the store have an incarnation; the engine ends them
 // itself.
 func graceOver(j *rota.Job, grace time.Duration, at time.Time) string {
-	over := func(since time.Time) bool { return since.Add(grace).Before(at) }
-	switch {
-	case grace == 0 || !j.Run.Incarnation.IsZero():
+	if grace == 0 || !j.Run.Incarnation.IsZero() {
 		return ""
-	case !j.Run.CancelAt.IsZero() && over(j.Run.CancelAt):
-		return rota.CodeCancelled
-	case j.Policy.Timeout > 0 && over(j.StartedAt.Add(j.Policy.Timeout)):
-		return rota.CodeTimeout
 	}
-	return ""
+	since, cause := StopCause(j)
+	if cause == "" || !since.Add(grace).Before(at) {
+		return ""
+	}
+	return cause
+}
+
+// StopCause returns since when a run has to stop, and the error code of the cause:
+// its timeout or a request to stop. The first of the two counts. The code is empty
+// if the run may continue for ever.
+func StopCause(j *rota.Job) (since time.Time, code string) {
+	if j.Policy.Timeout > 0 {
+		since, code = j.StartedAt.Add(j.Policy.Timeout), rota.CodeTimeout
+	}
+	if asked := j.Run.CancelAt; !asked.IsZero() && (code == "" || asked.Before(since)) {
+		return asked, rota.CodeCancelled
+	}
+	return since, code
 }
 
 // stopRemoteRun ends the run of a remote worker that was to stop.
@@ -66,7 +77,7 @@ func stopRemoteRun(u *UnitOfWork, c *rota.Reap, id rota.ID) rota.Settlement {
 		reason = fmt.Sprintf("timed out after %s", j.Policy.Timeout)
 	}
 	j.Run.Error = fmt.Sprintf("%s; worker %s did not stop within %s", reason, j.Run.Runner, c.Grace)
-	endRun(u, j, rota.OutcomeCancelled)
+	endRun(u, j, recordedOutcome(j, rota.OutcomeCancelled, j.Run.ErrorCode))
 	settle(u, c, j, retryOptions{})
 	return settlement(u, j, rota.SettledRunStopped)
 }
@@ -74,7 +85,7 @@ func stopRemoteRun(u *UnitOfWork, c *rota.Reap, id rota.ID) rota.Settlement {
 // failRun fails the open run of a holder that is gone.
 func failRun(u *UnitOfWork, c rota.Command, j *rota.Job, reason string) {
 	j.Run.Error, j.Run.ErrorCode = reason, rota.CodeLeaseExpired
-	endRun(u, j, recordedOutcome(j.Run, rota.OutcomeFailed))
+	endRun(u, j, recordedOutcome(j, rota.OutcomeFailed, j.Run.ErrorCode))
 	settle(u, c, j, retryOptions{})
 }
 

@@ -40,7 +40,7 @@ func decideSequel(u *UnitOfWork, c rota.Command, j *rota.Job, e retryOptions, fa
 		executionEnded(u, c, j, true)
 	case !Retries.get(u, j.ID).IsZero():
 		j.Sequel = rota.SequelRetry
-	case e.permanent || j.Attempt >= j.Policy.MaxAttempts || groupEnding(u, j) || dropped(u, j):
+	case e.permanent || j.Attempt >= j.Policy.MaxAttempts || !j.Run.CancelAt.IsZero() || groupEnding(u, j) || dropped(u, j):
 		j.Sequel = rota.SequelDead
 		executionEnded(u, c, j, true)
 	default:

@@ -44,10 +44,17 @@ func (v *Verifier) runShape(j *rota.Job, r *rota.Run) {
 	switch r.Outcome {
 	case "", rota.OutcomeCompleted, rota.OutcomeCancelled:
 	case rota.OutcomeFailed, rota.OutcomeSkipped:
-		v.require(r.CancelAt.IsZero(), j, rota.CheckCancelIgnored, "its run was asked to stop and is %s", r.Outcome)
+		v.require(r.CancelAt.IsZero() || timedOutFirst(j), j, rota.CheckCancelIgnored, "its run was asked to stop and is %s", r.Outcome)
 	default:
 		v.jobViolation(j.ID, rota.CheckUnknownWord, "the outcome of its run is %q", r.Outcome)
 	}
+}
+
+// timedOutFirst reports whether a run failed with a timeout that came before the
+// request to stop.
+func timedOutFirst(j *rota.Job) bool {
+	_, cause := rules.StopCause(j)
+	return cause == rota.CodeTimeout && j.Run.Outcome == rota.OutcomeFailed && j.Run.ErrorCode == rota.CodeTimeout
 }
 
 // skippedShape checks a run without a runner: Rota itself skipped the job, for

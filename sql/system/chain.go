@@ -73,15 +73,16 @@ func (c *chain) errorCode() string {
 // message returns the message of the last attempt that was dispatched.
 func (c *chain) message() string { return endMessage(c.dispatched()) }
 
-// endMessage returns the error of a job, or the reason of its cancellation.
+// endMessage returns the error of a job, or the reason of its cancellation. A job that completed
+// although it was asked to stop has neither.
 func endMessage(j *rota.Job) string {
 	switch {
 	case j.Run == nil:
 		return ""
-	case j.Run.Error != "":
-		return j.Run.Error
+	case j.Run.Error == "" && (j.Run.Open() || j.State() == rota.StateCancelled):
+		return j.Run.CancelReason
 	}
-	return j.Run.CancelReason
+	return j.Run.Error
 }
 
 // attempt reads one job, nil if it is gone. An error ends the query.

@@ -18,6 +18,7 @@ func testAudit(t *testing.T, h Harness) {
 		{"a job that a caller enqueued is JOB_CREATED, a retry or a fire is not", auditCreations},
 		{"a job without an actor has no creation", auditNoActor},
 		{"a cancellation is one entry, of the actor that requested it", auditCancels},
+		{"a run that completed although it was asked to stop shows no reason of the request", auditCompletedAnyway},
 		{"jobs of internal types have no entries", auditInternal},
 		{"a changed schedule shows old and new", auditScheduleChanges},
 		{"a created and a deleted schedule show what they were", auditCreatedDeleted},
@@ -117,6 +118,19 @@ func auditTimeout(y *story) {
 	want(y, "acts", y.actsOf(j), "JOB_FAILED:FAILED JOB_CREATED")
 	want(y, "failures", acts(y.audit(rota.AuditQuery{Acts: []string{rota.AuditJobFailed}})), "JOB_FAILED:FAILED")
 	want(y, "cancellations", len(y.audit(rota.AuditQuery{Acts: []string{rota.AuditJobCancelled}})), 0)
+}
+
+func auditCompletedAnyway(y *story) {
+	j := y.running(rota.NewJob{})
+	c := y.cancelCommand(j.ID)
+	c.Reason = "not needed"
+	do[*rota.CancelledJob](y, c)
+	y.advance(time.Second)
+	y.complete(j)
+	entries := y.audit(rota.AuditQuery{Subject: rota.JobSubject(j.ID)})
+	want(y, "acts", acts(entries), "JOB_EXECUTED:COMPLETED JOB_CANCELLED:STOPPING JOB_CREATED")
+	want(y, "detail of the end", entries[0].Detail, "")
+	want(y, "detail of the request", entries[1].Detail, "not needed")
 }
 
 func auditCreations(y *story) {

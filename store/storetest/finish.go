@@ -217,7 +217,7 @@ func finishCancelledFailure(y *story) {
 	y.cancel(j.ID)
 	a := y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCancelled, ErrorCode: rota.CodeTimeout})
 	want(y, "sequel of a timeout after a cancel", a.Sequel, rota.SequelNone)
-	want(y, "its code", y.job(j.ID).Run.ErrorCode, rota.CodeTimeout)
+	want(y, "its code", y.job(j.ID).Run.ErrorCode, rota.CodeCancelled)
 }
 
 func finishCompletedAnyway(y *story) {

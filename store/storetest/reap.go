@@ -28,6 +28,7 @@ func testReap(t *testing.T, h Harness) {
 		{"a remote run that does not stop after a cancel is cancelled when the grace is over", reapRemoteCancelled},
 		{"a remote run that does not stop at its deadline times out when the grace is over", reapRemoteTimedOut},
 		{"a remote run that completed within the grace is finished after it", finishRemoteLate},
+		{"the finish of a remote run within the grace is answered alike when it is sent again", finishRemoteInTime},
 		{"the engine of a store ends its own runs that do not stop", reapLocalOverdue},
 	})
 }
@@ -283,6 +284,7 @@ func reapRemoteCancelled(y *story) {
 	want(y, "error", run.Error, "cancelled; worker w1 did not stop within 10s")
 	want(y, "code of a heartbeat after the end", y.extendWithin(j).Code, rota.LeaseLost)
 	want(y, "code of a finish", do[*rota.Finished](y, y.finishCommand(j, rota.OutcomeCompleted, false)).Items[0].Code, rota.LeaseLost)
+	want(y, "code of a finish with the same outcome", y.finishAs(j, rota.OutcomeCancelled, "").Code, rota.LeaseLost)
 }
 
 func reapRemoteTimedOut(y *story) {
@@ -304,6 +306,24 @@ func reapRemoteTimedOut(y *story) {
 	want(y, "error code", run.ErrorCode, rota.CodeTimeout)
 	want(y, "error", run.Error, "timed out after 1m0s; worker w1 did not stop within 10s")
 	want(y, "retry of", y.job(got.RetryID).RetryOf, j.ID)
+	want(y, "code of a finish with the same outcome", y.finishAs(j, rota.OutcomeCancelled, rota.CodeTimeout).Code, rota.LeaseLost)
+}
+
+// finishAs finishes the run of a remote worker, with the grace.
+func (y *story) finishAs(j *rota.Job, outcome rota.Outcome, code string) rota.FinishAnswer {
+	y.Helper()
+	c := y.finishCommand(j, outcome, false)
+	c.Grace, c.Items[0].ErrorCode = grace, code
+	return do[*rota.Finished](y, c).Items[0]
+}
+
+func finishRemoteInTime(y *story) {
+	j := y.runningRemotely(rota.NewJob{})
+	y.cancel(j.ID)
+	y.advance(grace)
+	want(y, "code", y.finishAs(j, rota.OutcomeCancelled, "").Code, "")
+	y.advance(time.Hour)
+	want(y, "code of a finish that is sent again", y.finishAs(j, rota.OutcomeCancelled, "").Code, "")
 }
 
 func finishRemoteLate(y *story) {

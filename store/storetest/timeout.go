@@ -12,6 +12,8 @@ func testTimeout(t *testing.T, h Harness) {
 		{"a timeout is stored as CANCELLED with its code, and the job is failed", timeoutShown},
 		{"a timeout is listed and counted with the failures", timeoutListed},
 		{"a timeout after a request to stop is a cancellation", timeoutOfStopped},
+		{"a timeout before a request to stop is a failure that is not retried", timeoutThenStopped},
+		{"the first cause counts if a remote worker ignores both its deadline and a cancel", timeoutFirstCause},
 		{"a timeout that was not settled is counted as a failure", timeoutUnsettled},
 		{"the last timeout of an execution leaves a dead letter", timeoutDead},
 		{"a redrive that timed out replaces the dead letter", timeoutRedriven},
@@ -82,6 +84,71 @@ func timeoutOfStopped(y *story) {
 	}
 	wantIDs(y, "cancelled", y.listIDs(rota.JobQuery{State: rota.StateCancelled}), j)
 	wantIDs(y, "failed", y.listIDs(rota.JobQuery{State: rota.StateFailed}))
+}
+
+// wantTimedOut wants a run that timed out and was cancelled afterwards to be a dead letter wherever
+// it is shown.
+func (y *story) wantTimedOut(j *rota.Job, events []rota.Event) {
+	y.Helper()
+	row := y.job(j.ID)
+	want(y, "state", row.State(), rota.StateFailed)
+	want(y, "outcome for people", row.Run.ShownOutcome(), rota.OutcomeFailed)
+	want(y, "code", row.Run.ErrorCode, rota.CodeTimeout)
+	want(y, "sequel", row.Sequel, rota.SequelDead)
+	want(y, "acts", y.actsOf(j), "JOB_FAILED:FAILED JOB_CANCELLED:STOPPING JOB_CREATED")
+	want(y, "events", joinNames(events, func(e rota.Event) string { return string(e.Kind) + ":" + e.ErrorCode }), "job.failed:timeout job.dead:timeout")
+	wantIDs(y, "dead letters", y.listIDs(rota.JobQuery{Dead: true}), j)
+	wantIDs(y, "cancelled", y.listIDs(rota.JobQuery{State: rota.StateCancelled}))
+	for _, q := range []rota.JobQuery{{State: rota.StateCancelled}, {State: rota.StateFailed}} {
+		y.wantCounted(q)
+	}
+	y.wantNoViolations()
+}
+
+// wantStopped wants a run that was cancelled before its deadline to be cancelled wherever it is
+// shown.
+func (y *story) wantStopped(j *rota.Job, events []rota.Event) {
+	y.Helper()
+	row := y.job(j.ID)
+	want(y, "state", row.State(), rota.StateCancelled)
+	want(y, "outcome", row.Run.Outcome, rota.OutcomeCancelled)
+	want(y, "code", row.Run.ErrorCode, rota.CodeCancelled)
+	want(y, "sequel", row.Sequel, rota.SequelNone)
+	want(y, "acts", y.actsOf(j), "JOB_CANCELLED:STOPPING JOB_CREATED")
+	want(y, "events", joinNames(events, func(e rota.Event) string { return string(e.Kind) + ":" + e.ErrorCode }), "job.cancelled:cancelled")
+	y.wantNoViolations()
+}
+
+func timeoutThenStopped(y *story) {
+	limited := rota.NewJob{Timeout: ptr(time.Minute)}
+	j := y.running(limited)
+	y.advance(time.Minute)
+	y.cancel(j.ID)
+	y.advance(time.Second)
+	var answer rota.FinishAnswer
+	y.wantTimedOut(j, y.eventsDuring(func() { answer = y.timeOut(j) }))
+	wantFinish(y, "sent again", y.timeOut(j), answer)
+	before := y.running(limited)
+	y.advance(time.Minute - time.Microsecond)
+	y.cancel(before.ID)
+	y.advance(time.Second)
+	y.wantStopped(before, y.eventsDuring(func() { answer = y.timeOut(before) }))
+	wantFinish(y, "sent again", y.timeOut(before), answer)
+}
+
+func timeoutFirstCause(y *story) {
+	limited := rota.NewJob{Timeout: ptr(time.Minute)}
+	j := y.runningRemotely(limited)
+	y.advance(time.Minute + time.Second)
+	y.cancel(j.ID)
+	y.advance(2 * grace) // the grace of both is over
+	y.wantTimedOut(j, y.eventsDuring(func() { y.reapWithin() }))
+	want(y, "error", y.job(j.ID).Run.Error, "timed out after 1m0s; worker w1 did not stop within 10s")
+	before := y.runningRemotely(limited)
+	y.advance(time.Minute - time.Second)
+	y.cancel(before.ID)
+	y.advance(2 * grace)
+	y.wantStopped(before, y.eventsDuring(func() { y.reapWithin() }))
 }
 
 func timeoutUnsettled(y *story) {

@@ -28,12 +28,11 @@ func (s *step) finishOne(it *rota.FinishItem, grace time.Duration) rota.FinishAn
 	if j == nil {
 		return lost
 	}
-	outcome := it.Outcome
-	if !j.Run.CancelAt.IsZero() && outcome != rota.OutcomeCompleted {
-		outcome = rota.OutcomeCancelled
-	}
+	outcome := outcomeOf(j, it)
 	switch {
 	case j.Run.Open() && graceOver(j, grace, s.endOf(j.Run, it)):
+		return lost
+	case !j.Run.Open() && graceOver(j, grace, j.Run.FinishedAt): // the server ended it
 		return lost
 	case j.Run.Open():
 		s.closeRun(j, it, outcome)
@@ -44,6 +43,22 @@ func (s *step) finishOne(it *rota.FinishItem, grace time.Duration) rota.FinishAn
 		return lost
 	}
 	return s.finishAnswer(j)
+}
+
+// outcomeOf returns the outcome to record for a reported one.
+func outcomeOf(j *rota.Job, it *rota.FinishItem) rota.Outcome {
+	switch {
+	case j.Run.CancelAt.IsZero() || it.Outcome == rota.OutcomeCompleted:
+		return it.Outcome
+	case it.Outcome == rota.OutcomeCancelled && it.ErrorCode == rota.CodeTimeout && timedOutFirst(j):
+		return rota.OutcomeFailed
+	}
+	return rota.OutcomeCancelled
+}
+
+// timedOutFirst reports whether a run exceeded its timeout before it was asked to stop, if it was.
+func timedOutFirst(j *rota.Job) bool {
+	return j.Policy.Timeout > 0 && (j.Run.CancelAt.IsZero() || j.Run.CancelAt.Sub(j.StartedAt) >= j.Policy.Timeout)
 }
 
 // endOf returns when the handler of a run ended.
@@ -63,7 +78,7 @@ func (s *step) closeRun(j *rota.Job, it *rota.FinishItem, outcome rota.Outcome) 
 	r.Result = slices.Clone(it.Result)
 	r.Error = truncateError(it.Error)
 	r.ErrorCode = it.ErrorCode
-	if !r.CancelAt.IsZero() && outcome == rota.OutcomeCancelled && it.ErrorCode == "" {
+	if !r.CancelAt.IsZero() && outcome == rota.OutcomeCancelled && (it.ErrorCode == "" || it.ErrorCode == rota.CodeTimeout) {
 		r.ErrorCode = rota.CodeCancelled
 	}
 	r.Artifacts = addArtifacts(r.Artifacts, it.Artifacts)

@@ -53,8 +53,11 @@ func graceOver(j *rota.Job, grace time.Duration, now time.Time) bool {
 func (s *step) stopRun(j *rota.Job, grace time.Duration) {
 	j.Run.Outcome, j.Run.ErrorCode = rota.OutcomeCancelled, rota.CodeTimeout
 	why := "timed out after " + j.Policy.Timeout.String()
-	if !j.Run.CancelAt.IsZero() && s.now.Sub(j.Run.CancelAt) > grace {
+	switch {
+	case !timedOutFirst(j):
 		j.Run.ErrorCode, why = rota.CodeCancelled, "cancelled"
+	case !j.Run.CancelAt.IsZero():
+		j.Run.Outcome = rota.OutcomeFailed
 	}
 	j.Run.Error = why + "; worker " + j.Run.Runner + " did not stop within " + grace.String()
 	j.Run.FinishedAt, j.FinishedAt = s.now, s.now

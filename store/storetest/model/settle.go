@@ -20,7 +20,7 @@ func (s *step) settle(j *rota.Job, how settling) {
 		j.Sequel = rota.SequelRetry
 	case !isFailure(j.Run):
 		j.Sequel = rota.SequelNone
-	case how.permanent || j.Attempt >= j.Policy.MaxAttempts || s.groupEnding(j) || s.wasDropped(j):
+	case how.permanent || j.Attempt >= j.Policy.MaxAttempts || !j.Run.CancelAt.IsZero() || s.groupEnding(j) || s.wasDropped(j):
 		j.Sequel = rota.SequelDead
 	default:
 		j.Sequel = rota.SequelRetry
