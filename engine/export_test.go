@@ -14,7 +14,10 @@ func (e *Engine) SetCutGrace(d time.Duration) { e.cutGrace = d }
 func (e *Engine) SetRecordGrace(d time.Duration) { e.recordGrace = d }
 
 // LogDisabled logs the skipped times of disabled schedules since the last call.
-func (e *Engine) LogDisabled(ctx context.Context) { e.disabledLog.check(ctx) }
+func (e *Engine) LogDisabled(ctx context.Context) time.Duration { return e.disabledLog.check(ctx) }
+
+// EndLogDisabled logs what is left of the fires of disabled schedules.
+func (e *Engine) EndLogDisabled() { e.disabledLog.end() }
 
 // TypeHandler returns what an engine calls to run a job of a type.
 func (r *Registry) TypeHandler(name string) Handler {
