@@ -13,8 +13,12 @@ type Retention struct {
 	Skipped   Keep
 	Cancelled Keep
 	Dead      Keep
-	Audit     time.Duration // since the act; 0: no bound
+	Audit     time.Duration // since the act, at least AuditKeepMin; 0: no bound
 }
+
+// AuditKeepMin is the shortest retention of the audit. A store recognises a change that is sent
+// again, such as an Edit, a Move or a Put, by its audit entry.
+const AuditKeepMin = time.Hour
 
 // Keep bounds ended executions by age and by count. Zero means no bound.
 type Keep struct {
@@ -60,21 +64,30 @@ type PruneQuery struct {
 
 // Validate refuses bounds that are out of range.
 func (q *PruneQuery) Validate() error {
-	err := first(
-		checkInt("limit", q.Limit, 0, PageMax), checkTime("now", q.Now), checkDuration("audit", q.Retention.Audit, 0, cron.EveryMax),
-	)
+	return asError(first(checkInt("limit", q.Limit, 0, PageMax), checkTime("now", q.Now), q.Retention.check("")))
+}
+
+// Validate refuses bounds that are out of range. The field of its error begins with "retention.".
+func (r *Retention) Validate() error { return asError(r.check("retention.")) }
+
+func (r *Retention) check(section string) *Error {
+	err := checkDuration(section+"audit", r.Audit, 0, cron.EveryMax)
+	if err == nil && r.Audit != 0 && r.Audit < AuditKeepMin {
+		err = Invalidf(section+"audit", "is %s; a change that is sent again within 1h is recognised by its audit entry, so keep entries for at least 1h, or use 0 to keep them without a limit", FormatDuration(r.Audit))
+	}
 	for _, k := range []struct {
 		name string
 		keep Keep
 	}{
-		{"completed", q.Retention.Completed},
-		{"skipped", q.Retention.Skipped},
-		{"cancelled", q.Retention.Cancelled},
-		{"dead", q.Retention.Dead},
+		{"completed", r.Completed},
+		{"skipped", r.Skipped},
+		{"cancelled", r.Cancelled},
+		{"dead", r.Dead},
 	} {
-		err = first(err, checkDuration(k.name+".age", k.keep.Age, 0, cron.EveryMax), checkInt(k.name+".count", k.keep.Count, 0, math.MaxInt32))
+		field := section + k.name
+		err = first(err, checkDuration(field+".age", k.keep.Age, 0, cron.EveryMax), checkInt(field+".count", k.keep.Count, 0, math.MaxInt32))
 	}
-	return asError(err)
+	return err
 }
 
 // PruneCursor is where the next page starts.

@@ -127,5 +127,5 @@ func (c *Config) validate() error {
 	case len(c.Name) > rota.NameMax:
 		return rota.Invalidf("name", "has %d bytes; at most %d are allowed", len(c.Name), rota.NameMax)
 	}
-	return nil
+	return c.Retention.Validate()
 }

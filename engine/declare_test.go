@@ -112,6 +112,7 @@ func TestInvalidConfigIsRefused(t *testing.T) {
 		"negative cancel grace":    {registry(done), engine.Config{CancelGrace: -1}, "cancel_grace"},
 		"negative shutdown grace":  {registry(done), engine.Config{ShutdownGrace: -1}, "shutdown_grace"},
 		"prune interval too short": {registry(done), engine.Config{PruneEvery: time.Millisecond}, "prune_every"},
+		"audit kept too short":     {registry(done), engine.Config{Retention: &rota.Retention{Audit: 59 * time.Minute}}, "retention.audit"},
 		"name too long":            {registry(done), engine.Config{Name: strings.Repeat("x", rota.NameMax+1)}, "name"},
 		"invalid name":             {registry(done), engine.Config{Name: "no spaces"}, "runner"},
 	} {

@@ -178,6 +178,9 @@ func TestInvalidSettingNamesValueAndRemedy(t *testing.T) {
 		{"retention:\n  dead:\n    age: soon", none, FlagValue{}, "FILE:3", []string{"retention.dead.age", "not a duration"}},
 		{"retention:\n  dead:\n    count: -4", none, FlagValue{}, "FILE:3", []string{"out of range"}},
 		{"retention.dead.age: -1h", none, FlagValue{}, "FILE:1", []string{"out of range"}},
+		{"retention.audit: 59m59s", none, FlagValue{}, "FILE:1", []string{"retention.audit", "59m59s is too short", "sent again", "at least 1h", "or 0"}},
+		{"retention.audit: -1h", none, FlagValue{}, "FILE:1", []string{"out of range"}},
+		{none, "ROTA_RETENTION_AUDIT=1s", FlagValue{}, "ROTA_RETENTION_AUDIT", []string{"1s is too short", "at least 1h"}},
 		{"http: 7420", none, FlagValue{}, "FILE:1", []string{"not an address", "127.0.0.1:7420"}},
 		{"http: http://127.0.0.1:7420", none, FlagValue{}, "FILE:1", []string{"is a URL", "HOST:PORT"}},
 		{"http: 127.0.0.1:70000", none, FlagValue{}, "FILE:1", []string{"not a port"}},
@@ -389,4 +392,13 @@ func FuzzParseFile(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestRetentionOfAuditIsAnHourOrMoreOrUnlimited(t *testing.T) {
+	for text, want := range map[string]time.Duration{"0": 0, "1h": time.Hour, "365d": 365 * day} {
+		c, err := Load(configFile(t, "retention.audit: "+text), noEnv)
+		if err != nil || c.Retention.Audit != want {
+			t.Errorf("%s: %v, %v", text, c.Retention, err)
+		}
+	}
 }

@@ -63,6 +63,19 @@ func durationKind(to *time.Duration, low, high time.Duration) kind {
 	return bounded(to, "DURATION", low, high, parseDuration, formatDuration)
 }
 
+// auditKind is the kind of the retention of the audit: 0, or at least rota.AuditKeepMin.
+func auditKind(to *time.Duration) kind {
+	k := bounded(to, "DURATION", 0, keepMax, parseDuration, formatDuration).(kindOf[time.Duration])
+	inRange := k.valid
+	k.valid = func(d time.Duration) error {
+		if d > 0 && d < rota.AuditKeepMin {
+			return fmt.Errorf("%s is too short: a change that is sent again is recognised by its audit entry", formatDuration(d))
+		}
+		return inRange(d)
+	}
+	return k
+}
+
 func sizeKind(to *int64, low, high int64) kind {
 	return bounded(to, "SIZE", low, high, parseSize, formatSize)
 }

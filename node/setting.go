@@ -115,8 +115,8 @@ func retentionSettings() (all []Setting) {
 			newSetting(key+".count", "how many "+ended, "a whole number, such as 100000, or 0",
 				func(c *Config) kind { return wholeKind(&r.keep(c.retention()).Count, 0, countMax) }))
 	}
-	return append(all, newSetting("retention.audit", "how long audit entries are kept; 0: no limit", "a duration, such as 365d, or 0",
-		func(c *Config) kind { return durationKind(&c.retention().Audit, 0, keepMax) }))
+	return append(all, newSetting("retention.audit", "how long audit entries are kept; 0: no limit", "a duration of at least 1h, such as 365d, or 0 for no limit",
+		func(c *Config) kind { return auditKind(&c.retention().Audit) }))
 }
 
 // retention returns the retention for a setting to change; the first call creates it.
