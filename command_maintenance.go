@@ -54,7 +54,7 @@ func (*Swept) reply() {}
 // Prune deletes whole executions that have ended, with their runs. Prunable lists
 // them. Prune keeps an execution that has not ended, that ended too late, or that
 // redrives an execution which still exists. It writes the acts of the deleted jobs to
-// the audit. It also deletes reservations that ended more than ReservationKeep ago,
+// the audit. It stops after executions with PruneRowsMax rows. It also deletes reservations that ended more than ReservationKeep ago,
 // and the oldest audit entries before AuditBefore, at most PruneMax.
 type Prune struct {
 	Meta        `wire:"1"`
@@ -96,6 +96,7 @@ type Pruned struct {
 	Kept       []ID // not deleted: not ended, ended too late, or redriving an execution that still exists
 	Audit      int  // deleted audit entries
 	MoreAudit  bool // further entries are before AuditBefore
+	Rest       []ID // not examined, since those before them have PruneRowsMax rows: send them in another Prune
 }
 
 func (*Pruned) reply() {}

@@ -72,6 +72,10 @@ func AuditEndID(job ID) ID {
 	return job
 }
 
+// AuditRepeatID returns the id under which an entry of a job is written if the audit has an entry with
+// this id: the command that created the job was sent again after the job had been pruned.
+func AuditRepeatID(entry ID) ID { return entry.Derive([]byte("audit again")) }
+
 func tokenFor(seed Token, job ID) Token {
 	var both [32]byte
 	copy(both[:16], seed[:])

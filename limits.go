@@ -24,6 +24,7 @@ const (
 	BackfillMax   = 1_000   // times in one Backfill
 	MembersMax    = 100     // members of a group that one command ends; Sweep ends the others
 	PruneMax      = 1_000   // executions in one Prune
+	PruneRowsMax  = 5_000   // rows of the executions that one Prune examines, with the audit entries of their attempts; the last execution may exceed it
 	ThrottleMax   = 1_000   // entries of a Throttle, which every claim reads
 	LimitMax      = 100_000 // largest concurrency limit, and largest count of a rate
 	KeyLimitMax   = 1_000   // largest limit of a concurrency key: that many jobs are kept ready

@@ -45,12 +45,15 @@ func (p *pruner) prune(ctx context.Context) (removed int, err error) {
 		if err != nil {
 			return removed, err
 		}
-		if len(page.Executions) > 0 {
-			pruned, err := do[*rota.Pruned](ctx, p.e, &rota.Prune{Meta: rota.NewMeta(""), Executions: page.Executions})
+		for rest := page.Executions; len(rest) > 0; {
+			pruned, err := do[*rota.Pruned](ctx, p.e, &rota.Prune{Meta: rota.NewMeta(""), Executions: rest})
 			if err != nil {
 				return removed, err
 			}
 			removed += pruned.Executions
+			if rest = pruned.Rest; len(rest) > 0 && !pause(ctx, prunePause) {
+				return removed, nil
+			}
 		}
 		if !page.More || !pause(ctx, prunePause) {
 			return removed, nil

@@ -25,6 +25,28 @@ func TestPrunerAppliesRetention(t *testing.T) {
 	h.job(ids[19]) // the newest are kept
 }
 
+// TestPrunerContinuesWithRestOfPage prunes 30 executions of 100 attempts, more rows than one Prune changes.
+func TestPrunerContinuesWithRestOfPage(t *testing.T) {
+	h := newHarness(t)
+	const executions, attempts = 30, 100
+	enqueue := &rota.Enqueue{Meta: meta()}
+	for range executions {
+		enqueue.Jobs = append(enqueue.Jobs, rota.NewJob{Type: "work", MaxRetries: new(attempts - 1), Backoff: new(time.Duration(0))})
+	}
+	mustApply[*rota.Enqueued](h, enqueue)
+	for range attempts {
+		finish := &rota.Finish{Meta: meta()}
+		claimed := mustApply[*rota.Claimed](h, &rota.Claim{Meta: meta(), Worker: "w", Incarnation: rota.NewID(), Types: []string{"work"}, Limit: executions, Lease: rota.DefaultLease, Seed: rota.Token(rota.NewID())})
+		for _, j := range claimed.Jobs {
+			finish.Items = append(finish.Items, rota.FinishItem{LeaseRef: rota.LeaseRef{JobID: j.ID, RunID: j.Run.ID, Token: j.Run.Token}, Outcome: rota.OutcomeFailed})
+		}
+		mustApply[*rota.Finished](h, finish)
+	}
+	h.setClock(2 * time.Hour)
+	h.start(registry(done), engine.Config{PruneEvery: time.Second, Retention: &rota.Retention{Dead: rota.Keep{Age: time.Hour}}})
+	h.eventually("all are pruned at once", func() bool { return h.log.count("the history was pruned", "executions=30") == 1 })
+}
+
 func TestPrunerAppliesRetentionOfAudit(t *testing.T) {
 	h := newHarness(t)
 	mustApply[*rota.ThrottlePut](h, &rota.PutThrottle{Meta: meta(), Spec: rota.ThrottleSpec{Global: 50}})

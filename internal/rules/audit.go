@@ -89,7 +89,12 @@ func (u *UnitOfWork) auditName(c rota.Command, name, act, subject, detail string
 	u.appendAudit(e)
 }
 
+// appendAudit writes an entry, once: a command that is sent again and changes
+// rows again adds no second one.
 func (u *UnitOfWork) appendAudit(e rota.AuditEntry) {
+	if written, known := Audits.peek(u, e.ID); known && written {
+		return
+	}
 	e.Detail = scrub.Text(e.Detail) // a reason or an error may contain a secret
 	length := len(u.audit)
 	u.onUndo(func() { u.audit = u.audit[:length] })
@@ -97,11 +102,25 @@ func (u *UnitOfWork) appendAudit(e rota.AuditEntry) {
 	u.audit = append(u.audit, e)
 }
 
-// archive writes the entries that were derived from a job until now.
-func (u *UnitOfWork) archive(j *rota.Job) {
-	for _, e := range j.AuditEntries() {
+// archive writes the entries that were derived from a job until now, and returns
+// how many.
+func (u *UnitOfWork) archive(j *rota.Job) int {
+	entries := j.AuditEntries()
+	for _, e := range entries {
+		e.ID = u.archiveID(e.ID)
 		u.appendAudit(e)
 	}
+	return len(entries)
+}
+
+// archiveID returns the id of an entry of a job for the audit. The audit has an
+// entry with its own id if the job is the second one with its id: its command was
+// sent again after the first one had been pruned.
+func (u *UnitOfWork) archiveID(id rota.ID) rota.ID {
+	for Audits.get(u, id) {
+		id = rota.AuditRepeatID(id)
+	}
+	return id
 }
 
 // The documents whose fields are compared: the specification, and the state

@@ -18,7 +18,7 @@ type Changes struct {
 	NewJobChanges []JobChange // what changes in NewJobs in the same transaction
 	RemovedJobs   []*rota.Job // removed with their runs, last attempts first
 	Audit         []rota.AuditEntry
-	RemovedAudit  []rota.ID // deleted after Audit is written
+	RemovedAudit  []rota.ID // deleted before Audit is written
 	AuditBound    time.Time // all RemovedAudit are before this time; zero: none is removed
 
 	rows map[kind]any // changes of other rows; see RowKind.Changes

@@ -194,9 +194,9 @@ func sweepDrop(u *UnitOfWork, c *rota.Sweep, schedule string, maxCount, limit in
 			touched = stopping + cancelled
 		},
 		func() {
-			u.each(len(ended), func(i int) {
-				if touched < maxCount && pruneHidden(u, ended[i].ExecutionID) {
-					touched++
+			eachChain(u, removableOf(u, ended), maxCount-touched, func(first *rota.Job, attempts []rota.ID) {
+				if prunable(u, first, attempts, noTime) {
+					touched += pruneOne(u, first, attempts)
 				}
 			})
 		},
@@ -210,16 +210,23 @@ func sweepDrop(u *UnitOfWork, c *rota.Sweep, schedule string, maxCount, limit in
 	return 0, true
 }
 
-// pruneHidden removes an execution as Prune does, unless Prune would keep it.
-func pruneHidden(u *UnitOfWork, execution rota.ID) bool {
-	first := u.job(execution)
-	if first == nil {
-		return false
+// removableOf returns the executions of some last attempts, without those that
+// redrive another execution which is kept.
+func removableOf(u *UnitOfWork, tails []*rota.Job) (executions []rota.ID) {
+	ended := map[rota.ID]bool{}
+	for _, j := range tails {
+		ended[j.ExecutionID] = true
 	}
-	attempts := attemptsOf(u, first)
-	if !prunable(u, first, attempts, noTime) {
-		return false
+	kept := make([]bool, len(tails))
+	u.each(len(tails), func(i int) {
+		first := u.job(tails[i].ExecutionID)
+		redriven := u.job(first.RedriveOf)
+		kept[i] = redriven != nil && !ended[redriven.ExecutionID]
+	})
+	for i, j := range tails {
+		if !kept[i] {
+			executions = append(executions, j.ExecutionID)
+		}
 	}
-	pruneOne(u, first, attempts)
-	return true
+	return executions
 }

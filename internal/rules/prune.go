@@ -19,24 +19,19 @@ func decidePrune(u *UnitOfWork, c *rota.Prune) (rota.Reply, *rota.Error) {
 	ExpiredReservations.want(u, expiredReservationsQuery(u))
 	ExpiredRequests.want(u, expiredRequestsQuery(u, rota.PruneMax))
 	if !c.AuditBefore.IsZero() {
-		OldAudit.want(u, oldAuditQuery(u, micros(c.AuditBefore)))
+		OldAudit.want(u, oldAuditQuery(micros(c.AuditBefore)))
 	}
 	reply := &rota.Pruned{}
-	u.each(len(c.Executions), func(i int) {
-		id := c.Executions[i]
-		first := u.job(id)
-		if first == nil {
-			return
-		}
-		attempts := attemptsOf(u, first)
+	examined := eachChain(u, c.Executions, rota.PruneRowsMax, func(first *rota.Job, attempts []rota.ID) {
 		if !prunable(u, first, attempts, c.Before) {
-			reply.Kept = append(reply.Kept, id)
+			reply.Kept = append(reply.Kept, first.ID)
 			return
 		}
 		pruneOne(u, first, attempts)
 		reply.Executions++
 		reply.Jobs += len(attempts)
 	})
+	reply.Rest = slices.Clone(c.Executions[examined:])
 	for _, id := range ExpiredReservations.get(u, expiredReservationsQuery(u)) {
 		Reservations.set(u, id, nil)
 	}
@@ -47,38 +42,77 @@ func decidePrune(u *UnitOfWork, c *rota.Prune) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-func oldAuditQuery(u *UnitOfWork, before time.Time) OldAuditQuery {
-	return OldAuditQuery{Before: before.UnixMicro(), Limit: rota.PruneMax + 1 + len(u.removedAudit)}
+func oldAuditQuery(before time.Time) OldAuditQuery {
+	return OldAuditQuery{Before: before.UnixMicro(), Limit: rota.PruneMax + 1}
 }
 
 // removeOldAudit removes the oldest audit entries before a time, at most
-// PruneMax, including entries of this transaction.
+// PruneMax, including entries of this transaction: those are never written.
 func removeOldAudit(u *UnitOfWork, before time.Time) (removed int, more bool) {
-	old := slices.Clone(OldAudit.get(u, oldAuditQuery(u, before)))
+	old := slices.Clone(OldAudit.get(u, oldAuditQuery(before)))
 	for i := range u.audit {
 		if e := &u.audit[i]; e.At.Before(before) {
-			old = append(old, OldEntry{At: e.At.UnixMicro(), ID: e.ID})
+			old = append(old, OldEntry{At: e.At.UnixMicro(), ID: e.ID, own: true})
 		}
 	}
 	slices.SortFunc(old, func(a, b OldEntry) int { return cmp.Or(cmp.Compare(a.At, b.At), a.ID.Compare(b.ID)) })
-	old = slices.DeleteFunc(slices.Compact(old), func(e OldEntry) bool { return slices.Contains(u.removedAudit, e.ID) })
-	if len(old) == 0 {
-		return 0, false
-	}
 	more = len(old) > rota.PruneMax
 	old = old[:min(len(old), rota.PruneMax)]
-	length, bound := len(u.removedAudit), u.auditBound
-	u.onUndo(func() { u.removedAudit, u.auditBound = u.removedAudit[:length], bound })
-	for _, e := range old {
-		u.removedAudit = append(u.removedAudit, e.ID)
-	}
-	if before.After(bound) {
-		u.auditBound = before
-	}
+	u.removeAudit(old, before)
 	return len(old), more
 }
 
-// attemptsOf returns the attempts of an execution, given its first one, and asks
+func (u *UnitOfWork) removeAudit(old []OldEntry, before time.Time) {
+	audit := u.audit
+	u.onUndo(func() { u.audit, u.removedAudit, u.auditBound = audit, nil, noTime })
+	own := map[rota.ID]bool{}
+	for _, e := range old {
+		if e.own {
+			own[e.ID] = true
+		} else {
+			u.removedAudit = append(u.removedAudit, e.ID)
+		}
+	}
+	u.audit = slices.DeleteFunc(slices.Clone(audit), func(e rota.AuditEntry) bool { return own[e.ID] })
+	u.auditBound = before
+}
+
+// eachChain calls a rule for each of some executions that exist, with its first attempt and
+// the ids of all. It stops after the execution with which they have maxRows rows: a job and an
+// audit entry for each attempt, and one entry for the first. It returns how many executions it
+// has passed.
+func eachChain(u *UnitOfWork, executions []rota.ID, maxRows int, rule func(first *rota.Job, attempts []rota.ID)) (passed int) {
+	chains := make([][]rota.ID, len(executions))
+	u.each(len(executions), func(i int) {
+		if first := u.job(executions[i]); first != nil {
+			chains[i] = attemptsOf(u, first)
+		}
+	})
+	for rows := 0; passed < len(executions) && rows < maxRows; passed++ {
+		if attempts := len(chains[passed]); attempts > 0 {
+			rows += 2*attempts + 1
+		}
+	}
+	u.each(passed, func(i int) {
+		loadChain(u, chains[i])
+		if first := u.job(executions[i]); first != nil {
+			rule(first, chains[i])
+		}
+	})
+	return passed
+}
+
+// loadChain loads the attempts of an execution, and whether the audit has entries with the ids of
+// theirs.
+func loadChain(u *UnitOfWork, attempts []rota.ID) {
+	u.each(len(attempts), func(i int) {
+		for _, e := range u.job(attempts[i]).AuditEntries() {
+			u.archiveID(e.ID)
+		}
+	})
+}
+
+// attemptsOf returns the ids of the attempts of an execution, given its first one, and asks
 // for what only they hold. There are none if the job is not a first attempt.
 func attemptsOf(u *UnitOfWork, first *rota.Job) []rota.ID {
 	if first.Attempt != 1 {
@@ -93,9 +127,10 @@ func attemptsOf(u *UnitOfWork, first *rota.Job) []rota.ID {
 	if !first.GroupID.IsZero() {
 		Groups.want(u, first.GroupID)
 	}
-	attempts := Attempts.get(u, AttemptsQuery{Execution: first.ID})
-	u.each(len(attempts), func(i int) { u.job(attempts[i]) })
-	return attempts
+	for _, e := range first.AuditEntries() {
+		Audits.want(u, e.ID)
+	}
+	return Attempts.get(u, AttemptsQuery{Execution: first.ID})
 }
 
 func prunable(u *UnitOfWork, first *rota.Job, attempts []rota.ID, before time.Time) bool {
@@ -107,7 +142,8 @@ func prunable(u *UnitOfWork, first *rota.Job, attempts []rota.ID, before time.Ti
 		(before.IsZero() || tail.FinishedAt.Before(micros(before)))
 }
 
-func pruneOne(u *UnitOfWork, first *rota.Job, attempts []rota.ID) {
+// pruneOne removes an execution. It returns how many rows it removed, and wrote to the audit.
+func pruneOne(u *UnitOfWork, first *rota.Job, attempts []rota.ID) (rows int) {
 	tail := u.job(attempts[len(attempts)-1])
 	if first.UniqueKey != "" {
 		if held := UniqueKeys.get(u, UniqueKey{first.Type, first.UniqueKey}); held != nil && held.ExecutionID == first.ID {
@@ -120,11 +156,12 @@ func pruneOne(u *UnitOfWork, first *rota.Job, attempts []rota.ID) {
 		}
 	}
 	for _, id := range attempts {
-		u.archive(u.job(id))
+		rows += u.archive(u.job(id))
 	}
 	for _, id := range slices.Backward(attempts) {
 		u.remove(id)
 	}
+	return rows + len(attempts)
 }
 
 // countPruned counts a removed member of a group and removes the group with its

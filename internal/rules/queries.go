@@ -191,6 +191,8 @@ type OldAuditQuery struct {
 type OldEntry struct {
 	At int64
 	ID rota.ID
+
+	own bool // written in this transaction
 }
 
 // ExpiredRequestsQuery finds the idempotency keys that were stored at By or

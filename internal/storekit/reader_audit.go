@@ -280,25 +280,13 @@ func (m *auditMerge) page() rota.AuditPage {
 	return rota.AuditPage{Entries: m.entries, Next: m.end, More: m.end != rota.AuditCursor{}}
 }
 
-const (
-	sqlMoveAuditBound = `
+// MoveAuditBound is the statement that permits the deletion of entries before a time. The database
+// refuses to delete others.
+func MoveAuditBound(c *rules.Changes) Statement {
+	return Statement{sqlMoveAuditBound, []any{c.AuditBound}}
+}
+
+const sqlMoveAuditBound = `
 UPDATE rota_audit_bound
 SET removed_before = $1
 WHERE removed_before < $1`
-	sqlDeleteAudit = `
-DELETE FROM rota_audit
-WHERE id = $1`
-)
-
-// RemovedAudit returns the statements that delete audit entries. The database refuses to delete
-// entries that are not before the bound.
-func RemovedAudit(c *rules.Changes) (statements []Statement) {
-	if len(c.RemovedAudit) == 0 {
-		return nil
-	}
-	statements = append(statements, Statement{sqlMoveAuditBound, []any{c.AuditBound}})
-	for _, id := range c.RemovedAudit {
-		statements = append(statements, Statement{sqlDeleteAudit, []any{id}})
-	}
-	return statements
-}

@@ -46,8 +46,8 @@ func (t *tx) Write(c *rules.Changes) error {
 	t.writeKeys(rules.UniqueKeys.Changes(c))
 	t.writeAll(storekit.AfterJobs(c))
 	t.fireSchedules(rules.Schedules.Changes(c))
+	t.removeAudit(c)
 	t.writeAudit(c.Audit)
-	t.writeAll(storekit.RemovedAudit(c))
 	return nil
 }
 

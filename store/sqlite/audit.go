@@ -15,7 +15,20 @@ WHERE NOT EXISTS (SELECT 1 FROM rota_audit WHERE id = $1)`
 SELECT 1
 FROM rota_audit
 WHERE id = $1`
+	sqlDeleteAudit = `
+DELETE FROM rota_audit
+WHERE id = $1`
 )
+
+func (w *writer) removeAudit(c *rules.Changes) error {
+	if len(c.RemovedAudit) == 0 {
+		return nil
+	}
+	return firstError(
+		func() error { return w.execute(storekit.MoveAuditBound(c)) },
+		each(c.RemovedAudit, func(id rota.ID) error { return w.change(sqlDeleteAudit, id) }),
+	)
+}
 
 // writeAudit writes each entry once: a repeated command may produce the same entry again.
 func (w *writer) writeAudit(e rota.AuditEntry) error {

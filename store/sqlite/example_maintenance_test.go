@@ -89,14 +89,15 @@ func prune(ctx context.Context, store rota.Store, now time.Time) (removed int, e
 		if err != nil {
 			return removed, err
 		}
-		if len(page.Executions) > 0 {
+		for rest := page.Executions; len(rest) > 0; {
 			pruned, err := rota.Do[*rota.Pruned](ctx, store, &rota.Prune{
-				Meta: rota.NewMeta(""), Executions: page.Executions,
+				Meta: rota.NewMeta(""), Executions: rest,
 			})
 			if err != nil {
 				return removed, err
 			}
 			removed += pruned.Executions
+			rest = pruned.Rest
 		}
 		if !page.More {
 			return removed, nil

@@ -221,8 +221,8 @@ func (w *writer) Write(c *rules.Changes) error {
 		each(storekit.KeyChanges(c), w.execute),
 		each(storekit.AfterJobs(c), w.execute),
 		each(storekit.Fired(c), w.execute),
+		func() error { return w.removeAudit(c) },
 		each(c.Audit, w.writeAudit),
-		each(storekit.RemovedAudit(c), w.execute),
 	)
 }
 

@@ -152,7 +152,7 @@ func (b *text) otherReply(indent string, reply rota.Reply) {
 	case *rota.Swept:
 		b.line(indent, "swept", fmt.Sprintf("%d more %v", r.Count, r.More))
 	case *rota.Pruned:
-		b.line(indent, "pruned", fmt.Sprintf("%d with %d jobs, kept %s, %d audit entries more %v", r.Executions, r.Jobs, idsText(r.Kept), r.Audit, r.MoreAudit))
+		b.line(indent, "pruned", fmt.Sprintf("%d with %d jobs, kept %s, rest %s, %d audit entries more %v", r.Executions, r.Jobs, idsText(r.Kept), idsText(r.Rest), r.Audit, r.MoreAudit))
 	case *rota.Redriven:
 		b.line(indent, "redriven", "yes")
 		b.job(indent, r.Job)

@@ -36,6 +36,7 @@ func testAudit(t *testing.T, h Harness) {
 		{"pruning changes nothing that a reader sees", auditPruned},
 		{"a drop changes no earlier entry", auditDropped},
 		{"an execution that is pruned twice leaves its entries once", auditPrunedTwice},
+		{"an enqueue sent again after its job was pruned keeps the acts of both jobs", auditCreatedAgain},
 		{"pages of any size list the same entries", auditPaging},
 		{"a query selects by time, actor, act and subject", auditFilters},
 		{"a filter reads a bounded part of a long history", auditBounded},

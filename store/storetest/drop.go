@@ -189,7 +189,7 @@ func dropFails(y *story) {
 	last := running[len(running)-1]
 	want(y, "asked to stop", y.heartbeat(last).Cancel, false)
 	want(y, "retry", y.fail(last).RetryID, rota.ID{})
-	want(y, "to be asked to stop and removed", y.sweepAll(0), len(running)-rota.SweepMax-1+1)
+	want(y, "to be asked to stop and removed", y.sweepAll(0), len(running)-rota.SweepMax-1+2) // the job and its audit entry
 	want(y, "asked to stop after the sweep", y.heartbeat(running[len(running)-2]).Cancel, true)
 }
 
@@ -212,7 +212,7 @@ func dropMany(y *story) {
 	want(y, "rows", y.sweepAll(0), rota.SweepMax+2*rota.SweepMax-1)
 	want(y, "listed", y.countListed("nightly"), 1)
 	y.complete(j)
-	want(y, "rows", y.sweepAll(0), 1)
+	want(y, "rows", y.sweepAll(0), 2) // the job and its audit entry
 	want(y, "jobs", len(y.allJobs()), 0)
 }
 
@@ -244,7 +244,7 @@ func dropRecreate(y *story) {
 	y.wantNotFound("the queued job", err)
 	created := y.fireNext("nightly")
 	wantIDs(y, "listed", y.listIDs(rota.JobQuery{Schedule: "nightly"}), created)
-	want(y, "rows", y.sweepAll(0), 2)
+	want(y, "rows", y.sweepAll(0), 3)
 	wantIDs(y, "jobs left", y.listIDs(rota.JobQuery{}), created)
 	want(y, "claimed", y.claimOne().ID, created.ID)
 }

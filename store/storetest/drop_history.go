@@ -66,7 +66,7 @@ func historyHidden(y *story) {
 		want(y, "counted", y.countJobs(y.s, q), 0)
 	}
 	want(y, "dead letters", y.stats().Dead, 0)
-	want(y, "rows", y.sweepAll(0), 3)
+	want(y, "rows", y.sweepAll(0), 5) // three jobs, and two entries: the cancellation has been audited
 	wantIDs(y, "listed", y.listIDs(rota.JobQuery{}))
 	want(y, "known to a prune", y.prune(completed.ID, cancelled.ID, dead.ID).Executions, 0)
 }
@@ -100,7 +100,7 @@ func historyTwice(y *story) {
 	c.KeepHistory = true
 	do[*rota.Dropped](y, c)
 	wantIDs(y, "listed", y.listIDs(rota.JobQuery{Schedule: "nightly"}), later)
-	want(y, "rows", y.sweepAll(0), 3)
+	want(y, "rows", y.sweepAll(0), 5)
 	wantIDs(y, "listed", y.listIDs(rota.JobQuery{Schedule: "nightly"}), later)
 }
 
@@ -116,7 +116,7 @@ func historyRunning(y *story) {
 	_, err := y.s.Job(y.ctx, j.ID)
 	y.wantNotFound("the ended job", err)
 	want(y, "to be swept", y.due().Sweep, true)
-	want(y, "rows", y.sweepAll(0), 1)
+	want(y, "rows", y.sweepAll(0), 2)
 }
 
 func historyAttempts(y *story) {
@@ -132,7 +132,7 @@ func historyAttempts(y *story) {
 	y.complete(second)
 	_, err = y.s.Execution(y.ctx, first.ID)
 	y.wantNotFound("execution", err)
-	want(y, "rows", y.sweepAll(0), 1)
+	want(y, "rows", y.sweepAll(0), 4)
 	want(y, "known to a prune", y.prune(first.ID).Executions, 0)
 }
 
@@ -150,7 +150,7 @@ func historyRedriven(y *story) {
 	y.complete(y.claimOne())
 	y.advance(time.Second)
 	y.drop("nightly")
-	want(y, "rows", y.sweepAll(1), 4)
+	want(y, "rows", y.sweepAll(1), 7)
 	want(y, "jobs", len(y.allJobs()), 0)
 }
 
@@ -163,11 +163,11 @@ func historyPages(y *story) {
 	y.advance(time.Second)
 	y.drop("nightly")
 	swept := y.sweep(2)
-	want(y, "rows", swept.Count, 2)
+	want(y, "rows", swept.Count, 2) // a job and its audit entry
 	want(y, "more", swept.More, true)
 	wantIDs(y, "listed between pages", y.listIDs(rota.JobQuery{}))
 	y.wantNoViolations()
-	want(y, "rows", y.sweepAll(2), 3)
+	want(y, "rows", y.sweepAll(2), 8)
 }
 
 func historyNewDefinition(y *story) {
@@ -183,9 +183,9 @@ func historyNewDefinition(y *story) {
 	y.complete(y.claimOne())
 	waits := y.trigger("nightly")
 	wantIDs(y, "listed", y.listIDs(rota.JobQuery{Schedule: "nightly"}), waits, done, old)
-	want(y, "rows", y.sweepAll(0), 3)
+	want(y, "rows", y.sweepAll(0), 5)
 	y.complete(old)
-	want(y, "rows", y.sweepAll(0), 1)
+	want(y, "rows", y.sweepAll(0), 2)
 	wantIDs(y, "listed", y.listIDs(rota.JobQuery{Schedule: "nightly"}), waits, done)
 	want(y, "claimed", y.claimOne().ID, waits.ID)
 }
@@ -198,7 +198,7 @@ func historyOfOtherDefinitions(y *story) {
 	plain := y.running(rota.NewJob{})
 	y.complete(plain)
 	y.drop("nightly")
-	want(y, "rows", y.sweepAll(0), 3)
+	want(y, "rows", y.sweepAll(0), 5)
 	wantIDs(y, "listed", y.listIDs(rota.JobQuery{}), plain, dead, cancelled, completed)
 	want(y, "counted", y.countJobs(y.s, rota.JobQuery{}), 4)
 	want(y, "dead letters", y.stats().Dead, 1)

@@ -20,6 +20,7 @@ func testPrune(t *testing.T, h Harness) {
 		{"a sequential group continues past pruned members", pruneSequential},
 		{"reservations that ended long ago are removed", pruneReservations},
 		{"the audit is kept", pruneAudit},
+		{"a prune stops when it has changed the rows it may", pruneRows},
 		{"by age, old executions are found, oldest first", prunableAge},
 		{"each outcome has its own age", prunableOutcomes},
 		{"by count, the newest of each outcome are kept", prunableCount},

@@ -117,11 +117,16 @@ func (s *step) sweepDrop(name string, maxCount, budget int) (count int, left boo
 	past, _ = page(past, budget+1)
 	stopping, cancelled := s.endDropped(name, s.wasDropped, maxCount)
 	count = stopping + cancelled
+	rows := count
 	for _, tail := range past {
 		first := s.find(tail.ExecutionID)
-		if count < maxCount && !s.redrivesExisting(first) {
-			s.removeExecution(first, tail)
-			count++
+		if rows >= maxCount || s.redrivesKept(first, past) {
+			continue
+		}
+		rows += s.rowsOf(first)
+		if !s.redrivesExisting(first) {
+			jobs, entries := s.removeExecution(first, tail)
+			count += jobs + entries
 		}
 	}
 	if count > 0 {
@@ -132,4 +137,11 @@ func (s *step) sweepDrop(name string, maxCount, budget int) (count int, left boo
 		delete(s.dropped, name)
 	}
 	return 0, false
+}
+
+// redrivesKept reports whether an execution redrives one that exists and is not among those to be
+// removed, given by their last attempts.
+func (s *step) redrivesKept(first *rota.Job, past []*rota.Job) bool {
+	redriven := s.find(first.RedriveOf)
+	return redriven != nil && !slices.ContainsFunc(past, func(j *rota.Job) bool { return j.ExecutionID == redriven.ExecutionID })
 }

@@ -11,12 +11,17 @@ import (
 
 // prune removes ended executions and their attempts.
 func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
-	reply, before := &rota.Pruned{}, micros(c.Before)
-	for _, id := range c.Executions {
+	reply, before, rows := &rota.Pruned{}, micros(c.Before), 0
+	for i, id := range c.Executions {
+		if rows >= rota.PruneRowsMax {
+			reply.Rest = c.Executions[i:]
+			break
+		}
 		first := s.find(id)
 		if first == nil {
 			continue
 		}
+		rows += s.rowsOf(first)
 		tail := s.tail(first.ExecutionID)
 		late := !before.IsZero() && !tail.FinishedAt.Before(before)
 		if first.Attempt != 1 || live(tail) || late || s.redrivesExisting(first) {
@@ -24,7 +29,8 @@ func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
 			continue
 		}
 		reply.Executions++
-		reply.Jobs += s.removeExecution(first, tail)
+		jobs, _ := s.removeExecution(first, tail)
+		reply.Jobs += jobs
 	}
 	s.pruneReservations(s.now.Add(-rota.ReservationKeep))
 	s.removeExpiredRequests(rota.PruneMax)
@@ -38,8 +44,18 @@ func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
 // as long as that one.
 func (s *step) redrivesExisting(first *rota.Job) bool { return s.find(first.RedriveOf) != nil }
 
-// removeExecution removes all attempts of an execution and returns how many there were.
-func (s *step) removeExecution(first, tail *rota.Job) int {
+// rowsOf returns how many rows an execution counts for in a prune: a job and an audit entry for each
+// attempt, and an entry for its creation. A later attempt is no execution.
+func (s *step) rowsOf(first *rota.Job) int {
+	if first.Attempt != 1 {
+		return 0
+	}
+	return 1 + 2*len(s.pick(func(j *rota.Job) bool { return j.ExecutionID == first.ID }))
+}
+
+// removeExecution removes all attempts of an execution. It returns how many there were, and how
+// many entries it added to the audit.
+func (s *step) removeExecution(first, tail *rota.Job) (jobs, entries int) {
 	if g := s.group(first.GroupID); g != nil {
 		s.pruneMember(g, tail)
 	}
@@ -50,12 +66,15 @@ func (s *step) removeExecution(first, tail *rota.Job) int {
 	attempts := s.pick(func(j *rota.Job) bool { return j.ExecutionID == first.ID })
 	for _, j := range attempts {
 		for _, e := range j.AuditEntries() {
+			for s.hasEntry(e.ID) { // of an earlier job with the same id
+				e.ID = rota.AuditRepeatID(e.ID)
+			}
 			s.appendAudit(e)
+			entries++
 		}
 	}
-	had := len(s.jobs)
 	s.jobs = slices.DeleteFunc(s.jobs, func(j *rota.Job) bool { return j.ExecutionID == first.ID })
-	return had - len(s.jobs)
+	return len(attempts), entries
 }
 
 // pruneMember counts the end of a pruned member, and removes the group with its last member.
