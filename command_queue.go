@@ -152,19 +152,25 @@ type Moved struct{ Job *Job }
 func (*Moved) reply() {}
 
 // Normalise renumbers the QUEUED jobs of one priority to 100, 200, 300 … in their
-// order, OrderMax per command. After is the last job of the previous page.
+// order, one page per command. After is the last job of the previous page. A page that
+// is not the last one keeps between the jobs before and after it, which may leave
+// smaller steps.
 type Normalise struct {
 	Meta     `wire:"1"`
 	Priority int `wire:"2"`
 	After    ID  `wire:"3"`
+	Limit    int `wire:"4"` // maximum number of jobs; 0: OrderMax
 }
 
 // Verb returns the kind of the command.
 func (*Normalise) Verb() Verb { return VerbNormalise }
 
-// Validate checks the priority.
+// Validate checks the priority and the limit.
 func (c *Normalise) Validate() error {
-	return asError(checkInt("priority", c.Priority, PriorityMin, PriorityMax))
+	return asError(first(
+		checkInt("priority", c.Priority, PriorityMin, PriorityMax),
+		checkInt("limit", c.Limit, 0, OrderMax),
+	))
 }
 
 // Normalised answers Normalise. If More is set, Last is the After of the next page.

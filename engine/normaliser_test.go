@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,5 +54,64 @@ func TestIdleQueueIsRenumberedAtEveryPriority(t *testing.T) {
 				return err == nil && job.Position == int64(at+1)*rota.PositionGap
 			})
 		}
+	}
+}
+
+// quietStore counts how often the engine asks whether a job runs.
+type quietStore struct {
+	rota.Store
+	asked atomic.Int64
+}
+
+// Jobs counts the question.
+func (s *quietStore) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) {
+	jobs, err := s.Store.Jobs(ctx, q)
+	if q.State == rota.StateRunning {
+		s.asked.Add(1)
+	}
+	return jobs, err
+}
+
+func TestQueueIsNotRenumberedWhileAnotherProcessRunsAJob(t *testing.T) {
+	h := newHarness(t)
+	ids := h.add(make([]rota.NewJob, 4)...)
+	mustApply[*rota.CancelledJob](h, &rota.Cancel{Meta: meta(), JobID: ids[0]})
+	claim := &rota.Claim{Meta: meta(), Worker: "elsewhere", Types: []string{h.job(ids[1]).Type}, Limit: 1, Lease: time.Hour, Seed: rota.NewToken()}
+	running := mustApply[*rota.Claimed](h, claim).Jobs[0]
+	reg := engine.NewRegistry()
+	reg.Func("other", rota.TypeSpec{}, done)
+	store := &quietStore{Store: h.store}
+	h.startOn(store, reg, engine.Config{PruneEvery: time.Second})
+	h.eventually("two rounds have asked whether a job runs", func() bool { return store.asked.Load() > 1 })
+	if at := h.job(ids[3]).Position; at != 4*rota.PositionGap {
+		t.Errorf("the last job was renumbered to %d while a job ran in another process", at)
+	}
+	item := rota.FinishItem{LeaseRef: running.Lease(), Outcome: rota.OutcomeCompleted}
+	mustApply[*rota.Finished](h, &rota.Finish{Meta: meta(), Items: []rota.FinishItem{item}})
+	h.eventually("the queue was renumbered", func() bool { return h.job(ids[3]).Position == 2*rota.PositionGap })
+}
+
+// conflictStore is a store whose queue changes between any two pages of the default priority.
+type conflictStore struct{ rota.Store }
+
+// Apply refuses to renumber the default priority.
+func (s conflictStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if c, is := b.Commands[0].(*rota.Normalise); is && c.Priority == 0 {
+		return []rota.Result{{Err: &rota.Error{Code: rota.Conflict, Field: "after", Reason: "it is not queued any more"}}}, nil
+	}
+	return s.Store.Apply(ctx, b)
+}
+
+func TestConflictOfOnePageDoesNotEndTheRound(t *testing.T) {
+	h := newHarness(t)
+	h.addOne()
+	low := h.add(rota.NewJob{Priority: new(-5)}, rota.NewJob{Priority: new(-5)})
+	mustApply[*rota.CancelledJob](h, &rota.Cancel{Meta: meta(), JobID: low[0]})
+	reg := engine.NewRegistry()
+	reg.Func("other", rota.TypeSpec{}, done)
+	h.startOn(conflictStore{h.store}, reg, engine.Config{PruneEvery: time.Second})
+	h.eventually("the priority below was renumbered", func() bool { return h.job(low[1]).Position == rota.PositionGap })
+	if n := h.log.count("was not renumbered"); n > 0 {
+		t.Errorf("the round ended at the conflict: %q", h.log.lines)
 	}
 }

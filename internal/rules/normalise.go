@@ -1,9 +1,16 @@
 package rules
 
-import "github.com/rotajobs/rota"
+import (
+	"cmp"
+
+	"github.com/rotajobs/rota"
+)
 
 // decideNormalise renumbers a page of one priority, between the position of the
-// job before the page and that of the job after it.
+// job before the page and that of the job after it. So the order is right after
+// each page, whatever its size: no job of the page passes a job outside of it. A
+// new job is appended behind the last job of the priority, which only the last
+// page renumbers, so it passes none of the jobs of an earlier page.
 func decideNormalise(u *UnitOfWork, c *rota.Normalise) (rota.Reply, *rota.Error) {
 	r := gap{open: true}
 	if !c.After.IsZero() {
@@ -17,8 +24,9 @@ func decideNormalise(u *UnitOfWork, c *rota.Normalise) (rota.Reply, *rota.Error)
 		r.low = after.Position
 	}
 	LowerPriorities.want(u, c.Priority)
-	all := OrderPages.get(u, OrderPage{Priority: c.Priority, From: c.After, Limit: rota.OrderMax + 1})
-	ids, more := firstOf(all, rota.OrderMax)
+	limit := cmp.Or(c.Limit, rota.OrderMax)
+	all := OrderPages.get(u, OrderPage{Priority: c.Priority, From: c.After, Limit: limit + 1})
+	ids, more := firstOf(all, limit)
 	reply := &rota.Normalised{More: more}
 	if !more {
 		reply.Below = LowerPriorities.get(u, c.Priority)
@@ -28,7 +36,7 @@ func decideNormalise(u *UnitOfWork, c *rota.Normalise) (rota.Reply, *rota.Error)
 	}
 	r.ids = movable(u, ids)
 	if more {
-		r.open, r.high = false, u.partOfJob(all[rota.OrderMax]).Position
+		r.open, r.high = false, u.partOfJob(all[limit]).Position
 	}
 	reply.Last = ids[len(ids)-1]
 	if step := r.interval(); step >= 1 {

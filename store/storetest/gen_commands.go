@@ -205,7 +205,7 @@ func (g *gen) move() rota.Command {
 }
 
 func (g *gen) normalise() rota.Command {
-	c := &rota.Normalise{Meta: g.meta(), Priority: g.priority()}
+	c := &rota.Normalise{Meta: g.meta(), Priority: g.priority(), Limit: choose(g, "limit", 0, 1, 2, 3)}
 	if g.rarely(3, "after") {
 		c.After = g.job()
 	}

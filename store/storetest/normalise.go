@@ -20,6 +20,7 @@ func testNormalise(t *testing.T, h Harness) {
 		{"the answer names the next lower priority, down to the last", normaliseBelow},
 		{"a priority with delayed jobs only is named and numbered", normaliseDelayed},
 		{"a queue longer than a page is numbered page by page", normalisePages},
+		{"a page has at most as many jobs as its limit, and keeps the order", normaliseLimit},
 	})
 }
 
@@ -116,6 +117,30 @@ func normaliseDelayed(y *story) {
 	}
 	want(y, "count", y.normalise(*below, rota.ID{}).Count, 1)
 	want(y, "position", y.job(second.ID).Position, 100)
+}
+
+func normaliseLimit(y *story) {
+	jobs := y.enqueueMany(7)
+	y.cancel(jobs[0].ID)
+	y.move(jobs[6], rota.PlaceBefore, jobs[2])
+	order := y.queue()
+	page := func(after rota.ID) *rota.Normalised {
+		return do[*rota.Normalised](y, &rota.Normalise{Meta: y.ids.meta(), After: after, Limit: 2})
+	}
+	first := page(rota.ID{})
+	want(y, "first page", *first, rota.Normalised{Count: 2, Last: order[1], More: true})
+	late := y.enqueue(rota.NewJob{})
+	second := page(first.Last)
+	want(y, "more", second.More, true)
+	want(y, "last", second.Last, order[3])
+	y.move(late, rota.PlaceTop, nil)
+	third := page(second.Last)
+	want(y, "third page", third.Last, order[5])
+	want(y, "more", third.More, false)
+	if got := y.queue(); !slices.Equal(got, append([]rota.ID{late.ID}, order...)) {
+		y.Errorf("the order changed from %v to %v", order, got)
+	}
+	y.refused(rota.Invalid, &rota.Normalise{Meta: y.ids.meta(), Limit: rota.OrderMax + 1})
 }
 
 func normalisePages(y *story) {

@@ -105,10 +105,14 @@ func (s *step) normalise(c *rota.Normalise) (rota.Reply, *rota.Error) {
 		}
 		low, row = row[at].Position, row[at+1:]
 	}
-	step, more := int64(rota.PositionGap), len(row) > rota.OrderMax
+	limit := rota.OrderMax
+	if c.Limit > 0 {
+		limit = c.Limit
+	}
+	step, more := int64(rota.PositionGap), len(row) > limit
 	if more {
-		next := row[rota.OrderMax]
-		row = row[:rota.OrderMax]
+		next := row[limit]
+		row = row[:limit]
 		step = min(step, (next.Position-low)/int64(len(withoutInternal(row))+1))
 	}
 	reply := &rota.Normalised{More: more}
