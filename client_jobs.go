@@ -28,9 +28,10 @@ func (c *Client) Edit(ctx context.Context, id ID, options ...Option) (*Job, erro
 }
 
 // RunNow ends the delay of a job or of a waiting retry. The id of an earlier attempt
-// selects the last attempt of its execution. A job that is ready stays as it is. A job
-// that waits for something else than its time is a Conflict, and so is one that runs or
-// has ended.
+// selects the last attempt of its execution. A job that is not delayed stays as
+// it is, also one that a limit of its concurrency key holds back; Store.Explain says why
+// it waits. A job that waits for its group, a schedule or an earlier execution is a
+// Conflict, and so is one that runs or has ended.
 func (c *Client) RunNow(ctx context.Context, id ID) (*Job, error) {
 	return c.edit(ctx, &Edit{Meta: NewMeta(c.actor), JobID: id, RunNow: true})
 }

@@ -36,7 +36,8 @@ func (*CancelledJob) reply() {}
 // A job whose time is set to the future is delayed until then, even if it was ready.
 // A delayed job whose time is set to now or to the past becomes ready as if it had
 // fallen due: at the end of its priority, as far as limits permit. Other reasons to
-// hold it back stay.
+// hold it back stay. An edit that changes nothing only sets the version; it has no audit
+// entry.
 type Edit struct {
 	Meta     `wire:"1"`
 	JobID    ID              `wire:"2"`
@@ -48,8 +49,9 @@ type Edit struct {
 	RunAt       time.Time       `wire:"7"` // earliest start; at most one of RunAt, Delay and RunNow
 	Delay       *time.Duration  `wire:"8"` // earliest start, relative to the Now of the batch
 	// RunNow ends the delay of a job or of a waiting retry. The id of an earlier attempt
-	// selects the last attempt of its execution. A job that is ready stays as it is. A
-	// job that is held for another reason than its time or its concurrency key is refused.
+	// selects the last attempt of its execution. A job that is not delayed
+	// stays as it is. A job that is held for another reason than its time or its
+	// concurrency key is refused.
 	RunNow bool `wire:"9"`
 }
 

@@ -25,7 +25,7 @@ func (a *server) jobActionRoutes() {
 	}, editJob)
 	get(a, operation{
 		method: "POST", path: "/jobs/{id}/run-now", id: "run-job-now", tag: "Jobs", summary: "Run a waiting job now",
-		description: "Ends the delay of a job or of a waiting retry. The id of an earlier attempt selects the last attempt of its execution. A job that is ready stays as it is. The status is 409 if the job waits for something else than its time, runs or has ended.",
+		description: "Ends the delay of a job or of a waiting retry. The id of an earlier attempt selects the last attempt of its execution. A job that is not delayed stays as it is, also one that a limit of its concurrency key holds back. GET /jobs/{id}/explain says why it waits. The status is 409 if the job waits for its group, a schedule or an earlier execution, runs or has ended.",
 		response:    api.Job{}, errors: []int{404, 409},
 	}, runJobNow)
 	route(a, operation{

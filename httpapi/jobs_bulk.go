@@ -21,28 +21,41 @@ func (a *server) bulkRoutes() {
 		description: "Waiting jobs are cancelled; running jobs are asked to stop. An empty filter requires all to be true.",
 		example:     `{"type": "mail", "state": "queued", "reason": "the campaign is off"}`, response: api.Many{},
 	}, func(c *call, body *api.FilterRequest) (reply, error) {
-		return bulk(c, body, cancelScans, func(j *rota.Job) (rota.Command, error) {
-			return &rota.Cancel{Meta: c.metaFor(j.ID), JobID: j.ID, Reason: body.Reason}, nil
+		return bulk(c, body, cancelScans, nil, func(j *rota.Job) rota.Command {
+			return &rota.Cancel{Meta: c.metaFor(j.ID), JobID: j.ID, Reason: body.Reason}
 		})
 	})
 	for path, id := range map[string]string{"/jobs/retry": "retry-jobs", "/dead/retry": "retry-dead"} {
 		route(a, operation{
 			method: "POST", path: path, id: id, tag: "Jobs", summary: "Retry many jobs",
-			description: "Retries dead letters, or the cancelled or skipped executions that state selects. Changed params apply to each of them; the first job whose type refuses them ends the request with status 422. An empty filter requires all to be true.",
+			description: "Retries dead letters, or the cancelled or skipped executions that state selects. Changed params apply to each of them; if the type of one refuses them, the status is 422 and none is retried. An empty filter requires all to be true.",
 			example:     `{"type": "mail", "params": {"from": "us@example.com"}}`, response: api.Many{},
 		}, func(c *call, body *api.RetryManyRequest) (reply, error) {
-			return bulk(c, &body.FilterRequest, retryScans, func(j *rota.Job) (rota.Command, error) { return c.retryOne(j, body) })
+			return bulk(c, &body.FilterRequest, retryScans, c.retryCheck(body), func(j *rota.Job) rota.Command {
+				return &rota.Redrive{Meta: c.metaFor(j.ID), JobID: j.ID, Params: body.Params.Raw()}
+			})
 		})
 	}
 }
 
-// retryOne returns the command that retries one job of a bulk request.
-func (c *call) retryOne(j *rota.Job, body *api.RetryManyRequest) (rota.Command, error) {
-	command := &rota.Redrive{Meta: c.metaFor(j.ID), JobID: j.ID, Params: body.Params.Raw()}
-	if command.Params == nil || c.replay || rota.InternalType(j.Type) {
-		return command, nil
+// retryCheck returns the check of changed params for each job of a bulk retry, nil if there is nothing to check.
+func (c *call) retryCheck(body *api.RetryManyRequest) func(*rota.Job) error {
+	params := body.Params.Raw()
+	if params == nil || c.replay {
+		return nil
 	}
-	return command, c.checkParams(j.Type, j.Params, command.Params)
+	return func(j *rota.Job) error {
+		if rota.InternalType(j.Type) {
+			return nil // the store refuses the command
+		}
+		err := c.checkParams(j.Type, j.Params, params)
+		if e, isRotaError := err.(*rota.Error); isRotaError && e.Code == rota.Invalid {
+			named := *e
+			named.Hint = "job " + j.ID.String() + " of type " + j.Type + " refuses them, so that no job was retried; correct the params, or filter by type"
+			return &named
+		}
+		return err
+	}
 }
 
 // cancelScans returns the scans for jobs that can be cancelled.
@@ -80,8 +93,10 @@ func stateScans(f filter, states []string, allowed ...string) (scans []scan, err
 }
 
 // bulk sends a command for each job of a filter, one batch at a time, and counts the results. Each
-// command is decided separately: a job whose state has changed meanwhile counts as refused.
-func bulk(c *call, body *api.FilterRequest, find func(filter) ([]scan, error), command func(*rota.Job) (rota.Command, error)) (reply, error) {
+// command is decided separately: a job whose state has changed meanwhile counts as refused. A check
+// that is not nil is made of all jobs before the first is changed; a job that matches only since then
+// and fails it counts as refused.
+func bulk(c *call, body *api.FilterRequest, find func(filter) ([]scan, error), check func(*rota.Job) error, command func(*rota.Job) rota.Command) (reply, error) {
 	f, err := newFilter(body)
 	if err != nil {
 		return reply{}, err
@@ -94,25 +109,55 @@ func bulk(c *call, body *api.FilterRequest, find func(filter) ([]scan, error), c
 	if limit == 0 {
 		limit = bulkDefault
 	}
+	clearDeadlines(c.w)
+	if check != nil {
+		if _, err := c.eachBulkPage(scans, f, limit, func(page []*rota.Job) error { return checkAll(page, check) }); err != nil {
+			return reply{}, err
+		}
+	}
 	if err := c.bindKey(); err != nil {
 		return reply{}, err
 	}
-	clearDeadlines(c.w)
+	if c.replay {
+		check = nil // the first sending was checked
+	}
 	var done api.Many
+	more, err := c.eachBulkPage(scans, f, limit, func(page []*rota.Job) error {
+		checked := slices.DeleteFunc(page, func(j *rota.Job) bool { return check != nil && check(j) != nil })
+		done.Matched += len(page) - len(checked)
+		done.Refused += len(page) - len(checked)
+		return c.sendBulk(&done, checked, command)
+	})
+	done.More = more
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(done)
+}
+
+func checkAll(jobs []*rota.Job, check func(*rota.Job) error) error {
+	for _, j := range jobs {
+		if err := check(j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachBulkPage visits the jobs of a filter, up to limit, and reports whether there are more.
+func (c *call) eachBulkPage(scans []scan, f filter, limit int, visit func([]*rota.Job) error) (more bool, err error) {
+	seen := 0
 	for before := c.scanStart(); ; {
-		page, next, err := c.findJobs(scans, f, before, min(bulkBatch, max(1, limit-done.Matched)))
+		page, next, err := c.findJobs(scans, f, before, min(bulkBatch, max(1, limit-seen)))
 		if err != nil {
-			return reply{}, err
+			return false, err
 		}
-		if len(page) > 0 && done.Matched >= limit {
-			done.More = true
-			return ok(done)
+		if len(page) > 0 && seen >= limit {
+			return true, nil
 		}
-		if err := c.sendBulk(&done, page, command); err != nil {
-			return reply{}, err
-		}
-		if next.IsZero() {
-			return ok(done)
+		seen += len(page)
+		if err := visit(page); err != nil || next.IsZero() {
+			return false, err
 		}
 		before = next
 	}
@@ -150,17 +195,14 @@ func newFilter(r *api.FilterRequest) (filter, error) {
 	return f, q.Validate()
 }
 
-func (c *call) sendBulk(m *api.Many, page []*rota.Job, command func(*rota.Job) (rota.Command, error)) error {
+func (c *call) sendBulk(m *api.Many, page []*rota.Job, command func(*rota.Job) rota.Command) error {
 	if len(page) == 0 {
 		return nil
 	}
 	commands := make([]rota.Command, len(page))
 	for i, j := range page {
-		var err error
-		if commands[i], err = command(j); err == nil {
-			err = commands[i].Validate()
-		}
-		if err != nil {
+		commands[i] = command(j)
+		if err := commands[i].Validate(); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,5 +151,36 @@ func TestRetryTakesChangedParams(t *testing.T) {
 		if string(j.Params) != `{"n":7,"to":"adda"}` {
 			t.Errorf("%s", j.Params)
 		}
+	}
+}
+
+// TestBulkRetryChecksAllBeforeItRetriesAny has more jobs than one batch, and the last one that the request
+// finds refuses the params.
+func TestBulkRetryChecksAllBeforeItRetriesAny(t *testing.T) {
+	s := newServer(t)
+	s.declareMail()
+	s.declare("free")
+	s.enqueue(`{"type": "mail", "params": {"to": "ada"}, "max_retries": 0}`)
+	oldest := s.drive([]string{"mail"}, rota.FinishItem{Outcome: rota.OutcomeFailed}).ID.String()
+	const others = 501
+	s.apply(&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: slices.Repeat([]rota.NewJob{{Type: "free", MaxRetries: new(0)}}, others)})
+	claimed := s.apply(&rota.Claim{
+		Meta: rota.NewMeta(""), Worker: "w", Types: []string{"free"}, Limit: others, Lease: time.Minute, Seed: rota.NewToken(),
+	}).(*rota.Claimed)
+	finish := &rota.Finish{Meta: rota.NewMeta("")}
+	for _, j := range claimed.Jobs {
+		finish.Items = append(finish.Items, rota.FinishItem{LeaseRef: j.Lease(), Outcome: rota.OutcomeFailed})
+	}
+	s.apply(finish)
+	before := s.dump()
+	p := s.post("dead/retry", `{"all": true, "params": {"n": "x"}}`, "Idempotency-Key", "k").field(422, "invalid", "params.n")
+	if !strings.Contains(p.Hint, "job "+oldest+" of type mail refuses them, so that no job was retried") {
+		t.Errorf("the hint is %q", p.Hint)
+	}
+	if after := s.dump(); after != before {
+		t.Error("a refused request changed something")
+	}
+	if many := read[api.Many](s.post("dead/retry", `{"all": true, "params": {"n": 7}}`).is(200)); many.Retried != others+1 || many.Refused != 0 || many.More {
+		t.Errorf("%+v", many)
 	}
 }

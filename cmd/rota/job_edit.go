@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/spf13/cobra"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/api/client"
 )
@@ -60,13 +62,36 @@ func refuseTwoTimes(body map[string]any) error {
 }
 
 func newJobRunNowCommand(a *app) *cobra.Command {
-	return actionCommand(a, &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "run-now ID", Short: "Run a delayed job or a waiting retry now",
 		Long: `End the delay of a job or of a waiting retry. The job becomes ready, at the end of its priority. The id of an earlier
-attempt selects the waiting retry. A job that waits for something else than its time is refused; rota job explain
-shows what it waits for.`,
+attempt selects the waiting retry. A job that is not delayed stays as it is; if a limit holds it back, the command
+says which. A job that waits for earlier members of its group, for another schedule or for an earlier execution is
+refused; rota job explain shows what it waits for.`,
 		Example: "  rota job run-now 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
-	}, "/jobs", func(j api.Job) string { return j.ID.String() + " " + a.stateText(j) })
+	}
+	onObject(a, cmd, "/jobs")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		j, answer, err := fetch[api.Job](cmd.Context(), a, newPost("/jobs"+pathSegment(args[0])+"/run-now", nil))
+		if err != nil {
+			return err
+		}
+		return a.printMessage(answer, "%s %s%s", j.ID, a.stateText(j), a.whyBlocked(cmd.Context(), j))
+	}
+	return cmd
+}
+
+// whyBlocked is the first reason why a blocked job does not run, after a colon. It is empty for other jobs, and if the
+// server cannot explain it.
+func (a *app) whyBlocked(ctx context.Context, j api.Job) string {
+	if j.State != string(rota.StateBlocked) || a.output != formatTable {
+		return ""
+	}
+	e, _, err := fetch[api.Explanation](ctx, a, newGet("/jobs"+pathSegment(j.ID.String())+"/explain"))
+	if err != nil || len(e.Reasons) == 0 {
+		return ""
+	}
+	return ": " + sanitize(e.Reasons[0].Text)
 }
 
 func newJobRunAgainCommand(a *app) *cobra.Command {

@@ -39,7 +39,12 @@ func decideEdit(u *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
 		setRunAt(u, j, at)
 	}
 	j.Version = c.ID
-	u.auditAttempt(c, c.Head().Actor, rota.AuditJobModified, c.JobID, j, string(rota.VerbEdit), jobChanges(&was, j))
+	changes := jobChanges(&was, j)
+	if changes == nil && j.Hold == was.Hold {
+		j.Params = was.Params // the same document, perhaps written in another way
+		return &rota.Edited{Job: withoutToken(j)}, nil
+	}
+	u.auditAttempt(c, c.Head().Actor, rota.AuditJobModified, c.JobID, j, string(rota.VerbEdit), changes)
 	return &rota.Edited{Job: withoutToken(j)}, nil
 }
 
@@ -52,13 +57,15 @@ func (u *UnitOfWork) wantChange(c rota.Command, id rota.ID) {
 // mayChange refuses to change a job that does not exist, has left the queue, or
 // was changed since the sender read it. named is the id in the command. It
 // reports again if an earlier sending of this command has changed the job; the
-// audit shows that even if the job was changed since.
+// audit shows that even if the job was changed since. A command that changed
+// nothing has no audit entry; the version of the job shows it until another
+// command changes the job, and then it is decided as if it were new.
 func mayChange(u *UnitOfWork, c rota.Command, named, id rota.ID, version *rota.ID) (again bool, refusal *rota.Error) {
 	j := u.job(id)
 	switch {
 	case j == nil:
 		return false, noJob("job_id", named)
-	case u.audited(c, named):
+	case u.audited(c, named), j.Version == c.Head().ID:
 		return true, nil
 	case rota.InternalType(j.Type):
 		return false, internalJob("job_id", j)

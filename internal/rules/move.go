@@ -32,13 +32,16 @@ func decideMove(u *UnitOfWork, c *rota.Move) (rota.Reply, *rota.Error) {
 	}
 	s, was := targetOf(u, c, j, anchor), *j
 	moved := u.edit(j.ID)
-	moved.Priority, moved.Version = anchor.Priority, c.ID
-	switch {
-	case s.full():
+	moved.Version = c.ID
+	if s.stays {
+		return &rota.Moved{Job: withoutToken(moved)}, nil
+	}
+	moved.Priority = anchor.Priority
+	if s.full() {
 		if refusal := openGap(u, c, anchor); refusal != nil {
 			return nil, refusal
 		}
-	case !s.stays:
+	} else {
 		moved.Position = s.position()
 	}
 	u.markKeyChanged(moved)
@@ -81,7 +84,7 @@ func targetOf(u *UnitOfWork, c *rota.Move, j, anchor *rota.Job) target {
 
 // full reports whether there is no free position between the adjacent jobs.
 func (s target) full() bool {
-	return !s.stays && s.before != nil && s.after != nil && s.after.Position-s.before.Position < 2
+	return s.before != nil && s.after != nil && s.after.Position-s.before.Position < 2
 }
 
 func (s target) position() int64 {

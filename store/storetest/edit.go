@@ -18,6 +18,7 @@ func testEdit(t *testing.T, h Harness) {
 		{"a job that left the queue cannot be edited", editLeft},
 		{"a job that does not exist is not found", editUnknown},
 		{"an edit is audited", editAudit},
+		{"an edit that changes nothing is not audited", editNothing},
 		{"an edit sent again after another one does not undo it", editAgainAfterOther},
 		{"an edit sent again after the claim is answered with the running job", editAgainAfterClaim},
 	})
@@ -108,6 +109,23 @@ func editAudit(y *story) {
 	y.advance(time.Second)
 	do[*rota.Edited](y, c)
 	y.wantAudit(rota.AuditEntry{ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobModified, JobID: j.ID, Detail: "edit"})
+}
+
+func editNothing(y *story) {
+	j := y.enqueue(rota.NewJob{Priority: new(2), Params: []byte(`{"a":1}`), Delay: time.Hour})
+	written := y.writtenAudit()
+	for name, change := range map[string]func(*rota.Edit){
+		"priority": toPriority(2), "params": toParams(`{ "a": 1 }`),
+		"one param":  func(c *rota.Edit) { c.MergeParams = []byte(`{"a":1}`) },
+		"start time": func(c *rota.Edit) { c.RunAt = j.RunAt },
+	} {
+		c := y.editCommand(j.ID, change)
+		got := do[*rota.Edited](y, c).Job
+		want(y, "version after the same "+name, got.Version, c.ID)
+		want(y, "params after the same "+name, string(got.Params), `{"a":1}`)
+		want(y, "position after the same "+name, got.Position, j.Position)
+	}
+	y.wantAuditSince(written)
 }
 
 func editAgainAfterOther(y *story) {

@@ -24,6 +24,7 @@ func testMove(t *testing.T, h Harness) {
 		{"a job or an anchor that left the queue is a conflict", moveLeft},
 		{"a move sent again after another one does not undo it", moveAgainAfterOther},
 		{"a move is audited and sets the version", moveAudit},
+		{"a move that changes nothing is not audited, and sent again answers the same", moveNothing},
 	})
 }
 
@@ -168,6 +169,29 @@ func moveAgainAfterOther(y *story) {
 	want(y, "position", do[*rota.Moved](y, down).Job.Position, y.job(jobs[0].ID).Position)
 	y.wantUnchanged(before)
 	wantIDs(y, "the queue", y.queue(), jobs...)
+}
+
+func moveNothing(y *story) {
+	jobs := y.enqueueMany(3)
+	written := y.writtenAudit()
+	for _, c := range []*rota.Move{
+		{JobID: jobs[0].ID, Place: rota.PlaceTop},
+		{JobID: jobs[2].ID, Place: rota.PlaceBottom},
+		{JobID: jobs[1].ID, Place: rota.PlaceAfter, Anchor: jobs[0].ID},
+		{JobID: jobs[0].ID, Place: rota.PlaceBefore, Anchor: jobs[1].ID},
+	} {
+		c.Meta = y.ids.meta()
+		want(y, "version", do[*rota.Moved](y, c).Job.Version, c.ID)
+		before := y.dump()
+		do[*rota.Moved](y, c)
+		y.wantUnchanged(before)
+	}
+	y.wantAuditSince(written)
+	wantIDs(y, "the queue", y.queue(), jobs...)
+	last := &rota.Move{Meta: y.ids.meta(), JobID: jobs[0].ID, Place: rota.PlaceTop}
+	do[*rota.Moved](y, last)
+	y.claim(1)
+	want(y, "a second sending after the job started", do[*rota.Moved](y, last).Job.ID, jobs[0].ID)
 }
 
 func moveAudit(y *story) {

@@ -18,6 +18,7 @@ func testRunNow(t *testing.T, h Harness) {
 		{"a job that runs or has ended is refused", runNowLeft},
 		{"a run now sent again after the next attempt failed does not end that delay", runNowAgainAfterRetry},
 		{"a run now is audited for the job that it changed", runNowAudit},
+		{"a run now that changes nothing is not audited, and sent again answers the same", runNowNothing},
 		{"a run now with an old version is a conflict", runNowVersion},
 	})
 }
@@ -140,6 +141,32 @@ func runNowAudit(y *story) {
 	y.wantAuditSince(written, rota.AuditEntry{
 		ID: rota.AuditID(c.ID, c.Verb(), first.ID), At: y.now, Actor: "bob", Act: rota.AuditJobModified, JobID: id, Detail: "edit",
 	})
+}
+
+func runNowNothing(y *story) {
+	y.enqueueLimited(1, 1)
+	held := y.enqueue(jobOfKey(0))
+	ready := y.enqueue(rota.NewJob{})
+	written := y.writtenAudit()
+	var sent []*rota.Edit
+	for _, j := range []*rota.Job{held, ready} {
+		c := y.editCommand(j.ID, runsNow)
+		got := do[*rota.Edited](y, c).Job
+		want(y, "hold", got.Hold, j.Hold)
+		want(y, "position", got.Position, j.Position)
+		want(y, "version", got.Version, c.ID)
+		sent = append(sent, c)
+	}
+	want(y, "hold of the first", held.Hold, rota.HoldKey)
+	y.wantAuditSince(written)
+	running := idsOf(y.claim(2))
+	before := y.dump()
+	for _, c := range sent {
+		want(y, "job of a second sending", do[*rota.Edited](y, c).Job.ID, c.JobID)
+	}
+	y.wantUnchanged(before)
+	want(y, "running", len(running), 2)
+	y.wantField(rota.Conflict, "job_id", y.editCommand(ready.ID, runsNow))
 }
 
 func runNowVersion(y *story) {

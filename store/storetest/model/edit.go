@@ -9,13 +9,14 @@ import (
 )
 
 // changeable returns the job that an Edit or Move may change; named is the id in the command. Again
-// reports that the same command has changed it before, even if other commands changed it since.
+// reports that the same command has changed it before, even if other commands changed it since, or that
+// it was the last one and changed nothing.
 func (s *step) changeable(named, id rota.ID, version *rota.ID) (j *rota.Job, again bool, err *rota.Error) {
 	j = s.find(id)
 	switch {
 	case j == nil:
 		return nil, false, s.refuse(rota.NotFound, "job_id", "there is no job %s", named)
-	case s.auditedJob(named):
+	case s.auditedJob(named), j.Version == s.id():
 		return j, true, nil
 	case rota.InternalType(j.Type):
 		return nil, false, s.refuse(rota.Conflict, "job_id", "job %s has an internal type", id)
@@ -48,7 +49,7 @@ func (s *step) edit(c *rota.Edit) (rota.Reply, *rota.Error) {
 	if c.RunNow && j.Hold&^(rota.HoldDelay|rota.HoldKey) != 0 {
 		return nil, s.refuse(rota.Conflict, "job_id", "job %s waits for %s", j.ID, s.waitsFor(j))
 	}
-	was := jobDocument(j)
+	was, old, hold := jobDocument(j), j.Params, j.Hold
 	if c.Priority != nil && *c.Priority != j.Priority {
 		j.Position = s.endPosition(*c.Priority)
 		j.Priority = *c.Priority
@@ -59,7 +60,11 @@ func (s *step) edit(c *rota.Edit) (rota.Reply, *rota.Error) {
 	}
 	s.editTime(c, j)
 	j.Version = c.ID
-	s.auditAttempt(c.Actor, rota.AuditJobModified, c.JobID, j, "edit", diff.Documents(was, jobDocument(j)))
+	if changes := diff.Documents(was, jobDocument(j)); changes != nil || j.Hold != hold {
+		s.auditAttempt(c.Actor, rota.AuditJobModified, c.JobID, j, "edit", changes)
+	} else {
+		j.Params = old
+	}
 	return &rota.Edited{Job: j}, nil
 }
 

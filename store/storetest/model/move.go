@@ -15,54 +15,58 @@ func (s *step) move(c *rota.Move) (rota.Reply, *rota.Error) {
 	if again {
 		return &rota.Moved{Job: j}, nil
 	}
-	was := jobDocument(j)
-	switch c.Place {
+	was, moved := jobDocument(j), true
+	switch row := s.queued(j.Priority); c.Place {
 	case rota.PlaceTop:
-		if head := s.queued(j.Priority)[0]; head != j {
-			j.Position = head.Position - rota.PositionGap
+		if moved = row[0] != j; moved {
+			j.Position = row[0].Position - rota.PositionGap
 		}
 	case rota.PlaceBottom:
-		if row := s.queued(j.Priority); row[len(row)-1] != j {
+		if moved = row[len(row)-1] != j; moved {
 			j.Position = row[len(row)-1].Position + rota.PositionGap
 		}
 	default:
-		if err := s.moveBeside(c, j); err != nil {
+		if moved, err = s.moveBeside(c, j); err != nil {
 			return nil, err
 		}
 	}
-	s.markKeyChanged(j)
 	j.Version = c.ID
+	if !moved {
+		return &rota.Moved{Job: j}, nil
+	}
+	s.markKeyChanged(j)
 	s.auditJobAs(c.Actor, rota.AuditJobModified, j, "move", diff.Documents(was, jobDocument(j)))
 	return &rota.Moved{Job: j}, nil
 }
 
-func (s *step) moveBeside(c *rota.Move, j *rota.Job) *rota.Error {
+// moveBeside reports whether it moved the job, which may be beside the anchor already.
+func (s *step) moveBeside(c *rota.Move, j *rota.Job) (moved bool, err *rota.Error) {
 	anchor := s.find(c.Anchor)
 	switch {
 	case anchor == nil:
-		return s.refuse(rota.NotFound, "anchor", "there is no job %s", c.Anchor)
+		return false, s.refuse(rota.NotFound, "anchor", "there is no job %s", c.Anchor)
 	case anchor.Status != rota.StatusQueued:
-		return s.refuse(rota.Conflict, "anchor", "job %s has left the queue", c.Anchor)
+		return false, s.refuse(rota.Conflict, "anchor", "job %s has left the queue", c.Anchor)
 	case rota.InternalType(anchor.Type):
-		return s.refuse(rota.Conflict, "anchor", "job %s has an internal type", c.Anchor)
+		return false, s.refuse(rota.Conflict, "anchor", "job %s has an internal type", c.Anchor)
 	}
 	row := s.queued(anchor.Priority)
 	at := slices.Index(row, anchor)
+	beside := at + 1
 	if c.Place == rota.PlaceBefore {
-		s.moveBetween(j, at, at-1, row)
-	} else {
-		s.moveBetween(j, at, at+1, row)
+		beside = at - 1
 	}
-	return nil
+	if beside >= 0 && beside < len(row) && row[beside] == j {
+		return false, nil
+	}
+	s.moveBetween(j, at, beside, row)
+	return true, nil
 }
 
 // moveBetween puts a job between the anchor, row[at], and the job on one side of it,
 // row[beside], which may be outside the row.
 func (s *step) moveBetween(j *rota.Job, at, beside int, row []*rota.Job) {
 	anchor := row[at]
-	if beside >= 0 && beside < len(row) && row[beside] == j {
-		return
-	}
 	j.Priority = anchor.Priority
 	switch {
 	case beside < 0:
