@@ -7,8 +7,7 @@ import (
 )
 
 const (
-	// A trigger numbers the entries at the commit, in the order of their insertion. A repeated
-	// command may produce the same entry again.
+	// A repeated command may produce the same entry again.
 	sqlInsertAudit = `
 INSERT INTO rota_audit (id, at, actor, act, job_id, subject, detail, schedule, execution_id, run_id, outcome, changes)
 SELECT v.id, v.at, v.actor, v.act, v.job_id, v.subject, v.detail, v.schedule, v.execution_id, v.run_id, v.outcome, v.changes

@@ -252,3 +252,52 @@ EXPLAIN EXECUTE e (`+values+`)`) {
 		}
 	}
 }
+
+// TestPlansOfAuditReadFewRows checks that each source of a page of the audit reads its index in order
+// and stops at the limit, for any statistics: by time, by subject, by schedule and by execution. A
+// filter by actor or act examines the rows of the page by time.
+func TestPlansOfAuditReadFewRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
+	s := openTest(t, Config{Logger: quiet})
+	const page = "5000, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0, 10"
+	checkPlans := func(when string) {
+		for name, one := range map[string]struct{ index, about, value string }{
+			"audit":                       {"audit_at", "", ""},
+			"created jobs":                {"jobs_created", "", ""},
+			"finished jobs":               {"jobs_finished", "", ""},
+			"audit of a subject":          {"audit_subject", ", text", ", 'schedule s7'"},
+			"audit of a schedule":         {"audit_schedule", ", text", ", 's7'"},
+			"finished jobs of a schedule": {"jobs_schedule_finished", ", text", ", 's7'"},
+			"audit of an execution":       {"audit_execution", ", uuid", ", '00000000-0000-0000-0000-000000000007'"},
+		} {
+			plan := ""
+			for _, line := range rows(t, s, `
+SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan;
+PREPARE e (bigint, uuid, bigint, bigint`+one.about+`) AS `+storekit.Lookups()[name]+`;
+EXPLAIN EXECUTE e (`+page+one.value+`)`) {
+				plan += line[0] + "\n"
+			}
+			if !strings.Contains(plan, "Index Scan Backward using "+one.index+" ") || strings.Contains(plan, "Sort") {
+				t.Errorf("%s: %s is planned as\n%s", when, name, plan)
+			}
+		}
+	}
+	rows(t, s, `
+SET session_replication_role = replica;
+INSERT INTO rota_audit (id, at, act, subject, schedule, execution_id)
+SELECT gen_random_uuid(), g, 'JOB_EXECUTED', 'schedule s' || g % 50, 's' || g % 50, gen_random_uuid()
+FROM generate_series(1, 20000) g;
+INSERT INTO rota_jobs (id, type, status, priority, position, max_attempts, backoff, timeout, params, created_by, created_at, queued_at)
+SELECT gen_random_uuid(), 'work', 'QUEUED', 0, g, 1, 0, 0, '{}', 'ada', g, 1
+FROM generate_series(1, 20000) g;
+UPDATE rota_jobs
+SET status = 'RUNNING', started_at = 1, run_id = id, token = id, runner = 'w', heartbeat_at = 1, stale_after = 1,
+  finished_at = created_at, sequel = 'none', outcome = 'COMPLETED', ended_at = 1, schedule = CASE WHEN position % 2 = 0 THEN 's' || position % 50 END
+WHERE position <= 15000`)
+	checkPlans("full")
+	rows(t, s, `VACUUM ANALYZE rota_jobs`)
+	rows(t, s, `VACUUM ANALYZE rota_audit`)
+	checkPlans("full and analysed")
+}

@@ -118,7 +118,7 @@ const (
 SELECT c.relname || '.' || g.tgname
 FROM pg_trigger g
 JOIN pg_class c ON c.oid = g.tgrelid
-WHERE NOT g.tgisinternal AND c.relnamespace = 'rota'::regnamespace AND g.tgname <> 'audit_number' -- which refuses nothing
+WHERE NOT g.tgisinternal AND c.relnamespace = 'rota'::regnamespace
 ORDER BY 1`
 	sqlUnique = `
 SELECT t.relname || '.' || i.relname

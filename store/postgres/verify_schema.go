@@ -135,6 +135,9 @@ func (m *expectedSchema) read(script string) {
 			m.checks(check)
 		case kind != "":
 			m.drop(strings.ToLower(kind) + " " + dropped)
+			if kind == "CONSTRAINT" {
+				m.drop("index " + dropped) // of a unique constraint
+			}
 		}
 	}
 }
