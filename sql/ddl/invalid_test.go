@@ -9,6 +9,7 @@ import (
 
 // Parts of many errors.
 const (
+	dynamicHint   = "; write the expression after DYNAMIC, in parentheses if it begins with a word that also begins a clause"
 	timeHint      = "; write it like 2026-11-15T09:00:00Z, 2026-11-15 09:00+02 or, in the job's time zone, 2026-11-15 09:00 or 2026-11-15"
 	uuidHint      = "; write it like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"
 	allClauses    = "(SCHEDULE, AS, DEPENDS ON, MAX_RETRIES, TIMEOUT, DESCRIPTION, …)"
@@ -173,7 +174,11 @@ var invalidStatements = []struct{ text, want, state string }{
 	{"CREATE JOB a PARTITION BY SHARD_SET ('3f2504e0-4f89-11d3-9a0c-0305e82c3301', 3F2504E0-4F89-11D3-9A0C-0305E82C3301)", "1, column 78: the shard 3f2504e0-4f89-11d3-9a0c-0305e82c3301 is named twice; remove one of them", "22023"},
 	{"CREATE JOB a PARTITION BY SHARD_SET (12e-4567, x)", "1, column 38: found 12e-4567, expected the UUID of a shard" + uuidHint, ""},
 	{"CREATE JOB a PARTITION BY DYNAMIC", "1, column 34: found the end of the statement, expected an expression", ""},
-	{"CREATE JOB a PARTITION BY DYNAMIC SCHEDULE = CRON 'x'", "1, column 35: found SCHEDULE, expected an expression", ""},
+	{"CREATE JOB a PARTITION BY DYNAMIC SCHEDULE = CRON 'x'", "1, column 35: found SCHEDULE, expected an expression" + dynamicHint, ""},
+	{"CREATE JOB a PARTITION BY DYNAMIC priority = 3", "1, column 35: found priority, expected an expression" + dynamicHint, ""},
+	{"CREATE JOB a PARTITION BY DYNAMIC TIMEOUT 30", "1, column 35: found TIMEOUT, expected an expression" + dynamicHint, ""},
+	{"CREATE JOB a PARTITION BY DYNAMIC RUN AS alice", "1, column 35: found RUN, expected an expression" + dynamicHint, ""},
+	{"ALTER JOB a SET PARTITION BY DYNAMIC SET STATE PAUSED", "1, column 38: found SET, expected an expression" + dynamicHint, ""},
 	{"CREATE JOB a PARTITION BY DYNAMIC x > 1)", "1, column 40: found ), expected a clause (SCHEDULE, AS, DEPENDS ON, MAX_RETRIES, TIMEOUT, DESCRIPTION, …)", ""},
 	{"CREATE JOB a PARTITION BY DYNAMIC x + (1", "1, column 35: the expression that begins here has a parenthesis that is not closed; end it with )", ""},
 	{"CREATE JOB a PARTITION BY DYNAMIC ()", "1, column 35: the expression is empty; write it between the parentheses", "22023"},

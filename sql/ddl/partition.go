@@ -68,9 +68,10 @@ func (p *parser) expressionEnd() (stop int) {
 			p.closing(p.tok.Start) // reports where the parenthesis begins
 			p.fail(p.tok.Start, Error{Reason: "the expression that begins here has a parenthesis that is not closed", Hint: "end it with )"})
 			return 0
+		case stop == 0 && s.isOperand(t):
 		case depth == 0 && (t.ends() || t.IsSymbol(",") || t.IsSymbol(")") || s.beginsClause(t, last)):
 			if stop == 0 {
-				p.unexpected("an expression")
+				p.noExpression()
 			}
 			return stop
 		case t.IsSymbol("("):
@@ -84,6 +85,39 @@ func (p *parser) expressionEnd() (stop int) {
 		}
 		stop, last = t.Stop, t
 	}
+}
+
+// noExpression reports that the next token begins no expression.
+func (p *parser) noExpression() {
+	if p.tok.Kind != lexer.Word {
+		p.unexpected("an expression")
+		return
+	}
+	p.fail(p.tok.Start, Error{
+		Found: p.tok.found(), Expected: "an expression",
+		Hint: "write the expression after DYNAMIC, in parentheses if it begins with a word that also begins a clause",
+	})
+}
+
+// operatorWords are operators that may follow the first word of an expression. No clause continues with one of them.
+var operatorWords = []string{"IS", "IN", "NOT", "LIKE", "ILIKE", "BETWEEN", "AND", "OR"}
+
+// isOperand reports whether the first word of an expression is a part of it although a clause may begin with that word. It
+// is if the expression ends after it or an operator follows. After an equals sign or a value it is a clause, because
+// the statement would lose that clause if only the expression was forgotten.
+func (s *scanner) isOperand(t token) bool {
+	if t.Kind != lexer.Word || t.is("SET") || t.is("DROP") {
+		return false
+	}
+	ahead := *s
+	next := ahead.next()
+	switch {
+	case slices.ContainsFunc(clauses, func(c clause) bool { return len(c.words) == 2 && t.is(c.words[0]) && next.is(c.words[1]) }):
+		return false
+	case next.Kind == lexer.Symbol:
+		return !next.IsSymbol("=")
+	}
+	return next.ends() || slices.Contains(operatorWords, next.upper) || ahead.beginsClause(next, t)
 }
 
 // beginsClause reports whether a token behind an expression begins the next clause.

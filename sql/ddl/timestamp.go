@@ -7,10 +7,10 @@ import (
 
 // timePattern is stricter than the layouts of package time, which also read a comma as a point. Its groups are the
 // date, the time with its seconds, and the offset.
-var timePattern = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?:(:\d\d)(\.\d{1,9})?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$`)
+var timePattern = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?:(:\d\d)(\.\d{1,9})?)?(?: ?(Z|[+-]\d\d(?::?\d\d)?))?)?$`)
 
 // ParseTime reads a time as statements have it: as RFC 3339 does, or as YYYY-MM-DD[ HH:MM[:SS[.ffffff]]] on the clocks of
-// a zone. A date alone is its midnight. An offset may have hours only, as +02 does.
+// a zone. A date alone is its midnight. An offset may have hours only, as +02 does, and one space before it, as in PostgreSQL.
 func ParseTime(text string, zone *time.Location) (t time.Time, ok bool) {
 	parts := timePattern.FindStringSubmatch(text)
 	if parts == nil {
