@@ -100,6 +100,7 @@ func TestResultOfARunIsBytesAndJSON(t *testing.T) {
 		t.Errorf("result_data %v", got)
 	}
 	b.has("SELECT result_json->>'sum' AS sum FROM sys.job_runs WHERE result_json @> '{\"sum\": 7}'", "\n7\n")
+	b.has("SELECT convert_from(result_data, 'UTF8') AS t FROM sys.job_runs", `{"sum":7}`)
 	b.has("SELECT encode(result_data, 'hex') AS h FROM sys.job_runs", fmt.Sprintf("\n%x\n", `{"sum":7}`))
 }
 

@@ -32,6 +32,7 @@ const (
 	StateUnsupported    = "0A000"
 	StateLimit          = "54000"
 	StatePattern        = "2201B"
+	StateEncoding       = "22021" // bytes that are no text in an encoding
 	StateManyRows       = "21000" // several rows where one is expected
 )
 

@@ -58,6 +58,8 @@ var textFunctions = []Function{
 	}),
 	strict("rota_quote_ident", 1, func(a arguments) any { return query.QuoteIdent(a.text(0)) }),
 	strict("rota_encode", 2, encodeBytes),
+	strict("rota_convert_from", 2, convertFrom),
+	strict("rota_convert_to", 2, convertTo),
 	withNulls("rota_format", -1, formatText),
 	withNulls("rota_concat_ws", -1, concatWith),
 }

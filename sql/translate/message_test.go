@@ -26,3 +26,19 @@ func TestMessagesOfRefusedCalls(t *testing.T) {
 		}
 	}
 }
+
+// An encoding that is not supported is named, and so are the bytes that are no text.
+func TestMessagesOfConversions(t *testing.T) {
+	d := openTestDB(t)
+	for text, want := range map[string]string{
+		`SELECT convert_from('\x61e46263', 'UTF8')`: `22021 invalid byte sequence for encoding "UTF8": 0xe4 0x62 0x63; encode(x, 'hex') shows bytes that are not a text`,
+		`SELECT convert_from('\x6100', 'utf-8')`:    `22021 invalid byte sequence for encoding "UTF8": 0x00; encode(x, 'hex') shows bytes that are not a text`,
+		`SELECT convert_from('a', 'LATIN1')`:        `0A000 encoding "LATIN1" is not supported; use UTF8`,
+		`SELECT convert_to('a', '')`:                `0A000 encoding "" is not supported; use UTF8`,
+	} {
+		_, _, err := d.query(text, nil)
+		if e, is := errors.AsType[*translate.Error](err); !is || e.State+" "+e.Message+"; "+e.Hint != want {
+			t.Errorf("%s\n\tgot  %+v\n\twant %s", text, err, want)
+		}
+	}
+}

@@ -122,6 +122,7 @@ SELECT lpad('hi', 5, 'xy'), rpad('hi', 5), btrim('  x '), trim(both 'x' FROM 'xa
 SELECT concat('a', 1, NULL, true), concat_ws(',', 'a', NULL, 2), format('%s is %L and %I', 'x', 'it''s', 'A b'), md5('a'), ascii('a'), chr(65), quote_ident('A b')
 SELECT regexp_replace('foobarbaz', 'b..', 'X'), regexp_replace('foobarbaz', 'b(..)', 'X\1Y', 'g'), substring('foobarbequebaz' FROM '(bar)(beque)')
 SELECT 'a' || 1, 1 || 'a', job_name || n, description || '!' FROM sys.jobs
+SELECT convert_from('\x68c3a4c39f', 'UTF8'), convert_from('abc'::bytea, 'utf-8'), convert_from(NULL, 'UTF8'), convert_from('', 'Utf_8'), convert_to('häß', 'UTF8'), convert_to('', 'unicode'), convert_from(convert_to('häß€😀', 'UTF8'), 'UTF8')
 SELECT encode('abc', 'hex'), encode('abc'::bytea, 'base64'), encode('abc', 'escape')
 SELECT 'abc'::varchar(2), 'abc'::char(2), 'x'::name, 'abc'::"char"
 SELECT coalesce(description, 'none'), coalesce(title, job_name), coalesce(NULL, n, 5) FROM sys.jobs

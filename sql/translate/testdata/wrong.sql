@@ -91,6 +91,12 @@ SELECT job_name::int FROM sys.jobs
 SELECT (params ->> 'a')::int FROM sys.jobs
 SELECT 'x' AT TIME ZONE 'nowhere'
 SELECT split_part('a', ',', 0)
+SELECT convert_from('\xff', 'UTF8')
+SELECT convert_from('\x6100', 'UTF8')
+SELECT convert_from('\x61e46263', 'UTF8')
+SELECT convert_from('\xeda080', 'UTF8')
+SELECT convert_from('\xc080', 'UTF8')
+SELECT convert_from('\xe282', 'UTF8')
 # Groups.
 SELECT job_name, count(*) FROM sys.jobs
 SELECT job_name FROM sys.jobs GROUP BY state
@@ -120,6 +126,8 @@ SELECT 1 UNION SELECT 2 ORDER BY 1 + 1
 SELECT 1 AS a UNION SELECT 2 ORDER BY b
 # What we do not do.
 [0A000] SELECT 'today'::date
+[0A000] SELECT convert_from('a', 'LATIN1')
+[0A000] SELECT convert_to('a', 'nothing')
 [0A000] SELECT state FROM sys.jobs EXCEPT ALL SELECT 'ENABLED'
 [0A000] SELECT rank() OVER (w ORDER BY n) FROM sys.jobs WINDOW w AS (PARTITION BY n)
 [0A000] SELECT job_name FROM sys.jobs WHERE job_name SIMILAR TO '(alpha|beta)'
