@@ -115,9 +115,10 @@ func limitsOf(j *rota.Job) (all []runLimit) {
 }
 
 // checkLimits checks with the ledger that no limit of concurrent runs was exceeded. A run
-// has ended when its handler has ended, when its process is dead, or when the run was
-// reaped. The process of a reaped run was frozen or partitioned, which checkLostLeases
-// checks, and may not have been notified yet.
+// has ended when its handler has ended, when its process is dead, or when a server has
+// ended the run without its worker. That is the case if the lease expired: the process was
+// frozen or partitioned, which checkLostLeases checks, and may not have been notified yet.
+// It is also the case if the stale worker did not stop the run after a cancel or a timeout.
 func (a *audit) checkLimits(f *testCluster) {
 	open := map[string][]line{}
 	for _, l := range a.lines {
@@ -142,7 +143,7 @@ func (a *audit) checkLimits(f *testCluster) {
 
 // endedBy reports whether a run whose handler has not ended counts as ended at a time.
 func (a *audit) endedBy(f *testCluster, l line, at time.Time) bool {
-	if j := a.jobs[l.job]; reaped(j) && j.Run.FinishedAt.Before(at) {
+	if j := a.jobs[l.job]; (reaped(j) || stoppedByServer(j)) && j.Run.FinishedAt.Before(at) {
 		return true
 	}
 	_, incarnation := f.serverOf(l.pid)
@@ -152,7 +153,7 @@ func (a *audit) endedBy(f *testCluster, l line, at time.Time) bool {
 func formatLines(lines []line) string {
 	var text []string
 	for _, l := range lines {
-		text = append(text, fmt.Sprintf("%s since %s in %d", l.job, l.at.Format("15:04:05.000"), l.pid))
+		text = append(text, fmt.Sprintf("%s of %s since %s in %d", l.job, l.worker, l.at.Format("15:04:05.000"), l.pid))
 	}
 	return strings.Join(text, ", ")
 }

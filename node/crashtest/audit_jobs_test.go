@@ -135,6 +135,13 @@ func reaped(j *rota.Job) bool {
 	return j != nil && j.Run != nil && strings.HasPrefix(j.Run.Error, "lease expired")
 }
 
+// stoppedByServer reports whether a server ended a run of the stale worker that was to
+// stop, because of a cancel or a timeout. A server does not end the runs of an engine like
+// this: the engine that runs a job stops it.
+func stoppedByServer(j *rota.Job) bool {
+	return j != nil && j.Run != nil && j.Run.Runner == staleWorkerName && strings.Contains(j.Run.Error, "did not stop within")
+}
+
 // checkCancels checks that cancelled jobs are cancelled, and that executions that were
 // cancelled while they ran were not retried. checkStarts finds jobs that started without
 // a run.
