@@ -181,15 +181,12 @@ func keyQueueTypes(u *UnitOfWork, queue KeyQueue, state KeyQueueState) []KeyQueu
 type balancing struct {
 	readyIDs, heldIDs    []rota.ID
 	readyCount, capacity int
-	lastLoaded           rota.ID // last held job that was loaded, if the store may have more
-	nextUnknown          bool    // that job is no longer held, so the next one is not known
+	lastLoaded           rota.ID // last held job of those that were loaded, if the store may have more
+	nextUnknown          bool    // none of them is held any more, so the next one is not known
 }
 
 func newBalancing(u *UnitOfWork, queue KeyQueue, t KeyQueueType, capacity int) *balancing {
 	b := &balancing{readyCount: t.Ready, capacity: capacity}
-	if n := len(t.Held); n == queue.Limit {
-		b.lastLoaded = t.Held[n-1]
-	}
 	ids := slices.Concat(t.Last, t.Held)
 	for _, r := range u.touchedByKey[queue.Key] {
 		if r.is != nil && r.is.Type == t.Type {
@@ -206,10 +203,24 @@ func newBalancing(u *UnitOfWork, queue KeyQueue, t KeyQueueType, capacity int) *
 			b.heldIDs = append(b.heldIDs, id)
 		}
 	}
-	b.nextUnknown = !b.lastLoaded.IsZero() && !slices.Contains(b.heldIDs, b.lastLoaded)
+	if len(t.Held) == queue.Limit {
+		b.findLastLoaded(t.Held)
+	}
 	slices.SortFunc(b.readyIDs, u.compareOrder)
 	slices.SortFunc(b.heldIDs, u.compareOrder)
 	return b
+}
+
+// findLastLoaded finds the last of the loaded jobs that is still held. The jobs that
+// were not loaded come after it.
+func (b *balancing) findLastLoaded(loaded []rota.ID) {
+	for _, id := range slices.Backward(loaded) {
+		if slices.Contains(b.heldIDs, id) {
+			b.lastLoaded = id
+			return
+		}
+	}
+	b.nextUnknown = true
 }
 
 func (b *balancing) run(u *UnitOfWork, maxCount int) (changed int, done bool) {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ func testKeyLimit(t *testing.T, h Harness) {
 		{"a job whose priority is raised takes the place of a ready job", keyReprioritised},
 		{"a job that is moved to the front takes the place of a ready job", keyMoved},
 		{"a cancelled job passes its place to the next", keyCancelled},
+		{"a cancel of any held job leaves nothing to a sweep", keyHeldCancelled},
 		{"a delayed job counts when it is due", keyDelayed},
 		{"a retry waits for its key like any other job", keyRetry},
 		{"a lowered limit applies at the next claim, and a sweep holds the rest", keyLowered},
@@ -165,6 +167,19 @@ func keyCancelled(y *story) {
 	y.wantHold(late, rota.HoldKey)
 	y.fail(running)
 	y.wantHold(late, 0)
+}
+
+// keyHeldCancelled cancels a held job at each place in the queue, so that it is also the last of
+// those that a command reads.
+func keyHeldCancelled(y *story) {
+	held := y.enqueueLimited(1, 80)[1:]
+	y.sweep(0)
+	for place := range 40 {
+		y.cancel(held[place].ID)
+		held = slices.Delete(held, place, place+1)
+		want(y, "a sweep is due", y.due().Sweep, false)
+	}
+	y.wantNoViolations()
 }
 
 func keyDelayed(y *story) {
