@@ -119,6 +119,10 @@ type Reap struct {
 	// Grace is how long a remote worker may continue after its deadline or after a cancel; Reap
 	// ends the run then, even if its lease is held. Zero: no limit.
 	Grace time.Duration `wire:"4"`
+
+	// KeepStale makes Reap end only runs after the grace. Workers that could not reach the sender
+	// for a while get time to extend their leases.
+	KeepStale bool `wire:"5"`
 }
 
 // Verb returns the kind of the command.

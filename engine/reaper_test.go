@@ -172,3 +172,37 @@ func TestReaperPassesLongRunsAndRefusals(t *testing.T) {
 		}
 	})
 }
+
+// firstReap is a store that records the first reap.
+type firstReap struct {
+	rota.Store
+	command atomic.Pointer[rota.Reap]
+}
+
+// Apply records the first reap.
+func (s *firstReap) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if reap, is := b.Commands[0].(*rota.Reap); is {
+		s.command.CompareAndSwap(nil, reap)
+	}
+	return s.Store.Apply(ctx, b)
+}
+
+// An engine that has just started waits a lease before it fails stale runs. It does not
+// wait that long before it ends the run of a remote worker that was asked to stop.
+func TestRunOfRemoteWorkerIsEndedSoonAfterStart(t *testing.T) {
+	onEachStore(t, func(t *testing.T, h *harness) {
+		id := h.add(rota.NewJob{Type: "remote"})[0]
+		mustApply[*rota.Claimed](h, &rota.Claim{
+			Meta: meta(), Worker: "remote", Types: []string{"remote"}, Limit: 1, Lease: time.Hour, Seed: rota.NewToken(),
+		})
+		mustApply[*rota.CancelledJob](h, &rota.Cancel{Meta: meta(), JobID: id})
+		store := &firstReap{Store: h.store}
+		h.startOn(store, registry(done), engine.Config{Lease: time.Hour, CancelGrace: 10 * time.Millisecond})
+		if job := h.awaitEnded(id); job.Run.Outcome != rota.OutcomeCancelled || job.Run.ErrorCode != rota.CodeCancelled {
+			t.Errorf("the run ended %s %q", job.Run.Outcome, job.Run.ErrorCode)
+		}
+		if reap := store.command.Load(); !reap.KeepStale {
+			t.Error("the first reap failed stale runs, whose workers had no time to extend their leases")
+		}
+	})
+}

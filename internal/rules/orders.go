@@ -47,13 +47,13 @@ type Due struct {
 }
 
 // Stale queries open runs whose lease ended before Before or ends after Ahead,
-// except those of one incarnation, in (stale_after, job id) order. With a Grace
-// it also queries runs of remote workers that should have stopped that long
-// before Before, because of a cancel or a timeout.
+// except those of one incarnation, in (stale_after, job id) order. It also
+// queries the runs of remote workers that were to stop before StopBefore, because
+// of a cancel or a timeout. A zero time selects none.
 type Stale struct {
 	Before, Ahead time.Time
+	StopBefore    time.Time
 	Except        rota.ID
-	Grace         time.Duration
 	Limit         int
 }
 

@@ -13,9 +13,14 @@ import (
 // shortened, or it would hold its job until the clock has caught up.
 func decideReap(u *UnitOfWork, c *rota.Reap) (rota.Reply, *rota.Error) {
 	limit := sweepLimit(c.Limit)
-	ids, more := firstOf(queryOnce(&u.stale, &u.orders.Stale, Stale{
-		Before: u.Now, Ahead: u.Now.Add(rota.LeaseMax), Except: c.Incarnation, Grace: c.Grace, Limit: limit + 1,
-	}), limit)
+	q := Stale{Ahead: u.Now.Add(rota.LeaseMax), Except: c.Incarnation, Limit: limit + 1}
+	if !c.KeepStale {
+		q.Before = u.Now
+	}
+	if c.Grace > 0 {
+		q.StopBefore = u.Now.Add(-c.Grace.Truncate(time.Microsecond)) // the precision of the store
+	}
+	ids, more := firstOf(queryOnce(&u.stale, &u.orders.Stale, q), limit)
 	reply := &rota.Reaped{More: more}
 	u.each(len(ids), func(i int) {
 		id := ids[i]
@@ -24,7 +29,7 @@ func decideReap(u *UnitOfWork, c *rota.Reap) (rota.Reply, *rota.Error) {
 		case j.Run == nil || !j.Run.Open():
 		case graceOver(j, c.Grace, u.Now) != "":
 			reply.Jobs = append(reply.Jobs, stopRemoteRun(u, c, id))
-		case j.Run.StaleAfter.Before(u.Now) && (c.Incarnation.IsZero() || j.Run.Incarnation != c.Incarnation):
+		case j.Run.StaleAfter.Before(q.Before) && (c.Incarnation.IsZero() || j.Run.Incarnation != c.Incarnation):
 			reply.Jobs = append(reply.Jobs, expireRun(u, c, id))
 		case j.Run.StaleAfter.After(u.Now.Add(rota.LeaseMax)):
 			u.edit(id).Run.StaleAfter = micros(u.Now.Add(rota.LeaseMax))

@@ -55,7 +55,7 @@ func queue() []rota.Command {
 		&rota.Edit{Meta: Meta(8), JobID: ID(0x81), Version: new(ID(0x82)), Priority: new(0), Params: json.RawMessage(`{}`)},
 		&rota.Move{Meta: Meta(9), JobID: ID(0x91), Version: new(rota.ID{}), Place: rota.PlaceBefore, Anchor: ID(0x92)},
 		&rota.Normalise{Meta: Meta(10), Priority: -5, After: ID(0xa1), Limit: 500},
-		&rota.Reap{Meta: Meta(11), Incarnation: ID(0xb1), Limit: 100, Grace: 10 * time.Second},
+		&rota.Reap{Meta: Meta(11), Incarnation: ID(0xb1), Limit: 100, Grace: 10 * time.Second, KeepStale: true},
 		&rota.Recover{Meta: Meta(12), Runner: "node-1", Incarnation: ID(0xc1), Limit: 1000},
 		&rota.All{Meta: Meta(13), Members: []rota.Command{
 			&rota.Cancel{Meta: Meta(14), JobID: ID(0xd1)},

@@ -177,7 +177,7 @@ func LoadOrders(tx Tx, u *rules.UnitOfWork, s *Searches) error {
 		}
 	}
 	if q := orders.Stale; q != nil { // no run has the zero incarnation
-		if err := read(s.Stale, u.PutStale, q.Before.UnixMicro(), q.Except, q.Ahead.UnixMicro(), q.Limit, q.Grace.Microseconds()); err != nil {
+		if err := read(s.Stale, u.PutStale, q.Before.UnixMicro(), q.Except, q.Ahead.UnixMicro(), q.Limit, q.StopBefore.UnixMicro()); err != nil {
 			return err
 		}
 	}

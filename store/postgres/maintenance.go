@@ -16,7 +16,7 @@ SELECT ` + leanColumns + rowVersion + `
 FROM rota_jobs j
 WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND j.outcome IS NULL
   AND ((j.stale_after < $1 AND j.life IS DISTINCT FROM $2) OR j.stale_after > $3
-    OR ($5 > 0 AND j.life IS NULL AND (j.cancel_at + $5 < $1 OR (j.timeout > 0 AND j.started_at + j.timeout + $5 < $1))))
+    OR (j.life IS NULL AND (j.cancel_at < $5 OR (j.timeout > 0 AND j.started_at + j.timeout < $5))))
 ORDER BY j.stale_after, j.id
 LIMIT $4
 FOR UPDATE SKIP LOCKED`

@@ -213,7 +213,7 @@ func (g *gen) normalise() rota.Command {
 }
 
 func (g *gen) reap() rota.Command {
-	return &rota.Reap{Meta: g.meta(), Incarnation: g.incarnation(), Limit: choose(g, "limit", 0, 1, 2), Grace: g.grace()}
+	return &rota.Reap{Meta: g.meta(), Incarnation: g.incarnation(), Limit: choose(g, "limit", 0, 1, 2), Grace: g.grace(), KeepStale: g.rarely(3, "keep stale")}
 }
 
 // grace is how long remote workers may continue after a cancel or a timeout.

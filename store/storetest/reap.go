@@ -27,6 +27,7 @@ func testReap(t *testing.T, h Harness) {
 		{"a healthy run without a timeout is not reaped", reapWithoutTimeout},
 		{"a remote run that does not stop after a cancel is cancelled when the grace is over", reapRemoteCancelled},
 		{"a remote run that does not stop at its deadline times out when the grace is over", reapRemoteTimedOut},
+		{"a reap that keeps stale leases ends only remote runs that were to stop", reapKeepStale},
 		{"a remote run that completed within the grace is finished after it", finishRemoteLate},
 		{"the finish of a remote run within the grace is answered alike when it is sent again", finishRemoteInTime},
 		{"the engine of a store ends its own runs that do not stop", reapLocalOverdue},
@@ -307,6 +308,18 @@ func reapRemoteTimedOut(y *story) {
 	want(y, "error", run.Error, "timed out after 1m0s; worker w1 did not stop within 10s")
 	want(y, "retry of", y.job(got.RetryID).RetryOf, j.ID)
 	want(y, "code of a finish with the same outcome", y.finishAs(j, rota.OutcomeCancelled, rota.CodeTimeout).Code, rota.LeaseLost)
+}
+
+func reapKeepStale(y *story) {
+	stale, stopping := y.running(rota.NewJob{}), y.runningRemotely(rota.NewJob{})
+	y.cancel(stopping.ID)
+	y.advance(lease + grace)
+	reap := &rota.Reap{Meta: y.ids.meta(), Incarnation: incarnationOther, Grace: grace, KeepStale: true}
+	got := do[*rota.Reaped](y, reap).Jobs
+	want(y, "reaped", len(got), 1)
+	want(y, "reaped job", got[0].JobID, stopping.ID)
+	want(y, "job with a stale lease", y.job(stale.ID).Ended(), false)
+	want(y, "reaped later", y.reapWithin().Jobs[0].JobID, stale.ID)
 }
 
 // finishAs finishes the run of a remote worker, with the grace.

@@ -17,7 +17,7 @@ func (s *step) reap(c *rota.Reap) (rota.Reply, *rota.Error) {
 			return true
 		}
 		own := !c.Incarnation.IsZero() && j.Run.Incarnation == c.Incarnation
-		return j.Run.StaleAfter.After(latest) || !own && j.Run.StaleAfter.Before(s.now)
+		return j.Run.StaleAfter.After(latest) || !c.KeepStale && !own && j.Run.StaleAfter.Before(s.now)
 	})
 	slices.SortFunc(found, byStaleAfter)
 	found, more := page(found, c.Limit)
