@@ -19,21 +19,23 @@ import (
 type AuditEntry struct {
 	ID          ID // derived from the command and the subject, or from the job, so that an act is recorded once
 	At          time.Time
-	Actor       string // empty: Rota
+	Actor       string // SystemActor: Rota itself
 	Act         string // such as JOB_CANCELLED
 	Subject     string // such as "job 0192…" or "schedule nightly"
 	Schedule    string // definition that it is about, or to which the job belongs; empty: none
 	JobID       ID
 	ExecutionID ID
 	RunID       ID
-	Outcome     string          // of the run: COMPLETED, FAILED, SKIPPED, CANCELLED, or STOPPING if it was asked to stop; empty: no run ended
+	Outcome     string          // of the run: COMPLETED, FAILED, SKIPPED or CANCELLED; AuditOK: the act is not the end of a run
 	Detail      string          // without secrets
 	Changes     json.RawMessage // {"field": {"old": …, "new": …}}, without secrets; nil: nothing changed
 }
 
-// AuditStopping is the outcome of a JOB_CANCELLED entry about a job that was running: the request was
-// recorded, and the worker is asked to stop.
-const AuditStopping = "STOPPING"
+// SystemActor is the actor of Rota itself: of its acts in the audit, and of its deliveries.
+const SystemActor = "rota"
+
+// AuditOK is the outcome of an act that is not the end of a run.
+const AuditOK = "OK"
 
 // The acts in the audit.
 const (
@@ -41,6 +43,7 @@ const (
 	AuditJobExecuted  = "JOB_EXECUTED"
 	AuditJobFailed    = "JOB_FAILED"
 	AuditJobCancelled = "JOB_CANCELLED"
+	AuditJobStopping  = "JOB_STOPPING" // a running job was asked to stop
 	AuditJobModified  = "JOB_MODIFIED"
 	AuditJobRecovered = "JOB_RECOVERED"
 	AuditJobRedriven  = "JOB_REDRIVEN"
@@ -71,7 +74,7 @@ const (
 // AuditActs are all acts, sorted.
 var AuditActs = []string{
 	AuditGroupCancelled, AuditJobCancelled, AuditJobCreated, AuditScheduleDeleted, AuditJobExecuted, AuditJobFailed,
-	AuditJobModified, AuditJobRecovered, AuditJobRedriven, AuditScheduleFired, AuditThrottleModified, AuditReservationExpired,
+	AuditJobModified, AuditJobRecovered, AuditJobRedriven, AuditJobStopping, AuditScheduleFired, AuditThrottleModified, AuditReservationExpired,
 	AuditScheduleDisabled, AuditScheduleMissed, AuditTemplateArchived, AuditTemplateCreated, AuditTemplateModified,
 	AuditTemplateUnarchived, AuditTypeCreated, AuditTypeModified, AuditTypePaused, AuditTypeResumed, AuditWebhooksModified,
 }
@@ -82,8 +85,8 @@ const TemplateModifiedMax = 100
 
 // AuditEntries returns the entries that follow from a job: that a caller enqueued it, and how it
 // ended. Jobs of internal types have none. A job of a schedule was not enqueued by a caller but by
-// the schedule, and a retry by the attempt before it; a redrive has an entry of its own. So has every
-// cancellation, with the actor that requested it.
+// the schedule, and a retry by the attempt before it; a redrive has an entry of its own. So has the
+// cancellation of a job that waits, and the request to stop one that runs.
 func (j *Job) AuditEntries() []AuditEntry {
 	var entries []AuditEntry
 	if j.auditsCreation() {
@@ -93,7 +96,11 @@ func (j *Job) AuditEntries() []AuditEntry {
 	}
 	if act := j.auditedEnd(); act != "" {
 		e := j.auditEntry(AuditEndID(j.ID), act, j.FinishedAt)
-		e.RunID, e.Outcome, e.Detail = j.Run.ID, string(j.Run.ShownOutcome()), scrub.Text(j.Run.Error)
+		detail := j.Run.Error
+		if act == AuditJobCancelled && !j.Run.CancelAt.IsZero() {
+			e.Actor, detail = cmp.Or(j.Run.CancelBy, SystemActor), cmp.Or(detail, j.Run.CancelReason)
+		}
+		e.RunID, e.Outcome, e.Detail = j.Run.ID, string(j.Run.ShownOutcome()), scrub.Text(detail)
 		entries = append(entries, e)
 	}
 	return entries
@@ -119,18 +126,15 @@ func (j *Job) auditsCreation() bool {
 	return j.RetryOf.IsZero() && j.Schedule == "" && j.RedriveOf.IsZero() && j.CreatedBy != "" && !InternalType(j.Type)
 }
 
-// auditedEnd returns the act of the end of the job, or "" if it has not ended or its end has an
-// entry of its own.
+// auditedEnd returns the act of the end of the run of the job, or "" if no run of it has ended.
 func (j *Job) auditedEnd() string {
 	if j.FinishedAt.IsZero() || j.Run == nil || InternalType(j.Type) {
 		return ""
 	}
-	switch outcome := j.Run.ShownOutcome(); {
-	case outcome == OutcomeFailed:
+	switch j.Run.ShownOutcome() {
+	case OutcomeFailed:
 		return AuditJobFailed
-	case outcome == OutcomeCancelled && !j.Run.CancelAt.IsZero():
-		return "" // the request to stop has an entry
-	case outcome == OutcomeCancelled:
+	case OutcomeCancelled:
 		return AuditJobCancelled
 	}
 	return AuditJobExecuted
@@ -138,8 +142,22 @@ func (j *Job) auditedEnd() string {
 
 func (j *Job) auditEntry(id ID, act string, at time.Time) AuditEntry {
 	return AuditEntry{
-		ID: id, At: at, Actor: j.CreatedBy, Act: act, Subject: JobSubject(j.ID), Schedule: j.Schedule, JobID: j.ID, ExecutionID: j.ExecutionID,
+		ID: id, At: at, Actor: cmp.Or(j.CreatedBy, SystemActor), Act: act, Subject: JobSubject(j.ID), Schedule: j.Schedule, JobID: j.ID,
+		ExecutionID: j.ExecutionID, Outcome: AuditOK,
 	}
+}
+
+// WithDefaults returns an entry that has an actor and an outcome. Earlier versions stored entries
+// without them, and a request to stop as JOB_CANCELLED with the outcome STOPPING.
+func (e AuditEntry) WithDefaults() AuditEntry {
+	switch {
+	case e.Act == AuditJobCancelled && e.Outcome == "STOPPING":
+		e.Act, e.Outcome = AuditJobStopping, AuditOK
+	case e.Act == AuditJobCancelled:
+		e.Outcome = cmp.Or(e.Outcome, string(OutcomeCancelled))
+	}
+	e.Actor, e.Outcome = cmp.Or(e.Actor, SystemActor), cmp.Or(e.Outcome, AuditOK)
+	return e
 }
 
 // JobSubject is the subject of the entries about a job.

@@ -195,7 +195,7 @@ func (n *NewJob) validatePolicy() *Error {
 // enqueues for events that no store publishes. Those must look like the deliveries of a
 // store.
 func (n *NewJob) validateSubmitter(actor string) *Error {
-	if actor == DeliveredBy && n.isDelivery() {
+	if actor == SystemActor && n.isDelivery() {
 		return nil
 	}
 	return checkNotInternal("type", n.Type)

@@ -50,7 +50,7 @@ func TestEnqueueAcceptsDeliveriesFromRotaOnly(t *testing.T) {
 	group := samples.ID(7)
 	params := json.RawMessage(rota.EncodeSpec(rota.Delivery{URL: "https://example.org/", Event: rota.EventGroupFinished, Time: samples.Time, GroupID: &group}))
 	delivery := func() *rota.Enqueue {
-		return &rota.Enqueue{Meta: rota.Meta{ID: samples.ID(1), Actor: rota.DeliveredBy}, Jobs: []rota.NewJob{{
+		return &rota.Enqueue{Meta: rota.Meta{ID: samples.ID(1), Actor: rota.SystemActor}, Jobs: []rota.NewJob{{
 			ID: rota.DeliveryID(params, rota.EventGroupFinished, samples.Time), Type: rota.TypeWebhook, Name: "webhook", Params: params, Priority: new(rota.PriorityMin),
 		}}}
 	}
@@ -82,7 +82,7 @@ func TestEnqueueAcceptsDeliveriesFromRotaOnly(t *testing.T) {
 		t.Errorf("in a group: %v", e)
 	}
 	direct := sampleOf(rota.VerbDirect).(*rota.Direct)
-	direct.Actor, direct.Job = rota.DeliveredBy, delivery().Jobs[0]
+	direct.Actor, direct.Job = rota.SystemActor, delivery().Jobs[0]
 	if e, is := rota.CheckCommand(direct).(*rota.Error); !is || e.Field != "job.type" {
 		t.Errorf("as a direct run: %v", e)
 	}

@@ -163,10 +163,6 @@ const internalPrefix = "rota."
 // of internal types, users cannot submit them, and webhooks do not receive their events.
 func InternalType(typ string) bool { return strings.HasPrefix(typ, internalPrefix) }
 
-// DeliveredBy is the actor of deliveries. A store creates them with each event, and the
-// engine creates those for events that no store publishes.
-const DeliveredBy = "rota"
-
 // Delivery is the params of a job of TypeWebhook: the event and its receiver. It does not
 // contain the secret, so the secret can change while deliveries wait.
 type Delivery struct {

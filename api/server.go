@@ -51,26 +51,31 @@ func NewStats(s *rota.Stats, w Workers) Stats {
 
 // AuditEntry is one entry of the audit.
 type AuditEntry struct {
-	ID          ID              `json:"id" nullable:"false" doc:"Id of the entry."`
-	At          Time            `json:"at" nullable:"false" doc:"Time of the act; of the end of a run, when it ended."`
-	Actor       Text            `json:"actor" doc:"Actor; of the end of a run, the actor that created the job. Null: Rota."`
-	Act         string          `json:"act" example:"JOB_CANCELLED" doc:"Act."`
-	Subject     Text            `json:"subject" doc:"What the act was about." example:"schedule nightly"`
-	Schedule    Text            `json:"schedule" doc:"Schedule that the act was about, or to which the job belongs."`
-	JobID       ID              `json:"job_id" doc:"Job of the act, if any."`
-	ExecutionID ID              `json:"execution_id" doc:"Execution of the job."`
-	RunID       ID              `json:"run_id" doc:"Run of the job, if it was dispatched."`
-	Outcome     Text            `json:"outcome" example:"COMPLETED" doc:"Outcome of the run: COMPLETED, FAILED, SKIPPED or CANCELLED; STOPPING if a running job was asked to stop."`
-	Detail      Text            `json:"detail" doc:"Details, if any."`
-	Changes     json.RawMessage `json:"changes" doc:"What changed: an object with old and new of each field, without secrets. Null: nothing."`
+	ID           ID              `json:"id" nullable:"false" doc:"Id of the entry."`
+	At           Time            `json:"at" nullable:"false" doc:"Time of the act; of the end of a run, when it ended."`
+	Actor        Text            `json:"actor" nullable:"false" example:"ada" doc:"Actor. Of the end of a run, the actor that created the job, or that cancelled it. rota: Rota itself."`
+	Act          string          `json:"act" example:"JOB_CANCELLED" doc:"Act."`
+	Subject      Text            `json:"subject" doc:"What the act was about." example:"schedule nightly"`
+	Schedule     Text            `json:"schedule" doc:"Schedule that the act was about, or to which the job belongs."`
+	DefinitionID ID              `json:"definition_id" doc:"Id of that schedule, as job_uuid in SQL. It follows from the name. Null: the entry has no schedule."`
+	JobID        ID              `json:"job_id" doc:"Job of the act, if any."`
+	ExecutionID  ID              `json:"execution_id" doc:"Execution of the job."`
+	RunID        ID              `json:"run_id" doc:"Run of the job, if it was dispatched."`
+	Outcome      Text            `json:"outcome" nullable:"false" example:"COMPLETED" doc:"Outcome of the run: COMPLETED, FAILED, SKIPPED or CANCELLED. OK: the act is not the end of a run."`
+	Detail       Text            `json:"detail" doc:"Details, if any."`
+	Changes      json.RawMessage `json:"changes" doc:"What changed: an object with old and new of each field, without secrets. Null: nothing."`
 }
 
 // NewAuditEntry converts an audit entry.
 func NewAuditEntry(e rota.AuditEntry) AuditEntry {
-	return AuditEntry{
+	v := AuditEntry{
 		ID: ID{e.ID}, At: Time{e.At}, Actor: Text(e.Actor), Act: e.Act, Subject: Text(e.Subject), Schedule: Text(e.Schedule),
 		JobID: ID{e.JobID}, ExecutionID: ID{e.ExecutionID}, RunID: ID{e.RunID}, Outcome: Text(e.Outcome), Detail: Text(e.Detail), Changes: e.Changes,
 	}
+	if e.Schedule != "" {
+		v.DefinitionID = ID{rota.DefinitionID(e.Schedule)}
+	}
+	return v
 }
 
 // Verification is the result of a check of all invariants.

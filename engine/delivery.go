@@ -26,7 +26,7 @@ func (n *notifier) deliver(ctx context.Context, event *rota.Event) error {
 			}
 		}
 		job := deliveryOf(event, hooks.Spec[i].URL)
-		commands = append(commands, &rota.Enqueue{Meta: rota.NewMeta(rota.DeliveredBy), Jobs: []rota.NewJob{job}})
+		commands = append(commands, &rota.Enqueue{Meta: rota.NewMeta(rota.SystemActor), Jobs: []rota.NewJob{job}})
 	}
 	if len(commands) == 0 {
 		return nil

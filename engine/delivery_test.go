@@ -174,7 +174,7 @@ func TestGroupIsPublishedOnceDeliveriesSucceed(t *testing.T) {
 		"the answer to the enqueue is lost": func(s rota.Store) rota.Store {
 			return wrap.Flaky(s, wrap.Fault{After: func(b rota.Batch, _ []rota.Result) error {
 				ours := slices.ContainsFunc(b.Commands, func(c rota.Command) bool {
-					return c.Verb() == rota.VerbEnqueue && c.Head().Actor == rota.DeliveredBy
+					return c.Verb() == rota.VerbEnqueue && c.Head().Actor == rota.SystemActor
 				})
 				if ours && sends.add("all", 1) <= 2 {
 					return errDown // the store has applied it
@@ -205,7 +205,7 @@ func TestRefusedDeliveryIsLogged(t *testing.T) {
 	f := eventring.New(h.store, 0)
 	defer f.Close()
 	store := &refusing{h.store, func(c rota.Command) *rota.Error {
-		if c.Verb() == rota.VerbEnqueue && c.Head().Actor == rota.DeliveredBy {
+		if c.Verb() == rota.VerbEnqueue && c.Head().Actor == rota.SystemActor {
 			return rota.Invalidf("jobs", "not today")
 		}
 		return nil

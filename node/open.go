@@ -14,9 +14,6 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// actor is the name in the audit log for actions of the server itself.
-const actor = "rota"
-
 // Open acquires what a node needs: the data directory, the store, the addresses. It
 // starts nothing. A directory or a file that another process holds is Busy; an
 // address in use is Unavailable.
@@ -117,7 +114,7 @@ func (n *Node) openEngine() error {
 		reg.Use(n.traces.Middleware())
 	}
 	n.logs = &runLogs{data: n.config.Data, max: n.config.LogMax, keep: n.config.LogKeep, clock: n.clock, logger: n.logger}
-	client := rota.New(n.store, rota.WithActor(actor), rota.WithChecker(payload.NewChecker()))
+	client := rota.New(n.store, rota.WithActor(rota.SystemActor), rota.WithChecker(payload.NewChecker()))
 	reporter, err := n.openReporter()
 	if err != nil {
 		return err

@@ -94,7 +94,7 @@ func (m *storeMonitor) probe() error {
 	defer done()
 	id := rota.NewID()
 	_, err := rota.Do[*rota.Remembered](ctx, m.Store, &rota.Remember{
-		Meta: rota.NewMeta(actor), Key: "readyz " + id.String(), Hash: strings.Repeat("0", 64), Command: id,
+		Meta: rota.NewMeta(rota.SystemActor), Key: "readyz " + id.String(), Hash: strings.Repeat("0", 64), Command: id,
 	})
 	return err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -80,7 +79,7 @@ func newAuditListCommand(a *app) *cobra.Command {
 		drop: []string{"DETAIL", "CHANGES"},
 		row: func(e api.AuditEntry) []string {
 			return []string{
-				a.timestamp(e.At.Time), cmp.Or(string(e.Actor), "rota"), e.Act, string(e.Outcome), string(e.Subject), changedFields(e.Changes), string(e.Detail),
+				a.timestamp(e.At.Time), string(e.Actor), e.Act, string(e.Outcome), string(e.Subject), changedFields(e.Changes), string(e.Detail),
 			}
 		},
 	}

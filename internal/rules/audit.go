@@ -27,7 +27,7 @@ func (u *UnitOfWork) wantAudited(c rota.Command, job rota.ID) {
 
 // auditJob writes an audit entry about a job, as the command leaves it.
 func (u *UnitOfWork) auditJob(c rota.Command, act string, j *rota.Job, detail string, changes json.RawMessage) {
-	u.auditJobAs(c, c.Head().Actor, act, j, detail, changes)
+	u.auditJobAs(c, actorOf(c), act, j, detail, changes)
 }
 
 // auditJobAs writes an audit entry about a job for an actor other than the
@@ -45,14 +45,21 @@ func (u *UnitOfWork) auditAttempt(c rota.Command, actor, act string, named rota.
 		Schedule: j.Schedule, JobID: j.ID, ExecutionID: j.ExecutionID, Detail: detail, Changes: changes,
 	}
 	switch {
-	case j.Run != nil && j.Run.Open() && act == rota.AuditJobCancelled:
-		e.RunID, e.Outcome = j.Run.ID, rota.AuditStopping
 	case j.Run != nil:
 		e.RunID, e.Outcome = j.Run.ID, string(j.Run.ShownOutcome())
 	case j.Status == rota.StatusCancelled:
 		e.Outcome = string(rota.OutcomeCancelled)
 	}
 	u.appendAudit(e)
+}
+
+// actorOf returns the actor of what a command does. A worker that reports the
+// end of a run does not ask for what follows from it: Rota does that.
+func actorOf(c rota.Command) string {
+	if c.Verb() == rota.VerbFinish {
+		return ""
+	}
+	return c.Head().Actor
 }
 
 // auditedSubject reports whether an earlier sending of the command wrote an
@@ -80,7 +87,7 @@ func (u *UnitOfWork) auditSideEffect(c rota.Command, act, subject, detail string
 
 func (u *UnitOfWork) auditName(c rota.Command, name, act, subject, detail string, changes json.RawMessage) {
 	e := rota.AuditEntry{
-		ID: rota.AuditNameID(c.Head().ID, c.Verb(), name), At: u.Now, Actor: c.Head().Actor, Act: act,
+		ID: rota.AuditNameID(c.Head().ID, c.Verb(), name), At: u.Now, Actor: actorOf(c), Act: act,
 		Subject: subject, Detail: detail, Changes: changes,
 	}
 	if schedule, is := strings.CutPrefix(subject, ScheduleSubject("")); is {
@@ -95,6 +102,7 @@ func (u *UnitOfWork) appendAudit(e rota.AuditEntry) {
 	if written, known := Audits.peek(u, e.ID); known && written {
 		return
 	}
+	e = e.WithDefaults()
 	e.Detail = scrub.Text(e.Detail) // a reason or an error may contain a secret
 	length := len(u.audit)
 	u.onUndo(func() { u.audit = u.audit[:length] })
@@ -147,6 +155,9 @@ type (
 		RunAt    time.Time       `json:"run_at,omitzero"`
 		Params   json.RawMessage `json:"params"`
 	}
+	paramsDocument struct {
+		Params json.RawMessage `json:"params"`
+	}
 )
 
 func typeChanges(was, is *rota.Type) json.RawMessage {
@@ -165,7 +176,7 @@ func scheduleChanges(u *UnitOfWork, was, is *rota.Schedule) json.RawMessage {
 		if s == nil {
 			return nil
 		}
-		document := rota.EncodeSpec(scheduleDocument{s.State, s.Spec})
+		document := diff.Encode(scheduleDocument{s.State, s.Spec})
 		if sameTemplate {
 			return document
 		}
@@ -183,7 +194,7 @@ func templateFields(t *rota.Template) []byte {
 	if t == nil {
 		return nil
 	}
-	return rota.EncodeSpec(t.Spec)
+	return diff.Encode(t.Spec)
 }
 
 func throttleChanges(was, is *rota.Throttle) json.RawMessage {
@@ -198,6 +209,11 @@ func jobChanges(was, is *rota.Job) json.RawMessage {
 	return changesOf(was, is, func(j *rota.Job) any { return jobDocument{j.Priority, j.Position, j.RunAt, j.Params} })
 }
 
+// paramsChanges returns what a redrive changed of the params.
+func paramsChanges(was, is *rota.Job) json.RawMessage {
+	return changesOf(was, is, func(j *rota.Job) any { return paramsDocument{j.Params} })
+}
+
 // changesOf returns the fields that differ; nil stands for a row that does not
 // exist.
 func changesOf[T any](was, is *T, document func(*T) any) json.RawMessage {
@@ -205,7 +221,7 @@ func changesOf[T any](was, is *T, document func(*T) any) json.RawMessage {
 		if row == nil {
 			return nil
 		}
-		return rota.EncodeSpec(document(row))
+		return diff.Encode(document(row))
 	}
 	return diff.Documents(encode(was), encode(is))
 }

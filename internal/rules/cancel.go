@@ -40,7 +40,7 @@ func cancelQueued(u *UnitOfWork, c *rota.Cancel, id rota.ID) *rota.Job {
 
 func askToStop(u *UnitOfWork, c *rota.Cancel, j *rota.Job) *rota.Job {
 	if stopRun(u, j.ID, c.Actor, c.Reason) {
-		u.auditJob(c, rota.AuditJobCancelled, u.job(j.ID), c.Reason, nil)
+		u.auditJob(c, rota.AuditJobStopping, u.job(j.ID), c.Reason, nil)
 	}
 	return u.job(j.ID)
 }

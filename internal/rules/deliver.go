@@ -183,7 +183,7 @@ func delivery(d *rota.Delivery) *rota.Job {
 	return &rota.Job{
 		ID: id, ExecutionID: id, Type: rota.TypeWebhook, Name: deliveryName, Params: params,
 		Status: rota.StatusQueued, Priority: rota.PriorityMin, Attempt: 1, Policy: rota.DeliveryPolicy,
-		CreatedBy: rota.DeliveredBy, CreatedAt: d.Time, QueuedAt: d.Time,
+		CreatedBy: rota.SystemActor, CreatedAt: d.Time, QueuedAt: d.Time,
 	}
 }
 

@@ -127,7 +127,7 @@ func endDroppedJobs(u *UnitOfWork, c rota.Command, d *Dropped, before int64, max
 	runs := u.droppedJobsOf(DroppedJobsQuery{Schedule: d.Schedule, Before: before, Kind: DroppedRunning, Limit: limit})
 	for _, j := range runs[:min(len(runs), maxCount)] {
 		stopRun(u, j.ID, d.By, reason)
-		u.auditJobAs(c, d.By, rota.AuditJobCancelled, u.job(j.ID), reason, nil)
+		u.auditJobAs(c, d.By, rota.AuditJobStopping, u.job(j.ID), reason, nil)
 		stopping++
 	}
 	queued := u.droppedJobsOf(DroppedJobsQuery{Schedule: d.Schedule, Before: before, Kind: DroppedQueued, Limit: limit})

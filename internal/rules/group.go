@@ -105,7 +105,7 @@ func afterMemberEnd(u *UnitOfWork, c rota.Command, j *rota.Job) {
 		if g.OnFailure == rota.FailureSkip {
 			ending = rota.EndingSkip
 		}
-		g = endGroup(u, g, ending, "a member died: job "+j.ID.String(), c.Head().Actor)
+		g = endGroup(u, g, ending, "a member died: job "+j.ID.String(), actorOf(c))
 		endMembers(u, c, g, GroupMembersQuery{Group: g.ID, Kind: MembersQueued, Limit: rota.MembersMax + 1})
 		return
 	}
@@ -201,7 +201,7 @@ func endMember(u *UnitOfWork, c rota.Command, g *rota.Group, id rota.ID) memberE
 		u.auditJobAs(c, g.EndingBy, rota.AuditJobCancelled, j, g.EndingReason, nil)
 		return memberDequeued
 	case g.Ending == rota.EndingCancel && stopRun(u, id, g.EndingBy, g.EndingReason):
-		u.auditJobAs(c, g.EndingBy, rota.AuditJobCancelled, u.job(id), g.EndingReason, nil)
+		u.auditJobAs(c, g.EndingBy, rota.AuditJobStopping, u.job(id), g.EndingReason, nil)
 		return memberStopping
 	}
 	return memberUnchanged

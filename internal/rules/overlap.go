@@ -145,10 +145,10 @@ func replace(u *UnitOfWork, c rota.Command, s *rota.Schedule, id rota.ID) {
 		return
 	case j.Status == rota.StatusQueued:
 		cancelJob(u, c, id, true)
-	case !stopRun(u, id, c.Head().Actor, reason):
-		return
+		u.auditJob(c, rota.AuditJobCancelled, u.job(id), reason, nil)
+	case stopRun(u, id, c.Head().Actor, reason):
+		u.auditJob(c, rota.AuditJobStopping, u.job(id), reason, nil)
 	}
-	u.auditJob(c, rota.AuditJobCancelled, u.job(id), reason, nil)
 }
 
 // wantOverlap asks for the template of a schedule, and for the jobs that may

@@ -39,7 +39,7 @@ func decideRedrive(u *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
 	enterQueue(u, j, overlapHold(u, j))
 	u.insert(j)
 	holdKey(u, j)
-	u.auditJob(c, rota.AuditJobRedriven, tail, j.ID.String(), nil)
+	u.auditJob(c, rota.AuditJobRedriven, tail, j.ID.String(), paramsChanges(tail, j))
 	return &rota.Redriven{Job: withoutToken(j)}, nil
 }
 

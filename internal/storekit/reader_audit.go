@@ -197,7 +197,7 @@ func (m *auditMerge) stored(sql string, about ...any) Query {
 		if err != nil {
 			return err
 		}
-		m.examine(*e)
+		m.examine(e.WithDefaults())
 		if count++; count == m.rows {
 			m.cutOff(rota.AuditCursor{At: e.At, ID: e.ID})
 		}

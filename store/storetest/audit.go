@@ -17,7 +17,11 @@ func testAudit(t *testing.T, h Harness) {
 		{"a timed-out run is JOB_FAILED", auditTimeout},
 		{"a job that a caller enqueued is JOB_CREATED, a retry or a fire is not", auditCreations},
 		{"a job without an actor has no creation", auditNoActor},
-		{"a cancellation is one entry, of the actor that requested it", auditCancels},
+		{"a cancelled job has one JOB_CANCELLED, of the actor that requested it", auditCancels},
+		{"a run that was asked to stop shows who asked, why, and how it ended", auditStops},
+		{"a redrive with changed params shows old and new", auditRedrives},
+		{"acts of Rota have the actor rota", auditOwnActs},
+		{"durations are shown as text", auditDurations},
 		{"a run that completed although it was asked to stop shows no reason of the request", auditCompletedAnyway},
 		{"jobs of internal types have no entries", auditInternal},
 		{"a changed schedule shows old and new", auditScheduleChanges},
@@ -50,12 +54,17 @@ func testAudit(t *testing.T, h Harness) {
 func (y *story) audit(q rota.AuditQuery) []rota.AuditEntry {
 	y.Helper()
 	all, err := auditPages(y.ctx, y.s, q)
-	return must(y, "audit", all, err)
+	for _, e := range must(y, "audit", all, err) {
+		if e.Actor == "" || e.Outcome == "" {
+			y.Errorf("an entry has no actor or no outcome: %s", auditText(&e))
+		}
+	}
+	return all
 }
 
-// acts returns the acts and outcomes of entries, newest first.
+// acts returns the acts of entries, newest first, with their outcomes except OK.
 func acts(entries []rota.AuditEntry) string {
-	return joinNames(entries, func(e rota.AuditEntry) string { return strings.TrimSuffix(e.Act+":"+e.Outcome, ":") })
+	return joinNames(entries, func(e rota.AuditEntry) string { return strings.TrimSuffix(e.Act+":"+e.Outcome, ":"+rota.AuditOK) })
 }
 
 // actsOf returns the acts about a job, newest first.
@@ -129,7 +138,7 @@ func auditCompletedAnyway(y *story) {
 	y.advance(time.Second)
 	y.complete(j)
 	entries := y.audit(rota.AuditQuery{Subject: rota.JobSubject(j.ID)})
-	want(y, "acts", acts(entries), "JOB_EXECUTED:COMPLETED JOB_CANCELLED:STOPPING JOB_CREATED")
+	want(y, "acts", acts(entries), "JOB_EXECUTED:COMPLETED JOB_STOPPING JOB_CREATED")
 	want(y, "detail of the end", entries[0].Detail, "")
 	want(y, "detail of the request", entries[1].Detail, "not needed")
 }
@@ -203,10 +212,10 @@ func auditCancels(y *story) {
 	c = y.cancelCommand(running.ID)
 	c.Actor = "eve"
 	do[*rota.CancelledJob](y, c)
-	want(y, "acts of a running job", y.actsOf(running), "JOB_CANCELLED:STOPPING JOB_CREATED")
+	want(y, "acts of a running job", y.actsOf(running), "JOB_STOPPING JOB_CREATED")
 	y.advance(time.Second)
 	y.mustFinish(running, rota.FinishItem{Outcome: rota.OutcomeCancelled})
-	want(y, "acts after its end", y.actsOf(running), "JOB_CANCELLED:STOPPING JOB_CREATED")
+	want(y, "acts after its end", y.actsOf(running), "JOB_CANCELLED:CANCELLED JOB_STOPPING JOB_CREATED")
 	for _, e := range y.audit(rota.AuditQuery{Acts: []string{rota.AuditJobCancelled}}) {
 		want(y, "actor", e.Actor, "eve")
 	}
@@ -215,6 +224,116 @@ func auditCancels(y *story) {
 	for _, j := range members {
 		want(y, "acts of a member", y.actsOf(j), "JOB_CANCELLED:CANCELLED JOB_CREATED")
 	}
+}
+
+// auditStops ends runs that were asked to stop, and prunes them.
+func auditStops(y *story) {
+	for _, one := range []struct{ reason, err, detail string }{
+		{"not needed", "", "not needed"}, {"not needed", "interrupted", "interrupted"}, {"token=HUSH", "", "token=[hidden]"}, {"", "", ""},
+	} {
+		j := y.running(rota.NewJob{})
+		y.advance(time.Second)
+		c := y.cancelCommand(j.ID)
+		c.Actor, c.Reason = "eve", one.reason
+		do[*rota.CancelledJob](y, c)
+		do[*rota.CancelledJob](y, y.cancelCommand(j.ID)) // a second request changes nothing
+		y.advance(time.Second)
+		y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCancelled, Error: one.err})
+		run := y.job(j.ID).Run.ID
+		for range 2 {
+			entries := y.audit(rota.AuditQuery{Subject: rota.JobSubject(j.ID)})
+			want(y, "acts", acts(entries), "JOB_CANCELLED:CANCELLED JOB_STOPPING JOB_CREATED")
+			for _, e := range entries[:2] {
+				want(y, "actor", e.Actor, "eve")
+				want(y, "run", e.RunID, run)
+			}
+			want(y, "detail of the end", entries[0].Detail, one.detail)
+			want(y, "outcome of the request", entries[1].Outcome, rota.AuditOK)
+			y.advance(time.Second)
+			y.prune(j.ID)
+		}
+	}
+}
+
+func auditRedrives(y *story) {
+	for _, one := range []struct{ params, changes string }{
+		{`{"to":"bob"}`, `{"params":{"old":{"copy":true,"to":"ada"},"new":{"copy":true,"to":"bob"}}}`},
+		{`{"to":"ada"}`, ``},
+		{``, ``},
+	} {
+		for _, again := range []bool{false, true} {
+			j := y.running(rota.NewJob{MaxRetries: new(0), Params: []byte(`{"copy":true,"to":"ada"}`)})
+			if again {
+				y.complete(j)
+			} else {
+				y.fail(j)
+			}
+			y.advance(time.Second)
+			c := &rota.Redrive{Meta: y.ids.meta(), JobID: j.ID, Again: again}
+			if one.params != "" {
+				c.Params = []byte(one.params)
+			}
+			do[*rota.Redriven](y, c)
+			y.wantChanges(rota.JobSubject(j.ID), rota.AuditJobRedriven, one.changes)
+			y.complete(y.claimOne())
+		}
+	}
+}
+
+func auditOwnActs(y *story) {
+	c := y.enqueueCommand(rota.NewJob{Type: "mail"})
+	c.Actor = ""
+	own := do[*rota.Enqueued](y, c).Jobs[0].Job
+	y.complete(y.claimOne())
+	y.declare("once", rota.ScheduleSpec{At: y.now.Add(time.Hour), OnCompletion: rota.CompletionDrop})
+	fired := y.fireNext("once")
+	y.advance(time.Second)
+	j := y.claimOne()
+	finish := y.finishCommand(j, rota.OutcomeCompleted, false)
+	finish.Actor = "a worker"
+	do[*rota.Finished](y, finish)
+	y.declare("often", rota.ScheduleSpec{Overlap: rota.OverlapCancel})
+	y.fireNext("often")
+	running := y.claimOne()
+	y.advanceTo(y.schedule("often").NextFire)
+	fire := y.fireCommand("often")
+	fire.Actor = ""
+	do[*rota.Fired](y, fire)
+	y.advance(time.Second)
+	y.mustFinish(running, rota.FinishItem{Outcome: rota.OutcomeCancelled})
+	for what, q := range map[string]rota.AuditQuery{
+		"JOB_EXECUTED:COMPLETED":               {Subject: rota.JobSubject(own.ID)},
+		"JOB_DELETED":                          {Subject: "schedule once", Acts: []string{rota.AuditScheduleDeleted}},
+		"JOB_CANCELLED:CANCELLED JOB_STOPPING": {Subject: rota.JobSubject(running.ID)},
+	} {
+		q.Actor = rota.SystemActor
+		want(y, "acts of Rota", acts(y.audit(q)), what)
+	}
+	want(y, "acts of the worker", acts(y.audit(rota.AuditQuery{Actor: "a worker"})), "none")
+	want(y, "fired", fired.ID, j.ID)
+}
+
+func auditDurations(y *story) {
+	y.declareType("mail", rota.TypeSpec{Policy: rota.PolicyPatch{Timeout: new(90 * time.Minute)}})
+	y.declareTemplate("letter", rota.TemplateSpec{UniqueFor: time.Hour, Policy: rota.PolicyPatch{Backoff: new(1500 * time.Millisecond)}})
+	y.declare("often", rota.ScheduleSpec{Template: "letter", Every: time.Hour})
+	y.throttle(rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "mail", Rate: rota.Rate{Count: 5, Per: time.Minute}}}})
+	for subject, changes := range map[string][]string{
+		"type mail":       {`"timeout":"1h30m"`},
+		"template letter": {`"unique_for":{"old":null,"new":"1h"}`, `"backoff":"1.5s"`},
+		"schedule often":  {`"every":{"old":null,"new":"1h"}`, `"template.unique_for":{"old":null,"new":"1h"}`},
+		"limits":          {`"per":"1m"`},
+	} {
+		got := string(y.audit(rota.AuditQuery{Subject: subject})[0].Changes)
+		for _, one := range changes {
+			if !strings.Contains(got, one) {
+				y.Errorf("the changes of %s have no %s: %s", subject, one, got)
+			}
+		}
+	}
+	y.advance(time.Second)
+	y.declare("often", rota.ScheduleSpec{Template: "letter", Every: 2 * time.Hour})
+	y.wantChanges("schedule often", rota.AuditScheduleModified, `{"every":{"old":"1h","new":"2h"}}`)
 }
 
 func auditInternal(y *story) {

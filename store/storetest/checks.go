@@ -121,7 +121,7 @@ func (y *story) wantField(code rota.Code, field string, c rota.Command) *rota.Er
 // auditEntry returns the entry that a command writes now about its subject.
 func (y *story) auditEntry(c rota.Command, act, subject, detail string) rota.AuditEntry {
 	return rota.AuditEntry{
-		ID: rota.AuditNameID(c.Head().ID, c.Verb(), subject), At: y.now, Actor: c.Head().Actor,
+		ID: rota.AuditNameID(c.Head().ID, c.Verb(), subject), At: y.now, Actor: cmp.Or(c.Head().Actor, rota.SystemActor),
 		Act: act, Subject: subject, Detail: detail,
 	}
 }

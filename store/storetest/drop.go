@@ -96,13 +96,13 @@ func dropAudit(y *story) {
 	c := y.dropCommand("nightly")
 	c.Actor = "ada"
 	do[*rota.Dropped](y, c)
-	cancelled := func(j *rota.Job) rota.AuditEntry {
+	about := func(act string, j *rota.Job) rota.AuditEntry {
 		return rota.AuditEntry{
-			ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobCancelled, JobID: j.ID,
+			ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: act, JobID: j.ID,
 			Detail: "job nightly was dropped",
 		}
 	}
-	y.wantAuditSince(written, cancelled(runs), cancelled(second), cancelled(first),
+	y.wantAuditSince(written, about(rota.AuditJobStopping, runs), about(rota.AuditJobCancelled, second), about(rota.AuditJobCancelled, first),
 		y.auditEffect(c, rota.AuditTemplateArchived, "template nightly", ""),
 		y.auditEntry(c, rota.AuditScheduleDeleted, "schedule nightly", ""))
 }
@@ -174,7 +174,7 @@ func dropRunning(y *story) {
 	want(y, "asked to stop", y.heartbeat(j).Cancel, true)
 	want(y, "retry", y.fail(j).RetryID, rota.ID{})
 	want(y, "to be swept", y.due().Sweep, true)
-	want(y, "rows", y.sweepAll(0), 1)
+	want(y, "rows", y.sweepAll(0), 2) // the job, and the entry about its end
 }
 
 // dropFails has a run fail that the drop has not asked to stop yet.

@@ -47,14 +47,20 @@ func cancelGroupAll(y *story) {
 	want(y, "asked why", run.CancelReason, "not needed")
 	wantTime(y, "asked at", run.CancelAt, y.now)
 	entries := []rota.AuditEntry{y.auditEntry(c, rota.AuditGroupCancelled, "group "+id.String(), "not needed")}
-	for _, j := range jobs {
+	for i, j := range jobs {
+		act := rota.AuditJobCancelled
+		if i == 0 { // it runs
+			act = rota.AuditJobStopping
+		}
 		entries = append(entries, rota.AuditEntry{
-			ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobCancelled, JobID: j.ID, Detail: "not needed",
+			ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: act, JobID: j.ID, Detail: "not needed",
 		})
 	}
 	y.wantAuditSince(written, entries...)
 	want(y, "status meanwhile", g.Status(), rota.GroupRunning)
+	y.advance(time.Second)
 	want(y, "outcome", y.fail(running).Outcome, rota.OutcomeCancelled)
+	want(y, "acts of the run", y.actsOf(running), "JOB_CANCELLED:CANCELLED JOB_STOPPING JOB_CREATED")
 	y.wantTally(id, rota.GroupCancelled, rota.GroupTally{Cancelled: 3})
 	want(y, "claimed", len(y.claim(5)), 0)
 	y.wantNoViolations()

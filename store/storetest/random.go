@@ -82,7 +82,7 @@ func lists(rt *rapid.T, s rota.Store, q rota.PruneQuery) string {
 		fmt.Fprintf(&b, "counted: %d %v\n", count, rota.CodeOf(err))
 	}
 	for _, pick := range []rota.AuditQuery{
-		{Actor: "ada"}, {Acts: []string{rota.AuditJobFailed, rota.AuditJobCancelled}}, {Schedule: "x"}, {Subject: "schedule x"}, {Subject: "limits"},
+		{Actor: "ada"}, {Actor: rota.SystemActor}, {Acts: []string{rota.AuditJobFailed, rota.AuditJobCancelled, rota.AuditJobStopping}}, {Schedule: "x"}, {Subject: "schedule x"}, {Subject: "limits"},
 	} {
 		pick.Limit = q.Limit
 		entries, err := auditPages(context.Background(), s, pick)

@@ -95,7 +95,7 @@ func (y *story) wantTimedOut(j *rota.Job, events []rota.Event) {
 	want(y, "outcome for people", row.Run.ShownOutcome(), rota.OutcomeFailed)
 	want(y, "code", row.Run.ErrorCode, rota.CodeTimeout)
 	want(y, "sequel", row.Sequel, rota.SequelDead)
-	want(y, "acts", y.actsOf(j), "JOB_FAILED:FAILED JOB_CANCELLED:STOPPING JOB_CREATED")
+	want(y, "acts", y.actsOf(j), "JOB_FAILED:FAILED JOB_STOPPING JOB_CREATED")
 	want(y, "events", joinNames(events, func(e rota.Event) string { return string(e.Kind) + ":" + e.ErrorCode }), "job.failed:timeout job.dead:timeout")
 	wantIDs(y, "dead letters", y.listIDs(rota.JobQuery{Dead: true}), j)
 	wantIDs(y, "cancelled", y.listIDs(rota.JobQuery{State: rota.StateCancelled}))
@@ -114,7 +114,7 @@ func (y *story) wantStopped(j *rota.Job, events []rota.Event) {
 	want(y, "outcome", row.Run.Outcome, rota.OutcomeCancelled)
 	want(y, "code", row.Run.ErrorCode, rota.CodeCancelled)
 	want(y, "sequel", row.Sequel, rota.SequelNone)
-	want(y, "acts", y.actsOf(j), "JOB_CANCELLED:STOPPING JOB_CREATED")
+	want(y, "acts", y.actsOf(j), "JOB_CANCELLED:CANCELLED JOB_STOPPING JOB_CREATED")
 	want(y, "events", joinNames(events, func(e rota.Event) string { return string(e.Kind) + ":" + e.ErrorCode }), "job.cancelled:cancelled")
 	y.wantNoViolations()
 }

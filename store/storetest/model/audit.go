@@ -42,9 +42,6 @@ func (s *step) auditAttempt(actor, act string, named rota.ID, j *rota.Job, detai
 	}
 	if j.Run != nil {
 		e.RunID, e.Outcome = j.Run.ID, string(j.Run.ShownOutcome())
-		if e.Outcome == "" && act == rota.AuditJobCancelled {
-			e.Outcome = "STOPPING"
-		}
 	}
 	s.appendAudit(e)
 }
@@ -73,6 +70,12 @@ func (s *step) auditName(name, act, subject, detail string, changes json.RawMess
 // second one.
 func (s *step) appendAudit(e rota.AuditEntry) {
 	if !s.hasEntry(e.ID) {
+		if e.Actor == "" {
+			e.Actor = "rota"
+		}
+		if e.Outcome == "" {
+			e.Outcome = "OK"
+		}
 		e.Detail = scrub.Text(e.Detail)
 		s.audit = append(s.audit, e)
 	}
@@ -91,7 +94,7 @@ func templateDocument(t *rota.Template) []byte { return withField(t.Spec, "state
 func (s *step) scheduleDocument(d *rota.Schedule) []byte {
 	own, template := withField(d.Spec, "state", d.State), none
 	if t := s.template(d.Spec.Template); t != nil {
-		template = rota.EncodeSpec(t.Spec)
+		template = diff.Encode(t.Spec)
 	}
 	return diff.WithTemplate(own, template)
 }
@@ -108,7 +111,7 @@ func jobDocument(j *rota.Job) []byte {
 func withField(spec any, name string, value any) []byte {
 	fields := map[string]any{}
 	var stored map[string]json.RawMessage
-	if err := json.Unmarshal(rota.EncodeSpec(spec), &stored); err != nil {
+	if err := json.Unmarshal(diff.Encode(spec), &stored); err != nil {
 		panic(err)
 	}
 	for field, one := range stored {
@@ -121,7 +124,7 @@ func withField(spec any, name string, value any) []byte {
 // auditUsers adds an entry for each schedule of a changed template, and returns what the entry of
 // the template says about them.
 func (s *step) auditUsers(t *rota.Template, old rota.TemplateSpec) (detail string) {
-	changes := diff.Documents(diff.WithTemplate(none, rota.EncodeSpec(old)), diff.WithTemplate(none, rota.EncodeSpec(t.Spec)))
+	changes := diff.Documents(diff.WithTemplate(none, diff.Encode(old)), diff.WithTemplate(none, diff.Encode(t.Spec)))
 	for i, d := range s.schedulesOf(t.Name) {
 		if i == rota.TemplateModifiedMax {
 			return "more than 100 schedules use it; only the first 100 have an entry JOB_MODIFIED of their own"

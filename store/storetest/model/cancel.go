@@ -19,7 +19,7 @@ func (s *step) cancel(c *rota.Cancel) (rota.Reply, *rota.Error) {
 		return &rota.CancelledJob{Job: j}, nil
 	case leased(j):
 		if s.askToStop(j, c.Actor, c.Reason) {
-			s.auditJob(rota.AuditJobCancelled, j, c.Reason)
+			s.auditJob(rota.AuditJobStopping, j, c.Reason)
 		}
 		return &rota.CancelledJob{Job: j, Stopping: true}, nil
 	case j.Status == rota.StatusCancelled:

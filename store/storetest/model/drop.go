@@ -85,7 +85,7 @@ func (s *step) endDropped(name string, cond func(*rota.Job) bool, maxCount int) 
 	queued = queued[:min(len(queued), maxCount-len(runs))]
 	for _, j := range runs {
 		s.askToStop(j, by, reason)
-		s.auditJobAs(by, rota.AuditJobCancelled, j, reason, nil)
+		s.auditJobAs(by, rota.AuditJobStopping, j, reason, nil)
 	}
 	for _, j := range queued {
 		s.cancelQueued(j)

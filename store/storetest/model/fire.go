@@ -155,7 +155,7 @@ func (s *step) replace(j *rota.Job, reason string) {
 		s.cancelQueued(j)
 		s.auditJob(rota.AuditJobCancelled, j, reason)
 	case leased(j) && s.askToStop(j, s.actor(), reason):
-		s.auditJob(rota.AuditJobCancelled, j, reason)
+		s.auditJob(rota.AuditJobStopping, j, reason)
 	}
 }
 

@@ -125,7 +125,7 @@ func (s *step) endMember(g *rota.Group, j *rota.Job) {
 	switch {
 	case j.Status == rota.StatusRunning:
 		if s.askToStop(j, g.EndingBy, g.EndingReason) {
-			s.auditJobAs(g.EndingBy, rota.AuditJobCancelled, j, g.EndingReason, nil)
+			s.auditJobAs(g.EndingBy, rota.AuditJobStopping, j, g.EndingReason, nil)
 		}
 	case g.Ending == rota.EndingSkip:
 		s.skip(j, rota.CodeGroup, "skipped: "+g.EndingReason)

@@ -1,6 +1,9 @@
 package model
 
-import "github.com/rotajobs/rota"
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/diff"
+)
 
 // redrive creates a new execution for one that has ended.
 func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
@@ -27,7 +30,8 @@ func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
 	}
 	s.enterQueue(j)
 	s.holdKey(j)
-	s.auditJob(rota.AuditJobRedriven, tail, j.ID.String())
+	params := func(j *rota.Job) []byte { return rota.EncodeSpec(map[string]any{"params": j.Params}) }
+	s.auditJobAs(s.actor(), rota.AuditJobRedriven, tail, j.ID.String(), diff.Documents(params(tail), params(j)))
 	return &rota.Redriven{Job: j}, nil
 }
 

@@ -122,7 +122,13 @@ func (s *step) decideOther(c rota.Command) (rota.Reply, *rota.Error) {
 func (s *step) id() rota.ID { return s.command.Head().ID }
 
 // actor returns the actor of the command.
-func (s *step) actor() string { return s.command.Head().Actor }
+// A finish has none: what follows from the end of a run is an act of Rota.
+func (s *step) actor() string {
+	if s.command.Verb() == rota.VerbFinish {
+		return ""
+	}
+	return s.command.Head().Actor
+}
 
 // refuse refuses the command because of a field.
 func (s *step) refuse(code rota.Code, field, format string, args ...any) *rota.Error {
