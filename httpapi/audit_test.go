@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
 )
 
@@ -109,6 +110,14 @@ func TestAuditShowsWhatChanged(t *testing.T) {
 		if !strings.Contains(string(entries[i].Changes), want) {
 			t.Errorf("%s: %s", entries[i].Act, entries[i].Changes)
 		}
+	}
+	for _, e := range entries {
+		if e.DefinitionID.ID != rota.DefinitionID("nightly") || e.Outcome != "OK" {
+			t.Errorf("%s: definition %s, outcome %s", e.Act, e.DefinitionID.ID, e.Outcome)
+		}
+	}
+	if e := s.audit("act=TEMPLATE_CREATED", 10)[0]; !e.DefinitionID.IsZero() {
+		t.Errorf("a template has the definition %s", e.DefinitionID.ID)
 	}
 	if since := time.Since(e.At.Time); since > time.Hour || since < -time.Hour {
 		t.Errorf("at %s", e.At)

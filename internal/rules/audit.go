@@ -176,7 +176,7 @@ func scheduleChanges(u *UnitOfWork, was, is *rota.Schedule) json.RawMessage {
 		if s == nil {
 			return nil
 		}
-		document := diff.Encode(scheduleDocument{s.State, s.Spec})
+		document := auditDocument(scheduleDocument{s.State, s.Spec})
 		if sameTemplate {
 			return document
 		}
@@ -194,7 +194,7 @@ func templateFields(t *rota.Template) []byte {
 	if t == nil {
 		return nil
 	}
-	return diff.Encode(t.Spec)
+	return auditDocument(t.Spec)
 }
 
 func throttleChanges(was, is *rota.Throttle) json.RawMessage {
@@ -214,6 +214,12 @@ func paramsChanges(was, is *rota.Job) json.RawMessage {
 	return changesOf(was, is, func(j *rota.Job) any { return paramsDocument{j.Params} })
 }
 
+// auditDocument encodes a document for the audit: as it is stored, but with
+// durations as the HTTP API shows them.
+func auditDocument(document any) []byte {
+	return diff.Durations(document, rota.EncodeSpec(document), rota.FormatDuration)
+}
+
 // changesOf returns the fields that differ; nil stands for a row that does not
 // exist.
 func changesOf[T any](was, is *T, document func(*T) any) json.RawMessage {
@@ -221,7 +227,7 @@ func changesOf[T any](was, is *T, document func(*T) any) json.RawMessage {
 		if row == nil {
 			return nil
 		}
-		return diff.Encode(document(row))
+		return auditDocument(document(row))
 	}
 	return diff.Documents(encode(was), encode(is))
 }

@@ -94,7 +94,7 @@ func templateDocument(t *rota.Template) []byte { return withField(t.Spec, "state
 func (s *step) scheduleDocument(d *rota.Schedule) []byte {
 	own, template := withField(d.Spec, "state", d.State), none
 	if t := s.template(d.Spec.Template); t != nil {
-		template = diff.Encode(t.Spec)
+		template = shownSpec(t.Spec)
 	}
 	return diff.WithTemplate(own, template)
 }
@@ -107,11 +107,16 @@ func jobDocument(j *rota.Job) []byte {
 	return rota.EncodeSpec(fields)
 }
 
+// shownSpec returns a specification with durations as text.
+func shownSpec(spec any) []byte {
+	return diff.Durations(spec, rota.EncodeSpec(spec), rota.FormatDuration)
+}
+
 // withField returns a specification with one more field.
 func withField(spec any, name string, value any) []byte {
 	fields := map[string]any{}
 	var stored map[string]json.RawMessage
-	if err := json.Unmarshal(diff.Encode(spec), &stored); err != nil {
+	if err := json.Unmarshal(shownSpec(spec), &stored); err != nil {
 		panic(err)
 	}
 	for field, one := range stored {
@@ -124,7 +129,7 @@ func withField(spec any, name string, value any) []byte {
 // auditUsers adds an entry for each schedule of a changed template, and returns what the entry of
 // the template says about them.
 func (s *step) auditUsers(t *rota.Template, old rota.TemplateSpec) (detail string) {
-	changes := diff.Documents(diff.WithTemplate(none, diff.Encode(old)), diff.WithTemplate(none, diff.Encode(t.Spec)))
+	changes := diff.Documents(diff.WithTemplate(none, shownSpec(old)), diff.WithTemplate(none, shownSpec(t.Spec)))
 	for i, d := range s.schedulesOf(t.Name) {
 		if i == rota.TemplateModifiedMax {
 			return "more than 100 schedules use it; only the first 100 have an entry JOB_MODIFIED of their own"

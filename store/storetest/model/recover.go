@@ -76,7 +76,7 @@ func (s *step) expireRun(j *rota.Job) {
 	if !j.Run.CancelAt.IsZero() {
 		j.Run.Outcome = rota.OutcomeCancelled
 	}
-	j.Run.ErrorCode = rota.CodeLeaseExpired
+	j.Run.ErrorCode, j.Run.Error = rota.CodeLeaseExpired, "lease expired: " // comparisons ignore the rest
 	j.Run.FinishedAt = s.now
 	j.FinishedAt = s.now
 }

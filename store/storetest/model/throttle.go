@@ -25,7 +25,7 @@ func (s *step) putThrottle(c *rota.PutThrottle) (rota.Reply, *rota.Error) {
 	s.throttle = rota.Throttle{Spec: c.Spec.Canonical(), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: s.now}
 	s.forgetStarts(old)
 	s.addKeyIntents(old)
-	s.auditSubject(rota.AuditThrottleModified, limitsSubject, "", diff.Documents(diff.Encode(old), diff.Encode(s.throttle.Spec)))
+	s.auditSubject(rota.AuditThrottleModified, limitsSubject, "", diff.Documents(shownSpec(old), shownSpec(s.throttle.Spec)))
 	return &rota.ThrottlePut{Throttle: &s.throttle, Changed: true}, nil
 }
 

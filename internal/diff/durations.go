@@ -6,15 +6,16 @@ import (
 	"reflect"
 	"strings"
 	"time"
-
-	"github.com/rotajobs/rota"
 )
 
-// Encode returns a definition as the audit shows it: as it is stored, but with durations as text, such as
-// "1h30m", as the HTTP API shows them.
-func Encode(definition any) []byte {
-	return durations(reflect.TypeOf(definition), rota.EncodeSpec(definition))
+// Durations returns the encoding of a definition, as it is stored, with its durations as text. Stored
+// durations are nanoseconds.
+func Durations(definition any, encoded []byte, format func(time.Duration) string) []byte {
+	return formatter(format).value(reflect.TypeOf(definition), encoded)
 }
+
+// formatter formats the durations in a document.
+type formatter func(time.Duration) string
 
 var (
 	durationType  = reflect.TypeFor[time.Duration]()
@@ -22,8 +23,8 @@ var (
 	textType      = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// durations returns the encoding of a value of a type with its durations as text.
-func durations(t reflect.Type, value json.RawMessage) json.RawMessage {
+// value returns the encoding of a value of a type with its durations as text.
+func (f formatter) value(t reflect.Type, value json.RawMessage) json.RawMessage {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -33,28 +34,28 @@ func durations(t reflect.Type, value json.RawMessage) json.RawMessage {
 		if json.Unmarshal(value, &d) != nil || string(value) == "null" {
 			return value
 		}
-		return encode(rota.FormatDuration(d))
+		return encode(f(d))
 	case t.Implements(marshalerType) || t.Implements(textType):
 		return value
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		return inObject(value, func(name string) reflect.Type { return fieldType(t, name) })
+		return f.inObject(value, func(name string) reflect.Type { return fieldType(t, name) })
 	case reflect.Map:
-		return inObject(value, func(string) reflect.Type { return t.Elem() })
+		return f.inObject(value, func(string) reflect.Type { return t.Elem() })
 	case reflect.Slice:
-		return inList(value, t.Elem())
+		return f.inList(value, t.Elem())
 	}
 	return value
 }
 
 // inObject replaces the durations in the members of an object. An object without any is returned as it
 // is, with the order of its members.
-func inObject(value json.RawMessage, typeOf func(name string) reflect.Type) json.RawMessage {
+func (f formatter) inObject(value json.RawMessage, typeOf func(name string) reflect.Type) json.RawMessage {
 	members, changed := fields(value), false
 	for name, one := range members {
 		if t := typeOf(name); t != nil {
-			members[name] = durations(t, one)
+			members[name] = f.value(t, one)
 			changed = changed || string(members[name]) != string(one)
 		}
 	}
@@ -64,14 +65,14 @@ func inObject(value json.RawMessage, typeOf func(name string) reflect.Type) json
 	return encode(members)
 }
 
-func inList(value json.RawMessage, of reflect.Type) json.RawMessage {
+func (f formatter) inList(value json.RawMessage, of reflect.Type) json.RawMessage {
 	var list []json.RawMessage
 	if json.Unmarshal(value, &list) != nil {
 		return value
 	}
 	changed := false
 	for i, one := range list {
-		list[i] = durations(of, one)
+		list[i] = f.value(of, one)
 		changed = changed || string(list[i]) != string(one)
 	}
 	if !changed {
