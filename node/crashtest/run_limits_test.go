@@ -28,7 +28,7 @@ func TestStoppedRunFreesItsLimit(t *testing.T) {
 		f.answers.acknowledge(mark, second)
 		f.waitUntil("the next job is done", func() bool { return f.lastAttempt(second).State() == rota.StateCompleted })
 		f.stopAll()
-		if j := f.lastAttempt(first); !stoppedByServer(j) { // the server reaps nothing during the first lease after its start
+		if j := f.lastAttempt(first); !stoppedByServer(j) { // no lease counts as expired during the first lease after the start of the server
 			fail(f, "the cancelled run ended %s with the error %q", j.State(), j.Run.Error)
 		}
 		f.checkConsistency()
