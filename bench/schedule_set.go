@@ -54,8 +54,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 INSERT INTO rota_definitions (id, name)
 VALUES (?, ?)`
 	insertAudit = `
-INSERT INTO rota_audit (id, at, act, subject, schedule, changes)
-VALUES (?, ?, ?, ?, ?, ?)`
+INSERT INTO rota_audit (id, at, act, subject, schedule, changes, actor, outcome)
+VALUES (?, ?, ?, ?, ?, ?, 'rota', 'OK')`
 )
 
 // make writes the same rows as the commands, which would take minutes for a million schedules. A test compares the two.
@@ -116,8 +116,8 @@ func (w *scheduleWriter) addTemplate(c *rota.PutTemplate) error {
 		return err
 	}
 	w.audit.BindNull(5)
-	w.templateSpec = rota.EncodeSpec(c.Spec.Canonical())
-	return w.addAudit(c, rota.AuditTemplateCreated, "template "+c.Name, rota.EncodeSpec(struct {
+	w.templateSpec = auditDocument(c.Spec.Canonical())
+	return w.addAudit(c, rota.AuditTemplateCreated, "template "+c.Name, auditDocument(struct {
 		State rota.TemplateState `json:"state"`
 		rota.TemplateSpec
 	}{rota.TemplateActive, c.Spec.Canonical()}))
@@ -144,10 +144,15 @@ func (w *scheduleWriter) addSchedule(c *rota.PutSchedule) error {
 		return err
 	}
 	w.audit.BindText(5, c.Name)
-	return w.addAudit(c, rota.AuditScheduleCreated, "schedule "+c.Name, diff.WithTemplate(rota.EncodeSpec(struct {
+	return w.addAudit(c, rota.AuditScheduleCreated, "schedule "+c.Name, diff.WithTemplate(auditDocument(struct {
 		State rota.ScheduleState `json:"state"`
 		rota.ScheduleSpec
 	}{rota.ScheduleEnabled, c.Spec}), w.templateSpec))
+}
+
+// auditDocument encodes a document as the rules do for the audit.
+func auditDocument(document any) []byte {
+	return diff.Durations(document, rota.EncodeSpec(document), rota.FormatDuration)
 }
 
 func (w *scheduleWriter) addAudit(c rota.Command, act, subject string, created []byte) error {
