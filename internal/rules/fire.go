@@ -233,10 +233,20 @@ func finishFire(u *UnitOfWork, c *rota.Fire, name string) {
 	switch {
 	case s == nil || !spent(s):
 	case len(c.Times) == 0:
-		disable(u, c, s, "its time passed while no scheduler ran")
+		disable(u, c, s, missedReason(u, c, s))
 	default:
 		completeSchedule(u, c, s, false)
 	}
+}
+
+// missedReason says why the only time of a schedule was missed. A pause that ended
+// after that time is the reason, because a scheduler fires a due time before a
+// pause can begin.
+func missedReason(u *UnitOfWork, c *rota.Fire, s *rota.Schedule) string {
+	if s.ResumedAt.After(micros(c.Expect)) && !s.ResumedAt.After(u.Now) {
+		return "its time passed while it was paused"
+	}
+	return "its time passed while no scheduler ran"
 }
 
 // ownJobs returns the jobs that an earlier sending of the command created, and

@@ -23,6 +23,7 @@ func testCompletion(t *testing.T, h Harness) {
 		{"a changed description does not fire an AT schedule again", onceDescribed},
 		{"an AT schedule whose time was missed fires late", onceLate},
 		{"an AT schedule whose time was missed is disabled with catch-up none", onceMissed},
+		{"an AT schedule whose time passed during a pause says so", onceMissedPaused},
 		{"an AT schedule that is paused before its execution ends stays paused", oncePaused},
 		{"a schedule dropped on completion archives its own template", onceTemplate},
 		{"a schedule dropped on completion does not archive a shared template", onceTemplateShared},
@@ -180,6 +181,27 @@ func onceMissed(y *story) {
 	}
 	want(y, "the audit", joinNames(slices.Sorted(maps.Keys(acts)), func(act string) string { return act }),
 		"JOB_CREATED SCHEDULE_DISABLED SCHEDULE_MISSED TEMPLATE_CREATED")
+}
+
+// onceMissedPaused also has a pause that ended before the time, which is not the reason.
+func onceMissedPaused(y *story) {
+	y.declareOnce(rota.ScheduleSpec{CatchUp: rota.CatchUpNone})
+	y.switchTo("once", rota.SchedulePaused)
+	y.advance(2 * time.Hour)
+	y.switchTo("once", rota.ScheduleEnabled)
+	y.advance(time.Second)
+	y.wantPlans(y.fire("once"))
+	row := y.schedule("once")
+	want(y, "state", row.State, rota.ScheduleDisabled)
+	want(y, "reason", row.Reason, "its time passed while it was paused")
+
+	y.declare("earlier", rota.ScheduleSpec{At: y.now.Add(time.Hour), CatchUp: rota.CatchUpNone})
+	y.switchTo("earlier", rota.SchedulePaused)
+	y.advance(time.Minute)
+	y.switchTo("earlier", rota.ScheduleEnabled)
+	y.advance(2 * time.Hour)
+	y.wantPlans(y.fire("earlier"))
+	want(y, "reason after an earlier pause", y.schedule("earlier").Reason, "its time passed while no scheduler ran")
 }
 
 func oncePaused(y *story) {

@@ -190,6 +190,8 @@ func (s *step) advanceCalendar(d *rota.Schedule, c *rota.Fire) {
 	}
 	switch {
 	case d.Spec.At.IsZero() || !d.NextFire.IsZero():
+	case len(c.Times) == 0 && d.ResumedAt.After(micros(c.Expect)) && !d.ResumedAt.After(s.now):
+		s.disable(d, "its time passed while it was paused")
 	case len(c.Times) == 0:
 		s.disable(d, "its time passed while no scheduler ran")
 	default:
