@@ -46,22 +46,20 @@ func (k *payloadTypes) add(name string, t reflect.Type) {
 // others are checked against the schema that the store has.
 func (c *Client) KnowType(p Payload) { c.payloads.add(p.JobType(), reflect.TypeOf(p)) }
 
-// checkEdit checks changed params of a job, merged into its present ones. What the store
-// refuses for another reason is not checked.
+// checkEdit checks changed params of a job that waits, merged into its present ones.
 func (c *Client) checkEdit(ctx context.Context, id ID, changes json.RawMessage) error {
-	job, err := c.store.Job(ctx, id)
-	if CodeOf(err) == NotFound || err == nil && job.Status != StatusQueued {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return c.checkChanged(ctx, job, changes)
+	return c.checkLast(ctx, id, changes, func(last *Job) bool { return last.Status == StatusQueued })
 }
 
-// checkRepeat checks changed params of an execution, merged into those of its last
-// attempt.
+// checkRepeat checks changed params of an execution that has ended, merged into its present
+// ones.
 func (c *Client) checkRepeat(ctx context.Context, id ID, changes json.RawMessage) error {
+	return c.checkLast(ctx, id, changes, (*Job).Ended)
+}
+
+// checkLast checks changed params, merged into those of the last attempt of an execution. What
+// the store refuses for another reason is not checked.
+func (c *Client) checkLast(ctx context.Context, id ID, changes json.RawMessage, allowed func(last *Job) bool) error {
 	attempts, err := c.store.Execution(ctx, id)
 	if CodeOf(err) == NotFound {
 		return nil
@@ -69,11 +67,10 @@ func (c *Client) checkRepeat(ctx context.Context, id ID, changes json.RawMessage
 	if err != nil {
 		return err
 	}
-	last := attempts[len(attempts)-1]
-	if !last.Ended() {
-		return nil
+	if last := attempts[len(attempts)-1]; allowed(last) {
+		return c.checkChanged(ctx, last, changes)
 	}
-	return c.checkChanged(ctx, last, changes)
+	return nil
 }
 
 func (c *Client) checkChanged(ctx context.Context, job *Job, changes json.RawMessage) error {

@@ -2,7 +2,8 @@ package rota
 
 import "context"
 
-// Edit changes a job that has not started, or a retry that waits. The options At and
+// Edit changes a job that has not started, or a retry that waits. The id of an earlier
+// attempt selects the last attempt of its execution. The options At and
 // After set its earliest start: a ready job is delayed again, and a delayed one becomes
 // ready if the time is not in the future. Priority moves the job to the end of that
 // priority. SetParams changes params; the params as changed are checked

@@ -31,7 +31,8 @@ type CancelledJob struct {
 func (*CancelledJob) reply() {}
 
 // Edit changes a QUEUED job: its priority, its params, and when it may start. With a
-// new priority the job goes to the end of that priority.
+// new priority the job goes to the end of that priority. The id of an earlier attempt
+// selects the last attempt of its execution.
 //
 // A job whose time is set to the future is delayed until then, even if it was ready.
 // A delayed job whose time is set to now or to the past becomes ready as if it had
@@ -48,8 +49,7 @@ type Edit struct {
 	MergeParams json.RawMessage `wire:"6"` // its keys replace those of the params; the others stay
 	RunAt       time.Time       `wire:"7"` // earliest start; at most one of RunAt, Delay and RunNow
 	Delay       *time.Duration  `wire:"8"` // earliest start, relative to the Now of the batch
-	// RunNow ends the delay of a job or of a waiting retry. The id of an earlier attempt
-	// selects the last attempt of its execution. A job that is not delayed
+	// RunNow ends the delay of a job or of a waiting retry. A job that is not delayed
 	// stays as it is. A job that is held for another reason than its time or its
 	// concurrency key is refused.
 	RunNow bool `wire:"9"`

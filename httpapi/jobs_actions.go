@@ -20,7 +20,7 @@ func (a *server) jobActionRoutes() {
 	}, moveJob)
 	route(a, operation{
 		method: "PATCH", path: "/jobs/{id}", id: "change-job", tag: "Jobs", summary: "Change the priority, the params or the start time of a job",
-		description: "A ready job whose run_at is in the future is delayed until then. A delayed job whose run_at is not in the future becomes ready, at the end of its priority. The status is 409 if the job has left the queue.",
+		description: "A ready job whose run_at is in the future is delayed until then. A delayed job whose run_at is not in the future becomes ready, at the end of its priority. The id of an earlier attempt selects the last attempt of its execution. The status is 409 if that one has left the queue.",
 		example:     `{"priority": 100, "run_at": "2026-11-15T07:00:00Z"}`, response: api.Job{}, errors: []int{404, 409},
 	}, editJob)
 	get(a, operation{
@@ -87,12 +87,13 @@ func editedJob(edited *rota.Edited, err error) (*rota.Job, error) {
 	return edited.Job, nil
 }
 
-// checkEdit checks new params against the schema of the type of the job.
+// checkEdit checks new params of the last attempt against the schema of the type of the job.
 func (c *call) checkEdit(command *rota.Edit) error {
-	job, err := c.Store.Job(c.ctx, command.JobID)
+	attempts, err := c.Store.Execution(c.ctx, command.JobID)
 	if err != nil {
 		return err
 	}
+	job := attempts[len(attempts)-1]
 	if job.Status != rota.StatusQueued {
 		return nil // the store refuses the command with the reason
 	}

@@ -77,7 +77,6 @@ func TestErrorsAboutJobInPathHaveNoField(t *testing.T) {
 	}](retry).LastJobID
 	gone := "job " + first + " is no longer queued: it is failed"
 	for _, c := range []struct{ method, path, body, detail, hint string }{
-		{"PATCH", "", `{"priority": 3}`, gone, "it is retried as job " + waiting + ": use that id"},
 		{"POST", "/move", `{"to": "top"}`, gone, "it is retried as job " + waiting + ": use that id"},
 		{"POST", "/run-again", ``, "job " + waiting + " has not ended: it is scheduled", "to run it now: rota job run-now " + waiting},
 		{"POST", "/retry", ``, "job " + waiting + " has not ended: it is scheduled", "to run it now: rota job run-now " + waiting},

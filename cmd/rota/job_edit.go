@@ -15,9 +15,9 @@ func newJobEditCommand(a *app) *cobra.Command {
 	var params paramFlags
 	cmd := &cobra.Command{
 		Use: "edit ID", Short: "Change the start time, priority or params of a queued job", Args: requireID("an ID"),
-		Long: `Change a job that has not started, or a retry that waits. With a time in the future the job is delayed until then, even
-if it was ready. With --delay 0s or a time in the past a delayed job becomes ready. -p changes single params, and
---params replaces all of them.`,
+		Long: `Change a job that has not started, or a retry that waits. The id of an earlier attempt selects the waiting retry. With a
+time in the future the job is delayed until then, even if it was ready. With --delay 0s or a time in the past a delayed
+job becomes ready. -p changes single params, and --params replaces all of them.`,
 		Example: `  rota job edit ID --at '2026-11-15 07:00' --tz Europe/Berlin
   rota job edit ID --delay 2h --priority 10
   rota job edit ID -p month=2026-11`,

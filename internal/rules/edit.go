@@ -2,16 +2,14 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// decideEdit changes what may still change of a queued job.
+// decideEdit changes what may still change of a queued job. The id of an earlier
+// attempt selects the last attempt of its execution.
 func decideEdit(u *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
 	u.wantChange(c, c.JobID)
 	if c.Priority != nil {
 		u.wantTail(*c.Priority)
 	}
-	id := c.JobID
-	if c.RunNow {
-		id = u.tailOfChain(id)
-	}
+	id := u.tailOfChain(c.JobID)
 	again, refusal := mayChange(u, c, c.JobID, id, c.Version)
 	if refusal == nil && !again {
 		refusal = mayEdit(u, c, u.job(id))
@@ -58,14 +56,15 @@ func (u *UnitOfWork) wantChange(c rota.Command, id rota.ID) {
 // was changed since the sender read it. named is the id in the command. It
 // reports again if an earlier sending of this command has changed the job; the
 // audit shows that even if the job was changed since. A command that changed
-// nothing has no audit entry; the version of the job shows it until another
-// command changes the job, and then it is decided as if it were new.
+// nothing has no audit entry; the version of the job that it names, or changes,
+// shows it until another command changes that job, and then it is decided as if
+// it were new.
 func mayChange(u *UnitOfWork, c rota.Command, named, id rota.ID, version *rota.ID) (again bool, refusal *rota.Error) {
 	j := u.job(id)
 	switch {
 	case j == nil:
 		return false, noJob("job_id", named)
-	case u.audited(c, named), j.Version == c.Head().ID:
+	case u.audited(c, named), j.Version == c.Head().ID, u.job(named).Version == c.Head().ID:
 		return true, nil
 	case rota.InternalType(j.Type):
 		return false, internalJob("job_id", j)

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,9 @@ func testEdit(t *testing.T, h Harness) {
 		{"a held job can be edited", editHeld},
 		{"an edit with an old version is a conflict", editVersion},
 		{"a job that left the queue cannot be edited", editLeft},
+		{"the id of an earlier attempt edits the waiting retry", editRetry},
+		{"an edit by the id of an earlier attempt is refused while the retry runs", editRunningRetry},
+		{"an edit sent again after the job was retried changes nothing", editAgainAfterRetry},
 		{"a job that does not exist is not found", editUnknown},
 		{"an edit is audited", editAudit},
 		{"an edit that changes nothing is not audited", editNothing},
@@ -97,6 +101,57 @@ func editLeft(y *story) {
 		y.refused(rota.Conflict, y.editCommand(j.ID, toPriority(1)))
 		y.refused(rota.Conflict, y.editCommand(j.ID, toParams(`{"a":1}`)))
 	}
+}
+
+func editRetry(y *story) {
+	first := y.running(rota.NewJob{MaxRetries: new(2), Params: json.RawMessage(`{"a":1}`)})
+	retry := y.fail(first).RetryID
+	written := y.writtenAudit()
+	c := y.editCommand(first.ID, toPriority(7))
+	c.MergeParams = json.RawMessage(`{"b":2}`)
+	got := do[*rota.Edited](y, c).Job
+	want(y, "job", got.ID, retry)
+	want(y, "priority", got.Priority, 7)
+	want(y, "params", string(got.Params), `{"a":1,"b":2}`)
+	want(y, "params of the first attempt", string(y.job(first.ID).Params), `{"a":1}`)
+	y.wantAuditSince(written, rota.AuditEntry{
+		ID: rota.AuditID(c.ID, c.Verb(), first.ID), At: y.now, Actor: c.Actor, Act: rota.AuditJobModified, JobID: retry, Detail: "edit",
+	})
+	want(y, "ready", y.edit(first.ID, toDelay(0)).Ready(), true)
+	third := y.fail(y.claimOne()).RetryID
+	want(y, "job after the second failure", y.edit(retry, toDelay(time.Hour)).ID, third)
+
+	old := y.editCommand(first.ID, toPriority(1))
+	old.Version = &first.Version
+	y.wantField(rota.Conflict, "version", old)
+	y.wantNoViolations()
+}
+
+func editRunningRetry(y *story) {
+	first := y.running(rota.NewJob{MaxRetries: new(1)})
+	y.fail(first)
+	y.edit(first.ID, toDelay(0))
+	running := y.claimOne()
+	refusal := y.wantField(rota.Conflict, "job_id", y.editCommand(first.ID, toPriority(1)))
+	want(y, "names the retry", strings.Contains(refusal.Reason, running.ID.String()), true)
+	y.failPermanently(running)
+	y.wantField(rota.Conflict, "job_id", y.editCommand(first.ID, toPriority(1)))
+}
+
+// editAgainAfterRetry also sends an edit again that changed nothing, which only the version of
+// the job that it names shows.
+func editAgainAfterRetry(y *story) {
+	j := y.enqueue(rota.NewJob{MaxRetries: new(1)})
+	changed, unchanged := y.editCommand(j.ID, toPriority(3)), y.editCommand(j.ID, toDelay(0))
+	do[*rota.Edited](y, changed)
+	do[*rota.Edited](y, unchanged)
+	retry := y.job(y.fail(y.claimOne()).RetryID)
+	before := y.dump()
+	for _, c := range []*rota.Edit{changed, unchanged} {
+		want(y, "job", do[*rota.Edited](y, c).Job.ID, retry.ID)
+		y.wantUnchanged(before)
+	}
+	y.wantHold(retry, rota.HoldDelay)
 }
 
 func editUnknown(y *story) {

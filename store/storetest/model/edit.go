@@ -16,7 +16,7 @@ func (s *step) changeable(named, id rota.ID, version *rota.ID) (j *rota.Job, aga
 	switch {
 	case j == nil:
 		return nil, false, s.refuse(rota.NotFound, "job_id", "there is no job %s", named)
-	case s.auditedJob(named), j.Version == s.id():
+	case s.auditedJob(named), j.Version == s.id(), s.find(named).Version == s.id():
 		return j, true, nil
 	case rota.InternalType(j.Type):
 		return nil, false, s.refuse(rota.Conflict, "job_id", "job %s has an internal type", id)
@@ -30,7 +30,7 @@ func (s *step) changeable(named, id rota.ID, version *rota.ID) (j *rota.Job, aga
 
 func (s *step) edit(c *rota.Edit) (rota.Reply, *rota.Error) {
 	id := c.JobID
-	if named := s.find(id); named != nil && c.RunNow {
+	if named := s.find(id); named != nil {
 		id = s.tail(named.ExecutionID).ID
 	}
 	j, again, err := s.changeable(c.JobID, id, c.Version)
