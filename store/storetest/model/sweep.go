@@ -13,7 +13,7 @@ func (s *step) sweep(c *rota.Sweep) (rota.Reply, *rota.Error) {
 	budget := cmp.Or(c.Limit, rota.SweepMax)
 	reply := &rota.Swept{}
 	for _, what := range slices.SortedFunc(maps.Keys(s.intents), byKindAndName) {
-		if reply.Count == budget {
+		if reply.Count >= budget { // an execution is removed as a whole, so a drop may change more
 			break
 		}
 		count, left := s.executeIntent(what, budget-reply.Count, budget)
