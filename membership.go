@@ -26,13 +26,17 @@ type NodeHeartbeat struct {
 	Incarnation ID // this start of the process
 	Lease       time.Duration
 	Since       time.Time // since when the process has run without interruption, by the store's clock; zero: since now
+	Version     string    // of the program; empty: unknown
+	Workers     int       // how many jobs it runs at once; 0: unknown
 }
 
 // Member is a live node.
 type Member struct {
-	Name  string
-	Leads bool
-	Since time.Time // since when it has run
+	Name    string
+	Leads   bool
+	Since   time.Time // since when it has run
+	Version string    // of the program; empty: unknown
+	Workers int       // how many jobs it runs at once; 0: unknown
 }
 
 // MembershipState is the answer to a heartbeat.

@@ -17,6 +17,8 @@ type Config struct {
 	// jobs that its previous incarnation left open. Default "local". Two processes
 	// on one store need two names.
 	Name string
+	// Version of the program, which other processes on the store list. Default: none.
+	Version string
 	// Lease is the longest time that a job waits for a process that died. The engine
 	// extends it every third of that time. Default rota.DefaultLease.
 	Lease time.Duration

@@ -43,6 +43,7 @@ func (r *membership) run(ctx context.Context) {
 		sent := time.Now() // before the request: the lease in the store begins later
 		state, err := r.e.config.Membership.Heartbeat(ctx, rota.NodeHeartbeat{
 			Node: r.e.config.Name, Incarnation: r.e.incarnation, Lease: r.lease, Since: r.e.uptime.start(),
+			Version: r.e.config.Version, Workers: r.e.config.Workers,
 		})
 		if err == nil {
 			r.update(state, sent.Add(r.lease))

@@ -16,10 +16,12 @@ type fakeMembership struct {
 	othersSince    time.Time
 	leads, failing atomic.Bool
 	calls, left    atomic.Int32
+	last           atomic.Pointer[rota.NodeHeartbeat]
 }
 
 func (b *fakeMembership) Heartbeat(_ context.Context, a rota.NodeHeartbeat) (rota.MembershipState, error) {
 	b.calls.Add(1)
+	b.last.Store(&a)
 	if b.failing.Load() {
 		return rota.MembershipState{}, errors.New("unreachable")
 	}
@@ -29,6 +31,17 @@ func (b *fakeMembership) Heartbeat(_ context.Context, a rota.NodeHeartbeat) (rot
 func (b *fakeMembership) Leave(context.Context, string, rota.ID) error {
 	b.left.Add(1)
 	return nil
+}
+
+// A heartbeat has the version and the slots of the process.
+func TestHeartbeatHasVersionAndWorkers(t *testing.T) {
+	h := newHarness(t)
+	book := &fakeMembership{}
+	h.start(registry(newControlledHandler().handle), engine.Config{Membership: book, Version: "v2", Workers: 7})
+	h.eventually("a heartbeat was sent", func() bool { return book.last.Load() != nil })
+	if a := book.last.Load(); a.Version != "v2" || a.Workers != 7 {
+		t.Errorf("%+v", a)
+	}
 }
 
 // Only the leader prunes, and without heartbeats it leads no longer than its lease.

@@ -30,7 +30,8 @@ func (n *Node) openConsole() error {
 	return nil
 }
 
-// liveNodes lists the nodes that share the store, by name. The figures of other nodes are not known here.
+// liveNodes lists the nodes that share the store, by name. How many jobs other
+// nodes run now is not known here.
 func (n *Node) liveNodes(ctx context.Context, started time.Time) ([]system.Node, error) {
 	pool := n.engine.Snapshot()
 	all := []system.Node{{
@@ -46,7 +47,11 @@ func (n *Node) liveNodes(ctx context.Context, started time.Time) ([]system.Node,
 	}
 	for _, m := range members {
 		if m.Name != n.config.Name {
-			all = append(all, system.Node{Name: m.Name, State: "ACTIVE", Leader: m.Leads, Since: m.Since})
+			other := system.Node{Name: m.Name, State: "ACTIVE", Leader: m.Leads, Version: m.Version, Since: m.Since}
+			if m.Workers > 0 {
+				other.Workers = &m.Workers
+			}
+			all = append(all, other)
 		}
 	}
 	slices.SortFunc(all, func(a, b system.Node) int { return strings.Compare(a.Name, b.Name) })

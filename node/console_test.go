@@ -69,24 +69,24 @@ func (m fixedMembership) Members(context.Context) ([]rota.Member, error) { retur
 func TestNodesOfConsoleAreAllLiveNodes(t *testing.T) {
 	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	names := func(n *testNode) (list []string) {
-		answers, err := n.console.Session("admin").Answers(t.Context(), "SELECT node_name, state, is_leader, workers, started_at_ts FROM sys.nodes ORDER BY node_name")
+		answers, err := n.console.Session("admin").Answers(t.Context(), "SELECT node_name, state, is_leader, workers, running, version, started_at_ts FROM sys.nodes ORDER BY node_name")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, row := range answers[0].Rows {
 			if row[0] == n.config.Name {
-				row[4] = nil // the start of this process
+				row[6] = nil // the start of this process
 			}
 			list = append(list, strings.TrimSuffix(fmt.Sprintln(row...), "\n"))
 		}
 		return list
 	}
-	alone := start(t, Config{Data: t.TempDir(), Name: "b", Workers: 3})
-	if got := names(alone); !slices.Equal(got, []string{"b ACTIVE true 3 <nil>"}) {
+	alone := start(t, Config{Data: t.TempDir(), Name: "b", Workers: 3, Version: "v2"})
+	if got := names(alone); !slices.Equal(got, []string{"b ACTIVE true 3 0 v2 <nil>"}) {
 		t.Errorf("%q", got)
 	}
-	alone.backend.membership = fixedMembership{members: []rota.Member{{Name: "a", Since: since}, {Name: "b", Leads: true, Since: since}, {Name: "c", Leads: true, Since: since}}}
-	if got := names(alone); !slices.Equal(got, []string{"a ACTIVE false <nil> 2026-01-01T00:00:00.000000Z", "b ACTIVE true 3 <nil>", "c ACTIVE true <nil> 2026-01-01T00:00:00.000000Z"}) {
+	alone.backend.membership = fixedMembership{members: []rota.Member{{Name: "a", Since: since, Version: "v1", Workers: 7}, {Name: "b", Leads: true, Since: since}, {Name: "c", Leads: true, Since: since}}}
+	if got := names(alone); !slices.Equal(got, []string{"a ACTIVE false 7 <nil> v1 2026-01-01T00:00:00.000000Z", "b ACTIVE true 3 0 v2 <nil>", "c ACTIVE true <nil> <nil> <nil> 2026-01-01T00:00:00.000000Z"}) {
 		t.Errorf("%q", got)
 	}
 }

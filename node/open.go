@@ -120,7 +120,7 @@ func (n *Node) openEngine() error {
 		return err
 	}
 	n.engine = engine.New(client, reg, engine.Config{
-		Workers: n.config.Workers, Name: n.config.Name, Lease: n.config.Lease,
+		Workers: n.config.Workers, Name: n.config.Name, Version: n.config.Version, Lease: n.config.Lease,
 		CancelGrace: n.config.CancelGrace, ShutdownGrace: n.config.ShutdownGrace,
 		Retention: n.config.Retention, PruneEvery: n.config.PruneEvery,
 		Logger: n.logger, Logs: n.logs, Clock: n.clock, Events: n.events, Reporter: reporter, Membership: n.backend.membership,

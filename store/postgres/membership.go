@@ -10,10 +10,10 @@ var _ rota.Membership = (*Store)(nil)
 
 const (
 	sqlNodeHeartbeat = `
-INSERT INTO rota_nodes (name, life, since, until)
-VALUES ($1, $2, coalesce($4, ` + clockNow + `), ` + clockNow + ` + $3)
+INSERT INTO rota_nodes (name, life, since, until, version, workers)
+VALUES ($1, $2, coalesce($4, ` + clockNow + `), ` + clockNow + ` + $3, nullif($5, ''), nullif($6, 0))
 ON CONFLICT (name, life) DO UPDATE
-SET since = excluded.since, until = excluded.until`
+SET since = excluded.since, until = excluded.until, version = excluded.version, workers = excluded.workers`
 	// The leader keeps the lead until its lease ends, and only the leader extends that lease.
 	sqlTakeLead = `
 INSERT INTO rota_leader (id, name, life, since, until)
@@ -30,7 +30,7 @@ SELECT (SELECT count(*) FROM rota_nodes), l.name, l.life = $1, (SELECT min(since
 FROM rota_leader l`
 	// A node that was restarted has two rows until the lease of the first one ends.
 	sqlMembers = `
-SELECT DISTINCT ON (n.name) n.name, l.life IS NOT NULL, n.since
+SELECT DISTINCT ON (n.name) n.name, l.life IS NOT NULL, n.since, n.version, n.workers
 FROM rota_nodes n
 LEFT JOIN rota_leader l ON l.life = n.life AND l.until >= ` + clockNow + `
 WHERE n.until >= ` + clockNow + `
@@ -47,7 +47,7 @@ WHERE life = $1`
 func (s *Store) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (at rota.MembershipState, err error) {
 	own := []param{textNotNull(a.Node), idParam(a.Incarnation), intParam(a.Lease.Microseconds())}
 	err = s.query(ctx, "node heartbeat",
-		statement{sql: sqlNodeHeartbeat, params: append(own[:3:3], timeParam(a.Since))}, statement{sql: sqlTakeLead, params: own}, statement{sql: sqlDeleteExpiredNodes},
+		statement{sql: sqlNodeHeartbeat, params: append(own[:3:3], timeParam(a.Since), textNotNull(a.Version), intParam(int64(a.Workers)))}, statement{sql: sqlTakeLead, params: own}, statement{sql: sqlDeleteExpiredNodes},
 		statement{sql: sqlMembership, params: []param{idParam(a.Incarnation), textNotNull(a.Node)}, eachRow: func(r row) error {
 			at = rota.MembershipState{Nodes: int(r.Int(0)), Leader: r.Text(1), Leads: r.Bool(2), OthersSince: r.Time(3)}
 			return nil
@@ -58,7 +58,7 @@ func (s *Store) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (at rota.Me
 // Members lists the live nodes.
 func (s *Store) Members(ctx context.Context) (all []rota.Member, err error) {
 	err = s.query(ctx, "list nodes", statement{sql: sqlMembers, eachRow: func(r row) error {
-		all = append(all, rota.Member{Name: r.Text(0), Leads: r.Bool(1), Since: r.Time(2)})
+		all = append(all, rota.Member{Name: r.Text(0), Leads: r.Bool(1), Since: r.Time(2), Version: r.Text(3), Workers: int(r.Int(4))})
 		return nil
 	}})
 	return all, err

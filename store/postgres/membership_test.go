@@ -111,21 +111,27 @@ func TestConcurrentHeartbeatsElectOneLeader(t *testing.T) {
 // than its lease.
 func TestMembersListsLiveNodesByName(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
+	send := func(a rota.NodeHeartbeat) rota.ID {
+		t.Helper()
+		_, err := s.Heartbeat(t.Context(), a)
+		must(t, err)
+		return a.Incarnation
+	}
 	heartbeat := func(node string, lease time.Duration, since time.Time) rota.ID {
 		t.Helper()
-		id := rota.NewID()
-		_, err := s.Heartbeat(t.Context(), rota.NodeHeartbeat{Node: node, Incarnation: id, Lease: lease, Since: since})
-		must(t, err)
-		return id
+		return send(rota.NodeHeartbeat{Node: node, Incarnation: rota.NewID(), Lease: lease, Since: since})
 	}
 	old, recent := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	b := heartbeat("b", time.Minute, old) // the first leads
 	heartbeat("a", time.Minute, old)
-	heartbeat("a", time.Hour, recent) // restarted
+	restarted := rota.NodeHeartbeat{Node: "a", Incarnation: rota.NewID(), Lease: time.Hour, Since: recent, Version: "v1", Workers: 3}
+	send(restarted)
+	restarted.Version, restarted.Workers = "v2", 7
+	send(restarted)
 	heartbeat("gone", -time.Second, old)
 	got, err := s.Members(t.Context())
 	must(t, err)
-	if want := []rota.Member{{Name: "a", Since: recent}, {Name: "b", Leads: true, Since: old}}; !slices.Equal(got, want) {
+	if want := []rota.Member{{Name: "a", Since: recent, Version: "v2", Workers: 7}, {Name: "b", Leads: true, Since: old}}; !slices.Equal(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 	must(t, s.Leave(t.Context(), "b", b))
