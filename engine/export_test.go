@@ -52,6 +52,9 @@ func (e *Engine) StartAfterLeaseEnded(job *rota.Job) {
 	}
 }
 
+// UptimeStart returns since when the engine has run; zero: it has not read the clock yet.
+func (e *Engine) UptimeStart() time.Time { return e.uptime.start() }
+
 // Uptime is the uptime of an engine.
 type Uptime = uptime
 

@@ -74,9 +74,9 @@ func TestCatchUpAppliesAfterShortRestart(t *testing.T) {
 			}
 			from = h.clock.now()
 			time.Sleep(interruption)
-			to = h.clock.now()
 			r = h.start(registry(done), engine.Config{Name: "a"})
-			return from, to
+			h.eventually("the engine has read the clock", func() bool { return !r.UptimeStart().IsZero() })
+			return from, r.UptimeStart()
 		})
 	})
 }
