@@ -98,7 +98,7 @@ func (j *Job) AuditEntries() []AuditEntry {
 		e := j.auditEntry(AuditEndID(j.ID), act, j.FinishedAt)
 		detail := j.Run.Error
 		if act == AuditJobCancelled && !j.Run.CancelAt.IsZero() {
-			e.Actor, detail = cmp.Or(j.Run.CancelBy, SystemActor), cmp.Or(detail, j.Run.CancelReason)
+			e.Actor, detail = cmp.Or(j.Run.CancelBy, SystemActor), cmp.Or(j.Run.CancelReason, detail)
 		}
 		e.RunID, e.Outcome, e.Detail = j.Run.ID, string(j.Run.ShownOutcome()), scrub.Text(detail)
 		entries = append(entries, e)

@@ -44,10 +44,10 @@ func (u *UnitOfWork) auditAttempt(c rota.Command, actor, act string, named rota.
 		ID: rota.AuditID(c.Head().ID, c.Verb(), named), At: u.Now, Actor: actor, Act: act, Subject: rota.JobSubject(j.ID),
 		Schedule: j.Schedule, JobID: j.ID, ExecutionID: j.ExecutionID, Detail: detail, Changes: changes,
 	}
-	switch {
-	case j.Run != nil:
-		e.RunID, e.Outcome = j.Run.ID, string(j.Run.ShownOutcome())
-	case j.Status == rota.StatusCancelled:
+	if j.Run != nil {
+		e.RunID = j.Run.ID
+	}
+	if act == rota.AuditJobCancelled {
 		e.Outcome = string(rota.OutcomeCancelled)
 	}
 	u.appendAudit(e)

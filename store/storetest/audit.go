@@ -229,7 +229,7 @@ func auditCancels(y *story) {
 // auditStops ends runs that were asked to stop, and prunes them.
 func auditStops(y *story) {
 	for _, one := range []struct{ reason, err, detail string }{
-		{"not needed", "", "not needed"}, {"not needed", "interrupted", "interrupted"}, {"token=HUSH", "", "token=[hidden]"}, {"", "", ""},
+		{"not needed", "", "not needed"}, {"not needed", "interrupted", "not needed"}, {"", "interrupted", "interrupted"}, {"token=HUSH", "", "token=[hidden]"}, {"", "", ""},
 	} {
 		j := y.running(rota.NewJob{})
 		y.advance(time.Second)
@@ -275,6 +275,8 @@ func auditRedrives(y *story) {
 			}
 			do[*rota.Redriven](y, c)
 			y.wantChanges(rota.JobSubject(j.ID), rota.AuditJobRedriven, one.changes)
+			redriven := y.audit(rota.AuditQuery{Subject: rota.JobSubject(j.ID), Acts: []string{rota.AuditJobRedriven}})
+			want(y, "outcome of the redrive", redriven[0].Outcome, rota.AuditOK)
 			y.complete(y.claimOne())
 		}
 	}

@@ -37,11 +37,11 @@ func (s *step) auditAttempt(actor, act string, named rota.ID, j *rota.Job, detai
 		ID: s.auditID(named), At: s.now, Actor: actor, Act: act, Subject: "job " + j.ID.String(), Schedule: j.Schedule,
 		JobID: j.ID, ExecutionID: j.ExecutionID, Detail: detail, Changes: changes,
 	}
-	if j.Status == rota.StatusCancelled {
+	if act == rota.AuditJobCancelled {
 		e.Outcome = "CANCELLED"
 	}
 	if j.Run != nil {
-		e.RunID, e.Outcome = j.Run.ID, string(j.Run.ShownOutcome())
+		e.RunID = j.Run.ID
 	}
 	s.appendAudit(e)
 }
