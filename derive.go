@@ -73,8 +73,11 @@ func AuditEndID(job ID) ID {
 }
 
 // AuditRepeatID returns the id under which an entry of a job is written if the audit has an entry with
-// this id: the command that created the job was sent again after the job had been pruned.
-func AuditRepeatID(entry ID) ID { return entry.Derive([]byte("audit again")) }
+// its own id: the command that created the job was sent again after the job had been pruned. It is
+// derived from the time of the entry too, so that each repetition has another id.
+func AuditRepeatID(entry ID, at time.Time) ID {
+	return entry.Derive(binary.BigEndian.AppendUint64([]byte("audit again "), uint64(at.UnixMicro())))
+}
 
 func tokenFor(seed Token, job ID) Token {
 	var both [32]byte

@@ -115,7 +115,7 @@ func (u *UnitOfWork) appendAudit(e rota.AuditEntry) {
 func (u *UnitOfWork) archive(j *rota.Job) int {
 	entries := j.AuditEntries()
 	for _, e := range entries {
-		e.ID = u.archiveID(e.ID)
+		e.ID = u.archiveID(&e)
 		u.appendAudit(e)
 	}
 	return len(entries)
@@ -124,10 +124,12 @@ func (u *UnitOfWork) archive(j *rota.Job) int {
 // archiveID returns the id of an entry of a job for the audit. The audit has an
 // entry with its own id if the job is the second one with its id: its command was
 // sent again after the first one had been pruned.
-func (u *UnitOfWork) archiveID(id rota.ID) rota.ID {
-	for Audits.get(u, id) {
-		id = rota.AuditRepeatID(id)
+func (u *UnitOfWork) archiveID(e *rota.AuditEntry) rota.ID {
+	if !Audits.get(u, e.ID) {
+		return e.ID
 	}
+	id := rota.AuditRepeatID(e.ID, e.At)
+	Audits.get(u, id) // the same act at the same time is written once
 	return id
 }
 

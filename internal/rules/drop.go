@@ -220,6 +220,10 @@ func removableOf(u *UnitOfWork, tails []*rota.Job) (executions []rota.ID) {
 	kept := make([]bool, len(tails))
 	u.each(len(tails), func(i int) {
 		first := u.job(tails[i].ExecutionID)
+		if first == nil { // another transaction pruned it since its last attempt was read
+			kept[i] = true
+			return
+		}
 		redriven := u.job(first.RedriveOf)
 		kept[i] = redriven != nil && !ended[redriven.ExecutionID]
 	})

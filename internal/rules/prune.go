@@ -106,8 +106,12 @@ func eachChain(u *UnitOfWork, executions []rota.ID, maxRows int, rule func(first
 // theirs.
 func loadChain(u *UnitOfWork, attempts []rota.ID) {
 	u.each(len(attempts), func(i int) {
-		for _, e := range u.job(attempts[i]).AuditEntries() {
-			u.archiveID(e.ID)
+		j := u.job(attempts[i])
+		if j == nil {
+			return // another transaction pruned it since its id was read
+		}
+		for _, e := range j.AuditEntries() {
+			u.archiveID(&e)
 		}
 	})
 }
@@ -137,8 +141,11 @@ func prunable(u *UnitOfWork, first *rota.Job, attempts []rota.ID, before time.Ti
 	if first.Attempt != 1 || u.job(first.RedriveOf) != nil || len(attempts) == 0 {
 		return false
 	}
+	if slices.ContainsFunc(attempts, func(id rota.ID) bool { return u.job(id) == nil }) {
+		return false // another transaction pruned it meanwhile
+	}
 	tail := u.job(attempts[len(attempts)-1])
-	return tail != nil && tail.Ended() && tail.Sequel != "" && tail.Sequel != rota.SequelRetry &&
+	return tail.Ended() && tail.Sequel != "" && tail.Sequel != rota.SequelRetry &&
 		(before.IsZero() || tail.FinishedAt.Before(micros(before)))
 }
 

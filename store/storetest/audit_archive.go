@@ -13,7 +13,7 @@ import (
 // creates the job again with the same id. The acts of each are kept.
 func auditCreatedAgain(y *story) {
 	c := &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{{Type: "mail"}}}
-	for round := 1; round <= 3; round++ {
+	for round := 1; round <= 12; round++ {
 		j := do[*rota.Enqueued](y, c).Jobs[0].Job
 		y.complete(y.claimOne())
 		y.advance(time.Second)

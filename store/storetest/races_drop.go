@@ -16,6 +16,8 @@ func dropRaces() []race {
 		{"a drop of a dependent against the end of its dependency", dropAgainstEnd, func(*story, rota.Result, rota.Result) {}},
 		{"a drop against a redrive of its history: no job is left to run", dropAgainstRedrive, nothingToRun},
 		{"the sweep of a drop against the end of its last run: no job is left", sweepAgainstLastEnd, noJobsLeft},
+		{"a prune against a prune of the same executions with retries", pruneRetriesAgainstPrune, prunedOnce},
+		{"the sweep of a drop against a prune of its history", sweepAgainstPrune, noJobsLeft},
 		{"a change of a template for one schedule against a new schedule of the template", onlyScheduleAgainstPut, func(*story, rota.Result, rota.Result) {}},
 		{"a recreated schedule against its fire", recreateAgainstFire, func(*story, rota.Result, rota.Result) {}},
 	}
@@ -91,6 +93,45 @@ func sweepAgainstLastEnd(y *story) (a, b rota.Command) {
 	y.advance(time.Second)
 	y.drop("nightly")
 	return &rota.Sweep{Meta: y.ids.meta()}, y.finishCommand(j, rota.OutcomeCompleted, false)
+}
+
+// failTwice lets the first attempt of an execution and its retry fail.
+func (y *story) failTwice() (execution rota.ID) {
+	y.Helper()
+	j := y.claimOne()
+	y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, RetryAt: y.now})
+	y.advance(time.Second)
+	y.makeReady()
+	y.failPermanently(y.claimOne())
+	return j.ID
+}
+
+func pruneRetriesAgainstPrune(y *story) (a, b rota.Command) {
+	var executions []rota.ID
+	for range 10 {
+		y.enqueue(rota.NewJob{})
+		executions = append(executions, y.failTwice())
+	}
+	y.advance(time.Second)
+	return &rota.Prune{Meta: y.ids.meta(), Executions: executions}, &rota.Prune{Meta: y.ids.meta(), Executions: executions}
+}
+
+func prunedOnce(y *story, a, b rota.Result) {
+	y.Helper()
+	want(y, "pruned executions", a.Reply.(*rota.Pruned).Executions+b.Reply.(*rota.Pruned).Executions, 10)
+	want(y, "jobs", len(y.allJobs()), 0)
+}
+
+func sweepAgainstPrune(y *story) (a, b rota.Command) {
+	y.define("nightly", rota.ScheduleSpec{})
+	var executions []rota.ID
+	for range 10 {
+		y.fireNext("nightly")
+		executions = append(executions, y.failTwice())
+	}
+	y.advance(time.Second)
+	y.drop("nightly")
+	return &rota.Sweep{Meta: y.ids.meta()}, &rota.Prune{Meta: y.ids.meta(), Executions: executions}
 }
 
 func noJobsLeft(y *story, _, _ rota.Result) {

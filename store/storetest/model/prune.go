@@ -66,8 +66,8 @@ func (s *step) removeExecution(first, tail *rota.Job) (jobs, entries int) {
 	attempts := s.pick(func(j *rota.Job) bool { return j.ExecutionID == first.ID })
 	for _, j := range attempts {
 		for _, e := range j.AuditEntries() {
-			for s.hasEntry(e.ID) { // of an earlier job with the same id
-				e.ID = rota.AuditRepeatID(e.ID)
+			if s.hasEntry(e.ID) { // of an earlier job with the same id
+				e.ID = rota.AuditRepeatID(e.ID, e.At)
 			}
 			s.appendAudit(e)
 			entries++
