@@ -123,7 +123,10 @@ func bulk(c *call, body *api.FilterRequest, find func(filter) ([]scan, error), c
 	}
 	var done api.Many
 	more, err := c.eachBulkPage(scans, f, limit, func(page []*rota.Job) error {
-		checked := slices.DeleteFunc(page, func(j *rota.Job) bool { return check != nil && check(j) != nil })
+		checked, err := accepted(page, check)
+		if err != nil {
+			return err
+		}
 		done.Matched += len(page) - len(checked)
 		done.Refused += len(page) - len(checked)
 		return c.sendBulk(&done, checked, command)
@@ -133,6 +136,22 @@ func bulk(c *call, body *api.FilterRequest, find func(filter) ([]scan, error), c
 		return reply{}, err
 	}
 	return ok(done)
+}
+
+// accepted returns the jobs that pass a check; nil: all. An error other than a refusal ends it.
+func accepted(jobs []*rota.Job, check func(*rota.Job) error) (passed []*rota.Job, err error) {
+	if check == nil {
+		return jobs, nil
+	}
+	for _, j := range jobs {
+		switch err := check(j); {
+		case err == nil:
+			passed = append(passed, j)
+		case rota.CodeOf(err) != rota.Invalid:
+			return nil, err
+		}
+	}
+	return passed, nil
 }
 
 func checkAll(jobs []*rota.Job, check func(*rota.Job) error) error {
