@@ -14,10 +14,11 @@ type normaliser struct {
 	next int // priority at which the next round starts
 }
 
-// A page locks the order of the queue, which claims and enqueues wait for, so it is
-// small. Between two pages there is a pause, so that other work is not slowed down.
+// A page locks the order of the queue, which claims and enqueues wait for. A page that is
+// not the last one has no more room than its jobs use now, so pages are long. Between two
+// pages there is a pause, so that other work is not slowed down.
 const (
-	normalisePage  = 500
+	normalisePage  = rota.OrderMax
 	normalisePause = 20 * time.Millisecond
 )
 

@@ -40,7 +40,7 @@ func (s *sweeper) sweep(ctx context.Context) (more bool) {
 		case *rota.Swept:
 			more = more || reply.More
 		default:
-			s.e.config.Logger.Error("the store refused an maintenance command", "error", result.Err)
+			s.e.config.Logger.Error("the store refused a maintenance command", "error", result.Err)
 			return false
 		}
 	}
