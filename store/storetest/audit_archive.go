@@ -61,3 +61,82 @@ func pruneRows(y *story) {
 	want(y, "jobs left", len(y.allJobs()), 0)
 	want(y, "entries", len(y.audit(rota.AuditQuery{Limit: rota.PageMax})), executions*(attempts+1))
 }
+
+func auditPruned(y *story) {
+	completed, skipped, cancelled, dead := y.endInEachWay()
+	y.advance(time.Second)
+	retried := y.running(rota.NewJob{Backoff: new(time.Duration(0))})
+	y.fail(retried)
+	y.complete(y.claimOne())
+	y.declare("nightly", rota.ScheduleSpec{})
+	fired := y.trigger("nightly")
+	y.complete(y.claimOne())
+	y.advance(time.Hour)
+	before := y.auditTexts()
+	want(y, "pruned", y.prune(completed.ID, skipped.ID, cancelled.ID, dead.ID, retried.ID, fired.ID).Executions, 6)
+	want(y, "jobs left", len(y.allJobs()), 0)
+	want(y, "the audit", strings.Join(y.auditTexts(), "\n"), strings.Join(before, "\n"))
+	want(y, "acts of the retried execution", acts(y.audit(rota.AuditQuery{ExecutionID: retried.ID})), "JOB_EXECUTED:COMPLETED JOB_FAILED:FAILED JOB_CREATED")
+	want(y, "acts of the job", y.actsOf(completed), "JOB_EXECUTED:COMPLETED JOB_CREATED")
+	y.wantNoViolations()
+}
+
+func auditDropped(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{})
+	done := y.trigger("nightly")
+	y.complete(y.claimOne())
+	failed := y.trigger("nightly")
+	y.failPermanently(y.claimOne())
+	y.advance(time.Second)
+	before := y.auditTexts()
+	y.drop("nightly")
+	hidden := y.auditTexts()
+	want(y, "entries hidden by the drop", strings.Join(hidden[len(hidden)-len(before):], "\n"), strings.Join(before, "\n"))
+	y.sweepAll(10)
+	y.wantNotFound("the run", errOf(y.s.Execution(y.ctx, done.ID)))
+	want(y, "the audit after the sweep", strings.Join(y.auditTexts(), "\n"), strings.Join(hidden, "\n"))
+	want(y, "acts", y.actsOf(failed), "JOB_FAILED:FAILED")
+	want(y, "newest act about the schedule", y.audit(rota.AuditQuery{Schedule: "nightly"})[0].Act, rota.AuditScheduleDeleted)
+}
+
+func auditPrunedTwice(y *story) {
+	j := y.running(rota.NewJob{})
+	y.complete(j)
+	c := &rota.Prune{Meta: y.ids.meta(), Executions: []rota.ID{j.ID}}
+	do[*rota.Pruned](y, c)
+	before := y.auditTexts()
+	do[*rota.Pruned](y, c)
+	want(y, "the audit", strings.Join(y.auditTexts(), "\n"), strings.Join(before, "\n"))
+	want(y, "acts", y.actsOf(j), "JOB_EXECUTED:COMPLETED JOB_CREATED")
+}
+
+func auditRetention(y *story) {
+	for range 3 {
+		y.throttle(rota.ThrottleSpec{Global: y.now.Second() + 1})
+		y.advance(time.Second)
+	}
+	kept := y.enqueue(rota.NewJob{}) // its creation is derived, and stays as long as it
+	all := y.writtenAudit()
+	prune := func(before time.Time) *rota.Pruned {
+		return do[*rota.Pruned](y, &rota.Prune{Meta: y.ids.meta(), Executions: []rota.ID{y.ids.next()}, AuditBefore: before})
+	}
+	want(y, "removed before the first", prune(all[0].At).Audit, 0)
+	got := prune(all[2].At)
+	want(y, "removed", got.Audit, 2)
+	want(y, "more", got.MoreAudit, false)
+	left := y.writtenAudit()
+	want(y, "left", len(left), 1)
+	want(y, "the newest", left[0].ID, all[2].ID)
+	want(y, "creation", y.actsOf(kept), "JOB_CREATED")
+	y.wantNoViolations()
+}
+
+func auditRetentionAtOnce(y *story) {
+	j := y.running(rota.NewJob{})
+	y.complete(j)
+	y.advance(time.Hour)
+	got := do[*rota.Pruned](y, &rota.Prune{Meta: y.ids.meta(), Executions: []rota.ID{j.ID}, AuditBefore: y.now})
+	want(y, "executions", got.Executions, 1)
+	want(y, "entries", got.Audit, 2)
+	want(y, "left", len(y.audit(rota.AuditQuery{})), 0)
+}
