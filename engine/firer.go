@@ -70,11 +70,11 @@ func (f *firer) fireDue(ctx context.Context) bool {
 		f.retryLater(ctx, err)
 		return false
 	}
-	f.e.uptime.observe(page.Now, asked)
+	alive := f.e.uptime.observe(page.Now, asked)
 	f.outage.recovered(f.e.config.Logger, "schedules are read again")
 	fired := 0
 	for schedules := range slices.Chunk(page.Schedules, fireBatch) {
-		fired += f.fire(ctx, schedules, page.Now)
+		fired += f.fire(ctx, schedules, page.Now, alive)
 	}
 	return fired > 0 && ctx.Err() == nil
 }
@@ -87,11 +87,12 @@ func (f *firer) retryLater(ctx context.Context, err error) {
 	}
 }
 
-// fire fires schedules in few batches, and returns how many moved to a later time.
-func (f *firer) fire(ctx context.Context, schedules []*rota.Schedule, now time.Time) (moved int) {
+// fire fires schedules in few batches, and returns how many moved to a later time. At now,
+// this process has run since alive.
+func (f *firer) fire(ctx context.Context, schedules []*rota.Schedule, now, alive time.Time) (moved int) {
 	f.lastFireMicros.Store(now.UnixMicro())
 	var fires []rota.Command
-	jobs, alive := 0, f.e.uptime.start()
+	jobs := 0
 	for _, s := range schedules {
 		if f.mustWait(s, now) || f.leftToOlderNode(s, now, alive) {
 			continue
@@ -203,7 +204,7 @@ func (f *firer) realign(ctx context.Context) {
 		f.retryLater(ctx, err)
 		return
 	}
-	f.e.uptime.observe(due.Now, asked)
+	alive := f.e.uptime.observe(due.Now, asked)
 	f.lastFireMicros.Store(due.Now.UnixMicro())
 	query := rota.ScheduleQuery{State: rota.ScheduleEnabled, Ahead: due.Now, Limit: rota.PageMax}
 	for {
@@ -218,7 +219,7 @@ func (f *firer) realign(ctx context.Context) {
 		}
 		query.After = schedules[len(schedules)-1].Name
 		for chunk := range slices.Chunk(schedules, fireBatch) {
-			f.fire(ctx, chunk, due.Now)
+			f.fire(ctx, chunk, due.Now, alive)
 		}
 	}
 }

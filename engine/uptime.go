@@ -13,9 +13,22 @@ import (
 type uptime struct {
 	mu       sync.Mutex
 	since    time.Time
-	now      time.Time // the store's clock at the last reading
-	asked    time.Time // when that reading was requested, by the monotonic clock
-	received time.Time // when it was received
+	last     clockReading
+	received time.Time // when the last reading was received
+
+	// The uptime before the last interruption, and its last reading.
+	sinceBefore time.Time
+	lastBefore  clockReading
+}
+
+// clockReading is a reading of the store's clock, and when it was requested by the
+// monotonic clock.
+type clockReading struct{ now, asked time.Time }
+
+// interrupted reports whether there was an interruption between a reading and one that
+// was received later.
+func (r clockReading) interrupted(now, received time.Time) bool {
+	return now.Sub(r.now) > received.Sub(r.asked)+interruptionMin
 }
 
 // interruptionMin is by how much more than the monotonic clock the store's clock has to
@@ -23,20 +36,37 @@ type uptime struct {
 const interruptionMin = time.Second
 
 // observe records a reading of the store's clock, which was requested at asked and has
-// just been received, and returns since when the process has run.
+// just been received, and returns since when the process has run at that reading.
+// Several loops read the clock: a reading may be received after one that was taken later.
 func (u *uptime) observe(now, asked time.Time) (since time.Time) {
-	received := time.Now()
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	switch advanced := now.Sub(u.now); {
-	case u.since.IsZero(), advanced > received.Sub(u.asked)+interruptionMin:
+	received := time.Now()
+	switch {
+	case u.since.IsZero():
 		u.since = now
-	case advanced < 0 && asked.Before(u.received):
-		return u.since // an older reading that was received later
+	case u.last.interrupted(now, received):
+		u.sinceBefore, u.lastBefore = u.since, u.last
+		u.since = now
+	case now.Before(u.last.now) && asked.Before(u.received): // received late
+		return u.observeLate(now, received)
 	case u.since.After(now): // the clock was set back
 		u.since = now
 	}
-	u.now, u.asked, u.received = now, asked, received
+	u.last, u.received = clockReading{now, asked}, received
+	return u.since
+}
+
+// observeLate records a reading that was received after one that was taken later. If both
+// were taken after an interruption, this one is the first reading of the uptime.
+func (u *uptime) observeLate(now, received time.Time) (since time.Time) {
+	switch {
+	case !now.Before(u.since):
+	case u.lastBefore.now.IsZero() || u.lastBefore.interrupted(now, received):
+		u.since = now
+	default:
+		return u.sinceBefore // from before the interruption
+	}
 	return u.since
 }
 
