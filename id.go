@@ -30,6 +30,48 @@ func ParseID(text string) (ID, error) {
 	return ID(id), nil
 }
 
+// IDPrefixMin is the length of the shortest prefix of an id that ParseIDPrefix accepts. The
+// first 13 characters are the time of an id in milliseconds, and 8 of them about a minute.
+const IDPrefixMin = 8
+
+// ParseIDPrefix parses the first characters of the text form of an id, at least
+// IDPrefixMin, and returns the smallest and the greatest id whose text form begins with
+// them.
+func ParseIDPrefix(text string) (low, high ID, err error) {
+	const lowest, highest = "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"
+	if len(text) < IDPrefixMin || len(text) > len(lowest) {
+		return low, high, Invalidf("id", "%s is not the beginning of an id; write 8 or more characters of an id such as 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60", quote(text))
+	}
+	if low, err = ParseID(text + lowest[len(text):]); err == nil {
+		high, err = ParseID(text + highest[len(text):])
+	}
+	return low, high, err
+}
+
+// Next returns the smallest id that is greater than id, or the zero id if there is none.
+func (id ID) Next() ID {
+	for i := len(id) - 1; i >= 0; i-- {
+		if id[i]++; id[i] != 0 {
+			break
+		}
+	}
+	return id
+}
+
+// Previous returns the greatest id that is smaller than id. For the zero id it returns the
+// zero id.
+func (id ID) Previous() ID {
+	if id.IsZero() {
+		return id
+	}
+	for i := len(id) - 1; i >= 0; i-- {
+		if id[i]--; id[i] != 0xff {
+			break
+		}
+	}
+	return id
+}
+
 // Derive returns the id of something that a command creates. It keeps the time bits of
 // id and takes the other bits from a hash of id and salt. The same command sent again
 // therefore gets the same ids.

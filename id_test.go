@@ -50,6 +50,37 @@ func TestParseID(t *testing.T) {
 	}
 }
 
+func TestIDPrefixIsARangeOfIDs(t *testing.T) {
+	const text = "01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"
+	id, err := rota.ParseID(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range len(text) + 1 {
+		low, high, err := rota.ParseIDPrefix(strings.ToUpper(text[:n]))
+		if n < rota.IDPrefixMin {
+			if rota.CodeOf(err) != rota.Invalid {
+				t.Errorf("%d characters are accepted: %v", n, err)
+			}
+			continue
+		}
+		if err != nil || low.Compare(id) > 0 || high.Compare(id) < 0 || !strings.HasPrefix(low.String(), text[:n]) || !strings.HasPrefix(high.String(), text[:n]) {
+			t.Errorf("%s is from %s to %s, %v", text[:n], low, high, err)
+		}
+		if after := high.Next(); strings.HasPrefix(after.String(), text[:n]) || after.Compare(high) <= 0 {
+			t.Errorf("%s follows %s", after, high)
+		}
+		if before := low.Previous(); strings.HasPrefix(before.String(), text[:n]) || before.Next() != low {
+			t.Errorf("%s precedes %s", before, low)
+		}
+	}
+	for _, bad := range []string{"01926a5e7c3b", "0192-6a5e-7c", "01926a5g", "nightly-report", text + "0"} {
+		if low, high, err := rota.ParseIDPrefix(bad); rota.CodeOf(err) != rota.Invalid {
+			t.Errorf("%s is from %s to %s, %v", bad, low, high, err)
+		}
+	}
+}
+
 func TestIDTextRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rota.ID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))

@@ -127,7 +127,7 @@ func (c *call) awaitEvent(id rota.ID, seq uint64, timeout time.Duration) (uint64
 func (a *server) reservationRoutes() {
 	get(a, operation{
 		method: "GET", path: "/reservations", id: "list-reservations", tag: "Jobs", summary: "List reservations of direct runs",
-		description: "Active and past, newest first.", query: pageParams(), response: api.List[api.Reservation]{},
+		description: "Active and past, newest first.", query: pageParams(idPrefixParam), response: api.List[api.Reservation]{},
 	}, func(c *call) (reply, error) {
 		return idList(c, cursorReservations, c.Store.Reservations, api.NewReservation, func(r *rota.Reservation) rota.ID { return r.ID })
 	})

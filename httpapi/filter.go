@@ -15,6 +15,7 @@ type filter struct {
 	schedule  string
 	group     rota.ID
 	execution rota.ID
+	ids       idRange
 }
 
 func filterParams(states []string) []param {
@@ -32,13 +33,13 @@ func filterParams(states []string) []param {
 func (c *call) filter() filter {
 	return filter{
 		state: c.word("state"), typ: c.query.Get("type"), template: c.query.Get("template"), schedule: c.query.Get("schedule"),
-		group: c.queryID("group"), execution: c.queryID("execution"),
+		group: c.queryID("group"), execution: c.queryID("execution"), ids: c.idRange(),
 	}
 }
 
 // query returns the filter for the store without the state, whose values differ.
 func (f *filter) query() rota.JobQuery {
-	return rota.JobQuery{Type: f.typ, Template: f.template, Schedule: f.schedule, GroupID: f.group}
+	return rota.JobQuery{Type: f.typ, Template: f.template, Schedule: f.schedule, GroupID: f.group, After: f.ids.after}
 }
 
 // match applies the filter to a job that was found without it.
@@ -75,6 +76,7 @@ func (c *call) findJobs(scans []scan, f filter, before rota.ID, limit int) (jobs
 	if !f.execution.IsZero() {
 		return c.findInExecution(scans, f, before, limit)
 	}
+	before = f.ids.startAt(before)
 	lowerBound := rota.ID{} // a scan that stopped early has read nothing below this id
 	for _, s := range scans {
 		found, last, err := c.scan(s, before, limit+1)
@@ -146,7 +148,7 @@ func (c *call) findInExecution(scans []scan, f filter, before rota.ID, limit int
 			return (!s.query.Tails || j == tail) && (s.query.Status == "" || s.query.Status == j.Status) &&
 				(s.query.State == "" || s.query.State == j.State()) && (s.keep == nil || s.keep(j))
 		})
-		if picked && f.match(j) && (before.IsZero() || j.ID.Compare(before) < 0) {
+		if picked && f.match(j) && f.ids.contains(j.ID) && (before.IsZero() || j.ID.Compare(before) < 0) {
 			jobs = append(jobs, j)
 		}
 	}

@@ -16,7 +16,7 @@ func (a *server) groupRoutes() {
 	}, createGroup)
 	get(a, operation{
 		method: "GET", path: "/groups", id: "list-groups", tag: "Groups", summary: "List groups", description: "Newest first.",
-		query: pageParams(), response: api.List[api.Group]{},
+		query: pageParams(idPrefixParam), response: api.List[api.Group]{},
 	}, func(c *call) (reply, error) {
 		return idList(c, cursorGroups, c.Store.Groups, api.NewGroup, func(g *rota.Group) rota.ID { return g.ID })
 	})

@@ -20,7 +20,7 @@ func (a *server) jobRoutes() {
 	}, createJobs)
 	get(a, operation{
 		method: "GET", path: "/jobs", id: "list-jobs", tag: "Jobs", summary: "List jobs", description: "Newest first, each attempt separately.",
-		query: pageParams(append(filterParams(api.JobStates), param{
+		query: pageParams(append(filterParams(api.JobStates), idPrefixParam, param{
 			name: "status", form: formText, doc: "Stored status. It stays RUNNING after the run ends; use state instead.", enum: []string{"QUEUED", "RUNNING", "CANCELLED"},
 		})...), response: api.List[api.Job]{},
 	}, listJobs)
@@ -121,5 +121,10 @@ func listJobs(c *call) (reply, error) {
 	f := c.filter()
 	q := f.query()
 	q.State, q.Status = rota.State(f.state), rota.Status(c.word("status"))
-	return c.jobPage(cursorJobs, []scan{{query: q}}, f)
+	scans := []scan{{query: q}}
+	if f.ids != (idRange{}) && f.typ == "" { // an id selects a job of an internal type too
+		q.Type = rota.TypeWebhook
+		scans = append(scans, scan{query: q})
+	}
+	return c.jobPage(cursorJobs, scans, f)
 }

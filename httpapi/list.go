@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"hash/crc32"
+	"slices"
 	"strings"
 
 	"github.com/rotajobs/rota"
@@ -84,9 +85,13 @@ func namedList[T, V any](
 func idList[T, V any](
 	c *call, kind cursorKind, read func(ctx context.Context, before rota.ID, limit int) ([]T, error), show func(T) V, id func(T) rota.ID,
 ) (reply, error) {
+	ids := c.idRange()
 	return rowList[T, V]{
 		kind: kind, show: show, position: func(row T) []byte { at := id(row); return at[:] },
-		read: func(after []byte, n int) ([]T, error) { return read(c.ctx, idAt(after), n) },
+		read: func(after []byte, n int) ([]T, error) {
+			rows, err := read(c.ctx, ids.startAt(idAt(after)), n)
+			return slices.DeleteFunc(rows, func(row T) bool { return !ids.contains(id(row)) }), err
+		},
 	}.page(c)
 }
 

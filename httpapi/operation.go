@@ -77,6 +77,10 @@ func (p *param) check(text string) error {
 		if _, err := rota.ParseID(text); err != nil {
 			return problem.Malformed(p.name, "is %s, which is not an id; an id looks like %s", quoted(text), api.ExampleID)
 		}
+	case formIDPrefix:
+		if _, _, err := rota.ParseIDPrefix(text); err != nil {
+			return problem.Malformed(p.name, "is %s, which is not the beginning of an id; write %d or more characters of an id such as %s", quoted(text), rota.IDPrefixMin, api.ExampleID)
+		}
 	case formName:
 		if text == "" {
 			return problem.Malformed(p.name, "is empty; omit it to list all")

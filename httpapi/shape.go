@@ -36,7 +36,8 @@ const (
 	formTime
 	formDuration
 	formID
-	formName // text that is not empty; of query parameters only
+	formName     // text that is not empty; of query parameters only
+	formIDPrefix // of query parameters only
 )
 
 var formNames = map[form]string{
