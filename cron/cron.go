@@ -18,9 +18,9 @@ func (c Cron) String() string { return c.text }
 // Location returns the zone whose clock the expression is read on.
 func (c Cron) Location() *time.Location { return c.loc }
 
-// followsWallClock reports whether the expression holds all 24 hours, in any spelling. Such an expression follows the
+// FollowsWallClock reports whether the expression holds all 24 hours, in any spelling. Such an expression follows the
 // wall clock through clock changes: a local minute that occurs twice fires twice.
-func (c *Cron) followsWallClock() bool { return c.hours == allHours }
+func (c Cron) FollowsWallClock() bool { return c.hours == allHours }
 
 // daysOf returns the days that fire in a month that begins on the given weekday. Restricted days of the month and
 // restricted weekdays are joined by OR, as in every cron since Vixie's. The set decides whether a field is restricted, so

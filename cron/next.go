@@ -33,7 +33,7 @@ func (c Cron) Next(after time.Time) (time.Time, bool) {
 			low = p.skipAhead(low, at)
 			continue
 		}
-		if !c.followsWallClock() {
+		if !c.FollowsWallClock() {
 			if _, until, shown := p.shownBefore(c.loc, at); shown {
 				low = until
 				continue
@@ -71,7 +71,7 @@ func (c Cron) Prev(before time.Time) (time.Time, bool) {
 			high = p.skipBack(high, at)
 			continue
 		}
-		if !c.followsWallClock() {
+		if !c.FollowsWallClock() {
 			if from, _, shown := p.shownBefore(c.loc, at); shown {
 				high = from - 1
 				continue

@@ -65,7 +65,7 @@ func (c *Cron) repeatedTimeNote(p period, at int64) string {
 	t := time.Unix(at, 0).In(c.loc)
 	text := t.Format("15:04 occurs twice on 2006-01-02, clocks go back; ")
 	switch {
-	case !c.followsWallClock():
+	case !c.FollowsWallClock():
 		return text + "fires once, the first time"
 	case before:
 		return text + "this is the second time"
@@ -92,7 +92,7 @@ func (c *Cron) gapNote(from, to int64) string {
 	switch {
 	case len(planned) == 0:
 		return ""
-	case c.followsWallClock():
+	case c.FollowsWallClock():
 		return "clocks go forward from " + localText(from, fullLayout) + " to " + localText(to, fullLayout) +
 			", follows the real clock"
 	case len(planned) == 1:
@@ -105,7 +105,7 @@ func (c *Cron) gapNote(from, to int64) string {
 // do not fire. The fire of the first occurrence has a note of its own. So this note is needed only if the list begins
 // between the two occurrences, or if a fire follows the second occurrences within an hour, as with */15 0-22.
 func (c *Cron) secondOccurrenceNote(after, at int64, first bool) string {
-	if c.followsWallClock() {
+	if c.FollowsWallClock() {
 		return ""
 	}
 	note := ""

@@ -54,12 +54,15 @@ type Entry struct {
 	HasInput bool      // distinguishes an empty input from none
 	Settings []Setting // environment variables that the crontab sets, sorted by name
 	Shell    string    // value of SHELL; empty means /bin/sh
-	Zone     string    // value of CRON_TZ; empty means the zone of the machine
-	MailTo   string    // value of MAILTO; empty if the crontab does not set it or disables mail
+	Zone     Setting   // CRON_TZ; an empty value means the zone of the machine
+	MailTo   Setting   // MAILTO; the value is empty if the crontab does not set it or disables mail
 }
 
 // Setting is a variable of an entry's environment.
-type Setting struct{ Name, Value string }
+type Setting struct {
+	Name, Value string
+	Line        int // line that sets it
+}
 
 // Refusal is a line that Rota cannot import. Line 0 is the whole file.
 type Refusal struct {
@@ -92,9 +95,10 @@ func Parse(text []byte, config Config) Crontab {
 // parser is the state of Parse: the result so far, and the current settings.
 type parser struct {
 	Crontab
-	settings      map[string]string
+	settings      map[string]Setting
 	settingBytes  int       // bytes of all names and values in settings
 	entrySettings []Setting // cached result of environment; nil after a setting changed
+	backslash     int       // last line with a command that ends with a backslash; 0 if there is none
 }
 
 func (r *parser) refuse(line int, found, reason, remedy string) {

@@ -27,8 +27,12 @@ func TestParseUserLines(t *testing.T) {
 		{"- before the times", "-*/15 * * * * x\n", []string{"1: */15 * * * * | x", "· 1: the - before the times, which tells cron not to log the line, is ignored"}},
 		{"no line continues on the next", "* * * * * x \\\n  y\n", []string{
 			"1: * * * * * | x \\",
-			`✗ 2: "y" is neither a time nor a setting; begin a line with five time fields, with @daily or the like, with NAME=value, or with # for a comment`,
+			"✗ 2: the line seems to continue line 1, which ends with a backslash; cron does not join lines: write the command in one line, or put it into a script",
 			"· 1: the line ends with a backslash; a crontab line does not continue on the next line, neither in cron nor in Rota",
+		}},
+		{"a first line that is no entry", "y\n* * * * * x\n", []string{
+			"2: * * * * * | x",
+			`✗ 1: "y" is neither a time nor a setting; begin a line with five time fields, with @daily or the like, with NAME=value, or with # for a comment`,
 		}},
 		{"options of the BSDs", "* * * * * -n -q x\n* * * * * -s y -n\n", []string{
 			"1: * * * * * | x", "2: * * * * * | y -n",
@@ -43,7 +47,7 @@ func TestParseUserLines(t *testing.T) {
 		{"a % in the input", `* * * * * cat%100\%%\n` + "\n", []string{`1: * * * * * | cat | input "100%\n\\n\n"`}},
 		{"backslashes before %", `* * * * * a\\%b\\%c` + "\n", []string{`1: * * * * * | a\\ | input "b\\%c\n"`}},
 		{"other backslashes", `* * * * * a\b \\c` + "\n", []string{`1: * * * * * | a\b \\c`}},
-		{"nothing before %", "* * * * * %x\n", []string{`✗ 1: "%x" has no command before the first %; write \% for a literal %`}},
+		{"nothing before %", "* * * * * %x\n", []string{`✗ 1: "%" has no command before it; write \% for a literal %`}},
 
 		// Settings.
 		{"settings apply to the following lines", "* * * * * a\nA=1\n* * * * * b\nA=2\nB = two words \n* * * * * c\n", []string{
@@ -72,10 +76,10 @@ func TestParseUserLines(t *testing.T) {
 		}},
 		{"bad settings", "A=\"x\nB='x' y\nC-D=1\nE=\"\n* * * * * a\n", []string{
 			"5: * * * * * | a",
-			`✗ 1: "\"x" is not a value: the closing quote is not at the end of the line; put the whole value in quotes, or none of it`,
-			`✗ 2: "'x' y" is not a value: the closing quote is not at the end of the line; put the whole value in quotes, or none of it`,
+			`✗ 1: "A" has an invalid value: the closing quote is not at the end of the line; put the whole value in quotes, or none of it`,
+			`✗ 2: "B" has an invalid value: the closing quote is not at the end of the line; put the whole value in quotes, or none of it`,
 			`✗ 3: "C-D" is not the name of a variable; use letters, digits and _, and begin with a letter or _`,
-			`✗ 4: "\"" is not a value: the closing quote is not at the end of the line; put the whole value in quotes, or none of it`,
+			`✗ 4: "E" has an invalid value: the closing quote is not at the end of the line; put the whole value in quotes, or none of it`,
 		}},
 
 		// Refusals.
@@ -136,6 +140,24 @@ func TestParseUserLines(t *testing.T) {
 		{"nothing", "", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) { compare(t, Parse([]byte(row.text), Config{Form: FormUser}), row.want) })
+	}
+}
+
+// TestParseNumbersLinesOfSettings: entries and settings have the numbers of their own lines, whatever is between them.
+func TestParseNumbersLinesOfSettings(t *testing.T) {
+	read := Parse([]byte("# m h dom mon dow user command\r\n\r\nMAILTO=ops\r\nTOKEN=abc\r\n\r\n# next\r\n@daily root a \\\r\n  b\r\nCRON_TZ=Asia/Tokyo\r\nTOKEN=def\r\n0 5 * * * root c\r\n"), Config{})
+	if len(read.Entries) != 2 || len(read.Refused) != 1 || read.Form != FormSystem {
+		t.Fatalf("%+v", read)
+	}
+	first, second := read.Entries[0], read.Entries[1]
+	if first.Line != 7 || first.MailTo.Line != 3 || first.Settings[0] != (Setting{"TOKEN", "abc", 4}) || first.Zone.Value != "" {
+		t.Errorf("the first entry is %+v", first)
+	}
+	if second.Line != 11 || second.MailTo.Line != 3 || second.Settings[0] != (Setting{"TOKEN", "def", 10}) || second.Zone.Line != 9 {
+		t.Errorf("the second entry is %+v", second)
+	}
+	if read.Refused[0].Line != 8 || read.Refused[0].Found != "" {
+		t.Errorf("the line after a backslash is refused as %+v", read.Refused[0])
 	}
 }
 
@@ -217,6 +239,8 @@ func TestParseDetectsForm(t *testing.T) {
 		{"-", "# m h dom mon dow user  command\n* * * * * run\n", FormUser, "not every line names a user"},
 		{"crontab", "* * * * * php artisan\n", FormUser, "nothing indicates a user column"},
 		{"crontab", "* * * * * root run\n* * * * * /bin/x y\n", FormUser, "not every line names a user"},
+		{"crontab", "0 5 * * * mysql -psecret shop\n", FormUser, "not every line names a user"},
+		{"crontab", "0 5 * * * root -n run\n", FormSystem, "every line names a well-known system user"},
 		{"", "", FormUser, "nothing indicates a user column"},
 		{"", "A=1\nnonsense\n", FormUser, "nothing indicates a user column"},
 	} {
@@ -231,63 +255,6 @@ func TestParseDetectsForm(t *testing.T) {
 	}
 	if sure := Parse([]byte("* * * * * root run\n"), Config{Form: FormUser}); len(sure.Notes) != 0 || sure.Why != "" {
 		t.Errorf("a note or reason although the form is given: %+v", sure)
-	}
-}
-
-func TestProgramOfCommand(t *testing.T) {
-	for _, row := range []struct{ command, want string }{
-		{"/usr/local/bin/backup --all", "backup"},
-		{"backup.sh", "backup"},
-		{"FOO=1 BAR='x y' run", "y"}, // quotes are not parsed
-		{"FOO=1 run", "run"},
-		{"cd /srv/app && ./bin/tidy", "tidy"},
-		{"cd / && run-parts --report /etc/cron.hourly", "run-parts"},
-		{"test -x /usr/sbin/anacron || ( cd / && run-parts -r x)", "run-parts"},
-		{"[ -x /usr/bin/certbot ] && certbot -q renew", "certbot"},
-		{"command -v debian-sa1 > /dev/null && debian-sa1 1 1", "debian-sa1"},
-		{"php /var/www/artisan schedule:run >> /dev/null 2>&1", "artisan"},
-		{"php -q cron.php", "cron"},
-		{"python3 -m jobs.nightly", "jobs.nightly"},
-		{"perl -e 'print 1'", "perl"},
-		{"bash -lc 'x'", "bash"},
-		{"java -jar tool.jar", "tool"},
-		{"nice -n 19 ionice -c3 rsync -a /a /b", "rsync"},
-		{"flock -n /tmp/x.lock /opt/job", "job"},
-		{"timeout 5m curl -s http://localhost/", "curl"},
-		{"sudo -u www-data php x.php", "x"},
-		{"/usr/bin/env FOO=1 ruby tidy.rb", "tidy"},
-		{"(sleep 30; /opt/late)", "late"},
-		{"echo hello", "echo"},
-		{"date", "date"},
-		{"\"/opt/my tool\"", "my"},
-		{"grüße", "gr--e"},
-		{"$HOME/bin/x", "x"},
-		{"%%%", "command"},
-		{"", "command"},
-		{strings.Repeat("long", 30), strings.Repeat("long", 10)},
-	} {
-		if got := Program(row.command); got != row.want {
-			t.Errorf("%s runs %q, want %q", row.command, got, row.want)
-		}
-	}
-}
-
-// TestNamesDependOnCommandOnly changes the lines and times of commands, and expects the same names.
-func TestNamesDependOnCommandOnly(t *testing.T) {
-	names := func(text string) []string {
-		return Names(Parse([]byte(text), Config{Form: FormUser}).Entries, "web1.")
-	}
-	before := names("0 1 * * * backup a\n0 2 * * * backup b\n0 3 * * * backup a\n")
-	after := names("# moved\n0 9 * * * other\n30 4 * * * backup a\nA=1\n@daily backup b\n0 3 * * * backup a\n")
-	if before[0] != after[1] || before[1] != after[2] || before[2] != after[3] {
-		t.Errorf("names before: %v, after: %v", before, after)
-	}
-	if before[0] != "web1.backup-6c3a53" || before[2] != before[0]+"-2" || before[0] == before[1] {
-		t.Errorf("unexpected names: %v", before)
-	}
-	all := Names([]Entry{{Command: "x"}, {Command: "x", User: "root"}, {Command: "x", Input: "y"}}, "")
-	if all[0] == all[1] || all[0] == all[2] || all[1] == all[2] {
-		t.Errorf("different commands have the same name: %v", all)
 	}
 }
 
@@ -340,7 +307,7 @@ func render(c Crontab) (lines []string) {
 		if len(settings) > 0 {
 			text += " | " + strings.Join(settings, " ")
 		}
-		for _, part := range []struct{ name, value string }{{"shell", e.Shell}, {"zone", e.Zone}, {"mail", e.MailTo}} {
+		for _, part := range []struct{ name, value string }{{"shell", e.Shell}, {"zone", e.Zone.Value}, {"mail", e.MailTo.Value}} {
 			if part.value != "" {
 				text += " | " + part.name + " " + part.value
 			}

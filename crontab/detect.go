@@ -30,7 +30,7 @@ func detectForm(name string, lines []line) (Form, string) {
 		entries++
 		user, command := cutWord(rest)
 		switch {
-		case !userName.MatchString(user) || command == "":
+		case !userName.MatchString(user) || command == "" || command[0] == '-' && !bsdOptions.MatchString(command): // an option: user is a program
 			return FormUser, "not every line names a user"
 		case slices.Contains(accounts, user):
 			known++

@@ -27,13 +27,14 @@ func (r *parser) parseEntry(l line) {
 	}
 	e.Command, e.Input, e.HasInput = cutInput(rest)
 	if strings.TrimSpace(e.Command) == "" {
-		r.refuse(l.number, rest, "has no command before the first %", `write \% for a literal %`)
+		r.refuse(l.number, "%", "has no command before it", `write \% for a literal %`)
 		return
 	}
 	if strings.HasSuffix(rest, `\`) {
+		r.backslash = l.number
 		r.note(l.number, "the line ends with a backslash; a crontab line does not continue on the next line, neither in cron nor in Rota")
 	}
-	e.Settings, e.Shell = r.environment(), r.settings["SHELL"]
+	e.Settings, e.Shell = r.environment(), r.settings["SHELL"].Value
 	e.Zone, e.MailTo = r.settings["CRON_TZ"], r.settings["MAILTO"]
 	r.Entries = append(r.Entries, e)
 }
@@ -76,6 +77,9 @@ func cutWord(text string) (word, rest string) {
 // refuseFields refuses a line whose times do not have five fields. The word is the first that is not a field.
 func (r *parser) refuseFields(l line, fields []string, word string) (ok bool) {
 	switch {
+	case len(fields) == 0 && r.backslash > 0 && l.number == r.backslash+1: // without its text, which may contain a password
+		r.refuse(l.number, "", fmt.Sprintf("the line seems to continue line %d, which ends with a backslash", r.backslash),
+			"cron does not join lines: write the command in one line, or put it into a script")
 	case len(fields) == 0:
 		r.refuse(l.number, word, "is neither a time nor a setting", "begin a line with five time fields, with @daily or the like, with NAME=value, or with # for a comment")
 	case word == "":

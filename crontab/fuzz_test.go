@@ -44,7 +44,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		names := map[string]bool{}
-		for _, name := range Names(got.Entries, "") {
+		for _, name := range Names(got.Entries, Naming{}) {
 			if names[name] || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" || len(name) > 128 {
 				t.Fatalf("the name %q is not unique or not valid", name)
 			}

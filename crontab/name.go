@@ -1,129 +1,117 @@
 package crontab
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"path"
-	"regexp"
-	"slices"
 	"strings"
 )
 
-// Names returns a unique name for each entry: a prefix, its program, and some digits of a hash of the command. The name
-// depends on the command, its input and its user, not on the line or the times. So the names stay the same if lines are
-// added or times change. Entries with equal commands are numbered.
-func Names(entries []Entry, prefix string) []string {
-	names, owners, copies := make([]string, len(entries)), map[string]string{}, map[string]int{}
-	for i, e := range entries {
-		sum := sha256.Sum256([]byte(e.User + "\x00" + e.Command + "\x00" + e.Input))
-		digest := hex.EncodeToString(sum[:])
-		digits, name := 6, ""
-		for {
-			name = prefix + Program(e.Command) + "-" + digest[:digits]
-			if owner, taken := owners[name]; !taken || owner == digest || digits == len(digest) {
-				break
+// Naming is what Names needs besides the entries.
+type Naming struct {
+	Prefix string
+	Kept   map[int]string                   // names of entries, by index, that have one already
+	Taken  func(name string, e *Entry) bool // whether an entry must not have a name; nil: it may have any
+}
+
+// Names returns a unique name for each entry: a prefix and the words of its command, such as certbot or report-daily. If
+// different commands have the same words, each gets its first long option or, if that is not unique either, some digits of
+// a hash of the command. The name depends on the commands, their inputs and users, not on the lines, their order and their
+// times. Entries with equal commands are numbered.
+func Names(entries []Entry, naming Naming) []string {
+	n := namer{Naming: naming, owners: map[string]map[string]bool{}, used: map[string]bool{}, names: map[string]string{}}
+	for i := range entries {
+		e := &entries[i]
+		for _, name := range n.candidates(e) {
+			if n.owners[name] == nil {
+				n.owners[name] = map[string]bool{}
 			}
-			digits += 2
+			n.owners[name][e.Digest()] = true
 		}
-		owners[name] = digest
-		copies[digest]++
-		if n := copies[digest]; n > 1 {
-			name += fmt.Sprintf("-%d", n)
+		if name, kept := naming.Kept[i]; kept {
+			n.use(name, e)
 		}
-		names[i] = name
+	}
+	all := make([]string, len(entries))
+	for i := range entries {
+		if name, kept := naming.Kept[i]; kept {
+			all[i] = name
+			continue
+		}
+		all[i] = n.name(&entries[i])
+		n.use(all[i], &entries[i])
+	}
+	return all
+}
+
+type namer struct {
+	Naming
+	owners map[string]map[string]bool // digests of the commands with this name as a candidate
+	used   map[string]bool
+	names  map[string]string // first name of each digest
+}
+
+func (n *namer) use(name string, e *Entry) {
+	n.used[name] = true
+	if n.names[e.Digest()] == "" {
+		n.names[e.Digest()] = name
+	}
+}
+
+func (n *namer) free(name string, e *Entry) bool {
+	return !n.used[name] && (n.Taken == nil || !n.Taken(name, e))
+}
+
+func (n *namer) name(e *Entry) string {
+	if first := n.names[e.Digest()]; first != "" { // another line has the same command
+		for copies := 2; ; copies++ {
+			if name := fmt.Sprintf("%s-%d", first, copies); n.free(name, e) {
+				return name
+			}
+		}
+	}
+	candidates := n.candidates(e)
+	for _, name := range candidates {
+		if len(n.owners[name]) == 1 && n.free(name, e) {
+			return name
+		}
+	}
+	digits := 6
+	for ; digits < len(e.Digest()); digits += 2 {
+		if name := candidates[0] + "-" + e.Digest()[:digits]; n.free(name, e) {
+			return name
+		}
+	}
+	return candidates[0] + "-" + e.Digest()
+}
+
+// candidates returns the names of an entry without a hash, the best first.
+func (n *namer) candidates(e *Entry) []string {
+	p := findProgram(e.Command, 0)
+	if p.name == "" {
+		p.name = "command"
+	}
+	names := []string{n.Prefix + p.name}
+	if p.option != "" {
+		names = append(names, n.Prefix+cleanName(p.name+"-"+p.option))
 	}
 	return names
 }
 
-// programMax limits the length of the program in a name, in bytes.
-const programMax = 40
-
-// Program returns the program that a command runs, or the script if the program is an interpreter, as a word that is
-// allowed in a name. It is a heuristic for readable names.
-func Program(command string) string {
-	parts := strings.FieldsFunc(command, func(c rune) bool { return c == '&' || c == '|' || c == ';' }) // these separate commands
-	for _, includePreparations := range []bool{false, true} {
-		for _, part := range parts {
-			words := strings.FieldsFunc(part, func(c rune) bool { return strings.ContainsRune(" \t\n(){}", c) })
-			if name := programIn(words, includePreparations); name != "" {
-				return name
-			}
-		}
-	}
-	return "command"
+// Digest identifies the command of an entry, with its input and its user.
+func (e *Entry) Digest() string {
+	sum := sha256.Sum256([]byte(e.User + "\x00" + e.Command + "\x00" + e.Input))
+	return hex.EncodeToString(sum[:])
 }
 
-// preparations prepare something or check a condition. wrappers have options and values of their own, followed by the
-// program that does the work. interpreters run a script.
-var (
-	preparations = []string{"cd", "test", "[", "[[", "command", ".", "source", "export", "set", "umask", "ulimit", "sleep", "true", ":", "echo", "date"}
-	wrappers     = []string{"env", "nice", "ionice", "nohup", "sudo", "time", "timeout", "flock", "chronic", "setsid", "exec", "if", "then", "else", "do", "!"}
-	interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "php", "python", "python2", "python3", "perl", "ruby", "node", "java"}
-)
+// nameMax limits the length of a name without its prefix and suffix, in bytes.
+const nameMax = 40
 
-func programIn(words []string, includePreparations bool) string {
-	interpreter, wrapped, skip := "", false, false
-	for _, word := range words {
-		word = strings.Trim(word, `"'`)
-		base := path.Base(word)
-		switch {
-		case skip:
-			skip = false
-		case word == "" || strings.ContainsAny(word[:1], "<>") || isAssignment(word):
-		case word[0] == '-':
-			skip = wrapped && (word == "-u" || word == "-g") // the name of the user or group follows
-			if interpreter != "" && inline.MatchString(word) {
-				return interpreter
-			}
-		case interpreter != "":
-			return cmp.Or(cleanName(trimScript(base)), interpreter)
-		case slices.Contains(wrappers, base):
-			wrapped = true
-		case wrapped && wrapperValue.MatchString(word):
-		case !includePreparations && slices.Contains(preparations, base):
-			return ""
-		case slices.Contains(interpreters, base):
-			interpreter = cleanName(base)
-		default:
-			if name := cleanName(trimScript(base)); name != "" {
-				return name
-			}
-		}
-	}
-	return interpreter
-}
-
-var (
-	inline       = regexp.MustCompile(`^-(c|e|r|[a-z]c)$`)                     // options followed by the script itself
-	wrapperValue = regexp.MustCompile(`^([0-9.]+[smhd]?|.*\.(lock|lck|pid))$`) // values of timeout, nice and flock
-)
-
-func isAssignment(word string) bool {
-	name, _, found := strings.Cut(word, "=")
-	return found && settingName.MatchString(name)
-}
-
-// trimScript removes the file extension of a script.
-func trimScript(base string) string {
-	for _, ending := range []string{".sh", ".py", ".pl", ".rb", ".php", ".js", ".jar"} {
-		if name, found := strings.CutSuffix(base, ending); found && name != "" {
-			return name
-		}
-	}
-	return base
-}
-
-// cleanName replaces characters that are not allowed in a name.
-func cleanName(word string) string {
-	word = strings.Map(func(c rune) rune {
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '.', c == '_', c == '-':
-			return c
-		}
-		return '-'
-	}, word)
-	word = strings.Trim(word, "-._")
-	return strings.Trim(word[:min(len(word), programMax)], "-._")
+// cleanName replaces characters that a name should not contain by single dashes.
+func cleanName(text string) string {
+	words := strings.FieldsFunc(text, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_'
+	})
+	name := strings.Join(words, "-")
+	return strings.Trim(name[:min(len(name), nameMax)], "-_")
 }

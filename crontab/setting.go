@@ -30,7 +30,7 @@ func (r *parser) parseSetting(l line, name, text string) {
 	}
 	value, ok := unquote(text)
 	if !ok {
-		r.refuse(l.number, text, "is not a value: the closing quote is not at the end of the line", "put the whole value in quotes, or none of it")
+		r.refuse(l.number, name, "has an invalid value: the closing quote is not at the end of the line", "put the whole value in quotes, or none of it")
 		return
 	}
 	old, exists := r.settings[name]
@@ -40,7 +40,7 @@ func (r *parser) parseSetting(l line, name, text string) {
 	}
 	total := r.settingBytes + len(name) + len(value)
 	if exists {
-		total -= len(name) + len(old)
+		total -= len(name) + len(old.Value)
 	}
 	if total > SettingMax {
 		r.refuse(l.number, name, fmt.Sprintf("is too long: the variables have %d bytes with it; the limit is %d", total, SettingMax),
@@ -50,9 +50,9 @@ func (r *parser) parseSetting(l line, name, text string) {
 	r.settingBytes = total
 	r.noteSetting(l, name, value, text)
 	if r.settings == nil {
-		r.settings = map[string]string{}
+		r.settings = map[string]Setting{}
 	}
-	r.settings[name], r.entrySettings = value, nil
+	r.settings[name], r.entrySettings = Setting{name, value, l.number}, nil
 }
 
 // unquote returns a value without its quotes, or without trailing white space if it has no quotes.
@@ -108,7 +108,7 @@ func (r *parser) environment() []Setting {
 	all := make([]Setting, 0, len(r.settings))
 	for _, name := range slices.Sorted(maps.Keys(r.settings)) {
 		if _, isCronSetting := cronSettings[name]; !isCronSetting {
-			all = append(all, Setting{name, r.settings[name]})
+			all = append(all, r.settings[name])
 		}
 	}
 	r.entrySettings = all

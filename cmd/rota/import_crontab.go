@@ -16,8 +16,12 @@ import (
 )
 
 const importCrontabLong = `Read a crontab and show the template and the schedule for each line. Both have the same name, made from the
-command and not from the times, so that a second import of the same crontab changes nothing. With --apply they are
-created, all or none. If they exist already, only the command, the times and the zone are changed.
+words of the command, such as certbot or report-daily, so that a second import of the same crontab changes nothing. With
+--apply they are created, all or none. If they exist already, only the command, the times and the zone are changed.
+
+The import records its source, the path of FILE, in the description of each template. If a line is gone later, the next
+import from the same source and with the same prefix names its schedule; with --prune it also disables the schedule.
+Standard input has no path: name the source with --source if you import several crontabs that way.
 
 Jobs run as cron would run them: no retries, no timeout and no catch-up. They have the type exec, which no server runs
 until external commands are configured, or the --type of one of your workers. Until a server runs the type, new
@@ -29,13 +33,15 @@ given. docs/migrating.md lists the differences from cron.`
 const importCrontabExample = `  crontab -l | rota import crontab -
   rota import crontab /etc/crontab --tz Europe/Berlin
   crontab -l | rota import crontab - --prefix web1. --apply
+  rota import crontab /etc/crontab --apply --prune                # also disable schedules of removed lines
   rota import crontab jobs.cron --type shell --enable --apply     # for your own worker`
 
 // crontabOptions holds the flags.
 type crontabOptions struct {
 	system, user               bool
-	zone, prefix, kind         string
+	zone, prefix, kind, source string
 	apply, enable, skipRefused bool
+	prune                      bool
 }
 
 func newImportCrontabCommand(a *app) *cobra.Command {
@@ -54,6 +60,8 @@ func newImportCrontabCommand(a *app) *cobra.Command {
 	flags.StringVar(&o.kind, "type", typeExec, "`TYPE` of the jobs")
 	flags.BoolVar(&o.enable, "enable", false, "enable new schedules even if this server does not run the type")
 	flags.BoolVar(&o.skipRefused, "skip-refused", false, "import the other lines if some are refused")
+	flags.BoolVar(&o.prune, "prune", false, "disable schedules of an earlier import whose line is gone")
+	flags.Var(textFlag(&o.source, "NAME"), "source", "source to record, by which a later import finds removed lines (default: the path of FILE)")
 	return cmd
 }
 
@@ -70,9 +78,23 @@ func (o *crontabOptions) form() crontab.Form {
 	return crontab.FormDetect
 }
 
-func (a *app) importCrontab(ctx context.Context, file string, o crontabOptions) error {
-	if o.system && o.user {
+// check refuses flags that contradict each other.
+func (o *crontabOptions) check(file string) error {
+	switch {
+	case o.system && o.user:
 		return usagef("remove one of them", "--system and --user cannot be combined")
+	case o.prune && o.skipRefused:
+		return usagef("correct the refused lines first", "--prune and --skip-refused cannot be combined: a refused line would count as removed")
+	case o.prune && file == "-" && o.source == "":
+		return usagef("name the crontab, such as --source $(hostname):$USER, in every import of it",
+			"--prune of standard input needs --source: otherwise every crontab from standard input is the same source")
+	}
+	return nil
+}
+
+func (a *app) importCrontab(ctx context.Context, file string, o crontabOptions) error {
+	if err := o.check(file); err != nil {
+		return err
 	}
 	text, err := a.fileText(file)
 	if err != nil {
@@ -83,12 +105,12 @@ func (a *app) importCrontab(ctx context.Context, file string, o crontabOptions) 
 		return err
 	}
 	m := &crontabImport{a: a, crontabOptions: o, file: fileName(file), read: crontab.Parse(text, crontab.Config{Name: file, Form: o.form()}), zone: zone}
-	m.checkEntries()
+	m.source = cmp.Or(o.source, sourceOf(file))
 	if err := m.compare(ctx); err != nil {
 		return err
 	}
 	refused := len(m.refused) > 0 && !o.skipRefused
-	if o.apply && !refused && len(m.lines) > 0 {
+	if o.apply && !refused && len(m.definitions.Schedules) > 0 {
 		if err := m.put(ctx, false); err != nil {
 			return err
 		}
@@ -109,7 +131,8 @@ func (m *crontabImport) compare(ctx context.Context) error {
 	stored, _, err := fetch[api.Definitions](ctx, m.a, newGet("/definitions"))
 	if exitCode(err) == exitUnavailable && !m.apply {
 		m.offline = err
-		m.declare(api.Definitions{}, false)
+		m.checkEntries()
+		m.declare(false)
 		return nil
 	}
 	if err != nil {
@@ -119,8 +142,10 @@ func (m *crontabImport) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.declare(stored, handled)
-	if m.missing || len(m.lines) == 0 {
+	m.stored = stored
+	m.checkEntries()
+	m.declare(handled)
+	if m.missing || len(m.definitions.Schedules) == 0 {
 		return nil
 	}
 	return m.put(ctx, true)

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
@@ -22,6 +22,9 @@ type crontabImport struct {
 	file string
 	read crontab.Crontab
 	zone machineZone
+
+	stored  api.Definitions  // what the server has; empty without a server
+	removed []crontabRemoved // schedules of earlier imports whose line is gone
 
 	lines       []crontabLine
 	entries     []crontab.Entry // entry of each line, in the same order
@@ -64,17 +67,19 @@ type crontabNote struct {
 // checkEntries checks each entry and collects lines, refusals and notes.
 func (m *crontabImport) checkEntries() {
 	for _, r := range m.read.Refused {
+		r.Found = scrub.Text(r.Found)
 		m.refused = append(m.refused, crontabRefusal(r))
 	}
 	for _, n := range m.read.Notes {
 		m.note(n.Line, "%s", n.Text)
 	}
-	names := crontab.Names(m.read.Entries, m.prefix)
+	names := m.names()
 	for i, e := range m.read.Entries {
 		if line, fine := m.line(&e, names[i]); fine {
 			m.lines, m.entries = append(m.lines, line), append(m.entries, e)
 		}
 	}
+	m.findRemoved(names)
 	slices.SortStableFunc(m.refused, func(a, b crontabRefusal) int { return a.Line - b.Line })
 	m.noteEntries()
 	slices.SortStableFunc(m.notes, func(a, b crontabNote) int { return a.Line - b.Line })
@@ -85,20 +90,20 @@ func (m *crontabImport) note(line int, format string, args ...any) {
 }
 
 func (m *crontabImport) line(e *crontab.Entry, name string) (line crontabLine, fine bool) {
-	zone := cmp.Or(e.Zone, m.zone.name)
+	zone := cmp.Or(e.Zone.Value, m.zone.name)
 	expression, err := cron.Parse(e.Times, cron.Config{Zone: zone, Name: name})
 	if err == nil {
 		err = (&rota.PutTemplate{Name: name, Spec: rota.TemplateSpec{Type: m.kind}}).Validate()
 	}
 	if err != nil {
-		m.refused = append(m.refused, refusalOf(e.Line, err))
+		m.refused = append(m.refused, refusalOf(e, err))
 		return line, false
 	}
-	if note := clockChangeNote(expression, m.a.now()); note != "" {
-		m.note(e.Line, "%s; cron would run it right after the change", note)
+	for _, note := range clockChangeNotes(e, name, expression, m.a.now()) {
+		m.note(e.Line, "%s", note)
 	}
 	line = crontabLine{
-		Line: e.Line, Name: name, Cron: e.Times, Timezone: zone, Describe: expression.Describe(), User: e.User, Command: e.Command, Type: m.kind, Change: "unknown",
+		Line: e.Line, Name: name, Cron: e.Times, Timezone: zone, Describe: expression.Describe(), User: e.User, Command: scrub.Text(e.Command), Type: m.kind, Change: "unknown",
 	}
 	if next := cron.Upcoming(expression, m.a.now(), 1); len(next) > 0 {
 		line.Next = formatExact(next[0].At)
@@ -107,7 +112,8 @@ func (m *crontabImport) line(e *crontab.Entry, name string) (line crontabLine, f
 }
 
 // refusalOf converts an error of the parser to a refusal.
-func refusalOf(line int, err error) crontabRefusal {
+func refusalOf(e *crontab.Entry, err error) crontabRefusal {
+	line := e.Line
 	var times *cron.Error
 	var other *rota.Error
 	switch {
@@ -115,36 +121,14 @@ func refusalOf(line int, err error) crontabRefusal {
 		bare := *times
 		bare.Remedy = ""
 		remedy := times.Remedy
-		if times.Field == "zone" {
-			remedy = "fix CRON_TZ or --tz: " + remedy
+		if times.Field == "zone" && e.Zone.Value != "" {
+			remedy = fmt.Sprintf("fix CRON_TZ in line %d: %s", e.Zone.Line, remedy)
 		}
 		return crontabRefusal{Line: line, Reason: bare.Error(), Remedy: remedy}
 	case errors.As(err, &other):
 		return crontabRefusal{Line: line, Reason: "invalid name: " + other.Reason, Remedy: cmp.Or(other.Hint, "choose another --prefix or --type")}
 	}
 	return crontabRefusal{Line: line, Reason: err.Error()}
-}
-
-// clockChangeNote returns a note about the first time within a year that is skipped because clocks go forward.
-func clockChangeNote(expression cron.Cron, now time.Time) string {
-	loc := expression.Location()
-	for day := range 366 {
-		from := now.Add(time.Duration(day) * 24 * time.Hour)
-		_, before := from.In(loc).Zone()
-		_, after := from.Add(24 * time.Hour).In(loc).Zone()
-		if after <= before {
-			continue
-		}
-		for _, fire := range cron.Upcoming(expression, from, 200) {
-			if strings.HasPrefix(fire.Note, "skipped") && strings.Contains(fire.Note, "not exist") {
-				return fire.Note
-			}
-			if fire.At.After(from.Add(48 * time.Hour)) {
-				break
-			}
-		}
-	}
-	return ""
 }
 
 // noteEntries adds notes about what Rota does not do as cron does: it sends no mail and does not switch users. Params are
@@ -156,18 +140,18 @@ func (m *crontabImport) noteEntries() {
 		kept = "the user is kept in the param user for the worker"
 	}
 	for _, e := range m.entries {
-		if e.MailTo != "" {
-			m.noteOnce(e.Line, "MAILTO %s is ignored: Rota sends no mail. For notifications of failures add a webhook: rota webhook add URL --event job.dead", e.MailTo)
+		if e.MailTo.Value != "" {
+			m.noteOnce(e.MailTo.Line, "MAILTO %s is ignored: Rota sends no mail. For notifications of failures add a webhook: rota webhook add URL --event job.dead", e.MailTo.Value)
 		}
 		if e.User != "" {
 			m.noteOnce(e.Line, "cron ran the command as %s; Rota runs commands as its own user: %s", e.User, kept)
 		}
 		for _, s := range e.Settings {
 			if looksSecret(s) {
-				m.noteOnce(e.Line, "%s %s: remove it from the crontab, and let the command read it from a file or the environment of the worker", s.Name, open)
+				m.noteOnce(s.Line, "%s %s: remove it from the crontab, and let the command read it from a file or the environment of the worker", s.Name, open)
 			}
 		}
-		if scrub.Text(e.Command) != e.Command || scrub.Text(e.Input) != e.Input {
+		if containsSecret(e.Command) || containsSecret(e.Input) {
 			m.note(e.Line, "a part of the command %s: let the command read it from a file", open)
 		}
 	}
@@ -189,19 +173,33 @@ func looksSecret(s crontab.Setting) bool {
 	return s.Value != "" && (scrub.Key(s.Name) && !place || scrub.Text(s.Value) != s.Value)
 }
 
+// variableReference matches what the shell replaces by the value of a variable or the output of a command. It is not a
+// secret itself.
+var variableReference = regexp.MustCompile("[\"']?(?:\\$\\{?[A-Za-z_][A-Za-z0-9_]*\\}?|\\$\\([^)]*\\)|`[^`]*`)[\"']?")
+
+// containsSecret reports whether a command contains a secret and not only the name of a variable that has one.
+func containsSecret(command string) bool {
+	command = variableReference.ReplaceAllLiteralString(command, scrub.Hidden)
+	return scrub.Text(command) != command
+}
+
 // declare builds the definitions. For a stored definition it changes only the fields that the crontab sets, so that
 // other changes since the first import stay.
-func (m *crontabImport) declare(stored api.Definitions, handled bool) {
+func (m *crontabImport) declare(handled bool) {
 	m.definitions = api.Definitions{Templates: map[string]api.TemplateDefinition{}, Schedules: map[string]api.ScheduleDefinition{}}
 	held := 0
 	for i := range m.lines {
 		l, e := &m.lines[i], &m.entries[i]
-		template, known := stored.Templates[l.Name]
+		template, known := m.stored.Templates[l.Name]
 		if !known {
-			template = newCrontabTemplate(e)
+			template = api.TemplateDefinition{}
+			template.MaxRetries, template.Timeout = new(int), new(api.Duration) // as cron: no retries, no timeout
+		}
+		if _, imported := m.importedUser(template.Description); imported || !known {
+			template.Description = m.description(e.User)
 		}
 		template.Type, template.DefaultParams = m.kind, paramsOf(m.kind, e)
-		schedule, known := stored.Schedules[l.Name]
+		schedule, known := m.stored.Schedules[l.Name]
 		if !known {
 			schedule = api.ScheduleDefinition{State: string(rota.ScheduleEnabled), CatchUp: string(rota.CatchUpNone)}
 			if !handled && !m.enable {
@@ -217,17 +215,8 @@ func (m *crontabImport) declare(stored api.Definitions, handled bool) {
 		l.State = schedule.State
 		m.definitions.Templates[l.Name], m.definitions.Schedules[l.Name] = template, schedule
 	}
+	m.disableRemoved()
 	m.noteType(held)
-}
-
-// newCrontabTemplate creates a template that runs a command as cron does: without retries and timeout.
-func newCrontabTemplate(e *crontab.Entry) api.TemplateDefinition {
-	template := api.TemplateDefinition{Description: "from a crontab"}
-	if e.User != "" {
-		template.Description += ", user " + e.User
-	}
-	template.MaxRetries, template.Timeout = new(int), new(api.Duration)
-	return template
 }
 
 // noteType adds a note about why the new schedules do not fire.

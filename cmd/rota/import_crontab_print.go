@@ -12,19 +12,22 @@ import (
 // crontabView is the output as JSON and YAML.
 type crontabView struct {
 	File     string           `json:"file"`
+	Source   string           `json:"source"`
 	Form     string           `json:"form"` // user or system
 	Guessed  string           `json:"guessed,omitempty"`
 	Timezone string           `json:"timezone"` // time zone of lines without CRON_TZ
 	Applied  bool             `json:"applied"`
 	Lines    []crontabLine    `json:"lines"`
 	Refused  []crontabRefusal `json:"refused"`
+	Removed  []crontabRemoved `json:"removed"`
 	Notes    []crontabNote    `json:"notes"`
 }
 
 func (m *crontabImport) view() crontabView {
 	return crontabView{
-		File: m.file, Form: string(m.read.Form), Guessed: m.read.Why, Timezone: m.zone.name, Applied: m.applied,
-		Lines: append([]crontabLine{}, m.lines...), Refused: append([]crontabRefusal{}, m.refused...), Notes: append([]crontabNote{}, m.notes...),
+		File: m.file, Source: m.source, Form: string(m.read.Form), Guessed: m.read.Why, Timezone: m.zone.name, Applied: m.applied,
+		Lines: append([]crontabLine{}, m.lines...), Refused: append([]crontabRefusal{}, m.refused...), Removed: append([]crontabRemoved{}, m.removed...),
+		Notes: append([]crontabNote{}, m.notes...),
 	}
 }
 
@@ -46,10 +49,13 @@ func (m *crontabImport) print(w io.Writer) {
 	for _, r := range m.refused {
 		fmt.Fprintf(w, "%s\n", sanitize(linePrefix(r.Line)+"refused: "+strings.TrimSpace(r.Found+" "+r.Reason)+remedySuffix(r.Remedy)))
 	}
+	for _, r := range m.removed {
+		fmt.Fprintf(w, "%s\n", sanitize(m.removedText(&r)))
+	}
 	for _, n := range m.notes {
 		fmt.Fprintf(w, "%s\n", sanitize(linePrefix(n.Line)+n.Note))
 	}
-	if len(m.refused)+len(m.notes) > 0 {
+	if len(m.refused)+len(m.removed)+len(m.notes) > 0 {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintln(w, m.summaryText())
@@ -109,13 +115,18 @@ func (m *crontabImport) summaryText() string {
 		}
 	}
 	text := fmt.Sprintf("%s: %d new, %d changed, %d unchanged, %d refused.", all, counts["created"], counts["changed"], counts["unchanged"], len(m.refused))
+	if len(m.removed) > 0 {
+		text = strings.TrimSuffix(text, ".") + fmt.Sprintf(", %d removed.", len(m.removed))
+	}
 	switch {
-	case len(m.lines)+len(m.refused) == 0:
+	case len(m.lines)+len(m.refused)+len(m.removed) == 0:
 		return "The crontab has no commands."
 	case m.apply && !m.applied:
 		return text + " Nothing was written."
 	case !m.applied:
 		return text + " Dry run: add --apply to create the schedules."
+	case counts["created"]+counts["changed"] == 0 && len(m.removed) > 0 && m.prune:
+		return text + " The removed schedules are disabled."
 	case counts["created"]+counts["changed"] == 0:
 		return text + " Nothing to do."
 	case firing > 0:

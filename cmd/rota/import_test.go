@@ -7,9 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/rotajobs/rota/cron"
 )
 
 // TestExportAndImportToAnotherServer: the second server exports the same bytes as the first.
@@ -99,31 +96,6 @@ func TestLocalZoneSources(t *testing.T) {
 		}
 		if got != row.want {
 			t.Errorf("%+v: %s", row, got)
-		}
-	}
-}
-
-// TestClockChangeNoteNamesSkippedTime: only a time that does not exist within the next year has a note.
-func TestClockChangeNoteNamesSkippedTime(t *testing.T) {
-	now := time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)
-	for _, row := range []struct{ times, zone, want string }{
-		{"30 2 * * *", "Europe/Berlin", "skipped 2027-03-28 02:30"},
-		{"*/5 2 * * *", "Europe/Berlin", "skipped 12 times from 2027-03-28 02:00"},
-		{"30 2 28 3 *", "Europe/Berlin", "skipped 2027-03-28 02:30"},
-		{"30 2 27 * *", "Europe/Berlin", ""},
-		{"30 3 * * *", "Europe/Berlin", ""},
-		{"30 * * * *", "Europe/Berlin", ""},
-		{"30 2 * * *", "UTC", ""},
-		{"30 2 * * *", "Asia/Tokyo", ""},
-		{"15 2 * * *", "Australia/Lord_Howe", "skipped 2027-10-03 02:15"},
-		{"0 0 * * *", "America/Santiago", "skipped 2027-09-05 00:00"},
-	} {
-		expression, err := cron.Parse(row.times, cron.Config{Zone: row.zone})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := clockChangeNote(expression, now); !strings.HasPrefix(got, row.want) || (got == "") != (row.want == "") {
-			t.Errorf("%s in %s: %q, want %q", row.times, row.zone, got, row.want)
 		}
 	}
 }

@@ -174,6 +174,7 @@ var idShape = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{
 
 func (s *transcript) normalize(text string) string {
 	text = strings.ReplaceAll(text, s.server.data, "DATA")
+	text = hideDirectory(text)
 	text = strings.ReplaceAll(text, sampleID, "SAMPLE")
 	text = idShape.ReplaceAllStringFunc(text, func(id string) string {
 		for i, known := range s.ids {

@@ -87,7 +87,16 @@ func runAndFormat(commandLine string) string {
 	if code != exitDone {
 		text += fmt.Sprintf("exit %d\n", code)
 	}
-	return text
+	return hideDirectory(text)
+}
+
+// hideDirectory replaces the directory of the test.
+func hideDirectory(text string) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return text
+	}
+	return strings.ReplaceAll(text, dir, "DIR")
 }
 
 // regeneratePage keeps the prose of a page and replaces the output of the commands in its console blocks.

@@ -11,8 +11,8 @@ import (
 const passesMax = 8
 
 // Text hides what looks like a secret in a text: passwords in URLs, headers with
-// credentials, values assigned to a name as in password=…, keys of a known form,
-// private keys.
+// credentials, values assigned to a name as in password=…, password options of known
+// programs, keys of a known form, private keys.
 func Text(text string) string {
 	for range passesMax {
 		once := pass(text)
@@ -49,6 +49,10 @@ var rules = []struct {
 	{[]string{"authorization", "cookie"}, hideHeaders},
 	{[]string{"password", "identified"}, hideLiterals},
 	{[]string{"pass", "pwd", "secret", "token", "key", "credential", "session", "connection", "authorization", "cookie", "dsn", "jwt", "bearer"}, hideAssigned},
+	{[]string{
+		"mysql", "mariadb", "7z", "rar", "sshpass", "mongo", "login", "rabbitmq", "curl", "lftp", "redis", "ldap", "zip", "sql", "bcp", "ipmi",
+		"smb", "rpc", "net ", "openssl", "htpasswd",
+	}, hideOptions},
 	{[]string{"bearer", "basic", "digest", "negotiate", "token", "key"}, hideBearers},
 	{[]string{"eyj", "akia", "asia", "gh", "github_pat_", "glpat-", "xox", "xapp-", "whsec_", "k_live", "k_test", "sk-", "aiza", "ya29.", "npm_"}, hideKnownKeys},
 }

@@ -65,6 +65,22 @@ func TestTextHidesSecrets(t *testing.T) {
 		{"tokens=abc", "tokens=[hidden]"},
 		{"token: Bearer abc, then more", "token: [hidden], then more"},
 
+		// options of programs
+		{"exec: mysqldump -u app -phunter2 shop", "exec: mysqldump -u app -p[hidden] shop"},
+		{"/usr/bin/mysql -p'hun ter2' shop | gzip", "/usr/bin/mysql -p'[hidden]' shop | gzip"},
+		{`mariadb-dump -p"hunter2"`, `mariadb-dump -p"[hidden]"`},
+		{"sshpass -p hunter2 ssh host", "sshpass -p [hidden] ssh host"},
+		{"curl -s -u app:hunter2 https://x.test/", "curl -s -u app:[hidden] https://x.test/"},
+		{"curl -sSu app:hunter2 x.test && curl --user 'app:hunter2' y.test", "curl -sSu app:[hidden] x.test && curl --user 'app:[hidden]' y.test"},
+		{"curl --proxy-user=app:hunter2 x.test", "curl --proxy-user=app:[hidden] x.test"},
+		{"lftp -u app,hunter2 ftp.test", "lftp -u app,[hidden] ftp.test"},
+		{"redis-cli -a hunter2 flushall", "redis-cli -a [hidden] flushall"},
+		{"ldapsearch -x -w hunter2", "ldapsearch -x -w [hidden]"},
+		{"zip -r -P hunter2 a.zip a", "zip -r -P [hidden] a.zip a"},
+		{"smbclient //h/s -U app%hunter2", "smbclient //h/s -U app%[hidden]"},
+		{"openssl enc -aes256 -pass pass:hunter2", "openssl enc -aes256 -pass pass:[hidden]"},
+		{"htpasswd -b file app hunter2", "htpasswd -b file app [hidden]"},
+
 		// known forms
 		{"got eyJhbGciOiJI.eyJzdWIi.sig-1 back", "got [hidden] back"},
 		{"key AKIAIOSFODNN7EXAMPLE", "key [hidden]"},
@@ -115,6 +131,8 @@ func TestTextKeepsOrdinaryErrors(t *testing.T) {
 		"token", "password", "secret", "2026-11-15T12:00:00Z", "wordsnippet=1", "http://[::1]:80/a@b",
 		"invalid token provided", "basic authentication required", "bearer token validation failed", "unexpected token undefined in JSON",
 		"the secret whsec_test of an example", "highs_and_lows", "risk-assessment-of-everything", "https://slack.com/help",
+		"mysql -p shop", "mysqldump -p$PASS shop", `mysql -p"$PASS" shop`, "mysql --port=3306 -P 3306 shop", "mkdir -p /a/b", "ssh -p 22 host",
+		"curl -u app https://x.test/", "curl -U app x.test:80", "echo mysql; mkdir -p /a", "zip -r a.zip a", "cp -p a b", "mysql | nc -p8000",
 		"auth/token.go:25: bad", "File \"password.py\", line 3", "token_test.go:7:3",
 	} {
 		if got := Text(text); got != text {
