@@ -1,6 +1,10 @@
 package api
 
-import "github.com/rotajobs/rota"
+import (
+	"encoding/json"
+
+	"github.com/rotajobs/rota"
+)
 
 // Execution is a job and its retries, as lists show it: with the number of attempts.
 type Execution struct {
@@ -27,6 +31,8 @@ type Execution struct {
 	LastJobID   ID   `json:"last_job_id" doc:"Job of its last attempt."`
 	Error       Text `json:"error" doc:"Error text of the last attempt that ended."`
 	ErrorCode   Text `json:"error_code" doc:"Error code, for programs."`
+
+	Progress json.RawMessage `json:"progress" doc:"Last progress report of its last attempt: any JSON."`
 
 	Attempts int `json:"attempts" doc:"Number of attempts."`
 }
@@ -80,7 +86,7 @@ func NewExecution(first, tail *rota.Job) Execution {
 		v.NextRetryAt = Time{tail.RunAt}
 	}
 	if tail.Run != nil {
-		v.Error, v.ErrorCode = Text(tail.Run.Error), Text(tail.Run.ErrorCode)
+		v.Error, v.ErrorCode, v.Progress = Text(tail.Run.Error), Text(tail.Run.ErrorCode), tail.Run.Progress
 	}
 	return v
 }

@@ -108,6 +108,9 @@ func (l listing[T]) command(a *app, cmd *cobra.Command) *cobra.Command {
 }
 
 func (l listing[T]) print(ctx context.Context, a *app, query url.Values, flags listFlags) error {
+	if err := a.resolveFilters(ctx, query); err != nil {
+		return err
+	}
 	if l.prepare != nil {
 		l.prepare(query)
 	}

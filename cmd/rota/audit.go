@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
@@ -21,15 +20,14 @@ func newAuditCommand(a *app) *cobra.Command {
 
 // auditFlags holds the filters of the audit.
 type auditFlags struct {
-	filters      filters
-	since, until string
-	acts         []string
+	filters filters
+	times   timeFlags
+	acts    []string
 }
 
 func (f *auditFlags) flags(cmd *cobra.Command) {
 	f.filters = filters{}
-	cmd.Flags().StringVar(&f.since, "since", "", "only entries at or after `TIME`, or the last 1h, 7d")
-	cmd.Flags().StringVar(&f.until, "until", "", "only entries before `TIME`, or before the last 1h, 7d")
+	f.times.flags(cmd, "entries")
 	cmd.Flags().StringSliceVar(&f.acts, "act", nil, "only these `ACTS`, such as JOB_FAILED,JOB_CANCELLED")
 	completeFrom(cmd, "act", rota.AuditActs)
 	f.filters.add(cmd, "actor", "only acts of `ACTOR`")
@@ -39,17 +37,13 @@ func (f *auditFlags) flags(cmd *cobra.Command) {
 }
 
 // query returns the parameters of the request.
-func (f *auditFlags) query(a *app) (url.Values, error) {
+func (f *auditFlags) query(ctx context.Context, a *app) (url.Values, error) {
 	query := f.filters.query()
-	for _, one := range []struct{ name, text string }{{"since", f.since}, {"until", f.until}} {
-		if one.text == "" {
-			continue
-		}
-		at, err := a.momentFlag("--"+one.name, one.text)
-		if err != nil {
-			return nil, err
-		}
-		query.Set(one.name, at.UTC().Format(time.RFC3339Nano))
+	if err := a.resolveFilters(ctx, query); err != nil {
+		return nil, err
+	}
+	if err := f.times.fill(a, query); err != nil {
+		return nil, err
 	}
 	for i, act := range f.acts {
 		f.acts[i] = strings.ToUpper(act)
@@ -61,14 +55,6 @@ func (f *auditFlags) query(a *app) (url.Values, error) {
 		query.Set("act", strings.Join(f.acts, ","))
 	}
 	return query, nil
-}
-
-// momentFlag parses a time, or a duration that is counted back from now.
-func (a *app) momentFlag(flag, text string) (time.Time, error) {
-	if d, err := rota.ParseDuration(text); err == nil && d >= 0 {
-		return a.now().Add(-d), nil
-	}
-	return parseTimeFlag(flag, text, "")
 }
 
 func newAuditListCommand(a *app) *cobra.Command {
@@ -90,7 +76,7 @@ cancelled, and the end of every run. The column CHANGES names the fields that ch
 and new values.`,
 		Example: "  rota audit list --limit 20\n  rota audit list --since 24h --act JOB_FAILED\n  rota audit list --subject 'schedule nightly' -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			query, err := flags.query(a)
+			query, err := flags.query(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -124,7 +110,7 @@ func newAuditExportCommand(a *app) *cobra.Command {
 meanwhile are not included.`,
 		Example: "  rota audit export > audit.jsonl\n  rota audit export --since 2026-11-01T00:00:00Z | gzip > november.jsonl.gz",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			query, err := flags.query(a)
+			query, err := flags.query(cmd.Context(), a)
 			if err != nil {
 				return err
 			}

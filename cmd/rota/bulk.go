@@ -22,6 +22,7 @@ type bulk struct {
 	body     func() map[string]any                      // fields of the request besides the filter; nil: none
 	one      func(ctx context.Context, id string) error // changes a single job
 	done     func(total api.Many) string                // text about the changed jobs
+	names    meaning                                    // which execution a name stands for
 
 	filters  filters
 	all, yes bool
@@ -39,6 +40,12 @@ func (b *bulk) command(a *app, cmd *cobra.Command, all string, states []string) 
 		if len(ids) == 0 {
 			return b.run(cmd.Context(), a)
 		}
+		for i, id := range ids { // all of them, before the first job is changed
+			var err error
+			if ids[i], err = a.resolveJob(cmd.Context(), id, b.names); err != nil {
+				return err
+			}
+		}
 		for _, id := range ids {
 			if err := b.one(cmd.Context(), id); err != nil {
 				return err
@@ -51,6 +58,13 @@ func (b *bulk) command(a *app, cmd *cobra.Command, all string, states []string) 
 
 // run changes all jobs that match the filter, after a confirmation, and prints how many were changed.
 func (b *bulk) run(ctx context.Context, a *app) error {
+	if group := b.filters["group"]; *group != "" {
+		id, err := a.resolveID(ctx, "/groups", *group)
+		if err != nil {
+			return err
+		}
+		*group = id
+	}
 	question := func() string { return fmt.Sprintf(b.question, b.filterText(), b.countText(ctx, a)) }
 	if err := a.confirm(b.yes, question); err != nil {
 		return err
@@ -75,7 +89,7 @@ func (b *bulk) check(cmd *cobra.Command, ids []string) error {
 	case len(ids) == 0 && !picked && !b.all:
 		return usagef("name an ID, or add a filter such as --type TYPE, or --all", "%s needs ids, a filter or --all", commandName(cmd))
 	}
-	return checkIDs(ids)
+	return nil
 }
 
 // cancelPath is the path of the request that cancels many jobs; the others retry them.
@@ -211,10 +225,31 @@ func (a *app) confirm(yes bool, question func() string) error {
 	switch {
 	case yes:
 		return nil
-	case !a.terminal.in || !a.terminal.err:
+	case !a.canAsk():
 		return usagef("add --yes to run it without confirmation", "this command changes many jobs and there is no terminal to ask on; nothing was done")
 	}
-	fmt.Fprintf(a.err, "%s [y/N] ", question())
+	return a.ask(question())
+}
+
+// confirmDelete asks the user on a terminal before a command deletes one thing. Without a terminal it does not ask: a
+// script names the thing that it deletes.
+func (a *app) confirmDelete(yes bool, format string, args ...any) error {
+	if yes || !a.canAsk() {
+		return nil
+	}
+	return a.ask(sanitize(fmt.Sprintf(format, args...)))
+}
+
+// yesFlag adds --yes to a command that uses confirmDelete.
+func yesFlag(cmd *cobra.Command, yes *bool) {
+	cmd.Flags().BoolVar(yes, "yes", false, "do not ask for confirmation on a terminal")
+}
+
+func (a *app) canAsk() bool { return a.terminal.in && a.terminal.err }
+
+// ask asks a question, and returns an error unless the answer is yes.
+func (a *app) ask(question string) error {
+	fmt.Fprintf(a.err, "%s [y/N] ", question)
 	answer, _ := bufio.NewReader(a.in).ReadString('\n') // no answer means no
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":

@@ -14,24 +14,41 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/cron"
 )
 
-// newParentCommand creates a command that only has subcommands. Without an argument it prints help; an unknown
-// subcommand is a usage error.
+// newParentCommand creates a command with subcommands. Without an argument it runs its first subcommand, which lists, and
+// takes the flags of that one; an unknown subcommand is a usage error.
 func newParentCommand(name, short string, verbs ...*cobra.Command) *cobra.Command {
+	list := verbs[0]
 	cmd := &cobra.Command{
 		Use:                        name,
 		Short:                      short,
+		Long:                       short + ".\nWithout a subcommand it is rota " + name + " " + list.Name() + " and takes its flags.",
 		Args:                       cobra.ArbitraryArgs,
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
-		RunE:                       unknownSubcommand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownSubcommand(cmd, args)
+			}
+			return list.RunE(cmd, args)
+		},
 	}
+	for _, verb := range verbs {
+		verb.Aliases = append(verb.Aliases, verbAliases[verb.Name()]...)
+	}
+	list.Flags().VisitAll(func(f *pflag.Flag) {
+		same := *f // with the same value
+		same.Hidden = true
+		cmd.Flags().AddFlag(&same)
+	})
 	cmd.AddCommand(verbs...)
 	return cmd
 }
+
+// verbAliases holds other names of subcommands, which users of similar programs type.
+var verbAliases = map[string][]string{"list": {"ls"}, "show": {"status"}}
 
 func unknownSubcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -59,8 +76,8 @@ func requireArgs(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// requireID is requireArgs for a command whose first argument is an id. The form of the id is checked here, without a
-// request to the server.
+// requireID is requireArgs for a command whose first argument is an id or the beginning of one. The form of the id is
+// checked here, without a request to the server.
 func requireID(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := requireArgs(names...)(cmd, args); err != nil {
@@ -68,16 +85,6 @@ func requireID(names ...string) cobra.PositionalArgs {
 		}
 		return checkIDs(args[:1])
 	}
-}
-
-// checkIDs refuses a text that does not have the form of an id.
-func checkIDs(texts []string) error {
-	for _, text := range texts {
-		if _, err := rota.ParseID(text); err != nil {
-			return usagef("an id looks like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60; commands such as rota job list show ids", "%s is not an id", shortened(strconv.Quote(text)))
-		}
-	}
-	return nil
 }
 
 // optionalArg permits one argument.
@@ -95,7 +102,11 @@ func optionalArg(name string) cobra.PositionalArgs {
 func showCommand[T any](a *app, cmd *cobra.Command, path, suffix string, write func(w io.Writer, value T)) *cobra.Command {
 	onObject(a, cmd, path)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		value, answer, err := fetch[T](cmd.Context(), a, newGet(path+pathSegment(args[0])+suffix))
+		name, err := a.resolveObject(cmd.Context(), path, args[0])
+		if err != nil {
+			return err
+		}
+		value, answer, err := fetch[T](cmd.Context(), a, newGet(path+pathSegment(name)+suffix))
 		if err != nil {
 			return err
 		}
@@ -104,7 +115,20 @@ func showCommand[T any](a *app, cmd *cobra.Command, path, suffix string, write f
 	return cmd
 }
 
-// actionCommand completes a command that sends a POST about one object and prints a sentence about the answer.
+// resolveObject returns the name or id of the object that an argument of a reading command names.
+func (a *app) resolveObject(ctx context.Context, path, text string) (string, error) {
+	switch path {
+	case "/jobs":
+		return a.resolveJob(ctx, text, latest)
+	case "/executions":
+		return a.resolveExecution(ctx, text)
+	case "/groups":
+		return a.resolveID(ctx, path, text)
+	}
+	return text, nil
+}
+
+// actionCommand completes a command that sends a POST about an object with a name, and prints a sentence about the answer.
 func actionCommand[T any](a *app, cmd *cobra.Command, path string, done func(value T) string) *cobra.Command {
 	onObject(a, cmd, path)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -120,7 +144,8 @@ func actionCommand[T any](a *app, cmd *cobra.Command, path string, done func(val
 // onObject sets the argument of a command about one object, and its completion.
 func onObject(a *app, cmd *cobra.Command, path string) {
 	if cmd.Args == nil {
-		if cmd.Args = requireID("an ID"); fieldOf(path) == "name" {
+		cmd.Args = requireArgs(map[string]string{"/jobs": "an ID or a NAME", "/executions": "an ID or a NAME", "/groups": "an ID"}[path])
+		if fieldOf(path) == "name" {
 			cmd.Args = requireArgs("a NAME")
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -31,15 +30,15 @@ func newExecutionListCommand(a *app) *cobra.Command {
 func (a *app) executionListing() listing[api.Execution] {
 	return listing[api.Execution]{
 		path: "/executions", none: "no executions",
-		heads: []string{"ID", "^NAME", "!STATE", "ATTEMPTS", "PLANNED", "STARTED", "TOOK", "~ERROR"},
-		drop:  []string{"PLANNED", "TOOK", "ATTEMPTS", "STARTED", "ERROR"},
+		heads: []string{"ID", "^NAME", "!STATE", "?PROGRESS", "ATTEMPTS", "PLANNED", "STARTED", "TOOK", "~ERROR"},
+		drop:  []string{"PLANNED", "TOOK", "ATTEMPTS", "STARTED", "ERROR", "PROGRESS"},
 		row: func(e api.Execution) []string {
 			took := ""
 			if !e.FinishedAt.IsZero() || e.State == api.ExecutionRunning {
 				took = a.elapsed(e.StartedAt.Time, e.FinishedAt.Time)
 			}
 			return []string{
-				e.ID.String(), e.Name, e.State, a.attemptsText(e), planText(e.PlanTime.Time),
+				e.ID.String(), e.Name, e.State, cutText(progressText(e.Progress), progressMax), a.attemptsText(e), planText(e.PlanTime.Time),
 				a.ago(e.StartedAt.Time), took, firstLine(string(e.Error)),
 			}
 		},
@@ -63,13 +62,13 @@ func planText(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format("2006-01-02 15:04")
+	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
 func newExecutionShowCommand(a *app) *cobra.Command {
 	return showCommand(a, &cobra.Command{
-		Use: "show ID", Short: "Show an execution with its attempts; ID may be the id of any attempt",
-		Example: "  rota execution show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
+		Use: "show ID|NAME", Short: "Show an execution with its attempts; ID may be the id of any attempt",
+		Example: "  rota execution show 01926a5e-7c3b\n  rota execution show nightly    # the latest execution of that name",
 	}, "/executions", "", a.writeExecution)
 }
 
@@ -93,9 +92,9 @@ func (a *app) writeExecution(w io.Writer, e api.ExecutionDetail) {
 	s.add("next retry", a.timestamp(e.NextRetryAt.Time))
 	a.printKeyValues(w, s)
 	fmt.Fprintln(w)
-	t := newTable("ATTEMPT", "JOB", "!STATE", "STARTED", "TOOK", "CODE", "~ERROR").mayDrop("TOOK", "STARTED", "CODE", "ERROR")
+	t := newTable("ATTEMPT", "JOB", "!STATE", "?PROGRESS", "STARTED", "TOOK", "CODE", "~ERROR").mayDrop("TOOK", "STARTED", "CODE", "ERROR", "PROGRESS")
 	for _, j := range e.Attempts {
-		t.add(fmt.Sprint(j.Attempt), j.ID.String(), j.State, a.ago(j.StartedAt.Time), a.elapsed(j.StartedAt.Time, j.FinishedAt.Time),
+		t.add(fmt.Sprint(j.Attempt), j.ID.String(), j.State, cutText(jobProgress(j), progressMax), a.ago(j.StartedAt.Time), a.elapsed(j.StartedAt.Time, j.FinishedAt.Time),
 			runCode(j), runError(j))
 	}
 	a.printTable(w, t)
@@ -141,15 +140,4 @@ schedule and its template have the same name, the list has all runs of the templ
 		return a.executionListing().print(cmd.Context(), a, query, l)
 	}
 	return cmd
-}
-
-// kindOf returns whether a name is that of a template, a schedule or a type.
-func (a *app) kindOf(ctx context.Context, name string) (string, error) {
-	var err error
-	for _, kind := range []string{"template", "schedule", "type"} {
-		if _, err = a.call(ctx, newGet("/"+kind+"s"+pathSegment(name))); exitCode(err) != exitNotFound {
-			return kind, err
-		}
-	}
-	return "", failf(exitNotFound, "rota template list, rota schedule list and rota type list show the names", "there is no template, schedule or type %q", name)
 }

@@ -170,7 +170,11 @@ func newGroupCancelCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().Var(textFlag(&reason, "TEXT"), "reason", "reason, which is stored with the group")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		g, answer, err := fetch[api.GroupCancelled](cmd.Context(), a, newPost("/groups"+pathSegment(args[0])+"/cancel", reasonBody(reason)))
+		id, err := a.resolveID(cmd.Context(), "/groups", args[0])
+		if err != nil {
+			return err
+		}
+		g, answer, err := fetch[api.GroupCancelled](cmd.Context(), a, newPost("/groups"+pathSegment(id)+"/cancel", reasonBody(reason)))
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ func newJobCommand(a *app) *cobra.Command {
 	return newParentCommand("job", "List, create, change, run, cancel and retry jobs",
 		newJobListCommand(a), newJobShowCommand(a), newJobCreateCommand(a), newJobRunsCommand(a), newJobCancelCommand(a),
 		newJobMoveCommand(a), newJobPriorityCommand(a), newJobEditCommand(a), newJobRunNowCommand(a), newJobRetryCommand(a),
-		newJobRunAgainCommand(a), newExplainCommand(a, "explain ID"), newJobLogsCommand(a),
+		newJobRunAgainCommand(a), newExplainCommand(a, "explain ID|NAME"), newJobLogsCommand(a),
 	)
 }
 
@@ -47,13 +47,13 @@ func newJobListCommand(a *app) *cobra.Command {
 
 // The columns of a list of jobs.
 var (
-	jobHeads = []string{"ID", "^NAME", "!STATE", "PRIORITY", "ATTEMPT", "SINCE", "~NOTE"}
-	jobDrop  = []string{"PRIORITY", "ATTEMPT", "SINCE", "NOTE"}
+	jobHeads = []string{"ID", "^NAME", "!STATE", "?PROGRESS", "PRIORITY", "ATTEMPT", "SINCE", "~NOTE"}
+	jobDrop  = []string{"PRIORITY", "ATTEMPT", "SINCE", "NOTE", "PROGRESS"}
 )
 
 func (a *app) jobRow(j api.Job) []string {
 	return []string{
-		j.ID.String(), j.Name, j.State, fmt.Sprint(j.Priority), fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts), a.jobSince(j), a.jobNote(j),
+		j.ID.String(), j.Name, j.State, cutText(jobProgress(j), progressMax), fmt.Sprint(j.Priority), fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts), a.jobSince(j), a.jobNote(j),
 	}
 }
 
@@ -85,7 +85,10 @@ func (a *app) jobNote(j api.Job) string {
 
 func newJobShowCommand(a *app) *cobra.Command {
 	return showCommand(a, &cobra.Command{
-		Use: "show ID", Short: "Show all details of a job", Example: "  rota job show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
+		Use: "show ID|NAME", Short: "Show all details of a job",
+		Long: `Show all details of a job. Instead of an id, 8 or more of its first characters are enough. A name of a template, a
+schedule or a type stands for the last attempt of its latest execution.`,
+		Example: "  rota job show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60\n  rota job show 01926a5e-7c3b\n  rota job show nightly",
 	}, "/jobs", "", func(w io.Writer, j api.Job) { a.printKeyValues(w, a.jobKeyValues(j)) })
 }
 
@@ -159,7 +162,7 @@ func (a *app) addRun(s *keyValues, j api.Job) {
 	r := j.Run
 	s.add("took", a.elapsed(r.StartedAt.Time, r.FinishedAt.Time))
 	s.add("worker", string(r.Runner))
-	s.add("progress", nonNull(r.Progress))
+	s.add("progress", progressText(r.Progress))
 	if !r.CancelAt.IsZero() {
 		s.add("asked to stop", a.timestamp(r.CancelAt.Time)+byActor(r.CancelBy))
 		s.add("because", string(r.CancelReason))
@@ -189,8 +192,8 @@ func nonNull(doc json.RawMessage) string {
 // newExplainCommand creates the explain command, which is both a subcommand of job and a top-level command.
 func newExplainCommand(a *app, use string) *cobra.Command {
 	return showCommand(a, &cobra.Command{
-		Use: use, Short: "Explain why a job does not run, and what to do", Args: requireID("the ID of a job"),
-		Example: "  rota explain 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
+		Use: use, Short: "Explain why a job does not run, and what to do",
+		Example: "  rota explain 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60\n  rota explain nightly    # its latest execution",
 	}, "/jobs", "/explain", a.writeExplanation)
 }
 

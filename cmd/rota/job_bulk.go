@@ -11,7 +11,7 @@ import (
 func newJobCancelCommand(a *app) *cobra.Command {
 	reason := ""
 	cmd := &cobra.Command{
-		Use: "cancel [ID]...", Short: "Cancel jobs; running jobs are asked to stop",
+		Use: "cancel [ID|NAME]...", Short: "Cancel jobs; running jobs are asked to stop",
 		Example: `  rota job cancel 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60 --reason 'wrong month'
   rota job cancel --type report.build --state queued     # asks first
   rota job cancel --schedule nightly --yes`,
@@ -20,7 +20,7 @@ func newJobCancelCommand(a *app) *cobra.Command {
 	cmd.Flags().Var(textFlag(&reason, "TEXT"), "reason", "reason, which is stored with each job")
 	body := func() map[string]any { return reasonBody(reason) }
 	return (&bulk{
-		path: cancelPath, question: "Cancel every job%s that has not ended%s?", body: body,
+		path: cancelPath, names: onlyOpen, question: "Cancel every job%s that has not ended%s?", body: body,
 		one: func(ctx context.Context, id string) error { return a.cancelJob(ctx, id, body()) },
 		done: func(total api.Many) string {
 			return fmt.Sprintf("cancelled %s, asked %s to stop", plural(total.Cancelled, "job", "jobs"), plural(total.Stopping, "running job", "running jobs"))
@@ -61,7 +61,7 @@ refers to the old one. -p and --params override single params; the others stay.`
 
 // retryCommand completes a command that retries jobs by their ids, or all that match the filter.
 func retryCommand(a *app, cmd *cobra.Command, path string, states []string) *cobra.Command {
-	cmd.Use, cmd.ValidArgsFunction = "retry [ID]...", a.completeNames("/dead", "execution_id")
+	cmd.Use, cmd.ValidArgsFunction = "retry [ID|NAME]...", a.completeNames("/dead", "execution_id")
 	var params paramFlags
 	params.flags(cmd)
 	var body map[string]any
@@ -70,7 +70,7 @@ func retryCommand(a *app, cmd *cobra.Command, path string, states []string) *cob
 		return err
 	}
 	return (&bulk{
-		path: path, question: "Retry every job%s that ended without completing%s?", body: func() map[string]any { return body },
+		path: path, names: onlyDead, question: "Retry every job%s that ended without completing%s?", body: func() map[string]any { return body },
 		one:  func(ctx context.Context, id string) error { return a.retryJob(ctx, id, body) },
 		done: func(total api.Many) string { return "retried " + plural(total.Retried, "job", "jobs") },
 	}).command(a, cmd, "retry all dead letters", states)

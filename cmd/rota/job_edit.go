@@ -14,7 +14,7 @@ import (
 func newJobEditCommand(a *app) *cobra.Command {
 	var params paramFlags
 	cmd := &cobra.Command{
-		Use: "edit ID", Short: "Change the start time, priority or params of a queued job", Args: requireID("an ID"),
+		Use: "edit ID|NAME", Short: "Change the start time, priority or params of a queued job", Args: requireArgs("an ID or a NAME"),
 		Long: `Change a job that has not started, or a retry that waits. The id of an earlier attempt selects the waiting retry. With a
 time in the future the job is delayed until then, even if it was ready. With --delay 0s or a time in the past a delayed
 job becomes ready. -p changes single params, and --params replaces all of them.`,
@@ -44,7 +44,11 @@ job becomes ready. -p changes single params, and --params replaces all of them.`
 		if err := refuseTwoTimes(body); err != nil {
 			return err
 		}
-		j, answer, err := fetch[api.Job](cmd.Context(), a, client.Request{Method: http.MethodPatch, Path: "/jobs" + pathSegment(args[0]), Body: body})
+		id, err := a.resolveJob(cmd.Context(), args[0], onlyWaiting)
+		if err != nil {
+			return err
+		}
+		j, answer, err := fetch[api.Job](cmd.Context(), a, client.Request{Method: http.MethodPatch, Path: "/jobs" + pathSegment(id), Body: body})
 		if err != nil {
 			return err
 		}
@@ -63,7 +67,7 @@ func refuseTwoTimes(body map[string]any) error {
 
 func newJobRunNowCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "run-now ID", Short: "Run a delayed job or a waiting retry now",
+		Use: "run-now ID|NAME", Short: "Run a delayed job or a waiting retry now",
 		Long: `End the delay of a job or of a waiting retry. The job becomes ready, at the end of its priority. The id of an earlier
 attempt selects the waiting retry. A job that is not delayed stays as it is; if a limit holds it back, the command
 says which. A job that waits for earlier members of its group, for another schedule or for an earlier execution is
@@ -72,7 +76,11 @@ refused; rota job explain shows what it waits for.`,
 	}
 	onObject(a, cmd, "/jobs")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		j, answer, err := fetch[api.Job](cmd.Context(), a, newPost("/jobs"+pathSegment(args[0])+"/run-now", nil))
+		id, err := a.resolveJob(cmd.Context(), args[0], onlyWaiting)
+		if err != nil {
+			return err
+		}
+		j, answer, err := fetch[api.Job](cmd.Context(), a, newPost("/jobs"+pathSegment(id)+"/run-now", nil))
 		if err != nil {
 			return err
 		}
@@ -97,7 +105,7 @@ func (a *app) whyBlocked(ctx context.Context, j api.Job) string {
 func newJobRunAgainCommand(a *app) *cobra.Command {
 	var params paramFlags
 	cmd := &cobra.Command{
-		Use: "run-again ID", Short: "Run an ended job again, as a new execution", Args: requireID("an ID"),
+		Use: "run-again ID|NAME", Short: "Run an ended job again, as a new execution", Args: requireArgs("an ID or a NAME"),
 		Long: `Run an execution that has ended again, also one that completed. The new execution has the same type, template, params,
 priority, policy and scope, and refers to the old one. -p and --params override single params; the others stay.
 An execution that did not complete is retried, as with rota job retry.`,
@@ -111,11 +119,15 @@ An execution that did not complete is retried, as with rota job retry.`,
 		if err != nil {
 			return err
 		}
-		j, answer, err := fetch[api.Job](cmd.Context(), a, newPost("/jobs"+pathSegment(args[0])+"/run-again", body))
+		id, err := a.resolveJob(cmd.Context(), args[0], latest)
 		if err != nil {
 			return err
 		}
-		return a.printMessage(answer, "%s repeats %s: %s", j.ID, args[0], a.stateText(j))
+		j, answer, err := fetch[api.Job](cmd.Context(), a, newPost("/jobs"+pathSegment(id)+"/run-again", body))
+		if err != nil {
+			return err
+		}
+		return a.printMessage(answer, "%s repeats %s: %s", j.ID, id, a.stateText(j))
 	}
 	return cmd
 }

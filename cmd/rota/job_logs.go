@@ -16,11 +16,16 @@ import (
 func newJobLogsCommand(a *app) *cobra.Command {
 	follow := false
 	cmd := &cobra.Command{
-		Use: "logs ID", Short: "Print the log of a job", Args: requireID("an ID"),
+		Use: "logs ID|NAME", Short: "Print the log of a job", Args: requireArgs("an ID or a NAME"),
 		Example: `  rota job logs 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60
-  rota job logs ID -f    # follow it until the run ends`,
+  rota job logs nightly       # of the latest run of that name
+  rota job logs ID -f         # follow it until the run ends`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.copyLog(cmd.Context(), args[0], follow, a.out)
+			id, err := a.resolveLog(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.copyLog(cmd.Context(), id, follow, a.out)
 		},
 		ValidArgsFunction: a.completeNames("/jobs", "id"),
 	}

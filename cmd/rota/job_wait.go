@@ -49,7 +49,7 @@ func (a *app) awaitJob(ctx context.Context, first api.Job, follow bool) error {
 			return a.finishWait(first, e, raw)
 		}
 		tail := e.Attempts[len(e.Attempts)-1]
-		bar.show("%s %s, attempt %d of %d", first.ID, tail.State, tail.Attempt, tail.MaxAttempts)
+		bar.show("%s %s, attempt %d of %d %s", first.ID, tail.State, tail.Attempt, tail.MaxAttempts, sanitize(jobProgress(tail)))
 		if err := sleep(ctx, pause); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func newLimitsCommand(a *app) *cobra.Command {
 
 func newLimitsShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Show the limits", Args: noArgs(), Example: "  rota limits show",
+		Use: "show", Short: "Show the limits", Args: noArgs(), Example: "  rota limits", Aliases: []string{"list", "ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.printLimits(cmd.Context(), newGet("/limits")) },
 	}
 }

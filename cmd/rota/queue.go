@@ -28,7 +28,7 @@ func newJobMoveCommand(a *app) *cobra.Command {
 	var before, after string
 	var top, bottom bool
 	cmd := &cobra.Command{
-		Use: "move ID", Short: "Move a job in the queue", Args: requireID("an ID"),
+		Use: "move ID|NAME", Short: "Move a job in the queue", Args: requireArgs("an ID or a NAME"),
 		Long: `Move a job in the queue: before or after another job, or to the top or the bottom of its priority. Next to a job of
 another priority it gets that priority.`,
 		Example: `  rota job move ID --top
@@ -53,14 +53,28 @@ another priority it gets that priority.`,
 		if len(places) != 1 {
 			return usagef("see rota job move --help", "job move needs one of --before, --after, --top and --bottom")
 		}
-		return a.printPosition(cmd.Context(), newPost("/jobs"+pathSegment(args[0])+"/move", places[0]))
+		for _, place := range []string{"before", "after"} {
+			if places[0][place] == "" {
+				continue
+			}
+			other, err := a.resolveJob(cmd.Context(), places[0][place], onlyWaiting)
+			if err != nil {
+				return err
+			}
+			places[0][place] = other
+		}
+		id, err := a.resolveJob(cmd.Context(), args[0], onlyWaiting)
+		if err != nil {
+			return err
+		}
+		return a.printPosition(cmd.Context(), newPost("/jobs"+pathSegment(id)+"/move", places[0]))
 	}
 	return cmd
 }
 
 func newJobPriorityCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "priority ID N", Short: "Change the priority of a queued job", Args: requireID("an ID", "a priority N"),
+		Use: "priority ID|NAME N", Short: "Change the priority of a queued job", Args: requireArgs("an ID or a NAME", "a priority N"),
 		Example:           "  rota job priority ID 10",
 		ValidArgsFunction: a.completeNames("/queue", "id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,8 +82,12 @@ func newJobPriorityCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			id, err := a.resolveJob(cmd.Context(), args[0], onlyWaiting)
+			if err != nil {
+				return err
+			}
 			body := map[string]any{"priority": n}
-			return a.printPosition(cmd.Context(), client.Request{Method: http.MethodPatch, Path: "/jobs" + pathSegment(args[0]), Body: body})
+			return a.printPosition(cmd.Context(), client.Request{Method: http.MethodPatch, Path: "/jobs" + pathSegment(id), Body: body})
 		},
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -38,7 +39,15 @@ const cliExits = `
 - **Server.** A server on this machine is found by its data directory.
 - **Retries.** A write that loses its connection is sent once more with the same Idempotency-Key, so it is not applied twice.
   Commands that wait or follow survive a restart of the server for 30 seconds.
-- **Confirmation.** Commands that act on many things ask first. Without a terminal they do nothing unless ` + "`--yes`" + ` is given.
+- **Ids.** The first 8 or more characters of an id are enough if they are unique. Otherwise the command lists the candidates, says how many
+  characters are needed, and exits with 2. The first 13 characters are the time of creation in milliseconds, so ids of the same minute
+  differ after the eighth.
+- **Names.** A job can be named by its template, its schedule or its type. ` + "`show`, `explain` and `logs`" + ` take the latest execution. Commands
+  that change a job take a name only if exactly one execution is meant, such as the only one that waits. The command prints which one it took.
+- **Lists.** A command with subcommands lists if no subcommand is given: ` + "`rota audit --since 24h`" + ` is ` + "`rota audit list --since 24h`" + `.
+  ` + "`ls`" + ` is short for ` + "`list`" + `; ` + "`status`" + ` is another name of ` + "`show`" + ` and of ` + "`rota stats`" + `.
+- **Confirmation.** Commands that act on many things ask first. Without a terminal they do nothing unless ` + "`--yes`" + ` is given. Commands that
+  delete one thing ask on a terminal unless ` + "`--yes`" + ` is given, and do not ask without one.
 - **Times** are RFC 3339, or ` + "`YYYY-MM-DD[ HH:MM[:SS]]`" + ` in this machine's zone or that of ` + "`--tz`" + `.
 - **Durations** are ` + "`90s`" + `, ` + "`1h30m`" + `, ` + "`2d`" + `, ` + "`'5 MINUTES'`" + ` or ` + "`'2 DAYS'`" + `.
 `
@@ -77,7 +86,7 @@ func describe(b *bytes.Buffer, cmd *cobra.Command) {
 		if cmd.Example != "" { // the command also runs by itself
 			describeOne(b, cmd, "###")
 		} else {
-			fmt.Fprintf(b, "\n### %s\n\n%s.\n", cmd.CommandPath(), cmd.Short)
+			fmt.Fprintf(b, "\n### %s\n\n%s\n", cmd.CommandPath(), cmp.Or(cmd.Long, cmd.Short+"."))
 		}
 		for _, verb := range cmd.Commands() {
 			describeOne(b, verb, "####")

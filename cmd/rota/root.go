@@ -119,7 +119,7 @@ func addGroups(root *cobra.Command, a *app) {
 	}{
 		{"Jobs", []*cobra.Command{
 			newJobCommand(a), newQueueCommand(a), newExecutionCommand(a), newGroupCommand(a), newDeadCommand(a),
-			newDirectCommand(a), newExplainCommand(a, "explain JOB"),
+			newDirectCommand(a), newExplainCommand(a, "explain ID|NAME"),
 		}},
 		{"Definitions", []*cobra.Command{
 			newTypeCommand(a), newTemplateCommand(a), newScheduleCommand(a), newLimitsCommand(a), newWebhookCommand(a), newCronCommand(a),

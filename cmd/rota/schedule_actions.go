@@ -16,9 +16,9 @@ import (
 )
 
 func newScheduleDeleteCommand(a *app) *cobra.Command {
-	withTemplate := false
+	withTemplate, yes := false, false
 	cmd := &cobra.Command{
-		Use: "delete NAME", Short: "Delete a schedule; its jobs are kept",
+		Use: "delete NAME", Short: "Delete a schedule; its jobs are kept", Aliases: []string{"rm"},
 		Long: `Delete a schedule. Its jobs and its template are kept; with --with-template the template is archived, which is refused
 if another schedule uses it. rota schedule create with --type takes over a template of its name that no schedule uses.`,
 		Example: "  rota schedule delete nightly\n  rota schedule delete nightly --with-template",
@@ -28,12 +28,16 @@ if another schedule uses it. rota schedule create with --type takes over a templ
 				query.Set("with_template", "true")
 				what = " and archived its template"
 			}
+			if err := a.confirmDelete(yes, "Delete schedule %s%s?", args[0], map[bool]string{true: " and archive its template"}[withTemplate]); err != nil {
+				return err
+			}
 			if _, err := a.call(cmd.Context(), client.Request{Method: http.MethodDelete, Path: "/schedules" + pathSegment(args[0]), Query: query}); err != nil {
 				return err
 			}
 			return a.printMessage(map[string]string{"deleted": args[0]}, "deleted schedule %s%s", args[0], what)
 		},
 	}
+	yesFlag(cmd, &yes)
 	cmd.Flags().BoolVar(&withTemplate, "with-template", false, "also archive its template, if no other schedule uses it")
 	onObject(a, cmd, "/schedules")
 	return cmd

@@ -9,20 +9,6 @@ import (
 	"github.com/rotajobs/rota/api"
 )
 
-func newStatsCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "stats", Short: "Show the number of queued, running and dead jobs", Args: noArgs(),
-		Example: "  rota stats\n  watch -n 1 rota stats",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, answer, err := fetch[api.Stats](cmd.Context(), a, newGet("/stats"))
-			if err != nil {
-				return err
-			}
-			return a.print(answer, func(w io.Writer) { a.writeStats(w, s) })
-		},
-	}
-}
-
 func (a *app) writeStats(w io.Writer, v api.Stats) {
 	s := &keyValues{}
 	oldest := ""

@@ -162,6 +162,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\bin (\d+[dhm] )?\d+[dhms]\b`), "SOON"},
 	{regexp.MustCompile(`(in |  )\d+(\.\d+)?(ms|µs|s)\b`), "${1}TOOK"},
 	{regexp.MustCompile(`(cursor:? "?)[\w-]{10,}`), "${1}CURSOR"},
+	{regexp.MustCompile(`(its first )\d+( characters, such as )[0-9a-f-]+`), "${1}N${2}PREFIX"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d{2,5}\b`), "HOST"},
 	{regexp.MustCompile(`logs/\d{4}-\d\d-\d\d/`), "logs/DAY/"},
 	{regexp.MustCompile(`  +`), "  "},

@@ -14,6 +14,7 @@ type column struct {
 	shrinks     bool // cut on a narrow terminal
 	shrinksLast bool // cut only after all other measures; ids, which users copy, are never cut
 	state       bool // coloured on a terminal
+	optional    bool // left out if no row has a value
 }
 
 // columnMin is the width that a cut column keeps.
@@ -28,7 +29,7 @@ type table struct {
 }
 
 // newTable creates a table with these column heads. The prefix "~" marks a column that may be cut, "^" one that is cut
-// only after columns were dropped, and "!" one with a state.
+// only after columns were dropped, "!" one with a state, and "?" one that is left out if no row has a value.
 func newTable(heads ...string) *table {
 	t := &table{}
 	for _, head := range heads {
@@ -36,6 +37,7 @@ func newTable(heads ...string) *table {
 		c.head, c.shrinks = strings.CutPrefix(c.head, "~")
 		c.head, c.shrinksLast = strings.CutPrefix(c.head, "^")
 		c.head, c.state = strings.CutPrefix(c.head, "!")
+		c.head, c.optional = strings.CutPrefix(c.head, "?")
 		t.columns = append(t.columns, c)
 	}
 	return t
@@ -68,7 +70,7 @@ func (a *app) printTable(w io.Writer, t *table) {
 		fmt.Fprintln(w, t.none)
 		return
 	}
-	t, widths := t.fit(a.width())
+	t, widths := t.withoutEmpty().fit(a.width())
 	var b strings.Builder
 	for i, c := range t.columns {
 		t.pad(&b, i, widths, cutText(c.head, widths[i]), false)
@@ -141,6 +143,19 @@ func (t *table) shrink(widths []int, width int, may func(column) bool) bool {
 		}
 	}
 	return over <= 0
+}
+
+// withoutEmpty returns the table without optional columns that have no value.
+func (t *table) withoutEmpty() *table {
+	order := t.dropOrder
+	for i, c := range slices.Backward(t.columns) {
+		if c.optional && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[i] != "" }) {
+			t = t.without(c.head)
+			order = slices.DeleteFunc(slices.Clone(order), func(head string) bool { return head == c.head })
+		}
+	}
+	t.dropOrder = order
+	return t
 }
 
 // without returns the table without one column.

@@ -169,11 +169,17 @@ func (a *app) patch(cmd *cobra.Command, path string, body map[string]any, reset 
 }
 
 func newTemplateArchiveCommand(a *app) *cobra.Command {
-	return actionCommand(a, &cobra.Command{
+	yes := false
+	cmd := actionCommand(a, &cobra.Command{
 		Use: "archive NAME", Short: "Archive a template: it creates no more jobs, and its schedules are disabled", Example: "  rota template archive report",
 	}, "/templates", func(t api.TemplateArchived) string {
 		return fmt.Sprintf("archived template %s; %s disabled", t.Name, plural(t.SchedulesDisabled, "schedule was", "schedules were"))
 	})
+	yesFlag(cmd, &yes)
+	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
+		return a.confirmDelete(yes, "Archive template %s and disable its schedules?", args[0])
+	}
+	return cmd
 }
 
 func newTemplateUnarchiveCommand(a *app) *cobra.Command {

@@ -101,14 +101,16 @@ func eventNames() []string {
 
 func newWebhookRemoveCommand(a *app) *cobra.Command {
 	var h webhookList
+	yes := false
 	cmd := &cobra.Command{
-		Use: "remove URL", Short: "Remove a webhook", Args: requireArgs("a URL"),
+		Use: "remove URL", Short: "Remove a webhook", Args: requireArgs("a URL"), Aliases: []string{"delete", "rm"},
 		Long: `Remove a webhook. Events that were not delivered yet are not delivered.` + templateWarning,
 		Example: `  rota webhook remove https://example.com/hooks/rota
   rota webhook remove https://example.com/hooks/rota --template report`,
 		ValidArgsFunction: a.completeWebhooks(&h),
 	}
 	h.flag(a, cmd)
+	yesFlag(cmd, &yes)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := h.read(cmd.Context(), a); err != nil {
 			return err
@@ -116,6 +118,9 @@ func newWebhookRemoveCommand(a *app) *cobra.Command {
 		at := h.find(args[0])
 		if at < 0 {
 			return h.notFound(args[0], hintTemplates)
+		}
+		if err := a.confirmDelete(yes, "Remove webhook %s%s and its undelivered events?", args[0], h.scopeText()); err != nil {
+			return err
 		}
 		answer, err := h.write(cmd.Context(), a, slices.Delete(h.requests(), at, at+1))
 		if err != nil {

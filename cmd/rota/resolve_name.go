@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
+)
+
+// meaning is which execution the name of a job stands for. A command that reads takes the latest one. A command that
+// changes something takes a name only if exactly one execution is meant.
+type meaning struct {
+	states []string // states of the executions that the command acts on; nil: all
+	dead   bool     // only dead letters that were not retried
+	text   string   // describes these executions
+}
+
+var (
+	latest      = meaning{}
+	onlyOpen    = meaning{[]string{api.ExecutionPending, api.ExecutionRunning, api.ExecutionFailed}, false, "is waiting or running"}
+	onlyWaiting = meaning{[]string{api.ExecutionPending, api.ExecutionFailed}, false, "is waiting"}
+	onlyDead    = meaning{[]string{api.ExecutionDead}, true, "is a dead letter"}
+)
+
+// resolveJob returns the id of the job that an argument names: an id, the beginning of one, or the name of a job. A name
+// stands for the last attempt of an execution.
+func (a *app) resolveJob(ctx context.Context, text string, m meaning) (string, error) {
+	id, name, err := a.idOrName(ctx, text)
+	if name == "" {
+		return id, err
+	}
+	e, err := a.namedExecution(ctx, name, m)
+	return e.LastJobID.String(), err
+}
+
+// resolveExecution returns the id of the execution that an argument names. An id may be that of any attempt.
+func (a *app) resolveExecution(ctx context.Context, text string) (string, error) {
+	id, name, err := a.idOrName(ctx, text)
+	if name == "" {
+		return id, err
+	}
+	e, err := a.namedExecution(ctx, name, latest)
+	return e.ID.String(), err
+}
+
+// resolveLog returns the id of the job whose log an argument names. A name stands for the last attempt that has started.
+func (a *app) resolveLog(ctx context.Context, text string) (string, error) {
+	id, name, err := a.idOrName(ctx, text)
+	if name == "" {
+		return id, err
+	}
+	found, err := a.executionsOf(ctx, name, latest, candidatesMax)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range found {
+		if e.StartedAt.IsZero() {
+			continue
+		}
+		detail, _, err := a.execution(ctx, e.ID.String())
+		for i := len(detail.Attempts) - 1; i >= 0; i-- {
+			if j := detail.Attempts[i]; !j.StartedAt.IsZero() {
+				a.sayTaken(name, j.ID, j.State, j.StartedAt.Time)
+				return j.ID.String(), nil
+			}
+		}
+		return "", err
+	}
+	return "", failf(exitNotFound, "rota job runs "+name+" shows its executions", "%s has not started yet, so it has no log", name)
+}
+
+// idOrName returns the id that a text is, or the name. Ids come first: a name that looks like the beginning of an id is
+// a name only if no id begins with it.
+func (a *app) idOrName(ctx context.Context, text string) (id, name string, err error) {
+	if _, _, err := rota.ParseIDPrefix(text); err != nil {
+		return "", text, nil
+	}
+	id, err = a.resolveID(ctx, "/jobs", text)
+	if exitCode(err) == exitNotFound {
+		if _, unknown := a.kindOf(ctx, text); unknown == nil {
+			return "", text, nil
+		}
+	}
+	return id, "", err
+}
+
+// namedExecution returns the execution that a name stands for, and prints which one it is.
+func (a *app) namedExecution(ctx context.Context, name string, m meaning) (e api.Execution, err error) {
+	limit := 1
+	if m.states != nil {
+		limit = candidatesMax + 1
+	}
+	found, err := a.executionsOf(ctx, name, m, limit)
+	switch {
+	case err != nil:
+		return e, err
+	case len(found) == 0 && m.states == nil:
+		return e, failf(exitNotFound, "rota job create and rota schedule trigger create one", "%s has no executions", name)
+	case len(found) == 0:
+		return e, failf(exitNotFound, "rota job runs "+name+" shows its executions", "no execution of %s %s", name, m.text)
+	case len(found) > 1:
+		return e, a.severalExecutions(name, m, found)
+	}
+	e = found[0]
+	a.sayTaken(name, e.ID, e.State, latestTime(e.CreatedAt, e.StartedAt, e.FinishedAt))
+	return e, nil
+}
+
+func (a *app) severalExecutions(name string, m meaning, found []api.Execution) error {
+	all := make([]candidate, len(found))
+	for i, e := range found {
+		all[i] = candidate{ID: e.ID, Type: e.Type, Name: api.Text(e.Name), State: e.State, CreatedAt: e.CreatedAt}
+	}
+	kind := idKinds["/jobs"]
+	kind.one, kind.many = "execution", "executions, each of which "+m.text
+	return a.ambiguous(kind, name, all)
+}
+
+// sayTaken prints on standard error which job a name stood for.
+func (a *app) sayTaken(name string, id api.ID, state string, at time.Time) {
+	fmt.Fprintf(a.err, "rota: %s is %s, %s %s\n", sanitize(name), id, sanitize(state), a.ago(at))
+}
+
+func latestTime(times ...api.Time) (last time.Time) {
+	for _, t := range times {
+		if t.After(last) {
+			last = t.Time
+		}
+	}
+	return last
+}
+
+// executionsOf lists the newest executions of a name that a meaning selects.
+func (a *app) executionsOf(ctx context.Context, name string, m meaning, limit int) (found []api.Execution, err error) {
+	field, err := a.kindOf(ctx, name)
+	if exitCode(err) == exitNotFound {
+		return nil, failf(exitNotFound, "write an id, 8 or more of its first characters, or the name of a template, a schedule or a type; rota job list shows ids and names",
+			"there is no job %s", shortened(strconv.Quote(name)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	query := url.Values{field: {name}}
+	if m.dead {
+		return listOf(ctx, a, "/dead", query, limit, func(j api.Job) api.Execution {
+			return api.Execution{
+				ID: j.ExecutionID, LastJobID: j.ID, Type: j.Type, Name: j.Name, State: api.ExecutionDead,
+				CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
+			}
+		})
+	}
+	same := func(e api.Execution) api.Execution { return e }
+	if m.states == nil {
+		return listOf(ctx, a, "/executions", query, limit, same)
+	}
+	for _, state := range m.states {
+		query.Set("state", state)
+		part, err := listOf(ctx, a, "/executions", query, limit, same)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, part...)
+	}
+	slices.SortFunc(found, func(x, y api.Execution) int { return y.ID.Compare(x.ID.ID) })
+	return found, nil
+}
+
+// listOf reads the first items of a list.
+func listOf[T, V any](ctx context.Context, a *app, path string, query url.Values, limit int, convert func(T) V) (found []V, err error) {
+	list, err := a.list(ctx, path, query, listFlags{limit: limit})
+	for _, item := range list.Items {
+		value, err := decode[T](item)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, convert(value))
+	}
+	return found, err
+}
+
+// kindOf returns whether a name is that of a template, a schedule or a type.
+func (a *app) kindOf(ctx context.Context, name string) (string, error) {
+	for _, kind := range []string{"template", "schedule", "type"} {
+		if _, err := a.call(ctx, newGet("/"+kind+"s"+pathSegment(name))); exitCode(err) != exitNotFound {
+			return kind, err
+		}
+	}
+	return "", failf(exitNotFound, "rota template list, rota schedule list and rota type list show the names",
+		"there is no template, schedule or type %s", shortened(strconv.Quote(name)))
+}
