@@ -1,59 +1,11 @@
 package worker
 
 import (
-	"encoding/json"
-	"reflect"
 	"testing"
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/api"
 )
-
-// fullJob is a job with every field that a claimed job can have.
-func fullJob() *rota.Job {
-	at := time.Date(2026, 11, 15, 7, 0, 0, 123456000, time.UTC)
-	return &rota.Job{
-		ID: rota.NewID(), ExecutionID: rota.NewID(), Type: "mail", Name: "nightly", Params: json.RawMessage(`{"to":"<a&b>"}`),
-		Status: rota.StatusRunning, Priority: 3, Position: 700, Attempt: 2, RetryOf: rota.NewID(), RedriveOf: rota.NewID(),
-		Policy:    rota.Policy{MaxAttempts: 6, Backoff: 90 * time.Second, BackoffMax: time.Hour, Jitter: 0.25, Timeout: 1500 * time.Millisecond},
-		ScopeKind: "user", ScopeID: "7", PlanTime: at, RunAt: at.Add(time.Second), UniqueKey: "k", UniqueFor: 24 * time.Hour,
-		Template: "letters", Schedule: "nightly", GroupID: rota.NewID(), GroupPosition: 4, ConcurrencyKey: "tenant-7",
-		Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", CreatedBy: "ada",
-		CreatedAt: at, QueuedAt: at.Add(2 * time.Second), StartedAt: at.Add(3 * time.Second),
-	}
-}
-
-// A handler gets the job as the server has it, with all fields or only the mandatory ones.
-func TestClaimedJobEqualsJobOfServer(t *testing.T) {
-	least := &rota.Job{
-		ID: rota.NewID(), ExecutionID: rota.NewID(), Type: "mail", Name: "mail", Params: json.RawMessage(`{}`), Status: rota.StatusRunning,
-		Attempt: 1, Policy: rota.Policy{MaxAttempts: 1}, CreatedAt: time.UnixMicro(1).UTC(), StartedAt: time.UnixMicro(2).UTC(),
-	}
-	for name, job := range map[string]*rota.Job{"whole": fullJob(), "least": least} {
-		text := rota.EncodeSpec(api.NewJob(job))
-		var view api.Job
-		if err := json.Unmarshal(text, &view); err != nil {
-			t.Fatalf("%s: %v\n%s", name, err, text)
-		}
-		if got := view.Entity(); !reflect.DeepEqual(got, job) {
-			t.Errorf("%s: it was decoded as\n%+v, want\n%+v", name, got, job)
-		}
-	}
-}
-
-// A new field of a job must be copied, or listed here as omitted.
-func TestJobFieldsAreCopiedOrOmittedOnPurpose(t *testing.T) {
-	left := map[string]bool{ // not of interest to the process that runs the job
-		"Hold": true, "Version": true, "Sequel": true, "CountsAt": true, "WaitFrom": true, "WaitUntil": true, "FinishedAt": true, "Run": true,
-	}
-	job := reflect.ValueOf(*fullJob())
-	for i := range job.NumField() {
-		if name := job.Type().Field(i).Name; job.Field(i).IsZero() != left[name] {
-			t.Errorf("a job has the field %s, which this test does not know", name)
-		}
-	}
-}
 
 // Nothing is run for such an answer.
 func TestInvalidClaimAnswersAreRefused(t *testing.T) {

@@ -66,22 +66,17 @@ type claimedItem struct {
 // claimedJob returns the job with its run, as a store returns it to the claimer.
 func claimedJob(it *claimedItem, worker string) (*rota.Job, error) {
 	if it.Job.ID.IsZero() || it.Job.Type == "" {
-		return nil, unreadable("claim", rota.Invalidf("items.job", "has no id or no type"))
+		return nil, client.Unreadable("claim", rota.Invalidf("items.job", "has no id or no type"))
 	}
 	token, err := rota.ParseToken(it.LeaseToken)
 	if err != nil {
-		return nil, unreadable("claim", err)
+		return nil, client.Unreadable("claim", err)
 	}
 	job := it.Job.Entity()
 	job.Run = &rota.Run{
 		ID: it.RunID.ID, Runner: worker, Token: token, StartedAt: job.StartedAt, StaleAfter: it.StaleAfter.Time,
 	}
 	return job, nil
-}
-
-// unreadable is the error of an answer that cannot be read.
-func unreadable(act string, err error) *rota.Error {
-	return rota.Errorf(rota.Internal, act, "the server's answer cannot be read: %w", err)
 }
 
 func (s *store) extend(ctx context.Context, c *rota.Extend) (rota.Reply, error) {
@@ -203,7 +198,7 @@ func (s *store) finishChunk(ctx context.Context, c *rota.Finish, items []rota.Fi
 		err = checkLeases("finish", answers.Items, len(items), func(i int) api.ID { return body.Items[i].RunID })
 	}
 	// A refusal may be due to the log: the end is sent again without it.
-	if len(items) == 1 && err != nil && !undecided(err) && body.Items[0].Log != "" {
+	if len(items) == 1 && err != nil && !client.Undecided(err) && body.Items[0].Log != "" {
 		s.logs.drop(items[0].RunID)
 		return s.finishChunk(ctx, c, items)
 	}

@@ -3,11 +3,8 @@ package worker
 import (
 	"context"
 	"errors"
-	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,28 +15,12 @@ import (
 
 // server sends requests to a Rota server.
 type server struct {
-	client  client.Client
+	client  client.Caller
 	timeout time.Duration // of an answer, without the wait of a long poll
 
 	claimBackoff backoff                    // separate, since a server may refuse long polls
 	otherBackoff backoff                    // and accept all other requests
-	answered     atomic.Bool                // a Rota server has answered
 	denied       atomic.Pointer[rota.Error] // the server refused the token: no more requests are sent
-}
-
-// answerMax bounds one response: twice the params of one claim, as text.
-const answerMax = 256 << 20
-
-// checkAddress returns the URL of a server without a trailing slash.
-func checkAddress(text string) (string, error) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https", u.RawQuery != "", u.Fragment != "":
-		return "", rota.Invalidf("url", "is not the address of a server; write it like http://127.0.0.1:7420")
-	case u.User != nil:
-		return "", rota.Invalidf("url", "contains a name or a password, which would appear in logs; pass the token separately")
-	}
-	return strings.TrimRight(u.String(), "/"), nil
 }
 
 // newClient returns the HTTP client of one worker. HTTP/1 suffices for its three concurrent
@@ -73,12 +54,12 @@ func (s *server) callAfter(ctx context.Context, b *backoff, timeout time.Duratio
 	}
 	ctx, done := context.WithTimeout(ctx, timeout)
 	defer done()
-	err := s.send(ctx, act, r, into)
-	var later *retryLater
+	err := s.client.Call(ctx, act, r, into)
+	var later *client.RetryLater
 	switch {
 	case errors.As(err, &later):
-		b.failed(later.after)
-	case undecided(err):
+		b.failed(later.After)
+	case client.Undecided(err):
 		b.failed(0)
 	default:
 		b.succeeded()
@@ -87,49 +68,6 @@ func (s *server) callAfter(ctx context.Context, b *backoff, timeout time.Duratio
 		s.denied.Store(asError(err))
 	}
 	return err
-}
-
-// undecided reports whether an error leaves open if the request was executed.
-func undecided(err error) bool {
-	switch rota.CodeOf(err) {
-	case rota.Unavailable, rota.Busy, rota.Internal:
-		return true
-	}
-	return false
-}
-
-func (s *server) send(ctx context.Context, act string, r client.Request, into any) error {
-	answer, err := s.client.Send(ctx, r)
-	if err != nil {
-		return s.noAnswer(ctx, act, err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, answerMax+1))
-	switch {
-	case err != nil:
-		return s.noAnswer(ctx, act, err)
-	case len(text) > answerMax:
-		return rota.Errorf(rota.Internal, act, "the server's answer is longer than %d bytes", answerMax)
-	}
-	return s.read(act, answer, text, into)
-}
-
-// noAnswer is the error of a request without an answer. It closes the idle connections,
-// which may be dead, too.
-func (s *server) noAnswer(ctx context.Context, act string, err error) error {
-	if invalid, is := err.(*rota.Error); is { // the request could not be built
-		invalid.Act = act
-		return invalid
-	}
-	s.client.HTTP.CloseIdleConnections()
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.DeadlineExceeded) {
-		return rota.Errorf(rota.Unavailable, act, "%w", cause)
-	}
-	var outer *url.Error // it repeats the URL
-	if errors.As(err, &outer) {
-		err = outer.Err
-	}
-	return rota.Errorf(rota.Unavailable, act, "no server answers at %s: %w", s.client.Address, err)
 }
 
 // backoff is how long to wait before the next request to a server that has failed: longer

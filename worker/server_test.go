@@ -57,7 +57,7 @@ func (s *fakeServer) requests() []receivedRequest {
 // store is the store of a worker of this server.
 func (s *fakeServer) store(config Config) *store {
 	w := New(s.URL, "secret-token", registry("mail"), config)
-	return &store{server: w.server, config: &w.config, logs: newLogs()}
+	return newStore(w.server, &w.config, newLogs())
 }
 
 func respond(status int, media, body string, headers ...string) http.HandlerFunc {

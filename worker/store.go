@@ -8,15 +8,21 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/partialstore"
 )
 
 // store is a server as the engine of a worker sees it: it claims jobs, extends leases,
-// records ends and declares types.
+// records ends and declares types. A claim is a long poll, and a worker learns of a
+// cancellation with a heartbeat; so it needs neither wake-ups nor events.
 type store struct {
-	unsupportedStore
+	partialstore.Refused
 	server *server
 	config *Config
 	logs   *logs
+}
+
+func newStore(server *server, config *Config, logs *logs) *store {
+	return &store{Refused: partialstore.Refused{Refuse: errUnsupported}, server: server, config: config, logs: logs}
 }
 
 // Apply sends commands to the server, one request after the other. The result of a refused
@@ -29,7 +35,7 @@ func (s *store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 		switch {
 		case err == nil:
 			results[i].Reply = reply
-		case undecided(err):
+		case client.Undecided(err):
 			return nil, err
 		default:
 			results[i].Err = asError(err)
@@ -86,7 +92,7 @@ func (s *store) callType(ctx context.Context, name string, r client.Request) (*r
 		return nil, err
 	}
 	if t.Name == "" {
-		return nil, unreadable("type", rota.Invalidf("name", "is empty"))
+		return nil, client.Unreadable("type", rota.Invalidf("name", "is empty"))
 	}
 	return t.Entity(), nil
 }
@@ -101,7 +107,7 @@ func (s *store) Throttle(ctx context.Context) (*rota.Throttle, error) {
 	limits := t.Request()
 	spec, err := limits.Spec()
 	if err != nil {
-		return nil, unreadable("limits", err)
+		return nil, client.Unreadable("limits", err)
 	}
 	return &rota.Throttle{Spec: spec, Version: t.Version.ID}, nil
 }
@@ -125,12 +131,6 @@ func (s *store) putThrottle(ctx context.Context, c *rota.PutThrottle) (rota.Repl
 func (s *store) Limits() rota.Limits {
 	return rota.Limits{Claim: rota.ClaimMax, Items: rota.ItemsMax}
 }
-
-// Wake never wakes: a claim is a long poll.
-func (s *store) Wake() (<-chan struct{}, func()) { return nil, func() {} }
-
-// Watch delivers no events: a worker learns of a cancellation with a heartbeat.
-func (s *store) Watch(func([]rota.Event)) (stop func()) { return func() {} }
 
 // Close closes the idle connections.
 func (s *store) Close() error {

@@ -29,20 +29,20 @@ type Worker struct {
 // and the types of a registry; Run starts it.
 func New(url, token string, reg *engine.Registry, config Config) *Worker {
 	w := &Worker{config: config.withDefaults(), types: reg}
-	address, err := checkAddress(url)
-	if err == nil && token == "" {
-		err = rota.Invalidf("token", "is empty; pass the token of the file admin.token in the data directory of the server")
+	address, err := client.CheckAddress(url)
+	if err == nil {
+		err = client.CheckToken(token)
 	}
 	if err == nil {
 		err = w.config.validate()
 	}
 	w.configErr = err
 	w.server = &server{
-		client:  client.Client{HTTP: client.WithoutRedirects(w.config.HTTP), Address: address, Token: token},
+		client:  client.Caller{Client: client.Client{HTTP: client.WithoutRedirects(w.config.HTTP), Address: address, Token: token}},
 		timeout: w.config.Timeout,
 	}
 	logs := newLogs()
-	w.engine = engine.New(rota.New(&store{server: w.server, config: &w.config, logs: logs}), reg, engine.Config{
+	w.engine = engine.New(rota.New(newStore(w.server, &w.config, logs)), reg, engine.Config{
 		Remote: true, Name: w.config.Name, Workers: w.config.Workers, Lease: w.config.Lease,
 		CancelGrace: w.config.CancelGrace, ShutdownGrace: w.config.ShutdownGrace, Logger: w.config.Logger, Logs: logs,
 	})

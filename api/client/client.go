@@ -1,5 +1,6 @@
-// Package client sends requests to the HTTP API of a Rota server. It builds the requests and reads the problems of error
-// responses; whether to send a request again is the decision of the caller.
+// Package client sends requests to the HTTP API of a Rota server, for the command line, for workers and for package
+// github.com/rotajobs/rota/client, which programs use. It builds the requests, decodes the answers and reads the problems of
+// error responses; whether to send a request again is the decision of the caller.
 package client
 
 import (
@@ -32,10 +33,11 @@ type Request struct {
 	Method      string
 	Path        string // below Base, each segment escaped
 	Query       url.Values
-	Body        any    // sent as JSON; nil: none
-	Key         string // idempotency key, the same when the request is sent again; empty: none
-	Accept      string // media type of the answer; empty: JSON
-	LastEventID string // last event received, to continue an event stream
+	Body        any         // sent as JSON; nil: none
+	Key         string      // idempotency key, the same when the request is sent again; empty: none
+	Accept      string      // media type of the answer; empty: JSON
+	LastEventID string      // last event received, to continue an event stream
+	Header      http.Header // added to those of the client
 }
 
 // WithoutRedirects returns a client that follows no redirect: a person should learn that the server has moved, and the
@@ -79,6 +81,7 @@ func (c *Client) build(ctx context.Context, r Request) (*http.Request, error) {
 
 func (c *Client) setHeaders(h http.Header, r Request) {
 	maps.Copy(h, c.Header)
+	maps.Copy(h, r.Header)
 	h.Set("Accept", cmp.Or(r.Accept, "application/json"))
 	if r.Body != nil {
 		h.Set("Content-Type", "application/json")
