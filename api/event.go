@@ -58,3 +58,12 @@ func NewReason(r rota.Reason) Reason {
 	}
 	return v
 }
+
+// Entity converts a reason back.
+func (v *Reason) Entity() rota.Reason {
+	r := rota.Reason{Code: rota.ReasonCode(v.Code), Text: v.Text, Remedy: v.Remedy, Until: v.Until.Time}
+	for _, id := range v.Jobs {
+		r.Jobs = append(r.Jobs, id.ID)
+	}
+	return r
+}

@@ -53,6 +53,9 @@ type Job struct {
 	Worker     Text `json:"worker" doc:"Worker that runs or ran it."`
 	Run        *Run `json:"run" doc:"Lease and outcome. Null until dispatch."`
 
+	Holds  []string `json:"holds" nullable:"false" enum:"delay,group,dependency,overlap,key" doc:"Reasons why a queued job is not ready. Empty: it is ready, or has left the queue."`
+	Sequel Text     `json:"sequel" enum:"none,retry,dead" doc:"What follows its end: none, a retry, or dead, if it failed for good. Null until it ends."`
+
 	Duplicate bool `json:"duplicate,omitempty" doc:"Whether its unique key or plan was taken: this is the job that holds it."`
 }
 
@@ -93,7 +96,7 @@ func NewJob(j *rota.Job) Job {
 		Template: Text(j.Template), Schedule: Text(j.Schedule), GroupID: ID{j.GroupID}, ConcurrencyKey: Text(j.ConcurrencyKey),
 		PlanTime: Time{j.PlanTime}, RunAt: Time{j.RunAt}, UniqueKey: Text(j.UniqueKey), UniqueFor: bound(j.UniqueFor),
 		Trace: Text(j.Trace), CreatedBy: Text(j.CreatedBy), CreatedAt: Time{j.CreatedAt}, QueuedAt: Time{j.QueuedAt},
-		StartedAt: Time{j.StartedAt}, FinishedAt: Time{j.FinishedAt}, Run: newRun(j),
+		StartedAt: Time{j.StartedAt}, FinishedAt: Time{j.FinishedAt}, Run: newRun(j), Holds: holdNames(j.Hold), Sequel: Text(j.Sequel),
 	}
 	v.ScopeKind, v.ScopeID = scope(j)
 	if !j.GroupID.IsZero() {
@@ -103,28 +106,6 @@ func NewJob(j *rota.Job) Job {
 		v.Worker = v.Run.Runner
 	}
 	return v
-}
-
-// Entity converts a job back for the worker that runs it. It has no run.
-func (v *Job) Entity() *rota.Job {
-	job := &rota.Job{
-		ID: v.ID.ID, ExecutionID: v.ExecutionID.ID, Type: v.Type, Name: v.Name, Params: v.Params, Status: rota.StatusRunning,
-		Priority: v.Priority, Position: v.Position, Attempt: v.Attempt, RetryOf: v.RetryOf.ID, RedriveOf: v.RedriveOf.ID,
-		Policy: rota.Policy{
-			MaxAttempts: v.MaxAttempts, Backoff: time.Duration(v.Backoff), BackoffMax: unbound(v.BackoffMax), Jitter: v.Jitter, Timeout: unbound(v.Timeout),
-		},
-		Template: string(v.Template), Schedule: string(v.Schedule), GroupID: v.GroupID.ID, ConcurrencyKey: string(v.ConcurrencyKey),
-		ScopeKind: v.ScopeKind, ScopeID: v.ScopeID, PlanTime: v.PlanTime.Time, RunAt: v.RunAt.Time,
-		UniqueKey: string(v.UniqueKey), UniqueFor: unbound(v.UniqueFor), Trace: string(v.Trace),
-		CreatedBy: string(v.CreatedBy), CreatedAt: v.CreatedAt.Time, QueuedAt: v.QueuedAt.Time, StartedAt: v.StartedAt.Time,
-	}
-	if v.GroupPosition != nil {
-		job.GroupPosition = *v.GroupPosition
-	}
-	if v.ScopeKind == rota.GlobalScopeKind && v.ScopeID == rota.GlobalScopeID {
-		job.ScopeKind, job.ScopeID = "", ""
-	}
-	return job
 }
 
 // NewJobs converts jobs.

@@ -49,6 +49,15 @@ func (r *JobRequest) NewJob() (rota.NewJob, error) {
 	return job, job.TypeOrTemplate()
 }
 
+// NewJobRequest converts a job of the library to a request.
+func NewJobRequest(n *rota.NewJob) JobRequest {
+	return JobRequest{
+		Template: n.Template, Type: n.Type, Name: n.Name, Params: Document(n.Params), Priority: n.Priority, RunAt: Time{n.RunAt}, Delay: Duration(n.Delay),
+		UniqueKey: n.UniqueKey, UniqueFor: Duration(n.UniqueFor), ScopeKind: n.ScopeKind, ScopeID: n.ScopeID, PlanTime: Time{n.PlanTime},
+		ConcurrencyKey: n.ConcurrencyKey, PolicyRequest: newPolicyRequest(n.Patch()),
+	}
+}
+
 // BatchRequest submits jobs, atomically.
 type BatchRequest struct {
 	Jobs []JobRequest `json:"jobs" doc:"Jobs in the order in which to run them, 1 to 10,000."`

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 
@@ -78,21 +77,23 @@ type TypeRequest struct {
 	PolicyRequest
 }
 
-// Entity converts a type back, without its version and times.
+// Entity converts a type back.
 func (v *Type) Entity() *rota.Type {
 	policy := PolicyDefinition(v.Policy)
-	t := &rota.Type{Name: v.Name, Paused: v.Paused, Spec: rota.TypeSpec{Description: string(v.Description), Policy: policy.Patch()}}
-	if !bytes.Equal(v.Schema, null) {
-		t.Spec.Schema = v.Schema
+	return &rota.Type{
+		Name: v.Name, Paused: v.Paused, Version: v.Version.ID, CreatedBy: string(v.CreatedBy), CreatedAt: v.CreatedAt.Time, UpdatedAt: v.UpdatedAt.Time,
+		Spec: rota.TypeSpec{Description: string(v.Description), Schema: unlessNull(v.Schema), Policy: policy.Patch()},
 	}
-	return t
 }
 
 // NewTypeRequest declares a type.
 func NewTypeRequest(spec rota.TypeSpec) TypeRequest {
-	p := &spec.Policy
-	return TypeRequest{Description: spec.Description, Schema: Document(spec.Schema), PolicyRequest: PolicyRequest{
+	return TypeRequest{Description: spec.Description, Schema: Document(spec.Schema), PolicyRequest: newPolicyRequest(spec.Policy)}
+}
+
+func newPolicyRequest(p rota.PolicyPatch) PolicyRequest {
+	return PolicyRequest{
 		MaxRetries: ifSet(p.MaxRetries), Backoff: ifSet((*Duration)(p.Backoff)), BackoffMax: ifSet((*Duration)(p.BackoffMax)),
 		Jitter: ifSet(p.Jitter), Timeout: ifSet((*Duration)(p.Timeout)),
-	}}
+	}
 }
