@@ -20,6 +20,7 @@ type Request struct {
 	ID     rota.ID // zero: a new one
 	Actor  string
 	Replay bool // the request was sent before and was valid then, so what it refers to is not checked again
+	Strict bool // refuse a schedule that can no longer be declared, instead of leaving it out
 
 	// Bind is called before the first write. It may set ID and Replay to those of an earlier sending.
 	// Nil: the request stays as it is.

@@ -64,6 +64,9 @@ func (p *plan) planSchedule(path, name string, d api.ScheduleDefinition, current
 	}
 	p.schedulePlans[name] = draft
 	p.scheduleItem(draft, d.Anchor.Time)
+	if draft.leftOut && p.request.Strict && !p.request.Replay {
+		return p.expiredError(&draft.command.Spec)
+	}
 	if draft.changed && !p.request.Replay {
 		return p.checkOverrides(template, &draft.command.Spec)
 	}
@@ -135,6 +138,14 @@ func (p *plan) expired(s *rota.ScheduleSpec) string {
 		return "its ends_at, " + s.EndsAt.Format(time.RFC3339) + ", has passed"
 	}
 	return ""
+}
+
+// expiredError refuses a schedule that never fires again.
+func (p *plan) expiredError(s *rota.ScheduleSpec) error {
+	if !s.At.IsZero() {
+		return problem.New(rota.Invalid, "at", "choose a later time", "%s has passed", s.At.Format(time.RFC3339))
+	}
+	return problem.New(rota.Invalid, "ends_at", "choose a later time", "%s has passed", s.EndsAt.Format(time.RFC3339))
 }
 
 // leaveOut skips a schedule that can no longer be declared.

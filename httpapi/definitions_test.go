@@ -163,3 +163,21 @@ func TestConcurrentTemplateChangesAreAllKept(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestStrictImportRefusesPassedTimes checks that a strict import writes all definitions or none.
+func TestStrictImportRefusesPassedTimes(t *testing.T) {
+	s := newServer(t)
+	s.declare("mail")
+	for times, field := range map[string]string{
+		`"at": "2001-01-01T00:00:00Z"`:                     "schedules.old.at",
+		`"every": "1h", "ends_at": "2001-01-01T00:00:00Z"`: "schedules.old.ends_at",
+	} {
+		document := `{"templates": {"old": {"type": "mail"}}, "schedules": {"old": {"template": "old", ` + times + `}}}`
+		s.send("PUT", "definitions?strict=true", document).field(422, "invalid", field)
+		s.get("templates/old").is(404)
+	}
+	put := read[api.DefinitionsPut](s.send("PUT", "definitions", `{"templates": {"old": {"type": "mail"}}, "schedules": {"old": {"template": "old", "at": "2001-01-01T00:00:00Z"}}}`).is(200))
+	if put.LeftOut != 1 {
+		t.Errorf("%+v", put)
+	}
+}

@@ -21,9 +21,9 @@ func (a *server) typeRoutes() {
 	})
 	route(a, operation{
 		method: "PUT", path: "/types/{name}", id: "put-type", tag: "Types", summary: "Declare a type",
-		description: "Declares a type for remote workers, or replaces its declaration. Jobs of undeclared types are refused. An omitted field returns to its default. A type that this server handles itself can only be declared unchanged.",
+		description: "Declares a type for remote workers, or replaces its declaration. Jobs of undeclared types are refused. An omitted field returns to its default. A type that this server handles itself can only be declared unchanged. With the header If-None-Match: * the status is 412 if the type exists.",
 		example:     `{"schema": {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}, "max_retries": 5, "timeout": "30s"}`,
-		response:    api.Type{}, otherStatuses: map[int]string{201: "The type is new."}, errors: []int{409},
+		response:    api.Type{}, otherStatuses: map[int]string{201: "The type is new."}, errors: []int{409, 412},
 	}, putType)
 	for path, paused := range map[string]bool{"pause": true, "resume": false} {
 		get(a, operation{
@@ -67,7 +67,14 @@ func putType(c *call, body *api.TypeRequest) (reply, error) {
 	if err := c.mayDeclare(c.name(), spec); err != nil {
 		return reply{}, err
 	}
-	put, err := do[*rota.TypePut](c, &rota.PutType{Meta: c.meta(), Name: c.name(), Spec: spec})
+	command := &rota.PutType{Meta: c.meta(), Name: c.name(), Spec: spec}
+	if c.r.Header.Get("If-None-Match") == "*" {
+		command.Mode = rota.PutCreate
+	}
+	put, err := do[*rota.TypePut](c, command)
+	if command.Mode == rota.PutCreate && rota.CodeOf(err) == rota.Conflict {
+		return reply{}, existsAlready(err)
+	}
 	if err != nil {
 		return reply{}, err
 	}
@@ -76,6 +83,14 @@ func putType(c *call, body *api.TypeRequest) (reply, error) {
 		status = http.StatusCreated
 	}
 	return reply{status: status, body: c.showType(put.Type)}, nil
+}
+
+// existsAlready refuses a request with If-None-Match: * for something that exists.
+func existsAlready(err error) *api.Problem {
+	p := *problem.Of(err)
+	p.Title, p.Status = "Precondition failed", http.StatusPreconditionFailed
+	p.Hint = "omit If-None-Match to replace it"
+	return &p
 }
 
 // mayDeclare refuses to change a type that this server declares itself, because its handler depends on

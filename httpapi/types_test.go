@@ -29,3 +29,17 @@ func TestDeclareTypeOfThisServerConflicts(t *testing.T) {
 		t.Errorf("%+v", paused)
 	}
 }
+
+// TestDeclareTypeOnlyIfNew checks that a program does not replace the type of another one.
+func TestDeclareTypeOnlyIfNew(t *testing.T) {
+	s := newServer(t)
+	s.send("PUT", "types/mail", `{"description": "theirs"}`, "If-None-Match", "*", "Idempotency-Key", "k").is(201)
+	s.send("PUT", "types/mail", `{"description": "theirs"}`, "If-None-Match", "*", "Idempotency-Key", "k").is(201) // sent again
+	p := s.send("PUT", "types/mail", `{"description": "mine"}`, "If-None-Match", "*").problem(412, "conflict")
+	if !strings.Contains(p.Detail, "mail") {
+		t.Errorf("%+v", p)
+	}
+	if got := read[api.Type](s.get("types/mail").is(200)); got.Description != "theirs" {
+		t.Errorf("%+v", got)
+	}
+}
