@@ -6,14 +6,16 @@ import (
 	"time"
 )
 
-// Client submits jobs and declares schedules for a Go program. It is safe for
-// concurrent use.
+// Client submits jobs and declares schedules for a Go program. New returns one for a
+// store in the same process, Dial of package client returns one for a server. It is safe
+// for concurrent use.
 type Client struct {
 	store    Store
 	actor    string
 	checker  Checker
 	lenient  bool // a Go type without a schema is accepted
 	trace    func(context.Context) string
+	retryFor time.Duration // how long a call is repeated while the store is unavailable
 	declared declaredTypes
 	payloads payloadTypes
 }
@@ -48,17 +50,19 @@ func WithTrace(trace func(context.Context) string) ClientOption {
 // of its Go type, and calls its Validate; see Payload and WithChecker. For a Go type
 // that has no schema, such as one with a MarshalJSON of its own, it only calls Validate.
 func New(store Store, options ...ClientOption) *Client {
-	c := &Client{store: store, checker: defaultChecker, lenient: true}
+	c := &Client{store: store, checker: defaultChecker, lenient: true, retryFor: DefaultRetryFor}
 	for _, option := range options {
 		option(c)
 	}
 	return c
 }
 
-// Store returns the store that the client sends its commands to.
+// Store returns the store that the client sends its commands to. That of a server supports
+// only what the methods of the client need.
 func (c *Client) Store() Store { return c.store }
 
-// Actor returns the name that WithActor set.
+// Actor returns the name that WithActor set. It is empty for a server, which knows the
+// actor by the token.
 func (c *Client) Actor() string { return c.actor }
 
 // Enqueue adds a job to the queue. If the unique key or plan key is taken, it
@@ -80,7 +84,7 @@ func (c *Client) Submit(ctx context.Context, p Payload, options ...Option) (Subm
 	}
 	jobs, err := c.enqueue(ctx, []Payload{p}, []NewJob{job})
 	if err != nil {
-		return Submitted{}, withAct("enqueue", withoutIndex(err))
+		return Submitted{}, withAct("enqueue", withoutPrefix(err, "jobs[0]."))
 	}
 	return jobs[0], nil
 }
@@ -149,7 +153,7 @@ func (c *Client) enqueue(ctx context.Context, payloads []Payload, jobs []NewJob)
 			return nil, err
 		}
 	}
-	enqueued, err := applyWithRetry[*Enqueued](ctx, c.store, command)
+	enqueued, err := apply[*Enqueued](ctx, c, command)
 	if err != nil {
 		return nil, err
 	}
@@ -174,31 +178,7 @@ func (c *Client) traced(ctx context.Context, jobs []NewJob) {
 // Cancel cancels a job that waits, and asks a running job to stop. The id of an
 // earlier attempt selects the last attempt of its execution.
 func (c *Client) Cancel(ctx context.Context, id ID, reason string) (*CancelledJob, error) {
-	return applyWithRetry[*CancelledJob](ctx, c.store, &Cancel{Meta: NewMeta(c.actor), JobID: id, Reason: reason})
-}
-
-// Job returns a job with its run, or NotFound.
-func (c *Client) Job(ctx context.Context, id ID) (*Job, error) { return c.store.Job(ctx, id) }
-
-// applyRetryPauses are the pauses before applyWithRetry sends a command again.
-var applyRetryPauses = []time.Duration{10 * time.Millisecond, 50 * time.Millisecond, 250 * time.Millisecond}
-
-// applyWithRetry applies a command and sends it again a few times while the store is
-// unavailable. It sends the same command with the same id, so the store applies it
-// once. A caller that retries Enqueue would send a new command instead.
-func applyWithRetry[R Reply](ctx context.Context, s Store, command Command) (R, error) {
-	for _, pause := range applyRetryPauses {
-		reply, err := Do[R](ctx, s, command)
-		if CodeOf(err) != Unavailable || ctx.Err() != nil {
-			return reply, err
-		}
-		select {
-		case <-ctx.Done():
-			return reply, err
-		case <-time.After(pause):
-		}
-	}
-	return Do[R](ctx, s, command)
+	return apply[*CancelledJob](ctx, c, &Cancel{Meta: NewMeta(c.actor), JobID: id, Reason: reason})
 }
 
 // withAct sets the act of an error that has none.

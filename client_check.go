@@ -60,7 +60,7 @@ func (c *Client) checkRepeat(ctx context.Context, id ID, changes json.RawMessage
 // checkLast checks changed params, merged into those of the last attempt of an execution. What
 // the store refuses for another reason is not checked.
 func (c *Client) checkLast(ctx context.Context, id ID, changes json.RawMessage, allowed func(last *Job) bool) error {
-	attempts, err := c.store.Execution(ctx, id)
+	attempts, err := c.Execution(ctx, id)
 	if CodeOf(err) == NotFound {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (c *Client) checkChanged(ctx context.Context, job *Job, changes json.RawMes
 	if !is {
 		return nil
 	}
-	t, err := c.store.Type(ctx, job.Type)
+	t, err := c.typeOf(ctx, job.Type)
 	if CodeOf(err) == NotFound { // it is no longer declared, and has no schema
 		return nil
 	}

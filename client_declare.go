@@ -42,7 +42,7 @@ func (c *Client) declare(ctx context.Context, p Payload) error {
 	if err != nil {
 		return err
 	}
-	known, err := c.store.Type(ctx, name)
+	known, err := c.typeOf(ctx, name)
 	switch {
 	case CodeOf(err) == NotFound:
 		err = c.putType(ctx, &PutType{Name: name, Mode: PutCreate, Spec: TypeSpec{Schema: schema}})
@@ -74,7 +74,7 @@ func (c *Client) schema(p Payload) (json.RawMessage, error) {
 // first.
 func (c *Client) putType(ctx context.Context, command *PutType) error {
 	command.Meta = NewMeta(c.actor)
-	_, err := applyWithRetry[*TypePut](ctx, c.store, command)
+	_, err := apply[*TypePut](ctx, c, command)
 	if CodeOf(err) == Conflict {
 		return nil
 	}
@@ -103,15 +103,27 @@ func (c *Client) Schedule(ctx context.Context, name string, p Payload, options .
 // declaration of an archived template. This function refuses it, because the
 // schedule would not fire.
 func (c *Client) putSchedule(ctx context.Context, command *All) error {
-	done, err := applyWithRetry[*AllDone](ctx, c.store, command)
+	done, err := apply[*AllDone](ctx, c, command)
 	if err != nil {
-		return err
+		return missingIsInvalid(withoutPrefix(withoutPrefix(err, "members[0]."), "members[1]."))
 	}
 	put, is := done.Replies[0].(*TemplatePut)
 	if is && put.Template.State == TemplateArchived {
-		return &Error{Code: Conflict, Reason: "its template is archived", Hint: "unarchive the template, or use another name"}
+		return &Error{Code: Conflict, Field: "template", Reason: "is archived", Hint: "unarchive the template, or use another name"}
 	}
 	return nil
+}
+
+// missingIsInvalid turns NotFound for a name in the options, such as a dependency, into
+// Invalid: the options are wrong.
+func missingIsInvalid(err error) error {
+	e, is := err.(*Error)
+	if !is || e.Code != NotFound || e.Field == "" {
+		return err
+	}
+	invalid := *e
+	invalid.Code = Invalid
+	return &invalid
 }
 
 // scheduling returns the command that declares a template and its schedule.
@@ -142,7 +154,7 @@ func (c *Client) scheduling(ctx context.Context, name string, p Payload, options
 
 // now returns the time by the store's clock.
 func (c *Client) now(ctx context.Context) (time.Time, error) {
-	due, err := c.store.NextDue(ctx)
+	due, err := withRetry(ctx, c, func() (Due, error) { return c.store.NextDue(ctx) })
 	if err != nil || !due.Now.IsZero() {
 		return due.Now, err
 	}

@@ -30,7 +30,7 @@ func (c *Client) Edit(ctx context.Context, id ID, options ...Option) (*Job, erro
 
 // RunNow ends the delay of a job or of a waiting retry. The id of an earlier attempt
 // selects the last attempt of its execution. A job that is not delayed stays as
-// it is, also one that a limit of its concurrency key holds back; Store.Explain says why
+// it is, also one that a limit of its concurrency key holds back; Explain says why
 // it waits. A job that waits for its group, a schedule or an earlier execution is a
 // Conflict, and so is one that runs or has ended.
 func (c *Client) RunNow(ctx context.Context, id ID) (*Job, error) {
@@ -38,7 +38,7 @@ func (c *Client) RunNow(ctx context.Context, id ID) (*Job, error) {
 }
 
 func (c *Client) edit(ctx context.Context, command *Edit) (*Job, error) {
-	edited, err := applyWithRetry[*Edited](ctx, c.store, command)
+	edited, err := apply[*Edited](ctx, c, command)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (c *Client) redrive(ctx context.Context, by call, id ID, options []Option) 
 			return nil, withAct(string(VerbRedrive), err)
 		}
 	}
-	redriven, err := applyWithRetry[*Redriven](ctx, c.store, command)
+	redriven, err := apply[*Redriven](ctx, c, command)
 	if err != nil {
 		return nil, err
 	}

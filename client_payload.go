@@ -131,13 +131,14 @@ func encodeParams(value any) (json.RawMessage, *Error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// withoutIndex removes the index from an error about the only job of a command.
-func withoutIndex(err error) error {
+// withoutPrefix removes the path of a command from the field of an error, where the caller
+// of the client knows no such command.
+func withoutPrefix(err error, prefix string) error {
 	e, is := err.(*Error)
 	if !is {
 		return err
 	}
-	if field, found := strings.CutPrefix(e.Field, "jobs[0]."); found {
+	if field, found := strings.CutPrefix(e.Field, prefix); found {
 		alone := *e
 		alone.Field = field
 		return &alone
