@@ -59,6 +59,7 @@ var packageRules = map[string]packageRule{
 	"sql/kind":      {layer: pure},
 
 	"telemetry": {layer: 5, tests: []string{"httpapi", "worker"}},
+	"client":    {layer: 5, tests: []string{"httpapi", "node"}},
 	"worker":    {layer: 5, tests: []string{"worker/workertest", "httpapi"}},
 	"action":    {layer: 5}, // its handlers read their run from the engine
 
@@ -86,6 +87,9 @@ var packageRules = map[string]packageRule{
 	"api":               {layer: 3},
 	"api/problem":       {layer: 4},
 	"api/client":        {layer: 4},
+
+	"internal/partialstore": {layer: 3}, // what a store on another machine does not support
+
 	"internal/yamlfile": {layer: 3, only: []string{"node", "cmd/rota"}},
 	"payload":           {layer: 3},
 	"eventring":         {layer: 3, tests: []string{"store/sqlite"}},
