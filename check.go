@@ -218,7 +218,7 @@ func JSONDepth(doc []byte) (most int) {
 	return most
 }
 
-// checkObject requires a JSON object, since params are merged key by key.
+// checkObject requires a JSON object, since params are merged key by key, in which every reader finds the same values.
 func checkObject(field string, doc json.RawMessage, most int) *Error {
 	if err := checkJSON(field, doc, most); err != nil || doc == nil {
 		return err
@@ -226,7 +226,7 @@ func checkObject(field string, doc json.RawMessage, most int) *Error {
 	if bytes.TrimLeft(doc, " \t\r\n")[0] != '{' {
 		return Invalidf(field, "is not a JSON object")
 	}
-	return nil
+	return checkMembers(field, doc)
 }
 
 func checkPaths(field string, paths []string) *Error {
