@@ -42,7 +42,10 @@ type Config struct {
 
 	ConnectionsMax int // authenticated connections; 0: 500
 	PendingMax     int // connections not authenticated yet; 0: as ConnectionsMax
-	MessageMax     int // bytes of a message; 0: 16 MiB
+	// PendingPerAddressMax is how many of them may come from one address; IPv6 addresses of one /64 network count as
+	// one. 0: half of PendingMax.
+	PendingPerAddressMax int
+	MessageMax           int // bytes of a message; 0: 16 MiB
 
 	LoginTime         time.Duration // from connecting to the end of authentication, TLS included; 0: 10 s
 	MessageTime       time.Duration // from the first byte of a message to its last; 0: 1 min
@@ -65,6 +68,7 @@ func (c Config) withDefaults() Config {
 	}
 	c.ConnectionsMax = orDefault(c.ConnectionsMax, 500)
 	c.PendingMax = orDefault(c.PendingMax, c.ConnectionsMax)
+	c.PendingPerAddressMax = orDefault(c.PendingPerAddressMax, (c.PendingMax+1)/2)
 	c.MessageMax = orDefault(c.MessageMax, 16<<20)
 	c.LoginTime = orDefault(c.LoginTime, 10*time.Second)
 	c.MessageTime = orDefault(c.MessageTime, time.Minute)
@@ -93,7 +97,7 @@ func (c *Config) validate() error {
 		return rota.Invalidf("verifier", "is missing; set the function that returns the verifier of a user's password")
 	case c.RequireTLS && c.TLS == nil:
 		return rota.Invalidf("tls", "is required of clients, but no TLS configuration is set; set TLS or clear RequireTLS")
-	case c.ConnectionsMax < 0 || c.PendingMax < 0:
+	case c.ConnectionsMax < 0 || c.PendingMax < 0 || c.PendingPerAddressMax < 0:
 		return rota.Invalidf("connections", "the maximum is negative; use a positive number, or 0 for the default")
 	case c.MessageMax < messageMin || c.MessageMax > 1<<30:
 		return rota.Invalidf("message", "the maximum of %d bytes is out of range; use %d to %d", c.MessageMax, messageMin, 1<<30)

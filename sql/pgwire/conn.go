@@ -24,6 +24,9 @@ type conn struct {
 	framer  *framer
 	out     bufferedWriter
 
+	leavePending func() // ends the count among the connections that have not logged in; nil: not counted
+	refusal      error  // why the connection is refused; nil: it is served
+
 	closing <-chan struct{} // ends when no further message is to be answered
 	ctx     context.Context // ends when the client disconnects, or the shutdown cancels statements
 	end     context.CancelCauseFunc
@@ -63,9 +66,13 @@ func (c *conn) serve() {
 }
 
 func (c *conn) run() error {
+	if c.refusal != nil {
+		return c.refuseStartup()
+	}
 	if err := c.logIn(); err != nil {
 		return err
 	}
+	c.leavePending()
 	defer c.server.releaseSession()
 	defer c.prepared.closePortals(nil)
 	return c.serveMessages()
@@ -75,6 +82,9 @@ func (c *conn) run() error {
 func (c *conn) cleanUp() {
 	c.end(errClientGone)
 	_ = c.raw.Close()
+	if c.leavePending != nil {
+		c.leavePending()
+	}
 	close(c.queue.closed)
 	if c.reader != nil {
 		<-c.reader

@@ -93,16 +93,6 @@ func TestConnectionLimitRefusesLogin(t *testing.T) {
 	wantLines(t, two.query("begin"), []string{"CommandComplete BEGIN", "ReadyForQuery T"})
 }
 
-func TestPendingLimitRefusesConnection(t *testing.T) {
-	s := newTestServer(t, func(c *Config) { c.PendingMax = 2 })
-	s.dial()
-	s.dial()
-	for s.server.open.Load() < 2 {
-		time.Sleep(time.Millisecond)
-	}
-	wantLines(t, readToEnd(s.dial()), []string{"FATAL 53300 sorry, too many clients already; close unused connections, or try again later", "closed"})
-}
-
 func TestPreparedStatementAndPortalLimits(t *testing.T) {
 	s := newTestServer(t, func(c *Config) { c.MessageMax = 10_000 })
 	c := s.client()
@@ -152,7 +142,7 @@ func TestClientThatDoesNotReadIsDisconnected(t *testing.T) {
 	c.Send(&pgproto3.Query{String: "wide 50000"})
 	_ = c.Flush()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if s.server.open.Load() == 0 {
+		if s.server.sessions.Load() == 0 {
 			return
 		}
 	}

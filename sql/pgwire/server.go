@@ -18,9 +18,10 @@ type Server struct {
 	throttle   *loginThrottle
 	cancelKeys cancelKeys
 
-	open           atomic.Int64 // connections of any kind
-	sessions       atomic.Int64 // authenticated connections
-	unfetchedBytes atomic.Int64 // bytes of rows that clients have not fetched yet
+	pending        *pendingConns // connections that have not logged in yet
+	refusals       chan struct{} // one for each connection that is being refused
+	sessions       atomic.Int64  // authenticated connections
+	unfetchedBytes atomic.Int64  // bytes of rows that clients have not fetched yet
 }
 
 // New creates a server.
@@ -31,7 +32,10 @@ func New(config Config) (*Server, error) {
 	}
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // it never fails
-	return &Server{config: config, secret: secret, throttle: newLoginThrottle(config.GuessDelay), cancelKeys: cancelKeys{conns: map[uint32]*conn{}}}, nil
+	return &Server{
+		config: config, secret: secret, throttle: newLoginThrottle(config.GuessDelay), cancelKeys: cancelKeys{conns: map[uint32]*conn{}},
+		pending: newPendingConns(config.PendingMax, config.PendingPerAddressMax), refusals: make(chan struct{}, refusalsMax),
+	}, nil
 }
 
 // Serve serves connections until the context ends. It then closes the listener, waits up to
@@ -67,22 +71,16 @@ func (s *Server) accept(ctx context.Context, l net.Listener, h *connGroup) error
 	}
 }
 
-// admit serves a connection. If too many connections have not logged in yet, it sends an error
-// and closes the connection at once: it reads no byte and starts no goroutine.
+// admit serves a connection, unless too many connections have not logged in yet.
 func (s *Server) admit(wire net.Conn, h *connGroup) {
-	if s.open.Add(1)-s.sessions.Load() > int64(s.config.PendingMax) {
-		s.open.Add(-1)
-		m, _ := response(tooManyConnections())
-		text, _ := m.Encode(nil)
-		_ = wire.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
-		_, _ = wire.Write(text)
-		_ = wire.Close()
+	address := addressGroup(wire.RemoteAddr())
+	if err := s.pending.add(address); err != nil {
+		s.refuse(wire, h, err)
 		return
 	}
-	h.conns.Go(func() {
-		defer s.open.Add(-1)
-		newConn(s, wire, h).serve()
-	})
+	c := newConn(s, wire, h)
+	c.leavePending = sync.OnceFunc(func() { s.pending.remove(address) })
+	h.conns.Go(c.serve)
 }
 
 func tooManyConnections() error {
