@@ -98,7 +98,8 @@ var packageRules = map[string]packageRule{
 
 	".": {layer: 2, tests: []string{"store/sqlite", "engine", "internal/codec", "internal/samples"}}, // its examples run the engine on a store
 
-	"internal/diff": {layer: 2},
+	"internal/diff":     {layer: 2},
+	"internal/nofollow": {layer: 2}, // opens files without following links
 
 	"internal/suggest": {layer: 0}, // imported by pure packages too
 

@@ -53,6 +53,7 @@ type Config struct {
 	Retention  *rota.Retention // nil: rota.DefaultRetention
 	PruneEvery time.Duration
 	HTTPRate   rota.Rate // limit of requests of all clients; zero: no limit
+	HTTPHosts  string    // further host names of the API on a loopback address, separated by commas
 
 	HTTPAllow      string // private addresses that http jobs and webhooks may use, see action.ParseAllow
 	WebhookWorkers int    // webhooks delivered at the same time
@@ -65,7 +66,11 @@ type Config struct {
 	OTLPHeaders  string  // headers of these requests, such as a key
 	TraceSample  float64 // fraction of the traces that start here and are sent
 
+	MemoryLimit int64 // Go memory that the server tries to stay below, in bytes; 0: see memoryLimit. Go programs set it themselves
+
 	// The fields below are set by Go programs only, not by the file.
+
+	AllowLinks bool // open an SQLite store for writing even if its file has a second name (a hard link)
 
 	Logger   *slog.Logger           // nil: slog.Default
 	Version  string                 // version that the API and the metrics show

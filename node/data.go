@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/nofollow"
 )
 
 // Names of the files and folders in a data directory.
@@ -46,7 +47,11 @@ func openData(dir string, logger *slog.Logger) error {
 // directory that holds files of other programs. The caller holds the lock.
 func emptyScratch(data string) (string, error) {
 	dir := filepath.Join(data, scratchName)
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	err := os.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		err = nofollow.Dir(dir) // files are removed in it
+	}
+	if err != nil {
 		return "", dataError(dir, err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -68,6 +73,8 @@ func emptyScratch(data string) (string, error) {
 func dataError(path string, err error) error {
 	fault := &rota.Error{Code: rota.Unavailable, Act: path, Hint: "choose a directory that this process may write with --data DIR"}
 	switch {
+	case errors.Is(err, nofollow.ErrLink):
+		fault.Reason, fault.Hint = "it is a symbolic link, or has a second name (a hard link), which the server does not follow", "remove the link; the server creates the file or directory itself"
 	case errors.Is(err, fs.ErrPermission):
 		fault.Reason = "this process may not write there"
 	case errors.Is(err, syscall.EROFS):

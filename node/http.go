@@ -40,7 +40,7 @@ func (n *Node) openHTTP() error {
 	base, cancelRequests := context.WithCancel(context.Background())
 	n.cancelRequests = cancelRequests
 	n.server = &http.Server{
-		Handler:           n.metrics.instrument(n.gate(api)),
+		Handler:           n.metrics.instrument(n.checkHost(n.gate(api))),
 		ReadHeaderTimeout: readHeaderMax,
 		ReadTimeout:       readMax,
 		WriteTimeout:      writeMax,
@@ -50,6 +50,19 @@ func (n *Node) openHTTP() error {
 		ErrorLog:          slog.NewLogLogger(n.logger.Handler(), slog.LevelDebug),
 	}
 	return nil
+}
+
+// checkHost refuses foreign host names if the node listens on a loopback address. Behind any other address a name server
+// or a proxy may have given the node names that it does not know.
+func (n *Node) checkHost(next http.Handler) http.Handler {
+	checked := httpapi.CheckHost(next, parseHosts(n.config.HTTPHosts))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if loopback(n.listener.Addr()) {
+			checked.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // gate refuses requests until recovery has ended, except those for the health of

@@ -80,6 +80,32 @@ func sizeKind(to *int64, low, high int64) kind {
 	return bounded(to, "SIZE", low, high, parseSize, formatSize)
 }
 
+// memoryKind is the kind of a memory limit; auto: 0.
+func memoryKind(to *int64) kind {
+	const auto = "auto"
+	k := sizeKind(to, memoryLimitMin, math.MaxInt64).(kindOf[int64])
+	inRange := k.valid
+	k.parse = func(text string) (int64, error) {
+		if text == auto {
+			return 0, nil
+		}
+		return parseSize(text)
+	}
+	k.format = func(n int64) string {
+		if n == 0 {
+			return auto
+		}
+		return formatSize(n)
+	}
+	k.valid = func(n int64) error {
+		if n == 0 {
+			return nil
+		}
+		return inRange(n)
+	}
+	return k
+}
+
 func fractionKind(to *float64, low, high float64) kind {
 	return bounded(to, "FRACTION", low, high, func(text string) (float64, error) {
 		f, err := strconv.ParseFloat(text, 64)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -140,6 +141,31 @@ func withoutAddress(err error) error {
 func checkAllow(list string) error {
 	_, err := action.ParseAllow(list)
 	return err
+}
+
+// checkHosts checks a list of host names.
+func checkHosts(list string) error {
+	for _, name := range parseHosts(list) {
+		if _, err := netip.ParseAddr(name); err == nil {
+			continue
+		}
+		if name == "" || strings.ContainsFunc(name, invalidHostRune) || strings.ContainsRune(name, ':') {
+			return fmt.Errorf("%s is not a host name or IP address without a port", quoted(name))
+		}
+	}
+	return nil
+}
+
+// parseHosts splits a list of host names.
+func parseHosts(list string) []string {
+	if list == "" {
+		return nil
+	}
+	names := strings.Split(list, ",")
+	for i, name := range names {
+		names[i] = strings.TrimSuffix(strings.TrimSpace(name), ".")
+	}
+	return names
 }
 
 // checkDSN checks a Sentry DSN. Its errors do not contain the DSN, which contains a key.

@@ -26,7 +26,7 @@ func (n *Node) openBackend() (backend, error) {
 		return n.openPostgres()
 	}
 	path := storePath(n.config.Store)
-	file, err := sqlite.OpenWith(path, sqlite.Config{Clock: n.clock, Logger: n.logger})
+	file, err := sqlite.OpenWith(path, sqlite.Config{Clock: n.clock, Logger: n.logger, AllowLinks: n.config.AllowLinks})
 	if err != nil {
 		return backend{}, err
 	}

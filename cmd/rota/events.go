@@ -193,7 +193,7 @@ func (a *app) printEvent(e event) error {
 	text := []byte(eventLine(v) + "\n")
 	switch a.output {
 	case formatJSON:
-		text, err = []byte(e.data+"\n"), nil
+		text, err = escapeControls([]byte(e.data+"\n")), nil
 	case formatYAML:
 		text, err = asYAML([]byte(e.data))
 		text = append([]byte("---\n"), text...)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,7 +15,7 @@ import (
 )
 
 func newJobLogsCommand(a *app) *cobra.Command {
-	follow := false
+	follow, raw := false, false
 	cmd := &cobra.Command{
 		Use: "logs ID|NAME", Short: "Print the log of a job", Args: requireArgs("an ID or a NAME"),
 		Example: `  rota job logs 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60
@@ -25,11 +26,13 @@ func newJobLogsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.copyLog(cmd.Context(), id, follow, a.out)
+			out := a.logWriter(raw)
+			return errors.Join(a.copyLog(cmd.Context(), id, follow, out), out.Close())
 		},
 		ValidArgsFunction: a.completeNames("/jobs", "id"),
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "follow the log until the run ends")
+	cmd.Flags().BoolVar(&raw, "raw", false, "print control characters and escape sequences on a terminal, too; a pipe or a file always gets them")
 	return cmd
 }
 

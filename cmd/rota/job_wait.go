@@ -37,7 +37,9 @@ func (a *app) awaitJob(ctx context.Context, first api.Job, follow bool) error {
 		connection.connected()
 		if follow && shown < len(e.Attempts) && !e.Attempts[shown].StartedAt.IsZero() {
 			bar.clear()
-			if err := a.copyLog(ctx, e.Attempts[shown].ID.String(), true, a.logWriter()); err != nil && exitCode(err) != exitNotFound {
+			out := a.logWriter(false)
+			err := a.copyLog(ctx, e.Attempts[shown].ID.String(), true, out)
+			if _ = out.Close(); err != nil && exitCode(err) != exitNotFound {
 				return waitInterrupted(first, err)
 			}
 			shown++
@@ -64,13 +66,24 @@ func waitInterrupted(j api.Job, err error) error {
 	return failf(exitUnavailable, fmt.Sprintf("job %s was accepted; rota job show %s shows its state when the server is back", j.ID, j.ID), "%w", err)
 }
 
-// logWriter is where the log is printed: standard error if standard output has JSON or YAML.
-func (a *app) logWriter() io.Writer {
-	if a.output == formatTable {
-		return a.out
+// logWriter is where the log is printed: standard error if standard output has JSON or YAML. A terminal gets no control
+// characters unless raw is set, since any program may have written the log.
+func (a *app) logWriter(raw bool) io.WriteCloser {
+	w, onTerminal := a.out, a.terminal.out
+	if a.output != formatTable {
+		w, onTerminal = a.err, a.terminal.err
 	}
-	return a.err
+	if raw || !onTerminal {
+		return unfiltered{w}
+	}
+	return &controlFilter{w: w}
 }
+
+// unfiltered writes a log as it is.
+type unfiltered struct{ io.Writer }
+
+// Close does nothing: standard output stays open.
+func (unfiltered) Close() error { return nil }
 
 // execution reads an execution. tail is its last attempt as the server sent it.
 func (a *app) execution(ctx context.Context, id string) (e api.ExecutionDetail, tail json.RawMessage, err error) {

@@ -67,6 +67,10 @@ func (a *app) document(flag, text string) (json.RawMessage, error) {
 	if err := json.Unmarshal(source, &object); err != nil || object == nil {
 		return nil, badJSON(flag, err)
 	}
+	var refusal *rota.Error
+	if errors.As(rota.CheckParams(source), &refusal) && refusal.Field != "params" { // a member: it could be lost when params are merged
+		return nil, usagef("correct that member", "%s: %s %s", flag, refusal.Field, refusal.Reason)
+	}
 	return json.RawMessage(source), nil
 }
 

@@ -29,6 +29,8 @@ func TestParamsFromFlagsFileAndStdin(t *testing.T) {
 		{`{"a": `, nil, "--params is not valid JSON: unexpected end of JSON input, at byte 6"},
 		{`[1]`, nil, "--params is not a JSON object"},
 		{`null`, nil, "--params is null, not a JSON object"},
+		{`{"a": 1, "a": 2}`, []string{"b=2"}, "--params: params.a is given twice in one object; keep one of the two"},
+		{`{"a": [1e999]}`, nil, "--params: params.a[0] is \"1e999\", which no 64-bit floating-point number holds; use a number between -1.7e308 and 1.7e308, or a text"},
 		{"@" + file + "x", nil, "no such file or directory"},
 	} {
 		a := &app{environment: environment{in: strings.NewReader(`{"in": true}`)}}

@@ -28,6 +28,7 @@ const serveExample = `  rota serve                                      # in ./r
 type serveFlags struct {
 	config      string
 	clockOffset string
+	allowLinks  bool
 	texts       map[string]*string // by the key of the setting
 }
 
@@ -71,6 +72,14 @@ func setGCPercent() {
 	}
 }
 
+// setMemoryLimit lets the garbage collector work harder before the process grows beyond the limit, unless GOMEMLIMIT is
+// set. The limit is one of the whole process, so that only the program sets it, and no library.
+func setMemoryLimit(config node.Config) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(config.GoMemoryLimit())
+	}
+}
+
 func (f *serveFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -85,6 +94,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 		}
 	}
 	flags.StringVar(&f.config, "config", "", "`FILE` with settings (default: "+node.DefaultFile+" if it exists)")
+	flags.BoolVar(&f.allowLinks, "allow-links", false, "write to an SQLite store even if its file has a second name (a hard link)")
 	flags.StringVar(&f.clockOffset, "clock-offset-file", "", "for tests only: `FILE` with an offset of the clock, read once a second")
 	if err := errors.Join(flags.MarkHidden("clock-offset-file"), cmd.MarkFlagFilename("config", "yaml", "yml")); err != nil {
 		panic(err) // a flag is not declared: a bug in this program
@@ -124,6 +134,8 @@ func (a *app) serve(ctx context.Context, flagValues []node.FlagValue, flags serv
 		return err
 	}
 	config.Logger, config.Version, config.ClockOffsetFile = config.NewLogger(a.err), buildVersion(), flags.clockOffset
+	config.AllowLinks = flags.allowLinks
+	setMemoryLimit(config)
 	for _, name := range node.MisspelledVariables(os.Environ()) {
 		config.Logger.Warn("unknown environment variable: there is no setting of this name", "variable", name)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/nofollow"
 	"golang.org/x/sys/unix"
 )
 
@@ -18,7 +19,13 @@ type fileLock struct{ file *os.File }
 
 func acquireLock(path string) (*fileLock, error) {
 	name := path + ".lock"
-	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := nofollow.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) // it is truncated below
+	if errors.Is(err, nofollow.ErrLink) {
+		return nil, &rota.Error{
+			Code: rota.Unavailable, Act: "sqlite: open", Reason: "the lock file " + name + " is a symbolic link, or has a second name (a hard link)",
+			Hint: "remove it; the store creates it again",
+		}
+	}
 	if err != nil {
 		return nil, &rota.Error{
 			Code: rota.Unavailable, Act: "sqlite: open", Reason: "the lock file " + name + " cannot be created", Err: err,

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/nofollow"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -46,6 +48,9 @@ func OpenWith(path string, config Config) (*Store, error) {
 		if err := checkHoldsStore(path); err != nil {
 			return nil, err
 		}
+	}
+	if err := checkLinks(path, config); err != nil {
+		return nil, err
 	}
 	lock, err := acquireLock(realPath(path))
 	if err != nil {
@@ -89,6 +94,23 @@ func checkPath(path string) error {
 		return rota.Invalidf("path", "%q is not the path of a file; a store is always a file on disk", path)
 	}
 	return nil
+}
+
+// checkLinks refuses to write to a file that has another name. A symbolic link is no other name: SQLite and the lock use
+// the file that it leads to.
+func checkLinks(path string, config Config) error {
+	info, err := os.Stat(path)
+	if err != nil || config.ReadOnly || config.AllowLinks || info.IsDir() {
+		return nil // other errors are reported when the file is opened
+	}
+	n, known := nofollow.Links(info)
+	if !known || n < 2 {
+		return nil
+	}
+	return &rota.Error{
+		Code: rota.Conflict, Act: "sqlite: open " + path, Reason: fmt.Sprintf("the file has %d names (hard links); a program that opens another one would corrupt the store", n),
+		Hint: "remove the other names (find / -samefile " + path + "), or copy the file and use the copy; to write to it nevertheless use --allow-links (AllowLinks in Go)",
+	}
 }
 
 // realPath returns the file behind symbolic links, so that two names of a file share one lock.

@@ -25,6 +25,10 @@ type Config struct {
 	// Apply returns an error. If the file does not exist or holds no store, Open returns NotFound.
 	// SQLite still writes a log that a crash has left back into the file.
 	ReadOnly bool
+	// AllowLinks opens the store for writing even if its file has a second name (a hard link). SQLite
+	// keeps its log beside the name that was opened: a program that opens the other name sees an
+	// old state, and if it writes, it corrupts the store. Systems without link counts do not check.
+	AllowLinks bool
 	// Logger receives what was found after an unclean stop, and a warning if all users can read the
 	// file. Default slog.Default.
 	Logger *slog.Logger

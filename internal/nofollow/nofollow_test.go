@@ -1,0 +1,72 @@
+//go:build unix
+
+package nofollow_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/rotajobs/rota/internal/nofollow"
+)
+
+const create = os.O_RDWR | os.O_CREATE | os.O_APPEND
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLinksAreRefused(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	victim := filepath.Join(outside, "victim")
+	must(t, os.WriteFile(victim, []byte("keep"), 0o600))
+	must(t, os.Symlink(victim, filepath.Join(dir, "soft")))
+	must(t, os.Symlink(filepath.Join(outside, "new"), filepath.Join(dir, "dangling")))
+	must(t, os.Link(victim, filepath.Join(dir, "hard")))
+	must(t, os.Symlink(outside, filepath.Join(dir, "day")))
+	must(t, os.Mkdir(filepath.Join(dir, "real"), 0o700))
+	must(t, os.Symlink(outside, filepath.Join(dir, "real", "deep")))
+	must(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
+	for _, name := range []string{"soft", "dangling", "hard", "day/x.log", "day/new/x.log", "real/deep/x.log", "pipe"} {
+		if file, err := nofollow.OpenIn(dir, name, create, 0o600); !errors.Is(err, nofollow.ErrLink) {
+			t.Errorf("%s: %v, %v", name, file, err)
+		}
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
+		t.Errorf("outside are %v, %v", entries, err)
+	}
+	for path, want := range map[string]error{"day": nofollow.ErrLink, "real": nil, "soft": nofollow.ErrLink, "none": fs.ErrNotExist} {
+		if err := nofollow.Dir(filepath.Join(dir, path)); !errors.Is(err, want) {
+			t.Errorf("directory %s: %v, want %v", path, err, want)
+		}
+	}
+}
+
+func TestFilesAndDirectoriesAreCreated(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := nofollow.OpenIn(dir, "logs/2026-11-18/a.log", os.O_RDONLY, 0); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	for range 2 {
+		file, err := nofollow.OpenIn(dir, "logs/2026-11-18/a.log", create, 0o600)
+		must(t, err)
+		_, err = file.WriteString("line\n")
+		must(t, err)
+		must(t, file.Close())
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "logs", "2026-11-18", "a.log"))
+	if string(text) != "line\nline\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	link := filepath.Join(t.TempDir(), "data") // the data directory itself may be a link
+	must(t, os.Symlink(dir, link))
+	file, err := nofollow.OpenFile(filepath.Join(link, "rota.lock"), create, 0o600)
+	must(t, err)
+	must(t, file.Close())
+}
