@@ -243,7 +243,7 @@ func TestStartingNodeAnswersUnavailable(t *testing.T) {
 	defer n.Close()
 	for path, want := range map[string]int{"/healthz": 200, "/metrics": 200, "/readyz": 503, "/api/v1/jobs": 503, "/": 503} {
 		answer := httptest.NewRecorder()
-		n.server.Handler.ServeHTTP(answer, httptest.NewRequest("GET", path, nil))
+		n.server.Handler.ServeHTTP(answer, httptest.NewRequest("GET", "http://localhost"+path, nil))
 		if answer.Code != want {
 			t.Errorf("%s is %d, want %d", path, answer.Code, want)
 		}
