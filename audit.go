@@ -3,8 +3,6 @@ package rota
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/rotajobs/rota/internal/scrub"
@@ -166,52 +164,4 @@ func JobSubject(id ID) string { return "job " + id.String() }
 // Compare orders entries by time, then by id.
 func (e *AuditEntry) Compare(other *AuditEntry) int {
 	return cmp.Or(e.At.Compare(other.At), e.ID.Compare(other.ID))
-}
-
-// AuditQuery selects audit entries. A zero field selects all.
-type AuditQuery struct {
-	Since       time.Time // at or after
-	Until       time.Time // before
-	Actor       string
-	Acts        []string // any of them
-	Subject     string
-	Schedule    string // entries about this definition and about its jobs
-	ExecutionID ID
-	Before      AuditCursor // continues after an entry
-	Limit       int         // at most PageMax; 0 means 100
-}
-
-// AuditCursor is a place in the audit: entries before it are older.
-type AuditCursor struct {
-	At time.Time
-	ID ID
-}
-
-// AuditPage is the answer to an AuditQuery.
-type AuditPage struct {
-	Entries []AuditEntry
-	Next    AuditCursor // where the next page starts
-	More    bool        // there may be further entries
-}
-
-// Validate refuses values that no entry has.
-func (q *AuditQuery) Validate() error {
-	err := first(
-		checkTime("since", q.Since), checkTime("until", q.Until), checkText("actor", q.Actor, NameMax), checkUTF8("subject", q.Subject),
-		checkName("schedule", q.Schedule, false), checkTime("before.at", q.Before.At), checkInt("limit", q.Limit, 0, PageMax),
-	)
-	for _, act := range q.Acts {
-		if err == nil && !slices.Contains(AuditActs, act) {
-			err = Invalidf("act", "%s is not an act of the audit; the acts are %s", quote(act), strings.Join(AuditActs, ", "))
-		}
-	}
-	return asError(err)
-}
-
-// Matches reports whether the query selects an entry, apart from Before and Limit.
-func (q *AuditQuery) Matches(e *AuditEntry) bool {
-	return (q.Since.IsZero() || !e.At.Before(q.Since)) && (q.Until.IsZero() || e.At.Before(q.Until)) &&
-		(q.Actor == "" || q.Actor == e.Actor) && (len(q.Acts) == 0 || slices.Contains(q.Acts, e.Act)) &&
-		(q.Subject == "" || q.Subject == e.Subject) && (q.Schedule == "" || q.Schedule == e.Schedule) &&
-		(q.ExecutionID.IsZero() || q.ExecutionID == e.ExecutionID)
 }

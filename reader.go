@@ -16,6 +16,10 @@ type Reader interface {
 	// internal types only if the query names the type. A wrong query is Invalid.
 	Jobs(ctx context.Context, q JobQuery) ([]*Job, error)
 
+	// FindJobs lists jobs as Jobs does, but examines a bounded number of rows. A page
+	// with More continues at Next, even if it has fewer jobs than the limit.
+	FindJobs(ctx context.Context, q JobQuery) (JobPage, error)
+
 	// CountJobs counts the jobs that Jobs lists over all pages. It respects Before
 	// and After and ignores Limit.
 	CountJobs(ctx context.Context, q JobQuery) (int64, error)

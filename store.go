@@ -134,39 +134,6 @@ func (q *ScheduleQuery) checkNext() *Error {
 	return nil
 }
 
-// JobQuery selects jobs. A zero field selects all.
-type JobQuery struct {
-	Status   Status
-	Type     string // empty: all but internal types
-	Template string
-	Schedule string
-	GroupID  ID
-	State    State // derived state; a Status that excludes it selects nothing
-	Tails    bool  // only the last attempt of each execution
-	Dead     bool  // only dead letters that were not redriven
-	Before   ID    // only jobs with a smaller id: pages of newest first
-	After    ID    // only jobs with a greater id: pages of oldest first
-	Oldest   bool  // oldest first
-	Lean     bool  // omits, and does not read, Params and the Result, Progress and Artifacts of the run
-	Limit    int   // at most PageMax; 0 means 100
-}
-
-// Validate refuses values that no job has.
-func (q *JobQuery) Validate() error {
-	err := first(
-		checkName("type", q.Type, false), checkName("template", q.Template, false),
-		checkName("schedule", q.Schedule, false), checkInt("limit", q.Limit, 0, PageMax),
-	)
-	if err == nil && q.Status != "" {
-		err = checkOneOf("status", q.Status, StatusQueued, StatusRunning, StatusCancelled)
-	}
-	if err == nil && q.State != "" {
-		err = checkOneOf("state", q.State, StateScheduled, StateBlocked, StateQueued, StateRunning,
-			StateCompleted, StateFailed, StateSkipped, StateCancelled)
-	}
-	return asError(err)
-}
-
 // Limits is the largest atomic command of a store.
 type Limits struct {
 	Jobs  int // jobs in one Enqueue

@@ -146,15 +146,31 @@ type RepeatRequest struct {
 
 // FilterRequest selects the jobs of a bulk action. Selecting all jobs requires all.
 type FilterRequest struct {
-	State     string `json:"state,omitempty" enum:"scheduled,blocked,queued,running,dead,failed,skipped,cancelled" doc:"State of the jobs: scheduled, blocked, queued or running for a cancel; dead, failed, skipped or cancelled for a retry."`
+	State     string `json:"state,omitempty" example:"queued,scheduled" doc:"States of the jobs in either case, separated by commas: scheduled, blocked, queued and running for a cancel; dead, failed, skipped and cancelled for a retry."`
 	Type      string `json:"type,omitempty" doc:"Type of the jobs."`
 	Template  string `json:"template,omitempty" doc:"Template the jobs were created from."`
 	Schedule  string `json:"schedule,omitempty" doc:"Schedule that fired the jobs."`
 	Group     ID     `json:"group,omitzero" doc:"Group of the jobs."`
 	Execution ID     `json:"execution,omitzero" doc:"Execution of the jobs."`
+	Since     string `json:"since,omitempty" example:"24h" doc:"Created at or after this time, or within this duration until now."`
+	Until     string `json:"until,omitempty" example:"2026-11-15T07:00:00Z" doc:"Created before this time, or longer ago than this duration."`
+	Name      string `json:"name,omitempty" doc:"Name of the execution: that of its schedule or template, otherwise its type."`
+	UniqueKey string `json:"unique_key,omitempty" doc:"Unique key of the jobs, also one that is free again."`
+	ScopeKind string `json:"scope_kind,omitempty" doc:"Kind of the scope of the jobs."`
+	ScopeID   string `json:"scope_id,omitempty" doc:"Id of the scope of the jobs."`
+	ErrorCode string `json:"error_code,omitempty" doc:"Error code of the run."`
+	Q         string `json:"q,omitempty" doc:"Part of the name, type, template, schedule, unique key, scope id or error. The case of the letters A to Z is ignored."`
 	All       bool   `json:"all,omitempty" doc:"Selects all jobs; required if there is no other filter."`
 	Limit     int    `json:"limit,omitempty" default:"10000" doc:"Highest number of jobs, 1 to 100,000."`
 	Reason    string `json:"reason,omitempty" doc:"Reason of a cancel."`
+}
+
+// Detail returns a filter that jobs, executions and the audit share, by its name.
+func (r *FilterRequest) Detail(name string) string {
+	return map[string]string{
+		"since": r.Since, "until": r.Until, "name": r.Name, "unique_key": r.UniqueKey, "scope_kind": r.ScopeKind, "scope_id": r.ScopeID,
+		"error_code": r.ErrorCode, "q": r.Q,
+	}[name]
 }
 
 // RetryManyRequest selects the executions of a bulk retry.

@@ -7,8 +7,6 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/problem"
-	"github.com/rotajobs/rota/cron"
 )
 
 func (a *server) auditRoutes() {
@@ -16,16 +14,40 @@ func (a *server) auditRoutes() {
 		method: "GET", path: "/audit", id: "list-audit", tag: "Server", summary: "List audit entries",
 		description: "Newest first. A page examines a bounded number of rows: with a filter it may have fewer entries than the limit, or none, " +
 			"although more follow; continue until next_cursor is null.",
-		query: pageParams(
-			param{name: "since", form: formTime, doc: "Only entries at or after this time."},
-			param{name: "until", form: formTime, doc: "Only entries before this time."},
-			param{name: "actor", form: formText, doc: "Actor."},
-			param{name: "act", form: formText, doc: "Acts, separated by commas.", example: "JOB_FAILED,JOB_CANCELLED"},
-			param{name: "subject", form: formText, doc: "Subject.", example: "schedule nightly"},
-			param{name: "schedule", form: formName, doc: "Entries about this schedule and about its jobs."},
-			param{name: "execution", form: formID, doc: "Entries about the jobs of this execution."},
-		), response: api.List[api.AuditEntry]{},
+		query: pageParams(append([]param{
+			{name: "state", form: formText, list: true, enum: auditStates, doc: "Outcomes in either case, separated by commas; ok is that of an act that is not the end of a run."},
+			{name: "actor", form: formText, doc: "Actor."},
+			{name: "act", form: formText, doc: "Acts, separated by commas.", example: "JOB_FAILED,JOB_CANCELLED"},
+			{name: "subject", form: formText, doc: "Subject.", example: "schedule nightly"},
+			{name: "schedule", form: formName, doc: "Entries about this schedule and about its jobs."},
+			{name: "execution", form: formID, doc: "Entries about the jobs of this execution; the id of any of its jobs."},
+		}, auditDetails()...)...), response: api.List[api.AuditEntry]{},
 	}, listAudit)
+}
+
+// auditStates are the outcomes of entries in lower case, as states are written.
+var auditStates = func() (words []string) {
+	for _, outcome := range rota.AuditOutcomes {
+		words = append(words, strings.ToLower(outcome))
+	}
+	return words
+}()
+
+// auditDetails are the filters that the audit shares with jobs.
+func auditDetails() []param {
+	params := detailParams("Entries")
+	for i := range params {
+		switch params[i].name {
+		case "since", "until":
+		case "name":
+			params[i].doc = "Entries about the type, template or schedule of this name, and about jobs with this name."
+		case "q":
+			params[i].doc = "Part of the actor, act, subject, schedule or detail, or of a text of the job that q of GET /jobs compares. The case of the letters A to Z is ignored."
+		default:
+			params[i].doc = strings.TrimSuffix(params[i].doc, ".") + " of the job, while it is kept."
+		}
+	}
+	return params
 }
 
 func listAudit(c *call) (reply, error) {
@@ -33,17 +55,17 @@ func listAudit(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	since, err := c.queryTime("since")
-	if err != nil {
-		return reply{}, err
-	}
-	until, err := c.queryTime("until")
+	f, err := c.jobFilter()
 	if err != nil {
 		return reply{}, err
 	}
 	ask := rota.AuditQuery{
-		Since: since, Until: until, Actor: c.query.Get("actor"), Subject: c.query.Get("subject"),
-		Schedule: c.query.Get("schedule"), ExecutionID: c.queryID("execution"), Before: auditAt(position), Limit: c.limit(),
+		Since: f.since, Until: f.until, Actor: c.query.Get("actor"), Subject: c.query.Get("subject"),
+		Schedule: f.schedule, ExecutionID: f.execution, Before: auditAt(position), Limit: c.limit(),
+		Name: f.name, UniqueKey: f.uniqueKey, ScopeKind: f.scopeKind, ScopeID: f.scopeID, ErrorCode: f.errorCode, Text: f.text,
+	}
+	for _, state := range f.states {
+		ask.Outcomes = append(ask.Outcomes, strings.ToUpper(state))
 	}
 	if acts := c.query.Get("act"); acts != "" {
 		ask.Acts = strings.Split(acts, ",")
@@ -60,18 +82,6 @@ func listAudit(c *call) (reply, error) {
 		page.NextCursor = cursorOf(cursorAudit, auditPosition(found.Next))
 	}
 	return ok(page)
-}
-
-// queryTime returns a time of the query; zero: it is not given.
-func (c *call) queryTime(name string) (time.Time, error) {
-	if !c.query.Has(name) {
-		return time.Time{}, nil
-	}
-	at, err := cron.ParseTime(c.query.Get(name), time.UTC)
-	if err != nil {
-		return at, problem.Malformed(name, "%.64q is not a time; write it like 2026-11-15T07:00:00Z", c.query.Get(name))
-	}
-	return at, nil
 }
 
 // auditPosition encodes a place in the audit: microseconds, then an id.

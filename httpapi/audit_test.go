@@ -59,17 +59,28 @@ func TestAuditFilters(t *testing.T) {
 	s.declare("mail")
 	s.post("templates", `{"name":"letter","type":"mail"}`).is(201)
 	s.post("schedules", `{"name":"nightly","template":"letter","cron":"0 2 * * *"}`).is(201)
-	job := s.enqueue(`{"type":"mail"}`)
+	job := s.enqueue(`{"type":"mail","unique_key":"order:7","scope_kind":"user","scope_id":"7"}`)
 	s.post("jobs/"+job+"/cancel", `{"reason":"not needed"}`).is(200)
 	for query, want := range map[string]string{
-		"actor=admin&act=JOB_CANCELLED":                                          "JOB_CANCELLED job " + job,
-		"actor=eve":                                                              "",
-		"act=TYPE_CREATED,TEMPLATE_CREATED":                                      "TEMPLATE_CREATED template letter, TYPE_CREATED type mail",
-		"subject=" + url.QueryEscape("template letter"):                          "TEMPLATE_CREATED template letter",
-		"schedule=nightly":                                                       "JOB_CREATED schedule nightly",
-		"execution=" + job + "&act=JOB_CREATED":                                  "JOB_CREATED job " + job,
-		"since=" + url.QueryEscape("2099-01-01T00:00:00Z"):                       "",
-		"until=" + url.QueryEscape("1999-01-01T00:00:00Z"):                       "",
+		"actor=admin&act=JOB_CANCELLED":                    "JOB_CANCELLED job " + job,
+		"actor=eve":                                        "",
+		"act=TYPE_CREATED,TEMPLATE_CREATED":                "TEMPLATE_CREATED template letter, TYPE_CREATED type mail",
+		"subject=" + url.QueryEscape("template letter"):    "TEMPLATE_CREATED template letter",
+		"schedule=nightly":                                 "JOB_CREATED schedule nightly",
+		"execution=" + job + "&act=JOB_CREATED":            "JOB_CREATED job " + job,
+		"since=" + url.QueryEscape("2099-01-01T00:00:00Z"): "",
+		"until=" + url.QueryEscape("1999-01-01T00:00:00Z"): "",
+		"since=1h&act=TYPE_CREATED":                        "TYPE_CREATED type mail",
+		"until=1h":                                         "",
+		"state=Cancelled":                                  "JOB_CANCELLED job " + job,
+		"state=cancelled,OK&name=mail":                     "JOB_CANCELLED job " + job + ", JOB_CREATED job " + job + ", TYPE_CREATED type mail",
+		"name=nightly":                                     "JOB_CREATED schedule nightly",
+		"unique_key=order:7":                               "JOB_CANCELLED job " + job + ", JOB_CREATED job " + job,
+		"scope_kind=user&scope_id=7&act=JOB_CREATED":       "JOB_CREATED job " + job,
+		"scope_kind=tenant":                                "",
+		"error_code=disk":                                  "",
+		"q=NOT+needed":                                     "JOB_CANCELLED job " + job,
+		"q=Order:7&state=ok":                               "JOB_CREATED job " + job,
 		"since=1999-01-01T00:00:00Z&until=2099-01-01T00:00:00Z&act=TYPE_CREATED": "TYPE_CREATED type mail",
 	} {
 		got := subjects(s.audit(query, 1))

@@ -22,7 +22,10 @@ func (a *server) executionRoutes() {
 }
 
 func listExecutions(c *call) (reply, error) {
-	f := c.filter()
+	f, err := c.jobFilter()
+	if err != nil {
+		return reply{}, err
+	}
 	tails, next, err := c.findPage(cursorExecutions, executionScans(f), f)
 	if err != nil {
 		return reply{}, err
@@ -65,23 +68,32 @@ func executionOf(ctx context.Context, store rota.Store, tail *rota.Job) (api.Exe
 	return v, nil
 }
 
-// executionScans returns the scans for the last attempts of executions in a state.
-func executionScans(f filter) []scan {
+// executionScans returns the scans for the last attempts of executions in the states of a filter.
+func executionScans(f filter) (scans []scan) {
 	q := f.query()
-	q.Tails = true
-	in := func(status rota.Status, state rota.State, keep func(*rota.Job) bool) scan {
-		s := scan{query: q, keep: keep}
-		s.query.Status, s.query.State = status, state
-		return s
+	q.Tails, q.OfExecution = true, true
+	if len(f.states) == 0 && f.errorCode == "" {
+		return []scan{{query: q}}
 	}
-	inState := func(j *rota.Job) bool { return api.ExecutionState(j) == f.state }
-	switch f.state {
-	case "":
-		return []scan{in("", "", nil)}
+	if len(f.states) == 0 { // most states have an index of errors
+		return scansOf(q, api.JobStates)
+	}
+	for _, state := range f.states {
+		scans = append(scans, scansOfExecutions(q, state)...)
+	}
+	return scans
+}
+
+func scansOfExecutions(q rota.JobQuery, state string) []scan {
+	switch state {
 	case api.ExecutionPending, api.ExecutionFailed:
-		return []scan{in(rota.StatusQueued, "", inState)}
+		waiting := scansOf(q, []string{"scheduled", "blocked", "queued"})
+		for i := range waiting {
+			waiting[i].keep = func(j *rota.Job) bool { return api.ExecutionState(j) == state }
+		}
+		return waiting
 	case api.ExecutionDead:
-		return []scan{in("", rota.StateFailed, nil)}
+		return scansOf(q, []string{"failed"})
 	}
-	return []scan{in("", rota.State(f.state), nil)}
+	return scansOf(q, []string{state})
 }

@@ -1,156 +1,155 @@
 package httpapi
 
 import (
+	"cmp"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/cron"
 )
 
 // filter selects jobs and executions.
 type filter struct {
-	state     string
-	typ       string
-	template  string
-	schedule  string
-	group     rota.ID
-	execution rota.ID
-	ids       idRange
+	states       []string // any of them; none: all
+	typ          string
+	template     string
+	schedule     string
+	group        rota.ID
+	execution    rota.ID
+	ids          idRange
+	name         string // definition name, as it is shown
+	uniqueKey    string
+	scopeKind    string
+	scopeID      string
+	errorCode    string
+	text         string
+	since, until time.Time // of the creation
 }
 
 func filterParams(states []string) []param {
-	return []param{
-		{name: "state", form: formText, doc: "State.", enum: states},
+	return append([]param{
+		{name: "state", form: formText, list: true, doc: "States in either case, separated by commas.", enum: states},
 		{name: "type", form: formName, doc: "Type.", example: "mail"},
 		{name: "template", form: formName, doc: "Template they were created from."},
 		{name: "schedule", form: formName, doc: "Schedule that fired them."},
 		{name: "group", form: formID, doc: "Id of the group."},
 		{name: "execution", form: formID, doc: "Id of the execution, or of any of its jobs."},
+	}, detailParams("Created")...)
+}
+
+// detailParams are the filters that jobs, executions and the audit share.
+func detailParams(happened string) []param {
+	return []param{
+		{name: "since", form: formMoment, doc: happened + " at or after this time, or within this duration until now.", example: "24h"},
+		{name: "until", form: formMoment, doc: happened + " before this time, or longer ago than this duration.", example: "2026-11-15T07:00:00Z"},
+		{name: "name", form: formName, doc: "Name of the execution: that of its schedule or template, otherwise its type.", example: "nightly"},
+		{name: "unique_key", form: formName, doc: "Unique key, also one that is free again."},
+		{name: "scope_kind", form: formName, doc: "Kind of the scope."},
+		{name: "scope_id", form: formName, doc: "Id of the scope."},
+		{name: "error_code", form: formName, doc: "Error code of the run.", example: "timeout"},
+		{name: "q", form: formName, doc: "Part of the name, type, template, schedule, unique key, scope id or error. The case of the letters A to Z is ignored."},
 	}
 }
 
-// filter reads the filter parameters of the query.
+// filter reads the filter parameters that jobs and events share.
 func (c *call) filter() filter {
 	return filter{
-		state: c.word("state"), typ: c.query.Get("type"), template: c.query.Get("template"), schedule: c.query.Get("schedule"),
+		typ: c.query.Get("type"), template: c.query.Get("template"), schedule: c.query.Get("schedule"),
 		group: c.queryID("group"), execution: c.queryID("execution"), ids: c.idRange(),
 	}
 }
 
-// query returns the filter for the store without the state, whose values differ.
+// jobFilter reads the filter parameters of the query.
+func (c *call) jobFilter() (filter, error) {
+	f := c.filter()
+	f.states = c.words("state")
+	err := c.readDetails(&f, c.query.Get)
+	return f, asMalformed(err)
+}
+
+// readDetails reads the filters that jobs, executions and the audit share.
+func (c *call) readDetails(f *filter, get func(name string) string) (err error) {
+	f.name, f.uniqueKey, f.scopeKind, f.scopeID = get("name"), get("unique_key"), get("scope_kind"), get("scope_id")
+	f.errorCode, f.text = get("error_code"), get("q")
+	if f.since, err = c.moment("since", get("since")); err == nil {
+		f.until, err = c.moment("until", get("until"))
+	}
+	if err == nil {
+		q := f.query()
+		q.Name = f.name
+		err = q.Validate()
+	}
+	return err
+}
+
+// moment reads a time, or a duration that is counted back from now; zero: it is not given.
+func (c *call) moment(field, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if d, err := rota.ParseDuration(text); err == nil && d >= 0 {
+		now, err := c.now()
+		return now.Add(-d), err
+	}
+	at, err := cron.ParseTime(text, time.UTC)
+	if err != nil {
+		return at, rota.Invalidf(field, "%s is not a time; write it like 2026-11-15T07:00:00Z, or as a duration until now, such as 24h or 7d", quoted(text))
+	}
+	return at, nil
+}
+
+// empty reports whether the filter selects everything.
+func (f *filter) empty() bool {
+	q := f.query()
+	return len(f.states) == 0 && f.name == "" && f.execution.IsZero() && q == rota.JobQuery{}
+}
+
+// query returns the filter for the store without the state and the name, which need several searches.
 func (f *filter) query() rota.JobQuery {
-	return rota.JobQuery{Type: f.typ, Template: f.template, Schedule: f.schedule, GroupID: f.group, After: f.ids.after}
+	return rota.JobQuery{
+		Type: f.typ, Template: f.template, Schedule: f.schedule, GroupID: f.group, UniqueKey: f.uniqueKey, ScopeKind: f.scopeKind,
+		ScopeID: f.scopeID, ErrorCode: f.errorCode, Text: f.text, Since: f.since, Until: f.until, After: f.ids.after,
+	}
 }
 
-// match applies the filter to a job that was found without it.
-func (f *filter) match(j *rota.Job) bool {
-	return (f.typ == "" || j.Type == f.typ) && (f.template == "" || j.Template == f.template) &&
-		(f.schedule == "" || j.Schedule == f.schedule) && (f.group.IsZero() || j.GroupID == f.group)
+// match applies the filter without the state to a job that was found without it. With ofExecution the
+// job is compared as its execution is shown: see rota.JobQuery.
+func (f *filter) match(j *rota.Job, attempts []*rota.Job, ofExecution bool) bool {
+	first, failed := j, j
+	if ofExecution {
+		first = attempts[0]
+		if j.Run == nil && j.Attempt > 1 {
+			failed = attempts[j.Attempt-2]
+		}
+	}
+	code, contains := "", j.Contains(f.text)
+	if failed.Run != nil {
+		code = failed.Run.ErrorCode
+		contains = contains || (&rota.Job{Run: failed.Run}).Contains(f.text)
+	}
+	equal := func(wanted, value string) bool { return wanted == "" || wanted == value }
+	return equal(f.typ, j.Type) && equal(f.template, j.Template) && equal(f.schedule, j.Schedule) && (f.group.IsZero() || j.GroupID == f.group) &&
+		equal(f.name, j.DefinitionName()) && equal(f.uniqueKey, j.UniqueKey) && equal(f.scopeKind, cmp.Or(j.ScopeKind, rota.GlobalScopeKind)) &&
+		equal(f.scopeID, cmp.Or(j.ScopeID, rota.GlobalScopeID)) && equal(f.errorCode, code) && contains &&
+		(f.since.IsZero() || !first.CreatedAt.Before(f.since)) && (f.until.IsZero() || first.CreatedAt.Before(f.until))
 }
 
-// scan is one search for jobs: the query of the store, and a predicate that is evaluated here.
-type scan struct {
-	query rota.JobQuery
-	keep  func(*rota.Job) bool
+// words returns the words of a list that are separated by commas, as the enum writes them, each once.
+func (c *call) words(name string) (words []string) {
+	p := c.op.param(name)
+	if p == nil || !c.query.Has(name) {
+		return nil
+	}
+	return wordsOf(c.query.Get(name), p.enum)
 }
 
-// scanMax is the highest number of rows that one request reads. If a page would need more, it is
-// shorter than its limit, and its cursor continues from there.
-const scanMax = 20_000
-
-// findPage returns the page of jobs that the cursor of the request selects, and the cursor of the next page.
-func (c *call) findPage(kind cursorKind, scans []scan, f filter) ([]*rota.Job, api.Text, error) {
-	position, err := c.position(kind)
-	if err != nil {
-		return nil, "", err
-	}
-	jobs, next, err := c.findJobs(scans, f, idAt(position), c.limit())
-	if err != nil || next.IsZero() {
-		return jobs, "", err
-	}
-	return jobs, cursorOf(kind, next[:]), nil
-}
-
-// findJobs returns a page of jobs, newest first, and the start of the next page; zero: there is none.
-func (c *call) findJobs(scans []scan, f filter, before rota.ID, limit int) (jobs []*rota.Job, next rota.ID, err error) {
-	if !f.execution.IsZero() {
-		return c.findInExecution(scans, f, before, limit)
-	}
-	before = f.ids.startAt(before)
-	lowerBound := rota.ID{} // a scan that stopped early has read nothing below this id
-	for _, s := range scans {
-		found, last, err := c.scan(s, before, limit+1)
-		if err != nil {
-			return nil, next, err
-		}
-		if last.Compare(lowerBound) > 0 {
-			lowerBound = last
-		}
-		jobs = append(jobs, found...)
-	}
-	return c.cutPage(jobs, lowerBound, limit)
-}
-
-// cutPage sorts jobs and cuts them to a page.
-func (c *call) cutPage(jobs []*rota.Job, lowerBound rota.ID, limit int) ([]*rota.Job, rota.ID, error) {
-	slices.SortFunc(jobs, func(a, b *rota.Job) int { return b.ID.Compare(a.ID) })
-	jobs = slices.DeleteFunc(jobs, func(j *rota.Job) bool { return j.ID.Compare(lowerBound) < 0 })
-	budget := c.pageBytes
-	for i, j := range jobs {
-		if i == limit || budget <= 0 {
-			return jobs[:i], jobs[i-1].ID, nil
-		}
-		budget -= jobSize(j)
-	}
-	return jobs, lowerBound, nil
-}
-
-// scan finds up to want jobs, or as many as fill a page. last is the row where it stopped early, zero
-// if it read all rows or found enough.
-func (c *call) scan(s scan, before rota.ID, want int) (found []*rota.Job, last rota.ID, err error) {
-	for seen, budget := 0, c.pageBytes; seen < scanMax && budget > 0; {
-		q := s.query
-		q.Before, q.Limit = before, min(want-len(found), readRows)
-		if s.keep != nil && seen > 0 {
-			q.Limit = readRows // few rows match
-		}
-		rows, err := c.Store.Jobs(c.ctx, q)
-		if err != nil {
-			return nil, last, asMalformed(err)
-		}
-		for _, j := range rows {
-			if s.keep == nil || s.keep(j) {
-				found = append(found, j)
-				budget -= jobSize(j)
-			}
-		}
-		if len(rows) < q.Limit || len(found) >= want {
-			return found, rota.ID{}, nil
-		}
-		seen += len(rows)
-		before = rows[len(rows)-1].ID
-	}
-	return found, before, nil
-}
-
-// findInExecution filters the attempts of one execution.
-func (c *call) findInExecution(scans []scan, f filter, before rota.ID, limit int) (jobs []*rota.Job, next rota.ID, err error) {
-	attempts, err := c.Store.Execution(c.ctx, f.execution)
-	if rota.CodeOf(err) == rota.NotFound {
-		return []*rota.Job{}, next, nil
-	}
-	if err != nil {
-		return nil, next, err
-	}
-	tail := attempts[len(attempts)-1]
-	for _, j := range attempts {
-		picked := slices.ContainsFunc(scans, func(s scan) bool {
-			return (!s.query.Tails || j == tail) && (s.query.Status == "" || s.query.Status == j.Status) &&
-				(s.query.State == "" || s.query.State == j.State()) && (s.keep == nil || s.keep(j))
-		})
-		if picked && f.match(j) && f.ids.contains(j.ID) && (before.IsZero() || j.ID.Compare(before) < 0) {
-			jobs = append(jobs, j)
+func wordsOf(text string, allowed []string) (words []string) {
+	for _, word := range allowed {
+		if slices.ContainsFunc(strings.Split(text, ","), func(one string) bool { return strings.EqualFold(strings.TrimSpace(one), word) }) {
+			words = append(words, word)
 		}
 	}
-	return c.cutPage(jobs, rota.ID{}, limit)
+	return words
 }

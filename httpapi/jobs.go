@@ -118,13 +118,28 @@ func newJobs(c *call, requests []api.JobRequest, trace string) ([]rota.NewJob, e
 }
 
 func listJobs(c *call) (reply, error) {
-	f := c.filter()
+	f, err := c.jobFilter()
+	if err != nil {
+		return reply{}, err
+	}
 	q := f.query()
-	q.State, q.Status = rota.State(f.state), rota.Status(c.word("status"))
-	scans := []scan{{query: q}}
+	q.Status = rota.Status(c.word("status"))
+	scans := scansOf(q, f.states)
 	if f.ids != (idRange{}) && f.typ == "" { // an id selects a job of an internal type too
 		q.Type = rota.TypeWebhook
-		scans = append(scans, scan{query: q})
+		scans = append(scans, scansOf(q, f.states)...)
 	}
 	return c.jobPage(cursorJobs, scans, f)
+}
+
+// scansOf returns a scan for each state; none: one for all.
+func scansOf(q rota.JobQuery, states []string) (scans []scan) {
+	if len(states) == 0 {
+		return []scan{{query: q}}
+	}
+	for _, state := range states {
+		q.State = rota.State(state)
+		scans = append(scans, scan{query: q})
+	}
+	return scans
 }

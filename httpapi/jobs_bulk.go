@@ -15,13 +15,19 @@ const (
 	bulkBatch   = 500 // commands in one batch, which bounds how long other writers wait
 )
 
+// The states that a cancel and a retry accept.
+var (
+	cancelStates = []string{"scheduled", "blocked", "queued", "running"}
+	retryStates  = []string{"dead", "failed", "cancelled", "skipped"}
+)
+
 func (a *server) bulkRoutes() {
 	route(a, operation{
 		method: "POST", path: "/jobs/cancel", id: "cancel-jobs", tag: "Jobs", summary: "Cancel many jobs",
 		description: "Waiting jobs are cancelled; running jobs are asked to stop. An empty filter requires all to be true.",
 		example:     `{"type": "mail", "state": "queued", "reason": "the campaign is off"}`, response: api.Many{},
 	}, func(c *call, body *api.FilterRequest) (reply, error) {
-		return bulk(c, body, cancelScans, nil, func(j *rota.Job) rota.Command {
+		return bulk(c, body, cancelStates, cancelScans, nil, func(j *rota.Job) rota.Command {
 			return &rota.Cancel{Meta: c.metaFor(j.ID), JobID: j.ID, Reason: body.Reason}
 		})
 	})
@@ -31,7 +37,7 @@ func (a *server) bulkRoutes() {
 			description: "Retries dead letters, or the cancelled or skipped executions that state selects. Changed params apply to each of them; if the type of one refuses them, the status is 422 and none is retried. An empty filter requires all to be true.",
 			example:     `{"type": "mail", "params": {"from": "us@example.com"}}`, response: api.Many{},
 		}, func(c *call, body *api.RetryManyRequest) (reply, error) {
-			return bulk(c, &body.FilterRequest, retryScans, c.retryCheck(body), func(j *rota.Job) rota.Command {
+			return bulk(c, &body.FilterRequest, retryStates, retryScans, c.retryCheck(body), func(j *rota.Job) rota.Command {
 				return &rota.Redrive{Meta: c.metaFor(j.ID), JobID: j.ID, Params: body.Params.Raw()}
 			})
 		})
@@ -59,52 +65,45 @@ func (c *call) retryCheck(body *api.RetryManyRequest) func(*rota.Job) error {
 }
 
 // cancelScans returns the scans for jobs that can be cancelled.
-func cancelScans(f filter) ([]scan, error) {
-	states := []string{"scheduled", "blocked", "queued", "running"}
-	return stateScans(f, states, states...)
+func cancelScans(f filter) []scan {
+	if len(f.states) == 0 {
+		return tailScans(f, cancelStates)
+	}
+	return tailScans(f, f.states)
 }
 
-// retryScans returns the scans for executions that can be retried: dead letters, or those of the state
-// of the filter.
-func retryScans(f filter) ([]scan, error) {
-	if f.state != "" && api.OneOf(f.state, []string{"dead", "failed"}) == "" {
-		return stateScans(f, []string{"cancelled", "skipped"}, "dead", "failed", "cancelled", "skipped")
+// retryScans returns the scans for executions that can be retried: dead letters, or those of the
+// states of the filter.
+func retryScans(f filter) (scans []scan) {
+	isDead := func(state string) bool { return state == "dead" || state == "failed" }
+	if len(f.states) == 0 || slices.ContainsFunc(f.states, isDead) {
+		q := f.query()
+		q.Dead = true
+		scans = []scan{{query: q, keep: func(j *rota.Job) bool { return j.Sequel == rota.SequelDead }}}
 	}
-	q := f.query()
-	q.Dead = true
-	return []scan{{query: q, keep: func(j *rota.Job) bool { return j.Sequel == rota.SequelDead }}}, nil
+	return append(scans, tailScans(f, slices.DeleteFunc(slices.Clone(f.states), isDead))...)
 }
 
-// stateScans returns a scan for the state of a filter, or for each given state if it has none.
-func stateScans(f filter, states []string, allowed ...string) (scans []scan, err error) {
-	if f.state != "" {
-		state := api.OneOf(f.state, states)
-		if state == "" {
-			return nil, rota.Invalidf("state", "must be one of %s for this action", strings.Join(allowed, ", "))
-		}
-		states = []string{state}
-	}
+// tailScans returns a scan for the last attempts in each state.
+func tailScans(f filter, states []string) (scans []scan) {
 	for _, state := range states {
 		q := f.query()
 		q.State, q.Tails = rota.State(state), true
 		scans = append(scans, scan{query: q})
 	}
-	return scans, nil
+	return scans
 }
 
 // bulk sends a command for each job of a filter, one batch at a time, and counts the results. Each
 // command is decided separately: a job whose state has changed meanwhile counts as refused. A check
 // that is not nil is made of all jobs before the first is changed; a job that matches only since then
 // and fails it counts as refused.
-func bulk(c *call, body *api.FilterRequest, find func(filter) ([]scan, error), check func(*rota.Job) error, command func(*rota.Job) rota.Command) (reply, error) {
-	f, err := newFilter(body)
+func bulk(c *call, body *api.FilterRequest, states []string, find func(filter) []scan, check func(*rota.Job) error, command func(*rota.Job) rota.Command) (reply, error) {
+	f, err := c.newFilter(body, states)
 	if err != nil {
 		return reply{}, err
 	}
-	scans, err := find(f)
-	if err != nil {
-		return reply{}, err
-	}
+	scans := find(f)
 	limit := body.Limit
 	if limit == 0 {
 		limit = bulkDefault
@@ -196,22 +195,30 @@ func (c *call) scanStart() (end rota.ID) {
 	return end
 }
 
-// newFilter refuses a filter that selects everything without all.
-func newFilter(r *api.FilterRequest) (filter, error) {
-	f := filter{
-		state: r.State, typ: r.Type, template: r.Template, schedule: r.Schedule, group: r.Group.ID, execution: r.Execution.ID,
-	}
+// newFilter reads the filter of a body, whose states are among those of the action. It refuses a
+// filter that selects everything without all.
+func (c *call) newFilter(r *api.FilterRequest, states []string) (filter, error) {
+	f := filter{typ: r.Type, template: r.Template, schedule: r.Schedule, group: r.Group.ID, execution: r.Execution.ID}
 	if r.Limit < 0 || r.Limit > bulkMax {
 		return f, rota.Invalidf("limit", "is %d; allowed are 1 to %d", r.Limit, bulkMax)
 	}
-	if f == (filter{}) != r.All {
+	if r.State != "" {
+		p := param{name: "state", list: true, enum: states}
+		if p.check(r.State) != nil {
+			return f, rota.Invalidf("state", "is %s; it must be one or more of %s for this action", quoted(r.State), strings.Join(states, ", "))
+		}
+		f.states = wordsOf(r.State, states)
+	}
+	if err := c.readDetails(&f, r.Detail); err != nil {
+		return f, err
+	}
+	if f.empty() != r.All {
 		if r.All {
 			return f, rota.Invalidf("all", "is set together with a filter; set only one of them")
 		}
 		return f, &rota.Error{Code: rota.Invalid, Field: "all", Reason: "the filter is empty and would select every job", Hint: `to select every job, send {"all": true}`}
 	}
-	q := f.query()
-	return f, q.Validate()
+	return f, nil
 }
 
 func (c *call) sendBulk(m *api.Many, page []*rota.Job, command func(*rota.Job) rota.Command) error {
@@ -264,12 +271,11 @@ func (a *server) deadRoutes() {
 		description: "The last attempts of executions that failed permanently and were not retried, newest first.",
 		query:       pageParams(filterParams(nil)[1:]...), response: api.List[api.Job]{},
 	}, func(c *call) (reply, error) {
-		f := c.filter()
-		scans, err := retryScans(f)
+		f, err := c.jobFilter()
 		if err != nil {
 			return reply{}, err
 		}
-		return c.jobPage(cursorDead, scans, f)
+		return c.jobPage(cursorDead, retryScans(f), f)
 	})
 }
 

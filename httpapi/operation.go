@@ -44,6 +44,7 @@ type param struct {
 	form    form
 	doc     string
 	enum    []string
+	list    bool // several words of the enum, separated by commas
 	example any
 
 	low, high int // allowed numbers
@@ -86,8 +87,17 @@ func (p *param) check(text string) error {
 			return problem.Malformed(p.name, "is empty; omit it to list all")
 		}
 	}
-	if p.enum != nil && api.OneOf(text, p.enum) == "" {
-		return problem.Malformed(p.name, "is %s; it must be one of %s", quoted(text), strings.Join(p.enum, ", "))
+	if p.enum == nil {
+		return nil
+	}
+	words, number := []string{text}, "one"
+	if p.list {
+		words, number = strings.Split(text, ","), "one or more"
+	}
+	for _, word := range words {
+		if api.OneOf(strings.TrimSpace(word), p.enum) == "" {
+			return problem.Malformed(p.name, "is %s; it must be %s of %s", quoted(text), number, strings.Join(p.enum, ", "))
+		}
 	}
 	return nil
 }
@@ -220,5 +230,9 @@ func (p *param) describe() *huma.Param {
 	for _, word := range p.enum {
 		s.Enum = append(s.Enum, word)
 	}
-	return &huma.Param{Name: p.name, In: "query", Description: p.doc, Schema: s, Example: p.example}
+	described := &huma.Param{Name: p.name, In: "query", Description: p.doc, Schema: s, Example: p.example}
+	if p.list {
+		described.Schema, described.Style, described.Explode = &huma.Schema{Type: huma.TypeArray, Items: s}, "form", new(false)
+	}
+	return described
 }

@@ -37,6 +37,7 @@ const (
 	formDuration
 	formID
 	formName     // text that is not empty; of query parameters only
+	formMoment   // time, or a duration until now; of query parameters only
 	formIDPrefix // of query parameters only
 )
 

@@ -50,7 +50,7 @@ func TestErrorsNameFieldValueReasonAndRemedy(t *testing.T) {
 		{"GET", "jobs?limit=5000", "", 400, `limit: is "5000"; it must be a number from 1 to 1000`},
 		{"GET", "jobs?limit=many", "", 400, `limit: is "many"; it must be a number from 1 to 1000`},
 		{"DELETE", "schedules/s?with_template=yes", "", 400, `with_template: is "yes"; it must be true or false`},
-		{"GET", "jobs?state=lost", "", 400, `state: is "lost"; it must be one of scheduled, blocked, queued, running, completed, failed, skipped, cancelled`},
+		{"GET", "jobs?state=lost", "", 400, `state: is "lost"; it must be one or more of scheduled, blocked, queued, running, completed, failed, skipped, cancelled`},
 	} {
 		t.Run(c.method+" "+c.path, func(t *testing.T) {
 			var body any

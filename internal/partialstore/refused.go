@@ -24,6 +24,11 @@ func (r Refused) Jobs(context.Context, rota.JobQuery) ([]*rota.Job, error) {
 	return nil, r.Refuse("jobs")
 }
 
+// FindJobs is refused.
+func (r Refused) FindJobs(context.Context, rota.JobQuery) (rota.JobPage, error) {
+	return rota.JobPage{}, r.Refuse("find jobs")
+}
+
 // CountJobs is refused.
 func (r Refused) CountJobs(context.Context, rota.JobQuery) (int64, error) {
 	return 0, r.Refuse("count")

@@ -16,10 +16,7 @@ type Filter struct {
 func (f *Filter) Add(condition string) { f.conditions = append(f.conditions, condition) }
 
 // Compare adds a comparison with an argument: the left side and the operator.
-func (f *Filter) Compare(left string, arg any) {
-	f.args = append(f.args, arg)
-	f.Add(left + " " + place(len(f.args)-1))
-}
+func (f *Filter) Compare(left string, arg any) { f.Add(left + " " + f.Next(arg)) }
 
 // Equal adds a comparison with a text that is not empty.
 func (f *Filter) Equal(column, text string) {
@@ -29,10 +26,7 @@ func (f *Filter) Equal(column, text string) {
 }
 
 // Limit adds an argument that no condition uses and returns its placeholder.
-func (f *Filter) Limit(limit int) string {
-	f.args = append(f.args, limit)
-	return place(len(f.args) - 1)
-}
+func (f *Filter) Limit(limit int) string { return f.Next(limit) }
 
 // SQL returns the conditions.
 func (f *Filter) SQL() string { return strings.Join(f.conditions, " AND ") }
@@ -88,12 +82,7 @@ func IsLive(s rota.State) bool { return liveStatusOf[s] != "" }
 func FilterOf(q *rota.JobQuery, isDead string) *Filter {
 	f := &Filter{}
 	live := IsLive(q.State)
-	if !q.Before.IsZero() {
-		f.Compare(`j.id <`, q.Before)
-	}
-	if !q.After.IsZero() {
-		f.Compare(`j.id >`, q.After)
-	}
+	f.between(q)
 	if q.Type == "" {
 		f.Add(NotInternal)
 	}
@@ -118,5 +107,22 @@ func FilterOf(q *rota.JobQuery, isDead string) *Filter {
 	if q.Dead {
 		f.Add(isDead)
 	}
+	f.details(q)
 	return f
+}
+
+// between adds the ids between which a query selects jobs.
+func (f *Filter) between(q *rota.JobQuery) {
+	if !q.Before.IsZero() {
+		f.Compare(`j.id <`, q.Before)
+	}
+	if !q.After.IsZero() {
+		f.Compare(`j.id >`, q.After)
+	}
+}
+
+// Next adds an argument and returns its placeholder.
+func (f *Filter) Next(arg any) string {
+	f.args = append(f.args, arg)
+	return place(len(f.args) - 1)
 }

@@ -14,6 +14,7 @@ func Lookups() map[string]string {
 		"audit": sqlAudit, "audit of a subject": sqlAuditOfSubject, "audit of a schedule": sqlAuditOfSchedule,
 		"audit of an execution": sqlAuditOfExecution, "old audit": sqlOldAudit, "created jobs": sqlCreatedJobs,
 		"finished jobs": sqlFinishedJobs, "finished jobs of a schedule": sqlFinishedJobsOf, "chain of a job": sqlChainOf,
-		"prunable oldest": sqlPrunableOldest, "prunable newest": sqlPrunableNewest,
+		"execution of an attempt": sqlExecutionOf,
+		"prunable oldest":         sqlPrunableOldest, "prunable newest": sqlPrunableNewest,
 	}
 }

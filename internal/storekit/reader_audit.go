@@ -86,6 +86,11 @@ func (s *Reader) Audit(ctx context.Context, q rota.AuditQuery) (page rota.AuditP
 	if err != nil {
 		return page, err
 	}
+	if !q.ExecutionID.IsZero() {
+		if q.ExecutionID, err = s.executionOf(ctx, q.ExecutionID); err != nil {
+			return page, err
+		}
+	}
 	m := newAuditMerge(&q, limit)
 	err = s.on.Snapshot(ctx, "audit", func(on Querier) error {
 		*m = *newAuditMerge(&q, limit) // a snapshot may be taken again
@@ -112,7 +117,7 @@ type auditMerge struct {
 
 func newAuditMerge(q *rota.AuditQuery, limit int) *auditMerge {
 	m := &auditMerge{q: q, limit: limit, rows: limit + 1, before: q.Before, since: q.Since}
-	if q.Actor != "" || len(q.Acts) > 0 {
+	if q.Filters() {
 		m.rows = auditRows
 	}
 	if m.since.IsZero() {
@@ -125,14 +130,6 @@ func newAuditMerge(q *rota.AuditQuery, limit int) *auditMerge {
 		m.before = rota.AuditCursor{At: until} // no id is below the zero id
 	}
 	return m
-}
-
-// roundUp rounds a time up to the precision of the store.
-func roundUp(t time.Time) time.Time {
-	if down := t.Truncate(time.Microsecond); down.Before(t) {
-		return down.Add(time.Microsecond)
-	}
-	return t
 }
 
 // earliest and latest are before and after all times of entries.
@@ -192,12 +189,20 @@ func endsBelow(id rota.ID) rota.ID {
 // stored returns the query of stored entries.
 func (m *auditMerge) stored(sql string, about ...any) Query {
 	count := 0
+	if m.q.OfJob() {
+		sql = `
+SELECT page.*, ` + AuditedJob + `
+FROM (` + sql + `
+) page
+LEFT JOIN rota_jobs j ON j.id = page.job_id
+ORDER BY page.at DESC, page.id DESC`
+	}
 	return Query{SQL: sql, Args: m.args(m.before.ID, about), Each: func(r Row) error {
 		e, err := Audit.Scan(r)
 		if err != nil {
 			return err
 		}
-		m.examine(e.WithDefaults())
+		m.examine(e.WithDefaults(), auditedJob(r))
 		if count++; count == m.rows {
 			m.cutOff(rota.AuditCursor{At: e.At, ID: e.ID})
 		}
@@ -227,7 +232,7 @@ func (m *auditMerge) jobs(sql string, args []any, place func(*rota.Job) rota.Aud
 		at := place(j)
 		for _, e := range j.AuditEntries() {
 			if e.ID == at.ID {
-				m.examine(e)
+				m.examine(e, j)
 			}
 		}
 		if count++; count == m.rows {
@@ -239,15 +244,16 @@ func (m *auditMerge) jobs(sql string, args []any, place func(*rota.Job) rota.Aud
 
 // whole takes all entries of a job.
 func (m *auditMerge) whole(r Row) error {
-	for _, e := range ScanListed(r).AuditEntries() {
-		m.examine(e)
+	j := ScanListed(r)
+	for _, e := range j.AuditEntries() {
+		m.examine(e, j)
 	}
 	return nil
 }
 
-// examine takes an entry if the query selects it and it is before the start of the page.
-func (m *auditMerge) examine(e rota.AuditEntry) {
-	if m.q.Matches(&e) && older(rota.AuditCursor{At: e.At, ID: e.ID}, m.before) {
+// examine takes an entry about a job if the query selects it and it is before the start of the page.
+func (m *auditMerge) examine(e rota.AuditEntry, j *rota.Job) {
+	if m.q.Matches(&e, j) && older(rota.AuditCursor{At: e.At, ID: e.ID}, m.before) {
 		m.entries = append(m.entries, e)
 	}
 }

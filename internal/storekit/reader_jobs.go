@@ -2,7 +2,6 @@ package storekit
 
 import (
 	"context"
-	"strings"
 
 	"github.com/rotajobs/rota"
 )
@@ -110,18 +109,7 @@ func (s *Reader) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error)
 // ListSQL returns the statement of a list: oldest first if requested, and without the documents if
 // the query is lean.
 func (l *Reads) ListSQL(q *rota.JobQuery, limit int) (sql string, args []any) {
-	f := FilterOf(q, l.IsDead)
-	if !IsLive(q.State) {
-		f.Add(NotDropped)
-	}
-	sql = l.List(q, f.SQL(), f.Limit(limit))
-	if q.Oldest {
-		sql = strings.ReplaceAll(sql, ".id DESC", ".id")
-	}
-	if q.Lean {
-		sql = strings.Replace(sql, FullJob, ListedJob, 1)
-	}
-	return sql, f.Args()
+	return l.findSQL(q, q, rota.ID{}, limit)
 }
 
 // matchesNothing reports whether a query has a status that no job of its state has.

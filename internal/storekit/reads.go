@@ -11,6 +11,9 @@ type Reads struct {
 	// List returns the query of a page of jobs with a condition, newest first, with the columns of
 	// FullJob. It uses an index that fits the query.
 	List func(q *rota.JobQuery, condition, limit string) string
+	// Index returns what follows the table of jobs in a query, so that it is read by the path of a
+	// query.
+	Index func(q *rota.JobQuery) string
 	// Count returns the queries of numbers that add up to what List would list over all pages.
 	Count func(q *rota.JobQuery) []Statement
 	// IsDead is the condition of dead letters that no redrive handles.

@@ -34,7 +34,7 @@ var (
 // forces the planner to read those and to sort the ids. It may otherwise prefer to scan from the
 // newest job, and reads everything if few jobs match.
 func listSQL(q *rota.JobQuery, condition, limit string) string {
-	if !storekit.IsLive(q.State) && q.GroupID.IsZero() {
+	if storekit.PathOf(q).ByID() {
 		return `
 SELECT ` + fullColumns + `
 FROM rota_jobs j

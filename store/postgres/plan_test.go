@@ -1,11 +1,14 @@
 package postgres
 
 import (
+	"fmt"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
 	"github.com/rotajobs/rota/internal/storekit"
 )
@@ -299,5 +302,55 @@ WHERE position <= 15000`)
 	checkPlans("full")
 	rows(t, s, `VACUUM ANALYZE rota_jobs`)
 	rows(t, s, `VACUUM ANALYZE rota_audit`)
+	checkPlans("full and analysed")
+}
+
+// TestPlansOfSearchesReadFewJobs checks that a search by name, key, scope or error reads its index in
+// order, and that one without an index reads no more jobs than its bound allows.
+func TestPlansOfSearchesReadFewJobs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
+	s := openTest(t, Config{Logger: quiet})
+	types := map[reflect.Type]string{reflect.TypeFor[string](): "text", reflect.TypeFor[int](): "bigint", reflect.TypeFor[rota.ID](): "uuid"}
+	plan := func(sql string, args []any) (plan string) {
+		var kinds, values []string
+		for _, arg := range args {
+			kinds, values = append(kinds, types[reflect.TypeOf(arg)]), append(values, "'"+fmt.Sprint(arg)+"'")
+		}
+		for _, line := range rows(t, s, `
+SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan;
+PREPARE e (`+strings.Join(kinds, ", ")+`) AS `+sql+`;
+EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) EXECUTE e (`+strings.Join(values, ", ")+`)`) {
+			plan += line[0] + "\n"
+		}
+		return plan
+	}
+	checkPlans := func(when string) {
+		for _, one := range []struct {
+			index string
+			query rota.JobQuery
+		}{
+			{"jobs_name", rota.JobQuery{Name: "n7"}}, {"jobs_unique_key", rota.JobQuery{UniqueKey: "k7", Tails: true}},
+			{"jobs_scope", rota.JobQuery{ScopeID: "s7", ScopeKind: "tenant"}}, {"jobs_error_code", rota.JobQuery{ErrorCode: "e7", State: rota.StateFailed}},
+			{"jobs_pkey", rota.JobQuery{Text: "nothing", State: rota.StateFailed}},
+		} {
+			bound, args := reads.BoundSQL(&one.query)
+			for what, got := range map[string]string{"bound": plan(bound, args), "list": plan(reads.ListSQL(&one.query, 10))} {
+				if !strings.Contains(got, "Backward using "+one.index+" ") || strings.Contains(got, "Sort") {
+					t.Errorf("%s: the %s by %s is planned as\n%s", when, what, one.index, got)
+				}
+			}
+		}
+	}
+	rows(t, s, `
+SET session_replication_role = replica;
+INSERT INTO rota_jobs (id, type, status, priority, position, max_attempts, backoff, timeout, params, created_at, queued_at, name, unique_key, scope_kind, scope_id,
+  started_at, run_id, token, runner, heartbeat_at, stale_after, finished_at, sequel, outcome, ended_at, error_code)
+SELECT gen_random_uuid(), 'work', 'RUNNING', 0, g, 1, 0, 0, '{}', g, 1, 'n' || g % 50, 'k' || g, 'tenant', 's' || g % 500,
+  1, gen_random_uuid(), gen_random_uuid(), 'w', 1, 1, g, 'dead', 'FAILED', 1, 'e' || g % 20
+FROM generate_series(1, 20000) g`)
+	checkPlans("full")
+	rows(t, s, `VACUUM ANALYZE rota_jobs`)
 	checkPlans("full and analysed")
 }

@@ -54,7 +54,7 @@ func (q querier) Query(queries ...storekit.Query) error {
 
 // reads are the queries of the reads.
 var reads = storekit.Reads{
-	Searches: searches, List: listSQL, Count: countSQL, IsDead: isDead,
+	Searches: searches, List: listSQL, Index: func(*rota.JobQuery) string { return "" }, Count: countSQL, IsDead: isDead,
 	Group: sqlCountedGroup, Groups: sqlCountedGroups, SchedulesNext: sqlSchedulesNext, SchedulesNextEnabled: sqlSchedulesNextEnabled,
 	SchedulesNextPaused: sqlSchedulesNextPaused, SchedulesNextOf: sqlSchedulesNextOf, DueSchedules: sqlDueSchedules,
 	NextDue: sqlNextDue, Stats: sqlStats, Clock: clockHere, Ahead: sqlAhead, Before: sqlBefore, ReadyOfKey: sqlKeyQueueReady,
@@ -62,7 +62,7 @@ var reads = storekit.Reads{
 
 // settingsOf are the settings of some reads. They last for the pipeline.
 var settingsOf = map[string][]statement{
-	"list": {withoutJIT}, "count": {withoutJIT}, "stats": {withoutJIT}, "prunable": {withoutJIT}, "next due": {withoutSeqScan},
+	"list": {withoutJIT, indexScansOnly}, "count": {withoutJIT}, "stats": {withoutJIT}, "prunable": {withoutJIT}, "next due": {withoutSeqScan},
 }
 
 var (
@@ -70,6 +70,10 @@ var (
 	// would compile the statement for a second to run it for milliseconds.
 	withoutJIT = statement{sql: `
 SELECT set_config('jit', 'off', true)`}
+	// indexScansOnly goes before lists, which read an index in its order and stop. A plan that was made
+	// without statistics reads and sorts all rows that an index has.
+	indexScansOnly = statement{sql: `
+SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`}
 	// withoutSeqScan goes before statements that every engine sends all the time. A plan that was
 	// made while the table was empty scans it whole, and PostgreSQL keeps it when there are a million
 	// jobs.

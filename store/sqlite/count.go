@@ -10,7 +10,7 @@ import (
 // ended; see count_ended.go.
 func countStatements(q *rota.JobQuery) []storekit.Statement {
 	bounded := !q.Before.IsZero() || !q.After.IsZero()
-	if !q.GroupID.IsZero() || q.Dead || storekit.IsLive(q.State) || bounded || q.Template != "" {
+	if !q.GroupID.IsZero() || q.Dead || storekit.IsLive(q.State) || bounded || q.Template != "" || storekit.HasDetails(q) {
 		return []storekit.Statement{countBy(q, listIndex(q), "")}
 	}
 	return countParts(q)

@@ -30,7 +30,7 @@ FROM rota_jobs j` + indexedBy(listIndex(q)) + `
 WHERE ` + condition + `
 ORDER BY j.id DESC
 LIMIT ` + limit
-	if q.GroupID.IsZero() && (q.Dead || !storekit.IsLive(q.State)) {
+	if storekit.PathOf(q).ByID() {
 		return `
 SELECT ` + storekit.FullJob + page
 	}
@@ -43,27 +43,16 @@ JOIN rota_jobs j ON j.id = one.id
 ORDER BY j.id DESC`
 }
 
-// listIndex returns the most selective index for a query, or "" for the table itself.
-func listIndex(q *rota.JobQuery) string {
-	live := storekit.IsLive(q.State)
-	switch {
-	case !q.GroupID.IsZero():
-		return "rota_jobs_group"
-	case q.Dead:
-		return "rota_jobs_dead"
-	case live && q.Schedule != "":
-		return "rota_jobs_live"
-	case q.State == rota.StateRunning:
-		return "rota_jobs_open"
-	case q.State == rota.StateQueued:
-		return "rota_jobs_claim"
-	case live:
-		return "rota_jobs_held"
-	case q.Schedule != "":
-		return "rota_jobs_schedule"
-	}
-	return ""
+// indexes are the indexes of the paths; the table itself has none.
+var indexes = map[storekit.Path]string{
+	storekit.PathUniqueKey: "rota_jobs_unique_key", storekit.PathGroup: "rota_jobs_group", storekit.PathDead: "rota_jobs_dead",
+	storekit.PathLiveOfSchedule: "rota_jobs_live", storekit.PathRunning: "rota_jobs_open", storekit.PathQueued: "rota_jobs_claim",
+	storekit.PathHeld: "rota_jobs_held", storekit.PathScope: "rota_jobs_scope", storekit.PathErrorCode: "rota_jobs_error_code",
+	storekit.PathName: "rota_jobs_name", storekit.PathSchedule: "rota_jobs_schedule",
 }
+
+// listIndex returns the most selective index for a query, or "" for the table itself.
+func listIndex(q *rota.JobQuery) string { return indexes[storekit.PathOf(q)] }
 
 func indexedBy(index string) string {
 	if index == "" {

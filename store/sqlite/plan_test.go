@@ -122,6 +122,7 @@ var plans = map[string]plan{
 	"finished jobs":               {indexes: []string{"rota_jobs_finished"}},
 	"finished jobs of a schedule": {indexes: []string{"rota_jobs_schedule_finished"}},
 	"chain of a job":              {indexes: []string{"rota_jobs_retry"}, sorts: true},
+	"execution of an attempt":     {indexes: []string{"rota_audit_subject"}},
 	"schedules of a template":     {indexes: []string{"rota_schedules_template"}},
 	"intents":                     {scans: []string{"rota_intents"}}, // in the order of the index
 	"attempts":                    {indexes: []string{"rota_jobs_retry"}, sorts: true},
@@ -176,6 +177,12 @@ var queryPlans = map[string]struct {
 	"scheduled":        {rota.JobQuery{State: rota.StateScheduled}, plan{indexes: []string{"COVERING INDEX rota_jobs_held"}, sorts: true}},
 	"held, template":   {rota.JobQuery{State: rota.StateBlocked, Template: "x"}, plan{indexes: []string{"rota_jobs_held"}, sorts: true}},
 	"running":          {rota.JobQuery{State: rota.StateRunning}, plan{indexes: []string{"rota_jobs_open"}, sorts: true}},
+	"name":             {rota.JobQuery{Name: "x"}, plan{indexes: []string{"rota_jobs_name"}}},
+	"unique key":       {rota.JobQuery{UniqueKey: "x"}, plan{indexes: []string{"rota_jobs_unique_key"}}},
+	"queued, key":      {rota.JobQuery{UniqueKey: "x", State: rota.StateQueued}, plan{indexes: []string{"rota_jobs_unique_key"}}},
+	"scope":            {rota.JobQuery{ScopeKind: "x", ScopeID: "x"}, plan{indexes: []string{"rota_jobs_scope"}}},
+	"error code":       {rota.JobQuery{ErrorCode: "x"}, plan{indexes: []string{"rota_jobs_error_code"}}},
+	"text":             {rota.JobQuery{Text: "x"}, plan{}},
 	"live, schedule":   {rota.JobQuery{State: rota.StateBlocked, Schedule: "x"}, plan{indexes: []string{"rota_jobs_live"}, sorts: true}},
 }
 
@@ -198,6 +205,25 @@ func TestListsUseExpectedIndexes(t *testing.T) {
 		lists["oldest "+name] = one.plan
 	}
 	wantPlans(t, conn, lists)
+}
+
+// TestBoundsOfSearchesUseExpectedIndexes checks the statement that finds where a search stops.
+func TestBoundsOfSearchesUseExpectedIndexes(t *testing.T) {
+	s := openTest(t, Config{})
+	conn := rawConn(t, s.path)
+	bounds := map[string]plan{}
+	for name, one := range queryPlans {
+		if path := storekit.PathOf(&one.query); path.ByID() {
+			one.plan.sql, _ = reads.BoundSQL(&one.query)
+			one.plan.scans = []string{"j"}
+			one.plan.indexes = nil
+			if index := listIndex(&one.query); index != "" {
+				one.plan.indexes = []string{"COVERING INDEX " + index}
+			}
+			bounds[name] = one.plan
+		}
+	}
+	wantPlans(t, conn, bounds)
 }
 
 // TestCountsUseExpectedIndexes checks the counts that are not made of parts.

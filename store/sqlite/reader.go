@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -58,7 +59,7 @@ func query(conn *sqlite.Conn, sql string, each func(storekit.Row) error, args ..
 
 // reads are the queries of the reads.
 var reads = storekit.Reads{
-	Searches: searches, List: listSQL, Count: countStatements, IsDead: isDead,
+	Searches: searches, List: listSQL, Index: func(q *rota.JobQuery) string { return indexedBy(listIndex(q)) }, Count: countStatements, IsDead: isDead,
 	Group: sqlGroup, Groups: sqlGroups, SchedulesNext: sqlSchedulesNext, SchedulesNextEnabled: sqlSchedulesNextEnabled,
 	SchedulesNextPaused: sqlSchedulesNextPaused, SchedulesNextOf: sqlSchedulesNextOf, DueSchedules: sqlDueSchedules,
 	NextDue: sqlNextDue, Stats: sqlStats, Clock: `$1`, Ahead: sqlAhead, Before: sqlBefore, ReadyOfKey: sqlKeyQueueReady,

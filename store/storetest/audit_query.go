@@ -46,11 +46,18 @@ func auditFilters(y *story) {
 	c := y.enqueueCommand(rota.NewJob{Type: "mail"})
 	c.Actor = "eve"
 	own := do[*rota.Enqueued](y, c).Jobs[0].Job
+	y.advance(time.Second)
+	keyed := y.running(rota.NewJob{Type: "mail", UniqueKey: "k", ScopeKind: "user", ScopeID: "7", Backoff: ptr(time.Duration(0)), Priority: new(5)})
+	y.mustFinish(keyed, rota.FinishItem{Outcome: rota.OutcomeFailed, Error: "Disk FULL", ErrorCode: "disk"})
+	again := y.claimOne()
+	y.cancel(again.ID)
+	failed := "JOB_FAILED:FAILED"
+	third := y.now
 	for _, one := range []struct {
 		q    rota.AuditQuery
 		acts string
 	}{
-		{rota.AuditQuery{Since: second}, "JOB_CREATED JOB_EXECUTED:COMPLETED JOB_TRIGGERED"},
+		{rota.AuditQuery{Since: second, Until: third}, "JOB_CREATED JOB_EXECUTED:COMPLETED JOB_TRIGGERED"},
 		{rota.AuditQuery{Until: second}, "JOB_CREATED TEMPLATE_CREATED"},
 		{rota.AuditQuery{Since: second, Until: second.Add(time.Microsecond), Acts: []string{rota.AuditJobFailed}}, "none"},
 		{rota.AuditQuery{Actor: "eve"}, "JOB_CREATED"},
@@ -65,6 +72,16 @@ func auditFilters(y *story) {
 		{rota.AuditQuery{ExecutionID: own.ID, Acts: []string{rota.AuditJobCreated}}, "JOB_CREATED"},
 		{rota.AuditQuery{ExecutionID: y.ids.next()}, "none"},
 		{rota.AuditQuery{Until: first}, "none"},
+		{rota.AuditQuery{ExecutionID: again.ID}, "JOB_CREATED JOB_STOPPING " + failed},
+		{rota.AuditQuery{UniqueKey: "k"}, "JOB_CREATED JOB_STOPPING " + failed},
+		{rota.AuditQuery{ScopeKind: "user", ScopeID: "7", Outcomes: []string{"FAILED"}}, failed},
+		{rota.AuditQuery{ScopeKind: "user", ScopeID: "8"}, "none"},
+		{rota.AuditQuery{ErrorCode: "disk", Acts: []string{rota.AuditJobFailed}}, failed},
+		{rota.AuditQuery{Name: "nightly"}, "JOB_CREATED JOB_EXECUTED:COMPLETED JOB_TRIGGERED"},
+		{rota.AuditQuery{Name: "mail", Outcomes: []string{"FAILED"}}, failed},
+		{rota.AuditQuery{Text: "disk full", Outcomes: []string{"FAILED"}}, failed},
+		{rota.AuditQuery{Text: "EVE"}, "JOB_CREATED"},
+		{rota.AuditQuery{Text: "no such text"}, "none"},
 	} {
 		names := strings.Fields(acts(y.audit(one.q)))
 		slices.Sort(names) // entries of one time are sorted by id, which this story does not choose
@@ -99,6 +116,7 @@ func auditInvalid(y *story) {
 	for field, q := range map[string]rota.AuditQuery{
 		"act": {Acts: []string{"JOB_SWALLOWED"}}, "limit": {Limit: rota.PageMax + 1}, "schedule": {Schedule: "no name"},
 		"actor": {Actor: strings.Repeat("x", rota.NameMax+1)}, "subject": {Subject: "\xff"},
+		"outcome": {Outcomes: []string{"LOST"}}, "name": {Name: "no name"}, "q": {Text: "\x00"}, "scope_id": {ScopeID: strings.Repeat("x", rota.KeyMax+1)},
 	} {
 		_, err := y.s.Audit(y.ctx, q)
 		refusal := &rota.Error{}

@@ -131,6 +131,18 @@ func eachPage[Row, Mark any](from Mark, read func(Mark) ([]*Row, error), visit f
 	}
 }
 
+// foundJobs returns the jobs of all pages of a search.
+func foundJobs(ctx context.Context, s rota.Store, q rota.JobQuery) (all []*rota.Job, err error) {
+	for {
+		page, err := s.FindJobs(ctx, q)
+		all = append(all, page.Jobs...)
+		if err != nil || !page.More {
+			return all, err
+		}
+		q.Before = page.Next
+	}
+}
+
 // allJobs reads every page of a query.
 func allJobs(ctx context.Context, s rota.Store, q rota.JobQuery) ([]*rota.Job, error) {
 	var all []*rota.Job

@@ -106,6 +106,7 @@ func Stories(t *testing.T, h Harness) {
 		{"refused", testRefused},
 		{"reads", testReads},
 		{"counts", testCounts},
+		{"find", testFind},
 		{"view", testView},
 		{"wake", testWake},
 		{"explain", testExplain},

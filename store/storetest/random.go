@@ -78,11 +78,14 @@ func lists(rt *rapid.T, s rota.Store, q rota.PruneQuery) string {
 	for _, pick := range stateQueries(q.Limit) {
 		jobs, err := allJobs(context.Background(), s, pick)
 		fmt.Fprintf(&b, "%+v: %v %v\n", pick, idsOf(jobs), rota.CodeOf(err))
+		found, err := foundJobs(context.Background(), s, pick)
+		fmt.Fprintf(&b, "found: %v %v\n", idsOf(found), rota.CodeOf(err))
 		count, err := s.CountJobs(context.Background(), pick)
 		fmt.Fprintf(&b, "counted: %d %v\n", count, rota.CodeOf(err))
 	}
 	for _, pick := range []rota.AuditQuery{
 		{Actor: "ada"}, {Actor: rota.SystemActor}, {Acts: []string{rota.AuditJobFailed, rota.AuditJobCancelled, rota.AuditJobStopping}}, {Schedule: "x"}, {Subject: "schedule x"}, {Subject: "limits"},
+		{Name: "x"}, {UniqueKey: "k"}, {ScopeID: "tenant"}, {ErrorCode: "oops"}, {Text: "ADA", Outcomes: []string{"FAILED", rota.AuditOK}},
 	} {
 		pick.Limit = q.Limit
 		entries, err := auditPages(context.Background(), s, pick)

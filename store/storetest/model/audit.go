@@ -145,6 +145,9 @@ func (m *Model) Audit(_ context.Context, q rota.AuditQuery) (rota.AuditPage, err
 		return rota.AuditPage{}, err
 	}
 	return read(m, func(s *state) (rota.AuditPage, error) {
+		if !q.ExecutionID.IsZero() {
+			q.ExecutionID = s.executionOf(q.ExecutionID)
+		}
 		entries := slices.Clone(s.audit)
 		for _, j := range s.jobs {
 			entries = append(entries, j.AuditEntries()...)
@@ -152,7 +155,7 @@ func (m *Model) Audit(_ context.Context, q rota.AuditQuery) (rota.AuditPage, err
 		slices.SortFunc(entries, func(a, b rota.AuditEntry) int { return b.Compare(&a) })
 		entries = slices.DeleteFunc(entries, func(e rota.AuditEntry) bool {
 			last := rota.AuditEntry{At: q.Before.At, ID: q.Before.ID}
-			return !q.Matches(&e) || q.Before != rota.AuditCursor{} && e.Compare(&last) >= 0
+			return !q.Matches(&e, s.find(e.JobID)) || q.Before != rota.AuditCursor{} && e.Compare(&last) >= 0
 		})
 		p := rota.AuditPage{Entries: entries}
 		if p.Entries, p.More = page(entries, atMost(q.Limit)); p.More {
@@ -161,6 +164,19 @@ func (m *Model) Audit(_ context.Context, q rota.AuditQuery) (rota.AuditPage, err
 		}
 		return p, nil
 	})
+}
+
+// executionOf returns the execution of an attempt, also of one that was pruned.
+func (s *state) executionOf(attempt rota.ID) rota.ID {
+	if j := s.find(attempt); j != nil {
+		return j.ExecutionID
+	}
+	for _, e := range slices.Backward(s.audit) {
+		if e.Subject == rota.JobSubject(attempt) && !e.ExecutionID.IsZero() {
+			return e.ExecutionID
+		}
+	}
+	return attempt
 }
 
 // removeAudit removes the oldest written entries before a time.

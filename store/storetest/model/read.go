@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -47,6 +48,14 @@ func (m *Model) Jobs(_ context.Context, q rota.JobQuery) ([]*rota.Job, error) {
 	})
 }
 
+// FindJobs lists jobs like Jobs. The model examines all of them for each page.
+func (m *Model) FindJobs(ctx context.Context, q rota.JobQuery) (page rota.JobPage, err error) {
+	if page.Jobs, err = m.Jobs(ctx, q); err == nil && len(page.Jobs) == atMost(q.Limit) {
+		page.Next, page.More = page.Jobs[len(page.Jobs)-1].ID, true
+	}
+	return page, err
+}
+
 // CountJobs counts the jobs that Jobs would list.
 func (m *Model) CountJobs(_ context.Context, q rota.JobQuery) (int64, error) {
 	q.Limit = 0
@@ -68,9 +77,33 @@ func (s *state) matching(q *rota.JobQuery) []*rota.Job {
 			(q.State == "" || j.State() == q.State) &&
 			(!q.Tails || j.Sequel != rota.SequelRetry) &&
 			(!q.Dead || s.deadLetter(j)) &&
+			s.matchesDetails(q, j) &&
 			(q.Before.IsZero() || j.ID.Compare(q.Before) < 0) &&
 			j.ID.Compare(q.After) > 0
 	})
+}
+
+// matchesDetails checks the name, the key, the scope, the error, the times and the text of a job.
+func (s *state) matchesDetails(q *rota.JobQuery, j *rota.Job) bool {
+	first, failed := j, j
+	if q.OfExecution {
+		first = s.find(j.ExecutionID)
+		if j.Run == nil && !j.RetryOf.IsZero() {
+			failed = s.find(j.RetryOf)
+		}
+	}
+	code := ""
+	if failed.Run != nil {
+		code = failed.Run.ErrorCode
+	}
+	return (q.Name == "" || j.Name == q.Name) && (!q.Unnamed || j.Name == "") &&
+		(q.UniqueKey == "" || j.UniqueKey == q.UniqueKey) &&
+		(q.ScopeKind == "" || cmp.Or(j.ScopeKind, rota.GlobalScopeKind) == q.ScopeKind) &&
+		(q.ScopeID == "" || cmp.Or(j.ScopeID, rota.GlobalScopeID) == q.ScopeID) &&
+		(q.ErrorCode == "" || code == q.ErrorCode) &&
+		(q.Text == "" || j.Contains(q.Text) || failed != j && (&rota.Job{Run: &rota.Run{Error: failed.Run.Error}}).Contains(q.Text)) &&
+		(q.Since.IsZero() || !first.CreatedAt.Before(q.Since)) &&
+		(q.Until.IsZero() || first.CreatedAt.Before(q.Until))
 }
 
 // Queue lists the ready jobs in dispatch order.
