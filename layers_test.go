@@ -71,6 +71,8 @@ var packageRules = map[string]packageRule{
 	"store/wrap":      {layer: 4, tests: []string{"store/storetest", "store/sqlite"}},
 	"store/storetest": {layer: 4, tests: []string{"store/sqlite", "store/wrap"}},
 
+	"store/transfer": {layer: 3, beside: []string{"internal/storekit"}, tests: []string{"store/sqlite", "store/postgres", "store/postgres/pgtest", "store/storetest"}},
+
 	"store/postgres/pgtest": {layer: 4}, // servers for tests
 
 	"store/postgres/pgtest/withpostgres": {layer: 5}, // starts one for the tests of all packages
@@ -80,7 +82,7 @@ var packageRules = map[string]packageRule{
 	"internal/rules":    {layer: 3, only: []string{"internal/verify", "internal/explain", "internal/storekit", "store/sqlite", "store/postgres"}},
 	"internal/verify":   {layer: 3, only: []string{"internal/storekit", "store/sqlite", "store/postgres"}, beside: []string{"internal/rules"}},
 	"internal/explain":  {layer: 3, only: []string{"internal/storekit", "store/sqlite", "store/postgres"}, beside: []string{"internal/rules"}},
-	"internal/storekit": {layer: 3, only: []string{"store/sqlite", "store/postgres"}, beside: []string{"internal/rules", "internal/verify", "internal/explain"}},
+	"internal/storekit": {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/transfer"}, beside: []string{"internal/rules", "internal/verify", "internal/explain"}},
 	"internal/codec":    {layer: 3, tests: []string{"internal/samples"}},
 	"internal/samples":  {layer: 3}, // commands for tests
 	"internal/fanout":   {layer: 3, only: []string{"store/sqlite", "store/postgres"}},

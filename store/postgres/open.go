@@ -62,7 +62,9 @@ func (s *Store) prepare(ctx context.Context, config *pgx.ConnConfig) error {
 	if err != nil {
 		return fault("open", err)
 	}
-	err = migrate(ctx, conn.Conn().PgConn(), s.dialect, s.config.ReadOnly)
+	if err = s.checkMarks(ctx, conn.Conn().PgConn()); err == nil {
+		err = migrate(ctx, conn.Conn().PgConn(), s.dialect, s.config.ReadOnly)
+	}
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), openMax) // a migration may have used up the time of ctx
 	defer done()
 	own := err == nil && s.ownBackend(ctx, s.session(conn))

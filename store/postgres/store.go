@@ -26,6 +26,9 @@ type Config struct {
 	// ReadOnly opens an existing store for reading. Open creates, migrates and changes nothing, and
 	// Apply returns an error.
 	ReadOnly bool
+	// AllowMoved opens a store that rota copy has moved to another one. Without it, Open returns
+	// Conflict for such a store.
+	AllowMoved bool
 	// Poll switches LISTEN and NOTIFY off and has the store poll, because notifications get lost
 	// behind a pooler. Open detects a pooler in most cases.
 	Poll bool
@@ -35,6 +38,8 @@ type Config struct {
 	Clock func() time.Time
 	// Logger receives the store's log messages. Default slog.Default.
 	Logger *slog.Logger
+
+	transfer bool // opened as the target of a copy, which may be unfinished
 }
 
 func (c Config) withDefaults() Config {

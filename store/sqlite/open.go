@@ -146,7 +146,11 @@ func openWriter(path string, config Config) (*writer, error) {
 			return nil, fault(act, err)
 		}
 	}
-	if err := migrate(conn); err != nil {
+	err = checkMarks(conn, config)
+	if err == nil {
+		err = migrate(conn)
+	}
+	if err != nil {
 		_ = conn.Close()
 		return nil, fault(act, err)
 	}

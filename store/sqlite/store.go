@@ -29,10 +29,14 @@ type Config struct {
 	// keeps its log beside the name that was opened: a program that opens the other name sees an
 	// old state, and if it writes, it corrupts the store. Systems without link counts do not check.
 	AllowLinks bool
+	// AllowMoved opens a store that rota copy has moved to another one. Without it, Open returns
+	// Conflict for such a store.
+	AllowMoved bool
 	// Logger receives what was found after an unclean stop, and a warning if all users can read the
 	// file. Default slog.Default.
 	Logger *slog.Logger
 
+	transfer    bool                      // opened as the target of a copy, which may be unfinished
 	injectFault func(statement int) error // for tests: called before each statement that writes
 }
 

@@ -235,10 +235,14 @@ func replay(rt *rapid.T, s rota.Store, b rota.Batch) []rota.Result {
 // find what it looks for.
 const logMax = 12
 
-// randomLog generates batches whose later commands refer to results of earlier ones.
 func randomLog(rt *rapid.T) []rota.Batch {
+	return RandomLog(rt, rapid.IntRange(1, logMax).Draw(rt, "batches"))
+}
+
+// RandomLog generates batches whose later commands refer to results of earlier ones.
+func RandomLog(rt *rapid.T, batches int) []rota.Batch {
 	g := newGen(rt)
-	for range rapid.IntRange(1, logMax).Draw(rt, "batches") {
+	for range batches {
 		g.apply(rt, g.batch(rt))
 	}
 	return g.sent

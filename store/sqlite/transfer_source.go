@@ -1,0 +1,101 @@
+package sqlite
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
+	"github.com/rotajobs/rota/store/transfer"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// TransferSource is a store whose rows are copied. It holds the lock of the file.
+type TransferSource struct {
+	rowReader
+	store *Store
+	name  string
+	moved *storekit.Moved
+}
+
+var _ transfer.Source = (*TransferSource)(nil)
+
+// OpenTransferSource opens a store to copy its rows. If another process uses the store, it returns
+// Busy. name replaces the URL of the file in messages and marks, if it is not empty.
+func OpenTransferSource(path, name string) (*TransferSource, error) {
+	store, err := OpenWith(path, Config{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	s := &TransferSource{store: store, name: name}
+	if s.name == "" {
+		s.name = transferName(path)
+	}
+	if err := s.begin(); err != nil {
+		_ = s.Close()
+		return nil, fault("copy", err)
+	}
+	return s, nil
+}
+
+// begin takes a snapshot on a connection of its own.
+func (s *TransferSource) begin() (err error) {
+	if s.conn, err = s.store.openReader(context.Background()); err != nil {
+		return err
+	}
+	if err := sqlitex.Execute(s.conn, "BEGIN", nil); err != nil {
+		return err
+	}
+	moved, _, err := readMarks(s.conn)
+	if err == nil {
+		s.moved, err = storekit.DecodeMark[storekit.Moved](moved)
+	}
+	return err
+}
+
+// transferName returns the URL of a file by which a copy that is resumed recognises it.
+func transferName(path string) string {
+	path = realPath(path)
+	if full, err := filepath.Abs(path); err == nil {
+		path = full
+	}
+	return "sqlite:" + path
+}
+
+// Name returns the URL of the store.
+func (s *TransferSource) Name() string { return s.name }
+
+// Moved returns the mark of a store that was moved.
+func (s *TransferSource) Moved() *storekit.Moved { return s.moved }
+
+// SelectIDs executes a query that returns ids.
+func (s *TransferSource) SelectIDs(ctx context.Context, sql string) (ids []rota.ID, err error) {
+	err = s.query(ctx, sql, func(r storekit.Row) error {
+		ids = append(ids, r.ID(0))
+		return nil
+	})
+	return ids, err
+}
+
+// MarkMoved marks the store as moved, on a connection that writes.
+func (s *TransferSource) MarkMoved(_ context.Context, mark storekit.Moved) error {
+	conn, err := sqlite.OpenConn(s.store.file.path, sqlite.OpenReadWrite)
+	if err != nil {
+		return fault("mark as moved", err)
+	}
+	conn.SetBusyTimeout(busyTimeout)
+	err = putMeta(conn, storekit.MetaMoved, storekit.EncodeMark(mark))
+	if e := conn.Close(); err == nil {
+		err = e
+	}
+	return fault("mark as moved", err)
+}
+
+// Close releases the file.
+func (s *TransferSource) Close() error {
+	if s.conn != nil {
+		_ = s.conn.Close()
+	}
+	return s.store.Close()
+}
