@@ -77,6 +77,8 @@ type Config struct {
 	Register func(*engine.Registry) // registers handlers in addition to the built-in ones; nil: none
 	Clock    func() time.Time       // nil: time.Now
 
+	AllowMoved bool // start with a store that rota copy has moved to another one
+
 	// Wrap is for tests that make the store fail, or kill the process, at a chosen
 	// command. The node uses the store that it returns, below the layer that
 	// coalesces commands. Nil: the store itself.

@@ -26,7 +26,7 @@ func (n *Node) openBackend() (backend, error) {
 		return n.openPostgres()
 	}
 	path := storePath(n.config.Store)
-	file, err := sqlite.OpenWith(path, sqlite.Config{Clock: n.clock, Logger: n.logger, AllowLinks: n.config.AllowLinks})
+	file, err := sqlite.OpenWith(path, sqlite.Config{Clock: n.clock, Logger: n.logger, AllowLinks: n.config.AllowLinks, AllowMoved: n.config.AllowMoved})
 	if err != nil {
 		return backend{}, err
 	}
@@ -40,7 +40,7 @@ func (n *Node) openBackend() (backend, error) {
 func (n *Node) openPostgres() (backend, error) {
 	id := rota.NewID().String()
 	n.config.Name += "-" + id[len(id)-nameSuffix:]
-	store, err := postgres.OpenWith(n.config.Store, postgres.Config{Logger: n.logger})
+	store, err := postgres.OpenWith(n.config.Store, postgres.Config{Logger: n.logger, AllowMoved: n.config.AllowMoved})
 	if err != nil {
 		return backend{}, err
 	}

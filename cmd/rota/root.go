@@ -129,7 +129,7 @@ func addGroups(root *cobra.Command, a *app) {
 			newServeCommand(a), newStatsCommand(a), newEventsCommand(a), newAuditCommand(a), newReservationCommand(a),
 		}},
 		{"Store", []*cobra.Command{
-			newBackupCommand(a), newRestoreCommand(a), newVerifyCommand(a), newBenchCommand(a),
+			newBackupCommand(a), newRestoreCommand(a), newCopyCommand(a), newVerifyCommand(a), newBenchCommand(a),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})

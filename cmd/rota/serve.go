@@ -29,6 +29,7 @@ type serveFlags struct {
 	config      string
 	clockOffset string
 	allowLinks  bool
+	allowMoved  bool
 	texts       map[string]*string // by the key of the setting
 }
 
@@ -95,6 +96,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	}
 	flags.StringVar(&f.config, "config", "", "`FILE` with settings (default: "+node.DefaultFile+" if it exists)")
 	flags.BoolVar(&f.allowLinks, "allow-links", false, "write to an SQLite store even if its file has a second name (a hard link)")
+	flags.BoolVar(&f.allowMoved, "allow-moved", false, "start with a store that rota copy has moved to another one")
 	flags.StringVar(&f.clockOffset, "clock-offset-file", "", "for tests only: `FILE` with an offset of the clock, read once a second")
 	if err := errors.Join(flags.MarkHidden("clock-offset-file"), cmd.MarkFlagFilename("config", "yaml", "yml")); err != nil {
 		panic(err) // a flag is not declared: a bug in this program
@@ -136,6 +138,7 @@ func (a *app) serve(ctx context.Context, flagValues []node.FlagValue, flags serv
 	config.Logger, config.Version, config.ClockOffsetFile = config.NewLogger(a.err), buildVersion(), flags.clockOffset
 	config.AllowLinks = flags.allowLinks
 	setMemoryLimit(config)
+	config.AllowMoved = flags.allowMoved
 	for _, name := range node.MisspelledVariables(os.Environ()) {
 		config.Logger.Warn("unknown environment variable: there is no setting of this name", "variable", name)
 	}

@@ -98,7 +98,7 @@ type verifier interface {
 
 // openReadOnly opens a store for reading and returns its name for messages.
 func openReadOnly(url string) (verifier, string, error) {
-	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
+	if isPostgres(url) {
 		store, err := postgres.OpenWith(url, postgres.Config{ReadOnly: true, Poll: true})
 		return store, "the store", err // the URL may contain a password
 	}

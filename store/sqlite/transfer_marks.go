@@ -12,6 +12,9 @@ func checkMarks(conn *sqlite.Conn, config Config) error {
 	if err != nil || config.transfer {
 		return err
 	}
+	if moved != "" && config.AllowMoved {
+		config.Logger.Warn("the store was moved to another one and is used again", "mark", moved)
+	}
 	return storekit.CheckMarks("sqlite: open", moved, copying, config.AllowMoved)
 }
 
