@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -55,6 +57,9 @@ other files of a data directory are not part of a store and stay where they are.
 }
 
 func (a *app) copy(ctx context.Context, opts copyOptions) error {
+	if sameStore(opts.from, opts.to) {
+		return usagef("name an empty store with --to", "--from and --to name the same store")
+	}
 	from, err := openCopySource(opts.from)
 	if err != nil {
 		return err
@@ -72,13 +77,23 @@ func (a *app) copy(ctx context.Context, opts copyOptions) error {
 	return a.print(result, func(w io.Writer) { writeCopy(w, result) })
 }
 
+// sameStore reports whether two URLs are equal or name the same file.
+func sameStore(from, to string) bool {
+	was, err := os.Stat(strings.TrimPrefix(from, "sqlite:"))
+	is, isErr := os.Stat(strings.TrimPrefix(to, "sqlite:"))
+	return from != "" && from == to || err == nil && isErr == nil && os.SameFile(was, is)
+}
+
 // transfer copies a store and shows the progress.
 func (a *app) transfer(ctx context.Context, from transfer.Source, to transfer.Target, o transfer.Options) (*transfer.Result, error) {
 	progress := &copyProgress{bar: a.newProgress(), w: a.err}
 	o.Progress, o.Now = progress.report, a.now()
 	result, err := transfer.Copy(ctx, from, to, o)
 	progress.bar.clear()
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case errors.Is(err, transfer.ErrNotClean):
+		return nil, failf(exitNotClean, "check the source with rota verify --store", "%w", err)
+	case err != nil && ctx.Err() != nil:
 		return nil, failf(exitFailed, "run the same command again, which resumes the copy", "interrupted: the copy is not complete")
 	}
 	return result, err
@@ -172,7 +187,7 @@ func (p *copyProgress) report(at transfer.Progress) {
 	switch {
 	case at.Step != p.step:
 		p.step = at.Step
-		fmt.Fprintf(p.w, "%s: %s in all\n", at.Step, plural(int(at.Total), "row", "rows"))
+		fmt.Fprintf(p.w, "%s %s\n", at.Step, plural(int(at.Total), "row", "rows"))
 	case now.Sub(p.last) >= copyLineEvery:
 		fmt.Fprintf(p.w, "%s %s: %d of %d rows, %d%%\n", at.Step, at.Table, at.Rows, at.Total, 100*at.Rows/max(1, at.Total))
 	default:
@@ -195,7 +210,7 @@ func writeCopy(w io.Writer, result *transfer.Result) {
 func copiedRows(result *transfer.Result) string {
 	parts := []string{plural(int(result.Rows), "row", "rows")}
 	for _, t := range result.Tables {
-		if t.Rows > 0 {
+		if t.Rows > 0 && t.Table != "audit_bound" { // every store has its row
 			parts = append(parts, fmt.Sprintf("%s %d", t.Table, t.Rows))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/rotajobs/rota"
@@ -169,6 +170,9 @@ func checksum(ctx context.Context, from reader, q *storekit.RowQuery, progress f
 	return result, err
 }
 
+// ErrNotClean is returned if the copy violates an invariant, as its source does.
+var ErrNotClean = errors.New("the source is not clean")
+
 // verify checks the invariants of the target, whose triggers are on again.
 func (c *copier) verify(ctx context.Context) error {
 	if err := c.to.Restore(ctx); err != nil {
@@ -182,10 +186,7 @@ func (c *copier) verify(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return &rota.Error{
-			Code: rota.Conflict, Act: "copy", Reason: fmt.Sprintf("the copy in %s violates the invariant %s: %s %v", c.to.Name(), v.Check, v.Detail, v.Rows),
-			Hint: "check the source with rota verify --store",
-		}
+		return fmt.Errorf("%w: the copy in %s violates the invariant %s: %s %v", ErrNotClean, c.to.Name(), v.Check, v.Detail, v.Rows)
 	}
 	return nil
 }
