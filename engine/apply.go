@@ -18,6 +18,7 @@ const (
 func (e *Engine) apply(ctx context.Context, commands ...rota.Command) ([]rota.Result, error) {
 	var outage outageLog
 	for wait := retryFirst; ; wait = min(2*wait, retryMax) {
+		e.flushLogsOf(ctx, commands)
 		sent := time.Now()
 		results, err := e.store.Apply(ctx, rota.Batch{Commands: commands})
 		switch {

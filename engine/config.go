@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"time"
@@ -33,8 +34,8 @@ type Config struct {
 	PruneEvery time.Duration
 	// Logger receives messages that are not part of a run's log or outcome. Default slog.Default.
 	Logger *slog.Logger
-	// Logs stores what handlers write. Default: what they log goes to Logger, and
-	// what they print is discarded.
+	// Logs stores what handlers write; package runlog has implementations. Default: what they log goes
+	// to Logger, and what they print is discarded.
 	Logs Logs
 	// Clock is the wall clock. Default time.Now.
 	Clock func() time.Time
@@ -80,6 +81,19 @@ type Logs interface {
 type LogFile interface {
 	io.WriteCloser
 	Path() string
+}
+
+// LogFlusher is implemented by Logs that store lines later than they are written. The engine calls
+// FlushLogs before it records that runs have ended, so that the log of a recorded run is complete. FlushLogs
+// stores the logs that are closed. If it cannot, it returns within seconds and stores them later.
+type LogFlusher interface {
+	FlushLogs(ctx context.Context)
+}
+
+// LogPruner is implemented by Logs that remove old logs. The engine calls PruneLogs at the interval
+// Config.PruneEvery. Of the processes that share a store, one leads and removes what they share.
+type LogPruner interface {
+	PruneLogs(ctx context.Context, leads bool)
 }
 
 func (c Config) withDefaults() Config {

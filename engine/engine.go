@@ -198,6 +198,7 @@ func (e *Engine) runLoops(ctx context.Context) error {
 	works.Wait()
 	e.setAllDone()
 	ends.Wait()
+	e.flushLogs(context.Background())
 	e.reporter.close()
 	if why := e.denied.Load(); why != nil {
 		return why
@@ -208,6 +209,7 @@ func (e *Engine) runLoops(ctx context.Context) error {
 // loops returns the loops that finish started work, and those that start new work.
 func (e *Engine) loops() (ends, works []func(context.Context)) {
 	ends = append(ends, e.dispatcher.run, e.heartbeat.run, e.heartbeat.watchLeases)
+	works = append(works, e.pruneLogs)
 	switch {
 	case e.config.Remote:
 		works = append(works, newRemoteClaimer(e).run)

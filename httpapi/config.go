@@ -74,16 +74,17 @@ type Config struct {
 
 // LogReader opens the logs of runs.
 type LogReader interface {
-	// Open returns the log of a job's run, or NotFound if the run wrote none.
-	Open(job *rota.Job) (io.ReadSeekCloser, error)
+	// ReadLog returns the log of a job's run, at its beginning. The log of a run that wrote nothing is
+	// empty, and the log of a run that has not ended may grow. NotFound: the log is not known any more.
+	ReadLog(ctx context.Context, job *rota.Job) (io.ReadSeekCloser, error)
 }
 
 // LogWriter stores the logs of runs on remote workers.
 type LogWriter interface {
 	// Path returns the path of the log of a job's run, as it is stored with the run.
 	Path(job *rota.Job) string
-	// Keep stores the log of a run that has ended. It truncates a log that is too long.
-	Keep(job *rota.Job, text string) error
+	// Keep stores the logs of runs that have ended. It truncates a log that is too long.
+	Keep(ctx context.Context, logs map[*rota.Job]string) error
 }
 
 const (

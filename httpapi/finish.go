@@ -56,11 +56,8 @@ func finishRuns(c *call, body *api.FinishRequest) (reply, error) {
 	for i := range answers {
 		c.registry.updateRun(answers[i].RunID, time.Time{})
 		answer.Items[i] = api.NewFinishedRun(answers[i])
-		if log, has := logs[i]; has && answers[i].Code == "" {
-			c.storeLog(log)
-			c.pendingLogs.finish(log)
-		}
 	}
+	c.storeLogs(logs, answers)
 	return ok(answer)
 }
 

@@ -49,11 +49,23 @@ func (c *call) workerLogs(runs []api.FinishRun) (map[int]workerLog, error) {
 	return logs, nil
 }
 
-// storeLog stores a log after its run has ended, because a worker that has lost its lease must write
-// nothing. A repeated log replaces itself. If the log cannot be stored, the outcome stays recorded.
-func (c *call) storeLog(log workerLog) {
-	if err := c.LogWriter.Keep(log.job, log.text); err != nil {
-		c.Logger.Error("could not store the log of a run", slog.String("job", log.job.ID.String()), slog.Any("error", err))
+// storeLogs stores the logs of the runs whose outcome was recorded, because a worker that has lost its
+// lease must write nothing. A repeated log replaces itself. If a log cannot be stored, the outcome stays
+// recorded.
+func (c *call) storeLogs(logs map[int]workerLog, answers []rota.FinishAnswer) {
+	texts := map[*rota.Job]string{}
+	for i, log := range logs {
+		if answers[i].Code == "" {
+			texts[log.job] = log.text
+		}
+	}
+	if len(texts) == 0 {
+		return
+	}
+	ctx, done := c.detached()
+	defer done()
+	if err := c.LogWriter.Keep(ctx, texts); err != nil {
+		c.Logger.Error("could not store the logs of runs", slog.Int("runs", len(texts)), slog.Any("error", err))
 	}
 }
 

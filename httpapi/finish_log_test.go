@@ -1,6 +1,8 @@
 package httpapi_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,8 +19,11 @@ type logWriter struct{ *logDir }
 
 func (w logWriter) Path(job *rota.Job) string { return filepath.Base(w.file(job)) }
 
-func (w logWriter) Keep(job *rota.Job, text string) error {
-	return os.WriteFile(w.file(job), []byte(text), 0o600)
+func (w logWriter) Keep(_ context.Context, logs map[*rota.Job]string) (err error) {
+	for job, text := range logs {
+		err = errors.Join(err, os.WriteFile(w.file(job), []byte(text), 0o600))
+	}
+	return err
 }
 
 func withLogWriter(c *httpapi.Config) { c.LogWriter = logWriter{c.Logs.(logReader).logDir} }
@@ -102,10 +107,10 @@ type slowWriter struct {
 	started, release chan struct{}
 }
 
-func (w slowWriter) Keep(job *rota.Job, text string) error {
+func (w slowWriter) Keep(ctx context.Context, logs map[*rota.Job]string) error {
 	close(w.started)
 	<-w.release
-	return w.logWriter.Keep(job, text)
+	return w.logWriter.Keep(ctx, logs)
 }
 
 // TestLogRequestWaitsForPendingLog checks that a client that sees the end of a run also sees its log.

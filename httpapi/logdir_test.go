@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"io"
 	"os"
 
@@ -10,10 +11,6 @@ import (
 // logReader reads the files of logDir.
 type logReader struct{ *logDir }
 
-func (d logReader) Open(job *rota.Job) (io.ReadSeekCloser, error) {
-	f, err := os.Open(d.file(job))
-	if os.IsNotExist(err) {
-		return nil, &rota.Error{Code: rota.NotFound, Reason: "there is no log"}
-	}
-	return f, err
+func (d logReader) ReadLog(_ context.Context, job *rota.Job) (io.ReadSeekCloser, error) {
+	return os.OpenFile(d.file(job), os.O_RDONLY|os.O_CREATE, 0o600)
 }

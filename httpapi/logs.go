@@ -35,12 +35,19 @@ func sendLog(c *call) (reply, error) {
 	if job.Run == nil && !follow {
 		return reply{}, problem.New(rota.NotFound, "", "GET /jobs/ID/explain shows why", "job %s has no log: it has not started", job.ID)
 	}
+	log, err := c.openLog(job)
+	if err != nil {
+		return reply{}, err
+	}
 	clearDeadlines(c.w)
 	c.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	c.w.WriteHeader(http.StatusOK)
 	if follow {
-		return reply{written: true}, c.followLog(job, tail)
+		c.followLog(job, log, tail)
+	} else {
+		c.copyLog(log, tail)
 	}
-	return reply{written: true}, c.copyLog(job, tail)
+	return reply{written: true}, nil
 }
 
 // jobWithLog returns the job whose log is requested: the named job, or the last attempt of its
@@ -58,15 +65,10 @@ func (c *call) jobWithLog(id rota.ID) (*rota.Job, error) {
 	return attempts[len(attempts)-1], nil
 }
 
-// copyLog sends the current log. The log of a run without output is empty.
-func (c *call) copyLog(job *rota.Job, tail int) error {
-	log, err := c.openLog(job)
-	if err != nil {
-		return err
-	}
-	c.w.WriteHeader(http.StatusOK)
+// copyLog sends the current log.
+func (c *call) copyLog(log io.ReadSeekCloser, tail int) {
 	if log == nil {
-		return nil
+		return
 	}
 	defer log.Close()
 	if err := seekTail(log, tail); err != nil {
@@ -75,10 +77,9 @@ func (c *call) copyLog(job *rota.Job, tail int) error {
 	if _, err := copyBody(c.w, log); err != nil {
 		abortResponse()
 	}
-	return nil
 }
 
-// openLog returns nil if there is no log yet.
+// openLog returns nil if there is no log yet, or the server stores none.
 func (c *call) openLog(job *rota.Job) (io.ReadSeekCloser, error) {
 	if c.Logs == nil || job.Run == nil {
 		return nil, nil
@@ -88,45 +89,53 @@ func (c *call) openLog(job *rota.Job) (io.ReadSeekCloser, error) {
 			return nil, err
 		}
 	}
-	log, err := c.Logs.Open(job)
-	if rota.CodeOf(err) == rota.NotFound {
-		return nil, nil
-	}
-	return log, err
+	return c.Logs.ReadLog(c.ctx, job)
 }
 
 // followLog sends a log as it grows, until its run has ended and all of it is sent. It waits for a job
 // that has not started. If the response is cut short because the server stops or the client is too
 // slow, the connection is aborted, so that the client does not take the log as complete.
-func (c *call) followLog(job *rota.Job, tail int) error {
-	c.w.WriteHeader(http.StatusOK)
+func (c *call) followLog(job *rota.Job, log io.ReadSeekCloser, tail int) {
 	control := http.NewResponseController(c.w)
 	_ = control.Flush() // send the headers immediately
-	var log io.ReadSeekCloser
 	defer func() {
 		if log != nil {
 			log.Close()
 		}
 	}()
-	ticker := time.NewTicker(logPollEvery)
-	defer ticker.Stop()
-	for {
-		ended := job.Ended() // read the state before the log, so that no final output is missed
-		if log == nil {
-			if log, _ = c.openLog(job); log != nil {
-				_ = seekTail(log, tail)
-			}
-			if c.ctx.Err() != nil {
-				abortResponse()
-			}
+	open := func() {
+		var err error
+		if log, err = c.openLog(job); err != nil && rota.CodeOf(err) != rota.NotFound {
+			abortResponse()
 		}
 		if log != nil {
-			if n, err := copyBody(c.w, log); err != nil || n > 0 && control.Flush() != nil {
+			_ = seekTail(log, tail)
+		}
+	}
+	if log != nil {
+		_ = seekTail(log, tail)
+	}
+	ticker := time.NewTicker(logPollEvery)
+	defer ticker.Stop()
+	sent := int64(0)
+	for {
+		ended := job.Ended()                               // read the state before the log, so that no final output is missed
+		if ended && log != nil && sent == 0 && tail != 0 { // the log of a remote worker is stored after the end of its run
+			_ = log.Close()
+			log = nil
+		}
+		if log == nil {
+			open()
+		}
+		if log != nil {
+			n, err := copyBody(c.w, log)
+			if err != nil || n > 0 && control.Flush() != nil {
 				abortResponse()
 			}
+			sent += n
 		}
 		if ended {
-			return nil
+			return
 		}
 		select {
 		case <-ticker.C:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/httpapi"
 )
 
 func TestFollowLog(t *testing.T) {
@@ -116,4 +117,24 @@ func TestLogOfEachAttempt(t *testing.T) {
 	got, stop := s.openStream("jobs/" + queued + "/log?follow=true")
 	stop()
 	_, _ = io.Copy(io.Discard, got.Body)
+}
+
+// goneLogs are logs that were removed.
+type goneLogs struct{ logReader }
+
+func (goneLogs) ReadLog(_ context.Context, job *rota.Job) (io.ReadSeekCloser, error) {
+	return nil, &rota.Error{Code: rota.NotFound, Reason: "logs are kept for 30d"}
+}
+
+// TestRemovedLogIsNotEmpty checks that a client can tell a log that was removed from one without lines.
+func TestRemovedLogIsNotEmpty(t *testing.T) {
+	s := newServer(t, func(c *httpapi.Config) { c.Logs = goneLogs{c.Logs.(logReader)} })
+	s.declare("a")
+	s.enqueue(`{"type": "a"}`)
+	job := s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeCompleted, LogPath: "logs/x"})
+	for _, query := range []string{"", "?follow=true"} {
+		if p := s.get("jobs/"+job.ID.String()+"/log"+query).problem(404, "not_found"); !strings.Contains(p.Detail, "kept for 30d") {
+			t.Errorf("%+v", p)
+		}
+	}
 }

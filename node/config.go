@@ -10,6 +10,7 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/runlog"
 )
 
 // Defaults of a Config, other than those of the engine.
@@ -19,8 +20,8 @@ const (
 	DefaultSQL       = "127.0.0.1:7432"
 	DefaultSQLTLS    = "allow"
 	DefaultLogFormat = "text"
-	DefaultLogMax    = 10 << 20
-	DefaultLogKeep   = 30 * day
+	DefaultLogMax    = runlog.DefaultMax
+	DefaultLogKeep   = runlog.DefaultKeep
 
 	DefaultWebhookWorkers = 16
 	DefaultTraceSample    = 1.0

@@ -35,7 +35,7 @@ type Node struct {
 	store          rota.Store // coalescing store that all parts use
 	events         *eventring.Ring
 	metrics        *metricSet
-	logs           *runLogs
+	logs           runLogs
 	schemas        *payload.SchemaCache // compiled schemas of the types, for HTTP and SQL
 	console        *session.Console
 	engine         *engine.Engine
@@ -77,7 +77,6 @@ func (n *Node) Run(ctx context.Context) error {
 	defer stopSQL()
 	port := startTask(func() error { return n.serveSQL(sqlContext) })
 	var maintenance sync.WaitGroup
-	maintenance.Go(func() { n.logs.run(incarnation) })
 	if n.offset != nil {
 		maintenance.Go(func() { n.offset.run(incarnation) })
 	}

@@ -79,7 +79,7 @@ func TestJobRunIsVisibleInAPIMetricsAndLog(t *testing.T) {
 	id := n.enqueue(`{"type": "talk"}`)
 	n.await(rota.EventJobCompleted, id)
 	job, err := n.store.Job(t.Context(), id)
-	if err != nil || string(job.Run.Result) != `{"answer":42}` || job.Run.LogPath != logPath(job) {
+	if err != nil || string(job.Run.Result) != `{"answer":42}` || job.Run.LogPath != n.logs.Path(job) {
 		t.Errorf("%+v, %v", job.Run, err)
 	}
 	if response, text := n.request("GET", "/api/v1/jobs/"+id.String()+"/log", ""); response.StatusCode != 200 || !strings.Contains(text, "hello from the handler") {

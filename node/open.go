@@ -113,7 +113,7 @@ func (n *Node) openEngine() error {
 	if n.traces != nil {
 		reg.Use(n.traces.Middleware())
 	}
-	n.logs = &runLogs{data: n.config.Data, max: n.config.LogMax, keep: n.config.LogKeep, clock: n.clock, logger: n.logger}
+	n.logs = n.openLogs()
 	client := rota.New(n.store, rota.WithActor(rota.SystemActor), rota.WithChecker(payload.NewChecker()))
 	reporter, err := n.openReporter()
 	if err != nil {
@@ -167,6 +167,6 @@ func (n *Node) openDeliveryEngine(client *rota.Client, guard *action.Guard) {
 	n.deliveryEngine = engine.New(client, reg, engine.Config{
 		Workers: n.config.WebhookWorkers, Name: n.config.Name + deliverySuffix, WorkOnly: true,
 		Lease: n.config.Lease, CancelGrace: n.config.CancelGrace, ShutdownGrace: min(n.config.ShutdownGrace, deliveryGrace),
-		Logger: n.logger, Logs: n.logs, Clock: n.clock, Events: n.events,
+		Logger: n.logger, Logs: unpruned{n.logs}, Clock: n.clock, Events: n.events,
 	})
 }

@@ -28,6 +28,8 @@ const (
 	oidIDs    uint32 = 2951
 	oidXids   uint32 = 1011
 	oidXid    uint32 = 28
+	oidBytea  uint32 = 17
+	oidByteas uint32 = 1001
 )
 
 // param is one parameter. A param without data is NULL.
@@ -80,7 +82,7 @@ type column struct {
 const arrayHeader = 20
 
 var elements = map[uint32]uint32{
-	oidBools: oidBool, oidInts: oidInt, oidInt4s: oidInt4, oidTexts: oidText, oidFloats: oidFloat, oidIDs: oidID, oidXids: oidXid,
+	oidBools: oidBool, oidInts: oidInt, oidInt4s: oidInt4, oidTexts: oidText, oidFloats: oidFloat, oidIDs: oidID, oidXids: oidXid, oidByteas: oidBytea,
 }
 
 func newColumn(oid uint32, rows int) *column {
@@ -132,7 +134,7 @@ func (c *column) length(n int) {
 	c.data = binary.BigEndian.AppendUint32(c.data, uint32(n))
 }
 
-// bytes adds an id or another value of 16 bytes.
+// bytes adds an id or other bytes.
 func (c *column) bytes(b []byte) {
 	c.length(len(b))
 	c.data = append(c.data, b...)

@@ -1,7 +1,8 @@
-package node
+package runlog
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -19,20 +20,20 @@ import (
 // logNow is the start time of the runs in these tests.
 var logNow = time.Date(2026, 11, 15, 23, 30, 0, 0, time.FixedZone("", -2*60*60))
 
-func newLogs(t *testing.T, limit int64) (*runLogs, *bytes.Buffer) {
+func newLogs(t *testing.T, limit int64) (*Files, *bytes.Buffer) {
 	t.Helper()
 	server := &bytes.Buffer{}
-	return &runLogs{
-		data: t.TempDir(), max: limit, keep: 30 * day, clock: func() time.Time { return logNow },
-		logger: slog.New(slog.NewTextHandler(server, nil)),
-	}, server
+	return Dir(filepath.Join(t.TempDir(), "logs"), Config{
+		Max: limit, Keep: 30 * day, Clock: func() time.Time { return logNow },
+		Logger: slog.New(slog.NewTextHandler(server, nil)),
+	}), server
 }
 
 func startedJob() *rota.Job {
 	return &rota.Job{ID: rota.NewID(), StartedAt: logNow, Run: &rota.Run{StartedAt: logNow}}
 }
 
-func openLog(t *testing.T, logs *runLogs, job *rota.Job) engine.LogFile {
+func openLog(t *testing.T, logs engine.Logs, job *rota.Job) engine.LogFile {
 	t.Helper()
 	file, err := logs.Open(job)
 	if err != nil {
@@ -49,9 +50,14 @@ func write(t *testing.T, file io.Writer, text string) {
 	}
 }
 
-func readLog(t *testing.T, logs *runLogs, job *rota.Job) string {
+// reader is what the HTTP API reads logs with.
+type reader interface {
+	ReadLog(ctx context.Context, job *rota.Job) (io.ReadSeekCloser, error)
+}
+
+func readLog(t *testing.T, logs reader, job *rota.Job) string {
 	t.Helper()
-	file, err := logReader{logs}.Open(job)
+	file, err := logs.ReadLog(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,13 +76,21 @@ func TestLogFileIsCreatedByFirstLineAndReadableAtOnce(t *testing.T) {
 	if want := "logs/2026-11-16/" + job.ID.String() + ".log"; file.Path() != want {
 		t.Errorf("path %s, want %s with the day in UTC", file.Path(), want)
 	}
-	if _, err := os.Stat(filepath.Join(logs.data, "logs")); err == nil {
+	if _, err := os.Stat(logs.dir); err == nil {
 		t.Error("the folder exists before the first line")
 	}
-	if _, err := (logReader{logs}).Open(job); rota.CodeOf(err) != rota.NotFound {
-		t.Errorf("a log that was not written: %v", err)
+	early, err := logs.ReadLog(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer early.Close()
+	if text, err := io.ReadAll(early); len(text) > 0 || err != nil {
+		t.Errorf("a log that was not written: %q, %v", text, err)
 	}
 	write(t, file, "one\n")
+	if text, err := io.ReadAll(early); string(text) != "one\n" || err != nil {
+		t.Errorf("a reader from before the first line reads %q, %v", text, err)
+	}
 	if got := readLog(t, logs, job); got != "one\n" {
 		t.Errorf("a follower sees %q", got)
 	}
@@ -84,7 +98,7 @@ func TestLogFileIsCreatedByFirstLineAndReadableAtOnce(t *testing.T) {
 	if got := readLog(t, logs, job); got != "one\ntwo" {
 		t.Errorf("a follower sees %q", got)
 	}
-	info, err := os.Stat(logs.file(file.Path()))
+	info, err := os.Stat(logs.file(job))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
@@ -136,7 +150,7 @@ func TestFullDiskLosesOnlyLogLines(t *testing.T) {
 	logs, server := newLogs(t, 1<<20)
 	job := startedJob()
 	file := openLog(t, logs, job)
-	name := logs.file(file.Path())
+	name := logs.file(job)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +177,7 @@ func TestFullDiskLosesOnlyLogLines(t *testing.T) {
 
 func TestUncreatableLogFolderLosesOnlyLogLines(t *testing.T) {
 	logs, server := newLogs(t, 1<<20)
-	if err := os.WriteFile(filepath.Join(logs.data, "logs"), nil, 0o600); err != nil {
+	if err := os.WriteFile(logs.dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	write(t, openLog(t, logs, startedJob()), "lost\n")
@@ -217,7 +231,7 @@ func TestOldLogDaysAreRemoved(t *testing.T) {
 		"2026-10-02/" + log, "2026-10-02/access.log", "2026-10-02/" + strings.ToUpper(log), "2026-10-02/" + log + ".gz",
 		"2026-10-02/below/" + log, "2026-10-02/" + rota.NewID().String() + ".log/mine",
 	} {
-		path := filepath.Join(logs.data, "logs", filepath.FromSlash(name))
+		path := filepath.Join(logs.dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -225,11 +239,11 @@ func TestOldLogDaysAreRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(logs.data, "logs", "2026-10-03"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(logs.dir, "2026-10-03"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // at 2026-11-16 01:30 UTC
-		logs.removeOldDays()
+		logs.PruneLogs(t.Context(), false)
 	}
 	for _, row := range []struct {
 		day  string
@@ -237,7 +251,7 @@ func TestOldLogDaysAreRemoved(t *testing.T) {
 	}{
 		{"2026-10-01", -1}, {"2026-10-16", -1}, {"2026-10-03", -1}, {"2026-10-17", 1}, {"2026-11-15", 1}, {"notes", 1}, {"2026-13-01", 1}, {"2026-10-02", 5},
 	} {
-		entries, err := os.ReadDir(filepath.Join(logs.data, "logs", row.day))
+		entries, err := os.ReadDir(filepath.Join(logs.dir, row.day))
 		if got := len(entries); err == nil && got != row.want || err != nil && row.want >= 0 {
 			t.Errorf("%s has %v, %v; want %d entries", row.day, entries, err, row.want)
 		}
@@ -250,18 +264,18 @@ func TestOldLogDaysAreRemoved(t *testing.T) {
 func TestStoredLogPathIsIgnored(t *testing.T) {
 	logs, _ := newLogs(t, 1<<20)
 	job := startedJob()
-	job.Run.LogPath = "../../etc/passwd"
-	if _, err := (logReader{logs}).Open(job); rota.CodeOf(err) != rota.NotFound {
+	job.Run.LogPath, job.Run.Outcome = "../../etc/passwd", rota.OutcomeCompleted
+	if _, err := logs.ReadLog(t.Context(), job); rota.CodeOf(err) != rota.NotFound {
 		t.Errorf("%v", err)
 	}
 	job.Run = nil
-	if _, err := (logReader{logs}).Open(job); rota.CodeOf(err) != rota.NotFound || !strings.Contains(err.Error(), "not started") {
+	if _, err := logs.ReadLog(t.Context(), job); rota.CodeOf(err) != rota.NotFound || !strings.Contains(err.Error(), "not started") {
 		t.Errorf("%v", err)
 	}
 }
 
 func BenchmarkLogLine(b *testing.B) {
-	logs := &runLogs{data: b.TempDir(), max: 100 << 30, logger: slog.New(slog.DiscardHandler)}
+	logs := Dir(b.TempDir(), Config{Max: 100 << 30, Logger: slog.New(slog.DiscardHandler)})
 	file, _ := logs.Open(startedJob())
 	line := []byte("2026-11-15T23:30:00Z INFO a line of a log as long as most of them are\n")
 	for b.Loop() {
@@ -275,7 +289,7 @@ func TestLogOfRemoteWorkerIsReplaced(t *testing.T) {
 	logs, _ := newLogs(t, 1024)
 	job := startedJob()
 	for _, text := range []string{"one\ntwo\n", "one\ntwo\n", "three"} {
-		if err := logs.Keep(job, text); err != nil {
+		if err := logs.Keep(t.Context(), map[*rota.Job]string{job: text}); err != nil {
 			t.Fatal(err)
 		}
 		if got := readLog(t, logs, job); got != text {
@@ -285,7 +299,7 @@ func TestLogOfRemoteWorkerIsReplaced(t *testing.T) {
 	if got, want := logs.Path(job), "logs/2026-11-16/"+job.ID.String()+".log"; got != want {
 		t.Errorf("path %s, want %s", got, want)
 	}
-	if err := logs.Keep(job, strings.Repeat("a line that is one of many\n", 100)); err != nil {
+	if err := logs.Keep(t.Context(), map[*rota.Job]string{job: strings.Repeat("a line that is one of many\n", 100)}); err != nil {
 		t.Fatal(err)
 	}
 	if text := readLog(t, logs, job); len(text) > 1024+128 || !strings.Contains(text, "the log is full at 1KiB") {
@@ -299,11 +313,11 @@ func TestLogOfRemoteWorkerIsReplaced(t *testing.T) {
 // TestUnwritableLogOfRemoteWorkerIsLogged: the server logs it once and returns no error.
 func TestUnwritableLogOfRemoteWorkerIsLogged(t *testing.T) {
 	logs, server := newLogs(t, 1024)
-	if err := os.WriteFile(filepath.Join(logs.data, "logs"), nil, 0o600); err != nil {
+	if err := os.WriteFile(logs.dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := logs.Keep(startedJob(), "lost\n"); err != nil {
+		if err := logs.Keep(t.Context(), map[*rota.Job]string{startedJob(): "lost\n"}); err != nil {
 			t.Error(err)
 		}
 	}

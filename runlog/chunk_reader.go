@@ -1,0 +1,135 @@
+package runlog
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+const (
+	readBytes = 256 << 10 // bytes of text that are read at once
+
+	// A worker's log is stored after the end of its run. A reader that arrives in between waits for it.
+	lateWithin = 5 * time.Second       // of the end of the run
+	lateWait   = 2 * time.Second       // at most
+	latePoll   = 20 * time.Millisecond // between two reads
+)
+
+// ReadLog returns the log of a job at its beginning. A run that has not ended may still append to it:
+// the text of this process is complete, that of others at most about a second old. A run that
+// wrote nothing has an empty log. NotFound: the text is not known any more.
+func (c *Chunks) ReadLog(ctx context.Context, job *rota.Job) (io.ReadSeekCloser, error) {
+	if job.Run == nil {
+		return nil, noLog(job, "it has not started")
+	}
+	r := &chunkReader{logs: c, ctx: ctx, job: job.ID}
+	if err := r.fetch(); err != nil || len(r.text) > 0 {
+		return r, err
+	}
+	why := c.config.missing(job, c.Path(job))
+	for waited := time.Duration(0); why != nil && len(r.text) == 0; waited += latePoll {
+		if waited >= lateWait || job.Run.LogPath != c.Path(job) || c.config.Clock().Sub(job.Run.FinishedAt) > lateWithin {
+			return nil, why
+		}
+		select {
+		case <-time.After(latePoll):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		if err := r.fetch(); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// chunkReader reads a log. It keeps the text that it read last.
+type chunkReader struct {
+	logs *Chunks
+	ctx  context.Context // of the request that reads
+	job  rota.ID
+
+	at   int64 // position of the next byte to return
+	from int64 // position of the first byte of text
+	text []byte
+}
+
+// Read returns io.EOF at the end of what is stored now. A later call returns what was added.
+func (r *chunkReader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if !r.has(r.at) {
+		if err := r.fetch(); err != nil {
+			return 0, err
+		}
+		if !r.has(r.at) {
+			return 0, io.EOF
+		}
+	}
+	n := copy(p, r.text[r.at-r.from:])
+	r.at += int64(n)
+	return n, nil
+}
+
+func (r *chunkReader) has(at int64) bool { return at >= r.from && at < r.from+int64(len(r.text)) }
+
+// fetch reads text from the present position on. If the first part of the log is removed already, it
+// moves to the rest.
+func (r *chunkReader) fetch() error {
+	r.logs.flushJob(r.ctx, r.job)
+	chunks, err := r.logs.store.ReadLog(r.ctx, r.job, r.at, readBytes)
+	if err != nil {
+		return err
+	}
+	r.text = r.text[:0]
+	for i := range chunks {
+		if i == 0 {
+			r.from = chunks[0].Offset
+		}
+		if r.text, err = appendText(r.text, &chunks[i]); err != nil {
+			return err
+		}
+	}
+	if len(chunks) > 0 {
+		r.at = max(r.at, r.from)
+	}
+	return nil
+}
+
+// Seek moves the position. The end is that of what is stored now.
+func (r *chunkReader) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += r.at
+	case io.SeekEnd:
+		r.logs.flushJob(r.ctx, r.job)
+		last, err := r.logs.store.ReadLog(r.ctx, r.job, -1, 1)
+		if err != nil {
+			return r.at, err
+		}
+		if len(last) > 0 {
+			offset += last[0].Offset + int64(last[0].Length)
+		}
+	}
+	r.at = max(0, offset)
+	return r.at, nil
+}
+
+// Close ends the reading.
+func (r *chunkReader) Close() error { return nil }
+
+// flushJob stores the text of a run of this process that is not stored yet.
+func (c *Chunks) flushJob(ctx context.Context, job rota.ID) {
+	c.mu.Lock()
+	log := c.logs[job]
+	c.mu.Unlock()
+	if log == nil {
+		return
+	}
+	ctx, done := context.WithTimeout(ctx, flushMax)
+	defer done()
+	_ = c.flush(ctx, 0, log) // the reader gets what is stored
+}

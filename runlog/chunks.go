@@ -1,0 +1,275 @@
+package runlog
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+)
+
+// Bounds of the text that is not stored yet, and of when it is stored.
+const (
+	flushEvery = time.Second            // a line is stored at most this much later
+	flushNear  = flushEvery / 2         // a flush includes what is due within this time
+	chunkMax   = 64 << 10               // bytes of text in a chunk; so much of a log is stored at once
+	sendMax    = 1 << 20                // bytes of text that are sent together
+	unsentMax  = 16 << 20               // bytes of text in memory
+	spaceWait  = 2 * time.Second        // a writer waits at most this long for memory
+	flushMax   = 2 * time.Second        // FlushLogs waits at most this long
+	sendWait   = 10 * time.Second       // time limit of one append
+	retryEvery = 500 * time.Millisecond // between two attempts to store text
+)
+
+// Chunks stores logs in a store that several processes share. It collects lines and stores those of
+// all runs together: a second after the first of them, when one log has enough for a chunk, when a
+// reader in this process reaches them, and before the run is recorded as ended.
+//
+// If the store does not accept them, they stay in memory and are sent again. If that is too much, or
+// takes too long for a writer, lines are lost, and a line in their place states how much.
+type Chunks struct {
+	store  rota.LogStore
+	config Config
+
+	sending      chan struct{} // holds a value while chunks are sent
+	closedUnsent atomic.Int64  // closed logs with text that is not stored
+
+	mu      sync.Mutex
+	logs    map[rota.ID]*chunkLog // logs with text that is not stored, by job
+	closes  int64                 // logs closed so far
+	failed  *parcel               // to be sent again as it is; nil: none
+	retryAt time.Time             // when it is sent again
+	failing bool                  // the last append failed, and that was logged
+	unsent  int                   // bytes of text that is not stored
+	stored  chan struct{}         // closed when text was stored; writers wait for it
+	timer   *time.Timer           // fires at the next flush
+	due     time.Time             // when it fires; zero: it does not run
+}
+
+var (
+	_ engine.Logs       = (*Chunks)(nil)
+	_ engine.LogFlusher = (*Chunks)(nil)
+	_ engine.LogPruner  = (*Chunks)(nil)
+)
+
+// Store stores logs in a store that several processes share.
+func Store(store rota.LogStore, config Config) *Chunks {
+	return &Chunks{
+		store: store, config: config.withDefaults(), sending: make(chan struct{}, 1),
+		logs: map[rota.ID]*chunkLog{}, stored: make(chan struct{}),
+	}
+}
+
+// Path is where the log of a job can be read: a path of the HTTP API of every server on the store.
+func (c *Chunks) Path(job *rota.Job) string { return "/api/v1/jobs/" + job.ID.String() + "/log" }
+
+// Open returns the log of a run.
+func (c *Chunks) Open(job *rota.Job) (engine.LogFile, error) { return c.open(job), nil }
+
+func (c *Chunks) open(job *rota.Job) *chunkLog {
+	return &chunkLog{logs: c, job: job, text: text{max: c.config.Max}}
+}
+
+// Keep stores the logs of runs of remote workers and replaces what the workers sent before.
+func (c *Chunks) Keep(ctx context.Context, texts map[*rota.Job]string) error {
+	for job, text := range texts {
+		log := c.open(job)
+		log.replaces = true
+		_, _ = log.Write([]byte(text))
+		_ = log.Close()
+	}
+	c.FlushLogs(ctx)
+	return nil
+}
+
+// FlushLogs stores the logs that are closed. If the store does not accept them in time, they are
+// stored later.
+func (c *Chunks) FlushLogs(ctx context.Context) {
+	if c.closedUnsent.Load() == 0 {
+		return
+	}
+	ctx, done := context.WithTimeout(ctx, flushMax)
+	defer done()
+	_ = c.flush(ctx, 0, nil)
+}
+
+// selection is the text that a flush sends: what was there when it began. It must not grow, or a flush
+// would not end while runs write.
+type selection struct {
+	closes int64     // logs closed up to this number
+	due    time.Time // logs due up to this time
+	also   *chunkLog // a log that is sent in any case; nil: none
+	until  int64     // up to this offset
+}
+
+// selects reports whether the next text of a log is to be sent.
+func (s *selection) selects(log *chunkLog) bool {
+	switch {
+	case len(log.buffer) == 0:
+		return false
+	case log.closed > 0 && log.closed <= s.closes, log == s.also && log.offset < s.until:
+		return true
+	}
+	return !log.due.After(s.due)
+}
+
+// flush sends the closed logs, those that are due within a time, and one log in any case, if it is not
+// nil. Another flush in progress may have taken the text, so it waits for that one first.
+func (c *Chunks) flush(ctx context.Context, within time.Duration, also *chunkLog) error {
+	c.mu.Lock()
+	selected := selection{closes: c.closes, due: time.Now().Add(within), also: also}
+	if also != nil {
+		selected.until = also.offset + int64(len(also.buffer))
+	}
+	c.mu.Unlock()
+	select {
+	case c.sending <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-c.sending }()
+	for {
+		p := c.take(&selected)
+		if p == nil {
+			return nil
+		}
+		err := c.store.AppendLog(ctx, p.pack())
+		c.settle(p, err)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// take takes the text to send next out of the logs; nil: there is none. Text that could not be sent
+// before goes first, unchanged: the store may have it.
+func (c *Chunks) take(selected *selection) *parcel {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed != nil {
+		return c.failed
+	}
+	p := &parcel{}
+	for _, log := range c.logs {
+		if p.bytes >= sendMax {
+			break
+		}
+		if selected.selects(log) {
+			p.add(log)
+		}
+	}
+	if p.bytes == 0 {
+		return nil
+	}
+	return p
+}
+
+// settle notes whether the text of a parcel is stored.
+func (c *Chunks) settle(p *parcel, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		if !c.failing && !errors.Is(err, context.Canceled) {
+			c.failing = true
+			c.config.Logger.Error("run logs cannot be stored; the runs continue, and their log lines wait in memory", "error", err)
+		}
+		c.failed, c.retryAt = p, time.Now().Add(retryEvery)
+		c.flushAt(c.retryAt)
+		return
+	}
+	c.failed = nil
+	if c.failing {
+		c.failing = false
+		c.config.Logger.Info("run logs can be stored again")
+	}
+	c.unsent -= p.bytes
+	for _, part := range p.parts {
+		part.log.unsent -= len(part.text)
+		c.forgetStored(part.log)
+	}
+	close(c.stored)
+	c.stored = make(chan struct{})
+}
+
+// forgetStored removes a log whose text is stored.
+func (c *Chunks) forgetStored(log *chunkLog) {
+	if log.unsent > 0 {
+		return
+	}
+	if c.logs[log.job.ID] == log {
+		delete(c.logs, log.job.ID)
+	}
+	if log.closed > 0 {
+		c.closedUnsent.Add(-1)
+	}
+}
+
+// flushAt has the timer fire at a time, if it would not fire earlier. After a failure it fires no earlier
+// than for the next attempt.
+func (c *Chunks) flushAt(at time.Time) {
+	if c.failed != nil && at.Before(c.retryAt) {
+		at = c.retryAt
+	}
+	if !c.due.IsZero() && !at.Before(c.due) {
+		return
+	}
+	c.due = at
+	if c.timer == nil {
+		c.timer = time.AfterFunc(time.Until(at), c.flushDue)
+		return
+	}
+	c.timer.Reset(time.Until(at))
+}
+
+// flushDue sends what is due, and sets the timer for what is left.
+func (c *Chunks) flushDue() {
+	c.mu.Lock()
+	c.due = time.Time{}
+	c.mu.Unlock()
+	ctx, done := context.WithTimeout(context.Background(), sendWait)
+	defer done()
+	_ = c.flush(ctx, flushNear, nil) // text that is not stored is sent again
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, log := range c.logs {
+		if len(log.buffer) > 0 {
+			c.flushAt(log.due)
+		}
+	}
+}
+
+// prunePage is how many chunks one transaction removes.
+const (
+	prunePage  = 500
+	prunePause = 20 * time.Millisecond
+)
+
+// PruneLogs removes the logs of runs that started longer ago than logs are kept. The leader does it for
+// all processes.
+func (c *Chunks) PruneLogs(ctx context.Context, leads bool) {
+	if !leads {
+		return
+	}
+	before, all := c.config.Clock().Add(-c.config.Keep), 0
+	for {
+		removed, err := c.store.PruneLogs(ctx, before, prunePage)
+		all += removed
+		if err != nil && ctx.Err() == nil {
+			c.config.Logger.Error("old run logs cannot be removed; trying again later", "error", err)
+		}
+		if err != nil || removed < prunePage {
+			break
+		}
+		select {
+		case <-time.After(prunePause):
+		case <-ctx.Done():
+			return
+		}
+	}
+	if all > 0 {
+		c.config.Logger.Info("removed old run logs", "chunks", all)
+	}
+}
