@@ -71,7 +71,7 @@ type Run struct {
 	RowsAffected   *int64          `json:"rows_affected" doc:"Number of rows the handler reports as changed."`
 	Result         json.RawMessage `json:"result" doc:"Result of the handler: any JSON."`
 	Artifacts      []string        `json:"artifacts" nullable:"false" doc:"Paths of the files it created."`
-	LogPath        Text            `json:"log_path" doc:"Path of its log, below the data directory."`
+	LogPath        Text            `json:"log_path" doc:"Where its log is stored: a file below the data directory of the server that ran it, or the path of the log in this API. Empty: it wrote nothing, or is not recorded yet."`
 	Runner         Text            `json:"runner" doc:"Worker that holds or held the lease."`
 	HeartbeatAt    Time            `json:"heartbeat_at" doc:"Time of the last heartbeat of its worker."`
 	StaleAfter     Time            `json:"stale_after" doc:"Time the lease expires unless extended."`
