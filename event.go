@@ -5,11 +5,13 @@ import "time"
 // EventKind is the kind of an event.
 type EventKind string
 
-// The kinds. A job event is published once per attempt. If there will be no other
-// attempt, job.dead follows job.failed.
+// The kinds. A job event other than job.changed is published once per attempt. If there
+// will be no other attempt, job.dead follows job.failed. The detail of an event named
+// changed says what changed: "created", "paused" or the names of the fields, never a value.
 const (
 	EventJobEnqueued  EventKind = "job.enqueued"
 	EventJobStarted   EventKind = "job.started"
+	EventJobChanged   EventKind = "job.changed"  // a queued job was edited or moved, or its delay is over
 	EventJobStopping  EventKind = "job.stopping" // a running job was asked to stop
 	EventJobCompleted EventKind = "job.completed"
 	EventJobFailed    EventKind = "job.failed"
@@ -20,8 +22,21 @@ const (
 	EventScheduleFired    EventKind = "schedule.fired"
 	EventScheduleMissed   EventKind = "schedule.missed"
 	EventScheduleDisabled EventKind = "schedule.disabled"
+	EventScheduleChanged  EventKind = "schedule.changed"
+	EventScheduleDeleted  EventKind = "schedule.deleted"
+
+	EventTypeChanged     EventKind = "type.changed"
+	EventTemplateChanged EventKind = "template.changed"
+	EventLimitsChanged   EventKind = "limits.changed"
+	EventWebhooksChanged EventKind = "webhooks.changed"
+	EventHistoryPruned   EventKind = "history.pruned" // ended executions were removed
 
 	EventGroupFinished EventKind = "group.finished" // published by the engine, which watches the members, not by a store
+
+	// The events of nodes are published by the engine, where several nodes share a store.
+	EventNodeJoined EventKind = "node.joined"
+	EventNodeLeft   EventKind = "node.left"
+	EventNodeLeader EventKind = "node.leader" // a node leads from now on
 
 	EventReservationActive   EventKind = "reservation.active"
 	EventReservationReleased EventKind = "reservation.released"
@@ -30,9 +45,11 @@ const (
 
 // EventKinds lists every kind.
 var EventKinds = []EventKind{
-	EventJobEnqueued, EventJobStarted, EventJobStopping, EventJobCompleted, EventJobFailed, EventJobDead,
-	EventJobCancelled, EventJobSkipped, EventScheduleFired, EventScheduleMissed, EventScheduleDisabled,
+	EventJobEnqueued, EventJobChanged, EventJobStarted, EventJobStopping, EventJobCompleted, EventJobFailed, EventJobDead,
+	EventJobCancelled, EventJobSkipped, EventScheduleFired, EventScheduleMissed, EventScheduleDisabled, EventScheduleChanged,
+	EventScheduleDeleted, EventTypeChanged, EventTemplateChanged, EventLimitsChanged, EventWebhooksChanged, EventHistoryPruned,
 	EventGroupFinished, EventReservationActive, EventReservationReleased, EventReservationExpired,
+	EventNodeJoined, EventNodeLeft, EventNodeLeader,
 }
 
 // Event is something that happened. It is small, so that many can be kept; a reader
@@ -45,7 +62,7 @@ type Event struct {
 	ExecutionID ID
 	RunID       ID
 	Type        string
-	Name        string // definition name of the execution
+	Name        string // definition name of the execution, or name of the definition or node
 	Template    string
 	Schedule    string
 	GroupID     ID
@@ -59,5 +76,5 @@ type Event struct {
 	Error       string // truncated to EventErrorMax
 
 	ReservationID ID
-	Detail        string // of a schedule: the reason, or the number of jobs
+	Detail        string // of a schedule: the reason, or the number of jobs; of a change: what changed
 }

@@ -90,7 +90,7 @@ var jobEvents = slices.DeleteFunc(slices.Clone(WebhookEvents), func(kind EventKi
 // created in the transaction of its event.
 type Webhook struct {
 	URL    string      `wire:"1" json:"url"`              // http or https; identifies the webhook in its list
-	Events []EventKind `wire:"2" json:"events,omitempty"` // subscribed events; empty: WebhookEvents
+	Events []EventKind `wire:"2" json:"events,omitempty"` // subscribed events; empty: DefaultWebhookEvents
 	Secret string      `wire:"3" json:"secret,omitempty"` // key that signs deliveries
 }
 
@@ -104,7 +104,7 @@ func (h *Webhook) check(events []EventKind) *Error {
 	for i, kind := range h.Events {
 		field := fmt.Sprintf("events[%d]", i)
 		if !slices.Contains(events, kind) {
-			return &Error{Code: Invalid, Field: field, Reason: quote(string(kind)) + " is not an event of this webhook", Hint: "use one of " + kindNames(events)}
+			return &Error{Code: Invalid, Field: field, Reason: quote(string(kind)) + whyRefused(kind), Hint: "use one of " + kindNames(events)}
 		}
 		if slices.Contains(h.Events[:i], kind) {
 			return Invalidf(field, "%s is listed twice", quote(string(kind)))
@@ -113,11 +113,22 @@ func (h *Webhook) check(events []EventKind) *Error {
 	return nil
 }
 
+// whyRefused is the reason why a webhook cannot receive events of a kind.
+func whyRefused(kind EventKind) string {
+	switch {
+	case kind == EventJobStopping:
+		return " is not an event of this webhook: it is on the event stream only, and another event follows when the run ends"
+	case slices.Contains(WebhookEvents, kind):
+		return " is not an event of this webhook: a template has webhooks for the events of its jobs; a global webhook can receive it"
+	}
+	return " is not an event of this webhook"
+}
+
 // Subscribes reports whether the webhook receives events of a kind.
 func (h *Webhook) Subscribes(kind EventKind) bool {
 	kinds := h.Events
 	if len(kinds) == 0 {
-		kinds = WebhookEvents
+		kinds = DefaultWebhookEvents
 	}
 	return slices.Contains(kinds, kind)
 }
@@ -138,7 +149,14 @@ var WebhookEvents = []EventKind{
 	EventJobEnqueued, EventJobStarted, EventJobCompleted, EventJobFailed, EventJobDead, EventJobCancelled, EventJobSkipped,
 	EventScheduleFired, EventScheduleMissed, EventScheduleDisabled, EventGroupFinished,
 	EventReservationActive, EventReservationReleased, EventReservationExpired,
+	EventJobChanged, EventScheduleChanged, EventScheduleDeleted, EventTypeChanged, EventTemplateChanged, EventLimitsChanged,
+	EventWebhooksChanged, EventHistoryPruned, EventNodeJoined, EventNodeLeft, EventNodeLeader,
 }
+
+// DefaultWebhookEvents lists the events of a webhook that names none: what happens to jobs,
+// schedules, groups and reservations. Changes that people make, and events of nodes, are
+// delivered to webhooks that name them.
+var DefaultWebhookEvents = WebhookEvents[:14:14]
 
 // CanonicalWebhooks returns a list as stored; an empty list is nil.
 func CanonicalWebhooks(hooks []Webhook) []Webhook {
@@ -176,6 +194,7 @@ type Delivery struct {
 	PlanTime      time.Time `json:"plan_time,omitzero"` // of schedule.fired: the last time that fired
 	GroupID       *ID       `json:"group_id,omitempty"`
 	ReservationID *ID       `json:"reservation_id,omitempty"`
+	Name          string    `json:"name,omitempty"` // of an event that none of the above identifies: type, template or node
 	Detail        string    `json:"detail,omitempty"`
 }
 

@@ -17,9 +17,12 @@ func TestWebhookSubscribes(t *testing.T) {
 		if got, want := some.Subscribes(kind), kind == rota.EventJobDead || kind == rota.EventScheduleMissed; got != want {
 			t.Errorf("%s: subscribed %t, want %t", kind, got, want)
 		}
-		if got, want := all.Subscribes(kind), kind != rota.EventJobStopping; got != want {
+		if got, want := all.Subscribes(kind), slices.Contains(rota.DefaultWebhookEvents, kind); got != want {
 			t.Errorf("%s: subscribed without a list %t, want %t", kind, got, want)
 		}
+	}
+	if last := rota.DefaultWebhookEvents[len(rota.DefaultWebhookEvents)-1]; last != rota.EventReservationExpired {
+		t.Errorf("the events of a webhook without a list end with %s", last)
 	}
 	if len(rota.WebhookEvents) > 1<<6 {
 		t.Error("a delivery id has 6 bits for the event, which is too few")

@@ -76,6 +76,7 @@ func NewClaimedJob(job *rota.Job) ClaimedJob {
 type ExtendRequest struct {
 	Lease *Duration       `json:"lease,omitempty" doc:"Duration of the leases from now on, 1s to 1h; default 30s."`
 	Items []ExtendRunning `json:"items" doc:"Leases to extend, 1 to 10,000."`
+	Wait  *Duration       `json:"wait,omitempty" doc:"Longest time to wait for a run that must stop, up to half of the lease and 60s; default 0s."`
 }
 
 // ExtendRunning is the heartbeat of one lease.

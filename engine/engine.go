@@ -148,10 +148,14 @@ func (e *Engine) subscribe() (stop func()) {
 	closeRing := func() {}
 	if e.events = e.config.Events; e.events == nil {
 		e.events = eventring.New(e.store, 1) // the engine only subscribes: it never pages back
+		if shared, is := e.store.(rota.SharedEvents); is {
+			e.events.Share(shared)
+		}
 		closeRing = e.events.Close
 	}
-	unsubscribe := e.events.Subscribe(e.handleEvents)
+	unsubscribe, endStops := e.events.Subscribe(e.handleEvents), e.events.OnStop(e.pool.stopJob)
 	return func() {
+		endStops()
 		unsubscribe()
 		closeRing()
 	}
@@ -274,8 +278,6 @@ func (e *Engine) handleEvents(events []rota.Event) {
 	e.reporter.handleEvents(events)
 	for i := range events {
 		switch ev := &events[i]; ev.Kind {
-		case rota.EventJobStopping:
-			e.pool.stopJob(ev.JobID)
 		case rota.EventReservationReleased, rota.EventReservationExpired:
 			e.direct.reservationEnded()
 		case rota.EventJobCompleted, rota.EventJobDead, rota.EventJobCancelled, rota.EventJobSkipped:

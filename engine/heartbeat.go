@@ -10,12 +10,13 @@ import (
 
 // heartbeat extends all leases of the process in one command, every third of a lease,
 // and the reservation of a direct run that has yet to begin. The answers name the
-// runs that are to stop; a remote worker learns it from them alone, and asks more often.
-// It continues until the last end is recorded, also during a shutdown. Between heartbeats
-// it writes progress.
+// runs that are to stop; a remote worker learns it from them alone, and asks more often,
+// or lets the server answer when a run is to stop (see stopPoller). It continues until the
+// last end is recorded, also during a shutdown. Between heartbeats it writes progress.
 type heartbeat struct {
 	e              *Engine
 	progressSignal signal // a run has progress to write
+	started        signal // a run has started
 
 	extendOutage, noteOutage outageLog
 }
@@ -25,7 +26,9 @@ const (
 	beatRetry = 100 * time.Millisecond // pause after a heartbeat that failed
 )
 
-func newHeartbeat(e *Engine) *heartbeat { return &heartbeat{e: e, progressSignal: newSignal()} }
+func newHeartbeat(e *Engine) *heartbeat {
+	return &heartbeat{e: e, progressSignal: newSignal(), started: newSignal()}
+}
 
 // progressChanged signals that there is progress to write.
 func (h *heartbeat) progressChanged() { h.progressSignal.send() }
@@ -37,6 +40,12 @@ func (h *heartbeat) run(ctx context.Context) {
 	}
 	beat := time.NewTimer(every)
 	defer beat.Stop()
+	if waiter, is := h.e.store.(StopWaiter); is && h.e.config.Remote {
+		beat.Stop()
+		poller := newStopPoller(h, waiter, every)
+		defer poller.await()
+		go poller.run(ctx)
+	}
 	var progress <-chan struct{} = h.progressSignal
 	note := time.NewTimer(time.Hour)
 	note.Stop()
@@ -76,6 +85,15 @@ func (h *heartbeat) beat(ctx context.Context, timeout time.Duration) bool {
 }
 
 func (h *heartbeat) extend(ctx context.Context, tasks []*task, reserved rota.ID) bool {
+	_, ok := h.extendBy(tasks, reserved, func(extend *rota.Extend) (*rota.Extended, error) {
+		return rota.Do[*rota.Extended](ctx, h.e.store, extend)
+	})
+	return ok
+}
+
+// extendBy extends leases with a function that sends the command, and stops the runs that
+// are to stop.
+func (h *heartbeat) extendBy(tasks []*task, reserved rota.ID, send func(*rota.Extend) (*rota.Extended, error)) (*rota.Extended, bool) {
 	extend := &rota.Extend{
 		Meta: rota.NewMeta(""), Lease: h.e.config.Lease, Items: make([]rota.ExtendItem, len(tasks)), ReservationID: reserved,
 	}
@@ -83,17 +101,16 @@ func (h *heartbeat) extend(ctx context.Context, tasks []*task, reserved rota.ID)
 		extend.Items[i] = rota.ExtendItem{LeaseRef: t.lease, Progress: t.takeProgress()}
 	}
 	sent := time.Now()
-	extended, err := rota.Do[*rota.Extended](ctx, h.e.store, extend)
+	extended, err := send(extend)
 	h.e.endIfDenied(err)
 	if err != nil {
 		for i, t := range tasks {
 			t.restoreProgress(extend.Items[i].Progress)
 		}
-		if errors.Is(err, context.Canceled) { // the last end was recorded meanwhile
-			return false
+		if !errors.Is(err, context.Canceled) { // otherwise the last end was recorded meanwhile
+			h.extendOutage.failed(h.e.config.Logger, "leases were not extended; retrying until they are", "leases", len(tasks), "error", err)
 		}
-		h.extendOutage.failed(h.e.config.Logger, "leases were not extended; retrying until they are", "leases", len(tasks), "error", err)
-		return false
+		return nil, false
 	}
 	h.extendOutage.recovered(h.e.config.Logger, "leases are extended again")
 	for i, answer := range extended.Items {
@@ -105,7 +122,7 @@ func (h *heartbeat) extend(ctx context.Context, tasks []*task, reserved rota.ID)
 			tasks[i].stop(errCancelled, h.e.config.CancelGrace)
 		}
 	}
-	return true
+	return extended, true
 }
 
 // writeProgress writes the progress of all runs that have some. What it does not write

@@ -83,6 +83,7 @@ func (p *pool) prepare(job *rota.Job, recorded chan struct{}) *task {
 	stopRequested, cut := p.earlyStops[job.ID], p.cutOffGrace
 	p.notifyNoneHeld()
 	p.mu.Unlock()
+	p.heartbeat.started.send()
 	if p.e.storeShared() {
 		t.setLease(job.Run)
 	}

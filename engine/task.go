@@ -91,6 +91,13 @@ func (t *task) isSettled() bool {
 	return t.settled
 }
 
+// isStopped reports whether the context of the handler was cancelled.
+func (t *task) isStopped() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.stopped
+}
+
 // settle reports whether the caller is the first to settle the run, and so determines
 // its outcome.
 func (t *task) settle() bool {

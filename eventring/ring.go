@@ -1,5 +1,6 @@
 // Package eventring keeps the newest events of this process in a ring, numbered, so
-// that subscribers and readers can continue where they stopped.
+// that subscribers and readers can continue where they stopped. While it has readers, it
+// also has the events of the other processes that share the store.
 package eventring
 
 import (
@@ -24,10 +25,19 @@ type Ring struct {
 	ring        []rota.Event
 	last        uint64 // number of the newest event
 	changed     chan struct{}
-	awaited     bool // a caller has taken changed
+	awaited     bool   // a caller has taken changed
+	local       uint64 // events of this process so far
 	subscribers map[int]func([]rota.Event)
+	stops       map[int]func(rota.ID)
 	next        int // id of the next subscriber
+
+	others others
 }
+
+// Reset is the kind of an entry that says that events of other processes are missing
+// before it. Its Detail is the reason. It is in the ring, so that a reader that continues
+// after an earlier event learns it, too.
+const Reset rota.EventKind = "reset"
 
 // Entry is one event and its number.
 type Entry struct {
@@ -41,8 +51,10 @@ func New(store rota.Store, size int) *Ring {
 		size = DefaultSize
 	}
 	r := &Ring{
-		incarnation: newIncarnation(), ring: make([]rota.Event, size), changed: make(chan struct{}), subscribers: map[int]func([]rota.Event){},
+		incarnation: newIncarnation(), ring: make([]rota.Event, size), changed: make(chan struct{}),
+		subscribers: map[int]func([]rota.Event){}, stops: map[int]func(rota.ID){},
 	}
+	r.others.keep = readerKeep
 	r.stop = store.Watch(r.add)
 	return r
 }
@@ -56,12 +68,33 @@ func newIncarnation() string {
 // Incarnation distinguishes these numbers from those of other processes.
 func (r *Ring) Incarnation() string { return r.incarnation }
 
-// Publish adds an event that does not come from the store.
-func (r *Ring) Publish(e rota.Event) { r.add([]rota.Event{e}) }
+// Publish adds an event that does not come from the store, and sends it to the other
+// processes.
+func (r *Ring) Publish(e rota.Event) {
+	r.add([]rota.Event{e})
+	if r.others.shared != nil {
+		r.others.shared.Share([]rota.Event{e})
+	}
+}
 
+// add adds events of this process.
 func (r *Ring) add(events []rota.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.local += uint64(len(events))
+	r.append(events)
+	for _, handle := range r.subscribers {
+		handle(events)
+	}
+	for i := range events {
+		if events[i].Kind == rota.EventJobStopping {
+			r.stopJob(events[i].JobID)
+		}
+	}
+}
+
+// append writes events into the ring and wakes the readers.
+func (r *Ring) append(events []rota.Event) {
 	for _, e := range events {
 		r.last++
 		r.ring[r.last%uint64(len(r.ring))] = e
@@ -70,9 +103,13 @@ func (r *Ring) add(events []rota.Event) {
 		close(r.changed)
 		r.changed, r.awaited = make(chan struct{}), false
 	}
-	for _, handle := range r.subscribers {
-		handle(events)
-	}
+}
+
+// Local is how many events of this process the ring has received.
+func (r *Ring) Local() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.local
 }
 
 // Last is the number of the newest event, 0 if there is none.
@@ -134,20 +171,28 @@ func (r *Ring) Changed() <-chan struct{} {
 	return r.changed
 }
 
-// Subscribe calls a function with events as they arrive, one call after the other. The
-// function must return quickly, and must call neither the store nor the ring.
+// Subscribe calls a function with the events of this process as they arrive, one call
+// after the other. The function must return quickly, and must call neither the store nor
+// the ring.
 func (r *Ring) Subscribe(handle func([]rota.Event)) (stop func()) {
+	return subscribe(r, r.subscribers, handle)
+}
+
+func subscribe[F any](r *Ring, to map[int]F, handle F) (stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name := r.next
 	r.next++
-	r.subscribers[name] = handle
+	to[name] = handle
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		delete(r.subscribers, name)
+		delete(to, name)
 	}
 }
 
 // Close stops reading events of the store. The events in the ring can still be read.
-func (r *Ring) Close() { r.stop() }
+func (r *Ring) Close() {
+	r.stop()
+	r.others.close()
+}

@@ -24,6 +24,7 @@ type call struct {
 	query url.Values
 	id    rota.ID // id in the path
 	actor string
+	slots semaphore // slots of the class of the request
 
 	commandID     rota.ID            // id of the first command of the request
 	provisionalID rota.ID            // id of that command before the key was bound

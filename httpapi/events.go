@@ -29,7 +29,7 @@ func (a *server) eventRoutes() {
 	}
 	get(a, operation{
 		method: "GET", path: "/events", id: "stream-events", tag: "Server", summary: "Follow events",
-		description: "Server-sent events, from now on or after Last-Event-ID. An event named reset means that events were lost: reload the data you show. Kinds: " + strings.Join(kinds, ", ") + ".",
+		description: "Server-sent events of all processes that share the store, from now on or after Last-Event-ID. An event named reset means that events may be missing: reload the data you show. Kinds: " + strings.Join(kinds, ", ") + ".",
 		query: []param{
 			{name: "kinds", form: formText, doc: "Kinds to deliver, separated by commas; job.* selects all kinds of job.", example: "job.completed,job.failed"},
 			{name: "type", form: formName, doc: "Type of the jobs."},
@@ -95,6 +95,7 @@ func streamEvents(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	defer c.Events.Follow()()
 	s := &eventStream{c: c, filter: f, seq: c.Events.Last()}
 	clearDeadlines(c.w)
 	h := c.w.Header()
@@ -159,8 +160,11 @@ func (s *eventStream) writeNew() (more bool) {
 	}
 	for i := range entries {
 		s.seq = entries[i].Seq
-		if s.filter.match(&entries[i].Event) {
-			s.writeEvent(&entries[i].Event)
+		switch e := &entries[i].Event; {
+		case e.Kind == eventring.Reset:
+			s.writeReset(e.Detail)
+		case s.filter.match(e):
+			s.writeEvent(e)
 		}
 	}
 	return len(entries) == eventPageMax

@@ -19,7 +19,7 @@ const (
 	classDefault requestClass = iota // requests of no other class
 	classStream                      // streams of events and logs
 	classDirect                      // direct runs
-	classPoll                        // claims of workers
+	classPoll                        // claims of workers, and extends that wait
 	classVerify                      // checks of the store: one at a time, since each reads every row
 	classBackup                      // copies of the store: one at a time, since each takes as much disk space as the store
 	requestClasses
@@ -66,6 +66,17 @@ func (s semaphore) tryAcquire() bool {
 }
 
 func (s semaphore) release() { <-s }
+
+// moveTo moves a request to another class, and reports whether that class had a free slot.
+func (c *call) moveTo(class requestClass) bool {
+	slots := c.semaphores[class]
+	if !slots.tryAcquire() {
+		return false
+	}
+	c.slots.release()
+	c.slots = slots
+	return true
+}
 
 // largeBodyWait is the longest wait of a large body for its slot.
 const largeBodyWait = 10 * time.Second

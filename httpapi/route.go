@@ -31,7 +31,8 @@ func route[B any](a *server, op operation, handle func(*call, *B) (reply, error)
 			writeProblem(w, problemOf(op.class.refusal()))
 			return
 		}
-		defer slots.release()
+		c.slots = slots
+		defer func() { c.slots.release() }()
 		c.respond(serve(c, handle))
 	})
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/problem"
 )
 
 // The worker protocol. A worker claims jobs, which are leased to it, extends the leases while it runs
@@ -23,7 +22,8 @@ func (a *server) workerRoutes() {
 	}, claimJobs)
 	route(a, operation{
 		method: "POST", path: "/extend", id: "extend", tag: "Workers", summary: "Extend leases",
-		description: "Send it every third of the lease duration. The response also says which runs must stop. Each item is handled separately: a lost lease does not affect the others. The request may be repeated.",
+		description: "Send it every third of the lease duration. The response also says which runs must stop. Each item is handled separately: a lost lease does not affect the others. The request may be repeated. " +
+			"With wait, the leases are extended at once, and the response is sent when one of the runs must stop, at the latest after wait. A server that is busy, or older, answers at once: send the next request a third of the lease later.",
 		example: `{"lease": "30s", "items": [{"run_id": "` + api.ExampleID + `", "job_id": "` + api.ExampleID + `",
 			"lease_token": "5f60718293a4b5c6d7e8f9000a1b2c3d", "progress": {"done": 17, "of": 100}}]}`,
 		response: api.Extended{}, errors: []int{413}, bulk: true,
@@ -44,28 +44,4 @@ func leaseOf(given *api.Duration) time.Duration {
 		return rota.DefaultLease
 	}
 	return time.Duration(*given)
-}
-
-func extendLeases(c *call, body *api.ExtendRequest) (reply, error) {
-	command := &rota.Extend{Meta: c.meta(), Lease: leaseOf(body.Lease), Grace: c.CancelGrace, Items: make([]rota.ExtendItem, len(body.Items))}
-	for i := range body.Items {
-		item, err := body.Items[i].Item()
-		if err != nil {
-			return reply{}, problem.AtItem("items", i, err)
-		}
-		command.Items[i] = item
-	}
-	if err := command.Validate(); err != nil {
-		return reply{}, err
-	}
-	extended, err := rota.Do[*rota.Extended](c.ctx, c.Store, command)
-	if err != nil {
-		return reply{}, err
-	}
-	answer := api.Extended{Items: make([]api.ExtendedLease, len(extended.Items))}
-	for i := range extended.Items {
-		c.registry.updateRun(extended.Items[i].RunID, extended.Items[i].StaleAfter)
-		answer.Items[i] = api.NewExtendedLease(&extended.Items[i])
-	}
-	return ok(answer)
 }

@@ -55,10 +55,10 @@ type gauges struct {
 	pool    func() engine.Snapshot
 	version string
 
-	leader func() bool            // whether this node is the leader
-	nodes  func() int             // nodes of the cluster
-	size   func() (int64, error)  // size of the store on disk, in bytes
-	events func() (number uint64) // number of the newest event
+	leader func() bool           // whether this node is the leader
+	nodes  func() int            // nodes of the cluster
+	size   func() (int64, error) // size of the store on disk, in bytes
+	events func() (count uint64) // events of this process
 
 	mu    sync.Mutex
 	stats *rota.Stats

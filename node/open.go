@@ -76,6 +76,9 @@ func (n *Node) openStore() error {
 	n.monitor = newStoreMonitor(base, n.metrics)
 	n.store = wrap.Coalesce(n.monitor)
 	n.events = eventring.New(n.store, 0)
+	if opened.shared != nil {
+		n.events.Share(opened.shared)
+	}
 	n.onClose(func() error { n.events.Close(); return nil })
 	n.events.Subscribe(newEventCounter(n.metrics).countEvents)
 	return nil
@@ -128,7 +131,7 @@ func (n *Node) openEngine() error {
 	n.openDeliveryEngine(client, guard)
 	n.metrics.registry.MustRegister(&gauges{
 		store: n.store, pool: n.engine.Snapshot, version: n.config.Version,
-		size: n.backend.size, events: n.events.Last,
+		size: n.backend.size, events: n.events.Local,
 		leader: n.engine.Leads, nodes: n.engine.Nodes,
 	})
 	return nil

@@ -80,12 +80,25 @@ func claimedJob(it *claimedItem, worker string) (*rota.Job, error) {
 }
 
 func (s *store) extend(ctx context.Context, c *rota.Extend) (rota.Reply, error) {
+	extended, err := s.ExtendAndWait(ctx, c, 0)
+	if err != nil {
+		return nil, err
+	}
+	return extended, nil
+}
+
+// ExtendAndWait extends leases, and lets the server wait until one of the runs is to stop.
+// An older server ignores the wait.
+func (s *store) ExtendAndWait(ctx context.Context, c *rota.Extend, wait time.Duration) (*rota.Extended, error) {
 	items := make([]api.ExtendRunning, len(c.Items))
 	for i := range c.Items {
 		items[i] = api.ExtendRunning{LeaseRequest: api.NewLeaseRequest(c.Items[i].LeaseRef), Progress: c.Items[i].Progress}
 	}
-	answers, err := s.beat(ctx, "extend", c.Lease, items)
-	return &rota.Extended{Items: answers}, err
+	answers, err := s.beat(ctx, "extend", c.Lease, wait, items)
+	if err != nil {
+		return nil, err
+	}
+	return &rota.Extended{Items: answers}, nil
 }
 
 // note reports the progress of runs with a heartbeat: the protocol has no other request.
@@ -97,16 +110,22 @@ func (s *store) note(ctx context.Context, c *rota.Note) (rota.Reply, error) {
 		}
 		items[i] = api.ExtendRunning{LeaseRequest: api.NewLeaseRequest(c.Items[i].LeaseRef), Progress: c.Items[i].Progress}
 	}
-	answers, err := s.beat(ctx, "note", s.config.Lease, items)
+	answers, err := s.beat(ctx, "note", s.config.Lease, 0, items)
 	return &rota.Noted{Items: answers}, err
 }
 
-func (s *store) beat(ctx context.Context, act string, lease time.Duration, items []api.ExtendRunning) ([]rota.LeaseAnswer, error) {
+func (s *store) beat(ctx context.Context, act string, lease, wait time.Duration, items []api.ExtendRunning) ([]rota.LeaseAnswer, error) {
 	var read api.Extended
-	err := s.server.call(ctx, act, client.Request{
-		Method: http.MethodPost, Path: "/extend",
-		Body: api.ExtendRequest{Lease: (*api.Duration)(&lease), Items: items},
-	}, &read)
+	body := api.ExtendRequest{Lease: (*api.Duration)(&lease), Items: items}
+	if wait > 0 && s.server.waits() {
+		body.Wait = (*api.Duration)(&wait)
+	}
+	err := s.server.callWaiting(ctx, wait, act, client.Request{Method: http.MethodPost, Path: "/extend", Body: body}, &read)
+	if body.Wait != nil && rota.CodeOf(err) == rota.Invalid { // an older server knows no wait
+		answers, err := s.beat(ctx, act, lease, 0, items)
+		s.server.waitRefused.Store(err == nil)
+		return answers, err
+	}
 	if err != nil {
 		return nil, err
 	}

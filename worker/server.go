@@ -20,6 +20,7 @@ type server struct {
 
 	claimBackoff backoff                    // separate, since a server may refuse long polls
 	otherBackoff backoff                    // and accept all other requests
+	waitRefused  atomic.Bool                // the server is older and refuses the field wait of an extend
 	denied       atomic.Pointer[rota.Error] // the server refused the token: no more requests are sent
 }
 
@@ -36,6 +37,14 @@ func newClient() *http.Client {
 // call sends a request and decodes the response. The act names the operation in errors.
 func (s *server) call(ctx context.Context, act string, r client.Request, into any) error {
 	return s.callAfter(ctx, &s.otherBackoff, s.timeout, act, r, into)
+}
+
+// waits reports whether the server may know the wait of an extend.
+func (s *server) waits() bool { return !s.waitRefused.Load() }
+
+// callWaiting is call for a request that the server may answer only after a wait.
+func (s *server) callWaiting(ctx context.Context, wait time.Duration, act string, r client.Request, into any) error {
+	return s.callAfter(ctx, &s.otherBackoff, wait+s.timeout, act, r, into)
 }
 
 // longPoll is call for a claim, which the server may answer only after a wait.

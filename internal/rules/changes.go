@@ -63,6 +63,7 @@ const (
 type JobChange struct {
 	Job    *rota.Job
 	Fields JobField
+	Due    bool // its delay is over
 }
 
 // Empty reports whether there is nothing to write.
@@ -107,9 +108,14 @@ func (c *Changes) addJob(r *jobRow) {
 		c.RemovedJobs = append(c.RemovedJobs, was)
 	default:
 		if fields := diffJob(was, r.is) | diffRun(was.Run, r.is.Run); fields != 0 {
-			*changes = append(*changes, JobChange{Job: r.is, Fields: fields})
+			*changes = append(*changes, JobChange{Job: r.is, Fields: fields, Due: becameDue(was, r.is)})
 		}
 	}
+}
+
+// becameDue reports whether the delay of a queued job is over.
+func becameDue(was, is *rota.Job) bool {
+	return is.Status == rota.StatusQueued && was.Hold&rota.HoldDelay != 0 && is.Hold&rota.HoldDelay == 0
 }
 
 func diffJob(was, is *rota.Job) (f JobField) {

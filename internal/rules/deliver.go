@@ -143,7 +143,7 @@ func (p *deliveryBuilder) ofTemplate(template string) []rota.Webhook {
 
 // job adds the deliveries of a job's event. Jobs of internal types have none,
 // or each delivery would cause further deliveries for ever.
-func (p *deliveryBuilder) job(kind rota.EventKind, j *rota.Job) {
+func (p *deliveryBuilder) job(kind rota.EventKind, j *rota.Job, _ string) {
 	if rota.InternalType(j.Type) {
 		return
 	}
@@ -159,10 +159,14 @@ func (p *deliveryBuilder) job(kind rota.EventKind, j *rota.Job) {
 
 // other adds the deliveries of any other event.
 func (p *deliveryBuilder) other(e rota.Event) {
-	p.add(p.global(), rota.Delivery{
+	d := rota.Delivery{
 		Event: e.Kind, JobID: idOrNil(e.JobID), Schedule: e.Schedule, PlanTime: e.PlanTime, GroupID: idOrNil(e.GroupID),
 		ReservationID: idOrNil(e.ReservationID), Detail: e.Detail,
-	})
+	}
+	if d.Schedule == "" { // the schedule is its name
+		d.Name = e.Name
+	}
+	p.add(p.global(), d)
 }
 
 // add adds a delivery to each webhook that subscribes to the event.

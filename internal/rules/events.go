@@ -15,13 +15,13 @@ import (
 // a job precedes the jobs created by it.
 func Events(c *Changes) []rota.Event {
 	n := 0
-	c.eachEvent(func(rota.EventKind, *rota.Job) { n++ }, func(rota.Event) { n++ })
+	c.eachEvent(func(rota.EventKind, *rota.Job, string) { n++ }, func(rota.Event) { n++ })
 	if n == 0 {
 		return nil
 	}
 	events := make([]rota.Event, 0, n)
-	c.eachEvent(func(kind rota.EventKind, j *rota.Job) {
-		events = append(events, rota.Event{})
+	c.eachEvent(func(kind rota.EventKind, j *rota.Job, detail string) {
+		events = append(events, rota.Event{Detail: detail})
 		fillJobEvent(&events[len(events)-1], kind, j)
 	}, func(e rota.Event) { events = append(events, e) })
 	for i := range events {
@@ -30,55 +30,77 @@ func Events(c *Changes) []rota.Event {
 	return events
 }
 
+// jobEventFunc receives an event of a job.
+type jobEventFunc func(kind rota.EventKind, j *rota.Job, detail string)
+
 // eachEvent calls job for every event of a job and other for every other event.
-func (c *Changes) eachEvent(job func(rota.EventKind, *rota.Job), other func(rota.Event)) {
+func (c *Changes) eachEvent(job jobEventFunc, other func(rota.Event)) {
+	edits := c.editsByJob()
+	eachChange(c.Jobs, edits, job)
 	eachStart(c.Jobs, job)
 	eachEnd(c.Jobs, job)
 	for _, j := range c.NewJobs {
-		job(rota.EventJobEnqueued, j)
+		job(rota.EventJobEnqueued, j, "")
 	}
+	eachChange(c.NewJobChanges, edits, job)
 	eachStart(c.NewJobChanges, job)
 	eachSequel(c.Jobs, job)
 	eachSequel(c.NewJobChanges, job)
 	c.eachScheduleEvent(other)
 	c.eachReservationEvent(other)
+	c.eachDefinitionEvent(other)
 }
 
 // eachStart reports jobs that were dispatched, or closed without ever being
 // dispatched.
-func eachStart(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
+func eachStart(jobs []JobChange, job jobEventFunc) {
 	for _, j := range jobs {
 		switch {
 		case j.Fields&JobRun == 0:
 		case j.Job.Run.Open():
-			job(rota.EventJobStarted, j.Job)
+			job(rota.EventJobStarted, j.Job, "")
 		default:
-			job(outcomeEvents[j.Job.Run.ShownOutcome()], j.Job)
+			job(outcomeEvents[j.Job.Run.ShownOutcome()], j.Job, "")
 		}
 	}
 }
 
 // eachEnd reports runs that ended or were asked to stop.
-func eachEnd(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
+func eachEnd(jobs []JobChange, job jobEventFunc) {
 	for _, j := range jobs {
 		switch {
 		case j.Fields&JobRun != 0:
 		case j.Fields&RunOutcome != 0:
-			job(outcomeEvents[j.Job.Run.ShownOutcome()], j.Job)
-		case j.Fields&RunCancel != 0 && j.Job.Run.Open():
-			job(rota.EventJobStopping, j.Job)
+			job(outcomeEvents[j.Job.Run.ShownOutcome()], j.Job, "")
+		case stopRequested(j):
+			job(rota.EventJobStopping, j.Job, "")
 		}
 	}
 }
 
+// stopRequested reports whether a run was asked to stop.
+func stopRequested(j JobChange) bool {
+	return j.Fields&(JobRun|RunOutcome) == 0 && j.Fields&RunCancel != 0 && j.Job.Run.Open()
+}
+
+// AppendStopping appends the jobs whose runs some changes ask to stop.
+func AppendStopping(jobs []rota.ID, c *Changes) []rota.ID {
+	for _, j := range c.Jobs {
+		if stopRequested(j) {
+			jobs = append(jobs, j.Job.ID)
+		}
+	}
+	return jobs
+}
+
 // eachSequel reports jobs that were cancelled or are dead.
-func eachSequel(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
+func eachSequel(jobs []JobChange, job jobEventFunc) {
 	for _, j := range jobs {
 		if j.Fields&JobStatus != 0 && j.Job.Status == rota.StatusCancelled {
-			job(rota.EventJobCancelled, j.Job)
+			job(rota.EventJobCancelled, j.Job, "")
 		}
 		if j.Fields&JobSequel != 0 && j.Job.Sequel == rota.SequelDead {
-			job(rota.EventJobDead, j.Job)
+			job(rota.EventJobDead, j.Job, "")
 		}
 	}
 }
@@ -160,7 +182,7 @@ func fillJobEvent(e *rota.Event, kind rota.EventKind, j *rota.Job) {
 	e.Kind, e.JobID, e.ExecutionID, e.Type, e.Name = kind, j.ID, j.ExecutionID, j.Type, j.DefinitionName()
 	e.Template, e.Schedule, e.GroupID, e.Attempt, e.PlanTime = j.Template, j.Schedule, j.GroupID, j.Attempt, j.PlanTime
 	run := j.Run
-	if run == nil {
+	if run == nil || kind == rota.EventJobChanged { // it was changed before it started
 		return
 	}
 	e.RunID, e.Runner = run.ID, run.Runner

@@ -19,7 +19,8 @@ const (
 	notifyLastMax     = time.Second            // time limit of the last notification when the store closes
 )
 
-// listener sends and receives the notifications between processes that jobs became ready. NOTIFY
+// listener sends and receives the notifications between processes that jobs became ready, and
+// receives the messages of the bus. NOTIFY
 // takes a lock that all transactions with a NOTIFY share. The store therefore sends it after the
 // commit, in a transaction of its own, and not for every batch. Only the first notification after a
 // pause goes in the same round trip as the COMMIT.
@@ -67,7 +68,8 @@ func (l *listener) listen(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{l.channel}.Sanitize()); err != nil {
+	listen := "LISTEN " + pgx.Identifier{l.channel}.Sanitize() + "; LISTEN " + pgx.Identifier{l.store.bus.channel}.Sanitize()
+	if _, err := conn.Exec(ctx, listen); err != nil {
 		_ = conn.Close(ctx)
 		return nil, err
 	}
@@ -112,13 +114,16 @@ func (l *listener) untilNextNotify() time.Duration {
 	return notifyGap - time.Since(l.lastNotified)
 }
 
-// start runs the loops of the listener until close. The poll loop always runs, the others only if
-// notifications work.
+// start runs the loops of the listener until close. The poll loop and the loop that sends messages
+// always run, the others only if notifications work.
 func (l *listener) start(listens bool) {
 	ctx, stop := context.WithCancel(context.Background())
 	l.stop = stop
 	every := pollEvery
+	l.store.bus.forwarder.deaf = !listens
+	l.running.Go(func() { l.store.bus.sendLoop(ctx) })
 	if listens {
+		l.store.bus.forwarder.asked() // the loop says hello at once
 		every = fallbackPollEvery
 		l.running.Go(func() { l.listenLoop(ctx) })
 		l.running.Go(func() { l.notifyLoop(ctx) })
@@ -186,6 +191,9 @@ func (l *listener) listenLoop(ctx context.Context) {
 		if l.firstConn = nil; conn == nil {
 			conn, err = l.listen(ctx)
 		}
+		if err == nil {
+			err = l.hello(ctx, conn)
+		}
 		if err != nil {
 			sleep(ctx, reconnectAfter)
 			continue
@@ -197,13 +205,27 @@ func (l *listener) listenLoop(ctx context.Context) {
 			if err != nil {
 				break
 			}
-			if notification.Payload != l.name {
+			switch {
+			case notification.Channel == l.store.bus.channel:
+				l.store.bus.receive(notification.Payload)
+			case notification.Payload != l.name:
 				l.store.wake.WakeAll()
 			}
 		}
 		l.setListening(false)
 		_ = conn.Close(context.Background())
 	}
+}
+
+// hello tells the other processes that this one listens from now on.
+func (l *listener) hello(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, sqlNotify, l.store.bus.channel, l.store.bus.helloPayload())
+	if err != nil {
+		_ = conn.Close(context.Background())
+		return err
+	}
+	l.store.bus.connected()
+	return nil
 }
 
 func (l *listener) setListening(listening bool) {

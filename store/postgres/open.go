@@ -73,6 +73,7 @@ func (s *Store) prepare(ctx context.Context, config *pgx.ConnConfig) error {
 		return fault("open", err)
 	}
 	s.listener = newListener(s, config)
+	s.bus = newBus(s, s.listener.name)
 	s.dialect.prepares = !s.config.Poll && own && s.listener.selfTest(ctx)
 	if !s.config.Poll && !s.dialect.prepares {
 		s.config.Logger.Warn("the store is behind a pooler or notifications do not arrive; polling for ready jobs",

@@ -68,6 +68,7 @@ type Store struct {
 	watch         fanout.Watchers
 	commitOrder   commitOrder
 	listener      *listener
+	bus           *bus
 	hooks         hooksCache
 	rowCache      rowCache
 	idlePath      idlePath
@@ -164,7 +165,7 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, pessimistic bool, a
 		store: s, commands: b.Commands, pessimistic: pessimistic, assumed: assumed,
 		pipeline: pipeline{session: s.session(conn), ctx: within},
 		locks:    lockSet{held: locks{}, early: earlyLocks},
-		writer:   writer{watched: s.watch.Any()},
+		writer:   writer{watched: s.watch.Any() || s.bus.forwarder.wanted()},
 	}
 	results, err := t.apply(b)
 	s.claimDemand.Add(-t.claim.demand)
@@ -186,8 +187,13 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, pessimistic bool, a
 	case t.writer.wakeup.Needed() && !t.writer.notified:
 		s.listener.notifySoon()
 	}
-	if err != nil && !t.answered && isLost(err) {
+	switch {
+	case err == nil || !isLost(err):
+	case !t.answered:
 		err = &lostAtBegin{err}
+	default: // it may have committed
+		s.bus.forwarder.lose()
+		s.bus.interest.lose(lostCommit)
 	}
 	return results, err
 }
@@ -214,10 +220,22 @@ func (t *tx) apply(b rota.Batch) ([]rota.Result, error) {
 		t.store.rowCache.clear()
 	}
 	turn.wait()
+	t.publish()
+	return results, nil
+}
+
+// publish passes the events of a committed transaction to the watchers, here and in other processes.
+func (t *tx) publish() {
 	for _, events := range t.writer.events {
 		t.store.watch.Publish(events)
+		t.store.bus.forwarder.publish(events)
 	}
-	return results, nil
+	if !t.writer.watched {
+		t.store.bus.forwarder.skip()
+	}
+	if len(t.writer.stopping) > 0 {
+		t.store.bus.sendStops(t.writer.stopping)
+	}
 }
 
 const sqlSize = `

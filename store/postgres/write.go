@@ -19,6 +19,7 @@ type writer struct {
 	watched  bool           // the store has watchers
 	events   [][]rota.Event // published after the commit
 	touched  touchedRows    // rows of the events
+	stopping []rota.ID      // jobs whose runs are asked to stop
 }
 
 // Write adds the changes that the rules decided to the pending writes.
@@ -30,6 +31,7 @@ func (t *tx) Write(c *rules.Changes) error {
 		t.writer.events = append(t.writer.events, rules.Events(c)) // published after the commit
 		t.writer.touched.add(c)
 	}
+	t.writer.stopping = rules.AppendStopping(t.writer.stopping, c)
 	if storekit.ChangesHooks(c) {
 		t.readSet.hooks.forget()
 	}

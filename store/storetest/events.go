@@ -31,10 +31,12 @@ func testEvents(t *testing.T, h Harness) {
 		{"a direct run publishes its start, and its end publishes the release", eventDirect},
 		{"a long error is cut between two characters", eventLongError},
 		{"a refused command publishes no events, the others of the batch do", eventRefused},
-		{"heartbeats, notes and moves publish no events", eventNone},
+		{"heartbeats and notes publish no events", eventNone},
 		{"a stopped watch receives no more events, others do", eventStop},
 		{"events arrive before the answer, in the order of commits", eventOrder},
 	})
+	runStories(t, h, changeStories())
+	testEveryCommandPublishes(t, h)
 	for _, one := range resendCommands() {
 		t.Run(one.name+" sent again publishes no event", func(t *testing.T) {
 			y := newStory(t, h)
@@ -105,8 +107,6 @@ func eventEnqueued(y *story) {
 	want(y, "members", eventsText(withoutTimes(got)), eventsText([]rota.Event{
 		jobEvent(rota.EventJobEnqueued, group.Jobs[0]), jobEvent(rota.EventJobEnqueued, group.Jobs[1]),
 	}))
-	y.advance(time.Hour)
-	y.wantEvents(func() { y.makeReady() })
 }
 
 func eventStarted(y *story) {
@@ -283,12 +283,12 @@ func eventMissed(y *story) {
 func eventDisabled(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	got := y.eventsDuring(func() { y.archive("report") })
-	y.wantKinds(got, rota.EventScheduleDisabled)
+	y.wantKinds(got, rota.EventScheduleDisabled, rota.EventTemplateChanged)
 	want(y, "schedule", got[0].Schedule, "nightly")
 	want(y, "detail", got[0].Detail, y.schedule("nightly").Reason)
 	y.unarchive("report")
 	y.switchTo("nightly", rota.ScheduleEnabled)
-	y.wantEvents(func() { y.switchTo("nightly", rota.ScheduleDisabled) })
+	y.wantKinds(y.eventsDuring(func() { y.switchTo("nightly", rota.ScheduleDisabled) }), rota.EventScheduleChanged)
 }
 
 func eventReserved(y *story) {
@@ -338,12 +338,11 @@ func eventRefused(y *story) {
 
 func eventNone(y *story) {
 	j := y.running(rota.NewJob{})
-	jobs := y.enqueueMany(2)
+	y.enqueueMany(2)
 	y.advance(time.Second)
 	y.wantEvents(func() {
 		y.heartbeat(j)
 		y.note(j, rota.NoteItem{Artifacts: []string{"a"}})
-		y.move(jobs[1], rota.PlaceTop, nil)
 		y.claim(1, "none")
 	})
 }

@@ -89,7 +89,7 @@ func groupBySubject(events []rota.Event) []rota.Event {
 		if strings.HasPrefix(string(e.Kind), "job.") {
 			return "job " + e.JobID.String()
 		}
-		return fmt.Sprintf("%s %s %s", e.Kind, e.Schedule, e.ReservationID)
+		return fmt.Sprintf("%s %s %s", e.Kind, e.Name, e.ReservationID)
 	}
 	slices.SortStableFunc(events, func(a, b rota.Event) int { return strings.Compare(subject(a), subject(b)) })
 	var kept []rota.Event
@@ -119,7 +119,7 @@ func mayFollow(before rota.State, kind rota.EventKind) bool {
 		return !live
 	case rota.EventJobDead:
 		return before == rota.StateFailed
-	case rota.EventJobStarted:
+	case rota.EventJobStarted, rota.EventJobChanged:
 		return before == rota.StateQueued
 	}
 	return live
@@ -137,8 +137,8 @@ func checkEventHistory(ctx context.Context, s rota.Store, events []rota.Event) e
 		if !mayFollow(before, e.Kind) {
 			return fmt.Errorf("event %d: %s of job %s, which was %q", i, e.Kind, e.JobID, before)
 		}
-		dead[e.JobID] = e.Kind == rota.EventJobDead
-		if e.Kind != rota.EventJobDead {
+		dead[e.JobID] = e.Kind == rota.EventJobDead // no event follows it
+		if e.Kind != rota.EventJobDead && e.Kind != rota.EventJobChanged {
 			states[e.JobID] = stateAfter[e.Kind]
 		}
 	}

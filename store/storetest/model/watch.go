@@ -36,8 +36,9 @@ func (m *Model) publish(events []rota.Event) {
 // eventsBetween returns the events of a command, from the differences between the rows before
 // and after it.
 func eventsBetween(before, after *state, now time.Time) (events []rota.Event) {
+	audit := newEntries(before, after)
 	for _, j := range after.jobs {
-		events = append(events, jobEvents(before.find(j.ID), j)...)
+		events = append(events, jobEvents(before.find(j.ID), j, audit)...)
 	}
 	for _, d := range after.schedules {
 		if was := before.schedule(d.Name); was != nil && !d.LastFire.IsZero() && !d.LastFire.Equal(was.LastFire) {
@@ -50,10 +51,7 @@ func eventsBetween(before, after *state, now time.Time) (events []rota.Event) {
 	for _, r := range after.reservations {
 		events = append(events, reservationEvents(before.reservation(r.ID), r)...)
 	}
-	for _, e := range after.audit {
-		if slices.ContainsFunc(before.audit, func(b rota.AuditEntry) bool { return b.ID == e.ID }) {
-			continue
-		}
+	for _, e := range audit {
 		kind := map[string]rota.EventKind{
 			rota.AuditScheduleMissed: rota.EventScheduleMissed, rota.AuditScheduleDisabled: rota.EventScheduleDisabled,
 		}[e.Act]
@@ -61,7 +59,9 @@ func eventsBetween(before, after *state, now time.Time) (events []rota.Event) {
 			name := strings.TrimPrefix(e.Subject, "schedule ")
 			events = append(events, rota.Event{Kind: kind, Name: name, Schedule: name, Detail: e.Detail})
 		}
+		events = append(events, definitionEvents(e)...)
 	}
+	events = append(events, pruneEvents(before, after)...)
 	for i := range events {
 		events[i].At = now
 	}
@@ -69,12 +69,13 @@ func eventsBetween(before, after *state, now time.Time) (events []rota.Event) {
 }
 
 // jobEvents returns the events of one job, in their order.
-func jobEvents(was, is *rota.Job) (events []rota.Event) {
+func jobEvents(was, is *rota.Job, audit []rota.AuditEntry) (events []rota.Event) {
 	add := func(kind rota.EventKind) { events = append(events, jobEvent(kind, is)) }
 	if was == nil {
 		add(rota.EventJobEnqueued)
 		was = &rota.Job{}
 	}
+	events = append(events, changeEvents(was, is, audit)...)
 	if was.Run == nil && leased(is) {
 		add(rota.EventJobStarted)
 	}
@@ -105,7 +106,7 @@ func jobEvent(kind rota.EventKind, j *rota.Job) rota.Event {
 		Kind: kind, JobID: j.ID, ExecutionID: j.ExecutionID, Type: j.Type, Name: j.DefinitionName(), Template: j.Template,
 		Schedule: j.Schedule, GroupID: j.GroupID, Attempt: j.Attempt, PlanTime: j.PlanTime,
 	}
-	if kind == rota.EventJobEnqueued || j.Run == nil {
+	if kind == rota.EventJobEnqueued || kind == rota.EventJobChanged || j.Run == nil {
 		return e
 	}
 	e.RunID, e.Runner = j.Run.ID, j.Run.Runner

@@ -55,6 +55,9 @@ func createDeliveries(before, after *state, now time.Time) {
 		}
 		if !aboutJob(e.Kind) {
 			d.Detail, d.PlanTime = e.Detail, e.PlanTime
+			if e.Schedule == "" {
+				d.Name = e.Name
+			}
 		}
 		after.addDeliveries(after.webhooks.Spec, d)
 		if t := after.template(e.Template); t != nil && aboutJob(e.Kind) {
