@@ -36,7 +36,10 @@ type change struct {
 // there, and does not differ from an empty one. Documents returns nil if nothing differs. A secret is shown as [hidden] on both sides, so
 // that the entry says that it changed.
 func Documents(was, is []byte) json.RawMessage {
-	old, next := fields(was), fields(is)
+	return encodeChanges(differences(fields(was), fields(is)))
+}
+
+func differences(old, next map[string]json.RawMessage) map[string]change {
 	changed := map[string]change{}
 	for _, both := range []map[string]json.RawMessage{old, next} {
 		for name := range both {
@@ -45,6 +48,10 @@ func Documents(was, is []byte) json.RawMessage {
 			}
 		}
 	}
+	return changed
+}
+
+func encodeChanges(changed map[string]change) json.RawMessage {
 	if len(changed) == 0 {
 		return nil
 	}
@@ -92,6 +99,11 @@ func shown(name string, value json.RawMessage) json.RawMessage {
 	} else {
 		value = scrub.JSON(value)
 	}
+	return cut(value)
+}
+
+// cut returns the beginning of a long value.
+func cut(value json.RawMessage) json.RawMessage {
 	if len(value) <= ValueMax {
 		return value
 	}

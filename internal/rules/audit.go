@@ -208,12 +208,14 @@ func webhooksChanges(was, is *rota.Webhooks) json.RawMessage {
 }
 
 func jobChanges(was, is *rota.Job) json.RawMessage {
-	return changesOf(was, is, func(j *rota.Job) any { return jobDocument{j.Priority, j.Position, j.RunAt, j.Params} })
+	document := func(j *rota.Job) []byte { return auditDocument(jobDocument{j.Priority, j.Position, j.RunAt, j.Params}) }
+	return diff.ByMember(document(was), document(is), "params")
 }
 
 // paramsChanges returns what a redrive changed of the params.
 func paramsChanges(was, is *rota.Job) json.RawMessage {
-	return changesOf(was, is, func(j *rota.Job) any { return paramsDocument{j.Params} })
+	document := func(j *rota.Job) []byte { return auditDocument(paramsDocument{j.Params}) }
+	return diff.ByMember(document(was), document(is), "params")
 }
 
 // auditDocument encodes a document for the audit: as it is stored, but with

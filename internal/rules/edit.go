@@ -52,13 +52,14 @@ func (u *UnitOfWork) wantChange(c rota.Command, id rota.ID) {
 	u.fullJobs.want(id)
 }
 
-// mayChange refuses to change a job that does not exist, has left the queue, or
-// was changed since the sender read it. named is the id in the command. It
-// reports again if an earlier sending of this command has changed the job; the
-// audit shows that even if the job was changed since. A command that changed
-// nothing has no audit entry; the version of the job that it names, or changes,
-// shows it until another command changes that job, and then it is decided as if
-// it were new.
+// mayChange refuses to change a job that does not exist, is of an internal type,
+// has left the queue, or was changed since the sender read it. named is the id
+// in the command, id that of the last attempt. It reports again if an earlier
+// sending of this command was applied. An Edit that changed something and a Move
+// have an audit entry, which shows that even if the job was changed since. An Edit
+// that changed nothing has none; the version of the job shows it until another
+// command changes that job or the job is retried, and then the command is
+// decided as if it were new.
 func mayChange(u *UnitOfWork, c rota.Command, named, id rota.ID, version *rota.ID) (again bool, refusal *rota.Error) {
 	j := u.job(id)
 	switch {

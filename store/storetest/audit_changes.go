@@ -23,7 +23,10 @@ func (y *story) wantChanges(subject, act, changes string) {
 
 func auditRedrives(y *story) {
 	for _, one := range []struct{ params, changes string }{
-		{`{"to":"bob"}`, `{"params":{"old":{"copy":true,"to":"ada"},"new":{"copy":true,"to":"bob"}}}`},
+		{`{"to":"bob"}`, `{"params.to":{"old":"ada","new":"bob"}}`},
+		{`{"password":"hunter2"}`, `{"params.password":{"old":null,"new":"[hidden]"}}`},
+		{`{"headers":{"X-Own":"hunter2"}}`, `{"params.headers":{"old":null,"new":{"X-Own":"[hidden]"}}}`},
+		{`{"copy":null}`, `{"params.copy":{"old":true,"new":null}}`},
 		{`{"to":"ada"}`, ``},
 		{``, ``},
 	} {
@@ -126,7 +129,7 @@ func auditJobChanges(y *story) {
 	other, j := y.enqueue(rota.NewJob{}), y.enqueue(rota.NewJob{Params: []byte(`{"to":"ada"}`)})
 	y.advance(time.Second)
 	y.edit(j.ID, func(c *rota.Edit) { c.Params = []byte(`{"to":"bob"}`) })
-	y.wantChanges(rota.JobSubject(j.ID), rota.AuditJobModified, `{"params":{"old":{"to":"ada"},"new":{"to":"bob"}}}`)
+	y.wantChanges(rota.JobSubject(j.ID), rota.AuditJobModified, `{"params.to":{"old":"ada","new":"bob"}}`)
 	y.advance(time.Second)
 	was := y.job(j.ID).Position
 	is := y.move(y.job(j.ID), rota.PlaceBefore, other).Position

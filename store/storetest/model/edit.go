@@ -60,7 +60,7 @@ func (s *step) edit(c *rota.Edit) (rota.Reply, *rota.Error) {
 	}
 	s.editTime(c, j)
 	j.Version = c.ID
-	if changes := diff.Documents(was, jobDocument(j)); changes != nil || j.Hold != hold {
+	if changes := diff.ByMember(was, jobDocument(j), "params"); changes != nil || j.Hold != hold {
 		s.auditAttempt(c.Actor, rota.AuditJobModified, c.JobID, j, "edit", changes)
 	} else {
 		j.Params = old

@@ -35,7 +35,7 @@ func (s *step) move(c *rota.Move) (rota.Reply, *rota.Error) {
 		return &rota.Moved{Job: j}, nil
 	}
 	s.markKeyChanged(j)
-	s.auditJobAs(c.Actor, rota.AuditJobModified, j, "move", diff.Documents(was, jobDocument(j)))
+	s.auditJobAs(c.Actor, rota.AuditJobModified, j, "move", diff.ByMember(was, jobDocument(j), "params"))
 	return &rota.Moved{Job: j}, nil
 }
 

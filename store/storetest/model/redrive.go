@@ -31,7 +31,7 @@ func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
 	s.enterQueue(j)
 	s.holdKey(j)
 	params := func(j *rota.Job) []byte { return rota.EncodeSpec(map[string]any{"params": j.Params}) }
-	s.auditJobAs(s.actor(), rota.AuditJobRedriven, tail, j.ID.String(), diff.Documents(params(tail), params(j)))
+	s.auditJobAs(s.actor(), rota.AuditJobRedriven, tail, j.ID.String(), diff.ByMember(params(tail), params(j), "params"))
 	return &rota.Redriven{Job: j}, nil
 }
 
