@@ -60,14 +60,14 @@ func (c *Client) checkRepeat(ctx context.Context, id ID, changes json.RawMessage
 // checkLast checks changed params, merged into those of the last attempt of an execution. What
 // the store refuses for another reason is not checked.
 func (c *Client) checkLast(ctx context.Context, id ID, changes json.RawMessage, allowed func(last *Job) bool) error {
-	attempts, err := c.Execution(ctx, id)
+	last, err := c.store.LastAttempt(ctx, id)
 	if CodeOf(err) == NotFound {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if last := attempts[len(attempts)-1]; allowed(last) {
+	if allowed(last) {
 		return c.checkChanged(ctx, last, changes)
 	}
 	return nil

@@ -33,6 +33,10 @@ type Reader interface {
 	// The id may be that of any attempt.
 	Execution(ctx context.Context, id ID) ([]*Job, error)
 
+	// LastAttempt returns the last attempt of an execution with its run, or NotFound.
+	// The id may be that of any attempt.
+	LastAttempt(ctx context.Context, id ID) (*Job, error)
+
 	// Type, Template, Schedule and Group return one by name or id, or NotFound.
 	// Types, Templates and Schedules list by name; Groups lists by id, newest
 	// first. Types omits internal types.

@@ -34,7 +34,7 @@ type Execution struct {
 
 	Progress json.RawMessage `json:"progress" doc:"Last progress report of its last attempt: any JSON."`
 
-	Attempts int `json:"attempts" doc:"Number of attempts."`
+	AttemptCount int `json:"attempt_count" doc:"Number of attempts."`
 }
 
 // ExecutionDetail is a job and its retries, with the jobs themselves.
@@ -79,7 +79,7 @@ func NewExecution(first, tail *rota.Job) Execution {
 		RetryCount: tail.Attempt - 1, MaxAttempts: tail.Policy.MaxAttempts, Priority: tail.Priority,
 		Template: Text(tail.Template), Schedule: Text(tail.Schedule), GroupID: ID{tail.GroupID}, RedriveOf: ID{first.RedriveOf},
 		PlanTime: Time{tail.PlanTime}, CreatedAt: Time{first.CreatedAt}, StartedAt: Time{first.StartedAt},
-		FinishedAt: Time{tail.FinishedAt}, LastJobID: ID{tail.ID}, Attempts: tail.Attempt,
+		FinishedAt: Time{tail.FinishedAt}, LastJobID: ID{tail.ID}, AttemptCount: tail.Attempt,
 	}
 	v.ScopeKind, v.ScopeID = scope(tail)
 	if v.State == ExecutionFailed {

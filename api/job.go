@@ -56,6 +56,7 @@ type Job struct {
 	Holds  []string `json:"holds" nullable:"false" enum:"delay,group,dependency,overlap,key" doc:"Reasons why a queued job is not ready. Empty: it is ready, or has left the queue."`
 	Sequel Text     `json:"sequel" enum:"none,retry,dead" doc:"What follows its end: none, a retry, or dead, if it failed for good. Null until it ends."`
 
+	Version   ID   `json:"version" doc:"Changes with every edit and move; the ETag of the job. Null: it was never edited or moved."`
 	Duplicate bool `json:"duplicate,omitempty" doc:"Whether its unique key or plan was taken: this is the job that holds it."`
 }
 
@@ -96,7 +97,7 @@ func NewJob(j *rota.Job) Job {
 		Template: Text(j.Template), Schedule: Text(j.Schedule), GroupID: ID{j.GroupID}, ConcurrencyKey: Text(j.ConcurrencyKey),
 		PlanTime: Time{j.PlanTime}, RunAt: Time{j.RunAt}, UniqueKey: Text(j.UniqueKey), UniqueFor: bound(j.UniqueFor),
 		Trace: Text(j.Trace), CreatedBy: Text(j.CreatedBy), CreatedAt: Time{j.CreatedAt}, QueuedAt: Time{j.QueuedAt},
-		StartedAt: Time{j.StartedAt}, FinishedAt: Time{j.FinishedAt}, Run: newRun(j), Holds: holdNames(j.Hold), Sequel: Text(j.Sequel),
+		StartedAt: Time{j.StartedAt}, FinishedAt: Time{j.FinishedAt}, Run: newRun(j), Version: ID{j.Version}, Holds: holdNames(j.Hold), Sequel: Text(j.Sequel),
 	}
 	v.ScopeKind, v.ScopeID = scope(j)
 	if !j.GroupID.IsZero() {

@@ -96,6 +96,15 @@ func (s *store) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error) 
 	return api.Entities(e.Attempts), nil
 }
 
+// LastAttempt reads the last attempt of an execution.
+func (s *store) LastAttempt(ctx context.Context, id rota.ID) (*rota.Job, error) {
+	attempts, err := s.Execution(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return attempts[len(attempts)-1], nil
+}
+
 // Explain reads why a job does not run.
 func (s *store) Explain(ctx context.Context, id rota.ID) ([]rota.Reason, error) {
 	var e api.Explanation

@@ -34,6 +34,7 @@ type call struct {
 	keyBound      bool               // the key is bound to commandID
 	found         definitions.Lookup // definitions read so far; see lookup
 	looked        bool               // found is set
+	required      *rota.ID           // version that If-Match requires; nil: any
 	replay        bool               // the key was bound before: the request was sent earlier and was valid
 }
 

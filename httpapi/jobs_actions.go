@@ -10,31 +10,31 @@ import (
 
 func (a *server) jobActionRoutes() {
 	route(a, operation{
-		method: "POST", path: "/jobs/{id}/cancel", id: "cancel-job", tag: "Jobs", summary: "Cancel a job",
+		method: "POST", path: "/jobs/{id}/cancel", version: jobVersion, id: "cancel-job", tag: "Jobs", summary: "Cancel a job",
 		description: "A waiting job is cancelled immediately; a running job is asked to stop. The id of an earlier attempt selects the last attempt of its execution.",
 		example:     `{"reason": "sent by mistake"}`, bodyOptional: true, response: api.JobCancelled{}, errors: []int{404, 409},
 	}, cancelJob)
 	route(a, operation{
-		method: "POST", path: "/jobs/{id}/move", id: "move-job", tag: "Jobs", summary: "Move a job in the queue",
+		method: "POST", path: "/jobs/{id}/move", version: jobVersion, id: "move-job", tag: "Jobs", summary: "Move a job in the queue",
 		description: "The status is 409 if the job has left the queue.", example: `{"to": "top"}`, response: api.Job{}, errors: []int{404, 409},
 	}, moveJob)
 	route(a, operation{
-		method: "PATCH", path: "/jobs/{id}", id: "change-job", tag: "Jobs", summary: "Change the priority, the params or the start time of a job",
+		method: "PATCH", path: "/jobs/{id}", version: jobVersion, id: "change-job", tag: "Jobs", summary: "Change the priority, the params or the start time of a job",
 		description: "A ready job whose run_at is in the future is delayed until then. A delayed job whose run_at is not in the future becomes ready, at the end of its priority. The id of an earlier attempt selects the last attempt of its execution. The status is 409 if that one has left the queue.",
 		example:     `{"priority": 100, "run_at": "2026-11-15T07:00:00Z"}`, response: api.Job{}, errors: []int{404, 409},
 	}, editJob)
 	get(a, operation{
-		method: "POST", path: "/jobs/{id}/run-now", id: "run-job-now", tag: "Jobs", summary: "Run a waiting job now",
+		method: "POST", path: "/jobs/{id}/run-now", version: jobVersion, id: "run-job-now", tag: "Jobs", summary: "Run a waiting job now",
 		description: "Ends the delay of a job or of a waiting retry. The id of an earlier attempt selects the last attempt of its execution. A job that is not delayed stays as it is, also one that a limit of its concurrency key holds back. GET /jobs/{id}/explain says why it waits. The status is 409 if the job waits for its group, a schedule or an earlier execution, runs or has ended.",
 		response:    api.Job{}, errors: []int{404, 409},
 	}, runJobNow)
 	route(a, operation{
-		method: "POST", path: "/jobs/{id}/run-again", id: "run-job-again", tag: "Jobs", summary: "Run an ended job again",
+		method: "POST", path: "/jobs/{id}/run-again", version: jobVersion, id: "run-job-again", tag: "Jobs", summary: "Run an ended job again",
 		description: "Runs an execution that has ended again, as a new execution that refers to the old one. A completed execution can be repeated any number of times; another one is retried. The new job gets the unique key of a completed one only if the key is free, and never its plan time. The status is 409 if the execution has not ended or its template is archived.",
 		example:     `{"params": {"month": "2026-11"}}`, bodyOptional: true, status: 201, response: api.Job{}, errors: []int{404, 409},
 	}, func(c *call, body *api.RepeatRequest) (reply, error) { return c.repeatJob(body, true) })
 	route(a, operation{
-		method: "POST", path: "/jobs/{id}/retry", id: "retry-job", tag: "Jobs", summary: "Retry a job",
+		method: "POST", path: "/jobs/{id}/retry", version: jobVersion, id: "retry-job", tag: "Jobs", summary: "Retry a job",
 		description: "Retries an execution that is dead, cancelled or skipped, as a new job with the same params or with changed ones.",
 		example:     `{"params": {"to": "ada@example.com"}}`, bodyOptional: true, status: 201, response: api.Job{}, errors: []int{404, 409},
 	}, func(c *call, body *api.RepeatRequest) (reply, error) { return c.repeatJob(body, false) })
@@ -51,7 +51,7 @@ func cancelJob(c *call, body *api.CancelRequest) (reply, error) {
 }
 
 func moveJob(c *call, body *api.MoveRequest) (reply, error) {
-	command := &rota.Move{Meta: c.meta(), JobID: c.id}
+	command := &rota.Move{Meta: c.meta(), JobID: c.id, Version: c.required}
 	field, err := body.SetPlace(command)
 	if err != nil {
 		return reply{}, err
@@ -69,6 +69,7 @@ func moveJob(c *call, body *api.MoveRequest) (reply, error) {
 
 func editJob(c *call, body *api.EditRequest) (reply, error) {
 	command := body.Edit(c.meta(), c.id)
+	command.Version = c.required
 	if err := command.Validate(); err != nil {
 		return reply{}, err
 	}
@@ -89,11 +90,10 @@ func editedJob(edited *rota.Edited, err error) (*rota.Job, error) {
 
 // checkEdit checks new params of the last attempt against the schema of the type of the job.
 func (c *call) checkEdit(command *rota.Edit) error {
-	attempts, err := c.Store.Execution(c.ctx, command.JobID)
+	job, err := c.Store.LastAttempt(c.ctx, command.JobID)
 	if err != nil {
 		return err
 	}
-	job := attempts[len(attempts)-1]
 	if job.Status != rota.StatusQueued {
 		return nil // the store refuses the command with the reason
 	}
@@ -117,7 +117,7 @@ func (c *call) checkParams(typ string, layers ...json.RawMessage) error {
 }
 
 func runJobNow(c *call) (reply, error) {
-	return show(api.NewJob)(editedJob(do[*rota.Edited](c, &rota.Edit{Meta: c.meta(), JobID: c.id, RunNow: true})))
+	return show(api.NewJob)(editedJob(do[*rota.Edited](c, &rota.Edit{Meta: c.meta(), JobID: c.id, Version: c.required, RunNow: true})))
 }
 
 // repeatJob runs an ended execution again, with again also a completed one.
@@ -139,11 +139,10 @@ func (c *call) repeatJob(body *api.RepeatRequest, again bool) (reply, error) {
 // checkRepeat checks changed params, merged into those of the last attempt, against the schema of the
 // type.
 func (c *call) checkRepeat(command *rota.Redrive) error {
-	attempts, err := c.Store.Execution(c.ctx, command.JobID)
+	last, err := c.Store.LastAttempt(c.ctx, command.JobID)
 	if err != nil {
 		return err
 	}
-	last := attempts[len(attempts)-1]
 	if !last.Ended() || rota.InternalType(last.Type) {
 		return nil // the store refuses the command with the reason
 	}

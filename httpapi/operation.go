@@ -31,7 +31,8 @@ type operation struct {
 	response      any      // value of the response type; nil: no body
 	mediaType     string   // media type of a response that is not JSON
 	otherStatuses map[int]string
-	errors        []int // error statuses besides those of every route
+	errors        []int                        // error statuses besides those of every route
+	version       func(*call) (rota.ID, error) // version of the resource in the path, which If-Match is compared with; nil: it has none
 
 	bulk         bool         // the body contains many items
 	bodyOptional bool         // the body is optional
@@ -127,6 +128,10 @@ func (op *operation) describe(r huma.Registry, body reflect.Type) *huma.Operatio
 	if op.writes() {
 		entry.Parameters = append(entry.Parameters, idempotencyParam())
 	}
+	if op.version != nil {
+		entry.Parameters = append(entry.Parameters, matchParam())
+		op.errors = append(op.errors, http.StatusPreconditionFailed)
+	}
 	if body.NumField() > 0 {
 		entry.RequestBody = op.describeBody(r, body)
 	}
@@ -161,6 +166,9 @@ func (op *operation) describeResponses(r huma.Registry, entry *huma.Operation) {
 	success := &huma.Response{Description: http.StatusText(op.success())}
 	if schema := op.responseSchema(r); schema != nil {
 		success.Content = map[string]*huma.MediaType{cmp.Or(op.mediaType, "application/json"): {Schema: schema}}
+	}
+	if _, is := op.response.(versioned); is {
+		success.Headers = map[string]*huma.Param{"ETag": {Description: "Version in double quotes.", Schema: &huma.Schema{Type: huma.TypeString}}}
 	}
 	entry.Responses[strconv.Itoa(op.success())] = success
 	for status, words := range op.otherStatuses {
@@ -211,7 +219,14 @@ func pathParam(name string) *huma.Param {
 func idempotencyParam() *huma.Param {
 	return &huma.Param{
 		Name: idempotencyHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString}, Example: "order-4711-mail",
-		Description: "Key chosen by the client. A request that is sent again with the same key takes effect once. Keys are kept for 24 hours.",
+		Description: "Key chosen by the client. A request that is sent again with the same key takes effect once. Keys are kept for 24 hours. If a shorter retention has pruned the job of the request, the request takes effect again.",
+	}
+}
+
+func matchParam() *huma.Param {
+	return &huma.Param{
+		Name: matchHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString}, Example: `"` + api.ExampleID + `"`,
+		Description: "The ETag that was read. The status is 412 if the resource has another version.",
 	}
 }
 

@@ -24,7 +24,14 @@ Every path begins with ` + "`/api/v1`" + ` and needs the header ` + "`Authorizat
 
 - **Errors** are ` + "`application/problem+json`" + ` with ` + "`code`" + `, ` + "`title`" + `, ` + "`detail`" + `, ` + "`hint`" + `, and ` + "`errors`" + ` that name each bad field.
 - **Lists** return ` + "`{\"items\": […], \"next_cursor\": \"…\"}`" + `.
-- **Writes** accept an ` + "`Idempotency-Key`" + `. A request that is sent again with its key within 24 hours is not applied twice.
+- **Writes** accept an ` + "`Idempotency-Key`" + `. A request that is sent again with its key within 24 hours is not applied
+  twice, unless a shorter retention has pruned its job.
+- **Versions:** a resource with a ` + "`version`" + ` has it in the header ` + "`ETag`" + `, in double quotes; one that was never changed has ` + "`\"0\"`" + `. A request
+  with ` + "`If-Match`" + ` is refused with 412 unless one of its tags is the current one; ` + "`*`" + ` is any. A PATCH, PUT, DELETE or
+  move compares and changes in one transaction, other actions compare first. The version of a job changes when it is edited or moved; an action
+  on an earlier attempt compares that of the last one.
+- **Filters:** ` + "`state`" + ` takes several states in either case, ` + "`since`" + ` and ` + "`until`" + ` a time or a duration until now. A page examines a
+  bounded number of rows: it may be shorter than its limit, or empty, although more follow. Continue until ` + "`next_cursor`" + ` is null.
 - **Without a token:** ` + "`/healthz`" + `, ` + "`/readyz`" + `, ` + "`/metrics`" + `, ` + "`/openapi.json`" + `, ` + "`/docs`" + `.
 `
 )

@@ -68,9 +68,15 @@ func serve[B any](c *call, handle func(*call, *B) (reply, error)) (reply, error)
 	if err := c.readID(); err != nil {
 		return reply{}, err
 	}
-	answer, err := handle(c, &into)
+	matching := func() (reply, error) {
+		if err := c.checkMatch(); err != nil {
+			return reply{}, err
+		}
+		return c.matched(handle(c, &into))
+	}
+	answer, err := matching()
 	if err != nil && c.isReplay(err) {
-		return handle(c, &into)
+		return matching()
 	}
 	return answer, err
 }
@@ -130,6 +136,9 @@ func (c *call) respond(answer reply, err error) {
 	default:
 		if answer.location != "" {
 			c.w.Header().Set("Location", answer.location)
+		}
+		if v, is := answer.body.(versioned); is {
+			c.w.Header().Set("ETag", v.ETag())
 		}
 		writeJSON(c.w, answer.status, "application/json", answer.body)
 	}

@@ -30,12 +30,12 @@ func (a *server) scheduleRoutes() {
 		return show(api.NewSchedule)(c.Store.Schedule(c.ctx, c.name()))
 	})
 	route(a, operation{
-		method: "PATCH", path: "/schedules/{name}", id: "change-schedule", tag: "Schedules", summary: "Change a schedule",
+		method: "PATCH", path: "/schedules/{name}", version: scheduleVersion, id: "change-schedule", tag: "Schedules", summary: "Change a schedule",
 		description: "Changes only the fields in the request; null returns a field to its default. Setting one of cron, at and every replaces the previous one.",
 		example:     `{"cron": "30 3 * * *", "priority": null}`, response: api.Schedule{}, errors: []int{404, 409},
 	}, changeSchedule)
 	get(a, operation{
-		method: "DELETE", path: "/schedules/{name}", id: "delete-schedule", tag: "Schedules", summary: "Delete a schedule",
+		method: "DELETE", path: "/schedules/{name}", version: scheduleVersion, id: "delete-schedule", tag: "Schedules", summary: "Delete a schedule",
 		description: "Its jobs are kept.", status: 204, errors: []int{404, 409},
 		query: []param{{name: "with_template", form: formFlag, doc: "Also archive its template, if no other schedule uses it."}},
 	}, deleteSchedule)
@@ -96,12 +96,12 @@ func changeSchedule(c *call, body *api.ScheduleRequest) (reply, error) {
 		return reply{}, rota.Invalidf("type", "cannot be changed here: it belongs to the template")
 	}
 	meta := c.meta()
-	return retryConflict(func() (reply, error) {
+	return c.retryConflict(func() (reply, error) {
 		s, err := c.Store.Schedule(c.ctx, c.name())
 		if err != nil || c.replay && c.scheduleChanged(meta, s) {
 			return show(api.NewSchedule)(s, err)
 		}
-		return show(api.NewSchedule)(c.putSchedule(body, meta, s.Name, s.Spec, &s.Version))
+		return show(api.NewSchedule)(c.putSchedule(body, meta, s.Name, s.Spec, c.versionOr(&s.Version)))
 	})
 }
 
@@ -114,7 +114,7 @@ func deleteSchedule(c *call) (reply, error) {
 	if c.flag("with_template") {
 		return deleteWithTemplate(c)
 	}
-	gone, err := do[*rota.ScheduleDeleted](c, &rota.DeleteSchedule{Meta: c.meta(), Name: c.name()})
+	gone, err := do[*rota.ScheduleDeleted](c, &rota.DeleteSchedule{Meta: c.meta(), Name: c.name(), Version: c.required})
 	if err != nil {
 		return reply{}, err
 	}
@@ -144,7 +144,7 @@ func deleteWithTemplate(c *call) (reply, error) {
 		}
 	}
 	all := &rota.All{Meta: c.meta(), Members: []rota.Command{
-		&rota.DeleteSchedule{Meta: c.meta(), Name: s.Name, Version: &s.Version}, &rota.Archive{Meta: c.meta(), Name: s.Spec.Template},
+		&rota.DeleteSchedule{Meta: c.meta(), Name: s.Name, Version: c.versionOr(&s.Version)}, &rota.Archive{Meta: c.meta(), Name: s.Spec.Template},
 	}}
 	if _, err := do[*rota.AllDone](c, all); err != nil {
 		return reply{}, ofMember(err, 0)

@@ -12,22 +12,22 @@ import (
 
 func (a *server) scheduleActionRoutes() {
 	route(a, operation{
-		method: "POST", path: "/schedules/{name}/trigger", id: "trigger-schedule", tag: "Schedules", summary: "Run a schedule now",
+		method: "POST", path: "/schedules/{name}/trigger", version: scheduleVersion, id: "trigger-schedule", tag: "Schedules", summary: "Run a schedule now",
 		description: "Creates one execution per scope, in any state of the schedule. The fire times stay unchanged; overlap applies, dependencies do not.",
 		example:     `{"params": {"full": true}}`, bodyOptional: true, status: 201, response: api.Triggered{}, errors: []int{404, 409},
 	}, triggerSchedule)
 	get(a, operation{
-		method: "POST", path: "/schedules/{name}/pause", id: "pause-schedule", tag: "Schedules", summary: "Pause a schedule",
+		method: "POST", path: "/schedules/{name}/pause", version: scheduleVersion, id: "pause-schedule", tag: "Schedules", summary: "Pause a schedule",
 		description: "A paused schedule does not fire. It catches up when it is resumed.", response: api.Schedule{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return switchSchedule(c, &rota.SwitchSchedule{Meta: c.meta(), Name: c.name(), State: rota.SchedulePaused})
 	})
 	get(a, operation{
-		method: "POST", path: "/schedules/{name}/resume", id: "resume-schedule", tag: "Schedules", summary: "Resume a schedule",
+		method: "POST", path: "/schedules/{name}/resume", version: scheduleVersion, id: "resume-schedule", tag: "Schedules", summary: "Resume a schedule",
 		description: "A paused schedule catches up; a disabled schedule starts from now.", response: api.Schedule{}, errors: []int{404, 409},
 	}, resumeSchedule)
 	route(a, operation{
-		method: "POST", path: "/schedules/{name}/backfill", id: "backfill-schedule", tag: "Schedules", summary: "Run a schedule for past times",
+		method: "POST", path: "/schedules/{name}/backfill", version: scheduleVersion, id: "backfill-schedule", tag: "Schedules", summary: "Run a schedule for past times",
 		description: "Times that already have an execution are skipped, and the fire times of the schedule stay unchanged. At most 1,000 times.",
 		example:     `{"from": "2026-11-01T00:00:00Z", "to": "2026-11-14T00:00:00Z"}`, status: 201, response: api.Backfilled{}, errors: []int{404, 409},
 	}, backfillSchedule)

@@ -276,7 +276,7 @@ func TestExecutionStates(t *testing.T) {
 		t.Error("the id of another attempt finds another execution")
 	}
 	list := read[api.List[api.Execution]](s.get("executions?state=failed").is(200)).Items
-	if list[0].Attempts != 2 || list[0].NextRetryAt.IsZero() || list[0].Error != "soon" || list[0].StartedAt.IsZero() || !list[0].FinishedAt.IsZero() {
+	if list[0].AttemptCount != 2 || list[0].NextRetryAt.IsZero() || list[0].Error != "soon" || list[0].StartedAt.IsZero() || !list[0].FinishedAt.IsZero() {
 		t.Errorf("%+v", list[0])
 	}
 	if run := s.get("jobs/" + completed.ID.String()).is(200).job().Run; string(run.Result) != `{"ok":true}` || run.Status != "COMPLETED" || string(run.ParamsSnapshot) != "{}" || run.Runner != "w" {

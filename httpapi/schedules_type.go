@@ -14,7 +14,7 @@ import (
 // createScheduleOfType creates a schedule and a template of the same name, both or neither. An existing template of that
 // name gets the type and the params of the request, unless another schedule uses it.
 func createScheduleOfType(c *call, body *api.ScheduleRequest, name string) (reply, error) {
-	return retryConflict(func() (reply, error) {
+	return c.retryConflict(func() (reply, error) {
 		plan, err := c.planScheduleOfType(body, name)
 		if err != nil {
 			return reply{}, err

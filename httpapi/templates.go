@@ -28,18 +28,18 @@ func (a *server) templateRoutes() {
 		return show(api.NewTemplate)(c.Store.Template(c.ctx, c.name()))
 	})
 	route(a, operation{
-		method: "PATCH", path: "/templates/{name}", id: "change-template", tag: "Templates", summary: "Change a template",
+		method: "PATCH", path: "/templates/{name}", version: templateVersion, id: "change-template", tag: "Templates", summary: "Change a template",
 		description: "Changes only the fields in the request; null returns a field to its default. Existing jobs stay unchanged.",
 		example:     `{"timeout": "1m", "priority": null}`, response: api.Template{}, errors: []int{404, 409},
 	}, changeTemplate)
 	get(a, operation{
-		method: "POST", path: "/templates/{name}/archive", id: "archive-template", tag: "Templates", summary: "Archive a template",
+		method: "POST", path: "/templates/{name}/archive", version: templateVersion, id: "archive-template", tag: "Templates", summary: "Archive a template",
 		description: "Existing jobs continue, new jobs are refused, and its schedules are disabled.", response: api.TemplateArchived{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return archiveTemplate(c, &rota.Archive{Meta: c.meta(), Name: c.name()})
 	})
 	get(a, operation{
-		method: "POST", path: "/templates/{name}/unarchive", id: "unarchive-template", tag: "Templates", summary: "Unarchive a template",
+		method: "POST", path: "/templates/{name}/unarchive", version: templateVersion, id: "unarchive-template", tag: "Templates", summary: "Unarchive a template",
 		description: "Its schedules stay disabled.", response: api.TemplateArchived{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return archiveTemplate(c, &rota.Unarchive{Meta: c.meta(), Name: c.name()})
@@ -82,12 +82,12 @@ func changeTemplate(c *call, body *api.TemplateRequest) (reply, error) {
 		return reply{}, rota.Invalidf("name", "cannot be changed: its jobs refer to it")
 	}
 	meta := c.meta()
-	return retryConflict(func() (reply, error) {
+	return c.retryConflict(func() (reply, error) {
 		t, err := c.Store.Template(c.ctx, c.name())
 		if err != nil || c.replay && c.templateChanged(meta, t) {
 			return show(api.NewTemplate)(t, err)
 		}
-		command := &rota.PutTemplate{Meta: meta, Name: t.Name, Mode: rota.PutReplace, Version: &t.Version, Spec: t.Spec}
+		command := &rota.PutTemplate{Meta: meta, Name: t.Name, Mode: rota.PutReplace, Version: c.versionOr(&t.Version), Spec: t.Spec}
 		body.Apply(&command.Spec)
 		return show(api.NewTemplate)(c.putTemplate(command))
 	})
@@ -101,12 +101,12 @@ func archiveTemplate(c *call, command rota.Command) (reply, error) {
 }
 
 // retryConflict repeats a change while other requests change the same row in between, a bounded number
-// of times.
-func retryConflict(change func() (reply, error)) (answer reply, err error) {
+// of times. A request that requires a version is not repeated.
+func (c *call) retryConflict(change func() (reply, error)) (answer reply, err error) {
 	for range 10 {
 		answer, err = change()
 		e, isRotaError := err.(*rota.Error)
-		if !isRotaError || e.Code != rota.Conflict || e.Field != "version" {
+		if c.required != nil || !isRotaError || e.Code != rota.Conflict || e.Field != "version" {
 			return answer, err
 		}
 	}

@@ -20,14 +20,14 @@ func (a *server) typeRoutes() {
 		return show(c.showType)(c.Store.Type(c.ctx, c.name()))
 	})
 	route(a, operation{
-		method: "PUT", path: "/types/{name}", id: "put-type", tag: "Types", summary: "Declare a type",
+		method: "PUT", path: "/types/{name}", version: typeVersion, id: "put-type", tag: "Types", summary: "Declare a type",
 		description: "Declares a type for remote workers, or replaces its declaration. Jobs of undeclared types are refused. An omitted field returns to its default. A type that this server handles itself can only be declared unchanged. With the header If-None-Match: * the status is 412 if the type exists.",
 		example:     `{"schema": {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}, "max_retries": 5, "timeout": "30s"}`,
 		response:    api.Type{}, otherStatuses: map[int]string{201: "The type is new."}, errors: []int{409, 412},
 	}, putType)
 	for path, paused := range map[string]bool{"pause": true, "resume": false} {
 		get(a, operation{
-			method: "POST", path: "/types/{name}/" + path, id: path + "-type", tag: "Types", summary: pauseSummaries[paused], response: api.Type{}, errors: []int{404},
+			method: "POST", path: "/types/{name}/" + path, version: typeVersion, id: path + "-type", tag: "Types", summary: pauseSummaries[paused], response: api.Type{}, errors: []int{404},
 			description: "Jobs of a paused type are accepted but not started; running jobs continue.",
 		}, func(c *call) (reply, error) { return switchType(c, paused) })
 	}
@@ -67,7 +67,7 @@ func putType(c *call, body *api.TypeRequest) (reply, error) {
 	if err := c.mayDeclare(c.name(), spec); err != nil {
 		return reply{}, err
 	}
-	command := &rota.PutType{Meta: c.meta(), Name: c.name(), Spec: spec}
+	command := &rota.PutType{Meta: c.meta(), Name: c.name(), Version: c.required, Spec: spec}
 	if c.r.Header.Get("If-None-Match") == "*" {
 		command.Mode = rota.PutCreate
 	}

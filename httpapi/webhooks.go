@@ -20,7 +20,7 @@ func (a *server) webhookRoutes() {
 		return show(api.NewWebhooks)(c.Store.Webhooks(c.ctx))
 	})
 	route(a, operation{
-		method: "PUT", path: "/webhooks", id: "put-webhooks", tag: "Webhooks", summary: "Set the webhooks for all events",
+		method: "PUT", path: "/webhooks", version: webhooksVersion, id: "put-webhooks", tag: "Webhooks", summary: "Set the webhooks for all events",
 		description: "Takes effect immediately. Pending deliveries to a removed webhook are dropped.",
 		example:     `{"webhooks": [{"url": "https://example.com/hooks/rota", "events": ["job.dead", "schedule.missed"], "secret": "a text that nobody guesses"}]}`,
 		response:    api.Webhooks{}, errors: []int{409},
@@ -42,7 +42,7 @@ func putWebhooks(c *call, body *api.WebhooksRequest) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
-		command := &rota.PutWebhooks{Meta: meta, Version: &stored.Version, Spec: api.MergeWebhooks(body.Webhooks, stored.Spec)}
+		command := &rota.PutWebhooks{Meta: meta, Version: c.versionOr(&stored.Version), Spec: api.MergeWebhooks(body.Webhooks, stored.Spec)}
 		if !body.Version.IsZero() {
 			command.Version = &body.Version.ID
 		}
@@ -54,7 +54,7 @@ func putWebhooks(c *call, body *api.WebhooksRequest) (reply, error) {
 	if !body.Version.IsZero() {
 		return change()
 	}
-	return retryConflict(change)
+	return c.retryConflict(change)
 }
 
 // eventTest is the event name of a test; no other delivery has it.

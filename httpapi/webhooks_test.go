@@ -330,7 +330,7 @@ func TestWebhookPayloadMatchesAPI(t *testing.T) {
 	s.post("jobs", `{"type": "fail", "params": {"message": "boom"}, "max_retries": 1, "backoff": "1h"}`).is(201)
 	failed := in.await(t, "job.failed")
 	execution := read[api.Execution](answer{TB: t, text: string(failed["execution"])})
-	if execution.State != "failed" || execution.Error != "boom" || execution.Attempts != 1 || !execution.NextRetryAt.IsZero() {
+	if execution.State != "failed" || execution.Error != "boom" || execution.AttemptCount != 1 || !execution.NextRetryAt.IsZero() {
 		t.Errorf("%+v", execution)
 	}
 

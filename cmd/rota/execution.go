@@ -49,13 +49,13 @@ func (a *app) executionListing() listing[api.Execution] {
 func (a *app) attemptsText(e api.Execution) string {
 	switch {
 	case e.State == api.ExecutionFailed && e.NextRetryAt.After(a.now()):
-		return fmt.Sprintf("%d/%d, retry %s", e.Attempts-1, e.MaxAttempts, a.ago(e.NextRetryAt.Time))
+		return fmt.Sprintf("%d/%d, retry %s", e.AttemptCount-1, e.MaxAttempts, a.ago(e.NextRetryAt.Time))
 	case e.State == api.ExecutionFailed:
-		return fmt.Sprintf("%d/%d, retry queued", e.Attempts-1, e.MaxAttempts)
+		return fmt.Sprintf("%d/%d, retry queued", e.AttemptCount-1, e.MaxAttempts)
 	case e.StartedAt.IsZero():
 		return fmt.Sprintf("0/%d", e.MaxAttempts)
 	}
-	return fmt.Sprintf("%d/%d", e.Attempts, e.MaxAttempts)
+	return fmt.Sprintf("%d/%d", e.AttemptCount, e.MaxAttempts)
 }
 
 func planText(t time.Time) string {

@@ -24,6 +24,11 @@ func (r Refused) Jobs(context.Context, rota.JobQuery) ([]*rota.Job, error) {
 	return nil, r.Refuse("jobs")
 }
 
+// LastAttempt is refused.
+func (r Refused) LastAttempt(context.Context, rota.ID) (*rota.Job, error) {
+	return nil, r.Refuse("last attempt")
+}
+
 // FindJobs is refused.
 func (r Refused) FindJobs(context.Context, rota.JobQuery) (rota.JobPage, error) {
 	return rota.JobPage{}, r.Refuse("find jobs")

@@ -9,7 +9,7 @@ func Lookups() map[string]string {
 		"bucket": Buckets.ByKey(), "dropped schedule": Dropped.ByKey(), "intents": sqlIntents,
 		"types": pageByName(Types, notInternalType), "templates": pageByName(Templates, ""), "schedules": sqlSchedules,
 		"schedules of a template": sqlSchedulesOf, "reservations": sqlReservations,
-		"definition": sqlDefinition, "attempts": sqlAttempts, "job": sqlShownJob, "execution": sqlExecution,
+		"definition": sqlDefinition, "attempts": sqlAttempts, "job": sqlShownJob, "last attempt": sqlLastAttempt, "execution": sqlExecution,
 		"earlier members": sqlEarlier, "dependencies": sqlDependencies,
 		"audit": sqlAudit, "audit of a subject": sqlAuditOfSubject, "audit of a schedule": sqlAuditOfSchedule,
 		"audit of an execution": sqlAuditOfExecution, "old audit": sqlOldAudit, "created jobs": sqlCreatedJobs,

@@ -11,6 +11,10 @@ var (
 SELECT ` + FullJob + `
 FROM rota_jobs j
 WHERE j.id = $1 AND ` + NotDropped
+	sqlLastAttempt = `
+SELECT ` + FullJob + `
+FROM rota_jobs j
+WHERE ` + lastAttempt(`$1`) + ` AND ` + NotDropped
 	// An execution is visible, with all its attempts, if its last attempt is.
 	sqlExecution = `
 WITH RECURSIVE chain (id, n) AS (
@@ -52,6 +56,18 @@ func idOfLastAttempt(id string) string {
 // Job returns a job with its run.
 func (s *Reader) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
 	jobs, err := s.list(ctx, "job", sqlShownJob, id)
+	if err == nil && len(jobs) == 0 {
+		return nil, noJob(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return jobs[0], nil
+}
+
+// LastAttempt returns the last attempt of an execution.
+func (s *Reader) LastAttempt(ctx context.Context, id rota.ID) (*rota.Job, error) {
+	jobs, err := s.list(ctx, "last attempt", sqlLastAttempt, id)
 	if err == nil && len(jobs) == 0 {
 		return nil, noJob(id)
 	}

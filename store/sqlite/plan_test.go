@@ -127,6 +127,7 @@ var plans = map[string]plan{
 	"intents":                     {scans: []string{"rota_intents"}}, // in the order of the index
 	"attempts":                    {indexes: []string{"rota_jobs_retry"}, sorts: true},
 	"execution":                   {indexes: []string{"rota_jobs_retry"}, scans: []string{"last"}, sorts: true},
+	"last attempt":                {indexes: []string{"rota_jobs_retry"}, scans: []string{"chain"}, sorts: true},
 	"prunable oldest":             {indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
 	"prunable newest":             {indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
 	"earlier members":             {indexes: []string{"rota_jobs_member"}},

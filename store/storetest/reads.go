@@ -35,6 +35,8 @@ func readUnknown(y *story) {
 	want(y, "job", rota.CodeOf(err), rota.NotFound)
 	_, err = y.s.Execution(y.ctx, y.ids.next())
 	want(y, "execution", rota.CodeOf(err), rota.NotFound)
+	_, err = y.s.LastAttempt(y.ctx, y.ids.next())
+	want(y, "last attempt", rota.CodeOf(err), rota.NotFound)
 	_, err = y.s.Queue(y.ctx, y.ids.next(), 10)
 	want(y, "queue", rota.CodeOf(err), rota.NotFound)
 }
@@ -153,6 +155,8 @@ func readExecution(y *story) {
 		}
 		wantIDs(y, "the attempts", idsOf(chain), first, second, third)
 		want(y, "token", chain[2].Run.Token, rota.Token{})
+		last, err := y.s.LastAttempt(y.ctx, id)
+		want(y, "difference of the last attempt", difference(jobText(chain[2]), jobText(must(y, "last attempt", last, err))), "")
 	}
 	want(y, "idempotency key", third.IdempotencyKey(), first.IdempotencyKey())
 }

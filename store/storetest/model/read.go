@@ -122,6 +122,17 @@ func (m *Model) Queue(_ context.Context, after rota.ID, limit int) ([]*rota.Job,
 	})
 }
 
+// LastAttempt returns the last attempt of one execution.
+func (m *Model) LastAttempt(_ context.Context, id rota.ID) (*rota.Job, error) {
+	return read(m, func(s *state) (*rota.Job, error) {
+		named := s.find(id)
+		if named == nil || s.hidden(s.tail(named.ExecutionID)) {
+			return nil, rota.Errorf(rota.NotFound, "last attempt", "there is no job %s", id)
+		}
+		return withoutToken(s.tail(named.ExecutionID)), nil
+	})
+}
+
 // Execution lists the attempts of one execution.
 func (m *Model) Execution(_ context.Context, id rota.ID) ([]*rota.Job, error) {
 	return read(m, func(s *state) ([]*rota.Job, error) {
