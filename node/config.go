@@ -71,6 +71,8 @@ type Config struct {
 
 	// The fields below are set by Go programs only, not by the file.
 
+	AdminToken string // token to store at the first start (ROTA_ADMIN_TOKEN); empty: a random one
+
 	AllowLinks bool // open an SQLite store for writing even if its file has a second name (a hard link)
 
 	Logger   *slog.Logger           // nil: slog.Default

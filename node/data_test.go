@@ -216,3 +216,42 @@ func TestListenErrorNamesCause(t *testing.T) {
 		}
 	}
 }
+
+// TestAdminTokenOfEnvironmentIsStoredAtFirstStart: the variable sets the token of a new data directory and never changes one.
+func TestAdminTokenOfEnvironmentIsStoredAtFirstStart(t *testing.T) {
+	wanted := strings.Repeat("a1", 32)
+	config, err := Load("", func(name string) string {
+		if name == "ROTA_ADMIN_TOKEN" {
+			return wanted
+		}
+		return ""
+	})
+	if err != nil || config.AdminToken != wanted {
+		t.Fatalf("the configuration has the token %q, %v", config.AdminToken, err)
+	}
+	if names := MisspelledVariables([]string{"ROTA_ADMIN_TOKEN=x"}); len(names) > 0 {
+		t.Errorf("a warning about %v", names)
+	}
+	path := filepath.Join(t.TempDir(), "admin.token")
+	if err := seedToken(path, wanted, quiet); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := openToken(path, quiet); err != nil || got != wanted {
+		t.Errorf("the token is %s, %v", got, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file has the mode %v, %v", info.Mode(), err)
+	}
+	var b bytes.Buffer
+	if err := seedToken(path, strings.Repeat("b2", 32), slog.New(slog.NewTextHandler(&b, nil))); err != nil || !strings.Contains(b.String(), "differs") || strings.Contains(b.String(), "b2b2") {
+		t.Errorf("a second token: %v, log %s", err, b.String())
+	}
+	if got, _ := openToken(path, quiet); got != wanted {
+		t.Errorf("the second start changed the token to %s", got)
+	}
+	for _, bad := range []string{"short", strings.Repeat("x", 31), strings.Repeat("x", 32) + " y"} {
+		if err := seedToken(filepath.Join(t.TempDir(), "admin.token"), bad, quiet); rota.CodeOf(err) != rota.Invalid || strings.Contains(err.Error(), bad) {
+			t.Errorf("the token %q: %v", bad, err)
+		}
+	}
+}

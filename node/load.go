@@ -54,6 +54,7 @@ func Load(path string, env func(string) string, flags ...FlagValue) (Config, err
 			return Config{}, err
 		}
 	}
+	c.AdminToken = env(adminTokenVariable) // no flag and no file: a flag is visible to other users of the machine
 	if err := c.setTargets(read.targets, env); err != nil {
 		return Config{}, err
 	}
@@ -118,7 +119,7 @@ func MisspelledVariables(environ []string) (names []string) {
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
 		rest, ours := strings.CutPrefix(name, "ROTA_")
-		if !ours || rest == "URL" || rest == "TOKEN" {
+		if !ours || rest == "URL" || rest == "TOKEN" || name == adminTokenVariable {
 			continue
 		}
 		if meant := suggest.Nearest(name, variables()); meant != "" && meant != name {

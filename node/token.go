@@ -14,6 +14,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
+// adminTokenVariable is the environment variable with the admin token of the first start.
+const adminTokenVariable = "ROTA_ADMIN_TOKEN"
+
 // Length limits of the admin token. A shorter one could be guessed.
 const (
 	tokenMin = 32
@@ -38,6 +41,26 @@ func openToken(path string, logger *slog.Logger) (string, error) {
 		return "", dataError(path, err)
 	}
 	return checkToken(path, strings.TrimSpace(string(text)))
+}
+
+// seedToken writes the token of the configuration at the first start, so that several servers can have the same one. A file
+// that exists stays: the token in it may have been changed by hand.
+func seedToken(path, token string, logger *slog.Logger) error {
+	if token == "" {
+		return nil
+	}
+	if _, err := checkToken(adminTokenVariable, token); err != nil {
+		return &rota.Error{Code: rota.Invalid, Act: adminTokenVariable, Reason: "it is not a token of at least 32 visible ASCII characters", Hint: "create one with openssl rand -hex 32"}
+	}
+	switch stored, err := os.ReadFile(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := writeFile(path, []byte(token+"\n")); err != nil {
+			return dataError(path, err)
+		}
+	case err == nil && strings.TrimSpace(string(stored)) != token:
+		logger.Warn(adminTokenVariable+" differs from the token file, which stays; to use the variable, remove the file and start again", "file", path)
+	}
+	return nil // openToken reports any other error
 }
 
 func makeToken(path string) (string, error) {

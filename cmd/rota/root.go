@@ -126,7 +126,7 @@ func addGroups(root *cobra.Command, a *app) {
 			newExportCommand(a), newImportCommand(a), newSQLCommand(a),
 		}},
 		{"Server", []*cobra.Command{
-			newServeCommand(a), newStatsCommand(a), newEventsCommand(a), newAuditCommand(a), newReservationCommand(a),
+			newServeCommand(a), newHealthCommand(a), newStatsCommand(a), newEventsCommand(a), newAuditCommand(a), newReservationCommand(a),
 		}},
 		{"Store", []*cobra.Command{
 			newBackupCommand(a), newRestoreCommand(a), newCopyCommand(a), newVerifyCommand(a), newBenchCommand(a),

@@ -157,11 +157,21 @@ func (a *app) serve(ctx context.Context, flagValues []node.FlagValue, flags serv
 	go func() {
 		select {
 		case <-n.Ready():
+			a.notify(config.Logger, "READY=1")
 			_ = a.printReady(n, config) // a closed standard output must not stop the server
 		case <-ctx.Done():
 		}
+		<-ctx.Done()
+		a.notify(config.Logger, "STOPPING=1")
 	}()
 	return n.Run(ctx)
+}
+
+// notify tells systemd about the state of the server. Without the message systemd would end the start at its timeout.
+func (a *app) notify(logger *slog.Logger, state string) {
+	if err := notifySystemd(a.getenv("NOTIFY_SOCKET"), state); err != nil {
+		logger.Warn("systemd could not be notified", "state", state, "error", err)
+	}
 }
 
 // handleSignals stops the server: the first signal lets jobs finish, the second cancels them, the third exits at once.
