@@ -11,7 +11,7 @@ TESTFLAGS := -vet=off -ldflags=-w
 
 # Packages that make quick skips and make test runs: their tests kill processes, start
 # other servers and clients, or take long and rarely fail.
-SLOW := action|cmd/rota|sql/translate|sql/catalog|examples|node/crashtest|sql/pgwire/drivertest|store/postgres/pgtest|worker
+SLOW := action|cmd/rota|deploy|sql/translate|sql/catalog|examples|node/crashtest|sql/pgwire/drivertest|store/postgres/pgtest|worker
 
 # Tools run at fixed versions and are not in go.mod.
 GOFUMPT     := $(GO) run mvdan.cc/gofumpt@v0.12.0
@@ -20,13 +20,28 @@ STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Go modules besides the main one, such as the benchmarks, which depend on other queues.
 MODULES := $(patsubst %/go.mod,%,$(wildcard */go.mod))
 
-.PHONY: help build run quick test deep withpostgres python postgres mariadb drivers check format vet lint fuzz hours crash bench clean
+# The same source and version give the same program, byte for byte, in any directory.
+BUILD := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X main.version=$(VERSION)'
+
+# Where make release puts the programs, and for which systems it builds them.
+DIST      ?= dist
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
+
+.PHONY: help build release run quick test deep withpostgres python postgres mariadb drivers systemd check format vet lint fuzz hours crash bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/rota, one static binary
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/rota ./cmd/rota
+	$(BUILD) -o bin/rota ./cmd/rota
+
+release: ## build programs for Linux, macOS and Windows, with their checksums, in dist/; VERSION=v1.2.3 names them
+	@rm -rf '$(DIST)' && mkdir -p '$(DIST)'
+	@set -e; for platform in $(PLATFORMS); do \
+		os=$${platform%/*}; arch=$${platform#*/}; file=rota_$(VERSION)_$${os}_$$arch; [ $$os != windows ] || file=$$file.exe; \
+		echo "building $$file"; GOOS=$$os GOARCH=$$arch $(BUILD) -o '$(DIST)'/$$file ./cmd/rota; \
+	done
+	@cd '$(DIST)' && { sha256sum rota_* 2>/dev/null || shasum -a 256 rota_*; } > SHA256SUMS && cat SHA256SUMS
 
 run: build ## build and run the server in ./rota-data until Ctrl-C; ARGS='--workers 4' adds flags
 	@bin/rota serve $(ARGS)
@@ -34,7 +49,7 @@ run: build ## build and run the server in ./rota-data until Ctrl-C; ARGS='--work
 # The tests run last, so that their result is at the end of the output. The longest run
 # first, so that no processor is idle at the end. Of the benchmarks only the unit tests
 # run, which are short.
-test: format vet python postgres mariadb drivers withpostgres ## check the formatting, vet, and run all tests; CI runs this
+test: format vet python postgres mariadb drivers systemd withpostgres ## check the formatting, vet, and run all tests; CI runs this
 	@set -e; for module in $(MODULES); do (cd $$module && $(GO) test $(TESTFLAGS) -short ./...); done
 	bin/withpostgres $(GO) test $(TESTFLAGS) -timeout 20m ./store/postgres ./store/sqlite ./...
 
@@ -87,6 +102,11 @@ drivers:
 	[ $$# = 0 ] || { echo "installing $$*, which the tests of the SQL port need"; \
 		sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); $$sudo apt-get update -qq && $$sudo apt-get install -y -qq "$$@"; }
 
+# systemd-analyze checks the unit in deploy/systemd.
+systemd:
+	@command -v systemd-analyze >/dev/null || { echo "installing systemd, which the tests of the unit need"; \
+		sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); $$sudo apt-get update -qq && $$sudo apt-get install -y -qq systemd; }
+
 check: lint test ## make lint and make test; use it before you push
 
 format:
@@ -120,5 +140,5 @@ crash: postgres ## kill processes of the store, the server and a cluster on Post
 bench: ## measure speed against raw databases and other queues; see docs/reference/benchmarks.md
 	cd bench && $(GO) run .
 
-clean: ## remove bin/
-	rm -rf bin
+clean: ## remove bin/ and dist/
+	rm -rf bin dist

@@ -35,6 +35,7 @@ var packageRules = map[string]packageRule{
 	"sql/pgwire/drivertest": {layer: 8}, // tests only: PostgreSQL clients against the SQL port of a node
 
 	"examples":           {layer: 9}, // tests only: they run the examples
+	"deploy":             {layer: 9}, // tests only: they run what the unit, the image and the compose file run
 	"examples/embedded":  {layer: 8},
 	"examples/worker-go": {layer: 8},
 
