@@ -284,7 +284,7 @@ func (s ScheduleSpec) Timetable(name string, anchor time.Time) (cron.Timetable, 
 	if s.StartsAt.IsZero() && s.EndsAt.IsZero() {
 		return table, nil
 	}
-	bounded, err := cron.Within(table, s.StartsAt, s.EndsAt)
+	bounded, err := cron.Within(table, s.local(s.StartsAt), s.local(s.EndsAt))
 	if err != nil {
 		return nil, asInvalid("ends_at", err)
 	}
@@ -297,14 +297,27 @@ func (s ScheduleSpec) unbounded(name string, anchor time.Time) (cron.Timetable, 
 		table, err := cron.Parse(s.Cron, cron.Config{Zone: s.Zone, Name: name})
 		return table, "cron", err
 	case s.Every != 0 && !s.StartsAt.IsZero():
-		table, err := cron.EveryFrom(s.StartsAt, s.Every)
+		table, err := cron.EveryFrom(s.local(s.StartsAt), s.Every)
 		return table, "every", err
 	case s.Every != 0:
-		table, err := cron.EveryAfter(anchor, s.Every)
+		table, err := cron.EveryAfter(s.local(anchor), s.Every)
 		return table, "every", err
 	}
-	table, err := cron.NewAt(s.At)
+	table, err := cron.NewAt(s.local(s.At))
 	return table, "at", err
+}
+
+// local returns a time in the zone of the schedule, for its description. An unknown zone is
+// refused elsewhere.
+func (s ScheduleSpec) local(t time.Time) time.Time {
+	if t.IsZero() || s.Zone == "" {
+		return t
+	}
+	zone, err := cron.LoadZone(s.Zone)
+	if err != nil {
+		return t
+	}
+	return t.In(zone)
 }
 
 // asInvalid converts an error of package cron to an Error.

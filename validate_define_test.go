@@ -172,7 +172,7 @@ func timesRefusals() []refusal {
 		spec("a minute too many", func(s *rota.ScheduleSpec) { s.Cron = "61 * * * *" }, "cron", `minute: "61" is out of range; allowed 0-59`),
 		spec("a field too few", func(s *rota.ScheduleSpec) { s.Cron = "0 9 * *" }, "cron", "has 4 fields; allowed 5 fields"),
 		spec("a day that never comes", func(s *rota.ScheduleSpec) { s.Cron = "0 0 30 2 *" }, "cron", "never fires"),
-		spec("an interval as cron", func(s *rota.ScheduleSpec) { s.Cron = "@every 5m" }, "cron", "use EVERY"),
+		spec("an interval as cron", func(s *rota.ScheduleSpec) { s.Cron = "@every 5m" }, "cron", "write an interval, every 5m"),
 		spec("a negative interval", every(-time.Hour), "every", "is -1h; allowed are 1ms to"),
 		spec("a short interval", every(time.Microsecond), "every", "is 1µs; use whole milliseconds"),
 		spec("an uneven interval", every(1500*time.Microsecond), "every", "is 1.5ms; use whole milliseconds"),

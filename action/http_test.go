@@ -153,7 +153,7 @@ func TestHTTPJobRefusesInvalidParams(t *testing.T) {
 	const badURL = "params.url: is not an http or https URL such as https://example.com/a, without user and password"
 	for params, want := range map[string]string{
 		`{}`:                                                           "params.url: is missing",
-		`{"url": 7}`:                                                   "params.url: is a number; text is required",
+		`{"url": 7}`:                                                   "params.url: is a number; it must be text",
 		`{"url": ""}`:                                                  badURL,
 		`{"url": "example.com"}`:                                       badURL,
 		`{"url": "/path"}`:                                             badURL,
@@ -174,8 +174,8 @@ func TestHTTPJobRefusesInvalidParams(t *testing.T) {
 		`{"url": "http://a/", "method": "get"}`:                        `params.method: is "get"; allowed are "GET", "HEAD", "POST"`,
 		`{"url": "http://a/", "method": "CONNECT"}`:                    "params.method: ",
 		`{"url": "http://a/", "methode": "GET"}`:                       "params.methode: is not a field of this type; did you mean params.method?",
-		`{"url": "http://a/", "headers": ["a"]}`:                       "params.headers: is a list; an object",
-		`{"url": "http://a/", "headers": {"a": 1}}`:                    "params.headers.a: is a number; text is required",
+		`{"url": "http://a/", "headers": ["a"]}`:                       "params.headers: is a list; it must be an object",
+		`{"url": "http://a/", "headers": {"a": 1}}`:                    "params.headers.a: is a number; it must be text",
 		`{"url": "http://a/", "headers": {"a b": "x"}}`:                `params.headers["a b"]: is not allowed as a name here: it is not the name of a header; write letters, digits and dashes, such as X-Tenant`,
 		`{"url": "http://a/", "headers": {"": "x"}}`:                   `params.headers[""]: is not allowed as a name here`,
 		`{"url": "http://a/", "headers": {"a": "x\r\nEvil: hunter2"}}`: "params.headers.a: has a line break or another control character; write it on one line",
@@ -184,7 +184,7 @@ func TestHTTPJobRefusesInvalidParams(t *testing.T) {
 		`{"url": "http://a/", "headers": {"Host": "a b"}}`:             "params.headers.Host: is not a host; write a name, and a port if there is one, such as example.com:8080",
 		`{"url": "http://a/", "headers": {"HOST": " "}}`:               "params.headers.HOST: is not a host",
 		`{"url": "http://a/", "headers": {"host": "a:70000"}}`:         "params.headers.host: is not a host",
-		`{"url": "http://a/", "headers": {"host": 7}}`:                 "params.headers.host: is a number; text is required",
+		`{"url": "http://a/", "headers": {"host": 7}}`:                 "params.headers.host: is a number; it must be text",
 		`{"url": "http://a:70000/"}`:                                   badURL,
 		`{"url": "http://a/", "expect": 42}`:                           "params.expect: is 42; at least 100 is required",
 		`{"url": "http://a/", "expect": "ok"}`:                         `params.expect: is "ok"; allowed are "1xx"`,

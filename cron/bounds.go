@@ -55,7 +55,7 @@ func (b Bounded) Describe() string {
 		return "never"
 	}
 	text := b.inner.Describe()
-	if !b.starts.IsZero() {
+	if every, is := b.inner.(Every); !b.starts.IsZero() && !(is && every.anchor.Equal(b.starts)) { // an interval says it already
 		text += ", from " + formatInstant(b.starts)
 	}
 	if !b.ends.IsZero() {

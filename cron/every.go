@@ -13,6 +13,7 @@ const (
 // changes cause no drift.
 type Every struct {
 	first    time.Time
+	anchor   time.Time // instant from which the interval is counted: the first fire, or one interval before it
 	interval time.Duration
 }
 
@@ -40,7 +41,7 @@ func newEvery(anchor time.Time, interval, wait time.Duration) (Every, error) {
 			Allowed: "a time in the years 1 to 9999",
 		}
 	}
-	return Every{first: first, interval: interval}, nil
+	return Every{first: first, anchor: anchor.Round(0), interval: interval}, nil
 }
 
 // Next returns the first fire strictly after an instant.
@@ -81,10 +82,10 @@ func (e Every) fire(n int64) time.Time {
 
 func (e Every) remainder() time.Duration { return time.Duration(e.first.Nanosecond() % 1000) }
 
-// Describe returns the interval and the fire from which it is counted.
+// Describe returns the interval and the instant from which it is counted.
 func (e Every) Describe() string {
 	if e.interval == 0 {
 		return "never"
 	}
-	return "every " + durationWords(e.interval) + ", counted from " + formatInstant(e.first)
+	return "every " + durationWords(e.interval) + ", counted from " + formatInstant(e.anchor)
 }

@@ -152,15 +152,19 @@ func TestDescribeAtEveryAndBounded(t *testing.T) {
 	day, _ := EveryFrom(nine, 24*time.Hour)
 	small, _ := EveryAfter(nine.UTC(), 1500*time.Millisecond)
 	both, _ := Within(mustParse(t, "30 9 * * 1-5", "Europe/Berlin"), nine, nine.AddDate(0, 1, 0))
+	from, _ := Within(every, nine, time.Time{})
+	within, _ := Within(small, nine.Add(time.Hour), time.Time{})
 	for _, row := range []struct {
 		table Timetable
 		want  string
 	}{
+		{from, "every 1 hour 30 minutes, counted from 2026-11-15 08:00 UTC"},
+		{within, "every 1 second 500 milliseconds, counted from 2026-11-15 08:00 UTC, from 2026-11-15 10:00 +01:00, Berlin time"},
 		{at, "once at 2026-11-15 09:00 +01:00, Berlin time"},
 		{atUTC, "once at 2026-11-15 08:00:07 UTC"},
 		{every, "every 1 hour 30 minutes, counted from 2026-11-15 08:00 UTC"},
 		{day, "every day, counted from 2026-11-15 09:00 +01:00, Berlin time"},
-		{small, "every 1 second 500 milliseconds, counted from 2026-11-15 08:00:01.5 UTC"},
+		{small, "every 1 second 500 milliseconds, counted from 2026-11-15 08:00 UTC"},
 		{both, "every weekday at 09:30, Berlin time, from 2026-11-15 09:00 +01:00, Berlin time, until 2026-12-15 09:00 +01:00, Berlin time"},
 	} {
 		if got := row.table.Describe(); got != row.want {

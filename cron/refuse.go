@@ -51,7 +51,7 @@ func refuseMacro(text string) *Error {
 	_, known := macros[word]
 	switch {
 	case word == "@every":
-		e.Reason, e.Remedy = "is an interval, not a cron expression", "use EVERY with the interval, which is counted from STARTS"
+		e.Reason, e.Remedy = "is an interval, not a cron expression", "write an interval, every "+strings.TrimSpace(rest)+", instead of a cron expression"
 	case word == "@reboot":
 		e.Reason = "is not supported: a schedule is not bound to one machine"
 		e.Remedy = "enqueue the job from a boot script, such as a systemd unit"

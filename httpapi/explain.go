@@ -19,11 +19,34 @@ func explainJob(c *call) (reply, error) {
 		tail := attempts[len(attempts)-1]
 		v.JobID = api.ID{ID: tail.ID}
 		c.explainWorkers(tail, reasons)
+		c.explainCancel(tail, reasons)
 	}
 	for i, r := range reasons {
 		v.Reasons[i] = api.NewReason(r)
 	}
 	return ok(v)
+}
+
+// explainCancel adds who cancelled a job before it started, and why. Only the audit has it.
+func (c *call) explainCancel(job *rota.Job, reasons []rota.Reason) {
+	if job.Status != rota.StatusCancelled || reasons[0].Code != rota.ReasonEnded {
+		return
+	}
+	page, err := c.Store.Audit(c.ctx, rota.AuditQuery{ExecutionID: job.ExecutionID, Acts: []string{rota.AuditJobCancelled}, Limit: rota.PageMax})
+	if err != nil { // the explanation is right without it
+		return
+	}
+	for _, e := range page.Entries {
+		if e.JobID != job.ID {
+			continue
+		}
+		why := "; " + e.Actor + " cancelled it"
+		if e.Detail != "" {
+			why += ": " + e.Detail
+		}
+		reasons[0].Text = strings.TrimSuffix(reasons[0].Text, ".") + strings.TrimSuffix(why, ".") + "."
+		return
+	}
 }
 
 // explainWorkers adds the remote workers to the reasons of a queued job that this server does not

@@ -23,7 +23,7 @@ func wrongType(value any, want []string) string {
 	if b, is := value.(bool); is {
 		got = brief(b)
 	}
-	return "is " + got + "; " + eitherOf(want) + " is required"
+	return "is " + got + "; it must be " + eitherOf(want)
 }
 
 func eitherOf(types []string) string {

@@ -30,13 +30,13 @@ func TestCheckNamesTheFieldAndTheProblem(t *testing.T) {
 		"unlike any":        {`{"properties":{"to":{},"cc":{}},"additionalProperties":false}`, `{"subject":1}`, "params.subject: is not a field of this type; it has cc, to"},
 		"no fields":         {`{"additionalProperties":false}`, `{"a":1}`, "params.a: is not allowed as a name here"},
 		"unevaluated":       {`{"unevaluatedProperties":false}`, `{"a":1}`, "params.a: is not allowed here"},
-		"name with a space": {`{"additionalProperties":{"type":"string"}}`, `{"a b":1}`, `params["a b"]: is a number; text is required`},
-		"empty name":        {`{"additionalProperties":{"type":"string"}}`, `{"":1}`, `params[""]: is a number; text is required`},
-		"type":              {`{"properties":{"a":{"type":"integer"}}}`, `{"a":"x"}`, "params.a: is text; a whole number is required"},
-		"types":             {`{"properties":{"a":{"type":["null","integer"]}}}`, `{"a":[]}`, "params.a: is a list; a whole number or null is required"},
-		"null":              {`{"properties":{"a":{"type":"string"}}}`, `{"a":null}`, "params.a: is null; text is required"},
-		"fraction":          {`{"properties":{"a":{"type":"integer"}}}`, `{"a":1.5}`, "params.a: is 1.5; a whole number is required"},
-		"boolean":           {`{"properties":{"a":{"type":"object"}}}`, `{"a":true}`, "params.a: is true; an object is required"},
+		"name with a space": {`{"additionalProperties":{"type":"string"}}`, `{"a b":1}`, `params["a b"]: is a number; it must be text`},
+		"empty name":        {`{"additionalProperties":{"type":"string"}}`, `{"":1}`, `params[""]: is a number; it must be text`},
+		"type":              {`{"properties":{"a":{"type":"integer"}}}`, `{"a":"x"}`, "params.a: is text; it must be a whole number"},
+		"types":             {`{"properties":{"a":{"type":["null","integer"]}}}`, `{"a":[]}`, "params.a: is a list; it must be a whole number or null"},
+		"null":              {`{"properties":{"a":{"type":"string"}}}`, `{"a":null}`, "params.a: is null; it must be text"},
+		"fraction":          {`{"properties":{"a":{"type":"integer"}}}`, `{"a":1.5}`, "params.a: is 1.5; it must be a whole number"},
+		"boolean":           {`{"properties":{"a":{"type":"object"}}}`, `{"a":true}`, "params.a: is true; it must be an object"},
 		"enum":              {`{"properties":{"a":{"enum":["x",1,null]}}}`, `{"a":"y"}`, `params.a: is "y"; allowed are "x", 1, null`},
 		"long enum":         {`{"properties":{"a":{"enum":[1,2,3,4,5,6,7,8,9,10,11,12]}}}`, `{"a":0}`, "params.a: is 0; allowed are 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, and 2 others"},
 		"const":             {`{"properties":{"a":{"const":"x"}}}`, `{"a":"y"}`, `params.a: must be "x"`},
@@ -66,7 +66,7 @@ func TestCheckNamesTheFieldAndTheProblem(t *testing.T) {
 		"media type":        {`{"properties":{"a":{"contentMediaType":"application/json"}}}`, `{"a":"{"}`, "params.a: does not hold application/json"},
 		"or null":           {`{"properties":{"a":{"anyOf":[{"type":"object","required":["b"]},{"type":"null"}]}}}`, `{"a":{}}`, "params.a.b: is missing"},
 		"or a number":       {`{"properties":{"a":{"anyOf":[{"type":"integer"},{"type":"string","enum":["x"]},{"type":"array"},{"type":"null"}]}}}`, `{"a":"y"}`, `params.a: is "y"; allowed are "x"; or a list or a whole number`},
-		"neither":           {`{"properties":{"a":{"anyOf":[{"type":"object"},{"type":"null"}]}}}`, `{"a":1}`, "params.a: is a number; an object or null is required"},
+		"neither":           {`{"properties":{"a":{"anyOf":[{"type":"object"},{"type":"null"}]}}}`, `{"a":1}`, "params.a: is a number; it must be an object or null"},
 		"forms":             {`{"properties":{"a":{"oneOf":[{"required":["b","c"]},{"required":["d"]}]}}}`, `{"a":{}}`, "params.a: matches none of the allowed alternatives; closest match: params.a.d is missing"},
 		"two forms":         {`{"properties":{"a":{"oneOf":[{},{"type":"object"}]}}}`, `{"a":{}}`, "params.a: matches more than one of the alternatives; it must match exactly one"},
 		"if then":           {`{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, "params.b: is missing"},
@@ -129,7 +129,7 @@ func TestCheckReportsEveryFieldOnce(t *testing.T) {
 	if strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	if text := err.Error(); !strings.HasPrefix(text, "params.from: is missing: and params.list[1]: is a number; text is required; params.list[3]: ") {
+	if text := err.Error(); !strings.HasPrefix(text, "params.from: is missing: and params.list[1]: is a number; it must be text; params.list[3]: ") {
 		t.Errorf("the error is %q", text)
 	}
 }

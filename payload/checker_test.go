@@ -92,6 +92,6 @@ func ExampleSchema() {
 		}
 	}
 	// Output:
-	// params.to[1] is a number; text is required
+	// params.to[1] is a number; it must be text
 	// params.txt is not a field of this type; did you mean params.text?
 }

@@ -19,8 +19,8 @@ func TestCompileNamesThePathOfAnInvalidSchema(t *testing.T) {
 		"a list":             {`[]`, "schema", "is a list"},
 		"unknown type":       {`{"type":"strin"}`, "schema.type", `is "strin"; allowed are "array", "boolean"`},
 		"one of the types":   {`{"properties":{"a":{"type":["string",1]}}}`, "schema.properties.a.type[1]", "is 1; allowed are"},
-		"no number":          {`{"properties":{"a":{"minimum":"x"}}}`, "schema.properties.a.minimum", "is text; a number is required"},
-		"no list":            {`{"required":"a"}`, "schema.required", "is text; a list is required"},
+		"no number":          {`{"properties":{"a":{"minimum":"x"}}}`, "schema.properties.a.minimum", "is text; it must be a number"},
+		"no list":            {`{"required":"a"}`, "schema.required", "is text; it must be a list"},
 		"twice":              {`{"required":["a","a"]}`, "schema.required", "has the same entry twice, at [0] and [1]"},
 		"misspelt":           {`{"items":{"minimun":1}}`, "schema.items.minimun", "is not a keyword of JSON Schema; did you mean minimum?"},
 		"misspelt deep":      {`{"anyOf":[{},{"$defs":{"a b":{"tipe":1}}}]}`, `schema.anyOf[1].$defs["a b"].tipe`, "did you mean type?"},
@@ -52,7 +52,7 @@ func TestCompileNamesThePathOfAnInvalidSchema(t *testing.T) {
 		"itself from a part": {`{"$ref":"#/$defs/a/allOf/0","$defs":{"a":{"allOf":[{"$ref":"#/$defs/a"}]}}}`, "schema.$defs.a.allOf", "refers back to itself"},
 		"itself, dependent":  {`{"dependentSchemas":{"x":{"$dynamicRef":"#m"}},"$dynamicAnchor":"m"}`, "schema.dependentSchemas.x.$dynamicRef", "refers back to itself"},
 		"itself by id":       {`{"$id":"https://e.example/s","oneOf":[true,{"$ref":"https://e.example/s#"}]}`, "schema.oneOf[1].$ref", "refers back to itself"},
-		"old items":          {`{"items":[{}]}`, "schema.items", "is a list; true or false or an object is required"},
+		"old items":          {`{"items":[{}]}`, "schema.items", "is a list; it must be true or false or an object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := payload.Compile(json.RawMessage(c.schema))

@@ -51,14 +51,31 @@ func (a *app) refusal(address string, response *http.Response) error {
 	return refused
 }
 
+// leadingField is the field at the beginning of a problem.
+var leadingField = regexp.MustCompile(`^[a-z]+(_[a-z]+)+`)
+
+// fieldToFlag replaces the field at the beginning of a text by the flag that sets it. Fields whose name is one word
+// are left alone: an argument may set them.
+func fieldToFlag(text string) string {
+	field := leadingField.FindString(text)
+	flag := string(flagName(nil, field))
+	switch flag {
+	case "", "params", "merge-params":
+		return text
+	case "scope-kind", "scope-id":
+		flag = "scope"
+	}
+	return "--" + flag + text[len(field):]
+}
+
 // problemText is the text of a problem. It names each invalid field once.
 func problemText(p *api.Problem) string {
-	text := sanitize(cmp.Or(p.Detail, p.Title))
+	text := fieldToFlag(sanitize(cmp.Or(p.Detail, p.Title)))
 	if len(p.Errors) == 1 && strings.Contains(text, p.Errors[0].Reason) {
 		return text
 	}
 	for _, e := range p.Errors {
-		text += "\n  " + sanitize(e.Field+": "+e.Reason)
+		text += "\n  " + fieldToFlag(sanitize(e.Field+": "+e.Reason))
 	}
 	return text
 }
@@ -72,6 +89,7 @@ var adviceCommands = []struct {
 	{regexp.MustCompile(`PUT (?:/api/v1)?/types/([^ /.;,]+)`), "rota type put $1"},
 	{regexp.MustCompile(`PUT (?:/api/v1)?/limits`), "rota limits set"},
 	{regexp.MustCompile(`GET (?:/api/v1)?/jobs/([^ /]+)/explain`), "rota job explain $1"},
+	{regexp.MustCompile(`an interval, every (.*), instead of a cron expression`), "--every $1 instead of --cron"},
 }
 
 // requestsToCommands replaces HTTP requests in a hint by the commands that send them.
@@ -86,6 +104,10 @@ func requestsToCommands(text string) string {
 var adviceFlags = strings.NewReplacer(
 	"with_template", "--with-template",
 	"merge_params", "params",
+	"without a unique_key", "without --unique",
+	"is before starts_at", "is before --starts",
+	"or use keys for one key", "or use --key for one key",
+	"use EVERY", "use --every",
 	"with template instead of type", "with --template instead of --type",
 )
 

@@ -61,11 +61,11 @@ func newAuditListCommand(a *app) *cobra.Command {
 	var flags auditFlags
 	var pages listFlags
 	list := listing[api.AuditEntry]{
-		path: "/audit", none: "no entries", heads: []string{"WHEN", "ACTOR", "ACT", "OUTCOME", "~SUBJECT", "~CHANGES", "~DETAIL"},
+		path: "/audit", heads: []string{"WHEN", "ACTOR", "ACT", "OUTCOME", "~SUBJECT", "~CHANGES", "~DETAIL"},
 		drop: []string{"DETAIL", "CHANGES"},
 		row: func(e api.AuditEntry) []string {
 			return []string{
-				a.timestamp(e.At.Time), string(e.Actor), e.Act, string(e.Outcome), string(e.Subject), changedFields(e.Changes), string(e.Detail),
+				a.timestamp(e.At.Time), string(e.Actor), e.Act, string(e.Outcome), auditSubject(e), changedFields(e.Changes), firstLineShort(string(e.Detail)),
 			}
 		},
 	}
@@ -80,6 +80,7 @@ and new values.`,
 			if err != nil {
 				return err
 			}
+			list.none = noEntries(query)
 			return list.print(cmd.Context(), a, query, pages)
 		},
 	}
@@ -87,6 +88,38 @@ and new values.`,
 	pages.flags(cmd)
 	return cmd
 }
+
+// auditSubject is the subject of an entry, with the name of a job or the job of a schedule, if the entry has it.
+func auditSubject(e api.AuditEntry) string {
+	subject := string(e.Subject)
+	var created struct {
+		Type struct{ New string }
+	}
+	switch isJob := strings.HasPrefix(subject, "job "); {
+	case isJob && e.Schedule != "":
+		return subject + " of " + string(e.Schedule)
+	case isJob && json.Unmarshal(e.Changes, &created) == nil && created.Type.New != "":
+		return subject + " of type " + created.Type.New
+	case !isJob && !e.JobID.IsZero():
+		return subject + ", job " + e.JobID.String()
+	}
+	return subject
+}
+
+// noEntries is the text for an empty list. A filter by name may have a typo: any name is accepted, since entries outlive
+// what they are about.
+func noEntries(query url.Values) string {
+	switch {
+	case query.Get("subject") != "":
+		return "no entries; a subject looks like \"schedule nightly\", \"template report\", \"type mail.send\", \"job ID\" or \"limits\""
+	case query.Get("schedule") != "":
+		return "no entries; check the name: rota schedule list"
+	}
+	return "no entries"
+}
+
+// changedMax is how many changed fields a row names.
+const changedMax = 4
 
 // changedFields returns the names of the fields that changed.
 func changedFields(changes json.RawMessage) string {
@@ -99,6 +132,9 @@ func changedFields(changes json.RawMessage) string {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	if more := len(names) - changedMax; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:changedMax], ", "), more)
+	}
 	return strings.Join(names, ", ")
 }
 

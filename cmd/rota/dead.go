@@ -12,10 +12,16 @@ func newDeadCommand(a *app) *cobra.Command {
 }
 
 func newDeadListCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List dead letters, newest first", Example: "  rota dead list --type mail.send"}
+	cmd := &cobra.Command{
+		Use: "list", Short: "List dead letters, newest first",
+		Long: `List dead letters, newest first: executions that failed for good and were not retried. The column EXECUTION is the id of
+the execution, execution_id in JSON output, where id is that of its last attempt; every command takes both. rota
+execution list --state dead also has the executions that were retried since.`,
+		Example: "  rota dead\n  rota dead list --type mail.send",
+	}
 	return listing[api.Job]{
 		path: "/dead", filters: jobFilters(cmd, "jobs", nil), none: "no dead letters",
-		heads: []string{"ID", "^NAME", "ATTEMPTS", "DIED", "CODE", "~ERROR"}, drop: []string{"ATTEMPTS", "CODE", "DIED", "ERROR"},
+		heads: []string{"EXECUTION", "^NAME", "ATTEMPTS", "DIED", "CODE", "~ERROR"}, drop: []string{"ATTEMPTS", "CODE", "DIED", "ERROR"},
 		row: func(j api.Job) []string {
 			return []string{j.ExecutionID.String(), j.Name, fmt.Sprint(j.Attempt), a.ago(j.FinishedAt.Time), runCode(j), runError(j)}
 		},

@@ -46,7 +46,7 @@ free within --wait, the command exits with 6 and nothing runs.`,
 
 // printDirect prints only the result and returns an error if the run failed.
 func (a *app) printDirect(j api.Job, answer json.RawMessage) error {
-	text := j.ID.String() + " " + a.outcome(j)
+	text := j.ID.String() + " " + a.outcome(j, j.StartedAt.Time)
 	if j.Run != nil && nonNull(j.Run.Result) != "" {
 		text = string(j.Run.Result)
 	}

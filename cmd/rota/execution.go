@@ -81,7 +81,7 @@ func (a *app) writeExecution(w io.Writer, e api.ExecutionDetail) {
 	s.add("template", string(e.Template))
 	s.add("schedule", string(e.Schedule))
 	s.add("group", e.GroupID.String())
-	s.add("redrive of", e.RedriveOf.String())
+	s.add("repeats", e.RedriveOf.String())
 	s.add("planned for", a.timestamp(e.PlanTime.Time))
 	if e.ScopeKind != rota.GlobalScopeKind {
 		s.add("scope", e.ScopeKind+" "+e.ScopeID)

@@ -16,7 +16,7 @@ import (
 
 const exportExample = `  rota export                            # print all definitions
   rota export rota.yaml                  # write them to a file
-  rota export -o sql jobs.sql            # as CREATE JOB statements
+  rota export -o sql jobs.sql            # as CREATE OR ALTER JOB statements
   rota export rota.yaml --secrets        # with webhook secrets, to move to another server
   rota export | rota import - --url http://other:7420 --token …`
 
@@ -31,7 +31,7 @@ kept under version control. rota import reads it; a server that was empty before
 same bytes. The document contains a built-in type only while it is paused. It does not contain jobs, runs and the
 audit log: rota backup copies those too.
 
-With --output sql the command writes CREATE JOB statements that rota sql -f and psql -f run, each job after those that
+With --output sql the command writes CREATE OR ALTER JOB statements that rota sql -f and psql -f run, each job after those that
 it depends on. SQL has no types, limits, webhooks, scopes and shared templates: a comment that begins with -- names each
 of these, and each job that CREATE JOB would refuse because its time has passed.`,
 		Example: exportExample,

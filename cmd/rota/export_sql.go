@@ -42,10 +42,11 @@ func (f exportFormat) Set(text string) error {
 }
 
 const exportSQLHead = `-- The jobs of a Rota server, written by rota export -o sql. Run this file with rota sql -f FILE or psql -f FILE.
+-- It can be run again, after an error too: CREATE OR ALTER changes a job that exists already.
 -- Comments name what it leaves out or changes. rota export -o yaml leaves out only secrets; rota import reads it.
 `
 
-// toSQL writes the schedules of a document as CREATE JOB statements, each after the jobs that it depends on, and a comment
+// toSQL writes the schedules of a document as CREATE OR ALTER JOB statements, each after the jobs that it depends on, and a comment
 // for everything that SQL cannot express.
 func toSQL(answer json.RawMessage, now time.Time) ([]byte, error) {
 	all, err := decode[api.Definitions](answer)
@@ -129,6 +130,7 @@ func (w *sqlExport) job(name string) error {
 		return err
 	}
 	statement, comments := session.CreateStatement(s, t)
+	statement = "CREATE OR ALTER" + strings.TrimPrefix(statement, "CREATE") // so that the file can be run again after an error
 	for _, line := range comments {
 		w.b.WriteString(line + "\n")
 	}
@@ -167,7 +169,7 @@ func (w *sqlExport) statement(s *rota.Schedule, statement string) {
 	case err != nil:
 		_, message, _ := strings.Cut(err.Error(), ": ") // without the position
 		reason = "SQL cannot express it: " + message
-		statement = "CREATE JOB " + s.Name + " …"
+		statement = "CREATE OR ALTER JOB " + s.Name + " …"
 	case !spec.At.IsZero() && !spec.At.After(w.now):
 		reason = "its only fire time has passed"
 	case !spec.EndsAt.IsZero() && !spec.EndsAt.After(w.now):

@@ -75,6 +75,10 @@ func TestExportAsSQLRoundTrips(t *testing.T) {
 	if got := exported(second); got != want {
 		t.Errorf("after rota sql: %s", firstDifference(want, got))
 	}
+	second.must("sql -f " + script) // a file that stopped at an error is run again as a whole
+	if got := exported(second); got != want {
+		t.Errorf("after the file was run again: %s", firstDifference(want, got))
+	}
 	statements := func(export string) string { return countsOf.ReplaceAllString(export, "") }
 	if was, again := statements(readFileText(t, script)), statements(second.must("export -o sql")); again != was {
 		t.Errorf("the second export: %s", firstDifference(was, again))
@@ -116,9 +120,9 @@ func TestExportAsSQLRoundsUpToSeconds(t *testing.T) {
 	s.must("schedule create long --type noop --every 1500ms --timeout 90.1s --backoff 0s --starts 2098-01-01T00:00:00Z")
 	text := s.must("export -o sql")
 	for _, want := range []string{
-		"\n-- rounded up, since a clause has whole seconds: EVERY from 500ms, RETRY_BACKOFF from 999ms, TIMEOUT from 1ms\nCREATE JOB short\n",
+		"\n-- rounded up, since a clause has whole seconds: EVERY from 500ms, RETRY_BACKOFF from 999ms, TIMEOUT from 1ms\nCREATE OR ALTER JOB short\n",
 		"\n  SCHEDULE = EVERY 1 SECOND STARTS", "\n  RETRY_BACKOFF = 1 SECOND\n", "\n  TIMEOUT = 1 SECOND\n",
-		"\n-- rounded up, since a clause has whole seconds: EVERY from 1.5s, TIMEOUT from 1m30.1s\nCREATE JOB long\n",
+		"\n-- rounded up, since a clause has whole seconds: EVERY from 1.5s, TIMEOUT from 1m30.1s\nCREATE OR ALTER JOB long\n",
 		"\n  SCHEDULE = EVERY 2 SECONDS STARTS", "\n  RETRY_BACKOFF = 0 SECONDS\n", "\n  TIMEOUT = 91 SECONDS\n",
 	} {
 		if !strings.Contains(text, want) {
@@ -173,8 +177,8 @@ func TestExportAsSQLCommentsWhatSQLCannotExpress(t *testing.T) {
 		"\n-- left out, since no clause sets it: scopes (1), webhooks (1), jitter 0.5, concurrency_key \"k\"\n",
 		"\n-- settings of the template, written as clauses of the job: MAX_RETRIES\n",
 		"\n-- the template of the job is archived; the statement creates an active one\n",
-		"\n-- job once is left out: its only fire time has passed\n-- CREATE JOB once\n",
-		"\n-- job ended is left out: its last fire time has passed\n-- CREATE JOB ended\n",
+		"\n-- job once is left out: its only fire time has passed\n-- CREATE OR ALTER JOB once\n",
+		"\n-- job ended is left out: its last fire time has passed\n-- CREATE OR ALTER JOB ended\n",
 		"\n-- job deep is left out: SQL cannot express it: the name of the procedure has more than three parts",
 		"\n  WITH PARAMS '{\"args\":[[1],{\"a\":2}]}'\n  PAUSED\n  AS CALL p();\n",
 	} {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -83,15 +81,6 @@ func (a *app) jobNote(j api.Job) string {
 	return ""
 }
 
-func newJobShowCommand(a *app) *cobra.Command {
-	return showCommand(a, &cobra.Command{
-		Use: "show ID|NAME", Short: "Show all details of a job",
-		Long: `Show all details of a job. Instead of an id, 8 or more of its first characters are enough. A name of a template, a
-schedule or a type stands for the last attempt of its latest execution.`,
-		Example: "  rota job show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60\n  rota job show 01926a5e-7c3b\n  rota job show nightly",
-	}, "/jobs", "", func(w io.Writer, j api.Job) { a.printKeyValues(w, a.jobKeyValues(j)) })
-}
-
 func (a *app) jobKeyValues(j api.Job) *keyValues {
 	s := &keyValues{}
 	s.add("id", j.ID.String())
@@ -105,13 +94,15 @@ func (a *app) jobKeyValues(j api.Job) *keyValues {
 	s.add("state", j.State)
 	s.add("attempt", fmt.Sprintf("%d of %d", j.Attempt, j.MaxAttempts))
 	s.add("retry of", j.RetryOf.String())
-	s.add("redrive of", j.RedriveOf.String())
+	s.add("repeats", j.RedriveOf.String())
 	s.add("priority", fmt.Sprint(j.Priority))
 	s.add("position", fmt.Sprint(j.Position))
 	a.addOrigin(s, j)
 	s.add("params", string(j.Params))
 	s.add("created", a.timestamp(j.CreatedAt.Time)+byActor(j.CreatedBy))
-	s.add("runs at", a.timestamp(j.RunAt.Time))
+	if j.FinishedAt.IsZero() && j.StartedAt.IsZero() {
+		s.add("runs at", a.timestamp(j.RunAt.Time))
+	}
 	s.add("queued", a.timestamp(j.QueuedAt.Time))
 	s.add("started", a.timestamp(j.StartedAt.Time))
 	s.add("finished", a.timestamp(j.FinishedAt.Time))
@@ -187,35 +178,4 @@ func nonNull(doc json.RawMessage) string {
 		return ""
 	}
 	return string(doc)
-}
-
-// newExplainCommand creates the explain command, which is both a subcommand of job and a top-level command.
-func newExplainCommand(a *app, use string) *cobra.Command {
-	return showCommand(a, &cobra.Command{
-		Use: use, Short: "Explain why a job does not run, and what to do",
-		Example: "  rota explain 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60\n  rota explain nightly    # its latest execution",
-	}, "/jobs", "/explain", a.writeExplanation)
-}
-
-// writeExplanation prints a paragraph for each reason: the reason, its end, the jobs it waits for, and the remedy.
-func (a *app) writeExplanation(w io.Writer, e api.Explanation) {
-	for i, r := range e.Reasons {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintln(w, sanitize(r.Text))
-		if !r.Until.IsZero() {
-			fmt.Fprintf(w, "  until:  %s\n", a.timestamp(r.Until.Time))
-		}
-		if len(r.Jobs) > 0 {
-			ids := make([]string, len(r.Jobs))
-			for j, id := range r.Jobs {
-				ids[j] = id.String()
-			}
-			fmt.Fprintf(w, "  waits for:  %s\n", strings.Join(ids, ", "))
-		}
-		if r.Remedy != "" {
-			fmt.Fprintf(w, "  remedy:  %s\n", requestsToCommands(sanitize(r.Remedy)))
-		}
-	}
 }

@@ -64,7 +64,7 @@ not.`,
 		if c.wait {
 			return a.awaitJob(cmd.Context(), j, c.follow)
 		}
-		return a.printMessage(answer, "%s %s", j.ID, a.stateText(j)) // the id is first, since other commands need it
+		return a.printMessage(answer, "%s %s%s", j.ID, a.stateText(j), a.startText(cmd, s.zone)) // the id is first, since other commands need it
 	}
 	return cmd
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -52,9 +54,25 @@ job becomes ready. -p changes single params, and --params replaces all of them.`
 		if err != nil {
 			return err
 		}
-		return a.printMessage(answer, "%s changed: %s", j.ID, a.stateText(j))
+		return a.printMessage(answer, "%s changed: %s%s", j.ID, a.stateText(j), a.startText(cmd, s.zone))
 	}
 	return cmd
+}
+
+// startText describes the time of --at in the zone in which it was written. A time that has passed is no delay.
+func (a *app) startText(cmd *cobra.Command, zone string) string {
+	if !cmd.Flags().Changed("at") {
+		return ""
+	}
+	at, err := parseTimeFlag("--at", cmd.Flag("at").Value.String(), zone)
+	if err != nil {
+		return ""
+	}
+	local := at.Format("2006-01-02 15:04:05 -07:00")
+	if !at.After(a.now()) {
+		return "; " + local + " has passed, so it may start at once"
+	}
+	return ", at " + local
 }
 
 // refuseTwoTimes refuses two flags that set the start of a job.
@@ -127,9 +145,21 @@ An execution that did not complete is retried, as with rota job retry.`,
 		if err != nil {
 			return err
 		}
-		return a.printMessage(answer, "%s repeats %s: %s", j.ID, id, a.stateText(j))
+		return a.printMessage(answer, "%s runs %s again: %s%s", j.ID, id, a.stateText(j), a.lostKey(cmd.Context(), id, j))
 	}
 	return cmd
+}
+
+// lostKey says that a repeated execution does not have the unique key of the first, because that still holds it.
+func (a *app) lostKey(ctx context.Context, id string, j api.Job) string {
+	if j.UniqueKey != "" || a.output != formatTable {
+		return ""
+	}
+	before, _, err := fetch[api.Job](ctx, a, newGet("/jobs"+pathSegment(id)))
+	if err != nil || before.UniqueKey == "" {
+		return ""
+	}
+	return fmt.Sprintf("; it has no unique key, because %s still holds %s", before.ExecutionID, strconv.Quote(string(before.UniqueKey)))
 }
 
 // repeatBody is the request of a retry or a repeat: the params to change, if there are any.

@@ -122,7 +122,7 @@ func sleep(ctx context.Context, pause time.Duration) error {
 // finishWait prints the last attempt under the id of the first, and returns an error if the execution did not complete.
 func (a *app) finishWait(first api.Job, e api.ExecutionDetail, raw json.RawMessage) error {
 	last := e.Attempts[len(e.Attempts)-1]
-	if err := a.printMessage(raw, "%s %s", first.ID, a.outcome(last)); err != nil || e.State == api.ExecutionCompleted {
+	if err := a.printMessage(raw, "%s %s", first.ID, a.outcome(last, e.StartedAt.Time)); err != nil || e.State == api.ExecutionCompleted {
 		return err
 	}
 	hint := "rota job logs " + first.ID.String() + " shows its log"
@@ -132,11 +132,14 @@ func (a *app) finishWait(first api.Job, e api.ExecutionDetail, raw json.RawMessa
 	return failf(exitFailed, hint, "job %s did not complete: %s", first.ID, cmp.Or(firstLineShort(runError(last)), "its state is "+e.State))
 }
 
-// outcome describes the end of a job: state, duration and result.
-func (a *app) outcome(j api.Job) string {
+// outcome describes the end of an execution by its last attempt: state, duration since its start, attempts and result.
+func (a *app) outcome(j api.Job, started time.Time) string {
 	text := j.State
-	if took := a.elapsed(j.StartedAt.Time, j.FinishedAt.Time); took != "" {
+	if took := a.elapsed(started, j.FinishedAt.Time); took != "" {
 		text += " in " + took
+	}
+	if j.Attempt > 1 {
+		text += fmt.Sprintf(", attempt %d of %d", j.Attempt, j.MaxAttempts)
 	}
 	if j.Run != nil && nonNull(j.Run.Result) != "" {
 		text += ": " + string(j.Run.Result)

@@ -183,7 +183,7 @@ func listOf[T, V any](ctx context.Context, a *app, path string, query url.Values
 	return found, err
 }
 
-// kindOf returns whether a name is that of a template, a schedule or a type.
+// kindOf returns which filter selects the executions of a name: that of a template, a schedule or a type.
 func (a *app) kindOf(ctx context.Context, name string) (string, error) {
 	for _, kind := range []string{"template", "schedule", "type"} {
 		if _, err := a.call(ctx, newGet("/"+kind+"s"+pathSegment(name))); exitCode(err) != exitNotFound {

@@ -30,7 +30,7 @@ func newScheduleListCommand(a *app) *cobra.Command {
 		path: "/schedules", filters: f, none: "no schedules; create one with rota schedule create",
 		heads: []string{"NAME", "!STATE", "NEXT", "LAST", "^TEMPLATE", "~WHEN"}, drop: []string{"LAST", "TEMPLATE", "WHEN"},
 		row: func(s api.Schedule) []string {
-			return []string{s.Name, s.State, a.nextFire(s), a.ago(s.LastFireAt.Time), s.Template, s.Describe}
+			return []string{s.Name, s.State, a.nextFire(s), a.ago(latestTime(s.LastFireAt, s.LastTriggeredAt)), s.Template, s.Describe}
 		},
 	}.command(a, cmd)
 }

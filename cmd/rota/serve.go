@@ -208,7 +208,7 @@ func (a *app) printReady(n *node.Node, config node.Config) error {
 		}
 		sql := "none"
 		if view.SQL != "" {
-			sql = "psql " + view.SQL
+			sql = "psql " + view.SQL + movedPort(config.SQL, n.Addresses()["sql"])
 		}
 		fmt.Fprintf(w, `Rota %s is ready.
 
@@ -223,6 +223,16 @@ Stop    Ctrl-C
 
 `, view.Version, view.HTTP, sql, view.Data, view.TokenFile, where, view.HTTP)
 	})
+}
+
+// movedPort says that the SQL port is not the configured one, because another program listens there.
+func movedPort(wanted, listening string) string {
+	_, port, err := net.SplitHostPort(wanted)
+	_, other, _ := net.SplitHostPort(listening)
+	if err != nil || port == "0" || port == other {
+		return ""
+	}
+	return fmt.Sprintf("\n          (another program listens on port %s; choose a port with --sql HOST:PORT)", port)
 }
 
 // sqlURL is the URL for psql; empty without a SQL port.

@@ -23,7 +23,7 @@ const sqlExample = `  rota sql                                             # a c
 
 func newSQLCommand(a *app) *cobra.Command {
 	s, file, keepGoing := &sqlPrinter{app: a, expanded: expandedAuto}, "", false
-	expanded := false
+	expanded, statement := false, ""
 	cmd := &cobra.Command{
 		Use:   "sql [STATEMENT]",
 		Short: "Run SQL: a statement, a file, or a console",
@@ -36,7 +36,12 @@ statement and a file, on a terminal, the command starts a console.`,
 			if expanded {
 				s.expanded = expandedOn
 			}
+			if statement != "" {
+				args = append(args, statement)
+			}
 			switch {
+			case len(args) > 1:
+				return usagef("remove one of them", "sql takes a STATEMENT or --command, not both")
 			case len(args) > 0 && file != "":
 				return usagef("remove one of them", "sql takes a STATEMENT or --file, not both")
 			case len(args) > 0:
@@ -50,6 +55,7 @@ statement and a file, on a terminal, the command starts a console.`,
 		},
 	}
 	flags := cmd.Flags()
+	flags.StringVarP(&statement, "command", "c", "", "run `STATEMENT`, as psql -c does")
 	flags.StringVarP(&file, "file", "f", "", "run the statements in `FILE`; - is standard input")
 	flags.BoolVar(&keepGoing, "keep-going", false, "with a file: continue after an error")
 	flags.BoolVar(&s.timing, "timing", false, "print the duration of each request")

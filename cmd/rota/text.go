@@ -112,12 +112,9 @@ func (a *app) elapsed(from, to time.Time) string {
 
 // parseTimeFlag parses the time of a flag: RFC 3339, or a local time in the zone, by default the zone of this machine.
 func parseTimeFlag(flag, text, zone string) (time.Time, error) {
-	loc := time.Local
-	if zone != "" {
-		var err error
-		if loc, err = cron.LoadZone(zone); err != nil {
-			return time.Time{}, err
-		}
+	loc, err := zoneOf(zone)
+	if err != nil {
+		return time.Time{}, err
 	}
 	at, err := cron.ParseTime(text, loc)
 	var refusal *cron.Error
@@ -125,4 +122,12 @@ func parseTimeFlag(flag, text, zone string) (time.Time, error) {
 		refusal.Field = flag // the name that the user typed
 	}
 	return at, err
+}
+
+// zoneOf returns the zone of --tz, by default the zone of this machine.
+func zoneOf(name string) (*time.Location, error) {
+	if name == "" {
+		return time.Local, nil
+	}
+	return cron.LoadZone(name)
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"io"
 	"net/http"
-	"strconv"
+	"strings"
 
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/api/client"
@@ -20,23 +20,30 @@ func newTypeCommand(a *app) *cobra.Command {
 func newTypeListCommand(a *app) *cobra.Command {
 	return listing[api.Type]{
 		path: "/types", none: "no types",
-		heads: []string{"NAME", "!STATE", "HANDLED", "WORKERS", "SCHEMA", "~DESCRIPTION"}, drop: []string{"SCHEMA", "DESCRIPTION", "WORKERS", "HANDLED"},
+		heads: []string{"NAME", "!STATE", "HANDLED BY", "SCHEMA", "~DESCRIPTION"}, drop: []string{"SCHEMA", "DESCRIPTION", "HANDLED BY"},
 		row: func(t api.Type) []string {
 			schema := "any"
 			if nonNull(t.Schema) != "" {
 				schema = "checked"
 			}
-			return []string{t.Name, typeState(t), handledText(t), strconv.Itoa(t.Workers), schema, string(t.Description)}
+			return []string{t.Name, typeState(t), handledText(t), schema, string(t.Description)}
 		},
 	}.command(a, &cobra.Command{Use: "list", Short: "List types by name", Example: "  rota type list"})
 }
 
-// handledText is yes if the server itself runs the type.
+// handledText names what runs jobs of the type: the server itself, remote workers, both or nothing.
 func handledText(t api.Type) string {
+	var parts []string
 	if t.Handled {
-		return "yes"
+		parts = append(parts, "server")
 	}
-	return "no"
+	if t.Workers > 0 {
+		parts = append(parts, plural(t.Workers, "worker", "workers"))
+	}
+	if parts == nil {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
 }
 
 func typeState(t api.Type) string {
@@ -55,8 +62,7 @@ func (a *app) writeType(w io.Writer, t api.Type) {
 	s.add("name", t.Name)
 	s.add("description", string(t.Description))
 	s.add("state", typeState(t))
-	s.add("handled", handledText(t))
-	s.add("workers", strconv.Itoa(t.Workers))
+	s.add("handled by", handledText(t))
 	addPolicy(s, t.Policy)
 	s.add("created", a.timestamp(t.CreatedAt.Time)+byActor(t.CreatedBy))
 	s.add("changed", a.timestamp(t.UpdatedAt.Time))

@@ -85,7 +85,21 @@ func (u *UnitOfWork) auditSideEffect(c rota.Command, act, subject, detail string
 	u.auditName(c, act+" "+subject, act, subject, detail, changes)
 }
 
+// auditFired writes an audit entry about a schedule that a caller fired. It names the job if there is one.
+func (u *UnitOfWork) auditFired(c rota.Command, schedule string, created []rota.ID) {
+	subject := ScheduleSubject(schedule)
+	e := u.nameEntry(c, subject, rota.AuditScheduleFired, subject, string(c.Verb()), nil)
+	if len(created) == 1 {
+		e.JobID, e.ExecutionID = created[0], created[0]
+	}
+	u.appendAudit(e)
+}
+
 func (u *UnitOfWork) auditName(c rota.Command, name, act, subject, detail string, changes json.RawMessage) {
+	u.appendAudit(u.nameEntry(c, name, act, subject, detail, changes))
+}
+
+func (u *UnitOfWork) nameEntry(c rota.Command, name, act, subject, detail string, changes json.RawMessage) rota.AuditEntry {
 	e := rota.AuditEntry{
 		ID: rota.AuditNameID(c.Head().ID, c.Verb(), name), At: u.Now, Actor: actorOf(c), Act: act,
 		Subject: subject, Detail: detail, Changes: changes,
@@ -93,7 +107,7 @@ func (u *UnitOfWork) auditName(c rota.Command, name, act, subject, detail string
 	if schedule, is := strings.CutPrefix(subject, ScheduleSubject("")); is {
 		e.Schedule = schedule
 	}
-	u.appendAudit(e)
+	return e
 }
 
 // appendAudit writes an entry, once: a command that is sent again and changes

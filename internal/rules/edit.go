@@ -42,7 +42,11 @@ func decideEdit(u *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
 		j.Params = was.Params // the same document, perhaps written in another way
 		return &rota.Edited{Job: withoutToken(j)}, nil
 	}
-	u.auditAttempt(c, c.Head().Actor, rota.AuditJobModified, c.JobID, j, string(rota.VerbEdit), changes)
+	detail := string(rota.VerbEdit)
+	if c.RunNow {
+		detail = "run-now"
+	}
+	u.auditAttempt(c, c.Head().Actor, rota.AuditJobModified, c.JobID, j, detail, changes)
 	return &rota.Edited{Job: withoutToken(j)}, nil
 }
 

@@ -35,7 +35,7 @@ func decideTrigger(u *UnitOfWork, c *rota.Trigger) (rota.Reply, *rota.Error) {
 		createScheduledJob(u, c, s, j, false)
 		created = append(created, j.ID)
 	})
-	u.auditSubject(c, rota.AuditScheduleFired, ScheduleSubject(s.Name), string(c.Verb()), nil)
+	u.auditFired(c, s.Name, created)
 	return &rota.Triggered{Jobs: jobsWithoutTokens(u, created)}, nil
 }
 
@@ -80,6 +80,6 @@ func decideBackfill(u *UnitOfWork, c *rota.Backfill) (rota.Reply, *rota.Error) {
 		return nil, rota.Invalidf("times", "%s is in the future; it is %s", Stamp(last), Stamp(u.Now))
 	}
 	created, known := createFireJobs(u, c, s, t, c.Times, true, c.JobID)
-	u.auditSubject(c, rota.AuditScheduleFired, ScheduleSubject(s.Name), string(c.Verb()), nil)
+	u.auditFired(c, s.Name, created)
 	return &rota.Backfilled{Jobs: jobsWithoutTokens(u, created), Known: known}, nil
 }

@@ -101,7 +101,7 @@ func (d *definition) check(p *planner) error {
 func (p *planner) typeNamed(name string) (*rota.Type, error) {
 	t, err := p.config.Store.Type(p.ctx, name)
 	if rota.CodeOf(err) == rota.NotFound {
-		return nil, newError(StateNoProcedure, "check the name; a worker declares the types of its handlers, PUT /types/NAME declares any type", "there is no type %s", name).at(ddl.PlaceAction)
+		return nil, newError(StateNoProcedure, "check the name; a worker declares the types of its handlers, rota type put "+name+" or PUT /types/NAME declares any type", "there is no type %s", name).at(ddl.PlaceAction)
 	}
 	return t, err
 }

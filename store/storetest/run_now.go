@@ -139,7 +139,7 @@ func runNowAudit(y *story) {
 	c.Actor = "bob"
 	do[*rota.Edited](y, c)
 	y.wantAuditSince(written, rota.AuditEntry{
-		ID: rota.AuditID(c.ID, c.Verb(), first.ID), At: y.now, Actor: "bob", Act: rota.AuditJobModified, JobID: id, Detail: "edit",
+		ID: rota.AuditID(c.ID, c.Verb(), first.ID), At: y.now, Actor: "bob", Act: rota.AuditJobModified, JobID: id, Detail: "run-now",
 	})
 }
 

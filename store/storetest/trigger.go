@@ -47,7 +47,9 @@ func triggerNow(y *story) {
 	wantTime(y, "last fire", row.LastFire, time.Time{})
 	wantTime(y, "triggered at", row.TriggeredAt, y.now)
 	want(y, "version", row.Version, s.Version)
-	y.wantAuditSince(written, y.auditEntry(c, rota.AuditScheduleFired, "schedule nightly", "trigger"))
+	fired := y.auditEntry(c, rota.AuditScheduleFired, "schedule nightly", "trigger")
+	fired.JobID, fired.ExecutionID = jobs[0].ID, jobs[0].ID
+	y.wantAuditSince(written, fired)
 }
 
 func triggerOverlaid(y *story) {

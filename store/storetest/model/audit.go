@@ -56,6 +56,14 @@ func (s *step) auditEffect(act, subject, detail string, changes json.RawMessage)
 	s.auditName(act+" "+subject, act, subject, detail, changes)
 }
 
+// auditFired adds an entry about a schedule that a caller fired, with the job if there is one.
+func (s *step) auditFired(schedule, verb string, jobs []*rota.Job) {
+	s.auditSubject(rota.AuditScheduleFired, scheduleSubject(schedule), verb, nil)
+	if e := &s.audit[len(s.audit)-1]; len(jobs) == 1 {
+		e.JobID, e.ExecutionID = jobs[0].ID, jobs[0].ID
+	}
+}
+
 func (s *step) auditName(name, act, subject, detail string, changes json.RawMessage) {
 	e := rota.AuditEntry{
 		ID: s.auditNameID(name), At: s.now, Actor: s.actor(), Act: act, Subject: subject, Detail: detail, Changes: changes,

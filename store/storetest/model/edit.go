@@ -61,7 +61,11 @@ func (s *step) edit(c *rota.Edit) (rota.Reply, *rota.Error) {
 	s.editTime(c, j)
 	j.Version = c.ID
 	if changes := diff.ByMember(was, jobDocument(j), "params"); changes != nil || j.Hold != hold {
-		s.auditAttempt(c.Actor, rota.AuditJobModified, c.JobID, j, "edit", changes)
+		detail := "edit"
+		if c.RunNow {
+			detail = "run-now"
+		}
+		s.auditAttempt(c.Actor, rota.AuditJobModified, c.JobID, j, detail, changes)
 	} else {
 		j.Params = old
 	}

@@ -34,7 +34,7 @@ func (s *step) trigger(c *rota.Trigger) (rota.Reply, *rota.Error) {
 		}
 	}
 	d.TriggeredAt = s.now
-	s.auditSubject(rota.AuditScheduleFired, scheduleSubject(c.Schedule), "trigger", nil)
+	s.auditFired(c.Schedule, "trigger", reply.Jobs)
 	return reply, nil
 }
 
@@ -58,7 +58,7 @@ func (s *step) backfill(c *rota.Backfill) (rota.Reply, *rota.Error) {
 	}
 	reply := &rota.Backfilled{}
 	reply.Jobs, reply.Known = s.fireAll(d, c.Times, c.JobID, true)
-	s.auditSubject(rota.AuditScheduleFired, scheduleSubject(c.Schedule), "backfill", nil)
+	s.auditFired(c.Schedule, "backfill", reply.Jobs)
 	return reply, nil
 }
 
