@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,7 @@ type page = api.List[json.RawMessage]
 type listFlags struct {
 	limit  int
 	cursor string
+	keeps  func(item json.RawMessage) bool // selects items of the answer; nil: all
 }
 
 const (
@@ -46,6 +48,9 @@ func (a *app) list(ctx context.Context, path string, query url.Values, l listFla
 		part, err := a.page(ctx, path, query, all.NextCursor, size)
 		if err != nil {
 			return page{}, err
+		}
+		if l.keeps != nil {
+			part.Items = slices.DeleteFunc(part.Items, func(item json.RawMessage) bool { return !l.keeps(item) })
 		}
 		all.Items, all.NextCursor = append(all.Items, part.Items...), part.NextCursor
 		if all.NextCursor == "" || l.limit > 0 && len(all.Items) >= l.limit {
@@ -89,6 +94,7 @@ func printPage[T any](a *app, p page, t *table, row func(T) []string) error {
 type listing[T any] struct {
 	path    string
 	filters filters
+	search  *searchFlags           // nil: the list has no such flags
 	prepare func(query url.Values) // changes the query before it is sent; nil: nothing to change
 	heads   []string               // columns, as newTable takes them
 	drop    []string               // columns that may be dropped, as mayDrop takes them
@@ -110,6 +116,12 @@ func (l listing[T]) command(a *app, cmd *cobra.Command) *cobra.Command {
 func (l listing[T]) print(ctx context.Context, a *app, query url.Values, flags listFlags) error {
 	if err := a.resolveFilters(ctx, query); err != nil {
 		return err
+	}
+	if l.search != nil {
+		if err := l.search.fill(a, query); err != nil {
+			return err
+		}
+		flags.keeps = l.search.keeps
 	}
 	if l.prepare != nil {
 		l.prepare(query)

@@ -21,13 +21,13 @@ func newAuditCommand(a *app) *cobra.Command {
 // auditFlags holds the filters of the audit.
 type auditFlags struct {
 	filters filters
-	times   timeFlags
+	search  searchFlags
 	acts    []string
 }
 
 func (f *auditFlags) flags(cmd *cobra.Command) {
 	f.filters = filters{}
-	f.times.flags(cmd, "entries")
+	f.search.flags(cmd, "entries")
 	cmd.Flags().StringSliceVar(&f.acts, "act", nil, "only these `ACTS`, such as JOB_FAILED,JOB_CANCELLED")
 	completeFrom(cmd, "act", rota.AuditActs)
 	f.filters.add(cmd, "actor", "only acts of `ACTOR`")
@@ -42,7 +42,7 @@ func (f *auditFlags) query(ctx context.Context, a *app) (url.Values, error) {
 	if err := a.resolveFilters(ctx, query); err != nil {
 		return nil, err
 	}
-	if err := f.times.fill(a, query); err != nil {
+	if err := f.search.fill(a, query); err != nil {
 		return nil, err
 	}
 	for i, act := range f.acts {
@@ -80,7 +80,7 @@ and new values.`,
 			if err != nil {
 				return err
 			}
-			list.none = noEntries(query)
+			list.none, pages.keeps = noEntries(query), flags.search.keeps
 			return list.print(cmd.Context(), a, query, pages)
 		},
 	}
@@ -150,14 +150,14 @@ meanwhile are not included.`,
 			if err != nil {
 				return err
 			}
-			return a.exportAudit(cmd.Context(), query)
+			return a.exportAudit(cmd.Context(), query, flags.search.keeps)
 		},
 	}
 	flags.flags(cmd)
 	return cmd
 }
 
-func (a *app) exportAudit(ctx context.Context, query url.Values) error {
+func (a *app) exportAudit(ctx context.Context, query url.Values, keeps func(json.RawMessage) bool) error {
 	for cursor := api.Text(""); ; {
 		part, err := a.page(ctx, "/audit", query, cursor, rota.PageMax)
 		if err != nil {
@@ -165,6 +165,9 @@ func (a *app) exportAudit(ctx context.Context, query url.Values) error {
 		}
 		var lines bytes.Buffer
 		for _, item := range part.Items {
+			if !keeps(item) {
+				continue
+			}
 			if err := json.Compact(&lines, item); err != nil {
 				return err
 			}

@@ -19,8 +19,10 @@ the execution, execution_id in JSON output, where id is that of its last attempt
 execution list --state dead also has the executions that were retried since.`,
 		Example: "  rota dead\n  rota dead list --type mail.send",
 	}
+	search := &searchFlags{}
+	search.flags(cmd, "jobs")
 	return listing[api.Job]{
-		path: "/dead", filters: jobFilters(cmd, "jobs", nil), none: "no dead letters",
+		path: "/dead", search: search, filters: jobFilters(cmd, "jobs", nil), none: "no dead letters",
 		heads: []string{"EXECUTION", "^NAME", "ATTEMPTS", "DIED", "CODE", "~ERROR"}, drop: []string{"ATTEMPTS", "CODE", "DIED", "ERROR"},
 		row: func(j api.Job) []string {
 			return []string{j.ExecutionID.String(), j.Name, fmt.Sprint(j.Attempt), a.ago(j.FinishedAt.Time), runCode(j), runError(j)}

@@ -20,10 +20,12 @@ func newExecutionListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List executions, newest first",
 		Example: `  rota execution list --state dead
+  rota execution list --error 'connection refused' --since 7d
   rota execution list --schedule nightly --limit 7`,
 	}
 	list := a.executionListing()
-	list.filters = jobFilters(cmd, "executions", api.ExecutionStates)
+	list.filters, list.search = jobFilters(cmd, "executions", api.ExecutionStates), &searchFlags{}
+	list.search.flags(cmd, "executions")
 	return list.command(a, cmd)
 }
 
@@ -122,12 +124,15 @@ func newJobRunsCommand(a *app) *cobra.Command {
 		Long: `List executions, newest first. NAME is the name of a template, a schedule or a type, searched in this order. If a
 schedule and its template have the same name, the list has all runs of the template, planned or not.`,
 		Example: `  rota job runs
-  rota job runs nightly --limit 7`,
+  rota job runs nightly --limit 7
+  rota job runs nightly --state dead --since 7d`,
 		ValidArgsFunction: a.completeNames("/templates", "name"),
 	}
 	f := filters{}
-	f.add(cmd, "state", "only executions in this `STATE`", api.ExecutionStates...)
+	f.add(cmd, "state", "only executions in this `STATE`; several with commas between them", api.ExecutionStates...)
 	l.flags(cmd)
+	search := &searchFlags{}
+	search.flags(cmd, "executions")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		query := f.query()
 		if len(args) > 0 {
@@ -137,7 +142,9 @@ schedule and its template have the same name, the list has all runs of the templ
 			}
 			query.Set(field, args[0])
 		}
-		return a.executionListing().print(cmd.Context(), a, query, l)
+		list := a.executionListing()
+		list.search = search
+		return list.print(cmd.Context(), a, query, l)
 	}
 	return cmd
 }

@@ -23,7 +23,7 @@ func newJobCommand(a *app) *cobra.Command {
 func jobFilters(cmd *cobra.Command, noun string, states []string) filters {
 	f := filters{}
 	if states != nil {
-		f.add(cmd, "state", "only "+noun+" in this `STATE`", states...)
+		f.add(cmd, "state", "only "+noun+" in this `STATE`; several with commas between them", states...)
 	}
 	f.add(cmd, "type", "only "+noun+" of this `TYPE`")
 	f.add(cmd, "template", "only "+noun+" of the template `NAME`")
@@ -36,11 +36,15 @@ func newJobListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List jobs, newest first",
 		Example: `  rota job list --state failed --type report.build
+  rota job list --state failed,cancelled --since 24h
+  rota job list --code timeout --until 2026-11-15
   rota job list --schedule nightly --limit 5 --output json`,
 	}
 	f := jobFilters(cmd, "jobs", api.JobStates)
-	f.add(cmd, "execution", "only the attempts of the execution with this `ID`")
-	return listing[api.Job]{path: "/jobs", filters: f, none: "no jobs", heads: jobHeads, drop: jobDrop, row: a.jobRow}.command(a, cmd)
+	f.add(cmd, "execution", "only the attempts of the execution with this `ID` or name")
+	search := &searchFlags{}
+	search.flags(cmd, "jobs")
+	return listing[api.Job]{path: "/jobs", filters: f, search: search, none: "no jobs", heads: jobHeads, drop: jobDrop, row: a.jobRow}.command(a, cmd)
 }
 
 // The columns of a list of jobs.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -154,20 +154,10 @@ func (a *app) executionsOf(ctx context.Context, name string, m meaning, limit in
 			}
 		})
 	}
-	same := func(e api.Execution) api.Execution { return e }
-	if m.states == nil {
-		return listOf(ctx, a, "/executions", query, limit, same)
+	if m.states != nil {
+		query.Set("state", strings.Join(m.states, ","))
 	}
-	for _, state := range m.states {
-		query.Set("state", state)
-		part, err := listOf(ctx, a, "/executions", query, limit, same)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, part...)
-	}
-	slices.SortFunc(found, func(x, y api.Execution) int { return y.ID.Compare(x.ID.ID) })
-	return found, nil
+	return listOf(ctx, a, "/executions", query, limit, func(e api.Execution) api.Execution { return e })
 }
 
 // listOf reads the first items of a list.
@@ -183,12 +173,17 @@ func listOf[T, V any](ctx context.Context, a *app, path string, query url.Values
 	return found, err
 }
 
-// kindOf returns which filter selects the executions of a name: that of a template, a schedule or a type.
+// kindOf returns which filter selects the executions of a name: that of a template, a schedule or a type, or a name
+// that only jobs have.
 func (a *app) kindOf(ctx context.Context, name string) (string, error) {
 	for _, kind := range []string{"template", "schedule", "type"} {
 		if _, err := a.call(ctx, newGet("/"+kind+"s"+pathSegment(name))); exitCode(err) != exitNotFound {
 			return kind, err
 		}
+	}
+	found, err := a.page(ctx, "/executions", url.Values{"name": {name}}, "", 1)
+	if err == nil && len(found.Items) > 0 {
+		return "name", nil
 	}
 	return "", failf(exitNotFound, "rota template list, rota schedule list and rota type list show the names",
 		"there is no template, schedule or type %s", shortened(strconv.Quote(name)))
