@@ -121,7 +121,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.reg.check(); err != nil {
 		return err
 	}
-	e.reg.introduce(e.client)
+	e.reg.Introduce(e.client)
 	runners, err := e.reg.typeRunners()
 	if err != nil {
 		return err

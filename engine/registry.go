@@ -146,8 +146,9 @@ func (r *Registry) Spec(name string) (spec rota.TypeSpec, found bool) {
 	return one.spec, true
 }
 
-// introduce tells a client the Go types of the registry.
-func (r *Registry) introduce(client *rota.Client) {
+// Introduce tells a client the Go types of the registry, so that it checks changed params
+// against them. Run does so with the client of the engine.
+func (r *Registry) Introduce(client *rota.Client) {
 	for _, one := range r.types {
 		if one.zero != nil {
 			client.KnowType(one.zero)

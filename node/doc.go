@@ -6,6 +6,8 @@
 //	n, err := node.Open(ctx, config)          // data directory, lock, store, address
 //	err = n.Run(ctx)                          // until ctx ends; then it drains
 //
+// A program that runs a store and an engine itself serves only the API, with Serve.
+//
 // The data directory belongs to one process at a time. It holds
 //
 //	rota.db       the store, unless the configuration names another one
@@ -21,5 +23,5 @@ package node
 // them. config.go declares the configuration; setting.go and kind*.go parse it;
 // load.go, file.go and target.go read it from the file, the environment and flags.
 // data.go, lock_*.go and token.go manage the data directory. http.go and sql.go
-// serve the API and the SQL port. logs.go and log_file.go store the logs of runs.
+// serve the API and the SQL port; serve.go serves the API of an embedded queue. logs.go and log_file.go store the logs of runs.
 // metrics*.go, event_counter.go and store_monitor.go produce the metrics.

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -39,30 +38,18 @@ func (n *Node) openHTTP() error {
 	}
 	base, cancelRequests := context.WithCancel(context.Background())
 	n.cancelRequests = cancelRequests
-	n.server = &http.Server{
-		Handler:           n.metrics.instrument(n.checkHost(n.gate(api))),
-		ReadHeaderTimeout: readHeaderMax,
-		ReadTimeout:       readMax,
-		WriteTimeout:      writeMax,
-		IdleTimeout:       idleMax,
-		MaxHeaderBytes:    headerMax,
-		BaseContext:       func(net.Listener) context.Context { return base },
-		ErrorLog:          slog.NewLogLogger(n.logger.Handler(), slog.LevelDebug),
-	}
+	checked := checkHost(n.gate(api), n.listener, parseHosts(n.config.HTTPHosts))
+	n.server = newHTTPServer(base, n.metrics.instrument(checked), n.logger)
 	return nil
 }
 
-// checkHost refuses foreign host names if the node listens on a loopback address. Behind any other address a name server
-// or a proxy may have given the node names that it does not know.
-func (n *Node) checkHost(next http.Handler) http.Handler {
-	checked := httpapi.CheckHost(next, parseHosts(n.config.HTTPHosts))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if loopback(n.listener.Addr()) {
-			checked.ServeHTTP(w, r)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+// checkHost refuses foreign host names if the listener has a loopback address. Behind any other address a name server or
+// a proxy may have given the server names that it does not know.
+func checkHost(next http.Handler, listener net.Listener, names []string) http.Handler {
+	if loopback(listener.Addr()) {
+		return httpapi.CheckHost(next, names)
+	}
+	return next
 }
 
 // gate refuses requests until recovery has ended, except those for the health of

@@ -33,6 +33,7 @@ type Node struct {
 	backend        backend
 	monitor        *storeMonitor
 	store          rota.Store // coalescing store that all parts use
+	client         *rota.Client
 	events         *eventring.Ring
 	metrics        *metricSet
 	logs           runLogs
@@ -63,6 +64,11 @@ type Node struct {
 // Ready is closed when the node has recovered the runs of an earlier process, runs
 // jobs, accepts requests, and has written the address file.
 func (n *Node) Ready() <-chan struct{} { return n.ready }
+
+// Client returns a client of the node's queue, for the program that runs the node. It can be
+// used from Open until Run returns; jobs wait until Run. Its actor in the audit is admin, as
+// that of requests with the admin token. It knows the Go types of Config.Register.
+func (n *Node) Client() *rota.Client { return n.client }
 
 // Run runs the node until ctx ends or one of its parts fails. Then it starts no more
 // jobs, waits for the running ones within the grace period, answers requests
@@ -191,28 +197,10 @@ func (n *Node) stop(cancel context.CancelFunc, jobs, web *task) {
 	n.logger.Info("stopping: no more jobs start; waiting for those that run",
 		"running", n.engine.Snapshot().Running, "deliveries", n.deliveryEngine.Snapshot().Running, "grace", n.config.ShutdownGrace)
 	<-jobs.done
-	n.shutdownHTTP(web)
+	shutdownHTTP(n.server, n.cancelRequests, n.cut, web)
 	if err := removeAddr(n.path(addrName)); err != nil {
 		n.logger.Warn("the address file could not be removed", "error", err)
 	}
-}
-
-// shutdownHTTP stops the API: first requests in flight may end, then they are cancelled.
-func (n *Node) shutdownHTTP(web *task) {
-	ctx, done := context.WithTimeout(context.Background(), closeAfter)
-	defer done()
-	go func() {
-		select {
-		case <-time.After(cancelRequestsAfter):
-		case <-n.cut:
-		case <-ctx.Done():
-		}
-		n.cancelRequests()
-	}()
-	if err := n.server.Shutdown(ctx); err != nil {
-		_ = n.server.Close()
-	}
-	<-web.done
 }
 
 // Cut ends the grace period of a stop at once: running jobs are interrupted and

@@ -121,6 +121,8 @@ func (n *Node) openEngine() error {
 	}
 	n.logs = n.openLogs()
 	client := rota.New(n.store, rota.WithActor(rota.SystemActor), rota.WithChecker(payload.NewChecker()))
+	n.client = rota.New(n.store, rota.WithActor(admin))
+	reg.Introduce(n.client)
 	reporter, err := n.openReporter()
 	if err != nil {
 		return err
