@@ -168,7 +168,7 @@ func TestEmbeddingPageQuotesExamples(t *testing.T) {
 	examples := ""
 	for _, pattern := range []string{
 		"example*_test.go", "engine/example*_test.go", "store/sqlite/example*_test.go",
-		"node/example_test.go", "runlog/example_test.go", "report/example_test.go", "telemetry/example_test.go",
+		"node/example*_test.go", "client/example_test.go", "runlog/example_test.go", "report/example_test.go", "telemetry/example_test.go",
 	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {

@@ -78,11 +78,11 @@ func TestWorkerGoRunsJobsAndStopsCleanly(t *testing.T) {
 func TestEmbeddedContinuesAfterKill(t *testing.T) {
 	t.Parallel()
 	program, file := build(t, "embedded"), filepath.Join(t.TempDir(), "reminders.db")
-	first := workertest.Start(t, exec.Command(program, file))
+	first := workertest.Start(t, exec.Command(program, "-file", file))
 	first.AwaitLine("welcome (attempt 1)")
 	first.AwaitLine("stretch your legs (attempt 1)")
 	first.Kill()
-	second := workertest.Start(t, exec.Command(program, file))
+	second := workertest.Start(t, exec.Command(program, "-file", file))
 	second.AwaitLine("stretch your legs")
 	second.Stop()
 	if strings.Contains(second.Output(), "welcome") {
@@ -98,6 +98,43 @@ func TestEmbeddedContinuesAfterKill(t *testing.T) {
 	}
 	if _, err := store.Schedule(t.Context(), "stretch"); err != nil {
 		t.Error(err)
+	}
+}
+
+// The command line works with the queue of the program as with a server.
+func TestEmbeddedServesCommandLine(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data, rota := filepath.Join(dir, "data"), filepath.Join(dir, "rota")
+	if out, err := exec.Command("go", "build", "-o", rota, "../cmd/rota").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	program := workertest.Start(t, exec.Command(build(t, "embedded"), "-file", filepath.Join(dir, "reminders.db"), "-data", data))
+	program.AwaitLine("welcome (attempt 1)")
+	for _, row := range []struct {
+		args  []string
+		exit  int
+		shows string
+	}{
+		{[]string{"job", "list"}, 0, "reminder"},
+		{[]string{"schedule", "list"}, 0, "stretch"},
+		{[]string{"job", "create", "reminder", "--params", `{"text": "drink some water"}`}, 0, "queued"},
+		{[]string{"job", "create", "reminder", "--params", `{"text": ""}`}, 2, "params.text"},
+		{[]string{"direct", "reminder", "--params", `{"text": "now"}`}, 0, "completed"},
+		{[]string{"sql", "SELECT count(*) FROM sys.jobs"}, 0, "1"},
+		{[]string{"verify"}, 0, ""},
+	} {
+		command := exec.Command(rota, append(row.args, "--data", data)...)
+		command.Dir, command.Env = dir, []string{"HOME=" + dir}
+		out, _ := command.CombinedOutput()
+		if command.ProcessState.ExitCode() != row.exit || !strings.Contains(string(out), row.shows) {
+			t.Errorf("rota %s exits with %d and prints\n%s", strings.Join(row.args, " "), command.ProcessState.ExitCode(), out)
+		}
+	}
+	program.AwaitLine("drink some water (attempt 1)")
+	program.Stop()
+	if _, err := os.Stat(filepath.Join(data, "rota.addr")); !os.IsNotExist(err) {
+		t.Errorf("the address file stays: %v", err)
 	}
 }
 
@@ -405,7 +442,7 @@ func TestWorkerPythonKilledOrFrozenLosesItsJobs(t *testing.T) {
 
 // Users copy the examples, so each one is short and has a README.
 func TestExamplesAreShortAndHaveReadme(t *testing.T) {
-	for file, limit := range map[string]int{"worker-python/worker.py": 112, "worker-go/main.go": 79, "embedded/main.go": 79} {
+	for file, limit := range map[string]int{"worker-python/worker.py": 112, "worker-go/main.go": 79, "embedded/main.go": 80} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -2,12 +2,14 @@ package node_test
 
 import (
 	"context"
+	"errors"
 	"log"
 	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/node"
 )
@@ -35,6 +37,9 @@ func serve(ctx context.Context) error {
 	n, err := node.Open(ctx, config) // data directory, lock, store, address
 	if err != nil {
 		return err
+	}
+	if err := n.Client().Schedule(ctx, "summaries", Summary{User: 7}, rota.Cron("0 7 * * *", "Europe/Berlin")); err != nil {
+		return errors.Join(err, n.Close())
 	}
 	return n.Run(ctx) // until ctx ends; then it drains
 }

@@ -1,11 +1,15 @@
-// Command embedded runs a queue inside a program: no server, no port, one file. It
-// enqueues one reminder, and schedules another every two seconds.
+// Command embedded runs a queue inside a program: no server, one file. It enqueues one
+// reminder, and schedules another every two seconds. With a data directory it serves the
+// API, for the command line.
 //
 //	go run ./examples/embedded
+//	go run ./examples/embedded -data reminders-data
 package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"log"
 	"os"
@@ -15,6 +19,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/node"
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
@@ -31,7 +36,7 @@ func remind(ctx context.Context, r Reminder) error {
 	return nil
 }
 
-func run(ctx context.Context, file string) error {
+func run(ctx context.Context, file, data string) error {
 	store, err := sqlite.Open(file)
 	if err != nil {
 		return err
@@ -50,17 +55,26 @@ func run(ctx context.Context, file string) error {
 
 	reg := engine.NewRegistry()
 	engine.Handle(reg, remind, engine.WithRetries(5), engine.WithBackoff(time.Second), engine.WithTimeout(10*time.Second))
-	return engine.New(client, reg, engine.Config{Workers: 4}).Run(ctx) // until ctx ends
+	queue := engine.New(client, reg, engine.Config{Workers: 4})
+	if data == "" {
+		return queue.Run(ctx) // until ctx ends
+	}
+	ctx, stop := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	go func() {
+		defer stop() // if the address is in use, for example
+		served <- node.Serve(ctx, client, queue, node.ServeConfig{Data: data, HTTP: "127.0.0.1:0"})
+	}()
+	return errors.Join(queue.Run(ctx), <-served)
 }
 
 func main() {
-	file := "reminders.db"
-	if len(os.Args) > 1 {
-		file = os.Args[1]
-	}
+	file := flag.String("file", "reminders.db", "file of the queue")
+	data := flag.String("data", "", "directory of the token and the address of the API; empty: no API")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, file); err != nil {
+	if err := run(ctx, *file, *data); err != nil {
 		log.Fatal(err)
 	}
 }
