@@ -38,18 +38,22 @@ func (n *Node) openHTTP() error {
 	}
 	base, cancelRequests := context.WithCancel(context.Background())
 	n.cancelRequests = cancelRequests
-	checked := checkHost(n.gate(api), n.listener, parseHosts(n.config.HTTPHosts))
+	checked := checkHost(n.gate(api), func() net.Addr { return n.listener.Addr() }, parseHosts(n.config.HTTPHosts))
 	n.server = newHTTPServer(base, n.metrics.instrument(checked), n.logger)
 	return nil
 }
 
-// checkHost refuses foreign host names if the listener has a loopback address. Behind any other address a name server or
+// checkHost refuses foreign host names on a loopback address. Behind any other address a name server or
 // a proxy may have given the server names that it does not know.
-func checkHost(next http.Handler, listener net.Listener, names []string) http.Handler {
-	if loopback(listener.Addr()) {
-		return httpapi.CheckHost(next, names)
-	}
-	return next
+func checkHost(next http.Handler, addr func() net.Addr, names []string) http.Handler {
+	checked := httpapi.CheckHost(next, names)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if loopback(addr()) {
+			checked.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // gate refuses requests until recovery has ended, except those for the health of

@@ -21,6 +21,10 @@ type ServeConfig struct {
 	Data string // directory of the address file, the token and the lock; default DefaultData
 	HTTP string // address of the API; port 0: any free port; default DefaultHTTP
 
+	// Hosts are names of this server besides localhost, for a proxy on the same machine. Requests
+	// to a loopback address with another Host are refused with 421.
+	Hosts []string
+
 	// OnReady is called with the address when the API accepts requests. Nil: no callback.
 	OnReady func(address string)
 
@@ -94,7 +98,7 @@ func (s *apiServer) run(ctx context.Context, client *rota.Client, e *engine.Engi
 	}
 	requests, cancelRequests := context.WithCancel(context.Background())
 	defer cancelRequests()
-	server := newHTTPServer(requests, checkHost(handler, listener, nil), s.logger)
+	server := newHTTPServer(requests, checkHost(handler, listener.Addr, s.config.Hosts), s.logger)
 	web := startTask(func() error { return server.Serve(listener) })
 	if err := writeAddr(s.path(addrName), addresses); err != nil {
 		_ = server.Close()

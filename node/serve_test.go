@@ -133,6 +133,14 @@ func TestServeGivesEmbeddedQueueToRemoteClients(t *testing.T) {
 	if done := await(t, remote, job.ID); done.State() != rota.StateCompleted || done.CreatedBy != "admin" {
 		t.Errorf("the job is %s by %s", done.State(), done.CreatedBy)
 	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/healthz", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = "evil.example"
+	if response, err := http.DefaultClient.Do(r); err != nil || response.Body.Close() != nil || response.StatusCode != http.StatusMisdirectedRequest {
+		t.Errorf("a foreign host is answered with %v, %v", response, err)
+	}
 	if err := Serve(t.Context(), c, e, ServeConfig{Data: data, HTTP: "127.0.0.1:0", Logger: quiet}); rota.CodeOf(err) != rota.Busy {
 		t.Errorf("a second server in the directory: %v", err)
 	}
