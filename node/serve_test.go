@@ -31,8 +31,8 @@ func (l letter) Validate() error {
 	return nil
 }
 
-// await waits until an execution has ended.
-func await(t *testing.T, c *rota.Client, id rota.ID) *rota.Job {
+// endOf waits until an execution has ended and returns its last attempt.
+func endOf(t *testing.T, c *rota.Client, id rota.ID) *rota.Job {
 	t.Helper()
 	for end := time.Now().Add(waitMax); ; time.Sleep(5 * time.Millisecond) {
 		attempts, err := c.Execution(t.Context(), id)
@@ -60,7 +60,7 @@ func TestNodeGivesItsClient(t *testing.T) {
 		}
 		early = job
 	})
-	done := await(t, n.Client(), early.ID)
+	done := endOf(t, n.Client(), early.ID)
 	if done.State() != rota.StateCompleted || string(done.Run.Result) != `"ada"` || done.CreatedBy != "admin" {
 		t.Errorf("the job is %s by %s: %s", done.State(), done.CreatedBy, done.Run.Result)
 	}
@@ -130,7 +130,7 @@ func TestServeGivesEmbeddedQueueToRemoteClients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done := await(t, remote, job.ID); done.State() != rota.StateCompleted || done.CreatedBy != "admin" {
+	if done := endOf(t, remote, job.ID); done.State() != rota.StateCompleted || done.CreatedBy != "admin" {
 		t.Errorf("the job is %s by %s", done.State(), done.CreatedBy)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/healthz", nil)
