@@ -8,8 +8,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Entity converts a job back. It lacks what the API does not show: the version, the window in which the job waits for
-// dependencies, and the lease of its run.
+// Entity converts a job back. It lacks what the API does not show: the window in which the job waits for dependencies, and the
+// lease of its run.
 func (v *Job) Entity() *rota.Job {
 	job := &rota.Job{
 		ID: v.ID.ID, ExecutionID: v.ExecutionID.ID, Type: v.Type, Params: v.Params, Status: rota.Status(v.Status), Hold: holdOf(v.Holds),

@@ -133,7 +133,7 @@ func (q *queue) job(act string, job *rota.Job, err error) *rota.Job {
 		return &rota.Job{}
 	}
 	shown := *job
-	shown.Version, shown.CountsAt, shown.WaitFrom, shown.WaitUntil = rota.ID{}, time.Time{}, time.Time{}, time.Time{}
+	shown.CountsAt, shown.WaitFrom, shown.WaitUntil = time.Time{}, time.Time{}, time.Time{}
 	if job.Run != nil {
 		run := *job.Run
 		run.Incarnation, run.Token = rota.ID{}, rota.Token{}

@@ -26,7 +26,7 @@ func (s *store) putType(ctx context.Context, c *rota.PutType) (rota.Reply, error
 	case c.Mode == rota.PutCreate:
 		r.Header.Set("If-None-Match", "*")
 	case c.Version != nil:
-		r.Header.Set("If-Match", `"`+c.Version.String()+`"`)
+		r.Header.Set("If-Match", api.ETag(*c.Version))
 	case c.Mode == rota.PutReplace:
 		r.Header.Set("If-Match", "*")
 	}
