@@ -1,11 +1,14 @@
 package httpapi_test
 
 import (
+	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/httpapi"
 )
 
 // versionedServer returns a server with one of each resource that has a version, by path.
@@ -147,5 +150,30 @@ func TestListsOfExecutionsCountAttempts(t *testing.T) {
 		if attempt["id"] == nil || attempt["attempt"] != float64(i+1) || attempt["state"] == nil || !hasRun {
 			t.Errorf("attempt %d: %v", i+1, attempt)
 		}
+	}
+}
+
+// racingStore changes a job after the first read of its last attempt.
+type racingStore struct {
+	rota.Store
+	once sync.Once
+}
+
+func (r *racingStore) LastAttempt(ctx context.Context, id rota.ID) (*rota.Job, error) {
+	j, err := r.Store.LastAttempt(ctx, id)
+	r.once.Do(func() {
+		_, _ = rota.Do[*rota.Edited](ctx, r.Store, &rota.Edit{Meta: rota.NewMeta("eve"), JobID: id, Priority: new(9)})
+	})
+	return j, err
+}
+
+// TestChangeBetweenTheComparisonAndTheWriteIsRefused changes a job after the request has compared its tag.
+func TestChangeBetweenTheComparisonAndTheWriteIsRefused(t *testing.T) {
+	s := newServer(t, func(c *httpapi.Config) { c.Store = &racingStore{Store: c.Store} })
+	s.declare("mail")
+	job := "jobs/" + s.enqueue(`{"type":"mail"}`)
+	s.send("PATCH", job, `{"priority":3}`, "If-Match", s.get(job).header.Get("ETag")).problem(412, "conflict")
+	if got := s.get(job).job().Priority; got != 9 {
+		t.Errorf("the priority is %d", got)
 	}
 }
