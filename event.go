@@ -43,6 +43,10 @@ const (
 	EventReservationExpired  EventKind = "reservation.expired"
 )
 
+// NodeLeaseEnded is the detail of the node.left of a node that has not left by itself. Its
+// last events may be missing.
+const NodeLeaseEnded = "its lease ended"
+
 // EventKinds lists every kind.
 var EventKinds = []EventKind{
 	EventJobEnqueued, EventJobChanged, EventJobStarted, EventJobStopping, EventJobCompleted, EventJobFailed, EventJobDead,

@@ -48,4 +48,8 @@ type MembershipState struct {
 	// OthersSince is since when the oldest live node of another name has run; zero: there
 	// is none. A process of the same name has replaced one that has ended.
 	OthersSince time.Time
+
+	// Left are the nodes whose leases have ended, and which this heartbeat removed. Each
+	// is reported to one process.
+	Left []string
 }

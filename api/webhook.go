@@ -72,6 +72,7 @@ type WebhookPayload struct {
 	Group         *Group       `json:"group,omitempty"`
 	ReservationID ID           `json:"reservation_id,omitzero"`
 	Reservation   *Reservation `json:"reservation,omitempty"`
+	Name          string       `json:"name,omitempty"` // of a type, a template or a node
 	Detail        string       `json:"detail,omitempty"`
 }
 

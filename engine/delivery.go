@@ -7,10 +7,11 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// deliver enqueues the jobs that notify webhooks of a finished group, and sets when it
-// finished. Their ids are derived from the event, its time and the URL, so each is
-// created once, however many engines find the group finished and however often.
-func (n *notifier) deliver(ctx context.Context, event *rota.Event) error {
+// deliver enqueues the jobs that notify webhooks of an event of the engine. Their ids are
+// derived from the event, its time and the URL. With a function that computes the time, it
+// sets the time, so that each is created once, however many engines publish the event and
+// however often.
+func (n *notifier) deliver(ctx context.Context, event *rota.Event, at func(context.Context) (time.Time, error)) error {
 	hooks, err := n.e.store.Webhooks(ctx)
 	if err != nil {
 		return err
@@ -20,8 +21,8 @@ func (n *notifier) deliver(ctx context.Context, event *rota.Event) error {
 		if !hooks.Spec[i].Subscribes(event.Kind) {
 			continue
 		}
-		if len(commands) == 0 {
-			if event.At, err = n.lastEnd(ctx, event.GroupID); err != nil {
+		if len(commands) == 0 && at != nil {
+			if event.At, err = at(ctx); err != nil {
 				return err
 			}
 		}
@@ -37,7 +38,7 @@ func (n *notifier) deliver(ctx context.Context, event *rota.Event) error {
 	}
 	for _, result := range results {
 		if result.Err != nil { // a retry would be refused, too
-			n.e.config.Logger.Error("the store refused the job that notifies a webhook of a finished group", "group", event.GroupID, "error", result.Err)
+			n.e.config.Logger.Error("the store refused the job that notifies a webhook", "event", string(event.Kind), "name", event.Name, "error", result.Err)
 		}
 	}
 	return nil
@@ -65,9 +66,13 @@ func (n *notifier) lastEnd(ctx context.Context, group rota.ID) (last time.Time, 
 // deliveryOf returns the job that notifies one webhook of an event, equal to the jobs
 // that stores create.
 func deliveryOf(event *rota.Event, url string) rota.NewJob {
-	params := rota.EncodeSpec(rota.Delivery{
-		URL: url, Event: event.Kind, Time: event.At, GroupID: &event.GroupID, Detail: event.Detail,
-	})
+	delivery := rota.Delivery{URL: url, Event: event.Kind, Time: event.At, Detail: event.Detail}
+	if event.GroupID.IsZero() {
+		delivery.Name = event.Name
+	} else {
+		delivery.GroupID = &event.GroupID
+	}
+	params := rota.EncodeSpec(delivery)
 	policy := rota.DeliveryPolicy
 	return rota.NewJob{
 		ID: rota.DeliveryID(params, event.Kind, event.At), Type: rota.TypeWebhook, Name: "webhook", Params: params,

@@ -46,7 +46,7 @@ func (r *membership) run(ctx context.Context) {
 			Version: r.e.config.Version, Workers: r.e.config.Workers,
 		})
 		if err == nil {
-			r.update(state, sent.Add(r.lease))
+			r.update(ctx, state, sent.Add(r.lease))
 			outage.recovered(r.e.config.Logger, "the membership heartbeat succeeds again")
 		} else if ctx.Err() == nil {
 			outage.failed(r.e.config.Logger, "the membership heartbeat failed; this process leads only until its lease ends", "error", err)
@@ -56,15 +56,35 @@ func (r *membership) run(ctx context.Context) {
 	r.state.Store(nil)
 	leaving, done := context.WithTimeout(context.Background(), leaveTimeout)
 	defer done()
-	_ = r.e.config.Membership.Leave(leaving, r.e.config.Name, r.e.incarnation) // otherwise its lease runs out
+	if r.e.config.Membership.Leave(leaving, r.e.config.Name, r.e.incarnation) == nil { // otherwise its lease runs out
+		r.publish(leaving, rota.EventNodeLeft, r.e.config.Name, "")
+	}
 }
 
 const leaveTimeout = 2 * time.Second
 
-func (r *membership) update(state rota.MembershipState, until time.Time) {
-	if before := r.state.Swap(&membershipAnswer{state, until}); state.Leads && (before == nil || !before.Leads) {
-		r.e.config.Logger.Info("this process is the leader now and does the work that one process does for all", "node", r.e.config.Name, "nodes", state.Nodes)
+// update stores the answer to a heartbeat, and publishes what has changed.
+func (r *membership) update(ctx context.Context, state rota.MembershipState, until time.Time) {
+	before := r.state.Swap(&membershipAnswer{state, until})
+	if before == nil || time.Now().After(before.until) { // its lease had ended, and it may have been removed
+		r.publish(ctx, rota.EventNodeJoined, r.e.config.Name, "")
 	}
+	for _, name := range state.Left {
+		r.publish(ctx, rota.EventNodeLeft, name, rota.NodeLeaseEnded)
+	}
+	if state.Leads && (before == nil || !before.Leads) {
+		r.e.config.Logger.Info("this process is the leader now and does the work that one process does for all", "node", r.e.config.Name, "nodes", state.Nodes)
+		r.publish(ctx, rota.EventNodeLeader, r.e.config.Name, "")
+	}
+}
+
+// publish publishes an event of a node, to the event ring and to webhooks.
+func (r *membership) publish(ctx context.Context, kind rota.EventKind, node, detail string) {
+	event := rota.Event{Kind: kind, At: r.e.config.Clock().UTC().Truncate(time.Microsecond), Name: node, Detail: detail}
+	if err := r.e.notifier.deliver(ctx, &event, nil); err != nil {
+		r.e.config.Logger.Warn("webhooks are not notified of an event of a node", "event", string(kind), "node", node, "error", err)
+	}
+	r.e.events.Publish(event)
 }
 
 // leads reports whether this process does the work that one process does for all.

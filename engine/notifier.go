@@ -104,7 +104,8 @@ func (n *notifier) notify(ctx context.Context, group *rota.Group) error {
 	event := rota.Event{
 		Kind: rota.EventGroupFinished, At: n.e.config.Clock().UTC(), GroupID: group.ID, Name: group.Name, Detail: string(group.Status()),
 	}
-	if err := n.deliver(ctx, &event); err != nil {
+	ended := func(ctx context.Context) (time.Time, error) { return n.lastEnd(ctx, group.ID) }
+	if err := n.deliver(ctx, &event, ended); err != nil {
 		return err
 	}
 	if len(n.notified) >= notifiedMax {

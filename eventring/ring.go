@@ -96,13 +96,20 @@ func (r *Ring) add(events []rota.Event) {
 // append writes events into the ring and wakes the readers.
 func (r *Ring) append(events []rota.Event) {
 	for _, e := range events {
-		r.last++
-		r.ring[r.last%uint64(len(r.ring))] = e
+		r.put(e)
+		if e.Kind == rota.EventNodeLeft && e.Detail == rota.NodeLeaseEnded {
+			r.put(rota.Event{Kind: Reset, At: e.At, Detail: "node " + e.Name + " ended, perhaps before it had sent its last events"})
+		}
 	}
 	if r.awaited {
 		close(r.changed)
 		r.changed, r.awaited = make(chan struct{}), false
 	}
+}
+
+func (r *Ring) put(e rota.Event) {
+	r.last++
+	r.ring[r.last%uint64(len(r.ring))] = e
 }
 
 // Local is how many events of this process the ring has received.

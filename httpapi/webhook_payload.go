@@ -14,7 +14,7 @@ import (
 // job, schedule, group or reservation. An entity that no longer exists is omitted.
 func ComposeWebhook(store rota.Store) func(ctx context.Context, id string, d rota.Delivery) ([]byte, error) {
 	return func(ctx context.Context, id string, d rota.Delivery) ([]byte, error) {
-		n := api.WebhookPayload{ID: id, Event: string(d.Event), Time: api.Time{Time: d.Time}, PlanTime: api.Time{Time: d.PlanTime}, Detail: d.Detail}
+		n := api.WebhookPayload{ID: id, Event: string(d.Event), Time: api.Time{Time: d.Time}, PlanTime: api.Time{Time: d.PlanTime}, Name: d.Name, Detail: d.Detail}
 		for _, add := range []func(context.Context, rota.Store, *rota.Delivery, *api.WebhookPayload) error{addJob, addSubject, addReservation} {
 			if err := add(ctx, store, &d, &n); err != nil && rota.CodeOf(err) != rota.NotFound {
 				return nil, err

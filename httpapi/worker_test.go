@@ -504,3 +504,44 @@ func TestWorkerThatDoesNotStopLosesLease(t *testing.T) {
 		}
 	}
 }
+
+// A worker that waits learns of a cancel when it happens.
+func TestExtendWaitsForCancel(t *testing.T) {
+	s := newServer(t)
+	s.declare("a")
+	s.enqueue(`{"type": "a"}`)
+	job := s.claimOne("a")
+	answers := make(chan string, 1)
+	go func() {
+		answers <- s.post("extend", `{"lease": "1h", "wait": "60s", "items": [`+lease(job, `, "progress": 7`)+`]}`).text
+	}()
+	for s.show(job.Job.ID).Run.Progress == nil { // the leases are extended before the wait
+		time.Sleep(time.Millisecond)
+	}
+	s.post("jobs/"+job.Job.ID.String()+"/cancel", `{"reason": "sent by mistake"}`).is(200)
+	if text := <-answers; !strings.Contains(text, `"cancel":true`) || !strings.Contains(text, "sent by mistake") {
+		t.Errorf("the answer is %s", text)
+	}
+	if again := s.post("extend", `{"lease": "1h", "wait": "60s", "items": [`+lease(job, "")+`]}`).is(200).text; !strings.Contains(again, `"cancel":true`) {
+		t.Errorf("a run that is stopping is answered with %s", again)
+	}
+	for body, wants := range map[string]string{
+		`{"lease": "10s", "wait": "6s", "items": [` + lease(job, "") + `]}`: "allowed are 0s to 5s",
+		`{"lease": "1h", "wait": "61s", "items": [` + lease(job, "") + `]}`: "allowed are 0s to 1m",
+	} {
+		if text := s.post("extend", body).is(422).text; !strings.Contains(text, wants) {
+			t.Errorf("%s is refused with %s", body, text)
+		}
+	}
+}
+
+// A server whose long polls are all in use answers at once.
+func TestExtendDoesNotWaitWithoutFreePoll(t *testing.T) {
+	s, waiting := newPollServer(t, func(c *httpapi.Config) { c.PollsMax = 1 })
+	s.declare("a")
+	s.enqueue(`{"type": "a"}`)
+	job := s.claimOne("a")
+	s.poll(`{"worker": "w", "types": ["b"], "wait": "60s"}`)
+	waiting.reach(1)
+	s.post("extend", `{"lease": "1h", "wait": "60s", "items": [`+lease(job, "")+`]}`).is(200)
+}

@@ -295,3 +295,22 @@ func TestCancelAtOneNodeStopsRunOfRemoteWorkerAtTheOther(t *testing.T) {
 		}
 	}
 }
+
+func TestNodesThatJoinAndLeavePublishEvents(t *testing.T) {
+	url := newSharedStore(t)
+	b := start(t, Config{Data: t.TempDir(), Store: url, Name: "b", SQL: "none"})
+	stream := b.follow("kinds=node.joined,node.left", "")
+	c := start(t, Config{Data: t.TempDir(), Store: url, Name: "c", SQL: "none"})
+	name := c.config.Name
+	want := func(kind string) {
+		t.Helper()
+		for e := stream.next(); e.Name != name || e.kind != kind; e = stream.next() {
+			if e.Name == name || e.kind == "reset" {
+				t.Fatalf("%s %s, want %s", e.kind, e.data, kind)
+			}
+		}
+	}
+	want("node.joined")
+	c.stopCleanly()
+	want("node.left")
+}

@@ -28,15 +28,16 @@ func newEventsCommand(a *app) *cobra.Command {
 	opts := eventOptions{count: eventsDefault}
 	cmd := &cobra.Command{
 		Use: "events", Short: "Print recent events, or follow new ones", Args: noArgs(),
-		Long: `Print the newest events that the server keeps in memory. It keeps a limited number of events since its start. With -f
-the command prints new events until it is interrupted, and continues after a restart of the server. JSON
-output has one object on each line.`,
+		Long: `Print the newest events that the server keeps in memory. It keeps a limited number of events since its start, and the
+events of other processes on the same store only while a client reads events. With -f the command prints new events of all
+processes until it is interrupted, and continues after a restart of the server. JSON output has one object on each
+line.`,
 		Example: `  rota events
   rota events -n 500 --type mail.send
   rota events -f --kind job.failed,job.dead
   rota events -f --kind 'schedule.*' --output json`,
 	}
-	words := []string{"job.*", "schedule.*", "reservation.*"}
+	words := []string{"job.*", "schedule.*", "reservation.*", "node.*"}
 	for _, k := range rota.EventKinds {
 		words = append(words, string(k))
 	}
@@ -157,7 +158,10 @@ func (a *app) recentEvents(ctx context.Context, opts eventOptions) (found []even
 		v, err := decode[api.Event](json.RawMessage(e.data))
 		switch {
 		case e.name == "reset":
-			return append(found, e), nil
+			found = append(found, e)
+			if _, number, _ := strings.Cut(e.id, "-"); number == "" || atLeast(number, newest) {
+				return found, nil
+			}
 		case err != nil:
 			return nil, err
 		case opts.match(v):
@@ -167,6 +171,12 @@ func (a *app) recentEvents(ctx context.Context, opts eventOptions) (found []even
 			return found, nil
 		}
 	}
+}
+
+// atLeast reports whether the number of an event is at least another.
+func atLeast(number string, other uint64) bool {
+	n, err := strconv.ParseUint(number, 10, 64)
+	return err != nil || n >= other
 }
 
 // lastEvent returns the id of the newest event, which every stream sends first.
@@ -186,7 +196,10 @@ func (a *app) lastEvent(ctx context.Context, query url.Values) (string, error) {
 
 func (a *app) printEvent(e event) error {
 	if e.name == "reset" {
-		_, err := fmt.Fprintln(a.err, "rota: some events are missing: the server no longer has them")
+		lost, err := decode[struct{ Reason string }](json.RawMessage(e.data))
+		if err == nil {
+			_, err = fmt.Fprintln(a.err, "rota: some events are missing: "+sanitize(cmp.Or(lost.Reason, "the server no longer has them")))
+		}
 		return err
 	}
 	v, err := decode[api.Event](json.RawMessage(e.data))

@@ -23,8 +23,15 @@ SET name = excluded.name, life = excluded.life, until = excluded.until,
   since = CASE WHEN rota_leader.life = excluded.life THEN rota_leader.since ELSE excluded.since END
 WHERE rota_leader.life = excluded.life OR rota_leader.until < ` + clockNow
 	sqlDeleteExpiredNodes = `
-DELETE FROM rota_nodes
-WHERE until < ` + clockNow
+WITH gone AS (
+  DELETE FROM rota_nodes
+  WHERE until < ` + clockNow + `
+  RETURNING name, life
+)
+SELECT DISTINCT g.name
+FROM gone g
+WHERE NOT EXISTS (SELECT FROM rota_nodes n WHERE n.name = g.name AND n.life <> g.life)
+ORDER BY g.name`
 	sqlMembership = `
 SELECT (SELECT count(*) FROM rota_nodes), l.name, l.life = $1, (SELECT min(since) FROM rota_nodes WHERE name <> $2)
 FROM rota_leader l`
@@ -45,13 +52,19 @@ WHERE life = $1`
 
 // Heartbeat records that a node is alive, and returns the leader.
 func (s *Store) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (at rota.MembershipState, err error) {
+	var left []string
 	own := []param{textNotNull(a.Node), idParam(a.Incarnation), intParam(a.Lease.Microseconds())}
 	err = s.query(ctx, "node heartbeat",
-		statement{sql: sqlNodeHeartbeat, params: append(own[:3:3], timeParam(a.Since), textNotNull(a.Version), intParam(int64(a.Workers)))}, statement{sql: sqlTakeLead, params: own}, statement{sql: sqlDeleteExpiredNodes},
+		statement{sql: sqlNodeHeartbeat, params: append(own[:3:3], timeParam(a.Since), textNotNull(a.Version), intParam(int64(a.Workers)))}, statement{sql: sqlTakeLead, params: own},
+		statement{sql: sqlDeleteExpiredNodes, eachRow: func(r row) error {
+			left = append(left, r.Text(0))
+			return nil
+		}},
 		statement{sql: sqlMembership, params: []param{idParam(a.Incarnation), textNotNull(a.Node)}, eachRow: func(r row) error {
 			at = rota.MembershipState{Nodes: int(r.Int(0)), Leader: r.Text(1), Leads: r.Bool(2), OthersSince: r.Time(3)}
 			return nil
 		}})
+	at.Left = left
 	return at, err
 }
 

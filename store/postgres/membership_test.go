@@ -139,3 +139,24 @@ func TestMembersListsLiveNodesByName(t *testing.T) {
 		t.Errorf("after b has left: %+v, %v", got, err)
 	}
 }
+
+// One heartbeat reports each node whose lease has ended.
+func TestHeartbeatReportsNodesWhoseLeaseEnded(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	beat := func(node string, incarnation rota.ID, lease time.Duration) rota.MembershipState {
+		t.Helper()
+		state, err := s.Heartbeat(t.Context(), rota.NodeHeartbeat{Node: node, Incarnation: incarnation, Lease: lease})
+		must(t, err)
+		return state
+	}
+	restarted := rota.NewID()
+	beat("gone", rota.NewID(), time.Microsecond)
+	beat("restarted", rota.NewID(), time.Microsecond)
+	var left []string
+	for _, state := range []rota.MembershipState{beat("restarted", restarted, time.Minute), beat("b", rota.NewID(), time.Minute), beat("b", rota.NewID(), time.Minute)} {
+		left = append(left, state.Left...)
+	}
+	if len(left) == 0 || left[len(left)-1] != "gone" || slices.Contains(left, "restarted") {
+		t.Errorf("the heartbeats report that %q left, want gone", left)
+	}
+}
