@@ -43,6 +43,7 @@ func checkAdvice(t *testing.T, file, line string) {
 	t.Helper()
 	for _, part := range regexp.MustCompile("(?:^|[ `])rota ").Split(line, -1)[1:] {
 		part, _, _ = strings.Cut(part, " #")
+		part = strings.TrimPrefix(part, "rota ") // docker exec rota rota …: the first one is the container
 		root := newRootCommand(&app{environment: environment{getenv: func(string) string { return "" }}, output: formatTable})
 		cmd, rest, err := root.Find(strings.Fields(part))
 		if err != nil || cmd == root || cmd.HasSubCommands() && len(rest) > 0 && cmd.RunE == nil {

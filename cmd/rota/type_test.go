@@ -46,10 +46,10 @@ func TestRemoteWorkerIsCounted(t *testing.T) {
 	if why := s.must("explain " + idShape.FindString(out)); !strings.Contains(why, "handled by 1 remote worker, busy with 1 job.") {
 		t.Error(why)
 	}
-	if shown := strings.Fields(s.must("type show nap")); !strings.Contains(strings.Join(shown, " "), "handled no workers 1 ") {
+	if shown := strings.Fields(s.must("type show nap")); !strings.Contains(strings.Join(shown, " "), "handled by 1 worker ") {
 		t.Error(shown)
 	}
-	if list := s.must("type list"); !strings.Contains(strings.Join(strings.Fields(list), " "), "nap active no 1 any") {
+	if list := s.must("type list"); !strings.Contains(strings.Join(strings.Fields(list), " "), "nap active 1 worker any") {
 		t.Error(list)
 	}
 }
