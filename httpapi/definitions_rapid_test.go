@@ -271,7 +271,7 @@ func value(t *rapid.T, depth int) any {
 	case kind == 1:
 		return rapid.Bool().Draw(t, "flag")
 	case kind == 2:
-		return json.Number(rapid.SampledFrom([]string{"0", "-0", "1.0", "1e3", "1E+400", "12345678901234567890123", "-0.10", "3.14159265358979323846"}).Draw(t, "number"))
+		return json.Number(rapid.SampledFrom([]string{"0", "-0", "1.0", "1e3", "1E+300", "12345678901234567890123", "-0.10", "3.14159265358979323846"}).Draw(t, "number"))
 	case kind == 3 || depth == 0:
 		return rapid.StringN(0, 20, 100).Draw(t, "word")
 	case kind == 4:

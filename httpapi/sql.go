@@ -37,17 +37,13 @@ func runSQL(c *call, body *api.SQLRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	v := api.SQLAnswer{SQLResult: NewSQLResult(&session.Answer{})}
-	for _, a := range answers {
-		v.Results = append(v.Results, NewSQLResult(a))
-	}
-	if n := len(v.Results); n > 0 {
-		v.SQLResult = v.Results[n-1]
-	}
-	if len(v.Results) == 1 {
-		v.Results = nil
-	}
-	return ok(v)
+	defer func() {
+		for _, a := range answers {
+			a.Release()
+		}
+	}()
+	writeSQLAnswer(c.w, answers)
+	return reply{written: true}, nil
 }
 
 // sqlArgs validates the request, and returns its arguments.
@@ -96,25 +92,6 @@ func (c *call) runStatements(text string, args []any) ([]*session.Answer, error)
 		last.Notices = append(last.Notices, "the request did not commit its transaction, so it was rolled back; send BEGIN, the statements and COMMIT in one request")
 	}
 	return answers, nil
-}
-
-// NewSQLResult converts the result of one statement.
-func NewSQLResult(a *session.Answer) api.SQLResult {
-	v := api.SQLResult{Columns: []api.SQLColumn{}, Rows: make([][]api.SQLValue, len(a.Rows)), Tag: a.Tag, Notices: append([]string{}, a.Notices...)}
-	for i, c := range a.Columns {
-		kind := string(c.Kind)
-		if kind == "" {
-			kind = columnKind(a.Rows, i)
-		}
-		v.Columns = append(v.Columns, api.SQLColumn{Name: c.Name, Type: kind})
-	}
-	for i, row := range a.Rows {
-		v.Rows[i] = make([]api.SQLValue, len(row))
-		for j, value := range row {
-			v.Rows[i][j] = sqlValue(value)
-		}
-	}
-	return v
 }
 
 // kindBytes is the type of byte strings. No column of the catalog has it, but an expression may.

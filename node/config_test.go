@@ -86,7 +86,7 @@ func TestEverySettingIsReadFromFileVariableAndFlag(t *testing.T) {
 		"data": "/srv/rota", "store": "sqlite:other.db", "http": "[::1]:80", "sql": ":0", "sql_cert": "a.crt", "sql_key": "a.key", "sql_tls": "require", "workers": "3", "name": "w-1@host",
 		"lease": "1m", "cancel_grace": "5s", "shutdown_grace": "2m", "log_level": "debug", "log_format": "json",
 		"log_max": "1MiB", "log_keep": "7d", "prune_every": "10m", "http_rate": "5000/1s",
-		"memory_limit": "512MiB", "http_hosts": "rota.example.org, rota", "http_allow": "10.0.0.0/8, intranet.example.org", "webhook_workers": "4", "environment": "staging",
+		"memory_limit": "1GiB", "http_hosts": "rota.example.org, rota", "http_allow": "10.0.0.0/8, intranet.example.org", "webhook_workers": "4", "environment": "staging",
 		"sentry_dsn": "https://key@sentry.example.org/7", "otlp_endpoint": "http://127.0.0.1:4318", "otlp_headers": "api-key=secret", "trace_sample": "0.25", "retention.audit": "90d",
 	}
 	hidden := map[string]bool{"sentry_dsn": true, "otlp_headers": true} // what has a key in it is not shown

@@ -10,12 +10,12 @@ import (
 
 const (
 	memoryLimitMin = 64 << 20
-	memoryAutoMax  = 1 << 30
+	memoryAutoMax  = 512 << 20
 )
 
 // GoMemoryLimit is the memory limit for package runtime/debug: the configured one, or else half of the memory that the
-// machine or its control group has, at most 1 GiB. The other half is for SQLite, the page cache and other processes. A
-// server keeps little memory alive, so that 1 GiB is enough for it.
+// machine or its control group has, at most 512 MiB. The other half is for SQLite, the page cache and other processes. A
+// server keeps little memory alive, so that 512 MiB are enough for it.
 func (c Config) GoMemoryLimit() int64 {
 	if c.MemoryLimit > 0 {
 		return c.MemoryLimit

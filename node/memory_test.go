@@ -11,15 +11,15 @@ func TestAutomaticMemoryLimit(t *testing.T) {
 		files map[string]string
 		want  int64
 	}{
-		"nothing known":    {nil, 1 << 30},
-		"large machine":    {map[string]string{"proc/meminfo": "MemTotal:       24681472 kB\nMemFree: 1 kB\n"}, 1 << 30},
+		"nothing known":    {nil, 512 << 20},
+		"large machine":    {map[string]string{"proc/meminfo": "MemTotal:       24681472 kB\nMemFree: 1 kB\n"}, 512 << 20},
 		"small machine":    {map[string]string{"proc/meminfo": "MemTotal:       1048576 kB\n"}, 512 << 20},
 		"tiny machine":     {map[string]string{"proc/meminfo": "MemTotal:       65536 kB\n"}, 64 << 20},
 		"control group":    {map[string]string{"proc/meminfo": "MemTotal: 24681472 kB\n", "proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "max\n", "sys/fs/cgroup/a/memory.max": "536870912\n"}, 256 << 20},
 		"container":        {map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "268435456\n"}, 128 << 20},
 		"old group":        {map[string]string{"proc/self/cgroup": "5:cpu,memory:/x\n0::/\n", "sys/fs/cgroup/memory/x/memory.limit_in_bytes": "536870912\n"}, 256 << 20},
-		"old without":      {map[string]string{"proc/self/cgroup": "5:memory:/\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 1 << 30},
-		"unreadable files": {map[string]string{"proc/meminfo": "?", "proc/self/cgroup": "?\n0::/\n", "sys/fs/cgroup/memory.max": "?"}, 1 << 30},
+		"old without":      {map[string]string{"proc/self/cgroup": "5:memory:/\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 512 << 20},
+		"unreadable files": {map[string]string{"proc/meminfo": "?", "proc/self/cgroup": "?\n0::/\n", "sys/fs/cgroup/memory.max": "?"}, 512 << 20},
 	} {
 		root := t.TempDir()
 		for path, text := range row.files {

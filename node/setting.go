@@ -64,7 +64,7 @@ var settings = append([]Setting{
 		func(c *Config) kind { return durationKind(&c.CancelGrace, graceMin, graceMax) }),
 	newSetting("shutdown_grace", "how long running jobs may continue after the server is asked to stop", "a duration from 10ms to 24h, such as 30s",
 		func(c *Config) kind { return durationKind(&c.ShutdownGrace, graceMin, graceMax) }),
-	newSetting("memory_limit", "memory, without that of SQLite, that the server tries to stay below by collecting garbage more often; GOMEMLIMIT overrides it", "auto (half of the memory of the machine or its control group, at most 1GiB), or a size from 64MiB, such as 512MiB",
+	newSetting("memory_limit", "memory, without that of SQLite, that the server tries to stay below by collecting garbage more often; GOMEMLIMIT overrides it", "auto (half of the memory of the machine or its control group, at most 512MiB), or a size from 64MiB, such as 1GiB",
 		func(c *Config) kind { return memoryKind(&c.MemoryLimit) }),
 	newSetting("log_level", "lowest level that the server logs", "debug, info, warn or error",
 		func(c *Config) kind { return levelKind(&c.LogLevel) }),

@@ -92,6 +92,7 @@ func (c *conn) fetch(p *portal, limit int) error {
 	sent := 0
 	for p.sent < len(p.answer.Rows) && (limit <= 0 || sent < limit) && p.columns != nil {
 		row := p.answer.Rows[p.sent]
+		p.answer.Rows[p.sent] = nil // it need not stay in memory while the client reads others
 		p.sent++
 		if err := c.out.row(row, p.columns); err != nil {
 			return err

@@ -119,11 +119,13 @@ func (c *conn) query(m *pgproto3.Query) error {
 
 // sendAnswer sends the complete answer of one statement in text format.
 func (c *conn) sendAnswer(a *session.Answer) error {
+	defer a.Release()
 	c.afterStatement(a)
 	if a.Columns != nil {
 		columns := c.columns(a.Columns, nil)
 		c.out.send(rowDescription(columns))
-		for _, row := range a.Rows {
+		for i, row := range a.Rows {
+			a.Rows[i] = nil // it need not stay in memory while the client reads others
 			if err := c.out.row(row, columns); err != nil {
 				return err
 			}

@@ -15,7 +15,7 @@ type rowBudget struct {
 
 const (
 	connRowBytesMax   = 64 << 20
-	serverRowBytesMax = 512 << 20
+	serverRowBytesMax = 256 << 20
 )
 
 // hold counts the unsent rows of a portal, once.
@@ -24,7 +24,7 @@ func (a *rowBudget) hold(p *portal) error {
 		return nil
 	}
 	for _, row := range p.answer.Rows[p.sent:] {
-		p.unfetchedBytes += sizeOf(row)
+		p.unfetchedBytes += system.RowBytes(row)
 	}
 	a.connBytes += p.unfetchedBytes
 	if all := a.serverBytes.Add(int64(p.unfetchedBytes)); a.connBytes > connRowBytesMax || all > serverRowBytesMax {
@@ -40,25 +40,7 @@ func (a *rowBudget) release(p *portal) {
 	a.serverBytes.Add(-int64(p.unfetchedBytes))
 	p.unfetchedBytes = 0
 	if p.answer != nil {
-		p.answer.Rows, p.sent = nil, 0
+		p.answer.Release()
+		p.sent = 0
 	}
-}
-
-// rowBytes is the approximate size of a row without its texts.
-const rowBytes = 48
-
-func sizeOf(row []any) int {
-	size := rowBytes
-	for _, v := range row {
-		size += 16
-		switch v := v.(type) {
-		case string:
-			size += len(v)
-		case []byte:
-			size += len(v)
-		case system.Named:
-			size += len(v.Name)
-		}
-	}
-	return size
 }

@@ -3,9 +3,11 @@ package pgwire
 import (
 	"encoding/binary"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/rotajobs/rota/sql/system"
 )
 
 // bufferedWriter buffers answers and sends them in few large writes. It keeps the first error and
@@ -63,7 +65,7 @@ func (o *bufferedWriter) fail(err error) {
 // receives complete rows only: a row whose encoder fails or panics is not sent.
 func (o *bufferedWriter) row(values []any, columns []column) (err error) {
 	start := len(o.buf)
-	buf := append(o.buf, 'D', 0, 0, 0, 0)
+	buf := append(slices.Grow(o.buf, 5+system.RowBytes(values)), 'D', 0, 0, 0, 0) // at once: growing in steps copies a long row several times
 	buf = binary.BigEndian.AppendUint16(buf, uint16(len(columns)))
 	for i := range columns {
 		var value any

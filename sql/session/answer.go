@@ -13,6 +13,8 @@ type Answer struct {
 	Rows       [][]any         // int64, float64, bool, string, []byte or nil
 	Notices    []string
 	Deallocate *string // prepared statement to remove; empty: all; nil: none
+
+	held *resultHold // memory of the rows; nil: not counted
 }
 
 // tagAnswer answers a statement without rows.
@@ -31,6 +33,9 @@ func rowsAnswer(tag string, columns []system.Column, rows ...[]any) *Answer {
 
 // add adds a row of a query.
 func (a *Answer) add(row []any) error {
+	if err := a.held.grow(system.RowBytes(row)); err != nil {
+		return err
+	}
 	a.Rows = append(a.Rows, row)
 	return nil
 }

@@ -38,6 +38,7 @@ func (c Config) withDefaults() Config {
 type Console struct {
 	config    Config
 	catalogue *system.Catalogue
+	results   resultBudget
 }
 
 // New makes a console.

@@ -26,6 +26,7 @@ const (
 	StateBusy              = "55P03"
 	StateConflict          = "40001" // another session changed the object meanwhile
 	StateLimit             = "54000"
+	StateOutOfMemory       = "53200" // results of all sessions use the memory that they may
 	StateCancelled         = "57014"
 	StateUnavailable       = "57P03"
 	StateInternal          = "XX000"

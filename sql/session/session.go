@@ -118,6 +118,11 @@ func (s *Session) Answers(ctx context.Context, text string, args ...any) (all []
 		all = append(all, a)
 		return nil
 	})
+	if err != nil {
+		for _, a := range all {
+			a.Release()
+		}
+	}
 	return all, err
 }
 

@@ -102,7 +102,7 @@ func auditPages(q *query, w readRequest, ask rota.AuditQuery) pages[event] {
 			if err != nil {
 				return nil, err
 			}
-			ask.Limit = size()
+			ask.Limit = size(0)
 			page, err := view.Audit(q.ctx, ask)
 			switch {
 			case rota.CodeOf(err) == rota.Invalid: // a condition has a value that no entry can have, such as an unknown act

@@ -22,6 +22,9 @@ var catalogSignatures = sync.OnceValue(func() map[string][]translate.Signature {
 func (d *memoryDB) addTranslationFunctions() error {
 	for _, f := range translate.Functions {
 		call := func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+			if d.query.err != nil { // SQLite may compute further constants of a query that has failed
+				return null, d.query.err
+			}
 			return d.functionResult(f.Call(goValues(args)))
 		}
 		if err := d.conn.CreateFunction(f.Name, &sqlite.FunctionImpl{NArgs: f.Args, Scalar: call, Deterministic: true, AllowIndirect: true}); err != nil {
@@ -53,11 +56,8 @@ func (d *memoryDB) addTranslationFunctions() error {
 // own. It fails the query when there are too many.
 func (d *memoryDB) countCollected(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 	d.query.collected += collectedPerRow
-	switch v := args[0]; v.Type() {
-	case sqlite.TypeText:
-		d.query.collected += len(v.Text())
-	case sqlite.TypeBlob:
-		d.query.collected += len(v.Blob())
+	if args[0].Type() == sqlite.TypeInteger { // NULL has no length
+		d.query.collected += int(args[0].Int64())
 	}
 	if d.query.collected > collectedMax {
 		return null, d.query.fail(&Error{
@@ -115,11 +115,14 @@ func (d *memoryDB) functionResult(v any, err error) (sqlite.Value, error) {
 	case bool:
 		return boolean(v), nil
 	case string:
-		if len(v) > valueMax {
-			return null, d.query.fail(&Error{State: StateLimit, Offset: -1, Message: fmt.Sprintf("a value is longer than %d bytes", valueMax), Hint: "select shorter values"})
+		if len(v) > int(d.query.valueMax) {
+			return null, d.query.fail(d.query.tooLong())
 		}
 		return sqlite.TextValue(v), nil
 	case []byte:
+		if len(v) > int(d.query.valueMax) {
+			return null, d.query.fail(d.query.tooLong())
+		}
 		return sqlite.BlobValue(v), nil
 	}
 	return null, nil

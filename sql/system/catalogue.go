@@ -150,9 +150,7 @@ func (c *Config) limited(to func([]any) error) func([]any) error {
 	rows, size := 0, 0
 	return func(row []any) error {
 		rows++
-		for _, v := range row {
-			size += sizeOf(v)
-		}
+		size += RowBytes(row)
 		switch {
 		case rows > c.Rows:
 			return resultTooLarge(fmt.Sprintf("more than %d rows", c.Rows))
@@ -163,15 +161,20 @@ func (c *Config) limited(to func([]any) error) func([]any) error {
 	}
 }
 
-// sizeOf is about what a value takes.
-func sizeOf(v any) int {
-	switch v := v.(type) {
-	case string:
-		return len(v) + 16
-	case []byte:
-		return len(v) + 24
+// RowBytes is about the memory of a row of a result.
+func RowBytes(row []any) int {
+	size := 48 + 16*len(row)
+	for _, v := range row {
+		switch v := v.(type) {
+		case string:
+			size += 16 + len(v)
+		case []byte:
+			size += 24 + len(v)
+		case Named:
+			size += 24 + len(v.Name)
+		}
 	}
-	return 16
+	return size
 }
 
 var errTimeout = errors.New("the statement took too long")

@@ -34,7 +34,7 @@ func resultTooLarge(what string) error {
 }
 
 // explain converts an error that SQLite reports for a statement. It returns the interrupt of a cancelled query unchanged.
-func explain(err error) error {
+func (d *memoryDB) explain(err error) error {
 	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultInterrupt {
 		return err
 	}
@@ -42,17 +42,30 @@ func explain(err error) error {
 	if strings.HasPrefix(e.Message, "too many arguments on function") { // an array is too long: the translator checks calls
 		e.State, e.Hint = StateLimit, fmt.Sprintf("write an array of at most %d elements, or '{…}'::text[]", translate.ArgsMax)
 	}
+	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultTooBig {
+		return d.query.tooLong()
+	}
 	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultAuth {
 		e.State, e.Message, e.Hint = StateDenied, "only the tables of sys can be read: "+e.Message, "read one of "+tableList()
 	}
 	return e
 }
 
-func stepError(err error) error {
+// tooLong reports a value that is longer than the query may have.
+func (q *query) tooLong() error {
+	return &Error{
+		State: StateLimit, Offset: -1, Message: fmt.Sprintf("a value or row is longer than %d bytes, the limit of this query", q.valueMax),
+		Hint: "select fewer columns, fewer rows or shorter values: all values of a query together have 64 MiB, so that a query of many expressions has a lower limit for each",
+	}
+}
+
+func (d *memoryDB) stepError(err error) error {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultInterrupt:
 		return err
-	case sqlite.ResultTooBig, sqlite.ResultNoMem, sqlite.ResultFull:
+	case sqlite.ResultTooBig:
+		return d.query.tooLong()
+	case sqlite.ResultNoMem, sqlite.ResultFull:
 		return &Error{State: StateLimit, Offset: -1, Message: messageOf(err), Hint: "select fewer rows or shorter values"}
 	case sqlite.ResultError, sqlite.ResultMismatch, sqlite.ResultRange:
 		return &Error{State: StateValue, Offset: -1, Message: messageOf(err)}

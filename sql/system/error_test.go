@@ -18,7 +18,7 @@ func TestPrepareCancelledQueryReturnsInterrupt(t *testing.T) {
 	close(over)
 	d.conn.SetInterrupt(over)
 	_, _, err = d.conn.PrepareTransient("SELECT 1")
-	if got := explain(err); sqlite.ErrCode(got) != sqlite.ResultInterrupt {
+	if got := d.explain(err); sqlite.ErrCode(got) != sqlite.ResultInterrupt {
 		t.Errorf("SQLite reports %v, explain returns %v", err, got)
 	}
 }

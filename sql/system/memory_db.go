@@ -96,8 +96,17 @@ var limits = map[sqlite.Limit]int32{
 	sqlite.LimitWorkerThreads:  0,
 }
 
-// valueMax is how long a value may become, in bytes.
-const valueMax = 4 << 20
+// Limits of the memory that SQLite holds for one query. Rows that it sorts or groups are in temporary files.
+const (
+	valuesMax = 64 << 20 // bytes of all values
+	valueMax  = 4 << 20  // bytes of one value
+	valueMin  = 512      // bytes that a value may always have
+)
+
+// valueLimit is how long a value of a query may become: all values together stay below valuesMax.
+func valueLimit(values int) int32 {
+	return int32(max(valueMin, min(valueMax, valuesMax/max(1, values))))
+}
 
 // allow lets a statement only read the tables of the catalogue. It allows every function, because the translator writes
 // all names of functions itself and refuses the functions that it does not know.

@@ -21,7 +21,8 @@ type query struct {
 	plans     []plan          // of the scans; SQLite knows them by their number
 	common    map[string]bool // names of common table expressions, in lower case
 	session   Session
-	collected int // bytes, into arrays and documents
+	collected int   // bytes, into arrays and documents
+	valueMax  int32 // bytes of one value
 
 	cachedScans map[string]any // rows of complete scans, because joins repeat them
 	cachedRows  int            // number of rows in cachedScans
@@ -82,7 +83,7 @@ func (q *query) close() {
 
 // paged reads pages of a view until one is not full.
 func paged[R, T any](q *query, w readRequest, read func(rota.View, int, *T) ([]T, error), row func(T) R) pages[R] {
-	size, last, done := w.page(), (*T)(nil), false
+	size, last, done, bytes := w.page(), (*T)(nil), false, 0
 	return func() ([]R, error) {
 		if done {
 			return nil, nil
@@ -91,7 +92,7 @@ func paged[R, T any](q *query, w readRequest, read func(rota.View, int, *T) ([]T
 		if err != nil {
 			return nil, err
 		}
-		limit := size()
+		limit := size(bytes)
 		list, err := read(view, limit, last)
 		switch {
 		case rota.CodeOf(err) == rota.Invalid: // a condition has a value that no row can have, such as an invalid name
@@ -106,11 +107,30 @@ func paged[R, T any](q *query, w readRequest, read func(rota.View, int, *T) ([]T
 		}
 		last = &list[len(list)-1]
 		rows := make([]R, len(list))
+		bytes = 0
 		for i, one := range list {
 			rows[i] = row(one)
+			bytes += documentBytes(one)
 		}
 		return rows, nil
 	}
+}
+
+// documentBytes is the size of the documents of a row that was read.
+func documentBytes(row any) int {
+	switch r := row.(type) {
+	case *rota.Job:
+		n := len(r.Params)
+		if r.Run != nil {
+			n += len(r.Run.Result) + len(r.Run.Progress) + len(r.Run.Error)
+		}
+		return n
+	case *rota.Template:
+		return len(r.Spec.Params)
+	case *rota.Schedule:
+		return len(r.Spec.Params)
+	}
+	return 0
 }
 
 // singleRow reads one row of a view, or none if it does not exist.

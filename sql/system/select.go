@@ -11,9 +11,11 @@ import (
 // run answers one query.
 func (d *memoryDB) run(q *Query, args []any, to func([]any) error) error {
 	d.conn.SetInterrupt(d.query.ctx.Done())
+	d.query.valueMax = valueLimit(q.Values)
+	d.conn.Limit(sqlite.LimitLength, d.query.valueMax)
 	stmt, _, err := d.conn.PrepareTransient(q.Text)
 	if err != nil {
-		return explain(err)
+		return d.explain(err)
 	}
 	defer stmt.Finalize()
 	if err := d.bind(stmt, q.Params, args); err != nil {
@@ -57,7 +59,7 @@ func (d *memoryDB) step(stmt *sqlite.Stmt, columns []Column, to func([]any) erro
 		case d.query.err != nil:
 			return d.query.err
 		case err != nil:
-			return stepError(err)
+			return d.stepError(err)
 		case !some:
 			return nil
 		}

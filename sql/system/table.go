@@ -71,23 +71,34 @@ type readRequest struct {
 	lean  bool                    // no column that needs the full row is used
 }
 
-// page returns a function for the size of each page: the limit, or a few rows first and more each time.
-func (w readRequest) page() func() int {
-	next := pageFirst
+// page returns a function for the size of each page, which gets the bytes of the documents in the page before: the limit,
+// or a few rows first and more each time. Rows with documents have smaller pages, because each may have 1 MiB.
+func (w readRequest) page() func(before int) int {
+	next, most := pageFirst, pageMax
 	if w.limit > 0 {
 		next = min(w.limit, pageMax)
 	}
-	return func() int {
-		now := next
-		next = min(next*pageGrowth, pageMax)
+	if !w.lean {
+		next, most = min(next, pageFirstFull), pageMaxFull
+	}
+	now := 0
+	return func(before int) int {
+		if now > 0 && before > 0 {
+			next = min(next, max(1, now*pageBytes/before))
+		}
+		now = next
+		next = min(next*pageGrowth, most)
 		return now
 	}
 }
 
 const (
-	pageFirst  = 64
-	pageGrowth = 4
-	pageMax    = 1000
+	pageFirst     = 64
+	pageGrowth    = 4
+	pageMax       = 1000
+	pageFirstFull = 16
+	pageMaxFull   = 64
+	pageBytes     = 8 << 20 // of the documents in a page, if they are as large as in the page before
 )
 
 // declaration returns the CREATE TABLE statement for SQLite.

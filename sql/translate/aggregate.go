@@ -156,8 +156,8 @@ func (t *translator) aggregateFilter(e *query.Call, s *scope, v *value, g *aggre
 }
 
 // checkMemory writes a condition that is always true and reports the kept bytes to the function
-// that limits the query.
-func checkMemory(text *sql) *sql { return cat("rota_weigh(", text, ")") }
+// that limits the query. It passes the length, because SQLite would copy the text.
+func checkMemory(text *sql) *sql { return cat("rota_weigh(octet_length(", text, "))") }
 
 // aggregateOrder writes the ORDER BY inside an aggregate. PostgreSQL sorts the elements of an aggregate with DISTINCT.
 func (t *translator) aggregateOrder(e *query.Call, s *scope, v *value, g *aggregateCall) *sql {

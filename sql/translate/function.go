@@ -21,7 +21,7 @@ type Function struct {
 
 // Functions are the functions of this package that the texts call. The texts also call
 // functions of SQLite, and functions that the caller must provide: now(), and two for each
-// kind of catalogue ids, such as rota_regclass(text) and rota_regclass_text(id). Aggregates that keep their input call rota_weigh(x) for each value,
+// kind of catalogue ids, such as rota_regclass(text) and rota_regclass_text(id). Aggregates that keep their input call rota_weigh(n) for each value of n bytes,
 // which returns true. A caller that limits the memory of a query replaces it by a function
 // that counts the bytes, and declares it as not deterministic.
 var Functions = collect(compareFunctions, castFunctions, numberFunctions, textFunctions, regexFunctions, timeFunctions, zoneFunctions, formatFunctions, arrayFunctions, aggregateFunctions, documentFunctions)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // arrayFunctions are the functions of arrays, which are stored as JSON.
@@ -207,6 +208,9 @@ func stringToArray(a arguments) any {
 		return nil
 	}
 	var parts []string
+	if a[1] == nil && utf8.RuneCountInString(a.text(0)) > documentValuesMax || a[1] != nil && a.text(1) != "" && strings.Count(a.text(0), a.text(1)) > documentValuesMax {
+		panic(valueError(StateLimit, "an array has more than %d elements", documentValuesMax))
+	}
 	switch {
 	case a.text(0) == "":
 	case a[1] == nil:

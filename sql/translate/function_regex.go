@@ -55,7 +55,7 @@ func (p *pattern) find(text string, all bool) [][]int {
 // whole text, so that of a long one we take more and more until it has taken too long.
 func (p *pattern) findAll(text string) [][]int {
 	if p.steps*len(text) < matchingMost/(len(text)+1) {
-		return p.FindAllStringSubmatchIndex(text, -1)
+		return p.FindAllStringSubmatchIndex(text, -1) // a short text
 	}
 	begin := time.Now()
 	for most := 4; ; most *= 2 {
@@ -63,7 +63,7 @@ func (p *pattern) findAll(text string) [][]int {
 		if len(found) < most {
 			return found
 		}
-		if time.Since(begin) > findingMost {
+		if time.Since(begin) > findingMost || most*(1+p.NumSubexp()) > documentValuesMax {
 			panic(patternTooCostly())
 		}
 	}

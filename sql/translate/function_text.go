@@ -43,11 +43,14 @@ var textFunctions = []Function{
 		return strings.Repeat(a.text(0), int(n))
 	}),
 	strict("rota_reverse", 1, func(a arguments) any {
-		runes := []rune(a.text(0))
-		for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
-			runes[i], runes[j] = runes[j], runes[i]
+		text := a.text(0)
+		out := make([]byte, 0, len(text))
+		for len(text) > 0 {
+			_, size := utf8.DecodeLastRuneInString(text)
+			out = append(out, text[len(text)-size:]...)
+			text = text[:len(text)-size]
 		}
-		return string(runes)
+		return string(out)
 	}),
 	strict("rota_substr", 2, func(a arguments) any { return substr(a.text(0), a.int(1), 1<<40) }),
 	strict("rota_substr", 3, func(a arguments) any { return substr(a.text(0), a.int(1), a.int(2)) }),
@@ -89,40 +92,60 @@ func initcap(text string) string {
 
 // pad fills a text to a length, on the left (1) or on the right (2).
 func pad(a arguments) any {
-	text, fill, n := []rune(a.text(0)), []rune(a.text(2)), a.int(1)
+	text, fill, n := a.text(0), a.text(2), max(a.int(1), 0)
 	if n > valueMax {
 		panic(tooLong())
 	}
-	n = max(n, 0)
-	if int64(len(text)) >= n {
-		return string(text[:n])
+	length := int64(utf8.RuneCountInString(text))
+	if length >= n {
+		return text[:runeOffset(text, n)]
 	}
-	if len(fill) == 0 {
-		return string(text)
+	if fill == "" {
+		return text
 	}
-	more := make([]rune, 0, n)
-	for i := int64(0); i < n-int64(len(text)); i++ {
-		more = append(more, fill[i%int64(len(fill))])
+	added := padding(fill, n-length)
+	if len(added)+len(text) > valueMax {
+		panic(tooLong())
 	}
 	if a.int(3) == 1 {
-		return checkLength(string(more) + string(text))
+		return added + text
 	}
-	return checkLength(string(text) + string(more))
+	return text + added
+}
+
+// padding repeats a text up to a number of characters.
+func padding(fill string, count int64) string {
+	length := int64(utf8.RuneCountInString(fill))
+	whole, rest := count/length, fill[:runeOffset(fill, count%length)]
+	if whole*int64(len(fill))+int64(len(rest)) > valueMax {
+		panic(tooLong())
+	}
+	return strings.Repeat(fill, int(whole)) + rest
+}
+
+// runeOffset is the byte at which the n-th character begins, counted from 0; the length of the text if it has fewer.
+func runeOffset(text string, n int64) int {
+	for i := range text {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(text)
 }
 
 func substr(text string, from, count int64) any {
 	if count < 0 {
 		panic(valueError("22011", "negative substring length not allowed"))
 	}
-	runes := []rune(text)
-	n := int64(len(runes))
 	from = max(min(from, 1<<40), -1<<40)
 	count = min(count, 1<<41)
-	begin, end := max(from, 1), min(from+count, n+1)
+	begin, end := max(from, 1), from+count
 	if begin >= end {
 		return ""
 	}
-	return string(runes[begin-1 : end-1])
+	text = text[runeOffset(text, begin-1):]
+	return text[:runeOffset(text, end-begin)]
 }
 
 func splitPart(a arguments) any {
@@ -132,6 +155,9 @@ func splitPart(a arguments) any {
 	}
 	parts := []string{a.text(0)}
 	if a.text(1) != "" {
+		if strings.Count(a.text(0), a.text(1)) >= documentValuesMax {
+			panic(valueError(StateLimit, "a text has more than %d fields", documentValuesMax))
+		}
 		parts = strings.Split(a.text(0), a.text(1))
 	}
 	if n < 0 {
@@ -179,6 +205,9 @@ func concatWith(a arguments) any {
 func formatText(a arguments) any {
 	if a[0] == nil {
 		return nil
+	}
+	if strings.Count(a.text(0), "%") >= documentValuesMax {
+		panic(tooLong())
 	}
 	parts := strings.Split(a.text(0), "%")
 	var b strings.Builder

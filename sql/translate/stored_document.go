@@ -103,7 +103,7 @@ func (o *object) put(key string, v any) {
 
 // decode reads a document: nil, bool, int64, json.Number, string, []any or *object.
 func decode(text string) any {
-	d := documentDecoder{json.NewDecoder(strings.NewReader(text)), text}
+	d := documentDecoder{json.NewDecoder(strings.NewReader(text)), text, new(int)}
 	d.UseNumber()
 	v := d.value(0)
 	if _, more := d.Token(); more == nil {
@@ -114,8 +114,13 @@ func decode(text string) any {
 
 type documentDecoder struct {
 	*json.Decoder
-	text string
+	text  string
+	count *int // values read so far
 }
+
+// documentValuesMax limits the values of a document that a function reads: a value takes many times the bytes of its text.
+// It is more than params of the largest size can have.
+const documentValuesMax = 600_000
 
 func (d documentDecoder) bad() *Error {
 	return valueError(StateBadText, "invalid input syntax for type json").WithHint("the text is not valid JSON: %s", shorten(d.text))
@@ -132,6 +137,9 @@ func (d documentDecoder) next() json.Token {
 func (d documentDecoder) value(depth int) any {
 	if depth > 1000 {
 		panic(d.bad())
+	}
+	if *d.count++; *d.count > documentValuesMax {
+		panic(valueError(StateLimit, "a document or array has more than %d values", documentValuesMax))
 	}
 	switch token := d.next().(type) {
 	case json.Number:
