@@ -14,6 +14,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/internal/nofollow"
 )
 
 // openFilesMax limits the log files that stay open between two lines. Further logs
@@ -81,7 +82,11 @@ func (l *Files) Keep(_ context.Context, texts map[*rota.Job]string) error {
 func (l *Files) keep(job *rota.Job, text string) {
 	file := l.open(job)
 	defer file.Close()
-	if err := os.Remove(file.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err := checkFolders(file.name)
+	if err == nil {
+		err = os.Remove(file.name)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		l.reportWrite(file.name, err)
 		return
 	}
@@ -100,7 +105,7 @@ func (l *Files) ReadLog(_ context.Context, job *rota.Job) (io.ReadSeekCloser, er
 	if job.Run == nil {
 		return nil, noLog(job, "it has not started")
 	}
-	file, err := os.Open(l.file(job))
+	file, err := openFile(l.file(job), os.O_RDONLY)
 	switch {
 	case err == nil:
 		return file, nil
@@ -142,7 +147,11 @@ func (l *Files) reportWrite(file string, err error) {
 // kept. It removes whole days, so the log of a pruned job may stay until then. Each process prunes its own directory,
 // whether it leads or not.
 func (l *Files) PruneLogs(context.Context, bool) {
-	entries, err := os.ReadDir(l.dir)
+	err := nofollow.Dir(l.dir)
+	var entries []fs.DirEntry
+	if err == nil {
+		entries, err = os.ReadDir(l.dir)
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		l.config.Logger.Error("the directory of run logs cannot be read; old logs stay", "error", err)
 	}

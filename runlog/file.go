@@ -1,11 +1,8 @@
 package runlog
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 )
 
@@ -52,12 +49,7 @@ func (f *logFile) open() error {
 	if f.file != nil {
 		return nil
 	}
-	file, err := openAppend(f.name)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(f.name), 0o700); err == nil {
-			file, err = openAppend(f.name)
-		}
-	}
+	file, err := openFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_APPEND)
 	if err != nil {
 		return err
 	}
@@ -69,10 +61,6 @@ func (f *logFile) open() error {
 		f.keptOpen = f.logs.acquireOpenFile()
 	}
 	return nil
-}
-
-func openAppend(name string) (*os.File, error) {
-	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 }
 
 // Close ends the log. Later writes, by an abandoned handler, are dropped.
@@ -110,7 +98,7 @@ type lateFile struct {
 // open reports whether the file is there.
 func (f *lateFile) open() bool {
 	if f.file == nil {
-		f.file, _ = os.Open(f.name)
+		f.file, _ = openFile(f.name, os.O_RDONLY)
 	}
 	return f.file != nil
 }

@@ -33,7 +33,7 @@ func OpenIn(dir, name string, flag int, perm fs.FileMode) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return single(file)
+	return accept(file, regular)
 }
 
 // Links returns the number of names of a file, which this system does not report.

@@ -33,10 +33,13 @@ func TestLinksAreRefused(t *testing.T) {
 	must(t, os.Mkdir(filepath.Join(dir, "real"), 0o700))
 	must(t, os.Symlink(outside, filepath.Join(dir, "real", "deep")))
 	must(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
-	for _, name := range []string{"soft", "dangling", "hard", "day/x.log", "day/new/x.log", "real/deep/x.log", "pipe"} {
+	for _, name := range []string{"soft", "dangling", "day/x.log", "day/new/x.log", "real/deep/x.log", "pipe"} {
 		if file, err := nofollow.OpenIn(dir, name, create, 0o600); !errors.Is(err, nofollow.ErrLink) {
 			t.Errorf("%s: %v, %v", name, file, err)
 		}
+	}
+	if file, err := nofollow.OpenFile(filepath.Join(dir, "hard"), create, 0o600); !errors.Is(err, nofollow.ErrLink) {
+		t.Errorf("a file with a second name: %v, %v", file, err)
 	}
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
 		t.Errorf("outside are %v, %v", entries, err)

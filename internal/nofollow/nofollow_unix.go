@@ -39,7 +39,7 @@ func OpenIn(dir, name string, flag int, perm fs.FileMode) (*os.File, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: full, Err: asLink(err)}
 	}
-	return single(os.NewFile(uintptr(fd), full))
+	return accept(os.NewFile(uintptr(fd), full), regular)
 }
 
 // openDir opens a directory inside another one, and creates it if it is missing and create is set.
