@@ -19,8 +19,11 @@ import (
 // streamHeartbeat is the interval of comments on an idle stream, which keep proxies from closing it.
 const streamHeartbeat = 15 * time.Second
 
-// eventPageMax is the number of events read from the ring at a time.
-const eventPageMax = eventring.PageMax
+// Limits of what a stream keeps in memory while its client does not read.
+const (
+	eventPageMax   = 64       // events read from the ring at a time
+	eventFlushSize = 32 << 10 // bytes of text at which the buffer is sent
+)
 
 func (a *server) eventRoutes() {
 	kinds := make([]string, len(rota.EventKinds))
@@ -132,8 +135,8 @@ func (s *eventStream) run() {
 	defer beat.Stop()
 	for {
 		changed := s.c.Events.Changed()
-		more := s.writeNew()
-		if !s.flush() {
+		more, open := s.writeNew()
+		if !open || !s.flush() {
 			return
 		}
 		if more {
@@ -150,13 +153,14 @@ func (s *eventStream) run() {
 	}
 }
 
-// writeNew buffers new events, and reports whether there may be more.
-func (s *eventStream) writeNew() (more bool) {
+// writeNew buffers new events. It reports whether there may be more, and whether the client accepted what did not fit the
+// buffer.
+func (s *eventStream) writeNew() (more, open bool) {
 	entries, gap := s.c.Events.Page(s.seq, eventPageMax)
 	if gap {
 		s.seq = s.c.Events.Last()
 		s.writeReset("events were lost: the client was too slow")
-		return false
+		return false, true
 	}
 	for i := range entries {
 		s.seq = entries[i].Seq
@@ -166,8 +170,11 @@ func (s *eventStream) writeNew() (more bool) {
 		case s.filter.match(e):
 			s.writeEvent(e)
 		}
+		if s.out.Len() >= eventFlushSize && !s.flush() {
+			return false, false
+		}
 	}
-	return len(entries) == eventPageMax
+	return len(entries) == eventPageMax, true
 }
 
 func (s *eventStream) writeEvent(e *rota.Event) {

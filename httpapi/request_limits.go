@@ -43,6 +43,9 @@ func (c requestClass) refusal() error {
 	case classBackup:
 		return resourceBusy{rota.Errorf(rota.Busy, "backup", "another backup is running; retry when it has ended")}
 	}
+	if c == classStream {
+		return overloaded("the server has as many streams of events and logs as it allows; close unused streams")
+	}
 	return overloaded("the server is at its limit of concurrent requests")
 }
 

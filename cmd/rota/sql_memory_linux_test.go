@@ -21,7 +21,7 @@ import (
 )
 
 // sqlMemoryMax is the memory of all queries and results together that docs/psql.md states.
-const sqlMemoryMax = 768 << 20
+const sqlMemoryMax = 1 << 30
 
 // repeated writes a list of expressions, each with its number in place of %d.
 func repeated(n int, expression string) string {
