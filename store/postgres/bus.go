@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,8 +14,8 @@ import (
 const (
 	busPayloadMax = 7_900                  // bytes of one notification; PostgreSQL refuses 8,000
 	busQueueMax   = 1_024                  // messages that wait to be sent
-	busBatchMax   = 16                     // notifications in one transaction
-	busGap        = 5 * time.Millisecond   // between two transactions
+	busBatchMax   = 64                     // notifications in one transaction
+	busGap        = 25 * time.Millisecond  // between two transactions: each wakes every process
 	busSendMax    = 10 * time.Second       // time limit of one transaction
 	busLastMax    = time.Second            // the same from the moment when the store closes
 	busBackoff    = 100 * time.Millisecond // pause after messages that could not be sent
@@ -132,6 +133,9 @@ func (b *bus) wake() {
 
 // receive handles a notification of another process.
 func (b *bus) receive(payload string) {
+	if strings.HasPrefix(payload, `{"f":"`+b.name) { // its own messages arrive, too
+		return
+	}
 	var m busMessage
 	if json.Unmarshal([]byte(payload), &m) != nil || m.From == b.name {
 		return
