@@ -18,8 +18,8 @@ const diskReserve = 128 << 20
 
 func (a *server) backupRoutes() {
 	get(a, operation{
-		method: "GET", path: "/backup", id: "backup", tag: "Server", summary: "Download a consistent copy of the store",
-		description: "The server keeps running during the copy. Only one backup runs at a time, and only if the server has enough free disk space.",
+		method: "GET", path: "/backup", id: "backup", tag: "Server", summary: "Download a consistent copy of the store, with run logs and targets",
+		description: "The server keeps running during the copy. The file is the store as an SQLite database, with run logs and the databases of SQLite targets in the data directory attached; rota restore writes all of them. Only one backup runs at a time, and only if the server has enough free disk space.",
 		mediaType:   "application/vnd.sqlite3", errors: []int{409}, class: classBackup,
 	}, sendBackup)
 }
@@ -28,7 +28,7 @@ func (a *server) backupRoutes() {
 // detect an incomplete copy.
 func sendBackup(c *call) (reply, error) {
 	if c.Backup == nil {
-		return reply{}, problem.New(rota.Unavailable, "", "use the backup tools of its database", "this store does not support backups")
+		return reply{}, problem.New(rota.Unavailable, "", "use the backups of the database, such as pg_dump; to move the store into a file, stop its servers and run rota copy --from postgres://… --to sqlite:FILE --history", "a store on PostgreSQL has no backups of its own")
 	}
 	clearDeadlines(c.w)
 	dir, err := os.MkdirTemp(c.ScratchDir, "rota-backup-")

@@ -24,7 +24,7 @@ const (
 func (n *Node) openHTTP() error {
 	config := httpapi.Config{
 		Store: n.store, Engine: n.engine, Events: n.events, Schemas: n.schemas, Console: n.console,
-		Token: n.token, Logs: n.logs, LogWriter: n.logs, Backup: n.backend.backup, ScratchDir: n.scratch,
+		Token: n.token, Logs: n.logs, LogWriter: n.logs, Backup: n.backupOrNone(), ScratchDir: n.scratch,
 		Metrics: n.metrics.handler(n.logger), Ready: n.readiness, Version: n.config.Version,
 		Logger: n.logger, Clock: n.clock, Addresses: n.Addresses, Rate: n.config.HTTPRate, Webhooks: n.sender,
 		OnPolls: n.metrics.setPolls, CancelGrace: n.config.CancelGrace,

@@ -176,7 +176,7 @@ func (l *Files) PruneLogs(context.Context, bool) {
 func removeDay(dir string) (removed int, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, entry := range entries {
-		if !entry.Type().IsRegular() || !isLogName(entry.Name()) {
+		if !entry.Type().IsRegular() || !IsName(entry.Name()) {
 			continue
 		}
 		if e := os.Remove(filepath.Join(dir, entry.Name())); e != nil {
@@ -191,8 +191,8 @@ func removeDay(dir string) (removed int, err error) {
 	return removed, err
 }
 
-// isLogName reports whether name could have produced the name.
-func isLogName(name string) bool {
+// IsName reports whether name could have produced the name.
+func IsName(name string) bool {
 	text, ok := strings.CutSuffix(name, logSuffix)
 	id, err := rota.ParseID(text)
 	return ok && err == nil && id.String() == text

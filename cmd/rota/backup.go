@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/store/sqlite"
 )
 
 const backupExample = `  rota backup rota-2026-11-15.db
@@ -21,8 +23,10 @@ const backupExample = `  rota backup rota-2026-11-15.db
 
 // backupView is the output as JSON and YAML.
 type backupView struct {
-	File  string `json:"file"`
-	Bytes int64  `json:"bytes"`
+	File     string           `json:"file"`
+	Bytes    int64            `json:"bytes"`
+	Included []sqlite.Content `json:"included"`
+	LeftOut  []sqlite.LeftOut `json:"left_out"`
 }
 
 func newBackupCommand(a *app) *cobra.Command {
@@ -31,8 +35,9 @@ func newBackupCommand(a *app) *cobra.Command {
 		Use:   "backup FILE",
 		Short: "Write a consistent copy of a running server's store",
 		Long: `Write a copy of the store at one point in time while the server keeps running. FILE appears only when the copy is
-complete and on disk; an interrupted backup leaves no file. The copy does not contain run logs. rota restore
-restores it.`,
+complete and on disk; an interrupted backup leaves no file. The copy contains the run logs and the SQLite targets in the data
+directory, such as main.db; the output lists what it leaves out. rota restore restores it. A store on PostgreSQL has the
+backups of its database; rota copy moves it into a file.`,
 		Example: backupExample,
 		Args:    requireArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,7 +70,28 @@ func (a *app) backup(ctx context.Context, path string, force bool) error {
 	if err != nil {
 		return err
 	}
-	return a.printMessage(backupView{path, size}, "wrote %s, %s", path, byteSize(size))
+	contents, err := sqlite.ReadContents(path)
+	if err != nil {
+		return err
+	}
+	view := backupView{File: path, Bytes: size, Included: []sqlite.Content{}, LeftOut: []sqlite.LeftOut{}}
+	if contents != nil {
+		view.Included, view.LeftOut = append(view.Included, contents.Included...), append(view.LeftOut, contents.LeftOut...)
+	}
+	return a.print(view, func(w io.Writer) {
+		fmt.Fprintf(w, "wrote %s, %s\n", sanitize(path), byteSize(size))
+		writeContents(w, "included", view.Included, view.LeftOut)
+	})
+}
+
+// writeContents lists what a backup contains besides the store, and what it leaves out.
+func writeContents(w io.Writer, word string, included []sqlite.Content, leftOut []sqlite.LeftOut) {
+	for _, c := range included {
+		fmt.Fprintf(w, "%s: %s, %s, %s\n", word, sanitize(c.What), plural(c.Files, "file", "files"), byteSize(c.Bytes))
+	}
+	for _, l := range leftOut {
+		fmt.Fprintf(w, "left out: %s: %s\n", sanitize(l.What), sanitize(l.Why))
+	}
 }
 
 // checkTarget checks before the download that the file can be written.

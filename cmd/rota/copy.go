@@ -40,8 +40,8 @@ The command compares the rows of both stores at the end and checks the copy as r
 moved: a server does not start with it unless --allow-moved is given. Until the copy is complete, no server starts with the
 target, and the source stays unchanged. A copy that was interrupted resumes when the same command runs again.
 
-A job that was running when its server stopped is copied with its lease, and is retried when that ends. Run logs and the
-other files of a data directory are not part of a store and stay where they are.`,
+A job that was running when its server stopped is copied with its lease, and is retried when that ends. Run logs are not
+copied: logs in files and the other files of a data directory stay there, and logs in a PostgreSQL store stay in that store.`,
 		Example: copyExample,
 		Args:    noArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -202,7 +202,7 @@ func writeCopy(w io.Writer, result *transfer.Result) {
 	if !result.History {
 		fmt.Fprintln(w, "left out: jobs that have ended, and the audit; --history copies them")
 	}
-	fmt.Fprintln(w, "left out: run logs and the other files of the data directory, which are not part of a store")
+	fmt.Fprintln(w, "left out: run logs, and the other files of the data directory")
 	fmt.Fprintf(w, "%s is marked as moved: rota serve starts with it only with --allow-moved\n", result.From)
 }
 

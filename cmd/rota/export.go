@@ -87,7 +87,13 @@ func (a *app) export(ctx context.Context, path string, secrets, force bool) erro
 	if a.output == formatSQL {
 		a.output = formatTable // the message is no statement
 	}
-	return a.printMessage(backupView{path, size}, "wrote %s, %s", path, byteSize(size))
+	return a.printMessage(exportView{path, size}, "wrote %s, %s", path, byteSize(size))
+}
+
+// exportView is the output as JSON and YAML of an export into a file.
+type exportView struct {
+	File  string `json:"file"`
+	Bytes int64  `json:"bytes"`
 }
 
 const exportHead = `# Definitions of a Rota server: rota export writes this file, rota import reads it.

@@ -14,38 +14,50 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/store/sqlite"
+	"github.com/rotajobs/rota/store/transfer"
 )
 
 const restoreExample = `  rota restore rota-2026-11-15.db                      # into ./rota-data
-  rota restore rota-2026-11-15.db --data /var/lib/rota --force`
+  rota restore rota-2026-11-15.db --data /var/lib/rota --force
+  rota restore rota-2026-11-15.db --store postgres://rota@db/rota # into an empty store on PostgreSQL`
 
 // restoreView is the output as JSON and YAML.
 type restoreView struct {
 	Store string `json:"store"`
 	Jobs  int    `json:"jobs"`
 	Aside string `json:"aside,omitempty"` // path of the previous store
+
+	AsideFiles []string         `json:"aside_files,omitempty"` // paths of the previous databases of targets
+	Restored   []sqlite.Content `json:"restored"`
+	LeftOut    []sqlite.LeftOut `json:"left_out"`
 }
 
 func newRestoreCommand(a *app) *cobra.Command {
-	force := false
+	force, store := false, ""
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Restore a backup into a data directory that no server uses",
 		Long: `Copy a backup into the data directory as its store. The command checks the copy and uses it only if it is clean.
 It replaces an existing store only with --force, and keeps the previous one beside it. The next server finds
-jobs that ran at the time of the backup stale and retries them by their policy.`,
+jobs that ran at the time of the backup stale and retries them by their policy.
+
+Run logs and SQLite targets of the backup are written into the data directory too. Logs that exist stay; a target that exists is
+replaced only with --force, and the previous one is kept beside it. The output lists what the backup leaves out.
+
+With --store the rows are copied into an empty store, such as one on PostgreSQL, as rota copy does.`,
 		Example: restoreExample,
 		Args:    requireArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return untilSignal(cmd, func(ctx context.Context) error { return a.restore(ctx, args[0], force) }) // a signal must not leave a partial copy
+			return untilSignal(cmd, func(ctx context.Context) error { return a.restore(ctx, args[0], store, force) }) // a signal must not leave a partial copy
 		},
 		ValidArgsFunction: completeFiles,
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "replace an existing store, and keep it beside the new one")
+	cmd.Flags().StringVar(&store, "store", "", "`URL` of an empty store to restore into (default: rota.db in the data directory)")
 	return cmd
 }
 
-func (a *app) restore(ctx context.Context, file string, force bool) error {
+func (a *app) restore(ctx context.Context, file, url string, force bool) error {
 	if err := checkStoreFile(file); err != nil {
 		return err
 	}
@@ -59,8 +71,10 @@ func (a *app) restore(ctx context.Context, file string, force bool) error {
 		return err
 	}
 	defer release()
-	if err := checkReplace(target, force); err != nil {
-		return err
+	if url == "" {
+		if err := checkReplace(target, force); err != nil {
+			return err
+		}
 	}
 	scratch, err := os.MkdirTemp(dir, ".restore-*")
 	if err != nil {
@@ -71,21 +85,49 @@ func (a *app) restore(ctx context.Context, file string, force bool) error {
 	if err := a.copyStore(ctx, file, copied); err != nil {
 		return err
 	}
-	view := restoreView{Store: target}
+	view := restoreView{Store: target, Restored: []sqlite.Content{}, LeftOut: []sqlite.LeftOut{}}
 	if view.Jobs, err = a.checkCopy(ctx, file, copied); err != nil {
 		return err
 	}
-	if view.Aside, err = a.replace(ctx, copied, target); err != nil {
+	if err := a.restoreFiles(ctx, copied, filepath.Join(scratch, "files"), dir, force, &view); err != nil {
+		return err
+	}
+	if url != "" {
+		view.Store, err = a.restoreInto(ctx, file, copied, url)
+	} else {
+		view.Aside, err = a.replace(ctx, copied, target)
+	}
+	if err != nil {
 		return err
 	}
 	return a.print(view, func(w io.Writer) { writeRestore(w, file, view) })
+}
+
+// restoreInto copies the rows of a backup into an empty store.
+func (a *app) restoreInto(ctx context.Context, file, copied, url string) (name string, err error) {
+	from, err := sqlite.OpenTransferSource(copied, "backup:"+absolute(file)) // a restore that is repeated resumes by this name
+	if err != nil {
+		return "", err
+	}
+	defer from.Close()
+	to, err := openCopyTarget(url, "--store")
+	if err != nil {
+		return "", err
+	}
+	defer to.Close()
+	_, err = a.transfer(ctx, from, to, transfer.Options{History: true, Keep: true})
+	return to.Name(), err
 }
 
 func writeRestore(w io.Writer, file string, view restoreView) {
 	if view.Aside != "" {
 		fmt.Fprintf(w, "the previous store is now %s\n", view.Aside)
 	}
+	for _, aside := range view.AsideFiles {
+		fmt.Fprintf(w, "the previous target is now %s\n", aside)
+	}
 	fmt.Fprintf(w, "restored %s from %s: clean, %s\n", view.Store, file, plural(view.Jobs, "job", "jobs"))
+	writeContents(w, "restored", view.Restored, view.LeftOut)
 }
 
 func checkReplace(target string, force bool) error {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
 // TestMain runs the program instead of the tests if ROTA_TEST_PROGRAM is set, so that tests can start it as a process.
@@ -21,7 +23,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	pgtest.Main(m)
 }
 
 // testServer is a server in a process of its own.

@@ -14,6 +14,7 @@ func TestCopyTakesEveryTable(t *testing.T) {
 	leftOutTables := []string{
 		"meta",            // version and marks of this store
 		"nodes", "leader", // processes of this store
+		"log_chunks", // SQLite stores have logs in files; rota copy says that it leaves out logs
 	}
 	leftOutColumns := []string{
 		"rota_jobs.claim_id", // finds the claim of a worker that sends it again; after a move its leases expire

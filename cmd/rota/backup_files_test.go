@@ -1,0 +1,140 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rotajobs/rota/store/postgres"
+	"github.com/rotajobs/rota/store/postgres/pgtest"
+)
+
+// sqlJob runs a statement in a target and returns the id of the job.
+func (s *testServer) sqlJob(statement string) string {
+	s.t.Helper()
+	params, err := json.Marshal(map[string]string{"statement": statement})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return idShape.FindString(s.must("job create sql --wait --params '" + string(params) + "'"))
+}
+
+// backedUpServer returns the data directory of a stopped server, with a run that has a log and a row in main.db, and a backup of it.
+func backedUpServer(t *testing.T) (s *testServer, id, file string) {
+	t.Helper()
+	s = startServer(t)
+	s.sqlJob("CREATE TABLE visits (n INTEGER)")
+	s.sqlJob("INSERT INTO visits (n) VALUES (42)")
+	out, _, _ := s.run("job create fail --retries 0 --wait")
+	id = idShape.FindString(out)
+	if err := os.WriteFile(filepath.Join(s.data, "notes.txt"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if log := s.must("job logs " + id); log == "" {
+		t.Fatal("the run has no log")
+	}
+	file = filepath.Join(t.TempDir(), "rota.db")
+	out = s.must("backup " + file)
+	for _, want := range []string{
+		"wrote " + file, "included: run logs, ", "included: target main (main.db), 1 file", "left out: admin.token: ", "left out: notes.txt: Rota does not use it",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	for _, unwanted := range []string{"left out: rota.db", "left out: main.db", "left out: logs"} {
+		if strings.Contains(out, unwanted) {
+			t.Errorf("%q in\n%s", unwanted, out)
+		}
+	}
+	s.must("verify --store sqlite:" + file)
+	s.stop()
+	return s, id, file
+}
+
+// TestRestoreOfLogsAndTargets restores a backup into an empty directory and over an existing one.
+func TestRestoreOfLogsAndTargets(t *testing.T) {
+	s, id, file := backedUpServer(t)
+	was := s.data
+	s.data = filepath.Join(t.TempDir(), "other")
+	out := s.must("restore " + file)
+	for _, want := range []string{"restored: run logs, ", "restored: target main (main.db), 1 file", "left out: admin.token: "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	s.start()
+	if log := s.must("job logs " + id); log == "" {
+		t.Error("the log was not restored")
+	}
+	shown := s.must("job show " + s.sqlJob("SELECT n FROM visits") + " -o json")
+	if !strings.Contains(shown, "42") {
+		t.Errorf("the row of main.db was not restored: %s", shown)
+	}
+	s.must("verify")
+	s.stop()
+
+	s.data = was
+	if err := os.Remove(filepath.Join(was, "rota.db")); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, code := s.run("restore " + file); code != exitFailed || !strings.Contains(errs, "main.db already exists") {
+		t.Errorf("restore over a target exits with %d: %s%s", code, out, errs)
+	}
+	var view restoreView
+	if err := json.Unmarshal([]byte(s.must("restore "+file+" --force -o json")), &view); err != nil || len(view.AsideFiles) != 1 || len(view.Restored) != 2 {
+		t.Errorf("restored %+v, %v", view, err)
+	}
+}
+
+// TestRestoreOfStoreWithoutFiles restores a file that an earlier version wrote: it has only the store.
+func TestRestoreOfStoreWithoutFiles(t *testing.T) {
+	verifyFixture(t)
+	out, errs, code := runLine("restore healthy.db --data data")
+	if code != exitDone || !strings.Contains(out, "left out: run logs, targets and other files of the data directory: the backup contains only the store") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+}
+
+// emptyDatabase returns the URL of a database without a schema.
+func emptyDatabase(t *testing.T) string {
+	t.Helper()
+	server := pgtest.Shared(t)
+	return server.URL(server.NewDatabase(t, ""))
+}
+
+// TestRestoreIntoPostgres restores a backup into PostgreSQL, where a server continues with it. Then the store is copied back.
+func TestRestoreIntoPostgres(t *testing.T) {
+	s, id, file := backedUpServer(t)
+	url := emptyDatabase(t)
+	s.data = filepath.Join(t.TempDir(), "other")
+	out := s.must("restore " + file + " --store " + url)
+	if !strings.Contains(out, "restored postgres://") || strings.Contains(out, url) && strings.Contains(url, "@") {
+		t.Errorf("restore: %s", out)
+	}
+	if _, err := os.Stat(filepath.Join(s.data, "rota.db")); err == nil {
+		t.Error("the store was restored into the data directory too")
+	}
+	if out, errs, code := s.run("restore " + file + " --force --store " + url); code != exitFailed || !strings.Contains(errs, "is not empty") {
+		t.Errorf("a second restore exits with %d: %s%s", code, out, errs)
+	}
+	s.start("--store", url)
+	s.must("job show " + id)
+	if out, errs, code := s.run("backup " + filepath.Join(t.TempDir(), "pg.db")); code != exitUnavailable || !strings.Contains(errs, "rota copy --from") {
+		t.Errorf("a backup of PostgreSQL exits with %d: %s%s", code, out, errs)
+	}
+	back := filepath.Join(t.TempDir(), "back.db")
+	if out, errs, code := s.run("copy --from " + url + " --to sqlite:" + back); code != exitUnavailable || !strings.Contains(errs, "stop every server") {
+		t.Errorf("copy of a running store exits with %d: %s%s", code, out, errs)
+	}
+	s.stop()
+	s.must("copy --from " + url + " --to sqlite:" + back + " --history")
+	s.must("verify --store sqlite:" + back)
+	if _, err := postgres.OpenWith(url, postgres.Config{Poll: true}); err == nil {
+		t.Error("the moved store was opened")
+	}
+	s.start("--store", url, "--allow-moved")
+	s.must("job show " + id)
+}
