@@ -191,7 +191,7 @@ func removeDay(dir string) (removed int, err error) {
 	return removed, err
 }
 
-// IsName reports whether name could have produced the name.
+// IsName reports whether a file name is that of a log.
 func IsName(name string) bool {
 	text, ok := strings.CutSuffix(name, logSuffix)
 	id, err := rota.ParseID(text)
