@@ -123,7 +123,7 @@ func (n *Node) backupFiles() ([]backupFile, *sqlite.Contents, error) {
 		Version: n.config.Version, At: n.clock().UTC(),
 		Included: []sqlite.Content{kindLogs: {What: "run logs"}},
 		LeftOut: []sqlite.LeftOut{
-			{What: tokenName, Why: "a restored directory keeps its own token, or the server creates one"},
+			{What: tokenName + " and " + verifierName, Why: "a restored directory keeps its own token, or the server creates one"},
 			{What: "configuration, certificates and environment variables", Why: "they are not in the data directory"},
 		},
 	}
@@ -131,7 +131,7 @@ func (n *Node) backupFiles() ([]backupFile, *sqlite.Contents, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	known := []string{lockName, addrName, tokenName, logsName, scratchName}
+	known := []string{lockName, addrName, tokenName, verifierName, logsName, scratchName}
 	if file := n.storeFile(); file != "" {
 		known = append(known, databaseNames(n.config.Data, file)...)
 	}

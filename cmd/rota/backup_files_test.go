@@ -38,7 +38,7 @@ func backedUpServer(t *testing.T) (s *testServer, id, file string) {
 	file = filepath.Join(t.TempDir(), "rota.db")
 	out = s.must("backup " + file)
 	for _, want := range []string{
-		"wrote " + file, "included: run logs, ", "included: target main (main.db), 1 file", "left out: admin.token: ", "left out: notes.txt: Rota does not use it",
+		"wrote " + file, "included: run logs, ", "included: target main (main.db), 1 file", "left out: admin.token and admin.scram: ", "left out: notes.txt: Rota does not use it",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -60,7 +60,7 @@ func TestRestoreOfLogsAndTargets(t *testing.T) {
 	was := s.data
 	s.data = filepath.Join(t.TempDir(), "other")
 	out := s.must("restore " + file)
-	for _, want := range []string{"restored: run logs, ", "restored: target main (main.db), 1 file", "left out: admin.token: "} {
+	for _, want := range []string{"restored: run logs, ", "restored: target main (main.db), 1 file", "left out: admin.token and admin.scram: "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
