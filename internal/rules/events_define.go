@@ -103,9 +103,16 @@ func setSubject(event *rota.Event, subject string) {
 	}
 }
 
-// changedFields names the fields that an audit entry says have changed.
+// changedFields names the fields that an audit entry says have changed. Members of
+// params are not named: they are data of the job.
 func changedFields(e *rota.AuditEntry) string {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(e.Changes, &fields) // no changes: no names
-	return strings.Join(slices.Sorted(maps.Keys(fields)), ", ")
+	names := slices.Sorted(maps.Keys(fields))
+	for i, name := range names {
+		if strings.HasPrefix(name, "params.") {
+			names[i] = "params"
+		}
+	}
+	return strings.Join(slices.Compact(names), ", ")
 }

@@ -71,10 +71,13 @@ func fieldsOf(e rota.AuditEntry) string {
 	_ = json.Unmarshal(e.Changes, &changes)
 	var names []string
 	for name := range changes {
+		if strings.HasPrefix(name, "params.") {
+			name = "params"
+		}
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	return strings.Join(names, ", ")
+	return strings.Join(slices.Compact(names), ", ")
 }
 
 // pruneEvents returns an event if the command has removed jobs.
