@@ -59,7 +59,7 @@ func (l *chunkLog) buffers(p []byte) (int, error) {
 		c.add(l)
 	}
 	if len(l.buffer) == 0 {
-		l.due = time.Now().Add(flushEvery)
+		l.due = time.Now().Add(c.delay(l.job.ID))
 	}
 	l.buffer = append(l.buffer, p...)
 	l.unsent += len(p)

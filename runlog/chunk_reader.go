@@ -24,7 +24,7 @@ func (c *Chunks) ReadLog(ctx context.Context, job *rota.Job) (io.ReadSeekCloser,
 	if job.Run == nil {
 		return nil, noLog(job, "it has not started")
 	}
-	r := &chunkReader{logs: c, ctx: ctx, job: job.ID}
+	r := &chunkReader{logs: c, ctx: ctx, job: job.ID, grows: job.Run.Open()}
 	if err := r.fetch(); err != nil || len(r.text) > 0 {
 		return r, err
 	}
@@ -51,6 +51,11 @@ type chunkReader struct {
 	ctx  context.Context // of the request that reads
 	job  rota.ID
 
+	grows bool      // the run had not ended at first
+	local bool      // the run is one of this process
+	atEnd bool      // the last Read returned io.EOF
+	asked time.Time // when other processes were last told that this log is followed
+
 	at   int64 // position of the next byte to return
 	from int64 // position of the first byte of text
 	text []byte
@@ -62,10 +67,13 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	if !r.has(r.at) {
+		if r.atEnd {
+			r.follow()
+		}
 		if err := r.fetch(); err != nil {
 			return 0, err
 		}
-		if !r.has(r.at) {
+		if r.atEnd = !r.has(r.at); r.atEnd {
 			return 0, io.EOF
 		}
 	}
@@ -79,7 +87,7 @@ func (r *chunkReader) has(at int64) bool { return at >= r.from && at < r.from+in
 // fetch reads text from the present position on. If the first part of the log is removed already, it
 // moves to the rest.
 func (r *chunkReader) fetch() error {
-	r.logs.flushJob(r.ctx, r.job)
+	r.local = r.logs.flushJob(r.ctx, r.job) || r.local
 	chunks, err := r.logs.store.ReadLog(r.ctx, r.job, r.at, readBytes)
 	if err != nil {
 		return err
@@ -121,15 +129,17 @@ func (r *chunkReader) Seek(offset int64, whence int) (int64, error) {
 // Close ends the reading.
 func (r *chunkReader) Close() error { return nil }
 
-// flushJob stores the text of a run of this process that is not stored yet.
-func (c *Chunks) flushJob(ctx context.Context, job rota.ID) {
+// flushJob stores the text of a run of this process that is not stored yet, and reports whether there
+// was any.
+func (c *Chunks) flushJob(ctx context.Context, job rota.ID) bool {
 	c.mu.Lock()
 	log := c.logs[job]
 	c.mu.Unlock()
 	if log == nil {
-		return
+		return false
 	}
 	ctx, done := context.WithTimeout(ctx, flushMax)
 	defer done()
 	_ = c.flush(ctx, 0, log) // the reader gets what is stored
+	return true
 }

@@ -47,6 +47,9 @@ type Chunks struct {
 	stored  chan struct{}         // closed when text was stored; writers wait for it
 	timer   *time.Timer           // fires at the next flush
 	due     time.Time             // when it fires; zero: it does not run
+
+	bus      rota.Bus              // nil: other processes do not learn of readers
+	followed map[rota.ID]time.Time // until when a reader of another process follows a log, by job
 }
 
 var (
@@ -55,12 +58,17 @@ var (
 	_ engine.LogPruner  = (*Chunks)(nil)
 )
 
-// Store stores logs in a store that several processes share.
+// Store stores logs in a store that several processes share. If the store is a rota.Bus, a process
+// stores the lines of a log without delay while another process follows it.
 func Store(store rota.LogStore, config Config) *Chunks {
-	return &Chunks{
+	c := &Chunks{
 		store: store, config: config.withDefaults(), sending: make(chan struct{}, 1),
-		logs: map[rota.ID]*chunkLog{}, stored: make(chan struct{}),
+		logs: map[rota.ID]*chunkLog{}, stored: make(chan struct{}), followed: map[rota.ID]time.Time{},
 	}
+	if c.bus, _ = store.(rota.Bus); c.bus != nil {
+		c.bus.Receive(followTopic, c.receiveFollow) // until the store is closed
+	}
+	return c
 }
 
 // Path is where the log of a job can be read: a path of the HTTP API of every server on the store.
