@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/storetest/model"
 )
 
 func testFind(t *testing.T, h Harness) {
@@ -128,9 +129,13 @@ func findBounded(y *story) {
 	old := y.enqueue(rota.NewJob{Type: "mail", UniqueKey: "needle"})
 	do[*rota.Enqueued](y, y.enqueueCommand(make([]rota.NewJob, 5_200)...))
 	recent := y.enqueue(rota.NewJob{Type: "mail", Name: "needles"})
+	least := 2
+	if _, is := y.s.(*model.Model); is {
+		least = 1 // the model examines all jobs for each page
+	}
 	for _, q := range []rota.JobQuery{{Text: "NEEDLE"}, {Text: "needle", State: rota.StateQueued}, {Text: "needle", Oldest: true}} {
 		found, pages := y.found(q)
-		if len(found) != 2 || pages < 2 || pages > 5 {
+		if len(found) != 2 || pages < least || pages > 5 {
 			y.Errorf("%+v: %d pages have %v; %s and %s match", q, pages, found, old.ID, recent.ID)
 		}
 	}
