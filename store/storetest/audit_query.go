@@ -68,7 +68,7 @@ func auditFilters(y *story) {
 		{rota.AuditQuery{Subject: rota.JobSubject(own.ID)}, "JOB_CREATED"},
 		{rota.AuditQuery{Subject: rota.JobSubject(own.ID), Actor: "ada"}, "none"},
 		{rota.AuditQuery{Schedule: "nightly", Until: second}, "JOB_CREATED"},
-		{rota.AuditQuery{ExecutionID: j.ID}, "JOB_EXECUTED:COMPLETED"},
+		{rota.AuditQuery{ExecutionID: j.ID}, "JOB_EXECUTED:COMPLETED JOB_TRIGGERED"},
 		{rota.AuditQuery{ExecutionID: own.ID, Acts: []string{rota.AuditJobCreated}}, "JOB_CREATED"},
 		{rota.AuditQuery{ExecutionID: y.ids.next()}, "none"},
 		{rota.AuditQuery{Until: first}, "none"},
