@@ -59,6 +59,8 @@ func eventsBetween(before, after *state, now time.Time) (events []rota.Event) {
 			name := strings.TrimPrefix(e.Subject, "schedule ")
 			events = append(events, rota.Event{Kind: kind, Name: name, Schedule: name, Detail: e.Detail})
 		}
+	}
+	for _, e := range audit {
 		events = append(events, definitionEvents(e)...)
 	}
 	events = append(events, pruneEvents(before, after)...)
