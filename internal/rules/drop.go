@@ -113,10 +113,12 @@ func hidden(u *UnitOfWork, j *rota.Job) bool {
 	return d != nil && j.Sequel != "" && j.CreatedAt.UnixMicro() < d.Hidden
 }
 
-// wantDroppedJobs asks for what is to be ended of a schedule.
+// wantDroppedJobs asks for what is to be ended of a schedule. The queued jobs are
+// read first: a job that another transaction claims between the two reads is in
+// both lists. In the other order it would be in neither.
 func wantDroppedJobs(u *UnitOfWork, schedule string, before int64, limit int) {
-	DroppedJobs.want(u, DroppedJobsQuery{Schedule: schedule, Before: before, Kind: DroppedRunning, Limit: limit})
 	DroppedJobs.want(u, DroppedJobsQuery{Schedule: schedule, Before: before, Kind: DroppedQueued, Limit: limit})
+	DroppedJobs.want(u, DroppedJobsQuery{Schedule: schedule, Before: before, Kind: DroppedRunning, Limit: limit})
 }
 
 // endDroppedJobs asks running jobs of a schedule to stop, and then cancels

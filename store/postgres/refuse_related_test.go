@@ -184,6 +184,8 @@ func forbiddenDefinitions() (all []attempt) {
 	add("two lists of webhooks", "webhooks_one", `INSERT INTO rota_webhooks VALUES (2, gen_random_uuid(), 'eve', 7, '[]')`)
 	add("webhooks that are not the ones", "webhooks_one", `UPDATE rota_webhooks SET id = 2`)
 	add("webhooks set by no text", "invalid byte sequence", `UPDATE rota_webhooks SET updated_by = E'\xff'`)
+	add("a log chunk before its log", "log_chunks_span", `INSERT INTO rota_log_chunks VALUES (gen_random_uuid(), -1, 1, false, 7, 'a')`)
+	add("a log chunk without text", "log_chunks_span", `INSERT INTO rota_log_chunks VALUES (gen_random_uuid(), 0, 0, false, 7, '')`)
 	add("two leaders", "leader_one", `INSERT INTO rota_leader VALUES (2, 'eve', gen_random_uuid(), 7, 7)`)
 	add("over what was dropped", "dropped_pkey", `INSERT INTO rota_dropped VALUES ('nightly', 7, NULL, 'eve')`)
 	add("a drop of another", saysDropped, `UPDATE rota_dropped SET schedule = 'weekly'`)

@@ -142,8 +142,8 @@ var plans = map[string]plan{
 	},
 }
 
-// unplanned matches statements that look nothing up, and those of Verify, which reads everything.
-var unplanned = regexp.MustCompile(`^sql(DataVersion|Insert|Put|KeyPut|Update|Fire|Delete|KeyDelete|Verify|Meta|HasMeta|Schema|Integrity|Begin|Commit|Rollback)`)
+// unplanned matches statements that look nothing up, and those of Verify and of the files in a backup, which read everything.
+var unplanned = regexp.MustCompile(`^sql(Contents|FilesTable|HasAttached|Attached|DataVersion|Insert|Put|KeyPut|Update|Fire|Delete|KeyDelete|Verify|Meta|HasMeta|Schema|Integrity|Begin|Commit|Rollback)`)
 
 var (
 	planIndex = regexp.MustCompile(`USING (COVERING )?INDEX (\w+)`)
