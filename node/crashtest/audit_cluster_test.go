@@ -172,6 +172,7 @@ var logOutages = []string{
 	logLeaseExpired,
 	"a run ended after its lease was lost; its outcome is dropped",
 	"the history was not pruned",
+	"old run logs cannot be removed; trying again later",
 }
 
 // logLeaseExpired is the log message of a server that stops a run because its lease has

@@ -217,6 +217,7 @@ func (c *caller) waitUntilIdle() {
 	defer func() {
 		if c.serverDir.Failed() {
 			c.serverDir.Logf("last stats: %+v", last)
+			c.logWaiting()
 		}
 	}()
 	c.serverDir.waitUntil("all jobs have ended", func() bool {
@@ -224,4 +225,21 @@ func (c *caller) waitUntilIdle() {
 		c.mustRead("/stats", &last)
 		return last.Queued+last.Scheduled+last.Blocked+last.Running == 0
 	})
+}
+
+// logWaiting logs the jobs that have not ended, and why they do not run.
+func (c *caller) logWaiting() {
+	ctx, done := context.WithTimeout(context.Background(), requestTimeout)
+	defer done()
+	for _, state := range []rota.State{rota.StateQueued, rota.StateScheduled, rota.StateBlocked, rota.StateRunning} {
+		var jobs struct{ Items []api.Job }
+		if err := c.read(ctx, "/jobs?state="+string(state), &jobs); err != nil {
+			c.serverDir.Logf("%s jobs: %v", state, err)
+		}
+		for _, job := range jobs.Items {
+			var reasons json.RawMessage
+			_ = c.read(ctx, "/jobs/"+job.ID.String()+"/explain", &reasons)
+			c.serverDir.Logf("%+v\nexplained: %s", job, reasons)
+		}
+	}
 }

@@ -121,7 +121,7 @@ func TestQueryReadsOnlyNeededRows(t *testing.T) {
 		{"SELECT event_type FROM sys.audit WHERE subject = 'schedule job-006'", 2, 1, 1},
 		{"SELECT event_type FROM sys.audit WHERE job_name = 'job-006'", 2, 1, 1},
 		{"SELECT event_type FROM sys.audit WHERE job_uuid = '" + id + "' ORDER BY at DESC LIMIT 5", 3, 5, 5},
-		{"SELECT event_type FROM sys.audit WHERE job_run_uuid = '" + one + "'", 2, 0, 0},
+		{"SELECT event_type FROM sys.audit WHERE job_run_uuid = '" + one + "'", 2, 1, 1},
 		{"SELECT event_type FROM sys.audit ORDER BY at DESC LIMIT 5", 2, 5, 5},
 		{"SELECT event_type FROM sys.audit WHERE at > " + soon + " ORDER BY at DESC", 2, 0, 0},
 		{"SELECT event_type FROM sys.audit WHERE user_name = 'nobody' AND at > " + soon, 2, 0, 0},
