@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -105,10 +106,11 @@ func (c *caller) declareTicks() {
 	}
 }
 
-// pauseTicks pauses tickSchedules and returns the time of the pause.
+// pauseTicks pauses tickSchedules and returns the time of the pause. A schedule is paused
+// before the one it depends on, whose next time it would otherwise wait for.
 func (c *caller) pauseTicks() (stopped time.Time) {
 	c.serverDir.Helper()
-	for _, s := range tickSchedules() {
+	for _, s := range slices.Backward(tickSchedules()) {
 		stopped = c.pause(fmt.Sprint(s["name"]))
 	}
 	return stopped
