@@ -54,7 +54,7 @@ func (h *harness) members(group rota.ID) []*rota.Job {
 // awaitDelivery waits for the first delivery.
 func (h *harness) awaitDelivery() rota.ID {
 	h.Helper()
-	return h.events.await(h, "a delivery", func(e rota.Event) bool { return e.Type == rota.TypeWebhook }).JobID
+	return h.events.await(h, "a delivery", func(e rota.Event) bool { return e.Type == rota.TypeWebhook && !e.JobID.IsZero() }).JobID
 }
 
 func TestFinishedGroupIsDeliveredToWebhooks(t *testing.T) {
