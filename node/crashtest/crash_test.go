@@ -113,6 +113,8 @@ func (c *caller) pauseTicks() (stopped time.Time) {
 	for _, s := range slices.Backward(tickSchedules()) {
 		stopped = c.pause(fmt.Sprint(s["name"]))
 	}
+	// A job whose dependency was skipped waits for the next execution, which a paused schedule does not start.
+	c.mustWrite("POST", "/jobs/cancel", object{"schedule": "tick-after", "state": "blocked"}, nil)
 	return stopped
 }
 
