@@ -59,26 +59,26 @@ var EventKinds = []EventKind{
 // Event is something that happened. It is small, so that many can be kept; a reader
 // that needs more reads the row. Fields that do not belong to the kind are zero.
 type Event struct {
-	Kind EventKind
-	At   time.Time
+	Kind EventKind `wire:"1"`
+	At   time.Time `wire:"2"`
 
-	JobID       ID
-	ExecutionID ID
-	RunID       ID
-	Type        string
-	Name        string // definition name of the execution, or name of the definition or node
-	Template    string
-	Schedule    string
-	GroupID     ID
-	Attempt     int
-	PlanTime    time.Time
-	QueuedAt    time.Time // of a started job: when it became ready
-	DueAt       time.Time // of a started job: run_at if only the delay held it back, else QueuedAt
-	StartedAt   time.Time // of an ended job: when it started; zero: never
-	Runner      string
-	ErrorCode   string
-	Error       string // truncated to EventErrorMax
+	JobID       ID        `wire:"3"`
+	ExecutionID ID        `wire:"4"`
+	RunID       ID        `wire:"5"`
+	Type        string    `wire:"6"`
+	Name        string    `wire:"7"` // definition name of the execution, or name of the definition or node
+	Template    string    `wire:"8"`
+	Schedule    string    `wire:"9"`
+	GroupID     ID        `wire:"10"`
+	Attempt     int       `wire:"11"`
+	PlanTime    time.Time `wire:"12"`
+	QueuedAt    time.Time `wire:"13"` // of a started job: when it became ready
+	DueAt       time.Time `wire:"14"` // of a started job: run_at if only the delay held it back, else QueuedAt
+	StartedAt   time.Time `wire:"15"` // of an ended job: when it started; zero: never
+	Runner      string    `wire:"16"`
+	ErrorCode   string    `wire:"17"`
+	Error       string    `wire:"18"` // truncated to EventErrorMax
 
-	ReservationID ID
-	Detail        string // of a schedule: the reason, or the number of jobs; of a change: what changed
+	ReservationID ID     `wire:"19"`
+	Detail        string `wire:"20"` // of a schedule: the reason, or the number of jobs; of a change: what changed
 }

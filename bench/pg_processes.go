@@ -9,9 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/store/postgres"
 )
 
@@ -25,6 +27,9 @@ const (
 	pgTwoSlowWorkers = 50 // of one process
 	pgTwoSlowWork    = 10 * time.Millisecond
 	pgTwoSlowLeast   = 1.5
+
+	pgReaderCase = "postgres/reader"
+	pgReaderGoal = 0.7 // of the speed without a reader
 )
 
 func pgTwoBenchmark() benchmark {
@@ -65,6 +70,26 @@ func pgProcessesContender(name string, processes, workers int, work time.Duratio
 	}
 }
 
+// pgReaderBenchmark measures what a reader of the events of another process costs that process.
+func pgReaderBenchmark() benchmark {
+	reader := pgProcessesContender("reader", 1, pgWorkers, 0)
+	reader.note = "as no reader, and the process that fills the queue receives the events of the other"
+	open := reader.open
+	reader.open = func(ctx context.Context, db *database) (workerPool, error) {
+		pool, err := open(ctx, db)
+		if err == nil {
+			pool.(*pgProcesses).readEvents()
+		}
+		return pool, err
+	}
+	s := pgEngineComparison{
+		name: pgReaderCase, jobs: pgJobs,
+		contenders: []pgContender{pgProcessesContender("no reader", 1, pgWorkers, 0), reader},
+		bars:       []bar{{caseName: pgReaderCase, subject: "reader", against: "no reader", least: pgReaderGoal, goal: true}},
+	}
+	return s.benchmark()
+}
+
 // pgProcesses is a worker pool of several processes that share a store. Each reports how many jobs it has finished
 // after the commit.
 type pgProcesses struct {
@@ -72,6 +97,15 @@ type pgProcesses struct {
 	store *postgres.Store // fills the queue
 	list  []*pgProcess
 	ended counter
+
+	reads            bool         // the events of the other processes
+	received, losses atomic.Int64 // events of other processes, and reports that some are missing
+}
+
+// readEvents receives the events of the other processes, as a node does for the readers of its event stream.
+func (c *pgProcesses) readEvents() {
+	c.reads = true
+	c.store.WatchOthers(func(events []rota.Event) { c.received.Add(int64(len(events))) }, func(string) { c.losses.Add(1) })
 }
 
 func (c *pgProcesses) open(processes, workers int, work time.Duration) (err error) {
@@ -127,6 +161,12 @@ func (c *pgProcesses) stopWorkers(ctx context.Context) error {
 
 func (c *pgProcesses) close(ctx context.Context, n int) error {
 	err := c.store.Close()
+	if c.reads {
+		fmt.Fprintf(os.Stderr, "%s: %d events of %d jobs received, %d reports of a loss\n", pgReaderCase, c.received.Load(), n, c.losses.Load())
+		if c.received.Load() == 0 && c.losses.Load() == 0 {
+			err = errors.Join(err, fmt.Errorf("%s: the reader received no events", pgReaderCase))
+		}
+	}
 	for _, m := range c.list {
 		err = errors.Join(err, m.commands.Close(), <-m.ended)
 	}

@@ -37,7 +37,7 @@ func pgBenchmarks() []benchmark {
 		return nil
 	}
 	return slices.Concat([]benchmark{
-		pgEngineBenchmark(), pgInsertBenchmark(), pgLatencyBenchmark(), pgTwoBenchmark(), pgTwoSlowBenchmark(), pgHistoryBenchmark(), pgChurnBenchmark(),
+		pgEngineBenchmark(), pgInsertBenchmark(), pgLatencyBenchmark(), pgTwoBenchmark(), pgTwoSlowBenchmark(), pgReaderBenchmark(), pgHistoryBenchmark(), pgChurnBenchmark(),
 	}, pgWithoutBenchmarks())
 }
 

@@ -62,9 +62,9 @@ type wantMessage struct {
 
 // eventsMessage has the next events of a process.
 type eventsMessage struct {
-	Number uint64            `json:"n"` // counts the messages of the sender
-	Lost   bool              `json:"lost,omitempty"`
-	Events []json.RawMessage `json:"e,omitempty"`
+	Number uint64 `json:"n"` // counts the messages of the sender
+	Lost   bool   `json:"lost,omitempty"`
+	Events []byte `json:"e,omitempty"` // encoded one after the other
 }
 
 func (f *forwarder) init(wake func()) {
@@ -245,14 +245,19 @@ func (f *forwarder) takeMessage(size int) json.RawMessage {
 	events := f.unsent
 	f.unsent = nil
 	f.mu.Unlock()
-	size -= 64 // for the other fields
+	size = eventBytes(size - 64) // 64 characters for the other fields
+	m.Events = make([]byte, 0, size)
 	sent := 0
 	for ; sent < len(events); sent++ {
-		text := encodeEvent(&events[sent])
-		if size -= len(text) + 1; size < 0 {
+		longer, err := appendEvent(m.Events, &events[sent])
+		if err != nil || len(longer) > size && len(m.Events) == 0 { // no message can have it
+			m.Lost = true
+			continue
+		}
+		if len(longer) > size {
 			break
 		}
-		m.Events = append(m.Events, text)
+		m.Events = longer
 	}
 	f.putBack(events[sent:])
 	text, _ := json.Marshal(m) // its parts are encoded already

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/codec"
 )
 
 const (
@@ -149,14 +150,9 @@ func (i *interest) receiveEvents(from string, body json.RawMessage) {
 		err = errManySenders
 	}
 	i.numbers[from] = m.Number
-	events := make([]rota.Event, 0, len(m.Events))
-	for _, text := range m.Events {
-		e, bad := decodeEvent(text)
-		if bad != nil {
-			err = bad
-			continue
-		}
-		events = append(events, e)
+	events, bad := codec.DecodeEvents(m.Events)
+	if bad != nil {
+		err = bad
 	}
 	switch {
 	case m.Lost:
