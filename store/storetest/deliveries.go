@@ -29,18 +29,6 @@ func testDeliveries(t *testing.T, h Harness) {
 		{"a delivery creates no deliveries itself", deliveryOfDelivery},
 		{"a failed delivery is retried and becomes dead like any job", deliveryRetried},
 	})
-	for _, one := range resendCommands() {
-		t.Run(one.name+" sent again creates no second delivery", func(t *testing.T) {
-			y := newStory(t, h)
-			y.putWebhooks(hook("a"))
-			c := one.command(y)
-			y.send(c)
-			created := len(y.deliveries())
-			y.advance(time.Second)
-			y.send(c)
-			want(y, "deliveries", len(y.deliveries()), created)
-		})
-	}
 }
 
 // deliveries returns all deliveries, oldest first.

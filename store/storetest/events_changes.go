@@ -24,8 +24,9 @@ var silentVerbs = map[rota.Verb]string{
 func testEveryCommandPublishes(t *testing.T, h Harness) {
 	seen := map[rota.Verb]bool{}
 	for _, one := range resendCommands() {
-		t.Run(one.name+" publishes its events", func(t *testing.T) {
+		t.Run(one.name+" publishes its events and deliveries, and none when it is sent again", func(t *testing.T) {
 			y := newStory(t, h)
+			y.putWebhooks(hook("a"))
 			c := one.command(y)
 			seen[c.Verb()] = true
 			var results []rota.Result
@@ -34,6 +35,10 @@ func testEveryCommandPublishes(t *testing.T, h Harness) {
 			if !silent && results[0].Err == nil && len(got) == 0 {
 				y.Errorf("%s has changed rows and published no event", c.Verb())
 			}
+			deliveries := len(y.deliveries())
+			y.advance(time.Second)
+			y.wantEvents(func() { y.send(c) })
+			want(y, "deliveries", len(y.deliveries()), deliveries)
 		})
 	}
 	for _, c := range samples.Commands() {
