@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/depth"
@@ -48,10 +49,12 @@ func TestConformanceThroughAPooler(t *testing.T) {
 // harness opens stores in pooled databases at the URLs that at returns.
 func harness(t testing.TB, at func(database string) string, config Config) storetest.Harness {
 	config.Logger = quiet
-	databases := &databasePool{t: t, uses: map[string]int{}, conns: map[string]*pgconn.PgConn{}}
+	databases := &databasePool{t: t, uses: map[string]int{}, conns: map[string]*pgconn.PgConn{}, pools: map[string]*pgxpool.Pool{}}
 	return storetest.Harness{
 		Open: func(t testing.TB) rota.Store {
 			database := databases.take(t)
+			config := config
+			config.pool = databases.connections(at(database))
 			return pooledStore{openAt(t, at(database), config), func() { databases.release(database) }}
 		},
 		Break: func(t testing.TB, s rota.Store, job rota.ID, how storetest.Breakage) {
@@ -84,6 +87,23 @@ type databasePool struct {
 	// conns are the connections that empty the databases, one each. They stay open, because a new
 	// connection first has to read the catalog of every table.
 	conns map[string]*pgconn.PgConn
+	pools map[string]*pgxpool.Pool // connections of the stores, by URL; they stay open for the same reason
+}
+
+// connections returns the connections of the stores of a URL.
+func (p *databasePool) connections(url string) *pgxpool.Pool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pools[url] == nil {
+		config, err := parseURL(url, &Config{})
+		must(p.t, err)
+		config.MaxConns, config.ShouldPing = int32(Config{}.withDefaults().Conns), shouldPing
+		pool, err := pgxpool.NewWithConfig(context.Background(), config)
+		must(p.t, err)
+		p.t.Cleanup(pool.Close)
+		p.pools[url] = pool
+	}
+	return p.pools[url]
 }
 
 // usesMax is how often a database is used. Deleted rows stay in its pages for a while.
@@ -128,10 +148,10 @@ func (p *databasePool) release(name string) {
 	pgtest.Shared(p.t).Discard(name)
 }
 
-// sqlDeleteRows ends the other connections and deletes all rows but the schema version, in replica
+// sqlDeleteRows ends the other connections that are in use and deletes all rows but the schema version, in replica
 // mode, which calls no triggers.
 const sqlDeleteRows = `
-SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
+SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle';
 BEGIN;
 SET LOCAL session_replication_role = replica;
 DO $$

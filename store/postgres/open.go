@@ -46,11 +46,15 @@ func OpenWith(url string, config Config) (*Store, error) {
 	parsed.ShouldPing = shouldPing
 	s.conns = parsed.MaxConns
 	s.viewSemaphore = make(chan struct{}, max(1, s.conns-connsForWork))
-	if s.pool, err = pgxpool.NewWithConfig(ctx, parsed); err != nil {
-		return nil, fault("open", err)
+	if s.pool = config.pool; s.pool == nil {
+		if s.pool, err = pgxpool.NewWithConfig(ctx, parsed); err != nil {
+			return nil, fault("open", err)
+		}
 	}
 	if err := s.prepare(ctx, parsed.ConnConfig); err != nil {
-		s.pool.Close()
+		if config.pool == nil {
+			s.pool.Close()
+		}
 		return nil, err
 	}
 	return s, nil

@@ -39,7 +39,8 @@ type Config struct {
 	// Logger receives the store's log messages. Default slog.Default.
 	Logger *slog.Logger
 
-	transfer bool // opened as the target of a copy, which may be unfinished
+	transfer bool          // opened as the target of a copy, which may be unfinished
+	pool     *pgxpool.Pool // connections that Close leaves open; tests open many stores with them
 }
 
 func (c Config) withDefaults() Config {
@@ -276,7 +277,9 @@ func (s *Store) Close() error {
 		close(s.closed)
 		s.views.Close((*view).end)
 		s.listener.close()
-		s.pool.Close()
+		if s.config.pool == nil {
+			s.pool.Close()
+		}
 	})
 	return nil
 }
