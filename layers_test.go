@@ -90,8 +90,8 @@ var packageRules = map[string]packageRule{
 	"internal/fanout":   {layer: 3, only: []string{"store/sqlite", "store/postgres"}},
 	"api":               {layer: 3},
 	"api/problem":       {layer: 4},
-	"api/client":        {layer: 4},
 
+	"internal/apiclient":    {layer: 4}, // requests of cmd/rota, client and worker
 	"internal/partialstore": {layer: 3}, // what a store on another machine does not support
 
 	"internal/yamlfile": {layer: 3, only: []string{"node", "cmd/rota"}},

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 // protocol is a minimal client of the worker protocol.
@@ -61,8 +61,8 @@ func (p *protocol) finish(ctx context.Context, items []claimed) error {
 }
 
 func (p *protocol) call(ctx context.Context, verb string, body, answer any) error {
-	c := client.Client{HTTP: p.client, Address: "http://" + p.server.addr, Token: p.server.token}
-	response, err := c.Send(ctx, client.Request{Method: http.MethodPost, Path: "/" + verb, Body: body})
+	c := apiclient.Client{HTTP: p.client, Address: "http://" + p.server.addr, Token: p.server.token}
+	response, err := c.Send(ctx, apiclient.Request{Method: http.MethodPost, Path: "/" + verb, Body: body})
 	if err != nil {
 		return err
 	}

@@ -7,13 +7,13 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
 	"github.com/rotajobs/rota/api/problem"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 // Type reads a type.
 func (s *store) Type(ctx context.Context, name string) (*rota.Type, error) {
-	return s.callType(ctx, name, client.Request{Method: http.MethodGet, Path: typePath(name)})
+	return s.callType(ctx, name, apiclient.Request{Method: http.MethodGet, Path: typePath(name)})
 }
 
 func typePath(name string) string { return "/types/" + url.PathEscape(name) }
@@ -37,13 +37,13 @@ func (s *store) putType(ctx context.Context, c *rota.PutType) (rota.Reply, error
 	return &rota.TypePut{Type: t, Changed: true}, nil
 }
 
-func (s *store) callType(ctx context.Context, name string, r client.Request) (*rota.Type, error) {
+func (s *store) callType(ctx context.Context, name string, r apiclient.Request) (*rota.Type, error) {
 	var t api.Type
 	if err := s.call(ctx, "type "+name, r, &t); err != nil {
 		return nil, err
 	}
 	if t.Name == "" {
-		return nil, client.Unreadable("type", rota.Invalidf("name", "is empty"))
+		return nil, apiclient.Unreadable("type", rota.Invalidf("name", "is empty"))
 	}
 	return t.Entity(), nil
 }
@@ -96,7 +96,7 @@ func scheduleOf(c *rota.All) (*rota.PutTemplate, *rota.PutSchedule) {
 // archived reports whether a template is archived. The import would keep it archived, and its schedule would never fire.
 func (s *store) archived(ctx context.Context, name string) (bool, error) {
 	var t api.Template
-	err := s.call(ctx, "template", client.Request{Method: http.MethodGet, Path: "/templates/" + url.PathEscape(name)}, &t)
+	err := s.call(ctx, "template", apiclient.Request{Method: http.MethodGet, Path: "/templates/" + url.PathEscape(name)}, &t)
 	if rota.CodeOf(err) == rota.NotFound {
 		return false, nil
 	}

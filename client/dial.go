@@ -1,8 +1,8 @@
 // Package client gives Go programs the queue of a Rota server. Its client is that of package rota, with the server in place
 // of a store:
 //
-//	client, err := client.Dial("http://rota:7420", token)
-//	job, err := client.Enqueue(ctx, Summary{User: 7}, rota.Unique("summary:7"))
+//	client, err := apiclient.Dial("http://rota:7420", token)
+//	job, err := apiclient.Enqueue(ctx, Summary{User: 7}, rota.Unique("summary:7"))
 //
 // A program can move its queue to a server, or back, by changing this one line: the methods, the options and the error
 // codes are the same. The server checks params against the schema of their type, as the client does; the actor of the audit is
@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 	_ "github.com/rotajobs/rota/payload" // registers the checker of payloads, as every store does
 )
 
@@ -48,9 +48,9 @@ func Dial(url, token string, options ...rota.ClientOption) (*rota.Client, error)
 
 // DialWith is Dial with a configuration of the connection.
 func DialWith(url, token string, config Config, options ...rota.ClientOption) (*rota.Client, error) {
-	address, err := client.CheckAddress(url)
+	address, err := apiclient.CheckAddress(url)
 	if err == nil {
-		err = client.CheckToken(token)
+		err = apiclient.CheckToken(token)
 	}
 	if err == nil && config.Timeout < 0 {
 		err = rota.Invalidf("timeout", "is negative")
@@ -61,7 +61,7 @@ func DialWith(url, token string, config Config, options ...rota.ClientOption) (*
 	if config.HTTP == nil {
 		config.HTTP = newHTTPClient()
 	}
-	s := newStore(client.Client{HTTP: client.WithoutRedirects(config.HTTP), Address: address, Token: token}, cmp.Or(config.Timeout, DefaultTimeout))
+	s := newStore(apiclient.Client{HTTP: apiclient.WithoutRedirects(config.HTTP), Address: address, Token: token}, cmp.Or(config.Timeout, DefaultTimeout))
 	dialed := rota.New(s, append([]rota.ClientOption{rota.WithRetryFor(DefaultRetryFor)}, options...)...)
 	if dialed.Actor() != "" {
 		return nil, rota.Invalidf("actor", "is set; the server takes the actor from the token: omit WithActor")

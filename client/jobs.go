@@ -8,25 +8,25 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
 	"github.com/rotajobs/rota/api/problem"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 func jobPath(id rota.ID, action string) string { return "/jobs/" + id.String() + action }
 
 // newRequest returns the request of a command. Its id is the idempotency key.
-func newRequest(method, path string, command rota.Command, body any) client.Request {
-	return client.Request{Method: method, Path: path, Key: command.Head().ID.String(), Body: body}
+func newRequest(method, path string, command rota.Command, body any) apiclient.Request {
+	return apiclient.Request{Method: method, Path: path, Key: command.Head().ID.String(), Body: body}
 }
 
 // readJob sends a request that is answered with a job.
-func (s *store) readJob(ctx context.Context, act string, r client.Request) (*rota.Job, error) {
+func (s *store) readJob(ctx context.Context, act string, r apiclient.Request) (*rota.Job, error) {
 	var v api.Job
 	if err := s.call(ctx, act, r, &v); err != nil {
 		return nil, err
 	}
 	if v.ID.IsZero() {
-		return nil, client.Unreadable(act, rota.Invalidf("id", "is empty"))
+		return nil, apiclient.Unreadable(act, rota.Invalidf("id", "is empty"))
 	}
 	return v.Entity(), nil
 }

@@ -7,19 +7,19 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 	"github.com/rotajobs/rota/internal/partialstore"
 )
 
 // store is a server as rota.Client sees it. It supports the commands and reads that the methods of the client need.
 type store struct {
 	partialstore.Refused
-	server  client.Caller
+	server  apiclient.Caller
 	timeout time.Duration // of one request
 }
 
-func newStore(c client.Client, timeout time.Duration) *store {
-	return &store{Refused: partialstore.Refused{Refuse: errUnsupported}, server: client.Caller{Client: c}, timeout: timeout}
+func newStore(c apiclient.Client, timeout time.Duration) *store {
+	return &store{Refused: partialstore.Refused{Refuse: errUnsupported}, server: apiclient.Caller{Client: c}, timeout: timeout}
 }
 
 // errUnsupported refuses a call that has no request of the API behind it.
@@ -31,7 +31,7 @@ func errUnsupported(act string) *rota.Error {
 }
 
 // call sends a request and decodes the answer.
-func (s *store) call(ctx context.Context, act string, r client.Request, into any) error {
+func (s *store) call(ctx context.Context, act string, r apiclient.Request, into any) error {
 	ctx, done := context.WithTimeout(ctx, s.timeout)
 	defer done()
 	return s.server.Call(ctx, act, r, into)
@@ -47,7 +47,7 @@ func (s *store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 		switch e, is := err.(*rota.Error); {
 		case err == nil:
 			results[i].Reply = reply
-		case is && !client.Undecided(err):
+		case is && !apiclient.Undecided(err):
 			results[i].Err = e
 		default:
 			return nil, err
@@ -79,7 +79,7 @@ func (s *store) apply(ctx context.Context, command rota.Command) (rota.Reply, er
 
 // Job reads a job.
 func (s *store) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
-	return s.readJob(ctx, "job", client.Request{Method: http.MethodGet, Path: jobPath(id, "")})
+	return s.readJob(ctx, "job", apiclient.Request{Method: http.MethodGet, Path: jobPath(id, "")})
 }
 
 // Execution reads the attempts of an execution.
@@ -87,11 +87,11 @@ func (s *store) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error) 
 	var e struct {
 		Attempts []api.Job `json:"attempts"`
 	}
-	if err := s.call(ctx, "execution", client.Request{Method: http.MethodGet, Path: "/executions/" + id.String()}, &e); err != nil {
+	if err := s.call(ctx, "execution", apiclient.Request{Method: http.MethodGet, Path: "/executions/" + id.String()}, &e); err != nil {
 		return nil, err
 	}
 	if len(e.Attempts) == 0 {
-		return nil, client.Unreadable("execution", rota.Invalidf("attempts", "is empty"))
+		return nil, apiclient.Unreadable("execution", rota.Invalidf("attempts", "is empty"))
 	}
 	return api.Entities(e.Attempts), nil
 }
@@ -108,7 +108,7 @@ func (s *store) LastAttempt(ctx context.Context, id rota.ID) (*rota.Job, error) 
 // Explain reads why a job does not run.
 func (s *store) Explain(ctx context.Context, id rota.ID) ([]rota.Reason, error) {
 	var e api.Explanation
-	if err := s.call(ctx, "explain", client.Request{Method: http.MethodGet, Path: jobPath(id, "/explain")}, &e); err != nil {
+	if err := s.call(ctx, "explain", apiclient.Request{Method: http.MethodGet, Path: jobPath(id, "/explain")}, &e); err != nil {
 		return nil, err
 	}
 	reasons := make([]rota.Reason, len(e.Reasons))

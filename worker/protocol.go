@@ -7,7 +7,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 // finalClaimTimeout is how long a stopping worker waits for the answer to its last claim.
@@ -35,7 +35,7 @@ func (s *store) sendClaim(ctx context.Context, c *rota.Claim, limit int, wait ti
 	var answer struct {
 		Items []claimedItem `json:"items"`
 	}
-	err := s.server.longPoll(ctx, wait, client.Request{
+	err := s.server.longPoll(ctx, wait, apiclient.Request{
 		Method: http.MethodPost, Path: "/claim", Key: c.ID.String(),
 		Body: api.ClaimRequest{
 			Worker: c.Worker, Types: c.Types, Limit: &limit, Lease: (*api.Duration)(&c.Lease), Wait: (*api.Duration)(&wait),
@@ -66,11 +66,11 @@ type claimedItem struct {
 // claimedJob returns the job with its run, as a store returns it to the claimer.
 func claimedJob(it *claimedItem, worker string) (*rota.Job, error) {
 	if it.Job.ID.IsZero() || it.Job.Type == "" {
-		return nil, client.Unreadable("claim", rota.Invalidf("items.job", "has no id or no type"))
+		return nil, apiclient.Unreadable("claim", rota.Invalidf("items.job", "has no id or no type"))
 	}
 	token, err := rota.ParseToken(it.LeaseToken)
 	if err != nil {
-		return nil, client.Unreadable("claim", err)
+		return nil, apiclient.Unreadable("claim", err)
 	}
 	job := it.Job.Entity()
 	job.Run = &rota.Run{
@@ -120,7 +120,7 @@ func (s *store) beat(ctx context.Context, act string, lease, wait time.Duration,
 	if wait > 0 && s.server.waits() {
 		body.Wait = (*api.Duration)(&wait)
 	}
-	err := s.server.callWaiting(ctx, wait, act, client.Request{Method: http.MethodPost, Path: "/extend", Body: body}, &read)
+	err := s.server.callWaiting(ctx, wait, act, apiclient.Request{Method: http.MethodPost, Path: "/extend", Body: body}, &read)
 	if body.Wait != nil && rota.CodeOf(err) == rota.Invalid { // an older server knows no wait
 		answers, err := s.beat(ctx, act, lease, 0, items)
 		s.server.waitRefused.Store(err == nil)
@@ -212,12 +212,12 @@ func (s *store) finishChunk(ctx context.Context, c *rota.Finish, items []rota.Fi
 		body.Items[i] = api.NewFinishRun(&items[i], c.Waited(time.Now()), s.logs.text(items[i].RunID))
 	}
 	var answers api.Extended
-	err := s.server.call(ctx, "finish", client.Request{Method: http.MethodPost, Path: "/finish", Body: body}, &answers)
+	err := s.server.call(ctx, "finish", apiclient.Request{Method: http.MethodPost, Path: "/finish", Body: body}, &answers)
 	if err == nil {
 		err = checkLeases("finish", answers.Items, len(items), func(i int) api.ID { return body.Items[i].RunID })
 	}
 	// A refusal may be due to the log: the end is sent again without it.
-	if len(items) == 1 && err != nil && !client.Undecided(err) && body.Items[0].Log != "" {
+	if len(items) == 1 && err != nil && !apiclient.Undecided(err) && body.Items[0].Log != "" {
 		s.logs.drop(items[0].RunID)
 		return s.finishChunk(ctx, c, items)
 	}

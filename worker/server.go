@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 // server sends requests to a Rota server.
 type server struct {
-	client  client.Caller
+	client  apiclient.Caller
 	timeout time.Duration // of an answer, without the wait of a long poll
 
 	claimBackoff backoff                    // separate, since a server may refuse long polls
@@ -35,7 +35,7 @@ func newClient() *http.Client {
 }
 
 // call sends a request and decodes the response. The act names the operation in errors.
-func (s *server) call(ctx context.Context, act string, r client.Request, into any) error {
+func (s *server) call(ctx context.Context, act string, r apiclient.Request, into any) error {
 	return s.callAfter(ctx, &s.otherBackoff, s.timeout, act, r, into)
 }
 
@@ -43,18 +43,18 @@ func (s *server) call(ctx context.Context, act string, r client.Request, into an
 func (s *server) waits() bool { return !s.waitRefused.Load() }
 
 // callWaiting is call for a request that the server may answer only after a wait.
-func (s *server) callWaiting(ctx context.Context, wait time.Duration, act string, r client.Request, into any) error {
+func (s *server) callWaiting(ctx context.Context, wait time.Duration, act string, r apiclient.Request, into any) error {
 	return s.callAfter(ctx, &s.otherBackoff, wait+s.timeout, act, r, into)
 }
 
 // longPoll is call for a claim, which the server may answer only after a wait.
-func (s *server) longPoll(ctx context.Context, wait time.Duration, r client.Request, into any) error {
+func (s *server) longPoll(ctx context.Context, wait time.Duration, r apiclient.Request, into any) error {
 	return s.callAfter(ctx, &s.claimBackoff, wait+s.timeout, "claim", r, into)
 }
 
 // callAfter sends a request after the backoff, so that the workers do not all reach a
 // restarted server at once.
-func (s *server) callAfter(ctx context.Context, b *backoff, timeout time.Duration, act string, r client.Request, into any) error {
+func (s *server) callAfter(ctx context.Context, b *backoff, timeout time.Duration, act string, r apiclient.Request, into any) error {
 	if err := s.denied.Load(); err != nil {
 		return err
 	}
@@ -64,11 +64,11 @@ func (s *server) callAfter(ctx context.Context, b *backoff, timeout time.Duratio
 	ctx, done := context.WithTimeout(ctx, timeout)
 	defer done()
 	err := s.client.Call(ctx, act, r, into)
-	var later *client.RetryLater
+	var later *apiclient.RetryLater
 	switch {
 	case errors.As(err, &later):
 		b.failed(later.After)
-	case client.Undecided(err):
+	case apiclient.Undecided(err):
 		b.failed(0)
 	default:
 		b.succeeded()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 	"github.com/rotajobs/rota/internal/partialstore"
 )
 
@@ -35,7 +35,7 @@ func (s *store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 		switch {
 		case err == nil:
 			results[i].Reply = reply
-		case client.Undecided(err):
+		case apiclient.Undecided(err):
 			return nil, err
 		default:
 			results[i].Err = asError(err)
@@ -71,28 +71,28 @@ func asError(err error) *rota.Error {
 
 // Type reads a type.
 func (s *store) Type(ctx context.Context, name string) (*rota.Type, error) {
-	return s.callType(ctx, name, client.Request{Method: http.MethodGet})
+	return s.callType(ctx, name, apiclient.Request{Method: http.MethodGet})
 }
 
 func (s *store) putType(ctx context.Context, c *rota.PutType) (rota.Reply, error) {
 	if c.Mode != rota.PutAny || c.Version != nil {
 		return nil, errUnsupported("put_type with a condition")
 	}
-	typ, err := s.callType(ctx, c.Name, client.Request{Method: http.MethodPut, Key: c.ID.String(), Body: api.NewTypeRequest(c.Spec)})
+	typ, err := s.callType(ctx, c.Name, apiclient.Request{Method: http.MethodPut, Key: c.ID.String(), Body: api.NewTypeRequest(c.Spec)})
 	if err != nil {
 		return nil, err
 	}
 	return &rota.TypePut{Type: typ, Changed: true}, nil
 }
 
-func (s *store) callType(ctx context.Context, name string, r client.Request) (*rota.Type, error) {
+func (s *store) callType(ctx context.Context, name string, r apiclient.Request) (*rota.Type, error) {
 	r.Path = "/types/" + url.PathEscape(name)
 	var t api.Type
 	if err := s.server.call(ctx, "type "+name, r, &t); err != nil {
 		return nil, err
 	}
 	if t.Name == "" {
-		return nil, client.Unreadable("type", rota.Invalidf("name", "is empty"))
+		return nil, apiclient.Unreadable("type", rota.Invalidf("name", "is empty"))
 	}
 	return t.Entity(), nil
 }
@@ -100,14 +100,14 @@ func (s *store) callType(ctx context.Context, name string, r client.Request) (*r
 // Throttle reads the limits.
 func (s *store) Throttle(ctx context.Context) (*rota.Throttle, error) {
 	var t api.Throttle
-	err := s.server.call(ctx, "limits", client.Request{Method: http.MethodGet, Path: "/limits"}, &t)
+	err := s.server.call(ctx, "limits", apiclient.Request{Method: http.MethodGet, Path: "/limits"}, &t)
 	if err != nil {
 		return nil, err
 	}
 	limits := t.Request()
 	spec, err := limits.Spec()
 	if err != nil {
-		return nil, client.Unreadable("limits", err)
+		return nil, apiclient.Unreadable("limits", err)
 	}
 	return &rota.Throttle{Spec: spec, Version: t.Version.ID}, nil
 }
@@ -120,7 +120,7 @@ func (s *store) putThrottle(ctx context.Context, c *rota.PutThrottle) (rota.Repl
 	if c.Version != nil && !c.Version.IsZero() {
 		body.Version.Value = &api.ID{ID: *c.Version}
 	}
-	err := s.server.call(ctx, "limits", client.Request{Method: http.MethodPut, Path: "/limits", Key: c.ID.String(), Body: body}, &limits)
+	err := s.server.call(ctx, "limits", apiclient.Request{Method: http.MethodPut, Path: "/limits", Key: c.ID.String(), Body: body}, &limits)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/api/client"
 	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 // Worker runs jobs of a server.
@@ -29,16 +29,16 @@ type Worker struct {
 // and the types of a registry; Run starts it.
 func New(url, token string, reg *engine.Registry, config Config) *Worker {
 	w := &Worker{config: config.withDefaults(), types: reg}
-	address, err := client.CheckAddress(url)
+	address, err := apiclient.CheckAddress(url)
 	if err == nil {
-		err = client.CheckToken(token)
+		err = apiclient.CheckToken(token)
 	}
 	if err == nil {
 		err = w.config.validate()
 	}
 	w.configErr = err
 	w.server = &server{
-		client:  client.Caller{Client: client.Client{HTTP: client.WithoutRedirects(w.config.HTTP), Address: address, Token: token}},
+		client:  apiclient.Caller{Client: apiclient.Client{HTTP: apiclient.WithoutRedirects(w.config.HTTP), Address: address, Token: token}},
 		timeout: w.config.Timeout,
 	}
 	logs := newLogs()

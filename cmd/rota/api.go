@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 	"github.com/rotajobs/rota/node"
 )
 
@@ -108,14 +108,16 @@ func dialableHost(host string) string {
 	return host
 }
 
-func newGet(path string) client.Request { return client.Request{Method: http.MethodGet, Path: path} }
+func newGet(path string) apiclient.Request {
+	return apiclient.Request{Method: http.MethodGet, Path: path}
+}
 
-func newPost(path string, body any) client.Request {
-	return client.Request{Method: http.MethodPost, Path: path, Body: body}
+func newPost(path string, body any) apiclient.Request {
+	return apiclient.Request{Method: http.MethodPost, Path: path, Body: body}
 }
 
 // call sends a request and returns the answer unchanged.
-func (a *app) call(ctx context.Context, r client.Request) (json.RawMessage, error) {
+func (a *app) call(ctx context.Context, r apiclient.Request) (json.RawMessage, error) {
 	response, err := a.open(ctx, r)
 	if err != nil {
 		return nil, err
@@ -136,7 +138,7 @@ func (a *app) call(ctx context.Context, r client.Request) (json.RawMessage, erro
 }
 
 // fetch sends a request and decodes the answer. It also returns the answer unchanged, for output as JSON.
-func fetch[T any](ctx context.Context, a *app, r client.Request) (value T, answer json.RawMessage, err error) {
+func fetch[T any](ctx context.Context, a *app, r apiclient.Request) (value T, answer json.RawMessage, err error) {
 	if answer, err = a.call(ctx, r); err == nil {
 		value, err = decode[T](answer)
 	}
@@ -145,7 +147,7 @@ func fetch[T any](ctx context.Context, a *app, r client.Request) (value T, answe
 
 // open sends a request and returns the response with its open body. A write has an idempotency key, so that it can be
 // sent a second time if the connection breaks before the answer.
-func (a *app) open(ctx context.Context, r client.Request) (*http.Response, error) {
+func (a *app) open(ctx context.Context, r apiclient.Request) (*http.Response, error) {
 	address, err := a.address()
 	if err != nil {
 		return nil, err
@@ -154,7 +156,7 @@ func (a *app) open(ctx context.Context, r client.Request) (*http.Response, error
 		r.Key = rota.NewID().String()
 	}
 	token, _ := a.authToken()
-	c := client.Client{
+	c := apiclient.Client{
 		HTTP: a.httpClient(), Address: address, Token: token, Header: http.Header{"User-Agent": {"rota/" + buildVersion()}},
 	}
 	response, err := c.Send(ctx, r)
@@ -174,7 +176,7 @@ func (a *app) open(ctx context.Context, r client.Request) (*http.Response, error
 // httpClient returns the HTTP client. It has no timeout for the body, since a followed log has no end.
 func (a *app) httpClient() *http.Client {
 	if a.http == nil {
-		a.http = client.WithoutRedirects(&http.Client{Transport: &http.Transport{
+		a.http = apiclient.WithoutRedirects(&http.Client{Transport: &http.Transport{
 			Proxy:       http.ProxyFromEnvironment,
 			DialContext: (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		}})

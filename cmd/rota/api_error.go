@@ -13,7 +13,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 // statusExits maps HTTP status codes to exit codes, for problems with an unknown code.
@@ -27,7 +27,7 @@ var statusExits = map[int]int{
 // refusal converts the problem that the server answered to an error with its text, hint and exit code.
 func (a *app) refusal(address string, response *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	p := client.Problem(response, text)
+	p := apiclient.Problem(response, text)
 	if p == nil || p.Title == "" && p.Detail == "" {
 		return notRotaError(address, "it answered "+response.Status)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 // page is one page of a list, with items as the server sent them.
@@ -67,7 +67,7 @@ func (a *app) page(ctx context.Context, path string, query url.Values, cursor ap
 	if cursor != "" {
 		asked.Set("cursor", string(cursor))
 	}
-	p, _, err := fetch[page](ctx, a, client.Request{Method: http.MethodGet, Path: path, Query: asked})
+	p, _, err := fetch[page](ctx, a, apiclient.Request{Method: http.MethodGet, Path: path, Query: asked})
 	return p, err
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
@@ -61,7 +61,7 @@ func (a *app) backup(ctx context.Context, path string, force bool) error {
 	if err := checkTarget(path, force); err != nil {
 		return err
 	}
-	response, err := a.open(ctx, client.Request{Method: http.MethodGet, Path: "/backup", Accept: "application/vnd.sqlite3"})
+	response, err := a.open(ctx, apiclient.Request{Method: http.MethodGet, Path: "/backup", Accept: "application/vnd.sqlite3"})
 	if err != nil {
 		return err
 	}

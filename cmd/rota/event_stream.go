@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 // eventStream is an open stream of events and the id of the last complete event.
@@ -20,7 +20,7 @@ type eventStream struct {
 
 // stream opens a stream of the events after lastID, or of new events if lastID is empty.
 func (a *app) stream(ctx context.Context, query url.Values, lastID string) (*eventStream, error) {
-	response, err := a.open(ctx, client.Request{Method: http.MethodGet, Path: "/events", Query: query, Accept: "text/event-stream", LastEventID: lastID})
+	response, err := a.open(ctx, apiclient.Request{Method: http.MethodGet, Path: "/events", Query: query, Accept: "text/event-stream", LastEventID: lastID})
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"os"
 
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 	"github.com/spf13/cobra"
 )
 
@@ -65,7 +65,7 @@ func (a *app) export(ctx context.Context, path string, secrets, force bool) erro
 	if secrets {
 		query.Set("secrets", "true")
 	}
-	answer, err := a.call(ctx, client.Request{Method: http.MethodGet, Path: "/definitions", Query: query})
+	answer, err := a.call(ctx, apiclient.Request{Method: http.MethodGet, Path: "/definitions", Query: query})
 	if err != nil {
 		return err
 	}

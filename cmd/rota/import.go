@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 const importExample = `  rota import rota.yaml --dry-run        # show what would change
@@ -84,7 +84,7 @@ func (a *app) putDefinitions(ctx context.Context, body any, dry bool) (api.Defin
 	if dry {
 		query.Set("dry_run", "true")
 	}
-	return fetch[api.DefinitionsPut](ctx, a, client.Request{Method: http.MethodPut, Path: "/definitions", Query: query, Body: body})
+	return fetch[api.DefinitionsPut](ctx, a, apiclient.Request{Method: http.MethodPut, Path: "/definitions", Query: query, Body: body})
 }
 
 // withLines adds the line numbers of the document to the fields that the server refused.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 func newJobEditCommand(a *app) *cobra.Command {
@@ -50,7 +50,7 @@ job becomes ready. -p changes single params, and --params replaces all of them.`
 		if err != nil {
 			return err
 		}
-		j, answer, err := fetch[api.Job](cmd.Context(), a, client.Request{Method: http.MethodPatch, Path: "/jobs" + pathSegment(id), Body: body})
+		j, answer, err := fetch[api.Job](cmd.Context(), a, apiclient.Request{Method: http.MethodPatch, Path: "/jobs" + pathSegment(id), Body: body})
 		if err != nil {
 			return err
 		}

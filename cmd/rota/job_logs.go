@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 func newJobLogsCommand(a *app) *cobra.Command {
@@ -91,7 +91,7 @@ func (a *app) copyLogFrom(ctx context.Context, id string, follow bool, out *coun
 	if follow {
 		query.Set("follow", "true")
 	}
-	response, err := a.open(ctx, client.Request{Method: http.MethodGet, Path: "/jobs" + pathSegment(id) + "/log", Query: query, Accept: "text/plain"})
+	response, err := a.open(ctx, apiclient.Request{Method: http.MethodGet, Path: "/jobs" + pathSegment(id) + "/log", Query: query, Accept: "text/plain"})
 	if err != nil {
 		return err
 	}

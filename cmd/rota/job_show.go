@@ -11,7 +11,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 func newJobShowCommand(a *app) *cobra.Command {
@@ -56,7 +56,7 @@ func (a *app) addSequel(ctx context.Context, s *keyValues, j api.Job) {
 		}
 	case j.State == string(rota.StateCancelled) && j.Run == nil:
 		query := url.Values{"execution": {j.ExecutionID.String()}, "act": {rota.AuditJobCancelled}, "limit": {"100"}}
-		found, _, err := fetch[api.List[api.AuditEntry]](ctx, a, client.Request{Method: http.MethodGet, Path: "/audit", Query: query})
+		found, _, err := fetch[api.List[api.AuditEntry]](ctx, a, apiclient.Request{Method: http.MethodGet, Path: "/audit", Query: query})
 		if err != nil {
 			return
 		}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 func newLimitsCommand(a *app) *cobra.Command {
@@ -30,7 +30,7 @@ func newLimitsShowCommand(a *app) *cobra.Command {
 }
 
 // printLimits sends a request and prints the limits in its answer.
-func (a *app) printLimits(ctx context.Context, r client.Request) error {
+func (a *app) printLimits(ctx context.Context, r apiclient.Request) error {
 	limits, answer, err := fetch[api.Throttle](ctx, a, r)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ else the one of the type of the job in --each-key-of-type. The last counts only 
 		if err := set.apply(&limits, cmd.Flags().Changed("global")); err != nil {
 			return err
 		}
-		return a.printLimits(cmd.Context(), client.Request{Method: http.MethodPut, Path: "/limits", Body: limits})
+		return a.printLimits(cmd.Context(), apiclient.Request{Method: http.MethodPut, Path: "/limits", Body: limits})
 	}
 	return cmd
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 func newQueueCommand(a *app) *cobra.Command {
@@ -87,13 +87,13 @@ func newJobPriorityCommand(a *app) *cobra.Command {
 				return err
 			}
 			body := map[string]any{"priority": n}
-			return a.printPosition(cmd.Context(), client.Request{Method: http.MethodPatch, Path: "/jobs" + pathSegment(id), Body: body})
+			return a.printPosition(cmd.Context(), apiclient.Request{Method: http.MethodPatch, Path: "/jobs" + pathSegment(id), Body: body})
 		},
 	}
 }
 
 // printPosition sends a request and prints the new priority and position of the job.
-func (a *app) printPosition(ctx context.Context, r client.Request) error {
+func (a *app) printPosition(ctx context.Context, r apiclient.Request) error {
 	j, answer, err := fetch[api.Job](ctx, a, r)
 	if err != nil {
 		return err

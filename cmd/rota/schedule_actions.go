@@ -12,7 +12,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 func newScheduleDeleteCommand(a *app) *cobra.Command {
@@ -31,7 +31,7 @@ if another schedule uses it. rota schedule create with --type takes over a templ
 			if err := a.confirmDelete(yes, "Delete schedule %s%s?", args[0], map[bool]string{true: " and archive its template"}[withTemplate]); err != nil {
 				return err
 			}
-			if _, err := a.call(cmd.Context(), client.Request{Method: http.MethodDelete, Path: "/schedules" + pathSegment(args[0]), Query: query}); err != nil {
+			if _, err := a.call(cmd.Context(), apiclient.Request{Method: http.MethodDelete, Path: "/schedules" + pathSegment(args[0]), Query: query}); err != nil {
 				return err
 			}
 			return a.printMessage(map[string]string{"deleted": args[0]}, "deleted schedule %s%s", args[0], what)
@@ -154,7 +154,7 @@ func newScheduleUpcomingCommand(a *app) *cobra.Command {
 			query.Set("from", start.UTC().Format(time.RFC3339Nano))
 		}
 		path := "/schedules" + pathSegment(args[0]) + "/upcoming"
-		u, answer, err := fetch[api.Upcoming](cmd.Context(), a, client.Request{Method: http.MethodGet, Path: path, Query: query})
+		u, answer, err := fetch[api.Upcoming](cmd.Context(), a, apiclient.Request{Method: http.MethodGet, Path: path, Query: query})
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 	"github.com/spf13/cobra"
 )
 
@@ -161,7 +161,7 @@ func (a *app) patch(cmd *cobra.Command, path string, body map[string]any, reset 
 	if len(body) == 0 {
 		return usagef("see "+cmd.CommandPath()+" --help", "nothing to change: no flag was given")
 	}
-	answer, err := a.call(cmd.Context(), client.Request{Method: http.MethodPatch, Path: path, Body: body})
+	answer, err := a.call(cmd.Context(), apiclient.Request{Method: http.MethodPatch, Path: path, Body: body})
 	if err != nil {
 		return err
 	}

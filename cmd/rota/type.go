@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 	"github.com/spf13/cobra"
 )
 
@@ -96,7 +96,7 @@ defaults.`,
 		if err := s.fill(body); err != nil {
 			return err
 		}
-		answer, err := a.call(cmd.Context(), client.Request{Method: http.MethodPut, Path: "/types" + pathSegment(args[0]), Body: body})
+		answer, err := a.call(cmd.Context(), apiclient.Request{Method: http.MethodPut, Path: "/types" + pathSegment(args[0]), Body: body})
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 func newWebhookCommand(a *app) *cobra.Command {
@@ -46,9 +46,9 @@ func (h *webhookList) read(ctx context.Context, a *app) error {
 // write replaces all webhooks. A template has no version, so that of two concurrent changes the later one wins.
 func (h *webhookList) write(ctx context.Context, a *app, all []api.WebhookRequest) (json.RawMessage, error) {
 	if h.template != "" {
-		return a.call(ctx, client.Request{Method: http.MethodPatch, Path: "/templates" + pathSegment(h.template), Body: map[string]any{"webhooks": all}})
+		return a.call(ctx, apiclient.Request{Method: http.MethodPatch, Path: "/templates" + pathSegment(h.template), Body: map[string]any{"webhooks": all}})
 	}
-	return a.call(ctx, client.Request{Method: http.MethodPut, Path: "/webhooks", Body: api.WebhooksRequest{Webhooks: all, Version: h.version}})
+	return a.call(ctx, apiclient.Request{Method: http.MethodPut, Path: "/webhooks", Body: api.WebhooksRequest{Webhooks: all, Version: h.version}})
 }
 
 // find returns the index of a URL, or -1.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
-	"github.com/rotajobs/rota/api/client"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 // Object is a JSON body.
@@ -55,7 +55,7 @@ func (c *Client) Send(method, path string, body any) (status int, text []byte) {
 	c.t.Helper()
 	ctx, done := context.WithTimeout(context.Background(), WaitMax)
 	defer done()
-	r := client.Request{Method: method, Path: path, Body: body}
+	r := apiclient.Request{Method: method, Path: path, Body: body}
 	if method != http.MethodGet {
 		r.Key = rota.NewID().String()
 	}
@@ -73,10 +73,10 @@ func (c *Client) Send(method, path string, body any) (status int, text []byte) {
 	}
 }
 
-func (c *Client) once(ctx context.Context, r client.Request) (int, []byte, error) {
+func (c *Client) once(ctx context.Context, r apiclient.Request) (int, []byte, error) {
 	ctx, done := context.WithTimeout(ctx, WaitMax/2)
 	defer done()
-	server := client.Client{HTTP: c.http, Address: c.url, Token: c.token(), Header: c.Header}
+	server := apiclient.Client{HTTP: c.http, Address: c.url, Token: c.token(), Header: c.Header}
 	answer, err := server.Send(ctx, r)
 	if err != nil {
 		return 0, nil, err

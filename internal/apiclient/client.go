@@ -1,7 +1,7 @@
-// Package client sends requests to the HTTP API of a Rota server, for the command line, for workers and for package
+// Package apiclient sends requests to the HTTP API of a Rota server, for the command line, for workers and for package
 // github.com/rotajobs/rota/client, which programs use. It builds the requests, decodes the answers and reads the problems of
 // error responses; whether to send a request again is the decision of the caller.
-package client
+package apiclient
 
 import (
 	"bytes"
