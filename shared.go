@@ -1,5 +1,21 @@
 package rota
 
+// StoreAs returns the first store in a chain of wrappers that implements an interface, such as
+// SharedEvents. A wrapper has a method Unwrap that returns the store that it wraps.
+func StoreAs[T any](store Store) (found T, ok bool) {
+	for store != nil {
+		if found, ok = store.(T); ok {
+			return found, true
+		}
+		wrapper, is := store.(interface{ Unwrap() Store })
+		if !is {
+			break
+		}
+		store = wrapper.Unwrap()
+	}
+	return found, false
+}
+
 // Bus is implemented by a store that several processes share. It carries small messages from one
 // process to all others. A message is a hint: it may be lost, and a process behind a pooler sends
 // messages and receives none. What must not be lost is a row.

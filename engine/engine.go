@@ -148,9 +148,6 @@ func (e *Engine) subscribe() (stop func()) {
 	closeRing := func() {}
 	if e.events = e.config.Events; e.events == nil {
 		e.events = eventring.New(e.store, 1) // the engine only subscribes: it never pages back
-		if shared, is := e.store.(rota.SharedEvents); is {
-			e.events.Share(shared)
-		}
 		closeRing = e.events.Close
 	}
 	unsubscribe, endStops := e.events.Subscribe(e.handleEvents), e.events.OnStop(e.pool.stopJob)

@@ -28,9 +28,8 @@ type others struct {
 	closed  bool
 }
 
-// Share connects the ring with the other processes that share the store. It is called
-// before any other method.
-func (r *Ring) Share(shared rota.SharedEvents) {
+// share connects the ring with the other processes that share the store.
+func (r *Ring) share(shared rota.SharedEvents) {
 	r.others.shared = shared
 	r.others.stopStops = shared.WatchStops(func(jobs []rota.ID) {
 		r.mu.Lock()

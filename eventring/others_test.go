@@ -11,6 +11,7 @@ import (
 
 // fakeShared stands for the other processes of a store.
 type fakeShared struct {
+	rota.Store
 	see    func([]rota.Event)
 	lost   func(string)
 	stop   func([]rota.ID)
@@ -51,10 +52,9 @@ func wantKinds(t *testing.T, got []string, want ...string) {
 }
 
 func TestReaderReceivesEventsOfOthersAndResets(t *testing.T) {
-	store, f := newStore(t), &fakeShared{}
-	r := eventring.New(store, 0)
+	f := &fakeShared{Store: newStore(t)}
+	r := eventring.New(f, 0)
 	defer r.Close()
-	r.Share(f)
 	local := 0
 	defer r.Subscribe(func(events []rota.Event) { local += len(events) })()
 	publish(r, 1, 1)
@@ -76,11 +76,10 @@ func TestReaderReceivesEventsOfOthersAndResets(t *testing.T) {
 }
 
 func TestReaderThatReturnsSoonGetsNoReset(t *testing.T) {
-	store, f := newStore(t), &fakeShared{}
+	f := &fakeShared{Store: newStore(t)}
 	synctest.Test(t, func(t *testing.T) {
-		r := eventring.New(store, 0)
+		r := eventring.New(f, 0)
 		defer r.Close()
-		r.Share(f)
 		r.Follow()()
 		last := r.Last()
 		time.Sleep(time.Minute - time.Second)
@@ -100,10 +99,9 @@ func TestReaderThatReturnsSoonGetsNoReset(t *testing.T) {
 }
 
 func TestStopsOfThisAndOtherProcesses(t *testing.T) {
-	store, f := newStore(t), &fakeShared{}
-	r := eventring.New(store, 0)
+	f := &fakeShared{Store: newStore(t)}
+	r := eventring.New(f, 0)
 	defer r.Close()
-	r.Share(f)
 	var stopped []rota.ID
 	end := r.OnStop(func(job rota.ID) { stopped = append(stopped, job) })
 	one, two := rota.NewID(), rota.NewID()

@@ -45,7 +45,8 @@ type Entry struct {
 	rota.Event
 }
 
-// New returns a ring of the events of a store. A size of 0 is DefaultSize.
+// New returns a ring of the events of a store. If other processes share the store, the ring has
+// their stops and, while it has readers, their events. A size of 0 is DefaultSize.
 func New(store rota.Store, size int) *Ring {
 	if size == 0 {
 		size = DefaultSize
@@ -55,6 +56,9 @@ func New(store rota.Store, size int) *Ring {
 		subscribers: map[int]func([]rota.Event){}, stops: map[int]func(rota.ID){},
 	}
 	r.others.keep = readerKeep
+	if shared, is := rota.StoreAs[rota.SharedEvents](store); is {
+		r.share(shared)
+	}
 	r.stop = store.Watch(r.add)
 	return r
 }

@@ -79,9 +79,6 @@ func (n *Node) openStore() error {
 	n.monitor = newStoreMonitor(base, n.metrics)
 	n.store = wrap.Coalesce(n.monitor)
 	n.events = eventring.New(n.store, 0)
-	if opened.shared != nil {
-		n.events.Share(opened.shared)
-	}
 	n.onClose(func() error { n.events.Close(); return nil })
 	n.events.Subscribe(newEventCounter(n.metrics).countEvents)
 	return nil

@@ -17,10 +17,8 @@ type backend struct {
 	rota.Store
 	backup     func(ctx context.Context, path string, progress func(done, total int64)) error // nil: use the tools of the database server
 	size       func() (int64, error)
-	membership rota.Membership   // nil: no other process shares the store
-	shared     rota.SharedEvents // the same
-	bus        rota.Bus          // the same
-	logs       rota.LogStore     // nil: run logs are files of the data directory
+	membership rota.Membership // nil: no other process shares the store
+	logs       rota.LogStore   // nil: run logs are files of the data directory
 }
 
 // openBackend opens the store that the configured URL names.
@@ -47,7 +45,7 @@ func (n *Node) openPostgres() (backend, error) {
 	if err != nil {
 		return backend{}, err
 	}
-	return backend{Store: store, size: store.Size, membership: store, shared: store, bus: store, logs: store}, nil
+	return backend{Store: store, size: store.Size, membership: store, logs: store}, nil
 }
 
 const nameSuffix = 8 // characters taken from the end of a new id, which is random

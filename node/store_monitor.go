@@ -36,6 +36,9 @@ func newStoreMonitor(store rota.Store, metrics *metricSet) *storeMonitor {
 	return &storeMonitor{Store: store, metrics: metrics, inFlight: map[*time.Time]struct{}{}}
 }
 
+// Unwrap returns the store that is measured.
+func (m *storeMonitor) Unwrap() rota.Store { return m.Store }
+
 // Apply applies a batch and records its size, duration and error.
 func (m *storeMonitor) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	began := time.Now()

@@ -101,6 +101,9 @@ type killingStore struct {
 	kill *killer
 }
 
+// Unwrap returns the store that applies the batches.
+func (s *killingStore) Unwrap() rota.Store { return s.Store }
+
 // Apply applies a batch, and may kill the process before or after.
 func (s *killingStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if s.kill.stopSignalled.Load() {

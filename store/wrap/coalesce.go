@@ -45,6 +45,9 @@ type coalesced struct {
 	piggybacks []*PiggybackFunc // never changed in place
 }
 
+// Unwrap returns the store that applies the batches.
+func (c *coalesced) Unwrap() rota.Store { return c.Store }
+
 // idleTimeout is how long a goroutine that applies batches waits for more. It keeps the
 // stack that it has grown in the store; a new goroutine has to grow its own.
 const idleTimeout = 5 * time.Second

@@ -25,6 +25,9 @@ type flaky struct {
 	fault Fault
 }
 
+// Unwrap returns the store that applies the batches.
+func (f *flaky) Unwrap() rota.Store { return f.Store }
+
 // Apply applies a batch, subject to the fault.
 func (f *flaky) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if f.fault.Before != nil {

@@ -1,0 +1,70 @@
+package node
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/store/postgres"
+	"github.com/rotajobs/rota/store/wrap"
+	"github.com/rotajobs/rota/worker"
+)
+
+// openClient opens a PostgreSQL store as a process of its own would.
+func openClient(t *testing.T, url string) *rota.Client {
+	t.Helper()
+	store, err := postgres.OpenWith(url, postgres.Config{Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return rota.New(wrap.Coalesce(store))
+}
+
+// An embedded server shows the events of other processes, and passes their cancels on to its remote workers.
+func TestServeOnSharedStoreReceivesEventsAndStopsOfOthers(t *testing.T) {
+	url, data := newSharedStore(t), t.TempDir()
+	other := openClient(t, url)
+	ctx, stopServer := context.WithCancel(t.Context())
+	address, serving := serveQueue(t, ctx, openClient(t, url), nil, ServeConfig{Data: data})
+	t.Cleanup(func() { stopServer(); <-serving.done })
+	text, err := os.ReadFile(filepath.Join(data, "admin.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := strings.TrimSpace(string(text))
+	stream := followEvents(t, address, token, "kinds=job.*", "")
+
+	h, reg := newBlocking(), engine.NewRegistry()
+	reg.Func("remote", rota.TypeSpec{}, h.run)
+	// Without a wait, the worker would ask every twenty minutes.
+	w := worker.New("http://"+address, token, reg, worker.Config{Lease: rota.LeaseMax, CancelGrace: time.Hour, Logger: quiet})
+	workerCtx, stop := context.WithCancel(context.Background())
+	running := startTask(func() error { return w.Run(workerCtx) })
+	t.Cleanup(func() {
+		stop()
+		w.Cut()
+		<-running.done
+	})
+	<-w.Ready()
+	job, err := rota.Do[*rota.Enqueued](t.Context(), other.Store(), &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "remote", Name: "one"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "started", h.started)
+	if _, err := other.Cancel(t.Context(), job.Jobs[0].Job.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "stopped", h.stopped)
+	for missing := 3; missing > 0; { // those of the other process may arrive later than the start of the run
+		switch e := stream.next(); e.kind {
+		case "job.enqueued", "job.stopping", "job.cancelled":
+			missing--
+		}
+	}
+}
