@@ -48,7 +48,7 @@ func TestCrashKeepsAnsweredCommands(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rota.db")
 	answered := ledger{enqueued: map[string]bool{}, started: map[string]int{}, finished: map[string]string{}}
 	for killed := 0; killed < kills || time.Now().Before(until); killed++ {
-		runAndKill(t, path, &answered)
+		runAndKill(t, path, &answered, killed%4 != 0)
 		if killed%10 == 3 {
 			answered.audit(t, path)
 		}
@@ -60,7 +60,8 @@ func TestCrashKeepsAnsweredCommands(t *testing.T) {
 	}
 }
 
-func runAndKill(t *testing.T, path string, answered *ledger) {
+// runAndKill kills a child at a random time after its start, or after it has finished its first job.
+func runAndKill(t *testing.T, path string, answered *ledger, afterFinish bool) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^$")
 	child.Env = append(os.Environ(), envLedger+"="+path)
@@ -68,10 +69,19 @@ func runAndKill(t *testing.T, path string, answered *ledger) {
 	out, err := child.StdoutPipe()
 	must(t, err)
 	must(t, child.Start())
-	time.AfterFunc(time.Duration(100+rand.IntN(500))*time.Millisecond, func() { _ = child.Process.Kill() })
+	kill := func() {
+		time.AfterFunc(time.Duration(100+rand.IntN(500))*time.Millisecond, func() { _ = child.Process.Kill() })
+	}
+	if !afterFinish {
+		kill()
+	}
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		answered.add(t, lines.Text())
+		if afterFinish && strings.HasPrefix(lines.Text(), "finished ") {
+			afterFinish = false
+			kill()
+		}
 	}
 	_ = child.Wait()
 	if child.ProcessState.Exited() {
