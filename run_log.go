@@ -9,9 +9,9 @@ import (
 // each process can read the log of every run. Package runlog writes and reads the chunks.
 type LogStore interface {
 	// AppendLog stores chunks, all or none. A chunk that is stored already stays as it is, so that a
-	// caller that did not receive the answer can send its chunks again. The chunks survive a crash of
-	// the database server if a batch that was applied after them does.
-	AppendLog(ctx context.Context, chunks []LogChunk) error
+	// caller that did not receive the answer can send its chunks again. Durable chunks survive a crash of
+	// the database server. Others do so only if a batch that was applied after them does.
+	AppendLog(ctx context.Context, chunks []LogChunk, durable bool) error
 	// ReadLog returns chunks of the log of a job in order, beginning with the one that contains the
 	// offset, until they have about as many bytes of text as given. It returns at least one chunk if there
 	// is text at the offset or after it. With a negative offset it returns the last chunk.

@@ -167,7 +167,7 @@ func seekTail(log io.ReadSeeker, lines int) error {
 			return err
 		}
 		part := block[:size]
-		if _, err := io.ReadFull(log, part); err != nil {
+		if err := readSpan(log, at, part); err != nil {
 			return err
 		}
 		if at+size == end {
@@ -182,4 +182,25 @@ func seekTail(log io.ReadSeeker, lines int) error {
 	}
 	_, err = log.Seek(0, io.SeekStart)
 	return err
+}
+
+// readSpan reads the bytes from a position on. A log in the store may have gaps: there the reader returns
+// a notice and moves behind the gap, whose bytes are 0 here.
+func readSpan(log io.ReadSeeker, at int64, part []byte) error {
+	clear(part)
+	for done := int64(0); done < int64(len(part)); {
+		n, err := log.Read(part[done:])
+		if n == 0 && err != nil {
+			return err
+		}
+		now, err := log.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return err
+		}
+		if moved := now - at - done; moved != int64(n) {
+			clear(part[done : done+int64(n)])
+		}
+		done = now - at
+	}
+	return nil
 }

@@ -17,6 +17,7 @@ type chunkLog struct {
 	offset   int64     // of the first byte of buffer
 	unsent   int       // bytes of buffer, and of text that is sent and not stored yet
 	due      time.Time // when buffer is to be sent
+	recorded bool      // the end of the run is recorded already
 	replaces bool      // the first chunk replaces the stored log
 	closed   int64     // number of its Close; 0: it is open
 }
@@ -124,11 +125,12 @@ func (c *Chunks) awaitSpace(bytes int) {
 	}
 }
 
-// parcel is text of several logs that is sent together.
-type parcel struct {
-	parts  []part
-	bytes  int
-	chunks []rota.LogChunk // nil: not packed yet
+// chunkBatch is text of several logs that is sent together.
+type chunkBatch struct {
+	parts   []part
+	bytes   int
+	durable bool            // no later commit makes its text durable
+	chunks  []rota.LogChunk // nil: not packed yet
 }
 
 // part is a part of one log.
@@ -139,36 +141,37 @@ type part struct {
 	replaces bool
 }
 
-// add moves text from a log to the parcel: all of it, or what still fits.
-func (p *parcel) add(log *chunkLog) {
+// add moves text from a log to the batch: all of it, or what still fits.
+func (b *chunkBatch) add(log *chunkLog) {
 	taken := log.buffer
 	if len(taken) > sendMax {
 		taken = taken[:sendMax:sendMax]
 	}
-	p.parts = append(p.parts, part{log: log, offset: log.offset, text: taken, replaces: log.replaces})
-	p.bytes += len(taken)
+	b.parts = append(b.parts, part{log: log, offset: log.offset, text: taken, replaces: log.replaces})
+	b.bytes += len(taken)
+	b.durable = b.durable || log.closed == 0 || log.recorded
 	log.buffer = log.buffer[len(taken):]
 	if len(log.buffer) == 0 {
-		log.buffer = nil // the parcel keeps the memory
+		log.buffer = nil // the batch keeps the memory
 	}
 	log.offset += int64(len(taken))
 	log.replaces = false
 }
 
-// pack returns the chunks of the parcel, the same ones at each call.
-func (p *parcel) pack() []rota.LogChunk {
-	if p.chunks != nil {
-		return p.chunks
+// pack returns the chunks of the batch, the same ones at each call.
+func (b *chunkBatch) pack() []rota.LogChunk {
+	if b.chunks != nil {
+		return b.chunks
 	}
-	for _, part := range p.parts {
+	for _, part := range b.parts {
 		for at := 0; at < len(part.text); at += chunkMax {
 			text := part.text[at:min(at+chunkMax, len(part.text))]
 			chunk := newChunk(part.log.job, part.offset+int64(at), text)
 			chunk.Replaces = part.replaces && at == 0
-			p.chunks = append(p.chunks, chunk)
+			b.chunks = append(b.chunks, chunk)
 		}
 	}
-	return p.chunks
+	return b.chunks
 }
 
 func startOf(job *rota.Job) time.Time {

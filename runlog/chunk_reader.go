@@ -56,9 +56,11 @@ type chunkReader struct {
 	atEnd bool      // the last Read returned io.EOF
 	asked time.Time // when other processes were last told that this log is followed
 
-	at   int64 // position of the next byte to return
-	from int64 // position of the first byte of text
-	text []byte
+	at      int64  // position of the next byte of the log to return
+	from    int64  // position of the first byte of text
+	text    []byte // without gaps
+	notice  []byte // to be returned first: a line of its own, which has no position in the log
+	midLine bool   // the last byte returned is not a line break
 }
 
 // Read returns io.EOF at the end of what is stored now. A later call returns what was added.
@@ -77,15 +79,23 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		}
 	}
-	n := copy(p, r.text[r.at-r.from:])
-	r.at += int64(n)
+	n := 0
+	if len(r.notice) > 0 {
+		n = copy(p, r.notice)
+		r.notice = r.notice[n:]
+	} else {
+		n = copy(p, r.text[r.at-r.from:])
+		r.at += int64(n)
+	}
+	r.midLine = p[n-1] != '\n'
 	return n, nil
 }
 
 func (r *chunkReader) has(at int64) bool { return at >= r.from && at < r.from+int64(len(r.text)) }
 
-// fetch reads text from the present position on. If the first part of the log is removed already, it
-// moves to the rest.
+// fetch reads text from the present position on, up to the next gap. At a gap it moves behind it and
+// leaves a notice. A log has a gap if the database server lost a chunk in a crash, and while old logs are
+// removed.
 func (r *chunkReader) fetch() error {
 	r.local = r.logs.flushJob(r.ctx, r.job) || r.local
 	chunks, err := r.logs.store.ReadLog(r.ctx, r.job, r.at, readBytes)
@@ -93,16 +103,21 @@ func (r *chunkReader) fetch() error {
 		return err
 	}
 	r.text = r.text[:0]
+	if len(chunks) == 0 {
+		return nil
+	}
+	r.from = chunks[0].Offset
 	for i := range chunks {
-		if i == 0 {
-			r.from = chunks[0].Offset
+		if chunks[i].Offset != r.from+int64(len(r.text)) {
+			break // the next call continues there
 		}
 		if r.text, err = appendText(r.text, &chunks[i]); err != nil {
 			return err
 		}
 	}
-	if len(chunks) > 0 {
-		r.at = max(r.at, r.from)
+	if r.from > r.at {
+		r.notice = notice(r.midLine, "%d bytes are missing here: they were removed, or the database server lost them", r.from-r.at)
+		r.at = r.from
 	}
 	return nil
 }
@@ -122,7 +137,9 @@ func (r *chunkReader) Seek(offset int64, whence int) (int64, error) {
 			offset += last[0].Offset + int64(last[0].Length)
 		}
 	}
-	r.at = max(0, offset)
+	if offset = max(0, offset); offset != r.at || whence != io.SeekCurrent {
+		r.at, r.notice, r.midLine = offset, nil, false
+	}
 	return r.at, nil
 }
 
@@ -138,8 +155,7 @@ func (c *Chunks) flushJob(ctx context.Context, job rota.ID) bool {
 	if log == nil {
 		return false
 	}
-	ctx, done := context.WithTimeout(ctx, flushMax)
-	defer done()
-	_ = c.flush(ctx, 0, log) // the reader gets what is stored
+	// A reader that disconnects must not cancel an append, which has text of all runs.
+	_ = c.flushSoon(context.WithoutCancel(ctx), log) // the reader gets what is stored
 	return true
 }

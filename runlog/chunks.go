@@ -18,10 +18,11 @@ const (
 	chunkMax   = 64 << 10               // bytes of text in a chunk; so much of a log is stored at once
 	sendMax    = 1 << 20                // bytes of text that are sent together
 	unsentMax  = 16 << 20               // bytes of text in memory
-	spaceWait  = 2 * time.Second        // a writer waits at most this long for memory
+	spaceWait  = 2 * time.Second        // each 64 KiB of a Write wait at most this long for memory
 	flushMax   = 2 * time.Second        // FlushLogs waits at most this long
-	sendWait   = 10 * time.Second       // time limit of one append
-	retryEvery = 500 * time.Millisecond // between two attempts to store text
+	flushWait  = 10 * time.Second       // time limit of one flush by the timer, which may be several appends
+	retryFirst = 500 * time.Millisecond // before the second attempt to store text; each later pause is twice as long
+	retryMax   = 4 * time.Second        // longest pause between two attempts
 )
 
 // Chunks stores logs in a store that several processes share. It collects lines and stores those of
@@ -40,8 +41,10 @@ type Chunks struct {
 	mu      sync.Mutex
 	logs    map[rota.ID]*chunkLog // logs with text that is not stored, by job
 	closes  int64                 // logs closed so far
-	failed  *parcel               // to be sent again as it is; nil: none
+	failed  *chunkBatch           // to be sent again as it is; nil: none
+	retries int                   // attempts to send it that failed
 	retryAt time.Time             // when it is sent again
+	behind  bool                  // an append failed or was too slow, and none has succeeded since
 	failing bool                  // the last append failed, and that was logged
 	unsent  int                   // bytes of text that is not stored
 	stored  chan struct{}         // closed when text was stored; writers wait for it
@@ -85,7 +88,7 @@ func (c *Chunks) open(job *rota.Job) *chunkLog {
 func (c *Chunks) Keep(ctx context.Context, texts map[*rota.Job]string) error {
 	for job, text := range texts {
 		log := c.open(job)
-		log.replaces = true
+		log.recorded, log.replaces = true, true
 		_, _ = log.Write([]byte(text))
 		_ = log.Close()
 	}
@@ -94,15 +97,34 @@ func (c *Chunks) Keep(ctx context.Context, texts map[*rota.Job]string) error {
 }
 
 // FlushLogs stores the logs that are closed. If the store does not accept them in time, they are
-// stored later.
+// stored later, and further calls return at once until it accepts text again: a log must not delay
+// the end of every run.
 func (c *Chunks) FlushLogs(ctx context.Context) {
-	if c.closedUnsent.Load() == 0 {
-		return
+	if c.closedUnsent.Load() > 0 {
+		_ = c.flushSoon(ctx, nil)
+	}
+}
+
+// flushSoon sends the closed logs and one log in any case, if it is not nil, unless the store is behind.
+func (c *Chunks) flushSoon(ctx context.Context, also *chunkLog) error {
+	c.mu.Lock()
+	behind := c.behind
+	c.mu.Unlock()
+	if behind {
+		return errBehind
 	}
 	ctx, done := context.WithTimeout(ctx, flushMax)
 	defer done()
-	_ = c.flush(ctx, 0, nil)
+	err := c.flush(ctx, 0, also)
+	if errors.Is(err, context.DeadlineExceeded) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.behind = c.unsent > 0 // an append that succeeded meanwhile has stored everything else
+	}
+	return err
 }
+
+var errBehind = errors.New("the store does not accept text of logs at present")
 
 // selection is the text that a flush sends: what was there when it began. It must not grow, or a flush
 // would not end while runs write.
@@ -140,12 +162,12 @@ func (c *Chunks) flush(ctx context.Context, within time.Duration, also *chunkLog
 	}
 	defer func() { <-c.sending }()
 	for {
-		p := c.take(&selected)
-		if p == nil {
+		b := c.take(&selected)
+		if b == nil {
 			return nil
 		}
-		err := c.store.AppendLog(ctx, p.pack())
-		c.settle(p, err)
+		err := c.store.AppendLog(ctx, b.pack(), b.durable)
+		c.noteAnswer(b, err)
 		if err != nil {
 			return err
 		}
@@ -154,29 +176,29 @@ func (c *Chunks) flush(ctx context.Context, within time.Duration, also *chunkLog
 
 // take takes the text to send next out of the logs; nil: there is none. Text that could not be sent
 // before goes first, unchanged: the store may have it.
-func (c *Chunks) take(selected *selection) *parcel {
+func (c *Chunks) take(selected *selection) *chunkBatch {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.failed != nil {
 		return c.failed
 	}
-	p := &parcel{}
+	b := &chunkBatch{}
 	for _, log := range c.logs {
-		if p.bytes >= sendMax {
+		if b.bytes >= sendMax {
 			break
 		}
 		if selected.selects(log) {
-			p.add(log)
+			b.add(log)
 		}
 	}
-	if p.bytes == 0 {
+	if b.bytes == 0 {
 		return nil
 	}
-	return p
+	return b
 }
 
-// settle notes whether the text of a parcel is stored.
-func (c *Chunks) settle(p *parcel, err error) {
+// noteAnswer notes whether the text of a batch is stored.
+func (c *Chunks) noteAnswer(b *chunkBatch, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {
@@ -184,17 +206,18 @@ func (c *Chunks) settle(p *parcel, err error) {
 			c.failing = true
 			c.config.Logger.Error("run logs cannot be stored; the runs continue, and their log lines wait in memory", "error", err)
 		}
-		c.failed, c.retryAt = p, time.Now().Add(retryEvery)
+		c.failed, c.behind, c.retryAt = b, true, time.Now().Add(min(retryFirst<<min(c.retries, 10), retryMax))
+		c.retries++
 		c.flushAt(c.retryAt)
 		return
 	}
-	c.failed = nil
+	c.failed, c.behind, c.retries = nil, false, 0
 	if c.failing {
 		c.failing = false
 		c.config.Logger.Info("run logs can be stored again")
 	}
-	c.unsent -= p.bytes
-	for _, part := range p.parts {
+	c.unsent -= b.bytes
+	for _, part := range b.parts {
 		part.log.unsent -= len(part.text)
 		c.forgetStored(part.log)
 	}
@@ -237,7 +260,7 @@ func (c *Chunks) flushDue() {
 	c.mu.Lock()
 	c.due = time.Time{}
 	c.mu.Unlock()
-	ctx, done := context.WithTimeout(context.Background(), sendWait)
+	ctx, done := context.WithTimeout(context.Background(), flushWait)
 	defer done()
 	_ = c.flush(ctx, flushNear, nil) // text that is not stored is sent again
 	c.mu.Lock()

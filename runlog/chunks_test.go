@@ -228,7 +228,7 @@ func TestOutageDelaysLinesAndLosesNone(t *testing.T) {
 			t.Error(err)
 		}
 		store.set(func() { store.failing = nil })
-		time.Sleep(flushEvery + time.Millisecond)
+		time.Sleep(retryMax + time.Millisecond)
 		synctest.Wait()
 		if text, _ := store.stored(job); text != want.String() {
 			t.Errorf("the log is %q", text)
@@ -263,7 +263,7 @@ func TestOutageTakesBoundedMemoryAndStatesLoss(t *testing.T) {
 			t.Errorf("%d bytes wait in memory", logs.unsent)
 		}
 		store.set(func() { store.failing = nil })
-		time.Sleep(flushEvery)
+		time.Sleep(retryMax)
 		write(t, file, "last\n")
 		_ = file.Close()
 		logs.FlushLogs(t.Context())
@@ -292,7 +292,7 @@ func TestLossAtEndIsStated(t *testing.T) {
 		_ = file.Close()
 		logs.FlushLogs(t.Context())
 		store.set(func() { store.failing = nil })
-		time.Sleep(flushEvery)
+		time.Sleep(retryMax)
 		synctest.Wait()
 		if text, _ := store.stored(job); !strings.HasSuffix(text, " bytes are missing here: they could not be written]\n") {
 			t.Errorf("the log ends with %q", text[max(0, len(text)-100):])
@@ -374,7 +374,7 @@ func TestLogOfRemoteWorkerIsReplacedInChunks(t *testing.T) {
 			_ = logs.Keep(t.Context(), map[*rota.Job]string{job: text})
 		}
 		store.set(func() { store.failing = nil })
-		time.Sleep(flushEvery)
+		time.Sleep(retryMax)
 		synctest.Wait()
 		if got, _ := store.stored(job); got != "five" || logs.unsent != 0 || logs.closedUnsent.Load() != 0 {
 			t.Errorf("after an outage the log is %q; %d bytes are left", got, logs.unsent)

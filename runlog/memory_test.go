@@ -15,6 +15,7 @@ type memoryStore struct {
 	mu      sync.Mutex
 	chunks  []rota.LogChunk
 	appends int           // calls that succeeded
+	durable []bool        // whether they had to be durable
 	failing error         // returned by AppendLog, if not nil
 	lossy   bool          // AppendLog stores the chunks and returns failing all the same
 	hold    chan struct{} // AppendLog waits until it is closed; nil: it does not
@@ -22,7 +23,7 @@ type memoryStore struct {
 
 var _ rota.LogStore = (*memoryStore)(nil)
 
-func (s *memoryStore) AppendLog(ctx context.Context, chunks []rota.LogChunk) error {
+func (s *memoryStore) AppendLog(ctx context.Context, chunks []rota.LogChunk, durable bool) error {
 	s.mu.Lock()
 	hold := s.hold
 	s.mu.Unlock()
@@ -47,6 +48,7 @@ func (s *memoryStore) AppendLog(ctx context.Context, chunks []rota.LogChunk) err
 		}
 	}
 	s.appends++
+	s.durable = append(s.durable, durable)
 	return s.failing
 }
 

@@ -11,10 +11,12 @@ import (
 var _ rota.LogStore = (*Store)(nil)
 
 const (
-	// The transaction does not wait for the disk. The write-ahead log is sequential, so the commit of
-	// the batch that records the end of a run makes its log durable, too.
+	// A transaction that is not durable does not wait for the disk. The write-ahead log is sequential, so
+	// the commit of the batch that records the end of a run makes its log durable, too. A durable one
+	// leaves the setting of the server as it is.
 	sqlLogSettings = `
-SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)`
+SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
+  CASE WHEN $3 THEN '' ELSE set_config('synchronous_commit', 'off', true) END`
 	sqlReplaceLogs = `
 DELETE FROM rota_log_chunks
 WHERE job_id = ANY($1)`
@@ -39,12 +41,13 @@ FROM (
 ) c
 WHERE c.before < $3
 ORDER BY c.byte_offset`
+	// A page ends inside of one log at most, and what it leaves of it is the end.
 	sqlPruneLogs = `
 WITH old AS (
   SELECT l.job_id, l.byte_offset
   FROM rota_log_chunks l
   WHERE l.started_at < $1
-  ORDER BY l.started_at
+  ORDER BY l.started_at, l.job_id, l.byte_offset
   LIMIT $2
 ), removed AS (
   DELETE FROM rota_log_chunks c
@@ -57,7 +60,7 @@ FROM removed`
 )
 
 // AppendLog stores chunks of logs in one transaction and one round trip.
-func (s *Store) AppendLog(ctx context.Context, chunks []rota.LogChunk) error {
+func (s *Store) AppendLog(ctx context.Context, chunks []rota.LogChunk, durable bool) error {
 	if s.config.ReadOnly {
 		return &rota.Error{Code: rota.Conflict, Act: "postgres: append log", Reason: "the store is opened read-only", Hint: "open it without ReadOnly to store logs"}
 	}
@@ -77,7 +80,7 @@ func (s *Store) AppendLog(ctx context.Context, chunks []rota.LogChunk) error {
 		started.time(c.StartedAt)
 		data.bytes(c.Data)
 	}
-	statements := []statement{{sql: sqlLogSettings, params: []param{textNotNull(lockTimeout), textNotNull(statementTimeout)}}}
+	statements := []statement{{sql: sqlLogSettings, params: []param{textNotNull(lockTimeout), textNotNull(statementTimeout), boolParam(durable)}}}
 	if len(replaced) > 0 {
 		statements = append(statements, statement{sql: sqlReplaceLogs, params: []param{idsParam(replaced)}})
 	}
