@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/xdg-go/scram"
@@ -24,8 +25,9 @@ type conn struct {
 	framer  *framer
 	out     bufferedWriter
 
-	leavePending func() // ends the count among the connections that have not logged in; nil: not counted
-	refusal      error  // why the connection is refused; nil: it is served
+	leavePending   func()      // ends the count among the connections that have not logged in; nil: not counted
+	refusal        error       // why the connection is refused; nil: it is served
+	readingStopped atomic.Bool // see stopReading
 
 	closing <-chan struct{} // ends when no further message is to be answered
 	ctx     context.Context // ends when the client disconnects, or the shutdown cancels statements
@@ -162,5 +164,8 @@ func (c *conn) discardInput() {
 		}
 	}
 	_ = c.raw.SetReadDeadline(time.Now().Add(discardTime))
+	if c.readingStopped.Load() { // stopReading may have set its deadline before
+		return
+	}
 	_, _ = io.Copy(io.Discard, c.raw)
 }

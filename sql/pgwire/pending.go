@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/netip"
 	"sync"
-	"time"
 )
 
 // pendingConns counts the connections that have not logged in yet, in all and by client address, so that a client
@@ -61,42 +60,4 @@ func addressGroup(address net.Addr) string {
 	}
 	group, _ := ip.Prefix(64)
 	return group.String()
-}
-
-const (
-	refusalsMax = 64          // refused clients that are answered at the same time
-	refusalTime = time.Second // for the startup packet of a refused client
-)
-
-// refuse answers a connection above a limit. PostgreSQL's clients show an error only if it follows their startup packet,
-// so refuse reads that packet first; a request to cancel a statement is still obeyed. If too many connections are
-// refused at once, it sends the error without reading.
-func (s *Server) refuse(wire net.Conn, h *connGroup, reason error) {
-	select {
-	case s.refusals <- struct{}{}:
-	default:
-		m, _ := response(reason)
-		text, _ := m.Encode(nil)
-		_ = wire.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
-		_, _ = wire.Write(text)
-		_ = wire.Close()
-		return
-	}
-	h.conns.Go(func() {
-		defer func() { <-s.refusals }()
-		c := newConn(s, wire, h)
-		c.refusal = reason
-		c.serve()
-	})
-}
-
-// refuseStartup reads the startup packet of a connection above a limit and returns the error for the client.
-func (c *conn) refuseStartup() error {
-	_ = c.raw.SetDeadline(time.Now().Add(refusalTime))
-	c.out.timeout = min(c.out.timeout, refusalTime)
-	if _, err := c.readStartup(); err == errClientDone {
-		return err
-	}
-	_ = c.raw.SetDeadline(time.Now().Add(refusalTime)) // also for a client that sent nothing in time
-	return c.refusal
 }

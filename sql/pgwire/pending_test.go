@@ -3,6 +3,7 @@ package pgwire
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"os/exec"
 	"strings"
@@ -87,40 +88,90 @@ func TestRefusedClientReadsErrorWhateverItSends(t *testing.T) {
 		c.PendingMax, c.PendingPerAddressMax = 9, 1
 		c.TLS = &tls.Config{Certificates: []tls.Certificate{certificate(t, false)}}
 	})
+	s.limitRefusals(refusalsMax, 50*time.Millisecond)
 	s.hold("127.0.0.1", 1)
 	const want = "FATAL 53300 too many connections from this address have not logged in yet: at most 1 are allowed; wait until logins in progress have ended, then try again"
 	wantLines(t, readToEnd(s.dial()), []string{want, "closed"}) // a client that sends nothing
+	s.limitRefusals(refusalsMax, time.Hour)
 	for _, mode := range []string{"disable", "prefer", "require"} {
-		config, err := pgconn.ParseConfig(strings.Replace(s.url(""), "sslmode=disable", "sslmode="+mode, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := pgconn.ConnectConfig(context.Background(), config); codeOf(err) != "53300" {
+		if err := s.connect(mode); codeOf(err) != "53300" {
 			t.Errorf("with sslmode=%s a client reads %v", mode, err)
 		}
 	}
-	if _, err := exec.LookPath("psql"); err != nil {
-		return
-	}
-	out, err := exec.Command("psql", strings.Replace(s.url(""), "sslmode=disable", "sslmode=prefer", 1), "-c", "one").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "too many connections from this address have not logged in yet") {
-		t.Errorf("psql prints %s", out)
-	}
+	s.psqlReads(t, "too many connections from this address have not logged in yet")
 }
 
-// The error reaches clients also while more connections are refused than the server answers with patience.
-func TestRefusalsAreBounded(t *testing.T) {
+// connect connects with an sslmode and returns the error.
+func (s *testServer) connect(sslmode string) error {
+	_, err := pgconn.Connect(context.Background(), strings.Replace(s.url(""), "sslmode=disable", "sslmode="+sslmode, 1))
+	return err
+}
+
+// psqlReads checks the error that psql prints. Its default is sslmode=prefer: it sends a request for TLS first.
+func (s *testServer) psqlReads(t *testing.T, want string) {
+	t.Run("psql", func(t *testing.T) {
+		if _, err := exec.LookPath("psql"); err != nil {
+			t.Skip("psql is not installed")
+		}
+		out, err := exec.Command("psql", strings.Replace(s.url(""), "sslmode=disable", "sslmode=prefer", 1), "-c", "one").CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) {
+			t.Errorf("psql prints %s", out)
+		}
+	})
+}
+
+// limitRefusals sets how many refused connections the server waits for, and how long.
+func (s *testServer) limitRefusals(most int, wait time.Duration) {
+	s.server.refusals.mu.Lock()
+	defer s.server.refusals.mu.Unlock()
+	s.server.refusals.max, s.server.refusals.time = most, wait
+}
+
+// A client that sends its packets reads the error also while the server waits for as many refused connections as it may.
+// The connection that waited longest without a packet then reads its error at once.
+func TestRefusalsOfSilentClientsDoNotDisturbOthers(t *testing.T) {
 	s := newTestServer(t, func(c *Config) { c.PendingMax = 1 })
+	s.limitRefusals(2, time.Hour)
 	s.hold("127.0.0.1", 1)
-	for range refusalsMax {
-		s.server.refusals <- struct{}{}
+	fill := func() (oldest, silent net.Conn) {
+		t.Helper()
+		s.waitRefusals(0)
+		oldest = s.dial()
+		s.waitRefusals(1)
+		silent = s.dial()
+		s.waitRefusals(2)
+		return oldest, silent
 	}
-	got := readToEnd(s.dial())
-	if !strings.HasPrefix(got[0], "FATAL 53300") {
+	oldest, silent := fill()
+	wire := s.dial()
+	if got := readToEnd(oldest); !strings.HasPrefix(got[0], "FATAL 53300") {
 		t.Error(got)
 	}
-	for range refusalsMax {
-		<-s.server.refusals
+	send(t, wire, startupPacket(tlsRequestCode, ""))
+	var answer [1]byte
+	if _, err := io.ReadFull(wire, answer[:]); err != nil || answer[0] != 'N' {
+		t.Fatalf("the request for TLS is answered with %q, %v", answer, err)
+	}
+	send(t, wire, startupPacket(protocol30, "user\x00admin\x00\x00"))
+	if got := readToEnd(wire); !strings.HasPrefix(got[0], "FATAL 53300") {
+		t.Error(got)
+	}
+	_ = silent.Close()
+	fill()
+	s.psqlReads(t, "too many connections from this address have not logged in yet")
+}
+
+func (s *testServer) waitRefusals(want int) {
+	s.t.Helper()
+	count := func() int {
+		s.server.refusals.mu.Lock()
+		defer s.server.refusals.mu.Unlock()
+		return s.server.refusals.conns.Len()
+	}
+	for deadline := time.Now().Add(20 * time.Second); count() != want; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%d connections are being refused, want %d", count(), want)
+		}
 	}
 }
 
@@ -132,7 +183,7 @@ func TestSlowLoginFreesItsPlace(t *testing.T) {
 	s.waitPending(0)
 }
 
-func TestCancelRequestIsObeyedAboveTheCap(t *testing.T) {
+func TestCancelRequestIsExecutedAboveTheCap(t *testing.T) {
 	s := newTestServer(t, func(c *Config) { c.PendingMax = 1 })
 	c := s.client()
 	s.waitPending(0)

@@ -19,7 +19,7 @@ type Server struct {
 	cancelKeys cancelKeys
 
 	pending        *pendingConns // connections that have not logged in yet
-	refusals       chan struct{} // one for each connection that is being refused
+	refusals       refusals      // connections that are being refused
 	sessions       atomic.Int64  // authenticated connections
 	unfetchedBytes atomic.Int64  // bytes of rows that clients have not fetched yet
 }
@@ -34,7 +34,7 @@ func New(config Config) (*Server, error) {
 	_, _ = rand.Read(secret) // it never fails
 	return &Server{
 		config: config, secret: secret, throttle: newLoginThrottle(config.GuessDelay), cancelKeys: cancelKeys{conns: map[uint32]*conn{}},
-		pending: newPendingConns(config.PendingMax, config.PendingPerAddressMax), refusals: make(chan struct{}, refusalsMax),
+		pending: newPendingConns(config.PendingMax, config.PendingPerAddressMax), refusals: refusals{max: refusalsMax, time: refusalTime},
 	}, nil
 }
 
