@@ -47,14 +47,15 @@ func openData(dir string, logger *slog.Logger) error {
 // directory that holds files of other programs. The caller holds the lock.
 func emptyScratch(data string) (string, error) {
 	dir := filepath.Join(data, scratchName)
-	err := os.Mkdir(dir, 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		err = nofollow.Dir(dir) // files are removed in it
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", dataError(dir, err)
 	}
+	root, err := nofollow.OpenDir(dir)
 	if err != nil {
 		return "", dataError(dir, err)
 	}
-	entries, err := os.ReadDir(dir)
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return "", dataError(dir, err)
 	}
@@ -62,7 +63,7 @@ func emptyScratch(data string) (string, error) {
 		if !strings.HasPrefix(entry.Name(), backupPrefix) {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
+		if err := root.RemoveAll(entry.Name()); err != nil {
 			return "", dataError(dir, err)
 		}
 	}

@@ -82,11 +82,7 @@ func (l *Files) Keep(_ context.Context, texts map[*rota.Job]string) error {
 func (l *Files) keep(job *rota.Job, text string) {
 	file := l.open(job)
 	defer file.Close()
-	err := checkFolders(file.name)
-	if err == nil {
-		err = os.Remove(file.name)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := removeFile(file.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		l.reportWrite(file.name, err)
 		return
 	}
@@ -147,21 +143,21 @@ func (l *Files) reportWrite(file string, err error) {
 // kept. It removes whole days, so the log of a pruned job may stay until then. Each process prunes its own directory,
 // whether it leads or not.
 func (l *Files) PruneLogs(context.Context, bool) {
-	err := nofollow.Dir(l.dir)
-	var entries []fs.DirEntry
-	if err == nil {
-		entries, err = os.ReadDir(l.dir)
+	logs, entries, err := l.list()
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			l.config.Logger.Error("the directory of run logs cannot be read; old logs stay", "error", err)
+		}
+		return
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		l.config.Logger.Error("the directory of run logs cannot be read; old logs stay", "error", err)
-	}
+	defer logs.Close()
 	last := l.config.Clock().Add(-l.config.Keep)
 	for _, entry := range entries {
 		began, err := time.Parse(time.DateOnly, entry.Name())
 		if err != nil || !entry.IsDir() || began.Add(day).After(last) {
 			continue // recent, or not a folder of logs
 		}
-		removed, err := removeDay(filepath.Join(l.dir, entry.Name()))
+		removed, err := removeDay(logs, entry.Name())
 		if err != nil {
 			l.config.Logger.Error("old run logs cannot be removed; trying again later", "day", entry.Name(), "error", err)
 		}
@@ -171,22 +167,40 @@ func (l *Files) PruneLogs(context.Context, bool) {
 	}
 }
 
+// list opens the directory of the logs and reads it.
+func (l *Files) list() (*os.Root, []fs.DirEntry, error) {
+	logs, err := nofollow.OpenDir(l.dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := fs.ReadDir(logs.FS(), ".")
+	if err != nil {
+		_ = logs.Close()
+	}
+	return logs, entries, err
+}
+
 // removeDay removes the logs in the folder of a day, and the folder if it is then
 // empty. Other files stay, because Rota did not create them.
-func removeDay(dir string) (removed int, err error) {
-	entries, err := os.ReadDir(dir)
+func removeDay(logs *os.Root, day string) (removed int, err error) {
+	folder, err := nofollow.OpenDirIn(logs, day)
+	if err != nil {
+		return 0, err
+	}
+	defer folder.Close()
+	entries, err := fs.ReadDir(folder.FS(), ".")
 	for _, entry := range entries {
 		if !entry.Type().IsRegular() || !IsName(entry.Name()) {
 			continue
 		}
-		if e := os.Remove(filepath.Join(dir, entry.Name())); e != nil {
+		if e := folder.Remove(entry.Name()); e != nil {
 			err = e
 			continue
 		}
 		removed++
 	}
 	if err == nil && removed == len(entries) {
-		err = os.Remove(dir)
+		err = logs.Remove(day)
 	}
 	return removed, err
 }

@@ -64,3 +64,39 @@ func TestLogsAreNotWrittenOrReadThroughLinks(t *testing.T) {
 		}
 	}
 }
+
+func TestLogsAreNotWrittenThroughHardLinks(t *testing.T) {
+	started := time.Date(2026, 11, 18, 7, 0, 0, 0, time.UTC)
+	job := &rota.Job{ID: rota.NewID(), Run: &rota.Run{StartedAt: started}}
+	dir := t.TempDir()
+	logs, victim := filepath.Join(dir, "logs"), filepath.Join(dir, "victim")
+	if err := os.MkdirAll(filepath.Join(logs, "2026-11-18"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(victim, []byte("keep"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(victim, filepath.Join(logs, name(job))); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	files := Dir(logs, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	file, err := files.Open(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = file.Write([]byte("line\n"))
+	_ = file.Close()
+	if !strings.Contains(log.String(), "hard link") {
+		t.Errorf("the server logs\n%s", &log)
+	}
+	if err := files.Keep(t.Context(), map[*rota.Job]string{job: "from a worker\n"}); err != nil { // replaces the link
+		t.Error(err)
+	}
+	if text, _ := os.ReadFile(victim); string(text) != "keep" {
+		t.Errorf("the file behind the link became %q", text)
+	}
+	if text, _ := os.ReadFile(filepath.Join(logs, name(job))); string(text) != "from a worker\n" {
+		t.Errorf("the log of the worker is %q", text)
+	}
+}

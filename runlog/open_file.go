@@ -10,8 +10,9 @@ import (
 	"github.com/rotajobs/rota/internal/nofollow"
 )
 
-// openFile opens a log DIR/DAY/JOB.log. None of the three may be a symbolic link: a user who may write to the directory
-// could otherwise make the server append to files elsewhere, or show them. With os.O_CREATE it creates what is missing.
+// openFile opens a log DIR/DAY/JOB.log. None of the three may be a symbolic link, and a log that is opened for writing may
+// not have a second name: a user who may write to the directory could otherwise make the server append to files elsewhere, or
+// show them. With os.O_CREATE it creates what is missing.
 func openFile(name string, flag int) (*os.File, error) {
 	day := filepath.Dir(name)
 	dir := filepath.Dir(day)
@@ -25,11 +26,18 @@ func openFile(name string, flag int) (*os.File, error) {
 	return file, err
 }
 
-// checkFolders refuses a log whose folders are symbolic links.
-func checkFolders(name string) error {
+// removeFile removes a log DIR/DAY/JOB.log, without following links.
+func removeFile(name string) error {
 	day := filepath.Dir(name)
-	if err := nofollow.Dir(filepath.Dir(day)); err != nil {
+	logs, err := nofollow.OpenDir(filepath.Dir(day))
+	if err != nil {
 		return err
 	}
-	return nofollow.Dir(day)
+	defer logs.Close()
+	folder, err := nofollow.OpenDirIn(logs, filepath.Base(day))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return folder.Remove(filepath.Base(name))
 }

@@ -1,5 +1,6 @@
-// Package nofollow opens files of a data directory without following symbolic links. A user who may write to the directory
-// could otherwise make the server write to, truncate or remove files elsewhere.
+// Package nofollow opens files and directories of a data directory without following symbolic links, and for writing only
+// files without a second name (hard link). A user who may write to the directory could otherwise make the server write to,
+// truncate or remove files elsewhere.
 package nofollow
 
 import (
@@ -12,41 +13,58 @@ import (
 // ErrLink is the error for a file that is a symbolic link, has another name, or is a pipe or device.
 var ErrLink = errors.New("it is a symbolic link, has a second name (a hard link), or is not a regular file")
 
-// OpenFile opens a file as os.OpenFile does, but not through a symbolic link, and no file that has a second name. The
-// directories of the path may be links.
+// OpenFile opens a file as OpenIn does. The directories of the path may be links.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
-	file, err := OpenIn(filepath.Dir(path), filepath.Base(path), flag, perm)
+	return OpenIn(filepath.Dir(path), filepath.Base(path), flag, perm)
+}
+
+// OpenDir opens a directory that is not a link to one. What the caller then does in it happens in this directory, also if
+// another one replaces it at its path. The directories of the path may be links.
+func OpenDir(path string) (*os.Root, error) {
+	return sameDir(path, os.OpenRoot, os.Lstat)
+}
+
+// OpenDirIn opens a directory inside another one, as OpenDir does.
+func OpenDirIn(parent *os.Root, name string) (*os.Root, error) {
+	return sameDir(name, parent.OpenRoot, parent.Lstat)
+}
+
+// sameDir opens a directory, which follows links, and checks that its path names the directory that it opened.
+func sameDir(path string, open func(string) (*os.Root, error), lstat func(string) (fs.FileInfo, error)) (*os.Root, error) {
+	named, err := lstat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case named.Mode()&fs.ModeSymlink != 0:
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrLink}
+	case !named.IsDir():
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrExist}
+	}
+	root, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	return accept(file, func(info fs.FileInfo) bool {
-		n, known := Links(info)
-		return !known || n < 2
-	})
-}
-
-// Dir checks that a path is a directory and not a link to one.
-func Dir(path string) error {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		return err
-	case info.Mode()&fs.ModeSymlink != 0:
-		return &fs.PathError{Op: "open", Path: path, Err: ErrLink}
-	case !info.IsDir():
-		return &fs.PathError{Op: "open", Path: path, Err: fs.ErrExist}
+	opened, err := root.Stat(".")
+	if err == nil && !os.SameFile(named, opened) {
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrLink}
 	}
-	return nil
+	if err != nil {
+		_ = root.Close()
+		return nil, err
+	}
+	return root, nil
 }
 
-// regular reports whether a file is a regular one: no pipe or device.
-func regular(info fs.FileInfo) bool { return info.Mode().IsRegular() }
-
-// accept returns an open file if it passes a check, and otherwise closes it.
-func accept(file *os.File, check func(fs.FileInfo) bool) (*os.File, error) {
+// accept returns an open file if it is a regular one, no pipe or device, and has no second name if it is open for writing.
+// It closes all others.
+func accept(file *os.File, flag int) (*os.File, error) {
 	info, err := file.Stat()
-	if err == nil && !check(info) {
-		err = &fs.PathError{Op: "open", Path: file.Name(), Err: ErrLink}
+	if err == nil {
+		n, known := Links(info)
+		second := known && n > 1 && flag&(os.O_WRONLY|os.O_RDWR) != 0
+		if second || !info.Mode().IsRegular() {
+			err = &fs.PathError{Op: "open", Path: file.Name(), Err: ErrLink}
+		}
 	}
 	if err != nil {
 		_ = file.Close()

@@ -18,7 +18,10 @@ func OpenIn(dir, name string, flag int, perm fs.FileMode) (*os.File, error) {
 	at := dir
 	for _, step := range steps[:len(steps)-1] {
 		at = filepath.Join(at, step)
-		err := Dir(at)
+		info, err := os.Lstat(at)
+		if err == nil && !info.IsDir() {
+			err = &fs.PathError{Op: "open", Path: at, Err: ErrLink}
+		}
 		if flag&os.O_CREATE != 0 && errors.Is(err, fs.ErrNotExist) {
 			err = os.Mkdir(at, 0o700)
 		}
@@ -33,7 +36,7 @@ func OpenIn(dir, name string, flag int, perm fs.FileMode) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return accept(file, regular)
+	return accept(file, flag)
 }
 
 // Links returns the number of names of a file, which this system does not report.

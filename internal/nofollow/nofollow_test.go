@@ -31,9 +31,10 @@ func TestLinksAreRefused(t *testing.T) {
 	must(t, os.Link(victim, filepath.Join(dir, "hard")))
 	must(t, os.Symlink(outside, filepath.Join(dir, "day")))
 	must(t, os.Mkdir(filepath.Join(dir, "real"), 0o700))
+	must(t, os.Link(victim, filepath.Join(dir, "real", "hard")))
 	must(t, os.Symlink(outside, filepath.Join(dir, "real", "deep")))
 	must(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
-	for _, name := range []string{"soft", "dangling", "day/x.log", "day/new/x.log", "real/deep/x.log", "pipe"} {
+	for _, name := range []string{"soft", "dangling", "day/x.log", "day/new/x.log", "real/deep/x.log", "pipe", "hard", "real/hard"} {
 		if file, err := nofollow.OpenIn(dir, name, create, 0o600); !errors.Is(err, nofollow.ErrLink) {
 			t.Errorf("%s: %v, %v", name, file, err)
 		}
@@ -44,10 +45,53 @@ func TestLinksAreRefused(t *testing.T) {
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
 		t.Errorf("outside are %v, %v", entries, err)
 	}
-	for path, want := range map[string]error{"day": nofollow.ErrLink, "real": nil, "soft": nofollow.ErrLink, "none": fs.ErrNotExist} {
-		if err := nofollow.Dir(filepath.Join(dir, path)); !errors.Is(err, want) {
-			t.Errorf("directory %s: %v, want %v", path, err, want)
+	file, err := nofollow.OpenIn(dir, "hard", os.O_RDONLY, 0) // backup programs create hard links
+	must(t, err)
+	must(t, file.Close())
+}
+
+func TestDirectoriesAreOpenedWithoutFollowingLinks(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, "real"), 0o700))
+	must(t, os.Symlink(outside, filepath.Join(dir, "out")))
+	must(t, os.Symlink("real", filepath.Join(dir, "in")))
+	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	parent, err := nofollow.OpenDir(dir)
+	must(t, err)
+	defer parent.Close()
+	for name, want := range map[string]error{"out": nofollow.ErrLink, "in": nofollow.ErrLink, "real": nil, "file": fs.ErrExist, "none": fs.ErrNotExist} {
+		for how, open := range map[string]func() (*os.Root, error){
+			"OpenDir":   func() (*os.Root, error) { return nofollow.OpenDir(filepath.Join(dir, name)) },
+			"OpenDirIn": func() (*os.Root, error) { return nofollow.OpenDirIn(parent, name) },
+		} {
+			root, err := open()
+			if !errors.Is(err, want) {
+				t.Errorf("%s of %s: %v, want %v", how, name, err, want)
+			}
+			if err == nil {
+				must(t, root.Close())
+			}
 		}
+	}
+}
+
+// What a caller removes in an open directory is removed there, although a link now has the name of the directory.
+func TestReplacedDirectoryIsNotUsed(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	for _, place := range []string{filepath.Join(dir, "logs"), outside} {
+		must(t, os.MkdirAll(place, 0o700))
+		must(t, os.WriteFile(filepath.Join(place, "a.log"), nil, 0o600))
+	}
+	root, err := nofollow.OpenDir(filepath.Join(dir, "logs"))
+	must(t, err)
+	defer root.Close()
+	must(t, os.Rename(filepath.Join(dir, "logs"), filepath.Join(dir, "moved")))
+	must(t, os.Symlink(outside, filepath.Join(dir, "logs")))
+	must(t, root.Remove("a.log"))
+	_, err = os.Stat(filepath.Join(outside, "a.log"))
+	must(t, err)
+	if _, err := os.Stat(filepath.Join(dir, "moved", "a.log")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is still there: %v", err)
 	}
 }
 
