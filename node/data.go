@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/nofollow"
@@ -68,6 +69,30 @@ func emptyScratch(data string) (string, error) {
 		}
 	}
 	return dir, nil
+}
+
+// checkLogs refuses a directory of run logs, or a folder of a day in it, that is a symbolic link: the server would lose all
+// log lines.
+func checkLogs(data string) error {
+	dir := filepath.Join(data, logsName)
+	root, err := nofollow.OpenDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the first line of a log creates it
+	}
+	if err != nil {
+		return dataError(dir, err)
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return dataError(dir, err)
+	}
+	for _, entry := range entries {
+		if _, err := time.Parse(time.DateOnly, entry.Name()); err == nil && entry.Type()&fs.ModeSymlink != 0 {
+			return dataError(filepath.Join(dir, entry.Name()), nofollow.ErrLink)
+		}
+	}
+	return nil
 }
 
 // dataError describes why the data directory cannot be used.

@@ -56,6 +56,24 @@ func TestScratchDirectoryThatIsALinkIsNotEmptied(t *testing.T) {
 	}
 }
 
+// The server does not start if it could not write any log.
+func TestLogsThatAreALinkAreRefusedAtStart(t *testing.T) {
+	for _, name := range []string{logsName, filepath.Join(logsName, "2026-11-18")} {
+		data := t.TempDir()
+		link := filepath.Join(data, name)
+		if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(t.TempDir(), link); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(t.Context(), Config{Data: data, HTTP: "127.0.0.1:0", SQL: noPort, Logger: quiet})
+		if rota.CodeOf(err) != rota.Unavailable || !strings.Contains(err.Error(), link) || !strings.Contains(err.Error(), "symbolic link") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // The server replaces rota.addr and a missing admin.token, and does not write through links of these names.
 func TestAddressesAreNotWrittenThroughLinks(t *testing.T) {
 	data, victim := linkTo(t, addrName, os.Symlink)

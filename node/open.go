@@ -53,6 +53,9 @@ func (n *Node) openData() (err error) {
 	if n.scratch, err = emptyScratch(data); err != nil {
 		return err
 	}
+	if err := checkLogs(data); err != nil {
+		return err
+	}
 	if err := seedToken(n.path(tokenName), n.config.AdminToken, n.logger); err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func TestLogsAreNotWrittenOrReadThroughLinks(t *testing.T) {
 	}
 }
 
-func TestLogsAreNotWrittenThroughHardLinks(t *testing.T) {
+func TestLogsAreNotWrittenOrReadThroughHardLinks(t *testing.T) {
 	started := time.Date(2026, 11, 18, 7, 0, 0, 0, time.UTC)
 	job := &rota.Job{ID: rota.NewID(), Run: &rota.Run{StartedAt: started}}
 	dir := t.TempDir()
@@ -89,6 +89,10 @@ func TestLogsAreNotWrittenThroughHardLinks(t *testing.T) {
 	_ = file.Close()
 	if !strings.Contains(log.String(), "hard link") {
 		t.Errorf("the server logs\n%s", &log)
+	}
+	if reader, err := files.ReadLog(t.Context(), job); err == nil {
+		t.Error("the log is read through the link")
+		_ = reader.Close()
 	}
 	if err := files.Keep(t.Context(), map[*rota.Job]string{job: "from a worker\n"}); err != nil { // replaces the link
 		t.Error(err)

@@ -10,9 +10,8 @@ import (
 	"github.com/rotajobs/rota/internal/nofollow"
 )
 
-// openFile opens a log DIR/DAY/JOB.log. None of the three may be a symbolic link, and a log that is opened for writing may
-// not have a second name: a user who may write to the directory could otherwise make the server append to files elsewhere, or
-// show them. With os.O_CREATE it creates what is missing.
+// openFile opens a log DIR/DAY/JOB.log. None of the three may be a symbolic link, and the log may not have a second name: a
+// user who may write to the directory could otherwise make the server append to files elsewhere, or show them. With os.O_CREATE it creates what is missing.
 func openFile(name string, flag int) (*os.File, error) {
 	day := filepath.Dir(name)
 	dir := filepath.Dir(day)

@@ -1,6 +1,6 @@
-// Package nofollow opens files and directories of a data directory without following symbolic links, and for writing only
-// files without a second name (hard link). A user who may write to the directory could otherwise make the server write to,
-// truncate or remove files elsewhere.
+// Package nofollow opens files and directories of a data directory without following symbolic links, and no files with a
+// second name (hard link). A user who may write to the directory could otherwise make the server write to, truncate, remove or
+// show files elsewhere.
 package nofollow
 
 import (
@@ -55,14 +55,12 @@ func sameDir(path string, open func(string) (*os.Root, error), lstat func(string
 	return root, nil
 }
 
-// accept returns an open file if it is a regular one, no pipe or device, and has no second name if it is open for writing.
-// It closes all others.
-func accept(file *os.File, flag int) (*os.File, error) {
+// accept returns an open file if it is a regular one, no pipe or device, and has no second name. It closes all others.
+func accept(file *os.File) (*os.File, error) {
 	info, err := file.Stat()
 	if err == nil {
 		n, known := Links(info)
-		second := known && n > 1 && flag&(os.O_WRONLY|os.O_RDWR) != 0
-		if second || !info.Mode().IsRegular() {
+		if known && n > 1 || !info.Mode().IsRegular() {
 			err = &fs.PathError{Op: "open", Path: file.Name(), Err: ErrLink}
 		}
 	}

@@ -36,7 +36,7 @@ func OpenIn(dir, name string, flag int, perm fs.FileMode) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return accept(file, flag)
+	return accept(file)
 }
 
 // Links returns the number of names of a file, which this system does not report.

@@ -14,8 +14,8 @@ import (
 )
 
 // OpenIn opens a file below a directory. Neither the file nor a directory between the two may be a symbolic link,
-// and a file that is opened for writing may not have a second name. os.O_TRUNC is not for it: the system truncates before the
-// check. With os.O_CREATE it creates missing directories, for this user alone.
+// and the file may not have a second name. os.O_TRUNC is not for it: the system truncates before the check. With os.O_CREATE it
+// creates missing directories, for this user alone.
 func OpenIn(dir, name string, flag int, perm fs.FileMode) (*os.File, error) {
 	at, err := retry(func() (int, error) {
 		return unix.Open(dir, unix.O_DIRECTORY|unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -40,7 +40,7 @@ func OpenIn(dir, name string, flag int, perm fs.FileMode) (*os.File, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: full, Err: asLink(err)}
 	}
-	return accept(os.NewFile(uintptr(fd), full), flag)
+	return accept(os.NewFile(uintptr(fd), full))
 }
 
 // openDir opens a directory inside another one, and creates it if it is missing and create is set.
