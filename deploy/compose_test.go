@@ -1,13 +1,13 @@
 package deploy
 
 import (
-	"encoding/json"
 	"maps"
 	"net/url"
 	"os"
 	"os/exec"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -100,6 +100,10 @@ func TestComposeServicesFitTheImage(t *testing.T) {
 	if rota.DependsOn["postgres"].Condition != "service_healthy" || len(postgres.Healthcheck.Test) == 0 {
 		t.Error("rota does not wait until the database accepts connections")
 	}
+	// The image of PostgreSQL initialises a new volume with a server that listens on its Unix socket only.
+	if !slices.Contains(postgres.Healthcheck.Test, "--host=127.0.0.1") {
+		t.Errorf("the health check %v succeeds while the database is initialised", postgres.Healthcheck.Test)
+	}
 	if len(rota.Volumes) > 0 {
 		t.Error("several containers would share a data directory")
 	}
@@ -136,7 +140,7 @@ func TestComposeRunsTwoServersOnPostgreSQL(t *testing.T) {
 
 	ready := file.Services["postgres"].Healthcheck.Test
 	check := exec.Command(ready[1], ready[2:]...)
-	check.Env = append(os.Environ(), "PGHOST="+target.Hostname(), "PGPORT="+target.Port())
+	check.Env = append(os.Environ(), "PGPORT="+target.Port())
 	if out, err := check.CombinedOutput(); err != nil || ready[0] != "CMD" {
 		t.Errorf("the health check of the database: %v: %s", err, out)
 	}
@@ -156,15 +160,7 @@ func TestComposeRunsTwoServersOnPostgreSQL(t *testing.T) {
 		if out, code := m.run(t, data, nil, m.health...); code != 0 {
 			t.Fatalf("the health check of server %s exits with %d: %s\n%s", name, code, out, s.log.String())
 		}
-		text, err := os.ReadFile(m.root + data + "/rota.addr")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var address struct{ HTTP string }
-		if err := json.Unmarshal(text, &address); err != nil {
-			t.Fatal(err)
-		}
-		addresses = append(addresses, "http://"+address.HTTP)
+		addresses = append(addresses, m.httpAddress(t, data))
 	}
 
 	client := func(address string, args ...string) string {

@@ -1,6 +1,9 @@
 package deploy
 
 import (
+	"encoding/json"
+	"net"
+	"net/http"
 	"os"
 	"strings"
 	"syscall"
@@ -29,6 +32,11 @@ func TestImageRunsAndReportsHealth(t *testing.T) {
 	if out, code := m.run(t, m.volume, nil, m.health...); code != 0 {
 		t.Errorf("the health check of a healthy server exits with %d: %s\n%s", code, out, s.log.String())
 	}
+	for host, want := range map[string]int{"localhost:7420": http.StatusOK, "rota": http.StatusOK, "evil.example": http.StatusMisdirectedRequest} {
+		if got := m.statusFor(t, host); got != want {
+			t.Errorf("a request for %s is answered with %d, want %d", host, got, want)
+		}
+	}
 	if out, code := m.run(t, m.volume, nil, m.entrypoint[0], "job", "create", "noop", "--wait"); code != 0 {
 		t.Errorf("a command in the container exits with %d: %s", code, out)
 	}
@@ -39,6 +47,46 @@ func TestImageRunsAndReportsHealth(t *testing.T) {
 	if out, code := m.run(t, m.volume, nil, m.health...); code != 6 {
 		t.Errorf("the health check of a dead server exits with %d: %s", code, out)
 	}
+}
+
+// httpAddress is the address in the file rota.addr of a data directory.
+func (m *image) httpAddress(t *testing.T, data string) string {
+	t.Helper()
+	text, err := os.ReadFile(m.root + data + "/rota.addr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var address struct{ HTTP string }
+	if err := json.Unmarshal(text, &address); err != nil {
+		t.Fatal(err)
+	}
+	return "http://" + address.HTTP
+}
+
+// statusFor requests the health of the server with a Host header, from an address of this machine that is not a loopback
+// address if it has one: a container sees requests to a published port so.
+func (m *image) statusFor(t *testing.T, host string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, m.httpAddress(t, m.volume)+"/healthz", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range addresses {
+		if own, is := address.(*net.IPNet); is && own.IP.To4() != nil && !own.IP.IsLoopback() {
+			r.URL.Host = net.JoinHostPort(own.IP.String(), r.URL.Port())
+		}
+	}
+	r.Host = host
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	return response.StatusCode
 }
 
 // TestImageHasZonesCertificatesAndVersion: an image without a base has only what the Dockerfile copies.
@@ -67,7 +115,11 @@ func TestImageHasZonesCertificatesAndVersion(t *testing.T) {
 
 // TestBuildContextLeavesOutDataAndHistory: files with data and tokens must not get into an image.
 func TestBuildContextLeavesOutDataAndHistory(t *testing.T) {
-	for _, name := range []string{".git", "rota-data", "bin", "dist", "app.db", "x/app.db-wal", "cron/testdata", "cron/cron_test.go"} {
+	for _, name := range []string{
+		".git", "bin", "dist", "deploy", "cron/testdata", "cron/cron_test.go", "rota-data", "x/rota-data",
+		"app.db", "x/app.db-wal", "x/app.db-shm", "x/logs/2026-11-18/a.log", "x/admin.token", "x/admin.scram", "x/rota.addr", "x/rota.lock",
+		".env", "x/.env", ".env.local", "server.key", "x/server.pem",
+	} {
 		if !ignored(name) {
 			t.Errorf("the build context contains %s", name)
 		}

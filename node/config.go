@@ -54,7 +54,7 @@ type Config struct {
 	Retention  *rota.Retention // nil: rota.DefaultRetention
 	PruneEvery time.Duration
 	HTTPRate   rota.Rate // limit of requests of all clients; zero: no limit
-	HTTPHosts  string    // further host names of the API on a loopback address, separated by commas
+	HTTPHosts  string    // host names of the API, separated by commas; empty: checked on loopback addresses only
 
 	HTTPAllow      string // private addresses that http jobs and webhooks may use, see action.ParseAllow
 	WebhookWorkers int    // webhooks delivered at the same time

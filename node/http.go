@@ -38,17 +38,18 @@ func (n *Node) openHTTP() error {
 	}
 	base, cancelRequests := context.WithCancel(context.Background())
 	n.cancelRequests = cancelRequests
-	checked := checkHost(n.gate(api), func() net.Addr { return n.listener.Addr() }, parseHosts(n.config.HTTPHosts))
+	checked := checkHost(n.gate(api), parseHosts(n.config.HTTPHosts))
 	n.server = newHTTPServer(base, n.metrics.instrument(checked), n.logger)
 	return nil
 }
 
-// checkHost refuses foreign host names on a loopback address. Behind any other address a name server or
-// a proxy may have given the server names that it does not know.
-func checkHost(next http.Handler, addr func() net.Addr, names []string) http.Handler {
+// checkHost refuses foreign host names on connections to a loopback address, and if names are set on all connections.
+// Without names a name server or a proxy may have given any other address names that the server does not know.
+func checkHost(next http.Handler, names []string) http.Handler {
 	checked := httpapi.CheckHost(next, names)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if loopback(addr()) {
+		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		if len(names) > 0 || loopback(local) {
 			checked.ServeHTTP(w, r)
 			return
 		}

@@ -1,8 +1,10 @@
 package node
 
 import (
+	"context"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 )
 
@@ -37,7 +39,8 @@ func TestLoopbackListenerRefusesForeignHosts(t *testing.T) {
 	}
 }
 
-func TestOtherListenersAcceptAnyHost(t *testing.T) {
+// A listener on all addresses is reached by a loopback address too.
+func TestLoopbackConnectionToOtherListenerRefusesForeignHosts(t *testing.T) {
 	n := startWith(t, Config{Data: t.TempDir()}, func(n *Node) {
 		_ = n.listener.Close()
 		listener, err := net.Listen("tcp", "0.0.0.0:0")
@@ -46,16 +49,37 @@ func TestOtherListenersAcceptAnyHost(t *testing.T) {
 		}
 		n.listener = listener
 	})
-	_, port, _ := net.SplitHostPort(n.Addresses()["http"])
-	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:"+port+"/healthz", nil)
-	r.Host = "rota.example.org"
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
+	for host, want := range map[string]int{"evil.example": http.StatusMisdirectedRequest, "localhost": http.StatusOK} {
+		if got := n.statusFor("/healthz", host); got != want {
+			t.Errorf("a request for %s is answered with %d, want %d", host, got, want)
+		}
 	}
-	_ = response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		t.Errorf("answered with %d", response.StatusCode)
+}
+
+func TestHostsAreCheckedOnOtherAddressesIfNamesAreSet(t *testing.T) {
+	for _, test := range []struct {
+		local, host string
+		names       []string
+		want        int
+	}{
+		{"192.0.2.7", "evil.example", nil, http.StatusOK}, // a name server may know names that the server does not know
+		{"192.0.2.7", "evil.example", []string{"rota"}, http.StatusMisdirectedRequest},
+		{"192.0.2.7", "rota:7420", []string{"rota"}, http.StatusOK},
+		{"192.0.2.7", "localhost:7420", []string{"rota"}, http.StatusOK}, // a port of a container that is published on this machine
+		{"192.0.2.7", "192.0.2.7:7420", []string{"rota"}, http.StatusOK},
+		{"192.0.2.7", "192.0.2.8:7420", []string{"rota"}, http.StatusMisdirectedRequest},
+		{"2001:db8::7", "[2001:db8::7]:7420", []string{"rota"}, http.StatusOK},
+		{"127.0.0.1", "evil.example", nil, http.StatusMisdirectedRequest},
+		{"127.0.0.1", "192.0.2.7", nil, http.StatusMisdirectedRequest},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Host = test.host
+		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(&net.TCPAddr{IP: net.ParseIP(test.local)})))
+		w := httptest.NewRecorder()
+		checkHost(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), test.names).ServeHTTP(w, r)
+		if w.Code != test.want {
+			t.Errorf("on %s with the names %v a request for %s is answered with %d, want %d", test.local, test.names, test.host, w.Code, test.want)
+		}
 	}
 }
 

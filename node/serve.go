@@ -22,7 +22,7 @@ type ServeConfig struct {
 	HTTP string // address of the API; port 0: any free port; default DefaultHTTP
 
 	// Hosts are names of this server besides localhost, for a proxy on the same machine. Requests
-	// to a loopback address with another Host are refused with 421.
+	// with another Host are refused with 421, without Hosts only on connections to a loopback address.
 	Hosts []string
 
 	// OnReady is called with the address when the API accepts requests. Nil: no callback.
@@ -98,7 +98,7 @@ func (s *apiServer) run(ctx context.Context, client *rota.Client, e *engine.Engi
 	}
 	requests, cancelRequests := context.WithCancel(context.Background())
 	defer cancelRequests()
-	server := newHTTPServer(requests, checkHost(handler, listener.Addr, s.config.Hosts), s.logger)
+	server := newHTTPServer(requests, checkHost(handler, s.config.Hosts), s.logger)
 	web := startTask(func() error { return server.Serve(listener) })
 	if err := writeAddr(s.path(addrName), addresses); err != nil {
 		_ = server.Close()

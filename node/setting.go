@@ -78,7 +78,7 @@ var settings = append([]Setting{
 		func(c *Config) kind { return durationKind(&c.PruneEvery, pruneMin, pruneMax) }),
 	newSetting("http_rate", "limit of HTTP requests per time, of all clients together", "none, or COUNT/TIME such as 5000/1s",
 		func(c *Config) kind { return rateKind(&c.HTTPRate) }),
-	newSetting("http_hosts", "host names, besides localhost and loopback addresses, that requests may use if http is a loopback address", "none, or a list of names without a port, such as rota.example.org, rota",
+	newSetting("http_hosts", "host names, besides localhost and IP addresses of the server, that requests may use; without names only connections to a loopback address are checked", "none, or a list of names without a port, such as rota.example.org, rota",
 		func(c *Config) kind { return optionalKind(&c.HTTPHosts, "LIST", checkHosts) }),
 	newSetting("http_allow", "addresses outside the public internet that http jobs and webhooks may use", "none, or a list such as 10.0.0.0/8, intranet.example.org, loopback",
 		func(c *Config) kind { return optionalKind(&c.HTTPAllow, "LIST", checkAllow) }),
