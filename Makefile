@@ -107,7 +107,7 @@ systemd:
 	@command -v systemd-analyze >/dev/null || { echo "installing systemd, which the tests of the unit need"; \
 		sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); $$sudo apt-get update -qq && $$sudo apt-get install -y -qq systemd; }
 
-check: lint test ## make lint and make test; use it before you push
+check: lint test release ## make lint and make test, and build the release; use it before you push
 
 format:
 	@unformatted="$$($(GOFMT) -l .)"; if [ -n "$$unformatted" ]; then \

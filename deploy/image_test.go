@@ -35,7 +35,6 @@ func TestMain(m *testing.M) {
 // each RUN runs in the directory of its stage on this machine instead of the base image.
 type image struct {
 	dir        string            // of all stages
-	source     string            // working directory of the first stage, with the sources
 	root       string            // root directory of the last stage
 	user       string            // USER
 	env        map[string]string // ENV
@@ -137,9 +136,7 @@ func (m *image) build() (problem string) {
 			err = os.Mkdir(stage, 0o755)
 		case "WORKDIR":
 			workdir = i.words[0]
-			if m.workdir = workdir; m.source == "" {
-				m.source = stage + workdir
-			}
+			m.workdir = workdir
 			err = os.MkdirAll(stage+workdir, 0o755)
 		case "COPY":
 			err = copyInto(stage, workdir, stages[i.flags["from"]], i)
