@@ -36,7 +36,7 @@ func (n *Node) backup(ctx context.Context, path string, progress func(done, tota
 	}
 	extra := int64(0)
 	for _, f := range files {
-		extra += f.size
+		extra += f.space()
 	}
 	store := int64(0)
 	err = n.backend.backup(ctx, path, func(done, total int64) {
@@ -87,6 +87,15 @@ type backupFile struct {
 	database bool
 }
 
+// space returns the bytes that the file needs on disk during the backup. A database is copied twice: to
+// one point in time, and from there into the backup.
+func (f *backupFile) space() int64 {
+	if f.database {
+		return 2 * f.size
+	}
+	return f.size
+}
+
 // attach adds the file to a backup. A database is copied at one point in time first. A log that a run
 // still writes is copied up to the size that it has now.
 func (f *backupFile) attach(ctx context.Context, to *sqlite.Attachments, scratch string, progress func(bytes int64)) (int64, error) {
@@ -98,7 +107,12 @@ func (f *backupFile) attach(ctx context.Context, to *sqlite.Attachments, scratch
 		}
 		defer os.RemoveAll(dir)
 		path = filepath.Join(dir, "target.db")
-		if err := sqlite.CopyDatabase(ctx, f.path, path); err != nil {
+		copied := int64(0)
+		err = sqlite.CopyDatabase(ctx, f.path, path, func(done, _ int64) {
+			progress(done - copied)
+			copied = done
+		})
+		if err != nil {
 			return 0, err
 		}
 	}

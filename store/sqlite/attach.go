@@ -61,7 +61,10 @@ CREATE TABLE rota_backup_files (
 const partSize = 1 << 20
 
 // Attachments adds files to a copy of a store that nothing else uses.
-type Attachments struct{ conn *sqlite.Conn }
+type Attachments struct {
+	conn   *sqlite.Conn
+	buffer []byte // of one part
+}
 
 // OpenAttachments begins to add files to a copy of a store. It is one transaction without a journal:
 // a copy that is not complete is discarded.
@@ -76,22 +79,21 @@ func OpenAttachments(path string) (*Attachments, error) {
 			return nil, fault("backup", err)
 		}
 	}
-	return &Attachments{conn}, nil
+	return &Attachments{conn, make([]byte, partSize)}, nil
 }
 
 // Add adds a file under a path with slashes. It calls progress with the bytes of each part.
 func (a *Attachments) Add(ctx context.Context, path string, content io.Reader, progress func(bytes int64)) (size int64, err error) {
-	buffer := make([]byte, partSize)
 	for part := 0; ; part++ {
 		if err := ctx.Err(); err != nil {
 			return size, err
 		}
-		n, err := io.ReadFull(content, buffer)
+		n, err := io.ReadFull(content, a.buffer)
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return size, err
 		}
 		if n > 0 || part == 0 {
-			insertErr := sqlitex.Execute(a.conn, sqlInsertPart, &sqlitex.ExecOptions{Args: []any{path, part, append([]byte{}, buffer[:n]...)}})
+			insertErr := sqlitex.Execute(a.conn, sqlInsertPart, &sqlitex.ExecOptions{Args: []any{path, part, a.buffer[:n]}})
 			if insertErr != nil {
 				return size, fault("backup", insertErr)
 			}
@@ -120,8 +122,8 @@ func (a *Attachments) Close(contents *Contents) (err error) {
 }
 
 // CopyDatabase copies an SQLite database that other processes may use, at one point in time, to a
-// file that does not exist yet.
-func CopyDatabase(ctx context.Context, from, to string) error {
+// file that does not exist yet. It calls progress with the copied and the total number of bytes.
+func CopyDatabase(ctx context.Context, from, to string, progress func(done, total int64)) error {
 	source, err := sqlite.OpenConn(from, sqlite.OpenReadWrite)
 	if err != nil {
 		return fault("copy "+filepath.Base(from), err)
@@ -134,30 +136,11 @@ func CopyDatabase(ctx context.Context, from, to string) error {
 		return notWritable(to, err)
 	}
 	_ = file.Close()
-	err = inSnapshot(source, func(conn *sqlite.Conn) error { return copyPages(conn, to) })
+	err = inSnapshot(source, func(conn *sqlite.Conn) error { return copyPages(conn, to, ctx.Err, progress) })
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return fault("copy "+filepath.Base(from), err)
-}
-
-// copyPages copies all pages of a snapshot. It does not use VACUUM INTO, which may change row ids.
-func copyPages(from *sqlite.Conn, path string) error {
-	if err := query(from, "SELECT count(*) FROM sqlite_schema", func(storekit.Row) error { return nil }); err != nil { // takes the snapshot
-		return err
-	}
-	to, err := openCopy(path)
-	if err != nil {
-		return err
-	}
-	defer to.Close()
-	b, err := sqlite.NewBackup(to, "main", from, "main")
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	_, err = b.Step(-1)
-	return err
 }
 
 // ReadContents returns what a backup has besides the store; nil if nothing is attached, as in a backup
@@ -194,6 +177,7 @@ func Detach(ctx context.Context, path, dir string) (contents *Contents, files []
 		return nil, nil, fault("restore", err)
 	}
 	defer conn.Close()
+	conn.SetInterrupt(ctx.Done())
 	if contents, err = readContents(conn); err != nil || contents == nil {
 		return nil, nil, fault("restore", err)
 	}
@@ -209,6 +193,9 @@ func Detach(ctx context.Context, path, dir string) (contents *Contents, files []
 		if err == nil {
 			err = sqlitex.ExecuteTransient(conn, sql, nil)
 		}
+	}
+	if err != nil && ctx.Err() != nil {
+		return nil, nil, ctx.Err()
 	}
 	return contents, files, fault("restore", err)
 }

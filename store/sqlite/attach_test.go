@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,14 +99,34 @@ func TestCopyDatabaseOfWriter(t *testing.T) {
 	for _, sql := range []string{"PRAGMA journal_mode = WAL", "CREATE TABLE t (x)", "INSERT INTO t VALUES (1)", "BEGIN", "INSERT INTO t VALUES (2)"} {
 		execute(t, conn, sql)
 	}
-	must(t, CopyDatabase(t.Context(), from, to))
+	must(t, CopyDatabase(t.Context(), from, to, nil))
 	copied := rawConn(t, to)
 	n, err := sqlitex.ResultInt64(copied.Prep("SELECT count(*) FROM t"))
 	must(t, err)
 	if n != 1 {
 		t.Errorf("the copy has %d rows, want the committed one", n)
 	}
-	if err := CopyDatabase(t.Context(), from, to); err == nil || !strings.Contains(err.Error(), "cannot be written") {
+	if err := CopyDatabase(t.Context(), from, to, nil); err == nil || !strings.Contains(err.Error(), "cannot be written") {
 		t.Errorf("a copy over a file: %v", err)
+	}
+}
+
+// TestCopyDatabaseStopsWhenCancelled cancels the copy of a database after its first step.
+func TestCopyDatabaseStopsWhenCancelled(t *testing.T) {
+	dir := t.TempDir()
+	from := filepath.Join(dir, "main.db")
+	conn := rawConn(t, from)
+	execute(t, conn, "CREATE TABLE t (x)")
+	execute(t, conn, "INSERT INTO t VALUES (randomblob(10000000))") // more than one step
+	ctx, cancel := context.WithCancel(t.Context())
+	steps := 0
+	err := CopyDatabase(ctx, from, filepath.Join(dir, "copy.db"), func(done, total int64) {
+		if steps++; done >= total || total < 10_000_000 {
+			t.Errorf("step %d: %d of %d bytes", steps, done, total)
+		}
+		cancel()
+	})
+	if !errors.Is(err, context.Canceled) || steps != 1 {
+		t.Errorf("%d steps, %v", steps, err)
 	}
 }

@@ -35,7 +35,13 @@ func (s *Store) Backup(ctx context.Context, path string, progress func(done, tot
 		return err
 	}
 	defer removePart(part)
-	err = s.withOwnConn(ctx, "backup", func(conn *sqlite.Conn) error { return s.copyTo(ctx, conn, part, progress) })
+	check := func() error {
+		if s.isClosed() {
+			return errClosed()
+		}
+		return ctx.Err()
+	}
+	err = s.withOwnConn(ctx, "backup", func(conn *sqlite.Conn) error { return copyPages(conn, part, check, progress) })
 	if err != nil {
 		return err
 	}
@@ -45,12 +51,12 @@ func (s *Store) Backup(ctx context.Context, path string, progress func(done, tot
 	return moveIntoPlace(part, path)
 }
 
-// copyTo copies the file page by page in one snapshot. It uses SQLite's backup interface and not
-// VACUUM INTO, which builds every index again: that costs several times as much, reports no
-// progress, and holds the snapshot longer, during which SQLite cannot write the log back. A backup
-// starts again whenever another connection writes, unless its source connection is in a
-// transaction, as here.
-func (s *Store) copyTo(ctx context.Context, from *sqlite.Conn, part string, progress func(done, total int64)) error {
+// copyPages copies all pages of a database to a file in one snapshot. It uses SQLite's backup interface
+// and not VACUUM INTO, which may change row ids and builds every index again: that costs several times as
+// much, reports no progress, and holds the snapshot longer, during which SQLite cannot write the log
+// back. A backup starts again whenever another connection writes, unless its source connection is in a
+// transaction, as here. Between two steps it calls check, whose error ends the copy, and progress.
+func copyPages(from *sqlite.Conn, part string, check func() error, progress func(done, total int64)) error {
 	size := int64(0)
 	err := query(from, "PRAGMA page_size", func(r storekit.Row) error {
 		size = r.Int(0)
@@ -59,7 +65,7 @@ func (s *Store) copyTo(ctx context.Context, from *sqlite.Conn, part string, prog
 	if err != nil {
 		return err
 	}
-	if _, err := getMeta(from, metaVersion); err != nil { // the first read takes the snapshot
+	if err := query(from, "SELECT count(*) FROM sqlite_schema", func(storekit.Row) error { return nil }); err != nil { // the first read takes the snapshot
 		return err
 	}
 	to, err := openCopy(part)
@@ -74,20 +80,18 @@ func (s *Store) copyTo(ctx context.Context, from *sqlite.Conn, part string, prog
 	defer b.Close()
 	for {
 		more, err := b.Step(backupPages)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case progress != nil:
+		}
+		if progress != nil {
 			total := int64(b.PageCount()) * size
 			progress(total-int64(b.Remaining())*size, total)
 		}
-		switch {
-		case !more:
+		if !more {
 			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case s.isClosed():
-			return errClosed()
+		}
+		if err := check(); err != nil {
+			return err
 		}
 	}
 }
