@@ -25,6 +25,7 @@ type copyOptions struct {
 	from, to string
 	history  bool
 	restart  bool
+	links    bool
 }
 
 func newCopyCommand(a *app) *cobra.Command {
@@ -37,7 +38,7 @@ their secrets, jobs that have not ended, dead letters, unique keys and idempoten
 and times. With --history, also copy jobs that have ended and the audit. Stop every server of both stores first.
 
 The command compares the rows of both stores at the end and checks the copy as rota verify does. Then it marks the source as
-moved: a server does not start with it unless --allow-moved is given. Until the copy is complete, no server starts with the
+moved: a server does not start with it unless --allow-moved is given, which removes the mark. Until the copy is complete, no server starts with the
 target, and the source stays unchanged. A copy that was interrupted resumes when the same command runs again.
 
 A job that was running when its server stopped is copied with its lease, and is retried when that ends. Run logs are not
@@ -53,6 +54,7 @@ copied: logs in files and the other files of a data directory stay there, and lo
 	flags.StringVar(&opts.to, "to", "", "`URL` of the empty store to copy it into")
 	flags.BoolVar(&opts.history, "history", false, "also copy what has ended, and the audit")
 	flags.BoolVar(&opts.restart, "restart", false, "discard what an interrupted copy has written into the target, and begin again")
+	flags.BoolVar(&opts.links, "allow-links", false, "write to an SQLite store even if its file has a second name (a hard link)")
 	return cmd
 }
 
@@ -60,12 +62,12 @@ func (a *app) copy(ctx context.Context, opts copyOptions) error {
 	if sameStore(opts.from, opts.to) {
 		return usagef("name an empty store with --to", "--from and --to name the same store")
 	}
-	from, err := openCopySource(opts.from)
+	from, err := openCopySource(opts.from, opts.links)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	to, err := openCopyTarget(opts.to, "--to")
+	to, err := openCopyTarget(opts.to, "--to", opts.links)
 	if err != nil {
 		return err
 	}
@@ -109,7 +111,7 @@ type copyTarget interface {
 	io.Closer
 }
 
-func openCopySource(url string) (copySource, error) {
+func openCopySource(url string, allowLinks bool) (copySource, error) {
 	if isPostgres(url) {
 		return opened[copySource](postgres.OpenTransferSource(url))
 	}
@@ -120,11 +122,11 @@ func openCopySource(url string) (copySource, error) {
 	if err := checkStoreFile(path); err != nil {
 		return nil, err
 	}
-	source, err := sqlite.OpenTransferSource(path, "")
+	source, err := sqlite.OpenTransferSource(path, sqlite.TransferConfig{AllowLinks: allowLinks})
 	return opened[copySource](source, storeError(path, err))
 }
 
-func openCopyTarget(url, flag string) (copyTarget, error) {
+func openCopyTarget(url, flag string, allowLinks bool) (copyTarget, error) {
 	if isPostgres(url) {
 		return opened[copyTarget](postgres.OpenTransferTarget(url))
 	}
@@ -135,7 +137,7 @@ func openCopyTarget(url, flag string) (copyTarget, error) {
 	if err := checkParentDir(path); err != nil {
 		return nil, err
 	}
-	return opened[copyTarget](sqlite.OpenTransferTarget(path))
+	return opened[copyTarget](sqlite.OpenTransferTarget(path, sqlite.TransferConfig{AllowLinks: allowLinks}))
 }
 
 // opened returns a nil interface with an error, not a nil pointer in an interface.

@@ -105,12 +105,12 @@ func (a *app) restore(ctx context.Context, file, url string, force bool) error {
 
 // restoreInto copies the rows of a backup into an empty store.
 func (a *app) restoreInto(ctx context.Context, file, copied, url string) (name string, err error) {
-	from, err := sqlite.OpenTransferSource(copied, "backup:"+absolute(file)) // a restore that is repeated resumes by this name
+	from, err := sqlite.OpenTransferSource(copied, sqlite.TransferConfig{Name: "backup:" + absolute(file), Keep: true}) // a restore that is repeated resumes by this name
 	if err != nil {
 		return "", err
 	}
 	defer from.Close()
-	to, err := openCopyTarget(url, "--store")
+	to, err := openCopyTarget(url, "--store", false)
 	if err != nil {
 		return "", err
 	}

@@ -59,7 +59,7 @@ func CheckMarks(act, moved, copying string, allowMoved bool) error {
 	if state != nil {
 		return &rota.Error{
 			Code: rota.Conflict, Act: act, Reason: fmt.Sprintf("the copy of %s into this store, begun at %s, is not complete", state.From, stamp(state.Began)),
-			Hint: "run the same rota copy again, which resumes it",
+			Hint: "run the same command again, which completes it",
 		}
 	}
 	mark, err := DecodeMark[Moved](moved)
@@ -68,7 +68,7 @@ func CheckMarks(act, moved, copying string, allowMoved bool) error {
 	}
 	return &rota.Error{
 		Code: rota.Conflict, Act: act, Reason: fmt.Sprintf("this store was moved to %s at %s", mark.To, stamp(mark.At)),
-		Hint: "start the server with that store; to use this one again nevertheless, rota serve --allow-moved",
+		Hint: "start the server with that store; to use this one again nevertheless, rota serve --allow-moved, which removes the mark",
 	}
 }
 

@@ -20,12 +20,17 @@ const sqlMarks = `
 SELECT coalesce((SELECT value FROM rota_meta WHERE key = 'moved'), ''), coalesce((SELECT value FROM rota_meta WHERE key = 'copy'), ''),
   pg_try_advisory_xact_lock_shared(%d, %d)`
 
-// sqlUnfence removes the triggers of sqlFence with their function.
-const sqlUnfence = `
+const (
+	// The triggers of sqlMovedTrigger go with their function.
+	sqlDropMovedTriggers = `
 DROP FUNCTION IF EXISTS rota_moved() CASCADE`
+	sqlDropMovedMark = `;
+DELETE FROM rota_meta
+WHERE key = 'moved'`
+)
 
 // checkMarks refuses a store that was moved to another one, one whose copy is not complete, and one
-// that is being copied. It reads before the store is migrated, because a moved store stays as it is.
+// that is being copied. With AllowMoved it removes the mark of a moved store. It reads before the store is migrated, because a moved store stays as it is.
 func (s *Store) checkMarks(ctx context.Context, conn *pgconn.PgConn) error {
 	if s.config.ReadOnly || s.config.transfer {
 		return nil
@@ -41,8 +46,8 @@ func (s *Store) checkMarks(ctx context.Context, conn *pgconn.PgConn) error {
 	if err := storekit.CheckMarks("postgres: open", moved, copying, s.config.AllowMoved); err != nil || moved == "" {
 		return err
 	}
-	s.config.Logger.Warn("the store was moved to another one and is used again", "mark", moved)
-	_, err = m.exec(sqlUnfence)
+	s.config.Logger.Warn("the store was moved to another one and is used again; its mark is removed", "mark", moved)
+	_, err = m.exec(sqlDropMovedTriggers + sqlDropMovedMark) // one transaction
 	return err
 }
 

@@ -17,7 +17,8 @@ type TransferSource struct {
 
 var _ transfer.Source = (*TransferSource)(nil)
 
-// OpenTransferSource opens a store to copy its rows. If a server uses the store, it returns Busy.
+// OpenTransferSource opens a store to copy its rows. If a server uses the store, it returns Busy, and
+// if the store is the target of a copy that is not complete, Conflict.
 func OpenTransferSource(url string) (*TransferSource, error) {
 	return openTransferSource(url, Config{})
 }
@@ -34,6 +35,9 @@ func openTransferSource(url string, config Config) (*TransferSource, error) {
 	if err = s.begin(ctx); err == nil {
 		var rows [][]string
 		if rows, err = s.exec(ctx, sqlMarks, s.store.lockSpace, lockTransfer); err == nil {
+			err = storekit.CheckMarks("postgres: copy", "", rows[0][1], false)
+		}
+		if err == nil {
 			s.moved, err = storekit.DecodeMark[storekit.Moved](rows[0][0])
 		}
 	}
@@ -62,12 +66,12 @@ INSERT INTO rota_meta (key, value)
 VALUES ($1, $2)
 ON CONFLICT (key) DO UPDATE SET value = excluded.value`
 	// A process that still has the store open must not change it: nothing would execute its jobs.
-	sqlFenceFunction = `
+	sqlMovedFunction = `
 CREATE FUNCTION rota_moved() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'rota: this store was moved to another one' USING ERRCODE = '%s';
 END $$`
-	sqlFence = `
+	sqlMovedTrigger = `
 CREATE TRIGGER moved BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON %s
 FOR EACH STATEMENT EXECUTE FUNCTION rota_moved()`
 )
@@ -79,14 +83,14 @@ func (s *TransferSource) MarkMoved(ctx context.Context, mark storekit.Moved) err
 	if err != nil {
 		return err
 	}
-	if _, err := s.exec(ctx, sqlUnfence); err != nil { // of a store that was used again since an earlier copy
+	if _, err := s.exec(ctx, sqlDropMovedTriggers); err != nil { // of a store that was used again since an earlier copy
 		return err
 	}
-	if _, err := s.exec(ctx, sqlFenceFunction, stateMoved); err != nil {
+	if _, err := s.exec(ctx, sqlMovedFunction, stateMoved); err != nil {
 		return err
 	}
 	for _, t := range storekit.RowTables {
-		if _, err := s.exec(ctx, sqlFence, s.session.dialect.qualify(t.Name)); err != nil {
+		if _, err := s.exec(ctx, sqlMovedTrigger, s.session.dialect.qualify(t.Name)); err != nil {
 			return err
 		}
 	}

@@ -60,7 +60,7 @@ func (t *TransferTarget) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.state, err = storekit.DecodeMark[storekit.CopyState](rows[0][1]); err == nil && t.state == nil {
+	if t.state, err = storekit.DecodeMark[storekit.CopyState](rows[0][1]); err == nil {
 		err = storekit.CheckMarks("postgres: open", rows[0][0], "", false)
 	}
 	if err != nil {
@@ -121,28 +121,19 @@ func (t *TransferTarget) setState(ctx context.Context, state storekit.CopyState)
 	return t.send(ctx, statement{sql: sqlSetMeta, params: []param{textNotNull(storekit.MetaCopy), textNotNull(storekit.EncodeMark(state))}})
 }
 
-// Begin marks the store as the target of a copy and disables its triggers.
-func (t *TransferTarget) Begin(ctx context.Context, state storekit.CopyState) error {
+// Begin marks the store as the target of a copy and disables its triggers. It deletes the rows of an
+// earlier copy, if discard is set, in the same transaction.
+func (t *TransferTarget) Begin(ctx context.Context, state storekit.CopyState, discard bool) error {
 	return t.change(ctx, func() error {
 		if err := t.switchTriggers(ctx, "DISABLE"); err != nil {
 			return err
 		}
 		if state.Rows == 0 {
-			if err := t.deleteRows(ctx, func(table *storekit.RowTable) bool { return table.Preset }); err != nil {
+			if err := t.deleteRows(ctx, func(table *storekit.RowTable) bool { return table.Preset || discard }); err != nil {
 				return err
 			}
 		}
 		return t.setState(ctx, state)
-	})
-}
-
-// Clear deletes the rows of an unfinished copy.
-func (t *TransferTarget) Clear(ctx context.Context) error {
-	return t.change(ctx, func() error {
-		if err := t.switchTriggers(ctx, "DISABLE"); err != nil {
-			return err
-		}
-		return t.deleteRows(ctx, func(*storekit.RowTable) bool { return true })
 	})
 }
 

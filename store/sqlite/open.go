@@ -109,7 +109,7 @@ func checkLinks(path string, config Config) error {
 	}
 	return &rota.Error{
 		Code: rota.Conflict, Act: "sqlite: open " + path, Reason: fmt.Sprintf("the file has %d names (hard links); a program that opens another one would corrupt the store", n),
-		Hint: "remove the other names (find / -samefile " + path + "), or copy the file and use the copy; to write to it nevertheless use --allow-links (AllowLinks in Go)",
+		Hint: "remove the other names (find / -samefile " + path + "), or copy the file and use the copy; to write to it nevertheless use --allow-links of rota serve or rota copy (AllowLinks in Go)",
 	}
 }
 

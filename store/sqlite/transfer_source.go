@@ -21,14 +21,24 @@ type TransferSource struct {
 
 var _ transfer.Source = (*TransferSource)(nil)
 
+// TransferConfig configures a store that rows are copied from or into.
+type TransferConfig struct {
+	Name       string // replaces the URL of a source in messages and marks, if it is not empty
+	Keep       bool   // the source is not marked as moved, and so not written to
+	AllowLinks bool   // write to a file that has a second name (a hard link)
+}
+
 // OpenTransferSource opens a store to copy its rows. If another process uses the store, it returns
-// Busy. name replaces the URL of the file in messages and marks, if it is not empty.
-func OpenTransferSource(path, name string) (*TransferSource, error) {
+// Busy, and if the store is the target of a copy that is not complete, Conflict.
+func OpenTransferSource(path string, config TransferConfig) (*TransferSource, error) {
+	if err := checkLinks(path, Config{AllowLinks: config.AllowLinks || config.Keep}); err != nil {
+		return nil, err
+	}
 	store, err := OpenWith(path, Config{ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}
-	s := &TransferSource{store: store, name: name}
+	s := &TransferSource{store: store, name: config.Name}
 	if s.name == "" {
 		s.name = transferName(path)
 	}
@@ -47,7 +57,10 @@ func (s *TransferSource) begin() (err error) {
 	if err := sqlitex.Execute(s.conn, "BEGIN", nil); err != nil {
 		return err
 	}
-	moved, _, err := readMarks(s.conn)
+	moved, copying, err := readMarks(s.conn)
+	if err == nil {
+		err = storekit.CheckMarks("sqlite: copy", "", copying, false)
+	}
 	if err == nil {
 		s.moved, err = storekit.DecodeMark[storekit.Moved](moved)
 	}

@@ -26,8 +26,8 @@ var _ transfer.Target = (*TransferTarget)(nil)
 
 // OpenTransferTarget opens a store to copy rows into it, and creates the file if it does not exist.
 // If another process uses the store, it returns Busy.
-func OpenTransferTarget(path string) (*TransferTarget, error) {
-	return openTransferTarget(path, Config{})
+func OpenTransferTarget(path string, config TransferConfig) (*TransferTarget, error) {
+	return openTransferTarget(path, Config{AllowLinks: config.AllowLinks})
 }
 
 func openTransferTarget(path string, config Config) (*TransferTarget, error) {
@@ -45,7 +45,7 @@ func openTransferTarget(path string, config Config) (*TransferTarget, error) {
 	if err == nil {
 		t.state, err = storekit.DecodeMark[storekit.CopyState](copying)
 	}
-	if err == nil && t.state == nil {
+	if err == nil {
 		err = storekit.CheckMarks("sqlite: open", moved, "", false)
 	}
 	if err != nil {
@@ -61,14 +61,15 @@ func (t *TransferTarget) Name() string { return t.name }
 // State returns the state of an unfinished copy.
 func (t *TransferTarget) State() *storekit.CopyState { return t.state }
 
-// Begin marks the store as the target of a copy and drops its triggers.
-func (t *TransferTarget) Begin(ctx context.Context, state storekit.CopyState) error {
+// Begin marks the store as the target of a copy and drops its triggers. It deletes the rows of an
+// earlier copy, if discard is set, in the same transaction.
+func (t *TransferTarget) Begin(ctx context.Context, state storekit.CopyState, discard bool) error {
 	return t.change(ctx, func() error {
 		if err := t.dropTriggers(); err != nil {
 			return err
 		}
 		if state.Rows == 0 {
-			if err := t.deleteRows(func(table *storekit.RowTable) bool { return table.Preset }); err != nil {
+			if err := t.deleteRows(func(table *storekit.RowTable) bool { return table.Preset || discard }); err != nil {
 				return err
 			}
 		}
@@ -76,23 +77,15 @@ func (t *TransferTarget) Begin(ctx context.Context, state storekit.CopyState) er
 	})
 }
 
-// Clear deletes the rows of an unfinished copy and its mark.
-func (t *TransferTarget) Clear(ctx context.Context) error {
-	return t.change(ctx, func() error {
-		if err := t.dropTriggers(); err != nil {
-			return err
-		}
-		if err := t.exec("DELETE FROM rota_params"); err != nil {
-			return err
-		}
-		return t.deleteRows(func(*storekit.RowTable) bool { return true })
-	})
-}
-
 func (t *TransferTarget) deleteRows(of func(*storekit.RowTable) bool) error {
 	for _, table := range slices.Backward(storekit.RowTables) {
 		if !of(table) {
 			continue
+		}
+		if table.IsJobs() {
+			if err := t.exec("DELETE FROM rota_params"); err != nil {
+				return err
+			}
 		}
 		if err := t.exec("DELETE FROM " + table.Name); err != nil {
 			return err
@@ -183,13 +176,9 @@ func (t *TransferTarget) VerifyProgress(ctx context.Context, report func(rota.Ch
 	return t.store.VerifyProgress(ctx, report)
 }
 
-const sqlDeleteMeta = `DELETE FROM rota_meta WHERE key = ?`
-
 // Finish removes the mark.
 func (t *TransferTarget) Finish(ctx context.Context) error {
-	return t.change(ctx, func() error {
-		return sqlitex.Execute(t.conn, sqlDeleteMeta, &sqlitex.ExecOptions{Args: []any{storekit.MetaCopy}})
-	})
+	return t.change(ctx, func() error { return deleteMeta(t.conn, storekit.MetaCopy) })
 }
 
 // change calls write in one transaction.

@@ -15,6 +15,7 @@ import (
 const (
 	pageRows  = 2000
 	pageBytes = 8 << 20
+	firstRows = 100 // rows of the first page of a table, whose rows may be large
 )
 
 // copier is one run of a copy.
@@ -101,8 +102,12 @@ func (c *copier) copyTable(ctx context.Context, q *storekit.RowQuery) error {
 	})
 }
 
-// eachPage calls use with each page that has rows, and with the key of its last row.
+// eachPage calls use with each page that has rows, and with the key of its last row. It asks for as many
+// rows as fill a page if they are as large as those of the page before: PostgreSQL sends all rows of
+// an answer, and those that do not fit are read again for the next page.
 func eachPage(ctx context.Context, from reader, q *storekit.RowQuery, use func(page *storekit.RowPage, last []byte) error) error {
+	rowsMax := q.Limit
+	q.Limit = min(firstRows, rowsMax)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -118,6 +123,7 @@ func eachPage(ctx context.Context, from reader, q *storekit.RowQuery, use func(p
 			if err := use(page, q.After); err != nil {
 				return err
 			}
+			q.Limit = min(rowsMax, 1+q.Bytes*page.Len()/(len(page.Data)+1))
 		}
 		if !page.More {
 			return nil
@@ -135,11 +141,11 @@ func (c *copier) report(step Step, t *storekit.RowTable, rows int64) {
 func (c *copier) compare(ctx context.Context) error {
 	done := int64(0)
 	for _, t := range storekit.RowTables {
-		want, err := checksum(ctx, c.from, c.source(t), nil)
+		want, err := checksum(ctx, c.from, c.source(t), func(rows int64) { c.report(Comparing, t, done+rows/2) })
 		if err != nil {
 			return err
 		}
-		is, err := checksum(ctx, c.to, c.target(t), func(rows int64) { c.report(Comparing, t, done+rows) })
+		is, err := checksum(ctx, c.to, c.target(t), func(rows int64) { c.report(Comparing, t, done+(want.Rows+rows)/2) })
 		if err != nil {
 			return err
 		}
@@ -161,9 +167,7 @@ func checksum(ctx context.Context, from reader, q *storekit.RowQuery, progress f
 	err := eachPage(ctx, from, q, func(page *storekit.RowPage, _ []byte) error {
 		result.Rows += int64(page.Len())
 		sum.Write(page.Data)
-		if progress != nil {
-			progress(result.Rows)
-		}
+		progress(result.Rows)
 		return nil
 	})
 	result.Checksum = hex.EncodeToString(sum.Sum(nil))
@@ -194,6 +198,11 @@ func (c *copier) verify(ctx context.Context) error {
 // finish marks the source before it opens the target for use: of two stores that can be started,
 // both would run the same jobs.
 func (c *copier) finish(ctx context.Context) error {
+	if c.o.Also != nil {
+		if err := c.o.Also(ctx); err != nil {
+			return err
+		}
+	}
 	if !c.o.Keep {
 		if err := c.from.MarkMoved(ctx, storekit.Moved{To: c.to.Name(), At: c.o.Now.UTC()}); err != nil {
 			return err

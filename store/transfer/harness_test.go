@@ -4,10 +4,14 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
+	zombiezen "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/depth"
@@ -31,6 +35,7 @@ type place interface {
 	read(t testing.TB) rota.Store
 	source() (source, error)
 	target() (target, error)
+	exec(t testing.TB, sql string)
 }
 
 type source interface {
@@ -57,8 +62,19 @@ func (f file) read(t testing.TB) rota.Store {
 	return s
 }
 
-func (f file) source() (source, error) { return sqlite.OpenTransferSource(string(f), "") }
-func (f file) target() (target, error) { return sqlite.OpenTransferTarget(string(f)) }
+func (f file) source() (source, error) {
+	return sqlite.OpenTransferSource(string(f), sqlite.TransferConfig{})
+}
+func (f file) target() (target, error) {
+	return sqlite.OpenTransferTarget(string(f), sqlite.TransferConfig{})
+}
+
+func (f file) exec(t testing.TB, sql string) {
+	conn, err := zombiezen.OpenConn(string(f), zombiezen.OpenReadWrite)
+	must(t, err)
+	must(t, sqlitex.ExecuteTransient(conn, sql, nil))
+	must(t, conn.Close())
+}
 
 type database string
 
@@ -87,6 +103,14 @@ func (d database) read(t testing.TB) rota.Store {
 
 func (d database) source() (source, error) { return postgres.OpenTransferSource(string(d)) }
 func (d database) target() (target, error) { return postgres.OpenTransferTarget(string(d)) }
+
+func (d database) exec(t testing.TB, sql string) {
+	conn, err := pgx.Connect(t.Context(), string(d))
+	must(t, err)
+	_, err = conn.Exec(t.Context(), strings.ReplaceAll(sql, "rota_", "rota."))
+	must(t, err)
+	must(t, conn.Close(t.Context()))
+}
 
 // copyStore copies a store.
 func copyStore(t testing.TB, from, to place, o transfer.Options) (*transfer.Result, error) {

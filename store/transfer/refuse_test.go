@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/storekit"
 	"github.com/rotajobs/rota/store/transfer"
 )
 
@@ -94,16 +95,20 @@ func TestMovedStoreRefusesToOpen(t *testing.T) {
 			to := newFile(t)
 			result, err := copyStore(t, filled(t, from), to, transfer.Options{})
 			must(t, err)
+			_, err = copyStore(t, from, newFile(t), transfer.Options{})
+			wantError(t, err, rota.Conflict, "was moved to "+result.To)
 			_, err = from.open(t, false)
 			wantError(t, err, rota.Conflict, "was moved to "+result.To+" at 2026-11-15T03:00:00Z", "--allow-moved")
 			s, err := from.open(t, true)
 			must(t, err)
 			must(t, enqueue(t, s))
 			must(t, s.Close())
-			_, err = from.open(t, false) // it stays moved
-			wantError(t, err, rota.Conflict, "was moved")
+			s, err = from.open(t, false) // the mark is removed
+			must(t, err)
+			must(t, enqueue(t, s))
+			must(t, s.Close())
 			_, err = copyStore(t, from, newFile(t), transfer.Options{})
-			wantError(t, err, rota.Conflict, "was moved to "+result.To)
+			must(t, err)
 		})
 	}
 }
@@ -213,4 +218,74 @@ func TestKillBetweenMarks(t *testing.T) {
 	s, err := to.open(t, false)
 	must(t, err)
 	must(t, s.Close())
+}
+
+// killed begins a copy that stops before its first rows are written.
+func killed(t testing.TB, from, to place) {
+	t.Helper()
+	_, err := copyInto(t, from, to, transfer.Options{}, func(to transfer.Target) transfer.Target { return &failing{Target: to} })
+	if !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+}
+
+// TestUnfinishedCopyIsNoSource copies from the target of a copy that was interrupted.
+func TestUnfinishedCopyIsNoSource(t *testing.T) {
+	for name, to := range map[string]place{"SQLite": newFile(t), "PostgreSQL": newDatabase(t)} {
+		t.Run(name, func(t *testing.T) {
+			killed(t, filled(t, newFile(t)), to)
+			_, err := to.source()
+			wantError(t, err, rota.Conflict, "is not complete", "run the same command again")
+		})
+	}
+}
+
+// TestMovedStoreIsNoTarget: a store with the mark of an unfinished copy that was moved nevertheless, as
+// an earlier version did, must not become usable.
+func TestMovedStoreIsNoTarget(t *testing.T) {
+	for name, to := range map[string]place{"SQLite": newFile(t), "PostgreSQL": newDatabase(t)} {
+		t.Run(name, func(t *testing.T) {
+			killed(t, filled(t, newFile(t)), to)
+			to.exec(t, `INSERT INTO rota_meta (key, value) VALUES ('moved', '{"to":"sqlite:other.db"}')`)
+			_, err := to.target()
+			wantError(t, err, rota.Conflict, "was moved to sqlite:other.db")
+		})
+	}
+}
+
+// begun is a target that is killed when it has begun.
+type begun struct{ transfer.Target }
+
+func (b begun) Begin(ctx context.Context, state storekit.CopyState, discard bool) error {
+	if err := b.Target.Begin(ctx, state, discard); err != nil {
+		return err
+	}
+	return errKilled
+}
+
+// TestKillDuringRestart stops a copy that discards the rows of an earlier one: the next copy writes every
+// row.
+func TestKillDuringRestart(t *testing.T) {
+	for name, to := range map[string]place{"SQLite": newFile(t), "PostgreSQL": newDatabase(t)} {
+		t.Run(name, func(t *testing.T) {
+			from := filled(t, filled(t, newFile(t)))
+			o := transfer.Options{}
+			o.SetPage(1, 1<<20)
+			_, err := copyInto(t, from, to, o, func(to transfer.Target) transfer.Target { return &failing{Target: to, writes: 1} })
+			if !errors.Is(err, errKilled) {
+				t.Fatal(err)
+			}
+			o.Restart = true
+			_, err = copyInto(t, from, to, o, func(to transfer.Target) transfer.Target { return begun{to} })
+			if !errors.Is(err, errKilled) {
+				t.Fatal(err)
+			}
+			o.Restart = false
+			result, err := copyStore(t, from, to, o)
+			must(t, err)
+			if result.Written != result.Rows {
+				t.Errorf("result %+v", result)
+			}
+		})
+	}
 }

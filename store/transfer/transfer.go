@@ -31,12 +31,10 @@ type Target interface {
 	// State returns the state of a copy that is not complete; nil if there is none.
 	State() *storekit.CopyState
 	// Begin marks the store as the target of a copy and switches its triggers off, because they
-	// refuse rows that do not begin as new ones.
-	Begin(ctx context.Context, state storekit.CopyState) error
+	// refuse rows that do not begin as new ones. discard deletes the rows of an earlier copy.
+	Begin(ctx context.Context, state storekit.CopyState, discard bool) error
 	// Write writes rows and the new state in one transaction.
 	Write(ctx context.Context, t *storekit.RowTable, rows *storekit.Rows, state storekit.CopyState) error
-	// Clear deletes the rows of a copy that is not complete.
-	Clear(ctx context.Context) error
 	// Restore switches the triggers on.
 	Restore(ctx context.Context) error
 	// VerifyProgress checks every invariant.
@@ -56,7 +54,12 @@ type Options struct {
 	Restart  bool           // discard what an unfinished copy has written to the target
 	Keep     bool           // do not mark the source: it is a backup
 	Progress func(Progress) // called after each page; may be nil
-	Now      time.Time
+
+	// Also copies what belongs to the store besides its rows, if it is not nil. Copy calls it when the
+	// rows are verified, before the target can be used, and again if the copy is resumed after that.
+	Also func(ctx context.Context) error
+
+	Now time.Time
 
 	pageRows, pageBytes int // for tests; 0: the defaults
 }
@@ -125,16 +128,13 @@ func begin(ctx context.Context, from Source, to Target, o *Options) (*storekit.C
 	if moved := from.Moved(); moved != nil && (state == nil || state.From != from.Name() || moved.To != to.Name()) {
 		return nil, refuse("copy from "+moved.To, "%s was moved to %s at %s", from.Name(), moved.To, moved.At.UTC().Format(time.RFC3339))
 	}
-	if state != nil && o.Restart {
-		if err := to.Clear(ctx); err != nil {
-			return nil, err
-		}
-		state = nil
-	}
+	discard := state != nil && o.Restart
 	switch {
-	case state == nil:
-		if err := checkEmpty(ctx, to); err != nil {
-			return nil, err
+	case state == nil || discard:
+		if !discard {
+			if err := checkEmpty(ctx, to); err != nil {
+				return nil, err
+			}
 		}
 		state = &storekit.CopyState{From: from.Name(), History: o.History, Began: o.Now.UTC().Truncate(time.Second)}
 	case state.From != from.Name():
@@ -146,7 +146,7 @@ func begin(ctx context.Context, from Source, to Target, o *Options) (*storekit.C
 		}
 		return nil, refuse("run it again "+word+", or begin again with --restart", "the unfinished copy in %s was begun %s", to.Name(), word)
 	}
-	return state, to.Begin(ctx, *state)
+	return state, to.Begin(ctx, *state, discard)
 }
 
 // checkEmpty refuses a target that has rows.
