@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/rotajobs/rota/store/postgres"
 	"github.com/rotajobs/rota/store/postgres/pgtest"
+	"github.com/rotajobs/rota/store/sqlite"
 )
 
 // sqlJob runs a statement in a target and returns the id of the job.
@@ -59,7 +61,23 @@ func TestRestoreOfLogsAndTargets(t *testing.T) {
 	s, id, file := backedUpServer(t)
 	was := s.data
 	s.data = filepath.Join(t.TempDir(), "other")
-	out := s.must("restore " + file)
+	obstacle := filepath.Join(s.data, "logs")
+	if err := errors.Join(os.Mkdir(s.data, 0o700), os.WriteFile(obstacle, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, code := s.run("restore " + file); code != exitFailed || !strings.Contains(errs, "run the same command again") {
+		t.Errorf("a restore that cannot write logs exits with %d: %s%s", code, out, errs)
+	}
+	if _, err := sqlite.Open(filepath.Join(s.data, "rota.db")); err == nil || !strings.Contains(err.Error(), "is not complete") {
+		t.Errorf("a store whose files are missing was opened: %v", err)
+	}
+	if err := os.Remove(obstacle); err != nil {
+		t.Fatal(err)
+	}
+	out := s.must("restore " + file) // completes it
+	if left, _ := filepath.Glob(filepath.Join(s.data, "*.before-*")); len(left) > 0 {
+		t.Errorf("files remain: %s", left)
+	}
 	for _, want := range []string{"restored: run logs, ", "restored: target main (main.db), 1 file", "left out: admin.token and admin.scram: "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -77,7 +95,7 @@ func TestRestoreOfLogsAndTargets(t *testing.T) {
 	s.stop()
 
 	s.data = was
-	if err := os.Remove(filepath.Join(was, "rota.db")); err != nil {
+	if err := errors.Join(os.Remove(filepath.Join(was, "rota.db")), os.WriteFile(filepath.Join(was, "main.db"), []byte("other"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if out, errs, code := s.run("restore " + file); code != exitFailed || !strings.Contains(errs, "main.db already exists") {
@@ -110,7 +128,38 @@ func TestRestoreIntoPostgres(t *testing.T) {
 	s, id, file := backedUpServer(t)
 	url := emptyDatabase(t)
 	s.data = filepath.Join(t.TempDir(), "other")
-	out := s.must("restore " + file + " --store " + url)
+	main := filepath.Join(s.data, "main.db")
+	if out, errs, code := s.run("restore " + file + " --store postgres://127.0.0.1:1/rota"); code != exitUnavailable {
+		t.Errorf("a restore into a database that does not answer exits with %d: %s%s", code, out, errs)
+	}
+	if _, err := os.Stat(main); err == nil {
+		t.Error("a restore that failed left main.db")
+	}
+	obstacle := filepath.Join(s.data, "logs")
+	if err := os.WriteFile(obstacle, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, code := s.run("restore " + file + " --store " + url); code == exitDone {
+		t.Errorf("a restore that cannot write logs exits with %d: %s%s", code, out, errs)
+	}
+	if _, err := postgres.OpenWith(url, postgres.Config{Poll: true}); err == nil || !strings.Contains(err.Error(), "is not complete") {
+		t.Errorf("a store whose files are missing was opened: %v", err)
+	}
+	if err := os.Remove(obstacle); err != nil {
+		t.Fatal(err)
+	}
+	moved := filepath.Join(t.TempDir(), "moved.db")
+	if err := os.Rename(file, moved); err != nil {
+		t.Fatal(err)
+	}
+	file = moved
+	if out, errs, code := s.run("restore " + file + " --store " + url); code != exitFailed || !strings.Contains(errs, "--restart") {
+		t.Errorf("a restore of another backup exits with %d: %s%s", code, out, errs)
+	}
+	out := s.must("restore " + file + " --restart --store " + url)
+	if _, err := os.Stat(main); err != nil {
+		t.Error(err)
+	}
 	if !strings.Contains(out, "restored postgres://") || strings.Contains(out, url) && strings.Contains(url, "@") {
 		t.Errorf("restore: %s", out)
 	}

@@ -32,8 +32,14 @@ type restoreView struct {
 	LeftOut    []sqlite.LeftOut `json:"left_out"`
 }
 
+// restoreOptions holds the flags.
+type restoreOptions struct {
+	store          string
+	force, restart bool
+}
+
 func newRestoreCommand(a *app) *cobra.Command {
-	force, store := false, ""
+	var opts restoreOptions
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Restore a backup into a data directory that no server uses",
@@ -41,23 +47,30 @@ func newRestoreCommand(a *app) *cobra.Command {
 It replaces an existing store only with --force, and keeps the previous one beside it. The next server finds
 jobs that ran at the time of the backup stale and retries them by their policy.
 
-Run logs and SQLite targets of the backup are written into the data directory too. Logs that exist stay; a target that exists is
-replaced only with --force, and the previous one is kept beside it. The output lists what the backup leaves out.
+Run logs and SQLite targets of the backup are written into the data directory too. Logs that exist stay; a target that exists and
+differs is replaced only with --force, and the previous one is kept beside it. The output lists what the backup leaves out.
 
-With --store the rows are copied into an empty store, such as one on PostgreSQL, as rota copy does.`,
+With --store the rows are copied into an empty store, such as one on PostgreSQL, as rota copy does.
+
+Until everything is in place, no server starts with the restored store. The same command again completes a restore that was
+interrupted.`,
 		Example: restoreExample,
 		Args:    requireArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return untilSignal(cmd, func(ctx context.Context) error { return a.restore(ctx, args[0], store, force) }) // a signal must not leave a partial copy
+			return untilSignal(cmd, func(ctx context.Context) error { return a.restore(ctx, args[0], opts) }) // a signal must not leave a partial copy
 		},
 		ValidArgsFunction: completeFiles,
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "replace an existing store, and keep it beside the new one")
-	cmd.Flags().StringVar(&store, "store", "", "`URL` of an empty store to restore into (default: rota.db in the data directory)")
+	cmd.Flags().BoolVar(&opts.force, "force", false, "replace an existing store, and keep it beside the new one")
+	cmd.Flags().BoolVar(&opts.restart, "restart", false, "with --store: discard what an interrupted copy or restore has written into the store, and begin again")
+	cmd.Flags().StringVar(&opts.store, "store", "", "`URL` of an empty store to restore into (default: rota.db in the data directory)")
 	return cmd
 }
 
-func (a *app) restore(ctx context.Context, file, url string, force bool) error {
+func (a *app) restore(ctx context.Context, file string, opts restoreOptions) error {
+	if opts.restart && opts.store == "" {
+		return usagef("leave it out: without --store, each restore begins again", "--restart needs --store")
+	}
 	if err := checkStoreFile(file); err != nil {
 		return err
 	}
@@ -71,8 +84,8 @@ func (a *app) restore(ctx context.Context, file, url string, force bool) error {
 		return err
 	}
 	defer release()
-	if url == "" {
-		if err := checkReplace(target, force); err != nil {
+	if opts.store == "" {
+		if err := checkReplace(target, file, opts.force); err != nil {
 			return err
 		}
 	}
@@ -89,13 +102,18 @@ func (a *app) restore(ctx context.Context, file, url string, force bool) error {
 	if view.Jobs, err = a.checkCopy(ctx, file, copied); err != nil {
 		return err
 	}
-	if err := a.restoreFiles(ctx, copied, filepath.Join(scratch, "files"), dir, force, &view); err != nil {
+	files := attachedFiles{scratch: filepath.Join(scratch, "files"), dir: dir}
+	if err := files.detach(ctx, copied, &view); err != nil {
 		return err
 	}
-	if url != "" {
-		view.Store, err = a.restoreInto(ctx, file, copied, url)
+	if err := files.checkTargets(opts.force); err != nil {
+		return err
+	}
+	publish := func(ctx context.Context) error { return files.publish(ctx, a, &view) }
+	if opts.store != "" {
+		view.Store, err = a.restoreInto(ctx, file, copied, opts, publish)
 	} else {
-		view.Aside, err = a.replace(ctx, copied, target)
+		view.Aside, err = a.restoreHere(ctx, file, copied, target, publish)
 	}
 	if err != nil {
 		return err
@@ -103,19 +121,44 @@ func (a *app) restore(ctx context.Context, file, url string, force bool) error {
 	return a.print(view, func(w io.Writer) { writeRestore(w, file, view) })
 }
 
-// restoreInto copies the rows of a backup into an empty store.
-func (a *app) restoreInto(ctx context.Context, file, copied, url string) (name string, err error) {
-	from, err := sqlite.OpenTransferSource(copied, sqlite.TransferConfig{Name: "backup:" + absolute(file), Keep: true}) // a restore that is repeated resumes by this name
+// backupName names a backup in marks. A restore that is repeated recognises by it what it has written.
+func backupName(file string) string { return "backup:" + absolute(file) }
+
+// restoreHere puts the store of a backup into the data directory, and then its files. Until the files are there, the
+// store has a mark with which no server starts.
+func (a *app) restoreHere(ctx context.Context, file, copied, target string, publish func(context.Context) error) (aside string, err error) {
+	if err := sqlite.MarkUnfinished(copied, backupName(file), a.now()); err != nil {
+		return "", err
+	}
+	repeated := sqlite.UnfinishedFrom(target) == backupName(file)
+	if aside, err = a.replace(ctx, copied, target); err != nil {
+		return "", err
+	}
+	if repeated && aside != "" { // what the interrupted restore has written
+		err, aside = os.Remove(aside), ""
+	}
+	if err == nil {
+		err = publish(ctx)
+	}
+	if err != nil {
+		return "", failf(exitFailed, "remove the cause, then run the same command again: until then no server starts with "+target, "%w", err)
+	}
+	return aside, sqlite.MarkFinished(target)
+}
+
+// restoreInto copies the rows of a backup into an empty store, and then puts its files into the data directory.
+func (a *app) restoreInto(ctx context.Context, file, copied string, opts restoreOptions, publish func(context.Context) error) (name string, err error) {
+	from, err := sqlite.OpenTransferSource(copied, sqlite.TransferConfig{Name: backupName(file), Keep: true})
 	if err != nil {
 		return "", err
 	}
 	defer from.Close()
-	to, err := openCopyTarget(url, "--store", false)
+	to, err := openCopyTarget(opts.store, "--store", false)
 	if err != nil {
 		return "", err
 	}
 	defer to.Close()
-	_, err = a.transfer(ctx, from, to, transfer.Options{History: true, Keep: true})
+	_, err = a.transfer(ctx, from, to, transfer.Options{History: true, Keep: true, Restart: opts.restart, Also: publish})
 	return to.Name(), err
 }
 
@@ -130,14 +173,15 @@ func writeRestore(w io.Writer, file string, view restoreView) {
 	writeContents(w, "restored", view.Restored, view.LeftOut)
 }
 
-func checkReplace(target string, force bool) error {
+// checkReplace refuses to replace a store without force, unless an interrupted restore of the same backup wrote it.
+func checkReplace(target, file string, force bool) error {
 	_, err := os.Lstat(target)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
-	case !force:
+	case !force && sqlite.UnfinishedFrom(target) != backupName(file):
 		return failf(exitFailed, "replace it with --force, which keeps the previous store, or name another directory with --data", "the store %s already exists", target)
 	}
 	return nil

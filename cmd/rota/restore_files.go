@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,13 +13,20 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// restoreFiles writes the files of a backup, which were attached to the copy of the store, into the data directory.
-// They are complete in a temporary directory before the first gets its name.
-func (a *app) restoreFiles(ctx context.Context, copied, scratch, dir string, force bool, view *restoreView) error {
-	if err := os.Mkdir(scratch, 0o700); err != nil {
+// attachedFiles are the files of a backup. They are complete in a temporary directory before the first gets its name in
+// the data directory.
+type attachedFiles struct {
+	scratch string
+	dir     string   // data directory
+	names   []string // paths with slashes
+}
+
+// detach moves the files that are attached to the copy of the store into the temporary directory.
+func (f *attachedFiles) detach(ctx context.Context, copied string, view *restoreView) error {
+	if err := os.Mkdir(f.scratch, 0o700); err != nil {
 		return err
 	}
-	contents, files, err := sqlite.Detach(ctx, copied, scratch)
+	contents, names, err := sqlite.Detach(ctx, copied, f.scratch)
 	if err != nil {
 		return err
 	}
@@ -25,19 +34,28 @@ func (a *app) restoreFiles(ctx context.Context, copied, scratch, dir string, for
 		view.LeftOut = append(view.LeftOut, sqlite.LeftOut{What: "run logs, targets and other files of the data directory", Why: "the backup contains only the store"})
 		return nil
 	}
+	f.names = names
 	view.Restored, view.LeftOut = append(view.Restored, contents.Included...), append(view.LeftOut, contents.LeftOut...)
-	for _, name := range files {
+	return nil
+}
+
+// paths returns where a file is and where it goes.
+func (f *attachedFiles) paths(name string) (from, to string) {
+	return filepath.Join(f.scratch, filepath.FromSlash(name)), filepath.Join(f.dir, filepath.FromSlash(name))
+}
+
+// checkTargets refuses to replace a target without force, unless it has the same content.
+func (f *attachedFiles) checkTargets(force bool) error {
+	for _, name := range f.names {
+		from, to := f.paths(name)
 		if isRunLog(name) || force {
 			continue
 		}
-		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); !errors.Is(err, fs.ErrNotExist) {
-			return failf(exitFailed, "replace it with --force, which keeps the previous one, or name another directory with --data",
-				"the target %s already exists", filepath.Join(dir, filepath.FromSlash(name)))
+		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
-	}
-	for _, name := range files {
-		if err := a.restoreFile(ctx, filepath.FromSlash(name), scratch, dir, view); err != nil {
-			return err
+		if !sameDatabase(from, to) {
+			return failf(exitFailed, "replace it with --force, which keeps the previous one, or name another directory with --data", "the target %s already exists", to)
 		}
 	}
 	return nil
@@ -46,21 +64,63 @@ func (a *app) restoreFiles(ctx context.Context, copied, scratch, dir string, for
 // isRunLog reports whether a file of a backup is the log of a run. All others are databases.
 func isRunLog(name string) bool { return strings.HasPrefix(name, "logs/") }
 
-// restoreFile moves one file into the data directory. A log that exists stays: it is the same run's, and not older.
-func (a *app) restoreFile(ctx context.Context, name, scratch, dir string, view *restoreView) error {
-	from, to := filepath.Join(scratch, name), filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
-	}
-	if !isRunLog(filepath.ToSlash(name)) {
-		aside, err := a.replace(ctx, from, to)
-		if aside != "" {
-			view.AsideFiles = append(view.AsideFiles, aside)
+// publish moves the files into the data directory. A log that exists stays: it is the same run's, and not older. So does
+// a target with the same content, as an interrupted restore leaves it.
+func (f *attachedFiles) publish(ctx context.Context, a *app, view *restoreView) error {
+	for _, name := range f.names {
+		from, to := f.paths(name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return err
 		}
-		return err
+		_, err := os.Lstat(to)
+		switch exists := err == nil; {
+		case exists && (isRunLog(name) || sameDatabase(from, to)):
+			continue
+		case isRunLog(name):
+			err = os.Rename(from, to)
+		default:
+			aside := ""
+			if aside, err = a.replace(ctx, from, to); aside != "" {
+				view.AsideFiles = append(view.AsideFiles, aside)
+			}
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if _, err := os.Lstat(to); err == nil {
-		return nil
-	}
-	return os.Rename(from, to)
+	return nil
 }
+
+// sameDatabase reports whether two databases have the same bytes, and the second one no changes in a log beside it.
+func sameDatabase(copied, path string) bool {
+	if hasWAL(path) {
+		return false
+	}
+	a, err := os.Open(copied)
+	if err != nil {
+		return false
+	}
+	defer a.Close()
+	b, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer b.Close()
+	return sameBytes(a, b)
+}
+
+func sameBytes(a, b io.Reader) bool {
+	first, second := make([]byte, 64<<10), make([]byte, 64<<10)
+	for {
+		n, err := io.ReadFull(a, first)
+		m, otherErr := io.ReadFull(b, second)
+		if !bytes.Equal(first[:n], second[:m]) {
+			return false
+		}
+		if err != nil || otherErr != nil {
+			return isEnd(err) && isEnd(otherErr)
+		}
+	}
+}
+
+func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
