@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +22,8 @@ type membership struct {
 	e     *Engine
 	lease time.Duration
 	state atomic.Pointer[membershipAnswer]
+
+	undelivered chan rota.Event // events of nodes that webhooks are to be notified of
 }
 
 // membershipAnswer is the answer to the last heartbeat, and how long it is valid.
@@ -29,7 +33,7 @@ type membershipAnswer struct {
 }
 
 func newMembership(e *Engine) *membership {
-	return &membership{e: e, lease: min(membershipLease, e.config.Lease)}
+	return &membership{e: e, lease: min(membershipLease, e.config.Lease), undelivered: make(chan rota.Event, undeliveredMax)}
 }
 
 // run sends heartbeats until ctx ends, and then leaves, so that another process can
@@ -38,6 +42,9 @@ func (r *membership) run(ctx context.Context) {
 	if r.e.config.Membership == nil {
 		return
 	}
+	var deliveries sync.WaitGroup
+	deliveries.Go(func() { r.deliverEvents(ctx) })
+	defer deliveries.Wait()
 	var outage outageLog
 	for ctx.Err() == nil {
 		sent := time.Now() // before the request: the lease in the store begins later
@@ -46,7 +53,7 @@ func (r *membership) run(ctx context.Context) {
 			Version: r.e.config.Version, Workers: r.e.config.Workers,
 		})
 		if err == nil {
-			r.update(ctx, state, sent.Add(r.lease))
+			r.update(state, sent.Add(r.lease))
 			outage.recovered(r.e.config.Logger, "the membership heartbeat succeeds again")
 		} else if ctx.Err() == nil {
 			outage.failed(r.e.config.Logger, "the membership heartbeat failed; this process leads only until its lease ends", "error", err)
@@ -57,35 +64,75 @@ func (r *membership) run(ctx context.Context) {
 	leaving, done := context.WithTimeout(context.Background(), leaveTimeout)
 	defer done()
 	if r.e.config.Membership.Leave(leaving, r.e.config.Name, r.e.incarnation) == nil { // otherwise its lease runs out
-		r.publish(leaving, rota.EventNodeLeft, r.e.config.Name, "")
+		r.deliver(leaving, r.publish(rota.EventNodeLeft, r.e.config.Name, ""))
 	}
 }
 
 const leaveTimeout = 2 * time.Second
 
 // update stores the answer to a heartbeat, and publishes what has changed.
-func (r *membership) update(ctx context.Context, state rota.MembershipState, until time.Time) {
+func (r *membership) update(state rota.MembershipState, until time.Time) {
 	before := r.state.Swap(&membershipAnswer{state, until})
 	if before == nil || time.Now().After(before.until) { // its lease had ended, and it may have been removed
-		r.publish(ctx, rota.EventNodeJoined, r.e.config.Name, "")
+		r.announce(rota.EventNodeJoined, r.e.config.Name, "")
 	}
 	for _, name := range state.Left {
-		r.publish(ctx, rota.EventNodeLeft, name, rota.NodeLeaseEnded)
+		r.announce(rota.EventNodeLeft, name, rota.NodeLeaseEnded)
 	}
 	if state.Leads && (before == nil || !before.Leads) {
 		r.e.config.Logger.Info("this process is the leader now and does the work that one process does for all", "node", r.e.config.Name, "nodes", state.Nodes)
-		r.publish(ctx, rota.EventNodeLeader, r.e.config.Name, "")
+		r.announce(rota.EventNodeLeader, r.e.config.Name, "")
 	}
 }
 
-// publish publishes an event of a node, to the event ring and to webhooks.
-func (r *membership) publish(ctx context.Context, kind rota.EventKind, node, detail string) {
-	event := rota.Event{Kind: kind, At: r.e.config.Clock().UTC().Truncate(time.Microsecond), Name: node, Detail: detail}
-	if err := r.e.notifier.deliver(ctx, &event, nil); err != nil {
-		r.e.config.Logger.Warn("webhooks are not notified of an event of a node", "event", string(kind), "node", node, "error", err)
+// announce publishes an event of a node, and has webhooks notified of it.
+func (r *membership) announce(kind rota.EventKind, node, detail string) {
+	event := r.publish(kind, node, detail)
+	select {
+	case r.undelivered <- event:
+	default:
+		r.warnUndelivered(event, errManyUndelivered)
 	}
-	r.e.events.Publish(event)
 }
+
+// publish adds an event of a node to the event ring.
+func (r *membership) publish(kind rota.EventKind, node, detail string) rota.Event {
+	event := rota.Event{Kind: kind, At: r.e.config.Clock().UTC().Truncate(time.Microsecond), Name: node, Detail: detail}
+	r.e.events.Publish(event)
+	return event
+}
+
+// deliverEvents notifies webhooks of the events of nodes, until ctx ends. It is a loop of its own, because
+// a delivery waits for the store, and heartbeats must not wait for deliveries.
+func (r *membership) deliverEvents(ctx context.Context) {
+	for {
+		select {
+		case event := <-r.undelivered:
+			within, done := context.WithTimeout(ctx, deliverTimeout)
+			r.deliver(within, event)
+			done()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *membership) deliver(ctx context.Context, event rota.Event) {
+	if err := r.e.notifier.deliver(ctx, &event, nil); err != nil {
+		r.warnUndelivered(event, err)
+	}
+}
+
+func (r *membership) warnUndelivered(event rota.Event, err error) {
+	r.e.config.Logger.Warn("webhooks are not notified of an event of a node", "event", string(event.Kind), "node", event.Name, "error", err)
+}
+
+const (
+	undeliveredMax = 1_000           // events that wait for their delivery
+	deliverTimeout = 5 * time.Minute // of the store; the event is then dropped
+)
+
+var errManyUndelivered = errors.New("too many events wait for their delivery")
 
 // leads reports whether this process does the work that one process does for all.
 func (r *membership) leads() bool {

@@ -3,12 +3,14 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/eventring"
 )
 
 // fakeMembership answers heartbeats as the test sets it.
@@ -77,3 +79,25 @@ func TestOnlyLeaderPrunes(t *testing.T) {
 
 // Members lists nothing: the engine does not ask for it.
 func (b *fakeMembership) Members(context.Context) ([]rota.Member, error) { return nil, nil }
+
+// withoutWebhooks is a store that does not answer when webhooks are read.
+type withoutWebhooks struct{ rota.Store }
+
+func (withoutWebhooks) Webhooks(ctx context.Context) (*rota.Webhooks, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// The delivery of an event to webhooks delays neither the heartbeats nor the event itself.
+func TestHeartbeatsDoNotWaitForWebhooks(t *testing.T) {
+	h := newHarness(t)
+	book := &fakeMembership{}
+	f := eventring.New(h.store, 0)
+	defer f.Close()
+	h.startOn(withoutWebhooks{h.store}, registry(newControlledHandler().handle), engine.Config{Membership: book, Lease: rota.LeaseMin, Events: f})
+	h.eventually("several heartbeats were sent", func() bool { return book.calls.Load() > 3 })
+	entries, _ := f.Since(0)
+	if !slices.ContainsFunc(entries, func(e eventring.Entry) bool { return e.Kind == rota.EventNodeJoined }) {
+		t.Errorf("%v", entries)
+	}
+}
