@@ -12,6 +12,8 @@ import (
 
 const (
 	logPollEvery = 200 * time.Millisecond // interval between reads of a followed log
+	logPollMax   = 2 * time.Second        // the same for a quiet log whose reader signals changes, and before the run starts
+	logChangeGap = 100 * time.Millisecond // between a signal and the read, which has all lines of this time
 	logTailMax   = 100_000                // lines
 )
 
@@ -115,9 +117,7 @@ func (c *call) followLog(job *rota.Job, log io.ReadSeekCloser, tail int) {
 	if log != nil {
 		_ = seekTail(log, tail)
 	}
-	ticker := time.NewTicker(logPollEvery)
-	defer ticker.Stop()
-	sent := int64(0)
+	wait, sent, text := logPollEvery, int64(0), int64(0)
 	for {
 		ended := job.Ended()                               // read the state before the log, so that no final output is missed
 		if ended && log != nil && sent == 0 && tail != 0 { // the log of a remote worker is stored after the end of its run
@@ -127,18 +127,28 @@ func (c *call) followLog(job *rota.Job, log io.ReadSeekCloser, tail int) {
 		if log == nil {
 			open()
 		}
-		if log != nil {
-			n, err := copyBody(c.w, log)
-			if err != nil || n > 0 && control.Flush() != nil {
+		if text = 0; log != nil {
+			var err error
+			text, err = copyBody(c.w, log)
+			if err != nil || text > 0 && control.Flush() != nil {
 				abortResponse()
 			}
-			sent += n
+			sent += text
 		}
 		if ended {
 			return
 		}
+		changed, signals := changesOf(log)
+		if wait = min(2*wait, logPollMax); text > 0 || log != nil && !signals {
+			wait = logPollEvery
+		}
 		select {
-		case <-ticker.C:
+		case <-changed:
+			if !c.pause(logChangeGap) {
+				abortResponse()
+			}
+			continue // a run that writes has not ended
+		case <-time.After(wait):
 		case <-c.ctx.Done():
 			abortResponse()
 		}
@@ -146,6 +156,25 @@ func (c *call) followLog(job *rota.Job, log io.ReadSeekCloser, tail int) {
 			job = next
 		}
 	}
+}
+
+// pause waits, and reports whether the request continues.
+func (c *call) pause(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-c.ctx.Done():
+		return false
+	}
+}
+
+// changesOf returns the signals of a log that another process may write. Other logs have none: to read
+// them again costs little.
+func changesOf(log io.ReadSeekCloser) (changed <-chan struct{}, signals bool) {
+	if reader, ok := log.(interface{ Changed() <-chan struct{} }); ok {
+		return reader.Changed(), true
+	}
+	return nil, false
 }
 
 // seekTail seeks to the start of the last lines, or to the start if lines is negative. It reads

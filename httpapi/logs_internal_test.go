@@ -1,9 +1,16 @@
 package httpapi
 
 import (
+	"context"
 	"io"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rotajobs/rota"
 )
 
 // gappedLog is a log whose bytes from a position to another are missing: a reader that arrives there gets a notice.
@@ -73,4 +80,58 @@ func TestTailOfLogWithGap(t *testing.T) {
 			t.Errorf("%+v: %d bytes in %d lines, %v; want %d", test, len(text), strings.Count(string(text), "\n"), err, len(want))
 		}
 	}
+}
+
+// runningJob is a store with one running job. It counts how often the job is read.
+type runningJob struct {
+	rota.Store
+	reads atomic.Int32
+}
+
+func (s *runningJob) Execution(context.Context, rota.ID) ([]*rota.Job, error) {
+	s.reads.Add(1)
+	return []*rota.Job{{ID: rota.ID{1}, Run: &rota.Run{}}}, nil
+}
+
+// signallingLog is an empty log that signals changes.
+type signallingLog struct {
+	gappedLog
+	changed chan struct{}
+	reads   atomic.Int32
+}
+
+func (l *signallingLog) Read(p []byte) (int, error) {
+	l.reads.Add(1)
+	return l.gappedLog.Read(p)
+}
+
+func (l *signallingLog) Changed() <-chan struct{} { return l.changed }
+func (l *signallingLog) Close() error             { return nil }
+
+// A log that signals changes is read when it does. In between, the store is asked once in two seconds.
+func TestFollowedLogThatSignalsIsReadRarely(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, log, w := &runningJob{}, &signallingLog{changed: make(chan struct{}, 1)}, httptest.NewRecorder()
+		ctx, stop := context.WithCancel(t.Context())
+		c := &call{server: &server{Config: Config{Store: store}}, ctx: ctx, w: w}
+		ended := make(chan any)
+		go func() {
+			defer func() { ended <- recover() }() // the response is aborted
+			c.followLog(&rota.Job{ID: rota.ID{1}, Run: &rota.Run{}}, log, -1)
+		}()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if jobs, logs := store.reads.Load(), log.reads.Load(); jobs > 35 || logs > 35 {
+			t.Errorf("in a minute the job was read %d times and the log %d times", jobs, logs)
+		}
+		log.text = "a line\n"
+		log.changed <- struct{}{}
+		time.Sleep(logChangeGap)
+		synctest.Wait()
+		if w.Body.String() != "a line\n" {
+			t.Errorf("after a signal the response is %q", w.Body.String())
+		}
+		stop()
+		<-ended
+	})
 }

@@ -68,6 +68,7 @@ func (l *chunkLog) buffers(p []byte) (int, error) {
 	if len(l.buffer) >= chunkMax {
 		l.due = time.Now()
 	}
+	c.signalReaders(l.job.ID)
 	c.flushAt(l.due)
 	return len(p), nil
 }

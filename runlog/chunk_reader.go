@@ -56,6 +56,8 @@ type chunkReader struct {
 	atEnd bool      // the last Read returned io.EOF
 	asked time.Time // when other processes were last told that this log is followed
 
+	changed chan struct{} // receives a value when there may be more text; nil: not asked for
+
 	at      int64  // position of the next byte of the log to return
 	from    int64  // position of the first byte of text
 	text    []byte // without gaps
@@ -142,9 +144,6 @@ func (r *chunkReader) Seek(offset int64, whence int) (int64, error) {
 	}
 	return r.at, nil
 }
-
-// Close ends the reading.
-func (r *chunkReader) Close() error { return nil }
 
 // flushJob stores the text of a run of this process that is not stored yet, and reports whether there
 // was any.

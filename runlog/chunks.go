@@ -51,8 +51,9 @@ type Chunks struct {
 	timer   *time.Timer           // fires at the next flush
 	due     time.Time             // when it fires; zero: it does not run
 
-	bus      rota.Bus              // nil: other processes do not learn of readers
-	followed map[rota.ID]time.Time // until when a reader of another process follows a log, by job
+	bus      rota.Bus                    // nil: other processes do not learn of readers
+	readers  map[rota.ID][]chan struct{} // signals of readers that wait at the end of a log, by job
+	followed map[rota.ID]time.Time       // until when a reader of another process follows a log, by job
 }
 
 var (
@@ -67,9 +68,11 @@ func Store(store rota.LogStore, config Config) *Chunks {
 	c := &Chunks{
 		store: store, config: config.withDefaults(), sending: make(chan struct{}, 1),
 		logs: map[rota.ID]*chunkLog{}, stored: make(chan struct{}), followed: map[rota.ID]time.Time{},
+		readers: map[rota.ID][]chan struct{}{},
 	}
 	if c.bus, _ = store.(rota.Bus); c.bus != nil {
 		c.bus.Receive(followTopic, c.receiveFollow) // until the store is closed
+		c.bus.Receive(storedTopic, c.receiveStored)
 	}
 	return c
 }
@@ -171,6 +174,7 @@ func (c *Chunks) flush(ctx context.Context, within time.Duration, also *chunkLog
 		if err != nil {
 			return err
 		}
+		c.sendStored(b)
 	}
 }
 

@@ -79,6 +79,42 @@ func TestFollowedLogIsStoredAlmostAtOnce(t *testing.T) {
 	})
 }
 
+// TestFollowerIsSignalled: a reader at the end of a log learns of new text without asking for it, from
+// this process at once and from another as soon as the text is stored.
+func TestFollowerIsSignalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := busStore{&memoryStore{}, &[]func(string){}}
+		runs, reads := Store(store, Config{}), Store(store, Config{})
+		job := newJob()
+		file := openLog(t, runs, job)
+		for at, after := range map[*Chunks]time.Duration{runs: 0, reads: followDelay} {
+			log, err := at.ReadLog(t.Context(), job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				_, _ = io.ReadAll(log) // waits at the end
+			}
+			changed := log.(interface{ Changed() <-chan struct{} }).Changed()
+			write(t, file, "a line\n")
+			time.Sleep(after)
+			synctest.Wait()
+			select {
+			case <-changed:
+			default:
+				t.Errorf("no signal after %s", after)
+			}
+			if text, err := io.ReadAll(log); string(text) != "a line\n" || err != nil {
+				t.Errorf("%q, %v", text, err)
+			}
+			_ = log.Close()
+			if len(at.readers) != 0 {
+				t.Error("a closed reader is kept")
+			}
+		}
+	})
+}
+
 // TestPlainReadAsksForNothing: a reader that ends at the end of the log sends no message, nor does the
 // reader of a run that has ended.
 func TestPlainReadAsksForNothing(t *testing.T) {
