@@ -11,7 +11,7 @@ import (
 type event struct{ *rota.AuditEntry }
 
 var audit = &table[event]{
-	name: "audit", key: func(e *event) string { return string(e.ID[:]) },
+	name: "audit", key: func(e *event) string { return string(e.ID[:]) }, alwaysFull: true,
 	columns: append([]column[event]{
 		{name: "audit_uuid", kind: UUID, value: func(e *event) sqlite.Value { return uuid(e.ID) }, notNull: true},
 		{name: "event_type", kind: Text, value: func(e *event) sqlite.Value { return notNullText(e.Act) }, notNull: true},
@@ -95,14 +95,14 @@ func auditPages(q *query, w readRequest, ask rota.AuditQuery) pages[event] {
 	if act, is := w.equal["event_type"]; is {
 		ask.Acts = []string{act.Text()}
 	}
-	size, done := w.page(), false
+	size, done, bytes := w.page(), false, 0
 	return func() ([]event, error) {
 		for !done {
 			view, err := q.store()
 			if err != nil {
 				return nil, err
 			}
-			ask.Limit = size(0)
+			ask.Limit = size(bytes)
 			page, err := view.Audit(q.ctx, ask)
 			switch {
 			case rota.CodeOf(err) == rota.Invalid: // a condition has a value that no entry can have, such as an unknown act
@@ -111,6 +111,10 @@ func auditPages(q *query, w readRequest, ask rota.AuditQuery) pages[event] {
 				return nil, err
 			}
 			ask.Before, done = page.Next, !page.More
+			bytes = 0
+			for i := range page.Entries {
+				bytes += documentBytes(&page.Entries[i])
+			}
 			if rows := events(page.Entries); len(rows) > 0 {
 				return rows, nil
 			}

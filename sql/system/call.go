@@ -1,7 +1,6 @@
 package system
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/rotajobs/rota/sql/catalog"
@@ -55,23 +54,15 @@ func (d *memoryDB) addTranslationFunctions() error {
 // countCollected counts the bytes that a query aggregates into arrays and documents, because SQLite has no limit of its
 // own. It fails the query when there are too many.
 func (d *memoryDB) countCollected(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-	d.query.collected += collectedPerRow
+	bytes := collectedPerRow
 	if args[0].Type() == sqlite.TypeInteger { // NULL has no length
-		d.query.collected += int(args[0].Int64())
+		bytes += int(args[0].Int64())
 	}
-	if d.query.collected > collectedMax {
-		return null, d.query.fail(&Error{
-			State: StateLimit, Offset: -1, Message: fmt.Sprintf("the query collects more than %d MiB into arrays or documents", collectedMax>>20), Hint: "aggregate fewer rows",
-		})
-	}
-	return integer(1), nil
+	return integer(1), d.query.charge(bytes)
 }
 
-// Limit on collected bytes, and the bytes counted for each row in addition to its text.
-const (
-	collectedMax    = 64 << 20
-	collectedPerRow = 16
-)
+// collectedPerRow is how many bytes count for each row in addition to its text.
+const collectedPerRow = 16
 
 // calledAs returns the name of a function in SQLite.
 func calledAs(s translate.Signature) string {

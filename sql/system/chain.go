@@ -10,8 +10,6 @@ import (
 type chain struct {
 	*rota.Job // the last attempt
 	q         *query
-	head      *rota.Job // the first attempt; nil: not read yet
-	shown     *rota.Job // the last attempt that was dispatched; nil: not read yet
 }
 
 // waitsForRetry reports whether an attempt has ended and the next one waits.
@@ -21,22 +19,14 @@ func (c *chain) waitsForRetry() bool { return c.Status == rota.StatusQueued && !
 func pending(tail *rota.Job) bool { return tail.Status == rota.StatusQueued && tail.RetryOf.IsZero() }
 
 // first returns the first attempt.
-func (c *chain) first() *rota.Job {
-	if c.head == nil {
-		c.head = c.read(c.ExecutionID)
-	}
-	return c.head
-}
+func (c *chain) first() *rota.Job { return c.read(c.ExecutionID) }
 
 // dispatched returns the last attempt that was dispatched, or the first attempt if none was.
 func (c *chain) dispatched() *rota.Job {
-	if c.shown == nil {
-		c.shown = c.Job
-		if c.waitsForRetry() {
-			c.shown = c.read(c.RetryOf)
-		}
+	if c.waitsForRetry() {
+		return c.read(c.RetryOf)
 	}
-	return c.shown
+	return c.Job
 }
 
 // read reads another attempt. If it is gone, the last attempt stands for it.
@@ -85,8 +75,11 @@ func endMessage(j *rota.Job) string {
 	return j.Run.Error
 }
 
-// attempt reads one job, nil if it is gone. An error ends the query.
+// attempt reads one job without its params, nil if it is gone. An error ends the query.
 func (q *query) attempt(id rota.ID) *rota.Job {
+	if found := q.attempts.get(id); found != nil {
+		return found
+	}
 	view, err := q.store()
 	if err != nil {
 		_ = q.fail(err)
@@ -97,5 +90,11 @@ func (q *query) attempt(id rota.ID) *rota.Job {
 	if err != nil && rota.CodeOf(err) != rota.NotFound {
 		_ = q.fail(err)
 	}
-	return j
+	if j == nil {
+		return nil
+	}
+	lean := *j
+	lean.Params = nil
+	q.attempts.put(id, &lean)
+	return &lean
 }

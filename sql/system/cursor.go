@@ -13,29 +13,30 @@ import (
 // cursor is one scan of a table.
 type cursor[R any] struct {
 	*virtual[R]
-	next pages[R]
-	rows []R
-	at   int
+	next      pages[R]
+	rows      []R
+	at        int
+	pageBytes int // of rows
 
 	seen      int64
 	countOnly bool   // the rows have no values
 	scanKey   string // identifies the scan in the cache; empty: not cached
 	scanRows  []R    // rows of this scan so far, for the cache
+	scanBytes int    // of scanRows
 }
 
 // Filter begins a scan.
 func (c *cursor[R]) Filter(id sqlite.IndexID, argv []sqlite.Value) error {
 	p := c.db.query.plans[id.Num]
-	c.rows, c.at, c.seen = nil, 0, 0
+	c.dropRows()
+	c.seen = 0
 	w, some := c.requestFor(p, argv)
 	if !some {
 		c.next = noRows[R]
 		return nil
 	}
-	c.countOnly, c.scanRows = c.paths[p.path].countOnly, nil
-	if c.scanKey = ""; p.lean { // full rows hold documents of any size and are not cached
-		c.scanKey = scanKeyOf(c.name, id.Num, argv)
-	}
+	c.countOnly = c.paths[p.path].countOnly
+	c.scanKey = scanKeyOf(c.name, id.Num, argv)
 	if rows, known := c.db.query.cachedScans[c.scanKey].([]R); known { // a join repeats the scan; the view returns the same rows
 		c.next, c.scanKey = once(func() ([]R, error) { return rows, nil }), ""
 		return c.nextPage()
@@ -44,38 +45,61 @@ func (c *cursor[R]) Filter(id sqlite.IndexID, argv []sqlite.Value) error {
 	return c.nextPage()
 }
 
-// scanKeyOf identifies a scan within a query by its table, plan and arguments.
+// scanKeyOf identifies a scan within a query by its table, plan and arguments. It is empty if the arguments are long.
 func scanKeyOf(table string, plan int32, argv []sqlite.Value) string {
 	var b strings.Builder
 	b.WriteString(table + " " + strconv.Itoa(int(plan)))
 	for _, v := range argv {
 		b.WriteString("\x00" + v.Type().String() + v.Text())
+		if b.Len() > scanKeyMax {
+			return ""
+		}
 	}
 	return b.String()
 }
 
-// cachedRowsMax is how many rows of complete scans a query caches.
-const cachedRowsMax = 20_000
+const (
+	cachedBytesMax = 8 << 20 // bytes of the rows of scans that a query caches
+	scanKeyMax     = 1 << 10
+)
 
-// cacheRows collects the rows of a scan, unless there are too many, and puts them into the cache of the query when the
-// scan ends.
-func (c *cursor[R]) cacheRows(rows []R) {
+// cacheRows collects the rows of a scan, unless they have too many bytes, and puts them into the cache of the query when
+// the scan ends.
+func (c *cursor[R]) cacheRows(rows []R, bytes int) {
 	q := c.db.query
 	switch {
 	case c.scanKey == "" || c.countOnly:
-	case len(rows) == 0:
-		q.cachedScans[c.scanKey], c.scanKey = c.scanRows, ""
-	case q.cachedRows+len(rows) > cachedRowsMax:
-		c.scanKey, c.scanRows = "", nil
+	case len(rows) == 0 && q.cachedBytes+len(c.scanKey)+rowBytes <= cachedBytesMax:
+		q.cachedBytes += len(c.scanKey) + rowBytes
+		q.cachedScans[c.scanKey] = c.scanRows
+		c.scanKey, c.scanRows, c.scanBytes = "", nil, 0
+	case len(rows) == 0 || q.cachedBytes+bytes > cachedBytesMax:
+		c.dropScan()
 	default:
-		q.cachedRows += len(rows)
+		q.cachedBytes += bytes
+		c.scanBytes += bytes
 		c.scanRows = append(c.scanRows, rows...)
 	}
 }
 
+// dropScan drops the rows that were collected for the cache.
+func (c *cursor[R]) dropScan() {
+	c.db.query.cachedBytes -= c.scanBytes
+	c.scanKey, c.scanRows, c.scanBytes = "", nil, 0
+}
+
+// dropRows drops the page of rows and an incomplete scan.
+func (c *cursor[R]) dropRows() {
+	if q := c.db.query; q != nil {
+		q.release(c.pageBytes)
+		c.dropScan()
+	}
+	c.rows, c.at, c.pageBytes = nil, 0, 0
+}
+
 // requestFor builds the read request of a plan with its arguments. It reports false if a condition can never be true.
 func (c *cursor[R]) requestFor(p plan, argv []sqlite.Value) (w readRequest, some bool) {
-	w = readRequest{equal: map[string]sqlite.Value{}, lean: p.lean}
+	w = readRequest{equal: map[string]sqlite.Value{}, lean: p.lean && !c.alwaysFull}
 	skip := int64(0)
 	for i, a := range p.args {
 		v := argv[i]
@@ -147,10 +171,27 @@ func (c *cursor[R]) nextPage() error {
 		return q.fail(err)
 	}
 	q.rows += int64(len(rows))
-	c.cacheRows(rows)
-	c.rows, c.at = rows, 0
-	return nil
+	bytes := c.bytes(rows)
+	c.cacheRows(rows, bytes)
+	q.release(c.pageBytes)
+	c.rows, c.at, c.pageBytes = rows, 0, bytes
+	return q.charge(bytes)
 }
+
+// bytes returns the memory of rows.
+func (c *cursor[R]) bytes(rows []R) int {
+	if c.countOnly {
+		return 0
+	}
+	bytes := rowBytes * len(rows)
+	for i := range rows {
+		bytes += documentBytes(rows[i])
+	}
+	return bytes
+}
+
+// rowBytes is about the memory of a row without its documents.
+const rowBytes = 512
 
 // Next moves to the next row.
 func (c *cursor[R]) Next() error {
@@ -187,6 +228,7 @@ func (c *cursor[R]) RowID() (int64, error) {
 
 // Close ends the scan.
 func (c *cursor[R]) Close() error {
-	c.rows, c.next = nil, noRows[R]
+	c.dropRows()
+	c.next = noRows[R]
 	return nil
 }

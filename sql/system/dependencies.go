@@ -6,7 +6,7 @@ import "zombiezen.com/go/sqlite"
 type dependency struct{ job, on string }
 
 var dependencies = &table[dependency]{
-	name: "job_dependencies", key: func(d *dependency) string { return d.job + "\x00" + d.on },
+	name: "job_dependencies", key: func(d *dependency) string { return d.job + "\x00" + d.on }, alwaysFull: true,
 	columns: []column[dependency]{
 		{name: "job_uuid", kind: UUID, value: func(d *dependency) sqlite.Value { return definitionUUID(d.job) }, notNull: true},
 		{name: "depends_on_job_uuid", kind: UUID, value: func(d *dependency) sqlite.Value { return definitionUUID(d.on) }, notNull: true},

@@ -155,7 +155,7 @@ func interval(j *job) sqlite.Value {
 	return seconds(j.Spec.Every)
 }
 
-var jobs = &table[job]{name: "jobs", columns: jobColumns(), paths: jobWays, key: func(j *job) string { return j.Name }}
+var jobs = &table[job]{name: "jobs", columns: jobColumns(), paths: jobWays, key: func(j *job) string { return j.Name }, alwaysFull: true}
 
 func jobColumns() []column[job] {
 	columns := []column[job]{

@@ -3,6 +3,7 @@ package system
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/rotajobs/rota"
@@ -18,15 +19,16 @@ type query struct {
 	reads  int       // number of reads of the store
 	rows   int64     // number of rows read
 
-	plans     []plan          // of the scans; SQLite knows them by their number
-	common    map[string]bool // names of common table expressions, in lower case
-	session   Session
-	collected int   // bytes, into arrays and documents
-	valueMax  int32 // bytes of one value
+	plans    []plan          // of the scans; SQLite knows them by their number
+	common   map[string]bool // names of common table expressions, in lower case
+	session  Session
+	charged  int   // bytes of the rows and aggregates that the query keeps
+	valueMax int32 // bytes of one value
 
 	cachedScans map[string]any // rows of complete scans, because joins repeat them
-	cachedRows  int            // number of rows in cachedScans
+	cachedBytes int            // of cachedScans and of scans that are being collected
 	templates   templates
+	attempts    boundedMap[rota.ID, *rota.Job] // earlier attempts of executions
 }
 
 func newQuery(ctx context.Context, from *Source, of *Query, session Session) *query {
@@ -73,6 +75,24 @@ func (q *query) fail(err error) error {
 	return err
 }
 
+// chargedMax limits the bytes of the pages of rows that scans have read and of the values that aggregates keep. Values
+// of SQLite and cached rows have limits of their own.
+const chargedMax = 64 << 20
+
+// charge counts bytes that the query keeps. It fails the query if there are too many.
+func (q *query) charge(n int) error {
+	if q.charged += n; q.charged <= chargedMax {
+		return nil
+	}
+	return q.fail(&Error{
+		State: StateLimit, Offset: -1, Message: fmt.Sprintf("the query keeps more than %d MiB of rows and aggregated values", chargedMax>>20),
+		Hint: "aggregate fewer rows, or join fewer tables with large documents",
+	})
+}
+
+// release counts bytes that the query no longer keeps.
+func (q *query) release(n int) { q.charged -= n }
+
 // close closes the view.
 func (q *query) close() {
 	if q.view != nil {
@@ -81,7 +101,8 @@ func (q *query) close() {
 	}
 }
 
-// paged reads pages of a view until one is not full.
+// paged reads pages of a view until one is not full. It drops the rows of a page after pageBytes and reads them again
+// with the next page, so that a scan keeps few bytes although a row may have 1 MiB.
 func paged[R, T any](q *query, w readRequest, read func(rota.View, int, *T) ([]T, error), row func(T) R) pages[R] {
 	size, last, done, bytes := w.page(), (*T)(nil), false, 0
 	return func() ([]R, error) {
@@ -105,18 +126,23 @@ func paged[R, T any](q *query, w readRequest, read func(rota.View, int, *T) ([]T
 		if len(list) == 0 {
 			return nil, nil
 		}
-		last = &list[len(list)-1]
-		rows := make([]R, len(list))
+		rows := make([]R, 0, len(list))
 		bytes = 0
-		for i, one := range list {
-			rows[i] = row(one)
-			bytes += documentBytes(one)
+		for _, one := range list {
+			size := documentBytes(one)
+			if len(rows) > 0 && bytes+size > pageBytes {
+				done, bytes = false, bytes+size*(len(list)-len(rows)) // the estimate for the next page
+				break
+			}
+			rows = append(rows, row(one))
+			bytes += size
 		}
+		last = new(list[len(rows)-1]) // not a pointer into the list, which would keep all of it
 		return rows, nil
 	}
 }
 
-// documentBytes is the size of the documents of a row that was read.
+// documentBytes is the size of the documents of a row.
 func documentBytes(row any) int {
 	switch r := row.(type) {
 	case *rota.Job:
@@ -126,9 +152,19 @@ func documentBytes(row any) int {
 		}
 		return n
 	case *rota.Template:
-		return len(r.Spec.Params)
+		return len(r.Spec.Params) + len(r.Spec.Description)
 	case *rota.Schedule:
-		return len(r.Spec.Params)
+		return len(r.Spec.Params) + len(r.Spec.Description)
+	case *rota.AuditEntry:
+		return len(r.Detail) + len(r.Changes)
+	case run:
+		return documentBytes(r.Job)
+	case execution:
+		return documentBytes(r.Job)
+	case job:
+		return documentBytes(r.Schedule)
+	case event:
+		return documentBytes(r.AuditEntry)
 	}
 	return 0
 }

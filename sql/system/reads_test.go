@@ -128,12 +128,12 @@ func TestQueryReadsOnlyNeededRows(t *testing.T) {
 		{"SELECT event_type FROM sys.audit WHERE event_type = 'JOB_SWALLOWED'", 2, 0, 0},
 
 		// Conditions that cannot be pushed down.
-		{"SELECT job_name FROM sys.jobs WHERE upper(job_name) = 'JOB-007'", 6, schedulesMade, 1},
+		{"SELECT job_name FROM sys.jobs WHERE upper(job_name) = 'JOB-007'", 10, schedulesMade, 1},
 		{"SELECT job_name FROM sys.jobs WHERE job_name = NULL", 0, 0, 0},
-		{"SELECT job_name FROM sys.jobs ORDER BY next_run_time, job_name LIMIT 20", 6, schedulesMade, 20},
-		{"SELECT job_name FROM sys.jobs ORDER BY next_run_time DESC LIMIT 20", 6, schedulesMade, 20},
-		{"SELECT job_name FROM sys.jobs WHERE description IS NULL ORDER BY job_name LIMIT 5", 8, 64, 5},
-		{"SELECT job_name FROM sys.jobs ORDER BY upper(job_name) LIMIT 5", 6, schedulesMade, 5},
+		{"SELECT job_name FROM sys.jobs ORDER BY next_run_time, job_name LIMIT 20", 10, schedulesMade, 20},
+		{"SELECT job_name FROM sys.jobs ORDER BY next_run_time DESC LIMIT 20", 10, schedulesMade, 20},
+		{"SELECT job_name FROM sys.jobs WHERE description IS NULL ORDER BY job_name LIMIT 5", 8, 16, 5},
+		{"SELECT job_name FROM sys.jobs ORDER BY upper(job_name) LIMIT 5", 10, schedulesMade, 5},
 	} {
 		rows, stats, err := runQuery(c, test.query)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // schedules shows schedules with the field names of the HTTP API; sys.jobs shows them as document 002 does.
 var schedules = &table[job]{
-	name: "schedules", key: func(j *job) string { return j.Name },
+	name: "schedules", key: func(j *job) string { return j.Name }, alwaysFull: true,
 	columns: append([]column[job]{
 		{name: "schedule_name", kind: Text, value: func(j *job) sqlite.Value { return notNullText(j.Name) }, notNull: true},
 		{name: "schedule_uuid", kind: UUID, value: func(j *job) sqlite.Value { return definitionUUID(j.Name) }, notNull: true},

@@ -13,6 +13,8 @@ type table[R any] struct {
 	columns []column[R]
 	paths   []accessPath[R]
 	key     func(*R) string // identifies a row
+
+	alwaysFull bool // the store has no lean read of the rows
 }
 
 // column is one column of a table.
@@ -75,11 +77,11 @@ type readRequest struct {
 // or a few rows first and more each time. Rows with documents have smaller pages, because each may have 1 MiB.
 func (w readRequest) page() func(before int) int {
 	next, most := pageFirst, pageMax
-	if w.limit > 0 {
-		next = min(w.limit, pageMax)
-	}
 	if !w.lean {
-		next, most = min(next, pageFirstFull), pageMaxFull
+		next, most = pageFirstFull, pageMaxFull
+	}
+	if w.limit > 0 {
+		next = min(w.limit, most)
 	}
 	now := 0
 	return func(before int) int {
@@ -98,7 +100,7 @@ const (
 	pageMax       = 1000
 	pageFirstFull = 16
 	pageMaxFull   = 64
-	pageBytes     = 8 << 20 // of the documents in a page, if they are as large as in the page before
+	pageBytes     = 4 << 20 // of the documents in a page; a single row may have more
 )
 
 // declaration returns the CREATE TABLE statement for SQLite.

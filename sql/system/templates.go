@@ -8,7 +8,7 @@ import (
 )
 
 var templateTable = &table[*rota.Template]{
-	name: "templates", key: func(t **rota.Template) string { return (*t).Name },
+	name: "templates", key: func(t **rota.Template) string { return (*t).Name }, alwaysFull: true,
 	columns: append([]column[*rota.Template]{
 		{name: "template_name", kind: Text, value: func(t **rota.Template) sqlite.Value { return notNullText((*t).Name) }, notNull: true},
 		{name: "job_type", kind: Text, value: func(t **rota.Template) sqlite.Value { return notNullText(jobType((*t).Spec.Type)) }, notNull: true},
@@ -57,7 +57,7 @@ func templatesAfter(q *query) func(rota.View, int, **rota.Template) ([]*rota.Tem
 // templates caches the templates of sys.jobs. A scan in name order also needs templates in name order; then one read
 // returns many.
 type templates struct {
-	known     map[string]*rota.Template
+	known     boundedMap[string, *rota.Template]
 	last      string // name requested last
 	ascending int    // requests in a row in ascending order
 }
@@ -68,45 +68,45 @@ const ascendingMin = 8
 var noTemplate = &rota.Template{}
 
 func (t *templates) get(q *query, name string) *rota.Template {
-	if found := t.known[name]; found != nil {
+	if found := t.known.get(name); found != nil {
 		return found
 	}
 	view, err := q.store()
+	var found *rota.Template
 	if err == nil {
-		err = t.read(q, view, name)
+		found, err = t.read(q, view, name)
 	}
 	t.last = name
 	if err != nil {
 		_ = q.fail(err)
 		return noTemplate
 	}
-	return t.known[name]
+	return found
 }
 
-func (t *templates) read(q *query, view rota.View, name string) error {
+func (t *templates) read(q *query, view rota.View, name string) (*rota.Template, error) {
 	q.reads++
-	if t.known == nil || len(t.known) > 10*pageMax {
-		t.known = map[string]*rota.Template{}
-	}
 	if t.ascending++; name < t.last {
 		t.ascending = 0
 	}
-	if t.ascending > ascendingMin {
-		list, err := view.Templates(q.ctx, rota.NameQuery{After: t.last, Limit: pageMax})
+	if t.ascending > ascendingMin && t.known.small() {
+		list, err := view.Templates(q.ctx, rota.NameQuery{After: t.last, Limit: pageMaxFull})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, one := range list {
-			t.known[one.Name] = one
-		}
-		if t.known[name] != nil {
-			return nil
+			t.known.put(one.Name, one)
+			if one.Name == name {
+				return one, nil
+			}
 		}
 	}
 	found, err := view.Template(q.ctx, name)
 	if rota.CodeOf(err) == rota.NotFound {
 		found, err = noTemplate, nil
 	}
-	t.known[name] = found
-	return err
+	if err == nil {
+		t.known.put(name, found)
+	}
+	return found, err
 }
