@@ -9,10 +9,11 @@ import (
 
 // Limits on what is read.
 const (
-	TextMax    = 1 << 20 // bytes of a statement
-	ListMax    = 1_000   // names, shards or arguments in a list
-	NameMax    = 255     // bytes of a name, as the columns of sys have it
-	nestingMax = 100     // parentheses inside each other
+	TextMax       = 1 << 20 // bytes of a statement
+	StatementsMax = 100_000 // statements in a text
+	ListMax       = 1_000   // names, shards or arguments in a list
+	NameMax       = 255     // bytes of a name, as the columns of sys have it
+	nestingMax    = 100     // parentheses inside each other
 )
 
 // Parse reads one statement, with or without a semicolon at its end. The error is

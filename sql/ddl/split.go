@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/rotajobs/rota/sql/lexer"
@@ -30,9 +31,15 @@ func Split(text string) ([]Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		if source.Text != "" {
-			sources = append(sources, source)
+		if source.Text == "" {
+			continue
 		}
+		if len(sources) == StatementsMax {
+			return nil, newError(text, source.Offset, Error{
+				Reason: fmt.Sprintf("the text has more than %d statements", StatementsMax), Hint: "send them in several parts", State: limitExceeded,
+			})
+		}
+		sources = append(sources, source)
 	}
 	return sources, nil
 }

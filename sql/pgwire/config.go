@@ -23,6 +23,7 @@ type Session interface {
 	Status() session.Status
 	Setting(name string) (value string, known bool)
 	Set(name, value string) error
+	Memory() *session.Memory
 }
 
 // Config configures a server. Session and Verifier are required; the other fields have

@@ -91,6 +91,9 @@ func (c *conn) cleanUp() {
 	if c.reader != nil {
 		<-c.reader
 	}
+	if c.session != nil {
+		c.session.Memory().Close()
+	}
 }
 
 // logIn runs startup and authentication within Config.LoginTime. A shutdown interrupts it.

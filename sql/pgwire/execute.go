@@ -46,7 +46,8 @@ func (c *conn) runPortal(p *portal) error {
 	if err != nil {
 		return cancelReason(ctx, err)
 	}
-	p.answer, p.args = a, nil
+	p.answer = a
+	c.prepared.dropArguments(p)
 	if a.Columns != nil {
 		p.columns = c.columns(a.Columns, p.formatsOf(len(a.Columns)))
 	}
@@ -91,23 +92,19 @@ func (c *conn) nextIsSync() (bool, error) {
 func (c *conn) fetch(p *portal, limit int) error {
 	sent := 0
 	for p.sent < len(p.answer.Rows) && (limit <= 0 || sent < limit) && p.columns != nil {
-		row := p.answer.Rows[p.sent]
-		p.answer.Rows[p.sent] = nil // it need not stay in memory while the client reads others
-		p.sent++
-		if err := c.out.row(row, p.columns); err != nil {
+		if err := c.sendRow(p.answer.Rows[p.sent], p.columns); err != nil {
 			return err
 		}
+		p.answer.Drop(p.sent) // it need not stay in memory while the client reads others
+		p.sent++
 		sent++
 	}
 	if limit > 0 && sent == limit {
-		if err := c.prepared.budget.hold(p); err != nil {
-			return err
-		}
 		c.out.send(&pgproto3.PortalSuspended{})
 		return c.out.err
 	}
 	p.done = true
-	c.prepared.budget.release(p)
+	p.release()
 	c.out.send(&pgproto3.CommandComplete{CommandTag: commandTag(p.answer, sent)})
 	return c.out.err
 }

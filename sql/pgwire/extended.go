@@ -11,7 +11,7 @@ func (c *conn) parse(m *pgproto3.Parse) error {
 	if err := checkUTF8(m.Query); err != nil {
 		return err
 	}
-	if err := c.prepared.checkStatement(m.Name, len(m.Query)); err != nil {
+	if err := c.prepared.checkStatement(m.Name); err != nil {
 		return err
 	}
 	params, err := kindsOf(m.ParameterOIDs)
@@ -24,7 +24,9 @@ func (c *conn) parse(m *pgproto3.Parse) error {
 	if err != nil {
 		return cancelReason(ctx, err)
 	}
-	c.prepared.addStatement(m.Name, p)
+	if err := c.prepared.addStatement(m.Name, p); err != nil {
+		return err
+	}
 	c.out.send(&pgproto3.ParseComplete{})
 	return nil
 }
@@ -59,12 +61,12 @@ func (c *conn) bind(m *pgproto3.Bind) error {
 	if err != nil {
 		return err
 	}
-	p := &portal{statement: statement, args: make([]any, len(m.Parameters))}
+	p := &portal{statement: statement, args: make([]any, len(m.Parameters)), bytes: statement.Bytes()}
 	for i, raw := range m.Parameters {
 		if p.args[i], err = argument(i+1, statement.Params[i], formats[i], raw); err != nil {
 			return err
 		}
-		p.bytes += len(raw)
+		p.bytes += argumentBytes + len(raw)
 	}
 	if p.formats, err = formatsFor(m.ResultFormatCodes, len(statement.Columns), "result"); err != nil {
 		return err
@@ -75,6 +77,9 @@ func (c *conn) bind(m *pgproto3.Bind) error {
 	c.out.send(&pgproto3.BindComplete{})
 	return nil
 }
+
+// argumentBytes is the memory of an argument in addition to its text.
+const argumentBytes = 32
 
 // formatsFor expands the format codes of a message: none means text, a single one applies to
 // all values.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rotajobs/rota/sql/kind"
@@ -21,6 +22,7 @@ type fakeStore struct {
 	written []string
 	running chan struct{} // a statement that waits has begun
 	ended   chan error    // and why it ended
+	memory  atomic.Int64  // of all sessions
 }
 
 func newFakeStore() *fakeStore {
@@ -43,6 +45,7 @@ func (s *fakeStore) String() string {
 // one thing that the protocol has to cope with.
 type fakeSession struct {
 	store    *fakeStore
+	memory   *session.Memory
 	settings map[string]string
 	status   session.Status
 	implicit bool
@@ -50,7 +53,7 @@ type fakeSession struct {
 }
 
 func newFakeSession(s *fakeStore) *fakeSession {
-	return &fakeSession{store: s, status: session.Idle, settings: map[string]string{"statement_timeout": "0", "timezone": "UTC", "application_name": ""}}
+	return &fakeSession{store: s, memory: session.NewMemory(&s.memory), status: session.Idle, settings: map[string]string{"statement_timeout": "0", "timezone": "UTC", "application_name": ""}}
 }
 
 var fakeColumns = map[string][]system.Column{
@@ -138,6 +141,8 @@ func (f *fakeSession) fail(err error) error {
 	}
 	return err
 }
+
+func (f *fakeSession) Memory() *session.Memory { return f.memory }
 
 func (f *fakeSession) Fail() { _ = f.fail(nil) }
 

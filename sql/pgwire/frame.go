@@ -7,12 +7,15 @@ import (
 	"net"
 	"strings"
 	"time"
+
+	"github.com/rotajobs/rota/sql/session"
 )
 
 // frame is one message: its type and its body.
 type frame struct {
-	kind byte
-	body []byte
+	kind    byte
+	body    []byte
+	refusal error // why the body was not kept; nil: it was
 }
 
 // clientMessageTypes are the types of messages that a client may send.
@@ -22,8 +25,9 @@ const clientMessageTypes = "BCDEFHPQSXcdfp"
 type framer struct {
 	conn    net.Conn
 	in      *bufio.Reader
-	max     int           // bytes of a message
-	timeout time.Duration // for a message that has begun; 0: only the connection's deadline
+	max     int             // bytes of a message
+	timeout time.Duration   // for a message that has begun; 0: only the connection's deadline
+	memory  *session.Memory // of message bodies; nil: not counted
 }
 
 func newFramer(conn net.Conn, most int, time time.Duration) *framer {
@@ -56,8 +60,23 @@ func (f *framer) next() (frame, error) {
 	case length > int64(f.max):
 		return frame{}, fatalf(stateProtocol, "split it into smaller messages", "message of %d bytes exceeds the limit of %d bytes", length, f.max)
 	}
-	body, err := readBody(f.in, int(length))
-	return frame{kind, body}, err
+	return f.read(kind, int(length))
+}
+
+// bodyCopies is how many times a body is in memory: as it was read, and as the texts of the decoded message.
+const bodyCopies = 2
+
+// read reads the body of a message. It discards a body for which there is no memory, so that the client gets an error
+// and the connection stays usable. The caller releases the memory of the body.
+func (f *framer) read(kind byte, length int) (frame, error) {
+	if f.memory != nil {
+		if refusal := f.memory.Charge(bodyCopies * length); refusal != nil {
+			_, err := io.CopyN(io.Discard, f.in, int64(length))
+			return frame{kind: kind, refusal: refusal}, err
+		}
+	}
+	body, err := readBody(f.in, length)
+	return frame{kind: kind, body: body}, err
 }
 
 // messageBuffered reports whether the whole message is buffered already. This is the common

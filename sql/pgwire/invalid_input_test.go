@@ -132,7 +132,7 @@ func serveBytes(t *testing.T, raw []byte, session Session) {
 			return
 		}
 		defer c.cleanUp()
-		c.session, c.prepared, c.framer = session, newPreparedSet(server.config.MessageMax, &server.unfetchedBytes), newFramer(far, 0, 0)
+		c.session, c.prepared, c.framer = session, newPreparedSet(session.Memory()), newFramer(far, 0, 0)
 		c.closeWith(c.serveMessages())
 	}()
 	go func() { _, _ = io.Copy(io.Discard, near) }()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,23 +115,70 @@ func TestPreparedStatementAndPortalLimits(t *testing.T) {
 	}
 	c.query("rollback")
 	c.query("forget")
-	for n := range 3 {
-		got := parse(n, "one "+strings.Repeat("x", 9_000))
-		if (got[0] == "ParseComplete") != (n < 2) {
-			t.Error(n, got)
-		}
+	if got := parse(1, "one"); got[0] != "ParseComplete" {
+		t.Error(got)
 	}
 	if got := parse(1, "one"); !strings.Contains(got[0], "42P05") {
 		t.Error(got)
 	}
-	c.query("forget")
-	c.query("begin")
-	c.exchange(&pgproto3.Parse{Name: "e", Query: "echo"}, &pgproto3.Sync{})
-	for n := range 3 {
-		got := c.exchange(&pgproto3.Bind{DestinationPortal: fmt.Sprint("p", n), PreparedStatement: "e", Parameters: [][]byte{bytes.Repeat([]byte("x"), 9_000)}, ParameterFormatCodes: []int16{1}}, &pgproto3.Sync{})
-		if (got[0] == "BindComplete") != (n < 2) {
-			t.Error(n, got)
+}
+
+// Arguments of portals, prepared statements and messages count, and the connection stays usable after a refusal.
+func TestIdleConnectionsKeepBoundedMemory(t *testing.T) {
+	s := newTestServer(t)
+	argument := bytes.Repeat([]byte("x"), 10<<20)
+	var clients []*client
+	refused := map[string]bool{}
+	for range 6 {
+		c := s.client()
+		clients = append(clients, c)
+		c.query("begin")
+		c.exchange(&pgproto3.Parse{Name: "e", Query: "echo"}, &pgproto3.Sync{})
+		for n := range 5 {
+			got := c.exchange(&pgproto3.Bind{DestinationPortal: fmt.Sprint("p", n), PreparedStatement: "e", Parameters: [][]byte{argument}}, &pgproto3.Sync{})
+			for _, state := range []string{"54000", "53200"} {
+				if strings.HasPrefix(got[0], "ERROR "+state) && strings.Contains(got[0], "; ") {
+					refused[state] = true
+				}
+			}
+			if got[0] != "BindComplete" && !strings.HasPrefix(got[0], "ERROR 5") {
+				t.Fatal(got)
+			}
 		}
+		if kept := s.store.memory.Load(); kept > 256<<20 {
+			t.Fatalf("idle connections keep %d bytes", kept)
+		}
+	}
+	if !refused["54000"] || !refused["53200"] {
+		t.Errorf("refused with %v, want 54000 for one connection and 53200 for all", refused)
+	}
+	for _, c := range clients {
+		wantLines(t, c.query("rollback"), []string{"CommandComplete ROLLBACK", "ReadyForQuery I"})
+		wantLines(t, c.query("one")[1:2], []string{`DataRow "1" "x y" "t"`})
+	}
+	if kept := s.store.memory.Load(); kept != 0 {
+		t.Errorf("%d bytes are counted for closed portals", kept)
+	}
+}
+
+// The text of a refused message is not kept; its client gets an error and goes on.
+func TestMessageWithoutMemoryIsRefused(t *testing.T) {
+	s := newTestServer(t)
+	s.store.memory.Store(256 << 20) // other sessions keep everything
+	c := s.client()
+	long := "one " + strings.Repeat(" ", 1<<20)
+	if got := c.query(long); len(got) != 2 || !strings.HasPrefix(got[0], "ERROR 53200") || got[1] != "ReadyForQuery I" {
+		t.Errorf("%.200q", got)
+	}
+	if got := c.exchange(&pgproto3.Parse{Name: "s", Query: long}, &pgproto3.Sync{}); !strings.HasPrefix(got[0], "ERROR 53200") {
+		t.Errorf("%.200q", got)
+	}
+	if got := c.query("one"); got[len(got)-1] != "ReadyForQuery I" || strings.HasPrefix(got[0], "ERROR") {
+		t.Errorf("a short query is refused: %.200q", got)
+	}
+	s.store.memory.Store(0)
+	if got := c.query(long); strings.HasPrefix(got[0], "ERROR") {
+		t.Errorf("%.200q", got)
 	}
 }
 
@@ -169,28 +215,4 @@ func TestReadAheadIsBounded(t *testing.T) {
 		t.Error("100 MB were read ahead")
 	}
 	_ = c.wire.Close()
-}
-
-// The limit applies per connection, and the memory is released when the portals close.
-func TestUnfetchedRowsAreBounded(t *testing.T) {
-	s := newTestServer(t)
-	c := s.client()
-	c.query("begin")
-	c.exchange(&pgproto3.Parse{Name: "wide", Query: "wide 40000"}, &pgproto3.Sync{})
-	fetch := func(portal string) []string {
-		return c.exchange(&pgproto3.Bind{DestinationPortal: portal, PreparedStatement: "wide"}, &pgproto3.Execute{Portal: portal, MaxRows: 1}, &pgproto3.Sync{})
-	}
-	if got := fetch("a"); !slices.Contains(got, "PortalSuspended") {
-		t.Fatal(got)
-	}
-	if got := fetch("b"); !strings.HasPrefix(got[len(got)-2], "ERROR 54000 rows not yet fetched") {
-		t.Errorf("%.200q", got)
-	}
-	if held := s.server.unfetchedBytes.Load(); held < 40_000_000 || held > connRowBytesMax {
-		t.Errorf("%d bytes are counted", held)
-	}
-	c.query("rollback")
-	if held := s.server.unfetchedBytes.Load(); held != 0 {
-		t.Errorf("%d bytes are counted for closed portals", held)
-	}
 }

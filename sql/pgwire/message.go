@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/rotajobs/rota/sql/session"
+	"github.com/rotajobs/rota/sql/system"
 )
 
 // handle answers one message. A returned error ends the connection; errors of statements are
@@ -46,6 +47,9 @@ func (c *conn) closeReason(err error) error {
 }
 
 func (c *conn) dispatch(f frame) error {
+	if f.refusal != nil {
+		return f.refusal
+	}
 	switch f.kind {
 	case 'Q':
 		return decodeAnd(f, &pgproto3.Query{}, c.query)
@@ -125,13 +129,34 @@ func (c *conn) sendAnswer(a *session.Answer) error {
 		columns := c.columns(a.Columns, nil)
 		c.out.send(rowDescription(columns))
 		for i, row := range a.Rows {
-			a.Rows[i] = nil // it need not stay in memory while the client reads others
-			if err := c.out.row(row, columns); err != nil {
+			if err := c.sendRow(row, columns); err != nil {
 				return err
 			}
+			a.Drop(i) // it need not stay in memory while the client reads others
 		}
 	}
 	c.out.send(&pgproto3.CommandComplete{CommandTag: []byte(a.Tag)})
+	return c.out.err
+}
+
+// sendRow sends one row. A long row is in memory a second time, encoded, until the client has read it.
+func (c *conn) sendRow(row []any, columns []column) error {
+	n := 2 * system.RowBytes(row) // the text of bytes has two digits for each
+	if n <= 2*flushBytes {
+		return c.out.row(row, columns)
+	}
+	memory := c.session.Memory()
+	if err := memory.Charge(n); err != nil {
+		return err
+	}
+	defer memory.Release(n)
+	c.server.encoding.Lock()
+	err := c.out.encodeRow(row, columns)
+	c.server.encoding.Unlock()
+	if err != nil {
+		return err
+	}
+	c.out.flush()
 	return c.out.err
 }
 

@@ -15,7 +15,7 @@ func (c *conn) serveMessages() error {
 	c.key = c.server.cancelKeys.register(c)
 	defer c.server.cancelKeys.unregister(c.key)
 	_ = c.raw.SetDeadline(time.Time{})
-	c.framer.max, c.framer.timeout = c.server.config.MessageMax, c.server.config.MessageTime
+	c.framer.max, c.framer.timeout, c.framer.memory = c.server.config.MessageMax, c.server.config.MessageTime, c.session.Memory()
 	c.out.send(&pgproto3.BackendKeyData{ProcessID: c.key.process, SecretKey: c.key.secret[:]})
 	c.ready()
 	c.reader = make(chan struct{})
@@ -31,6 +31,7 @@ func (c *conn) serveMessages() error {
 		if err := c.handle(f); err != nil {
 			return err
 		}
+		c.session.Memory().Release(bodyCopies * len(f.body))
 		if c.out.err != nil {
 			return c.out.err
 		}

@@ -1,31 +1,24 @@
 package pgwire
 
-import (
-	"sync/atomic"
-
-	"github.com/rotajobs/rota/sql/session"
-)
+import "github.com/rotajobs/rota/sql/session"
 
 // preparedSet holds the prepared statements and portals of a client, within limits.
 type preparedSet struct {
 	statements map[string]*session.Prepared
 	portals    map[string]*portal
-	bytes      int // of texts and arguments
-	bytesMax   int
-	budget     *rowBudget // of rows not fetched yet
+	memory     *session.Memory
 }
 
 // portal is a statement with its arguments, and the rows of its answer that were not sent yet.
 type portal struct {
-	statement      *session.Prepared
-	args           []any
-	bytes          int
-	formats        []int16
-	answer         *session.Answer // nil: not run yet
-	columns        []column
-	sent           int // rows
-	done           bool
-	unfetchedBytes int // size of the rows that were not fetched yet
+	statement *session.Prepared
+	args      []any
+	bytes     int // of the statement and args; the session counts the rows
+	formats   []int16
+	answer    *session.Answer // nil: not run yet
+	columns   []column
+	sent      int // rows
+	done      bool
 }
 
 // Limits of one client.
@@ -34,8 +27,8 @@ const (
 	portalsMax    = 100
 )
 
-func newPreparedSet(message int, all *atomic.Int64) preparedSet {
-	return preparedSet{statements: map[string]*session.Prepared{}, portals: map[string]*portal{}, bytesMax: 2 * message, budget: &rowBudget{serverBytes: all}}
+func newPreparedSet(memory *session.Memory) preparedSet {
+	return preparedSet{statements: map[string]*session.Prepared{}, portals: map[string]*portal{}, memory: memory}
 }
 
 func (n *preparedSet) statement(name string) (*session.Prepared, error) {
@@ -55,8 +48,8 @@ func (n *preparedSet) portal(name string) (*portal, error) {
 	return nil, errorf(stateNoPortal, "a portal is closed when its transaction ends; bind the statement again", "portal %q does not exist", name)
 }
 
-// checkStatement checks that a statement of that name and length can be added.
-func (n *preparedSet) checkStatement(name string, length int) error {
+// checkStatement checks that a statement of that name can be added.
+func (n *preparedSet) checkStatement(name string) error {
 	if name == "" {
 		n.closeStatement("")
 	}
@@ -66,19 +59,15 @@ func (n *preparedSet) checkStatement(name string, length int) error {
 	case len(n.statements) >= statementsMax:
 		return errorf(stateLimit, "close prepared statements that are no longer needed", "too many prepared statements: a connection can have at most %d", statementsMax)
 	}
-	return n.checkBytes(length)
-}
-
-func (n *preparedSet) checkBytes(length int) error {
-	if n.bytes+length > n.bytesMax {
-		return errorf(stateLimit, "close prepared statements and portals that are no longer needed", "prepared statements and portals of the connection exceed %d bytes", n.bytesMax)
-	}
 	return nil
 }
 
-func (n *preparedSet) addStatement(name string, p *session.Prepared) {
+func (n *preparedSet) addStatement(name string, p *session.Prepared) error {
+	if err := n.memory.Charge(p.Bytes()); err != nil {
+		return err
+	}
 	n.statements[name] = p
-	n.bytes += len(p.Text)
+	return nil
 }
 
 // addPortal adds a portal. A new unnamed portal replaces the previous one.
@@ -92,26 +81,39 @@ func (n *preparedSet) addPortal(name string, p *portal) error {
 	case len(n.portals) >= portalsMax:
 		return errorf(stateLimit, "close portals that are no longer needed", "too many portals: a connection can have at most %d", portalsMax)
 	}
-	if err := n.checkBytes(p.bytes); err != nil {
+	if err := n.memory.Charge(p.bytes); err != nil {
 		return err
 	}
 	n.portals[name] = p
-	n.bytes += p.bytes
 	return nil
+}
+
+// dropArguments drops the arguments of a portal that has run.
+func (n *preparedSet) dropArguments(p *portal) {
+	n.memory.Release(p.bytes - p.statement.Bytes())
+	p.args, p.bytes = nil, p.statement.Bytes()
 }
 
 func (n *preparedSet) closeStatement(name string) {
 	if p := n.statements[name]; p != nil {
-		n.bytes -= len(p.Text)
+		n.memory.Release(p.Bytes())
 		delete(n.statements, name)
 	}
 }
 
 func (n *preparedSet) closePortal(name string) {
 	if p := n.portals[name]; p != nil {
-		n.bytes -= p.bytes
-		n.budget.release(p)
+		n.memory.Release(p.bytes)
+		p.release()
 		delete(n.portals, name)
+	}
+}
+
+// release drops the rows of a portal.
+func (p *portal) release() {
+	if p.answer != nil {
+		p.answer.Release()
+		p.sent = 0
 	}
 }
 

@@ -18,10 +18,10 @@ type Server struct {
 	throttle   *loginThrottle
 	cancelKeys cancelKeys
 
-	pending        *pendingConns // connections that have not logged in yet
-	refusals       refusals      // connections that are being refused
-	sessions       atomic.Int64  // authenticated connections
-	unfetchedBytes atomic.Int64  // bytes of rows that clients have not fetched yet
+	pending  *pendingConns // connections that have not logged in yet
+	refusals refusals      // connections that are being refused
+	sessions atomic.Int64  // authenticated connections
+	encoding sync.Mutex    // of one long row at a time, because encoding a document takes many times its size
 }
 
 // New creates a server.

@@ -38,7 +38,7 @@ func (c *conn) checkStartup(m *pgproto3.StartupMessage) error {
 // startup packet.
 func (c *conn) startSession(user string, wanted map[string]string) error {
 	c.session = c.server.config.Session(user)
-	c.prepared = newPreparedSet(c.server.config.MessageMax, &c.server.unfetchedBytes)
+	c.prepared = newPreparedSet(c.session.Memory())
 	settings, err := parseOptions(wanted["options"])
 	if err != nil {
 		return err

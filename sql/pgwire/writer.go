@@ -61,9 +61,18 @@ func (o *bufferedWriter) fail(err error) {
 	}
 }
 
-// row sends the values of one row, each encoded by the function of its column. The buffer
+// row sends the values of one row.
+func (o *bufferedWriter) row(values []any, columns []column) error {
+	if err := o.encodeRow(values, columns); err != nil {
+		return err
+	}
+	o.flushIfFull()
+	return o.err
+}
+
+// encodeRow adds a row to the buffer, each value encoded by the function of its column. The buffer
 // receives complete rows only: a row whose encoder fails or panics is not sent.
-func (o *bufferedWriter) row(values []any, columns []column) (err error) {
+func (o *bufferedWriter) encodeRow(values []any, columns []column) (err error) {
 	start := len(o.buf)
 	buf := append(slices.Grow(o.buf, 5+system.RowBytes(values)), 'D', 0, 0, 0, 0) // at once: growing in steps copies a long row several times
 	buf = binary.BigEndian.AppendUint16(buf, uint16(len(columns)))
@@ -78,6 +87,5 @@ func (o *bufferedWriter) row(values []any, columns []column) (err error) {
 	}
 	binary.BigEndian.PutUint32(buf[start+1:], uint32(len(buf)-start-1))
 	o.buf = buf
-	o.flushIfFull()
-	return o.err
+	return nil
 }

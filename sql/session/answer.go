@@ -14,7 +14,7 @@ type Answer struct {
 	Notices    []string
 	Deallocate *string // prepared statement to remove; empty: all; nil: none
 
-	held *resultHold // memory of the rows; nil: not counted
+	kept *keptRows // memory of the rows; nil: not counted
 }
 
 // tagAnswer answers a statement without rows.
@@ -33,7 +33,7 @@ func rowsAnswer(tag string, columns []system.Column, rows ...[]any) *Answer {
 
 // add adds a row of a query.
 func (a *Answer) add(row []any) error {
-	if err := a.held.grow(system.RowBytes(row)); err != nil {
+	if err := a.kept.add(system.RowBytes(row)); err != nil {
 		return err
 	}
 	a.Rows = append(a.Rows, row)

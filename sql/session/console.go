@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -38,7 +39,7 @@ func (c Config) withDefaults() Config {
 type Console struct {
 	config    Config
 	catalogue *system.Catalogue
-	results   resultBudget
+	memory    atomic.Int64 // bytes that all sessions keep
 }
 
 // New makes a console.
@@ -58,11 +59,11 @@ func (c *Console) Close() error { return c.catalogue.Close() }
 
 // Session begins a session of a user.
 func (c *Console) Session(actor string) *Session {
-	return &Session{console: c, user: actor, newMeta: func() rota.Meta { return rota.NewMeta(actor) }}
+	return &Session{console: c, memory: NewMemory(&c.memory), user: actor, newMeta: func() rota.Meta { return rota.NewMeta(actor) }}
 }
 
 // RequestSession begins a session for one request. The caller supplies the ids of its commands, so a request that is
 // sent again with the same ids runs only once.
 func (c *Console) RequestSession(mint func() rota.Meta) *Session {
-	return &Session{console: c, user: "admin", newMeta: mint, singleRequest: true}
+	return &Session{console: c, memory: NewMemory(&c.memory), user: "admin", newMeta: mint, singleRequest: true}
 }

@@ -199,3 +199,40 @@ func TestQueriesCannotReadSecretsOrInternalTables(t *testing.T) {
 		}
 	}
 }
+
+// TestLongParamsFitIntoWideQueries checks that columns that a query only shows do not lower the limit of one value.
+func TestLongParamsFitIntoWideQueries(t *testing.T) {
+	b := newFixture(t)
+	b.template("wide", rota.TemplateSpec{Type: "noop", Params: []byte(`{"text": "` + strings.Repeat("x", 900_000) + `"}`)})
+	b.declare("wide", rota.ScheduleSpec{Template: "wide", Every: time.Hour})
+	b.run("EXECUTE JOB wide")
+	for _, text := range []string{
+		"SELECT r.*, e.*, a.* FROM sys.job_runs r LEFT JOIN sys.executions e ON e.id = r.job_run_uuid LEFT JOIN sys.audit a ON a.job_run_uuid = r.job_run_uuid ORDER BY r.created_at",
+		"SELECT j.*, t.*, r.* FROM sys.jobs j JOIN sys.templates t ON t.template_name = j.template JOIN sys.job_runs r ON r.job_uuid = j.job_uuid",
+		"SELECT count(*) FROM sys.templates a, sys.templates b, sys.templates c WHERE a.params = b.params",
+	} {
+		if got := b.run(text); strings.Contains(got, "ERROR") {
+			t.Errorf("%s: %.300s", text, got)
+		}
+	}
+}
+
+// TestTransactionsKeepBoundedMemory checks that a transaction with long params is refused before it uses much memory, and
+// that ROLLBACK releases the memory.
+func TestTransactionsKeepBoundedMemory(t *testing.T) {
+	b := newFixture(t)
+	long := strings.Repeat("x", 900_000)
+	for range 2 {
+		b.run("BEGIN")
+		refused := ""
+		for i := 0; i < 100 && refused == ""; i++ {
+			if got := b.run("CREATE JOB j" + strconv.Itoa(i) + " SCHEDULE = EVERY 1 HOUR AS 'SELECT ''" + long + "'''"); strings.Contains(got, "ERROR") {
+				refused = got
+			}
+		}
+		if !strings.Contains(refused, "(54000)") {
+			t.Errorf("refused with %.200q", refused)
+		}
+		b.run("ROLLBACK")
+	}
+}

@@ -23,10 +23,12 @@ type Prepared struct {
 // Prepare parses a text of at most one statement. Parameter types that the caller does not give are inferred, with
 // text as the default.
 func (s *Session) Prepare(_ context.Context, text string, params []kind.Kind) (*Prepared, error) {
-	list, failed := parse(text)
-	switch {
-	case failed != nil:
+	list, failed := s.parse(text)
+	if failed != nil {
 		return nil, s.fail(failed)
+	}
+	s.memory.Release(statementBytes * len(list))
+	switch {
 	case len(list) == 0:
 		return &Prepared{Text: text, Empty: true}, nil
 	case len(list) > 1:
@@ -42,6 +44,16 @@ func (s *Session) Prepare(_ context.Context, text string, params []kind.Kind) (*
 	}
 	return p, nil
 }
+
+// Bytes is about the memory of the statement.
+func (p *Prepared) Bytes() int {
+	return preparedBytes + 3*len(p.Text) + columnBytes*(len(p.Columns)+len(p.Params)) // the text, and the values of a parsed statement
+}
+
+const (
+	preparedBytes = 1 << 10
+	columnBytes   = 128
+)
 
 // describe sets the types of the parameters and columns.
 func (s *Session) describe(p *Prepared, params []kind.Kind) (err error) {

@@ -10,6 +10,7 @@ import (
 // Session runs statements one after another, with at most one open transaction. One goroutine at a time uses it.
 type Session struct {
 	console    *Console
+	memory     *Memory
 	user       string // name of the user
 	newMeta    func() rota.Meta
 	tx         *transaction   // nil: no transaction is open
@@ -53,10 +54,11 @@ func (s *Session) Status() Status {
 // it runs the first statement. Several statements are one implicit transaction, unless they contain BEGIN or COMMIT.
 // Arguments are allowed only with a single query. Errors are *Error.
 func (s *Session) Run(ctx context.Context, text string, args []any, each func(*Answer) error) error {
-	list, err := parse(text)
+	list, err := s.parse(text)
 	if err != nil {
 		return s.fail(err)
 	}
+	defer s.memory.Release(statementBytes * len(list))
 	if len(args) > 0 && len(list) != 1 {
 		return s.fail(newError(StateProtocol, "send each statement separately", "arguments belong to one statement, but the text has %d", len(list)))
 	}
@@ -134,15 +136,22 @@ type parsedStatement struct {
 // span is the place of a statement in a text, in bytes.
 type span struct{ start, stop int }
 
-// parse reads all statements of a text.
-func parse(text string) (list []parsedStatement, _ *Error) {
+// statementBytes is about the memory of a parsed statement besides its text.
+const statementBytes = 512
+
+// parse reads all statements of a text. The caller releases their memory.
+func (s *Session) parse(text string) (list []parsedStatement, _ *Error) {
 	sources, err := ddl.Split(text)
+	if err == nil {
+		err = s.memory.Charge(statementBytes * len(sources))
+	}
 	if err != nil {
 		return nil, asError(err, text, 0)
 	}
 	for _, one := range sources {
 		statement, err := ddl.Parse(one.Text)
 		if err != nil {
+			s.memory.Release(statementBytes * len(sources))
 			return nil, asError(err, text, one.Offset)
 		}
 		list = append(list, parsedStatement{statement, span{one.Offset, one.Offset + len(one.Text)}})

@@ -58,6 +58,8 @@ func (s *Session) Set(name, value string) error {
 func (s *Session) checkSetting(name, value string) (string, error) {
 	one, known := settings[name]
 	switch {
+	case len(value) > valueMax:
+		return "", newError(StateLimit, "shorten it", "the value of the setting %s has more than %d bytes", cmp.Or(one.title, name), valueMax)
 	case !known && customSetting.MatchString(name):
 		if len(s.settings) >= len(settings)+customSettingsMax {
 			return "", newError(StateLimit, "remove some with RESET", "the session already has %d custom settings, which is the limit", customSettingsMax)
@@ -67,8 +69,6 @@ func (s *Session) checkSetting(name, value string) (string, error) {
 		return "", newError(StateUnknown, "SHOW ALL lists the settings", "there is no setting %s", name)
 	case one.check == nil:
 		return "", newError(StateCannotChange, "", "the setting %s cannot be changed", one.title)
-	case len(value) > valueMax:
-		return "", newError(StateLimit, "shorten it", "the value of the setting %s has more than %d bytes", one.title, valueMax)
 	}
 	kept, ok := one.check(value)
 	if !ok {

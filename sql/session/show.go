@@ -64,7 +64,7 @@ func (s *Session) sysSession() system.Session {
 // answer answers a query that was prepared.
 func (s *Session) answer(ctx context.Context, q *system.Query, args []any) (*Answer, error) {
 	a := &Answer{Columns: q.Columns}
-	s.console.results.hold(a)
+	s.memory.count(a)
 	if _, err := s.console.catalogue.Run(ctx, q, args, s.sysSession(), a.add); err != nil {
 		a.Release()
 		return nil, err

@@ -16,6 +16,7 @@ import (
 type transaction struct {
 	commands      []rota.Command
 	writes        int // statements that write
+	bytes         int // of commands and changes, at most
 	changes       *overlay
 	readOnly      bool
 	level         string // isolation level; empty: not given
@@ -39,6 +40,7 @@ func (s *Session) begin(readOnly bool) {
 func (s *Session) end(done bool) {
 	if s.tx != nil {
 		s.restoreSettings(s.tx, done)
+		s.memory.Release(s.tx.bytes)
 	}
 	s.tx = nil
 }
@@ -143,6 +145,9 @@ func (s *Session) write(ctx context.Context, statement ddl.Statement) (*Answer, 
 	if len(plan.commands) == 0 {
 		return plan.answer(nil), nil
 	}
+	if err := s.chargeCommands(tx, plan.commands); err != nil {
+		return nil, err
+	}
 	tried := append(related(tx.commands, plan.commands), plan.commands...)
 	replies, err := s.send(ctx, tried, true)
 	if err != nil {
@@ -152,6 +157,21 @@ func (s *Session) write(ctx context.Context, statement ddl.Statement) (*Answer, 
 	tx.writes++
 	tx.changes.record(tried, replies)
 	return plan.answer(replies[len(replies)-len(plan.commands):]), nil
+}
+
+// chargeCommands counts the memory of commands until the transaction ends. It counts them twice, because the changes of
+// the transaction contain what they define.
+func (s *Session) chargeCommands(tx *transaction, commands []rota.Command) error {
+	bytes := 0
+	for _, c := range commands {
+		_, n := rota.Weigh(c)
+		bytes += 2 * n
+	}
+	if err := s.memory.Charge(bytes); err != nil {
+		return err
+	}
+	tx.bytes += bytes
+	return nil
 }
 
 // triesMax is how often a statement is planned again because another client changed what it

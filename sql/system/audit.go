@@ -23,7 +23,7 @@ var audit = &table[event]{
 		{name: "user_name", kind: Text, value: func(e *event) sqlite.Value { return text(e.Actor) }},
 		{name: "outcome", kind: Text, value: func(e *event) sqlite.Value { return text(e.Outcome) }},
 		{name: "subject", kind: Text, value: func(e *event) sqlite.Value { return text(e.Subject) }},
-		{name: "detail", kind: Text, value: func(e *event) sqlite.Value { return text(e.Detail) }},
+		{name: "detail", kind: Text, long: true, value: func(e *event) sqlite.Value { return text(e.Detail) }},
 		{name: "changes", kind: JSON, value: func(e *event) sqlite.Value { return document(e.Changes) }},
 	}, neverNull(timeColumns("at", func(e *event) time.Time { return e.At }))...),
 	paths: []accessPath[event]{

@@ -24,7 +24,7 @@ func (d *memoryDB) addTranslationFunctions() error {
 			if d.query.err != nil { // SQLite may compute further constants of a query that has failed
 				return null, d.query.err
 			}
-			return d.functionResult(f.Call(goValues(args)))
+			return d.call(f.Call, args)
 		}
 		if err := d.conn.CreateFunction(f.Name, &sqlite.FunctionImpl{NArgs: f.Args, Scalar: call, Deterministic: true, AllowIndirect: true}); err != nil {
 			return err
@@ -49,6 +49,31 @@ func (d *memoryDB) addTranslationFunctions() error {
 		}
 	}
 	return nil
+}
+
+// call calls a function of the translator. One call with long arguments runs at a time.
+func (d *memoryDB) call(f func([]any) (any, error), args []sqlite.Value) (sqlite.Value, error) {
+	list, bytes := make([]any, len(args)), 0
+	for i, a := range args {
+		list[i] = goValue(a)
+		before := bytes
+		if bytes += textBytes(list[i]); before <= largeBytes && bytes > largeBytes {
+			d.large.mu.Lock()
+			defer d.large.mu.Unlock()
+		}
+	}
+	return d.functionResult(f(list))
+}
+
+// textBytes is the length of a text or byte string, and 0 for other values.
+func textBytes(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case []byte:
+		return len(v)
+	}
+	return 0
 }
 
 // countCollected counts the bytes that a query aggregates into arrays and documents, because SQLite has no limit of its
@@ -76,18 +101,23 @@ func calledAs(s translate.Signature) string {
 func goValues(args []sqlite.Value) []any {
 	list := make([]any, len(args))
 	for i, a := range args {
-		switch a.Type() {
-		case sqlite.TypeInteger:
-			list[i] = a.Int64()
-		case sqlite.TypeFloat:
-			list[i] = a.Float()
-		case sqlite.TypeText:
-			list[i] = a.Text()
-		case sqlite.TypeBlob:
-			list[i] = append([]byte{}, a.Blob()...)
-		}
+		list[i] = goValue(a)
 	}
 	return list
+}
+
+func goValue(v sqlite.Value) any {
+	switch v.Type() {
+	case sqlite.TypeInteger:
+		return v.Int64()
+	case sqlite.TypeFloat:
+		return v.Float()
+	case sqlite.TypeText:
+		return v.Text()
+	case sqlite.TypeBlob:
+		return append([]byte{}, v.Blob()...)
+	}
+	return nil
 }
 
 // functionResult converts the result of a function for SQLite. It keeps an error in the query, because the SQLite

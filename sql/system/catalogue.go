@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/rotajobs/rota/sql/translate"
@@ -39,12 +40,33 @@ type Catalogue struct {
 	config Config
 	slots  chan struct{}  // one for each query that may run
 	idle   chan *memoryDB // databases that no query uses
+
+	translations chan struct{} // one for each query that is being translated
+	large        oneAtATime
+}
+
+// oneAtATime runs work on long texts one after another, because it takes many times the memory of the text: a parsed query,
+// or the elements of an array. Work on short texts does not wait.
+type oneAtATime struct{ mu sync.Mutex }
+
+// largeBytes is the length of a long text.
+const largeBytes = 64 << 10
+
+func (o *oneAtATime) do(bytes int, work func()) {
+	if bytes > largeBytes {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+	}
+	work()
 }
 
 // New makes a catalogue.
 func New(config Config) *Catalogue {
 	config = config.withDefaults()
-	return &Catalogue{config: config, slots: make(chan struct{}, config.Concurrent), idle: make(chan *memoryDB, config.Concurrent)}
+	return &Catalogue{
+		config: config, slots: make(chan struct{}, config.Concurrent), idle: make(chan *memoryDB, config.Concurrent),
+		translations: make(chan struct{}, config.Concurrent),
+	}
 }
 
 // Close closes the connections that are not in use. A running query closes its own connection.
@@ -88,23 +110,23 @@ type ReadStats struct {
 
 // Run runs a query and passes each row, which holds int64, float64, bool, string, []byte, Named and nil. An error is an *Error, or that of the context or the store.
 func (c *Catalogue) Run(ctx context.Context, q *Query, args []any, session Session, row func([]any) error) (ReadStats, error) {
-	q, err := q.inZone(session.zone())
-	if err != nil {
-		return ReadStats{}, err
-	}
 	if err := c.acquire(ctx); err != nil {
 		return ReadStats{}, err
 	}
 	defer func() { <-c.slots }()
+	s, err := c.translate(q.inZone(session.zone()))
+	if err != nil {
+		return ReadStats{}, err
+	}
 	ctx, stop := context.WithTimeoutCause(ctx, c.config.Time, errTimeout)
 	defer stop()
 	d, err := c.db()
 	if err != nil {
 		return ReadStats{}, err
 	}
-	d.query = newQuery(ctx, &c.config.Source, q, session)
+	d.query = newQuery(ctx, &c.config.Source, s, session)
 	defer c.finish(d)
-	err = d.run(q, args, c.config.limited(row))
+	err = d.run(s, args, c.config.limited(row))
 	if err != nil {
 		err = c.endError(ctx, cmp.Or(d.query.err, err)) // SQLite keeps only the text of an error of a store or function
 	}
@@ -184,7 +206,7 @@ func (c *Catalogue) db() (*memoryDB, error) {
 	case d := <-c.idle:
 		return d, nil
 	default:
-		return openMemoryDB()
+		return openMemoryDB(&c.large)
 	}
 }
 

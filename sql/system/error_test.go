@@ -9,7 +9,7 @@ import (
 // TestPrepareCancelledQueryReturnsInterrupt checks that the interrupt is not reported as a syntax error.
 // Catalogue.endError converts it to the cause of the context.
 func TestPrepareCancelledQueryReturnsInterrupt(t *testing.T) {
-	d, err := openMemoryDB()
+	d, err := openMemoryDB(&oneAtATime{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 type memoryDB struct {
 	conn  *sqlite.Conn
 	query *query
+	large *oneAtATime
 }
 
 // schema is the schema of the tables.
@@ -32,7 +33,8 @@ func (t *table[R]) tableColumns() []Column {
 	var list []Column
 	for _, c := range t.columns {
 		if !c.hidden {
-			list = append(list, Column{Name: c.name, Kind: c.kind, NotNull: c.notNull, SortKey: c.sortKey})
+			long := c.long || c.kind == JSON || c.kind == Bytea
+			list = append(list, Column{Name: c.name, Kind: c.kind, NotNull: c.notNull, Long: long, SortKey: c.sortKey})
 		}
 	}
 	return list
@@ -43,12 +45,12 @@ var tables = []catalogTable{
 	jobs, jobRuns, dependencies, executions, templateTable, schedules, groups, reservations, nodes, performance, audit,
 }
 
-func openMemoryDB() (*memoryDB, error) {
+func openMemoryDB(large *oneAtATime) (*memoryDB, error) {
 	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenMemory)
 	if err != nil {
 		return nil, err
 	}
-	d := &memoryDB{conn: conn}
+	d := &memoryDB{conn: conn, large: large}
 	if err := d.setUp(); err != nil {
 		_ = conn.Close()
 		return nil, err

@@ -19,10 +19,11 @@ type Session struct {
 	Version string                                       // of the program
 }
 
-// Query is a prepared query: the statement for SQLite, and what it was translated from.
+// Query is a prepared query. It keeps only its text: the parsed query and its translation have many times the size.
 type Query struct {
-	*translate.Statement
-	parsed   *tree.Query
+	Columns  []Column
+	Params   []kind.Kind
+	text     string
 	known    []kind.Kind // parameter types that the caller gave
 	resolver resolver
 }
@@ -30,27 +31,35 @@ type Query struct {
 // Prepare parses and translates a query. Parameter types that are not given are inferred, with text as the default. An
 // error is an *Error. Prepare does not read the store.
 func (c *Catalogue) Prepare(text string, params []kind.Kind, session Session) (*Query, error) {
-	read, err := tree.Parse(text)
+	zone := session.zone()
+	q := &Query{text: text, known: params, resolver: resolver{path: session.path(), literalZone: zone, outputZone: zone}}
+	s, err := c.translate(q)
 	if err != nil {
 		return nil, err
 	}
-	zone := session.zone()
-	q := &Query{parsed: read, known: params, resolver: resolver{path: session.path(), literalZone: zone, outputZone: zone}}
-	q.Statement, err = translate.Translate(read, q.resolver, params)
-	return q, err
+	q.Columns, q.Params = s.Columns, s.Params
+	return q, nil
 }
 
-// inZone returns the query for a session whose time zone changed since Prepare. Time literals in the text keep the zone
-// of Prepare, as in PostgreSQL.
-func (q *Query) inZone(zone string) (*Query, error) {
-	if zone == q.resolver.outputZone {
-		return q, nil
-	}
+// translate translates a query.
+func (c *Catalogue) translate(q *Query) (s *translate.Statement, err error) {
+	c.translations <- struct{}{}
+	defer func() { <-c.translations }()
+	c.large.do(len(q.text), func() {
+		var read *tree.Query
+		if read, err = tree.Parse(q.text); err == nil {
+			s, err = translate.Translate(read, q.resolver, q.known)
+		}
+	})
+	return s, err
+}
+
+// inZone returns the query for a session whose time zone may have changed since Prepare. Time literals in the text keep
+// the zone of Prepare, as in PostgreSQL.
+func (q *Query) inZone(zone string) *Query {
 	other := *q
 	other.resolver.outputZone = zone
-	var err error
-	other.Statement, err = translate.Translate(q.parsed, other.resolver, q.known)
-	return &other, err
+	return &other
 }
 
 // asError converts an error of the catalogue to an *Error.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/sql/catalog"
+	"github.com/rotajobs/rota/sql/translate"
 )
 
 // query is one running statement: its view of the store and what it has read.
@@ -31,7 +32,7 @@ type query struct {
 	attempts    boundedMap[rota.ID, *rota.Job] // earlier attempts of executions
 }
 
-func newQuery(ctx context.Context, from *Source, of *Query, session Session) *query {
+func newQuery(ctx context.Context, from *Source, of *translate.Statement, session Session) *query {
 	q := &query{ctx: ctx, source: from, session: session, common: map[string]bool{}, cachedScans: map[string]any{}}
 	for _, name := range of.CommonTables {
 		q.common[strings.ToLower(name)] = true

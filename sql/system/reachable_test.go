@@ -41,7 +41,7 @@ func TestQueriesCannotCallFunctionsOfSQLite(t *testing.T) {
 
 // SQLite does not load extensions, even if the translator would write the call.
 func TestExtensionsAreOff(t *testing.T) {
-	d, err := openMemoryDB()
+	d, err := openMemoryDB(&oneAtATime{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // run answers one query.
-func (d *memoryDB) run(q *Query, args []any, to func([]any) error) error {
+func (d *memoryDB) run(q *translate.Statement, args []any, to func([]any) error) error {
 	d.conn.SetInterrupt(d.query.ctx.Done())
 	d.query.valueMax = valueLimit(q.Values)
 	d.conn.Limit(sqlite.LimitLength, d.query.valueMax)
@@ -32,7 +32,9 @@ func (d *memoryDB) bind(stmt *sqlite.Stmt, params []Kind, args []any) error {
 		}
 	}
 	for i := range min(len(args), stmt.BindParamCount()) {
-		v, err := d.argumentValue(params[i], args[i])
+		var v any
+		var err error
+		d.large.do(textBytes(args[i]), func() { v, err = d.argumentValue(params[i], args[i]) })
 		if err != nil {
 			return badArgument(i, err)
 		}

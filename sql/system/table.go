@@ -26,6 +26,7 @@ type column[R any] struct {
 	sortKey string // hidden column that is never NULL and has the same order with NULLs last; empty: none
 	hidden  bool   // not listed
 	fullRow bool   // shows a value that a lean read omits
+	long    bool   // a text that may have more than 16 KiB; documents always may
 }
 
 // needsFullRow marks a column that shows a value a lean read omits.

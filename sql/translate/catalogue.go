@@ -35,6 +35,7 @@ type Column struct {
 	Kind    kind.Kind
 	From    Origin // of an answer
 	NotNull bool   // of a table: never NULL
+	Long    bool   // of a table: its values may have more than 16 KiB
 	SortKey string // of a table: a column that is not listed, is never NULL and has the order of this one with NULLs last
 }
 

@@ -36,6 +36,7 @@ type column struct {
 	set   *setFunction // whose records it contains
 
 	notNull bool   // never NULL
+	short   bool   // a column of a table whose values are short
 	sortKey string // column of the text with the order of this one
 }
 

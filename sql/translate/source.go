@@ -81,7 +81,7 @@ func (t *translator) table(src *query.Table, s *scope) *relation {
 	}
 	from := &source{name: name, schema: table.Schema, oid: table.OID}
 	for i, c := range table.Columns {
-		from.columns = append(from.columns, column{name: c.Name, kind: c.Kind, alias: c.Name, notNull: c.NotNull, sortKey: c.SortKey})
+		from.columns = append(from.columns, column{name: c.Name, kind: c.Kind, alias: c.Name, notNull: c.NotNull, short: !c.Long, sortKey: c.SortKey})
 		if table.OID != 0 {
 			from.columns[i].from = Origin{table.OID, i + 1}
 		}
@@ -104,6 +104,9 @@ func (t *translator) nameSource(from *source, text *sql, own string, alias query
 	for i := range from.columns {
 		c := &from.columns[i]
 		c.sql = raw(quoted(from.alias) + "." + quoted(c.alias))
+		if c.short {
+			c.sql = c.sql.short()
+		}
 		if c.sortKey != "" {
 			c.sortKey = quoted(from.alias) + "." + quoted(c.sortKey)
 		}

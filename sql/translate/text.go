@@ -12,6 +12,8 @@ type sql struct {
 	hash uint64
 	size int
 	refs int // tables that it reads after common tables are expanded
+
+	values int // values that SQLite may hold for it at the same time, at most
 }
 
 // base is the base of the polynomial hash.
@@ -19,7 +21,7 @@ const base = 0x100000001b3
 
 // raw creates a piece from a text.
 func raw(text string) *sql {
-	s := &sql{text: text, size: len(text)}
+	s := &sql{text: text, size: len(text), values: countValues(text)}
 	for i := range len(text) {
 		s.hash = s.hash*base + uint64(text[i]) + 1
 	}
@@ -51,6 +53,23 @@ func (s *sql) add(p *sql) {
 	s.hash = s.hash*power(p.size) + p.hash
 	s.size = min(s.size+p.size, 2*sizeMax)
 	s.refs = min(s.refs+p.refs, 2*refsMax)
+	s.values = min(s.values+p.values, 2*sizeMax)
+}
+
+// countValues counts the calls, operators that build texts, and columns in a text for SQLite: SQLite may hold the result
+// of each at the same time, since it computes constant ones before the first row. Literals are bounded by the text.
+func countValues(text string) (n int) {
+	for _, mark := range []string{"(", "||", "->", `."`} {
+		n += strings.Count(text, mark)
+	}
+	return n
+}
+
+// short marks a column of a table whose values are short: they do not count.
+func (s *sql) short() *sql {
+	after := *s
+	after.values = 0
+	return &after
 }
 
 // power is base to the n.

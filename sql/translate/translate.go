@@ -15,7 +15,7 @@ type Statement struct {
 	Columns      []Column    // columns of the answer
 	Params       []kind.Kind // kinds of the parameters
 	CommonTables []string    // names of the common tables in the text
-	Values       int         // values that the query may hold at the same time, at most
+	Values       int         // values of any length that the query may hold at the same time, at most
 }
 
 // Translate translates a query. params are the parameter kinds that the caller knows;
@@ -34,22 +34,11 @@ func Translate(q *query.Query, in Catalogue, params []kind.Kind) (s *Statement, 
 	b := t.resolveBlock(t.query(q, nil))
 	text := b.write(false)
 	t.checkRefs(text)
-	s = &Statement{Text: text.write(), CommonTables: t.commonTables, Columns: outputColumns(b.columns), Params: t.params}
-	s.Values = countValues(s.Text)
+	s = &Statement{Text: text.write(), CommonTables: t.commonTables, Columns: outputColumns(b.columns), Params: t.params, Values: 1 + text.values}
 	for i, k := range s.Params {
 		s.Params[i] = outputKind(k)
 	}
 	return s, nil
-}
-
-// countValues counts the calls, operators that build texts, and columns in a text for SQLite: SQLite may hold the result
-// of each at the same time, since it computes constant ones before the first row. Literals are bounded by the text.
-func countValues(text string) int {
-	n := 1
-	for _, mark := range []string{"(", "||", "->", `."`} {
-		n += strings.Count(text, mark)
-	}
-	return n
 }
 
 // outputColumns returns the columns of the answer.
