@@ -47,6 +47,8 @@ type SwitchType struct {
 	Meta   `wire:"1"`
 	Name   string `wire:"2"`
 	Paused bool   `wire:"3"`
+
+	Version *ID `wire:"4"` // version the caller has read; nil: any
 }
 
 // Verb returns the kind of the command.
@@ -107,8 +109,9 @@ func (c *PutTemplate) weigh() (entries, bytes int) {
 // Archive ends the use of a template. Existing jobs do not change, new jobs are
 // refused, and the schedules of the template are disabled.
 type Archive struct {
-	Meta `wire:"1"`
-	Name string `wire:"2"`
+	Meta    `wire:"1"`
+	Name    string `wire:"2"`
+	Version *ID    `wire:"3"` // version the caller has read; nil: any
 }
 
 // Verb returns the kind of the command.
@@ -119,8 +122,9 @@ func (c *Archive) Validate() error { return asError(checkName("name", c.Name, tr
 
 // Unarchive allows new jobs of a template again. Its schedules stay disabled.
 type Unarchive struct {
-	Meta `wire:"1"`
-	Name string `wire:"2"`
+	Meta    `wire:"1"`
+	Name    string `wire:"2"`
+	Version *ID    `wire:"3"` // version the caller has read; nil: any
 }
 
 // Verb returns the kind of the command.

@@ -78,6 +78,7 @@ type Trigger struct {
 	Schedule string          `wire:"2"`
 	Params   json.RawMessage `wire:"3"` // overlaid on the schedule's params
 	Priority *int            `wire:"4"`
+	Version  *ID             `wire:"5"` // version the caller has read; nil: any
 }
 
 // Verb returns the kind of the command.
@@ -108,6 +109,7 @@ type Backfill struct {
 	Meta     `wire:"1"`
 	Schedule string     `wire:"2"`
 	Times    []FireTime `wire:"3"` // oldest first
+	Version  *ID        `wire:"4"` // version the caller has read; nil: any
 }
 
 // Verb returns the kind of the command.

@@ -111,6 +111,8 @@ type Redrive struct {
 	JobID  ID              `wire:"2"` // any attempt of the execution
 	Params json.RawMessage `wire:"3"` // its keys replace those of the old params; the others stay
 	Again  bool            `wire:"4"` // also a completed execution, unless its template is archived
+
+	Version *ID `wire:"5"` // version of the last attempt that the caller has read; nil: any
 }
 
 // Verb returns the kind of the command.

@@ -11,6 +11,8 @@ type Cancel struct {
 	Meta   `wire:"1"`
 	JobID  ID     `wire:"2"`
 	Reason string `wire:"3"`
+
+	Version *ID `wire:"4"` // version of the last attempt that the caller has read; nil: any
 }
 
 // Verb returns the kind of the command.

@@ -52,6 +52,8 @@ type SwitchSchedule struct {
 	Name  string        `wire:"2"`
 	State ScheduleState `wire:"3"`
 	Next  time.Time     `wire:"4"` // with ENABLED: the next fire from now on; zero: none
+
+	Version *ID `wire:"5"` // version the caller has read; nil: any
 }
 
 // Verb returns the kind of the command.

@@ -18,6 +18,23 @@ func NewID() ID {
 	return ID(uuid.Must(uuid.NewV7()))
 }
 
+// NewIDAt returns a new id with this time, in milliseconds, and randomness of this process.
+func NewIDAt(at time.Time) ID {
+	id, first := NewID(), FirstIDAt(at)
+	copy(id[:6], first[:6])
+	return id
+}
+
+// FirstIDAt returns an id that no id with this time, in milliseconds, is less than. For a time before 1970 it is the
+// zero id.
+func FirstIDAt(at time.Time) (id ID) {
+	ms := uint64(max(0, at.UnixMilli()))
+	for i := range 6 {
+		id[i] = byte(ms >> (8 * (5 - i)))
+	}
+	return id
+}
+
 // ParseID parses the text form of an id.
 func ParseID(text string) (ID, error) {
 	if len(text) != 36 {

@@ -19,6 +19,15 @@ func newRequest(method, path string, command rota.Command, body any) apiclient.R
 	return apiclient.Request{Method: method, Path: path, Key: command.Head().ID.String(), Body: body}
 }
 
+// requiring returns the request of a command that requires a version of its job; nil: any. The server compares it with the
+// tag of If-Match.
+func requiring(version *rota.ID, r apiclient.Request) apiclient.Request {
+	if version != nil {
+		r.Header = http.Header{"If-Match": {api.ETag(*version)}}
+	}
+	return r
+}
+
 // readJob sends a request that is answered with a job.
 func (s *store) readJob(ctx context.Context, act string, r apiclient.Request) (*rota.Job, error) {
 	var v api.Job
@@ -63,7 +72,7 @@ func (s *store) enqueue(ctx context.Context, c *rota.Enqueue) (rota.Reply, error
 
 func (s *store) cancel(ctx context.Context, c *rota.Cancel) (rota.Reply, error) {
 	var v api.JobCancelled
-	err := s.call(ctx, string(c.Verb()), newRequest(http.MethodPost, jobPath(c.JobID, "/cancel"), c, api.CancelRequest{Reason: c.Reason}), &v)
+	err := s.call(ctx, string(c.Verb()), requiring(c.Version, newRequest(http.MethodPost, jobPath(c.JobID, "/cancel"), c, api.CancelRequest{Reason: c.Reason})), &v)
 	if err != nil {
 		return nil, withJobField(err, rota.NotFound)
 	}
@@ -77,7 +86,7 @@ func (s *store) edit(ctx context.Context, c *rota.Edit) (rota.Reply, error) {
 	if c.RunNow {
 		r = newRequest(http.MethodPost, jobPath(c.JobID, "/run-now"), c, nil)
 	}
-	job, err := s.readJob(ctx, string(c.Verb()), r)
+	job, err := s.readJob(ctx, string(c.Verb()), requiring(c.Version, r))
 	if err != nil {
 		return nil, withJobField(problem.Rename(err, "merge_params", "params"), rota.NotFound, rota.Conflict) // as rota.Client names the params of SetParams
 	}
@@ -89,7 +98,8 @@ func (s *store) redrive(ctx context.Context, c *rota.Redrive) (rota.Reply, error
 	if c.Again {
 		action = "/run-again"
 	}
-	job, err := s.readJob(ctx, string(c.Verb()), newRequest(http.MethodPost, jobPath(c.JobID, action), c, api.RepeatRequest{Params: api.Document(c.Params)}))
+	r := newRequest(http.MethodPost, jobPath(c.JobID, action), c, api.RepeatRequest{Params: api.Document(c.Params)})
+	job, err := s.readJob(ctx, string(c.Verb()), requiring(c.Version, r))
 	if err != nil {
 		return nil, withJobField(err, rota.NotFound, rota.Conflict)
 	}

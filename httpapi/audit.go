@@ -17,7 +17,7 @@ func (a *server) auditRoutes() {
 		query: pageParams(append([]param{
 			{name: "state", form: formText, list: true, enum: auditStates, doc: "Outcomes in either case, separated by commas; ok is that of an act that is not the end of a run."},
 			{name: "actor", form: formText, doc: "Actor."},
-			{name: "act", form: formText, doc: "Acts, separated by commas.", example: "JOB_FAILED,JOB_CANCELLED"},
+			{name: "act", form: formText, list: true, enum: rota.AuditActs, doc: "Acts in either case, separated by commas.", example: "JOB_FAILED,JOB_CANCELLED"},
 			{name: "subject", form: formText, doc: "Subject.", example: "schedule nightly"},
 			{name: "schedule", form: formName, doc: "Entries about this schedule and about its jobs."},
 			{name: "execution", form: formID, doc: "Entries about the jobs of this execution; the id of any of its jobs."},
@@ -67,12 +67,10 @@ func listAudit(c *call) (reply, error) {
 	for _, state := range f.states {
 		ask.Outcomes = append(ask.Outcomes, strings.ToUpper(state))
 	}
-	if acts := c.query.Get("act"); acts != "" {
-		ask.Acts = strings.Split(acts, ",")
-	}
+	ask.Acts = c.words("act")
 	found, err := c.Store.Audit(c.ctx, ask)
 	if err != nil {
-		return reply{}, err
+		return reply{}, asMalformed(err)
 	}
 	page := api.List[api.AuditEntry]{Items: []api.AuditEntry{}}
 	for _, e := range found.Entries {

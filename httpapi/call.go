@@ -35,6 +35,7 @@ type call struct {
 	found         definitions.Lookup // definitions read so far; see lookup
 	looked        bool               // found is set
 	required      *rota.ID           // version that If-Match requires; nil: any
+	last          rota.ID            // last attempt of the job in the path, whose version If-Match was compared with; zero: not read
 	replay        bool               // the key was bound before: the request was sent earlier and was valid
 }
 
@@ -111,6 +112,23 @@ func do[R rota.Reply](c *call, command rota.Command) (R, error) {
 func (c *call) now() (time.Time, error) {
 	due, err := c.Store.NextDue(c.ctx)
 	return due.Now, err
+}
+
+// requestTime returns the time of the store when the request was first sent. The id of the command of a
+// write contains it, so that a replay computes the same times.
+func (c *call) requestTime() (time.Time, error) {
+	if !c.op.writes() {
+		return c.now()
+	}
+	if c.commandID.IsZero() {
+		now, err := c.now()
+		if err != nil {
+			return now, err
+		}
+		c.commandID = rota.NewIDAt(now)
+		c.provisionalID = c.commandID
+	}
+	return c.commandID.Time(), nil
 }
 
 // name is the name in the path.

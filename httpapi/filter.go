@@ -84,13 +84,13 @@ func (c *call) readDetails(f *filter, get func(name string) string) (err error) 
 	return err
 }
 
-// moment reads a time, or a duration that is counted back from now; zero: it is not given.
+// moment reads a time, or a duration that is counted back from the time of the request; zero: it is not given.
 func (c *call) moment(field, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
 	if d, err := rota.ParseDuration(text); err == nil && d >= 0 {
-		now, err := c.now()
+		now, err := c.requestTime()
 		return now.Add(-d), err
 	}
 	at, err := cron.ParseTime(text, time.UTC)
@@ -110,8 +110,26 @@ func (f *filter) empty() bool {
 func (f *filter) query() rota.JobQuery {
 	return rota.JobQuery{
 		Type: f.typ, Template: f.template, Schedule: f.schedule, GroupID: f.group, UniqueKey: f.uniqueKey, ScopeKind: f.scopeKind,
-		ScopeID: f.scopeID, ErrorCode: f.errorCode, Text: f.text, Since: f.since, Until: f.until, After: f.ids.after,
+		ScopeID: f.scopeID, ErrorCode: f.errorCode, Text: f.text, Since: f.since, Until: f.until, After: f.after(),
 	}
+}
+
+// idAge bounds how much older the id of a job is than the job. Ids come from the id of the command that creates the job,
+// which has the time of its first sending: of a request with an idempotency key at most RequestKeep ago. The rest
+// is for clocks that differ.
+const idAge = rota.RequestKeep + 24*time.Hour
+
+// after returns the id that those of the jobs are greater than. Ids are ordered by time, so that since ends the
+// search: the store has no index by the creation.
+func (f *filter) after() rota.ID {
+	if f.since.IsZero() {
+		return f.ids.after
+	}
+	oldest := rota.FirstIDAt(f.since.Add(-idAge))
+	if oldest.Compare(f.ids.after) < 0 {
+		return f.ids.after
+	}
+	return oldest
 }
 
 // match applies the filter without the state to a job that was found without it. With ofExecution the

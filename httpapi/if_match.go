@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/api/problem"
 )
 
 const matchHeader = "If-Match"
@@ -16,27 +17,51 @@ type versioned interface{ ETag() string }
 
 // checkMatch refuses a write with If-Match whose tags do not contain the version that the resource
 // has. If they do, the command of the request requires this version, so that a change in between is
-// refused too. A replayed request was checked when it was first sent.
+// refused too.
+//
+// A replayed request is not refused here, because its first sending may have changed the version. Its
+// command requires a version that no resource has: the store answers a command that it has applied
+// without a comparison, and refuses one that it has not.
 func (c *call) checkMatch() error {
 	c.required = nil
 	given := c.r.Header.Values(matchHeader)
-	if len(given) == 0 || c.op.version == nil || c.replay {
+	if len(given) == 0 {
+		return nil
+	}
+	if c.op.version == nil {
+		if c.op.writes() {
+			return unmatchable()
+		}
+		return nil
+	}
+	text := strings.Join(given, ",")
+	anyTag := strings.TrimSpace(text) == "*"
+	if anyTag && c.replay {
 		return nil
 	}
 	version, err := c.op.version(c)
 	switch {
+	case err == nil && anyTag:
+		return nil
+	case err == nil && hasTag(text, api.ETag(version)):
+		c.required = &version
+		return nil
+	case c.replay && (err == nil || rota.CodeOf(err) == rota.NotFound):
+		c.required = new(rota.NewID())
+		return nil
 	case rota.CodeOf(err) == rota.NotFound && c.op.method == http.MethodPut: // would create it
-		return notMatched(given, "it does not exist")
+		return c.notMatched("it does not exist")
 	case err != nil:
 		return err
 	}
-	if text := strings.Join(given, ","); strings.TrimSpace(text) != "*" {
-		if !hasTag(text, api.ETag(version)) {
-			return notMatched(given, "the current tag is "+api.ETag(version))
-		}
-		c.required = &version
-	}
-	return nil
+	return c.notMatched("the current tag is " + api.ETag(version))
+}
+
+// unmatchable refuses If-Match of a write that changes no single resource with a version.
+func unmatchable() error {
+	p := problem.Malformed(matchHeader, "is given, but this request changes no resource that has a tag")
+	p.Hint = "omit If-Match"
+	return p
 }
 
 // matched answers a read with If-Match whose tags do not contain that of the response, and a write whose
@@ -46,21 +71,26 @@ func (c *call) matched(answer reply, err error) (reply, error) {
 	var e *rota.Error
 	switch v, isVersioned := answer.body.(versioned); {
 	case c.required != nil && errors.As(err, &e) && e.Code == rota.Conflict && e.Field == "version":
-		return reply{}, notMatched(given, e.Reason)
+		return reply{}, c.notMatched(e.Reason)
 	case err == nil && len(given) > 0 && isVersioned && !c.op.writes():
 		if text := strings.Join(given, ","); strings.TrimSpace(text) != "*" && !hasTag(text, v.ETag()) {
-			return reply{}, notMatched(given, "the current tag is "+v.ETag())
+			return reply{}, c.notMatched("the current tag is " + v.ETag())
 		}
 	}
 	return answer, err
 }
 
-func notMatched(given []string, reason string) error {
-	return &api.Problem{
+func (c *call) notMatched(reason string) error {
+	p := &api.Problem{
 		Title: "Precondition failed", Status: http.StatusPreconditionFailed, Code: string(rota.Conflict),
-		Detail: matchHeader + " is " + quoted(strings.Join(given, ",")) + ", but " + reason,
+		Detail: matchHeader + " is " + quoted(strings.Join(c.r.Header.Values(matchHeader), ",")) + ", but " + reason,
 		Hint:   "read it again, then repeat the request with the tag in the header ETag",
 	}
+	if !c.last.IsZero() && c.last != c.id {
+		p.Detail += "; the tag is that of job " + c.last.String() + ", the last attempt, which the request changes"
+		p.Hint = "read " + base + "/jobs/" + c.last.String() + ", then repeat the request with the tag in the header ETag"
+	}
+	return p
 }
 
 // versionOr returns the version that If-Match requires, otherwise the given one.
@@ -118,6 +148,9 @@ func webhooksVersion(c *call) (rota.ID, error) {
 // jobVersion returns the version of the last attempt, which the actions change.
 func jobVersion(c *call) (rota.ID, error) {
 	j, err := c.Store.LastAttempt(c.ctx, c.id)
+	if err == nil {
+		c.last = j.ID
+	}
 	return versionOf(j, err, func(j *rota.Job) rota.ID { return j.Version })
 }
 

@@ -128,6 +128,67 @@ func TestRepeatedRequestIsNotComparedAgain(t *testing.T) {
 	}
 }
 
+// TestRepeatedRequestThatWasRefusedIsComparedAgain sends a request with a key twice. The store refused the first one, because the
+// job was changed after the comparison.
+func TestRepeatedRequestThatWasRefusedIsComparedAgain(t *testing.T) {
+	s := newServer(t, func(c *httpapi.Config) { c.Store = &racingStore{Store: c.Store} })
+	s.declare("mail")
+	job := "jobs/" + s.enqueue(`{"type":"mail"}`)
+	tag := s.get(job).header.Get("ETag")
+	change := func(tag string) answer {
+		return s.send("PATCH", job, `{"priority":3}`, "If-Match", tag, "Idempotency-Key", "k")
+	}
+	for range 3 {
+		change(tag).problem(412, "conflict")
+		if got := s.get(job).job().Priority; got != 9 {
+			t.Fatalf("the priority is %d", got)
+		}
+	}
+	change(s.get(job).header.Get("ETag")).is(200)
+	change(tag).is(200) // it was applied
+}
+
+// TestRepeatedDeleteIsAnswered deletes a schedule twice with one key: the tag of the second request is that of nothing.
+func TestRepeatedDeleteIsAnswered(t *testing.T) {
+	s, _ := versionedServer(t)
+	tag := s.get("schedules/nightly").header.Get("ETag")
+	for range 2 {
+		s.send("DELETE", "schedules/nightly", nil, "If-Match", tag, "Idempotency-Key", "k").is(204)
+	}
+}
+
+// TestTagOfAnEarlierAttemptIsRefusedWithTheLastOne changes an execution by its first attempt, whose tag is not that of the last one.
+func TestTagOfAnEarlierAttemptIsRefusedWithTheLastOne(t *testing.T) {
+	s := newServer(t)
+	s.declare("mail")
+	id := s.enqueue(`{"type":"mail","backoff":"1h"}`)
+	s.send("PATCH", "jobs/"+id, `{"priority":3}`).is(200)
+	s.drive([]string{"mail"}, rota.FinishItem{Outcome: rota.OutcomeFailed})
+	last := read[struct{ Attempts []struct{ ID string } }](s.get("executions/" + id).is(200)).Attempts[1].ID
+	p := s.send("PATCH", "jobs/"+id, `{"priority":4}`, "If-Match", s.get("jobs/"+id).header.Get("ETag")).problem(412, "conflict")
+	if !strings.Contains(p.Detail, last) || !strings.Contains(p.Hint, "/api/v1/jobs/"+last) {
+		t.Errorf("%+v", p)
+	}
+	s.send("PATCH", "jobs/"+id, `{"priority":4}`, "If-Match", s.get("jobs/"+last).header.Get("ETag")).is(200)
+}
+
+// TestTagForARequestWithoutVersionIsRefused sends If-Match with writes that change no single resource.
+func TestTagForARequestWithoutVersionIsRefused(t *testing.T) {
+	s, _ := versionedServer(t)
+	before := s.dump()
+	for _, one := range []struct{ method, path, body string }{
+		{"POST", "jobs", `{"type":"mail"}`}, {"PUT", "definitions", `{}`}, {"POST", "jobs/cancel", `{"all":true}`},
+	} {
+		p := s.send(one.method, one.path, one.body, "If-Match", `"3"`).is(400)
+		if !strings.Contains(p.text, "If-Match") {
+			t.Errorf("%s: %s", one.path, p.text)
+		}
+	}
+	if s.dump() != before {
+		t.Error("something was changed")
+	}
+}
+
 // TestListsOfExecutionsCountAttempts reads an execution with a waiting retry.
 func TestListsOfExecutionsCountAttempts(t *testing.T) {
 	s := newServer(t)
@@ -165,6 +226,92 @@ func (r *racingStore) LastAttempt(ctx context.Context, id rota.ID) (*rota.Job, e
 		_, _ = rota.Do[*rota.Edited](ctx, r.Store, &rota.Edit{Meta: rota.NewMeta("eve"), JobID: id, Priority: new(9)})
 	})
 	return j, err
+}
+
+// racingDefinitions changes a type, a template or a schedule after the first read of each.
+type racingDefinitions struct {
+	rota.Store
+	t    *testing.T
+	once map[string]bool
+}
+
+func (r *racingDefinitions) first(what string, change func() error) {
+	if !r.once[what] {
+		r.once[what] = true
+		if err := change(); err != nil {
+			r.t.Error(err)
+		}
+	}
+}
+
+func (r *racingDefinitions) Type(ctx context.Context, name string) (*rota.Type, error) {
+	x, err := r.Store.Type(ctx, name)
+	r.first("type", func() error {
+		_, err := rota.Do[*rota.TypePut](ctx, r.Store, &rota.PutType{Meta: rota.NewMeta("eve"), Name: name, Spec: rota.TypeSpec{Description: rota.NewID().String()}})
+		return err
+	})
+	return x, err
+}
+
+func (r *racingDefinitions) Template(ctx context.Context, name string) (*rota.Template, error) {
+	x, err := r.Store.Template(ctx, name)
+	r.first("template", func() error {
+		spec := x.Spec
+		spec.Description = rota.NewID().String()
+		_, err := rota.Do[*rota.TemplatePut](ctx, r.Store, &rota.PutTemplate{Meta: rota.NewMeta("eve"), Name: name, Spec: spec})
+		return err
+	})
+	return x, err
+}
+
+func (r *racingDefinitions) Schedule(ctx context.Context, name string) (*rota.Schedule, error) {
+	x, err := r.Store.Schedule(ctx, name)
+	r.first("schedule", func() error {
+		spec := x.Spec
+		spec.Description = rota.NewID().String()
+		command, err := rota.Declare(rota.NewMeta("eve"), name, spec, x.CreatedAt)
+		if err == nil {
+			_, err = rota.Do[*rota.SchedulePut](ctx, r.Store, command)
+		}
+		return err
+	})
+	return x, err
+}
+
+// TestActionsRequireTheVersionOfTheirTag changes each resource after a request with its tag has compared it.
+func TestActionsRequireTheVersionOfTheirTag(t *testing.T) {
+	racing := &racingDefinitions{t: t, once: map[string]bool{"type": true, "template": true, "schedule": true}}
+	jobs := &racingStore{}
+	s := newServer(t, func(c *httpapi.Config) {
+		racing.Store = c.Store
+		jobs.Store = racing
+		c.Store = jobs
+	})
+	s.declare("mail")
+	s.post("templates", `{"name":"letter","type":"mail"}`).is(201)
+	s.post("schedules", `{"name":"nightly","template":"letter","every":"1h","starts_at":"2026-01-01T00:00:00Z"}`).is(201)
+	waiting := "jobs/" + s.enqueue(`{"type":"mail"}`)
+	for _, one := range []struct{ path, resource, body string }{
+		{"types/mail/pause", "types/mail", ""},
+		{"templates/letter/archive", "templates/letter", ""},
+		{"templates/letter/unarchive", "templates/letter", ""},
+		{"schedules/nightly/pause", "schedules/nightly", ""},
+		{"schedules/nightly/resume", "schedules/nightly", ""},
+		{"schedules/nightly/trigger", "schedules/nightly", ""},
+		{"schedules/nightly/backfill", "schedules/nightly", `{"from":"2026-01-02T00:00:00Z","to":"2026-01-02T03:00:00Z"}`},
+		{waiting + "/cancel", waiting, ""},
+		{waiting + "/retry", waiting, ""},
+		{waiting + "/run-again", waiting, ""},
+	} {
+		tag := s.get(one.resource).is(200).header.Get("ETag")
+		clear(racing.once)
+		jobs.once = sync.Once{}
+		var body any
+		if one.body != "" {
+			body = one.body
+		}
+		s.send("POST", one.path, body, "If-Match", tag).problem(412, "conflict")
+	}
 }
 
 // TestChangeBetweenTheComparisonAndTheWriteIsRefused changes a job after the request has compared its tag.

@@ -47,7 +47,7 @@ func (a *server) jobActionRoutes() {
 func cancelJob(c *call, body *api.CancelRequest) (reply, error) {
 	return show(func(done *rota.CancelledJob) api.JobCancelled {
 		return api.JobCancelled{Job: api.NewJob(done.Job), Stopping: done.Stopping}
-	})(do[*rota.CancelledJob](c, &rota.Cancel{Meta: c.meta(), JobID: c.id, Reason: body.Reason}))
+	})(do[*rota.CancelledJob](c, &rota.Cancel{Meta: c.meta(), JobID: c.id, Reason: body.Reason, Version: c.required}))
 }
 
 func moveJob(c *call, body *api.MoveRequest) (reply, error) {
@@ -122,7 +122,7 @@ func runJobNow(c *call) (reply, error) {
 
 // repeatJob runs an ended execution again, with again also a completed one.
 func (c *call) repeatJob(body *api.RepeatRequest, again bool) (reply, error) {
-	command := &rota.Redrive{Meta: c.meta(), JobID: c.id, Params: body.Params.Raw(), Again: again}
+	command := &rota.Redrive{Meta: c.meta(), JobID: c.id, Params: body.Params.Raw(), Again: again, Version: c.required}
 	if err := command.Validate(); err != nil {
 		return reply{}, err
 	}

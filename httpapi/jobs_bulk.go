@@ -103,14 +103,13 @@ func bulk(c *call, body *api.FilterRequest, states []string, find func(filter) [
 	if err != nil {
 		return reply{}, err
 	}
-	scans := find(f)
 	limit := body.Limit
 	if limit == 0 {
 		limit = bulkDefault
 	}
 	clearDeadlines(c.w)
 	if check != nil {
-		if _, err := c.eachBulkPage(scans, f, limit, func(page []*rota.Job) error { return checkAll(page, check) }); err != nil {
+		if _, err := c.eachBulkPage(find(f), f, limit, func(page []*rota.Job) error { return checkAll(page, check) }); err != nil {
 			return reply{}, err
 		}
 	}
@@ -118,10 +117,13 @@ func bulk(c *call, body *api.FilterRequest, states []string, find func(filter) [
 		return reply{}, err
 	}
 	if c.replay {
-		check = nil // the first sending was checked
+		check = nil                                         // the first sending was checked
+		if f, err = c.newFilter(body, states); err != nil { // with the times of the first sending
+			return reply{}, err
+		}
 	}
 	var done api.Many
-	more, err := c.eachBulkPage(scans, f, limit, func(page []*rota.Job) error {
+	more, err := c.eachBulkPage(find(f), f, limit, func(page []*rota.Job) error {
 		checked, err := accepted(page, check)
 		if err != nil {
 			return err

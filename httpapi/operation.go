@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/rotajobs/rota"
@@ -107,7 +108,11 @@ func (p *param) check(text string) error {
 func quoted(text string) string {
 	const shown = 64
 	if len(text) > shown {
-		return strconv.Quote(text[:shown]) + "…"
+		end := shown
+		for end > shown-utf8.UTFMax && !utf8.RuneStart(text[end]) { // not within a character
+			end--
+		}
+		return strconv.Quote(text[:end]) + "…"
 	}
 	return strconv.Quote(text)
 }

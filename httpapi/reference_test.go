@@ -27,11 +27,13 @@ Every path begins with ` + "`/api/v1`" + ` and needs the header ` + "`Authorizat
 - **Writes** accept an ` + "`Idempotency-Key`" + `. A request that is sent again with its key within 24 hours is not applied
   twice, unless a shorter retention has pruned its job.
 - **Versions:** a resource with a ` + "`version`" + ` has it in the header ` + "`ETag`" + `, in double quotes; one that was never changed has ` + "`\"0\"`" + `. A request
-  with ` + "`If-Match`" + ` is refused with 412 unless one of its tags is the current one; ` + "`*`" + ` is any. A PATCH, PUT, DELETE or
-  move compares and changes in one transaction, other actions compare first. The version of a job changes when it is edited or moved; an action
-  on an earlier attempt compares that of the last one.
-- **Filters:** ` + "`state`" + ` takes several states in either case, ` + "`since`" + ` and ` + "`until`" + ` a time or a duration until now. A page examines a
-  bounded number of rows: it may be shorter than its limit, or empty, although more follow. Continue until ` + "`next_cursor`" + ` is null.
+  with ` + "`If-Match`" + ` is refused with 412 unless one of its tags is the current one; ` + "`*`" + ` is any. The
+  comparison and the change are one transaction. A request that is sent again with its key is not compared if it was applied. The version
+  of a job changes when it is edited or moved; an action on an earlier attempt compares that of the last one, which a 412 names.
+  Requests that change no single resource refuse ` + "`If-Match`" + ` with 400.
+- **Filters:** ` + "`state`" + ` takes several states in either case, ` + "`since`" + ` and ` + "`until`" + ` a time or a duration until now. A search with ` + "`since`" + `
+  ends at ids that are two days older; ids contain the time of the request. A page examines a bounded number of rows: it may be shorter
+  than its limit, or empty, although more follow. Continue until ` + "`next_cursor`" + ` is null.
 - **Without a token:** ` + "`/healthz`" + `, ` + "`/readyz`" + `, ` + "`/metrics`" + `, ` + "`/openapi.json`" + `, ` + "`/docs`" + `.
 `
 )

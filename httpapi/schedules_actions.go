@@ -20,7 +20,7 @@ func (a *server) scheduleActionRoutes() {
 		method: "POST", path: "/schedules/{name}/pause", version: scheduleVersion, id: "pause-schedule", tag: "Schedules", summary: "Pause a schedule",
 		description: "A paused schedule does not fire. It catches up when it is resumed.", response: api.Schedule{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
-		return switchSchedule(c, &rota.SwitchSchedule{Meta: c.meta(), Name: c.name(), State: rota.SchedulePaused})
+		return switchSchedule(c, &rota.SwitchSchedule{Meta: c.meta(), Name: c.name(), State: rota.SchedulePaused, Version: c.required})
 	})
 	get(a, operation{
 		method: "POST", path: "/schedules/{name}/resume", version: scheduleVersion, id: "resume-schedule", tag: "Schedules", summary: "Resume a schedule",
@@ -42,7 +42,7 @@ func (a *server) scheduleActionRoutes() {
 }
 
 func triggerSchedule(c *call, body *api.TriggerRequest) (reply, error) {
-	command := &rota.Trigger{Meta: c.meta(), Schedule: c.name(), Params: body.Params.Raw(), Priority: body.Priority}
+	command := &rota.Trigger{Meta: c.meta(), Schedule: c.name(), Params: body.Params.Raw(), Priority: body.Priority, Version: c.required}
 	if err := command.Validate(); err != nil {
 		return reply{}, err
 	}
@@ -105,6 +105,7 @@ func resumeSchedule(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	command.Version = c.required
 	return switchSchedule(c, command)
 }
 
@@ -122,6 +123,7 @@ func backfillSchedule(c *call, body *api.BackfillRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	command.Version = c.required
 	return then(func(result *rota.Backfilled) (reply, error) {
 		return created(api.Backfilled{Items: api.NewJobs(result.Jobs), Known: result.Known}, "")
 	})(do[*rota.Backfilled](c, command))

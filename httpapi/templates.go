@@ -36,13 +36,13 @@ func (a *server) templateRoutes() {
 		method: "POST", path: "/templates/{name}/archive", version: templateVersion, id: "archive-template", tag: "Templates", summary: "Archive a template",
 		description: "Existing jobs continue, new jobs are refused, and its schedules are disabled.", response: api.TemplateArchived{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
-		return archiveTemplate(c, &rota.Archive{Meta: c.meta(), Name: c.name()})
+		return archiveTemplate(c, &rota.Archive{Meta: c.meta(), Name: c.name(), Version: c.required})
 	})
 	get(a, operation{
 		method: "POST", path: "/templates/{name}/unarchive", version: templateVersion, id: "unarchive-template", tag: "Templates", summary: "Unarchive a template",
 		description: "Its schedules stay disabled.", response: api.TemplateArchived{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
-		return archiveTemplate(c, &rota.Unarchive{Meta: c.meta(), Name: c.name()})
+		return archiveTemplate(c, &rota.Unarchive{Meta: c.meta(), Name: c.name(), Version: c.required})
 	})
 }
 

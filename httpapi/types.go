@@ -109,5 +109,5 @@ func (c *call) mayDeclare(name string, spec rota.TypeSpec) error {
 
 func switchType(c *call, paused bool) (reply, error) {
 	return show(func(put *rota.TypePut) api.Type { return c.showType(put.Type) })(
-		do[*rota.TypePut](c, &rota.SwitchType{Meta: c.meta(), Name: c.name(), Paused: paused}))
+		do[*rota.TypePut](c, &rota.SwitchType{Meta: c.meta(), Name: c.name(), Paused: paused, Version: c.required}))
 }

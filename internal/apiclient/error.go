@@ -28,6 +28,9 @@ func problemError(p *api.Problem, act string, status int) *rota.Error {
 	if len(p.Errors) > 0 {
 		e.Field, e.Reason = p.Errors[0].Field, p.Errors[0].Reason
 	}
+	if status == http.StatusPreconditionFailed && e.Field == "" {
+		e.Field = "version" // as the store names it
+	}
 	for _, more := range p.Errors[min(1, len(p.Errors)):] {
 		e.Reason += "; " + more.Field + ": " + more.Reason
 	}

@@ -17,6 +17,8 @@ func decideCancel(u *UnitOfWork, c *rota.Cancel) (rota.Reply, *rota.Error) {
 	switch {
 	case u.audited(c, j.ID):
 		return &rota.CancelledJob{Job: withoutToken(j), Stopping: j.Run != nil && j.Run.Open()}, nil
+	case isOther(c.Version, j.Version):
+		return nil, changedSince("job " + j.ID.String())
 	case j.Status == rota.StatusQueued:
 		return &rota.CancelledJob{Job: withoutToken(cancelQueued(u, c, j.ID))}, nil
 	case j.Status == rota.StatusCancelled:

@@ -14,7 +14,7 @@ func mayPut(mode rota.PutMode, kind, name string, there bool, is rota.ID, read *
 		}
 	case !there && (mode == rota.PutReplace || read != nil):
 		return noName(kind, name)
-	case read != nil && *read != is:
+	case isOther(read, is):
 		return changedSince(kind + " " + name)
 	}
 	return nil
@@ -32,6 +32,9 @@ func changedSince(what string) *rota.Error {
 		Code: rota.Conflict, Field: "version", Reason: what + " was changed since it was read", Hint: "read it again, then repeat the change",
 	}
 }
+
+// isOther reports whether the sender has read another version than the current one.
+func isOther(read *rota.ID, is rota.ID) bool { return read != nil && *read != is }
 
 func typeSubject(name string) string { return "type " + name }
 
@@ -70,7 +73,11 @@ func decideSwitchType(u *UnitOfWork, c *rota.SwitchType) (rota.Reply, *rota.Erro
 	switch {
 	case t == nil:
 		return nil, noName("type", c.Name)
-	case u.auditedSubject(c, typeSubject(c.Name)) || t.Paused == c.Paused:
+	case u.auditedSubject(c, typeSubject(c.Name)):
+		return &rota.TypePut{Type: t}, nil
+	case isOther(c.Version, t.Version):
+		return nil, changedSince(typeSubject(c.Name))
+	case t.Paused == c.Paused:
 		return &rota.TypePut{Type: t}, nil
 	}
 	next, act := *t, rota.AuditTypeResumed

@@ -75,11 +75,8 @@ func mayChange(u *UnitOfWork, c rota.Command, named, id rota.ID, version *rota.I
 		return false, internalJob("job_id", j)
 	case j.Status != rota.StatusQueued:
 		return false, notQueued(u, "job_id", j)
-	case version != nil && *version != j.Version:
-		return false, &rota.Error{
-			Code: rota.Conflict, Field: "version", Reason: "job " + j.ID.String() + " was changed since it was read",
-			Hint: "read it again, then repeat the change",
-		}
+	case isOther(version, j.Version):
+		return false, changedSince("job " + j.ID.String())
 	}
 	return false, nil
 }

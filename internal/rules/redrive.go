@@ -87,6 +87,8 @@ func mayRedrive(u *UnitOfWork, c *rota.Redrive, tail *rota.Job) *rota.Error {
 	}
 	name := "job " + tail.ID.String()
 	switch {
+	case isOther(c.Version, tail.Version):
+		return changedSince(name)
 	case !tail.Ended():
 		return conflict(name+" has not ended: it is "+string(tail.State()), runNowHint(tail))
 	case hasCompleted(tail) && !c.Again:

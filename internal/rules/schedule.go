@@ -187,7 +187,11 @@ func decideSwitchSchedule(u *UnitOfWork, c *rota.SwitchSchedule) (rota.Reply, *r
 	switch {
 	case s == nil:
 		return nil, noName("schedule", c.Name)
-	case u.auditedSubject(c, ScheduleSubject(c.Name)) || s.State == c.State:
+	case u.auditedSubject(c, ScheduleSubject(c.Name)):
+		return &rota.SchedulePut{Schedule: s}, nil
+	case isOther(c.Version, s.Version):
+		return nil, changedSince(ScheduleSubject(c.Name))
+	case s.State == c.State:
 		return &rota.SchedulePut{Schedule: s}, nil
 	}
 	next := *s
@@ -233,7 +237,7 @@ func decideDeleteSchedule(u *UnitOfWork, c *rota.DeleteSchedule) (rota.Reply, *r
 	switch {
 	case s == nil || u.auditedSubject(c, ScheduleSubject(c.Name)):
 		return &rota.ScheduleDeleted{Gone: true}, nil
-	case c.Version != nil && *c.Version != s.Version:
+	case isOther(c.Version, s.Version):
 		return nil, changedSince("schedule " + c.Name)
 	}
 	wantScheduleChanges(u, s)

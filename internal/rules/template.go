@@ -73,7 +73,11 @@ func decideArchive(u *UnitOfWork, c *rota.Archive) (rota.Reply, *rota.Error) {
 	switch {
 	case t == nil:
 		return nil, noName("template", c.Name)
-	case u.auditedSubject(c, TemplateSubject(c.Name)) || t.State == rota.TemplateArchived:
+	case u.auditedSubject(c, TemplateSubject(c.Name)):
+		return &rota.TemplatePut{Template: t}, nil
+	case isOther(c.Version, t.Version):
+		return nil, changedSince(TemplateSubject(c.Name))
+	case t.State == rota.TemplateArchived:
 		return &rota.TemplatePut{Template: t}, nil
 	}
 	next := setTemplate(u, c, t, rota.TemplateArchived, rota.AuditTemplateArchived)
@@ -127,7 +131,11 @@ func decideUnarchive(u *UnitOfWork, c *rota.Unarchive) (rota.Reply, *rota.Error)
 	switch {
 	case t == nil:
 		return nil, noName("template", c.Name)
-	case u.auditedSubject(c, TemplateSubject(c.Name)) || t.State == rota.TemplateActive:
+	case u.auditedSubject(c, TemplateSubject(c.Name)):
+		return &rota.TemplatePut{Template: t}, nil
+	case isOther(c.Version, t.Version):
+		return nil, changedSince(TemplateSubject(c.Name))
+	case t.State == rota.TemplateActive:
 		return &rota.TemplatePut{Template: t}, nil
 	}
 	return &rota.TemplatePut{

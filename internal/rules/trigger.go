@@ -16,7 +16,10 @@ func decideTrigger(u *UnitOfWork, c *rota.Trigger) (rota.Reply, *rota.Error) {
 	if own, _ := ownJobs(u, len(scopes), c.JobID); len(own) > 0 || u.auditedSubject(c, ScheduleSubject(s.Name)) {
 		return &rota.Triggered{Jobs: own}, nil
 	}
-	if refusal != nil {
+	switch {
+	case isOther(c.Version, s.Version):
+		return nil, changedSince(ScheduleSubject(s.Name))
+	case refusal != nil:
 		return nil, refusal
 	}
 	params := rota.MergeParams(t.Spec.Params, s.Spec.Params, c.Params)
@@ -72,6 +75,8 @@ func decideBackfill(u *UnitOfWork, c *rota.Backfill) (rota.Reply, *rota.Error) {
 		return &rota.Backfilled{Jobs: own, Known: others}, nil
 	}
 	switch last := c.Times[len(c.Times)-1].At; {
+	case isOther(c.Version, s.Version):
+		return nil, changedSince(ScheduleSubject(s.Name))
 	case refusal != nil:
 		return nil, refusal
 	case count > rota.JobsMax:

@@ -143,8 +143,16 @@ func Variants() map[string]rota.Command {
 		"edit_later": &rota.Edit{
 			Meta: Meta(51), JobID: ID(0x59), RunAt: Time, MergeParams: json.RawMessage(`{"to":"me"}`),
 		},
-		"edit_delay": &rota.Edit{Meta: Meta(52), JobID: ID(0x60), Delay: new(90 * time.Second)},
-		"edit_now":   &rota.Edit{Meta: Meta(53), JobID: ID(0x61), RunNow: true},
+		"edit_delay":              &rota.Edit{Meta: Meta(52), JobID: ID(0x60), Delay: new(90 * time.Second)},
+		"edit_now":                &rota.Edit{Meta: Meta(53), JobID: ID(0x61), RunNow: true},
+		"cancel_version":          &rota.Cancel{Meta: Meta(55), JobID: ID(0x63), Version: new(ID(0x64))},
+		"redrive_version":         &rota.Redrive{Meta: Meta(56), JobID: ID(0x63), Version: new(ID(0x64))},
+		"switch_type_version":     &rota.SwitchType{Meta: Meta(57), Name: "mail.send", Version: new(ID(0x64))},
+		"archive_version":         &rota.Archive{Meta: Meta(58), Name: "mail", Version: new(ID(0x64))},
+		"unarchive_version":       &rota.Unarchive{Meta: Meta(59), Name: "mail", Version: new(ID(0x64))},
+		"switch_schedule_version": &rota.SwitchSchedule{Meta: Meta(60), Name: "nightly", State: rota.SchedulePaused, Version: new(ID(0x64))},
+		"trigger_version":         &rota.Trigger{Meta: Meta(61), Schedule: "nightly", Version: new(ID(0x64))},
+		"backfill_version":        &rota.Backfill{Meta: Meta(62), Schedule: "nightly", Times: []rota.FireTime{{At: Time}}, Version: new(ID(0x64))},
 		"redrive_again": &rota.Redrive{
 			Meta: Meta(54), JobID: ID(0x62), Params: json.RawMessage(`{"to":"me"}`), Again: true,
 		},

@@ -157,7 +157,7 @@ func (g *gen) finishItem() rota.FinishItem {
 }
 
 func (g *gen) cancel() rota.Command {
-	return &rota.Cancel{Meta: g.meta(), JobID: g.job(), Reason: choose(g, "reason", "", "why not")}
+	return &rota.Cancel{Meta: g.meta(), JobID: g.job(), Reason: choose(g, "reason", "", "why not"), Version: g.putVersion()}
 }
 
 // version is nil, the first version, or a version that some row has or had.

@@ -130,7 +130,7 @@ func (g *gen) putType() rota.Command {
 }
 
 func (g *gen) switchType() rota.Command {
-	return &rota.SwitchType{Meta: g.meta(), Name: g.typeName(), Paused: g.rarely(3, "paused")}
+	return &rota.SwitchType{Meta: g.meta(), Name: g.typeName(), Paused: g.rarely(3, "paused"), Version: g.putVersion()}
 }
 
 func (g *gen) putTemplate() rota.Command {
@@ -168,13 +168,13 @@ func (g *gen) webhooks(urls ...string) (hooks []rota.Webhook) {
 
 func (g *gen) archive() rota.Command {
 	if g.rarely(2, "archive") {
-		return &rota.Archive{Meta: g.meta(), Name: g.templateName()}
+		return &rota.Archive{Meta: g.meta(), Name: g.templateName(), Version: g.putVersion()}
 	}
 	return g.unarchive()
 }
 
 func (g *gen) unarchive() rota.Command {
-	return &rota.Unarchive{Meta: g.meta(), Name: g.templateName()}
+	return &rota.Unarchive{Meta: g.meta(), Name: g.templateName(), Version: g.putVersion()}
 }
 
 func (g *gen) putThrottle() rota.Command {
@@ -278,7 +278,7 @@ func (g *gen) prune() rota.Command {
 }
 
 func (g *gen) redrive() rota.Command {
-	return &rota.Redrive{Meta: g.meta(), JobID: g.job(), Params: g.document(), Again: g.rarely(2, "again")}
+	return &rota.Redrive{Meta: g.meta(), JobID: g.job(), Params: g.document(), Again: g.rarely(2, "again"), Version: g.putVersion()}
 }
 
 // remember uses one of a few keys, usually with the same request. Its command is new or,

@@ -69,7 +69,7 @@ func (g *gen) nearNow(label string) time.Time {
 }
 
 func (g *gen) switchSchedule() rota.Command {
-	c := &rota.SwitchSchedule{Meta: g.meta(), Name: g.scheduleName()}
+	c := &rota.SwitchSchedule{Meta: g.meta(), Name: g.scheduleName(), Version: g.putVersion()}
 	c.State = choose(g, "state", rota.ScheduleEnabled, rota.ScheduleEnabled, rota.SchedulePaused, rota.ScheduleDisabled)
 	if c.State == rota.ScheduleEnabled {
 		c.Next = g.nearNow("next")
@@ -150,7 +150,7 @@ func (g *gen) fireTimes(least int) (times []rota.FireTime) {
 }
 
 func (g *gen) trigger() rota.Command {
-	c := &rota.Trigger{Meta: g.meta(), Schedule: g.scheduleName(), Params: g.document()}
+	c := &rota.Trigger{Meta: g.meta(), Schedule: g.scheduleName(), Params: g.document(), Version: g.putVersion()}
 	if g.rarely(3, "trigger priority") {
 		c.Priority = new(g.priority())
 	}
@@ -166,5 +166,5 @@ func (g *gen) backfill() rota.Command {
 			return c
 		}
 	}
-	return &rota.Backfill{Meta: g.meta(), Schedule: name, Times: g.fireTimes(1)}
+	return &rota.Backfill{Meta: g.meta(), Schedule: name, Times: g.fireTimes(1), Version: g.putVersion()}
 }

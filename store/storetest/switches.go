@@ -16,6 +16,7 @@ func testSwitches(t *testing.T, h Harness) {
 		{"a switch is audited with the state", switchAudit},
 		{"a schedule that cannot fire is not enabled", switchRefused},
 		{"a deleted schedule is removed and its jobs are kept", deleteLeavesJobs},
+		{"an action with an old version is a conflict, and sent again after it was applied it is answered", actionVersions},
 		{"a delete of an unknown schedule reports it as gone", deleteGone},
 		{"a delete with an old version is a conflict", deleteVersion},
 		{"a delete sent again does not remove a schedule declared since", deleteAgain},

@@ -10,9 +10,13 @@ func (s *step) cancel(c *rota.Cancel) (rota.Reply, *rota.Error) {
 	for j.Sequel == rota.SequelRetry {
 		j = s.retryOf(j.ID)
 	}
-	switch {
-	case s.auditedJob(j.ID):
+	if s.auditedJob(j.ID) {
 		return &rota.CancelledJob{Job: j, Stopping: leased(j)}, nil
+	}
+	if err := s.checkVersion(c.Version, j.Version, "job "+j.ID.String()); err != nil {
+		return nil, err
+	}
+	switch {
 	case j.Status == rota.StatusQueued:
 		s.cancelQueued(j)
 		s.auditJob(rota.AuditJobCancelled, j, c.Reason)

@@ -8,6 +8,14 @@ type expectation struct {
 	version *rota.ID
 }
 
+// checkVersion refuses a command for a version that is no longer the current one.
+func (s *step) checkVersion(wanted *rota.ID, version rota.ID, subject string) *rota.Error {
+	if wanted == nil || *wanted == version {
+		return nil
+	}
+	return s.refuse(rota.Conflict, "version", "%s was changed meanwhile", subject)
+}
+
 // checkExpectation refuses a Put whose expectation is not met. The version is that of the row,
 // nil if there is none.
 func (s *step) checkExpectation(want expectation, version *rota.ID, subject string) *rota.Error {

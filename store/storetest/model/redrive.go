@@ -36,6 +36,9 @@ func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
 }
 
 func (s *step) mayRedrive(c *rota.Redrive, tail *rota.Job) *rota.Error {
+	if err := s.checkVersion(c.Version, tail.Version, "job "+tail.ID.String()); err != nil {
+		return err
+	}
 	template := s.template(tail.Template)
 	switch {
 	case live(tail):

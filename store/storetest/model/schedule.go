@@ -42,7 +42,13 @@ func (s *step) switchSchedule(c *rota.SwitchSchedule) (rota.Reply, *rota.Error) 
 	switch {
 	case d == nil:
 		return nil, s.refuse(rota.NotFound, "name", "there is no schedule %s", c.Name)
-	case s.auditedSubject(scheduleSubject(c.Name)) || d.State == c.State:
+	case s.auditedSubject(scheduleSubject(c.Name)):
+		return &rota.SchedulePut{Schedule: d}, nil
+	}
+	if err := s.checkVersion(c.Version, d.Version, scheduleSubject(c.Name)); err != nil {
+		return nil, err
+	}
+	if d.State == c.State {
 		return &rota.SchedulePut{Schedule: d}, nil
 	}
 	was := s.scheduleDocument(d)

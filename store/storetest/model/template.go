@@ -52,7 +52,13 @@ func (s *step) archive(c *rota.Archive) (rota.Reply, *rota.Error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.auditedSubject(templateSubject(c.Name)) || t.State == rota.TemplateArchived {
+	if s.auditedSubject(templateSubject(c.Name)) {
+		return &rota.TemplatePut{Template: t}, nil
+	}
+	if err := s.checkVersion(c.Version, t.Version, templateSubject(c.Name)); err != nil {
+		return nil, err
+	}
+	if t.State == rota.TemplateArchived {
 		return &rota.TemplatePut{Template: t}, nil
 	}
 	was := templateDocument(t)
@@ -70,7 +76,13 @@ func (s *step) unarchive(c *rota.Unarchive) (rota.Reply, *rota.Error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.auditedSubject(templateSubject(c.Name)) || t.State == rota.TemplateActive {
+	if s.auditedSubject(templateSubject(c.Name)) {
+		return &rota.TemplatePut{Template: t}, nil
+	}
+	if err := s.checkVersion(c.Version, t.Version, templateSubject(c.Name)); err != nil {
+		return nil, err
+	}
+	if t.State == rota.TemplateActive {
 		return &rota.TemplatePut{Template: t}, nil
 	}
 	was := templateDocument(t)

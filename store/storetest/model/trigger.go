@@ -17,6 +17,9 @@ func (s *step) trigger(c *rota.Trigger) (rota.Reply, *rota.Error) {
 	if own, _ := s.ownJobs(c.JobID, len(scopes)); len(own) > 0 || s.auditedSubject(scheduleSubject(c.Schedule)) {
 		return &rota.Triggered{Jobs: own}, nil
 	}
+	if changed := s.checkVersion(c.Version, d.Version, scheduleSubject(c.Schedule)); changed != nil {
+		return nil, changed
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +50,9 @@ func (s *step) backfill(c *rota.Backfill) (rota.Reply, *rota.Error) {
 	count := len(c.Times) * len(d.Spec.EachScope())
 	if own, others := s.ownJobs(c.JobID, count); len(own) > 0 || s.auditedSubject(scheduleSubject(c.Schedule)) {
 		return &rota.Backfilled{Jobs: own, Known: others}, nil
+	}
+	if changed := s.checkVersion(c.Version, d.Version, scheduleSubject(c.Schedule)); changed != nil {
+		return nil, changed
 	}
 	switch {
 	case err != nil:

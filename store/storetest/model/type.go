@@ -39,7 +39,13 @@ func (s *step) switchType(c *rota.SwitchType) (rota.Reply, *rota.Error) {
 	switch {
 	case t == nil:
 		return nil, s.refuse(rota.NotFound, "name", "there is no %s", subject)
-	case s.auditedSubject(subject) || t.Paused == c.Paused:
+	case s.auditedSubject(subject):
+		return &rota.TypePut{Type: t}, nil
+	}
+	if err := s.checkVersion(c.Version, t.Version, subject); err != nil {
+		return nil, err
+	}
+	if t.Paused == c.Paused {
 		return &rota.TypePut{Type: t}, nil
 	}
 	was := typeDocument(t)
