@@ -11,7 +11,7 @@ import (
 var assignment = regexp.MustCompile(`(?i)(--?)?([A-Za-z0-9_.\-]*(?:` +
 	`pass[_\- ]?word|passwd|pass[_\- ]?phrase|pass[_\- ]?code|secret|token|api[_\-. ]?key|credential|` +
 	`private[_\- ]?key|access[_\- ]?key|signing[_\-]?key|encryption[_\-]?key|master[_\-]?key|session[_\-]?id|` +
-	`connection[_\- ]?string|authorization|cookie|bearer|\bdsn|dsn\b|pwd\b|\bjwt` +
+	`connection[_\- ]?string|authorization|cookie|bearer|\bdsn|dsn\b|pwd\b|\bjwt|(?:\b|_)pass\b` +
 	`)[A-Za-z0-9_.\-]*)(\\*["'` + "`" + `]?[ \t]*(?::=|=>|=|:)[ \t]*|[ \t]+)`)
 
 // hideAssigned hides the value after each name.
@@ -46,15 +46,20 @@ func isNotSecret(name, sign, value string) bool {
 		return true
 	case strings.Contains(sign, ":") && prose(value):
 		return true
+	case strings.EqualFold(name, "pass") && strings.TrimSpace(sign) == ":": // a verdict: PASS: TestX
+		return true
 	case sign == ":" && sourceFile(name) && value[0] >= '0' && value[0] <= '9': // a position in a source file
 		return true
 	case strings.Trim(value, "0123456789") == "" && counts(name):
 		return true
 	case strings.TrimSpace(sign) == "": // a command-line flag
-		return strings.HasPrefix(value, "-")
+		return strings.HasPrefix(value, "-") || passwordSource(value)
 	}
 	return false
 }
+
+// passwordSource matches the argument of -pass of openssl, which begins with the place of the password.
+var passwordSource = regexp.MustCompile(`^(?:pass|file|env|fd):|^stdin$`).MatchString
 
 var sourceFile = regexp.MustCompile(`\.(?:go|py|js|jsx|ts|tsx|rb|rs|java|kt|php|cs|c|cc|cpp|h|ex|exs|sql|sh)$`).MatchString
 

@@ -11,8 +11,8 @@ import (
 const passesMax = 8
 
 // Text hides what looks like a secret in a text: passwords in URLs, headers with
-// credentials, values assigned to a name as in password=…, password options of known
-// programs, keys of a known form, private keys.
+// credentials, values assigned to a name as in password=…, password options and inputs of
+// known programs, keys of a known form, private keys.
 func Text(text string) string {
 	for range passesMax {
 		once := pass(text)
@@ -44,6 +44,7 @@ var rules = []struct {
 }{
 	{[]string{"private key"}, hidePrivateKeys},
 	{[]string{"://", "invalid port"}, hideURLs},
+	{[]string{"key=", "auth=", "sig=", "signature="}, hideQueries},
 	{[]string{"@tcp", "@udp", "@unix"}, hideSources},
 	{[]string{"slack", "discord", "webhook.office", "telegram"}, hidePaths},
 	{[]string{"authorization", "cookie"}, hideHeaders},
@@ -51,8 +52,9 @@ var rules = []struct {
 	{[]string{"pass", "pwd", "secret", "token", "key", "credential", "session", "connection", "authorization", "cookie", "dsn", "jwt", "bearer"}, hideAssigned},
 	{[]string{
 		"mysql", "mariadb", "7z", "rar", "sshpass", "mongo", "login", "rabbitmq", "curl", "lftp", "redis", "ldap", "zip", "sql", "bcp", "ipmi",
-		"smb", "rpc", "net ", "openssl", "htpasswd",
+		"smb", "rpc", "net ", "openssl", "htpasswd", "ncftp", "http ", "https ", "xh ", "xhs ", "mosquitto", "snmp", "rman", "exp", "imp",
 	}, hideOptions},
+	{[]string{"echo", "printf", "ftp"}, hideInputs},
 	{[]string{"bearer", "basic", "digest", "negotiate", "token", "key"}, hideBearers},
 	{[]string{"eyj", "akia", "asia", "gh", "github_pat_", "glpat-", "xox", "xapp-", "whsec_", "k_live", "k_test", "sk-", "aiza", "ya29.", "npm_"}, hideKnownKeys},
 }

@@ -36,7 +36,7 @@ func TestTextHidesSecrets(t *testing.T) {
 		{"Bearer Bearer abcdefgh", "Bearer Bearer [hidden]"},
 		{"a bearer token abcdefgh", "a bearer token [hidden]"},
 		{"refused: Token abcdefgh", "refused: Token [hidden]"},
-		{"?auth=Bearer%20abcdefghijkl", "?auth=Bearer%20[hidden]"},
+		{"?auth=Bearer%20abcdefghijkl", "?auth=[hidden]"},
 		{"bearer=abc", "bearer=[hidden]"},
 
 		// SQL
@@ -80,6 +80,27 @@ func TestTextHidesSecrets(t *testing.T) {
 		{"smbclient //h/s -U app%hunter2", "smbclient //h/s -U app%[hidden]"},
 		{"openssl enc -aes256 -pass pass:hunter2", "openssl enc -aes256 -pass pass:[hidden]"},
 		{"htpasswd -b file app hunter2", "htpasswd -b file app [hidden]"},
+		{"mount -o user=a,pass=hunter2 //h/s /mnt", "mount -o user=a,pass=[hidden] //h/s /mnt"},
+		{"curl --data 'user=a&pass=hunter2' x.test", "curl --data 'user=a&pass=[hidden]' x.test"},
+		{"DB_PASS=hunter2 backup", "DB_PASS=[hidden] backup"},
+		{"redis-cli -h db --pass hunter2 ping", "redis-cli -h db --pass [hidden] ping"},
+		{"curl https://x.test/?key=hunter2", "curl https://x.test/?key=[hidden]"},
+		{"curl 'https://x.test/a?b=c&auth=hunter2#d'", "curl 'https://x.test/a?b=c&auth=[hidden]#d'"},
+		{"curl https://x.test/?token=hunter2", "curl https://x.test/?token=[hidden]"},
+		{"http -a app:hunter2 x.test", "http -a app:[hidden] x.test"},
+		{"https --auth='app:hunter2' x.test", "https --auth='app:[hidden]' x.test"},
+		{"mosquitto_pub -h h -u a -P hunter2 -t t -m 1", "mosquitto_pub -h h -u a -P [hidden] -t t -m 1"},
+		{"mosquitto_sub --pw hunter2 -t t", "mosquitto_sub --pw [hidden] -t t"},
+		{"ncftpput -u a -p hunter2 h /dir f", "ncftpput -u a -p [hidden] h /dir f"},
+		{"sqlplus -s app/hunter2@db @run.sql", "sqlplus -s app/[hidden] @run.sql"},
+		{"exp app/hunter2 file=a.dmp", "exp app/[hidden] file=a.dmp"},
+		{"expdp userid=app/hunter2@db", "expdp userid=app/[hidden]"},
+		{"snmpget -v2c -c hunter2 h sysUpTime", "snmpget -v2c -c [hidden] h sysUpTime"},
+		{"smbclient //h/s hunter2 -U app", "smbclient //h/s [hidden] -U app"},
+		{"echo hunter2 | sudo -S reboot", "echo [hidden] | sudo -S reboot"},
+		{"printf 'hunter2' | sudo -u a -kS id", "printf '[hidden]' | sudo -u a -kS id"},
+		{"echo 'a:hunter2' | chpasswd", "echo '[hidden]' | chpasswd"},
+		{"ftp -n h\nbinary\nuser a hunter2\nput f", "ftp -n h\nbinary\nuser a [hidden]\nput f"},
 
 		// known forms
 		{"got eyJhbGciOiJI.eyJzdWIi.sig-1 back", "got [hidden] back"},
@@ -133,6 +154,8 @@ func TestTextKeepsOrdinaryErrors(t *testing.T) {
 		"the secret whsec_test of an example", "highs_and_lows", "risk-assessment-of-everything", "https://slack.com/help",
 		"mysql -p shop", "mysqldump -p$PASS shop", `mysql -p"$PASS" shop`, "mysql --port=3306 -P 3306 shop", "mkdir -p /a/b", "ssh -p 22 host",
 		"curl -u app https://x.test/", "curl -U app x.test:80", "echo mysql; mkdir -p /a", "zip -r a.zip a", "cp -p a b", "mysql | nc -p8000",
+		"smbclient //h/s -c ls", "sqlplus /nolog @a/b.sql", "exp file=/a/b.dmp", "export a/b", "expected a/b", "echo done | sudo tee f", "PASS: TestX", "bypass=1", "compass=N",
+		"openssl enc -pass file:/run/key", "user a was not found", "sftp: failed\nuser unknown", "snmpget -v 2c h", "monkey=1", "http -a",
 		"auth/token.go:25: bad", "File \"password.py\", line 3", "token_test.go:7:3",
 	} {
 		if got := Text(text); got != text {

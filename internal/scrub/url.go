@@ -33,6 +33,11 @@ func hidePassword(m []string) string {
 	return m[1] + ":" + Hidden + "@"
 }
 
+// query is a parameter of a URL whose name is a secret only there.
+var query = regexp.MustCompile(`(?i)([?&](?:key|auth|sig|signature)=)[^\s&#"'<>]+`)
+
+func hideQueries(text string) string { return query.ReplaceAllString(text, "${1}"+Hidden) }
+
 // secretPath is a URL whose path is the secret that grants write access.
 var secretPath = regexp.MustCompile(`(?i)(` +
 	`hooks\.slack(?:-gov)?\.com` + slash + `(?:services|workflows|triggers)` + slash +
