@@ -16,7 +16,7 @@ var runColumns = []system.Column{{Name: "job_run_uuid", Kind: system.UUID}}
 
 const sqlShowJobs = `
 SELECT job_name, job_type, state, schedule_kind || ' ' || coalesce(cron_expression, interval_seconds || 's', starts_at_ts::text) AS schedule,
-  schedule_tz AS time_zone, next_run_time_ts AS next_run, last_run_time_ts AS last_run
+  schedule_tz AS time_zone, next_run_time_ts AS next_run, greatest(last_run_time_ts, last_triggered_at_ts) AS last_run
 FROM sys.jobs
 ORDER BY job_name`
 
